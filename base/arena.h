@@ -1,0 +1,31 @@
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+#include "base/own.h"
+
+/*
+ * arena: memory for one pass, one request or one decoded object, dropped whole.
+ *
+ * Never point from something long-lived into an arena that it does not own.
+ * Allocation aborts on failure; memory is zeroed and aligned for any type.
+ * An arena starts small (256 bytes) because many objects own one each.
+ */
+struct arena;
+
+struct arena *arena_new(void);
+void arena_free(struct arena *a);
+DEFINE_OWN(arena)
+
+void *arena_alloc(struct arena *a, size_t size) __attribute__((malloc, returns_nonnull));
+void *arena_calloc(struct arena *a, size_t n, size_t size) __attribute__((malloc, returns_nonnull));
+char *arena_strdup(struct arena *a, const char *s); /* NULL for NULL */
+char *arena_strndup(struct arena *a, const char *s, size_t n) __attribute__((returns_nonnull));
+char *arena_printf(struct arena *a, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3), returns_nonnull));
+void arena_clear(struct arena *a);            /* keeps the first block */
+size_t arena_size(const struct arena *a);     /* bytes taken from malloc */
+
+#define arena_new_obj(a, type) ((type *)arena_alloc((a), sizeof(type)))
+
+#endif

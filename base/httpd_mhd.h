@@ -1,0 +1,24 @@
+#ifndef BASE_HTTPD_MHD_H
+#define BASE_HTTPD_MHD_H
+
+#include "base/httpd.h"
+
+/*
+ * httpd_mhd: libmicrohttpd (TLS through GnuTLS) on the real loop.
+ * Several listeners may feed one httpd.  Slow clients: 30 s without progress end a
+ * connection that owes us bytes; idle keep-alive 60 s; at most max_connections.
+ */
+struct httpd_mhd;
+struct httpd_mhd_spec {
+	const char *address;       /* "127.0.0.1:8443", "[::]:8443"; port 0: any free one */
+	const char *cert_pem;      /* NULL: plain HTTP */
+	const struct secret *key_pem;
+	const char *client_ca_pem; /* ask for client certificates of this CA; identity carries them */
+	unsigned max_connections;  /* 0: 1024 */
+};
+struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s, struct err *e);
+void httpd_mhd_free(struct httpd_mhd *m); /* ends its requests first */
+DEFINE_OWN(httpd_mhd)
+unsigned httpd_mhd_port(const struct httpd_mhd *m);
+
+#endif

@@ -1,0 +1,37 @@
+#ifndef BASE_MAP_H
+#define BASE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/own.h"
+
+/*
+ * map: string keys to pointers, in order of insertion, with a keyed hash (keys
+ * come from tenants and BMCs).  The map copies keys; values belong to the
+ * caller unless free_value was given.  Built on uthash, seen only in map.c.
+ */
+struct map;
+
+struct map *map_new(void (*free_value)(void *)); /* NULL: values are the caller's */
+void map_free(struct map *m);
+DEFINE_OWN(map)
+
+void *map_get(const struct map *m, const char *key);
+bool map_has(const struct map *m, const char *key);
+void map_put(struct map *m, const char *key, void *value); /* frees a value that it replaces */
+void *map_take(struct map *m, const char *key);            /* out of the map, to the caller */
+void map_del(struct map *m, const char *key);
+void map_clear(struct map *m);
+size_t map_size(const struct map *m);
+
+/* Iteration in order of insertion; removing the current key is allowed. */
+struct map_iter {
+	const char *key;
+	void *value;
+	void *next_;
+};
+bool map_first(const struct map *m, struct map_iter *it);
+bool map_next(const struct map *m, struct map_iter *it);
+#define map_for_each(it, m) for (bool it##_on_ = map_first(m, &(it)); it##_on_; it##_on_ = map_next(m, &(it)))
+
+#endif

@@ -1,0 +1,25 @@
+#ifndef BASE_OWN_H
+#define BASE_OWN_H
+
+/*
+ * own: scope-bound ownership.
+ *
+ *	OWN(pool) p = pool_new(name);	freed when the scope ends ...
+ *	return give(p);			... unless handed on
+ *
+ * A module that wants this writes DEFINE_OWN(type) after type_free().
+ */
+#define OWN(type) __attribute__((cleanup(type##_own_free_))) struct type *
+#define DEFINE_OWN(type)                                                                         \
+	static inline void type##_own_free_(struct type **p)                                     \
+	{                                                                                        \
+		type##_free(*p);                                                                 \
+	}
+#define give(p)                                                                                  \
+	({                                                                                       \
+		__typeof__(p) give_p_ = (p);                                                     \
+		(p) = NULL;                                                                      \
+		give_p_;                                                                         \
+	})
+
+#endif

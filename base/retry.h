@@ -1,0 +1,28 @@
+#ifndef BASE_RETRY_H
+#define BASE_RETRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * retry: backoff with full jitter, and token buckets.  Pure arithmetic on
+ * milliseconds that the caller gives; no clock, no timer.
+ */
+struct backoff {
+	int64_t base_ms, cap_ms;
+	unsigned failures;
+};
+/* Next delay: uniform in [d/2, d], d = min(cap, base * 2^failures); counts one failure.
+ * random: any 64 random bits (loop_random). */
+int64_t backoff_next(struct backoff *b, uint64_t random);
+void backoff_reset(struct backoff *b);
+
+struct bucket {
+	double per_s, burst, tokens;
+	int64_t at_ms;
+};
+void bucket_init(struct bucket *b, double per_s, double burst, int64_t now_ms);
+/* Take one token: 0, or how many ms to wait before there is one (nothing is taken then). */
+int64_t bucket_take(struct bucket *b, int64_t now_ms);
+
+#endif

@@ -1,0 +1,17 @@
+#ifndef BASE_YAML_H
+#define BASE_YAML_H
+
+#include "base/err.h"
+#include "base/json.h"
+
+/*
+ * yaml: YAML text to JSON values (libyaml events), for configuration,
+ * kubeconfigs and manifests.  Aliases, anchors, tags, merge keys and duplicate
+ * keys are refused; depth and size are bounded as in json.h.  Plain scalars
+ * follow the YAML 1.2 core schema (true/false/null, integers, floats); quoted ones are
+ * strings.  Errors name line and column.
+ */
+json_t *yaml_parse(const char *text, size_t len, struct err *e);     /* exactly one document */
+json_t *yaml_parse_all(const char *text, size_t len, struct err *e); /* array, one element a document */
+
+#endif
