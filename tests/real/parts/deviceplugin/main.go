@@ -1,0 +1,63 @@
+// deviceplugin offers N pretended GPUs to the kubelet, through the kubelet's
+// own device plugin stub, so that a pod can ask for nvidia.com/gpu on a
+// machine that has none.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"k8s.io/klog/v2"
+	pluginapi "k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1"
+	plugin "k8s.io/kubernetes/pkg/kubelet/cm/devicemanager/plugin/v1beta1"
+)
+
+func main() {
+	count := flag.Int("count", 8, "how many devices to offer")
+	resource := flag.String("resource", "nvidia.com/gpu", "the resource they are offered as")
+	flag.Parse()
+
+	logger := klog.Background()
+	ctx, stop := signal.NotifyContext(klog.NewContext(context.Background(), logger),
+		syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+
+	devices := []*pluginapi.Device{}
+	for i := range *count {
+		devices = append(devices, &pluginapi.Device{
+			ID: fmt.Sprintf("GPU-%d", i), Health: pluginapi.Healthy,
+		})
+	}
+	// A kubelet that starts empties the folder, so its socket comes first and ours after.
+	for !there(pluginapi.KubeletSocket) && ctx.Err() == nil {
+		time.Sleep(200 * time.Millisecond)
+	}
+	socket := filepath.Join(pluginapi.DevicePluginPath, "drover-gpu.sock")
+	stub := plugin.NewDevicePluginStub(logger, devices, socket, *resource, false, false)
+	if err := stub.Start(ctx); err != nil {
+		fail(logger, err, "the plugin's own socket did not open")
+	}
+	if err := stub.Register(ctx, pluginapi.KubeletSocket, *resource, pluginapi.DevicePluginPath); err != nil {
+		fail(logger, err, "the kubelet did not take the plugin")
+	}
+	// Its socket gone means that the kubelet started anew: so does this program, by its unit.
+	for there(socket) && ctx.Err() == nil {
+		time.Sleep(time.Second)
+	}
+}
+
+func there(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func fail(logger klog.Logger, err error, what string) {
+	logger.Error(err, what)
+	klog.FlushAndExit(klog.ExitFlushTimeout, 1)
+}
