@@ -1,0 +1,70 @@
+#ifndef KUBE_CACHE_H
+#define KUBE_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "kube/client.h"
+
+/*
+ * kube_cache: list and watch of one resource of one cluster, kept as typed
+ * projections, never as JSON trees.
+ *
+ * project() turns one object into the caller's struct in the arena given; the
+ * entry owns that arena.  Every way in which a server ends or refuses a watch is handled here: bookmarks, 410 as
+ * status and as ERROR event inside 200, code 500 for WatchList, partial last line,
+ * silence (own timer), EOF.  After a relist the store is replaced atomically
+ * and deletes are synthesised.  A stored resourceVersion never falls.
+ *
+ * Callbacks come on the loop, one at a time.  In on_change old and new stay
+ * valid during the call; afterwards only what kube_cache_get() gives, until the next
+ * turn of the loop.
+ */
+struct kube_cache;
+
+struct kube_entry {
+	const char *ns, *name, *uid, *rv; /* ns "" when cluster-scoped */
+	void *object;                     /* what project() gave */
+};
+
+struct kube_cache_spec {
+	struct kube_client *client;
+	const struct kube_resource *resource;
+	const char *ns, *label_selector, *field_selector; /* copied; NULL: all */
+	/* NULL without *e: leave this object out.  NULL with e->kind set: on_bad is told and the last good
+	 * projection, if any, is kept. */
+	void *(*project)(const json_t *object, struct arena *a, void *arg, struct err *e);
+	/* old NULL: added; new NULL: deleted. */
+	void (*on_change)(const struct kube_entry *old, const struct kube_entry *new_, void *arg);
+	void (*on_sync)(void *arg); /* first complete list */
+	void (*on_bad)(const json_t *object, const struct err *e, void *arg);
+	/* Health: e NULL when the watch works (again). */
+	void (*on_health)(const struct err *e, void *arg);
+	/* A relist lost `gone` of `before` objects: false keeps the old ones and asks again later.  NULL: always true. */
+	bool (*accept_loss)(size_t before, size_t gone, void *arg);
+	size_t max_item; /* bytes of one object; 0: 3 MiB */
+	void *arg;
+};
+struct kube_cache *kube_cache_new(struct loop_group *g, const struct kube_cache_spec *s);
+void kube_cache_free(struct kube_cache *c); /* not from inside its callbacks: defer it */
+DEFINE_OWN(kube_cache)
+
+bool kube_cache_synced(const struct kube_cache *c);
+bool kube_cache_healthy(const struct kube_cache *c);
+int64_t kube_cache_age(const struct kube_cache *c); /* ms since the server last said anything; -1: never */
+size_t kube_cache_size(const struct kube_cache *c);
+const struct kube_entry *kube_cache_get(const struct kube_cache *c, const char *ns, const char *name);
+void kube_cache_each(const struct kube_cache *c, bool (*fn)(const struct kube_entry *e, void *arg), void *arg);
+#define KUBE_CACHE_GET(c, type, ns, name)                                                        \
+	({                                                                                       \
+		const struct kube_entry *kce_ = kube_cache_get((c), (ns), (name));               \
+		kce_ ? (struct type *)kce_->object : NULL;                                       \
+	})
+
+/* Put the reply of our own write in at once (read your writes); ignored when older than what is there. */
+void kube_cache_learn(struct kube_cache *c, const json_t *object);
+
+#endif

@@ -1,0 +1,99 @@
+#ifndef KUBE_CLIENT_H
+#define KUBE_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/err.h"
+#include "base/http.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "base/own.h"
+#include "kube/config.h"
+
+/*
+ * kube_client: one Kubernetes API server: get, list, create, patch, delete,
+ * evict; watches are in kube/cache.h.
+ *
+ * All on the loop thread.  Every call completes exactly once through done(),
+ * never inside the starting function; kube_call_cancel() before that means done() is not
+ * called.  The json_t given to done() is borrowed: json_incref to keep it.
+ * A token bucket and a cap of requests in flight belong to each client, so one slow
+ * cluster never delays another.  429 and 503 with Retry-After are waited for
+ * inside the deadline; nothing else is repeated here.
+ *
+ * Errors: the kind follows the HTTP status (409: ERR_CONFLICT, 404:
+ * ERR_NOT_FOUND, 422 and 400: ERR_INVALID, 401 and 403: ERR_DENIED), code is the status, the text
+ * carries the Status reason and message ("NotFound: pods \"x\" not found").
+ * There is no PUT: decoded objects are never written back, so unknown fields survive.
+ */
+struct kube_client;
+struct kube_call;
+
+struct kube_client_spec {
+	const struct kube_config *config; /* copied */
+	const char *name;                 /* "host" or the tenant's; for errors and User-Agent part */
+	double qps;                       /* 0: 20 */
+	double burst;                     /* 0: 40 */
+	unsigned max_in_flight;           /* 0: 16; watches not counted */
+	uint32_t timeout_ms;              /* of one call; 0: 15 s */
+	bool plain_ok;                    /* http:// servers (tests, measurements) */
+};
+struct kube_client *kube_client_new(struct loop_group *g, struct http *h, const struct kube_client_spec *s, struct err *e);
+void kube_client_free(struct kube_client *c); /* cancels its calls; caches first */
+DEFINE_OWN(kube_client)
+const char *kube_client_name(const struct kube_client *c);
+int64_t kube_client_last_contact(const struct kube_client *c); /* wall ms of the last reply; 0: never */
+
+struct kube_resource {
+	const char *group;   /* "" for core */
+	const char *version; /* "v1" */
+	const char *plural;  /* "pods" */
+	const char *kind;    /* "Pod" */
+	bool namespaced;
+};
+extern const struct kube_resource KUBE_PODS, KUBE_NODES, KUBE_SECRETS, KUBE_CONFIGMAPS, KUBE_NAMESPACES,
+	KUBE_LEASES, KUBE_EVENTS /* events.k8s.io/v1 */, KUBE_DAEMONSETS, KUBE_PVCS, KUBE_CRDS, KUBE_VOLUMEATTACHMENTS, KUBE_PDBS;
+
+typedef void kube_done(json_t *object, const struct err *e, void *arg);
+
+/* ns: NULL for cluster-scoped. */
+struct kube_call *kube_get(struct kube_client *c, const struct kube_resource *r, const char *ns,
+			   const char *name, kube_done *done, void *arg);
+struct kube_call *kube_create(struct kube_client *c, const struct kube_resource *r, const char *ns,
+			      const json_t *object, kube_done *done, void *arg);
+
+enum kube_patch_type { KUBE_PATCH_MERGE, KUBE_PATCH_JSON, KUBE_PATCH_STRATEGIC };
+/* subresource: NULL or "status".  For compare-and-swap put metadata.resourceVersion into a merge patch. */
+struct kube_call *kube_patch(struct kube_client *c, const struct kube_resource *r, const char *ns,
+			     const char *name, const char *subresource, enum kube_patch_type type,
+			     const json_t *patch, kube_done *done, void *arg);
+
+struct kube_delete_opts {
+	const char *uid;              /* precondition; NULL: none */
+	const char *resource_version; /* precondition; NULL: none */
+	const char *propagation;      /* NULL: Background */
+	int64_t grace_s;              /* -1: the object's own */
+};
+struct kube_call *kube_delete(struct kube_client *c, const struct kube_resource *r, const char *ns,
+			      const char *name, const struct kube_delete_opts *o, kube_done *done, void *arg);
+struct kube_call *kube_evict(struct kube_client *c, const char *ns, const char *pod, const char *uid,
+			     int64_t grace_s, kube_done *done, void *arg);
+/* GET of a path that is not a resource ("/version"). */
+struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_done *done, void *arg);
+
+/* Paged (500), items one at a time as bytes arrive.  A 410 in the middle starts again: on_restart
+ * (may be NULL) says forget what came.  rv: the list's resourceVersion, valid during the call. */
+struct kube_list_spec {
+	const struct kube_resource *resource;
+	const char *ns, *label_selector, *field_selector; /* NULL: all */
+	void (*on_item)(json_t *object, void *arg);
+	void (*on_restart)(void *arg);
+	void (*done)(const char *rv, const struct err *e, void *arg);
+	void *arg;
+};
+struct kube_call *kube_list(struct kube_client *c, const struct kube_list_spec *s);
+
+void kube_call_cancel(struct kube_call *call); /* NULL is fine */
+
+#endif

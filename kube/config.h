@@ -1,0 +1,45 @@
+#ifndef KUBE_CONFIG_H
+#define KUBE_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/err.h"
+#include "base/own.h"
+#include "base/secret.h"
+
+/*
+ * kube_config: where an API server is and how to log in.  From a kubeconfig or
+ * from inside a pod.
+ *
+ * A tenant's kubeconfig is hostile input.  With KUBE_CONFIG_TENANT only this is
+ * accepted: an https server that is not loopback or link-local (unless
+ * `server` was given, which an admin wrote), an inline CA, and an inline key
+ * pair or token.  exec, auth-provider, any path, proxy-url, insecure-skip-tls-verify,
+ * user and password are refused: ERR_INVALID, and the text names the field
+ * ("users[0].user.exec: not allowed in a tenant's kubeconfig").
+ * With KUBE_CONFIG_OWN paths (relative to dir) are read as well; exec and auth-provider are
+ * ERR_UNSUPPORTED; insecure-skip-tls-verify is refused.
+ * Format: https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/
+ */
+enum kube_config_trust { KUBE_CONFIG_OWN, KUBE_CONFIG_TENANT };
+
+struct kube_config {
+	char *server;          /* https://host:port */
+	char *ca_pem;
+	char *tls_server_name; /* NULL: the host */
+	char *client_cert_pem;
+	struct secret *client_key_pem;
+	struct secret *token;
+	char *token_file;      /* re-read at least every 60 s; in-cluster */
+	char *namespace_;      /* of the context or the pod; "default" if none */
+};
+
+struct kube_config *kube_config_parse(const char *text, size_t len, enum kube_config_trust trust,
+				      const char *server, const char *dir, struct err *e);
+struct kube_config *kube_config_load(const char *path, struct err *e); /* KUBE_CONFIG_OWN */
+/* KUBERNETES_SERVICE_HOST, _PORT and /var/run/secrets/kubernetes.io/serviceaccount. */
+struct kube_config *kube_config_in_cluster(struct err *e);
+void kube_config_free(struct kube_config *c);
+DEFINE_OWN(kube_config)
+
+#endif

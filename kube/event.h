@@ -1,0 +1,25 @@
+#ifndef KUBE_EVENT_H
+#define KUBE_EVENT_H
+
+#include "base/own.h"
+#include "kube/client.h"
+
+/*
+ * kube_events: events.k8s.io/v1 for one cluster.  Lossy by nature: never carries
+ * state.  Same object, reason and note within 10 minutes: one event whose series count rises
+ * (patched at most every 30 s).  At most 25 events an object and minute; 1,024 series held.
+ */
+struct kube_events;
+struct kube_events *kube_events_new(struct loop_group *g, struct kube_client *c, const char *controller, const char *instance);
+void kube_events_free(struct kube_events *ev);
+DEFINE_OWN(kube_events)
+
+struct kube_ref {
+	const char *api_version, *kind, *ns, *name, *uid;
+};
+/* type "Normal" or "Warning"; reason CamelCase; action what was tried; note is cut at 1 kB.
+ * Cluster-scoped objects get their events in namespace "default". */
+void kube_event(struct kube_events *ev, const struct kube_ref *regarding, const char *type,
+		const char *reason, const char *action, const char *note);
+
+#endif

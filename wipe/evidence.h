@@ -1,0 +1,125 @@
+#ifndef WIPE_EVIDENCE_H
+#define WIPE_EVIDENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include "base/crypto.h"
+#include "base/err.h"
+#include "base/fields.h"
+
+/*
+ * evidence: what one wipe attempt did and found, signed by the agent that did
+ * it and countersigned by drover.
+ *
+ * The envelope is DSSE (https://github.com/secure-systems-lab/dsse): JSON
+ * {payload, payloadType, signatures[{keyid, sig}]}, written here as base64 text.
+ * The payload is canonical JSON (sorted keys, no spaces) of an in-toto Statement v1
+ * whose predicateType is EVIDENCE_PREDICATE and whose predicate is the struct below.
+ * keyid is the public key's text ("ed25519:...").  The first signature is the agent's, the second
+ * drover's; both are over the same PAE bytes.
+ */
+#define EVIDENCE_PAYLOAD_TYPE "application/vnd.in-toto+json"
+#define EVIDENCE_PREDICATE "https://drover.dev/wipe/v1"
+
+/* What NIST SP 800-88r2 / IEEE 2883 call the result.  In order: higher is better. */
+enum wipe_level { WIPE_FAIL, WIPE_CLEAR, WIPE_PURGE };
+extern const char *const wipe_level_names[]; /* "Fail", "Clear", "Purge", NULL */
+enum wipe_trust { WIPE_BOOT_NETWORK, WIPE_SECURE_BOOT, WIPE_QUOTE };
+extern const char *const wipe_trust_names[]; /* "BootNetwork", "SecureBoot", "Quote", NULL */
+
+struct evidence_device {
+	const char *type; /* NVMe, SATA, SAS, MMC, Virtio ... */
+	const char *model, *serial, *wwn;
+	int64_t bytes;
+	const char *technique; /* SanitizeCryptoErase, FormatCrypto, FormatUserData, Overwrite, None */
+	int raw_status;        /* what the device answered; 0: success */
+	int level;             /* enum wipe_level */
+	const char *reason;    /* when level is Fail: EraseUnverified, DriveFailed, ... */
+	struct {
+		int64_t planted, found;
+	} canaries;
+	struct {
+		int64_t clean, dirty, unreadable;
+	} reads;
+};
+extern const struct field evidence_device_fields[];
+
+struct evidence {
+	struct {
+		const char *name, *uid, *system_uuid, *serial;
+	} machine;
+	int64_t tenancy; /* the one that this ends */
+	int64_t attempt;
+	struct {
+		const char *name, *uid;
+	} virtual_cluster; /* empty: none before */
+	struct {
+		const char *name, *digest;
+	} previous; /* last record of this machine; empty: none */
+	const char *nonce_digest, *policy_digest;
+	int64_t start_time, end_time; /* Unix ms, whole seconds */
+	int verdict;                  /* enum wipe_level: the worst device's */
+	int agent_trust;              /* enum wipe_trust */
+	struct {
+		int64_t expected, seen;
+		struct strings missing, extra; /* WWNs */
+	} inventory;
+	struct {
+		struct evidence_device *v;
+		size_t n;
+	} devices;
+	struct strings not_covered; /* GPUMemory, BMC, ... */
+};
+/* Rows for a table whose struct holds a struct evidence as `member_` (WipeRecord.spec does). */
+extern const struct field evidence_machine_fields[], evidence_cluster_fields[], evidence_previous_fields[],
+	evidence_inventory_fields[];
+#define EVIDENCE_ROWS(type_, member_)                                                            \
+	FIELD_OBJ(type_, member_.machine, "machine", evidence_machine_fields, .required = true,  \
+		  .doc = "The machine whose drives were wiped."),                                \
+	FIELD(type_, member_.tenancy, "tenancy", FIELD_I64, .min = 0, .max = INT64_MAX,          \
+	      .required = true, .doc = "The tenancy that this wipe ends."),                      \
+	FIELD(type_, member_.attempt, "attempt", FIELD_I64, .min = 1, .max = 1000000,            \
+	      .required = true, .doc = "Counts the attempts for one tenancy, from 1."),          \
+	FIELD_OBJ(type_, member_.virtual_cluster, "virtualCluster", evidence_cluster_fields,     \
+		  .doc = "The tenant that the machine served last."),                            \
+	FIELD_OBJ(type_, member_.previous, "previous", evidence_previous_fields,                 \
+		  .doc = "The record before this one of the same machine."),                     \
+	FIELD(type_, member_.nonce_digest, "nonceDigest", FIELD_STR, .max_len = 128,             \
+	      .doc = "SHA-256 of the nonce from which canaries were derived."),                  \
+	FIELD(type_, member_.policy_digest, "policyDigest", FIELD_STR, .max_len = 128,           \
+	      .doc = "SHA-256 of the wipe policy that was in force."),                           \
+	FIELD(type_, member_.start_time, "startTime", FIELD_TIME, .doc = "When the attempt began."), \
+	FIELD(type_, member_.end_time, "endTime", FIELD_TIME, .doc = "When verification ended."), \
+	FIELD(type_, member_.verdict, "verdict", FIELD_ENUM, .enums = wipe_level_names,          \
+	      .required = true, .doc = "The worst device's level."),                             \
+	FIELD(type_, member_.agent_trust, "agentTrust", FIELD_ENUM, .enums = wipe_trust_names,   \
+	      .required = true, .doc = "How far the agent itself is to be believed."),           \
+	FIELD_OBJ(type_, member_.inventory, "inventory", evidence_inventory_fields,              \
+		  .doc = "Expected drives against seen ones."),                                  \
+	FIELD_ITEMS(type_, member_.devices, "devices", evidence_device_fields, .max_items = 256, \
+		    .doc = "One entry for each drive."),                                         \
+	FIELD(type_, member_.not_covered, "notCovered", FIELD_STRINGS, .max_items = 32,          \
+	      .doc = "What this wipe says nothing about.")
+extern const struct field evidence_fields[];
+
+/* Envelope text (malloc'd base64), signed by the agent's key. */
+char *evidence_sign(const struct evidence *ev, const struct crypto_key *agent);
+/* Add drover's signature; ERR_PROTOCOL if the envelope is not one with exactly one signature. */
+char *evidence_countersign(const char *envelope, const struct crypto_key *key, struct err *e);
+/* Check the signatures and decode.  agent_public: the key of the agent session.  drover_publics:
+ * acceptable countersigners, n of them; 0: the envelope must not be countersigned yet.
+ * ERR_DENIED names which signature is bad; ERR_PROTOCOL what is malformed. */
+int evidence_open(const char *envelope, const char *agent_public, const char *const *drover_publics, size_t n,
+		  struct arena *a, struct evidence *out, struct err *e) __attribute__((warn_unused_result));
+/* As evidence_open, but takes the agent's key from the envelope's first keyid: for auditors, who
+ * learn it from there because drover's countersignature vouches for it. */
+int evidence_open_countersigned(const char *envelope, const char *const *drover_publics, size_t n, struct arena *a,
+				struct evidence *out, struct err *e) __attribute__((warn_unused_result));
+/* ERR_DENIED naming the first field ("spec.devices[0].level") in which they differ. */
+int evidence_compare(const struct evidence *shown, const struct evidence *signed_, struct err *e)
+	__attribute__((warn_unused_result));
+/* SHA-256 of the envelope text: what the clean stamp and `previous` carry. */
+void evidence_digest(const char *envelope, uint8_t out[static CRYPTO_SHA256]);
+
+#endif
