@@ -1,0 +1,70 @@
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <jansson.h>
+
+static void *must(void *p)
+{
+	static const char text[] = "out of memory\n";
+
+	if (!p) {
+		/* Nothing that could allocate, and nothing to do if even this fails. */
+		if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+			abort();
+		abort();
+	}
+	return p;
+}
+
+void *mem_alloc(size_t size)
+{
+	return must(calloc(1, size ? size : 1));
+}
+
+void *mem_calloc(size_t n, size_t size)
+{
+	return n && size ? must(calloc(n, size)) : must(calloc(1, 1));
+}
+
+/* reallocarray() with a size of 0 would free p and answer NULL. */
+void *mem_realloc_array(void *p, size_t n, size_t size)
+{
+	return n && size ? must(reallocarray(p, n, size)) : must(realloc(p, 1));
+}
+
+char *mem_strdup(const char *s)
+{
+	return s ? must(strdup(s)) : NULL;
+}
+
+char *mem_strndup(const char *s, size_t n)
+{
+	return must(strndup(s, n));
+}
+
+char *mem_printf(const char *fmt, ...)
+{
+	char *s = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	return must(n < 0 ? NULL : s);
+}
+
+static void *json_malloc(size_t size)
+{
+	return must(malloc(size ? size : 1));
+}
+
+void mem_init(void)
+{
+	json_set_alloc_funcs(json_malloc, free);
+	json_object_seed(0);
+}
