@@ -1,0 +1,153 @@
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+
+/*
+ * A chain of blocks, the newest first.  The arena itself and its first block
+ * are one allocation of 256 bytes; blocks double up to 64 KiB.  What does not
+ * fit a quarter of the next block gets one of its own, put second in the chain
+ * so that the rest of the current block stays in use.
+ */
+enum { FIRST = 256, LARGEST = 64 * 1024 };
+
+#define ALIGN _Alignof(max_align_t)
+
+struct block {
+	struct block *next;
+	size_t cap, used;
+	max_align_t data[];
+};
+
+struct arena {
+	struct block *head;
+	size_t size;      /* bytes taken from malloc */
+	size_t next_size; /* of the next ordinary block */
+	struct block first;
+};
+
+struct arena *arena_new(void)
+{
+	struct arena *a = mem_alloc(FIRST);
+
+	a->size = FIRST;
+	a->next_size = 2 * FIRST;
+	a->first.cap = FIRST - sizeof(*a);
+	a->head = &a->first;
+	return a;
+}
+
+static void drop_blocks(struct arena *a)
+{
+	struct block *b = a->head, *next;
+
+	for (; b; b = next) {
+		next = b->next;
+		if (b != &a->first)
+			free(b);
+	}
+}
+
+void arena_free(struct arena *a)
+{
+	if (!a)
+		return;
+	drop_blocks(a);
+	free(a);
+}
+
+void arena_clear(struct arena *a)
+{
+	drop_blocks(a);
+	a->first.used = 0;
+	a->first.next = NULL;
+	a->head = &a->first;
+	a->size = FIRST;
+	a->next_size = 2 * FIRST;
+}
+
+static struct block *block_new(struct arena *a, size_t bytes)
+{
+	struct block *b = mem_realloc_array(NULL, 1, bytes);
+
+	b->cap = bytes - sizeof(*b);
+	b->used = 0;
+	a->size += bytes;
+	return b;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	struct block *b = a->head;
+	void *p;
+
+	if (size > PTRDIFF_MAX - sizeof(*b) - ALIGN)
+		abort();
+	size = (size + ALIGN - 1) / ALIGN * ALIGN;
+	if (size == 0)
+		size = ALIGN; /* each allocation has an address of its own */
+	if (size > b->cap - b->used) {
+		if (size > a->next_size / 4) {
+			b = block_new(a, sizeof(*b) + size);
+			b->next = a->head->next;
+			a->head->next = b;
+		} else {
+			b = block_new(a, a->next_size);
+			b->next = a->head;
+			a->head = b;
+		}
+		if (a->next_size < LARGEST)
+			a->next_size *= 2;
+	}
+	p = (char *)b->data + b->used;
+	b->used += size;
+	return memset(p, 0, size);
+}
+
+void *arena_calloc(struct arena *a, size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes))
+		abort();
+	return arena_alloc(a, bytes);
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t n)
+{
+	size_t len = strnlen(s, n);
+
+	return memcpy(arena_alloc(a, len + 1), s, len);
+}
+
+char *arena_strdup(struct arena *a, const char *s)
+{
+	return s ? arena_strndup(a, s, strlen(s)) : NULL;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap, again;
+	char *s;
+	int n;
+
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		abort();
+	s = arena_alloc(a, (size_t)n + 1);
+	vsnprintf(s, (size_t)n + 1, fmt, again);
+	va_end(again);
+	return s;
+}
+
+size_t arena_size(const struct arena *a)
+{
+	return a->size;
+}
