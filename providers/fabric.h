@@ -1,0 +1,63 @@
+#ifndef PROVIDERS_FABRIC_H
+#define PROVIDERS_FABRIC_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "base/err.h"
+#include "base/loop.h"
+
+/*
+ * fabric: which network segment a machine's ports are in.
+ *
+ * place() names the segment wanted and is idempotent; done() proves nothing by
+ * itself: observe() tells where the machine is, how that was proved, and when.
+ * A later place() of the same machine is ordered after an earlier one has ended or
+ * its 60 s are over.  Asynchronous on the loop thread; done exactly once, never inside the call.
+ *
+ *	none   there is no isolation: place succeeds, observe answers the segment last asked for with proof None
+ *	exec   a child process that speaks JSON lines; docs/exec-fabric.md has the protocol
+ */
+enum fabric_proof { FABRIC_PROOF_NONE, FABRIC_PROOF_WEAK, FABRIC_PROOF_STRONG };
+extern const char *const fabric_proof_names[]; /* None, Weak, Strong */
+
+struct fabric_spec {
+	const char *type;               /* none, exec */
+	const char *const *command;     /* exec: NULL-terminated argv */
+	struct loop_group *group;
+};
+struct fabric;
+
+/* Segments are names: a Provider's quarantine and provisioning segment, or a tenant's. */
+struct fabric_port {
+	const char *machine;
+	const char *mac; /* of the boot NIC; NULL: unknown */
+};
+struct fabric_place {
+	const char *segment; /* NULL: unknown, or in none */
+	enum fabric_proof proof;
+	int64_t read_at;     /* loop_now() */
+};
+struct fabric_call {
+	const char *op_id;
+	int64_t fence;
+	void (*done)(const struct fabric_place *p, const struct err *e, void *arg); /* p NULL for place() */
+	void *arg;
+};
+struct fabric_ops {
+	const char *type;
+	int (*open)(struct fabric *f, const struct fabric_spec *s, struct err *e);
+	void (*close)(struct fabric *f);
+	void (*place)(struct fabric *f, const struct fabric_port *p, const char *segment, const struct fabric_call *c);
+	void (*observe)(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
+};
+struct fabric {
+	const struct fabric_ops *ops;
+	void *state;
+};
+
+struct fabric *fabric_new(const struct fabric_spec *s, struct err *e);
+void fabric_free(struct fabric *f); /* calls in flight end without done() */
+void fabric_place(struct fabric *f, const struct fabric_port *p, const char *segment, const struct fabric_call *c);
+void fabric_observe(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
+
+#endif

@@ -1,0 +1,88 @@
+#ifndef REDFISH_REDFISH_H
+#define REDFISH_REDFISH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/err.h"
+#include "base/http.h"
+#include "base/loop.h"
+#include "base/own.h"
+#include "base/secret.h"
+
+/*
+ * redfish: one BMC: session, identity, power, boot override, virtual media.
+ *
+ * One call in flight for each BMC; further ones wait in order.  Everything is
+ * asynchronous on the loop thread; done() comes exactly once, never inside the
+ * starting function.  Links are followed, paths never built; every address that
+ * a BMC gives must have the configured scheme, host and port.  Bodies are
+ * bounded (1 MiB), depth and members too.  Sources: DSP0266 (protocol), DSP0268
+ * (schemas); what real BMCs do instead is in quirks.def.
+ *
+ * Login: POST to the Sessions collection named by the service root; Basic only
+ * where there is no session service, and never after a session once worked.  401 in the middle of use:
+ * one new login, then ERR_DENIED.  A refused login (401, 403) is remembered for this credential:
+ * every further call fails with ERR_DENIED at once, without touching the BMC, until
+ * redfish_credentials() gives others or redfish_retry_login() is called.
+ */
+struct redfish;
+
+struct redfish_spec {
+	const char *system_url;  /* https://10.0.8.17/redfish/v1/Systems/1, or only https://10.0.8.17: then the first System with Reset */
+	const char *ca_pem, *pin_sha256; /* as in http_peer_spec */
+	bool learn_pin;
+	const char *user;
+	const struct secret *password;
+	const char *old_session; /* URI of a predecessor's session, deleted at the first login; NULL: none */
+	uint32_t call_ms;        /* limit of one HTTP exchange; 0: 15 s */
+	bool plain_ok;           /* http:// (tests) */
+};
+struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct redfish_spec *s, struct err *e);
+void redfish_free(struct redfish *r); /* ends what is in flight without done(); the session is left for the successor to delete */
+DEFINE_OWN(redfish)
+/* Log out if a session is open, then done(arg); call redfish_free after. */
+void redfish_logout(struct redfish *r, void (*done)(void *arg), void *arg);
+void redfish_credentials(struct redfish *r, const char *user, const struct secret *password);
+void redfish_retry_login(struct redfish *r);
+bool redfish_login_refused(const struct redfish *r);
+const char *redfish_session_uri(const struct redfish *r); /* NULL: none */
+const char *redfish_learned_pin(const struct redfish *r); /* NULL: none */
+
+enum redfish_power { REDFISH_POWER_UNKNOWN, REDFISH_POWER_OFF, REDFISH_POWER_ON, REDFISH_POWER_TURNING_ON, REDFISH_POWER_TURNING_OFF };
+
+/* What one fresh read of the System said. */
+struct redfish_system {
+	int64_t read_at;          /* loop_now() when the request was sent */
+	enum redfish_power power;
+	const char *system_uuid;  /* lower case; NULL: not given */
+	const char *serial, *manufacturer, *model, *bios_version;
+	const char *boot_target;  /* BootSourceOverrideTarget as given, "None" when disabled */
+	const char *boot_enabled; /* Disabled, Once, Continuous */
+	const char *boot_mode;
+	const char *http_boot_uri;
+	const char *boot_progress;/* NULL: not given */
+};
+/* s is valid during done(). */
+void redfish_read_system(struct redfish *r, void (*done)(const struct redfish_system *s, const struct err *e, void *arg), void *arg);
+
+/* Ask for a power state; done() when the BMC took the request, which proves nothing: read the system.
+ * Off is ForceOff.  Asking for what already is, is not an error. */
+void redfish_power(struct redfish *r, bool on, void (*done)(const struct err *e, void *arg), void *arg);
+
+enum redfish_boot { REDFISH_BOOT_NONE /* clear the override */, REDFISH_BOOT_CD, REDFISH_BOOT_HTTP, REDFISH_BOOT_HDD };
+void redfish_boot(struct redfish *r, enum redfish_boot target, const char *http_uri,
+		  void (*done)(const struct err *e, void *arg), void *arg);
+
+/* The CD/DVD slot, in Systems/{}/VirtualMedia or Managers/{}/VirtualMedia. */
+struct redfish_media {
+	int64_t read_at;
+	bool inserted;
+	const char *image; /* as given; NULL or "": none */
+};
+void redfish_read_media(struct redfish *r, void (*done)(const struct redfish_media *m, const struct err *e, void *arg), void *arg);
+/* Ejects what is there first, then inserts; ERR_UNSUPPORTED when the BMC has no slot for a CD. */
+void redfish_insert(struct redfish *r, const char *url, void (*done)(const struct err *e, void *arg), void *arg);
+void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *arg), void *arg); /* nothing there: fine */
+
+#endif
