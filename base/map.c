@@ -1,0 +1,200 @@
+#include "base/map.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include "base/mem.h"
+
+/*
+ * uthash with SipHash-1-3 under a key of this process: whoever chooses the
+ * keys cannot choose the buckets.  uthash keeps entries in order of insertion,
+ * so the key never shows in what the program does.
+ */
+static unsigned map_hash(const void *key, size_t len);
+
+#define HASH_FUNCTION(keyptr, keylen, hashv) ((hashv) = map_hash((keyptr), (keylen)))
+#define uthash_malloc(size) mem_realloc_array(NULL, 1, (size))
+#include <uthash.h>
+
+static struct {
+	pthread_once_t once;
+	uint64_t k[2];
+} hash_key = {.once = PTHREAD_ONCE_INIT};
+
+static void make_key(void)
+{
+	if (getrandom(hash_key.k, sizeof(hash_key.k), 0) != (ssize_t)sizeof(hash_key.k))
+		abort();
+}
+
+static uint64_t rotl(uint64_t x, int n)
+{
+	return x << n | x >> (64 - n);
+}
+
+static void sip_round(uint64_t v[4])
+{
+	v[0] += v[1];
+	v[1] = rotl(v[1], 13) ^ v[0];
+	v[0] = rotl(v[0], 32);
+	v[2] += v[3];
+	v[3] = rotl(v[3], 16) ^ v[2];
+	v[0] += v[3];
+	v[3] = rotl(v[3], 21) ^ v[0];
+	v[2] += v[1];
+	v[1] = rotl(v[1], 17) ^ v[2];
+	v[2] = rotl(v[2], 32);
+}
+
+static unsigned map_hash(const void *key, size_t len)
+{
+	const uint64_t *k = hash_key.k;
+	uint64_t v[4] = {k[0] ^ 0x736f6d6570736575, k[1] ^ 0x646f72616e646f6d,
+			 k[0] ^ 0x6c7967656e657261, k[1] ^ 0x7465646279746573};
+	const char *p = key;
+	uint64_t word;
+
+	for (size_t left = len;; p += 8, left -= 8) {
+		word = 0;
+		memcpy(&word, p, left < 8 ? left : 8);
+		if (left < 8)
+			word |= (uint64_t)len << 56;
+		v[3] ^= word;
+		sip_round(v);
+		v[0] ^= word;
+		if (left < 8)
+			break;
+	}
+	v[2] ^= 0xff;
+	for (int i = 0; i < 3; i++)
+		sip_round(v);
+	word = v[0] ^ v[1] ^ v[2] ^ v[3];
+	return (unsigned)(word ^ word >> 32);
+}
+
+struct entry {
+	UT_hash_handle hh;
+	void *value;
+	char key[];
+};
+
+struct map {
+	struct entry *head;
+	void (*free_value)(void *);
+};
+
+struct map *map_new(void (*free_value)(void *))
+{
+	struct map *m = mem_new(struct map);
+
+	pthread_once(&hash_key.once, make_key);
+	m->free_value = free_value;
+	return m;
+}
+
+void map_free(struct map *m)
+{
+	if (!m)
+		return;
+	map_clear(m);
+	free(m);
+}
+
+static struct entry *find(const struct map *m, const char *key)
+{
+	struct entry *x;
+
+	HASH_FIND(hh, m->head, key, strlen(key), x);
+	return x;
+}
+
+void *map_get(const struct map *m, const char *key)
+{
+	const struct entry *x = find(m, key);
+
+	return x ? x->value : NULL;
+}
+
+bool map_has(const struct map *m, const char *key)
+{
+	return find(m, key) != NULL;
+}
+
+static void drop_value(const struct map *m, void *value)
+{
+	if (m->free_value && value)
+		m->free_value(value);
+}
+
+void map_put(struct map *m, const char *key, void *value)
+{
+	struct entry *x = find(m, key);
+	void *old;
+	size_t len;
+
+	if (x) {
+		old = x->value;
+		x->value = value;
+		if (old != value)
+			drop_value(m, old);
+		return;
+	}
+	len = strlen(key);
+	x = mem_alloc(sizeof(*x) + len + 1);
+	x->value = value;
+	memcpy(x->key, key, len);
+	HASH_ADD(hh, m->head, key[0], len, x);
+}
+
+void *map_take(struct map *m, const char *key)
+{
+	struct entry *x = find(m, key);
+	void *value;
+
+	if (!x)
+		return NULL;
+	value = x->value;
+	HASH_DEL(m->head, x);
+	free(x);
+	return value;
+}
+
+/* The entry is gone before its value is freed: free_value may look at the map, and key may be the
+ * entry's own. */
+void map_del(struct map *m, const char *key)
+{
+	drop_value(m, map_take(m, key));
+}
+
+void map_clear(struct map *m)
+{
+	while (m->head)
+		map_del(m, m->head->key);
+}
+
+size_t map_size(const struct map *m)
+{
+	return HASH_COUNT(m->head);
+}
+
+static bool point(const struct entry *x, struct map_iter *it)
+{
+	*it = (struct map_iter){0};
+	if (!x)
+		return false;
+	*it = (struct map_iter){.key = x->key, .value = x->value, .next_ = x->hh.next};
+	return true;
+}
+
+bool map_first(const struct map *m, struct map_iter *it)
+{
+	return point(m->head, it);
+}
+
+bool map_next(const struct map *m, struct map_iter *it)
+{
+	(void)m;
+	return point(it->next_, it);
+}
