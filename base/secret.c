@@ -1,0 +1,167 @@
+#include "base/secret.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "base/mem.h"
+
+/*
+ * Bytes live in pages of their own, marked MADV_DONTDUMP.  Thousands of BMC
+ * passwords must not take a page each: sizes up to 4 KiB share chunks, cut into
+ * equal slots of one size.  A freed slot is cleared and put on its class's free
+ * list; chunks stay.  Larger secrets are mapped alone.
+ */
+enum { SMALLEST = 64, CLASSES = 4, CHUNK = 64 * 1024 };
+
+union slot {
+	union slot *next; /* while free */
+	char bytes[SMALLEST];
+};
+
+static struct {
+	pthread_mutex_t lock;
+	union slot *free[CLASSES]; /* of 64, 256, 1024 and 4096 bytes */
+} slots = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+struct secret {
+	size_t len;
+	size_t room; /* bytes at data */
+	char *data;
+};
+
+/* The barrier makes the compiler believe that the memory is still looked at. */
+void secret_wipe(void *p, size_t len)
+{
+	if (!p || !len)
+		return;
+	memset(p, 0, len);
+	__asm__ volatile("" : : "r"(p) : "memory");
+}
+
+static void *map_pages(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED || madvise(p, size, MADV_DONTDUMP) < 0)
+		abort();
+	return p;
+}
+
+/* The class whose slots hold `need` bytes; CLASSES if none does. */
+static unsigned class_of(size_t need, size_t *size)
+{
+	unsigned c = 0;
+
+	for (*size = SMALLEST; c < CLASSES && *size < need; c++)
+		*size *= 4;
+	return c;
+}
+
+static void cut_chunk(unsigned c, size_t size)
+{
+	char *chunk = map_pages(CHUNK);
+
+	for (size_t at = 0; at + size <= CHUNK; at += size) {
+		union slot *s = (union slot *)(void *)(chunk + at);
+
+		s->next = slots.free[c];
+		slots.free[c] = s;
+	}
+}
+
+static char *take_room(size_t need, size_t *room)
+{
+	unsigned c = class_of(need, room);
+	union slot *s;
+
+	if (c == CLASSES) {
+		*room = need;
+		return map_pages(need);
+	}
+	pthread_mutex_lock(&slots.lock);
+	if (!slots.free[c])
+		cut_chunk(c, *room);
+	s = slots.free[c];
+	slots.free[c] = s->next;
+	pthread_mutex_unlock(&slots.lock);
+	return s->bytes;
+}
+
+static void give_room(char *data, size_t room)
+{
+	size_t size;
+	unsigned c = class_of(room, &size);
+	union slot *s = (union slot *)(void *)data;
+
+	secret_wipe(data, room);
+	if (c == CLASSES) {
+		munmap(data, room);
+		return;
+	}
+	pthread_mutex_lock(&slots.lock);
+	s->next = slots.free[c];
+	slots.free[c] = s;
+	pthread_mutex_unlock(&slots.lock);
+}
+
+struct secret *secret_new(const void *data, size_t len)
+{
+	struct secret *s = mem_new(struct secret);
+
+	if (len > SIZE_MAX / 2)
+		abort();
+	s->data = take_room(len + 1, &s->room);
+	s->len = len;
+	if (len)
+		memcpy(s->data, data, len);
+	s->data[len] = '\0';
+	return s;
+}
+
+struct secret *secret_from_str(const char *s)
+{
+	return secret_new(s, strlen(s));
+}
+
+struct secret *secret_copy(const struct secret *s)
+{
+	return s ? secret_new(s->data, s->len) : NULL;
+}
+
+void secret_free(struct secret *s)
+{
+	if (!s)
+		return;
+	give_room(s->data, s->room);
+	free(s);
+}
+
+const char *secret_expose(const struct secret *s)
+{
+	return s->data;
+}
+
+size_t secret_len(const struct secret *s)
+{
+	return s->len;
+}
+
+/* The time depends on the lengths alone. */
+bool secret_equal_bytes(const struct secret *a, const void *b, size_t len)
+{
+	const volatile unsigned char *x = (const unsigned char *)a->data, *y = b;
+	unsigned char differ = 0;
+
+	if (a->len != len)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		differ |= x[i] ^ y[i];
+	return differ == 0;
+}
+
+bool secret_equal(const struct secret *a, const struct secret *b)
+{
+	return secret_equal_bytes(a, b->data, b->len);
+}
