@@ -83,7 +83,7 @@ bool str_to_i64(const char *s, int64_t min, int64_t max, int64_t *out)
 	return true;
 }
 
-/* --- RFC 3339 --------------------------------------------------------------------------------- */
+/* --- RFC 3339 --- */
 
 /*
  * Days from 1970-01-01 of a date in the Gregorian calendar.  Years are counted
@@ -221,7 +221,7 @@ const char *str_time_micro(char out[static STR_TIME_SIZE], int64_t unix_ms)
 	return out;
 }
 
-/* --- Go durations ----------------------------------------------------------------------------- */
+/* --- Go durations --- */
 
 static int64_t unit_ns(const char *s, size_t n)
 {
@@ -321,7 +321,7 @@ const char *str_duration(char out[static STR_TIME_SIZE], int64_t ms)
 	return out;
 }
 
-/* --- names ------------------------------------------------------------------------------------ */
+/* --- names --- */
 
 static bool is_lower_alnum(char c)
 {
@@ -398,7 +398,7 @@ bool str_is_qualified_name(const char *s)
 	return dns_subdomain(s, (size_t)(slash - s)) && name_part(slash + 1, strlen(slash + 1));
 }
 
-/* --- hex -------------------------------------------------------------------------------------- */
+/* --- hex --- */
 
 void str_hex(char *out, const void *data, size_t n)
 {

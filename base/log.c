@@ -1,0 +1,287 @@
+#include "base/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/str.h"
+
+/*
+ * A line is put together on the caller's stack and leaves in one write(2)
+ * under the lock, so lines of different threads never mix.  A value is cut at
+ * VALUE bytes; a field for which the line has no more room is left out, and
+ * the line then says so.  It therefore stays whole, JSON or not.
+ */
+enum { LINE = 16 * 1024, VALUE = 4096, TAIL = 64 };
+
+static struct {
+	pthread_mutex_t lock; /* the rest but `least` and `format` */
+	atomic_int least, format;
+	void (*fn)(const char *line, size_t len, void *arg);
+	void *fn_arg;
+	int64_t (*wall_ms)(void *arg);
+	void *wall_arg;
+} out = {.lock = PTHREAD_MUTEX_INITIALIZER, .least = LOG_INFO, .format = LOG_TEXT};
+
+void log_config(enum log_level least, enum log_format format)
+{
+	atomic_store(&out.least, (int)least);
+	atomic_store(&out.format, (int)format);
+}
+
+void log_redirect(void (*fn)(const char *line, size_t len, void *arg), void *arg)
+{
+	pthread_mutex_lock(&out.lock);
+	out.fn = fn;
+	out.fn_arg = arg;
+	pthread_mutex_unlock(&out.lock);
+}
+
+void log_clock(int64_t (*wall_ms)(void *arg), void *arg)
+{
+	pthread_mutex_lock(&out.lock);
+	out.wall_ms = wall_ms;
+	out.wall_arg = arg;
+	pthread_mutex_unlock(&out.lock);
+}
+
+/* --- one line --- */
+
+struct line {
+	bool json;
+	bool over; /* the field under way does not fit */
+	bool cut;  /* one was left out */
+	size_t len;
+	char text[LINE];
+};
+
+static void add(struct line *l, const char *s, size_t n)
+{
+	if (l->over || n > LINE - TAIL - l->len) {
+		l->over = true;
+		return;
+	}
+	memcpy(l->text + l->len, s, n);
+	l->len += n;
+}
+
+static void adds(struct line *l, const char *s)
+{
+	add(l, s, strlen(s));
+}
+
+/* The code point at s (n > 0 bytes left) and its length; -1 and 1 for what is not UTF-8. */
+static int32_t code_point(const unsigned char *s, size_t n, size_t *used)
+{
+	static const int32_t least[] = {[2] = 0x80, [3] = 0x800, [4] = 0x10000};
+	size_t want = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+	int32_t c;
+
+	*used = 1;
+	if (s[0] < 0x80)
+		return s[0];
+	if (s[0] < 0xc2 || s[0] > 0xf4 || want > n)
+		return -1;
+	c = s[0] & (0x7f >> want);
+	for (size_t i = 1; i < want; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return -1;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	if (c < least[want] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return -1;
+	*used = want;
+	return c;
+}
+
+/* May it be shown as it is?  Not what moves a cursor, ends a line or turns text around. */
+static bool is_plain(int32_t c)
+{
+	return c >= 0x20 && c != 0x7f && !(c >= 0x80 && c <= 0x9f) && c != 0x061c &&
+	       c != 0x200e && c != 0x200f && !(c >= 0x2028 && c <= 0x202e) &&
+	       !(c >= 0x2066 && c <= 0x2069) && c != 0xfeff;
+}
+
+static void add_quoted(struct line *l, const char *s)
+{
+	size_t left = strnlen(s, VALUE + 1), used;
+	bool cut = left > VALUE;
+	char hex[8];
+
+	left -= cut;
+	add(l, "\"", 1);
+	for (; left > 0; s += used, left -= used) {
+		int32_t c = code_point((const unsigned char *)s, left, &used);
+
+		if (c < 0 && cut && left < 4)
+			break; /* the cut went through it */
+		if (c == '"')
+			adds(l, "\\\"");
+		else if (c == '\\')
+			adds(l, "\\\\");
+		else if (c == '\n')
+			adds(l, "\\n");
+		else if (c == '\r')
+			adds(l, "\\r");
+		else if (c == '\t')
+			adds(l, "\\t");
+		else if (c >= 0 && is_plain(c))
+			add(l, s, used);
+		else {
+			snprintf(hex, sizeof(hex), "\\u%04x", c < 0 ? 0xfffdu : (unsigned)c & 0xffffu);
+			adds(l, hex);
+		}
+	}
+	if (cut)
+		adds(l, "...");
+	add(l, "\"", 1);
+}
+
+static bool is_word(const char *s)
+{
+	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@+-");
+
+	return n > 0 && s[n] == '\0' && n <= VALUE;
+}
+
+static void add_key(struct line *l, const char *key)
+{
+	if (l->json) {
+		if (l->len > 1)
+			add(l, ",", 1);
+		add_quoted(l, key);
+		add(l, ":", 1);
+		return;
+	}
+	if (l->len > 0)
+		add(l, " ", 1);
+	adds(l, key);
+	add(l, "=", 1);
+}
+
+/* A field is there whole or not at all. */
+static void end_field(struct line *l, size_t before)
+{
+	if (!l->over)
+		return;
+	l->len = before;
+	l->over = false;
+	l->cut = true;
+}
+
+static void add_str(struct line *l, const char *key, const char *value)
+{
+	size_t before = l->len;
+
+	add_key(l, key);
+	if (!value)
+		adds(l, l->json ? "null" : "-");
+	else if (!l->json && is_word(value))
+		adds(l, value);
+	else
+		add_quoted(l, value);
+	end_field(l, before);
+}
+
+static void add_int(struct line *l, const char *key, int64_t value)
+{
+	size_t before = l->len;
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRId64, value);
+	add_key(l, key);
+	adds(l, text);
+	end_field(l, before);
+}
+
+static void add_err(struct line *l, const char *key, const struct err *e)
+{
+	char name[64];
+
+	add_str(l, key, e ? e->text : NULL);
+	if (!e)
+		return;
+	snprintf(name, sizeof(name), "%s_kind", key);
+	add_str(l, name, err_kind_name(e->kind));
+	snprintf(name, sizeof(name), "%s_where", key);
+	if (e->where)
+		add_str(l, name, e->where);
+}
+
+static void compose(struct line *l, enum log_level level, int64_t now_ms, const char *message,
+		    const struct log_field *f)
+{
+	static const char *const names[] = {"debug", "info", "warn", "error"};
+	char stamp[STR_TIME_SIZE];
+
+	if (l->json)
+		add(l, "{", 1);
+	str_time_micro(stamp, now_ms);
+	memcpy(stamp + 23, "Z", 2); /* the clock has milliseconds */
+	add_str(l, "time", stamp);
+	add_str(l, "level", names[level]);
+	add_str(l, "msg", message);
+	for (; f->type != LOG_F_END; f++) {
+		if (f->type == LOG_F_STR)
+			add_str(l, f->key, f->s);
+		else if (f->type == LOG_F_INT)
+			add_int(l, f->key, f->i);
+		else
+			add_err(l, f->key, f->e);
+	}
+	/* TAIL was kept free for this. */
+	if (l->cut)
+		l->len += (size_t)snprintf(l->text + l->len, TAIL, "%s",
+					   l->json ? ",\"truncated\":true" : " truncated=true");
+	if (l->json)
+		l->text[l->len++] = '}';
+	l->text[l->len++] = '\n';
+}
+
+/* A full or closed standard error loses the line: nothing may wait for a log. */
+static void write_all(const char *s, size_t n)
+{
+	while (n > 0) {
+		ssize_t done = write(STDERR_FILENO, s, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return;
+		s += done;
+		n -= (size_t)done;
+	}
+}
+
+static int64_t system_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void log_write(enum log_level level, const char *message, const struct log_field *fields)
+{
+	struct line l;
+	int saved = errno;
+
+	if ((int)level < atomic_load(&out.least))
+		return;
+	l.json = atomic_load(&out.format) == LOG_JSON;
+	l.over = l.cut = false;
+	l.len = 0;
+	pthread_mutex_lock(&out.lock);
+	compose(&l, level, out.wall_ms ? out.wall_ms(out.wall_arg) : system_ms(), message, fields);
+	if (out.fn)
+		out.fn(l.text, l.len, out.fn_arg);
+	else
+		write_all(l.text, l.len);
+	pthread_mutex_unlock(&out.lock);
+	errno = saved;
+}
