@@ -1,0 +1,72 @@
+#ifndef PLANNER_PLAN_H
+#define PLANNER_PLAN_H
+
+#include "base/arena.h"
+#include "planner/world.h"
+
+/*
+ * plan: who gets which machine, and why not.
+ *
+ * plan_make() is a pure, deterministic function of the world and of now: same
+ * objects, same plan, in whatever order they were put.  Everything that it gives
+ * lives in the arena.
+ *
+ * Demand: pods marked unschedulable, all tenants in one queue: priority (tenant's, then pod's),
+ * then the tenant with the smaller share of GPUs for its weight, then age, then key.
+ * Supply for each: free room on its tenant's nodes, room on claims on their way, then a new claim on a free
+ * machine: pools by weight (higher first, then name), providers in the pool's order,
+ * the instance type that wastes least (GPUs first), warm before cold, fewer failures first.
+ * Several pods share a claim when they fit together.
+ */
+enum plan_reason_code {
+	PLAN_NO_POOL,            /* no pool selects the tenant */
+	PLAN_POOL_PAUSED,
+	PLAN_POOL_LIMIT,         /* LimitExceeded */
+	PLAN_NO_IMAGE,           /* NoImageForVersion */
+	PLAN_REQUIREMENTS,       /* no instance type fits selector and affinity */
+	PLAN_TAINT,              /* taint not tolerated */
+	PLAN_TOO_BIG,            /* no instance type has the resources */
+	PLAN_NO_MACHINE,         /* NoCapacity: types fit, all machines are taken */
+	PLAN_ERASE_BELOW_POLICY, /* EraseBelowPolicy */
+	PLAN_QUOTA,              /* QuotaExceeded: the tenant's */
+	PLAN_TENANT,             /* paused, unreachable */
+	PLAN_UNSUPPORTED,        /* a constraint that cannot be judged */
+	PLAN_REASONS
+};
+extern const char *const plan_reason_names[]; /* NoPool, PoolPaused, LimitExceeded, NoImageForVersion, ... */
+
+struct plan_reason {
+	const char *pool; /* "" when it is not about one pool */
+	enum plan_reason_code code;
+	const char *text; /* "pool h100: 12 machines fit, all taken (11 serving, 1 quarantined)" */
+};
+
+enum plan_outcome { PLAN_ON_NODE, PLAN_ON_CLAIM, PLAN_ON_NEW, PLAN_NOTHING };
+struct plan_pod {
+	const char *tenant, *ns, *name, *uid;
+	enum plan_outcome outcome;
+	const char *target;  /* node or claim name; NULL otherwise */
+	size_t new_claim;    /* PLAN_ON_NEW: index into plan.claims */
+	size_t place;        /* in the queue, from 1 */
+	struct plan_reason *reasons; /* PLAN_NOTHING: nearest miss first */
+	size_t nreasons;
+};
+
+struct plan_claim {
+	const char *tenant, *pool, *provider, *machine, *instance_type, *version;
+	struct selector requirements; /* the pool's, and In instance type */
+	struct resources requests;    /* of the pods placed on it */
+	struct labels labels;         /* the node's: pool's and type's */
+	size_t npods;
+};
+
+struct plan {
+	struct plan_pod *pods; /* in queue order */
+	size_t npods;
+	struct plan_claim *claims;
+	size_t nclaims;
+};
+
+struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a);
+
+#endif

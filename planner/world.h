@@ -1,0 +1,157 @@
+#ifndef PLANNER_WORLD_H
+#define PLANNER_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/labels.h"
+#include "base/own.h"
+#include "base/quantity.h"
+#include "base/selector.h"
+
+/*
+ * world: what the planner knows.  Long-lived; it changes only by world_put_*
+ * and world_del_*, which copy what they are given.  No I/O, no clock, no globals:
+ * production, `drover simulate`, the benchmark and the tests use the same.
+ *
+ * What the world caches never changes a result: plan_make() of a world that was
+ * built delta by delta equals that of one built anew from the same objects.
+ * Keys: tenants, pools, providers, machines and claims by name; pods by
+ * "TENANT/NAMESPACE/NAME"; nodes by "TENANT/NAME".
+ */
+struct world;
+
+struct world *world_new(void);
+void world_free(struct world *w);
+DEFINE_OWN(world)
+
+struct world_tenant {
+	const char *name;
+	struct labels labels;       /* what pools select by */
+	struct resources quota;     /* of all its machines together */
+	int64_t weight, priority;
+	const char *version;        /* its API server's "1.36"; NULL: unknown, nothing is planned for it */
+	bool paused;                /* paused, not reachable, not permitted: no new claims */
+	const char *paused_reason;  /* TenantPaused, TenantUnreachable ... */
+};
+
+struct world_taint {
+	const char *key, *value, *effect;
+};
+struct world_taints {
+	struct world_taint *v;
+	size_t n;
+};
+
+struct world_instance_type {
+	const char *name;
+	struct resources capacity;  /* allocatable, predicted */
+	struct labels labels;
+};
+struct world_provider {
+	const char *name;
+	bool paused;
+	const char *paused_reason;
+	struct {
+		struct world_instance_type *v;
+		size_t n;
+	} types;
+};
+
+struct world_pool {
+	const char *name;
+	int64_t weight;
+	struct selector tenants;    /* spec.virtualClusterSelector */
+	const char **providers;     /* in order */
+	size_t nproviders;
+	struct selector requirements;
+	struct labels labels;
+	struct world_taints taints; /* startup taints are not among them */
+	struct resources limits;    /* "nodes" among them */
+	const char **versions;      /* Kubernetes minors for which there is an image: "1.36" */
+	size_t nversions;
+	int minimum_level_flash, minimum_level_hdd; /* enum wipe_level, compared with the machine's last record */
+	int minimum_trust;
+	bool paused;
+	const char *paused_reason;  /* PoolPaused, StopTheLine ... */
+};
+
+/* A machine that could serve.  Only state free and clean is offered; the others count for limits and reasons. */
+struct world_machine {
+	const char *name, *provider, *instance_type;
+	struct labels labels;       /* of the Machine: rack, domain */
+	bool offered;               /* free, clean, nothing against it */
+	const char *not_offered;    /* reason when not: its state or "Quarantined", "Held" ... */
+	bool warm;
+	int level_flash, level_hdd, trust; /* of its last wipe; -1: no such drives */
+	unsigned failures;          /* in a row */
+};
+
+/* A claim that is neither Ready nor ended: supply on its way.  Also Ready ones until their node is seen. */
+struct world_claim {
+	const char *name, *tenant, *pool, *machine; /* machine NULL: none yet */
+	const char *instance_type, *provider;
+	struct labels labels;       /* what its node will carry */
+	struct world_taints taints;
+	struct resources capacity;  /* allocatable, predicted */
+	bool failed;                /* no supply any more, but counts while it holds its machine */
+	bool leaving;
+	int64_t expected_ms;        /* Unix ms when it should be Ready; 0: unknown */
+};
+
+struct world_node {
+	const char *tenant, *name, *claim; /* claim NULL: not drover's */
+	struct labels labels;
+	struct world_taints taints;
+	struct resources allocatable;
+	bool ready, unschedulable;
+};
+
+struct world_toleration {
+	const char *key, *value, *effect; /* key NULL or "": all */
+	bool exists;                      /* operator Exists */
+};
+struct world_preference {
+	int64_t weight;
+	struct selector term;
+};
+struct world_pod {
+	const char *tenant, *ns, *name, *uid;
+	const char *node;           /* bound to; NULL: pending */
+	bool unschedulable;         /* PodScheduled=False, reason Unschedulable: demand */
+	int64_t since;              /* Unix ms when it became so */
+	int64_t priority;
+	struct resources requests;  /* of the whole pod: init containers and overhead counted; "pods": 1 is added */
+	struct labels node_selector;
+	struct {                    /* required node affinity: one of the terms; n 0: none */
+		struct selector *v;
+		size_t n;
+	} affinity;
+	struct {
+		struct world_preference *v;
+		size_t n;
+	} preferences;
+	struct {
+		struct world_toleration *v;
+		size_t n;
+	} tolerations;
+	struct labels labels;
+	const char *unsupported;    /* a constraint that this planner cannot judge: the pod gets that as its reason */
+};
+
+void world_put_tenant(struct world *w, const struct world_tenant *t);
+void world_put_provider(struct world *w, const struct world_provider *p);
+void world_put_pool(struct world *w, const struct world_pool *p);
+void world_put_machine(struct world *w, const struct world_machine *m);
+void world_put_claim(struct world *w, const struct world_claim *c);
+void world_put_node(struct world *w, const struct world_node *n);
+void world_put_pod(struct world *w, const struct world_pod *p);
+void world_del_tenant(struct world *w, const char *name); /* and its pods and nodes */
+void world_del_provider(struct world *w, const char *name);
+void world_del_pool(struct world *w, const char *name);
+void world_del_machine(struct world *w, const char *name);
+void world_del_claim(struct world *w, const char *name);
+void world_del_node(struct world *w, const char *tenant, const char *name);
+void world_del_pod(struct world *w, const char *tenant, const char *ns, const char *name);
+
+#endif
