@@ -43,10 +43,15 @@ enum field_type {
 	FIELD_OBJECT_PTR,/* pointer to a struct of .size bytes, NULL when absent; sub */
 	FIELD_LIST,      /* struct { T *v; size_t n; }; T has .size bytes; sub */
 	FIELD_ANY,       /* const char *: JSON text, kept as it came; schema: preserve unknown */
+	FIELD_INTS,      /* struct ints; min..max as for FIELD_I64 */
 };
 
 struct strings {
 	const char **v;
+	size_t n;
+};
+struct ints {
+	int64_t *v;
 	size_t n;
 };
 
@@ -62,11 +67,12 @@ struct field {
 	size_t offset;
 	size_t size;               /* of the pointed-to or listed struct */
 	const struct field *sub;   /* of objects and lists */
-	const char *const *enums;
+	const char *const *enums;  /* of FIELD_ENUM, and what each of FIELD_STRINGS may be; "" is no name */
 	const char *def;           /* default, as JSON text: "\"Never\"", "30", "{}" */
 	bool required;             /* present and not null (a string also not empty) */
 	bool immutable;            /* becomes the rule self == oldSelf */
 	bool never;                /* FIELD_DURATION: "Never" is allowed, value -1 */
+	bool whole;                /* FIELD_RESOURCES: counts, written as JSON integers */
 	int64_t min, max;          /* numbers; durations in ms; ignored when both are 0 */
 	uint32_t max_len;          /* bytes of a string; 0: 1024 */
 	uint32_t max_items;        /* of list, strings, map; 0: 256 */
@@ -88,6 +94,10 @@ struct field {
 #define FIELD_ITEMS(type_, member_, name_, sub_, ...)                                            \
 	FIELD(type_, member_, name_, FIELD_LIST, .sub = (sub_),                                  \
 	      .size = sizeof(*((struct type_ *)0)->member_.v), __VA_ARGS__)
+/* A member of an anonymous struct: the table is for `outer_` of struct type_. */
+#define FIELD_IN(type_, outer_, member_, name_, kind_, ...)                                      \
+	{.name = (name_), .type = (kind_),                                                       \
+	 .offset = offsetof(struct type_, outer_.member_) - offsetof(struct type_, outer_), __VA_ARGS__}
 #define FIELDS_END {.name = NULL}
 
 /* path: where j stands ("spec"), for errors; NULL or "" for the top.  On error *out is unspecified. */
@@ -96,7 +106,11 @@ int fields_decode(const struct field *f, const json_t *j, const char *path, void
 int fields_decode_strict(const struct field *f, const json_t *j, const char *path, void *out,
 			 struct arena *a, struct err *e) __attribute__((warn_unused_result));
 
-/* Back to JSON: zero, NULL, empty and -1 (enum) members are left out; gives a new object. */
+/* A struct without any of its members: defaults, and -1 in enums that have none. */
+void fields_defaults(const struct field *f, void *out, struct arena *a);
+
+/* Back to JSON: zero, NULL, empty and -1 (enum) members are left out, but a
+ * zero whose default is another is written; gives a new object. */
 json_t *fields_encode(const struct field *f, const void *in);
 
 /* Structural schema (OpenAPI v3, apiextensions.k8s.io/v1) of an object with these fields. */
