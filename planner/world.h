@@ -87,13 +87,15 @@ struct world_machine {
 	unsigned failures;          /* in a row */
 };
 
-/* A claim that is neither Ready nor ended: supply on its way.  Also Ready ones until their node is seen. */
+/* Every claim that has not ended; all count against limits and quota.  Not ready: supply on its way.
+ * Ready: its room is that of the node which names it, or its own until that node is seen. */
 struct world_claim {
 	const char *name, *tenant, *pool, *machine; /* machine NULL: none yet */
 	const char *instance_type, *provider;
 	struct labels labels;       /* what its node will carry */
 	struct world_taints taints;
 	struct resources capacity;  /* allocatable, predicted */
+	bool ready;
 	bool failed;                /* no supply any more, but counts while it holds its machine */
 	bool leaving;
 	int64_t expected_ms;        /* Unix ms when it should be Ready; 0: unknown */

@@ -1,0 +1,91 @@
+#ifndef CONTROLLER_CONTROLLER_H
+#define CONTROLLER_CONTROLLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/http.h"
+#include "base/httpd.h"
+#include "base/loop.h"
+#include "base/map.h"
+#include "base/metrics.h"
+#include "controller/objects.h"
+#include "kube/cache.h"
+#include "kube/event.h"
+#include "kube/lease.h"
+
+/*
+ * controller: one replica.  It ties the parts together and owns what they share.
+ *
+ *	tenants --pods, nodes--> scheduler --NodeClaims--> life (one for each Machine)
+ *	                             ^                       |        |        |
+ *	   host caches (objects) ----'                    source   agents   tenant
+ *	                                               (BMC, ports)  (orders)  (token, Node)
+ *
+ * Everything is on one loop thread.  A part tells the others that something
+ * changed by controller_kick_*(), which only marks and defers: no part calls
+ * back into another that is in the middle of its own work.
+ */
+struct agents;
+struct scheduler;
+struct secrets;
+
+struct controller_options {
+	const char *ns;            /* drover's own namespace: Secrets, Lease */
+	const char *identity;      /* of this replica, for the Lease and events */
+	struct secret *agent_ca_key; /* see agents.h */
+	const char *agent_image;   /* path of the ISO; NULL: no machine can be booted */
+	bool plain_ok;             /* http:// BMCs: simulations and tests */
+	int64_t poll_ms;           /* between looks at a machine in transition; 0: 1000 */
+	int64_t idle_poll_ms;      /* ... at one at rest; 0: 120000 */
+	int64_t settle_ms;         /* between the two reads that prove off; 0: 5000 */
+};
+
+struct controller {
+	struct loop *loop;
+	struct loop_group *group;
+	struct http *http;              /* borrowed */
+	struct kube_client *host;
+	struct kube_events *events;
+	struct kube_cache *cache[OBJECT_KINDS]; /* of the host cluster; NULL where not watched */
+	struct kube_lease *lease;
+	bool leading;
+	struct metrics *metrics;
+	struct map *lives;              /* Machine name -> struct life */
+	struct map *tenants;            /* VirtualCluster name -> struct tenant */
+	struct map *sources;            /* Provider name -> struct source */
+	struct secrets *secrets;
+	struct agents *agents;
+	struct scheduler *scheduler;
+	struct controller_options o;
+};
+
+struct controller *controller_new(struct loop_group *g, struct http *h, const struct kube_config *host,
+				  const struct controller_options *o, struct err *e);
+void controller_free(struct controller *c);
+DEFINE_OWN(controller)
+
+/* Routes of /healthz, /readyz and /metrics. */
+void controller_ops_routes(struct controller *c, struct httpd *d);
+/* All host caches are in and the agent endpoint has its keys. */
+bool controller_ready(const struct controller *c);
+/* Give the lease back, then done(arg). */
+void controller_stop(struct controller *c, void (*done)(void *arg), void *arg);
+
+/* Something about this object changed: look again in the next turn. */
+void controller_kick_machine(struct controller *c, const char *machine);
+void controller_kick_all(struct controller *c);
+void controller_kick_plan(struct controller *c);
+
+/* Leading, and the lease was renewed within 5 s: destructive requests may go out (S7). */
+bool controller_may_destroy(const struct controller *c);
+
+#define CONTROLLER_GET(c, kind_id, type, name) KUBE_CACHE_GET((c)->cache[kind_id], type, "", (name))
+
+/* An event about an object of ours. */
+void controller_event(struct controller *c, enum object_kind_id kind, const struct object_meta *about,
+		      const char *type, const char *reason, const char *note);
+
+/* For kube calls: our kinds as resources. */
+extern const struct kube_resource controller_resources[OBJECT_KINDS];
+
+#endif

@@ -1,0 +1,58 @@
+#ifndef CONTROLLER_TENANT_H
+#define CONTROLLER_TENANT_H
+
+#include "controller/controller.h"
+#include "planner/world.h"
+
+/*
+ * tenant: one virtual cluster: its client, its pods and nodes, its health.
+ *
+ * One slow or dead tenant delays no other: each has its own client, rate and
+ * caches.  Unreachable is not gone: errors, an absent Secret or a changed cluster UID
+ * only mark the tenant; nothing is drained, given back or wiped because of them.
+ */
+struct tenant {
+	struct controller *c;
+	char *name, *uid;
+	struct kube_client *client;
+	struct kube_events *events;
+	struct kube_cache *pods, *nodes;
+	char *version;        /* "1.36"; NULL: unknown */
+	char *ca_pem;         /* of its API server, for the join pin */
+	char *secret_version; /* of the kubeconfig in use */
+	char *spec_digest;
+	bool reachable, stopped; /* stopped: the cluster UID changed */
+	const char *reason;   /* why it is not usable, CamelCase; NULL: usable */
+	char message[256];
+	struct kube_call *probe;
+	struct loop_timer timer;
+	struct loop_defer refresh; /* rebuild outside callbacks */
+};
+
+/* What drover needs of a Node, typed. */
+struct tenant_node {
+	struct world_node world;  /* claim: from the label drover.dev/nodeclaim, verified by the lifecycle */
+	const char *uid, *rv, *provider_id, *system_uuid, *boot_id;
+	int64_t created;          /* Unix ms */
+	bool unregistered;        /* carries our NoExecute taint */
+	struct resources capacity;
+	const char *taints_json;  /* spec.taints as they are, for patches */
+};
+
+void tenant_update(struct controller *c, const char *name);
+void tenant_free(struct tenant *t);
+struct tenant *tenant_get(struct controller *c, const char *name);
+bool tenant_usable(const struct tenant *t);
+const struct tenant_node *tenant_node_get(struct tenant *t, const char *name); /* NULL: none, or not known */
+/* Any tenant's Node with this system UUID (lower case): its name into out. */
+bool tenant_find_uuid(struct controller *c, const char *system_uuid, char *out, size_t size);
+
+/* kube/cache projections: struct world_pod and struct tenant_node. */
+void *tenant_project_pod(const json_t *o, struct arena *a, void *tenant_name, struct err *e);
+void *tenant_project_node(const json_t *o, struct arena *a, void *tenant_name, struct err *e);
+
+#define TENANT_LABEL_CLAIM "drover.dev/nodeclaim"
+#define TENANT_LABEL_POOL "drover.dev/nodepool"
+#define TENANT_TAINT_UNREGISTERED "drover.dev/unregistered"
+
+#endif
