@@ -75,30 +75,6 @@ static void adds(struct line *l, const char *s)
 	add(l, s, strlen(s));
 }
 
-/* The code point at s (n > 0 bytes left) and its length; -1 and 1 for what is not UTF-8. */
-static int32_t code_point(const unsigned char *s, size_t n, size_t *used)
-{
-	static const int32_t least[] = {[2] = 0x80, [3] = 0x800, [4] = 0x10000};
-	size_t want = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-	int32_t c;
-
-	*used = 1;
-	if (s[0] < 0x80)
-		return s[0];
-	if (s[0] < 0xc2 || s[0] > 0xf4 || want > n)
-		return -1;
-	c = s[0] & (0x7f >> want);
-	for (size_t i = 1; i < want; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return -1;
-		c = c << 6 | (s[i] & 0x3f);
-	}
-	if (c < least[want] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		return -1;
-	*used = want;
-	return c;
-}
-
 /* May it be shown as it is?  Not what moves a cursor, ends a line or turns text around. */
 static bool is_plain(int32_t c)
 {
@@ -116,7 +92,7 @@ static void add_quoted(struct line *l, const char *s)
 	left -= cut;
 	add(l, "\"", 1);
 	for (; left > 0; s += used, left -= used) {
-		int32_t c = code_point((const unsigned char *)s, left, &used);
+		int32_t c = str_utf8(s, left, &used);
 
 		if (c < 0 && cut && left < 4)
 			break; /* the cut went through it */

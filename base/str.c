@@ -398,7 +398,31 @@ bool str_is_qualified_name(const char *s)
 	return dns_subdomain(s, (size_t)(slash - s)) && name_part(slash + 1, strlen(slash + 1));
 }
 
-/* --- hex --- */
+/* --- bytes --- */
+
+int32_t str_utf8(const char *s, size_t n, size_t *used)
+{
+	static const int32_t least[] = {[2] = 0x80, [3] = 0x800, [4] = 0x10000};
+	unsigned char first = (unsigned char)*s;
+	size_t want = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+	int32_t c;
+
+	*used = 1;
+	if (first < 0x80)
+		return first;
+	if (first < 0xc2 || first > 0xf4 || want > n)
+		return -1;
+	c = first & (0x7f >> want);
+	for (size_t i = 1; i < want; i++) {
+		if (((unsigned char)s[i] & 0xc0) != 0x80)
+			return -1;
+		c = c << 6 | ((unsigned char)s[i] & 0x3f);
+	}
+	if (c < least[want] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return -1;
+	*used = want;
+	return c;
+}
 
 void str_hex(char *out, const void *data, size_t n)
 {

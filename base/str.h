@@ -38,6 +38,9 @@ bool str_is_dns_subdomain(const char *s);
 bool str_is_label_value(const char *s);
 bool str_is_qualified_name(const char *s);
 
+/* The code point at s (n > 0 bytes left) and its length; -1 and 1 for what is not UTF-8. */
+int32_t str_utf8(const char *s, size_t n, size_t *used);
+
 void str_hex(char *out, const void *data, size_t n); /* 2n + 1 bytes */
 bool str_unhex(void *out, const char *hex, size_t n); /* exactly n bytes */
 

@@ -1,0 +1,306 @@
+#include "base/metrics.h"
+
+#include <assert.h>
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+/*
+ * A series is found by its labels as they are printed: a="x",b="y".  Quoting
+ * makes that text unique, and writing needs no more than to copy it.
+ */
+enum { LABELS_MAX = 4, SERIES_MAX = 1000, VALUE_MAX = 128, KEY_MAX = 2048 };
+
+enum type { COUNTER, GAUGE, HISTOGRAM };
+
+struct series {
+	double value; /* a histogram's sum */
+	uint64_t count;
+	uint64_t bucket[]; /* nbounds of them, each counted once; +Inf is the rest */
+};
+
+struct metric {
+	enum type type;
+	char *name, *help;
+	char *label[LABELS_MAX];
+	size_t nlabels;
+	double *bound;
+	size_t nbounds;
+	struct map *series;
+};
+
+struct metrics {
+	struct map *families;
+};
+
+static void family_free(void *p)
+{
+	struct metric *f = p;
+
+	for (size_t i = 0; i < f->nlabels; i++)
+		free(f->label[i]);
+	map_free(f->series);
+	free(f->name);
+	free(f->help);
+	free(f->bound);
+	free(f);
+}
+
+struct metrics *metrics_new(void)
+{
+	struct metrics *m = mem_new(struct metrics);
+
+	m->families = map_new(family_free);
+	return m;
+}
+
+void metrics_free(struct metrics *m)
+{
+	if (!m)
+		return;
+	map_free(m->families);
+	free(m);
+}
+
+/* --- finding a series --- */
+
+struct key {
+	size_t len;
+	char text[KEY_MAX];
+};
+
+static_assert(LABELS_MAX * (2 * VALUE_MAX + 68 /* name="", */) < KEY_MAX, "a key always fits");
+
+static void key_add(struct key *k, const char *s, size_t n)
+{
+	memcpy(k->text + k->len, s, n);
+	k->len += n;
+	k->text[k->len] = '\0';
+}
+
+/*
+ * A foreign value: cut, and what is not UTF-8 replaced, since one bad byte
+ * would make Prometheus refuse the whole page.
+ */
+static void key_add_value(struct key *k, const char *s)
+{
+	size_t left = strnlen(s, VALUE_MAX), used;
+
+	for (; left > 0; s += used, left -= used) {
+		int32_t c = str_utf8(s, left, &used);
+
+		if (c < 0)
+			key_add(k, "?", 1);
+		else if (c == '\n')
+			key_add(k, "\\n", 2);
+		else if (c == '"' || c == '\\')
+			key_add(k, c == '"' ? "\\\"" : "\\\\", 2);
+		else
+			key_add(k, s, used);
+	}
+}
+
+/* other: the one series that takes what is too many. */
+static const char *key_of(const struct metric *f, const char *const *values, bool other,
+			  struct key *k)
+{
+	k->len = 0;
+	k->text[0] = '\0';
+	for (size_t i = 0; i < f->nlabels; i++) {
+		if (i > 0)
+			key_add(k, ",", 1);
+		key_add(k, f->label[i], strlen(f->label[i]));
+		key_add(k, "=\"", 2);
+		key_add_value(k, other ? "other" : str_or(values[i], ""));
+		key_add(k, "\"", 1);
+	}
+	return k->text;
+}
+
+static struct series *series_of(struct metric *f, const char *const *values)
+{
+	struct key k;
+	struct series *s = map_get(f->series, key_of(f, values, false, &k));
+
+	if (!s && map_size(f->series) >= SERIES_MAX)
+		s = map_get(f->series, key_of(f, values, true, &k));
+	if (!s) {
+		s = mem_alloc(sizeof(*s) + f->nbounds * sizeof(s->bucket[0]));
+		map_put(f->series, k.text, s);
+	}
+	return s;
+}
+
+/* --- families --- */
+
+static struct metric *family(struct metrics *m, enum type type, const char *name, const char *help,
+			     const char *const *labels, const double *bounds, size_t n)
+{
+	struct metric *f = map_get(m->families, name);
+
+	if (f) {
+		assert(f->type == type);
+		return f;
+	}
+	f = mem_new(struct metric);
+	f->type = type;
+	f->name = mem_strdup(name);
+	f->help = mem_strdup(help);
+	f->series = map_new(free);
+	for (; labels && labels[f->nlabels]; f->nlabels++) {
+		assert(f->nlabels < LABELS_MAX && strlen(labels[f->nlabels]) < 64);
+		f->label[f->nlabels] = mem_strdup(labels[f->nlabels]);
+	}
+	f->bound = mem_calloc(n, sizeof(f->bound[0]));
+	if (n)
+		memcpy(f->bound, bounds, n * sizeof(f->bound[0]));
+	f->nbounds = n;
+	map_put(m->families, name, f);
+	if (f->nlabels == 0)
+		series_of(f, NULL); /* a rate needs the zero that it rises from */
+	return f;
+}
+
+struct metric *metrics_counter(struct metrics *m, const char *name, const char *help,
+			       const char *const *labels)
+{
+	return family(m, COUNTER, name, help, labels, NULL, 0);
+}
+
+struct metric *metrics_gauge(struct metrics *m, const char *name, const char *help,
+			     const char *const *labels)
+{
+	return family(m, GAUGE, name, help, labels, NULL, 0);
+}
+
+struct metric *metrics_histogram(struct metrics *m, const char *name, const char *help,
+				 const char *const *labels, const double *bounds, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		assert(bounds[i - 1] < bounds[i]);
+	return family(m, HISTOGRAM, name, help, labels, bounds, n);
+}
+
+void metric_add(struct metric *f, const char *const *values, double by)
+{
+	assert(f->type == GAUGE || (f->type == COUNTER && by >= 0));
+	series_of(f, values)->value += by;
+}
+
+void metric_set(struct metric *f, const char *const *values, double to)
+{
+	assert(f->type == GAUGE);
+	series_of(f, values)->value = to;
+}
+
+void metric_observe(struct metric *f, const char *const *values, double x)
+{
+	struct series *s;
+
+	assert(f->type == HISTOGRAM);
+	if (isnan(x))
+		return; /* it would spoil the sum for good */
+	s = series_of(f, values);
+	s->value += x;
+	s->count++;
+	for (size_t i = 0; i < f->nbounds; i++) {
+		if (x <= f->bound[i]) {
+			s->bucket[i]++;
+			break;
+		}
+	}
+}
+
+double metric_get(const struct metric *f, const char *const *values)
+{
+	struct key k;
+	const struct series *s = map_get(f->series, key_of(f, values, false, &k));
+
+	return s ? s->value : 0;
+}
+
+/* --- text --- */
+
+/* The shorter of the two that reads back as the same number. */
+static const char *number(double x, char out[static 32])
+{
+	if (isnan(x))
+		return "NaN";
+	if (isinf(x))
+		return x < 0 ? "-Inf" : "+Inf";
+	snprintf(out, 32, "%.*g", DBL_DIG, x);
+	if (strtod(out, NULL) != x)
+		snprintf(out, 32, "%.17g", x);
+	return out;
+}
+
+static void write_help(const struct metric *f, struct buf *out)
+{
+	static const char *const types[] = {"counter", "gauge", "histogram"};
+
+	buf_printf(out, "# HELP %s ", f->name);
+	for (const char *s = f->help; *s; s++) {
+		if (*s == '\n')
+			buf_puts(out, "\\n");
+		else if (*s == '\\')
+			buf_puts(out, "\\\\");
+		else
+			buf_put(out, s, 1);
+	}
+	buf_printf(out, "\n# TYPE %s %s\n", f->name, types[f->type]);
+}
+
+/* extra: a label after the others, "" for none. */
+static void write_line(const struct metric *f, const char *ending, const char *labels,
+		       const char *extra, const char *value, struct buf *out)
+{
+	bool any = *labels || *extra;
+
+	buf_printf(out, "%s%s%s%s%s%s%s %s\n", f->name, ending, any ? "{" : "", labels,
+		   *labels && *extra ? "," : "", extra, any ? "}" : "", value);
+}
+
+static void write_histogram(const struct metric *f, const char *labels, const struct series *s,
+			    struct buf *out)
+{
+	uint64_t below = 0;
+	char le[48], text[32];
+
+	for (size_t i = 0; i < f->nbounds; i++) {
+		below += s->bucket[i];
+		snprintf(le, sizeof(le), "le=\"%s\"", number(f->bound[i], text));
+		snprintf(text, sizeof(text), "%" PRIu64, below);
+		write_line(f, "_bucket", labels, le, text, out);
+	}
+	snprintf(text, sizeof(text), "%" PRIu64, s->count);
+	write_line(f, "_bucket", labels, "le=\"+Inf\"", text, out);
+	write_line(f, "_count", labels, "", text, out);
+	write_line(f, "_sum", labels, "", number(s->value, text), out);
+}
+
+void metrics_write(const struct metrics *m, struct buf *out)
+{
+	struct map_iter i, j;
+	char text[32];
+
+	map_for_each(i, m->families) {
+		const struct metric *f = i.value;
+
+		write_help(f, out);
+		map_for_each(j, f->series) {
+			const struct series *s = j.value;
+
+			if (f->type == HISTOGRAM)
+				write_histogram(f, j.key, s, out);
+			else
+				write_line(f, "", j.key, "", number(s->value, text), out);
+		}
+	}
+}
