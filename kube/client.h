@@ -20,7 +20,8 @@
  * called.  The json_t given to done() is borrowed: json_incref to keep it.
  * A token bucket and a cap of requests in flight belong to each client, so one slow
  * cluster never delays another.  429 and 503 with Retry-After are waited for
- * inside the deadline; nothing else is repeated here.
+ * inside the deadline, but for evictions, where 429 is a budget's answer; nothing else
+ * is repeated here.  A call that found no place in time ends as ERR_UNAVAILABLE, unsent.
  *
  * Errors: the kind follows the HTTP status (409: ERR_CONFLICT, 404:
  * ERR_NOT_FOUND, 422 and 400: ERR_INVALID, 401 and 403: ERR_DENIED), code is the status, the text
@@ -40,7 +41,7 @@ struct kube_client_spec {
 	bool plain_ok;                    /* http:// servers (tests, measurements) */
 };
 struct kube_client *kube_client_new(struct loop_group *g, struct http *h, const struct kube_client_spec *s, struct err *e);
-void kube_client_free(struct kube_client *c); /* cancels its calls; caches first */
+void kube_client_free(struct kube_client *c); /* cancels its calls; caches first; not from on_item or on_restart */
 DEFINE_OWN(kube_client)
 const char *kube_client_name(const struct kube_client *c);
 int64_t kube_client_last_contact(const struct kube_client *c); /* wall ms of the last reply; 0: never */

@@ -18,7 +18,8 @@
  * user and password are refused: ERR_INVALID, and the text names the field
  * ("users[0].user.exec: not allowed in a tenant's kubeconfig").
  * With KUBE_CONFIG_OWN paths (relative to dir) are read as well; exec and auth-provider are
- * ERR_UNSUPPORTED; insecure-skip-tls-verify is refused.
+ * ERR_UNSUPPORTED, as are proxies, passwords and impersonation; insecure-skip-tls-verify
+ * is refused.  A plain http server passes here and only here; a client wants plain_ok for it.
  * Format: https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/
  */
 enum kube_config_trust { KUBE_CONFIG_OWN, KUBE_CONFIG_TENANT };
@@ -39,6 +40,12 @@ struct kube_config *kube_config_parse(const char *text, size_t len, enum kube_co
 struct kube_config *kube_config_load(const char *path, struct err *e); /* KUBE_CONFIG_OWN */
 /* KUBERNETES_SERVICE_HOST, _PORT and /var/run/secrets/kubernetes.io/serviceaccount. */
 struct kube_config *kube_config_in_cluster(struct err *e);
+/* The same with the pod's surroundings given: the service's address and the folder of the service account. */
+struct kube_config *kube_config_in_cluster_at(const char *host, const char *port, const char *dir,
+					      struct err *e);
+struct kube_config *kube_config_copy(const struct kube_config *c);
+/* What token_file holds now, without white space at its end. */
+struct secret *kube_config_read_token(const char *path, struct err *e);
 void kube_config_free(struct kube_config *c);
 DEFINE_OWN(kube_config)
 

@@ -1,0 +1,401 @@
+#include "kube/call.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+
+#define MAX_REPLY ((size_t)4 << 20)
+#define TOKEN_EVERY_MS 60000
+
+static void on_call_timer(void *arg);
+static void on_want(void *arg);
+
+struct kube_call *kube_call_new(struct kube_client *c, const char *method, char *path, const struct err *why)
+{
+	struct kube_call *call = mem_new(struct kube_call);
+
+	call->c = c;
+	call->method = method;
+	call->path = path;
+	call->counted = true;
+	call->timeout_ms = c->timeout_ms;
+	if (!path)
+		call->refused = *why;
+	list_init(&call->link);
+	loop_timer_init(&call->timer, c->group, on_call_timer, call);
+	loop_defer_init(&call->want, c->group, on_want, call);
+	return call;
+}
+
+/* Does not touch the client, which may be gone. */
+static void call_free(struct kube_call *call)
+{
+	loop_timer_stop(&call->timer);
+	loop_defer_cancel(&call->want);
+	list_remove(&call->link);
+	if (call->dispose)
+		call->dispose(call);
+	items_free(call->items);
+	if (call->body)
+		secret_wipe(call->body, call->body_len);
+	free(call->body);
+	free(call->path);
+	free(call);
+}
+
+static void release_place(struct kube_call *call)
+{
+	call->http = NULL;
+	if (!call->holds_place)
+		return;
+	call->holds_place = false;
+	call->c->in_flight--;
+	loop_defer(&call->c->pump);
+}
+
+void kube_call_start(struct kube_call *call)
+{
+	struct kube_client *c = call->c;
+	int64_t now = loop_now(loop_of(c->group));
+
+	call->state = CALL_QUEUED;
+	call->deadline = call->timeout_ms ? now + call->timeout_ms : INT64_MAX;
+	if (call->refused.kind != ERR_NONE) {
+		list_push_back(&c->others, &call->link);
+		loop_timer_start(&call->timer, 0);
+		return;
+	}
+	if (call->urgent)
+		list_push_front(&c->queued, &call->link);
+	else
+		list_push_back(&c->queued, &call->link);
+	if (call->timeout_ms)
+		loop_timer_start(&call->timer, call->timeout_ms);
+	loop_defer(&c->pump);
+}
+
+void kube_call_again(struct kube_call *call, char *path)
+{
+	free(call->path);
+	call->path = path;
+	kube_call_start(call);
+}
+
+void kube_call_cancel(struct kube_call *call)
+{
+	if (!call)
+		return;
+	if (call->ending || call->feeding) {
+		call->cancelled = true;
+		return;
+	}
+	http_cancel(call->http);
+	release_place(call);
+	call_free(call);
+}
+
+/* Out of every list, tell, free: the owner may do anything in end(). */
+static void settle(struct kube_call *call, json_t *json, const struct err *e)
+{
+	release_place(call);
+	loop_timer_stop(&call->timer);
+	loop_defer_cancel(&call->want);
+	list_remove(&call->link);
+	items_free(call->items);
+	call->items = NULL;
+	call->state = CALL_DONE;
+	call->ending = true;
+	call->end(call, json, e);
+	call->ending = false;
+	if (call->cancelled || call->state == CALL_DONE)
+		call_free(call);
+}
+
+/* --- what is sent ------------------------------------------------------------------------------ */
+
+static const struct secret *token(struct kube_client *c)
+{
+	int64_t now = loop_now(loop_of(c->group));
+	struct secret *fresh;
+	struct err e;
+
+	if (!c->config->token_file || now - c->token_read_at < TOKEN_EVERY_MS)
+		return c->config->token;
+	c->token_read_at = now;
+	fresh = kube_config_read_token(c->config->token_file, &e);
+	/* A file that is being replaced is read again; until then the old token may still do. */
+	if (fresh) {
+		secret_free(c->config->token);
+		c->config->token = fresh;
+	}
+	return c->config->token;
+}
+
+/* Cancelled inside a callback that ran below the transport. */
+static int drop_cancelled(struct kube_call *call, struct err *e)
+{
+	http_cancel(call->http);
+	release_place(call);
+	call_free(call);
+	return err_set(e, ERR_UNAVAILABLE, 0, "cancelled");
+}
+
+static int on_http_head(const struct http_reply *r, void *arg, struct err *e)
+{
+	struct kube_call *call = arg;
+
+	call->c->last_contact = loop_wall(loop_of(call->c->group));
+	if (call->on_open && r->status >= 200 && r->status <= 299) {
+		call->feeding = true;
+		call->on_open(call);
+		call->feeding = false;
+	}
+	return call->cancelled ? drop_cancelled(call, e) : 0;
+}
+
+static int on_http_data(const char *data, size_t len, void *arg, struct err *e)
+{
+	struct kube_call *call = arg;
+	int rc;
+
+	call->feeding = true;
+	rc = items_feed(call->items, data, len, e);
+	call->feeding = false;
+	if (call->cancelled)
+		return drop_cancelled(call, e);
+	/* Not at once: other work gets its turn between two pieces. */
+	if (rc == 0)
+		loop_defer(&call->want);
+	return rc;
+}
+
+static void on_want(void *arg)
+{
+	struct kube_call *call = arg;
+
+	if (call->http)
+		http_want(call->http);
+}
+
+static int on_stream_item(const char *text, size_t len, void *arg, struct err *e)
+{
+	struct kube_call *call = arg;
+
+	if (call->cancelled)
+		return err_set(e, ERR_UNAVAILABLE, 0, "cancelled");
+	return call->on_item(call, text, len, e);
+}
+
+static int on_stream_meta(const char *text, size_t len, void *arg, struct err *e)
+{
+	struct kube_call *call = arg;
+
+	return call->on_meta && !call->cancelled ? call->on_meta(call, text, len, e) : 0;
+}
+
+static void on_http_done(const struct http_reply *r, const struct err *e, void *arg);
+
+static void send_call(struct kube_call *call)
+{
+	static const struct http_header accept[] = {{"Accept", "application/json"}};
+	static const struct items_ops items_ops = {.on_item = on_stream_item, .on_head = on_stream_meta};
+	struct kube_client *c = call->c;
+	int64_t left = call->deadline - loop_now(loop_of(c->group));
+	struct http_call h = {
+		.method = call->method,
+		.path = call->path,
+		.headers = accept,
+		.nheaders = 1,
+		.bearer = token(c),
+		.body = call->body,
+		.body_len = call->body_len,
+		.content_type = call->content_type,
+		.idle_ms = call->idle_ms,
+		.on_head = on_http_head,
+		.done = on_http_done,
+		.arg = call,
+	};
+
+	loop_timer_stop(&call->timer);
+	list_remove(&call->link);
+	list_push_back(&c->others, &call->link);
+	call->state = CALL_SENT;
+	call->holds_place = call->counted;
+	c->in_flight += call->counted;
+	if (call->timeout_ms)
+		h.timeout_ms = left < 1 ? 1 : (uint32_t)left;
+	else
+		h.no_timeout = true;
+	if (call->on_item) {
+		items_free(call->items);
+		call->items = items_new(call->mode, call->max_item, &items_ops, call);
+		h.on_data = on_http_data;
+		h.paced = true;
+	} else {
+		h.max_body = MAX_REPLY;
+	}
+	call->http = http_start(c->peer, &h);
+}
+
+/* Send what may be sent now, in order; a call that only lacks a place holds up no other kind. */
+void kube_client_pump(void *arg)
+{
+	struct kube_client *c = arg;
+	int64_t now = loop_now(loop_of(c->group));
+
+	list_for_each(call, &c->queued, struct kube_call, link) {
+		if (!call->urgent) {
+			int64_t wait;
+
+			if (call->counted && c->in_flight >= c->max_in_flight)
+				continue;
+			wait = bucket_take(&c->bucket, now);
+			if (wait) {
+				loop_timer_start(&c->pump_timer, wait);
+				return;
+			}
+		}
+		send_call(call);
+	}
+}
+
+static void on_call_timer(void *arg)
+{
+	struct kube_call *call = arg;
+	struct err e;
+
+	if (call->state == CALL_RESTING) {
+		int64_t left = call->deadline - loop_now(loop_of(call->c->group));
+
+		call->state = CALL_QUEUED;
+		list_remove(&call->link);
+		list_push_back(&call->c->queued, &call->link);
+		if (call->timeout_ms)
+			loop_timer_start(&call->timer, left > 0 ? left : 0);
+		loop_defer(&call->c->pump);
+		return;
+	}
+	if (call->refused.kind != ERR_NONE)
+		e = call->refused;
+	else
+		(void)!err_set(&e, ERR_UNAVAILABLE, 0, "%s: not sent within %u ms: too many calls", call->c->name,
+			       call->timeout_ms);
+	settle(call, NULL, &e);
+}
+
+/* --- what comes back --------------------------------------------------------------------------- */
+
+/* "NotFound: pods \"x\" not found" from a Status; what http says when there is none. */
+static void status_err(const struct http_reply *r, struct err *e)
+{
+	struct err none;
+	OWN_JSON j = r->body_len ? json_parse(r->body, r->body_len, &none) : NULL;
+	const char *reason = json_str_at(j, "reason"), *message = json_str_at(j, "message");
+
+	(void)!http_err(r, e);
+	if (str_eq(json_str_at(j, "kind"), "Status") && (reason || message)) {
+		uint32_t retry = e->retry_after_ms;
+
+		(void)!err_set(e, e->kind, r->status, "%s: %.200s", str_or(reason, "Unknown"),
+			       str_or(message, "no message"));
+		e->retry_after_ms = retry;
+	}
+}
+
+/* True: the server asked for another try and there is time for it. */
+static bool rest(struct kube_call *call, const struct http_reply *r)
+{
+	int64_t now = loop_now(loop_of(call->c->group));
+
+	if ((r->status != 429 && r->status != 503) || !r->retry_after_ms || call->no_wait ||
+	    call->deadline - now <= r->retry_after_ms)
+		return false;
+	release_place(call);
+	call->state = CALL_RESTING;
+	loop_timer_start(&call->timer, r->retry_after_ms);
+	return true;
+}
+
+static void on_http_done(const struct http_reply *r, const struct err *e, void *arg)
+{
+	struct kube_call *call = arg;
+	json_t *json = NULL;
+	struct err mine;
+
+	if (r && rest(call, r))
+		return;
+	if (r && r->status == 401)
+		call->c->token_read_at = INT64_MIN / 2; /* it may have been rotated early */
+	if (r && (r->status < 200 || r->status > 299)) {
+		status_err(r, &mine);
+		e = &mine;
+	} else if (r && call->items) {
+		if (items_end(call->items, &mine) < 0)
+			e = &mine;
+	} else if (r) {
+		json = json_parse(r->body, r->body_len, &mine);
+		if (json && !json_is_object(json))
+			(void)!err_set(&mine, ERR_PROTOCOL, r->status, "%s: the reply is not an object", call->path);
+		if (!json || !json_is_object(json)) {
+			json_decref(json);
+			json = NULL;
+			e = &mine;
+		}
+	}
+	settle(call, json, e);
+	json_decref(json);
+}
+
+/* --- paths ------------------------------------------------------------------------------------- */
+
+/* As the API's own path segment names; dots alone would walk. */
+static int add_segment(struct buf *b, const char *what, const char *s, struct err *e)
+{
+	if (str_empty(s) || !strcmp(s, ".") || !strcmp(s, "..") || strpbrk(s, "/%") || strlen(s) > 253)
+		return err_set(e, ERR_INVALID, 0, "\"%s\" is not a %s", str_or(s, ""), what);
+	buf_puts(b, "/");
+	http_escape(b, s);
+	return 0;
+}
+
+char *kube_path(const struct kube_resource *r, const char *ns, const char *name, const char *sub, struct err *e)
+{
+	struct buf b;
+
+	buf_init(&b, 4096);
+	if (str_empty(r->group))
+		buf_printf(&b, "/api/%s", r->version);
+	else
+		buf_printf(&b, "/apis/%s/%s", r->group, r->version);
+	if (ns && !r->namespaced) {
+		(void)!err_set(e, ERR_INVALID, 0, "%s are cluster-scoped", r->plural);
+		goto fail;
+	}
+	if (name && !ns && r->namespaced) {
+		(void)!err_set(e, ERR_INVALID, 0, "%s \"%s\": no namespace given", r->plural, name);
+		goto fail;
+	}
+	if (ns) {
+		buf_puts(&b, "/namespaces");
+		if (add_segment(&b, "namespace", ns, e) < 0)
+			goto fail;
+	}
+	buf_printf(&b, "/%s", r->plural);
+	if ((name && add_segment(&b, "name", name, e) < 0) || (sub && add_segment(&b, "subresource", sub, e) < 0))
+		goto fail;
+	return buf_give(&b);
+fail:
+	buf_done(&b);
+	return NULL;
+}
+
+void kube_query(struct buf *path, const char *name, const char *value)
+{
+	if (str_empty(value))
+		return;
+	buf_puts(path, strchr(path->data, '?') ? "&" : "?");
+	buf_puts(path, name);
+	buf_puts(path, "=");
+	http_escape(path, value);
+}

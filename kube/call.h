@@ -1,0 +1,100 @@
+#ifndef KUBE_CALL_H
+#define KUBE_CALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/buf.h"
+#include "base/http.h"
+#include "base/items.h"
+#include "base/list.h"
+#include "base/loop.h"
+#include "base/retry.h"
+#include "base/secret.h"
+#include "kube/client.h"
+
+/*
+ * kube_call: one call of a client, inside kube/ only.  A call waits for the
+ * rate limit and a free place, is sent, rests when the server asked for it,
+ * and ends once.  Its owner is told by end(); there it may be sent again with
+ * another path (the next page of a list), otherwise it is freed.
+ *
+ *	queued --token, place--> sent --429, Retry-After--> resting --> queued ...
+ *	                           '--reply--> end() [--kube_call_again()--> queued]
+ *
+ * A streamed call (watch, list) hands its body to items.h as it arrives.
+ */
+enum call_state { CALL_QUEUED, CALL_SENT, CALL_RESTING, CALL_DONE };
+
+struct kube_client {
+	struct loop_group *group;
+	struct http_peer *peer;
+	struct kube_config *config;
+	char *name;
+	struct bucket bucket;
+	unsigned max_in_flight, in_flight;
+	uint32_t timeout_ms;
+	int64_t last_contact;  /* wall */
+	int64_t token_read_at; /* loop_now(); of token_file */
+	struct list queued, others; /* of struct kube_call: waiting for a token or place; the rest */
+	struct loop_defer pump;
+	struct loop_timer pump_timer;
+};
+
+struct kube_call {
+	struct kube_client *c;
+	struct list link;
+	enum call_state state;
+	bool counted; /* takes one of the client's places */
+	bool urgent;  /* neither rate limit nor places: leases */
+	bool holds_place;
+	bool ending;  /* in end(): cancel means free afterwards */
+	bool feeding; /* in an item's callback */
+	bool cancelled;
+	bool no_wait; /* give a 429 back at once */
+
+	const char *method, *content_type; /* constants */
+	char *path;
+	char *body;
+	size_t body_len;
+	uint32_t timeout_ms, idle_ms; /* timeout_ms 0 of a stream: none */
+	int64_t deadline;             /* loop_now(); INT64_MAX: none */
+	struct http_req *http;
+	struct loop_timer timer; /* queued: the deadline; resting: the next try */
+	struct loop_defer want;  /* ask for the next piece in a turn of its own */
+	struct err refused;      /* what makes it impossible to send */
+
+	/* Streamed when on_item is set. */
+	enum items_mode mode;
+	size_t max_item;
+	struct items *items;
+	void (*on_open)(struct kube_call *call); /* 2xx has come; may be NULL */
+	int (*on_item)(struct kube_call *call, const char *text, size_t len, struct err *e);
+	int (*on_meta)(struct kube_call *call, const char *text, size_t len, struct err *e);
+
+	void (*end)(struct kube_call *call, json_t *json, const struct err *e);
+	void (*dispose)(struct kube_call *call); /* frees owner's state; may be NULL */
+	kube_done *done;
+	void *arg;
+};
+
+/* Sends what may be sent now; arg is the client. */
+void kube_client_pump(void *arg);
+
+/* A call that is not sent yet: fill it, then kube_call_start().  path is taken; when it is NULL the
+ * call is never sent and ends with *why. */
+struct kube_call *kube_call_new(struct kube_client *c, const char *method, char *path, const struct err *why);
+void kube_call_start(struct kube_call *call);
+/* From end(): the same call again for another path (taken). */
+void kube_call_again(struct kube_call *call, char *path);
+
+/* "/api/v1/namespaces/ns/pods/name/sub"; NULL with *e set if a part cannot be a part of a path.
+ * name, sub: NULL for the collection, the object itself. */
+char *kube_path(const struct kube_resource *r, const char *ns, const char *name, const char *sub, struct err *e);
+/* ?name=value or &name=value, escaped; nothing for NULL and "". */
+void kube_query(struct buf *path, const char *name, const char *value);
+
+/* kube_list() with a limit on the bytes of one object. */
+struct kube_call *kube_list_bounded(struct kube_client *c, const struct kube_list_spec *s, size_t max_item);
+
+#endif

@@ -1,0 +1,217 @@
+#include "kube/client.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/call.h"
+
+/* Shown in managedFields, so that an admin sees who wrote what. */
+#define FIELD_MANAGER "drover"
+
+
+struct kube_client *kube_client_new(struct loop_group *g, struct http *h, const struct kube_client_spec *s, struct err *e)
+{
+	const struct kube_config *k = s->config;
+	char *agent = mem_printf("drover/" DROVER_VERSION " (%s)", str_or(s->name, "kube"));
+	struct http_peer *peer = http_peer_new(h, &(struct http_peer_spec){
+		.base_url = k->server,
+		.ca_pem = k->ca_pem,
+		.server_name = k->tls_server_name,
+		.client_cert_pem = k->client_cert_pem,
+		.client_key_pem = k->client_key_pem,
+		.plain_ok = s->plain_ok,
+		.user_agent = agent,
+	}, e);
+	struct kube_client *c;
+
+	free(agent);
+	if (!peer)
+		return NULL;
+	c = mem_new(struct kube_client);
+	c->group = g;
+	c->peer = peer;
+	c->config = kube_config_copy(k);
+	c->name = mem_strdup(str_or(s->name, "kube"));
+	c->max_in_flight = s->max_in_flight ? s->max_in_flight : 16;
+	c->timeout_ms = s->timeout_ms ? s->timeout_ms : 15000;
+	c->token_read_at = INT64_MIN / 2;
+	bucket_init(&c->bucket, s->qps > 0 ? s->qps : 20, s->burst > 0 ? s->burst : 40, loop_now(loop_of(g)));
+	list_init(&c->queued);
+	list_init(&c->others);
+	loop_defer_init(&c->pump, g, kube_client_pump, c);
+	loop_timer_init(&c->pump_timer, g, kube_client_pump, c);
+	return c;
+}
+
+void kube_client_free(struct kube_client *c)
+{
+	struct kube_call *call;
+
+	if (!c)
+		return;
+	while ((call = list_first(&c->queued, struct kube_call, link)) ||
+	       (call = list_first(&c->others, struct kube_call, link))) {
+		assert(!call->feeding);
+		kube_call_cancel(call);
+	}
+	loop_defer_cancel(&c->pump);
+	loop_timer_stop(&c->pump_timer);
+	http_peer_free(c->peer);
+	kube_config_free(c->config);
+	free(c->name);
+	free(c);
+}
+
+const char *kube_client_name(const struct kube_client *c)
+{
+	return c->name;
+}
+
+int64_t kube_client_last_contact(const struct kube_client *c)
+{
+	return c->last_contact;
+}
+
+static void end_plain(struct kube_call *call, json_t *json, const struct err *e)
+{
+	call->done(json, e, call->arg);
+}
+
+static void set_body(struct kube_call *call, const json_t *body, const char *content_type)
+{
+	call->body = json_text(body);
+	call->body_len = strlen(call->body);
+	call->content_type = content_type;
+}
+
+/* method, path and body (borrowed, may be NULL); why: see kube_call_new(). */
+static struct kube_call *plain(struct kube_client *c, const char *method, char *path, const json_t *body,
+			       const char *content_type, const struct err *why, kube_done *done, void *arg)
+{
+	struct kube_call *call = kube_call_new(c, method, path, why);
+
+	if (body)
+		set_body(call, body, content_type);
+	call->end = end_plain;
+	call->done = done;
+	call->arg = arg;
+	return call;
+}
+
+static char *managed(char *path)
+{
+	char *full = path ? mem_printf("%s?fieldManager=" FIELD_MANAGER, path) : NULL;
+
+	free(path);
+	return full;
+}
+
+struct kube_call *kube_get(struct kube_client *c, const struct kube_resource *r, const char *ns,
+			   const char *name, kube_done *done, void *arg)
+{
+	struct err e;
+	char *path = kube_path(r, ns, str_or(name, ""), NULL, &e);
+	struct kube_call *call = plain(c, "GET", path, NULL, NULL, &e, done, arg);
+
+	kube_call_start(call);
+	return call;
+}
+
+struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_done *done, void *arg)
+{
+	struct kube_call *call = plain(c, "GET", mem_strdup(path), NULL, NULL, NULL, done, arg);
+
+	kube_call_start(call);
+	return call;
+}
+
+struct kube_call *kube_create(struct kube_client *c, const struct kube_resource *r, const char *ns,
+			      const json_t *object, kube_done *done, void *arg)
+{
+	struct kube_call *call;
+	struct err e;
+	char *path = NULL;
+
+	if (r->namespaced && !ns)
+		(void)!err_set(&e, ERR_INVALID, 0, "%s: no namespace given", r->plural);
+	else
+		path = managed(kube_path(r, ns, NULL, NULL, &e));
+	call = plain(c, "POST", path, object, "application/json", &e, done, arg);
+	kube_call_start(call);
+	return call;
+}
+
+struct kube_call *kube_patch(struct kube_client *c, const struct kube_resource *r, const char *ns,
+			     const char *name, const char *subresource, enum kube_patch_type type,
+			     const json_t *patch, kube_done *done, void *arg)
+{
+	static const char *const types[] = {
+		[KUBE_PATCH_MERGE] = "application/merge-patch+json",
+		[KUBE_PATCH_JSON] = "application/json-patch+json",
+		[KUBE_PATCH_STRATEGIC] = "application/strategic-merge-patch+json",
+	};
+	struct err e;
+	char *path = managed(kube_path(r, ns, str_or(name, ""), subresource, &e));
+	struct kube_call *call = plain(c, "PATCH", path, patch, types[type], &e, done, arg);
+
+	kube_call_start(call);
+	return call;
+}
+
+static void set_text(json_t *o, const char *name, const char *value)
+{
+	if (value)
+		json_object_set_new(o, name, json_string(value));
+}
+
+static json_t *delete_options(const struct kube_delete_opts *o, const char *propagation)
+{
+	json_t *j = json_pack("{s:s, s:s}", "apiVersion", "v1", "kind", "DeleteOptions");
+
+	set_text(j, "propagationPolicy", propagation);
+	if (o->grace_s >= 0)
+		json_object_set_new(j, "gracePeriodSeconds", json_integer(o->grace_s));
+	if (o->uid || o->resource_version) {
+		json_t *pre = json_object();
+
+		set_text(pre, "uid", o->uid);
+		set_text(pre, "resourceVersion", o->resource_version);
+		json_object_set_new(j, "preconditions", pre);
+	}
+	return j;
+}
+
+struct kube_call *kube_delete(struct kube_client *c, const struct kube_resource *r, const char *ns,
+			      const char *name, const struct kube_delete_opts *o, kube_done *done, void *arg)
+{
+	static const struct kube_delete_opts defaults = {.grace_s = -1};
+	struct err e;
+	char *path = kube_path(r, ns, str_or(name, ""), NULL, &e);
+	struct kube_call *call;
+	OWN_JSON body = NULL;
+
+	if (!o)
+		o = &defaults;
+	body = delete_options(o, str_or(o->propagation, "Background"));
+	call = plain(c, "DELETE", path, body, "application/json", &e, done, arg);
+	kube_call_start(call);
+	return call;
+}
+
+struct kube_call *kube_evict(struct kube_client *c, const char *ns, const char *pod, const char *uid,
+			     int64_t grace_s, kube_done *done, void *arg)
+{
+	const struct kube_delete_opts o = {.uid = uid, .grace_s = grace_s};
+	struct err e;
+	char *path = kube_path(&KUBE_PODS, str_or(ns, ""), str_or(pod, ""), "eviction", &e);
+	OWN_JSON body = json_pack("{s:s, s:s, s:{s:s, s:s}, s:o}", "apiVersion", "policy/v1", "kind", "Eviction",
+				  "metadata", "name", str_or(pod, ""), "namespace", str_or(ns, ""),
+				  "deleteOptions", delete_options(&o, NULL));
+	struct kube_call *call = plain(c, "POST", path, body, "application/json", &e, done, arg);
+
+	call->no_wait = true;
+	kube_call_start(call);
+	return call;
+}

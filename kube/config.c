@@ -1,0 +1,554 @@
+#include "kube/config.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/crypto.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/yaml.h"
+
+/*
+ * The text becomes a tree, the tree is checked, then the parts of the current
+ * context are taken out.  A tenant's file is checked as a whole and by a list
+ * of what is allowed, so that a member invented tomorrow is refused too; an
+ * admin's own file is checked only where it is used, because it often holds
+ * other clusters with other logins.
+ */
+#define MAX_FILE ((size_t)1 << 20)
+#define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
+
+struct reader {
+	enum kube_config_trust trust;
+	const char *dir;
+	struct err *e;
+};
+
+void kube_config_free(struct kube_config *c)
+{
+	if (!c)
+		return;
+	free(c->server);
+	free(c->ca_pem);
+	free(c->tls_server_name);
+	free(c->client_cert_pem);
+	secret_free(c->client_key_pem);
+	secret_free(c->token);
+	free(c->token_file);
+	free(c->namespace_);
+	free(c);
+}
+
+struct kube_config *kube_config_copy(const struct kube_config *c)
+{
+	struct kube_config *n = mem_new(struct kube_config);
+
+	n->server = mem_strdup(c->server);
+	n->ca_pem = mem_strdup(c->ca_pem);
+	n->tls_server_name = mem_strdup(c->tls_server_name);
+	n->client_cert_pem = mem_strdup(c->client_cert_pem);
+	n->client_key_pem = secret_copy(c->client_key_pem);
+	n->token = secret_copy(c->token);
+	n->token_file = mem_strdup(c->token_file);
+	n->namespace_ = mem_strdup(c->namespace_);
+	return n;
+}
+
+/* jansson frees its strings as they are; these hold keys and tokens. */
+static void wipe_strings(json_t *j)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	if (json_is_string(j))
+		secret_wipe((void *)(uintptr_t)json_string_value(j), json_string_length(j));
+	json_object_foreach(j, key, v)
+		wipe_strings(v);
+	json_array_foreach(j, i, v)
+		wipe_strings(v);
+}
+
+static void tree_free(json_t **j)
+{
+	wipe_strings(*j);
+	json_decref(*j);
+}
+
+/* Bytes of a file, at most MAX_FILE.  The file may be a secret: nothing is left behind. */
+static struct secret *read_file(const char *path, struct err *e)
+{
+	struct secret *s = NULL;
+	FILE *f = fopen(path, "re");
+	char *data;
+	size_t n;
+
+	if (!f) {
+		(void)!err_errno(e, errno, "%s", path);
+		return NULL;
+	}
+	data = mem_alloc(MAX_FILE + 1);
+	n = fread(data, 1, MAX_FILE + 1, f);
+	if (ferror(f))
+		(void)!err_errno(e, errno, "%s", path);
+	else if (n > MAX_FILE)
+		(void)!err_set(e, ERR_INVALID, 0, "%s: has more than %zu bytes", path, MAX_FILE);
+	else
+		s = secret_new(data, n);
+	secret_wipe(data, n);
+	free(data);
+	(void)fclose(f);
+	return s;
+}
+
+/* --- the address ------------------------------------------------------------------------------- */
+
+static bool ipv4_is_local(uint32_t a)
+{
+	return a >> 24 == 127 || a >> 24 == 0 || a >> 16 == 0xa9fe;
+}
+
+static bool ipv6_is_local(const struct in6_addr *a)
+{
+	static const uint8_t nat64[12] = {0, 0x64, 0xff, 0x9b};
+	static const uint8_t zero[12];
+	const uint8_t *b = a->s6_addr;
+	uint32_t last = (uint32_t)b[12] << 24 | (uint32_t)b[13] << 16 | (uint32_t)b[14] << 8 | b[15];
+
+	if (IN6_IS_ADDR_LINKLOCAL(a))
+		return true;
+	/* An IPv4 address in one of the forms that the kernel or a gateway turns back.  The compatible
+	 * form holds :: and ::1 as well. */
+	if (IN6_IS_ADDR_V4MAPPED(a) || !memcmp(b, nat64, 12) || !memcmp(b, zero, 12))
+		return ipv4_is_local(last);
+	return false;
+}
+
+/* host: what stands between scheme and port, brackets taken off. */
+static bool host_is_local(const char *host, bool bracketed)
+{
+	struct in6_addr a6;
+	struct in_addr a4;
+	char name[256];
+	size_t n;
+
+	if (bracketed)
+		return inet_pton(AF_INET6, host, &a6) != 1 || ipv6_is_local(&a6);
+	if (!str_copy(name, sizeof(name), host))
+		return true;
+	n = strlen(name);
+	if (n && name[n - 1] == '.')
+		name[--n] = '\0';
+	/* inet_aton() knows 127.1, 0x7f000001 and 2130706433, as every resolver does. */
+	if (inet_aton(name, &a4))
+		return ipv4_is_local(ntohl(a4.s_addr));
+	for (size_t i = 0; i < n; i++)
+		if (name[i] >= 'A' && name[i] <= 'Z')
+			name[i] = (char)(name[i] + 'a' - 'A');
+	return !n || str_eq(name, "localhost") || str_ends(name, ".localhost") ||
+	       str_eq(name, "localhost.localdomain") || str_eq(name, "ip6-localhost") ||
+	       str_eq(name, "ip6-loopback");
+}
+
+static bool is_port(const char *s)
+{
+	int64_t port;
+
+	return str_to_i64(s, 1, 65535, &port) && s[0] != '+';
+}
+
+/* https://host[:port][/prefix] and nothing else: no user, query, escape or byte outside ASCII in the
+ * host, so that there is one reading of where it leads. */
+static int check_server(const char *server, const char *path, bool http_ok, bool local_ok, struct err *e)
+{
+	static const char in_name[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_";
+	char host[256];
+	const char *p, *rest;
+	bool bracketed;
+	size_t n;
+
+	if (str_starts(server, "https://"))
+		p = server + 8;
+	else if (http_ok && str_starts(server, "http://"))
+		p = server + 7;
+	else
+		return err_set(e, ERR_INVALID, 0, "%s: want https://host:port, got \"%s\"", path, server);
+	bracketed = *p == '[';
+	p += bracketed;
+	n = strspn(p, bracketed ? "0123456789abcdefABCDEF:." : in_name);
+	rest = p + n;
+	if (!n || n >= sizeof(host) || (bracketed && *rest++ != ']'))
+		return err_set(e, ERR_INVALID, 0, "%s: no host in \"%s\"", path, server);
+	memcpy(host, p, n);
+	host[n] = '\0';
+	if (*rest == ':') {
+		char port[6] = "";
+		size_t digits = strspn(++rest, "0123456789");
+
+		if (digits < sizeof(port))
+			memcpy(port, rest, digits);
+		if (!is_port(port))
+			return err_set(e, ERR_INVALID, 0, "%s: no port in \"%s\"", path, server);
+		rest += digits;
+	}
+	if (*rest && *rest != '/')
+		return err_set(e, ERR_INVALID, 0, "%s: want https://host:port, got \"%s\"", path, server);
+	if (strpbrk(rest, "?#%\\ ") || strstr(rest, "/.."))
+		return err_set(e, ERR_INVALID, 0, "%s: a path without escapes, query or fragment, got \"%s\"",
+			       path, server);
+	for (const char *c = rest; *c; c++)
+		if (*c <= ' ' || *c > '~')
+			return err_set(e, ERR_INVALID, 0, "%s: only printable ASCII", path);
+	if (!local_ok && host_is_local(host, bracketed))
+		return err_set(e, ERR_INVALID, 0, "%s: loopback and link-local addresses are not allowed in a "
+			       "tenant's kubeconfig, got \"%s\"", path, server);
+	return 0;
+}
+
+/* --- the tree ---------------------------------------------------------------------------------- */
+
+/* As clientcmd writes what is not set. */
+static bool is_unset(const json_t *v)
+{
+	return !v || json_is_null(v) || json_is_false(v) || (json_is_string(v) && !json_string_length(v));
+}
+
+/* The string of a member; NULL with *e untouched when it is not set. */
+static int member(struct reader *r, const json_t *o, const char *path, const char *name, const char **out)
+{
+	const json_t *v = json_object_get(o, name);
+
+	*out = NULL;
+	if (is_unset(v))
+		return 0;
+	if (!json_is_string(v))
+		return err_set(r->e, ERR_INVALID, 0, "%s.%s: want a string", path, name);
+	if (strlen(json_string_value(v)) != json_string_length(v))
+		return err_set(r->e, ERR_INVALID, 0, "%s.%s: has a NUL in it", path, name);
+	*out = json_string_value(v);
+	return 0;
+}
+
+static int only_allowed(struct reader *r, const json_t *o, const char *path, const char *const *allowed)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)(uintptr_t)o, key, v) {
+		bool ok = is_unset(v);
+
+		for (size_t i = 0; allowed[i] && !ok; i++)
+			ok = !strcmp(allowed[i], key);
+		if (!ok)
+			return err_set(r->e, ERR_INVALID, 0, "%s.%s: not allowed in a tenant's kubeconfig", path,
+				       key);
+	}
+	return 0;
+}
+
+/* Every entry of a tenant's clusters or users, used or not. */
+static int check_all(struct reader *r, const json_t *top, const char *list, const char *inner,
+		     const char *const *allowed)
+{
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach(json_object_get(top, list), i, v) {
+		char path[64];
+
+		(void)str_format(path, sizeof(path), "%s[%zu].%s", list, i, inner);
+		if (only_allowed(r, json_object_get(v, inner), path, allowed) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The first entry of that name; path is where it stands. */
+static const json_t *named(struct reader *r, const json_t *top, const char *list, const char *inner,
+			   const char *name, char path[static 64])
+{
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach(json_object_get(top, list), i, v) {
+		const json_t *o = json_object_get(v, inner);
+
+		if (!str_eq(json_str_at(v, "name"), name))
+			continue;
+		(void)str_format(path, 64, "%s[%zu].%s", list, i, inner);
+		if (json_is_object(o))
+			return o;
+		(void)!err_set(r->e, ERR_INVALID, 0, "%s: want an object", path);
+		return NULL;
+	}
+	(void)!err_set(r->e, ERR_INVALID, 0, "%s: no %s is named \"%s\"", list, inner, name);
+	return NULL;
+}
+
+/* X-data (base64) or, in our own file, X (a path): the bytes.  Neither: *out stays NULL. */
+static int material(struct reader *r, const json_t *o, const char *path, const char *name,
+		    struct secret **out)
+{
+	char data_name[64];
+	const char *data, *file;
+
+	(void)str_format(data_name, sizeof(data_name), "%s-data", name);
+	if (member(r, o, path, data_name, &data) < 0 || member(r, o, path, name, &file) < 0)
+		return -1;
+	if (data) {
+		size_t len;
+		char *bytes = crypto_base64_decode(data, strlen(data), &len, r->e);
+
+		if (!bytes)
+			return err_wrap(r->e, "%s.%s", path, data_name);
+		*out = secret_new(bytes, len);
+		secret_wipe(bytes, len);
+		free(bytes);
+	} else if (file) {
+		char *full = file[0] == '/' || str_empty(r->dir) ? mem_strdup(file)
+								  : mem_printf("%s/%s", r->dir, file);
+
+		*out = read_file(full, r->e);
+		free(full);
+		if (!*out)
+			return err_wrap(r->e, "%s.%s", path, name);
+	} else {
+		return 0;
+	}
+	if (strlen(secret_expose(*out)) == secret_len(*out) && strstr(secret_expose(*out), "-----BEGIN "))
+		return 0;
+	secret_free(*out);
+	*out = NULL;
+	return err_set(r->e, ERR_INVALID, 0, "%s.%s: is not PEM", path, data ? data_name : name);
+}
+
+static int public_material(struct reader *r, const json_t *o, const char *path, const char *name, char **out)
+{
+	OWN(secret) s = NULL;
+
+	if (material(r, o, path, name, &s) < 0)
+		return -1;
+	*out = s ? mem_strdup(secret_expose(s)) : NULL;
+	return 0;
+}
+
+static int take_cluster(struct reader *r, const json_t *o, const char *path, const char *server,
+			struct kube_config *c)
+{
+	const char *text, *name, *proxy;
+	const json_t *insecure = json_object_get(o, "insecure-skip-tls-verify");
+	bool tenant = r->trust == KUBE_CONFIG_TENANT;
+	char at[96];
+	size_t n;
+
+	if (!is_unset(insecure))
+		return err_set(r->e, ERR_INVALID, 0, "%s.insecure-skip-tls-verify: TLS is always verified", path);
+	if (member(r, o, path, "server", &text) < 0 || member(r, o, path, "tls-server-name", &name) < 0 ||
+	    member(r, o, path, "proxy-url", &proxy) < 0)
+		return -1;
+	if (proxy)
+		return err_set(r->e, ERR_UNSUPPORTED, 0, "%s.proxy-url: proxies are not supported", path);
+	(void)str_format(at, sizeof(at), "%s.server", path);
+	if (!text && !server)
+		return err_set(r->e, ERR_INVALID, 0, "%s: missing", at);
+	if (check_server(server ? server : text, server ? "server" : at, !tenant, !tenant || server, r->e) < 0)
+		return -1;
+	if (name && strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:") !=
+			    strlen(name))
+		return err_set(r->e, ERR_INVALID, 0, "%s.tls-server-name: want a host name, got \"%s\"", path, name);
+	c->server = mem_strdup(server ? server : text);
+	for (n = strlen(c->server); n && c->server[n - 1] == '/'; n--)
+		c->server[n - 1] = '\0';
+	c->tls_server_name = mem_strdup(name);
+	if (public_material(r, o, path, "certificate-authority", &c->ca_pem) < 0)
+		return -1;
+	if (tenant && !c->ca_pem)
+		return err_set(r->e, ERR_INVALID, 0, "%s.certificate-authority-data: missing", path);
+	return 0;
+}
+
+/* A token stands in a header: nothing that could end the line. */
+static int check_token(const char *token, size_t len, const char *path, struct err *e)
+{
+	for (size_t i = 0; i < len; i++)
+		if (token[i] <= ' ' || token[i] > '~')
+			return err_set(e, ERR_INVALID, 0, "%s: want printable ASCII without spaces", path);
+	return len ? 0 : err_set(e, ERR_INVALID, 0, "%s: is empty", path);
+}
+
+struct secret *kube_config_read_token(const char *path, struct err *e)
+{
+	OWN(secret) s = read_file(path, e);
+	size_t len;
+
+	if (!s)
+		return NULL;
+	for (len = secret_len(s); len && strchr(" \t\r\n", secret_expose(s)[len - 1]); len--)
+		;
+	return check_token(secret_expose(s), len, path, e) < 0 ? NULL : secret_new(secret_expose(s), len);
+}
+
+static int take_user(struct reader *r, const json_t *o, const char *path, struct kube_config *c)
+{
+	static const char *const unsupported[] = {"exec", "auth-provider", "username", "password", "as",
+						  "as-uid", "as-groups", "as-user-extra", NULL};
+	const char *token, *file;
+	char at[96];
+
+	for (size_t i = 0; unsupported[i]; i++)
+		if (!is_unset(json_object_get(o, unsupported[i])))
+			return err_set(r->e, ERR_UNSUPPORTED, 0, "%s.%s: not supported; use a token or a key pair",
+				       path, unsupported[i]);
+	if (member(r, o, path, "token", &token) < 0 || member(r, o, path, "tokenFile", &file) < 0)
+		return -1;
+	if (token) {
+		(void)str_format(at, sizeof(at), "%s.token", path);
+		if (check_token(token, strlen(token), at, r->e) < 0)
+			return -1;
+		c->token = secret_from_str(token);
+	}
+	if (file) {
+		c->token_file = file[0] == '/' || str_empty(r->dir) ? mem_strdup(file)
+								     : mem_printf("%s/%s", r->dir, file);
+		secret_free(c->token);
+		c->token = kube_config_read_token(c->token_file, r->e);
+		if (!c->token)
+			return err_wrap(r->e, "%s.tokenFile", path);
+	}
+	if (public_material(r, o, path, "client-certificate", &c->client_cert_pem) < 0 ||
+	    material(r, o, path, "client-key", &c->client_key_pem) < 0)
+		return -1;
+	if (!c->client_cert_pem != !c->client_key_pem)
+		return err_set(r->e, ERR_INVALID, 0, "%s: a client certificate and its key come together", path);
+	if (r->trust == KUBE_CONFIG_TENANT && !c->client_cert_pem && !c->token)
+		return err_set(r->e, ERR_INVALID, 0, "%s: neither token nor client-certificate-data", path);
+	return 0;
+}
+
+static int take(struct reader *r, const json_t *top, const char *server, struct kube_config *c)
+{
+	static const char *const cluster_members[] = {"server", "certificate-authority-data", "tls-server-name",
+						      "disable-compression", "extensions", NULL};
+	static const char *const user_members[] = {"client-certificate-data", "client-key-data", "token",
+						   "extensions", NULL};
+	const json_t *context, *cluster, *user;
+	const char *current, *cluster_name, *user_name, *ns;
+	char context_at[64], cluster_at[64], user_at[64];
+
+	if (!json_is_object(top))
+		return err_set(r->e, ERR_INVALID, 0, "want a Config object");
+	if (r->trust == KUBE_CONFIG_TENANT && (check_all(r, top, "clusters", "cluster", cluster_members) < 0 ||
+					       check_all(r, top, "users", "user", user_members) < 0))
+		return -1;
+	current = json_str_at(top, "current-context");
+	if (str_empty(current))
+		return err_set(r->e, ERR_INVALID, 0, "current-context: missing");
+	context = named(r, top, "contexts", "context", current, context_at);
+	if (!context || member(r, context, context_at, "cluster", &cluster_name) < 0 ||
+	    member(r, context, context_at, "user", &user_name) < 0 ||
+	    member(r, context, context_at, "namespace", &ns) < 0)
+		return -1;
+	if (ns && !str_is_dns_label(ns))
+		return err_set(r->e, ERR_INVALID, 0, "%s.namespace: want a DNS label, got \"%s\"", context_at, ns);
+	if (!cluster_name || !user_name)
+		return err_set(r->e, ERR_INVALID, 0, "%s.%s: missing", context_at, cluster_name ? "user" : "cluster");
+	cluster = named(r, top, "clusters", "cluster", cluster_name, cluster_at);
+	user = cluster ? named(r, top, "users", "user", user_name, user_at) : NULL;
+	if (!user || take_cluster(r, cluster, cluster_at, server, c) < 0 || take_user(r, user, user_at, c) < 0)
+		return -1;
+	c->namespace_ = mem_strdup(ns ? ns : "default");
+	return 0;
+}
+
+struct kube_config *kube_config_parse(const char *text, size_t len, enum kube_config_trust trust,
+				      const char *server, const char *dir, struct err *e)
+{
+	struct reader r = {.trust = trust, .dir = dir, .e = e};
+	__attribute__((cleanup(tree_free))) json_t *top = NULL;
+	OWN(kube_config) c = mem_new(struct kube_config);
+
+	if (len > MAX_FILE) {
+		(void)!err_set(e, ERR_INVALID, 0, "a kubeconfig has at most %zu bytes", MAX_FILE);
+		return NULL;
+	}
+	top = yaml_parse(text, len, e);
+	if (!top || take(&r, top, str_empty(server) ? NULL : server, c) < 0)
+		return NULL;
+	return give(c);
+}
+
+struct kube_config *kube_config_load(const char *path, struct err *e)
+{
+	OWN(secret) text = read_file(path, e);
+	const char *slash = strrchr(path, '/');
+	struct kube_config *c;
+	char *dir;
+
+	if (!text)
+		return NULL;
+	dir = !slash ? mem_strdup(".") : slash == path ? mem_strdup("/") : mem_strndup(path, (size_t)(slash - path));
+	c = kube_config_parse(secret_expose(text), secret_len(text), KUBE_CONFIG_OWN, NULL, dir, e);
+	if (!c)
+		(void)!err_wrap(e, "%s", path);
+	free(dir);
+	return c;
+}
+
+/* --- in a pod ---------------------------------------------------------------------------------- */
+
+/* A small text file of the service account; NULL with *e set. */
+static char *read_text(const char *dir, const char *name, struct err *e)
+{
+	char *path = mem_printf("%s/%s", dir, name);
+	OWN(secret) s = read_file(path, e);
+	size_t n = s ? secret_len(s) : 0;
+
+	free(path);
+	while (n && strchr(" \t\r\n", secret_expose(s)[n - 1]))
+		n--;
+	return s ? mem_strndup(secret_expose(s), n) : NULL;
+}
+
+struct kube_config *kube_config_in_cluster_at(const char *host, const char *port, const char *dir,
+					      struct err *e)
+{
+	OWN(kube_config) c = mem_new(struct kube_config);
+	struct err none;
+
+	if (str_empty(host) || str_empty(port)) {
+		(void)!err_set(e, ERR_NOT_FOUND, 0, "not in a pod: KUBERNETES_SERVICE_HOST and _PORT are not set");
+		return NULL;
+	}
+	c->server = strchr(host, ':') ? mem_printf("https://[%s]:%s", host, port)
+				      : mem_printf("https://%s:%s", host, port);
+	if (check_server(c->server, "KUBERNETES_SERVICE_HOST", false, true, e) < 0)
+		return NULL;
+	c->ca_pem = read_text(dir, "ca.crt", e);
+	if (!c->ca_pem)
+		return NULL;
+	if (!strstr(c->ca_pem, "-----BEGIN ")) {
+		(void)!err_set(e, ERR_INVALID, 0, "%s/ca.crt: is not PEM", dir);
+		return NULL;
+	}
+	c->token_file = mem_printf("%s/token", dir);
+	c->token = kube_config_read_token(c->token_file, e);
+	if (!c->token)
+		return NULL;
+	c->namespace_ = read_text(dir, "namespace", &none);
+	if (!c->namespace_ || !str_is_dns_label(c->namespace_)) {
+		free(c->namespace_);
+		c->namespace_ = mem_strdup("default");
+	}
+	return give(c);
+}
+
+struct kube_config *kube_config_in_cluster(struct err *e)
+{
+	return kube_config_in_cluster_at(getenv("KUBERNETES_SERVICE_HOST"), getenv("KUBERNETES_SERVICE_PORT"),
+					 SERVICE_ACCOUNT, e);
+}
