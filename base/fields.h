@@ -46,6 +46,8 @@ enum field_type {
 	FIELD_INTS,      /* struct ints; min..max as for FIELD_I64 */
 };
 
+#define FIELDS_DURATION_MAX 32 /* bytes of a duration's text */
+
 struct strings {
 	const char **v;
 	size_t n;
@@ -109,8 +111,8 @@ int fields_decode_strict(const struct field *f, const json_t *j, const char *pat
 /* A struct without any of its members: defaults, and -1 in enums that have none. */
 void fields_defaults(const struct field *f, void *out, struct arena *a);
 
-/* Back to JSON: zero, NULL, empty and -1 (enum) members are left out, but a
- * zero whose default is another is written; gives a new object. */
+/* Back to JSON: zero, NULL, empty and -1 (enum) members are left out, but not
+ * those that are required or whose absence would mean a default; gives a new object. */
 json_t *fields_encode(const struct field *f, const void *in);
 
 /* Structural schema (OpenAPI v3, apiextensions.k8s.io/v1) of an object with these fields. */
