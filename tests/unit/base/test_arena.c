@@ -1,0 +1,117 @@
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/arena.h"
+
+static void memory_is_zeroed_and_aligned_even_after_a_clear(void **state)
+{
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		for (size_t size = 0; size < 600; size++) {
+			unsigned char *p = arena_alloc(a, size);
+
+			assert_int_equal((uintptr_t)p % _Alignof(max_align_t), 0);
+			for (size_t i = 0; i < size; i++)
+				assert_int_equal(p[i], 0);
+			memset(p, 0xaa, size);
+		}
+		arena_clear(a);
+	}
+}
+
+static void allocations_never_overlap(void **state)
+{
+	OWN(arena) a = arena_new();
+	enum { N = 2000 };
+	static unsigned char *p[N];
+	static size_t size[N];
+	unsigned seed = 7;
+
+	(void)state;
+	for (unsigned i = 0; i < N; i++) {
+		seed = seed * 1103515245 + 12345;
+		size[i] = (seed >> 16) % (i % 50 == 0 ? 9000 : 200);
+		p[i] = arena_alloc(a, size[i]);
+		memset(p[i], (int)(i % 251), size[i]);
+	}
+	for (unsigned i = 0; i < N; i++)
+		for (size_t k = 0; k < size[i]; k++)
+			assert_int_equal(p[i][k], i % 251);
+}
+
+static void it_starts_small_and_a_clear_goes_back_to_that(void **state)
+{
+	OWN(arena) a = arena_new();
+	void *first;
+
+	(void)state;
+	assert_int_equal(arena_size(a), 256);
+	first = arena_alloc(a, 100);
+	assert_int_equal(arena_size(a), 256);
+	for (int i = 0; i < 1000; i++)
+		arena_alloc(a, 150);
+	assert_true(arena_size(a) >= 150000);
+	assert_true(arena_size(a) < 350000); /* blocks grow, but not without measure */
+	arena_clear(a);
+	assert_int_equal(arena_size(a), 256);
+	assert_ptr_equal(arena_alloc(a, 100), first);
+}
+
+static void a_large_piece_leaves_the_current_block_in_use(void **state)
+{
+	OWN(arena) a = arena_new();
+	char *before = arena_alloc(a, 16), *after;
+
+	(void)state;
+	memset(arena_alloc(a, 100000), 1, 100000);
+	after = arena_alloc(a, 16);
+	assert_ptr_equal(after, before + 16);
+}
+
+static void texts_are_copied(void **state)
+{
+	OWN(arena) a = arena_new();
+	char unended[3] = {'a', 'b', 'c'};
+
+	(void)state;
+	assert_null(arena_strdup(a, NULL));
+	assert_string_equal(arena_strdup(a, "gpu"), "gpu");
+	assert_string_equal(arena_strndup(a, "gpu-1", 3), "gpu");
+	assert_string_equal(arena_strndup(a, "gpu", 30), "gpu");
+	assert_string_equal(arena_strndup(a, unended, 3), "abc");
+	assert_string_equal(arena_printf(a, "%s-%d", "gpu", 17), "gpu-17");
+	assert_int_equal(strlen(arena_printf(a, "%5000d", 1)), 5000);
+}
+
+static void an_array_is_zeroed(void **state)
+{
+	OWN(arena) a = arena_new();
+	int *v = arena_calloc(a, 100, sizeof(*v));
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(v[i], 0);
+}
+
+static void nothing_is_freed_without_harm(void **state)
+{
+	(void)state;
+	arena_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(memory_is_zeroed_and_aligned_even_after_a_clear),
+		cmocka_unit_test(allocations_never_overlap),
+		cmocka_unit_test(it_starts_small_and_a_clear_goes_back_to_that),
+		cmocka_unit_test(a_large_piece_leaves_the_current_block_in_use),
+		cmocka_unit_test(texts_are_copied),
+		cmocka_unit_test(an_array_is_zeroed),
+		cmocka_unit_test(nothing_is_freed_without_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
