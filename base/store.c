@@ -61,9 +61,14 @@ static void drop_first_event(struct store *s)
 
 void store_base_done(struct store *s)
 {
+	struct err e;
+
 	assert(list_empty(&s->watches));
-	list_for_each(c, &s->commits, struct commit, link) {
+	(void)!err_set(&e, ERR_UNAVAILABLE, 0, "the store was closed");
+	for (struct commit *c; (c = list_first(&s->commits, struct commit, link));) {
 		list_remove(&c->link);
+		if (c->done)
+			c->done(&e, c->arg);
 		free(c);
 	}
 	while (s->nevents)

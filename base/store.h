@@ -55,7 +55,8 @@ struct store_change {
 	int64_t if_rev;      /* -1: whatever; 0: must not exist; else must be at this revision */
 };
 /* All or nothing; ERR_CONFLICT names the key.  Each key once; deleting what is not there changes nothing.  *rev: the revision of the last change; each change has its own.
- * done (may be NULL) is called by defer once it is durable, e NULL, or with the error of the disk. */
+ * done (may be NULL) is called by defer once it is durable, e NULL, or with the error of the disk;
+ * store_free() calls what is left with ERR_UNAVAILABLE. */
 int store_commit(struct store *s, const struct store_change *c, size_t n, uint64_t *rev,
 		 void (*done)(const struct err *e, void *arg), void *arg, struct err *e)
 	__attribute__((warn_unused_result));
