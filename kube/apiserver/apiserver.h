@@ -1,0 +1,66 @@
+#ifndef KUBE_APISERVER_APISERVER_H
+#define KUBE_APISERVER_APISERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/httpd.h"
+#include "base/loop.h"
+#include "base/own.h"
+#include "base/store.h"
+
+/*
+ * apiserver: a Kubernetes-compatible API server, for the demo, a laptop and the
+ * API servers of the simulated world.  It knows the protocol from its
+ * specification alone and shares no code with the client in kube/.
+ *
+ * Serves under /api and /apis, and /healthz /livez /readyz /version.
+ *
+ *   core/v1                      pods nodes secrets configmaps namespaces events serviceaccounts
+ *                                services persistentvolumeclaims
+ *   apps/v1                      daemonsets
+ *   coordination.k8s.io/v1       leases
+ *   events.k8s.io/v1             events (the same objects as the core ones, renamed at the edge)
+ *   policy/v1                    poddisruptionbudgets
+ *   storage.k8s.io/v1            volumeattachments
+ *   apiextensions.k8s.io/v1      customresourcedefinitions, and every kind that they define
+ *
+ * get, list (limit, continue, labelSelector, fieldSelector), watch
+ * (resourceVersion, bookmarks, timeoutSeconds, 410 Expired as an ERROR event),
+ * create (generateName, dryRun=All), update, patch (JSON patch, merge patch,
+ * strategic merge patch taken as merge patch), /status, delete (preconditions,
+ * finalizers), deletecollection, pods/eviction, pods/binding.  Errors are
+ * Status objects.  resourceVersion is the store's revision, so it can be
+ * compared over all kinds.
+ *
+ * Where it differs from kube-apiserver: objects of a kind are stored as they
+ * come, without schema validation, defaulting or pruning; no server-side apply;
+ * pages of a list after the first show the present, with the revision of the
+ * first (a watch from there brings everything to the same state); no controllers
+ * and no RBAC; eviction asks the status of PodDisruptionBudgets but does not
+ * count them down; deleting a namespace deletes what is in it at once.
+ *
+ * An answer to a write is sent when the store has made it durable.
+ *
+ * Free in this order: the httpd, the apiserver, the store.
+ */
+struct apiserver;
+
+struct apiserver_spec {
+	const char *version; /* gitVersion in /version; NULL: "v1.33.0" */
+	/* Who asks: a name, valid during the call, or NULL for 401.  No function: everybody may. */
+	const char *(*user_of)(const struct httpd_req *q, void *arg);
+	void *arg;
+	/* A pod that is bound to a node and not finished stays after its deletion, with
+	 * deletionTimestamp, until a kubelet deletes it with gracePeriodSeconds 0. */
+	bool graceful_pods;
+};
+
+/* Copies the spec.  Creates the namespaces default, kube-system, kube-public and kube-node-lease
+ * when they are absent. */
+struct apiserver *apiserver_new(struct loop_group *g, struct store *s, const struct apiserver_spec *spec);
+void apiserver_free(struct apiserver *a);
+DEFINE_OWN(apiserver)
+
+void apiserver_routes(struct apiserver *a, struct httpd *d);
+
+#endif
