@@ -1,6 +1,7 @@
 #ifndef BASE_YAML_H
 #define BASE_YAML_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
 
@@ -13,5 +14,9 @@
  */
 json_t *yaml_parse(const char *text, size_t len, struct err *e);     /* exactly one document */
 json_t *yaml_parse_all(const char *text, size_t len, struct err *e); /* array, one element a document */
+
+/* Block style, members in their order, lists not indented; whatever YAML 1.1 or 1.2 might take for
+ * another type is quoted.  For our own values: no error, only out->over, and keys below 1,000 bytes. */
+void yaml_print(const json_t *j, struct buf *out);
 
 #endif
