@@ -30,8 +30,11 @@ struct http_peer;
 struct http_req;
 struct http_transport; /* http_transport.h */
 
+/* max_in_flight: of all peers together; 0: no limit. */
 struct http *http_new(struct loop_group *g, struct http_transport *t /* taken */, unsigned max_in_flight);
-void http_free(struct http *h); /* cancels what is left; safe inside done() */
+/* Cancels what is left; safe inside done(), not inside on_head() or on_data().  Peers are freed by
+ * their owners, before or after. */
+void http_free(struct http *h);
 DEFINE_OWN(http)
 
 /* One server: where, and how it is trusted.  Everything is copied. */
@@ -85,8 +88,9 @@ struct http_call {
 	uint32_t connect_ms; /* 0: 10 s */
 	uint32_t idle_ms;    /* no byte for so long; 0: none of its own */
 	bool no_timeout;     /* watches: only idle_ms counts */
-	size_t max_body;     /* 0: 1 MiB; more is ERR_PROTOCOL, nothing of it delivered after */
-	/* Stream the body instead of collecting it.  Return -1 with *e set to end the request with that
+	size_t max_body;     /* 0: 1 MiB, or no limit when streamed; more is ERR_PROTOCOL, nothing of it delivered after */
+	/* Stream the body instead of collecting it.  Only the body of a 2xx reply goes to on_data(); any
+	 * other is collected for done(), so that http_err() has its text.  Return -1 with *e set to end the request with that
 	 * error.  When `paced`, delivery stops after each call until http_want(); at most 256 KiB are
 	 * held below. */
 	int (*on_head)(const struct http_reply *r, void *arg, struct err *e);
@@ -101,7 +105,7 @@ struct http_req *http_start(struct http_peer *p, const struct http_call *c);
 void http_cancel(struct http_req *q); /* done() will not be called; NULL is fine */
 void http_want(struct http_req *q);   /* paced: ready for the next piece */
 
-/* The struct err that a reply with this status means ("404 Not Found: text from the body"). */
+/* The struct err that a reply with this status means ("404 Not Found: text from the body"): -1; 0 for 2xx. */
 int http_err(const struct http_reply *r, struct err *e) __attribute__((warn_unused_result));
 
 struct http_stats {

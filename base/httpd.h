@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/http.h"
+#include "base/list.h"
 #include "base/loop.h"
 #include "base/own.h"
 #include "base/secret.h"
@@ -28,6 +29,7 @@ struct httpd;
 struct httpd_req;
 
 struct httpd *httpd_new(struct loop_group *g);
+struct loop_group *httpd_group(const struct httpd *d);
 void httpd_free(struct httpd *d); /* ends every request (on_gone) and listener */
 DEFINE_OWN(httpd)
 
@@ -86,6 +88,17 @@ struct httpd_content {
 void httpd_reply_content(struct httpd_req *q, const struct httpd_content *c);
 
 /* --- for listeners (httpd_mhd.c, http_mem.c) --- */
+/* One place that feeds d.  stopped() is called when d is freed: nothing may be begun after. */
+struct httpd_listener {
+	struct list link;
+	void (*stopped)(struct httpd_listener *l);
+};
+void httpd_listener_add(struct httpd *d, struct httpd_listener *l);
+void httpd_listener_remove(struct httpd_listener *l);
+
+/* respond: keep what it needs of headers and *body (they are httpd's; body is NULL for none, its done is
+ * not the listener's business); it may not call httpd_finished() or httpd_gone() from inside.  body->read
+ * may be called until httpd_finished(), httpd_gone() or abort. */
 struct httpd_listener_ops {
 	void (*respond)(void *conn, int status, const struct http_header *h, size_t n, const struct httpd_reader *body);
 	void (*wake)(void *conn);
