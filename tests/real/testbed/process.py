@@ -1,0 +1,126 @@
+"""Processes of the test bed: each has a log and a pid file in its work folder, and is ended by
+its own pid."""
+import atexit
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+_running = []
+
+
+def free_port():
+    """A port of the loopback that was free a moment ago."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_for(what, test, limit_s, every_s=0.1):
+    """Calls test() until it gives something true, which is returned."""
+    end = time.monotonic() + limit_s
+    while True:
+        got = test()
+        if got:
+            return got
+        if time.monotonic() > end:
+            raise TimeoutError(f"{what}: not within {limit_s} s")
+        time.sleep(every_s)
+
+
+class Timer:
+    """Prints how long each phase took."""
+
+    def __init__(self):
+        self.began = self.last = time.monotonic()
+        self.phases = {}
+
+    def phase(self, name):
+        now = time.monotonic()
+        self.phases[name] = now - self.last
+        print(f"{now - self.began:7.1f} s  +{now - self.last:5.1f}  {name}", flush=True)
+        self.last = now
+
+
+class Process:
+    """One daemon.  stop() asks, then insists."""
+
+    def __init__(self, name, folder, argv, env=None):
+        self.name = name
+        self.folder = pathlib.Path(folder)
+        self.log = self.folder / f"{name}.log"
+        self.pid_file = self.folder / f"{name}.pid"
+        with open(self.log, "ab") as log:
+            # A session of its own: an interrupt at the terminal reaches the test, which then
+            # stops what it started in order.
+            self.popen = subprocess.Popen([str(a) for a in argv], stdin=subprocess.DEVNULL,
+                                          stdout=log, stderr=log, env=env, cwd=self.folder,
+                                          start_new_session=True)
+        self.pid_file.write_text(f"{self.popen.pid} {_start_time(self.popen.pid)}\n")
+        _running.append(self)
+
+    @property
+    def pid(self):
+        return self.popen.pid
+
+    def check(self):
+        """Raises when it has died, with the end of its log."""
+        if self.popen.poll() is not None:
+            tail = self.log.read_text(errors="replace").splitlines()[-15:]
+            raise RuntimeError(f"{self.name} ended with {self.popen.returncode}, {self.log}:\n"
+                               + "\n".join(tail))
+
+    def rss_mb(self):
+        for line in pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) // 1024
+        return 0
+
+    def ask(self):
+        """Asks it to end, without waiting."""
+        if self.popen.poll() is None:
+            self.popen.terminate()
+
+    def stop(self, grace_s=3):
+        if self.popen.poll() is None:
+            self.ask()
+            try:
+                self.popen.wait(grace_s)
+            except subprocess.TimeoutExpired:
+                self.popen.kill()
+                self.popen.wait()
+        self.pid_file.unlink(missing_ok=True)
+        if self in _running:
+            _running.remove(self)
+
+
+def _start_time(pid):
+    """Tells a process from a later one with the same pid."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19]
+    except OSError:
+        return "0"
+
+
+def sweep(folder):
+    """Ends what a killed run left: processes whose pid files lie below folder."""
+    for pid_file in pathlib.Path(folder).rglob("*.pid"):
+        try:
+            pid, began = pid_file.read_text().split()
+        except (OSError, ValueError):
+            continue
+        if began != "0" and _start_time(pid) == began:
+            os.kill(int(pid), signal.SIGKILL)
+        pid_file.unlink(missing_ok=True)
+
+
+def _stop_all():
+    for process in reversed(_running[:]):
+        process.stop()
+
+
+atexit.register(_stop_all)
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

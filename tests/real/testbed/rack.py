@@ -1,0 +1,270 @@
+"""A rack: virtual machines with UEFI, NVMe drives and a BMC.
+
+The machines are libvirt domains under software emulation; the BMC is sushy-tools' Redfish
+emulator over TLS with a password.  Nothing of drover is in here.
+"""
+import fcntl
+import pathlib
+import shutil
+import subprocess
+import sys
+import uuid
+import xml.sax.saxutils
+
+from . import parts, process
+
+URI = "qemu:///system"
+REAPER = pathlib.Path(__file__).resolve().parent / "reaper.py"
+LOG = "/var/log/drover-testbed-libvirt.log"
+POOL = pathlib.Path("/var/lib/libvirt/images")
+MIB = 1 << 20
+
+# libvirt 9 has neither NVMe disks nor a user-mode card in a fixed place, so these come as
+# arguments for QEMU; sushy-tools keeps them when it redefines the domain.  A drive without
+# libvirt's knowledge has no <boot>: bootindex stands behind whatever libvirt numbers (1, 2, ...),
+# so a medium with an override comes first and the first drive next.
+DOMAIN = """\
+<domain type='qemu' xmlns:qemu='http://libvirt.org/schemas/domain/qemu/1.0'>
+  <name>{name}</name>
+  <uuid>{uuid}</uuid>
+  <memory unit='MiB'>{memory_mib}</memory>
+  <vcpu>{cpus}</vcpu>
+  <sysinfo type='smbios'>
+    <system>
+      <entry name='manufacturer'>drover test bed</entry>
+      <entry name='product'>rack</entry>
+      <entry name='serial'>{serial}</entry>
+      <entry name='uuid'>{uuid}</entry>
+    </system>
+  </sysinfo>
+  <os firmware='efi'>
+    <type arch='x86_64' machine='q35'>hvm</type>
+    <firmware><feature enabled='no' name='secure-boot'/></firmware>
+    <smbios mode='sysinfo'/>
+  </os>
+  <features><acpi/><apic/></features>
+  <cpu mode='custom' match='exact'><model>{cpu}</model></cpu>
+  <clock offset='utc'/>
+  <on_poweroff>destroy</on_poweroff>
+  <on_reboot>restart</on_reboot>
+  <on_crash>destroy</on_crash>
+  <devices>
+    <emulator>/usr/bin/qemu-system-x86_64</emulator>
+    <controller type='sata' index='0'/>
+    <controller type='usb' model='none'/>
+    <memballoon model='none'/>
+    <rng model='virtio'><backend model='random'>/dev/urandom</backend></rng>
+    <serial type='file'><source path='{console}' append='on'/><target port='0'/></serial>
+    <console type='file'><source path='{console}' append='on'/><target type='serial'/></console>
+  </devices>
+  <qemu:commandline>
+{arguments}
+  </qemu:commandline>
+</domain>
+"""
+
+
+def virsh(*args, check=True):
+    done = subprocess.run(["virsh", "-q", "-c", URI, *[str(a) for a in args]],
+                          capture_output=True, text=True, check=False)
+    if check and done.returncode:
+        raise RuntimeError(f"virsh {' '.join(map(str, args))}: {done.stderr.strip()}")
+    return done.stdout.strip()
+
+
+def libvirt_up():
+    """libvirtd with its log daemon and the pool that virtual media are uploaded to.  Started
+    by hand where no init system does; left running, as another run may use it."""
+    def answers():
+        return subprocess.run(["virsh", "-c", URI, "version"], capture_output=True,
+                              check=False).returncode == 0
+    with open("/run/lock/drover-testbed-libvirt", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not answers():
+            with open(LOG, "ab") as log:
+                # The lock's descriptor is not inherited: Python opens with O_CLOEXEC.
+                subprocess.Popen([sys.executable, REAPER, *[
+                    shutil.which(d) or f"/usr/sbin/{d}" for d in ("virtlogd", "libvirtd")]],
+                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                    cwd="/")
+            process.wait_for("libvirtd", answers, 60)
+        if "default" not in virsh("pool-list", "--all", "--name").split():
+            POOL.mkdir(parents=True, exist_ok=True)
+            virsh("pool-define-as", "default", "dir", "--target", POOL)
+        if "default" not in virsh("pool-list", "--name").split():
+            virsh("pool-start", "default")
+
+
+class Vm:
+    """One machine: name, uuid, serial, mac, drives (paths of their bytes), console (log),
+    bmc_url."""
+
+    def __init__(self, rack, index):
+        self.rack = rack
+        self.name = f"{rack.prefix}-{index}"
+        self.uuid = str(uuid.uuid4())
+        self.serial = f"DRV{uuid.uuid4().hex[:9].upper()}"
+        tail = uuid.uuid4().bytes
+        self.mac = "52:54:00:" + ":".join(f"{b:02x}" for b in tail[:3])
+        self.console = rack.folder / f"{self.name}.console.log"
+        self.drives = []
+        self.bmc_url = f"{rack.url}/redfish/v1/Systems/{self.uuid}"
+
+    def define(self):
+        self.console.unlink(missing_ok=True)
+        arguments = []
+        for n, size_mib in enumerate(self.rack.drives_mib):
+            path = self.rack.folder / f"{self.name}.nvme{n}"
+            with open(path, "wb") as f:
+                f.truncate(size_mib * MIB)
+            path.chmod(0o666)  # libvirt's QEMU runs as a user of its own
+            self.drives.append(path)
+            arguments += [
+                "-drive", f"if=none,id=d{n},file={path},format=raw,cache=unsafe,discard=unmap,"
+                          "detect-zeroes=unmap",
+                "-device", f"nvme,serial={self.serial}N{n},drive=d{n},addr={0x10 + n:#x},"
+                           f"bootindex={10 + n}"]
+        arguments += [
+            "-netdev", "user,id=n0",
+            "-device", f"virtio-net-pci,id=card0,netdev=n0,mac={self.mac},addr=0x18,romfile="]
+        lines = "\n".join(f"    <qemu:arg value={xml.sax.saxutils.quoteattr(a)}/>"
+                          for a in arguments)
+        description = DOMAIN.format(
+            name=self.name, uuid=self.uuid, serial=self.serial, cpu=self.rack.cpu,
+            memory_mib=self.rack.memory_mib, cpus=self.rack.cpus, console=self.console,
+            arguments=lines)
+        path = self.rack.folder / f"{self.name}.xml"
+        path.write_text(description)
+        virsh("define", path)
+
+    def power(self):
+        """"On" or "Off", as libvirt sees it: beside what the BMC says."""
+        return "On" if virsh("domstate", self.name) == "running" else "Off"
+
+    def power_off(self):
+        """The plug pulled."""
+        virsh("destroy", self.name, check=False)
+
+    def link(self, up):
+        """The card's cable in or out, while the machine runs or not."""
+        virsh("qemu-monitor-command", self.name, "--hmp",
+              f"set_link card0 {'on' if up else 'off'}")
+
+    def console_text(self):
+        """What the serial console has said so far.  virtlogd writes it, as root."""
+        try:
+            return self.console.read_text(errors="replace")
+        except OSError:
+            return ""
+
+    def wait_console(self, text, limit_s):
+        process.wait_for(f"{text!r} on the console of {self.name}, {self.console}",
+                         lambda: text in self.console_text(), limit_s, 0.05)
+
+    def undefine(self):
+        self.power_off()
+        virsh("undefine", self.name, "--nvram", check=False)
+        for volume in virsh("vol-list", "default", check=False).splitlines():
+            if self.uuid in volume:
+                virsh("vol-delete", volume.split()[0], "--pool", "default", check=False)
+        for path in self.drives:
+            path.unlink(missing_ok=True)
+
+
+class Rack:
+    """start() defines the machines, powered off, and starts their BMCs; stop() removes both.
+
+    prefix begins each domain's name: it must differ between runs that share a machine.  The
+    BMC of machines[i] is machines[i].bmc_url, with .user, .password and the CA .ca_file.
+    media_ca is a file of CAs that the BMC trusts when it fetches media over https.
+    """
+
+    def __init__(self, folder, prefix="drover-test", count=1, memory_mib=2560, cpus=2,
+                 drives_mib=(4096, 1024), cpu="qemu64", media_ca=None):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.prefix, self.count, self.cpu = prefix, count, cpu
+        self.memory_mib, self.cpus, self.drives_mib = memory_mib, cpus, drives_mib
+        self.media_ca = media_ca
+        self.port = process.free_port()
+        self.url = f"https://127.0.0.1:{self.port}"
+        self.user, self.password = "admin", f"pw-{uuid.uuid4().hex[:12]}"
+        self.ca_file = self.folder / "bmc-ca.crt"
+        self.machines = []
+        self.emulator = None
+
+    def start(self, limit_s=30):
+        for parent in [self.folder, *self.folder.parents]:
+            if not parent.stat().st_mode & 0o001:
+                raise RuntimeError(f"{parent}: libvirt's QEMU user cannot pass through it")
+        libvirt_up()
+        sweep(self.prefix)
+        for index in range(self.count):
+            vm = Vm(self, index)
+            vm.define()
+            self.machines.append(vm)
+        self._certificates()
+        venv = parts.paths()["venv"]
+        crypt = ("import bcrypt,sys; print(bcrypt.hashpw(sys.argv[1].encode(),"
+                 " bcrypt.gensalt(4)).decode())")
+        hashed = subprocess.run([str(venv / "bin/python"), "-c", crypt, self.password],
+                                check=True, capture_output=True, text=True).stdout.strip()
+        (self.folder / "htpasswd").write_text(f"{self.user}:{hashed}\n")
+        state = self.folder / "sushy"
+        state.mkdir(exist_ok=True)
+        config = self.folder / "sushy.conf.py"
+        config.write_text("\n".join([
+            f"SUSHY_EMULATOR_LIBVIRT_URI = {URI!r}",
+            "SUSHY_EMULATOR_IGNORE_BOOT_DEVICE = False",
+            f"SUSHY_EMULATOR_SSL_CERT = {str(self.folder / 'bmc.crt')!r}",
+            f"SUSHY_EMULATOR_SSL_KEY = {str(self.folder / 'bmc.key')!r}",
+            f"SUSHY_EMULATOR_AUTH_FILE = {str(self.folder / 'htpasswd')!r}",
+            f"SUSHY_EMULATOR_STATE_DIR = {str(state)!r}",
+            "SUSHY_EMULATOR_LISTEN_IP = '127.0.0.1'",
+            f"SUSHY_EMULATOR_LISTEN_PORT = {self.port}", ""]))
+        environment = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "TMPDIR": str(state),
+                       "PYTHONUNBUFFERED": "1"}
+        if self.media_ca:
+            environment["REQUESTS_CA_BUNDLE"] = str(self.media_ca)
+        self.emulator = process.Process("sushy", self.folder, [
+            venv / "bin/python", "-m", "sushy_tools.emulator.main", "--config", config],
+            env=environment)
+        process.wait_for("the BMC emulator", self._answers, limit_s)
+        return self
+
+    def stop(self):
+        """Logs and consoles stay."""
+        if self.emulator:
+            self.emulator.stop()
+        for vm in self.machines:
+            vm.undefine()
+
+    def _answers(self):
+        self.emulator.check()
+        return subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{self.port}"],
+                              stdin=subprocess.DEVNULL, capture_output=True,
+                              check=False).returncode == 0
+
+    def _certificates(self):
+        f = self.folder
+
+        def openssl(*args):
+            subprocess.run(["openssl", *[str(a) for a in args]], check=True,
+                           capture_output=True, cwd=f)
+        new = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+               "-days", "30"]
+        openssl(*new, "-subj", "/CN=drover test bed BMC CA", "-keyout", f / "bmc-ca.key",
+                "-out", self.ca_file, "-addext", "keyUsage=critical,keyCertSign,cRLSign")
+        openssl(*new, "-subj", "/CN=127.0.0.1", "-keyout", f / "bmc.key", "-out", f / "bmc.crt",
+                "-CA", self.ca_file, "-CAkey", f / "bmc-ca.key",
+                "-addext", "subjectAltName=IP:127.0.0.1,IP:10.0.2.2,DNS:localhost",
+                "-addext", "basicConstraints=critical,CA:FALSE",
+                "-addext", "extendedKeyUsage=serverAuth")
+
+
+def sweep(prefix):
+    """Removes the domains whose name begins with prefix, as a killed run may leave them."""
+    for name in virsh("list", "--all", "--name").split():
+        if name.startswith(prefix + "-"):
+            virsh("destroy", name, check=False)
+            virsh("undefine", name, "--nvram", check=False)
