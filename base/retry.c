@@ -32,7 +32,7 @@ void bucket_init(struct bucket *b, double per_s, double burst, int64_t now_ms)
 
 int64_t bucket_take(struct bucket *b, int64_t now_ms)
 {
-	/* So that whoever waits exactly as long as told is not told 1 ms more by rounding. */
+	/* Of a token and of a millisecond: what rounding may have taken must cost nobody 1 ms. */
 	const double slack = 1e-6;
 	double wait;
 
@@ -48,8 +48,8 @@ int64_t bucket_take(struct bucket *b, int64_t now_ms)
 	}
 	if (b->per_s <= 0)
 		return INT64_MAX;
-	wait = (1 - b->tokens) * 1000 / b->per_s;
+	wait = (1 - b->tokens) * 1000 / b->per_s - slack;
 	if (wait >= (double)INT64_MAX)
 		return INT64_MAX;
-	return (int64_t)wait + ((double)(int64_t)wait < wait);
+	return wait <= 1 ? 1 : (int64_t)wait + ((double)(int64_t)wait < wait);
 }
