@@ -22,10 +22,14 @@
  *
  * Login: POST to the Sessions collection named by the service root; Basic only
  * where there is no session service, and never after a session once worked.  401 in the middle of use:
- * one new login, then ERR_DENIED.  A refused login (401, 403) is remembered for this credential:
+ * one new login, then ERR_DENIED.  A refused login (400, 401, 403) is remembered for this credential:
  * every further call fails with ERR_DENIED at once, without touching the BMC, until
  * redfish_credentials() gives others or redfish_retry_login() is called.
+ *
+ * An operation is several exchanges and ends within REDFISH_OP_MS of being asked for, waiting included.
  */
+#define REDFISH_OP_MS 55000
+
 struct redfish;
 
 struct redfish_spec {
@@ -37,6 +41,9 @@ struct redfish_spec {
 	const char *old_session; /* URI of a predecessor's session, deleted at the first login; NULL: none */
 	uint32_t call_ms;        /* limit of one HTTP exchange; 0: 15 s */
 	bool plain_ok;           /* http:// (tests) */
+	/* Called with an operation's arg just before each request that changes the machine goes out
+	 * (never for logins); false: nothing is sent, the operation ends with ERR_CONFLICT.  NULL: always. */
+	bool (*may_act)(void *arg);
 };
 struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct redfish_spec *s, struct err *e);
 void redfish_free(struct redfish *r); /* ends what is in flight without done(); the session is left for the successor to delete */
@@ -81,7 +88,7 @@ struct redfish_media {
 	const char *image; /* as given; NULL or "": none */
 };
 void redfish_read_media(struct redfish *r, void (*done)(const struct redfish_media *m, const struct err *e, void *arg), void *arg);
-/* Ejects what is there first, then inserts; ERR_UNSUPPORTED when the BMC has no slot for a CD. */
+/* Ejects what is there first, then inserts (nothing to do when it is this very image); ERR_UNSUPPORTED when the BMC has no slot for a CD. */
 void redfish_insert(struct redfish *r, const char *url, void (*done)(const struct err *e, void *arg), void *arg);
 void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *arg), void *arg); /* nothing there: fine */
 

@@ -1,0 +1,317 @@
+#include "redfish/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "redfish/link.h"
+
+/*
+ * One request at a time.  r->req is what an operation wants; r->login is what a
+ * login in the middle of it needs, so that r->req can be sent again afterwards.
+ */
+#define MAX_BODY (1u << 20)
+#define MAX_DEPTH 32
+#define MAX_MEMBERS 8192
+#define MAX_REDIRECTS 2
+#define MAX_TOKEN 4096
+
+/* What an error's message says better than its status (registry prefixes differ: the last part counts). */
+static const struct {
+	const char *id;
+	enum err_kind kind;
+} message_kinds[] = {
+	{"UnableToModifyDuringSystemPOST", ERR_UNAVAILABLE}, /* iLO: again in some seconds */
+	{"InvalidOperationForSystemState", ERR_UNAVAILABLE}, /* iLO, with status 400 */
+	{"ActionParameterValueConflict", ERR_CONFLICT},      /* iDRAC10, On shortly after off */
+	{"SYS518", ERR_UNAVAILABLE},                         /* iDRAC: data sources unavailable */
+	{"RAC0218", ERR_CAPACITY},                           /* iDRAC: no session slot left */
+	{"SessionLimitExceeded", ERR_CAPACITY},
+	{"ActionNotSupported", ERR_UNSUPPORTED},
+	{"PropertyNotWritable", ERR_UNSUPPORTED},
+	{"OemLicenseNotPassed", ERR_UNSUPPORTED},            /* Supermicro, dressed as an access error */
+};
+
+void rf_request_done(struct rf_request *q)
+{
+	free(q->path);
+	free(q->if_match);
+	if (q->body && q->secret_body)
+		secret_wipe(q->body, strlen(q->body));
+	free(q->body);
+	*q = (struct rf_request){0};
+}
+
+bool rf_text_ok(const char *s)
+{
+	if (!s || strlen(s) >= RF_STR)
+		return false;
+	for (; *s; s++)
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			return false;
+	return true;
+}
+
+char *rf_link(const struct redfish *r, const json_t *ref, struct err *e)
+{
+	const char *s = json_is_string(ref) ? json_string_value(ref) : json_str_at(ref, "@odata.id");
+
+	err_clear(e);
+	return s ? link_path(r->origin, s, e) : NULL;
+}
+
+/* Depth and width of what a BMC sent. */
+static bool bounded(const json_t *j, unsigned depth)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	if (depth > MAX_DEPTH)
+		return false;
+	if (json_is_object(j)) {
+		if (json_object_size(j) > MAX_MEMBERS)
+			return false;
+		json_object_foreach((json_t *)j, key, v)
+			if (!bounded(v, depth + 1))
+				return false;
+	} else if (json_is_array(j)) {
+		if (json_array_size(j) > MAX_MEMBERS)
+			return false;
+		json_array_foreach(j, i, v)
+			if (!bounded(v, depth + 1))
+				return false;
+	}
+	return true;
+}
+
+static const char *last_part(const char *id)
+{
+	const char *dot = id ? strrchr(id, '.') : NULL;
+
+	return dot ? dot + 1 : id;
+}
+
+/* The nth message; ExtendedInfo may be one object in place of a list (iDRAC). */
+static const json_t *message(const json_t *error, size_t n)
+{
+	const json_t *info = json_at(error, "error", "@Message.ExtendedInfo");
+
+	if (json_is_object(info))
+		return n == 0 ? info : NULL;
+	return json_array_get(info, n);
+}
+
+bool rf_has_message(const json_t *error, const char *id)
+{
+	const json_t *m;
+
+	for (size_t i = 0; (m = message(error, i)) != NULL; i++)
+		if (str_eq(last_part(json_str_at(m, "MessageId")), id))
+			return true;
+	return false;
+}
+
+/* "PATCH /redfish/v1/Systems/1: 400 Bad Request: ..." with the kind that fits best. */
+static void reply_err(const struct rf_request *q, const struct http_reply *http, struct rf_reply *p)
+{
+	const char *id, *text;
+
+	(void)!http_err(http, &p->err);
+	if (http->status < 400)
+		p->err.kind = ERR_PROTOCOL;
+	if (http->status == 405 || http->status == 501)
+		p->err.kind = ERR_UNSUPPORTED;
+	id = last_part(json_str_at(message(p->json, 0), "MessageId"));
+	text = json_str_at(message(p->json, 0), "Message");
+	for (size_t i = 0; i < sizeof(message_kinds) / sizeof(*message_kinds); i++)
+		if (rf_has_message(p->json, message_kinds[i].id))
+			p->err.kind = message_kinds[i].kind;
+	if (q->secret_body)
+		str_format(p->err.text, sizeof(p->err.text), "status %d", http->status);
+	else if (id)
+		str_format(p->err.text, sizeof(p->err.text), "%d %.60s: %.120s", http->status, id, str_or(text, ""));
+	(void)!err_wrap(&p->err, "%s %.100s", q->method, q->path);
+	p->err.scope = ERR_MACHINE;
+}
+
+/*
+ * An entity tag as BMCs spell it: the header before @odata.etag; empty ones
+ * dropped, doubled quotes undone, the suffix that compression added cut off.
+ */
+static char *etag_of(const struct http_reply *http, const json_t *j)
+{
+	const char *s = http_reply_header(http, "ETag");
+	size_t len;
+	char *tag, *at;
+
+	if (str_empty(s))
+		s = json_str_at(j, "@odata.etag");
+	if (str_empty(s) || !rf_text_ok(s) || str_eq(s, "\"\"") || str_eq(s, "W/\"\""))
+		return NULL;
+	tag = mem_strdup(s);
+	len = strlen(tag);
+	if (len > 4 && str_starts(tag, "\"\"") && str_ends(tag, "\"\"")) {
+		memmove(tag, tag + 1, len - 2);
+		tag[len - 2] = '\0';
+	}
+	at = strstr(tag, "-gzip\"");
+	if (at)
+		memcpy(at, "\"", 2);
+	return tag;
+}
+
+static void on_done(const struct http_reply *http, const struct err *e, void *arg);
+
+static void transmit(struct redfish *r, struct rf_request *q)
+{
+	struct http_header h[4];
+	size_t n = 0;
+	struct http_call c = {
+		.method = q->method,
+		.path = q->path,
+		.body = q->body,
+		.body_len = q->body ? strlen(q->body) : 0,
+		.timeout_ms = r->call_ms,
+		.max_body = MAX_BODY,
+		.done = on_done,
+		.arg = r,
+	};
+	enum rf_login login = q->own_login ? q->login : r->basic ? RF_BASIC : RF_SESSION;
+
+	h[n++] = (struct http_header){"Accept", "application/json"};
+	h[n++] = (struct http_header){"OData-Version", "4.0"};
+	if (q->if_match)
+		h[n++] = (struct http_header){"If-Match", q->if_match};
+	c.headers = h;
+	c.nheaders = n;
+	if (login == RF_BASIC) {
+		c.basic_user = r->user;
+		c.basic_password = r->password;
+	} else if (login == RF_SESSION && r->token) {
+		c.secret_header = "X-Auth-Token";
+		c.secret_value = r->token;
+	}
+	r->sent_at = loop_now(loop_of(r->group));
+	r->http = http_start(r->peer, &c);
+}
+
+void rf_send(struct redfish *r, struct rf_request *q)
+{
+	struct rf_request *slot = q->own_login ? &r->login : &r->req;
+	struct err e;
+
+	if (!q->method)
+		q->method = "GET";
+	rf_request_done(slot);
+	*slot = *q;
+	*q = (struct rf_request){0};
+	if (slot->effect && r->may_act && !r->may_act(r->op->arg)) {
+		(void)!err_set(&e, ERR_CONFLICT, 0, "%s %s: no longer allowed, not sent", slot->method, slot->path);
+		rf_fail(r, &e);
+		return;
+	}
+	r->logging_in = slot->own_login;
+	transmit(r, slot);
+}
+
+void rf_get(struct redfish *r, char *path, rf_step *next)
+{
+	rf_send(r, &(struct rf_request){.path = path, .next = next});
+}
+
+void rf_resend(struct redfish *r)
+{
+	struct rf_request q = r->req;
+
+	r->req = (struct rf_request){0};
+	rf_send(r, &q);
+}
+
+void rf_abort(struct redfish *r)
+{
+	http_cancel(r->http);
+	r->http = NULL;
+	rf_request_done(&r->req);
+	rf_request_done(&r->login);
+}
+
+static bool redirected(struct redfish *r, struct rf_request *q, const struct http_reply *http)
+{
+	struct err e;
+	char *path;
+
+	if (http->status != 301 && http->status != 302 && http->status != 307 && http->status != 308)
+		return false;
+	if (!str_eq(q->method, "GET") || q->redirects >= MAX_REDIRECTS)
+		return false;
+	path = link_path(r->origin, http_reply_header(http, "Location"), &e);
+	if (!path)
+		return false;
+	rf_set(&q->path, path);
+	q->redirects++;
+	transmit(r, q);
+	return true;
+}
+
+static void read_body(const struct rf_request *q, const struct http_reply *http, struct rf_reply *p)
+{
+	struct err e;
+	bool must = http->status >= 200 && http->status < 300 && str_eq(q->method, "GET");
+
+	if (http->body_len > 0)
+		p->json = json_parse(http->body, http->body_len, &e);
+	else
+		(void)!err_set(&e, ERR_PROTOCOL, 0, "an empty reply");
+	if (p->json && (!json_is_object(p->json) || !bounded(p->json, 1))) {
+		json_decref(p->json);
+		p->json = NULL;
+		(void)!err_set(&e, ERR_PROTOCOL, 0, "not an object within bounds");
+	}
+	if (!p->json && must) {
+		p->err = e;
+		p->err.kind = ERR_PROTOCOL;
+		p->err.scope = ERR_MACHINE;
+		(void)!err_wrap(&p->err, "GET %.100s", q->path);
+	}
+}
+
+static void on_done(const struct http_reply *http, const struct err *e, void *arg)
+{
+	struct redfish *r = arg;
+	struct rf_request *q = r->logging_in ? &r->login : &r->req;
+	struct rf_reply p = {.sent_at = r->sent_at};
+	char *etag = NULL;
+
+	r->http = NULL;
+	if (!http) {
+		p.err = *e;
+		p.err.scope = ERR_MACHINE;
+		(void)!err_wrap(&p.err, "%s %.100s", q->method, q->path);
+	} else {
+		const char *token = http_reply_header(http, "X-Auth-Token");
+
+		if (redirected(r, q, http))
+			return;
+		if (http->status == 401 && !q->own_login) {
+			rf_login_again(r);
+			return;
+		}
+		p.status = http->status;
+		p.location = http_reply_header(http, "Location");
+		p.challenge = http_reply_header(http, "WWW-Authenticate");
+		read_body(q, http, &p);
+		if (http->status < 200 || http->status >= 300)
+			reply_err(q, http, &p);
+		else if (!q->own_login)
+			r->used_at = p.sent_at;
+		p.etag = etag = etag_of(http, p.json);
+		if (token && *token && strlen(token) <= MAX_TOKEN && q->own_login)
+			p.token = secret_from_str(token);
+	}
+	/* The step may end the operation and with it everything but what is on this stack. */
+	q->next(r, &p);
+	json_decref(p.json);
+	secret_free(p.token);
+	free(etag);
+}

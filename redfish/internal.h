@@ -1,0 +1,160 @@
+#ifndef REDFISH_INTERNAL_H
+#define REDFISH_INTERNAL_H
+
+#include "base/json.h"
+#include "base/list.h"
+#include "redfish/quirks.h"
+#include "redfish/redfish.h"
+
+/*
+ * internal: what the files of the client share; one client cut into files, hence one prefix (rf_).
+ *
+ *	redfish.c   operations: queue, deadline, end
+ *	exchange.c  one request and its reply: login header, bounds, redirects, errors
+ *	session.c   service root, login, the predecessor's session, which System
+ *	system.c    power and boot of the System
+ *	media.c     the slot for a CD
+ *
+ * An operation is a chain of steps.  A step gets the reply to the request before
+ * it and either sends the next one (rf_send), or ends the operation (rf_end,
+ * rf_fail): one of them, as its last act, since the operation's owner may free
+ * everything in its done().
+ */
+#define RF_STR 256 /* longest text taken over from a BMC */
+
+struct rf_reply {
+	int status;          /* 0: there was no reply */
+	json_t *json;        /* NULL: no object */
+	const char *etag;    /* to be sent as If-Match; NULL: none */
+	const char *location;
+	const char *challenge; /* WWW-Authenticate */
+	struct secret *token;
+	int64_t sent_at;     /* loop_now() when the request went out, for the last time */
+	struct err err;      /* kind ERR_NONE for 2xx */
+};
+typedef void rf_step(struct redfish *r, const struct rf_reply *p);
+
+enum rf_login { RF_SESSION, RF_NOBODY /* no login at all */, RF_BASIC };
+
+struct rf_request {
+	const char *method; /* NULL: GET */
+	char *path;         /* taken; as link_path() gave it */
+	char *body;         /* taken; NULL: none */
+	char *if_match;     /* taken; NULL: none */
+	bool secret_body;   /* cleared before it is freed, never quoted */
+	bool effect;        /* changes the machine: ask may_act first */
+	bool own_login;     /* part of logging in: a 401 is an answer, not a reason to log in */
+	enum rf_login login;/* of own_login requests; others use what the session says */
+	unsigned redirects;
+	rf_step *next;
+};
+
+enum rf_kind { RF_READ_SYSTEM, RF_POWER, RF_BOOT, RF_READ_MEDIA, RF_INSERT, RF_EJECT, RF_LOGOUT };
+
+struct rf_op {
+	struct list link;
+	struct redfish *r;
+	enum rf_kind kind;
+	struct loop_timer limit;
+	union {
+		void (*plain)(const struct err *e, void *arg);
+		void (*system)(const struct redfish_system *s, const struct err *e, void *arg);
+		void (*media)(const struct redfish_media *m, const struct err *e, void *arg);
+		void (*bye)(void *arg);
+	} done;
+	void *arg;
+	bool on;
+	enum redfish_boot boot;
+	char *url;
+	bool logged_in_again;
+	unsigned rung;       /* of the ladder that the operation is on */
+	json_t *system;      /* read in this operation; owned */
+	int64_t system_at;
+	char *system_etag;
+	json_t *pending;     /* the settings object, when boot options go there; owned */
+	char *target;        /* what is being written to */
+	char *tag;           /* its ETag */
+	struct rf_scan *scan;
+};
+
+struct redfish {
+	struct loop_group *group;
+	struct http_peer *peer;
+	char *origin, *user;
+	struct secret *password;
+	uint32_t call_ms;
+	bool (*may_act)(void *arg);
+
+	struct list queue;   /* of rf_op, waiting */
+	struct rf_op *op;    /* the one being served */
+	struct loop_defer pump;
+	struct http_req *http;
+	struct rf_request req;    /* in flight, or to be sent again after a login */
+	struct rf_request login;  /* in flight during logins */
+	rf_step *ready;           /* what the operation does once there are a session and a System */
+	bool logging_in, resuming;/* resuming: send req again after the login */
+	unsigned credentials, tried_credentials; /* counted, to tell an answer about old ones */
+	int64_t sent_at, used_at; /* used_at: last time that the session worked */
+
+	/* session */
+	char *session_uri, *old_session, *stale_session;
+	struct secret *token;
+	bool session_worked, basic, refused;
+
+	/* facts; forgotten when a known resource has gone */
+	bool root_known;
+	char *sessions_path, *service_path, *systems_path, *managers_path;
+	char *system_path, *system_fixed;
+	json_t *root;        /* kept small: Vendor, Product, RedfishVersion, Oem's names */
+	char *reset_target, *reset_info;
+	unsigned reset_types;/* bits of enum rf_reset; 0: unknown */
+	bool reset_asked;
+	char *slot;
+	bool no_slot;
+	char *managers[4];
+	unsigned quirks;
+
+	/* systems looked through */
+	char *candidates[16];
+	size_t ncandidates, next_candidate;
+	struct err candidate_err;
+};
+
+enum rf_reset { RF_RESET_ON = 1, RF_RESET_FORCE_ON = 2, RF_RESET_FORCE_OFF = 4, RF_RESET_GRACEFUL_OFF = 8, RF_RESET_OTHER = 16 };
+
+/* redfish.c */
+void rf_end(struct redfish *r, const void *result);             /* the operation is done; result for readers */
+void rf_fail(struct redfish *r, const struct err *e);
+void rf_forget(struct redfish *r);                              /* facts, not the session */
+void rf_set(char **slot, char *text);                           /* frees what was there; takes text */
+
+/* exchange.c */
+void rf_send(struct redfish *r, struct rf_request *q);          /* takes what q holds; *q is empty after */
+void rf_get(struct redfish *r, char *path /* taken */, rf_step *next);
+void rf_resend(struct redfish *r);                              /* r->req once more, after a login */
+void rf_request_done(struct rf_request *q);
+void rf_abort(struct redfish *r);
+char *rf_link(const struct redfish *r, const json_t *ref, struct err *e); /* of {"@odata.id": ...}, or a string; NULL: absent or bad (*e) */
+bool rf_text_ok(const char *s);                                 /* bounded and printable */
+bool rf_has_message(const json_t *error, const char *id);       /* in @Message.ExtendedInfo */
+
+/* session.c */
+void rf_ready(struct redfish *r, rf_step *then);                /* logged in, System known; then(r, NULL) */
+void rf_login_again(struct redfish *r);                         /* after a 401: then resend */
+void rf_logout(struct redfish *r);
+unsigned rf_reset_types(const json_t *values);                  /* bits of enum rf_reset; 0: no list */
+void rf_learn_system(struct redfish *r, const struct rf_reply *p);
+
+/* system.c */
+void rf_system_read(struct redfish *r);
+void rf_system_power(struct redfish *r);
+void rf_system_boot(struct redfish *r);
+void rf_system_parse(const json_t *j, int64_t read_at, struct redfish_system *s, char uuid[static 37], char serial[static RF_STR]);
+
+/* media.c */
+void rf_media_read(struct redfish *r);
+void rf_media_insert(struct redfish *r);
+void rf_media_eject(struct redfish *r);
+void rf_scan_free(struct rf_scan *s);
+
+#endif

@@ -1,0 +1,22 @@
+#ifndef REDFISH_LINK_H
+#define REDFISH_LINK_H
+
+#include <stdbool.h>
+#include "base/err.h"
+
+/*
+ * link: addresses that a BMC gives (@odata.id, Location, nextLink, action
+ * targets), which are foreign bytes.
+ *
+ * link_path() gives (malloc'd) what follows the origin, fragment removed, or NULL
+ * with ERR_PROTOCOL: another scheme, host or port than `origin`, a user part, a
+ * relative or protocol-relative reference, more than 1024 bytes, control or
+ * non-ASCII bytes, a "." or ".." segment however it is escaped.
+ */
+char *link_path(const char *origin, const char *link, struct err *e);
+
+/* The first part of a configured URL, "https://host:port", malloc'd; *path points at the rest
+ * ("" when there is none).  NULL with ERR_INVALID. */
+char *link_origin(const char *url, const char **path, struct err *e);
+
+#endif

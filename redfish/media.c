@@ -1,0 +1,472 @@
+#include "redfish/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+
+/*
+ * The slot for a CD.  It is looked for once, depth first, through the links of
+ * the System and of its Managers:
+ *
+ *	System -> VirtualMedia -> slots
+ *	Managers -> Manager -> VirtualMedia -> slots
+ *
+ * The first CD slot with InsertMedia wins; without one, the first CD slot, whose
+ * Image is then patched.  Its actions are read again before each use, because
+ * some BMCs show EjectMedia only while something is in.
+ */
+#define MAX_LOOKS 40 /* requests of one search */
+#define MAX_TODO 64
+
+enum node { COLLECTION, MANAGERS, MANAGER, SLOT };
+
+struct rf_scan {
+	struct {
+		enum node node;
+		char *path;
+	} todo[MAX_TODO];
+	size_t n;
+	char *seen[MAX_LOOKS];
+	size_t nseen;
+	char *second_best;
+	void (*found)(struct redfish *r, const struct rf_reply *p); /* p: the slot, read just now; NULL: read it */
+};
+
+static void scan_next(struct redfish *r);
+
+void rf_scan_free(struct rf_scan *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n; i++)
+		free(s->todo[i].path);
+	for (size_t i = 0; i < s->nseen; i++)
+		free(s->seen[i]);
+	free(s->second_best);
+	free(s);
+}
+
+/* --- the search ---------------------------------------------------------------------------------- */
+
+static void push(struct rf_scan *s, enum node node, char *path /* taken; NULL: nothing */)
+{
+	if (!path)
+		return;
+	for (size_t i = 0; i < s->nseen; i++) {
+		if (str_eq(s->seen[i], path)) {
+			free(path);
+			return;
+		}
+	}
+	if (s->n == MAX_TODO) {
+		free(path);
+		return;
+	}
+	s->todo[s->n].node = node;
+	s->todo[s->n++].path = path;
+}
+
+/* Last in, first out, so the last member is pushed first. */
+static void push_members(struct redfish *r, enum node node, const json_t *collection)
+{
+	const json_t *members = json_object_get(collection, "Members");
+	struct err ignored;
+
+	push(r->op->scan, node == SLOT ? COLLECTION : MANAGERS,
+	     rf_link(r, json_object_get(collection, "Members@odata.nextLink"), &ignored));
+	for (size_t i = json_array_size(members); i > 0; i--)
+		push(r->op->scan, node, rf_link(r, json_array_get(members, i - 1), &ignored));
+}
+
+static bool takes_cds(const json_t *slot)
+{
+	json_t *type;
+	size_t i;
+
+	json_array_foreach(json_at(slot, "MediaTypes"), i, type)
+		if (str_eq(json_string_value(type), "CD") || str_eq(json_string_value(type), "DVD"))
+			return true;
+	return false;
+}
+
+static void no_slot(struct redfish *r)
+{
+	struct err e;
+
+	r->no_slot = true;
+	(void)!err_set(&e, ERR_UNSUPPORTED, 0, "the BMC has no virtual media slot for a CD");
+	rf_fail(r, &e);
+}
+
+static void found(struct redfish *r, char *path, const struct rf_reply *p)
+{
+	struct rf_scan *s = r->op->scan;
+	void (*next)(struct redfish *r, const struct rf_reply *p) = s->found;
+
+	rf_set(&r->slot, path);
+	r->op->scan = NULL;
+	rf_scan_free(s);
+	next(r, p);
+}
+
+/* True: it was taken, and the operation goes on with it. */
+static bool looked_at_slot(struct redfish *r, const struct rf_reply *p)
+{
+	struct rf_scan *s = r->op->scan;
+	const char *path = s->seen[s->nseen - 1];
+
+	if (!takes_cds(p->json))
+		return false;
+	if (json_at(p->json, "Actions", "#VirtualMedia.InsertMedia", "target") ||
+	    (r->quirks & QUIRK_MEDIA_PATCH && json_object_get(p->json, "Image"))) {
+		found(r, mem_strdup(path), p);
+		return true;
+	}
+	if (!s->second_best && json_object_get(p->json, "Image"))
+		s->second_best = mem_strdup(path);
+	return false;
+}
+
+static void on_look(struct redfish *r, const struct rf_reply *p, enum node node)
+{
+	struct err ignored;
+
+	if (p->err.kind != ERR_NONE) {
+		/* Not there, or not for media: look on.  Anything else says nothing about the slot. */
+		if (p->status != 404 && p->status != 405 && p->status != 501) {
+			rf_fail(r, &p->err);
+			return;
+		}
+		scan_next(r);
+		return;
+	}
+	switch (node) {
+	case COLLECTION:
+		push_members(r, SLOT, p->json);
+		break;
+	case MANAGERS:
+		push_members(r, MANAGER, p->json);
+		break;
+	case MANAGER:
+		push(r->op->scan, COLLECTION, rf_link(r, json_object_get(p->json, "VirtualMedia"), &ignored));
+		break;
+	case SLOT:
+		if (looked_at_slot(r, p))
+			return;
+		break;
+	}
+	scan_next(r);
+}
+
+static void on_collection(struct redfish *r, const struct rf_reply *p)
+{
+	on_look(r, p, COLLECTION);
+}
+
+static void on_managers(struct redfish *r, const struct rf_reply *p)
+{
+	on_look(r, p, MANAGERS);
+}
+
+static void on_manager(struct redfish *r, const struct rf_reply *p)
+{
+	on_look(r, p, MANAGER);
+}
+
+static void on_slot_look(struct redfish *r, const struct rf_reply *p)
+{
+	on_look(r, p, SLOT);
+}
+
+static void scan_next(struct redfish *r)
+{
+	static rf_step *const steps[] = {on_collection, on_managers, on_manager, on_slot_look};
+	struct rf_scan *s = r->op->scan;
+
+	if (s->n > 0 && s->nseen < MAX_LOOKS) {
+		enum node node = s->todo[--s->n].node;
+		char *path = s->todo[s->n].path;
+
+		s->seen[s->nseen++] = path;
+		rf_get(r, mem_strdup(path), steps[node]);
+	} else if (s->second_best) {
+		found(r, give(s->second_best), NULL);
+	} else {
+		no_slot(r);
+	}
+}
+
+static void scan(struct redfish *r)
+{
+	struct rf_scan *s = r->op->scan;
+	struct err ignored;
+	bool managed = false;
+
+	for (size_t i = sizeof(r->managers) / sizeof(*r->managers); i > 0; i--) {
+		managed = managed || r->managers[i - 1];
+		push(s, MANAGER, mem_strdup(r->managers[i - 1]));
+	}
+	if (!managed)
+		push(s, MANAGERS, mem_strdup(r->managers_path));
+	push(s, COLLECTION, rf_link(r, json_object_get(r->op->system, "VirtualMedia"), &ignored));
+	scan_next(r);
+}
+
+static void on_system(struct redfish *r, const struct rf_reply *p)
+{
+	if (p->err.kind != ERR_NONE) {
+		rf_fail(r, &p->err);
+		return;
+	}
+	rf_learn_system(r, p);
+	scan(r);
+}
+
+/* next(r, slot) with the slot read fresh. */
+static void with_slot(struct redfish *r, rf_step *next)
+{
+	if (r->no_slot) {
+		no_slot(r);
+		return;
+	}
+	if (r->slot) {
+		rf_get(r, mem_strdup(r->slot), next);
+		return;
+	}
+	r->op->scan = mem_new(struct rf_scan);
+	r->op->scan->found = next;
+	if (r->op->system)
+		scan(r);
+	else
+		rf_get(r, mem_strdup(r->system_path), on_system);
+}
+
+/* The search ended on a slot that it read some requests ago: again, for its state. */
+static bool reread(struct redfish *r, const struct rf_reply *p, rf_step *again)
+{
+	if (p)
+		return false;
+	rf_get(r, mem_strdup(r->slot), again);
+	return true;
+}
+
+/* --- reading ------------------------------------------------------------------------------------- */
+
+/*
+ * Inserted stays true after an eject on some; Image stays on others; ConnectedVia
+ * is constant on yet others.  Two of the three have to agree that something is in.
+ */
+static void parse(const json_t *slot, struct redfish_media *m)
+{
+	const json_t *flag = json_object_get(slot, "Inserted");
+	const char *image = json_string_value(json_object_get(slot, "Image"));
+	const char *via = json_string_value(json_object_get(slot, "ConnectedVia"));
+	bool connected = via && !str_eq(via, "NotConnected");
+
+	if (image && strlen(image) > 2048)
+		image = NULL;
+	m->image = str_empty(image) ? NULL : image;
+	m->inserted = json_is_boolean(flag) ? json_is_true(flag) && (m->image || connected)
+					    : m->image && (connected || !via);
+}
+
+static void on_read(struct redfish *r, const struct rf_reply *p)
+{
+	struct redfish_media m = {0};
+
+	if (reread(r, p, on_read))
+		return;
+	if (p->err.kind != ERR_NONE) {
+		rf_fail(r, &p->err);
+		return;
+	}
+	parse(p->json, &m);
+	m.read_at = p->sent_at;
+	rf_end(r, &m);
+}
+
+void rf_media_read(struct redfish *r)
+{
+	with_slot(r, on_read);
+}
+
+/* --- writing ------------------------------------------------------------------------------------- */
+
+/*
+ * eject:  read slot -> eject (two ways) -> done
+ * insert: read slot -> eject if anything is in -> read slot -> insert (three ways) -> done
+ *
+ * A slot without the action has its Image patched: op->target is the slot itself then.
+ */
+static void eject_send(struct redfish *r);
+static void insert_send(struct redfish *r);
+
+static void aim(struct redfish *r, const struct rf_reply *p, const char *action)
+{
+	struct rf_op *op = r->op;
+	struct err ignored;
+	char *target = rf_link(r, json_at(p->json, "Actions", action, "target"), &ignored);
+
+	rf_set(&op->target, target ? target : mem_strdup(r->slot));
+	rf_set(&op->tag, mem_strdup(p->etag));
+	op->rung = 0;
+}
+
+static bool patches(const struct redfish *r)
+{
+	return str_eq(r->op->target, r->slot);
+}
+
+static void write_slot(struct redfish *r, char *body /* taken */, rf_step *next)
+{
+	struct rf_op *op = r->op;
+
+	rf_send(r, &(struct rf_request){.method = patches(r) ? "PATCH" : "POST", .path = mem_strdup(op->target),
+					.body = body, .if_match = patches(r) ? mem_strdup(op->tag) : NULL,
+					.effect = true, .next = next});
+}
+
+/* What a refused write may mean: a tag that is not accepted, or a body that is not.  False: neither. */
+static bool climb(struct rf_op *op, const struct rf_reply *p)
+{
+	if (p->status == 412 && op->tag)
+		rf_set(&op->tag, NULL);
+	else if (p->status == 400 || p->status == 415)
+		op->rung++;
+	else
+		return false;
+	return true;
+}
+
+static char *insert_body(const struct redfish *r)
+{
+	static const char *const careful[] = {"full", "bare", "wordy"}, *const terse[] = {"bare", "full", "wordy"};
+	const struct rf_op *op = r->op;
+	const char *form;
+	OWN_JSON o = NULL;
+
+	if (op->rung > 2)
+		return NULL;
+	form = (r->quirks & QUIRK_MEDIA_BARE ? terse : careful)[op->rung];
+	o = json_pack("{s:s}", "Image", op->url);
+	if (!o)
+		return NULL; /* not UTF-8 */
+	if (!str_eq(form, "bare")) {
+		json_object_set_new(o, "Inserted", json_true());
+		json_object_set_new(o, "WriteProtected", json_true());
+	}
+	if (str_eq(form, "wordy")) {
+		json_object_set_new(o, "TransferMethod", json_string("Stream"));
+		json_object_set_new(o, "TransferProtocolType",
+				    json_string(str_starts(op->url, "https:") ? "HTTPS" : "HTTP"));
+	}
+	return json_text(o);
+}
+
+static void on_inserted(struct redfish *r, const struct rf_reply *p)
+{
+	if (p->err.kind == ERR_NONE) {
+		rf_end(r, NULL);
+		return;
+	}
+	r->candidate_err = p->err;
+	if (climb(r->op, p))
+		insert_send(r);
+	else
+		rf_fail(r, &p->err);
+}
+
+static void insert_send(struct redfish *r)
+{
+	char *body = insert_body(r);
+
+	if (body)
+		write_slot(r, body, on_inserted);
+	else
+		rf_fail(r, &r->candidate_err);
+}
+
+static void insert_start(struct redfish *r, const struct rf_reply *p)
+{
+	aim(r, p, "#VirtualMedia.InsertMedia");
+	(void)!err_set(&r->candidate_err, ERR_INVALID, 0, "this media address cannot be sent");
+	insert_send(r);
+}
+
+/* The eject was refused or is done: what is in now? */
+static void after_eject(struct redfish *r, const struct rf_reply *p)
+{
+	struct redfish_media m = {0};
+
+	if (p->err.kind != ERR_NONE) {
+		rf_fail(r, &p->err);
+		return;
+	}
+	parse(p->json, &m);
+	if (m.inserted && r->candidate_err.kind != ERR_NONE)
+		rf_fail(r, &r->candidate_err);
+	else if (r->op->kind == RF_EJECT)
+		rf_end(r, NULL);
+	else
+		insert_start(r, p);
+}
+
+static void on_ejected(struct redfish *r, const struct rf_reply *p)
+{
+	r->candidate_err = p->err;
+	if (p->err.kind == ERR_NONE && r->op->kind == RF_EJECT)
+		rf_end(r, NULL);
+	else if (p->err.kind == ERR_NONE)
+		rf_get(r, mem_strdup(r->slot), after_eject);
+	else if (climb(r->op, p))
+		eject_send(r);
+	else if (p->status == 409 || p->status == 500)
+		rf_get(r, mem_strdup(r->slot), after_eject); /* also said when nothing is in */
+	else
+		rf_fail(r, &p->err);
+}
+
+static void eject_send(struct redfish *r)
+{
+	static const char *const patch[] = {"{\"Image\":null,\"Inserted\":false}", "{\"Image\":null}"};
+	/* HPE wants an object, others no body at all. */
+	static const char *const post[] = {"{}", NULL};
+
+	if (r->op->rung > 1)
+		rf_get(r, mem_strdup(r->slot), after_eject);
+	else
+		write_slot(r, mem_strdup((patches(r) ? patch : post)[r->op->rung]), on_ejected);
+}
+
+static void on_slot(struct redfish *r, const struct rf_reply *p)
+{
+	struct redfish_media m = {0};
+	bool insert = r->op->kind == RF_INSERT;
+
+	if (reread(r, p, on_slot))
+		return;
+	if (p->err.kind != ERR_NONE) {
+		rf_fail(r, &p->err);
+		return;
+	}
+	parse(p->json, &m);
+	if (insert ? m.inserted && str_eq(m.image, r->op->url) : !m.inserted && !m.image) {
+		rf_end(r, NULL);
+	} else if (m.inserted || m.image) {
+		aim(r, p, "#VirtualMedia.EjectMedia");
+		eject_send(r);
+	} else {
+		insert_start(r, p);
+	}
+}
+
+void rf_media_eject(struct redfish *r)
+{
+	with_slot(r, on_slot);
+}
+
+void rf_media_insert(struct redfish *r)
+{
+	with_slot(r, on_slot);
+}

@@ -1,0 +1,44 @@
+#ifndef REDFISH_QUIRKS_H
+#define REDFISH_QUIRKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * quirks: what a BMC does otherwise than the schemas say, as data.  The rows
+ * are in quirks.def; they are matched against facts that were read from the BMC
+ * and merged from top to bottom, so that a later row corrects an earlier one.
+ * Code asks for a flag, never for a vendor.
+ */
+enum quirk {
+	QUIRK_MEDIA_PATCH = 1 << 0,       /* media go in by PATCH of Image: do not look for InsertMedia */
+	QUIRK_MEDIA_BARE = 1 << 1,        /* InsertMedia takes Image alone */
+	QUIRK_CD_IS_USBCD = 1 << 2,       /* virtual CDs boot as UsbCd */
+	QUIRK_BOOT_MODE_ALWAYS = 1 << 3,  /* the boot mode goes with every override */
+	QUIRK_BOOT_MODE_NEVER = 1 << 4,   /* ... with none */
+	QUIRK_BOOT_CLEAR_BY_PXE = 1 << 5, /* target None is refused: clear with Pxe and Disabled */
+};
+
+/* All may be NULL: not given. */
+struct quirk_facts {
+	const char *vendor;          /* root Vendor, else the System's Manufacturer */
+	const char *product;         /* the System's Model, else root Product */
+	const char *redfish_version;
+	const char *firmware;        /* the Manager's FirmwareVersion, where it was read */
+	bool (*has)(const char *member, const void *arg); /* is there such a member in the root's Oem? */
+	const void *arg;
+};
+
+unsigned quirks_of(const struct quirk_facts *f);
+
+struct quirk_row {
+	const char *id; /* as in docs: Q26 */
+	const char *vendor, *product, *redfish_version, *firmware; /* globs, any case; NULL: any */
+	const char *member; /* NULL: any */
+	unsigned set, clear;
+	const char *why;
+};
+extern const struct quirk_row quirk_rows[];
+extern const size_t quirk_rows_n;
+
+#endif

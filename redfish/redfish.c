@@ -1,0 +1,325 @@
+#include "redfish/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "redfish/link.h"
+
+#define CALL_MS 15000
+#define SERVICE_ROOT "/redfish/v1/" /* the one path that DSP0266 fixes */
+
+static void pump(void *arg);
+
+void rf_set(char **slot, char *text)
+{
+	free(*slot);
+	*slot = text;
+}
+
+static void forget_candidates(struct redfish *r)
+{
+	for (size_t i = 0; i < r->ncandidates; i++)
+		free(r->candidates[i]);
+	r->ncandidates = r->next_candidate = 0;
+}
+
+void rf_forget(struct redfish *r)
+{
+	r->root_known = false;
+	rf_set(&r->sessions_path, NULL);
+	rf_set(&r->service_path, NULL);
+	rf_set(&r->systems_path, NULL);
+	rf_set(&r->managers_path, NULL);
+	rf_set(&r->system_path, NULL);
+	rf_set(&r->reset_target, NULL);
+	rf_set(&r->reset_info, NULL);
+	rf_set(&r->slot, NULL);
+	for (size_t i = 0; i < sizeof(r->managers) / sizeof(*r->managers); i++)
+		rf_set(&r->managers[i], NULL);
+	json_decref(r->root);
+	r->root = NULL;
+	r->reset_types = r->quirks = 0;
+	r->reset_asked = r->no_slot = false;
+	forget_candidates(r);
+}
+
+static void forget_session(struct redfish *r)
+{
+	secret_free(r->token);
+	r->token = NULL;
+	rf_set(&r->session_uri, NULL);
+	rf_set(&r->stale_session, NULL);
+}
+
+struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct redfish_spec *s, struct err *e)
+{
+	struct http_peer_spec peer = {
+		.ca_pem = s->ca_pem,
+		.pin_sha256 = s->pin_sha256,
+		.learn_pin = s->learn_pin,
+		.max_in_flight = 1,
+		.plain_ok = s->plain_ok,
+	};
+	struct redfish *r;
+	const char *path;
+	char *origin = link_origin(s->system_url, &path, e);
+
+	if (!origin)
+		return NULL;
+	peer.base_url = origin;
+	r = mem_new(struct redfish);
+	r->origin = origin;
+	list_init(&r->queue);
+	r->group = g;
+	r->call_ms = s->call_ms ? s->call_ms : CALL_MS;
+	r->may_act = s->may_act;
+	r->user = mem_strdup(s->user);
+	r->password = secret_copy(s->password);
+	r->old_session = str_empty(s->old_session) ? NULL : mem_strdup(s->old_session);
+	if (!str_empty(path) && !str_eq(path, "/") && !str_eq(path, SERVICE_ROOT) && !str_eq(path, "/redfish/v1"))
+		r->system_fixed = mem_strdup(path);
+	loop_defer_init(&r->pump, g, pump, r);
+	r->peer = http_peer_new(h, &peer, e);
+	if (!r->peer) {
+		redfish_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+static void op_free(struct rf_op *op)
+{
+	loop_timer_stop(&op->limit);
+	free(op->url);
+	free(op->system_etag);
+	free(op->target);
+	free(op->tag);
+	json_decref(op->system);
+	json_decref(op->pending);
+	rf_scan_free(op->scan);
+	free(op);
+}
+
+void redfish_free(struct redfish *r)
+{
+	if (!r)
+		return;
+	loop_defer_cancel(&r->pump);
+	rf_abort(r);
+	if (r->op)
+		op_free(r->op);
+	list_for_each(op, &r->queue, struct rf_op, link) {
+		list_remove(&op->link);
+		op_free(op);
+	}
+	http_peer_free(r->peer);
+	rf_forget(r);
+	forget_session(r);
+	free(r->old_session);
+	free(r->system_fixed);
+	free(r->origin);
+	free(r->user);
+	secret_free(r->password);
+	free(r);
+}
+
+/* Out of every list first, then tell the owner (who may free the client), then free. */
+static void finish(struct rf_op *op, const void *result, const struct err *e)
+{
+	struct redfish *r = op->r;
+
+	list_remove(&op->link);
+	loop_timer_stop(&op->limit);
+	if (r->op == op) {
+		rf_abort(r);
+		r->op = NULL;
+		if (!list_empty(&r->queue))
+			loop_defer(&r->pump);
+	}
+	switch (op->kind) {
+	case RF_READ_SYSTEM:
+		op->done.system(result, e, op->arg);
+		break;
+	case RF_READ_MEDIA:
+		op->done.media(result, e, op->arg);
+		break;
+	case RF_LOGOUT:
+		op->done.bye(op->arg);
+		break;
+	case RF_POWER:
+	case RF_BOOT:
+	case RF_INSERT:
+	case RF_EJECT:
+		op->done.plain(e, op->arg);
+		break;
+	}
+	op_free(op);
+}
+
+void rf_end(struct redfish *r, const void *result)
+{
+	finish(r->op, result, NULL);
+}
+
+void rf_fail(struct redfish *r, const struct err *e)
+{
+	struct err copy = *e;
+
+	/* A resource that was there before is not: the BMC was changed or updated, so look again next time. */
+	if (copy.kind == ERR_NOT_FOUND)
+		rf_forget(r);
+	finish(r->op, NULL, &copy);
+}
+
+static void on_limit(void *arg)
+{
+	struct rf_op *op = arg;
+	struct err e;
+
+	(void)!err_set(&e, ERR_TIMEOUT, 0, "the BMC took longer than %d s", REDFISH_OP_MS / 1000);
+	e.scope = ERR_MACHINE;
+	finish(op, NULL, &e);
+}
+
+static void begin(struct redfish *r, const struct rf_reply *p)
+{
+	(void)p;
+	switch (r->op->kind) {
+	case RF_READ_SYSTEM:
+		rf_system_read(r);
+		break;
+	case RF_POWER:
+		rf_system_power(r);
+		break;
+	case RF_BOOT:
+		rf_system_boot(r);
+		break;
+	case RF_READ_MEDIA:
+		rf_media_read(r);
+		break;
+	case RF_INSERT:
+		rf_media_insert(r);
+		break;
+	case RF_EJECT:
+		rf_media_eject(r);
+		break;
+	case RF_LOGOUT:
+		rf_logout(r);
+		break;
+	}
+}
+
+static void pump(void *arg)
+{
+	struct redfish *r = arg;
+
+	if (r->op || list_empty(&r->queue))
+		return;
+	r->op = list_first(&r->queue, struct rf_op, link);
+	list_remove(&r->op->link);
+	if (r->op->kind == RF_LOGOUT)
+		begin(r, NULL);
+	else
+		rf_ready(r, begin);
+}
+
+static struct rf_op *ask(struct redfish *r, enum rf_kind kind, void *arg)
+{
+	struct rf_op *op = mem_new(struct rf_op);
+
+	op->r = r;
+	op->kind = kind;
+	op->arg = arg;
+	loop_timer_init(&op->limit, r->group, on_limit, op);
+	loop_timer_start(&op->limit, REDFISH_OP_MS);
+	list_push_back(&r->queue, &op->link);
+	loop_defer(&r->pump);
+	return op;
+}
+
+void redfish_read_system(struct redfish *r,
+			 void (*done)(const struct redfish_system *s, const struct err *e, void *arg), void *arg)
+{
+	ask(r, RF_READ_SYSTEM, arg)->done.system = done;
+}
+
+void redfish_power(struct redfish *r, bool on, void (*done)(const struct err *e, void *arg), void *arg)
+{
+	struct rf_op *op = ask(r, RF_POWER, arg);
+
+	op->done.plain = done;
+	op->on = on;
+}
+
+void redfish_boot(struct redfish *r, enum redfish_boot target, const char *http_uri,
+		  void (*done)(const struct err *e, void *arg), void *arg)
+{
+	struct rf_op *op = ask(r, RF_BOOT, arg);
+
+	op->done.plain = done;
+	op->boot = target;
+	op->url = mem_strdup(http_uri);
+}
+
+void redfish_read_media(struct redfish *r,
+			void (*done)(const struct redfish_media *m, const struct err *e, void *arg), void *arg)
+{
+	ask(r, RF_READ_MEDIA, arg)->done.media = done;
+}
+
+void redfish_insert(struct redfish *r, const char *url, void (*done)(const struct err *e, void *arg), void *arg)
+{
+	struct rf_op *op = ask(r, RF_INSERT, arg);
+
+	op->done.plain = done;
+	op->url = mem_strdup(url);
+}
+
+void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *arg), void *arg)
+{
+	ask(r, RF_EJECT, arg)->done.plain = done;
+}
+
+void redfish_logout(struct redfish *r, void (*done)(void *arg), void *arg)
+{
+	ask(r, RF_LOGOUT, arg)->done.bye = done;
+}
+
+/* The session of the old credentials stays the one to delete after the next login. */
+void redfish_credentials(struct redfish *r, const char *user, const struct secret *password)
+{
+	char *name = mem_strdup(user);
+	struct secret *word = secret_copy(password);
+
+	rf_set(&r->user, name);
+	secret_free(r->password);
+	r->password = word;
+	secret_free(r->token);
+	r->token = NULL;
+	if (r->session_uri)
+		rf_set(&r->stale_session, give(r->session_uri));
+	r->refused = r->basic = false;
+	r->root_known = false;
+	r->credentials++;
+}
+
+void redfish_retry_login(struct redfish *r)
+{
+	r->refused = false;
+}
+
+bool redfish_login_refused(const struct redfish *r)
+{
+	return r->refused;
+}
+
+const char *redfish_session_uri(const struct redfish *r)
+{
+	return r->session_uri;
+}
+
+const char *redfish_learned_pin(const struct redfish *r)
+{
+	return http_peer_learned(r->peer);
+}

@@ -1,0 +1,492 @@
+#include "redfish/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "redfish/link.h"
+
+/*
+ * From nothing to "logged in, System known":
+ *
+ *	root -> login -> delete the predecessor's sessions -> System -> r->ready
+ *
+ * Each part is skipped when its fact is there.  A 401 in the middle of an
+ * operation enters at login and ends with the refused request sent again.
+ *
+ * A wrong password may lock a BMC (three tries on some), so one refusal ends it:
+ * r->refused stays until the credentials change.
+ */
+#define SERVICE_ROOT "/redfish/v1/"
+/* DSP0266 lets a client without the root's link log in here. */
+#define FIXED_SESSIONS "/redfish/v1/SessionService/Sessions"
+#define IDLE_MS 20000 /* idle for longer: the session has probably expired (some BMCs: 30 s) */
+#define MAX_CANDIDATES (sizeof(((struct redfish *)0)->candidates) / sizeof(char *))
+
+static void log_in(struct redfish *r);
+static void next_candidate(struct redfish *r);
+
+static void refuse(struct redfish *r, int status)
+{
+	struct err e;
+
+	if (r->tried_credentials == r->credentials)
+		r->refused = true;
+	(void)!err_set(&e, ERR_DENIED, status, "the BMC refused the login of user %.64s", str_or(r->user, "(none)"));
+	e.scope = ERR_MACHINE;
+	rf_fail(r, &e);
+}
+
+static void fail(struct redfish *r, enum err_kind kind, const char *text)
+{
+	struct err e;
+
+	(void)!err_set(&e, kind, 0, "%s", text);
+	e.scope = ERR_MACHINE;
+	rf_fail(r, &e);
+}
+
+/* --- which System ------------------------------------------------------------------------------ */
+
+/* The link in a member of the System, or NULL when it is absent or points elsewhere. */
+static char *link_in(const struct redfish *r, const json_t *ref)
+{
+	struct err ignored;
+
+	return rf_link(r, ref, &ignored);
+}
+
+static bool oem_has(const char *member, const void *arg)
+{
+	return json_object_get(arg, member) != NULL;
+}
+
+unsigned rf_reset_types(const json_t *values)
+{
+	static const struct {
+		const char *name;
+		enum rf_reset bit;
+	} names[] = {
+		{"On", RF_RESET_ON},
+		{"ForceOn", RF_RESET_FORCE_ON},
+		{"ForceOff", RF_RESET_FORCE_OFF},
+		{"GracefulShutdown", RF_RESET_GRACEFUL_OFF},
+	};
+	unsigned types = 0;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(values, i, v) {
+		types |= RF_RESET_OTHER;
+		for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++)
+			if (str_eq(names[n].name, json_string_value(v)))
+				types |= names[n].bit;
+	}
+	return types;
+}
+
+void rf_learn_system(struct redfish *r, const struct rf_reply *p)
+{
+	const json_t *reset = json_at(p->json, "Actions", "#ComputerSystem.Reset");
+	const json_t *by = json_at(p->json, "Links", "ManagedBy");
+	struct quirk_facts facts = {
+		.vendor = str_or(json_str_at(r->root, "Vendor"), json_str_at(p->json, "Manufacturer")),
+		.product = str_or(json_str_at(p->json, "Model"), json_str_at(r->root, "Product")),
+		.redfish_version = json_str_at(r->root, "RedfishVersion"),
+		.has = oem_has,
+		.arg = json_at(r->root, "Oem"),
+	};
+	unsigned types = rf_reset_types(json_at(reset, "ResetType@Redfish.AllowableValues"));
+
+	r->quirks = quirks_of(&facts);
+	rf_set(&r->reset_target, link_in(r, json_at(reset, "target")));
+	rf_set(&r->reset_info, link_in(r, json_at(reset, "@Redfish.ActionInfo")));
+	if (types) {
+		r->reset_types = types;
+		r->reset_asked = true;
+	}
+	for (size_t i = 0; i < sizeof(r->managers) / sizeof(*r->managers); i++)
+		rf_set(&r->managers[i], link_in(r, json_array_get(by, i)));
+	if (r->op->system != p->json) {
+		json_decref(r->op->system);
+		r->op->system = json_incref(p->json);
+		r->op->system_at = p->sent_at;
+		rf_set(&r->op->system_etag, mem_strdup(p->etag));
+	}
+}
+
+static void system_found(struct redfish *r, const struct rf_reply *p)
+{
+	rf_learn_system(r, p);
+	r->ready(r, NULL);
+}
+
+static void on_fixed(struct redfish *r, const struct rf_reply *p)
+{
+	if (p->err.kind != ERR_NONE) {
+		rf_fail(r, &p->err);
+		return;
+	}
+	rf_set(&r->system_path, mem_strdup(r->system_fixed));
+	system_found(r, p);
+}
+
+/* A GPU baseboard is a System too, may be listed first, and answers 503 while the host is off. */
+static void on_candidate(struct redfish *r, const struct rf_reply *p)
+{
+	if (p->err.kind != ERR_NONE) {
+		/* Nothing was heard at all: the next one would only double the wait. */
+		if (p->status == 0) {
+			rf_fail(r, &p->err);
+			return;
+		}
+		r->candidate_err = p->err;
+	} else if (json_at(p->json, "Actions", "#ComputerSystem.Reset", "target")) {
+		rf_set(&r->system_path, mem_strdup(r->candidates[r->next_candidate - 1]));
+		system_found(r, p);
+		return;
+	}
+	next_candidate(r);
+}
+
+static void next_candidate(struct redfish *r)
+{
+	if (r->next_candidate < r->ncandidates) {
+		rf_get(r, mem_strdup(r->candidates[r->next_candidate++]), on_candidate);
+		return;
+	}
+	if (r->candidate_err.kind != ERR_NONE)
+		rf_fail(r, &r->candidate_err);
+	else
+		fail(r, ERR_UNSUPPORTED, "no System of this BMC can be switched");
+}
+
+static void on_systems(struct redfish *r, const struct rf_reply *p)
+{
+	struct err e;
+	json_t *v;
+	size_t i;
+
+	if (p->err.kind != ERR_NONE) {
+		rf_fail(r, &p->err);
+		return;
+	}
+	while (r->ncandidates > 0)
+		free(r->candidates[--r->ncandidates]);
+	r->next_candidate = 0;
+	err_clear(&r->candidate_err);
+	json_array_foreach(json_at(p->json, "Members"), i, v) {
+		char *path;
+
+		if (r->ncandidates == MAX_CANDIDATES)
+			break;
+		path = rf_link(r, v, &e);
+		if (path)
+			r->candidates[r->ncandidates++] = path;
+		else if (e.kind != ERR_NONE)
+			r->candidate_err = e;
+	}
+	next_candidate(r);
+}
+
+static void find_system(struct redfish *r)
+{
+	if (r->system_path)
+		r->ready(r, NULL);
+	else if (r->system_fixed)
+		rf_get(r, mem_strdup(r->system_fixed), on_fixed);
+	else if (r->systems_path)
+		rf_get(r, mem_strdup(r->systems_path), on_systems);
+	else
+		fail(r, ERR_PROTOCOL, "the service root names no Systems");
+}
+
+/* --- sessions ----------------------------------------------------------------------------------- */
+
+static void logged_in(struct redfish *r)
+{
+	if (r->resuming) {
+		r->resuming = false;
+		rf_resend(r);
+	} else {
+		find_system(r);
+	}
+}
+
+static void delete_old(struct redfish *r);
+
+static void on_deleted(struct redfish *r, const struct rf_reply *p)
+{
+	/* Whoever held it may still act until it is gone: unknown is not gone. */
+	if (p->status == 0 || p->status >= 500) {
+		rf_fail(r, &p->err);
+		return;
+	}
+	if (r->stale_session)
+		rf_set(&r->stale_session, NULL);
+	else
+		rf_set(&r->old_session, NULL);
+	delete_old(r);
+}
+
+static void delete_old(struct redfish *r)
+{
+	const char *old = r->stale_session ? r->stale_session : r->old_session;
+	struct err e;
+	char *path;
+
+	if (!old) {
+		logged_in(r);
+		return;
+	}
+	path = link_path(r->origin, old, &e);
+	/* Numbers are used again: never the one that we just got. */
+	if (!path || r->basic || str_eq(path, r->session_uri)) {
+		free(path);
+		rf_set(r->stale_session ? &r->stale_session : &r->old_session, NULL);
+		delete_old(r);
+		return;
+	}
+	rf_send(r, &(struct rf_request){.method = "DELETE", .path = path, .own_login = true,
+					.login = RF_SESSION, .next = on_deleted});
+}
+
+static void fall_back(struct redfish *r)
+{
+	if (r->session_worked) {
+		fail(r, ERR_PROTOCOL, "the BMC had sessions and has none now: not falling back to Basic");
+		return;
+	}
+	r->basic = true;
+	r->tried_credentials = r->credentials;
+	delete_old(r);
+}
+
+static void on_session(struct redfish *r, const struct rf_reply *p)
+{
+	struct err e;
+	char *path;
+
+	if (p->status == 404 || p->status == 405 || p->status == 501) {
+		fall_back(r);
+		return;
+	}
+	if (p->status == 400 || p->status == 401 || p->status == 403) {
+		refuse(r, p->status);
+		return;
+	}
+	if (p->err.kind != ERR_NONE) {
+		rf_fail(r, &p->err);
+		return;
+	}
+	if (!p->token) {
+		fail(r, ERR_PROTOCOL, "the BMC opened a session without X-Auth-Token");
+		return;
+	}
+	/* Some give their own idea of their name in Location: then the body's link, of the same session. */
+	path = p->location ? link_path(r->origin, p->location, &e) : NULL;
+	if (!path)
+		path = rf_link(r, p->json, &e);
+	if (!path && p->location) {
+		fail(r, ERR_PROTOCOL, "the BMC's session is on another server");
+		return;
+	}
+	secret_free(r->token);
+	r->token = secret_copy(p->token);
+	rf_set(&r->session_uri, path);
+	r->used_at = p->sent_at;
+	if (r->tried_credentials != r->credentials) {
+		rf_set(&r->stale_session, give(r->session_uri));
+		secret_free(r->token);
+		r->token = NULL;
+		fail(r, ERR_CONFLICT, "the credentials changed during the login");
+		return;
+	}
+	r->session_worked = true;
+	delete_old(r);
+}
+
+/* JSON text of a string, appended at out; returns its length (at most 6 * strlen(s) + 2). */
+static size_t quote(char *out, const char *s)
+{
+	char *at = out;
+
+	*at++ = '"';
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c == '"' || c == '\\') {
+			*at++ = '\\';
+			*at++ = (char)c;
+		} else if (c < 0x20) {
+			memcpy(at, "\\u00", 4);
+			at[4] = "01"[c >> 4];
+			at[5] = "0123456789abcdef"[c & 15];
+			at += 6;
+		} else {
+			*at++ = (char)c;
+		}
+	}
+	*at++ = '"';
+	return (size_t)(at - out);
+}
+
+/* By hand and in one piece, so that no copy of the password stays behind in freed memory. */
+static char *credentials_body(const struct redfish *r)
+{
+	static const char user_key[] = "{\"UserName\":", word_key[] = ",\"Password\":";
+	const char *user = str_or(r->user, ""), *word = r->password ? secret_expose(r->password) : "";
+	char *body = mem_alloc(sizeof(user_key) + sizeof(word_key) + 6 * (strlen(user) + strlen(word)) + 8);
+	size_t n = sizeof(user_key) - 1;
+
+	memcpy(body, user_key, n);
+	n += quote(body + n, user);
+	memcpy(body + n, word_key, sizeof(word_key) - 1);
+	n += sizeof(word_key) - 1;
+	n += quote(body + n, word);
+	body[n] = '}';
+	return body;
+}
+
+static void on_service(struct redfish *r, const struct rf_reply *p)
+{
+	struct err e;
+
+	if (p->status == 404 || p->status == 405 || p->status == 501) {
+		fall_back(r);
+		return;
+	}
+	if (p->status == 0 || p->status >= 500) {
+		rf_fail(r, &p->err);
+		return;
+	}
+	rf_set(&r->sessions_path, rf_link(r, json_at(p->json, "Sessions"), &e));
+	if (!r->sessions_path)
+		r->sessions_path = mem_strdup(FIXED_SESSIONS);
+	log_in(r);
+}
+
+static void log_in(struct redfish *r)
+{
+	if (r->basic || r->token) {
+		delete_old(r);
+	} else if (r->sessions_path) {
+		r->tried_credentials = r->credentials;
+		rf_send(r, &(struct rf_request){.method = "POST", .path = mem_strdup(r->sessions_path),
+						.body = credentials_body(r), .secret_body = true,
+						.own_login = true, .login = RF_NOBODY, .next = on_session});
+	} else if (r->service_path) {
+		rf_send(r, &(struct rf_request){.path = mem_strdup(r->service_path), .own_login = true,
+						.login = RF_NOBODY, .next = on_service});
+	} else {
+		fall_back(r);
+	}
+}
+
+static void keep(json_t *to, const json_t *from, const char *member)
+{
+	const char *s = json_str_at(from, member);
+
+	if (rf_text_ok(s))
+		json_object_set_new(to, member, json_string(s));
+}
+
+static void learn_root(struct redfish *r, const json_t *j)
+{
+	struct err ignored;
+	const char *name;
+	json_t *v, *oem;
+
+	rf_forget(r);
+	r->root = json_object();
+	keep(r->root, j, "Vendor");
+	keep(r->root, j, "Product");
+	keep(r->root, j, "RedfishVersion");
+	oem = json_object();
+	json_object_foreach(json_at(j, "Oem"), name, v)
+		json_object_set_new(oem, name, json_true());
+	json_object_set_new(r->root, "Oem", oem);
+	r->sessions_path = rf_link(r, json_at(j, "Links", "Sessions"), &ignored);
+	r->service_path = rf_link(r, json_at(j, "SessionService"), &ignored);
+	r->systems_path = rf_link(r, json_at(j, "Systems"), &ignored);
+	r->managers_path = rf_link(r, json_at(j, "Managers"), &ignored);
+	r->root_known = true;
+}
+
+static void on_root(struct redfish *r, const struct rf_reply *p)
+{
+	if (p->status == 401 && r->basic) {
+		r->basic = false;
+		refuse(r, 401);
+		return;
+	}
+	/* The root should be open; where it is not, the challenge says how to come in. */
+	if (p->status == 401 && p->challenge && str_starts(p->challenge, "Basic") && !r->session_worked) {
+		r->basic = true;
+		r->tried_credentials = r->credentials;
+		rf_send(r, &(struct rf_request){.path = mem_strdup(SERVICE_ROOT), .own_login = true,
+						.login = RF_BASIC, .next = on_root});
+		return;
+	}
+	if (p->err.kind != ERR_NONE) {
+		rf_fail(r, &p->err);
+		return;
+	}
+	learn_root(r, p->json);
+	log_in(r);
+}
+
+void rf_ready(struct redfish *r, rf_step *then)
+{
+	r->ready = then;
+	r->resuming = false;
+	if (r->refused)
+		fail(r, ERR_DENIED, "the BMC refused these credentials before: not tried again until they change");
+	else if (!r->root_known)
+		rf_send(r, &(struct rf_request){.path = mem_strdup(SERVICE_ROOT), .own_login = true,
+						.login = r->basic ? RF_BASIC : RF_NOBODY, .next = on_root});
+	else
+		log_in(r);
+}
+
+void rf_login_again(struct redfish *r)
+{
+	if (r->basic) {
+		r->basic = false;
+		r->root_known = false;
+		refuse(r, 401);
+		return;
+	}
+	if (r->op->logged_in_again) {
+		fail(r, ERR_DENIED, "the BMC refuses the request also after a new login");
+		return;
+	}
+	r->op->logged_in_again = true;
+	r->resuming = true;
+	secret_free(r->token);
+	r->token = NULL;
+	if (r->session_uri && loop_now(loop_of(r->group)) - r->used_at < IDLE_MS)
+		rf_set(&r->stale_session, give(r->session_uri));
+	rf_set(&r->session_uri, NULL);
+	log_in(r);
+}
+
+static void on_logged_out(struct redfish *r, const struct rf_reply *p)
+{
+	if (p->status > 0 && p->status < 500) {
+		secret_free(r->token);
+		r->token = NULL;
+		rf_set(&r->session_uri, NULL);
+	}
+	rf_end(r, NULL);
+}
+
+void rf_logout(struct redfish *r)
+{
+	if (!r->token || !r->session_uri) {
+		rf_end(r, NULL);
+		return;
+	}
+	rf_send(r, &(struct rf_request){.method = "DELETE", .path = mem_strdup(r->session_uri), .own_login = true,
+					.login = RF_SESSION, .next = on_logged_out});
+}

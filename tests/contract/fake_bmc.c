@@ -1,0 +1,562 @@
+#include "tests/contract/fake_bmc.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#define SYSTEM "/redfish/v1/Systems/1"
+#define MANAGER "/redfish/v1/Managers/BMC"
+#define SLOT "/VirtualMedia/Cd"
+#define MAX_SESSIONS (sizeof(((struct fake_bmc *)0)->sessions) / sizeof(((struct fake_bmc *)0)->sessions[0]))
+
+static void set(char **slot, const char *text)
+{
+	char *copy = mem_strdup(text);
+
+	free(*slot);
+	*slot = copy;
+}
+
+/* --- replies -------------------------------------------------------------------------------------- */
+
+static void reply(struct httpd_req *q, int status, json_t *j /* taken; NULL: empty */)
+{
+	char *text = j ? json_text(j) : NULL;
+
+	if (text)
+		httpd_reply_json(q, status, text);
+	else
+		httpd_reply(q, status, NULL, NULL, 0);
+	free(text);
+	json_decref(j);
+}
+
+static void refuse(struct httpd_req *q, int status, const char *id)
+{
+	reply(q, status, json_pack("{s:{s:[{s:s,s:s}]}}", "error", "@Message.ExtendedInfo", "MessageId", id,
+				   "Message", "no"));
+}
+
+static json_t *link_to(const char *path)
+{
+	return json_pack("{s:s}", "@odata.id", path);
+}
+
+/* --- who asks ------------------------------------------------------------------------------------- */
+
+static bool password_ok(struct fake_bmc *b, const char *user, const char *password)
+{
+	b->logins++;
+	if (b->locked)
+		return false;
+	if (str_eq(user, b->user) && str_eq(password, b->password)) {
+		b->wrong_passwords = 0;
+		return true;
+	}
+	b->wrong_passwords++;
+	b->locked = b->lock_after && b->wrong_passwords >= b->lock_after;
+	return false;
+}
+
+/* "Basic dXNlcjpwYXNz", decoded by hand. */
+static bool basic_ok(struct fake_bmc *b, const char *header)
+{
+	static const char table[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char text[256];
+	size_t n = 0;
+	unsigned bits = 0, have = 0;
+	char *colon;
+
+	if (!header || !str_starts(header, "Basic "))
+		return false;
+	for (const char *s = header + 6; *s && *s != '=' && n + 1 < sizeof(text); s++) {
+		const char *at = strchr(table, *s);
+
+		assert(at);
+		bits = bits << 6 | (unsigned)(at - table);
+		have += 6;
+		if (have >= 8) {
+			have -= 8;
+			text[n++] = (char)(bits >> have & 0xff);
+		}
+	}
+	text[n] = '\0';
+	colon = strchr(text, ':');
+	if (!colon)
+		return false;
+	*colon = '\0';
+	return password_ok(b, text, colon + 1);
+}
+
+static bool session_ok(struct fake_bmc *b, const char *token)
+{
+	for (size_t i = 0; token && i < MAX_SESSIONS; i++)
+		if (b->sessions[i].id && str_eq(b->sessions[i].token, token))
+			return true;
+	return false;
+}
+
+static void open_session(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
+{
+	unsigned cap = b->max_sessions ? b->max_sessions : 8;
+	char uri[80], location[120];
+
+	if (!password_ok(b, json_str_at(body, "UserName"), json_str_at(body, "Password"))) {
+		refuse(q, 401, "Base.1.8.NoValidSession");
+		return;
+	}
+	for (size_t i = 0; i < cap; i++) {
+		if (b->sessions[i].id)
+			continue;
+		b->sessions[i].id = ++b->next_session;
+		str_format(b->sessions[i].token, sizeof(b->sessions[i].token), "token-%u", b->next_session);
+		str_format(uri, sizeof(uri), "/redfish/v1/SessionService/Sessions/%u", b->next_session);
+		str_format(location, sizeof(location), "%s%s", b->location_elsewhere ? "https://bmc.internal" : "", uri);
+		httpd_reply_header(q, "X-Auth-Token", b->sessions[i].token);
+		httpd_reply_header(q, "Location", location);
+		reply(q, 201, link_to(uri));
+		return;
+	}
+	refuse(q, 503, "RAC0218");
+}
+
+static void close_session(struct fake_bmc *b, struct httpd_req *q, const char *id)
+{
+	for (size_t i = 0; i < MAX_SESSIONS; i++) {
+		if (b->sessions[i].id && b->sessions[i].id == (unsigned)atoi(id)) {
+			b->sessions[i].id = 0;
+			reply(q, 204, NULL);
+			return;
+		}
+	}
+	refuse(q, 404, "Base.1.8.ResourceMissingAtURI");
+}
+
+/* --- resources ------------------------------------------------------------------------------------ */
+
+static json_t *root(const struct fake_bmc *b)
+{
+	json_t *j = json_pack("{s:s,s:s,s:s*,s:o,s:o}", "@odata.id", "/redfish/v1/", "RedfishVersion", "1.11.0",
+			      "Vendor", b->vendor, "Systems", link_to("/redfish/v1/Systems"), "Managers",
+			      link_to("/redfish/v1/Managers"));
+
+	if (!b->basic_only) {
+		json_object_set_new(j, "SessionService", link_to("/redfish/v1/SessionService"));
+		json_object_set_new(j, "Links",
+				    json_pack("{s:o}", "Sessions", link_to("/redfish/v1/SessionService/Sessions")));
+	}
+	return j;
+}
+
+static json_t *boot(const struct fake_bmc *b, bool pending)
+{
+	json_t *j = json_pack("{s:s,s:s,s:o}", "BootSourceOverrideEnabled", b->boot_enabled,
+			      "BootSourceOverrideTarget", b->boot_target, "BootSourceOverrideMode",
+			      b->pending_boot ? json_null() : json_string("UEFI"));
+	json_t *targets = json_pack("[s,s,s,s]", "Pxe", "Cd", "Hdd", "UefiHttp");
+
+	json_object_set_new(j, "HttpBootUri", b->http_uri ? json_string(b->http_uri) : json_null());
+	if (!b->no_none_target)
+		json_array_append_new(targets, json_string("None"));
+	if (b->vendor && str_eq(b->vendor, "Supermicro"))
+		json_array_append_new(targets, json_string("UsbCd"));
+	if (!b->pending_boot || pending)
+		json_object_set(j, "BootSourceOverrideTarget@Redfish.AllowableValues", targets);
+	json_decref(targets);
+	if (b->only_once)
+		json_object_set_new(j, "BootSourceOverrideEnabled@Redfish.AllowableValues",
+				    json_pack("[s,s]", "Disabled", "Once"));
+	return j;
+}
+
+static json_t *reset_values(const struct fake_bmc *b)
+{
+	json_t *v = json_pack("[s,s,s]", "On", "ForceRestart", "GracefulShutdown");
+
+	if (!b->no_force_off)
+		json_array_append_new(v, json_string("ForceOff"));
+	return v;
+}
+
+static json_t *system_json(const struct fake_bmc *b)
+{
+	json_t *reset = json_pack("{s:s}", "target", SYSTEM "/Actions/ComputerSystem.Reset");
+	json_t *j = json_pack("{s:s,s:s,s:s,s:s*,s:s*,s:s,s:o,s:{s:o},s:{s:[o]}}", "@odata.id", SYSTEM, "UUID",
+			      b->uuid, "SerialNumber", b->serial, "Manufacturer", b->vendor, "Model", b->model,
+			      "PowerState", b->on ? "On" : "Off", "Boot", boot(b, false), "Actions",
+			      "#ComputerSystem.Reset", reset, "Links", "ManagedBy", link_to(MANAGER));
+
+	if (b->action_info)
+		json_object_set_new(reset, "@Redfish.ActionInfo", json_string(SYSTEM "/ResetActionInfo"));
+	else
+		json_object_set_new(reset, "ResetType@Redfish.AllowableValues", reset_values(b));
+	if (!b->managers_media && !b->no_media)
+		json_object_set_new(j, "VirtualMedia", link_to(SYSTEM "/VirtualMedia"));
+	if (b->pending_boot)
+		json_object_set_new(j, "@Redfish.Settings",
+				    json_pack("{s:o}", "SettingsObject", link_to(SYSTEM "/SD")));
+	return j;
+}
+
+static json_t *collection(const char *self, const char *member, bool loop)
+{
+	json_t *j = json_pack("{s:s,s:[o]}", "@odata.id", self, "Members", link_to(member));
+
+	if (loop)
+		json_object_set_new(j, "Members@odata.nextLink", json_string(self));
+	return j;
+}
+
+static json_t *slot_json(const struct fake_bmc *b, const char *self)
+{
+	char insert[160], eject[160];
+	json_t *j = json_pack("{s:s,s:[s,s],s:s?,s:b,s:s}", "@odata.id", self, "MediaTypes", "CD", "DVD", "Image",
+			      b->image, "Inserted", b->image || b->eject_keeps_flag, "ConnectedVia",
+			      b->image ? "URI" : "NotConnected");
+
+	if (b->patch_media)
+		return j;
+	str_format(insert, sizeof(insert), "%s/Actions/VirtualMedia.InsertMedia", self);
+	str_format(eject, sizeof(eject), "%s/Actions/VirtualMedia.EjectMedia", self);
+	json_object_set_new(j, "Actions",
+			    json_pack("{s:{s:s},s:{s:s}}", "#VirtualMedia.InsertMedia", "target", insert,
+				      "#VirtualMedia.EjectMedia", "target", eject));
+	return j;
+}
+
+static json_t *resource(const struct fake_bmc *b, const char *path)
+{
+	const char *home = b->managers_media ? MANAGER : SYSTEM;
+	char media[80], slot[80];
+
+	str_format(media, sizeof(media), "%s/VirtualMedia", home);
+	str_format(slot, sizeof(slot), "%s" SLOT, home);
+	if (str_eq(path, "/redfish/v1/Systems"))
+		return b->baseboard_first ? json_pack("{s:[o,o]}", "Members", link_to("/redfish/v1/Systems/HGX"),
+						      link_to(SYSTEM))
+					  : collection(path, b->foreign_link ? "https://10.6.6.6" SYSTEM : SYSTEM, false);
+	if (str_eq(path, SYSTEM))
+		return system_json(b);
+	if (str_eq(path, SYSTEM "/ResetActionInfo") && b->action_info)
+		return json_pack("{s:[{s:s,s:o}]}", "Parameters", "Name", "ResetType", "AllowableValues",
+				 reset_values(b));
+	if (str_eq(path, SYSTEM "/SD") && b->pending_boot)
+		return json_pack("{s:o}", "Boot", boot(b, true));
+	if (str_eq(path, "/redfish/v1/Managers"))
+		return collection(path, MANAGER, false);
+	if (str_eq(path, MANAGER))
+		return b->managers_media ? json_pack("{s:o}", "VirtualMedia", link_to(media)) : json_object();
+	if (str_eq(path, media) && !b->no_media)
+		return collection(path, slot, b->next_loop);
+	if (str_eq(path, slot) && !b->no_media)
+		return slot_json(b, slot);
+	return NULL;
+}
+
+/* --- writes --------------------------------------------------------------------------------------- */
+
+static void on_power(void *arg)
+{
+	struct fake_bmc *b = arg;
+
+	b->on = b->power_target;
+}
+
+static void do_reset(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
+{
+	const char *type = json_str_at(body, "ResetType");
+	bool on = str_eq(type, "On"), off = str_eq(type, "ForceOff") && !b->no_force_off;
+
+	if (!on && !off && !str_eq(type, "GracefulShutdown")) {
+		refuse(q, 400, "Base.1.8.ActionParameterNotSupported");
+		return;
+	}
+	if (b->same_state_400 && on == b->on) {
+		refuse(q, 400, "Base.1.8.InvalidOperation");
+		return;
+	}
+	if (!b->power_lie) {
+		b->power_target = on;
+		if (b->power_delay_ms)
+			loop_timer_start(&b->power, b->power_delay_ms);
+		else
+			b->on = on;
+	}
+	reply(q, 204, NULL);
+}
+
+static void do_boot(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
+{
+	const char *target = json_str_at(body, "Boot", "BootSourceOverrideTarget");
+	const char *enabled = json_str_at(body, "Boot", "BootSourceOverrideEnabled");
+	const char *uri = json_str_at(body, "Boot", "HttpBootUri");
+
+	if ((b->refuse_mode && json_at(body, "Boot", "BootSourceOverrideMode")) ||
+	    (b->only_once && str_eq(enabled, "Continuous")) || (b->no_none_target && str_eq(target, "None"))) {
+		refuse(q, 400, "Base.1.8.PropertyValueNotInList");
+		return;
+	}
+	if (target)
+		set(&b->boot_target, target);
+	if (enabled)
+		set(&b->boot_enabled, enabled);
+	if (uri)
+		set(&b->http_uri, uri);
+	b->etag++;
+	reply(q, 200, json_object());
+}
+
+static void do_media(struct fake_bmc *b, struct httpd_req *q, const json_t *body, bool insert)
+{
+	if (insert && b->bare_media && json_object_size(body) != 1) {
+		refuse(q, 400, "Base.1.8.PropertyUnknown");
+	} else if (insert && b->image) {
+		refuse(q, 500, "Base.1.8.InternalError");
+	} else if (!insert && !b->image) {
+		refuse(q, 400, "Base.1.8.GeneralError");
+	} else if (!insert && b->eject_no_body && body) {
+		refuse(q, 415, "Base.1.8.MalformedJSON");
+	} else {
+		set(&b->image, insert ? json_str_at(body, "Image") : NULL);
+		b->etag++;
+		reply(q, 204, NULL);
+	}
+}
+
+static void write_to(struct fake_bmc *b, struct httpd_req *q, const char *path, const json_t *body)
+{
+	const char *method = httpd_method(q);
+	bool patch = str_eq(method, "PATCH"), post = str_eq(method, "POST");
+
+	if (post && str_ends(path, "/ComputerSystem.Reset"))
+		do_reset(b, q, body);
+	else if (patch && str_eq(path, b->pending_boot ? SYSTEM "/SD" : SYSTEM))
+		do_boot(b, q, body);
+	else if (post && str_ends(path, "/VirtualMedia.InsertMedia"))
+		do_media(b, q, body, true);
+	else if (post && str_ends(path, "/VirtualMedia.EjectMedia"))
+		do_media(b, q, body, false);
+	else if (patch && b->patch_media && str_ends(path, SLOT))
+		do_media(b, q, body, json_str_at(body, "Image") != NULL);
+	else
+		refuse(q, 405, "Base.1.8.OperationNotAllowed");
+}
+
+/* --- misdeeds ------------------------------------------------------------------------------------- */
+
+static int64_t read_spaces(char *out, size_t max, uint64_t pos, void *arg)
+{
+	(void)arg;
+	if (pos >= 100u << 20)
+		return -1;
+	memset(out, ' ', max);
+	return (int64_t)max;
+}
+
+static bool misbehave(struct fake_bmc *b, struct httpd_req *q, const char *path)
+{
+	static const struct httpd_reader spaces = {.read = read_spaces, .size = -1};
+	char text[128];
+	size_t n = 0;
+
+	if (b->unavailable) {
+		refuse(q, 503, "Ami.1.0.HMCCommuicationFailed");
+		return true;
+	}
+	if (b->baseboard_first && str_eq(path, "/redfish/v1/Systems/HGX")) {
+		refuse(q, 503, "Ami.1.0.HMCCommuicationFailed");
+		return true;
+	}
+	if (!str_eq(path, SYSTEM) || !str_eq(httpd_method(q), "GET"))
+		return false;
+	if (b->huge) {
+		httpd_reply_stream(q, 200, "application/json", &spaces);
+	} else if (b->deep) {
+		for (int i = 0; i < 40; i++)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "[");
+		for (int i = 0; i < 40; i++)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "]");
+		reply(q, 200, json_pack("{s:o}", "a", json_loads(text, 0, NULL)));
+	} else if (b->garbage) {
+		httpd_reply(q, 200, "application/json", "<html>", 6);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* --- serving -------------------------------------------------------------------------------------- */
+
+static void serve_capture(struct fake_bmc *b, struct httpd_req *q, const char *path)
+{
+	char *name = mem_printf("%s%s/index.json", b->capture, path);
+	FILE *f = fopen(name, "r");
+	char *text;
+	size_t n;
+
+	free(name);
+	if (!f) {
+		refuse(q, 404, "Base.1.8.ResourceMissingAtURI");
+		return;
+	}
+	text = mem_alloc(4 << 20);
+	n = fread(text, 1, 4 << 20, f);
+	fclose(f);
+	httpd_reply(q, 200, "application/json", text, n);
+	free(text);
+}
+
+static void note(struct fake_bmc *b, struct httpd_req *q, const char *path, const char *body)
+{
+	assert(b->njournal < sizeof(b->journal) / sizeof(*b->journal));
+	b->journal[b->njournal++] = mem_printf("%s %s %s", httpd_method(q), path, body);
+}
+
+static bool etag_refused(struct fake_bmc *b, struct httpd_req *q, const char *etag)
+{
+	const char *match = httpd_header(q, "If-Match");
+
+	if (!b->etags || !str_eq(httpd_method(q), "PATCH"))
+		return false;
+	if (b->etags_lie ? match != NULL : !str_eq(match, etag)) {
+		refuse(q, match ? 412 : 428, "Base.1.8.PreconditionFailed");
+		return true;
+	}
+	return false;
+}
+
+static void serve(struct fake_bmc *b, struct httpd_req *q, const char *path, const json_t *body)
+{
+	char etag[32];
+	json_t *j;
+
+	str_format(etag, sizeof(etag), "\"%u\"", b->etag);
+	if (misbehave(b, q, path) || etag_refused(b, q, etag))
+		return;
+	if (b->redirect && str_eq(path, "/redfish/v1/Systems") && !httpd_query(q, "again")) {
+		httpd_reply_header(q, "Location", "/redfish/v1/Systems/?again=1");
+		reply(q, 308, NULL);
+		return;
+	}
+	if (!str_eq(httpd_method(q), "GET")) {
+		write_to(b, q, path, body);
+		return;
+	}
+	j = resource(b, path);
+	if (!j) {
+		refuse(q, 404, "Base.1.8.ResourceMissingAtURI");
+		return;
+	}
+	if (b->etags)
+		httpd_reply_header(q, "ETag", etag);
+	reply(q, 200, j);
+}
+
+static void on_request(struct httpd_req *q, void *arg)
+{
+	struct fake_bmc *b = arg;
+	const char *path = httpd_path(q), *method = httpd_method(q), *sessions = "/redfish/v1/SessionService/Sessions";
+	const char *basic = httpd_header(q, "Authorization");
+	size_t len;
+	const char *text = httpd_body(q, &len);
+	OWN_JSON body = len ? json_loads(text, 0, NULL) : NULL;
+
+	note(b, q, path, str_eq(path, sessions) ? "" : text);
+	if (str_eq(path, "/redfish/v1") && !b->closed_root) {
+		if (b->capture)
+			serve_capture(b, q, path);
+		else
+			reply(q, 200, root(b));
+	} else if (!b->basic_only && str_eq(path, sessions) && str_eq(method, "POST")) {
+		open_session(b, q, body);
+	} else if (b->basic_only && str_eq(path, sessions)) {
+		refuse(q, 404, "Base.1.8.ResourceMissingAtURI");
+	} else if (b->basic_only ? !basic_ok(b, basic) : !session_ok(b, httpd_header(q, "X-Auth-Token"))) {
+		if (b->basic_only)
+			httpd_reply_header(q, "WWW-Authenticate", "Basic realm=\"bmc\"");
+		refuse(q, 401, "Base.1.8.NoValidSession");
+	} else if (str_eq(method, "DELETE") && str_starts(path, sessions)) {
+		close_session(b, q, path + strlen(sessions) + 1);
+	} else if (b->capture) {
+		if (str_eq(method, "GET"))
+			serve_capture(b, q, path);
+		else
+			reply(q, 204, NULL);
+	} else if (str_eq(path, "/redfish/v1")) {
+		reply(q, 200, root(b));
+	} else {
+		serve(b, q, path, body);
+	}
+}
+
+void fake_bmc_init(struct fake_bmc *b, struct loop_group *g)
+{
+	*b = (struct fake_bmc){.user = "drover", .password = "correct horse"};
+	b->loop = loop_of(g);
+	set(&b->boot_target, "None");
+	set(&b->boot_enabled, "Disabled");
+	set(&b->uuid, "4C4C4544-0035-3410-8050-C6C04F314733");
+	set(&b->serial, "CN7792154A0014");
+	b->etag = 7;
+	loop_timer_init(&b->power, g, on_power, b);
+	b->httpd = httpd_new(g);
+	httpd_route(b->httpd, "*", "/**", 1 << 16, on_request, b);
+}
+
+void fake_bmc_done(struct fake_bmc *b)
+{
+	loop_timer_stop(&b->power);
+	httpd_free(b->httpd);
+	for (unsigned i = 0; i < b->njournal; i++)
+		free(b->journal[i]);
+	free(b->image);
+	free(b->boot_target);
+	free(b->boot_enabled);
+	free(b->http_uri);
+	free(b->uuid);
+	free(b->serial);
+}
+
+unsigned fake_bmc_count(const struct fake_bmc *b, const char *start)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < b->njournal; i++)
+		n += str_starts(b->journal[i], start);
+	return n;
+}
+
+const char *fake_bmc_last(const struct fake_bmc *b, const char *start)
+{
+	for (unsigned i = b->njournal; i > 0; i--)
+		if (str_starts(b->journal[i - 1], start))
+			return b->journal[i - 1];
+	return "";
+}
+
+unsigned fake_bmc_sessions(const struct fake_bmc *b)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < MAX_SESSIONS; i++)
+		n += b->sessions[i].id != 0;
+	return n;
+}
+
+void fake_bmc_expire(struct fake_bmc *b)
+{
+	for (size_t i = 0; i < MAX_SESSIONS; i++)
+		b->sessions[i].id = 0;
+}
+
+bool fake_bmc_mentions(const struct fake_bmc *b, const char *text)
+{
+	for (unsigned i = 0; i < b->njournal; i++)
+		if (strstr(b->journal[i], text))
+			return true;
+	return false;
+}
