@@ -33,7 +33,7 @@ struct evidence_device {
 	const char *model, *serial, *wwn;
 	int64_t bytes;
 	const char *technique; /* SanitizeCryptoErase, FormatCrypto, FormatUserData, Overwrite, None */
-	int raw_status;        /* what the device answered; 0: success */
+	int64_t raw_status;    /* what the device answered; 0: success */
 	int level;             /* enum wipe_level */
 	const char *reason;    /* when level is Fail: EraseUnverified, DriveFailed, ... */
 	struct {

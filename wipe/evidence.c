@@ -1,0 +1,485 @@
+#include "wipe/evidence.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+/*
+ *	envelope text = base64( {"payload":P,"payloadType":T,"signatures":[agent, drover]} )
+ *	P             = base64( statement )
+ *	signed bytes  = "DSSEv1" len(T) T len(statement) statement, one space between
+ *
+ * Both JSON texts are canonical and are refused otherwise: what was signed has
+ * one spelling, and so has the envelope, whose digest goes into the next record.
+ */
+#define STATEMENT_TYPE "https://in-toto.io/Statement/v1"
+#define ENVELOPE_MAX (1u << 20) /* an API server stores no object that is larger */
+
+const char *const wipe_level_names[] = {"Fail", "Clear", "Purge", NULL};
+const char *const wipe_trust_names[] = {"BootNetwork", "SecureBoot", "Quote", NULL};
+
+/* --- tables --- */
+
+/* Counts are required where zero is a finding: it is said, never implied by absence. */
+#define COUNT(outer_, member_, name_, doc_)                                                      \
+	FIELD_IN(evidence_device, outer_, member_, name_, FIELD_I64, .min = 0, .max = INT64_MAX, \
+		 .required = true, .doc = (doc_))
+
+static const struct field canary_fields[] = {
+	COUNT(canaries, planted, "planted", "Marks written before the wipe."),
+	COUNT(canaries, found, "found", "Marks still there after it."),
+	FIELDS_END,
+};
+
+static const struct field read_fields[] = {
+	COUNT(reads, clean, "clean", "Samples without a trace of data."),
+	COUNT(reads, dirty, "dirty", "Samples with one."),
+	COUNT(reads, unreadable, "unreadable", "Samples that the device did not give."),
+	FIELDS_END,
+};
+
+const struct field evidence_device_fields[] = {
+	FIELD(evidence_device, type, "type", FIELD_STR, .max_len = 32,
+	      .doc = "NVMe, SATA, SAS, MMC, Virtio and so on."),
+	FIELD(evidence_device, model, "model", FIELD_STR, .max_len = 128, .doc = "Model."),
+	FIELD(evidence_device, serial, "serialNumber", FIELD_STR, .max_len = 128,
+	      .doc = "Serial number."),
+	FIELD(evidence_device, wwn, "wwn", FIELD_STR, .max_len = 256,
+	      .doc = "World wide name, or what stands for it."),
+	FIELD(evidence_device, bytes, "bytes", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Capacity in bytes."),
+	FIELD(evidence_device, technique, "technique", FIELD_STR, .max_len = 64,
+	      .doc = "How it was erased: SanitizeCryptoErase, Overwrite, None and so on."),
+	FIELD(evidence_device, raw_status, "rawStatus", FIELD_I64, .required = true,
+	      .doc = "What the device answered; 0 is success."),
+	FIELD(evidence_device, level, "level", FIELD_ENUM, .enums = wipe_level_names,
+	      .required = true, .doc = "The level that was reached and verified."),
+	FIELD(evidence_device, reason, "reason", FIELD_STR, .max_len = 256,
+	      .doc = "Why the level is Fail."),
+	FIELD_OBJ(evidence_device, canaries, "canaries", canary_fields,
+		  .doc = "Marks derived from the nonce."),
+	FIELD_OBJ(evidence_device, reads, "reads", read_fields,
+		  .doc = "Samples read back after the wipe."),
+	FIELDS_END,
+};
+
+const struct field evidence_machine_fields[] = {
+	FIELD_IN(evidence, machine, name, "name", FIELD_STR, .required = true, .max_len = 253,
+		 .doc = "Name of the Machine."),
+	FIELD_IN(evidence, machine, uid, "uid", FIELD_STR, .max_len = 64, .doc = "Its UID."),
+	FIELD_IN(evidence, machine, system_uuid, "systemUUID", FIELD_STR, .max_len = 64,
+		 .doc = "System UUID that the agent read."),
+	FIELD_IN(evidence, machine, serial, "serialNumber", FIELD_STR, .max_len = 128,
+		 .doc = "Serial number that the agent read."),
+	FIELDS_END,
+};
+
+const struct field evidence_cluster_fields[] = {
+	FIELD_IN(evidence, virtual_cluster, name, "name", FIELD_STR, .max_len = 253,
+		 .doc = "Name of the VirtualCluster; none before: absent."),
+	FIELD_IN(evidence, virtual_cluster, uid, "uid", FIELD_STR, .max_len = 64, .doc = "Its UID."),
+	FIELDS_END,
+};
+
+const struct field evidence_previous_fields[] = {
+	FIELD_IN(evidence, previous, name, "name", FIELD_STR, .max_len = 253,
+		 .doc = "Name of the WipeRecord; the first has none."),
+	FIELD_IN(evidence, previous, digest, "digest", FIELD_STR, .max_len = 128,
+		 .doc = "SHA-256 of its envelope."),
+	FIELDS_END,
+};
+
+const struct field evidence_inventory_fields[] = {
+	FIELD_IN(evidence, inventory, expected, "expected", FIELD_I64, .min = 0, .max = 100000,
+		 .required = true, .doc = "Drives that should be there."),
+	FIELD_IN(evidence, inventory, seen, "seen", FIELD_I64, .min = 0, .max = 100000,
+		 .required = true, .doc = "Drives that were."),
+	FIELD_IN(evidence, inventory, missing, "missing", FIELD_STRINGS, .max_items = 256,
+		 .doc = "WWNs expected and not seen."),
+	FIELD_IN(evidence, inventory, extra, "extra", FIELD_STRINGS, .max_items = 256,
+		 .doc = "WWNs seen and not expected."),
+	FIELDS_END,
+};
+
+/* The rows want a struct that holds the evidence; this one holds nothing else. */
+struct holder {
+	struct evidence ev;
+};
+
+const struct field evidence_fields[] = {
+	EVIDENCE_ROWS(holder, ev),
+	FIELDS_END,
+};
+
+/* --- statement --- */
+
+/* One for each device of the predicate: the digest of what names it, to find records by drive. */
+static json_t *subjects(const json_t *predicate)
+{
+	json_t *list = json_array(), *d;
+	size_t i;
+
+	json_array_foreach(json_at(predicate, "devices"), i, d) {
+		char *id = mem_printf("%s|%s|%s", str_or(json_str_at(d, "model"), ""),
+				      str_or(json_str_at(d, "serialNumber"), ""),
+				      str_or(json_str_at(d, "wwn"), ""));
+		uint8_t digest[CRYPTO_SHA256];
+		char hex[2 * CRYPTO_SHA256 + 1];
+
+		crypto_sha256(id, strlen(id), digest);
+		str_hex(hex, digest, sizeof(digest));
+		json_array_append_new(list, json_pack("{s:s, s:{s:s}}", "name", id, "digest",
+						      "sha256", hex));
+		free(id);
+	}
+	return list;
+}
+
+static char *statement_text(const struct evidence *ev)
+{
+	json_t *predicate = fields_encode(evidence_fields, ev), *subject = subjects(predicate);
+	OWN_JSON j = json_pack("{s:s, s:s, s:o, s:o}", "_type", STATEMENT_TYPE, "predicateType",
+			       EVIDENCE_PREDICATE, "predicate", predicate, "subject", subject);
+
+	return json_text_sorted(j);
+}
+
+/* The bytes that are signed (DSSE's pre-authentication encoding). */
+static void encode_pae(struct buf *b, const char *payload, size_t len)
+{
+	buf_init(b, SIZE_MAX);
+	buf_printf(b, "DSSEv1 %zu %s %zu ", strlen(EVIDENCE_PAYLOAD_TYPE), EVIDENCE_PAYLOAD_TYPE, len);
+	buf_put(b, payload, len);
+}
+
+static json_t *make_signature(const struct crypto_key *key, const char *payload, size_t len)
+{
+	char public[CRYPTO_PUBLIC_TEXT];
+	uint8_t raw[CRYPTO_SIGNATURE];
+	struct buf pae;
+	json_t *j;
+	char *sig;
+
+	encode_pae(&pae, payload, len);
+	crypto_sign(key, pae.data, pae.len, raw);
+	buf_done(&pae);
+	sig = crypto_base64(raw, sizeof(raw));
+	j = json_pack("{s:s, s:s}", "keyid", crypto_key_public(key, public), "sig", sig);
+	free(sig);
+	return j;
+}
+
+static char *envelope_text(const json_t *envelope)
+{
+	char *text = json_text_sorted(envelope), *b64 = crypto_base64(text, strlen(text));
+
+	free(text);
+	return b64;
+}
+
+char *evidence_sign(const struct evidence *ev, const struct crypto_key *agent)
+{
+	char *payload = statement_text(ev), *b64 = crypto_base64(payload, strlen(payload));
+	OWN_JSON j = json_pack("{s:s, s:s, s:[o]}", "payload", b64, "payloadType",
+			       EVIDENCE_PAYLOAD_TYPE, "signatures",
+			       make_signature(agent, payload, strlen(payload)));
+
+	free(b64);
+	free(payload);
+	return envelope_text(j);
+}
+
+/* --- envelope --- */
+
+struct opened {
+	json_t *envelope;
+	json_t *signatures; /* borrowed from envelope */
+	char *payload;
+	size_t len;
+};
+
+static void opened_done(struct opened *o)
+{
+	json_decref(o->envelope);
+	free(o->payload);
+}
+
+/* JSON that is its own canonical text. */
+static json_t *parse_canonical(const char *text, size_t len, const char *what, struct err *e)
+{
+	json_t *j = json_parse(text, len, e);
+	char *again;
+	bool same;
+
+	if (!j) {
+		e->kind = ERR_PROTOCOL;
+		(void)!err_wrap(e, "%s", what);
+		return NULL;
+	}
+	again = json_text_sorted(j);
+	same = strlen(again) == len && memcmp(again, text, len) == 0;
+	free(again);
+	if (same && json_is_object(j))
+		return j;
+	json_decref(j);
+	(void)!err_set(e, ERR_PROTOCOL, 0, "%s: not a canonical JSON object", what);
+	return NULL;
+}
+
+static bool is_signature(const json_t *s)
+{
+	return json_object_size(s) == 2 && json_str_at(s, "keyid") && json_str_at(s, "sig");
+}
+
+static int split(struct opened *o, struct err *e)
+{
+	const char *payload = json_str_at(o->envelope, "payload");
+	struct err ignored;
+	size_t i;
+	json_t *s;
+
+	if (json_object_size(o->envelope) != 3 || !payload ||
+	    !str_eq(json_str_at(o->envelope, "payloadType"), EVIDENCE_PAYLOAD_TYPE))
+		return err_set(e, ERR_PROTOCOL, 0, "envelope: want payload, signatures and "
+			       "payloadType " EVIDENCE_PAYLOAD_TYPE);
+	o->payload = crypto_base64_decode(payload, strlen(payload), &o->len, &ignored);
+	if (!o->payload)
+		return err_set(e, ERR_PROTOCOL, 0, "envelope: payload is not base64");
+	o->signatures = json_at(o->envelope, "signatures");
+	if (json_array_size(o->signatures) < 1 || json_array_size(o->signatures) > 2)
+		return err_set(e, ERR_PROTOCOL, 0, "envelope: want one or two signatures");
+	json_array_foreach(o->signatures, i, s)
+		if (!is_signature(s))
+			return err_set(e, ERR_PROTOCOL, 0, "envelope: signature %zu: want keyid and sig",
+				       i);
+	return 0;
+}
+
+/* On error nothing is left to free. */
+static int open_envelope(const char *envelope, struct opened *o, struct err *e)
+{
+	struct err ignored;
+	size_t len;
+	char *text;
+
+	*o = (struct opened){0};
+	if (!envelope || strnlen(envelope, ENVELOPE_MAX + 1) > ENVELOPE_MAX)
+		return err_set(e, ERR_PROTOCOL, 0, "envelope: %s",
+			       envelope ? "larger than 1 MiB" : "absent");
+	text = crypto_base64_decode(envelope, strlen(envelope), &len, &ignored);
+	if (!text)
+		return err_set(e, ERR_PROTOCOL, 0, "envelope: not base64");
+	o->envelope = parse_canonical(text, len, "envelope", e);
+	free(text);
+	if (!o->envelope)
+		return -1;
+	if (split(o, e) == 0)
+		return 0;
+	opened_done(o);
+	return -1;
+}
+
+/* whose: "agent's" or "drover's", for the error. */
+static int check_signature(const struct opened *o, size_t i, const char *public, const char *whose,
+			   struct err *e)
+{
+	const json_t *s = json_array_get(o->signatures, i);
+	const char *sig = json_str_at(s, "sig");
+	OWN(crypto_key) key = NULL;
+	struct err ignored;
+	struct buf pae;
+	size_t len;
+	char *raw;
+	bool good;
+
+	if (!str_eq(json_str_at(s, "keyid"), public))
+		return err_set(e, ERR_DENIED, 0, "%s signature is by another key", whose);
+	key = crypto_key_from_public(public, &ignored);
+	if (!key)
+		return err_set(e, ERR_DENIED, 0, "%s key is not understood", whose);
+	raw = crypto_base64_decode(sig, strlen(sig), &len, &ignored);
+	encode_pae(&pae, o->payload, o->len);
+	good = raw && len == CRYPTO_SIGNATURE &&
+	       crypto_verify(key, pae.data, pae.len, (const uint8_t *)raw);
+	buf_done(&pae);
+	free(raw);
+	if (!good)
+		return err_set(e, ERR_DENIED, 0, "%s signature is bad", whose);
+	return 0;
+}
+
+static const char *keyid_at(const struct opened *o, size_t i)
+{
+	return json_str_at(json_array_get(o->signatures, i), "keyid");
+}
+
+/* Nobody signs below a signature that is not good. */
+char *evidence_countersign(const char *envelope, const struct crypto_key *key, struct err *e)
+{
+	struct opened o;
+	char *text = NULL;
+
+	if (open_envelope(envelope, &o, e) < 0)
+		return NULL;
+	if (json_array_size(o.signatures) != 1) {
+		(void)!err_set(e, ERR_PROTOCOL, 0, "envelope: is countersigned already");
+	} else if (check_signature(&o, 0, keyid_at(&o, 0), "agent's", e) == 0) {
+		json_array_append_new(o.signatures, make_signature(key, o.payload, o.len));
+		text = envelope_text(o.envelope);
+	}
+	opened_done(&o);
+	return text;
+}
+
+/* --- opening --- */
+
+static int check_signatures(const struct opened *o, const char *agent_public,
+			    const char *const *drover_publics, size_t n, struct err *e)
+{
+	size_t want = n > 0 ? 2 : 1;
+	const char *second = NULL;
+
+	if (json_array_size(o->signatures) != want)
+		return err_set(e, ERR_DENIED, 0, want == 2 ? "drover's signature is missing"
+							   : "drover's signature is there too early");
+	if (check_signature(o, 0, agent_public, "agent's", e) < 0)
+		return -1;
+	if (want == 1)
+		return 0;
+	for (size_t i = 0; i < n && !second; i++)
+		if (str_eq(drover_publics[i], keyid_at(o, 1)))
+			second = drover_publics[i];
+	if (!second)
+		return err_set(e, ERR_DENIED, 0, "drover's signature is by an unknown key");
+	return check_signature(o, 1, second, "drover's", e);
+}
+
+/* The verdict may not be better than a device's level. */
+static int check_verdict(const struct evidence *ev, struct err *e)
+{
+	for (size_t i = 0; i < ev->devices.n; i++)
+		if (ev->devices.v[i].level < ev->verdict)
+			return err_set(e, ERR_PROTOCOL, 0, "predicate.verdict: %s, but devices[%zu] is %s",
+				       wipe_level_names[ev->verdict], i,
+				       wipe_level_names[ev->devices.v[i].level]);
+	return 0;
+}
+
+/* Strict: a member that this version does not know could not be compared with what is shown. */
+static int decode_statement(const struct opened *o, struct arena *a, struct evidence *out,
+			    struct err *e)
+{
+	OWN_JSON j = parse_canonical(o->payload, o->len, "statement", e);
+	OWN_JSON want = NULL;
+	struct evidence ev;
+
+	if (!j)
+		return -1;
+	if (json_object_size(j) != 4 || !str_eq(json_str_at(j, "_type"), STATEMENT_TYPE) ||
+	    !str_eq(json_str_at(j, "predicateType"), EVIDENCE_PREDICATE))
+		return err_set(e, ERR_PROTOCOL, 0, "statement: want an in-toto statement of "
+			       EVIDENCE_PREDICATE);
+	if (fields_decode_strict(evidence_fields, json_at(j, "predicate"), "predicate", &ev, a, e) < 0) {
+		e->kind = ERR_PROTOCOL;
+		return -1;
+	}
+	want = subjects(json_at(j, "predicate"));
+	if (!json_equal(json_at(j, "subject"), want))
+		return err_set(e, ERR_PROTOCOL, 0, "statement: subjects are not the devices");
+	if (check_verdict(&ev, e) < 0)
+		return -1;
+	*out = ev;
+	return 0;
+}
+
+/* agent_public NULL: whoever the envelope names. */
+static int open_evidence(const char *envelope, const char *agent_public,
+			 const char *const *drover_publics, size_t n, struct arena *a,
+			 struct evidence *out, struct err *e)
+{
+	struct opened o;
+	int rc;
+
+	if (open_envelope(envelope, &o, e) < 0)
+		return -1;
+	rc = check_signatures(&o, agent_public ? agent_public : keyid_at(&o, 0), drover_publics, n, e);
+	if (rc == 0)
+		rc = decode_statement(&o, a, out, e);
+	opened_done(&o);
+	return rc;
+}
+
+int evidence_open(const char *envelope, const char *agent_public, const char *const *drover_publics,
+		  size_t n, struct arena *a, struct evidence *out, struct err *e)
+{
+	return open_evidence(envelope, str_or(agent_public, "none"), drover_publics, n, a, out, e);
+}
+
+int evidence_open_countersigned(const char *envelope, const char *const *drover_publics, size_t n,
+				struct arena *a, struct evidence *out, struct err *e)
+{
+	if (n == 0) /* would otherwise ask for an envelope without countersignature */
+		return err_set(e, ERR_DENIED, 0, "no key of drover's to check the signature with");
+	return open_evidence(envelope, NULL, drover_publics, n, a, out, e);
+}
+
+/* --- comparing --- */
+
+/* Puts the path of the first difference into *path, after what is there; false: none. */
+static bool differs(const json_t *a, const json_t *b, struct buf *path)
+{
+	size_t len = path->len;
+	const char *key;
+	json_t *v;
+
+	if (json_is_object(a) && json_is_object(b)) {
+		json_object_foreach((json_t *)a, key, v) {
+			buf_printf(path, ".%s", key);
+			if (differs(v, json_object_get(b, key), path))
+				return true;
+			path->len = len;
+		}
+		json_object_foreach((json_t *)b, key, v) {
+			buf_printf(path, ".%s", key);
+			if (!json_object_get(a, key))
+				return true;
+			path->len = len;
+		}
+		return false;
+	}
+	if (json_is_array(a) && json_is_array(b)) {
+		size_t n = json_array_size(a), m = json_array_size(b);
+
+		for (size_t i = 0; i < n || i < m; i++) {
+			buf_printf(path, "[%zu]", i);
+			if (differs(json_array_get(a, i), json_array_get(b, i), path))
+				return true;
+			path->len = len;
+		}
+		return false;
+	}
+	return !a || !b || !json_equal(a, b);
+}
+
+int evidence_compare(const struct evidence *shown, const struct evidence *signed_, struct err *e)
+{
+	OWN_JSON a = fields_encode(evidence_fields, shown);
+	OWN_JSON b = fields_encode(evidence_fields, signed_);
+	struct buf path;
+	int rc = 0;
+
+	buf_init(&path, 1024);
+	buf_puts(&path, "spec");
+	if (differs(a, b, &path))
+		rc = err_set(e, ERR_DENIED, 0, "%s: not what was signed", path.data);
+	buf_done(&path);
+	return rc;
+}
+
+void evidence_digest(const char *envelope, uint8_t out[static CRYPTO_SHA256])
+{
+	crypto_sha256(envelope, strlen(envelope), out);
+}
