@@ -35,7 +35,7 @@ struct fabric_port {
 struct fabric_place {
 	const char *segment; /* NULL: unknown, or in none */
 	enum fabric_proof proof;
-	int64_t read_at;     /* loop_now() */
+	int64_t read_at;     /* loop_now() when the question was sent */
 };
 struct fabric_call {
 	const char *op_id;

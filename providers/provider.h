@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include "base/err.h"
 #include "base/http.h"
+#include "base/list.h"
 #include "base/loop.h"
 #include "base/secret.h"
 
@@ -32,7 +33,7 @@ enum provider_class { PROVIDER_HARDWARE = 1, PROVIDER_MANAGED = 2, PROVIDER_ELAS
 struct provider_spec {
 	const char *name, *type;
 	const char *endpoint;
-	double requests_per_s;      /* 0: 50 */
+	double requests_per_s;      /* calls begun, all machines together; 0: 50 */
 	unsigned concurrent;        /* 0: 64 */
 	struct loop_group *group;
 	struct http *http;
@@ -57,6 +58,7 @@ struct provider_observation {
 	enum provider_power power;
 	const char *system_uuid, *serial; /* as the BMC says; NULL: it does not */
 	bool boot_override;        /* any override is set */
+	bool media_known;          /* false: the media could not be read this time; true where there is no slot */
 	bool media_inserted;
 	const char *media_url;     /* NULL: none or unknown */
 	const char *session_uri;   /* to journal; NULL: none */
@@ -68,6 +70,10 @@ struct provider_call {
 	const char *op_id;         /* journal id; idempotency key where the backend has one */
 	int64_t fence;
 	const char *handle;        /* observe: what an earlier call started; NULL: none */
+	/* Asked just before each request that changes the machine goes out (waiting for pace and login
+	 * takes time): lease, fence and view still good?  False: nothing is sent, ERR_CONFLICT.  NULL: yes. */
+	bool (*may_act)(void *arg);
+	/* o: observe() without an error, and valid during the call; else NULL. */
 	void (*done)(const struct provider_observation *o, const char *handle, const struct err *e, void *arg);
 	void *arg;
 };
@@ -79,7 +85,7 @@ struct provider_ops {
 	void (*close)(struct provider *p);
 	struct provider_machine *(*attach)(struct provider *p, const struct provider_machine_spec *s, struct err *e);
 	void (*detach)(struct provider *p, struct provider_machine *m); /* no done() after */
-	/* New credentials, or try a refused login again (same credentials). */
+	/* New credentials; user NULL: try a refused login again with the same ones. */
 	void (*credentials)(struct provider *p, struct provider_machine *m, const char *user, const struct secret *password);
 	void (*observe)(struct provider *p, struct provider_machine *m, const struct provider_call *c);
 	void (*power)(struct provider *p, struct provider_machine *m, bool on, const struct provider_call *c);
@@ -92,6 +98,8 @@ struct provider {
 	const struct provider_ops *ops;
 	char *name;
 	void *state; /* the implementation's */
+	struct loop_group *group;
+	struct list refusals; /* answers of the wrappers under way */
 };
 
 /* ERR_UNSUPPORTED names the type when there is no such provider. */

@@ -1,0 +1,49 @@
+#include "providers/fabric.h"
+
+#include <stdlib.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "providers/registry.h"
+
+const char *const fabric_proof_names[] = {"None", "Weak", "Strong"};
+
+static const struct fabric_ops *const fabrics[] = {
+	&none_fabric_ops,
+	&exec_fabric_ops,
+};
+
+struct fabric *fabric_new(const struct fabric_spec *s, struct err *e)
+{
+	for (size_t i = 0; i < sizeof(fabrics) / sizeof(*fabrics); i++) {
+		struct fabric *f;
+
+		if (!str_eq(fabrics[i]->type, s->type))
+			continue;
+		f = mem_new(struct fabric);
+		f->ops = fabrics[i];
+		if (f->ops->open(f, s, e) == 0)
+			return f;
+		free(f);
+		return NULL;
+	}
+	(void)!err_set(e, ERR_UNSUPPORTED, 0, "there is no network type %s", str_or(s->type, "(none)"));
+	return NULL;
+}
+
+void fabric_free(struct fabric *f)
+{
+	if (!f)
+		return;
+	f->ops->close(f);
+	free(f);
+}
+
+void fabric_place(struct fabric *f, const struct fabric_port *p, const char *segment, const struct fabric_call *c)
+{
+	f->ops->place(f, p, segment, c);
+}
+
+void fabric_observe(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c)
+{
+	f->ops->observe(f, p, c);
+}

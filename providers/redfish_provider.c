@@ -1,0 +1,390 @@
+#include <stdlib.h>
+#include "base/arena.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/retry.h"
+#include "base/str.h"
+#include "providers/registry.h"
+#include "redfish/redfish.h"
+
+/*
+ * Machines behind Redfish BMCs.  A call waits in one line for its turn: its
+ * machine idle, a place among `concurrent`, a token of the bucket.  Calls whose machine is
+ * busy are passed over, so that one wedged BMC holds up nobody else.
+ *
+ *	waiting --pump--> running (at the BMC) --> done
+ *	   \---- 60 s ----> timed out \---- 60 s ----> abandoned: answered, may act no more, still running
+ */
+#define RATE 50.0
+#define CONCURRENT 64
+
+enum kind { OBSERVE, POWER, BOOT, MEDIA, LOGOUT };
+
+struct redfish_provider {
+	struct loop_group *group;
+	struct http *http;
+	bool plain_ok;
+	struct bucket bucket;
+	unsigned concurrent, running;
+	struct list waiting; /* of job.link */
+	struct loop_timer pump;
+};
+
+struct provider_machine {
+	struct redfish_provider *rp;
+	struct redfish *bmc;
+	struct list jobs; /* of job.sibling */
+	bool busy;
+};
+
+struct job {
+	struct list link, sibling;
+	struct provider_machine *m;
+	enum kind kind;
+	bool on, running, abandoned;
+	enum provider_boot how;
+	char *url;
+	struct provider_call call;
+	struct loop_timer limit;
+	struct provider_observation seen;
+	struct arena *strings; /* of seen */
+};
+
+static void wake(struct redfish_provider *rp)
+{
+	loop_timer_start(&rp->pump, 0);
+}
+
+static void job_free(struct job *j)
+{
+	list_remove(&j->link);
+	list_remove(&j->sibling);
+	loop_timer_stop(&j->limit);
+	arena_free(j->strings);
+	free(j->url);
+	free(j);
+}
+
+/* Out of every list and the counts right, then tell, then free: done() may detach the machine. */
+static void job_end(struct job *j, const struct provider_observation *o, const struct err *e)
+{
+	struct redfish_provider *rp = j->m->rp;
+
+	list_remove(&j->link);
+	list_remove(&j->sibling);
+	loop_timer_stop(&j->limit);
+	if (j->running) {
+		j->m->busy = false;
+		rp->running--;
+		wake(rp);
+	}
+	if (!j->abandoned)
+		j->call.done(o, NULL, e, j->call.arg);
+	job_free(j);
+}
+
+static void on_limit(void *arg)
+{
+	struct job *j = arg;
+	struct err e;
+
+	(void)!err_set(&e, ERR_TIMEOUT, 0, "no answer within %d s", PROVIDER_CALL_MS / 1000);
+	e.scope = ERR_MACHINE;
+	if (j->running) {
+		j->abandoned = true;
+		j->call.done(NULL, NULL, &e, j->call.arg);
+	} else {
+		job_end(j, NULL, &e);
+	}
+}
+
+/* The client asks with the operation's arg, which is the job; observations and logouts are never asked. */
+static bool may_act(void *arg)
+{
+	const struct job *j = arg;
+
+	return !j->abandoned && (!j->call.may_act || j->call.may_act(j->call.arg));
+}
+
+/* --- answers of the client ------------------------------------------------------------------------ */
+
+static void on_plain(const struct err *e, void *arg)
+{
+	job_end(arg, NULL, e);
+}
+
+static void on_bye(void *arg)
+{
+	job_end(arg, NULL, NULL);
+}
+
+static void on_media(const struct redfish_media *m, const struct err *e, void *arg)
+{
+	struct job *j = arg;
+	struct redfish *bmc = j->m->bmc;
+
+	/* What was learnt about power stands, whatever became of the media. */
+	j->seen.media_known = m || e->kind == ERR_UNSUPPORTED;
+	if (m) {
+		j->seen.media_inserted = m->inserted;
+		j->seen.media_url = m->image;
+	}
+	j->seen.session_uri = redfish_session_uri(bmc);
+	j->seen.learned_pin = redfish_learned_pin(bmc);
+	job_end(j, &j->seen, NULL);
+}
+
+static enum provider_power power_of(enum redfish_power p)
+{
+	switch (p) {
+	case REDFISH_POWER_UNKNOWN:
+		return PROVIDER_POWER_UNKNOWN;
+	case REDFISH_POWER_OFF:
+		return PROVIDER_POWER_OFF;
+	case REDFISH_POWER_ON:
+		return PROVIDER_POWER_ON;
+	case REDFISH_POWER_TURNING_ON:
+	case REDFISH_POWER_TURNING_OFF:
+		return PROVIDER_POWER_CHANGING;
+	}
+	return PROVIDER_POWER_UNKNOWN;
+}
+
+/* The disk is what boots without an override, and all that some BMCs have for "none". */
+static bool overridden(const struct redfish_system *s)
+{
+	return s->boot_target && !str_eq(s->boot_target, "None") && !str_eq(s->boot_target, "Hdd") &&
+	       !str_eq(s->boot_enabled, "Disabled");
+}
+
+static void on_system(const struct redfish_system *s, const struct err *e, void *arg)
+{
+	struct job *j = arg;
+
+	if (e) {
+		job_end(j, NULL, e);
+		return;
+	}
+	j->strings = arena_new();
+	j->seen.read_at = s->read_at;
+	j->seen.power = power_of(s->power);
+	j->seen.system_uuid = arena_strdup(j->strings, s->system_uuid);
+	j->seen.serial = arena_strdup(j->strings, s->serial);
+	j->seen.boot_override = overridden(s);
+	redfish_read_media(j->m->bmc, on_media, j);
+}
+
+/* --- the line ------------------------------------------------------------------------------------- */
+
+static void boot(struct job *j)
+{
+	enum redfish_boot how = REDFISH_BOOT_NONE;
+
+	switch (j->how) {
+	case PROVIDER_BOOT_DISK:
+		break;
+	case PROVIDER_BOOT_MEDIA:
+		how = REDFISH_BOOT_CD;
+		break;
+	case PROVIDER_BOOT_HTTP:
+		how = REDFISH_BOOT_HTTP;
+		break;
+	}
+	redfish_boot(j->m->bmc, how, j->url, on_plain, j);
+}
+
+static void run(struct job *j)
+{
+	struct redfish *bmc = j->m->bmc;
+
+	j->running = j->m->busy = true;
+	j->m->rp->running++;
+	switch (j->kind) {
+	case OBSERVE:
+		redfish_read_system(bmc, on_system, j);
+		break;
+	case POWER:
+		redfish_power(bmc, j->on, on_plain, j);
+		break;
+	case BOOT:
+		boot(j);
+		break;
+	case MEDIA:
+		if (j->url)
+			redfish_insert(bmc, j->url, on_plain, j);
+		else
+			redfish_eject(bmc, on_plain, j);
+		break;
+	case LOGOUT:
+		redfish_logout(bmc, on_bye, j);
+		break;
+	}
+}
+
+static void pump(void *arg)
+{
+	struct redfish_provider *rp = arg;
+
+	list_for_each(j, &rp->waiting, struct job, link) {
+		int64_t wait;
+
+		if (rp->running >= rp->concurrent)
+			return;
+		if (j->m->busy)
+			continue;
+		wait = bucket_take(&rp->bucket, loop_now(loop_of(rp->group)));
+		if (wait > 0) {
+			loop_timer_start(&rp->pump, wait);
+			return;
+		}
+		list_remove(&j->link);
+		run(j);
+	}
+}
+
+static struct job *ask(struct provider_machine *m, enum kind kind, const struct provider_call *c)
+{
+	struct job *j = mem_new(struct job);
+
+	j->m = m;
+	j->kind = kind;
+	j->call = *c;
+	list_push_back(&m->rp->waiting, &j->link);
+	list_push_back(&m->jobs, &j->sibling);
+	loop_timer_init(&j->limit, m->rp->group, on_limit, j);
+	loop_timer_start(&j->limit, PROVIDER_CALL_MS);
+	wake(m->rp);
+	return j;
+}
+
+/* --- the slots ------------------------------------------------------------------------------------ */
+
+static int redfish_open(struct provider *p, const struct provider_spec *s, struct err *e)
+{
+	struct redfish_provider *rp;
+	double rate = s->requests_per_s > 0 ? s->requests_per_s : RATE;
+
+	if (!s->http || !s->group)
+		return err_set(e, ERR_INVALID, 0, "provider %s: no HTTP client", s->name);
+	rp = mem_new(struct redfish_provider);
+	rp->group = s->group;
+	rp->http = s->http;
+	rp->plain_ok = s->plain_ok;
+	rp->concurrent = s->concurrent ? s->concurrent : CONCURRENT;
+	bucket_init(&rp->bucket, rate, rate < 1 ? 1 : rate, loop_now(loop_of(s->group)));
+	list_init(&rp->waiting);
+	loop_timer_init(&rp->pump, s->group, pump, rp);
+	p->state = rp;
+	return 0;
+}
+
+static void redfish_close(struct provider *p)
+{
+	struct redfish_provider *rp = p->state;
+
+	loop_timer_stop(&rp->pump);
+	free(rp);
+}
+
+static struct provider_machine *redfish_attach(struct provider *p, const struct provider_machine_spec *s,
+					       struct err *e)
+{
+	struct redfish_provider *rp = p->state;
+	struct redfish_spec spec = {
+		.system_url = s->bmc_address,
+		.ca_pem = s->ca_pem,
+		.pin_sha256 = s->pin_sha256,
+		.learn_pin = s->learn_pin,
+		.user = s->user,
+		.password = s->password,
+		.old_session = s->old_session,
+		.plain_ok = rp->plain_ok,
+		.may_act = may_act,
+	};
+	struct redfish *bmc = redfish_new(rp->group, rp->http, &spec, e);
+	struct provider_machine *m;
+
+	if (!bmc) {
+		(void)!err_wrap(e, "machine %s", s->name);
+		return NULL;
+	}
+	m = mem_new(struct provider_machine);
+	m->rp = rp;
+	m->bmc = bmc;
+	list_init(&m->jobs);
+	return m;
+}
+
+static void redfish_detach(struct provider *p, struct provider_machine *m)
+{
+	struct redfish_provider *rp = p->state;
+
+	redfish_free(m->bmc);
+	list_for_each(j, &m->jobs, struct job, sibling)
+		job_free(j);
+	if (m->busy) {
+		rp->running--;
+		wake(rp);
+	}
+	free(m);
+}
+
+static void redfish_new_credentials(struct provider *p, struct provider_machine *m, const char *user,
+				    const struct secret *password)
+{
+	(void)p;
+	if (user)
+		redfish_credentials(m->bmc, user, password);
+	else
+		redfish_retry_login(m->bmc);
+}
+
+static void redfish_observe(struct provider *p, struct provider_machine *m, const struct provider_call *c)
+{
+	(void)p;
+	ask(m, OBSERVE, c);
+}
+
+static void redfish_switch(struct provider *p, struct provider_machine *m, bool on, const struct provider_call *c)
+{
+	(void)p;
+	ask(m, POWER, c)->on = on;
+}
+
+static void redfish_boot_from(struct provider *p, struct provider_machine *m, enum provider_boot how,
+			      const char *url, const struct provider_call *c)
+{
+	struct job *j = ask(m, BOOT, c);
+
+	(void)p;
+	j->how = how;
+	j->url = mem_strdup(url);
+}
+
+static void redfish_put_media(struct provider *p, struct provider_machine *m, const char *url,
+			      const struct provider_call *c)
+{
+	(void)p;
+	ask(m, MEDIA, c)->url = mem_strdup(url);
+}
+
+static void redfish_leave(struct provider *p, struct provider_machine *m, const struct provider_call *c)
+{
+	(void)p;
+	ask(m, LOGOUT, c);
+}
+
+const struct provider_ops redfish_provider_ops = {
+	.type = "redfish",
+	.classes = PROVIDER_HARDWARE,
+	.open = redfish_open,
+	.close = redfish_close,
+	.attach = redfish_attach,
+	.detach = redfish_detach,
+	.credentials = redfish_new_credentials,
+	.observe = redfish_observe,
+	.power = redfish_switch,
+	.boot = redfish_boot_from,
+	.media = redfish_put_media,
+	.logout = redfish_leave,
+};

@@ -1,0 +1,13 @@
+#ifndef PROVIDERS_REGISTRY_H
+#define PROVIDERS_REGISTRY_H
+
+#include "providers/fabric.h"
+#include "providers/provider.h"
+
+/* registry: every implementation, for the arrays in provider.c and fabric.c. */
+extern const struct provider_ops redfish_provider_ops;
+
+extern const struct fabric_ops none_fabric_ops;
+extern const struct fabric_ops exec_fabric_ops;
+
+#endif
