@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -40,6 +41,7 @@ func main() {
 	}
 	socket := filepath.Join(pluginapi.DevicePluginPath, "drover-gpu.sock")
 	stub := plugin.NewDevicePluginStub(logger, devices, socket, *resource, false, false)
+	stub.SetAllocFunc(allocate)
 	if err := stub.Start(ctx); err != nil {
 		fail(logger, err, "the plugin's own socket did not open")
 	}
@@ -50,6 +52,18 @@ func main() {
 	for there(socket) && ctx.Err() == nil {
 		time.Sleep(time.Second)
 	}
+}
+
+// allocate answers with one empty response per container: the stub's own answers with none,
+// which the kubelet refuses.
+func allocate(request *pluginapi.AllocateRequest, _ map[string]*pluginapi.Device) (*pluginapi.AllocateResponse, error) {
+	response := &pluginapi.AllocateResponse{}
+	for _, container := range request.ContainerRequests {
+		response.ContainerResponses = append(response.ContainerResponses, &pluginapi.ContainerAllocateResponse{
+			Envs: map[string]string{"DROVER_GPUS": strings.Join(container.DevicesIds, ",")},
+		})
+	}
+	return response, nil
 }
 
 func there(path string) bool {
