@@ -1,0 +1,204 @@
+#include "tests/unit/testing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/metrics.h"
+
+#define LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void written(const struct metrics *m, const char *want)
+{
+	struct buf b;
+
+	buf_init(&b, SIZE_MAX);
+	metrics_write(m, &b);
+	assert_string_equal(b.data, want);
+	buf_done(&b);
+}
+
+static size_t count_lines(const struct metrics *m, const char *with)
+{
+	struct buf b;
+	size_t n = 0;
+	char *save = NULL;
+
+	buf_init(&b, SIZE_MAX);
+	metrics_write(m, &b);
+	for (char *l = strtok_r(b.data, "\n", &save); l; l = strtok_r(NULL, "\n", &save))
+		n += strstr(l, with) != NULL;
+	buf_done(&b);
+	return n;
+}
+
+static void the_text_is_prometheus_0_0_4(void **state)
+{
+	static const double bounds[] = {0.1, 1, 10};
+	OWN(metrics) m = metrics_new();
+	struct metric *c = metrics_counter(m, "drover_steps_total", "Steps done.",
+					   LABELS("step", "result"));
+	struct metric *g = metrics_gauge(m, "drover_free", "Free machines.", NULL);
+	struct metric *h = metrics_histogram(m, "drover_wait_seconds", "Waits.", LABELS("pool"),
+					     bounds, 3);
+
+	(void)state;
+	metric_add(c, LABELS("wiping", "ok"), 1);
+	metric_add(c, LABELS("wiping", "ok"), 2);
+	metric_add(c, LABELS("wiping", "failed"), 0);
+	metric_set(g, NULL, -1.5);
+	metric_observe(h, LABELS("a"), 0.1);
+	metric_observe(h, LABELS("a"), 0.11);
+	metric_observe(h, LABELS("a"), 11);
+	written(m, "# HELP drover_steps_total Steps done.\n"
+		   "# TYPE drover_steps_total counter\n"
+		   "drover_steps_total{step=\"wiping\",result=\"ok\"} 3\n"
+		   "drover_steps_total{step=\"wiping\",result=\"failed\"} 0\n"
+		   "# HELP drover_free Free machines.\n"
+		   "# TYPE drover_free gauge\n"
+		   "drover_free -1.5\n"
+		   "# HELP drover_wait_seconds Waits.\n"
+		   "# TYPE drover_wait_seconds histogram\n"
+		   "drover_wait_seconds_bucket{pool=\"a\",le=\"0.1\"} 1\n"
+		   "drover_wait_seconds_bucket{pool=\"a\",le=\"1\"} 2\n"
+		   "drover_wait_seconds_bucket{pool=\"a\",le=\"10\"} 2\n"
+		   "drover_wait_seconds_bucket{pool=\"a\",le=\"+Inf\"} 3\n"
+		   "drover_wait_seconds_count{pool=\"a\"} 3\n"
+		   "drover_wait_seconds_sum{pool=\"a\"} 11.21\n");
+}
+
+static void a_family_without_labels_starts_at_zero(void **state)
+{
+	static const double bounds[] = {1};
+	OWN(metrics) m = metrics_new();
+
+	(void)state;
+	metrics_counter(m, "a_total", "A.", NULL);
+	metrics_histogram(m, "b", "B.", NULL, bounds, 1);
+	metrics_gauge(m, "c", "C.", LABELS("x"));
+	written(m, "# HELP a_total A.\n# TYPE a_total counter\na_total 0\n"
+		   "# HELP b B.\n# TYPE b histogram\nb_bucket{le=\"1\"} 0\nb_bucket{le=\"+Inf\"} 0\n"
+		   "b_count 0\nb_sum 0\n"
+		   "# HELP c C.\n# TYPE c gauge\n");
+}
+
+static void declaring_again_gives_the_same_family(void **state)
+{
+	OWN(metrics) m = metrics_new();
+	struct metric *a = metrics_counter(m, "a_total", "A.", LABELS("x"));
+
+	(void)state;
+	metric_add(a, LABELS("1"), 5);
+	assert_ptr_equal(metrics_counter(m, "a_total", "Another text.", LABELS("x")), a);
+	assert_true(metric_get(a, LABELS("1")) == 5);
+	assert_true(metric_get(a, LABELS("2")) == 0);
+	assert_int_equal(count_lines(m, "x=\"2\""), 0); /* asking makes no series */
+}
+
+static void values_are_escaped(void **state)
+{
+	OWN(metrics) m = metrics_new();
+	struct metric *a = metrics_gauge(m, "a", "Back\\slash and\nline.", LABELS("x", "y"));
+
+	(void)state;
+	metric_set(a, LABELS("q\"u\\o\nte", "\xc3\xa9\xff"), 1);
+	metric_set(a, LABELS("", ""), 2);
+	/* Two splits of one text are two series. */
+	metric_set(a, LABELS("a\",y=\"b", "c"), 3);
+	metric_set(a, LABELS("a", "b\",y=\"c"), 4);
+	written(m, "# HELP a Back\\\\slash and\\nline.\n# TYPE a gauge\n"
+		   "a{x=\"q\\\"u\\\\o\\nte\",y=\"\xc3\xa9?\"} 1\n"
+		   "a{x=\"\",y=\"\"} 2\n"
+		   "a{x=\"a\\\",y=\\\"b\",y=\"c\"} 3\n"
+		   "a{x=\"a\",y=\"b\\\",y=\\\"c\"} 4\n");
+}
+
+static void the_number_of_series_is_bounded(void **state)
+{
+	OWN(metrics) m = metrics_new();
+	struct metric *a = metrics_counter(m, "a_total", "A.", LABELS("x", "y"));
+	char name[32];
+
+	(void)state;
+	for (int i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		metric_add(a, LABELS(name, "z"), 1);
+	}
+	assert_int_equal(count_lines(m, "a_total{"), 1001);
+	assert_true(metric_get(a, LABELS("n0", "z")) == 1);
+	assert_true(metric_get(a, LABELS("n999", "z")) == 1);
+	assert_true(metric_get(a, LABELS("n1000", "z")) == 0);
+	assert_true(metric_get(a, LABELS("other", "other")) == 4000);
+	metric_add(a, LABELS("n999", "z"), 1); /* known ones go on */
+	assert_true(metric_get(a, LABELS("n999", "z")) == 2);
+}
+
+static void a_long_value_is_cut(void **state)
+{
+	OWN(metrics) m = metrics_new();
+	struct metric *a = metrics_gauge(m, "a", "A.", LABELS("w", "x", "y", "z"));
+	static char huge[100000];
+	struct buf b;
+
+	(void)state;
+	memset(huge, '"', sizeof(huge) - 1);
+	metric_set(a, LABELS(huge, huge, huge, huge), 1);
+	assert_true(metric_get(a, LABELS(huge, huge, huge, huge)) == 1);
+	buf_init(&b, SIZE_MAX);
+	metrics_write(m, &b);
+	assert_true(b.len < 1200);
+	buf_done(&b);
+}
+
+static void numbers_read_back(void **state)
+{
+	static const double xs[] = {0, 1, -1, 0.1, 1e300, 1e-300, 1.0 / 3, 123456789012345680.0, 3e9};
+	OWN(metrics) m = metrics_new();
+	struct metric *a = metrics_gauge(m, "a", "A.", NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(xs) / sizeof(xs[0]); i++) {
+		struct buf b;
+
+		metric_set(a, NULL, xs[i]);
+		buf_init(&b, 1000);
+		metrics_write(m, &b);
+		assert_true(strtod(strrchr(b.data, ' '), NULL) == xs[i]);
+		buf_done(&b);
+	}
+	metric_set(a, NULL, INFINITY);
+	assert_int_equal(count_lines(m, "a +Inf"), 1);
+	metric_set(a, NULL, -INFINITY);
+	assert_int_equal(count_lines(m, "a -Inf"), 1);
+	metric_set(a, NULL, NAN);
+	assert_int_equal(count_lines(m, "a NaN"), 1);
+}
+
+static void not_a_number_does_not_spoil_a_sum(void **state)
+{
+	static const double bounds[] = {1};
+	OWN(metrics) m = metrics_new();
+	struct metric *h = metrics_histogram(m, "h", "H.", NULL, bounds, 1);
+
+	(void)state;
+	metric_observe(h, NULL, NAN);
+	metric_observe(h, NULL, 1);
+	assert_int_equal(count_lines(m, "h_sum 1"), 1);
+	assert_int_equal(count_lines(m, "h_count 1"), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_text_is_prometheus_0_0_4),
+		cmocka_unit_test(a_family_without_labels_starts_at_zero),
+		cmocka_unit_test(declaring_again_gives_the_same_family),
+		cmocka_unit_test(values_are_escaped),
+		cmocka_unit_test(the_number_of_series_is_bounded),
+		cmocka_unit_test(a_long_value_is_cut),
+		cmocka_unit_test(numbers_read_back),
+		cmocka_unit_test(not_a_number_does_not_spoil_a_sum),
+	};
+
+	metrics_free(NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
