@@ -1,0 +1,39 @@
+#ifndef WIPE_AGENT_H
+#define WIPE_AGENT_H
+
+#include "base/http.h"
+#include "base/loop.h"
+#include "wipe/host.h"
+#include "wipe/proto.h"
+
+/*
+ * agent: one machine's session with drover: hello, then orders by long poll, reports back.
+ *
+ * A lost connection is tried again for ever, with jitter: the agent never gives up, reboots or
+ * invents work by itself.  It ends in one of two ways: the order `poweroff`, or ten
+ * minutes in which drover answered nothing but 401 and 403.
+ *
+ * Orders: the same id gets the same result, without being carried out twice; a
+ * fence lower than the highest seen is refused (StaleFence); an order that comes while another runs waits, the
+ * newest one only.  Results are delivered in order and kept until drover took them; progress is sent at most
+ * once a second and may be lost.
+ */
+struct agent;
+
+struct agent_config {
+	struct loop_group *group;
+	struct http *http;             /* outlives the agent */
+	const struct host *host;
+	const struct proto_boot *boot; /* outlives the agent */
+	const char *boot_id, *version; /* copied */
+	int trust;                     /* enum wipe_trust */
+	void (*power_off)(void *arg);  /* may return (tests): nothing is done after it */
+	void (*set_clock)(int64_t wall_ms, void *arg); /* drover's clock, from its welcome */
+	void (*say)(const char *what, const char *detail, const struct err *e, void *arg); /* for the log; detail, e: may be NULL */
+	void *arg;
+};
+struct agent *agent_new(const struct agent_config *c, struct err *e);
+void agent_start(struct agent *a);
+void agent_free(struct agent *a);
+
+#endif

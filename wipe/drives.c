@@ -1,0 +1,154 @@
+#include "wipe/drives.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/str.h"
+#include "wipe/dio.h"
+
+const char *drive_name(const struct proto_drive *d)
+{
+	const char *slash = strrchr(d->path, '/');
+
+	return slash ? slash + 1 : d->path;
+}
+
+static bool has_no_medium(const char *name)
+{
+	static const char *const none[] = {"loop", "ram", "zram", "md", "dm-", "sr", "fd", "nbd"};
+
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
+		if (str_starts(name, none[i]))
+			return true;
+	return false;
+}
+
+/* Identities are compared and travel in JSON and names: one word of printable characters. */
+static const char *one_word(struct arena *a, const char *s)
+{
+	char *out = arena_strdup(a, s), *w = out;
+
+	for (const char *r = out; *r; r++) {
+		bool plain = isgraph((unsigned char)*r) && *r != '"' && *r != '\\';
+
+		if (plain)
+			*w++ = *r;
+		else if (w > out && w[-1] != '_')
+			*w++ = '_';
+	}
+	while (w > out && w[-1] == '_')
+		w--;
+	*w = '\0';
+	return out;
+}
+
+/* Unit serial number page (SPC): 4 bytes of head, then the text. */
+static const char *scsi_serial(const struct host *h, struct arena *a, const char *name)
+{
+	unsigned char page[256];
+	char path[512];
+	size_t n;
+
+	snprintf(path, sizeof(path), "%s/block/%s/device/vpd_pg80", h->sys, name);
+	n = host_bytes(page, sizeof(page), path);
+	if (n <= 4)
+		return NULL;
+	if (n - 4 > page[3])
+		n = 4u + page[3];
+	return one_word(a, arena_strndup(a, (const char *)page + 4, n - 4));
+}
+
+static const char *type_of(const struct host *h, struct arena *a, const char *name)
+{
+	if (str_starts(name, "nvme"))
+		return "NVMe";
+	if (str_starts(name, "vd"))
+		return "Virtio";
+	if (str_starts(name, "mmcblk"))
+		return "MMC";
+	if (str_eq(host_line(a, "%s/block/%s/device/vendor", h->sys, name), "ATA"))
+		return "SATA";
+	return str_starts(name, "sd") ? "SAS" : "Other";
+}
+
+static void read_identity(const struct host *h, struct arena *a, const char *name,
+			  struct proto_drive *d)
+{
+	const char *id;
+
+	d->type = type_of(h, a, name);
+	d->model = str_or(host_line(a, "%s/block/%s/device/model", h->sys, name), d->type);
+	d->serial = host_line(a, "%s/block/%s/device/serial", h->sys, name);
+	if (!d->serial)
+		d->serial = host_line(a, "%s/block/%s/serial", h->sys, name);
+	if (!d->serial)
+		d->serial = scsi_serial(h, a, name);
+	id = host_line(a, "%s/block/%s/wwid", h->sys, name);
+	if (!id)
+		id = host_line(a, "%s/block/%s/device/wwid", h->sys, name);
+	if (!id && d->serial)
+		id = arena_printf(a, "%s.%s.%s", d->type, d->model, d->serial);
+	/* Nothing but the slot tells it apart: better than no name, and it will not match another's. */
+	if (!id)
+		id = arena_printf(a, "%s.%s.at.%s", d->type, d->model, name);
+	d->wwn = one_word(a, id);
+}
+
+/* Two drives under one identity (multipath, or bad firmware): both are seen, under two names, so
+ * that neither escapes the wipe. */
+static void tell_apart(struct arena *a, struct drive_list *l)
+{
+	for (size_t i = 1; i < l->n; i++) {
+		int same = 1;
+
+		for (size_t k = 0; k < i; k++)
+			same += str_eq(l->v[k].wwn, l->v[i].wwn);
+		if (same > 1)
+			l->v[i].wwn = arena_printf(a, "%s#%d", l->v[i].wwn, same);
+	}
+}
+
+void drives_scan(const struct host *h, struct arena *a, struct drive_list *out)
+{
+	const char **names;
+	size_t n = host_names(a, arena_printf(a, "%s/block", h->sys), &names);
+
+	out->n = 0;
+	out->v = arena_calloc(a, n + 1, sizeof(*out->v));
+	for (size_t i = 0; i < n; i++) {
+		struct proto_drive *d = &out->v[out->n];
+		int64_t sectors = host_number(0, "%s/block/%s/size", h->sys, names[i]);
+
+		if (has_no_medium(names[i]) || sectors <= 0 || sectors > INT64_MAX / 512 ||
+		    host_number(0, "%s/block/%s/hidden", h->sys, names[i]))
+			continue;
+		d->path = arena_printf(a, "%s/%s", h->dev, names[i]);
+		d->bytes = sectors * 512;
+		d->block_size = host_number(512, "%s/block/%s/queue/logical_block_size", h->sys, names[i]);
+		d->rotational = host_number(0, "%s/block/%s/queue/rotational", h->sys, names[i]) == 1;
+		d->removable = host_number(0, "%s/block/%s/removable", h->sys, names[i]) == 1;
+		d->read_only = host_number(0, "%s/block/%s/ro", h->sys, names[i]) == 1;
+		read_identity(h, a, names[i], d);
+		out->n++;
+	}
+	tell_apart(a, out);
+}
+
+void drives_read_stamps(const struct host *h, struct arena *a, struct drive_list *list)
+{
+	char *block = dio_buffer(PROTO_STAMP_SIZE);
+
+	for (size_t i = 0; i < list->n; i++) {
+		struct proto_drive *p = &list->v[i];
+		struct dio d;
+		struct err e;
+
+		if (dio_open(&d, h, drive_name(p), false, &e) < 0)
+			continue;
+		if (!dio_read(&d, block, PROTO_STAMP_SIZE, 0, &e))
+			(void)proto_stamp_read(block, a, &p->stamp_record, &p->stamp);
+		dio_close(&d);
+	}
+	free(block);
+}

@@ -1,0 +1,24 @@
+#ifndef WIPE_DRIVES_H
+#define WIPE_DRIVES_H
+
+#include "base/arena.h"
+#include "wipe/host.h"
+#include "wipe/proto.h"
+
+/*
+ * drives: which drives the machine has, from sysfs.  Blocking: only from loop_work().
+ *
+ * What has no medium of its own (loop, RAM, device mapper, software RAID), optical
+ * drives and empty slots are left out; hidden paths of NVMe multipath too.
+ */
+struct drive_list {
+	struct proto_drive *v; /* strings and array in the arena given */
+	size_t n;
+};
+void drives_scan(const struct host *h, struct arena *a, struct drive_list *out);
+/* Fill in stamp and stamp_record of each: reads its first block; an unreadable one has no stamp. */
+void drives_read_stamps(const struct host *h, struct arena *a, struct drive_list *list);
+/* "nvme0n1" of "/dev/nvme0n1" */
+const char *drive_name(const struct proto_drive *d);
+
+#endif

@@ -1,0 +1,334 @@
+#include "wipe/erase.h"
+
+#include <errno.h>
+#include <linux/nvme_ioctl.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "wipe/dio.h"
+#include "wipe/drives.h"
+
+#define PIECE (4 << 20)
+/* Longer than any drive takes; a command that a drive never ends must not hold the machine for ever. */
+#define FORMAT_TIMEOUT_MS (4u * 3600 * 1000)
+
+/* One pass down the ladder. */
+struct pass {
+	struct erase *x;
+	struct dio dio;
+	char *piece;             /* PIECE bytes of zeros */
+	uint8_t *identify;       /* 4096 bytes */
+	struct verify verify;
+	/* what the NVMe controller says it can do */
+	bool can_format, can_crypto;
+	uint32_t nsid, lbaf;     /* lbaf: cdw10 that keeps the format as it is */
+};
+
+/* NVM Express Base 2.0: Identify 06h, figures 275 and 280 (NVM command set for the namespace). */
+static int identify(struct pass *p, uint32_t nsid, uint32_t cns)
+{
+	struct nvme_passthru_cmd c = {
+		.opcode = 0x06,
+		.nsid = nsid,
+		.addr = (uintptr_t)p->identify,
+		.data_len = 4096,
+		.cdw10 = cns,
+		.timeout_ms = 10000,
+	};
+
+	memset(p->identify, 0, 4096);
+	return p->x->host->nvme_admin(p->dio.fd, &c);
+}
+
+static void read_abilities(struct pass *p)
+{
+	const struct host *h = p->x->host;
+	const char *name = drive_name(p->x->drive);
+	uint8_t flbas, dps;
+
+	if (!str_eq(p->x->drive->type, "NVMe") || !h->nvme_admin)
+		return;
+	p->nsid = (uint32_t)host_number(0, "%s/block/%s/nsid", h->sys, name);
+	if (!p->nsid || identify(p, 0, 1) != 0)
+		return;
+	p->can_format = p->identify[256] & 2;                    /* OACS: Format NVM */
+	p->can_crypto = p->can_format && (p->identify[524] & 4); /* FNA: cryptographic erase */
+	if (identify(p, p->nsid, 0) != 0) {
+		p->can_format = p->can_crypto = false;
+		return;
+	}
+	flbas = p->identify[26];
+	dps = p->identify[29];
+	p->lbaf = (flbas & 0x0fu) | (flbas & 0x10u) | (dps & 7u) << 5 | (dps & 8u) << 5 |
+		  (flbas & 0x60u) << 7;
+}
+
+static int format(struct pass *p, uint32_t ses, struct err *e)
+{
+	struct nvme_passthru_cmd c = {
+		.opcode = 0x80,
+		.nsid = p->nsid,
+		.cdw10 = p->lbaf | ses << 9,
+		.timeout_ms = FORMAT_TIMEOUT_MS,
+	};
+	int rc;
+
+	atomic_store(&p->x->progress.phase, "format");
+	rc = p->x->host->nvme_admin(p->dio.fd, &c);
+	p->x->device.raw_status = rc < 0 ? errno : rc;
+	if (rc < 0)
+		return err_errno(e, errno, "Format NVM");
+	if (rc > 0)
+		return err_set(e, ERR_UNSUPPORTED, rc, "Format NVM: status %xh", (unsigned)rc);
+	return 0;
+}
+
+static bool has_crypto(const struct pass *p)
+{
+	return p->can_crypto;
+}
+
+static int run_crypto(struct pass *p, struct err *e)
+{
+	struct erase *x = p->x;
+
+	/* What the samples held: after the key is gone a block may read as noise. */
+	x->nprints = x->samples;
+	x->prints = mem_calloc((size_t)x->nprints + 1, sizeof(*x->prints));
+	verify_fingerprint(&p->verify, x->nprints, x->prints);
+	return format(p, 2, e);
+}
+
+static bool has_format(const struct pass *p)
+{
+	return p->can_format;
+}
+
+static int run_user_data(struct pass *p, struct err *e)
+{
+	return format(p, 1, e);
+}
+
+static bool always(const struct pass *p)
+{
+	(void)p;
+	return true;
+}
+
+static int run_overwrite(struct pass *p, struct err *e)
+{
+	struct erase_progress *g = &p->x->progress;
+	int64_t at = 0;
+
+	atomic_store(&g->done_bytes, 0);
+	atomic_store(&g->total_bytes, p->dio.bytes);
+	atomic_store(&g->phase, "overwrite");
+	while (at < p->dio.bytes) {
+		int64_t left = p->dio.bytes - at;
+		size_t n = left < PIECE ? (size_t)left : PIECE;
+
+		if (dio_write(&p->dio, p->piece, n, at, e) < 0) {
+			p->x->device.raw_status = e->code;
+			return -1;
+		}
+		at += (int64_t)n;
+		atomic_store(&g->done_bytes, at);
+	}
+	return dio_flush(&p->dio, e);
+}
+
+static const struct rung {
+	const char *technique;
+	enum wipe_level level;
+	enum verify_accept accept;
+	bool (*supported)(const struct pass *p);
+	int (*run)(struct pass *p, struct err *e);
+} ladder[] = {
+	{"FormatCrypto", WIPE_CLEAR, VERIFY_CHANGED, has_crypto, run_crypto},
+	{"FormatUserData", WIPE_CLEAR, VERIFY_CONSTANT, has_format, run_user_data},
+	{"Overwrite", WIPE_CLEAR, VERIFY_ZEROS, always, run_overwrite},
+};
+
+void erase_init(struct erase *x, const struct host *h, const struct proto_drive *d,
+		const struct secret *nonce, int minimum_level, int64_t samples)
+{
+	memset(x, 0, sizeof(*x));
+	x->host = h;
+	x->drive = d;
+	x->nonce = nonce;
+	x->minimum_level = minimum_level;
+	x->samples = samples < 0 ? 0 : samples > VERIFY_MAX_SAMPLES ? VERIFY_MAX_SAMPLES : samples;
+	x->device.type = d->type;
+	x->device.model = d->model;
+	x->device.serial = d->serial;
+	x->device.wwn = d->wwn;
+	x->device.bytes = d->bytes;
+	x->device.technique = "None";
+	x->device.level = WIPE_FAIL;
+	x->device.reason = "NotWiped";
+	atomic_store(&x->progress.phase, "canaries");
+}
+
+void erase_done(struct erase *x)
+{
+	free(x->prints);
+	x->prints = NULL;
+}
+
+static int fail(struct erase *x, const char *reason)
+{
+	x->device.level = WIPE_FAIL;
+	x->device.reason = reason;
+	return -1;
+}
+
+static int open_pass(struct pass *p, struct erase *x, bool write, struct err *e)
+{
+	memset(p, 0, sizeof(*p));
+	p->x = x;
+	p->dio.fd = -1;
+	p->piece = dio_buffer(PIECE);
+	p->identify = dio_buffer(VERIFY_BLOCK);
+	p->verify = (struct verify){
+		.drive = &p->dio,
+		.nonce = x->nonce,
+		.wwn = x->drive->wwn,
+		.buf = dio_buffer(VERIFY_BLOCK),
+		.done_bytes = &x->progress.done_bytes,
+	};
+	if (dio_open(&p->dio, x->host, drive_name(x->drive), write, e) < 0)
+		return -1;
+	/* Another drive in its place, or one that changed its size, is not the one that was named. */
+	if (p->dio.bytes != x->drive->bytes)
+		return err_set(e, ERR_CONFLICT, 0, "size changed since it was found");
+	return 0;
+}
+
+static void close_pass(struct pass *p)
+{
+	dio_close(&p->dio);
+	free(p->piece);
+	free(p->identify);
+	free(p->verify.buf);
+}
+
+static int run_rung(struct pass *p, const struct rung *r, struct err *e)
+{
+	struct erase *x = p->x;
+	int64_t unreadable = 0;
+	int found;
+
+	x->device.technique = r->technique;
+	x->device.raw_status = 0;
+	x->accept = r->accept;
+	if (r->run(p, e) < 0) {
+		if (!x->device.raw_status)
+			x->device.raw_status = e->code;
+		return fail(x, "DriveFailed");
+	}
+	found = verify_find(&p->verify, &unreadable);
+	x->device.canaries.found = found;
+	if (found) {
+		(void)fail(x, "EraseUnverified");
+		return err_set(e, ERR_PROTOCOL, 0, "%s reported success and left %d canaries",
+			       r->technique, found);
+	}
+	/* After a cryptographic erase a block may be unreadable until it is written; the samples decide. */
+	if (unreadable && r->accept != VERIFY_CHANGED) {
+		(void)fail(x, "DriveFailed");
+		return err_set(e, ERR_UNAVAILABLE, EIO, "%d places cannot be read", (int)unreadable);
+	}
+	x->device.level = r->level;
+	x->device.reason = NULL;
+	return 0;
+}
+
+static int run_ladder(struct pass *p, struct err *e)
+{
+	struct erase *x = p->x;
+	int planted = verify_plant(&p->verify, e);
+
+	if (planted < 0)
+		return fail(x, "DriveFailed");
+	x->device.canaries.planted = planted;
+	if (planted < VERIFY_CANARIES) {
+		(void)fail(x, "CanaryLost");
+		return err_set(e, ERR_PROTOCOL, 0, "of %d canaries written %d can be read",
+			       VERIFY_CANARIES, planted);
+	}
+	read_abilities(p);
+	for (size_t i = 0; i < sizeof(ladder) / sizeof(*ladder); i++)
+		if (ladder[i].supported(p) && !run_rung(p, &ladder[i], e))
+			return 0;
+	return -1;
+}
+
+int erase_run(struct erase *x, struct err *e)
+{
+	struct pass p;
+	int rc;
+
+	if (x->drive->read_only) {
+		(void)fail(x, "ReadOnly");
+		return err_set(e, ERR_DENIED, 0, "%s is read-only", x->drive->path);
+	}
+	rc = open_pass(&p, x, true, e);
+	if (rc < 0)
+		(void)fail(x, "DriveFailed");
+	else
+		rc = run_ladder(&p, e);
+	close_pass(&p);
+	if (!rc && x->device.level < x->minimum_level) {
+		(void)fail(x, "LevelTooLow");
+		rc = err_set(e, ERR_UNSUPPORTED, 0, "%s earns less than %s", x->device.technique,
+			     wipe_level_names[x->minimum_level]);
+	}
+	return rc < 0 ? err_wrap(e, "%s", x->drive->path) : 0;
+}
+
+int erase_verify(struct erase *x, int64_t samples, struct err *e)
+{
+	struct pass p;
+	struct verify_counts n = {0};
+	int64_t unreadable = 0;
+	bool print = x->accept == VERIFY_CHANGED;
+	int rc;
+
+	if (samples < 0 || samples > VERIFY_MAX_SAMPLES)
+		samples = VERIFY_MAX_SAMPLES;
+	if (print && samples > x->nprints)
+		samples = x->nprints;
+	atomic_store(&x->progress.done_bytes, 0);
+	atomic_store(&x->progress.total_bytes, 2 * VERIFY_EDGE + samples * VERIFY_BLOCK);
+	atomic_store(&x->progress.phase, "verify");
+	/* A fresh descriptor, and O_DIRECT: nothing is left of what was written through the other. */
+	rc = open_pass(&p, x, false, e);
+	if (!rc) {
+		x->device.canaries.found = verify_find(&p.verify, &unreadable);
+		verify_sample(&p.verify, x->accept, samples,
+			      print ? (const uint8_t(*)[16])x->prints : NULL, &n);
+	}
+	close_pass(&p);
+	if (rc < 0) {
+		(void)fail(x, "DriveFailed");
+		return err_wrap(e, "%s", x->drive->path);
+	}
+	x->device.reads.clean = n.clean;
+	x->device.reads.dirty = n.dirty;
+	x->device.reads.unreadable = n.unreadable + unreadable;
+	/* Only a wipe that succeeded can be confirmed; its own failure stands. */
+	if (x->device.level == WIPE_FAIL)
+		return err_set(e, ERR_INVALID, 0, "%s: was not wiped: %s", x->drive->path, x->device.reason);
+	if (x->device.canaries.found || n.dirty) {
+		(void)fail(x, "EraseUnverified");
+		return err_set(e, ERR_PROTOCOL, 0, "%s: %d canaries and %d dirty blocks found", x->drive->path,
+			       (int)x->device.canaries.found, (int)n.dirty);
+	}
+	if (x->device.reads.unreadable) {
+		(void)fail(x, "DriveFailed");
+		return err_set(e, ERR_UNAVAILABLE, EIO, "%s: %d blocks cannot be read", x->drive->path,
+			       (int)x->device.reads.unreadable);
+	}
+	return 0;
+}

@@ -1,0 +1,52 @@
+#ifndef WIPE_ERASE_H
+#define WIPE_ERASE_H
+
+#include <stdatomic.h>
+#include "base/secret.h"
+#include "wipe/host.h"
+#include "wipe/proto.h"
+#include "wipe/verify.h"
+
+/*
+ * erase: one drive, down a ladder of techniques, best first.
+ *
+ * Which rungs a drive has is asked of the drive, never told from its name.  A rung
+ * that is refused, fails, or leaves a canary behind gives way to the next; what earns
+ * no level (Format without erase, discard, Write Zeroes) is no rung.  Success
+ * is only ever a positive observation: a drive starts at Fail.
+ *
+ * Levels as in IEEE 2883-2022: Format earns Clear in either mode (Purge only
+ * where a vendor says that its implementation meets the standard, which a drive
+ * cannot tell us); an overwrite by the host earns Clear.
+ *
+ * Blocking: only from loop_work().  Everything is allocated before the drive is touched.
+ */
+struct erase_progress {
+	_Atomic(const char *) phase; /* "canaries", "format", "overwrite", "verify" */
+	_Atomic int64_t done_bytes, total_bytes;
+};
+
+/* One drive through wipe and verify.  Strings in device belong to drive and to constants. */
+struct erase {
+	const struct host *host;
+	const struct proto_drive *drive; /* its strings outlive the erase */
+	const struct secret *nonce;
+	int minimum_level;               /* what reaches less has failed */
+	int64_t samples;
+	struct erase_progress progress;
+
+	struct evidence_device device;   /* the result so far */
+	enum verify_accept accept;       /* what the technique used leaves behind */
+	uint8_t (*prints)[16];           /* of the samples before a cryptographic erase, or NULL */
+	int64_t nprints;
+};
+void erase_init(struct erase *x, const struct host *h, const struct proto_drive *d,
+		const struct secret *nonce, int minimum_level, int64_t samples);
+void erase_done(struct erase *x);
+
+/* Fills in x->device; a failure is in its level and reason, with *e saying more (-1). */
+int erase_run(struct erase *x, struct err *e) __attribute__((warn_unused_result));
+/* After erase_run: samples reads; adds what they say to x->device. */
+int erase_verify(struct erase *x, int64_t samples, struct err *e) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,243 @@
+#include "wipe/init.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "wipe/host.h"
+
+#define MODULES "/lib/modules/agent"
+#define QUIET_MS 400        /* no new drive for so long: they are all there */
+#define QUIET_DISK_MS 2500  /* behind SATA and SAS hosts links come up one by one */
+#define SETTLE_MS 60000
+#define MAX_LOADED 64
+
+/* --- process 1 ------------------------------------------------------------------------------------ */
+
+void init_mounts(void)
+{
+	int fd;
+
+	mkdir("/proc", 0555);
+	mkdir("/sys", 0555);
+	mkdir("/dev", 0755);
+	mkdir("/etc", 0755);
+	(void)!mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+	(void)!mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+	(void)!mount("devtmpfs", "/dev", "devtmpfs", MS_NOSUID | MS_NOEXEC, NULL);
+	fd = open("/dev/console", O_RDWR | O_CLOEXEC);
+	if (fd >= 0) {
+		dup2(fd, 0);
+		dup2(fd, 1);
+		dup2(fd, 2);
+		if (fd > 2)
+			close(fd);
+	}
+	/* The agent starts no children; what the kernel hands to process 1 is reaped by this. */
+	signal(SIGCHLD, SIG_IGN);
+}
+
+void init_power_off(void)
+{
+	sync();
+	reboot(RB_POWER_OFF);
+	for (;;)
+		pause();
+}
+
+static void nap(int ms)
+{
+	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+
+	nanosleep(&t, NULL);
+}
+
+/* --- modules -------------------------------------------------------------------------------------- */
+
+struct modules {
+	char *alias, *dep; /* whole files */
+	char *loaded[MAX_LOADED];
+	size_t nloaded;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool loading;
+	struct modules m;
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static char *slurp(const char *path)
+{
+	struct stat st;
+	char *text;
+
+	if (stat(path, &st) < 0)
+		return mem_strdup("");
+	text = mem_alloc((size_t)st.st_size + 1);
+	text[host_bytes(text, (size_t)st.st_size, path)] = '\0';
+	return text;
+}
+
+int init_alias_fits(const char *pattern, const char *modalias)
+{
+	return fnmatch(pattern, modalias, 0) == 0;
+}
+
+static void insert(struct modules *m, const char *name)
+{
+	char path[256];
+	int fd;
+
+	for (size_t i = 0; i < m->nloaded; i++)
+		if (str_eq(m->loaded[i], name))
+			return;
+	if (m->nloaded == MAX_LOADED)
+		return;
+	m->loaded[m->nloaded++] = mem_strdup(name);
+	snprintf(path, sizeof(path), MODULES "/%s.ko", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || (syscall(SYS_finit_module, fd, "", 0) < 0 && errno != EEXIST))
+		log_warn("module", LOG_S("name", name), LOG_S("error", strerror(errno)));
+	if (fd >= 0)
+		close(fd);
+}
+
+/* What it needs, in the order that `dep` gives, then the module itself. */
+static void load(struct modules *m, const char *name)
+{
+	OWN(arena) a = arena_new();
+	char *save_line, *text = arena_strdup(a, m->dep);
+
+	for (char *line = strtok_r(text, "\n", &save_line); line; line = strtok_r(NULL, "\n", &save_line)) {
+		char *save, *word = strtok_r(line, " ", &save);
+
+		if (!str_eq(word, name))
+			continue;
+		while ((word = strtok_r(NULL, " ", &save)))
+			insert(m, word);
+	}
+	insert(m, name);
+}
+
+static void load_for(struct modules *m, const char *modalias)
+{
+	OWN(arena) a = arena_new();
+	char *save_line, *text = arena_strdup(a, m->alias);
+
+	for (char *line = strtok_r(text, "\n", &save_line); line; line = strtok_r(NULL, "\n", &save_line)) {
+		char *space = strrchr(line, ' ');
+
+		if (!space)
+			continue;
+		*space = '\0';
+		if (init_alias_fits(line, modalias))
+			load(m, space + 1);
+	}
+}
+
+/* Every device of a bus whose modalias holds `part` (NULL: every one). */
+static void load_bus(struct modules *m, const char *bus, const char *part)
+{
+	OWN(arena) a = arena_new();
+	const char **names;
+	size_t n = host_names(a, arena_printf(a, "/sys/bus/%s/devices", bus), &names);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *alias = host_line(a, "/sys/bus/%s/devices/%s/modalias", bus, names[i]);
+
+		if (alias && (!part || strstr(alias, part)))
+			load_for(m, alias);
+	}
+}
+
+void init_network_modules(void)
+{
+	state.m.alias = slurp(MODULES "/alias");
+	state.m.dep = slurp(MODULES "/dep");
+	load_bus(&state.m, "pci", "bc02");
+	load_bus(&state.m, "virtio", "d00000001");
+}
+
+/* --- drives that take their time -------------------------------------------------------------------- */
+
+static size_t count_drives(bool *starting)
+{
+	OWN(arena) a = arena_new();
+	const char **names;
+	size_t drives = host_names(a, "/sys/block", &names);
+	size_t n = host_names(a, "/sys/class/nvme", &names);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *s = host_line(a, "/sys/class/nvme/%s/state", names[i]);
+
+		if (str_eq(s, "new") || str_eq(s, "connecting") || str_eq(s, "resetting"))
+			*starting = true;
+	}
+	return drives;
+}
+
+static void wait_for_drives(void)
+{
+	OWN(arena) a = arena_new();
+	const char **names;
+	size_t last = 0;
+	int quiet = 0, want;
+
+	/* Until its driver has found it, an NVMe controller has no name under /sys/class/nvme. */
+	want = host_names(a, "/sys/class/scsi_host", &names) ? QUIET_DISK_MS : QUIET_MS;
+	for (int waited = 0; waited < SETTLE_MS && quiet < want; waited += 20) {
+		bool starting = false;
+		size_t now = count_drives(&starting);
+
+		quiet = now == last && !starting ? quiet + 20 : 0;
+		last = now;
+		nap(20);
+	}
+}
+
+static void *load_storage(void *arg)
+{
+	(void)arg;
+	load_bus(&state.m, "pci", NULL);
+	load_bus(&state.m, "virtio", NULL);
+	wait_for_drives();
+	pthread_mutex_lock(&state.lock);
+	state.loading = false;
+	pthread_cond_broadcast(&state.changed);
+	pthread_mutex_unlock(&state.lock);
+	return NULL;
+}
+
+void init_storage_modules(void)
+{
+	pthread_t t;
+
+	state.loading = true;
+	if (pthread_create(&t, NULL, load_storage, NULL) != 0)
+		load_storage(NULL);
+	else
+		pthread_detach(t);
+}
+
+void init_settle(void)
+{
+	pthread_mutex_lock(&state.lock);
+	while (state.loading)
+		pthread_cond_wait(&state.changed, &state.lock);
+	pthread_mutex_unlock(&state.lock);
+}

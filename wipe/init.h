@@ -1,0 +1,24 @@
+#ifndef WIPE_INIT_H
+#define WIPE_INIT_H
+
+#include "base/err.h"
+
+/*
+ * init: the agent as process 1 of its boot image.  All blocking, before the loop starts, but for
+ * init_settle(), which loop_work() jobs call through struct host.
+ *
+ * Modules: /lib/modules/agent holds *.ko, `alias` ("PATTERN MODULE" lines) and `dep`
+ * ("MODULE DEPENDENCY..." lines, in order of loading), as image/build made them.  Only
+ * what the machine has hardware for is loaded, the network first, storage beside the
+ * first call home.
+ */
+void init_mounts(void);          /* /proc, /sys, /dev; standard streams on the console; no zombies */
+void init_network_modules(void);
+void init_storage_modules(void); /* returns at once */
+void init_settle(void);          /* until those are loaded and no new drive has appeared for a while */
+void init_power_off(void) __attribute__((noreturn));
+
+/* Does a modalias fit the pattern of modules.alias? */
+int init_alias_fits(const char *pattern, const char *modalias);
+
+#endif

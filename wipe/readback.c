@@ -1,0 +1,83 @@
+#include "wipe/readback.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/crypto.h"
+#include "base/mem.h"
+
+struct readback {
+	uint8_t seed[32];
+	uint64_t state;
+	size_t n;
+	uint64_t seen;
+	struct {
+		int64_t at;
+		uint8_t digest[CRYPTO_SHA256];
+	} v[READBACK_MAX];
+};
+
+/* splitmix64, from a random seed: which blocks are looked at need not withstand an attacker who
+ * sees the program's memory, only a drive that does not know. */
+static uint64_t next(struct readback *r)
+{
+	uint64_t z = r->state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+struct readback *readback_new(const uint8_t seed[static 32])
+{
+	struct readback *r = mem_new(struct readback);
+
+	memcpy(r->seed, seed, sizeof(r->seed));
+	memcpy(&r->state, seed, sizeof(r->state));
+	return r;
+}
+
+void readback_free(struct readback *r)
+{
+	free(r);
+}
+
+static void keep(struct readback *r, size_t slot, const uint8_t *data, int64_t at)
+{
+	r->v[slot].at = at;
+	crypto_sha256(data, VERIFY_BLOCK, r->v[slot].digest);
+}
+
+void readback_note(struct readback *r, const uint8_t *data, size_t len, int64_t at)
+{
+	size_t blocks = len / VERIFY_BLOCK, pick;
+	uint64_t slot;
+
+	if (!blocks)
+		return;
+	pick = at ? next(r) % blocks * VERIFY_BLOCK : 0;
+	/* Reservoir sampling; place 0 stays for the first block. */
+	r->seen++;
+	slot = r->n < READBACK_MAX ? r->n++ : next(r) % r->seen;
+	if (slot < READBACK_MAX && (slot || !at))
+		keep(r, slot, data + pick, at + (int64_t)pick);
+}
+
+int readback_check(const struct readback *r, struct dio *d, struct err *e)
+{
+	uint8_t *buf = dio_buffer(VERIFY_BLOCK), got[CRYPTO_SHA256];
+	int rc = 0;
+
+	for (size_t i = 0; i < r->n && !rc; i++) {
+		rc = dio_read(d, buf, VERIFY_BLOCK, r->v[i].at, e);
+		if (rc)
+			break;
+		crypto_sha256(buf, VERIFY_BLOCK, got);
+		if (memcmp(got, r->v[i].digest, sizeof(got)) != 0)
+			rc = err_set(e, ERR_PROTOCOL, 0,
+				     "the block at %" PRId64 " reads back different from what was written",
+				     r->v[i].at);
+	}
+	free(buf);
+	return rc;
+}

@@ -1,0 +1,27 @@
+#ifndef WIPE_READBACK_H
+#define WIPE_READBACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "wipe/dio.h"
+#include "wipe/verify.h"
+
+/*
+ * readback: was what was written really stored?  While data passes, the digests of
+ * blocks at random places are kept, at most READBACK_MAX, spread over all that passes
+ * however long it gets; at the end those blocks are read from the drive and compared.
+ * One job at a time; not thread-safe.
+ */
+#define READBACK_MAX 1024
+
+struct readback;
+struct readback *readback_new(const uint8_t seed[static 32]);
+void readback_free(struct readback *r);
+/* One buffer on its way to offset at, len a multiple of VERIFY_BLOCK or the drive's last piece.  The
+ * first block of all is always kept. */
+void readback_note(struct readback *r, const uint8_t *data, size_t len, int64_t at);
+/* ERR_PROTOCOL names the first block that differs. */
+int readback_check(const struct readback *r, struct dio *d, struct err *e)
+	__attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,57 @@
+#ifndef WIPE_VERIFY_H
+#define WIPE_VERIFY_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/secret.h"
+#include "wipe/dio.h"
+
+/*
+ * verify: proof that an erase happened, by canaries and samples.
+ *
+ * Before the erase, blocks that nobody can predict (HMAC of the order's nonce,
+ * the drive's name and the offset) are written at places that nobody can predict, and
+ * read back; after it, none of their sectors may be found.  Samples at other unpredictable
+ * places must read as the technique leaves a drive.  A read has three outcomes:
+ * clean, dirty, unreadable; unreadable is never clean.
+ *
+ * Blocking: only from loop_work().
+ */
+#define VERIFY_BLOCK 4096
+#define VERIFY_CANARIES 64
+#define VERIFY_EDGE (1 << 20) /* of both ends, all is read */
+#define VERIFY_MAX_SAMPLES 1000000
+
+/* What a block may hold after the erase. */
+enum verify_accept {
+	VERIFY_ZEROS,    /* overwritten with them */
+	VERIFY_CONSTANT, /* all zeros or all ones: the drive's own erase */
+	VERIFY_CHANGED,  /* anything but what was there before: the key was thrown away */
+};
+
+struct verify {
+	struct dio *drive;
+	const struct secret *nonce;
+	const char *wwn;
+	void *buf;                   /* VERIFY_BLOCK bytes of dio_buffer() */
+	_Atomic int64_t *done_bytes; /* rises with what was read; may be NULL */
+};
+struct verify_counts {
+	int64_t clean, dirty, unreadable;
+};
+
+/* How many canaries read back (64: all); the drive may be trusted to write only then.  -1: it
+ * refused a write. */
+int verify_plant(const struct verify *v, struct err *e);
+/* How many of them are still there, whole or in part.  An unreadable place counts in *unreadable (may be NULL). */
+int verify_find(const struct verify *v, int64_t *unreadable);
+
+/* What each of n sample blocks held: 16 bytes each, for VERIFY_CHANGED.  A block that was constant or
+ * could not be read gets zeros: it can tell nothing. */
+void verify_fingerprint(const struct verify *v, int64_t n, uint8_t (*prints)[16]);
+/* Both edges and n samples.  prints: from before, at VERIFY_CHANGED; else NULL. */
+void verify_sample(const struct verify *v, enum verify_accept accept, int64_t n,
+		   const uint8_t (*prints)[16], struct verify_counts *out);
+
+#endif
