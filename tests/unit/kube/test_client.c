@@ -1,0 +1,523 @@
+#include "tests/unit/testing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "tests/unit/kube/fake_api.h"
+
+struct got {
+	struct fake_api *f;
+	unsigned done;
+	json_t *object;
+	struct err e;
+	int64_t at;
+	bool free_client;
+};
+
+static void on_done(json_t *object, const struct err *e, void *arg)
+{
+	struct got *g = arg;
+
+	g->done++;
+	json_decref(g->object);
+	g->object = json_incref(object);
+	g->at = loop_now(g->f->loop);
+	err_clear(&g->e);
+	if (e)
+		g->e = *e;
+	assert_true(!object == !!e);
+	if (g->free_client) {
+		kube_client_free(g->f->c);
+		g->f->c = NULL;
+	}
+}
+
+static bool is_done(void *arg)
+{
+	return ((struct got *)arg)->done > 0;
+}
+
+static void wait_for(struct got *g)
+{
+	assert_true(fake_api_until(g->f, is_done, g, 600000));
+}
+
+static void got_free(struct got *g)
+{
+	json_decref(g->object);
+}
+
+static void an_object_is_read(void **state)
+{
+	struct fake_api f;
+	struct got g = {.f = &f};
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	fake_api_put(&f, "/api/v1/namespaces/a/pods/p", "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"}}");
+	assert_int_equal(kube_client_last_contact(f.c), 0);
+	kube_get(f.c, &KUBE_PODS, "a", "p", on_done, &g);
+	assert_int_equal(g.done, 0);
+	wait_for(&g);
+	assert_string_equal(json_str_at(g.object, "metadata", "name"), "p");
+	assert_string_equal(f.log, "GET /api/v1/namespaces/a/pods/p\n");
+	assert_string_equal(f.bearer, "first");
+	assert_true(str_starts(f.agent, "drover/") && str_ends(f.agent, " (host)"));
+	assert_true(kube_client_last_contact(f.c) > 0);
+	got_free(&g);
+	fake_api_stop(&f);
+}
+
+static void each_kind_of_resource_has_its_path(void **state)
+{
+	struct fake_api f;
+	struct got g = {.f = &f};
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	kube_get(f.c, &KUBE_NODES, NULL, "n:1 x", on_done, &g);
+	wait_for(&g);
+	kube_get(f.c, &KUBE_LEASES, "kube-system", "l", on_done, &g);
+	fake_api_run(&f, 1000);
+	kube_get_path(f.c, "/version", on_done, &g);
+	fake_api_run(&f, 1000);
+	assert_string_equal(f.log, "GET /api/v1/nodes/n:1 x\n"
+				   "GET /apis/coordination.k8s.io/v1/namespaces/kube-system/leases/l\n"
+				   "GET /version\n");
+	got_free(&g);
+	fake_api_stop(&f);
+}
+
+static void what_cannot_be_a_path_is_never_sent(void **state)
+{
+	static const struct {
+		const struct kube_resource *r;
+		const char *ns, *name;
+	} cases[] = {
+		{&KUBE_PODS, "a", "../secrets/x"}, {&KUBE_PODS, "a/b", "x"}, {&KUBE_PODS, "..", "x"}, {&KUBE_PODS, "a", "."},
+		{&KUBE_PODS, "a", ""},		   {&KUBE_PODS, "a", NULL},  {&KUBE_PODS, NULL, "x"}, {&KUBE_PODS, "", "x"},
+		{&KUBE_NODES, "a", "x"},	   {&KUBE_PODS, "a", "%2e"},
+	};
+	struct fake_api f;
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct got g = {.f = &f};
+
+		kube_get(f.c, cases[i].r, cases[i].ns, cases[i].name, on_done, &g);
+		assert_int_equal(g.done, 0);
+		wait_for(&g);
+		assert_int_equal(g.e.kind, ERR_INVALID);
+	}
+	assert_int_equal(f.requests, 0);
+	fake_api_stop(&f);
+}
+
+static bool serve_status(struct fake_api *f, struct httpd_req *q)
+{
+	const int *code = f->arg;
+
+	fake_api_status(q, *code, "Because", "pods \"x\" is so");
+	return true;
+}
+
+static void statuses_become_kinds_of_error(void **state)
+{
+	static const struct {
+		int code;
+		enum err_kind kind;
+	} cases[] = {
+		{400, ERR_INVALID},  {401, ERR_DENIED},	    {403, ERR_DENIED},	    {404, ERR_NOT_FOUND},
+		{409, ERR_CONFLICT}, {410, ERR_NOT_FOUND},  {422, ERR_INVALID},	    {429, ERR_UNAVAILABLE},
+		{500, ERR_UNAVAILABLE}, {503, ERR_UNAVAILABLE}, {504, ERR_UNAVAILABLE},
+	};
+	struct fake_api f;
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	f.serve = serve_status;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct got g = {.f = &f};
+		int code = cases[i].code;
+
+		f.arg = &code;
+		kube_get(f.c, &KUBE_PODS, "a", "x", on_done, &g);
+		wait_for(&g);
+		assert_int_equal(g.e.kind, cases[i].kind);
+		assert_int_equal(g.e.code, code);
+		assert_string_equal(g.e.text, "Because: pods \"x\" is so");
+	}
+	assert_int_equal(f.requests, sizeof(cases) / sizeof(cases[0]));
+	fake_api_stop(&f);
+}
+
+static bool serve_text(struct fake_api *f, struct httpd_req *q)
+{
+	httpd_reply(q, 200, "application/json", f->arg, strlen(f->arg));
+	return true;
+}
+
+static void nonsense_is_a_protocol_error(void **state)
+{
+	static const char *const cases[] = {"", "<html>", "[1]", "{\"a\":1,\"a\":2}", "{\"kind\":"};
+	struct fake_api f;
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	f.serve = serve_text;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct got g = {.f = &f};
+
+		f.arg = (void *)(uintptr_t)cases[i];
+		kube_get(f.c, &KUBE_PODS, "a", "x", on_done, &g);
+		wait_for(&g);
+		assert_int_equal(g.e.kind, ERR_PROTOCOL);
+	}
+	fake_api_stop(&f);
+}
+
+/* The first *arg requests are refused with Retry-After 2. */
+static bool serve_busy(struct fake_api *f, struct httpd_req *q)
+{
+	unsigned *left = f->arg;
+
+	if (!*left)
+		return false;
+	--*left;
+	httpd_reply_header(q, "Retry-After", "2");
+	fake_api_status(q, *left % 2 ? 503 : 429, "TooManyRequests", "busy");
+	return true;
+}
+
+static void a_busy_server_is_waited_for_inside_the_deadline(void **state)
+{
+	struct fake_api f;
+	struct got g = {.f = &f};
+	unsigned busy = 3;
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	fake_api_put(&f, "/api/v1/nodes/n", "{\"metadata\":{\"name\":\"n\"}}");
+	f.serve = serve_busy;
+	f.arg = &busy;
+	kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g);
+	wait_for(&g);
+	assert_int_equal(g.e.kind, ERR_NONE);
+	assert_int_equal(f.requests, 4);
+	assert_true(g.at >= 6000 && g.at < 9000);
+
+	busy = 1000;
+	g.done = 0;
+	kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g);
+	wait_for(&g);
+	assert_int_equal(g.e.kind, ERR_UNAVAILABLE);
+	assert_int_equal(g.e.retry_after_ms, 2000);
+	got_free(&g);
+	fake_api_stop(&f);
+}
+
+static void a_refused_eviction_is_told_at_once(void **state)
+{
+	struct fake_api f;
+	struct got g = {.f = &f};
+	unsigned busy = 1;
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	f.serve = serve_busy;
+	f.arg = &busy;
+	kube_evict(f.c, "a", "p", "uid-1", 30, on_done, &g);
+	wait_for(&g);
+	assert_int_equal(g.e.code, 429);
+	assert_int_equal(f.requests, 1);
+	assert_string_equal(f.log, "POST /api/v1/namespaces/a/pods/p/eviction\n");
+	assert_string_equal(json_str_at(f.body, "apiVersion"), "policy/v1");
+	assert_string_equal(json_str_at(f.body, "metadata", "name"), "p");
+	assert_string_equal(json_str_at(f.body, "deleteOptions", "preconditions", "uid"), "uid-1");
+	assert_int_equal(json_int_at(f.body, "deleteOptions", "gracePeriodSeconds"), 30);
+	fake_api_stop(&f);
+}
+
+static void patches_say_their_type_and_conflicts_are_told(void **state)
+{
+	struct fake_api f;
+	struct got g = {.f = &f};
+	OWN_JSON patch = json_pack("{s:{s:s}, s:{s:i}}", "metadata", "resourceVersion", "101", "spec", "a", 2);
+	OWN_JSON list = json_pack("[{s:s, s:s}]", "op", "remove", "path", "/spec");
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	fake_api_put(&f, "/api/v1/nodes/n",
+		     "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"a\":1,\"ours\":null},\"unheard\":{\"of\":[1]}}");
+	kube_patch(f.c, &KUBE_NODES, NULL, "n", NULL, KUBE_PATCH_MERGE, patch, on_done, &g);
+	wait_for(&g);
+	assert_int_equal(g.e.kind, ERR_NONE);
+	assert_string_equal(f.content_type, "application/merge-patch+json");
+	assert_int_equal(json_int_at(g.object, "spec", "a"), 2);
+	/* What this program never heard of is still there. */
+	assert_int_equal(json_array_size(json_at(fake_api_get(&f, "/api/v1/nodes/n"), "unheard", "of")), 1);
+
+	g.done = 0;
+	kube_patch(f.c, &KUBE_NODES, NULL, "n", NULL, KUBE_PATCH_MERGE, patch, on_done, &g);
+	wait_for(&g);
+	assert_int_equal(g.e.kind, ERR_CONFLICT);
+	assert_string_equal(g.e.text, "Conflict: the object has been modified");
+
+	g.done = 0;
+	kube_patch(f.c, &KUBE_NODES, NULL, "n", "status", KUBE_PATCH_JSON, list, on_done, &g);
+	wait_for(&g);
+	assert_string_equal(f.content_type, "application/json-patch+json");
+	assert_string_equal(f.path, "/api/v1/nodes/n/status");
+	g.done = 0;
+	kube_patch(f.c, &KUBE_NODES, NULL, "n", NULL, KUBE_PATCH_STRATEGIC, patch, on_done, &g);
+	wait_for(&g);
+	assert_string_equal(f.content_type, "application/strategic-merge-patch+json");
+	got_free(&g);
+	fake_api_stop(&f);
+}
+
+static void objects_are_made_and_deleted_with_preconditions(void **state)
+{
+	struct fake_api f;
+	struct got g = {.f = &f};
+	OWN_JSON object = json_pack("{s:{s:s}}", "metadata", "name", "s");
+	struct kube_delete_opts o = {.uid = "u", .resource_version = "7", .propagation = "Foreground", .grace_s = 0};
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	kube_create(f.c, &KUBE_SECRETS, "a", object, on_done, &g);
+	wait_for(&g);
+	assert_int_equal(g.e.kind, ERR_NONE);
+	g.done = 0;
+	kube_create(f.c, &KUBE_SECRETS, "a", object, on_done, &g);
+	wait_for(&g);
+	assert_int_equal(g.e.kind, ERR_CONFLICT);
+	g.done = 0;
+	kube_delete(f.c, &KUBE_SECRETS, "a", "s", &o, on_done, &g);
+	wait_for(&g);
+	assert_int_equal(g.e.kind, ERR_NONE);
+	assert_string_equal(json_str_at(f.body, "kind"), "DeleteOptions");
+	assert_string_equal(json_str_at(f.body, "propagationPolicy"), "Foreground");
+	assert_string_equal(json_str_at(f.body, "preconditions", "uid"), "u");
+	assert_string_equal(json_str_at(f.body, "preconditions", "resourceVersion"), "7");
+	assert_true(json_is_integer(json_at(f.body, "gracePeriodSeconds")));
+	g.done = 0;
+	kube_delete(f.c, &KUBE_SECRETS, "a", "s", NULL, on_done, &g);
+	wait_for(&g);
+	assert_int_equal(g.e.kind, ERR_NOT_FOUND);
+	assert_string_equal(json_str_at(f.body, "propagationPolicy"), "Background");
+	assert_null(json_at(f.body, "gracePeriodSeconds"));
+	g.done = 0;
+	kube_create(f.c, &KUBE_SECRETS, NULL, object, on_done, &g);
+	wait_for(&g);
+	assert_int_equal(g.e.kind, ERR_INVALID);
+	got_free(&g);
+	fake_api_stop(&f);
+}
+
+static void calls_keep_to_the_rate(void **state)
+{
+	struct fake_api f;
+	struct got g[6] = {0};
+
+	(void)state;
+	fake_api_start(&f, &(struct kube_client_spec){.qps = 0.5, .burst = 3, .timeout_ms = 5000});
+	for (int i = 0; i < 6; i++) {
+		g[i].f = &f;
+		kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g[i]);
+	}
+	fake_api_run(&f, 1000);
+	assert_int_equal(f.requests, 3);
+	fake_api_run(&f, 2000);
+	assert_int_equal(f.requests, 4);
+	fake_api_run(&f, 3000);
+	/* The last one found no token within its five seconds. */
+	assert_int_equal(f.requests, 5);
+	assert_int_equal(g[4].e.kind, ERR_NOT_FOUND);
+	assert_int_equal(g[5].done, 1);
+	assert_int_equal(g[5].e.kind, ERR_UNAVAILABLE);
+	fake_api_stop(&f);
+}
+
+static bool serve_never(struct fake_api *f, struct httpd_req *q)
+{
+	(void)f;
+	(void)q;
+	return true;
+}
+
+static void few_calls_are_in_flight_at_once_and_all_end_in_time(void **state)
+{
+	struct fake_api f;
+	struct got g[5] = {0};
+
+	(void)state;
+	fake_api_start(&f, &(struct kube_client_spec){.max_in_flight = 2, .timeout_ms = 4000});
+	f.serve = serve_never;
+	for (int i = 0; i < 5; i++) {
+		g[i].f = &f;
+		kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g[i]);
+	}
+	fake_api_run(&f, 1000);
+	assert_int_equal(f.requests, 2);
+	fake_api_run(&f, 3500);
+	assert_int_equal(g[0].e.kind, ERR_TIMEOUT);
+	assert_int_equal(g[1].e.kind, ERR_TIMEOUT);
+	assert_int_equal(g[4].e.kind, ERR_UNAVAILABLE);
+	fake_api_stop(&f);
+}
+
+static void a_cancelled_call_is_not_heard_of(void **state)
+{
+	struct fake_api f;
+	struct got g = {.f = &f}, h = {.f = &f};
+	struct kube_call *queued, *sent;
+
+	(void)state;
+	fake_api_start(&f, &(struct kube_client_spec){.max_in_flight = 1});
+	sent = kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g);
+	queued = kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g);
+	kube_get(f.c, &KUBE_NODES, NULL, "m", on_done, &h);
+	f.serve = serve_never;
+	fake_api_run(&f, 100);
+	assert_int_equal(f.requests, 1);
+	f.serve = NULL;
+	kube_call_cancel(queued);
+	kube_call_cancel(sent);
+	kube_call_cancel(NULL);
+	fake_api_run(&f, 1000);
+	assert_int_equal(g.done, 0);
+	assert_int_equal(h.done, 1);
+	assert_int_equal(f.requests, 2);
+	fake_api_stop(&f);
+}
+
+/* Node m is never answered. */
+static bool serve_but_m(struct fake_api *f, struct httpd_req *q)
+{
+	(void)q;
+	return str_ends(f->path, "/m");
+}
+
+static void a_client_may_be_freed_by_a_reply(void **state)
+{
+	struct fake_api f;
+	struct got g = {.f = &f, .free_client = true}, h = {.f = &f};
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	f.serve = serve_but_m;
+	kube_get(f.c, &KUBE_NODES, NULL, "m", on_done, &h);
+	kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g);
+	fake_api_run(&f, 60000);
+	assert_int_equal(g.done, 1);
+	assert_int_equal(h.done, 0);
+	fake_api_stop(&f);
+}
+
+static bool serve_bearer(struct fake_api *f, struct httpd_req *q)
+{
+	if (!strcmp(f->bearer, f->arg))
+		return false;
+	fake_api_status(q, 401, "Unauthorized", "Unauthorized");
+	return true;
+}
+
+static void write_token(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void a_rotated_token_is_read_again(void **state)
+{
+	char path[] = "/tmp/drover-token-XXXXXX";
+	int fd = mkstemp(path);
+	struct kube_config config = {.server = (char *)(uintptr_t)FAKE_API_ORIGIN, .token_file = path};
+	struct fake_api f;
+	struct got g = {.f = &f};
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(close(fd), 0);
+	write_token(path, "one\n");
+	fake_api_start(&f, &(struct kube_client_spec){.config = &config});
+	kube_get_path(f.c, "/version", on_done, &g);
+	wait_for(&g);
+	assert_string_equal(f.bearer, "one");
+	write_token(path, "two\n");
+	fake_api_run(&f, 30000);
+	kube_get_path(f.c, "/version", on_done, &g);
+	fake_api_run(&f, 1000);
+	assert_string_equal(f.bearer, "one");
+	fake_api_run(&f, 30000);
+	kube_get_path(f.c, "/version", on_done, &g);
+	fake_api_run(&f, 1000);
+	assert_string_equal(f.bearer, "two");
+
+	/* Refused: the next call looks at once. */
+	write_token(path, "three\n");
+	f.serve = serve_bearer;
+	f.arg = (void *)(uintptr_t) "three";
+	kube_get_path(f.c, "/version", on_done, &g);
+	fake_api_run(&f, 1000);
+	assert_int_equal(g.e.code, 401);
+	kube_get_path(f.c, "/version", on_done, &g);
+	fake_api_run(&f, 1000);
+	assert_int_equal(g.e.code, 404);
+
+	/* A file that is missing for a moment takes nothing away. */
+	assert_int_equal(unlink(path), 0);
+	fake_api_run(&f, 61000);
+	kube_get_path(f.c, "/version", on_done, &g);
+	fake_api_run(&f, 1000);
+	assert_string_equal(f.bearer, "three");
+	fake_api_stop(&f);
+}
+
+static void plain_http_needs_leave(void **state)
+{
+	struct kube_config config = {.server = (char *)(uintptr_t) "http://api.test:8080"};
+	struct fake_api f;
+	struct kube_client *c;
+	struct err e;
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	assert_null(kube_client_new(f.client_g, f.http, &(struct kube_client_spec){.config = &config}, &e));
+	assert_int_equal(e.kind, ERR_INVALID);
+	c = kube_client_new(f.client_g, f.http, &(struct kube_client_spec){.config = &config, .plain_ok = true}, &e);
+	assert_non_null(c);
+	assert_string_equal(kube_client_name(c), "kube");
+	kube_client_free(c);
+	fake_api_stop(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_object_is_read),
+		cmocka_unit_test(each_kind_of_resource_has_its_path),
+		cmocka_unit_test(what_cannot_be_a_path_is_never_sent),
+		cmocka_unit_test(statuses_become_kinds_of_error),
+		cmocka_unit_test(nonsense_is_a_protocol_error),
+		cmocka_unit_test(a_busy_server_is_waited_for_inside_the_deadline),
+		cmocka_unit_test(a_refused_eviction_is_told_at_once),
+		cmocka_unit_test(patches_say_their_type_and_conflicts_are_told),
+		cmocka_unit_test(objects_are_made_and_deleted_with_preconditions),
+		cmocka_unit_test(calls_keep_to_the_rate),
+		cmocka_unit_test(few_calls_are_in_flight_at_once_and_all_end_in_time),
+		cmocka_unit_test(a_cancelled_call_is_not_heard_of),
+		cmocka_unit_test(a_client_may_be_freed_by_a_reply),
+		cmocka_unit_test(a_rotated_token_is_read_again),
+		cmocka_unit_test(plain_http_needs_leave),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
