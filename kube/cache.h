@@ -17,7 +17,8 @@
  * entry owns that arena.  Every way in which a server ends or refuses a watch is handled here: bookmarks, 410 as
  * status and as ERROR event inside 200, code 500 for WatchList, partial last line,
  * silence (own timer), EOF.  After a relist the store is replaced atomically
- * and deletes are synthesised.  A stored resourceVersion never falls.
+ * and deletes are synthesised.  A stored resourceVersion never falls: a list older than what
+ * was seen is refused ten times (health says so) before it is taken for a restored cluster.
  *
  * Callbacks come on the loop, one at a time.  In on_change old and new stay
  * valid during the call; afterwards only what kube_cache_get() gives, until the next
@@ -64,7 +65,8 @@ void kube_cache_each(const struct kube_cache *c, bool (*fn)(const struct kube_en
 		kce_ ? (struct type *)kce_->object : NULL;                                       \
 	})
 
-/* Put the reply of our own write in at once (read your writes); ignored when older than what is there. */
+/* Put the reply of our own write in at once (read your writes); ignored when the watch has passed its version, when
+ * that is no number, and, where selectors choose, for an object that is not here yet. */
 void kube_cache_learn(struct kube_cache *c, const json_t *object);
 
 #endif

@@ -1,0 +1,547 @@
+#include "kube/cache.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/list.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/reflect.h"
+
+/*
+ * What the first list brings goes straight into the store, since nobody may
+ * rely on it before on_sync.  A later list is put together beside it: what has
+ * changed in `staged`, what has not is only marked, so that a relist of an
+ * unchanged cluster costs no memory.  At its end the store is changed as a
+ * whole, then the changes are told.
+ *
+ * An entry that was replaced is buried in the next turn, because somebody may
+ * hold it until then.
+ */
+#define MAX_NAME 253
+#define KEY_SIZE (2 * MAX_NAME + 2)
+
+struct slot {
+	struct kube_entry pub; /* pub.object NULL: only in staged, "not wanted any more" */
+	struct arena *arena;
+	uint64_t seen;         /* the last list that had it */
+	bool learned;          /* from the reply of a write: lists and watch may not have got there */
+	struct list grave;
+};
+
+struct kube_cache {
+	struct loop_group *group;
+	struct kube_cache_spec spec; /* its strings are not used */
+	char *ns;
+	bool selective;              /* selectors: only the server knows what belongs here */
+	struct kube_reflect *reflect;
+	struct map *slots, *staged;
+	uint64_t list_no;
+	bool synced, healthy;
+	unsigned telling;            /* inside the owner's callback */
+	struct list graves;
+	json_t *to_learn;            /* learned inside a callback: later */
+	struct loop_defer bury, learn;
+};
+
+struct change {
+	struct slot *old, *new_;
+};
+
+/* --- slots ------------------------------------------------------------------------------------- */
+
+static void slot_free(struct slot *s)
+{
+	if (!s)
+		return;
+	list_remove(&s->grave);
+	arena_free(s->arena);
+	free(s);
+}
+
+static void bury(struct kube_cache *c, struct slot *s)
+{
+	if (!s)
+		return;
+	list_push_back(&c->graves, &s->grave);
+	loop_defer(&c->bury);
+}
+
+static void on_bury(void *arg)
+{
+	struct kube_cache *c = arg;
+	struct slot *s;
+
+	while ((s = list_first(&c->graves, struct slot, grave)))
+		slot_free(s);
+}
+
+static void tell_bad(struct kube_cache *c, const json_t *object, const struct err *e)
+{
+	c->telling++;
+	if (c->spec.on_bad)
+		c->spec.on_bad(object, e, c->spec.arg);
+	c->telling--;
+}
+
+static void tell_one(struct kube_cache *c, const struct slot *old, const struct slot *new_)
+{
+	c->telling++;
+	if (c->spec.on_change)
+		c->spec.on_change(old ? &old->pub : NULL, new_ ? &new_->pub : NULL, c->spec.arg);
+	c->telling--;
+}
+
+static bool same_object(const struct slot *a, const char *uid)
+{
+	return str_eq(a->pub.uid, uid);
+}
+
+/* Another uid under the same name is another object: the first one went away. */
+static void tell(struct kube_cache *c, struct slot *old, struct slot *new_)
+{
+	if (old && new_ && !same_object(old, new_->pub.uid)) {
+		tell_one(c, old, NULL);
+		old = NULL;
+	}
+	tell_one(c, old, new_);
+}
+
+static void change(struct kube_cache *c, const char *key, struct slot *new_)
+{
+	struct slot *old = map_take(c->slots, key);
+
+	if (new_)
+		map_put(c->slots, key, new_);
+	if (old || new_)
+		tell(c, old, new_);
+	bury(c, old);
+}
+
+/* --- one object -------------------------------------------------------------------------------- */
+
+/* Where an object stands; the strings are the object's. */
+struct who {
+	const char *ns, *name, *uid, *rv;
+	char key[KEY_SIZE];
+};
+
+static int identify(struct kube_cache *c, const json_t *object, struct who *w)
+{
+	const json_t *m = json_object_get(object, "metadata");
+	struct err e;
+
+	w->name = json_str_at(m, "name");
+	w->ns = str_or(json_str_at(m, "namespace"), "");
+	w->uid = str_or(json_str_at(m, "uid"), "");
+	w->rv = str_or(json_str_at(m, "resourceVersion"), "");
+	if (str_empty(w->name) || strlen(w->name) > MAX_NAME || strlen(w->ns) > MAX_NAME) {
+		(void)!err_set(&e, ERR_PROTOCOL, 0, "an object without a proper metadata.name");
+		tell_bad(c, object, &e);
+		return -1;
+	}
+	(void)snprintf(w->key, sizeof(w->key), "%s/%s", w->ns, w->name);
+	return 0;
+}
+
+enum verdict { KEEP, LEAVE_OUT, TAKE };
+
+/* TAKE gives *out.  KEEP: it cannot be read, stay with what there was. */
+static enum verdict project(struct kube_cache *c, const json_t *object, const struct who *w, struct slot **out)
+{
+	struct arena *a = arena_new();
+	struct err e = {0};
+	struct slot *s;
+	void *p;
+
+	c->telling++;
+	p = c->spec.project(object, a, c->spec.arg, &e);
+	c->telling--;
+	if (!p) {
+		arena_free(a);
+		if (e.kind == ERR_NONE)
+			return LEAVE_OUT;
+		tell_bad(c, object, &e);
+		return KEEP;
+	}
+	s = mem_new(struct slot);
+	s->arena = a;
+	list_init(&s->grave);
+	s->pub.object = p;
+	s->pub.ns = *w->ns ? arena_strdup(a, w->ns) : "";
+	s->pub.name = arena_strdup(a, w->name);
+	s->pub.uid = arena_strdup(a, w->uid);
+	s->pub.rv = arena_strdup(a, w->rv);
+	*out = s;
+	return TAKE;
+}
+
+/* What came says no more than what is there. */
+static bool is_old_news(const struct slot *old, const struct who *w)
+{
+	if (!old)
+		return false;
+	return kube_rv_older(w->rv, old->pub.rv) || (same_object(old, w->uid) && *w->rv && str_eq(w->rv, old->pub.rv));
+}
+
+static void take(struct kube_cache *c, const json_t *object, const struct who *w, bool learned)
+{
+	struct slot *old = map_get(c->slots, w->key), *s = NULL;
+
+	if (is_old_news(old, w)) {
+		if (!learned)
+			old->seen = c->list_no;
+		return;
+	}
+	switch (project(c, object, w, &s)) {
+	case KEEP:
+		if (old)
+			old->seen = c->list_no;
+		break;
+	case LEAVE_OUT:
+		change(c, w->key, NULL);
+		break;
+	case TAKE:
+		s->seen = learned ? 0 : c->list_no;
+		s->learned = learned;
+		change(c, w->key, s);
+		break;
+	}
+}
+
+/* --- lists ------------------------------------------------------------------------------------- */
+
+static void staged_clear(struct kube_cache *c)
+{
+	struct map_iter it;
+
+	map_for_each(it, c->staged)
+		slot_free(it.value);
+	map_clear(c->staged);
+}
+
+static void on_list_begin(void *arg)
+{
+	struct kube_cache *c = arg;
+
+	staged_clear(c);
+	c->list_no++;
+}
+
+static void stage(struct kube_cache *c, const char *key, struct slot *s)
+{
+	slot_free(map_take(c->staged, key));
+	map_put(c->staged, key, s);
+}
+
+static void on_list_item(json_t *object, void *arg)
+{
+	struct kube_cache *c = arg;
+	struct slot *old, *s = NULL;
+	struct who w;
+
+	if (identify(c, object, &w) < 0)
+		return;
+	if (!c->synced) {
+		take(c, object, &w, false);
+		return;
+	}
+	old = map_get(c->slots, w.key);
+	if (old && same_object(old, w.uid) && *w.rv && str_eq(old->pub.rv, w.rv)) {
+		old->seen = c->list_no;
+		return;
+	}
+	switch (project(c, object, &w, &s)) {
+	case KEEP:
+		if (old)
+			old->seen = c->list_no;
+		break;
+	case LEAVE_OUT:
+		if (!old)
+			break;
+		s = mem_new(struct slot);
+		list_init(&s->grave);
+		stage(c, w.key, s);
+		break;
+	case TAKE:
+		s->seen = c->list_no;
+		stage(c, w.key, s);
+		break;
+	}
+}
+
+/* A write of our own has overtaken the list at version rv. */
+static bool is_ahead(const struct slot *s, const char *rv)
+{
+	return s->learned && kube_rv_older(rv, s->pub.rv);
+}
+
+static bool is_gone(const struct kube_cache *c, const char *key, const struct slot *s, const char *rv)
+{
+	return s->seen != c->list_no && !map_has(c->staged, key) && !is_ahead(s, rv);
+}
+
+static size_t count_gone(const struct kube_cache *c, const char *rv)
+{
+	struct map_iter it;
+	size_t n = 0;
+
+	map_for_each(it, c->slots)
+		n += is_gone(c, it.key, it.value, rv);
+	return n;
+}
+
+static void add_change(struct change **v, size_t *n, size_t *cap, struct slot *old, struct slot *new_)
+{
+	mem_grow(*v, *n, *cap);
+	(*v)[(*n)++] = (struct change){old, new_};
+}
+
+/* First the whole store, then the telling. */
+static void commit(struct kube_cache *c, const char *rv)
+{
+	struct change *v = NULL;
+	size_t n = 0, cap = 0;
+	struct map_iter it;
+
+	map_for_each(it, c->slots) {
+		struct slot *old = it.value;
+
+		if (!is_gone(c, it.key, old, rv))
+			continue;
+		add_change(&v, &n, &cap, old, NULL);
+		map_del(c->slots, it.key);
+	}
+	map_for_each(it, c->staged) {
+		struct slot *s = it.value, *old = map_get(c->slots, it.key);
+
+		if (old && is_ahead(old, rv)) {
+			slot_free(s);
+			continue;
+		}
+		if (!s->pub.object) {
+			slot_free(s);
+			s = NULL;
+			map_del(c->slots, it.key);
+		} else {
+			map_put(c->slots, it.key, s);
+		}
+		if (old || s)
+			add_change(&v, &n, &cap, old, s);
+	}
+	map_clear(c->staged);
+	for (size_t i = 0; i < n; i++) {
+		tell(c, v[i].old, v[i].new_);
+		bury(c, v[i].old);
+	}
+	free(v);
+}
+
+static int on_list_end(const char *rv, void *arg, struct err *e)
+{
+	struct kube_cache *c = arg;
+	size_t before = map_size(c->slots);
+	bool accepted = true;
+
+	if (c->synced && c->spec.accept_loss) {
+		size_t gone = count_gone(c, rv);
+
+		c->telling++;
+		accepted = !gone || c->spec.accept_loss(before, gone, c->spec.arg);
+		c->telling--;
+		if (!accepted) {
+			staged_clear(c);
+			return err_set(e, ERR_UNAVAILABLE, 0, "a new list lacks %zu of %zu objects; the old ones are kept",
+				       gone, before);
+		}
+	}
+	commit(c, rv);
+	if (!c->synced) {
+		c->synced = true;
+		c->telling++;
+		if (c->spec.on_sync)
+			c->spec.on_sync(c->spec.arg);
+		c->telling--;
+	}
+	return 0;
+}
+
+/* --- watch ------------------------------------------------------------------------------------- */
+
+static void on_event(bool deleted, json_t *object, void *arg)
+{
+	struct kube_cache *c = arg;
+	struct slot *old;
+	struct who w;
+
+	if (identify(c, object, &w) < 0)
+		return;
+	if (!deleted) {
+		take(c, object, &w, false);
+		return;
+	}
+	old = map_get(c->slots, w.key);
+	if (old && !kube_rv_older(w.rv, old->pub.rv))
+		change(c, w.key, NULL);
+}
+
+static void on_health(const struct err *e, void *arg)
+{
+	struct kube_cache *c = arg;
+
+	if (!e && c->healthy)
+		return;
+	c->healthy = !e;
+	c->telling++;
+	if (c->spec.on_health)
+		c->spec.on_health(e, c->spec.arg);
+	c->telling--;
+}
+
+/* --- our own writes ---------------------------------------------------------------------------- */
+
+static void learn(struct kube_cache *c, const json_t *object)
+{
+	const char *known = c->synced ? kube_reflect_rv(c->reflect) : NULL;
+	struct who w;
+
+	if (!json_is_object(object) || identify(c, object, &w) < 0)
+		return;
+	if (!kube_rv_is_number(w.rv) || (c->ns && !str_eq(c->ns, w.ns)))
+		return;
+	/* The watch has passed it: the object may have changed since, or gone. */
+	if (known && !kube_rv_older(known, w.rv))
+		return;
+	if (c->selective && !map_has(c->slots, w.key))
+		return;
+	take(c, object, &w, true);
+}
+
+static void on_learn(void *arg)
+{
+	struct kube_cache *c = arg;
+	json_t *all = c->to_learn, *object;
+	size_t i;
+
+	c->to_learn = NULL;
+	json_array_foreach(all, i, object)
+		learn(c, object);
+	json_decref(all);
+}
+
+void kube_cache_learn(struct kube_cache *c, const json_t *object)
+{
+	if (!c->telling) {
+		learn(c, object);
+		return;
+	}
+	if (!c->to_learn)
+		c->to_learn = json_array();
+	json_array_append(c->to_learn, (json_t *)(uintptr_t)object);
+	loop_defer(&c->learn);
+}
+
+/* --- life and questions ------------------------------------------------------------------------ */
+
+struct kube_cache *kube_cache_new(struct loop_group *g, const struct kube_cache_spec *s)
+{
+	static const struct kube_reflect_ops ops = {
+		.list_begin = on_list_begin,
+		.list_item = on_list_item,
+		.list_end = on_list_end,
+		.event = on_event,
+		.health = on_health,
+	};
+	struct kube_cache *c = mem_new(struct kube_cache);
+
+	c->group = g;
+	c->spec = *s;
+	if (!c->spec.max_item)
+		c->spec.max_item = (size_t)3 << 20;
+	c->ns = mem_strdup(s->ns);
+	c->selective = !str_empty(s->label_selector) || !str_empty(s->field_selector);
+	c->slots = map_new(NULL);
+	c->staged = map_new(NULL);
+	list_init(&c->graves);
+	loop_defer_init(&c->bury, g, on_bury, c);
+	loop_defer_init(&c->learn, g, on_learn, c);
+	c->reflect = kube_reflect_new(g, &(struct kube_reflect_spec){
+		.client = s->client,
+		.resource = s->resource,
+		.ns = s->ns,
+		.label_selector = s->label_selector,
+		.field_selector = s->field_selector,
+		.max_item = c->spec.max_item,
+		.ops = &ops,
+		.arg = c,
+	});
+	return c;
+}
+
+void kube_cache_free(struct kube_cache *c)
+{
+	struct map_iter it;
+
+	if (!c)
+		return;
+	assert(!c->telling);
+	kube_reflect_free(c->reflect);
+	loop_defer_cancel(&c->bury);
+	loop_defer_cancel(&c->learn);
+	on_bury(c);
+	staged_clear(c);
+	map_for_each(it, c->slots)
+		slot_free(it.value);
+	map_free(c->slots);
+	map_free(c->staged);
+	json_decref(c->to_learn);
+	free(c->ns);
+	free(c);
+}
+
+bool kube_cache_synced(const struct kube_cache *c)
+{
+	return c->synced;
+}
+
+bool kube_cache_healthy(const struct kube_cache *c)
+{
+	return c->healthy;
+}
+
+int64_t kube_cache_age(const struct kube_cache *c)
+{
+	int64_t heard = kube_reflect_heard(c->reflect);
+
+	return heard < 0 ? -1 : loop_now(loop_of(c->group)) - heard;
+}
+
+size_t kube_cache_size(const struct kube_cache *c)
+{
+	return map_size(c->slots);
+}
+
+const struct kube_entry *kube_cache_get(const struct kube_cache *c, const char *ns, const char *name)
+{
+	const struct slot *s;
+	char key[KEY_SIZE];
+
+	if (!str_format(key, sizeof(key), "%s/%s", str_or(ns, ""), name))
+		return NULL;
+	s = map_get(c->slots, key);
+	return s ? &s->pub : NULL;
+}
+
+void kube_cache_each(const struct kube_cache *c, bool (*fn)(const struct kube_entry *e, void *arg), void *arg)
+{
+	struct map_iter it;
+
+	map_for_each(it, c->slots) {
+		const struct slot *s = it.value;
+
+		if (!fn(&s->pub, arg))
+			return;
+	}
+}

@@ -1,0 +1,348 @@
+#include "kube/reflect.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/call.h"
+
+/*
+ *	      .------------- refused, error -------------.
+ *	      v                                          |
+ *	rest (backoff) --> list --rv--> watch --end--> watch ...
+ *	      ^                           |
+ *	      '--- error; 410 in either form: list next --'
+ *
+ * A watch that has brought something, or stood for a while, clears the
+ * backoff: so a server that closes at once, or expires at once, is asked ever
+ * more slowly, and one that merely ends its watches is not.
+ */
+#define OPEN_MS 30000      /* a watch that has not begun after so long is dead */
+#define WATCH_S_MIN 300
+#define WATCH_S_SPREAD 301
+#define SILENCE_MS 30000   /* beyond the end that was asked for */
+#define STOOD_MS 5000
+#define FAILED_WATCHES 3   /* one after the other: list again, the version itself may be wrong */
+#define OLD_LISTS 10       /* this often a list older than what was seen is taken for a stale server */
+#define LINE_EXTRA 4096    /* {"type":...,"object":...} around an object */
+
+enum phase { RESTING, LISTING, WATCHING };
+
+struct kube_reflect {
+	struct loop_group *group;
+	struct kube_client *client;
+	const struct kube_resource *resource;
+	char *ns, *label_selector, *field_selector;
+	size_t max_item;
+	const struct kube_reflect_ops *ops;
+	void *arg;
+
+	enum phase phase;
+	struct kube_call *call;
+	struct loop_timer timer; /* resting: when to go on; watching: silence */
+	struct backoff backoff;
+	char *rv;
+	bool need_list;
+	bool progress;           /* the watch at hand has brought something */
+	bool open;
+	int64_t watch_began, watch_ms;
+	unsigned failed_watches, old_lists;
+	int64_t heard;
+};
+
+bool kube_rv_is_number(const char *rv)
+{
+	return !str_empty(rv) && strspn(rv, "0123456789") == strlen(rv);
+}
+
+bool kube_rv_older(const char *a, const char *b)
+{
+	size_t na, nb;
+
+	if (!kube_rv_is_number(a) || !kube_rv_is_number(b))
+		return false;
+	a += strspn(a, "0");
+	b += strspn(b, "0");
+	na = strlen(a);
+	nb = strlen(b);
+	return na != nb ? na < nb : strcmp(a, b) < 0;
+}
+
+static int64_t now(const struct kube_reflect *r)
+{
+	return loop_now(loop_of(r->group));
+}
+
+static void advance(struct kube_reflect *r, const char *rv)
+{
+	if (str_empty(rv) || kube_rv_older(rv, r->rv) || str_eq(rv, r->rv))
+		return;
+	free(r->rv);
+	r->rv = mem_strdup(rv);
+}
+
+static void rest(struct kube_reflect *r, const struct err *e)
+{
+	int64_t wait = backoff_next(&r->backoff, loop_random(loop_of(r->group)));
+
+	r->phase = RESTING;
+	if (e && e->retry_after_ms > wait)
+		wait = e->retry_after_ms;
+	loop_timer_start(&r->timer, wait);
+}
+
+/* --- list -------------------------------------------------------------------------------------- */
+
+static void begin_watch(struct kube_reflect *r);
+
+static void on_list_item(json_t *object, void *arg)
+{
+	struct kube_reflect *r = arg;
+
+	r->heard = now(r);
+	r->ops->list_item(object, r->arg);
+}
+
+static void on_list_restart(void *arg)
+{
+	struct kube_reflect *r = arg;
+
+	r->ops->list_begin(r->arg);
+}
+
+/* A server that lags behind, or a cluster that was restored from a backup: only time tells which. */
+static int check_version(struct kube_reflect *r, const char *rv, struct err *e)
+{
+	if (!r->rv || !kube_rv_older(rv, r->rv) || r->old_lists >= OLD_LISTS) {
+		r->old_lists = 0;
+		return 0;
+	}
+	r->old_lists++;
+	return err_set(e, ERR_UNAVAILABLE, 0, "a list of %s at version %s, but %s was seen before",
+		       r->resource->plural, rv, r->rv);
+}
+
+static void on_list_done(const char *rv, const struct err *e, void *arg)
+{
+	struct kube_reflect *r = arg;
+	struct err refused;
+
+	r->call = NULL;
+	if (!e) {
+		r->heard = now(r);
+		if (check_version(r, rv, &refused) < 0 || r->ops->list_end(rv, r->arg, &refused) < 0)
+			e = &refused;
+	}
+	if (e) {
+		r->ops->health(e, r->arg);
+		rest(r, e);
+		return;
+	}
+	free(r->rv);
+	r->rv = mem_strdup(rv);
+	r->need_list = false;
+	r->failed_watches = 0;
+	begin_watch(r);
+}
+
+static void begin_list(struct kube_reflect *r)
+{
+	r->phase = LISTING;
+	r->ops->list_begin(r->arg);
+	r->call = kube_list_bounded(r->client, &(struct kube_list_spec){
+		.resource = r->resource,
+		.ns = r->ns,
+		.label_selector = r->label_selector,
+		.field_selector = r->field_selector,
+		.on_item = on_list_item,
+		.on_restart = on_list_restart,
+		.done = on_list_done,
+		.arg = r,
+	}, r->max_item);
+}
+
+/* --- watch ------------------------------------------------------------------------------------- */
+
+static void on_open(struct kube_call *call)
+{
+	struct kube_reflect *r = call->arg;
+
+	r->heard = now(r);
+	r->open = true;
+	loop_timer_start(&r->timer, r->watch_ms + SILENCE_MS);
+	r->ops->health(NULL, r->arg);
+}
+
+/* The Status of an ERROR event. */
+static int error_event(const json_t *object, struct err *e)
+{
+	const char *reason = json_str_at(object, "reason"), *message = json_str_at(object, "message");
+	int64_t code = json_int_at(object, "code");
+	enum err_kind kind;
+
+	if (str_eq(reason, "Expired") || str_eq(reason, "Gone"))
+		code = 410;
+	if (code < 400 || code > 599)
+		code = 500;
+	kind = err_kind_of_http((int)code);
+	return err_set(e, kind, (int)code, "watch: %s: %.200s", str_or(reason, "Unknown"),
+		       str_or(message, "no message"));
+}
+
+static int on_line(struct kube_call *call, const char *text, size_t len, struct err *e)
+{
+	struct kube_reflect *r = call->arg;
+	OWN_JSON line = json_parse(text, len, e);
+	const char *type = json_str_at(line, "type");
+	json_t *object = json_object_get(line, "object");
+
+	if (!line)
+		return err_wrap(e, "watch");
+	r->heard = now(r);
+	if (!type || !json_is_object(object))
+		return err_set(e, ERR_PROTOCOL, 0, "watch: a line that is no event");
+	if (!strcmp(type, "ERROR"))
+		return error_event(object, e);
+	if (!strcmp(type, "ADDED") || !strcmp(type, "MODIFIED") || !strcmp(type, "DELETED"))
+		r->ops->event(type[0] == 'D', object, r->arg);
+	else if (strcmp(type, "BOOKMARK") != 0)
+		return 0;
+	r->progress = true;
+	advance(r, json_str_at(object, "metadata", "resourceVersion"));
+	return 0;
+}
+
+static void watch_over(struct kube_reflect *r, const struct err *e)
+{
+	r->call = NULL;
+	loop_timer_stop(&r->timer);
+	if (r->progress || (r->open && now(r) - r->watch_began >= STOOD_MS)) {
+		backoff_reset(&r->backoff);
+		r->failed_watches = 0;
+		if (!e) {
+			r->phase = RESTING;
+			loop_timer_start(&r->timer, 0);
+			return;
+		}
+	}
+	/* Nonsense comes again where it came from; the list goes around it, or says so. */
+	if (++r->failed_watches >= FAILED_WATCHES || (e && (e->code == 410 || e->kind == ERR_PROTOCOL)))
+		r->need_list = true;
+	/* An expired version is no illness. */
+	if (e && e->code != 410)
+		r->ops->health(e, r->arg);
+	rest(r, e);
+}
+
+static void on_watch_end(struct kube_call *call, json_t *json, const struct err *e)
+{
+	(void)json;
+	watch_over(call->arg, e);
+}
+
+static void begin_watch(struct kube_reflect *r)
+{
+	uint64_t seconds = WATCH_S_MIN + loop_random_below(loop_of(r->group), WATCH_S_SPREAD);
+	char timeout[24];
+	struct kube_call *call;
+	struct err e;
+	struct buf b;
+	char *path = kube_path(r->resource, r->ns, NULL, NULL, &e);
+
+	if (path) {
+		buf_init(&b, 131072);
+		buf_puts(&b, path);
+		free(path);
+		kube_query(&b, "watch", "true");
+		kube_query(&b, "allowWatchBookmarks", "true");
+		kube_query(&b, "resourceVersion", r->rv);
+		(void)str_format(timeout, sizeof(timeout), "%llu", (unsigned long long)seconds);
+		kube_query(&b, "timeoutSeconds", timeout);
+		kube_query(&b, "labelSelector", r->label_selector);
+		kube_query(&b, "fieldSelector", r->field_selector);
+		path = buf_give(&b);
+	}
+	call = kube_call_new(r->client, "GET", path, &e);
+	call->counted = false;
+	call->no_wait = true;
+	call->timeout_ms = 0;
+	call->mode = ITEMS_LINES;
+	call->max_item = r->max_item + LINE_EXTRA;
+	call->on_open = on_open;
+	call->on_item = on_line;
+	call->end = on_watch_end;
+	call->arg = r;
+	r->phase = WATCHING;
+	r->progress = r->open = false;
+	r->watch_began = now(r);
+	r->watch_ms = (int64_t)seconds * 1000;
+	r->call = call;
+	loop_timer_start(&r->timer, OPEN_MS);
+	kube_call_start(call);
+}
+
+static void on_timer(void *arg)
+{
+	struct kube_reflect *r = arg;
+	struct err e;
+
+	if (r->phase == RESTING) {
+		if (r->need_list)
+			begin_list(r);
+		else
+			begin_watch(r);
+		return;
+	}
+	kube_call_cancel(r->call);
+	(void)!err_set(&e, ERR_TIMEOUT, 0, "watch of %s: %s", r->resource->plural,
+		       r->open ? "not ended in time" : "no answer");
+	/* However much it brought before: it is dead now. */
+	r->progress = false;
+	r->open = false;
+	watch_over(r, &e);
+}
+
+struct kube_reflect *kube_reflect_new(struct loop_group *g, const struct kube_reflect_spec *s)
+{
+	struct kube_reflect *r = mem_new(struct kube_reflect);
+
+	r->group = g;
+	r->client = s->client;
+	r->resource = s->resource;
+	r->ns = mem_strdup(s->ns);
+	r->label_selector = mem_strdup(s->label_selector);
+	r->field_selector = mem_strdup(s->field_selector);
+	r->max_item = s->max_item;
+	r->ops = s->ops;
+	r->arg = s->arg;
+	r->need_list = true;
+	r->heard = -1;
+	r->backoff = (struct backoff){.base_ms = 500, .cap_ms = 30000};
+	r->phase = RESTING;
+	loop_timer_init(&r->timer, g, on_timer, r);
+	loop_timer_start(&r->timer, 0);
+	return r;
+}
+
+void kube_reflect_free(struct kube_reflect *r)
+{
+	if (!r)
+		return;
+	kube_call_cancel(r->call);
+	loop_timer_stop(&r->timer);
+	free(r->ns);
+	free(r->label_selector);
+	free(r->field_selector);
+	free(r->rv);
+	free(r);
+}
+
+const char *kube_reflect_rv(const struct kube_reflect *r)
+{
+	return r->rv;
+}
+
+int64_t kube_reflect_heard(const struct kube_reflect *r)
+{
+	return r->heard;
+}

@@ -1,0 +1,45 @@
+#ifndef KUBE_REFLECT_H
+#define KUBE_REFLECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "kube/client.h"
+
+/*
+ * kube_reflect: keeps a list and its watch going, for kube/cache.c alone.
+ *
+ * It knows every way in which a list or watch ends and when to begin again; it
+ * knows nothing of what is kept.  Lists come as begin, item ..., end; a begin
+ * without an end before it means that what came since the last begin is void.
+ * All callbacks come from the loop, some of them below the HTTP transport:
+ * kube_reflect_free() may not be called from them.
+ */
+struct kube_reflect;
+struct kube_reflect_ops {
+	void (*list_begin)(void *arg);
+	void (*list_item)(json_t *object, void *arg);
+	int (*list_end)(const char *rv, void *arg, struct err *e); /* -1: ask again later */
+	void (*event)(bool deleted, json_t *object, void *arg);
+	void (*health)(const struct err *e, void *arg); /* NULL: the watch is open (again) */
+};
+struct kube_reflect_spec {
+	struct kube_client *client;
+	const struct kube_resource *resource;
+	const char *ns, *label_selector, *field_selector; /* copied */
+	size_t max_item;
+	const struct kube_reflect_ops *ops;
+	void *arg;
+};
+struct kube_reflect *kube_reflect_new(struct loop_group *g, const struct kube_reflect_spec *s);
+void kube_reflect_free(struct kube_reflect *r);
+
+const char *kube_reflect_rv(const struct kube_reflect *r); /* all that came up to it is known; NULL: no list yet */
+int64_t kube_reflect_heard(const struct kube_reflect *r);  /* loop_now() of the server's last word; -1: never */
+
+/* Both are numbers and a is below b.  Versions that are no numbers have no order.
+ * Since Kubernetes 1.35 (KEP-5504) versions of one resource may be compared. */
+bool kube_rv_older(const char *a, const char *b);
+bool kube_rv_is_number(const char *rv);
+
+#endif
