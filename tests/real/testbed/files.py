@@ -2,6 +2,7 @@
 import http.server
 import os
 import pathlib
+import re
 import threading
 
 
@@ -26,16 +27,24 @@ class HttpFiles:
                     self.send_error(404)
                     return
                 size = os.stat(path).st_size
-                self.send_response(200)
+                first, last = 0, size - 1
+                asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range") or "")
+                if asked and int(asked[1]) < size:
+                    first, last = int(asked[1]), min(int(asked[2] or last), last)
+                    self.send_response(206)
+                    self.send_header("Content-Range", f"bytes {first}-{last}/{size}")
+                else:
+                    self.send_response(200)
+                self.send_header("Accept-Ranges", "bytes")
                 self.send_header("Content-Type", "application/octet-stream")
-                self.send_header("Content-Length", str(size))
+                self.send_header("Content-Length", str(last - first + 1))
                 self.end_headers()
                 sent = 0
                 try:
                     if body:
                         self.wfile.flush()
                         with open(path, "rb") as f:
-                            sent = self.connection.sendfile(f)
+                            sent = self.connection.sendfile(f, first, last - first + 1)
                 except OSError:
                     self.close_connection = True
                 outer.requests.append((self.command, name, sent))

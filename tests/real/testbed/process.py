@@ -79,14 +79,10 @@ class Process:
                 return int(line.split()[1]) // 1024
         return 0
 
-    def ask(self):
-        """Asks it to end, without waiting."""
-        if self.popen.poll() is None:
-            self.popen.terminate()
-
     def stop(self, grace_s=3):
         if self.popen.poll() is None:
-            self.ask()
+            if grace_s:
+                self.popen.terminate()
             try:
                 self.popen.wait(grace_s)
             except subprocess.TimeoutExpired:
