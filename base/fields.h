@@ -67,7 +67,7 @@ struct field {
 	const char *name;          /* in JSON; NULL ends the table */
 	enum field_type type;
 	size_t offset;
-	size_t size;               /* of the pointed-to or listed struct */
+	size_t size;               /* of the struct in place, pointed to or listed */
 	const struct field *sub;   /* of objects and lists */
 	const char *const *enums;  /* of FIELD_ENUM, and what each of FIELD_STRINGS may be; "" is no name */
 	const char *def;           /* default, as JSON text: "\"Never\"", "30", "{}" */
@@ -89,7 +89,8 @@ struct field {
 	{.name = (name_), .type = (kind_), .offset = offsetof(struct type_, member_), __VA_ARGS__}
 /* Object in place, object behind a pointer, list of objects: the size comes from the member. */
 #define FIELD_OBJ(type_, member_, name_, sub_, ...)                                              \
-	FIELD(type_, member_, name_, FIELD_OBJECT, .sub = (sub_), __VA_ARGS__)
+	FIELD(type_, member_, name_, FIELD_OBJECT, .sub = (sub_),                                \
+	      .size = sizeof(((struct type_ *)0)->member_), __VA_ARGS__)
 #define FIELD_PTR(type_, member_, name_, sub_, ...)                                              \
 	FIELD(type_, member_, name_, FIELD_OBJECT_PTR, .sub = (sub_),                            \
 	      .size = sizeof(*((struct type_ *)0)->member_), __VA_ARGS__)
@@ -111,8 +112,9 @@ int fields_decode_strict(const struct field *f, const json_t *j, const char *pat
 /* A struct without any of its members: defaults, and -1 in enums that have none. */
 void fields_defaults(const struct field *f, void *out, struct arena *a);
 
-/* Back to JSON: zero, NULL, empty and -1 (enum) members are left out, but not
- * those that are required or whose absence would mean a default; gives a new object. */
+/* Back to JSON: zero, NULL, empty and -1 (enum) members are left out, and
+ * objects in place that say no more than their defaults; but not what is required or would
+ * be taken for its default; gives a new object. */
 json_t *fields_encode(const struct field *f, const void *in);
 
 /* Structural schema (OpenAPI v3, apiextensions.k8s.io/v1) of an object with these fields. */

@@ -109,6 +109,17 @@ static json_t *encode_value(const struct field *f, const void *in)
 	abort();
 }
 
+/* An object that decoding an absent one would give as well. */
+static bool is_default(const struct field *f, const json_t *j)
+{
+	OWN(arena) a = arena_new();
+	void *fresh = arena_alloc(a, f->size);
+
+	fields_defaults(f->sub, fresh, a);
+	OWN_JSON expected = fields_encode(f->sub, fresh);
+	return json_equal(expected, j);
+}
+
 /* Zero and empty say nothing that absence does not say too, unless absence means a default. */
 static bool says_nothing(const struct field *f, const void *in, const json_t *j)
 {
@@ -135,8 +146,10 @@ static bool says_nothing(const struct field *f, const void *in, const json_t *j)
 		break;
 	case FIELD_MAP:
 	case FIELD_RESOURCES:
-	case FIELD_OBJECT:
 		empty = json_object_size(j) == 0;
+		break;
+	case FIELD_OBJECT:
+		empty = json_object_size(j) == 0 || (!f->required && !f->def && f->size && is_default(f, j));
 		break;
 	case FIELD_OBJECT_PTR:
 	case FIELD_ENUM:

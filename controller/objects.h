@@ -145,7 +145,7 @@ struct node_claim {
 
 /* --- Machine ------------------------------------------------------------- */
 
-enum machine_policy { POLICY_OBSERVE, POLICY_MANAGE, POLICY_RETIRE };
+enum machine_policy { MACHINE_OBSERVE, MACHINE_MANAGE, MACHINE_RETIRE };
 enum machine_approve { APPROVE_WIPE, APPROVE_ADOPT };
 enum machine_exit { EXIT_AUTO, EXIT_OPERATOR };
 enum machine_waiting { WAITING_DEVICE, WAITING_RATE, WAITING_BUDGET, WAITING_APPROVAL };
@@ -239,6 +239,7 @@ struct machine_status {
 		const char *session_uri, *refused_secret_version, *fingerprint; /* pinned at first use */
 	} bmc;
 	struct machine_operation *operation;
+	struct object_ref tenant; /* the virtual cluster that is served, or was last; name NULL: none yet */
 	struct object_ref *warm_for;
 	struct machine_agent *agent;
 	struct machine_inventory *inventory;
@@ -265,7 +266,7 @@ struct machine {
 
 enum provider_object_type { PROVIDER_TYPE_REDFISH, PROVIDER_TYPE_IPMI, PROVIDER_TYPE_LIBVIRT, PROVIDER_TYPE_BCM, PROVIDER_TYPE_EC2, PROVIDER_TYPE_EXEC };
 extern const char *const provider_object_type_names[];
-enum provider_object_fabric { FABRIC_TYPE_NONE, FABRIC_TYPE_EXEC, FABRIC_TYPE_NETRIS };
+enum provider_object_fabric { FABRIC_NONE, FABRIC_EXEC, FABRIC_NETRIS };
 extern const char *const provider_object_fabric_names[];
 struct provider_object_exec {
 	struct strings command;
