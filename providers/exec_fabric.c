@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/json.h"
@@ -112,6 +113,13 @@ static void child_lost(struct exec *x, const struct err *e)
 			call_fail(c, e);
 }
 
+/* No end of file for this one: what it has begun must not happen beside its successor. */
+static void child_unfit(struct exec *x, const struct err *e)
+{
+	loop_child_kill(x->child, SIGKILL);
+	child_lost(x, e);
+}
+
 static enum err_kind kind_of(const char *name)
 {
 	for (int k = ERR_NONE + 1; k < ERR_KINDS; k++)
@@ -169,7 +177,7 @@ static void on_hello(struct exec *x, const json_t *j)
 	}
 	(void)!err_set(&e, ERR_UNSUPPORTED, 0, "%s does not speak protocol 1", x->argv[0]);
 	e.scope = ERR_PROVIDER;
-	child_lost(x, &e);
+	child_unfit(x, &e);
 }
 
 static struct call *call_of(const struct exec *x, uint64_t id)
@@ -217,7 +225,7 @@ static void on_line(const char *line, size_t len, void *arg)
 	} else {
 		(void)!err_set(&e, ERR_PROTOCOL, 0, "%s: not a reply: %.100s", x->argv[0], line);
 		e.scope = ERR_PROVIDER;
-		child_lost(x, &e);
+		child_unfit(x, &e);
 	}
 }
 

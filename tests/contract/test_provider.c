@@ -1,0 +1,661 @@
+#include "tests/unit/testing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/http_mem.h"
+#include "base/loop_sim.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "providers/provider.h"
+#include "tests/contract/fake_bmc.h"
+
+/*
+ * What every provider must do, run against each row of the table below: a provider
+ * type and a backend that it drives.  A new provider adds a row.
+ */
+#define MEDIA "http://10.0.8.2:8080/media/5f1c.iso"
+#define PIN_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define PIN_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+#define MACHINES 4
+
+struct backend {
+	const char *name, *type;
+	void (*dialect)(struct fake_bmc *b);
+	bool no_media;
+};
+
+struct world {
+	const struct backend *backend;
+	struct loop *loop;
+	struct loop_group *hardware, *group;
+	struct http_mem_net *net;
+	struct http *http;
+	struct fake_bmc bmc[MACHINES];
+	struct provider_spec spec;
+	struct provider *provider;
+	struct provider_machine *machine[MACHINES];
+	struct secret *password;
+	bool learn_pin;
+	const char *old_session;
+};
+
+/* One call and what came of it. */
+struct answer {
+	struct world *w;
+	unsigned count;
+	bool begun, allowed;
+	int64_t at;
+	struct err err;
+	struct provider_observation seen;
+	bool observed;
+	char uuid[64], serial[64], url[256], session[128], pin[80];
+};
+
+static void origin_of(char out[static 32], int i)
+{
+	str_format(out, 32, "https://10.0.8.%d", 17 + i);
+}
+
+static void plain(struct fake_bmc *b)
+{
+	(void)b;
+}
+
+static void basic_only(struct fake_bmc *b)
+{
+	b->basic_only = true;
+}
+
+static void managers_media(struct fake_bmc *b)
+{
+	b->managers_media = b->action_info = b->baseboard_first = true;
+}
+
+static void patched_media(struct fake_bmc *b)
+{
+	b->vendor = "Lenovo";
+	b->patch_media = b->etags = b->only_once = true;
+}
+
+static void pending_boot(struct fake_bmc *b)
+{
+	b->vendor = "AMI";
+	b->pending_boot = b->etags = b->no_media = b->action_info = b->baseboard_first = true;
+}
+
+static void supermicro(struct fake_bmc *b)
+{
+	b->vendor = "Supermicro";
+	b->bare_media = b->etags = b->etags_lie = b->eject_keeps_flag = true;
+}
+
+static void emulator(struct fake_bmc *b)
+{
+	b->basic_only = b->no_none_target = b->eject_no_body = b->same_state_400 = true;
+}
+
+static const struct backend backends[] = {
+	{"redfish, by the book", "redfish", plain, false},
+	{"redfish, Basic only", "redfish", basic_only, false},
+	{"redfish, media under the manager", "redfish", managers_media, false},
+	{"redfish, patched media", "redfish", patched_media, false},
+	{"redfish, pending boot object", "redfish", pending_boot, true},
+	{"redfish, bare media", "redfish", supermicro, false},
+	{"redfish, emulator", "redfish", emulator, false},
+};
+
+static struct world *world_new(const struct backend *backend)
+{
+	struct world *w = mem_new(struct world);
+
+	w->backend = backend;
+	w->loop = loop_sim_new(11, 1764000000000);
+	w->hardware = loop_group_new(w->loop, "hardware");
+	w->group = loop_group_new(w->loop, "controller");
+	w->net = http_mem_net_new(w->loop);
+	w->http = http_new(w->group, http_mem_transport(w->net, w->group, "10.0.0.1", NULL, NULL), 256);
+	for (int i = 0; i < MACHINES; i++) {
+		char origin[32];
+
+		origin_of(origin, i);
+		fake_bmc_init(&w->bmc[i], w->hardware);
+		backend->dialect(&w->bmc[i]);
+		http_mem_serve(w->net, origin, w->bmc[i].httpd);
+	}
+	w->password = secret_from_str("correct horse");
+	w->spec = (struct provider_spec){.name = "hall-a", .type = backend->type, .group = w->group, .http = w->http};
+	return w;
+}
+
+static struct provider_machine *machine(struct world *w, int i)
+{
+	char origin[32];
+	struct provider_machine_spec s = {.name = "gpu-1", .user = "drover", .password = w->password,
+					  .learn_pin = w->learn_pin, .old_session = w->old_session};
+	struct err e;
+
+	if (!w->provider) {
+		w->provider = provider_new(&w->spec, &e);
+		if (!w->provider)
+			fail_msg("%s", e.text);
+	}
+	if (!w->machine[i]) {
+		origin_of(origin, i);
+		s.bmc_address = origin;
+		w->machine[i] = provider_attach(w->provider, &s, &e);
+		if (!w->machine[i])
+			fail_msg("%s", e.text);
+	}
+	return w->machine[i];
+}
+
+static void world_free(struct world *w)
+{
+	for (int i = 0; i < MACHINES; i++)
+		if (w->machine[i])
+			provider_detach(w->provider, w->machine[i]);
+	provider_free(w->provider);
+	secret_free(w->password);
+	http_free(w->http);
+	for (int i = 0; i < MACHINES; i++)
+		fake_bmc_done(&w->bmc[i]);
+	http_mem_net_free(w->net);
+	loop_group_free(w->group);
+	loop_group_free(w->hardware);
+	loop_free(w->loop);
+	free(w);
+}
+
+static void on_done(const struct provider_observation *o, const char *handle, const struct err *e, void *arg)
+{
+	struct answer *a = arg;
+
+	(void)handle;
+	assert_true(a->begun); /* never inside the starting function */
+	a->count++;
+	a->at = loop_now(a->w->loop);
+	err_clear(&a->err);
+	if (e)
+		a->err = *e;
+	a->observed = o != NULL;
+	if (!o)
+		return;
+	a->seen = *o;
+	str_copy(a->uuid, sizeof(a->uuid), str_or(o->system_uuid, ""));
+	str_copy(a->serial, sizeof(a->serial), str_or(o->serial, ""));
+	str_copy(a->url, sizeof(a->url), str_or(o->media_url, ""));
+	str_copy(a->session, sizeof(a->session), str_or(o->session_uri, ""));
+	str_copy(a->pin, sizeof(a->pin), str_or(o->learned_pin, ""));
+}
+
+static bool may_act(void *arg)
+{
+	return ((struct answer *)arg)->allowed;
+}
+
+static struct provider_call call(struct world *w, struct answer *a)
+{
+	*a = (struct answer){.w = w, .allowed = true};
+	return (struct provider_call){.op_id = "01JD", .fence = 3, .may_act = may_act, .done = on_done, .arg = a};
+}
+
+static bool is_answered(void *arg)
+{
+	return ((struct answer *)arg)->count > 0;
+}
+
+static enum err_kind finish(struct answer *a)
+{
+	int64_t from = loop_now(a->w->loop);
+
+	a->begun = true;
+	loop_sim_run_cond(a->w->loop, is_answered, a, from + PROVIDER_CALL_MS + 1);
+	assert_int_equal(a->count, 1);
+	return a->err.kind;
+}
+
+static enum err_kind observe(struct world *w, struct answer *a)
+{
+	struct provider_call c = call(w, a);
+
+	provider_observe(w->provider, machine(w, 0), &c);
+	finish(a);
+	assert_true(a->observed == (a->err.kind == ERR_NONE));
+	return a->err.kind;
+}
+
+static enum err_kind power(struct world *w, bool on)
+{
+	struct answer a;
+	struct provider_call c = call(w, &a);
+
+	machine(w, 0);
+	provider_power(w->provider, w->machine[0], on, &c);
+	return finish(&a);
+}
+
+static enum err_kind boot(struct world *w, enum provider_boot how, const char *url)
+{
+	struct answer a;
+	struct provider_call c = call(w, &a);
+
+	machine(w, 0);
+	provider_boot(w->provider, w->machine[0], how, url, &c);
+	return finish(&a);
+}
+
+static enum err_kind media(struct world *w, const char *url)
+{
+	struct answer a;
+	struct provider_call c = call(w, &a);
+
+	machine(w, 0);
+	provider_media(w->provider, w->machine[0], url, &c);
+	return finish(&a);
+}
+
+/* Runs a case once for each backend. */
+#define EACH_BACKEND(case_)                                                                      \
+	static void case_##_of(struct world *w);                                                 \
+	static void case_(void **state)                                                          \
+	{                                                                                        \
+		(void)state;                                                                     \
+		for (size_t i = 0; i < sizeof(backends) / sizeof(*backends); i++) {              \
+			struct world *w = world_new(&backends[i]);                               \
+                                                                                                 \
+			print_message("    %s\n", backends[i].name);                             \
+			machine(w, 0);                                                           \
+			case_##_of(w);                                                           \
+			world_free(w);                                                           \
+		}                                                                                \
+	}                                                                                        \
+	static void case_##_of(struct world *w)
+
+EACH_BACKEND(an_observation_is_fresh_and_carries_the_identity)
+{
+	struct answer a;
+	int64_t from;
+
+	w->bmc[0].on = true;
+	loop_sim_run_until(w->loop, loop_now(w->loop) + 5000);
+	from = loop_now(w->loop);
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_true(a.seen.read_at >= from && a.seen.read_at <= a.at);
+	assert_int_equal(a.seen.power, PROVIDER_POWER_ON);
+	assert_string_equal(a.uuid, "4c4c4544-0035-3410-8050-c6c04f314733");
+	assert_string_equal(a.serial, "CN7792154A0014");
+	assert_false(a.seen.boot_override);
+	assert_true(a.seen.media_known);
+	assert_false(a.seen.media_inserted);
+	assert_true(w->bmc[0].basic_only == (a.session[0] == '\0'));
+}
+
+EACH_BACKEND(power_is_a_target_and_may_be_asked_for_twice)
+{
+	struct answer a;
+
+	w->bmc[0].power_delay_ms = 4000;
+	for (int i = 0; i < 4; i++) {
+		bool on = i < 2;
+
+		assert_int_equal(power(w, on), ERR_NONE);
+		loop_sim_run_until(w->loop, loop_now(w->loop) + 5000);
+		assert_int_equal(observe(w, &a), ERR_NONE);
+		assert_int_equal(a.seen.power, on ? PROVIDER_POWER_ON : PROVIDER_POWER_OFF);
+	}
+}
+
+EACH_BACKEND(boot_overrides_come_and_go)
+{
+	struct answer a;
+
+	assert_int_equal(boot(w, PROVIDER_BOOT_MEDIA, NULL), ERR_NONE);
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_true(a.seen.boot_override);
+	assert_int_equal(boot(w, PROVIDER_BOOT_DISK, NULL), ERR_NONE);
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_false(a.seen.boot_override);
+	assert_int_equal(boot(w, PROVIDER_BOOT_HTTP, "https://10.1.0.5:8443/boot/a"), ERR_NONE);
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_true(a.seen.boot_override);
+}
+
+EACH_BACKEND(media_come_and_go_or_are_unsupported)
+{
+	struct answer a;
+	enum err_kind want = w->backend->no_media ? ERR_UNSUPPORTED : ERR_NONE;
+
+	assert_int_equal(media(w, MEDIA), want);
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_true(a.seen.media_known);
+	assert_true(a.seen.media_inserted == !w->backend->no_media);
+	assert_string_equal(a.url, w->backend->no_media ? "" : MEDIA);
+	assert_int_equal(media(w, NULL), want);
+	assert_int_equal(media(w, NULL), want);
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_false(a.seen.media_inserted);
+}
+
+EACH_BACKEND(a_lie_about_power_is_seen)
+{
+	struct answer a;
+
+	w->bmc[0].on = w->bmc[0].power_lie = true;
+	(void)power(w, false);
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_int_equal(a.seen.power, PROVIDER_POWER_ON);
+}
+
+EACH_BACKEND(another_machine_at_the_address_is_seen)
+{
+	struct answer a;
+
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	w->bmc[0].uuid[0] = '5';
+	w->bmc[0].serial[0] = 'X';
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_string_equal(a.uuid, "5c4c4544-0035-3410-8050-c6c04f314733");
+	assert_string_equal(a.serial, "XN7792154A0014");
+}
+
+EACH_BACKEND(a_wrong_password_is_tried_once)
+{
+	struct answer a;
+	struct secret *right = w->password;
+
+	provider_detach(w->provider, w->machine[0]);
+	w->machine[0] = NULL;
+	w->password = secret_from_str("wrong");
+	machine(w, 0);
+	w->bmc[0].lock_after = 3;
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(observe(w, &a), ERR_DENIED);
+		assert_int_equal(power(w, false), ERR_DENIED);
+	}
+	assert_int_equal(w->bmc[0].logins, 1);
+	provider_credentials(w->provider, w->machine[0], NULL, NULL);
+	assert_int_equal(observe(w, &a), ERR_DENIED);
+	assert_int_equal(w->bmc[0].logins, 2);
+	provider_credentials(w->provider, w->machine[0], "drover", right);
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	secret_free(right);
+}
+
+EACH_BACKEND(a_predecessors_session_is_deleted_first)
+{
+	struct answer a;
+
+	if (w->bmc[0].basic_only)
+		return;
+	provider_detach(w->provider, w->machine[0]);
+	w->machine[0] = NULL;
+	w->bmc[0].sessions[3].id = w->bmc[0].next_session = 77;
+	w->old_session = "/redfish/v1/SessionService/Sessions/77";
+	assert_int_equal(power(w, true), ERR_NONE);
+	assert_int_equal(fake_bmc_sessions(&w->bmc[0]), 1);
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_string_equal(a.session, "/redfish/v1/SessionService/Sessions/78");
+}
+
+EACH_BACKEND(a_logout_leaves_no_session)
+{
+	struct answer a;
+	struct provider_call c = call(w, &a);
+
+	assert_int_equal(power(w, true), ERR_NONE);
+	provider_logout(w->provider, w->machine[0], &c);
+	assert_int_equal(finish(&a), ERR_NONE);
+	assert_int_equal(fake_bmc_sessions(&w->bmc[0]), 0);
+}
+
+EACH_BACKEND(without_leave_nothing_is_changed)
+{
+	struct answer a;
+	struct provider_call c = call(w, &a);
+
+	w->bmc[0].on = true;
+	a.allowed = false;
+	provider_power(w->provider, w->machine[0], false, &c);
+	assert_int_equal(finish(&a), ERR_CONFLICT);
+	assert_true(w->bmc[0].on);
+}
+
+EACH_BACKEND(a_hang_ends_in_time_and_spares_the_others)
+{
+	struct answer slow[3], quick;
+	char origin[32];
+	int64_t from;
+
+	w->spec.concurrent = 2;
+	provider_detach(w->provider, w->machine[0]);
+	provider_free(w->provider);
+	w->provider = NULL;
+	w->machine[0] = NULL;
+	origin_of(origin, 0);
+	http_mem_hang(w->net, origin, true);
+	from = loop_now(w->loop);
+	machine(w, 0);
+	for (int i = 0; i < 3; i++) {
+		struct provider_call c = call(w, &slow[i]);
+
+		provider_observe(w->provider, w->machine[0], &c);
+		slow[i].begun = true;
+	}
+	for (int i = 1; i < MACHINES; i++) {
+		struct provider_call c = call(w, &quick);
+
+		machine(w, i);
+		provider_observe(w->provider, w->machine[i], &c);
+		assert_int_equal(finish(&quick), ERR_NONE);
+		assert_true(quick.at - from < 5000);
+	}
+	loop_sim_run_until(w->loop, from + PROVIDER_CALL_MS + 1);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(slow[i].count, 1);
+		assert_int_equal(slow[i].err.kind, ERR_TIMEOUT);
+	}
+}
+
+EACH_BACKEND(a_call_that_was_given_up_acts_no_more)
+{
+	struct answer a[6];
+	char origin[32];
+	int64_t from = loop_now(w->loop);
+
+	origin_of(origin, 0);
+	http_mem_hang(w->net, origin, true);
+	for (int i = 0; i < 6; i++) {
+		struct provider_call c = call(w, &a[i]);
+
+		provider_power(w->provider, w->machine[0], true, &c);
+		a[i].begun = true;
+	}
+	loop_sim_run_until(w->loop, from + PROVIDER_CALL_MS - 5000);
+	/* Back for the call that is running now, after its own time has passed. */
+	loop_sim_run_until(w->loop, from + PROVIDER_CALL_MS + 10);
+	http_mem_hang(w->net, origin, false);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(a[i].count, 1);
+	loop_sim_run_until(w->loop, from + 5 * PROVIDER_CALL_MS);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(a[i].count, 1);
+	assert_false(w->bmc[0].on);
+}
+
+EACH_BACKEND(detaching_ends_calls_without_an_answer)
+{
+	struct answer a;
+	struct provider_call c = call(w, &a);
+
+	provider_power(w->provider, w->machine[0], true, &c);
+	loop_sim_run_until(w->loop, loop_now(w->loop) + 2);
+	provider_observe(w->provider, w->machine[0], &c);
+	provider_detach(w->provider, w->machine[0]);
+	w->machine[0] = NULL;
+	loop_sim_run_until(w->loop, loop_now(w->loop) + 2 * PROVIDER_CALL_MS);
+	assert_int_equal(a.count, 0);
+	assert_false(w->bmc[0].on);
+}
+
+static void detach_in_done(const struct provider_observation *o, const char *handle, const struct err *e, void *arg)
+{
+	struct answer *a = arg;
+
+	on_done(o, handle, e, a);
+	provider_detach(a->w->provider, a->w->machine[0]);
+	a->w->machine[0] = NULL;
+}
+
+EACH_BACKEND(a_machine_may_be_detached_in_its_answer)
+{
+	struct answer a, b;
+	struct provider_call c = call(w, &a), other = call(w, &b);
+
+	c.done = detach_in_done;
+	provider_observe(w->provider, w->machine[0], &c);
+	provider_power(w->provider, w->machine[0], true, &other);
+	assert_int_equal(finish(&a), ERR_NONE);
+	loop_sim_run_until(w->loop, loop_now(w->loop) + 2 * PROVIDER_CALL_MS);
+	assert_int_equal(b.count, 0);
+}
+
+EACH_BACKEND(a_changed_certificate_stops)
+{
+	struct answer a;
+	char origin[32];
+
+	provider_detach(w->provider, w->machine[0]);
+	w->machine[0] = NULL;
+	w->learn_pin = true;
+	origin_of(origin, 0);
+	http_mem_pin(w->net, origin, PIN_A);
+	assert_int_equal((machine(w, 0), observe(w, &a)), ERR_NONE);
+	assert_string_equal(a.pin, PIN_A);
+	http_mem_pin(w->net, origin, PIN_B);
+	assert_int_equal(power(w, true), ERR_DENIED);
+	assert_false(w->bmc[0].on);
+}
+
+EACH_BACKEND(hostile_replies_are_errors)
+{
+	struct answer a;
+
+	w->bmc[0].huge = true;
+	assert_int_equal(observe(w, &a), ERR_PROTOCOL);
+	w->bmc[0].huge = false;
+	w->bmc[0].garbage = true;
+	assert_int_equal(observe(w, &a), ERR_PROTOCOL);
+	w->bmc[0].garbage = false;
+	w->bmc[0].unavailable = true;
+	assert_int_equal(observe(w, &a), ERR_UNAVAILABLE);
+	w->bmc[0].unavailable = false;
+	assert_int_equal(observe(w, &a), ERR_NONE);
+}
+
+EACH_BACKEND(calls_are_paced)
+{
+	struct answer a[20];
+	int64_t from;
+
+	provider_detach(w->provider, w->machine[0]);
+	provider_free(w->provider);
+	w->provider = NULL;
+	w->machine[0] = NULL;
+	w->spec.requests_per_s = 0.5;
+	from = loop_now(w->loop);
+	for (int i = 0; i < 20; i++) {
+		struct provider_call c = call(w, &a[i]);
+
+		machine(w, i % MACHINES);
+		provider_observe(w->provider, w->machine[i % MACHINES], &c);
+		a[i].begun = true;
+	}
+	loop_sim_run_until(w->loop, from + PROVIDER_CALL_MS);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(a[i].count, 1);
+	assert_true(a[10].at - from >= 18000);
+}
+
+/* --- the wrappers --------------------------------------------------------------------------------- */
+
+static void an_unknown_type_is_unsupported(void **state)
+{
+	struct provider_spec s = {.name = "x", .type = "fax"};
+	struct err e;
+
+	(void)state;
+	assert_null(provider_new(&s, &e));
+	assert_int_equal(e.kind, ERR_UNSUPPORTED);
+	assert_non_null(strstr(e.text, "fax"));
+}
+
+static void empty_close(struct provider *p)
+{
+	(void)p;
+}
+
+static void an_empty_slot_answers_unsupported_later(void **state)
+{
+	static const struct provider_ops ops = {.type = "bare", .close = empty_close};
+	struct world *w = world_new(&backends[0]);
+	struct provider *p = mem_new(struct provider);
+	struct answer a[5], last;
+	struct provider_call c[5], unheard = call(w, &last);
+
+	(void)state;
+	p->ops = &ops;
+	p->group = w->group;
+	list_init(&p->refusals);
+	for (int i = 0; i < 5; i++)
+		c[i] = call(w, &a[i]);
+	provider_observe(p, NULL, &c[0]);
+	provider_power(p, NULL, true, &c[1]);
+	provider_boot(p, NULL, PROVIDER_BOOT_DISK, NULL, &c[2]);
+	provider_media(p, NULL, NULL, &c[3]);
+	provider_logout(p, NULL, &c[4]);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(finish(&a[i]), ERR_UNSUPPORTED);
+	provider_power(p, NULL, true, &unheard);
+	provider_free(p);
+	loop_sim_run_until(w->loop, loop_now(w->loop) + 1000);
+	assert_int_equal(last.count, 0);
+	world_free(w);
+}
+
+static void every_power_has_a_name(void **state)
+{
+	(void)state;
+	assert_string_equal(provider_power_names[PROVIDER_POWER_UNKNOWN], "Unknown");
+	assert_string_equal(provider_power_names[PROVIDER_POWER_OFF], "Off");
+	assert_string_equal(provider_power_names[PROVIDER_POWER_ON], "On");
+	assert_string_equal(provider_power_names[PROVIDER_POWER_CHANGING], "Changing");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_observation_is_fresh_and_carries_the_identity),
+		cmocka_unit_test(power_is_a_target_and_may_be_asked_for_twice),
+		cmocka_unit_test(boot_overrides_come_and_go),
+		cmocka_unit_test(media_come_and_go_or_are_unsupported),
+		cmocka_unit_test(a_lie_about_power_is_seen),
+		cmocka_unit_test(another_machine_at_the_address_is_seen),
+		cmocka_unit_test(a_wrong_password_is_tried_once),
+		cmocka_unit_test(a_predecessors_session_is_deleted_first),
+		cmocka_unit_test(a_logout_leaves_no_session),
+		cmocka_unit_test(without_leave_nothing_is_changed),
+		cmocka_unit_test(a_hang_ends_in_time_and_spares_the_others),
+		cmocka_unit_test(a_call_that_was_given_up_acts_no_more),
+		cmocka_unit_test(detaching_ends_calls_without_an_answer),
+		cmocka_unit_test(a_machine_may_be_detached_in_its_answer),
+		cmocka_unit_test(a_changed_certificate_stops),
+		cmocka_unit_test(hostile_replies_are_errors),
+		cmocka_unit_test(calls_are_paced),
+		cmocka_unit_test(an_unknown_type_is_unsupported),
+		cmocka_unit_test(an_empty_slot_answers_unsupported_later),
+		cmocka_unit_test(every_power_has_a_name),
+	};
+
+	mem_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
