@@ -162,7 +162,7 @@ static const struct field spec_fields[] = {
 	FIELD_PTR(provider_object_spec, ec2, "ec2", ec2_fields, .doc = "Type ec2: what instances are made of."),
 	FIELD_OBJ(provider_object_spec, boot, "boot", boot_fields, .doc = "How the agent is booted."),
 	FIELD_OBJ(provider_object_spec, agent, "agent", agent_fields, .doc = "What the agent is told."),
-	FIELD_OBJ(provider_object_spec, network, "network", network_fields, .def = "{}", .rules = network_rules,
+	FIELD_OBJ(provider_object_spec, network, "network", network_fields, .def = "{\"type\":\"none\"}", .rules = network_rules,
 		  .doc = "How machines are moved between networks."),
 	FIELD_OBJ(provider_object_spec, limits, "limits", limits_fields, .def = "{}", .doc = "How hard it is driven."),
 	FIELD_ITEMS(provider_object_spec, instance_types, "instanceTypes", instance_type_fields, .max_items = 64,
