@@ -59,9 +59,9 @@ const struct field evidence_device_fields[] = {
 	      .required = true, .doc = "The level that was reached and verified."),
 	FIELD(evidence_device, reason, "reason", FIELD_STR, .max_len = 256,
 	      .doc = "Why the level is Fail."),
-	FIELD_OBJ(evidence_device, canaries, "canaries", canary_fields,
+	FIELD_OBJ(evidence_device, canaries, "canaries", canary_fields, .required = true,
 		  .doc = "Marks derived from the nonce."),
-	FIELD_OBJ(evidence_device, reads, "reads", read_fields,
+	FIELD_OBJ(evidence_device, reads, "reads", read_fields, .required = true,
 		  .doc = "Samples read back after the wipe."),
 	FIELDS_END,
 };
@@ -374,7 +374,7 @@ static int decode_statement(const struct opened *o, struct arena *a, struct evid
 {
 	OWN_JSON j = parse_canonical(o->payload, o->len, "statement", e);
 	OWN_JSON want = NULL;
-	struct evidence ev;
+	struct evidence ev = {0};
 
 	if (!j)
 		return -1;
