@@ -85,6 +85,9 @@ void kube_client_pump(void *arg);
  * call is never sent and ends with *why. */
 struct kube_call *kube_call_new(struct kube_client *c, const char *method, char *path, const struct err *why);
 void kube_call_start(struct kube_call *call);
+/* The same for a call that sends body (borrowed, may be NULL) and gets one object. */
+struct kube_call *kube_call_json(struct kube_client *c, const char *method, char *path, const json_t *body,
+				 const char *content_type, const struct err *why, kube_done *done, void *arg);
 /* From end(): the same call again for another path (taken). */
 void kube_call_again(struct kube_call *call, char *path);
 

@@ -79,21 +79,16 @@ static void end_plain(struct kube_call *call, json_t *json, const struct err *e)
 	call->done(json, e, call->arg);
 }
 
-static void set_body(struct kube_call *call, const json_t *body, const char *content_type)
-{
-	call->body = json_text(body);
-	call->body_len = strlen(call->body);
-	call->content_type = content_type;
-}
-
-/* method, path and body (borrowed, may be NULL); why: see kube_call_new(). */
-static struct kube_call *plain(struct kube_client *c, const char *method, char *path, const json_t *body,
-			       const char *content_type, const struct err *why, kube_done *done, void *arg)
+struct kube_call *kube_call_json(struct kube_client *c, const char *method, char *path, const json_t *body,
+				 const char *content_type, const struct err *why, kube_done *done, void *arg)
 {
 	struct kube_call *call = kube_call_new(c, method, path, why);
 
-	if (body)
-		set_body(call, body, content_type);
+	if (body) {
+		call->body = json_text(body);
+		call->body_len = strlen(call->body);
+		call->content_type = content_type;
+	}
 	call->end = end_plain;
 	call->done = done;
 	call->arg = arg;
@@ -113,7 +108,7 @@ struct kube_call *kube_get(struct kube_client *c, const struct kube_resource *r,
 {
 	struct err e;
 	char *path = kube_path(r, ns, str_or(name, ""), NULL, &e);
-	struct kube_call *call = plain(c, "GET", path, NULL, NULL, &e, done, arg);
+	struct kube_call *call = kube_call_json(c, "GET", path, NULL, NULL, &e, done, arg);
 
 	kube_call_start(call);
 	return call;
@@ -121,7 +116,7 @@ struct kube_call *kube_get(struct kube_client *c, const struct kube_resource *r,
 
 struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_done *done, void *arg)
 {
-	struct kube_call *call = plain(c, "GET", mem_strdup(path), NULL, NULL, NULL, done, arg);
+	struct kube_call *call = kube_call_json(c, "GET", mem_strdup(path), NULL, NULL, NULL, done, arg);
 
 	kube_call_start(call);
 	return call;
@@ -138,7 +133,7 @@ struct kube_call *kube_create(struct kube_client *c, const struct kube_resource 
 		(void)!err_set(&e, ERR_INVALID, 0, "%s: no namespace given", r->plural);
 	else
 		path = managed(kube_path(r, ns, NULL, NULL, &e));
-	call = plain(c, "POST", path, object, "application/json", &e, done, arg);
+	call = kube_call_json(c, "POST", path, object, "application/json", &e, done, arg);
 	kube_call_start(call);
 	return call;
 }
@@ -154,7 +149,7 @@ struct kube_call *kube_patch(struct kube_client *c, const struct kube_resource *
 	};
 	struct err e;
 	char *path = managed(kube_path(r, ns, str_or(name, ""), subresource, &e));
-	struct kube_call *call = plain(c, "PATCH", path, patch, types[type], &e, done, arg);
+	struct kube_call *call = kube_call_json(c, "PATCH", path, patch, types[type], &e, done, arg);
 
 	kube_call_start(call);
 	return call;
@@ -195,7 +190,7 @@ struct kube_call *kube_delete(struct kube_client *c, const struct kube_resource 
 	if (!o)
 		o = &defaults;
 	body = delete_options(o, str_or(o->propagation, "Background"));
-	call = plain(c, "DELETE", path, body, "application/json", &e, done, arg);
+	call = kube_call_json(c, "DELETE", path, body, "application/json", &e, done, arg);
 	kube_call_start(call);
 	return call;
 }
@@ -209,7 +204,7 @@ struct kube_call *kube_evict(struct kube_client *c, const char *ns, const char *
 	OWN_JSON body = json_pack("{s:s, s:s, s:{s:s, s:s}, s:o}", "apiVersion", "policy/v1", "kind", "Eviction",
 				  "metadata", "name", str_or(pod, ""), "namespace", str_or(ns, ""),
 				  "deleteOptions", delete_options(&o, NULL));
-	struct kube_call *call = plain(c, "POST", path, body, "application/json", &e, done, arg);
+	struct kube_call *call = kube_call_json(c, "POST", path, body, "application/json", &e, done, arg);
 
 	call->no_wait = true;
 	kube_call_start(call);

@@ -8,10 +8,11 @@
 
 /*
  * kube_lease: leader election by a Lease (coordination.k8s.io/v1): duration
- * 15 s, renewed every 2 s with jitter, given up after 10 s without success.
+ * 15 s, renewed every 2 s with jitter, given up after 9.5 s without success.  Every
+ * term has a number of its own (leaseTransitions), also for the same identity.
  *
  * Expiry of another's lease is judged by the locally observed time of its last
- * change, never by comparing clocks.  on_stopped comes before the renew deadline
+ * change, never by comparing clocks.  on_stopped comes before the renew deadline of 10 s
  * passes: from then on nothing may be written.  The lease avoids contention only; the lock of a
  * machine is the compare-and-swap on its object.
  */
@@ -24,8 +25,10 @@ struct kube_lease_spec {
 	void *arg;
 };
 struct kube_lease *kube_lease_new(struct loop_group *g, const struct kube_lease_spec *s);
-void kube_lease_free(struct kube_lease *l); /* releases nothing */
-/* Give the lease back (holderIdentity ""), then done(arg). */
+void kube_lease_free(struct kube_lease *l); /* releases nothing; allowed in its callbacks */
+DEFINE_OWN(kube_lease)
+/* Stop, give the lease back (holderIdentity ""), then done(arg), also when that failed: it then runs out.
+ * on_stopped is not called: whoever releases has stopped writing.  It is not asked for again. */
 void kube_lease_release(struct kube_lease *l, void (*done)(void *arg), void *arg);
 bool kube_lease_held(const struct kube_lease *l);
 int64_t kube_lease_renewed_age(const struct kube_lease *l); /* ms since the last successful renewal began; INT64_MAX: not held */

@@ -1,0 +1,322 @@
+#include "kube/lease.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/call.h"
+
+/*
+ *	 t          renewal begins, and succeeds
+ *	 t + 2 s    the next one begins ...
+ *	 t + 9.5 s  none succeeded: on_stopped, nothing may be written any more
+ *	 t + 15 s   the earliest moment at which another may take the lease,
+ *	            because it saw the renewal later than it began
+ *
+ * Every write names the version that was read, so two candidates cannot both
+ * succeed.  After any failure the lease is read again first: a write whose
+ * answer was lost may have happened.
+ */
+#define DURATION_S 15
+#define RETRY_MS 1500      /* and up to RETRY_SPREAD_MS more: 2 s in the middle */
+#define RETRY_SPREAD_MS 1000
+#define STOP_MS 9500
+#define CALL_MS 3000
+#define MAX_DURATION_S 3600
+
+struct kube_lease {
+	struct loop_group *group;
+	struct kube_lease_spec spec; /* its strings are those below */
+	char *ns, *name, *identity;
+	struct loop_timer next, stop; /* the next try; the moment to stop */
+	struct loop_defer released;
+	struct kube_call *call;
+	int64_t call_began;
+
+	bool held, releasing;
+	int64_t renewed_at; /* loop_now() when the last renewal that succeeded began */
+
+	/* The lease as last seen. */
+	char *rv;           /* NULL: read it again before writing */
+	char *seen_rv, *holder;
+	int64_t transitions, duration_ms;
+	int64_t changed_at; /* loop_now() when seen_rv was first seen */
+
+	void (*on_released)(void *arg);
+	void *released_arg;
+};
+
+static int64_t now(const struct kube_lease *l)
+{
+	return loop_now(loop_of(l->group));
+}
+
+static void set(char **p, const char *s)
+{
+	char *copy = mem_strdup(s);
+
+	free(*p);
+	*p = copy;
+}
+
+static void again(struct kube_lease *l)
+{
+	loop_timer_start(&l->next, RETRY_MS + (int64_t)loop_random_below(loop_of(l->group), RETRY_SPREAD_MS + 1));
+}
+
+/* l may be gone afterwards. */
+static void lost(struct kube_lease *l)
+{
+	l->held = false;
+	loop_timer_stop(&l->stop);
+	if (l->spec.on_stopped)
+		l->spec.on_stopped(l->spec.arg);
+}
+
+/* What the server says the lease is now. */
+static void observe(struct kube_lease *l, const json_t *lease)
+{
+	const char *rv = str_or(json_str_at(lease, "metadata", "resourceVersion"), "");
+	int64_t seconds = json_int_at(lease, "spec", "leaseDurationSeconds");
+
+	if (!str_eq(rv, l->seen_rv)) {
+		set(&l->seen_rv, rv);
+		l->changed_at = now(l);
+	}
+	set(&l->rv, *rv ? rv : NULL);
+	set(&l->holder, str_or(json_str_at(lease, "spec", "holderIdentity"), ""));
+	l->transitions = json_int_at(lease, "spec", "leaseTransitions");
+	if (seconds < 1 || seconds > MAX_DURATION_S)
+		seconds = DURATION_S;
+	l->duration_ms = seconds * 1000;
+}
+
+static void send_call(struct kube_lease *l, const char *method, bool collection, const json_t *body, kube_done *done)
+{
+	struct err e;
+	char *path = kube_path(&KUBE_LEASES, l->ns, collection ? NULL : l->name, NULL, &e);
+
+	l->call = kube_call_json(l->spec.client, method, path, body,
+				 collection ? "application/json" : "application/merge-patch+json", &e, done, l);
+	l->call->urgent = true; /* the last thing that should wait for a full bucket */
+	l->call->counted = false;
+	l->call->timeout_ms = CALL_MS;
+	l->call_began = now(l);
+	kube_call_start(l->call);
+}
+
+/* --- hold it ----------------------------------------------------------------------------------- */
+
+static void on_written(json_t *lease, const struct err *e, void *arg)
+{
+	struct kube_lease *l = arg;
+	bool fresh = !l->held;
+
+	l->call = NULL;
+	again(l);
+	if (e) {
+		set(&l->rv, NULL);
+		return;
+	}
+	observe(l, lease);
+	/* A merge patch writes what we said; still, it is the answer that counts. */
+	if (!str_eq(l->holder, l->identity) || now(l) - l->call_began >= STOP_MS)
+		return;
+	l->held = true;
+	l->renewed_at = l->call_began;
+	loop_timer_start(&l->stop, l->renewed_at + STOP_MS - now(l));
+	if (fresh && l->spec.on_started)
+		l->spec.on_started(l->transitions, l->spec.arg);
+}
+
+/* Take it, or renew it when it is held. */
+static void write_lease(struct kube_lease *l, bool create)
+{
+	char text[STR_TIME_SIZE];
+	const char *time = str_time_micro(text, loop_wall(loop_of(l->group)));
+	OWN_JSON body = json_pack("{s:{}, s:{s:s, s:i, s:s}}", "metadata", "spec", "holderIdentity", l->identity,
+				  "leaseDurationSeconds", DURATION_S, "renewTime", time);
+	json_t *meta = json_object_get(body, "metadata"), *spec = json_object_get(body, "spec");
+
+	if (!l->held) {
+		json_object_set_new(spec, "acquireTime", json_string(time));
+		json_object_set_new(spec, "leaseTransitions", json_integer(l->transitions + 1));
+	}
+	if (create) {
+		json_object_set_new(body, "apiVersion", json_string("coordination.k8s.io/v1"));
+		json_object_set_new(body, "kind", json_string("Lease"));
+		json_object_set_new(meta, "name", json_string(l->name));
+		json_object_set_new(meta, "namespace", json_string(l->ns));
+	} else {
+		json_object_set_new(meta, "resourceVersion", json_string(l->rv));
+	}
+	send_call(l, create ? "POST" : "PATCH", create, body, on_written);
+}
+
+static void on_read(json_t *lease, const struct err *e, void *arg)
+{
+	struct kube_lease *l = arg;
+
+	l->call = NULL;
+	if (e && e->code == 404) {
+		/* Whoever deleted it took it from its holder, too. */
+		set(&l->holder, "");
+		if (l->held) {
+			again(l);
+			lost(l);
+		} else {
+			write_lease(l, true);
+		}
+		return;
+	}
+	if (e) {
+		again(l);
+		return;
+	}
+	observe(l, lease);
+	if (l->held && !str_eq(l->holder, l->identity)) {
+		again(l);
+		lost(l);
+		return;
+	}
+	if (l->rv && (str_empty(l->holder) || str_eq(l->holder, l->identity) || now(l) - l->changed_at >= l->duration_ms))
+		write_lease(l, false);
+	else
+		again(l);
+}
+
+static void on_next(void *arg)
+{
+	struct kube_lease *l = arg;
+
+	/* After a long pause of the process this may run before on_stop(). */
+	if (l->held && !kube_lease_held(l)) {
+		set(&l->rv, NULL);
+		again(l);
+		lost(l);
+	} else if (l->held && l->rv) {
+		write_lease(l, false);
+	} else {
+		send_call(l, "GET", false, NULL, on_read);
+	}
+}
+
+static void on_stop(void *arg)
+{
+	struct kube_lease *l = arg;
+
+	/* A renewal that is on its way must not begin a term under the old number. */
+	kube_call_cancel(l->call);
+	l->call = NULL;
+	set(&l->rv, NULL);
+	again(l);
+	lost(l);
+}
+
+/* --- give it back ------------------------------------------------------------------------------ */
+
+static void on_release_done(void *arg)
+{
+	struct kube_lease *l = arg;
+
+	if (l->on_released)
+		l->on_released(l->released_arg);
+}
+
+static void on_given_back(json_t *lease, const struct err *e, void *arg)
+{
+	struct kube_lease *l = arg;
+
+	(void)e;
+	l->call = NULL;
+	if (lease)
+		observe(l, lease);
+	on_release_done(l);
+}
+
+static void on_release_read(json_t *lease, const struct err *e, void *arg)
+{
+	struct kube_lease *l = arg;
+	OWN_JSON body = NULL;
+
+	l->call = NULL;
+	if (!e)
+		observe(l, lease);
+	if (e || !l->rv || !str_eq(l->holder, l->identity)) {
+		on_release_done(l);
+		return;
+	}
+	body = json_pack("{s:{s:s}, s:{s:s}}", "metadata", "resourceVersion", l->rv, "spec", "holderIdentity", "");
+	send_call(l, "PATCH", false, body, on_given_back);
+}
+
+void kube_lease_release(struct kube_lease *l, void (*done)(void *arg), void *arg)
+{
+	bool held = l->held;
+
+	if (l->releasing)
+		return;
+	l->releasing = true;
+	l->held = false;
+	l->on_released = done;
+	l->released_arg = arg;
+	kube_call_cancel(l->call);
+	l->call = NULL;
+	loop_timer_stop(&l->next);
+	loop_timer_stop(&l->stop);
+	if (held)
+		send_call(l, "GET", false, NULL, on_release_read);
+	else
+		loop_defer(&l->released);
+}
+
+/* --- life and questions ------------------------------------------------------------------------ */
+
+struct kube_lease *kube_lease_new(struct loop_group *g, const struct kube_lease_spec *s)
+{
+	struct kube_lease *l = mem_new(struct kube_lease);
+
+	l->group = g;
+	l->spec = *s;
+	l->spec.ns = l->ns = mem_strdup(s->ns);
+	l->spec.name = l->name = mem_strdup(s->name);
+	l->spec.identity = l->identity = mem_strdup(s->identity);
+	l->holder = mem_strdup("");
+	loop_timer_init(&l->next, g, on_next, l);
+	loop_timer_init(&l->stop, g, on_stop, l);
+	loop_defer_init(&l->released, g, on_release_done, l);
+	loop_timer_start(&l->next, 0);
+	return l;
+}
+
+void kube_lease_free(struct kube_lease *l)
+{
+	if (!l)
+		return;
+	kube_call_cancel(l->call);
+	loop_timer_stop(&l->next);
+	loop_timer_stop(&l->stop);
+	loop_defer_cancel(&l->released);
+	free(l->ns);
+	free(l->name);
+	free(l->identity);
+	free(l->rv);
+	free(l->seen_rv);
+	free(l->holder);
+	free(l);
+}
+
+bool kube_lease_held(const struct kube_lease *l)
+{
+	return l->held && now(l) - l->renewed_at < STOP_MS;
+}
+
+int64_t kube_lease_renewed_age(const struct kube_lease *l)
+{
+	return l->held ? now(l) - l->renewed_at : INT64_MAX;
+}
+
+const char *kube_lease_holder(const struct kube_lease *l)
+{
+	return l->holder;
+}
