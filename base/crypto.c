@@ -514,7 +514,7 @@ int crypto_cert_issue(const char *ca_pem, const struct secret *ca_key, const cha
 	ok = fill(x, pkey, cn, X509_get_subject_name(ca), wall_ms, days) &&
 	     add_extension(x, ca, NID_basic_constraints, "critical,CA:FALSE") &&
 	     add_extension(x, ca, NID_key_usage, "critical,digitalSignature") &&
-	     add_extension(x, ca, NID_ext_key_usage, "serverAuth") &&
+	     add_extension(x, ca, NID_ext_key_usage, "serverAuth,clientAuth") &&
 	     add_extension(x, ca, NID_subject_key_identifier, "hash") &&
 	     add_extension(x, ca, NID_authority_key_identifier, "keyid") && add_names(x, names) &&
 	     X509_sign(x, signer, EVP_sha256()) > 0;

@@ -5,8 +5,9 @@
 
 /*
  * httpd_mhd: libmicrohttpd (TLS through GnuTLS) on the real loop.
- * Several listeners may feed one httpd.  Slow clients: 30 s without progress end a
- * connection that owes us bytes; idle keep-alive 60 s; at most max_connections.
+ * Several listeners may feed one httpd.  30 s without progress end a connection,
+ * idle or slow; one whose handler or reader has nothing to say yet may wait for ever.  A request's
+ * headers may have 8 KiB.
  */
 struct httpd_mhd;
 struct httpd_mhd_spec {
@@ -17,7 +18,7 @@ struct httpd_mhd_spec {
 	unsigned max_connections;  /* 0: 1024 */
 };
 struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s, struct err *e);
-void httpd_mhd_free(struct httpd_mhd *m); /* ends its requests first */
+void httpd_mhd_free(struct httpd_mhd *m); /* ends its requests first; not from a handler; before or after its httpd */
 DEFINE_OWN(httpd_mhd)
 unsigned httpd_mhd_port(const struct httpd_mhd *m);
 

@@ -1,0 +1,596 @@
+#include "base/http_curl.h"
+
+#include <assert.h>
+#include <curl/curl.h>
+#include <openssl/ssl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "base/http_transport.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+/*
+ * libcurl never waits here: it names descriptors and one timer, the loop
+ * watches them, and curl_multi_socket_action() does what can be done.
+ * Finished transfers are taken after each such call and never inside a
+ * callback of libcurl's.
+ *
+ * Trust.  With a CA: libcurl's own check, against that CA alone.  With a pin,
+ * or one to be learned: our callback takes the place of the chain check during
+ * the handshake, and before each request, also on a connection that is used
+ * again, the certificate is compared once more, since libcurl's connection
+ * cache knows nothing of pins.  A pin is learned only there, when the handshake
+ * has proved the key.
+ */
+#define HEADERS_MAX 256
+#define HEADER_BYTES_MAX (128u << 10)
+#define KEEPALIVE_IDLE_S 30L
+#define KEEPALIVE_EVERY_S 10L
+
+struct curl_transport {
+	struct http_transport base;
+	struct loop_group *group;
+	CURLM *multi;
+	struct loop_timer timer;
+	struct loop_defer resume;
+	struct list wanting; /* flights that are paused and may go on */
+};
+
+struct watch {
+	struct curl_transport *t;
+	curl_socket_t fd;
+	struct loop_fd *loop_fd;
+};
+
+struct flight {
+	struct list link;
+	struct curl_transport *t;
+	struct http_exchange *x;
+	CURL *easy;
+	struct curl_slist *headers, *connect_to;
+	bool sent;   /* the request has left once */
+	bool credit; /* paced: one piece may be delivered */
+	bool paused;
+	bool failed; /* err says why; libcurl only knows that a callback gave up */
+	struct err err;
+
+	int status;
+	bool head_told;
+	struct http_header *reply;
+	size_t nreply, reply_cap, reply_bytes;
+	char text[CURL_ERROR_SIZE];
+};
+
+/* --- a flight's end ------------------------------------------------------------------------------- */
+
+static void reply_clear(struct flight *f)
+{
+	for (size_t i = 0; i < f->nreply; i++) {
+		free((char *)f->reply[i].name);
+		free((char *)f->reply[i].value);
+	}
+	f->nreply = f->reply_bytes = 0;
+}
+
+static void flight_free(struct flight *f)
+{
+	list_remove(&f->link);
+	curl_multi_remove_handle(f->t->multi, f->easy);
+	curl_easy_cleanup(f->easy);
+	for (struct curl_slist *s = f->headers; s; s = s->next)
+		secret_wipe(s->data, strlen(s->data));
+	curl_slist_free_all(f->headers);
+	curl_slist_free_all(f->connect_to);
+	reply_clear(f);
+	free(f->reply);
+	free(f);
+}
+
+static enum err_kind kind_of(CURLcode rc)
+{
+	switch ((int)rc) { /* the many others are surprises */
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_ISSUER_ERROR:
+	case CURLE_SSL_CRL_BADFILE:
+		return ERR_DENIED;
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_URL_MALFORMAT:
+	case CURLE_SSL_ENGINE_NOTFOUND:
+		return ERR_INVALID;
+	case CURLE_UNSUPPORTED_PROTOCOL:
+	case CURLE_WEIRD_SERVER_REPLY:
+	case CURLE_BAD_CONTENT_ENCODING:
+	case CURLE_TOO_MANY_REDIRECTS:
+		return ERR_PROTOCOL;
+	default:
+		return ERR_UNAVAILABLE;
+	}
+}
+
+static void set_error(const struct flight *f, CURLcode rc, struct err *e)
+{
+	const char *text = *f->text ? f->text : curl_easy_strerror(rc);
+
+	if (f->failed)
+		*e = f->err;
+	else if (rc == CURLE_OPERATION_TIMEDOUT) /* the only limit that libcurl was given */
+		(void)!err_set(e, ERR_UNAVAILABLE, rc, "%s: no connection within %u ms", f->x->origin,
+			       f->x->connect_ms);
+	else
+		(void)!err_set(e, kind_of(rc), rc, "%s: %.160s", f->x->origin, text);
+}
+
+/* Takes every transfer that is over. */
+static void drain(struct curl_transport *t)
+{
+	CURLMsg *m;
+	int left;
+
+	while ((m = curl_multi_info_read(t->multi, &left))) {
+		CURLcode rc = m->data.result;
+		struct http_req *req;
+		struct flight *f = NULL;
+		struct err e;
+
+		if (m->msg != CURLMSG_DONE)
+			continue;
+		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&f);
+		if (rc != CURLE_OK)
+			set_error(f, rc, &e);
+		req = f->x->req;
+		flight_free(f);
+		http_transport_end(req, rc == CURLE_OK ? NULL : &e);
+	}
+}
+
+/* --- the loop's side ------------------------------------------------------------------------------ */
+
+static void on_timer(void *arg)
+{
+	struct curl_transport *t = arg;
+	int running;
+
+	curl_multi_socket_action(t->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	drain(t);
+}
+
+static void on_fd(int events, void *arg)
+{
+	struct watch *w = arg;
+	struct curl_transport *t = w->t;
+	int running, flags = 0;
+
+	flags |= events & LOOP_READ ? CURL_CSELECT_IN : 0;
+	flags |= events & LOOP_WRITE ? CURL_CSELECT_OUT : 0;
+	flags |= events & LOOP_HANGUP ? CURL_CSELECT_ERR : 0;
+	curl_multi_socket_action(t->multi, w->fd, flags, &running); /* w may be gone now */
+	drain(t);
+}
+
+static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *sockp)
+{
+	struct curl_transport *t = arg;
+	struct watch *w = sockp;
+
+	(void)easy;
+	if (what == CURL_POLL_REMOVE) {
+		if (w) {
+			curl_multi_assign(t->multi, fd, NULL);
+			loop_fd_free(w->loop_fd);
+			free(w);
+		}
+		return 0;
+	}
+	if (!w) {
+		w = mem_new(struct watch);
+		w->t = t;
+		w->fd = fd;
+		w->loop_fd = loop_fd(t->group, fd, on_fd, w);
+		curl_multi_assign(t->multi, fd, w);
+	}
+	loop_fd_want(w->loop_fd, (what & CURL_POLL_IN ? LOOP_READ : 0) | (what & CURL_POLL_OUT ? LOOP_WRITE : 0));
+	return 0;
+}
+
+static int on_curl_timer(CURLM *multi, long ms, void *arg)
+{
+	struct curl_transport *t = arg;
+
+	(void)multi;
+	if (ms < 0)
+		loop_timer_stop(&t->timer);
+	else
+		loop_timer_start(&t->timer, ms); /* 0: the next turn, never from here */
+	return 0;
+}
+
+static void on_resume(void *arg)
+{
+	struct curl_transport *t = arg;
+	struct flight *f;
+
+	while ((f = list_first(&t->wanting, struct flight, link))) {
+		list_remove(&f->link);
+		f->paused = false;
+		curl_easy_pause(f->easy, CURLPAUSE_CONT); /* may deliver */
+	}
+	drain(t);
+}
+
+/* --- trust ---------------------------------------------------------------------------------------- */
+
+static bool has_pin(const struct flight *f)
+{
+	return f->x->peer->pin_sha256 || f->x->peer->learn_pin;
+}
+
+static bool certificate_pin(const X509 *cert, char hex[static 65])
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned n = 0;
+
+	if (!cert || !X509_digest(cert, EVP_sha256(), digest, &n) || n != 32)
+		return false;
+	str_hex(hex, digest, 32);
+	return true;
+}
+
+/* False: it is not the pinned one.  Without a pin yet any certificate is. */
+static bool is_pinned(struct flight *f, const X509 *cert, char hex[static 65])
+{
+	const char *pin = f->x->peer->pin_sha256;
+
+	if (certificate_pin(cert, hex) && (!pin || !strcasecmp(pin, hex)))
+		return true;
+	f->failed = true;
+	(void)!err_set(&f->err, ERR_DENIED, 0, "%s: the server's certificate is not the pinned one", f->x->origin);
+	return false;
+}
+
+static int verify_pin(X509_STORE_CTX *ctx, void *arg)
+{
+	char hex[65];
+	bool ok = is_pinned(arg, X509_STORE_CTX_get0_cert(ctx), hex);
+
+	X509_STORE_CTX_set_error(ctx, ok ? X509_V_OK : X509_V_ERR_APPLICATION_VERIFICATION);
+	return ok;
+}
+
+static CURLcode on_ssl_ctx(CURL *easy, void *ssl_ctx, void *arg)
+{
+	struct flight *f = arg;
+
+	(void)easy;
+	/* The callback's argument lives as long as the handshake, so there may be no second one. */
+	SSL_CTX_set_options(ssl_ctx, SSL_OP_NO_RENEGOTIATION);
+	if (has_pin(f))
+		SSL_CTX_set_cert_verify_callback(ssl_ctx, verify_pin, f);
+	return CURLE_OK;
+}
+
+static bool check_connection(struct flight *f)
+{
+	struct curl_tlssessioninfo *tls = NULL;
+	char hex[65];
+
+	if (!has_pin(f) || !str_starts(f->x->origin, "https:"))
+		return true;
+	curl_easy_getinfo(f->easy, CURLINFO_TLS_SSL_PTR, &tls);
+	if (!is_pinned(f, tls && tls->internals ? SSL_get0_peer_certificate(tls->internals) : NULL, hex))
+		return false;
+	if (!f->x->peer->pin_sha256)
+		http_transport_learned(f->x->req, hex);
+	return true;
+}
+
+/*
+ * Called when a connection stands and before each time that the request is
+ * sent on it.  libcurl sends again by itself when a kept connection breaks
+ * before an answer; the server may have acted by then, so only what changes
+ * nothing may go twice.
+ */
+static int on_prerequest(void *arg, char *remote, char *local, int remote_port, int local_port)
+{
+	struct flight *f = arg;
+
+	(void)remote, (void)local, (void)remote_port, (void)local_port;
+	if (f->sent && strcmp(f->x->method, "GET") != 0 && strcmp(f->x->method, "HEAD") != 0) {
+		f->failed = true;
+		(void)!err_set(&f->err, ERR_UNAVAILABLE, 0, "%s: the connection closed before an answer",
+			       f->x->origin);
+		return CURL_PREREQFUNC_ABORT;
+	}
+	f->sent = true;
+	return check_connection(f) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+}
+
+/* --- what arrives --------------------------------------------------------------------------------- */
+
+static size_t give_up(struct flight *f, const char *why)
+{
+	f->failed = true;
+	(void)!err_set(&f->err, ERR_PROTOCOL, 0, "%s: %s", f->x->origin, why);
+	return 0;
+}
+
+static void add_reply_header(struct flight *f, const char *line, size_t n)
+{
+	const char *colon = memchr(line, ':', n);
+	const char *value, *end = line + n;
+
+	if (!colon || *line == ' ' || *line == '\t')
+		return; /* no header; a folded line (obsolete) is dropped */
+	value = colon + 1;
+	while (value < end && (*value == ' ' || *value == '\t'))
+		value++;
+	while (end > value && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	mem_grow(f->reply, f->nreply, f->reply_cap);
+	f->reply[f->nreply++] = (struct http_header){mem_strndup(line, (size_t)(colon - line)),
+						     mem_strndup(value, (size_t)(end - value))};
+}
+
+static size_t on_header(char *line, size_t size, size_t n, void *arg)
+{
+	struct flight *f = arg;
+	size_t len = size * n;
+	long status = 0;
+
+	if (f->head_told)
+		return len; /* a trailer */
+	f->reply_bytes += len;
+	if (f->nreply >= HEADERS_MAX || f->reply_bytes > HEADER_BYTES_MAX)
+		return give_up(f, "too many headers in the reply");
+	n = len;
+	while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
+		n--;
+	if (len > 5 && !strncmp(line, "HTTP/", 5)) {
+		reply_clear(f); /* after 100 Continue, for one */
+		curl_easy_getinfo(f->easy, CURLINFO_RESPONSE_CODE, &status);
+		f->status = (int)status;
+	} else if (n > 0) {
+		add_reply_header(f, line, n);
+	} else if (f->status >= 200) {
+		f->head_told = true;
+		http_transport_head(f->x->req, f->status, f->reply, f->nreply);
+	}
+	return len;
+}
+
+static size_t on_body(char *data, size_t size, size_t n, void *arg)
+{
+	struct flight *f = arg;
+
+	if (f->x->paced && !f->credit) {
+		f->paused = true;
+		return CURL_WRITEFUNC_PAUSE;
+	}
+	f->credit = !f->x->paced;
+	return http_transport_data(f->x->req, data, size * n) ? size * n : 0;
+}
+
+/* --- starting ------------------------------------------------------------------------------------- */
+
+static void add_line(struct flight *f, const char *name, const char *value)
+{
+	/* libcurl sends a header without value only in this spelling. */
+	char *line = *value ? mem_printf("%s: %s", name, value) : mem_printf("%s;", name);
+	struct curl_slist *longer = curl_slist_append(f->headers, line);
+
+	assert(longer); /* out of memory */
+	f->headers = longer;
+	secret_wipe(line, strlen(line));
+	free(line);
+}
+
+static void remove_line(struct flight *f, const char *line)
+{
+	struct curl_slist *longer = curl_slist_append(f->headers, line);
+
+	assert(longer);
+	f->headers = longer;
+}
+
+static bool has_header(const struct http_exchange *x, const char *name)
+{
+	for (size_t i = 0; i < x->nheaders; i++)
+		if (!strcasecmp(x->headers[i].name, name))
+			return true;
+	return false;
+}
+
+static void set_headers(struct flight *f)
+{
+	const struct http_exchange *x = f->x;
+
+	for (size_t i = 0; i < x->nheaders; i++)
+		add_line(f, x->headers[i].name, x->headers[i].value);
+	if (!has_header(x, "Accept-Encoding"))
+		add_line(f, "Accept-Encoding", "identity");
+	remove_line(f, "Expect:"); /* what libcurl would add of its own accord */
+	if (!has_header(x, "Content-Type"))
+		remove_line(f, "Content-Type:");
+}
+
+/* The name goes into the URL, where certificate check and SNI look; the connection goes where it
+ * went, and the server reads the Host that it would have read. */
+static void set_server_name(struct flight *f)
+{
+	const struct http_exchange *x = f->x;
+	const char *authority = strstr(x->origin, "://") + 3;
+	const char *port = strrchr(authority, ':') + 1;
+	char *url = mem_printf("https://%s:%s%s", x->peer->server_name, port, x->url + strlen(x->origin));
+	char *to = mem_printf("%s:%s:%s", x->peer->server_name, port, authority);
+
+	curl_easy_setopt(f->easy, CURLOPT_URL, url);
+	f->connect_to = curl_slist_append(NULL, to);
+	assert(f->connect_to);
+	curl_easy_setopt(f->easy, CURLOPT_CONNECT_TO, f->connect_to);
+	if (!has_header(x, "Host"))
+		add_line(f, "Host", authority);
+	free(url);
+	free(to);
+}
+
+static void set_blob(CURL *easy, CURLoption option, const char *data, size_t len)
+{
+	/* Not copied: the peer outlives the exchange. */
+	struct curl_blob blob = {.data = (char *)data, .len = len, .flags = CURL_BLOB_NOCOPY};
+
+	curl_easy_setopt(easy, option, &blob);
+}
+
+static void set_trust(struct flight *f)
+{
+	const struct http_peer_spec *p = f->x->peer;
+
+	curl_easy_setopt(f->easy, CURLOPT_SSL_VERIFYPEER, 1L);
+	curl_easy_setopt(f->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	curl_easy_setopt(f->easy, CURLOPT_SSL_CTX_FUNCTION, on_ssl_ctx);
+	curl_easy_setopt(f->easy, CURLOPT_SSL_CTX_DATA, f);
+	/* The pin names one certificate: its name adds nothing, and BMCs have wrong ones.  The
+	 * setting also keeps libcurl from lending the connection to a peer without a pin. */
+	curl_easy_setopt(f->easy, CURLOPT_SSL_VERIFYHOST, has_pin(f) ? 0L : 2L);
+	if (has_pin(f) || p->ca_pem) {
+		/* Or the system's CAs would be trusted beside the given one. */
+		curl_easy_setopt(f->easy, CURLOPT_CAINFO, NULL);
+		curl_easy_setopt(f->easy, CURLOPT_CAPATH, NULL);
+	}
+	if (p->ca_pem && !has_pin(f))
+		set_blob(f->easy, CURLOPT_CAINFO_BLOB, p->ca_pem, strlen(p->ca_pem));
+	if (p->client_cert_pem) {
+		set_blob(f->easy, CURLOPT_SSLCERT_BLOB, p->client_cert_pem, strlen(p->client_cert_pem));
+		set_blob(f->easy, CURLOPT_SSLKEY_BLOB, secret_expose(p->client_key_pem),
+			 secret_len(p->client_key_pem));
+	}
+}
+
+static void set_method(struct flight *f)
+{
+	const struct http_exchange *x = f->x;
+	bool body = x->body || !strcmp(x->method, "POST") || !strcmp(x->method, "PUT") ||
+		    !strcmp(x->method, "PATCH");
+
+	if (!strcmp(x->method, "HEAD")) {
+		curl_easy_setopt(f->easy, CURLOPT_NOBODY, 1L);
+		return;
+	}
+	if (body) {
+		curl_easy_setopt(f->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->body_len);
+		curl_easy_setopt(f->easy, CURLOPT_POSTFIELDS, x->body ? x->body : "");
+	}
+	curl_easy_setopt(f->easy, CURLOPT_CUSTOMREQUEST, x->method);
+}
+
+static void set_behaviour(struct flight *f)
+{
+	CURL *c = f->easy;
+
+	curl_easy_setopt(c, CURLOPT_PRIVATE, f);
+	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, f->text);
+	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(c, CURLOPT_PROXY, ""); /* also: none from the environment */
+	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L); /* or a cancel waits for the resolver's thread */
+	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, (long)f->x->connect_ms);
+	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(c, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
+	curl_easy_setopt(c, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_EVERY_S);
+	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(c, CURLOPT_HEADERDATA, f);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body);
+	curl_easy_setopt(c, CURLOPT_WRITEDATA, f);
+	curl_easy_setopt(c, CURLOPT_PREREQFUNCTION, on_prerequest);
+	curl_easy_setopt(c, CURLOPT_PREREQDATA, f);
+}
+
+static int curl_start(struct http_transport *base, struct http_exchange *x, struct err *e)
+{
+	struct curl_transport *t = container_of(base, struct curl_transport, base);
+	struct flight *f = mem_new(struct flight);
+	CURLMcode rc;
+
+	f->t = t;
+	f->x = x;
+	f->credit = true;
+	list_init(&f->link);
+	f->easy = curl_easy_init();
+	assert(f->easy); /* out of memory */
+	set_behaviour(f);
+	set_trust(f);
+	set_method(f);
+	set_headers(f);
+	if (x->peer->server_name)
+		set_server_name(f);
+	else
+		curl_easy_setopt(f->easy, CURLOPT_URL, x->url);
+	curl_easy_setopt(f->easy, CURLOPT_HTTPHEADER, f->headers);
+	rc = curl_multi_add_handle(t->multi, f->easy);
+	if (rc != CURLM_OK) {
+		flight_free(f);
+		return err_set(e, ERR_UNAVAILABLE, (int)rc, "%s: %s", x->origin, curl_multi_strerror(rc));
+	}
+	x->state = f;
+	return 0;
+}
+
+static void curl_want(struct http_transport *base, struct http_exchange *x)
+{
+	struct curl_transport *t = container_of(base, struct curl_transport, base);
+	struct flight *f = x->state;
+
+	f->credit = true;
+	if (f->paused && !list_linked(&f->link)) {
+		list_push_back(&t->wanting, &f->link);
+		loop_defer(&t->resume);
+	}
+}
+
+static void curl_cancel(struct http_transport *base, struct http_exchange *x)
+{
+	(void)base;
+	flight_free(x->state);
+	x->state = NULL;
+}
+
+static void curl_free_(struct http_transport *base)
+{
+	struct curl_transport *t = container_of(base, struct curl_transport, base);
+
+	curl_multi_cleanup(t->multi);
+	loop_timer_stop(&t->timer);
+	loop_defer_cancel(&t->resume);
+	free(t);
+	curl_global_cleanup();
+}
+
+struct http_transport *http_curl_new(struct loop_group *g, unsigned max_connections)
+{
+	static const struct http_transport_ops ops = {
+		.start = curl_start,
+		.want = curl_want,
+		.cancel = curl_cancel,
+		.free = curl_free_,
+	};
+	struct curl_transport *t = mem_new(struct curl_transport);
+
+	curl_global_init(CURL_GLOBAL_DEFAULT); /* counted by libcurl */
+	t->base.ops = &ops;
+	t->group = g;
+	t->multi = curl_multi_init();
+	assert(t->multi); /* out of memory */
+	list_init(&t->wanting);
+	loop_timer_init(&t->timer, g, on_timer, t);
+	loop_defer_init(&t->resume, g, on_resume, t);
+	curl_multi_setopt(t->multi, CURLMOPT_SOCKETFUNCTION, on_curl_socket);
+	curl_multi_setopt(t->multi, CURLMOPT_SOCKETDATA, t);
+	curl_multi_setopt(t->multi, CURLMOPT_TIMERFUNCTION, on_curl_timer);
+	curl_multi_setopt(t->multi, CURLMOPT_TIMERDATA, t);
+	curl_multi_setopt(t->multi, CURLMOPT_MAXCONNECTS, (long)max_connections);
+	curl_multi_setopt(t->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+	return &t->base;
+}
