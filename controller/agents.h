@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/err.h"
 #include "base/httpd.h"
 #include "base/loop.h"
 #include "base/own.h"
@@ -55,6 +56,9 @@ void agents_open(struct agents_seat *s, const char *operation, int64_t boot, int
 void agents_close(struct agents_seat *s); /* no call is accepted, the media URL is gone */
 bool agents_is_open(const struct agents_seat *s, const char *operation, int64_t boot);
 const char *agents_media_url(struct agents_seat *s); /* while open; NULL: closed or no image */
+
+/* A session that the journal knows from a predecessor: only this boot id and key are its agent. */
+void agents_restore(struct agents_seat *s, const char *boot_id, const char *public_key, struct err *e);
 
 /* The session, NULL or zero before hello. */
 struct agents_session {

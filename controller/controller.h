@@ -26,18 +26,22 @@
  * back into another that is in the middle of its own work.
  */
 struct agents;
+struct claims;
+struct keys;
+struct kind_watch;
 struct scheduler;
 struct secrets;
 
 struct controller_options {
 	const char *ns;            /* drover's own namespace: Secrets, Lease */
 	const char *identity;      /* of this replica, for the Lease and events */
-	struct secret *agent_ca_key; /* see agents.h */
 	const char *agent_image;   /* path of the ISO; NULL: no machine can be booted */
 	bool plain_ok;             /* http:// BMCs: simulations and tests */
 	int64_t poll_ms;           /* between looks at a machine in transition; 0: 1000 */
 	int64_t idle_poll_ms;      /* ... at one at rest; 0: 120000 */
 	int64_t settle_ms;         /* between the two reads that prove off; 0: 5000 */
+	void (*on_ready)(void *arg); /* once, when caches and keys are in: the agent endpoint may open */
+	void *on_ready_arg;
 };
 
 struct controller {
@@ -54,8 +58,13 @@ struct controller {
 	struct map *tenants;            /* VirtualCluster name -> struct tenant */
 	struct map *sources;            /* Provider name -> struct source */
 	struct secrets *secrets;
+	struct keys *keys;
+	struct claims *claims;
 	struct agents *agents;
 	struct scheduler *scheduler;
+	struct kind_watch *watches;     /* one for each kind */
+	struct loop_timer settle;       /* derives again what depends on several kinds */
+	bool ready;
 	struct controller_options o;
 };
 

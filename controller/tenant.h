@@ -21,12 +21,16 @@ struct tenant {
 	char *ca_pem;         /* of its API server, for the join pin */
 	char *secret_version; /* of the kubeconfig in use */
 	char *spec_digest;
+	char *cluster_uid;    /* as read at the last probe */
 	bool reachable, stopped; /* stopped: the cluster UID changed */
 	const char *reason;   /* why it is not usable, CamelCase; NULL: usable */
 	char message[256];
 	struct kube_call *probe;
 	struct loop_timer timer;
 	struct loop_defer refresh; /* rebuild outside callbacks */
+	struct kube_call *status_write;
+	struct loop_timer status_timer;
+	bool status_again;
 };
 
 /* What drover needs of a Node, typed. */
@@ -47,9 +51,9 @@ const struct tenant_node *tenant_node_get(struct tenant *t, const char *name); /
 /* Any tenant's Node with this system UUID (lower case): its name into out. */
 bool tenant_find_uuid(struct controller *c, const char *system_uuid, char *out, size_t size);
 
-/* kube/cache projections: struct world_pod and struct tenant_node. */
-void *tenant_project_pod(const json_t *o, struct arena *a, void *tenant_name, struct err *e);
-void *tenant_project_node(const json_t *o, struct arena *a, void *tenant_name, struct err *e);
+/* kube/cache projections (demand.c): struct world_pod and struct tenant_node; arg: struct tenant. */
+void *tenant_project_pod(const json_t *o, struct arena *a, void *tenant, struct err *e);
+void *tenant_project_node(const json_t *o, struct arena *a, void *tenant, struct err *e);
 
 #define TENANT_LABEL_CLAIM "drover.dev/nodeclaim"
 #define TENANT_LABEL_POOL "drover.dev/nodepool"

@@ -1,0 +1,507 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/crypto.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/agents.h"
+#include "controller/media.h"
+
+#define POLL_MS 30000
+
+struct agents {
+	struct loop_group *group;
+	struct map *seats; /* machine -> struct agents_seat */
+	struct media *media;
+	char *ca_pem;
+	struct secret *boot_key;
+};
+
+struct agents_seat {
+	struct agents *agents;
+	char *machine, *uid, *endpoint, *media_base, *address, *gateway, *mac;
+	void (*changed)(void *arg);
+	void *arg;
+
+	bool open;
+	char *operation;
+	int64_t boot, fence;
+	char secret[65];
+	struct media_item *item;
+	char *url;
+
+	struct agents_session session; /* strings are in session_arena */
+	struct arena *session_arena;
+	struct crypto_key *key;
+	bool intruder, rebooted;
+	char refusal[96];
+
+	int64_t seq;
+	char *order_id, *order_text;
+	struct httpd_req *poll; /* the agent waits for an order */
+	struct loop_timer poll_timer;
+	struct arena *report_arena, *progress_arena;
+	struct proto_report *report, *progress;
+};
+
+struct agents *agents_new(struct loop_group *g)
+{
+	struct agents *a = mem_new(struct agents);
+
+	a->group = g;
+	a->seats = map_new(NULL);
+	a->media = media_new();
+	return a;
+}
+
+void agents_free(struct agents *a)
+{
+	if (!a)
+		return;
+	map_free(a->seats);
+	media_free(a->media);
+	free(a->ca_pem);
+	secret_free(a->boot_key);
+	free(a);
+}
+
+int agents_configure(struct agents *a, const struct agents_spec *s, struct err *e)
+{
+	if (s->image && media_load(a->media, s->image, e) < 0)
+		return -1;
+	free(a->ca_pem);
+	a->ca_pem = mem_strdup(s->ca_pem);
+	secret_free(a->boot_key);
+	a->boot_key = secret_copy(s->boot_key);
+	return 0;
+}
+
+bool agents_ready(const struct agents *a)
+{
+	return a->boot_key != NULL;
+}
+
+/* --- seats ------------------------------------------------------------------------------------- */
+
+static void poll_answer(struct agents_seat *s)
+{
+	struct httpd_req *q = s->poll;
+
+	if (!q)
+		return;
+	s->poll = NULL;
+	loop_timer_stop(&s->poll_timer);
+	if (s->order_text)
+		httpd_reply_json(q, 200, s->order_text);
+	else
+		httpd_reply(q, 204, NULL, NULL, 0);
+}
+
+static void on_poll_timeout(void *arg)
+{
+	struct agents_seat *s = arg;
+	struct httpd_req *q = s->poll;
+
+	s->poll = NULL;
+	if (q)
+		httpd_reply(q, 204, NULL, NULL, 0);
+}
+
+static void on_poll_gone(void *arg)
+{
+	struct agents_seat *s = arg;
+
+	s->poll = NULL;
+	loop_timer_stop(&s->poll_timer);
+}
+
+struct agents_seat *agents_seat_new(struct agents *a, const struct agents_seat_spec *sp)
+{
+	struct agents_seat *s = mem_new(struct agents_seat);
+
+	s->agents = a;
+	s->machine = mem_strdup(sp->machine);
+	s->uid = mem_strdup(sp->uid);
+	s->endpoint = mem_strdup(sp->endpoint);
+	s->media_base = mem_strdup(sp->media_url);
+	s->address = mem_strdup(sp->address);
+	s->gateway = mem_strdup(sp->gateway);
+	s->mac = mem_strdup(sp->mac);
+	s->changed = sp->changed;
+	s->arg = sp->arg;
+	loop_timer_init(&s->poll_timer, a->group, on_poll_timeout, s);
+	map_put(a->seats, s->machine, s);
+	return s;
+}
+
+static void forget_orders(struct agents_seat *s)
+{
+	free(s->order_id);
+	free(s->order_text);
+	s->order_id = s->order_text = NULL;
+	arena_free(s->report_arena);
+	arena_free(s->progress_arena);
+	s->report_arena = s->progress_arena = NULL;
+	s->report = s->progress = NULL;
+}
+
+static void forget_session(struct agents_seat *s)
+{
+	arena_free(s->session_arena);
+	s->session_arena = NULL;
+	s->session = (struct agents_session){0};
+	crypto_key_free(s->key);
+	s->key = NULL;
+	s->intruder = s->rebooted = false;
+	s->refusal[0] = '\0';
+}
+
+void agents_close(struct agents_seat *s)
+{
+	if (!s->open)
+		return;
+	s->open = false;
+	if (s->poll) {
+		struct httpd_req *q = s->poll;
+
+		s->poll = NULL;
+		loop_timer_stop(&s->poll_timer);
+		httpd_reply(q, 204, NULL, NULL, 0);
+	}
+	forget_orders(s);
+	forget_session(s);
+	media_close(s->item);
+	s->item = NULL;
+	secret_wipe(s->secret, sizeof(s->secret));
+	free(s->operation);
+	free(s->url);
+	s->operation = s->url = NULL;
+}
+
+void agents_seat_free(struct agents_seat *s)
+{
+	if (!s)
+		return;
+	agents_close(s);
+	loop_timer_stop(&s->poll_timer);
+	map_del(s->agents->seats, s->machine);
+	free(s->machine);
+	free(s->uid);
+	free(s->endpoint);
+	free(s->media_base);
+	free(s->address);
+	free(s->gateway);
+	free(s->mac);
+	free(s);
+}
+
+bool agents_is_open(const struct agents_seat *s, const char *operation, int64_t boot)
+{
+	return s->open && str_eq(s->operation, operation) && s->boot == boot;
+}
+
+/* The media token is derived, so that any leader serves the same address. */
+static void media_token(const struct agents_seat *s, char out[static 65])
+{
+	OWN(arena) a = arena_new();
+	const char *text = arena_printf(a, "media\n%s\n%s\n%lld", s->uid, s->operation, (long long)s->boot);
+	uint8_t mac[CRYPTO_SHA256];
+
+	crypto_hmac_sha256(s->agents->boot_key, text, strlen(text), mac);
+	str_hex(out, mac, sizeof(mac));
+}
+
+void agents_open(struct agents_seat *s, const char *operation, int64_t boot, int64_t fence)
+{
+	struct proto_boot block = {0};
+	char token[65];
+	struct err e;
+
+	if (agents_is_open(s, operation, boot)) {
+		s->fence = fence;
+		return;
+	}
+	agents_close(s);
+	s->open = true;
+	s->operation = mem_strdup(operation);
+	s->boot = boot;
+	s->fence = fence;
+	proto_boot_secret(s->agents->boot_key, s->uid, operation, boot, s->secret);
+	block = (struct proto_boot){
+		.endpoint = s->endpoint,
+		.ca_pem = s->agents->ca_pem,
+		.machine = s->machine,
+		.operation = operation,
+		.boot = boot,
+		.secret = s->secret,
+		.wall_time = loop_wall(loop_of(s->agents->group)),
+		.address = s->address,
+		.gateway = s->gateway,
+		.mac = s->mac,
+	};
+	media_token(s, token);
+	s->item = media_open(s->agents->media, token, &block, &e);
+	if (s->item)
+		s->url = mem_printf("%s/boot/%s/drover-agent.iso", s->media_base, token);
+	else
+		str_copy(s->refusal, sizeof(s->refusal), e.text);
+}
+
+void agents_restore(struct agents_seat *s, const char *boot_id, const char *public_key, struct err *e)
+{
+	struct crypto_key *k;
+
+	if (!s->open || s->key || !(k = crypto_key_from_public(public_key, e)))
+		return;
+	s->key = k;
+	s->session_arena = arena_new();
+	s->session.boot_id = arena_strdup(s->session_arena, boot_id);
+	s->session.public_key = arena_strdup(s->session_arena, public_key);
+	s->session.last_seen = loop_now(loop_of(s->agents->group));
+}
+
+const char *agents_media_url(struct agents_seat *s)
+{
+	return s->open ? s->url : NULL;
+}
+
+const struct agents_session *agents_session(const struct agents_seat *s)
+{
+	return &s->session;
+}
+
+const char *agents_refusal(const struct agents_seat *s)
+{
+	return s->refusal;
+}
+
+bool agents_intruder(const struct agents_seat *s)
+{
+	return s->intruder;
+}
+
+bool agents_rebooted(const struct agents_seat *s)
+{
+	return s->rebooted;
+}
+
+void agents_order(struct agents_seat *s, const struct proto_order *o)
+{
+	struct proto_order copy = *o;
+
+	if (!s->open || str_eq(s->order_id, o->id))
+		return;
+	forget_orders(s);
+	copy.seq = ++s->seq;
+	copy.fence = s->fence;
+	s->order_id = mem_strdup(o->id);
+	s->order_text = proto_encode(proto_order_fields, &copy);
+	poll_answer(s);
+}
+
+const struct proto_report *agents_result(const struct agents_seat *s, const char *id)
+{
+	return s->report && str_eq(s->report->id, id) ? s->report : NULL;
+}
+
+const struct proto_report *agents_progress(const struct agents_seat *s, const char *id)
+{
+	return s->progress && str_eq(s->progress->id, id) ? s->progress : NULL;
+}
+
+/* --- the endpoint ------------------------------------------------------------------------------ */
+
+static void refuse(struct agents_seat *s, struct httpd_req *q, int status, const char *why)
+{
+	struct err e;
+
+	if (s)
+		str_copy(s->refusal, sizeof(s->refusal), why);
+	(void)!err_set(&e, status == 409 ? ERR_CONFLICT : ERR_DENIED, status, "%s", why);
+	httpd_reply_err(q, &e);
+}
+
+static bool same_secret(const struct agents_seat *s, const char *shown)
+{
+	OWN(secret) mine = secret_from_str(s->secret);
+
+	return secret_equal_bytes(mine, shown, strlen(shown));
+}
+
+static void on_hello(struct httpd_req *q, void *arg)
+{
+	struct agents *a = arg;
+	OWN(arena) tmp = arena_new();
+	struct proto_hello h;
+	struct agents_seat *s;
+	struct crypto_key *key;
+	struct proto_welcome w;
+	struct err e;
+	size_t len;
+	const char *body = httpd_body(q, &len);
+	char *text;
+	int64_t now = loop_now(loop_of(a->group));
+
+	if (proto_decode(proto_hello_fields, body, len, &h, tmp, &e) < 0) {
+		httpd_reply_err(q, &e);
+		return;
+	}
+	s = map_get(a->seats, h.machine);
+	/* One answer for "unknown", "closed" and "wrong secret": a caller learns nothing. */
+	if (!s || !s->open || !str_eq(s->operation, h.operation) || s->boot != h.boot ||
+	    !same_secret(s, h.secret)) {
+		refuse(s, q, 403, "not expected");
+		return;
+	}
+	key = crypto_key_from_public(h.public_key, &e);
+	if (!key || !proto_signed(key, "POST", PROTO_HELLO_PATH, body, len, httpd_header(q, PROTO_HEADER_SIGNATURE))) {
+		crypto_key_free(key);
+		refuse(s, q, 403, "bad signature");
+		return;
+	}
+	if (s->session.public_key && !str_eq(s->session.public_key, h.public_key)) {
+		crypto_key_free(key);
+		/* Same boot with another key, or two boots at once: somebody else holds the secret. */
+		if (str_eq(s->session.boot_id, h.boot_id) || s->poll)
+			s->intruder = true;
+		else
+			s->rebooted = true;
+		refuse(s, q, 409, s->intruder ? "another key for this boot" : "the machine rebooted");
+		s->changed(s->arg);
+		return;
+	}
+	if (!s->session.public_key) {
+		s->session_arena = arena_new();
+		s->session.boot_id = arena_strdup(s->session_arena, h.boot_id);
+		s->session.public_key = arena_strdup(s->session_arena, h.public_key);
+		s->key = key;
+		key = NULL;
+	}
+	crypto_key_free(key);
+	if (!s->session.system_uuid) {
+		s->session.system_uuid = arena_strdup(s->session_arena, h.dmi.system_uuid);
+		s->session.serial = arena_strdup(s->session_arena, h.dmi.serial);
+		s->session.trust = h.trust < 0 ? WIPE_BOOT_NETWORK : h.trust;
+	}
+	s->session.last_seen = now;
+	w = (struct proto_welcome){.wall_time = loop_wall(loop_of(a->group))};
+	text = proto_encode(proto_welcome_fields, &w);
+	httpd_reply_json(q, 200, text);
+	free(text);
+	s->changed(s->arg);
+}
+
+/* The seat of a signed request, or NULL after it was answered. */
+static struct agents_seat *caller(struct agents *a, struct httpd_req *q, const char *method, const char *target)
+{
+	const char *who = httpd_header(q, PROTO_HEADER_AGENT);
+	const char *slash = who ? strrchr(who, '/') : NULL;
+	OWN(arena) tmp = arena_new();
+	struct agents_seat *s = NULL;
+	size_t len;
+	const char *body = httpd_body(q, &len);
+
+	if (slash)
+		s = map_get(a->seats, arena_strndup(tmp, who, (size_t)(slash - who)));
+	if (!s || !s->open || !s->key || !str_eq(slash + 1, s->session.boot_id) ||
+	    !proto_signed(s->key, method, target, body, len, httpd_header(q, PROTO_HEADER_SIGNATURE))) {
+		refuse(NULL, q, 401, "no such session");
+		return NULL;
+	}
+	s->session.last_seen = loop_now(loop_of(a->group));
+	return s;
+}
+
+static void on_order(struct httpd_req *q, void *arg)
+{
+	struct agents *a = arg;
+	const char *after = httpd_query(q, "after");
+	int64_t n;
+	OWN(arena) tmp = arena_new();
+	struct agents_seat *s;
+
+	if (!after || !str_to_i64(after, 0, INT64_MAX, &n)) {
+		refuse(NULL, q, 401, "no such session");
+		return;
+	}
+	s = caller(a, q, "GET", arena_printf(tmp, "%s?after=%s", PROTO_ORDER_PATH, after));
+	if (!s)
+		return;
+	if (s->poll) { /* the older one lost its agent */
+		struct httpd_req *old = s->poll;
+
+		s->poll = NULL;
+		httpd_reply(old, 204, NULL, NULL, 0);
+	}
+	/* seq counts in this process alone: an agent that has seen more has seen another leader's. */
+	if (n > s->seq) {
+		s->seq = n;
+		if (s->order_text) {
+			struct proto_order o;
+			struct err e;
+
+			if (proto_decode(proto_order_fields, s->order_text, strlen(s->order_text), &o, tmp, &e) == 0) {
+				o.seq = ++s->seq;
+				free(s->order_text);
+				s->order_text = proto_encode(proto_order_fields, &o);
+			}
+		}
+		n = s->seq - 1;
+	}
+	s->poll = q;
+	httpd_on_gone(q, on_poll_gone, s);
+	loop_timer_start(&s->poll_timer, POLL_MS);
+	if (s->order_text && n < s->seq && !s->report)
+		poll_answer(s);
+}
+
+static void on_report(struct httpd_req *q, void *arg)
+{
+	struct agents *a = arg;
+	struct agents_seat *s = caller(a, q, "POST", PROTO_REPORT_PATH);
+	struct arena *into;
+	struct proto_report *r;
+	struct err e;
+	size_t len;
+	const char *body;
+
+	if (!s)
+		return;
+	body = httpd_body(q, &len);
+	into = arena_new();
+	r = arena_new_obj(into, struct proto_report);
+	if (proto_decode(proto_report_fields, body, len, r, into, &e) < 0) {
+		arena_free(into);
+		httpd_reply_err(q, &e);
+		return;
+	}
+	if (!str_eq(r->id, s->order_id)) { /* of an order that was replaced: heard, of no use */
+		arena_free(into);
+	} else if (r->state == PROTO_PROGRESS) {
+		arena_free(s->progress_arena);
+		s->progress_arena = into;
+		s->progress = r;
+	} else {
+		arena_free(s->report_arena);
+		s->report_arena = into;
+		s->report = r;
+	}
+	httpd_reply(q, 204, NULL, NULL, 0);
+	s->changed(s->arg);
+}
+
+void agents_api_routes(struct agents *a, struct httpd *d)
+{
+	httpd_route(d, "POST", PROTO_HELLO_PATH, PROTO_MAX_MESSAGE, on_hello, a);
+	httpd_route(d, "GET", PROTO_ORDER_PATH, 0, on_order, a);
+	httpd_route(d, "POST", PROTO_REPORT_PATH, PROTO_MAX_MESSAGE, on_report, a);
+}
+
+void agents_media_routes(struct agents *a, struct httpd *d)
+{
+	media_routes(a->media, d);
+}

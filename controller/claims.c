@@ -1,0 +1,298 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/claims.h"
+#include "controller/life.h"
+#include "controller/scheduler.h"
+
+/* A claim that no machine took in this time was planned on a view that has passed. */
+#define UNTAKEN_MS 30000
+
+struct claims {
+	struct controller *c;
+	struct map *entries; /* claim -> struct entry */
+};
+
+struct entry {
+	struct claims *owner;
+	char *name;
+	struct loop_timer timer;
+	struct kube_call *write;
+};
+
+/* --- building ------------------------------------------------------------------------------------ */
+
+static const struct object_image *image_for(const struct node_pool *pool, const char *version)
+{
+	for (size_t i = 0; i < pool->spec.template_.spec.images.n; i++)
+		if (str_eq(pool->spec.template_.spec.images.v[i].kubernetes_version, version))
+			return &pool->spec.template_.spec.images.v[i];
+	return NULL;
+}
+
+static struct object_requirements with_type(const struct node_pool *pool, const char *type, struct arena *a)
+{
+	const struct object_requirements *r = &pool->spec.template_.spec.requirements;
+	struct object_requirements out = {.v = arena_calloc(a, r->n + 1, sizeof(*out.v))};
+	const char **value = arena_calloc(a, 1, sizeof(*value));
+
+	for (size_t i = 0; i < r->n; i++)
+		if (!str_eq(r->v[i].key, "node.kubernetes.io/instance-type"))
+			out.v[out.n++] = r->v[i];
+	*value = type;
+	out.v[out.n++] = (struct object_requirement){
+		.key = "node.kubernetes.io/instance-type", .operator = OPERATOR_IN, .values = {value, 1}};
+	return out;
+}
+
+json_t *claims_build(struct controller *c, const struct plan_claim *p, struct err *e)
+{
+	const struct node_pool *pool = CONTROLLER_GET(c, OBJECT_NODE_POOL, node_pool, p->pool);
+	const struct virtual_cluster *vc = CONTROLLER_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, p->tenant);
+	const struct machine *m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, p->machine);
+	const struct object_image *image = pool ? image_for(pool, p->version) : NULL;
+	const struct node_pool_template_spec *t = pool ? &pool->spec.template_.spec : NULL;
+	OWN(arena) a = arena_new();
+	struct node_claim n = {0};
+	struct object_ref machine;
+	json_t *o, *spec;
+	char tail[9];
+	uint8_t raw[4];
+
+	if (!pool || !vc || !m || !image) {
+		(void)!err_set(e, ERR_CONFLICT, 0, "pool %s, tenant %s or machine %s changed under the plan", p->pool, p->tenant,
+			       p->machine);
+		return NULL;
+	}
+	loop_random_bytes(c->loop, raw, sizeof(raw));
+	str_hex(tail, raw, sizeof(raw));
+	machine = (struct object_ref){m->meta.name, m->meta.uid};
+	n.spec = (struct node_claim_spec){
+		.virtual_cluster_ref = {vc->meta.name, vc->meta.uid},
+		.node_pool_ref = {pool->meta.name, pool->meta.uid},
+		.machine_ref = &machine,
+		.requirements = with_type(pool, p->instance_type, a),
+		.image = *image,
+		.labels = pool->spec.template_.metadata.labels,
+		.annotations = pool->spec.template_.metadata.annotations,
+		.taints = t->taints,
+		.startup_taints = t->startup_taints,
+		.user_data_secret_ref = t->user_data_secret_ref,
+		.kubelet = t->kubelet,
+		.network = t->network,
+		.gate = t->gate,
+		.deadlines = pool->spec.deadlines,
+		.wipe = pool->spec.wipe,
+		.expire_after = t->expire_after,
+		.termination_grace_period = t->termination_grace_period,
+	};
+	n.spec.resources.requests = p->requests;
+	o = fields_encode(object_kinds[OBJECT_NODE_CLAIM].fields, &n);
+	spec = json_incref(json_object_get(o, "spec"));
+	json_decref(o);
+	return json_pack("{s:s, s:s, s:{s:s, s:{s:s, s:s}, s:[s]}, s:o}", "apiVersion", OBJECT_API_VERSION, "kind", "NodeClaim",
+			 "metadata", "name", arena_printf(a, "%.50s-%s", pool->meta.name, tail), "labels",
+			 "drover.dev/nodepool", pool->meta.name, "drover.dev/virtual-cluster", vc->meta.name, "finalizers",
+			 LIFE_CLAIM_FINALIZER, "spec", spec);
+}
+
+/* --- status -------------------------------------------------------------------------------------- */
+
+const struct machine *claims_machine(const struct controller *c, const struct node_claim *n)
+{
+	const struct object_ref *r = n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
+	const struct machine *m = r ? CONTROLLER_GET(c, OBJECT_MACHINE, machine, r->name) : NULL;
+
+	return m && m->status.claim_ref && str_eq(m->status.claim_ref->uid, n->meta.uid) ? m : NULL;
+}
+
+const char *claims_phase(const struct node_claim *n, const struct machine *m, bool *failed, const char **reason,
+			 const char **message)
+{
+	*failed = false;
+	*reason = *message = "";
+	if (!m)
+		return n->meta.deletion_timestamp ? "Ended" : "Pending";
+	for (size_t i = m->status.failures.n; i-- > 0;) {
+		const struct machine_failure *f = &m->status.failures.v[i];
+
+		if (!str_eq(f->claim, n->meta.name))
+			continue;
+		*failed = true;
+		*reason = str_or(f->reason, "Unknown");
+		*message = str_or(f->message, "");
+		return "Failed";
+	}
+	return m->status.state;
+}
+
+static void condition(struct conditions *cs, struct arena *a, const struct controller *c, const struct node_claim *n,
+		      const char *type, int status, const char *reason, const char *message, bool *changed)
+{
+	struct condition want = {
+		.type = type,
+		.status = status,
+		.reason = reason,
+		.message = message,
+		.observed_generation = n->meta.generation,
+	};
+
+	*changed |= condition_set(cs, a, &want, loop_wall(c->loop));
+}
+
+/* How far along the states are for the conditions that follow one another. */
+static bool past(enum machine_state s, enum machine_state what)
+{
+	return s >= what && s <= MACHINE_SERVING;
+}
+
+static void on_written(json_t *o, const struct err *e, void *arg)
+{
+	struct entry *en = arg;
+
+	en->write = NULL;
+	if (!e && json_object_get(o, "spec"))
+		kube_cache_learn(en->owner->c->cache[OBJECT_NODE_CLAIM], o);
+	loop_timer_start(&en->timer, e && e->kind != ERR_NOT_FOUND ? 500 : 0);
+}
+
+static void derive(struct entry *en, const struct node_claim *n)
+{
+	struct controller *c = en->owner->c;
+	OWN(arena) a = arena_new();
+	const struct machine *m = claims_machine(c, n);
+	struct node_claim out = {.status = n->status};
+	struct conditions *cs = &out.status.conditions;
+	struct object_ref ref;
+	enum machine_state s = m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
+	const char *reason, *message, *phase;
+	bool failed, changed = false;
+	json_t *whole, *patch;
+
+	phase = claims_phase(n, m, &failed, &reason, &message);
+	cs->v = arena_calloc(a, n->status.conditions.n + 4, sizeof(*cs->v));
+	cs->n = n->status.conditions.n;
+	if (cs->n)
+		memcpy(cs->v, n->status.conditions.v, cs->n * sizeof(*cs->v));
+	out.status.phase = phase;
+	if (m) {
+		ref = (struct object_ref){m->meta.name, m->meta.uid};
+		out.status.machine_ref = &ref;
+		out.status.tenancy = m->status.tenancy;
+		out.status.node_name = n->meta.name;
+		out.status.provider_id =
+			arena_printf(a, "drover://%s/%s", str_or(m->spec.provider_ref.name, ""), m->meta.name);
+	}
+	condition(cs, a, c, n, "Launched", past(s, MACHINE_BOOTING), failed ? reason : past(s, MACHINE_BOOTING) ? "Launched" : "Waiting",
+		  failed ? message : "", &changed);
+	condition(cs, a, c, n, "Registered", past(s, MACHINE_GATING), failed ? reason : past(s, MACHINE_GATING) ? "Registered" : "NodeNotFound",
+		  failed ? message : "", &changed);
+	condition(cs, a, c, n, "Initialized", s == MACHINE_SERVING, failed ? reason : s == MACHINE_SERVING ? "Initialized" : "NodeNotReady",
+		  failed ? message : "", &changed);
+	condition(cs, a, c, n, "Ready", s == MACHINE_SERVING, failed ? reason : s == MACHINE_SERVING ? "Ready" : "NotReady",
+		  failed ? message : "", &changed);
+	if (!changed && str_eq(n->status.phase, phase) && (!m || n->status.machine_ref) && n->status.tenancy == out.status.tenancy)
+		return;
+	whole = fields_encode(object_kinds[OBJECT_NODE_CLAIM].fields, &out);
+	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion", n->meta.resource_version, "status",
+			  json_object_get(whole, "status"));
+	json_decref(whole);
+	if (failed && !str_eq(n->status.phase, "Failed"))
+		controller_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", reason, message);
+	en->write = kube_patch(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, en->name, "status", KUBE_PATCH_MERGE,
+			       patch, on_written, en);
+	json_decref(patch);
+}
+
+/* Nobody took it, or it was deleted before anybody did: nothing was started, so it just goes. */
+static bool withdraw(struct entry *en, const struct node_claim *n)
+{
+	struct controller *c = en->owner->c;
+	int64_t age = loop_wall(c->loop) - n->meta.creation_timestamp;
+	struct kube_delete_opts o = {.uid = n->meta.uid, .grace_s = -1};
+	json_t *patch;
+
+	if (claims_machine(c, n) || n->status.machine_ref)
+		return false;
+	if (n->meta.deletion_timestamp) {
+		if (!n->meta.finalizers.n)
+			return false;
+		patch = json_pack("{s:{s:s, s:[]}}", "metadata", "resourceVersion", n->meta.resource_version, "finalizers");
+		en->write = kube_patch(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, en->name, NULL,
+				       KUBE_PATCH_MERGE, patch, on_written, en);
+		json_decref(patch);
+		return true;
+	}
+	if (age < UNTAKEN_MS) {
+		loop_timer_start(&en->timer, UNTAKEN_MS - age);
+		return false;
+	}
+	log_info("claim withdrawn: no machine took it", LOG_S("claim", en->name));
+	en->write = kube_delete(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, en->name, &o, on_written, en);
+	return true;
+}
+
+static void look(void *arg)
+{
+	struct entry *en = arg;
+	struct controller *c = en->owner->c;
+	const struct node_claim *n = CONTROLLER_GET(c, OBJECT_NODE_CLAIM, node_claim, en->name);
+
+	if (!n) {
+		if (!en->write)
+			map_del(en->owner->entries, en->name);
+		return;
+	}
+	if (!c->leading || en->write || !controller_ready(c))
+		return;
+	if (!withdraw(en, n))
+		derive(en, n);
+}
+
+static void entry_free(void *p)
+{
+	struct entry *en = p;
+
+	kube_call_cancel(en->write);
+	loop_timer_stop(&en->timer);
+	free(en->name);
+	free(en);
+}
+
+struct claims *claims_new(struct controller *c)
+{
+	struct claims *cl = mem_new(struct claims);
+
+	cl->c = c;
+	cl->entries = map_new(entry_free);
+	return cl;
+}
+
+void claims_free(struct claims *cl)
+{
+	if (!cl)
+		return;
+	map_free(cl->entries);
+	free(cl);
+}
+
+void claims_kick(struct claims *cl, const char *claim)
+{
+	struct entry *en = map_get(cl->entries, claim);
+
+	if (!en) {
+		en = mem_new(struct entry);
+		en->owner = cl;
+		en->name = mem_strdup(claim);
+		loop_timer_init(&en->timer, cl->c->group, look, en);
+		map_put(cl->entries, claim, en);
+	}
+	if (!en->write)
+		loop_timer_start(&en->timer, 0);
+}

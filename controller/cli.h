@@ -1,0 +1,20 @@
+#ifndef CONTROLLER_CLI_H
+#define CONTROLLER_CLI_H
+
+/*
+ * cli: the verbs of the drover binary.  Each takes its own argv (argv[0] is the
+ * verb) and returns the exit status: 0 done, 1 failed (said why on standard
+ * error), 2 wrong usage.
+ */
+struct cli_verb {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *what, *example;
+};
+
+int cli_run(int argc, char **argv);
+int cli_approve(int argc, char **argv);
+int cli_crds(int argc, char **argv);
+int cli_version(int argc, char **argv);
+
+#endif

@@ -1,0 +1,369 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/agents.h"
+#include "controller/claims.h"
+#include "controller/keys.h"
+#include "controller/life.h"
+#include "controller/scheduler.h"
+#include "controller/secrets.h"
+#include "controller/source.h"
+#include "controller/tenant.h"
+
+#define LEASE "drover-controller"
+#define DESTROY_LEASE_AGE_MS 5000
+
+#define RESOURCE(kind_, plural_) {OBJECT_GROUP, OBJECT_VERSION, plural_, kind_, false}
+const struct kube_resource controller_resources[OBJECT_KINDS] = {
+	[OBJECT_NODE_POOL] = RESOURCE("NodePool", "nodepools"),
+	[OBJECT_NODE_CLAIM] = RESOURCE("NodeClaim", "nodeclaims"),
+	[OBJECT_MACHINE] = RESOURCE("Machine", "machines"),
+	[OBJECT_PROVIDER] = RESOURCE("Provider", "providers"),
+	[OBJECT_VIRTUAL_CLUSTER] = RESOURCE("VirtualCluster", "virtualclusters"),
+	[OBJECT_DRAIN] = RESOURCE("Drain", "drains"),
+	[OBJECT_WIPE_RECORD] = RESOURCE("WipeRecord", "wiperecords"),
+	[OBJECT_BURST_POLICY] = RESOURCE("BurstPolicy", "burstpolicies"),
+};
+
+/* Kinds that this controller acts on. */
+static const enum object_kind_id watched[] = {
+	OBJECT_NODE_POOL, OBJECT_NODE_CLAIM, OBJECT_MACHINE, OBJECT_PROVIDER, OBJECT_VIRTUAL_CLUSTER, OBJECT_WIPE_RECORD,
+};
+#define WATCHED (sizeof(watched) / sizeof(watched[0]))
+
+/* What one cache's callbacks know. */
+struct kind_watch {
+	struct controller *c;
+	enum object_kind_id kind;
+};
+
+/* --- telling one another -------------------------------------------------------------------------- */
+
+void controller_kick_machine(struct controller *c, const char *machine)
+{
+	struct life *l = map_get(c->lives, machine);
+
+	if (l)
+		life_kick(l);
+}
+
+void controller_kick_all(struct controller *c)
+{
+	struct map_iter it;
+
+	map_for_each(it, c->lives)
+		life_kick(it.value);
+}
+
+void controller_kick_plan(struct controller *c)
+{
+	scheduler_kick(c->scheduler);
+}
+
+bool controller_may_destroy(const struct controller *c)
+{
+	return c->leading && kube_lease_renewed_age(c->lease) < DESTROY_LEASE_AGE_MS;
+}
+
+void controller_event(struct controller *c, enum object_kind_id kind, const struct object_meta *about, const char *type,
+		      const char *reason, const char *note)
+{
+	struct kube_ref ref = {
+		.api_version = OBJECT_API_VERSION,
+		.kind = object_kinds[kind].kind,
+		.name = about->name,
+		.uid = about->uid,
+	};
+
+	kube_event(c->events, &ref, type, reason, "Reconcile", note);
+}
+
+/* --- host caches ---------------------------------------------------------------------------------- */
+
+static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
+{
+	struct kind_watch *w = arg;
+	void *out = NULL;
+
+	if (object_decode(&object_kinds[w->kind], o, a, &out, e) < 0)
+		return NULL;
+	if (object_check(&object_kinds[w->kind], out, NULL, e) < 0)
+		return NULL;
+	return out;
+}
+
+static void on_bad(const json_t *o, const struct err *e, void *arg)
+{
+	struct kind_watch *w = arg;
+	struct object_meta m = {
+		.name = json_str_at(o, "metadata", "name"),
+		.uid = json_str_at(o, "metadata", "uid"),
+	};
+
+	log_warn("object refused", LOG_S("kind", object_kinds[w->kind].kind), LOG_S("name", str_or(m.name, "")), LOG_E(e));
+	if (m.name && m.uid && w->c->leading)
+		controller_event(w->c, w->kind, &m, "Warning", "ValidationFailed", e->text);
+}
+
+static void machine_changed(struct controller *c, const char *name, const struct machine *m)
+{
+	life_update(c, name, m);
+	scheduler_machine(c->scheduler, name, m);
+	if (m && m->status.claim_ref)
+		claims_kick(c->claims, m->status.claim_ref->name);
+}
+
+static void claim_changed(struct controller *c, const char *name, const struct node_claim *n)
+{
+	const struct object_ref *r = n ? n->spec.machine_ref : NULL;
+
+	claims_kick(c->claims, name);
+	scheduler_claim(c->scheduler, name, n);
+	if (r)
+		controller_kick_machine(c, r->name);
+	else if (!n)
+		controller_kick_all(c);
+}
+
+static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
+{
+	struct kind_watch *w = arg;
+	struct controller *c = w->c;
+	const char *name = new_ ? new_->name : old->name;
+	void *o = new_ ? new_->object : NULL;
+
+	switch (w->kind) {
+	case OBJECT_NODE_POOL:
+		scheduler_pool(c->scheduler, name, o);
+		break;
+	case OBJECT_NODE_CLAIM:
+		claim_changed(c, name, o);
+		break;
+	case OBJECT_MACHINE:
+		machine_changed(c, name, o);
+		break;
+	case OBJECT_PROVIDER:
+		source_update(c, name);
+		scheduler_provider(c->scheduler, name, o);
+		break;
+	case OBJECT_VIRTUAL_CLUSTER:
+		tenant_update(c, name);
+		break;
+	case OBJECT_WIPE_RECORD:
+		controller_kick_all(c);
+		break;
+	case OBJECT_DRAIN:
+	case OBJECT_BURST_POLICY:
+	case OBJECT_KINDS:
+		break;
+	}
+}
+
+static bool claim_again(const struct kube_entry *en, void *arg)
+{
+	claim_changed(arg, en->name, en->object);
+	return true;
+}
+
+/* What was derived from other kinds while they were still coming in is derived again, once. */
+static void rederive(void *arg)
+{
+	struct controller *c = arg;
+	struct map_iter it;
+	struct err e;
+
+	for (size_t i = 0; i < WATCHED; i++)
+		if (!kube_cache_synced(c->cache[watched[i]]))
+			return;
+	if (!agents_ready(c->agents) && keys_ready(c->keys, NULL)) {
+		struct agents_spec s = {.image = c->o.agent_image, .ca_pem = keys_ca_pem(c->keys), .boot_key = keys_boot(c->keys)};
+
+		if (agents_configure(c->agents, &s, &e) < 0)
+			log_error("the agent's image cannot be used", LOG_E(&e));
+	}
+	if (!agents_ready(c->agents)) {
+		loop_timer_start(&c->settle, 500);
+		return;
+	}
+	map_for_each(it, c->lives) {
+		const struct machine *m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, it.key);
+
+		if (m)
+			machine_changed(c, it.key, m);
+	}
+	if (!c->ready && c->o.on_ready)
+		c->o.on_ready(c->o.on_ready_arg);
+	c->ready = true;
+	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], claim_again, c);
+	map_for_each(it, c->tenants)
+		tenant_update(c, it.key);
+	controller_kick_all(c);
+	scheduler_kick(c->scheduler);
+}
+
+static void on_sync(void *arg)
+{
+	struct kind_watch *w = arg;
+
+	loop_timer_start(&w->c->settle, 0);
+}
+
+static void on_health(const struct err *e, void *arg)
+{
+	struct kind_watch *w = arg;
+
+	if (e)
+		log_warn("host API watch", LOG_S("kind", object_kinds[w->kind].kind), LOG_E(e));
+}
+
+bool controller_ready(const struct controller *c)
+{
+	return c->ready;
+}
+
+/* --- leading -------------------------------------------------------------------------------------- */
+
+static void on_leading(int64_t transitions, void *arg)
+{
+	struct controller *c = arg;
+
+	c->leading = true;
+	log_info("leading", LOG_S("identity", c->o.identity), LOG_I("transitions", transitions));
+	loop_timer_start(&c->settle, 0);
+}
+
+static void on_following(void *arg)
+{
+	struct controller *c = arg;
+
+	c->leading = false;
+	log_warn("not leading any more: nothing is written", LOG_S("identity", c->o.identity));
+	controller_kick_all(c);
+}
+
+static void on_secret(const char *ns, const char *name, void *arg)
+{
+	struct controller *c = arg;
+	struct map_iter it;
+
+	(void)ns;
+	(void)name;
+	map_for_each(it, c->lives)
+		((struct life *)it.value)->reattach = true;
+	map_for_each(it, c->tenants)
+		tenant_update(c, it.key);
+	loop_timer_start(&c->settle, 0);
+}
+
+/* --- start and stop ------------------------------------------------------------------------------- */
+
+static void start_caches(struct controller *c)
+{
+	for (size_t i = 0; i < WATCHED; i++) {
+		struct kind_watch *w = &c->watches[watched[i]];
+		struct kube_cache_spec s = {
+			.client = c->host,
+			.resource = &controller_resources[watched[i]],
+			.project = project,
+			.on_change = on_change,
+			.on_sync = on_sync,
+			.on_bad = on_bad,
+			.on_health = on_health,
+			.arg = w,
+		};
+
+		*w = (struct kind_watch){c, watched[i]};
+		c->cache[watched[i]] = kube_cache_new(c->group, &s);
+	}
+}
+
+struct controller *controller_new(struct loop_group *g, struct http *h, const struct kube_config *host,
+				  const struct controller_options *o, struct err *e)
+{
+	struct controller *c = mem_new(struct controller);
+	struct kube_client_spec cs = {.config = host, .name = "host", .qps = 100, .burst = 200, .max_in_flight = 64,
+				      .plain_ok = o->plain_ok};
+	struct kube_lease_spec ls = {
+		.ns = o->ns,
+		.name = LEASE,
+		.identity = o->identity,
+		.on_started = on_leading,
+		.on_stopped = on_following,
+		.arg = c,
+	};
+
+	c->loop = loop_of(g);
+	c->group = g;
+	c->http = h;
+	c->o = *o;
+	c->o.ns = mem_strdup(o->ns);
+	c->o.identity = mem_strdup(o->identity);
+	c->o.agent_image = mem_strdup(o->agent_image);
+	c->o.poll_ms = o->poll_ms ? o->poll_ms : 1000;
+	c->o.idle_poll_ms = o->idle_poll_ms ? o->idle_poll_ms : 120000;
+	c->o.settle_ms = o->settle_ms ? o->settle_ms : 5000;
+	loop_timer_init(&c->settle, g, rederive, c);
+	c->watches = mem_calloc(OBJECT_KINDS, sizeof(*c->watches));
+	c->metrics = metrics_new();
+	c->lives = map_new(NULL);
+	c->tenants = map_new(NULL);
+	c->sources = map_new(NULL);
+	c->agents = agents_new(g);
+	c->keys = keys_new(c);
+	c->claims = claims_new(c);
+	c->scheduler = scheduler_new(c);
+	c->host = kube_client_new(g, h, &cs, e);
+	if (!c->host) {
+		controller_free(c);
+		return NULL;
+	}
+	c->events = kube_events_new(g, c->host, "drover.dev/controller", c->o.identity);
+	c->secrets = secrets_new(g, c->host, c->o.ns, on_secret, c);
+	start_caches(c);
+	ls.client = c->host;
+	c->lease = kube_lease_new(g, &ls);
+	return c;
+}
+
+void controller_stop(struct controller *c, void (*done)(void *arg), void *arg)
+{
+	kube_lease_release(c->lease, done, arg);
+}
+
+void controller_free(struct controller *c)
+{
+	struct map_iter it;
+
+	if (!c)
+		return;
+	c->leading = false;
+	kube_lease_free(c->lease);
+	loop_timer_stop(&c->settle);
+	map_for_each(it, c->lives)
+		life_free(it.value);
+	map_for_each(it, c->sources)
+		source_free(it.value);
+	map_for_each(it, c->tenants)
+		tenant_free(it.value);
+	claims_free(c->claims);
+	for (int i = 0; i < OBJECT_KINDS; i++)
+		kube_cache_free(c->cache[i]);
+	secrets_free(c->secrets);
+	keys_free(c->keys);
+	agents_free(c->agents);
+	scheduler_free(c->scheduler);
+	kube_events_free(c->events);
+	kube_client_free(c->host);
+	map_free(c->lives);
+	map_free(c->tenants);
+	map_free(c->sources);
+	metrics_free(c->metrics);
+	free(c->watches);
+	free((char *)c->o.ns);
+	free((char *)c->o.identity);
+	free((char *)c->o.agent_image);
+	free(c);
+}

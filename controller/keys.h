@@ -1,0 +1,36 @@
+#ifndef CONTROLLER_KEYS_H
+#define CONTROLLER_KEYS_H
+
+#include "base/crypto.h"
+#include "controller/controller.h"
+
+/*
+ * keys: the three Secrets that drover itself needs, in its own namespace.
+ *
+ *	drover-boot-key      key          32 random bytes in hex: boot secrets, media tokens, nonces
+ *	drover-evidence-key  private.pem  Ed25519: countersigns wipe records
+ *	                     public-*     old public keys ("ed25519:..."), still accepted
+ *	drover-agent-ca      ca.crt, ca.key  the CA that agents pin
+ *
+ * Missing ones are made, with one exception: once a WipeRecord exists a missing
+ * evidence key is an error that stops releases, because a new one would make every record unverifiable.
+ */
+struct keys;
+
+struct keys *keys_new(struct controller *c);
+void keys_free(struct keys *k);
+DEFINE_OWN(keys)
+
+/* Ask for what is missing; true once all three are known.  why (may be NULL): what is waited for. */
+bool keys_ready(struct keys *k, const char **why);
+const struct secret *keys_boot(struct keys *k);
+const struct crypto_key *keys_evidence(struct keys *k); /* NULL: not ready */
+/* Public keys that may have countersigned: n of them, the present one first. */
+const char *const *keys_evidence_publics(struct keys *k, size_t *n);
+const char *keys_ca_pem(struct keys *k);
+const struct secret *keys_ca_key(struct keys *k);
+
+/* HMAC-SHA256 of the text under the boot key, in hex: values that any leader derives alike. */
+void keys_derive(struct keys *k, const char *text, char out[static 65]);
+
+#endif

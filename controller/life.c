@@ -1,0 +1,652 @@
+/*
+ * life: attaching, ticking, the journal.  The steps are in life_rest.c,
+ * life_coming.c, life_going.c and life_clean.c; what they share with the
+ * outside (BMC, fabric, agent) is in life_acts.c.
+ *
+ *	on_tick --> take over (fence) --> deadline? --> step --> act / order / goto
+ *	   ^                                                          |
+ *	   '---- cache, observation, report, timer <--- life_write ---'
+ */
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/life.h"
+#include "controller/scheduler.h"
+#include "controller/secrets.h"
+
+#define H PROVIDER_HARDWARE
+#define M PROVIDER_MANAGED
+#define E PROVIDER_ELASTIC
+#define TO(id) | 1u << MACHINE_##id
+const struct machine_state_info machine_state_info[MACHINE_STATES] = {
+#define MACHINE_STATE(id, name_, step_, classes_, limit_, on_limit_, next_)                      \
+	[MACHINE_##id] = {.name = (name_), .step = (step_), .classes = (classes_),               \
+			  .limit_s = (limit_), .on_limit = MACHINE_##on_limit_, .next = 0 next_},
+#include "controller/machine_states.def"
+};
+#undef H
+#undef M
+#undef E
+#undef TO
+
+enum machine_state machine_state_find(const char *name)
+{
+	for (int i = 0; i < MACHINE_STATES; i++)
+		if (str_eq(machine_state_info[i].name, name))
+			return (enum machine_state)i;
+	return MACHINE_STATE_NONE;
+}
+
+/* --- objects ----------------------------------------------------------------------------------- */
+
+struct life *life_get(struct controller *c, const char *name)
+{
+	return map_get(c->lives, name);
+}
+
+void life_kick(struct life *l)
+{
+	loop_defer(&l->tick);
+}
+
+const struct provider_object *life_provider(const struct life *l)
+{
+	const char *name = l->m->spec.provider_ref.name;
+
+	return name ? CONTROLLER_GET(l->c, OBJECT_PROVIDER, provider_object, name) : NULL;
+}
+
+const struct node_claim *life_claim(const struct life *l)
+{
+	const struct object_ref *r = l->m->status.claim_ref;
+	const struct node_claim *n = r ? CONTROLLER_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
+
+	return n && str_eq(n->meta.uid, r->uid) ? n : NULL;
+}
+
+struct wanting {
+	const struct life *l;
+	const struct node_claim *found;
+};
+
+static bool wants_machine(const struct kube_entry *en, void *arg)
+{
+	struct wanting *w = arg;
+	const struct node_claim *n = en->object;
+	const struct object_ref *r = n->spec.machine_ref;
+
+	if (r && str_eq(r->name, w->l->name) && (!r->uid || str_eq(r->uid, w->l->m->meta.uid)) &&
+	    !n->status.machine_ref && !n->meta.deletion_timestamp && !str_eq(n->status.phase, "Failed"))
+		w->found = n;
+	return !w->found;
+}
+
+const struct node_claim *life_claim_wanting(const struct life *l)
+{
+	struct wanting w = {.l = l};
+
+	kube_cache_each(l->c->cache[OBJECT_NODE_CLAIM], wants_machine, &w);
+	return w.found;
+}
+
+int64_t life_deadline(const struct life *l)
+{
+	return l->m->status.operation ? l->m->status.operation->deadline : 0;
+}
+
+/* --- writing ----------------------------------------------------------------------------------- */
+
+static void set_time(json_t *o, const char *key, int64_t ms)
+{
+	char t[STR_TIME_SIZE];
+
+	json_object_set_new(o, key, ms ? json_string(str_time(t, ms)) : json_null());
+}
+
+static void on_spec_written(json_t *o, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	l->write = NULL;
+	if (!e)
+		kube_cache_learn(l->c->cache[OBJECT_MACHINE], o);
+	else
+		log_warn("machine spec not written", LOG_S("machine", l->name), LOG_E(e));
+	life_kick(l);
+}
+
+static void on_written(json_t *o, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	l->write = NULL;
+	if (!e) {
+		kube_cache_learn(l->c->cache[OBJECT_MACHINE], o);
+		l->took_over = true;
+		life_kick(l);
+		return;
+	}
+	/* Nothing of what the patch announced may be done. */
+	l->journaled = false;
+	if (e->kind != ERR_CONFLICT)
+		log_warn("machine status not written", LOG_S("machine", l->name), LOG_E(e));
+	if (e->kind == ERR_CONFLICT)
+		l->took_over = false;
+	loop_timer_start(&l->timer, e->kind == ERR_CONFLICT ? 100 : 1000);
+}
+
+void life_write(struct life *l, json_t *status, json_t *spec)
+{
+	assert(!status != !spec);
+	json_t *patch;
+
+	if (l->write || !l->c->leading) {
+		json_decref(status);
+		json_decref(spec);
+		return;
+	}
+	if (spec) {
+		patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion", l->m->meta.resource_version,
+				  "spec", spec);
+		l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL, l->name, NULL,
+				      KUBE_PATCH_MERGE, patch, on_spec_written, l);
+	} else {
+		patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion", l->m->meta.resource_version,
+				  "status", status);
+		l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL, l->name, "status",
+				      KUBE_PATCH_MERGE, patch, on_written, l);
+	}
+	json_decref(patch);
+}
+
+/* Our fence: one above what the journal shows, from our first write on. */
+static int64_t fence(const struct life *l)
+{
+	int64_t f = l->m->status.operation ? l->m->status.operation->fence : 0;
+
+	return l->took_over ? f : f + 1;
+}
+
+static void new_id(struct life *l, char out[static 33])
+{
+	uint8_t b[16];
+
+	loop_random_bytes(l->c->loop, b, sizeof(b));
+	str_hex(out, b, sizeof(b));
+}
+
+static int64_t limit_ms(const struct life *l, enum machine_state s)
+{
+	const struct node_claim *n = life_claim(l);
+	int64_t ms = machine_state_info[s].limit_s * 1000;
+
+	if (n && s == MACHINE_IMAGING && n->spec.deadlines.imaging > 0)
+		ms = n->spec.deadlines.imaging;
+	else if (n && s == MACHINE_BOOTING && n->spec.deadlines.booting > 0)
+		ms = n->spec.deadlines.booting;
+	else if (n && s == MACHINE_JOINING && n->spec.deadlines.joining > 0)
+		ms = n->spec.deadlines.joining;
+	else if (n && s == MACHINE_GATING && n->spec.deadlines.gating > 0)
+		ms = n->spec.deadlines.gating;
+	return ms;
+}
+
+#define FAILURES_KEPT 20
+
+static json_t *failures_with(const struct life *l, const char *reason, const char *message)
+{
+	json_t *list = json_array(), *f = json_object();
+	size_t n = l->m->status.failures.n;
+	const struct object_ref *r = l->m->status.claim_ref;
+
+	for (size_t i = n >= FAILURES_KEPT ? n - FAILURES_KEPT + 1 : 0; i < n; i++) {
+		const struct machine_failure *old = &l->m->status.failures.v[i];
+		json_t *o = json_pack("{s:s, s:s, s:s}", "step", str_or(old->step, "unknown"), "reason",
+				      str_or(old->reason, "Unknown"), "message", str_or(old->message, ""));
+
+		set_time(o, "time", old->time);
+		if (old->claim)
+			json_object_set_new(o, "claim", json_string(old->claim));
+		json_array_append_new(list, o);
+	}
+	set_time(f, "time", loop_wall(l->c->loop));
+	json_object_set_new(f, "step", json_string(machine_state_info[l->state].name));
+	json_object_set_new(f, "reason", json_string(reason));
+	json_object_set_new(f, "message", json_string(message));
+	if (r)
+		json_object_set_new(f, "claim", json_string(r->name));
+	json_array_append_new(list, f);
+	return list;
+}
+
+static void enter(struct life *l, enum machine_state to, json_t *extra, const char *reason, const char *message)
+{
+	json_t *status = extra ? extra : json_object(), *op, *given;
+	int64_t now = loop_wall(l->c->loop), limit = limit_ms(l, to);
+	char id[33];
+
+	assert(machine_state_info[l->state].next & 1u << to);
+	given = json_object_get(status, "operation");
+	op = json_pack("{s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:I}", "step", "class", "attempt", "handle",
+		       "waitingFor", "nextAttempt", "lastError", "started", "fence", (json_int_t)fence(l));
+	set_time(op, "deadline", limit ? now + limit : 0);
+	if (to == MACHINE_CLAIMED || to == MACHINE_STOPPING) {
+		new_id(l, id);
+		json_object_set_new(op, "id", json_string(id));
+		json_object_set_new(op, "bootNumber", json_null());
+	}
+	if (given)
+		json_object_update(op, given);
+	json_object_set_new(status, "operation", op);
+	json_object_set_new(status, "state", json_string(machine_state_info[to].name));
+	set_time(status, "stateSince", now);
+	if (reason) {
+		json_object_set_new(status, "failures", failures_with(l, reason, message));
+		controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason, message);
+	}
+	log_info("machine state", LOG_S("machine", l->name), LOG_S("from", machine_state_info[l->state].name),
+		 LOG_S("to", machine_state_info[to].name), LOG_S("reason", str_or(reason, "")),
+		 LOG_S("message", str_or(message, "")),
+		 LOG_I("ms", l->m->status.state_since ? now - l->m->status.state_since : 0));
+	l->act[0] = l->answer.about[0] = '\0';
+	l->progress = 0;
+	l->act_after = 0;
+	backoff_reset(&l->act_backoff);
+	life_write(l, status, NULL);
+}
+
+void life_goto(struct life *l, enum machine_state to, json_t *extra, const char *reason, const char *fmt, ...)
+{
+	char message[400] = "";
+	va_list ap;
+
+	if (fmt) {
+		va_start(ap, fmt);
+		vsnprintf(message, sizeof(message), fmt, ap);
+		va_end(ap);
+	}
+	enter(l, to, extra, reason, message);
+}
+
+void life_quarantine(struct life *l, enum machine_exit exit_, const char *reason, const char *fmt, ...)
+{
+	char message[400];
+	json_t *q;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
+	q = json_pack("{s:s, s:s, s:s}", "reason", reason, "message", message, "exit",
+		      exit_ == EXIT_AUTO ? "auto" : "operator");
+	set_time(q, "since", loop_wall(l->c->loop));
+	enter(l, MACHINE_QUARANTINED, json_pack("{s:o}", "quarantine", q), reason, message);
+}
+
+void life_wait(struct life *l, enum machine_waiting waiting_for, const char *reason, const char *fmt, ...)
+{
+	static const char *const names[] = {"Device", "Rate", "Budget", "Approval"};
+	const struct machine_operation *op = l->m->status.operation;
+	char message[400];
+	json_t *err;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
+	if (op && str_eq(op->last_error.reason, reason) && str_eq(op->last_error.message, message) &&
+	    op->waiting_for == (int)waiting_for)
+		return;
+	log_info("machine waits", LOG_S("machine", l->name), LOG_S("state", machine_state_info[l->state].name),
+		 LOG_S("reason", reason), LOG_S("message", message));
+	if (!op || !str_eq(op->last_error.reason, reason))
+		controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason, message);
+	err = json_pack("{s:s, s:s}", "reason", reason, "message", message);
+	set_time(err, "time", loop_wall(l->c->loop));
+	life_write(l, json_pack("{s:{s:s, s:o}}", "operation", "waitingFor", names[waiting_for], "lastError", err), NULL);
+}
+
+/* --- the journal ------------------------------------------------------------------------------- */
+
+enum life_turn life_act(struct life *l, const char *step, enum life_class cls, int64_t patience_ms)
+{
+	static const char *const classes[] = {"idempotent", "probe-first", "once"};
+	const struct machine_operation *op = l->m->status.operation;
+	int64_t now = loop_now(l->c->loop), attempt;
+	bool same = str_eq(l->act, step);
+	json_t *j;
+
+	if (l->acting || l->write || now < l->act_after || !controller_may_destroy(l->c))
+		return LIFE_HOLD;
+	if (same && l->journaled && op && str_eq(op->step, step)) {
+		l->journaled = false;
+		l->acting = true;
+		l->acted_at = now;
+		return LIFE_GO;
+	}
+	if (same && l->acted_at && now - l->acted_at < patience_ms)
+		return LIFE_HOLD;
+	attempt = op && str_eq(op->step, step) ? op->attempt + 1 : 1;
+	str_copy(l->act, sizeof(l->act), step);
+	l->acted_at = 0;
+	l->journaled = true;
+	if (!same)
+		backoff_reset(&l->act_backoff);
+	j = json_pack("{s:s, s:s, s:I, s:I, s:n, s:s, s:n}", "step", step, "class", classes[cls], "attempt",
+		      (json_int_t)attempt, "fence", (json_int_t)fence(l), "handle", "waitingFor", "Device",
+		      "nextAttempt");
+	if (attempt == 1) /* a new step: what an earlier one waited for is past */
+		json_object_set_new(j, "lastError", json_null());
+	set_time(j, "started", loop_wall(l->c->loop));
+	life_write(l, json_pack("{s:o}", "operation", j), NULL);
+	return LIFE_HOLD;
+}
+
+void life_acted(struct life *l, const struct err *e)
+{
+	int64_t delay, now = loop_now(l->c->loop);
+	json_t *err, *op;
+
+	l->acting = false;
+	l->act_end = now;
+	if (e && l->m) {
+		delay = backoff_next(&l->act_backoff, loop_random(l->c->loop));
+		if (delay < (int64_t)e->retry_after_ms)
+			delay = e->retry_after_ms;
+		l->act_after = now + delay;
+		l->acted_at = 0;
+		l->m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
+		log_warn("act failed", LOG_S("machine", l->name), LOG_S("act", l->act), LOG_I("again_in_ms", delay),
+			 LOG_E(e));
+		if (l->m) {
+			err = json_pack("{s:s, s:s}", "reason", life_bmc_reason(e), "message", e->text);
+			set_time(err, "time", loop_wall(l->c->loop));
+			op = json_pack("{s:o}", "lastError", err);
+			set_time(op, "nextAttempt", loop_wall(l->c->loop) + delay);
+			life_write(l, json_pack("{s:o}", "operation", op), NULL);
+		}
+		loop_timer_start(&l->timer, delay);
+	}
+	life_kick(l);
+}
+
+/* --- the tick ---------------------------------------------------------------------------------- */
+
+struct highest {
+	const struct life *l;
+	int64_t tenancy;
+};
+
+static bool same_machine(const struct highest *h, const char *name, const char *uuid)
+{
+	const struct machine_identity *id = h->l->m->spec.identity;
+
+	return str_eq(name, h->l->name) || (uuid && id && id->system_uuid && str_eq(uuid, id->system_uuid));
+}
+
+static bool record_tenancy(const struct kube_entry *en, void *arg)
+{
+	const struct wipe_record *r = en->object;
+	const struct evidence *ev = &r->spec.evidence;
+	struct highest *h = arg;
+
+	if (same_machine(h, ev->machine.name, ev->machine.system_uuid) && ev->tenancy > h->tenancy)
+		h->tenancy = ev->tenancy;
+	return true;
+}
+
+static bool claim_tenancy(const struct kube_entry *en, void *arg)
+{
+	const struct node_claim *n = en->object;
+	struct highest *h = arg;
+
+	if (n->status.machine_ref && same_machine(h, n->status.machine_ref->name, NULL) &&
+	    n->status.tenancy > h->tenancy)
+		h->tenancy = n->status.tenancy;
+	return true;
+}
+
+/* A machine without a state: new, or its status was lost.  Its tenancy is past every one that is known. */
+static void begin(struct life *l)
+{
+	struct highest h = {.l = l};
+	json_t *s;
+
+	kube_cache_each(l->c->cache[OBJECT_WIPE_RECORD], record_tenancy, &h);
+	kube_cache_each(l->c->cache[OBJECT_NODE_CLAIM], claim_tenancy, &h);
+	l->state = MACHINE_KNOWN;
+	s = json_pack("{s:s, s:I, s:b, s:{s:I}}", "state", "known", "tenancy", (json_int_t)(h.tenancy + 1), "clean", 0,
+		      "operation", "fence", (json_int_t)fence(l));
+	set_time(s, "stateSince", loop_wall(l->c->loop));
+	log_info("machine begins", LOG_S("machine", l->name), LOG_I("tenancy", h.tenancy + 1));
+	life_write(l, s, NULL);
+}
+
+static bool overdue(struct life *l)
+{
+	const struct machine_state_info *info = &machine_state_info[l->state];
+	const struct machine_operation *op = l->m->status.operation;
+	int64_t deadline = life_deadline(l);
+	const char *reason = op && op->last_error.reason ? op->last_error.reason : NULL;
+	const char *detail = op && op->last_error.message ? op->last_error.message : "no error was reported";
+
+	if (!deadline || loop_wall(l->c->loop) < deadline || info->on_limit == l->state)
+		return false;
+	if (!reason)
+		reason = l->state == MACHINE_BOOTING || l->state == MACHINE_JOINING ? "JoinTimeout"
+			 : l->state == MACHINE_GATING				    ? "HealthGateFailed"
+			 : l->state == MACHINE_STOPPING				    ? "PowerNotConfirmed"
+			 : l->state == MACHINE_ISOLATING			    ? "NetworkNotConfirmed"
+			 : l->state == MACHINE_CLAIMED || l->state == MACHINE_DIRTY ? "AgentSilent"
+										    : "DeadlineExceeded";
+	if (info->on_limit == MACHINE_QUARANTINED)
+		life_quarantine(l, l->state == MACHINE_WIPING || l->state == MACHINE_VERIFYING ? EXIT_OPERATOR : EXIT_AUTO,
+				reason, "%s was not done in time: %s", info->name, detail);
+	else
+		life_goto(l, info->on_limit, NULL, reason, "%s was not done in time: %s", info->name, detail);
+	return true;
+}
+
+/* What the BMC said goes into status when it changed: people and the next leader read it there. */
+static bool write_seen(struct life *l)
+{
+	const struct machine_status *st = &l->m->status;
+	const char *power = provider_power_names[l->seen.power];
+	json_t *s;
+
+	if (!l->seen.known)
+		return false;
+	if (str_eq(st->power.state, power) && str_eq(str_or(st->bmc.session_uri, ""), l->session_uri) &&
+	    str_eq(str_or(st->identity.system_uuid, ""), l->seen.uuid) &&
+	    str_eq(str_or(st->identity.serial_number, ""), l->seen.serial) &&
+	    (!l->learned_pin[0] || str_eq(st->bmc.fingerprint, l->learned_pin)))
+		return false;
+	s = json_pack("{s:{s:s}, s:{s:s}, s:{s:s, s:s}}", "power", "state", power, "bmc", "sessionURI", l->session_uri,
+		      "identity", "systemUUID", l->seen.uuid, "serialNumber", l->seen.serial);
+	set_time(json_object_get(s, "power"), "observedTime", loop_wall(l->c->loop));
+	if (l->learned_pin[0])
+		json_object_set_new(json_object_get(s, "bmc"), "fingerprint", json_string(l->learned_pin));
+	life_write(l, s, NULL);
+	return true;
+}
+
+static bool seated(struct life *l, const struct provider_object *p)
+{
+	const struct machine_provisioning *pv = l->m->spec.provisioning;
+	char digest[512];
+	struct agents_seat_spec s;
+
+	if (!p->spec.agent.endpoint || !p->spec.boot.media_url)
+		return false;
+	str_format(digest, sizeof(digest), "%s|%s|%s|%s|%s", p->spec.agent.endpoint, p->spec.boot.media_url,
+		   pv ? str_or(pv->address, "") : "", pv ? str_or(pv->gateway, "") : "",
+		   str_or(l->m->spec.boot_mac_address, ""));
+	if (l->seat && str_eq(digest, l->seat_digest))
+		return true;
+	agents_seat_free(l->seat);
+	s = (struct agents_seat_spec){
+		.machine = l->name,
+		.uid = l->m->meta.uid,
+		.endpoint = p->spec.agent.endpoint,
+		.media_url = p->spec.boot.media_url,
+		.address = pv ? pv->address : NULL,
+		.gateway = pv ? pv->gateway : NULL,
+		.mac = l->m->spec.boot_mac_address,
+		.changed = life_seat_changed,
+		.arg = l,
+	};
+	l->seat = agents_seat_new(l->c->agents, &s);
+	free(l->seat_digest);
+	l->seat_digest = mem_strdup(digest);
+	return true;
+}
+
+static void detach_bmc(struct life *l)
+{
+	if (l->bmc) {
+		provider_detach(l->source->provider, l->bmc);
+		l->bmc = NULL;
+		l->observing = l->acting = false;
+		l->seen.known = false;
+	}
+}
+
+void life_detach(struct life *l)
+{
+	detach_bmc(l);
+	l->source = NULL;
+	l->placing = l->place.known = false;
+}
+
+static bool attached(struct life *l)
+{
+	const struct provider_object *p = life_provider(l);
+	const char *version = NULL, *refused = l->m->status.bmc.refused_secret_version;
+	struct err e = {0};
+	char digest[512];
+
+	if (!p || !(l->source = source_get(l->c, p->meta.name)) || !l->source->provider) {
+		life_wait(l, WAITING_APPROVAL, "ProviderNotReady", "spec.providerRef: provider %s %s",
+			  str_or(l->m->spec.provider_ref.name, "(none)"),
+			  p && l->source ? l->source->error.text : "does not exist");
+		return false;
+	}
+	if (!seated(l, p)) {
+		life_wait(l, WAITING_APPROVAL, "ProviderNotReady",
+			  "provider %s: spec.agent.endpoint and spec.boot.mediaURL are needed", p->meta.name);
+		return false;
+	}
+	if (!l->m->spec.bmc)
+		return true;
+	if (!l->bmc || l->reattach) {
+		detach_bmc(l);
+		l->bmc = source_attach(l->source, l->m, &version, &e);
+		if (!l->bmc) {
+			if (e.kind != ERR_UNAVAILABLE)
+				life_wait(l, WAITING_APPROVAL, "BmcAuthFailed", "%s", e.text);
+			loop_timer_start(&l->timer, 1000);
+			return false;
+		}
+		l->reattach = false;
+		str_copy(digest, sizeof(digest), str_or(version, ""));
+		free(l->bmc_secret_version);
+		l->bmc_secret_version = mem_strdup(digest);
+	}
+	if (refused && refused[0] && str_eq(refused, l->bmc_secret_version)) {
+		life_wait(l, WAITING_APPROVAL, "BmcAuthFailed",
+			  "the BMC refused the login of Secret version %s; change the Secret, or `drover retry %s`", refused,
+			  l->name);
+		return false;
+	}
+	return true;
+}
+
+static void on_tick(void *arg)
+{
+	struct life *l = arg;
+	struct controller *c = l->c;
+
+	l->m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, l->name);
+	if (!l->m) {
+		if (!l->write && !l->call && !l->placing)
+			life_free(l);
+		return;
+	}
+	l->state = l->m->status.state ? machine_state_find(l->m->status.state) : MACHINE_KNOWN;
+	if (!c->leading) {
+		l->took_over = false;
+		return;
+	}
+	if (l->write || l->call || !agents_ready(c->agents) || !controller_ready(c))
+		return;
+	if (l->state == MACHINE_STATE_NONE) {
+		log_error("machine has a state that this version does not know", LOG_S("machine", l->name),
+			  LOG_S("state", l->m->status.state));
+		return;
+	}
+	loop_timer_start(&l->timer, l->state == MACHINE_FREE || l->state == MACHINE_SERVING || l->state == MACHINE_KNOWN
+					    ? c->o.idle_poll_ms
+					    : c->o.poll_ms);
+	if (!l->m->status.state) {
+		begin(l);
+		return;
+	}
+	if (!l->took_over) { /* a new leader's first write raises the fence */
+		life_write(l, json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)fence(l)), NULL);
+		return;
+	}
+	if (write_seen(l) || overdue(l) || !attached(l))
+		return;
+	machine_state_info[l->state].step(l);
+}
+
+static void on_timer(void *arg)
+{
+	on_tick(arg);
+}
+
+void life_update(struct controller *c, const char *name, const struct machine *m)
+{
+	struct life *l = map_get(c->lives, name);
+
+	if (!l && m) {
+		l = mem_new(struct life);
+		l->c = c;
+		l->name = mem_strdup(name);
+		l->observe_backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
+		l->act_backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
+		loop_defer_init(&l->tick, c->group, on_tick, l);
+		loop_timer_init(&l->timer, c->group, on_timer, l);
+		map_put(c->lives, name, l);
+	}
+	if (!l)
+		return;
+	if (m && l->generation != m->meta.generation) { /* spec changed: addresses and Secrets may have */
+		l->reattach = true;
+		l->generation = m->meta.generation;
+	}
+	life_kick(l);
+}
+
+void life_free(struct life *l)
+{
+	if (!l)
+		return;
+	map_del(l->c->lives, l->name);
+	kube_call_cancel(l->write);
+	kube_call_cancel(l->call);
+	loop_defer_cancel(&l->tick);
+	loop_timer_stop(&l->timer);
+	life_detach(l);
+	agents_seat_free(l->seat);
+	free(l->seat_digest);
+	free(l->bmc_secret_version);
+	free(l->name);
+	free(l);
+}

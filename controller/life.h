@@ -1,0 +1,197 @@
+#ifndef CONTROLLER_LIFE_H
+#define CONTROLLER_LIFE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/retry.h"
+#include "controller/agents.h"
+#include "controller/controller.h"
+#include "controller/source.h"
+
+/*
+ * life: what drives one Machine through the states of machine_states.def.
+ *
+ * The Machine's status is the journal and the lock; a struct life holds only
+ * what can be found out again: sessions, the last look at the BMC, what is in flight.
+ * life_tick() runs the step of the present state whenever something changed.
+ * A step looks at what was observed, starts at most one act, and returns; it never
+ * blocks and changes the state only by life_goto().
+ *
+ * Journal first.  life_act() lets an act go out only after status.operation names it:
+ *
+ *	switch (life_act(l, "power-on", LIFE_IDEMPOTENT)) {
+ *	case LIFE_GO: provider_power(..., on_acted)	written down: do it now, once
+ *	case LIFE_HOLD: return				being written, under way, or backing off
+ *	}
+ *
+ * Each write is a merge patch with the Machine's resourceVersion: it is the quorum read
+ * (an old view fails with a conflict) and the mutual exclusion with another leader.
+ */
+enum machine_state {
+#define MACHINE_STATE(id, ...) MACHINE_##id,
+#include "controller/machine_states.def"
+	MACHINE_STATES,
+	MACHINE_STATE_NONE = -1
+};
+
+#define LIFE_CLAIM_FINALIZER "drover.dev/termination"
+#define LIFE_MACHINE_FINALIZER "drover.dev/machine"
+
+struct life;
+struct machine_state_info {
+	const char *name;
+	void (*step)(struct life *l);
+	unsigned classes;
+	int64_t limit_s; /* 0: none */
+	enum machine_state on_limit;
+	uint32_t next;   /* bits: where it may go */
+};
+extern const struct machine_state_info machine_state_info[MACHINE_STATES];
+enum machine_state machine_state_find(const char *name); /* MACHINE_STATE_NONE */
+
+enum life_class { LIFE_IDEMPOTENT, LIFE_PROBE_FIRST, LIFE_ONCE };
+enum life_turn { LIFE_HOLD, LIFE_GO };
+
+struct life {
+	struct controller *c;
+	char *name;
+	const struct machine *m;      /* the latest, from the cache; valid in this turn */
+	enum machine_state state;
+
+	struct source *source;
+	struct provider_machine *bmc;
+	char *bmc_secret_version;     /* of the credentials that bmc was attached with */
+	int64_t generation;
+	bool reattach;                /* spec or Secret changed */
+	struct agents_seat *seat;
+	char *seat_digest;
+
+	/* The last look at the BMC. */
+	struct {
+		bool known;
+		int64_t read_at;      /* loop_now() when it was asked */
+		enum provider_power power;
+		char uuid[64], serial[128];
+		bool override, media;
+		char media_url[512];
+		int64_t off_since;    /* read_at of the first of the reads that all said off; 0: not off */
+	} seen;
+	char session_uri[256], learned_pin[80];
+	bool observing;
+	int64_t observe_after;        /* not before: backing off */
+	struct backoff observe_backoff;
+
+	/* The last look at the fabric. */
+	struct {
+		bool known;
+		char segment[128];
+		enum fabric_proof proof;
+		int64_t read_at;
+	} place;
+	bool placing;
+
+	/* The act under way: the one that the journal names. */
+	char act[48];
+	bool journaled;               /* written down, may go out */
+	bool acting;                  /* went out, not yet answered */
+	int64_t acted_at, act_end;    /* loop_now() when it went out and was answered; 0: not by this process */
+	int64_t act_after;            /* backing off until */
+	struct backoff act_backoff;
+
+	struct kube_call *write;      /* a patch of this Machine in flight */
+	struct kube_call *call;       /* another API call of a step in flight */
+	bool took_over;               /* our fence stands in the journal */
+	int progress;                 /* parts of the present state that this process has done; 0 at its start */
+	char asking[32];              /* which question `call` asks */
+	/* What a step found out through `call`; forgotten when the state changes. */
+	struct {
+		char about[32];       /* which question; "" none */
+		bool ok;
+		struct err err;
+	} answer;
+
+	struct loop_defer tick;
+	struct loop_timer timer;
+};
+
+/* From the cache: a Machine appeared, changed or went away. */
+void life_update(struct controller *c, const char *name, const struct machine *m);
+void life_free(struct life *l);
+/* Its provider or fabric is about to be freed: forget what hangs on it. */
+void life_detach(struct life *l);
+void life_seat_changed(void *life);
+struct life *life_get(struct controller *c, const char *name);
+void life_kick(struct life *l); /* tick in the next turn */
+
+/* --- for steps (life_*.c) --- */
+
+/* The only place that changes status.state.  Written down before anything of the new state is done.
+ * extra: further status members for the same patch (taken; may be NULL).  reason: not NULL when
+ * something failed: it goes into status.failures with the claim, and into an event. */
+void life_goto(struct life *l, enum machine_state to, json_t *extra, const char *reason, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+/* To quarantined, with the reason and its exit. */
+void life_quarantine(struct life *l, enum machine_exit exit, const char *reason, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The machine fails its claim: to stopping. */
+#define life_fail(l, ...) life_goto((l), MACHINE_STOPPING, NULL, __VA_ARGS__)
+/* Patch status or spec (taken; exactly one is not NULL) without changing the state. */
+void life_write(struct life *l, json_t *status, json_t *spec);
+/* Say why nothing moves: status.operation.waitingFor and lastError, written when they changed. */
+void life_wait(struct life *l, enum machine_waiting waiting_for, const char *reason, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* patience_ms: how long after it went out the act is not repeated. */
+enum life_turn life_act(struct life *l, const char *step, enum life_class cls, int64_t patience_ms);
+/* The act ended.  An error is written down; the act goes out again after a backoff (2 s to 5 min). */
+void life_acted(struct life *l, const struct err *e);
+/* The closed list's name for a BMC's error. */
+const char *life_bmc_reason(const struct err *e);
+
+/* A look at the BMC that is newer than the last act and max_age_ms; false: one is on its way. */
+bool life_seen(struct life *l, int64_t max_age_ms);
+/* Off, proved: two reads that say so, settle_ms apart. */
+bool life_off_proved(struct life *l);
+/* What the BMC says it is equals spec.identity; -1: ERR_CONFLICT (another machine), ERR_NOT_FOUND (not approved). */
+int life_identity(const struct life *l, struct err *e);
+/* In that segment, proved as far as the fabric can; starts what is missing. */
+bool life_placed(struct life *l, const char *segment);
+/* Switch it off through the BMC; nothing when a request is out. */
+void life_power(struct life *l, bool on);
+/* The agent of this operation is there: media in, override set, powered on, hello heard.  Starts what is missing. */
+bool life_agent(struct life *l);
+/* Give the order ("inspect", ...; o->id is filled in) and wait for its end.  NULL: under way. */
+const struct proto_report *life_order(struct life *l, struct proto_order *o, const char *name);
+/* The agent has gone: power off, media out, override cleared, all read back.  Starts what is missing. */
+bool life_agent_off(struct life *l);
+
+/* DMI, PCI devices and drives as the Machine and its instance type say; -1 names what differs. */
+int life_inventory_fits(const struct life *l, const struct proto_inventory *inv, struct err *e);
+
+const struct node_claim *life_claim(const struct life *l);       /* the claim that holds the lock; NULL */
+const struct node_claim *life_claim_wanting(const struct life *l); /* an unlocked claim that names this machine */
+const struct provider_object *life_provider(const struct life *l);
+int64_t life_deadline(const struct life *l); /* wall ms; 0: none */
+
+void step_known(struct life *l);
+void step_free(struct life *l);
+void step_claimed(struct life *l);
+void step_imaging(struct life *l);
+void step_attaching(struct life *l);
+void step_booting(struct life *l);
+void step_joining(struct life *l);
+void step_gating(struct life *l);
+void step_serving(struct life *l);
+void step_draining(struct life *l);
+void step_stopping(struct life *l);
+void step_isolating(struct life *l);
+void step_leaving(struct life *l);
+void step_dirty(struct life *l);
+void step_inspecting(struct life *l);
+void step_wiping(struct life *l);
+void step_verifying(struct life *l);
+void step_quarantined(struct life *l);
+void step_retired(struct life *l);
+void step_gone(struct life *l);
+
+#endif

@@ -1,0 +1,399 @@
+/*
+ * life_acts: what steps share with the outside: the look at the BMC, power,
+ * the fabric, and the agent's way in and out.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/life.h"
+
+/* A power change is not asked for again within this time: GPU servers need up to 3 min. */
+#define POWER_PATIENCE_MS 60000
+#define BOOT_PATIENCE_MS 20000
+/* An agent that was told to power off is switched off from outside after this. */
+#define POWEROFF_GRACE_MS 30000
+
+const char *life_bmc_reason(const struct err *e)
+{
+	switch (e->kind) {
+	case ERR_DENIED:
+		return "BmcAuthFailed";
+	case ERR_CONFLICT:
+		return "DuplicateIdentity";
+	case ERR_PROTOCOL:
+		return "BmcProtocolError";
+	case ERR_UNSUPPORTED:
+		return "BmcUnsupported";
+	case ERR_CAPACITY:
+	case ERR_QUOTA:
+		return "BmcBusy";
+	case ERR_NONE:
+	case ERR_INVALID:
+	case ERR_NOT_FOUND:
+	case ERR_TIMEOUT:
+	case ERR_UNAVAILABLE:
+	case ERR_PRICE:
+	case ERR_KINDS:
+		break;
+	}
+	return "BmcUnreachable";
+}
+
+void life_seat_changed(void *life)
+{
+	life_kick(life);
+}
+
+/* --- looking ------------------------------------------------------------------------------------ */
+
+static void remember(struct life *l, const struct provider_observation *o)
+{
+	bool off = o->power == PROVIDER_POWER_OFF;
+
+	l->seen.off_since = !off ? 0 : l->seen.known && l->seen.off_since ? l->seen.off_since : o->read_at;
+	l->seen.known = true;
+	l->seen.read_at = o->read_at;
+	l->seen.power = o->power;
+	l->seen.override = o->boot_override;
+	l->seen.media = o->media_inserted;
+	str_copy(l->seen.uuid, sizeof(l->seen.uuid), str_or(o->system_uuid, ""));
+	str_copy(l->seen.serial, sizeof(l->seen.serial), str_or(o->serial, ""));
+	str_copy(l->seen.media_url, sizeof(l->seen.media_url), str_or(o->media_url, ""));
+	str_copy(l->session_uri, sizeof(l->session_uri), str_or(o->session_uri, ""));
+	if (o->learned_pin)
+		str_format(l->learned_pin, sizeof(l->learned_pin), "sha256:%s", o->learned_pin);
+}
+
+static void on_observed(const struct provider_observation *o, const char *handle, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+	int64_t delay;
+
+	(void)handle;
+	l->observing = false;
+	if (!e) {
+		backoff_reset(&l->observe_backoff);
+		remember(l, o);
+		life_kick(l);
+		return;
+	}
+	delay = backoff_next(&l->observe_backoff, loop_random(l->c->loop));
+	l->observe_after = loop_now(l->c->loop) + delay;
+	l->seen.off_since = 0; /* two reads in a row, or it is no proof */
+	log_warn("BMC not read", LOG_S("machine", l->name), LOG_I("again_in_ms", delay), LOG_E(e));
+	l->m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
+	if (l->m && !l->write) {
+		l->state = machine_state_find(str_or(l->m->status.state, "known"));
+		if (e->kind == ERR_DENIED && l->bmc_secret_version[0])
+			life_write(l, json_pack("{s:{s:s}, s:{s:s, s:{s:s, s:s}}}", "bmc", "refusedSecretVersion",
+						l->bmc_secret_version, "operation", "waitingFor", "Approval", "lastError",
+						"reason", "BmcAuthFailed", "message", e->text), NULL);
+		else
+			life_wait(l, WAITING_DEVICE, life_bmc_reason(e), "%s", e->text);
+	}
+	loop_timer_start(&l->timer, delay);
+}
+
+static void observe(struct life *l)
+{
+	struct provider_call call = {
+		.op_id = l->m->status.operation ? str_or(l->m->status.operation->id, "observe") : "observe",
+		.done = on_observed,
+		.arg = l,
+	};
+
+	if (l->observing || !l->bmc || loop_now(l->c->loop) < l->observe_after)
+		return;
+	l->observing = true;
+	provider_observe(l->source->provider, l->bmc, &call);
+}
+
+bool life_seen(struct life *l, int64_t max_age_ms)
+{
+	int64_t now = loop_now(l->c->loop);
+
+	if (l->seen.known && l->seen.read_at >= l->act_end && now - l->seen.read_at <= max_age_ms)
+		return true;
+	observe(l);
+	return false;
+}
+
+bool life_off_proved(struct life *l)
+{
+	int64_t now = loop_now(l->c->loop), settle = l->c->o.settle_ms;
+
+	if (!life_seen(l, settle > 0 ? settle : 1000))
+		return false;
+	if (l->seen.power != PROVIDER_POWER_OFF)
+		return false;
+	/* Reads from before the last power request prove nothing. */
+	if (l->seen.off_since < l->act_end)
+		l->seen.off_since = l->seen.read_at;
+	if (l->seen.read_at - l->seen.off_since >= settle)
+		return true;
+	if (now - l->seen.off_since >= settle)
+		observe(l);
+	else
+		loop_timer_start(&l->timer, l->seen.off_since + settle - now);
+	return false;
+}
+
+int life_identity(const struct life *l, struct err *e)
+{
+	const struct machine_identity *id = l->m->spec.identity;
+
+	if (!id || !id->system_uuid)
+		return err_set(e, ERR_NOT_FOUND, 0, "spec.identity is empty; `drover approve %s` fills it in from the BMC (%s, %s)",
+			       l->name, l->seen.uuid, l->seen.serial);
+	if (strcasecmp(id->system_uuid, l->seen.uuid) != 0)
+		return err_set(e, ERR_CONFLICT, 0, "spec.identity.systemUUID: want %s, the BMC says %s", id->system_uuid,
+			       l->seen.uuid[0] ? l->seen.uuid : "nothing");
+	if (id->serial_number && l->seen.serial[0] && !str_eq(id->serial_number, l->seen.serial))
+		return err_set(e, ERR_CONFLICT, 0, "spec.identity.serialNumber: want %s, the BMC says %s", id->serial_number,
+			       l->seen.serial);
+	return 0;
+}
+
+/* --- power -------------------------------------------------------------------------------------- */
+
+static void on_acted(const struct provider_observation *o, const char *handle, const struct err *e, void *arg)
+{
+	(void)o;
+	(void)handle;
+	life_acted(arg, e);
+}
+
+static struct provider_call acting(struct life *l)
+{
+	return (struct provider_call){
+		.op_id = l->m->status.operation->id,
+		.fence = l->m->status.operation->fence,
+		.done = on_acted,
+		.arg = l,
+	};
+}
+
+void life_power(struct life *l, bool on)
+{
+	struct provider_call call;
+
+	if (life_act(l, on ? "power-on" : "power-off", LIFE_PROBE_FIRST, POWER_PATIENCE_MS) != LIFE_GO)
+		return;
+	call = acting(l);
+	provider_power(l->source->provider, l->bmc, on, &call);
+}
+
+/* --- the fabric --------------------------------------------------------------------------------- */
+
+static struct fabric_port port(const struct life *l)
+{
+	return (struct fabric_port){.machine = l->name, .mac = l->m->spec.boot_mac_address};
+}
+
+static void on_place_seen(const struct fabric_place *p, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	l->placing = false;
+	l->place.known = !e;
+	if (!e) {
+		str_copy(l->place.segment, sizeof(l->place.segment), str_or(p->segment, ""));
+		l->place.proof = p->proof;
+		l->place.read_at = p->read_at;
+	} else {
+		log_warn("fabric not read", LOG_S("machine", l->name), LOG_E(e));
+	}
+	life_kick(l);
+}
+
+static void on_placed(const struct fabric_place *p, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	(void)p;
+	l->placing = false;
+	l->place.known = false;
+	life_acted(l, e);
+}
+
+bool life_placed(struct life *l, const char *segment)
+{
+	const struct provider_object *p = life_provider(l);
+	bool isolated = p->spec.network.type != FABRIC_NONE;
+	const struct fabric_port at = port(l);
+	struct fabric_call call = {.op_id = l->m->status.operation->id, .fence = l->m->status.operation->fence, .arg = l};
+	char step[48];
+	json_t *s;
+
+	if (l->placing)
+		return false;
+	if (!l->place.known || l->place.read_at < l->act_end) {
+		l->placing = true;
+		call.done = on_place_seen;
+		fabric_observe(l->source->fabric, &at, &call);
+		return false;
+	}
+	if (str_eq(l->place.segment, segment) && (!isolated || l->place.proof != FABRIC_PROOF_NONE)) {
+		if (str_eq(l->m->status.network.segment, segment))
+			return true;
+		s = json_pack("{s:{s:s, s:s}}", "network", "segment", segment, "proof", fabric_proof_names[l->place.proof]);
+		json_object_set_new(json_object_get(s, "network"), "observedTime",
+				    json_string(str_time((char[STR_TIME_SIZE]){0}, loop_wall(l->c->loop))));
+		life_write(l, s, NULL);
+		return false;
+	}
+	str_format(step, sizeof(step), "place %.40s", segment);
+	if (life_act(l, step, LIFE_IDEMPOTENT, 10000) != LIFE_GO) {
+		/* Asked for and answered, yet not there: look again each poll. */
+		if (str_eq(l->act, step) && !l->acting && !l->write)
+			l->place.known = false;
+		return false;
+	}
+	l->placing = true;
+	call.done = on_placed;
+	fabric_place(l->source->fabric, &at, segment, &call);
+	return false;
+}
+
+/* --- the agent ---------------------------------------------------------------------------------- */
+
+static bool seat_open(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	const struct machine_agent *ag = l->m->status.agent;
+	struct err e;
+
+	if (!op->boot_number || agents_is_open(l->seat, op->id, op->boot_number))
+		return op->boot_number > 0;
+	agents_open(l->seat, op->id, op->boot_number, op->fence);
+	/* A session of this boot that the journal knows goes on under a new leader. */
+	if (ag && ag->boot_id && ag->public_key && str_eq(op->step, "agent"))
+		agents_restore(l->seat, ag->boot_id, ag->public_key, &e);
+	return true;
+}
+
+/* Our medium, of this boot or an earlier one: the media server's address is ours alone. */
+static bool shows_ours(const struct life *l)
+{
+	const char *base = life_provider(l)->spec.boot.media_url;
+
+	return l->seen.media && base && str_starts(l->seen.media_url, base);
+}
+
+bool life_agent(struct life *l)
+{
+	const struct agents_session *s;
+	struct provider_call call;
+	const char *url;
+
+	if (!seat_open(l)) { /* a new boot gets a new number, and with it a new secret and URL */
+		life_write(l, json_pack("{s:{s:I}, s:n}", "operation", "bootNumber", (json_int_t)1, "agent"), NULL);
+		return false;
+	}
+	s = agents_session(l->seat);
+	if (agents_intruder(l->seat)) {
+		life_quarantine(l, EXIT_OPERATOR, "SecondCaller", "a second caller used the boot secret of this operation");
+		return false;
+	}
+	if (s->boot_id) {
+		if (l->m->status.agent && str_eq(l->m->status.agent->boot_id, s->boot_id))
+			return true;
+		life_write(l, json_pack("{s:{s:s, s:s}, s:{s:s}}", "agent", "bootID", s->boot_id, "publicKey",
+					s->public_key, "operation", "step", "agent"), NULL);
+		return false;
+	}
+	url = agents_media_url(l->seat);
+	if (!url) {
+		life_wait(l, WAITING_APPROVAL, "MediaNotMounted", "%s", agents_refusal(l->seat));
+		return false;
+	}
+	if (!life_seen(l, l->c->o.poll_ms * 3))
+		return false;
+	if (l->seen.power == PROVIDER_POWER_ON) {
+		if (!shows_ours(l))
+			life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
+				  "the machine is on, and its BMC does not show our boot medium");
+		else if (!str_eq(l->seen.media_url, url))
+			life_power(l, false); /* an earlier boot of ours */
+		return false; /* ours and on: wait for the call */
+	}
+	if (l->seen.power != PROVIDER_POWER_OFF)
+		return false;
+	if (!l->seen.media || !str_eq(l->seen.media_url, url)) {
+		if (life_act(l, "insert-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
+			return false;
+		call = acting(l);
+		provider_media(l->source->provider, l->bmc, url, &call);
+	} else if (!l->seen.override) {
+		if (life_act(l, "boot-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
+			return false;
+		call = acting(l);
+		provider_boot(l->source->provider, l->bmc, PROVIDER_BOOT_MEDIA, NULL, &call);
+	} else {
+		life_power(l, true);
+	}
+	return false;
+}
+
+const struct proto_report *life_order(struct life *l, struct proto_order *o, const char *name)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	const struct proto_report *r;
+	char id[128], step[48];
+
+	str_format(id, sizeof(id), "%s/%lld/%s", op->id, (long long)op->boot_number, name);
+	o->id = id;
+	r = agents_result(l->seat, id);
+	if (r)
+		return r;
+	str_format(step, sizeof(step), "order %s", name);
+	/* The agent answers the same id with the same result, so an order may be given again and again. */
+	if (!str_eq(l->act, step) || l->journaled || !l->acted_at) {
+		if (life_act(l, step, LIFE_IDEMPOTENT, INT64_MAX) == LIFE_GO) {
+			agents_order(l->seat, o);
+			l->acting = false;
+		}
+	}
+	return NULL;
+}
+
+bool life_agent_off(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	struct proto_order o = {.kind = PROTO_POWEROFF};
+	struct provider_call call;
+
+	if (!life_seen(l, l->c->o.poll_ms))
+		return false;
+	if (l->seen.power != PROVIDER_POWER_OFF) {
+		if (seat_open(l) && agents_session(l->seat)->boot_id && !str_eq(l->act, "power-off")) {
+			(void)life_order(l, &o, "poweroff");
+			if (!l->acted_at || loop_now(l->c->loop) - l->acted_at < POWEROFF_GRACE_MS)
+				return false;
+		}
+		if (shows_ours(l) || str_eq(op->step, "power-off"))
+			life_power(l, false);
+		else
+			life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
+				  "the machine is on, and its BMC does not show our boot medium");
+		return false;
+	}
+	agents_close(l->seat);
+	if (l->seen.media) {
+		if (life_act(l, "eject-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
+			return false;
+		call = acting(l);
+		provider_media(l->source->provider, l->bmc, NULL, &call);
+		return false;
+	}
+	if (l->seen.override) {
+		if (life_act(l, "clear-boot", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
+			return false;
+		call = acting(l);
+		provider_boot(l->source->provider, l->bmc, PROVIDER_BOOT_DISK, NULL, &call);
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,406 @@
+/*
+ * life_clean: dirty, inspecting, wiping, verifying.  The machine is cut off; the
+ * agent looks at it, wipes it, looks again and signs; drover judges,
+ * countersigns and keeps the record; only then is it free.
+ *
+ * The record is created before the stamp is written, and the stamp before the
+ * machine is free: whatever is interrupted leaves it dirty.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/keys.h"
+#include "controller/life.h"
+#include "controller/life_wipe.h"
+
+#define SAMPLES 10000
+#define AGENT_SILENT_MS (5 * 60 * 1000)
+#define AGENT_BOOTS_MAX 3
+
+static json_t *again(const struct life *l)
+{
+	return json_pack("{s:{s:I}, s:n}", "operation", "bootNumber",
+			 (json_int_t)(l->m->status.operation->boot_number + 1), "agent");
+}
+
+/* The agent that worked is no longer there: back to dirty, the third time to quarantine. */
+static bool agent_lost(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	const char *why;
+
+	if (!life_agent(l))
+		why = agents_rebooted(l->seat) ? "the machine rebooted under the agent" : NULL;
+	else if (loop_now(l->c->loop) - agents_session(l->seat)->last_seen > AGENT_SILENT_MS)
+		why = "the agent said nothing for 5 minutes";
+	else
+		return false;
+	if (!why) /* a new leader's seat is being filled again, or a quarantine is being written */
+		return true;
+	if (op->boot_number >= AGENT_BOOTS_MAX)
+		life_quarantine(l, EXIT_AUTO, "AgentSilent", "%s, for the %dth time", why, AGENT_BOOTS_MAX);
+	else
+		life_goto(l, MACHINE_DIRTY, again(l), "AgentSilent", "%s", why);
+	return true;
+}
+
+void step_dirty(struct life *l)
+{
+	const struct provider_object *p = life_provider(l);
+	struct err e;
+
+	if (!life_seen(l, l->c->o.poll_ms * 5))
+		return;
+	if (life_identity(l, &e) < 0) {
+		life_quarantine(l, EXIT_OPERATOR, "DuplicateIdentity", "%s", e.text);
+		return;
+	}
+	if (!life_placed(l, str_or(p->spec.network.segments.quarantine, "quarantine")))
+		return;
+	if (agents_rebooted(l->seat)) {
+		life_write(l, again(l), NULL);
+		agents_close(l->seat);
+		return;
+	}
+	if (life_agent(l))
+		life_goto(l, MACHINE_INSPECTING, NULL, NULL, NULL);
+}
+
+/* --- inspecting --------------------------------------------------------------------------------- */
+
+static json_t *drives_json(const struct proto_inventory *inv)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < inv->drives.n; i++) {
+		const struct proto_drive *d = &inv->drives.v[i];
+
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:I}", "wwn", str_or(d->wwn, ""), "model",
+						      str_or(d->model, ""), "serialNumber", str_or(d->serial, ""), "type",
+						      str_or(d->type, ""), "bytes", (json_int_t)d->bytes));
+	}
+	return list;
+}
+
+static json_t *inventory_json(const struct life *l, const struct proto_inventory *inv)
+{
+	json_t *nics = json_array(), *o;
+
+	for (size_t i = 0; i < inv->nics.n; i++)
+		json_array_append_new(nics, json_pack("{s:s, s:s}", "name", str_or(inv->nics.v[i].name, ""), "mac",
+						      str_or(inv->nics.v[i].mac, "")));
+	o = json_pack("{s:I, s:I, s:I, s:o, s:o}", "gpus", (json_int_t)inv->gpus.n, "cpus", (json_int_t)inv->cpus,
+		      "memoryBytes", (json_int_t)inv->memory_bytes, "drives", drives_json(inv), "nics", nics);
+	json_object_set_new(o, "observedTime", json_string(str_time((char[STR_TIME_SIZE]){0}, loop_wall(l->c->loop))));
+	return o;
+}
+
+int life_inventory_fits(const struct life *l, const struct proto_inventory *inv, struct err *e)
+{
+	const struct provider_object *p = life_provider(l);
+	const struct provider_object_instance_type *t = p ? source_type(p, l->m->spec.instance_type) : NULL;
+	const struct machine_identity *id = l->m->spec.identity;
+
+	if (!t)
+		return err_set(e, ERR_NOT_FOUND, 0, "spec.instanceType: provider has no type %s",
+			       str_or(l->m->spec.instance_type, "(none)"));
+	if (!id || !id->system_uuid || !inv->dmi.system_uuid || strcasecmp(id->system_uuid, inv->dmi.system_uuid) != 0)
+		return err_set(e, ERR_CONFLICT, 0, "the agent runs on system UUID %s, spec.identity says %s",
+			       str_or(inv->dmi.system_uuid, "(none)"), id ? str_or(id->system_uuid, "(none)") : "(none)");
+	for (size_t i = 0; i < t->match.pci.n; i++) {
+		int64_t seen = 0;
+
+		for (size_t k = 0; k < inv->gpus.n; k++)
+			seen += str_eq(inv->gpus.v[k].id, t->match.pci.v[i].id);
+		if (seen != t->match.pci.v[i].count)
+			return err_set(e, ERR_INVALID, 0, "instance type %s wants %lld of PCI %s, found %lld", t->name,
+				       (long long)t->match.pci.v[i].count, t->match.pci.v[i].id, (long long)seen);
+	}
+	if (!l->m->spec.drives.n)
+		return 0;
+	if (inv->drives.n != l->m->spec.drives.n)
+		return err_set(e, ERR_INVALID, 0, "spec.drives: want %zu drives, found %zu", l->m->spec.drives.n,
+			       inv->drives.n);
+	for (size_t i = 0; i < l->m->spec.drives.n; i++) {
+		const struct object_drive *d = &l->m->spec.drives.v[i];
+		bool found = false;
+
+		for (size_t k = 0; k < inv->drives.n; k++)
+			found |= str_eq(inv->drives.v[k].wwn, d->wwn) && inv->drives.v[k].bytes == d->bytes;
+		if (!found)
+			return err_set(e, ERR_INVALID, 0, "spec.drives: %s of %lld bytes is missing", d->wwn,
+				       (long long)d->bytes);
+	}
+	return 0;
+}
+
+void step_inspecting(struct life *l)
+{
+	struct proto_order o = {.kind = PROTO_INSPECT};
+	const struct proto_report *r;
+	struct err e;
+
+	if (agent_lost(l))
+		return;
+	r = life_order(l, &o, "inspect");
+	if (!r)
+		return;
+	if (r->state != PROTO_DONE || !r->inventory) {
+		life_quarantine(l, EXIT_AUTO, str_or(r->reason, "InventoryMismatch"), "inspection failed: %s",
+				str_or(r->message, "no inventory"));
+		return;
+	}
+	if (!r->inventory->drives.n) {
+		life_quarantine(l, EXIT_OPERATOR, "DriveUnknown", "the agent sees no drive");
+		return;
+	}
+	if (life_inventory_fits(l, r->inventory, &e) < 0) {
+		life_quarantine(l, EXIT_OPERATOR, "InventoryMismatch", "%s", e.text);
+		return;
+	}
+	if (!l->m->spec.drives.n) { /* the first inspection says what is to be expected from now on */
+		life_write(l, NULL, json_pack("{s:o}", "drives", drives_json(r->inventory)));
+		return;
+	}
+	life_goto(l, MACHINE_WIPING, json_pack("{s:o}", "inventory", inventory_json(l, r->inventory)), NULL, NULL);
+}
+
+/* --- wiping, verifying -------------------------------------------------------------------------- */
+
+/* Canaries and samples are derived from it; any leader derives the same for one boot. */
+static void nonce(const struct life *l, char out[static 65])
+{
+	const struct machine_operation *op = l->m->status.operation;
+	OWN(arena) a = arena_new();
+
+	keys_derive(l->c->keys, arena_printf(a, "nonce\n%s\n%s\n%lld", l->m->meta.uid, op->id, (long long)op->boot_number), out);
+}
+
+static struct strings expected(const struct life *l, struct arena *a)
+{
+	struct strings s = {.n = l->m->spec.drives.n};
+
+	s.v = arena_calloc(a, s.n + 1, sizeof(*s.v));
+	for (size_t i = 0; i < s.n; i++)
+		s.v[i] = l->m->spec.drives.v[i].wwn;
+	return s;
+}
+
+static int floor_level(const struct life *l)
+{
+	const struct provider_object *p = life_provider(l);
+	int f = p->spec.wipe.floor.minimum_level.flash, h = p->spec.wipe.floor.minimum_level.hdd;
+	int level = f > h ? f : h;
+
+	return level < WIPE_CLEAR ? WIPE_CLEAR : level;
+}
+
+void step_wiping(struct life *l)
+{
+	OWN(arena) a = arena_new();
+	struct proto_order o = {.kind = PROTO_WIPE, .minimum_level = floor_level(l), .expected = expected(l, a)};
+	const struct proto_report *r;
+	char hex[65];
+
+	if (agent_lost(l))
+		return;
+	nonce(l, hex);
+	o.nonce = hex;
+	r = life_order(l, &o, "wipe");
+	if (!r)
+		return;
+	if (r->state != PROTO_DONE) {
+		life_quarantine(l, EXIT_OPERATOR, str_or(r->reason, "EraseUnverified"), "wipe failed: %s",
+				str_or(r->message, "no reason given"));
+		return;
+	}
+	life_goto(l, MACHINE_VERIFYING, NULL, NULL, NULL);
+}
+
+struct previous {
+	const struct life *l;
+	const struct wipe_record *newest;
+	int64_t attempts;
+};
+
+static bool look_back(const struct kube_entry *en, void *arg)
+{
+	const struct wipe_record *r = en->object;
+	const struct evidence *ev = &r->spec.evidence, *n;
+	struct previous *p = arg;
+
+	if (!str_eq(ev->machine.name, p->l->name))
+		return true;
+	n = p->newest ? &p->newest->spec.evidence : NULL;
+	if (!n || ev->tenancy > n->tenancy || (ev->tenancy == n->tenancy && ev->attempt > n->attempt))
+		p->newest = r;
+	if (ev->tenancy == p->l->m->status.tenancy && ev->attempt > p->attempts)
+		p->attempts = ev->attempt;
+	return true;
+}
+
+static const char *digest_of(struct arena *a, const void *data, size_t len)
+{
+	uint8_t d[CRYPTO_SHA256];
+	char text[CRYPTO_DIGEST_TEXT];
+
+	crypto_sha256(data, len, d);
+	return arena_strdup(a, crypto_digest_text(d, text));
+}
+
+/* What the controller knows and the agent signs with the rest. */
+static void brief(const struct life *l, const char *nonce_hex, struct arena *a, struct evidence *ev)
+{
+	struct previous p = {.l = l};
+	const struct provider_object *pr = life_provider(l);
+	const struct object_wipe_floor *f = &pr->spec.wipe.floor;
+	const char *policy;
+
+	kube_cache_each(l->c->cache[OBJECT_WIPE_RECORD], look_back, &p);
+	*ev = (struct evidence){0};
+	ev->machine.name = l->name;
+	ev->machine.uid = l->m->meta.uid;
+	ev->machine.system_uuid = l->m->spec.identity->system_uuid;
+	ev->machine.serial = l->m->spec.identity->serial_number;
+	ev->tenancy = l->m->status.tenancy;
+	ev->attempt = p.attempts + 1;
+	if (p.newest) {
+		uint8_t d[CRYPTO_SHA256];
+		char text[CRYPTO_DIGEST_TEXT];
+
+		evidence_digest(p.newest->spec.envelope, d);
+		ev->previous.name = p.newest->meta.name;
+		ev->previous.digest = arena_strdup(a, crypto_digest_text(d, text));
+	}
+	ev->nonce_digest = digest_of(a, nonce_hex, strlen(nonce_hex));
+	policy = arena_printf(a, "flash=%d hdd=%d trust=%d", f->minimum_level.flash, f->minimum_level.hdd, f->minimum_trust);
+	ev->policy_digest = digest_of(a, policy, strlen(policy));
+	ev->start_time = l->m->status.state_since;
+	if (l->m->status.tenant.name) {
+		ev->virtual_cluster.name = l->m->status.tenant.name;
+		ev->virtual_cluster.uid = l->m->status.tenant.uid;
+	}
+}
+
+static void on_record(json_t *o, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	l->call = NULL;
+	if (!e)
+		kube_cache_learn(l->c->cache[OBJECT_WIPE_RECORD], o);
+	else
+		log_warn("wipe record not created", LOG_S("machine", l->name), LOG_E(e));
+	loop_timer_start(&l->timer, e ? 1000 : 0);
+}
+
+/* Countersign what the agent signed, and keep it whatever the verdict. */
+static void keep(struct life *l, const char *envelope)
+{
+	OWN(arena) a = arena_new();
+	struct evidence ev;
+	struct wipe_record rec = {0};
+	struct err e;
+	char *both = NULL;
+	json_t *o, *spec;
+
+	if (evidence_open(envelope, agents_session(l->seat)->public_key, NULL, 0, a, &ev, &e) < 0 ||
+	    !(both = evidence_countersign(envelope, keys_evidence(l->c->keys), &e))) {
+		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified", "the evidence is not the agent's: %s", e.text);
+		return;
+	}
+	rec.spec.evidence = ev;
+	rec.spec.envelope = both;
+	o = fields_encode(object_kinds[OBJECT_WIPE_RECORD].fields, &rec);
+	spec = json_object_get(o, "spec");
+	json_incref(spec);
+	json_decref(o);
+	o = json_pack("{s:s, s:s, s:{s:s, s:{s:s}}, s:o}", "apiVersion", OBJECT_API_VERSION, "kind", "WipeRecord", "metadata",
+		      "name", arena_printf(a, "%s-%lld-%lld", l->name, (long long)ev.tenancy, (long long)ev.attempt), "labels",
+		      "drover.dev/machine", l->name, "spec", spec);
+	l->call = kube_create(l->c->host, &controller_resources[OBJECT_WIPE_RECORD], NULL, o, on_record, l);
+	json_decref(o);
+	free(both);
+}
+
+/* The record of this very run: its nonce says so. */
+static const struct wipe_record *own_record(const struct life *l, const char *nonce_hex, struct arena *a)
+{
+	const struct wipe_record *r = life_record(l);
+
+	return r && str_eq(r->spec.evidence.nonce_digest, digest_of(a, nonce_hex, strlen(nonce_hex))) ? r : NULL;
+}
+
+static void stamp(struct life *l, const struct wipe_record *rec, struct arena *a)
+{
+	const struct provider_object *p = life_provider(l);
+	struct proto_order o = {.kind = PROTO_WRITE, .what = PROTO_WRITE_STAMP, .record = rec->meta.name, .expected = expected(l, a)};
+	const struct proto_report *r;
+	uint8_t d[CRYPTO_SHA256];
+	char text[CRYPTO_DIGEST_TEXT];
+	json_t *x;
+
+	if (!l->progress) {
+		if (agent_lost(l))
+			return;
+		evidence_digest(rec->spec.envelope, d);
+		o.stamp = crypto_digest_text(d, text);
+		r = life_order(l, &o, "stamp");
+		if (!r)
+			return;
+		if (r->state != PROTO_DONE) {
+			life_quarantine(l, EXIT_OPERATOR, str_or(r->reason, "DriveFailed"), "the clean stamp was not written: %s",
+					str_or(r->message, "no reason given"));
+			return;
+		}
+		l->progress = 1;
+	}
+	if (!life_agent_off(l) || !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")))
+		return;
+	x = json_pack("{s:b, s:{s:s, s:I}, s:n, s:n, s:n}", "clean", 1, "lastWipe", "record", rec->meta.name, "tenancy",
+		      (json_int_t)l->m->status.tenancy, "agent", "quarantine", "tenant");
+	life_goto(l, MACHINE_FREE, x, NULL, NULL);
+}
+
+void step_verifying(struct life *l)
+{
+	OWN(arena) a = arena_new();
+	const struct wipe_record *rec;
+	struct proto_order o = {.kind = PROTO_VERIFY, .minimum_level = floor_level(l), .samples = SAMPLES, .expected = expected(l, a)};
+	const struct proto_report *r;
+	struct evidence ev = {0};
+	const char *const *publics;
+	struct err e;
+	size_t n;
+	char hex[65];
+
+	nonce(l, hex);
+	rec = own_record(l, hex, a);
+	if (!rec) {
+		if (agent_lost(l))
+			return;
+		brief(l, hex, a, &ev);
+		o.nonce = hex;
+		o.evidence = &ev;
+		r = life_order(l, &o, "verify");
+		if (!r)
+			return;
+		if (r->state != PROTO_DONE || !r->envelope)
+			life_quarantine(l, EXIT_OPERATOR, str_or(r->reason, "EraseUnverified"), "verification failed: %s",
+					str_or(r->message, "no evidence"));
+		else
+			keep(l, r->envelope);
+		return;
+	}
+	publics = keys_evidence_publics(l->c->keys, &n);
+	if (evidence_open_countersigned(rec->spec.envelope, publics, n, a, &ev, &e) < 0 ||
+	    evidence_compare(&rec->spec.evidence, &ev, &e) < 0 || life_judge(l, &ev, NULL, &e) < 0) {
+		life_quarantine(l, EXIT_OPERATOR, ev.verdict < WIPE_CLEAR ? "EraseUnverified" : "EraseBelowPolicy", "%s: %s",
+				rec->meta.name, e.text);
+		return;
+	}
+	stamp(l, rec, a);
+}

@@ -1,0 +1,242 @@
+/*
+ * life_going: draining, stopping, isolating, leaving.
+ *
+ * The order is the guarantee: off and observed, cut off and proved, then the
+ * Node deleted by UID and the token, then the claim ended (S3).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/life.h"
+#include "controller/life_join.h"
+
+/* A tenant that does not do its step in this time is owed it, and holds nothing up. */
+#define TENANT_PATIENCE_MS (2 * 60 * 1000)
+
+struct leftover {
+	const char *node;
+	const struct world_pod *next;
+	size_t n;
+};
+
+static bool counts(const struct kube_entry *en, void *arg)
+{
+	const struct world_pod *p = en->object;
+	struct leftover *f = arg;
+
+	if (str_eq(p->node, f->node) && !p->daemon) {
+		if (!f->next)
+			f->next = p;
+		f->n++;
+	}
+	return true;
+}
+
+static void on_step(json_t *o, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	(void)o;
+	l->call = NULL;
+	l->answer.ok = !e || e->kind == ERR_NOT_FOUND;
+	if (e)
+		l->answer.err = *e;
+	str_copy(l->answer.about, sizeof(l->answer.about), l->asking);
+	loop_timer_start(&l->timer, l->answer.ok ? 0 : 1000);
+}
+
+static bool answer_is(const struct life *l, const char *about)
+{
+	return str_eq(l->answer.about, about) && l->answer.ok;
+}
+
+/* Cordon, then evict one pod after the other; the deadline leads to stopping. */
+void step_draining(struct life *l)
+{
+	const struct node_claim *n = life_claim(l);
+	struct tenant *t = n ? tenant_get(l->c, n->spec.virtual_cluster_ref.name) : NULL;
+	const struct tenant_node *node = t ? tenant_node_get(t, n->meta.name) : NULL;
+	struct leftover f = {0};
+	json_t *patch;
+
+	if (!node || !tenant_usable(t)) /* unreachable is not gone: its deadline decides */
+		return;
+	if (!node->world.unschedulable) {
+		patch = json_pack("{s:{s:b}}", "spec", "unschedulable", 1);
+		l->call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL, KUBE_PATCH_MERGE, patch, on_step, l);
+		json_decref(patch);
+		return;
+	}
+	f.node = n->meta.name;
+	kube_cache_each(t->pods, counts, &f);
+	if (!f.n) {
+		life_goto(l, MACHINE_STOPPING, NULL, NULL, NULL);
+		return;
+	}
+	if (str_eq(l->asking, f.next->uid) && !l->answer.ok)
+		life_wait(l, WAITING_DEVICE, "EvictionBlocked", "pod %s/%s: %s", f.next->ns, f.next->name, l->answer.err.text);
+	str_copy(l->asking, sizeof(l->asking), f.next->uid);
+	l->call = kube_evict(t->client, f.next->ns, f.next->name, f.next->uid, -1, on_step, l);
+}
+
+void step_stopping(struct life *l)
+{
+	const struct provider_object *p = life_provider(l);
+	const struct provider_object_instance_type *t = source_type(p, l->m->spec.instance_type);
+	int64_t rest = t ? t->minimum_off_time : 0, off_for;
+	struct err e;
+
+	agents_close(l->seat);
+	if (!life_seen(l, l->c->o.poll_ms * 2))
+		return;
+	if (life_identity(l, &e) < 0) { /* never switch off what may be somebody else's machine */
+		life_wait(l, WAITING_APPROVAL, "DuplicateIdentity", "%s", e.text);
+		return;
+	}
+	if (l->seen.power != PROVIDER_POWER_OFF) {
+		life_power(l, false);
+		return;
+	}
+	if (!life_off_proved(l))
+		return;
+	off_for = l->seen.read_at - l->seen.off_since;
+	if (off_for < rest) {
+		loop_timer_start(&l->timer, rest - off_for);
+		return;
+	}
+	life_goto(l, MACHINE_ISOLATING, NULL, NULL, NULL);
+}
+
+void step_isolating(struct life *l)
+{
+	const struct provider_object *p = life_provider(l);
+
+	if (life_placed(l, str_or(p->spec.network.segments.quarantine, "quarantine")))
+		life_goto(l, MACHINE_LEAVING, NULL, NULL, NULL);
+}
+
+/* --- leaving ------------------------------------------------------------------------------------ */
+
+static void owe(struct life *l, const struct node_claim *n, const char *node_uid, const char *token_id)
+{
+	const struct virtual_cluster *vc =
+		CONTROLLER_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, n->spec.virtual_cluster_ref.name);
+	char when[STR_TIME_SIZE];
+	json_t *list, *o, *patch;
+
+	if (!vc) {
+		l->progress = 2;
+		return;
+	}
+	list = json_array();
+	for (size_t i = 0; i < vc->status.debts.n; i++) {
+		const struct virtual_cluster_debt *d = &vc->status.debts.v[i];
+
+		if (str_eq(d->node_name, n->meta.name))
+			continue;
+		o = json_pack("{s:s, s:s*, s:s*}", "nodeName", d->node_name, "nodeUID", d->node_uid, "tokenID", d->token_id);
+		json_object_set_new(o, "since", json_string(str_time(when, d->since)));
+		json_array_append_new(list, o);
+	}
+	o = json_pack("{s:s, s:s*, s:s*, s:s}", "nodeName", n->meta.name, "nodeUID", node_uid, "tokenID", token_id, "since",
+		      str_time(when, loop_wall(l->c->loop)));
+	json_array_append_new(list, o);
+	patch = json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion", vc->meta.resource_version, "status", "debts",
+			  list);
+	str_copy(l->asking, sizeof(l->asking), "debt");
+	l->call = kube_patch(l->c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL, vc->meta.name, "status",
+			     KUBE_PATCH_MERGE, patch, on_step, l);
+	json_decref(patch);
+}
+
+/* Node by UID, then token.  True when both are gone, or owed. */
+static bool left_tenant(struct life *l, const struct node_claim *n)
+{
+	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
+	const struct tenant_node *node = t ? tenant_node_get(t, n->meta.name) : NULL;
+	bool late = loop_wall(l->c->loop) - l->m->status.state_since > TENANT_PATIENCE_MS;
+	struct kube_delete_opts o = {.grace_s = -1};
+	struct life_token token;
+	char name[32];
+
+	if (l->progress >= 2 || answer_is(l, "debt"))
+		return true;
+	if (l->m->status.tenant.name == NULL) /* nothing was ever written for a tenant */
+		return true;
+	life_token(l, n, &token);
+	secret_wipe(token.secret, sizeof(token.secret));
+	if (!t || !tenant_usable(t) || late) {
+		if (late || !t)
+			owe(l, n, node ? node->uid : NULL, token.id);
+		return false;
+	}
+	if (l->progress == 0 && node && !answer_is(l, "node")) {
+		o.uid = node->uid;
+		str_copy(l->asking, sizeof(l->asking), "node");
+		l->call = kube_delete(t->client, &KUBE_NODES, NULL, n->meta.name, &o, on_step, l);
+		return false;
+	}
+	l->progress = 1;
+	if (!answer_is(l, "token")) {
+		str_format(name, sizeof(name), "bootstrap-token-%s", token.id);
+		str_copy(l->asking, sizeof(l->asking), "token");
+		l->call = kube_delete(t->client, &KUBE_SECRETS, "kube-system", name, &(struct kube_delete_opts){.grace_s = -1},
+				      on_step, l);
+		return false;
+	}
+	l->progress = 2;
+	return true;
+}
+
+/* The claim ends: our finalizer goes, and the object with it. */
+static void end_claim(struct life *l, const struct node_claim *n)
+{
+	json_t *kept, *patch;
+
+	if (!n->meta.deletion_timestamp) {
+		str_copy(l->asking, sizeof(l->asking), "claim");
+		l->call = kube_delete(l->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, n->meta.name,
+				      &(struct kube_delete_opts){.uid = n->meta.uid, .grace_s = -1}, on_step, l);
+		return;
+	}
+	kept = json_array();
+	for (size_t i = 0; i < n->meta.finalizers.n; i++)
+		if (!str_eq(n->meta.finalizers.v[i], LIFE_CLAIM_FINALIZER))
+			json_array_append_new(kept, json_string(n->meta.finalizers.v[i]));
+	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", n->meta.resource_version, "finalizers", kept);
+	str_copy(l->asking, sizeof(l->asking), "claim");
+	l->call = kube_patch(l->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, n->meta.name, NULL, KUBE_PATCH_MERGE,
+			     patch, on_step, l);
+	json_decref(patch);
+}
+
+static bool finalized(const struct node_claim *n)
+{
+	for (size_t i = 0; i < n->meta.finalizers.n; i++)
+		if (str_eq(n->meta.finalizers.v[i], LIFE_CLAIM_FINALIZER))
+			return true;
+	return false;
+}
+
+void step_leaving(struct life *l)
+{
+	const struct node_claim *n = life_claim(l);
+
+	/* Stopping may have passed its deadline: cut first, but nothing ends before off is observed. */
+	if (!life_seen(l, l->c->o.poll_ms * 5))
+		return;
+	if (l->seen.power != PROVIDER_POWER_OFF) {
+		life_power(l, false);
+		return;
+	}
+	if (!life_off_proved(l))
+		return;
+	if (n && finalized(n)) {
+		if (left_tenant(l, n))
+			end_claim(l, n);
+		return;
+	}
+	life_goto(l, MACHINE_DIRTY, json_pack("{s:n, s:n}", "claimRef", "agent"), NULL, NULL);
+}

@@ -1,0 +1,42 @@
+/*
+ * drover: the daemon and the command line in one binary.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/cli.h"
+
+static const struct cli_verb verbs[] = {
+	{"run", cli_run, "run the controller", "drover run --kubeconfig host.conf --agent-image drover-agent.iso"},
+	{"approve", cli_approve, "let drover act on a machine", "drover approve gpu-r1-07 --wipe"},
+	{"crds", cli_crds, "print the CustomResourceDefinitions", "drover crds | kubectl apply -f -"},
+	{"version", cli_version, "print the version", "drover version"},
+};
+#define VERBS (sizeof(verbs) / sizeof(verbs[0]))
+
+static void help(FILE *f)
+{
+	fputs("drover turns racks of GPU servers into Kubernetes nodes for whichever tenant needs them now,\n"
+	      "and takes them back clean.\n\nUsage: drover VERB [OPTION...]\n\n",
+	      f);
+	for (size_t i = 0; i < VERBS; i++)
+		fprintf(f, "  %-10s %-38s %s\n", verbs[i].name, verbs[i].what, verbs[i].example);
+	fputs("\n`drover VERB --help` says more.\n", f);
+}
+
+int main(int argc, char **argv)
+{
+	mem_init();
+	if (argc < 2 || str_eq(argv[1], "help") || str_eq(argv[1], "--help") || str_eq(argv[1], "-h")) {
+		help(argc < 2 ? stderr : stdout);
+		return argc < 2 ? 2 : 0;
+	}
+	for (size_t i = 0; i < VERBS; i++)
+		if (str_eq(argv[1], verbs[i].name))
+			return verbs[i].run(argc - 1, argv + 1);
+	fprintf(stderr, "drover: there is no verb '%s'; `drover help` lists them\n", argv[1]);
+	return 2;
+}

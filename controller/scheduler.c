@@ -1,0 +1,405 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/claims.h"
+#include "controller/life.h"
+#include "controller/life_wipe.h"
+#include "controller/scheduler.h"
+#include "controller/tenant.h"
+#include "planner/plan.h"
+
+#define SETTLE_MS 50          /* changes come in bursts: one plan for all of them */
+#define RETRY_MS 2000
+#define TELL_AGAIN_MS 300000  /* the same news of a pod, at most so often */
+#define FAILURES_ALLOWED 3    /* claims for one demand, then it backs off */
+#define BACKOFF_MS (10 * 60 * 1000)
+
+struct scheduler {
+	struct controller *c;
+	struct world *world;
+	struct loop_timer timer;
+	unsigned creating;     /* claims in flight */
+	struct map *told;      /* "tenant/ns/name" -> struct told */
+	struct map *failed;    /* "tenant|pool" -> struct failed */
+	struct metric *plans, *pending;
+};
+
+struct told {
+	int64_t at;
+	char text[256];
+};
+
+/* Claims that failed one after the other, for one tenant and pool. */
+struct failed {
+	unsigned n;
+	int64_t until; /* wall ms: no new claim before */
+	char last[256];
+};
+
+/* --- deltas -------------------------------------------------------------------------------------- */
+
+void scheduler_kick(struct scheduler *s)
+{
+	if (!loop_timer_active(&s->timer))
+		loop_timer_start(&s->timer, SETTLE_MS);
+}
+
+static struct world_taints taints_of(const struct object_taints *t, struct arena *a)
+{
+	struct world_taints w = {.v = arena_calloc(a, t->n + 1, sizeof(*w.v)), .n = t->n};
+
+	for (size_t i = 0; i < t->n; i++)
+		w.v[i] = (struct world_taint){t->v[i].key, t->v[i].value, object_effect_names[t->v[i].effect]};
+	return w;
+}
+
+static struct selector requirements_of(const struct object_requirements *r, struct arena *a)
+{
+	const struct object_label_selector s = {.match_expressions = *r};
+
+	return object_selector(&s, a);
+}
+
+void scheduler_pool(struct scheduler *s, const char *name, const struct node_pool *p)
+{
+	OWN(arena) a = arena_new();
+	const struct node_pool_template_spec *t;
+	struct world_pool w = {.name = name};
+
+	scheduler_kick(s);
+	if (!p) {
+		world_del_pool(s->world, name);
+		return;
+	}
+	t = &p->spec.template_.spec;
+	w.weight = p->spec.weight;
+	w.tenants = object_selector(&p->spec.virtual_cluster_selector, a);
+	w.providers = arena_calloc(a, t->provider_refs.n + 1, sizeof(*w.providers));
+	for (size_t i = 0; i < t->provider_refs.n; i++)
+		w.providers[w.nproviders++] = t->provider_refs.v[i].name;
+	w.requirements = requirements_of(&t->requirements, a);
+	w.labels = p->spec.template_.metadata.labels;
+	w.taints = taints_of(&t->taints, a);
+	w.limits = p->spec.limits;
+	w.versions = arena_calloc(a, t->images.n + 1, sizeof(*w.versions));
+	for (size_t i = 0; i < t->images.n; i++)
+		w.versions[w.nversions++] = t->images.v[i].kubernetes_version;
+	w.minimum_level_flash = p->spec.wipe.minimum_level.flash;
+	w.minimum_level_hdd = p->spec.wipe.minimum_level.hdd;
+	w.minimum_trust = p->spec.wipe.minimum_trust;
+	w.paused = p->spec.paused || p->meta.deletion_timestamp;
+	w.paused_reason = p->meta.deletion_timestamp ? "PoolDeleted" : "PoolPaused";
+	world_put_pool(s->world, &w);
+}
+
+void scheduler_provider(struct scheduler *s, const char *name, const struct provider_object *p)
+{
+	OWN(arena) a = arena_new();
+	struct world_provider w = {.name = name};
+
+	scheduler_kick(s);
+	if (!p) {
+		world_del_provider(s->world, name);
+		return;
+	}
+	w.paused = p->spec.paused || p->meta.deletion_timestamp;
+	w.paused_reason = "ProviderPaused";
+	w.types.v = arena_calloc(a, p->spec.instance_types.n + 1, sizeof(*w.types.v));
+	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
+		const struct provider_object_instance_type *t = &p->spec.instance_types.v[i];
+
+		w.types.v[w.types.n++] = (struct world_instance_type){t->name, t->capacity, t->labels};
+	}
+	world_put_provider(s->world, &w);
+}
+
+void scheduler_machine(struct scheduler *s, const char *name, const struct machine *m)
+{
+	struct world_machine w = {.name = name, .level_flash = -1, .level_hdd = -1};
+	const struct wipe_record *r;
+	bool free_state;
+
+	scheduler_kick(s);
+	if (!m) {
+		world_del_machine(s->world, name);
+		return;
+	}
+	free_state = str_eq(m->status.state, "free");
+	w.provider = m->spec.provider_ref.name;
+	w.instance_type = m->spec.instance_type;
+	w.labels = m->meta.labels;
+	w.failures = (unsigned)m->status.failures.n;
+	w.offered = free_state && m->status.clean && !m->status.claim_ref && !m->meta.deletion_timestamp &&
+		    m->spec.management_policy == MACHINE_MANAGE;
+	w.not_offered = free_state ? m->status.claim_ref ? "claimed" : "not managed" : str_or(m->status.state, "known");
+	r = m->status.last_wipe.record ? CONTROLLER_GET(s->c, OBJECT_WIPE_RECORD, wipe_record, m->status.last_wipe.record) : NULL;
+	if (r) {
+		life_levels(&r->spec.evidence, &w.level_flash, &w.level_hdd);
+		w.trust = r->spec.evidence.agent_trust;
+	}
+	world_put_machine(s->world, &w);
+}
+
+static const char *type_of(const struct node_claim *n)
+{
+	for (size_t i = 0; i < n->spec.requirements.n; i++) {
+		const struct object_requirement *r = &n->spec.requirements.v[i];
+
+		if (str_eq(r->key, "node.kubernetes.io/instance-type") && r->values.n)
+			return r->values.v[0];
+	}
+	return NULL;
+}
+
+static void note_failure(struct scheduler *s, const struct node_claim *n)
+{
+	OWN(arena) a = arena_new();
+	const char *key = arena_printf(a, "%s|%s", n->spec.virtual_cluster_ref.name, n->spec.node_pool_ref.name);
+	struct failed *f = map_get(s->failed, key);
+	int64_t now = loop_wall(s->c->loop);
+
+	if (!f) {
+		f = mem_new(struct failed);
+		map_put(s->failed, key, f);
+	}
+	if (str_eq(f->last, n->meta.name))
+		return;
+	str_copy(f->last, sizeof(f->last), n->meta.name);
+	f->n++;
+	if (f->n < FAILURES_ALLOWED)
+		return;
+	f->until = now + (int64_t)BACKOFF_MS * (1 << (f->n - FAILURES_ALLOWED < 4 ? f->n - FAILURES_ALLOWED : 4));
+	log_warn("claims fail: backing off", LOG_S("tenant", n->spec.virtual_cluster_ref.name),
+		 LOG_S("pool", n->spec.node_pool_ref.name), LOG_I("failures", f->n), LOG_I("ms", f->until - now));
+	loop_timer_start(&s->timer, f->until - now + 1000);
+}
+
+void scheduler_claim(struct scheduler *s, const char *name, const struct node_claim *n)
+{
+	OWN(arena) a = arena_new();
+	struct world_claim w = {.name = name};
+	const struct object_ref *r;
+	const struct machine *m;
+	const struct provider_object *p;
+	const struct provider_object_instance_type *t;
+
+	scheduler_kick(s);
+	if (!n) {
+		world_del_claim(s->world, name);
+		return;
+	}
+	r = n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
+	m = r ? CONTROLLER_GET(s->c, OBJECT_MACHINE, machine, r->name) : NULL;
+	p = m && m->spec.provider_ref.name ? CONTROLLER_GET(s->c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name) : NULL;
+	t = p ? source_type(p, type_of(n)) : NULL;
+	w.tenant = n->spec.virtual_cluster_ref.name;
+	w.pool = n->spec.node_pool_ref.name;
+	w.machine = r ? r->name : NULL;
+	w.instance_type = type_of(n);
+	w.provider = p ? p->meta.name : NULL;
+	w.labels = n->spec.labels;
+	w.taints = taints_of(&n->spec.taints, a);
+	if (t)
+		w.capacity = t->capacity;
+	w.failed = str_eq(n->status.phase, "Failed");
+	w.leaving = n->meta.deletion_timestamp != 0;
+	w.ready = condition_is_true(&n->status.conditions, "Ready");
+	if (w.failed)
+		note_failure(s, n);
+	world_put_claim(s->world, &w);
+}
+
+void scheduler_tenant(struct scheduler *s, const char *name)
+{
+	const struct virtual_cluster *vc = CONTROLLER_GET(s->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
+	struct tenant *t = tenant_get(s->c, name);
+	struct world_tenant w = {.name = name};
+
+	scheduler_kick(s);
+	if (!vc) {
+		world_del_tenant(s->world, name);
+		return;
+	}
+	w.labels = vc->meta.labels;
+	w.quota = vc->spec.quota;
+	w.weight = vc->spec.weight;
+	w.priority = vc->spec.priority;
+	w.version = t ? t->version : NULL;
+	w.paused = vc->spec.paused || vc->meta.deletion_timestamp || !t || !tenant_usable(t);
+	w.paused_reason = vc->meta.deletion_timestamp ? "TenantDeleted"
+			  : vc->spec.paused	      ? "TenantPaused"
+			  : t && t->reason	      ? t->reason
+						      : "Starting";
+	world_put_tenant(s->world, &w);
+}
+
+void scheduler_pod(struct scheduler *s, const char *tenant, const char *ns, const char *name, const struct world_pod *p)
+{
+	OWN(arena) a = arena_new();
+
+	scheduler_kick(s);
+	if (p) {
+		world_put_pod(s->world, p);
+		return;
+	}
+	world_del_pod(s->world, tenant, ns, name);
+	map_del(s->told, arena_printf(a, "%s/%s/%s", tenant, ns, name));
+}
+
+void scheduler_node(struct scheduler *s, const char *tenant, const char *name, const struct tenant_node *n)
+{
+	scheduler_kick(s);
+	/* Until drover takes its taint away a machine of ours is a claim on its way, not room. */
+	if (n && !n->unregistered)
+		world_put_node(s->world, &n->world);
+	else
+		world_del_node(s->world, tenant, name);
+}
+
+/* --- planning ------------------------------------------------------------------------------------ */
+
+static void tell(struct scheduler *s, const struct plan_pod *p, const char *type, const char *reason, const char *text)
+{
+	OWN(arena) a = arena_new();
+	struct tenant *t = tenant_get(s->c, p->tenant);
+	const char *key = arena_printf(a, "%s/%s/%s", p->tenant, p->ns, p->name);
+	struct kube_ref ref = {.api_version = "v1", .kind = "Pod", .ns = p->ns, .name = p->name, .uid = p->uid};
+	struct told *last = map_get(s->told, key);
+	int64_t now = loop_now(s->c->loop);
+
+	if (!t || !t->events)
+		return;
+	if (last && str_eq(last->text, text) && now - last->at < TELL_AGAIN_MS)
+		return;
+	if (!last) {
+		last = mem_new(struct told);
+		map_put(s->told, key, last);
+	}
+	last->at = now;
+	str_copy(last->text, sizeof(last->text), text);
+	kube_event(t->events, &ref, type, reason, "Provision", text);
+}
+
+static void on_created(json_t *o, const struct err *e, void *arg)
+{
+	struct scheduler *s = arg;
+
+	s->creating--;
+	if (!e) {
+		kube_cache_learn(s->c->cache[OBJECT_NODE_CLAIM], o);
+		log_info("claim created", LOG_S("claim", json_str_at(o, "metadata", "name")),
+			 LOG_S("tenant", json_str_at(o, "spec", "virtualClusterRef", "name")),
+			 LOG_S("machine", json_str_at(o, "spec", "machineRef", "name")));
+		scheduler_kick(s);
+	} else {
+		log_warn("claim not created", LOG_E(e));
+		loop_timer_start(&s->timer, RETRY_MS);
+	}
+}
+
+static bool backing_off(const struct scheduler *s, const struct plan_claim *p, struct arena *a)
+{
+	const struct failed *f = map_get(s->failed, arena_printf(a, "%s|%s", p->tenant, p->pool));
+
+	return f && loop_wall(s->c->loop) < f->until;
+}
+
+static void create(struct scheduler *s, const struct plan_claim *p)
+{
+	struct err e;
+	json_t *o = claims_build(s->c, p, &e);
+
+	if (!o) {
+		log_warn("claim not built", LOG_E(&e));
+		return;
+	}
+	s->creating++;
+	(void)kube_create(s->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, o, on_created, s);
+	json_decref(o);
+}
+
+static void inform(struct scheduler *s, const struct plan *plan, const bool *held, struct arena *a)
+{
+	for (size_t i = 0; i < plan->npods; i++) {
+		const struct plan_pod *p = &plan->pods[i];
+		const char *text = "";
+
+		switch (p->outcome) {
+		case PLAN_ON_NODE:
+			continue; /* kube-scheduler's business */
+		case PLAN_ON_CLAIM:
+			tell(s, p, "Normal", "Nominated", arena_printf(a, "waits for claim %s, which is on its way", p->target));
+			continue;
+		case PLAN_ON_NEW:
+			if (held[p->new_claim])
+				tell(s, p, "Warning", "BackingOff",
+				     arena_printf(a, "place %zu: claims of pool %s failed %d times in a row", p->place,
+						  plan->claims[p->new_claim].pool, FAILURES_ALLOWED));
+			else
+				tell(s, p, "Normal", "Nominated",
+				     arena_printf(a, "place %zu: machine %s of pool %s is being prepared", p->place,
+						  plan->claims[p->new_claim].machine, plan->claims[p->new_claim].pool));
+			continue;
+		case PLAN_NOTHING:
+			break;
+		}
+		for (size_t k = 0; k < p->nreasons && k < 5; k++)
+			text = arena_printf(a, "%s%s%s: %s", text, k ? "; " : "", plan_reason_names[p->reasons[k].code],
+					    p->reasons[k].text);
+		tell(s, p, "Warning", p->nreasons ? plan_reason_names[p->reasons[0].code] : "NotServed",
+		     arena_printf(a, "place %zu: %s", p->place, text));
+	}
+}
+
+static void on_plan(void *arg)
+{
+	struct scheduler *s = arg;
+	struct controller *c = s->c;
+	OWN(arena) a = arena_new();
+	struct plan *plan;
+	bool *held;
+
+	if (!c->leading || !controller_ready(c) || s->creating)
+		return;
+	plan = plan_make(s->world, loop_wall(c->loop), a);
+	metric_add(s->plans, NULL, 1);
+	metric_set(s->pending, NULL, (double)plan->npods);
+	held = arena_calloc(a, plan->nclaims + 1, sizeof(*held));
+	for (size_t i = 0; i < plan->nclaims; i++)
+		held[i] = backing_off(s, &plan->claims[i], a);
+	inform(s, plan, held, a);
+	for (size_t i = 0; i < plan->nclaims; i++)
+		if (!held[i])
+			create(s, &plan->claims[i]);
+}
+
+struct scheduler *scheduler_new(struct controller *c)
+{
+	struct scheduler *s = mem_new(struct scheduler);
+
+	s->c = c;
+	s->world = world_new();
+	s->told = map_new(free);
+	s->failed = map_new(free);
+	s->plans = metrics_counter(c->metrics, "drover_plans_total", "Plans made.", NULL);
+	s->pending = metrics_gauge(c->metrics, "drover_pending_pods", "Pods marked unschedulable in all tenants.", NULL);
+	loop_timer_init(&s->timer, c->group, on_plan, s);
+	return s;
+}
+
+void scheduler_free(struct scheduler *s)
+{
+	if (!s)
+		return;
+	loop_timer_stop(&s->timer);
+	world_free(s->world);
+	map_free(s->told);
+	map_free(s->failed);
+	free(s);
+}

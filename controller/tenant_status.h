@@ -1,0 +1,12 @@
+#ifndef CONTROLLER_TENANT_STATUS_H
+#define CONTROLLER_TENANT_STATUS_H
+
+#include "controller/tenant.h"
+
+/* tenant_status: the conditions, version and cluster UID of a VirtualCluster, written when they changed. */
+void tenant_status_write(struct tenant *t);
+void tenant_status_tick(void *tenant);
+/* The tenant is not usable for this reason (CamelCase, static); NULL: it is. */
+void tenant_say(struct tenant *t, const char *reason, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+#endif
