@@ -223,7 +223,6 @@ struct machine_status {
 	int64_t tenancy;
 	bool clean;
 	struct object_ref *claim_ref; /* the lock, compare-and-swap */
-	struct object_ref tenant;     /* serves, or served last since its last wipe; name NULL: none */
 	struct machine_identity identity; /* as the BMC last said */
 	struct {
 		const char *record;

@@ -119,8 +119,8 @@ static const struct field error_fields[] = {
 };
 
 static const struct field operation_fields[] = {
-	FIELD(machine_operation, id, "id", FIELD_STR, .required = true, .max_len = 64, .doc = "Its id, everywhere."),
-	FIELD(machine_operation, step, "step", FIELD_STR, .required = true, .max_len = 64, .doc = "What is being done."),
+	FIELD(machine_operation, id, "id", FIELD_STR, .max_len = 64, .doc = "Its id, everywhere."),
+	FIELD(machine_operation, step, "step", FIELD_STR, .max_len = 64, .doc = "What is being done."),
 	FIELD(machine_operation, class_, "class", FIELD_STR, .max_len = 16,
 	      .doc = "idempotent, probe-first or once: how it goes on after a crash."),
 	FIELD(machine_operation, attempt, "attempt", FIELD_I64, .min = 0, .max = INT64_MAX, .doc = "Counts from 1."),
@@ -200,10 +200,8 @@ static const struct field status_fields[] = {
 	FIELD(machine_status, tenancy, "tenancy", FIELD_I64, .min = 0, .max = INT64_MAX, .rules = tenancy_rules,
 	      .doc = "Counts tenants; rises before the first byte of one, never falls."),
 	FIELD(machine_status, clean, "clean", FIELD_BOOL, .doc = "Wiped since the last tenant, and proved."),
-	FIELD_OBJ(machine_status, identity, "identity", machine_identity_fields,
+	FIELD_OBJ(machine_status, identity, "identity", identity_fields,
 		  .doc = "What the BMC said at the last login; `drover approve` copies it to spec.identity."),
-	FIELD_OBJ(machine_status, tenant, "tenant", object_ref_fields,
-		  .doc = "The virtual cluster that it serves, or served last since its last wipe."),
 	FIELD_PTR(machine_status, claim_ref, "claimRef", object_ref_fields, .doc = "The claim that holds it: the lock."),
 	FIELD_OBJ(machine_status, last_wipe, "lastWipe", last_wipe_fields, .doc = "The newest record that passed."),
 	FIELD_OBJ(machine_status, power, "power", power_fields, .doc = "What the BMC said last."),
