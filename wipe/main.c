@@ -118,6 +118,7 @@ static void run_machine(void)
 	struct host h = host_real;
 	struct proto_boot boot = {0};
 	OWN(arena) a = arena_new();
+	struct timespec up;
 	struct err e;
 
 	init_mounts();
@@ -126,7 +127,9 @@ static void run_machine(void)
 	if (read_boot(BOOT_BLOCK, a, &boot, &e) < 0)
 		give_up(&e);
 	set_clock(boot.wall_time, &p);
-	log_info("drover-agent", LOG_S("version", DROVER_VERSION), LOG_S("machine", boot.machine));
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	log_info("drover-agent", LOG_S("version", DROVER_VERSION), LOG_S("machine", boot.machine),
+		 LOG_I("up_ms", up.tv_sec * 1000 + up.tv_nsec / 1000000));
 	while (net_up(&boot, &e) < 0) {
 		log_warn("no network", LOG_E(&e));
 		sleep(1);
