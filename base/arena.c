@@ -5,13 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sanitizer/asan_interface.h> /* nothing at all in other builds */
 #include "base/mem.h"
 
 /*
  * A chain of blocks, the newest first.  The arena itself and its first block
  * are one allocation of 256 bytes; blocks double up to 64 KiB.  What does not
  * fit a quarter of the next block gets one of its own, put second in the chain
- * so that the rest of the current block stays in use.
+ * so that the rest of the current block stays in use.  Under AddressSanitizer
+ * only bytes that were asked for may be touched.
  */
 enum { FIRST = 256, LARGEST = 64 * 1024 };
 
@@ -37,6 +39,7 @@ struct arena *arena_new(void)
 	a->size = FIRST;
 	a->next_size = 2 * FIRST;
 	a->first.cap = FIRST - sizeof(*a);
+	ASAN_POISON_MEMORY_REGION(a->first.data, a->first.cap);
 	a->head = &a->first;
 	return a;
 }
@@ -63,6 +66,7 @@ void arena_free(struct arena *a)
 void arena_clear(struct arena *a)
 {
 	drop_blocks(a);
+	ASAN_POISON_MEMORY_REGION(a->first.data, a->first.cap);
 	a->first.used = 0;
 	a->first.next = NULL;
 	a->head = &a->first;
@@ -76,6 +80,7 @@ static struct block *block_new(struct arena *a, size_t bytes)
 
 	b->cap = bytes - sizeof(*b);
 	b->used = 0;
+	ASAN_POISON_MEMORY_REGION(b->data, b->cap);
 	a->size += bytes;
 	return b;
 }
@@ -83,6 +88,7 @@ static struct block *block_new(struct arena *a, size_t bytes)
 void *arena_alloc(struct arena *a, size_t size)
 {
 	struct block *b = a->head;
+	size_t asked = size;
 	void *p;
 
 	if (size > PTRDIFF_MAX - sizeof(*b) - ALIGN)
@@ -105,7 +111,8 @@ void *arena_alloc(struct arena *a, size_t size)
 	}
 	p = (char *)b->data + b->used;
 	b->used += size;
-	return memset(p, 0, size);
+	ASAN_UNPOISON_MEMORY_REGION(p, asked);
+	return memset(p, 0, asked);
 }
 
 void *arena_calloc(struct arena *a, size_t n, size_t size)

@@ -85,6 +85,26 @@ static void texts_are_copied(void **state)
 	assert_int_equal(strlen(arena_printf(a, "%5000d", 1)), 5000);
 }
 
+/* Lengths around the alignment: the end of one text must not be the start of the next. */
+static void texts_end_before_what_comes_after_them(void **state)
+{
+	OWN(arena) a = arena_new();
+	char text[65];
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(text); n++) {
+		char *s, *t;
+
+		memset(text, 'x', n);
+		text[n] = '\0';
+		s = arena_strdup(a, text);
+		t = arena_printf(a, "%s", text);
+		memset(arena_alloc(a, 16), 'y', 16);
+		assert_string_equal(s, text);
+		assert_string_equal(t, text);
+	}
+}
+
 static void an_array_is_zeroed(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -109,6 +129,7 @@ int main(void)
 		cmocka_unit_test(it_starts_small_and_a_clear_goes_back_to_that),
 		cmocka_unit_test(a_large_piece_leaves_the_current_block_in_use),
 		cmocka_unit_test(texts_are_copied),
+		cmocka_unit_test(texts_end_before_what_comes_after_them),
 		cmocka_unit_test(an_array_is_zeroed),
 		cmocka_unit_test(nothing_is_freed_without_harm),
 	};

@@ -371,6 +371,8 @@ static void a_signed_statement_must_still_make_sense(void **state)
 		{"\"verdict\":\"Fail\"", "\"verdict\":\"Best\"", "verdict"},
 		{"\"tenancy\":41", "\"surprise\":1,\"tenancy\":41", "surprise"},
 		{"\"tenancy\":41", "\"tenancy\": 41", "canonical"},
+		{"\"missing\":[\"eui.0003\"],\"seen\":2", "\"seen\":2,\"missing\":[\"eui.0003\"]",
+		 "canonical"},
 		{"\"tenancy\":41", "\"tenancy\":41,\"tenancy\":41", "statement"},
 		{"\"found\":0,", "", "found"},
 		{"\"name\":\"Micron 7450|22A|eui.0001\"", "\"name\":\"other\"", "subjects"},
