@@ -320,6 +320,11 @@ struct store_watch *store_watch(struct store *s, struct loop_group *g, const cha
 	return w;
 }
 
+uint64_t store_watch_seen(const struct store_watch *w)
+{
+	return w->since;
+}
+
 void store_watch_free(struct store_watch *w)
 {
 	if (!w)

@@ -67,6 +67,8 @@ struct store_watch;
 struct store_watch *store_watch(struct store *s, struct loop_group *g, const char *prefix, uint64_t since,
 				void (*fn)(const struct store_event *ev, void *arg), void *arg, struct err *e);
 void store_watch_free(struct store_watch *w);
+/* Every event up to this revision was delivered, or is not under the prefix. */
+uint64_t store_watch_seen(const struct store_watch *w);
 
 /* In memory; keeps `history` events. */
 struct store *store_mem_new(struct loop_group *g, size_t history);

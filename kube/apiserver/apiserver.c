@@ -1,0 +1,214 @@
+#include "kube/apiserver/apiserver.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/apiserver/server.h"
+
+/* --- life ----------------------------------------------------------------------------------------- */
+
+static void create_namespace(struct apiserver *a, const char *name)
+{
+	struct request rq = {.a = a, .arena = arena_new()};
+	OWN_JSON obj = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", "v1", "kind", "Namespace", "metadata", "name",
+				 name);
+	const char *key;
+	struct store_entry entry;
+
+	rq.r = resource_find(a, "", "v1", "namespaces");
+	key = resource_key(rq.r, rq.arena, NULL, name);
+	if (!store_get(a->store, key, &entry) && object_create(&rq, obj, &rq.fault) == 0) {
+		json_t *meta = object_meta(obj);
+
+		json_object_set_new(meta, "resourceVersion", json_sprintf("%llu", (unsigned long long)store_rev(a->store) + 1));
+		write_object(&rq, rq.r, key, obj, 0, NULL);
+	}
+	arena_free(rq.arena);
+}
+
+struct apiserver *apiserver_new(struct loop_group *g, struct store *s, const struct apiserver_spec *spec)
+{
+	static const char *const namespaces[] = {"default", "kube-system", "kube-public", "kube-node-lease"};
+	struct apiserver *a = mem_new(struct apiserver);
+
+	a->group = g;
+	a->loop = loop_of(g);
+	a->store = s;
+	if (spec)
+		a->spec = *spec;
+	a->version = mem_strdup(str_or(a->spec.version, "v1.33.0"));
+	a->spec.version = NULL;
+	list_init(&a->customs);
+	list_init(&a->watches);
+	resources_load(a);
+	for (size_t i = 0; i < sizeof(namespaces) / sizeof(*namespaces); i++)
+		create_namespace(a, namespaces[i]);
+	return a;
+}
+
+void apiserver_free(struct apiserver *a)
+{
+	if (!a)
+		return;
+	assert(list_empty(&a->watches)); /* the httpd, which ends them, is freed first */
+	resources_free(a);
+	free(a->version);
+	free(a);
+}
+
+/* --- the path --------------------------------------------------------------------------------------- */
+
+#define MAX_PARTS 8
+
+/* /namespaces/NS/RESOURCE/NAME/SUB or /RESOURCE/NAME/SUB after group and version. */
+static bool parse_target(struct request *rq, const char *group, const char *version, char **part, size_t n)
+{
+	if (n >= 3 && str_eq(part[0], "namespaces")) {
+		rq->r = resource_find(rq->a, group, version, part[2]);
+		if (rq->r && rq->r->namespaced) {
+			rq->ns = part[1];
+			part += 2;
+			n -= 2;
+		}
+	}
+	if (!rq->ns)
+		rq->r = resource_find(rq->a, group, version, part[0]);
+	rq->name = n > 1 ? part[1] : NULL;
+	rq->sub = n > 2 ? part[2] : NULL;
+	return rq->r && n <= 3 && !(rq->name && rq->r->namespaced && !rq->ns);
+}
+
+static void refuse(struct request *rq, enum fault_kind kind, const char *text)
+{
+	(void)!fault_set(&rq->fault, kind, "%s", text);
+	reply_fault(rq);
+}
+
+static void do_object(struct request *rq)
+{
+	const char *method = httpd_method(rq->q);
+
+	if (str_eq(method, "GET") || str_eq(method, "HEAD"))
+		do_get(rq);
+	else if (str_eq(method, "PUT"))
+		do_update(rq);
+	else if (str_eq(method, "PATCH"))
+		do_patch(rq);
+	else if (str_eq(method, "DELETE") && !rq->sub)
+		do_delete(rq);
+	else
+		refuse(rq, FAULT_METHOD, "the server does not allow this method on the requested resource");
+}
+
+static void do_collection(struct request *rq)
+{
+	const char *method = httpd_method(rq->q);
+
+	if (str_eq(method, "GET") && name_is_true(httpd_query(rq->q, "watch")))
+		do_watch(rq);
+	else if (str_eq(method, "GET") || str_eq(method, "HEAD"))
+		do_list(rq);
+	else if (str_eq(method, "POST"))
+		do_create(rq);
+	else if (str_eq(method, "DELETE"))
+		do_delete_all(rq);
+	else
+		refuse(rq, FAULT_METHOD, "the server does not allow this method on the requested resource");
+}
+
+static void do_resource(struct request *rq)
+{
+	bool post = str_eq(httpd_method(rq->q), "POST"), pod = str_eq(rq->r->key, "pods/");
+
+	if (!rq->name)
+		do_collection(rq);
+	else if (!rq->sub || (str_eq(rq->sub, "status") && rq->r->has_status))
+		do_object(rq);
+	else if (pod && post && str_eq(rq->sub, "eviction"))
+		do_eviction(rq);
+	else if (pod && post && str_eq(rq->sub, "binding"))
+		do_binding(rq);
+	else
+		refuse(rq, FAULT_NOT_FOUND, "the server could not find the requested resource");
+}
+
+static bool dry_run_is_valid(struct request *rq)
+{
+	const char *dry_run = httpd_query(rq->q, "dryRun");
+
+	rq->dry_run = str_eq(dry_run, "All");
+	return !dry_run || rq->dry_run;
+}
+
+static void dispatch(struct request *rq)
+{
+	char *rest = arena_strdup(rq->arena, httpd_path(rq->q) + 1), *part[MAX_PARTS];
+	size_t n = 0, head;
+	const char *group, *version;
+
+	for (char *one; n < MAX_PARTS && (one = strsep(&rest, "/"));)
+		if (*one)
+			part[n++] = one;
+	/* api/VERSION/... or apis/GROUP/VERSION/... */
+	head = str_eq(part[0], "api") ? 2 : 3;
+	group = head == 2 ? "" : n > 1 ? part[1] : NULL;
+	version = n >= head ? part[head - 1] : NULL;
+	if (rest)
+		refuse(rq, FAULT_NOT_FOUND, "the server could not find the requested resource");
+	else if (n <= head)
+		do_discovery(rq, group, version);
+	else if (!parse_target(rq, group, version, part + head, n - head))
+		refuse(rq, FAULT_NOT_FOUND, "the server could not find the requested resource");
+	else if (!dry_run_is_valid(rq))
+		refuse(rq, FAULT_INVALID, "dryRun: Unsupported value: supported values: \"All\"");
+	else
+		do_resource(rq);
+}
+
+/* --- routes ------------------------------------------------------------------------------------------ */
+
+static bool is_known(struct request *rq)
+{
+	const struct apiserver_spec *spec = &rq->a->spec;
+
+	if (!spec->user_of || spec->user_of(rq->q, spec->arg))
+		return true;
+	refuse(rq, FAULT_UNAUTHORIZED, "Unauthorized");
+	return false;
+}
+
+static void on_api(struct httpd_req *q, void *arg)
+{
+	struct request rq = {.a = arg, .q = q, .arena = arena_new()};
+
+	if (is_known(&rq))
+		dispatch(&rq);
+	arena_free(rq.arena);
+}
+
+static void on_version(struct httpd_req *q, void *arg)
+{
+	struct request rq = {.a = arg, .q = q, .arena = arena_new()};
+
+	do_version(&rq);
+	arena_free(rq.arena);
+}
+
+static void on_health(struct httpd_req *q, void *arg)
+{
+	(void)arg;
+	httpd_reply(q, 200, "text/plain", "ok", 2);
+}
+
+void apiserver_routes(struct apiserver *a, struct httpd *d)
+{
+	static const char *const health[] = {"/healthz", "/livez", "/readyz"};
+
+	for (size_t i = 0; i < sizeof(health) / sizeof(*health); i++)
+		httpd_route(d, "GET", health[i], 0, on_health, a);
+	httpd_route(d, "GET", "/version", 0, on_version, a);
+	httpd_route(d, "*", "/api/**", MAX_BODY, on_api, a);
+	httpd_route(d, "*", "/apis/**", MAX_BODY, on_api, a);
+}

@@ -1,0 +1,93 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/str.h"
+#include "kube/apiserver/server.h"
+
+/* Reasons: meta/v1 StatusReason, in the Kubernetes API conventions. */
+static const struct {
+	int code;
+	const char *reason;
+} faults[FAULTS] = {
+	[FAULT_BAD_REQUEST] = {400, "BadRequest"},
+	[FAULT_UNAUTHORIZED] = {401, "Unauthorized"},
+	[FAULT_FORBIDDEN] = {403, "Forbidden"},
+	[FAULT_NOT_FOUND] = {404, "NotFound"},
+	[FAULT_METHOD] = {405, "MethodNotAllowed"},
+	[FAULT_EXISTS] = {409, "AlreadyExists"},
+	[FAULT_CONFLICT] = {409, "Conflict"},
+	[FAULT_EXPIRED] = {410, "Expired"},
+	[FAULT_MEDIA_TYPE] = {415, "UnsupportedMediaType"},
+	[FAULT_INVALID] = {422, "Invalid"},
+	[FAULT_TOO_MANY] = {429, "TooManyRequests"},
+	[FAULT_INTERNAL] = {500, "InternalError"},
+	[FAULT_TIMEOUT] = {504, "Timeout"},
+};
+
+int fault_set(struct fault *f, enum fault_kind kind, const char *fmt, ...)
+{
+	va_list ap;
+
+	f->kind = kind;
+	va_start(ap, fmt);
+	vsnprintf(f->text, sizeof(f->text), fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+int fault_code(const struct fault *f)
+{
+	return faults[f->kind].code;
+}
+
+/* Text that may have been cut in the middle of a character, or come from anywhere. */
+static json_t *lenient_string(const char *s)
+{
+	json_t *j = json_string(s);
+
+	return j ? j : json_string("(not UTF-8)");
+}
+
+json_t *status_object(const struct request *rq, const struct fault *f)
+{
+	json_t *details = json_object();
+
+	if (rq->name)
+		json_object_set_new(details, "name", lenient_string(rq->name));
+	if (rq->r) {
+		if (*rq->r->group)
+			json_object_set_new(details, "group", json_string(rq->r->group));
+		json_object_set_new(details, "kind", json_string(rq->r->plural));
+	}
+	if (f->kind == FAULT_TOO_MANY)
+		json_object_set_new(details, "retryAfterSeconds", json_integer(10));
+	return json_pack("{s:s, s:s, s:{}, s:s, s:o, s:s, s:o, s:i}", "kind", "Status", "apiVersion", "v1",
+			 "metadata", "status", "Failure", "message", lenient_string(f->text), "reason",
+			 faults[f->kind].reason, "details", details, "code", faults[f->kind].code);
+}
+
+void reply_fault(struct request *rq)
+{
+	OWN_JSON j = status_object(rq, &rq->fault);
+	char *text = json_text(j);
+
+	if (rq->fault.kind == FAULT_TOO_MANY)
+		httpd_reply_header(rq->q, "Retry-After", "10");
+	if (rq->fault.kind == FAULT_UNAUTHORIZED)
+		httpd_reply_header(rq->q, "WWW-Authenticate", "Bearer");
+	httpd_reply_json(rq->q, faults[rq->fault.kind].code, text);
+	free(text);
+}
+
+void reply_object(struct request *rq, int status, json_t *obj)
+{
+	char *text = json_text(obj);
+
+	httpd_reply_json(rq->q, status, text);
+	free(text);
+}
+
+bool name_is_true(const char *query_value)
+{
+	return str_eq(query_value, "true") || str_eq(query_value, "1");
+}

@@ -1,0 +1,146 @@
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/apiserver/server.h"
+
+#define MAX_FIELD_TERMS 16
+
+static bool is_supported(const struct resource *r, const char *path)
+{
+	if (str_eq(path, "metadata.name") || (r->namespaced && str_eq(path, "metadata.namespace")))
+		return true;
+	for (const char *const *p = r->fields; p && *p; p++)
+		if (str_eq(*p, path))
+			return true;
+	return false;
+}
+
+/* One of a=b, a==b, a!=b; cut in place. */
+static int parse_term(const struct resource *r, char *term, struct field_term *out, struct fault *fault)
+{
+	char *op = strchr(term, '=');
+
+	if (!op || op == term)
+		return fault_set(fault, FAULT_BAD_REQUEST, "invalid field selector \"%s\": want name=value", term);
+	out->equal = op[-1] != '!';
+	out->value = op[1] == '=' && out->equal ? op + 2 : op + 1;
+	*(out->equal ? op : op - 1) = '\0';
+	out->path = term;
+	if (!is_supported(r, term))
+		return fault_set(fault, FAULT_BAD_REQUEST, "field label not supported: %s", term);
+	return 0;
+}
+
+static int parse_fields(struct filter *f, const struct resource *r, const char *text, struct fault *fault)
+{
+	char *rest = arena_strdup(f->arena, text);
+
+	f->fields = arena_calloc(f->arena, MAX_FIELD_TERMS, sizeof(*f->fields));
+	for (char *term; (term = strsep(&rest, ","));) {
+		if (!*term)
+			continue;
+		if (f->nfields == MAX_FIELD_TERMS)
+			return fault_set(fault, FAULT_BAD_REQUEST, "more than %d terms in the field selector",
+					 MAX_FIELD_TERMS);
+		if (parse_term(r, term, &f->fields[f->nfields], fault) < 0)
+			return -1;
+		f->nfields++;
+	}
+	return 0;
+}
+
+int filter_init(struct filter *f, const struct request *rq, struct fault *fault)
+{
+	const char *labels = httpd_query(rq->q, "labelSelector"), *fields = httpd_query(rq->q, "fieldSelector");
+	const char *accept = httpd_header(rq->q, "Accept");
+	struct err e;
+
+	*f = (struct filter){.arena = arena_new()};
+	f->partial = accept && strstr(accept, "as=PartialObjectMetadata");
+	if (labels && selector_parse(labels, f->arena, &f->labels, &e) < 0) {
+		(void)!fault_set(fault, FAULT_BAD_REQUEST, "unable to parse requirement: %s", e.text);
+		goto failed;
+	}
+	if (fields && parse_fields(f, rq->r, fields, fault) < 0)
+		goto failed;
+	return 0;
+failed:
+	filter_done(f);
+	return -1;
+}
+
+void filter_done(struct filter *f)
+{
+	arena_free(f->arena);
+	f->arena = NULL;
+}
+
+bool filter_is_empty(const struct filter *f)
+{
+	return f->labels.n == 0 && f->nfields == 0;
+}
+
+bool filter_parses(const struct filter *f, const struct resource *r)
+{
+	return !filter_is_empty(f) || f->partial || r->renamed_event;
+}
+
+static bool match_labels(const struct filter *f, const json_t *obj)
+{
+	const json_t *map = json_at(obj, "metadata", "labels");
+	struct labels l = {.v = mem_calloc(json_object_size(map) + 1, sizeof(*l.v))};
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)map, key, value)
+		if (json_is_string(value))
+			l.v[l.n++] = (struct label){key, json_string_value(value)};
+	labels_sort(&l);
+
+	bool matches = selector_matches(&f->labels, &l);
+
+	free(l.v);
+	return matches;
+}
+
+static bool match_field(const struct field_term *t, const json_t *obj)
+{
+	char path[128];
+	const json_t *v = obj;
+	const char *value = "";
+
+	if (!str_copy(path, sizeof(path), t->path))
+		return false;
+	for (char *rest = path, *part; v && (part = strsep(&rest, "."));)
+		v = json_object_get(v, part);
+	if (json_is_string(v))
+		value = json_string_value(v);
+	else if (json_is_boolean(v))
+		value = json_is_true(v) ? "true" : "false";
+	else if (str_eq(t->path, "spec.unschedulable"))
+		value = "false";
+	return str_eq(value, t->value) == t->equal;
+}
+
+bool filter_matches(const struct filter *f, const json_t *obj)
+{
+	for (size_t i = 0; i < f->nfields; i++)
+		if (!match_field(&f->fields[i], obj))
+			return false;
+	return f->labels.n == 0 || match_labels(f, obj);
+}
+
+char *filter_text(const struct filter *f, const struct resource *r, json_t *j)
+{
+	if (!f->partial) {
+		if (r->renamed_event)
+			object_event_from_core(j);
+		return json_text(j);
+	}
+
+	OWN_JSON partial = json_pack("{s:s, s:s, s:O}", "kind", "PartialObjectMetadata", "apiVersion",
+				     "meta.k8s.io/v1", "metadata", object_meta(j));
+
+	return json_text(partial);
+}

@@ -1,0 +1,258 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/crypto.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/apiserver/server.h"
+
+/*
+ * A list is written while it is read by the client, a piece at a time, so that
+ * a large one costs neither memory nor a long turn of the loop.  What changes
+ * meanwhile shows or does not; the revision is that of the beginning, so a watch
+ * from there brings the reader to the present in any case.
+ */
+#define PIECE_BYTES ((size_t)64 << 10)
+#define PIECE_SCAN_BYTES ((size_t)512 << 10)
+
+json_t *object_read(struct apiserver *a, const char *key, struct store_entry *entry)
+{
+	struct err e;
+
+	return store_get(a->store, key, entry) ? json_parse(entry->value, entry->value_len, &e) : NULL;
+}
+
+/* --- get ---------------------------------------------------------------------------------------- */
+
+void fault_not_found(struct request *rq)
+{
+	const char *group = rq->r->group;
+
+	(void)!fault_set(&rq->fault, FAULT_NOT_FOUND, "%s%s%s \"%s\" not found", rq->r->plural, *group ? "." : "",
+			 group, rq->name);
+	reply_fault(rq);
+}
+
+void do_get(struct request *rq)
+{
+	struct store_entry entry;
+	struct filter f;
+	char *text;
+	struct err e;
+
+	if (!store_get(rq->a->store, resource_key(rq->r, rq->arena, rq->ns, rq->name), &entry)) {
+		fault_not_found(rq);
+		return;
+	}
+	if (filter_init(&f, rq, &rq->fault) < 0) {
+		reply_fault(rq);
+		return;
+	}
+	if (!f.partial && !rq->r->renamed_event) {
+		httpd_reply(rq->q, 200, "application/json", entry.value, entry.value_len);
+	} else {
+		OWN_JSON j = json_parse(entry.value, entry.value_len, &e);
+
+		text = filter_text(&f, rq->r, j);
+		httpd_reply_json(rq->q, 200, text);
+		free(text);
+	}
+	filter_done(&f);
+}
+
+/* --- list --------------------------------------------------------------------------------------- */
+
+struct lister {
+	struct apiserver *a;
+	struct httpd_req *q;
+	const struct resource *r;
+	struct resource r_copy; /* a definition may be deleted meanwhile */
+	struct arena *arena;
+	const char *prefix;
+	char *after;
+	struct filter filter;
+	int64_t limit;
+	int64_t count;
+	uint64_t rev;
+	size_t scanned;
+	bool more, whole, ended;
+	struct buf buf;
+	size_t sent;
+	struct loop_defer wake;
+};
+
+static void add_item(struct lister *s, const struct store_entry *e)
+{
+	struct err err;
+	char *text;
+
+	if (!filter_parses(&s->filter, s->r)) {
+		buf_puts(&s->buf, s->count++ ? "," : "");
+		buf_put(&s->buf, e->value, e->value_len);
+		return;
+	}
+
+	OWN_JSON j = json_parse(e->value, e->value_len, &err);
+
+	if (!j || !filter_matches(&s->filter, j))
+		return;
+	text = filter_text(&s->filter, s->r, j);
+	buf_printf(&s->buf, "%s%s", s->count++ ? "," : "", text);
+	free(text);
+}
+
+static bool on_entry(const struct store_entry *e, void *arg)
+{
+	struct lister *s = arg;
+
+	if (s->limit && s->count == s->limit) {
+		s->more = true;
+		return false;
+	}
+	if (s->buf.len >= PIECE_BYTES || s->scanned >= PIECE_SCAN_BYTES) {
+		s->whole = false;
+		return false;
+	}
+	s->scanned += e->value_len;
+	free(s->after);
+	s->after = mem_strdup(e->key);
+	add_item(s, e);
+	return true;
+}
+
+/* {"v":..., "rv":..., "start":...} in base64, as the real one: opaque to clients. */
+static char *continue_token(const struct lister *s)
+{
+	OWN_JSON j = json_pack("{s:s, s:I, s:s}", "v", "meta.k8s.io/v1", "rv", (json_int_t)s->rev, "start",
+			       s->after);
+	char *text = json_text(j), *token = crypto_base64(text, strlen(text));
+
+	free(text);
+	return token;
+}
+
+static void add_end(struct lister *s)
+{
+	char *token = s->more ? continue_token(s) : NULL;
+
+	buf_printf(&s->buf, "],\"metadata\":{\"resourceVersion\":\"%llu\"", (unsigned long long)s->rev);
+	if (token)
+		buf_printf(&s->buf, ",\"continue\":\"%s\"", token);
+	buf_puts(&s->buf, "}}\n");
+	free(token);
+}
+
+static void next_piece(struct lister *s)
+{
+	buf_clear(&s->buf);
+	s->sent = s->scanned = 0;
+	s->whole = true;
+	store_list(s->a->store, s->prefix, s->after, 0, on_entry, s);
+	if (s->whole) {
+		s->ended = true;
+		add_end(s);
+	}
+}
+
+static int64_t list_read(char *out, size_t max, uint64_t pos, void *arg)
+{
+	struct lister *s = arg;
+	size_t left = s->buf.len - s->sent;
+
+	(void)pos;
+	if (!left && s->ended)
+		return -1;
+	if (!left) {
+		next_piece(s);
+		left = s->buf.len;
+	}
+	if (!left) { /* nothing matched so far: let others have a turn */
+		loop_defer(&s->wake);
+		return 0;
+	}
+	if (left > max)
+		left = max;
+	memcpy(out, s->buf.data + s->sent, left);
+	s->sent += left;
+	return (int64_t)left;
+}
+
+static void list_done(void *arg)
+{
+	struct lister *s = arg;
+
+	loop_defer_cancel(&s->wake);
+	filter_done(&s->filter);
+	buf_done(&s->buf);
+	arena_free(s->arena);
+	free(s->after);
+	free(s);
+}
+
+static void on_wake(void *arg)
+{
+	httpd_wake(((struct lister *)arg)->q);
+}
+
+static int parse_continue(struct lister *s, const char *token, struct fault *f)
+{
+	struct err e;
+	size_t len = 0;
+	char *text = crypto_base64_decode(token, strlen(token), &len, &e);
+	OWN_JSON j = text ? json_parse(text, len, &e) : NULL;
+	const char *start = json_str_at(j, "start");
+	json_int_t rev = json_int_at(j, "rv");
+
+	free(text);
+	if (!start || !str_starts(start, s->prefix) || rev <= 0 || (uint64_t)rev > store_rev(s->a->store))
+		return fault_set(f, FAULT_BAD_REQUEST, "continue key is not valid");
+	if ((uint64_t)rev < store_oldest(s->a->store))
+		return fault_set(f, FAULT_EXPIRED, "The provided continue parameter is too old to display a consistent list result.");
+	s->after = mem_strdup(start);
+	s->rev = (uint64_t)rev;
+	return 0;
+}
+
+static int lister_init(struct lister *s, struct request *rq)
+{
+	const char *limit = httpd_query(rq->q, "limit"), *token = httpd_query(rq->q, "continue");
+	const char *rev = httpd_query(rq->q, "resourceVersion");
+	struct fault *f = &rq->fault;
+	int64_t n = 0;
+
+	if (limit && *limit && !str_to_i64(limit, 0, INT64_MAX, &s->limit))
+		return fault_set(f, FAULT_BAD_REQUEST, "limit: want a number, got %s", limit);
+	if (!str_empty(rev) && !str_to_i64(rev, 0, INT64_MAX, &n))
+		return fault_set(f, FAULT_BAD_REQUEST, "resourceVersion: Invalid value: \"%s\"", rev);
+	if ((uint64_t)n > store_rev(rq->a->store))
+		return fault_set(f, FAULT_TIMEOUT, "Too large resource version: %s, current: %llu", rev,
+				 (unsigned long long)store_rev(rq->a->store));
+	if (!str_empty(token) && parse_continue(s, token, f) < 0)
+		return -1;
+	return filter_init(&s->filter, rq, f);
+}
+
+void do_list(struct request *rq)
+{
+	struct lister *s = mem_new(struct lister);
+	struct httpd_reader reader = {.read = list_read, .done = list_done, .arg = s, .size = -1};
+
+	s->a = rq->a;
+	s->q = rq->q;
+	s->r_copy = *rq->r;
+	s->r = &s->r_copy;
+	s->arena = arena_new();
+	s->prefix = resource_key(rq->r, s->arena, rq->ns, NULL);
+	s->rev = store_rev(rq->a->store);
+	buf_init(&s->buf, SIZE_MAX);
+	loop_defer_init(&s->wake, rq->a->group, on_wake, s);
+	if (lister_init(s, rq) < 0) {
+		reply_fault(rq);
+		list_done(s);
+		return;
+	}
+	buf_printf(&s->buf, "{\"kind\":\"%sList\",\"apiVersion\":\"%s\",\"items\":[",
+		   s->filter.partial ? "PartialObjectMetadata" : rq->r->kind,
+		   s->filter.partial ? "meta.k8s.io/v1" : resource_api_version(rq->r, rq->arena));
+	httpd_reply_stream(rq->q, 200, "application/json", &reader);
+}

@@ -1,0 +1,380 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/apiserver/server.h"
+
+/*
+ * Deleting.  An object with finalizers stays, marked, until the last of them
+ * goes.  A namespace and a definition take with them what is in them, and stay,
+ * marked, until the last of that is gone.
+ */
+
+const char *success_text(struct request *rq, const json_t *obj)
+{
+	OWN_JSON j = json_pack("{s:s, s:s, s:{}, s:s, s:{s:s, s:s, s:s, s:s}}", "kind", "Status", "apiVersion", "v1",
+			       "metadata", "status", "Success", "details", "name",
+			       str_or(json_str_at(obj, "metadata", "name"), ""), "group", rq->r->group, "kind",
+			       rq->r->plural, "uid", str_or(json_str_at(obj, "metadata", "uid"), ""));
+	char *text = json_text(j);
+	const char *copy = arena_strdup(rq->arena, text);
+
+	free(text);
+	return copy;
+}
+
+/* --- what was waiting for the last one to go ----------------------------------------------------- */
+
+static bool is_namespace(const struct resource *r)
+{
+	return str_eq(r->key, "namespaces/");
+}
+
+static bool namespace_is_empty(struct request *rq, const char *ns)
+{
+	for (const struct resource *r = NULL; resource_next(rq->a, &r);)
+		if (r->namespaced && store_count(rq->a->store, resource_key(r, rq->arena, ns, "")))
+			return false;
+	return true;
+}
+
+/* Has it been emptied?  Then nothing but its own finalizers holds it. */
+static bool is_emptied(struct request *rq, const struct resource *r, const char *name)
+{
+	if (is_namespace(r))
+		return namespace_is_empty(rq, name);
+	if (resource_is_crd(r))
+		return store_count(rq->a->store, arena_printf(rq->arena, "%s/", name)) == 0;
+	return true;
+}
+
+static void remove_if_emptied(struct request *rq, const struct resource *r, const char *name)
+{
+	const char *key = resource_key(r, rq->arena, NULL, name);
+	struct store_entry entry;
+	OWN_JSON holder = object_read(rq->a, key, &entry);
+
+	if (holder && object_is_going(holder) && object_may_go(rq->a, r, holder) && is_emptied(rq, r, name))
+		write_object(rq, r, key, NULL, -1, NULL);
+}
+
+void remove_object(struct request *rq, const struct resource *r, const char *key, const json_t *obj,
+		   struct answer *c)
+{
+	const struct resource *crds = resource_find(rq->a, "apiextensions.k8s.io", "v1", "customresourcedefinitions");
+	/* The definition may go with it, and r with that. */
+	const char *definition = r->custom ? arena_printf(rq->arena, "%s.%s", r->plural, r->group) : NULL;
+	const char *ns = r->namespaced ? json_str_at(obj, "metadata", "namespace") : NULL;
+
+	write_object(rq, r, key, NULL, -1, c);
+	if (rq->dry_run)
+		return;
+	if (definition)
+		remove_if_emptied(rq, crds, definition);
+	if (ns)
+		remove_if_emptied(rq, resource_find(rq->a, "", "v1", "namespaces"), ns);
+}
+
+/* --- delete ---------------------------------------------------------------------------------------- */
+
+static void set_terminating(struct request *rq, const struct resource *r, json_t *obj)
+{
+	char now[STR_TIME_SIZE];
+	json_t *status;
+
+	if (!json_is_object(json_object_get(obj, "status")))
+		json_object_set_new(obj, "status", json_object());
+	status = json_object_get(obj, "status");
+	if (is_namespace(r))
+		json_object_set_new(status, "phase", json_string("Terminating"));
+	else if (json_is_array(json_object_get(status, "conditions")))
+		json_array_append_new(json_object_get(status, "conditions"), json_pack("{s:s, s:s, s:s, s:s, s:s}",
+			"type", "Terminating", "status", "True", "reason", "InstanceDeletionPending", "message",
+			"CustomResource deletion is in progress", "lastTransitionTime",
+			str_time(now, loop_wall(rq->a->loop))));
+}
+
+/* One object, by its key.  Answers only where `answer` says how. */
+static void delete_object(struct request *rq, const struct resource *r, const char *key, json_t *obj,
+			  int64_t grace_s, struct answer *(*answer)(struct request *rq, const json_t *obj));
+
+struct keys {
+	struct arena *arena;
+	const char **v;
+	size_t n, cap;
+};
+
+static bool collect_key(const struct store_entry *e, void *arg)
+{
+	struct keys *k = arg;
+
+	mem_grow(k->v, k->n, k->cap);
+	k->v[k->n++] = arena_strdup(k->arena, e->key);
+	return true;
+}
+
+/* A definition may go with the last of its objects. */
+static const struct resource *keep_resource(struct arena *a, const struct resource *r)
+{
+	struct resource *copy = arena_new_obj(a, struct resource);
+
+	*copy = *r;
+	copy->group = arena_strdup(a, r->group);
+	copy->plural = arena_strdup(a, r->plural);
+	copy->kind = arena_strdup(a, r->kind);
+	copy->key = arena_strdup(a, r->key);
+	return copy;
+}
+
+static void delete_under(struct request *rq, const struct resource *r, const char *prefix, int64_t grace_s,
+			 const struct filter *only)
+{
+	struct keys keys = {.arena = rq->arena};
+	struct store_entry entry;
+
+	r = keep_resource(rq->arena, r);
+	store_list(rq->a->store, prefix, NULL, 0, collect_key, &keys);
+	for (size_t i = 0; i < keys.n; i++) {
+		OWN_JSON obj = object_read(rq->a, keys.v[i], &entry);
+
+		if (obj && (!only || filter_matches(only, obj)))
+			delete_object(rq, r, keys.v[i], obj, grace_s, NULL);
+	}
+	free(keys.v);
+}
+
+static void empty_it(struct request *rq, const struct resource *r, const char *name)
+{
+	const struct resource **in = NULL;
+	size_t n = 0, cap = 0;
+
+	for (const struct resource *it = NULL; resource_next(rq->a, &it);) {
+		mem_grow(in, n, cap);
+		if (is_namespace(r) ? it->namespaced : str_eq(it->key, arena_printf(rq->arena, "%s/", name)))
+			in[n++] = keep_resource(rq->arena, it);
+	}
+	for (size_t i = 0; i < n; i++)
+		delete_under(rq, in[i], resource_key(in[i], rq->arena, is_namespace(r) ? name : NULL, ""), 0, NULL);
+	free(in);
+}
+
+static void delete_object(struct request *rq, const struct resource *r, const char *key, json_t *obj,
+			  int64_t grace_s, struct answer *(*answer)(struct request *rq, const json_t *obj))
+{
+	const char *name = arena_strdup(rq->arena, json_str_at(obj, "metadata", "name"));
+	bool marked = object_is_going(obj) && json_int_at(obj, "metadata", "deletionGracePeriodSeconds") <= grace_s;
+	bool holder = is_namespace(r) || resource_is_crd(r);
+	char rev[24];
+
+	if (!marked) {
+		object_mark_deleted(rq->a, r, obj, grace_s);
+		if (holder)
+			set_terminating(rq, r, obj);
+	}
+	if (object_may_go(rq->a, r, obj) && (!holder || is_emptied(rq, r, name))) {
+		remove_object(rq, r, key, obj, answer ? answer(rq, obj) : NULL);
+		return;
+	}
+	if (!marked) {
+		snprintf(rev, sizeof(rev), "%llu", (unsigned long long)store_rev(rq->a->store) + 1);
+		json_object_set_new(object_meta(obj), "resourceVersion", json_string(rev));
+		write_object(rq, r, key, obj, -1, answer ? answer(rq, obj) : NULL);
+	} else if (answer) {
+		reply_object(rq, 200, obj);
+	}
+	if (holder && !rq->dry_run) {
+		empty_it(rq, r, name);
+		remove_if_emptied(rq, r, name);
+	}
+}
+
+/* --- options ---------------------------------------------------------------------------------------- */
+
+static int parse_options(struct request *rq, const json_t *options, const json_t *obj, int64_t *grace_s)
+{
+	const char *uid = json_str_at(options, "preconditions", "uid");
+	const char *rev = json_str_at(options, "preconditions", "resourceVersion");
+	const char *query = httpd_query(rq->q, "gracePeriodSeconds");
+	const json_t *grace = json_at(options, "gracePeriodSeconds");
+	const char *what = "UID", *is = json_str_at(obj, "metadata", "uid");
+
+	if (options && !json_is_object(options))
+		return fault_set(&rq->fault, FAULT_BAD_REQUEST, "the delete options are not an object");
+	if (uid && str_eq(uid, is)) {
+		uid = NULL;
+	}
+	if (!uid && rev && !str_eq(rev, json_str_at(obj, "metadata", "resourceVersion"))) {
+		uid = rev;
+		is = json_str_at(obj, "metadata", "resourceVersion");
+		what = "ResourceVersion";
+	}
+	if (uid)
+		return fault_set(&rq->fault, FAULT_CONFLICT, "Operation cannot be fulfilled on %s \"%s\": the %s in the precondition (%s) does not match the %s in record (%s). The object might have been deleted and then recreated",
+				 rq->r->plural, rq->name, what, uid, what, is);
+	if (query && !str_to_i64(query, 0, INT32_MAX, grace_s))
+		return fault_set(&rq->fault, FAULT_BAD_REQUEST, "gracePeriodSeconds: want a number, got %s", query);
+	if (query)
+		return 0;
+	if (json_is_integer(grace) && json_integer_value(grace) >= 0 && json_integer_value(grace) <= INT32_MAX)
+		*grace_s = json_integer_value(grace);
+	return 0;
+}
+
+/* Pods have a grace period of their own; nothing else waits. */
+static int64_t default_grace(const struct request *rq, const json_t *obj)
+{
+	const json_t *grace = json_at(obj, "spec", "terminationGracePeriodSeconds");
+
+	if (!rq->a->spec.graceful_pods || !str_eq(rq->r->key, "pods/"))
+		return 0;
+	return json_is_integer(grace) && json_integer_value(grace) >= 0 ? json_integer_value(grace) : 30;
+}
+
+static struct answer *answer_status(struct request *rq, const json_t *obj)
+{
+	if (object_may_go(rq->a, rq->r, obj))
+		return answer_new(rq, 200, mem_strdup(success_text(rq, obj)));
+	return answer_new(rq, 200, json_text(obj));
+}
+
+static struct answer *answer_evicted(struct request *rq, const json_t *obj)
+{
+	return answer_new(rq, 201, mem_strdup(success_text(rq, obj)));
+}
+
+void do_delete(struct request *rq)
+{
+	const char *key = resource_key(rq->r, rq->arena, rq->ns, rq->name);
+	struct store_entry entry;
+	size_t len;
+	OWN_JSON obj = object_read(rq->a, key, &entry);
+	OWN_JSON options = NULL;
+	int64_t grace_s;
+
+	httpd_body(rq->q, &len);
+	if (len && !(options = request_body(rq))) {
+		reply_fault(rq);
+		return;
+	}
+	if (!obj) {
+		fault_not_found(rq);
+		return;
+	}
+	grace_s = default_grace(rq, obj);
+	if (parse_options(rq, options, obj, &grace_s) < 0) {
+		reply_fault(rq);
+		return;
+	}
+	delete_object(rq, rq->r, key, obj, grace_s, answer_status);
+}
+
+void do_delete_all(struct request *rq)
+{
+	struct filter f;
+
+	if (filter_init(&f, rq, &rq->fault) < 0) {
+		reply_fault(rq);
+		return;
+	}
+
+	const char *version = resource_api_version(rq->r, rq->arena);
+	OWN_JSON list = json_pack("{s:s+, s:s, s:{}, s:[]}", "kind", rq->r->kind, "List", "apiVersion", version,
+				  "metadata", "items");
+
+	delete_under(rq, rq->r, resource_key(rq->r, rq->arena, rq->ns, ""), 0, &f);
+	filter_done(&f);
+	reply_object(rq, 200, list);
+}
+
+/* --- eviction --------------------------------------------------------------------------------------- */
+
+static bool matches_expression(const json_t *x, const struct labels *labels)
+{
+	struct requirement r = {.key = str_or(json_str_at(x, "key"), "")};
+	const json_t *values = json_at(x, "values");
+	const char *v[64];
+
+	if (!selector_op_parse(str_or(json_str_at(x, "operator"), ""), &r.op))
+		return false;
+	for (size_t i = 0; i < json_array_size(values) && i < 64; i++)
+		v[r.nvalues++] = str_or(json_string_value(json_array_get(values, i)), "");
+	r.values = v;
+	return requirement_matches(&r, labels);
+}
+
+static bool selects(struct request *rq, const json_t *selector, const json_t *pod)
+{
+	json_t *map = json_at(pod, "metadata", "labels"), *v;
+	struct labels labels = {.v = arena_calloc(rq->arena, json_object_size(map) + 1, sizeof(*labels.v))};
+	const char *key;
+	size_t i;
+
+	if (!json_is_object(selector))
+		return false;
+	json_object_foreach(map, key, v)
+		labels.v[labels.n++] = (struct label){key, str_or(json_string_value(v), "")};
+	labels_sort(&labels);
+	json_object_foreach(json_at(selector, "matchLabels"), key, v)
+		if (!str_eq(labels_get(&labels, key), json_string_value(v)))
+			return false;
+	json_array_foreach(json_at(selector, "matchExpressions"), i, v)
+		if (!matches_expression(v, &labels))
+			return false;
+	return true;
+}
+
+/* The budget that stands in the way, NULL if none does. */
+static const char *refusing_budget(struct request *rq, const json_t *pod)
+{
+	const char *phase = json_str_at(pod, "status", "phase");
+	struct keys keys = {.arena = rq->arena};
+	struct store_entry entry;
+	const char *found = NULL;
+
+	/* Only a pod that runs, or is about to, is anybody's replica. */
+	if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed") || str_eq(phase, "Pending") || object_is_going(pod))
+		return NULL;
+	store_list(rq->a->store, arena_printf(rq->arena, "poddisruptionbudgets.policy/%s/", rq->ns), NULL, 0,
+		   collect_key, &keys);
+	for (size_t i = 0; i < keys.n && !found; i++) {
+		OWN_JSON pdb = object_read(rq->a, keys.v[i], &entry);
+		const json_t *allowed = json_at(pdb, "status", "disruptionsAllowed");
+
+		if (allowed && json_integer_value(allowed) <= 0 && selects(rq, json_at(pdb, "spec", "selector"), pod))
+			found = arena_strdup(rq->arena, json_str_at(pdb, "metadata", "name"));
+	}
+	free(keys.v);
+	return found;
+}
+
+void do_eviction(struct request *rq)
+{
+	const char *key = resource_key(rq->r, rq->arena, rq->ns, rq->name), *budget;
+	struct store_entry entry;
+	OWN_JSON eviction = request_body(rq);
+	OWN_JSON pod = object_read(rq->a, key, &entry);
+	int64_t grace_s;
+
+	if (!eviction) {
+		reply_fault(rq);
+		return;
+	}
+	if (!pod) {
+		fault_not_found(rq);
+		return;
+	}
+	grace_s = default_grace(rq, pod);
+	if (parse_options(rq, json_at(eviction, "deleteOptions"), pod, &grace_s) < 0) {
+		reply_fault(rq);
+		return;
+	}
+	budget = refusing_budget(rq, pod);
+	if (budget) {
+		(void)!fault_set(&rq->fault, FAULT_TOO_MANY, "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget %s does not allow it now.",
+				 budget);
+		reply_fault(rq);
+		return;
+	}
+	delete_object(rq, rq->r, key, pod, grace_s, answer_evicted);
+}

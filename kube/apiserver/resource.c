@@ -1,0 +1,258 @@
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/apiserver/server.h"
+
+static const char *const pod_fields[] = {
+	"spec.nodeName", "status.phase", "spec.schedulerName", "spec.restartPolicy",
+	"spec.serviceAccountName", "status.podIP", "status.nominatedNodeName", NULL,
+};
+static const char *const node_fields[] = {"spec.unschedulable", NULL};
+static const char *const namespace_fields[] = {"status.phase", NULL};
+static const char *const secret_fields[] = {"type", NULL};
+/* events.k8s.io knows them by the names of its own form. */
+static const char *const event_fields[] = {
+	"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
+	"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath",
+	"reason", "reportingComponent", "source", "type", NULL,
+};
+static const char *const new_event_fields[] = {
+	"regarding.kind", "regarding.namespace", "regarding.name", "regarding.uid", "reason",
+	"reportingController", "type", NULL,
+};
+
+#define CORE .group = "", .version = "v1"
+
+static const struct resource builtin[] = {
+	{CORE, .plural = "pods", .singular = "pod", .kind = "Pod", .short_names = "po", .key = "pods/",
+	 .fields = pod_fields, .namespaced = true, .has_status = true},
+	{CORE, .plural = "nodes", .singular = "node", .kind = "Node", .short_names = "no", .key = "nodes/",
+	 .fields = node_fields, .has_status = true},
+	{CORE, .plural = "secrets", .singular = "secret", .kind = "Secret", .short_names = "", .key = "secrets/",
+	 .fields = secret_fields, .namespaced = true},
+	{CORE, .plural = "configmaps", .singular = "configmap", .kind = "ConfigMap", .short_names = "cm",
+	 .key = "configmaps/", .namespaced = true},
+	{CORE, .plural = "namespaces", .singular = "namespace", .kind = "Namespace", .short_names = "ns",
+	 .key = "namespaces/", .fields = namespace_fields, .has_status = true},
+	{CORE, .plural = "events", .singular = "event", .kind = "Event", .short_names = "ev", .key = "events/",
+	 .fields = event_fields, .namespaced = true},
+	{CORE, .plural = "serviceaccounts", .singular = "serviceaccount", .kind = "ServiceAccount",
+	 .short_names = "sa", .key = "serviceaccounts/", .namespaced = true},
+	{CORE, .plural = "services", .singular = "service", .kind = "Service", .short_names = "svc",
+	 .key = "services/", .namespaced = true, .has_status = true},
+	{CORE, .plural = "persistentvolumeclaims", .singular = "persistentvolumeclaim",
+	 .kind = "PersistentVolumeClaim", .short_names = "pvc", .key = "persistentvolumeclaims/",
+	 .namespaced = true, .has_status = true},
+	{.group = "apps", .version = "v1", .plural = "daemonsets", .singular = "daemonset", .kind = "DaemonSet",
+	 .short_names = "ds", .key = "daemonsets.apps/", .namespaced = true, .has_status = true,
+	 .has_generation = true},
+	{.group = "coordination.k8s.io", .version = "v1", .plural = "leases", .singular = "lease", .kind = "Lease",
+	 .short_names = "", .key = "leases.coordination.k8s.io/", .namespaced = true, .must_say_rev = true},
+	{.group = "events.k8s.io", .version = "v1", .plural = "events", .singular = "event", .kind = "Event",
+	 .short_names = "ev", .key = "events/", .fields = new_event_fields, .namespaced = true,
+	 .renamed_event = true},
+	{.group = "policy", .version = "v1", .plural = "poddisruptionbudgets", .singular = "poddisruptionbudget",
+	 .kind = "PodDisruptionBudget", .short_names = "pdb", .key = "poddisruptionbudgets.policy/",
+	 .namespaced = true, .has_status = true, .has_generation = true},
+	{.group = "storage.k8s.io", .version = "v1", .plural = "volumeattachments", .singular = "volumeattachment",
+	 .kind = "VolumeAttachment", .short_names = "", .key = "volumeattachments.storage.k8s.io/",
+	 .has_status = true},
+	{.group = "apiextensions.k8s.io", .version = "v1", .plural = "customresourcedefinitions",
+	 .singular = "customresourcedefinition", .kind = "CustomResourceDefinition", .short_names = "crd crds",
+	 .key = "customresourcedefinitions.apiextensions.k8s.io/", .has_status = true, .has_generation = true},
+};
+#define NBUILTIN (sizeof(builtin) / sizeof(*builtin))
+
+bool resource_next(const struct apiserver *a, const struct resource **r)
+{
+	const struct list *next = a->customs.next;
+
+	if (!*r) {
+		*r = builtin;
+		return true;
+	}
+	if (!(*r)->custom) {
+		if (++*r < builtin + NBUILTIN)
+			return true;
+	} else {
+		next = list_entry(*r, struct custom, r)->link.next;
+	}
+	if (next == &a->customs)
+		return false;
+	*r = &list_entry(next, struct custom, link)->r;
+	return true;
+}
+
+const struct resource *resource_find(const struct apiserver *a, const char *group, const char *version,
+				     const char *plural)
+{
+	for (const struct resource *r = NULL; resource_next(a, &r);)
+		if (str_eq(r->group, group) && str_eq(r->version, version) && str_eq(r->plural, plural))
+			return r;
+	return NULL;
+}
+
+const char *resource_api_version(const struct resource *r, struct arena *a)
+{
+	return *r->group ? arena_printf(a, "%s/%s", r->group, r->version) : r->version;
+}
+
+const char *resource_key(const struct resource *r, struct arena *a, const char *ns, const char *name)
+{
+	bool with_ns = r->namespaced && ns;
+
+	return arena_printf(a, "%s%s%s%s", r->key, with_ns ? ns : "", with_ns ? "/" : "", str_or(name, ""));
+}
+
+/* --- CustomResourceDefinitions ------------------------------------------------------------------ */
+
+static void custom_free(struct custom *c)
+{
+	list_remove(&c->link);
+	arena_free(c->arena);
+	free(c);
+}
+
+static const char *join_names(struct arena *a, const json_t *names)
+{
+	const char *all = "";
+	size_t i;
+	json_t *name;
+
+	json_array_foreach(names, i, name)
+		if (json_is_string(name))
+			all = arena_printf(a, "%s%s%s", all, i ? " " : "", json_string_value(name));
+	return all;
+}
+
+static void add_version(struct apiserver *a, const json_t *crd, const json_t *version)
+{
+	struct custom *c = mem_new(struct custom);
+	struct arena *m = c->arena = arena_new();
+	const json_t *names = json_at(crd, "spec", "names");
+	const char *kind = json_str_at(names, "kind");
+
+	c->r = (struct resource){
+		.group = arena_strdup(m, json_str_at(crd, "spec", "group")),
+		.version = arena_strdup(m, json_str_at(version, "name")),
+		.plural = arena_strdup(m, json_str_at(names, "plural")),
+		.singular = arena_strdup(m, str_or(json_str_at(names, "singular"), kind)),
+		.kind = arena_strdup(m, kind),
+		.short_names = join_names(m, json_at(names, "shortNames")),
+		.namespaced = str_eq(json_str_at(crd, "spec", "scope"), "Namespaced"),
+		.has_status = json_at(version, "subresources", "status") != NULL,
+		.has_generation = true,
+		.custom = true,
+		.must_say_rev = true,
+	};
+	c->r.key = arena_printf(m, "%s.%s/", c->r.plural, c->r.group);
+	list_push_back(&a->customs, &c->link);
+}
+
+void resources_del(struct apiserver *a, const char *crd_name)
+{
+	size_t len = strlen(crd_name);
+
+	list_for_each(c, &a->customs, struct custom, link)
+		if (strncmp(c->r.key, crd_name, len) == 0 && strcmp(c->r.key + len, "/") == 0)
+			custom_free(c);
+}
+
+void resources_put(struct apiserver *a, const json_t *crd)
+{
+	size_t i;
+	json_t *version;
+
+	resources_del(a, json_str_at(crd, "metadata", "name"));
+	json_array_foreach(json_at(crd, "spec", "versions"), i, version)
+		if (json_true_at(version, "served"))
+			add_version(a, crd, version);
+}
+
+static bool load_one(const struct store_entry *e, void *arg)
+{
+	struct err err;
+	OWN_JSON crd = json_parse(e->value, e->value_len, &err);
+
+	if (crd)
+		resources_put(arg, crd);
+	return true;
+}
+
+void resources_load(struct apiserver *a)
+{
+	store_list(a->store, "customresourcedefinitions.apiextensions.k8s.io/", NULL, 0, load_one, a);
+}
+
+void resources_free(struct apiserver *a)
+{
+	list_for_each(c, &a->customs, struct custom, link)
+		custom_free(c);
+}
+
+bool resource_is_crd(const struct resource *r)
+{
+	return r == &builtin[NBUILTIN - 1];
+}
+
+static json_t *condition(const char *type, const char *reason, const char *now)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:s}", "type", type, "status", "True", "lastTransitionTime", now,
+			 "reason", reason, "message", "");
+}
+
+int resource_crd_check(json_t *crd, int64_t wall_ms, struct fault *f)
+{
+	const char *name = json_str_at(crd, "metadata", "name"), *group = json_str_at(crd, "spec", "group");
+	const char *scope = json_str_at(crd, "spec", "scope");
+	json_t *names = json_at(crd, "spec", "names"), *versions = json_at(crd, "spec", "versions"), *version;
+	const char *plural = json_str_at(names, "plural"), *kind = json_str_at(names, "kind");
+	const char *storage = NULL;
+	char time[STR_TIME_SIZE], want[600];
+	size_t i;
+
+	if (!str_is_dns_subdomain(str_or(group, "")) || !str_is_dns_label(str_or(plural, "")) || str_empty(kind))
+		return fault_set(f, FAULT_INVALID, "spec: group, names.plural and names.kind are required");
+	if (!str_format(want, sizeof(want), "%s.%s", plural, group) || !str_eq(name, want))
+		return fault_set(f, FAULT_INVALID, "metadata.name: must be spec.names.plural+\".\"+spec.group");
+	if (!str_eq(scope, "Namespaced") && !str_eq(scope, "Cluster"))
+		return fault_set(f, FAULT_INVALID, "spec.scope: want Namespaced or Cluster");
+	for (size_t k = 0; k < NBUILTIN; k++)
+		if (str_eq(builtin[k].group, group))
+			return fault_set(f, FAULT_INVALID, "spec.group: %s is built in", group);
+	json_array_foreach(versions, i, version) {
+		if (!str_is_dns_label(str_or(json_str_at(version, "name"), "")))
+			return fault_set(f, FAULT_INVALID, "spec.versions[%zu].name: want a DNS label", i);
+		if (!json_true_at(version, "storage"))
+			continue;
+		if (storage)
+			return fault_set(f, FAULT_INVALID, "spec.versions: must have exactly one storage version");
+		storage = json_str_at(version, "name");
+	}
+	if (!storage)
+		return fault_set(f, FAULT_INVALID, "spec.versions: must have exactly one storage version");
+
+	/* What its controller says within a second: it is served from the next request on. */
+	str_time(time, wall_ms);
+	json_t *accepted = json_deep_copy(names);
+
+	if (!json_object_get(accepted, "singular")) {
+		char *lower = mem_strdup(kind);
+
+		for (char *c = lower; *c; c++)
+			*c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+		json_object_set_new(accepted, "singular", json_string(lower));
+		json_object_set_new(names, "singular", json_string(lower));
+		free(lower);
+	}
+	if (json_at(crd, "status", "conditions")) {
+		json_object_set_new(json_at(crd, "status"), "acceptedNames", accepted);
+		return 0;
+	}
+	json_object_set_new(crd, "status", json_pack("{s:[o,o], s:o, s:[s]}", "conditions",
+		condition("NamesAccepted", "NoConflicts", time),
+		condition("Established", "InitialNamesAccepted", time), "acceptedNames", accepted,
+		"storedVersions", storage));
+	return 0;
+}

@@ -1,0 +1,192 @@
+#ifndef KUBE_APISERVER_SERVER_H
+#define KUBE_APISERVER_SERVER_H
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/list.h"
+#include "base/selector.h"
+#include "kube/apiserver/apiserver.h"
+
+/*
+ * server: what the files of this folder share.
+ *
+ *	apiserver.c	life, routes, the path of a request
+ *	resource.c	which kinds there are; CustomResourceDefinitions
+ *	object.c	the rules of metadata, spec and status; pure
+ *	write.c		create, update, patch, binding
+ *	remove.c	delete, eviction, and what goes with a namespace or a definition
+ *	read.c		get, list; filter.c: selectors
+ *	watch.c		watch
+ *	jsonpatch.c	RFC 6902; pure
+ *	discovery.c	/api, /apis, /version
+ *	fault.c		errors as Status objects
+ */
+
+#define MAX_BODY ((size_t)3 << 20) /* as in kube-apiserver */
+
+/* --- faults: why a request was refused ---------------------------------------------------------- */
+
+/* In the order of the table in fault.c. */
+enum fault_kind {
+	FAULT_BAD_REQUEST,
+	FAULT_UNAUTHORIZED,
+	FAULT_FORBIDDEN,
+	FAULT_NOT_FOUND,
+	FAULT_METHOD,
+	FAULT_EXISTS,
+	FAULT_CONFLICT,
+	FAULT_EXPIRED,
+	FAULT_MEDIA_TYPE,
+	FAULT_INVALID,
+	FAULT_TOO_MANY,
+	FAULT_INTERNAL,
+	FAULT_TIMEOUT,
+	FAULTS,
+};
+struct fault {
+	enum fault_kind kind;
+	char text[512];
+};
+int fault_set(struct fault *f, enum fault_kind kind, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4), warn_unused_result));
+int fault_code(const struct fault *f);
+
+/* --- resources ---------------------------------------------------------------------------------- */
+
+struct resource {
+	const char *group; /* "" for core */
+	const char *version, *plural, *singular, *kind;
+	const char *short_names;    /* separated by spaces; "" */
+	const char *key;            /* of the store, with its final slash: "pods/" */
+	const char *const *fields;  /* for fieldSelector, beside metadata; NULL-terminated; may be NULL */
+	bool namespaced, has_status, has_generation, custom;
+	bool must_say_rev;          /* an update without resourceVersion is refused */
+	bool renamed_event;         /* events.k8s.io */
+};
+
+struct custom {
+	struct resource r;
+	struct arena *arena;
+	struct list link;
+};
+
+struct apiserver {
+	struct loop_group *group;
+	struct loop *loop;
+	struct store *store;
+	struct apiserver_spec spec;
+	char *version;
+	struct list customs;  /* struct custom */
+	struct list watches;
+};
+
+/* One request while it is being answered; the arena goes with it. */
+struct request {
+	struct apiserver *a;
+	struct httpd_req *q;
+	struct arena *arena;
+	const struct resource *r;
+	const char *ns, *name, *sub; /* NULL: not in the path */
+	bool dry_run;
+	struct fault fault;
+};
+
+const struct resource *resource_find(const struct apiserver *a, const char *group, const char *version,
+				     const char *plural);
+/* From the first (*r NULL) to the last. */
+bool resource_next(const struct apiserver *a, const struct resource **r);
+void resources_load(struct apiserver *a);                /* what the store holds */
+void resources_put(struct apiserver *a, const json_t *crd);
+void resources_del(struct apiserver *a, const char *crd_name);
+void resources_free(struct apiserver *a);
+/* Is it in order, and what would the server add to it?  For create and update of a definition. */
+bool resource_is_crd(const struct resource *r);
+int resource_crd_check(json_t *crd, int64_t wall_ms, struct fault *f) __attribute__((warn_unused_result));
+const char *resource_api_version(const struct resource *r, struct arena *a);
+
+/* "pods/ns/name", "nodes/name"; without name the prefix of all. */
+const char *resource_key(const struct resource *r, struct arena *a, const char *ns, const char *name);
+
+/* --- objects ------------------------------------------------------------------------------------ */
+
+json_t *object_meta(const json_t *obj); /* NULL when there is none */
+/* Name, namespace and kind agree with the path, or are filled in from it. */
+int object_address(const struct request *rq, json_t *obj, struct fault *f) __attribute__((warn_unused_result));
+int object_create(struct request *rq, json_t *obj, struct fault *f) __attribute__((warn_unused_result));
+/* Make of obj, which asks to replace old, what is to be stored. */
+int object_update(const struct request *rq, const json_t *old, json_t *obj, struct fault *f)
+	__attribute__((warn_unused_result));
+bool object_is_going(const json_t *obj);     /* has a deletionTimestamp */
+bool object_may_go(const struct apiserver *a, const struct resource *r, const json_t *obj);
+/* Mark as being deleted; grace_s: for pods. */
+void object_mark_deleted(const struct apiserver *a, const struct resource *r, json_t *obj, int64_t grace_s);
+/* Between the core form, which is stored, and events.k8s.io; in place. */
+void object_event_to_core(json_t *obj);
+void object_event_from_core(json_t *obj);
+
+int jsonpatch_apply(const json_t *patch, json_t **doc, struct fault *f) __attribute__((warn_unused_result));
+
+/* --- filters ------------------------------------------------------------------------------------ */
+
+struct field_term {
+	const char *path; /* "spec.nodeName" */
+	const char *value;
+	bool equal;
+};
+struct filter {
+	struct arena *arena;
+	struct selector labels;
+	struct field_term *fields;
+	size_t nfields;
+	bool partial; /* PartialObjectMetadata was asked for */
+};
+int filter_init(struct filter *f, const struct request *rq, struct fault *fault) __attribute__((warn_unused_result));
+void filter_done(struct filter *f);
+bool filter_is_empty(const struct filter *f);
+bool filter_matches(const struct filter *f, const json_t *obj);
+/* Must each object be parsed, to be chosen or to be shown? */
+bool filter_parses(const struct filter *f, const struct resource *r);
+/* As the client asked for it; j is changed. */
+char *filter_text(const struct filter *f, const struct resource *r, json_t *j);
+
+/* --- requests ----------------------------------------------------------------------------------- */
+
+void reply_fault(struct request *rq);
+void reply_object(struct request *rq, int status, json_t *obj);
+json_t *status_object(const struct request *rq, const struct fault *f);
+bool name_is_true(const char *query_value); /* "true", "1" */
+
+void do_get(struct request *rq);
+void do_list(struct request *rq);
+void do_watch(struct request *rq);
+void do_create(struct request *rq);
+void do_update(struct request *rq);
+void do_patch(struct request *rq);
+void do_delete(struct request *rq);
+void do_delete_all(struct request *rq);
+void do_eviction(struct request *rq);
+void do_binding(struct request *rq);
+void do_discovery(struct request *rq, const char *group, const char *version);
+void do_version(struct request *rq);
+
+void fault_not_found(struct request *rq); /* and replies */
+/* The body, JSON or YAML; NULL with rq->fault set. */
+json_t *request_body(struct request *rq);
+
+/* An answer that waits for the store.  Without one (NULL) a change is only made. */
+struct answer;
+struct answer *answer_new(struct request *rq, int status, char *body /* taken */);
+/* Change one key; obj NULL: delete.  Sets the resourceVersion in obj.  Answers with c, or with a fault. */
+void write_object(struct request *rq, const struct resource *r, const char *key, json_t *obj, int64_t if_rev,
+		  struct answer *c);
+/* The same, answering with the object. */
+void write_and_show(struct request *rq, const char *key, json_t *obj, int64_t if_rev, int status);
+/* Remove an object that may go, then what was waiting for that. */
+void remove_object(struct request *rq, const struct resource *r, const char *key, const json_t *obj,
+		   struct answer *c);
+const char *success_text(struct request *rq, const json_t *obj); /* a Status, in the request's arena */
+
+/* A new reference, or NULL when it is not there. */
+json_t *object_read(struct apiserver *a, const char *key, struct store_entry *entry);
+
+#endif

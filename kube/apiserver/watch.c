@@ -1,0 +1,260 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "kube/apiserver/server.h"
+
+/*
+ * A watch holds the lines that its client has not read yet.  A client that
+ * reads too slowly is cut off; it comes back with the revision that it has seen.
+ */
+#define MAX_BACKLOG ((size_t)32 << 20)
+#define BOOKMARK_MS 60000
+#define TIMEOUT_MIN_MS (INT64_C(30) * 60 * 1000)
+
+struct watch {
+	struct apiserver *a;
+	struct httpd_req *q;
+	struct resource r; /* a copy: a definition may be deleted meanwhile */
+	struct arena *arena;
+	const char *api_version;
+	struct filter filter;
+	struct store_watch *store_watch;
+	struct loop_timer timeout, bookmark;
+	bool ended;
+	struct buf buf;
+	size_t sent;
+	struct list link;
+};
+
+static void watch_done(void *arg)
+{
+	struct watch *w = arg;
+
+	list_remove(&w->link);
+	store_watch_free(w->store_watch);
+	loop_timer_stop(&w->timeout);
+	loop_timer_stop(&w->bookmark);
+	filter_done(&w->filter);
+	buf_done(&w->buf);
+	arena_free(w->arena);
+	free(w);
+}
+
+static int64_t watch_read(char *out, size_t max, uint64_t pos, void *arg)
+{
+	struct watch *w = arg;
+	size_t left = w->buf.len - w->sent;
+
+	(void)pos;
+	if (!left)
+		return w->ended ? -1 : 0;
+	if (left > max)
+		left = max;
+	memcpy(out, w->buf.data + w->sent, left);
+	w->sent += left;
+	if (w->sent == w->buf.len) {
+		w->sent = 0;
+		buf_done(&w->buf); /* most watches are idle most of the time */
+		buf_init(&w->buf, MAX_BACKLOG);
+	}
+	return (int64_t)left;
+}
+
+static void watch_end(struct watch *w)
+{
+	w->ended = true;
+	store_watch_free(w->store_watch);
+	w->store_watch = NULL;
+	loop_timer_stop(&w->timeout);
+	loop_timer_stop(&w->bookmark);
+	httpd_wake(w->q);
+}
+
+static void add_line(struct watch *w, const char *type, const char *object, size_t len)
+{
+	size_t before = w->buf.len;
+
+	buf_printf(&w->buf, "{\"type\":\"%s\",\"object\":", type);
+	buf_put(&w->buf, object, len);
+	buf_puts(&w->buf, "}\n");
+	if (w->buf.over) {
+		/* Nothing of a line that does not fit. */
+		w->buf.over = false;
+		w->buf.len = before;
+		w->buf.data[before] = '\0';
+		watch_end(w);
+	}
+	httpd_wake(w->q);
+}
+
+static void add_object(struct watch *w, const char *type, json_t *obj)
+{
+	char *text = filter_text(&w->filter, &w->r, obj);
+
+	add_line(w, type, text, strlen(text));
+	free(text);
+}
+
+/* The object as it was last, with the revision of the event: what a DELETED event shows. */
+static void add_last(struct watch *w, json_t *obj, uint64_t rev)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)rev);
+	json_object_set_new(object_meta(obj), "resourceVersion", json_string(text));
+	add_object(w, "DELETED", obj);
+}
+
+static void on_event(const struct store_event *ev, void *arg)
+{
+	struct watch *w = arg;
+	const char *type = ev->created ? "ADDED" : "MODIFIED";
+	struct err e;
+
+	if (ev->type == STORE_PUT && !filter_parses(&w->filter, &w->r)) {
+		add_line(w, type, ev->entry.value, ev->entry.value_len);
+		return;
+	}
+
+	OWN_JSON obj = json_parse(ev->entry.value, ev->entry.value_len, &e);
+
+	if (!obj)
+		return;
+	if (ev->type == STORE_DELETE) {
+		if (filter_matches(&w->filter, obj))
+			add_last(w, obj, ev->entry.rev);
+		return;
+	}
+
+	OWN_JSON prev = ev->prev_value && !filter_is_empty(&w->filter) ?
+				json_parse(ev->prev_value, strlen(ev->prev_value), &e) : NULL;
+	bool now = filter_matches(&w->filter, obj);
+	bool before = filter_is_empty(&w->filter) ? !ev->created : prev && filter_matches(&w->filter, prev);
+
+	if (now)
+		add_object(w, before ? "MODIFIED" : "ADDED", obj);
+	else if (before)
+		add_last(w, prev, ev->entry.rev);
+}
+
+static bool on_initial(const struct store_entry *entry, void *arg)
+{
+	struct watch *w = arg;
+	struct err e;
+
+	if (!filter_parses(&w->filter, &w->r)) {
+		add_line(w, "ADDED", entry->value, entry->value_len);
+		return !w->ended;
+	}
+
+	OWN_JSON obj = json_parse(entry->value, entry->value_len, &e);
+
+	if (obj && filter_matches(&w->filter, obj))
+		add_object(w, "ADDED", obj);
+	return !w->ended;
+}
+
+static void on_timeout(void *arg)
+{
+	watch_end(arg);
+}
+
+static void on_bookmark(void *arg)
+{
+	struct watch *w = arg;
+	OWN_JSON obj = json_object();
+	OWN_JSON meta = json_object();
+	char rev[32], *text;
+
+	snprintf(rev, sizeof(rev), "%llu", (unsigned long long)store_watch_seen(w->store_watch));
+	json_object_set_new(meta, "resourceVersion", json_string(rev));
+	json_object_set_new(meta, "creationTimestamp", json_null());
+	json_object_set_new(obj, "kind", json_string(w->filter.partial ? "PartialObjectMetadata" : w->r.kind));
+	json_object_set_new(obj, "apiVersion", json_string(w->filter.partial ? "meta.k8s.io/v1" : w->api_version));
+	json_object_set(obj, "metadata", meta);
+	text = json_text(obj);
+	add_line(w, "BOOKMARK", text, strlen(text));
+	free(text);
+	if (!w->ended)
+		loop_timer_start(&w->bookmark, BOOKMARK_MS);
+}
+
+/* Too old: told inside a stream that begins well, as kube-apiserver does. */
+static void add_expired(struct watch *w, struct request *rq, const char *rev)
+{
+	struct fault f;
+
+	(void)!fault_set(&f, FAULT_EXPIRED, "too old resource version: %s (%llu)", rev,
+			 (unsigned long long)store_oldest(w->a->store));
+
+	OWN_JSON status = status_object(rq, &f);
+	char *text = json_text(status);
+
+	add_line(w, "ERROR", text, strlen(text));
+	free(text);
+	w->ended = true;
+}
+
+static int parse_query(const struct request *rq, int64_t *since, int64_t *timeout_s, struct fault *f)
+{
+	const char *rev = httpd_query(rq->q, "resourceVersion"), *timeout = httpd_query(rq->q, "timeoutSeconds");
+
+	if (httpd_query(rq->q, "sendInitialEvents"))
+		return fault_set(f, FAULT_INVALID, "sendInitialEvents: Forbidden: sendInitialEvents is not served; list, then watch");
+	*since = *timeout_s = 0;
+	if (!str_empty(rev) && !str_to_i64(rev, 0, INT64_MAX, since))
+		return fault_set(f, FAULT_BAD_REQUEST, "resourceVersion: Invalid value: \"%s\"", rev);
+	if (!str_empty(timeout) && !str_to_i64(timeout, 0, INT32_MAX, timeout_s))
+		return fault_set(f, FAULT_BAD_REQUEST, "timeoutSeconds: want a number, got %s", timeout);
+	return 0;
+}
+
+void do_watch(struct request *rq)
+{
+	struct apiserver *a = rq->a;
+	struct filter filter;
+	int64_t since, timeout_s;
+	struct err e;
+
+	if (parse_query(rq, &since, &timeout_s, &rq->fault) < 0 || filter_init(&filter, rq, &rq->fault) < 0) {
+		reply_fault(rq);
+		return;
+	}
+
+	struct watch *w = mem_new(struct watch);
+	struct httpd_reader reader = {.read = watch_read, .done = watch_done, .arg = w, .size = -1};
+	const char *prefix;
+
+	w->a = a;
+	w->q = rq->q;
+	w->r = *rq->r;
+	w->arena = arena_new();
+	w->api_version = resource_api_version(rq->r, w->arena);
+	w->filter = filter;
+	w->r.kind = arena_strdup(w->arena, rq->r->kind);
+	buf_init(&w->buf, MAX_BACKLOG);
+	loop_timer_init(&w->timeout, a->group, on_timeout, w);
+	loop_timer_init(&w->bookmark, a->group, on_bookmark, w);
+	list_push_back(&a->watches, &w->link);
+	httpd_reply_stream(rq->q, 200, "application/json", &reader);
+
+	prefix = resource_key(rq->r, rq->arena, rq->ns, NULL);
+	if (since == 0) {
+		since = (int64_t)store_rev(a->store);
+		store_list(a->store, prefix, NULL, 0, on_initial, w);
+		if (w->ended)
+			return;
+	}
+	w->store_watch = store_watch(a->store, a->group, prefix, (uint64_t)since, on_event, w, &e);
+	if (!w->store_watch) {
+		add_expired(w, rq, httpd_query(rq->q, "resourceVersion"));
+		return;
+	}
+	if (timeout_s == 0)
+		timeout_s = (TIMEOUT_MIN_MS + (int64_t)loop_random_below(a->loop, TIMEOUT_MIN_MS)) / 1000;
+	loop_timer_start(&w->timeout, timeout_s * 1000);
+	if (name_is_true(httpd_query(rq->q, "allowWatchBookmarks")))
+		loop_timer_start(&w->bookmark, BOOKMARK_MS);
+}

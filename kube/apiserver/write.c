@@ -1,0 +1,337 @@
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/yaml.h"
+#include "kube/apiserver/server.h"
+
+/* --- the answer, when the store has made the change durable -------------------------------------- */
+
+struct answer {
+	struct httpd_req *q; /* NULL: the client went away */
+	int status;
+	char *body;
+};
+
+static void on_client_gone(void *arg)
+{
+	((struct answer *)arg)->q = NULL;
+}
+
+static void on_durable(const struct err *e, void *arg)
+{
+	struct answer *c = arg;
+
+	if (c->q) {
+		httpd_on_gone(c->q, NULL, NULL);
+		if (e)
+			httpd_reply_err(c->q, e);
+		else
+			httpd_reply_json(c->q, c->status, c->body);
+	}
+	free(c->body);
+	free(c);
+}
+
+struct answer *answer_new(struct request *rq, int status, char *body)
+{
+	struct answer *c = mem_new(struct answer);
+
+	*c = (struct answer){.q = rq->q, .status = status, .body = body};
+	return c;
+}
+
+void write_object(struct request *rq, const struct resource *r, const char *key, json_t *obj, int64_t if_rev,
+		  struct answer *c)
+{
+	struct apiserver *a = rq->a;
+	char *text = obj ? json_text(obj) : NULL;
+	struct store_change change = {
+		.key = key, .value = text, .value_len = text ? strlen(text) : 0, .if_rev = if_rev,
+	};
+	struct err e;
+
+	if (rq->dry_run) {
+		if (c)
+			on_durable(NULL, c);
+	} else if (store_commit(a->store, &change, 1, NULL, c ? on_durable : NULL, c, &e) < 0) {
+		if (c)
+			on_durable(&e, c);
+	} else {
+		if (c)
+			httpd_on_gone(rq->q, on_client_gone, c);
+		if (resource_is_crd(r) && obj)
+			resources_put(a, obj);
+		else if (resource_is_crd(r))
+			resources_del(a, key + strlen(r->key));
+	}
+	free(text);
+}
+
+/* The store counts one revision for each change, so the next one is known. */
+static void set_rev(struct request *rq, json_t *obj)
+{
+	char rev[24];
+
+	snprintf(rev, sizeof(rev), "%llu", (unsigned long long)store_rev(rq->a->store) + 1);
+	json_object_set_new(object_meta(obj), "resourceVersion", json_string(rev));
+}
+
+void write_and_show(struct request *rq, const char *key, json_t *obj, int64_t if_rev, int status)
+{
+	OWN_JSON shown = NULL;
+
+	set_rev(rq, obj);
+	if (rq->r->renamed_event) {
+		shown = json_deep_copy(obj);
+		object_event_from_core(shown);
+	}
+	write_object(rq, rq->r, key, obj, if_rev, answer_new(rq, status, json_text(shown ? shown : obj)));
+}
+
+static void show(struct request *rq, int status, json_t *obj)
+{
+	if (rq->r->renamed_event)
+		object_event_from_core(obj);
+	reply_object(rq, status, obj);
+}
+
+/* --- bodies -------------------------------------------------------------------------------------- */
+
+static bool has_type(const struct request *rq, const char *type)
+{
+	const char *given = httpd_header(rq->q, "Content-Type");
+
+	return given && str_starts(given, type) && strchr("; \t", given[strlen(type)]);
+}
+
+json_t *request_body(struct request *rq)
+{
+	size_t len;
+	const char *body = httpd_body(rq->q, &len);
+	struct err e;
+	json_t *j;
+
+	if (has_type(rq, "application/vnd.kubernetes.protobuf")) {
+		(void)!fault_set(&rq->fault, FAULT_MEDIA_TYPE, "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml");
+		return NULL;
+	}
+	j = has_type(rq, "application/yaml") ? yaml_parse(body, len, &e) : json_parse(body, len, &e);
+	if (!j)
+		(void)!fault_set(&rq->fault, FAULT_BAD_REQUEST, "the body is not to be read: %s", e.text);
+	return j;
+}
+
+/* --- create -------------------------------------------------------------------------------------- */
+
+static int check_room(struct request *rq, struct fault *f)
+{
+	struct store_entry entry;
+
+	if (rq->r->namespaced) {
+		OWN_JSON ns = object_read(rq->a, arena_printf(rq->arena, "namespaces/%s", str_or(rq->ns, "")), &entry);
+
+		if (!rq->ns)
+			return fault_set(f, FAULT_BAD_REQUEST, "a namespace is required");
+		if (!ns)
+			return fault_set(f, FAULT_NOT_FOUND, "namespaces \"%s\" not found", rq->ns);
+		if (object_is_going(ns))
+			return fault_set(f, FAULT_FORBIDDEN, "unable to create new content in namespace %s because it is being terminated",
+					 rq->ns);
+	}
+	if (rq->r->custom) {
+		OWN_JSON crd = object_read(rq->a, arena_printf(rq->arena, "customresourcedefinitions.apiextensions.k8s.io/%s.%s",
+							       rq->r->plural, rq->r->group), &entry);
+
+		if (object_is_going(crd))
+			return fault_set(f, FAULT_METHOD, "create not allowed while custom resource definition is terminating");
+	}
+	return 0;
+}
+
+void do_create(struct request *rq)
+{
+	OWN_JSON obj = request_body(rq);
+	struct store_entry entry;
+	const char *key;
+
+	if (!obj || check_room(rq, &rq->fault) < 0 || object_address(rq, obj, &rq->fault) < 0 ||
+	    object_create(rq, obj, &rq->fault) < 0) {
+		reply_fault(rq);
+		return;
+	}
+	if (rq->r->renamed_event)
+		object_event_to_core(obj);
+	rq->name = json_str_at(obj, "metadata", "name");
+	key = resource_key(rq->r, rq->arena, rq->ns, rq->name);
+	if (store_get(rq->a->store, key, &entry)) {
+		(void)!fault_set(&rq->fault, FAULT_EXISTS, "%s%s%s \"%s\" already exists", rq->r->plural,
+				 *rq->r->group ? "." : "", rq->r->group, rq->name);
+		reply_fault(rq);
+		return;
+	}
+	write_and_show(rq, key, obj, 0, 201);
+}
+
+/* --- update and patch ----------------------------------------------------------------------------- */
+
+/* obj: what the request makes of old, not checked yet. */
+static void replace(struct request *rq, const char *key, const struct store_entry *entry, const json_t *old,
+		    json_t *obj)
+{
+	int64_t rev = (int64_t)entry->rev;
+
+	if (object_address(rq, obj, &rq->fault) < 0) {
+		reply_fault(rq);
+		return;
+	}
+	if (rq->r->renamed_event)
+		object_event_to_core(obj);
+	if (object_update(rq, old, obj, &rq->fault) < 0) {
+		reply_fault(rq);
+		return;
+	}
+	if (object_is_going(obj) && object_may_go(rq->a, rq->r, obj)) {
+		set_rev(rq, obj);
+		remove_object(rq, rq->r, key, obj, answer_new(rq, 200, json_text(obj)));
+	} else if (json_equal(old, obj)) {
+		show(rq, 200, obj); /* nothing changed: no new revision */
+	} else {
+		write_and_show(rq, key, obj, rev, 200);
+	}
+}
+
+void do_update(struct request *rq)
+{
+	const char *key = resource_key(rq->r, rq->arena, rq->ns, rq->name);
+	struct store_entry entry;
+	OWN_JSON obj = request_body(rq);
+	OWN_JSON old = object_read(rq->a, key, &entry);
+
+	if (!obj)
+		reply_fault(rq);
+	else if (!old)
+		fault_not_found(rq);
+	else
+		replace(rq, key, &entry, old, obj);
+}
+
+/* The patched object, or NULL with the fault set. */
+static json_t *patched(struct request *rq, const json_t *old, const json_t *patch)
+{
+	OWN_JSON base = json_deep_copy(old);
+
+	if (rq->r->renamed_event)
+		object_event_from_core(base);
+	if (has_type(rq, "application/json-patch+json"))
+		return jsonpatch_apply(patch, &base, &rq->fault) < 0 ? NULL : give(base);
+	if (json_is_object(patch))
+		return json_merge_apply(base, patch);
+	(void)!fault_set(&rq->fault, FAULT_BAD_REQUEST, "the patch is not an object");
+	return NULL;
+}
+
+/* A patch that says no revision means the present one. */
+static void fill_rev(const json_t *old, json_t *obj)
+{
+	json_t *meta = object_meta(obj);
+
+	if (meta && str_empty(json_str_at(meta, "resourceVersion")))
+		json_object_set(meta, "resourceVersion", json_at(old, "metadata", "resourceVersion"));
+}
+
+void do_patch(struct request *rq)
+{
+	const char *key = resource_key(rq->r, rq->arena, rq->ns, rq->name);
+	struct store_entry entry;
+
+	if (!has_type(rq, "application/json-patch+json") && !has_type(rq, "application/merge-patch+json") &&
+	    !(has_type(rq, "application/strategic-merge-patch+json") && !rq->r->custom)) {
+		(void)!fault_set(&rq->fault, FAULT_MEDIA_TYPE, "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json%s",
+				 rq->r->custom ? "" : ", application/strategic-merge-patch+json");
+		reply_fault(rq);
+		return;
+	}
+
+	OWN_JSON patch = request_body(rq);
+	OWN_JSON old = object_read(rq->a, key, &entry);
+
+	if (!patch) {
+		reply_fault(rq);
+		return;
+	}
+	if (!old) {
+		fault_not_found(rq);
+		return;
+	}
+
+	OWN_JSON obj = patched(rq, old, patch);
+
+	if (!obj) {
+		reply_fault(rq);
+		return;
+	}
+	fill_rev(old, obj);
+	replace(rq, key, &entry, old, obj);
+}
+
+/* --- binding --------------------------------------------------------------------------------------- */
+
+static void add_scheduled(struct request *rq, json_t *pod)
+{
+	char now[STR_TIME_SIZE];
+	json_t *status, *conditions, *v;
+	size_t i;
+
+	if (!json_is_object(json_object_get(pod, "status")))
+		json_object_set_new(pod, "status", json_object());
+	status = json_object_get(pod, "status");
+	if (!json_is_array(json_object_get(status, "conditions")))
+		json_object_set_new(status, "conditions", json_array());
+	conditions = json_object_get(status, "conditions");
+	json_array_foreach(conditions, i, v) {
+		if (str_eq(json_str_at(v, "type"), "PodScheduled")) {
+			json_array_remove(conditions, i);
+			break;
+		}
+	}
+	json_array_append_new(conditions, json_pack("{s:s, s:s, s:n, s:s}", "type", "PodScheduled", "status", "True",
+						    "lastProbeTime", "lastTransitionTime",
+						    str_time(now, loop_wall(rq->a->loop))));
+}
+
+void do_binding(struct request *rq)
+{
+	const char *key = resource_key(rq->r, rq->arena, rq->ns, rq->name), *node;
+	struct store_entry entry;
+	OWN_JSON binding = request_body(rq);
+	OWN_JSON pod = object_read(rq->a, key, &entry);
+
+	if (!binding) {
+		reply_fault(rq);
+		return;
+	}
+	if (!pod) {
+		fault_not_found(rq);
+		return;
+	}
+	node = json_str_at(binding, "target", "name");
+	if (str_empty(node) || !json_is_object(json_object_get(pod, "spec"))) {
+		(void)!fault_set(&rq->fault, FAULT_INVALID, "target.name: Required value");
+		reply_fault(rq);
+		return;
+	}
+	if (object_is_going(pod) || !str_empty(json_str_at(pod, "spec", "nodeName"))) {
+		(void)!fault_set(&rq->fault, FAULT_CONFLICT, "Operation cannot be fulfilled on pods/binding \"%s\": pod %s is %s",
+				 rq->name, rq->name, object_is_going(pod) ? "being deleted" : "already assigned to a node");
+		reply_fault(rq);
+		return;
+	}
+	json_object_set_new(json_object_get(pod, "spec"), "nodeName", json_string(node));
+	add_scheduled(rq, pod);
+	set_rev(rq, pod);
+	write_object(rq, rq->r, key, pod, (int64_t)entry.rev,
+		     answer_new(rq, 201, mem_strdup(success_text(rq, pod))));
+}
