@@ -46,7 +46,7 @@ struct httpd_mhd {
 	struct loop_timer timer;
 	struct loop_defer kick; /* MHD acts on a resumed connection only when it is run */
 	struct list exchanges;
-	unsigned port;
+	unsigned port, connections;
 	bool client_ca, running, started;
 	char log[160]; /* the last complaint while starting */
 };
@@ -334,10 +334,15 @@ static void on_connection(void *arg, struct MHD_Connection *c, void **context,
 static void run(struct httpd_mhd *m)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
+	unsigned before = m->connections;
 
 	m->running = true;
 	MHD_run(m->daemon);
+	m->connections = MHD_get_daemon_info(m->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
 	m->running = false;
+	/* At its limit MHD listens no more, and begins again only at the start of a run. */
+	if (m->connections < before)
+		loop_defer(&m->kick);
 	if (MHD_get_timeout(m->daemon, &ms) == MHD_YES)
 		loop_timer_start(&m->timer, ms > INT32_MAX ? INT32_MAX : (int64_t)ms);
 	else
