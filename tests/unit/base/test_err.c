@@ -73,6 +73,35 @@ static void a_long_text_is_cut_between_characters(void **state)
 	assert_int_equal(strlen(e.text), 255); /* 254 and ":" */
 }
 
+/* Each length of character, at each place relative to the end of the buffer. */
+static void a_cut_never_leaves_part_of_a_character(void **state)
+{
+	static const char *const characters[] = {"x", "\xc3\xa9", "\xe2\x82\xac", "\xe0\xa0\x80",
+						 "\xf0\x9f\x98\x80"};
+	struct err e;
+
+	(void)state;
+	for (size_t c = 0; c < sizeof(characters) / sizeof(characters[0]); c++) {
+		size_t n = strlen(characters[c]);
+
+		for (size_t before = 245; before <= 258; before++) {
+			char text[300] = "", head[300] = "";
+			size_t want = before + n <= 255 ? before + n : before < 255 ? before : 255;
+
+			memset(head, 'a', before);
+			snprintf(text, sizeof(text), "%.290s%s", head, characters[c]);
+			assert_int_equal(err_set(&e, ERR_INVALID, 0, "%s", text), -1);
+			assert_int_equal(strlen(e.text), want);
+			assert_memory_equal(e.text, text, want);
+
+			/* The same through a clause of one letter and ": ". */
+			assert_int_equal(err_set(&e, ERR_INVALID, 0, "%s", text + 3), -1);
+			assert_int_equal(err_wrap(&e, "a"), -1);
+			assert_int_equal(strlen(e.text), want);
+		}
+	}
+}
+
 static void errno_chooses_the_kind(void **state)
 {
 	static const struct {
@@ -163,6 +192,7 @@ int main(void)
 		cmocka_unit_test(a_text_may_quote_itself),
 		cmocka_unit_test(foreign_bytes_cannot_move_the_cursor),
 		cmocka_unit_test(a_long_text_is_cut_between_characters),
+		cmocka_unit_test(a_cut_never_leaves_part_of_a_character),
 		cmocka_unit_test(errno_chooses_the_kind),
 		cmocka_unit_test(an_http_status_chooses_the_kind),
 		cmocka_unit_test(only_what_time_may_cure_is_tried_again),

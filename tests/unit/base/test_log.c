@@ -128,6 +128,43 @@ static void foreign_bytes_cannot_forge_a_line(void **state)
 	}
 }
 
+static bool is_hidden(unsigned c)
+{
+	static const unsigned ranges[][2] = {{1, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},
+					     {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
+					     {0xfeff, 0xfeff}};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (c >= ranges[i][0] && c <= ranges[i][1])
+			return true;
+	return c == '"' || c == '\\';
+}
+
+/* Controls, line separators and what turns text around are escaped; nothing else is. */
+static void every_character_is_shown_or_escaped(void **state)
+{
+	char value[4] = "", want[16];
+
+	(void)state;
+	log_config(LOG_INFO, LOG_JSON);
+	for (unsigned c = 1; c < 0x10000; c++) {
+		if (c >= 0xd800 && c <= 0xdfff)
+			continue;
+		if (c < 0x80)
+			snprintf(value, sizeof(value), "%c", c);
+		else if (c < 0x800)
+			snprintf(value, sizeof(value), "%c%c", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
+		else
+			snprintf(value, sizeof(value), "%c%c%c", 0xe0 | c >> 12,
+				 0x80 | (c >> 6 & 0x3f), 0x80 | (c & 0x3f));
+		snprintf(want, sizeof(want), "\"v\":\"%s\"}", value);
+		buf_clear(&lines);
+		log_info("m", LOG_S("v", value));
+		if ((strstr(lines.data, want) == NULL) != is_hidden(c))
+			fail_msg("U+%04X: %s", c, lines.data);
+	}
+}
+
 static void json_stays_json_whatever_the_bytes(void **state)
 {
 	unsigned seed = 3;
@@ -185,6 +222,14 @@ static void a_long_value_is_cut_and_a_long_line_says_so(void **state)
 	log_info("m", LOG_S("a", huge), LOG_S("b", huge), LOG_S("c", huge), LOG_S("d", huge));
 	assert_string_equal(lines.data + lines.len - 16, " truncated=true\n");
 
+	/* A value of exactly the limit is whole. */
+	memset(huge, 'x', 4096);
+	huge[4096] = '\0';
+	buf_clear(&lines);
+	log_info("m", LOG_S("a", huge));
+	assert_null(strstr(lines.data, "..."));
+	assert_int_equal(lines.len, strlen(STAMP "level=info msg=m a=\n") + 4096);
+
 	/* What grows on escaping fills the line no further than its end. */
 	memset(huge, 1, sizeof(huge) - 1);
 	buf_clear(&lines);
@@ -201,6 +246,18 @@ static void errno_is_left_alone(void **state)
 	log_redirect(keep, &lines);
 	log_info("x");
 	assert_int_equal(errno, EXDEV);
+}
+
+static void a_closed_standard_error_stops_nobody(void **state)
+{
+	int saved = dup(STDERR_FILENO);
+
+	(void)state;
+	log_redirect(NULL, NULL);
+	close(STDERR_FILENO);
+	log_info("x");
+	assert_int_equal(dup2(saved, STDERR_FILENO), STDERR_FILENO);
+	close(saved);
 }
 
 static void *shout(void *arg)
@@ -253,10 +310,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_error_shows_text_kind_and_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_below_the_level_is_not_written, setup, teardown),
 		cmocka_unit_test_setup_teardown(foreign_bytes_cannot_forge_a_line, setup, teardown),
+		cmocka_unit_test_setup_teardown(every_character_is_shown_or_escaped, setup, teardown),
 		cmocka_unit_test_setup_teardown(json_stays_json_whatever_the_bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_long_value_is_cut_and_a_long_line_says_so, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(errno_is_left_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_closed_standard_error_stops_nobody, setup, teardown),
 		cmocka_unit_test_setup_teardown(lines_of_threads_never_mix, setup, teardown),
 	};
 
