@@ -110,7 +110,7 @@ struct redfish {
 	unsigned reset_types;/* bits of enum rf_reset; 0: unknown */
 	bool reset_asked;
 	char *slot;
-	bool no_slot;
+	int64_t no_slot_until; /* looked for in vain; not again before */
 	char *managers[4];
 	unsigned quirks;
 

@@ -18,6 +18,7 @@
  */
 #define MAX_LOOKS 40 /* requests of one search */
 #define MAX_TODO 64
+#define NO_SLOT_MS 600000 /* a search in vain is not repeated for so long */
 
 enum node { COLLECTION, MANAGERS, MANAGER, SLOT };
 
@@ -94,7 +95,6 @@ static void no_slot(struct redfish *r)
 {
 	struct err e;
 
-	r->no_slot = true;
 	(void)!err_set(&e, ERR_UNSUPPORTED, 0, "the BMC has no virtual media slot for a CD");
 	rf_fail(r, &e);
 }
@@ -193,6 +193,7 @@ static void scan_next(struct redfish *r)
 	} else if (s->second_best) {
 		found(r, give(s->second_best), NULL);
 	} else {
+		r->no_slot_until = loop_now(loop_of(r->group)) + NO_SLOT_MS;
 		no_slot(r);
 	}
 }
@@ -226,7 +227,7 @@ static void on_system(struct redfish *r, const struct rf_reply *p)
 /* next(r, slot) with the slot read fresh. */
 static void with_slot(struct redfish *r, rf_step *next)
 {
-	if (r->no_slot) {
+	if (loop_now(loop_of(r->group)) < r->no_slot_until) {
 		no_slot(r);
 		return;
 	}

@@ -2,9 +2,9 @@
 
 #include <fnmatch.h>
 
-#define QUIRK(id_, vendor_, product_, version_, firmware_, member_, set_, clear_, why_)          \
+#define QUIRK(id_, vendor_, product_, version_, bios_, member_, set_, clear_, why_)          \
 	{.id = (id_), .vendor = (vendor_), .product = (product_), .redfish_version = (version_), \
-	 .firmware = (firmware_), .member = (member_), .set = (set_), .clear = (clear_), .why = (why_)},
+	 .bios = (bios_), .member = (member_), .set = (set_), .clear = (clear_), .why = (why_)},
 const struct quirk_row quirk_rows[] = {
 #include "redfish/quirks.def"
 };
@@ -24,7 +24,7 @@ unsigned quirks_of(const struct quirk_facts *f)
 		const struct quirk_row *q = &quirk_rows[i];
 
 		if (!fits(q->vendor, f->vendor) || !fits(q->product, f->product) ||
-		    !fits(q->redfish_version, f->redfish_version) || !fits(q->firmware, f->firmware))
+		    !fits(q->redfish_version, f->redfish_version) || !fits(q->bios, f->bios))
 			continue;
 		if (q->member && !(f->has && f->has(q->member, f->arg)))
 			continue;

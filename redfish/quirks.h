@@ -24,7 +24,7 @@ struct quirk_facts {
 	const char *vendor;          /* root Vendor, else the System's Manufacturer */
 	const char *product;         /* the System's Model, else root Product */
 	const char *redfish_version;
-	const char *firmware;        /* the Manager's FirmwareVersion, where it was read */
+	const char *bios;            /* the System's BiosVersion */
 	bool (*has)(const char *member, const void *arg); /* is there such a member in the root's Oem? */
 	const void *arg;
 };
@@ -33,7 +33,7 @@ unsigned quirks_of(const struct quirk_facts *f);
 
 struct quirk_row {
 	const char *id; /* as in docs: Q26 */
-	const char *vendor, *product, *redfish_version, *firmware; /* globs, any case; NULL: any */
+	const char *vendor, *product, *redfish_version, *bios; /* globs, any case; NULL: any */
 	const char *member; /* NULL: any */
 	unsigned set, clear;
 	const char *why;

@@ -40,7 +40,8 @@ void rf_forget(struct redfish *r)
 	json_decref(r->root);
 	r->root = NULL;
 	r->reset_types = r->quirks = 0;
-	r->reset_asked = r->no_slot = false;
+	r->reset_asked = false;
+	r->no_slot_until = INT64_MIN;
 	forget_candidates(r);
 }
 
@@ -72,6 +73,7 @@ struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct r
 	r->origin = origin;
 	list_init(&r->queue);
 	r->group = g;
+	r->no_slot_until = INT64_MIN;
 	r->call_ms = s->call_ms ? s->call_ms : CALL_MS;
 	r->may_act = s->may_act;
 	r->user = mem_strdup(s->user);
@@ -166,8 +168,8 @@ void rf_fail(struct redfish *r, const struct err *e)
 {
 	struct err copy = *e;
 
-	/* A resource that was there before is not: the BMC was changed or updated, so look again next time. */
-	if (copy.kind == ERR_NOT_FOUND)
+	/* Gone, or nonsense where a resource was: the BMC was changed or updated, so look again next time. */
+	if (copy.kind == ERR_NOT_FOUND || copy.kind == ERR_PROTOCOL)
 		rf_forget(r);
 	finish(r->op, NULL, &copy);
 }

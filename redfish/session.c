@@ -93,6 +93,7 @@ void rf_learn_system(struct redfish *r, const struct rf_reply *p)
 		.vendor = str_or(json_str_at(r->root, "Vendor"), json_str_at(p->json, "Manufacturer")),
 		.product = str_or(json_str_at(p->json, "Model"), json_str_at(r->root, "Product")),
 		.redfish_version = json_str_at(r->root, "RedfishVersion"),
+		.bios = json_str_at(p->json, "BiosVersion"),
 		.has = oem_has,
 		.arg = json_at(r->root, "Oem"),
 	};
@@ -195,10 +196,8 @@ static void find_system(struct redfish *r)
 		r->ready(r, NULL);
 	else if (r->system_fixed)
 		rf_get(r, mem_strdup(r->system_fixed), on_fixed);
-	else if (r->systems_path)
-		rf_get(r, mem_strdup(r->systems_path), on_systems);
 	else
-		fail(r, ERR_PROTOCOL, "the service root names no Systems");
+		rf_get(r, mem_strdup(r->systems_path), on_systems);
 }
 
 /* --- sessions ----------------------------------------------------------------------------------- */
@@ -251,10 +250,11 @@ static void delete_old(struct redfish *r)
 					.login = RF_SESSION, .next = on_deleted});
 }
 
-static void fall_back(struct redfish *r)
+/* Only for a BMC whose root names no sessions at all: one that has them and fails is not talked to with less. */
+static void use_basic(struct redfish *r)
 {
 	if (r->session_worked) {
-		fail(r, ERR_PROTOCOL, "the BMC had sessions and has none now: not falling back to Basic");
+		fail(r, ERR_PROTOCOL, "the BMC had sessions and names none now: not falling back to Basic");
 		return;
 	}
 	r->basic = true;
@@ -268,7 +268,7 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 	char *path;
 
 	if (p->status == 404 || p->status == 405 || p->status == 501) {
-		fall_back(r);
+		fail(r, ERR_PROTOCOL, "the BMC names a session service that is not there");
 		return;
 	}
 	if (p->status == 400 || p->status == 401 || p->status == 403) {
@@ -352,11 +352,8 @@ static void on_service(struct redfish *r, const struct rf_reply *p)
 {
 	struct err e;
 
-	if (p->status == 404 || p->status == 405 || p->status == 501) {
-		fall_back(r);
-		return;
-	}
-	if (p->status == 0 || p->status >= 500) {
+	/* 401 is common, although the address is needed for the login. */
+	if (p->err.kind != ERR_NONE && p->status != 401 && p->status != 403) {
 		rf_fail(r, &p->err);
 		return;
 	}
@@ -379,7 +376,7 @@ static void log_in(struct redfish *r)
 		rf_send(r, &(struct rf_request){.path = mem_strdup(r->service_path), .own_login = true,
 						.login = RF_NOBODY, .next = on_service});
 	} else {
-		fall_back(r);
+		use_basic(r);
 	}
 }
 
@@ -433,7 +430,10 @@ static void on_root(struct redfish *r, const struct rf_reply *p)
 		return;
 	}
 	learn_root(r, p->json);
-	log_in(r);
+	if (r->systems_path)
+		log_in(r);
+	else
+		fail(r, ERR_PROTOCOL, "the service root names no Systems");
 }
 
 void rf_ready(struct redfish *r, rf_step *then)

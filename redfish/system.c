@@ -181,6 +181,7 @@ static void reset(struct redfish *r)
 	struct err e;
 
 	if (!type || !r->reset_target) {
+		rf_forget(r); /* it may learn to */
 		(void)!err_set(&e, ERR_UNSUPPORTED, 0, "this System cannot be switched %s",
 			      r->op->on ? "on" : "off");
 		rf_fail(r, &e);

@@ -412,6 +412,8 @@ static void serve_capture(struct fake_bmc *b, struct httpd_req *q, const char *p
 
 static void note(struct fake_bmc *b, struct httpd_req *q, const char *path, const char *body)
 {
+	if (str_eq(httpd_method(q), "PATCH"))
+		str_copy(b->if_match, sizeof(b->if_match), str_or(httpd_header(q, "If-Match"), ""));
 	assert(b->njournal < sizeof(b->journal) / sizeof(*b->journal));
 	b->journal[b->njournal++] = mem_printf("%s %s %s", httpd_method(q), path, body);
 }
@@ -466,7 +468,9 @@ static void on_request(struct httpd_req *q, void *arg)
 	OWN_JSON body = len ? json_loads(text, 0, NULL) : NULL;
 
 	note(b, q, path, str_eq(path, sessions) ? "" : text);
-	if (str_eq(path, "/redfish/v1") && !b->closed_root) {
+	if (b->tamper && b->tamper(q, b->requests++, b->tamper_arg)) {
+		return;
+	} else if (str_eq(path, "/redfish/v1") && !b->closed_root) {
 		if (b->capture)
 			serve_capture(b, q, path);
 		else

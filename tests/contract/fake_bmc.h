@@ -46,6 +46,10 @@ struct fake_bmc {
 	bool next_loop;       /* the media collection's nextLink is itself */
 	bool unavailable;     /* 503 to everything behind the login */
 	bool garbage;         /* the System is not JSON */
+	/* Asked first for each request, counted from 0; true: it has answered, or never will. */
+	bool (*tamper)(struct httpd_req *q, unsigned n, void *arg);
+	void *tamper_arg;
+	unsigned requests;
 	/* accounts */
 	const char *user, *password;
 	unsigned lock_after;  /* wrong passwords until locked; 0: never */
@@ -69,6 +73,7 @@ struct fake_bmc {
 	bool power_target;
 	char *journal[512];   /* "METHOD path body" */
 	unsigned njournal;
+	char if_match[64];    /* of the newest PATCH; "": none */
 };
 
 void fake_bmc_init(struct fake_bmc *b, struct loop_group *g);

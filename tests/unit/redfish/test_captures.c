@@ -1,0 +1,280 @@
+#include "tests/unit/testing.h"
+
+#include <dirent.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/http_mem.h"
+#include "base/loop_sim.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "redfish/redfish.h"
+#include "tests/contract/fake_bmc.h"
+
+/*
+ * Crawls of real BMCs (trees of index.json, packed), served read-only: the client
+ * must find its way in each and write what that BMC wants.  They are no part of
+ * this repository; whatever lies in the folder is replayed, and what is known of it checked.
+ */
+#define CAPTURES "../shared/captures"
+#define ORIGIN "https://10.0.8.17"
+#define MEDIA "http://10.0.8.2:8080/media/5f1c.iso"
+
+struct expected {
+	const char *name;
+	const char *uuid;
+	const char *off;          /* the request that switches off, and so on; journal lines */
+	const char *cd, *cd_tag;
+	const char *clear;
+	const char *insert;       /* NULL: there is no slot */
+};
+
+static const struct expected expected[] = {
+	{
+		.name = "dell-h100",
+		.uuid = "4c4c4544-0035-3410-8050-c6c04f314733",
+		.off = "POST /redfish/v1/Systems/System.Embedded.1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
+		.cd = "PATCH /redfish/v1/Systems/System.Embedded.1 {\"Boot\":{\"BootSourceOverrideTarget\":\"Cd\","
+		      "\"BootSourceOverrideEnabled\":\"Once\"}}",
+		.cd_tag = "",
+		.clear = "PATCH /redfish/v1/Systems/System.Embedded.1 {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
+			 "\"BootSourceOverrideTarget\":\"None\"}}",
+		.insert = "POST /redfish/v1/Systems/System.Embedded.1/VirtualMedia/1/Actions/VirtualMedia.InsertMedia "
+			  "{\"Image\":\"" MEDIA "\",\"Inserted\":true,\"WriteProtected\":true}",
+	},
+	{
+		.name = "dgx-h100",
+		.uuid = "b11dd4f2-bfde-1000-02bc-5cff35fbe6e9",
+		.off = "POST /redfish/v1/Systems/DGX/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
+		.cd = "PATCH /redfish/v1/Systems/DGX/SD {\"Boot\":{\"BootSourceOverrideTarget\":\"Cd\","
+		      "\"BootSourceOverrideEnabled\":\"Once\",\"BootSourceOverrideMode\":\"UEFI\"}}",
+		.cd_tag = "\"1720574208\"",
+		.clear = "PATCH /redfish/v1/Systems/DGX/SD {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
+			 "\"BootSourceOverrideTarget\":\"None\"}}",
+	},
+	{
+		.name = "hpe-dl385",
+		.uuid = "34383350-3131-584d-5133-303230393953",
+		.off = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
+		.cd = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideTarget\":\"Cd\","
+		      "\"BootSourceOverrideEnabled\":\"Once\"}}",
+		.clear = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
+			 "\"BootSourceOverrideTarget\":\"Pxe\"}}",
+		.insert = "POST /redfish/v1/Managers/1/VirtualMedia/2/Actions/VirtualMedia.InsertMedia "
+			  "{\"Image\":\"" MEDIA "\",\"Inserted\":true,\"WriteProtected\":true}",
+	},
+	{
+		.name = "lenovo-sr670",
+		.uuid = "6173ecec-6ef5-11ee-834a-0a8fc3a58a71",
+		.off = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
+		.cd = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideTarget\":\"Cd\","
+		      "\"BootSourceOverrideEnabled\":\"Once\"}}",
+		.cd_tag = "\"387fcecc167782f0b7edb1\"",
+		.clear = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
+			 "\"BootSourceOverrideTarget\":\"None\"}}",
+		.insert = "PATCH /redfish/v1/Systems/1/VirtualMedia/EXT1 "
+			  "{\"Image\":\"" MEDIA "\",\"Inserted\":true,\"WriteProtected\":true}",
+	},
+	{
+		.name = "supermicro",
+		.uuid = "00000000-0000-0000-0000-7cc25550a8ff",
+		.off = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
+		.cd = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideTarget\":\"UsbCd\","
+		      "\"BootSourceOverrideEnabled\":\"Once\",\"BootSourceOverrideMode\":\"UEFI\"}}",
+		.cd_tag = "\"a0a7128477b3552049bdbf0d3286de78\"",
+		.clear = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
+			 "\"BootSourceOverrideTarget\":\"None\"}}",
+		.insert = "POST /redfish/v1/Managers/1/VirtualMedia/VirtualMedia1/Actions/VirtualMedia.InsertMedia "
+			  "{\"Image\":\"" MEDIA "\"}",
+	},
+};
+
+struct replay {
+	struct loop *loop;
+	unsigned answers;
+	struct err err;
+	enum redfish_power power;
+	char uuid[64], target[64];
+	bool inserted;
+};
+
+static void answered(struct replay *p, const struct err *e)
+{
+	p->answers++;
+	err_clear(&p->err);
+	if (e)
+		p->err = *e;
+}
+
+static void on_plain(const struct err *e, void *arg)
+{
+	answered(arg, e);
+}
+
+static void on_system(const struct redfish_system *s, const struct err *e, void *arg)
+{
+	struct replay *p = arg;
+
+	answered(p, e);
+	if (s) {
+		p->power = s->power;
+		str_copy(p->uuid, sizeof(p->uuid), str_or(s->system_uuid, ""));
+		str_copy(p->target, sizeof(p->target), str_or(s->boot_target, ""));
+	}
+}
+
+static void on_media(const struct redfish_media *m, const struct err *e, void *arg)
+{
+	struct replay *p = arg;
+
+	answered(p, e);
+	p->inserted = m && m->inserted;
+}
+
+static bool is_answered(void *arg)
+{
+	return ((struct replay *)arg)->answers > 0;
+}
+
+static enum err_kind wait_answer(struct replay *p)
+{
+	loop_sim_run_cond(p->loop, is_answered, p, loop_now(p->loop) + 60000);
+	assert_int_equal(p->answers, 1);
+	p->answers = 0;
+	return p->err.kind;
+}
+
+static const struct expected *expected_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++)
+		if (str_eq(expected[i].name, name))
+			return &expected[i];
+	return NULL;
+}
+
+static void check(struct replay *p, struct redfish *r, const struct fake_bmc *bmc, const struct expected *x)
+{
+	redfish_read_system(r, on_system, p);
+	assert_int_equal(wait_answer(p), ERR_NONE);
+	assert_int_equal(p->power, REDFISH_POWER_ON);
+	assert_true(p->uuid[0]);
+	if (x)
+		assert_string_equal(p->uuid, x->uuid);
+	assert_string_equal(p->target, "None");
+	redfish_power(r, false, on_plain, p);
+	assert_int_equal(wait_answer(p), ERR_NONE);
+	if (x)
+		assert_string_equal(fake_bmc_last(bmc, "POST"), x->off);
+	redfish_boot(r, REDFISH_BOOT_CD, NULL, on_plain, p);
+	assert_int_equal(wait_answer(p), ERR_NONE);
+	if (x)
+		assert_string_equal(fake_bmc_last(bmc, "PATCH"), x->cd);
+	if (x && x->cd_tag)
+		assert_string_equal(bmc->if_match, x->cd_tag);
+	redfish_boot(r, REDFISH_BOOT_NONE, NULL, on_plain, p);
+	assert_int_equal(wait_answer(p), ERR_NONE);
+	if (x)
+		assert_string_equal(fake_bmc_last(bmc, "PATCH"), x->clear);
+	redfish_insert(r, MEDIA, on_plain, p);
+	if (x && !x->insert) {
+		assert_int_equal(wait_answer(p), ERR_UNSUPPORTED);
+		return;
+	}
+	assert_int_equal(wait_answer(p), ERR_NONE);
+	if (x)
+		assert_string_equal(bmc->journal[bmc->njournal - 1], x->insert);
+	redfish_read_media(r, on_media, p);
+	assert_int_equal(wait_answer(p), ERR_NONE);
+	assert_false(p->inserted); /* nothing was, when it was captured */
+}
+
+static void replay(const char *folder, const struct expected *x)
+{
+	struct replay p = {.loop = loop_sim_new(3, 1764000000000)};
+	struct loop_group *g = loop_group_new(p.loop, "client");
+	struct http_mem_net *net = http_mem_net_new(p.loop);
+	struct http *h = http_new(g, http_mem_transport(net, g, "10.0.0.1", NULL, NULL), 8);
+	struct secret *password = secret_from_str("correct horse");
+	struct redfish_spec s = {.system_url = ORIGIN, .user = "drover", .password = password};
+	struct fake_bmc bmc;
+	struct redfish *r;
+	struct err e;
+
+	fake_bmc_init(&bmc, g);
+	bmc.capture = folder;
+	http_mem_serve(net, ORIGIN, bmc.httpd);
+	r = redfish_new(g, h, &s, &e);
+	assert_non_null(r);
+	check(&p, r, &bmc, x);
+	/* Nobody follows every link: a crawl would take minutes. */
+	assert_true(bmc.njournal < 40);
+	redfish_free(r);
+	secret_free(password);
+	http_free(h);
+	fake_bmc_done(&bmc);
+	http_mem_net_free(net);
+	loop_group_free(g);
+	loop_free(p.loop);
+}
+
+static void unpack(const char *archive, const char *folder)
+{
+	char path[256];
+	int status;
+	pid_t pid;
+
+	str_format(path, sizeof(path), CAPTURES "/%s", archive);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		execlp("tar", "tar", "-xJf", path, "-C", folder, "--wildcards", "*/redfish/v1/index.json",
+		       "*/redfish/v1/Systems/*", "*/redfish/v1/Managers/*", (char *)NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	return remove(path);
+}
+
+static void every_capture_at_hand_is_understood(void **state)
+{
+	DIR *d = opendir(CAPTURES);
+	struct dirent *entry;
+	unsigned n = 0;
+
+	(void)state;
+	while (d && (entry = readdir(d)) != NULL) {
+		char folder[] = "/tmp/drover-capture-XXXXXX", name[128], tree[256];
+
+		if (!str_ends(entry->d_name, ".tar.xz"))
+			continue;
+		str_copy(name, sizeof(name), entry->d_name);
+		name[strlen(name) - strlen(".tar.xz")] = '\0';
+		assert_non_null(mkdtemp(folder));
+		unpack(entry->d_name, folder);
+		str_format(tree, sizeof(tree), "%s/%s", folder, name);
+		replay(tree, expected_of(name));
+		nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+		n++;
+	}
+	if (d)
+		closedir(d);
+	print_message("    %u captures replayed\n", n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(every_capture_at_hand_is_understood)};
+
+	mem_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
