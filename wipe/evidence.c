@@ -138,12 +138,18 @@ static json_t *subjects(const json_t *predicate)
 	return list;
 }
 
-static char *statement_text(const struct evidence *ev)
+/*
+ * The agent's key is part of what is signed.  Without it whoever has a
+ * countersigned record could put another first signature in its place.
+ */
+static char *statement_text(const struct evidence *ev, const struct crypto_key *agent)
 {
 	json_t *predicate = fields_encode(evidence_fields, ev), *subject = subjects(predicate);
+	char public[CRYPTO_PUBLIC_TEXT];
 	OWN_JSON j = json_pack("{s:s, s:s, s:o, s:o}", "_type", STATEMENT_TYPE, "predicateType",
 			       EVIDENCE_PREDICATE, "predicate", predicate, "subject", subject);
 
+	json_object_set_new(predicate, "agentKey", json_string(crypto_key_public(agent, public)));
 	return json_text_sorted(j);
 }
 
@@ -182,7 +188,7 @@ static char *envelope_text(const json_t *envelope)
 
 char *evidence_sign(const struct evidence *ev, const struct crypto_key *agent)
 {
-	char *payload = statement_text(ev), *b64 = crypto_base64(payload, strlen(payload));
+	char *payload = statement_text(ev, agent), *b64 = crypto_base64(payload, strlen(payload));
 	OWN_JSON j = json_pack("{s:s, s:s, s:[o]}", "payload", b64, "payloadType",
 			       EVIDENCE_PAYLOAD_TYPE, "signatures",
 			       make_signature(agent, payload, strlen(payload)));
@@ -375,6 +381,7 @@ static int decode_statement(const struct opened *o, struct arena *a, struct evid
 	OWN_JSON j = parse_canonical(o->payload, o->len, "statement", e);
 	OWN_JSON want = NULL;
 	struct evidence ev = {0};
+	json_t *predicate;
 
 	if (!j)
 		return -1;
@@ -382,11 +389,15 @@ static int decode_statement(const struct opened *o, struct arena *a, struct evid
 	    !str_eq(json_str_at(j, "predicateType"), EVIDENCE_PREDICATE))
 		return err_set(e, ERR_PROTOCOL, 0, "statement: want an in-toto statement of "
 			       EVIDENCE_PREDICATE);
-	if (fields_decode_strict(evidence_fields, json_at(j, "predicate"), "predicate", &ev, a, e) < 0) {
+	predicate = json_at(j, "predicate");
+	if (!str_eq(json_str_at(predicate, "agentKey"), keyid_at(o, 0)))
+		return err_set(e, ERR_DENIED, 0, "agent's signature is not by the key that is stated");
+	json_object_del(predicate, "agentKey"); /* no member of the struct */
+	if (fields_decode_strict(evidence_fields, predicate, "predicate", &ev, a, e) < 0) {
 		e->kind = ERR_PROTOCOL;
 		return -1;
 	}
-	want = subjects(json_at(j, "predicate"));
+	want = subjects(predicate);
 	if (!json_equal(json_at(j, "subject"), want))
 		return err_set(e, ERR_PROTOCOL, 0, "statement: subjects are not the devices");
 	if (check_verdict(&ev, e) < 0)

@@ -15,7 +15,8 @@
  * The envelope is DSSE (https://github.com/secure-systems-lab/dsse): JSON
  * {payload, payloadType, signatures[{keyid, sig}]}, written here as base64 text.
  * The payload is canonical JSON (sorted keys, no spaces) of an in-toto Statement v1
- * whose predicateType is EVIDENCE_PREDICATE and whose predicate is the struct below.
+ * whose predicateType is EVIDENCE_PREDICATE and whose predicate is the struct below and "agentKey",
+ * the agent's public key: so both signatures say which agent it was.
  * keyid is the public key's text ("ed25519:...").  The first signature is the agent's, the second
  * drover's; both are over the same PAE bytes.
  */

@@ -156,14 +156,14 @@ static void the_statement_is_canonical_and_says_zeros(void **state)
 			      .verdict = WIPE_PURGE, .devices = {devices, 1},
 			      .inventory = {.expected = 1, .seen = 1}, .start_time = 1796120400000,
 			      .end_time = 1796120400000};
-	char *statement;
+	char *statement, want[1200];
 
 	(void)state;
 	devices[0] = (struct evidence_device){.wwn = "eui.1", .level = WIPE_PURGE};
 	statement = statement_of(&ev);
-	assert_string_equal(statement,
+	snprintf(want, sizeof(want),
 		"{\"_type\":\"https://in-toto.io/Statement/v1\",\"predicate\":{"
-		"\"agentTrust\":\"BootNetwork\",\"attempt\":1,\"devices\":[{"
+		"\"agentKey\":\"%s\",\"agentTrust\":\"BootNetwork\",\"attempt\":1,\"devices\":[{"
 		"\"canaries\":{\"found\":0,\"planted\":0},\"level\":\"Purge\",\"rawStatus\":0,"
 		"\"reads\":{\"clean\":0,\"dirty\":0,\"unreadable\":0},\"wwn\":\"eui.1\"}],"
 		"\"endTime\":\"2026-12-01T10:20:00Z\",\"inventory\":{\"expected\":1,\"seen\":1},"
@@ -171,7 +171,8 @@ static void the_statement_is_canonical_and_says_zeros(void **state)
 		"\"tenancy\":1,\"verdict\":\"Purge\"},"
 		"\"predicateType\":\"https://drover.dev/wipe/v1\",\"subject\":[{\"digest\":{"
 		"\"sha256\":\"4149be7de62e6b913d32c9fc430328474babbcfbb958aae5d433589f8a3193fd\"},"
-		"\"name\":\"||eui.1\"}]}");
+		"\"name\":\"||eui.1\"}]}", keys.agent_text);
+	assert_string_equal(statement, want);
 	free(statement);
 }
 
@@ -232,6 +233,25 @@ static void a_signature_by_anybody_else_is_denied(void **state)
 	assert_int_equal(e.kind, ERR_PROTOCOL);
 	free(first);
 	free(both);
+}
+
+/* The agent's key is in what drover signed: its signature cannot be replaced by another's. */
+static void another_cannot_claim_to_have_been_the_agent(void **state)
+{
+	const char *const drover[] = {keys.drover_text};
+	struct evidence ev = sample(), got;
+	char *statement = statement_of(&ev), *forged, *both;
+	struct err e;
+
+	(void)state;
+	forged = envelope_of(statement, EVIDENCE_PAYLOAD_TYPE, keys.other);
+	denied(evidence_open(forged, keys.other_text, NULL, 0, keys.arena, &got, &e), &e, "stated");
+	both = evidence_countersign(forged, keys.drover, &e);
+	assert_non_null(both);
+	denied(evidence_open_countersigned(both, drover, 1, keys.arena, &got, &e), &e, "stated");
+	free(both);
+	free(forged);
+	free(statement);
 }
 
 /* With names exchanged, or one signature used for the other. */
@@ -541,6 +561,7 @@ int main(void)
 		cmocka_unit_test(the_statement_is_canonical_and_says_zeros),
 		cmocka_unit_test(both_signatures_are_over_the_dsse_bytes),
 		cmocka_unit_test(a_signature_by_anybody_else_is_denied),
+		cmocka_unit_test(another_cannot_claim_to_have_been_the_agent),
 		cmocka_unit_test(signatures_cannot_change_places),
 		cmocka_unit_test(no_character_of_an_envelope_can_be_changed),
 		cmocka_unit_test(a_malformed_envelope_is_a_protocol_error),
