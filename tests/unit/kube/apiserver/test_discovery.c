@@ -1,0 +1,125 @@
+#include "tests/unit/kube/apiserver/api_rig.h"
+
+#include <stdio.h>
+#include "base/str.h"
+
+static bool lists(struct api *r, const char *list, const char *member, const char *value)
+{
+	for (int i = 0; i < (int)api_int(r, list); i++) {
+		char path[128];
+
+		snprintf(path, sizeof(path), "%s.%d.%s", list, i, member);
+		if (str_eq(api_str(r, path), value))
+			return true;
+	}
+	return false;
+}
+
+static void groups_versions_and_resources_are_listed(void **state)
+{
+	struct api *r = *state;
+
+	api_do(r, "GET", "/api", NULL);
+	assert_string_equal(api_str(r, "versions.0"), "v1");
+	api_do(r, "GET", "/api/v1", NULL);
+	assert_string_equal(api_str(r, "kind"), "APIResourceList");
+	assert_true(lists(r, "resources", "name", "pods"));
+	assert_true(lists(r, "resources", "name", "pods/status"));
+	assert_true(lists(r, "resources", "name", "pods/eviction"));
+	assert_false(lists(r, "resources", "name", "secrets/status"));
+	assert_false(lists(r, "resources", "name", "leases"));
+	api_do(r, "GET", "/apis", NULL);
+	assert_true(lists(r, "groups", "name", "apps"));
+	assert_true(lists(r, "groups", "name", "coordination.k8s.io"));
+	assert_false(lists(r, "groups", "name", "example.dev"));
+	api_do(r, "GET", "/apis/policy", NULL);
+	assert_string_equal(api_str(r, "preferredVersion.groupVersion"), "policy/v1");
+	api_do(r, "GET", "/apis/policy/v1", NULL);
+	assert_string_equal(api_str(r, "groupVersion"), "policy/v1");
+	assert_string_equal(api_str(r, "resources.0.shortNames.0"), "pdb");
+	api_do(r, "GET", "/apis/policy/v2", NULL);
+	assert_status(r, 404);
+	api_do(r, "GET", "/apis/none", NULL);
+	assert_status(r, 404);
+	api_do(r, "POST", "/apis", "{}");
+	assert_status(r, 405);
+}
+
+static void a_definition_appears_in_discovery(void **state)
+{
+	struct api *r = *state;
+
+	api_do(r, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+	       "{'metadata':{'name':'things.example.dev'},'spec':{'group':'example.dev','scope':'Cluster',"
+	       "'names':{'plural':'things','kind':'Thing','shortNames':['th','tg']},'versions':["
+	       "{'name':'v1','served':true,'storage':true},{'name':'v0','served':false,'storage':false},"
+	       "{'name':'v2','served':true,'storage':false}]}}");
+	assert_status(r, 201);
+	api_do(r, "GET", "/apis/example.dev", NULL);
+	assert_int_equal(api_int(r, "versions"), 2);
+	api_do(r, "GET", "/apis/example.dev/v1", NULL);
+	assert_string_equal(api_str(r, "resources.0.name"), "things");
+	assert_string_equal(api_str(r, "resources.0.singularName"), "thing");
+	assert_string_equal(api_str(r, "resources.0.shortNames.1"), "tg");
+	api_do(r, "GET", "/apis/example.dev/v0", NULL);
+	assert_status(r, 404);
+}
+
+static void version_and_health_are_told(void **state)
+{
+	struct api *r = *state;
+
+	api_do(r, "GET", "/version", NULL);
+	assert_string_equal(api_str(r, "gitVersion"), "v1.33.0");
+	assert_string_equal(api_str(r, "major"), "1");
+	assert_string_equal(api_str(r, "minor"), "33");
+	api_do(r, "GET", "/readyz", NULL);
+	assert_string_equal(r->text, "ok");
+}
+
+static const char *admin_only(const struct httpd_req *q, void *arg)
+{
+	(void)arg;
+	return str_eq(httpd_header(q, "Authorization"), "Bearer admin") ? "admin" : NULL;
+}
+
+static void on_done(const struct http_reply *reply, const struct err *e, void *arg)
+{
+	assert_null(e);
+	*(int *)arg = reply->status;
+}
+
+static void who_is_not_known_is_refused(void **state)
+{
+	struct api r;
+	int status = 0;
+	struct secret *token = secret_from_str("admin");
+	struct http_call c = {.path = "/api/v1/nodes", .bearer = token, .done = on_done, .arg = &status};
+
+	(void)state;
+	api_start(&r, &(struct apiserver_spec){.user_of = admin_only, .version = "v1.31.4"}, 100);
+	api_do(&r, "GET", "/api/v1/nodes", NULL);
+	assert_status(&r, 401);
+	assert_string_equal(api_str(&r, "reason"), "Unauthorized");
+	http_start(r.p, &c);
+	api_run(&r, 1000);
+	assert_int_equal(status, 200);
+	api_do(&r, "GET", "/version", NULL);
+	assert_string_equal(api_str(&r, "minor"), "31");
+	secret_free(token);
+	api_stop(&r);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, api_setup, api_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(groups_versions_and_resources_are_listed),
+		CASE(a_definition_appears_in_discovery),
+		CASE(version_and_health_are_told),
+		cmocka_unit_test(who_is_not_known_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+#include "tests/unit/kube/apiserver/api_rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/mem.h"
+
+#define CM "/api/v1/namespaces/default/configmaps"
+#define PODS "/api/v1/namespaces/default/pods"
+
+/* "MODIFIED a;" without the revision. */
+static void assert_said(struct api_watch *w, const char *want)
+{
+	struct buf short_form;
+	char *copy = mem_strdup(w->said.data), *rest = copy;
+
+	buf_init(&short_form, 1 << 20);
+	for (char *one; (one = strsep(&rest, ";")) && *one;) {
+		char *last = strrchr(one, ' ');
+
+		*last = '\0';
+		buf_printf(&short_form, "%s;", one);
+	}
+	assert_string_equal(short_form.data, want);
+	buf_done(&short_form);
+	free(copy);
+}
+
+static void watch_from_now(struct api *r, struct api_watch *w, const char *path)
+{
+	char *full = mem_printf("%s%cwatch=true&resourceVersion=%llu", path, strchr(path, '?') ? '&' : '?',
+				(unsigned long long)store_rev(r->s));
+
+	api_watch_start(r, w, full);
+	free(full);
+}
+
+static void a_watch_tells_what_happens_from_its_revision_on(void **state)
+{
+	struct api *r = *state;
+	struct api_watch w;
+	char want[128], rev[32];
+
+	api_do(r, "POST", CM, "{'metadata':{'name':'old'}}");
+	watch_from_now(r, &w, CM);
+	assert_int_equal(w.status, 200);
+	assert_string_equal(w.said.data, "");
+	api_do(r, "POST", CM, "{'metadata':{'name':'a'}}");
+	api_do(r, "POST", "/api/v1/namespaces/kube-system/configmaps", "{'metadata':{'name':'elsewhere'}}");
+	api_patch(r, "merge-patch+json", CM "/a", "{'data':{'k':'v'}}");
+	api_do(r, "DELETE", CM "/a", NULL);
+	snprintf(rev, sizeof(rev), "%llu", (unsigned long long)store_rev(r->s));
+	api_run(r, 1000);
+	assert_said(&w, "ADDED a;MODIFIED a;DELETED a;");
+	/* The deletion has a revision of its own. */
+	snprintf(want, sizeof(want), "DELETED a %s;", rev);
+	assert_non_null(strstr(w.said.data, want));
+	assert_false(w.ended);
+	api_watch_stop(&w);
+}
+
+static void a_watch_from_nowhere_begins_with_what_there_is(void **state)
+{
+	struct api *r = *state;
+	struct api_watch w;
+
+	api_do(r, "POST", CM, "{'metadata':{'name':'a'}}");
+	api_do(r, "POST", CM, "{'metadata':{'name':'b'}}");
+	api_watch_start(r, &w, CM "?watch=1&resourceVersion=0");
+	assert_said(&w, "ADDED a;ADDED b;");
+	api_do(r, "DELETE", CM "/a", NULL);
+	api_run(r, 1000);
+	assert_said(&w, "ADDED a;ADDED b;DELETED a;");
+	api_watch_stop(&w);
+}
+
+static void an_object_comes_into_and_goes_out_of_a_selection(void **state)
+{
+	struct api *r = *state;
+	struct api_watch by_label, by_node;
+
+	watch_from_now(r, &by_label, PODS "?labelSelector=x%3D1");
+	watch_from_now(r, &by_node, "/api/v1/pods?fieldSelector=spec.nodeName%3D");
+	api_do(r, "POST", PODS, "{'metadata':{'name':'p'},'spec':{}}");
+	api_patch(r, "merge-patch+json", PODS "/p", "{'metadata':{'labels':{'x':'1'}}}");
+	api_patch(r, "merge-patch+json", PODS "/p", "{'metadata':{'annotations':{'n':'1'}}}");
+	api_do(r, "POST", PODS "/p/binding", "{'target':{'name':'n1'}}");
+	api_patch(r, "merge-patch+json", PODS "/p", "{'metadata':{'labels':{'x':'2'}}}");
+	api_patch(r, "merge-patch+json", PODS "/p", "{'metadata':{'labels':{'x':'1'}}}");
+	api_do(r, "DELETE", PODS "/p", NULL);
+	api_run(r, 1000);
+	assert_said(&by_label, "ADDED p;MODIFIED p;MODIFIED p;DELETED p;ADDED p;DELETED p;");
+	assert_said(&by_node, "ADDED p;MODIFIED p;MODIFIED p;DELETED p;");
+	api_watch_stop(&by_label);
+	api_watch_stop(&by_node);
+}
+
+static void a_revision_before_the_history_is_410_inside_the_stream(void **state)
+{
+	struct api r;
+	struct api_watch w;
+
+	(void)state;
+	api_start(&r, NULL, 3);
+	for (int i = 0; i < 6; i++)
+		api_do(&r, "POST", CM, "{'metadata':{'generateName':'x'}}");
+	api_watch_start(&r, &w, CM "?watch=true&resourceVersion=2");
+	assert_int_equal(w.status, 200);
+	assert_string_equal(w.said.data, "ERROR 410 Expired;");
+	assert_true(w.ended);
+	assert_true(w.whole);
+	api_watch_stop(&w);
+	api_stop(&r);
+}
+
+static void a_watch_ends_well_after_its_time(void **state)
+{
+	struct api *r = *state;
+	struct api_watch w;
+
+	api_watch_start(r, &w, CM "?watch=true&timeoutSeconds=10");
+	api_run(r, 8000);
+	assert_false(w.ended);
+	api_run(r, 2000);
+	assert_true(w.ended);
+	assert_true(w.whole);
+	api_watch_stop(&w);
+
+	api_watch_start(r, &w, CM "?watch=true");
+	api_run(r, 29 * 60 * 1000);
+	assert_false(w.ended);
+	api_run(r, 31 * 60 * 1000);
+	assert_true(w.ended);
+	api_watch_stop(&w);
+}
+
+static void bookmarks_carry_the_revision_that_was_reached(void **state)
+{
+	struct api *r = *state;
+	struct api_watch w;
+	char want[64];
+
+	watch_from_now(r, &w, CM "?allowWatchBookmarks=true");
+	for (int i = 0; i < 5; i++)
+		api_do(r, "POST", PODS, "{'metadata':{'generateName':'p'}}");
+	api_run(r, 61000);
+	snprintf(want, sizeof(want), "BOOKMARK - %llu;", (unsigned long long)store_rev(r->s));
+	assert_string_equal(w.said.data, want);
+	api_watch_stop(&w);
+}
+
+static void what_a_watch_cannot_do_is_refused(void **state)
+{
+	struct api *r = *state;
+	struct api_watch w;
+
+	api_watch_start(r, &w, CM "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
+	assert_int_equal(w.status, 422);
+	buf_clear(&w.line);
+	api_watch_stop(&w);
+	api_do(r, "GET", CM "?watch=true&resourceVersion=x", NULL);
+	assert_status(r, 400);
+	api_do(r, "GET", CM "?watch=true&timeoutSeconds=x", NULL);
+	assert_status(r, 400);
+	api_do(r, "GET", CM "?watch=true&fieldSelector=nothing%3D1", NULL);
+	assert_status(r, 400);
+}
+
+static void a_client_that_goes_away_takes_its_watch_along(void **state)
+{
+	struct api *r = *state;
+	struct api_watch w;
+
+	watch_from_now(r, &w, CM);
+	api_watch_stop(&w);
+	api_do(r, "POST", CM, "{'metadata':{'name':'a'}}");
+	assert_status(r, 201);
+	api_run(r, 1000);
+	/* apiserver_free() in the teardown asserts that there is no watch left. */
+	httpd_free(r->d);
+	apiserver_free(r->a);
+	r->d = NULL;
+	r->a = NULL;
+	http_mem_serve(r->net, "https://api:6443", NULL);
+}
+
+static void a_watch_of_a_kind_outlives_its_definition(void **state)
+{
+	struct api *r = *state;
+	struct api_watch w;
+
+	api_do(r, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+	       "{'metadata':{'name':'things.example.dev'},'spec':{'group':'example.dev','scope':'Cluster',"
+	       "'names':{'plural':'things','kind':'Thing'},'versions':[{'name':'v1','served':true,'storage':true}]}}");
+	assert_status(r, 201);
+	watch_from_now(r, &w, "/apis/example.dev/v1/things?allowWatchBookmarks=true");
+	api_do(r, "POST", "/apis/example.dev/v1/things", "{'metadata':{'name':'a'}}");
+	api_do(r, "DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.example.dev", NULL);
+	assert_status(r, 200);
+	api_run(r, 61000);
+	assert_said(&w, "ADDED a;DELETED a;BOOKMARK -;");
+	api_watch_stop(&w);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, api_setup, api_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(a_watch_tells_what_happens_from_its_revision_on),
+		CASE(a_watch_from_nowhere_begins_with_what_there_is),
+		CASE(an_object_comes_into_and_goes_out_of_a_selection),
+		cmocka_unit_test(a_revision_before_the_history_is_410_inside_the_stream),
+		CASE(a_watch_ends_well_after_its_time),
+		CASE(bookmarks_carry_the_revision_that_was_reached),
+		CASE(what_a_watch_cannot_do_is_refused),
+		CASE(a_client_that_goes_away_takes_its_watch_along),
+		CASE(a_watch_of_a_kind_outlives_its_definition),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
