@@ -1,0 +1,372 @@
+#include "wipe/erase.h"
+
+#include <errno.h>
+#include <linux/nvme_ioctl.h>
+#include <stdlib.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "tests/unit/testing.h"
+#include "tests/unit/wipe/machine.h"
+#include "wipe/drives.h"
+
+#define BYTES (8 << 20)
+#define NAME "nvme0n1"
+
+/* A drive that answers as it is told. */
+static struct {
+	bool format, crypto;       /* what it says that it can do */
+	int status;                /* of Format; -1: errno EIO */
+	bool lies;                 /* reports success and leaves everything */
+	bool noise;                /* leaves noise instead of zeros */
+	bool keeps_middle;         /* leaves the middle as it was */
+	unsigned formats, last_ses, last_lbaf;
+} drive;
+static struct machine machine;
+
+static void fill(uint8_t byte)
+{
+	uint8_t *all = mem_alloc(BYTES);
+
+	memset(all, byte, BYTES);
+	for (size_t i = 0; drive.noise && i < BYTES; i++)
+		all[i] = (uint8_t)(i * 2654435761u >> 13);
+	if (drive.keeps_middle) {
+		size_t half = BYTES / 2 - (2 << 20);
+
+		machine_poke(&machine, NAME, all, half, 0);
+		machine_poke(&machine, NAME, all, half, BYTES - (off_t)half);
+	} else {
+		machine_poke(&machine, NAME, all, BYTES, 0);
+	}
+	free(all);
+}
+
+static int admin(int fd, struct nvme_passthru_cmd *c)
+{
+	uint8_t *out = (uint8_t *)(uintptr_t)c->addr;
+
+	(void)fd;
+	if (c->opcode == 0x06) {
+		assert_int_equal(c->data_len, 4096);
+		if (c->cdw10 == 1) {
+			assert_int_equal(c->nsid, 0);
+			out[256] = drive.format ? 2 : 0;
+			out[524] = drive.crypto ? 4 : 0;
+		} else {
+			assert_int_equal(c->cdw10, 0);
+			assert_int_equal(c->nsid, 1);
+			out[26] = 0x12; /* format 2, metadata at the end of the data */
+			out[29] = 0x09; /* protection type 1, first bytes */
+		}
+		return 0;
+	}
+	assert_int_equal(c->opcode, 0x80);
+	assert_int_equal(c->nsid, 1);
+	drive.formats++;
+	drive.last_ses = c->cdw10 >> 9 & 7;
+	drive.last_lbaf = c->cdw10 & 0x1ff;
+	/* SES 0 erases nothing: it must never be sent. */
+	assert_int_not_equal(drive.last_ses, 0);
+	if (drive.status < 0) {
+		errno = EIO;
+		return -1;
+	}
+	if (!drive.status && !drive.lies)
+		fill(drive.last_ses == 1 ? 0xff : 0);
+	return drive.status;
+}
+
+static struct erase erase;
+static struct proto_drive info;
+static struct secret *nonce;
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&drive, 0, sizeof(drive));
+	machine_init(&machine);
+	machine.host.nvme_admin = admin;
+	machine_drive(&machine, NAME, "eui.0001\n", BYTES);
+	nonce = secret_from_str("a1a2a3a4a5a6a7a8a9a0a1a2a3a4a5a6");
+	info = (struct proto_drive){
+		.path = "/dev/" NAME, .type = "NVMe", .wwn = "eui.0001", .bytes = BYTES};
+	erase_init(&erase, &machine.host, &info, nonce, WIPE_FAIL, 500);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	erase_done(&erase);
+	secret_free(nonce);
+	machine_done(&machine);
+	return 0;
+}
+
+static void a_drive_is_fail_until_something_succeeded(void **state)
+{
+	(void)state;
+	assert_int_equal(erase.device.level, WIPE_FAIL);
+	assert_string_equal(erase.device.technique, "None");
+	assert_non_null(erase.device.reason);
+}
+
+static void a_drive_without_format_is_overwritten_to_its_last_byte(void **state)
+{
+	struct err e;
+	uint8_t *all = mem_alloc(BYTES);
+
+	(void)state;
+	assert_int_equal(machine_residue(&machine, NAME), BYTES >> 20);
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_string_equal(erase.device.technique, "Overwrite");
+	assert_int_equal(erase.device.level, WIPE_CLEAR);
+	assert_int_equal(erase.device.canaries.planted, 64);
+	assert_int_equal(erase.device.canaries.found, 0);
+	machine_peek(&machine, NAME, all, BYTES, 0);
+	assert_true(dio_all(all, BYTES, 0));
+	assert_ok(erase_verify(&erase, 1000, &e), &e);
+	assert_int_equal(erase.device.reads.clean, 1000 + 512);
+	assert_int_equal(erase.device.level, WIPE_CLEAR);
+	free(all);
+}
+
+static void format_is_chosen_by_capability_and_keeps_the_format(void **state)
+{
+	struct err e;
+
+	(void)state;
+	drive.format = true;
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_string_equal(erase.device.technique, "FormatUserData");
+	assert_int_equal(drive.last_ses, 1);
+	/* LBA format 2, extended metadata, protection type 1 in the first bytes */
+	assert_int_equal(drive.last_lbaf, 0x2 | 1 << 4 | 1 << 5 | 1 << 8);
+	assert_ok(erase_verify(&erase, 100, &e), &e); /* all ones are as clean as zeros */
+}
+
+static void a_cryptographic_erase_may_leave_noise(void **state)
+{
+	struct err e;
+
+	(void)state;
+	drive.format = drive.crypto = drive.noise = true;
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_string_equal(erase.device.technique, "FormatCrypto");
+	assert_int_equal(drive.last_ses, 2);
+	assert_ok(erase_verify(&erase, 500, &e), &e);
+}
+
+static void noise_after_a_user_data_erase_is_dirty(void **state)
+{
+	struct err e;
+
+	(void)state;
+	drive.format = drive.noise = true;
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_int_equal(erase_verify(&erase, 500, &e), -1);
+	assert_int_equal(erase.device.level, WIPE_FAIL);
+	assert_string_equal(erase.device.reason, "EraseUnverified");
+	assert_true(erase.device.reads.dirty > 0);
+}
+
+static void blocks_that_survive_a_cryptographic_erase_are_found(void **state)
+{
+	struct err e;
+	uint8_t *was = mem_alloc(BYTES);
+
+	(void)state;
+	/* The whole drive holds data, so that a block left over shows. */
+	drive.noise = true;
+	fill(0);
+	machine_peek(&machine, NAME, was, BYTES, 0);
+	drive.noise = false;
+	drive.format = drive.crypto = true;
+	assert_ok(erase_run(&erase, &e), &e);
+	machine_poke(&machine, NAME, was + (2 << 20), 3 << 20, 2 << 20);
+	assert_int_equal(erase_verify(&erase, 500, &e), -1);
+	assert_string_equal(erase.device.reason, "EraseUnverified");
+	free(was);
+}
+
+static void a_refused_format_falls_to_the_next_rung(void **state)
+{
+	struct err e;
+
+	(void)state;
+	drive.format = drive.crypto = true;
+	drive.status = 0x2002; /* Invalid Field */
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_int_equal(drive.formats, 2);
+	assert_string_equal(erase.device.technique, "Overwrite");
+	assert_int_equal(machine_residue(&machine, NAME), 0);
+}
+
+static void a_drive_that_lies_is_found_out_and_overwritten(void **state)
+{
+	struct err e;
+
+	(void)state;
+	drive.format = drive.lies = true;
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_string_equal(erase.device.technique, "Overwrite");
+	assert_int_equal(machine_residue(&machine, NAME), 0);
+}
+
+static void a_format_that_leaves_the_middle_is_found_by_canaries(void **state)
+{
+	struct err e;
+
+	(void)state;
+	drive.format = drive.keeps_middle = true;
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_string_equal(erase.device.technique, "Overwrite");
+}
+
+static void a_canary_left_behind_fails_the_verification(void **state)
+{
+	struct err e;
+	struct dio d;
+	void *buf = dio_buffer(VERIFY_BLOCK);
+
+	(void)state;
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_ok(dio_open(&d, &machine.host, NAME, true, &e), &e);
+	struct verify v = {.drive = &d, .nonce = nonce, .wwn = info.wwn, .buf = buf};
+
+	assert_int_equal(verify_find(&v, NULL), 0);
+	assert_int_equal(verify_plant(&v, &e), 64);
+	dio_close(&d);
+	free(buf);
+	assert_int_equal(erase_verify(&erase, 0, &e), -1);
+	assert_string_equal(erase.device.reason, "EraseUnverified");
+	assert_int_equal(erase.device.canaries.found, 64);
+}
+
+static void one_sector_of_a_canary_is_enough(void **state)
+{
+	struct err e;
+	struct dio d;
+	uint8_t zeros[3584] = {0};
+	void *buf = dio_buffer(VERIFY_BLOCK);
+
+	(void)state;
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_ok(dio_open(&d, &machine.host, NAME, true, &e), &e);
+	struct verify v = {.drive = &d, .nonce = nonce, .wwn = info.wwn, .buf = buf};
+
+	assert_int_equal(verify_plant(&v, &e), 64);
+	dio_close(&d);
+	/* Of each block only the last sector stays. */
+	for (off_t at = 0; at < BYTES; at += VERIFY_BLOCK)
+		machine_poke(&machine, NAME, zeros, sizeof(zeros), at);
+	assert_ok(dio_open(&d, &machine.host, NAME, false, &e), &e);
+	assert_int_equal(verify_find(&v, NULL), 64);
+	dio_close(&d);
+	free(buf);
+}
+
+static void residue_at_the_edge_fails_the_verification(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_ok(erase_run(&erase, &e), &e);
+	machine_poke(&machine, NAME, "x", 1, BYTES - 1);
+	assert_int_equal(erase_verify(&erase, 0, &e), -1);
+	assert_int_equal(erase.device.reads.dirty, 1);
+	assert_int_equal(erase.device.level, WIPE_FAIL);
+}
+
+static void a_drive_that_was_not_wiped_cannot_be_verified(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_int_equal(erase_verify(&erase, 0, &e), -1);
+	assert_int_equal(erase.device.level, WIPE_FAIL);
+}
+
+static void a_level_below_the_minimum_is_a_failure(void **state)
+{
+	struct err e;
+
+	(void)state;
+	erase.minimum_level = WIPE_PURGE;
+	assert_int_equal(erase_run(&erase, &e), -1);
+	assert_int_equal(erase.device.level, WIPE_FAIL);
+	assert_string_equal(erase.device.reason, "LevelTooLow");
+	assert_string_equal(erase.device.technique, "Overwrite");
+}
+
+static void a_read_only_drive_is_a_failure_and_stays_untouched(void **state)
+{
+	struct err e;
+
+	(void)state;
+	info.read_only = true;
+	assert_int_equal(erase_run(&erase, &e), -1);
+	assert_string_equal(erase.device.reason, "ReadOnly");
+	assert_int_equal(machine_residue(&machine, NAME), BYTES >> 20);
+}
+
+static void a_missing_node_never_becomes_a_file(void **state)
+{
+	struct err e;
+	struct dio d;
+
+	(void)state;
+	info.path = "/dev/nvme9n1";
+	assert_int_equal(erase_run(&erase, &e), -1);
+	assert_string_equal(erase.device.reason, "DriveFailed");
+	assert_int_equal(dio_open(&d, &machine.host, "nvme9n1", false, &e), -1);
+	assert_int_equal(e.kind, ERR_NOT_FOUND);
+}
+
+static void a_drive_that_changed_its_size_is_not_touched(void **state)
+{
+	struct err e;
+
+	(void)state;
+	info.bytes = BYTES / 2;
+	assert_int_equal(erase_run(&erase, &e), -1);
+	assert_int_equal(machine_residue(&machine, NAME), BYTES >> 20);
+}
+
+static void without_permission_a_regular_file_is_no_drive(void **state)
+{
+	struct err e;
+
+	(void)state;
+	machine.host.files_are_drives = false;
+	assert_int_equal(erase_run(&erase, &e), -1);
+	assert_int_equal(machine_residue(&machine, NAME), BYTES >> 20);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_drive_is_fail_until_something_succeeded),
+		T(a_drive_without_format_is_overwritten_to_its_last_byte),
+		T(format_is_chosen_by_capability_and_keeps_the_format),
+		T(a_cryptographic_erase_may_leave_noise),
+		T(noise_after_a_user_data_erase_is_dirty),
+		T(blocks_that_survive_a_cryptographic_erase_are_found),
+		T(a_refused_format_falls_to_the_next_rung),
+		T(a_drive_that_lies_is_found_out_and_overwritten),
+		T(a_format_that_leaves_the_middle_is_found_by_canaries),
+		T(a_canary_left_behind_fails_the_verification),
+		T(one_sector_of_a_canary_is_enough),
+		T(residue_at_the_edge_fails_the_verification),
+		T(a_drive_that_was_not_wiped_cannot_be_verified),
+		T(a_level_below_the_minimum_is_a_failure),
+		T(a_read_only_drive_is_a_failure_and_stays_untouched),
+		T(a_missing_node_never_becomes_a_file),
+		T(a_drive_that_changed_its_size_is_not_touched),
+		T(without_permission_a_regular_file_is_no_drive),
+	};
+
+	mem_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+#include "wipe/inventory.h"
+
+#include <stdio.h>
+#include <unistd.h>
+#include "base/mem.h"
+#include "tests/unit/testing.h"
+#include "tests/unit/wipe/machine.h"
+#include "wipe/drives.h"
+#include "wipe/init.h"
+
+static struct machine m;
+
+static int setup(void **state)
+{
+	(void)state;
+	machine_init(&m);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	machine_done(&m);
+	return 0;
+}
+
+static void drives_are_found_with_their_identity(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct drive_list l;
+
+	(void)state;
+	machine_drive(&m, "nvme0n1", "eui.00a0b0c0d0e0f001\n", 2 << 20);
+	machine_file(&m, "sys/block/nvme0n1/device/model", "Micron 7450                 \n");
+	machine_file(&m, "sys/block/nvme0n1/device/serial", "22334455\n");
+	machine_file(&m, "sys/block/sda/size", "4096\n");
+	machine_file(&m, "sys/block/sda/device/vendor", "ATA     \n");
+	machine_file(&m, "sys/block/sda/device/wwid", "t10.ATA     QEMU HARDDISK      QM00003   \n");
+	machine_file(&m, "sys/block/sda/queue/rotational", "1\n");
+	machine_file(&m, "sys/block/sda/ro", "1\n");
+	machine_file(&m, "sys/block/vda/size", "8192\n");
+	machine_file(&m, "sys/block/vda/serial", "disk-1\n");
+	drives_scan(&m.host, a, &l);
+	assert_int_equal(l.n, 3);
+	assert_string_equal(l.v[0].wwn, "eui.00a0b0c0d0e0f001");
+	assert_string_equal(l.v[0].model, "Micron 7450");
+	assert_string_equal(l.v[0].serial, "22334455");
+	assert_string_equal(l.v[0].type, "NVMe");
+	assert_int_equal(l.v[0].bytes, 2 << 20);
+	assert_string_equal(drive_name(&l.v[0]), "nvme0n1");
+	assert_string_equal(l.v[1].type, "SATA");
+	assert_string_equal(l.v[1].wwn, "t10.ATA_QEMU_HARDDISK_QM00003");
+	assert_true(l.v[1].rotational && l.v[1].read_only);
+	assert_string_equal(l.v[2].wwn, "Virtio.Virtio.disk-1");
+}
+
+static void what_has_no_medium_is_no_drive(void **state)
+{
+	static const char *const none[] = {"loop0", "ram0", "dm-0", "md127", "sr0", "zram0"};
+	OWN(arena) a = arena_new();
+	struct drive_list l;
+	char path[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
+		snprintf(path, sizeof(path), "sys/block/%s/size", none[i]);
+		machine_file(&m, path, "4096\n");
+	}
+	machine_file(&m, "sys/block/sdz/size", "0\n"); /* a card reader without a card */
+	machine_file(&m, "sys/block/nvme0c0n1/size", "4096\n");
+	machine_file(&m, "sys/block/nvme0c0n1/hidden", "1\n");
+	drives_scan(&m.host, a, &l);
+	assert_int_equal(l.n, 0);
+}
+
+static void two_drives_of_one_name_are_both_seen(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct drive_list l;
+
+	(void)state;
+	machine_drive(&m, "sda", "naa.5000\n", 2 << 20);
+	machine_drive(&m, "sdb", "naa.5000\n", 2 << 20);
+	drives_scan(&m.host, a, &l);
+	assert_int_equal(l.n, 2);
+	assert_string_equal(l.v[0].wwn, "naa.5000");
+	assert_string_equal(l.v[1].wwn, "naa.5000#2");
+}
+
+static void a_stamp_is_read_from_the_drive(void **state)
+{
+	static const char digest[] =
+		"sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+	OWN(arena) a = arena_new();
+	struct proto_inventory inv;
+	char block[PROTO_STAMP_SIZE];
+
+	(void)state;
+	machine_drive(&m, "nvme0n1", "eui.1\n", 2 << 20);
+	machine_drive(&m, "nvme1n1", "eui.2\n", 2 << 20);
+	proto_stamp_write("gpu-1-41", digest, block);
+	machine_poke(&m, "nvme1n1", block, sizeof(block), 0);
+	inventory_read(&m.host, a, &inv);
+	assert_int_equal(inv.drives.n, 2);
+	assert_null(inv.drives.v[0].stamp);
+	assert_string_equal(inv.drives.v[1].stamp, digest);
+	assert_string_equal(inv.drives.v[1].stamp_record, "gpu-1-41");
+}
+
+static void the_machine_says_who_it_is_and_what_it_has(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct proto_inventory inv;
+	char link[256];
+
+	(void)state;
+	machine_file(&m, "sys/devices/system/cpu/cpu0/x", "");
+	machine_file(&m, "sys/devices/system/cpu/cpu1/x", "");
+	machine_file(&m, "sys/devices/system/cpu/cpufreq/x", "");
+	machine_file(&m, "sys/bus/pci/devices/0000:01:00.0/class", "0x030200\n");
+	machine_file(&m, "sys/bus/pci/devices/0000:01:00.0/vendor", "0x10de\n");
+	machine_file(&m, "sys/bus/pci/devices/0000:01:00.0/device", "0x2330\n");
+	machine_file(&m, "sys/bus/pci/devices/0000:02:00.0/class", "0x030000\n");
+	machine_file(&m, "sys/bus/pci/devices/0000:02:00.0/vendor", "0x1a03\n");
+	machine_file(&m, "sys/bus/pci/devices/0000:02:00.0/device", "0x2000\n");
+	machine_file(&m, "sys/bus/pci/devices/0000:03:00.0/class", "0x010802\n");
+	machine_file(&m, "sys/class/net/lo/address", "00:00:00:00:00:00\n");
+	machine_file(&m, "sys/class/net/eth0/address", "52:54:00:12:34:56\n");
+	machine_file(&m, "sys/class/net/eth0/carrier", "1\n");
+	machine_file(&m, "sys/class/net/eth0/speed", "-1\n");
+	snprintf(link, sizeof(link), "%s/class/net/eth0/device", m.sys);
+	assert_int_equal(symlink("../../../devices/pci0/virtio0", link), 0);
+
+	inventory_read(&m.host, a, &inv);
+	assert_string_equal(inv.dmi.system_uuid, "4c4c4544-0000-1000-8000-000000000001");
+	assert_string_equal(inv.dmi.serial, "J7XK2T3");
+	assert_int_equal(inv.cpus, 2);
+	assert_true(inv.memory_bytes == 2097152ll * 1024);
+	assert_int_equal(inv.gpus.n, 1); /* the BMC's console is none */
+	assert_string_equal(inv.gpus.v[0].id, "10de:2330");
+	assert_string_equal(inv.gpus.v[0].address, "0000:01:00.0");
+	assert_int_equal(inv.nics.n, 1);
+	assert_string_equal(inv.nics.v[0].mac, "52:54:00:12:34:56");
+	assert_true(inv.nics.v[0].link);
+	assert_int_equal(inv.nics.v[0].mbit, 0);
+}
+
+static void an_empty_machine_has_nothing(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct proto_inventory inv;
+	struct host nowhere = {.sys = "/nonexistent", .dev = "/nonexistent", .proc = "/nonexistent"};
+
+	(void)state;
+	inventory_read(&nowhere, a, &inv);
+	assert_int_equal(inv.drives.n + inv.nics.n + inv.gpus.n, 0);
+	assert_null(inv.dmi.system_uuid);
+}
+
+static void modules_are_found_by_the_aliases_of_the_hardware(void **state)
+{
+	static const char nvme[] = "pci:v0000144Dd0000A808sv0000144Dsd0000A801bc01sc08i02";
+
+	(void)state;
+	assert_true(init_alias_fits("pci:v*d*sv*sd*bc01sc08i02*", nvme));
+	assert_true(init_alias_fits("virtio:d00000001v*", "virtio:d00000001v00001AF4"));
+	assert_false(init_alias_fits("pci:v*d*sv*sd*bc02sc00i*", nvme));
+	assert_false(init_alias_fits("pci:v000015B3d*sv*sd*bc*sc*i*", nvme));
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(drives_are_found_with_their_identity),
+		T(what_has_no_medium_is_no_drive),
+		T(two_drives_of_one_name_are_both_seen),
+		T(a_stamp_is_read_from_the_drive),
+		T(the_machine_says_who_it_is_and_what_it_has),
+		T(an_empty_machine_has_nothing),
+		T(modules_are_found_by_the_aliases_of_the_hardware),
+	};
+
+	mem_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
