@@ -144,7 +144,7 @@ static int check_text(struct decoder *d, const struct field *f, const json_t *j,
 		str_format(want, sizeof(want), "want at most %zu bytes, got %zu", max_len(f), strlen(s));
 		return wrong(d, at, want, NULL);
 	}
-	if (*s && ((f->pattern && !matches(f->pattern, s)) || (f->valid && !f->valid(s)))) {
+	if (*s && (f->valid ? !f->valid(s) : f->pattern && !matches(f->pattern, s))) {
 		str_format(want, sizeof(want), "want %s%s", f->want ? "" : "text that matches ",
 			   f->want ? f->want : f->pattern ? f->pattern : "another value");
 		return wrong(d, at, want, j);

@@ -4,6 +4,28 @@
 #include "base/str.h"
 #include "controller/objects_tables.h"
 
+bool object_is_digest(const char *s)
+{
+	return str_starts(s, "sha256:") && strlen(s) == 71 && strspn(s + 7, "0123456789abcdef") == 64;
+}
+
+bool object_is_url(const char *s)
+{
+	size_t scheme = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789+.-");
+
+	return *s >= 'a' && *s <= 'z' && str_starts(s + scheme, "://") && s[scheme + 3] && !strpbrk(s, " \t\n\v\f\r");
+}
+
+bool object_is_https(const char *s)
+{
+	return str_starts(s, "https://") && object_is_url(s);
+}
+
+bool object_is_http(const char *s)
+{
+	return object_is_https(s) || (str_starts(s, "http://") && object_is_url(s));
+}
+
 static const struct field owner_fields[] = {
 	FIELD(object_owner, api_version, "apiVersion", FIELD_STR, .required = true),
 	FIELD(object_owner, kind, "kind", FIELD_STR, .required = true),

@@ -1,6 +1,7 @@
 #ifndef CONTROLLER_OBJECTS_TABLES_H
 #define CONTROLLER_OBJECTS_TABLES_H
 
+#include "base/str.h"
 #include "controller/objects.h"
 
 /*
@@ -9,21 +10,32 @@
 
 /* RE2 and POSIX ERE at once; CEL and the controller refuse the same texts. */
 #define NAME_PATTERN "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-#define AS_NAME .max_len = 253, .pattern = NAME_PATTERN, .want = "a DNS name"
-#define AS_LABEL .max_len = 63, .pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", .want = "a DNS label"
+#define AS_NAME .max_len = 253, .pattern = NAME_PATTERN, .valid = str_is_dns_subdomain, .want = "a DNS name"
+#define AS_LABEL                                                                                 \
+	.max_len = 63, .pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", .valid = str_is_dns_label,  \
+	.want = "a DNS label"
 #define AS_QUALIFIED                                                                             \
 	.max_len = 317, .pattern = "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$", \
-	.want = "a name such as example.com/key"
+	.valid = str_is_qualified_name, .want = "a name such as example.com/key"
 #define AS_DIGEST                                                                                \
-	.max_len = 71, .pattern = "^sha256:[0-9a-f]{64}$", .want = "sha256: and 64 hexadecimal digits"
-#define AS_HTTPS .max_len = 2048, .pattern = "^https://[^[:space:]]+$", .want = "an https URL"
-#define AS_URL .max_len = 2048, .pattern = "^[a-z][a-z0-9+.-]*://[^[:space:]]+$", .want = "a URL"
-#define AS_HTTP .max_len = 2048, .pattern = "^https?://[^[:space:]]+$", .want = "an http or https URL"
+	.max_len = 71, .pattern = "^sha256:[0-9a-f]{64}$", .valid = object_is_digest,            \
+	.want = "sha256: and 64 hexadecimal digits"
+#define AS_HTTPS                                                                                 \
+	.max_len = 2048, .pattern = "^https://[^[:space:]]+$", .valid = object_is_https, .want = "an https URL"
+#define AS_URL                                                                                   \
+	.max_len = 2048, .pattern = "^[a-z][a-z0-9+.-]*://[^[:space:]]+$", .valid = object_is_url, .want = "a URL"
+#define AS_HTTP                                                                                  \
+	.max_len = 2048, .pattern = "^https?://[^[:space:]]+$", .valid = object_is_http, .want = "an http or https URL"
 #define AS_MONEY                                                                                 \
 	.max_len = 24, .pattern = "^[0-9]{1,12}([.][0-9]{1,6})?$", .want = "an amount such as \"6.50\""
 #define AS_CRON                                                                                  \
 	.max_len = 128, .pattern = "^(@(yearly|monthly|weekly|daily|hourly)|([^ ]+ ){4}[^ ]+)$", \
 	.want = "five fields of cron or @daily"
+
+bool object_is_digest(const char *s);
+bool object_is_url(const char *s);
+bool object_is_http(const char *s);
+bool object_is_https(const char *s);
 
 #define SECOND INT64_C(1000)
 #define MINUTE (60 * SECOND)

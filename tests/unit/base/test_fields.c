@@ -58,7 +58,7 @@ static const struct field anon_fields[] = {
 static const struct field whole_fields[] = {
 	FIELD(whole, str, "str", FIELD_STR, .doc = "Any | text."),
 	FIELD(whole, limited, "limited", FIELD_STR, .max_len = 4),
-	FIELD(whole, label, "label", FIELD_STR, .valid = str_is_dns_label, .want = "a DNS label"),
+	FIELD(whole, label, "label", FIELD_STR, .pattern = "unused", .valid = str_is_dns_label, .want = "a DNS label"),
 	FIELD(whole, digest, "digest", FIELD_STR, .pattern = "^sha256:[0-9a-f]{4}$"),
 	FIELD(whole, flag, "flag", FIELD_BOOL),
 	FIELD(whole, on_by_default, "onByDefault", FIELD_BOOL, .def = "true"),

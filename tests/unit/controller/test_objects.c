@@ -1,5 +1,6 @@
 #include "tests/unit/testing.h"
 
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/str.h"
@@ -261,6 +262,44 @@ static void members_land_where_their_names_say(void **state)
 	assert_int_equal(b->spec.scale_back.to_on_prem, BURST_AT_CHECKPOINT);
 }
 
+static size_t assert_agree(const struct field *f)
+{
+	static const char *const samples[] = {
+		"a", "A", "a-b", "-a", "a-", "a.b", "a..b", ".a", "a_b", "example.com/key", "/key", "example.com/", "Example.com/key",
+		"example.com/Key_1.2-3", "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+		"sha256:0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef", "sha256:00",
+		"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0", "https://a", "https://", "http://a/b?c",
+		"https://a b", "qemu+ssh://a/system", "1x://a", "://a", "HTTPS://a", "https:/a", "https://a\tb", "https://a\n",
+	};
+	size_t n = 0;
+
+	for (; f->name; f++) {
+		regex_t re;
+
+		if (f->sub)
+			n += assert_agree(f->sub);
+		if (!f->pattern || !f->valid)
+			continue;
+		assert_int_equal(regcomp(&re, f->pattern, REG_EXTENDED | REG_NOSUB), 0);
+		for (size_t i = 0; i < sizeof(samples) / sizeof(*samples); i++)
+			if (f->valid(samples[i]) != (regexec(&re, samples[i], 0, NULL, 0) == 0))
+				fail_msg("%s: code and pattern differ on \"%s\"", f->name, samples[i]);
+		regfree(&re);
+		n++;
+	}
+	return n;
+}
+
+static void a_check_in_code_means_the_same_as_its_pattern(void **state)
+{
+	size_t n = 0;
+
+	(void)state;
+	for (const struct object_kind *k = object_kinds; k < object_kinds + OBJECT_KINDS; k++)
+		n += assert_agree(k->fields);
+	assert_true(n > 20);
+}
+
 static void defaults_suit_gpu_metal(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -364,6 +403,7 @@ int main(void)
 		cmocka_unit_test(what_may_be_changed_can_be),
 		cmocka_unit_test(a_cancelled_drain_stays_cancelled),
 		cmocka_unit_test(members_land_where_their_names_say),
+		cmocka_unit_test(a_check_in_code_means_the_same_as_its_pattern),
 		cmocka_unit_test(defaults_suit_gpu_metal),
 		cmocka_unit_test(an_object_with_a_bad_spec_still_gives_its_metadata),
 		cmocka_unit_test(a_kind_is_found_by_any_of_its_names),
