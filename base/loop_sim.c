@@ -140,7 +140,6 @@ struct message {
 struct queue {
 	struct list messages;
 	struct loop_timer timer;
-	int64_t last_at;
 	bool ended; /* an end has been queued: nothing more */
 };
 
@@ -203,9 +202,6 @@ static void queue_put(struct sim_child *c, struct queue *q, bool end, const char
 		return;
 	}
 	m->at = loop_now(l) + (int64_t)loop_random_below(l, LINE_MAX_MS + 1);
-	if (m->at < q->last_at)
-		m->at = q->last_at;
-	q->last_at = m->at;
 	m->end = q->ended = end;
 	m->len = len;
 	if (len)

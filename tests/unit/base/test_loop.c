@@ -130,6 +130,22 @@ static void timers_fire_by_time_and_then_in_order_of_starting(void **state)
 	assert_false(loop_timer_active(&s[1].t));
 }
 
+static void timers_for_the_same_time_fire_in_order_of_starting(void **state)
+{
+	struct fixture *f = *state;
+	struct step s[20];
+	char names[20][2] = {{0}};
+
+	for (int i = 0; i < 20; i++) {
+		names[i][0] = (char)('a' + i);
+		step_init(&s[i], f, f->g, names[i]);
+		loop_timer_start(&s[i].t, 0);
+	}
+	s[19].ends = true;
+	loop_run(f->l);
+	assert_string_equal(f->log, "a b c d e f g h i j k l m n o p q r s t ");
+}
+
 static void many_timers_keep_their_order_when_some_are_stopped(void **state)
 {
 	struct fixture *f = *state;
@@ -263,7 +279,7 @@ static void no_callback_of_a_group_runs_after_it_was_dropped_in_a_callback(void 
 	assert_string_equal(f->log, "a end ");
 	assert_true(loop_group_dropped(doomed));
 
-	/* Nothing starts in it either. */
+	/* Nothing starts in it either, and a deferral may drop another of the same turn. */
 	loop_timer_start(&b.t, 0);
 	loop_defer(&c.d);
 	assert_false(loop_timer_active(&b.t));
@@ -271,6 +287,18 @@ static void no_callback_of_a_group_runs_after_it_was_dropped_in_a_callback(void 
 	loop_run(f->l);
 	assert_string_equal(f->log, "a end end ");
 	loop_group_free(doomed);
+
+	struct loop_group *second = loop_group_new(f->l, "second");
+
+	step_init(&a, f, second, "a");
+	step_init(&b, f, second, "b");
+	a.drops = second;
+	loop_defer(&a.d);
+	loop_defer(&b.d);
+	loop_defer(&end.d);
+	loop_run(f->l);
+	assert_string_equal(f->log, "a end end a end ");
+	loop_group_free(second);
 }
 
 /* --- work ------------------------------------------------------------------------------------- */
@@ -528,6 +556,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOTH(timers_fire_by_time_and_then_in_order_of_starting),
+		BOTH(timers_for_the_same_time_fire_in_order_of_starting),
 		BOTH(many_timers_keep_their_order_when_some_are_stopped),
 		BOTH(a_timer_may_stop_another_of_the_same_turn),
 		BOTH(a_timer_without_delay_waits_for_the_next_turn),

@@ -110,6 +110,11 @@ static void a_child_has_the_environment_given_and_no_other(void **state)
 	loop_run(f->l);
 	assert_string_equal(f->out.data, "A=1;B=2;");
 	loop_child_free(c);
+	buf_clear(&f->out);
+	c = spawn(f, argv, NULL, 0);
+	loop_run(f->l);
+	assert_string_equal(f->out.data, "");
+	loop_child_free(c);
 }
 
 static void a_child_has_no_other_descriptors(void **state)

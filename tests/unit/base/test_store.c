@@ -298,14 +298,14 @@ static void a_watch_older_than_the_history_is_refused_with_410(void **state)
 static void a_burst_longer_than_the_history_reaches_every_watch_whole(void **state)
 {
 	struct fixture *f = *state;
-	size_t events = 0;
+	uint64_t begin = store_rev(f->s), events = 0;
 
-	watch(f, "p/", store_rev(f->s));
+	watch(f, "p/", begin);
 	for (int i = 0; i < 10 * HISTORY; i++)
 		put(f, "p/a", "v");
 	loop_run(f->l);
 	for (const char *p = f->log.data; (p = strchr(p, '@')); p++)
-		events++;
+		assert_int_equal(strtoull(p + 1, NULL, 10), begin + ++events);
 	assert_int_equal(events, 10 * HISTORY);
 	put(f, "p/a", "v");
 	loop_run(f->l);

@@ -63,6 +63,17 @@ static void a_definition_appears_in_discovery(void **state)
 	assert_string_equal(api_str(r, "resources.0.shortNames.1"), "tg");
 	api_do(r, "GET", "/apis/example.dev/v0", NULL);
 	assert_status(r, 404);
+	/* A version that is served no longer, and one that is now. */
+	api_patch(r, "json-patch+json", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.example.dev",
+		  "[{'op':'replace','path':'/spec/versions/1/served','value':true},"
+		  "{'op':'replace','path':'/spec/versions/2/served','value':false}]");
+	assert_status(r, 200);
+	api_do(r, "GET", "/apis/example.dev/v0", NULL);
+	assert_int_equal(api_int(r, "resources"), 1);
+	api_do(r, "GET", "/apis/example.dev/v2", NULL);
+	assert_status(r, 404);
+	api_do(r, "GET", "/apis/example.dev/v1", NULL);
+	assert_int_equal(api_int(r, "resources"), 1);
 }
 
 static void version_and_health_are_told(void **state)
