@@ -1,0 +1,60 @@
+#include "base/str.h"
+#include "planner/fit.h"
+
+bool fit_labels(const struct world_pod *p, const struct labels *node)
+{
+	for (size_t i = 0; i < p->node_selector.n; i++)
+		if (!str_eq(labels_get(node, p->node_selector.v[i].key), p->node_selector.v[i].value))
+			return false;
+	if (!p->affinity.n)
+		return true;
+	for (size_t i = 0; i < p->affinity.n; i++) /* one of the terms; an empty term matches nothing */
+		if (p->affinity.v[i].n && selector_matches(&p->affinity.v[i], node))
+			return true;
+	return false;
+}
+
+static bool tolerates(const struct world_toleration *t, const struct world_taint *taint)
+{
+	if (!str_empty(t->effect) && !str_eq(t->effect, taint->effect))
+		return false;
+	if (str_empty(t->key))
+		return t->exists;
+	if (!str_eq(t->key, taint->key))
+		return false;
+	return t->exists || str_eq(str_or(t->value, ""), str_or(taint->value, ""));
+}
+
+const struct world_taint *fit_taints(const struct world_pod *p, const struct world_taints *taints)
+{
+	for (size_t i = 0; i < taints->n; i++) {
+		bool ok = str_eq(taints->v[i].effect, "PreferNoSchedule");
+
+		for (size_t k = 0; !ok && k < p->tolerations.n; k++)
+			ok = tolerates(&p->tolerations.v[k], &taints->v[i]);
+		if (!ok)
+			return &taints->v[i];
+	}
+	return NULL;
+}
+
+const char *fit_resources(const struct resources *requests, const struct resources *room)
+{
+	const struct quantity zero = {0};
+
+	for (size_t i = 0; i < requests->n; i++) {
+		const struct quantity *has = resources_get(room, requests->v[i].name);
+
+		if (quantity_cmp(requests->v[i].q, zero) > 0 && (!has || quantity_cmp(*has, requests->v[i].q) < 0))
+			return requests->v[i].name;
+	}
+	return NULL;
+}
+
+void fit_take(struct resources *room, const struct resources *requests)
+{
+	for (size_t i = 0; i < requests->n; i++)
+		for (size_t k = 0; k < room->n; k++)
+			if (str_eq(room->v[k].name, requests->v[i].name))
+				room->v[k].q = quantity_sub(room->v[k].q, requests->v[i].q);
+}

@@ -1,0 +1,18 @@
+#ifndef PLANNER_FIT_H
+#define PLANNER_FIT_H
+
+#include "planner/world.h"
+
+/*
+ * fit: does a pod go onto a node with these labels, taints and this room?  The
+ * rules are kube-scheduler's (NodeAffinity, TaintToleration, NodeResourcesFit).
+ */
+bool fit_labels(const struct world_pod *p, const struct labels *node);
+/* NULL: every NoSchedule and NoExecute taint is tolerated; else the first that is not. */
+const struct world_taint *fit_taints(const struct world_pod *p, const struct world_taints *taints);
+/* NULL: there is room; else the first resource that is short. */
+const char *fit_resources(const struct resources *requests, const struct resources *room);
+/* room -= requests, members that are missing ignored. */
+void fit_take(struct resources *room, const struct resources *requests);
+
+#endif

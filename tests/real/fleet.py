@@ -1,0 +1,261 @@
+"""A whole fleet on one machine: a host cluster, two tenants, a rack of VMs, and drover.
+
+Everything but drover is somebody else's: kube-apiserver, kube-scheduler, kubelet, QEMU, OVMF,
+libvirt, sushy-tools.  drover runs with the rights of deploy/rbac.yaml, never as admin.
+"""
+import base64
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import testbed  # noqa: E402  (beside this file)
+from testbed import process  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+DROVER = ROOT / "build/rel/drover"
+ISO = ROOT / "build/image/drover-agent.iso"
+API = "drover.dev/v1alpha1"
+TENANTS = ("team-a", "team-b")
+GPUS = 8
+
+
+def secret(namespace, name, **data):
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": namespace},
+            "data": {k.replace("__", "."): base64.b64encode(v.encode()).decode()
+                     for k, v in data.items()}}
+
+
+def gpu_pod(name, gpus=1):
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"},
+            "spec": {"terminationGracePeriodSeconds": 1,
+                     "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
+                     "containers": [{
+                         "name": "main", "image": "drover.test/pause:1", "imagePullPolicy": "Never",
+                         "resources": {"limits": {"nvidia.com/gpu": str(gpus)}}}]}}
+
+
+class Fleet:
+    """start() brings up everything, machines known and off; stop() takes all of it down."""
+
+    def __init__(self, folder, machines=2, prefix="drover-fleet", say=print):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.chmod(0o755)
+        self.say = say
+        process.sweep(self.folder)
+        self.host = testbed.ControlPlane("host", self.folder / "host")
+        self.tenants = {t: testbed.ControlPlane(t, self.folder / t) for t in TENANTS}
+        self.rack = testbed.Rack(self.folder / "rack", prefix=prefix, count=machines)
+        self.files = testbed.HttpFiles()
+        self.ports = {p: testbed.free_port() for p in ("agent", "media", "ops")}
+        self.drover = None
+        self.extra_args = []
+
+    # -- life
+
+    def start(self):
+        planes = [self.host, *self.tenants.values()]
+        for plane in planes:
+            plane.start()
+        for plane in planes:
+            plane.wait_ready()
+        self.rack.start()
+        self.image = testbed.parts.paths()["nodeimage"] / "node.raw.zst"
+        self.files.add("node.raw.zst", self.image)
+        self.host.kubectl("apply", "-f", str(ROOT / "deploy/crds"))
+        self.host.kubectl("apply", "-f", str(ROOT / "deploy/rbac.yaml"))
+        for name, plane in self.tenants.items():
+            plane.kubectl("apply", "-f", str(ROOT / "deploy/tenant-rbac.yaml"))
+            self._tenant_secret(name, plane)
+        self.host.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+        self.apply_objects()
+        self.start_drover()
+        return self
+
+    def _tenant_secret(self, name, plane):
+        space = f"vc-{name}"
+        role = (ROOT / "deploy/tenant-kubeconfig.yaml").read_text().replace("vc-team-a", space)
+        self.host.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}},
+                        secret(space, space, config=plane.kubeconfig_for("drover-system", "drover")))
+        self.host.kubectl("apply", "-f", "-", stdin=role)
+
+    def start_drover(self):
+        path = self.folder / "drover.conf"
+        path.touch(mode=0o600)
+        path.write_text(self.host.kubeconfig_for("drover-system", "drover"))
+        self.drover = process.Process("drover", self.folder, [
+            DROVER, "run", "--kubeconfig", path, "--identity", "replica-1", "--agent-image", ISO,
+            "--agent-listen", f"127.0.0.1:{self.ports['agent']}", "--agent-name", "10.0.2.2",
+            "--media-listen", f"127.0.0.1:{self.ports['media']}",
+            "--ops-listen", f"127.0.0.1:{self.ports['ops']}", *self.extra_args],
+            env={"PATH": "/usr/bin:/bin", **{k: v for k, v in os.environ.items()
+                                              if k.startswith(("ASAN", "UBSAN"))}})
+
+    def stop(self):
+        if self.drover:
+            self.drover.stop()
+        self.rack.stop()
+        self.files.stop()
+        for plane in (self.host, *self.tenants.values()):
+            plane.stop()
+
+    # -- objects
+
+    def image_digest(self):
+        return "sha256:" + (self.image.parent / "node.raw.zst.sha256").read_text().split()[0]
+
+    def provider(self):
+        return {"apiVersion": API, "kind": "Provider", "metadata": {"name": "rack"}, "spec": {
+            "type": "redfish",
+            "credentialsSecretRef": {"name": "bmc"},
+            "boot": {"methods": ["VirtualMedia"],
+                     "mediaURL": f"http://127.0.0.1:{self.ports['media']}"},
+            "agent": {"endpoint": f"https://10.0.2.2:{self.ports['agent']}"},
+            "network": {"type": "none", "segments": {"quarantine": "quarantine",
+                                                     "provisioning": "provisioning"}},
+            "instanceTypes": [{
+                "name": "vm-gpu-8",
+                "capacity": {"cpu": "2", "memory": "2Gi", "nvidia.com/gpu": str(GPUS), "pods": "110"},
+                "labels": {"nvidia.com/gpu.product": "EMULATED"},
+                "rootDevice": {"minBytes": 2 << 30}}],
+            "wipe": {"minimumLevel": {"flash": "Clear", "hdd": "Clear"},
+                     "minimumTrust": "BootNetwork"}}}
+
+    def pool(self, **template):
+        return {"apiVersion": API, "kind": "NodePool", "metadata": {"name": "vm"}, "spec": {
+            "virtualClusterSelector": {},
+            "template": {"spec": {
+                "providerRefs": [{"name": "rack"}],
+                "requirements": [{"key": "node.kubernetes.io/instance-type", "operator": "In",
+                                  "values": ["vm-gpu-8"]}],
+                "taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}],
+                "images": [{"kubernetesVersion": "1.36",
+                            "url": self.files.guest_url("node.raw.zst"),
+                            "format": "raw+zstd", "digest": self.image_digest()}],
+                "network": {"isolation": "NotRequired"}, **template}},
+            "wipe": {"minimumLevel": {"flash": "Clear", "hdd": "Clear"}},
+            "deadlines": {"imaging": "5m", "booting": "4m", "joining": "2m", "gating": "2m"}}}
+
+    def machine(self, vm):
+        return {"apiVersion": API, "kind": "Machine", "metadata": {"name": vm.name}, "spec": {
+            "providerRef": {"name": "rack"}, "instanceType": "vm-gpu-8",
+            "managementPolicy": "Manage",
+            "identity": {"systemUUID": vm.uuid},
+            "bmc": {"address": vm.bmc_url, "tls": {"caSecretRef": {"name": "bmc-ca"}}},
+            "bootMACAddress": vm.mac}}
+
+    def virtual_cluster(self, name):
+        plane = self.tenants[name]
+        return {"apiVersion": API, "kind": "VirtualCluster",
+                "metadata": {"name": name, "labels": {"tier": "research"}}, "spec": {
+                    "kubeconfigSecretRef": {"namespace": f"vc-{name}", "name": f"vc-{name}",
+                                            "key": "config"},
+                    "server": plane.server, "joinEndpoint": plane.guest_endpoint,
+                    "quota": {"nvidia.com/gpu": "64"}}}
+
+    def apply_objects(self):
+        self.host.apply(
+            secret("drover-system", "bmc", username=self.rack.user, password=self.rack.password),
+            secret("drover-system", "bmc-ca", ca__crt=pathlib.Path(self.rack.ca_file).read_text()),
+            self.provider(), self.pool(),
+            *[self.virtual_cluster(t) for t in self.tenants],
+            *[self.machine(vm) for vm in self.rack.machines])
+
+    # -- looking
+
+    def get(self, plural, name=None):
+        path = f"/apis/{API}/{plural}" + (f"/{name}" if name else "")
+        got = self.host.get(path)
+        return got if name else (got or {}).get("items", [])
+
+    def states(self):
+        return {m["metadata"]["name"]: m.get("status", {}) for m in self.get("machines")}
+
+    def wait_state(self, state, names=None, limit_s=240, view=None):
+        """Until all the machines named (all there are) are in that state."""
+        def done():
+            self.drover.check()
+            now = self.states()
+            if view:
+                view.show(now)
+            wanted = names or list(now)
+            return wanted and all(now.get(n, {}).get("state") == state for n in wanted)
+        testbed.wait_for(f"machines {state}", done, limit_s, 0.2)
+
+    def pod_running(self, tenant, name):
+        pod = self.tenants[tenant].get(f"/api/v1/namespaces/default/pods/{name}")
+        started = [c["state"]["running"]["startedAt"]
+                   for c in (pod or {}).get("status", {}).get("containerStatuses", [])
+                   if "running" in c.get("state", {})]
+        return pod if started else None
+
+
+class View:
+    """Machines as rows on a terminal, one line a change elsewhere."""
+
+    def __init__(self, out=sys.stdout):
+        self.out = out
+        self.live = out.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        self.began = time.monotonic()
+        self.last = {}
+        self.since = {}
+        self.spans = {}   # machine -> [(state, seconds)]
+        self.rows = 0
+
+    def show(self, states, extra=""):
+        now = time.monotonic()
+        for name, status in sorted(states.items()):
+            state = status.get("state", "new")
+            if self.last.get(name) == state:
+                continue
+            if name in self.last:
+                self.spans.setdefault(name, []).append((self.last[name], now - self.since[name]))
+            self.last[name], self.since[name] = state, now
+            if not self.live:
+                print(f"{now - self.began:7.1f} s  {name:16} {state:12} {self.tenant(status)}",
+                      file=self.out, flush=True)
+        if self.live:
+            self.draw(states, now, extra)
+
+    @staticmethod
+    def tenant(status):
+        return (status.get("tenant") or {}).get("name", "")
+
+    def draw(self, states, now, extra):
+        lines = [f"\033[1m{'MACHINE':18}{'STATE':13}{'FOR':>7}  {'TENANT':9}DOING\033[0m"]
+        colour = {"free": 32, "serving": 36, "quarantined": 31}
+        for name, status in sorted(states.items()):
+            state = status.get("state", "new")
+            step = (status.get("operation") or {}).get("step") or ""
+            lines.append(f"{name:18}\033[{colour.get(state, 33)}m{state:13}\033[0m"
+                         f"{now - self.since[name]:6.0f}s  {self.tenant(status):9}{step}")
+        lines.append(f"{now - self.began:6.0f} s  {extra}")
+        if self.rows:
+            self.out.write(f"\033[{self.rows}A")
+        self.out.write("".join(f"\033[2K{line}\n" for line in lines))
+        self.out.flush()
+        self.rows = len(lines)
+
+    def done(self):
+        """Below the rows from here on."""
+        self.rows = 0
+
+
+def bench(name, value, unit, goal, better, reference, n=1):
+    """One entry of build/bench.json (DESIGN: names are fixed)."""
+    path = ROOT / "build/bench.json"
+    entries = json.loads(path.read_text()) if path.exists() else []
+    cpu = subprocess.run(["sh", "-c", "grep -m1 'model name' /proc/cpuinfo | cut -d: -f2"],
+                         capture_output=True, text=True, check=False).stdout.strip()
+    entries = [e for e in entries if e["name"] != name]
+    entries.append({"name": name, "value": round(value, 2), "unit": unit, "goal": goal,
+                    "better": better, "reference": {"name": reference[0], "value": reference[1]},
+                    "ratio": round(value / reference[1], 3) if reference[1] else None,
+                    "n": n, "cpu": cpu})
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(entries, indent=1) + "\n")
+    print(f"bench  {name} = {value:.2f} {unit} (goal {goal})", flush=True)
