@@ -1,0 +1,398 @@
+#include "wipe/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <zstd.h>
+#include "base/crypto.h"
+#include "base/http_mem.h"
+#include "base/loop_sim.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "tests/unit/testing.h"
+#include "tests/unit/wipe/machine.h"
+#include "wipe/dio.h"
+#include "wipe/gpt.h"
+
+#define DRIVE (48 << 20)
+#define IMAGE (24 << 20)
+#define NAME "nvme0n1"
+#define ORIGIN "http://images"
+#define WALL 1790000000000
+
+static struct world {
+	struct machine m;
+	struct loop *loop;
+	struct loop_group *agent, *server;
+	struct http_mem_net *net;
+	struct httpd *httpd;
+	struct http *http;
+	struct proto_drive drive;
+	uint8_t *served;
+	size_t nserved;
+	unsigned requests;
+	size_t cut;             /* break the first reply after so many bytes; 0: never */
+	int status;             /* instead of serving; 0: serve */
+	struct writer *w;
+	unsigned dones;
+	const char *reason;
+	struct err err;
+} w;
+
+static int64_t read_served(char *out, size_t max, uint64_t pos, void *arg)
+{
+	(void)arg;
+	if (w.cut && pos >= w.cut) {
+		w.cut = 0;
+		return -2;
+	}
+	if (max > w.nserved - pos)
+		max = w.nserved - pos;
+	if (w.cut && pos + max > w.cut)
+		max = w.cut - pos;
+	memcpy(out, w.served + pos, max);
+	return (int64_t)max;
+}
+
+static void on_image(struct httpd_req *q, void *arg)
+{
+	struct httpd_content c = {.read = read_served, .size = w.nserved, .content_type = "x/y"};
+
+	(void)arg;
+	w.requests++;
+	if (w.status)
+		httpd_reply(q, w.status, "text/plain", "no", 2);
+	else
+		httpd_reply_content(q, &c);
+}
+
+/* An image with a GPT: a bit of noise, much nothing. */
+static void put(uint8_t *p, size_t n, uint64_t v)
+{
+	for (size_t i = 0; i < n; i++, v >>= 8)
+		p[i] = (uint8_t)v;
+}
+
+static uint8_t *make_image(void)
+{
+	uint8_t *image = mem_alloc(IMAGE), *tail = mem_alloc(GPT_HEAD);
+	struct gpt g = {.block = 512, .blocks = IMAGE / 512, .first_usable = 34,
+			.last_usable = IMAGE / 512 - 34};
+
+	for (size_t i = 1 << 20; i < 9 << 20; i++)
+		image[i] = (uint8_t)(i * 2654435761u >> 11);
+	memcpy(g.header, "EFI PART\0\0\1\0\134\0\0\0", 16);
+	put(g.header + 40, 8, 34);
+	put(g.header + 72, 8, 2);
+	put(g.header + 80, 4, 128);
+	put(g.header + 84, 4, 128);
+	g.entries[0] = g.entries[16] = 1;
+	put(g.entries + 32, 8, 2048);
+	put(g.entries + 40, 8, IMAGE / 512 - 2048);
+	gpt_write(&g, image, tail);
+	free(tail);
+	return image;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&w, 0, sizeof(w));
+	machine_init(&w.m);
+	machine_drive(&w.m, NAME, "eui.1\n", DRIVE);
+	w.drive = (struct proto_drive){.path = "/dev/" NAME, .wwn = "eui.1", .bytes = DRIVE};
+	w.loop = loop_sim_new(7, WALL);
+	w.agent = loop_group_new(w.loop, "agent");
+	w.server = loop_group_new(w.loop, "server");
+	w.net = http_mem_net_new(w.loop);
+	w.httpd = httpd_new(w.server);
+	httpd_route(w.httpd, "GET", "/i/img", 0, on_image, NULL);
+	http_mem_serve(w.net, ORIGIN, w.httpd);
+	w.http = http_new(w.agent, http_mem_transport(w.net, w.agent, "10.1.0.17", NULL, NULL), 8);
+	w.served = make_image();
+	w.nserved = IMAGE;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	writer_free(w.w);
+	http_free(w.http);
+	http_mem_serve(w.net, ORIGIN, NULL);
+	httpd_free(w.httpd);
+	loop_run(w.loop);
+	loop_group_free(w.agent);
+	loop_group_free(w.server);
+	http_mem_net_free(w.net);
+	loop_free(w.loop);
+	machine_done(&w.m);
+	free(w.served);
+	return 0;
+}
+
+static void compress(void)
+{
+	size_t cap = ZSTD_compressBound(w.nserved);
+	uint8_t *out = mem_alloc(cap);
+
+	w.nserved = ZSTD_compress(out, cap, w.served, w.nserved, 1);
+	free(w.served);
+	w.served = out;
+}
+
+static void done(const char *reason, const struct err *e, void *arg)
+{
+	(void)arg;
+	w.dones++;
+	w.reason = reason;
+	if (e)
+		w.err = *e;
+	writer_free(w.w);
+	w.w = NULL;
+}
+
+static void start(int format, const char *digest)
+{
+	uint8_t d[CRYPTO_SHA256];
+	char text[CRYPTO_DIGEST_TEXT];
+	struct writer_spec s = {.host = &w.m.host, .drive = &w.drive, .url = ORIGIN "/i/img", .format = format};
+
+	crypto_sha256(w.served, w.nserved, d);
+	s.digest = digest ? digest : crypto_digest_text(d, text);
+	w.w = writer_start(w.agent, w.http, &s, done, NULL);
+	assert_int_equal(w.dones, 0);
+}
+
+static void finish(void)
+{
+	loop_sim_run_until(w.loop, loop_now(w.loop) + 600000);
+	assert_int_equal(w.dones, 1);
+}
+
+static void check_image(const uint8_t *image)
+{
+	uint8_t *got = mem_alloc(DRIVE);
+	struct gpt g;
+	struct err e;
+	int64_t at, bytes;
+
+	if (w.reason)
+		fail_msg("%s: %s", w.reason, w.err.text);
+	machine_peek(&w.m, NAME, got, DRIVE, 0);
+	/* All but the tables, the runs of zeros too. */
+	assert_memory_equal(got + (1 << 20), image + (1 << 20), IMAGE - (2 << 20));
+	assert_ok(gpt_read(&g, got, 512, DRIVE, &e), &e);
+	assert_true(gpt_find(&g, WRITER_CIDATA, &at, &bytes));
+	assert_int_equal(bytes, WRITER_CIDATA_BYTES);
+	assert_true(at > IMAGE);
+	assert_true(dio_all(got + at, (size_t)bytes, 0));
+	assert_memory_equal(got + DRIVE - 512, "EFI PART", 8);
+	free(got);
+}
+
+static void assert_not_bootable(void)
+{
+	uint8_t *got = mem_alloc(GPT_HEAD);
+
+	machine_peek(&w.m, NAME, got, GPT_HEAD, 0);
+	assert_true(dio_all(got, GPT_HEAD, 0));
+	machine_peek(&w.m, NAME, got, GPT_HEAD, DRIVE - GPT_HEAD);
+	assert_true(dio_all(got, GPT_HEAD, 0));
+	free(got);
+}
+
+static void a_raw_image_arrives_whole_and_gets_its_config_partition(void **state)
+{
+	(void)state;
+	start(0, NULL);
+	finish();
+	check_image(w.served);
+	assert_int_equal(w.requests, 1);
+}
+
+static void a_compressed_image_arrives_whole(void **state)
+{
+	uint8_t *image = make_image();
+
+	(void)state;
+	compress();
+	start(1, NULL);
+	finish();
+	check_image(image);
+	free(image);
+}
+
+/* pzstd and `cat a.zst b.zst` make several frames. */
+static void frames_one_after_another_are_one_image(void **state)
+{
+	uint8_t *image = make_image();
+	size_t cap = 2 * ZSTD_compressBound(IMAGE), half = IMAGE / 2 + 12345, n;
+
+	(void)state;
+	free(w.served);
+	w.served = mem_alloc(cap);
+	n = ZSTD_compress(w.served, cap, image, half, 1);
+	n += ZSTD_compress(w.served + n, cap - n, image + half, IMAGE - half, 1);
+	w.nserved = n;
+	start(1, NULL);
+	finish();
+	check_image(image);
+	free(image);
+}
+
+static void other_bytes_than_promised_are_never_left_bootable(void **state)
+{
+	(void)state;
+	start(0, "sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff");
+	finish();
+	assert_string_equal(w.reason, "ImageMismatch");
+	assert_not_bootable();
+}
+
+static void a_stream_that_ends_inside_a_frame_is_refused(void **state)
+{
+	(void)state;
+	compress();
+	w.nserved -= 100;
+	start(1, NULL);
+	finish();
+	assert_string_equal(w.reason, "ImageMismatch");
+	assert_not_bootable();
+}
+
+static void bytes_that_are_no_zstd_are_refused(void **state)
+{
+	(void)state;
+	start(1, NULL);
+	finish();
+	assert_string_equal(w.reason, "ImageMismatch");
+}
+
+static void a_bomb_stops_at_the_end_of_the_drive(void **state)
+{
+	uint8_t *zeros = mem_alloc(DRIVE + (32 << 20));
+
+	(void)state;
+	free(w.served);
+	w.served = zeros;
+	w.nserved = DRIVE + (32 << 20);
+	compress();
+	start(1, NULL);
+	finish();
+	assert_string_equal(w.reason, "ImageUnfit");
+	assert_not_bootable();
+}
+
+static void an_image_without_a_partition_table_is_refused(void **state)
+{
+	(void)state;
+	memset(w.served, 0, 1 << 20);
+	start(0, NULL);
+	finish();
+	assert_string_equal(w.reason, "ImageUnfit");
+	assert_not_bootable();
+}
+
+static void an_empty_image_is_refused(void **state)
+{
+	(void)state;
+	w.nserved = 0;
+	start(0, NULL);
+	finish();
+	assert_non_null(w.reason);
+}
+
+static void a_broken_connection_is_resumed_where_it_broke(void **state)
+{
+	(void)state;
+	w.cut = 10 << 20;
+	start(0, NULL);
+	finish();
+	check_image(w.served);
+	assert_int_equal(w.requests, 2);
+}
+
+static void an_absent_image_touches_nothing(void **state)
+{
+	(void)state;
+	w.status = 404;
+	start(0, NULL);
+	finish();
+	assert_string_equal(w.reason, "ImageUnavailable");
+	assert_int_equal(w.requests, 1);
+	assert_int_equal(machine_residue(&w.m, NAME), DRIVE >> 20);
+}
+
+static void a_server_in_trouble_is_asked_again_a_limited_number_of_times(void **state)
+{
+	(void)state;
+	w.status = 503;
+	start(0, NULL);
+	finish();
+	assert_string_equal(w.reason, "ImageUnavailable");
+	assert_int_equal(w.requests, 8);
+}
+
+static void an_https_image_without_a_ca_is_refused(void **state)
+{
+	struct writer_spec s = {.host = &w.m.host,
+				.drive = &w.drive,
+				.url = "https://images/i/img",
+				.digest = "sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"};
+
+	(void)state;
+	w.w = writer_start(w.agent, w.http, &s, done, NULL);
+	finish();
+	assert_string_equal(w.reason, "OrderInvalid");
+	assert_int_equal(machine_residue(&w.m, NAME), DRIVE >> 20);
+}
+
+static void a_drive_of_another_size_is_not_written(void **state)
+{
+	(void)state;
+	w.drive.bytes = DRIVE / 2;
+	start(0, NULL);
+	finish();
+	assert_string_equal(w.reason, "DriveFailed");
+	assert_int_equal(machine_residue(&w.m, NAME), DRIVE >> 20);
+}
+
+/* At any moment: whatever job is under way ends in peace. */
+static void a_writer_can_be_freed_at_any_moment(void **state)
+{
+	(void)state;
+	compress();
+	for (int64_t ms = 0; ms < 400; ms += 7) {
+		start(1, NULL);
+		loop_sim_run_until(w.loop, loop_now(w.loop) + ms);
+		writer_free(w.w);
+		w.w = NULL;
+		loop_sim_run_until(w.loop, loop_now(w.loop) + 1000);
+		w.dones = 0;
+	}
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_raw_image_arrives_whole_and_gets_its_config_partition),
+		T(a_compressed_image_arrives_whole),
+		T(frames_one_after_another_are_one_image),
+		T(other_bytes_than_promised_are_never_left_bootable),
+		T(a_stream_that_ends_inside_a_frame_is_refused),
+		T(bytes_that_are_no_zstd_are_refused),
+		T(a_bomb_stops_at_the_end_of_the_drive),
+		T(an_image_without_a_partition_table_is_refused),
+		T(an_empty_image_is_refused),
+		T(a_broken_connection_is_resumed_where_it_broke),
+		T(an_absent_image_touches_nothing),
+		T(a_server_in_trouble_is_asked_again_a_limited_number_of_times),
+		T(an_https_image_without_a_ca_is_refused),
+		T(a_drive_of_another_size_is_not_written),
+		T(a_writer_can_be_freed_at_any_moment),
+	};
+
+	mem_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
