@@ -214,7 +214,8 @@ static json_t *collection(const char *self, const char *member, bool loop)
 static json_t *slot_json(const struct fake_bmc *b, const char *self)
 {
 	char insert[160], eject[160];
-	json_t *j = json_pack("{s:s,s:[s,s],s:s?,s:b,s:s}", "@odata.id", self, "MediaTypes", "CD", "DVD", "Image",
+	json_t *j = json_pack("{s:s,s:[s,s],s:s?,s:b,s:s}", "@odata.id", self, "MediaTypes",
+			      b->no_cd ? "Floppy" : "CD", b->no_cd ? "USBStick" : "DVD", "Image",
 			      b->image, "Inserted", b->image || b->eject_keeps_flag, "ConnectedVia",
 			      b->image ? "URI" : "NotConnected");
 

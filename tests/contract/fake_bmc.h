@@ -19,7 +19,7 @@ struct fake_bmc {
 	bool basic_only;      /* no session service */
 	bool closed_root;     /* the root answers 401 too */
 	bool managers_media;  /* slots under the Manager alone */
-	bool no_media;
+	bool no_media, no_cd; /* no_cd: the slots take floppies */
 	bool patch_media;     /* no InsertMedia */
 	bool bare_media;      /* InsertMedia takes Image alone */
 	bool eject_no_body;   /* EjectMedia with a body: 415 */

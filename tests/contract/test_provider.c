@@ -166,6 +166,16 @@ static void world_free(struct world *w)
 	free(w);
 }
 
+static void new_provider(struct world *w)
+{
+	provider_detach(w->provider, w->machine[0]);
+	provider_free(w->provider);
+	w->provider = NULL;
+	w->machine[0] = NULL;
+	for (int i = 0; i < MACHINES; i++)
+		machine(w, i);
+}
+
 static void on_done(const struct provider_observation *o, const char *handle, const struct err *e, void *arg)
 {
 	struct answer *a = arg;
@@ -427,10 +437,7 @@ EACH_BACKEND(a_hang_ends_in_time_and_spares_the_others)
 	int64_t from;
 
 	w->spec.concurrent = 2;
-	provider_detach(w->provider, w->machine[0]);
-	provider_free(w->provider);
-	w->provider = NULL;
-	w->machine[0] = NULL;
+	new_provider(w);
 	origin_of(origin, 0);
 	http_mem_hang(w->net, origin, true);
 	from = loop_now(w->loop);
@@ -456,30 +463,73 @@ EACH_BACKEND(a_hang_ends_in_time_and_spares_the_others)
 	}
 }
 
+/* Two tokens a minute: the third call begins 20 ms before its time is over, and is at its login then. */
 EACH_BACKEND(a_call_that_was_given_up_acts_no_more)
 {
-	struct answer a[6];
-	char origin[32];
-	int64_t from = loop_now(w->loop);
+	struct answer a[3];
+	struct provider_call c;
+	int64_t from;
 
-	origin_of(origin, 0);
-	http_mem_hang(w->net, origin, true);
-	for (int i = 0; i < 6; i++) {
-		struct provider_call c = call(w, &a[i]);
-
-		provider_power(w->provider, w->machine[0], true, &c);
+	w->spec.requests_per_s = 1.0 / 30;
+	new_provider(w);
+	from = loop_now(w->loop);
+	for (int i = 0; i < 2; i++) {
+		c = call(w, &a[i]);
+		provider_observe(w->provider, w->machine[1], &c);
 		a[i].begun = true;
 	}
-	loop_sim_run_until(w->loop, from + PROVIDER_CALL_MS - 5000);
-	/* Back for the call that is running now, after its own time has passed. */
-	loop_sim_run_until(w->loop, from + PROVIDER_CALL_MS + 10);
-	http_mem_hang(w->net, origin, false);
-	for (int i = 0; i < 6; i++)
-		assert_int_equal(a[i].count, 1);
+	loop_sim_run_until(w->loop, from + 20);
+	c = call(w, &a[2]);
+	provider_power(w->provider, w->machine[0], true, &c);
+	assert_int_equal(finish(&a[2]), ERR_TIMEOUT);
+	assert_true(a[2].at - from >= PROVIDER_CALL_MS);
 	loop_sim_run_until(w->loop, from + 5 * PROVIDER_CALL_MS);
-	for (int i = 0; i < 6; i++)
-		assert_int_equal(a[i].count, 1);
+	assert_true(w->bmc[0].njournal > 0);
 	assert_false(w->bmc[0].on);
+	assert_int_equal(a[2].count, 1);
+}
+
+EACH_BACKEND(only_so_many_machines_are_called_at_once)
+{
+	struct answer a[3];
+	char origin[32];
+	int64_t from;
+
+	w->spec.concurrent = 2;
+	new_provider(w);
+	from = loop_now(w->loop);
+	for (int i = 0; i < 3; i++) {
+		struct provider_call c = call(w, &a[i]);
+
+		origin_of(origin, i);
+		http_mem_hang(w->net, origin, i < 2);
+		provider_observe(w->provider, w->machine[i], &c);
+		a[i].begun = true;
+	}
+	assert_int_equal(finish(&a[2]), ERR_NONE);
+	assert_true(a[2].at - from >= 10000);
+}
+
+EACH_BACKEND(detaching_gives_the_place_back)
+{
+	struct answer a, b;
+	struct provider_call c = call(w, &a), d = call(w, &b);
+	char origin[32];
+	int64_t from;
+
+	w->spec.concurrent = 1;
+	new_provider(w);
+	from = loop_now(w->loop);
+	origin_of(origin, 0);
+	http_mem_hang(w->net, origin, true);
+	provider_observe(w->provider, w->machine[0], &c);
+	loop_sim_run_until(w->loop, from + 100);
+	provider_detach(w->provider, w->machine[0]);
+	w->machine[0] = NULL;
+	provider_observe(w->provider, w->machine[1], &d);
+	assert_int_equal(finish(&b), ERR_NONE);
+	assert_true(b.at - from < 5000);
+	assert_int_equal(a.count, 0);
 }
 
 EACH_BACKEND(detaching_ends_calls_without_an_answer)
@@ -557,11 +607,8 @@ EACH_BACKEND(calls_are_paced)
 	struct answer a[20];
 	int64_t from;
 
-	provider_detach(w->provider, w->machine[0]);
-	provider_free(w->provider);
-	w->provider = NULL;
-	w->machine[0] = NULL;
 	w->spec.requests_per_s = 0.5;
+	new_provider(w);
 	from = loop_now(w->loop);
 	for (int i = 0; i < 20; i++) {
 		struct provider_call c = call(w, &a[i]);
@@ -646,6 +693,8 @@ int main(void)
 		cmocka_unit_test(without_leave_nothing_is_changed),
 		cmocka_unit_test(a_hang_ends_in_time_and_spares_the_others),
 		cmocka_unit_test(a_call_that_was_given_up_acts_no_more),
+		cmocka_unit_test(only_so_many_machines_are_called_at_once),
+		cmocka_unit_test(detaching_gives_the_place_back),
 		cmocka_unit_test(detaching_ends_calls_without_an_answer),
 		cmocka_unit_test(a_machine_may_be_detached_in_its_answer),
 		cmocka_unit_test(a_changed_certificate_stops),

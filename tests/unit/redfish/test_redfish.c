@@ -377,6 +377,59 @@ static void on_bye(void *arg)
 	answered(arg, NULL);
 }
 
+/* Answers requests whose journal line starts so with a status. */
+struct selective {
+	const struct fake_bmc *bmc;
+	const char *start;
+	int status;
+};
+
+static bool select_tamper(struct httpd_req *q, unsigned n, void *arg)
+{
+	const struct selective *s = arg;
+
+	(void)n;
+	if (!str_starts(s->bmc->journal[s->bmc->njournal - 1], s->start))
+		return false;
+	httpd_reply_json(q, s->status, "{}");
+	return true;
+}
+
+static void nothing_is_done_until_the_predecessors_session_is_gone(void **state)
+{
+	struct fixture *f = *state;
+	struct selective s = {&f->bmc, "DELETE", 503};
+
+	f->bmc.sessions[0].id = f->bmc.next_session = 41;
+	f->spec.old_session = "/redfish/v1/SessionService/Sessions/41";
+	f->bmc.tamper = select_tamper;
+	f->bmc.tamper_arg = &s;
+	assert_int_equal(power(f, true), ERR_UNAVAILABLE);
+	assert_int_equal(power(f, true), ERR_UNAVAILABLE);
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems"), 0);
+	f->bmc.tamper = NULL;
+	assert_done(power(f, true));
+	assert_int_equal(fake_bmc_sessions(&f->bmc), 1);
+}
+
+static void a_resource_that_is_denied_costs_one_new_login_and_not_the_session(void **state)
+{
+	struct fixture *f = *state;
+	struct selective s = {&f->bmc, "POST /redfish/v1/Systems/1/Actions", 401};
+
+	assert_done(read_system(f));
+	f->bmc.tamper = select_tamper;
+	f->bmc.tamper_arg = &s;
+	assert_int_equal(power(f, true), ERR_DENIED);
+	assert_int_equal(f->bmc.logins, 2);
+	assert_int_equal(fake_bmc_sessions(&f->bmc), 1);
+	assert_false(redfish_login_refused(f->r));
+	s.status = 403;
+	assert_int_equal(power(f, true), ERR_DENIED);
+	assert_done(read_system(f));
+	assert_int_equal(f->bmc.logins, 2);
+}
+
 static void logging_out_deletes_the_session(void **state)
 {
 	struct fixture *f = *state;
@@ -679,6 +732,18 @@ static void a_bmc_without_a_slot_says_unsupported(void **state)
 	assert_int_equal(eject(f), ERR_UNSUPPORTED);
 }
 
+static void a_search_that_was_cut_short_is_no_verdict(void **state)
+{
+	struct fixture *f = *state;
+	struct selective s = {&f->bmc, "GET /redfish/v1/Systems/1/VirtualMedia/Cd", 503};
+
+	f->bmc.tamper = select_tamper;
+	f->bmc.tamper_arg = &s;
+	assert_int_equal(insert(f, MEDIA), ERR_UNAVAILABLE);
+	f->bmc.tamper = NULL;
+	assert_done(insert(f, MEDIA));
+}
+
 /* --- hostile -------------------------------------------------------------------------------------- */
 
 static void a_hundred_megabytes_are_cut_off(void **state)
@@ -687,6 +752,7 @@ static void a_hundred_megabytes_are_cut_off(void **state)
 
 	f->bmc.huge = true;
 	assert_int_equal(read_system(f), ERR_PROTOCOL);
+	assert_non_null(strstr(f->err.text, "more than 1048576 bytes"));
 }
 
 static void a_reply_that_is_too_deep_is_refused(void **state)
@@ -723,8 +789,8 @@ static void a_loop_of_next_links_ends(void **state)
 {
 	struct fixture *f = *state;
 
-	f->bmc.next_loop = f->bmc.managers_media = true;
-	assert_done(read_media(f));
+	f->bmc.next_loop = f->bmc.managers_media = f->bmc.no_cd = true;
+	assert_int_equal(read_media(f), ERR_UNSUPPORTED);
 	assert_true(f->bmc.njournal < 12);
 }
 
@@ -969,6 +1035,8 @@ int main(void)
 		t(a_password_changed_behind_our_back_is_refused_once),
 		t(sessions_that_vanish_do_not_lead_to_basic),
 		t(the_predecessors_session_is_deleted_before_anything_is_done),
+		t(nothing_is_done_until_the_predecessors_session_is_gone),
+		t(a_resource_that_is_denied_costs_one_new_login_and_not_the_session),
 		t(a_session_number_used_again_is_not_deleted),
 		t(logging_out_deletes_the_session),
 		t(a_session_location_on_another_server_is_not_used),
@@ -997,6 +1065,7 @@ int main(void)
 		t(media_where_inserted_stays_true),
 		t(the_same_media_are_not_inserted_twice),
 		t(a_bmc_without_a_slot_says_unsupported),
+		t(a_search_that_was_cut_short_is_no_verdict),
 		t(a_hundred_megabytes_are_cut_off),
 		t(a_reply_that_is_too_deep_is_refused),
 		t(a_reply_that_is_not_json_is_refused),
