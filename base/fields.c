@@ -22,11 +22,12 @@ struct at {
 struct decoder {
 	struct arena *a;
 	struct err *e;
-	bool strict;   /* refuse members that no row names */
-	bool lenient;  /* fields_defaults: what is required may be absent */
+	bool strict;  /* refuse members that no row names */
+	bool lenient; /* fields_defaults: what is required may be absent */
 };
 
-static int decode_object(struct decoder *d, const struct field *f, const json_t *j, const struct at *at, void *out);
+static int decode_object(struct decoder *d, const struct field *f, const json_t *j,
+			 const struct at *at, void *out);
 
 static void at_print(const struct at *at, struct buf *b)
 {
@@ -113,7 +114,8 @@ static int enum_index(const char *const *names, const char *s)
 }
 
 /* want "A, B or C" */
-static int wrong_enum(struct decoder *d, const struct field *f, const json_t *j, const struct at *at)
+static int wrong_enum(struct decoder *d, const struct field *f, const json_t *j,
+		      const struct at *at)
 {
 	struct buf b;
 	size_t n = 0, i = 0;
@@ -133,7 +135,8 @@ static int wrong_enum(struct decoder *d, const struct field *f, const json_t *j,
 	return rc;
 }
 
-static int check_text(struct decoder *d, const struct field *f, const json_t *j, const struct at *at)
+static int check_text(struct decoder *d, const struct field *f, const json_t *j,
+		      const struct at *at)
 {
 	const char *s = json_string_value(j);
 	char want[256];
@@ -141,18 +144,22 @@ static int check_text(struct decoder *d, const struct field *f, const json_t *j,
 	if (f->required && !*s)
 		return wrong(d, at, "must not be empty", NULL);
 	if (strlen(s) > max_len(f)) {
-		str_format(want, sizeof(want), "want at most %zu bytes, got %zu", max_len(f), strlen(s));
+		str_format(want, sizeof(want), "want at most %zu bytes, got %zu", max_len(f),
+			   strlen(s));
 		return wrong(d, at, want, NULL);
 	}
 	if (*s && (f->valid ? !f->valid(s) : f->pattern && !matches(f->pattern, s))) {
 		str_format(want, sizeof(want), "want %s%s", f->want ? "" : "text that matches ",
-			   f->want ? f->want : f->pattern ? f->pattern : "another value");
+			   f->want	? f->want
+			   : f->pattern ? f->pattern
+					: "another value");
 		return wrong(d, at, want, j);
 	}
 	return 0;
 }
 
-static int decode_str(struct decoder *d, const struct field *f, const json_t *j, const struct at *at, void *out)
+static int decode_str(struct decoder *d, const struct field *f, const json_t *j,
+		      const struct at *at, void *out)
 {
 	if (!json_is_string(j))
 		return wrong(d, at, "want text", j);
@@ -169,7 +176,8 @@ static bool in_range(const struct field *f, int64_t v)
 	return !f->min || v >= f->min;
 }
 
-static int decode_i64(struct decoder *d, const struct field *f, const json_t *j, const struct at *at, void *out)
+static int decode_i64(struct decoder *d, const struct field *f, const json_t *j,
+		      const struct at *at, void *out)
 {
 	char want[96];
 	int64_t v = 0;
@@ -178,21 +186,25 @@ static int decode_i64(struct decoder *d, const struct field *f, const json_t *j,
 	if (json_is_integer(j))
 		v = json_integer_value(j);
 	else
-		ok = json_is_string(j) && str_to_i64(json_string_value(j), INT64_MIN, INT64_MAX, &v);
+		ok = json_is_string(j) &&
+		     str_to_i64(json_string_value(j), INT64_MIN, INT64_MAX, &v);
 	if (ok && in_range(f, v)) {
 		*(int64_t *)out = v;
 		return 0;
 	}
 	if (f->max > f->min && f->max != INT64_MAX)
-		str_format(want, sizeof(want), "want %jd to %jd", (intmax_t)f->min, (intmax_t)f->max);
+		str_format(want, sizeof(want), "want %jd to %jd", (intmax_t)f->min,
+			   (intmax_t)f->max);
 	else if (f->min || f->max)
-		str_format(want, sizeof(want), "want a whole number of at least %jd", (intmax_t)f->min);
+		str_format(want, sizeof(want), "want a whole number of at least %jd",
+			   (intmax_t)f->min);
 	else
 		str_copy(want, sizeof(want), "want a whole number");
 	return wrong(d, at, want, j);
 }
 
-static int decode_duration(struct decoder *d, const struct field *f, const json_t *j, const struct at *at, void *out)
+static int decode_duration(struct decoder *d, const struct field *f, const json_t *j,
+			   const struct at *at, void *out)
 {
 	char want[160], lo[STR_TIME_SIZE], hi[STR_TIME_SIZE];
 	const char *s = json_string_value(j);
@@ -202,12 +214,14 @@ static int decode_duration(struct decoder *d, const struct field *f, const json_
 		*(int64_t *)out = -1;
 		return 0;
 	}
-	if (s && strlen(s) <= FIELDS_DURATION_MAX && str_to_duration(s, &ms) && ms >= 0 && in_range(f, ms)) {
+	if (s && strlen(s) <= FIELDS_DURATION_MAX && str_to_duration(s, &ms) && ms >= 0 &&
+	    in_range(f, ms)) {
 		*(int64_t *)out = ms;
 		return 0;
 	}
 	if (f->max > f->min)
-		str_format(want, sizeof(want), "want %s to %s", str_duration(lo, f->min), str_duration(hi, f->max));
+		str_format(want, sizeof(want), "want %s to %s", str_duration(lo, f->min),
+			   str_duration(hi, f->max));
 	else if (f->min)
 		str_format(want, sizeof(want), "want at least %s", str_duration(lo, f->min));
 	else
@@ -217,7 +231,8 @@ static int decode_duration(struct decoder *d, const struct field *f, const json_
 	return wrong(d, at, want, j);
 }
 
-static int decode_quantity(struct decoder *d, const json_t *j, const struct at *at, bool whole, struct quantity *out)
+static int decode_quantity(struct decoder *d, const json_t *j, const struct at *at, bool whole,
+			   struct quantity *out)
 {
 	struct err ignored;
 	bool ok = true;
@@ -241,7 +256,8 @@ static int too_many(struct decoder *d, const struct field *f, const struct at *a
 	return wrong(d, at, want, NULL);
 }
 
-static int decode_map(struct decoder *d, const struct field *f, json_t *j, const struct at *at, struct labels *out)
+static int decode_map(struct decoder *d, const struct field *f, json_t *j, const struct at *at,
+		      struct labels *out)
 {
 	const char *key;
 	json_t *value;
@@ -252,7 +268,7 @@ static int decode_map(struct decoder *d, const struct field *f, json_t *j, const
 		return too_many(d, f, at, json_object_size(j));
 	out->v = arena_calloc(d->a, json_object_size(j), sizeof(*out->v));
 	out->n = 0;
-	json_object_foreach(j, key, value) {
+	json_object_foreach (j, key, value) {
 		struct at here = {.up = at, .name = key, .key = true};
 
 		if (!json_is_string(value))
@@ -273,8 +289,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct resource *)a)->name, ((const struct resource *)b)->name);
 }
 
-static int decode_resources(struct decoder *d, const struct field *f, json_t *j, const struct at *at,
-			    struct resources *out)
+static int decode_resources(struct decoder *d, const struct field *f, json_t *j,
+			    const struct at *at, struct resources *out)
 {
 	const char *key;
 	json_t *value;
@@ -285,8 +301,9 @@ static int decode_resources(struct decoder *d, const struct field *f, json_t *j,
 		return too_many(d, f, at, json_object_size(j));
 	out->v = arena_calloc(d->a, json_object_size(j), sizeof(*out->v));
 	out->n = 0;
-	json_object_foreach(j, key, value) {
-		struct at here = {.up = at, .name = key, .key = strchr(key, '.') || strchr(key, '/')};
+	json_object_foreach (j, key, value) {
+		struct at here = {
+			.up = at, .name = key, .key = strchr(key, '.') || strchr(key, '/')};
 
 		if (strlen(key) > DEFAULT_MAX_LEN)
 			return wrong(d, at, "has a key that is too long", NULL);
@@ -300,7 +317,8 @@ static int decode_resources(struct decoder *d, const struct field *f, json_t *j,
 }
 
 /* An array of at most max_items; *n its length. */
-static int array_size(struct decoder *d, const struct field *f, const json_t *j, const struct at *at, size_t *n)
+static int array_size(struct decoder *d, const struct field *f, const json_t *j,
+		      const struct at *at, size_t *n)
 {
 	if (!json_is_array(j))
 		return wrong(d, at, "want a list", j);
@@ -312,8 +330,8 @@ static int array_size(struct decoder *d, const struct field *f, const json_t *j,
 	return 0;
 }
 
-static int decode_strings(struct decoder *d, const struct field *f, const json_t *j, const struct at *at,
-			  struct strings *out)
+static int decode_strings(struct decoder *d, const struct field *f, const json_t *j,
+			  const struct at *at, struct strings *out)
 {
 	size_t n;
 
@@ -325,7 +343,8 @@ static int decode_strings(struct decoder *d, const struct field *f, const json_t
 		struct at here = {.up = at, .index = i};
 		const json_t *one = json_array_get(j, i);
 
-		if (f->enums && (!json_is_string(one) || enum_index(f->enums, json_string_value(one)) < 0))
+		if (f->enums &&
+		    (!json_is_string(one) || enum_index(f->enums, json_string_value(one)) < 0))
 			return wrong_enum(d, f, one, &here);
 		if (decode_str(d, f, one, &here, &out->v[i]) < 0)
 			return -1;
@@ -333,8 +352,8 @@ static int decode_strings(struct decoder *d, const struct field *f, const json_t
 	return 0;
 }
 
-static int decode_ints(struct decoder *d, const struct field *f, const json_t *j, const struct at *at,
-		       struct ints *out)
+static int decode_ints(struct decoder *d, const struct field *f, const json_t *j,
+		       const struct at *at, struct ints *out)
 {
 	size_t n;
 
@@ -352,7 +371,8 @@ static int decode_ints(struct decoder *d, const struct field *f, const json_t *j
 }
 
 /* Two elements with the same list_key.  Quadratic, over at most max_items elements. */
-static int check_twice(struct decoder *d, const struct field *f, const json_t *j, const struct at *at)
+static int check_twice(struct decoder *d, const struct field *f, const json_t *j,
+		       const struct at *at)
 {
 	for (size_t i = 1; i < json_array_size(j); i++) {
 		const json_t *key = json_object_get(json_array_get(j, i), f->list_key);
@@ -368,7 +388,8 @@ static int check_twice(struct decoder *d, const struct field *f, const json_t *j
 	return 0;
 }
 
-static int decode_list(struct decoder *d, const struct field *f, const json_t *j, const struct at *at, void *out)
+static int decode_list(struct decoder *d, const struct field *f, const json_t *j,
+		       const struct at *at, void *out)
 {
 	struct {
 		char *v;
@@ -383,13 +404,15 @@ static int decode_list(struct decoder *d, const struct field *f, const json_t *j
 	for (size_t i = 0; i < n; i++) {
 		struct at here = {.up = at, .index = i};
 
-		if (decode_object(d, f->sub, json_array_get(j, i), &here, list->v + i * f->size) < 0)
+		if (decode_object(d, f->sub, json_array_get(j, i), &here, list->v + i * f->size) <
+		    0)
 			return -1;
 	}
 	return f->list_key ? check_twice(d, f, j, at) : 0;
 }
 
-static int decode_any(struct decoder *d, const struct field *f, const json_t *j, const struct at *at, void *out)
+static int decode_any(struct decoder *d, const struct field *f, const json_t *j,
+		      const struct at *at, void *out)
 {
 	size_t max = f->max_len ? f->max_len : DEFAULT_MAX_ANY;
 	char *text = json_text(j);
@@ -397,7 +420,8 @@ static int decode_any(struct decoder *d, const struct field *f, const json_t *j,
 	if (strlen(text) > max) {
 		char want[96];
 
-		str_format(want, sizeof(want), "want at most %zu bytes, got %zu", max, strlen(text));
+		str_format(want, sizeof(want), "want at most %zu bytes, got %zu", max,
+			   strlen(text));
 		free(text);
 		return wrong(d, at, want, NULL);
 	}
@@ -406,7 +430,8 @@ static int decode_any(struct decoder *d, const struct field *f, const json_t *j,
 	return 0;
 }
 
-static int decode_value(struct decoder *d, const struct field *f, json_t *j, const struct at *at, void *out)
+static int decode_value(struct decoder *d, const struct field *f, json_t *j, const struct at *at,
+			void *out)
 {
 	int i;
 
@@ -477,7 +502,7 @@ static int check_unknown(struct decoder *d, const struct field *f, json_t *j, co
 	const char *key;
 	json_t *value;
 
-	json_object_foreach(j, key, value) {
+	json_object_foreach (j, key, value) {
 		const struct field *row = f;
 
 		while (row->name && strcmp(row->name, key) != 0)
@@ -491,7 +516,8 @@ static int check_unknown(struct decoder *d, const struct field *f, json_t *j, co
 	return 0;
 }
 
-static int decode_object(struct decoder *d, const struct field *f, const json_t *j, const struct at *at, void *out)
+static int decode_object(struct decoder *d, const struct field *f, const json_t *j,
+			 const struct at *at, void *out)
 {
 	if (j && !json_is_object(j) && !json_is_null(j))
 		return wrong(d, at, "want an object", j);
@@ -510,23 +536,24 @@ static int decode_object(struct decoder *d, const struct field *f, const json_t 
 	return 0;
 }
 
-static int decode_top(struct decoder *d, const struct field *f, const json_t *j, const char *path, void *out)
+static int decode_top(struct decoder *d, const struct field *f, const json_t *j, const char *path,
+		      void *out)
 {
 	struct at at = {.name = path};
 
 	return decode_object(d, f, j, str_empty(path) ? NULL : &at, out);
 }
 
-int fields_decode(const struct field *f, const json_t *j, const char *path, void *out, struct arena *a,
-		  struct err *e)
+int fields_decode(const struct field *f, const json_t *j, const char *path, void *out,
+		  struct arena *a, struct err *e)
 {
 	struct decoder d = {.a = a, .e = e};
 
 	return decode_top(&d, f, j, path, out);
 }
 
-int fields_decode_strict(const struct field *f, const json_t *j, const char *path, void *out, struct arena *a,
-			 struct err *e)
+int fields_decode_strict(const struct field *f, const json_t *j, const char *path, void *out,
+			 struct arena *a, struct err *e)
 {
 	struct decoder d = {.a = a, .e = e, .strict = true};
 

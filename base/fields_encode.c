@@ -149,7 +149,8 @@ static bool says_nothing(const struct field *f, const void *in, const json_t *j)
 		empty = json_object_size(j) == 0;
 		break;
 	case FIELD_OBJECT:
-		empty = json_object_size(j) == 0 || (!f->required && !f->def && f->size && is_default(f, j));
+		empty = json_object_size(j) == 0 ||
+			(!f->required && !f->def && f->size && is_default(f, j));
 		break;
 	case FIELD_OBJECT_PTR:
 	case FIELD_ENUM:

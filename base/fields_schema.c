@@ -14,7 +14,7 @@
 #define SCHEMA_MAX_ITEMS 256
 #define SCHEMA_DURATION "([0-9]+([.][0-9]+)?(ms|s|m|h))+"
 /* resource.Quantity without a sign. */
-#define SCHEMA_QUANTITY \
+#define SCHEMA_QUANTITY                                                                            \
 	"^([0-9]+([.][0-9]*)?|[.][0-9]+)(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?[0-9]+))?$"
 
 static void set_int(json_t *o, const char *name, int64_t v)
@@ -99,15 +99,18 @@ static json_t *duration_schema(const struct field *f)
 		return s;
 	str_duration(lo, f->min);
 	str_duration(hi, f->max);
-	str_format(rule, sizeof(rule), "%sduration(self) >= duration('%s')", f->never ? "self == 'Never' || (" : "", lo);
+	str_format(rule, sizeof(rule), "%sduration(self) >= duration('%s')",
+		   f->never ? "self == 'Never' || (" : "", lo);
 	str_format(message, sizeof(message), "must be at least %s", lo);
 	if (f->max > f->min) {
-		str_format(rule + strlen(rule), sizeof(rule) - strlen(rule), " && duration(self) <= duration('%s')", hi);
+		str_format(rule + strlen(rule), sizeof(rule) - strlen(rule),
+			   " && duration(self) <= duration('%s')", hi);
 		str_format(message, sizeof(message), "must be %s to %s", lo, hi);
 	}
 	if (f->never) {
 		str_format(rule + strlen(rule), sizeof(rule) - strlen(rule), ")");
-		str_format(message + strlen(message), sizeof(message) - strlen(message), " or Never");
+		str_format(message + strlen(message), sizeof(message) - strlen(message),
+			   " or Never");
 	}
 	add_rule(s, rule, message);
 	return s;
@@ -179,7 +182,8 @@ static json_t *type_schema(const struct field *f)
 	case FIELD_MAP:
 		return map_schema(f, element_schema(f));
 	case FIELD_RESOURCES:
-		return map_schema(f, f->whole ? json_pack("{sssssi}", "type", "integer", "format", "int64", "minimum", 0)
+		return map_schema(f, f->whole ? json_pack("{sssssi}", "type", "integer", "format",
+							  "int64", "minimum", 0)
 					      : quantity_schema());
 	case FIELD_STRINGS:
 		return list_schema(f, element_schema(f));
@@ -289,7 +293,8 @@ static void put_allowed(const struct field *f, struct buf *out)
 	} else if (f->type == FIELD_I64 && (f->min || f->max)) {
 		buf_printf(out, "%sat least %jd", sep, (intmax_t)f->min);
 	} else if (f->type == FIELD_DURATION && f->max > f->min) {
-		buf_printf(out, "%s%s to %s", sep, str_duration(lo, f->min), str_duration(hi, f->max));
+		buf_printf(out, "%s%s to %s", sep, str_duration(lo, f->min),
+			   str_duration(hi, f->max));
 	} else if (f->type == FIELD_DURATION && f->min) {
 		buf_printf(out, "%sat least %s", sep, str_duration(lo, f->min));
 	} else if (f->never) {

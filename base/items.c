@@ -39,18 +39,19 @@ struct items {
 	const struct items_ops *ops;
 	void *arg;
 	enum state state;
-	struct buf part;  /* what has come of the element, line or items value at hand */
-	struct buf head;  /* the top object without items */
-	size_t key_at;    /* where the key at hand begins in head */
-	size_t count;     /* elements handed out */
-	bool items_key;   /* the member at hand is items */
+	struct buf part; /* what has come of the element, line or items value at hand */
+	struct buf head; /* the top object without items */
+	size_t key_at;	 /* where the key at hand begins in head */
+	size_t count;	 /* elements handed out */
+	bool items_key;	 /* the member at hand is items */
 	bool items_seen;
-	size_t depth;     /* of the value at hand */
+	size_t depth; /* of the value at hand */
 	bool in_string, escaped, scalar;
 	struct err failed;
 };
 
-struct items *items_new(enum items_mode mode, size_t max_item, const struct items_ops *ops, void *arg)
+struct items *items_new(enum items_mode mode, size_t max_item, const struct items_ops *ops,
+			void *arg)
 {
 	struct items *it = mem_new(struct items);
 
@@ -94,7 +95,8 @@ static size_t value_scan(struct items *it, const char *data, size_t len, bool *e
 
 	*ended = false;
 	if (it->scalar) {
-		while (i < len && !is_space(data[i]) && data[i] != ',' && data[i] != ']' && data[i] != '}')
+		while (i < len && !is_space(data[i]) && data[i] != ',' && data[i] != ']' &&
+		       data[i] != '}')
 			i++;
 		*ended = i < len;
 		return i;
@@ -133,10 +135,12 @@ static size_t value_scan(struct items *it, const char *data, size_t len, bool *e
 static int put(struct items *it, struct buf *b, const char *data, size_t len, struct err *e)
 {
 	if (len > b->max - b->len)
-		return b == &it->part ? err_set(e, ERR_PROTOCOL, 0, "item %zu has more than %zu bytes",
-						it->count, it->max_item)
-				      : err_set(e, ERR_PROTOCOL, 0, "list without its items has more than %zu bytes",
-						it->max_item);
+		return b == &it->part
+			       ? err_set(e, ERR_PROTOCOL, 0, "item %zu has more than %zu bytes",
+					 it->count, it->max_item)
+			       : err_set(e, ERR_PROTOCOL, 0,
+					 "list without its items has more than %zu bytes",
+					 it->max_item);
 	return buf_add(b, data, len, e);
 }
 
@@ -350,6 +354,7 @@ int items_end(struct items *it, struct err *e)
 		return -1;
 	}
 	if (it->mode == ITEMS_LIST && it->state != DONE)
-		return err_set(e, ERR_PROTOCOL, 0, "list ends after %zu items without being complete", it->count);
+		return err_set(e, ERR_PROTOCOL, 0,
+			       "list ends after %zu items without being complete", it->count);
 	return 0;
 }

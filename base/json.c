@@ -45,8 +45,8 @@ static int depth_error(const char *data, size_t at, struct err *e)
 			column = 1;
 		}
 	}
-	return err_set(e, ERR_PROTOCOL, 0, "line %zu, column %zu: JSON deeper than %d levels", line, column,
-		       JSON_DEPTH_MAX);
+	return err_set(e, ERR_PROTOCOL, 0, "line %zu, column %zu: JSON deeper than %d levels", line,
+		       column, JSON_DEPTH_MAX);
 }
 
 json_t *json_parse(const char *data, size_t len, struct err *e)
@@ -61,7 +61,8 @@ json_t *json_parse(const char *data, size_t len, struct err *e)
 	}
 	j = json_loadb(data, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &je);
 	if (!j)
-		(void)!err_set(e, ERR_PROTOCOL, 0, "line %d, column %d: %s", je.line, je.column, je.text);
+		(void)!err_set(e, ERR_PROTOCOL, 0, "line %d, column %d: %s", je.line, je.column,
+			       je.text);
 	return j;
 }
 
@@ -104,14 +105,14 @@ json_t *json_merge_diff(const json_t *from, const json_t *to)
 	if (!json_is_object(from) || !json_is_object(to))
 		return json_deep_copy(to);
 	patch = json_object();
-	json_object_foreach((json_t *)to, key, value) {
+	json_object_foreach ((json_t *)to, key, value) {
 		const json_t *old = json_object_get(from, key);
 
 		if (json_is_null(value) || (old && json_equal(old, value)))
 			continue;
 		json_object_set_new(patch, key, json_merge_diff(old, value));
 	}
-	json_object_foreach((json_t *)from, key, value) {
+	json_object_foreach ((json_t *)from, key, value) {
 		const json_t *new = json_object_get(to, key);
 
 		if (!json_is_null(value) && (!new || json_is_null(new)))
@@ -128,11 +129,12 @@ json_t *json_merge_apply(const json_t *to, const json_t *patch)
 	if (!json_is_object(patch))
 		return json_deep_copy(patch);
 	out = json_is_object(to) ? json_deep_copy(to) : json_object();
-	json_object_foreach((json_t *)patch, key, value) {
+	json_object_foreach ((json_t *)patch, key, value) {
 		if (json_is_null(value))
 			json_object_del(out, key);
 		else
-			json_object_set_new(out, key, json_merge_apply(json_object_get(out, key), value));
+			json_object_set_new(out, key,
+					    json_merge_apply(json_object_get(out, key), value));
 	}
 	return out;
 }

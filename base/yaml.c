@@ -19,8 +19,8 @@ struct reader {
 
 static int wrong(struct reader *r, const char *what)
 {
-	return err_set(r->e, ERR_INVALID, 0, "line %zu, column %zu: %s", r->event.start_mark.line + 1,
-		       r->event.start_mark.column + 1, what);
+	return err_set(r->e, ERR_INVALID, 0, "line %zu, column %zu: %s",
+		       r->event.start_mark.line + 1, r->event.start_mark.column + 1, what);
 }
 
 static int next(struct reader *r)
@@ -29,9 +29,10 @@ static int next(struct reader *r)
 		yaml_event_delete(&r->event);
 	r->have = false;
 	if (!yaml_parser_parse(&r->parser, &r->event))
-		return err_set(r->e, ERR_INVALID, 0, "line %zu, column %zu: %s%s%s", r->parser.problem_mark.line + 1,
-			       r->parser.problem_mark.column + 1, str_or(r->parser.problem, "not YAML"),
-			       r->parser.context ? ", " : "", str_or(r->parser.context, ""));
+		return err_set(r->e, ERR_INVALID, 0, "line %zu, column %zu: %s%s%s",
+			       r->parser.problem_mark.line + 1, r->parser.problem_mark.column + 1,
+			       str_or(r->parser.problem, "not YAML"), r->parser.context ? ", " : "",
+			       str_or(r->parser.context, ""));
 	r->have = true;
 	return 0;
 }
@@ -55,7 +56,8 @@ static bool is_int(const char *s, int *base)
 		*base = s[1] == 'o' ? 8 : 16;
 		d = s + 2;
 	}
-	return *d && !d[*base == 16 ? strspn(d, digits) : strspn(d, *base == 8 ? "01234567" : "0123456789")];
+	return *d && !d[*base == 16 ? strspn(d, digits)
+				    : strspn(d, *base == 8 ? "01234567" : "0123456789")];
 }
 
 /* [-+]?(.5|5.|5.5|5)(e[-+]?5)? */
@@ -89,7 +91,8 @@ static json_t *plain(struct reader *r, const char *s)
 	static const char *const trues[] = {"true", "True", "TRUE", NULL};
 	static const char *const falses[] = {"false", "False", "FALSE", NULL};
 	static const char *const not_json[] = {
-		".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF", ".nan", ".NaN", ".NAN", NULL,
+		".inf",	 ".Inf",  ".INF", "+.inf", "+.Inf", "+.INF", "-.inf",
+		"-.Inf", "-.INF", ".nan", ".NaN",  ".NAN",  NULL,
 	};
 	int base;
 
@@ -205,8 +208,10 @@ static json_t *value(struct reader *r, int depth)
 		return NULL;
 	}
 	assert(map || r->event.type == YAML_SEQUENCE_START_EVENT);
-	rc = map ? check_node(r, r->event.data.mapping_start.anchor, r->event.data.mapping_start.tag)
-		 : check_node(r, r->event.data.sequence_start.anchor, r->event.data.sequence_start.tag);
+	rc = map ? check_node(r, r->event.data.mapping_start.anchor,
+			      r->event.data.mapping_start.tag)
+		 : check_node(r, r->event.data.sequence_start.anchor,
+			      r->event.data.sequence_start.tag);
 	if (rc == 0 && depth >= YAML_DEPTH_MAX)
 		rc = wrong(r, "deeper than 64 levels");
 	if (rc < 0)
@@ -232,7 +237,8 @@ static int documents(struct reader *r, json_t *list)
 
 		if (r->event.type == YAML_STREAM_END_EVENT)
 			return 0;
-		if (r->event.type == YAML_STREAM_START_EVENT || r->event.type == YAML_DOCUMENT_START_EVENT ||
+		if (r->event.type == YAML_STREAM_START_EVENT ||
+		    r->event.type == YAML_DOCUMENT_START_EVENT ||
 		    r->event.type == YAML_DOCUMENT_END_EVENT)
 			continue;
 		j = value(r, 0);
@@ -270,7 +276,8 @@ json_t *yaml_parse(const char *text, size_t len, struct err *e)
 	if (!list)
 		return NULL;
 	if (json_array_size(list) != 1) {
-		(void)!err_set(e, ERR_INVALID, 0, "want one YAML document, got %zu", json_array_size(list));
+		(void)!err_set(e, ERR_INVALID, 0, "want one YAML document, got %zu",
+			       json_array_size(list));
 		return NULL;
 	}
 	return json_incref(json_array_get(list, 0));
@@ -282,7 +289,8 @@ json_t *yaml_parse(const char *text, size_t len, struct err *e)
  * another type: everything else is quoted. */
 static bool is_plain(const char *s)
 {
-	static const char *const words[] = {"null", "true", "false", "yes", "no", "on", "off", "y", "n", NULL};
+	static const char *const words[] = {"null", "true", "false", "yes", "no",
+					    "on",   "off",  "y",     "n",   NULL};
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/";
 	static const char others[] = "0123456789 .,()+-";
 	size_t n = strlen(s);
@@ -348,13 +356,13 @@ static void print_block(const json_t *j, int indent, bool first_in_line, struct 
 	json_t *v;
 	size_t i;
 
-	json_object_foreach((json_t *)j, key, v) {
+	json_object_foreach ((json_t *)j, key, v) {
 		buf_printf(out, "%*s", first_in_line ? 0 : indent, "");
 		first_in_line = false;
 		print_key(key, out);
 		print_rest(v, indent, false, out);
 	}
-	json_array_foreach(j, i, v) {
+	json_array_foreach (j, i, v) {
 		buf_printf(out, "%*s-", indent, "");
 		print_rest(v, indent, true, out);
 	}

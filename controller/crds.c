@@ -10,8 +10,8 @@ static json_t *object_schema(const struct object_kind *k)
 {
 	OWN_JSON all = fields_schema(k->fields);
 	json_t *s = json_pack("{ssss}", "type", "object", "description", k->doc);
-	json_t *properties = json_pack("{s{ss}s{ss}s{ss}}", "apiVersion", "type", "string", "kind", "type", "string",
-				       "metadata", "type", "object");
+	json_t *properties = json_pack("{s{ss}s{ss}s{ss}}", "apiVersion", "type", "string", "kind",
+				       "type", "string", "metadata", "type", "object");
 	json_t *rules = json_array();
 
 	json_object_set_new(s, "required", json_pack("[s]", "spec"));
@@ -20,7 +20,8 @@ static json_t *object_schema(const struct object_kind *k)
 	if (k->has_status)
 		json_object_set(properties, "status", json_at(all, "properties", "status"));
 	for (const struct field_rule *r = k->rules; r && r->rule; r++)
-		json_array_append_new(rules, json_pack("{ssss}", "message", r->message, "rule", r->rule));
+		json_array_append_new(rules,
+				      json_pack("{ssss}", "message", r->message, "rule", r->rule));
 	if (json_array_size(rules))
 		json_object_set(s, "x-kubernetes-validations", rules);
 	json_decref(rules);
@@ -56,12 +57,14 @@ static json_t *crd(const struct object_kind *k)
 	if (k->has_status)
 		json_object_set_new(version, "subresources", json_pack("{s{}}", "status"));
 	json_object_set_new(version, "additionalPrinterColumns", columns(k));
-	json_object_set_new(version, "schema", json_pack("{so}", "openAPIV3Schema", object_schema(k)));
+	json_object_set_new(version, "schema",
+			    json_pack("{so}", "openAPIV3Schema", object_schema(k)));
 	return json_pack("{ssss s{ss s{ss}} s{ss ss s{ss ss ss ss s[s] s[s]} s[o]}}", "apiVersion",
-			 "apiextensions.k8s.io/v1", "kind", "CustomResourceDefinition", "metadata", "name", name, "labels",
-			 "app.kubernetes.io/name", "drover", "spec", "group", OBJECT_GROUP, "scope", "Cluster", "names",
-			 "kind", k->kind, "listKind", list, "plural", k->plural, "singular", k->singular, "shortNames",
-			 k->short_name, "categories", "drover", "versions", version);
+			 "apiextensions.k8s.io/v1", "kind", "CustomResourceDefinition", "metadata",
+			 "name", name, "labels", "app.kubernetes.io/name", "drover", "spec",
+			 "group", OBJECT_GROUP, "scope", "Cluster", "names", "kind", k->kind,
+			 "listKind", list, "plural", k->plural, "singular", k->singular,
+			 "shortNames", k->short_name, "categories", "drover", "versions", version);
 }
 
 void crd_write(const struct object_kind *k, struct buf *out)
@@ -102,15 +105,18 @@ static void write_all_rules(const struct field *f, const char *prefix, struct bu
 
 void crds_reference(struct buf *out)
 {
-	buf_puts(out, "# Objects of " OBJECT_API_VERSION "\n\n"
-		      "Generated from the tables in `controller/objects_*.c`; do not edit.\n\n"
-		      "All kinds are cluster-scoped and in the category `drover`. Texts have at most 1024 bytes and lists at\n"
-		      "most 256 entries unless the schema says otherwise. Durations are written as `90s`, `30m` or `1h30m`,\n"
-		      "times as `2026-12-01T10:20:00Z`, quantities as in Kubernetes.\n");
+	buf_puts(
+		out,
+		"# Objects of " OBJECT_API_VERSION "\n\n"
+		"Generated from the tables in `controller/objects_*.c`; do not edit.\n\n"
+		"All kinds are cluster-scoped and in the category `drover`. Texts have at most 1024 bytes and lists at\n"
+		"most 256 entries unless the schema says otherwise. Durations are written as `90s`, `30m` or `1h30m`,\n"
+		"times as `2026-12-01T10:20:00Z`, quantities as in Kubernetes.\n");
 	for (const struct object_kind *k = object_kinds; k < object_kinds + OBJECT_KINDS; k++) {
-		buf_printf(out, "\n## %s\n\n%s\n\nPlural `%s`, short name `%s`.\n\n", k->kind, k->doc, k->plural,
-			   k->short_name);
-		buf_puts(out, "| Field | Type | Default | Allowed | Meaning |\n|---|---|---|---|---|\n");
+		buf_printf(out, "\n## %s\n\n%s\n\nPlural `%s`, short name `%s`.\n\n", k->kind,
+			   k->doc, k->plural, k->short_name);
+		buf_puts(out,
+			 "| Field | Type | Default | Allowed | Meaning |\n|---|---|---|---|---|\n");
 		for (const struct field *f = k->fields; f->name; f++)
 			if (strcmp(f->name, "metadata") != 0)
 				fields_reference(f->sub, f->name, out);

@@ -10,6 +10,7 @@ static const struct field_rule short_name_rules[] = {
 	{NULL, NULL},
 };
 
+/* clang-format off */
 #define OBJECT_KIND(type_, kind_, plural_, singular_, short_, ...)                               \
 	{.kind = (kind_), .plural = (plural_), .singular = (singular_), .short_name = (short_),  \
 	 .fields = type_##_fields, .size = sizeof(struct type_), .columns = type_##_columns,     \
@@ -36,6 +37,7 @@ const struct object_kind object_kinds[OBJECT_KINDS] = {
 	[OBJECT_BURST_POLICY] = OBJECT_KIND(burst_policy, "BurstPolicy", "burstpolicies", "burstpolicy", "bpol",
 		.has_status = true, .doc = "When, where and for how much money to go to a cloud, and how to come back."),
 };
+/* clang-format on */
 
 const struct object_kind *object_kind_find(const char *name)
 {
@@ -46,13 +48,15 @@ const struct object_kind *object_kind_find(const char *name)
 	return NULL;
 }
 
-int object_decode(const struct object_kind *k, const json_t *j, struct arena *a, void **out, struct err *e)
+int object_decode(const struct object_kind *k, const json_t *j, struct arena *a, void **out,
+		  struct err *e)
 {
 	void *object = arena_alloc(a, k->size);
 
 	/* Metadata first and alone: with it an error can be told to the object. */
 	*out = NULL;
-	if (fields_decode(object_meta_fields, json_object_get(j, "metadata"), "metadata", object, a, e) < 0)
+	if (fields_decode(object_meta_fields, json_object_get(j, "metadata"), "metadata", object, a,
+			  e) < 0)
 		return -1;
 	*out = object;
 	return fields_decode(k->fields, j, NULL, object, a, e);

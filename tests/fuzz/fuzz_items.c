@@ -64,7 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = (const char *)data + 1;
 	rc = run(mode, text, size - 1, size, &whole);
 	assert(run(mode, text, size - 1, 1 + (data[0] >> 1) % 16, &parts) == rc);
-	assert(whole.items == parts.items && whole.bytes == parts.bytes && whole.heads == parts.heads);
+	assert(whole.items == parts.items && whole.bytes == parts.bytes &&
+	       whole.heads == parts.heads);
 	if (rc == 0 && mode == ITEMS_LIST) {
 		struct err e;
 		OWN_JSON j = json_parse(text, size - 1, &e);

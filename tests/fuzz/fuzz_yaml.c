@@ -22,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 			/* libyaml refuses keys of more than 1,024 bytes without a '?' before them. */
 			assert(back ? json_equal(j, back)
-				    : strstr(e.text, "simple key") || strstr(e.text, "mapping values"));
+				    : strstr(e.text, "simple key") ||
+					       strstr(e.text, "mapping values"));
 		}
 		buf_done(&b);
 	}

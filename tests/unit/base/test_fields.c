@@ -58,7 +58,8 @@ static const struct field anon_fields[] = {
 static const struct field whole_fields[] = {
 	FIELD(whole, str, "str", FIELD_STR, .doc = "Any | text."),
 	FIELD(whole, limited, "limited", FIELD_STR, .max_len = 4),
-	FIELD(whole, label, "label", FIELD_STR, .pattern = "unused", .valid = str_is_dns_label, .want = "a DNS label"),
+	FIELD(whole, label, "label", FIELD_STR, .pattern = "unused", .valid = str_is_dns_label,
+	      .want = "a DNS label"),
 	FIELD(whole, digest, "digest", FIELD_STR, .pattern = "^sha256:[0-9a-f]{4}$"),
 	FIELD(whole, flag, "flag", FIELD_BOOL),
 	FIELD(whole, on_by_default, "onByDefault", FIELD_BOOL, .def = "true"),
@@ -190,7 +191,8 @@ static void what_was_decoded_is_encoded_to_the_same_json(void **state)
 static void absent_and_null_leave_the_default_or_zero(void **state)
 {
 	static const char *const texts[] = {
-		"{}", "null",
+		"{}",
+		"null",
 		"{\"str\":null,\"fifty\":null,\"color\":null,\"in\":null,\"ptr\":null,\"parts\":null,\"onByDefault\":null}",
 	};
 	OWN(arena) a = arena_new();
@@ -211,7 +213,9 @@ static void absent_and_null_leave_the_default_or_zero(void **state)
 		assert_int_equal(w.parts.n, 0);
 
 		OWN_JSON j = fields_encode(whole_fields, &w);
-		assert_json(j, "{\"onByDefault\":true,\"fifty\":50,\"shade\":\"Light\",\"forever\":\"Never\"}");
+		assert_json(
+			j,
+			"{\"onByDefault\":true,\"fifty\":50,\"shade\":\"Light\",\"forever\":\"Never\"}");
 	}
 }
 
@@ -243,7 +247,8 @@ static void errors_name_the_field_what_is_wanted_and_what_came(void **state)
 		{"{\"str\":7}", "spec.str: want text, got 7"},
 		{"{\"limited\":\"abcde\"}", "spec.limited: want at most 4 bytes, got 5"},
 		{"{\"label\":\"A\"}", "spec.label: want a DNS label, got \"A\""},
-		{"{\"digest\":\"md5:1\"}", "spec.digest: want text that matches ^sha256:[0-9a-f]{4}$, got \"md5:1\""},
+		{"{\"digest\":\"md5:1\"}",
+		 "spec.digest: want text that matches ^sha256:[0-9a-f]{4}$, got \"md5:1\""},
 		{"{\"flag\":\"true\"}", "spec.flag: want true or false, got \"true\""},
 		{"{\"color\":\"Pink\"}", "spec.color: want Red, Green or Blue, got \"Pink\""},
 		{"{\"color\":1}", "spec.color: want Red, Green or Blue, got 1"},
@@ -254,17 +259,22 @@ static void errors_name_the_field_what_is_wanted_and_what_came(void **state)
 		{"{\"wait\":\"Never\"}", "spec.wait: want 1m to 1h, got \"Never\""},
 		{"{\"grace\":\"-1s\"}", "spec.grace: want a duration such as 30m, got \"-1s\""},
 		{"{\"forever\":5}", "spec.forever: want a duration such as 30m or Never, got 5"},
-		{"{\"when\":\"today\"}", "spec.when: want a time such as 2026-12-01T10:20:00Z, got \"today\""},
+		{"{\"when\":\"today\"}",
+		 "spec.when: want a time such as 2026-12-01T10:20:00Z, got \"today\""},
 		{"{\"map\":{\"a\":1}}", "spec.map[\"a\"]: want text, got 1"},
 		{"{\"map\":{\"a\":\"123456\"}}", "spec.map[\"a\"]: want at most 5 bytes, got 6"},
-		{"{\"map\":{\"a\":\"\",\"b\":\"\",\"c\":\"\",\"d\":\"\"}}", "spec.map: want at most 3 entries, got 4"},
-		{"{\"res\":{\"cpu\":\"x\"}}", "spec.res.cpu: want a quantity such as 8, 500m or 64Gi, got \"x\""},
+		{"{\"map\":{\"a\":\"\",\"b\":\"\",\"c\":\"\",\"d\":\"\"}}",
+		 "spec.map: want at most 3 entries, got 4"},
+		{"{\"res\":{\"cpu\":\"x\"}}",
+		 "spec.res.cpu: want a quantity such as 8, 500m or 64Gi, got \"x\""},
 		{"{\"res\":{\"nvidia.com/gpu\":true}}",
 		 "spec.res[\"nvidia.com/gpu\"]: want a quantity such as 8, 500m or 64Gi, got true"},
-		{"{\"counts\":{\"free\":\"500m\"}}", "spec.counts.free: want a whole number, got \"500m\""},
+		{"{\"counts\":{\"free\":\"500m\"}}",
+		 "spec.counts.free: want a whole number, got \"500m\""},
 		{"{\"strs\":[\"a\",1]}", "spec.strs[1]: want text, got 1"},
 		{"{\"strs\":[\"a\",\"b\",\"c\"]}", "spec.strs: want at most 2 entries, got 3"},
-		{"{\"colors\":[\"Red\",\"Pink\"]}", "spec.colors[1]: want Red, Green or Blue, got \"Pink\""},
+		{"{\"colors\":[\"Red\",\"Pink\"]}",
+		 "spec.colors[1]: want Red, Green or Blue, got \"Pink\""},
 		{"{\"ints\":[256]}", "spec.ints[0]: want 0 to 255, got 256"},
 		{"{\"in\":[]}", "spec.in: want an object, got a list"},
 		{"{\"in\":{\"a\":\"b\"}}", "spec.in.b: required"},
@@ -365,34 +375,44 @@ static void the_schema_carries_types_bounds_defaults_and_rules(void **state)
 	json_t *p = json_object_get(s, "properties");
 
 	(void)state;
-	assert_json(json_at(p, "str"), "{\"type\":\"string\",\"maxLength\":1024,\"description\":\"Any | text.\"}");
-	assert_json(json_at(p, "digest"),
-		    "{\"type\":\"string\",\"maxLength\":1024,\"pattern\":\"^sha256:[0-9a-f]{4}$\"}");
-	assert_json(json_at(p, "nodes"), "{\"type\":\"integer\",\"format\":\"int64\",\"minimum\":0,\"maximum\":100000}");
-	assert_json(json_at(p, "fifty"),
-		    "{\"type\":\"integer\",\"format\":\"int64\",\"default\":50,\"x-kubernetes-validations\":"
-		    "[{\"message\":\"is immutable\",\"rule\":\"self == oldSelf\"}]}");
-	assert_json(json_at(p, "shade"), "{\"type\":\"string\",\"enum\":[\"Dark\",\"Light\"],\"default\":\"Light\"}");
-	assert_json(json_at(p, "wait", "x-kubernetes-validations"),
-		    "[{\"message\":\"must be 1m to 1h\","
-		    "\"rule\":\"duration(self) >= duration('1m') && duration(self) <= duration('1h')\"}]");
+	assert_json(json_at(p, "str"),
+		    "{\"type\":\"string\",\"maxLength\":1024,\"description\":\"Any | text.\"}");
+	assert_json(
+		json_at(p, "digest"),
+		"{\"type\":\"string\",\"maxLength\":1024,\"pattern\":\"^sha256:[0-9a-f]{4}$\"}");
+	assert_json(json_at(p, "nodes"),
+		    "{\"type\":\"integer\",\"format\":\"int64\",\"minimum\":0,\"maximum\":100000}");
+	assert_json(
+		json_at(p, "fifty"),
+		"{\"type\":\"integer\",\"format\":\"int64\",\"default\":50,\"x-kubernetes-validations\":"
+		"[{\"message\":\"is immutable\",\"rule\":\"self == oldSelf\"}]}");
+	assert_json(json_at(p, "shade"),
+		    "{\"type\":\"string\",\"enum\":[\"Dark\",\"Light\"],\"default\":\"Light\"}");
+	assert_json(
+		json_at(p, "wait", "x-kubernetes-validations"),
+		"[{\"message\":\"must be 1m to 1h\","
+		"\"rule\":\"duration(self) >= duration('1m') && duration(self) <= duration('1h')\"}]");
 	assert_json(json_at(p, "when"), "{\"type\":\"string\",\"format\":\"date-time\"}");
-	assert_json(json_at(p, "map"),
-		    "{\"type\":\"object\",\"maxProperties\":3,\"additionalProperties\":{\"type\":\"string\",\"maxLength\":5}}");
+	assert_json(
+		json_at(p, "map"),
+		"{\"type\":\"object\",\"maxProperties\":3,\"additionalProperties\":{\"type\":\"string\",\"maxLength\":5}}");
 	assert_true(json_true_at(p, "res", "additionalProperties", "x-kubernetes-int-or-string"));
-	assert_json(json_at(p, "colors"),
-		    "{\"type\":\"array\",\"maxItems\":256,\"x-kubernetes-list-type\":\"atomic\","
-		    "\"items\":{\"type\":\"string\",\"maxLength\":1024,\"enum\":[\"Red\",\"Green\",\"Blue\"]}}");
+	assert_json(
+		json_at(p, "colors"),
+		"{\"type\":\"array\",\"maxItems\":256,\"x-kubernetes-list-type\":\"atomic\","
+		"\"items\":{\"type\":\"string\",\"maxLength\":1024,\"enum\":[\"Red\",\"Green\",\"Blue\"]}}");
 	assert_json(json_at(p, "parts", "x-kubernetes-list-map-keys"), "[\"name\"]");
 	assert_json(json_at(p, "parts", "items", "required"), "[\"name\"]");
 	assert_json(json_at(p, "any"), "{\"x-kubernetes-preserve-unknown-fields\":true}");
 	assert_null(json_object_get(s, "required"));
 
 	OWN_JSON strict = fields_schema(strict_fields);
-	assert_json(strict, "{\"type\":\"object\",\"required\":[\"a\",\"b\"],\"properties\":{"
-			    "\"a\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024,\"x-kubernetes-validations\":"
-			    "[{\"message\":\"a must be below b\",\"rule\":\"self.a < self.b\"}]},"
-			    "\"b\":{\"type\":\"integer\",\"format\":\"int64\"}}}");
+	assert_json(
+		strict,
+		"{\"type\":\"object\",\"required\":[\"a\",\"b\"],\"properties\":{"
+		"\"a\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1024,\"x-kubernetes-validations\":"
+		"[{\"message\":\"a must be below b\",\"rule\":\"self.a < self.b\"}]},"
+		"\"b\":{\"type\":\"integer\",\"format\":\"int64\"}}}");
 }
 
 static void the_reference_has_one_row_for_each_field_at_any_depth(void **state)
@@ -405,9 +425,12 @@ static void the_reference_has_one_row_for_each_field_at_any_depth(void **state)
 	assert_non_null(strstr(b.data, "| `spec.str` | text |  |  | Any \\| text. |\n"));
 	assert_non_null(strstr(b.data, "| `spec.nodes` | integer |  | 0 to 100000 |  |\n"));
 	assert_non_null(strstr(b.data, "| `spec.fifty` | integer | `50` | immutable |  |\n"));
-	assert_non_null(strstr(b.data, "| `spec.shade` | enum | `\"Light\"` | `Dark`, `Light` |  |\n"));
+	assert_non_null(
+		strstr(b.data, "| `spec.shade` | enum | `\"Light\"` | `Dark`, `Light` |  |\n"));
 	assert_non_null(strstr(b.data, "| `spec.wait` | duration |  | 1m to 1h |  |\n"));
-	assert_non_null(strstr(b.data, "| `spec.forever` | duration | `\"Never\"` | a duration or `Never` |  |\n"));
+	assert_non_null(
+		strstr(b.data,
+		       "| `spec.forever` | duration | `\"Never\"` | a duration or `Never` |  |\n"));
 	assert_non_null(strstr(b.data, "| `spec.parts[].name` | text |  | required |  |\n"));
 	buf_done(&b);
 }

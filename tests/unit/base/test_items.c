@@ -14,7 +14,8 @@ struct seen {
 
 static void note(struct seen *s, const char *what, const char *text, size_t len)
 {
-	int n = snprintf(s->text + s->len, sizeof(s->text) - s->len, "%s %.*s\n", what, (int)len, text);
+	int n = snprintf(s->text + s->len, sizeof(s->text) - s->len, "%s %.*s\n", what, (int)len,
+			 text);
 
 	assert_true(n > 0 && (size_t)n < sizeof(s->text) - s->len);
 	s->len += (size_t)n;
@@ -40,7 +41,8 @@ static int on_head(const char *text, size_t len, void *arg, struct err *e)
 static const struct items_ops ops = {.on_item = on_item, .on_head = on_head};
 
 /* chunk: bytes a feed; each piece is copied to the heap so that reading past it is seen. */
-static int run(enum items_mode mode, size_t max, const char *text, size_t chunk, struct seen *s, struct err *e)
+static int run(enum items_mode mode, size_t max, const char *text, size_t chunk, struct seen *s,
+	       struct err *e)
 {
 	struct items *it = items_new(mode, max, &ops, s);
 	size_t len = strlen(text);
@@ -75,39 +77,66 @@ static void assert_seen(enum items_mode mode, const char *text, const char *want
 static void a_list_is_split_whatever_the_size_of_the_chunks(void **state)
 {
 	(void)state;
-	assert_seen(ITEMS_LIST, "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[{\"a\":1},{\"b\":[2]}]}",
-		    "item {\"a\":1}\nitem {\"b\":[2]}\n"
-		    "head {\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"}}\n");
-	assert_seen(ITEMS_LIST, " {\n \"items\" : [ { \"a\" : 1 } , {} ] ,\n \"metadata\" : { } , \"n\" : 12 }\n\n",
-		    "item { \"a\" : 1 }\nitem {}\nhead {\"metadata\":{ },\"n\":12}\n");
+	assert_seen(
+		ITEMS_LIST,
+		"{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[{\"a\":1},{\"b\":[2]}]}",
+		"item {\"a\":1}\nitem {\"b\":[2]}\n"
+		"head {\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"}}\n");
+	assert_seen(
+		ITEMS_LIST,
+		" {\n \"items\" : [ { \"a\" : 1 } , {} ] ,\n \"metadata\" : { } , \"n\" : 12 }\n\n",
+		"item { \"a\" : 1 }\nitem {}\nhead {\"metadata\":{ },\"n\":12}\n");
 	assert_seen(ITEMS_LIST, "{\"items\":[]}", "head {}\n");
 	assert_seen(ITEMS_LIST, "{\"items\":[ ],\"a\":1}", "head {\"a\":1}\n");
 	assert_seen(ITEMS_LIST, "{\"a\":1,\"items\":null,\"b\":2}", "head {\"a\":1,\"b\":2}\n");
 	assert_seen(ITEMS_LIST, "{}", "head {}\n");
-	assert_seen(ITEMS_LIST, "{\"items\":[1,\"a,]\",[2],null]}", "item 1\nitem \"a,]\"\nitem [2]\nitem null\nhead {}\n");
+	assert_seen(ITEMS_LIST, "{\"items\":[1,\"a,]\",[2],null]}",
+		    "item 1\nitem \"a,]\"\nitem [2]\nitem null\nhead {}\n");
 }
 
 static void brackets_and_quotes_inside_strings_end_nothing(void **state)
 {
 	(void)state;
-	assert_seen(ITEMS_LIST, "{\"items\":[{\"a\":\"}]\\\"}{\"},{\"b\":\"\\\\\"}],\"x\\\"}\":\"]}\"}",
+	assert_seen(ITEMS_LIST,
+		    "{\"items\":[{\"a\":\"}]\\\"}{\"},{\"b\":\"\\\\\"}],\"x\\\"}\":\"]}\"}",
 		    "item {\"a\":\"}]\\\"}{\"}\nitem {\"b\":\"\\\\\"}\nhead {\"x\\\"}\":\"]}\"}\n");
 }
 
 static void only_the_items_of_the_top_object_are_the_items(void **state)
 {
 	(void)state;
-	assert_seen(ITEMS_LIST, "{\"metadata\":{\"items\":[{\"no\":1}]},\"items\":[{\"items\":[{\"in\":1}]}],\"items2\":[1]}",
-		    "item {\"items\":[{\"in\":1}]}\nhead {\"metadata\":{\"items\":[{\"no\":1}]},\"items2\":[1]}\n");
+	assert_seen(
+		ITEMS_LIST,
+		"{\"metadata\":{\"items\":[{\"no\":1}]},\"items\":[{\"items\":[{\"in\":1}]}],\"items2\":[1]}",
+		"item {\"items\":[{\"in\":1}]}\nhead {\"metadata\":{\"items\":[{\"no\":1}]},\"items2\":[1]}\n");
 }
 
 static void a_list_that_is_not_one_is_refused(void **state)
 {
 	static const char *const bad[] = {
-		"", " ", "[", "null", "{", "{\"items\":[", "{\"items\":[{}", "{\"items\":[{}]", "{\"items\":[{},]}",
-		"{\"items\":[,{}]}", "{\"items\":[{}{}]}", "{\"items\":{}}", "{\"items\":7}", "{\"items\":[]}x",
-		"{\"items\":[]}{}", "{\"items\":[],\"items\":[]}", "{,}", "{\"a\"}", "{\"a\":1 2}", "{a:1}",
-		"{\"items\":[}]}", "\x01\x02", "{\"items\":[{\"a\":\"",
+		"",
+		" ",
+		"[",
+		"null",
+		"{",
+		"{\"items\":[",
+		"{\"items\":[{}",
+		"{\"items\":[{}]",
+		"{\"items\":[{},]}",
+		"{\"items\":[,{}]}",
+		"{\"items\":[{}{}]}",
+		"{\"items\":{}}",
+		"{\"items\":7}",
+		"{\"items\":[]}x",
+		"{\"items\":[]}{}",
+		"{\"items\":[],\"items\":[]}",
+		"{,}",
+		"{\"a\"}",
+		"{\"a\":1 2}",
+		"{a:1}",
+		"{\"items\":[}]}",
+		"\x01\x02",
+		"{\"items\":[{\"a\":\"",
 	};
 
 	(void)state;
@@ -148,7 +177,8 @@ static void what_is_not_in_items_is_bounded_too(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(run(ITEMS_LIST, 16, "{\"metadata\":\"123456789\",\"items\":[]}", 4, &s, &e), -1);
+	assert_int_equal(
+		run(ITEMS_LIST, 16, "{\"metadata\":\"123456789\",\"items\":[]}", 4, &s, &e), -1);
 	assert_string_equal(e.text, "list without its items has more than 16 bytes");
 }
 

@@ -28,7 +28,8 @@ static void assert_file(const char *path, const struct buf *want)
 	fclose(f);
 	text[n] = '\0';
 	if (n != want->len || memcmp(text, want->data, n) != 0)
-		fail_msg("%s is not what the tables say: run this test with DROVER_REGENERATE=1", path);
+		fail_msg("%s is not what the tables say: run this test with DROVER_REGENERATE=1",
+			 path);
 }
 
 static void the_files_in_deploy_are_what_the_tables_say(void **state)
@@ -67,8 +68,8 @@ static void assert_structural(const json_t *s, const char *path)
 
 	if (!type && !open && !either)
 		fail_msg("%s has no type", path);
-	if (str_eq(type, "string") && !json_object_get(s, "maxLength") && !json_object_get(s, "enum") &&
-	    !json_object_get(s, "format"))
+	if (str_eq(type, "string") && !json_object_get(s, "maxLength") &&
+	    !json_object_get(s, "enum") && !json_object_get(s, "format"))
 		fail_msg("%s has no maxLength", path);
 	if (str_eq(type, "array")) {
 		char below[512];
@@ -84,7 +85,7 @@ static void assert_structural(const json_t *s, const char *path)
 		assert_non_null(json_object_get(s, "maxProperties"));
 		assert_structural(json_object_get(s, "additionalProperties"), path);
 	}
-	json_object_foreach(json_object_get(s, "properties"), key, child) {
+	json_object_foreach (json_object_get(s, "properties"), key, child) {
 		char below[512];
 
 		str_format(below, sizeof(below), "%s.%s", path, key);
@@ -127,8 +128,10 @@ static void all_kinds_come_as_one_stream(void **state)
 	crds_write(&b);
 	OWN_JSON all = yaml_parse_all(b.data, b.len, &e);
 	assert_int_equal(json_array_size(all), OBJECT_KINDS);
-	assert_string_equal(json_str_at(json_array_get(all, OBJECT_MACHINE), "metadata", "name"), "machines.drover.dev");
-	assert_string_equal(json_str_at(json_array_get(all, OBJECT_MACHINE), "spec", "scope"), "Cluster");
+	assert_string_equal(json_str_at(json_array_get(all, OBJECT_MACHINE), "metadata", "name"),
+			    "machines.drover.dev");
+	assert_string_equal(json_str_at(json_array_get(all, OBJECT_MACHINE), "spec", "scope"),
+			    "Cluster");
 	buf_done(&b);
 }
 

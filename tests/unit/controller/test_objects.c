@@ -47,7 +47,7 @@ static const json_t *example(const struct object_kind *k)
 	json_t *j;
 	size_t i;
 
-	json_array_foreach(valid, i, j)
+	json_array_foreach (valid, i, j)
 		if (str_eq(json_str_at(j, "kind"), k->kind))
 			return j;
 	fail_msg("no example of %s", k->kind);
@@ -55,8 +55,8 @@ static const json_t *example(const struct object_kind *k)
 }
 
 /* Decode and check: what the controller does with each object that it gets. */
-static int accept(const struct object_kind *k, const json_t *j, const void *old, struct arena *a, void **out,
-		  struct err *e)
+static int accept(const struct object_kind *k, const json_t *j, const void *old, struct arena *a,
+		  void **out, struct err *e)
 {
 	if (object_decode(k, j, a, out, e) < 0)
 		return -1;
@@ -72,14 +72,14 @@ static void assert_kept(const json_t *from, const json_t *to, const char *path)
 	size_t i;
 
 	if (json_is_object(from)) {
-		json_object_foreach((json_t *)from, key, j) {
+		json_object_foreach ((json_t *)from, key, j) {
 			str_format(below, sizeof(below), "%s.%s", path, key);
 			if (strcmp(key, "apiVersion") != 0 && strcmp(key, "kind") != 0)
 				assert_kept(j, json_object_get(to, key), below);
 		}
 	} else if (json_is_array(from)) {
 		assert_int_equal(json_array_size(from), json_array_size(to));
-		json_array_foreach(from, i, j) {
+		json_array_foreach (from, i, j) {
 			str_format(below, sizeof(below), "%s[%zu]", path, i);
 			assert_kept(j, json_array_get(to, i), below);
 		}
@@ -131,7 +131,7 @@ static void each_broken_rule_is_refused_by_name_value_and_what_is_allowed(void *
 	size_t i;
 
 	(void)state;
-	json_array_foreach(json_array_get(docs, 0), i, c) {
+	json_array_foreach (json_array_get(docs, 0), i, c) {
 		const struct object_kind *k = object_kind_find(json_str_at(c, "kind"));
 		OWN(arena) a = arena_new();
 		void *old = NULL, *new;
@@ -155,9 +155,12 @@ static void what_may_be_changed_can_be(void **state)
 		enum object_kind_id kind;
 		const char *patch;
 	} rows[] = {
-		{OBJECT_NODE_CLAIM, "{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"status\":{\"phase\":\"serving\"}}"},
-		{OBJECT_DRAIN, "{\"spec\":{\"cancelled\":true,\"deadline\":\"2026-12-02T00:00:00Z\"}}"},
-		{OBJECT_MACHINE, "{\"status\":{\"tenancy\":43},\"spec\":{\"managementPolicy\":\"Observe\"}}"},
+		{OBJECT_NODE_CLAIM,
+		 "{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"status\":{\"phase\":\"serving\"}}"},
+		{OBJECT_DRAIN,
+		 "{\"spec\":{\"cancelled\":true,\"deadline\":\"2026-12-02T00:00:00Z\"}}"},
+		{OBJECT_MACHINE,
+		 "{\"status\":{\"tenancy\":43},\"spec\":{\"managementPolicy\":\"Observe\"}}"},
 		{OBJECT_PROVIDER, "{\"spec\":{\"paused\":true}}"},
 		{OBJECT_NODE_POOL, "{\"spec\":{\"template\":{\"spec\":{\"gate\":\"G2\"}}}}"},
 		{OBJECT_WIPE_RECORD, "{\"metadata\":{\"finalizers\":null}}"},
@@ -200,14 +203,18 @@ static void members_land_where_their_names_say(void **state)
 	void *o;
 
 	(void)state;
-	assert_ok(object_decode(&object_kinds[OBJECT_NODE_POOL], example(&object_kinds[OBJECT_NODE_POOL]), a, &o, &e), &e);
+	assert_ok(object_decode(&object_kinds[OBJECT_NODE_POOL],
+				example(&object_kinds[OBJECT_NODE_POOL]), a, &o, &e),
+		  &e);
 	const struct node_pool *p = o;
 	assert_string_equal(p->meta.name, "h100");
-	assert_string_equal(labels_get(&p->spec.virtual_cluster_selector.match_labels, "tier"), "research");
+	assert_string_equal(labels_get(&p->spec.virtual_cluster_selector.match_labels, "tier"),
+			    "research");
 	assert_string_equal(p->spec.template_.spec.provider_refs.v[1].name, "bcm-1");
 	assert_int_equal(p->spec.template_.spec.images.n, 2);
 	assert_int_equal(p->spec.template_.spec.images.v[1].format, IMAGE_RAW);
-	assert_int_equal(p->spec.template_.spec.requirements.v[2].operator, OPERATOR_DOES_NOT_EXIST);
+	assert_int_equal(p->spec.template_.spec.requirements.v[2].operator,
+			 OPERATOR_DOES_NOT_EXIST);
 	assert_int_equal(p->spec.template_.spec.startup_taints.v[0].effect, EFFECT_NO_EXECUTE);
 	assert_int_equal(p->spec.template_.spec.expire_after, -1);
 	assert_int_equal(p->spec.template_.spec.termination_grace_period, 3600000);
@@ -218,7 +225,9 @@ static void members_land_where_their_names_say(void **state)
 	assert_int_equal(p->spec.disruption.budgets.v[1].duration, 8 * 3600000);
 	assert_int_equal(p->spec.deadlines.gating, 900000);
 
-	assert_ok(object_decode(&object_kinds[OBJECT_MACHINE], example(&object_kinds[OBJECT_MACHINE]), a, &o, &e), &e);
+	assert_ok(object_decode(&object_kinds[OBJECT_MACHINE],
+				example(&object_kinds[OBJECT_MACHINE]), a, &o, &e),
+		  &e);
 	const struct machine *m = o;
 	assert_string_equal(m->spec.bmc->credentials_secret_ref->name, "bmc-r1-07");
 	assert_int_equal(m->spec.management_policy, MACHINE_MANAGE);
@@ -233,7 +242,9 @@ static void members_land_where_their_names_say(void **state)
 	assert_null(m->status.warm_for);
 	assert_int_equal(m->status.inventory->drives.v[0].bytes, 960197124096);
 
-	assert_ok(object_decode(&object_kinds[OBJECT_PROVIDER], example(&object_kinds[OBJECT_PROVIDER]), a, &o, &e), &e);
+	assert_ok(object_decode(&object_kinds[OBJECT_PROVIDER],
+				example(&object_kinds[OBJECT_PROVIDER]), a, &o, &e),
+		  &e);
 	const struct provider_object *r = o;
 	assert_int_equal(r->spec.network.type, FABRIC_EXEC);
 	assert_string_equal(r->spec.network.segments.provisioning, "p-1");
@@ -246,16 +257,21 @@ static void members_land_where_their_names_say(void **state)
 	assert_int_equal(r->spec.wipe.deadline, 6 * 3600000);
 	assert_int_equal(quantity_floor(*resources_get(&r->status.machines, "serving")), 28);
 
-	assert_ok(object_decode(&object_kinds[OBJECT_WIPE_RECORD], example(&object_kinds[OBJECT_WIPE_RECORD]), a, &o, &e), &e);
+	assert_ok(object_decode(&object_kinds[OBJECT_WIPE_RECORD],
+				example(&object_kinds[OBJECT_WIPE_RECORD]), a, &o, &e),
+		  &e);
 	const struct wipe_record *w = o;
 	assert_int_equal(w->spec.evidence.tenancy, 41);
 	assert_int_equal(w->spec.evidence.devices.v[0].level, WIPE_PURGE);
 	assert_string_equal(w->spec.envelope, "eyJwYXlsb2Fk");
 
-	assert_ok(object_decode(&object_kinds[OBJECT_BURST_POLICY], example(&object_kinds[OBJECT_BURST_POLICY]), a, &o, &e), &e);
+	assert_ok(object_decode(&object_kinds[OBJECT_BURST_POLICY],
+				example(&object_kinds[OBJECT_BURST_POLICY]), a, &o, &e),
+		  &e);
 	const struct burst_policy *b = o;
 	assert_int_equal(b->spec.trigger.max_queue_wait.default_, 1800000);
-	assert_string_equal(labels_get(&b->spec.trigger.max_queue_wait.by_priority, "best-effort"), "Never");
+	assert_string_equal(labels_get(&b->spec.trigger.max_queue_wait.by_priority, "best-effort"),
+			    "Never");
 	assert_int_equal(b->spec.cost.price_source.type, BURST_PRICE_FILE);
 	assert_int_equal(b->spec.failover.capacity_cooldown.region, 900000);
 	assert_int_equal(b->spec.windows.allow.v[0].duration, 12 * 3600000);
@@ -265,11 +281,35 @@ static void members_land_where_their_names_say(void **state)
 static size_t assert_agree(const struct field *f)
 {
 	static const char *const samples[] = {
-		"a", "A", "a-b", "-a", "a-", "a.b", "a..b", ".a", "a_b", "example.com/key", "/key", "example.com/", "Example.com/key",
-		"example.com/Key_1.2-3", "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
-		"sha256:0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef", "sha256:00",
-		"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0", "https://a", "https://", "http://a/b?c",
-		"https://a b", "qemu+ssh://a/system", "1x://a", "://a", "HTTPS://a", "https:/a", "https://a\tb", "https://a\n",
+		"a",
+		"A",
+		"a-b",
+		"-a",
+		"a-",
+		"a.b",
+		"a..b",
+		".a",
+		"a_b",
+		"example.com/key",
+		"/key",
+		"example.com/",
+		"Example.com/key",
+		"example.com/Key_1.2-3",
+		"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+		"sha256:0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef",
+		"sha256:00",
+		"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0",
+		"https://a",
+		"https://",
+		"http://a/b?c",
+		"https://a b",
+		"qemu+ssh://a/system",
+		"1x://a",
+		"://a",
+		"HTTPS://a",
+		"https:/a",
+		"https://a\tb",
+		"https://a\n",
 	};
 	size_t n = 0;
 
@@ -283,7 +323,8 @@ static size_t assert_agree(const struct field *f)
 		assert_int_equal(regcomp(&re, f->pattern, REG_EXTENDED | REG_NOSUB), 0);
 		for (size_t i = 0; i < sizeof(samples) / sizeof(*samples); i++)
 			if (f->valid(samples[i]) != (regexec(&re, samples[i], 0, NULL, 0) == 0))
-				fail_msg("%s: code and pattern differ on \"%s\"", f->name, samples[i]);
+				fail_msg("%s: code and pattern differ on \"%s\"", f->name,
+					 samples[i]);
 		regfree(&re);
 		n++;
 	}
@@ -321,7 +362,9 @@ static void an_object_with_a_bad_spec_still_gives_its_metadata(void **state)
 {
 	const struct object_kind *k = &object_kinds[OBJECT_MACHINE];
 	OWN(arena) a = arena_new();
-	OWN_JSON j = json_loads("{\"metadata\":{\"name\":\"m\",\"generation\":3},\"spec\":{\"providerRef\":7}}", 0, NULL);
+	OWN_JSON j = json_loads(
+		"{\"metadata\":{\"name\":\"m\",\"generation\":3},\"spec\":{\"providerRef\":7}}", 0,
+		NULL);
 	OWN_JSON nameless = json_loads("{\"metadata\":{},\"spec\":{}}", 0, NULL);
 	struct err e;
 	void *o;
@@ -356,11 +399,14 @@ static void a_label_selector_becomes_the_form_that_matches(void **state)
 	struct label l[] = {{"a", "1"}};
 	const char *values[] = {"x", "y"};
 	struct object_requirement r[] = {
-		{.key = "b", .operator = OPERATOR_NOT_IN, .values = {values, 2}},
-		{.key = "c", .operator = OPERATOR_DOES_NOT_EXIST},
-	};
+		{.key = "b", .operator= OPERATOR_NOT_IN, .values = {values, 2}},
+		{
+			.key = "c",
+			.operator= OPERATOR_DOES_NOT_EXIST },
+		};
 	struct object_label_selector s = {.match_labels = {l, 1}, .match_expressions = {r, 2}};
-	struct label yes[] = {{"a", "1"}, {"b", "z"}}, no[] = {{"a", "1"}, {"b", "y"}}, nor[] = {{"a", "1"}, {"c", ""}};
+	struct label yes[] = {{"a", "1"}, {"b", "z"}}, no[] = {{"a", "1"}, {"b", "y"}},
+		     nor[] = {{"a", "1"}, {"c", ""}};
 	OWN(arena) a = arena_new();
 	struct selector out = object_selector(&s, a), none = object_selector(NULL, a);
 
@@ -379,15 +425,23 @@ static void a_condition_keeps_its_time_until_its_status_turns(void **state)
 	struct conditions c = {0};
 
 	(void)state;
-	assert_true(condition_set(&c, a, &(struct condition){"Ready", CONDITION_FALSE, "Waiting", "for a", 1, 0}, 1000));
-	assert_true(condition_set(&c, a, &(struct condition){"Other", CONDITION_TRUE, NULL, NULL, 1, 0}, 1000));
-	assert_false(condition_set(&c, a, &(struct condition){"Ready", CONDITION_FALSE, "Waiting", "for a", 2, 0}, 2000));
+	assert_true(condition_set(
+		&c, a, &(struct condition){"Ready", CONDITION_FALSE, "Waiting", "for a", 1, 0},
+		1000));
+	assert_true(condition_set(
+		&c, a, &(struct condition){"Other", CONDITION_TRUE, NULL, NULL, 1, 0}, 1000));
+	assert_false(condition_set(
+		&c, a, &(struct condition){"Ready", CONDITION_FALSE, "Waiting", "for a", 2, 0},
+		2000));
 	assert_int_equal(condition_get(&c, "Ready")->observed_generation, 2);
 	assert_int_equal(condition_get(&c, "Ready")->last_transition_time, 1000);
-	assert_true(condition_set(&c, a, &(struct condition){"Ready", CONDITION_FALSE, "Waiting", "for b", 2, 0}, 3000));
+	assert_true(condition_set(
+		&c, a, &(struct condition){"Ready", CONDITION_FALSE, "Waiting", "for b", 2, 0},
+		3000));
 	assert_int_equal(condition_get(&c, "Ready")->last_transition_time, 1000);
 	assert_false(condition_is_true(&c, "Ready"));
-	assert_true(condition_set(&c, a, &(struct condition){"Ready", CONDITION_TRUE, "Done", NULL, 2, 0}, 4000));
+	assert_true(condition_set(
+		&c, a, &(struct condition){"Ready", CONDITION_TRUE, "Done", NULL, 2, 0}, 4000));
 	assert_int_equal(condition_get(&c, "Ready")->last_transition_time, 4000);
 	assert_true(condition_is_true(&c, "Ready"));
 	assert_int_equal(c.n, 2);
