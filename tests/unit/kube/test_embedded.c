@@ -419,6 +419,79 @@ static void a_selected_part_is_followed_too(void **state)
 		(void)turmoil(seed, "half=odd", "?labelSelector=half%3Dodd");
 }
 
+/* --- one fault at each step -------------------------------------------------------------------- */
+
+struct fault {
+	unsigned at, seen;
+	enum http_mem_fate fate;
+};
+
+static enum http_mem_fate fail_one(const char *origin, const char *method, const char *target, void *arg)
+{
+	struct fault *f = arg;
+
+	(void)origin;
+	(void)method;
+	(void)target;
+	return ++f->seen == f->at ? f->fate : HTTP_MEM_WELL;
+}
+
+/* A cache that is filled, cut off and filled again, with one request that goes wrong; false: it was never made. */
+static bool survives(struct fault f)
+{
+	struct rig r;
+	char name[16];
+
+	start(&r, 5);
+	for (int i = 0; i < 8; i++) {
+		OWN_JSON o = NULL;
+
+		snprintf(name, sizeof(name), "n-%d", i);
+		o = node(name, i);
+		kube_create(r.c, &KUBE_NODES, NULL, o, on_done, &r);
+		wait_for(&r);
+	}
+	http_mem_fault(r.api.net, fail_one, &f);
+	follow(&r, NULL);
+	api_run(&r.api, 40000);
+	for (int i = 0; i < 8; i += 2) {
+		snprintf(name, sizeof(name), "n-%d", i);
+		r.open++;
+		kube_delete(r.c, &KUBE_NODES, NULL, name, NULL, learn_done, &r);
+		api_run(&r.api, 20000);
+	}
+	/* What happens while nobody can see it is beyond the history when they can. */
+	http_mem_hang(r.api.net, "https://api:6443", true);
+	api_run(&r.api, 700000);
+	http_mem_hang(r.api.net, "https://api:6443", false);
+	for (int i = 0; i < 8; i++) {
+		OWN_JSON o = node("n-1", 50 + i);
+
+		r.open++;
+		kube_patch(r.c, &KUBE_NODES, NULL, "n-1", NULL, KUBE_PATCH_MERGE, o, learn_done, &r);
+		api_run(&r.api, 1000);
+	}
+	api_run(&r.api, 120000);
+	assert_int_equal(r.open, 0);
+	assert_true(kube_cache_healthy(r.cache));
+	http_mem_fault(r.api.net, NULL, NULL);
+	assert_same(&r, "");
+	stop(&r);
+	return f.seen >= f.at;
+}
+
+static void any_single_fault_is_overcome(void **state)
+{
+	static const enum http_mem_fate fates[] = {HTTP_MEM_REFUSED, HTTP_MEM_REPLY_LOST, HTTP_MEM_SILENT};
+	unsigned steps = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(fates) / sizeof(fates[0]); i++)
+		for (unsigned at = 1; survives((struct fault){.at = at, .fate = fates[i]}); at++)
+			steps++;
+	assert_true(steps >= 3 * 14);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -429,6 +502,7 @@ int main(void)
 		cmocka_unit_test(many_objects_come_in_pages_and_the_watch_goes_on),
 		cmocka_unit_test(after_any_turmoil_the_cache_is_what_the_server_has),
 		cmocka_unit_test(a_selected_part_is_followed_too),
+		cmocka_unit_test(any_single_fault_is_overcome),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
