@@ -23,6 +23,7 @@
 #define TIMEOUT_MS 30000
 #define CONNECT_MS 10000
 #define BODY_MAX (1u << 20)
+#define TURN_MAX 100 /* requests told, and started, in one turn of the loop: others want theirs */
 #define HEADERS_MAX 128
 #define HEADER_BYTES_MAX 65536
 
@@ -322,10 +323,12 @@ static void turn(void *arg)
 
 	/* What ends while others are told waits for the next turn, so that an owner which
 	 * tries again at once cannot keep the loop here. */
-	while ((q = list_first(&h->ended, struct http_req, link))) {
+	for (unsigned n = 0; n < TURN_MAX && (q = list_first(&h->ended, struct http_req, link)); n++) {
 		list_remove(&q->link);
 		list_push_back(&h->batch, &q->link);
 	}
+	if (!list_empty(&h->ended))
+		loop_defer(&h->turn);
 	h->in_turn = true;
 	while (!h->closed && (q = list_first(&h->batch, struct http_req, link))) {
 		req_land(q);
@@ -333,8 +336,13 @@ static void turn(void *arg)
 			tell(q);
 		req_free(q);
 	}
-	while (!h->closed && (!h->max_in_flight || h->stats.in_flight < h->max_in_flight) &&
-	       (p = list_first(&h->ready, struct http_peer, ready_link))) {
+	for (unsigned n = 0; !h->closed && (!h->max_in_flight || h->stats.in_flight < h->max_in_flight) &&
+			     (p = list_first(&h->ready, struct http_peer, ready_link));
+	     n++) {
+		if (n == TURN_MAX) {
+			loop_defer(&h->turn);
+			break;
+		}
 		list_remove(&p->ready_link);
 		q = list_first(&p->waiting, struct http_req, link);
 		if (q) /* it may have been cancelled */

@@ -35,7 +35,7 @@
 #define POOL_BYTES 8192u         /* for each connection: headers in, headers and chunks out */
 #define DISCARD_MAX (256u << 10) /* of a refused body, so that its sender may read the answer */
 #define BLOCK_BYTES 65536u
-#define BACKLOG 511
+#define BACKLOG 4096 /* a fleet that comes back at once; the kernel may allow less */
 
 struct httpd_mhd {
 	struct httpd_listener listener;
