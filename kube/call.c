@@ -44,9 +44,15 @@ static void call_free(struct kube_call *call)
 	free(call);
 }
 
+/* The exchange is over: what it held goes back. */
 static void release_place(struct kube_call *call)
 {
+	struct kube_peer *p = call->peer;
+
 	call->http = NULL;
+	call->peer = NULL;
+	if (p)
+		kube_peer_release(call->c, p);
 	if (!call->holds_place)
 		return;
 	call->holds_place = false;
@@ -235,7 +241,9 @@ static void send_call(struct kube_call *call)
 	} else {
 		h.max_body = MAX_REPLY;
 	}
-	call->http = http_start(c->peer, &h);
+	call->peer = c->peer;
+	call->peer->calls++;
+	call->http = http_start(call->peer->http, &h);
 }
 
 /* Send what may be sent now, in order; a call that only lacks a place holds up no other kind. */

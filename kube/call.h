@@ -26,11 +26,21 @@
  */
 enum call_state { CALL_QUEUED, CALL_SENT, CALL_RESTING, CALL_DONE };
 
+/* A server as some config names it.  After a reload the old one lives until its last call has ended. */
+struct kube_peer {
+	struct list link; /* of the client's peers */
+	struct http_peer *http;
+	unsigned calls;
+};
+
 struct kube_client {
 	struct loop_group *group;
-	struct http_peer *peer;
+	struct http *http;
+	struct list peers;
+	struct kube_peer *peer; /* the one for new calls */
 	struct kube_config *config;
 	char *name;
+	bool plain_ok;
 	struct bucket bucket;
 	unsigned max_in_flight, in_flight;
 	uint32_t timeout_ms;
@@ -60,6 +70,7 @@ struct kube_call {
 	uint32_t timeout_ms, idle_ms; /* timeout_ms 0 of a stream: none */
 	int64_t deadline;             /* loop_now(); INT64_MAX: none */
 	struct http_req *http;
+	struct kube_peer *peer; /* while sent */
 	struct loop_timer timer; /* queued: the deadline; resting: the next try */
 	struct loop_defer want;  /* ask for the next piece in a turn of its own */
 	struct err refused;      /* what makes it impossible to send */
@@ -77,6 +88,9 @@ struct kube_call {
 	kube_done *done;
 	void *arg;
 };
+
+/* One call less; a peer that was replaced goes with its last one. */
+void kube_peer_release(struct kube_client *c, struct kube_peer *p);
 
 /* Sends what may be sent now; arg is the client. */
 void kube_client_pump(void *arg);

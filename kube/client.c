@@ -11,43 +11,84 @@
 #define FIELD_MANAGER "drover"
 
 
-struct kube_client *kube_client_new(struct loop_group *g, struct http *h, const struct kube_client_spec *s, struct err *e)
+static struct kube_peer *peer_new(struct kube_client *c, const struct kube_config *k, struct err *e)
 {
-	const struct kube_config *k = s->config;
-	char *agent = mem_printf("drover/" DROVER_VERSION " (%s)", str_or(s->name, "kube"));
-	struct http_peer *peer = http_peer_new(h, &(struct http_peer_spec){
+	char *agent = mem_printf("drover/" DROVER_VERSION " (%s)", c->name);
+	struct http_peer *http = http_peer_new(c->http, &(struct http_peer_spec){
 		.base_url = k->server,
 		.ca_pem = k->ca_pem,
 		.server_name = k->tls_server_name,
 		.client_cert_pem = k->client_cert_pem,
 		.client_key_pem = k->client_key_pem,
-		.plain_ok = s->plain_ok,
+		.plain_ok = c->plain_ok,
 		.user_agent = agent,
 	}, e);
-	struct kube_client *c;
+	struct kube_peer *p = NULL;
 
 	free(agent);
-	if (!peer)
+	if (!http)
 		return NULL;
-	c = mem_new(struct kube_client);
+	p = mem_new(struct kube_peer);
+	p->http = http;
+	list_push_back(&c->peers, &p->link);
+	return p;
+}
+
+static void peer_free(struct kube_peer *p)
+{
+	list_remove(&p->link);
+	http_peer_free(p->http);
+	free(p);
+}
+
+void kube_peer_release(struct kube_client *c, struct kube_peer *p)
+{
+	if (--p->calls == 0 && p != c->peer)
+		peer_free(p);
+}
+
+struct kube_client *kube_client_new(struct loop_group *g, struct http *h, const struct kube_client_spec *s, struct err *e)
+{
+	struct kube_client *c = mem_new(struct kube_client);
+
 	c->group = g;
-	c->peer = peer;
-	c->config = kube_config_copy(k);
+	c->http = h;
 	c->name = mem_strdup(str_or(s->name, "kube"));
+	c->plain_ok = s->plain_ok;
 	c->max_in_flight = s->max_in_flight ? s->max_in_flight : 16;
 	c->timeout_ms = s->timeout_ms ? s->timeout_ms : 15000;
-	c->token_read_at = INT64_MIN / 2;
 	bucket_init(&c->bucket, s->qps > 0 ? s->qps : 20, s->burst > 0 ? s->burst : 40, loop_now(loop_of(g)));
+	list_init(&c->peers);
 	list_init(&c->queued);
 	list_init(&c->others);
 	loop_defer_init(&c->pump, g, kube_client_pump, c);
 	loop_timer_init(&c->pump_timer, g, kube_client_pump, c);
+	if (kube_client_reload(c, s->config, e) < 0) {
+		kube_client_free(c);
+		return NULL;
+	}
 	return c;
+}
+
+int kube_client_reload(struct kube_client *c, const struct kube_config *config, struct err *e)
+{
+	struct kube_peer *p = peer_new(c, config, e), *old = c->peer;
+
+	if (!p)
+		return -1;
+	c->peer = p;
+	if (old && !old->calls)
+		peer_free(old);
+	kube_config_free(c->config);
+	c->config = kube_config_copy(config);
+	c->token_read_at = INT64_MIN / 2;
+	return 0;
 }
 
 void kube_client_free(struct kube_client *c)
 {
 	struct kube_call *call;
+	struct kube_peer *p;
 
 	if (!c)
 		return;
@@ -58,7 +99,8 @@ void kube_client_free(struct kube_client *c)
 	}
 	loop_defer_cancel(&c->pump);
 	loop_timer_stop(&c->pump_timer);
-	http_peer_free(c->peer);
+	while ((p = list_first(&c->peers, struct kube_peer, link)))
+		peer_free(p);
 	kube_config_free(c->config);
 	free(c->name);
 	free(c);

@@ -43,6 +43,10 @@ struct kube_client_spec {
 struct kube_client *kube_client_new(struct loop_group *g, struct http *h, const struct kube_client_spec *s, struct err *e);
 void kube_client_free(struct kube_client *c); /* cancels its calls; caches first; not from on_item or on_restart */
 DEFINE_OWN(kube_client)
+/* Another address, CA or login for the same cluster: new calls use it, those in flight end as they
+ * began (watches within 10 min).  On error everything stays as it was. */
+int kube_client_reload(struct kube_client *c, const struct kube_config *config, struct err *e)
+	__attribute__((warn_unused_result));
 const char *kube_client_name(const struct kube_client *c);
 int64_t kube_client_last_contact(const struct kube_client *c); /* wall ms of the last reply; 0: never */
 

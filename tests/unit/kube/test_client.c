@@ -481,6 +481,39 @@ static void a_rotated_token_is_read_again(void **state)
 	fake_api_stop(&f);
 }
 
+static void a_new_config_serves_new_calls_and_old_ones_end(void **state)
+{
+	struct kube_config config = {.server = (char *)(uintptr_t) "https://other.test:6443",
+				     .token = secret_from_str("second")};
+	struct kube_config plain = {.server = (char *)(uintptr_t) "http://other.test"};
+	struct fake_api f;
+	struct got old = {.f = &f}, new_ = {.f = &f};
+	struct err e;
+
+	(void)state;
+	fake_api_start(&f, &(struct kube_client_spec){.timeout_ms = 5000});
+	f.serve = serve_but_m;
+	kube_get(f.c, &KUBE_NODES, NULL, "m", on_done, &old);
+	fake_api_run(&f, 100);
+	http_mem_serve(f.net, "https://other.test:6443", f.d);
+	assert_int_equal(kube_client_reload(f.c, &plain, &e), -1);
+	assert_int_equal(kube_client_reload(f.c, &config, &e), 0);
+	/* Twice, with nothing in flight there: nothing is left of it. */
+	assert_int_equal(kube_client_reload(f.c, &config, &e), 0);
+	kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &new_);
+	fake_api_run(&f, 1000);
+	assert_int_equal(new_.e.kind, ERR_NOT_FOUND);
+	assert_string_equal(f.bearer, "second");
+	assert_int_equal(old.done, 0);
+	fake_api_run(&f, 5000);
+	assert_int_equal(old.e.kind, ERR_TIMEOUT);
+	kube_get(f.c, &KUBE_NODES, NULL, "m", on_done, &new_);
+	fake_api_run(&f, 100);
+	assert_int_equal(kube_client_reload(f.c, &config, &e), 0);
+	secret_free(config.token);
+	fake_api_stop(&f);
+}
+
 static void plain_http_needs_leave(void **state)
 {
 	struct kube_config config = {.server = (char *)(uintptr_t) "http://api.test:8080"};
@@ -516,6 +549,7 @@ int main(void)
 		cmocka_unit_test(a_cancelled_call_is_not_heard_of),
 		cmocka_unit_test(a_client_may_be_freed_by_a_reply),
 		cmocka_unit_test(a_rotated_token_is_read_again),
+		cmocka_unit_test(a_new_config_serves_new_calls_and_old_ones_end),
 		cmocka_unit_test(plain_http_needs_leave),
 	};
 
