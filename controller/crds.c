@@ -121,7 +121,7 @@ void crds_reference(struct buf *out)
 			if (strcmp(f->name, "metadata") != 0)
 				fields_reference(f->sub, f->name, out);
 		buf_puts(out, "\nRules:\n\n");
-		write_rules(k->rules, "", out);
+		write_rules(k->rules, "metadata", out);
 		write_all_rules(k->fields, "", out);
 	}
 }
