@@ -8,10 +8,11 @@
 
 Everything lives in one work folder: data, keys, logs (*.log) and pid files.
 """
-from . import drive, files, parts, plane, process, rack  # noqa: F401
-from .files import HttpFiles  # noqa: F401
-from .plane import ControlPlane  # noqa: F401
-from .process import Timer, free_port, wait_for  # noqa: F401
-from .rack import Rack  # noqa: F401
+from . import drive, files, parts, plane, process, rack
+from .files import HttpFiles
+from .plane import GUEST_SEES_HOST, ControlPlane
+from .process import Timer, free_port, wait_for
+from .rack import Rack
 
-GUEST_SEES_HOST = plane.GUEST_SEES_HOST
+__all__ = ["ControlPlane", "GUEST_SEES_HOST", "HttpFiles", "Rack", "Timer", "drive", "files",
+           "free_port", "parts", "plane", "process", "rack", "wait_for"]
