@@ -196,6 +196,15 @@ static void on_version(struct httpd_req *q, void *arg)
 	arena_free(rq.arena);
 }
 
+static void on_openapi(struct httpd_req *q, void *arg)
+{
+	struct request rq = {.a = arg, .q = q, .arena = arena_new()};
+
+	if (is_known(&rq))
+		do_openapi(&rq);
+	arena_free(rq.arena);
+}
+
 static void on_health(struct httpd_req *q, void *arg)
 {
 	(void)arg;
@@ -209,6 +218,7 @@ void apiserver_routes(struct apiserver *a, struct httpd *d)
 	for (size_t i = 0; i < sizeof(health) / sizeof(*health); i++)
 		httpd_route(d, "GET", health[i], 0, on_health, a);
 	httpd_route(d, "GET", "/version", 0, on_version, a);
+	httpd_route(d, "GET", "/openapi/v3/**", 0, on_openapi, a);
 	httpd_route(d, "*", "/api/**", MAX_BODY, on_api, a);
 	httpd_route(d, "*", "/apis/**", MAX_BODY, on_api, a);
 }

@@ -13,7 +13,9 @@
  * API servers of the simulated world.  It knows the protocol from its
  * specification alone and shares no code with the client in kube/.
  *
- * Serves under /api and /apis, and /healthz /livez /readyz /version.
+ * Serves under /api and /apis, and /healthz /livez /readyz /version /openapi/v3
+ * (what kubectl apply needs of it).  kubectl works, but for commands that send
+ * protobuf (create configmap, create namespace; create -f and apply do not).
  *
  *   core/v1                      pods nodes secrets configmaps namespaces events serviceaccounts
  *                                services persistentvolumeclaims

@@ -19,6 +19,7 @@
  *	watch.c		watch
  *	jsonpatch.c	RFC 6902; pure
  *	discovery.c	/api, /apis, /version
+ *	openapi.c	/openapi/v3
  *	fault.c		errors as Status objects
  */
 
@@ -168,6 +169,7 @@ void do_eviction(struct request *rq);
 void do_binding(struct request *rq);
 void do_discovery(struct request *rq, const char *group, const char *version);
 void do_version(struct request *rq);
+void do_openapi(struct request *rq);
 
 void fault_not_found(struct request *rq); /* and replies */
 /* The body, JSON or YAML; NULL with rq->fault set. */

@@ -88,6 +88,25 @@ static void version_and_health_are_told(void **state)
 	assert_string_equal(r->text, "ok");
 }
 
+static void openapi_says_that_a_patch_may_ask_for_validation(void **state)
+{
+	struct api *r = *state;
+	json_t *op;
+
+	api_do(r, "GET", "/openapi/v3", NULL);
+	assert_status(r, 200);
+	assert_string_equal(json_str_at(r->j, "paths", "apis/policy/v1", "serverRelativeURL"),
+			    "/openapi/v3/apis/policy/v1");
+	api_do(r, "GET", "/openapi/v3/api/v1", NULL);
+	assert_status(r, 200);
+	op = json_at(r->j, "paths", "/api/v1/namespaces/{namespace}/pods/{name}", "patch");
+	assert_string_equal(json_str_at(op, "x-kubernetes-group-version-kind", "kind"), "Pod");
+	assert_string_equal(json_str_at(json_array_get(json_at(op, "parameters"), 0), "name"), "fieldValidation");
+	assert_non_null(json_at(r->j, "paths", "/api/v1/nodes/{name}", "patch"));
+	api_do(r, "GET", "/openapi/v3/apis/none/v1", NULL);
+	assert_status(r, 404);
+}
+
 static const char *admin_only(const struct httpd_req *q, void *arg)
 {
 	(void)arg;
@@ -128,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(groups_versions_and_resources_are_listed),
 		CASE(a_definition_appears_in_discovery),
+		CASE(openapi_says_that_a_patch_may_ask_for_validation),
 		CASE(version_and_health_are_told),
 		cmocka_unit_test(who_is_not_known_is_refused),
 	};
