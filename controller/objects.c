@@ -67,7 +67,7 @@ int object_check(const struct object_kind *k, const void *object, const void *ol
 	return k->check(object, old, e);
 }
 
-const struct object_meta *object_meta(const void *object)
+const struct object_meta *object_meta_of(const void *object)
 {
 	return object;
 }

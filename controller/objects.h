@@ -467,6 +467,6 @@ int object_decode(const struct object_kind *k, const json_t *j, struct arena *a,
 /* The CEL rules again, in code, for servers without CEL and objects older than a rule. */
 int object_check(const struct object_kind *k, const void *object, const void *old, struct err *e)
 	__attribute__((warn_unused_result));
-const struct object_meta *object_meta(const void *object); /* of any kind */
+const struct object_meta *object_meta_of(const void *object); /* of any kind */
 
 #endif

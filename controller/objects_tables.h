@@ -73,7 +73,7 @@ int object_name_check(const struct object_meta *m, size_t max, struct err *e); /
 /* ERR_INVALID unless both encode to the same. */
 int object_same(const struct field *f, const void *a, const void *b, const char *path, struct err *e);
 
-/* object_meta() and object_decode() take the address of an object for that of its metadata. */
+/* object_meta_of() and object_decode() take the address of an object for that of its metadata. */
 #define META_ROW(type_) FIELD_OBJ(type_, meta, "metadata", object_meta_fields, .required = true)
 #define CONDITIONS_ROW(type_, doc_)                                                              \
 	FIELD_ITEMS(type_, conditions, "conditions", condition_fields, .max_items = 32,          \

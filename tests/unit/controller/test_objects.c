@@ -373,8 +373,8 @@ static void an_object_with_a_bad_spec_still_gives_its_metadata(void **state)
 	assert_int_equal(object_decode(k, j, a, &o, &e), -1);
 	assert_string_equal(e.text, "spec.providerRef: want an object, got 7");
 	assert_non_null(o);
-	assert_string_equal(object_meta(o)->name, "m");
-	assert_int_equal(object_meta(o)->generation, 3);
+	assert_string_equal(object_meta_of(o)->name, "m");
+	assert_int_equal(object_meta_of(o)->generation, 3);
 	assert_int_equal(object_decode(k, nameless, a, &o, &e), -1);
 	assert_string_equal(e.text, "metadata.name: required");
 	assert_null(o);
