@@ -243,6 +243,27 @@ static void a_canary_left_behind_fails_the_verification(void **state)
 	assert_int_equal(erase.device.canaries.found, 64);
 }
 
+/* Noise is allowed after it, so that the samples alone would not see them. */
+static void canaries_left_by_a_cryptographic_erase_fail_the_verification(void **state)
+{
+	struct err e;
+	struct dio d;
+	void *buf = dio_buffer(VERIFY_BLOCK);
+
+	(void)state;
+	drive.format = drive.crypto = drive.noise = true;
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_ok(dio_open(&d, &machine.host, NAME, true, &e), &e);
+	struct verify v = {.drive = &d, .nonce = nonce, .wwn = info.wwn, .buf = buf};
+
+	assert_int_equal(verify_plant(&v, &e), 64);
+	dio_close(&d);
+	free(buf);
+	assert_int_equal(erase_verify(&erase, 0, &e), -1);
+	assert_int_equal(erase.device.reads.dirty, 0);
+	assert_string_equal(erase.device.reason, "EraseUnverified");
+}
+
 static void one_sector_of_a_canary_is_enough(void **state)
 {
 	struct err e;
@@ -357,6 +378,7 @@ int main(void)
 		T(a_drive_that_lies_is_found_out_and_overwritten),
 		T(a_format_that_leaves_the_middle_is_found_by_canaries),
 		T(a_canary_left_behind_fails_the_verification),
+		T(canaries_left_by_a_cryptographic_erase_fail_the_verification),
 		T(one_sector_of_a_canary_is_enough),
 		T(residue_at_the_edge_fails_the_verification),
 		T(a_drive_that_was_not_wiped_cannot_be_verified),

@@ -51,6 +51,7 @@ static void a_volume_holds_its_label_and_files(void **state)
 	assert_memory_equal(v + 17 * ISO9660_BLOCK, "\377CD001\1", 7);
 	assert_memory_equal(v + 16 * ISO9660_BLOCK + 40, "cidata                          ", 32);
 	assert_int_equal(used % ISO9660_BLOCK, 0);
+	assert_int_equal(v[16 * ISO9660_BLOCK + 80], used / ISO9660_BLOCK);
 	data = find(v, "META-DATA.;1", &len);
 	assert_non_null(data);
 	assert_int_equal(len, 15);
