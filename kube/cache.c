@@ -137,7 +137,9 @@ static int identify(struct kube_cache *c, const json_t *object, struct who *w)
 	w->ns = str_or(json_str_at(m, "namespace"), "");
 	w->uid = str_or(json_str_at(m, "uid"), "");
 	w->rv = str_or(json_str_at(m, "resourceVersion"), "");
-	if (str_empty(w->name) || strlen(w->name) > MAX_NAME || strlen(w->ns) > MAX_NAME) {
+	/* A slash would let one object pass for another in the key. */
+	if (str_empty(w->name) || strlen(w->name) > MAX_NAME || strlen(w->ns) > MAX_NAME || strchr(w->name, '/') ||
+	    strchr(w->ns, '/')) {
 		(void)!err_set(&e, ERR_PROTOCOL, 0, "an object without a proper metadata.name");
 		tell_bad(c, object, &e);
 		return -1;

@@ -491,6 +491,8 @@ static void an_object_that_cannot_be_read_keeps_its_last_good_form(void **state)
 	send_event(&r, "ADDED", "x=1@111");
 	send_text(&r, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":\"112\"}}}\n");
 	assert_int_equal(r.bads, 4);
+	send_event(&r, "ADDED", "a/b=1@113");
+	assert_int_equal(r.bads, 5);
 	assert_changes(&r, "+a=1 +x=1 ");
 	stop(&r);
 }
