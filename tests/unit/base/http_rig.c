@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define GUARD_MS 5000
+#define GUARD_MS 20000
 
 static void on_guard(void *arg)
 {

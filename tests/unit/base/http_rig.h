@@ -58,7 +58,7 @@ void rig_stop(struct rig *r);
 struct http *rig_client(struct rig *r, unsigned max_in_flight);
 struct http_peer_spec rig_spec(const struct rig *r);
 
-/* Run until cond(arg); fails the test when that takes more than five seconds. */
+/* Run until cond(arg); fails the test when that takes more than 20 seconds. */
 void rig_until(struct rig *r, bool (*cond)(void *arg), void *arg);
 void rig_run_ms(struct rig *r, int64_t ms);
 void rig_done(struct rig *r, struct got *g); /* until g is done */

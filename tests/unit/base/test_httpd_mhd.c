@@ -210,6 +210,13 @@ static bool is_gone(void *arg)
 	return r->gone == 1;
 }
 
+static bool was_served(void *arg)
+{
+	struct rig *r = arg;
+
+	return r->served == 1;
+}
+
 static void a_client_that_leaves_in_the_middle_is_forgotten(void **state)
 {
 	struct plain *p = start();
@@ -259,8 +266,7 @@ static void a_listener_may_go_before_its_httpd(void **state)
 
 	(void)state;
 	say(p, "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
-	rig_run_ms(&p->r, 10);
-	assert_int_equal(p->r.served, 1);
+	rig_until(&p->r, was_served, &p->r);
 	httpd_mhd_free(p->mhd);
 	p->mhd = NULL;
 	assert_int_equal(p->r.gone, 1);
