@@ -49,6 +49,10 @@ struct rf_request {
 	rf_step *next;
 };
 
+struct rf_identity {
+	char uuid[37], serial[RF_STR]; /* "": not given */
+};
+
 enum rf_kind { RF_READ_SYSTEM, RF_POWER, RF_BOOT, RF_READ_MEDIA, RF_INSERT, RF_EJECT, RF_LOGOUT };
 
 struct rf_op {
@@ -106,7 +110,10 @@ struct redfish {
 	char *sessions_path, *service_path, *systems_path, *managers_path;
 	char *system_path, *system_fixed;
 	json_t *root;        /* kept small: Vendor, Product, RedfishVersion, Oem's names */
+	struct rf_identity identity; /* of the System as last read */
+	int64_t proved_at;    /* when, in this session; INT64_MIN: not in this one */
 	char *reset_target, *reset_info;
+	char *settings, *no_overrides; /* the pending object; the one that was looked at and has no boot options */
 	unsigned reset_types;/* bits of enum rf_reset; 0: unknown */
 	bool reset_asked;
 	char *slot;
@@ -123,6 +130,7 @@ struct redfish {
 enum rf_reset { RF_RESET_ON = 1, RF_RESET_FORCE_ON = 2, RF_RESET_FORCE_OFF = 4, RF_RESET_GRACEFUL_OFF = 8, RF_RESET_OTHER = 16 };
 
 /* redfish.c */
+bool rf_changes(const struct rf_op *op);                        /* is it one that changes the machine? */
 void rf_end(struct redfish *r, const void *result);             /* the operation is done; result for readers */
 void rf_fail(struct redfish *r, const struct err *e);
 void rf_forget(struct redfish *r);                              /* facts, not the session */
@@ -143,13 +151,13 @@ void rf_ready(struct redfish *r, rf_step *then);                /* logged in, Sy
 void rf_login_again(struct redfish *r);                         /* after a 401: then resend */
 void rf_logout(struct redfish *r);
 unsigned rf_reset_types(const json_t *values);                  /* bits of enum rf_reset; 0: no list */
-void rf_learn_system(struct redfish *r, const struct rf_reply *p);
+bool rf_learn_system(struct redfish *r, const struct rf_reply *p); /* false: the operation has ended */
 
 /* system.c */
 void rf_system_read(struct redfish *r);
 void rf_system_power(struct redfish *r);
 void rf_system_boot(struct redfish *r);
-void rf_system_parse(const json_t *j, int64_t read_at, struct redfish_system *s, char uuid[static 37], char serial[static RF_STR]);
+void rf_identity_of(const json_t *system, struct rf_identity *out);
 
 /* media.c */
 void rf_media_read(struct redfish *r);

@@ -220,8 +220,8 @@ static void on_system(struct redfish *r, const struct rf_reply *p)
 		rf_fail(r, &p->err);
 		return;
 	}
-	rf_learn_system(r, p);
-	scan(r);
+	if (rf_learn_system(r, p))
+		scan(r);
 }
 
 /* next(r, slot) with the slot read fresh. */

@@ -34,6 +34,8 @@ void rf_forget(struct redfish *r)
 	rf_set(&r->system_path, NULL);
 	rf_set(&r->reset_target, NULL);
 	rf_set(&r->reset_info, NULL);
+	rf_set(&r->settings, NULL);
+	rf_set(&r->no_overrides, NULL);
 	rf_set(&r->slot, NULL);
 	for (size_t i = 0; i < sizeof(r->managers) / sizeof(*r->managers); i++)
 		rf_set(&r->managers[i], NULL);
@@ -73,7 +75,7 @@ struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct r
 	r->origin = origin;
 	list_init(&r->queue);
 	r->group = g;
-	r->no_slot_until = INT64_MIN;
+	r->no_slot_until = r->proved_at = INT64_MIN;
 	r->call_ms = s->call_ms ? s->call_ms : CALL_MS;
 	r->may_act = s->may_act;
 	r->user = mem_strdup(s->user);
@@ -172,6 +174,11 @@ void rf_fail(struct redfish *r, const struct err *e)
 	if (copy.kind == ERR_NOT_FOUND || copy.kind == ERR_PROTOCOL)
 		rf_forget(r);
 	finish(r->op, NULL, &copy);
+}
+
+bool rf_changes(const struct rf_op *op)
+{
+	return op->kind == RF_POWER || op->kind == RF_BOOT || op->kind == RF_INSERT || op->kind == RF_EJECT;
 }
 
 static void on_limit(void *arg)

@@ -26,6 +26,9 @@
  * every further call fails with ERR_DENIED at once, without touching the BMC, until
  * redfish_credentials() gives others or redfish_retry_login() is called.
  *
+ * An operation that changes the machine first reads the System if that was longer than 30 s ago or in
+ * another session; another UUID or serial than was read before ends it with ERR_CONFLICT, nothing sent.
+ *
  * An operation is several exchanges and ends within REDFISH_OP_MS of being asked for, waiting included.
  */
 #define REDFISH_OP_MS 55000

@@ -21,6 +21,7 @@
 /* DSP0266 lets a client without the root's link log in here. */
 #define FIXED_SESSIONS "/redfish/v1/SessionService/Sessions"
 #define IDLE_MS 20000 /* idle for longer: the session has probably expired (some BMCs: 30 s) */
+#define PROOF_MS 30000 /* a change relies on a look at the machine no older than this */
 #define MAX_CANDIDATES (sizeof(((struct redfish *)0)->candidates) / sizeof(char *))
 
 static void log_in(struct redfish *r);
@@ -85,7 +86,34 @@ unsigned rf_reset_types(const json_t *values)
 	return types;
 }
 
-void rf_learn_system(struct redfish *r, const struct rf_reply *p)
+static bool differ(const char *a, const char *b)
+{
+	return *a && *b && !str_eq(a, b);
+}
+
+/* What is about to change a machine was decided about the one that was read before. */
+static bool same_machine(struct redfish *r, const struct rf_reply *p)
+{
+	struct rf_identity now, *was = &r->identity;
+
+	rf_identity_of(p->json, &now);
+	if (rf_changes(r->op) && (differ(was->uuid, now.uuid) || differ(was->serial, now.serial))) {
+		/* The next one to look sees it, and the next to act is judged by that. */
+		*was = (struct rf_identity){0};
+		rf_forget(r);
+		fail(r, ERR_CONFLICT, "another machine answers at this address now");
+		return false;
+	}
+	/* Some withhold it for a while, as during POST: no reason to forget. */
+	if (now.uuid[0])
+		memcpy(was->uuid, now.uuid, sizeof(now.uuid));
+	if (now.serial[0])
+		memcpy(was->serial, now.serial, sizeof(now.serial));
+	r->proved_at = p->sent_at;
+	return true;
+}
+
+bool rf_learn_system(struct redfish *r, const struct rf_reply *p)
 {
 	const json_t *reset = json_at(p->json, "Actions", "#ComputerSystem.Reset");
 	const json_t *by = json_at(p->json, "Links", "ManagedBy");
@@ -99,7 +127,10 @@ void rf_learn_system(struct redfish *r, const struct rf_reply *p)
 	};
 	unsigned types = rf_reset_types(json_at(reset, "ResetType@Redfish.AllowableValues"));
 
+	if (!same_machine(r, p))
+		return false;
 	r->quirks = quirks_of(&facts);
+	rf_set(&r->settings, link_in(r, json_at(p->json, "@Redfish.Settings", "SettingsObject")));
 	rf_set(&r->reset_target, link_in(r, json_at(reset, "target")));
 	rf_set(&r->reset_info, link_in(r, json_at(reset, "@Redfish.ActionInfo")));
 	if (types) {
@@ -114,12 +145,13 @@ void rf_learn_system(struct redfish *r, const struct rf_reply *p)
 		r->op->system_at = p->sent_at;
 		rf_set(&r->op->system_etag, mem_strdup(p->etag));
 	}
+	return true;
 }
 
 static void system_found(struct redfish *r, const struct rf_reply *p)
 {
-	rf_learn_system(r, p);
-	r->ready(r, NULL);
+	if (rf_learn_system(r, p))
+		r->ready(r, NULL);
 }
 
 static void on_fixed(struct redfish *r, const struct rf_reply *p)
@@ -202,9 +234,47 @@ static void find_system(struct redfish *r)
 
 /* --- sessions ----------------------------------------------------------------------------------- */
 
+static void logged_in(struct redfish *r);
+
+/* It is refused in the middle of an operation, which may log in once more. */
+static void drop_session(struct redfish *r)
+{
+	r->op->logged_in_again = true;
+	secret_free(r->token);
+	r->token = NULL;
+	if (r->session_uri && loop_now(loop_of(r->group)) - r->used_at < IDLE_MS)
+		rf_set(&r->stale_session, give(r->session_uri));
+	rf_set(&r->session_uri, NULL);
+}
+
+/* A new session may be with another machine that got this address, and without sessions nothing tells. */
+static void on_proof(struct redfish *r, const struct rf_reply *p)
+{
+	if (p->status == 401 && r->basic) {
+		rf_login_again(r);
+	} else if (p->status == 401 && !r->op->logged_in_again) {
+		drop_session(r);
+		log_in(r);
+	} else if (p->err.kind != ERR_NONE) {
+		rf_fail(r, &p->err);
+	} else if (rf_learn_system(r, p)) {
+		logged_in(r);
+	}
+}
+
+static bool is_proved(const struct redfish *r)
+{
+	return r->proved_at != INT64_MIN && loop_now(loop_of(r->group)) - r->proved_at <= PROOF_MS;
+}
+
 static void logged_in(struct redfish *r)
 {
-	if (r->resuming) {
+	bool known = r->identity.uuid[0] || r->identity.serial[0];
+
+	if (rf_changes(r->op) && r->system_path && known && !is_proved(r)) {
+		rf_send(r, &(struct rf_request){.path = mem_strdup(r->system_path), .own_login = true,
+						.login = r->basic ? RF_BASIC : RF_SESSION, .next = on_proof});
+	} else if (r->resuming) {
 		r->resuming = false;
 		rf_resend(r);
 	} else {
@@ -303,6 +373,7 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 		return;
 	}
 	r->session_worked = true;
+	r->proved_at = INT64_MIN;
 	delete_old(r);
 }
 
@@ -461,13 +532,8 @@ void rf_login_again(struct redfish *r)
 		fail(r, ERR_DENIED, "the BMC refuses the request also after a new login");
 		return;
 	}
-	r->op->logged_in_again = true;
 	r->resuming = true;
-	secret_free(r->token);
-	r->token = NULL;
-	if (r->session_uri && loop_now(loop_of(r->group)) - r->used_at < IDLE_MS)
-		rf_set(&r->stale_session, give(r->session_uri));
-	rf_set(&r->session_uri, NULL);
+	drop_session(r);
 	log_in(r);
 }
 

@@ -78,24 +78,33 @@ static bool trimmed(const char *s, char out[static RF_STR])
 	return len > 0;
 }
 
-void rf_system_parse(const json_t *j, int64_t read_at, struct redfish_system *s, char uuid[static 37],
-		     char serial[static RF_STR])
+void rf_identity_of(const json_t *system, struct rf_identity *out)
 {
-	const json_t *boot = json_object_get(j, "Boot");
+	if (!uuid_of(text_at(system, "UUID"), out->uuid))
+		out->uuid[0] = '\0';
+	if (!trimmed(text_at(system, "SerialNumber"), out->serial))
+		out->serial[0] = '\0';
+}
 
+static void parse(const json_t *j, int64_t read_at, struct redfish_system *s, const struct rf_identity *id)
+{
 	*s = (struct redfish_system){
 		.read_at = read_at,
 		.power = power_of(text_at(j, "PowerState")),
-		.system_uuid = uuid_of(text_at(j, "UUID"), uuid) ? uuid : NULL,
-		.serial = trimmed(text_at(j, "SerialNumber"), serial) ? serial : NULL,
+		.system_uuid = id->uuid[0] ? id->uuid : NULL,
+		.serial = id->serial[0] ? id->serial : NULL,
 		.manufacturer = text_at(j, "Manufacturer"),
 		.model = text_at(j, "Model"),
 		.bios_version = text_at(j, "BiosVersion"),
-		.boot_target = text_at(boot, "BootSourceOverrideTarget"),
-		.boot_enabled = text_at(boot, "BootSourceOverrideEnabled"),
-		.boot_mode = text_at(boot, "BootSourceOverrideMode"),
 		.boot_progress = text_at(json_object_get(j, "BootProgress"), "LastState"),
 	};
+}
+
+static void parse_boot(const json_t *boot, struct redfish_system *s)
+{
+	s->boot_target = text_at(boot, "BootSourceOverrideTarget");
+	s->boot_enabled = text_at(boot, "BootSourceOverrideEnabled");
+	s->boot_mode = text_at(boot, "BootSourceOverrideMode");
 	s->http_boot_uri = json_string_value(json_object_get(boot, "HttpBootUri"));
 	if (str_empty(s->http_boot_uri) || strlen(s->http_boot_uri) > 2048)
 		s->http_boot_uri = NULL;
@@ -103,13 +112,67 @@ void rf_system_parse(const json_t *j, int64_t read_at, struct redfish_system *s,
 		s->boot_target = "None";
 }
 
+static bool has_override(const json_t *j)
+{
+	const json_t *boot = json_at(j, "Boot");
+
+	return json_object_get(boot, "BootSourceOverrideTarget") ||
+	       json_object_get(boot, "BootSourceOverrideTarget@Redfish.AllowableValues");
+}
+
+/* An override is set where the System shows one, or where the pending object will make it one. */
 static void answer(struct redfish *r)
 {
 	struct redfish_system s;
-	char uuid[37], serial[RF_STR];
+	struct rf_identity id;
 
-	rf_system_parse(r->op->system, r->op->system_at, &s, uuid, serial);
+	rf_identity_of(r->op->system, &id);
+	parse(r->op->system, r->op->system_at, &s, &id);
+	parse_boot(json_at(r->op->system, "Boot"), &s);
+	if (r->op->pending && (!s.boot_target || str_eq(s.boot_target, "None")))
+		parse_boot(json_at(r->op->pending, "Boot"), &s);
 	rf_end(r, &s);
+}
+
+/*
+ * Calls next with op->pending set if the pending object has boot overrides.  Most have
+ * none (boot order, or nothing): those are looked at once.
+ */
+static bool pending_read(struct redfish *r, const struct rf_reply *p)
+{
+	struct rf_op *op = r->op;
+
+	if (p->err.kind == ERR_NONE && has_override(p->json)) {
+		op->pending = json_incref(p->json);
+		rf_set(&op->target, mem_strdup(r->settings));
+		rf_set(&op->tag, mem_strdup(p->etag));
+		return true;
+	}
+	if (p->err.kind == ERR_NONE || p->status == 404)
+		rf_set(&r->no_overrides, mem_strdup(r->settings));
+	return p->err.kind == ERR_NONE || p->status == 404;
+}
+
+static bool look_at_pending(struct redfish *r, rf_step *next)
+{
+	if (!r->settings || str_eq(r->settings, r->no_overrides))
+		return false;
+	rf_get(r, mem_strdup(r->settings), next);
+	return true;
+}
+
+static void on_pending_read(struct redfish *r, const struct rf_reply *p)
+{
+	if (pending_read(r, p))
+		answer(r);
+	else
+		rf_fail(r, &p->err);
+}
+
+static void read_boot(struct redfish *r)
+{
+	if (!look_at_pending(r, on_pending_read))
+		answer(r);
 }
 
 static void on_system(struct redfish *r, const struct rf_reply *p)
@@ -118,14 +181,14 @@ static void on_system(struct redfish *r, const struct rf_reply *p)
 		rf_fail(r, &p->err);
 		return;
 	}
-	rf_learn_system(r, p);
-	answer(r);
+	if (rf_learn_system(r, p))
+		read_boot(r);
 }
 
 void rf_system_read(struct redfish *r)
 {
 	if (r->op->system)
-		answer(r); /* the search for it has just read it */
+		read_boot(r); /* the search for it has just read it */
 	else
 		rf_get(r, mem_strdup(r->system_path), on_system);
 }
@@ -367,14 +430,6 @@ static void boot_write(struct redfish *r)
 					.if_match = mem_strdup(op->tag), .effect = true, .next = on_patched});
 }
 
-static bool has_override(const json_t *j)
-{
-	const json_t *boot = json_at(j, "Boot");
-
-	return json_object_get(boot, "BootSourceOverrideTarget") ||
-	       json_object_get(boot, "BootSourceOverrideTarget@Redfish.AllowableValues");
-}
-
 static void boot_checked(struct redfish *r)
 {
 	struct rf_op *op = r->op;
@@ -393,35 +448,18 @@ static void boot_checked(struct redfish *r)
 /* The pending object counts only if it has the property; elsewhere it holds boot order or nothing. */
 static void on_pending(struct redfish *r, const struct rf_reply *p)
 {
-	struct rf_op *op = r->op;
-
-	if (p->status == 0) {
+	if (pending_read(r, p))
+		boot_checked(r);
+	else
 		rf_fail(r, &p->err);
-		return;
-	}
-	if (p->err.kind == ERR_NONE && has_override(p->json)) {
-		op->pending = json_incref(p->json);
-		rf_set(&op->tag, mem_strdup(p->etag));
-	} else {
-		rf_set(&op->target, mem_strdup(r->system_path));
-	}
-	boot_checked(r);
 }
 
 static void boot_where(struct redfish *r)
 {
-	struct rf_op *op = r->op;
-	struct err ignored;
-	char *pending = rf_link(r, json_at(op->system, "@Redfish.Settings", "SettingsObject"), &ignored);
-
-	rf_set(&op->tag, mem_strdup(op->system_etag));
-	if (pending) {
-		rf_set(&op->target, pending);
-		rf_get(r, mem_strdup(pending), on_pending);
-		return;
-	}
-	rf_set(&op->target, mem_strdup(r->system_path));
-	boot_checked(r);
+	rf_set(&r->op->target, mem_strdup(r->system_path));
+	rf_set(&r->op->tag, mem_strdup(r->op->system_etag));
+	if (!look_at_pending(r, on_pending))
+		boot_checked(r);
 }
 
 static void on_boot_system(struct redfish *r, const struct rf_reply *p)
@@ -430,8 +468,8 @@ static void on_boot_system(struct redfish *r, const struct rf_reply *p)
 		rf_fail(r, &p->err);
 		return;
 	}
-	rf_learn_system(r, p);
-	boot_where(r);
+	if (rf_learn_system(r, p))
+		boot_where(r);
 }
 
 void rf_system_boot(struct redfish *r)

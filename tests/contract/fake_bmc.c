@@ -154,8 +154,9 @@ static json_t *root(const struct fake_bmc *b)
 
 static json_t *boot(const struct fake_bmc *b, bool pending)
 {
-	json_t *j = json_pack("{s:s,s:s,s:o}", "BootSourceOverrideEnabled", b->boot_enabled,
-			      "BootSourceOverrideTarget", b->boot_target, "BootSourceOverrideMode",
+	bool shown = pending == b->pending_boot; /* the System would show it after a reset */
+	json_t *j = json_pack("{s:s,s:s,s:o}", "BootSourceOverrideEnabled", shown ? b->boot_enabled : "Disabled",
+			      "BootSourceOverrideTarget", shown ? b->boot_target : "None", "BootSourceOverrideMode",
 			      b->pending_boot ? json_null() : json_string("UEFI"));
 	json_t *targets = json_pack("[s,s,s,s]", "Pxe", "Cd", "Hdd", "UefiHttp");
 

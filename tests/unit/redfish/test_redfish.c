@@ -540,6 +540,65 @@ static void nothing_is_changed_without_permission(void **state)
 	assert_done(power(f, true));
 }
 
+static void nothing_is_changed_on_another_machine_at_the_address(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_done(read_system(f));
+	f->bmc.uuid[0] = '5';
+	fake_bmc_expire(&f->bmc);
+	assert_int_equal(power(f, true), ERR_CONFLICT);
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems"), 1); /* refused with 401 */
+	assert_false(f->bmc.on);
+	assert_done(read_system(f));
+	assert_string_equal(f->uuid, "5c4c4544-0035-3410-8050-c6c04f314733");
+	assert_done(power(f, true));
+	f->bmc.serial[0] = 'X';
+	redfish_credentials(f->r, "drover", f->password);
+	assert_int_equal(power(f, false), ERR_CONFLICT);
+	assert_true(f->bmc.on);
+}
+
+static void without_sessions_the_machine_is_proved_by_a_recent_look(void **state)
+{
+	struct fixture *f = *state;
+
+	f->bmc.basic_only = true;
+	assert_done(read_system(f));
+	f->bmc.uuid[0] = '5';
+	loop_sim_run_until(f->loop, loop_now(f->loop) + 31000);
+	assert_int_equal(power(f, true), ERR_CONFLICT);
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST"), 0);
+	assert_done(read_system(f));
+	assert_done(power(f, true));
+}
+
+static void an_identity_that_is_withheld_for_a_while_is_no_other_one(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_done(read_system(f));
+	f->bmc.serial[0] = '\0';
+	loop_sim_run_until(f->loop, loop_now(f->loop) + 31000);
+	assert_done(power(f, true));
+	f->bmc.serial[0] = 'X';
+	loop_sim_run_until(f->loop, loop_now(f->loop) + 31000);
+	assert_int_equal(power(f, false), ERR_CONFLICT);
+}
+
+static void a_session_that_expires_before_the_machine_was_proved_is_renewed(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_done(read_media(f));
+	fake_bmc_expire(&f->bmc);
+	assert_done(read_media(f)); /* a new login, and no look at the System since */
+	fake_bmc_expire(&f->bmc);
+	assert_done(power(f, true));
+	assert_true(f->bmc.on);
+	assert_int_equal(f->bmc.logins, 3);
+}
+
 /* --- boot ----------------------------------------------------------------------------------------- */
 
 static void a_boot_override_is_set_once_and_cleared(void **state)
@@ -573,6 +632,8 @@ static void overrides_go_to_the_pending_object_that_has_them(void **state)
 	f->bmc.vendor = "AMI";
 	assert_done(boot(f, REDFISH_BOOT_CD, NULL));
 	assert_int_equal(fake_bmc_count(&f->bmc, "PATCH /redfish/v1/Systems/1/SD"), 1);
+	assert_done(read_system(f));
+	assert_string_equal(f->target, "Cd"); /* which the System itself does not show yet */
 	assert_non_null(strstr(fake_bmc_last(&f->bmc, "PATCH"), "\"BootSourceOverrideMode\":\"UEFI\""));
 }
 
@@ -1047,6 +1108,10 @@ int main(void)
 		t(a_reset_refused_for_another_reason_is_an_error),
 		t(reset_values_may_stand_in_action_info_alone),
 		t(nothing_is_changed_without_permission),
+		t(nothing_is_changed_on_another_machine_at_the_address),
+		t(without_sessions_the_machine_is_proved_by_a_recent_look),
+		t(an_identity_that_is_withheld_for_a_while_is_no_other_one),
+		t(a_session_that_expires_before_the_machine_was_proved_is_renewed),
 		t(a_boot_override_is_set_once_and_cleared),
 		t(http_boot_takes_its_address_along),
 		t(overrides_go_to_the_pending_object_that_has_them),
