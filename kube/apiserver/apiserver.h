@@ -18,12 +18,16 @@
  * protobuf (create configmap, create namespace; create -f and apply do not).
  *
  *   core/v1                      pods nodes secrets configmaps namespaces events serviceaccounts
- *                                services persistentvolumeclaims
- *   apps/v1                      daemonsets
+ *                                services persistentvolumeclaims persistentvolumes
+ *                                resourcequotas
+ *   apps/v1                      daemonsets deployments replicasets statefulsets
+ *   batch/v1                     jobs
  *   coordination.k8s.io/v1       leases
  *   events.k8s.io/v1             events (the same objects as the core ones, renamed at the edge)
  *   policy/v1                    poddisruptionbudgets
- *   storage.k8s.io/v1            volumeattachments
+ *   rbac.authorization.k8s.io/v1 roles rolebindings clusterroles clusterrolebindings
+ *   scheduling.k8s.io/v1         priorityclasses
+ *   storage.k8s.io/v1            storageclasses volumeattachments
  *   apiextensions.k8s.io/v1      customresourcedefinitions, and every kind that they define
  *
  * get, list (limit, continue, labelSelector, fieldSelector), watch
@@ -35,7 +39,8 @@
  * compared over all kinds.
  *
  * Where it differs from kube-apiserver: objects of a kind are stored as they
- * come, without schema validation, defaulting or pruning; no server-side apply;
+ * come, without schema validation, defaulting or pruning (a pod gets
+ * its priority, scheduler, restart policy and grace period); no server-side apply;
  * pages of a list after the first show the present, with the revision of the
  * first (a watch from there brings everything to the same state); no controllers
  * and no RBAC; eviction asks the status of PodDisruptionBudgets but does not

@@ -16,8 +16,21 @@ static bool is_supported(const struct resource *r, const char *path)
 	return false;
 }
 
+/* Objects are matched in the form in which they are stored. */
+static const char *core_path(const struct resource *r, const char *path, struct arena *a)
+{
+	if (!r->renamed_event)
+		return path;
+	if (str_starts(path, "regarding."))
+		return arena_printf(a, "involvedObject.%s", path + strlen("regarding."));
+	if (str_eq(path, "reportingController"))
+		return "reportingComponent";
+	return str_starts(path, "involvedObject.") ? "" : path;
+}
+
 /* One of a=b, a==b, a!=b; cut in place. */
-static int parse_term(const struct resource *r, char *term, struct field_term *out, struct fault *fault)
+static int parse_term(const struct resource *r, char *term, struct arena *a, struct field_term *out,
+		      struct fault *fault)
 {
 	char *op = strchr(term, '=');
 
@@ -26,8 +39,8 @@ static int parse_term(const struct resource *r, char *term, struct field_term *o
 	out->equal = op[-1] != '!';
 	out->value = op[1] == '=' && out->equal ? op + 2 : op + 1;
 	*(out->equal ? op : op - 1) = '\0';
-	out->path = term;
-	if (!is_supported(r, term))
+	out->path = core_path(r, term, a);
+	if (!is_supported(r, out->path))
 		return fault_set(fault, FAULT_BAD_REQUEST, "field label not supported: %s", term);
 	return 0;
 }
@@ -43,7 +56,7 @@ static int parse_fields(struct filter *f, const struct resource *r, const char *
 		if (f->nfields == MAX_FIELD_TERMS)
 			return fault_set(fault, FAULT_BAD_REQUEST, "more than %d terms in the field selector",
 					 MAX_FIELD_TERMS);
-		if (parse_term(r, term, &f->fields[f->nfields], fault) < 0)
+		if (parse_term(r, term, f->arena, &f->fields[f->nfields], fault) < 0)
 			return -1;
 		f->nfields++;
 	}
@@ -74,6 +87,16 @@ void filter_done(struct filter *f)
 {
 	arena_free(f->arena);
 	f->arena = NULL;
+}
+
+const char *filter_prefix(const struct filter *f, const struct request *rq, struct arena *a)
+{
+	const char *name = NULL;
+
+	for (size_t i = 0; i < f->nfields; i++)
+		if (f->fields[i].equal && str_eq(f->fields[i].path, "metadata.name"))
+			name = f->fields[i].value;
+	return resource_key(rq->r, a, rq->ns, rq->ns || !rq->r->namespaced ? name : NULL);
 }
 
 bool filter_is_empty(const struct filter *f)

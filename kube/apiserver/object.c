@@ -1,7 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/crypto.h"
 #include "base/str.h"
 #include "kube/apiserver/server.h"
 
@@ -94,16 +93,22 @@ static int check_strings(const json_t *meta, const char *member, bool labels, st
 	return 0;
 }
 
-static int check_meta(const json_t *meta, struct fault *f)
+/* The names of RBAC: "system:node". */
+static bool is_path_segment(const char *name)
+{
+	return *name && strlen(name) <= 253 && !strpbrk(name, "/%") && !str_eq(name, ".") && !str_eq(name, "..");
+}
+
+static int check_meta(const struct resource *r, const json_t *meta, struct fault *f)
 {
 	const json_t *finalizers = json_object_get(meta, "finalizers");
 	const char *name = json_str_at(meta, "name");
 	size_t i;
 	json_t *v;
 
-	if (!str_is_dns_subdomain(str_or(name, "")))
-		return fault_set(f, FAULT_INVALID, "metadata.name: Invalid value: \"%s\": a lowercase RFC 1123 subdomain is required",
-				 str_or(name, ""));
+	if (r->loose_name ? !is_path_segment(str_or(name, "")) : !str_is_dns_subdomain(str_or(name, "")))
+		return fault_set(f, FAULT_INVALID, "metadata.name: Invalid value: \"%s\": want a %s",
+				 str_or(name, ""), r->loose_name ? "path segment" : "lowercase RFC 1123 subdomain");
 	if (check_strings(meta, "labels", true, f) < 0 || check_strings(meta, "annotations", false, f) < 0)
 		return -1;
 	if (finalizers && !json_is_null(finalizers) && !json_is_array(finalizers))
@@ -111,59 +116,6 @@ static int check_meta(const json_t *meta, struct fault *f)
 	json_array_foreach(finalizers, i, v)
 		if (!json_is_string(v))
 			return fault_set(f, FAULT_BAD_REQUEST, "metadata.finalizers[%zu] is not a string", i);
-	return 0;
-}
-
-/* --- particular kinds --------------------------------------------------------------------------- */
-
-static int merge_string_data(json_t *secret, struct fault *f)
-{
-	json_t *plain = json_object_get(secret, "stringData"), *data, *value;
-	const char *key;
-
-	if (!json_is_object(plain))
-		return 0;
-	if (!json_is_object(json_object_get(secret, "data")))
-		json_object_set_new(secret, "data", json_object());
-	data = json_object_get(secret, "data");
-	json_object_foreach(plain, key, value) {
-		if (!json_is_string(value))
-			return fault_set(f, FAULT_BAD_REQUEST, "stringData: %s is not a string", key);
-
-		char *text = crypto_base64(json_string_value(value), json_string_length(value));
-
-		set_str(data, key, text);
-		free(text);
-	}
-	json_object_del(secret, "stringData");
-	return 0;
-}
-
-static int adjust_kind(const struct request *rq, json_t *obj, bool creating, struct fault *f)
-{
-	const struct resource *r = rq->r;
-
-	if (resource_is_crd(r))
-		return resource_crd_check(obj, loop_wall(rq->a->loop), f);
-	if (*r->group)
-		return 0;
-	if (str_eq(r->kind, "Secret")) {
-		if (creating && !json_object_get(obj, "type"))
-			set_str(obj, "type", "Opaque");
-		return merge_string_data(obj, f);
-	}
-	if (!creating)
-		return 0;
-	if (str_eq(r->kind, "Pod"))
-		json_object_set_new(obj, "status", json_pack("{s:s}", "phase", "Pending"));
-	if (str_eq(r->kind, "Namespace")) {
-		json_t *meta = object_meta(obj);
-
-		if (!json_is_object(json_object_get(meta, "labels")))
-			json_object_set_new(meta, "labels", json_object());
-		set_str(json_object_get(meta, "labels"), "kubernetes.io/metadata.name", json_str_at(meta, "name"));
-		json_object_set_new(obj, "status", json_pack("{s:s}", "phase", "Active"));
-	}
 	return 0;
 }
 
@@ -210,7 +162,7 @@ int object_create(struct request *rq, json_t *obj, struct fault *f)
 	generate_name(l, rq->arena, meta);
 	if (str_empty(json_str_at(meta, "name")))
 		return fault_set(f, FAULT_INVALID, "metadata.name: Required value: name or generateName is required");
-	if (check_meta(meta, f) < 0)
+	if (check_meta(rq->r, meta, f) < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof(server_only) / sizeof(*server_only); i++)
 		json_object_del(meta, server_only[i]);
@@ -220,7 +172,7 @@ int object_create(struct request *rq, json_t *obj, struct fault *f)
 		json_object_set_new(meta, "generation", json_integer(1));
 	if (rq->r->custom && rq->r->has_status)
 		json_object_del(obj, "status");
-	return adjust_kind(rq, obj, true, f);
+	return kind_adjust(rq, obj, true, f);
 }
 
 /* --- update ------------------------------------------------------------------------------------- */
@@ -321,7 +273,7 @@ int object_update(const struct request *rq, const json_t *old, json_t *obj, stru
 	const json_t *old_meta = object_meta(old);
 	json_t *meta = object_meta(obj);
 
-	if (check_unchanged(rq, old_meta, meta, f) < 0 || check_meta(meta, f) < 0)
+	if (check_unchanged(rq, old_meta, meta, f) < 0 || check_meta(rq->r, meta, f) < 0)
 		return -1;
 	separate(rq, old, obj);
 	meta = object_meta(obj);
@@ -330,7 +282,7 @@ int object_update(const struct request *rq, const json_t *old, json_t *obj, stru
 	for (size_t i = 0; i < sizeof(server_only) / sizeof(*server_only); i++)
 		carry(meta, old_meta, server_only[i]);
 	json_object_del(meta, "managedFields");
-	if (adjust_kind(rq, obj, false, f) < 0)
+	if (kind_adjust(rq, obj, false, f) < 0)
 		return -1;
 	if (rq->r->has_generation && !same_wish(old, obj))
 		json_object_set_new(meta, "generation", json_integer(json_int_at(old_meta, "generation") + 1));

@@ -227,9 +227,10 @@ static int lister_init(struct lister *s, struct request *rq)
 	if ((uint64_t)n > store_rev(rq->a->store))
 		return fault_set(f, FAULT_TIMEOUT, "Too large resource version: %s, current: %llu", rev,
 				 (unsigned long long)store_rev(rq->a->store));
-	if (!str_empty(token) && parse_continue(s, token, f) < 0)
+	if (filter_init(&s->filter, rq, f) < 0)
 		return -1;
-	return filter_init(&s->filter, rq, f);
+	s->prefix = filter_prefix(&s->filter, rq, s->arena);
+	return str_empty(token) ? 0 : parse_continue(s, token, f);
 }
 
 void do_list(struct request *rq)
@@ -242,7 +243,6 @@ void do_list(struct request *rq)
 	s->r_copy = *rq->r;
 	s->r = &s->r_copy;
 	s->arena = arena_new();
-	s->prefix = resource_key(rq->r, s->arena, rq->ns, NULL);
 	s->rev = store_rev(rq->a->store);
 	buf_init(&s->buf, SIZE_MAX);
 	loop_defer_init(&s->wake, rq->a->group, on_wake, s);

@@ -11,56 +11,52 @@ static const char *const pod_fields[] = {
 static const char *const node_fields[] = {"spec.unschedulable", NULL};
 static const char *const namespace_fields[] = {"status.phase", NULL};
 static const char *const secret_fields[] = {"type", NULL};
-/* events.k8s.io knows them by the names of its own form. */
 static const char *const event_fields[] = {
 	"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
 	"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath",
 	"reason", "reportingComponent", "source", "type", NULL,
 };
-static const char *const new_event_fields[] = {
-	"regarding.kind", "regarding.namespace", "regarding.name", "regarding.uid", "reason",
-	"reportingController", "type", NULL,
-};
 
-#define CORE .group = "", .version = "v1"
+#define KIND(group_, key_, plural_, singular_, kind_, short_, ...)                                \
+	{.group = (group_), .version = "v1", .plural = (plural_), .singular = (singular_),       \
+	 .kind = (kind_), .short_names = (short_), .key = (key_), __VA_ARGS__}
+#define CORE(plural_, ...) KIND("", plural_ "/", plural_, __VA_ARGS__)
+#define GROUP(group_, plural_, ...) KIND(group_, plural_ "." group_ "/", plural_, __VA_ARGS__)
+#define NS .namespaced = true
+#define STATUS .has_status = true
+#define SPEC .has_status = true, .has_generation = true
 
 static const struct resource builtin[] = {
-	{CORE, .plural = "pods", .singular = "pod", .kind = "Pod", .short_names = "po", .key = "pods/",
-	 .fields = pod_fields, .namespaced = true, .has_status = true},
-	{CORE, .plural = "nodes", .singular = "node", .kind = "Node", .short_names = "no", .key = "nodes/",
-	 .fields = node_fields, .has_status = true},
-	{CORE, .plural = "secrets", .singular = "secret", .kind = "Secret", .short_names = "", .key = "secrets/",
-	 .fields = secret_fields, .namespaced = true},
-	{CORE, .plural = "configmaps", .singular = "configmap", .kind = "ConfigMap", .short_names = "cm",
-	 .key = "configmaps/", .namespaced = true},
-	{CORE, .plural = "namespaces", .singular = "namespace", .kind = "Namespace", .short_names = "ns",
-	 .key = "namespaces/", .fields = namespace_fields, .has_status = true},
-	{CORE, .plural = "events", .singular = "event", .kind = "Event", .short_names = "ev", .key = "events/",
-	 .fields = event_fields, .namespaced = true},
-	{CORE, .plural = "serviceaccounts", .singular = "serviceaccount", .kind = "ServiceAccount",
-	 .short_names = "sa", .key = "serviceaccounts/", .namespaced = true},
-	{CORE, .plural = "services", .singular = "service", .kind = "Service", .short_names = "svc",
-	 .key = "services/", .namespaced = true, .has_status = true},
-	{CORE, .plural = "persistentvolumeclaims", .singular = "persistentvolumeclaim",
-	 .kind = "PersistentVolumeClaim", .short_names = "pvc", .key = "persistentvolumeclaims/",
-	 .namespaced = true, .has_status = true},
-	{.group = "apps", .version = "v1", .plural = "daemonsets", .singular = "daemonset", .kind = "DaemonSet",
-	 .short_names = "ds", .key = "daemonsets.apps/", .namespaced = true, .has_status = true,
-	 .has_generation = true},
-	{.group = "coordination.k8s.io", .version = "v1", .plural = "leases", .singular = "lease", .kind = "Lease",
-	 .short_names = "", .key = "leases.coordination.k8s.io/", .namespaced = true, .must_say_rev = true},
-	{.group = "events.k8s.io", .version = "v1", .plural = "events", .singular = "event", .kind = "Event",
-	 .short_names = "ev", .key = "events/", .fields = new_event_fields, .namespaced = true,
-	 .renamed_event = true},
-	{.group = "policy", .version = "v1", .plural = "poddisruptionbudgets", .singular = "poddisruptionbudget",
-	 .kind = "PodDisruptionBudget", .short_names = "pdb", .key = "poddisruptionbudgets.policy/",
-	 .namespaced = true, .has_status = true, .has_generation = true},
-	{.group = "storage.k8s.io", .version = "v1", .plural = "volumeattachments", .singular = "volumeattachment",
-	 .kind = "VolumeAttachment", .short_names = "", .key = "volumeattachments.storage.k8s.io/",
-	 .has_status = true},
-	{.group = "apiextensions.k8s.io", .version = "v1", .plural = "customresourcedefinitions",
-	 .singular = "customresourcedefinition", .kind = "CustomResourceDefinition", .short_names = "crd crds",
-	 .key = "customresourcedefinitions.apiextensions.k8s.io/", .has_status = true, .has_generation = true},
+	CORE("pods", "pod", "Pod", "po", NS, STATUS, .fields = pod_fields),
+	CORE("nodes", "node", "Node", "no", STATUS, .fields = node_fields),
+	CORE("secrets", "secret", "Secret", "", NS, .fields = secret_fields),
+	CORE("configmaps", "configmap", "ConfigMap", "cm", NS),
+	CORE("namespaces", "namespace", "Namespace", "ns", STATUS, .fields = namespace_fields),
+	CORE("events", "event", "Event", "ev", NS, .fields = event_fields),
+	CORE("serviceaccounts", "serviceaccount", "ServiceAccount", "sa", NS),
+	CORE("services", "service", "Service", "svc", NS, STATUS),
+	CORE("persistentvolumeclaims", "persistentvolumeclaim", "PersistentVolumeClaim", "pvc", NS, STATUS),
+	CORE("persistentvolumes", "persistentvolume", "PersistentVolume", "pv", STATUS),
+	CORE("resourcequotas", "resourcequota", "ResourceQuota", "quota", NS, STATUS),
+	GROUP("apps", "daemonsets", "daemonset", "DaemonSet", "ds", NS, SPEC),
+	GROUP("apps", "deployments", "deployment", "Deployment", "deploy", NS, SPEC),
+	GROUP("apps", "replicasets", "replicaset", "ReplicaSet", "rs", NS, SPEC),
+	GROUP("apps", "statefulsets", "statefulset", "StatefulSet", "sts", NS, SPEC),
+	GROUP("batch", "jobs", "job", "Job", "", NS, SPEC),
+	GROUP("coordination.k8s.io", "leases", "lease", "Lease", "", NS, .must_say_rev = true),
+	KIND("events.k8s.io", "events/", "events", "event", "Event", "ev", NS, .fields = event_fields,
+	     .renamed_event = true),
+	GROUP("policy", "poddisruptionbudgets", "poddisruptionbudget", "PodDisruptionBudget", "pdb", NS, SPEC),
+	GROUP("rbac.authorization.k8s.io", "roles", "role", "Role", "", NS, .loose_name = true),
+	GROUP("rbac.authorization.k8s.io", "rolebindings", "rolebinding", "RoleBinding", "", NS, .loose_name = true),
+	GROUP("rbac.authorization.k8s.io", "clusterroles", "clusterrole", "ClusterRole", "", .loose_name = true),
+	GROUP("rbac.authorization.k8s.io", "clusterrolebindings", "clusterrolebinding", "ClusterRoleBinding", "",
+	      .loose_name = true),
+	GROUP("scheduling.k8s.io", "priorityclasses", "priorityclass", "PriorityClass", "pc"),
+	GROUP("storage.k8s.io", "storageclasses", "storageclass", "StorageClass", "sc"),
+	GROUP("storage.k8s.io", "volumeattachments", "volumeattachment", "VolumeAttachment", "", STATUS),
+	GROUP("apiextensions.k8s.io", "customresourcedefinitions", "customresourcedefinition",
+	      "CustomResourceDefinition", "crd crds", SPEC),
 };
 #define NBUILTIN (sizeof(builtin) / sizeof(*builtin))
 

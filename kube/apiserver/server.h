@@ -13,6 +13,7 @@
  *	apiserver.c	life, routes, the path of a request
  *	resource.c	which kinds there are; CustomResourceDefinitions
  *	object.c	the rules of metadata, spec and status; pure
+ *	kinds.c		what particular kinds need
  *	write.c		create, update, patch, binding
  *	remove.c	delete, eviction, and what goes with a namespace or a definition
  *	read.c		get, list; filter.c: selectors
@@ -61,6 +62,7 @@ struct resource {
 	const char *key;            /* of the store, with its final slash: "pods/" */
 	const char *const *fields;  /* for fieldSelector, beside metadata; NULL-terminated; may be NULL */
 	bool namespaced, has_status, has_generation, custom;
+	bool loose_name;            /* any path segment, as in RBAC */
 	bool must_say_rev;          /* an update without resourceVersion is refused */
 	bool renamed_event;         /* events.k8s.io */
 };
@@ -117,6 +119,8 @@ int object_create(struct request *rq, json_t *obj, struct fault *f) __attribute_
 /* Make of obj, which asks to replace old, what is to be stored. */
 int object_update(const struct request *rq, const json_t *old, json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
+int kind_adjust(const struct request *rq, json_t *obj, bool creating, struct fault *f)
+	__attribute__((warn_unused_result));
 bool object_is_going(const json_t *obj);     /* has a deletionTimestamp */
 bool object_may_go(const struct apiserver *a, const struct resource *r, const json_t *obj);
 /* Mark as being deleted; grace_s: for pods. */
@@ -143,6 +147,8 @@ struct filter {
 };
 int filter_init(struct filter *f, const struct request *rq, struct fault *fault) __attribute__((warn_unused_result));
 void filter_done(struct filter *f);
+/* The prefix of the keys that can match: of one name where the selector names it. */
+const char *filter_prefix(const struct filter *f, const struct request *rq, struct arena *a);
 bool filter_is_empty(const struct filter *f);
 bool filter_matches(const struct filter *f, const json_t *obj);
 /* Must each object be parsed, to be chosen or to be shown? */

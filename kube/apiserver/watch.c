@@ -240,7 +240,7 @@ void do_watch(struct request *rq)
 	list_push_back(&a->watches, &w->link);
 	httpd_reply_stream(rq->q, 200, "application/json", &reader);
 
-	prefix = resource_key(rq->r, rq->arena, rq->ns, NULL);
+	prefix = filter_prefix(&w->filter, rq, rq->arena);
 	if (since == 0) {
 		since = (int64_t)store_rev(a->store);
 		store_list(a->store, prefix, NULL, 0, on_initial, w);

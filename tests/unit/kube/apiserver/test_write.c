@@ -234,7 +234,11 @@ static void an_event_has_two_forms(void **state)
 	api_do(r, "GET", "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3Dp", NULL);
 	assert_int_equal(api_int(r, "items"), 1);
 	assert_string_equal(api_str(r, "items.0.message"), "ho");
-	api_do(r, "GET", "/apis/events.k8s.io/v1/events", NULL);
+	api_do(r, "GET", "/apis/events.k8s.io/v1/events?fieldSelector=regarding.name%3Dq", NULL);
+	assert_int_equal(api_int(r, "items"), 0);
+	api_do(r, "GET", "/apis/events.k8s.io/v1/events?fieldSelector=involvedObject.name%3Dp", NULL);
+	assert_status(r, 400);
+	api_do(r, "GET", "/apis/events.k8s.io/v1/events?fieldSelector=regarding.name%3Dp", NULL);
 	assert_string_equal(api_str(r, "items.0.note"), "ho");
 }
 
@@ -250,6 +254,45 @@ static void a_binding_gives_a_pod_its_node_once(void **state)
 	assert_string_equal(api_str(r, "status.conditions.0.type"), "PodScheduled");
 	api_do(r, "POST", PODS "/p/binding", "{'target':{'name':'n2'}}");
 	assert_status(r, 409);
+}
+
+static void a_pod_gets_the_priority_of_its_class(void **state)
+{
+	struct api *r = *state;
+#define CLASSES "/apis/scheduling.k8s.io/v1/priorityclasses"
+
+	api_do(r, "POST", PODS, "{'metadata':{'name':'a'},'spec':{}}");
+	assert_int_equal(api_int(r, "spec.priority"), 0);
+	assert_string_equal(api_str(r, "spec.schedulerName"), "default-scheduler");
+	assert_int_equal(api_int(r, "spec.terminationGracePeriodSeconds"), 30);
+	api_do(r, "POST", CLASSES, "{'metadata':{'name':'high'},'value':1000,'preemptionPolicy':'Never'}");
+	api_do(r, "POST", CLASSES, "{'metadata':{'name':'normal'},'value':10,'globalDefault':true}");
+	assert_status(r, 201);
+	api_do(r, "POST", PODS, "{'metadata':{'name':'b'},'spec':{'priorityClassName':'high','schedulerName':'mine'}}");
+	assert_int_equal(api_int(r, "spec.priority"), 1000);
+	assert_string_equal(api_str(r, "spec.preemptionPolicy"), "Never");
+	assert_string_equal(api_str(r, "spec.schedulerName"), "mine");
+	api_do(r, "POST", PODS, "{'metadata':{'name':'c'},'spec':{}}");
+	assert_int_equal(api_int(r, "spec.priority"), 10);
+	api_do(r, "POST", PODS, "{'metadata':{'name':'d'},'spec':{'priorityClassName':'system-node-critical'}}");
+	assert_int_equal(api_int(r, "spec.priority"), 2000001000);
+	api_do(r, "POST", PODS, "{'metadata':{'name':'e'},'spec':{'priorityClassName':'none'}}");
+	assert_status(r, 403);
+}
+
+static void names_of_roles_may_be_any_path_segment(void **state)
+{
+	struct api *r = *state;
+#define ROLES "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+
+	api_do(r, "POST", ROLES, "{'metadata':{'name':'system:Node'}}");
+	assert_status(r, 201);
+	api_do(r, "GET", ROLES "/system:Node", NULL);
+	assert_status(r, 200);
+	api_do(r, "POST", ROLES, "{'metadata':{'name':'a/b'}}");
+	assert_status(r, 422);
+	api_do(r, "POST", ROLES, "{'metadata':{'name':'..'}}");
+	assert_status(r, 422);
 }
 
 static void yaml_is_read_too(void **state)
@@ -367,6 +410,8 @@ int main(void)
 		CASE(string_data_of_a_secret_becomes_data),
 		CASE(an_event_has_two_forms),
 		CASE(a_binding_gives_a_pod_its_node_once),
+		CASE(a_pod_gets_the_priority_of_its_class),
+		CASE(names_of_roles_may_be_any_path_segment),
 		CASE(yaml_is_read_too),
 		CASE(a_definition_serves_its_kind_from_then_on),
 		CASE(a_definition_in_disorder_is_refused),
