@@ -1,9 +1,11 @@
 #include "wipe/drives.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/str.h"
 #include "wipe/dio.h"
 
@@ -22,6 +24,18 @@ static bool has_no_medium(const char *name)
 		if (str_starts(name, none[i]))
 			return true;
 	return false;
+}
+
+/* A stick, most likely the BMC's virtual medium that this very program was booted from. */
+static bool is_stick(const struct host *h, const char *name)
+{
+	char path[PATH_MAX], to[PATH_MAX];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s/block/%s", h->sys, name);
+	n = readlink(path, to, sizeof(to) - 1);
+	to[n > 0 ? n : 0] = '\0';
+	return strstr(to, "/usb") && host_number(0, "%s/removable", path) == 1;
 }
 
 /* Identities are compared and travel in JSON and names: one word of printable characters. */
@@ -121,7 +135,7 @@ void drives_scan(const struct host *h, struct arena *a, struct drive_list *out)
 		int64_t sectors = host_number(0, "%s/block/%s/size", h->sys, names[i]);
 
 		if (has_no_medium(names[i]) || sectors <= 0 || sectors > INT64_MAX / 512 ||
-		    host_number(0, "%s/block/%s/hidden", h->sys, names[i]))
+		    host_number(0, "%s/block/%s/hidden", h->sys, names[i]) || is_stick(h, names[i]))
 			continue;
 		d->path = arena_printf(a, "%s/%s", h->dev, names[i]);
 		d->bytes = sectors * 512;

@@ -9,7 +9,8 @@
  * drives: which drives the machine has, from sysfs.  Blocking: only from loop_work().
  *
  * What has no medium of its own (loop, RAM, device mapper, software RAID), optical
- * drives and empty slots are left out; hidden paths of NVMe multipath too.
+ * drives and empty slots are left out; hidden paths of NVMe multipath too; and USB sticks,
+ * among which is the virtual medium that the agent was booted from.
  */
 struct drive_list {
 	struct proto_drive *v; /* strings and array in the arena given */

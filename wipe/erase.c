@@ -158,7 +158,9 @@ void erase_init(struct erase *x, const struct host *h, const struct proto_drive 
 	x->drive = d;
 	x->nonce = nonce;
 	x->minimum_level = minimum_level;
-	x->samples = samples < 0 ? 0 : samples > VERIFY_MAX_SAMPLES ? VERIFY_MAX_SAMPLES : samples;
+	x->samples = samples <= 0                  ? VERIFY_SAMPLES
+		     : samples > VERIFY_MAX_SAMPLES ? VERIFY_MAX_SAMPLES
+						    : samples;
 	x->device.type = d->type;
 	x->device.model = d->model;
 	x->device.serial = d->serial;
@@ -279,8 +281,9 @@ int erase_run(struct erase *x, struct err *e)
 	else
 		rc = run_ladder(&p, e);
 	close_pass(&p);
+	/* The level stays what was earned: it is drover that decides what is enough. */
 	if (!rc && x->device.level < x->minimum_level) {
-		(void)fail(x, "LevelTooLow");
+		x->device.reason = "EraseBelowPolicy";
 		rc = err_set(e, ERR_UNSUPPORTED, 0, "%s earns less than %s", x->device.technique,
 			     wipe_level_names[x->minimum_level]);
 	}
@@ -330,5 +333,7 @@ int erase_verify(struct erase *x, int64_t samples, struct err *e)
 		return err_set(e, ERR_UNAVAILABLE, EIO, "%s: %d blocks cannot be read", x->drive->path,
 			       (int)x->device.reads.unreadable);
 	}
+	if (x->device.level < x->minimum_level)
+		return err_set(e, ERR_UNSUPPORTED, 0, "%s: erased, below the policy's level", x->drive->path);
 	return 0;
 }

@@ -31,8 +31,8 @@ struct erase {
 	const struct host *host;
 	const struct proto_drive *drive; /* its strings outlive the erase */
 	const struct secret *nonce;
-	int minimum_level;               /* what reaches less has failed */
-	int64_t samples;
+	int minimum_level;               /* what reaches less is EraseBelowPolicy, and not stamped */
+	int64_t samples;                 /* how many blocks to remember before a cryptographic erase */
 	struct erase_progress progress;
 
 	struct evidence_device device;   /* the result so far */
@@ -41,7 +41,7 @@ struct erase {
 	int64_t nprints;
 };
 void erase_init(struct erase *x, const struct host *h, const struct proto_drive *d,
-		const struct secret *nonce, int minimum_level, int64_t samples);
+		const struct secret *nonce, int minimum_level, int64_t samples /* 0: VERIFY_SAMPLES */);
 void erase_done(struct erase *x);
 
 /* Fills in x->device; a failure is in its level and reason, with *e saying more (-1). */

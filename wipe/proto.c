@@ -140,7 +140,7 @@ const struct field proto_order_fields[] = {
 	      .want = "32 or more hex digits",
 	      .doc = "Canaries and sample positions are derived from it."),
 	FIELD(proto_order, minimum_level, "minimumLevel", FIELD_ENUM, .enums = wipe_level_names,
-	      .def = "\"Fail\"", .doc = "A drive that reaches less has failed."),
+	      .def = "\"Fail\"", .doc = "What reaches less is not stamped as clean."),
 	FIELD(proto_order, expected, "expected", FIELD_STRINGS, .max_items = 256,
 	      .doc = "WWNs of the drives that must be there; empty: all that are seen."),
 	FIELD(proto_order, samples, "samples", FIELD_I64, .min = 0, .max = 100000000,

@@ -308,16 +308,18 @@ static void a_drive_that_was_not_wiped_cannot_be_verified(void **state)
 	assert_int_equal(erase.device.level, WIPE_FAIL);
 }
 
-static void a_level_below_the_minimum_is_a_failure(void **state)
+static void a_level_below_the_minimum_is_told_and_never_confirmed(void **state)
 {
 	struct err e;
 
 	(void)state;
 	erase.minimum_level = WIPE_PURGE;
 	assert_int_equal(erase_run(&erase, &e), -1);
-	assert_int_equal(erase.device.level, WIPE_FAIL);
-	assert_string_equal(erase.device.reason, "LevelTooLow");
+	assert_int_equal(erase.device.level, WIPE_CLEAR);
+	assert_string_equal(erase.device.reason, "EraseBelowPolicy");
 	assert_string_equal(erase.device.technique, "Overwrite");
+	assert_int_equal(erase_verify(&erase, 10, &e), -1);
+	assert_int_equal(erase.device.level, WIPE_CLEAR);
 }
 
 static void a_read_only_drive_is_a_failure_and_stays_untouched(void **state)
@@ -382,7 +384,7 @@ int main(void)
 		T(one_sector_of_a_canary_is_enough),
 		T(residue_at_the_edge_fails_the_verification),
 		T(a_drive_that_was_not_wiped_cannot_be_verified),
-		T(a_level_below_the_minimum_is_a_failure),
+		T(a_level_below_the_minimum_is_told_and_never_confirmed),
 		T(a_read_only_drive_is_a_failure_and_stays_untouched),
 		T(a_missing_node_never_becomes_a_file),
 		T(a_drive_that_changed_its_size_is_not_touched),

@@ -59,7 +59,7 @@ static void what_has_no_medium_is_no_drive(void **state)
 	static const char *const none[] = {"loop0", "ram0", "dm-0", "md127", "sr0", "zram0"};
 	OWN(arena) a = arena_new();
 	struct drive_list l;
-	char path[64];
+	char path[128];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
@@ -69,8 +69,16 @@ static void what_has_no_medium_is_no_drive(void **state)
 	machine_file(&m, "sys/block/sdz/size", "0\n"); /* a card reader without a card */
 	machine_file(&m, "sys/block/nvme0c0n1/size", "4096\n");
 	machine_file(&m, "sys/block/nvme0c0n1/hidden", "1\n");
+	/* A stick on USB, as sysfs shows it. */
+	machine_file(&m, "sys/devices/pci0/usb1/1-1/block/sdy/size", "4096\n");
+	machine_file(&m, "sys/devices/pci0/usb1/1-1/block/sdy/removable", "1\n");
+	snprintf(path, sizeof(path), "%s/block/sdy", m.sys);
+	assert_int_equal(symlink("../devices/pci0/usb1/1-1/block/sdy", path), 0);
 	drives_scan(&m.host, a, &l);
 	assert_int_equal(l.n, 0);
+	machine_file(&m, "sys/block/sdy/removable", "0\n");
+	drives_scan(&m.host, a, &l);
+	assert_int_equal(l.n, 1);
 }
 
 static void two_drives_of_one_name_are_both_seen(void **state)
