@@ -27,9 +27,9 @@ struct exec {
 	bool greeted;
 	uint64_t next_id, hello_id;
 	struct backoff backoff;
-	int64_t not_before;       /* no new child until then */
-	struct list calls;        /* of call.link, in order of asking */
-	char last_words[200];     /* of standard error, for the error text */
+	int64_t not_before;   /* no new child until then */
+	struct list calls;    /* of call.link, in order of asking */
+	char last_words[200]; /* of standard error, for the error text */
 };
 
 struct call {
@@ -41,7 +41,7 @@ struct call {
 	uint64_t id;
 	int64_t sent_at;
 	struct loop_timer limit;
-	struct loop_defer end;    /* answers err */
+	struct loop_defer end; /* answers err */
 	struct err err;
 };
 
@@ -93,7 +93,8 @@ static void on_limit(void *arg)
 	struct call *c = arg;
 	struct err e;
 
-	(void)!err_set(&e, ERR_TIMEOUT, 0, "%s did not answer within %d s", c->x->argv[0], CALL_MS / 1000);
+	(void)!err_set(&e, ERR_TIMEOUT, 0, "%s did not answer within %d s", c->x->argv[0],
+		       CALL_MS / 1000);
 	e.scope = ERR_MACHINE;
 	call_fail(c, &e);
 }
@@ -251,8 +252,8 @@ static void on_exit_(int status, const struct err *e, void *arg)
 	if (e)
 		lost = *e;
 	else
-		(void)!err_set(&lost, ERR_UNAVAILABLE, status, "%s ended with status %d: %s", x->argv[0], status,
-			       str_or(x->last_words, "no message"));
+		(void)!err_set(&lost, ERR_UNAVAILABLE, status, "%s ended with status %d: %s",
+			       x->argv[0], status, str_or(x->last_words, "no message"));
 	lost.scope = ERR_PROVIDER;
 	child_lost(x, &lost);
 }
@@ -269,7 +270,8 @@ static void write_line(struct exec *x, json_t *j /* taken */)
 
 static int child_start(struct exec *x, struct err *e)
 {
-	static const char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", NULL};
+	static const char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
+					  NULL};
 	struct loop_spawn s = {
 		.argv = (const char *const *)x->argv,
 		.env = env,
@@ -297,7 +299,8 @@ static int child_start(struct exec *x, struct err *e)
 	x->greeted = false;
 	x->last_words[0] = '\0';
 	x->hello_id = ++x->next_id;
-	write_line(x, json_pack("{s:I,s:s,s:i}", "id", (json_int_t)x->hello_id, "op", "hello", "protocol", 1));
+	write_line(x, json_pack("{s:I,s:s,s:i}", "id", (json_int_t)x->hello_id, "op", "hello",
+				"protocol", 1));
 	return 0;
 }
 
@@ -315,8 +318,9 @@ static void call_send(struct call *c)
 	}
 	c->id = ++x->next_id;
 	j = json_pack("{s:I,s:s,s:s,s:s?,s:s?,s:I,s:i}", "id", (json_int_t)c->id, "op",
-		      c->place ? "place" : "observe", "machine", c->machine, "mac", c->mac, "operation", c->op_id,
-		      "fence", (json_int_t)c->call.fence, "limitMs", CALL_MS);
+		      c->place ? "place" : "observe", "machine", c->machine, "mac", c->mac,
+		      "operation", c->op_id, "fence", (json_int_t)c->call.fence, "limitMs",
+		      CALL_MS);
 	if (!j) {
 		(void)!err_set(&e, ERR_INVALID, 0, "a name that is not UTF-8");
 		call_fail(c, &e);
@@ -350,7 +354,8 @@ static void send_next(struct exec *x, const char *machine)
 	}
 }
 
-static struct call *call_new(struct exec *x, const struct fabric_port *p, const struct fabric_call *fc)
+static struct call *call_new(struct exec *x, const struct fabric_port *p,
+			     const struct fabric_call *fc)
 {
 	struct call *c = mem_new(struct call);
 
@@ -364,7 +369,8 @@ static struct call *call_new(struct exec *x, const struct fabric_port *p, const 
 	return c;
 }
 
-static void exec_place(struct fabric *f, const struct fabric_port *p, const char *segment, const struct fabric_call *fc)
+static void exec_place(struct fabric *f, const struct fabric_port *p, const char *segment,
+		       const struct fabric_call *fc)
 {
 	struct exec *x = f->state;
 	struct call *c = call_new(x, p, fc);
@@ -377,7 +383,8 @@ static void exec_place(struct fabric *f, const struct fabric_port *p, const char
 		call_send(c);
 }
 
-static void exec_observe(struct fabric *f, const struct fabric_port *p, const struct fabric_call *fc)
+static void exec_observe(struct fabric *f, const struct fabric_port *p,
+			 const struct fabric_call *fc)
 {
 	struct exec *x = f->state;
 	struct call *c = call_new(x, p, fc);
@@ -394,7 +401,8 @@ static int exec_open(struct fabric *f, const struct fabric_spec *s, struct err *
 	while (s->command && s->command[n])
 		n++;
 	if (n == 0 || s->command[0][0] != '/')
-		return err_set(e, ERR_INVALID, 0, "network.exec.command: want an absolute path, got %.100s",
+		return err_set(e, ERR_INVALID, 0,
+			       "network.exec.command: want an absolute path, got %.100s",
 			       n ? s->command[0] : "nothing");
 	x = mem_new(struct exec);
 	x->group = s->group;

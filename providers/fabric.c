@@ -26,7 +26,8 @@ struct fabric *fabric_new(const struct fabric_spec *s, struct err *e)
 		free(f);
 		return NULL;
 	}
-	(void)!err_set(e, ERR_UNSUPPORTED, 0, "there is no network type %s", str_or(s->type, "(none)"));
+	(void)!err_set(e, ERR_UNSUPPORTED, 0, "there is no network type %s",
+		       str_or(s->type, "(none)"));
 	return NULL;
 }
 
@@ -38,7 +39,8 @@ void fabric_free(struct fabric *f)
 	free(f);
 }
 
-void fabric_place(struct fabric *f, const struct fabric_port *p, const char *segment, const struct fabric_call *c)
+void fabric_place(struct fabric *f, const struct fabric_port *p, const char *segment,
+		  const struct fabric_call *c)
 {
 	f->ops->place(f, p, segment, c);
 }

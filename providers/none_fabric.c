@@ -31,7 +31,8 @@ static void answer_free(struct answer *a)
 static void on_answer(void *arg)
 {
 	struct answer *a = arg;
-	struct fabric_place place = {.segment = a->segment, .proof = FABRIC_PROOF_NONE, .read_at = a->read_at};
+	struct fabric_place place = {
+		.segment = a->segment, .proof = FABRIC_PROOF_NONE, .read_at = a->read_at};
 
 	list_remove(&a->link);
 	a->call.done(a->observed ? &place : NULL, NULL, a->call.arg);
@@ -71,7 +72,8 @@ static void none_close(struct fabric *f)
 	free(n);
 }
 
-static void none_place(struct fabric *f, const struct fabric_port *p, const char *segment, const struct fabric_call *c)
+static void none_place(struct fabric *f, const struct fabric_port *p, const char *segment,
+		       const struct fabric_call *c)
 {
 	struct none *n = f->state;
 

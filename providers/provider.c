@@ -58,7 +58,8 @@ struct provider *provider_new(const struct provider_spec *s, struct err *e)
 		free(p);
 		return NULL;
 	}
-	(void)!err_set(e, ERR_UNSUPPORTED, 0, "there is no provider type %s", str_or(s->type, "(none)"));
+	(void)!err_set(e, ERR_UNSUPPORTED, 0, "there is no provider type %s",
+		       str_or(s->type, "(none)"));
 	return NULL;
 }
 
@@ -80,11 +81,13 @@ unsigned provider_classes(const struct provider *p)
 	return p->ops->classes;
 }
 
-struct provider_machine *provider_attach(struct provider *p, const struct provider_machine_spec *s, struct err *e)
+struct provider_machine *provider_attach(struct provider *p, const struct provider_machine_spec *s,
+					 struct err *e)
 {
 	if (p->ops->attach)
 		return p->ops->attach(p, s, e);
-	(void)!err_set(e, ERR_UNSUPPORTED, 0, "provider type %s: no machines of its own", p->ops->type);
+	(void)!err_set(e, ERR_UNSUPPORTED, 0, "provider type %s: no machines of its own",
+		       p->ops->type);
 	return NULL;
 }
 
@@ -109,7 +112,8 @@ void provider_observe(struct provider *p, struct provider_machine *m, const stru
 		unsupported(p, c, "observation");
 }
 
-void provider_power(struct provider *p, struct provider_machine *m, bool on, const struct provider_call *c)
+void provider_power(struct provider *p, struct provider_machine *m, bool on,
+		    const struct provider_call *c)
 {
 	if (p->ops->power)
 		p->ops->power(p, m, on, c);
@@ -117,8 +121,8 @@ void provider_power(struct provider *p, struct provider_machine *m, bool on, con
 		unsupported(p, c, "power control");
 }
 
-void provider_boot(struct provider *p, struct provider_machine *m, enum provider_boot how, const char *url,
-		   const struct provider_call *c)
+void provider_boot(struct provider *p, struct provider_machine *m, enum provider_boot how,
+		   const char *url, const struct provider_call *c)
 {
 	if (p->ops->boot)
 		p->ops->boot(p, m, how, url, c);
@@ -126,7 +130,8 @@ void provider_boot(struct provider *p, struct provider_machine *m, enum provider
 		unsupported(p, c, "boot control");
 }
 
-void provider_media(struct provider *p, struct provider_machine *m, const char *url, const struct provider_call *c)
+void provider_media(struct provider *p, struct provider_machine *m, const char *url,
+		    const struct provider_call *c)
 {
 	if (p->ops->media)
 		p->ops->media(p, m, url, c);

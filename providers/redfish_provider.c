@@ -153,8 +153,8 @@ static enum provider_power power_of(enum redfish_power p)
 /* The disk is what boots without an override, and all that some BMCs have for "none". */
 static bool overridden(const struct redfish_system *s)
 {
-	return s->boot_target && !str_eq(s->boot_target, "None") && !str_eq(s->boot_target, "Hdd") &&
-	       !str_eq(s->boot_enabled, "Disabled");
+	return s->boot_target && !str_eq(s->boot_target, "None") &&
+	       !str_eq(s->boot_target, "Hdd") && !str_eq(s->boot_enabled, "Disabled");
 }
 
 static void on_system(const struct redfish_system *s, const struct err *e, void *arg)
@@ -286,8 +286,8 @@ static void redfish_close(struct provider *p)
 	free(rp);
 }
 
-static struct provider_machine *redfish_attach(struct provider *p, const struct provider_machine_spec *s,
-					       struct err *e)
+static struct provider_machine *redfish_attach(struct provider *p,
+					       const struct provider_machine_spec *s, struct err *e)
 {
 	struct redfish_provider *rp = p->state;
 	struct redfish_spec spec = {
@@ -329,8 +329,8 @@ static void redfish_detach(struct provider *p, struct provider_machine *m)
 	free(m);
 }
 
-static void redfish_new_credentials(struct provider *p, struct provider_machine *m, const char *user,
-				    const struct secret *password)
+static void redfish_new_credentials(struct provider *p, struct provider_machine *m,
+				    const char *user, const struct secret *password)
 {
 	(void)p;
 	if (user)
@@ -339,20 +339,23 @@ static void redfish_new_credentials(struct provider *p, struct provider_machine 
 		redfish_retry_login(m->bmc);
 }
 
-static void redfish_observe(struct provider *p, struct provider_machine *m, const struct provider_call *c)
+static void redfish_observe(struct provider *p, struct provider_machine *m,
+			    const struct provider_call *c)
 {
 	(void)p;
 	ask(m, OBSERVE, c);
 }
 
-static void redfish_switch(struct provider *p, struct provider_machine *m, bool on, const struct provider_call *c)
+static void redfish_switch(struct provider *p, struct provider_machine *m, bool on,
+			   const struct provider_call *c)
 {
 	(void)p;
 	ask(m, POWER, c)->on = on;
 }
 
-static void redfish_boot_from(struct provider *p, struct provider_machine *m, enum provider_boot how,
-			      const char *url, const struct provider_call *c)
+static void redfish_boot_from(struct provider *p, struct provider_machine *m,
+			      enum provider_boot how, const char *url,
+			      const struct provider_call *c)
 {
 	struct job *j = ask(m, BOOT, c);
 
@@ -368,7 +371,8 @@ static void redfish_put_media(struct provider *p, struct provider_machine *m, co
 	ask(m, MEDIA, c)->url = mem_strdup(url);
 }
 
-static void redfish_leave(struct provider *p, struct provider_machine *m, const struct provider_call *c)
+static void redfish_leave(struct provider *p, struct provider_machine *m,
+			  const struct provider_call *c)
 {
 	(void)p;
 	ask(m, LOGOUT, c);

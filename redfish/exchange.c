@@ -23,13 +23,13 @@ static const struct {
 } message_kinds[] = {
 	{"UnableToModifyDuringSystemPOST", ERR_UNAVAILABLE}, /* iLO: again in some seconds */
 	{"InvalidOperationForSystemState", ERR_UNAVAILABLE}, /* iLO, with status 400 */
-	{"ActionParameterValueConflict", ERR_CONFLICT},      /* iDRAC10, On shortly after off */
-	{"SYS518", ERR_UNAVAILABLE},                         /* iDRAC: data sources unavailable */
-	{"RAC0218", ERR_CAPACITY},                           /* iDRAC: no session slot left */
+	{"ActionParameterValueConflict", ERR_CONFLICT},	     /* iDRAC10, On shortly after off */
+	{"SYS518", ERR_UNAVAILABLE},			     /* iDRAC: data sources unavailable */
+	{"RAC0218", ERR_CAPACITY},			     /* iDRAC: no session slot left */
 	{"SessionLimitExceeded", ERR_CAPACITY},
 	{"ActionNotSupported", ERR_UNSUPPORTED},
 	{"PropertyNotWritable", ERR_UNSUPPORTED},
-	{"OemLicenseNotPassed", ERR_UNSUPPORTED},            /* Supermicro, dressed as an access error */
+	{"OemLicenseNotPassed", ERR_UNSUPPORTED}, /* Supermicro, dressed as an access error */
 };
 
 void rf_request_done(struct rf_request *q)
@@ -54,7 +54,8 @@ bool rf_text_ok(const char *s)
 
 char *rf_link(const struct redfish *r, const json_t *ref, struct err *e)
 {
-	const char *s = json_is_string(ref) ? json_string_value(ref) : json_str_at(ref, "@odata.id");
+	const char *s =
+		json_is_string(ref) ? json_string_value(ref) : json_str_at(ref, "@odata.id");
 
 	err_clear(e);
 	return s ? link_path(r->origin, s, e) : NULL;
@@ -130,7 +131,8 @@ static void reply_err(const struct rf_request *q, const struct http_reply *http,
 	if (q->secret_body)
 		str_format(p->err.text, sizeof(p->err.text), "status %d", http->status);
 	else if (id)
-		str_format(p->err.text, sizeof(p->err.text), "%d %.60s: %.120s", http->status, id, str_or(text, ""));
+		str_format(p->err.text, sizeof(p->err.text), "%d %.60s: %.120s", http->status, id,
+			   str_or(text, ""));
 	(void)!err_wrap(&p->err, "%s %.100s", q->method, q->path);
 	p->err.scope = ERR_MACHINE;
 }
@@ -207,7 +209,8 @@ void rf_send(struct redfish *r, struct rf_request *q)
 	*slot = *q;
 	*q = (struct rf_request){0};
 	if (slot->effect && r->may_act && !r->may_act(r->op->arg)) {
-		(void)!err_set(&e, ERR_CONFLICT, 0, "%s %s: no longer allowed, not sent", slot->method, slot->path);
+		(void)!err_set(&e, ERR_CONFLICT, 0, "%s %s: no longer allowed, not sent",
+			       slot->method, slot->path);
 		rf_fail(r, &e);
 		return;
 	}
@@ -241,7 +244,8 @@ static bool redirected(struct redfish *r, struct rf_request *q, const struct htt
 	struct err e;
 	char *path;
 
-	if (http->status != 301 && http->status != 302 && http->status != 307 && http->status != 308)
+	if (http->status != 301 && http->status != 302 && http->status != 307 &&
+	    http->status != 308)
 		return false;
 	if (!str_eq(q->method, "GET") || q->redirects >= MAX_REDIRECTS)
 		return false;

@@ -114,7 +114,8 @@ char *link_path(const char *origin, const char *link, struct err *e)
 		if (!split(link, &theirs) || !split(origin, &ours))
 			goto bad;
 		if (!same(&ours, &theirs)) {
-			(void)!err_set(e, ERR_PROTOCOL, 0, "the BMC points at another server: %.80s", link);
+			(void)!err_set(e, ERR_PROTOCOL, 0,
+				       "the BMC points at another server: %.80s", link);
 			return NULL;
 		}
 		rest = theirs.rest;
@@ -126,7 +127,8 @@ char *link_path(const char *origin, const char *link, struct err *e)
 		return path;
 	free(path);
 bad:
-	(void)!err_set(e, ERR_PROTOCOL, 0, "the BMC gave a link that is none: %.80s", str_or(link, "(empty)"));
+	(void)!err_set(e, ERR_PROTOCOL, 0, "the BMC gave a link that is none: %.80s",
+		       str_or(link, "(empty)"));
 	return NULL;
 }
 
@@ -134,9 +136,11 @@ char *link_origin(const char *url, const char **path, struct err *e)
 {
 	struct origin o;
 
-	if (!url || strlen(url) > MAX_LINK || !split(url, &o) || strpbrk(o.rest, "?#") || !path_ok(o.rest)) {
-		(void)!err_set(e, ERR_INVALID, 0, "want a BMC address like https://10.0.8.17, got %.80s",
-			      str_or(url, "nothing"));
+	if (!url || strlen(url) > MAX_LINK || !split(url, &o) || strpbrk(o.rest, "?#") ||
+	    !path_ok(o.rest)) {
+		(void)!err_set(e, ERR_INVALID, 0,
+			       "want a BMC address like https://10.0.8.17, got %.80s",
+			       str_or(url, "nothing"));
 		return NULL;
 	}
 	*path = o.rest;

@@ -31,7 +31,8 @@ struct rf_scan {
 	char *seen[MAX_LOOKS];
 	size_t nseen;
 	char *second_best;
-	void (*found)(struct redfish *r, const struct rf_reply *p); /* p: the slot, read just now; NULL: read it */
+	void (*found)(struct redfish *r,
+		      const struct rf_reply *p); /* p: the slot, read just now; NULL: read it */
 };
 
 static void scan_next(struct redfish *r);
@@ -102,7 +103,7 @@ static void no_slot(struct redfish *r)
 static void found(struct redfish *r, char *path, const struct rf_reply *p)
 {
 	struct rf_scan *s = r->op->scan;
-	void (*next)(struct redfish *r, const struct rf_reply *p) = s->found;
+	void (*next)(struct redfish * r, const struct rf_reply *p) = s->found;
 
 	rf_set(&r->slot, path);
 	r->op->scan = NULL;
@@ -149,7 +150,8 @@ static void on_look(struct redfish *r, const struct rf_reply *p, enum node node)
 		push_members(r, MANAGER, p->json);
 		break;
 	case MANAGER:
-		push(r->op->scan, COLLECTION, rf_link(r, json_object_get(p->json, "VirtualMedia"), &ignored));
+		push(r->op->scan, COLLECTION,
+		     rf_link(r, json_object_get(p->json, "VirtualMedia"), &ignored));
 		break;
 	case SLOT:
 		if (looked_at_slot(r, p))
@@ -323,9 +325,12 @@ static void write_slot(struct redfish *r, char *body /* taken */, rf_step *next)
 {
 	struct rf_op *op = r->op;
 
-	rf_send(r, &(struct rf_request){.method = patches(r) ? "PATCH" : "POST", .path = mem_strdup(op->target),
-					.body = body, .if_match = patches(r) ? mem_strdup(op->tag) : NULL,
-					.effect = true, .next = next});
+	rf_send(r, &(struct rf_request){.method = patches(r) ? "PATCH" : "POST",
+					.path = mem_strdup(op->target),
+					.body = body,
+					.if_match = patches(r) ? mem_strdup(op->tag) : NULL,
+					.effect = true,
+					.next = next});
 }
 
 /* What a refused write may mean: a tag that is not accepted, or a body that is not.  False: neither. */
@@ -342,7 +347,9 @@ static bool climb(struct rf_op *op, const struct rf_reply *p)
 
 static char *insert_body(const struct redfish *r)
 {
-	static const char *const careful[] = {"full", "bare", "wordy"}, *const terse[] = {"bare", "full", "wordy"};
+	static const char *const careful[] = {"full", "bare", "wordy"}, *const terse[] = {"bare",
+											  "full",
+											  "wordy"};
 	const struct rf_op *op = r->op;
 	const char *form;
 	OWN_JSON o = NULL;
@@ -430,7 +437,8 @@ static void on_ejected(struct redfish *r, const struct rf_reply *p)
 
 static void eject_send(struct redfish *r)
 {
-	static const char *const patch[] = {"{\"Image\":null,\"Inserted\":false}", "{\"Image\":null}"};
+	static const char *const patch[] = {"{\"Image\":null,\"Inserted\":false}",
+					    "{\"Image\":null}"};
 	/* HPE wants an object, others no body at all. */
 	static const char *const post[] = {"{}", NULL};
 

@@ -2,9 +2,16 @@
 
 #include <fnmatch.h>
 
-#define QUIRK(id_, vendor_, product_, version_, bios_, member_, set_, clear_, why_)          \
-	{.id = (id_), .vendor = (vendor_), .product = (product_), .redfish_version = (version_), \
-	 .bios = (bios_), .member = (member_), .set = (set_), .clear = (clear_), .why = (why_)},
+#define QUIRK(id_, vendor_, product_, version_, bios_, member_, set_, clear_, why_)                \
+	{.id = (id_),                                                                              \
+	 .vendor = (vendor_),                                                                      \
+	 .product = (product_),                                                                    \
+	 .redfish_version = (version_),                                                            \
+	 .bios = (bios_),                                                                          \
+	 .member = (member_),                                                                      \
+	 .set = (set_),                                                                            \
+	 .clear = (clear_),                                                                        \
+	 .why = (why_)},
 const struct quirk_row quirk_rows[] = {
 #include "redfish/quirks.def"
 };

@@ -55,7 +55,8 @@ static void forget_session(struct redfish *r)
 	rf_set(&r->stale_session, NULL);
 }
 
-struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct redfish_spec *s, struct err *e)
+struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct redfish_spec *s,
+			    struct err *e)
 {
 	struct http_peer_spec peer = {
 		.ca_pem = s->ca_pem,
@@ -81,7 +82,8 @@ struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct r
 	r->user = mem_strdup(s->user);
 	r->password = secret_copy(s->password);
 	r->old_session = str_empty(s->old_session) ? NULL : mem_strdup(s->old_session);
-	if (!str_empty(path) && !str_eq(path, "/") && !str_eq(path, SERVICE_ROOT) && !str_eq(path, "/redfish/v1"))
+	if (!str_empty(path) && !str_eq(path, "/") && !str_eq(path, SERVICE_ROOT) &&
+	    !str_eq(path, "/redfish/v1"))
 		r->system_fixed = mem_strdup(path);
 	loop_defer_init(&r->pump, g, pump, r);
 	r->peer = http_peer_new(h, &peer, e);
@@ -178,7 +180,8 @@ void rf_fail(struct redfish *r, const struct err *e)
 
 bool rf_changes(const struct rf_op *op)
 {
-	return op->kind == RF_POWER || op->kind == RF_BOOT || op->kind == RF_INSERT || op->kind == RF_EJECT;
+	return op->kind == RF_POWER || op->kind == RF_BOOT || op->kind == RF_INSERT ||
+	       op->kind == RF_EJECT;
 }
 
 static void on_limit(void *arg)
@@ -248,12 +251,15 @@ static struct rf_op *ask(struct redfish *r, enum rf_kind kind, void *arg)
 }
 
 void redfish_read_system(struct redfish *r,
-			 void (*done)(const struct redfish_system *s, const struct err *e, void *arg), void *arg)
+			 void (*done)(const struct redfish_system *s, const struct err *e,
+				      void *arg),
+			 void *arg)
 {
 	ask(r, RF_READ_SYSTEM, arg)->done.system = done;
 }
 
-void redfish_power(struct redfish *r, bool on, void (*done)(const struct err *e, void *arg), void *arg)
+void redfish_power(struct redfish *r, bool on, void (*done)(const struct err *e, void *arg),
+		   void *arg)
 {
 	struct rf_op *op = ask(r, RF_POWER, arg);
 
@@ -272,12 +278,14 @@ void redfish_boot(struct redfish *r, enum redfish_boot target, const char *http_
 }
 
 void redfish_read_media(struct redfish *r,
-			void (*done)(const struct redfish_media *m, const struct err *e, void *arg), void *arg)
+			void (*done)(const struct redfish_media *m, const struct err *e, void *arg),
+			void *arg)
 {
 	ask(r, RF_READ_MEDIA, arg)->done.media = done;
 }
 
-void redfish_insert(struct redfish *r, const char *url, void (*done)(const struct err *e, void *arg), void *arg)
+void redfish_insert(struct redfish *r, const char *url,
+		    void (*done)(const struct err *e, void *arg), void *arg)
 {
 	struct rf_op *op = ask(r, RF_INSERT, arg);
 

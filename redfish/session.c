@@ -20,7 +20,7 @@
 #define SERVICE_ROOT "/redfish/v1/"
 /* DSP0266 lets a client without the root's link log in here. */
 #define FIXED_SESSIONS "/redfish/v1/SessionService/Sessions"
-#define IDLE_MS 20000 /* idle for longer: the session has probably expired (some BMCs: 30 s) */
+#define IDLE_MS 20000  /* idle for longer: the session has probably expired (some BMCs: 30 s) */
 #define PROOF_MS 30000 /* a change relies on a look at the machine no older than this */
 #define MAX_CANDIDATES (sizeof(((struct redfish *)0)->candidates) / sizeof(char *))
 
@@ -33,7 +33,8 @@ static void refuse(struct redfish *r, int status)
 
 	if (r->tried_credentials == r->credentials)
 		r->refused = true;
-	(void)!err_set(&e, ERR_DENIED, status, "the BMC refused the login of user %.64s", str_or(r->user, "(none)"));
+	(void)!err_set(&e, ERR_DENIED, status, "the BMC refused the login of user %.64s",
+		       str_or(r->user, "(none)"));
 	e.scope = ERR_MACHINE;
 	rf_fail(r, &e);
 }
@@ -118,7 +119,8 @@ bool rf_learn_system(struct redfish *r, const struct rf_reply *p)
 	const json_t *reset = json_at(p->json, "Actions", "#ComputerSystem.Reset");
 	const json_t *by = json_at(p->json, "Links", "ManagedBy");
 	struct quirk_facts facts = {
-		.vendor = str_or(json_str_at(r->root, "Vendor"), json_str_at(p->json, "Manufacturer")),
+		.vendor = str_or(json_str_at(r->root, "Vendor"),
+				 json_str_at(p->json, "Manufacturer")),
 		.product = str_or(json_str_at(p->json, "Model"), json_str_at(r->root, "Product")),
 		.redfish_version = json_str_at(r->root, "RedfishVersion"),
 		.bios = json_str_at(p->json, "BiosVersion"),
@@ -272,8 +274,10 @@ static void logged_in(struct redfish *r)
 	bool known = r->identity.uuid[0] || r->identity.serial[0];
 
 	if (rf_changes(r->op) && r->system_path && known && !is_proved(r)) {
-		rf_send(r, &(struct rf_request){.path = mem_strdup(r->system_path), .own_login = true,
-						.login = r->basic ? RF_BASIC : RF_SESSION, .next = on_proof});
+		rf_send(r, &(struct rf_request){.path = mem_strdup(r->system_path),
+						.own_login = true,
+						.login = r->basic ? RF_BASIC : RF_SESSION,
+						.next = on_proof});
 	} else if (r->resuming) {
 		r->resuming = false;
 		rf_resend(r);
@@ -316,15 +320,19 @@ static void delete_old(struct redfish *r)
 		delete_old(r);
 		return;
 	}
-	rf_send(r, &(struct rf_request){.method = "DELETE", .path = path, .own_login = true,
-					.login = RF_SESSION, .next = on_deleted});
+	rf_send(r, &(struct rf_request){.method = "DELETE",
+					.path = path,
+					.own_login = true,
+					.login = RF_SESSION,
+					.next = on_deleted});
 }
 
 /* Only for a BMC whose root names no sessions at all: one that has them and fails is not talked to with less. */
 static void use_basic(struct redfish *r)
 {
 	if (r->session_worked) {
-		fail(r, ERR_PROTOCOL, "the BMC had sessions and names none now: not falling back to Basic");
+		fail(r, ERR_PROTOCOL,
+		     "the BMC had sessions and names none now: not falling back to Basic");
 		return;
 	}
 	r->basic = true;
@@ -406,8 +414,10 @@ static size_t quote(char *out, const char *s)
 static char *credentials_body(const struct redfish *r)
 {
 	static const char user_key[] = "{\"UserName\":", word_key[] = ",\"Password\":";
-	const char *user = str_or(r->user, ""), *word = r->password ? secret_expose(r->password) : "";
-	char *body = mem_alloc(sizeof(user_key) + sizeof(word_key) + 6 * (strlen(user) + strlen(word)) + 8);
+	const char *user = str_or(r->user, ""),
+		   *word = r->password ? secret_expose(r->password) : "";
+	char *body = mem_alloc(sizeof(user_key) + sizeof(word_key) +
+			       6 * (strlen(user) + strlen(word)) + 8);
 	size_t n = sizeof(user_key) - 1;
 
 	memcpy(body, user_key, n);
@@ -440,12 +450,18 @@ static void log_in(struct redfish *r)
 		delete_old(r);
 	} else if (r->sessions_path) {
 		r->tried_credentials = r->credentials;
-		rf_send(r, &(struct rf_request){.method = "POST", .path = mem_strdup(r->sessions_path),
-						.body = credentials_body(r), .secret_body = true,
-						.own_login = true, .login = RF_NOBODY, .next = on_session});
+		rf_send(r, &(struct rf_request){.method = "POST",
+						.path = mem_strdup(r->sessions_path),
+						.body = credentials_body(r),
+						.secret_body = true,
+						.own_login = true,
+						.login = RF_NOBODY,
+						.next = on_session});
 	} else if (r->service_path) {
-		rf_send(r, &(struct rf_request){.path = mem_strdup(r->service_path), .own_login = true,
-						.login = RF_NOBODY, .next = on_service});
+		rf_send(r, &(struct rf_request){.path = mem_strdup(r->service_path),
+						.own_login = true,
+						.login = RF_NOBODY,
+						.next = on_service});
 	} else {
 		use_basic(r);
 	}
@@ -489,11 +505,14 @@ static void on_root(struct redfish *r, const struct rf_reply *p)
 		return;
 	}
 	/* The root should be open; where it is not, the challenge says how to come in. */
-	if (p->status == 401 && p->challenge && str_starts(p->challenge, "Basic") && !r->session_worked) {
+	if (p->status == 401 && p->challenge && str_starts(p->challenge, "Basic") &&
+	    !r->session_worked) {
 		r->basic = true;
 		r->tried_credentials = r->credentials;
-		rf_send(r, &(struct rf_request){.path = mem_strdup(SERVICE_ROOT), .own_login = true,
-						.login = RF_BASIC, .next = on_root});
+		rf_send(r, &(struct rf_request){.path = mem_strdup(SERVICE_ROOT),
+						.own_login = true,
+						.login = RF_BASIC,
+						.next = on_root});
 		return;
 	}
 	if (p->err.kind != ERR_NONE) {
@@ -512,10 +531,13 @@ void rf_ready(struct redfish *r, rf_step *then)
 	r->ready = then;
 	r->resuming = false;
 	if (r->refused)
-		fail(r, ERR_DENIED, "the BMC refused these credentials before: not tried again until they change");
+		fail(r, ERR_DENIED,
+		     "the BMC refused these credentials before: not tried again until they change");
 	else if (!r->root_known)
-		rf_send(r, &(struct rf_request){.path = mem_strdup(SERVICE_ROOT), .own_login = true,
-						.login = r->basic ? RF_BASIC : RF_NOBODY, .next = on_root});
+		rf_send(r, &(struct rf_request){.path = mem_strdup(SERVICE_ROOT),
+						.own_login = true,
+						.login = r->basic ? RF_BASIC : RF_NOBODY,
+						.next = on_root});
 	else
 		log_in(r);
 }
@@ -553,6 +575,9 @@ void rf_logout(struct redfish *r)
 		rf_end(r, NULL);
 		return;
 	}
-	rf_send(r, &(struct rf_request){.method = "DELETE", .path = mem_strdup(r->session_uri), .own_login = true,
-					.login = RF_SESSION, .next = on_logged_out});
+	rf_send(r, &(struct rf_request){.method = "DELETE",
+					.path = mem_strdup(r->session_uri),
+					.own_login = true,
+					.login = RF_SESSION,
+					.next = on_logged_out});
 }

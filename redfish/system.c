@@ -86,7 +86,8 @@ void rf_identity_of(const json_t *system, struct rf_identity *out)
 		out->serial[0] = '\0';
 }
 
-static void parse(const json_t *j, int64_t read_at, struct redfish_system *s, const struct rf_identity *id)
+static void parse(const json_t *j, int64_t read_at, struct redfish_system *s,
+		  const struct rf_identity *id)
 {
 	*s = (struct redfish_system){
 		.read_at = read_at,
@@ -231,10 +232,12 @@ static const char *reset_type(const struct redfish *r, bool on)
 	unsigned have = r->reset_types;
 
 	if (on)
-		return !have || have & RF_RESET_ON ? "On" : have & RF_RESET_FORCE_ON ? "ForceOn" : NULL;
-	return !have || have & RF_RESET_FORCE_OFF ? "ForceOff" :
-	       have & RF_RESET_GRACEFUL_OFF	  ? "GracefulShutdown" :
-						    NULL;
+		return !have || have & RF_RESET_ON ? "On"
+		       : have & RF_RESET_FORCE_ON  ? "ForceOn"
+						   : NULL;
+	return !have || have & RF_RESET_FORCE_OFF ? "ForceOff"
+	       : have & RF_RESET_GRACEFUL_OFF	  ? "GracefulShutdown"
+						  : NULL;
 }
 
 /* Always asked for, whatever the BMC shows now: PowerState may be minutes old. */
@@ -246,12 +249,14 @@ static void reset(struct redfish *r)
 	if (!type || !r->reset_target) {
 		rf_forget(r); /* it may learn to */
 		(void)!err_set(&e, ERR_UNSUPPORTED, 0, "this System cannot be switched %s",
-			      r->op->on ? "on" : "off");
+			       r->op->on ? "on" : "off");
 		rf_fail(r, &e);
 		return;
 	}
-	rf_send(r, &(struct rf_request){.method = "POST", .path = mem_strdup(r->reset_target),
-					.body = mem_printf("{\"ResetType\":\"%s\"}", type), .effect = true,
+	rf_send(r, &(struct rf_request){.method = "POST",
+					.path = mem_strdup(r->reset_target),
+					.body = mem_printf("{\"ResetType\":\"%s\"}", type),
+					.effect = true,
 					.next = on_reset});
 }
 
@@ -335,7 +340,8 @@ static json_t *override_body(const struct redfish *r, const char *target)
 	bool mode = wants_mode(r) != (op->rung == 1);
 	json_t *o;
 
-	if (op->rung > 1 || (op->rung == 1 && !json_object_get(boot_of(op), "BootSourceOverrideMode")))
+	if (op->rung > 1 ||
+	    (op->rung == 1 && !json_object_get(boot_of(op), "BootSourceOverrideMode")))
 		return NULL;
 	o = json_object();
 	put(o, "BootSourceOverrideTarget", target);
@@ -361,13 +367,15 @@ static json_t *clear_body(const struct redfish *r)
 	o = json_object();
 	if (!none) {
 		put(o, "BootSourceOverrideTarget", "Hdd");
-		put(o, "BootSourceOverrideEnabled", listed(op, "BootSourceOverrideEnabled", "Continuous") == 0 ?
-							    "Once" : "Continuous");
+		put(o, "BootSourceOverrideEnabled",
+		    listed(op, "BootSourceOverrideEnabled", "Continuous") == 0 ? "Once"
+									       : "Continuous");
 		return o;
 	}
 	put(o, "BootSourceOverrideEnabled", "Disabled");
 	if (op->rung == 0)
-		put(o, "BootSourceOverrideTarget", r->quirks & QUIRK_BOOT_CLEAR_BY_PXE ? "Pxe" : "None");
+		put(o, "BootSourceOverrideTarget",
+		    r->quirks & QUIRK_BOOT_CLEAR_BY_PXE ? "Pxe" : "None");
 	return o;
 }
 
@@ -377,7 +385,8 @@ static const char *target_name(const struct redfish *r)
 	case REDFISH_BOOT_NONE:
 		return "None";
 	case REDFISH_BOOT_CD:
-		if (r->quirks & QUIRK_CD_IS_USBCD && listed(r->op, "BootSourceOverrideTarget", "UsbCd") != 0)
+		if (r->quirks & QUIRK_CD_IS_USBCD &&
+		    listed(r->op, "BootSourceOverrideTarget", "UsbCd") != 0)
 			return "UsbCd";
 		return "Cd";
 	case REDFISH_BOOT_HTTP:
@@ -426,8 +435,12 @@ static void boot_write(struct redfish *r)
 		return;
 	}
 	body = json_pack("{s:o}", "Boot", boot);
-	rf_send(r, &(struct rf_request){.method = "PATCH", .path = mem_strdup(op->target), .body = json_text(body),
-					.if_match = mem_strdup(op->tag), .effect = true, .next = on_patched});
+	rf_send(r, &(struct rf_request){.method = "PATCH",
+					.path = mem_strdup(op->target),
+					.body = json_text(body),
+					.if_match = mem_strdup(op->tag),
+					.effect = true,
+					.next = on_patched});
 }
 
 static void boot_checked(struct redfish *r)
@@ -436,9 +449,10 @@ static void boot_checked(struct redfish *r)
 	struct err e;
 
 	if (!json_is_object(boot_of(op)) ||
-	    (op->boot == REDFISH_BOOT_HTTP && (!op->url || !json_object_get(boot_of(op), "HttpBootUri")))) {
+	    (op->boot == REDFISH_BOOT_HTTP &&
+	     (!op->url || !json_object_get(boot_of(op), "HttpBootUri")))) {
 		(void)!err_set(&e, ERR_UNSUPPORTED, 0, "this System has no %s",
-			      op->boot == REDFISH_BOOT_HTTP ? "HttpBootUri" : "boot override");
+			       op->boot == REDFISH_BOOT_HTTP ? "HttpBootUri" : "boot override");
 		rf_fail(r, &e);
 		return;
 	}

@@ -11,7 +11,8 @@
 #define SYSTEM "/redfish/v1/Systems/1"
 #define MANAGER "/redfish/v1/Managers/BMC"
 #define SLOT "/VirtualMedia/Cd"
-#define MAX_SESSIONS (sizeof(((struct fake_bmc *)0)->sessions) / sizeof(((struct fake_bmc *)0)->sessions[0]))
+#define MAX_SESSIONS                                                                               \
+	(sizeof(((struct fake_bmc *)0)->sessions) / sizeof(((struct fake_bmc *)0)->sessions[0]))
 
 static void set(char **slot, const char *text)
 {
@@ -37,8 +38,9 @@ static void reply(struct httpd_req *q, int status, json_t *j /* taken; NULL: emp
 
 static void refuse(struct httpd_req *q, int status, const char *id)
 {
-	reply(q, status, json_pack("{s:{s:[{s:s,s:s}]}}", "error", "@Message.ExtendedInfo", "MessageId", id,
-				   "Message", "no"));
+	reply(q, status,
+	      json_pack("{s:{s:[{s:s,s:s}]}}", "error", "@Message.ExtendedInfo", "MessageId", id,
+			"Message", "no"));
 }
 
 static json_t *link_to(const char *path)
@@ -65,7 +67,8 @@ static bool password_ok(struct fake_bmc *b, const char *user, const char *passwo
 /* "Basic dXNlcjpwYXNz", decoded by hand. */
 static bool basic_ok(struct fake_bmc *b, const char *header)
 {
-	static const char table[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char table[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	char text[256];
 	size_t n = 0;
 	unsigned bits = 0, have = 0;
@@ -113,9 +116,12 @@ static void open_session(struct fake_bmc *b, struct httpd_req *q, const json_t *
 		if (b->sessions[i].id)
 			continue;
 		b->sessions[i].id = ++b->next_session;
-		str_format(b->sessions[i].token, sizeof(b->sessions[i].token), "token-%u", b->next_session);
-		str_format(uri, sizeof(uri), "/redfish/v1/SessionService/Sessions/%u", b->next_session);
-		str_format(location, sizeof(location), "%s%s", b->location_elsewhere ? "https://bmc.internal" : "", uri);
+		str_format(b->sessions[i].token, sizeof(b->sessions[i].token), "token-%u",
+			   b->next_session);
+		str_format(uri, sizeof(uri), "/redfish/v1/SessionService/Sessions/%u",
+			   b->next_session);
+		str_format(location, sizeof(location), "%s%s",
+			   b->location_elsewhere ? "https://bmc.internal" : "", uri);
 		httpd_reply_header(q, "X-Auth-Token", b->sessions[i].token);
 		httpd_reply_header(q, "Location", location);
 		reply(q, 201, link_to(uri));
@@ -140,14 +146,16 @@ static void close_session(struct fake_bmc *b, struct httpd_req *q, const char *i
 
 static json_t *root(const struct fake_bmc *b)
 {
-	json_t *j = json_pack("{s:s,s:s,s:s*,s:o,s:o}", "@odata.id", "/redfish/v1/", "RedfishVersion", "1.11.0",
-			      "Vendor", b->vendor, "Systems", link_to("/redfish/v1/Systems"), "Managers",
-			      link_to("/redfish/v1/Managers"));
+	json_t *j =
+		json_pack("{s:s,s:s,s:s*,s:o,s:o}", "@odata.id", "/redfish/v1/", "RedfishVersion",
+			  "1.11.0", "Vendor", b->vendor, "Systems", link_to("/redfish/v1/Systems"),
+			  "Managers", link_to("/redfish/v1/Managers"));
 
 	if (!b->basic_only) {
 		json_object_set_new(j, "SessionService", link_to("/redfish/v1/SessionService"));
 		json_object_set_new(j, "Links",
-				    json_pack("{s:o}", "Sessions", link_to("/redfish/v1/SessionService/Sessions")));
+				    json_pack("{s:o}", "Sessions",
+					      link_to("/redfish/v1/SessionService/Sessions")));
 	}
 	return j;
 }
@@ -155,8 +163,9 @@ static json_t *root(const struct fake_bmc *b)
 static json_t *boot(const struct fake_bmc *b, bool pending)
 {
 	bool shown = pending == b->pending_boot; /* the System would show it after a reset */
-	json_t *j = json_pack("{s:s,s:s,s:o}", "BootSourceOverrideEnabled", shown ? b->boot_enabled : "Disabled",
-			      "BootSourceOverrideTarget", shown ? b->boot_target : "None", "BootSourceOverrideMode",
+	json_t *j = json_pack("{s:s,s:s,s:o}", "BootSourceOverrideEnabled",
+			      shown ? b->boot_enabled : "Disabled", "BootSourceOverrideTarget",
+			      shown ? b->boot_target : "None", "BootSourceOverrideMode",
 			      b->pending_boot ? json_null() : json_string("UEFI"));
 	json_t *targets = json_pack("[s,s,s,s]", "Pxe", "Cd", "Hdd", "UefiHttp");
 
@@ -186,13 +195,15 @@ static json_t *reset_values(const struct fake_bmc *b)
 static json_t *system_json(const struct fake_bmc *b)
 {
 	json_t *reset = json_pack("{s:s}", "target", SYSTEM "/Actions/ComputerSystem.Reset");
-	json_t *j = json_pack("{s:s,s:s,s:s,s:s*,s:s*,s:s,s:o,s:{s:o},s:{s:[o]}}", "@odata.id", SYSTEM, "UUID",
-			      b->uuid, "SerialNumber", b->serial, "Manufacturer", b->vendor, "Model", b->model,
-			      "PowerState", b->on ? "On" : "Off", "Boot", boot(b, false), "Actions",
-			      "#ComputerSystem.Reset", reset, "Links", "ManagedBy", link_to(MANAGER));
+	json_t *j = json_pack("{s:s,s:s,s:s,s:s*,s:s*,s:s,s:o,s:{s:o},s:{s:[o]}}", "@odata.id",
+			      SYSTEM, "UUID", b->uuid, "SerialNumber", b->serial, "Manufacturer",
+			      b->vendor, "Model", b->model, "PowerState", b->on ? "On" : "Off",
+			      "Boot", boot(b, false), "Actions", "#ComputerSystem.Reset", reset,
+			      "Links", "ManagedBy", link_to(MANAGER));
 
 	if (b->action_info)
-		json_object_set_new(reset, "@Redfish.ActionInfo", json_string(SYSTEM "/ResetActionInfo"));
+		json_object_set_new(reset, "@Redfish.ActionInfo",
+				    json_string(SYSTEM "/ResetActionInfo"));
 	else
 		json_object_set_new(reset, "ResetType@Redfish.AllowableValues", reset_values(b));
 	if (!b->managers_media && !b->no_media)
@@ -225,8 +236,8 @@ static json_t *slot_json(const struct fake_bmc *b, const char *self)
 	str_format(insert, sizeof(insert), "%s/Actions/VirtualMedia.InsertMedia", self);
 	str_format(eject, sizeof(eject), "%s/Actions/VirtualMedia.EjectMedia", self);
 	json_object_set_new(j, "Actions",
-			    json_pack("{s:{s:s},s:{s:s}}", "#VirtualMedia.InsertMedia", "target", insert,
-				      "#VirtualMedia.EjectMedia", "target", eject));
+			    json_pack("{s:{s:s},s:{s:s}}", "#VirtualMedia.InsertMedia", "target",
+				      insert, "#VirtualMedia.EjectMedia", "target", eject));
 	return j;
 }
 
@@ -238,20 +249,24 @@ static json_t *resource(const struct fake_bmc *b, const char *path)
 	str_format(media, sizeof(media), "%s/VirtualMedia", home);
 	str_format(slot, sizeof(slot), "%s" SLOT, home);
 	if (str_eq(path, "/redfish/v1/Systems"))
-		return b->baseboard_first ? json_pack("{s:[o,o]}", "Members", link_to("/redfish/v1/Systems/HGX"),
-						      link_to(SYSTEM))
-					  : collection(path, b->foreign_link ? "https://10.6.6.6" SYSTEM : SYSTEM, false);
+		return b->baseboard_first
+			       ? json_pack("{s:[o,o]}", "Members",
+					   link_to("/redfish/v1/Systems/HGX"), link_to(SYSTEM))
+			       : collection(path,
+					    b->foreign_link ? "https://10.6.6.6" SYSTEM : SYSTEM,
+					    false);
 	if (str_eq(path, SYSTEM))
 		return system_json(b);
 	if (str_eq(path, SYSTEM "/ResetActionInfo") && b->action_info)
-		return json_pack("{s:[{s:s,s:o}]}", "Parameters", "Name", "ResetType", "AllowableValues",
-				 reset_values(b));
+		return json_pack("{s:[{s:s,s:o}]}", "Parameters", "Name", "ResetType",
+				 "AllowableValues", reset_values(b));
 	if (str_eq(path, SYSTEM "/SD") && b->pending_boot)
 		return json_pack("{s:o}", "Boot", boot(b, true));
 	if (str_eq(path, "/redfish/v1/Managers"))
 		return collection(path, MANAGER, false);
 	if (str_eq(path, MANAGER))
-		return b->managers_media ? json_pack("{s:o}", "VirtualMedia", link_to(media)) : json_object();
+		return b->managers_media ? json_pack("{s:o}", "VirtualMedia", link_to(media))
+					 : json_object();
 	if (str_eq(path, media) && !b->no_media)
 		return collection(path, slot, b->next_loop);
 	if (str_eq(path, slot) && !b->no_media)
@@ -298,7 +313,8 @@ static void do_boot(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
 	const char *uri = json_str_at(body, "Boot", "HttpBootUri");
 
 	if ((b->refuse_mode && json_at(body, "Boot", "BootSourceOverrideMode")) ||
-	    (b->only_once && str_eq(enabled, "Continuous")) || (b->no_none_target && str_eq(target, "None"))) {
+	    (b->only_once && str_eq(enabled, "Continuous")) ||
+	    (b->no_none_target && str_eq(target, "None"))) {
 		refuse(q, 400, "Base.1.8.PropertyValueNotInList");
 		return;
 	}
@@ -463,7 +479,8 @@ static void serve(struct fake_bmc *b, struct httpd_req *q, const char *path, con
 static void on_request(struct httpd_req *q, void *arg)
 {
 	struct fake_bmc *b = arg;
-	const char *path = httpd_path(q), *method = httpd_method(q), *sessions = "/redfish/v1/SessionService/Sessions";
+	const char *path = httpd_path(q), *method = httpd_method(q),
+		   *sessions = "/redfish/v1/SessionService/Sessions";
 	const char *basic = httpd_header(q, "Authorization");
 	size_t len;
 	const char *text = httpd_body(q, &len);
@@ -481,7 +498,8 @@ static void on_request(struct httpd_req *q, void *arg)
 		open_session(b, q, body);
 	} else if (b->basic_only && str_eq(path, sessions)) {
 		refuse(q, 404, "Base.1.8.ResourceMissingAtURI");
-	} else if (b->basic_only ? !basic_ok(b, basic) : !session_ok(b, httpd_header(q, "X-Auth-Token"))) {
+	} else if (b->basic_only ? !basic_ok(b, basic)
+				 : !session_ok(b, httpd_header(q, "X-Auth-Token"))) {
 		if (b->basic_only)
 			httpd_reply_header(q, "WWW-Authenticate", "Basic realm=\"bmc\"");
 		refuse(q, 401, "Base.1.8.NoValidSession");

@@ -28,15 +28,16 @@ static void on_start(struct loop_child *c, const char *const *argv, void **state
 
 static json_t *place(struct fake_fabric *f, const json_t *request, json_int_t id)
 {
-	map_put(f->segments, json_str_at(request, "machine"), mem_strdup(json_str_at(request, "segment")));
+	map_put(f->segments, json_str_at(request, "machine"),
+		mem_strdup(json_str_at(request, "segment")));
 	return json_pack("{s:I}", "id", id);
 }
 
 static json_t *observe(struct fake_fabric *f, const json_t *request, json_int_t id)
 {
 	return json_pack("{s:I,s:s?,s:s}", "id", id, "segment",
-			 (const char *)map_get(f->segments, json_str_at(request, "machine")), "proof",
-			 str_or(f->proof, "Strong"));
+			 (const char *)map_get(f->segments, json_str_at(request, "machine")),
+			 "proof", str_or(f->proof, "Strong"));
 }
 
 static void note(struct fake_fabric *f, const json_t *request)
@@ -45,9 +46,9 @@ static void note(struct fake_fabric *f, const json_t *request)
 
 	assert(f->njournal < sizeof(f->journal) / sizeof(*f->journal));
 	assert(json_int_at(request, "limitMs") == 60000 && json_str_at(request, "operation"));
-	f->journal[f->njournal++] = mem_printf("%s %s%s%s %d", json_str_at(request, "op"),
-					       json_str_at(request, "machine"), segment ? " " : "",
-					       str_or(segment, ""), (int)json_int_at(request, "fence"));
+	f->journal[f->njournal++] = mem_printf(
+		"%s %s%s%s %d", json_str_at(request, "op"), json_str_at(request, "machine"),
+		segment ? " " : "", str_or(segment, ""), (int)json_int_at(request, "fence"));
 }
 
 static void on_line(struct loop_child *c, const char *line, size_t len, void *state)
@@ -68,12 +69,13 @@ static void on_line(struct loop_child *c, const char *line, size_t len, void *st
 	} else if (f->garbage) {
 		loop_sim_child_line(c, "what?", 5);
 	} else if (f->error) {
-		say(c, json_pack("{s:I,s:{s:s,s:s,s:i}}", "id", id, "error", "kind", f->error, "message",
-				 "leaf-3 says no", "retryAfterMs", 5000));
+		say(c, json_pack("{s:I,s:{s:s,s:s,s:i}}", "id", id, "error", "kind", f->error,
+				 "message", "leaf-3 says no", "retryAfterMs", 5000));
 	} else {
 		if (f->unknown_id)
 			say(c, json_pack("{s:I}", "id", (json_int_t)999999));
-		say(c, str_eq(json_str_at(request, "op"), "place") ? place(f, request, id) : observe(f, request, id));
+		say(c, str_eq(json_str_at(request, "op"), "place") ? place(f, request, id)
+								   : observe(f, request, id));
 	}
 }
 
@@ -92,7 +94,8 @@ static void on_free(void *state)
 
 void fake_fabric_init(struct fake_fabric *f, struct loop *l)
 {
-	struct loop_sim_program p = {.start = on_start, .line = on_line, .eof = on_eof, .free = on_free, .arg = f};
+	struct loop_sim_program p = {
+		.start = on_start, .line = on_line, .eof = on_eof, .free = on_free, .arg = f};
 
 	*f = (struct fake_fabric){.segments = map_new(free)};
 	loop_sim_program(l, FAKE_FABRIC, &p);

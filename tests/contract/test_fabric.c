@@ -148,9 +148,11 @@ static enum err_kind finish(struct answer *a)
 	return a->err.kind;
 }
 
-static const struct fabric_port gpu1 = {.machine = "gpu-1", .mac = "0c:42:a1:00:00:01"}, gpu2 = {.machine = "gpu-2"};
+static const struct fabric_port gpu1 = {.machine = "gpu-1", .mac = "0c:42:a1:00:00:01"},
+				gpu2 = {.machine = "gpu-2"};
 
-static enum err_kind place(struct world *w, const struct fabric_port *p, const char *segment, int64_t fence)
+static enum err_kind place(struct world *w, const struct fabric_port *p, const char *segment,
+			   int64_t fence)
 {
 	struct answer a;
 	struct fabric_call c = call(w, &a, fence);
@@ -171,19 +173,19 @@ static enum err_kind observe(struct world *w, const struct fabric_port *p, struc
 	return a->err.kind;
 }
 
-#define EACH_BACKEND(case_)                                                                      \
-	static void case_##_of(struct world *w);                                                 \
-	static void case_(void **state)                                                          \
-	{                                                                                        \
-		(void)state;                                                                     \
-		for (size_t i = 0; i < sizeof(backends) / sizeof(*backends); i++) {              \
-			struct world *w = world_new(&backends[i]);                               \
-                                                                                                 \
-			print_message("    %s\n", backends[i].name);                             \
-			case_##_of(w);                                                           \
-			world_free(w);                                                           \
-		}                                                                                \
-	}                                                                                        \
+#define EACH_BACKEND(case_)                                                                        \
+	static void case_##_of(struct world *w);                                                   \
+	static void case_(void **state)                                                            \
+	{                                                                                          \
+		(void)state;                                                                       \
+		for (size_t i = 0; i < sizeof(backends) / sizeof(*backends); i++) {                \
+			struct world *w = world_new(&backends[i]);                                 \
+                                                                                                   \
+			print_message("    %s\n", backends[i].name);                               \
+			case_##_of(w);                                                             \
+			world_free(w);                                                             \
+		}                                                                                  \
+	}                                                                                          \
 	static void case_##_of(struct world *w)
 
 EACH_BACKEND(a_machine_is_observed_where_it_was_placed)
@@ -279,7 +281,8 @@ static void a_lower_fence_is_refused_by_the_example(void **state)
 static void errors_of_a_driver_keep_their_kind(void **state)
 {
 	static const char *const kinds[] = {"unavailable", "denied", "capacity", "strange"};
-	static const enum err_kind want[] = {ERR_UNAVAILABLE, ERR_DENIED, ERR_CAPACITY, ERR_PROTOCOL};
+	static const enum err_kind want[] = {ERR_UNAVAILABLE, ERR_DENIED, ERR_CAPACITY,
+					     ERR_PROTOCOL};
 	struct world *w = world_new(&backends[SIMULATED]);
 	struct answer a;
 

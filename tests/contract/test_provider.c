@@ -113,7 +113,8 @@ static struct world *world_new(const struct backend *backend)
 	w->hardware = loop_group_new(w->loop, "hardware");
 	w->group = loop_group_new(w->loop, "controller");
 	w->net = http_mem_net_new(w->loop);
-	w->http = http_new(w->group, http_mem_transport(w->net, w->group, "10.0.0.1", NULL, NULL), 256);
+	w->http = http_new(w->group, http_mem_transport(w->net, w->group, "10.0.0.1", NULL, NULL),
+			   256);
 	for (int i = 0; i < MACHINES; i++) {
 		char origin[32];
 
@@ -123,15 +124,19 @@ static struct world *world_new(const struct backend *backend)
 		http_mem_serve(w->net, origin, w->bmc[i].httpd);
 	}
 	w->password = secret_from_str("correct horse");
-	w->spec = (struct provider_spec){.name = "hall-a", .type = backend->type, .group = w->group, .http = w->http};
+	w->spec = (struct provider_spec){
+		.name = "hall-a", .type = backend->type, .group = w->group, .http = w->http};
 	return w;
 }
 
 static struct provider_machine *machine(struct world *w, int i)
 {
 	char origin[32];
-	struct provider_machine_spec s = {.name = "gpu-1", .user = "drover", .password = w->password,
-					  .learn_pin = w->learn_pin, .old_session = w->old_session};
+	struct provider_machine_spec s = {.name = "gpu-1",
+					  .user = "drover",
+					  .password = w->password,
+					  .learn_pin = w->learn_pin,
+					  .old_session = w->old_session};
 	struct err e;
 
 	if (!w->provider) {
@@ -176,7 +181,8 @@ static void new_provider(struct world *w)
 		machine(w, i);
 }
 
-static void on_done(const struct provider_observation *o, const char *handle, const struct err *e, void *arg)
+static void on_done(const struct provider_observation *o, const char *handle, const struct err *e,
+		    void *arg)
 {
 	struct answer *a = arg;
 
@@ -206,7 +212,8 @@ static bool may_act(void *arg)
 static struct provider_call call(struct world *w, struct answer *a)
 {
 	*a = (struct answer){.w = w, .allowed = true};
-	return (struct provider_call){.op_id = "01JD", .fence = 3, .may_act = may_act, .done = on_done, .arg = a};
+	return (struct provider_call){
+		.op_id = "01JD", .fence = 3, .may_act = may_act, .done = on_done, .arg = a};
 }
 
 static bool is_answered(void *arg)
@@ -265,20 +272,20 @@ static enum err_kind media(struct world *w, const char *url)
 }
 
 /* Runs a case once for each backend. */
-#define EACH_BACKEND(case_)                                                                      \
-	static void case_##_of(struct world *w);                                                 \
-	static void case_(void **state)                                                          \
-	{                                                                                        \
-		(void)state;                                                                     \
-		for (size_t i = 0; i < sizeof(backends) / sizeof(*backends); i++) {              \
-			struct world *w = world_new(&backends[i]);                               \
-                                                                                                 \
-			print_message("    %s\n", backends[i].name);                             \
-			machine(w, 0);                                                           \
-			case_##_of(w);                                                           \
-			world_free(w);                                                           \
-		}                                                                                \
-	}                                                                                        \
+#define EACH_BACKEND(case_)                                                                        \
+	static void case_##_of(struct world *w);                                                   \
+	static void case_(void **state)                                                            \
+	{                                                                                          \
+		(void)state;                                                                       \
+		for (size_t i = 0; i < sizeof(backends) / sizeof(*backends); i++) {                \
+			struct world *w = world_new(&backends[i]);                                 \
+                                                                                                   \
+			print_message("    %s\n", backends[i].name);                               \
+			machine(w, 0);                                                             \
+			case_##_of(w);                                                             \
+			world_free(w);                                                             \
+		}                                                                                  \
+	}                                                                                          \
 	static void case_##_of(struct world *w)
 
 EACH_BACKEND(an_observation_is_fresh_and_carries_the_identity)
@@ -547,7 +554,8 @@ EACH_BACKEND(detaching_ends_calls_without_an_answer)
 	assert_false(w->bmc[0].on);
 }
 
-static void detach_in_done(const struct provider_observation *o, const char *handle, const struct err *e, void *arg)
+static void detach_in_done(const struct provider_observation *o, const char *handle,
+			   const struct err *e, void *arg)
 {
 	struct answer *a = arg;
 

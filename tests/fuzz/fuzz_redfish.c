@@ -82,7 +82,8 @@ static void dialect(struct fake_bmc *b, unsigned bits)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const int statuses[] = {200, 201, 202, 204, 301, 308, 400, 401, 403, 404, 409, 412, 415, 428, 500, 503};
+	static const int statuses[] = {200, 201, 202, 204, 301, 308, 400, 401,
+				       403, 404, 409, 412, 415, 428, 500, 503};
 	struct input in;
 	struct loop *l;
 	struct loop_group *g;
@@ -95,8 +96,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 3)
 		return 0;
-	in = (struct input){.at = data[0] % 24, .status = statuses[(data[1] >> 1) % 16], .as_location = data[1] & 1,
-			    .text = (const char *)data + 3, .len = size - 3};
+	in = (struct input){.at = data[0] % 24,
+			    .status = statuses[(data[1] >> 1) % 16],
+			    .as_location = data[1] & 1,
+			    .text = (const char *)data + 3,
+			    .len = size - 3};
 	l = loop_sim_new(1, 0);
 	g = loop_group_new(l, "fuzz");
 	net = http_mem_net_new(l);
@@ -107,7 +111,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bmc.tamper_arg = &in;
 	http_mem_serve(net, ORIGIN, bmc.httpd);
 	OWN(secret) password = secret_from_str("correct horse");
-	r = redfish_new(g, h, &(struct redfish_spec){.system_url = ORIGIN, .user = "drover", .password = password}, &e);
+	r = redfish_new(g, h,
+			&(struct redfish_spec){
+				.system_url = ORIGIN, .user = "drover", .password = password},
+			&e);
 	assert(r);
 	redfish_read_system(r, on_system, &answers);
 	redfish_power(r, true, on_plain, &answers);

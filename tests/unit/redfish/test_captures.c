@@ -25,10 +25,10 @@
 struct expected {
 	const char *name;
 	const char *uuid;
-	const char *off;          /* the request that switches off, and so on; journal lines */
+	const char *off; /* the request that switches off, and so on; journal lines */
 	const char *cd, *cd_tag;
 	const char *clear;
-	const char *insert;       /* NULL: there is no slot */
+	const char *insert; /* NULL: there is no slot */
 };
 
 static const struct expected expected[] = {
@@ -39,10 +39,12 @@ static const struct expected expected[] = {
 		.cd = "PATCH /redfish/v1/Systems/System.Embedded.1 {\"Boot\":{\"BootSourceOverrideTarget\":\"Cd\","
 		      "\"BootSourceOverrideEnabled\":\"Once\"}}",
 		.cd_tag = "",
-		.clear = "PATCH /redfish/v1/Systems/System.Embedded.1 {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
-			 "\"BootSourceOverrideTarget\":\"None\"}}",
-		.insert = "POST /redfish/v1/Systems/System.Embedded.1/VirtualMedia/1/Actions/VirtualMedia.InsertMedia "
-			  "{\"Image\":\"" MEDIA "\",\"Inserted\":true,\"WriteProtected\":true}",
+		.clear =
+			"PATCH /redfish/v1/Systems/System.Embedded.1 {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
+			"\"BootSourceOverrideTarget\":\"None\"}}",
+		.insert =
+			"POST /redfish/v1/Systems/System.Embedded.1/VirtualMedia/1/Actions/VirtualMedia.InsertMedia "
+			"{\"Image\":\"" MEDIA "\",\"Inserted\":true,\"WriteProtected\":true}",
 	},
 	{
 		.name = "dgx-h100",
@@ -51,8 +53,9 @@ static const struct expected expected[] = {
 		.cd = "PATCH /redfish/v1/Systems/DGX/SD {\"Boot\":{\"BootSourceOverrideTarget\":\"Cd\","
 		      "\"BootSourceOverrideEnabled\":\"Once\",\"BootSourceOverrideMode\":\"UEFI\"}}",
 		.cd_tag = "\"1720574208\"",
-		.clear = "PATCH /redfish/v1/Systems/DGX/SD {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
-			 "\"BootSourceOverrideTarget\":\"None\"}}",
+		.clear =
+			"PATCH /redfish/v1/Systems/DGX/SD {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
+			"\"BootSourceOverrideTarget\":\"None\"}}",
 	},
 	{
 		.name = "hpe-dl385",
@@ -60,10 +63,12 @@ static const struct expected expected[] = {
 		.off = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
 		.cd = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideTarget\":\"Cd\","
 		      "\"BootSourceOverrideEnabled\":\"Once\"}}",
-		.clear = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
-			 "\"BootSourceOverrideTarget\":\"Pxe\"}}",
-		.insert = "POST /redfish/v1/Managers/1/VirtualMedia/2/Actions/VirtualMedia.InsertMedia "
-			  "{\"Image\":\"" MEDIA "\",\"Inserted\":true,\"WriteProtected\":true}",
+		.clear =
+			"PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
+			"\"BootSourceOverrideTarget\":\"Pxe\"}}",
+		.insert =
+			"POST /redfish/v1/Managers/1/VirtualMedia/2/Actions/VirtualMedia.InsertMedia "
+			"{\"Image\":\"" MEDIA "\",\"Inserted\":true,\"WriteProtected\":true}",
 	},
 	{
 		.name = "lenovo-sr670",
@@ -72,8 +77,9 @@ static const struct expected expected[] = {
 		.cd = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideTarget\":\"Cd\","
 		      "\"BootSourceOverrideEnabled\":\"Once\"}}",
 		.cd_tag = "\"387fcecc167782f0b7edb1\"",
-		.clear = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
-			 "\"BootSourceOverrideTarget\":\"None\"}}",
+		.clear =
+			"PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
+			"\"BootSourceOverrideTarget\":\"None\"}}",
 		.insert = "PATCH /redfish/v1/Systems/1/VirtualMedia/EXT1 "
 			  "{\"Image\":\"" MEDIA "\",\"Inserted\":true,\"WriteProtected\":true}",
 	},
@@ -84,10 +90,12 @@ static const struct expected expected[] = {
 		.cd = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideTarget\":\"UsbCd\","
 		      "\"BootSourceOverrideEnabled\":\"Once\",\"BootSourceOverrideMode\":\"UEFI\"}}",
 		.cd_tag = "\"a0a7128477b3552049bdbf0d3286de78\"",
-		.clear = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
-			 "\"BootSourceOverrideTarget\":\"None\"}}",
-		.insert = "POST /redfish/v1/Managers/1/VirtualMedia/VirtualMedia1/Actions/VirtualMedia.InsertMedia "
-			  "{\"Image\":\"" MEDIA "\"}",
+		.clear =
+			"PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","
+			"\"BootSourceOverrideTarget\":\"None\"}}",
+		.insert =
+			"POST /redfish/v1/Managers/1/VirtualMedia/VirtualMedia1/Actions/VirtualMedia.InsertMedia "
+			"{\"Image\":\"" MEDIA "\"}",
 	},
 };
 
@@ -154,7 +162,8 @@ static const struct expected *expected_of(const char *name)
 	return NULL;
 }
 
-static void check(struct replay *p, struct redfish *r, const struct fake_bmc *bmc, const struct expected *x)
+static void check(struct replay *p, struct redfish *r, const struct fake_bmc *bmc,
+		  const struct expected *x)
 {
 	redfish_read_system(r, on_system, p);
 	assert_int_equal(wait_answer(p), ERR_NONE);
@@ -229,8 +238,9 @@ static void unpack(const char *archive, const char *folder)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		execlp("tar", "tar", "-xJf", path, "-C", folder, "--wildcards", "*/redfish/v1/index.json",
-		       "*/redfish/v1/Systems/*", "*/redfish/v1/Managers/*", (char *)NULL);
+		execlp("tar", "tar", "-xJf", path, "-C", folder, "--wildcards",
+		       "*/redfish/v1/index.json", "*/redfish/v1/Systems/*",
+		       "*/redfish/v1/Managers/*", (char *)NULL);
 		_exit(127);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);

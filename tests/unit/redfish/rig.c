@@ -1,0 +1,169 @@
+#include "tests/unit/redfish/rig.h"
+
+#include <stdlib.h>
+#include "base/loop_sim.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "tests/unit/testing.h"
+
+int rig_setup(void **state)
+{
+	struct rig *f = mem_new(struct rig);
+
+	mem_init();
+	f->loop = loop_sim_new(7, 1764000000000);
+	f->bmc_group = loop_group_new(f->loop, "bmc");
+	f->group = loop_group_new(f->loop, "client");
+	f->net = http_mem_net_new(f->loop);
+	f->http = http_new(f->group, http_mem_transport(f->net, f->group, "10.0.0.1", NULL, NULL),
+			   64);
+	fake_bmc_init(&f->bmc, f->bmc_group);
+	http_mem_serve(f->net, ORIGIN, f->bmc.httpd);
+	f->password = secret_from_str("correct horse");
+	f->spec = (struct redfish_spec){.system_url = ORIGIN, .learn_pin = true, .user = "drover"};
+	f->spec.password = f->password;
+	f->allowed = true;
+	*state = f;
+	return 0;
+}
+
+int rig_teardown(void **state)
+{
+	struct rig *f = *state;
+
+	redfish_free(f->r);
+	secret_free(f->password);
+	http_free(f->http);
+	fake_bmc_done(&f->bmc);
+	http_mem_net_free(f->net);
+	loop_group_drop(f->group);
+	loop_group_free(f->group);
+	loop_group_drop(f->bmc_group);
+	loop_group_free(f->bmc_group);
+	loop_free(f->loop);
+	free(f);
+	return 0;
+}
+
+struct redfish *rig_client(struct rig *f)
+{
+	struct err e;
+
+	if (!f->r) {
+		f->r = redfish_new(f->group, f->http, &f->spec, &e);
+		if (!f->r)
+			fail_msg("%s", e.text);
+	}
+	return f->r;
+}
+
+void rig_answered(struct rig *f, const struct err *e)
+{
+	f->answers++;
+	err_clear(&f->err);
+	if (e)
+		f->err = *e;
+}
+
+void rig_on_plain(const struct err *e, void *arg)
+{
+	rig_answered(arg, e);
+}
+
+void rig_on_system(const struct redfish_system *s, const struct err *e, void *arg)
+{
+	struct rig *f = arg;
+
+	rig_answered(f, e);
+	assert_true((s == NULL) == (e != NULL));
+	if (!s)
+		return;
+	f->power = s->power;
+	f->read_at = s->read_at;
+	str_copy(f->uuid, sizeof(f->uuid), str_or(s->system_uuid, "-"));
+	str_copy(f->serial, sizeof(f->serial), str_or(s->serial, "-"));
+	str_copy(f->target, sizeof(f->target), str_or(s->boot_target, "-"));
+	str_copy(f->enabled, sizeof(f->enabled), str_or(s->boot_enabled, "-"));
+}
+
+void rig_on_media(const struct redfish_media *m, const struct err *e, void *arg)
+{
+	struct rig *f = arg;
+
+	rig_answered(f, e);
+	if (!m)
+		return;
+	f->inserted = m->inserted;
+	str_copy(f->image, sizeof(f->image), str_or(m->image, ""));
+}
+
+bool rig_is_answered(void *arg)
+{
+	return ((struct rig *)arg)->answers > 0;
+}
+
+enum err_kind rig_wait_answer(struct rig *f)
+{
+	assert_true(f->answers == 0); /* never inside the call */
+	loop_sim_run_cond(f->loop, rig_is_answered, f, loop_now(f->loop) + 120000);
+	assert_true(f->answers == 1);
+	f->answers = 0;
+	return f->err.kind;
+}
+
+enum err_kind rig_read_system(struct rig *f)
+{
+	redfish_read_system(rig_client(f), rig_on_system, f);
+	return rig_wait_answer(f);
+}
+
+enum err_kind rig_power(struct rig *f, bool on)
+{
+	redfish_power(rig_client(f), on, rig_on_plain, f);
+	return rig_wait_answer(f);
+}
+
+enum err_kind rig_boot(struct rig *f, enum redfish_boot how, const char *uri)
+{
+	redfish_boot(rig_client(f), how, uri, rig_on_plain, f);
+	return rig_wait_answer(f);
+}
+
+enum err_kind rig_insert(struct rig *f, const char *url)
+{
+	redfish_insert(rig_client(f), url, rig_on_plain, f);
+	return rig_wait_answer(f);
+}
+
+enum err_kind rig_eject(struct rig *f)
+{
+	redfish_eject(rig_client(f), rig_on_plain, f);
+	return rig_wait_answer(f);
+}
+
+enum err_kind rig_read_media(struct rig *f)
+{
+	redfish_read_media(rig_client(f), rig_on_media, f);
+	return rig_wait_answer(f);
+}
+
+bool rig_select_tamper(struct httpd_req *q, unsigned n, void *arg)
+{
+	const struct selective *s = arg;
+
+	(void)n;
+	if (!str_starts(s->bmc->journal[s->bmc->njournal - 1], s->start))
+		return false;
+	httpd_reply_json(q, s->status, "{}");
+	return true;
+}
+
+void rig_on_bye(void *arg)
+{
+	rig_answered(arg, NULL);
+}
+
+bool rig_may(void *arg)
+{
+	return ((struct rig *)arg)->allowed;
+}
