@@ -17,6 +17,7 @@
  * Every call names a target state or a desired thing, never a blind action; is
  * asynchronous on the loop thread; completes exactly once through call.done,
  * never inside the starting function, within PROVIDER_CALL_MS with done, started (handle) or an error.
+ * ERR_DENIED with code 401: the login was refused; it is not tried again until provider_credentials().
  * A handle is for the journal; only observe() tells progress after that.
  * A slot that is NULL means unsupported: the wrappers answer ERR_UNSUPPORTED and
  * the lifecycle picks another way.  Nothing here decides or repeats: policy is the controller's.

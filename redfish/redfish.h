@@ -24,7 +24,8 @@
  * where there is no session service, and never after a session once worked.  401 in the middle of use:
  * one new login, then ERR_DENIED.  A refused login (400, 401, 403) is remembered for this credential:
  * every further call fails with ERR_DENIED at once, without touching the BMC, until
- * redfish_credentials() gives others or redfish_retry_login() is called.
+ * redfish_credentials() gives others or redfish_retry_login() is called.  Such an error has the code
+ * 401; ERR_DENIED with any other is about the certificate or one resource.
  *
  * An operation that changes the machine first reads the System if that was longer than 30 s ago or in
  * another session; another UUID or serial than was read before ends it with ERR_CONFLICT, nothing sent.

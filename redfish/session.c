@@ -20,20 +20,21 @@
 #define SERVICE_ROOT "/redfish/v1/"
 /* DSP0266 lets a client without the root's link log in here. */
 #define FIXED_SESSIONS "/redfish/v1/SessionService/Sessions"
-#define IDLE_MS 20000  /* idle for longer: the session has probably expired (some BMCs: 30 s) */
-#define PROOF_MS 30000 /* a change relies on a look at the machine no older than this */
+#define REFUSED_CODE 401 /* see redfish.h */
+#define IDLE_MS 20000	 /* idle for longer: the session has probably expired (some BMCs: 30 s) */
+#define PROOF_MS 30000	 /* a change relies on a look at the machine no older than this */
 #define MAX_CANDIDATES (sizeof(((struct redfish *)0)->candidates) / sizeof(char *))
 
 static void log_in(struct redfish *r);
 static void next_candidate(struct redfish *r);
 
-static void refuse(struct redfish *r, int status)
+static void refuse(struct redfish *r)
 {
 	struct err e;
 
 	if (r->tried_credentials == r->credentials)
 		r->refused = true;
-	(void)!err_set(&e, ERR_DENIED, status, "the BMC refused the login of user %.64s",
+	(void)!err_set(&e, ERR_DENIED, REFUSED_CODE, "the BMC refused the login of user %.64s",
 		       str_or(r->user, "(none)"));
 	e.scope = ERR_MACHINE;
 	rf_fail(r, &e);
@@ -43,7 +44,7 @@ static void fail(struct redfish *r, enum err_kind kind, const char *text)
 {
 	struct err e;
 
-	(void)!err_set(&e, kind, 0, "%s", text);
+	(void)!err_set(&e, kind, r->refused ? REFUSED_CODE : 0, "%s", text);
 	e.scope = ERR_MACHINE;
 	rf_fail(r, &e);
 }
@@ -350,7 +351,7 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 		return;
 	}
 	if (p->status == 400 || p->status == 401 || p->status == 403) {
-		refuse(r, p->status);
+		refuse(r);
 		return;
 	}
 	if (p->err.kind != ERR_NONE) {
@@ -501,7 +502,7 @@ static void on_root(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->status == 401 && r->basic) {
 		r->basic = false;
-		refuse(r, 401);
+		refuse(r);
 		return;
 	}
 	/* The root should be open; where it is not, the challenge says how to come in. */
@@ -547,7 +548,7 @@ void rf_login_again(struct redfish *r)
 	if (r->basic) {
 		r->basic = false;
 		r->root_known = false;
-		refuse(r, 401);
+		refuse(r);
 		return;
 	}
 	if (r->op->logged_in_again) {

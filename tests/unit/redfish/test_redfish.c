@@ -109,6 +109,7 @@ static void a_changed_certificate_stops_everything(void **state)
 	before = f->bmc.njournal;
 	assert_int_equal(rig_power(f, false), ERR_DENIED);
 	assert_int_equal(f->bmc.njournal, before);
+	assert_int_not_equal(f->err.code, 401);
 	assert_false(redfish_login_refused(f->r));
 }
 

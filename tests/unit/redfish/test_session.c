@@ -34,6 +34,7 @@ static void wrong_password(struct rig *f)
 	f->bmc.lock_after = 3;
 	for (int i = 0; i < 6; i++) {
 		assert_int_equal(i % 2 ? rig_read_system(f) : rig_power(f, false), ERR_DENIED);
+		assert_int_equal(f->err.code, 401);
 		assert_null(strstr(f->err.text, "wrong"));
 	}
 	assert_int_equal(f->bmc.logins, 1);
@@ -167,8 +168,10 @@ static void a_resource_that_is_denied_costs_one_new_login_and_not_the_session(vo
 	assert_int_equal(f->bmc.logins, 2);
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 1);
 	assert_false(redfish_login_refused(f->r));
+	assert_int_not_equal(f->err.code, 401);
 	s.status = 403;
 	assert_int_equal(rig_power(f, true), ERR_DENIED);
+	assert_int_equal(f->err.code, 403);
 	assert_done(rig_read_system(f));
 	assert_int_equal(f->bmc.logins, 2);
 }
