@@ -32,8 +32,8 @@
  *
  * get, list (limit, continue, labelSelector, fieldSelector), watch
  * (resourceVersion, bookmarks, timeoutSeconds, 410 Expired as an ERROR event),
- * create (generateName, dryRun=All), update, patch (JSON patch, merge patch,
- * strategic merge patch taken as merge patch), /status, delete (preconditions,
+ * create (generateName, dryRun=All), update, patch (JSON, merge, and for
+ * built-in kinds strategic merge patch, without $setElementOrder), /status, delete (preconditions,
  * finalizers), deletecollection, pods/eviction, pods/binding.  Errors are
  * Status objects.  resourceVersion is the store's revision, so it can be
  * compared over all kinds.

@@ -18,7 +18,7 @@
  *	remove.c	delete, eviction, and what goes with a namespace or a definition
  *	read.c		get, list; filter.c: selectors
  *	watch.c		watch
- *	jsonpatch.c	RFC 6902; pure
+ *	jsonpatch.c	RFC 6902; strategic.c: strategic merge patch; pure
  *	discovery.c	/api, /apis, /version
  *	openapi.c	/openapi/v3
  *	fault.c		errors as Status objects
@@ -130,6 +130,8 @@ void object_event_to_core(json_t *obj);
 void object_event_from_core(json_t *obj);
 
 int jsonpatch_apply(const json_t *patch, json_t **doc, struct fault *f) __attribute__((warn_unused_result));
+/* Both objects; a new one, NULL with the fault set. */
+json_t *strategic_apply(const json_t *doc, const json_t *patch, struct fault *f);
 
 /* --- filters ------------------------------------------------------------------------------------ */
 

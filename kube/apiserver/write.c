@@ -228,7 +228,8 @@ static json_t *patched(struct request *rq, const json_t *old, const json_t *patc
 	if (has_type(rq, "application/json-patch+json"))
 		return jsonpatch_apply(patch, &base, &rq->fault) < 0 ? NULL : give(base);
 	if (json_is_object(patch))
-		return json_merge_apply(base, patch);
+		return has_type(rq, "application/strategic-merge-patch+json") ? strategic_apply(base, patch, &rq->fault)
+									      : json_merge_apply(base, patch);
 	(void)!fault_set(&rq->fault, FAULT_BAD_REQUEST, "the patch is not an object");
 	return NULL;
 }

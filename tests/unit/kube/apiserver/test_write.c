@@ -166,7 +166,7 @@ static void patches_of_three_types(void **state)
 	assert_null(api_str(r, "metadata.labels.a"));
 	assert_string_equal(api_str(r, "metadata.labels.b"), "2");
 	assert_string_equal(api_str(r, "metadata.labels.c"), "3");
-	api_patch(r, "strategic-merge-patch+json", PODS "/p", "{'metadata':{'annotations':{'n':'v'}}}");
+	api_patch(r, "strategic-merge-patch+json", PODS "/p", "{'metadata':{'annotations':{'n':'v'},'labels':{'$patch':'merge'}}}");
 	assert_status(r, 200);
 	assert_string_equal(api_str(r, "metadata.annotations.n"), "v");
 	api_patch(r, "json-patch+json", PODS "/p",
