@@ -96,6 +96,8 @@ struct http_call {
 	int (*on_head)(const struct http_reply *r, void *arg, struct err *e);
 	int (*on_data)(const char *data, size_t len, void *arg, struct err *e);
 	bool paced;
+	size_t piece_bytes; /* largest piece, and what the transport keeps for it as long as the call lives: 1 KiB
+			     * to 256 KiB; 0: 16 KiB.  Thousands of idle watches: 4 KiB; images: 64 KiB */
 	/* e is NULL on any HTTP reply, whatever its status.  r is NULL if there was none. */
 	void (*done)(const struct http_reply *r, const struct err *e, void *arg);
 	void *arg;

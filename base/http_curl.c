@@ -515,6 +515,8 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_EVERY_S);
+	if (f->x->piece_bytes)
+		curl_easy_setopt(c, CURLOPT_BUFFERSIZE, (long)f->x->piece_bytes);
 	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_header);
 	curl_easy_setopt(c, CURLOPT_HEADERDATA, f);
 	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body);

@@ -316,7 +316,7 @@ static int cli_connect(struct conn *c, struct err *e)
 
 static void cli_data(struct conn *c)
 {
-	size_t n = piece(c, c->pipe.len);
+	size_t most = c->x->piece_bytes, n = piece(c, most && most < c->pipe.len ? most : c->pipe.len);
 	char *copy = mem_alloc(n); /* the pipe may grow while it is told */
 
 	memcpy(copy, c->pipe.data, n);

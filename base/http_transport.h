@@ -24,6 +24,7 @@ struct http_exchange {
 	size_t body_len;
 	uint32_t connect_ms;
 	bool paced;
+	size_t piece_bytes;          /* 0: the transport's own choice */
 	void *state;                 /* the transport's own */
 };
 struct http_transport_ops {

@@ -510,6 +510,23 @@ void a_paced_stream_waits_for_its_reader(struct rig *r)
 	rig_until(r, is_gone, r);
 }
 
+static int data_is_small(const char *data, size_t len, void *arg, struct err *e)
+{
+	if (len > 2048)
+		return err_set(e, ERR_PROTOCOL, 0, "a piece of %zu bytes", len);
+	return got_data(data, len, arg, e);
+}
+
+void pieces_are_as_small_as_asked_for(struct rig *r)
+{
+	struct got g;
+
+	rig_call(r, &g, (struct http_call){.path = "/zeros?size=100000", .on_data = data_is_small, .piece_bytes = 2048});
+	rig_done(r, &g);
+	assert_false(g.failed);
+	assert_int_equal(g.streamed, 100000);
+}
+
 void a_waiting_handler_hears_that_the_client_went_away(struct rig *r)
 {
 	struct got g;

@@ -93,6 +93,7 @@ int got_data(const char *data, size_t len, void *arg, struct err *e);
 	X(nobody_there_is_unavailable)                                                           \
 	X(retry_after_is_understood)                                                             \
 	X(a_paced_stream_waits_for_its_reader)                                                   \
+	X(pieces_are_as_small_as_asked_for)                                                      \
 	X(a_waiting_handler_hears_that_the_client_went_away)                                     \
 	X(a_waiting_stream_hears_that_the_client_went_away)                                      \
 	X(a_late_reply_arrives)                                                                  \
