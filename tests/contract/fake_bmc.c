@@ -279,8 +279,11 @@ static json_t *resource(const struct fake_bmc *b, const char *path)
 static void on_power(void *arg)
 {
 	struct fake_bmc *b = arg;
+	bool changed = b->on != b->power_target;
 
 	b->on = b->power_target;
+	if (changed && b->switched)
+		b->switched(b->switched_arg);
 }
 
 static void do_reset(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
@@ -301,7 +304,7 @@ static void do_reset(struct fake_bmc *b, struct httpd_req *q, const json_t *body
 		if (b->power_delay_ms)
 			loop_timer_start(&b->power, b->power_delay_ms);
 		else
-			b->on = on;
+			on_power(b);
 	}
 	reply(q, 204, NULL);
 }
@@ -432,6 +435,15 @@ static void note(struct fake_bmc *b, struct httpd_req *q, const char *path, cons
 {
 	if (str_eq(httpd_method(q), "PATCH"))
 		str_copy(b->if_match, sizeof(b->if_match), str_or(httpd_header(q, "If-Match"), ""));
+	if (b->writes_only) {
+		if (str_eq(httpd_method(q), "GET"))
+			return;
+		if (b->njournal == sizeof(b->journal) / sizeof(*b->journal)) {
+			free(b->journal[0]);
+			memmove(b->journal, b->journal + 1, sizeof(b->journal) - sizeof(*b->journal));
+			b->njournal--;
+		}
+	}
 	assert(b->njournal < sizeof(b->journal) / sizeof(*b->journal));
 	b->journal[b->njournal++] = mem_printf("%s %s %s", httpd_method(q), path, body);
 }

@@ -73,6 +73,9 @@ struct fake_bmc {
 	bool power_target;
 	char *journal[512];   /* "METHOD path body" */
 	unsigned njournal;
+	bool writes_only;     /* reads are left out of the journal, and a full one forgets its oldest line */
+	void (*switched)(void *arg); /* after each change of power; NULL: nobody is told */
+	void *switched_arg;
 	char if_match[64];    /* of the newest PATCH; "": none */
 };
 
