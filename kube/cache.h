@@ -13,12 +13,14 @@
  * kube_cache: list and watch of one resource of one cluster, kept as typed
  * projections, never as JSON trees.
  *
- * project() turns one object into the caller's struct in the arena given; the
- * entry owns that arena.  Every way in which a server ends or refuses a watch is handled here: bookmarks, 410 as
- * status and as ERROR event inside 200, code 500 for WatchList, partial last line,
- * silence (own timer), EOF.  After a relist the store is replaced atomically
- * and deletes are synthesised.  A stored resourceVersion never falls: a list older than what
- * was seen is refused ten times (health says so) before it is taken for a restored cluster.
+ * project() turns one object (without its metadata.managedFields) into the
+ * caller's struct in the arena given; the entry owns that arena.  Every way in
+ * which a server ends or refuses a watch is handled here: bookmarks, 410 as
+ * status and as ERROR event inside 200, other errors, partial last line,
+ * silence (own timer), EOF, an event larger than max_item.  After a relist the
+ * store is replaced atomically and deletes are synthesised.  A stored
+ * resourceVersion never falls: a list older than what was seen is refused ten
+ * times (health says so) before it is taken for a restored cluster.
  *
  * Callbacks come on the loop, one at a time.  In on_change old and new stay
  * valid during the call; afterwards only what kube_cache_get() gives, until the next
@@ -38,7 +40,7 @@ struct kube_cache_spec {
 	/* NULL without *e: leave this object out.  NULL with e->kind set: on_bad is told and the last good
 	 * projection, if any, is kept. */
 	void *(*project)(const json_t *object, struct arena *a, void *arg, struct err *e);
-	/* old NULL: added; new NULL: deleted. */
+	/* old NULL: added; new NULL: deleted.  The first list is told as it arrives, before on_sync. */
 	void (*on_change)(const struct kube_entry *old, const struct kube_entry *new_, void *arg);
 	void (*on_sync)(void *arg); /* first complete list */
 	void (*on_bad)(const json_t *object, const struct err *e, void *arg);

@@ -88,7 +88,7 @@ struct kube_call *kube_evict(struct kube_client *c, const char *ns, const char *
 struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_done *done, void *arg);
 
 /* Paged (500), items one at a time as bytes arrive.  A 410 in the middle starts again: on_restart
- * (may be NULL) says forget what came.  rv: the list's resourceVersion, valid during the call. */
+ * (may be NULL) says forget what came.  Items come without metadata.managedFields.  rv: the list's resourceVersion, valid during the call. */
 struct kube_list_spec {
 	const struct kube_resource *resource;
 	const char *ns, *label_selector, *field_selector; /* NULL: all */

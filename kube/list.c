@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/call.h"
+#include "kube/trim.h"
 
 /*
  * A list in pages of one consistent version.  The version is the first page's:
@@ -37,7 +38,7 @@ static void listing_free(struct kube_call *call)
 static int on_item(struct kube_call *call, const char *text, size_t len, struct err *e)
 {
 	struct listing *l = call->arg;
-	OWN_JSON j = json_parse(text, len, e);
+	OWN_JSON j = kube_trim_parse(text, len, e);
 
 	if (!j)
 		return -1;

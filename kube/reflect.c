@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/call.h"
+#include "kube/trim.h"
 
 /*
  *	      .------------- refused, error -------------.
@@ -192,7 +193,7 @@ static int error_event(const json_t *object, struct err *e)
 static int on_line(struct kube_call *call, const char *text, size_t len, struct err *e)
 {
 	struct kube_reflect *r = call->arg;
-	OWN_JSON line = json_parse(text, len, e);
+	OWN_JSON line = kube_trim_parse(text, len, e);
 	const char *type = json_str_at(line, "type");
 	json_t *object = json_object_get(line, "object");
 
