@@ -25,7 +25,8 @@
  *
  * Errors: the kind follows the HTTP status (409: ERR_CONFLICT, 404:
  * ERR_NOT_FOUND, 422 and 400: ERR_INVALID, 401 and 403: ERR_DENIED), code is the status, the text
- * carries the Status reason and message ("NotFound: pods \"x\" not found").
+ * carries the Status reason and message ("NotFound: pods \"x\" not found").  AlreadyExists
+ * and Conflict are both ERR_CONFLICT; the text begins with which.
  * There is no PUT: decoded objects are never written back, so unknown fields survive.
  */
 struct kube_client;
