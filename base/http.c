@@ -32,10 +32,10 @@ struct http_req {
 	struct http_peer *peer;
 	struct http_call call; /* its pointers to text are not used after http_start() */
 	struct http_exchange x;
-	bool started;          /* holds a place */
-	bool transport_done;   /* the transport has forgotten x */
+	bool started;	     /* holds a place */
+	bool transport_done; /* the transport has forgotten x */
 	bool over, abandoned;
-	bool held;             /* paced: the owner has not asked for more */
+	bool held; /* paced: the owner has not asked for more */
 	bool has_head, failed;
 
 	struct loop_timer timer;
@@ -43,7 +43,7 @@ struct http_req {
 
 	struct http_header *headers; /* to send */
 	size_t nheaders, headers_cap;
-	size_t secret_from;          /* headers from here on are wiped */
+	size_t secret_from; /* headers from here on are wiped */
 
 	int status;
 	struct http_header *reply_headers;
@@ -79,7 +79,8 @@ static void req_free(struct http_req *q)
 	headers_free(q->reply_headers, q->nreply_headers, q->nreply_headers);
 	buf_done(&q->body);
 	if (q->x.body)
-		secret_wipe((void *)q->x.body, q->x.body_len); /* logins and keys travel in bodies */
+		secret_wipe((void *)q->x.body,
+			    q->x.body_len); /* logins and keys travel in bodies */
 	free((void *)q->x.body);
 	free((char *)q->x.method);
 	free((char *)q->x.url);
@@ -87,7 +88,7 @@ static void req_free(struct http_req *q)
 	http_peer_unref(p);
 }
 
-/* --- putting the request together ----------------------------------------------------------------- */
+/* --- putting the request together ------------------------------------------------------------- */
 
 static void add_header(struct http_req *q, const char *name, char *value /* taken */)
 {
@@ -108,7 +109,8 @@ static int check_header(const char *name, const char *value, struct err *e)
 	if (!http_is_token(name))
 		return err_set(e, ERR_INVALID, 0, "\"%s\" is not a header name", name);
 	if (!http_is_header_value(value))
-		return err_set(e, ERR_INVALID, 0, "header %s: control characters in the value", name);
+		return err_set(e, ERR_INVALID, 0, "header %s: control characters in the value",
+			       name);
 	return 0;
 }
 
@@ -156,7 +158,8 @@ static int build_headers(struct http_req *q, const struct http_call *c, struct e
 		add_basic(q, c->basic_user, c->basic_password);
 	}
 	if (c->secret_header && c->secret_value) {
-		if (!http_is_token(c->secret_header) || !http_is_header_value(secret_expose(c->secret_value)))
+		if (!http_is_token(c->secret_header) ||
+		    !http_is_header_value(secret_expose(c->secret_value)))
 			return err_set(e, ERR_INVALID, 0, "bad characters in a secret header");
 		add_header(q, c->secret_header, mem_strdup(secret_expose(c->secret_value)));
 	}
@@ -205,7 +208,7 @@ static int build(struct http_req *q, const struct http_call *c, struct err *e)
 	return 0;
 }
 
-/* --- life of a request ---------------------------------------------------------------------------- */
+/* --- life of a request ------------------------------------------------------------------------ */
 
 static void peer_ready(struct http_peer *p)
 {
@@ -324,7 +327,8 @@ static void turn(void *arg)
 
 	/* What ends while others are told waits for the next turn, so that an owner which
 	 * tries again at once cannot keep the loop here. */
-	for (unsigned n = 0; n < TURN_MAX && (q = list_first(&h->ended, struct http_req, link)); n++) {
+	for (unsigned n = 0; n < TURN_MAX && (q = list_first(&h->ended, struct http_req, link));
+	     n++) {
 		list_remove(&q->link);
 		list_push_back(&h->batch, &q->link);
 	}
@@ -337,8 +341,9 @@ static void turn(void *arg)
 			tell(q);
 		req_free(q);
 	}
-	for (unsigned n = 0; !h->closed && (!h->max_in_flight || h->stats.in_flight < h->max_in_flight) &&
-			     (p = list_first(&h->ready, struct http_peer, ready_link));
+	for (unsigned n = 0;
+	     !h->closed && (!h->max_in_flight || h->stats.in_flight < h->max_in_flight) &&
+	     (p = list_first(&h->ready, struct http_peer, ready_link));
 	     n++) {
 		if (n == TURN_MAX) {
 			loop_defer(&h->turn);
@@ -420,14 +425,14 @@ void http_cancel_all(struct http_peer *p)
 {
 	struct http *h = p->h;
 
-	list_for_each(q, &p->waiting, struct http_req, link)
+	list_for_each (q, &p->waiting, struct http_req, link)
 		http_cancel(q);
-	list_for_each(q, &p->flying, struct http_req, link)
+	list_for_each (q, &p->flying, struct http_req, link)
 		http_cancel(q);
-	list_for_each(q, &h->batch, struct http_req, link)
+	list_for_each (q, &h->batch, struct http_req, link)
 		if (q->peer == p)
 			http_cancel(q);
-	list_for_each(q, &h->ended, struct http_req, link)
+	list_for_each (q, &h->ended, struct http_req, link)
 		if (q->peer == p && !q->abandoned)
 			http_cancel(q);
 }
@@ -454,7 +459,7 @@ void http_free(struct http *h)
 	if (!h || h->closed)
 		return;
 	assert(h->frames == 0); /* below the transport there is nothing to stand on: see http.h */
-	list_for_each(p, &h->peers, struct http_peer, link)
+	list_for_each (p, &h->peers, struct http_peer, link)
 		http_cancel_all(p);
 	/* Requests of peers that were freed already. */
 	while ((q = list_first(&h->ended, struct http_req, link)) ||
@@ -462,7 +467,7 @@ void http_free(struct http *h)
 		req_land(q);
 		req_free(q);
 	}
-	list_for_each(p, &h->peers, struct http_peer, link) {
+	list_for_each (p, &h->peers, struct http_peer, link) {
 		list_remove(&p->link);
 		list_remove(&p->ready_link);
 		p->h = NULL;
@@ -479,7 +484,7 @@ struct http_stats http_stats(const struct http *h)
 	return h->stats;
 }
 
-/* --- what the transport reports ------------------------------------------------------------------- */
+/* --- what the transport reports --------------------------------------------------------------- */
 
 static int keep_headers(struct http_req *q, const struct http_header *in, size_t n, struct err *e)
 {
@@ -491,12 +496,14 @@ static int keep_headers(struct http_req *q, const struct http_header *in, size_t
 		return err_set(e, ERR_PROTOCOL, 0, "%zu headers of %zu bytes in a reply", n, bytes);
 	q->reply_headers = mem_calloc(n ? n : 1, sizeof(*q->reply_headers));
 	for (size_t i = 0; i < n; i++)
-		q->reply_headers[i] = (struct http_header){mem_strdup(in[i].name), mem_strdup(in[i].value)};
+		q->reply_headers[i] =
+			(struct http_header){mem_strdup(in[i].name), mem_strdup(in[i].value)};
 	q->nreply_headers = n;
 	return 0;
 }
 
-void http_transport_head(struct http_req *q, int status, const struct http_header *headers, size_t n)
+void http_transport_head(struct http_req *q, int status, const struct http_header *headers,
+			 size_t n)
 {
 	struct http *h = q->peer->h;
 	struct http_reply r;
@@ -512,7 +519,8 @@ void http_transport_head(struct http_req *q, int status, const struct http_heade
 		req_over(q, &e);
 		return;
 	}
-	r = (struct http_reply){.status = status, .body = "", .headers = q->reply_headers, .nheaders = n};
+	r = (struct http_reply){
+		.status = status, .body = "", .headers = q->reply_headers, .nheaders = n};
 	retry = http_reply_header(&r, "Retry-After");
 	if (retry)
 		q->retry_after_ms = http_retry_after_ms(retry, loop_wall(loop_of(h->group)));
@@ -538,7 +546,8 @@ bool http_transport_data(struct http_req *q, const char *data, size_t len)
 	q->last = loop_now(loop_of(h->group));
 	q->body_seen += len;
 	if (q->call.max_body && q->body_seen > q->call.max_body) {
-		(void)!err_set(&e, ERR_PROTOCOL, 0, "a reply of more than %zu bytes", q->call.max_body);
+		(void)!err_set(&e, ERR_PROTOCOL, 0, "a reply of more than %zu bytes",
+			       q->call.max_body);
 		req_over(q, &e);
 		return false;
 	}

@@ -74,7 +74,7 @@ struct flight {
 	char text[CURL_ERROR_SIZE];
 };
 
-/* --- a flight's end ------------------------------------------------------------------------------- */
+/* --- a flight's end --------------------------------------------------------------------------- */
 
 static void reply_clear(struct flight *f)
 {
@@ -128,8 +128,8 @@ static void set_error(const struct flight *f, CURLcode rc, struct err *e)
 	if (f->failed)
 		*e = f->err;
 	else if (rc == CURLE_OPERATION_TIMEDOUT) /* the only limit that libcurl was given */
-		(void)!err_set(e, ERR_UNAVAILABLE, rc, "%s: no connection within %u ms", f->x->origin,
-			       f->x->connect_ms);
+		(void)!err_set(e, ERR_UNAVAILABLE, rc, "%s: no connection within %u ms",
+			       f->x->origin, f->x->connect_ms);
 	else
 		(void)!err_set(e, kind_of(rc), rc, "%s: %.160s", f->x->origin, text);
 }
@@ -157,7 +157,7 @@ static void drain(struct shard *s)
 	}
 }
 
-/* --- the loop's side ------------------------------------------------------------------------------ */
+/* --- the loop's side -------------------------------------------------------------------------- */
 
 static void on_timer(void *arg)
 {
@@ -202,7 +202,8 @@ static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *arg, voi
 		w->loop_fd = loop_fd(s->group, fd, on_fd, w);
 		curl_multi_assign(s->multi, fd, w);
 	}
-	loop_fd_want(w->loop_fd, (what & CURL_POLL_IN ? LOOP_READ : 0) | (what & CURL_POLL_OUT ? LOOP_WRITE : 0));
+	loop_fd_want(w->loop_fd, (what & CURL_POLL_IN ? LOOP_READ : 0) |
+					 (what & CURL_POLL_OUT ? LOOP_WRITE : 0));
 	return 0;
 }
 
@@ -231,7 +232,7 @@ static void on_resume(void *arg)
 	}
 }
 
-/* --- trust ---------------------------------------------------------------------------------------- */
+/* --- trust ------------------------------------------------------------------------------------ */
 
 static bool has_pin(const struct flight *f)
 {
@@ -257,7 +258,8 @@ static bool is_pinned(struct flight *f, const X509 *cert, char hex[static 65])
 	if (certificate_pin(cert, hex) && (!pin || !strcasecmp(pin, hex)))
 		return true;
 	f->failed = true;
-	(void)!err_set(&f->err, ERR_DENIED, 0, "%s: the server's certificate is not the pinned one", f->x->origin);
+	(void)!err_set(&f->err, ERR_DENIED, 0, "%s: the server's certificate is not the pinned one",
+		       f->x->origin);
 	return false;
 }
 
@@ -290,7 +292,8 @@ static bool check_connection(struct flight *f)
 	if (!has_pin(f) || !str_starts(f->x->origin, "https:"))
 		return true;
 	curl_easy_getinfo(f->easy, CURLINFO_TLS_SSL_PTR, &tls);
-	if (!is_pinned(f, tls && tls->internals ? SSL_get0_peer_certificate(tls->internals) : NULL, hex))
+	if (!is_pinned(f, tls && tls->internals ? SSL_get0_peer_certificate(tls->internals) : NULL,
+		       hex))
 		return false;
 	if (!f->x->peer->pin_sha256)
 		http_transport_learned(f->x->req, hex);
@@ -310,15 +313,15 @@ static int on_prerequest(void *arg, char *remote, char *local, int remote_port, 
 	(void)remote, (void)local, (void)remote_port, (void)local_port;
 	if (f->sent && strcmp(f->x->method, "GET") != 0 && strcmp(f->x->method, "HEAD") != 0) {
 		f->failed = true;
-		(void)!err_set(&f->err, ERR_UNAVAILABLE, 0, "%s: the connection closed before an answer",
-			       f->x->origin);
+		(void)!err_set(&f->err, ERR_UNAVAILABLE, 0,
+			       "%s: the connection closed before an answer", f->x->origin);
 		return CURL_PREREQFUNC_ABORT;
 	}
 	f->sent = true;
 	return check_connection(f) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
-/* --- what arrives --------------------------------------------------------------------------------- */
+/* --- what arrives ----------------------------------------------------------------------------- */
 
 static size_t give_up(struct flight *f, const char *why)
 {
@@ -383,7 +386,7 @@ static size_t on_body(char *data, size_t size, size_t n, void *arg)
 	return http_transport_data(f->x->req, data, size * n) ? size * n : 0;
 }
 
-/* --- starting ------------------------------------------------------------------------------------- */
+/* --- starting --------------------------------------------------------------------------------- */
 
 static void add_line(struct flight *f, const char *name, const char *value)
 {
@@ -433,7 +436,8 @@ static void set_server_name(struct flight *f)
 	const struct http_exchange *x = f->x;
 	const char *authority = strstr(x->origin, "://") + 3;
 	const char *port = strrchr(authority, ':') + 1;
-	char *url = mem_printf("https://%s:%s%s", x->peer->server_name, port, x->url + strlen(x->origin));
+	char *url = mem_printf("https://%s:%s%s", x->peer->server_name, port,
+			       x->url + strlen(x->origin));
 	char *to = mem_printf("%s:%s:%s", x->peer->server_name, port, authority);
 
 	curl_easy_setopt(f->easy, CURLOPT_URL, url);
@@ -473,7 +477,8 @@ static void set_trust(struct flight *f)
 	if (p->ca_pem && !has_pin(f))
 		set_blob(f->easy, CURLOPT_CAINFO_BLOB, p->ca_pem, strlen(p->ca_pem));
 	if (p->client_cert_pem) {
-		set_blob(f->easy, CURLOPT_SSLCERT_BLOB, p->client_cert_pem, strlen(p->client_cert_pem));
+		set_blob(f->easy, CURLOPT_SSLCERT_BLOB, p->client_cert_pem,
+			 strlen(p->client_cert_pem));
 		set_blob(f->easy, CURLOPT_SSLKEY_BLOB, secret_expose(p->client_key_pem),
 			 secret_len(p->client_key_pem));
 	}
@@ -507,7 +512,8 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(c, CURLOPT_PROXY, ""); /* also: none from the environment */
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L); /* or a cancel waits for the resolver's thread */
+	curl_easy_setopt(c, CURLOPT_QUICK_EXIT,
+			 1L); /* or a cancel waits for the resolver's thread */
 	/* libcurl walks its whole cache of names for each request; connections are kept, so that
 	 * names are seldom looked up (2,000 hosts: a third of the processor time). */
 	curl_easy_setopt(c, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
@@ -580,7 +586,8 @@ static int curl_start(struct http_transport *base, struct http_exchange *x, stru
 	rc = curl_multi_add_handle(f->s->multi, f->easy);
 	if (rc != CURLM_OK) {
 		flight_free(f);
-		return err_set(e, ERR_UNAVAILABLE, (int)rc, "%s: %s", x->origin, curl_multi_strerror(rc));
+		return err_set(e, ERR_UNAVAILABLE, (int)rc, "%s: %s", x->origin,
+			       curl_multi_strerror(rc));
 	}
 	x->state = f;
 	return 0;

@@ -17,18 +17,18 @@ struct http {
 	struct http_transport *transport;
 	unsigned max_in_flight; /* 0: no limit */
 	struct list peers;
-	struct list ready;      /* peers that have something waiting and room for it */
-	struct list ended;      /* requests that are over and whose owner has not heard yet */
-	struct list batch;      /* those being told in this turn */
+	struct list ready; /* peers that have something waiting and room for it */
+	struct list ended; /* requests that are over and whose owner has not heard yet */
+	struct list batch; /* those being told in this turn */
 	struct loop_defer turn;
 	struct http_stats stats;
-	unsigned frames;        /* calls from the transport that are on the stack */
+	unsigned frames; /* calls from the transport that are on the stack */
 	bool in_turn, closed;
 };
 
 struct http_peer {
 	struct http *h; /* NULL once the client is gone */
-	unsigned refs;  /* the owner's, and one for each request */
+	unsigned refs;	/* the owner's, and one for each request */
 	struct list link, ready_link, waiting, flying;
 	unsigned in_flight;
 	struct http_peer_spec spec; /* of copies */
@@ -43,10 +43,11 @@ void http_peer_unref(struct http_peer *p);
 /* Cancel all requests of a peer. */
 void http_cancel_all(struct http_peer *p);
 
-/* "Sun, 06 Nov 1994 08:49:37 GMT" or seconds, as milliseconds from now, at most five minutes; 0: neither. */
+/* "Sun, 06 Nov 1994 08:49:37 GMT" or seconds, as milliseconds from now, five minutes at most;
+ * 0: neither. */
 uint32_t http_retry_after_ms(const char *value, int64_t wall_ms);
 
-bool http_is_token(const char *s);        /* RFC 9110 token: method or header name */
+bool http_is_token(const char *s);	  /* RFC 9110 token: method or header name */
 bool http_is_header_value(const char *s); /* no control character but the tab */
 
 #endif

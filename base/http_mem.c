@@ -29,7 +29,8 @@ struct http_mem_net {
 	struct map *origins;
 	struct list conns;
 	unsigned refs; /* its owner's and one for each transport */
-	enum http_mem_fate (*fate)(const char *origin, const char *method, const char *target, void *arg);
+	enum http_mem_fate (*fate)(const char *origin, const char *method, const char *target,
+				   void *arg);
 	void *fate_arg;
 };
 
@@ -61,7 +62,7 @@ struct conn {
 	bool connected, head_told, credit;
 	bool lost, silent;
 
-	struct httpd_req *q;     /* NULL: not begun, or the server has let go */
+	struct httpd_req *q; /* NULL: not begun, or the server has let go */
 	bool begun, dispatched, responded, broken, eof, asleep;
 	size_t body_sent;
 	int status;
@@ -72,7 +73,7 @@ struct conn {
 	struct buf pipe;
 };
 
-/* --- ends ----------------------------------------------------------------------------------------- */
+/* --- ends ------------------------------------------------------------------------------------- */
 
 static int64_t delay(struct conn *c)
 {
@@ -83,7 +84,7 @@ static int64_t delay(struct conn *c)
 static size_t piece(struct conn *c, size_t most)
 {
 	uint64_t r = loop_random_below(c->net->loop, 8);
-	size_t n = r == 0 ? 1 + loop_random_below(c->net->loop, 16)
+	size_t n = r == 0  ? 1 + loop_random_below(c->net->loop, 16)
 		   : r < 3 ? 1 + loop_random_below(c->net->loop, 4096)
 			   : 65536;
 
@@ -129,7 +130,7 @@ static void srv_let_go(struct conn *c, void (*how)(struct httpd_req *q))
 		how(q);
 }
 
-/* --- server end ----------------------------------------------------------------------------------- */
+/* --- server end ------------------------------------------------------------------------------- */
 
 static void mem_respond(void *conn, int status, const struct http_header *h, size_t n,
 			const struct httpd_reader *body)
@@ -265,7 +266,7 @@ static void on_srv(void *arg)
 	conn_settle(c);
 }
 
-/* --- client end ----------------------------------------------------------------------------------- */
+/* --- client end ------------------------------------------------------------------------------- */
 
 static void cli_end(struct conn *c, const struct err *e)
 {
@@ -283,8 +284,8 @@ static int check_pin(struct conn *c, struct err *e)
 	if (!str_starts(c->x->origin, "https:"))
 		return 0;
 	if (p->pin_sha256 && strcmp(p->pin_sha256, c->origin->pin) != 0)
-		return err_set(e, ERR_DENIED, 0, "%s: the server's certificate is not the pinned one",
-			       c->x->origin);
+		return err_set(e, ERR_DENIED, 0,
+			       "%s: the server's certificate is not the pinned one", c->x->origin);
 	if (p->learn_pin && !p->pin_sha256)
 		http_transport_learned(c->x->req, c->origin->pin);
 	return 0;
@@ -302,7 +303,8 @@ static int cli_connect(struct conn *c, struct err *e)
 	if (!c->origin || !c->origin->d)
 		return err_set(e, ERR_UNAVAILABLE, 0, "%s: connection refused", c->x->origin);
 	if (n->fate)
-		fate = n->fate(c->x->origin, c->x->method, c->x->url + strlen(c->x->origin), n->fate_arg);
+		fate = n->fate(c->x->origin, c->x->method, c->x->url + strlen(c->x->origin),
+			       n->fate_arg);
 	if (fate == HTTP_MEM_REFUSED)
 		return err_set(e, ERR_UNAVAILABLE, 0, "%s: connection refused", c->x->origin);
 	c->lost = fate == HTTP_MEM_REPLY_LOST;
@@ -316,7 +318,8 @@ static int cli_connect(struct conn *c, struct err *e)
 
 static void cli_data(struct conn *c)
 {
-	size_t most = c->x->piece_bytes, n = piece(c, most && most < c->pipe.len ? most : c->pipe.len);
+	size_t most = c->x->piece_bytes,
+	       n = piece(c, most && most < c->pipe.len ? most : c->pipe.len);
 	char *copy = mem_alloc(n); /* the pipe may grow while it is told */
 
 	memcpy(copy, c->pipe.data, n);
@@ -403,11 +406,11 @@ static void mem_cancel(struct http_transport *base, struct http_exchange *x)
 	conn_settle(c);
 }
 
-/* --- the net -------------------------------------------------------------------------------------- */
+/* --- the net ---------------------------------------------------------------------------------- */
 
 static void origin_break(struct http_mem_net *n, const struct origin *o)
 {
-	list_for_each(c, &n->conns, struct conn, link) {
+	list_for_each (c, &n->conns, struct conn, link) {
 		if (c->origin != o)
 			continue;
 		c->broken = true;
@@ -478,7 +481,7 @@ void http_mem_net_free(struct http_mem_net *n)
 
 	if (!n)
 		return;
-	map_for_each(it, n->origins)
+	map_for_each (it, n->origins)
 		http_mem_serve(n, it.key, NULL);
 	net_unref(n);
 }
@@ -488,7 +491,7 @@ static void on_httpd_freed(struct httpd_listener *l)
 	struct origin *o = container_of(l, struct origin, listener);
 
 	o->d = NULL;
-	list_for_each(c, &o->net->conns, struct conn, link) {
+	list_for_each (c, &o->net->conns, struct conn, link) {
 		if (c->origin != o || c->q)
 			continue; /* begun ones are aborted one by one */
 		loop_timer_stop(&c->srv);
@@ -504,7 +507,10 @@ static struct origin *origin_of(struct http_mem_net *n, const char *origin)
 	const char *host = strstr(origin, "://");
 	const char *port = host ? strrchr(host + 3, ':') : NULL;
 	bool has_port = port && !strchr(port, ']');
-	char *name = mem_printf("%s%s", origin, has_port ? "" : str_starts(origin, "https:") ? ":443" : ":80");
+	char *name = mem_printf("%s%s", origin,
+				has_port		       ? ""
+				: str_starts(origin, "https:") ? ":443"
+							       : ":80");
 	struct origin *o = map_get(n->origins, name);
 	uint8_t digest[CRYPTO_SHA256];
 
@@ -547,7 +553,8 @@ void http_mem_hang(struct http_mem_net *n, const char *origin, bool on)
 }
 
 void http_mem_fault(struct http_mem_net *n,
-		    enum http_mem_fate (*fate)(const char *origin, const char *method, const char *target, void *arg),
+		    enum http_mem_fate (*fate)(const char *origin, const char *method,
+					       const char *target, void *arg),
 		    void *arg)
 {
 	n->fate = fate;
@@ -555,7 +562,8 @@ void http_mem_fault(struct http_mem_net *n,
 }
 
 struct http_transport *http_mem_transport(struct http_mem_net *n, struct loop_group *g,
-					  const char *address, const char *cert_cn, const char *cert_o)
+					  const char *address, const char *cert_cn,
+					  const char *cert_o)
 {
 	struct mem_transport *t = mem_new(struct mem_transport);
 

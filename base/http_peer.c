@@ -23,7 +23,8 @@ static bool host_is_sane(const char *s, size_t n, bool bracketed)
 {
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)s[i];
-		bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+		bool alnum =
+			(c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 
 		if (!alnum && c != '.' && (bracketed ? c != ':' : c != '-' && c != '_'))
 			return false;
@@ -49,7 +50,8 @@ static int url_parse(const char *text, struct url *u, struct err *e)
 	if (str_starts(text, "https://"))
 		x.tls = true;
 	else if (!str_starts(text, "http://"))
-		return err_set(e, ERR_INVALID, 0, "\"%s\": want a URL with http:// or https://", text);
+		return err_set(e, ERR_INVALID, 0, "\"%s\": want a URL with http:// or https://",
+			       text);
 	host = strstr(text, "://") + 3;
 	end = host + strcspn(host, "/?#");
 	if (memchr(host, '@', (size_t)(end - host)))
@@ -110,7 +112,8 @@ struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spe
 		(void)!err_set(e, ERR_INVALID, 0, "bad characters in the user agent");
 		return NULL;
 	}
-	if (spec->server_name && !host_is_sane(spec->server_name, strlen(spec->server_name), false)) {
+	if (spec->server_name &&
+	    !host_is_sane(spec->server_name, strlen(spec->server_name), false)) {
 		(void)!err_set(e, ERR_INVALID, 0, "\"%s\": bad server name", spec->server_name);
 		return NULL;
 	}
@@ -121,7 +124,8 @@ struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spe
 	if (url_parse(spec->base_url, &u, e) < 0)
 		return NULL;
 	if (!u.tls && !spec->plain_ok) {
-		(void)!err_set(e, ERR_INVALID, 0, "\"%s\": plain HTTP is not allowed here", spec->base_url);
+		(void)!err_set(e, ERR_INVALID, 0, "\"%s\": plain HTTP is not allowed here",
+			       spec->base_url);
 		url_done(&u);
 		return NULL;
 	}
@@ -145,7 +149,8 @@ struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spe
 		.client_key_pem = p->client_key,
 		.max_in_flight = spec->max_in_flight,
 		.plain_ok = spec->plain_ok,
-		.user_agent = mem_strdup(spec->user_agent ? spec->user_agent : "drover/" DROVER_VERSION),
+		.user_agent =
+			mem_strdup(spec->user_agent ? spec->user_agent : "drover/" DROVER_VERSION),
 	};
 	p->origin = mem_printf("%s://%s", u.tls ? "https" : "http", u.authority);
 	p->prefix = mem_strdup(u.prefix);

@@ -45,8 +45,8 @@ static bool parse_date(const char *s, int64_t *unix_s)
 	const char *at;
 	int end = 0;
 
-	if (sscanf(s, "%*3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d GMT%n", &t.tm_mday, month, &t.tm_year,
-		   &t.tm_hour, &t.tm_min, &t.tm_sec, &end) != 6 ||
+	if (sscanf(s, "%*3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d GMT%n", &t.tm_mday, month,
+		   &t.tm_year, &t.tm_hour, &t.tm_min, &t.tm_sec, &end) != 6 ||
 	    end == 0 || s[end] || strlen(month) != 3)
 		return false;
 	at = strstr(months, month);
@@ -143,8 +143,8 @@ int http_err(const struct http_reply *r, struct err *e)
 		text = message_of(j);
 	else if (r->body_len && *r->body != '<')
 		text = r->body;
-	(void)!err_set(e, kind == ERR_NONE ? ERR_PROTOCOL : kind, r->status, "%d %s%s%.180s", r->status,
-		       reason(r->status), str_empty(text) ? "" : ": ", str_or(text, ""));
+	(void)!err_set(e, kind == ERR_NONE ? ERR_PROTOCOL : kind, r->status, "%d %s%s%.180s",
+		       r->status, reason(r->status), str_empty(text) ? "" : ": ", str_or(text, ""));
 	e->retry_after_ms = r->retry_after_ms;
 	return -1;
 }
@@ -153,8 +153,8 @@ void http_escape(struct buf *out, const char *s)
 {
 	for (; *s; s++) {
 		unsigned char c = (unsigned char)*s;
-		bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-			     strchr("-._~", c);
+		bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+			     (c >= 'A' && c <= 'Z') || strchr("-._~", c);
 
 		if (plain)
 			buf_put(out, s, 1);

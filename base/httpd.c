@@ -34,7 +34,7 @@ void httpd_listener_remove(struct httpd_listener *l)
 	list_remove(&l->link);
 }
 
-/* --- routes --------------------------------------------------------------------------------------- */
+/* --- routes ----------------------------------------------------------------------------------- */
 
 void httpd_route(struct httpd *d, const char *method, const char *pattern, size_t max_body,
 		 httpd_handler *fn, void *arg)
@@ -136,7 +136,7 @@ static int find_route(struct httpd_req *q)
 	return 405;
 }
 
-/* --- the request ---------------------------------------------------------------------------------- */
+/* --- the request ------------------------------------------------------------------------------ */
 
 const char *httpd_method(const struct httpd_req *q)
 {
@@ -198,7 +198,7 @@ void httpd_on_gone(struct httpd_req *q, void (*fn)(void *arg), void *arg)
 	q->gone_arg = arg;
 }
 
-/* --- for listeners -------------------------------------------------------------------------------- */
+/* --- for listeners ---------------------------------------------------------------------------- */
 
 static void req_free(struct httpd_req *q)
 {
@@ -238,8 +238,9 @@ static void keep_request(struct httpd_req *q, const struct httpd_incoming *in)
 	q->method = arena_strdup(a, in->method);
 	q->headers = arena_calloc(a, in->nheaders + 1, sizeof(*q->headers));
 	for (size_t i = 0; i < in->nheaders && i < HEADERS_MAX; i++)
-		q->headers[q->nheaders++] = (struct http_header){arena_strdup(a, in->headers[i].name),
-								 arena_strdup(a, in->headers[i].value)};
+		q->headers[q->nheaders++] =
+			(struct http_header){arena_strdup(a, in->headers[i].name),
+					     arena_strdup(a, in->headers[i].value)};
 	q->identity = (struct httpd_identity){
 		.address = arena_strdup(a, in->identity->address),
 		.cert_subject_cn = arena_strdup(a, in->identity->cert_subject_cn),
@@ -275,12 +276,13 @@ int64_t httpd_begin(struct httpd *d, const struct httpd_incoming *in, struct htt
 	}
 	refused = find_route(q);
 	if (refused) {
-		httpd_reply_status(q, refused, refused == 404 ? "no such path" : "method not allowed here");
+		httpd_reply_status(q, refused,
+				   refused == 404 ? "no such path" : "method not allowed here");
 		return -1;
 	}
 	length = httpd_header(q, "Content-Length");
-	if (length && (!str_to_i64(length, 0, INT64_MAX, &announced) ||
-		       (uint64_t)announced > q->max_body)) {
+	if (length &&
+	    (!str_to_i64(length, 0, INT64_MAX, &announced) || (uint64_t)announced > q->max_body)) {
 		httpd_reply_status(q, 413, "the request's body is too large");
 		return -1;
 	}

@@ -11,7 +11,7 @@
  */
 struct route {
 	char *method;
-	char *text;                          /* the pattern, cut at its slashes */
+	char *text;				  /* the pattern, cut at its slashes */
 	const char *segments[HTTPD_SEGMENTS_MAX]; /* NULL: any one segment */
 	size_t nsegments;
 	bool rest;
@@ -52,7 +52,7 @@ struct httpd_req {
 	struct httpd_reader guarded; /* what the listener reads */
 	struct httpd_content content;
 	uint64_t content_from;
-	char *text;                  /* body of httpd_reply(), malloc'd */
+	char *text; /* body of httpd_reply(), malloc'd */
 	void (*gone)(void *arg);
 	void *gone_arg;
 };

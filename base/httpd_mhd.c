@@ -28,11 +28,11 @@
  * `dead`: it is resumed, and whatever MHD asks next is answered with "close".
  *
  *	begin -> body -> dispatch -+-> respond -> queue -> reader ... -> completed
- *	                           '-> suspend ... respond: resume -'  '-> suspend ... wake: resume
+ *	                           '-> suspend ... respond: resume -'  '-> suspend, wake: resume
  */
 #define MAX_CONNECTIONS 1024
 #define STALLED_S 30u
-#define POOL_BYTES 8192u         /* for each connection: headers in, headers and chunks out */
+#define POOL_BYTES 8192u	 /* for each connection: headers in, headers and chunks out */
 #define DISCARD_MAX (256u << 10) /* of a refused body, so that its sender may read the answer */
 #define BLOCK_BYTES 65536u
 #define BACKLOG 4096 /* a fleet that comes back at once; the kernel may allow less */
@@ -56,7 +56,7 @@ struct exchange {
 	struct httpd_mhd *m;
 	struct MHD_Connection *c;
 	struct loop_fd *hangup; /* while suspended */
-	struct httpd_req *q;    /* NULL: not begun, or over */
+	struct httpd_req *q;	/* NULL: not begun, or over */
 	char *target;
 	bool begun, dispatched, dead, suspended, answered;
 	size_t discarded;
@@ -65,7 +65,7 @@ struct exchange {
 	struct httpd_reader body;
 };
 
-/* --- suspending ----------------------------------------------------------------------------------- */
+/* --- suspending ------------------------------------------------------------------------------- */
 
 static void resume(struct exchange *x)
 {
@@ -93,7 +93,8 @@ static void on_hangup(int events, void *arg)
 
 static void suspend(struct exchange *x)
 {
-	const union MHD_ConnectionInfo *i = MHD_get_connection_info(x->c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const union MHD_ConnectionInfo *i =
+		MHD_get_connection_info(x->c, MHD_CONNECTION_INFO_CONNECTION_FD);
 
 	x->suspended = true;
 	MHD_suspend_connection(x->c);
@@ -101,7 +102,7 @@ static void suspend(struct exchange *x)
 	loop_fd_want(x->hangup, LOOP_HANGUP);
 }
 
-/* --- replies -------------------------------------------------------------------------------------- */
+/* --- replies ---------------------------------------------------------------------------------- */
 
 static ssize_t on_read(void *arg, uint64_t pos, char *out, size_t max)
 {
@@ -115,7 +116,9 @@ static ssize_t on_read(void *arg, uint64_t pos, char *out, size_t max)
 		return (ssize_t)n;
 	if (n == 0 && x->q)
 		suspend(x);
-	return n == 0 ? 0 : n == -1 ? MHD_CONTENT_READER_END_OF_STREAM : MHD_CONTENT_READER_END_WITH_ERROR;
+	return n == 0	 ? 0
+	       : n == -1 ? MHD_CONTENT_READER_END_OF_STREAM
+			 : MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
 static struct MHD_Response *new_response(struct exchange *x)
@@ -168,14 +171,15 @@ static const struct httpd_listener_ops mhd_listener_ops = {
 	.abort = mhd_abort,
 };
 
-/* --- requests ------------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 struct headers {
 	struct http_header *v;
 	size_t n, cap;
 };
 
-static enum MHD_Result on_header(void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
+static enum MHD_Result on_header(void *arg, enum MHD_ValueKind kind, const char *name,
+				 const char *value)
 {
 	struct headers *h = arg;
 
@@ -193,7 +197,8 @@ static const struct httpd_identity *identity_of(struct exchange *x)
 
 	if (!p)
 		return httpd_peer_identity(NULL, NULL);
-	i = x->m->client_ca ? MHD_get_connection_info(x->c, MHD_CONNECTION_INFO_GNUTLS_SESSION) : NULL;
+	i = x->m->client_ca ? MHD_get_connection_info(x->c, MHD_CONNECTION_INFO_GNUTLS_SESSION)
+			    : NULL;
 	return httpd_peer_identity(p, i ? i->tls_session : NULL);
 }
 
@@ -243,8 +248,9 @@ static enum MHD_Result take_body(struct exchange *x, const char *data, size_t le
 	return x->discarded > DISCARD_MAX ? MHD_NO : MHD_YES;
 }
 
-static enum MHD_Result on_access(void *arg, struct MHD_Connection *c, const char *url, const char *method,
-				 const char *version, const char *data, size_t *len, void **state)
+static enum MHD_Result on_access(void *arg, struct MHD_Connection *c, const char *url,
+				 const char *method, const char *version, const char *data,
+				 size_t *len, void **state)
 {
 	struct httpd_mhd *m = arg;
 	struct exchange *x = *state;
@@ -329,7 +335,7 @@ static void on_connection(void *arg, struct MHD_Connection *c, void **context,
 		setsockopt(i->connect_fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 }
 
-/* --- the loop's side ------------------------------------------------------------------------------ */
+/* --- the loop's side -------------------------------------------------------------------------- */
 
 static void run(struct httpd_mhd *m)
 {
@@ -338,7 +344,8 @@ static void run(struct httpd_mhd *m)
 
 	m->running = true;
 	MHD_run(m->daemon);
-	m->connections = MHD_get_daemon_info(m->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
+	m->connections = MHD_get_daemon_info(m->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
+				 ->num_connections;
 	m->running = false;
 	/* At its limit MHD listens no more, and begins again only at the start of a run. */
 	if (m->connections < before)
@@ -360,7 +367,7 @@ static void on_time(void *arg)
 	run(arg);
 }
 
-/* --- starting and stopping ------------------------------------------------------------------------ */
+/* --- starting and stopping -------------------------------------------------------------------- */
 
 /* httpd_target.c decodes, once. */
 static size_t leave_escaped(void *arg, struct MHD_Connection *c, char *s)
@@ -402,7 +409,8 @@ static int split_address(const char *text, char host[static 64], char port[stati
 
 static int listen_on(struct httpd_mhd *m, const char *address, struct err *e)
 {
-	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE, .ai_socktype = SOCK_STREAM};
+	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+				 .ai_socktype = SOCK_STREAM};
 	struct addrinfo *list = NULL;
 	struct sockaddr_storage bound;
 	socklen_t size = sizeof(bound);
@@ -427,7 +435,7 @@ static int listen_on(struct httpd_mhd *m, const char *address, struct err *e)
 	}
 	freeaddrinfo(list);
 	m->port = ntohs(bound.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&bound)->sin6_port
-						     : ((struct sockaddr_in *)&bound)->sin_port);
+						    : ((struct sockaddr_in *)&bound)->sin_port);
 	return fd;
 }
 
@@ -435,28 +443,27 @@ static struct MHD_Daemon *start(struct httpd_mhd *m, const struct httpd_mhd_spec
 {
 	struct MHD_OptionItem tls[] = {
 		{MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)s->cert_pem},
-		{MHD_OPTION_HTTPS_MEM_KEY, 0, s->cert_pem ? (void *)secret_expose(s->key_pem) : NULL},
-		{MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
-		{s->client_ca_pem ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0, (void *)s->client_ca_pem},
+		{MHD_OPTION_HTTPS_MEM_KEY, 0,
+		 s->cert_pem ? (void *)secret_expose(s->key_pem) : NULL},
+		{MHD_OPTION_HTTPS_PRIORITIES, 0,
+		 (void *)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
+		{s->client_ca_pem ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0,
+		 (void *)s->client_ca_pem},
 		{MHD_OPTION_END, 0, NULL},
 	};
 	struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
 	unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
 			 (s->cert_pem ? MHD_USE_TLS : 0);
 
-	return MHD_start_daemon(flags, 0, NULL, NULL, on_access, m,
-				MHD_OPTION_EXTERNAL_LOGGER, on_log, m,
-				MHD_OPTION_LISTEN_SOCKET, fd,
-				MHD_OPTION_CONNECTION_LIMIT,
-				s->max_connections ? s->max_connections : MAX_CONNECTIONS,
-				MHD_OPTION_CONNECTION_TIMEOUT, STALLED_S,
-				MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)POOL_BYTES,
-				MHD_OPTION_NOTIFY_COMPLETED, on_completed, m,
-				MHD_OPTION_NOTIFY_CONNECTION, on_connection, m,
-				MHD_OPTION_URI_LOG_CALLBACK, on_target, m,
-				MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
-				MHD_OPTION_ARRAY, s->cert_pem ? tls : none,
-				MHD_OPTION_END);
+	return MHD_start_daemon(
+		flags, 0, NULL, NULL, on_access, m, MHD_OPTION_EXTERNAL_LOGGER, on_log, m,
+		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+		s->max_connections ? s->max_connections : MAX_CONNECTIONS,
+		MHD_OPTION_CONNECTION_TIMEOUT, STALLED_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)POOL_BYTES, MHD_OPTION_NOTIFY_COMPLETED, on_completed, m,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, m, MHD_OPTION_URI_LOG_CALLBACK,
+		on_target, m, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_ARRAY,
+		s->cert_pem ? tls : none, MHD_OPTION_END);
 }
 
 struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s, struct err *e)
@@ -489,7 +496,8 @@ struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s,
 	}
 	m->started = true;
 	httpd_listener_add(d, &m->listener);
-	m->epoll = loop_fd(m->group, MHD_get_daemon_info(m->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd,
+	m->epoll = loop_fd(m->group,
+			   MHD_get_daemon_info(m->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd,
 			   on_epoll, m);
 	loop_fd_want(m->epoll, LOOP_READ);
 	return m;
@@ -504,7 +512,7 @@ void httpd_mhd_free(struct httpd_mhd *m)
 	loop_timer_stop(&m->timer);
 	loop_fd_free(m->epoll);
 	/* MHD aborts the program when it is stopped with suspended connections. */
-	list_for_each(x, &m->exchanges, struct exchange, link) {
+	list_for_each (x, &m->exchanges, struct exchange, link) {
 		struct httpd_req *q = x->q;
 
 		x->q = NULL;

@@ -60,7 +60,8 @@ static void respond(struct httpd_req *q, int status, const char *content_type,
 		q->reader = *r;
 		q->guarded = (struct httpd_reader){.read = read_guarded, .arg = q, .size = r->size};
 	}
-	q->ops->respond(q->conn, status, q->reply_headers, q->nreply_headers, r ? &q->guarded : NULL);
+	q->ops->respond(q->conn, status, q->reply_headers, q->nreply_headers,
+			r ? &q->guarded : NULL);
 }
 
 void httpd_reply_stream(struct httpd_req *q, int status, const char *content_type,
@@ -79,7 +80,8 @@ static int64_t read_text(char *out, size_t max, uint64_t pos, void *arg)
 	return (int64_t)n;
 }
 
-void httpd_reply(struct httpd_req *q, int status, const char *content_type, const void *body, size_t len)
+void httpd_reply(struct httpd_req *q, int status, const char *content_type, const void *body,
+		 size_t len)
 {
 	struct httpd_reader r = {.read = read_text, .arg = q, .size = (int64_t)len};
 
@@ -100,18 +102,10 @@ void httpd_reply_json(struct httpd_req *q, int status, const char *json)
 static int status_of(const struct err *e)
 {
 	static const int statuses[ERR_KINDS] = {
-		[ERR_NONE] = 500,
-		[ERR_INVALID] = 400,
-		[ERR_DENIED] = 403,
-		[ERR_NOT_FOUND] = 404,
-		[ERR_CONFLICT] = 409,
-		[ERR_UNSUPPORTED] = 501,
-		[ERR_PROTOCOL] = 502,
-		[ERR_TIMEOUT] = 504,
-		[ERR_UNAVAILABLE] = 503,
-		[ERR_CAPACITY] = 503,
-		[ERR_QUOTA] = 429,
-		[ERR_PRICE] = 409,
+		[ERR_NONE] = 500,      [ERR_INVALID] = 400,  [ERR_DENIED] = 403,
+		[ERR_NOT_FOUND] = 404, [ERR_CONFLICT] = 409, [ERR_UNSUPPORTED] = 501,
+		[ERR_PROTOCOL] = 502,  [ERR_TIMEOUT] = 504,  [ERR_UNAVAILABLE] = 503,
+		[ERR_CAPACITY] = 503,  [ERR_QUOTA] = 429,    [ERR_PRICE] = 409,
 	};
 
 	/* A more exact one, when the error came from HTTP or was made for it. */
@@ -126,7 +120,8 @@ void httpd_reply_status(struct httpd_req *q, int status, const char *text)
 	json_t *value = json_string(text);
 	char *body;
 
-	json_object_set_new(j, "error", value ? value : json_string("an error with unprintable text"));
+	json_object_set_new(j, "error",
+			    value ? value : json_string("an error with unprintable text"));
 	body = json_text(j);
 	httpd_reply_json(q, status, body);
 	free(body);
@@ -149,7 +144,7 @@ void httpd_wake(struct httpd_req *q)
 		q->ops->wake(q->conn);
 }
 
-/* --- ranges (RFC 9110 section 14) ----------------------------------------------------------------- */
+/* --- ranges (RFC 9110 section 14) ------------------------------------------------------------- */
 
 enum range { RANGE_NONE, RANGE_OK, RANGE_BAD };
 
@@ -164,7 +159,8 @@ static enum range parse_range(const char *s, uint64_t size, uint64_t *from, uint
 		return RANGE_NONE;
 	s += 6;
 	if (sscanf(s, "%19[0-9]-%19[0-9]%n", first, last, &end) == 2 && end > 0 && !s[end]) {
-		if (!str_to_i64(first, 0, INT64_MAX, &a) || !str_to_i64(last, 0, INT64_MAX, &b) || b < a)
+		if (!str_to_i64(first, 0, INT64_MAX, &a) || !str_to_i64(last, 0, INT64_MAX, &b) ||
+		    b < a)
 			return RANGE_NONE;
 	} else if (end = 0, sscanf(s, "-%19[0-9]%n", last, &end) == 1 && end > 0 && !s[end]) {
 		if (!str_to_i64(last, 0, INT64_MAX, &b))

@@ -22,7 +22,12 @@ static bool is_utf8(const char *text)
 	const unsigned char *s = (const unsigned char *)text;
 
 	while (*s) {
-		unsigned more = *s < 0x80 ? 0 : *s < 0xc2 ? 4 : *s < 0xe0 ? 1 : *s < 0xf0 ? 2 : *s < 0xf5 ? 3 : 4;
+		unsigned more = *s < 0x80   ? 0
+				: *s < 0xc2 ? 4
+				: *s < 0xe0 ? 1
+				: *s < 0xf0 ? 2
+				: *s < 0xf5 ? 3
+					    : 4;
 
 		if (more == 4)
 			return false;
@@ -66,7 +71,8 @@ static char *decode(struct arena *a, const char *s, size_t n, bool query)
 	return is_utf8(out) ? out : NULL;
 }
 
-static int parse_path(struct httpd_target *t, struct arena *a, const char *s, size_t n, struct err *e)
+static int parse_path(struct httpd_target *t, struct arena *a, const char *s, size_t n,
+		      struct err *e)
 {
 	const char *end = s + n;
 	char *at = arena_alloc(a, n + 2);
@@ -113,7 +119,8 @@ static int parse_query(struct httpd_target *t, struct arena *a, const char *s, s
 				return err_set(e, ERR_INVALID, 400, "too many query parameters");
 			t->params[t->nparams].name = decode(a, s, name_len, true);
 			t->params[t->nparams].value =
-				equals ? decode(a, equals + 1, n - name_len - 1, true) : arena_strdup(a, "");
+				equals ? decode(a, equals + 1, n - name_len - 1, true)
+				       : arena_strdup(a, "");
 			if (!t->params[t->nparams].name || !t->params[t->nparams].value)
 				return err_set(e, ERR_INVALID, 400, "bad query");
 			t->nparams++;

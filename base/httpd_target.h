@@ -23,7 +23,7 @@ struct httpd_target {
 	size_t nsegments;
 	struct {
 		char *name, *value;
-	} *params;
+	} * params;
 	size_t nparams;
 };
 

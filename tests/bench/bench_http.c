@@ -33,7 +33,7 @@ static _Noreturn void die(const char *what)
 	exit(1);
 }
 
-/* --- server --------------------------------------------------------------------------------------- */
+/* --- server ----------------------------------------------------------------------------------- */
 
 struct answer {
 	struct httpd_req *q;
@@ -66,7 +66,9 @@ static _Noreturn void server(int out, unsigned hosts)
 	unsigned port;
 	struct err e;
 
-	m = httpd_mhd_new(d, &(struct httpd_mhd_spec){.address = "0.0.0.0:0", .max_connections = hosts + 100}, &e);
+	m = httpd_mhd_new(
+		d, &(struct httpd_mhd_spec){.address = "0.0.0.0:0", .max_connections = hosts + 100},
+		&e);
 	if (!m)
 		die(e.text);
 	httpd_route(d, "GET", "/redfish/v1/Systems/1", 0, serve, g);
@@ -96,7 +98,7 @@ static unsigned start_server(unsigned hosts, pid_t *pid)
 	return port;
 }
 
-/* --- client --------------------------------------------------------------------------------------- */
+/* --- client ----------------------------------------------------------------------------------- */
 
 struct host {
 	struct http_peer *peer;
@@ -120,7 +122,8 @@ static void on_done(const struct http_reply *r, const struct err *e, void *arg)
 
 static void ask(struct host *h)
 {
-	http_start(h->peer, &(struct http_call){.path = "/redfish/v1/Systems/1", .done = on_done, .arg = h});
+	http_start(h->peer,
+		   &(struct http_call){.path = "/redfish/v1/Systems/1", .done = on_done, .arg = h});
 }
 
 static double cpu_us(void)
@@ -148,16 +151,17 @@ static void cpu_name(char out[static 128])
 		(void)fclose(f);
 }
 
-static void print(const char *name, double value, const char *unit, double goal, const char *reference,
-		  double reference_value, unsigned n)
+static void print(const char *name, double value, const char *unit, double goal,
+		  const char *reference, double reference_value, unsigned n)
 {
 	char cpu[128], *text;
 	json_t *j;
 
 	cpu_name(cpu);
-	j = json_pack("{s:s, s:f, s:s, s:f, s:s, s:{s:s, s:f}, s:f, s:i, s:s}", "name", name, "value", value,
-		      "unit", unit, "goal", goal, "better", "lower", "reference", "name", reference, "value",
-		      reference_value, "ratio", value / goal, "n", (int)n, "cpu", cpu);
+	j = json_pack("{s:s, s:f, s:s, s:f, s:s, s:{s:s, s:f}, s:f, s:i, s:s}", "name", name,
+		      "value", value, "unit", unit, "goal", goal, "better", "lower", "reference",
+		      "name", reference, "value", reference_value, "ratio", value / goal, "n",
+		      (int)n, "cpu", cpu);
 	text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(6));
 	(void)puts(text);
 	free(text);
@@ -190,11 +194,14 @@ int main(int argc, char **argv)
 	cpu = cpu_us();
 	for (unsigned i = 0; i < hosts; i++) {
 		char url[64];
-		struct http_peer_spec spec = {.base_url = url, .plain_ok = true, .max_in_flight = 1};
+		struct http_peer_spec spec = {
+			.base_url = url, .plain_ok = true, .max_in_flight = 1};
 		struct err e;
 
-		str_format(url, sizeof(url), "http://127.0.%u.%u:%u", 1 + i / 250, 1 + i % 250, port);
-		all[i] = (struct host){.peer = http_peer_new(h, &spec, &e), .left = &left, .loop = l};
+		str_format(url, sizeof(url), "http://127.0.%u.%u:%u", 1 + i / 250, 1 + i % 250,
+			   port);
+		all[i] = (struct host){
+			.peer = http_peer_new(h, &spec, &e), .left = &left, .loop = l};
 		if (!all[i].peer)
 			die(e.text);
 		ask(&all[i]);
@@ -202,7 +209,8 @@ int main(int argc, char **argv)
 	loop_run(l);
 	wall = (double)(loop_now(l) - from) / 1000;
 	cpu = (cpu_us() - cpu) / (hosts * ROUNDS);
-	print("http_fanout_ratio", wall / ideal, "ratio", 1.25, "ideal wall time, s", ideal, hosts * ROUNDS);
+	print("http_fanout_ratio", wall / ideal, "ratio", 1.25, "ideal wall time, s", ideal,
+	      hosts * ROUNDS);
 	print("http_fanout_cpu_us", cpu, "us", 100, "wall time, s", wall, hosts * ROUNDS);
 
 	for (unsigned i = 0; i < hosts; i++)

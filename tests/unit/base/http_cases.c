@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* --- plain exchanges ------------------------------------------------------------------------------ */
+/* --- plain exchanges -------------------------------------------------------------------------- */
 
 void a_request_reaches_its_handler_and_the_reply_comes_back(struct rig *r)
 {
@@ -29,16 +29,21 @@ void a_body_travels_both_ways(struct rig *r)
 	static const char json[] = "{\"a\":[1,2,3]}";
 	struct got g;
 
-	rig_call(r, &g, (struct http_call){.method = "POST", .path = "/echo", .body = json, .body_len = sizeof(json) - 1});
+	rig_call(r, &g,
+		 (struct http_call){.method = "POST",
+				    .path = "/echo",
+				    .body = json,
+				    .body_len = sizeof(json) - 1});
 	rig_done(r, &g);
 	assert_false(g.failed);
 	assert_string_equal(g.body, json);
 	assert_string_equal(r->seen, "application/json");
-	rig_call(r, &g, (struct http_call){.method = "POST",
-					   .path = "/echo",
-					   .body = "x",
-					   .body_len = 1,
-					   .content_type = "text/plain"});
+	rig_call(r, &g,
+		 (struct http_call){.method = "POST",
+				    .path = "/echo",
+				    .body = "x",
+				    .body_len = 1,
+				    .content_type = "text/plain"});
 	rig_done(r, &g);
 	assert_string_equal(r->seen, "text/plain");
 	rig_call(r, &g, (struct http_call){.method = "POST", .path = "/echo"});
@@ -55,11 +60,12 @@ void a_large_body_travels_both_ways(struct rig *r)
 	struct got g;
 
 	memset(body, 'b', n);
-	rig_call(r, &g, (struct http_call){.method = "POST",
-					   .path = "/echo",
-					   .body = body,
-					   .body_len = n,
-					   .max_body = n});
+	rig_call(r, &g,
+		 (struct http_call){.method = "POST",
+				    .path = "/echo",
+				    .body = body,
+				    .body_len = n,
+				    .max_body = n});
 	rig_done(r, &g);
 	free(body);
 	assert_false(g.failed);
@@ -93,23 +99,20 @@ void a_request_body_over_the_limit_is_refused(struct rig *r)
 {
 	struct got g;
 
-	rig_call(r, &g, (struct http_call){.method = "PUT", .path = "/small", .body = "0123456789", .body_len = 10});
+	rig_call(r, &g,
+		 (struct http_call){
+			 .method = "PUT", .path = "/small", .body = "0123456789", .body_len = 10});
 	rig_done(r, &g);
 	assert_int_equal(g.status, 200);
-	rig_call(r, &g, (struct http_call){.method = "PUT", .path = "/small", .body = "0123456789a", .body_len = 11});
+	rig_call(r, &g,
+		 (struct http_call){
+			 .method = "PUT", .path = "/small", .body = "0123456789a", .body_len = 11});
 	rig_done(r, &g);
 	assert_int_equal(g.status, 413);
 	assert_int_equal(r->served, 1);
 }
 
-/* --- limits --------------------------------------------------------------------------------------- */
-
-static bool is_gone(void *arg)
-{
-	struct rig *r = arg;
-
-	return r->gone > 0;
-}
+/* --- limits ----------------------------------------------------------------------------------- */
 
 void a_reply_over_the_limit_ends_early(struct rig *r)
 {
@@ -118,11 +121,12 @@ void a_reply_over_the_limit_ends_early(struct rig *r)
 	rig_get(r, &g, "/zeros?size=100000000");
 	assert_true(g.failed);
 	assert_int_equal(g.err.kind, ERR_PROTOCOL);
-	rig_until(r, is_gone, r);
+	rig_until(r, rig_gone, r);
 	assert_true(r->bytes_read < 16 << 20); /* sockets hold some */
 	assert_int_equal(r->readers_done, 1);
 	/* Streaming does not lift a limit that was asked for. */
-	rig_call(r, &g, (struct http_call){.path = "/zeros", .on_data = got_data, .max_body = 100000});
+	rig_call(r, &g,
+		 (struct http_call){.path = "/zeros", .on_data = got_data, .max_body = 100000});
 	rig_done(r, &g);
 	assert_int_equal(g.err.kind, ERR_PROTOCOL);
 	assert_true(g.streamed <= 100000);
@@ -141,7 +145,7 @@ void a_server_that_does_not_answer_runs_into_the_timeout(struct rig *r)
 	rig_run_ms(r, 5);
 	assert_true(r->real || r->served); /* a busy machine may not have come so far */
 	if (r->served)
-		rig_until(r, is_gone, r);
+		rig_until(r, rig_gone, r);
 	assert_int_equal(r->gone, r->served);
 }
 
@@ -149,12 +153,13 @@ void a_stream_that_stalls_runs_into_the_idle_limit(struct rig *r)
 {
 	struct got g;
 
-	rig_call(r, &g, (struct http_call){
-				.path = "/stall",
-				.no_timeout = true,
-				.idle_ms = 60,
-				.on_data = got_data,
-			});
+	rig_call(r, &g,
+		 (struct http_call){
+			 .path = "/stall",
+			 .no_timeout = true,
+			 .idle_ms = 60,
+			 .on_data = got_data,
+		 });
 	rig_done(r, &g);
 	assert_true(g.failed);
 	assert_int_equal(g.err.kind, ERR_TIMEOUT);
@@ -163,284 +168,7 @@ void a_stream_that_stalls_runs_into_the_idle_limit(struct rig *r)
 		assert_int_equal(g.streamed, 5);
 }
 
-/* --- cancelling and closing ----------------------------------------------------------------------- */
-
-static bool was_served(void *arg)
-{
-	struct rig *r = arg;
-
-	return r->served > 0;
-}
-
-void a_cancelled_request_is_not_heard_of(struct rig *r)
-{
-	struct got g;
-
-	http_cancel(NULL);
-	http_cancel(rig_call(r, &g, (struct http_call){.path = "/wait"}));
-	rig_run_ms(r, 20);
-	assert_int_equal(r->served, 0);
-	rig_call(r, &g, (struct http_call){.path = "/wait"});
-	rig_until(r, was_served, r);
-	http_cancel(g.req);
-	rig_until(r, is_gone, r);
-	assert_int_equal(g.done, 0);
-	assert_int_equal(http_stats(r->h).in_flight, 0);
-	assert_int_equal(http_stats(r->h).waiting, 0);
-}
-
-static void done_cancels(const struct http_reply *reply, const struct err *e, void *arg)
-{
-	struct got *g = arg;
-	struct got *other = g + 1;
-
-	got_done(reply, e, arg);
-	http_cancel(other->req);
-	other->req = NULL;
-}
-
-void done_may_cancel_another_request(struct rig *r)
-{
-	struct got g[2];
-
-	rig_call(r, &g[0], (struct http_call){.path = "/hello/x", .done = done_cancels});
-	rig_call(r, &g[1], (struct http_call){.path = "/wait"});
-	rig_done(r, g);
-	rig_run_ms(r, 10);
-	assert_int_equal(g[1].done, 0);
-	assert_int_equal(http_stats(r->h).in_flight, 0);
-}
-
-static void done_frees(const struct http_reply *reply, const struct err *e, void *arg)
-{
-	struct got *g = arg;
-
-	got_done(reply, e, arg);
-	http_peer_free(g->rig->p);
-	g->rig->p = NULL;
-	http_free(g->rig->h);
-	g->rig->h = NULL;
-}
-
-void done_may_free_the_client(struct rig *r)
-{
-	struct got g[4];
-
-	rig_call(r, &g[1], (struct http_call){.path = "/wait"});
-	rig_call(r, &g[2], (struct http_call){.path = "not a path"});
-	rig_call(r, &g[0], (struct http_call){.path = "/hello/x", .done = done_frees});
-	rig_call(r, &g[3], (struct http_call){.path = "/slow"});
-	rig_done(r, g);
-	rig_run_ms(r, 10);
-	assert_int_equal(g[1].done, 0);
-	assert_int_equal(g[2].done, 1); /* ended before */
-	assert_int_equal(g[3].done, 0);
-}
-
-static void done_goes_on(const struct http_reply *reply, const struct err *e, void *arg)
-{
-	struct got *g = arg;
-	struct rig *r = g->rig;
-
-	got_done(reply, e, arg);
-	if (g->heads++ == 0) {
-		struct http_call c = {.path = "/hello/second", .done = done_goes_on, .arg = g};
-
-		g->done = 0;
-		g->req = http_start(r->p, &c);
-		assert_int_equal(g->done, 0);
-	}
-}
-
-void done_may_start_the_next_request(struct rig *r)
-{
-	struct got g;
-
-	rig_call(r, &g, (struct http_call){.path = "/hello/first", .done = done_goes_on});
-	rig_done(r, &g);
-	assert_int_equal(r->served, 2);
-	assert_non_null(strstr(g.body, "[second]"));
-}
-
-static int data_cancels(const char *data, size_t len, void *arg, struct err *e)
-{
-	struct got *g = arg;
-
-	got_data(data, len, arg, e);
-	http_cancel(g->req);
-	return 0;
-}
-
-void data_may_cancel_its_request(struct rig *r)
-{
-	struct got g;
-
-	rig_call(r, &g, (struct http_call){.path = "/zeros", .on_data = data_cancels});
-	rig_until(r, is_gone, r);
-	rig_run_ms(r, 5);
-	assert_int_equal(g.pieces, 1);
-	assert_int_equal(g.done, 0);
-	assert_int_equal(http_stats(r->h).in_flight, 0);
-}
-
-void a_peer_may_be_freed_with_requests_waiting(struct rig *r)
-{
-	struct http_peer_spec spec = rig_spec(r);
-	struct http_peer *old = r->p;
-	struct got g[5];
-	struct err e;
-
-	spec.max_in_flight = 1;
-	r->p = http_peer_new(r->h, &spec, &e);
-	for (int i = 0; i < 5; i++)
-		rig_call(r, &g[i], (struct http_call){.path = i < 4 ? "/wait" : "bad"});
-	rig_until(r, was_served, r);
-	assert_int_equal(http_stats(r->h).waiting, 3);
-	http_peer_free(r->p);
-	r->p = old;
-	assert_int_equal(http_stats(r->h).waiting, 0);
-	rig_run_ms(r, 10);
-	for (int i = 0; i < 4; i++)
-		assert_int_equal(g[i].done, 0);
-}
-
-/* --- concurrency ---------------------------------------------------------------------------------- */
-
-static bool six_served(void *arg)
-{
-	struct rig *r = arg;
-
-	return r->served == 6 && http_stats(r->h).in_flight == 0;
-}
-
-static void six_slow(struct rig *r)
-{
-	struct got g[6];
-
-	for (int i = 0; i < 6; i++)
-		rig_call(r, &g[i], (struct http_call){.path = "/slow"});
-	rig_until(r, six_served, r);
-	for (int i = 0; i < 6; i++)
-		assert_int_equal(g[i].status, 200);
-	assert_int_equal(r->most_inside, 2);
-}
-
-void a_peer_has_no_more_in_flight_than_allowed(struct rig *r)
-{
-	struct http_peer_spec spec = rig_spec(r);
-	struct http_peer *old = r->p;
-	struct err e;
-
-	spec.max_in_flight = 2;
-	r->p = http_peer_new(r->h, &spec, &e);
-	six_slow(r);
-	http_peer_free(r->p);
-	r->p = old;
-}
-
-void a_client_has_no_more_in_flight_than_allowed(struct rig *r)
-{
-	struct http_peer_spec spec = rig_spec(r);
-	struct http *h = r->h;
-	struct http_peer *p = r->p;
-	struct err e;
-
-	r->h = rig_client(r, 2);
-	r->p = http_peer_new(r->h, &spec, &e);
-	six_slow(r);
-	http_free(r->h);
-	http_peer_free(r->p);
-	r->h = h;
-	r->p = p;
-}
-
-/* --- trust ---------------------------------------------------------------------------------------- */
-
-static void get_from(struct rig *r, const struct http_peer_spec *spec, struct got *g, char learned[65])
-{
-	struct http_peer *old = r->p;
-	struct err e;
-
-	r->p = http_peer_new(r->h, spec, &e);
-	if (!r->p)
-		fail_msg("%s", e.text);
-	rig_get(r, g, "/hello/x");
-	if (learned)
-		str_copy(learned, 65, str_or(http_peer_learned(r->p), ""));
-	http_peer_free(r->p);
-	r->p = old;
-}
-
-void a_wrong_pin_is_refused(struct rig *r)
-{
-	struct http_peer_spec spec = rig_spec(r);
-	char wrong[65];
-	struct got g;
-
-	/* A connection that someone else may use is no way in either. */
-	rig_get(r, &g, "/hello/x");
-	assert_int_equal(r->served, 1);
-	spec.ca_pem = NULL;
-	spec.pin_sha256 = r->pin;
-	get_from(r, &spec, &g, NULL);
-	assert_int_equal(r->served, 2);
-	memcpy(wrong, r->pin, sizeof(wrong));
-	wrong[63] = wrong[63] == '0' ? '1' : '0';
-	spec.pin_sha256 = wrong;
-	get_from(r, &spec, &g, NULL);
-	assert_true(g.failed);
-	assert_int_equal(g.err.kind, ERR_DENIED);
-	assert_int_equal(r->served, 2);
-}
-
-void the_right_pin_is_enough(struct rig *r)
-{
-	struct http_peer_spec spec = rig_spec(r);
-	struct got g;
-
-	spec.ca_pem = NULL;
-	spec.pin_sha256 = r->pin;
-	get_from(r, &spec, &g, NULL);
-	assert_false(g.failed);
-	assert_int_equal(g.status, 200);
-}
-
-void a_learned_pin_is_reported_and_kept(struct rig *r)
-{
-	struct http_peer_spec spec = rig_spec(r);
-	struct got g;
-	char learned[65];
-
-	spec.ca_pem = NULL;
-	spec.learn_pin = true;
-	get_from(r, &spec, &g, learned);
-	assert_false(g.failed);
-	assert_string_equal(learned, r->pin);
-	assert_null(http_peer_learned(r->p));
-}
-
-static bool no_server(void *arg)
-{
-	struct rig *r = arg;
-
-	return !r->d;
-}
-
-void nobody_there_is_unavailable(struct rig *r)
-{
-	struct got g;
-
-	httpd_free(r->d);
-	r->d = NULL;
-	httpd_mhd_free(r->mhd);
-	r->mhd = NULL;
-	rig_get(r, &g, "/hello/x");
-	assert_true(g.failed);
-	assert_int_equal(g.err.kind, ERR_UNAVAILABLE);
-	assert_int_equal(http_stats(r->h).failed, 1);
-}
-
-/* --- replies -------------------------------------------------------------------------------------- */
+/* --- replies ---------------------------------------------------------------------------------- */
 
 void retry_after_is_understood(struct rig *r)
 {
@@ -464,13 +192,6 @@ void retry_after_is_understood(struct rig *r)
 	assert_in_range(g.retry_after_ms, 15000, 20000);
 }
 
-static bool has_piece(void *arg)
-{
-	struct got *g = arg;
-
-	return g->pieces > 0;
-}
-
 static bool has_100_pieces(void *arg)
 {
 	struct got *g = arg;
@@ -487,18 +208,19 @@ void a_paced_stream_waits_for_its_reader(struct rig *r)
 	struct got g;
 	size_t before;
 
-	rig_call(r, &g, (struct http_call){
-				.path = "/zeros",
-				.no_timeout = true,
-				.idle_ms = r->real ? 0 : 30, /* a busy machine may be slower */
-				.on_data = got_data,
-				.paced = true,
-			});
-	rig_until(r, has_piece, &g);
+	rig_call(r, &g,
+		 (struct http_call){
+			 .path = "/zeros",
+			 .no_timeout = true,
+			 .idle_ms = r->real ? 0 : 30, /* a busy machine may be slower */
+			 .on_data = got_data,
+			 .paced = true,
+		 });
+	rig_until(r, got_piece, &g);
 	rig_run_ms(r, 60);
 	assert_int_equal(g.pieces, 1);
 	assert_int_equal(g.done, 0); /* nor is it idle: we are the slow ones */
-	do { /* all the way back to the server, once the sockets are full */
+	do {			     /* all the way back to the server, once the sockets are full */
 		before = r->bytes_read;
 		rig_run_ms(r, 20);
 	} while (r->bytes_read != before && r->bytes_read < 64 << 20);
@@ -507,7 +229,7 @@ void a_paced_stream_waits_for_its_reader(struct rig *r)
 	assert_int_equal(g.pieces, 1); /* never from inside */
 	rig_until(r, has_100_pieces, &g);
 	http_cancel(g.req);
-	rig_until(r, is_gone, r);
+	rig_until(r, rig_gone, r);
 }
 
 static int data_is_small(const char *data, size_t len, void *arg, struct err *e)
@@ -521,7 +243,10 @@ void pieces_are_as_small_as_asked_for(struct rig *r)
 {
 	struct got g;
 
-	rig_call(r, &g, (struct http_call){.path = "/zeros?size=100000", .on_data = data_is_small, .piece_bytes = 2048});
+	rig_call(r, &g,
+		 (struct http_call){.path = "/zeros?size=100000",
+				    .on_data = data_is_small,
+				    .piece_bytes = 2048});
 	rig_done(r, &g);
 	assert_false(g.failed);
 	assert_int_equal(g.streamed, 100000);
@@ -532,11 +257,11 @@ void a_waiting_handler_hears_that_the_client_went_away(struct rig *r)
 	struct got g;
 
 	rig_call(r, &g, (struct http_call){.path = "/wait"});
-	rig_until(r, was_served, r);
+	rig_until(r, rig_served, r);
 	rig_run_ms(r, 5);
 	assert_int_equal(r->gone, 0);
 	http_cancel(g.req);
-	rig_until(r, is_gone, r);
+	rig_until(r, rig_gone, r);
 	assert_int_equal(r->gone, 1);
 	rig_get(r, &g, "/hello/x"); /* the server goes on */
 	assert_int_equal(g.status, 200);
@@ -546,11 +271,12 @@ void a_waiting_stream_hears_that_the_client_went_away(struct rig *r)
 {
 	struct got g;
 
-	rig_call(r, &g, (struct http_call){.path = "/stall", .on_data = got_data, .no_timeout = true});
-	rig_until(r, has_piece, &g);
+	rig_call(r, &g,
+		 (struct http_call){.path = "/stall", .on_data = got_data, .no_timeout = true});
+	rig_until(r, got_piece, &g);
 	rig_run_ms(r, 5);
 	http_cancel(g.req);
-	rig_until(r, is_gone, r);
+	rig_until(r, rig_gone, r);
 	assert_int_equal(r->readers_done, 1);
 }
 
@@ -559,7 +285,7 @@ void a_late_reply_arrives(struct rig *r)
 	struct got g;
 
 	rig_call(r, &g, (struct http_call){.path = "/wait"});
-	rig_until(r, was_served, r);
+	rig_until(r, rig_served, r);
 	rig_run_ms(r, 5);
 	httpd_reply_json(r->waiting, 201, "{}");
 	rig_done(r, &g);
@@ -573,7 +299,7 @@ void a_sleeping_stream_goes_on_when_woken(struct rig *r)
 	struct got g;
 
 	rig_call(r, &g, (struct http_call){.path = "/stall"});
-	rig_until(r, was_served, r);
+	rig_until(r, rig_served, r);
 	rig_run_ms(r, 10);
 	assert_int_equal(g.done, 0);
 	httpd_wake(r->waiting); /* for nothing: it sleeps again */
@@ -602,7 +328,8 @@ void a_broken_reply_is_not_taken_for_whole(struct rig *r)
 void control_characters_cannot_make_headers(struct rig *r)
 {
 	struct secret *token = secret_from_str("a\nb");
-	const struct http_header bad_value = {"X-A", "b\r\nX-C: d"}, bad_name = {"X-A: b\r\nX", "d"};
+	const struct http_header bad_value = {"X-A", "b\r\nX-C: d"},
+				 bad_name = {"X-A: b\r\nX", "d"};
 	const struct http_call calls[] = {
 		{.path = "/headers", .headers = &bad_value, .nheaders = 1},
 		{.path = "/headers", .headers = &bad_name, .nheaders = 1},
@@ -637,21 +364,27 @@ void secrets_arrive_as_headers(struct rig *r)
 	rig_call(r, &g, (struct http_call){.path = "/headers", .bearer = s});
 	rig_done(r, &g);
 	assert_string_equal(r->seen, "Bearer t0p||t0p");
-	rig_call(r, &g, (struct http_call){.path = "/headers", .basic_user = "root", .basic_password = s});
+	rig_call(r, &g,
+		 (struct http_call){.path = "/headers", .basic_user = "root", .basic_password = s});
 	rig_done(r, &g);
 	assert_string_equal(r->seen, "Basic cm9vdDp0MHA=||");
-	rig_call(r, &g, (struct http_call){.path = "/headers", .secret_header = "X-Auth-Token", .secret_value = s});
+	rig_call(r, &g,
+		 (struct http_call){
+			 .path = "/headers", .secret_header = "X-Auth-Token", .secret_value = s});
 	secret_free(s); /* it was copied */
 	rig_done(r, &g);
 	assert_string_equal(r->seen, "|t0p|");
 }
 
-static void get_range(struct rig *r, const char *range, const char *if_range, int status, const char *body)
+static void get_range(struct rig *r, const char *range, const char *if_range, int status,
+		      const char *body)
 {
 	const struct http_header h[] = {{"Range", range}, {"If-Range", if_range}};
 	struct got g;
 
-	rig_call(r, &g, (struct http_call){.path = "/letters", .headers = h, .nheaders = if_range ? 2 : 1});
+	rig_call(
+		r, &g,
+		(struct http_call){.path = "/letters", .headers = h, .nheaders = if_range ? 2 : 1});
 	rig_done(r, &g);
 	assert_false(g.failed);
 	assert_int_equal(g.status, status);
@@ -698,7 +431,8 @@ void head_has_headers_and_no_body(struct rig *r)
 {
 	struct got g;
 
-	rig_call(r, &g, (struct http_call){.method = "HEAD", .path = "/letters", .on_head = head_length});
+	rig_call(r, &g,
+		 (struct http_call){.method = "HEAD", .path = "/letters", .on_head = head_length});
 	rig_done(r, &g);
 	assert_int_equal(g.status, 200);
 	assert_int_equal(g.heads, 1);
@@ -717,17 +451,20 @@ void an_error_reply_is_collected_not_streamed(struct rig *r)
 {
 	struct got g;
 
-	rig_call(r, &g, (struct http_call){
-				.path = "/busy?when=1",
-				.on_data = got_data,
-				.on_head = head_refuses,
-				.paced = true,
-			});
+	rig_call(r, &g,
+		 (struct http_call){
+			 .path = "/busy?when=1",
+			 .on_data = got_data,
+			 .on_head = head_refuses,
+			 .paced = true,
+		 });
 	rig_done(r, &g);
 	assert_int_equal(g.status, 503);
 	assert_string_equal(g.body, "busy");
 	assert_int_equal(g.streamed, 0);
-	rig_call(r, &g, (struct http_call){.path = "/zeros", .on_data = got_data, .on_head = head_refuses});
+	rig_call(
+		r, &g,
+		(struct http_call){.path = "/zeros", .on_data = got_data, .on_head = head_refuses});
 	rig_done(r, &g);
 	assert_int_equal(g.err.kind, ERR_CONFLICT);
 	assert_int_equal(g.streamed, 0);
@@ -738,10 +475,10 @@ void a_server_may_be_freed_with_requests_waiting(struct rig *r)
 	struct got g[3];
 
 	rig_call(r, &g[0], (struct http_call){.path = "/wait"});
-	rig_until(r, was_served, r);
+	rig_until(r, rig_served, r);
 	r->served = 0;
 	rig_call(r, &g[1], (struct http_call){.path = "/stall"});
-	rig_until(r, was_served, r);
+	rig_until(r, rig_served, r);
 	rig_run_ms(r, 5);
 	rig_call(r, &g[2], (struct http_call){.path = "/hello/x"});
 	httpd_free(r->d);
@@ -755,6 +492,13 @@ void a_server_may_be_freed_with_requests_waiting(struct rig *r)
 	}
 	rig_done(r, &g[2]);
 	assert_true(g[2].failed);
+}
+
+static bool no_server(void *arg)
+{
+	struct rig *r = arg;
+
+	return !r->d;
 }
 
 void a_handler_may_free_the_server(struct rig *r)
@@ -776,8 +520,10 @@ void an_error_becomes_a_reply(struct rig *r)
 	rig_get(r, &g, "/busy");
 	assert_int_equal(g.status, 429);
 	assert_int_equal(g.retry_after_ms, 7000);
-	reply = (struct http_reply){
-		.status = g.status, .body = g.body, .body_len = g.len, .retry_after_ms = g.retry_after_ms};
+	reply = (struct http_reply){.status = g.status,
+				    .body = g.body,
+				    .body_len = g.len,
+				    .retry_after_ms = g.retry_after_ms};
 	assert_int_equal(http_err(&reply, &e), -1);
 	assert_int_equal(e.kind, ERR_UNAVAILABLE);
 	assert_int_equal(e.retry_after_ms, 7000);

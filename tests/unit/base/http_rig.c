@@ -81,6 +81,27 @@ void rig_run_ms(struct rig *r, int64_t ms)
 	rig_until(r, is_time, &c);
 }
 
+bool rig_served(void *arg)
+{
+	struct rig *r = arg;
+
+	return r->served > 0;
+}
+
+bool rig_gone(void *arg)
+{
+	struct rig *r = arg;
+
+	return r->gone > 0;
+}
+
+bool got_piece(void *arg)
+{
+	struct got *g = arg;
+
+	return g->pieces > 0;
+}
+
 static bool is_done(void *arg)
 {
 	struct got *g = arg;
@@ -94,7 +115,7 @@ void rig_done(struct rig *r, struct got *g)
 	assert_int_equal(g->done, 1);
 }
 
-/* --- what the client hears ------------------------------------------------------------------------ */
+/* --- what the client hears -------------------------------------------------------------------- */
 
 void got_done(const struct http_reply *reply, const struct err *e, void *arg)
 {
@@ -145,7 +166,7 @@ void rig_get(struct rig *r, struct got *g, const char *path)
 	rig_done(r, g);
 }
 
-/* --- the server ----------------------------------------------------------------------------------- */
+/* --- the server ------------------------------------------------------------------------------- */
 
 static void on_gone(void *arg)
 {
@@ -160,8 +181,8 @@ static void serve_hello(struct httpd_req *q, void *arg)
 	struct rig *r = arg;
 
 	r->served++;
-	str_format(r->seen, sizeof(r->seen), "%s %s [%s] q=%s ua=%s", httpd_method(q), httpd_path(q),
-		   httpd_segment(q, 0), str_or(httpd_query(q, "q"), "-"),
+	str_format(r->seen, sizeof(r->seen), "%s %s [%s] q=%s ua=%s", httpd_method(q),
+		   httpd_path(q), httpd_segment(q, 0), str_or(httpd_query(q, "q"), "-"),
 		   httpd_header(q, "user-agent") ? "yes" : "no");
 	httpd_reply_header(q, "X-Test", "a value");
 	httpd_reply(q, 200, "text/plain", r->seen, strlen(r->seen));
@@ -183,8 +204,9 @@ static void serve_headers(struct httpd_req *q, void *arg)
 	struct rig *r = arg;
 	struct secret *bearer = httpd_bearer(q);
 
-	str_format(r->seen, sizeof(r->seen), "%s|%s|%s", str_or(httpd_header(q, "authorization"), ""),
-		   str_or(httpd_header(q, "x-auth-token"), ""), bearer ? secret_expose(bearer) : "");
+	str_format(
+		r->seen, sizeof(r->seen), "%s|%s|%s", str_or(httpd_header(q, "authorization"), ""),
+		str_or(httpd_header(q, "x-auth-token"), ""), bearer ? secret_expose(bearer) : "");
 	secret_free(bearer);
 	httpd_reply_header(q, "X-Test", "one\r\nX-Test: two");
 	httpd_reply(q, 204, NULL, NULL, 0);
@@ -369,7 +391,7 @@ static void add_routes(struct rig *r)
 	httpd_route(r->d, "GET", "/end", 0, serve_end, r);
 }
 
-/* --- setting up ----------------------------------------------------------------------------------- */
+/* --- setting up ------------------------------------------------------------------------------- */
 
 static void start_real(struct rig *r)
 {
@@ -384,9 +406,11 @@ static void start_real(struct rig *r)
 	r->server_g = loop_group_new(r->loop, "server");
 	r->d = httpd_new(r->server_g);
 	assert_ok(crypto_ca_new("test CA", now, 2, &r->ca_pem, &r->ca_key, &e), &e);
-	assert_ok(crypto_cert_issue(r->ca_pem, r->ca_key, "server", names, now, 2, &r->cert_pem, &r->key, &e), &e);
-	assert_ok(crypto_cert_issue(r->ca_pem, r->ca_key, "tester", no_names, now, 2, &r->client_pem,
-				    &r->client_key, &e),
+	assert_ok(crypto_cert_issue(r->ca_pem, r->ca_key, "server", names, now, 2, &r->cert_pem,
+				    &r->key, &e),
+		  &e);
+	assert_ok(crypto_cert_issue(r->ca_pem, r->ca_key, "tester", no_names, now, 2,
+				    &r->client_pem, &r->client_key, &e),
 		  &e);
 	assert_ok(crypto_cert_sha256(r->cert_pem, digest, &e), &e);
 	str_hex(r->pin, digest, sizeof(digest));
@@ -417,8 +441,9 @@ static void start_sim(struct rig *r)
 
 struct http *rig_client(struct rig *r, unsigned max_in_flight)
 {
-	struct http_transport *t = r->real ? http_curl_new(r->client_g, 100)
-					   : http_mem_transport(r->net, r->client_g, "client", "tester", NULL);
+	struct http_transport *t =
+		r->real ? http_curl_new(r->client_g, 100)
+			: http_mem_transport(r->net, r->client_g, "client", "tester", NULL);
 
 	return http_new(r->client_g, t, max_in_flight);
 }

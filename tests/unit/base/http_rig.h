@@ -26,10 +26,10 @@ struct rig {
 	struct http *h;
 	struct http_peer *p;
 	struct http_mem_net *net; /* not real */
-	struct httpd_mhd *mhd;    /* real, like all below */
+	struct httpd_mhd *mhd;	  /* real, like all below */
 	char *ca_pem, *cert_pem, *client_pem;
 	struct secret *ca_key, *key, *client_key;
-	char pin[65];             /* of the server's certificate */
+	char pin[65]; /* of the server's certificate */
 	char url[64];
 
 	/* What the server has seen. */
@@ -61,6 +61,10 @@ struct http_peer_spec rig_spec(const struct rig *r);
 /* Run until cond(arg); fails the test when that takes more than 20 seconds. */
 void rig_until(struct rig *r, bool (*cond)(void *arg), void *arg);
 void rig_run_ms(struct rig *r, int64_t ms);
+/* Conditions: on a struct rig, on a struct got. */
+bool rig_served(void *arg);
+bool rig_gone(void *arg);
+bool got_piece(void *arg);
 void rig_done(struct rig *r, struct got *g); /* until g is done */
 
 /* on_done into *g. */
@@ -70,43 +74,43 @@ void got_done(const struct http_reply *reply, const struct err *e, void *arg);
 int got_data(const char *data, size_t len, void *arg, struct err *e);
 
 /* The cases, each with a rig of its own. */
-#define HTTP_CASES(X)                                                                            \
-	X(a_request_reaches_its_handler_and_the_reply_comes_back)                                \
-	X(a_body_travels_both_ways)                                                              \
-	X(a_large_body_travels_both_ways)                                                        \
-	X(unknown_paths_and_methods_are_refused)                                                 \
-	X(a_request_body_over_the_limit_is_refused)                                              \
-	X(a_reply_over_the_limit_ends_early)                                                     \
-	X(a_server_that_does_not_answer_runs_into_the_timeout)                                   \
-	X(a_stream_that_stalls_runs_into_the_idle_limit)                                         \
-	X(a_cancelled_request_is_not_heard_of)                                                   \
-	X(done_may_cancel_another_request)                                                       \
-	X(done_may_free_the_client)                                                              \
-	X(done_may_start_the_next_request)                                                       \
-	X(data_may_cancel_its_request)                                                           \
-	X(a_peer_may_be_freed_with_requests_waiting)                                             \
-	X(a_peer_has_no_more_in_flight_than_allowed)                                             \
-	X(a_client_has_no_more_in_flight_than_allowed)                                           \
-	X(a_wrong_pin_is_refused)                                                                \
-	X(the_right_pin_is_enough)                                                               \
-	X(a_learned_pin_is_reported_and_kept)                                                    \
-	X(nobody_there_is_unavailable)                                                           \
-	X(retry_after_is_understood)                                                             \
-	X(a_paced_stream_waits_for_its_reader)                                                   \
-	X(pieces_are_as_small_as_asked_for)                                                      \
-	X(a_waiting_handler_hears_that_the_client_went_away)                                     \
-	X(a_waiting_stream_hears_that_the_client_went_away)                                      \
-	X(a_late_reply_arrives)                                                                  \
-	X(a_sleeping_stream_goes_on_when_woken)                                                  \
-	X(a_broken_reply_is_not_taken_for_whole)                                                 \
-	X(control_characters_cannot_make_headers)                                                \
-	X(secrets_arrive_as_headers)                                                             \
-	X(ranges_are_served)                                                                     \
-	X(head_has_headers_and_no_body)                                                          \
-	X(an_error_reply_is_collected_not_streamed)                                              \
-	X(a_server_may_be_freed_with_requests_waiting)                                           \
-	X(a_handler_may_free_the_server)                                                         \
-	X(an_error_becomes_a_reply)                                                              \
+#define HTTP_CASES(X)                                                                              \
+	X(a_request_reaches_its_handler_and_the_reply_comes_back)                                  \
+	X(a_body_travels_both_ways)                                                                \
+	X(a_large_body_travels_both_ways)                                                          \
+	X(unknown_paths_and_methods_are_refused)                                                   \
+	X(a_request_body_over_the_limit_is_refused)                                                \
+	X(a_reply_over_the_limit_ends_early)                                                       \
+	X(a_server_that_does_not_answer_runs_into_the_timeout)                                     \
+	X(a_stream_that_stalls_runs_into_the_idle_limit)                                           \
+	X(a_cancelled_request_is_not_heard_of)                                                     \
+	X(done_may_cancel_another_request)                                                         \
+	X(done_may_free_the_client)                                                                \
+	X(done_may_start_the_next_request)                                                         \
+	X(data_may_cancel_its_request)                                                             \
+	X(a_peer_may_be_freed_with_requests_waiting)                                               \
+	X(a_peer_has_no_more_in_flight_than_allowed)                                               \
+	X(a_client_has_no_more_in_flight_than_allowed)                                             \
+	X(a_wrong_pin_is_refused)                                                                  \
+	X(the_right_pin_is_enough)                                                                 \
+	X(a_learned_pin_is_reported_and_kept)                                                      \
+	X(nobody_there_is_unavailable)                                                             \
+	X(retry_after_is_understood)                                                               \
+	X(a_paced_stream_waits_for_its_reader)                                                     \
+	X(pieces_are_as_small_as_asked_for)                                                        \
+	X(a_waiting_handler_hears_that_the_client_went_away)                                       \
+	X(a_waiting_stream_hears_that_the_client_went_away)                                        \
+	X(a_late_reply_arrives)                                                                    \
+	X(a_sleeping_stream_goes_on_when_woken)                                                    \
+	X(a_broken_reply_is_not_taken_for_whole)                                                   \
+	X(control_characters_cannot_make_headers)                                                  \
+	X(secrets_arrive_as_headers)                                                               \
+	X(ranges_are_served)                                                                       \
+	X(head_has_headers_and_no_body)                                                            \
+	X(an_error_reply_is_collected_not_streamed)                                                \
+	X(a_server_may_be_freed_with_requests_waiting)                                             \
+	X(a_handler_may_free_the_server)                                                           \
+	X(an_error_becomes_a_reply)                                                                \
 	X(the_client_certificate_is_the_identity)
 
 #define HTTP_CASE(name) void name(struct rig *r);

@@ -64,11 +64,26 @@ static void a_base_url_gives_an_origin_with_a_port(void **state)
 static void a_bad_base_url_is_refused(void **state)
 {
 	static const char *const urls[] = {
-		"",		     "host",		  "ftp://host",	       "https://",
-		"https://user@host", "https://a:b@host/", "https://host:0",    "https://host:65536",
-		"https://host:",     "https://host:8x",	  "https://ho st",     "https://host\r\nX: y",
-		"https://host/a b",  "https://host?x=1",  "https://host/#x",   "https://[fd00::1",
-		"https://[x]y",	     "https://[::1]x",	  "https://host/a?b",  "http://plain.example",
+		"",
+		"host",
+		"ftp://host",
+		"https://",
+		"https://user@host",
+		"https://a:b@host/",
+		"https://host:0",
+		"https://host:65536",
+		"https://host:",
+		"https://host:8x",
+		"https://ho st",
+		"https://host\r\nX: y",
+		"https://host/a b",
+		"https://host?x=1",
+		"https://host/#x",
+		"https://[fd00::1",
+		"https://[x]y",
+		"https://[::1]x",
+		"https://host/a?b",
+		"http://plain.example",
 		"https://h\xc3\xb6st",
 	};
 	struct world *w = *state;
@@ -123,9 +138,11 @@ static void an_error_takes_its_text_from_the_body(void **state)
 	} cases[] = {
 		{404, "{\"kind\":\"Status\",\"message\":\"pods \\\"x\\\" not found\"}",
 		 "404 Not Found: pods \"x\" not found", ERR_NOT_FOUND},
-		{400, "{\"error\":{\"message\":\"general\",\"@Message.ExtendedInfo\":[{\"Message\":\"no slot 7\"}]}}",
+		{400,
+		 "{\"error\":{\"message\":\"general\",\"@Message.ExtendedInfo\":[{\"Message\":\"no slot 7\"}]}}",
 		 "400 Bad Request: no slot 7", ERR_INVALID},
-		{400, "{\"error\":{\"message\":\"general\"}}", "400 Bad Request: general", ERR_INVALID},
+		{400, "{\"error\":{\"message\":\"general\"}}", "400 Bad Request: general",
+		 ERR_INVALID},
 		{409, "{\"error\":\"busy\"}", "409 Conflict: busy", ERR_CONFLICT},
 		{403, "no\nentry", "403 Forbidden: no entry", ERR_DENIED},
 		{502, "<html>bad gateway</html>", "502 Bad Gateway", ERR_UNAVAILABLE},
@@ -190,7 +207,8 @@ static void peers_take_turns_for_the_places(void **state)
 		p[i] = http_peer_new(h, &spec[i], &e);
 	for (int i = 0; i < 2; i++)
 		for (int k = 0; k < 100; k++)
-			http_start(p[i], &(struct http_call){.path = "/", .done = on_done, .arg = &who[i]});
+			http_start(p[i], &(struct http_call){
+						 .path = "/", .done = on_done, .arg = &who[i]});
 	loop_sim_run_until(w->loop, 100); /* nobody is there: each takes a few ms to fail */
 	assert_true(told[0] + told[1] > 10);
 	assert_in_range(told[0], told[1], told[1] + 1);
@@ -203,7 +221,8 @@ static void peers_take_turns_for_the_places(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_base_url_gives_an_origin_with_a_port, start, stop),
+		cmocka_unit_test_setup_teardown(a_base_url_gives_an_origin_with_a_port, start,
+						stop),
 		cmocka_unit_test_setup_teardown(a_bad_base_url_is_refused, start, stop),
 		cmocka_unit_test_setup_teardown(a_bad_peer_spec_is_refused, start, stop),
 		cmocka_unit_test(text_is_escaped_for_paths_and_queries),

@@ -10,19 +10,19 @@
 #include "base/crypto.h"
 #include "base/str.h"
 
-#define OVER_TLS(name)                                                                           \
-	static void over_tls_##name(void **state)                                                \
-	{                                                                                        \
-		struct rig r;                                                                    \
-                                                                                                 \
-		(void)state;                                                                     \
-		rig_start(&r, true);                                                             \
-		name(&r);                                                                        \
-		rig_stop(&r);                                                                    \
+#define OVER_TLS(name)                                                                             \
+	static void over_tls_##name(void **state)                                                  \
+	{                                                                                          \
+		struct rig r;                                                                      \
+                                                                                                   \
+		(void)state;                                                                       \
+		rig_start(&r, true);                                                               \
+		name(&r);                                                                          \
+		rig_stop(&r);                                                                      \
 	}
 HTTP_CASES(OVER_TLS)
 
-/* --- trust ---------------------------------------------------------------------------------------- */
+/* --- trust ------------------------------------------------------------------------------------ */
 
 static void try(struct rig *r, const struct http_peer_spec *spec, struct got *g)
 {
@@ -79,9 +79,13 @@ static void a_certificate_for_another_name_is_refused(void **state)
 
 	(void)state;
 	rig_start(&r, true);
-	assert_ok(crypto_cert_issue(r.ca_pem, r.ca_key, "x", names, loop_wall(r.loop), 2, &cert, &key, &e), &e);
+	assert_ok(crypto_cert_issue(r.ca_pem, r.ca_key, "x", names, loop_wall(r.loop), 2, &cert,
+				    &key, &e),
+		  &e);
 	other = httpd_mhd_new(r.d,
-			      &(struct httpd_mhd_spec){.address = "127.0.0.1:0", .cert_pem = cert, .key_pem = key}, &e);
+			      &(struct httpd_mhd_spec){
+				      .address = "127.0.0.1:0", .cert_pem = cert, .key_pem = key},
+			      &e);
 	assert_non_null(other);
 	str_format(url, sizeof(url), "https://localhost:%u", httpd_mhd_port(other));
 	spec = rig_spec(&r);
@@ -122,11 +126,14 @@ static void a_changed_certificate_is_refused_after_the_first(void **state)
 	rig_get(&r, &g, "/hello/x");
 	assert_int_equal(g.status, 200);
 
-	assert_ok(crypto_cert_issue(r.ca_pem, r.ca_key, "server", names, loop_wall(r.loop), 2, &cert, &key, &e), &e);
+	assert_ok(crypto_cert_issue(r.ca_pem, r.ca_key, "server", names, loop_wall(r.loop), 2,
+				    &cert, &key, &e),
+		  &e);
 	str_format(address, sizeof(address), "127.0.0.1:%u", httpd_mhd_port(r.mhd));
 	httpd_mhd_free(r.mhd);
-	r.mhd = httpd_mhd_new(r.d,
-			      &(struct httpd_mhd_spec){.address = address, .cert_pem = cert, .key_pem = key}, &e);
+	r.mhd = httpd_mhd_new(
+		r.d, &(struct httpd_mhd_spec){.address = address, .cert_pem = cert, .key_pem = key},
+		&e);
 	if (!r.mhd)
 		fail_msg("%s", e.text);
 	rig_get(&r, &g, "/hello/x");
@@ -154,7 +161,9 @@ static void a_client_certificate_of_another_ca_is_no_identity(void **state)
 	(void)state;
 	rig_start(&r, true);
 	assert_ok(crypto_ca_new("test CA", loop_wall(r.loop), 2, &ca, &ca_key, &e), &e);
-	assert_ok(crypto_cert_issue(ca, ca_key, "tester", names, loop_wall(r.loop), 2, &cert, &key, &e), &e);
+	assert_ok(crypto_cert_issue(ca, ca_key, "tester", names, loop_wall(r.loop), 2, &cert, &key,
+				    &e),
+		  &e);
 	spec = rig_spec(&r);
 	spec.client_cert_pem = cert;
 	spec.client_key_pem = key;
@@ -179,7 +188,7 @@ static void a_client_certificate_of_another_ca_is_no_identity(void **state)
 	rig_stop(&r);
 }
 
-/* --- servers that misbehave ----------------------------------------------------------------------- */
+/* --- servers that misbehave ------------------------------------------------------------------- */
 
 /* Answers every connection with the same bytes, or with nothing. */
 struct raw {
@@ -232,15 +241,16 @@ static void raw_stop(struct raw *s)
 	loop_group_free(s->g);
 }
 
-static void ask_raw(struct rig *r, struct got *g, const char *answer, bool shut, uint32_t timeout_ms,
-		    unsigned *accepted)
+static void ask_raw(struct rig *r, struct got *g, const char *answer, bool shut,
+		    uint32_t timeout_ms, unsigned *accepted)
 {
 	struct http_peer *old = r->p;
 	struct raw s;
 	struct err e;
 
 	raw_start(&s, r, answer, shut);
-	r->p = http_peer_new(r->h, &(struct http_peer_spec){.base_url = s.url, .plain_ok = true}, &e);
+	r->p = http_peer_new(r->h, &(struct http_peer_spec){.base_url = s.url, .plain_ok = true},
+			     &e);
 	assert_non_null(r->p);
 	rig_call(r, g, (struct http_call){.path = "/", .timeout_ms = timeout_ms});
 	rig_done(r, g);
@@ -261,7 +271,8 @@ static void nonsense_from_a_server_is_an_error(void **state)
 		{NULL, true, ERR_UNAVAILABLE},
 		{"220 smtp\r\n", true, ERR_PROTOCOL},
 		{"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", true, ERR_UNAVAILABLE},
-		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", true, ERR_UNAVAILABLE},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", true,
+		 ERR_UNAVAILABLE},
 		{"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", false, ERR_TIMEOUT},
 	};
 	struct rig r;
@@ -271,7 +282,8 @@ static void nonsense_from_a_server_is_an_error(void **state)
 	(void)state;
 	rig_start(&r, true);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		ask_raw(&r, &g, cases[i].answer, cases[i].shut, cases[i].kind == ERR_TIMEOUT ? 60 : 0, &accepted);
+		ask_raw(&r, &g, cases[i].answer, cases[i].shut,
+			cases[i].kind == ERR_TIMEOUT ? 60 : 0, &accepted);
 		assert_true(g.failed);
 		assert_int_equal(g.err.kind, cases[i].kind);
 	}
@@ -307,8 +319,9 @@ static void redirects_are_not_followed(void **state)
 
 	(void)state;
 	rig_start(&r, true);
-	ask_raw(&r, &g, "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", true, 0,
-		&accepted);
+	ask_raw(&r, &g,
+		"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n",
+		true, 0, &accepted);
 	assert_false(g.failed);
 	assert_int_equal(g.status, 302);
 	assert_int_equal(accepted, 1);
@@ -367,7 +380,8 @@ static void only_what_changes_nothing_is_sent_twice(void **state)
 		loop_fd_free(s.raw.listener);
 		s.raw.listener = loop_fd(s.raw.g, s.raw.fd, on_flaky, &s);
 		loop_fd_want(s.raw.listener, LOOP_READ);
-		r.p = http_peer_new(r.h, &(struct http_peer_spec){.base_url = s.raw.url, .plain_ok = true}, &e);
+		r.p = http_peer_new(
+			r.h, &(struct http_peer_spec){.base_url = s.raw.url, .plain_ok = true}, &e);
 		rig_call(&r, &g, (struct http_call){.path = "/"});
 		rig_done(&r, &g);
 		assert_string_equal(g.body, "ok");
@@ -389,8 +403,7 @@ int main(void)
 {
 #define ENTRY(name) cmocka_unit_test(over_tls_##name),
 	const struct CMUnitTest tests[] = {
-		HTTP_CASES(ENTRY)
-		cmocka_unit_test(a_server_of_another_ca_is_refused),
+		HTTP_CASES(ENTRY) cmocka_unit_test(a_server_of_another_ca_is_refused),
 		cmocka_unit_test(a_certificate_for_another_name_is_refused),
 		cmocka_unit_test(a_changed_certificate_is_refused_after_the_first),
 		cmocka_unit_test(a_client_certificate_of_another_ca_is_no_identity),

@@ -4,19 +4,19 @@
 
 #include "base/loop_sim.h"
 
-#define IN_PROCESS(name)                                                                         \
-	static void in_process_##name(void **state)                                              \
-	{                                                                                        \
-		struct rig r;                                                                    \
-                                                                                                 \
-		(void)state;                                                                     \
-		rig_start(&r, false);                                                            \
-		name(&r);                                                                        \
-		rig_stop(&r);                                                                    \
+#define IN_PROCESS(name)                                                                           \
+	static void in_process_##name(void **state)                                                \
+	{                                                                                          \
+		struct rig r;                                                                      \
+                                                                                                   \
+		(void)state;                                                                       \
+		rig_start(&r, false);                                                              \
+		name(&r);                                                                          \
+		rig_stop(&r);                                                                      \
 	}
 HTTP_CASES(IN_PROCESS)
 
-/* --- what only the simulated net can do ----------------------------------------------------------- */
+/* --- what only the simulated net can do ------------------------------------------------------- */
 
 static void a_hanging_origin_never_answers(void **state)
 {
@@ -83,7 +83,8 @@ static void a_changed_certificate_is_refused_after_the_first(void **state)
 	rig_stop(&r);
 }
 
-static enum http_mem_fate next_fate(const char *origin, const char *method, const char *target, void *arg)
+static enum http_mem_fate next_fate(const char *origin, const char *method, const char *target,
+				    void *arg)
 {
 	assert_string_equal(origin, "https://server:443");
 	assert_string_equal(method, "GET");
@@ -174,7 +175,8 @@ static void the_same_seed_gives_the_same_run(void **state)
 
 		rig_start(&r, false);
 		from = loop_now(r.loop);
-		rig_call(&r, &g, (struct http_call){.path = "/zeros?size=300000", .on_data = got_data});
+		rig_call(&r, &g,
+			 (struct http_call){.path = "/zeros?size=300000", .on_data = got_data});
 		rig_done(&r, &g);
 		assert_int_equal(g.streamed, 300000);
 		took[i] = loop_now(r.loop) - from;
@@ -208,8 +210,7 @@ int main(void)
 {
 #define ENTRY(name) cmocka_unit_test(in_process_##name),
 	const struct CMUnitTest tests[] = {
-		HTTP_CASES(ENTRY)
-		cmocka_unit_test(a_hanging_origin_never_answers),
+		HTTP_CASES(ENTRY) cmocka_unit_test(a_hanging_origin_never_answers),
 		cmocka_unit_test(an_origin_that_is_taken_away_breaks_what_is_in_flight),
 		cmocka_unit_test(a_changed_certificate_is_refused_after_the_first),
 		cmocka_unit_test(faults_come_before_or_after_the_effect),

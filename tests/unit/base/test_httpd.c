@@ -8,7 +8,7 @@
 #include "base/loop_sim.h"
 #include "base/str.h"
 
-/* --- targets -------------------------------------------------------------------------------------- */
+/* --- targets ---------------------------------------------------------------------------------- */
 
 static void a_target_is_decoded_once(void **state)
 {
@@ -41,11 +41,12 @@ static void a_target_is_decoded_once(void **state)
 static void a_dangerous_target_is_refused(void **state)
 {
 	static const char *const targets[] = {
-		"",	     "a",	  "*",	       "http://host/a", "//",	    "//a",	 "/a//b",
-		"/a//",	     "/..",	  "/../a",     "/a/..",		"/a/../b",  "/./a",	 "/%2e%2e/a",
-		"/%2E",	     "/.%2e/x",	  "/a%2fb",    "/a%2Fb",	"/a%00b",   "/a%",	 "/a%4",
-		"/a%zz",     "/a%0ab",	  "/a%7f",     "/%ff",		"/%c0%af",  "/%ed%a0%80", "/%f4%90%80%80",
-		"/%e2%82",   "/a\x01",	  "/?a=%00",   "/?a=%",		"/?%zz=1",  "/?a=%ff",
+		"",	   "a",		"*",	      "http://host/a", "//",	  "//a",
+		"/a//b",   "/a//",	"/..",	      "/../a",	       "/a/..",	  "/a/../b",
+		"/./a",	   "/%2e%2e/a", "/%2E",	      "/.%2e/x",       "/a%2fb",  "/a%2Fb",
+		"/a%00b",  "/a%",	"/a%4",	      "/a%zz",	       "/a%0ab",  "/a%7f",
+		"/%ff",	   "/%c0%af",	"/%ed%a0%80", "/%f4%90%80%80", "/%e2%82", "/a\x01",
+		"/?a=%00", "/?a=%",	"/?%zz=1",    "/?a=%ff",
 	};
 
 	(void)state;
@@ -111,7 +112,7 @@ static void a_query_is_split_and_decoded(void **state)
 	arena_free(a);
 }
 
-/* --- a listener of our own ------------------------------------------------------------------------ */
+/* --- a listener of our own -------------------------------------------------------------------- */
 
 struct fake {
 	int status;
@@ -131,7 +132,8 @@ static void fake_respond(void *conn, int status, const struct http_header *h, si
 	for (size_t i = 0; i < n; i++) {
 		size_t used = strlen(f->headers);
 
-		snprintf(f->headers + used, sizeof(f->headers) - used, "%s: %s\n", h[i].name, h[i].value);
+		snprintf(f->headers + used, sizeof(f->headers) - used, "%s: %s\n", h[i].name,
+			 h[i].value);
 	}
 	while (body && (got = body->read(f->body + at, 7, at, body->arg)) > 0)
 		at += (size_t)got;
@@ -152,8 +154,8 @@ static void fake_abort(void *conn)
 
 static const struct httpd_listener_ops fake_ops = {fake_respond, fake_wake, fake_abort};
 
-static int64_t ask(struct httpd *d, struct fake *f, const char *method, const char *target, const char *length,
-		   struct httpd_req **q)
+static int64_t ask(struct httpd *d, struct fake *f, const char *method, const char *target,
+		   const char *length, struct httpd_req **q)
 {
 	const struct httpd_identity who = {.address = "test"};
 	const struct http_header header = {"content-length", length};
@@ -255,7 +257,13 @@ static void an_announced_length_is_checked_first(void **state)
 	static const struct {
 		const char *length;
 		int64_t allowed;
-	} cases[] = {{NULL, 100}, {"0", 100}, {"100", 100}, {"101", -1}, {"-1", -1}, {"x", -1}, {"99999999999999999999", -1}};
+	} cases[] = {{NULL, 100},
+		     {"0", 100},
+		     {"100", 100},
+		     {"101", -1},
+		     {"-1", -1},
+		     {"x", -1},
+		     {"99999999999999999999", -1}};
 	struct loop *l = loop_sim_new(1, 0);
 	struct loop_group *g = loop_group_new(l, "test");
 	struct httpd *d = httpd_new(g);
@@ -286,9 +294,10 @@ static void an_error_has_the_status_of_its_kind_or_its_own(void **state)
 		enum err_kind kind;
 		int code, status;
 	} cases[] = {
-		{ERR_INVALID, 0, 400},	   {ERR_INVALID, 422, 422},   {ERR_DENIED, 0, 403},    {ERR_DENIED, 401, 401},
-		{ERR_NOT_FOUND, 410, 410}, {ERR_NOT_FOUND, 2, 404},   {ERR_CONFLICT, 0, 409},  {ERR_CONFLICT, 500, 409},
-		{ERR_TIMEOUT, 0, 504},	   {ERR_UNAVAILABLE, 0, 503}, {ERR_QUOTA, 0, 429},     {ERR_UNSUPPORTED, 0, 501},
+		{ERR_INVALID, 0, 400},	   {ERR_INVALID, 422, 422},   {ERR_DENIED, 0, 403},
+		{ERR_DENIED, 401, 401},	   {ERR_NOT_FOUND, 410, 410}, {ERR_NOT_FOUND, 2, 404},
+		{ERR_CONFLICT, 0, 409},	   {ERR_CONFLICT, 500, 409},  {ERR_TIMEOUT, 0, 504},
+		{ERR_UNAVAILABLE, 0, 503}, {ERR_QUOTA, 0, 429},	      {ERR_UNSUPPORTED, 0, 501},
 	};
 
 	(void)state;

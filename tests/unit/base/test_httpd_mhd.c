@@ -144,7 +144,9 @@ static void a_chunked_body_over_the_limit_is_refused(void **state)
 	struct plain *p = start();
 
 	(void)state;
-	say(p, "PUT /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n01234567\r\n8\r\n01234567\r\n0\r\n\r\n");
+	say(p,
+	    "PUT /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+	       "8\r\n01234567\r\n8\r\n01234567\r\n0\r\n\r\n");
 	expect(p, "too large");
 	assert_non_null(strstr(p->got, " 413 "));
 	assert_int_equal(p->r.served, 0);
@@ -178,7 +180,9 @@ static void a_long_body_is_refused_before_it_is_sent(void **state)
 	struct plain *p = start();
 
 	(void)state;
-	say(p, "PUT /small HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000000\r\nExpect: 100-continue\r\n\r\n");
+	say(p,
+	    "PUT /small HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000000\r\n"
+	       "Expect: 100-continue\r\n\r\n");
 	expect(p, " 413 ");
 	assert_null(strstr(p->got, "100 Continue"));
 	rig_until(&p->r, is_closed, p);
@@ -203,20 +207,6 @@ static void headers_have_a_limit(void **state)
 	stop(p);
 }
 
-static bool is_gone(void *arg)
-{
-	struct rig *r = arg;
-
-	return r->gone == 1;
-}
-
-static bool was_served(void *arg)
-{
-	struct rig *r = arg;
-
-	return r->served == 1;
-}
-
 static void a_client_that_leaves_in_the_middle_is_forgotten(void **state)
 {
 	struct plain *p = start();
@@ -231,7 +221,7 @@ static void a_client_that_leaves_in_the_middle_is_forgotten(void **state)
 	assert_int_equal(p->r.served, 1);
 	close(p->fd);
 	p->fd = -1;
-	rig_until(&p->r, is_gone, &p->r);
+	rig_until(&p->r, rig_gone, &p->r);
 	assert_int_equal(p->r.readers_done, 1);
 	stop(p);
 }
@@ -266,7 +256,7 @@ static void a_listener_may_go_before_its_httpd(void **state)
 
 	(void)state;
 	say(p, "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
-	rig_until(&p->r, was_served, &p->r);
+	rig_until(&p->r, rig_served, &p->r);
 	httpd_mhd_free(p->mhd);
 	p->mhd = NULL;
 	assert_int_equal(p->r.gone, 1);
@@ -308,7 +298,9 @@ static void connections_are_limited(void **state)
 
 	(void)state;
 	httpd_mhd_free(p->mhd);
-	p->mhd = httpd_mhd_new(p->r.d, &(struct httpd_mhd_spec){.address = "127.0.0.1:0", .max_connections = 1}, &e);
+	p->mhd = httpd_mhd_new(
+		p->r.d, &(struct httpd_mhd_spec){.address = "127.0.0.1:0", .max_connections = 1},
+		&e);
 	close(p->fd);
 	dial(p);
 	say(p, "GET /hello/1 HTTP/1.1\r\nHost: x\r\n\r\n");
