@@ -31,7 +31,8 @@
  *   apiextensions.k8s.io/v1      customresourcedefinitions, and every kind that they define
  *
  * get, list (limit, continue, labelSelector, fieldSelector), watch
- * (resourceVersion, bookmarks, timeoutSeconds, 410 Expired as an ERROR event),
+ * (resourceVersion, bookmarks, sendInitialEvents, timeoutSeconds, 410 Expired as
+ * an ERROR event),
  * create (generateName, dryRun=All), update, patch (JSON, merge, and for
  * built-in kinds strategic merge patch, without $setElementOrder), /status, delete (preconditions,
  * finalizers), deletecollection, pods/eviction, pods/binding.  Errors are

@@ -161,22 +161,30 @@ static void on_timeout(void *arg)
 	watch_end(arg);
 }
 
-static void on_bookmark(void *arg)
+static void add_bookmark(struct watch *w, uint64_t seen, bool ends_initial)
 {
-	struct watch *w = arg;
 	OWN_JSON obj = json_object();
 	OWN_JSON meta = json_object();
 	char rev[32], *text;
 
-	snprintf(rev, sizeof(rev), "%llu", (unsigned long long)store_watch_seen(w->store_watch));
+	snprintf(rev, sizeof(rev), "%llu", (unsigned long long)seen);
 	json_object_set_new(meta, "resourceVersion", json_string(rev));
 	json_object_set_new(meta, "creationTimestamp", json_null());
+	if (ends_initial)
+		json_object_set_new(meta, "annotations", json_pack("{s:s}", "k8s.io/initial-events-end", "true"));
 	json_object_set_new(obj, "kind", json_string(w->filter.partial ? "PartialObjectMetadata" : w->r.kind));
 	json_object_set_new(obj, "apiVersion", json_string(w->filter.partial ? "meta.k8s.io/v1" : w->api_version));
 	json_object_set(obj, "metadata", meta);
 	text = json_text(obj);
 	add_line(w, "BOOKMARK", text, strlen(text));
 	free(text);
+}
+
+static void on_bookmark(void *arg)
+{
+	struct watch *w = arg;
+
+	add_bookmark(w, store_watch_seen(w->store_watch), false);
 	if (!w->ended)
 		loop_timer_start(&w->bookmark, BOOKMARK_MS);
 }
@@ -197,28 +205,52 @@ static void add_expired(struct watch *w, struct request *rq, const char *rev)
 	w->ended = true;
 }
 
-static int parse_query(const struct request *rq, int64_t *since, int64_t *timeout_s, struct fault *f)
+struct watch_query {
+	int64_t since, timeout_s;
+	bool bookmarks;
+	bool initial; /* begin with what there is */
+	bool mark;    /* ... and say where that ends */
+};
+
+static int parse_query(const struct request *rq, struct watch_query *out, struct fault *f)
 {
 	const char *rev = httpd_query(rq->q, "resourceVersion"), *timeout = httpd_query(rq->q, "timeoutSeconds");
+	const char *initial = httpd_query(rq->q, "sendInitialEvents");
 
-	if (httpd_query(rq->q, "sendInitialEvents"))
-		return fault_set(f, FAULT_INVALID, "sendInitialEvents: Forbidden: sendInitialEvents is not served; list, then watch");
-	*since = *timeout_s = 0;
-	if (!str_empty(rev) && !str_to_i64(rev, 0, INT64_MAX, since))
+	*out = (struct watch_query){.bookmarks = name_is_true(httpd_query(rq->q, "allowWatchBookmarks"))};
+	if (initial && !str_eq(httpd_query(rq->q, "resourceVersionMatch"), "NotOlderThan"))
+		return fault_set(f, FAULT_INVALID, "sendInitialEvents: Forbidden: resourceVersionMatch must be NotOlderThan");
+	if (!str_empty(rev) && !str_to_i64(rev, 0, INT64_MAX, &out->since))
 		return fault_set(f, FAULT_BAD_REQUEST, "resourceVersion: Invalid value: \"%s\"", rev);
-	if (!str_empty(timeout) && !str_to_i64(timeout, 0, INT32_MAX, timeout_s))
+	if (!str_empty(timeout) && !str_to_i64(timeout, 0, INT32_MAX, &out->timeout_s))
 		return fault_set(f, FAULT_BAD_REQUEST, "timeoutSeconds: want a number, got %s", timeout);
+	out->mark = name_is_true(initial);
+	out->initial = initial ? out->mark : out->since == 0;
+	if (out->mark && (uint64_t)out->since > store_rev(rq->a->store))
+		return fault_set(f, FAULT_TIMEOUT, "Too large resource version: %s, current: %llu", rev,
+				 (unsigned long long)store_rev(rq->a->store));
 	return 0;
+}
+
+/* The present state, and the revision to go on from. */
+static void add_initial(struct watch *w, const char *prefix, struct watch_query *query)
+{
+	query->since = (int64_t)store_rev(w->a->store);
+	w->buf.max = SIZE_MAX; /* however much there is: only what comes on top can run away */
+	store_list(w->a->store, prefix, NULL, 0, on_initial, w);
+	if (query->mark && query->bookmarks && !w->ended)
+		add_bookmark(w, (uint64_t)query->since, true);
+	w->buf.max = w->buf.len + MAX_BACKLOG;
 }
 
 void do_watch(struct request *rq)
 {
 	struct apiserver *a = rq->a;
+	struct watch_query query;
 	struct filter filter;
-	int64_t since, timeout_s;
 	struct err e;
 
-	if (parse_query(rq, &since, &timeout_s, &rq->fault) < 0 || filter_init(&filter, rq, &rq->fault) < 0) {
+	if (parse_query(rq, &query, &rq->fault) < 0 || filter_init(&filter, rq, &rq->fault) < 0) {
 		reply_fault(rq);
 		return;
 	}
@@ -241,20 +273,20 @@ void do_watch(struct request *rq)
 	httpd_reply_stream(rq->q, 200, "application/json", &reader);
 
 	prefix = filter_prefix(&w->filter, rq, rq->arena);
-	if (since == 0) {
-		since = (int64_t)store_rev(a->store);
-		store_list(a->store, prefix, NULL, 0, on_initial, w);
-		if (w->ended)
-			return;
-	}
-	w->store_watch = store_watch(a->store, a->group, prefix, (uint64_t)since, on_event, w, &e);
+	if (query.initial)
+		add_initial(w, prefix, &query);
+	if (w->ended)
+		return;
+	if (query.since == 0) /* sendInitialEvents=false from anywhere */
+		query.since = (int64_t)store_rev(a->store);
+	w->store_watch = store_watch(a->store, a->group, prefix, (uint64_t)query.since, on_event, w, &e);
 	if (!w->store_watch) {
 		add_expired(w, rq, httpd_query(rq->q, "resourceVersion"));
 		return;
 	}
-	if (timeout_s == 0)
-		timeout_s = (TIMEOUT_MIN_MS + (int64_t)loop_random_below(a->loop, TIMEOUT_MIN_MS)) / 1000;
-	loop_timer_start(&w->timeout, timeout_s * 1000);
-	if (name_is_true(httpd_query(rq->q, "allowWatchBookmarks")))
+	if (query.timeout_s == 0)
+		query.timeout_s = (TIMEOUT_MIN_MS + (int64_t)loop_random_below(a->loop, TIMEOUT_MIN_MS)) / 1000;
+	loop_timer_start(&w->timeout, query.timeout_s * 1000);
+	if (query.bookmarks)
 		loop_timer_start(&w->bookmark, BOOKMARK_MS);
 }

@@ -161,6 +161,7 @@ static void say(struct api_watch *w)
 
 	if (!j)
 		fail_msg("a watch said %s: %s", w->line.data, e.text);
+	w->initial_ends += str_eq(json_str_at(j, "object", "metadata", "annotations", "k8s.io/initial-events-end"), "true");
 	if (str_eq(type, "ERROR"))
 		buf_printf(&w->said, "ERROR %lld %s;", (long long)json_int_at(j, "object", "code"),
 			   json_str_at(j, "object", "reason"));
@@ -186,9 +187,12 @@ static int on_data(const char *data, size_t len, void *arg, struct err *e)
 			buf_put(&w->line, &data[i], 1);
 		} else {
 			say(w);
+			w->lines++;
 			buf_clear(&w->line);
 		}
 	}
+	if (!w->stalled)
+		http_want(w->q);
 	return 0;
 }
 
@@ -205,12 +209,12 @@ static void on_watch_end(const struct http_reply *reply, const struct err *e, vo
 void api_watch_start(struct api *r, struct api_watch *w, const char *path)
 {
 	struct http_call c = {
-		.path = path, .no_timeout = true, .max_body = (size_t)64 << 20, .on_head = on_head,
+		.path = path, .no_timeout = true, .paced = true, .max_body = (size_t)256 << 20, .on_head = on_head,
 		.on_data = on_data, .done = on_watch_end, .arg = w,
 	};
 
 	*w = (struct api_watch){.r = r};
-	buf_init(&w->line, 1 << 20);
+	buf_init(&w->line, 8 << 20);
 	buf_init(&w->said, 1 << 20);
 	w->q = http_start(r->p, &c);
 	api_run(r, 1000);

@@ -49,7 +49,10 @@ struct api_watch {
 	struct http_req *q;
 	struct buf line, said;
 	bool ended, whole;
+	bool stalled; /* reads nothing more until http_want() */
+	unsigned lines;
 	int status;
+	unsigned initial_ends; /* bookmarks that end the initial events */
 };
 void api_watch_start(struct api *r, struct api_watch *w, const char *path);
 void api_watch_stop(struct api_watch *w);

@@ -148,12 +148,37 @@ static void bookmarks_carry_the_revision_that_was_reached(void **state)
 	api_watch_stop(&w);
 }
 
+static void initial_events_end_with_a_bookmark_that_says_so(void **state)
+{
+	struct api *r = *state;
+	struct api_watch w;
+
+	api_do(r, "POST", CM, "{'metadata':{'name':'a'}}");
+	api_do(r, "POST", CM, "{'metadata':{'name':'b'}}");
+	api_watch_start(r, &w, CM "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+				  "&resourceVersion=2&allowWatchBookmarks=true");
+	assert_said(&w, "ADDED a;ADDED b;BOOKMARK -;");
+	assert_int_equal(w.initial_ends, 1);
+	api_do(r, "DELETE", CM "/a", NULL);
+	api_run(r, 61000);
+	assert_said(&w, "ADDED a;ADDED b;BOOKMARK -;DELETED a;BOOKMARK -;");
+	assert_int_equal(w.initial_ends, 1);
+	api_watch_stop(&w);
+
+	api_watch_start(r, &w, CM "?watch=true&sendInitialEvents=false&resourceVersionMatch=NotOlderThan");
+	assert_said(&w, "");
+	api_do(r, "DELETE", CM "/b", NULL);
+	api_run(r, 1000);
+	assert_said(&w, "DELETED b;");
+	api_watch_stop(&w);
+}
+
 static void what_a_watch_cannot_do_is_refused(void **state)
 {
 	struct api *r = *state;
 	struct api_watch w;
 
-	api_watch_start(r, &w, CM "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
+	api_watch_start(r, &w, CM "?watch=true&sendInitialEvents=true");
 	assert_int_equal(w.status, 422);
 	buf_clear(&w.line);
 	api_watch_stop(&w);
@@ -163,6 +188,35 @@ static void what_a_watch_cannot_do_is_refused(void **state)
 	assert_status(r, 400);
 	api_do(r, "GET", CM "?watch=true&fieldSelector=nothing%3D1", NULL);
 	assert_status(r, 400);
+}
+
+static void a_client_that_reads_nothing_is_cut_off_in_the_end(void **state)
+{
+	struct api *r = *state;
+	struct api_watch w;
+	char *big = mem_alloc((2 << 20) + 1), *body;
+
+	memset(big, 'x', 2 << 20);
+	body = mem_printf("{'metadata':{'name':'big'},'data':{'k':'%s'}}", big);
+	watch_from_now(r, &w, CM);
+	api_do(r, "POST", CM, body);
+	assert_status(r, 201);
+	api_run(r, 1000);
+	w.stalled = true;
+	for (int i = 0; i < 20; i++) {
+		api_patch(r, "merge-patch+json", CM "/big", i % 2 ? "{'data':{'n':'1'}}" : "{'data':{'n':'2'}}");
+		assert_status(r, 200);
+	}
+	api_run(r, 1000);
+	w.stalled = false;
+	http_want(w.q);
+	api_run(r, 60000);
+	/* Less than all of them, and each of those whole. */
+	assert_true(w.ended);
+	assert_true(w.lines > 10 && w.lines < 21);
+	api_watch_stop(&w);
+	free(body);
+	free(big);
 }
 
 static void a_client_that_goes_away_takes_its_watch_along(void **state)
@@ -212,7 +266,9 @@ int main(void)
 		cmocka_unit_test(a_revision_before_the_history_is_410_inside_the_stream),
 		CASE(a_watch_ends_well_after_its_time),
 		CASE(bookmarks_carry_the_revision_that_was_reached),
+		CASE(initial_events_end_with_a_bookmark_that_says_so),
 		CASE(what_a_watch_cannot_do_is_refused),
+		CASE(a_client_that_reads_nothing_is_cut_off_in_the_end),
 		CASE(a_client_that_goes_away_takes_its_watch_along),
 		CASE(a_watch_of_a_kind_outlives_its_definition),
 	};
