@@ -715,6 +715,30 @@ static void a_cache_may_be_freed_at_any_time(void **state)
 	}
 }
 
+static void a_crash_silences_it_and_leaves_nothing(void **state)
+{
+	(void)state;
+	for (int64_t ms = 0; ms < 60; ms += 3) {
+		struct rig r = {0};
+
+		fake_api_start(&r.f, NULL);
+		r.f.serve = serve;
+		r.f.arg = &r;
+		r.list = "a=1@90 b=2@91";
+		r.list_rv = "100";
+		r.cache = kube_cache_new(r.f.client_g, &(struct kube_cache_spec){
+			.client = r.f.c, .resource = &KUBE_NODES, .project = project, .on_change = on_change, .arg = &r});
+		fake_api_run(&r.f, ms);
+		loop_group_drop(r.f.client_g);
+		r.changes[0] = '\0';
+		if (r.f.watch)
+			send_event(&r, "MODIFIED", "a=2@105");
+		fake_api_run(&r.f, 60000);
+		assert_changes(&r, "");
+		stop(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -740,6 +764,7 @@ int main(void)
 		cmocka_unit_test(a_list_from_the_past_is_taken_only_when_it_stays_so),
 		cmocka_unit_test(versions_that_are_no_numbers_have_no_order),
 		cmocka_unit_test(a_cache_may_be_freed_at_any_time),
+		cmocka_unit_test(a_crash_silences_it_and_leaves_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
