@@ -93,18 +93,24 @@ static bool differ(const char *a, const char *b)
 	return *a && *b && !str_eq(a, b);
 }
 
-/* What is about to change a machine was decided about the one that was read before. */
+/*
+ * What is about to change a machine was decided about the one that the owner
+ * saw: another one counts only once a read of the System has told of it.
+ */
 static bool same_machine(struct redfish *r, const struct rf_reply *p)
 {
 	struct rf_identity now, *was = &r->identity;
 
 	rf_identity_of(p->json, &now);
-	if (rf_changes(r->op) && (differ(was->uuid, now.uuid) || differ(was->serial, now.serial))) {
-		/* The next one to look sees it, and the next to act is judged by that. */
+	if (differ(was->uuid, now.uuid) || differ(was->serial, now.serial)) {
+		if (rf_changes(r->op)) {
+			rf_forget(r);
+			fail(r, ERR_CONFLICT, "another machine answers at this address now");
+			return false;
+		}
+		if (r->op->kind != RF_READ_SYSTEM)
+			return true;
 		*was = (struct rf_identity){0};
-		rf_forget(r);
-		fail(r, ERR_CONFLICT, "another machine answers at this address now");
-		return false;
 	}
 	/* Some withhold it for a while, as during POST: no reason to forget. */
 	if (now.uuid[0])

@@ -124,7 +124,7 @@ static void open_session(struct fake_bmc *b, struct httpd_req *q, const json_t *
 			   b->location_elsewhere ? "https://bmc.internal" : "", uri);
 		httpd_reply_header(q, "X-Auth-Token", b->sessions[i].token);
 		httpd_reply_header(q, "Location", location);
-		reply(q, 201, link_to(uri));
+		reply(q, 201, b->no_session_link ? json_object() : link_to(uri));
 		return;
 	}
 	refuse(q, 503, "RAC0218");
@@ -440,7 +440,8 @@ static void note(struct fake_bmc *b, struct httpd_req *q, const char *path, cons
 			return;
 		if (b->njournal == sizeof(b->journal) / sizeof(*b->journal)) {
 			free(b->journal[0]);
-			memmove(b->journal, b->journal + 1, sizeof(b->journal) - sizeof(*b->journal));
+			memmove(b->journal, b->journal + 1,
+				sizeof(b->journal) - sizeof(*b->journal));
 			b->njournal--;
 		}
 	}

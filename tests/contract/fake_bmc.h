@@ -34,6 +34,7 @@ struct fake_bmc {
 	bool baseboard_first; /* a System without Reset, answering 503, is listed first */
 	bool same_state_400;  /* Reset to what is already: 400 */
 	bool location_elsewhere; /* the session's Location names another server */
+	bool no_session_link;    /* ... and its body names none */
 	bool redirect;        /* Systems answers 308 to itself with a slash */
 	const char *vendor, *model;
 	const char *capture;

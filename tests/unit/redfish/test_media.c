@@ -4,23 +4,23 @@
 #include <stdlib.h>
 #include "base/loop_sim.h"
 #include "base/str.h"
-#include "tests/unit/redfish/rig.h"
+#include "tests/unit/redfish/bmc_rig.h"
 
 /* --- media ---------------------------------------------------------------------------------------- */
 
-static void media_go_round(struct rig *f)
+static void media_go_round(struct bmc_rig *f)
 {
-	assert_done(rig_read_media(f));
+	assert_done(bmc_read_media(f));
 	assert_false(f->inserted);
-	assert_done(rig_eject(f));
-	assert_done(rig_insert(f, "http://10.0.8.2:8080/media/old.iso"));
-	assert_done(rig_insert(f, MEDIA));
-	assert_done(rig_read_media(f));
+	assert_done(bmc_eject(f));
+	assert_done(bmc_insert(f, "http://10.0.8.2:8080/media/old.iso"));
+	assert_done(bmc_insert(f, MEDIA));
+	assert_done(bmc_read_media(f));
 	assert_true(f->inserted);
 	assert_string_equal(f->image, MEDIA);
 	assert_string_equal(f->bmc.image, MEDIA);
-	assert_done(rig_eject(f));
-	assert_done(rig_read_media(f));
+	assert_done(bmc_eject(f));
+	assert_done(bmc_read_media(f));
 	assert_false(f->inserted);
 	assert_null(f->bmc.image);
 }
@@ -32,7 +32,7 @@ static void media_under_the_system(void **state)
 
 static void media_under_the_manager(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.managers_media = true;
 	media_go_round(f);
@@ -40,7 +40,7 @@ static void media_under_the_manager(void **state)
 
 static void media_that_are_patched_in(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.patch_media = f->bmc.etags = true;
 	media_go_round(f);
@@ -48,7 +48,7 @@ static void media_that_are_patched_in(void **state)
 
 static void media_of_lenovo(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.patch_media = true;
 	f->bmc.vendor = "Lenovo";
@@ -57,7 +57,7 @@ static void media_of_lenovo(void **state)
 
 static void media_where_insert_takes_the_image_alone(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.bare_media = true;
 	media_go_round(f);
@@ -70,7 +70,7 @@ static void media_where_insert_takes_the_image_alone(void **state)
 
 static void the_table_saves_supermicro_the_refused_try(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.bare_media = true;
 	f->bmc.vendor = "Supermicro";
@@ -84,7 +84,7 @@ static void the_table_saves_supermicro_the_refused_try(void **state)
 
 static void media_where_eject_takes_no_body(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.eject_no_body = true;
 	media_go_round(f);
@@ -92,7 +92,7 @@ static void media_where_eject_takes_no_body(void **state)
 
 static void media_where_inserted_stays_true(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.eject_keeps_flag = true;
 	media_go_round(f);
@@ -100,49 +100,49 @@ static void media_where_inserted_stays_true(void **state)
 
 static void the_same_media_are_not_inserted_twice(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
-	assert_done(rig_insert(f, MEDIA));
-	assert_done(rig_insert(f, MEDIA));
+	assert_done(bmc_insert(f, MEDIA));
+	assert_done(bmc_insert(f, MEDIA));
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems/1/VirtualMedia"), 1);
 }
 
 static void a_bmc_without_a_slot_says_unsupported(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.no_media = true;
-	assert_int_equal(rig_insert(f, MEDIA), ERR_UNSUPPORTED);
-	assert_int_equal(rig_read_media(f), ERR_UNSUPPORTED);
-	assert_int_equal(rig_eject(f), ERR_UNSUPPORTED);
+	assert_int_equal(bmc_insert(f, MEDIA), ERR_UNSUPPORTED);
+	assert_int_equal(bmc_read_media(f), ERR_UNSUPPORTED);
+	assert_int_equal(bmc_eject(f), ERR_UNSUPPORTED);
 }
 
 static void a_search_that_was_cut_short_is_no_verdict(void **state)
 {
-	struct rig *f = *state;
-	struct selective s = {&f->bmc, "GET /redfish/v1/Systems/1/VirtualMedia/Cd", 503};
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, "GET /redfish/v1/Systems/1/VirtualMedia/Cd", 503};
 
-	f->bmc.tamper = rig_select_tamper;
+	f->bmc.tamper = bmc_select_tamper;
 	f->bmc.tamper_arg = &s;
-	assert_int_equal(rig_insert(f, MEDIA), ERR_UNAVAILABLE);
+	assert_int_equal(bmc_insert(f, MEDIA), ERR_UNAVAILABLE);
 	f->bmc.tamper = NULL;
-	assert_done(rig_insert(f, MEDIA));
+	assert_done(bmc_insert(f, MEDIA));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		rig_test(media_under_the_system),
-		rig_test(media_under_the_manager),
-		rig_test(media_that_are_patched_in),
-		rig_test(media_of_lenovo),
-		rig_test(media_where_insert_takes_the_image_alone),
-		rig_test(the_table_saves_supermicro_the_refused_try),
-		rig_test(media_where_eject_takes_no_body),
-		rig_test(media_where_inserted_stays_true),
-		rig_test(the_same_media_are_not_inserted_twice),
-		rig_test(a_bmc_without_a_slot_says_unsupported),
-		rig_test(a_search_that_was_cut_short_is_no_verdict),
+		bmc_test(media_under_the_system),
+		bmc_test(media_under_the_manager),
+		bmc_test(media_that_are_patched_in),
+		bmc_test(media_of_lenovo),
+		bmc_test(media_where_insert_takes_the_image_alone),
+		bmc_test(the_table_saves_supermicro_the_refused_try),
+		bmc_test(media_where_eject_takes_no_body),
+		bmc_test(media_where_inserted_stays_true),
+		bmc_test(the_same_media_are_not_inserted_twice),
+		bmc_test(a_bmc_without_a_slot_says_unsupported),
+		bmc_test(a_search_that_was_cut_short_is_no_verdict),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "base/loop_sim.h"
 #include "base/str.h"
-#include "tests/unit/redfish/rig.h"
+#include "tests/unit/redfish/bmc_rig.h"
 
 #define PIN_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define PIN_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
@@ -13,38 +13,38 @@
 
 static void a_hundred_megabytes_are_cut_off(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.huge = true;
-	assert_int_equal(rig_read_system(f), ERR_PROTOCOL);
+	assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
 	assert_non_null(strstr(f->err.text, "more than 1048576 bytes"));
 }
 
 static void a_reply_that_is_too_deep_is_refused(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.deep = true;
-	assert_int_equal(rig_read_system(f), ERR_PROTOCOL);
+	assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
 }
 
 static void a_reply_that_is_not_json_is_refused(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.garbage = true;
-	assert_int_equal(rig_read_system(f), ERR_PROTOCOL);
+	assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
 }
 
 static void a_link_to_another_server_is_not_followed(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 	struct fake_bmc other;
 
 	fake_bmc_init(&other, f->bmc_group);
 	http_mem_serve(f->net, "https://10.6.6.6", other.httpd);
 	f->bmc.foreign_link = true;
-	assert_int_equal(rig_read_system(f), ERR_PROTOCOL);
+	assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
 	assert_int_equal(other.njournal, 0);
 	http_mem_serve(f->net, "https://10.6.6.6", NULL);
 	fake_bmc_done(&other);
@@ -52,33 +52,33 @@ static void a_link_to_another_server_is_not_followed(void **state)
 
 static void a_loop_of_next_links_ends(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.next_loop = f->bmc.managers_media = f->bmc.no_cd = true;
-	assert_int_equal(rig_read_media(f), ERR_UNSUPPORTED);
+	assert_int_equal(bmc_read_media(f), ERR_UNSUPPORTED);
 	assert_true(f->bmc.njournal < 12);
 }
 
 static void a_bmc_that_hangs_costs_one_exchange(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 	int64_t from = loop_now(f->loop);
 
 	http_mem_hang(f->net, ORIGIN, true);
-	assert_int_equal(rig_read_system(f), ERR_TIMEOUT);
+	assert_int_equal(bmc_read_system(f), ERR_TIMEOUT);
 	assert_true(loop_now(f->loop) - from <= 16000);
 	http_mem_hang(f->net, ORIGIN, false);
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 }
 
 static void operations_behind_a_hanging_one_end_too(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 	int64_t from = loop_now(f->loop);
 
 	http_mem_hang(f->net, ORIGIN, true);
 	for (int i = 0; i < 8; i++)
-		redfish_read_system(rig_client(f), rig_on_system, f);
+		redfish_read_system(bmc_client(f), bmc_on_system, f);
 	loop_sim_run_until(f->loop, from + REDFISH_OP_MS + 1000);
 	assert_int_equal(f->answers, 8);
 	assert_int_equal(f->err.kind, ERR_TIMEOUT);
@@ -86,11 +86,11 @@ static void operations_behind_a_hanging_one_end_too(void **state)
 
 static void operations_run_in_the_order_of_asking(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
-	redfish_power(rig_client(f), true, rig_on_plain, f);
-	redfish_boot(rig_client(f), REDFISH_BOOT_CD, NULL, rig_on_plain, f);
-	redfish_power(rig_client(f), false, rig_on_plain, f);
+	redfish_power(bmc_client(f), true, bmc_on_plain, f);
+	redfish_boot(bmc_client(f), REDFISH_BOOT_CD, NULL, bmc_on_plain, f);
+	redfish_power(bmc_client(f), false, bmc_on_plain, f);
 	loop_sim_run_until(f->loop, loop_now(f->loop) + 20000);
 	assert_int_equal(f->answers, 3);
 	assert_false(f->bmc.on);
@@ -99,15 +99,15 @@ static void operations_run_in_the_order_of_asking(void **state)
 
 static void a_changed_certificate_stops_everything(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 	unsigned before;
 
 	http_mem_pin(f->net, ORIGIN, PIN_A);
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	assert_string_equal(redfish_learned_pin(f->r), PIN_A);
 	http_mem_pin(f->net, ORIGIN, PIN_B);
 	before = f->bmc.njournal;
-	assert_int_equal(rig_power(f, false), ERR_DENIED);
+	assert_int_equal(bmc_power(f, false), ERR_DENIED);
 	assert_int_equal(f->bmc.njournal, before);
 	assert_int_not_equal(f->err.code, 401);
 	assert_false(redfish_login_refused(f->r));
@@ -115,31 +115,31 @@ static void a_changed_certificate_stops_everything(void **state)
 
 static void an_unavailable_bmc_is_an_error_that_may_pass(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.unavailable = true;
-	assert_int_equal(rig_read_system(f), ERR_UNAVAILABLE);
+	assert_int_equal(bmc_read_system(f), ERR_UNAVAILABLE);
 	f->bmc.unavailable = false;
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 }
 
 static void free_in_done(const struct redfish_system *s, const struct err *e, void *arg)
 {
-	struct rig *f = arg;
+	struct bmc_rig *f = arg;
 
 	(void)s;
-	rig_answered(f, e);
+	bmc_answered(f, e);
 	redfish_free(f->r);
 	f->r = NULL;
 }
 
 static void the_client_may_be_freed_in_its_own_answer(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
-	redfish_read_system(rig_client(f), free_in_done, f);
-	redfish_power(rig_client(f), true, rig_on_plain, f);
-	assert_done(rig_wait_answer(f));
+	redfish_read_system(bmc_client(f), free_in_done, f);
+	redfish_power(bmc_client(f), true, bmc_on_plain, f);
+	assert_done(bmc_wait_answer(f));
 	loop_sim_run_until(f->loop, loop_now(f->loop) + 60000);
 	assert_int_equal(f->answers, 0);
 	assert_false(f->bmc.on);
@@ -147,9 +147,9 @@ static void the_client_may_be_freed_in_its_own_answer(void **state)
 
 static void freeing_ends_what_is_in_flight_without_an_answer(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
-	redfish_read_system(rig_client(f), rig_on_system, f);
+	redfish_read_system(bmc_client(f), bmc_on_system, f);
 	loop_sim_run_until(f->loop, loop_now(f->loop) + 3);
 	redfish_free(f->r);
 	f->r = NULL;
@@ -159,16 +159,16 @@ static void freeing_ends_what_is_in_flight_without_an_answer(void **state)
 
 static void the_password_is_in_the_login_alone(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
-	assert_done(rig_read_system(f));
-	assert_done(rig_insert(f, MEDIA));
+	assert_done(bmc_read_system(f));
+	assert_done(bmc_insert(f, MEDIA));
 	assert_false(fake_bmc_mentions(&f->bmc, "correct horse"));
 }
 
 static void a_bad_address_is_refused_at_once(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 	static const char *const bad[] = {"",
 					  "10.0.8.17",
 					  "ftp://10.0.8.17",
@@ -234,16 +234,16 @@ static bool tamper(struct httpd_req *q, unsigned n, void *arg)
 	return true;
 }
 
-static void everything(struct rig *f)
+static void everything(struct bmc_rig *f)
 {
-	(void)rig_read_system(f);
-	(void)rig_power(f, true);
-	(void)rig_boot(f, REDFISH_BOOT_CD, NULL);
-	(void)rig_insert(f, MEDIA);
-	(void)rig_read_media(f);
-	(void)rig_eject(f);
-	(void)rig_boot(f, REDFISH_BOOT_NONE, NULL);
-	(void)rig_power(f, false);
+	(void)bmc_read_system(f);
+	(void)bmc_power(f, true);
+	(void)bmc_boot(f, REDFISH_BOOT_CD, NULL);
+	(void)bmc_insert(f, MEDIA);
+	(void)bmc_read_media(f);
+	(void)bmc_eject(f);
+	(void)bmc_boot(f, REDFISH_BOOT_NONE, NULL);
+	(void)bmc_power(f, false);
 }
 
 /* One request of a long scenario goes wrong, each in turn and in each way: every operation answers
@@ -256,10 +256,10 @@ static void any_one_failure_is_survived(void **state)
 
 		for (unsigned at = 0; hit; at++) {
 			struct torture t = {.at = at, .trouble = trouble};
-			struct rig *f;
+			struct bmc_rig *f;
 			void *own;
 
-			rig_setup(&own);
+			bmc_setup(&own);
 			f = own;
 			f->bmc.managers_media = f->bmc.action_info = f->bmc.etags = true;
 			f->bmc.tamper = tamper;
@@ -273,16 +273,16 @@ static void any_one_failure_is_survived(void **state)
 				assert_int_equal(trouble, DENIED);
 				redfish_retry_login(f->r);
 			}
-			assert_done(rig_power(f, true));
-			assert_done(rig_insert(f, MEDIA));
-			assert_done(rig_boot(f, REDFISH_BOOT_CD, NULL));
-			assert_done(rig_read_system(f));
+			assert_done(bmc_power(f, true));
+			assert_done(bmc_insert(f, MEDIA));
+			assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
+			assert_done(bmc_read_system(f));
 			assert_int_equal(f->power, REDFISH_POWER_ON);
 			assert_string_equal(f->target, "Cd");
-			assert_done(rig_read_media(f));
+			assert_done(bmc_read_media(f));
 			assert_string_equal(f->image, MEDIA);
 			assert_true(fake_bmc_sessions(&f->bmc) <= 2);
-			rig_teardown(&own);
+			bmc_teardown(&own);
 		}
 	}
 }
@@ -290,20 +290,20 @@ static void any_one_failure_is_survived(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		rig_test(a_hundred_megabytes_are_cut_off),
-		rig_test(a_reply_that_is_too_deep_is_refused),
-		rig_test(a_reply_that_is_not_json_is_refused),
-		rig_test(a_link_to_another_server_is_not_followed),
-		rig_test(a_loop_of_next_links_ends),
-		rig_test(a_bmc_that_hangs_costs_one_exchange),
-		rig_test(operations_behind_a_hanging_one_end_too),
-		rig_test(operations_run_in_the_order_of_asking),
-		rig_test(a_changed_certificate_stops_everything),
-		rig_test(an_unavailable_bmc_is_an_error_that_may_pass),
-		rig_test(the_client_may_be_freed_in_its_own_answer),
-		rig_test(freeing_ends_what_is_in_flight_without_an_answer),
-		rig_test(the_password_is_in_the_login_alone),
-		rig_test(a_bad_address_is_refused_at_once),
+		bmc_test(a_hundred_megabytes_are_cut_off),
+		bmc_test(a_reply_that_is_too_deep_is_refused),
+		bmc_test(a_reply_that_is_not_json_is_refused),
+		bmc_test(a_link_to_another_server_is_not_followed),
+		bmc_test(a_loop_of_next_links_ends),
+		bmc_test(a_bmc_that_hangs_costs_one_exchange),
+		bmc_test(operations_behind_a_hanging_one_end_too),
+		bmc_test(operations_run_in_the_order_of_asking),
+		bmc_test(a_changed_certificate_stops_everything),
+		bmc_test(an_unavailable_bmc_is_an_error_that_may_pass),
+		bmc_test(the_client_may_be_freed_in_its_own_answer),
+		bmc_test(freeing_ends_what_is_in_flight_without_an_answer),
+		bmc_test(the_password_is_in_the_login_alone),
+		bmc_test(a_bad_address_is_refused_at_once),
 		cmocka_unit_test(any_one_failure_is_survived),
 	};
 

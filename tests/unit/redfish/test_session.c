@@ -4,28 +4,28 @@
 #include <stdlib.h>
 #include "base/loop_sim.h"
 #include "base/str.h"
-#include "tests/unit/redfish/rig.h"
+#include "tests/unit/redfish/bmc_rig.h"
 
 /* --- sessions ------------------------------------------------------------------------------------- */
 
 static void without_a_session_service_basic_is_used(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.basic_only = true;
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	assert_null(redfish_session_uri(f->r));
 }
 
 static void a_closed_root_that_wants_basic_gets_it(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.basic_only = f->bmc.closed_root = true;
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 }
 
-static void wrong_password(struct rig *f)
+static void wrong_password(struct bmc_rig *f)
 {
 	struct secret *right = f->password;
 
@@ -33,7 +33,7 @@ static void wrong_password(struct rig *f)
 	f->spec.password = f->password;
 	f->bmc.lock_after = 3;
 	for (int i = 0; i < 6; i++) {
-		assert_int_equal(i % 2 ? rig_read_system(f) : rig_power(f, false), ERR_DENIED);
+		assert_int_equal(i % 2 ? bmc_read_system(f) : bmc_power(f, false), ERR_DENIED);
 		assert_int_equal(f->err.code, 401);
 		assert_null(strstr(f->err.text, "wrong"));
 	}
@@ -43,7 +43,7 @@ static void wrong_password(struct rig *f)
 	secret_free(f->password);
 	f->password = right;
 	assert_false(redfish_login_refused(f->r));
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	assert_false(f->bmc.locked);
 }
 
@@ -54,7 +54,7 @@ static void a_wrong_password_reaches_the_bmc_once(void **state)
 
 static void a_wrong_password_reaches_a_basic_bmc_once(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.basic_only = true;
 	wrong_password(f);
@@ -62,7 +62,7 @@ static void a_wrong_password_reaches_a_basic_bmc_once(void **state)
 
 static void a_wrong_password_reaches_a_closed_bmc_once(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.basic_only = f->bmc.closed_root = true;
 	wrong_password(f);
@@ -70,24 +70,24 @@ static void a_wrong_password_reaches_a_closed_bmc_once(void **state)
 
 static void a_refused_login_is_tried_again_when_told_to(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.password = "another";
-	assert_int_equal(rig_read_system(f), ERR_DENIED);
+	assert_int_equal(bmc_read_system(f), ERR_DENIED);
 	f->bmc.password = "correct horse";
-	assert_int_equal(rig_read_system(f), ERR_DENIED);
+	assert_int_equal(bmc_read_system(f), ERR_DENIED);
 	redfish_retry_login(f->r);
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	assert_int_equal(f->bmc.logins, 2);
 }
 
 static void an_expired_session_is_renewed_once(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	fake_bmc_expire(&f->bmc);
-	assert_done(rig_power(f, true));
+	assert_done(bmc_power(f, true));
 	assert_true(f->bmc.on);
 	assert_int_equal(f->bmc.logins, 2);
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 1);
@@ -95,35 +95,35 @@ static void an_expired_session_is_renewed_once(void **state)
 
 static void a_password_changed_behind_our_back_is_refused_once(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	f->bmc.password = "another";
 	fake_bmc_expire(&f->bmc);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(rig_read_system(f), ERR_DENIED);
+		assert_int_equal(bmc_read_system(f), ERR_DENIED);
 	assert_int_equal(f->bmc.logins, 2);
 }
 
 static void sessions_that_vanish_do_not_lead_to_basic(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	f->bmc.basic_only = true;
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(rig_read_system(f), ERR_PROTOCOL);
+		assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
 	assert_int_equal(f->bmc.logins, 1);
 }
 
 static void the_predecessors_session_is_deleted_before_anything_is_done(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.sessions[0].id = 41;
 	f->bmc.next_session = 41;
 	f->spec.old_session = "/redfish/v1/SessionService/Sessions/41";
-	assert_done(rig_power(f, true));
+	assert_done(bmc_power(f, true));
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 1);
 	assert_string_equal(f->bmc.journal[1], "POST /redfish/v1/SessionService/Sessions ");
 	assert_string_equal(f->bmc.journal[2], "DELETE /redfish/v1/SessionService/Sessions/41 ");
@@ -131,100 +131,110 @@ static void the_predecessors_session_is_deleted_before_anything_is_done(void **s
 
 static void a_session_number_used_again_is_not_deleted(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->spec.old_session = "/redfish/v1/SessionService/Sessions/1";
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 1);
 	assert_int_equal(fake_bmc_count(&f->bmc, "DELETE"), 0);
 }
 
 static void nothing_is_done_until_the_predecessors_session_is_gone(void **state)
 {
-	struct rig *f = *state;
-	struct selective s = {&f->bmc, "DELETE", 503};
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, "DELETE", 503};
 
 	f->bmc.sessions[0].id = f->bmc.next_session = 41;
 	f->spec.old_session = "/redfish/v1/SessionService/Sessions/41";
-	f->bmc.tamper = rig_select_tamper;
+	f->bmc.tamper = bmc_select_tamper;
 	f->bmc.tamper_arg = &s;
-	assert_int_equal(rig_power(f, true), ERR_UNAVAILABLE);
-	assert_int_equal(rig_power(f, true), ERR_UNAVAILABLE);
+	assert_int_equal(bmc_power(f, true), ERR_UNAVAILABLE);
+	assert_int_equal(bmc_power(f, true), ERR_UNAVAILABLE);
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems"), 0);
 	f->bmc.tamper = NULL;
-	assert_done(rig_power(f, true));
+	assert_done(bmc_power(f, true));
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 1);
 }
 
 static void a_resource_that_is_denied_costs_one_new_login_and_not_the_session(void **state)
 {
-	struct rig *f = *state;
-	struct selective s = {&f->bmc, "POST /redfish/v1/Systems/1/Actions", 401};
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, "POST /redfish/v1/Systems/1/Actions", 401};
 
-	assert_done(rig_read_system(f));
-	f->bmc.tamper = rig_select_tamper;
+	assert_done(bmc_read_system(f));
+	f->bmc.tamper = bmc_select_tamper;
 	f->bmc.tamper_arg = &s;
-	assert_int_equal(rig_power(f, true), ERR_DENIED);
+	assert_int_equal(bmc_power(f, true), ERR_DENIED);
 	assert_int_equal(f->bmc.logins, 2);
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 1);
 	assert_false(redfish_login_refused(f->r));
 	assert_int_not_equal(f->err.code, 401);
 	s.status = 403;
-	assert_int_equal(rig_power(f, true), ERR_DENIED);
+	assert_int_equal(bmc_power(f, true), ERR_DENIED);
 	assert_int_equal(f->err.code, 403);
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	assert_int_equal(f->bmc.logins, 2);
 }
 
 static void logging_out_deletes_the_session(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
-	assert_done(rig_read_system(f));
-	redfish_logout(f->r, rig_on_bye, f);
-	assert_done(rig_wait_answer(f));
+	assert_done(bmc_read_system(f));
+	redfish_logout(f->r, bmc_on_bye, f);
+	assert_done(bmc_wait_answer(f));
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 0);
 	assert_null(redfish_session_uri(f->r));
 }
 
 static void a_session_location_on_another_server_is_not_used(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.location_elsewhere = true;
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	assert_string_equal(redfish_session_uri(f->r), "/redfish/v1/SessionService/Sessions/1");
+}
+
+static void a_session_that_is_only_on_another_server_is_refused(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.location_elsewhere = f->bmc.no_session_link = true;
+	assert_int_equal(bmc_read_system(f), ERR_PROTOCOL);
+	assert_false(redfish_login_refused(f->r));
 }
 
 static void without_free_sessions_the_error_says_so(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.max_sessions = 1;
 	f->bmc.sessions[0].id = 9;
-	assert_int_equal(rig_read_system(f), ERR_CAPACITY);
+	assert_int_equal(bmc_read_system(f), ERR_CAPACITY);
 	assert_false(redfish_login_refused(f->r));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		rig_test(without_a_session_service_basic_is_used),
-		rig_test(a_closed_root_that_wants_basic_gets_it),
-		rig_test(a_wrong_password_reaches_the_bmc_once),
-		rig_test(a_wrong_password_reaches_a_basic_bmc_once),
-		rig_test(a_wrong_password_reaches_a_closed_bmc_once),
-		rig_test(a_refused_login_is_tried_again_when_told_to),
-		rig_test(an_expired_session_is_renewed_once),
-		rig_test(a_password_changed_behind_our_back_is_refused_once),
-		rig_test(sessions_that_vanish_do_not_lead_to_basic),
-		rig_test(the_predecessors_session_is_deleted_before_anything_is_done),
-		rig_test(nothing_is_done_until_the_predecessors_session_is_gone),
-		rig_test(a_resource_that_is_denied_costs_one_new_login_and_not_the_session),
-		rig_test(a_session_number_used_again_is_not_deleted),
-		rig_test(logging_out_deletes_the_session),
-		rig_test(a_session_location_on_another_server_is_not_used),
-		rig_test(without_free_sessions_the_error_says_so),
+		bmc_test(without_a_session_service_basic_is_used),
+		bmc_test(a_closed_root_that_wants_basic_gets_it),
+		bmc_test(a_wrong_password_reaches_the_bmc_once),
+		bmc_test(a_wrong_password_reaches_a_basic_bmc_once),
+		bmc_test(a_wrong_password_reaches_a_closed_bmc_once),
+		bmc_test(a_refused_login_is_tried_again_when_told_to),
+		bmc_test(an_expired_session_is_renewed_once),
+		bmc_test(a_password_changed_behind_our_back_is_refused_once),
+		bmc_test(sessions_that_vanish_do_not_lead_to_basic),
+		bmc_test(the_predecessors_session_is_deleted_before_anything_is_done),
+		bmc_test(nothing_is_done_until_the_predecessors_session_is_gone),
+		bmc_test(a_resource_that_is_denied_costs_one_new_login_and_not_the_session),
+		bmc_test(a_session_number_used_again_is_not_deleted),
+		bmc_test(logging_out_deletes_the_session),
+		bmc_test(a_session_location_on_another_server_is_not_used),
+		bmc_test(a_session_that_is_only_on_another_server_is_refused),
+		bmc_test(without_free_sessions_the_error_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

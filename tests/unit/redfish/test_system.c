@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include "base/loop_sim.h"
 #include "base/str.h"
-#include "tests/unit/redfish/rig.h"
+#include "tests/unit/redfish/bmc_rig.h"
 
 /* --- reading -------------------------------------------------------------------------------------- */
 
 static void a_system_is_read_with_power_identity_and_boot(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 	int64_t before = loop_now(f->loop);
 
 	f->bmc.on = true;
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	assert_int_equal(f->power, REDFISH_POWER_ON);
 	assert_string_equal(f->uuid, "4c4c4544-0035-3410-8050-c6c04f314733");
 	assert_string_equal(f->serial, "CN7792154A0014");
@@ -25,10 +25,10 @@ static void a_system_is_read_with_power_identity_and_boot(void **state)
 
 static void one_session_serves_many_reads(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	for (int i = 0; i < 5; i++)
-		assert_done(rig_read_system(f));
+		assert_done(bmc_read_system(f));
 	assert_int_equal(f->bmc.logins, 1);
 	assert_int_equal(fake_bmc_sessions(&f->bmc), 1);
 	assert_string_equal(redfish_session_uri(f->r), "/redfish/v1/SessionService/Sessions/1");
@@ -37,53 +37,53 @@ static void one_session_serves_many_reads(void **state)
 
 static void an_identity_of_zeros_is_none(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	strcpy(f->bmc.uuid, "00000000-0000-0000-0000-000000000000");
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	assert_string_equal(f->uuid, "-");
 }
 
 static void a_baseboard_that_answers_503_is_not_the_host(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.baseboard_first = f->bmc.on = true;
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	assert_int_equal(f->power, REDFISH_POWER_ON);
 }
 
 static void a_configured_system_is_used_as_it_is(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->spec.system_url = ORIGIN "/redfish/v1/Systems/1";
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	assert_int_equal(fake_bmc_count(&f->bmc, "GET /redfish/v1/Systems "), 0);
 }
 
 static void a_redirect_on_the_same_server_is_followed(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.redirect = true;
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 }
 
 /* --- power ---------------------------------------------------------------------------------------- */
 
 static void power_is_asked_for_and_read_later(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.power_delay_ms = 7000;
-	assert_done(rig_power(f, true));
-	assert_done(rig_read_system(f));
+	assert_done(bmc_power(f, true));
+	assert_done(bmc_read_system(f));
 	assert_int_equal(f->power, REDFISH_POWER_OFF);
 	loop_sim_run_until(f->loop, loop_now(f->loop) + 8000);
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	assert_int_equal(f->power, REDFISH_POWER_ON);
-	assert_done(rig_power(f, false));
+	assert_done(bmc_power(f, false));
 	assert_string_equal(
 		fake_bmc_last(&f->bmc, "POST /redfish/v1/Systems"),
 		"POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}");
@@ -91,121 +91,124 @@ static void power_is_asked_for_and_read_later(void **state)
 
 static void a_bmc_that_lies_about_power_is_found_out_by_reading(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.on = f->bmc.power_lie = true;
-	assert_done(rig_power(f, false));
-	assert_done(rig_read_system(f));
+	assert_done(bmc_power(f, false));
+	assert_done(bmc_read_system(f));
 	assert_int_equal(f->power, REDFISH_POWER_ON);
 }
 
 static void asking_for_what_already_is_is_no_error(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.same_state_400 = true;
-	assert_done(rig_power(f, false));
-	assert_done(rig_power(f, true));
-	assert_done(rig_power(f, true));
+	assert_done(bmc_power(f, false));
+	assert_done(bmc_power(f, true));
+	assert_done(bmc_power(f, true));
 }
 
 static void a_reset_refused_for_another_reason_is_an_error(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.same_state_400 = true;
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	f->bmc.power_lie = true;
 	f->bmc.on = false;
 	f->bmc.no_force_off =
 		true; /* a firmware update behind our back: ForceOff is now a bad value */
 	f->bmc.on = true;
-	assert_int_equal(rig_power(f, false), ERR_INVALID);
+	assert_int_equal(bmc_power(f, false), ERR_INVALID);
 }
 
 static void reset_values_may_stand_in_action_info_alone(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.action_info = f->bmc.no_force_off = f->bmc.on = true;
-	assert_done(rig_power(f, false));
+	assert_done(bmc_power(f, false));
 	assert_non_null(
 		strstr(fake_bmc_last(&f->bmc, "POST /redfish/v1/Systems"), "GracefulShutdown"));
 }
 
 static void nothing_is_changed_without_permission(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
-	f->spec.may_act = rig_may;
+	f->spec.may_act = bmc_may;
 	f->allowed = false;
-	assert_int_equal(rig_power(f, true), ERR_CONFLICT);
-	assert_int_equal(rig_boot(f, REDFISH_BOOT_CD, NULL), ERR_CONFLICT);
-	assert_int_equal(rig_insert(f, MEDIA), ERR_CONFLICT);
-	assert_done(rig_read_system(f));
+	assert_int_equal(bmc_power(f, true), ERR_CONFLICT);
+	assert_int_equal(bmc_boot(f, REDFISH_BOOT_CD, NULL), ERR_CONFLICT);
+	assert_int_equal(bmc_insert(f, MEDIA), ERR_CONFLICT);
+	assert_done(bmc_read_system(f));
 	assert_int_equal(fake_bmc_count(&f->bmc, "PATCH") +
 				 fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems"),
 			 0);
 	f->allowed = true;
-	assert_done(rig_power(f, true));
+	assert_done(bmc_power(f, true));
 }
 
 static void nothing_is_changed_on_another_machine_at_the_address(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	f->bmc.uuid[0] = '5';
 	fake_bmc_expire(&f->bmc);
-	assert_int_equal(rig_power(f, true), ERR_CONFLICT);
+	assert_int_equal(bmc_power(f, true), ERR_CONFLICT);
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems"),
 			 1); /* refused with 401 */
 	assert_false(f->bmc.on);
-	assert_done(rig_read_system(f));
+	/* Until somebody has seen the other machine; the media tell nothing of it. */
+	(void)bmc_read_media(f);
+	assert_int_equal(bmc_power(f, true), ERR_CONFLICT);
+	assert_done(bmc_read_system(f));
 	assert_string_equal(f->uuid, "5c4c4544-0035-3410-8050-c6c04f314733");
-	assert_done(rig_power(f, true));
+	assert_done(bmc_power(f, true));
 	f->bmc.serial[0] = 'X';
 	redfish_credentials(f->r, "drover", f->password);
-	assert_int_equal(rig_power(f, false), ERR_CONFLICT);
+	assert_int_equal(bmc_power(f, false), ERR_CONFLICT);
 	assert_true(f->bmc.on);
 }
 
 static void without_sessions_the_machine_is_proved_by_a_recent_look(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.basic_only = true;
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	f->bmc.uuid[0] = '5';
 	loop_sim_run_until(f->loop, loop_now(f->loop) + 31000);
-	assert_int_equal(rig_power(f, true), ERR_CONFLICT);
+	assert_int_equal(bmc_power(f, true), ERR_CONFLICT);
 	assert_int_equal(fake_bmc_count(&f->bmc, "POST"), 0);
-	assert_done(rig_read_system(f));
-	assert_done(rig_power(f, true));
+	assert_done(bmc_read_system(f));
+	assert_done(bmc_power(f, true));
 }
 
 static void an_identity_that_is_withheld_for_a_while_is_no_other_one(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	f->bmc.serial[0] = '\0';
 	loop_sim_run_until(f->loop, loop_now(f->loop) + 31000);
-	assert_done(rig_power(f, true));
+	assert_done(bmc_power(f, true));
 	f->bmc.serial[0] = 'X';
 	loop_sim_run_until(f->loop, loop_now(f->loop) + 31000);
-	assert_int_equal(rig_power(f, false), ERR_CONFLICT);
+	assert_int_equal(bmc_power(f, false), ERR_CONFLICT);
 }
 
 static void a_session_that_expires_before_the_machine_was_proved_is_renewed(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
-	assert_done(rig_read_media(f));
+	assert_done(bmc_read_media(f));
 	fake_bmc_expire(&f->bmc);
-	assert_done(rig_read_media(f)); /* a new login, and no look at the System since */
+	assert_done(bmc_read_media(f)); /* a new login, and no look at the System since */
 	fake_bmc_expire(&f->bmc);
-	assert_done(rig_power(f, true));
+	assert_done(bmc_power(f, true));
 	assert_true(f->bmc.on);
 	assert_int_equal(f->bmc.logins, 3);
 }
@@ -214,36 +217,36 @@ static void a_session_that_expires_before_the_machine_was_proved_is_renewed(void
 
 static void a_boot_override_is_set_once_and_cleared(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
-	assert_done(rig_boot(f, REDFISH_BOOT_CD, NULL));
-	assert_done(rig_read_system(f));
+	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
+	assert_done(bmc_read_system(f));
 	assert_string_equal(f->target, "Cd");
 	assert_string_equal(f->enabled, "Once");
-	assert_done(rig_boot(f, REDFISH_BOOT_NONE, NULL));
-	assert_done(rig_read_system(f));
+	assert_done(bmc_boot(f, REDFISH_BOOT_NONE, NULL));
+	assert_done(bmc_read_system(f));
 	assert_string_equal(f->target, "None");
 	assert_string_equal(f->enabled, "Disabled");
 }
 
 static void http_boot_takes_its_address_along(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
-	assert_done(rig_boot(f, REDFISH_BOOT_HTTP, "https://10.1.0.5:8443/boot/x"));
+	assert_done(bmc_boot(f, REDFISH_BOOT_HTTP, "https://10.1.0.5:8443/boot/x"));
 	assert_string_equal(f->bmc.boot_target, "UefiHttp");
 	assert_string_equal(f->bmc.http_uri, "https://10.1.0.5:8443/boot/x");
 }
 
 static void overrides_go_to_the_pending_object_that_has_them(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.pending_boot = f->bmc.etags = true;
 	f->bmc.vendor = "AMI";
-	assert_done(rig_boot(f, REDFISH_BOOT_CD, NULL));
+	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
 	assert_int_equal(fake_bmc_count(&f->bmc, "PATCH /redfish/v1/Systems/1/SD"), 1);
-	assert_done(rig_read_system(f));
+	assert_done(bmc_read_system(f));
 	assert_string_equal(f->target, "Cd"); /* which the System itself does not show yet */
 	assert_non_null(
 		strstr(fake_bmc_last(&f->bmc, "PATCH"), "\"BootSourceOverrideMode\":\"UEFI\""));
@@ -251,84 +254,90 @@ static void overrides_go_to_the_pending_object_that_has_them(void **state)
 
 static void a_tag_is_sent_with_a_patch(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.etags = true;
-	assert_done(rig_boot(f, REDFISH_BOOT_CD, NULL));
-	assert_done(rig_boot(f, REDFISH_BOOT_HDD, NULL));
+	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
+	assert_done(bmc_boot(f, REDFISH_BOOT_HDD, NULL));
 	assert_int_equal(fake_bmc_count(&f->bmc, "PATCH"), 2);
 }
 
 static void a_tag_that_is_not_accepted_is_left_out(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.etags = f->bmc.etags_lie = true;
-	assert_done(rig_boot(f, REDFISH_BOOT_CD, NULL));
+	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
 	assert_int_equal(fake_bmc_count(&f->bmc, "PATCH"), 2);
 	assert_string_equal(f->bmc.boot_target, "Cd");
 }
 
 static void a_mode_that_is_refused_is_left_out(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.refuse_mode = true;
 	f->bmc.vendor = "Supermicro"; /* whose rule is to send it always */
-	assert_done(rig_boot(f, REDFISH_BOOT_CD, NULL));
+	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
 	assert_string_equal(f->bmc.boot_target, "UsbCd");
 }
 
 static void without_none_the_disk_is_how_an_override_is_cleared(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.no_none_target = true;
-	assert_done(rig_boot(f, REDFISH_BOOT_CD, NULL));
-	assert_done(rig_boot(f, REDFISH_BOOT_NONE, NULL));
+	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
+	assert_done(bmc_boot(f, REDFISH_BOOT_NONE, NULL));
+	assert_string_equal(f->bmc.boot_target, "Hdd");
+	f->bmc.only_once = true;
+	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
+	assert_done(bmc_boot(f, REDFISH_BOOT_NONE, NULL));
 	assert_string_equal(f->bmc.boot_target, "Hdd");
 }
 
 static void supermicro_boots_virtual_cds_as_usbcd_but_for_one_model(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	f->bmc.vendor = "Supermicro";
 	f->bmc.model = "SYS-821GE-TNHR";
-	assert_done(rig_boot(f, REDFISH_BOOT_CD, NULL));
+	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
 	assert_string_equal(f->bmc.boot_target, "UsbCd");
+	assert_non_null(
+		strstr(fake_bmc_last(&f->bmc, "PATCH"), "\"BootSourceOverrideMode\":\"UEFI\""));
 	f->bmc.model = "ARS-111GL-NHR";
-	assert_done(rig_boot(f, REDFISH_BOOT_CD, NULL));
+	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
 	assert_string_equal(f->bmc.boot_target, "Cd");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		rig_test(a_system_is_read_with_power_identity_and_boot),
-		rig_test(one_session_serves_many_reads),
-		rig_test(an_identity_of_zeros_is_none),
-		rig_test(a_baseboard_that_answers_503_is_not_the_host),
-		rig_test(a_configured_system_is_used_as_it_is),
-		rig_test(a_redirect_on_the_same_server_is_followed),
-		rig_test(power_is_asked_for_and_read_later),
-		rig_test(a_bmc_that_lies_about_power_is_found_out_by_reading),
-		rig_test(asking_for_what_already_is_is_no_error),
-		rig_test(a_reset_refused_for_another_reason_is_an_error),
-		rig_test(reset_values_may_stand_in_action_info_alone),
-		rig_test(nothing_is_changed_without_permission),
-		rig_test(nothing_is_changed_on_another_machine_at_the_address),
-		rig_test(without_sessions_the_machine_is_proved_by_a_recent_look),
-		rig_test(an_identity_that_is_withheld_for_a_while_is_no_other_one),
-		rig_test(a_session_that_expires_before_the_machine_was_proved_is_renewed),
-		rig_test(a_boot_override_is_set_once_and_cleared),
-		rig_test(http_boot_takes_its_address_along),
-		rig_test(overrides_go_to_the_pending_object_that_has_them),
-		rig_test(a_tag_is_sent_with_a_patch),
-		rig_test(a_tag_that_is_not_accepted_is_left_out),
-		rig_test(a_mode_that_is_refused_is_left_out),
-		rig_test(without_none_the_disk_is_how_an_override_is_cleared),
-		rig_test(supermicro_boots_virtual_cds_as_usbcd_but_for_one_model),
+		bmc_test(a_system_is_read_with_power_identity_and_boot),
+		bmc_test(one_session_serves_many_reads),
+		bmc_test(an_identity_of_zeros_is_none),
+		bmc_test(a_baseboard_that_answers_503_is_not_the_host),
+		bmc_test(a_configured_system_is_used_as_it_is),
+		bmc_test(a_redirect_on_the_same_server_is_followed),
+		bmc_test(power_is_asked_for_and_read_later),
+		bmc_test(a_bmc_that_lies_about_power_is_found_out_by_reading),
+		bmc_test(asking_for_what_already_is_is_no_error),
+		bmc_test(a_reset_refused_for_another_reason_is_an_error),
+		bmc_test(reset_values_may_stand_in_action_info_alone),
+		bmc_test(nothing_is_changed_without_permission),
+		bmc_test(nothing_is_changed_on_another_machine_at_the_address),
+		bmc_test(without_sessions_the_machine_is_proved_by_a_recent_look),
+		bmc_test(an_identity_that_is_withheld_for_a_while_is_no_other_one),
+		bmc_test(a_session_that_expires_before_the_machine_was_proved_is_renewed),
+		bmc_test(a_boot_override_is_set_once_and_cleared),
+		bmc_test(http_boot_takes_its_address_along),
+		bmc_test(overrides_go_to_the_pending_object_that_has_them),
+		bmc_test(a_tag_is_sent_with_a_patch),
+		bmc_test(a_tag_that_is_not_accepted_is_left_out),
+		bmc_test(a_mode_that_is_refused_is_left_out),
+		bmc_test(without_none_the_disk_is_how_an_override_is_cleared),
+		bmc_test(supermicro_boots_virtual_cds_as_usbcd_but_for_one_model),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

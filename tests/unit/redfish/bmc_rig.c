@@ -1,4 +1,4 @@
-#include "tests/unit/redfish/rig.h"
+#include "tests/unit/redfish/bmc_rig.h"
 
 #include <stdlib.h>
 #include "base/loop_sim.h"
@@ -6,9 +6,9 @@
 #include "base/str.h"
 #include "tests/unit/testing.h"
 
-int rig_setup(void **state)
+int bmc_setup(void **state)
 {
-	struct rig *f = mem_new(struct rig);
+	struct bmc_rig *f = mem_new(struct bmc_rig);
 
 	mem_init();
 	f->loop = loop_sim_new(7, 1764000000000);
@@ -27,9 +27,9 @@ int rig_setup(void **state)
 	return 0;
 }
 
-int rig_teardown(void **state)
+int bmc_teardown(void **state)
 {
-	struct rig *f = *state;
+	struct bmc_rig *f = *state;
 
 	redfish_free(f->r);
 	secret_free(f->password);
@@ -45,7 +45,7 @@ int rig_teardown(void **state)
 	return 0;
 }
 
-struct redfish *rig_client(struct rig *f)
+struct redfish *bmc_client(struct bmc_rig *f)
 {
 	struct err e;
 
@@ -57,7 +57,7 @@ struct redfish *rig_client(struct rig *f)
 	return f->r;
 }
 
-void rig_answered(struct rig *f, const struct err *e)
+void bmc_answered(struct bmc_rig *f, const struct err *e)
 {
 	f->answers++;
 	err_clear(&f->err);
@@ -65,16 +65,16 @@ void rig_answered(struct rig *f, const struct err *e)
 		f->err = *e;
 }
 
-void rig_on_plain(const struct err *e, void *arg)
+void bmc_on_plain(const struct err *e, void *arg)
 {
-	rig_answered(arg, e);
+	bmc_answered(arg, e);
 }
 
-void rig_on_system(const struct redfish_system *s, const struct err *e, void *arg)
+void bmc_on_system(const struct redfish_system *s, const struct err *e, void *arg)
 {
-	struct rig *f = arg;
+	struct bmc_rig *f = arg;
 
-	rig_answered(f, e);
+	bmc_answered(f, e);
 	assert_true((s == NULL) == (e != NULL));
 	if (!s)
 		return;
@@ -86,70 +86,70 @@ void rig_on_system(const struct redfish_system *s, const struct err *e, void *ar
 	str_copy(f->enabled, sizeof(f->enabled), str_or(s->boot_enabled, "-"));
 }
 
-void rig_on_media(const struct redfish_media *m, const struct err *e, void *arg)
+void bmc_on_media(const struct redfish_media *m, const struct err *e, void *arg)
 {
-	struct rig *f = arg;
+	struct bmc_rig *f = arg;
 
-	rig_answered(f, e);
+	bmc_answered(f, e);
 	if (!m)
 		return;
 	f->inserted = m->inserted;
 	str_copy(f->image, sizeof(f->image), str_or(m->image, ""));
 }
 
-bool rig_is_answered(void *arg)
+bool bmc_is_answered(void *arg)
 {
-	return ((struct rig *)arg)->answers > 0;
+	return ((struct bmc_rig *)arg)->answers > 0;
 }
 
-enum err_kind rig_wait_answer(struct rig *f)
+enum err_kind bmc_wait_answer(struct bmc_rig *f)
 {
 	assert_true(f->answers == 0); /* never inside the call */
-	loop_sim_run_cond(f->loop, rig_is_answered, f, loop_now(f->loop) + 120000);
+	loop_sim_run_cond(f->loop, bmc_is_answered, f, loop_now(f->loop) + 120000);
 	assert_true(f->answers == 1);
 	f->answers = 0;
 	return f->err.kind;
 }
 
-enum err_kind rig_read_system(struct rig *f)
+enum err_kind bmc_read_system(struct bmc_rig *f)
 {
-	redfish_read_system(rig_client(f), rig_on_system, f);
-	return rig_wait_answer(f);
+	redfish_read_system(bmc_client(f), bmc_on_system, f);
+	return bmc_wait_answer(f);
 }
 
-enum err_kind rig_power(struct rig *f, bool on)
+enum err_kind bmc_power(struct bmc_rig *f, bool on)
 {
-	redfish_power(rig_client(f), on, rig_on_plain, f);
-	return rig_wait_answer(f);
+	redfish_power(bmc_client(f), on, bmc_on_plain, f);
+	return bmc_wait_answer(f);
 }
 
-enum err_kind rig_boot(struct rig *f, enum redfish_boot how, const char *uri)
+enum err_kind bmc_boot(struct bmc_rig *f, enum redfish_boot how, const char *uri)
 {
-	redfish_boot(rig_client(f), how, uri, rig_on_plain, f);
-	return rig_wait_answer(f);
+	redfish_boot(bmc_client(f), how, uri, bmc_on_plain, f);
+	return bmc_wait_answer(f);
 }
 
-enum err_kind rig_insert(struct rig *f, const char *url)
+enum err_kind bmc_insert(struct bmc_rig *f, const char *url)
 {
-	redfish_insert(rig_client(f), url, rig_on_plain, f);
-	return rig_wait_answer(f);
+	redfish_insert(bmc_client(f), url, bmc_on_plain, f);
+	return bmc_wait_answer(f);
 }
 
-enum err_kind rig_eject(struct rig *f)
+enum err_kind bmc_eject(struct bmc_rig *f)
 {
-	redfish_eject(rig_client(f), rig_on_plain, f);
-	return rig_wait_answer(f);
+	redfish_eject(bmc_client(f), bmc_on_plain, f);
+	return bmc_wait_answer(f);
 }
 
-enum err_kind rig_read_media(struct rig *f)
+enum err_kind bmc_read_media(struct bmc_rig *f)
 {
-	redfish_read_media(rig_client(f), rig_on_media, f);
-	return rig_wait_answer(f);
+	redfish_read_media(bmc_client(f), bmc_on_media, f);
+	return bmc_wait_answer(f);
 }
 
-bool rig_select_tamper(struct httpd_req *q, unsigned n, void *arg)
+bool bmc_select_tamper(struct httpd_req *q, unsigned n, void *arg)
 {
-	const struct selective *s = arg;
+	const struct bmc_selective *s = arg;
 
 	(void)n;
 	if (!str_starts(s->bmc->journal[s->bmc->njournal - 1], s->start))
@@ -158,12 +158,12 @@ bool rig_select_tamper(struct httpd_req *q, unsigned n, void *arg)
 	return true;
 }
 
-void rig_on_bye(void *arg)
+void bmc_on_bye(void *arg)
 {
-	rig_answered(arg, NULL);
+	bmc_answered(arg, NULL);
 }
 
-bool rig_may(void *arg)
+bool bmc_may(void *arg)
 {
-	return ((struct rig *)arg)->allowed;
+	return ((struct bmc_rig *)arg)->allowed;
 }

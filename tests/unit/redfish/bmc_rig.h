@@ -1,0 +1,66 @@
+#ifndef TESTS_UNIT_REDFISH_BMC_RIG_H
+#define TESTS_UNIT_REDFISH_BMC_RIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/http_mem.h"
+#include "base/loop.h"
+#include "redfish/redfish.h"
+#include "tests/contract/fake_bmc.h"
+
+/* bmc_rig: a client and a fake BMC in one simulated loop.  The operations wait for their answer,
+ * check that it comes once and never inside the call, and return its kind. */
+#define ORIGIN "https://10.0.8.17"
+#define MEDIA "http://10.0.8.2:8080/media/5f1c.iso"
+
+struct bmc_rig {
+	struct loop *loop;
+	struct loop_group *bmc_group, *group;
+	struct http_mem_net *net;
+	struct http *http;
+	struct fake_bmc bmc;
+	struct redfish_spec spec;
+	struct secret *password;
+	struct redfish *r;
+	bool allowed;
+
+	/* the last answer */
+	unsigned answers;
+	struct err err;
+	enum redfish_power power;
+	char uuid[64], serial[64], target[64], enabled[64], image[256];
+	bool inserted;
+	int64_t read_at;
+};
+
+/* Answers requests whose journal line starts so with a status. */
+struct bmc_selective {
+	const struct fake_bmc *bmc;
+	const char *start;
+	int status;
+};
+
+int bmc_setup(void **state);
+int bmc_teardown(void **state);
+struct redfish *bmc_client(struct bmc_rig *f);
+void bmc_answered(struct bmc_rig *f, const struct err *e);
+void bmc_on_plain(const struct err *e, void *arg);
+void bmc_on_system(const struct redfish_system *s, const struct err *e, void *arg);
+void bmc_on_media(const struct redfish_media *m, const struct err *e, void *arg);
+bool bmc_is_answered(void *arg);
+enum err_kind bmc_wait_answer(struct bmc_rig *f);
+enum err_kind bmc_read_system(struct bmc_rig *f);
+enum err_kind bmc_power(struct bmc_rig *f, bool on);
+enum err_kind bmc_boot(struct bmc_rig *f, enum redfish_boot how, const char *uri);
+enum err_kind bmc_insert(struct bmc_rig *f, const char *url);
+enum err_kind bmc_eject(struct bmc_rig *f);
+enum err_kind bmc_read_media(struct bmc_rig *f);
+/* fake_bmc.tamper for a struct bmc_selective. */
+bool bmc_select_tamper(struct httpd_req *q, unsigned n, void *arg);
+void bmc_on_bye(void *arg);
+bool bmc_may(void *arg); /* redfish_spec.may_act: f->allowed */
+
+#define assert_done(call) assert_int_equal((call), ERR_NONE)
+#define bmc_test(name) cmocka_unit_test_setup_teardown(name, bmc_setup, bmc_teardown)
+
+#endif
