@@ -328,6 +328,23 @@ static void redirects_are_not_followed(void **state)
 	rig_stop(&r);
 }
 
+static void proxies_of_the_environment_are_ignored(void **state)
+{
+	static const char *const names[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+	struct rig r;
+	struct got g;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		setenv(names[i], "http://127.0.0.1:1", 1);
+	rig_start(&r, true);
+	rig_get(&r, &g, "/hello/x");
+	assert_int_equal(g.status, 200);
+	rig_stop(&r);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		unsetenv(names[i]);
+}
+
 /* A kept connection that breaks after the request has left: the server may have acted. */
 struct flaky {
 	struct raw raw;
@@ -410,6 +427,7 @@ int main(void)
 		cmocka_unit_test(nonsense_from_a_server_is_an_error),
 		cmocka_unit_test(too_many_headers_are_refused),
 		cmocka_unit_test(redirects_are_not_followed),
+		cmocka_unit_test(proxies_of_the_environment_are_ignored),
 		cmocka_unit_test(only_what_changes_nothing_is_sent_twice),
 	};
 
