@@ -39,9 +39,9 @@
  * Status objects.  resourceVersion is the store's revision, so it can be
  * compared over all kinds.
  *
- * Where it differs from kube-apiserver: objects of a kind are stored as they
- * come, without schema validation, defaulting or pruning (a pod gets
- * its priority, scheduler, restart policy and grace period); no server-side apply;
+ * Where it differs from kube-apiserver: objects are stored as they come, without
+ * validation, defaulting or pruning, but for custom ones with `schemas` set (and a
+ * pod gets its priority, scheduler, restart policy and grace period); no server-side apply;
  * pages of a list after the first show the present, with the revision of the
  * first (a watch from there brings everything to the same state); no controllers
  * and no RBAC; eviction asks the status of PodDisruptionBudgets but does not
@@ -61,6 +61,9 @@ struct apiserver_spec {
 	/* A pod that is bound to a node and not finished stays after its deletion, with
 	 * deletionTimestamp, until a kubelet deletes it with gracePeriodSeconds 0. */
 	bool graceful_pods;
+	/* Prune, default and check custom objects by the structural schema of their definition.  CEL
+	 * rules, allOf, anyOf, oneOf and not are not looked at. */
+	bool schemas;
 };
 
 /* Copies the spec.  Creates the namespaces default, kube-system, kube-public and kube-node-lease

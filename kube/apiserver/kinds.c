@@ -111,6 +111,8 @@ int kind_adjust(const struct request *rq, json_t *obj, bool creating, struct fau
 
 	if (resource_is_crd(r))
 		return resource_crd_check(obj, loop_wall(rq->a->loop), f);
+	if (r->custom && r->schema && rq->a->spec.schemas)
+		return schema_apply(r->schema, obj, f);
 	if (*r->group)
 		return 0;
 	if (str_eq(r->kind, "Secret")) {

@@ -106,6 +106,7 @@ const char *resource_key(const struct resource *r, struct arena *a, const char *
 static void custom_free(struct custom *c)
 {
 	list_remove(&c->link);
+	json_decref(c->schema);
 	arena_free(c->arena);
 	free(c);
 }
@@ -143,6 +144,7 @@ static void add_version(struct apiserver *a, const json_t *crd, const json_t *ve
 		.must_say_rev = true,
 	};
 	c->r.key = arena_printf(m, "%s.%s/", c->r.plural, c->r.group);
+	c->r.schema = c->schema = json_deep_copy(json_at(version, "schema", "openAPIV3Schema"));
 	list_push_back(&a->customs, &c->link);
 }
 

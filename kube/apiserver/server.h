@@ -13,6 +13,7 @@
  *	apiserver.c	life, routes, the path of a request
  *	resource.c	which kinds there are; CustomResourceDefinitions
  *	object.c	the rules of metadata, spec and status; pure
+ *	schema.c	structural schemas: pruning, defaults, checks; pure
  *	kinds.c		what particular kinds need
  *	write.c		create, update, patch, binding
  *	remove.c	delete, eviction, and what goes with a namespace or a definition
@@ -63,6 +64,7 @@ struct resource {
 	const char *const *fields;  /* for fieldSelector, beside metadata; NULL-terminated; may be NULL */
 	bool namespaced, has_status, has_generation, custom;
 	bool loose_name;            /* any path segment, as in RBAC */
+	const json_t *schema;       /* of a custom kind; NULL: none */
 	bool must_say_rev;          /* an update without resourceVersion is refused */
 	bool renamed_event;         /* events.k8s.io */
 };
@@ -70,6 +72,7 @@ struct resource {
 struct custom {
 	struct resource r;
 	struct arena *arena;
+	json_t *schema;
 	struct list link;
 };
 
@@ -130,6 +133,7 @@ void object_event_to_core(json_t *obj);
 void object_event_from_core(json_t *obj);
 
 int jsonpatch_apply(const json_t *patch, json_t **doc, struct fault *f) __attribute__((warn_unused_result));
+int schema_apply(const json_t *schema, json_t *obj, struct fault *f) __attribute__((warn_unused_result));
 /* Both objects; a new one, NULL with the fault set. */
 json_t *strategic_apply(const json_t *doc, const json_t *patch, struct fault *f);
 
