@@ -2,6 +2,7 @@
 #   VARIANT=rel   optimised, hardened (default)
 #   VARIANT=san   AddressSanitizer and UndefinedBehaviorSanitizer
 #   VARIANT=cov   coverage
+#   VARIANT=fuzz  libFuzzer instrumentation (clang)
 #   CC=clang      build/rel-clang and so on
 
 VARIANT ?= rel
@@ -22,6 +23,7 @@ HARD := -fstack-protector-strong -fPIE
 OPT_rel := -O2 -g -D_FORTIFY_SOURCE=2
 OPT_san := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 OPT_cov := -O0 -g --coverage
+OPT_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 LD_rel  := -pie -Wl,-z,relro,-z,now -Wl,--gc-sections
 LD_san  := -fsanitize=address,undefined
 LD_cov  := --coverage
@@ -38,12 +40,13 @@ SRC       := $(filter-out $(MAINS),$(foreach r,$(ROOMS),$(wildcard $(r)/*.c)))
 LIBS      := $(patsubst %,$(B)/lib/%.a,$(subst /,_,$(patsubst %/,%,$(sort $(dir $(SRC))))))
 OBJ       := $(SRC:%.c=$(B)/%.o)
 PROGRAMS  := $(if $(wildcard controller/main.c),$(B)/drover) $(if $(wildcard wipe/main.c),$(B)/drover-agent)
-UNIT_SRC  := $(shell find tests/unit tests/contract -name 'test_*.c' 2>/dev/null | sort)
+UNIT_SRC  := $(shell find tests/unit tests/contract tests/world -name 'test_*.c' 2>/dev/null | sort)
 UNIT      := $(UNIT_SRC:%.c=$(B)/%)
-HELP_SRC  := $(shell find tests/unit tests/contract -name '*.c' ! -name 'test_*.c' 2>/dev/null)
+HELP_SRC  := $(shell find tests/unit tests/contract tests/world -name '*.c' ! -name 'test_*.c' 2>/dev/null)
 HELP_OBJ  := $(HELP_SRC:%.c=$(B)/%.o)
 FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ      := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
+FUZZ_LIBS := $(LIBS:$(B)/%=build/fuzz-clang/%)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH     := $(BENCH_SRC:%.c=build/rel/%)
 HEADERS   := $(foreach r,$(ROOMS),$(wildcard $(r)/*.h))
@@ -87,16 +90,102 @@ $(B)/tests/%: $(B)/tests/%.o $(HELP_OBJ) $(LIBS)
 unit: $(if $(T),$(filter %/$(T),$(UNIT)),$(UNIT)) ## unit and contract tests of one VARIANT (T=path/test_x: one)
 	$(Q)tests/tools/run-tests $^
 
-check: ## no network, no real parts: unit tests, sanitizers, headers, layers; under two minutes
+check: ## no network, no real parts: unit and world tests, sanitizers, headers, layers
+	$(Q)tests/tools/deps build
 	$(Q)$(MAKE) --no-print-directory WERROR=1 all unit
 	$(Q)$(MAKE) --no-print-directory WERROR=1 VARIANT=san unit
 	$(Q)$(MAKE) --no-print-directory layers headers
 
-build/fuzz/%: tests/fuzz/%.c $(SRC)
+layers: ## each room includes only what it may
+	$(Q)python3 tests/tools/layers
+
+headers: ## each header compiles alone, with gcc and clang
+	$(Q)for h in $(HEADERS); do for c in gcc clang; do \
+		$$c $(CPPFLAGS) -std=gnu17 $(WARN) -Werror -fsyntax-only -x c -include $$h /dev/null || exit 1; \
+	done; done; echo "headers: $(words $(HEADERS)) compile alone"
+
+# --- the real test, the demo ----------------------------------------------------------------------
+STAGE = @printf '\n== %s (%s s since the start)\n' '$(1)' "$$(( $$(date +%s) - $(BEGAN) ))"
+BEGAN := $(shell date +%s)
+
+demo: ## two pods of two tenants get machines that were off, on real parts, before your eyes
+	@echo "drover demo: installs what is missing, builds drover, Kubernetes and an OS image (once, cached in"
+	@echo "$${DROVER_CACHE:-~/.cache/drover}), then lets two tenants' GPU pods bring up their machines."
+	$(Q)tests/tools/deps build
+	$(Q)$(MAKE) --no-print-directory -j2 all
+	$(Q)tests/real/parts/build
+	$(Q)$(MAKE) --no-print-directory image
+	$(Q)tests/real/main_job.py --demo $(if $(KEEP),--keep)
+
+test: ## everything: check, lint, fuzz for a moment, the main job on real parts
+	$(call STAGE,packages)
+	$(Q)tests/tools/deps build lint
+	$(call STAGE,build)
+	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 all
+	$(call STAGE,unit tests)
+	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 unit
+	$(call STAGE,unit tests under AddressSanitizer and UndefinedBehaviorSanitizer)
+	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 VARIANT=san unit
+	$(call STAGE,clang)
+	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 CC=clang all
+	$(call STAGE,headers and layers and lint)
+	$(Q)$(MAKE) --no-print-directory layers headers lint
+	$(call STAGE,fuzz)
+	$(Q)$(MAKE) --no-print-directory -j2 fuzz
+	$(call STAGE,real parts)
+	$(Q)tests/real/parts/build
+	$(Q)$(MAKE) --no-print-directory image
+	$(call STAGE,the main job on real parts)
+	$(Q)tests/real/main_job.py
+	$(call STAGE,done)
+	@echo "drover: all tests passed"
+
+test-long: test ## test, with longer fuzzing and the bad inputs on real parts
+	$(Q)$(MAKE) --no-print-directory fuzz FUZZ_S=120
+
+image: $(B)/drover-agent ## the agent's boot image, build/image/drover-agent.iso
+	$(Q)wipe/image/build
+
+# --- fuzz, bench, coverage, lint ------------------------------------------------------------------
+FUZZ_S ?= 4
+fuzz: ## run each fuzz target for FUZZ_S seconds
+	$(Q)$(MAKE) --no-print-directory CC=clang VARIANT=fuzz fuzz-targets
+	$(Q)tests/tools/fuzz $(FUZZ_S) $(FUZZ)
+
+fuzz-targets: $(FUZZ)
+
+build/fuzz/%: tests/fuzz/%.c $(FUZZ_LIBS)
 	@mkdir -p $(@D)
 	$(call say,FUZZ,$@)
 	$(Q)clang $(CPPFLAGS) -std=gnu17 -O1 -g -fsanitize=fuzzer,address,undefined -o $@ $< \
-		build/san-fuzz/libdrover.a $(LDLIBS)
+		-Wl,--start-group $(FUZZ_LIBS) -Wl,--end-group $(LDLIBS)
+
+bench: all $(BENCH) ## measure; build/bench.json
+	$(Q)tests/tools/bench $(BENCH)
+
+cover: ## line coverage of the unit tests, build/cover.txt
+	$(Q)tests/tools/deps build cover
+	$(Q)$(MAKE) --no-print-directory VARIANT=cov unit
+	$(Q)gcovr -r . --object-directory build/cov -f 'base/|kube/|redfish/|planner/|providers/|wipe/|controller/' \
+		-o build/cover.txt && tail -n 3 build/cover.txt
+
+lint: all ## clang-format, cppcheck, codespell, shellcheck, banned functions
+	$(Q)tests/tools/deps lint
+	$(Q)tests/tools/lint
+
+# --- install --------------------------------------------------------------------------------------
+install: all ## DESTDIR and PREFIX
+	install -D -m 755 $(B)/drover $(DESTDIR)$(PREFIX)/bin/drover
+	install -D -m 755 $(B)/drover-agent $(DESTDIR)$(PREFIX)/lib/drover/drover-agent
+	if [ -f build/image/drover-agent.iso ]; then \
+		install -D -m 644 build/image/drover-agent.iso $(DESTDIR)$(PREFIX)/share/drover/drover-agent.iso; fi
+
+uninstall: ## what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/drover $(DESTDIR)$(PREFIX)/lib/drover/drover-agent \
+		$(DESTDIR)$(PREFIX)/share/drover/drover-agent.iso
+
+dist: ## a source archive of HEAD
+	mkdir -p build && git archive --prefix=drover-$(VERSION)/ -o build/drover-$(VERSION).tar.gz HEAD
 
 -include $(OBJ:.o=.d) $(UNIT:=.d) $(HELP_OBJ:.o=.d) $(MAINS:%.c=$(B)/%.d)
 
@@ -106,4 +195,5 @@ help: ## this list
 clean: ## remove build/
 	rm -rf build
 
-.PHONY: all unit check help clean
+.PHONY: all unit check layers headers demo test test-long image fuzz fuzz-targets bench cover lint install \
+	uninstall dist help clean
