@@ -3,6 +3,7 @@
 The machines are libvirt domains under software emulation; the BMC is sushy-tools' Redfish
 emulator over TLS with a password.  Nothing of drover is in here.
 """
+import atexit
 import fcntl
 import pathlib
 import shutil
@@ -199,6 +200,7 @@ class Rack:
                 raise RuntimeError(f"{parent}: libvirt's QEMU user cannot pass through it")
         libvirt_up()
         sweep(self.prefix)
+        atexit.register(self.stop)  # a test that dies leaves no machine running
         for index in range(self.count):
             vm = Vm(self, index)
             vm.define()
@@ -238,6 +240,8 @@ class Rack:
             self.emulator.stop()
         for vm in self.machines:
             vm.undefine()
+        self.machines = []
+        atexit.unregister(self.stop)
 
     def _answers(self):
         self.emulator.check()
