@@ -176,6 +176,16 @@ static void eviction_deletes_unless_a_budget_forbids(void **state)
 	assert_status(r, 404);
 }
 
+static void a_bound_pod_goes_at_once_where_there_is_no_kubelet(void **state)
+{
+	struct api *r = *state;
+
+	api_do(r, "POST", PODS, "{'metadata':{'name':'p'},'spec':{'nodeName':'n'}}");
+	api_do(r, "DELETE", PODS "/p", "{'gracePeriodSeconds':30}");
+	assert_status(r, 200);
+	expect(r, PODS "/p", 404);
+}
+
 static void a_bound_pod_waits_for_its_kubelet_where_that_is_asked_for(void **state)
 {
 	struct api r;
@@ -215,6 +225,7 @@ int main(void)
 		CASE(a_definition_takes_its_objects_with_it_and_waits_for_the_last),
 		CASE(deleting_a_namespace_may_end_a_definition_too),
 		CASE(eviction_deletes_unless_a_budget_forbids),
+		CASE(a_bound_pod_goes_at_once_where_there_is_no_kubelet),
 		cmocka_unit_test(a_bound_pod_waits_for_its_kubelet_where_that_is_asked_for),
 	};
 

@@ -304,6 +304,55 @@ static void yaml_is_read_too(void **state)
 	assert_string_equal(api_str(r, "data.k"), "v");
 }
 
+static int read_nothing(const char *data, size_t len, void *arg, struct err *e)
+{
+	(void)data, (void)len, (void)e;
+	++*(int *)arg;
+	return 0;
+}
+
+static void never_done(const struct http_reply *reply, const struct err *e, void *arg)
+{
+	(void)reply, (void)arg;
+	fail_msg("done: %s", e ? e->text : "");
+}
+
+static void a_client_that_goes_away_before_or_during_the_answer_harms_nobody(void **state)
+{
+	struct api *r = *state;
+	char *big = mem_alloc((1 << 20) + 1), *body;
+	int pieces = 0;
+
+	memset(big, 'x', 1 << 20);
+	for (int before = 0; before < 2; before++) {
+		struct http_call c = {
+			.method = "POST", .path = CM, .max_body = 4 << 20, .paced = true, .on_data = read_nothing,
+			.done = never_done, .arg = &pieces,
+		};
+
+		body = mem_printf("{\"metadata\":{\"name\":\"c%d\"},\"data\":{\"k\":\"%s\"}}", before, big);
+		c.body = body;
+		c.body_len = strlen(body);
+
+		struct http_req *q = http_start(r->p, &c);
+
+		if (before)
+			while (store_count(r->s, "configmaps/") < 2)
+				api_run(r, 1);
+		else
+			api_run(r, 1000);
+		http_cancel(q);
+		api_run(r, 1000);
+		free(body);
+	}
+	assert_int_equal(pieces, 1);
+	api_do(r, "GET", CM "/c0", NULL);
+	assert_status(r, 200);
+	api_do(r, "GET", CM "/c1", NULL);
+	assert_status(r, 200);
+	free(big);
+}
+
 /* --- custom resources ------------------------------------------------------------------------------ */
 
 #define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -413,6 +462,7 @@ int main(void)
 		CASE(a_pod_gets_the_priority_of_its_class),
 		CASE(names_of_roles_may_be_any_path_segment),
 		CASE(yaml_is_read_too),
+		CASE(a_client_that_goes_away_before_or_during_the_answer_harms_nobody),
 		CASE(a_definition_serves_its_kind_from_then_on),
 		CASE(a_definition_in_disorder_is_refused),
 		CASE(definitions_are_there_again_after_a_restart),
