@@ -119,6 +119,8 @@ static void reply_err(const struct rf_request *q, const struct http_reply *http,
 	const char *id, *text;
 
 	(void)!http_err(http, &p->err);
+	if (http->status == 401)
+		p->err.code = 0; /* 401 is for refused logins alone, see redfish.h */
 	if (http->status < 400)
 		p->err.kind = ERR_PROTOCOL;
 	if (http->status == 405 || http->status == 501)

@@ -26,6 +26,7 @@
 #define MAX_CANDIDATES (sizeof(((struct redfish *)0)->candidates) / sizeof(char *))
 
 static void log_in(struct redfish *r);
+static void on_root(struct redfish *r, const struct rf_reply *p);
 static void next_candidate(struct redfish *r);
 
 static void refuse(struct redfish *r)
@@ -47,6 +48,14 @@ static void fail(struct redfish *r, enum err_kind kind, const char *text)
 	(void)!err_set(&e, kind, r->refused ? REFUSED_CODE : 0, "%s", text);
 	e.scope = ERR_MACHINE;
 	rf_fail(r, &e);
+}
+
+static void get_root(struct redfish *r, enum rf_login login)
+{
+	rf_send(r, &(struct rf_request){.path = mem_strdup(SERVICE_ROOT),
+					.own_login = true,
+					.login = login,
+					.next = on_root});
 }
 
 /* --- which System ------------------------------------------------------------------------------ */
@@ -233,7 +242,9 @@ static void on_systems(struct redfish *r, const struct rf_reply *p)
 
 static void find_system(struct redfish *r)
 {
-	if (r->system_path)
+	if (!r->root_known)
+		get_root(r, r->basic ? RF_BASIC : RF_SESSION); /* it was closed before the login */
+	else if (r->system_path)
 		r->ready(r, NULL);
 	else if (r->system_fixed)
 		rf_get(r, mem_strdup(r->system_fixed), on_fixed);
@@ -512,14 +523,15 @@ static void on_root(struct redfish *r, const struct rf_reply *p)
 		return;
 	}
 	/* The root should be open; where it is not, the challenge says how to come in. */
-	if (p->status == 401 && p->challenge && str_starts(p->challenge, "Basic") &&
-	    !r->session_worked) {
+	if (p->status == 401 && !r->token && !r->root_known) {
+		if (!p->challenge || !str_starts(p->challenge, "Basic") || r->session_worked) {
+			rf_set(&r->sessions_path, mem_strdup(FIXED_SESSIONS));
+			log_in(r);
+			return;
+		}
 		r->basic = true;
 		r->tried_credentials = r->credentials;
-		rf_send(r, &(struct rf_request){.path = mem_strdup(SERVICE_ROOT),
-						.own_login = true,
-						.login = RF_BASIC,
-						.next = on_root});
+		get_root(r, RF_BASIC);
 		return;
 	}
 	if (p->err.kind != ERR_NONE) {
@@ -541,10 +553,7 @@ void rf_ready(struct redfish *r, rf_step *then)
 		fail(r, ERR_DENIED,
 		     "the BMC refused these credentials before: not tried again until they change");
 	else if (!r->root_known)
-		rf_send(r, &(struct rf_request){.path = mem_strdup(SERVICE_ROOT),
-						.own_login = true,
-						.login = r->basic ? RF_BASIC : RF_NOBODY,
-						.next = on_root});
+		get_root(r, r->basic ? RF_BASIC : RF_NOBODY);
 	else
 		log_in(r);
 }

@@ -25,6 +25,19 @@ static void a_closed_root_that_wants_basic_gets_it(void **state)
 	assert_done(bmc_read_system(f));
 }
 
+static void a_closed_root_is_read_after_the_login(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.closed_root = true;
+	for (int i = 0; i < 3; i++)
+		assert_done(bmc_read_system(f));
+	fake_bmc_expire(&f->bmc);
+	assert_done(bmc_read_system(f));
+	assert_int_equal(f->bmc.logins, 2);
+	assert_int_equal(fake_bmc_sessions(&f->bmc), 1);
+}
+
 static void wrong_password(struct bmc_rig *f)
 {
 	struct secret *right = f->password;
@@ -65,6 +78,14 @@ static void a_wrong_password_reaches_a_closed_bmc_once(void **state)
 	struct bmc_rig *f = *state;
 
 	f->bmc.basic_only = f->bmc.closed_root = true;
+	wrong_password(f);
+}
+
+static void a_wrong_password_reaches_a_closed_bmc_with_sessions_once(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.closed_root = true;
 	wrong_password(f);
 }
 
@@ -223,6 +244,8 @@ int main(void)
 		bmc_test(a_wrong_password_reaches_the_bmc_once),
 		bmc_test(a_wrong_password_reaches_a_basic_bmc_once),
 		bmc_test(a_wrong_password_reaches_a_closed_bmc_once),
+		bmc_test(a_closed_root_is_read_after_the_login),
+		bmc_test(a_wrong_password_reaches_a_closed_bmc_with_sessions_once),
 		bmc_test(a_refused_login_is_tried_again_when_told_to),
 		bmc_test(an_expired_session_is_renewed_once),
 		bmc_test(a_password_changed_behind_our_back_is_refused_once),
