@@ -32,7 +32,7 @@ static const struct {
 	{"OemLicenseNotPassed", ERR_UNSUPPORTED}, /* Supermicro, dressed as an access error */
 };
 
-void rf_request_done(struct rf_request *q)
+static void request_done(struct rf_request *q)
 {
 	free(q->path);
 	free(q->if_match);
@@ -103,7 +103,7 @@ static const json_t *message(const json_t *error, size_t n)
 	return json_array_get(info, n);
 }
 
-bool rf_has_message(const json_t *error, const char *id)
+static bool has_message(const json_t *error, const char *id)
 {
 	const json_t *m;
 
@@ -128,7 +128,7 @@ static void reply_err(const struct rf_request *q, const struct http_reply *http,
 	id = last_part(json_str_at(message(p->json, 0), "MessageId"));
 	text = json_str_at(message(p->json, 0), "Message");
 	for (size_t i = 0; i < sizeof(message_kinds) / sizeof(*message_kinds); i++)
-		if (rf_has_message(p->json, message_kinds[i].id))
+		if (has_message(p->json, message_kinds[i].id))
 			p->err.kind = message_kinds[i].kind;
 	if (q->secret_body)
 		str_format(p->err.text, sizeof(p->err.text), "status %d", http->status);
@@ -207,7 +207,7 @@ void rf_send(struct redfish *r, struct rf_request *q)
 
 	if (!q->method)
 		q->method = "GET";
-	rf_request_done(slot);
+	request_done(slot);
 	*slot = *q;
 	*q = (struct rf_request){0};
 	if (slot->effect && r->may_act && !r->may_act(r->op->arg)) {
@@ -237,8 +237,8 @@ void rf_abort(struct redfish *r)
 {
 	http_cancel(r->http);
 	r->http = NULL;
-	rf_request_done(&r->req);
-	rf_request_done(&r->login);
+	request_done(&r->req);
+	request_done(&r->login);
 }
 
 static bool redirected(struct redfish *r, struct rf_request *q, const struct http_reply *http)

@@ -11,7 +11,8 @@
  *
  *	redfish.c   operations: queue, deadline, end
  *	exchange.c  one request and its reply: login header, bounds, redirects, errors
- *	session.c   service root, login, the predecessor's session, which System
+ *	session.c   service root, login, the predecessor's session
+ *	find.c      which System is the machine, and what is known of it
  *	system.c    power and boot of the System
  *	media.c     the slot for a CD
  *
@@ -20,6 +21,7 @@
  * rf_fail): one of them, as its last act, since the operation's owner may free
  * everything in its done().
  */
+#define RF_REFUSED 401 /* code of a refused login, see redfish.h */
 #define RF_STR 256 /* longest text taken over from a BMC */
 
 struct rf_reply {
@@ -121,18 +123,25 @@ struct redfish {
 	char *managers[4];
 	unsigned quirks;
 
-	/* systems looked through */
+	/* Systems to look at */
 	char *candidates[16];
 	size_t ncandidates, next_candidate;
-	struct err candidate_err;
+	struct err kept_err;  /* the answer if nothing that is tried after it succeeds */
 };
 
-enum rf_reset { RF_RESET_ON = 1, RF_RESET_FORCE_ON = 2, RF_RESET_FORCE_OFF = 4, RF_RESET_GRACEFUL_OFF = 8, RF_RESET_OTHER = 16 };
+enum rf_reset {
+	RF_RESET_ON = 1,
+	RF_RESET_FORCE_ON = 2,
+	RF_RESET_FORCE_OFF = 4,
+	RF_RESET_GRACEFUL_OFF = 8,
+	RF_RESET_OTHER = 16, /* so that a list of others is not taken for none */
+};
 
 /* redfish.c */
 bool rf_changes(const struct rf_op *op);                        /* is it one that changes the machine? */
 void rf_end(struct redfish *r, const void *result);             /* the operation is done; result for readers */
 void rf_fail(struct redfish *r, const struct err *e);
+void rf_fail_as(struct redfish *r, enum err_kind kind, const char *text);
 void rf_forget(struct redfish *r);                              /* facts, not the session */
 void rf_set(char **slot, char *text);                           /* frees what was there; takes text */
 
@@ -140,16 +149,17 @@ void rf_set(char **slot, char *text);                           /* frees what wa
 void rf_send(struct redfish *r, struct rf_request *q);          /* takes what q holds; *q is empty after */
 void rf_get(struct redfish *r, char *path /* taken */, rf_step *next);
 void rf_resend(struct redfish *r);                              /* r->req once more, after a login */
-void rf_request_done(struct rf_request *q);
 void rf_abort(struct redfish *r);
 char *rf_link(const struct redfish *r, const json_t *ref, struct err *e); /* of {"@odata.id": ...}, or a string; NULL: absent or bad (*e) */
 bool rf_text_ok(const char *s);                                 /* bounded and printable */
-bool rf_has_message(const json_t *error, const char *id);       /* in @Message.ExtendedInfo */
 
 /* session.c */
 void rf_ready(struct redfish *r, rf_step *then);                /* logged in, System known; then(r, NULL) */
 void rf_login_again(struct redfish *r);                         /* after a 401: then resend */
 void rf_logout(struct redfish *r);
+
+/* find.c */
+void rf_find_system(struct redfish *r);                         /* then r->ready */
 unsigned rf_reset_types(const json_t *values);                  /* bits of enum rf_reset; 0: no list */
 bool rf_learn_system(struct redfish *r, const struct rf_reply *p); /* false: the operation has ended */
 

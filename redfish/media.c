@@ -378,7 +378,7 @@ static void on_inserted(struct redfish *r, const struct rf_reply *p)
 		rf_end(r, NULL);
 		return;
 	}
-	r->candidate_err = p->err;
+	r->kept_err = p->err;
 	if (climb(r->op, p))
 		insert_send(r);
 	else
@@ -392,13 +392,13 @@ static void insert_send(struct redfish *r)
 	if (body)
 		write_slot(r, body, on_inserted);
 	else
-		rf_fail(r, &r->candidate_err);
+		rf_fail(r, &r->kept_err);
 }
 
 static void insert_start(struct redfish *r, const struct rf_reply *p)
 {
 	aim(r, p, "#VirtualMedia.InsertMedia");
-	(void)!err_set(&r->candidate_err, ERR_INVALID, 0, "this media address cannot be sent");
+	(void)!err_set(&r->kept_err, ERR_INVALID, 0, "this media address cannot be sent");
 	insert_send(r);
 }
 
@@ -412,8 +412,8 @@ static void after_eject(struct redfish *r, const struct rf_reply *p)
 		return;
 	}
 	parse(p->json, &m);
-	if (m.inserted && r->candidate_err.kind != ERR_NONE)
-		rf_fail(r, &r->candidate_err);
+	if (m.inserted && r->kept_err.kind != ERR_NONE)
+		rf_fail(r, &r->kept_err);
 	else if (r->op->kind == RF_EJECT)
 		rf_end(r, NULL);
 	else
@@ -422,7 +422,7 @@ static void after_eject(struct redfish *r, const struct rf_reply *p)
 
 static void on_ejected(struct redfish *r, const struct rf_reply *p)
 {
-	r->candidate_err = p->err;
+	r->kept_err = p->err;
 	if (p->err.kind == ERR_NONE && r->op->kind == RF_EJECT)
 		rf_end(r, NULL);
 	else if (p->err.kind == ERR_NONE)

@@ -178,6 +178,15 @@ void rf_fail(struct redfish *r, const struct err *e)
 	finish(r->op, NULL, &copy);
 }
 
+void rf_fail_as(struct redfish *r, enum err_kind kind, const char *text)
+{
+	struct err e;
+
+	(void)!err_set(&e, kind, r->refused ? RF_REFUSED : 0, "%s", text);
+	e.scope = ERR_MACHINE;
+	rf_fail(r, &e);
+}
+
 bool rf_changes(const struct rf_op *op)
 {
 	return op->kind == RF_POWER || op->kind == RF_BOOT || op->kind == RF_INSERT ||

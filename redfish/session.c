@@ -20,14 +20,11 @@
 #define SERVICE_ROOT "/redfish/v1/"
 /* DSP0266 lets a client without the root's link log in here. */
 #define FIXED_SESSIONS "/redfish/v1/SessionService/Sessions"
-#define REFUSED_CODE 401 /* see redfish.h */
-#define IDLE_MS 20000	 /* idle for longer: the session has probably expired (some BMCs: 30 s) */
-#define PROOF_MS 30000	 /* a change relies on a look at the machine no older than this */
-#define MAX_CANDIDATES (sizeof(((struct redfish *)0)->candidates) / sizeof(char *))
+#define IDLE_MS 20000  /* idle for longer: the session has probably expired (some BMCs: 30 s) */
+#define PROOF_MS 30000 /* a change relies on a look at the machine no older than this */
 
 static void log_in(struct redfish *r);
 static void on_root(struct redfish *r, const struct rf_reply *p);
-static void next_candidate(struct redfish *r);
 
 static void refuse(struct redfish *r)
 {
@@ -35,17 +32,8 @@ static void refuse(struct redfish *r)
 
 	if (r->tried_credentials == r->credentials)
 		r->refused = true;
-	(void)!err_set(&e, ERR_DENIED, REFUSED_CODE, "the BMC refused the login of user %.64s",
+	(void)!err_set(&e, ERR_DENIED, RF_REFUSED, "the BMC refused the login of user %.64s",
 		       str_or(r->user, "(none)"));
-	e.scope = ERR_MACHINE;
-	rf_fail(r, &e);
-}
-
-static void fail(struct redfish *r, enum err_kind kind, const char *text)
-{
-	struct err e;
-
-	(void)!err_set(&e, kind, r->refused ? REFUSED_CODE : 0, "%s", text);
 	e.scope = ERR_MACHINE;
 	rf_fail(r, &e);
 }
@@ -56,200 +44,6 @@ static void get_root(struct redfish *r, enum rf_login login)
 					.own_login = true,
 					.login = login,
 					.next = on_root});
-}
-
-/* --- which System ------------------------------------------------------------------------------ */
-
-/* The link in a member of the System, or NULL when it is absent or points elsewhere. */
-static char *link_in(const struct redfish *r, const json_t *ref)
-{
-	struct err ignored;
-
-	return rf_link(r, ref, &ignored);
-}
-
-static bool oem_has(const char *member, const void *arg)
-{
-	return json_object_get(arg, member) != NULL;
-}
-
-unsigned rf_reset_types(const json_t *values)
-{
-	static const struct {
-		const char *name;
-		enum rf_reset bit;
-	} names[] = {
-		{"On", RF_RESET_ON},
-		{"ForceOn", RF_RESET_FORCE_ON},
-		{"ForceOff", RF_RESET_FORCE_OFF},
-		{"GracefulShutdown", RF_RESET_GRACEFUL_OFF},
-	};
-	unsigned types = 0;
-	json_t *v;
-	size_t i;
-
-	json_array_foreach(values, i, v) {
-		types |= RF_RESET_OTHER;
-		for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++)
-			if (str_eq(names[n].name, json_string_value(v)))
-				types |= names[n].bit;
-	}
-	return types;
-}
-
-static bool differ(const char *a, const char *b)
-{
-	return *a && *b && !str_eq(a, b);
-}
-
-/*
- * What is about to change a machine was decided about the one that the owner
- * saw: another one counts only once a read of the System has told of it.
- */
-static bool same_machine(struct redfish *r, const struct rf_reply *p)
-{
-	struct rf_identity now, *was = &r->identity;
-
-	rf_identity_of(p->json, &now);
-	if (differ(was->uuid, now.uuid) || differ(was->serial, now.serial)) {
-		if (rf_changes(r->op)) {
-			rf_forget(r);
-			fail(r, ERR_CONFLICT, "another machine answers at this address now");
-			return false;
-		}
-		if (r->op->kind != RF_READ_SYSTEM)
-			return true;
-		*was = (struct rf_identity){0};
-	}
-	/* Some withhold it for a while, as during POST: no reason to forget. */
-	if (now.uuid[0])
-		memcpy(was->uuid, now.uuid, sizeof(now.uuid));
-	if (now.serial[0])
-		memcpy(was->serial, now.serial, sizeof(now.serial));
-	r->proved_at = p->sent_at;
-	return true;
-}
-
-bool rf_learn_system(struct redfish *r, const struct rf_reply *p)
-{
-	const json_t *reset = json_at(p->json, "Actions", "#ComputerSystem.Reset");
-	const json_t *by = json_at(p->json, "Links", "ManagedBy");
-	struct quirk_facts facts = {
-		.vendor = str_or(json_str_at(r->root, "Vendor"),
-				 json_str_at(p->json, "Manufacturer")),
-		.product = str_or(json_str_at(p->json, "Model"), json_str_at(r->root, "Product")),
-		.redfish_version = json_str_at(r->root, "RedfishVersion"),
-		.bios = json_str_at(p->json, "BiosVersion"),
-		.has = oem_has,
-		.arg = json_at(r->root, "Oem"),
-	};
-	unsigned types = rf_reset_types(json_at(reset, "ResetType@Redfish.AllowableValues"));
-
-	if (!same_machine(r, p))
-		return false;
-	r->quirks = quirks_of(&facts);
-	rf_set(&r->settings, link_in(r, json_at(p->json, "@Redfish.Settings", "SettingsObject")));
-	rf_set(&r->reset_target, link_in(r, json_at(reset, "target")));
-	rf_set(&r->reset_info, link_in(r, json_at(reset, "@Redfish.ActionInfo")));
-	if (types) {
-		r->reset_types = types;
-		r->reset_asked = true;
-	}
-	for (size_t i = 0; i < sizeof(r->managers) / sizeof(*r->managers); i++)
-		rf_set(&r->managers[i], link_in(r, json_array_get(by, i)));
-	if (r->op->system != p->json) {
-		json_decref(r->op->system);
-		r->op->system = json_incref(p->json);
-		r->op->system_at = p->sent_at;
-		rf_set(&r->op->system_etag, mem_strdup(p->etag));
-	}
-	return true;
-}
-
-static void system_found(struct redfish *r, const struct rf_reply *p)
-{
-	if (rf_learn_system(r, p))
-		r->ready(r, NULL);
-}
-
-static void on_fixed(struct redfish *r, const struct rf_reply *p)
-{
-	if (p->err.kind != ERR_NONE) {
-		rf_fail(r, &p->err);
-		return;
-	}
-	rf_set(&r->system_path, mem_strdup(r->system_fixed));
-	system_found(r, p);
-}
-
-/* A GPU baseboard is a System too, may be listed first, and answers 503 while the host is off. */
-static void on_candidate(struct redfish *r, const struct rf_reply *p)
-{
-	if (p->err.kind != ERR_NONE) {
-		/* Nothing was heard at all: the next one would only double the wait. */
-		if (p->status == 0) {
-			rf_fail(r, &p->err);
-			return;
-		}
-		r->candidate_err = p->err;
-	} else if (json_at(p->json, "Actions", "#ComputerSystem.Reset", "target")) {
-		rf_set(&r->system_path, mem_strdup(r->candidates[r->next_candidate - 1]));
-		system_found(r, p);
-		return;
-	}
-	next_candidate(r);
-}
-
-static void next_candidate(struct redfish *r)
-{
-	if (r->next_candidate < r->ncandidates) {
-		rf_get(r, mem_strdup(r->candidates[r->next_candidate++]), on_candidate);
-		return;
-	}
-	if (r->candidate_err.kind != ERR_NONE)
-		rf_fail(r, &r->candidate_err);
-	else
-		fail(r, ERR_UNSUPPORTED, "no System of this BMC can be switched");
-}
-
-static void on_systems(struct redfish *r, const struct rf_reply *p)
-{
-	struct err e;
-	json_t *v;
-	size_t i;
-
-	if (p->err.kind != ERR_NONE) {
-		rf_fail(r, &p->err);
-		return;
-	}
-	while (r->ncandidates > 0)
-		free(r->candidates[--r->ncandidates]);
-	r->next_candidate = 0;
-	err_clear(&r->candidate_err);
-	json_array_foreach(json_at(p->json, "Members"), i, v) {
-		char *path;
-
-		if (r->ncandidates == MAX_CANDIDATES)
-			break;
-		path = rf_link(r, v, &e);
-		if (path)
-			r->candidates[r->ncandidates++] = path;
-		else if (e.kind != ERR_NONE)
-			r->candidate_err = e;
-	}
-	next_candidate(r);
-}
-
-static void find_system(struct redfish *r)
-{
-	if (!r->root_known)
-		get_root(r, r->basic ? RF_BASIC : RF_SESSION); /* it was closed before the login */
-	else if (r->system_path)
-		r->ready(r, NULL);
-	else if (r->system_fixed)
-		rf_get(r, mem_strdup(r->system_fixed), on_fixed);
-	else
-		rf_get(r, mem_strdup(r->systems_path), on_systems);
 }
 
 /* --- sessions ----------------------------------------------------------------------------------- */
@@ -282,6 +76,14 @@ static void on_proof(struct redfish *r, const struct rf_reply *p)
 	}
 }
 
+static void start(struct redfish *r)
+{
+	if (r->root_known)
+		rf_find_system(r);
+	else
+		get_root(r, r->basic ? RF_BASIC : RF_SESSION); /* it was closed before the login */
+}
+
 static bool is_proved(const struct redfish *r)
 {
 	return r->proved_at != INT64_MIN && loop_now(loop_of(r->group)) - r->proved_at <= PROOF_MS;
@@ -300,7 +102,7 @@ static void logged_in(struct redfish *r)
 		r->resuming = false;
 		rf_resend(r);
 	} else {
-		find_system(r);
+		start(r);
 	}
 }
 
@@ -349,8 +151,8 @@ static void delete_old(struct redfish *r)
 static void use_basic(struct redfish *r)
 {
 	if (r->session_worked) {
-		fail(r, ERR_PROTOCOL,
-		     "the BMC had sessions and names none now: not falling back to Basic");
+		rf_fail_as(r, ERR_PROTOCOL,
+			   "the BMC had sessions and names none now: not falling back to Basic");
 		return;
 	}
 	r->basic = true;
@@ -364,7 +166,7 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 	char *path;
 
 	if (p->status == 404 || p->status == 405 || p->status == 501) {
-		fail(r, ERR_PROTOCOL, "the BMC names a session service that is not there");
+		rf_fail_as(r, ERR_PROTOCOL, "the BMC names a session service that is not there");
 		return;
 	}
 	if (p->status == 400 || p->status == 401 || p->status == 403) {
@@ -376,7 +178,7 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 		return;
 	}
 	if (!p->token) {
-		fail(r, ERR_PROTOCOL, "the BMC opened a session without X-Auth-Token");
+		rf_fail_as(r, ERR_PROTOCOL, "the BMC opened a session without X-Auth-Token");
 		return;
 	}
 	/* Some give their own idea of their name in Location: then the body's link, of the same session. */
@@ -384,7 +186,7 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 	if (!path)
 		path = rf_link(r, p->json, &e);
 	if (!path && p->location) {
-		fail(r, ERR_PROTOCOL, "the BMC's session is on another server");
+		rf_fail_as(r, ERR_PROTOCOL, "the BMC's session is on another server");
 		return;
 	}
 	secret_free(r->token);
@@ -395,7 +197,7 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 		rf_set(&r->stale_session, give(r->session_uri));
 		secret_free(r->token);
 		r->token = NULL;
-		fail(r, ERR_CONFLICT, "the credentials changed during the login");
+		rf_fail_as(r, ERR_CONFLICT, "the credentials changed during the login");
 		return;
 	}
 	r->session_worked = true;
@@ -542,7 +344,7 @@ static void on_root(struct redfish *r, const struct rf_reply *p)
 	if (r->systems_path)
 		log_in(r);
 	else
-		fail(r, ERR_PROTOCOL, "the service root names no Systems");
+		rf_fail_as(r, ERR_PROTOCOL, "the service root names no Systems");
 }
 
 void rf_ready(struct redfish *r, rf_step *then)
@@ -550,8 +352,9 @@ void rf_ready(struct redfish *r, rf_step *then)
 	r->ready = then;
 	r->resuming = false;
 	if (r->refused)
-		fail(r, ERR_DENIED,
-		     "the BMC refused these credentials before: not tried again until they change");
+		rf_fail_as(
+			r, ERR_DENIED,
+			"the BMC refused these credentials before: not tried again until they change");
 	else if (!r->root_known)
 		get_root(r, r->basic ? RF_BASIC : RF_NOBODY);
 	else
@@ -567,7 +370,7 @@ void rf_login_again(struct redfish *r)
 		return;
 	}
 	if (r->op->logged_in_again) {
-		fail(r, ERR_DENIED, "the BMC refuses the request also after a new login");
+		rf_fail_as(r, ERR_DENIED, "the BMC refuses the request also after a new login");
 		return;
 	}
 	r->resuming = true;

@@ -210,7 +210,7 @@ static void power_verdict(struct redfish *r, const struct rf_reply *p)
 	       : power == REDFISH_POWER_OFF || power == REDFISH_POWER_TURNING_OFF) {
 		rf_end(r, NULL);
 	} else {
-		rf_fail(r, &r->candidate_err);
+		rf_fail(r, &r->kept_err);
 	}
 }
 
@@ -220,7 +220,7 @@ static void on_reset(struct redfish *r, const struct rf_reply *p)
 	if (p->err.kind == ERR_NONE) {
 		rf_end(r, NULL);
 	} else if (p->status == 400 || p->status == 409) {
-		r->candidate_err = p->err;
+		r->kept_err = p->err;
 		rf_get(r, mem_strdup(r->system_path), power_verdict);
 	} else {
 		rf_fail(r, &p->err);
@@ -409,7 +409,7 @@ static void on_patched(struct redfish *r, const struct rf_reply *p)
 		boot_write(r);
 	} else if (p->status == 400 && p->err.kind != ERR_UNAVAILABLE) {
 		op->rung++;
-		r->candidate_err = p->err;
+		r->kept_err = p->err;
 		boot_write(r);
 	} else {
 		rf_fail(r, &p->err);
@@ -431,7 +431,7 @@ static void boot_write(struct redfish *r)
 	}
 	boot = op->boot == REDFISH_BOOT_NONE ? clear_body(r) : override_body(r, target);
 	if (!boot) {
-		rf_fail(r, &r->candidate_err);
+		rf_fail(r, &r->kept_err);
 		return;
 	}
 	body = json_pack("{s:o}", "Boot", boot);

@@ -1,0 +1,204 @@
+#include "redfish/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+
+/*
+ * Which System is the machine: the configured one, or the first that can be
+ * switched; and what is known of it.
+ */
+#define MAX_CANDIDATES (sizeof(((struct redfish *)0)->candidates) / sizeof(char *))
+
+static void next_candidate(struct redfish *r);
+
+/* The link in a member of the System, or NULL when it is absent or points elsewhere. */
+static char *link_in(const struct redfish *r, const json_t *ref)
+{
+	struct err ignored;
+
+	return rf_link(r, ref, &ignored);
+}
+
+static bool oem_has(const char *member, const void *arg)
+{
+	return json_object_get(arg, member) != NULL;
+}
+
+unsigned rf_reset_types(const json_t *values)
+{
+	static const struct {
+		const char *name;
+		enum rf_reset bit;
+	} names[] = {
+		{"On", RF_RESET_ON},
+		{"ForceOn", RF_RESET_FORCE_ON},
+		{"ForceOff", RF_RESET_FORCE_OFF},
+		{"GracefulShutdown", RF_RESET_GRACEFUL_OFF},
+	};
+	unsigned types = 0;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(values, i, v) {
+		types |= RF_RESET_OTHER;
+		for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++)
+			if (str_eq(names[n].name, json_string_value(v)))
+				types |= names[n].bit;
+	}
+	return types;
+}
+
+static bool differ(const char *a, const char *b)
+{
+	return *a && *b && !str_eq(a, b);
+}
+
+/*
+ * What is about to change a machine was decided about the one that the owner
+ * saw: another one counts only once a read of the System has told of it.
+ */
+static bool same_machine(struct redfish *r, const struct rf_reply *p)
+{
+	struct rf_identity now, *was = &r->identity;
+
+	rf_identity_of(p->json, &now);
+	if (differ(was->uuid, now.uuid) || differ(was->serial, now.serial)) {
+		if (rf_changes(r->op)) {
+			rf_forget(r);
+			rf_fail_as(r, ERR_CONFLICT, "another machine answers at this address now");
+			return false;
+		}
+		if (r->op->kind != RF_READ_SYSTEM)
+			return true;
+		*was = (struct rf_identity){0};
+	}
+	/* Some withhold it for a while, as during POST: no reason to forget. */
+	if (now.uuid[0])
+		memcpy(was->uuid, now.uuid, sizeof(now.uuid));
+	if (now.serial[0])
+		memcpy(was->serial, now.serial, sizeof(now.serial));
+	r->proved_at = p->sent_at;
+	return true;
+}
+
+bool rf_learn_system(struct redfish *r, const struct rf_reply *p)
+{
+	const json_t *reset = json_at(p->json, "Actions", "#ComputerSystem.Reset");
+	const json_t *by = json_at(p->json, "Links", "ManagedBy");
+	struct quirk_facts facts = {
+		.vendor = str_or(json_str_at(r->root, "Vendor"),
+				 json_str_at(p->json, "Manufacturer")),
+		.product = str_or(json_str_at(p->json, "Model"), json_str_at(r->root, "Product")),
+		.redfish_version = json_str_at(r->root, "RedfishVersion"),
+		.bios = json_str_at(p->json, "BiosVersion"),
+		.has = oem_has,
+		.arg = json_at(r->root, "Oem"),
+	};
+	unsigned types = rf_reset_types(json_at(reset, "ResetType@Redfish.AllowableValues"));
+
+	if (!same_machine(r, p))
+		return false;
+	r->quirks = quirks_of(&facts);
+	rf_set(&r->settings, link_in(r, json_at(p->json, "@Redfish.Settings", "SettingsObject")));
+	rf_set(&r->reset_target, link_in(r, json_at(reset, "target")));
+	rf_set(&r->reset_info, link_in(r, json_at(reset, "@Redfish.ActionInfo")));
+	if (types) {
+		r->reset_types = types;
+		r->reset_asked = true;
+	}
+	for (size_t i = 0; i < sizeof(r->managers) / sizeof(*r->managers); i++)
+		rf_set(&r->managers[i], link_in(r, json_array_get(by, i)));
+	if (r->op->system != p->json) {
+		json_decref(r->op->system);
+		r->op->system = json_incref(p->json);
+		r->op->system_at = p->sent_at;
+		rf_set(&r->op->system_etag, mem_strdup(p->etag));
+	}
+	return true;
+}
+
+static void system_found(struct redfish *r, const struct rf_reply *p)
+{
+	if (rf_learn_system(r, p))
+		r->ready(r, NULL);
+}
+
+static void on_fixed(struct redfish *r, const struct rf_reply *p)
+{
+	if (p->err.kind != ERR_NONE) {
+		rf_fail(r, &p->err);
+		return;
+	}
+	rf_set(&r->system_path, mem_strdup(r->system_fixed));
+	system_found(r, p);
+}
+
+/* A GPU baseboard is a System too, may be listed first, and answers 503 while the host is off. */
+static void on_candidate(struct redfish *r, const struct rf_reply *p)
+{
+	if (p->err.kind != ERR_NONE) {
+		/* Nothing was heard at all: the next one would only double the wait. */
+		if (p->status == 0) {
+			rf_fail(r, &p->err);
+			return;
+		}
+		r->kept_err = p->err;
+	} else if (json_at(p->json, "Actions", "#ComputerSystem.Reset", "target")) {
+		rf_set(&r->system_path, mem_strdup(r->candidates[r->next_candidate - 1]));
+		system_found(r, p);
+		return;
+	}
+	next_candidate(r);
+}
+
+static void next_candidate(struct redfish *r)
+{
+	if (r->next_candidate < r->ncandidates) {
+		rf_get(r, mem_strdup(r->candidates[r->next_candidate++]), on_candidate);
+		return;
+	}
+	if (r->kept_err.kind != ERR_NONE)
+		rf_fail(r, &r->kept_err);
+	else
+		rf_fail_as(r, ERR_UNSUPPORTED, "no System of this BMC can be switched");
+}
+
+static void on_systems(struct redfish *r, const struct rf_reply *p)
+{
+	struct err e;
+	json_t *v;
+	size_t i;
+
+	if (p->err.kind != ERR_NONE) {
+		rf_fail(r, &p->err);
+		return;
+	}
+	while (r->ncandidates > 0)
+		free(r->candidates[--r->ncandidates]);
+	r->next_candidate = 0;
+	err_clear(&r->kept_err);
+	json_array_foreach(json_at(p->json, "Members"), i, v) {
+		char *path;
+
+		if (r->ncandidates == MAX_CANDIDATES)
+			break;
+		path = rf_link(r, v, &e);
+		if (path)
+			r->candidates[r->ncandidates++] = path;
+		else if (e.kind != ERR_NONE)
+			r->kept_err = e;
+	}
+	next_candidate(r);
+}
+
+void rf_find_system(struct redfish *r)
+{
+	if (r->system_path)
+		r->ready(r, NULL);
+	else if (r->system_fixed)
+		rf_get(r, mem_strdup(r->system_fixed), on_fixed);
+	else
+		rf_get(r, mem_strdup(r->systems_path), on_systems);
+}
