@@ -222,7 +222,7 @@ static void drop_timers(struct loop *l, const struct loop_group *g)
 
 static void drop_defers(struct list *head, const struct loop_group *g)
 {
-	list_for_each(d, head, struct loop_defer, link)
+	list_for_each (d, head, struct loop_defer, link)
 		if (d->group == g)
 			list_remove(&d->link);
 }
@@ -371,7 +371,12 @@ struct loop_work *loop_work(struct loop_group *g, void (*run)(void *arg), void (
 			    void (*drop)(void *arg), void *arg)
 {
 	struct loop_work proto = {
-		.loop = g->loop, .group = g, .run = run, .done = done, .drop = drop, .arg = arg,
+		.loop = g->loop,
+		.group = g,
+		.run = run,
+		.done = done,
+		.drop = drop,
+		.arg = arg,
 	};
 
 	g->objects++;
@@ -517,7 +522,8 @@ int loop_lines_feed(struct loop_lines *b, const char *data, size_t len,
 
 /* --- signals and descriptors ------------------------------------------------------------------ */
 
-struct loop_signal *loop_signal(struct loop_group *g, int signum, void (*fn)(int signum, void *arg), void *arg)
+struct loop_signal *loop_signal(struct loop_group *g, int signum, void (*fn)(int signum, void *arg),
+				void *arg)
 {
 	struct loop_signal proto = {.group = g, .signum = signum, .fn = fn, .arg = arg};
 

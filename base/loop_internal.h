@@ -46,7 +46,7 @@ struct loop {
 	struct list groups;
 	struct loop_group *own; /* for what must go on when its owner's group was dropped */
 	bool running, stopping, entered;
-	int64_t now;     /* of this turn */
+	int64_t now; /* of this turn */
 	int64_t entered_at;
 	bool (*cond)(void *arg); /* asked after every callback; true stops */
 	void *cond_arg;

@@ -162,7 +162,7 @@ void loop_sim_program(struct loop *l, const char *argv0, const struct loop_sim_p
 {
 	struct program *found = NULL;
 
-	list_for_each(it, &sim_of(l)->programs, struct program, link)
+	list_for_each (it, &sim_of(l)->programs, struct program, link)
 		if (strcmp(it->argv0, argv0) == 0)
 			found = it;
 	if (!found) {
@@ -185,7 +185,7 @@ static void queue_arm(struct sim_child *c, struct queue *q)
 
 static void queue_clear(struct queue *q)
 {
-	list_for_each(m, &q->messages, struct message, link) {
+	list_for_each (m, &q->messages, struct message, link) {
 		list_remove(&m->link);
 		free(m);
 	}
@@ -298,12 +298,13 @@ static void queue_init(struct queue *q, struct loop *l, void (*fn)(void *arg), s
 	loop_timer_init(&q->timer, l->own, fn, c);
 }
 
-static struct loop_child *sim_ops_spawn(struct loop *l, const struct loop_child *proto, struct err *e)
+static struct loop_child *sim_ops_spawn(struct loop *l, const struct loop_child *proto,
+					struct err *e)
 {
 	const struct loop_spawn *s = &proto->spawn;
 	struct program *found = NULL;
 
-	list_for_each(it, &sim_of(l)->programs, struct program, link)
+	list_for_each (it, &sim_of(l)->programs, struct program, link)
 		if (strcmp(it->argv0, s->argv[0]) == 0)
 			found = it;
 	if (!found) {
@@ -372,7 +373,7 @@ static void sim_ops_child_free(struct loop_child *base)
 /* The owner has crashed: its end of the pipes closes, and nobody is left to kill the child. */
 static void sim_ops_group_dropped(struct loop *l, struct loop_group *g)
 {
-	list_for_each(c, &sim_of(l)->children, struct sim_child, link)
+	list_for_each (c, &sim_of(l)->children, struct sim_child, link)
 		if (c->base.group == g)
 			sim_ops_child_close_stdin(&c->base);
 }
@@ -437,13 +438,13 @@ static void sim_ops_free(struct loop *l)
 {
 	struct loop_sim *s = sim_of(l);
 
-	list_for_each(w, &s->work, struct sim_work, link) {
+	list_for_each (w, &s->work, struct sim_work, link) {
 		loop_timer_stop(&w->timer);
 		sim_work_run(w);
 	}
-	list_for_each(c, &s->children, struct sim_child, link)
+	list_for_each (c, &s->children, struct sim_child, link)
 		child_destroy(c);
-	list_for_each(p, &s->programs, struct program, link) {
+	list_for_each (p, &s->programs, struct program, link) {
 		list_remove(&p->link);
 		free(p->argv0);
 		free(p);

@@ -260,12 +260,14 @@ static void on_child_output(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
 
 	loop_enter(l);
 	if (n > 0)
-		failed = loop_lines_feed(&c->lines, b->base, (size_t)n, on_child_line, c, &c->err) < 0;
+		failed = loop_lines_feed(&c->lines, b->base, (size_t)n, on_child_line, c, &c->err) <
+			 0;
 	if (failed) {
 		c->too_long = true;
 		uv_process_kill(&c->process, SIGKILL);
 	} else if (n < 0 && c->lines.buf.len) {
-		on_child_line(c->lines.buf.data, c->lines.buf.len, c); /* the last, without newline */
+		on_child_line(c->lines.buf.data, c->lines.buf.len,
+			      c); /* the last, without newline */
 	}
 	if (failed || n < 0) {
 		child_close_pipe(c, PIPE_OUT);
@@ -313,8 +315,8 @@ static void cloexec_all(void)
 		cloexec_fallback();
 }
 
-static void child_open_pipe(struct loop_uv *u, struct uv_child *c, int which, uv_stdio_container_t *io,
-			    int flags)
+static void child_open_pipe(struct loop_uv *u, struct uv_child *c, int which,
+			    uv_stdio_container_t *io, int flags)
 {
 	uv_pipe_init(&u->uv, &c->pipe[which], 0);
 	c->pipe[which].data = c;
@@ -324,7 +326,8 @@ static void child_open_pipe(struct loop_uv *u, struct uv_child *c, int which, uv
 	io[which].data.stream = (uv_stream_t *)&c->pipe[which];
 }
 
-static struct loop_child *uv_ops_spawn(struct loop *l, const struct loop_child *proto, struct err *e)
+static struct loop_child *uv_ops_spawn(struct loop *l, const struct loop_child *proto,
+				       struct err *e)
 {
 	static const char *const no_env[] = {NULL};
 	const struct loop_spawn *s = &proto->spawn;
@@ -336,7 +339,8 @@ static struct loop_child *uv_ops_spawn(struct loop *l, const struct loop_child *
 	}
 
 	struct uv_child *c = mem_new(struct uv_child);
-	uv_stdio_container_t io[PIPES] = {{.flags = UV_IGNORE}, {.flags = UV_IGNORE}, {.flags = UV_IGNORE}};
+	uv_stdio_container_t io[PIPES] = {
+		{.flags = UV_IGNORE}, {.flags = UV_IGNORE}, {.flags = UV_IGNORE}};
 
 	c->base = *proto;
 	loop_lines_init(&c->lines, s->max_line);
@@ -565,7 +569,7 @@ static void uv_ops_free(struct loop *l)
 {
 	struct loop_uv *u = uv_of(l);
 
-	list_for_each(c, &u->children, struct uv_child, link)
+	list_for_each (c, &u->children, struct uv_child, link)
 		if (!c->exited)
 			uv_process_kill(&c->process, SIGKILL);
 	uv_close((uv_handle_t *)&u->timer, NULL);

@@ -30,7 +30,8 @@ struct store_watch {
 	struct list link;
 };
 
-void store_base_init(struct store *s, const struct store_ops *ops, struct loop_group *g, size_t history)
+void store_base_init(struct store *s, const struct store_ops *ops, struct loop_group *g,
+		     size_t history)
 {
 	s->ops = ops;
 	s->group = g;
@@ -98,8 +99,11 @@ uint64_t store_oldest(const struct store *s)
 static struct store_entry entry_of(const struct store_version *v)
 {
 	return (struct store_entry){
-		.key = v->key, .value = v->value, .value_len = v->value_len,
-		.rev = v->rev, .create_rev = v->create_rev,
+		.key = v->key,
+		.value = v->value,
+		.value_len = v->value_len,
+		.rev = v->rev,
+		.create_rev = v->create_rev,
 	};
 }
 
@@ -138,7 +142,8 @@ size_t store_count(struct store *s, const char *prefix)
 
 /* --- changing --------------------------------------------------------------------------------- */
 
-static struct store_version *version_new(const struct store_change *c, uint64_t rev, uint64_t create_rev)
+static struct store_version *version_new(const struct store_change *c, uint64_t rev,
+					 uint64_t create_rev)
 {
 	size_t key_size = strlen(c->key) + 1;
 	struct store_version *v = mem_alloc(sizeof(*v) + key_size + c->value_len + 1);
@@ -173,7 +178,8 @@ static void push_event(struct store *s, struct store_change_event ev)
 
 static void apply(struct store *s, const struct store_change *c)
 {
-	struct store_change_event ev = {.type = c->value ? STORE_PUT : STORE_DELETE, .rev = s->rev + 1};
+	struct store_change_event ev = {.type = c->value ? STORE_PUT : STORE_DELETE,
+					.rev = s->rev + 1};
 
 	if (c->value) {
 		const struct store_version *old = store_index_get(s->index, c->key);
@@ -206,8 +212,8 @@ int store_commit(struct store *s, const struct store_change *c, size_t n, uint64
 		for (size_t j = 0; j < i; j++)
 			assert(strcmp(c[j].key, c[i].key) != 0);
 		if (c[i].if_rev >= 0 && (uint64_t)c[i].if_rev != at)
-			return err_set(e, ERR_CONFLICT, 0, "%s: want revision %lld, is at %llu", c[i].key,
-				       (long long)c[i].if_rev, (unsigned long long)at);
+			return err_set(e, ERR_CONFLICT, 0, "%s: want revision %lld, is at %llu",
+				       c[i].key, (long long)c[i].if_rev, (unsigned long long)at);
 	}
 	for (size_t i = 0; i < n; i++)
 		apply(s, &c[i]);
@@ -257,7 +263,7 @@ static uint64_t seen_by_all(const struct store *s)
 {
 	uint64_t seen = s->durable;
 
-	list_for_each(w, &s->watches, const struct store_watch, link)
+	list_for_each (w, &s->watches, const struct store_watch, link)
 		if (w->since < seen && !loop_group_dropped(w->defer.group))
 			seen = w->since;
 	return seen;
@@ -265,7 +271,7 @@ static uint64_t seen_by_all(const struct store *s)
 
 static void wake_watches(struct store *s)
 {
-	list_for_each(w, &s->watches, struct store_watch, link) {
+	list_for_each (w, &s->watches, struct store_watch, link) {
 		if (list_linked(&w->defer.link) || loop_group_dropped(w->defer.group))
 			continue;
 		while (w->since < s->durable) {
@@ -290,7 +296,8 @@ void store_durable(struct store *s, uint64_t rev, const struct err *e)
 	if (s->nevents > s->keep)
 		for (uint64_t seen = seen_by_all(s); s->nevents > s->keep && s->first_rev <= seen;)
 			drop_first_event(s);
-	for (struct commit *k; (k = list_first(&s->commits, struct commit, link)) && k->rev <= rev;) {
+	for (struct commit *k;
+	     (k = list_first(&s->commits, struct commit, link)) && k->rev <= rev;) {
 		list_remove(&k->link);
 		if (k->done)
 			k->done(e, k->arg);
@@ -298,11 +305,13 @@ void store_durable(struct store *s, uint64_t rev, const struct err *e)
 	}
 }
 
-struct store_watch *store_watch(struct store *s, struct loop_group *g, const char *prefix, uint64_t since,
-				void (*fn)(const struct store_event *ev, void *arg), void *arg, struct err *e)
+struct store_watch *store_watch(struct store *s, struct loop_group *g, const char *prefix,
+				uint64_t since, void (*fn)(const struct store_event *ev, void *arg),
+				void *arg, struct err *e)
 {
 	if (since < store_oldest(s)) {
-		(void)!err_set(e, ERR_NOT_FOUND, 410, "revision %llu is older than the history, which begins at %llu",
+		(void)!err_set(e, ERR_NOT_FOUND, 410,
+			       "revision %llu is older than the history, which begins at %llu",
 			       (unsigned long long)since, (unsigned long long)store_oldest(s));
 		return NULL;
 	}

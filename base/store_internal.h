@@ -62,7 +62,8 @@ struct store {
 	struct err why;
 };
 
-void store_base_init(struct store *s, const struct store_ops *ops, struct loop_group *g, size_t history);
+void store_base_init(struct store *s, const struct store_ops *ops, struct loop_group *g,
+		     size_t history);
 void store_base_done(struct store *s);
 /* All changes up to rev are on the disk, or (e) never will be. */
 void store_durable(struct store *s, uint64_t rev, const struct err *e);

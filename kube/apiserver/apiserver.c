@@ -12,8 +12,8 @@
 static void create_namespace(struct apiserver *a, const char *name)
 {
 	struct request rq = {.a = a, .arena = arena_new()};
-	OWN_JSON obj = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", "v1", "kind", "Namespace", "metadata", "name",
-				 name);
+	OWN_JSON obj = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", "v1", "kind", "Namespace",
+				 "metadata", "name", name);
 	const char *key;
 	struct store_entry entry;
 
@@ -22,15 +22,19 @@ static void create_namespace(struct apiserver *a, const char *name)
 	if (!store_get(a->store, key, &entry) && object_create(&rq, obj, &rq.fault) == 0) {
 		json_t *meta = object_meta(obj);
 
-		json_object_set_new(meta, "resourceVersion", json_sprintf("%llu", (unsigned long long)store_rev(a->store) + 1));
+		json_object_set_new(
+			meta, "resourceVersion",
+			json_sprintf("%llu", (unsigned long long)store_rev(a->store) + 1));
 		write_object(&rq, rq.r, key, obj, 0, NULL);
 	}
 	arena_free(rq.arena);
 }
 
-struct apiserver *apiserver_new(struct loop_group *g, struct store *s, const struct apiserver_spec *spec)
+struct apiserver *apiserver_new(struct loop_group *g, struct store *s,
+				const struct apiserver_spec *spec)
 {
-	static const char *const namespaces[] = {"default", "kube-system", "kube-public", "kube-node-lease"};
+	static const char *const namespaces[] = {"default", "kube-system", "kube-public",
+						 "kube-node-lease"};
 	struct apiserver *a = mem_new(struct apiserver);
 
 	a->group = g;
@@ -63,7 +67,8 @@ void apiserver_free(struct apiserver *a)
 #define MAX_PARTS 8
 
 /* /namespaces/NS/RESOURCE/NAME/SUB or /RESOURCE/NAME/SUB after group and version. */
-static bool parse_target(struct request *rq, const char *group, const char *version, char **part, size_t n)
+static bool parse_target(struct request *rq, const char *group, const char *version, char **part,
+			 size_t n)
 {
 	if (n >= 3 && str_eq(part[0], "namespaces")) {
 		rq->r = resource_find(rq->a, group, version, part[2]);
@@ -99,7 +104,8 @@ static void do_object(struct request *rq)
 	else if (str_eq(method, "DELETE") && !rq->sub)
 		do_delete(rq);
 	else
-		refuse(rq, FAULT_METHOD, "the server does not allow this method on the requested resource");
+		refuse(rq, FAULT_METHOD,
+		       "the server does not allow this method on the requested resource");
 }
 
 static void do_collection(struct request *rq)
@@ -115,7 +121,8 @@ static void do_collection(struct request *rq)
 	else if (str_eq(method, "DELETE"))
 		do_delete_all(rq);
 	else
-		refuse(rq, FAULT_METHOD, "the server does not allow this method on the requested resource");
+		refuse(rq, FAULT_METHOD,
+		       "the server does not allow this method on the requested resource");
 }
 
 static void do_resource(struct request *rq)

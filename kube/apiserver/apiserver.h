@@ -68,7 +68,8 @@ struct apiserver_spec {
 
 /* Copies the spec.  Creates the namespaces default, kube-system, kube-public and kube-node-lease
  * when they are absent. */
-struct apiserver *apiserver_new(struct loop_group *g, struct store *s, const struct apiserver_spec *spec);
+struct apiserver *apiserver_new(struct loop_group *g, struct store *s,
+				const struct apiserver_spec *spec);
 void apiserver_free(struct apiserver *a);
 DEFINE_OWN(apiserver)
 

@@ -8,17 +8,19 @@
 static json_t *verbs(const char *sub)
 {
 	if (!sub)
-		return json_pack("[s,s,s,s,s,s,s,s]", "create", "delete", "deletecollection", "get", "list", "patch",
-				 "update", "watch");
-	return str_eq(sub, "status") ? json_pack("[s,s,s]", "get", "patch", "update") : json_pack("[s]", "create");
+		return json_pack("[s,s,s,s,s,s,s,s]", "create", "delete", "deletecollection", "get",
+				 "list", "patch", "update", "watch");
+	return str_eq(sub, "status") ? json_pack("[s,s,s]", "get", "patch", "update")
+				     : json_pack("[s]", "create");
 }
 
 static void add_resource(json_t *list, const struct resource *r, const char *sub, const char *kind,
 			 struct arena *a)
 {
 	const char *name = sub ? arena_printf(a, "%s/%s", r->plural, sub) : r->plural;
-	json_t *j = json_pack("{s:s, s:s, s:b, s:s, s:o}", "name", name, "singularName", sub ? "" : r->singular,
-			      "namespaced", r->namespaced, "kind", kind, "verbs", verbs(sub));
+	json_t *j = json_pack("{s:s, s:s, s:b, s:s, s:o}", "name", name, "singularName",
+			      sub ? "" : r->singular, "namespaced", r->namespaced, "kind", kind,
+			      "verbs", verbs(sub));
 
 	if (!sub && *r->short_names) {
 		json_t *names = json_array();
@@ -35,8 +37,8 @@ static void reply_resources(struct request *rq, const char *group, const char *v
 {
 	json_t *list = json_array();
 	const char *gv = *group ? arena_printf(rq->arena, "%s/%s", group, version) : version;
-	OWN_JSON j = json_pack("{s:s, s:s, s:s, s:o}", "kind", "APIResourceList", "apiVersion", "v1", "groupVersion",
-			       gv, "resources", list);
+	OWN_JSON j = json_pack("{s:s, s:s, s:s, s:o}", "kind", "APIResourceList", "apiVersion",
+			       "v1", "groupVersion", gv, "resources", list);
 
 	for (const struct resource *r = NULL; resource_next(rq->a, &r);) {
 		if (!str_eq(r->group, group) || !str_eq(r->version, version))
@@ -50,7 +52,8 @@ static void reply_resources(struct request *rq, const char *group, const char *v
 		}
 	}
 	if (json_array_size(list) == 0) {
-		(void)!fault_set(&rq->fault, FAULT_NOT_FOUND, "the server could not find the requested resource");
+		(void)!fault_set(&rq->fault, FAULT_NOT_FOUND,
+				 "the server could not find the requested resource");
 		reply_fault(rq);
 		return;
 	}
@@ -63,7 +66,7 @@ static json_t *group_in(json_t *groups, const char *name)
 	size_t i;
 	json_t *g;
 
-	json_array_foreach(groups, i, g)
+	json_array_foreach (groups, i, g)
 		if (str_eq(json_str_at(g, "name"), name))
 			return g;
 	g = json_pack("{s:s, s:[]}", "name", name, "versions");
@@ -76,7 +79,7 @@ static bool has_version(const json_t *versions, const char *gv)
 	size_t i;
 	json_t *v;
 
-	json_array_foreach(versions, i, v)
+	json_array_foreach (versions, i, v)
 		if (str_eq(json_str_at(v, "groupVersion"), gv))
 			return true;
 	return false;
@@ -109,7 +112,7 @@ static void reply_group(struct request *rq, const char *group)
 	size_t i;
 	json_t *g;
 
-	json_array_foreach(groups, i, g) {
+	json_array_foreach (groups, i, g) {
 		if (!str_eq(json_str_at(g, "name"), group))
 			continue;
 		json_object_set_new(g, "kind", json_string("APIGroup"));
@@ -117,7 +120,8 @@ static void reply_group(struct request *rq, const char *group)
 		reply_object(rq, 200, g);
 		return;
 	}
-	(void)!fault_set(&rq->fault, FAULT_NOT_FOUND, "the server could not find the requested resource");
+	(void)!fault_set(&rq->fault, FAULT_NOT_FOUND,
+			 "the server could not find the requested resource");
 	reply_fault(rq);
 }
 
@@ -125,11 +129,12 @@ static void reply_group(struct request *rq, const char *group)
 void do_discovery(struct request *rq, const char *group, const char *version)
 {
 	if (!str_eq(httpd_method(rq->q), "GET") && !str_eq(httpd_method(rq->q), "HEAD")) {
-		(void)!fault_set(&rq->fault, FAULT_METHOD, "the server does not allow this method on the requested resource");
+		(void)!fault_set(&rq->fault, FAULT_METHOD,
+				 "the server does not allow this method on the requested resource");
 		reply_fault(rq);
 	} else if (!group) {
-		OWN_JSON j = json_pack("{s:s, s:s, s:o}", "kind", "APIGroupList", "apiVersion", "v1", "groups",
-				       all_groups(rq));
+		OWN_JSON j = json_pack("{s:s, s:s, s:o}", "kind", "APIGroupList", "apiVersion",
+				       "v1", "groups", all_groups(rq));
 
 		reply_object(rq, 200, j);
 	} else if (version) {
@@ -137,8 +142,8 @@ void do_discovery(struct request *rq, const char *group, const char *version)
 	} else if (*group) {
 		reply_group(rq, group);
 	} else {
-		OWN_JSON j = json_pack("{s:s, s:[s], s:[]}", "kind", "APIVersions", "versions", "v1",
-				       "serverAddressByClientCIDRs");
+		OWN_JSON j = json_pack("{s:s, s:[s], s:[]}", "kind", "APIVersions", "versions",
+				       "v1", "serverAddressByClientCIDRs");
 
 		reply_object(rq, 200, j);
 	}
@@ -154,10 +159,10 @@ void do_version(struct request *rq)
 		minor[strcspn(minor, ".")] = '\0';
 	}
 
-	OWN_JSON j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "major", major, "minor",
-			       str_or(minor, "0"), "gitVersion", v, "gitCommit", "", "gitTreeState", "clean",
-			       "buildDate", "1970-01-01T00:00:00Z", "goVersion", "", "compiler", "", "platform",
-			       "linux/amd64");
+	OWN_JSON j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "major", major,
+			       "minor", str_or(minor, "0"), "gitVersion", v, "gitCommit", "",
+			       "gitTreeState", "clean", "buildDate", "1970-01-01T00:00:00Z",
+			       "goVersion", "", "compiler", "", "platform", "linux/amd64");
 
 	reply_object(rq, 200, j);
 }

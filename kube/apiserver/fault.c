@@ -61,9 +61,10 @@ json_t *status_object(const struct request *rq, const struct fault *f)
 	}
 	if (f->kind == FAULT_TOO_MANY)
 		json_object_set_new(details, "retryAfterSeconds", json_integer(10));
-	return json_pack("{s:s, s:s, s:{}, s:s, s:o, s:s, s:o, s:i}", "kind", "Status", "apiVersion", "v1",
-			 "metadata", "status", "Failure", "message", lenient_string(f->text), "reason",
-			 faults[f->kind].reason, "details", details, "code", faults[f->kind].code);
+	return json_pack("{s:s, s:s, s:{}, s:s, s:o, s:s, s:o, s:i}", "kind", "Status",
+			 "apiVersion", "v1", "metadata", "status", "Failure", "message",
+			 lenient_string(f->text), "reason", faults[f->kind].reason, "details",
+			 details, "code", faults[f->kind].code);
 }
 
 void reply_fault(struct request *rq)

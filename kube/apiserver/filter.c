@@ -35,7 +35,8 @@ static int parse_term(const struct resource *r, char *term, struct arena *a, str
 	char *op = strchr(term, '=');
 
 	if (!op || op == term)
-		return fault_set(fault, FAULT_BAD_REQUEST, "invalid field selector \"%s\": want name=value", term);
+		return fault_set(fault, FAULT_BAD_REQUEST,
+				 "invalid field selector \"%s\": want name=value", term);
 	out->equal = op[-1] != '!';
 	out->value = op[1] == '=' && out->equal ? op + 2 : op + 1;
 	*(out->equal ? op : op - 1) = '\0';
@@ -45,7 +46,8 @@ static int parse_term(const struct resource *r, char *term, struct arena *a, str
 	return 0;
 }
 
-static int parse_fields(struct filter *f, const struct resource *r, const char *text, struct fault *fault)
+static int parse_fields(struct filter *f, const struct resource *r, const char *text,
+			struct fault *fault)
 {
 	char *rest = arena_strdup(f->arena, text);
 
@@ -54,7 +56,8 @@ static int parse_fields(struct filter *f, const struct resource *r, const char *
 		if (!*term)
 			continue;
 		if (f->nfields == MAX_FIELD_TERMS)
-			return fault_set(fault, FAULT_BAD_REQUEST, "more than %d terms in the field selector",
+			return fault_set(fault, FAULT_BAD_REQUEST,
+					 "more than %d terms in the field selector",
 					 MAX_FIELD_TERMS);
 		if (parse_term(r, term, f->arena, &f->fields[f->nfields], fault) < 0)
 			return -1;
@@ -65,14 +68,16 @@ static int parse_fields(struct filter *f, const struct resource *r, const char *
 
 int filter_init(struct filter *f, const struct request *rq, struct fault *fault)
 {
-	const char *labels = httpd_query(rq->q, "labelSelector"), *fields = httpd_query(rq->q, "fieldSelector");
+	const char *labels = httpd_query(rq->q, "labelSelector"),
+		   *fields = httpd_query(rq->q, "fieldSelector");
 	const char *accept = httpd_header(rq->q, "Accept");
 	struct err e;
 
 	*f = (struct filter){.arena = arena_new()};
 	f->partial = accept && strstr(accept, "as=PartialObjectMetadata");
 	if (labels && selector_parse(labels, f->arena, &f->labels, &e) < 0) {
-		(void)!fault_set(fault, FAULT_BAD_REQUEST, "unable to parse requirement: %s", e.text);
+		(void)!fault_set(fault, FAULT_BAD_REQUEST, "unable to parse requirement: %s",
+				 e.text);
 		goto failed;
 	}
 	if (fields && parse_fields(f, rq->r, fields, fault) < 0)
@@ -116,7 +121,7 @@ static bool match_labels(const struct filter *f, const json_t *obj)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)map, key, value)
+	json_object_foreach ((json_t *)map, key, value)
 		if (json_is_string(value))
 			l.v[l.n++] = (struct label){key, json_string_value(value)};
 	labels_sort(&l);
@@ -162,8 +167,8 @@ char *filter_text(const struct filter *f, const struct resource *r, json_t *j)
 		return json_text(j);
 	}
 
-	OWN_JSON partial = json_pack("{s:s, s:s, s:O}", "kind", "PartialObjectMetadata", "apiVersion",
-				     "meta.k8s.io/v1", "metadata", object_meta(j));
+	OWN_JSON partial = json_pack("{s:s, s:s, s:O}", "kind", "PartialObjectMetadata",
+				     "apiVersion", "meta.k8s.io/v1", "metadata", object_meta(j));
 
 	return json_text(partial);
 }

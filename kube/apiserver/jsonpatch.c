@@ -36,7 +36,8 @@ static int parse_pointer(const json_t *op, const char *member, struct arena *a, 
 
 	*out = (struct pointer){0};
 	if (!text || (*text && *text != '/'))
-		return fault_set(f, FAULT_BAD_REQUEST, "JSON patch: %s: want a JSON pointer", member);
+		return fault_set(f, FAULT_BAD_REQUEST, "JSON patch: %s: want a JSON pointer",
+				 member);
 	if (!*text)
 		return 0;
 
@@ -44,7 +45,8 @@ static int parse_pointer(const json_t *op, const char *member, struct arena *a, 
 
 	for (char *part; (part = strsep(&rest, "/"));) {
 		if (out->n == MAX_DEPTH)
-			return fault_set(f, FAULT_INVALID, "JSON patch: %s: deeper than %d", member, MAX_DEPTH);
+			return fault_set(f, FAULT_INVALID, "JSON patch: %s: deeper than %d", member,
+					 MAX_DEPTH);
 		unescape(part);
 		out->part[out->n++] = part;
 	}
@@ -61,7 +63,8 @@ static bool parse_index(const json_t *array, const char *part, bool append, size
 		*index = size;
 		return true;
 	}
-	if (*part < '0' || *part > '9' || (part[0] == '0' && part[1]) || !str_to_i64(part, 0, INT32_MAX, &n))
+	if (*part < '0' || *part > '9' || (part[0] == '0' && part[1]) ||
+	    !str_to_i64(part, 0, INT32_MAX, &n))
 		return false;
 	*index = (size_t)n;
 	return *index < size + append;
@@ -92,12 +95,12 @@ static size_t depth_of(const json_t *j)
 	const char *key;
 	json_t *v;
 
-	json_object_foreach((json_t *)j, key, v) {
+	json_object_foreach ((json_t *)j, key, v) {
 		size_t d = depth_of(v);
 
 		deepest = d > deepest ? d : deepest;
 	}
-	json_array_foreach(j, i, v) {
+	json_array_foreach (j, i, v) {
 		size_t d = depth_of(v);
 
 		deepest = d > deepest ? d : deepest;
@@ -123,7 +126,8 @@ static bool put(json_t **doc, const struct pointer *p, json_t *value, bool repla
 		return json_object_set(parent, last, value) == 0;
 	if (!json_is_array(parent) || !parse_index(parent, last, !replace, &i))
 		return false;
-	return (replace ? json_array_set(parent, i, value) : json_array_insert(parent, i, value)) == 0;
+	return (replace ? json_array_set(parent, i, value) : json_array_insert(parent, i, value)) ==
+	       0;
 }
 
 static bool take(json_t *doc, const struct pointer *p)
@@ -155,7 +159,8 @@ static json_t *value_of(const json_t *op, const char *verb, json_t *doc, const s
 	json_t *v = found ? resolve(doc, from, 0) : json_object_get(op, "value");
 
 	if (!v) {
-		(void)!fault_set(f, found ? FAULT_INVALID : FAULT_BAD_REQUEST, "JSON patch: %s: no value", verb);
+		(void)!fault_set(f, found ? FAULT_INVALID : FAULT_BAD_REQUEST,
+				 "JSON patch: %s: no value", verb);
 		return NULL;
 	}
 	if (found) {
@@ -170,7 +175,8 @@ static json_t *value_of(const json_t *op, const char *verb, json_t *doc, const s
 	return json_deep_copy(v);
 }
 
-static int apply_one(const json_t *op, json_t **doc, struct arena *a, size_t *budget, struct fault *f)
+static int apply_one(const json_t *op, json_t **doc, struct arena *a, size_t *budget,
+		     struct fault *f)
 {
 	const char *verb = str_or(json_str_at(op, "op"), "");
 	struct pointer path, from = {0};
@@ -178,16 +184,19 @@ static int apply_one(const json_t *op, json_t **doc, struct arena *a, size_t *bu
 
 	if (parse_pointer(op, "path", a, &path, f) < 0)
 		return -1;
-	if ((str_eq(verb, "copy") || str_eq(verb, "move")) && parse_pointer(op, "from", a, &from, f) < 0)
+	if ((str_eq(verb, "copy") || str_eq(verb, "move")) &&
+	    parse_pointer(op, "from", a, &from, f) < 0)
 		return -1;
 	if (str_eq(verb, "remove")) {
 		if (!take(*doc, &path))
-			return fault_set(f, FAULT_INVALID, "JSON patch: remove: nothing at %s", json_str_at(op, "path"));
+			return fault_set(f, FAULT_INVALID, "JSON patch: remove: nothing at %s",
+					 json_str_at(op, "path"));
 		return 0;
 	}
-	if (!str_eq(verb, "add") && !str_eq(verb, "replace") && !str_eq(verb, "test") && !str_eq(verb, "copy") &&
-	    !str_eq(verb, "move"))
-		return fault_set(f, FAULT_BAD_REQUEST, "JSON patch: unknown operation \"%s\"", verb);
+	if (!str_eq(verb, "add") && !str_eq(verb, "replace") && !str_eq(verb, "test") &&
+	    !str_eq(verb, "copy") && !str_eq(verb, "move"))
+		return fault_set(f, FAULT_BAD_REQUEST, "JSON patch: unknown operation \"%s\"",
+				 verb);
 
 	OWN_JSON value = value_of(op, verb, *doc, &from, budget, f);
 
@@ -203,7 +212,8 @@ static int apply_one(const json_t *op, json_t **doc, struct arena *a, size_t *bu
 		ok = put(doc, &path, value, str_eq(verb, "replace"));
 	}
 	if (!ok)
-		return fault_set(f, FAULT_INVALID, "JSON patch: %s at %s failed", verb, json_str_at(op, "path"));
+		return fault_set(f, FAULT_INVALID, "JSON patch: %s at %s failed", verb,
+				 json_str_at(op, "path"));
 	return 0;
 }
 
@@ -215,11 +225,12 @@ int jsonpatch_apply(const json_t *patch, json_t **doc, struct fault *f)
 	if (!json_is_array(patch))
 		return fault_set(f, FAULT_BAD_REQUEST, "JSON patch: want a list");
 	if (json_array_size(patch) > MAX_OPS)
-		return fault_set(f, FAULT_BAD_REQUEST, "JSON patch: more than %d operations", MAX_OPS);
+		return fault_set(f, FAULT_BAD_REQUEST, "JSON patch: more than %d operations",
+				 MAX_OPS);
 
 	OWN(arena) a = arena_new();
 
-	json_array_foreach(patch, i, op)
+	json_array_foreach (patch, i, op)
 		if (apply_one(op, doc, a, &budget, f) < 0)
 			return -1;
 	return 0;

@@ -28,9 +28,10 @@ static int merge_string_data(json_t *secret, struct fault *f)
 	if (!json_is_object(json_object_get(secret, "data")))
 		json_object_set_new(secret, "data", json_object());
 	data = json_object_get(secret, "data");
-	json_object_foreach(plain, key, value) {
+	json_object_foreach (plain, key, value) {
 		if (!json_is_string(value))
-			return fault_set(f, FAULT_BAD_REQUEST, "stringData: %s is not a string", key);
+			return fault_set(f, FAULT_BAD_REQUEST, "stringData: %s is not a string",
+					 key);
 
 		char *text = crypto_base64(json_string_value(value), json_string_length(value));
 
@@ -60,25 +61,31 @@ static int set_priority(const struct request *rq, json_t *spec, struct fault *f)
 	struct store_entry entry;
 
 	if (str_empty(name)) {
-		store_list(rq->a->store, "priorityclasses.scheduling.k8s.io/", NULL, 0, find_default_class,
-			   &by_default);
+		store_list(rq->a->store, "priorityclasses.scheduling.k8s.io/", NULL, 0,
+			   find_default_class, &by_default);
 		default_to(spec, "priority", json_integer(by_default));
 		return 0;
 	}
 	/* Two that every cluster has (scheduling/v1 types). */
 	if (str_eq(name, "system-cluster-critical") || str_eq(name, "system-node-critical")) {
-		json_object_set_new(spec, "priority", json_integer(str_eq(name, "system-node-critical") ? 2000001000
-												      : 2000000000));
+		json_object_set_new(spec, "priority",
+				    json_integer(str_eq(name, "system-node-critical")
+							 ? 2000001000
+							 : 2000000000));
 		return 0;
 	}
 
-	OWN_JSON class = object_read(rq->a, arena_printf(rq->arena, "priorityclasses.scheduling.k8s.io/%s", name), &entry);
+	OWN_JSON class = object_read(
+		rq->a, arena_printf(rq->arena, "priorityclasses.scheduling.k8s.io/%s", name),
+		&entry);
 
 	if (!class)
-		return fault_set(f, FAULT_FORBIDDEN, "no PriorityClass with name %s was found", name);
+		return fault_set(f, FAULT_FORBIDDEN, "no PriorityClass with name %s was found",
+				 name);
 	json_object_set_new(spec, "priority", json_integer(json_int_at(class, "value")));
 	if (json_str_at(class, "preemptionPolicy"))
-		json_object_set(spec, "preemptionPolicy", json_object_get(class, "preemptionPolicy"));
+		json_object_set(spec, "preemptionPolicy",
+				json_object_get(class, "preemptionPolicy"));
 	return 0;
 }
 
@@ -101,7 +108,8 @@ static void begin_namespace(json_t *ns)
 
 	if (!json_is_object(json_object_get(meta, "labels")))
 		json_object_set_new(meta, "labels", json_object());
-	set_str(json_object_get(meta, "labels"), "kubernetes.io/metadata.name", json_str_at(meta, "name"));
+	set_str(json_object_get(meta, "labels"), "kubernetes.io/metadata.name",
+		json_str_at(meta, "name"));
 	json_object_set_new(ns, "status", json_pack("{s:s}", "phase", "Active"));
 }
 

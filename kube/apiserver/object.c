@@ -40,10 +40,13 @@ int object_address(const struct request *rq, json_t *obj, struct fault *f)
 	given_version = json_str_at(obj, "apiVersion");
 	given_kind = json_str_at(obj, "kind");
 	if (given_version && !str_eq(given_version, api_version))
-		return fault_set(f, FAULT_BAD_REQUEST, "the API version in the data (%s) does not match the expected API version (%s)",
-				 given_version, api_version);
+		return fault_set(
+			f, FAULT_BAD_REQUEST,
+			"the API version in the data (%s) does not match the expected API version (%s)",
+			given_version, api_version);
 	if (given_kind && !str_eq(given_kind, rq->r->kind))
-		return fault_set(f, FAULT_BAD_REQUEST, "the kind in the data (%s) does not match the expected kind (%s)",
+		return fault_set(f, FAULT_BAD_REQUEST,
+				 "the kind in the data (%s) does not match the expected kind (%s)",
 				 given_kind, rq->r->kind);
 	set_str(obj, "apiVersion", api_version);
 	set_str(obj, "kind", rq->r->kind);
@@ -55,10 +58,14 @@ int object_address(const struct request *rq, json_t *obj, struct fault *f)
 	name = json_str_at(meta, "name");
 	ns = json_str_at(meta, "namespace");
 	if (rq->name && !str_empty(name) && !str_eq(name, rq->name))
-		return fault_set(f, FAULT_BAD_REQUEST, "the name of the object (%s) does not match the name on the URL (%s)",
-				 name, rq->name);
+		return fault_set(
+			f, FAULT_BAD_REQUEST,
+			"the name of the object (%s) does not match the name on the URL (%s)", name,
+			rq->name);
 	if (rq->ns && !str_empty(ns) && !str_eq(ns, rq->ns))
-		return fault_set(f, FAULT_BAD_REQUEST, "the namespace of the provided object does not match the namespace sent on the request");
+		return fault_set(
+			f, FAULT_BAD_REQUEST,
+			"the namespace of the provided object does not match the namespace sent on the request");
 	if (rq->r->namespaced)
 		set_str(meta, "namespace", str_or(rq->ns, ""));
 	else
@@ -80,15 +87,20 @@ static int check_strings(const json_t *meta, const char *member, bool labels, st
 		return 0;
 	if (!json_is_object(map))
 		return fault_set(f, FAULT_BAD_REQUEST, "metadata.%s is not an object", member);
-	json_object_foreach((json_t *)map, key, value) {
+	json_object_foreach ((json_t *)map, key, value) {
 		if (!str_is_qualified_name(key))
-			return fault_set(f, FAULT_INVALID, "metadata.%s: Invalid value: \"%s\": want a qualified name",
-					 member, key);
+			return fault_set(
+				f, FAULT_INVALID,
+				"metadata.%s: Invalid value: \"%s\": want a qualified name", member,
+				key);
 		if (!json_is_string(value))
-			return fault_set(f, FAULT_BAD_REQUEST, "metadata.%s: %s is not a string", member, key);
+			return fault_set(f, FAULT_BAD_REQUEST, "metadata.%s: %s is not a string",
+					 member, key);
 		if (labels && !str_is_label_value(json_string_value(value)))
-			return fault_set(f, FAULT_INVALID, "metadata.labels: Invalid value: \"%s\": want a label value",
-					 json_string_value(value));
+			return fault_set(
+				f, FAULT_INVALID,
+				"metadata.labels: Invalid value: \"%s\": want a label value",
+				json_string_value(value));
 	}
 	return 0;
 }
@@ -96,7 +108,8 @@ static int check_strings(const json_t *meta, const char *member, bool labels, st
 /* The names of RBAC: "system:node". */
 static bool is_path_segment(const char *name)
 {
-	return *name && strlen(name) <= 253 && !strpbrk(name, "/%") && !str_eq(name, ".") && !str_eq(name, "..");
+	return *name && strlen(name) <= 253 && !strpbrk(name, "/%") && !str_eq(name, ".") &&
+	       !str_eq(name, "..");
 }
 
 static int check_meta(const struct resource *r, const json_t *meta, struct fault *f)
@@ -106,16 +119,21 @@ static int check_meta(const struct resource *r, const json_t *meta, struct fault
 	size_t i;
 	json_t *v;
 
-	if (r->loose_name ? !is_path_segment(str_or(name, "")) : !str_is_dns_subdomain(str_or(name, "")))
-		return fault_set(f, FAULT_INVALID, "metadata.name: Invalid value: \"%s\": want a %s",
-				 str_or(name, ""), r->loose_name ? "path segment" : "lowercase RFC 1123 subdomain");
-	if (check_strings(meta, "labels", true, f) < 0 || check_strings(meta, "annotations", false, f) < 0)
+	if (r->loose_name ? !is_path_segment(str_or(name, ""))
+			  : !str_is_dns_subdomain(str_or(name, "")))
+		return fault_set(f, FAULT_INVALID,
+				 "metadata.name: Invalid value: \"%s\": want a %s",
+				 str_or(name, ""),
+				 r->loose_name ? "path segment" : "lowercase RFC 1123 subdomain");
+	if (check_strings(meta, "labels", true, f) < 0 ||
+	    check_strings(meta, "annotations", false, f) < 0)
 		return -1;
 	if (finalizers && !json_is_null(finalizers) && !json_is_array(finalizers))
 		return fault_set(f, FAULT_BAD_REQUEST, "metadata.finalizers is not a list");
-	json_array_foreach(finalizers, i, v)
+	json_array_foreach (finalizers, i, v)
 		if (!json_is_string(v))
-			return fault_set(f, FAULT_BAD_REQUEST, "metadata.finalizers[%zu] is not a string", i);
+			return fault_set(f, FAULT_BAD_REQUEST,
+					 "metadata.finalizers[%zu] is not a string", i);
 	return 0;
 }
 
@@ -130,7 +148,8 @@ static void set_uid(struct loop *l, json_t *meta)
 	b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* RFC 9562: version 4, variant 10 */
 	b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
 	str_hex(hex, b, sizeof(b));
-	snprintf(text, sizeof(text), "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16, hex + 20);
+	snprintf(text, sizeof(text), "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16,
+		 hex + 20);
 	set_str(meta, "uid", text);
 }
 
@@ -153,15 +172,17 @@ int object_create(struct request *rq, json_t *obj, struct fault *f)
 	char time[STR_TIME_SIZE];
 	json_t *meta = object_meta(obj);
 	static const char *const server_only[] = {
-		"resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
-		"generation", "managedFields",
+		"resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds",
+		"selfLink",	   "generation",	"managedFields",
 	};
 
 	if (!str_empty(json_str_at(meta, "resourceVersion")))
-		return fault_set(f, FAULT_BAD_REQUEST, "resourceVersion should not be set on objects to be created");
+		return fault_set(f, FAULT_BAD_REQUEST,
+				 "resourceVersion should not be set on objects to be created");
 	generate_name(l, rq->arena, meta);
 	if (str_empty(json_str_at(meta, "name")))
-		return fault_set(f, FAULT_INVALID, "metadata.name: Required value: name or generateName is required");
+		return fault_set(f, FAULT_INVALID,
+				 "metadata.name: Required value: name or generateName is required");
 	if (check_meta(rq->r, meta, f) < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof(server_only) / sizeof(*server_only); i++)
@@ -190,28 +211,35 @@ static bool same_wish(const json_t *a, const json_t *b)
 	const char *key;
 	json_t *v;
 
-	json_object_foreach((json_t *)a, key, v)
+	json_object_foreach ((json_t *)a, key, v)
 		if (!str_eq(key, "metadata") && !str_eq(key, "status") && !same_member(a, b, key))
 			return false;
-	json_object_foreach((json_t *)b, key, v)
+	json_object_foreach ((json_t *)b, key, v)
 		if (!str_eq(key, "metadata") && !str_eq(key, "status") && !json_object_get(a, key))
 			return false;
 	return true;
 }
 
-static int check_unchanged(const struct request *rq, const json_t *old_meta, json_t *meta, struct fault *f)
+static int check_unchanged(const struct request *rq, const json_t *old_meta, json_t *meta,
+			   struct fault *f)
 {
 	const char *uid = json_str_at(meta, "uid"), *rev = json_str_at(meta, "resourceVersion");
 	const char *name = json_str_at(old_meta, "name");
 
 	if (!str_empty(uid) && !str_eq(uid, json_str_at(old_meta, "uid")))
-		return fault_set(f, FAULT_CONFLICT, "Operation cannot be fulfilled on %s \"%s\": Precondition failed: UID in precondition: %s, UID in object meta: %s",
-				 rq->r->plural, name, uid, json_str_at(old_meta, "uid"));
+		return fault_set(
+			f, FAULT_CONFLICT,
+			"Operation cannot be fulfilled on %s \"%s\": Precondition failed: UID in precondition: %s, UID in object meta: %s",
+			rq->r->plural, name, uid, json_str_at(old_meta, "uid"));
 	if (!str_empty(rev) && !str_eq(rev, json_str_at(old_meta, "resourceVersion")))
-		return fault_set(f, FAULT_CONFLICT, "Operation cannot be fulfilled on %s \"%s\": the object has been modified; please apply your changes to the latest version and try again",
-				 rq->r->plural, name);
+		return fault_set(
+			f, FAULT_CONFLICT,
+			"Operation cannot be fulfilled on %s \"%s\": the object has been modified; please apply your changes to the latest version and try again",
+			rq->r->plural, name);
 	if (str_empty(rev) && rq->r->must_say_rev)
-		return fault_set(f, FAULT_INVALID, "metadata.resourceVersion: Invalid value: 0: must be specified for an update");
+		return fault_set(
+			f, FAULT_INVALID,
+			"metadata.resourceVersion: Invalid value: 0: must be specified for an update");
 	return 0;
 }
 
@@ -220,7 +248,7 @@ static bool has_member(const json_t *list, const json_t *value)
 	size_t i;
 	json_t *v;
 
-	json_array_foreach(list, i, v)
+	json_array_foreach (list, i, v)
 		if (json_equal(v, value))
 			return true;
 	return false;
@@ -231,10 +259,12 @@ static int check_finalizers(const json_t *old_meta, const json_t *meta, struct f
 	size_t i;
 	json_t *v;
 
-	json_array_foreach(json_object_get(meta, "finalizers"), i, v)
+	json_array_foreach (json_object_get(meta, "finalizers"), i, v)
 		if (!has_member(json_object_get(old_meta, "finalizers"), v))
-			return fault_set(f, FAULT_INVALID, "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers %s",
-					 json_string_value(v));
+			return fault_set(
+				f, FAULT_INVALID,
+				"metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers %s",
+				json_string_value(v));
 	return 0;
 }
 
@@ -267,8 +297,14 @@ static void separate(const struct request *rq, const json_t *old, json_t *obj)
 int object_update(const struct request *rq, const json_t *old, json_t *obj, struct fault *f)
 {
 	static const char *const server_only[] = {
-		"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation",
-		"resourceVersion", "selfLink", "generateName",
+		"uid",
+		"creationTimestamp",
+		"deletionTimestamp",
+		"deletionGracePeriodSeconds",
+		"generation",
+		"resourceVersion",
+		"selfLink",
+		"generateName",
 	};
 	const json_t *old_meta = object_meta(old);
 	json_t *meta = object_meta(obj);
@@ -285,7 +321,8 @@ int object_update(const struct request *rq, const json_t *old, json_t *obj, stru
 	if (kind_adjust(rq, obj, false, f) < 0)
 		return -1;
 	if (rq->r->has_generation && !same_wish(old, obj))
-		json_object_set_new(meta, "generation", json_integer(json_int_at(old_meta, "generation") + 1));
+		json_object_set_new(meta, "generation",
+				    json_integer(json_int_at(old_meta, "generation") + 1));
 	return 0;
 }
 
@@ -304,7 +341,8 @@ bool object_may_go(const struct apiserver *a, const struct resource *r, const js
 		return false;
 	if (!a->spec.graceful_pods || !str_eq(r->key, "pods/"))
 		return true;
-	if (str_empty(json_str_at(obj, "spec", "nodeName")) || str_eq(phase, "Succeeded") || str_eq(phase, "Failed"))
+	if (str_empty(json_str_at(obj, "spec", "nodeName")) || str_eq(phase, "Succeeded") ||
+	    str_eq(phase, "Failed"))
 		return true;
 
 	const json_t *grace = json_at(obj, "metadata", "deletionGracePeriodSeconds");
@@ -312,15 +350,18 @@ bool object_may_go(const struct apiserver *a, const struct resource *r, const js
 	return grace && json_integer_value(grace) == 0;
 }
 
-void object_mark_deleted(const struct apiserver *a, const struct resource *r, json_t *obj, int64_t grace_s)
+void object_mark_deleted(const struct apiserver *a, const struct resource *r, json_t *obj,
+			 int64_t grace_s)
 {
 	char time[STR_TIME_SIZE];
 	json_t *meta = object_meta(obj);
 
 	if (!object_is_going(obj)) {
-		set_str(meta, "deletionTimestamp", str_time(time, loop_wall(a->loop) + grace_s * 1000));
+		set_str(meta, "deletionTimestamp",
+			str_time(time, loop_wall(a->loop) + grace_s * 1000));
 		if (r->has_generation)
-			json_object_set_new(meta, "generation", json_integer(json_int_at(meta, "generation") + 1));
+			json_object_set_new(meta, "generation",
+					    json_integer(json_int_at(meta, "generation") + 1));
 	}
 	json_object_set_new(meta, "deletionGracePeriodSeconds", json_integer(grace_s));
 }

@@ -22,38 +22,44 @@ static void reply_index(struct request *rq)
 	for (const struct resource *r = NULL; resource_next(rq->a, &r);) {
 		const char *path = group_path(rq, r);
 
-		json_object_set_new(paths, path, json_pack("{s:s+}", "serverRelativeURL", "/openapi/v3/", path));
+		json_object_set_new(paths, path,
+				    json_pack("{s:s+}", "serverRelativeURL", "/openapi/v3/", path));
 	}
 	reply_object(rq, 200, j);
 }
 
 static json_t *operation(const struct resource *r)
 {
-	return json_pack("{s:{s:[{s:s, s:s, s:{s:s}}], s:{s:{s:s}}, s:{s:s, s:s, s:s}}}", "patch", "parameters", "name",
-			 "fieldValidation", "in", "query", "schema", "type", "string", "responses", "200", "description",
-			 "OK", "x-kubernetes-group-version-kind", "group", r->group, "version", r->version, "kind",
-			 r->kind);
+	return json_pack("{s:{s:[{s:s, s:s, s:{s:s}}], s:{s:{s:s}}, s:{s:s, s:s, s:s}}}", "patch",
+			 "parameters", "name", "fieldValidation", "in", "query", "schema", "type",
+			 "string", "responses", "200", "description", "OK",
+			 "x-kubernetes-group-version-kind", "group", r->group, "version",
+			 r->version, "kind", r->kind);
 }
 
 static void reply_group_version(struct request *rq, const char *wanted)
 {
 	json_t *paths = json_object();
-	OWN_JSON j = json_pack("{s:s, s:{s:s, s:s}, s:o}", "openapi", "3.0.0", "info", "title", "Kubernetes", "version",
-			       rq->a->version, "paths", paths);
+	OWN_JSON j = json_pack("{s:s, s:{s:s, s:s}, s:o}", "openapi", "3.0.0", "info", "title",
+			       "Kubernetes", "version", rq->a->version, "paths", paths);
 
 	for (const struct resource *r = NULL; resource_next(rq->a, &r);) {
 		const char *path = group_path(rq, r);
 
 		if (str_eq(path, wanted))
-			json_object_set_new(paths, arena_printf(rq->arena, "/%s/%s%s/{name}", path,
-								r->namespaced ? "namespaces/{namespace}/" : "", r->plural),
-					    operation(r));
+			json_object_set_new(
+				paths,
+				arena_printf(rq->arena, "/%s/%s%s/{name}", path,
+					     r->namespaced ? "namespaces/{namespace}/" : "",
+					     r->plural),
+				operation(r));
 	}
 	if (json_object_size(paths)) {
 		reply_object(rq, 200, j);
 		return;
 	}
-	(void)!fault_set(&rq->fault, FAULT_NOT_FOUND, "the server could not find the requested resource");
+	(void)!fault_set(&rq->fault, FAULT_NOT_FOUND,
+			 "the server could not find the requested resource");
 	reply_fault(rq);
 }
 

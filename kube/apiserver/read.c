@@ -19,7 +19,8 @@ json_t *object_read(struct apiserver *a, const char *key, struct store_entry *en
 {
 	struct err e;
 
-	return store_get(a->store, key, entry) ? json_parse(entry->value, entry->value_len, &e) : NULL;
+	return store_get(a->store, key, entry) ? json_parse(entry->value, entry->value_len, &e)
+					       : NULL;
 }
 
 /* --- get ---------------------------------------------------------------------------------------- */
@@ -28,8 +29,8 @@ void fault_not_found(struct request *rq)
 {
 	const char *group = rq->r->group;
 
-	(void)!fault_set(&rq->fault, FAULT_NOT_FOUND, "%s%s%s \"%s\" not found", rq->r->plural, *group ? "." : "",
-			 group, rq->name);
+	(void)!fault_set(&rq->fault, FAULT_NOT_FOUND, "%s%s%s \"%s\" not found", rq->r->plural,
+			 *group ? "." : "", group, rq->name);
 	reply_fault(rq);
 }
 
@@ -123,8 +124,8 @@ static bool on_entry(const struct store_entry *e, void *arg)
 /* {"v":..., "rv":..., "start":...} in base64, as the real one: opaque to clients. */
 static char *continue_token(const struct lister *s)
 {
-	OWN_JSON j = json_pack("{s:s, s:I, s:s}", "v", "meta.k8s.io/v1", "rv", (json_int_t)s->rev, "start",
-			       s->after);
+	OWN_JSON j = json_pack("{s:s, s:I, s:s}", "v", "meta.k8s.io/v1", "rv", (json_int_t)s->rev,
+			       "start", s->after);
 	char *text = json_text(j), *token = crypto_base64(text, strlen(text));
 
 	free(text);
@@ -135,7 +136,8 @@ static void add_end(struct lister *s)
 {
 	char *token = s->more ? continue_token(s) : NULL;
 
-	buf_printf(&s->buf, "],\"metadata\":{\"resourceVersion\":\"%llu\"", (unsigned long long)s->rev);
+	buf_printf(&s->buf, "],\"metadata\":{\"resourceVersion\":\"%llu\"",
+		   (unsigned long long)s->rev);
 	if (token)
 		buf_printf(&s->buf, ",\"continue\":\"%s\"", token);
 	buf_puts(&s->buf, "}}\n");
@@ -204,10 +206,13 @@ static int parse_continue(struct lister *s, const char *token, struct fault *f)
 	json_int_t rev = json_int_at(j, "rv");
 
 	free(text);
-	if (!start || !str_starts(start, s->prefix) || rev <= 0 || (uint64_t)rev > store_rev(s->a->store))
+	if (!start || !str_starts(start, s->prefix) || rev <= 0 ||
+	    (uint64_t)rev > store_rev(s->a->store))
 		return fault_set(f, FAULT_BAD_REQUEST, "continue key is not valid");
 	if ((uint64_t)rev < store_oldest(s->a->store))
-		return fault_set(f, FAULT_EXPIRED, "The provided continue parameter is too old to display a consistent list result.");
+		return fault_set(
+			f, FAULT_EXPIRED,
+			"The provided continue parameter is too old to display a consistent list result.");
 	s->after = mem_strdup(start);
 	s->rev = (uint64_t)rev;
 	return 0;
@@ -223,10 +228,11 @@ static int lister_init(struct lister *s, struct request *rq)
 	if (limit && *limit && !str_to_i64(limit, 0, INT64_MAX, &s->limit))
 		return fault_set(f, FAULT_BAD_REQUEST, "limit: want a number, got %s", limit);
 	if (!str_empty(rev) && !str_to_i64(rev, 0, INT64_MAX, &n))
-		return fault_set(f, FAULT_BAD_REQUEST, "resourceVersion: Invalid value: \"%s\"", rev);
+		return fault_set(f, FAULT_BAD_REQUEST, "resourceVersion: Invalid value: \"%s\"",
+				 rev);
 	if ((uint64_t)n > store_rev(rq->a->store))
-		return fault_set(f, FAULT_TIMEOUT, "Too large resource version: %s, current: %llu", rev,
-				 (unsigned long long)store_rev(rq->a->store));
+		return fault_set(f, FAULT_TIMEOUT, "Too large resource version: %s, current: %llu",
+				 rev, (unsigned long long)store_rev(rq->a->store));
 	if (filter_init(&s->filter, rq, f) < 0)
 		return -1;
 	s->prefix = filter_prefix(&s->filter, rq, s->arena);

@@ -13,10 +13,11 @@
 
 const char *success_text(struct request *rq, const json_t *obj)
 {
-	OWN_JSON j = json_pack("{s:s, s:s, s:{}, s:s, s:{s:s, s:s, s:s, s:s}}", "kind", "Status", "apiVersion", "v1",
-			       "metadata", "status", "Success", "details", "name",
-			       str_or(json_str_at(obj, "metadata", "name"), ""), "group", rq->r->group, "kind",
-			       rq->r->plural, "uid", str_or(json_str_at(obj, "metadata", "uid"), ""));
+	OWN_JSON j = json_pack("{s:s, s:s, s:{}, s:s, s:{s:s, s:s, s:s, s:s}}", "kind", "Status",
+			       "apiVersion", "v1", "metadata", "status", "Success", "details",
+			       "name", str_or(json_str_at(obj, "metadata", "name"), ""), "group",
+			       rq->r->group, "kind", rq->r->plural, "uid",
+			       str_or(json_str_at(obj, "metadata", "uid"), ""));
 	char *text = json_text(j);
 	const char *copy = arena_strdup(rq->arena, text);
 
@@ -55,16 +56,19 @@ static void remove_if_emptied(struct request *rq, const struct resource *r, cons
 	struct store_entry entry;
 	OWN_JSON holder = object_read(rq->a, key, &entry);
 
-	if (holder && object_is_going(holder) && object_may_go(rq->a, r, holder) && is_emptied(rq, r, name))
+	if (holder && object_is_going(holder) && object_may_go(rq->a, r, holder) &&
+	    is_emptied(rq, r, name))
 		write_object(rq, r, key, NULL, -1, NULL);
 }
 
 void remove_object(struct request *rq, const struct resource *r, const char *key, const json_t *obj,
 		   struct answer *c)
 {
-	const struct resource *crds = resource_find(rq->a, "apiextensions.k8s.io", "v1", "customresourcedefinitions");
+	const struct resource *crds =
+		resource_find(rq->a, "apiextensions.k8s.io", "v1", "customresourcedefinitions");
 	/* The definition may go with it, and r with that. */
-	const char *definition = r->custom ? arena_printf(rq->arena, "%s.%s", r->plural, r->group) : NULL;
+	const char *definition =
+		r->custom ? arena_printf(rq->arena, "%s.%s", r->plural, r->group) : NULL;
 	const char *ns = r->namespaced ? json_str_at(obj, "metadata", "namespace") : NULL;
 
 	write_object(rq, r, key, NULL, -1, c);
@@ -89,15 +93,18 @@ static void set_terminating(struct request *rq, const struct resource *r, json_t
 	if (is_namespace(r))
 		json_object_set_new(status, "phase", json_string("Terminating"));
 	else if (json_is_array(json_object_get(status, "conditions")))
-		json_array_append_new(json_object_get(status, "conditions"), json_pack("{s:s, s:s, s:s, s:s, s:s}",
-			"type", "Terminating", "status", "True", "reason", "InstanceDeletionPending", "message",
-			"CustomResource deletion is in progress", "lastTransitionTime",
-			str_time(now, loop_wall(rq->a->loop))));
+		json_array_append_new(
+			json_object_get(status, "conditions"),
+			json_pack("{s:s, s:s, s:s, s:s, s:s}", "type", "Terminating", "status",
+				  "True", "reason", "InstanceDeletionPending", "message",
+				  "CustomResource deletion is in progress", "lastTransitionTime",
+				  str_time(now, loop_wall(rq->a->loop))));
 }
 
 /* One object, by its key.  Answers only where `answer` says how. */
-static void delete_object(struct request *rq, const struct resource *r, const char *key, json_t *obj,
-			  int64_t grace_s, struct answer *(*answer)(struct request *rq, const json_t *obj));
+static void delete_object(struct request *rq, const struct resource *r, const char *key,
+			  json_t *obj, int64_t grace_s,
+			  struct answer *(*answer)(struct request *rq, const json_t *obj));
 
 struct keys {
 	struct arena *arena;
@@ -127,8 +134,8 @@ static const struct resource *keep_resource(struct arena *a, const struct resour
 	return copy;
 }
 
-static void delete_under(struct request *rq, const struct resource *r, const char *prefix, int64_t grace_s,
-			 const struct filter *only)
+static void delete_under(struct request *rq, const struct resource *r, const char *prefix,
+			 int64_t grace_s, const struct filter *only)
 {
 	struct keys keys = {.arena = rq->arena};
 	struct store_entry entry;
@@ -151,19 +158,24 @@ static void empty_it(struct request *rq, const struct resource *r, const char *n
 
 	for (const struct resource *it = NULL; resource_next(rq->a, &it);) {
 		mem_grow(in, n, cap);
-		if (is_namespace(r) ? it->namespaced : str_eq(it->key, arena_printf(rq->arena, "%s/", name)))
+		if (is_namespace(r) ? it->namespaced
+				    : str_eq(it->key, arena_printf(rq->arena, "%s/", name)))
 			in[n++] = keep_resource(rq->arena, it);
 	}
 	for (size_t i = 0; i < n; i++)
-		delete_under(rq, in[i], resource_key(in[i], rq->arena, is_namespace(r) ? name : NULL, ""), 0, NULL);
+		delete_under(rq, in[i],
+			     resource_key(in[i], rq->arena, is_namespace(r) ? name : NULL, ""), 0,
+			     NULL);
 	free(in);
 }
 
-static void delete_object(struct request *rq, const struct resource *r, const char *key, json_t *obj,
-			  int64_t grace_s, struct answer *(*answer)(struct request *rq, const json_t *obj))
+static void delete_object(struct request *rq, const struct resource *r, const char *key,
+			  json_t *obj, int64_t grace_s,
+			  struct answer *(*answer)(struct request *rq, const json_t *obj))
 {
 	const char *name = arena_strdup(rq->arena, json_str_at(obj, "metadata", "name"));
-	bool marked = object_is_going(obj) && json_int_at(obj, "metadata", "deletionGracePeriodSeconds") <= grace_s;
+	bool marked = object_is_going(obj) &&
+		      json_int_at(obj, "metadata", "deletionGracePeriodSeconds") <= grace_s;
 	bool holder = is_namespace(r) || resource_is_crd(r);
 	char rev[24];
 
@@ -191,7 +203,8 @@ static void delete_object(struct request *rq, const struct resource *r, const ch
 
 /* --- options ---------------------------------------------------------------------------------------- */
 
-static int parse_options(struct request *rq, const json_t *options, const json_t *obj, int64_t *grace_s)
+static int parse_options(struct request *rq, const json_t *options, const json_t *obj,
+			 int64_t *grace_s)
 {
 	const char *uid = json_str_at(options, "preconditions", "uid");
 	const char *rev = json_str_at(options, "preconditions", "resourceVersion");
@@ -200,7 +213,8 @@ static int parse_options(struct request *rq, const json_t *options, const json_t
 	const char *what = "UID", *is = json_str_at(obj, "metadata", "uid");
 
 	if (options && !json_is_object(options))
-		return fault_set(&rq->fault, FAULT_BAD_REQUEST, "the delete options are not an object");
+		return fault_set(&rq->fault, FAULT_BAD_REQUEST,
+				 "the delete options are not an object");
 	if (uid && str_eq(uid, is)) {
 		uid = NULL;
 	}
@@ -210,13 +224,17 @@ static int parse_options(struct request *rq, const json_t *options, const json_t
 		what = "ResourceVersion";
 	}
 	if (uid)
-		return fault_set(&rq->fault, FAULT_CONFLICT, "Operation cannot be fulfilled on %s \"%s\": the %s in the precondition (%s) does not match the %s in record (%s). The object might have been deleted and then recreated",
-				 rq->r->plural, rq->name, what, uid, what, is);
+		return fault_set(
+			&rq->fault, FAULT_CONFLICT,
+			"Operation cannot be fulfilled on %s \"%s\": the %s in the precondition (%s) does not match the %s in record (%s). The object might have been deleted and then recreated",
+			rq->r->plural, rq->name, what, uid, what, is);
 	if (query && !str_to_i64(query, 0, INT32_MAX, grace_s))
-		return fault_set(&rq->fault, FAULT_BAD_REQUEST, "gracePeriodSeconds: want a number, got %s", query);
+		return fault_set(&rq->fault, FAULT_BAD_REQUEST,
+				 "gracePeriodSeconds: want a number, got %s", query);
 	if (query)
 		return 0;
-	if (json_is_integer(grace) && json_integer_value(grace) >= 0 && json_integer_value(grace) <= INT32_MAX)
+	if (json_is_integer(grace) && json_integer_value(grace) >= 0 &&
+	    json_integer_value(grace) <= INT32_MAX)
 		*grace_s = json_integer_value(grace);
 	return 0;
 }
@@ -228,7 +246,8 @@ static int64_t default_grace(const struct request *rq, const json_t *obj)
 
 	if (!rq->a->spec.graceful_pods || !str_eq(rq->r->key, "pods/"))
 		return 0;
-	return json_is_integer(grace) && json_integer_value(grace) >= 0 ? json_integer_value(grace) : 30;
+	return json_is_integer(grace) && json_integer_value(grace) >= 0 ? json_integer_value(grace)
+									: 30;
 }
 
 static struct answer *answer_status(struct request *rq, const json_t *obj)
@@ -279,8 +298,8 @@ void do_delete_all(struct request *rq)
 	}
 
 	const char *version = resource_api_version(rq->r, rq->arena);
-	OWN_JSON list = json_pack("{s:s+, s:s, s:{}, s:[]}", "kind", rq->r->kind, "List", "apiVersion", version,
-				  "metadata", "items");
+	OWN_JSON list = json_pack("{s:s+, s:s, s:{}, s:[]}", "kind", rq->r->kind, "List",
+				  "apiVersion", version, "metadata", "items");
 
 	delete_under(rq, rq->r, resource_key(rq->r, rq->arena, rq->ns, ""), 0, &f);
 	filter_done(&f);
@@ -306,19 +325,20 @@ static bool matches_expression(const json_t *x, const struct labels *labels)
 static bool selects(struct request *rq, const json_t *selector, const json_t *pod)
 {
 	json_t *map = json_at(pod, "metadata", "labels"), *v;
-	struct labels labels = {.v = arena_calloc(rq->arena, json_object_size(map) + 1, sizeof(*labels.v))};
+	struct labels labels = {
+		.v = arena_calloc(rq->arena, json_object_size(map) + 1, sizeof(*labels.v))};
 	const char *key;
 	size_t i;
 
 	if (!json_is_object(selector))
 		return false;
-	json_object_foreach(map, key, v)
+	json_object_foreach (map, key, v)
 		labels.v[labels.n++] = (struct label){key, str_or(json_string_value(v), "")};
 	labels_sort(&labels);
-	json_object_foreach(json_at(selector, "matchLabels"), key, v)
+	json_object_foreach (json_at(selector, "matchLabels"), key, v)
 		if (!str_eq(labels_get(&labels, key), json_string_value(v)))
 			return false;
-	json_array_foreach(json_at(selector, "matchExpressions"), i, v)
+	json_array_foreach (json_at(selector, "matchExpressions"), i, v)
 		if (!matches_expression(v, &labels))
 			return false;
 	return true;
@@ -333,15 +353,17 @@ static const char *refusing_budget(struct request *rq, const json_t *pod)
 	const char *found = NULL;
 
 	/* Only a pod that runs, or is about to, is anybody's replica. */
-	if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed") || str_eq(phase, "Pending") || object_is_going(pod))
+	if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed") || str_eq(phase, "Pending") ||
+	    object_is_going(pod))
 		return NULL;
-	store_list(rq->a->store, arena_printf(rq->arena, "poddisruptionbudgets.policy/%s/", rq->ns), NULL, 0,
-		   collect_key, &keys);
+	store_list(rq->a->store, arena_printf(rq->arena, "poddisruptionbudgets.policy/%s/", rq->ns),
+		   NULL, 0, collect_key, &keys);
 	for (size_t i = 0; i < keys.n && !found; i++) {
 		OWN_JSON pdb = object_read(rq->a, keys.v[i], &entry);
 		const json_t *allowed = json_at(pdb, "status", "disruptionsAllowed");
 
-		if (allowed && json_integer_value(allowed) <= 0 && selects(rq, json_at(pdb, "spec", "selector"), pod))
+		if (allowed && json_integer_value(allowed) <= 0 &&
+		    selects(rq, json_at(pdb, "spec", "selector"), pod))
 			found = arena_strdup(rq->arena, json_str_at(pdb, "metadata", "name"));
 	}
 	free(keys.v);
@@ -371,8 +393,10 @@ void do_eviction(struct request *rq)
 	}
 	budget = refusing_budget(rq, pod);
 	if (budget) {
-		(void)!fault_set(&rq->fault, FAULT_TOO_MANY, "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget %s does not allow it now.",
-				 budget);
+		(void)!fault_set(
+			&rq->fault, FAULT_TOO_MANY,
+			"Cannot evict pod as it would violate the pod's disruption budget. The disruption budget %s does not allow it now.",
+			budget);
 		reply_fault(rq);
 		return;
 	}

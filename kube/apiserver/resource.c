@@ -5,21 +5,32 @@
 #include "kube/apiserver/server.h"
 
 static const char *const pod_fields[] = {
-	"spec.nodeName", "status.phase", "spec.schedulerName", "spec.restartPolicy",
+	"spec.nodeName",	   "status.phase", "spec.schedulerName",       "spec.restartPolicy",
 	"spec.serviceAccountName", "status.podIP", "status.nominatedNodeName", NULL,
 };
 static const char *const node_fields[] = {"spec.unschedulable", NULL};
 static const char *const namespace_fields[] = {"status.phase", NULL};
 static const char *const secret_fields[] = {"type", NULL};
 static const char *const event_fields[] = {
-	"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
-	"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath",
-	"reason", "reportingComponent", "source", "type", NULL,
+	"involvedObject.kind",
+	"involvedObject.namespace",
+	"involvedObject.name",
+	"involvedObject.uid",
+	"involvedObject.apiVersion",
+	"involvedObject.resourceVersion",
+	"involvedObject.fieldPath",
+	"reason",
+	"reportingComponent",
+	"source",
+	"type",
+	NULL,
 };
 
-#define KIND(group_, key_, plural_, singular_, kind_, short_, ...)                                \
-	{.group = (group_), .version = "v1", .plural = (plural_), .singular = (singular_),       \
-	 .kind = (kind_), .short_names = (short_), .key = (key_), __VA_ARGS__}
+#define KIND(group_, key_, plural_, singular_, kind_, short_, ...)                                 \
+	{                                                                                          \
+		.group = (group_), .version = "v1", .plural = (plural_), .singular = (singular_),  \
+		.kind = (kind_), .short_names = (short_), .key = (key_), __VA_ARGS__               \
+	}
 #define CORE(plural_, ...) KIND("", plural_ "/", plural_, __VA_ARGS__)
 #define GROUP(group_, plural_, ...) KIND(group_, plural_ "." group_ "/", plural_, __VA_ARGS__)
 #define NS .namespaced = true
@@ -35,7 +46,8 @@ static const struct resource builtin[] = {
 	CORE("events", "event", "Event", "ev", NS, .fields = event_fields),
 	CORE("serviceaccounts", "serviceaccount", "ServiceAccount", "sa", NS),
 	CORE("services", "service", "Service", "svc", NS, STATUS),
-	CORE("persistentvolumeclaims", "persistentvolumeclaim", "PersistentVolumeClaim", "pvc", NS, STATUS),
+	CORE("persistentvolumeclaims", "persistentvolumeclaim", "PersistentVolumeClaim", "pvc", NS,
+	     STATUS),
 	CORE("persistentvolumes", "persistentvolume", "PersistentVolume", "pv", STATUS),
 	CORE("resourcequotas", "resourcequota", "ResourceQuota", "quota", NS, STATUS),
 	GROUP("apps", "daemonsets", "daemonset", "DaemonSet", "ds", NS, SPEC),
@@ -44,17 +56,21 @@ static const struct resource builtin[] = {
 	GROUP("apps", "statefulsets", "statefulset", "StatefulSet", "sts", NS, SPEC),
 	GROUP("batch", "jobs", "job", "Job", "", NS, SPEC),
 	GROUP("coordination.k8s.io", "leases", "lease", "Lease", "", NS, .must_say_rev = true),
-	KIND("events.k8s.io", "events/", "events", "event", "Event", "ev", NS, .fields = event_fields,
-	     .renamed_event = true),
-	GROUP("policy", "poddisruptionbudgets", "poddisruptionbudget", "PodDisruptionBudget", "pdb", NS, SPEC),
+	KIND("events.k8s.io", "events/", "events", "event", "Event", "ev", NS,
+	     .fields = event_fields, .renamed_event = true),
+	GROUP("policy", "poddisruptionbudgets", "poddisruptionbudget", "PodDisruptionBudget", "pdb",
+	      NS, SPEC),
 	GROUP("rbac.authorization.k8s.io", "roles", "role", "Role", "", NS, .loose_name = true),
-	GROUP("rbac.authorization.k8s.io", "rolebindings", "rolebinding", "RoleBinding", "", NS, .loose_name = true),
-	GROUP("rbac.authorization.k8s.io", "clusterroles", "clusterrole", "ClusterRole", "", .loose_name = true),
-	GROUP("rbac.authorization.k8s.io", "clusterrolebindings", "clusterrolebinding", "ClusterRoleBinding", "",
+	GROUP("rbac.authorization.k8s.io", "rolebindings", "rolebinding", "RoleBinding", "", NS,
 	      .loose_name = true),
+	GROUP("rbac.authorization.k8s.io", "clusterroles", "clusterrole", "ClusterRole", "",
+	      .loose_name = true),
+	GROUP("rbac.authorization.k8s.io", "clusterrolebindings", "clusterrolebinding",
+	      "ClusterRoleBinding", "", .loose_name = true),
 	GROUP("scheduling.k8s.io", "priorityclasses", "priorityclass", "PriorityClass", "pc"),
 	GROUP("storage.k8s.io", "storageclasses", "storageclass", "StorageClass", "sc"),
-	GROUP("storage.k8s.io", "volumeattachments", "volumeattachment", "VolumeAttachment", "", STATUS),
+	GROUP("storage.k8s.io", "volumeattachments", "volumeattachment", "VolumeAttachment", "",
+	      STATUS),
 	GROUP("apiextensions.k8s.io", "customresourcedefinitions", "customresourcedefinition",
 	      "CustomResourceDefinition", "crd crds", SPEC),
 };
@@ -80,11 +96,12 @@ bool resource_next(const struct apiserver *a, const struct resource **r)
 	return true;
 }
 
-const struct resource *resource_find(const struct apiserver *a, const char *group, const char *version,
-				     const char *plural)
+const struct resource *resource_find(const struct apiserver *a, const char *group,
+				     const char *version, const char *plural)
 {
 	for (const struct resource *r = NULL; resource_next(a, &r);)
-		if (str_eq(r->group, group) && str_eq(r->version, version) && str_eq(r->plural, plural))
+		if (str_eq(r->group, group) && str_eq(r->version, version) &&
+		    str_eq(r->plural, plural))
 			return r;
 	return NULL;
 }
@@ -94,11 +111,13 @@ const char *resource_api_version(const struct resource *r, struct arena *a)
 	return *r->group ? arena_printf(a, "%s/%s", r->group, r->version) : r->version;
 }
 
-const char *resource_key(const struct resource *r, struct arena *a, const char *ns, const char *name)
+const char *resource_key(const struct resource *r, struct arena *a, const char *ns,
+			 const char *name)
 {
 	bool with_ns = r->namespaced && ns;
 
-	return arena_printf(a, "%s%s%s%s", r->key, with_ns ? ns : "", with_ns ? "/" : "", str_or(name, ""));
+	return arena_printf(a, "%s%s%s%s", r->key, with_ns ? ns : "", with_ns ? "/" : "",
+			    str_or(name, ""));
 }
 
 /* --- CustomResourceDefinitions ------------------------------------------------------------------ */
@@ -117,7 +136,7 @@ static const char *join_names(struct arena *a, const json_t *names)
 	size_t i;
 	json_t *name;
 
-	json_array_foreach(names, i, name)
+	json_array_foreach (names, i, name)
 		if (json_is_string(name))
 			all = arena_printf(a, "%s%s%s", all, i ? " " : "", json_string_value(name));
 	return all;
@@ -152,7 +171,7 @@ void resources_del(struct apiserver *a, const char *crd_name)
 {
 	size_t len = strlen(crd_name);
 
-	list_for_each(c, &a->customs, struct custom, link)
+	list_for_each (c, &a->customs, struct custom, link)
 		if (strncmp(c->r.key, crd_name, len) == 0 && strcmp(c->r.key + len, "/") == 0)
 			custom_free(c);
 }
@@ -163,7 +182,7 @@ void resources_put(struct apiserver *a, const json_t *crd)
 	json_t *version;
 
 	resources_del(a, json_str_at(crd, "metadata", "name"));
-	json_array_foreach(json_at(crd, "spec", "versions"), i, version)
+	json_array_foreach (json_at(crd, "spec", "versions"), i, version)
 		if (json_true_at(version, "served"))
 			add_version(a, crd, version);
 }
@@ -180,12 +199,13 @@ static bool load_one(const struct store_entry *e, void *arg)
 
 void resources_load(struct apiserver *a)
 {
-	store_list(a->store, "customresourcedefinitions.apiextensions.k8s.io/", NULL, 0, load_one, a);
+	store_list(a->store, "customresourcedefinitions.apiextensions.k8s.io/", NULL, 0, load_one,
+		   a);
 }
 
 void resources_free(struct apiserver *a)
 {
-	list_for_each(c, &a->customs, struct custom, link)
+	list_for_each (c, &a->customs, struct custom, link)
 		custom_free(c);
 }
 
@@ -196,40 +216,48 @@ bool resource_is_crd(const struct resource *r)
 
 static json_t *condition(const char *type, const char *reason, const char *now)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:s}", "type", type, "status", "True", "lastTransitionTime", now,
-			 "reason", reason, "message", "");
+	return json_pack("{s:s, s:s, s:s, s:s, s:s}", "type", type, "status", "True",
+			 "lastTransitionTime", now, "reason", reason, "message", "");
 }
 
 int resource_crd_check(json_t *crd, int64_t wall_ms, struct fault *f)
 {
-	const char *name = json_str_at(crd, "metadata", "name"), *group = json_str_at(crd, "spec", "group");
+	const char *name = json_str_at(crd, "metadata", "name"),
+		   *group = json_str_at(crd, "spec", "group");
 	const char *scope = json_str_at(crd, "spec", "scope");
-	json_t *names = json_at(crd, "spec", "names"), *versions = json_at(crd, "spec", "versions"), *version;
+	json_t *names = json_at(crd, "spec", "names"), *versions = json_at(crd, "spec", "versions"),
+	       *version;
 	const char *plural = json_str_at(names, "plural"), *kind = json_str_at(names, "kind");
 	const char *storage = NULL;
 	char time[STR_TIME_SIZE], want[600];
 	size_t i;
 
-	if (!str_is_dns_subdomain(str_or(group, "")) || !str_is_dns_label(str_or(plural, "")) || str_empty(kind))
-		return fault_set(f, FAULT_INVALID, "spec: group, names.plural and names.kind are required");
+	if (!str_is_dns_subdomain(str_or(group, "")) || !str_is_dns_label(str_or(plural, "")) ||
+	    str_empty(kind))
+		return fault_set(f, FAULT_INVALID,
+				 "spec: group, names.plural and names.kind are required");
 	if (!str_format(want, sizeof(want), "%s.%s", plural, group) || !str_eq(name, want))
-		return fault_set(f, FAULT_INVALID, "metadata.name: must be spec.names.plural+\".\"+spec.group");
+		return fault_set(f, FAULT_INVALID,
+				 "metadata.name: must be spec.names.plural+\".\"+spec.group");
 	if (!str_eq(scope, "Namespaced") && !str_eq(scope, "Cluster"))
 		return fault_set(f, FAULT_INVALID, "spec.scope: want Namespaced or Cluster");
 	for (size_t k = 0; k < NBUILTIN; k++)
 		if (str_eq(builtin[k].group, group))
 			return fault_set(f, FAULT_INVALID, "spec.group: %s is built in", group);
-	json_array_foreach(versions, i, version) {
+	json_array_foreach (versions, i, version) {
 		if (!str_is_dns_label(str_or(json_str_at(version, "name"), "")))
-			return fault_set(f, FAULT_INVALID, "spec.versions[%zu].name: want a DNS label", i);
+			return fault_set(f, FAULT_INVALID,
+					 "spec.versions[%zu].name: want a DNS label", i);
 		if (!json_true_at(version, "storage"))
 			continue;
 		if (storage)
-			return fault_set(f, FAULT_INVALID, "spec.versions: must have exactly one storage version");
+			return fault_set(f, FAULT_INVALID,
+					 "spec.versions: must have exactly one storage version");
 		storage = json_str_at(version, "name");
 	}
 	if (!storage)
-		return fault_set(f, FAULT_INVALID, "spec.versions: must have exactly one storage version");
+		return fault_set(f, FAULT_INVALID,
+				 "spec.versions: must have exactly one storage version");
 
 	/* What its controller says within a second: it is served from the next request on. */
 	str_time(time, wall_ms);
@@ -248,9 +276,10 @@ int resource_crd_check(json_t *crd, int64_t wall_ms, struct fault *f)
 		json_object_set_new(json_at(crd, "status"), "acceptedNames", accepted);
 		return 0;
 	}
-	json_object_set_new(crd, "status", json_pack("{s:[o,o], s:o, s:[s]}", "conditions",
-		condition("NamesAccepted", "NoConflicts", time),
-		condition("Established", "InitialNamesAccepted", time), "acceptedNames", accepted,
-		"storedVersions", storage));
+	json_object_set_new(crd, "status",
+			    json_pack("{s:[o,o], s:o, s:[s]}", "conditions",
+				      condition("NamesAccepted", "NoConflicts", time),
+				      condition("Established", "InitialNamesAccepted", time),
+				      "acceptedNames", accepted, "storedVersions", storage));
 	return 0;
 }

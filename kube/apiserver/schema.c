@@ -29,7 +29,8 @@ static const json_t *schema_of_member(const json_t *schema, const char *name)
 static bool keeps_unknown(const json_t *schema)
 {
 	return is_set(schema, "x-kubernetes-preserve-unknown-fields") ||
-	       is_set(schema, "x-kubernetes-embedded-resource") || json_true_at(schema, "additionalProperties");
+	       is_set(schema, "x-kubernetes-embedded-resource") ||
+	       json_true_at(schema, "additionalProperties");
 }
 
 /* --- pruning and defaults -------------------------------------------------------------------------- */
@@ -46,9 +47,10 @@ static void prune(const json_t *schema, json_t *value, bool top)
 	void *next;
 	size_t i;
 
-	json_array_foreach(value, i, v)
+	json_array_foreach (value, i, v)
 		prune(json_object_get(schema, "items"), v, false);
-	json_object_foreach_safe(value, next, name, v) {
+	json_object_foreach_safe(value, next, name, v)
+	{
 		const json_t *member = schema_of_member(schema, name);
 
 		if (top && is_server_member(name))
@@ -69,16 +71,16 @@ static void set_defaults(const json_t *schema, json_t *value)
 	size_t i;
 
 	if (json_is_object(value)) {
-		json_object_foreach(json_object_get(schema, "properties"), name, v) {
+		json_object_foreach (json_object_get(schema, "properties"), name, v) {
 			const json_t *def = json_object_get(v, "default");
 
 			if (def && !json_object_get(value, name))
 				json_object_set_new(value, name, json_deep_copy(def));
 		}
 	}
-	json_array_foreach(value, i, v)
+	json_array_foreach (value, i, v)
 		set_defaults(json_object_get(schema, "items"), v);
-	json_object_foreach(value, name, v)
+	json_object_foreach (value, name, v)
 		set_defaults(schema_of_member(schema, name), v);
 }
 
@@ -126,23 +128,26 @@ static bool has_type(const char *type, const json_t *v)
 }
 
 /* min and max of a size: of characters, items or members. */
-static int check_size(struct check *c, const json_t *schema, const char *min, const char *max, size_t size,
-		      const char *path)
+static int check_size(struct check *c, const json_t *schema, const char *min, const char *max,
+		      size_t size, const char *path)
 {
 	const json_t *least = json_object_get(schema, min), *most = json_object_get(schema, max);
 
 	if (least && (json_int_t)size < json_integer_value(least))
-		return wrong(c, path, arena_printf(c->arena, "%s is %lld, got %zu", min,
-						   (long long)json_integer_value(least), size));
+		return wrong(c, path,
+			     arena_printf(c->arena, "%s is %lld, got %zu", min,
+					  (long long)json_integer_value(least), size));
 	if (most && (json_int_t)size > json_integer_value(most))
-		return wrong(c, path, arena_printf(c->arena, "%s is %lld, got %zu", max,
-						   (long long)json_integer_value(most), size));
+		return wrong(c, path,
+			     arena_printf(c->arena, "%s is %lld, got %zu", max,
+					  (long long)json_integer_value(most), size));
 	return 0;
 }
 
 static int check_string(struct check *c, const json_t *schema, const char *s, const char *path)
 {
-	const char *pattern = json_str_at(schema, "pattern"), *format = json_str_at(schema, "format");
+	const char *pattern = json_str_at(schema, "pattern"),
+		   *format = json_str_at(schema, "format");
 	int64_t ms;
 	regex_t re;
 
@@ -157,20 +162,25 @@ static int check_string(struct check *c, const json_t *schema, const char *s, co
 	bool matches = regexec(&re, s, 0, NULL, 0) == 0;
 
 	regfree(&re);
-	return matches ? 0 : wrong(c, path, arena_printf(c->arena, "should match '%.200s'", pattern));
+	return matches ? 0
+		       : wrong(c, path, arena_printf(c->arena, "should match '%.200s'", pattern));
 }
 
 static int check_number(struct check *c, const json_t *schema, double n, const char *path)
 {
-	const json_t *min = json_object_get(schema, "minimum"), *max = json_object_get(schema, "maximum");
-	bool open_min = is_set(schema, "exclusiveMinimum"), open_max = is_set(schema, "exclusiveMaximum");
+	const json_t *min = json_object_get(schema, "minimum"),
+		     *max = json_object_get(schema, "maximum");
+	bool open_min = is_set(schema, "exclusiveMinimum"),
+	     open_max = is_set(schema, "exclusiveMaximum");
 
 	if (min && (n < json_number_value(min) || (open_min && n == json_number_value(min))))
-		return wrong(c, path, arena_printf(c->arena, "%g: should be greater than%s %g", n,
-						   open_min ? "" : " or equal to", json_number_value(min)));
+		return wrong(c, path,
+			     arena_printf(c->arena, "%g: should be greater than%s %g", n,
+					  open_min ? "" : " or equal to", json_number_value(min)));
 	if (max && (n > json_number_value(max) || (open_max && n == json_number_value(max))))
-		return wrong(c, path, arena_printf(c->arena, "%g: should be less than%s %g", n,
-						   open_max ? "" : " or equal to", json_number_value(max)));
+		return wrong(c, path,
+			     arena_printf(c->arena, "%g: should be less than%s %g", n,
+					  open_max ? "" : " or equal to", json_number_value(max)));
 	return 0;
 }
 
@@ -179,7 +189,7 @@ static bool same_keys(const json_t *keys, const json_t *a, const json_t *b)
 	size_t i;
 	json_t *key;
 
-	json_array_foreach(keys, i, key) {
+	json_array_foreach (keys, i, key) {
 		const json_t *x = json_object_get(a, json_string_value(key));
 		const json_t *y = json_object_get(b, json_string_value(key));
 
@@ -201,14 +211,16 @@ static int check_unique(struct check *c, const json_t *schema, const json_t *lis
 	if (!str_eq(type, "set") && !(str_eq(type, "map") && keys))
 		return 0;
 	if (json_array_size(list) > MAX_UNIQUE)
-		return fault_set(c->f, FAULT_INVALID, "%s: Too many: %zu: must have at most %d items", path,
+		return fault_set(c->f, FAULT_INVALID,
+				 "%s: Too many: %zu: must have at most %d items", path,
 				 json_array_size(list), MAX_UNIQUE);
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		for (size_t j = 0; j < i; j++) {
 			const json_t *a = json_array_get(list, i), *b = json_array_get(list, j);
 
 			if (keys ? same_keys(keys, a, b) : json_equal(a, b))
-				return fault_set(c->f, FAULT_INVALID, "%s[%zu]: Duplicate value", path, i);
+				return fault_set(c->f, FAULT_INVALID, "%s[%zu]: Duplicate value",
+						 path, i);
 		}
 	}
 	return 0;
@@ -221,34 +233,39 @@ static int check_enum(struct check *c, const json_t *allowed, const json_t *v, c
 	char *text;
 	int rc;
 
-	json_array_foreach(allowed, i, one)
+	json_array_foreach (allowed, i, one)
 		if (json_equal(one, v))
 			return 0;
 	text = json_text(allowed);
-	rc = fault_set(c->f, FAULT_INVALID, "%s: Unsupported value: supported values: %s", path, text);
+	rc = fault_set(c->f, FAULT_INVALID, "%s: Unsupported value: supported values: %s", path,
+		       text);
 	free(text);
 	return rc;
 }
 
-static int check_value(struct check *c, const json_t *schema, const json_t *v, const char *path, bool top);
+static int check_value(struct check *c, const json_t *schema, const json_t *v, const char *path,
+		       bool top);
 
-static int check_object(struct check *c, const json_t *schema, const json_t *v, const char *path, bool top)
+static int check_object(struct check *c, const json_t *schema, const json_t *v, const char *path,
+			bool top)
 {
 	const json_t *required = json_object_get(schema, "required");
 	const char *dot = *path ? "." : "", *name;
 	json_t *member, *one;
 	size_t i;
 
-	json_array_foreach(required, i, one)
+	json_array_foreach (required, i, one)
 		if (!json_object_get(v, json_string_value(one)))
-			return fault_set(c->f, FAULT_INVALID, "%s%s%s: Required value", path, dot, json_string_value(one));
+			return fault_set(c->f, FAULT_INVALID, "%s%s%s: Required value", path, dot,
+					 json_string_value(one));
 	if (check_size(c, schema, "minProperties", "maxProperties", json_object_size(v), path) < 0)
 		return -1;
-	json_object_foreach((json_t *)v, name, member) {
+	json_object_foreach ((json_t *)v, name, member) {
 		const json_t *its = schema_of_member(schema, name);
 
 		if (its && !(top && is_server_member(name)) &&
-		    check_value(c, its, member, arena_printf(c->arena, "%s%s%s", path, dot, name), false) < 0)
+		    check_value(c, its, member, arena_printf(c->arena, "%s%s%s", path, dot, name),
+				false) < 0)
 			return -1;
 	}
 	return 0;
@@ -263,13 +280,15 @@ static int check_array(struct check *c, const json_t *schema, const json_t *v, c
 	if (check_size(c, schema, "minItems", "maxItems", json_array_size(v), path) < 0 ||
 	    check_unique(c, schema, v, path) < 0)
 		return -1;
-	json_array_foreach(v, i, one)
-		if (check_value(c, items, one, arena_printf(c->arena, "%s[%zu]", path, i), false) < 0)
+	json_array_foreach (v, i, one)
+		if (check_value(c, items, one, arena_printf(c->arena, "%s[%zu]", path, i), false) <
+		    0)
 			return -1;
 	return 0;
 }
 
-static int check_value(struct check *c, const json_t *schema, const json_t *v, const char *path, bool top)
+static int check_value(struct check *c, const json_t *schema, const json_t *v, const char *path,
+		       bool top)
 {
 	const char *type = json_str_at(schema, "type");
 	const json_t *allowed = json_object_get(schema, "enum");

@@ -59,14 +59,15 @@ int fault_code(const struct fault *f);
 struct resource {
 	const char *group; /* "" for core */
 	const char *version, *plural, *singular, *kind;
-	const char *short_names;    /* separated by spaces; "" */
-	const char *key;            /* of the store, with its final slash: "pods/" */
-	const char *const *fields;  /* for fieldSelector, beside metadata; NULL-terminated; may be NULL */
+	const char *short_names; /* separated by spaces; "" */
+	const char *key;	 /* of the store, with its final slash: "pods/" */
+	const char *const
+		*fields; /* for fieldSelector, beside metadata; NULL-terminated; may be NULL */
 	bool namespaced, has_status, has_generation, custom;
-	bool loose_name;            /* any path segment, as in RBAC */
-	const json_t *schema;       /* of a custom kind; NULL: none */
-	bool must_say_rev;          /* an update without resourceVersion is refused */
-	bool renamed_event;         /* events.k8s.io */
+	bool loose_name;      /* any path segment, as in RBAC */
+	const json_t *schema; /* of a custom kind; NULL: none */
+	bool must_say_rev;    /* an update without resourceVersion is refused */
+	bool renamed_event;   /* events.k8s.io */
 };
 
 struct custom {
@@ -82,7 +83,7 @@ struct apiserver {
 	struct store *store;
 	struct apiserver_spec spec;
 	char *version;
-	struct list customs;  /* struct custom */
+	struct list customs; /* struct custom */
 	struct list watches;
 };
 
@@ -97,43 +98,50 @@ struct request {
 	struct fault fault;
 };
 
-const struct resource *resource_find(const struct apiserver *a, const char *group, const char *version,
-				     const char *plural);
+const struct resource *resource_find(const struct apiserver *a, const char *group,
+				     const char *version, const char *plural);
 /* From the first (*r NULL) to the last. */
 bool resource_next(const struct apiserver *a, const struct resource **r);
-void resources_load(struct apiserver *a);                /* what the store holds */
+void resources_load(struct apiserver *a); /* what the store holds */
 void resources_put(struct apiserver *a, const json_t *crd);
 void resources_del(struct apiserver *a, const char *crd_name);
 void resources_free(struct apiserver *a);
 /* Is it in order, and what would the server add to it?  For create and update of a definition. */
 bool resource_is_crd(const struct resource *r);
-int resource_crd_check(json_t *crd, int64_t wall_ms, struct fault *f) __attribute__((warn_unused_result));
+int resource_crd_check(json_t *crd, int64_t wall_ms, struct fault *f)
+	__attribute__((warn_unused_result));
 const char *resource_api_version(const struct resource *r, struct arena *a);
 
 /* "pods/ns/name", "nodes/name"; without name the prefix of all. */
-const char *resource_key(const struct resource *r, struct arena *a, const char *ns, const char *name);
+const char *resource_key(const struct resource *r, struct arena *a, const char *ns,
+			 const char *name);
 
 /* --- objects ------------------------------------------------------------------------------------ */
 
 json_t *object_meta(const json_t *obj); /* NULL when there is none */
 /* Name, namespace and kind agree with the path, or are filled in from it. */
-int object_address(const struct request *rq, json_t *obj, struct fault *f) __attribute__((warn_unused_result));
-int object_create(struct request *rq, json_t *obj, struct fault *f) __attribute__((warn_unused_result));
+int object_address(const struct request *rq, json_t *obj, struct fault *f)
+	__attribute__((warn_unused_result));
+int object_create(struct request *rq, json_t *obj, struct fault *f)
+	__attribute__((warn_unused_result));
 /* Make of obj, which asks to replace old, what is to be stored. */
 int object_update(const struct request *rq, const json_t *old, json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
 int kind_adjust(const struct request *rq, json_t *obj, bool creating, struct fault *f)
 	__attribute__((warn_unused_result));
-bool object_is_going(const json_t *obj);     /* has a deletionTimestamp */
+bool object_is_going(const json_t *obj); /* has a deletionTimestamp */
 bool object_may_go(const struct apiserver *a, const struct resource *r, const json_t *obj);
 /* Mark as being deleted; grace_s: for pods. */
-void object_mark_deleted(const struct apiserver *a, const struct resource *r, json_t *obj, int64_t grace_s);
+void object_mark_deleted(const struct apiserver *a, const struct resource *r, json_t *obj,
+			 int64_t grace_s);
 /* Between the core form, which is stored, and events.k8s.io; in place. */
 void object_event_to_core(json_t *obj);
 void object_event_from_core(json_t *obj);
 
-int jsonpatch_apply(const json_t *patch, json_t **doc, struct fault *f) __attribute__((warn_unused_result));
-int schema_apply(const json_t *schema, json_t *obj, struct fault *f) __attribute__((warn_unused_result));
+int jsonpatch_apply(const json_t *patch, json_t **doc, struct fault *f)
+	__attribute__((warn_unused_result));
+int schema_apply(const json_t *schema, json_t *obj, struct fault *f)
+	__attribute__((warn_unused_result));
 /* Both objects; a new one, NULL with the fault set. */
 json_t *strategic_apply(const json_t *doc, const json_t *patch, struct fault *f);
 
@@ -151,7 +159,8 @@ struct filter {
 	size_t nfields;
 	bool partial; /* PartialObjectMetadata was asked for */
 };
-int filter_init(struct filter *f, const struct request *rq, struct fault *fault) __attribute__((warn_unused_result));
+int filter_init(struct filter *f, const struct request *rq, struct fault *fault)
+	__attribute__((warn_unused_result));
 void filter_done(struct filter *f);
 /* The prefix of the keys that can match: of one name where the selector names it. */
 const char *filter_prefix(const struct filter *f, const struct request *rq, struct arena *a);
@@ -191,14 +200,15 @@ json_t *request_body(struct request *rq);
 struct answer;
 struct answer *answer_new(struct request *rq, int status, char *body /* taken */);
 /* Change one key; obj NULL: delete.  Sets the resourceVersion in obj.  Answers with c, or with a fault. */
-void write_object(struct request *rq, const struct resource *r, const char *key, json_t *obj, int64_t if_rev,
-		  struct answer *c);
+void write_object(struct request *rq, const struct resource *r, const char *key, json_t *obj,
+		  int64_t if_rev, struct answer *c);
 /* The same, answering with the object. */
 void write_and_show(struct request *rq, const char *key, json_t *obj, int64_t if_rev, int status);
 /* Remove an object that may go, then what was waiting for that. */
 void remove_object(struct request *rq, const struct resource *r, const char *key, const json_t *obj,
 		   struct answer *c);
-const char *success_text(struct request *rq, const json_t *obj); /* a Status, in the request's arena */
+const char *success_text(struct request *rq,
+			 const json_t *obj); /* a Status, in the request's arena */
 
 /* A new reference, or NULL when it is not there. */
 json_t *object_read(struct apiserver *a, const char *key, struct store_entry *entry);

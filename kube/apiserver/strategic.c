@@ -42,7 +42,8 @@ static size_t find_set(const char *name, const json_t *patch)
 
 	for (size_t i = 0; i < NSETS; i++)
 		if (str_eq(sets[i].list, name) &&
-		    (sets[i].key ? json_is_object(first) && (json_object_get(first, sets[i].key) || json_object_get(first, "$patch"))
+		    (sets[i].key ? json_is_object(first) && (json_object_get(first, sets[i].key) ||
+							     json_object_get(first, "$patch"))
 				 : !json_is_object(first)))
 			return i;
 	return NSETS;
@@ -60,7 +61,7 @@ static size_t index_of(const json_t *list, const char *key, const json_t *value)
 	size_t i;
 	json_t *v;
 
-	json_array_foreach(list, i, v)
+	json_array_foreach (list, i, v)
 		if (json_equal(key ? json_object_get(v, key) : v, value))
 			return i;
 	return json_array_size(list);
@@ -72,7 +73,8 @@ static int merge_element(json_t *list, const char *key, json_t *element, struct 
 	size_t at;
 
 	if (!value)
-		return fault_set(f, FAULT_BAD_REQUEST, "strategic merge patch: an element of the list has no %s", key);
+		return fault_set(f, FAULT_BAD_REQUEST,
+				 "strategic merge patch: an element of the list has no %s", key);
 	at = index_of(list, key, value);
 	if (asks(element, "delete")) {
 		json_array_remove(list, at);
@@ -101,10 +103,10 @@ static json_t *merge_list(const json_t *doc, const json_t *patch, const char *ke
 	size_t i;
 	json_t *v;
 
-	json_array_foreach(patch, i, v)
+	json_array_foreach (patch, i, v)
 		if (asks(v, "replace"))
 			json_array_clear(list);
-	json_array_foreach(patch, i, v)
+	json_array_foreach (patch, i, v)
 		if (!asks(v, "replace") && merge_element(list, key, v, f) < 0)
 			return NULL;
 	return give(list);
@@ -115,7 +117,7 @@ static void delete_values(json_t *list, const json_t *values)
 	size_t i;
 	json_t *v;
 
-	json_array_foreach(values, i, v)
+	json_array_foreach (values, i, v)
 		json_array_remove(list, index_of(list, NULL, v));
 }
 
@@ -125,7 +127,8 @@ static void retain_keys(json_t *out, const json_t *keys)
 	json_t *v;
 	void *next;
 
-	json_object_foreach_safe(out, next, name, v) {
+	json_object_foreach_safe(out, next, name, v)
+	{
 		bool kept = false;
 
 		for (size_t i = 0; i < json_array_size(keys); i++)
@@ -158,9 +161,11 @@ static int merge_member(json_t *out, const char *name, json_t *value, struct fau
 	if (json_is_object(value)) {
 		merged = merge_object(old, value, f);
 	} else {
-		size_t set = json_is_array(value) && json_array_size(value) ? find_set(name, value) : NSETS;
+		size_t set = json_is_array(value) && json_array_size(value) ? find_set(name, value)
+									    : NSETS;
 
-		merged = set < NSETS ? merge_list(old, value, sets[set].key, f) : json_deep_copy(value);
+		merged = set < NSETS ? merge_list(old, value, sets[set].key, f)
+				     : json_deep_copy(value);
 	}
 	if (!merged)
 		return -1;
@@ -170,14 +175,15 @@ static int merge_member(json_t *out, const char *name, json_t *value, struct fau
 
 static json_t *merge_object(const json_t *doc, const json_t *patch, struct fault *f)
 {
-	OWN_JSON out = json_is_object(doc) && !asks(patch, "replace") ? json_deep_copy(doc) : json_object();
+	OWN_JSON out = json_is_object(doc) && !asks(patch, "replace") ? json_deep_copy(doc)
+								      : json_object();
 	const char *name;
 	json_t *value;
 
-	json_object_foreach((json_t *)patch, name, value)
+	json_object_foreach ((json_t *)patch, name, value)
 		if (*name == '$')
 			follow_directive(out, name, value);
-	json_object_foreach((json_t *)patch, name, value)
+	json_object_foreach ((json_t *)patch, name, value)
 		if (*name != '$' && merge_member(out, name, value, f) < 0)
 			return NULL;
 	return give(out);

@@ -128,10 +128,12 @@ static void on_event(const struct store_event *ev, void *arg)
 		return;
 	}
 
-	OWN_JSON prev = ev->prev_value && !filter_is_empty(&w->filter) ?
-				json_parse(ev->prev_value, strlen(ev->prev_value), &e) : NULL;
+	OWN_JSON prev = ev->prev_value && !filter_is_empty(&w->filter)
+				? json_parse(ev->prev_value, strlen(ev->prev_value), &e)
+				: NULL;
 	bool now = filter_matches(&w->filter, obj);
-	bool before = filter_is_empty(&w->filter) ? !ev->created : prev && filter_matches(&w->filter, prev);
+	bool before = filter_is_empty(&w->filter) ? !ev->created
+						  : prev && filter_matches(&w->filter, prev);
 
 	if (now)
 		add_object(w, before ? "MODIFIED" : "ADDED", obj);
@@ -171,9 +173,12 @@ static void add_bookmark(struct watch *w, uint64_t seen, bool ends_initial)
 	json_object_set_new(meta, "resourceVersion", json_string(rev));
 	json_object_set_new(meta, "creationTimestamp", json_null());
 	if (ends_initial)
-		json_object_set_new(meta, "annotations", json_pack("{s:s}", "k8s.io/initial-events-end", "true"));
-	json_object_set_new(obj, "kind", json_string(w->filter.partial ? "PartialObjectMetadata" : w->r.kind));
-	json_object_set_new(obj, "apiVersion", json_string(w->filter.partial ? "meta.k8s.io/v1" : w->api_version));
+		json_object_set_new(meta, "annotations",
+				    json_pack("{s:s}", "k8s.io/initial-events-end", "true"));
+	json_object_set_new(obj, "kind",
+			    json_string(w->filter.partial ? "PartialObjectMetadata" : w->r.kind));
+	json_object_set_new(obj, "apiVersion",
+			    json_string(w->filter.partial ? "meta.k8s.io/v1" : w->api_version));
 	json_object_set(obj, "metadata", meta);
 	text = json_text(obj);
 	add_line(w, "BOOKMARK", text, strlen(text));
@@ -214,21 +219,27 @@ struct watch_query {
 
 static int parse_query(const struct request *rq, struct watch_query *out, struct fault *f)
 {
-	const char *rev = httpd_query(rq->q, "resourceVersion"), *timeout = httpd_query(rq->q, "timeoutSeconds");
+	const char *rev = httpd_query(rq->q, "resourceVersion"),
+		   *timeout = httpd_query(rq->q, "timeoutSeconds");
 	const char *initial = httpd_query(rq->q, "sendInitialEvents");
 
-	*out = (struct watch_query){.bookmarks = name_is_true(httpd_query(rq->q, "allowWatchBookmarks"))};
+	*out = (struct watch_query){
+		.bookmarks = name_is_true(httpd_query(rq->q, "allowWatchBookmarks"))};
 	if (initial && !str_eq(httpd_query(rq->q, "resourceVersionMatch"), "NotOlderThan"))
-		return fault_set(f, FAULT_INVALID, "sendInitialEvents: Forbidden: resourceVersionMatch must be NotOlderThan");
+		return fault_set(
+			f, FAULT_INVALID,
+			"sendInitialEvents: Forbidden: resourceVersionMatch must be NotOlderThan");
 	if (!str_empty(rev) && !str_to_i64(rev, 0, INT64_MAX, &out->since))
-		return fault_set(f, FAULT_BAD_REQUEST, "resourceVersion: Invalid value: \"%s\"", rev);
+		return fault_set(f, FAULT_BAD_REQUEST, "resourceVersion: Invalid value: \"%s\"",
+				 rev);
 	if (!str_empty(timeout) && !str_to_i64(timeout, 0, INT32_MAX, &out->timeout_s))
-		return fault_set(f, FAULT_BAD_REQUEST, "timeoutSeconds: want a number, got %s", timeout);
+		return fault_set(f, FAULT_BAD_REQUEST, "timeoutSeconds: want a number, got %s",
+				 timeout);
 	out->mark = name_is_true(initial);
 	out->initial = initial ? out->mark : out->since == 0;
 	if (out->mark && (uint64_t)out->since > store_rev(rq->a->store))
-		return fault_set(f, FAULT_TIMEOUT, "Too large resource version: %s, current: %llu", rev,
-				 (unsigned long long)store_rev(rq->a->store));
+		return fault_set(f, FAULT_TIMEOUT, "Too large resource version: %s, current: %llu",
+				 rev, (unsigned long long)store_rev(rq->a->store));
 	return 0;
 }
 
@@ -279,13 +290,16 @@ void do_watch(struct request *rq)
 		return;
 	if (query.since == 0) /* sendInitialEvents=false from anywhere */
 		query.since = (int64_t)store_rev(a->store);
-	w->store_watch = store_watch(a->store, a->group, prefix, (uint64_t)query.since, on_event, w, &e);
+	w->store_watch =
+		store_watch(a->store, a->group, prefix, (uint64_t)query.since, on_event, w, &e);
 	if (!w->store_watch) {
 		add_expired(w, rq, httpd_query(rq->q, "resourceVersion"));
 		return;
 	}
 	if (query.timeout_s == 0)
-		query.timeout_s = (TIMEOUT_MIN_MS + (int64_t)loop_random_below(a->loop, TIMEOUT_MIN_MS)) / 1000;
+		query.timeout_s =
+			(TIMEOUT_MIN_MS + (int64_t)loop_random_below(a->loop, TIMEOUT_MIN_MS)) /
+			1000;
 	loop_timer_start(&w->timeout, query.timeout_s * 1000);
 	if (query.bookmarks)
 		loop_timer_start(&w->bookmark, BOOKMARK_MS);

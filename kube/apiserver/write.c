@@ -43,13 +43,16 @@ struct answer *answer_new(struct request *rq, int status, char *body)
 	return c;
 }
 
-void write_object(struct request *rq, const struct resource *r, const char *key, json_t *obj, int64_t if_rev,
-		  struct answer *c)
+void write_object(struct request *rq, const struct resource *r, const char *key, json_t *obj,
+		  int64_t if_rev, struct answer *c)
 {
 	struct apiserver *a = rq->a;
 	char *text = obj ? json_text(obj) : NULL;
 	struct store_change change = {
-		.key = key, .value = text, .value_len = text ? strlen(text) : 0, .if_rev = if_rev,
+		.key = key,
+		.value = text,
+		.value_len = text ? strlen(text) : 0,
+		.if_rev = if_rev,
 	};
 	struct err e;
 
@@ -88,7 +91,8 @@ void write_and_show(struct request *rq, const char *key, json_t *obj, int64_t if
 		shown = json_deep_copy(obj);
 		object_event_from_core(shown);
 	}
-	write_object(rq, rq->r, key, obj, if_rev, answer_new(rq, status, json_text(shown ? shown : obj)));
+	write_object(rq, rq->r, key, obj, if_rev,
+		     answer_new(rq, status, json_text(shown ? shown : obj)));
 }
 
 static void show(struct request *rq, int status, json_t *obj)
@@ -115,12 +119,16 @@ json_t *request_body(struct request *rq)
 	json_t *j;
 
 	if (has_type(rq, "application/vnd.kubernetes.protobuf")) {
-		(void)!fault_set(&rq->fault, FAULT_MEDIA_TYPE, "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml");
+		(void)!fault_set(
+			&rq->fault, FAULT_MEDIA_TYPE,
+			"the body of the request was in an unknown format - accepted media types include: application/json, application/yaml");
 		return NULL;
 	}
-	j = has_type(rq, "application/yaml") ? yaml_parse(body, len, &e) : json_parse(body, len, &e);
+	j = has_type(rq, "application/yaml") ? yaml_parse(body, len, &e)
+					     : json_parse(body, len, &e);
 	if (!j)
-		(void)!fault_set(&rq->fault, FAULT_BAD_REQUEST, "the body is not to be read: %s", e.text);
+		(void)!fault_set(&rq->fault, FAULT_BAD_REQUEST, "the body is not to be read: %s",
+				 e.text);
 	return j;
 }
 
@@ -131,22 +139,32 @@ static int check_room(struct request *rq, struct fault *f)
 	struct store_entry entry;
 
 	if (rq->r->namespaced) {
-		OWN_JSON ns = object_read(rq->a, arena_printf(rq->arena, "namespaces/%s", str_or(rq->ns, "")), &entry);
+		OWN_JSON ns = object_read(
+			rq->a, arena_printf(rq->arena, "namespaces/%s", str_or(rq->ns, "")),
+			&entry);
 
 		if (!rq->ns)
 			return fault_set(f, FAULT_BAD_REQUEST, "a namespace is required");
 		if (!ns)
 			return fault_set(f, FAULT_NOT_FOUND, "namespaces \"%s\" not found", rq->ns);
 		if (object_is_going(ns))
-			return fault_set(f, FAULT_FORBIDDEN, "unable to create new content in namespace %s because it is being terminated",
-					 rq->ns);
+			return fault_set(
+				f, FAULT_FORBIDDEN,
+				"unable to create new content in namespace %s because it is being terminated",
+				rq->ns);
 	}
 	if (rq->r->custom) {
-		OWN_JSON crd = object_read(rq->a, arena_printf(rq->arena, "customresourcedefinitions.apiextensions.k8s.io/%s.%s",
-							       rq->r->plural, rq->r->group), &entry);
+		OWN_JSON crd = object_read(
+			rq->a,
+			arena_printf(rq->arena,
+				     "customresourcedefinitions.apiextensions.k8s.io/%s.%s",
+				     rq->r->plural, rq->r->group),
+			&entry);
 
 		if (object_is_going(crd))
-			return fault_set(f, FAULT_METHOD, "create not allowed while custom resource definition is terminating");
+			return fault_set(
+				f, FAULT_METHOD,
+				"create not allowed while custom resource definition is terminating");
 	}
 	return 0;
 }
@@ -167,8 +185,8 @@ void do_create(struct request *rq)
 	rq->name = json_str_at(obj, "metadata", "name");
 	key = resource_key(rq->r, rq->arena, rq->ns, rq->name);
 	if (store_get(rq->a->store, key, &entry)) {
-		(void)!fault_set(&rq->fault, FAULT_EXISTS, "%s%s%s \"%s\" already exists", rq->r->plural,
-				 *rq->r->group ? "." : "", rq->r->group, rq->name);
+		(void)!fault_set(&rq->fault, FAULT_EXISTS, "%s%s%s \"%s\" already exists",
+				 rq->r->plural, *rq->r->group ? "." : "", rq->r->group, rq->name);
 		reply_fault(rq);
 		return;
 	}
@@ -178,8 +196,8 @@ void do_create(struct request *rq)
 /* --- update and patch ----------------------------------------------------------------------------- */
 
 /* obj: what the request makes of old, not checked yet. */
-static void replace(struct request *rq, const char *key, const struct store_entry *entry, const json_t *old,
-		    json_t *obj)
+static void replace(struct request *rq, const char *key, const struct store_entry *entry,
+		    const json_t *old, json_t *obj)
 {
 	int64_t rev = (int64_t)entry->rev;
 
@@ -228,8 +246,9 @@ static json_t *patched(struct request *rq, const json_t *old, const json_t *patc
 	if (has_type(rq, "application/json-patch+json"))
 		return jsonpatch_apply(patch, &base, &rq->fault) < 0 ? NULL : give(base);
 	if (json_is_object(patch))
-		return has_type(rq, "application/strategic-merge-patch+json") ? strategic_apply(base, patch, &rq->fault)
-									      : json_merge_apply(base, patch);
+		return has_type(rq, "application/strategic-merge-patch+json")
+			       ? strategic_apply(base, patch, &rq->fault)
+			       : json_merge_apply(base, patch);
 	(void)!fault_set(&rq->fault, FAULT_BAD_REQUEST, "the patch is not an object");
 	return NULL;
 }
@@ -240,7 +259,8 @@ static void fill_rev(const json_t *old, json_t *obj)
 	json_t *meta = object_meta(obj);
 
 	if (meta && str_empty(json_str_at(meta, "resourceVersion")))
-		json_object_set(meta, "resourceVersion", json_at(old, "metadata", "resourceVersion"));
+		json_object_set(meta, "resourceVersion",
+				json_at(old, "metadata", "resourceVersion"));
 }
 
 void do_patch(struct request *rq)
@@ -248,10 +268,13 @@ void do_patch(struct request *rq)
 	const char *key = resource_key(rq->r, rq->arena, rq->ns, rq->name);
 	struct store_entry entry;
 
-	if (!has_type(rq, "application/json-patch+json") && !has_type(rq, "application/merge-patch+json") &&
+	if (!has_type(rq, "application/json-patch+json") &&
+	    !has_type(rq, "application/merge-patch+json") &&
 	    !(has_type(rq, "application/strategic-merge-patch+json") && !rq->r->custom)) {
-		(void)!fault_set(&rq->fault, FAULT_MEDIA_TYPE, "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json%s",
-				 rq->r->custom ? "" : ", application/strategic-merge-patch+json");
+		(void)!fault_set(
+			&rq->fault, FAULT_MEDIA_TYPE,
+			"the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json%s",
+			rq->r->custom ? "" : ", application/strategic-merge-patch+json");
 		reply_fault(rq);
 		return;
 	}
@@ -292,15 +315,16 @@ static void add_scheduled(struct request *rq, json_t *pod)
 	if (!json_is_array(json_object_get(status, "conditions")))
 		json_object_set_new(status, "conditions", json_array());
 	conditions = json_object_get(status, "conditions");
-	json_array_foreach(conditions, i, v) {
+	json_array_foreach (conditions, i, v) {
 		if (str_eq(json_str_at(v, "type"), "PodScheduled")) {
 			json_array_remove(conditions, i);
 			break;
 		}
 	}
-	json_array_append_new(conditions, json_pack("{s:s, s:s, s:n, s:s}", "type", "PodScheduled", "status", "True",
-						    "lastProbeTime", "lastTransitionTime",
-						    str_time(now, loop_wall(rq->a->loop))));
+	json_array_append_new(conditions,
+			      json_pack("{s:s, s:s, s:n, s:s}", "type", "PodScheduled", "status",
+					"True", "lastProbeTime", "lastTransitionTime",
+					str_time(now, loop_wall(rq->a->loop))));
 }
 
 void do_binding(struct request *rq)
@@ -325,8 +349,11 @@ void do_binding(struct request *rq)
 		return;
 	}
 	if (object_is_going(pod) || !str_empty(json_str_at(pod, "spec", "nodeName"))) {
-		(void)!fault_set(&rq->fault, FAULT_CONFLICT, "Operation cannot be fulfilled on pods/binding \"%s\": pod %s is %s",
-				 rq->name, rq->name, object_is_going(pod) ? "being deleted" : "already assigned to a node");
+		(void)!fault_set(
+			&rq->fault, FAULT_CONFLICT,
+			"Operation cannot be fulfilled on pods/binding \"%s\": pod %s is %s",
+			rq->name, rq->name,
+			object_is_going(pod) ? "being deleted" : "already assigned to a node");
 		reply_fault(rq);
 		return;
 	}

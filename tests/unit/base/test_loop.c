@@ -53,7 +53,8 @@ static int setup_sim(void **state)
 {
 	struct loop *l = loop_sim_new(7, 1000000);
 
-	loop_sim_program(l, "/bin/cat", &(struct loop_sim_program){.line = cat_line, .eof = cat_eof});
+	loop_sim_program(l, "/bin/cat",
+			 &(struct loop_sim_program){.line = cat_line, .eof = cat_eof});
 	*state = fixture_new(l);
 	return 0;
 }
@@ -75,8 +76,8 @@ struct step {
 	const char *name;
 	struct loop_timer t;
 	struct loop_defer d;
-	struct step *starts;  /* its timer, with no delay */
-	struct step *stops;   /* its timer */
+	struct step *starts; /* its timer, with no delay */
+	struct step *stops;  /* its timer */
 	struct step *defers;
 	struct step *cancels; /* its deferral */
 	struct loop_group *drops;
@@ -447,7 +448,11 @@ static void talk_start(struct talk *t, struct fixture *f, size_t max_line)
 {
 	static const char *const argv[] = {"/bin/cat", NULL};
 	struct loop_spawn s = {
-		.argv = argv, .max_line = max_line, .on_line = on_line, .on_exit = on_end, .arg = t,
+		.argv = argv,
+		.max_line = max_line,
+		.on_line = on_line,
+		.on_exit = on_end,
+		.arg = t,
 	};
 	struct err e;
 
@@ -548,9 +553,11 @@ static void random_numbers_stay_below_and_reach_all(void **state)
 	assert_memory_not_equal(bytes, none, sizeof(bytes));
 }
 
-#define BOTH(name)                                                                               \
-	{"real: " #name, name, setup_uv, teardown, NULL},                                        \
-	{"simulated: " #name, name, setup_sim, teardown, NULL}
+#define BOTH(name)                                                                                 \
+	{"real: " #name, name, setup_uv, teardown, NULL},                                          \
+	{                                                                                          \
+		"simulated: " #name, name, setup_sim, teardown, NULL                               \
+	}
 
 int main(void)
 {

@@ -123,7 +123,8 @@ static void world_tick(void *arg)
 {
 	struct world *w = arg;
 
-	buf_printf(&w->trace, "%lld tick %llu\n", (long long)loop_now(w->l), (unsigned long long)loop_random(w->l));
+	buf_printf(&w->trace, "%lld tick %llu\n", (long long)loop_now(w->l),
+		   (unsigned long long)loop_random(w->l));
 	loop_work(w->g, nothing, world_worked, NULL, w);
 	loop_child_write(w->c, "hello\n", 6);
 	if (--w->left)
@@ -276,13 +277,21 @@ static int pair_setup(void **state)
 	x->g = loop_group_new(x->l, "owner");
 	x->o.status = -1;
 	buf_init(&x->o.heard, 1024);
-	loop_sim_program(x->l, "helper", &(struct loop_sim_program){
-		.start = program_start, .line = program_line, .eof = program_eof, .free = program_free,
-		.arg = &x->p,
-	});
+	loop_sim_program(x->l, "helper",
+			 &(struct loop_sim_program){
+				 .start = program_start,
+				 .line = program_line,
+				 .eof = program_eof,
+				 .free = program_free,
+				 .arg = &x->p,
+			 });
 
 	struct loop_spawn s = {
-		.argv = argv, .max_line = 8, .on_line = owner_line, .on_exit = owner_exit, .arg = &x->o,
+		.argv = argv,
+		.max_line = 8,
+		.on_line = owner_line,
+		.on_exit = owner_exit,
+		.arg = &x->o,
 	};
 
 	x->c = loop_spawn(x->g, &s, &e);

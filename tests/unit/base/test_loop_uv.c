@@ -88,8 +88,13 @@ static struct loop_child *spawn(struct fixture *f, const char *const *argv, cons
 				size_t max_line)
 {
 	struct loop_spawn s = {
-		.argv = argv, .env = env, .max_line = max_line, .on_line = on_line,
-		.on_stderr = on_stderr, .on_exit = on_end, .arg = f,
+		.argv = argv,
+		.env = env,
+		.max_line = max_line,
+		.on_line = on_line,
+		.on_stderr = on_stderr,
+		.on_exit = on_end,
+		.arg = f,
 	};
 	struct err e;
 	struct loop_child *c = loop_spawn(f->g, &s, &e);

@@ -46,7 +46,10 @@ static int teardown(void **state)
 static struct store_change change(const char *key, const char *value, int64_t if_rev)
 {
 	return (struct store_change){
-		.key = key, .value = value, .value_len = value ? strlen(value) : 0, .if_rev = if_rev,
+		.key = key,
+		.value = value,
+		.value_len = value ? strlen(value) : 0,
+		.if_rev = if_rev,
 	};
 }
 
@@ -78,7 +81,8 @@ static bool log_key(const struct store_entry *e, void *arg)
 static void each_change_has_its_own_revision(void **state)
 {
 	struct fixture *f = *state;
-	struct store_change c[3] = {change("a", "1", 0), change("b", "2", 0), change("gone", NULL, -1)};
+	struct store_change c[3] = {change("a", "1", 0), change("b", "2", 0),
+				    change("gone", NULL, -1)};
 	struct store_entry entry;
 	uint64_t rev, begin = store_rev(f->s);
 	struct err e;
@@ -130,7 +134,8 @@ static void a_condition_that_fails_leaves_everything_as_it_was(void **state)
 static void a_list_is_in_order_and_goes_on_after_a_key(void **state)
 {
 	struct fixture *f = *state;
-	static const char *const keys[] = {"pods/b/2", "nodes/x", "pods/a/1", "pods/b/1", "podsy", "q"};
+	static const char *const keys[] = {"pods/b/2", "nodes/x", "pods/a/1",
+					   "pods/b/1", "podsy",	  "q"};
 	static const struct {
 		const char *prefix, *after;
 		size_t limit;
@@ -205,7 +210,10 @@ static void log_event(const struct store_event *ev, void *arg)
 {
 	struct fixture *f = arg;
 
-	buf_printf(&f->log, "%s%s=%s(%s)@%llu ", ev->type == STORE_DELETE ? "-" : ev->created ? "+" : "~",
+	buf_printf(&f->log, "%s%s=%s(%s)@%llu ",
+		   ev->type == STORE_DELETE ? "-"
+		   : ev->created	    ? "+"
+					    : "~",
 		   ev->entry.key, ev->entry.value, ev->prev_value ? ev->prev_value : "",
 		   (unsigned long long)ev->entry.rev);
 	if (f->free_in_event) {

@@ -8,8 +8,9 @@
 
 void api_start(struct api *r, const struct apiserver_spec *spec, size_t history)
 {
-	struct http_peer_spec peer = {.base_url = ORIGIN, .pin_sha256 =
-		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
+	struct http_peer_spec peer = {
+		.base_url = ORIGIN,
+		.pin_sha256 = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
 	struct err e;
 
 	*r = (struct api){.l = loop_sim_new(1, 1700000000000)};
@@ -85,8 +86,14 @@ static bool is_done(void *arg)
 int api_raw(struct api *r, const char *method, const char *path, const char *type, const char *body)
 {
 	struct http_call c = {
-		.method = method, .path = path, .body = body, .body_len = body ? strlen(body) : 0,
-		.content_type = type, .max_body = (size_t)64 << 20, .done = on_reply, .arg = r,
+		.method = method,
+		.path = path,
+		.body = body,
+		.body_len = body ? strlen(body) : 0,
+		.content_type = type,
+		.max_body = (size_t)64 << 20,
+		.done = on_reply,
+		.arg = r,
 	};
 
 	forget(r);
@@ -134,8 +141,9 @@ static const json_t *at(struct api *r, const char *dotted)
 
 	assert_true(str_copy(path, sizeof(path), dotted));
 	for (char *rest = path, *part; j && (part = strsep(&rest, "."));)
-		j = json_is_array(j) && str_to_i64(part, 0, 1000000, &i) ? json_array_get(j, (size_t)i)
-									 : json_object_get(j, part);
+		j = json_is_array(j) && str_to_i64(part, 0, 1000000, &i)
+			    ? json_array_get(j, (size_t)i)
+			    : json_object_get(j, part);
 	return j;
 }
 
@@ -148,7 +156,9 @@ int64_t api_int(struct api *r, const char *dotted)
 {
 	const json_t *j = at(r, dotted);
 
-	return json_is_array(j) ? (int64_t)json_array_size(j) : json_is_integer(j) ? json_integer_value(j) : -1;
+	return json_is_array(j)	    ? (int64_t)json_array_size(j)
+	       : json_is_integer(j) ? json_integer_value(j)
+				    : -1;
 }
 
 /* --- watches -------------------------------------------------------------------------------------- */
@@ -161,12 +171,15 @@ static void say(struct api_watch *w)
 
 	if (!j)
 		fail_msg("a watch said %s: %s", w->line.data, e.text);
-	w->initial_ends += str_eq(json_str_at(j, "object", "metadata", "annotations", "k8s.io/initial-events-end"), "true");
+	w->initial_ends += str_eq(
+		json_str_at(j, "object", "metadata", "annotations", "k8s.io/initial-events-end"),
+		"true");
 	if (str_eq(type, "ERROR"))
 		buf_printf(&w->said, "ERROR %lld %s;", (long long)json_int_at(j, "object", "code"),
 			   json_str_at(j, "object", "reason"));
 	else
-		buf_printf(&w->said, "%s %s %s;", type, str_or(json_str_at(j, "object", "metadata", "name"), "-"),
+		buf_printf(&w->said, "%s %s %s;", type,
+			   str_or(json_str_at(j, "object", "metadata", "name"), "-"),
 			   json_str_at(j, "object", "metadata", "resourceVersion"));
 }
 
@@ -209,8 +222,14 @@ static void on_watch_end(const struct http_reply *reply, const struct err *e, vo
 void api_watch_start(struct api *r, struct api_watch *w, const char *path)
 {
 	struct http_call c = {
-		.path = path, .no_timeout = true, .paced = true, .max_body = (size_t)256 << 20, .on_head = on_head,
-		.on_data = on_data, .done = on_watch_end, .arg = w,
+		.path = path,
+		.no_timeout = true,
+		.paced = true,
+		.max_body = (size_t)256 << 20,
+		.on_head = on_head,
+		.on_data = on_data,
+		.done = on_watch_end,
+		.arg = w,
 	};
 
 	*w = (struct api_watch){.r = r};

@@ -21,8 +21,8 @@ struct api {
 	struct http *h;
 	struct http_peer *p;
 	bool done;
-	int status;      /* of the last call */
-	json_t *j;       /* its body, NULL if it is none; until the next call */
+	int status; /* of the last call */
+	json_t *j;  /* its body, NULL if it is none; until the next call */
 	char *text;
 };
 
@@ -34,13 +34,15 @@ int api_teardown(void **state);
 /* Do it and wait; gives the status.  body in single quotes for double ones. */
 int api_do(struct api *r, const char *method, const char *path, const char *body);
 int api_patch(struct api *r, const char *type, const char *path, const char *body);
-int api_raw(struct api *r, const char *method, const char *path, const char *type, const char *body);
-const char *api_str(struct api *r, const char *dotted); /* "metadata.name", numbers index lists; NULL */
+int api_raw(struct api *r, const char *method, const char *path, const char *type,
+	    const char *body);
+const char *api_str(struct api *r,
+		    const char *dotted); /* "metadata.name", numbers index lists; NULL */
 int64_t api_int(struct api *r, const char *dotted);
-#define assert_status(r, want)                                                                   \
-	do {                                                                                     \
-		if ((r)->status != (want))                                                       \
-			fail_msg("want %d, got %d: %s", (want), (r)->status, (r)->text);         \
+#define assert_status(r, want)                                                                     \
+	do {                                                                                       \
+		if ((r)->status != (want))                                                         \
+			fail_msg("want %d, got %d: %s", (want), (r)->status, (r)->text);           \
 	} while (0)
 
 /* An open watch: what it said, as "ADDED name rev;" */
