@@ -1,0 +1,500 @@
+#include "tests/world/bootagent.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/crypto.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "tests/world/box.h"
+#include "tests/world/world.h"
+#include "wipe/proto.h"
+
+#define AGAIN_MS 3000
+#define POLL_MS 45000
+#define ORDER_MS 2000 /* what anything takes */
+#define POWEROFF_MS 1500
+#define REFUSED_MS (10 * 60 * 1000)
+
+struct bootagent {
+	struct box *box;
+	struct arena *arena;
+	struct proto_boot boot;
+	struct crypto_key *key;
+	char public_key[CRYPTO_PUBLIC_TEXT], who[128];
+	struct http_peer *peer, *image_peer;
+	struct http_req *req, *image_req;
+	struct loop_timer timer;
+	void (*next)(struct bootagent *a); /* what the timer calls */
+	bool welcome;
+	int64_t after, fence, refused_since;
+	unsigned stale;
+
+	struct arena *order_arena;
+	struct proto_order *order;         /* under way */
+	struct map *results;               /* order id -> report text */
+	char *out;                         /* report to be sent */
+	struct evidence_device devices[BOX_DRIVES];
+	char wiped_with[160];              /* nonce of the wipe in this boot */
+};
+
+static void hello(struct bootagent *a);
+static void poll_order(struct bootagent *a);
+static void send_report(struct bootagent *a);
+
+static struct loop *loop_here(const struct bootagent *a)
+{
+	return a->box->earth->loop;
+}
+
+static void on_timer(void *arg)
+{
+	struct bootagent *a = arg;
+
+	a->next(a);
+}
+
+static void after_ms(struct bootagent *a, int64_t ms, void (*next)(struct bootagent *))
+{
+	a->next = next;
+	loop_timer_start(&a->timer, ms);
+}
+
+static void go_on(struct bootagent *a)
+{
+	if (!a->welcome)
+		hello(a);
+	else if (a->out)
+		send_report(a);
+	else
+		poll_order(a);
+}
+
+/* --- talking -------------------------------------------------------------------------------------- */
+
+static void send(struct bootagent *a, const char *method, const char *target, const char *body,
+		 void (*done)(const struct http_reply *r, const struct err *e, void *arg))
+{
+	size_t len = body ? strlen(body) : 0;
+	char *sig = proto_sign(a->key, method, target, body, len);
+	struct http_header h[] = {{PROTO_HEADER_AGENT, a->who}, {PROTO_HEADER_SIGNATURE, sig}};
+	struct http_call call = {
+		.method = method,
+		.path = target,
+		.headers = h,
+		.nheaders = 2,
+		.body = body,
+		.body_len = len,
+		.timeout_ms = POLL_MS,
+		.done = done,
+		.arg = a,
+	};
+
+	if (box_reaches_drover(a->box))
+		a->req = http_start(a->peer, &call);
+	else
+		after_ms(a, AGAIN_MS, go_on);
+	free(sig);
+}
+
+/* True: the session is over, hello again; after ten minutes of it, off. */
+static bool turned_away(struct bootagent *a, const struct http_reply *r)
+{
+	int64_t now = loop_now(loop_here(a));
+
+	if (!r || (r->status != 401 && r->status != 403 && r->status != 409)) {
+		if (r && r->status < 300)
+			a->refused_since = 0;
+		return false;
+	}
+	a->welcome = false;
+	if (!a->refused_since)
+		a->refused_since = now;
+	if (now - a->refused_since > REFUSED_MS)
+		box_power(a->box, false);
+	else
+		after_ms(a, AGAIN_MS, hello);
+	return true;
+}
+
+static void on_hello(const struct http_reply *r, const struct err *e, void *arg)
+{
+	struct bootagent *a = arg;
+
+	(void)e;
+	a->req = NULL;
+	if (turned_away(a, r))
+		return;
+	a->welcome = r && r->status == 200;
+	if (a->welcome && a->box->mute)
+		return;
+	if (a->welcome)
+		go_on(a);
+	else
+		after_ms(a, AGAIN_MS, hello);
+}
+
+static void hello(struct bootagent *a)
+{
+	struct proto_hello h = {
+		.machine = a->boot.machine,
+		.operation = a->boot.operation,
+		.boot = a->boot.boot,
+		.secret = a->boot.secret,
+		.boot_id = a->box->boot_id,
+		.public_key = a->public_key,
+		.version = "test",
+		.dmi = {.system_uuid = a->box->uuid, .serial = a->box->serial},
+		.trust = WIPE_BOOT_NETWORK,
+	};
+	char *text = proto_encode(proto_hello_fields, &h);
+
+	send(a, "POST", PROTO_HELLO_PATH, text, on_hello);
+	free(text);
+}
+
+static void on_reported(const struct http_reply *r, const struct err *e, void *arg)
+{
+	struct bootagent *a = arg;
+
+	(void)e;
+	a->req = NULL;
+	if (turned_away(a, r))
+		return;
+	if (!r || r->status != 204) {
+		after_ms(a, AGAIN_MS, send_report);
+		return;
+	}
+	free(a->out);
+	a->out = NULL;
+	poll_order(a);
+}
+
+static void send_report(struct bootagent *a)
+{
+	send(a, "POST", PROTO_REPORT_PATH, a->out, on_reported);
+}
+
+/* --- orders --------------------------------------------------------------------------------------- */
+
+static void finish(struct bootagent *a, struct proto_report *r)
+{
+	r->id = a->order->id;
+	r->seq = a->order->seq;
+	r->fence = a->order->fence;
+	free(a->out);
+	a->out = proto_encode(proto_report_fields, r);
+	map_put(a->results, a->order->id, mem_strdup(a->out));
+	a->order = NULL;
+	send_report(a);
+}
+
+static void fail(struct bootagent *a, const char *reason, const char *message)
+{
+	struct proto_report r = {.state = PROTO_FAILED, .reason = reason, .message = message};
+
+	finish(a, &r);
+}
+
+static void inspect(struct bootagent *a)
+{
+	struct box *b = a->box;
+	OWN(arena) tmp = arena_new();
+	struct proto_inventory inv = {.cpus = 4, .memory_bytes = 8ll << 30};
+	struct proto_report r = {.state = PROTO_DONE, .inventory = &inv};
+
+	inv.dmi = (struct proto_dmi){.system_uuid = b->uuid, .serial = b->serial};
+	inv.drives.n = BOX_DRIVES;
+	inv.drives.v = arena_calloc(tmp, BOX_DRIVES, sizeof(*inv.drives.v));
+	for (int i = 0; i < BOX_DRIVES; i++) {
+		struct proto_drive *d = &inv.drives.v[i];
+
+		*d = (struct proto_drive){.path = i ? "/dev/nvme1n1" : "/dev/nvme0n1",
+					  .type = "NVMe",
+					  .model = i ? "DATA" : "ROOT",
+					  .serial = b->drives[i].wwn,
+					  .wwn = b->drives[i].wwn,
+					  .bytes = (4ll + i) << 30,
+					  .block_size = 4096};
+		(void)proto_stamp_read(b->drives[i].data, tmp, &d->stamp_record, &d->stamp);
+	}
+	finish(a, &r);
+}
+
+static void wipe(struct bootagent *a)
+{
+	struct box *b = a->box;
+	struct proto_report r = {.state = PROTO_DONE};
+
+	for (int i = 0; i < BOX_DRIVES; i++) {
+		bool fails = b->wipe_fails && i == 1;
+
+		if (!fails)
+			memset(b->drives[i].data, 0, BOX_DRIVE_BYTES);
+		a->devices[i] = (struct evidence_device){.type = "NVMe",
+							 .model = i ? "DATA" : "ROOT",
+							 .serial = b->drives[i].wwn,
+							 .wwn = b->drives[i].wwn,
+							 .bytes = (4ll + i) << 30,
+							 .technique = fails ? "None" : "Overwrite",
+							 .raw_status = fails ? 5 : 0,
+							 .level = fails ? WIPE_FAIL : WIPE_CLEAR,
+							 .reason = fails ? "DriveFailed" : NULL,
+							 .canaries = {.planted = 4}};
+	}
+	str_copy(a->wiped_with, sizeof(a->wiped_with), str_or(a->order->nonce, ""));
+	r.devices.v = a->devices;
+	r.devices.n = BOX_DRIVES;
+	finish(a, &r);
+}
+
+static void verify(struct bootagent *a)
+{
+	struct evidence ev;
+	struct proto_report r = {.state = PROTO_DONE};
+	char *envelope;
+
+	if (!a->order->evidence || !str_eq(a->wiped_with, a->order->nonce)) {
+		fail(a, "NotWiped", "nothing was wiped with this nonce since the machine started");
+		return;
+	}
+	ev = *a->order->evidence;
+	ev.devices.v = a->devices;
+	ev.devices.n = BOX_DRIVES;
+	ev.verdict = WIPE_PURGE;
+	for (int i = 0; i < BOX_DRIVES; i++) {
+		for (int k = 0; k < BOX_DRIVE_BYTES; k += 512)
+			if (a->box->drives[i].data[k])
+				a->devices[i].reads.dirty++;
+			else
+				a->devices[i].reads.clean++;
+		if (a->devices[i].level < ev.verdict)
+			ev.verdict = a->devices[i].level;
+	}
+	ev.end_time = loop_wall(loop_here(a)) / 1000 * 1000;
+	ev.start_time = ev.start_time / 1000 * 1000;
+	ev.agent_trust = WIPE_BOOT_NETWORK;
+	ev.inventory.expected = (int64_t)(a->order->expected.n ? a->order->expected.n : BOX_DRIVES);
+	ev.inventory.seen = BOX_DRIVES;
+	envelope = evidence_sign(&ev, a->key);
+	r.envelope = envelope;
+	finish(a, &r);
+	free(envelope);
+}
+
+static void on_image(const struct http_reply *r, const struct err *e, void *arg)
+{
+	struct bootagent *a = arg;
+	uint8_t d[CRYPTO_SHA256];
+	char text[CRYPTO_DIGEST_TEXT];
+	struct proto_report done = {.state = PROTO_DONE, .drive = a->order->drive};
+
+	(void)e;
+	a->image_req = NULL;
+	if (!r || r->status != 200) {
+		fail(a, "ImageUnreachable", "the image cannot be fetched");
+		return;
+	}
+	memcpy(a->box->drives[0].data, r->body, r->body_len < BOX_CONFIG_AT ? r->body_len : BOX_CONFIG_AT);
+	crypto_sha256(r->body, r->body_len, d);
+	if (!str_eq(crypto_digest_text(d, text), a->order->digest)) {
+		fail(a, "ImageMismatch", "the image's digest is another");
+		return;
+	}
+	finish(a, &done);
+}
+
+/* The origin of an URL into out; what follows is given. */
+static const char *split_url(const char *url, char *out, size_t size)
+{
+	const char *path = strchr(strstr(url, "://") + 3, '/');
+
+	str_format(out, size, "%.*s", (int)(path - url), url);
+	return path;
+}
+
+static void write_image(struct bootagent *a)
+{
+	struct http_call call = {.done = on_image, .arg = a};
+	struct http_peer_spec s = {.plain_ok = true};
+	char origin[128];
+	struct err e;
+
+	call.path = split_url(a->order->url, origin, sizeof(origin));
+	s.base_url = origin;
+	http_peer_free(a->image_peer);
+	a->image_peer = http_peer_new(a->box->earth->machines, &s, &e);
+	a->image_req = http_start(a->image_peer, &call);
+}
+
+static void write_config(struct bootagent *a)
+{
+	struct proto_report r = {.state = PROTO_DONE, .drive = a->order->drive};
+
+	for (size_t i = 0; i < a->order->files.n; i++)
+		if (str_eq(a->order->files.v[i].name, "drover-join.cfg"))
+			str_copy(a->box->drives[0].data + BOX_CONFIG_AT, BOX_DRIVE_BYTES - BOX_CONFIG_AT,
+				 a->order->files.v[i].content);
+	finish(a, &r);
+}
+
+static void write_stamps(struct bootagent *a, bool on)
+{
+	struct proto_report r = {.state = PROTO_DONE};
+
+	for (int i = 0; i < BOX_DRIVES; i++) {
+		if (on)
+			proto_stamp_write(a->order->record, a->order->stamp, a->box->drives[i].data);
+		else
+			memset(a->box->drives[i].data, 0, PROTO_STAMP_SIZE);
+	}
+	finish(a, &r);
+}
+
+static void off(struct bootagent *a)
+{
+	box_power(a->box, false);
+}
+
+static void obey(struct bootagent *a)
+{
+	struct box *b = a->box;
+
+	switch ((enum proto_order_kind)a->order->kind) {
+	case PROTO_INSPECT:
+		inspect(a);
+		return;
+	case PROTO_WIPE:
+		wipe(a);
+		return;
+	case PROTO_VERIFY:
+		verify(a);
+		return;
+	case PROTO_POWEROFF:
+		after_ms(a, POWEROFF_MS, off);
+		return;
+	case PROTO_WRITE:
+		break;
+	}
+	if (!str_eq(a->order->drive, b->drives[0].wwn) && a->order->what <= PROTO_WRITE_CONFIG)
+		fail(a, "DriveUnknown", "no such drive");
+	else if (a->order->what == PROTO_WRITE_IMAGE)
+		write_image(a);
+	else if (a->order->what == PROTO_WRITE_CONFIG)
+		write_config(a);
+	else
+		write_stamps(a, a->order->what == PROTO_WRITE_STAMP);
+}
+
+static void take(struct bootagent *a, const char *text, size_t len)
+{
+	struct arena *into = arena_new();
+	struct proto_order *o = arena_new_obj(into, struct proto_order);
+	const char *known, *name;
+	struct err e;
+
+	if (proto_decode(proto_order_fields, text, len, o, into, &e) < 0) {
+		arena_free(into);
+		after_ms(a, AGAIN_MS, poll_order);
+		return;
+	}
+	if (o->seq > a->after)
+		a->after = o->seq;
+	arena_free(a->order_arena);
+	a->order_arena = into;
+	a->order = o;
+	if (o->fence < a->fence) {
+		a->stale++;
+		a->order = NULL;
+		poll_order(a);
+		return;
+	}
+	a->fence = o->fence;
+	known = map_get(a->results, o->id);
+	if (known) {
+		a->order = NULL;
+		free(a->out);
+		a->out = mem_strdup(known);
+		send_report(a);
+		return;
+	}
+	name = strrchr(o->id, '/');
+	if (a->box->reboots_at && name && str_eq(name + 1, a->box->reboots_at)) {
+		struct box *b = a->box;
+
+		b->reboots_at = NULL;
+		box_power(b, false);
+		box_power(b, true);
+		return;
+	}
+	after_ms(a, ORDER_MS, obey);
+}
+
+static void on_order(const struct http_reply *r, const struct err *e, void *arg)
+{
+	struct bootagent *a = arg;
+
+	(void)e;
+	a->req = NULL;
+	if (turned_away(a, r))
+		return;
+	if (r && r->status == 200)
+		take(a, r->body, r->body_len);
+	else
+		after_ms(a, r && r->status == 204 ? 0 : AGAIN_MS, poll_order);
+}
+
+static void poll_order(struct bootagent *a)
+{
+	char target[80];
+
+	str_format(target, sizeof(target), PROTO_ORDER_PATH "?after=%lld", (long long)a->after);
+	send(a, "GET", target, NULL, on_order);
+}
+
+/* --- life ----------------------------------------------------------------------------------------- */
+
+struct bootagent *bootagent_new(struct box *b, const char *block, size_t len)
+{
+	struct bootagent *a = mem_new(struct bootagent);
+	struct http_peer_spec s = {0};
+	struct err e;
+
+	a->box = b;
+	a->arena = arena_new();
+	a->results = map_new(free);
+	loop_timer_init(&a->timer, b->earth->hardware, on_timer, a);
+	if (proto_boot_read(block, len, a->arena, &a->boot, &e) < 0) {
+		bootagent_free(a);
+		return NULL;
+	}
+	a->key = crypto_key_new();
+	crypto_key_public(a->key, a->public_key);
+	str_format(a->who, sizeof(a->who), "%s/%s", a->boot.machine, b->boot_id);
+	s.base_url = a->boot.endpoint;
+	s.ca_pem = a->boot.ca_pem;
+	a->peer = http_peer_new(b->earth->machines, &s, &e);
+	after_ms(a, AGAIN_MS, hello);
+	return a;
+}
+
+void bootagent_free(struct bootagent *a)
+{
+	if (!a)
+		return;
+	loop_timer_stop(&a->timer);
+	http_peer_free(a->peer);
+	http_peer_free(a->image_peer);
+	crypto_key_free(a->key);
+	map_free(a->results);
+	arena_free(a->order_arena);
+	arena_free(a->arena);
+	free(a->out);
+	free(a);
+}
+
+struct bootagent_seen bootagent_seen(const struct bootagent *a)
+{
+	return (struct bootagent_seen){a->fence, a->stale};
+}

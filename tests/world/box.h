@@ -1,0 +1,86 @@
+#ifndef TESTS_WORLD_BOX_H
+#define TESTS_WORLD_BOX_H
+
+#include "base/arena.h"
+#include "base/http.h"
+#include "tests/contract/fake_bmc.h"
+#include "tests/world/plane.h"
+
+/*
+ * box: one machine of the simulated world: a fake BMC, two drives, a port in
+ * the fabric, and what happens when power comes.
+ *
+ *	power --> medium in and override set: fetch it, start the agent in it
+ *	      '-> else the root drive: an image with a config drive joins a tenant,
+ *	          anything else just stays on
+ *
+ * Drives are bytes: a wipe zeroes them, an operating system leaves a tenant's
+ * secret on them, and oracles read them.
+ */
+#define BOX_DRIVES 2
+#define BOX_DRIVE_BYTES 8192    /* what there is of it; what it says is its size is another thing */
+#define BOX_CONFIG_AT 4096      /* the config drive's text on the root drive */
+#define BOX_IMAGE "DROVER-TEST-OS" /* how an image that boots begins */
+#define BOX_SECRET "a tenant's secret"
+
+struct earth;
+struct bootagent;
+
+enum box_doing { BOX_OFF, BOX_FIRMWARE, BOX_AGENT, BOX_OS, BOX_NOTHING };
+
+struct box {
+	struct earth *earth;
+	char name[32], uuid[40], serial[32], mac[20], origin[40];
+	struct fake_bmc bmc;
+	struct {
+		char wwn[32];
+		char data[BOX_DRIVE_BYTES];
+	} drives[BOX_DRIVES];
+	enum box_doing doing;
+	struct loop_timer timer;       /* what it does next */
+	unsigned boots;
+	char boot_id[40];
+	struct http_peer *media_peer;
+	struct http_req *media;
+	struct bootagent *agent;
+
+	/* fabric */
+	char segment[128];
+	int64_t fence;
+
+	/* operating system */
+	struct arena *os;              /* of this boot */
+	const char *node_name, *token, *provider_id, *taints;
+	struct plane *tenant;          /* whose cluster its config drive names */
+	bool registered, ready, busy;
+	unsigned asked_in;             /* the boot that a call to the API server belongs to */
+
+	/* misdeeds */
+	bool boots_disk;               /* whatever the medium and the override say */
+	bool no_kubelet;               /* the image comes up, kubelet does not */
+	const char *says_uuid, *says_provider_id; /* kubelet's word for it; NULL: the truth */
+	bool wipe_fails;               /* the second drive cannot be erased */
+	const char *reboots_at;        /* at this order ("wipe") the machine reboots, once */
+	bool mute;                     /* its agent says hello and then nothing */
+	bool button;                   /* the next power cut is a person's */
+
+	/* what oracles look at */
+	json_t *object;                /* the Machine, as the host's store has it; NULL: none */
+	uint64_t rev;
+	char state[24], claim[128];
+	int64_t tenancy, seen_fence;
+	unsigned switched_off;         /* times that power went away under an operating system */
+};
+
+void box_init(struct box *b, struct earth *w, unsigned number);
+void box_done(struct box *b);
+/* The power button, and what the agent's poweroff does: as if the BMC had done it. */
+void box_power(struct box *b, bool on);
+/* Something of somebody's is on its drives, and it boots from them. */
+void box_put_old_system(struct box *b);
+/* Its own port leads there: the agent's endpoint, a tenant's cluster. */
+bool box_reaches_drover(const struct box *b);
+/* No byte of anybody's on any drive; a clean stamp is nobody's. */
+bool box_is_blank(const struct box *b);
+
+#endif

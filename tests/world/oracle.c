@@ -1,0 +1,257 @@
+#include "tests/world/oracle.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/crypto.h"
+#include "base/str.h"
+#include "controller/objects.h"
+#include "tests/world/world.h"
+#include "wipe/evidence.h"
+#include "wipe/proto.h"
+
+__attribute__((format(printf, 2, 3))) static void complain(struct earth *w, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (w->complaint[0])
+		return;
+	va_start(ap, fmt);
+	vsnprintf(w->complaint, sizeof(w->complaint), fmt, ap);
+	va_end(ap);
+}
+
+static bool one_of(const char *s, const char *const *list)
+{
+	for (; *list; list++)
+		if (str_eq(s, *list))
+			return true;
+	return false;
+}
+
+/* From the first tenant byte until the wipe is verified. */
+static const char *const used[] = {"imaging", "attaching", "booting",	 "joining", "gating",  "serving",
+				   "draining", "stopping",  "isolating", "leaving", "dirty",   "inspecting",
+				   "wiping",  "verifying", "quarantined", NULL};
+static const char *const may_cut[] = {"stopping", "isolating", "leaving", "quarantined", NULL};
+
+static bool in_tenant_segment(const struct box *b)
+{
+	return str_starts(b->segment, "tenant/");
+}
+
+/* --- S1 ------------------------------------------------------------------------------------------- */
+
+static bool evidence_holds(struct earth *w, const struct box *b, int64_t tenancy, struct err *e)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON key = plane_get(&w->host, "secrets/drover-system/drover-evidence-key");
+	const char *name = earth_at(b, "status.lastWipe.record"), *b64 = json_str_at(key, "data", "private.pem");
+	OWN_JSON record = plane_get(&w->host, arena_printf(a, "wiperecords.drover.dev/%s", name));
+	const char *envelope = json_str_at(record, "spec", "envelope");
+	char public_key[CRYPTO_PUBLIC_TEXT];
+	const char *publics[] = {public_key};
+	struct evidence ev;
+	size_t n;
+	char *pem = b64 ? crypto_base64_decode(b64, strlen(b64), &n, e) : NULL;
+	OWN(secret) s = pem ? secret_from_str(pem) : NULL;
+	OWN(crypto_key) k = s ? crypto_key_from_pem(s, e) : NULL;
+
+	free(pem);
+	if (!k || !envelope)
+		return err_set(e, ERR_NOT_FOUND, 0, "no record %s or no key", name) == 0;
+	crypto_key_public(k, public_key);
+	if (evidence_open_countersigned(envelope, publics, 1, a, &ev, e) < 0)
+		return false;
+	if (ev.tenancy != tenancy || !str_eq(ev.machine.name, b->name) || !str_eq(ev.machine.system_uuid, b->uuid))
+		return err_set(e, ERR_DENIED, 0, "%s is of another tenancy or machine", name) == 0;
+	if (ev.verdict < WIPE_CLEAR || ev.devices.n != BOX_DRIVES)
+		return err_set(e, ERR_DENIED, 0, "%s has verdict %d and %zu drives", name, ev.verdict, ev.devices.n) == 0;
+	for (size_t i = 0; i < ev.devices.n; i++)
+		if (ev.devices.v[i].level < WIPE_CLEAR || ev.devices.v[i].reads.dirty)
+			return err_set(e, ERR_DENIED, 0, "%s: drive %s was not wiped", name, ev.devices.v[i].wwn) == 0;
+	return true;
+}
+
+static void tenancy_begins(struct earth *w, const struct box *b)
+{
+	struct err e;
+
+	if (!evidence_holds(w, b, b->tenancy - 1, &e))
+		complain(w, "S1: %s begins tenancy %lld: %s", b->name, (long long)b->tenancy, e.text);
+	if (!box_is_blank(b))
+		complain(w, "S1: %s begins tenancy %lld with somebody's bytes on a drive", b->name, (long long)b->tenancy);
+}
+
+static void offered(struct earth *w, const struct box *b)
+{
+	struct err e;
+
+	if (!evidence_holds(w, b, b->tenancy, &e))
+		complain(w, "S1: %s is free: %s", b->name, e.text);
+	if (!box_is_blank(b))
+		complain(w, "S1: %s is free with somebody's bytes on a drive", b->name);
+	if (b->bmc.on || in_tenant_segment(b))
+		complain(w, "%s became free while %s in %s", b->name, b->bmc.on ? "on" : "off", b->segment);
+}
+
+/* --- Machines ------------------------------------------------------------------------------------- */
+
+static void claim_ended(struct earth *w, const struct box *b, const char *claim)
+{
+	if (b->bmc.on)
+		complain(w, "S3: claim %s ended while %s is on", claim, b->name);
+	if (in_tenant_segment(b))
+		complain(w, "S3: claim %s ended while %s is in %s", claim, b->name, b->segment);
+}
+
+static void look_at_machine(struct earth *w, struct box *b)
+{
+	struct store_entry en;
+	char key[80], was[sizeof(b->state)], claim[sizeof(b->claim)];
+	int64_t tenancy = b->tenancy, fence;
+	struct err e;
+
+	str_format(key, sizeof(key), "machines.drover.dev/%s", b->name);
+	if (!store_get(w->host.store, key, &en)) {
+		json_decref(b->object);
+		b->object = NULL;
+		return;
+	}
+	if (en.rev == b->rev)
+		return;
+	b->rev = en.rev;
+	json_decref(b->object);
+	b->object = json_parse(en.value, en.value_len, &e);
+	str_copy(was, sizeof(was), b->state);
+	str_copy(claim, sizeof(claim), b->claim);
+	str_copy(b->state, sizeof(b->state), earth_at(b, "status.state"));
+	str_copy(b->claim, sizeof(b->claim), earth_at(b, "status.claimRef.name"));
+	b->tenancy = json_int_at(b->object, "status", "tenancy");
+	fence = json_int_at(b->object, "status", "operation", "fence");
+	if (fence < b->seen_fence)
+		complain(w, "%s: the fence fell from %lld to %lld", b->name, (long long)b->seen_fence, (long long)fence);
+	b->seen_fence = fence;
+	if (b->tenancy < tenancy)
+		complain(w, "%s: tenancy fell from %lld to %lld", b->name, (long long)tenancy, (long long)b->tenancy);
+	if (one_of(b->state, used) && json_true_at(b->object, "status", "clean"))
+		complain(w, "%s is %s and says that it is clean", b->name, b->state);
+	if (claim[0] && !str_eq(claim, b->claim))
+		claim_ended(w, b, claim);
+	if (str_eq(b->state, was))
+		return;
+	if (str_eq(b->state, "imaging"))
+		tenancy_begins(w, b);
+	if (str_eq(b->state, "free") && !str_eq(was, "claimed"))
+		offered(w, b);
+}
+
+static void look_at_claims(struct earth *w)
+{
+	OWN(arena) a = arena_new();
+
+	for (unsigned i = 0; i < w->nboxes; i++) {
+		struct store_entry en;
+		struct box *b = &w->boxes[i];
+
+		if (b->claim[0] && !store_get(w->host.store, arena_printf(a, "nodeclaims.drover.dev/%s", b->claim), &en))
+			claim_ended(w, b, b->claim);
+	}
+}
+
+/* --- hardware ------------------------------------------------------------------------------------- */
+
+static void look_at_box(struct earth *w, struct box *b)
+{
+	if (b->bmc.on && b->bmc.image && in_tenant_segment(b))
+		complain(w, "%s is on in %s with a medium in", b->name, b->segment);
+	if (b->doing == BOX_AGENT && in_tenant_segment(b))
+		complain(w, "%s runs an agent in %s", b->name, b->segment);
+	if (b->doing == BOX_OS && b->tenant && !str_eq(earth_at(b, "status.tenant.name"), b->tenant->name))
+		complain(w, "S2: %s runs a system of %s and is recorded for \"%s\"", b->name, b->tenant->name,
+			 earth_at(b, "status.tenant.name"));
+	if (b->switched_off) {
+		b->switched_off = 0;
+		if (!one_of(b->state, may_cut) && !b->button)
+			complain(w, "%s was switched off under a running system while %s", b->name, b->state);
+		b->button = false;
+	}
+}
+
+/* --- S2 ------------------------------------------------------------------------------------------- */
+
+struct membership {
+	const struct box *b;
+	unsigned n;
+};
+
+static bool is_member(const json_t *node, void *arg)
+{
+	struct membership *m = arg;
+
+	m->n += str_eq(json_str_at(node, "status", "nodeInfo", "systemUUID"), m->b->uuid);
+	return true;
+}
+
+static void look_at_nodes(struct earth *w)
+{
+	for (unsigned i = 0; i < w->nboxes; i++) {
+		struct membership m = {&w->boxes[i], 0};
+
+		/* A tenant that cannot be reached keeps its Node until the debt is paid. */
+		for (int k = 0; k < 2; k++)
+			if (!w->tenants[k].owed)
+				plane_each(&w->tenants[k], "nodes/", is_member, &m);
+		if (m.n > 1)
+			complain(w, "S2: %s is %u Nodes at once", m.b->name, m.n);
+	}
+}
+
+bool oracle_look(struct earth *w)
+{
+	uint64_t rev = store_rev(w->host.store);
+	bool moved = false;
+
+	if (rev != w->host_rev) {
+		w->host_rev = rev;
+		for (unsigned i = 0; i < w->nboxes; i++)
+			look_at_machine(w, &w->boxes[i]);
+		look_at_claims(w);
+	}
+	for (unsigned i = 0; i < w->nboxes; i++)
+		look_at_box(w, &w->boxes[i]);
+	for (int k = 0; k < 2; k++) {
+		moved |= store_rev(w->tenants[k].store) != w->tenant_rev[k];
+		w->tenant_rev[k] = store_rev(w->tenants[k].store);
+	}
+	if (moved)
+		look_at_nodes(w);
+	return !w->complaint[0];
+}
+
+/* --- S8 ------------------------------------------------------------------------------------------- */
+
+static bool is_kept(const struct store_entry *en, void *arg)
+{
+	struct earth *w = arg;
+
+	if (!str_starts(en->key, "secrets/") && memmem(en->value, en->value_len, EARTH_PASSWORD, strlen(EARTH_PASSWORD)))
+		complain(w, "S8: %s holds the BMC's password", en->key);
+	return true;
+}
+
+bool oracle_secrets_kept(struct earth *w)
+{
+	struct plane *planes[] = {&w->host, &w->tenants[0], &w->tenants[1]};
+
+	for (int i = 0; i < 3; i++) {
+		store_list(planes[i]->store, "", NULL, 0, is_kept, w);
+		if (w->log && strstr(w->log, planes[i]->token))
+			complain(w, "S8: the log holds the token of %s", planes[i]->name);
+	}
+	if (w->log && (strstr(w->log, EARTH_PASSWORD) || strstr(w->log, "PRIVATE KEY")))
+		complain(w, "S8: the log holds a credential");
+	return !w->complaint[0];
+}

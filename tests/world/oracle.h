@@ -1,0 +1,27 @@
+#ifndef TESTS_WORLD_ORACLE_H
+#define TESTS_WORLD_ORACLE_H
+
+#include <stdbool.h>
+
+/*
+ * oracle: what must never happen (DESIGN.md section 4), looked at after every
+ * event of the simulated world.  It reads stores, BMCs, drives and ports, and
+ * nothing that a controller holds in memory.
+ *
+ *	S1  a tenancy begins on a machine whose newest WipeRecord is valid, of the tenancy before, and
+ *	    whose drives hold no byte of anybody
+ *	S2  a machine is in one tenant's cluster and one tenant's segment at most
+ *	S3  a claim ends only after its machine is off and out of the tenant's segment
+ *	    clean is false from the first tenant byte to the end of verification
+ *	    no medium in a machine that is on in a tenant's segment, no agent there
+ *	    power never goes away under a machine that serves
+ *	    fences never fall
+ */
+struct earth;
+
+/* False: w->complaint says what is wrong. */
+bool oracle_look(struct earth *w);
+/* S8: credentials are in no log line and no object but Secrets. */
+bool oracle_secrets_kept(struct earth *w);
+
+#endif

@@ -1,0 +1,677 @@
+#include "tests/world/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/arena.h"
+#include "base/crypto.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/yaml.h"
+#include "controller/agents.h"
+#include "tests/unit/testing.h"
+#include "tests/world/oracle.h"
+#include "wipe/proto.h"
+
+#define WAIT_MS 60000 /* for one answer */
+#define IMAGE BOX_IMAGE " 1.36\nan operating system, in a few words\n"
+
+/* --- the fabric ----------------------------------------------------------------------------------- */
+
+static void on_fabric_start(struct loop_child *c, const char *const *argv, void **state, void *arg)
+{
+	(void)c;
+	(void)argv;
+	*state = arg;
+}
+
+static json_t *move_port(struct earth *w, const json_t *q, json_int_t id)
+{
+	const char *op = json_str_at(q, "op");
+	int64_t fence = json_int_at(q, "fence");
+
+	for (unsigned i = 0; i < w->nboxes; i++) {
+		struct box *b = &w->boxes[i];
+
+		if (!str_eq(b->name, json_str_at(q, "machine")))
+			continue;
+		if (str_eq(op, "observe"))
+			return json_pack("{s:I,s:s,s:s}", "id", id, "segment", b->segment, "proof", "Strong");
+		if (fence < b->fence)
+			return json_pack("{s:I,s:{s:s,s:s}}", "id", id, "error", "kind", "conflict", "message",
+					 "a newer leader was here");
+		b->fence = fence;
+		str_copy(b->segment, sizeof(b->segment), json_str_at(q, "segment"));
+		return json_pack("{s:I}", "id", id);
+	}
+	return json_pack("{s:I,s:i}", "id", id, "protocol", 1);
+}
+
+static void on_fabric_line(struct loop_child *c, const char *line, size_t len, void *state)
+{
+	struct err e;
+	OWN_JSON q = json_parse(line, len, &e);
+	OWN_JSON answer = move_port(state, q, json_int_at(q, "id"));
+	char *text = json_text(answer);
+
+	loop_sim_child_line(c, text, strlen(text));
+	free(text);
+}
+
+static void on_fabric_eof(struct loop_child *c, void *state)
+{
+	(void)state;
+	loop_sim_child_exit(c, 0);
+}
+
+static void start_fabric(struct earth *w)
+{
+	struct loop_sim_program p = {
+		.start = on_fabric_start, .line = on_fabric_line, .eof = on_fabric_eof, .arg = w};
+
+	loop_sim_program(w->loop, EARTH_FABRIC, &p);
+}
+
+/* --- time ----------------------------------------------------------------------------------------- */
+
+struct waiting {
+	struct earth *w;
+	bool (*cond)(void *arg);
+	void *arg;
+};
+
+/* Agents find the replica that leads, as a Service in front of it would arrange. */
+static void face_leader(struct earth *w)
+{
+	struct replica *r = earth_leader(w);
+
+	if (r && !r->ready)
+		r = NULL;
+	if (r == w->facing)
+		return;
+	w->facing = r;
+	http_mem_serve(w->net, EARTH_AGENT, r ? r->agent : NULL);
+	http_mem_serve(w->net, EARTH_MEDIA, r && !w->media_gone ? r->media : NULL);
+}
+
+static bool after_event(void *arg)
+{
+	struct waiting *wait = arg;
+
+	face_leader(wait->w);
+	if (!oracle_look(wait->w))
+		return true;
+	return wait->cond && wait->cond(wait->arg);
+}
+
+static void say_where(struct earth *w)
+{
+	for (unsigned i = 0; i < w->nboxes; i++) {
+		struct box *b = &w->boxes[i];
+
+		print_message("%s: %s, step %s, %s: %s; %s, %s in %s; does %d\n", b->name, earth_at(b, "status.state"),
+			      earth_at(b, "status.operation.step"), earth_at(b, "status.operation.lastError.reason"),
+			      earth_at(b, "status.operation.lastError.message"), b->bmc.on ? "on" : "off",
+			      b->bmc.image ? "medium" : "no medium", b->segment, b->doing);
+	}
+	print_message("%.*s\n", w->log_len > 4000 ? 4000 : (int)w->log_len,
+		      w->log ? w->log + (w->log_len > 4000 ? w->log_len - 4000 : 0) : "");
+}
+
+static bool let_pass(struct earth *w, bool (*cond)(void *arg), void *arg, int64_t ms)
+{
+	struct waiting wait = {w, cond, arg};
+	bool held = loop_sim_run_cond(w->loop, after_event, &wait, loop_now(w->loop) + ms);
+
+	if (w->complaint[0]) {
+		say_where(w);
+		fail_msg("%s", w->complaint);
+	}
+	return held;
+}
+
+void earth_run(struct earth *w, int64_t ms)
+{
+	(void)let_pass(w, NULL, NULL, ms);
+}
+
+void earth_wait(struct earth *w, bool (*cond)(void *arg), void *arg, int64_t limit_s, const char *what)
+{
+	if (!cond(arg) && !let_pass(w, cond, arg, limit_s * 1000)) {
+		say_where(w);
+		fail_msg("not in %lld s: %s", (long long)limit_s, what);
+	}
+}
+
+/* --- objects -------------------------------------------------------------------------------------- */
+
+struct answer {
+	bool in;
+	int status;
+	char text[400];
+};
+
+static void on_answer(int status, json_t *o, void *arg)
+{
+	struct answer *a = arg;
+
+	a->in = true;
+	a->status = status;
+	str_copy(a->text, sizeof(a->text), str_or(json_str_at(o, "message"), ""));
+}
+
+static bool is_in(void *arg)
+{
+	return ((struct answer *)arg)->in;
+}
+
+void earth_do(struct earth *w, struct plane *p, const char *method, const char *path, json_t *body)
+{
+	struct answer a = {0};
+
+	plane_ask(p, method, path, body, on_answer, &a);
+	earth_wait(w, is_in, &a, WAIT_MS / 1000, path);
+	if (a.status < 200 || a.status > 299)
+		fail_msg("%s %s: %d %s", method, path, a.status, a.text);
+}
+
+static const char *collection_of(const json_t *o, struct arena *a)
+{
+	const char *kind = json_str_at(o, "kind"), *ns = json_str_at(o, "metadata", "namespace");
+
+	for (int i = 0; i < OBJECT_KINDS; i++)
+		if (str_eq(kind, object_kinds[i].kind))
+			return arena_printf(a, "/apis/" OBJECT_API_VERSION "/%s", object_kinds[i].plural);
+	if (str_eq(kind, "Namespace"))
+		return "/api/v1/namespaces";
+	if (str_eq(kind, "CustomResourceDefinition"))
+		return "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+	if (str_eq(kind, "Secret"))
+		return arena_printf(a, "/api/v1/namespaces/%s/secrets", ns);
+	fail_msg("no path for kind %s", kind);
+	return NULL;
+}
+
+static void apply_text(struct earth *w, const char *text, size_t len)
+{
+	OWN(arena) a = arena_new();
+	struct err e;
+	OWN_JSON all = yaml_parse_all(text, len, &e);
+	json_t *o;
+	size_t i;
+
+	if (!all)
+		fail_msg("%s", e.text);
+	json_array_foreach(all, i, o)
+		earth_do(w, &w->host, "POST", collection_of(o, a), json_incref(o));
+}
+
+void earth_apply(struct earth *w, const char *yaml)
+{
+	apply_text(w, yaml, strlen(yaml));
+}
+
+static void apply_file(struct earth *w, const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char *text = mem_alloc(1 << 20);
+	size_t n;
+
+	if (!f)
+		fail_msg("%s cannot be read; run from the root", path);
+	n = fread(text, 1, 1 << 20, f);
+	fclose(f);
+	apply_text(w, text, n);
+	free(text);
+}
+
+void earth_secret(struct earth *w, const char *ns, const char *name, const char *key, const char *value,
+		  const char *key2, const char *value2)
+{
+	OWN(arena) a = arena_new();
+	const char *path = arena_printf(a, "/api/v1/namespaces/%s/secrets", ns);
+	const char *one = arena_printf(a, "secrets/%s/%s", ns, name);
+	OWN_JSON old = plane_get(&w->host, one);
+	json_t *o = json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:s,s:s*}}", "apiVersion", "v1", "kind", "Secret", "metadata", "name",
+			      name, "namespace", ns, "stringData", key, value, key2 ? key2 : "-", value2);
+
+	if (old)
+		earth_do(w, &w->host, "PATCH", arena_printf(a, "%s/%s", path, name), o);
+	else
+		earth_do(w, &w->host, "POST", path, o);
+}
+
+void earth_machine(struct earth *w, const struct box *b)
+{
+	json_t *o = json_pack("{s:s,s:s,s:{s:s},s:{s:{s:s},s:s,s:s,s:{s:s},s:{s:s,s:{s:b}},s:s}}", "apiVersion",
+			      OBJECT_API_VERSION, "kind", "Machine", "metadata", "name", b->name, "spec", "providerRef",
+			      "name", "rack", "instanceType", "gpu-8", "managementPolicy", "Manage", "identity", "systemUUID",
+			      b->uuid, "bmc", "address", "", "tls", "trustOnFirstUse", 1, "bootMACAddress", b->mac);
+	char address[128];
+
+	str_format(address, sizeof(address), "%s/redfish/v1/Systems/1", b->origin);
+	json_object_set_new(json_at(o, "spec", "bmc"), "address", json_string(address));
+	earth_do(w, &w->host, "POST", "/apis/" OBJECT_API_VERSION "/machines", o);
+}
+
+void earth_pod(struct earth *w, struct plane *p, const char *name)
+{
+	earth_do(w, p, "POST", "/api/v1/namespaces/default/pods",
+		 json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}", "apiVersion", "v1", "kind",
+			   "Pod", "metadata", "name", name, "namespace", "default", "spec", "tolerations", "key",
+			   "nvidia.com/gpu", "operator", "Exists", "containers", "name", "main", "image", "train:1",
+			   "resources", "limits", "nvidia.com/gpu", "8"));
+}
+
+static void apply_tenant(struct earth *w, const struct plane *p)
+{
+	OWN(arena) a = arena_new();
+	const char *ns = arena_printf(a, "vc-%s", p->name);
+	char *conf = plane_kubeconfig(p, w->ca_pem);
+
+	earth_apply(w, arena_printf(a, "apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", ns));
+	earth_secret(w, ns, ns, "config", conf, NULL, NULL);
+	free(conf);
+	earth_apply(w, arena_printf(a,
+				    "apiVersion: drover.dev/v1alpha1\nkind: VirtualCluster\nmetadata: {name: %s}\n"
+				    "spec:\n  kubeconfigSecretRef: {namespace: %s, name: %s, key: config}\n"
+				    "  joinEndpoint: \"%s\"\n  quota: {nvidia.com/gpu: \"64\"}\n",
+				    p->name, ns, ns, p->endpoint));
+}
+
+static void apply_objects(struct earth *w)
+{
+	OWN(arena) a = arena_new();
+
+	for (int i = 0; i < OBJECT_KINDS; i++)
+		apply_file(w, arena_printf(a, "deploy/crds/%s.yaml", object_kinds[i].plural));
+	earth_apply(w, "apiVersion: v1\nkind: Namespace\nmetadata: {name: drover-system}\n");
+	earth_secret(w, "drover-system", "bmc", "username", "drover", "password", EARTH_PASSWORD);
+	earth_apply(w, "apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: rack}\n"
+		       "spec:\n  type: redfish\n  credentialsSecretRef: {name: bmc}\n"
+		       "  boot: {methods: [VirtualMedia], mediaURL: \"" EARTH_MEDIA "\"}\n"
+		       "  agent: {endpoint: \"" EARTH_AGENT "\"}\n"
+		       "  network:\n    type: exec\n    exec: {command: [" EARTH_FABRIC "]}\n"
+		       "    segments: {quarantine: quarantine, provisioning: provisioning}\n"
+		       "  instanceTypes:\n  - name: gpu-8\n"
+		       "    capacity: {cpu: \"4\", memory: 8Gi, nvidia.com/gpu: \"8\", pods: \"110\"}\n"
+		       "    rootDevice: {model: ROOT}\n"
+		       "  wipe: {minimumLevel: {flash: Clear, hdd: Clear}, minimumTrust: BootNetwork}\n");
+	earth_apply(w, arena_printf(a,
+				    "apiVersion: drover.dev/v1alpha1\nkind: NodePool\nmetadata: {name: gpus}\n"
+				    "spec:\n  virtualClusterSelector: {}\n  template:\n    spec:\n"
+				    "      providerRefs: [{name: rack}]\n      requirements:\n"
+				    "      - {key: node.kubernetes.io/instance-type, operator: In, values: [gpu-8]}\n"
+				    "      taints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n"
+				    "      images:\n      - {kubernetesVersion: \"1.36\", url: \"" EARTH_IMAGES
+				    "/node.raw\", format: raw, digest: \"%s\"}\n"
+				    "  wipe: {minimumLevel: {flash: Clear, hdd: Clear}}\n",
+				    w->image_digest));
+	for (int i = 0; i < 2; i++)
+		apply_tenant(w, &w->tenants[i]);
+	for (unsigned i = 0; i < w->nboxes; i++)
+		earth_machine(w, &w->boxes[i]);
+}
+
+/* --- replicas ------------------------------------------------------------------------------------- */
+
+static void on_ready(void *arg)
+{
+	((struct replica *)arg)->ready = true;
+}
+
+struct replica *earth_replica(struct earth *w)
+{
+	struct replica *r = &w->replicas[w->nreplicas++];
+	char *text = plane_kubeconfig(&w->host, w->ca_pem);
+	struct err e;
+	OWN(kube_config) cfg = kube_config_parse(text, strlen(text), KUBE_CONFIG_OWN, NULL, NULL, &e);
+	struct controller_options o = {
+		.ns = "drover-system",
+		.identity = r->name,
+		.agent_image = w->iso,
+		.on_ready = on_ready,
+		.on_ready_arg = r,
+	};
+
+	free(text);
+	assert_true(w->nreplicas <= EARTH_REPLICAS);
+	if (!cfg)
+		fail_msg("%s", e.text);
+	r->earth = w;
+	str_format(r->name, sizeof(r->name), "replica-%u", w->nreplicas);
+	r->group = loop_group_new(w->loop, r->name);
+	r->http = http_new(r->group, http_mem_transport(w->net, r->group, r->name, NULL, NULL), 0);
+	r->controller = controller_new(r->group, r->http, cfg, &o, &e);
+	if (!r->controller)
+		fail_msg("%s", e.text);
+	r->agent = httpd_new(r->group);
+	r->media = httpd_new(r->group);
+	agents_api_routes(r->controller->agents, r->agent);
+	agents_media_routes(r->controller->agents, r->media);
+	return r;
+}
+
+static void free_replica(struct replica *r)
+{
+	if (!r->group)
+		return;
+	if (r->earth->facing == r) {
+		r->earth->facing = NULL;
+		http_mem_serve(r->earth->net, EARTH_AGENT, NULL);
+		http_mem_serve(r->earth->net, EARTH_MEDIA, NULL);
+	}
+	httpd_free(r->agent);
+	httpd_free(r->media);
+	controller_free(r->controller);
+	http_free(r->http);
+	loop_group_free(r->group);
+	r->group = NULL;
+	r->controller = NULL;
+	r->ready = false;
+}
+
+void earth_kill(struct replica *r)
+{
+	loop_group_drop(r->group);
+	free_replica(r);
+}
+
+struct replica *earth_leader(struct earth *w)
+{
+	for (unsigned i = 0; i < w->nreplicas; i++)
+		if (w->replicas[i].group && w->replicas[i].controller->leading)
+			return &w->replicas[i];
+	return NULL;
+}
+
+/* --- the rest of the world ------------------------------------------------------------------------ */
+
+struct plane *earth_tenant_at(struct earth *w, const char *endpoint)
+{
+	for (int i = 0; i < 2; i++)
+		if (str_eq(w->tenants[i].endpoint, endpoint))
+			return &w->tenants[i];
+	return NULL;
+}
+
+static void on_image_get(struct httpd_req *q, void *arg)
+{
+	struct earth *w = arg;
+
+	w->image_gets++;
+	httpd_reply(q, 200, "application/octet-stream", IMAGE, sizeof(IMAGE) - 1);
+}
+
+/* A file with one boot block in it: as much of an ISO as the media server looks at. */
+static void make_iso(struct earth *w)
+{
+	static const char head[] = "an ISO, as far as anybody here looks: ";
+	char *block = mem_alloc(PROTO_BOOT_BLOCK);
+	FILE *f;
+	int fd;
+
+	str_copy(w->iso, sizeof(w->iso), "/tmp/drover-world-XXXXXX");
+	fd = mkstemp(w->iso);
+	f = fdopen(fd, "w");
+	memset(block, ' ', PROTO_BOOT_BLOCK);
+	memcpy(block, PROTO_BOOT_MARK, sizeof(PROTO_BOOT_MARK) - 1);
+	fwrite(head, 1, sizeof(head) - 1, f);
+	fwrite(block, 1, PROTO_BOOT_BLOCK, f);
+	fwrite("its end", 1, 7, f);
+	fclose(f);
+	free(block);
+}
+
+static void on_log(const char *line, size_t len, void *arg)
+{
+	struct earth *w = arg;
+
+	while (w->log_len + len + 1 > w->log_cap) {
+		w->log_cap = w->log_cap ? w->log_cap * 2 : 1 << 16;
+		w->log = mem_realloc_array(w->log, w->log_cap, 1);
+	}
+	memcpy(w->log + w->log_len, line, len);
+	w->log_len += len;
+	w->log[w->log_len] = '\0';
+	if (getenv("WORLD_LOG"))
+		fwrite(line, 1, len, stderr);
+}
+
+static int64_t wall_of(void *arg)
+{
+	return loop_wall(arg);
+}
+
+void earth_start(struct earth *w, uint64_t seed, unsigned boxes)
+{
+	struct secret *key = NULL;
+	uint8_t d[CRYPTO_SHA256];
+	struct err e;
+
+	*w = (struct earth){.nboxes = boxes};
+	w->loop = loop_sim_new(seed, EARTH_WALL);
+	log_redirect(on_log, w);
+	log_clock(wall_of, w->loop);
+	log_config(LOG_DEBUG, LOG_TEXT);
+	w->net = http_mem_net_new(w->loop);
+	w->hardware = loop_group_new(w->loop, "hardware");
+	w->machines = http_new(w->hardware, http_mem_transport(w->net, w->hardware, "rack", NULL, NULL), 0);
+	crypto_sha256(IMAGE, sizeof(IMAGE) - 1, d);
+	crypto_digest_text(d, w->image_digest);
+	w->images = httpd_new(w->hardware);
+	httpd_route(w->images, "GET", "/node.raw", 0, on_image_get, w);
+	http_mem_serve(w->net, EARTH_IMAGES, w->images);
+	assert_ok(crypto_ca_new("world", EARTH_WALL, 3650, &w->ca_pem, &key, &e), &e);
+	secret_free(key);
+	make_iso(w);
+	start_fabric(w);
+	plane_init(&w->host, w->loop, w->net, "host");
+	plane_init(&w->tenants[0], w->loop, w->net, "team-a");
+	plane_init(&w->tenants[1], w->loop, w->net, "team-b");
+	for (unsigned i = 0; i < boxes; i++)
+		box_init(&w->boxes[i], w, i + 1);
+	apply_objects(w);
+	for (int i = 0; i < 2; i++)
+		plane_start_scheduler(&w->tenants[i]);
+}
+
+void earth_stop(struct earth *w)
+{
+	bool kept = oracle_secrets_kept(w);
+
+	for (unsigned i = 0; i < w->nreplicas; i++)
+		free_replica(&w->replicas[i]);
+	for (int i = 0; i < 2; i++)
+		plane_done(&w->tenants[i]);
+	plane_done(&w->host);
+	for (unsigned i = 0; i < w->nboxes; i++)
+		box_done(&w->boxes[i]);
+	http_free(w->machines);
+	httpd_free(w->images);
+	loop_group_free(w->hardware);
+	http_mem_net_free(w->net);
+	log_redirect(NULL, NULL);
+	log_clock(NULL, NULL);
+	loop_free(w->loop);
+	unlink(w->iso);
+	free(w->ca_pem);
+	free(w->log);
+	if (!kept)
+		fail_msg("%s", w->complaint);
+}
+
+/* --- what tests ask ------------------------------------------------------------------------------- */
+
+const char *earth_at(const struct box *b, const char *dotted)
+{
+	const json_t *o = b->object;
+	char key[64];
+
+	while (o && *dotted) {
+		size_t n = strcspn(dotted, ".");
+
+		str_format(key, sizeof(key), "%.*s", (int)n, dotted);
+		o = json_object_get(o, key);
+		dotted += dotted[n] ? n + 1 : n;
+	}
+	return str_or(json_string_value(o), "");
+}
+
+struct state_wait {
+	struct earth *w;
+	struct box *b;
+	const char *text;
+};
+
+static bool in_state(void *arg)
+{
+	struct state_wait *s = arg;
+
+	return str_eq(s->b->state, s->text);
+}
+
+void earth_wait_state(struct box *b, const char *state, int64_t limit_s)
+{
+	struct state_wait s = {b->earth, b, state};
+	char what[80];
+
+	str_format(what, sizeof(what), "%s %s", b->name, state);
+	earth_wait(b->earth, in_state, &s, limit_s, what);
+}
+
+static bool all_in_state(void *arg)
+{
+	struct state_wait *s = arg;
+
+	for (unsigned i = 0; i < s->w->nboxes; i++)
+		if (!str_eq(s->w->boxes[i].state, s->text))
+			return false;
+	return true;
+}
+
+void earth_wait_all(struct earth *w, const char *state, int64_t limit_s)
+{
+	struct state_wait s = {w, NULL, state};
+
+	earth_wait(w, all_in_state, &s, limit_s, state);
+}
+
+bool earth_has_failure(const struct box *b, const char *reason)
+{
+	json_t *f;
+	size_t i;
+
+	json_array_foreach(json_at(b->object, "status", "failures"), i, f)
+		if (str_eq(json_str_at(f, "reason"), reason))
+			return true;
+	return false;
+}
+
+static bool names_reason(void *arg)
+{
+	struct state_wait *s = arg;
+
+	return str_eq(earth_at(s->b, "status.operation.lastError.reason"), s->text) ||
+	       str_eq(earth_at(s->b, "status.quarantine.reason"), s->text) || earth_has_failure(s->b, s->text);
+}
+
+void earth_wait_reason(struct box *b, const char *reason, int64_t limit_s)
+{
+	struct state_wait s = {b->earth, b, reason};
+	char what[80];
+
+	str_format(what, sizeof(what), "%s says %s", b->name, reason);
+	earth_wait(b->earth, names_reason, &s, limit_s, what);
+}
+
+struct pod_wait {
+	struct plane *p;
+	const char *name;
+};
+
+static json_t *pod_of(const struct plane *p, const char *name)
+{
+	char key[160];
+
+	str_format(key, sizeof(key), "pods/default/%s", name);
+	return plane_get(p, key);
+}
+
+static bool runs(void *arg)
+{
+	struct pod_wait *s = arg;
+	OWN_JSON pod = pod_of(s->p, s->name);
+
+	return str_eq(json_str_at(pod, "status", "phase"), "Running");
+}
+
+void earth_wait_running(struct earth *w, struct plane *p, const char *pod, int64_t limit_s)
+{
+	struct pod_wait s = {p, pod};
+	char what[80];
+
+	str_format(what, sizeof(what), "pod %s of %s Running", pod, p->name);
+	earth_wait(w, runs, &s, limit_s, what);
+}
+
+struct box *earth_box_of(struct earth *w, struct plane *p, const char *pod)
+{
+	OWN_JSON o = pod_of(p, pod);
+	const char *node = json_str_at(o, "spec", "nodeName");
+
+	for (unsigned i = 0; node && i < w->nboxes; i++)
+		if (str_eq(w->boxes[i].claim, node))
+			return &w->boxes[i];
+	return NULL;
+}
+
+static bool no_token_of(const json_t *secret, void *arg)
+{
+	return !str_eq(json_str_at(secret, "metadata", "labels", "drover.dev/nodeclaim"), *(const char **)arg) ||
+	       (*(const char **)arg = NULL);
+}
+
+void earth_check_serving(struct earth *w, struct plane *p, const char *pod_name)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON pod = pod_of(p, pod_name);
+	const char *node_name = json_str_at(pod, "spec", "nodeName"), *left = node_name;
+	struct box *b = earth_box_of(w, p, pod_name);
+	OWN_JSON node = plane_get(p, arena_printf(a, "nodes/%s", str_or(node_name, "")));
+	OWN_JSON claim = plane_get(&w->host, arena_printf(a, "nodeclaims.drover.dev/%s", str_or(node_name, "")));
+	OWN_JSON record = NULL;
+	json_t *t;
+	size_t i;
+	bool ours = false;
+
+	assert_non_null(b);
+	assert_non_null(node);
+	assert_non_null(claim);
+	assert_string_equal(json_str_at(claim, "spec", "virtualClusterRef", "name"), p->name);
+	assert_string_equal(json_str_at(claim, "spec", "machineRef", "name"), b->name);
+	assert_string_equal(b->state, "serving");
+	assert_string_equal(earth_at(b, "status.tenant.name"), p->name);
+	assert_false(json_true_at(b->object, "status", "clean"));
+	assert_string_equal(json_str_at(node, "spec", "providerID"), arena_printf(a, "drover://rack/%s", b->name));
+	assert_string_equal(json_str_at(node, "status", "nodeInfo", "systemUUID"), b->uuid);
+	json_array_foreach(json_at(node, "spec", "taints"), i, t) {
+		assert_string_not_equal(json_str_at(t, "key"), "drover.dev/unregistered");
+		ours |= str_eq(json_str_at(t, "key"), "nvidia.com/gpu");
+	}
+	assert_true(ours);
+	for (int k = 0; k < 2; k++) {
+		OWN_JSON other = plane_get(&w->tenants[k], arena_printf(a, "nodes/%s", node_name));
+
+		assert_true(!other || p == &w->tenants[k]);
+	}
+	plane_each(p, "secrets/kube-system/", no_token_of, &left);
+	assert_ptr_equal(left, node_name);
+	record = plane_get(&w->host, arena_printf(a, "wiperecords.drover.dev/%s", earth_at(b, "status.lastWipe.record")));
+	assert_string_equal(json_str_at(record, "spec", "verdict"), "Clear");
+	assert_int_equal(b->tenancy, json_int_at(record, "spec", "tenancy") + 1);
+	assert_string_equal(b->segment, arena_printf(a, "tenant/%s", p->name));
+	assert_null(b->bmc.image);
+}
