@@ -169,7 +169,9 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 		rf_fail_as(r, ERR_PROTOCOL, "the BMC names a session service that is not there");
 		return;
 	}
-	if (p->status == 400 || p->status == 401 || p->status == 403) {
+	/* No free session says nothing about the password, whatever status it comes with. */
+	if (p->err.kind != ERR_CAPACITY &&
+	    (p->status == 400 || p->status == 401 || p->status == 403)) {
 		refuse(r);
 		return;
 	}

@@ -236,6 +236,27 @@ static void without_free_sessions_the_error_says_so(void **state)
 	assert_false(redfish_login_refused(f->r));
 }
 
+static bool full(struct httpd_req *q, unsigned n, void *arg)
+{
+	(void)arg;
+	if (n != 1)
+		return false;
+	httpd_reply_json(
+		q, 400,
+		"{\"error\":{\"@Message.ExtendedInfo\":{\"MessageId\":\"IDRAC.2.1.RAC0218\"}}}");
+	return true;
+}
+
+static void no_free_session_is_not_a_wrong_password_whatever_its_status(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.tamper = full;
+	assert_int_equal(bmc_read_system(f), ERR_CAPACITY);
+	assert_false(redfish_login_refused(f->r));
+	assert_done(bmc_read_system(f));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +279,7 @@ int main(void)
 		bmc_test(a_session_location_on_another_server_is_not_used),
 		bmc_test(a_session_that_is_only_on_another_server_is_refused),
 		bmc_test(without_free_sessions_the_error_says_so),
+		bmc_test(no_free_session_is_not_a_wrong_password_whatever_its_status),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
