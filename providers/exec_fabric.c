@@ -109,7 +109,7 @@ static void child_lost(struct exec *x, const struct err *e)
 	loop_child_free(x->child);
 	x->child = NULL;
 	x->not_before = loop_now(l) + backoff_next(&x->backoff, loop_random(l));
-	list_for_each(c, &x->calls, struct call, link)
+	list_for_each (c, &x->calls, struct call, link)
 		if (c->sent)
 			call_fail(c, e);
 }
@@ -183,7 +183,7 @@ static void on_hello(struct exec *x, const json_t *j)
 
 static struct call *call_of(const struct exec *x, uint64_t id)
 {
-	list_for_each(c, &x->calls, struct call, link)
+	list_for_each (c, &x->calls, struct call, link)
 		if (c->sent && !c->ended && c->id == id)
 			return c;
 	return NULL;
@@ -336,7 +336,7 @@ static void call_send(struct call *c)
 
 static bool place_under_way(const struct exec *x, const char *machine)
 {
-	list_for_each(c, &x->calls, struct call, link)
+	list_for_each (c, &x->calls, struct call, link)
 		if (c->place && str_eq(c->machine, machine))
 			return true;
 	return false;
@@ -345,7 +345,7 @@ static bool place_under_way(const struct exec *x, const char *machine)
 /* The next place of this machine, if none is under way any more. */
 static void send_next(struct exec *x, const char *machine)
 {
-	list_for_each(c, &x->calls, struct call, link) {
+	list_for_each (c, &x->calls, struct call, link) {
 		if (!c->place || !str_eq(c->machine, machine))
 			continue;
 		if (!c->sent && !c->ended)
@@ -421,7 +421,7 @@ static void exec_close(struct fabric *f)
 	struct exec *x = f->state;
 
 	loop_child_free(x->child);
-	list_for_each(c, &x->calls, struct call, link)
+	list_for_each (c, &x->calls, struct call, link)
 		call_free(c);
 	for (size_t i = 0; x->argv[i]; i++)
 		free(x->argv[i]);

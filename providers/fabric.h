@@ -21,8 +21,8 @@ enum fabric_proof { FABRIC_PROOF_NONE, FABRIC_PROOF_WEAK, FABRIC_PROOF_STRONG };
 extern const char *const fabric_proof_names[]; /* None, Weak, Strong */
 
 struct fabric_spec {
-	const char *type;               /* none, exec */
-	const char *const *command;     /* exec: NULL-terminated argv */
+	const char *type;	    /* none, exec */
+	const char *const *command; /* exec: NULL-terminated argv */
 	struct loop_group *group;
 };
 struct fabric;
@@ -35,19 +35,21 @@ struct fabric_port {
 struct fabric_place {
 	const char *segment; /* NULL: unknown, or in none */
 	enum fabric_proof proof;
-	int64_t read_at;     /* loop_now() when the question was sent */
+	int64_t read_at; /* loop_now() when the question was sent */
 };
 struct fabric_call {
 	const char *op_id;
 	int64_t fence;
-	void (*done)(const struct fabric_place *p, const struct err *e, void *arg); /* p NULL for place() */
+	void (*done)(const struct fabric_place *p, const struct err *e,
+		     void *arg); /* p NULL for place() */
 	void *arg;
 };
 struct fabric_ops {
 	const char *type;
 	int (*open)(struct fabric *f, const struct fabric_spec *s, struct err *e);
 	void (*close)(struct fabric *f);
-	void (*place)(struct fabric *f, const struct fabric_port *p, const char *segment, const struct fabric_call *c);
+	void (*place)(struct fabric *f, const struct fabric_port *p, const char *segment,
+		      const struct fabric_call *c);
 	void (*observe)(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
 };
 struct fabric {
@@ -57,7 +59,8 @@ struct fabric {
 
 struct fabric *fabric_new(const struct fabric_spec *s, struct err *e);
 void fabric_free(struct fabric *f); /* calls in flight end without done() */
-void fabric_place(struct fabric *f, const struct fabric_port *p, const char *segment, const struct fabric_call *c);
+void fabric_place(struct fabric *f, const struct fabric_port *p, const char *segment,
+		  const struct fabric_call *c);
 void fabric_observe(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
 
 #endif

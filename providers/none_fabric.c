@@ -66,7 +66,7 @@ static void none_close(struct fabric *f)
 {
 	struct none *n = f->state;
 
-	list_for_each(a, &n->answers, struct answer, link)
+	list_for_each (a, &n->answers, struct answer, link)
 		answer_free(a);
 	map_free(n->segments);
 	free(n);

@@ -67,7 +67,7 @@ void provider_free(struct provider *p)
 {
 	if (!p)
 		return;
-	list_for_each(f, &p->refusals, struct refusal, link) {
+	list_for_each (f, &p->refusals, struct refusal, link) {
 		loop_defer_cancel(&f->defer);
 		free(f);
 	}

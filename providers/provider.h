@@ -24,9 +24,18 @@
  */
 #define PROVIDER_CALL_MS 60000
 
-enum provider_power { PROVIDER_POWER_UNKNOWN, PROVIDER_POWER_OFF, PROVIDER_POWER_ON, PROVIDER_POWER_CHANGING };
+enum provider_power {
+	PROVIDER_POWER_UNKNOWN,
+	PROVIDER_POWER_OFF,
+	PROVIDER_POWER_ON,
+	PROVIDER_POWER_CHANGING
+};
 extern const char *const provider_power_names[]; /* Unknown, Off, On, Changing */
-enum provider_boot { PROVIDER_BOOT_DISK /* no override */, PROVIDER_BOOT_MEDIA, PROVIDER_BOOT_HTTP };
+enum provider_boot {
+	PROVIDER_BOOT_DISK /* no override */,
+	PROVIDER_BOOT_MEDIA,
+	PROVIDER_BOOT_HTTP
+};
 
 /* What distinguishes classes of machines; see controller/machine_states.def. */
 enum provider_class { PROVIDER_HARDWARE = 1, PROVIDER_MANAGED = 2, PROVIDER_ELASTIC = 4 };
@@ -34,11 +43,11 @@ enum provider_class { PROVIDER_HARDWARE = 1, PROVIDER_MANAGED = 2, PROVIDER_ELAS
 struct provider_spec {
 	const char *name, *type;
 	const char *endpoint;
-	double requests_per_s;      /* calls begun, all machines together; 0: 50 */
-	unsigned concurrent;        /* 0: 64 */
+	double requests_per_s; /* calls begun, all machines together; 0: 50 */
+	unsigned concurrent;   /* 0: 64 */
 	struct loop_group *group;
 	struct http *http;
-	bool plain_ok;              /* tests: http:// BMCs */
+	bool plain_ok; /* tests: http:// BMCs */
 };
 struct provider;
 struct provider_machine; /* what a provider keeps for one machine: session, queue */
@@ -50,49 +59,57 @@ struct provider_machine_spec {
 	const struct secret *password;
 	const char *ca_pem, *pin_sha256;
 	bool learn_pin;
-	const char *old_session;   /* status.bmc.sessionURI of a predecessor; deleted first */
+	const char *old_session; /* status.bmc.sessionURI of a predecessor; deleted first */
 };
 
 /* One look at a machine. */
 struct provider_observation {
-	int64_t read_at;           /* loop_now() when the read was sent: freshness */
+	int64_t read_at; /* loop_now() when the read was sent: freshness */
 	enum provider_power power;
 	const char *system_uuid, *serial; /* as the BMC says; NULL: it does not */
-	bool boot_override;        /* any override is set */
-	bool media_known;          /* false: the media could not be read this time; true where there is no slot */
+	bool boot_override;		  /* any override is set */
+	bool media_known; /* false: the media could not be read this time; true where there is no slot */
 	bool media_inserted;
-	const char *media_url;     /* NULL: none or unknown */
-	const char *session_uri;   /* to journal; NULL: none */
-	const char *learned_pin;   /* trust on first use: to be stored; NULL: none */
-	const char *handle_state;  /* managed, elastic: state of the handle asked about */
+	const char *media_url;	  /* NULL: none or unknown */
+	const char *session_uri;  /* to journal; NULL: none */
+	const char *learned_pin;  /* trust on first use: to be stored; NULL: none */
+	const char *handle_state; /* managed, elastic: state of the handle asked about */
 };
 
 struct provider_call {
-	const char *op_id;         /* journal id; idempotency key where the backend has one */
+	const char *op_id; /* journal id; idempotency key where the backend has one */
 	int64_t fence;
-	const char *handle;        /* observe: what an earlier call started; NULL: none */
+	const char *handle; /* observe: what an earlier call started; NULL: none */
 	/* Asked just before each request that changes the machine goes out (waiting for pace and login
 	 * takes time): lease, fence and view still good?  False: nothing is sent, ERR_CONFLICT.  NULL: yes. */
 	bool (*may_act)(void *arg);
 	/* o: observe() without an error, and valid during the call; else NULL. */
-	void (*done)(const struct provider_observation *o, const char *handle, const struct err *e, void *arg);
+	void (*done)(const struct provider_observation *o, const char *handle, const struct err *e,
+		     void *arg);
 	void *arg;
 };
 
 struct provider_ops {
 	const char *type;
-	unsigned classes;          /* of enum provider_class */
+	unsigned classes; /* of enum provider_class */
 	int (*open)(struct provider *p, const struct provider_spec *s, struct err *e);
 	void (*close)(struct provider *p);
-	struct provider_machine *(*attach)(struct provider *p, const struct provider_machine_spec *s, struct err *e);
+	struct provider_machine *(*attach)(struct provider *p,
+					   const struct provider_machine_spec *s, struct err *e);
 	void (*detach)(struct provider *p, struct provider_machine *m); /* no done() after */
 	/* New credentials; user NULL: try a refused login again with the same ones. */
-	void (*credentials)(struct provider *p, struct provider_machine *m, const char *user, const struct secret *password);
-	void (*observe)(struct provider *p, struct provider_machine *m, const struct provider_call *c);
-	void (*power)(struct provider *p, struct provider_machine *m, bool on, const struct provider_call *c);
-	void (*boot)(struct provider *p, struct provider_machine *m, enum provider_boot how, const char *url, const struct provider_call *c);
-	void (*media)(struct provider *p, struct provider_machine *m, const char *url /* NULL: eject */, const struct provider_call *c);
-	void (*logout)(struct provider *p, struct provider_machine *m, const struct provider_call *c);
+	void (*credentials)(struct provider *p, struct provider_machine *m, const char *user,
+			    const struct secret *password);
+	void (*observe)(struct provider *p, struct provider_machine *m,
+			const struct provider_call *c);
+	void (*power)(struct provider *p, struct provider_machine *m, bool on,
+		      const struct provider_call *c);
+	void (*boot)(struct provider *p, struct provider_machine *m, enum provider_boot how,
+		     const char *url, const struct provider_call *c);
+	void (*media)(struct provider *p, struct provider_machine *m,
+		      const char *url /* NULL: eject */, const struct provider_call *c);
+	void (*logout)(struct provider *p, struct provider_machine *m,
+		       const struct provider_call *c);
 };
 
 struct provider {
@@ -108,13 +125,19 @@ struct provider *provider_new(const struct provider_spec *s, struct err *e);
 void provider_free(struct provider *p); /* machines first */
 unsigned provider_classes(const struct provider *p);
 
-struct provider_machine *provider_attach(struct provider *p, const struct provider_machine_spec *s, struct err *e);
+struct provider_machine *provider_attach(struct provider *p, const struct provider_machine_spec *s,
+					 struct err *e);
 void provider_detach(struct provider *p, struct provider_machine *m);
-void provider_credentials(struct provider *p, struct provider_machine *m, const char *user, const struct secret *password);
-void provider_observe(struct provider *p, struct provider_machine *m, const struct provider_call *c);
-void provider_power(struct provider *p, struct provider_machine *m, bool on, const struct provider_call *c);
-void provider_boot(struct provider *p, struct provider_machine *m, enum provider_boot how, const char *url, const struct provider_call *c);
-void provider_media(struct provider *p, struct provider_machine *m, const char *url, const struct provider_call *c);
+void provider_credentials(struct provider *p, struct provider_machine *m, const char *user,
+			  const struct secret *password);
+void provider_observe(struct provider *p, struct provider_machine *m,
+		      const struct provider_call *c);
+void provider_power(struct provider *p, struct provider_machine *m, bool on,
+		    const struct provider_call *c);
+void provider_boot(struct provider *p, struct provider_machine *m, enum provider_boot how,
+		   const char *url, const struct provider_call *c);
+void provider_media(struct provider *p, struct provider_machine *m, const char *url,
+		    const struct provider_call *c);
 void provider_logout(struct provider *p, struct provider_machine *m, const struct provider_call *c);
 
 #endif

@@ -225,7 +225,7 @@ static void pump(void *arg)
 {
 	struct redfish_provider *rp = arg;
 
-	list_for_each(j, &rp->waiting, struct job, link) {
+	list_for_each (j, &rp->waiting, struct job, link) {
 		int64_t wait;
 
 		if (rp->running >= rp->concurrent)
@@ -320,7 +320,7 @@ static void redfish_detach(struct provider *p, struct provider_machine *m)
 	struct redfish_provider *rp = p->state;
 
 	redfish_free(m->bmc);
-	list_for_each(j, &m->jobs, struct job, sibling)
+	list_for_each (j, &m->jobs, struct job, sibling)
 		job_free(j);
 	if (m->busy) {
 		rp->running--;

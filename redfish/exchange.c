@@ -73,13 +73,13 @@ static bool bounded(const json_t *j, unsigned depth)
 	if (json_is_object(j)) {
 		if (json_object_size(j) > MAX_MEMBERS)
 			return false;
-		json_object_foreach((json_t *)j, key, v)
+		json_object_foreach ((json_t *)j, key, v)
 			if (!bounded(v, depth + 1))
 				return false;
 	} else if (json_is_array(j)) {
 		if (json_array_size(j) > MAX_MEMBERS)
 			return false;
-		json_array_foreach(j, i, v)
+		json_array_foreach (j, i, v)
 			if (!bounded(v, depth + 1))
 				return false;
 	}

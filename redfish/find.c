@@ -41,7 +41,7 @@ unsigned rf_reset_types(const json_t *values)
 	json_t *v;
 	size_t i;
 
-	json_array_foreach(values, i, v) {
+	json_array_foreach (values, i, v) {
 		types |= RF_RESET_OTHER;
 		for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++)
 			if (str_eq(names[n].name, json_string_value(v)))
@@ -179,7 +179,7 @@ static void on_systems(struct redfish *r, const struct rf_reply *p)
 		free(r->candidates[--r->ncandidates]);
 	r->next_candidate = 0;
 	err_clear(&r->kept_err);
-	json_array_foreach(json_at(p->json, "Members"), i, v) {
+	json_array_foreach (json_at(p->json, "Members"), i, v) {
 		char *path;
 
 		if (r->ncandidates == MAX_CANDIDATES)

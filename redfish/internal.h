@@ -22,31 +22,31 @@
  * everything in its done().
  */
 #define RF_REFUSED 401 /* code of a refused login, see redfish.h */
-#define RF_STR 256 /* longest text taken over from a BMC */
+#define RF_STR 256     /* longest text taken over from a BMC */
 
 struct rf_reply {
-	int status;          /* 0: there was no reply */
-	json_t *json;        /* NULL: no object */
-	const char *etag;    /* to be sent as If-Match; NULL: none */
+	int status;	  /* 0: there was no reply */
+	json_t *json;	  /* NULL: no object */
+	const char *etag; /* to be sent as If-Match; NULL: none */
 	const char *location;
 	const char *challenge; /* WWW-Authenticate */
 	struct secret *token;
-	int64_t sent_at;     /* loop_now() when the request went out, for the last time */
-	struct err err;      /* kind ERR_NONE for 2xx */
+	int64_t sent_at; /* loop_now() when the request went out, for the last time */
+	struct err err;	 /* kind ERR_NONE for 2xx */
 };
 typedef void rf_step(struct redfish *r, const struct rf_reply *p);
 
 enum rf_login { RF_SESSION, RF_NOBODY /* no login at all */, RF_BASIC };
 
 struct rf_request {
-	const char *method; /* NULL: GET */
-	char *path;         /* taken; as link_path() gave it */
-	char *body;         /* taken; NULL: none */
-	char *if_match;     /* taken; NULL: none */
-	bool secret_body;   /* cleared before it is freed, never quoted */
-	bool effect;        /* changes the machine: ask may_act first */
-	bool own_login;     /* part of logging in: a 401 is an answer, not a reason to log in */
-	enum rf_login login;/* of own_login requests; others use what the session says */
+	const char *method;  /* NULL: GET */
+	char *path;	     /* taken; as link_path() gave it */
+	char *body;	     /* taken; NULL: none */
+	char *if_match;	     /* taken; NULL: none */
+	bool secret_body;    /* cleared before it is freed, never quoted */
+	bool effect;	     /* changes the machine: ask may_act first */
+	bool own_login;	     /* part of logging in: a 401 is an answer, not a reason to log in */
+	enum rf_login login; /* of own_login requests; others use what the session says */
 	unsigned redirects;
 	rf_step *next;
 };
@@ -73,13 +73,13 @@ struct rf_op {
 	enum redfish_boot boot;
 	char *url;
 	bool logged_in_again;
-	unsigned rung;       /* of the ladder that the operation is on */
-	json_t *system;      /* read in this operation; owned */
+	unsigned rung;	/* of the ladder that the operation is on */
+	json_t *system; /* read in this operation; owned */
 	int64_t system_at;
 	char *system_etag;
-	json_t *pending;     /* the settings object, when boot options go there; owned */
-	char *target;        /* what is being written to */
-	char *tag;           /* its ETag */
+	json_t *pending; /* the settings object, when boot options go there; owned */
+	char *target;	 /* what is being written to */
+	char *tag;	 /* its ETag */
 	struct rf_scan *scan;
 };
 
@@ -91,16 +91,16 @@ struct redfish {
 	uint32_t call_ms;
 	bool (*may_act)(void *arg);
 
-	struct list queue;   /* of rf_op, waiting */
-	struct rf_op *op;    /* the one being served */
+	struct list queue; /* of rf_op, waiting */
+	struct rf_op *op;  /* the one being served */
 	struct loop_defer pump;
 	struct http_req *http;
-	struct rf_request req;    /* in flight, or to be sent again after a login */
-	struct rf_request login;  /* in flight during logins */
-	rf_step *ready;           /* what the operation does once there are a session and a System */
-	bool logging_in, resuming;/* resuming: send req again after the login */
+	struct rf_request req;	 /* in flight, or to be sent again after a login */
+	struct rf_request login; /* in flight during logins */
+	rf_step *ready;		 /* what the operation does once there are a session and a System */
+	bool logging_in, resuming;		 /* resuming: send req again after the login */
 	unsigned credentials, tried_credentials; /* counted, to tell an answer about old ones */
-	int64_t sent_at, used_at; /* used_at: last time that the session worked */
+	int64_t sent_at, used_at;		 /* used_at: last time that the session worked */
 
 	/* session */
 	char *session_uri, *old_session, *stale_session;
@@ -111,12 +111,13 @@ struct redfish {
 	bool root_known;
 	char *sessions_path, *service_path, *systems_path, *managers_path;
 	char *system_path, *system_fixed;
-	json_t *root;        /* kept small: Vendor, Product, RedfishVersion, Oem's names */
+	json_t *root;		     /* kept small: Vendor, Product, RedfishVersion, Oem's names */
 	struct rf_identity identity; /* of the System as last read */
-	int64_t proved_at;    /* when, in this session; INT64_MIN: not in this one */
+	int64_t proved_at;	     /* when, in this session; INT64_MIN: not in this one */
 	char *reset_target, *reset_info;
-	char *settings, *no_overrides; /* the pending object; the one that was looked at and has no boot options */
-	unsigned reset_types;/* bits of enum rf_reset; 0: unknown */
+	char *settings,
+		*no_overrides; /* the pending object; the one that was looked at and has no boot options */
+	unsigned reset_types; /* bits of enum rf_reset; 0: unknown */
 	bool reset_asked;
 	char *slot;
 	int64_t no_slot_until; /* looked for in vain; not again before */
@@ -126,7 +127,7 @@ struct redfish {
 	/* Systems to look at */
 	char *candidates[16];
 	size_t ncandidates, next_candidate;
-	struct err kept_err;  /* the answer if nothing that is tried after it succeeds */
+	struct err kept_err; /* the answer if nothing that is tried after it succeeds */
 };
 
 enum rf_reset {
@@ -138,30 +139,32 @@ enum rf_reset {
 };
 
 /* redfish.c */
-bool rf_changes(const struct rf_op *op);                        /* is it one that changes the machine? */
-void rf_end(struct redfish *r, const void *result);             /* the operation is done; result for readers */
+bool rf_changes(const struct rf_op *op);	    /* is it one that changes the machine? */
+void rf_end(struct redfish *r, const void *result); /* the operation is done; result for readers */
 void rf_fail(struct redfish *r, const struct err *e);
 void rf_fail_as(struct redfish *r, enum err_kind kind, const char *text);
-void rf_forget(struct redfish *r);                              /* facts, not the session */
-void rf_set(char **slot, char *text);                           /* frees what was there; takes text */
+void rf_forget(struct redfish *r);    /* facts, not the session */
+void rf_set(char **slot, char *text); /* frees what was there; takes text */
 
 /* exchange.c */
-void rf_send(struct redfish *r, struct rf_request *q);          /* takes what q holds; *q is empty after */
+void rf_send(struct redfish *r, struct rf_request *q); /* takes what q holds; *q is empty after */
 void rf_get(struct redfish *r, char *path /* taken */, rf_step *next);
-void rf_resend(struct redfish *r);                              /* r->req once more, after a login */
+void rf_resend(struct redfish *r); /* r->req once more, after a login */
 void rf_abort(struct redfish *r);
-char *rf_link(const struct redfish *r, const json_t *ref, struct err *e); /* of {"@odata.id": ...}, or a string; NULL: absent or bad (*e) */
-bool rf_text_ok(const char *s);                                 /* bounded and printable */
+char *rf_link(const struct redfish *r, const json_t *ref,
+	      struct err *e);	/* of {"@odata.id": ...}, or a string; NULL: absent or bad (*e) */
+bool rf_text_ok(const char *s); /* bounded and printable */
 
 /* session.c */
-void rf_ready(struct redfish *r, rf_step *then);                /* logged in, System known; then(r, NULL) */
-void rf_login_again(struct redfish *r);                         /* after a 401: then resend */
+void rf_ready(struct redfish *r, rf_step *then); /* logged in, System known; then(r, NULL) */
+void rf_login_again(struct redfish *r);		 /* after a 401: then resend */
 void rf_logout(struct redfish *r);
 
 /* find.c */
-void rf_find_system(struct redfish *r);                         /* then r->ready */
-unsigned rf_reset_types(const json_t *values);                  /* bits of enum rf_reset; 0: no list */
-bool rf_learn_system(struct redfish *r, const struct rf_reply *p); /* false: the operation has ended */
+void rf_find_system(struct redfish *r);	       /* then r->ready */
+unsigned rf_reset_types(const json_t *values); /* bits of enum rf_reset; 0: no list */
+bool rf_learn_system(struct redfish *r,
+		     const struct rf_reply *p); /* false: the operation has ended */
 
 /* system.c */
 void rf_system_read(struct redfish *r);

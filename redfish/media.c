@@ -86,7 +86,7 @@ static bool takes_cds(const json_t *slot)
 	json_t *type;
 	size_t i;
 
-	json_array_foreach(json_at(slot, "MediaTypes"), i, type)
+	json_array_foreach (json_at(slot, "MediaTypes"), i, type)
 		if (str_eq(json_string_value(type), "CD") || str_eq(json_string_value(type), "DVD"))
 			return true;
 	return false;

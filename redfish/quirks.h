@@ -11,30 +11,31 @@
  * Code asks for a flag, never for a vendor.
  */
 enum quirk {
-	QUIRK_MEDIA_PATCH = 1 << 0,       /* media go in by PATCH of Image: do not look for InsertMedia */
-	QUIRK_MEDIA_BARE = 1 << 1,        /* InsertMedia takes Image alone */
-	QUIRK_CD_IS_USBCD = 1 << 2,       /* virtual CDs boot as UsbCd */
+	QUIRK_MEDIA_PATCH = 1 << 0, /* media go in by PATCH of Image: do not look for InsertMedia */
+	QUIRK_MEDIA_BARE = 1 << 1,  /* InsertMedia takes Image alone */
+	QUIRK_CD_IS_USBCD = 1 << 2, /* virtual CDs boot as UsbCd */
 	QUIRK_BOOT_MODE_ALWAYS = 1 << 3,  /* the boot mode goes with every override */
-	QUIRK_BOOT_MODE_NEVER = 1 << 4,   /* ... with none */
+	QUIRK_BOOT_MODE_NEVER = 1 << 4,	  /* ... with none */
 	QUIRK_BOOT_CLEAR_BY_PXE = 1 << 5, /* target None is refused: clear with Pxe and Disabled */
 };
 
 /* All may be NULL: not given. */
 struct quirk_facts {
-	const char *vendor;          /* root Vendor, else the System's Manufacturer */
-	const char *product;         /* the System's Model, else root Product */
+	const char *vendor;  /* root Vendor, else the System's Manufacturer */
+	const char *product; /* the System's Model, else root Product */
 	const char *redfish_version;
-	const char *bios;            /* the System's BiosVersion */
-	bool (*has)(const char *member, const void *arg); /* is there such a member in the root's Oem? */
+	const char *bios; /* the System's BiosVersion */
+	bool (*has)(const char *member,
+		    const void *arg); /* is there such a member in the root's Oem? */
 	const void *arg;
 };
 
 unsigned quirks_of(const struct quirk_facts *f);
 
 struct quirk_row {
-	const char *id; /* as in docs: Q26 */
+	const char *id;					       /* as in docs: Q26 */
 	const char *vendor, *product, *redfish_version, *bios; /* globs, any case; NULL: any */
-	const char *member; /* NULL: any */
+	const char *member;				       /* NULL: any */
 	unsigned set, clear;
 	const char *why;
 };

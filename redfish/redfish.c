@@ -115,7 +115,7 @@ void redfish_free(struct redfish *r)
 	rf_abort(r);
 	if (r->op)
 		op_free(r->op);
-	list_for_each(op, &r->queue, struct rf_op, link) {
+	list_for_each (op, &r->queue, struct rf_op, link) {
 		list_remove(&op->link);
 		op_free(op);
 	}

@@ -37,20 +37,25 @@
 struct redfish;
 
 struct redfish_spec {
-	const char *system_url;  /* https://10.0.8.17/redfish/v1/Systems/1, or only https://10.0.8.17: then the first System with Reset */
+	const char *
+		system_url; /* https://10.0.8.17/redfish/v1/Systems/1, or only https://10.0.8.17: then the first System with Reset */
 	const char *ca_pem, *pin_sha256; /* as in http_peer_spec */
 	bool learn_pin;
 	const char *user;
 	const struct secret *password;
-	const char *old_session; /* URI of a predecessor's session, deleted at the first login; NULL: none */
-	uint32_t call_ms;        /* limit of one HTTP exchange; 0: 15 s */
-	bool plain_ok;           /* http:// (tests) */
+	const char *
+		old_session; /* URI of a predecessor's session, deleted at the first login; NULL: none */
+	uint32_t call_ms; /* limit of one HTTP exchange; 0: 15 s */
+	bool plain_ok;	  /* http:// (tests) */
 	/* Called with an operation's arg just before each request that changes the machine goes out
 	 * (never for logins); false: nothing is sent, the operation ends with ERR_CONFLICT.  NULL: always. */
 	bool (*may_act)(void *arg);
 };
-struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct redfish_spec *s, struct err *e);
-void redfish_free(struct redfish *r); /* ends what is in flight without done(); the session is left for the successor to delete */
+struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct redfish_spec *s,
+			    struct err *e);
+void redfish_free(
+	struct redfish *
+		r); /* ends what is in flight without done(); the session is left for the successor to delete */
 DEFINE_OWN(redfish)
 /* Log out if a session is open, then done(arg); call redfish_free after. */
 void redfish_logout(struct redfish *r, void (*done)(void *arg), void *arg);
@@ -60,28 +65,43 @@ bool redfish_login_refused(const struct redfish *r);
 const char *redfish_session_uri(const struct redfish *r); /* NULL: none */
 const char *redfish_learned_pin(const struct redfish *r); /* NULL: none */
 
-enum redfish_power { REDFISH_POWER_UNKNOWN, REDFISH_POWER_OFF, REDFISH_POWER_ON, REDFISH_POWER_TURNING_ON, REDFISH_POWER_TURNING_OFF };
+enum redfish_power {
+	REDFISH_POWER_UNKNOWN,
+	REDFISH_POWER_OFF,
+	REDFISH_POWER_ON,
+	REDFISH_POWER_TURNING_ON,
+	REDFISH_POWER_TURNING_OFF
+};
 
 /* What one fresh read of the System said. */
 struct redfish_system {
-	int64_t read_at;          /* loop_now() when the request was sent */
+	int64_t read_at; /* loop_now() when the request was sent */
 	enum redfish_power power;
-	const char *system_uuid;  /* lower case; NULL: not given */
+	const char *system_uuid; /* lower case; NULL: not given */
 	const char *serial, *manufacturer, *model, *bios_version;
 	const char *boot_target;  /* BootSourceOverrideTarget as given, "None" when disabled */
 	const char *boot_enabled; /* Disabled, Once, Continuous */
 	const char *boot_mode;
 	const char *http_boot_uri;
-	const char *boot_progress;/* NULL: not given */
+	const char *boot_progress; /* NULL: not given */
 };
 /* s is valid during done(). */
-void redfish_read_system(struct redfish *r, void (*done)(const struct redfish_system *s, const struct err *e, void *arg), void *arg);
+void redfish_read_system(struct redfish *r,
+			 void (*done)(const struct redfish_system *s, const struct err *e,
+				      void *arg),
+			 void *arg);
 
 /* Ask for a power state; done() when the BMC took the request, which proves nothing: read the system.
  * Off is ForceOff.  Asking for what already is, is not an error. */
-void redfish_power(struct redfish *r, bool on, void (*done)(const struct err *e, void *arg), void *arg);
+void redfish_power(struct redfish *r, bool on, void (*done)(const struct err *e, void *arg),
+		   void *arg);
 
-enum redfish_boot { REDFISH_BOOT_NONE /* clear the override */, REDFISH_BOOT_CD, REDFISH_BOOT_HTTP, REDFISH_BOOT_HDD };
+enum redfish_boot {
+	REDFISH_BOOT_NONE /* clear the override */,
+	REDFISH_BOOT_CD,
+	REDFISH_BOOT_HTTP,
+	REDFISH_BOOT_HDD
+};
 void redfish_boot(struct redfish *r, enum redfish_boot target, const char *http_uri,
 		  void (*done)(const struct err *e, void *arg), void *arg);
 
@@ -91,9 +111,13 @@ struct redfish_media {
 	bool inserted;
 	const char *image; /* as given; NULL or "": none */
 };
-void redfish_read_media(struct redfish *r, void (*done)(const struct redfish_media *m, const struct err *e, void *arg), void *arg);
+void redfish_read_media(struct redfish *r,
+			void (*done)(const struct redfish_media *m, const struct err *e, void *arg),
+			void *arg);
 /* Ejects what is there first, then inserts (nothing to do when it is this very image); ERR_UNSUPPORTED when the BMC has no slot for a CD. */
-void redfish_insert(struct redfish *r, const char *url, void (*done)(const struct err *e, void *arg), void *arg);
-void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *arg), void *arg); /* nothing there: fine */
+void redfish_insert(struct redfish *r, const char *url,
+		    void (*done)(const struct err *e, void *arg), void *arg);
+void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *arg),
+		   void *arg); /* nothing there: fine */
 
 #endif

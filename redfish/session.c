@@ -309,7 +309,7 @@ static void learn_root(struct redfish *r, const json_t *j)
 	keep(r->root, j, "Product");
 	keep(r->root, j, "RedfishVersion");
 	oem = json_object();
-	json_object_foreach(json_at(j, "Oem"), name, v)
+	json_object_foreach (json_at(j, "Oem"), name, v)
 		json_object_set_new(oem, name, json_true());
 	json_object_set_new(r->root, "Oem", oem);
 	r->sessions_path = rf_link(r, json_at(j, "Links", "Sessions"), &ignored);

@@ -270,7 +270,7 @@ static void on_action_info(struct redfish *r, const struct rf_reply *p)
 		rf_fail(r, &p->err);
 		return;
 	}
-	json_array_foreach(json_at(p->json, "Parameters"), i, parameter)
+	json_array_foreach (json_at(p->json, "Parameters"), i, parameter)
 		if (str_eq(json_str_at(parameter, "Name"), "ResetType"))
 			r->reset_types = rf_reset_types(json_at(parameter, "AllowableValues"));
 	r->reset_asked = true;
@@ -307,7 +307,7 @@ static int listed(const struct rf_op *op, const char *property, const char *valu
 		values = json_object_get(json_at(op->system, "Boot"), name);
 	if (json_array_size(values) == 0)
 		return -1;
-	json_array_foreach(values, i, v)
+	json_array_foreach (values, i, v)
 		if (str_eq(json_string_value(v), value))
 			return 1;
 	return 0;

@@ -16,54 +16,54 @@
  */
 struct fake_bmc {
 	/* dialects */
-	bool basic_only;      /* no session service */
-	bool closed_root;     /* the root answers 401 too */
-	bool managers_media;  /* slots under the Manager alone */
-	bool no_media, no_cd; /* no_cd: the slots take floppies */
-	bool patch_media;     /* no InsertMedia */
-	bool bare_media;      /* InsertMedia takes Image alone */
-	bool eject_no_body;   /* EjectMedia with a body: 415 */
-	bool eject_keeps_flag;/* Inserted stays true after an eject */
-	bool action_info;     /* reset values only in ActionInfo */
+	bool basic_only;       /* no session service */
+	bool closed_root;      /* the root answers 401 too */
+	bool managers_media;   /* slots under the Manager alone */
+	bool no_media, no_cd;  /* no_cd: the slots take floppies */
+	bool patch_media;      /* no InsertMedia */
+	bool bare_media;       /* InsertMedia takes Image alone */
+	bool eject_no_body;    /* EjectMedia with a body: 415 */
+	bool eject_keeps_flag; /* Inserted stays true after an eject */
+	bool action_info;      /* reset values only in ActionInfo */
 	bool no_force_off;
-	bool pending_boot;    /* overrides are taken by the settings object alone */
-	bool no_none_target;  /* None is not among the boot targets */
-	bool refuse_mode;     /* 400 when the boot mode comes with the target */
+	bool pending_boot;   /* overrides are taken by the settings object alone */
+	bool no_none_target; /* None is not among the boot targets */
+	bool refuse_mode;    /* 400 when the boot mode comes with the target */
 	bool only_once;
-	bool etags, etags_lie;/* If-Match is checked; always 412 */
-	bool baseboard_first; /* a System without Reset, answering 503, is listed first */
-	bool same_state_400;  /* Reset to what is already: 400 */
+	bool etags, etags_lie;	 /* If-Match is checked; always 412 */
+	bool baseboard_first;	 /* a System without Reset, answering 503, is listed first */
+	bool same_state_400;	 /* Reset to what is already: 400 */
 	bool location_elsewhere; /* the session's Location names another server */
-	bool no_session_link;    /* ... and its body names none */
-	bool redirect;        /* Systems answers 308 to itself with a slash */
+	bool no_session_link;	 /* ... and its body names none */
+	bool redirect;		 /* Systems answers 308 to itself with a slash */
 	const char *vendor, *model;
 	const char *capture;
 	/* misdeeds */
-	bool power_lie;       /* takes the Reset and does nothing */
+	bool power_lie; /* takes the Reset and does nothing */
 	int64_t power_delay_ms;
-	bool huge;            /* the System is 100 MB */
-	bool deep;            /* ... or nested 40 deep */
-	bool foreign_link;    /* the System is said to be on another server */
-	bool next_loop;       /* the media collection's nextLink is itself */
-	bool unavailable;     /* 503 to everything behind the login */
-	bool garbage;         /* the System is not JSON */
+	bool huge;	   /* the System is 100 MB */
+	bool deep;	   /* ... or nested 40 deep */
+	bool foreign_link; /* the System is said to be on another server */
+	bool next_loop;	   /* the media collection's nextLink is itself */
+	bool unavailable;  /* 503 to everything behind the login */
+	bool garbage;	   /* the System is not JSON */
 	/* Asked first for each request, counted from 0; true: it has answered, or never will. */
 	bool (*tamper)(struct httpd_req *q, unsigned n, void *arg);
 	void *tamper_arg;
 	unsigned requests;
 	/* accounts */
 	const char *user, *password;
-	unsigned lock_after;  /* wrong passwords until locked; 0: never */
-	unsigned max_sessions;/* 0: 8 */
+	unsigned lock_after;   /* wrong passwords until locked; 0: never */
+	unsigned max_sessions; /* 0: 8 */
 	/* state */
 	bool on;
 	char *image, *boot_target, *boot_enabled, *http_uri, *uuid, *serial;
 	unsigned wrong_passwords;
 	bool locked;
-	unsigned logins;      /* tries that reached the BMC */
+	unsigned logins; /* tries that reached the BMC */
 	unsigned etag;
 	struct {
-		unsigned id;  /* 0: free */
+		unsigned id; /* 0: free */
 		char token[24];
 	} sessions[16];
 	unsigned next_session;
@@ -72,20 +72,21 @@ struct fake_bmc {
 	struct httpd *httpd;
 	struct loop_timer power;
 	bool power_target;
-	char *journal[512];   /* "METHOD path body" */
+	char *journal[512]; /* "METHOD path body" */
 	unsigned njournal;
-	bool writes_only;     /* reads are left out of the journal, and a full one forgets its oldest line */
+	bool writes_only; /* reads are left out of the journal, and a full one forgets its oldest line */
 	void (*switched)(void *arg); /* after each change of power; NULL: nobody is told */
 	void *switched_arg;
-	char if_match[64];    /* of the newest PATCH; "": none */
+	char if_match[64]; /* of the newest PATCH; "": none */
 };
 
 void fake_bmc_init(struct fake_bmc *b, struct loop_group *g);
 void fake_bmc_done(struct fake_bmc *b);
-unsigned fake_bmc_count(const struct fake_bmc *b, const char *start); /* journal lines that start so */
+unsigned fake_bmc_count(const struct fake_bmc *b,
+			const char *start); /* journal lines that start so */
 const char *fake_bmc_last(const struct fake_bmc *b, const char *start);
 unsigned fake_bmc_sessions(const struct fake_bmc *b);
-void fake_bmc_expire(struct fake_bmc *b);                            /* all sessions */
-bool fake_bmc_mentions(const struct fake_bmc *b, const char *text);  /* anywhere but in logins */
+void fake_bmc_expire(struct fake_bmc *b);			    /* all sessions */
+bool fake_bmc_mentions(const struct fake_bmc *b, const char *text); /* anywhere but in logins */
 
 #endif
