@@ -83,8 +83,8 @@ static int read_file(const char *path, char **data, size_t *size, struct err *e)
 int media_load(struct media *m, const char *path, struct err *e)
 {
 	static const char mark[] = PROTO_BOOT_MARK;
-	char *data, *hit, *second;
-	size_t size, at;
+	char *data = NULL, *hit, *second;
+	size_t size = 0, at;
 
 	if (m->data && str_eq(path, m->path))
 		return 0;
