@@ -25,17 +25,39 @@ static bool tolerates(const struct world_toleration *t, const struct world_taint
 	return t->exists || str_eq(str_or(t->value, ""), str_or(taint->value, ""));
 }
 
+static bool tolerated(const struct world_pod *p, const struct world_taint *taint)
+{
+	for (size_t i = 0; i < p->tolerations.n; i++)
+		if (tolerates(&p->tolerations.v[i], taint))
+			return true;
+	return false;
+}
+
+bool fit_is_soft(const struct world_taint *taint)
+{
+	return str_eq(taint->effect, "PreferNoSchedule");
+}
+
 const struct world_taint *fit_taints(const struct world_pod *p, const struct world_taints *taints)
 {
-	for (size_t i = 0; i < taints->n; i++) {
-		bool ok = str_eq(taints->v[i].effect, "PreferNoSchedule");
-
-		for (size_t k = 0; !ok && k < p->tolerations.n; k++)
-			ok = tolerates(&p->tolerations.v[k], &taints->v[i]);
-		if (!ok)
+	for (size_t i = 0; i < taints->n; i++)
+		if (!fit_is_soft(&taints->v[i]) && !tolerated(p, &taints->v[i]))
 			return &taints->v[i];
-	}
 	return NULL;
+}
+
+int64_t fit_score(const struct world_pod *p, const struct labels *node, const struct world_taints *taints)
+{
+	int64_t score = 0;
+
+	for (size_t i = 0; i < taints->n; i++)
+		if (fit_is_soft(&taints->v[i]) && !tolerated(p, &taints->v[i]))
+			return FIT_LAST;
+	for (size_t i = 0; i < p->preferences.n; i++)
+		if (selector_matches(&p->preferences.v[i].term, node) &&
+		    __builtin_add_overflow(score, p->preferences.v[i].weight, &score))
+			return INT64_MAX;
+	return score;
 }
 
 const char *fit_resources(const struct resources *requests, const struct resources *room)
@@ -49,12 +71,4 @@ const char *fit_resources(const struct resources *requests, const struct resourc
 			return requests->v[i].name;
 	}
 	return NULL;
-}
-
-void fit_take(struct resources *room, const struct resources *requests)
-{
-	for (size_t i = 0; i < requests->n; i++)
-		for (size_t k = 0; k < room->n; k++)
-			if (str_eq(room->v[k].name, requests->v[i].name))
-				room->v[k].q = quantity_sub(room->v[k].q, requests->v[i].q);
 }

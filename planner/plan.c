@@ -1,19 +1,19 @@
 /*
  * plan: one pass over the queue.
  *
- * A bin is room that a pod may go into: a serving node, a claim on its way, or
- * a claim that this plan proposes.  Pods are taken in queue order; each goes
- * into the first bin of its tenant that fits, or a new bin is opened on a free
- * machine, or it gets one reason for each pool.
+ * Pods are taken in queue order; each goes into the first bin of its tenant
+ * that fits, or a new bin is opened on a free machine, or it gets one reason for
+ * each pool.  What is found out of one pod of a class holds for all of them.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "planner/bins.h"
 #include "planner/fit.h"
 #include "planner/plan.h"
+#include "planner/queue.h"
 #include "planner/supply.h"
-#include "planner/world_impl.h"
 
 const char *const plan_reason_names[] = {
 	[PLAN_NO_POOL] = "NoPool",
@@ -31,194 +31,242 @@ const char *const plan_reason_names[] = {
 	[PLAN_REASONS] = NULL,
 };
 
-struct bin {
-	enum plan_outcome kind;
-	const char *tenant, *target;
-	size_t claim; /* PLAN_ON_NEW */
-	struct labels labels;
-	const struct world_taints *taints;
-	struct resources room;
+/* --- columns and classes -------------------------------------------------------------------------- */
+
+/* In p->columns a name that something offers has -1, and its column + 1 once a pod asks for it. */
+struct column {
+	size_t at; /* 0: nobody asks */
 };
 
-struct planning {
-	struct world *w;
-	struct arena *a;
-	struct bin *bins;
-	size_t nbins, bins_cap;
-	struct supply *supply;
-	struct plan *plan;
-	size_t claims_cap;
-};
+static void offered(struct planning *p, const struct resources *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!map_has(p->columns, r->v[i].name))
+			map_put(p->columns, r->v[i].name, arena_new_obj(p->a, struct column));
+}
+
+static void offer_all(struct planning *p, void **nodes, size_t nnodes, void **claims, size_t nclaims)
+{
+	struct map_iter it;
+
+	map_for_each(it, p->w->providers) {
+		const struct world_provider *pr = ((struct world_object *)it.value)->it;
+
+		for (size_t i = 0; i < pr->types.n; i++)
+			offered(p, &pr->types.v[i].capacity);
+	}
+	for (size_t i = 0; i < nnodes; i++)
+		offered(p, &((struct world_node *)nodes[i])->allocatable);
+	for (size_t i = 0; i < nclaims; i++)
+		offered(p, &((struct world_claim *)claims[i])->capacity);
+}
+
+static bool has_soft(const struct world_taints *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (fit_is_soft(&t->v[i]))
+			return true;
+	return false;
+}
+
+static void look_for_soft(struct planning *p, void **nodes, size_t nnodes, void **claims, size_t nclaims)
+{
+	struct map_iter it;
+
+	map_for_each(it, p->w->pools)
+		p->soft |= has_soft(&((struct world_pool *)((struct world_object *)it.value)->it)->taints);
+	for (size_t i = 0; i < nnodes; i++)
+		p->soft |= has_soft(&((struct world_node *)nodes[i])->taints);
+	for (size_t i = 0; i < nclaims; i++)
+		p->soft |= has_soft(&((struct world_claim *)claims[i])->taints);
+}
+
+static bool asks(const struct resource *r)
+{
+	return r->q.nano > 0;
+}
+
+static void add_column(struct planning *p, const char *name)
+{
+	struct column *c = map_get(p->columns, name);
+
+	if (!c || c->at)
+		return;
+	p->column[p->ncolumns] = name;
+	c->at = ++p->ncolumns;
+}
+
+/* The class of a shape; a first look at one that a pending pod has opens its columns. */
+static struct plan_class *class_of(struct planning *p, struct world_shape *s)
+{
+	struct plan_class *c;
+
+	if (s->plan == p->w->plan)
+		return s->class_;
+	c = arena_new_obj(p->a, struct plan_class);
+	c->pod = &s->pod;
+	c->tenant = planning_tenant(p, s->pod.tenant);
+	c->any_label = !s->pod.node_selector.n && !s->pod.affinity.n;
+	s->plan = p->w->plan;
+	s->class_ = c;
+	return c;
+}
+
+static void open_columns(struct planning *p, const struct plan_class *c)
+{
+	for (size_t i = 0; i < c->pod->requests.n; i++)
+		if (asks(&c->pod->requests.v[i]))
+			add_column(p, c->pod->requests.v[i].name);
+}
+
+/* Once all columns are open. */
+static void count_requests(struct planning *p, struct plan_class *c)
+{
+	if (c->requests)
+		return;
+	c->requests = arena_calloc(p->a, p->ncolumns, sizeof(*c->requests));
+	for (size_t i = 0; i < c->pod->requests.n; i++) {
+		const struct resource *r = &c->pod->requests.v[i];
+		const struct column *column = asks(r) ? map_get(p->columns, r->name) : NULL;
+
+		if (column && column->at)
+			c->requests[column->at - 1] = str_eq(r->name, "cpu") ? quantity_milli_ceil(r->q) : quantity_ceil(r->q);
+		c->impossible |= asks(r) && !column;
+	}
+	c->requests[0] += 1;
+}
 
 /* --- the queue ----------------------------------------------------------------------------------- */
 
-struct queued {
-	const struct world_pod *pod;
-	const struct world_tenant *tenant;
-	__int128 share; /* GPUs of its tenant per weight, in billionths */
-};
-
-static int by_queue(const void *x, const void *y)
+static void set_share(const struct plan_tenant *t, struct queued *q)
 {
-	const struct queued *a = x, *b = y;
-	int c;
+	const struct quantity *held = resources_get(&t->tally.held, PLANNING_GPU);
+	const __int128 share = held && held->nano > 0 ? held->nano / (t->it->weight > 0 ? t->it->weight : 1) : 0;
 
-	if (a->tenant->priority != b->tenant->priority)
-		return a->tenant->priority > b->tenant->priority ? -1 : 1;
-	if (a->pod->priority != b->pod->priority)
-		return a->pod->priority > b->pod->priority ? -1 : 1;
-	if (a->share != b->share)
-		return a->share < b->share ? -1 : 1;
-	if (a->pod->since != b->pod->since)
-		return a->pod->since < b->pod->since ? -1 : 1;
-	c = strcmp(a->pod->tenant, b->pod->tenant);
-	if (!c)
-		c = strcmp(a->pod->ns, b->pod->ns);
-	return c ? c : strcmp(a->pod->name, b->pod->name);
+	q->share_high = (uint64_t)(share >> 64);
+	q->share_low = (uint64_t)share;
+	q->tenant_priority = t->it->priority;
 }
 
-static __int128 gpu_share(const struct planning *p, const struct world_tenant *t)
+static struct queued **queue(struct planning *p, size_t *n)
 {
-	struct quantity held = supply_held(p->supply, t->name, "nvidia.com/gpu");
-
-	return held.nano / (t->weight > 0 ? t->weight : 1);
-}
-
-static struct queued *queue(struct planning *p, void **pods, size_t npods, size_t *n)
-{
-	struct queued *q = arena_calloc(p->a, npods + 1, sizeof(*q));
+	struct queued *all = arena_calloc(p->a, map_size(p->w->pods) + 1, sizeof(*all));
+	struct queued **q = arena_calloc(p->a, map_size(p->w->pods) + 1, sizeof(struct queued *));
+	struct map_iter it;
 
 	*n = 0;
-	for (size_t i = 0; i < npods; i++) {
-		const struct world_pod *pod = pods[i];
-		const struct world_tenant *t = world_find(p->w->tenants, pod->tenant);
+	map_for_each(it, p->w->pods) {
+		const struct world_one *pod = it.value;
+		struct plan_class *c;
 
-		if (pod->unschedulable && !pod->node && t)
-			q[(*n)++] = (struct queued){pod, t, gpu_share(p, t)};
+		if (!pod->unschedulable || pod->node || pod->daemon)
+			continue;
+		c = class_of(p, pod->shape);
+		if (!c->tenant->it)
+			continue;
+		all[*n] = (struct queued){.pod = pod, .class_ = c};
+		set_share(c->tenant, &all[*n]);
+		q[*n] = &all[*n];
+		++*n;
 	}
-	qsort(q, *n, sizeof(*q), by_queue);
+	queue_sort(q, *n, p->a);
 	return q;
 }
 
 /* --- bins ---------------------------------------------------------------------------------------- */
 
-static struct resources copy(const struct resources *r, struct arena *a)
+static struct bins *bins_of(struct planning *p, const char *tenant)
 {
-	struct resources c = {.v = arena_calloc(a, r->n + 1, sizeof(*c.v)), .n = r->n};
+	struct plan_tenant *t = planning_tenant(p, tenant);
 
-	if (r->n)
-		memcpy(c.v, r->v, r->n * sizeof(*c.v));
-	return c;
+	if (!t->bins)
+		t->bins = bins_new(p);
+	return t->bins;
 }
 
-static struct bin *add_bin(struct planning *p)
+/* A node with its claim, and what it has room for. */
+struct host {
+	const struct world_node *node;
+	int64_t *room; /* less what is bound to it */
+	bool claimed;  /* its claim speaks for it */
+};
+
+static struct map *hosts(struct planning *p, void **nodes, size_t n)
 {
-	struct bin *more;
+	struct map *m = map_new(NULL);
+	struct map_iter it;
 
-	if (p->nbins == p->bins_cap) {
-		p->bins_cap = p->bins_cap ? p->bins_cap * 2 : 64;
-		more = arena_calloc(p->a, p->bins_cap, sizeof(*more));
-		if (p->nbins)
-			memcpy(more, p->bins, p->nbins * sizeof(*more));
-		p->bins = more;
-	}
-	return &p->bins[p->nbins++];
-}
-
-static int by_node(const void *x, const void *y)
-{
-	const struct world_pod *const *a = x, *const *b = y;
-	int c = strcmp((*a)->tenant, (*b)->tenant);
-
-	return c ? c : strcmp((*a)->node, (*b)->node);
-}
-
-/* Serving nodes, less what is bound to them; pods come sorted by tenant and node. */
-static void open_nodes(struct planning *p, void **pods, size_t npods)
-{
-	const struct world_pod **bound = arena_calloc(p->a, npods + 1, sizeof(*bound));
-	size_t nbound = 0, n, from = 0;
-	void **nodes = world_sorted(p->w->nodes, p->a, &n);
-
-	for (size_t i = 0; i < npods; i++)
-		if (((const struct world_pod *)pods[i])->node)
-			bound[nbound++] = pods[i];
-	qsort(bound, nbound, sizeof(*bound), by_node);
 	for (size_t i = 0; i < n; i++) {
-		const struct world_node *node = nodes[i];
-		struct resources room = copy(&node->allocatable, p->a);
-		struct bin *b;
+		struct host *h = arena_new_obj(p->a, struct host);
 
-		while (from < nbound && (strcmp(bound[from]->tenant, node->tenant) < 0 ||
-					 (str_eq(bound[from]->tenant, node->tenant) &&
-					  strcmp(bound[from]->node, node->name) < 0)))
-			from++;
-		for (; from < nbound && str_eq(bound[from]->tenant, node->tenant) && str_eq(bound[from]->node, node->name); from++) {
-			fit_take(&room, &bound[from]->requests);
-			supply_take_one(&room);
-		}
-		if (!node->ready || node->unschedulable)
+		h->node = nodes[i];
+		h->room = arena_calloc(p->a, p->ncolumns, sizeof(*h->room));
+		map_put(m, arena_printf(p->a, "%s/%s", h->node->tenant, h->node->name), h);
+	}
+	map_for_each(it, p->w->pods) {
+		const struct world_one *pod = it.value;
+		struct plan_class *c;
+		struct host *h;
+
+		if (!pod->node)
 			continue;
-		b = add_bin(p);
-		*b = (struct bin){PLAN_ON_NODE, node->tenant, node->name, 0, node->labels, &node->taints, room};
+		h = map_get(m, arena_printf(p->a, "%s/%s", pod->tenant, pod->node));
+		c = class_of(p, pod->shape);
+		count_requests(p, c);
+		for (size_t k = 0; h && k < p->ncolumns; k++)
+			h->room[k] -= c->requests[k];
 	}
+	return m;
 }
 
-static bool node_seen(const struct planning *p, const struct world_claim *c)
+static void add_room(struct planning *p, const struct bin *bin, const char *tenant, const struct resources *capacity,
+		     const struct host *less)
 {
-	const char *key = arena_printf(p->a, "%s/%s", c->tenant, c->name);
+	int64_t *room = arena_calloc(p->a, p->ncolumns, sizeof(*room));
 
-	return world_find(p->w->nodes, key) != NULL;
+	planning_room(p, capacity, room);
+	for (size_t k = 0; less && k < p->ncolumns; k++)
+		room[k] += less->room[k];
+	(void)bins_add(bins_of(p, tenant), bin, room);
 }
 
-static void open_claims(struct planning *p)
+/* A claim that serves or is to serve speaks for its node until it is Ready; one that leaves or failed is no
+ * room, and neither is its node. */
+static void open_bins(struct planning *p, void **nodes, size_t nnodes, void **claims, size_t nclaims)
 {
-	size_t n;
-	void **claims = world_sorted(p->w->claims, p->a, &n);
+	OWN(map) at = hosts(p, nodes, nnodes);
+	OWN(map) by_claim = map_new(NULL);
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < nnodes; i++) {
+		const struct world_node *n = nodes[i];
+		const struct world_claim *c = n->claim ? world_find(p->w->claims, n->claim) : NULL;
+		struct host *h = map_get(at, arena_printf(p->a, "%s/%s", n->tenant, n->name));
+
+		if (c && str_eq(c->tenant, n->tenant))
+			map_put(by_claim, c->name, h);
+		if (c && str_eq(c->tenant, n->tenant) && (!c->ready || c->failed || c->leaving))
+			continue;
+		if (n->ready && !n->unschedulable)
+			add_room(p, &(struct bin){PLAN_ON_NODE, n->name, 0, &n->labels, &n->taints}, n->tenant, &n->allocatable,
+				 h);
+	}
+	for (size_t i = 0; i < nclaims; i++) {
 		const struct world_claim *c = claims[i];
-		struct bin *b;
+		const struct host *h = map_get(by_claim, c->name);
+		struct labels *labels;
 
-		if (c->failed || c->leaving || (c->ready && node_seen(p, c)))
+		if (c->failed || c->leaving || (c->ready && h))
 			continue;
-		b = add_bin(p);
-		*b = (struct bin){PLAN_ON_CLAIM, c->tenant, c->name, 0, supply_labels_of_claim(p->supply, c), &c->taints,
-				  copy(&c->capacity, p->a)};
+		labels = arena_new_obj(p->a, struct labels);
+		*labels = supply_labels_of_claim(p->supply, c);
+		add_room(p, &(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints}, c->tenant, &c->capacity, h);
 	}
 }
 
-static struct bin *fitting(struct planning *p, const struct world_pod *pod)
-{
-	for (size_t i = 0; i < p->nbins; i++) {
-		struct bin *b = &p->bins[i];
-
-		if (str_eq(b->tenant, pod->tenant) && !fit_resources(&pod->requests, &b->room) && supply_has_one(&b->room) &&
-		    fit_labels(pod, &b->labels) && !fit_taints(pod, b->taints))
-			return b;
-	}
-	return NULL;
-}
-
-static void place(struct planning *p, struct bin *b, const struct world_pod *pod, struct plan_pod *out)
-{
-	fit_take(&b->room, &pod->requests);
-	supply_take_one(&b->room);
-	out->outcome = b->kind;
-	out->target = b->target;
-	out->new_claim = b->claim;
-	if (b->kind == PLAN_ON_NEW) {
-		struct plan_claim *c = &p->plan->claims[b->claim];
-
-		c->requests = supply_sum(&c->requests, &pod->requests, p->a);
-		c->npods++;
-	}
-}
-
-static struct bin *open_new(struct planning *p, const struct world_pod *pod, const struct supply_offer *o)
+static size_t open_new(struct planning *p, const struct plan_class *c, const struct supply_offer *o)
 {
 	struct plan_claim *more;
-	struct bin *b;
+	int64_t *room = arena_calloc(p->a, p->ncolumns, sizeof(*room));
 
 	if (p->plan->nclaims == p->claims_cap) {
 		p->claims_cap = p->claims_cap ? p->claims_cap * 2 : 16;
@@ -228,78 +276,111 @@ static struct bin *open_new(struct planning *p, const struct world_pod *pod, con
 		p->plan->claims = more;
 	}
 	p->plan->claims[p->plan->nclaims] = (struct plan_claim){
-		.tenant = pod->tenant,
+		.tenant = c->tenant->it->name,
 		.pool = o->pool->name,
 		.provider = o->machine->provider,
 		.machine = o->machine->name,
 		.instance_type = o->type->name,
 		.version = o->version,
 		.requirements = o->pool->requirements,
-		.labels = o->labels,
+		.labels = *o->labels,
 	};
-	b = add_bin(p);
-	*b = (struct bin){PLAN_ON_NEW, pod->tenant, NULL, p->plan->nclaims++, o->labels, &o->pool->taints,
-			  copy(&o->type->capacity, p->a)};
-	supply_used(p->supply, pod->tenant, o);
-	return b;
+	planning_room(p, &o->type->capacity, room);
+	return bins_add(bins_of(p, c->tenant->it->name),
+			&(struct bin){PLAN_ON_NEW, NULL, p->plan->nclaims++, o->labels, &o->pool->taints}, room);
 }
 
 /* --- one pod ------------------------------------------------------------------------------------- */
 
-static void nothing(struct planning *p, struct plan_pod *out, enum plan_reason_code code, const char *text)
+static void place(struct planning *p, size_t at, const struct plan_class *c, struct plan_pod *out)
 {
-	out->outcome = PLAN_NOTHING;
-	out->reasons = arena_calloc(p->a, 1, sizeof(*out->reasons));
-	out->reasons[0] = (struct plan_reason){"", code, text};
-	out->nreasons = 1;
+	const struct bin *b = bins_at(c->tenant->bins, at);
+
+	bins_take(c->tenant->bins, at, c);
+	out->outcome = b->kind;
+	out->target = b->target;
+	out->new_claim = b->claim;
+	if (b->kind == PLAN_ON_NEW) {
+		struct plan_claim *claim = &p->plan->claims[b->claim];
+
+		tally_add(&claim->requests, &p->requests_cap[b->claim], &c->pod->requests, p->a);
+		claim->npods++;
+	}
 }
 
-static void serve(struct planning *p, const struct queued *q, struct plan_pod *out)
+static void refuse(struct planning *p, struct plan_class *c, enum plan_reason_code code, const char *text)
 {
-	const struct world_pod *pod = q->pod;
-	struct bin *b;
-	struct supply_offer o;
+	c->reasons = arena_new_obj(p->a, struct plan_reason);
+	c->reasons[0] = (struct plan_reason){"", code, text};
+	c->nreasons = 1;
+}
 
-	if (pod->unsupported) {
-		nothing(p, out, PLAN_UNSUPPORTED, arena_printf(p->a, "%s is not judged", pod->unsupported));
-		return;
+static void serve(struct planning *p, struct plan_class *c, struct plan_pod *out)
+{
+	const struct world_tenant *t = c->tenant->it;
+	struct supply_offer o;
+	size_t at;
+
+	if (!c->nreasons && c->pod->unsupported) {
+		refuse(p, c, PLAN_UNSUPPORTED, arena_printf(p->a, "%s is not judged", c->pod->unsupported));
+	} else if (!c->nreasons) {
+		if (bins_find(bins_of(p, t->name), c, &at)) {
+			place(p, at, c, out);
+			return;
+		}
+		if (t->paused || !t->version) {
+			refuse(p, c, PLAN_TENANT, arena_printf(p->a, "tenant %s: %s", t->name,
+							       str_or(t->paused_reason, t->paused ? "paused"
+												  : "its version is not known")));
+		} else if (supply_take(p->supply, c, &o)) {
+			place(p, open_new(p, c, &o), c, out);
+			return;
+		}
 	}
-	b = fitting(p, pod);
-	if (!b && (q->tenant->paused || !q->tenant->version)) {
-		nothing(p, out, PLAN_TENANT, arena_printf(p->a, "tenant %s: %s", q->tenant->name,
-							   str_or(q->tenant->paused_reason, "its version is not known")));
-		return;
+	out->outcome = PLAN_NOTHING;
+	out->reasons = c->reasons;
+	out->nreasons = c->nreasons;
+}
+
+static void make(struct planning *p)
+{
+	size_t n, nnodes, nclaims;
+	void **nodes = world_sorted(p->w->nodes, p->a, &nnodes), **claims = world_sorted(p->w->claims, p->a, &nclaims);
+	struct queued **q;
+
+	p->supply = supply_new(p, claims, nclaims);
+	q = queue(p, &n);
+	offer_all(p, nodes, nnodes, claims, nclaims);
+	look_for_soft(p, nodes, nnodes, claims, nclaims);
+	p->column = arena_calloc(p->a, map_size(p->columns) + 2, sizeof(*p->column));
+	map_put(p->columns, "pods", arena_new_obj(p->a, struct column));
+	add_column(p, "pods");
+	for (size_t i = 0; i < n; i++)
+		if (!i || q[i]->class_ != q[i - 1]->class_)
+			open_columns(p, q[i]->class_);
+	for (size_t i = 0; i < n; i++)
+		count_requests(p, q[i]->class_);
+	open_bins(p, nodes, nnodes, claims, nclaims);
+	p->plan->pods = arena_calloc(p->a, n + 1, sizeof(*p->plan->pods));
+	p->requests_cap = arena_calloc(p->a, n + 1, sizeof(*p->requests_cap));
+	for (size_t i = 0; i < n; i++) {
+		const struct world_one *pod = q[i]->pod;
+
+		p->plan->pods[i] = (struct plan_pod){
+			.tenant = pod->tenant, .ns = pod->ns, .name = pod->name, .uid = pod->uid, .place = i + 1};
+		serve(p, q[i]->class_, &p->plan->pods[i]);
 	}
-	if (!b && supply_offer(p->supply, pod, q->tenant, &o, &out->reasons, &out->nreasons))
-		b = open_new(p, pod, &o);
-	if (b) {
-		out->reasons = NULL;
-		out->nreasons = 0;
-		place(p, b, pod, out);
-	} else {
-		out->outcome = PLAN_NOTHING;
-	}
+	p->plan->npods = n;
 }
 
 struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a)
 {
-	struct planning p = {.w = w, .a = a, .plan = arena_new_obj(a, struct plan)};
-	struct queued *q;
-	size_t npods, n;
-	void **pods = world_sorted(w->pods, a, &npods);
+	OWN(map) tenants = map_new(NULL);
+	OWN(map) columns = map_new(NULL);
+	struct planning p = {.w = w, .a = a, .tenants = tenants, .columns = columns, .plan = arena_new_obj(a, struct plan)};
 
 	(void)now_ms;
-	p.supply = supply_new(w, a);
-	open_nodes(&p, pods, npods);
-	open_claims(&p);
-	q = queue(&p, pods, npods, &n);
-	p.plan->pods = arena_calloc(a, n + 1, sizeof(*p.plan->pods));
-	for (size_t i = 0; i < n; i++) {
-		struct plan_pod *out = &p.plan->pods[p.plan->npods++];
-
-		*out = (struct plan_pod){.tenant = q[i].pod->tenant, .ns = q[i].pod->ns, .name = q[i].pod->name,
-					 .uid = q[i].pod->uid, .place = i + 1};
-		serve(&p, &q[i], out);
-	}
+	w->plan++;
+	make(&p);
 	return p.plan;
 }

@@ -8,15 +8,19 @@
  * plan: who gets which machine, and why not.
  *
  * plan_make() is a pure, deterministic function of the world and of now: same
- * objects, same plan, in whatever order they were put.  Everything that it gives
- * lives in the arena.
+ * objects, same plan, in whatever order they were put.  What it gives lives in
+ * the arena; names in it are the world's, so read it before the world changes.
  *
  * Demand: pods marked unschedulable, all tenants in one queue: priority (tenant's, then pod's),
  * then the tenant with the smaller share of GPUs for its weight, then age, then key.
- * Supply for each: free room on its tenant's nodes, room on claims on their way, then a new claim on a free
- * machine: pools by weight (higher first, then name), providers in the pool's order,
- * the instance type that wastes least (GPUs first), warm before cold, fewer failures first.
- * Several pods share a claim when they fit together.
+ * Supply for each: free room on its tenant's nodes, room on claims on their way, room on claims
+ * that this plan opened, then a new claim on a free machine: pools by weight (higher first, then
+ * name), providers in the pool's order, the instance type that wastes least (GPUs first), warm
+ * before cold, fewer failures first.  Several pods share a claim when they fit together.
+ *
+ * Preferences choose among the room that is there, as kube-scheduler scores it (the sum of the
+ * weights that hold; a PreferNoSchedule taint last), and where there is none, among new machines
+ * before pools and types do.  They never cost a machine that is not needed without them.
  */
 enum plan_reason_code {
 	PLAN_NO_POOL,            /* no pool selects the tenant */

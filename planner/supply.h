@@ -1,7 +1,7 @@
 #ifndef PLANNER_SUPPLY_H
 #define PLANNER_SUPPLY_H
 
-#include "planner/plan.h"
+#include "planner/planning.h"
 
 /*
  * supply: free machines, and what they may be used for: pools, limits, quotas,
@@ -14,24 +14,53 @@ struct supply_offer {
 	const struct world_instance_type *type;
 	const struct world_machine *machine;
 	const char *version;
-	struct labels labels; /* of the node to be */
+	const struct labels *labels; /* of the node to be */
 };
 
-struct supply *supply_new(struct world *w, struct arena *a);
+/* Charges what the claims of the world hold. */
+struct supply *supply_new(struct planning *p, void **claims, size_t nclaims);
 
-/* The best free machine for a pod; false: one reason for each pool, nearest miss first. */
-bool supply_offer(struct supply *s, const struct world_pod *pod, const struct world_tenant *t, struct supply_offer *out,
-		  struct plan_reason **reasons, size_t *nreasons);
-/* The offer was taken: its machine is gone, limits and quota are charged. */
-void supply_used(struct supply *s, const char *tenant, const struct supply_offer *o);
+/* The best free machine for a pod of the class, which is taken from now on.  False: the class has its
+ * reasons, one for each pool, nearest miss first; it gets nothing in this plan any more. */
+bool supply_take(struct supply *s, struct plan_class *c, struct supply_offer *out);
 
-/* What a tenant's claims hold of a resource, all of them together. */
-struct quantity supply_held(const struct supply *s, const char *tenant, const char *resource);
 struct labels supply_labels_of_claim(struct supply *s, const struct world_claim *c);
 
-/* One more pod: the resource "pods", where the room names it. */
-bool supply_has_one(const struct resources *room);
-void supply_take_one(struct resources *room);
-struct resources supply_sum(const struct resources *a, const struct resources *b, struct arena *arena);
+/* supply_pools.c: a pool's types in the order in which they are taken; and what a class may have of it. */
+struct supply_group {
+	struct world_stock **v; /* best first */
+	size_t n;
+};
+struct supply_option { /* one type of one provider of one pool */
+	const struct world_provider *provider;
+	const struct world_instance_type *type;
+	struct labels labels;
+	struct supply_group *group; /* NULL: no machine */
+	size_t next;                /* of the group: all before are taken or below the floor */
+};
+struct supply_pool {
+	const struct world_pool *it;
+	struct tally tally;
+	struct supply_option *options; /* NULL: not made yet */
+	size_t noptions;
+	bool soft;
+};
+struct class_pool {
+	struct supply_pool *pool;
+	struct supply_option **options; /* that fit, but for limits and free machines */
+	size_t n, first;                /* all before first are out for good */
+	int64_t *score;                 /* NULL: all the same */
+	enum plan_reason_code code;     /* what keeps the other types out: the nearest miss */
+	const char *text;
+};
+void supply_options(struct planning *p, struct supply_pool *pool);
+void supply_narrow(struct planning *p, const struct plan_class *c, struct class_pool *cp);
+struct labels supply_node_labels(struct arena *a, const struct labels *type, const char *type_name, const struct labels *pool,
+				 const char *pool_name);
+bool supply_wiped_enough(const struct world_machine *m, const struct world_pool *p);
+
+/* supply_tell.c: why a class gets nothing. */
+const char *supply_version(const struct world_pool *p, const char *server); /* NULL: no image */
+void supply_tell(struct planning *p, struct plan_class *c);
 
 #endif

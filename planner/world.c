@@ -13,6 +13,23 @@ static void object_free(void *p)
 	free(o);
 }
 
+static void stock_free(void *p)
+{
+	struct world_stock *m = p;
+
+	arena_free(m->arena);
+	free(m);
+}
+
+static void group_free(void *p)
+{
+	struct world_group *g = p;
+
+	free(g->v);
+	free(g->key);
+	free(g);
+}
+
 struct world *world_new(void)
 {
 	struct world *w = mem_new(struct world);
@@ -20,24 +37,39 @@ struct world *world_new(void)
 	w->tenants = map_new(object_free);
 	w->providers = map_new(object_free);
 	w->pools = map_new(object_free);
-	w->machines = map_new(object_free);
 	w->claims = map_new(object_free);
 	w->nodes = map_new(object_free);
-	w->pods = map_new(object_free);
+	w->machines = map_new(stock_free);
+	w->groups = map_new(group_free);
+	w->pods = map_new(NULL);
+	w->shapes = map_new(NULL);
 	return w;
+}
+
+static void drop_pod(struct world *w, struct world_one *p)
+{
+	shape_release(w, p->shape);
+	free(p);
 }
 
 void world_free(struct world *w)
 {
+	struct map_iter it;
+
 	if (!w)
 		return;
+	map_for_each(it, w->pods)
+		drop_pod(w, it.value);
+	map_free(w->pods);
+	map_free(w->shapes);
 	map_free(w->tenants);
 	map_free(w->providers);
 	map_free(w->pools);
 	map_free(w->machines);
+	map_free(w->groups);
 	map_free(w->claims);
 	map_free(w->nodes);
-	map_free(w->pods);
+	free(w->text);
 	free(w);
 }
 
@@ -73,63 +105,7 @@ void **world_sorted(const struct map *m, struct arena *a, size_t *n)
 	return out;
 }
 
-/* --- copying ------------------------------------------------------------------------------------- */
-
-static struct labels copy_labels(const struct labels *l, struct arena *a)
-{
-	struct labels c = {.v = arena_calloc(a, l->n + 1, sizeof(*c.v)), .n = l->n};
-
-	for (size_t i = 0; i < l->n; i++)
-		c.v[i] = (struct label){arena_strdup(a, l->v[i].key), arena_strdup(a, l->v[i].value)};
-	labels_sort(&c);
-	return c;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct resource *)a)->name, ((const struct resource *)b)->name);
-}
-
-static struct resources copy_resources(const struct resources *r, struct arena *a)
-{
-	struct resources c = {.v = arena_calloc(a, r->n + 1, sizeof(*c.v)), .n = r->n};
-
-	for (size_t i = 0; i < r->n; i++)
-		c.v[i] = (struct resource){arena_strdup(a, r->v[i].name), r->v[i].q};
-	qsort(c.v, c.n, sizeof(*c.v), by_name);
-	return c;
-}
-
-static const char **copy_strings(const char *const *v, size_t n, struct arena *a)
-{
-	const char **c = arena_calloc(a, n + 1, sizeof(*c));
-
-	for (size_t i = 0; i < n; i++)
-		c[i] = arena_strdup(a, v[i]);
-	return c;
-}
-
-static struct selector copy_selector(const struct selector *s, struct arena *a)
-{
-	struct selector c = {.v = arena_calloc(a, s->n + 1, sizeof(*c.v)), .n = s->n};
-
-	for (size_t i = 0; i < s->n; i++) {
-		c.v[i] = s->v[i];
-		c.v[i].key = arena_strdup(a, s->v[i].key);
-		c.v[i].values = copy_strings(s->v[i].values, s->v[i].nvalues, a);
-	}
-	return c;
-}
-
-static struct world_taints copy_taints(const struct world_taints *t, struct arena *a)
-{
-	struct world_taints c = {.v = arena_calloc(a, t->n + 1, sizeof(*c.v)), .n = t->n};
-
-	for (size_t i = 0; i < t->n; i++)
-		c.v[i] = (struct world_taint){arena_strdup(a, t->v[i].key), arena_strdup(a, t->v[i].value),
-					      arena_strdup(a, t->v[i].effect)};
-	return c;
-}
+/* --- putting ------------------------------------------------------------------------------------- */
 
 static void *put(struct map *m, const char *key, const void *from, size_t size, struct arena *a)
 {
@@ -153,8 +129,8 @@ void world_put_tenant(struct world *w, const struct world_tenant *t)
 	TEXT(name);
 	TEXT(version);
 	TEXT(paused_reason);
-	c->labels = copy_labels(&t->labels, a);
-	c->quota = copy_resources(&t->quota, a);
+	c->labels = world_copy_labels(&t->labels, a);
+	c->quota = world_copy_resources(&t->quota, a);
 }
 
 void world_put_provider(struct world *w, const struct world_provider *p)
@@ -167,8 +143,8 @@ void world_put_provider(struct world *w, const struct world_provider *p)
 	c->types.v = arena_calloc(a, p->types.n + 1, sizeof(*c->types.v));
 	for (size_t i = 0; i < p->types.n; i++)
 		c->types.v[i] = (struct world_instance_type){arena_strdup(a, p->types.v[i].name),
-							     copy_resources(&p->types.v[i].capacity, a),
-							     copy_labels(&p->types.v[i].labels, a)};
+							     world_copy_resources(&p->types.v[i].capacity, a),
+							     world_copy_labels(&p->types.v[i].labels, a)};
 }
 
 void world_put_pool(struct world *w, const struct world_pool *p)
@@ -178,25 +154,70 @@ void world_put_pool(struct world *w, const struct world_pool *p)
 
 	TEXT(name);
 	TEXT(paused_reason);
-	c->tenants = copy_selector(&p->tenants, a);
-	c->providers = copy_strings(p->providers, p->nproviders, a);
-	c->requirements = copy_selector(&p->requirements, a);
-	c->labels = copy_labels(&p->labels, a);
-	c->taints = copy_taints(&p->taints, a);
-	c->limits = copy_resources(&p->limits, a);
-	c->versions = copy_strings(p->versions, p->nversions, a);
+	c->tenants = world_copy_selector(&p->tenants, a);
+	c->providers = world_copy_strings(p->providers, p->nproviders, a);
+	c->requirements = world_copy_selector(&p->requirements, a);
+	c->labels = world_copy_labels(&p->labels, a);
+	c->taints = world_copy_taints(&p->taints, a);
+	c->limits = world_copy_resources(&p->limits, a);
+	c->versions = world_copy_strings(p->versions, p->nversions, a);
+}
+
+static void group_key(struct world *w, const char *provider, const char *type)
+{
+	world_text_clear(w);
+	world_text_add(w, provider);
+	world_text_add(w, type);
+}
+
+struct world_group *world_group(struct world *w, const char *provider, const char *type)
+{
+	group_key(w, provider, type);
+	return map_get(w->groups, w->text);
+}
+
+static void join_group(struct world *w, struct world_stock *m)
+{
+	struct world_group *g = world_group(w, m->m.provider, m->m.instance_type);
+
+	if (!g) {
+		g = mem_new(struct world_group);
+		g->key = mem_strdup(w->text);
+		map_put(w->groups, g->key, g);
+	}
+	mem_grow(g->v, g->n, g->cap);
+	m->group = g;
+	m->at = g->n;
+	g->v[g->n++] = m;
+}
+
+static void leave_group(struct world *w, struct world_stock *m)
+{
+	struct world_group *g = m->group;
+
+	g->v[m->at] = g->v[--g->n];
+	g->v[m->at]->at = m->at;
+	if (!g->n)
+		group_free(map_take(w->groups, g->key));
 }
 
 void world_put_machine(struct world *w, const struct world_machine *m)
 {
+	struct world_stock *s = mem_new(struct world_stock), *old = map_get(w->machines, m->name);
 	struct arena *a = arena_new();
-	struct world_machine *c = PUT(w->machines, m->name, m);
+	struct world_machine *c = &s->m;
 
+	*c = *m;
+	s->arena = a;
 	TEXT(name);
 	TEXT(provider);
 	TEXT(instance_type);
 	TEXT(not_offered);
-	c->labels = copy_labels(&m->labels, a);
+	c->labels = world_copy_labels(&m->labels, a);
+	if (old)
+		leave_group(w, old);
+	map_put(w->machines, m->name, s);
+	join_group(w, s);
 }
 
 void world_put_claim(struct world *w, const struct world_claim *m)
@@ -210,9 +231,9 @@ void world_put_claim(struct world *w, const struct world_claim *m)
 	TEXT(machine);
 	TEXT(instance_type);
 	TEXT(provider);
-	c->labels = copy_labels(&m->labels, a);
-	c->taints = copy_taints(&m->taints, a);
-	c->capacity = copy_resources(&m->capacity, a);
+	c->labels = world_copy_labels(&m->labels, a);
+	c->taints = world_copy_taints(&m->taints, a);
+	c->capacity = world_copy_resources(&m->capacity, a);
 }
 
 static const char *node_key(const char *tenant, const char *name, struct arena *a)
@@ -220,9 +241,20 @@ static const char *node_key(const char *tenant, const char *name, struct arena *
 	return arena_printf(a, "%s/%s", tenant, name);
 }
 
-static const char *pod_key(const char *tenant, const char *ns, const char *name, struct arena *a)
+static const char *pod_key(const char *tenant, const char *ns, const char *name, struct world *w)
 {
-	return arena_printf(a, "%s/%s/%s", tenant, ns, name);
+	const size_t t = strlen(tenant), n = strlen(ns);
+
+	if (w->cap < t + n + strlen(name) + 3) {
+		w->cap = t + n + strlen(name) + 3;
+		w->text = mem_realloc_array(w->text, w->cap, 1);
+	}
+	memcpy(w->text, tenant, t);
+	w->text[t] = '/';
+	memcpy(w->text + t + 1, ns, n);
+	w->text[t + 1 + n] = '/';
+	memcpy(w->text + t + n + 2, name, strlen(name) + 1);
+	return w->text;
 }
 
 void world_put_node(struct world *w, const struct world_node *n)
@@ -233,42 +265,64 @@ void world_put_node(struct world *w, const struct world_node *n)
 	TEXT(tenant);
 	TEXT(name);
 	TEXT(claim);
-	c->labels = copy_labels(&n->labels, a);
-	c->taints = copy_taints(&n->taints, a);
-	c->allocatable = copy_resources(&n->allocatable, a);
+	c->labels = world_copy_labels(&n->labels, a);
+	c->taints = world_copy_taints(&n->taints, a);
+	c->allocatable = world_copy_resources(&n->allocatable, a);
+}
+
+static const char *append(char **at, const char *s)
+{
+	char *start = *at;
+	size_t n;
+
+	if (!s)
+		return NULL;
+	n = strlen(s) + 1;
+	memcpy(start, s, n);
+	*at += n;
+	return start;
+}
+
+static size_t size_of(const char *s)
+{
+	return s ? strlen(s) + 1 : 0;
 }
 
 void world_put_pod(struct world *w, const struct world_pod *p)
 {
-	struct arena *a = arena_new();
-	struct world_pod *c = PUT(w->pods, pod_key(p->tenant, p->ns, p->name, a), p);
+	const char *tenant = str_or(p->tenant, ""), *ns = str_or(p->ns, ""), *name = str_or(p->name, "");
+	struct world_one *c, *old;
+	char *at;
 
-	TEXT(tenant);
-	TEXT(ns);
-	TEXT(name);
-	TEXT(uid);
-	TEXT(node);
-	TEXT(unsupported);
-	c->requests = copy_resources(&p->requests, a);
-	c->node_selector = copy_labels(&p->node_selector, a);
-	c->labels = copy_labels(&p->labels, a);
-	c->affinity.v = arena_calloc(a, p->affinity.n + 1, sizeof(*c->affinity.v));
-	for (size_t i = 0; i < p->affinity.n; i++)
-		c->affinity.v[i] = copy_selector(&p->affinity.v[i], a);
-	c->preferences.v = arena_calloc(a, p->preferences.n + 1, sizeof(*c->preferences.v));
-	for (size_t i = 0; i < p->preferences.n; i++)
-		c->preferences.v[i] = (struct world_preference){p->preferences.v[i].weight,
-								copy_selector(&p->preferences.v[i].term, a)};
-	c->tolerations.v = arena_calloc(a, p->tolerations.n + 1, sizeof(*c->tolerations.v));
-	for (size_t i = 0; i < p->tolerations.n; i++) {
-		const struct world_toleration *t = &p->tolerations.v[i];
-
-		c->tolerations.v[i] = (struct world_toleration){arena_strdup(a, t->key), arena_strdup(a, t->value),
-								arena_strdup(a, t->effect), t->exists};
-	}
+	c = mem_alloc(sizeof(*c) + size_of(tenant) + size_of(ns) + size_of(name) + size_of(p->uid) + size_of(p->node));
+	at = c->text;
+	c->tenant = append(&at, tenant);
+	c->ns = append(&at, ns);
+	c->name = append(&at, name);
+	c->order = (size_t)(at - c->text);
+	c->uid = append(&at, p->uid);
+	c->node = append(&at, p->node);
+	c->since = p->since;
+	c->priority = p->priority;
+	c->daemon = p->daemon;
+	c->unschedulable = p->unschedulable;
+	c->shape = shape_of(w, p);
+	(void)pod_key(tenant, ns, name, w);
+	old = map_get(w->pods, w->text);
+	map_put(w->pods, w->text, c);
+	if (old)
+		drop_pod(w, old);
 }
 
 /* --- deleting ------------------------------------------------------------------------------------ */
+
+static void del_pod(struct world *w, const char *key)
+{
+	struct world_one *p = map_take(w->pods, key);
+
+	if (p)
+		drop_pod(w, p);
+}
 
 void world_del_tenant(struct world *w, const char *name)
 {
@@ -276,8 +330,8 @@ void world_del_tenant(struct world *w, const char *name)
 
 	map_del(w->tenants, name);
 	map_for_each(it, w->pods)
-		if (str_eq(((struct world_pod *)((struct world_object *)it.value)->it)->tenant, name))
-			map_del(w->pods, it.key);
+		if (str_eq(((struct world_one *)it.value)->tenant, name))
+			del_pod(w, it.key);
 	map_for_each(it, w->nodes)
 		if (str_eq(((struct world_node *)((struct world_object *)it.value)->it)->tenant, name))
 			map_del(w->nodes, it.key);
@@ -295,6 +349,11 @@ void world_del_pool(struct world *w, const char *name)
 
 void world_del_machine(struct world *w, const char *name)
 {
+	struct world_stock *m = map_get(w->machines, name);
+
+	if (!m)
+		return;
+	leave_group(w, m);
 	map_del(w->machines, name);
 }
 
@@ -312,7 +371,5 @@ void world_del_node(struct world *w, const char *tenant, const char *name)
 
 void world_del_pod(struct world *w, const char *tenant, const char *ns, const char *name)
 {
-	OWN(arena) a = arena_new();
-
-	map_del(w->pods, pod_key(tenant, ns, name, a));
+	del_pod(w, pod_key(tenant, ns, name, w));
 }

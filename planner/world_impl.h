@@ -6,23 +6,86 @@
 #include "planner/world.h"
 
 /*
- * world_impl: how the world is kept: for plan*.c alone.
+ * world_impl: how the world is kept: for planner/ alone.
  *
- * Each object is copied into an arena of its own.  Order of insertion means
- * nothing: who needs an order sorts by key (world_sorted).
+ * Order of insertion means nothing: who needs an order sorts by key
+ * (world_sorted).  Pods are many and alike: what is the same in all replicas is
+ * kept once, as a shape, so that memory and most work go by shapes, not pods.
+ * "plan" fields are scratch of the plan whose serial they carry.
  */
 struct world_object {
 	struct arena *arena;
-	void *it; /* struct world_pod, ... */
+	void *it; /* struct world_pool, ... */
+};
+
+/* All that decides where a pod may go: its tenant, requests, selectors, tolerations. */
+struct world_shape {
+	struct world_pod pod; /* only these members */
+	char *key;            /* canonical text of them */
+	struct arena *arena;
+	size_t pods;          /* that have it */
+	uint64_t plan;
+	struct plan_class *class_;
+};
+
+/* A pod as it is kept: one allocation. */
+struct world_one {
+	struct world_shape *shape;
+	const char *tenant, *ns, *name, *uid, *node; /* into text */
+	int64_t since, priority;
+	bool daemon, unschedulable;
+	size_t order; /* bytes of text, "TENANT\0NAMESPACE\0NAME\0", that order pods */
+	char text[];
+};
+
+/* Machines of one type of one provider. */
+struct world_group {
+	char *key;
+	struct world_stock **v; /* in no order */
+	size_t n, cap;
+	uint64_t plan;
+	struct supply_group *supply;
+};
+struct world_stock {
+	struct world_machine m;
+	struct arena *arena;
+	struct world_group *group;
+	size_t at;     /* in its group */
+	uint64_t used; /* serial of the plan in which it is taken */
 };
 
 struct world {
-	struct map *tenants, *providers, *pools, *machines, *claims, *nodes, *pods; /* key -> struct world_object */
+	struct map *tenants, *providers, *pools, *claims, *nodes; /* key -> struct world_object */
+	struct map *machines; /* name -> struct world_stock */
+	struct map *groups;   /* world_group.key -> struct world_group */
+	struct map *pods;     /* key -> struct world_one */
+	struct map *shapes;   /* world_shape.key -> struct world_shape */
+	uint64_t plan;        /* serial of the last plan */
+	char *text;           /* scratch */
+	size_t len, cap;
 };
 
 /* The objects of one map as an array sorted by key, in the arena. */
 void **world_sorted(const struct map *m, struct arena *a, size_t *n);
 /* NULL: absent. */
 void *world_find(const struct map *m, const char *key);
+/* NULL: no machine of that type. */
+struct world_group *world_group(struct world *w, const char *provider, const char *type);
+
+/* Copies into an arena, sorted by key or name (world_copy.c). */
+struct labels world_copy_labels(const struct labels *l, struct arena *a);
+struct resources world_copy_resources(const struct resources *r, struct arena *a);
+const char **world_copy_strings(const char *const *v, size_t n, struct arena *a);
+struct selector world_copy_selector(const struct selector *s, struct arena *a);
+struct world_taints world_copy_taints(const struct world_taints *t, struct arena *a);
+
+/* The shape of a pod, counted; release takes one away (shape.c). */
+struct world_shape *shape_of(struct world *w, const struct world_pod *p);
+void shape_release(struct world *w, struct world_shape *s);
+
+/* w->text as a key builder: each part prefixed by its length, so that parts never run together. */
+void world_text_clear(struct world *w);
+void world_text_add(struct world *w, const char *s);
+void world_text_number(struct world *w, uint64_t n);
 
 #endif

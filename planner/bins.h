@@ -1,0 +1,30 @@
+#ifndef PLANNER_BINS_H
+#define PLANNER_BINS_H
+
+#include "planner/planning.h"
+
+/*
+ * bins: room that pods of one tenant may go into: serving nodes, claims on
+ * their way, claims that this plan proposes, in this order.
+ *
+ * Room only shrinks while a plan is made, so a bin that did not fit a class
+ * once never will: each class keeps a bit for each bin that may still do, and
+ * looks at a bin that is too full once.
+ */
+struct bin {
+	enum plan_outcome kind;
+	const char *target;
+	size_t claim; /* PLAN_ON_NEW */
+	const struct labels *labels;
+	const struct world_taints *taints;
+};
+
+struct bins *bins_new(const struct planning *p);
+/* Room by column is copied. */
+size_t bins_add(struct bins *b, const struct bin *bin, const int64_t *room);
+const struct bin *bins_at(const struct bins *b, size_t at);
+/* The first bin that meets the most preferences; false: none fits. */
+bool bins_find(struct bins *b, struct plan_class *c, size_t *at);
+void bins_take(struct bins *b, size_t at, const struct plan_class *c);
+
+#endif

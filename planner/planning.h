@@ -1,0 +1,73 @@
+#ifndef PLANNER_PLANNING_H
+#define PLANNER_PLANNING_H
+
+#include "planner/plan.h"
+#include "planner/world_impl.h"
+
+/*
+ * planning: what one plan_make() works with.  All of it lives in its arena.
+ *
+ * Only resources that a pending pod asks for and something offers have a
+ * column; amounts are whole units, of cpu thousandths: requests rounded up,
+ * room down.  Column 0 is the number of pods.
+ */
+#define PLANNING_GPU "nvidia.com/gpu"
+
+/* A sum of resources, and bounds on it (quota, limits). */
+struct tally {
+	struct resources held;
+	size_t cap;
+	int64_t nodes;
+};
+void tally_add(struct resources *held, size_t *cap, const struct resources *more, struct arena *a);
+void tally_charge(struct tally *t, const struct resources *capacity, struct arena *a);
+/* The first member that would pass its bound, or NULL. */
+const char *tally_passes(const struct tally *t, const struct resources *bounds, const struct resources *more);
+
+struct bins;
+struct plan_tenant {
+	const struct world_tenant *it; /* NULL: not in the world */
+	struct tally tally;
+	struct bins *bins;
+};
+
+/* Pods of one shape: what is found out of one holds for all. */
+struct plan_class {
+	const struct world_pod *pod;
+	struct plan_tenant *tenant;
+	int64_t *requests; /* by column; NULL: not wanted yet */
+	bool impossible;   /* asks for what no one offers */
+	bool any_label;    /* neither selector nor affinity */
+	/* Bins that fit, a bit each (bins.c); by score, highest first, where there is more than one. */
+	uint64_t *fit;
+	struct class_level {
+		int64_t score;
+		uint64_t *bins;
+	} *level;
+	size_t nlevels, words, seen, first;
+	/* Offers (supply.c). */
+	struct class_pool *pools;
+	size_t npools;
+	bool asked;
+	struct plan_reason *reasons; /* once it got nothing, it gets nothing */
+	size_t nreasons;
+};
+
+struct planning {
+	struct world *w;
+	struct arena *a;
+	struct map *tenants; /* name -> struct plan_tenant */
+	struct map *columns; /* name -> struct column */
+	const char **column;
+	size_t ncolumns;
+	bool soft; /* there is a taint PreferNoSchedule somewhere */
+	struct supply *supply;
+	struct plan *plan;
+	size_t claims_cap, *requests_cap;
+};
+
+struct plan_tenant *planning_tenant(struct planning *p, const char *name);
+/* Room by column. */
+void planning_room(const struct planning *p, const struct resources *r, int64_t *room);
+
+#endif

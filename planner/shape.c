@@ -1,0 +1,194 @@
+/*
+ * shape: pods with equal constraints share one copy of them.
+ *
+ * The key is a text in which every string carries its length; order of labels
+ * and resources does not matter, order of terms and tolerations makes another
+ * shape, which costs time and nothing else.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "planner/world_impl.h"
+
+static void grow(struct world *w, size_t more)
+{
+	if (w->len + more + 1 <= w->cap)
+		return;
+	w->cap = (w->len + more + 1) * 2;
+	w->text = mem_realloc_array(w->text, w->cap, 1);
+}
+
+void world_text_clear(struct world *w)
+{
+	grow(w, 256);
+	w->len = 0;
+	w->text[0] = '\0';
+}
+
+/* Digits of six bits, lowest first, each a printable character; a blank ends it. */
+void world_text_number(struct world *w, uint64_t n)
+{
+	grow(w, 12);
+	for (; n; n >>= 6)
+		w->text[w->len++] = (char)('0' + (n & 63));
+	w->text[w->len++] = ' ';
+	w->text[w->len] = '\0';
+}
+
+void world_text_add(struct world *w, const char *s)
+{
+	size_t n = s ? strlen(s) : 0;
+
+	world_text_number(w, s ? n + 1 : 0);
+	grow(w, n);
+	if (n)
+		memcpy(w->text + w->len, s, n);
+	w->len += n;
+	w->text[w->len] = '\0';
+}
+
+static void add_labels(struct world *w, const struct labels *l)
+{
+	world_text_number(w, l->n);
+	for (size_t i = 0; i < l->n; i++) {
+		world_text_add(w, l->v[i].key);
+		world_text_add(w, l->v[i].value);
+	}
+}
+
+static void add_resources(struct world *w, const struct resources *r)
+{
+	world_text_number(w, r->n);
+	for (size_t i = 0; i < r->n; i++) {
+		world_text_add(w, r->v[i].name);
+		world_text_number(w, (uint64_t)r->v[i].q.nano);
+		world_text_number(w, (uint64_t)(r->v[i].q.nano >> 64));
+	}
+}
+
+static void add_selector(struct world *w, const struct selector *s)
+{
+	world_text_number(w, s->n);
+	for (size_t i = 0; i < s->n; i++) {
+		world_text_add(w, s->v[i].key);
+		world_text_number(w, s->v[i].op);
+		world_text_number(w, s->v[i].nvalues);
+		for (size_t k = 0; k < s->v[i].nvalues; k++)
+			world_text_add(w, s->v[i].values[k]);
+	}
+}
+
+static bool labels_sorted(const struct labels *l)
+{
+	for (size_t i = 1; i < l->n; i++)
+		if (strcmp(l->v[i - 1].key, l->v[i].key) > 0)
+			return false;
+	return true;
+}
+
+static bool resources_sorted(const struct resources *r)
+{
+	for (size_t i = 1; i < r->n; i++)
+		if (strcmp(r->v[i - 1].name, r->v[i].name) > 0)
+			return false;
+	return true;
+}
+
+static void make_key(struct world *w, const struct world_pod *p)
+{
+	world_text_clear(w);
+	world_text_add(w, p->tenant);
+	world_text_add(w, p->unsupported);
+	add_resources(w, &p->requests);
+	add_labels(w, &p->node_selector);
+	world_text_number(w, p->affinity.n);
+	for (size_t i = 0; i < p->affinity.n; i++)
+		add_selector(w, &p->affinity.v[i]);
+	world_text_number(w, p->preferences.n);
+	for (size_t i = 0; i < p->preferences.n; i++) {
+		world_text_number(w, (uint64_t)p->preferences.v[i].weight);
+		add_selector(w, &p->preferences.v[i].term);
+	}
+	world_text_number(w, p->tolerations.n);
+	for (size_t i = 0; i < p->tolerations.n; i++) {
+		world_text_add(w, p->tolerations.v[i].key);
+		world_text_add(w, p->tolerations.v[i].value);
+		world_text_add(w, p->tolerations.v[i].effect);
+		world_text_number(w, p->tolerations.v[i].exists);
+	}
+}
+
+/* Heaviest first: the order in which preferences are kept. */
+static int by_weight(const void *x, const void *y)
+{
+	const struct world_preference *const *a = x, *const *b = y;
+
+	if ((*a)->weight != (*b)->weight)
+		return (*a)->weight > (*b)->weight ? -1 : 1;
+	return *a < *b ? -1 : *a > *b;
+}
+
+static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a)
+{
+	const struct world_preference **order = arena_calloc(a, p->preferences.n + 1, sizeof(*order));
+
+	c->tenant = arena_strdup(a, p->tenant);
+	c->unsupported = arena_strdup(a, p->unsupported);
+	c->requests = world_copy_resources(&p->requests, a);
+	c->node_selector = world_copy_labels(&p->node_selector, a);
+	c->affinity.n = p->affinity.n;
+	c->affinity.v = arena_calloc(a, p->affinity.n + 1, sizeof(*c->affinity.v));
+	for (size_t i = 0; i < p->affinity.n; i++)
+		c->affinity.v[i] = world_copy_selector(&p->affinity.v[i], a);
+	for (size_t i = 0; i < p->preferences.n; i++)
+		order[i] = &p->preferences.v[i];
+	qsort(order, p->preferences.n, sizeof(struct world_preference *), by_weight);
+	c->preferences.n = p->preferences.n;
+	c->preferences.v = arena_calloc(a, p->preferences.n + 1, sizeof(*c->preferences.v));
+	for (size_t i = 0; i < p->preferences.n; i++)
+		c->preferences.v[i] = (struct world_preference){order[i]->weight, world_copy_selector(&order[i]->term, a)};
+	c->tolerations.n = p->tolerations.n;
+	c->tolerations.v = arena_calloc(a, p->tolerations.n + 1, sizeof(*c->tolerations.v));
+	for (size_t i = 0; i < p->tolerations.n; i++) {
+		const struct world_toleration *t = &p->tolerations.v[i];
+
+		c->tolerations.v[i] = (struct world_toleration){arena_strdup(a, t->key), arena_strdup(a, t->value),
+								arena_strdup(a, t->effect), t->exists};
+	}
+}
+
+struct world_shape *shape_of(struct world *w, const struct world_pod *p)
+{
+	OWN(arena) tmp = NULL;
+	struct world_pod sorted = *p;
+	struct world_shape *s;
+
+	if (!labels_sorted(&p->node_selector) || !resources_sorted(&p->requests)) {
+		tmp = arena_new();
+		sorted.node_selector = world_copy_labels(&p->node_selector, tmp);
+		sorted.requests = world_copy_resources(&p->requests, tmp);
+	}
+	make_key(w, &sorted);
+	s = map_get(w->shapes, w->text);
+	if (!s) {
+		s = mem_new(struct world_shape);
+		s->arena = arena_new();
+		s->key = mem_strdup(w->text);
+		copy(&s->pod, &sorted, s->arena);
+		map_put(w->shapes, s->key, s);
+	}
+	s->pods++;
+	return s;
+}
+
+void shape_release(struct world *w, struct world_shape *s)
+{
+	if (--s->pods)
+		return;
+	(void)map_take(w->shapes, s->key);
+	arena_free(s->arena);
+	free(s->key);
+	free(s);
+}

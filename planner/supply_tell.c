@@ -1,0 +1,194 @@
+/*
+ * supply_tell: why a class gets nothing: one reason for each pool, from what
+ * kept each of its types out when it was asked.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "planner/supply.h"
+
+#define KUBELET_SKEW 3 /* minors that a kubelet may be older than its API server */
+
+static bool minor_of(const char *version, int64_t *minor)
+{
+	return version && str_starts(version, "1.") && str_to_i64(version + 2, 0, 1000, minor);
+}
+
+/* The newest image that is not newer than the API server and at most three minors older. */
+const char *supply_version(const struct world_pool *p, const char *server)
+{
+	int64_t want, have, best = -1;
+	const char *found = NULL;
+
+	if (!minor_of(server, &want))
+		return NULL;
+	for (size_t i = 0; i < p->nversions; i++)
+		if (minor_of(p->versions[i], &have) && have <= want && want - have <= KUBELET_SKEW && have > best) {
+			best = have;
+			found = p->versions[i];
+		}
+	return found;
+}
+
+/* What machines do that fit but are not free. */
+struct doing {
+	struct {
+		const char *what;
+		size_t n;
+	} v[32];
+	size_t n, machines, below;
+};
+
+static void count(struct doing *d, const char *what)
+{
+	size_t i = 0;
+
+	while (i < d->n && !str_eq(d->v[i].what, what))
+		i++;
+	if (i == sizeof(d->v) / sizeof(d->v[0]))
+		return;
+	if (i == d->n) {
+		d->v[i].what = what;
+		d->v[d->n++].n = 0;
+	}
+	d->v[i].n++;
+}
+
+static void count_group(const struct planning *p, const struct supply_pool *pool, const struct supply_group *g, struct doing *d)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		const struct world_machine *m = &g->v[i]->m;
+
+		d->machines++;
+		if (!m->offered)
+			count(d, str_or(m->not_offered, "not offered"));
+		else if (g->v[i]->used == p->w->plan)
+			count(d, "claimed");
+		else if (!supply_wiped_enough(m, pool->it))
+			d->below++;
+	}
+}
+
+static int by_what(const void *x, const void *y)
+{
+	return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static const char *taken_text(struct doing *d, struct arena *a)
+{
+	const char *text = "";
+
+	qsort(d->v, d->n, sizeof(d->v[0]), by_what);
+	for (size_t i = 0; i < d->n; i++)
+		text = arena_printf(a, "%s%s%zu %s", text, i ? ", " : "", d->v[i].n, d->v[i].what);
+	return arena_printf(a, "%zu machine%s, all taken (%s)", d->machines, d->machines == 1 ? " fits" : "s fit", text);
+}
+
+/* "small, big or gpu", "5 types that fit" */
+static const char *none_text(const struct class_pool *cp, struct arena *a)
+{
+	const char *text = "";
+
+	if (cp->n > 3)
+		return arena_printf(a, "there is no machine of the %zu types that fit", cp->n);
+	for (size_t i = 0; i < cp->n; i++)
+		text = arena_printf(a, "%s%s%s", text, !i ? "" : i + 1 == cp->n ? " or " : ", ", cp->options[i]->type->name);
+	return arena_printf(a, "there is no machine of type %s", text);
+}
+
+static struct plan_reason reason(struct planning *p, const struct world_pool *pool, enum plan_reason_code code, const char *text)
+{
+	return (struct plan_reason){pool->name, code, arena_printf(p->a, "pool %s: %s", pool->name, text)};
+}
+
+/* Types fit: limits, quota and machines are in the way. */
+static struct plan_reason short_of(struct planning *p, const struct plan_class *c, const struct class_pool *cp)
+{
+	const struct world_pool *it = cp->pool->it;
+	const char *quota = NULL, *limit = NULL, *name;
+	struct doing d = {0};
+	bool may = false;
+
+	for (size_t i = 0; i < cp->n; i++) {
+		const struct supply_option *o = cp->options[i];
+
+		if ((name = tally_passes(&c->tenant->tally, &c->tenant->it->quota, &o->type->capacity))) {
+			quota = name;
+		} else if ((name = tally_passes(&cp->pool->tally, &it->limits, &o->type->capacity))) {
+			limit = name;
+		} else {
+			may = true;
+			if (o->group)
+				count_group(p, cp->pool, o->group, &d);
+		}
+	}
+	if (!may && limit)
+		return reason(p, it, PLAN_POOL_LIMIT, arena_printf(p->a, "the pool's limit of %s is reached", limit));
+	if (!may)
+		return reason(p, it, PLAN_QUOTA, arena_printf(p->a, "the tenant's quota of %s is used up", quota));
+	if (d.below)
+		return reason(p, it, PLAN_ERASE_BELOW_POLICY,
+			      arena_printf(p->a, "%zu free machine%s wiped below what the pool wants", d.below,
+					   d.below == 1 ? " was" : "s were"));
+	return reason(p, it, PLAN_NO_MACHINE, d.machines ? taken_text(&d, p->a) : none_text(cp, p->a));
+}
+
+static const char *no_provider(struct planning *p, const struct world_pool *it)
+{
+	for (size_t i = 0; i < it->nproviders; i++) {
+		const struct world_provider *pr = world_find(p->w->providers, it->providers[i]);
+
+		if (!pr || pr->paused)
+			return arena_printf(p->a, "provider %s is %s", it->providers[i],
+					    pr ? str_or(pr->paused_reason, "paused") : "not there");
+	}
+	return "it has no provider with instance types";
+}
+
+static struct plan_reason why_not(struct planning *p, const struct plan_class *c, const struct class_pool *cp)
+{
+	const struct world_pool *it = cp->pool->it;
+
+	if (it->paused)
+		return reason(p, it, PLAN_POOL_PAUSED, str_or(it->paused_reason, "paused"));
+	if (!supply_version(it, c->tenant->it->version))
+		return reason(p, it, PLAN_NO_IMAGE, arena_printf(p->a, "no image for Kubernetes %s", c->tenant->it->version));
+	if (cp->n)
+		return short_of(p, c, cp);
+	if (!cp->pool->noptions)
+		return reason(p, it, PLAN_NO_MACHINE, no_provider(p, it));
+	return reason(p, it, cp->code, cp->text);
+}
+
+/* How near a pool came, from far to near. */
+static int nearness(enum plan_reason_code code)
+{
+	static const int near[PLAN_REASONS] = {
+		[PLAN_REQUIREMENTS] = 1, [PLAN_TAINT] = 2,	       [PLAN_TOO_BIG] = 3, [PLAN_NO_IMAGE] = 4,
+		[PLAN_POOL_PAUSED] = 5,	 [PLAN_ERASE_BELOW_POLICY] = 6, [PLAN_QUOTA] = 7,   [PLAN_POOL_LIMIT] = 8,
+		[PLAN_NO_MACHINE] = 9,
+	};
+
+	return near[code];
+}
+
+static int by_nearness(const void *x, const void *y)
+{
+	const struct plan_reason *a = x, *b = y;
+
+	if (nearness(a->code) != nearness(b->code))
+		return nearness(b->code) - nearness(a->code);
+	return strcmp(a->pool, b->pool);
+}
+
+void supply_tell(struct planning *p, struct plan_class *c)
+{
+	c->reasons = arena_calloc(p->a, c->npools + 1, sizeof(*c->reasons));
+	for (size_t i = 0; i < c->npools; i++)
+		c->reasons[c->nreasons++] = why_not(p, c, &c->pools[i]);
+	qsort(c->reasons, c->nreasons, sizeof(*c->reasons), by_nearness);
+	if (!c->nreasons)
+		c->reasons[c->nreasons++] = (struct plan_reason){
+			"", PLAN_NO_POOL, arena_printf(p->a, "no pool selects tenant %s", c->tenant->it->name)};
+}

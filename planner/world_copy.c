@@ -1,0 +1,60 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/world_impl.h"
+
+struct labels world_copy_labels(const struct labels *l, struct arena *a)
+{
+	struct labels c = {.v = arena_calloc(a, l->n + 1, sizeof(*c.v)), .n = l->n};
+
+	for (size_t i = 0; i < l->n; i++)
+		c.v[i] = (struct label){arena_strdup(a, l->v[i].key), arena_strdup(a, l->v[i].value)};
+	labels_sort(&c);
+	return c;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct resource *)a)->name, ((const struct resource *)b)->name);
+}
+
+struct resources world_copy_resources(const struct resources *r, struct arena *a)
+{
+	struct resources c = {.v = arena_calloc(a, r->n + 1, sizeof(*c.v)), .n = r->n};
+
+	for (size_t i = 0; i < r->n; i++)
+		c.v[i] = (struct resource){arena_strdup(a, r->v[i].name), r->v[i].q};
+	qsort(c.v, c.n, sizeof(*c.v), by_name);
+	return c;
+}
+
+const char **world_copy_strings(const char *const *v, size_t n, struct arena *a)
+{
+	const char **c = arena_calloc(a, n + 1, sizeof(*c));
+
+	for (size_t i = 0; i < n; i++)
+		c[i] = arena_strdup(a, v[i]);
+	return c;
+}
+
+struct selector world_copy_selector(const struct selector *s, struct arena *a)
+{
+	struct selector c = {.v = arena_calloc(a, s->n + 1, sizeof(*c.v)), .n = s->n};
+
+	for (size_t i = 0; i < s->n; i++) {
+		c.v[i] = s->v[i];
+		c.v[i].key = arena_strdup(a, s->v[i].key);
+		c.v[i].values = world_copy_strings(s->v[i].values, s->v[i].nvalues, a);
+	}
+	return c;
+}
+
+struct world_taints world_copy_taints(const struct world_taints *t, struct arena *a)
+{
+	struct world_taints c = {.v = arena_calloc(a, t->n + 1, sizeof(*c.v)), .n = t->n};
+
+	for (size_t i = 0; i < t->n; i++)
+		c.v[i] = (struct world_taint){arena_strdup(a, t->v[i].key), arena_strdup(a, t->v[i].value),
+					      arena_strdup(a, t->v[i].effect)};
+	return c;
+}

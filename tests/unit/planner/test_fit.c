@@ -1,0 +1,149 @@
+#include "planner/fit.h"
+#include "base/str.h"
+#include "tests/unit/planner/worlds.h"
+#include "tests/unit/testing.h"
+
+static bool tolerated(const struct world_toleration *t, const char *taint)
+{
+	OWN(arena) a = arena_new();
+	struct world_taints taints = worlds_taints(a, taint);
+	struct world_toleration one = t ? *t : (struct world_toleration){0};
+	const struct world_pod p = {.tolerations = {.v = &one, .n = t ? 1 : 0}};
+
+	return !fit_taints(&p, &taints);
+}
+
+static void a_taint_must_be_tolerated(void **state)
+{
+	const struct world_toleration equal = {.key = "k", .value = "v"}, key = {.key = "k", .exists = true},
+				      all = {.exists = true}, here = {.key = "k", .value = "v", .effect = "NoExecute"},
+				      nothing = {.value = "v"};
+
+	(void)state;
+	assert_false(tolerated(NULL, "k=v:NoSchedule"));
+	assert_false(tolerated(NULL, "k=v:NoExecute"));
+	assert_true(tolerated(&equal, "k=v:NoSchedule"));
+	assert_false(tolerated(&equal, "k=w:NoSchedule"));
+	assert_false(tolerated(&equal, "j=v:NoSchedule"));
+	assert_true(tolerated(&key, "k=w:NoSchedule"));
+	assert_true(tolerated(&all, "k=w:NoSchedule"));
+	assert_true(tolerated(&here, "k=v:NoExecute"));
+	assert_false(tolerated(&here, "k=v:NoSchedule"));
+	assert_false(tolerated(&nothing, "k=v:NoSchedule"));
+}
+
+static void a_toleration_without_value_equals_the_empty_value(void **state)
+{
+	const struct world_toleration t = {.key = "k"};
+
+	(void)state;
+	assert_true(tolerated(&t, "k=:NoSchedule"));
+	assert_false(tolerated(&t, "k=v:NoSchedule"));
+}
+
+static void prefer_no_schedule_keeps_nobody_out(void **state)
+{
+	(void)state;
+	assert_true(tolerated(NULL, "k=v:PreferNoSchedule"));
+}
+
+static void the_taint_that_is_in_the_way_is_named(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct world_toleration t = {.key = "a", .exists = true};
+	const struct world_pod p = {.tolerations = {&t, 1}};
+	struct world_taints taints = worlds_taints(a, "a=1:NoSchedule,b=2:NoSchedule,c=3:NoExecute");
+
+	(void)state;
+	assert_string_equal(fit_taints(&p, &taints)->key, "b");
+}
+
+static bool fits(const char *node_selector, const char *term1, const char *term2, const char *node)
+{
+	OWN(arena) a = arena_new();
+	struct selector terms[2];
+	struct labels l = worlds_labels(a, node);
+	struct world_pod p = {.node_selector = worlds_labels(a, node_selector)};
+
+	p.affinity.v = terms;
+	if (term1)
+		terms[p.affinity.n++] = worlds_term(a, term1);
+	if (term2)
+		terms[p.affinity.n++] = worlds_term(a, term2);
+	return fit_labels(&p, &l);
+}
+
+static void every_label_of_the_node_selector_must_be_there(void **state)
+{
+	(void)state;
+	assert_true(fits("", NULL, NULL, "a=1"));
+	assert_true(fits("a=1", NULL, NULL, "a=1,b=2"));
+	assert_false(fits("a=1,b=2", NULL, NULL, "a=1"));
+	assert_false(fits("a=2", NULL, NULL, "a=1"));
+}
+
+static void one_affinity_term_is_enough_and_all_its_parts_must_hold(void **state)
+{
+	(void)state;
+	assert_true(fits("", "a in (1,2)", NULL, "a=2"));
+	assert_false(fits("", "a in (1,2)", NULL, "a=3"));
+	assert_true(fits("", "a in (1)", "b in (2)", "b=2"));
+	assert_false(fits("", "a in (1),b in (2)", NULL, "b=2"));
+	assert_false(fits("c=1", "a in (1)", NULL, "a=1"));
+	assert_true(fits("", "a notin (1)", NULL, "b=2"));
+	assert_true(fits("", "!a", NULL, "b=2"));
+	assert_false(fits("", "a", NULL, "b=2"));
+}
+
+static void an_empty_term_matches_nothing(void **state)
+{
+	(void)state;
+	assert_false(fits("", "", NULL, "a=1"));
+	assert_true(fits("", "", "a", "a=1"));
+}
+
+static void greater_and_less_want_integers(void **state)
+{
+	(void)state;
+	assert_true(fits("", "n>3", NULL, "n=4"));
+	assert_false(fits("", "n>3", NULL, "n=3"));
+	assert_true(fits("", "n<10", NULL, "n=9"));
+	assert_false(fits("", "n<10", NULL, "n=nine"));
+	assert_false(fits("", "n>3", NULL, "m=4"));
+}
+
+static const char *lacks(const char *requests, const char *room)
+{
+	OWN(arena) a = arena_new();
+	struct resources q = worlds_resources(a, requests), r = worlds_resources(a, room);
+	const char *name = fit_resources(&q, &r);
+
+	return !name ? "" : str_eq(name, "cpu") ? "cpu" : str_eq(name, "memory") ? "memory" : "other";
+}
+
+static void every_resource_must_have_room(void **state)
+{
+	(void)state;
+	assert_string_equal(lacks("cpu=1,memory=1Gi", "cpu=1,memory=1Gi"), "");
+	assert_string_equal(lacks("cpu=1001m,memory=1Gi", "cpu=1,memory=1Gi"), "cpu");
+	assert_string_equal(lacks("cpu=1,memory=1Gi", "cpu=1,memory=1G"), "memory");
+	assert_string_equal(lacks("example.com/fpga=1", "cpu=1"), "other");
+	assert_string_equal(lacks("example.com/fpga=0", "cpu=1"), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_taint_must_be_tolerated),
+		cmocka_unit_test(a_toleration_without_value_equals_the_empty_value),
+		cmocka_unit_test(prefer_no_schedule_keeps_nobody_out),
+		cmocka_unit_test(the_taint_that_is_in_the_way_is_named),
+		cmocka_unit_test(every_label_of_the_node_selector_must_be_there),
+		cmocka_unit_test(one_affinity_term_is_enough_and_all_its_parts_must_hold),
+		cmocka_unit_test(an_empty_term_matches_nothing),
+		cmocka_unit_test(greater_and_less_want_integers),
+		cmocka_unit_test(every_resource_must_have_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

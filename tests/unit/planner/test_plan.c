@@ -1,0 +1,515 @@
+/* plan: the queue, sharing, and room that is there or on its way. */
+#include "base/str.h"
+#include "tests/unit/planner/worlds.h"
+#include "tests/unit/testing.h"
+
+static void add_machine(struct world *w, const char *name, const char *type)
+{
+	struct world_machine m = worlds_machine(name, type);
+
+	world_put_machine(w, &m);
+}
+
+static const char *said(struct world *w, struct arena *a, const char *pod)
+{
+	return worlds_pod_text(plan_make(w, 0, a), pod, a);
+}
+
+static void add_pod(struct world *w, struct arena *a, const char *name, const char *requests)
+{
+	struct world_pod p = worlds_pod(a, name, requests);
+
+	world_put_pod(w, &p);
+}
+
+static const char *order(const struct plan *p, struct arena *a)
+{
+	const char *text = "";
+
+	for (size_t i = 0; i < p->npods; i++) {
+		assert_int_equal(p->pods[i].place, i + 1);
+		text = arena_printf(a, "%s%s%s", text, i ? " " : "", p->pods[i].name);
+	}
+	return text;
+}
+
+static void only_pending_pods_marked_unschedulable_are_demand(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pod p = worlds_pod(a, "not-marked", "cpu=1");
+
+	(void)state;
+	p.unschedulable = false;
+	world_put_pod(w, &p);
+	p = worlds_pod(a, "bound", "cpu=1");
+	p.node = "n1";
+	world_put_pod(w, &p);
+	p = worlds_pod(a, "of-a-daemonset", "cpu=1");
+	p.daemon = true;
+	world_put_pod(w, &p);
+	p = worlds_pod(a, "of-nobody", "cpu=1");
+	p.tenant = "stranger";
+	world_put_pod(w, &p);
+	add_pod(w, a, "pending", "cpu=1");
+	assert_string_equal(order(plan_make(w, 0, a), a), "pending");
+}
+
+static void the_queue_goes_by_priority_share_age_and_name(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_tenant t = worlds_tenant(a);
+	struct world_claim c = worlds_claim(a, "c1", "g1");
+	struct world_pod p;
+
+	(void)state;
+	t.name = "light";
+	t.weight = 4;
+	world_put_tenant(w, &t);
+	t.name = "holder";
+	t.weight = 2;
+	world_put_tenant(w, &t);
+	t.name = "first";
+	t.priority = 1;
+	world_put_tenant(w, &t);
+	c.capacity = worlds_resources(a, "nvidia.com/gpu=8");
+	c.tenant = "holder";
+	world_put_claim(w, &c);
+	c.name = "c2";
+	c.tenant = "light";
+	world_put_claim(w, &c);
+	add_pod(w, a, "b-young", "cpu=1");
+	p = worlds_pod(a, "old", "cpu=1");
+	p.since = 999;
+	world_put_pod(w, &p);
+	add_pod(w, a, "a-young", "cpu=1");
+	p = worlds_pod(a, "holds-more", "cpu=1"); /* 8 GPUs for weight 2 */
+	p.tenant = "holder";
+	p.since = 1;
+	world_put_pod(w, &p);
+	p = worlds_pod(a, "holds-less", "cpu=1"); /* 8 GPUs for weight 4 */
+	p.tenant = "light";
+	world_put_pod(w, &p);
+	p = worlds_pod(a, "urgent", "cpu=1");
+	p.tenant = "holder";
+	p.priority = 5;
+	world_put_pod(w, &p);
+	p = worlds_pod(a, "of-the-first", "cpu=1");
+	p.tenant = "first";
+	world_put_pod(w, &p);
+	assert_string_equal(order(plan_make(w, 0, a), a), "of-the-first urgent old a-young b-young holds-less holds-more");
+}
+
+static void names_are_compared_part_by_part(void **state)
+{
+	static const char *const names[][2] = {{"ns", "a-very-long-name-1"}, {"ns", "a-very-long-name-10"},
+					       {"ns", "a-very-long-name-2"}, {"ns-0", "a"}, {"ns-0", "b"}, {"nsx", "0"}};
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+
+	(void)state;
+	for (size_t i = 0; i < 6; i++) {
+		struct world_pod p = worlds_pod(a, names[(i * 5 + 2) % 6][1], "cpu=1");
+
+		p.ns = names[(i * 5 + 2) % 6][0];
+		world_put_pod(w, &p);
+	}
+	assert_string_equal(order(plan_make(w, 0, a), a), "a-very-long-name-1 a-very-long-name-10 a-very-long-name-2 a b 0");
+}
+
+static void who_comes_first_gets_the_last_machine(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pod p = worlds_pod(a, "z", "cpu=3");
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_pod(w, a, "a", "cpu=3");
+	p.priority = 1;
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "z"), "new 0 on m1");
+	assert_string_equal(said(w, a, "a"), "nothing; NoCapacity: pool main: 1 machine fits, all taken (1 claimed)");
+}
+
+static void several_pods_share_a_claim_while_they_fit(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct plan *p;
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_machine(w, "m2", "small");
+	add_pod(w, a, "p1", "cpu=3");
+	add_pod(w, a, "p2", "cpu=2");
+	add_pod(w, a, "p3", "cpu=1");
+	p = plan_make(w, 0, a);
+	assert_int_equal(p->nclaims, 2);
+	assert_string_equal(worlds_pod_text(p, "p1", a), "new 0 on m1");
+	assert_string_equal(worlds_pod_text(p, "p2", a), "new 1 on m2");
+	assert_string_equal(worlds_pod_text(p, "p3", a), "new 0 on m1");
+	assert_int_equal(p->claims[0].npods, 2);
+}
+
+static void the_number_of_pods_is_a_resource_too(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct plan *p;
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_machine(w, "m2", "small");
+	for (int i = 0; i < 11; i++)
+		add_pod(w, a, arena_printf(a, "p%02d", i), "cpu=1m");
+	p = plan_make(w, 0, a);
+	assert_int_equal(p->nclaims, 2);
+	assert_int_equal(p->claims[0].npods, 10);
+}
+
+static void claims_are_not_shared_between_tenants(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_tenant t = worlds_tenant(a);
+	struct world_pod p = worlds_pod(a, "theirs", "cpu=1");
+
+	(void)state;
+	t.name = "other";
+	world_put_tenant(w, &t);
+	add_machine(w, "m1", "small");
+	add_machine(w, "m2", "small");
+	add_pod(w, a, "ours", "cpu=1");
+	p.tenant = "other";
+	world_put_pod(w, &p);
+	assert_int_equal(plan_make(w, 0, a)->nclaims, 2);
+}
+
+static void room_on_a_node_comes_before_all_else(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_node n = worlds_node(a, "n1");
+	struct world_claim c = worlds_claim(a, "c1", "m1");
+	struct world_pod b = worlds_pod(a, "bound", "cpu=2");
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_machine(w, "m2", "small");
+	world_put_node(w, &n);
+	world_put_claim(w, &c);
+	b.node = "n1";
+	world_put_pod(w, &b);
+	add_pod(w, a, "p1", "cpu=2");
+	add_pod(w, a, "p2", "cpu=3");
+	add_pod(w, a, "p3", "cpu=4");
+	assert_string_equal(said(w, a, "p1"), "node n1");
+	assert_string_equal(said(w, a, "p2"), "claim c1");
+	assert_string_equal(said(w, a, "p3"), "new 0 on m2");
+}
+
+static void a_node_that_is_cordoned_not_ready_or_tainted_is_no_room(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_node n = worlds_node(a, "n1");
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_pod(w, a, "p", "cpu=1");
+	world_put_node(w, &n);
+	assert_string_equal(said(w, a, "p"), "node n1");
+	n.unschedulable = true;
+	world_put_node(w, &n);
+	assert_string_equal(said(w, a, "p"), "new 0 on m1");
+	n.unschedulable = false;
+	n.ready = false;
+	world_put_node(w, &n);
+	assert_string_equal(said(w, a, "p"), "new 0 on m1");
+	n.ready = true;
+	n.taints = worlds_taints(a, "k=v:NoSchedule");
+	world_put_node(w, &n);
+	assert_string_equal(said(w, a, "p"), "new 0 on m1");
+}
+
+static void a_daemons_pod_takes_room_and_so_does_the_number_of_pods(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_node n = worlds_node(a, "n1");
+	struct world_pod b = worlds_pod(a, "daemon", "cpu=1");
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	n.allocatable = worlds_resources(a, "cpu=2,memory=8Gi,pods=2");
+	world_put_node(w, &n);
+	b.node = "n1";
+	b.daemon = true;
+	world_put_pod(w, &b);
+	add_pod(w, a, "p", "cpu=1500m");
+	assert_string_equal(said(w, a, "p"), "new 0 on m1");
+	add_pod(w, a, "p", "cpu=500m");
+	assert_string_equal(said(w, a, "p"), "node n1");
+	add_pod(w, a, "q", "cpu=1m");
+	assert_string_equal(said(w, a, "q"), "new 0 on m1");
+}
+
+static void the_same_node_name_of_another_tenant_is_another_node(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_tenant t = worlds_tenant(a);
+	struct world_node n = worlds_node(a, "n1");
+	struct world_pod b = worlds_pod(a, "theirs", "cpu=4");
+
+	(void)state;
+	t.name = "other";
+	world_put_tenant(w, &t);
+	world_put_node(w, &n);
+	n.tenant = "other";
+	world_put_node(w, &n);
+	b.tenant = "other";
+	b.node = "n1";
+	world_put_pod(w, &b);
+	add_pod(w, a, "p", "cpu=4");
+	assert_string_equal(said(w, a, "p"), "node n1");
+}
+
+static void a_claim_that_failed_or_leaves_is_no_supply(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_claim c = worlds_claim(a, "c1", "m1");
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_machine(w, "m2", "small");
+	add_pod(w, a, "p", "cpu=1");
+	world_put_claim(w, &c);
+	assert_string_equal(said(w, a, "p"), "claim c1");
+	c.failed = true;
+	world_put_claim(w, &c);
+	assert_string_equal(said(w, a, "p"), "new 0 on m2");
+	c.failed = false;
+	c.leaving = true;
+	world_put_claim(w, &c);
+	assert_string_equal(said(w, a, "p"), "new 0 on m2");
+}
+
+static void a_claim_and_its_node_are_room_once(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_claim c = worlds_claim(a, "c1", "m1");
+	struct world_node n = worlds_node(a, "c1-node");
+
+	(void)state;
+	c.ready = true;
+	world_put_claim(w, &c);
+	add_pod(w, a, "p1", "cpu=4");
+	add_pod(w, a, "p2", "cpu=4");
+	add_machine(w, "m2", "small");
+	assert_string_equal(said(w, a, "p1"), "claim c1");
+	assert_string_equal(said(w, a, "p2"), "new 0 on m2");
+	n.claim = "c1";
+	world_put_node(w, &n);
+	assert_string_equal(said(w, a, "p1"), "node c1-node");
+	assert_string_equal(said(w, a, "p2"), "new 0 on m2");
+	c.ready = false; /* its GPUs are not there yet, say: what it will have counts */
+	world_put_claim(w, &c);
+	assert_string_equal(said(w, a, "p1"), "claim c1");
+	assert_string_equal(said(w, a, "p2"), "new 0 on m2");
+	c.leaving = true;
+	world_put_claim(w, &c);
+	assert_string_equal(said(w, a, "p1"), "new 0 on m2");
+}
+
+static void what_runs_on_a_node_already_is_taken_from_its_claim(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_claim c = worlds_claim(a, "c1", "m1");
+	struct world_node n = worlds_node(a, "n1");
+	struct world_pod b = worlds_pod(a, "bound", "cpu=3");
+
+	(void)state;
+	add_machine(w, "m2", "small");
+	world_put_claim(w, &c);
+	n.claim = "c1";
+	world_put_node(w, &n);
+	b.node = "n1";
+	world_put_pod(w, &b);
+	add_pod(w, a, "p", "cpu=2");
+	assert_string_equal(said(w, a, "p"), "new 0 on m2");
+}
+
+static void a_claims_labels_and_taints_are_those_of_its_node_to_be(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_claim c = worlds_claim(a, "c1", "m1");
+	struct world_pod p = worlds_pod(a, "p", "cpu=1");
+
+	(void)state;
+	add_machine(w, "m2", "small");
+	c.labels = worlds_labels(a, "rack=r1");
+	world_put_claim(w, &c);
+	p.node_selector = worlds_labels(a, "rack=r1,disk=ssd,node.kubernetes.io/instance-type=small");
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "p"), "claim c1");
+	c.taints = worlds_taints(a, "k=v:NoExecute");
+	world_put_claim(w, &c);
+	assert_string_equal(said(w, a, "p"),
+			    "nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector and affinity");
+}
+
+static void a_paused_tenant_still_uses_the_room_it_has(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_tenant t = worlds_tenant(a);
+	struct world_node n = worlds_node(a, "n1");
+
+	(void)state;
+	t.paused = true;
+	t.paused_reason = "TenantPaused";
+	world_put_tenant(w, &t);
+	world_put_node(w, &n);
+	add_pod(w, a, "p", "cpu=1");
+	assert_string_equal(said(w, a, "p"), "node n1");
+}
+
+static void one_pod_that_cannot_be_served_does_not_stop_the_next(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_pod(w, a, "a", "cpu=1000");
+	add_pod(w, a, "b", "cpu=1");
+	assert_string_equal(said(w, a, "a"), "nothing; TooBig: pool main: type gpu has too little cpu");
+	assert_string_equal(said(w, a, "b"), "new 0 on m1");
+}
+
+/* --- preferences --------------------------------------------------------------------------------- */
+
+static void prefer(struct world_pod *p, struct arena *a, int64_t w1, const char *term1, int64_t w2, const char *term2)
+{
+	p->preferences.v = arena_calloc(a, 2, sizeof(*p->preferences.v));
+	p->preferences.v[p->preferences.n++] = (struct world_preference){w1, worlds_term(a, term1)};
+	if (term2)
+		p->preferences.v[p->preferences.n++] = (struct world_preference){w2, worlds_term(a, term2)};
+}
+
+static void a_preference_chooses_among_nodes(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_node n = worlds_node(a, "n1");
+	struct world_pod p = worlds_pod(a, "p", "cpu=1");
+
+	(void)state;
+	world_put_node(w, &n);
+	n.name = "n2";
+	n.labels = worlds_labels(a, "zone=b");
+	world_put_node(w, &n);
+	prefer(&p, a, 1, "zone in (b)", 0, NULL);
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "p"), "node n2");
+	p.requests = worlds_resources(a, "cpu=4");
+	world_put_pod(w, &p);
+	n.unschedulable = true;
+	world_put_node(w, &n);
+	assert_string_equal(said(w, a, "p"), "node n1");
+}
+
+static void the_lighter_preference_is_dropped_first(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_node n = worlds_node(a, "n1");
+	struct world_pod p = worlds_pod(a, "p", "cpu=1");
+
+	(void)state;
+	n.labels = worlds_labels(a, "light=yes");
+	world_put_node(w, &n);
+	n.name = "n2";
+	n.labels = worlds_labels(a, "heavy=yes");
+	world_put_node(w, &n);
+	prefer(&p, a, 1, "light", 9, "heavy");
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "p"), "node n2");
+	n.name = "n3";
+	n.labels = worlds_labels(a, "heavy=yes,light=yes");
+	world_put_node(w, &n);
+	assert_string_equal(said(w, a, "p"), "node n3");
+}
+
+static void a_preference_chooses_the_type_but_never_costs_a_machine(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_node n = worlds_node(a, "n1");
+	struct world_pod p = worlds_pod(a, "p", "cpu=1");
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_machine(w, "b1", "big");
+	prefer(&p, a, 1, "cores>8", 0, NULL);
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "p"), "new 0 on b1");
+	world_del_machine(w, "b1");
+	assert_string_equal(said(w, a, "p"), "new 0 on m1");
+	add_machine(w, "b1", "big");
+	world_put_node(w, &n);
+	assert_string_equal(said(w, a, "p"), "node n1");
+}
+
+static void a_taint_that_prefers_no_pods_is_the_last_resort(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_node n = worlds_node(a, "n1");
+
+	(void)state;
+	n.taints = worlds_taints(a, "k=v:PreferNoSchedule");
+	world_put_node(w, &n);
+	n = worlds_node(a, "n2");
+	world_put_node(w, &n);
+	add_pod(w, a, "p", "cpu=4");
+	add_pod(w, a, "q", "cpu=4");
+	assert_string_equal(said(w, a, "p"), "node n2");
+	assert_string_equal(said(w, a, "q"), "node n1");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_pending_pods_marked_unschedulable_are_demand),
+		cmocka_unit_test(the_queue_goes_by_priority_share_age_and_name),
+		cmocka_unit_test(names_are_compared_part_by_part),
+		cmocka_unit_test(who_comes_first_gets_the_last_machine),
+		cmocka_unit_test(several_pods_share_a_claim_while_they_fit),
+		cmocka_unit_test(the_number_of_pods_is_a_resource_too),
+		cmocka_unit_test(claims_are_not_shared_between_tenants),
+		cmocka_unit_test(room_on_a_node_comes_before_all_else),
+		cmocka_unit_test(a_node_that_is_cordoned_not_ready_or_tainted_is_no_room),
+		cmocka_unit_test(a_daemons_pod_takes_room_and_so_does_the_number_of_pods),
+		cmocka_unit_test(the_same_node_name_of_another_tenant_is_another_node),
+		cmocka_unit_test(a_claim_that_failed_or_leaves_is_no_supply),
+		cmocka_unit_test(a_claim_and_its_node_are_room_once),
+		cmocka_unit_test(what_runs_on_a_node_already_is_taken_from_its_claim),
+		cmocka_unit_test(a_claims_labels_and_taints_are_those_of_its_node_to_be),
+		cmocka_unit_test(a_paused_tenant_still_uses_the_room_it_has),
+		cmocka_unit_test(one_pod_that_cannot_be_served_does_not_stop_the_next),
+		cmocka_unit_test(a_preference_chooses_among_nodes),
+		cmocka_unit_test(the_lighter_preference_is_dropped_first),
+		cmocka_unit_test(a_preference_chooses_the_type_but_never_costs_a_machine),
+		cmocka_unit_test(a_taint_that_prefers_no_pods_is_the_last_resort),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,535 @@
+/* supply: which machine a pod gets, and what it is told when there is none. */
+#include "base/str.h"
+#include "tests/unit/planner/worlds.h"
+#include "tests/unit/testing.h"
+
+static void add_machine(struct world *w, const char *name, const char *type)
+{
+	struct world_machine m = worlds_machine(name, type);
+
+	world_put_machine(w, &m);
+}
+
+static void add_pod(struct world *w, struct arena *a, const char *name, const char *requests)
+{
+	struct world_pod p = worlds_pod(a, name, requests);
+
+	world_put_pod(w, &p);
+}
+
+static const char *said(struct world *w, struct arena *a, const char *pod)
+{
+	return worlds_pod_text(plan_make(w, 0, a), pod, a);
+}
+
+#define assert_said(w, text) assert_string_equal(said((w), a, "p"), (text))
+
+static void no_pool_selects_the_tenant(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_tenant t = worlds_tenant(a);
+
+	(void)state;
+	t.labels = worlds_labels(a, "team=z");
+	world_put_tenant(w, &t);
+	add_machine(w, "m1", "small");
+	add_pod(w, a, "p", "cpu=1");
+	assert_said(w, "nothing; NoPool: no pool selects tenant acme");
+}
+
+static void a_paused_pool_says_why(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pool p = worlds_pool(a);
+
+	(void)state;
+	p.paused = true;
+	p.paused_reason = "StopTheLine";
+	world_put_pool(w, &p);
+	add_machine(w, "m1", "small");
+	add_pod(w, a, "p", "cpu=1");
+	assert_said(w, "nothing; PoolPaused: pool main: StopTheLine");
+}
+
+static void a_limit_counts_what_claims_hold(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pool p = worlds_pool(a);
+	struct world_claim c = worlds_claim(a, "c1", "m1");
+
+	(void)state;
+	p.limits = worlds_resources(a, "cpu=7");
+	world_put_pool(w, &p);
+	add_machine(w, "m1", "small");
+	add_machine(w, "m2", "small");
+	c.ready = c.leaving = true;
+	world_put_claim(w, &c);
+	add_pod(w, a, "p", "cpu=1");
+	assert_said(w, "nothing; LimitExceeded: pool main: the pool's limit of cpu is reached");
+	p.limits = worlds_resources(a, "cpu=8");
+	world_put_pool(w, &p);
+	assert_said(w, "new 0 on m2");
+}
+
+static void a_limit_of_nodes_counts_claims(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pool p = worlds_pool(a);
+	struct world_claim c = worlds_claim(a, "c1", "m1");
+
+	(void)state;
+	p.limits = worlds_resources(a, "nodes=1");
+	world_put_pool(w, &p);
+	add_machine(w, "m1", "small");
+	add_machine(w, "m2", "small");
+	c.failed = true;
+	world_put_claim(w, &c);
+	add_pod(w, a, "p", "cpu=1");
+	assert_said(w, "nothing; LimitExceeded: pool main: the pool's limit of nodes is reached");
+	c.machine = NULL; /* a failed claim counts only while it holds a machine */
+	world_put_claim(w, &c);
+	assert_said(w, "new 0 on m1");
+}
+
+static void a_limit_also_counts_what_this_plan_opens(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pool p = worlds_pool(a);
+
+	(void)state;
+	p.limits = worlds_resources(a, "nodes=1");
+	world_put_pool(w, &p);
+	add_machine(w, "m1", "small");
+	add_machine(w, "m2", "small");
+	add_pod(w, a, "o", "cpu=3");
+	add_pod(w, a, "p", "cpu=3");
+	assert_said(w, "nothing; LimitExceeded: pool main: the pool's limit of nodes is reached");
+}
+
+static void an_image_must_be_no_newer_than_the_server_and_three_minors_old_at_most(void **state)
+{
+	static const struct {
+		const char *image, *server, *text;
+	} cases[] = {
+		{"1.36", "1.36", "new 0 on m1"},
+		{"1.33", "1.36", "new 0 on m1"},
+		{"1.32", "1.36", "nothing; NoImageForVersion: pool main: no image for Kubernetes 1.36"},
+		{"1.37", "1.36", "nothing; NoImageForVersion: pool main: no image for Kubernetes 1.36"},
+		{"1.36", "2.0", "nothing; NoImageForVersion: pool main: no image for Kubernetes 2.0"},
+		{"next", "1.36", "nothing; NoImageForVersion: pool main: no image for Kubernetes 1.36"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		OWN(arena) a = arena_new();
+		OWN(world) w = worlds_new(a);
+		struct world_pool p = worlds_pool(a);
+		struct world_tenant t = worlds_tenant(a);
+
+		p.versions[0] = cases[i].image;
+		world_put_pool(w, &p);
+		t.version = cases[i].server;
+		world_put_tenant(w, &t);
+		add_machine(w, "m1", "small");
+		add_pod(w, a, "p", "cpu=1");
+		assert_said(w, cases[i].text);
+	}
+}
+
+static void the_newest_image_that_suits_is_taken(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pool p = worlds_pool(a);
+	struct plan *plan;
+
+	(void)state;
+	p.versions = (const char *[]){"1.34", "1.35", "1.33", "1.37"};
+	p.nversions = 4;
+	world_put_pool(w, &p);
+	add_machine(w, "m1", "small");
+	add_pod(w, a, "p", "cpu=1");
+	plan = plan_make(w, 0, a);
+	assert_string_equal(plan->claims[0].version, "1.35");
+}
+
+static void no_type_fits_the_node_selector(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pod p = worlds_pod(a, "p", "cpu=1");
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	p.node_selector = worlds_labels(a, "gpu=b200");
+	world_put_pod(w, &p);
+	assert_said(w, "nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector and affinity");
+}
+
+static void a_label_of_the_type_or_the_pool_or_a_well_known_one_can_be_selected(void **state)
+{
+	static const char *const selectors[] = {
+		"disk=ssd", "rack=r1", "node.kubernetes.io/instance-type=small", "kubernetes.io/arch=amd64",
+		"kubernetes.io/os=linux", "drover.dev/nodepool=main",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(selectors) / sizeof(selectors[0]); i++) {
+		OWN(arena) a = arena_new();
+		OWN(world) w = worlds_new(a);
+		struct world_pod p = worlds_pod(a, "p", "cpu=1");
+		struct world_pool pool = worlds_pool(a);
+
+		pool.labels = worlds_labels(a, "rack=r1");
+		world_put_pool(w, &pool);
+		add_machine(w, "b1", "big");
+		add_machine(w, "m1", "small");
+		p.node_selector = worlds_labels(a, selectors[i]);
+		world_put_pod(w, &p);
+		assert_said(w, "new 0 on m1");
+	}
+}
+
+static void the_pools_own_requirements_narrow_the_types(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pool p = worlds_pool(a);
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_machine(w, "b1", "big");
+	p.requirements = worlds_term(a, "cores>8");
+	world_put_pool(w, &p);
+	add_pod(w, a, "p", "cpu=1");
+	assert_said(w, "new 0 on b1");
+	p.requirements = worlds_term(a, "cores>16");
+	world_put_pool(w, &p);
+	assert_said(w, "nothing; RequirementsNotMet: pool main: no instance type fits the pool's own requirements");
+}
+
+static void a_taint_of_the_pool_is_named(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pool pool = worlds_pool(a);
+	struct world_pod p = worlds_pod(a, "p", "cpu=1");
+	struct world_toleration t = {.key = "gpu", .exists = true};
+
+	(void)state;
+	pool.taints = worlds_taints(a, "gpu=yes:NoSchedule");
+	world_put_pool(w, &pool);
+	add_machine(w, "m1", "small");
+	world_put_pod(w, &p);
+	assert_said(w, "nothing; TaintNotTolerated: pool main: taint gpu is not tolerated");
+	p.tolerations.v = &t;
+	p.tolerations.n = 1;
+	world_put_pod(w, &p);
+	assert_said(w, "new 0 on m1");
+}
+
+static void what_no_type_has_enough_of_is_named(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_machine(w, "g1", "gpu");
+	add_pod(w, a, "p", "cpu=65");
+	assert_said(w, "nothing; TooBig: pool main: type gpu has too little cpu");
+	add_pod(w, a, "p", "nvidia.com/gpu=9");
+	assert_said(w, "nothing; TooBig: pool main: type gpu has too little nvidia.com/gpu");
+	add_pod(w, a, "p", "example.com/fpga=1");
+	assert_said(w, "nothing; TooBig: pool main: type gpu has too little example.com/fpga");
+}
+
+static void machines_that_are_taken_are_counted_by_what_they_do(void **state)
+{
+	static const char *const doing[] = {"serving", "quarantined", "serving", "wiping"};
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_claim c = worlds_claim(a, "c1", "m9");
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct world_machine m = worlds_machine((const char *[]){"m1", "m2", "m3", "m4"}[i], i < 2 ? "small" : "big");
+
+		m.offered = false;
+		m.not_offered = doing[i];
+		world_put_machine(w, &m);
+	}
+	add_machine(w, "m9", "small");
+	add_machine(w, "g1", "gpu");
+	c.leaving = true;
+	world_put_claim(w, &c);
+	add_pod(w, a, "p", "cpu=1");
+	world_del_machine(w, "g1");
+	assert_said(w, "nothing; NoCapacity: pool main: 5 machines fit, all taken (1 claimed, 1 quarantined, 2 serving, 1 wiping)");
+	add_pod(w, a, "p", "cpu=5");
+	assert_said(w, "nothing; NoCapacity: pool main: 2 machines fit, all taken (1 serving, 1 wiping)");
+	add_pod(w, a, "p", "nvidia.com/gpu=1");
+	assert_said(w, "nothing; NoCapacity: pool main: there is no machine of type gpu");
+}
+
+static void a_machine_is_not_given_twice(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct plan *plan;
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_machine(w, "m2", "small");
+	add_pod(w, a, "p1", "cpu=3");
+	add_pod(w, a, "p2", "cpu=3");
+	add_pod(w, a, "p3", "cpu=3");
+	plan = plan_make(w, 0, a);
+	assert_string_equal(worlds_pod_text(plan, "p1", a), "new 0 on m1");
+	assert_string_equal(worlds_pod_text(plan, "p2", a), "new 1 on m2");
+	assert_string_equal(worlds_pod_text(plan, "p3", a),
+			    "nothing; NoCapacity: pool main: 2 machines fit, all taken (2 claimed)");
+}
+
+static void a_machine_wiped_below_the_pools_floor_is_not_given(void **state)
+{
+	static const struct {
+		int flash, hdd, trust;
+		bool good;
+	} cases[] = {{2, 2, 1, true}, {1, 2, 1, false}, {2, 1, 1, false}, {2, 2, 0, false}, {-1, 2, 1, true}, {2, -1, 1, true}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		OWN(arena) a = arena_new();
+		OWN(world) w = worlds_new(a);
+		struct world_pool p = worlds_pool(a);
+		struct world_machine m = worlds_machine("m1", "small");
+
+		p.minimum_level_flash = p.minimum_level_hdd = 2;
+		p.minimum_trust = 1;
+		world_put_pool(w, &p);
+		m.level_flash = cases[i].flash;
+		m.level_hdd = cases[i].hdd;
+		m.trust = cases[i].trust;
+		world_put_machine(w, &m);
+		add_pod(w, a, "p", "cpu=1");
+		assert_said(w, cases[i].good ? "new 0 on m1"
+					     : "nothing; EraseBelowPolicy: pool main: 1 free machine was wiped below what the "
+					       "pool wants");
+	}
+}
+
+static void the_quota_counts_all_machines_of_the_tenant(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_tenant t = worlds_tenant(a);
+	struct world_claim c = worlds_claim(a, "c1", "m1");
+
+	(void)state;
+	t.quota = worlds_resources(a, "cpu=7,nvidia.com/gpu=16");
+	world_put_tenant(w, &t);
+	add_machine(w, "m1", "small");
+	add_machine(w, "m2", "small");
+	c.pool = "another";
+	c.leaving = true;
+	world_put_claim(w, &c);
+	add_pod(w, a, "p", "cpu=1");
+	assert_said(w, "nothing; QuotaExceeded: pool main: the tenant's quota of cpu is used up");
+	c.tenant = "other";
+	world_put_claim(w, &c);
+	assert_said(w, "new 0 on m2");
+}
+
+static void a_tenant_that_is_not_ready_gets_no_machine(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_tenant t = worlds_tenant(a);
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_pod(w, a, "p", "cpu=1");
+	t.paused = true;
+	t.paused_reason = "TenantUnreachable";
+	world_put_tenant(w, &t);
+	assert_said(w, "nothing; TenantNotReady: tenant acme: TenantUnreachable");
+	t.paused = false;
+	t.paused_reason = NULL;
+	t.version = NULL;
+	world_put_tenant(w, &t);
+	assert_said(w, "nothing; TenantNotReady: tenant acme: its version is not known");
+}
+
+static void a_constraint_that_cannot_be_judged_is_named(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pod p = worlds_pod(a, "p", "cpu=1");
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	p.unsupported = "a persistentVolumeClaim";
+	world_put_pod(w, &p);
+	assert_said(w, "nothing; ConstraintNotSupported: a persistentVolumeClaim is not judged");
+}
+
+static void a_provider_that_is_paused_or_missing_is_named(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_provider p = worlds_provider(a);
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_pod(w, a, "p", "cpu=1");
+	p.paused = true;
+	p.paused_reason = "ProviderPaused";
+	world_put_provider(w, &p);
+	assert_said(w, "nothing; NoCapacity: pool main: provider metal is ProviderPaused");
+	world_del_provider(w, "metal");
+	assert_said(w, "nothing; NoCapacity: pool main: provider metal is not there");
+}
+
+static void a_heavier_pool_comes_first_and_the_nearest_miss_is_told_first(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pool p = worlds_pool(a);
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	p.name = "abc";
+	p.weight = 20;
+	p.taints = worlds_taints(a, "k=v:NoSchedule");
+	world_put_pool(w, &p);
+	p.name = "heavy";
+	p.weight = 11;
+	p.taints = worlds_taints(a, "");
+	world_put_pool(w, &p);
+	add_pod(w, a, "p", "cpu=1");
+	assert_string_equal(plan_make(w, 0, a)->claims[0].pool, "heavy");
+	world_del_machine(w, "m1");
+	assert_said(w, "nothing; NoCapacity: pool heavy: there is no machine of type small, big or gpu; "
+		       "NoCapacity: pool main: there is no machine of type small, big or gpu; "
+		       "TaintNotTolerated: pool abc: taint k is not tolerated");
+}
+
+static void the_type_that_wastes_least_is_taken_gpus_before_all_else(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+
+	(void)state;
+	add_machine(w, "a-gpu", "gpu");
+	add_machine(w, "b-big", "big");
+	add_machine(w, "c-small", "small");
+	add_pod(w, a, "p", "cpu=1");
+	assert_said(w, "new 0 on c-small");
+	add_pod(w, a, "p", "cpu=5");
+	assert_said(w, "new 0 on b-big");
+	world_del_machine(w, "b-big");
+	assert_said(w, "new 0 on a-gpu");
+}
+
+static void providers_are_taken_in_the_pools_order(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pool p = worlds_pool(a);
+	struct world_provider second = worlds_provider(a);
+	struct world_machine m = worlds_machine("z1", "big");
+
+	(void)state;
+	second.name = "zone";
+	world_put_provider(w, &second);
+	m.provider = "zone";
+	world_put_machine(w, &m);
+	add_machine(w, "m1", "small");
+	p.providers = (const char *[]){"zone", "metal"};
+	p.nproviders = 2;
+	world_put_pool(w, &p);
+	add_pod(w, a, "p", "cpu=1");
+	assert_said(w, "new 0 on z1");
+}
+
+static void warm_before_cold_and_fewer_failures_first_then_by_name(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_machine m = worlds_machine("m1", "small");
+
+	(void)state;
+	m.failures = 1;
+	world_put_machine(w, &m);
+	add_machine(w, "m4", "small");
+	add_machine(w, "m3", "small");
+	add_pod(w, a, "p", "cpu=1");
+	assert_said(w, "new 0 on m3");
+	m = worlds_machine("m5", "small");
+	m.warm = true;
+	m.failures = 3;
+	world_put_machine(w, &m);
+	assert_said(w, "new 0 on m5");
+}
+
+static void a_claim_says_all_that_its_maker_needs(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pool p = worlds_pool(a);
+	struct plan *plan;
+
+	(void)state;
+	p.labels = worlds_labels(a, "rack=r1,disk=fast");
+	p.requirements = worlds_term(a, "disk in (fast)");
+	world_put_pool(w, &p);
+	add_machine(w, "m1", "small");
+	add_pod(w, a, "p1", "cpu=1,memory=1Gi");
+	add_pod(w, a, "p2", "cpu=500m,memory=1Gi");
+	plan = plan_make(w, 0, a);
+	assert_string_equal(worlds_text(plan, a),
+			    "1 acme/default/p1: new 0 on m1\n"
+			    "2 acme/default/p2: new 0 on m1\n"
+			    "acme main metal m1 small 1.36: 2 pods, cpu=1500m memory=2Gi disk=fast drover.dev/nodepool=main "
+			    "kubernetes.io/arch=amd64 kubernetes.io/os=linux node.kubernetes.io/instance-type=small rack=r1\n");
+	assert_int_equal(plan->claims[0].requirements.n, 1);
+	assert_string_equal(plan->claims[0].requirements.v[0].key, "disk");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_pool_selects_the_tenant),
+		cmocka_unit_test(a_paused_pool_says_why),
+		cmocka_unit_test(a_limit_counts_what_claims_hold),
+		cmocka_unit_test(a_limit_of_nodes_counts_claims),
+		cmocka_unit_test(a_limit_also_counts_what_this_plan_opens),
+		cmocka_unit_test(an_image_must_be_no_newer_than_the_server_and_three_minors_old_at_most),
+		cmocka_unit_test(the_newest_image_that_suits_is_taken),
+		cmocka_unit_test(no_type_fits_the_node_selector),
+		cmocka_unit_test(a_label_of_the_type_or_the_pool_or_a_well_known_one_can_be_selected),
+		cmocka_unit_test(the_pools_own_requirements_narrow_the_types),
+		cmocka_unit_test(a_taint_of_the_pool_is_named),
+		cmocka_unit_test(what_no_type_has_enough_of_is_named),
+		cmocka_unit_test(machines_that_are_taken_are_counted_by_what_they_do),
+		cmocka_unit_test(a_machine_is_not_given_twice),
+		cmocka_unit_test(a_machine_wiped_below_the_pools_floor_is_not_given),
+		cmocka_unit_test(the_quota_counts_all_machines_of_the_tenant),
+		cmocka_unit_test(a_tenant_that_is_not_ready_gets_no_machine),
+		cmocka_unit_test(a_constraint_that_cannot_be_judged_is_named),
+		cmocka_unit_test(a_provider_that_is_paused_or_missing_is_named),
+		cmocka_unit_test(a_heavier_pool_comes_first_and_the_nearest_miss_is_told_first),
+		cmocka_unit_test(the_type_that_wastes_least_is_taken_gpus_before_all_else),
+		cmocka_unit_test(providers_are_taken_in_the_pools_order),
+		cmocka_unit_test(warm_before_cold_and_fewer_failures_first_then_by_name),
+		cmocka_unit_test(a_claim_says_all_that_its_maker_needs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,317 @@
+/* world: what is put is copied, and what was put before means nothing. */
+#include "base/str.h"
+#include "tests/unit/planner/worlds.h"
+#include "tests/unit/testing.h"
+
+enum { TENANTS = 3, POOLS = 3, PROVIDERS = 2, MACHINES = 12, CLAIMS = 6, NODES = 5, PODS = 40 };
+enum { OBJECTS = TENANTS + POOLS + PROVIDERS + MACHINES + CLAIMS + NODES + PODS, VERSIONS = 4 };
+
+/* A repeatable sequence (source: xorshift64, Marsaglia 2003). */
+static uint64_t next(uint64_t *s)
+{
+	*s ^= *s << 13;
+	*s ^= *s >> 7;
+	*s ^= *s << 17;
+	return *s;
+}
+
+static const char *name_of(struct arena *a, const char *kind, unsigned i)
+{
+	return arena_printf(a, "%s%u", kind, i);
+}
+
+static const char *one_of(uint64_t *s, const char *const *texts, size_t n)
+{
+	return texts[next(s) % n];
+}
+#define ONE_OF(s, ...)                                                                           \
+	one_of((s), (const char *const[]){__VA_ARGS__},                                          \
+	       sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+static void put_pod(struct world *w, struct arena *a, unsigned i, uint64_t *s)
+{
+	struct world_pod p = worlds_pod(a, name_of(a, "pod", i), ONE_OF(s, "cpu=1", "cpu=2,memory=1Gi", "memory=1Gi,cpu=2",
+									"nvidia.com/gpu=2", "cpu=500m,example.com/x=1", "cpu=70"));
+	struct world_toleration t = {.key = "k", .exists = true};
+	struct selector terms[2] = {worlds_term(a, "zone in (a)"), worlds_term(a, "gpu")};
+	struct world_preference prefs[2] = {{1, worlds_term(a, "zone in (b)")}, {3, worlds_term(a, "cores>8")}};
+
+	p.tenant = name_of(a, "tenant", next(s) % TENANTS);
+	p.ns = ONE_OF(s, "default", "other");
+	p.node = next(s) % 4 ? NULL : name_of(a, "node", next(s) % NODES);
+	p.unschedulable = next(s) % 8;
+	p.priority = (int64_t)(next(s) % 2);
+	p.since = (int64_t)(next(s) % 3);
+	p.node_selector = worlds_labels(a, ONE_OF(s, "", "", "zone=a", "zone=b,disk=ssd", "disk=ssd,zone=b"));
+	p.labels = worlds_labels(a, ONE_OF(s, "app=x", "app=y"));
+	p.tolerations.v = &t;
+	p.tolerations.n = next(s) % 2;
+	p.affinity.v = terms;
+	p.affinity.n = next(s) % 4 ? 0 : next(s) % 3;
+	p.preferences.v = prefs;
+	p.preferences.n = next(s) % 3;
+	p.unsupported = next(s) % 10 ? NULL : "a thing";
+	world_put_pod(w, &p);
+}
+
+static void put_machine(struct world *w, struct arena *a, unsigned i, uint64_t *s)
+{
+	struct world_machine m = worlds_machine(name_of(a, "machine", i), ONE_OF(s, "small", "big", "gpu", "unknown"));
+
+	m.provider = name_of(a, "provider", next(s) % PROVIDERS);
+	m.offered = next(s) % 3;
+	m.not_offered = m.offered ? NULL : ONE_OF(s, "serving", "wiping");
+	m.warm = next(s) % 2;
+	m.failures = (unsigned)(next(s) % 2);
+	m.level_flash = (int)(next(s) % 3);
+	world_put_machine(w, &m);
+}
+
+static void put_claim(struct world *w, struct arena *a, unsigned i, uint64_t *s)
+{
+	struct world_claim c = worlds_claim(a, name_of(a, "claim", i), name_of(a, "machine", next(s) % MACHINES));
+
+	c.tenant = name_of(a, "tenant", next(s) % TENANTS);
+	c.pool = name_of(a, "pool", next(s) % POOLS);
+	c.provider = name_of(a, "provider", next(s) % PROVIDERS);
+	c.labels = worlds_labels(a, ONE_OF(s, "", "zone=a"));
+	c.taints = worlds_taints(a, ONE_OF(s, "", "k=v:NoSchedule"));
+	c.ready = next(s) % 2;
+	c.failed = !(next(s) % 5);
+	c.leaving = !(next(s) % 5);
+	if (c.failed)
+		c.machine = NULL;
+	world_put_claim(w, &c);
+}
+
+static void put_node(struct world *w, struct arena *a, unsigned i, uint64_t *s)
+{
+	struct world_node n = worlds_node(a, name_of(a, "node", i));
+
+	n.tenant = name_of(a, "tenant", next(s) % TENANTS);
+	n.claim = next(s) % 2 ? name_of(a, "claim", next(s) % CLAIMS) : NULL;
+	n.labels = worlds_labels(a, ONE_OF(s, "", "zone=a", "disk=ssd,zone=b"));
+	n.taints = worlds_taints(a, ONE_OF(s, "", "", "k=v:NoSchedule", "k=v:PreferNoSchedule"));
+	n.ready = next(s) % 4;
+	n.unschedulable = !(next(s) % 5);
+	world_put_node(w, &n);
+}
+
+static void put_pool(struct world *w, struct arena *a, unsigned i, uint64_t *s)
+{
+	struct world_pool p = worlds_pool(a);
+
+	p.name = name_of(a, "pool", i);
+	p.weight = (int64_t)(next(s) % 2);
+	p.tenants = worlds_term(a, ONE_OF(s, "", "team in (a)"));
+	p.providers[0] = name_of(a, "provider", next(s) % PROVIDERS);
+	p.labels = worlds_labels(a, ONE_OF(s, "zone=a", "zone=b"));
+	p.taints = worlds_taints(a, ONE_OF(s, "", "", "k=v:NoSchedule"));
+	p.limits = worlds_resources(a, ONE_OF(s, "", "", "nodes=4", "cpu=40"));
+	p.minimum_level_flash = (int)(next(s) % 2);
+	p.paused = !(next(s) % 8);
+	p.paused_reason = "PoolPaused";
+	world_put_pool(w, &p);
+}
+
+static void put_tenant(struct world *w, struct arena *a, unsigned i, uint64_t *s)
+{
+	struct world_tenant t = worlds_tenant(a);
+
+	t.name = name_of(a, "tenant", i);
+	t.labels = worlds_labels(a, ONE_OF(s, "team=a", "team=b"));
+	t.quota = worlds_resources(a, ONE_OF(s, "", "cpu=60"));
+	t.weight = (int64_t)(next(s) % 3);
+	t.priority = (int64_t)(next(s) % 2);
+	t.paused = !(next(s) % 6);
+	world_put_tenant(w, &t);
+}
+
+/* Object i of OBJECTS in one of its forms; a form names its tenant, so it is taken out first. */
+static void put(struct world *w, struct arena *a, unsigned i, unsigned form)
+{
+	uint64_t s = 0x9e3779b97f4a7c15U * (i * VERSIONS + form + 1);
+
+	for (int k = 0; k < 4; k++)
+		(void)next(&s);
+	if (i < TENANTS)
+		put_tenant(w, a, i, &s);
+	else if ((i -= TENANTS) < POOLS)
+		put_pool(w, a, i, &s);
+	else if ((i -= POOLS) < PROVIDERS) {
+		struct world_provider p = worlds_provider(a);
+
+		p.name = name_of(a, "provider", i);
+		p.types.n = 1 + next(&s) % 3;
+		world_put_provider(w, &p);
+	} else if ((i -= PROVIDERS) < MACHINES)
+		put_machine(w, a, i, &s);
+	else if ((i -= MACHINES) < CLAIMS)
+		put_claim(w, a, i, &s);
+	else if ((i -= CLAIMS) < NODES)
+		put_node(w, a, i, &s);
+	else
+		put_pod(w, a, i - NODES, &s);
+}
+
+static void del(struct world *w, struct arena *a, unsigned i)
+{
+	if (i < TENANTS)
+		world_del_tenant(w, name_of(a, "tenant", i));
+	else if ((i -= TENANTS) < POOLS)
+		world_del_pool(w, name_of(a, "pool", i));
+	else if ((i -= POOLS) < PROVIDERS)
+		world_del_provider(w, name_of(a, "provider", i));
+	else if ((i -= PROVIDERS) < MACHINES)
+		world_del_machine(w, name_of(a, "machine", i));
+	else if ((i -= MACHINES) < CLAIMS)
+		world_del_claim(w, name_of(a, "claim", i));
+	else if ((i -= CLAIMS) < NODES)
+		for (unsigned t = 0; t < TENANTS; t++)
+			world_del_node(w, name_of(a, "tenant", t), name_of(a, "node", i));
+	else
+		for (unsigned t = 0; t < 2 * TENANTS; t++)
+			world_del_pod(w, name_of(a, "tenant", t / 2), t % 2 ? "default" : "other",
+				      name_of(a, "pod", i - NODES));
+}
+
+static void assert_same(struct world *x, struct world *y)
+{
+	OWN(arena) a = arena_new();
+	const char *of_x = worlds_text(plan_make(x, 0, a), a), *of_y = worlds_text(plan_make(y, 0, a), a);
+
+	assert_string_equal(of_x, of_y);
+}
+
+static void the_order_of_puts_means_nothing(void **state)
+{
+	uint64_t s = 42;
+
+	(void)state;
+	for (unsigned round = 0; round < 30; round++) {
+		OWN(arena) a = arena_new();
+		OWN(world) x = world_new();
+		OWN(world) y = world_new();
+		unsigned at[OBJECTS];
+
+		for (unsigned i = 0; i < OBJECTS; i++)
+			at[i] = i;
+		for (unsigned i = 0; i < OBJECTS; i++)
+			put(x, a, i, round % VERSIONS);
+		for (unsigned i = OBJECTS; i > 0; i--) {
+			unsigned k = (unsigned)(next(&s) % i), t = at[k];
+
+			at[k] = at[i - 1];
+			at[i - 1] = t;
+			put(y, a, t, round % VERSIONS);
+		}
+		assert_same(x, y);
+	}
+}
+
+static void a_world_of_deltas_equals_one_built_anew(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = world_new();
+	int form[OBJECTS];
+	uint64_t s = 7;
+
+	(void)state;
+	for (unsigned i = 0; i < OBJECTS; i++)
+		put(w, a, i, (unsigned)(form[i] = 0));
+	for (unsigned step = 0; step < 400; step++) {
+		unsigned i = (unsigned)(next(&s) % OBJECTS);
+		OWN(arena) tmp = arena_new();
+		OWN(world) anew = world_new();
+
+		/* A tenant takes its pods and nodes with it: put them again, as a sync would. */
+		del(w, tmp, i);
+		form[i] = next(&s) % 3 ? (int)(next(&s) % VERSIONS) : -1;
+		for (unsigned k = 0; k < OBJECTS; k++)
+			if ((k == i || i < TENANTS) && form[k] >= 0)
+				put(w, tmp, k, (unsigned)form[k]);
+		for (unsigned k = 0; k < OBJECTS; k++)
+			if (form[k] >= 0)
+				put(anew, tmp, k, (unsigned)form[k]);
+		assert_same(w, anew);
+	}
+}
+
+static void a_plan_changes_nothing(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = world_new();
+	const char *first;
+
+	(void)state;
+	for (unsigned i = 0; i < OBJECTS; i++)
+		put(w, a, i, 1);
+	first = worlds_text(plan_make(w, 0, a), a);
+	assert_string_equal(worlds_text(plan_make(w, 0, a), a), first);
+	assert_true(strstr(first, "new 0 on") && strstr(first, "nothing; ") && strstr(first, "node "));
+}
+
+static void what_is_put_is_copied(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	char name[] = "p", selector[] = "ssd", request[] = "cpu";
+	struct world_machine m = worlds_machine("m1", "small");
+	struct world_pod p = worlds_pod(a, name, "cpu=1");
+
+	(void)state;
+	world_put_machine(w, &m);
+	p.node_selector.v = &(struct label){"disk", selector};
+	p.node_selector.n = 1;
+	p.requests.v[0].name = request;
+	world_put_pod(w, &p);
+	memset(name, 'x', 1);
+	memset(selector, 'x', 3);
+	memset(request, 'x', 3);
+	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "p", a), "new 0 on m1");
+}
+
+static void a_tenant_that_goes_takes_its_pods_and_nodes(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_tenant t = worlds_tenant(a);
+	struct world_pod p = worlds_pod(a, "p", "cpu=1");
+	struct world_node n = worlds_node(a, "n1");
+
+	(void)state;
+	world_put_pod(w, &p);
+	world_put_node(w, &n);
+	world_del_tenant(w, "acme");
+	world_put_tenant(w, &t);
+	assert_int_equal(plan_make(w, 0, a)->npods, 0);
+	world_put_pod(w, &p);
+	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "p", a),
+			    "nothing; NoCapacity: pool main: there is no machine of type small, big or gpu");
+}
+
+static void an_empty_world_has_an_empty_plan(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = world_new();
+
+	(void)state;
+	world_del_pod(w, "a", "b", "c");
+	world_del_machine(w, "a");
+	world_del_tenant(w, "a");
+	assert_int_equal(plan_make(w, 0, a)->npods, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_order_of_puts_means_nothing),
+		cmocka_unit_test(a_world_of_deltas_equals_one_built_anew),
+		cmocka_unit_test(a_plan_changes_nothing),
+		cmocka_unit_test(what_is_put_is_copied),
+		cmocka_unit_test(a_tenant_that_goes_takes_its_pods_and_nodes),
+		cmocka_unit_test(an_empty_world_has_an_empty_plan),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
