@@ -42,40 +42,46 @@ static bool quantity_of_json(const json_t *v, struct quantity *q)
 {
 	struct err e;
 
-	if (json_is_integer(v)) {
+	if (json_is_integer(v))
 		*q = quantity_of(json_integer_value(v));
-		return true;
-	}
-	return json_is_string(v) && quantity_parse(json_string_value(v), q, &e) == 0;
+	else if (!json_is_string(v) || quantity_parse(json_string_value(v), q, &e) < 0)
+		return false;
+	return q->nano >= 0; /* less than nothing would make room for others */
 }
 
 /* --- resource sums ------------------------------------------------------------------------------- */
 
 enum merge { SUM, MAXIMUM };
 
+static bool merge_one(struct resources *into, const char *name, const json_t *v, enum merge how, struct arena *a)
+{
+	struct quantity q;
+	size_t i = 0;
+
+	if (!quantity_of_json(v, &q))
+		return false;
+	while (i < into->n && !str_eq(into->v[i].name, name))
+		i++;
+	if (i == into->n) {
+		if (into->n == ITEMS_MAX)
+			return false;
+		into->v[into->n++] = (struct resource){arena_strdup(a, name), q};
+	} else if (how == SUM) {
+		into->v[i].q = quantity_add(into->v[i].q, q);
+	} else if (quantity_cmp(q, into->v[i].q) > 0) {
+		into->v[i].q = q;
+	}
+	return true;
+}
+
 static bool merge_in(struct resources *into, const json_t *list, enum merge how, struct arena *a)
 {
 	const char *name;
 	json_t *v;
 
-	json_object_foreach((json_t *)list, name, v) {
-		struct quantity q;
-		size_t i = 0;
-
-		if (!quantity_of_json(v, &q))
+	json_object_foreach((json_t *)list, name, v)
+		if (!merge_one(into, name, v, how, a))
 			return false;
-		while (i < into->n && !str_eq(into->v[i].name, name))
-			i++;
-		if (i == into->n) {
-			if (into->n == ITEMS_MAX)
-				return false;
-			into->v[into->n++] = (struct resource){arena_strdup(a, name), q};
-		} else if (how == SUM) {
-			into->v[i].q = quantity_add(into->v[i].q, q);
-		} else if (quantity_cmp(q, into->v[i].q) > 0) {
-			into->v[i].q = q;
-		}
-	}
 	return true;
 }
 
@@ -105,11 +111,18 @@ static bool merge_resources(struct resources *into, const struct resources *from
 }
 
 /* Limits stand in for requests that are not given, as the API server's defaulting does. */
-static const json_t *requests_of(const json_t *container)
+static bool add_container(struct resources *into, const json_t *container, struct arena *a)
 {
-	const json_t *r = json_at(container, "resources", "requests");
+	const json_t *requests = json_at(container, "resources", "requests");
+	const char *name;
+	json_t *v;
 
-	return r ? r : json_at(container, "resources", "limits");
+	if (!merge_in(into, requests, SUM, a))
+		return false;
+	json_object_foreach(json_at(container, "resources", "limits"), name, v)
+		if (!json_object_get(requests, name) && !merge_one(into, name, v, SUM, a))
+			return false;
+	return true;
 }
 
 static int by_name(const void *x, const void *y)
@@ -124,17 +137,20 @@ static bool effective(const json_t *spec, struct resources *out, struct arena *a
 	json_t *c, *list;
 	size_t i;
 
+	if (json_array_size(json_object_get(spec, "containers")) > ITEMS_MAX ||
+	    json_array_size(json_object_get(spec, "initContainers")) > ITEMS_MAX)
+		return false;
 	json_array_foreach(json_object_get(spec, "containers"), i, c)
-		if (!merge_in(&run, requests_of(c), SUM, tmp))
+		if (!add_container(&run, c, tmp))
 			return false;
 	json_array_foreach(json_object_get(spec, "initContainers"), i, c) {
 		if (str_eq(json_str_at(c, "restartPolicy"), "Always")) { /* a sidecar runs on beside the rest */
-			if (!merge_in(&side, requests_of(c), SUM, tmp))
+			if (!add_container(&side, c, tmp))
 				return false;
 			now = side;
 		} else {
 			now = empty(tmp);
-			if (!merge_resources(&now, &side, SUM) || !merge_in(&now, requests_of(c), SUM, tmp))
+			if (!merge_resources(&now, &side, SUM) || !add_container(&now, c, tmp))
 				return false;
 		}
 		if (!merge_resources(&peak, &now, MAXIMUM))
@@ -202,8 +218,11 @@ static bool affinity_of(const json_t *spec, struct world_pod *p, struct arena *a
 		return false;
 	p->affinity.v = arena_calloc(a, json_array_size(terms) + 1, sizeof(*p->affinity.v));
 	json_array_foreach(terms, i, t)
-		if (!term_of(t, &p->affinity.v[p->affinity.n++], a))
+		if ((json_array_size(json_object_get(t, "matchExpressions")) || json_object_get(t, "matchFields")) &&
+		    !term_of(t, &p->affinity.v[p->affinity.n++], a))
 			return false;
+	if (json_array_size(terms) && !p->affinity.n) /* an empty term matches no node */
+		return false;
 	p->preferences.v = arena_calloc(a, json_array_size(prefs) + 1, sizeof(*p->preferences.v));
 	json_array_foreach(prefs, i, t) {
 		struct world_preference *w = &p->preferences.v[p->preferences.n++];
@@ -237,9 +256,9 @@ static const char *unjudged(const json_t *spec)
 	json_t *c, *v;
 	size_t i;
 
-	if (json_at(spec, "affinity", "podAffinity", "requiredDuringSchedulingIgnoredDuringExecution"))
+	if (json_array_size(json_at(spec, "affinity", "podAffinity", "requiredDuringSchedulingIgnoredDuringExecution")))
 		return "required pod affinity";
-	if (json_at(spec, "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"))
+	if (json_array_size(json_at(spec, "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")))
 		return "required pod anti-affinity";
 	json_array_foreach(json_object_get(spec, "topologySpreadConstraints"), i, c)
 		if (str_eq(json_str_at(c, "whenUnsatisfiable"), "DoNotSchedule"))
