@@ -72,7 +72,7 @@ struct life {
 		int64_t read_at;      /* loop_now() when it was asked */
 		enum provider_power power;
 		char uuid[64], serial[128];
-		bool override, media;
+		bool override, media, media_known;
 		char media_url[512];
 		int64_t off_since;    /* read_at of the first of the reads that all said off; 0: not off */
 	} seen;

@@ -58,6 +58,7 @@ static void remember(struct life *l, const struct provider_observation *o)
 	l->seen.power = o->power;
 	l->seen.override = o->boot_override;
 	l->seen.media = o->media_inserted;
+	l->seen.media_known = o->media_known;
 	str_copy(l->seen.uuid, sizeof(l->seen.uuid), str_or(o->system_uuid, ""));
 	str_copy(l->seen.serial, sizeof(l->seen.serial), str_or(o->serial, ""));
 	str_copy(l->seen.media_url, sizeof(l->seen.media_url), str_or(o->media_url, ""));
@@ -86,7 +87,8 @@ static void on_observed(const struct provider_observation *o, const char *handle
 	l->m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
 	if (l->m && !l->write) {
 		l->state = machine_state_find(str_or(l->m->status.state, "known"));
-		if (e->kind == ERR_DENIED && l->bmc_secret_version[0])
+		/* Only a refused login is held against the Secret; a changed certificate is not. */
+		if (e->kind == ERR_DENIED && e->code == 401 && l->bmc_secret_version[0])
 			life_write(l, json_pack("{s:{s:s}, s:{s:s, s:{s:s, s:s}}}", "bmc", "refusedSecretVersion",
 						l->bmc_secret_version, "operation", "waitingFor", "Approval", "lastError",
 						"reason", "BmcAuthFailed", "message", e->text), NULL);
@@ -165,11 +167,20 @@ static void on_acted(const struct provider_observation *o, const char *handle, c
 	life_acted(arg, e);
 }
 
+/* Asked again when the request is about to leave: pace and login may have taken a while (S7). */
+static bool may_act(void *arg)
+{
+	const struct life *l = arg;
+
+	return controller_may_destroy(l->c);
+}
+
 static struct provider_call acting(struct life *l)
 {
 	return (struct provider_call){
 		.op_id = l->m->status.operation->id,
 		.fence = l->m->status.operation->fence,
+		.may_act = may_act,
 		.done = on_acted,
 		.arg = l,
 	};
@@ -381,6 +392,10 @@ bool life_agent_off(struct life *l)
 		return false;
 	}
 	agents_close(l->seat);
+	if (!l->seen.media_known) { /* not read this time: nothing is concluded */
+		observe(l);
+		return false;
+	}
 	if (l->seen.media) {
 		if (life_act(l, "eject-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
 			return false;

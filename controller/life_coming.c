@@ -392,7 +392,7 @@ void step_booting(struct life *l)
 		life_goto(l, MACHINE_JOINING, NULL, NULL, NULL);
 		return;
 	}
-	if (!life_seen(l, l->c->o.poll_ms * 10))
+	if (!life_seen(l, l->c->o.poll_ms * 10) || !l->seen.media_known)
 		return;
 	if (l->seen.media || l->seen.override) { /* nothing but its own disk may boot in a tenant's network */
 		life_fail(l, "BootOverrideNotCleared", "the BMC shows a medium or a boot override again");
