@@ -7,7 +7,7 @@
  * httpd_mhd: libmicrohttpd (TLS through GnuTLS) on the real loop.
  * Several listeners may feed one httpd.  30 s without progress end a connection,
  * idle or slow; one whose handler or reader has nothing to say yet may wait for ever.  A request's
- * headers may have 8 KiB.
+ * headers may have 8 KiB.  A client that shuts its sending side down while it waits counts as gone.
  */
 struct httpd_mhd;
 struct httpd_mhd_spec {
