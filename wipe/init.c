@@ -10,21 +10,29 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/random.h>
 #include <sys/reboot.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include <zstd.h>
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "wipe/host.h"
 
 #define MODULES "/lib/modules/agent"
-#define QUIET_MS 400        /* no new drive for so long: they are all there */
-#define QUIET_DISK_MS 2500  /* behind SATA and SAS hosts links come up one by one */
+/*
+ * Inserting a module returns when the probes that it began have ended (async_synchronize_full()
+ * in the kernel's do_init_module()): NVMe namespaces and SATA disks are there then.  The rest
+ * is for drives behind SAS expanders, whose links come up one by one.
+ */
+#define QUIET_MS 200      /* no new drive for so long: they are all there */
+#define QUIET_SAS_MS 2500
 #define SETTLE_MS 60000
 #define MAX_LOADED 64
+#define MODULE_MAX (64 << 20)
 
 /* --- process 1 ------------------------------------------------------------------------------------ */
 
@@ -49,6 +57,22 @@ void init_mounts(void)
 	}
 	/* The agent starts no children; what the kernel hands to process 1 is reaped by this. */
 	signal(SIGCHLD, SIG_IGN);
+}
+
+static void *gather_entropy(void *arg)
+{
+	char byte;
+
+	(void)!getrandom(&byte, 1, 0);
+	return arg;
+}
+
+void init_entropy(void)
+{
+	pthread_t t;
+
+	if (!pthread_create(&t, NULL, gather_entropy, NULL))
+		pthread_detach(t);
 }
 
 void init_power_off(void)
@@ -98,10 +122,38 @@ int init_alias_fits(const char *pattern, const char *modalias)
 	return fnmatch(pattern, modalias, 0) == 0;
 }
 
+/* Signature and all, as the kernel wants it; NULL: no such module, or a broken one. */
+static char *unpack(const char *name, size_t *len)
+{
+	char path[256], *packed, *out;
+	struct stat st;
+	unsigned long long size;
+	size_t n;
+
+	snprintf(path, sizeof(path), MODULES "/%s.ko.zst", name);
+	if (stat(path, &st) < 0 || st.st_size > MODULE_MAX)
+		return NULL;
+	packed = mem_alloc((size_t)st.st_size);
+	n = host_bytes(packed, (size_t)st.st_size, path);
+	size = ZSTD_getFrameContentSize(packed, n);
+	if (size > MODULE_MAX) { /* unknown and error are larger, too */
+		free(packed);
+		return NULL;
+	}
+	out = mem_alloc((size_t)size);
+	*len = ZSTD_decompress(out, (size_t)size, packed, n);
+	free(packed);
+	if (ZSTD_isError(*len)) {
+		free(out);
+		return NULL;
+	}
+	return out;
+}
+
 static void insert(struct modules *m, const char *name)
 {
-	char path[256];
-	int fd;
+	size_t len = 0;
+	char *module;
 
 	for (size_t i = 0; i < m->nloaded; i++)
 		if (str_eq(m->loaded[i], name))
@@ -109,12 +161,10 @@ static void insert(struct modules *m, const char *name)
 	if (m->nloaded == MAX_LOADED)
 		return;
 	m->loaded[m->nloaded++] = mem_strdup(name);
-	snprintf(path, sizeof(path), MODULES "/%s.ko", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || (syscall(SYS_finit_module, fd, "", 0) < 0 && errno != EEXIST))
-		log_warn("module", LOG_S("name", name), LOG_S("error", strerror(errno)));
-	if (fd >= 0)
-		close(fd);
+	module = unpack(name, &len);
+	if (!module || (syscall(SYS_init_module, module, len, "") < 0 && errno != EEXIST))
+		log_warn("module", LOG_S("name", name), LOG_S("error", module ? strerror(errno) : "not there"));
+	free(module);
 }
 
 /* What it needs, in the order that `dep` gives, then the module itself. */
@@ -196,10 +246,12 @@ static void wait_for_drives(void)
 	OWN(arena) a = arena_new();
 	const char **names;
 	size_t last = 0;
-	int quiet = 0, want;
+	int quiet = 0, want = QUIET_MS;
+	size_t n = host_names(a, "/sys/class/scsi_host", &names);
 
-	/* Until its driver has found it, an NVMe controller has no name under /sys/class/nvme. */
-	want = host_names(a, "/sys/class/scsi_host", &names) ? QUIET_DISK_MS : QUIET_MS;
+	for (size_t i = 0; i < n; i++)
+		if (!str_eq(host_line(a, "/sys/class/scsi_host/%s/proc_name", names[i]), "ahci"))
+			want = QUIET_SAS_MS;
 	for (int waited = 0; waited < SETTLE_MS && quiet < want; waited += 20) {
 		bool starting = false;
 		size_t now = count_drives(&starting);

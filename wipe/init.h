@@ -7,12 +7,15 @@
  * init: the agent as process 1 of its boot image.  All blocking, before the loop starts, but for
  * init_settle(), which loop_work() jobs call through struct host.
  *
- * Modules: /lib/modules/agent holds *.ko, `alias` ("PATTERN MODULE" lines) and `dep`
+ * Modules: /lib/modules/agent holds *.ko.zst, `alias` ("PATTERN MODULE" lines) and `dep`
  * ("MODULE DEPENDENCY..." lines, in order of loading), as image/build made them.  Only
  * what the machine has hardware for is loaded, the network first, storage beside the
  * first call home.
  */
 void init_mounts(void);          /* /proc, /sys, /dev; standard streams on the console; no zombies */
+/* Without a hardware generator the kernel takes a second to gather entropy, and begins only when it is
+ * asked: ask at once, beside the rest.  The agent's key needs it. */
+void init_entropy(void);
 void init_network_modules(void);
 void init_storage_modules(void); /* returns at once */
 void init_settle(void);          /* until those are loaded and no new drive has appeared for a while */

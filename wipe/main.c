@@ -122,6 +122,7 @@ static void run_machine(void)
 	struct err e;
 
 	init_mounts();
+	init_entropy();
 	h.settle = init_settle;
 	init_network_modules();
 	if (read_boot(BOOT_BLOCK, a, &boot, &e) < 0)
