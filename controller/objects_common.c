@@ -383,8 +383,9 @@ bool condition_set(struct conditions *c, struct arena *a, const struct condition
 {
 	struct condition *old = (struct condition *)condition_get(c, want->type);
 	bool turned = !old || old->status != want->status;
-	bool changed = turned || !str_eq(old->reason, want->reason) ||
-		       !str_eq(old->message, want->message);
+	/* An empty text is left out when it is written, and reads back as NULL. */
+	bool changed = turned || !str_eq(str_or(old->reason, ""), str_or(want->reason, "")) ||
+		       !str_eq(str_or(old->message, ""), str_or(want->message, ""));
 
 	if (!old) {
 		struct condition *v = arena_calloc(a, c->n + 1, sizeof(*v));
