@@ -261,8 +261,12 @@ static void on_medium(const struct http_reply *r, const struct err *e, void *arg
 	b->media = NULL;
 	if (r && r->status == 200)
 		block = memmem(r->body, r->body_len, mark, sizeof(mark) - 1);
+	free(b->block);
+	b->block = NULL;
 	if (block && (size_t)(block - r->body) + PROTO_BOOT_BLOCK <= r->body_len)
-		b->agent = bootagent_new(b, block, PROTO_BOOT_BLOCK);
+		b->block = mem_strndup(block, PROTO_BOOT_BLOCK);
+	if (b->block)
+		b->agent = bootagent_new(b, b->block, PROTO_BOOT_BLOCK);
 	if (b->agent)
 		b->doing = BOX_AGENT;
 	else
@@ -375,5 +379,6 @@ void box_done(struct box *b)
 	stop_all(b);
 	http_peer_free(b->media_peer);
 	json_decref(b->object);
+	free(b->block);
 	fake_bmc_done(&b->bmc);
 }

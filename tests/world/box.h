@@ -43,6 +43,7 @@ struct box {
 	struct http_peer *media_peer;
 	struct http_req *media;
 	struct bootagent *agent;
+	char *block;                   /* the boot block that it started with */
 
 	/* fabric */
 	char segment[128];

@@ -150,13 +150,14 @@ static void look_at_machine(struct earth *w, struct box *b)
 
 static void look_at_claims(struct earth *w)
 {
-	OWN(arena) a = arena_new();
+	char key[200];
 
 	for (unsigned i = 0; i < w->nboxes; i++) {
 		struct store_entry en;
 		struct box *b = &w->boxes[i];
 
-		if (b->claim[0] && !store_get(w->host.store, arena_printf(a, "nodeclaims.drover.dev/%s", b->claim), &en))
+		str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", b->claim);
+		if (b->claim[0] && !store_get(w->host.store, key, &en))
 			claim_ended(w, b, b->claim);
 	}
 }
@@ -209,10 +210,22 @@ static void look_at_nodes(struct earth *w)
 	}
 }
 
+static void look_at_leaders(struct earth *w)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < w->nreplicas; i++)
+		n += w->replicas[i].group && w->replicas[i].controller->leading;
+	if (n > 1)
+		complain(w, "%u replicas lead at once", n);
+}
+
 bool oracle_look(struct earth *w)
 {
 	uint64_t rev = store_rev(w->host.store);
 	bool moved = false;
+
+	look_at_leaders(w);
 
 	if (rev != w->host_rev) {
 		w->host_rev = rev;

@@ -247,14 +247,14 @@ void plane_away(struct plane *p, bool away)
 	http_mem_serve(p->net, p->origin, away ? NULL : p->httpd);
 }
 
-char *plane_kubeconfig(const struct plane *p, const char *ca_pem)
+char *plane_kubeconfig(const struct plane *p, const char *server, const char *ca_pem)
 {
 	char *ca = crypto_base64(ca_pem, strlen(ca_pem));
 	char *text = mem_printf("apiVersion: v1\nkind: Config\ncurrent-context: c\n"
 				"clusters:\n- name: c\n  cluster: {server: \"%s\", certificate-authority-data: %s}\n"
 				"users:\n- name: u\n  user: {token: %s}\n"
 				"contexts:\n- name: c\n  context: {cluster: c, user: u}\n",
-				p->origin, ca, p->token);
+				server, ca, p->token);
 
 	free(ca);
 	return text;

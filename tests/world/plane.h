@@ -41,8 +41,8 @@ struct plane {
 void plane_init(struct plane *p, struct loop *l, struct http_mem_net *net, const char *name);
 void plane_done(struct plane *p);
 
-/* A kubeconfig with the token and this CA inline; malloc'd. */
-char *plane_kubeconfig(const struct plane *p, const char *ca_pem);
+/* A kubeconfig with the token and this CA inline, for a server at that address; malloc'd. */
+char *plane_kubeconfig(const struct plane *p, const char *server, const char *ca_pem);
 /* Nobody reaches the API server any more (true), or again. */
 void plane_away(struct plane *p, bool away);
 /* A scheduler that binds pods to nodes with room, or marks them unschedulable. */

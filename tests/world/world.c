@@ -76,6 +76,19 @@ static void start_fabric(struct earth *w)
 
 /* --- time ----------------------------------------------------------------------------------------- */
 
+static void face(struct earth *w, struct replica *r)
+{
+	w->facing = r;
+	http_mem_serve(w->net, EARTH_AGENT, r ? r->agent : NULL);
+	http_mem_serve(w->net, EARTH_MEDIA, r && !w->media_gone ? r->media : NULL);
+}
+
+void earth_media(struct earth *w, bool there)
+{
+	w->media_gone = !there;
+	face(w, w->facing);
+}
+
 struct waiting {
 	struct earth *w;
 	bool (*cond)(void *arg);
@@ -89,11 +102,8 @@ static void face_leader(struct earth *w)
 
 	if (r && !r->ready)
 		r = NULL;
-	if (r == w->facing)
-		return;
-	w->facing = r;
-	http_mem_serve(w->net, EARTH_AGENT, r ? r->agent : NULL);
-	http_mem_serve(w->net, EARTH_MEDIA, r && !w->media_gone ? r->media : NULL);
+	if (r != w->facing)
+		face(w, r);
 }
 
 static bool after_event(void *arg)
@@ -227,6 +237,30 @@ static void apply_file(struct earth *w, const char *path)
 	free(text);
 }
 
+void earth_delete_pod(struct earth *w, struct plane *p, const char *name)
+{
+	char path[200];
+
+	str_format(path, sizeof(path), "/api/v1/namespaces/default/pods/%s", name);
+	earth_do(w, p, "DELETE", path, NULL);
+}
+
+void earth_release(struct box *b)
+{
+	char path[200];
+
+	str_format(path, sizeof(path), "/apis/" OBJECT_API_VERSION "/nodeclaims/%s", b->claim);
+	earth_do(b->earth, &b->earth->host, "DELETE", path, NULL);
+}
+
+void earth_patch_machine(struct box *b, json_t *spec)
+{
+	char path[200];
+
+	str_format(path, sizeof(path), "/apis/" OBJECT_API_VERSION "/machines/%s", b->name);
+	earth_do(b->earth, &b->earth->host, "PATCH", path, json_pack("{s:o}", "spec", spec));
+}
+
 void earth_secret(struct earth *w, const char *ns, const char *name, const char *key, const char *value,
 		  const char *key2, const char *value2)
 {
@@ -269,7 +303,7 @@ static void apply_tenant(struct earth *w, const struct plane *p)
 {
 	OWN(arena) a = arena_new();
 	const char *ns = arena_printf(a, "vc-%s", p->name);
-	char *conf = plane_kubeconfig(p, w->ca_pem);
+	char *conf = plane_kubeconfig(p, p->origin, w->ca_pem);
 
 	earth_apply(w, arena_printf(a, "apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", ns));
 	earth_secret(w, ns, ns, "config", conf, NULL, NULL);
@@ -325,9 +359,9 @@ static void on_ready(void *arg)
 struct replica *earth_replica(struct earth *w)
 {
 	struct replica *r = &w->replicas[w->nreplicas++];
-	char *text = plane_kubeconfig(&w->host, w->ca_pem);
 	struct err e;
-	OWN(kube_config) cfg = kube_config_parse(text, strlen(text), KUBE_CONFIG_OWN, NULL, NULL, &e);
+	OWN(kube_config) cfg = NULL;
+	char *text;
 	struct controller_options o = {
 		.ns = "drover-system",
 		.identity = r->name,
@@ -336,12 +370,16 @@ struct replica *earth_replica(struct earth *w)
 		.on_ready_arg = r,
 	};
 
-	free(text);
 	assert_true(w->nreplicas <= EARTH_REPLICAS);
-	if (!cfg)
-		fail_msg("%s", e.text);
 	r->earth = w;
 	str_format(r->name, sizeof(r->name), "replica-%u", w->nreplicas);
+	str_format(r->origin, sizeof(r->origin), "https://host-%u:6443", w->nreplicas);
+	http_mem_serve(w->net, r->origin, w->host.httpd);
+	text = plane_kubeconfig(&w->host, r->origin, w->ca_pem);
+	cfg = kube_config_parse(text, strlen(text), KUBE_CONFIG_OWN, NULL, NULL, &e);
+	free(text);
+	if (!cfg)
+		fail_msg("%s", e.text);
 	r->group = loop_group_new(w->loop, r->name);
 	r->http = http_new(r->group, http_mem_transport(w->net, r->group, r->name, NULL, NULL), 0);
 	r->controller = controller_new(r->group, r->http, cfg, &o, &e);
@@ -358,11 +396,8 @@ static void free_replica(struct replica *r)
 {
 	if (!r->group)
 		return;
-	if (r->earth->facing == r) {
-		r->earth->facing = NULL;
-		http_mem_serve(r->earth->net, EARTH_AGENT, NULL);
-		http_mem_serve(r->earth->net, EARTH_MEDIA, NULL);
-	}
+	if (r->earth->facing == r)
+		face(r->earth, NULL);
 	httpd_free(r->agent);
 	httpd_free(r->media);
 	controller_free(r->controller);
@@ -371,6 +406,11 @@ static void free_replica(struct replica *r)
 	r->group = NULL;
 	r->controller = NULL;
 	r->ready = false;
+}
+
+void earth_cut(struct replica *r, bool cut)
+{
+	http_mem_hang(r->earth->net, r->origin, cut);
 }
 
 void earth_kill(struct replica *r)
@@ -402,7 +442,12 @@ static void on_image_get(struct httpd_req *q, void *arg)
 	struct earth *w = arg;
 
 	w->image_gets++;
-	httpd_reply(q, 200, "application/octet-stream", IMAGE, sizeof(IMAGE) - 1);
+	if (w->bad_images) {
+		w->bad_images--;
+		httpd_reply(q, 200, "application/octet-stream", "another image", 13);
+	} else {
+		httpd_reply(q, 200, "application/octet-stream", IMAGE, sizeof(IMAGE) - 1);
+	}
 }
 
 /* A file with one boot block in it: as much of an ISO as the media server looks at. */
@@ -440,6 +485,17 @@ static void on_log(const char *line, size_t len, void *arg)
 		fwrite(line, 1, len, stderr);
 }
 
+static enum http_mem_fate fate(const char *origin, const char *method, const char *target, void *arg)
+{
+	struct earth *w = arg;
+
+	if (getenv("WORLD_LOG"))
+		fprintf(stderr, "request %lld %s %s%s\n", (long long)loop_now(w->loop), method, origin, target);
+	if (!w->facing) /* faults begin once drover leads */
+		return HTTP_MEM_WELL;
+	return ++w->requests == w->fault_at ? w->fault : HTTP_MEM_WELL;
+}
+
 static int64_t wall_of(void *arg)
 {
 	return loop_wall(arg);
@@ -457,6 +513,7 @@ void earth_start(struct earth *w, uint64_t seed, unsigned boxes)
 	log_clock(wall_of, w->loop);
 	log_config(LOG_DEBUG, LOG_TEXT);
 	w->net = http_mem_net_new(w->loop);
+	http_mem_fault(w->net, fate, w);
 	w->hardware = loop_group_new(w->loop, "hardware");
 	w->machines = http_new(w->hardware, http_mem_transport(w->net, w->hardware, "rack", NULL, NULL), 0);
 	crypto_sha256(IMAGE, sizeof(IMAGE) - 1, d);
@@ -590,6 +647,7 @@ void earth_wait_reason(struct box *b, const char *reason, int64_t limit_s)
 struct pod_wait {
 	struct plane *p;
 	const char *name;
+	uint64_t rev; /* of the last look */
 };
 
 static json_t *pod_of(const struct plane *p, const char *name)
@@ -603,14 +661,18 @@ static json_t *pod_of(const struct plane *p, const char *name)
 static bool runs(void *arg)
 {
 	struct pod_wait *s = arg;
-	OWN_JSON pod = pod_of(s->p, s->name);
+	OWN_JSON pod = NULL;
 
+	if (s->rev == store_rev(s->p->store))
+		return false;
+	s->rev = store_rev(s->p->store);
+	pod = pod_of(s->p, s->name);
 	return str_eq(json_str_at(pod, "status", "phase"), "Running");
 }
 
 void earth_wait_running(struct earth *w, struct plane *p, const char *pod, int64_t limit_s)
 {
-	struct pod_wait s = {p, pod};
+	struct pod_wait s = {p, pod, 0};
 	char what[80];
 
 	str_format(what, sizeof(what), "pod %s of %s Running", pod, p->name);

@@ -32,7 +32,7 @@
 
 struct replica {
 	struct earth *earth;
-	char name[24];
+	char name[24], origin[40]; /* origin: where it finds the host's API server */
 	struct loop_group *group;  /* NULL: not running */
 	struct http *http;
 	struct controller *controller;
@@ -49,13 +49,17 @@ struct earth {
 	struct box boxes[EARTH_BOXES];
 	unsigned nboxes;
 	struct httpd *images;
-	unsigned image_gets;
+	unsigned image_gets, bad_images; /* bad_images: how many to answer with something else */
 	char image_digest[80], iso[64];
 	char *ca_pem;
 	struct replica replicas[EARTH_REPLICAS];
 	unsigned nreplicas;
 	struct replica *facing;    /* the replica that agents reach; NULL: none */
-	bool media_gone;           /* the media listener answers nobody */
+	bool media_gone;
+
+	uint64_t requests;         /* of anybody, since somebody leads */
+	uint64_t fault_at;         /* which of them meets the fault; 0: none */
+	enum http_mem_fate fault;
 
 	char complaint[512];       /* of the oracle; "": none so far */
 	uint64_t host_rev, tenant_rev[2];
@@ -69,6 +73,8 @@ void earth_stop(struct earth *w);
 
 struct replica *earth_replica(struct earth *w);  /* start one more */
 void earth_kill(struct replica *r);              /* as a crash does */
+void earth_cut(struct replica *r, bool cut);     /* the host's API server does not answer it */
+void earth_media(struct earth *w, bool there);   /* boot media can be fetched */
 struct replica *earth_leader(struct earth *w);   /* NULL: nobody leads */
 
 struct plane *earth_tenant_at(struct earth *w, const char *endpoint); /* NULL: nobody is there */
@@ -77,6 +83,9 @@ void earth_do(struct earth *w, struct plane *p, const char *method, const char *
 void earth_apply(struct earth *w, const char *yaml); /* objects of the host cluster */
 void earth_machine(struct earth *w, const struct box *b); /* its Machine object */
 void earth_pod(struct earth *w, struct plane *p, const char *name);
+void earth_delete_pod(struct earth *w, struct plane *p, const char *name);
+void earth_release(struct box *b);                  /* delete the claim that holds it */
+void earth_patch_machine(struct box *b, json_t *spec); /* taken */
 void earth_secret(struct earth *w, const char *ns, const char *name, const char *key, const char *value,
 		  const char *key2, const char *value2);
 
