@@ -1,0 +1,235 @@
+/* BMCs that refuse, lie, or are somebody else's: the machine waits, says why, and nothing is switched. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "tests/world/world.h"
+
+#define RESET "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset"
+
+static void set_text(char **slot, const char *text)
+{
+	free(*slot);
+	*slot = mem_strdup(text);
+}
+
+/* Nothing was asked of it that changes a machine: power, media, boot order. */
+static void assert_untouched(const struct box *b)
+{
+	assert_int_equal(fake_bmc_count(&b->bmc, "POST /redfish/v1/Systems"), 0);
+	assert_int_equal(fake_bmc_count(&b->bmc, "PATCH"), 0);
+}
+
+static void a_wrong_password_is_tried_once_until_the_secret_changes(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 11, 1);
+	b->bmc.password = "changed by hand";
+	earth_replica(&w);
+	earth_wait_reason(b, "BmcAuthFailed", 60);
+	earth_run(&w, 3600 * 1000);
+	assert_int_equal(b->bmc.logins, 1);
+	assert_string_equal(earth_at(b, "status.operation.waitingFor"), "Approval");
+	assert_untouched(b);
+	earth_kill(&w.replicas[0]); /* nor by the next leader */
+	earth_replica(&w);
+	earth_run(&w, 3600 * 1000);
+	assert_int_equal(b->bmc.logins, 1);
+	earth_secret(&w, "drover-system", "bmc", "username", "drover", "password", "changed by hand");
+	earth_wait_state(b, "free", 900);
+	earth_stop(&w);
+}
+
+static void another_machine_at_the_address_is_left_alone(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 12, 2);
+	set_text(&b->bmc.uuid, "ffffffff-0035-3410-8050-c6c04f314733");
+	box_power(b, true);
+	earth_replica(&w);
+	earth_wait_reason(b, "IdentityMismatch", 60);
+	earth_wait_state(&w.boxes[1], "free", 600);
+	earth_run(&w, 3600 * 1000);
+	assert_string_equal(b->state, "known");
+	assert_true(b->bmc.on);
+	assert_untouched(b);
+	earth_stop(&w);
+}
+
+/* Its cable was moved while it served: the new one at that address is never switched off. */
+static void a_machine_that_became_another_is_never_switched(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	unsigned resets;
+
+	(void)state;
+	earth_start(&w, 13, 1);
+	earth_replica(&w);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_running(&w, &w.tenants[0], "train", 900);
+	earth_wait_state(b, "serving", 60);
+	set_text(&b->bmc.uuid, "ffffffff-0035-3410-8050-c6c04f314733");
+	resets = fake_bmc_count(&b->bmc, RESET);
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	earth_release(b);
+	earth_run(&w, 4 * 3600 * 1000);
+	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
+	assert_true(b->bmc.on);
+	assert_true(b->claim[0]); /* off is not proved: it keeps its claim */
+	assert_string_equal(b->segment, "quarantine");
+	set_text(&b->bmc.uuid, b->uuid);
+	earth_wait_state(b, "free", 12 * 3600);
+	earth_stop(&w);
+}
+
+static void a_changed_certificate_stops_it(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	unsigned resets;
+
+	(void)state;
+	earth_start(&w, 14, 1);
+	earth_replica(&w);
+	earth_wait_state(b, "free", 600);
+	resets = fake_bmc_count(&b->bmc, RESET);
+	http_mem_pin(w.net, b->origin, "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff");
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_run(&w, 3600 * 1000);
+	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
+	assert_string_equal(earth_at(b, "status.tenant.name"), "");
+	earth_stop(&w);
+}
+
+static void a_reply_without_end_is_an_error_of_that_machine_alone(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 15, 3);
+	b->bmc.huge = true;
+	earth_replica(&w);
+	earth_wait_reason(b, "BmcProtocolError", 300);
+	earth_wait_state(&w.boxes[1], "free", 600);
+	earth_wait_state(&w.boxes[2], "free", 60);
+	assert_string_equal(b->state, "known");
+	assert_untouched(b);
+	b->bmc.huge = false;
+	earth_wait_state(b, "free", 1200);
+	earth_stop(&w);
+}
+
+static void a_machine_found_on_waits_for_a_person(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 16, 1);
+	box_put_old_system(b);
+	str_copy(b->segment, sizeof(b->segment), "somewhere");
+	box_power(b, true);
+	earth_replica(&w);
+	earth_wait_reason(b, "PowerStateUnexpected", 60);
+	earth_run(&w, 6 * 3600 * 1000);
+	assert_true(b->bmc.on);
+	assert_untouched(b);
+	assert_false(box_is_blank(b));
+	earth_patch_machine(b, json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
+	earth_wait_state(b, "free", 900);
+	assert_true(box_is_blank(b));
+	assert_string_equal(earth_at(b, "status.approvalID"), "01");
+	earth_stop(&w);
+}
+
+/* Somebody switched a free machine on by hand: it is not taken for a claim, and not fought. */
+static void a_free_machine_that_is_on_serves_nobody(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	unsigned resets;
+
+	(void)state;
+	earth_start(&w, 17, 1);
+	earth_replica(&w);
+	earth_wait_state(b, "free", 600);
+	box_power(b, true);
+	resets = fake_bmc_count(&b->bmc, RESET);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_reason(b, "PowerStateUnexpected", 900);
+	earth_run(&w, 3600 * 1000);
+	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
+	earth_patch_machine(b, json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "02"));
+	earth_wait_running(&w, &w.tenants[0], "train", 1800);
+	earth_stop(&w);
+}
+
+static void two_machines_with_one_bmc_both_wait(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0], twin;
+
+	(void)state;
+	earth_start(&w, 18, 1);
+	twin = *b;
+	str_copy(twin.name, sizeof(twin.name), "gpu-twin");
+	earth_machine(&w, &twin);
+	earth_replica(&w);
+	earth_wait_reason(b, "DuplicateIdentity", 60);
+	earth_run(&w, 3600 * 1000);
+	assert_string_equal(b->state, "known");
+	assert_untouched(b);
+	earth_do(&w, &w.host, "DELETE", "/apis/" OBJECT_API_VERSION "/machines/gpu-twin", NULL);
+	earth_wait_state(b, "free", 900);
+	earth_stop(&w);
+}
+
+static void a_bmc_that_only_says_yes_is_found_out(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 19, 1);
+	earth_replica(&w);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_running(&w, &w.tenants[0], "train", 900);
+	earth_wait_state(b, "serving", 60);
+	b->bmc.power_lie = true;
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	earth_release(b);
+	earth_run(&w, 3600 * 1000);
+	assert_true(b->bmc.on);
+	assert_true(b->claim[0]); /* the oracle watches that it never ends */
+	assert_string_equal(b->segment, "quarantine");
+	b->bmc.power_lie = false;
+	earth_wait_state(b, "free", 12 * 3600);
+	earth_stop(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_wrong_password_is_tried_once_until_the_secret_changes),
+		cmocka_unit_test(another_machine_at_the_address_is_left_alone),
+		cmocka_unit_test(a_machine_that_became_another_is_never_switched),
+		cmocka_unit_test(a_changed_certificate_stops_it),
+		cmocka_unit_test(a_reply_without_end_is_an_error_of_that_machine_alone),
+		cmocka_unit_test(a_machine_found_on_waits_for_a_person),
+		cmocka_unit_test(a_free_machine_that_is_on_serves_nobody),
+		cmocka_unit_test(two_machines_with_one_bmc_both_wait),
+		cmocka_unit_test(a_bmc_that_only_says_yes_is_found_out),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+/* Leaders that die, replicas that are cut off, requests that are lost. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/str.h"
+#include "tests/world/bootagent.h"
+#include "tests/world/world.h"
+
+#define RUNS 12
+#define KILLS 3
+#define SPAN_MS 150000 /* from nothing to Running in a good world */
+
+static void both_pods_run(struct earth *w, int64_t limit_s)
+{
+	earth_wait_running(w, &w->tenants[0], "train", limit_s);
+	earth_wait_running(w, &w->tenants[1], "train", limit_s);
+	earth_run(w, 30000);
+	earth_check_serving(w, &w->tenants[0], "train");
+	earth_check_serving(w, &w->tenants[1], "train");
+}
+
+static void a_leader_killed_at_any_moment_is_followed_by_one_that_finishes(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 100; seed < 100 + RUNS; seed++) {
+		struct earth w;
+		struct replica *r;
+
+		earth_start(&w, seed, 2);
+		earth_pod(&w, &w.tenants[0], "train");
+		earth_pod(&w, &w.tenants[1], "train");
+		for (int k = 0; k < KILLS; k++) {
+			r = earth_replica(&w);
+			earth_run(&w, 1 + (int64_t)loop_random_below(w.loop, SPAN_MS));
+			earth_kill(r);
+		}
+		earth_replica(&w);
+		both_pods_run(&w, 3600);
+		earth_stop(&w);
+	}
+}
+
+static void a_leader_killed_while_machines_leave_is_followed_too(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 200; seed < 200 + RUNS / 2; seed++) {
+		struct earth w;
+
+		earth_start(&w, seed, 1);
+		earth_replica(&w);
+		earth_pod(&w, &w.tenants[0], "train");
+		earth_wait_running(&w, &w.tenants[0], "train", 900);
+		earth_wait_state(&w.boxes[0], "serving", 60);
+		earth_delete_pod(&w, &w.tenants[0], "train");
+		earth_release(&w.boxes[0]);
+		for (int k = 0; k < KILLS; k++) {
+			earth_run(&w, 1 + (int64_t)loop_random_below(w.loop, 40000));
+			earth_kill(&w.replicas[w.nreplicas - 1]);
+			earth_replica(&w);
+		}
+		earth_wait_state(&w.boxes[0], "free", 3600);
+		earth_stop(&w);
+	}
+}
+
+struct watch_bmc {
+	struct earth *w;
+	unsigned foreign, writes;
+};
+
+/* Who asks is known by the address of its transport. */
+static bool note_caller(struct httpd_req *q, unsigned n, void *arg)
+{
+	struct watch_bmc *watch = arg;
+	struct replica *leader = earth_leader(watch->w);
+
+	(void)n;
+	if (str_eq(httpd_method(q), "GET"))
+		return false;
+	watch->writes++;
+	if (!leader || !str_starts(httpd_identity(q)->address, leader->name))
+		watch->foreign++;
+	return false;
+}
+
+static void of_two_replicas_one_acts(void **state)
+{
+	struct earth w;
+	struct watch_bmc watch = {.w = &w};
+
+	(void)state;
+	earth_start(&w, 31, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		w.boxes[i].bmc.tamper = note_caller;
+		w.boxes[i].bmc.tamper_arg = &watch;
+	}
+	earth_replica(&w);
+	earth_replica(&w);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_pod(&w, &w.tenants[1], "train");
+	both_pods_run(&w, 900);
+	assert_true(watch.writes > 10);
+	assert_int_equal(watch.foreign, 0);
+	earth_stop(&w);
+}
+
+/* The first leader lives on without the API server: it stops before the second one starts. */
+static void a_leader_that_is_cut_off_hands_over(void **state)
+{
+	struct earth w;
+	struct watch_bmc watch = {.w = &w};
+	struct replica *first;
+
+	(void)state;
+	earth_start(&w, 32, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		w.boxes[i].bmc.tamper = note_caller;
+		w.boxes[i].bmc.tamper_arg = &watch;
+	}
+	first = earth_replica(&w);
+	earth_run(&w, 5000);
+	earth_replica(&w);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_pod(&w, &w.tenants[1], "train");
+	earth_run(&w, 25000);
+	assert_ptr_equal(earth_leader(&w), first);
+	earth_cut(first, true);
+	earth_run(&w, 60000);
+	assert_ptr_equal(earth_leader(&w), &w.replicas[1]);
+	earth_cut(first, false);
+	both_pods_run(&w, 1800);
+	assert_ptr_equal(earth_leader(&w), &w.replicas[1]);
+	assert_int_equal(watch.foreign, 0);
+	for (unsigned i = 0; i < 2; i++)
+		assert_true(w.boxes[i].seen_fence >= 2);
+	earth_stop(&w);
+}
+
+/* One request of all, of anybody, is refused, loses its answer, or is never answered. */
+static void one_lost_request_changes_nothing_in_the_end(void **state)
+{
+	static const enum http_mem_fate fates[] = {HTTP_MEM_REFUSED, HTTP_MEM_REPLY_LOST, HTTP_MEM_SILENT};
+	const char *step = getenv("WORLD_STEP"); /* 1: each request in turn */
+	unsigned every = step ? (unsigned)atoi(step) : 97, met = 0;
+
+	(void)state;
+	for (unsigned at = 1 + every / 2, n = 0; at < 1500; at += every, n++) {
+		struct earth w;
+
+		earth_start(&w, 300 + at, 1);
+		w.fault_at = at;
+		w.fault = fates[n % 3];
+		earth_replica(&w);
+		earth_pod(&w, &w.tenants[0], "train");
+		earth_wait_running(&w, &w.tenants[0], "train", 3600);
+		earth_wait_state(&w.boxes[0], "serving", 60);
+		met += w.requests >= at;
+		earth_stop(&w);
+	}
+	assert_true(met > 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_leader_killed_at_any_moment_is_followed_by_one_that_finishes),
+		cmocka_unit_test(a_leader_killed_while_machines_leave_is_followed_too),
+		cmocka_unit_test(of_two_replicas_one_acts),
+		cmocka_unit_test(a_leader_that_is_cut_off_hands_over),
+		cmocka_unit_test(one_lost_request_changes_nothing_in_the_end),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
