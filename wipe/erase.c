@@ -1,5 +1,6 @@
 #include "wipe/erase.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <linux/nvme_ioctl.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "base/str.h"
 #include "wipe/dio.h"
 #include "wipe/drives.h"
+#include "wipe/sanitize.h"
 
 #define PIECE (4 << 20)
 /* Longer than any drive takes; a command that a drive never ends must not hold the machine for ever. */
@@ -22,7 +24,9 @@ struct pass {
 	struct verify verify;
 	/* what the NVMe controller says it can do */
 	bool can_format, can_crypto;
+	uint32_t sanicap;        /* 0 as well where more than this namespace would be hit */
 	uint32_t nsid, lbaf;     /* lbaf: cdw10 that keeps the format as it is */
+	bool final;              /* what was begun may not be replaced by something weaker */
 };
 
 /* NVM Express Base 2.0: Identify 06h, figures 275 and 280 (NVM command set for the namespace). */
@@ -41,11 +45,23 @@ static int identify(struct pass *p, uint32_t nsid, uint32_t cns)
 	return p->x->host->nvme_admin(p->dio.fd, &c);
 }
 
+/* Sanitize hits the whole subsystem: only where it holds nothing but the namespace meant. */
+static bool is_alone(struct pass *p)
+{
+	uint32_t nsids[2];
+
+	if (identify(p, 0, 2) != 0)
+		return false;
+	memcpy(nsids, p->identify, sizeof(nsids));
+	return le32toh(nsids[0]) == p->nsid && !nsids[1];
+}
+
 static void read_abilities(struct pass *p)
 {
 	const struct host *h = p->x->host;
 	const char *name = drive_name(p->x->drive);
 	uint8_t flbas, dps;
+	uint32_t sanicap;
 
 	if (!str_eq(p->x->drive->type, "NVMe") || !h->nvme_admin)
 		return;
@@ -54,6 +70,8 @@ static void read_abilities(struct pass *p)
 		return;
 	p->can_format = p->identify[256] & 2;                    /* OACS: Format NVM */
 	p->can_crypto = p->can_format && (p->identify[524] & 4); /* FNA: cryptographic erase */
+	memcpy(&sanicap, p->identify + 328, 4);
+	p->sanicap = is_alone(p) ? le32toh(sanicap) & 7 : 0;
 	if (identify(p, p->nsid, 0) != 0) {
 		p->can_format = p->can_crypto = false;
 		return;
@@ -84,20 +102,67 @@ static int format(struct pass *p, uint32_t ses, struct err *e)
 	return 0;
 }
 
+static bool has_sanitize_crypto(const struct pass *p)
+{
+	return p->sanicap & 1;
+}
+
+static bool has_sanitize_block(const struct pass *p)
+{
+	return p->sanicap & 2;
+}
+
+static bool has_sanitize_overwrite(const struct pass *p)
+{
+	return p->sanicap & 4;
+}
+
+static int sanitize(struct pass *p, enum sanitize_action action, struct err *e)
+{
+	struct erase_progress *g = &p->x->progress;
+
+	atomic_store(&g->phase, "sanitize");
+	return sanitize_run(p->x->host, p->dio.fd, action, p->identify, &g->done_bytes, &g->total_bytes,
+			    &p->x->device.raw_status, &p->final, e);
+}
+
+static int run_sanitize_block(struct pass *p, struct err *e)
+{
+	return sanitize(p, SANITIZE_BLOCK, e);
+}
+
+static int run_sanitize_overwrite(struct pass *p, struct err *e)
+{
+	return sanitize(p, SANITIZE_OVERWRITE, e);
+}
+
 static bool has_crypto(const struct pass *p)
 {
 	return p->can_crypto;
 }
 
-static int run_crypto(struct pass *p, struct err *e)
+/* What the samples held: after the key is gone a block may read as noise. */
+static void remember(struct pass *p)
 {
 	struct erase *x = p->x;
 
-	/* What the samples held: after the key is gone a block may read as noise. */
-	x->nprints = x->samples;
-	x->prints = mem_calloc((size_t)x->nprints + 1, sizeof(*x->prints));
+	if (!x->prints) {
+		x->nprints = x->samples;
+		x->prints = mem_calloc((size_t)x->nprints + 1, sizeof(*x->prints));
+	}
 	verify_fingerprint(&p->verify, x->nprints, x->prints);
+}
+
+static int run_crypto(struct pass *p, struct err *e)
+{
+	remember(p);
 	return format(p, 2, e);
+}
+
+static int run_sanitize_crypto(struct pass *p, struct err *e)
+{
+	remember(p);
+	return sanitize(p, SANITIZE_CRYPTO, e);
 }
 
 static bool has_format(const struct pass *p)
@@ -145,6 +210,9 @@ static const struct rung {
 	bool (*supported)(const struct pass *p);
 	int (*run)(struct pass *p, struct err *e);
 } ladder[] = {
+	{"SanitizeCryptoErase", WIPE_PURGE, VERIFY_CHANGED, has_sanitize_crypto, run_sanitize_crypto},
+	{"SanitizeBlockErase", WIPE_PURGE, VERIFY_CONSTANT, has_sanitize_block, run_sanitize_block},
+	{"SanitizeOverwrite", WIPE_PURGE, VERIFY_ZEROS, has_sanitize_overwrite, run_sanitize_overwrite},
 	{"FormatCrypto", WIPE_CLEAR, VERIFY_CHANGED, has_crypto, run_crypto},
 	{"FormatUserData", WIPE_CLEAR, VERIFY_CONSTANT, has_format, run_user_data},
 	{"Overwrite", WIPE_CLEAR, VERIFY_ZEROS, always, run_overwrite},
@@ -260,7 +328,7 @@ static int run_ladder(struct pass *p, struct err *e)
 			       VERIFY_CANARIES, planted);
 	}
 	read_abilities(p);
-	for (size_t i = 0; i < sizeof(ladder) / sizeof(*ladder); i++)
+	for (size_t i = 0; i < sizeof(ladder) / sizeof(*ladder) && !p->final; i++)
 		if (ladder[i].supported(p) && !run_rung(p, &ladder[i], e))
 			return 0;
 	return -1;

@@ -11,11 +11,12 @@
  * erase: one drive, down a ladder of techniques, best first.
  *
  * Which rungs a drive has is asked of the drive, never told from its name.  A rung
- * that is refused, fails, or leaves a canary behind gives way to the next; what earns
+ * that is refused, fails, or leaves a canary behind gives way to the next, but a Sanitize
+ * that began and failed does not: the drive is not to be trusted with less.  What earns
  * no level (Format without erase, discard, Write Zeroes) is no rung.  Success
  * is only ever a positive observation: a drive starts at Fail.
  *
- * Levels as in IEEE 2883-2022: Format earns Clear in either mode (Purge only
+ * Levels as in IEEE 2883-2022: Sanitize earns Purge; Format earns Clear in either mode (Purge only
  * where a vendor says that its implementation meets the standard, which a drive
  * cannot tell us); an overwrite by the host earns Clear.
  *

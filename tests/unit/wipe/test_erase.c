@@ -20,6 +20,11 @@ static struct {
 	bool noise;                /* leaves noise instead of zeros */
 	bool keeps_middle;         /* leaves the middle as it was */
 	unsigned formats, last_ses, last_lbaf;
+	uint32_t sanicap;
+	int sanitize_status;
+	bool two_namespaces;
+	const uint16_t (*trail)[2]; /* SPROG, SSTAT of each poll; the last one stays */
+	unsigned sanitizes, last_action, polls;
 } drive;
 static struct machine machine;
 
@@ -52,12 +57,31 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 			assert_int_equal(c->nsid, 0);
 			out[256] = drive.format ? 2 : 0;
 			out[524] = drive.crypto ? 4 : 0;
+			memcpy(out + 328, &drive.sanicap, 4);
+		} else if (c->cdw10 == 2) {
+			out[0] = 1;
+			out[4] = drive.two_namespaces ? 2 : 0;
 		} else {
 			assert_int_equal(c->cdw10, 0);
 			assert_int_equal(c->nsid, 1);
 			out[26] = 0x12; /* format 2, metadata at the end of the data */
 			out[29] = 0x09; /* protection type 1, first bytes */
 		}
+		return 0;
+	}
+	if (c->opcode == 0x84) {
+		assert_int_equal(c->nsid, 0);
+		drive.sanitizes++;
+		drive.last_action = c->cdw10;
+		if (!drive.sanitize_status && !drive.lies)
+			fill(0);
+		return drive.sanitize_status;
+	}
+	if (c->opcode == 0x02) {
+		assert_int_equal(c->cdw10, 0x007f0081);
+		assert_int_equal(c->data_len, 512);
+		memcpy(out, drive.trail[drive.polls], 4);
+		drive.polls += drive.trail[drive.polls][0] || drive.trail[drive.polls][1] == 2;
 		return 0;
 	}
 	assert_int_equal(c->opcode, 0x80);
@@ -366,6 +390,99 @@ static void without_permission_a_regular_file_is_no_drive(void **state)
 	assert_int_equal(machine_residue(&machine, NAME), BYTES >> 20);
 }
 
+static const uint16_t done_trail[][2] = {{100, 2}, {30000, 2}, {65535, 0x101}, {0, 1}};
+
+static void sanitize_comes_first_and_earns_purge(void **state)
+{
+	struct err e;
+
+	(void)state;
+	drive.sanicap = 7;
+	drive.format = drive.crypto = drive.noise = true;
+	drive.trail = done_trail;
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_string_equal(erase.device.technique, "SanitizeCryptoErase");
+	assert_int_equal(erase.device.level, WIPE_PURGE);
+	assert_int_equal(erase.device.raw_status, 0);
+	assert_int_equal(drive.last_action, 4);
+	assert_int_equal(drive.polls, 3); /* accepted is not done */
+	assert_int_equal(drive.formats, 0);
+	assert_ok(erase_verify(&erase, 100, &e), &e);
+	assert_int_equal(erase.device.level, WIPE_PURGE);
+}
+
+static void sanitize_overwrite_asks_for_one_pass(void **state)
+{
+	struct err e;
+
+	(void)state;
+	drive.sanicap = 4;
+	drive.trail = done_trail;
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_string_equal(erase.device.technique, "SanitizeOverwrite");
+	assert_int_equal(drive.last_action, 0x13);
+}
+
+static void a_refused_sanitize_falls_to_the_next_rung(void **state)
+{
+	struct err e;
+
+	(void)state;
+	drive.sanicap = 3;
+	drive.sanitize_status = 0x2001;
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_int_equal(drive.sanitizes, 2);
+	assert_string_equal(erase.device.technique, "Overwrite");
+	assert_int_equal(erase.device.level, WIPE_CLEAR);
+}
+
+static void a_sanitize_that_began_and_failed_is_replaced_by_nothing(void **state)
+{
+	static const uint16_t failed[][2] = {{100, 2}, {200, 3}, {0, 1}};
+	static const uint16_t back[][2] = {{30000, 2}, {100, 2}, {0, 1}};
+	static const uint16_t unknown[][2] = {{100, 2}, {200, 5}, {0, 1}};
+	/* Each ends well for one who does not look. */
+	static const uint16_t(*const trails[])[2] = {failed, back, unknown};
+	struct err e;
+
+	for (size_t i = 0; i < 3; i++) {
+		teardown(state);
+		setup(state);
+		drive.sanicap = 7;
+		drive.format = true;
+		drive.trail = trails[i];
+		assert_int_equal(erase_run(&erase, &e), -1);
+		assert_int_equal(erase.device.level, WIPE_FAIL);
+		assert_string_equal(erase.device.technique, "SanitizeCryptoErase");
+		assert_int_equal(drive.sanitizes, 1);
+		assert_int_equal(drive.formats, 0);
+	}
+}
+
+static void a_sanitize_that_left_everything_is_a_failure(void **state)
+{
+	struct err e;
+
+	(void)state;
+	drive.sanicap = 2;
+	drive.lies = true;
+	drive.trail = done_trail;
+	assert_int_equal(erase_run(&erase, &e), -1);
+	assert_string_equal(erase.device.reason, "EraseUnverified");
+}
+
+static void sanitize_is_not_used_where_it_would_hit_another_namespace(void **state)
+{
+	struct err e;
+
+	(void)state;
+	drive.sanicap = 7;
+	drive.two_namespaces = true;
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_int_equal(drive.sanitizes, 0);
+	assert_string_equal(erase.device.technique, "Overwrite");
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -389,6 +506,12 @@ int main(void)
 		T(a_missing_node_never_becomes_a_file),
 		T(a_drive_that_changed_its_size_is_not_touched),
 		T(without_permission_a_regular_file_is_no_drive),
+		T(sanitize_comes_first_and_earns_purge),
+		T(sanitize_overwrite_asks_for_one_pass),
+		T(a_refused_sanitize_falls_to_the_next_rung),
+		T(a_sanitize_that_began_and_failed_is_replaced_by_nothing),
+		T(a_sanitize_that_left_everything_is_a_failure),
+		T(sanitize_is_not_used_where_it_would_hit_another_namespace),
 	};
 
 	mem_init();
