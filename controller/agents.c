@@ -87,7 +87,8 @@ bool agents_ready(const struct agents *a)
 
 /* --- seats ------------------------------------------------------------------------------------- */
 
-static void poll_answer(struct agents_seat *s)
+/* Answer the agent that waits: with the order, or (NULL) that there is none. */
+static void poll_end(struct agents_seat *s, const char *order)
 {
 	struct httpd_req *q = s->poll;
 
@@ -95,20 +96,16 @@ static void poll_answer(struct agents_seat *s)
 		return;
 	s->poll = NULL;
 	loop_timer_stop(&s->poll_timer);
-	if (s->order_text)
-		httpd_reply_json(q, 200, s->order_text);
+	httpd_on_gone(q, NULL, NULL); /* it may go while the answer is under way: none of ours any more */
+	if (order)
+		httpd_reply_json(q, 200, order);
 	else
 		httpd_reply(q, 204, NULL, NULL, 0);
 }
 
 static void on_poll_timeout(void *arg)
 {
-	struct agents_seat *s = arg;
-	struct httpd_req *q = s->poll;
-
-	s->poll = NULL;
-	if (q)
-		httpd_reply(q, 204, NULL, NULL, 0);
+	poll_end(arg, NULL);
 }
 
 static void on_poll_gone(void *arg)
@@ -165,13 +162,7 @@ void agents_close(struct agents_seat *s)
 	if (!s->open)
 		return;
 	s->open = false;
-	if (s->poll) {
-		struct httpd_req *q = s->poll;
-
-		s->poll = NULL;
-		loop_timer_stop(&s->poll_timer);
-		httpd_reply(q, 204, NULL, NULL, 0);
-	}
+	poll_end(s, NULL);
 	forget_orders(s);
 	forget_session(s);
 	media_close(s->item);
@@ -300,7 +291,7 @@ void agents_order(struct agents_seat *s, const struct proto_order *o)
 	copy.fence = s->fence;
 	s->order_id = mem_strdup(o->id);
 	s->order_text = proto_encode(proto_order_fields, &copy);
-	poll_answer(s);
+	poll_end(s, s->order_text);
 }
 
 const struct proto_report *agents_result(const struct agents_seat *s, const char *id)
@@ -325,6 +316,13 @@ static void refuse(struct agents_seat *s, struct httpd_req *q, int status, const
 	httpd_reply_err(q, &e);
 }
 
+/* What the caller sent is no message: its fault, not a server's behind us. */
+static void refuse_message(struct httpd_req *q, struct err *e)
+{
+	e->kind = ERR_INVALID;
+	httpd_reply_err(q, e);
+}
+
 static bool same_secret(const struct agents_seat *s, const char *shown)
 {
 	OWN(secret) mine = secret_from_str(s->secret);
@@ -336,7 +334,7 @@ static void on_hello(struct httpd_req *q, void *arg)
 {
 	struct agents *a = arg;
 	OWN(arena) tmp = arena_new();
-	struct proto_hello h;
+	struct proto_hello h = {0};
 	struct agents_seat *s;
 	struct crypto_key *key;
 	struct proto_welcome w;
@@ -347,7 +345,7 @@ static void on_hello(struct httpd_req *q, void *arg)
 	int64_t now = loop_now(loop_of(a->group));
 
 	if (proto_decode(proto_hello_fields, body, len, &h, tmp, &e) < 0) {
-		httpd_reply_err(q, &e);
+		refuse_message(q, &e);
 		return;
 	}
 	s = map_get(a->seats, h.machine);
@@ -363,7 +361,8 @@ static void on_hello(struct httpd_req *q, void *arg)
 		refuse(s, q, 403, "bad signature");
 		return;
 	}
-	if (s->session.public_key && !str_eq(s->session.public_key, h.public_key)) {
+	if (s->session.public_key &&
+	    (!str_eq(s->session.public_key, h.public_key) || !str_eq(s->session.boot_id, h.boot_id))) {
 		crypto_key_free(key);
 		/* Same boot with another key, or two boots at once: somebody else holds the secret. */
 		if (str_eq(s->session.boot_id, h.boot_id) || s->poll)
@@ -431,17 +430,12 @@ static void on_order(struct httpd_req *q, void *arg)
 	s = caller(a, q, "GET", arena_printf(tmp, "%s?after=%s", PROTO_ORDER_PATH, after));
 	if (!s)
 		return;
-	if (s->poll) { /* the older one lost its agent */
-		struct httpd_req *old = s->poll;
-
-		s->poll = NULL;
-		httpd_reply(old, 204, NULL, NULL, 0);
-	}
+	poll_end(s, NULL); /* the older one lost its agent */
 	/* seq counts in this process alone: an agent that has seen more has seen another leader's. */
 	if (n > s->seq) {
 		s->seq = n;
 		if (s->order_text) {
-			struct proto_order o;
+			struct proto_order o = {0};
 			struct err e;
 
 			if (proto_decode(proto_order_fields, s->order_text, strlen(s->order_text), &o, tmp, &e) == 0) {
@@ -456,7 +450,7 @@ static void on_order(struct httpd_req *q, void *arg)
 	httpd_on_gone(q, on_poll_gone, s);
 	loop_timer_start(&s->poll_timer, POLL_MS);
 	if (s->order_text && n < s->seq && !s->report)
-		poll_answer(s);
+		poll_end(s, s->order_text);
 }
 
 static void on_report(struct httpd_req *q, void *arg)
@@ -476,7 +470,7 @@ static void on_report(struct httpd_req *q, void *arg)
 	r = arena_new_obj(into, struct proto_report);
 	if (proto_decode(proto_report_fields, body, len, r, into, &e) < 0) {
 		arena_free(into);
-		httpd_reply_err(q, &e);
+		refuse_message(q, &e);
 		return;
 	}
 	if (!str_eq(r->id, s->order_id)) { /* of an order that was replaced: heard, of no use */
