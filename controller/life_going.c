@@ -223,10 +223,15 @@ static bool finalized(const struct node_claim *n)
 void step_leaving(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
+	struct err e;
 
 	/* Stopping may have passed its deadline: cut first, but nothing ends before off is observed. */
 	if (!life_seen(l, l->c->o.poll_ms * 5))
 		return;
+	if (life_identity(l, &e) < 0) { /* another machine's off proves nothing of ours */
+		life_wait(l, WAITING_APPROVAL, "DuplicateIdentity", "%s", e.text);
+		return;
+	}
 	if (l->seen.power != PROVIDER_POWER_OFF) {
 		life_power(l, false);
 		return;
