@@ -12,6 +12,7 @@
 #include "controller/secrets.h"
 #include "controller/source.h"
 #include "controller/tenant.h"
+#include "controller/verdict.h"
 
 #define LEASE "drover-controller"
 #define DESTROY_LEASE_AGE_MS 5000
@@ -86,26 +87,26 @@ void controller_event(struct controller *c, enum object_kind_id kind, const stru
 static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
 {
 	struct kind_watch *w = arg;
+	const struct kube_entry *old;
 	void *out = NULL;
 
-	if (object_decode(&object_kinds[w->kind], o, a, &out, e) < 0)
-		return NULL;
-	if (object_check(&object_kinds[w->kind], out, NULL, e) < 0)
-		return NULL;
+	if (object_decode(&object_kinds[w->kind], o, a, &out, e) == 0 &&
+	    object_check(&object_kinds[w->kind], out, NULL, e) == 0)
+		return out;
+	old = kube_cache_get(w->c->cache[w->kind], "", str_or(json_str_at(o, "metadata", "name"), ""));
+	out = old ? verdict_keep(w->kind, old->object, o, a) : NULL;
+	if (out) {
+		verdict_bad(w->c->verdict, w->kind, o, e);
+		err_clear(e);
+	}
 	return out;
 }
 
 static void on_bad(const json_t *o, const struct err *e, void *arg)
 {
 	struct kind_watch *w = arg;
-	struct object_meta m = {
-		.name = json_str_at(o, "metadata", "name"),
-		.uid = json_str_at(o, "metadata", "uid"),
-	};
 
-	log_warn("object refused", LOG_S("kind", object_kinds[w->kind].kind), LOG_S("name", str_or(m.name, "")), LOG_E(e));
-	if (m.name && m.uid && w->c->leading)
-		controller_event(w->c, w->kind, &m, "Warning", "ValidationFailed", e->text);
+	verdict_bad(w->c->verdict, w->kind, o, e);
 }
 
 static void machine_changed(struct controller *c, const char *name, const struct machine *m)
@@ -135,6 +136,8 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	const char *name = new_ ? new_->name : old->name;
 	void *o = new_ ? new_->object : NULL;
 
+	if (o)
+		verdict_good(c->verdict, w->kind, o);
 	switch (w->kind) {
 	case OBJECT_NODE_POOL:
 		scheduler_pool(c->scheduler, name, o);
@@ -232,6 +235,7 @@ static void on_leading(int64_t transitions, void *arg)
 
 	c->leading = true;
 	log_info("leading", LOG_S("identity", c->o.identity), LOG_I("transitions", transitions));
+	verdict_lead(c->verdict);
 	loop_timer_start(&c->settle, 0);
 }
 
@@ -315,6 +319,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h, const st
 	c->keys = keys_new(c);
 	c->claims = claims_new(c);
 	c->scheduler = scheduler_new(c);
+	c->verdict = verdict_new(c);
 	c->host = kube_client_new(g, h, &cs, e);
 	if (!c->host) {
 		controller_free(c);
@@ -349,6 +354,7 @@ void controller_free(struct controller *c)
 	map_for_each(it, c->tenants)
 		tenant_free(it.value);
 	claims_free(c->claims);
+	verdict_free(c->verdict);
 	for (int i = 0; i < OBJECT_KINDS; i++)
 		kube_cache_free(c->cache[i]);
 	secrets_free(c->secrets);

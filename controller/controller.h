@@ -31,6 +31,7 @@ struct keys;
 struct kind_watch;
 struct scheduler;
 struct secrets;
+struct verdict;
 
 struct controller_options {
 	const char *ns;            /* drover's own namespace: Secrets, Lease */
@@ -62,6 +63,7 @@ struct controller {
 	struct claims *claims;
 	struct agents *agents;
 	struct scheduler *scheduler;
+	struct verdict *verdict;
 	struct kind_watch *watches;     /* one for each kind */
 	struct loop_timer settle;       /* derives again what depends on several kinds */
 	bool ready;
