@@ -11,11 +11,11 @@
 #include "wipe/inventory.h"
 #include "wipe/orders.h"
 
-#define POLL_MS 45000          /* the server answers within 30 s */
+#define POLL_MS 45000 /* the server answers within 30 s */
 #define PROGRESS_MS 1000
 #define DENIED_MS (10 * 60 * 1000)
-#define LAST_WORD_MS 3000      /* for the report of a poweroff to get through */
-#define SOON_MS 1000           /* least time between two polls that brought nothing new */
+#define LAST_WORD_MS 3000 /* for the report of a poweroff to get through */
+#define SOON_MS 1000	  /* least time between two polls that brought nothing new */
 
 /* A result that was given, for the day the order comes again. */
 struct result {
@@ -36,14 +36,14 @@ struct agent {
 	struct loop_timer session_timer, report_timer, progress_timer, last_word;
 	struct backoff session_backoff, report_backoff;
 	bool welcome, ending;
-	int64_t denied_since;     /* -1: not */
+	int64_t denied_since; /* -1: not */
 	int64_t asked_at;
 
 	int64_t after, fence;
 	struct arena *order_arena, *next_arena;
 	struct proto_order *order, *next; /* running, waiting */
 	struct list results, outbox;
-	struct result *sending;   /* what report_req carries, out of outbox; NULL: progress */
+	struct result *sending; /* what report_req carries, out of outbox; NULL: progress */
 };
 
 static void session(void *arg);
@@ -68,11 +68,12 @@ static void power_off(void *arg)
 	a->c.power_off(a->c.arg);
 }
 
-/* --- requests ------------------------------------------------------------------------------------- */
+/* --- requests -------------------------------------------------------------------------------- */
 
 static struct http_req *request(struct agent *a, const char *method, const char *path,
 				const char *body, uint32_t timeout_ms,
-				void (*done)(const struct http_reply *r, const struct err *e, void *arg))
+				void (*done)(const struct http_reply *r, const struct err *e,
+					     void *arg))
 {
 	size_t len = body ? strlen(body) : 0;
 	char *signature = proto_sign(a->key, method, path, body, len);
@@ -97,7 +98,8 @@ static struct http_req *request(struct agent *a, const char *method, const char 
 }
 
 /* What the reply says about the session; true: it was good. */
-static bool judge(struct agent *a, const struct http_reply *r, const struct err *e, const char *what)
+static bool judge(struct agent *a, const struct http_reply *r, const struct err *e,
+		  const char *what)
 {
 	int64_t now = loop_now(loop_of(a->c.group));
 	struct err why;
@@ -128,11 +130,11 @@ static void again(struct agent *a, struct backoff *b, struct loop_timer *t)
 		loop_timer_start(t, backoff_next(b, loop_random(loop_of(a->c.group))));
 }
 
-/* --- results -------------------------------------------------------------------------------------- */
+/* --- results --------------------------------------------------------------------------------- */
 
 static struct result *find_result(struct agent *a, const char *id)
 {
-	list_for_each(r, &a->results, struct result, link)
+	list_for_each (r, &a->results, struct result, link)
 		if (!strcmp(r->id, id))
 			return r;
 	return NULL;
@@ -188,8 +190,8 @@ static void on_reported(const struct http_reply *r, const struct err *e, void *a
 		again(a, &a->report_backoff, &a->report_timer);
 		return;
 	}
-	/* Delivered, or refused in a way that would not change.  What was asked for again meanwhile is
-	 * back in the outbox. */
+	/* Delivered, or refused in a way that would not change.  What was asked for again
+	 * meanwhile is back in the outbox. */
 	if (a->ending)
 		return;
 	if (loop_timer_active(&a->last_word) && list_empty(&a->outbox))
@@ -221,7 +223,8 @@ static void send_progress(void *arg)
 	if (!a->order)
 		return;
 	loop_timer_start(&a->progress_timer, PROGRESS_MS);
-	if (a->report_req || !a->welcome || !list_empty(&a->outbox) || !orders_progress(a->orders, &r))
+	if (a->report_req || !a->welcome || !list_empty(&a->outbox) ||
+	    !orders_progress(a->orders, &r))
 		return;
 	char *text = proto_encode(proto_report_fields, &r);
 
@@ -229,7 +232,7 @@ static void send_progress(void *arg)
 	free(text);
 }
 
-/* --- orders --------------------------------------------------------------------------------------- */
+/* --- orders ---------------------------------------------------------------------------------- */
 
 static void run_next(struct agent *a);
 
@@ -271,7 +274,8 @@ static void refuse_stale(struct agent *a, const struct proto_order *o)
 				 .message = text};
 	struct result *refusal;
 
-	snprintf(text, sizeof(text), "fence %" PRId64 " is lower than %" PRId64, o->fence, a->fence);
+	snprintf(text, sizeof(text), "fence %" PRId64 " is lower than %" PRId64, o->fence,
+		 a->fence);
 	/* Not under the order's id: a leader with a good fence may still give that one. */
 	add_result(a, &r);
 	refusal = list_entry(a->results.prev, struct result, link);
@@ -296,7 +300,8 @@ static bool take_order(struct agent *a, struct proto_order *o, struct arena **ar
 		return false;
 	}
 	if (o->kind == PROTO_POWEROFF) {
-		struct proto_report r = {.seq = o->seq, .id = o->id, .fence = o->fence, .state = PROTO_DONE};
+		struct proto_report r = {
+			.seq = o->seq, .id = o->id, .fence = o->fence, .state = PROTO_DONE};
 
 		loop_timer_start(&a->last_word, LAST_WORD_MS);
 		add_result(a, &r);
@@ -328,7 +333,7 @@ static bool read_order(struct agent *a, const struct http_reply *r)
 	return fresh;
 }
 
-/* --- session -------------------------------------------------------------------------------------- */
+/* --- session --------------------------------------------------------------------------------- */
 
 static void on_polled(const struct http_reply *r, const struct err *e, void *arg)
 {
@@ -411,7 +416,7 @@ static void session(void *arg)
 	a->session_req = request(a, "GET", path, NULL, POLL_MS, on_polled);
 }
 
-/* --- life ----------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------ */
 
 struct agent *agent_new(const struct agent_config *c, struct err *e)
 {
@@ -464,7 +469,7 @@ void agent_free(struct agent *a)
 	http_cancel(a->report_req);
 	orders_free(a->orders);
 	http_peer_free(a->peer);
-	list_for_each(r, &a->results, struct result, link) {
+	list_for_each (r, &a->results, struct result, link) {
 		free(r->id);
 		free(r->text);
 		free(r);

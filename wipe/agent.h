@@ -13,23 +13,24 @@
  * invents work by itself.  It ends in one of two ways: the order `poweroff`, or ten
  * minutes in which drover answered nothing but 401 and 403.
  *
- * Orders: the same id gets the same result, without being carried out twice; a
- * fence lower than the highest seen is refused (StaleFence); an order that comes while another runs waits, the
- * newest one only.  Results are delivered in order and kept until drover took them; progress is sent at most
- * once a second and may be lost.
+ * Orders: the same id gets the same result, without being carried out twice; a fence lower than
+ * the highest seen is refused (StaleFence); an order that comes while another runs waits, the
+ * newest one only.  Results are delivered in order and kept until drover took them; progress is
+ * sent at most once a second and may be lost.
  */
 struct agent;
 
 struct agent_config {
 	struct loop_group *group;
-	struct http *http;             /* outlives the agent */
+	struct http *http; /* outlives the agent */
 	const struct host *host;
 	const struct proto_boot *boot; /* outlives the agent */
 	const char *boot_id, *version; /* copied */
-	int trust;                     /* enum wipe_trust */
+	int trust;		       /* enum wipe_trust */
 	void (*power_off)(void *arg);  /* may return (tests): nothing is done after it */
 	void (*set_clock)(int64_t wall_ms, void *arg); /* drover's clock, from its welcome */
-	void (*say)(const char *what, const char *detail, const struct err *e, void *arg); /* for the log; detail, e: may be NULL */
+	void (*say)(const char *what, const char *detail, const struct err *e,
+		    void *arg); /* for the log; detail, e: may be NULL */
 	void *arg;
 };
 struct agent *agent_new(const struct agent_config *c, struct err *e);

@@ -13,8 +13,18 @@
 /* BOOTP head (RFC 951): 0 op, 1 hardware type, 2 its length, 4 xid, 10 flags, 16 yiaddr,
  * 28 hardware address; 236 magic cookie, then options. */
 enum { AT_XID = 4, AT_FLAGS = 10, AT_YOUR = 16, AT_MAC = 28, AT_COOKIE = 236, AT_OPTIONS = 240 };
-enum { OPT_PAD = 0, OPT_MASK = 1, OPT_ROUTER = 3, OPT_DNS = 6, OPT_ADDRESS = 50, OPT_TYPE = 53,
-       OPT_SERVER = 54, OPT_WANT = 55, OPT_CLIENT = 61, OPT_END = 255 };
+enum {
+	OPT_PAD = 0,
+	OPT_MASK = 1,
+	OPT_ROUTER = 3,
+	OPT_DNS = 6,
+	OPT_ADDRESS = 50,
+	OPT_TYPE = 53,
+	OPT_SERVER = 54,
+	OPT_WANT = 55,
+	OPT_CLIENT = 61,
+	OPT_END = 255
+};
 static const uint8_t cookie[4] = {99, 130, 83, 99};
 
 static uint8_t *option(uint8_t *p, uint8_t code, const void *data, uint8_t len)
@@ -122,7 +132,8 @@ static int open_socket(const char *interface, struct err *e)
 
 	if (fd < 0)
 		return err_errno(e, errno, "socket");
-	if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, interface, (socklen_t)strlen(interface) + 1) ||
+	if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, interface,
+		       (socklen_t)strlen(interface) + 1) ||
 	    setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof(on)) ||
 	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
 	    bind(fd, (struct sockaddr *)&me, sizeof(me))) {

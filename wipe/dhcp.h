@@ -7,8 +7,8 @@
 
 /*
  * dhcp: just enough of a DHCPv4 client (RFC 2131, 2132) to get an address before the loop
- * starts.  The lease is not renewed: a boot of the agent lasts for one operation, and the provisioning network
- * should give leases longer than that.
+ * starts.  The lease is not renewed: a boot of the agent lasts for one operation, and the
+ * provisioning network should give leases longer than that.
  */
 #define DHCP_SIZE 576
 enum { DHCP_DISCOVER = 1, DHCP_OFFER = 2, DHCP_REQUEST = 3, DHCP_ACK = 5, DHCP_NAK = 6 };
@@ -23,7 +23,8 @@ void dhcp_build(uint8_t out[static DHCP_SIZE], int type, const uint8_t mac[stati
 /* The type of a reply to xid and mac, with *out filled in; 0: it is none. */
 int dhcp_parse(const uint8_t *p, size_t len, const uint8_t mac[static 6], uint32_t xid,
 	       struct dhcp_lease *out);
-/* Blocking: asks on an interface that is up, for at most limit_ms.  ERR_TIMEOUT: nobody answered. */
+/* Blocking: asks on an interface that is up, for at most limit_ms.  ERR_TIMEOUT: nobody
+ * answered. */
 int dhcp_ask(const char *interface, const uint8_t mac[static 6], int limit_ms,
 	     struct dhcp_lease *out, struct err *e) __attribute__((warn_unused_result));
 

@@ -61,8 +61,8 @@ static int measure(struct dio *d, const struct stat *st, const char *name, struc
 		d->block = (uint32_t)block;
 	}
 	if (d->bytes < ZERO_PIECE || d->block < 512 || d->block > ALIGN || d->bytes % d->block)
-		return err_set(e, ERR_UNSUPPORTED, 0, "%s: %" PRId64 " bytes in blocks of %u",
-			       name, d->bytes, d->block);
+		return err_set(e, ERR_UNSUPPORTED, 0, "%s: %" PRId64 " bytes in blocks of %u", name,
+			       d->bytes, d->block);
 	return 0;
 }
 

@@ -19,8 +19,8 @@
 struct dio {
 	int fd;
 	int64_t bytes;
-	uint32_t block;   /* logical block size */
-	bool file;        /* a regular file (tests) */
+	uint32_t block; /* logical block size */
+	bool file;	/* a regular file (tests) */
 };
 
 /* name: "nvme0n1". */

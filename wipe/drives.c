@@ -103,7 +103,8 @@ static void read_identity(const struct host *h, struct arena *a, const char *nam
 		id = host_line(a, "%s/block/%s/device/wwid", h->sys, name);
 	if (!id && d->serial)
 		id = arena_printf(a, "%s.%s.%s", d->type, d->model, d->serial);
-	/* Nothing but the slot tells it apart: better than no name, and it will not match another's. */
+	/* Nothing but the slot tells it apart: better than no name, and it will not match
+	 * another's. */
 	if (!id)
 		id = arena_printf(a, "%s.%s.at.%s", d->type, d->model, name);
 	d->wwn = one_word(a, id);
@@ -139,8 +140,10 @@ void drives_scan(const struct host *h, struct arena *a, struct drive_list *out)
 			continue;
 		d->path = arena_printf(a, "%s/%s", h->dev, names[i]);
 		d->bytes = sectors * 512;
-		d->block_size = host_number(512, "%s/block/%s/queue/logical_block_size", h->sys, names[i]);
-		d->rotational = host_number(0, "%s/block/%s/queue/rotational", h->sys, names[i]) == 1;
+		d->block_size =
+			host_number(512, "%s/block/%s/queue/logical_block_size", h->sys, names[i]);
+		d->rotational =
+			host_number(0, "%s/block/%s/queue/rotational", h->sys, names[i]) == 1;
 		d->removable = host_number(0, "%s/block/%s/removable", h->sys, names[i]) == 1;
 		d->read_only = host_number(0, "%s/block/%s/ro", h->sys, names[i]) == 1;
 		read_identity(h, a, names[i], d);

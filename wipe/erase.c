@@ -12,21 +12,22 @@
 #include "wipe/sanitize.h"
 
 #define PIECE (4 << 20)
-/* Longer than any drive takes; a command that a drive never ends must not hold the machine for ever. */
+/* Longer than any drive takes; a command that a drive never ends must not hold the machine for
+ * ever. */
 #define FORMAT_TIMEOUT_MS (4u * 3600 * 1000)
 
 /* One pass down the ladder. */
 struct pass {
 	struct erase *x;
 	struct dio dio;
-	char *piece;             /* PIECE bytes of zeros */
-	uint8_t *identify;       /* 4096 bytes */
+	char *piece;	   /* PIECE bytes of zeros */
+	uint8_t *identify; /* 4096 bytes */
 	struct verify verify;
 	/* what the NVMe controller says it can do */
 	bool can_format, can_crypto;
-	uint32_t sanicap;        /* 0 as well where more than this namespace would be hit */
-	uint32_t nsid, lbaf;     /* lbaf: cdw10 that keeps the format as it is */
-	bool final;              /* what was begun may not be replaced by something weaker */
+	uint32_t sanicap;    /* 0 as well where more than this namespace would be hit */
+	uint32_t nsid, lbaf; /* lbaf: cdw10 that keeps the format as it is */
+	bool final;	     /* what was begun may not be replaced by something weaker */
 };
 
 /* NVM Express Base 2.0: Identify 06h, figures 275 and 280 (NVM command set for the namespace). */
@@ -68,7 +69,7 @@ static void read_abilities(struct pass *p)
 	p->nsid = (uint32_t)host_number(0, "%s/block/%s/nsid", h->sys, name);
 	if (!p->nsid || identify(p, 0, 1) != 0)
 		return;
-	p->can_format = p->identify[256] & 2;                    /* OACS: Format NVM */
+	p->can_format = p->identify[256] & 2;			 /* OACS: Format NVM */
 	p->can_crypto = p->can_format && (p->identify[524] & 4); /* FNA: cryptographic erase */
 	memcpy(&sanicap, p->identify + 328, 4);
 	p->sanicap = is_alone(p) ? le32toh(sanicap) & 7 : 0;
@@ -122,8 +123,8 @@ static int sanitize(struct pass *p, enum sanitize_action action, struct err *e)
 	struct erase_progress *g = &p->x->progress;
 
 	atomic_store(&g->phase, "sanitize");
-	return sanitize_run(p->x->host, p->dio.fd, action, p->identify, &g->done_bytes, &g->total_bytes,
-			    &p->x->device.raw_status, &p->final, e);
+	return sanitize_run(p->x->host, p->dio.fd, action, p->identify, &g->done_bytes,
+			    &g->total_bytes, &p->x->device.raw_status, &p->final, e);
 }
 
 static int run_sanitize_block(struct pass *p, struct err *e)
@@ -210,9 +211,11 @@ static const struct rung {
 	bool (*supported)(const struct pass *p);
 	int (*run)(struct pass *p, struct err *e);
 } ladder[] = {
-	{"SanitizeCryptoErase", WIPE_PURGE, VERIFY_CHANGED, has_sanitize_crypto, run_sanitize_crypto},
+	{"SanitizeCryptoErase", WIPE_PURGE, VERIFY_CHANGED, has_sanitize_crypto,
+	 run_sanitize_crypto},
 	{"SanitizeBlockErase", WIPE_PURGE, VERIFY_CONSTANT, has_sanitize_block, run_sanitize_block},
-	{"SanitizeOverwrite", WIPE_PURGE, VERIFY_ZEROS, has_sanitize_overwrite, run_sanitize_overwrite},
+	{"SanitizeOverwrite", WIPE_PURGE, VERIFY_ZEROS, has_sanitize_overwrite,
+	 run_sanitize_overwrite},
 	{"FormatCrypto", WIPE_CLEAR, VERIFY_CHANGED, has_crypto, run_crypto},
 	{"FormatUserData", WIPE_CLEAR, VERIFY_CONSTANT, has_format, run_user_data},
 	{"Overwrite", WIPE_CLEAR, VERIFY_ZEROS, always, run_overwrite},
@@ -226,7 +229,7 @@ void erase_init(struct erase *x, const struct host *h, const struct proto_drive 
 	x->drive = d;
 	x->nonce = nonce;
 	x->minimum_level = minimum_level;
-	x->samples = samples <= 0                  ? VERIFY_SAMPLES
+	x->samples = samples <= 0		    ? VERIFY_SAMPLES
 		     : samples > VERIFY_MAX_SAMPLES ? VERIFY_MAX_SAMPLES
 						    : samples;
 	x->device.type = d->type;
@@ -269,7 +272,8 @@ static int open_pass(struct pass *p, struct erase *x, bool write, struct err *e)
 	};
 	if (dio_open(&p->dio, x->host, drive_name(x->drive), write, e) < 0)
 		return -1;
-	/* Another drive in its place, or one that changed its size, is not the one that was named. */
+	/* Another drive in its place, or one that changed its size, is not the one that was
+	 * named. */
 	if (p->dio.bytes != x->drive->bytes)
 		return err_set(e, ERR_CONFLICT, 0, "size changed since it was found");
 	return 0;
@@ -304,10 +308,12 @@ static int run_rung(struct pass *p, const struct rung *r, struct err *e)
 		return err_set(e, ERR_PROTOCOL, 0, "%s reported success and left %d canaries",
 			       r->technique, found);
 	}
-	/* After a cryptographic erase a block may be unreadable until it is written; the samples decide. */
+	/* After a cryptographic erase a block may be unreadable until it is written; the
+	 * samples decide. */
 	if (unreadable && r->accept != VERIFY_CHANGED) {
 		(void)fail(x, "DriveFailed");
-		return err_set(e, ERR_UNAVAILABLE, EIO, "%d places cannot be read", (int)unreadable);
+		return err_set(e, ERR_UNAVAILABLE, EIO, "%d places cannot be read",
+			       (int)unreadable);
 	}
 	x->device.level = r->level;
 	x->device.reason = NULL;
@@ -373,7 +379,8 @@ int erase_verify(struct erase *x, int64_t samples, struct err *e)
 	atomic_store(&x->progress.done_bytes, 0);
 	atomic_store(&x->progress.total_bytes, 2 * VERIFY_EDGE + samples * VERIFY_BLOCK);
 	atomic_store(&x->progress.phase, "verify");
-	/* A fresh descriptor, and O_DIRECT: nothing is left of what was written through the other. */
+	/* A fresh descriptor, and O_DIRECT: nothing is left of what was written through the
+	 * other. */
 	rc = open_pass(&p, x, false, e);
 	if (!rc) {
 		x->device.canaries.found = verify_find(&p.verify, &unreadable);
@@ -390,18 +397,20 @@ int erase_verify(struct erase *x, int64_t samples, struct err *e)
 	x->device.reads.unreadable = n.unreadable + unreadable;
 	/* Only a wipe that succeeded can be confirmed; its own failure stands. */
 	if (x->device.level == WIPE_FAIL)
-		return err_set(e, ERR_INVALID, 0, "%s: was not wiped: %s", x->drive->path, x->device.reason);
+		return err_set(e, ERR_INVALID, 0, "%s: was not wiped: %s", x->drive->path,
+			       x->device.reason);
 	if (x->device.canaries.found || n.dirty) {
 		(void)fail(x, "EraseUnverified");
-		return err_set(e, ERR_PROTOCOL, 0, "%s: %d canaries and %d dirty blocks found", x->drive->path,
-			       (int)x->device.canaries.found, (int)n.dirty);
+		return err_set(e, ERR_PROTOCOL, 0, "%s: %d canaries and %d dirty blocks found",
+			       x->drive->path, (int)x->device.canaries.found, (int)n.dirty);
 	}
 	if (x->device.reads.unreadable) {
 		(void)fail(x, "DriveFailed");
-		return err_set(e, ERR_UNAVAILABLE, EIO, "%s: %d blocks cannot be read", x->drive->path,
-			       (int)x->device.reads.unreadable);
+		return err_set(e, ERR_UNAVAILABLE, EIO, "%s: %d blocks cannot be read",
+			       x->drive->path, (int)x->device.reads.unreadable);
 	}
 	if (x->device.level < x->minimum_level)
-		return err_set(e, ERR_UNSUPPORTED, 0, "%s: erased, below the policy's level", x->drive->path);
+		return err_set(e, ERR_UNSUPPORTED, 0, "%s: erased, below the policy's level",
+			       x->drive->path);
 	return 0;
 }

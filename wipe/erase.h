@@ -32,22 +32,24 @@ struct erase {
 	const struct host *host;
 	const struct proto_drive *drive; /* its strings outlive the erase */
 	const struct secret *nonce;
-	int minimum_level;               /* what reaches less is EraseBelowPolicy, and not stamped */
-	int64_t samples;                 /* how many blocks to remember before a cryptographic erase */
+	int minimum_level; /* what reaches less is EraseBelowPolicy, and not stamped */
+	int64_t samples;   /* how many blocks to remember before a cryptographic erase */
 	struct erase_progress progress;
 
-	struct evidence_device device;   /* the result so far */
-	enum verify_accept accept;       /* what the technique used leaves behind */
-	uint8_t (*prints)[16];           /* of the samples before a cryptographic erase, or NULL */
+	struct evidence_device device; /* the result so far */
+	enum verify_accept accept;     /* what the technique used leaves behind */
+	uint8_t (*prints)[16];	       /* of the samples before a cryptographic erase, or NULL */
 	int64_t nprints;
 };
 void erase_init(struct erase *x, const struct host *h, const struct proto_drive *d,
-		const struct secret *nonce, int minimum_level, int64_t samples /* 0: VERIFY_SAMPLES */);
+		const struct secret *nonce, int minimum_level,
+		int64_t samples /* 0: VERIFY_SAMPLES */);
 void erase_done(struct erase *x);
 
 /* Fills in x->device; a failure is in its level and reason, with *e saying more (-1). */
 int erase_run(struct erase *x, struct err *e) __attribute__((warn_unused_result));
 /* After erase_run: samples reads; adds what they say to x->device. */
-int erase_verify(struct erase *x, int64_t samples, struct err *e) __attribute__((warn_unused_result));
+int erase_verify(struct erase *x, int64_t samples, struct err *e)
+	__attribute__((warn_unused_result));
 
 #endif

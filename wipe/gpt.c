@@ -7,8 +7,19 @@
  * 32 the other header's LBA, 40 first usable, 48 last usable, 56 disk GUID, 72 LBA of the
  * entries, 80 how many, 84 size of one, 88 their CRC.
  * Entry: 0 type, 16 GUID, 32 first LBA, 40 last LBA, 48 attributes, 56 name (UTF-16). */
-enum { H_SIZE = 12, H_CRC = 16, H_SELF = 24, H_OTHER = 32, H_FIRST = 40, H_LAST = 48,
-       H_ENTRIES = 72, H_COUNT = 80, H_ENTRY_SIZE = 84, H_ENTRIES_CRC = 88, H_BYTES = 92 };
+enum {
+	H_SIZE = 12,
+	H_CRC = 16,
+	H_SELF = 24,
+	H_OTHER = 32,
+	H_FIRST = 40,
+	H_LAST = 48,
+	H_ENTRIES = 72,
+	H_COUNT = 80,
+	H_ENTRY_SIZE = 84,
+	H_ENTRIES_CRC = 88,
+	H_BYTES = 92
+};
 enum { E_GUID = 16, E_FIRST = 32, E_LAST = 40, E_NAME = 56, E_NAME_CHARS = 36 };
 
 #define ALIGN_BYTES (1 << 20)
@@ -71,11 +82,13 @@ static int check_entries(const struct gpt *g, struct err *e)
 		if (!used(p))
 			continue;
 		if (first > last || first < g->first_usable)
-			return err_set(e, ERR_PROTOCOL, 0, "partition %zu from %" PRIu64 " to %" PRIu64,
-				       i + 1, first, last);
+			return err_set(e, ERR_PROTOCOL, 0,
+				       "partition %zu from %" PRIu64 " to %" PRIu64, i + 1, first,
+				       last);
 		if (last > g->last_usable)
 			return err_set(e, ERR_CAPACITY, 0,
-				       "partition %zu ends at block %" PRIu64 ", the drive has %" PRIu64,
+				       "partition %zu ends at block %" PRIu64
+				       ", the drive has %" PRIu64,
 				       i + 1, last, g->blocks);
 		for (size_t k = 0; k < i; k++) {
 			const uint8_t *q = entry(g, k);
@@ -98,12 +111,14 @@ static int check_header(struct gpt *g, struct err *e)
 	put(h + H_CRC, 4, 0);
 	/* Later revisions may have longer headers, whose rest this could not carry over. */
 	if (get(h + H_SIZE, 4) != H_BYTES)
-		return err_set(e, ERR_PROTOCOL, 0, "GPT header of %" PRIu64 " bytes", get(h + H_SIZE, 4));
+		return err_set(e, ERR_PROTOCOL, 0, "GPT header of %" PRIu64 " bytes",
+			       get(h + H_SIZE, 4));
 	if (crc32_of(h, sizeof(h)) != get(g->header + H_CRC, 4))
 		return err_set(e, ERR_PROTOCOL, 0, "GPT header: checksum differs");
 	if (get(h + H_SELF, 8) != 1 || get(h + H_ENTRY_SIZE, 4) != GPT_ENTRY ||
 	    get(h + H_COUNT, 4) != GPT_ENTRIES)
-		return err_set(e, ERR_PROTOCOL, 0, "GPT header: %" PRIu64 " entries of %" PRIu64 " bytes",
+		return err_set(e, ERR_PROTOCOL, 0,
+			       "GPT header: %" PRIu64 " entries of %" PRIu64 " bytes",
 			       get(h + H_COUNT, 4), get(h + H_ENTRY_SIZE, 4));
 	return 0;
 }
@@ -113,8 +128,8 @@ int gpt_read(struct gpt *g, const uint8_t *head, uint32_t block, int64_t drive_b
 	uint64_t at;
 
 	if ((block != 512 && block != 4096) || drive_bytes < 4 * ALIGN_BYTES)
-		return err_set(e, ERR_UNSUPPORTED, 0, "blocks of %u bytes, %" PRId64 " bytes in all",
-			       block, drive_bytes);
+		return err_set(e, ERR_UNSUPPORTED, 0,
+			       "blocks of %u bytes, %" PRId64 " bytes in all", block, drive_bytes);
 	memset(g, 0, sizeof(*g));
 	g->block = block;
 	g->blocks = (uint64_t)drive_bytes / block;
@@ -126,8 +141,9 @@ int gpt_read(struct gpt *g, const uint8_t *head, uint32_t block, int64_t drive_b
 	g->last_usable = g->blocks - 2 - table_blocks(g);
 	if (at < 2 || at > GPT_HEAD / block || (at + table_blocks(g)) * block > GPT_HEAD ||
 	    g->first_usable < at + table_blocks(g) || g->first_usable > g->last_usable)
-		return err_set(e, ERR_PROTOCOL, 0, "GPT header: entries at %" PRIu64 ", first usable %" PRIu64,
-			       at, g->first_usable);
+		return err_set(e, ERR_PROTOCOL, 0,
+			       "GPT header: entries at %" PRIu64 ", first usable %" PRIu64, at,
+			       g->first_usable);
 	memcpy(g->entries, head + at * block, sizeof(g->entries));
 	if (crc32_of(g->entries, sizeof(g->entries)) != get(g->header + H_ENTRIES_CRC, 4))
 		return err_set(e, ERR_PROTOCOL, 0, "GPT entries: checksum differs");
@@ -175,7 +191,8 @@ int gpt_append(struct gpt *g, const char *name, const uint8_t guid[static 16], i
 	}
 	first = want < g->last_usable ? (g->last_usable + 1 - want) / align * align : 0;
 	if (!slot || first < taken)
-		return err_set(e, ERR_CAPACITY, 0, "no room for partition %s behind the image", name);
+		return err_set(e, ERR_CAPACITY, 0, "no room for partition %s behind the image",
+			       name);
 	memset(slot, 0, GPT_ENTRY);
 	memcpy(slot, linux_data, sizeof(linux_data));
 	memcpy(slot + E_GUID, guid, 16);

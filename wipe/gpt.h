@@ -16,10 +16,10 @@
 #define GPT_ENTRY 128
 
 struct gpt {
-	uint32_t block;          /* logical block size */
-	uint64_t blocks;         /* of the drive */
+	uint32_t block;	 /* logical block size */
+	uint64_t blocks; /* of the drive */
 	uint64_t first_usable, last_usable;
-	uint8_t header[92];      /* as found; written again with the new numbers */
+	uint8_t header[92]; /* as found; written again with the new numbers */
 	uint8_t entries[GPT_ENTRIES * GPT_ENTRY];
 };
 
@@ -32,8 +32,8 @@ bool gpt_find(const struct gpt *g, const char *name, int64_t *offset, int64_t *b
 /* Append one at the very end, aligned to 1 MiB. */
 int gpt_append(struct gpt *g, const char *name, const uint8_t guid[static 16], int64_t bytes,
 	       struct err *e) __attribute__((warn_unused_result));
-/* The new primary table into head (in place; protective MBR too), the backup into tail: gpt_tail_bytes() of them,
- * which go to the last bytes of the drive. */
+/* The new primary table into head (in place; protective MBR too), the backup into tail:
+ * gpt_tail_bytes() of them, which go to the last bytes of the drive. */
 size_t gpt_tail_bytes(const struct gpt *g);
 void gpt_write(const struct gpt *g, uint8_t *head, uint8_t *tail);
 

@@ -16,7 +16,7 @@ struct nvme_passthru_cmd;
  */
 struct host {
 	const char *sys, *dev, *proc; /* "/sys", "/dev", "/proc" */
-	bool files_are_drives;        /* tests: what stands under dev may be a regular file */
+	bool files_are_drives;	      /* tests: what stands under dev may be a regular file */
 	/* Admin command on the namespace open as fd: 0, an NVMe status (> 0), or -1 with errno. */
 	int (*nvme_admin)(int fd, struct nvme_passthru_cmd *c);
 	/* Blocks until the drives that are going to appear have appeared; NULL: they are there. */

@@ -28,13 +28,13 @@
  * in the kernel's do_init_module()): NVMe namespaces and SATA disks are there then.  The rest
  * is for drives behind SAS expanders, whose links come up one by one.
  */
-#define QUIET_MS 200      /* no new drive for so long: they are all there */
+#define QUIET_MS 200 /* no new drive for so long: they are all there */
 #define QUIET_SAS_MS 2500
 #define SETTLE_MS 60000
 #define MAX_LOADED 64
 #define MODULE_MAX (64 << 20)
 
-/* --- process 1 ------------------------------------------------------------------------------------ */
+/* --- process 1 ------------------------------------------------------------------------------- */
 
 void init_mounts(void)
 {
@@ -90,7 +90,7 @@ static void nap(int ms)
 	nanosleep(&t, NULL);
 }
 
-/* --- modules -------------------------------------------------------------------------------------- */
+/* --- modules --------------------------------------------------------------------------------- */
 
 struct modules {
 	char *alias, *dep; /* whole files */
@@ -163,7 +163,8 @@ static void insert(struct modules *m, const char *name)
 	m->loaded[m->nloaded++] = mem_strdup(name);
 	module = unpack(name, &len);
 	if (!module || (syscall(SYS_init_module, module, len, "") < 0 && errno != EEXIST))
-		log_warn("module", LOG_S("name", name), LOG_S("error", module ? strerror(errno) : "not there"));
+		log_warn("module", LOG_S("name", name),
+			 LOG_S("error", module ? strerror(errno) : "not there"));
 	free(module);
 }
 
@@ -173,7 +174,8 @@ static void load(struct modules *m, const char *name)
 	OWN(arena) a = arena_new();
 	char *save_line, *text = arena_strdup(a, m->dep);
 
-	for (char *line = strtok_r(text, "\n", &save_line); line; line = strtok_r(NULL, "\n", &save_line)) {
+	for (char *line = strtok_r(text, "\n", &save_line); line;
+	     line = strtok_r(NULL, "\n", &save_line)) {
 		char *save, *word = strtok_r(line, " ", &save);
 
 		if (!str_eq(word, name))
@@ -189,7 +191,8 @@ static void load_for(struct modules *m, const char *modalias)
 	OWN(arena) a = arena_new();
 	char *save_line, *text = arena_strdup(a, m->alias);
 
-	for (char *line = strtok_r(text, "\n", &save_line); line; line = strtok_r(NULL, "\n", &save_line)) {
+	for (char *line = strtok_r(text, "\n", &save_line); line;
+	     line = strtok_r(NULL, "\n", &save_line)) {
 		char *space = strrchr(line, ' ');
 
 		if (!space)
@@ -223,7 +226,7 @@ void init_network_modules(void)
 	load_bus(&state.m, "virtio", "d00000001");
 }
 
-/* --- drives that take their time -------------------------------------------------------------------- */
+/* --- drives that take their time ------------------------------------------------------------- */
 
 static size_t count_drives(bool *starting)
 {

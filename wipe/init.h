@@ -12,13 +12,13 @@
  * what the machine has hardware for is loaded, the network first, storage beside the
  * first call home.
  */
-void init_mounts(void);          /* /proc, /sys, /dev; standard streams on the console; no zombies */
-/* Without a hardware generator the kernel takes a second to gather entropy, and begins only when it is
- * asked: ask at once, beside the rest.  The agent's key needs it. */
+void init_mounts(void); /* /proc, /sys, /dev; standard streams on the console; no zombies */
+/* Without a hardware generator the kernel takes a second to gather entropy, and begins only
+ * when it is asked: ask at once, beside the rest.  The agent's key needs it. */
 void init_entropy(void);
 void init_network_modules(void);
 void init_storage_modules(void); /* returns at once */
-void init_settle(void);          /* until those are loaded and no new drive has appeared for a while */
+void init_settle(void); /* until those are loaded and no new drive has appeared for a while */
 void init_power_off(void) __attribute__((noreturn));
 
 /* Does a modalias fit the pattern of modules.alias? */

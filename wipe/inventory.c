@@ -75,7 +75,8 @@ static void read_nics(const struct host *h, struct arena *a, struct proto_invent
 static bool is_console(const char *vendor)
 {
 	static const char *const consoles[] = {"1a03" /* ASPEED */, "102b" /* Matrox */,
-					       "1234" /* Bochs */, "1b36" /* QXL */, "1013" /* Cirrus */};
+					       "1234" /* Bochs */, "1b36" /* QXL */,
+					       "1013" /* Cirrus */};
 
 	for (size_t i = 0; i < sizeof(consoles) / sizeof(*consoles); i++)
 		if (str_eq(vendor, consoles[i]))
@@ -95,10 +96,12 @@ static void read_gpus(const struct host *h, struct arena *a, struct proto_invent
 		const char *device = host_line(a, "%s/bus/pci/devices/%s/device", h->sys, names[i]);
 
 		if (!class || !vendor || !device || !str_starts(class, "0x03") ||
-		    !str_starts(vendor, "0x") || !str_starts(device, "0x") || is_console(vendor + 2))
+		    !str_starts(vendor, "0x") || !str_starts(device, "0x") ||
+		    is_console(vendor + 2))
 			continue;
-		out->gpus.v[out->gpus.n++] = (struct proto_gpu){
-			.address = names[i], .id = arena_printf(a, "%s:%s", vendor + 2, device + 2)};
+		out->gpus.v[out->gpus.n++] =
+			(struct proto_gpu){.address = names[i],
+					   .id = arena_printf(a, "%s:%s", vendor + 2, device + 2)};
 	}
 }
 

@@ -69,9 +69,10 @@ static int file_id(const char *name, char out[NAME_MAX_LEN + 4], struct err *e)
 			n = 0;
 	}
 	if (!n || n > NAME_MAX_LEN || dots > 1 || name[0] == '.')
-		return err_set(e, ERR_INVALID, 0,
-			       "file name \"%s\": want small letters, digits, - _ and one dot, at most %d",
-			       name, NAME_MAX_LEN);
+		return err_set(
+			e, ERR_INVALID, 0,
+			"file name \"%s\": want small letters, digits, - _ and one dot, at most %d",
+			name, NAME_MAX_LEN);
 	for (size_t i = 0; i < n; i++)
 		out[i] = (char)toupper((unsigned char)name[i]);
 	snprintf(out + n, 4, "%s", dots ? ";1" : ".;1");
@@ -88,7 +89,8 @@ static void volume(uint8_t *p, const char *label, const struct tm *t, uint32_t b
 	memcpy(p + 1, "CD001", 5);
 	p[6] = 1;
 	text(p + 8, 32, "");
-	/* cloud-init looks for the label in either case; small letters are what blkid users expect. */
+	/* cloud-init looks for the label in either case; small letters are what blkid users
+	 * expect. */
 	text(p + 40, 32, upper);
 	both32(p + 80, blocks);
 	both16(p + 120, 1);
@@ -98,7 +100,8 @@ static void volume(uint8_t *p, const char *label, const struct tm *t, uint32_t b
 	p[140] = AT_PATH_L;
 	p[151] = AT_PATH_M;
 	record(p + 156, t, "", 1, AT_ROOT, ISO9660_BLOCK, true);
-	text(p + 190, 128 * 4 + 37 * 3, ""); /* set, publisher, preparer, application, three files */
+	text(p + 190, 128 * 4 + 37 * 3,
+	     ""); /* set, publisher, preparer, application, three files */
 	text(p + 574, 128, "DROVER");
 	snprintf(when, sizeof(when), "%04d%02d%02d%02d%02d%02d00", t->tm_year + 1900, t->tm_mon + 1,
 		 t->tm_mday, t->tm_hour, t->tm_min, t->tm_sec);
@@ -132,7 +135,8 @@ int iso9660_write(const char *label, const struct iso9660_file *files, size_t n,
 	struct tm t;
 
 	if (n > MAX_FILES)
-		return err_set(e, ERR_INVALID, 0, "%zu files, at most %d are allowed", n, MAX_FILES);
+		return err_set(e, ERR_INVALID, 0, "%zu files, at most %d are allowed", n,
+			       MAX_FILES);
 	for (size_t i = 0; i < n; i++) {
 		if (file_id(files[i].name, v[i].id, e) < 0)
 			return -1;
@@ -147,7 +151,8 @@ int iso9660_write(const char *label, const struct iso9660_file *files, size_t n,
 	qsort(v, n, sizeof(*v), by_id);
 	for (size_t i = 1; i < n; i++)
 		if (!strcmp(v[i - 1].id, v[i].id))
-			return err_set(e, ERR_INVALID, 0, "file name \"%s\" twice", v[i].file->name);
+			return err_set(e, ERR_INVALID, 0, "file name \"%s\" twice",
+				       v[i].file->name);
 
 	gmtime_r(&at, &t);
 	memset(out, 0, end * ISO9660_BLOCK);
@@ -157,7 +162,8 @@ int iso9660_write(const char *label, const struct iso9660_file *files, size_t n,
 	root += record(root, &t, "", 1, AT_ROOT, ISO9660_BLOCK, true);
 	root += record(root, &t, "\1", 1, AT_ROOT, ISO9660_BLOCK, true);
 	for (size_t i = 0; i < n; i++) {
-		root += record(root, &t, v[i].id, strlen(v[i].id), next, (uint32_t)v[i].file->len, false);
+		root += record(root, &t, v[i].id, strlen(v[i].id), next, (uint32_t)v[i].file->len,
+			       false);
 		if (v[i].file->len)
 			memcpy(out + (size_t)next * ISO9660_BLOCK, v[i].file->data, v[i].file->len);
 		next += blocks_of(v[i].file->len);
@@ -165,8 +171,10 @@ int iso9660_write(const char *label, const struct iso9660_file *files, size_t n,
 	volume(out + AT_VOLUME * ISO9660_BLOCK, label, &t, next);
 	memcpy(out + AT_END * ISO9660_BLOCK, "\377CD001\1", 7);
 	/* Path tables: the root alone.  1 byte name length, block, parent 1. */
-	memcpy(out + AT_PATH_L * ISO9660_BLOCK, (uint8_t[]){1, 0, AT_ROOT, 0, 0, 0, 1, 0, 0, 0}, PATH_TABLE);
-	memcpy(out + AT_PATH_M * ISO9660_BLOCK, (uint8_t[]){1, 0, 0, 0, 0, AT_ROOT, 0, 1, 0, 0}, PATH_TABLE);
+	memcpy(out + AT_PATH_L * ISO9660_BLOCK, (uint8_t[]){1, 0, AT_ROOT, 0, 0, 0, 1, 0, 0, 0},
+	       PATH_TABLE);
+	memcpy(out + AT_PATH_M * ISO9660_BLOCK, (uint8_t[]){1, 0, 0, 0, 0, AT_ROOT, 0, 1, 0, 0},
+	       PATH_TABLE);
 	*used = (size_t)end * ISO9660_BLOCK;
 	return 0;
 }

@@ -6,10 +6,9 @@
 #include "base/err.h"
 
 /*
- * iso9660: the file system of a config drive, which cloud-init's NoCloud and
- * drover-join read: a volume label and a few small files in the root directory (ECMA-119, interchange
- * level 2).  Names are stored in capitals, as the standard wants; Linux shows
- * them in small letters.
+ * iso9660: the file system of a config drive, which cloud-init's NoCloud and drover-join read:
+ * a volume label and a few small files in the root directory (ECMA-119, interchange level 2).
+ * Names are stored in capitals, as the standard wants; Linux shows them in small letters.
  */
 #define ISO9660_BLOCK 2048
 

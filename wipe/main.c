@@ -67,7 +67,8 @@ static int read_boot(const char *path, struct arena *a, struct proto_boot *out, 
 	return proto_boot_read(block, n, a, out, e);
 }
 
-static int run(struct program *p, const struct host *h, const struct proto_boot *boot, struct err *e)
+static int run(struct program *p, const struct host *h, const struct proto_boot *boot,
+	       struct err *e)
 {
 	OWN(arena) a = arena_new();
 	struct loop_group *g;

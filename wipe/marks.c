@@ -82,7 +82,8 @@ static int find_partition(struct dio *d, int64_t *at, int64_t *bytes, struct err
 	if (!rc)
 		rc = gpt_read(g, head, d->block, d->bytes, e);
 	if (!rc && !gpt_find(g, WRITER_CIDATA, at, bytes))
-		rc = err_set(e, ERR_NOT_FOUND, 0, "no partition " WRITER_CIDATA ": no image was written");
+		rc = err_set(e, ERR_NOT_FOUND, 0,
+			     "no partition " WRITER_CIDATA ": no image was written");
 	free(head);
 	free(g);
 	return rc;

@@ -27,7 +27,8 @@ bool net_parse_cidr(const char *text, uint32_t *address, uint32_t *mask)
 	int64_t bits;
 	struct in_addr a;
 
-	if (!slash || (size_t)(slash - text) >= sizeof(host) || !str_to_i64(slash + 1, 1, 32, &bits))
+	if (!slash || (size_t)(slash - text) >= sizeof(host) ||
+	    !str_to_i64(slash + 1, 1, 32, &bits))
 		return false;
 	memcpy(host, text, (size_t)(slash - text));
 	host[slash - text] = '\0';
@@ -160,8 +161,8 @@ static int try_all(int fd, const struct proto_boot *b, struct err *e)
 		}
 	}
 	if (!found)
-		return err_set(e, ERR_NOT_FOUND, 0, "no network interface%s%s", b->mac ? " with MAC " : "",
-			       str_or(b->mac, ""));
+		return err_set(e, ERR_NOT_FOUND, 0, "no network interface%s%s",
+			       b->mac ? " with MAC " : "", str_or(b->mac, ""));
 	return linked ? -1 : err_set(e, ERR_UNAVAILABLE, 0, "no network interface has a link");
 }
 

@@ -48,7 +48,7 @@ struct batch {
 
 	enum act act;
 	const char *record, *stamp; /* ACT_STAMP */
-	uint8_t *volume;            /* ACT_CONFIG */
+	uint8_t *volume;	    /* ACT_CONFIG */
 	size_t volume_used;
 };
 
@@ -62,16 +62,16 @@ struct orders {
 	const struct proto_order *order; /* NULL: idle */
 	void (*done)(const struct proto_report *r, void *arg);
 	void *arg;
-	struct batch *batch;             /* of the order */
-	struct batch *wiped;             /* of the last wipe in this boot */
+	struct batch *batch; /* of the order */
+	struct batch *wiped; /* of the last wipe in this boot */
 	struct writer *writer;
 	int64_t since;
-	struct loop_defer refused;       /* ends an order that cannot begin */
+	struct loop_defer refused; /* ends an order that cannot begin */
 	const char *reason;
 	struct err err;
 };
 
-/* --- batches ------------------------------------------------------------------------------------- */
+/* --- batches --------------------------------------------------------------------------------- */
 
 static struct batch *batch_new(struct orders *o)
 {
@@ -113,7 +113,7 @@ static void batch_abandon(struct batch *b)
 	}
 }
 
-/* --- ending an order ----------------------------------------------------------------------------- */
+/* --- ending an order ------------------------------------------------------------------------- */
 
 static void finish(struct orders *o, struct proto_report *r)
 {
@@ -165,7 +165,7 @@ __attribute__((format(printf, 3, 4))) static void refuse(struct orders *o, const
 	loop_defer(&o->refused);
 }
 
-/* --- which drives -------------------------------------------------------------------------------- */
+/* --- which drives ---------------------------------------------------------------------------- */
 
 static bool has(const struct strings *s, const char *wwn)
 {
@@ -219,7 +219,7 @@ static void choose(struct batch *b, const struct strings *expected)
 	}
 }
 
-/* --- what is done to each ------------------------------------------------------------------------- */
+/* --- what is done to each -------------------------------------------------------------------- */
 
 static void all_done(struct orders *o);
 
@@ -287,7 +287,7 @@ static const struct unit *failed_unit(const struct batch *b)
 	return NULL;
 }
 
-/* --- wipe and verify ------------------------------------------------------------------------------ */
+/* --- wipe and verify ------------------------------------------------------------------------- */
 
 static struct evidence_device *devices_of(struct batch *b, size_t *n)
 {
@@ -339,13 +339,14 @@ static void begin_verify(struct orders *o)
 	const char *uuid = o->order->evidence ? o->order->evidence->machine.system_uuid : NULL;
 
 	if (!b || !str_eq(b->nonce_text, o->order->nonce)) {
-		refuse(o, "NotWiped", "nothing was wiped with this nonce since the machine started");
+		refuse(o, "NotWiped",
+		       "nothing was wiped with this nonce since the machine started");
 		return;
 	}
 	if (!str_empty(uuid) && b->inventory.dmi.system_uuid &&
 	    strcasecmp(uuid, b->inventory.dmi.system_uuid) != 0) {
-		refuse(o, "IdentityMismatch", "system UUID is %s, not %s", b->inventory.dmi.system_uuid,
-		       uuid);
+		refuse(o, "IdentityMismatch", "system UUID is %s, not %s",
+		       b->inventory.dmi.system_uuid, uuid);
 		return;
 	}
 	o->batch = b;
@@ -401,7 +402,7 @@ static void end_verify(struct orders *o)
 	free(envelope);
 }
 
-/* --- writes --------------------------------------------------------------------------------------- */
+/* --- writes ---------------------------------------------------------------------------------- */
 
 static void on_written(const char *reason, const struct err *e, void *arg)
 {
@@ -438,8 +439,9 @@ static void start_config(struct orders *o, const struct proto_drive *d)
 	struct iso9660_file *files = arena_calloc(b->arena, p->files.n + 1, sizeof(*files));
 
 	for (size_t i = 0; i < p->files.n; i++)
-		files[i] = (struct iso9660_file){p->files.v[i].name, p->files.v[i].content,
-						 p->files.v[i].content ? strlen(p->files.v[i].content) : 0};
+		files[i] = (struct iso9660_file){
+			p->files.v[i].name, p->files.v[i].content,
+			p->files.v[i].content ? strlen(p->files.v[i].content) : 0};
 	b->volume = dio_buffer(WRITER_CIDATA_BYTES);
 	if (iso9660_write(WRITER_CIDATA, files, p->files.n, loop_wall(loop_of(o->group)), b->volume,
 			  WRITER_CIDATA_BYTES, &b->volume_used, &o->err) < 0) {
@@ -506,7 +508,7 @@ static void begin_stamp(struct orders *o)
 	act(o, b, ACT_STAMP);
 }
 
-/* --- scanning and dispatch ------------------------------------------------------------------------- */
+/* --- scanning and dispatch ------------------------------------------------------------------- */
 
 static void run_scan(void *arg)
 {

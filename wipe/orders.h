@@ -12,13 +12,14 @@
  * wiped, so that verify and stamp speak of that and of nothing else.  Poweroff is not
  * among them: the agent itself does that.
  *
- * Drives are worked on in parallel; one that fails never stops the others.  Drives that were not expected are
- * reported and never written to, unless nothing was expected: then all that
+ * Drives are worked on in parallel; one that fails never stops the others.  Drives that were
+ * not expected are reported and never written to, unless nothing was expected: then all that
  * cannot be pulled out count.
  *
  * wipe and verify end as PROTO_DONE also when drives failed: the devices say so, and the
- * evidence is signed for a failed attempt as well.  PROTO_FAILED means that the order itself could not be
- * carried out: OrderInvalid, NoDrives, NotWiped, IdentityMismatch, DriveMissing, or a reason of writer.h.
+ * evidence is signed for a failed attempt as well.  PROTO_FAILED means that the order itself
+ * could not be carried out: OrderInvalid, NoDrives, NotWiped, IdentityMismatch, DriveMissing,
+ * or a reason of writer.h.
  */
 struct orders;
 
@@ -27,8 +28,8 @@ struct orders *orders_new(struct loop_group *g, struct http *http, const struct 
 /* Work that is under way ends in peace; its result is dropped. */
 void orders_free(struct orders *o);
 
-/* Not busy.  order must last until done(), which is called exactly once, never from inside; the report and what
- * it points to live until done returns. */
+/* Not busy.  order must last until done(), which is called exactly once, never from inside;
+ * the report and what it points to live until done returns. */
 void orders_start(struct orders *o, const struct proto_order *order,
 		  void (*done)(const struct proto_report *r, void *arg), void *arg);
 /* How far it is; false: idle. */

@@ -18,7 +18,7 @@
 #define MAX_ENVELOPE (900u << 10)
 
 const char *const proto_order_kind_names[] = {
-	[PROTO_INSPECT] = "inspect", [PROTO_WIPE] = "wipe",         [PROTO_VERIFY] = "verify",
+	[PROTO_INSPECT] = "inspect", [PROTO_WIPE] = "wipe",	    [PROTO_VERIFY] = "verify",
 	[PROTO_WRITE] = "write",     [PROTO_POWEROFF] = "poweroff", NULL,
 };
 const char *const proto_write_names[] = {
@@ -147,8 +147,8 @@ const struct field proto_order_fields[] = {
 	      .doc = "Random reads on each drive during verification."),
 	FIELD_PTR(proto_order, evidence, "evidence", evidence_fields,
 		  .doc = "What drover knows; the agent adds what it found and signs."),
-	FIELD(proto_order, what, "what", FIELD_ENUM, .enums = proto_write_names,
-	      .def = "\"image\"", .doc = "What to write."),
+	FIELD(proto_order, what, "what", FIELD_ENUM, .enums = proto_write_names, .def = "\"image\"",
+	      .doc = "What to write."),
 	FIELD(proto_order, drive, "drive", FIELD_STR, .max_len = 256, .doc = "WWN of the drive."),
 	FIELD(proto_order, url, "url", FIELD_STR, .max_len = 2048, .doc = "Where the image is."),
 	FIELD(proto_order, digest, "digest", FIELD_STR, .max_len = 128, .valid = is_digest,

@@ -75,7 +75,8 @@ int readback_check(const struct readback *r, struct dio *d, struct err *e)
 		crypto_sha256(buf, VERIFY_BLOCK, got);
 		if (memcmp(got, r->v[i].digest, sizeof(got)) != 0)
 			rc = err_set(e, ERR_PROTOCOL, 0,
-				     "the block at %" PRId64 " reads back different from what was written",
+				     "the block at %" PRId64
+				     " reads back different from what was written",
 				     r->v[i].at);
 	}
 	free(buf);

@@ -8,7 +8,7 @@
 #define LOG_BYTES 512
 #define POLL_MS 100
 #define STALL_MS (60 * 60 * 1000) /* no progress for so long: drives are known that never end */
-#define UNREADABLE_MS 60000       /* a drive may be deaf for a moment */
+#define UNREADABLE_MS 60000	  /* a drive may be deaf for a moment */
 
 enum state { NEVER, DONE, RUNNING, FAILED, DONE_DEALLOCATED };
 
@@ -22,7 +22,8 @@ static int64_t now_ms(void)
 
 static int start(const struct host *h, int fd, enum sanitize_action action)
 {
-	struct nvme_passthru_cmd c = {.opcode = 0x84, .cdw10 = (uint32_t)action, .timeout_ms = 60000};
+	struct nvme_passthru_cmd c = {
+		.opcode = 0x84, .cdw10 = (uint32_t)action, .timeout_ms = 60000};
 
 	/* One pass of zeros; 0 would mean sixteen. */
 	if (action == SANITIZE_OVERWRITE)
@@ -69,7 +70,8 @@ int sanitize_run(const struct host *h, int fd, enum sanitize_action action, uint
 			if (now_ms() - heard < UNREADABLE_MS)
 				continue;
 			*status = EIO;
-			return err_set(e, ERR_TIMEOUT, 0, "Sanitize: the drive does not say how far it is");
+			return err_set(e, ERR_TIMEOUT, 0,
+				       "Sanitize: the drive does not say how far it is");
 		}
 		heard = now_ms();
 		progress = log[0] | (unsigned)log[1] << 8;
@@ -80,14 +82,17 @@ int sanitize_run(const struct host *h, int fd, enum sanitize_action action, uint
 			return 0;
 		}
 		if (state != RUNNING)
-			return err_set(e, ERR_PROTOCOL, (int)*status, "Sanitize failed: status log %xh", (unsigned)*status);
+			return err_set(e, ERR_PROTOCOL, (int)*status,
+				       "Sanitize failed: status log %xh", (unsigned)*status);
 		if (progress < last)
-			return err_set(e, ERR_PROTOCOL, (int)*status, "Sanitize: progress went back from %u to %u", last,
+			return err_set(e, ERR_PROTOCOL, (int)*status,
+				       "Sanitize: progress went back from %u to %u", last,
 				       progress);
 		if (progress > last)
 			moved = heard;
 		if (heard - moved > STALL_MS)
-			return err_set(e, ERR_TIMEOUT, (int)*status, "Sanitize: stuck at %u of 65536", progress);
+			return err_set(e, ERR_TIMEOUT, (int)*status,
+				       "Sanitize: stuck at %u of 65536", progress);
 		last = progress;
 		atomic_store(done, progress);
 	}

@@ -136,8 +136,8 @@ static bool is_clean(const struct verify *v, enum verify_accept accept, const ui
 	return memcmp(now, print, sizeof(now)) != 0;
 }
 
-static void look(const struct verify *v, enum verify_accept accept, int64_t at, const uint8_t *print,
-		 struct verify_counts *out)
+static void look(const struct verify *v, enum verify_accept accept, int64_t at,
+		 const uint8_t *print, struct verify_counts *out)
 {
 	struct err e;
 

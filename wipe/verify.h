@@ -26,16 +26,16 @@
 
 /* What a block may hold after the erase. */
 enum verify_accept {
-	VERIFY_ZEROS,    /* overwritten with them */
+	VERIFY_ZEROS,	 /* overwritten with them */
 	VERIFY_CONSTANT, /* all zeros or all ones: the drive's own erase */
-	VERIFY_CHANGED,  /* anything but what was there before: the key was thrown away */
+	VERIFY_CHANGED,	 /* anything but what was there before: the key was thrown away */
 };
 
 struct verify {
 	struct dio *drive;
 	const struct secret *nonce;
 	const char *wwn;
-	void *buf;                   /* VERIFY_BLOCK bytes of dio_buffer() */
+	void *buf;		     /* VERIFY_BLOCK bytes of dio_buffer() */
 	_Atomic int64_t *done_bytes; /* rises with what was read; may be NULL */
 };
 struct verify_counts {
@@ -45,11 +45,12 @@ struct verify_counts {
 /* How many canaries read back (64: all); the drive may be trusted to write only then.  -1: it
  * refused a write. */
 int verify_plant(const struct verify *v, struct err *e);
-/* How many of them are still there, whole or in part.  An unreadable place counts in *unreadable (may be NULL). */
+/* How many of them are still there, whole or in part.  An unreadable place counts in
+ * *unreadable (may be NULL). */
 int verify_find(const struct verify *v, int64_t *unreadable);
 
-/* What each of n sample blocks held: 16 bytes each, for VERIFY_CHANGED.  A block that was constant or
- * could not be read gets zeros: it can tell nothing. */
+/* What each of n sample blocks held: 16 bytes each, for VERIFY_CHANGED.  A block that was
+ * constant or could not be read gets zeros: it can tell nothing. */
 void verify_fingerprint(const struct verify *v, int64_t n, uint8_t (*prints)[16]);
 /* Both edges and n samples.  prints: from before, at VERIFY_CHANGED; else NULL. */
 void verify_sample(const struct verify *v, enum verify_accept accept, int64_t n,

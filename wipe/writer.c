@@ -18,16 +18,16 @@
 enum { IN_BUFFERS = 4, OUT_BUFFERS = 3 };
 #define IN_BYTES (1u << 20)
 #define OUT_BYTES (4u << 20)
-#define ZERO_RUN (256u << 10)     /* shorter runs of zeros are cheaper to write than to ask for */
-#define HTTP_PIECE (256u << 10)   /* what http.h may deliver after one http_want() */
-#define WINDOW_LOG 27             /* zstd --ultra --long=27 */
-#define ATTEMPTS 8                /* connections in a row that bring nothing */
+#define ZERO_RUN (256u << 10)	/* shorter runs of zeros are cheaper to write than to ask for */
+#define HTTP_PIECE (256u << 10) /* what http.h may deliver after one http_want() */
+#define WINDOW_LOG 27		/* zstd --ultra --long=27 */
+#define ATTEMPTS 8		/* connections in a row that bring nothing */
 #define IDLE_MS 60000
 
 struct in_buf {
 	uint8_t *data;
 	size_t len, pos;
-	bool full;   /* closed: the decoder may have it */
+	bool full; /* closed: the decoder may have it */
 	bool hashed;
 };
 struct out_buf {
@@ -59,10 +59,10 @@ struct writer {
 	char *path;
 	uint8_t digest[CRYPTO_SHA256];
 	bool zstd, wants, eof, over;
-	int64_t received, total;     /* served bytes */
+	int64_t received, total; /* served bytes */
 
 	struct loop_work *decode_work, *write_work, *end_work;
-	bool closing;                /* freed while jobs run */
+	bool closing; /* freed while jobs run */
 
 	/* one at a time belongs to a job: the loop does not look into a buffer that it has */
 	struct in_buf in[IN_BUFFERS];
@@ -79,15 +79,15 @@ struct writer {
 	struct dio dio;
 	struct readback *readback;
 	_Atomic int64_t written;
-	bool touched;                /* bytes may have reached the drive */
+	bool touched; /* bytes may have reached the drive */
 	struct failure drive_failure;
 
-	struct failure first;        /* what done() is told; the loop's, then the end job's */
+	struct failure first; /* what done() is told; the loop's, then the end job's */
 };
 
 static void pump(struct writer *w);
 
-/* --- ending ------------------------------------------------------------------------------------ */
+/* --- ending ---------------------------------------------------------------------------------- */
 
 static void writer_destroy(struct writer *w)
 {
@@ -184,7 +184,7 @@ static void make_unbootable(struct writer *w)
 	(void)!dio_flush(&w->dio, &e);
 }
 
-/* --- the end: judge, read back, partition table ------------------------------------------------- */
+/* --- the end: judge, read back, partition table ---------------------------------------------- */
 
 static int judge(struct writer *w, struct err *e)
 {
@@ -279,14 +279,15 @@ static void done_end(void *arg)
 	w->done(w->first.reason, w->first.reason ? &w->first.err : NULL, w->arg);
 }
 
-/* --- decoding ------------------------------------------------------------------------------------ */
+/* --- decoding -------------------------------------------------------------------------------- */
 
 static int decode_zstd(struct writer *w, struct in_buf *in, struct out_buf *out, struct err *e)
 {
 	ZSTD_inBuffer zin = {in->data, in->len, in->pos};
 	ZSTD_outBuffer zout = {out->data, OUT_BYTES, out->len};
 
-	/* With nothing left to read too: inside a frame the decoder may hold output that did not fit. */
+	/* With nothing left to read too: inside a frame the decoder may hold output that did
+	 * not fit. */
 	while (zout.pos < zout.size && (zin.pos < zin.size || w->frame_open)) {
 		size_t in_before = zin.pos, out_before = zout.pos;
 		size_t rc = ZSTD_decompressStream(w->zd, &zout, &zin);
@@ -327,7 +328,8 @@ static void run_decode(void *arg)
 	}
 	w->decoded += (int64_t)(out->len - had);
 	if (w->decoded > w->dio.bytes) {
-		(void)!err_set(&e, ERR_CAPACITY, 0, "the image is larger than the drive's %" PRId64 " bytes",
+		(void)!err_set(&e, ERR_CAPACITY, 0,
+			       "the image is larger than the drive's %" PRId64 " bytes",
 			       w->dio.bytes);
 		set_failed(&w->decode_failure, "ImageUnfit", &e);
 	}
@@ -345,8 +347,9 @@ static void done_decode(void *arg)
 		out->full = true;
 		w->out_fill = (w->out_fill + 1) % OUT_BUFFERS;
 	}
-	/* A buffer whose bytes are all taken may still have output waiting in the decoder: only when
-	 * room was left in the out buffer is it known that nothing more comes from it. */
+	/* A buffer whose bytes are all taken may still have output waiting in the decoder:
+	 * only when room was left in the out buffer is it known that nothing more comes from
+	 * it. */
 	if (in->pos == in->len && !out->full) {
 		in->len = in->pos = 0;
 		in->full = in->hashed = false;
@@ -355,7 +358,7 @@ static void done_decode(void *arg)
 	pump(w);
 }
 
-/* --- writing ------------------------------------------------------------------------------------- */
+/* --- writing --------------------------------------------------------------------------------- */
 
 static int write_buffer(struct writer *w, struct out_buf *o, struct err *e)
 {
@@ -377,7 +380,8 @@ static int write_buffer(struct writer *w, struct out_buf *o, struct err *e)
 			end += n;
 		}
 		if ((zeros ? dio_zero(&w->dio, o->at + (int64_t)at, (int64_t)(end - at), e)
-			   : dio_write(&w->dio, o->data + at, end - at, o->at + (int64_t)at, e)) < 0)
+			   : dio_write(&w->dio, o->data + at, end - at, o->at + (int64_t)at, e)) <
+		    0)
 			return -1;
 		at = end;
 	}
@@ -410,7 +414,7 @@ static void done_write(void *arg)
 	pump(w);
 }
 
-/* --- what can go on, goes on --------------------------------------------------------------------- */
+/* --- what can go on, goes on ----------------------------------------------------------------- */
 
 static size_t room(const struct writer *w)
 {
@@ -456,7 +460,7 @@ static void pump(struct writer *w)
 		w->end_work = loop_work(w->group, run_end, done_end, drop_end, w);
 }
 
-/* --- the network --------------------------------------------------------------------------------- */
+/* --- the network ----------------------------------------------------------------------------- */
 
 static void lose(struct writer *w, const char *reason, const struct err *e)
 {
@@ -519,8 +523,8 @@ static void on_done(const struct http_reply *r, const struct err *e, void *arg)
 
 	(void)r;
 	w->req = NULL;
-	/* on_head let nothing but a good status pass.  A connection that broke after the last byte broke
-	 * nothing. */
+	/* on_head let nothing but a good status pass.  A connection that broke after the last
+	 * byte broke nothing. */
 	if (!e || (w->total && w->received == w->total)) {
 		w->eof = true;
 		pump(w);
@@ -557,7 +561,7 @@ static void fetch(void *arg)
 	w->req = http_start(w->peer, &c);
 }
 
-/* --- the beginning ------------------------------------------------------------------------------- */
+/* --- the beginning --------------------------------------------------------------------------- */
 
 static int open_source(struct writer *w, const struct writer_spec *s, struct err *e)
 {
@@ -589,7 +593,8 @@ static void run_open(void *arg)
 	if (dio_open(&w->dio, w->host, drive_name(w->drive), true, &e) < 0) {
 		set_failed(&w->drive_failure, "DriveFailed", &e);
 	} else if (w->dio.bytes != w->drive->bytes) {
-		(void)!err_set(&e, ERR_CONFLICT, 0, "%s: size changed since it was found", w->drive->path);
+		(void)!err_set(&e, ERR_CONFLICT, 0, "%s: size changed since it was found",
+			       w->drive->path);
 		set_failed(&w->drive_failure, "DriveFailed", &e);
 	}
 }
@@ -606,7 +611,8 @@ static void done_open(void *arg)
 }
 
 struct writer *writer_start(struct loop_group *g, struct http *http, const struct writer_spec *s,
-			    void (*done)(const char *reason, const struct err *e, void *arg), void *arg)
+			    void (*done)(const char *reason, const struct err *e, void *arg),
+			    void *arg)
 {
 	struct writer *w = mem_new(struct writer);
 	uint8_t seed[32];
@@ -633,7 +639,8 @@ struct writer *writer_start(struct loop_group *g, struct http *http, const struc
 	}
 	if (w->zstd) {
 		w->zd = ZSTD_createDCtx();
-		if (!w->zd || ZSTD_isError(ZSTD_DCtx_setParameter(w->zd, ZSTD_d_windowLogMax, WINDOW_LOG)))
+		if (!w->zd ||
+		    ZSTD_isError(ZSTD_DCtx_setParameter(w->zd, ZSTD_d_windowLogMax, WINDOW_LOG)))
 			abort();
 	}
 	if (open_source(w, s, &e) < 0)

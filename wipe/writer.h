@@ -18,12 +18,12 @@
  * Memory is bounded and allocated at the start (IN_BUFFERS + OUT_BUFFERS, and a zstd window of
  * at most 128 MiB): a server that is faster than the drive is simply not read from.
  *
- * A broken connection is resumed by Range where it broke; the digest of the bytes served
- * judges the whole.  A run of zeros is written as Write Zeroes (dio_zero()), so the
- * drive need not be known to be empty.  At the end random blocks are read back from the
- * drive, the backup GPT goes to its true end, and a partition `cidata` is appended
- * for the config drive.  After any failure the first MiB is zeros, so
- * that nothing half-written boots; drover does not boot a drive whose write it was not told the end of.
+ * A broken connection is resumed by Range where it broke; the digest of the bytes served judges
+ * the whole.  A run of zeros is written as Write Zeroes (dio_zero()), so the drive need not be
+ * known to be empty.  At the end random blocks are read back from the drive, the backup GPT
+ * goes to its true end, and a partition `cidata` is appended for the config drive.  After any
+ * failure the first MiB is zeros, so that nothing half-written boots; drover does not boot a
+ * drive whose write it was not told the end of.
  */
 #define WRITER_CIDATA "cidata"
 #define WRITER_CIDATA_BYTES (4 << 20)
@@ -31,18 +31,21 @@
 struct writer;
 struct writer_spec {
 	const struct host *host;
-	const struct proto_drive *drive; /* outlives the writer; its size is checked against the device */
-	const char *url, *digest;        /* "sha256:..." of the bytes served */
-	int format;                      /* enum of proto_format_names */
-	const char *ca_pem;              /* required for https */
+	const struct proto_drive *drive; /* outlives the writer; its size is checked */
+	const char *url, *digest; /* "sha256:..." of the bytes served */
+	int format;		  /* enum of proto_format_names */
+	const char *ca_pem;	  /* required for https */
 };
-/* Never fails: what cannot begin ends in done().  done exactly once, with e NULL or reason one of ImageMismatch,
- * ImageUnavailable, ImageUnfit, DriveFailed, OrderInvalid; the writer may be freed in it. */
+/* Never fails: what cannot begin ends in done().  done exactly once, with e NULL or reason one
+ * of ImageMismatch, ImageUnavailable, ImageUnfit, DriveFailed, OrderInvalid; the writer may be
+ * freed in it. */
 struct writer *writer_start(struct loop_group *g, struct http *http, const struct writer_spec *s,
-			    void (*done)(const char *reason, const struct err *e, void *arg), void *arg);
+			    void (*done)(const char *reason, const struct err *e, void *arg),
+			    void *arg);
 /* At any time; what a job holds is freed when it has ended.  done is not called any more. */
 void writer_free(struct writer *w);
-/* Bytes of the image on the drive so far; served and total (0: unknown) as the server counts them. */
+/* Bytes of the image on the drive so far; served and total (0: unknown) as the server counts
+ * them. */
 void writer_progress(const struct writer *w, int64_t *served, int64_t *total, int64_t *written);
 
 #endif

@@ -107,7 +107,8 @@ size_t machine_residue(struct machine *m, const char *name)
 	char got[sizeof(MARK)] = "";
 	size_t left = 0;
 
-	for (int64_t at = 4096; pread(fd, got, strlen(MARK), at) == (ssize_t)strlen(MARK); at += STEP)
+	for (int64_t at = 4096; pread(fd, got, strlen(MARK), at) == (ssize_t)strlen(MARK);
+	     at += STEP)
 		left += !memcmp(got, MARK, strlen(MARK));
 	close(fd);
 	return left;

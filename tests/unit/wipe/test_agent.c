@@ -34,12 +34,12 @@ static struct world {
 	unsigned hellos, polls, off;
 	int64_t off_at, clock;
 	int hello_status, poll_status, report_status; /* 0: as it should be */
-	unsigned fail_reports;                        /* how many to answer with 503 */
-	const struct proto_order *order;              /* the next to hand out */
-	bool repeat;                                  /* hand it out whatever `after` says */
+	unsigned fail_reports;			      /* how many to answer with 503 */
+	const struct proto_order *order;	      /* the next to hand out */
+	bool repeat;				      /* hand it out whatever `after` says */
 	struct proto_hello hello;
 	struct crypto_key *key;
-	struct proto_report reports[MAX_REPORTS];     /* results and progress, in order */
+	struct proto_report reports[MAX_REPORTS]; /* results and progress, in order */
 	size_t nreports;
 } w;
 
@@ -120,7 +120,9 @@ static void on_report(struct httpd_req *q, void *arg)
 	}
 	check_signature(q);
 	assert_true(w.nreports < MAX_REPORTS);
-	assert_ok(proto_decode(proto_report_fields, body, len, &w.reports[w.nreports++], w.arena, &e), &e);
+	assert_ok(
+		proto_decode(proto_report_fields, body, len, &w.reports[w.nreports++], w.arena, &e),
+		&e);
 	httpd_reply(q, 204, NULL, NULL, 0);
 }
 
@@ -156,11 +158,21 @@ static int setup(void **state)
 	httpd_route(w.httpd, "GET", PROTO_ORDER_PATH, 0, on_poll, NULL);
 	httpd_route(w.httpd, "POST", PROTO_REPORT_PATH, PROTO_MAX_MESSAGE, on_report, NULL);
 	http_mem_serve(w.net, ORIGIN, w.httpd);
-	w.http = http_new(w.agent_group, http_mem_transport(w.net, w.agent_group, "10.1.0.17", NULL, NULL), 8);
-	w.boot = (struct proto_boot){.endpoint = ORIGIN, .ca_pem = "unused in process", .machine = "gpu-1",
-				     .operation = "op-7", .boot = 2, .secret = SECRET};
-	struct agent_config c = {.group = w.agent_group, .http = w.http, .host = &w.m.host, .boot = &w.boot,
-				 .boot_id = "boot-a", .version = "test", .power_off = power_off,
+	w.http = http_new(w.agent_group,
+			  http_mem_transport(w.net, w.agent_group, "10.1.0.17", NULL, NULL), 8);
+	w.boot = (struct proto_boot){.endpoint = ORIGIN,
+				     .ca_pem = "unused in process",
+				     .machine = "gpu-1",
+				     .operation = "op-7",
+				     .boot = 2,
+				     .secret = SECRET};
+	struct agent_config c = {.group = w.agent_group,
+				 .http = w.http,
+				 .host = &w.m.host,
+				 .boot = &w.boot,
+				 .boot_id = "boot-a",
+				 .version = "test",
+				 .power_off = power_off,
 				 .set_clock = set_clock};
 
 	w.agent = agent_new(&c, &e);
@@ -329,7 +341,8 @@ static void an_order_that_the_server_repeats_for_ever_does_no_harm(void **state)
 static void a_lower_fence_is_refused_and_the_order_stays_possible(void **state)
 {
 	struct proto_order first = {.seq = 1, .id = "op/a", .fence = 5};
-	struct proto_order stale = {.seq = 2, .id = "op/wipe", .fence = 4, .kind = PROTO_WIPE, .nonce = NONCE};
+	struct proto_order stale = {
+		.seq = 2, .id = "op/wipe", .fence = 4, .kind = PROTO_WIPE, .nonce = NONCE};
 	const struct proto_report *r;
 
 	(void)state;
@@ -356,7 +369,8 @@ static void a_result_is_kept_until_it_is_taken(void **state)
 
 static void a_result_that_is_refused_for_good_is_dropped(void **state)
 {
-	struct proto_order o = {.seq = 1, .id = "op/a", .fence = 1}, p = {.seq = 2, .id = "op/b", .fence = 1};
+	struct proto_order o = {.seq = 1, .id = "op/a", .fence = 1},
+			   p = {.seq = 2, .id = "op/b", .fence = 1};
 
 	(void)state;
 	w.report_status = 409;
@@ -375,13 +389,25 @@ static struct evidence evidence = {
 static void wipe_verify_and_stamp_follow_one_another(void **state)
 {
 	const char *wwns[] = {"eui.1", "eui.2"};
-	struct proto_order wipe = {.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE,
-				   .expected = {wwns, 2}, .samples = 100};
-	struct proto_order verify = wipe, stamp = {.seq = 3, .id = "op/stamp", .fence = 1,
-						   .kind = PROTO_WRITE, .what = PROTO_WRITE_STAMP,
-						   .record = "gpu-1-41-1", .stamp = DIGEST};
+	struct proto_order wipe = {.seq = 1,
+				   .id = "op/wipe",
+				   .fence = 1,
+				   .kind = PROTO_WIPE,
+				   .nonce = NONCE,
+				   .expected = {wwns, 2},
+				   .samples = 100};
+	struct proto_order verify = wipe, stamp = {.seq = 3,
+						   .id = "op/stamp",
+						   .fence = 1,
+						   .kind = PROTO_WRITE,
+						   .what = PROTO_WRITE_STAMP,
+						   .record = "gpu-1-41-1",
+						   .stamp = DIGEST};
 	struct proto_order look = {.seq = 4, .id = "op/look", .fence = 1};
-	struct proto_order unstamp = {.seq = 5, .id = "op/unstamp", .fence = 1, .kind = PROTO_WRITE,
+	struct proto_order unstamp = {.seq = 5,
+				      .id = "op/unstamp",
+				      .fence = 1,
+				      .kind = PROTO_WRITE,
 				      .what = PROTO_WRITE_UNSTAMP};
 	const struct proto_report *r = give_order(&wipe);
 	struct evidence got;
@@ -427,12 +453,25 @@ static void wipe_verify_and_stamp_follow_one_another(void **state)
 static void a_drive_that_was_not_expected_is_reported_and_left_alone(void **state)
 {
 	const char *wwns[] = {"eui.1", "eui.9"};
-	struct proto_order wipe = {.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE,
+	struct proto_order wipe = {.seq = 1,
+				   .id = "op/wipe",
+				   .fence = 1,
+				   .kind = PROTO_WIPE,
+				   .nonce = NONCE,
 				   .expected = {wwns, 2}};
-	struct proto_order verify = {.seq = 2, .id = "op/verify", .fence = 1, .kind = PROTO_VERIFY,
-				     .nonce = NONCE, .evidence = &evidence};
-	struct proto_order stamp = {.seq = 3, .id = "op/stamp", .fence = 1, .kind = PROTO_WRITE,
-				    .what = PROTO_WRITE_STAMP, .record = "r", .stamp = DIGEST};
+	struct proto_order verify = {.seq = 2,
+				     .id = "op/verify",
+				     .fence = 1,
+				     .kind = PROTO_VERIFY,
+				     .nonce = NONCE,
+				     .evidence = &evidence};
+	struct proto_order stamp = {.seq = 3,
+				    .id = "op/stamp",
+				    .fence = 1,
+				    .kind = PROTO_WRITE,
+				    .what = PROTO_WRITE_STAMP,
+				    .record = "r",
+				    .stamp = DIGEST};
 	const struct proto_report *r = give_order(&wipe);
 	struct evidence got;
 	struct err e;
@@ -460,7 +499,8 @@ static void a_drive_that_was_not_expected_is_reported_and_left_alone(void **stat
 
 static void one_failed_drive_does_not_stop_the_others(void **state)
 {
-	struct proto_order wipe = {.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
+	struct proto_order wipe = {
+		.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
 	const struct proto_report *r;
 
 	(void)state;
@@ -475,9 +515,14 @@ static void one_failed_drive_does_not_stop_the_others(void **state)
 
 static void nothing_is_verified_that_was_not_wiped_in_this_boot(void **state)
 {
-	struct proto_order verify = {.seq = 1, .id = "op/verify", .fence = 1, .kind = PROTO_VERIFY,
-				     .nonce = NONCE, .evidence = &evidence};
-	struct proto_order wipe = {.seq = 2, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
+	struct proto_order verify = {.seq = 1,
+				     .id = "op/verify",
+				     .fence = 1,
+				     .kind = PROTO_VERIFY,
+				     .nonce = NONCE,
+				     .evidence = &evidence};
+	struct proto_order wipe = {
+		.seq = 2, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
 	const struct proto_report *r = give_order(&verify);
 
 	(void)state;
@@ -493,9 +538,14 @@ static void nothing_is_verified_that_was_not_wiped_in_this_boot(void **state)
 static void evidence_for_another_machine_is_not_signed(void **state)
 {
 	struct evidence other = evidence;
-	struct proto_order wipe = {.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
-	struct proto_order verify = {.seq = 2, .id = "op/verify", .fence = 1, .kind = PROTO_VERIFY,
-				     .nonce = NONCE, .evidence = &other};
+	struct proto_order wipe = {
+		.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
+	struct proto_order verify = {.seq = 2,
+				     .id = "op/verify",
+				     .fence = 1,
+				     .kind = PROTO_VERIFY,
+				     .nonce = NONCE,
+				     .evidence = &other};
 
 	(void)state;
 	other.machine.system_uuid = "4c4c4544-0000-1000-8000-000000000002";
@@ -505,7 +555,8 @@ static void evidence_for_another_machine_is_not_signed(void **state)
 
 static void a_machine_without_drives_was_not_wiped(void **state)
 {
-	struct proto_order wipe = {.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
+	struct proto_order wipe = {
+		.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
 
 	(void)state;
 	machine_file(&w.m, "sys/block/nvme0n1/size", "0\n");
@@ -542,8 +593,13 @@ static void orders_that_lack_something_are_refused(void **state)
 static void a_config_drive_needs_an_image(void **state)
 {
 	struct proto_file f = {"meta-data", "x"};
-	struct proto_order o = {.seq = 1, .id = "op/config", .fence = 1, .kind = PROTO_WRITE,
-				.what = PROTO_WRITE_CONFIG, .drive = "eui.1", .files = {&f, 1}};
+	struct proto_order o = {.seq = 1,
+				.id = "op/config",
+				.fence = 1,
+				.kind = PROTO_WRITE,
+				.what = PROTO_WRITE_CONFIG,
+				.drive = "eui.1",
+				.files = {&f, 1}};
 	const struct proto_report *r = give_order(&o);
 
 	(void)state;
@@ -571,7 +627,8 @@ static void power_off_does_not_wait_for_a_server_that_is_gone(void **state)
 
 static void the_agent_can_go_at_any_moment(void **state)
 {
-	struct proto_order wipe = {.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
+	struct proto_order wipe = {
+		.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
 
 	w.order = &wipe;
 	for (int64_t ms = 1; ms < 200; ms += 9) {

@@ -25,8 +25,8 @@ static size_t make_reply(uint8_t *p, const uint8_t *options, size_t n)
 	return 240 + n;
 }
 
-static const uint8_t offer[] = {53, 1, 2, 0, 54, 4, 10, 0, 2, 2, 1, 4, 255, 255, 255, 0,
-				3, 4, 10, 0, 2, 2, 6, 8, 10, 0, 2, 3, 8, 8, 8, 8, 255};
+static const uint8_t offer[] = {53, 1,	2, 0, 54, 4, 10, 0,  2, 2, 1, 4, 255, 255, 255, 0,  3,
+				4,  10, 0, 2, 2,  6, 8,	 10, 0, 2, 3, 8, 8,   8,   8,	255};
 
 static void an_offer_is_understood(void **state)
 {
@@ -34,7 +34,8 @@ static void an_offer_is_understood(void **state)
 	struct dhcp_lease l;
 
 	(void)state;
-	assert_int_equal(dhcp_parse(p, make_reply(p, offer, sizeof(offer)), mac, XID, &l), DHCP_OFFER);
+	assert_int_equal(dhcp_parse(p, make_reply(p, offer, sizeof(offer)), mac, XID, &l),
+			 DHCP_OFFER);
 	assert_int_equal(l.address, inet_addr("10.0.2.15"));
 	assert_int_equal(l.mask, inet_addr("255.255.255.0"));
 	assert_int_equal(l.router, inet_addr("10.0.2.2"));

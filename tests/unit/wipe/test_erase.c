@@ -14,11 +14,11 @@
 
 /* A drive that answers as it is told. */
 static struct {
-	bool format, crypto;       /* what it says that it can do */
-	int status;                /* of Format; -1: errno EIO */
-	bool lies;                 /* reports success and leaves everything */
-	bool noise;                /* leaves noise instead of zeros */
-	bool keeps_middle;         /* leaves the middle as it was */
+	bool format, crypto; /* what it says that it can do */
+	int status;	     /* of Format; -1: errno EIO */
+	bool lies;	     /* reports success and leaves everything */
+	bool noise;	     /* leaves noise instead of zeros */
+	bool keeps_middle;   /* leaves the middle as it was */
 	unsigned formats, last_ses, last_lbaf;
 	uint32_t sanicap;
 	int sanitize_status;

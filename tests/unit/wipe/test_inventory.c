@@ -35,7 +35,8 @@ static void drives_are_found_with_their_identity(void **state)
 	machine_file(&m, "sys/block/nvme0n1/device/serial", "22334455\n");
 	machine_file(&m, "sys/block/sda/size", "4096\n");
 	machine_file(&m, "sys/block/sda/device/vendor", "ATA     \n");
-	machine_file(&m, "sys/block/sda/device/wwid", "t10.ATA     QEMU HARDDISK      QM00003   \n");
+	machine_file(&m, "sys/block/sda/device/wwid",
+		     "t10.ATA     QEMU HARDDISK      QM00003   \n");
 	machine_file(&m, "sys/block/sda/queue/rotational", "1\n");
 	machine_file(&m, "sys/block/sda/ro", "1\n");
 	machine_file(&m, "sys/block/vda/size", "8192\n");
@@ -157,7 +158,8 @@ static void an_empty_machine_has_nothing(void **state)
 {
 	OWN(arena) a = arena_new();
 	struct proto_inventory inv;
-	struct host nowhere = {.sys = "/nonexistent", .dev = "/nonexistent", .proc = "/nonexistent"};
+	struct host nowhere = {
+		.sys = "/nonexistent", .dev = "/nonexistent", .proc = "/nonexistent"};
 
 	(void)state;
 	inventory_read(&nowhere, a, &inv);

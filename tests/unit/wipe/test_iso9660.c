@@ -66,8 +66,14 @@ static void a_volume_holds_its_label_and_files(void **state)
 
 static void names_that_would_come_back_different_are_refused(void **state)
 {
-	static const char *const bad[] = {"", "Upper", "two.dots.here", "sla/sh", "../up", ".hidden",
-					  "a-name-that-is-longer-than-allowed", "sp ace"};
+	static const char *const bad[] = {"",
+					  "Upper",
+					  "two.dots.here",
+					  "sla/sh",
+					  "../up",
+					  ".hidden",
+					  "a-name-that-is-longer-than-allowed",
+					  "sp ace"};
 	uint8_t *v = mem_alloc(SIZE);
 	size_t used;
 	struct err e;
@@ -131,10 +137,10 @@ static void xorriso_reads_the_volume(void **state)
 	close(fd);
 	free(v);
 	snprintf(out, sizeof(out), "%s.out", image);
-	const char *const argv[] = {"xorriso", "-osirrox", "on", "-indev", image, "-extract",
-				    "/DROVER-JOIN.CFG", out, NULL};
-	const char *const lower[] = {"xorriso", "-osirrox", "on", "-indev", image, "-extract",
-				     "/drover-join.cfg", out, NULL};
+	const char *const argv[] = {"xorriso",	"-osirrox",	    "on", "-indev", image,
+				    "-extract", "/DROVER-JOIN.CFG", out,  NULL};
+	const char *const lower[] = {"xorriso",	 "-osirrox",	     "on", "-indev", image,
+				     "-extract", "/drover-join.cfg", out,  NULL};
 	int rc = run(argv);
 
 	if (rc == 127) {

@@ -100,7 +100,8 @@ static void the_boot_secret_depends_on_machine_operation_and_boot(void **state)
 	(void)state;
 	proto_boot_secret(key, "uid", "op", 1, one);
 	/* printf 'uid\nop\n1' | openssl dgst -sha256 -hmac 'boot key' */
-	assert_string_equal(one, "a4b4e721e4b4bfeaf43f1a021ec4d6cdaab28096671a1caa39f76e125a5a836c");
+	assert_string_equal(one,
+			    "a4b4e721e4b4bfeaf43f1a021ec4d6cdaab28096671a1caa39f76e125a5a836c");
 	proto_boot_secret(key, "uid", "op", 2, two);
 	assert_string_not_equal(one, two);
 	proto_boot_secret(key, "uid2", "op", 1, two);
@@ -168,8 +169,11 @@ static void a_report_with_inventory_survives_the_wire(void **state)
 {
 	struct err e;
 	OWN(arena) a = arena_new();
-	struct proto_drive d = {
-		.path = "/dev/nvme0n1", .type = "NVMe", .wwn = "eui.1", .bytes = 1 << 30, .read_only = true};
+	struct proto_drive d = {.path = "/dev/nvme0n1",
+				.type = "NVMe",
+				.wwn = "eui.1",
+				.bytes = 1 << 30,
+				.read_only = true};
 	struct proto_inventory inv = {.cpus = 2, .drives = {&d, 1}};
 	struct proto_report r = {.id = "x", .state = PROTO_DONE, .inventory = &inv}, got = {0};
 	char *text = proto_encode(proto_report_fields, &r);
@@ -192,7 +196,8 @@ static void a_message_over_the_limit_is_refused_unparsed(void **state)
 	struct proto_welcome w;
 
 	(void)state;
-	assert_int_equal(proto_decode(proto_welcome_fields, "{}", PROTO_MAX_MESSAGE + 1, &w, a, &e), -1);
+	assert_int_equal(proto_decode(proto_welcome_fields, "{}", PROTO_MAX_MESSAGE + 1, &w, a, &e),
+			 -1);
 	assert_int_equal(e.kind, ERR_PROTOCOL);
 }
 

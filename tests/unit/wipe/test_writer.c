@@ -30,8 +30,8 @@ static struct world {
 	uint8_t *served;
 	size_t nserved;
 	unsigned requests;
-	size_t cut;             /* break the first reply after so many bytes; 0: never */
-	int status;             /* instead of serving; 0: serve */
+	size_t cut; /* break the first reply after so many bytes; 0: never */
+	int status; /* instead of serving; 0: serve */
 	struct writer *w;
 	unsigned dones;
 	const char *reason;
@@ -75,7 +75,9 @@ static void put(uint8_t *p, size_t n, uint64_t v)
 static uint8_t *make_image(void)
 {
 	uint8_t *image = mem_alloc(IMAGE), *tail = mem_alloc(GPT_HEAD);
-	struct gpt g = {.block = 512, .blocks = IMAGE / 512, .first_usable = 34,
+	struct gpt g = {.block = 512,
+			.blocks = IMAGE / 512,
+			.first_usable = 34,
 			.last_usable = IMAGE / 512 - 34};
 
 	for (size_t i = 1 << 20; i < 9 << 20; i++)
@@ -155,7 +157,8 @@ static void start(int format, const char *digest)
 {
 	uint8_t d[CRYPTO_SHA256];
 	char text[CRYPTO_DIGEST_TEXT];
-	struct writer_spec s = {.host = &w.m.host, .drive = &w.drive, .url = ORIGIN "/i/img", .format = format};
+	struct writer_spec s = {
+		.host = &w.m.host, .drive = &w.drive, .url = ORIGIN "/i/img", .format = format};
 
 	crypto_sha256(w.served, w.nserved, d);
 	s.digest = digest ? digest : crypto_digest_text(d, text);
@@ -335,10 +338,12 @@ static void a_server_in_trouble_is_asked_again_a_limited_number_of_times(void **
 
 static void an_https_image_without_a_ca_is_refused(void **state)
 {
-	struct writer_spec s = {.host = &w.m.host,
-				.drive = &w.drive,
-				.url = "https://images/i/img",
-				.digest = "sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"};
+	struct writer_spec s = {
+		.host = &w.m.host,
+		.drive = &w.drive,
+		.url = "https://images/i/img",
+		.digest =
+			"sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"};
 
 	(void)state;
 	w.w = writer_start(w.agent, w.http, &s, done, NULL);
