@@ -5,6 +5,8 @@
 
 struct bins {
 	struct arena *a;
+	struct topology *topology; /* or NULL */
+	struct plan_tenant *of;
 	size_t columns;
 	struct bin *v;
 	int64_t *room;
@@ -12,11 +14,13 @@ struct bins {
 	bool soft; /* one of them has, or may come to have, a taint PreferNoSchedule */
 };
 
-struct bins *bins_new(const struct planning *p)
+struct bins *bins_new(struct planning *p, struct plan_tenant *of)
 {
 	struct bins *b = arena_new_obj(p->a, struct bins);
 
 	b->soft = p->soft;
+	b->topology = of->topology ? p->topology : NULL;
+	b->of = of;
 	b->a = p->a;
 	b->columns = p->ncolumns;
 	return b;
@@ -43,6 +47,8 @@ size_t bins_add(struct bins *b, const struct bin *bin, const int64_t *room)
 		grow(b);
 	b->v[b->n] = *bin;
 	memcpy(b->room + b->n * b->columns, room, b->columns * sizeof(*room));
+	if (b->topology)
+		topology_bin(b->topology, b->of, b->n, bin->labels);
 	return b->n++;
 }
 
@@ -93,8 +99,7 @@ static struct class_level *level_of(const struct bins *b, struct plan_class *c, 
 	return &v[at];
 }
 
-/* Bins that came since the class was last looked at. */
-static void look(const struct bins *b, struct plan_class *c)
+void bins_look(struct bins *b, struct plan_class *c)
 {
 	make_room(b, c);
 	for (; c->seen < b->n; c->seen++) {
@@ -102,7 +107,11 @@ static void look(const struct bins *b, struct plan_class *c)
 		const uint64_t bit = (uint64_t)1 << c->seen % 64;
 		const bool tainted = bin->taints->n, picky = c->pod->preferences.n || b->soft;
 
-		if ((!c->any_label && !fit_labels(c->pod, bin->labels)) || (tainted && fit_taints(c->pod, bin->taints)))
+		if (!c->any_label && !fit_labels(c->pod, bin->labels))
+			continue;
+		if (b->topology)
+			topology_admits_bin(b->topology, c, c->seen);
+		if (bin->kind == PLAN_NOTHING || (tainted && fit_taints(c->pod, bin->taints)))
 			continue;
 		c->fit[c->seen / 64] |= bit;
 		if (picky || c->nlevels)
@@ -120,7 +129,7 @@ static bool has_room(const struct bins *b, size_t at, const struct plan_class *c
 	return true;
 }
 
-static bool scan(const struct bins *b, struct plan_class *c, const uint64_t *only, size_t *at)
+static bool scan(const struct bins *b, struct plan_class *c, const uint64_t *only, const struct topology_view *view, size_t *at)
 {
 	const size_t words = (b->n + 63) / 64;
 
@@ -129,25 +138,27 @@ static bool scan(const struct bins *b, struct plan_class *c, const uint64_t *onl
 	for (size_t w = c->first; w < words; w++) {
 		uint64_t bits = c->fit[w] & (only ? only[w] : ~(uint64_t)0);
 
+		if (bits && view)
+			bits &= topology_word(view, w);
 		for (; bits; bits &= bits - 1) {
 			*at = w * 64 + (size_t)__builtin_ctzll(bits);
-			if (has_room(b, *at, c))
+			if (!has_room(b, *at, c))
+				c->fit[w] &= ~((uint64_t)1 << *at % 64);
+			else if (!view || topology_bin_ok(view, *at))
 				return true;
-			c->fit[w] &= ~((uint64_t)1 << *at % 64);
 		}
 	}
 	return false;
 }
 
-bool bins_find(struct bins *b, struct plan_class *c, size_t *at)
+bool bins_find(struct bins *b, struct plan_class *c, const struct topology_view *view, size_t *at)
 {
 	if (c->impossible || !b->n)
 		return false;
-	look(b, c);
 	if (!c->nlevels)
-		return scan(b, c, NULL, at);
+		return scan(b, c, NULL, view, at);
 	for (size_t i = 0; i < c->nlevels; i++)
-		if (scan(b, c, c->level[i].bins, at))
+		if (scan(b, c, c->level[i].bins, view, at))
 			return true;
 	return false;
 }

@@ -1,7 +1,7 @@
 #ifndef PLANNER_BINS_H
 #define PLANNER_BINS_H
 
-#include "planner/planning.h"
+#include "planner/topology.h"
 
 /*
  * bins: room that pods of one tenant may go into: serving nodes, claims on
@@ -12,19 +12,21 @@
  * looks at a bin that is too full once.
  */
 struct bin {
-	enum plan_outcome kind;
+	enum plan_outcome kind; /* PLAN_NOTHING: a node that takes no pods, but those on it count */
 	const char *target;
 	size_t claim; /* PLAN_ON_NEW */
 	const struct labels *labels;
 	const struct world_taints *taints;
 };
 
-struct bins *bins_new(const struct planning *p);
+struct bins *bins_new(struct planning *p, struct plan_tenant *of);
 /* Room by column is copied. */
 size_t bins_add(struct bins *b, const struct bin *bin, const int64_t *room);
 const struct bin *bins_at(const struct bins *b, size_t at);
-/* The first bin that meets the most preferences; false: none fits. */
-bool bins_find(struct bins *b, struct plan_class *c, size_t *at);
+/* Looks at bins that came since; before bins_find() and topology_view(). */
+void bins_look(struct bins *b, struct plan_class *c);
+/* The first bin that meets the most preferences; view NULL: any place will do; false: none fits. */
+bool bins_find(struct bins *b, struct plan_class *c, const struct topology_view *view, size_t *at);
 void bins_take(struct bins *b, size_t at, const struct plan_class *c);
 
 #endif

@@ -28,6 +28,7 @@ const char *const plan_reason_names[] = {
 	[PLAN_QUOTA] = "QuotaExceeded",
 	[PLAN_TENANT] = "TenantNotReady",
 	[PLAN_UNSUPPORTED] = "ConstraintNotSupported",
+	[PLAN_TOPOLOGY] = "TopologyNotMet",
 	[PLAN_REASONS] = NULL,
 };
 
@@ -180,20 +181,28 @@ static struct bins *bins_of(struct planning *p, const char *tenant)
 	struct plan_tenant *t = planning_tenant(p, tenant);
 
 	if (!t->bins)
-		t->bins = bins_new(p);
+		t->bins = bins_new(p, t);
 	return t->bins;
 }
 
-/* A node with its claim, and what it has room for. */
+/* A node, and what it has room for. */
 struct host {
 	const struct world_node *node;
 	int64_t *room; /* less what is bound to it */
-	bool claimed;  /* its claim speaks for it */
+	size_t bin;    /* its own or its claim's; SIZE_MAX: none */
 };
+
+static struct host *host_of(struct planning *p, const struct map *hosts, const char *tenant, const char *node)
+{
+	world_text_clear(p->w);
+	world_text_add(p->w, tenant);
+	world_text_add(p->w, node);
+	return map_get(hosts, p->w->text);
+}
 
 static struct map *hosts(struct planning *p, void **nodes, size_t n)
 {
-	struct map *m = map_new(NULL);
+	struct map *m = planning_map(p);
 	struct map_iter it;
 
 	for (size_t i = 0; i < n; i++) {
@@ -201,66 +210,103 @@ static struct map *hosts(struct planning *p, void **nodes, size_t n)
 
 		h->node = nodes[i];
 		h->room = arena_calloc(p->a, p->ncolumns, sizeof(*h->room));
-		map_put(m, arena_printf(p->a, "%s/%s", h->node->tenant, h->node->name), h);
+		h->bin = SIZE_MAX;
+		(void)host_of(p, m, h->node->tenant, h->node->name);
+		map_put(m, p->w->text, h);
 	}
 	map_for_each(it, p->w->pods) {
 		const struct world_one *pod = it.value;
+		struct host *h = pod->node ? host_of(p, m, pod->tenant, pod->node) : NULL;
 		struct plan_class *c;
-		struct host *h;
 
-		if (!pod->node)
+		if (!h)
 			continue;
-		h = map_get(m, arena_printf(p->a, "%s/%s", pod->tenant, pod->node));
 		c = class_of(p, pod->shape);
 		count_requests(p, c);
-		for (size_t k = 0; h && k < p->ncolumns; k++)
+		for (size_t k = 0; k < p->ncolumns; k++)
 			h->room[k] -= c->requests[k];
 	}
 	return m;
 }
 
-static void add_room(struct planning *p, const struct bin *bin, const char *tenant, const struct resources *capacity,
-		     const struct host *less)
+static size_t add_room(struct planning *p, const struct bin *bin, const char *tenant, const struct resources *capacity,
+		       const struct host *less)
 {
 	int64_t *room = arena_calloc(p->a, p->ncolumns, sizeof(*room));
 
 	planning_room(p, capacity, room);
 	for (size_t k = 0; less && k < p->ncolumns; k++)
 		room[k] += less->room[k];
-	(void)bins_add(bins_of(p, tenant), bin, room);
+	return bins_add(bins_of(p, tenant), bin, room);
 }
 
 /* A claim that serves or is to serve speaks for its node until it is Ready; one that leaves or failed is no
  * room, and neither is its node. */
-static void open_bins(struct planning *p, void **nodes, size_t nnodes, void **claims, size_t nclaims)
+static void open_bins(struct planning *p, struct map *at, void **nodes, size_t nnodes, void **claims, size_t nclaims)
 {
-	OWN(map) at = hosts(p, nodes, nnodes);
-	OWN(map) by_claim = map_new(NULL);
+	struct map *by_claim = planning_map(p);
 
 	for (size_t i = 0; i < nnodes; i++) {
 		const struct world_node *n = nodes[i];
 		const struct world_claim *c = n->claim ? world_find(p->w->claims, n->claim) : NULL;
-		struct host *h = map_get(at, arena_printf(p->a, "%s/%s", n->tenant, n->name));
+		struct host *h = host_of(p, at, n->tenant, n->name);
+		struct bin bin = {PLAN_ON_NODE, n->name, 0, &n->labels, &n->taints};
 
-		if (c && str_eq(c->tenant, n->tenant))
+		if (c && str_eq(c->tenant, n->tenant)) {
 			map_put(by_claim, c->name, h);
-		if (c && str_eq(c->tenant, n->tenant) && (!c->ready || c->failed || c->leaving))
-			continue;
-		if (n->ready && !n->unschedulable)
-			add_room(p, &(struct bin){PLAN_ON_NODE, n->name, 0, &n->labels, &n->taints}, n->tenant, &n->allocatable,
-				 h);
+			if (!c->ready && !c->failed && !c->leaving)
+				continue;
+			if (c->failed || c->leaving)
+				bin.kind = PLAN_NOTHING;
+		}
+		if (!n->ready || n->unschedulable)
+			bin.kind = PLAN_NOTHING;
+		if (bin.kind == PLAN_ON_NODE || p->topology)
+			h->bin = add_room(p, &bin, n->tenant, &n->allocatable, h);
 	}
 	for (size_t i = 0; i < nclaims; i++) {
 		const struct world_claim *c = claims[i];
-		const struct host *h = map_get(by_claim, c->name);
+		struct host *h = map_get(by_claim, c->name);
 		struct labels *labels;
+		size_t bin;
 
 		if (c->failed || c->leaving || (c->ready && h))
 			continue;
 		labels = arena_new_obj(p->a, struct labels);
 		*labels = supply_labels_of_claim(p->supply, c);
-		add_room(p, &(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints}, c->tenant, &c->capacity, h);
+		bin = add_room(p, &(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints}, c->tenant, &c->capacity, h);
+		if (h)
+			h->bin = bin;
 	}
+}
+
+/* Pods that are bound are counted where they are. */
+static void place_bound(struct planning *p, const struct map *at)
+{
+	struct map_iter it;
+
+	map_for_each(it, p->w->pods) {
+		const struct world_one *pod = it.value;
+		const struct host *h = pod->node ? host_of(p, at, pod->tenant, pod->node) : NULL;
+
+		if (h && h->bin != SIZE_MAX)
+			topology_place(p->topology, topology_side(p->topology, pod->side), h->bin);
+	}
+}
+
+static void open_topology(struct planning *p)
+{
+	struct map_iter it;
+	bool asked = false;
+
+	map_for_each(it, p->w->pods)
+		asked |= ((struct world_one *)it.value)->side->pod.topology.n != 0;
+	if (!asked)
+		return;
+	p->topology = topology_new(p);
+	map_for_each(it, p->w->pods)
+		(void)topology_side(p->topology, ((struct world_one *)it.value)->side);
+	topology_ready(p->topology);
 }
 
 static size_t open_new(struct planning *p, const struct plan_class *c, const struct supply_offer *o)
@@ -292,11 +338,14 @@ static size_t open_new(struct planning *p, const struct plan_class *c, const str
 
 /* --- one pod ------------------------------------------------------------------------------------- */
 
-static void place(struct planning *p, size_t at, const struct plan_class *c, struct plan_pod *out)
+static void place(struct planning *p, size_t at, const struct plan_class *c, const struct plan_side *side,
+		  struct plan_pod *out)
 {
 	const struct bin *b = bins_at(c->tenant->bins, at);
 
 	bins_take(c->tenant->bins, at, c);
+	if (side)
+		topology_place(p->topology, side, at);
 	out->outcome = b->kind;
 	out->target = b->target;
 	out->new_claim = b->claim;
@@ -315,31 +364,58 @@ static void refuse(struct planning *p, struct plan_class *c, enum plan_reason_co
 	c->nreasons = 1;
 }
 
-static void serve(struct planning *p, struct plan_class *c, struct plan_pod *out)
+/* A place among the room that is there or a new machine; false: reasons. */
+static bool find(struct planning *p, struct plan_class *c, const struct plan_side *side, struct plan_pod *out)
 {
 	const struct world_tenant *t = c->tenant->it;
+	struct bins *bins = bins_of(p, t->name);
+	const struct topology_view *view = NULL;
+	const bool may = !t->paused && t->version;
 	struct supply_offer o;
 	size_t at;
 
-	if (!c->nreasons && c->pod->unsupported) {
-		refuse(p, c, PLAN_UNSUPPORTED, arena_printf(p->a, "%s is not judged", c->pod->unsupported));
-	} else if (!c->nreasons) {
-		if (bins_find(bins_of(p, t->name), c, &at)) {
-			place(p, at, c, out);
-			return;
+	bins_look(bins, c);
+	if (may)
+		supply_ask(p->supply, c);
+	do {
+		if (side)
+			view = topology_view(p->topology, c, side);
+		if (bins_find(bins, c, view, &at)) {
+			place(p, at, c, side, out);
+			return true;
 		}
-		if (t->paused || !t->version) {
+		if (may && supply_take(p->supply, c, view, &o, &out->reasons, &out->nreasons)) {
+			place(p, open_new(p, c, &o), c, side, out);
+			return true;
+		}
+	} while (may && view && supply_ask_again(p->supply, c));
+	if (!may) {
+		if (!c->nreasons)
 			refuse(p, c, PLAN_TENANT, arena_printf(p->a, "tenant %s: %s", t->name,
 							       str_or(t->paused_reason, t->paused ? "paused"
 												  : "its version is not known")));
-		} else if (supply_take(p->supply, c, &o)) {
-			place(p, open_new(p, c, &o), c, out);
-			return;
-		}
+		out->reasons = c->reasons;
+		out->nreasons = c->nreasons;
+	}
+	return false;
+}
+
+static void serve(struct planning *p, const struct queued *q, struct plan_pod *out)
+{
+	struct plan_class *c = q->class_;
+	const struct plan_side *side = p->topology ? topology_side(p->topology, q->pod->side) : NULL;
+
+	if (c->pod->unsupported) {
+		if (!c->nreasons)
+			refuse(p, c, PLAN_UNSUPPORTED, arena_printf(p->a, "%s is not judged", c->pod->unsupported));
+		out->reasons = c->reasons;
+		out->nreasons = c->nreasons;
+	} else if (find(p, c, side, out)) {
+		out->reasons = NULL;
+		out->nreasons = 0;
+		return;
 	}
 	out->outcome = PLAN_NOTHING;
-	out->reasons = c->reasons;
-	out->nreasons = c->nreasons;
 }
 
 static void make(struct planning *p)
@@ -347,6 +423,7 @@ static void make(struct planning *p)
 	size_t n, nnodes, nclaims;
 	void **nodes = world_sorted(p->w->nodes, p->a, &nnodes), **claims = world_sorted(p->w->claims, p->a, &nclaims);
 	struct queued **q;
+	struct map *at;
 
 	p->supply = supply_new(p, claims, nclaims);
 	q = queue(p, &n);
@@ -360,7 +437,11 @@ static void make(struct planning *p)
 			open_columns(p, q[i]->class_);
 	for (size_t i = 0; i < n; i++)
 		count_requests(p, q[i]->class_);
-	open_bins(p, nodes, nnodes, claims, nclaims);
+	open_topology(p);
+	at = hosts(p, nodes, nnodes);
+	open_bins(p, at, nodes, nnodes, claims, nclaims);
+	if (p->topology)
+		place_bound(p, at);
 	p->plan->pods = arena_calloc(p->a, n + 1, sizeof(*p->plan->pods));
 	p->requests_cap = arena_calloc(p->a, n + 1, sizeof(*p->requests_cap));
 	for (size_t i = 0; i < n; i++) {
@@ -368,7 +449,7 @@ static void make(struct planning *p)
 
 		p->plan->pods[i] = (struct plan_pod){
 			.tenant = pod->tenant, .ns = pod->ns, .name = pod->name, .uid = pod->uid, .place = i + 1};
-		serve(p, q[i]->class_, &p->plan->pods[i]);
+		serve(p, q[i], &p->plan->pods[i]);
 	}
 	p->plan->npods = n;
 }
@@ -382,5 +463,7 @@ struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a)
 	(void)now_ms;
 	w->plan++;
 	make(&p);
+	for (const struct planning_map *m = p.maps; m; m = m->next)
+		map_free(m->map);
 	return p.plan;
 }

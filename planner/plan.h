@@ -35,6 +35,7 @@ enum plan_reason_code {
 	PLAN_QUOTA,              /* QuotaExceeded: the tenant's */
 	PLAN_TENANT,             /* paused, unreachable */
 	PLAN_UNSUPPORTED,        /* a constraint that cannot be judged */
+	PLAN_TOPOLOGY,           /* spread and (anti)affinity to other pods leave no place */
 	PLAN_REASONS
 };
 extern const char *const plan_reason_names[]; /* NoPool, PoolPaused, LimitExceeded, NoImageForVersion, ... */

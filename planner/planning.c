@@ -53,6 +53,15 @@ const char *tally_passes(const struct tally *t, const struct resources *bounds, 
 	return NULL;
 }
 
+struct map *planning_map(struct planning *p)
+{
+	struct planning_map *m = arena_new_obj(p->a, struct planning_map);
+
+	*m = (struct planning_map){map_new(NULL), p->maps};
+	p->maps = m;
+	return m->map;
+}
+
 struct plan_tenant *planning_tenant(struct planning *p, const char *name)
 {
 	struct plan_tenant *t = map_get(p->tenants, str_or(name, ""));

@@ -29,6 +29,7 @@ struct plan_tenant {
 	const struct world_tenant *it; /* NULL: not in the world */
 	struct tally tally;
 	struct bins *bins;
+	struct tenant_topology *topology;
 };
 
 /* Pods of one shape: what is found out of one holds for all. */
@@ -45,11 +46,13 @@ struct plan_class {
 		uint64_t *bins;
 	} *level;
 	size_t nlevels, words, seen, first;
+	struct class_domains *domains; /* by key (topology.c) */
 	/* Offers (supply.c). */
 	struct class_pool *pools;
 	size_t npools;
-	bool asked;
-	struct plan_reason *reasons; /* once it got nothing, it gets nothing */
+	bool asked, told_blocked;
+	size_t admitted; /* machines taken when domains were last looked for */
+	struct plan_reason *reasons; /* once there is no machine for it, there is none */
 	size_t nreasons;
 };
 
@@ -62,10 +65,17 @@ struct planning {
 	size_t ncolumns;
 	bool soft; /* there is a taint PreferNoSchedule somewhere */
 	struct supply *supply;
+	struct topology *topology; /* NULL: no pod asks for any */
+	struct planning_map *maps; /* dropped with the plan */
 	struct plan *plan;
 	size_t claims_cap, *requests_cap;
 };
 
+struct planning_map {
+	struct map *map;
+	struct planning_map *next;
+};
+struct map *planning_map(struct planning *p); /* empty, of values in the arena */
 struct plan_tenant *planning_tenant(struct planning *p, const char *name);
 /* Room by column. */
 void planning_room(const struct planning *p, const struct resources *r, int64_t *room);

@@ -99,6 +99,7 @@ static bool resources_sorted(const struct resources *r)
 static void make_key(struct world *w, const struct world_pod *p)
 {
 	world_text_clear(w);
+	world_text_number(w, 0);
 	world_text_add(w, p->tenant);
 	world_text_add(w, p->unsupported);
 	add_resources(w, &p->requests);
@@ -159,11 +160,78 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 	}
 }
 
+void shape_group_key(struct world *w, const struct world_topology *t, const char *ns, bool carriers)
+{
+	world_text_clear(w);
+	world_text_number(w, carriers);
+	world_text_add(w, t->key);
+	add_selector(w, &t->pods);
+	world_text_number(w, t->nnamespaces);
+	for (size_t k = 0; k < t->nnamespaces; k++)
+		world_text_add(w, t->namespaces[k]);
+	if (!t->nnamespaces)
+		world_text_add(w, ns);
+}
+
+static void make_side_key(struct world *w, const struct world_pod *p)
+{
+	world_text_clear(w);
+	world_text_number(w, 1);
+	world_text_add(w, p->tenant);
+	world_text_add(w, p->ns);
+	add_labels(w, &p->labels);
+	world_text_number(w, p->topology.n);
+	for (size_t i = 0; i < p->topology.n; i++) {
+		const struct world_topology *t = &p->topology.v[i];
+
+		world_text_number(w, t->kind);
+		world_text_add(w, t->key);
+		world_text_number(w, (uint64_t)t->max_skew);
+		add_selector(w, &t->pods);
+		world_text_number(w, t->nnamespaces);
+		for (size_t k = 0; k < t->nnamespaces; k++)
+			world_text_add(w, t->namespaces[k]);
+	}
+}
+
+static void copy_side(struct world_pod *c, const struct world_pod *p, struct arena *a)
+{
+	c->tenant = arena_strdup(a, p->tenant);
+	c->ns = arena_strdup(a, p->ns);
+	c->labels = world_copy_labels(&p->labels, a);
+	c->topology.n = p->topology.n;
+	c->topology.v = arena_calloc(a, p->topology.n + 1, sizeof(*c->topology.v));
+	for (size_t i = 0; i < p->topology.n; i++) {
+		struct world_topology *t = &c->topology.v[i];
+
+		*t = p->topology.v[i];
+		t->key = arena_strdup(a, t->key);
+		t->pods = world_copy_selector(&t->pods, a);
+		t->namespaces = world_copy_strings(t->namespaces, t->nnamespaces, a);
+	}
+}
+
+/* The shape under the key in w->text. */
+static struct world_shape *keep(struct world *w, const struct world_pod *p,
+				void (*copy_to)(struct world_pod *, const struct world_pod *, struct arena *))
+{
+	struct world_shape *s = map_get(w->shapes, w->text);
+
+	if (!s) {
+		s = mem_new(struct world_shape);
+		s->arena = arena_new();
+		s->key = mem_strdup(w->text);
+		copy_to(&s->pod, p, s->arena);
+		map_put(w->shapes, s->key, s);
+	}
+	s->pods++;
+	return s;
+}
+
 struct world_shape *shape_of(struct world *w, const struct world_pod *p)
 {
 	OWN(arena) tmp = NULL;
 	struct world_pod sorted = *p;
-	struct world_shape *s;
 
 	if (!labels_sorted(&p->node_selector) || !resources_sorted(&p->requests)) {
 		tmp = arena_new();
@@ -171,16 +239,20 @@ struct world_shape *shape_of(struct world *w, const struct world_pod *p)
 		sorted.requests = world_copy_resources(&p->requests, tmp);
 	}
 	make_key(w, &sorted);
-	s = map_get(w->shapes, w->text);
-	if (!s) {
-		s = mem_new(struct world_shape);
-		s->arena = arena_new();
-		s->key = mem_strdup(w->text);
-		copy(&s->pod, &sorted, s->arena);
-		map_put(w->shapes, s->key, s);
+	return keep(w, &sorted, copy);
+}
+
+struct world_shape *shape_side(struct world *w, const struct world_pod *p)
+{
+	OWN(arena) tmp = NULL;
+	struct world_pod sorted = *p;
+
+	if (!labels_sorted(&p->labels)) {
+		tmp = arena_new();
+		sorted.labels = world_copy_labels(&p->labels, tmp);
 	}
-	s->pods++;
-	return s;
+	make_side_key(w, &sorted);
+	return keep(w, &sorted, copy_side);
 }
 
 void shape_release(struct world *w, struct world_shape *s)

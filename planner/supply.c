@@ -8,6 +8,7 @@ struct supply {
 	struct planning *p;
 	struct supply_pool *pools; /* by weight, then name */
 	size_t npools;
+	size_t taken; /* machines, by this plan */
 };
 
 static int by_weight(const void *x, const void *y)
@@ -72,25 +73,6 @@ static bool open_to(const struct world_pool *p, const struct world_tenant *t)
 	return !p->paused && supply_version(p, t->version);
 }
 
-static void ask(struct supply *s, struct plan_class *c)
-{
-	c->asked = true;
-	c->pools = arena_calloc(s->p->a, s->npools + 1, sizeof(*c->pools));
-	for (size_t i = 0; i < s->npools; i++) {
-		struct class_pool *cp = &c->pools[c->npools];
-
-		if (!selector_matches(&s->pools[i].it->tenants, &c->tenant->it->labels))
-			continue;
-		c->npools++;
-		cp->pool = &s->pools[i];
-		if (!open_to(cp->pool->it, c->tenant->it))
-			continue;
-		if (!cp->pool->options)
-			supply_options(s->p, cp->pool);
-		supply_narrow(s->p, c, cp);
-	}
-}
-
 static struct world_stock *free_machine(const struct supply *s, const struct supply_pool *pool, struct supply_option *o)
 {
 	for (; o->group && o->next < o->group->n; o->next++) {
@@ -110,6 +92,51 @@ static bool allowed(const struct plan_class *c, const struct supply_pool *pool, 
 	       !(limits->n && tally_passes(&pool->tally, limits, &o->type->capacity));
 }
 
+static void admit(struct supply *s, struct plan_class *c)
+{
+	c->admitted = s->taken;
+	if (!s->p->topology)
+		return;
+	topology_forget_new(s->p->topology, c);
+	for (size_t i = 0; i < c->npools; i++)
+		for (size_t k = c->pools[i].first; k < c->pools[i].n; k++) {
+			struct supply_option *o = c->pools[i].options[k];
+
+			if (free_machine(s, c->pools[i].pool, o) && allowed(c, c->pools[i].pool, o))
+				topology_admits_new(s->p->topology, c, o->domains);
+		}
+}
+
+void supply_ask(struct supply *s, struct plan_class *c)
+{
+	if (c->asked)
+		return;
+	c->asked = true;
+	c->pools = arena_calloc(s->p->a, s->npools + 1, sizeof(*c->pools));
+	for (size_t i = 0; i < s->npools; i++) {
+		struct class_pool *cp = &c->pools[c->npools];
+
+		if (!selector_matches(&s->pools[i].it->tenants, &c->tenant->it->labels))
+			continue;
+		c->npools++;
+		cp->pool = &s->pools[i];
+		if (!open_to(cp->pool->it, c->tenant->it))
+			continue;
+		if (!cp->pool->options)
+			supply_options(s->p, cp->pool);
+		supply_narrow(s->p, c, cp);
+	}
+	admit(s, c);
+}
+
+bool supply_ask_again(struct supply *s, struct plan_class *c)
+{
+	if (!s->p->topology || c->admitted == s->taken)
+		return false;
+	admit(s, c);
+	return true;
+}
+
 struct pick {
 	struct class_pool *from; /* NULL: nothing yet */
 	struct supply_option *option;
@@ -117,41 +144,55 @@ struct pick {
 };
 
 /* Machines only go and sums only grow while a plan is made: what is out is out for good. */
-static void look_in(const struct supply *s, const struct plan_class *c, struct class_pool *cp, struct pick *pick)
+static void look_in(const struct supply *s, const struct plan_class *c, struct class_pool *cp, const struct topology_view *view,
+		    struct pick *pick)
 {
+	cp->blocked = false;
 	for (size_t i = cp->first; i < cp->n; i++) {
 		struct supply_option *o = cp->options[i];
 		const int64_t score = cp->score ? cp->score[i] : 0;
 
 		if (pick->from && score <= pick->score)
 			continue;
-		if (free_machine(s, cp->pool, o) && allowed(c, cp->pool, o)) {
-			*pick = (struct pick){cp, o, score};
-			if (!cp->score)
-				return;
-		} else if (i == cp->first) {
-			cp->first++;
+		if (!free_machine(s, cp->pool, o) || !allowed(c, cp->pool, o)) {
+			if (i == cp->first)
+				cp->first++;
+			continue;
 		}
+		if (view && !topology_new_ok(view, o->domains)) {
+			cp->blocked = true;
+			continue;
+		}
+		*pick = (struct pick){cp, o, score};
+		if (!cp->score)
+			return;
 	}
 }
 
-bool supply_take(struct supply *s, struct plan_class *c, struct supply_offer *out)
+bool supply_take(struct supply *s, struct plan_class *c, const struct topology_view *view, struct supply_offer *out,
+		 struct plan_reason **reasons, size_t *nreasons)
 {
 	const bool picky = c->pod->preferences.n || s->p->soft;
 	const struct resources *capacity;
 	struct pick pick = {0};
 	struct world_stock *m;
+	bool blocked = false;
 
-	if (!c->asked)
-		ask(s, c);
-	for (size_t i = 0; i < c->npools && (!pick.from || picky); i++)
-		look_in(s, c, &c->pools[i], &pick);
+	for (size_t i = 0; i < c->npools && (!pick.from || picky); i++) {
+		look_in(s, c, &c->pools[i], view, &pick);
+		blocked |= c->pools[i].blocked;
+	}
 	if (!pick.from) {
-		supply_tell(s->p, c);
+		if (!c->nreasons || (c->told_blocked && !blocked))
+			supply_tell(s->p, c);
+		c->told_blocked = blocked;
+		*nreasons = c->nreasons;
+		*reasons = blocked ? supply_tell_blocked(s->p, c, nreasons) : c->reasons;
 		return false;
 	}
 	m = free_machine(s, pick.from->pool, pick.option);
 	m->used = s->p->w->plan;
+	s->taken++;
 	capacity = &pick.option->type->capacity;
 	tally_charge(&c->tenant->tally, capacity, s->p->a);
 	tally_charge(&pick.from->pool->tally, capacity, s->p->a);

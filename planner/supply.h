@@ -1,7 +1,7 @@
 #ifndef PLANNER_SUPPLY_H
 #define PLANNER_SUPPLY_H
 
-#include "planner/planning.h"
+#include "planner/topology.h"
 
 /*
  * supply: free machines, and what they may be used for: pools, limits, quotas,
@@ -20,9 +20,14 @@ struct supply_offer {
 /* Charges what the claims of the world hold. */
 struct supply *supply_new(struct planning *p, void **claims, size_t nclaims);
 
-/* The best free machine for a pod of the class, which is taken from now on.  False: the class has its
- * reasons, one for each pool, nearest miss first; it gets nothing in this plan any more. */
-bool supply_take(struct supply *s, struct plan_class *c, struct supply_offer *out);
+/* What the class may have at all, and in which domains; before topology_view(). */
+void supply_ask(struct supply *s, struct plan_class *c);
+/* Domains in which no machine is left are so no more; false: nothing is new. */
+bool supply_ask_again(struct supply *s, struct plan_class *c);
+/* The best free machine for a pod of the class, which is taken from now on; view NULL: any place will do.
+ * False: one reason for each pool, nearest miss first. */
+bool supply_take(struct supply *s, struct plan_class *c, const struct topology_view *view, struct supply_offer *out,
+		 struct plan_reason **reasons, size_t *nreasons);
 
 struct labels supply_labels_of_claim(struct supply *s, const struct world_claim *c);
 
@@ -35,6 +40,7 @@ struct supply_option { /* one type of one provider of one pool */
 	const struct world_provider *provider;
 	const struct world_instance_type *type;
 	struct labels labels;
+	const int *domains;         /* NULL: no pod asks for topology */
 	struct supply_group *group; /* NULL: no machine */
 	size_t next;                /* of the group: all before are taken or below the floor */
 };
@@ -50,6 +56,7 @@ struct class_pool {
 	struct supply_option **options; /* that fit, but for limits and free machines */
 	size_t n, first;                /* all before first are out for good */
 	int64_t *score;                 /* NULL: all the same */
+	bool blocked;                   /* there are machines, but not where other pods let it go */
 	enum plan_reason_code code;     /* what keeps the other types out: the nearest miss */
 	const char *text;
 };
@@ -62,5 +69,7 @@ bool supply_wiped_enough(const struct world_machine *m, const struct world_pool 
 /* supply_tell.c: why a class gets nothing. */
 const char *supply_version(const struct world_pool *p, const char *server); /* NULL: no image */
 void supply_tell(struct planning *p, struct plan_class *c);
+/* The same, where topology is in the way in one pool or more. */
+struct plan_reason *supply_tell_blocked(struct planning *p, struct plan_class *c, size_t *n);
 
 #endif

@@ -107,9 +107,14 @@ void supply_options(struct planning *p, struct supply_pool *pool)
 			const struct world_instance_type *t = &pr->types.v[k];
 
 			pool->options[pool->noptions++] = (struct supply_option){
-				pr, t, supply_node_labels(p->a, &t->labels, t->name, &it->labels, it->name),
-				group_of(p, pr->name, t->name), 0};
+				.provider = pr,
+				.type = t,
+				.labels = supply_node_labels(p->a, &t->labels, t->name, &it->labels, it->name),
+				.group = group_of(p, pr->name, t->name),
+			};
 		}
+		for (size_t k = from; p->topology && k < pool->noptions; k++)
+			pool->options[k].domains = topology_domains(p->topology, &pool->options[k].labels);
 		qsort(pool->options + from, pool->noptions - from, sizeof(*pool->options), by_waste);
 	}
 	for (size_t i = 0; i < it->taints.n; i++)

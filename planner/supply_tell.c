@@ -167,7 +167,7 @@ static int nearness(enum plan_reason_code code)
 	static const int near[PLAN_REASONS] = {
 		[PLAN_REQUIREMENTS] = 1, [PLAN_TAINT] = 2,	       [PLAN_TOO_BIG] = 3, [PLAN_NO_IMAGE] = 4,
 		[PLAN_POOL_PAUSED] = 5,	 [PLAN_ERASE_BELOW_POLICY] = 6, [PLAN_QUOTA] = 7,   [PLAN_POOL_LIMIT] = 8,
-		[PLAN_NO_MACHINE] = 9,
+		[PLAN_NO_MACHINE] = 9,  [PLAN_TOPOLOGY] = 10,
 	};
 
 	return near[code];
@@ -185,10 +185,27 @@ static int by_nearness(const void *x, const void *y)
 void supply_tell(struct planning *p, struct plan_class *c)
 {
 	c->reasons = arena_calloc(p->a, c->npools + 1, sizeof(*c->reasons));
+	c->nreasons = 0;
 	for (size_t i = 0; i < c->npools; i++)
 		c->reasons[c->nreasons++] = why_not(p, c, &c->pools[i]);
 	qsort(c->reasons, c->nreasons, sizeof(*c->reasons), by_nearness);
 	if (!c->nreasons)
 		c->reasons[c->nreasons++] = (struct plan_reason){
 			"", PLAN_NO_POOL, arena_printf(p->a, "no pool selects tenant %s", c->tenant->it->name)};
+}
+
+struct plan_reason *supply_tell_blocked(struct planning *p, struct plan_class *c, size_t *n)
+{
+	struct plan_reason *v = arena_calloc(p->a, c->nreasons + 1, sizeof(*v));
+
+	*n = c->nreasons;
+	for (size_t i = 0; i < c->nreasons; i++) {
+		v[i] = c->reasons[i];
+		for (size_t k = 0; k < c->npools; k++)
+			if (c->pools[k].blocked && str_eq(c->pools[k].pool->it->name, v[i].pool))
+				v[i] = reason(p, c->pools[k].pool->it, PLAN_TOPOLOGY,
+					      "machines are free, but not where spread and affinity to other pods want them");
+	}
+	qsort(v, *n, sizeof(*v), by_nearness);
+	return v;
 }

@@ -49,6 +49,7 @@ struct world *world_new(void)
 static void drop_pod(struct world *w, struct world_one *p)
 {
 	shape_release(w, p->shape);
+	shape_release(w, p->side);
 	free(p);
 }
 
@@ -307,6 +308,7 @@ void world_put_pod(struct world *w, const struct world_pod *p)
 	c->daemon = p->daemon;
 	c->unschedulable = p->unschedulable;
 	c->shape = shape_of(w, p);
+	c->side = shape_side(w, p);
 	(void)pod_key(tenant, ns, name, w);
 	old = map_get(w->pods, w->text);
 	map_put(w->pods, w->text, c);

@@ -117,6 +117,18 @@ struct world_preference {
 	int64_t weight;
 	struct selector term;
 };
+/* Where a pod may be for the sake of others: required topology spread (DoNotSchedule) and required
+ * pod affinity and anti-affinity.  The pods that count are its tenant's, pending ones that the plan places
+ * among them: those that are bound must be put with their labels and their own anti-affinity. */
+enum world_topology_kind { WORLD_SPREAD, WORLD_TOGETHER, WORLD_APART };
+struct world_topology {
+	enum world_topology_kind kind;
+	const char *key;            /* topologyKey; kubernetes.io/hostname: each node for itself */
+	int64_t max_skew;           /* WORLD_SPREAD; 1 or more */
+	struct selector pods;       /* of whose pods; no requirement: all */
+	const char **namespaces;    /* none: the pod's own */
+	size_t nnamespaces;
+};
 struct world_pod {
 	const char *tenant, *ns, *name, *uid;
 	const char *node;           /* bound to; NULL: pending */
@@ -139,6 +151,10 @@ struct world_pod {
 		size_t n;
 	} tolerations;
 	struct labels labels;
+	struct {                    /* all of them must hold */
+		struct world_topology *v;
+		size_t n;
+	} topology;
 	const char *unsupported;    /* a constraint that this planner cannot judge: the pod gets that as its reason */
 };
 

@@ -18,19 +18,23 @@ struct world_object {
 	void *it; /* struct world_pool, ... */
 };
 
-/* All that decides where a pod may go: its tenant, requests, selectors, tolerations. */
+/* What pods have in common.  Two kinds share one map: what decides which nodes suit a pod (tenant,
+ * requests, selectors, tolerations), and what it is to other pods (tenant, namespace, labels, topology). */
 struct world_shape {
 	struct world_pod pod; /* only these members */
 	char *key;            /* canonical text of them */
 	struct arena *arena;
 	size_t pods;          /* that have it */
 	uint64_t plan;
-	struct plan_class *class_;
+	union {
+		struct plan_class *class_;
+		struct plan_side *side;
+	};
 };
 
 /* A pod as it is kept: one allocation. */
 struct world_one {
-	struct world_shape *shape;
+	struct world_shape *shape, *side;
 	const char *tenant, *ns, *name, *uid, *node; /* into text */
 	int64_t since, priority;
 	bool daemon, unschedulable;
@@ -81,6 +85,9 @@ struct world_taints world_copy_taints(const struct world_taints *t, struct arena
 
 /* The shape of a pod, counted; release takes one away (shape.c). */
 struct world_shape *shape_of(struct world *w, const struct world_pod *p);
+struct world_shape *shape_side(struct world *w, const struct world_pod *p);
+/* In w->text: what constraints that count the same pods have in common. */
+void shape_group_key(struct world *w, const struct world_topology *t, const char *ns, bool carriers);
 void shape_release(struct world *w, struct world_shape *s);
 
 /* w->text as a key builder: each part prefixed by its length, so that parts never run together. */

@@ -1,0 +1,492 @@
+#include <string.h>
+
+#include "base/str.h"
+#include "planner/topology.h"
+
+#define HOSTNAME "kubernetes.io/hostname"
+
+struct bits {
+	uint64_t *v;
+	size_t words;
+};
+struct counts {
+	uint32_t *v;
+	size_t cap;
+};
+
+/* Domains have numbers, the same for all tenants. */
+struct key {
+	const char *name;
+	struct map *ids; /* value -> struct id */
+	int n;
+};
+struct id {
+	int id;
+};
+
+struct topology_group {
+	struct tenant_topology *of;
+	const struct world_topology *it;
+	const char *ns;        /* when it names no namespaces */
+	bool carriers;         /* counts pods that have the constraint, not those that it selects */
+	int key;               /* -1: hostname */
+	struct counts count;   /* by domain, or by bin */
+	struct bits any;       /* hostname: bins with at least one */
+	uint64_t total;
+};
+struct topology_rule {
+	struct topology_group *group;
+	const struct world_topology *it;
+	bool self; /* the pod is among those that it selects */
+};
+
+struct tenant_topology {
+	struct topology_group **groups;
+	size_t n, cap;
+	struct map *by_text;
+	struct domains { /* one for each key */
+		struct bits *bins;
+		size_t cap;
+		int *of; /* by bin */
+		size_t nof;
+	} *domains;
+};
+
+/* A condition: bins of these domains, or not of these. */
+struct term {
+	bool not;
+	int key;              /* -1: bits */
+	const struct bits *bits;
+	const struct domains *domains;
+	uint8_t *in;          /* by domain */
+	size_t nin, cap;
+};
+struct topology_view {
+	struct topology *t;
+	struct term *terms;
+	size_t n, cap;
+	struct limit {
+		const struct topology_group *group;
+		uint32_t most;
+	} *limits;
+	size_t nlimits, limits_cap;
+	bool none, no_new;
+};
+
+struct class_domains {
+	uint8_t *bins, *news; /* by domain */
+	size_t cap;
+};
+
+struct topology {
+	struct planning *p;
+	struct arena *a;
+	struct key *keys;
+	int nkeys, keys_cap;
+	struct plan_side **sides;
+	size_t nsides, sides_cap;
+	struct topology_view view;
+	int *scratch;
+};
+
+/* --- growing arrays in the arena ----------------------------------------------------------------- */
+
+static void *wider(struct arena *a, void *old, size_t *cap, size_t want, size_t size)
+{
+	size_t to = *cap ? *cap : 8;
+	void *v;
+
+	if (want <= *cap)
+		return old;
+	while (to < want)
+		to *= 2;
+	v = arena_calloc(a, to, size);
+	if (*cap)
+		memcpy(v, old, *cap * size);
+	*cap = to;
+	return v;
+}
+
+static void set_bit(struct arena *a, struct bits *b, size_t at)
+{
+	b->v = wider(a, b->v, &b->words, at / 64 + 1, sizeof(*b->v));
+	b->v[at / 64] |= (uint64_t)1 << at % 64;
+}
+
+static uint32_t count_at(const struct topology_group *g, size_t domain)
+{
+	return domain < g->count.cap ? g->count.v[domain] : 0;
+}
+
+/* --- sides and groups ---------------------------------------------------------------------------- */
+
+struct topology *topology_new(struct planning *p)
+{
+	struct topology *t = arena_new_obj(p->a, struct topology);
+
+	t->p = p;
+	t->a = p->a;
+	t->view.t = t;
+	return t;
+}
+
+static int key_of(struct topology *t, const char *name)
+{
+	size_t cap = (size_t)t->keys_cap;
+
+	if (str_eq(name, HOSTNAME))
+		return -1;
+	for (int i = 0; i < t->nkeys; i++)
+		if (str_eq(t->keys[i].name, name))
+			return i;
+	t->keys = wider(t->a, t->keys, &cap, (size_t)t->nkeys + 1, sizeof(*t->keys));
+	t->keys_cap = (int)cap;
+	t->keys[t->nkeys] = (struct key){.name = name, .ids = planning_map(t->p)};
+	return t->nkeys++;
+}
+
+static struct tenant_topology *tenant_of(struct topology *t, struct plan_tenant *of)
+{
+	if (!of->topology) {
+		of->topology = arena_new_obj(t->a, struct tenant_topology);
+		of->topology->by_text = planning_map(t->p);
+	}
+	return of->topology;
+}
+
+static struct topology_group *group_of(struct topology *t, const struct plan_side *s, const struct world_topology *it,
+				       bool carriers)
+{
+	struct tenant_topology *of = tenant_of(t, s->tenant);
+	struct topology_group *g;
+
+	shape_group_key(t->p->w, it, s->pod->ns, carriers);
+	g = map_get(of->by_text, t->p->w->text);
+	if (g)
+		return g;
+	g = arena_new_obj(t->a, struct topology_group);
+	map_put(of->by_text, t->p->w->text, g);
+	*g = (struct topology_group){.of = of, .it = it, .ns = s->pod->ns, .carriers = carriers, .key = key_of(t, it->key)};
+	of->groups = wider(t->a, of->groups, &of->cap, of->n + 1, sizeof(struct topology_group *));
+	of->groups[of->n++] = g;
+	return g;
+}
+
+static bool selects(const struct topology_group *g, const struct world_pod *p)
+{
+	bool in = !g->it->nnamespaces && str_eq(g->ns, p->ns);
+
+	for (size_t i = 0; !in && i < g->it->nnamespaces; i++)
+		in = str_eq(g->it->namespaces[i], p->ns);
+	return in && selector_matches(&g->it->pods, &p->labels);
+}
+
+struct plan_side *topology_side(struct topology *t, struct world_shape *shape)
+{
+	struct plan_side *s;
+
+	if (shape->plan == t->p->w->plan)
+		return shape->side;
+	s = arena_new_obj(t->a, struct plan_side);
+	shape->plan = t->p->w->plan;
+	shape->side = s;
+	s->pod = &shape->pod;
+	s->tenant = planning_tenant(t->p, shape->pod.tenant);
+	s->rules = arena_calloc(t->a, shape->pod.topology.n + 1, sizeof(*s->rules));
+	for (size_t i = 0; i < shape->pod.topology.n; i++) {
+		const struct world_topology *it = &shape->pod.topology.v[i];
+		struct topology_group *g = group_of(t, s, it, false);
+
+		s->rules[s->nrules++] = (struct topology_rule){g, it, selects(g, s->pod)};
+		if (it->kind == WORLD_APART)
+			(void)group_of(t, s, it, true);
+	}
+	t->sides = wider(t->a, t->sides, &t->sides_cap, t->nsides + 1, sizeof(struct plan_side *));
+	t->sides[t->nsides++] = s;
+	return s;
+}
+
+static void meet(struct topology *t, struct plan_side *s)
+{
+	const struct tenant_topology *of = s->tenant->topology;
+
+	if (!of)
+		return;
+	s->counted = arena_calloc(t->a, of->n + s->nrules + 1, sizeof(struct topology_group *));
+	s->bans = arena_calloc(t->a, of->n + 1, sizeof(struct topology_group *));
+	for (size_t i = 0; i < of->n; i++) {
+		if (!selects(of->groups[i], s->pod))
+			continue;
+		if (of->groups[i]->carriers)
+			s->bans[s->nbans++] = of->groups[i];
+		else
+			s->counted[s->ncounted++] = of->groups[i];
+	}
+	for (size_t i = 0; i < s->nrules; i++)
+		if (s->rules[i].it->kind == WORLD_APART)
+			s->counted[s->ncounted++] = group_of(t, s, s->rules[i].it, true);
+}
+
+void topology_ready(struct topology *t)
+{
+	for (size_t i = 0; i < t->nsides; i++) {
+		struct tenant_topology *of = t->sides[i]->tenant->topology;
+
+		if (of && !of->domains)
+			of->domains = arena_calloc(t->a, (size_t)t->nkeys + 1, sizeof(*of->domains));
+		meet(t, t->sides[i]);
+	}
+	t->scratch = arena_calloc(t->a, (size_t)t->nkeys + 1, sizeof(*t->scratch));
+}
+
+/* --- domains and counts -------------------------------------------------------------------------- */
+
+static int domain_of(struct topology *t, int key, const struct labels *labels)
+{
+	const char *value = labels_get(labels, t->keys[key].name);
+	struct id *id;
+
+	if (!value)
+		return -1;
+	id = map_get(t->keys[key].ids, value);
+	if (!id) {
+		id = arena_new_obj(t->a, struct id);
+		id->id = t->keys[key].n++;
+		map_put(t->keys[key].ids, value, id);
+	}
+	return id->id;
+}
+
+const int *topology_domains(struct topology *t, const struct labels *labels)
+{
+	int *d = arena_calloc(t->a, (size_t)t->nkeys + 1, sizeof(*d));
+
+	for (int k = 0; k < t->nkeys; k++)
+		d[k] = domain_of(t, k, labels);
+	return d;
+}
+
+void topology_bin(struct topology *t, struct plan_tenant *of, size_t bin, const struct labels *labels)
+{
+	if (!of->topology)
+		return;
+	for (int k = 0; k < t->nkeys; k++) {
+		struct domains *d = &of->topology->domains[k];
+		const int id = domain_of(t, k, labels);
+
+		d->of = wider(t->a, d->of, &d->nof, bin + 1, sizeof(*d->of));
+		d->of[bin] = id;
+		if (id < 0)
+			continue;
+		d->bins = wider(t->a, d->bins, &d->cap, (size_t)id + 1, sizeof(*d->bins));
+		set_bit(t->a, &d->bins[id], bin);
+	}
+}
+
+void topology_place(struct topology *t, const struct plan_side *s, size_t bin)
+{
+	for (size_t i = 0; i < s->ncounted; i++) {
+		struct topology_group *g = s->counted[i];
+		const int domain = g->key < 0 ? (int)bin : g->of->domains[g->key].of[bin];
+
+		if (domain < 0)
+			continue;
+		g->count.v = wider(t->a, g->count.v, &g->count.cap, (size_t)domain + 1, sizeof(*g->count.v));
+		g->count.v[domain]++;
+		g->total++;
+		if (g->key < 0)
+			set_bit(t->a, &g->any, bin);
+	}
+}
+
+static struct class_domains *class_domains(struct topology *t, struct plan_class *c, int key, size_t want)
+{
+	struct class_domains *d;
+	size_t cap;
+
+	if (!c->domains)
+		c->domains = arena_calloc(t->a, (size_t)t->nkeys + 1, sizeof(*c->domains));
+	d = &c->domains[key];
+	cap = d->cap;
+	d->bins = wider(t->a, d->bins, &cap, want, 1);
+	cap = d->cap;
+	d->news = wider(t->a, d->news, &cap, want, 1);
+	d->cap = cap;
+	return d;
+}
+
+void topology_admits_bin(struct topology *t, struct plan_class *c, size_t bin)
+{
+	if (!c->tenant->topology)
+		return;
+	for (int k = 0; k < t->nkeys; k++) {
+		const int id = c->tenant->topology->domains[k].of[bin];
+
+		if (id >= 0)
+			class_domains(t, c, k, (size_t)id + 1)->bins[id] = 1;
+	}
+}
+
+void topology_admits_new(struct topology *t, struct plan_class *c, const int *domains)
+{
+	for (int k = 0; k < t->nkeys; k++)
+		if (domains[k] >= 0)
+			class_domains(t, c, k, (size_t)domains[k] + 1)->news[domains[k]] = 1;
+}
+
+void topology_forget_new(struct topology *t, struct plan_class *c)
+{
+	for (int k = 0; c->domains && k < t->nkeys; k++)
+		if (c->domains[k].cap)
+			memset(c->domains[k].news, 0, c->domains[k].cap);
+}
+
+/* --- views --------------------------------------------------------------------------------------- */
+
+static struct term *add_term(struct topology_view *v, const struct topology_group *g, bool not)
+{
+	struct topology *t = v->t;
+	struct term *e;
+
+	v->terms = wider(t->a, v->terms, &v->cap, v->n + 1, sizeof(*v->terms));
+	e = &v->terms[v->n++];
+	e->not = not;
+	e->key = g->key;
+	if (g->key < 0) {
+		e->bits = &g->any;
+		return e;
+	}
+	e->domains = &g->of->domains[g->key];
+	e->nin = (size_t)t->keys[g->key].n;
+	e->in = wider(t->a, e->in, &e->cap, e->nin + 1, 1);
+	memset(e->in, 0, e->nin);
+	return e;
+}
+
+/* Domains, or bins, in which the group has a pod. */
+static void with_any(struct topology_view *v, const struct topology_group *g, bool not)
+{
+	struct term *e = add_term(v, g, not);
+
+	for (size_t d = 0; g->key >= 0 && d < e->nin; d++)
+		e->in[d] = count_at(g, d) > 0;
+}
+
+static void spread(struct topology_view *v, struct plan_class *c, const struct topology_rule *r)
+{
+	const struct class_domains *seen = c->domains ? &c->domains[r->group->key] : NULL;
+	struct term *e = add_term(v, r->group, false);
+	int64_t min = INT64_MAX;
+
+	for (size_t d = 0; seen && d < seen->cap && d < e->nin; d++)
+		if ((seen->bins[d] || seen->news[d]) && count_at(r->group, d) < min)
+			min = count_at(r->group, d);
+	for (size_t d = 0; d < e->nin; d++)
+		e->in[d] = min != INT64_MAX && count_at(r->group, d) + r->self - min <= r->it->max_skew;
+}
+
+static void spread_hosts(struct topology_view *v, const struct topology_rule *r)
+{
+	const int64_t most = r->it->max_skew - r->self;
+
+	if (most <= 0) {
+		with_any(v, r->group, true);
+		return;
+	}
+	v->limits = wider(v->t->a, v->limits, &v->limits_cap, v->nlimits + 1, sizeof(*v->limits));
+	v->limits[v->nlimits++] = (struct limit){r->group, most > UINT32_MAX ? UINT32_MAX : (uint32_t)most};
+}
+
+static void together(struct topology_view *v, const struct topology_rule *r)
+{
+	struct term *e;
+
+	if (r->group->total) {
+		with_any(v, r->group, false);
+		v->no_new |= r->group->key < 0;
+	} else if (!r->self) {
+		v->none = true;
+	} else if (r->group->key >= 0) { /* the first of its kind: any domain will do */
+		e = add_term(v, r->group, false);
+		memset(e->in, 1, e->nin);
+	}
+}
+
+struct topology_view *topology_view(struct topology *t, struct plan_class *c, const struct plan_side *s)
+{
+	struct topology_view *v = &t->view;
+
+	if (!s->nrules && !s->nbans)
+		return NULL;
+	v->n = v->nlimits = 0;
+	v->none = v->no_new = false;
+	for (size_t i = 0; i < s->nrules; i++) {
+		const struct topology_rule *r = &s->rules[i];
+
+		switch (r->it->kind) {
+		case WORLD_SPREAD:
+			if (r->group->key < 0)
+				spread_hosts(v, r);
+			else
+				spread(v, c, r);
+			break;
+		case WORLD_TOGETHER:
+			together(v, r);
+			break;
+		case WORLD_APART:
+			with_any(v, r->group, true);
+			break;
+		}
+	}
+	for (size_t i = 0; i < s->nbans; i++)
+		with_any(v, s->bans[i], true);
+	return v;
+}
+
+static uint64_t word_of(const struct bits *b, size_t word)
+{
+	return word < b->words ? b->v[word] : 0;
+}
+
+uint64_t topology_word(const struct topology_view *v, size_t word)
+{
+	uint64_t all = v->none ? 0 : ~(uint64_t)0;
+
+	for (size_t i = 0; all && i < v->n; i++) {
+		const struct term *e = &v->terms[i];
+		uint64_t bits = 0;
+
+		if (e->key < 0)
+			bits = word_of(e->bits, word);
+		for (size_t d = 0; e->key >= 0 && d < e->nin && d < e->domains->cap; d++)
+			if (e->in[d])
+				bits |= word_of(&e->domains->bins[d], word);
+		all &= e->not ? ~bits : bits;
+	}
+	return all;
+}
+
+bool topology_bin_ok(const struct topology_view *v, size_t bin)
+{
+	for (size_t i = 0; i < v->nlimits; i++)
+		if (count_at(v->limits[i].group, bin) > v->limits[i].most)
+			return false;
+	return true;
+}
+
+bool topology_new_ok(const struct topology_view *v, const int *domains)
+{
+	if (v->none || v->no_new)
+		return false;
+	for (size_t i = 0; i < v->n; i++) {
+		const struct term *e = &v->terms[i];
+		int d;
+
+		if (e->key < 0)
+			continue; /* nobody is on a node that is not there yet */
+		d = domains[e->key];
+		if ((d >= 0 && (size_t)d < e->nin && e->in[d]) == e->not)
+			return false;
+	}
+	return true;
+}
