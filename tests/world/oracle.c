@@ -31,10 +31,7 @@ static bool one_of(const char *s, const char *const *list)
 	return false;
 }
 
-/* From the first tenant byte until the wipe is verified. */
-static const char *const used[] = {"imaging", "attaching", "booting",	 "joining", "gating",  "serving",
-				   "draining", "stopping",  "isolating", "leaving", "dirty",   "inspecting",
-				   "wiping",  "verifying", "quarantined", NULL};
+static const char *const used[] = {"imaging", "attaching", "booting", "joining", "gating", "serving", "draining", NULL};
 static const char *const may_cut[] = {"stopping", "isolating", "leaving", "quarantined", NULL};
 
 static bool in_tenant_segment(const struct box *b)
@@ -136,8 +133,9 @@ static void look_at_machine(struct earth *w, struct box *b)
 	b->seen_fence = fence;
 	if (b->tenancy < tenancy)
 		complain(w, "%s: tenancy fell from %lld to %lld", b->name, (long long)tenancy, (long long)b->tenancy);
-	if (one_of(b->state, used) && json_true_at(b->object, "status", "clean"))
-		complain(w, "%s is %s and says that it is clean", b->name, b->state);
+	if (json_true_at(b->object, "status", "clean") &&
+	    (one_of(b->state, used) || json_int_at(b->object, "status", "lastWipe", "tenancy") != b->tenancy))
+		complain(w, "%s is %s in tenancy %lld and says that it is clean", b->name, b->state, (long long)b->tenancy);
 	if (claim[0] && !str_eq(claim, b->claim))
 		claim_ended(w, b, claim);
 	if (str_eq(b->state, was))

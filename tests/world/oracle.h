@@ -12,7 +12,7 @@
  *	    whose drives hold no byte of anybody
  *	S2  a machine is in one tenant's cluster and one tenant's segment at most
  *	S3  a claim ends only after its machine is off and out of the tenant's segment
- *	    clean is false from the first tenant byte to the end of verification
+ *	    clean is false from the first tenant byte until a wipe of that tenancy is recorded
  *	    no medium in a machine that is on in a tenant's segment, no agent there
  *	    power never goes away under a machine that serves
  *	    fences never fall

@@ -106,6 +106,8 @@ static void a_changed_certificate_stops_it(void **state)
 	earth_run(&w, 3600 * 1000);
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
 	assert_string_equal(earth_at(b, "status.tenant.name"), "");
+	http_mem_pin(w.net, b->origin, NULL);
+	earth_wait_running(&w, &w.tenants[0], "train", 24 * 3600);
 	earth_stop(&w);
 }
 
@@ -164,6 +166,7 @@ static void a_free_machine_that_is_on_serves_nobody(void **state)
 	earth_wait_state(b, "free", 600);
 	box_power(b, true);
 	resets = fake_bmc_count(&b->bmc, RESET);
+	earth_run(&w, 10000);
 	earth_pod(&w, &w.tenants[0], "train");
 	earth_wait_reason(b, "PowerStateUnexpected", 900);
 	earth_run(&w, 3600 * 1000);

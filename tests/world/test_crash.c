@@ -6,7 +6,7 @@
 #include "tests/world/bootagent.h"
 #include "tests/world/world.h"
 
-#define RUNS 12
+#define RUNS 6
 #define KILLS 3
 #define SPAN_MS 150000 /* from nothing to Running in a good world */
 
@@ -141,10 +141,11 @@ static void one_lost_request_changes_nothing_in_the_end(void **state)
 {
 	static const enum http_mem_fate fates[] = {HTTP_MEM_REFUSED, HTTP_MEM_REPLY_LOST, HTTP_MEM_SILENT};
 	const char *step = getenv("WORLD_STEP"); /* 1: each request in turn */
-	unsigned every = step ? (unsigned)atoi(step) : 97, met = 0;
+	unsigned every = step ? (unsigned)atoi(step) : 61, met = 0;
+	bool more = true;
 
 	(void)state;
-	for (unsigned at = 1 + every / 2, n = 0; at < 1500; at += every, n++) {
+	for (unsigned at = 1 + every / 2, n = 0; more; at += every, n++) {
 		struct earth w;
 
 		earth_start(&w, 300 + at, 1);
@@ -154,7 +155,8 @@ static void one_lost_request_changes_nothing_in_the_end(void **state)
 		earth_pod(&w, &w.tenants[0], "train");
 		earth_wait_running(&w, &w.tenants[0], "train", 3600);
 		earth_wait_state(&w.boxes[0], "serving", 60);
-		met += w.requests >= at;
+		more = w.requests >= at;
+		met += more;
 		earth_stop(&w);
 	}
 	assert_true(met > 3);
