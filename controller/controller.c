@@ -11,6 +11,7 @@
 #include "controller/scheduler.h"
 #include "controller/secrets.h"
 #include "controller/source.h"
+#include "controller/summary.h"
 #include "controller/tenant.h"
 #include "controller/verdict.h"
 
@@ -129,6 +130,14 @@ static void claim_changed(struct controller *c, const char *name, const struct n
 		controller_kick_all(c);
 }
 
+/* Status alone: ours, as a rule, and nothing hangs on it. */
+static bool same_spec(const struct kube_entry *old, const struct kube_entry *new_)
+{
+	const struct object_meta *a = old ? object_meta_of(old->object) : NULL, *b = new_ ? object_meta_of(new_->object) : NULL;
+
+	return a && b && a->generation && a->generation == b->generation && a->deletion_timestamp == b->deletion_timestamp;
+}
+
 static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
 {
 	struct kind_watch *w = arg;
@@ -138,9 +147,11 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 
 	if (o)
 		verdict_good(c->verdict, w->kind, o);
+	summary_kick(c->summary);
 	switch (w->kind) {
 	case OBJECT_NODE_POOL:
-		scheduler_pool(c->scheduler, name, o);
+		if (!same_spec(old, new_))
+			scheduler_pool(c->scheduler, name, o);
 		break;
 	case OBJECT_NODE_CLAIM:
 		claim_changed(c, name, o);
@@ -149,6 +160,8 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		machine_changed(c, name, o);
 		break;
 	case OBJECT_PROVIDER:
+		if (same_spec(old, new_))
+			break;
 		source_update(c, name);
 		scheduler_provider(c->scheduler, name, o);
 		break;
@@ -205,6 +218,7 @@ static void rederive(void *arg)
 		tenant_update(c, it.key);
 	controller_kick_all(c);
 	scheduler_kick(c->scheduler);
+	summary_kick(c->summary);
 }
 
 static void on_sync(void *arg)
@@ -320,6 +334,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h, const st
 	c->claims = claims_new(c);
 	c->scheduler = scheduler_new(c);
 	c->verdict = verdict_new(c);
+	c->summary = summary_new(c);
 	c->host = kube_client_new(g, h, &cs, e);
 	if (!c->host) {
 		controller_free(c);
@@ -355,6 +370,7 @@ void controller_free(struct controller *c)
 		tenant_free(it.value);
 	claims_free(c->claims);
 	verdict_free(c->verdict);
+	summary_free(c->summary);
 	for (int i = 0; i < OBJECT_KINDS; i++)
 		kube_cache_free(c->cache[i]);
 	secrets_free(c->secrets);

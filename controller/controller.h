@@ -31,6 +31,7 @@ struct keys;
 struct kind_watch;
 struct scheduler;
 struct secrets;
+struct summary;
 struct verdict;
 
 struct controller_options {
@@ -64,6 +65,7 @@ struct controller {
 	struct agents *agents;
 	struct scheduler *scheduler;
 	struct verdict *verdict;
+	struct summary *summary;
 	struct kind_watch *watches;     /* one for each kind */
 	struct loop_timer settle;       /* derives again what depends on several kinds */
 	bool ready;
