@@ -1,0 +1,414 @@
+#include "tests/unit/controller/desk.h"
+
+#include <stdlib.h>
+#include "base/arena.h"
+#include "base/crypto.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#define WAIT_MS 60000
+#define TOKEN "desk-token-0123456789"
+
+static const enum object_kind_id watched[] = {
+	OBJECT_NODE_POOL, OBJECT_NODE_CLAIM, OBJECT_MACHINE, OBJECT_PROVIDER, OBJECT_VIRTUAL_CLUSTER, OBJECT_WIPE_RECORD,
+};
+#define WATCHED (sizeof(watched) / sizeof(watched[0]))
+
+void desk_run(struct desk *d, int64_t ms)
+{
+	loop_sim_run_until(d->l, loop_now(d->l) + ms);
+}
+
+json_t *desk_json(const char *text)
+{
+	char *copy = mem_strdup(text);
+	struct err e;
+	json_t *j;
+
+	for (char *c = copy; *c; c++)
+		if (*c == '\'')
+			*c = '"';
+	j = json_parse(copy, strlen(copy), &e);
+	if (!j)
+		fail_msg("%s: %s", e.text, copy);
+	free(copy);
+	return j;
+}
+
+/* --- API servers ----------------------------------------------------------------------------------- */
+
+static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
+{
+	struct desk *d = arg;
+
+	d->done = true;
+	d->status = e ? -1 : r->status;
+	str_copy(d->text, sizeof(d->text), e ? e->text : r->body);
+}
+
+static bool is_done(void *arg)
+{
+	return ((struct desk *)arg)->done;
+}
+
+int desk_do(struct desk *d, struct desk_api *api, const char *method, const char *path, const char *body)
+{
+	OWN_JSON j = body ? desk_json(body) : NULL;
+	char *text = j ? json_text(j) : NULL;
+	struct http_call c = {
+		.method = method,
+		.path = path,
+		.body = text,
+		.body_len = text ? strlen(text) : 0,
+		.content_type = str_eq(method, "PATCH") ? "application/merge-patch+json" : "application/json",
+		.done = on_reply,
+		.arg = d,
+	};
+
+	d->done = false;
+	http_start(api->admin, &c);
+	free(text);
+	if (!loop_sim_run_cond(d->l, is_done, d, loop_now(d->l) + WAIT_MS))
+		fail_msg("%s %s: no answer", method, path);
+	return d->status;
+}
+
+void desk_must(struct desk *d, struct desk_api *api, const char *method, const char *path, const char *body)
+{
+	int status = desk_do(d, api, method, path, body);
+
+	if (status < 200 || status > 299)
+		fail_msg("%s %s: %d %s", method, path, status, d->text);
+}
+
+/* Whoever shows no token is the test itself. */
+static const char *user_of(const struct httpd_req *q, void *arg)
+{
+	struct desk_api *api = arg;
+	OWN(secret) shown = httpd_bearer(q);
+
+	if (!shown)
+		return "system:admin";
+	return !api->denied && str_eq(secret_expose(shown), TOKEN) ? "drover" : NULL;
+}
+
+static void start_api(struct desk *d, struct desk_api *api, const char *origin)
+{
+	struct apiserver_spec spec = {.version = "v1.36.2", .user_of = user_of, .arg = api};
+	struct http_peer_spec peer = {.base_url = origin};
+	struct err e;
+
+	api->origin = origin;
+	api->store = store_mem_new(d->server_g, 10000);
+	api->api = apiserver_new(d->server_g, api->store, &spec);
+	api->d = httpd_new(d->server_g);
+	apiserver_routes(api->api, api->d);
+	http_mem_serve(d->net, origin, api->d);
+	api->admin = http_peer_new(d->admin, &peer, &e);
+}
+
+static void stop_api(struct desk_api *api)
+{
+	http_peer_free(api->admin);
+	httpd_free(api->d);
+	apiserver_free(api->api);
+	store_free(api->store);
+}
+
+void desk_away(struct desk *d, struct desk_api *api, bool away)
+{
+	http_mem_serve(d->net, api->origin, away ? NULL : api->d);
+}
+
+json_t *desk_stored(struct desk_api *api, const char *key)
+{
+	struct store_entry en;
+	struct err e;
+
+	return store_get(api->store, key, &en) ? json_parse(en.value, en.value_len, &e) : NULL;
+}
+
+json_t *desk_get(struct desk *d, enum object_kind_id kind, const char *name)
+{
+	OWN(arena) a = arena_new();
+
+	return desk_stored(&d->host, arena_printf(a, "%s." OBJECT_GROUP "/%s", object_kinds[kind].plural, name));
+}
+
+struct count {
+	const char *reason;
+	size_t n;
+};
+
+static bool on_event(const struct store_entry *en, void *arg)
+{
+	struct count *c = arg;
+	struct err e;
+	OWN_JSON o = json_parse(en->value, en->value_len, &e);
+
+	c->n += str_eq(json_str_at(o, "reason"), c->reason);
+	return true;
+}
+
+size_t desk_events(struct desk_api *api, const char *reason)
+{
+	struct count c = {.reason = reason};
+
+	store_list(api->store, "events/", NULL, 0, on_event, &c);
+	return c.n;
+}
+
+static void install_kinds(struct desk *d)
+{
+	OWN(arena) a = arena_new();
+
+	for (const struct object_kind *k = object_kinds; k < object_kinds + OBJECT_KINDS; k++)
+		desk_must(d, &d->host, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+			  arena_printf(a, "{'apiVersion': 'apiextensions.k8s.io/v1', 'kind': 'CustomResourceDefinition',"
+					  " 'metadata': {'name': '%s." OBJECT_GROUP "'}, 'spec': {'group': '" OBJECT_GROUP "',"
+					  " 'scope': 'Cluster', 'names': {'plural': '%s', 'kind': '%s', 'singular': '%s'},"
+					  " 'versions': [{'name': '" OBJECT_VERSION "', 'served': true, 'storage': true%s}]}}",
+				       k->plural, k->plural, k->kind, k->singular,
+				       k->has_status ? ", 'subresources': {'status': {}}" : ""));
+	desk_must(d, &d->host, "POST", "/api/v1/namespaces",
+		  "{'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': '" DESK_NS "'}}");
+}
+
+struct wanted {
+	struct desk *d;
+	const char *name, *rv;
+	enum object_kind_id kind;
+};
+
+static bool is_cached(void *arg)
+{
+	struct wanted *w = arg;
+	const struct kube_entry *en = kube_cache_get(w->d->c.cache[w->kind], "", w->name);
+
+	return en && str_eq(en->rv, w->rv);
+}
+
+static const char *text_in(const json_t *j, struct arena *a)
+{
+	char *text = json_text(j);
+	const char *copy = arena_strdup(a, text);
+
+	free(text);
+	return copy;
+}
+
+void desk_put(struct desk *d, const char *text)
+{
+	OWN_JSON o = desk_json(text);
+	json_t *status = json_object_get(o, "status");
+	const struct object_kind *k = object_kind_find(json_str_at(o, "kind"));
+	OWN(arena) a = arena_new();
+	struct wanted w = {.d = d, .name = json_str_at(o, "metadata", "name")};
+	const char *path;
+
+	assert_non_null(k);
+	w.kind = (enum object_kind_id)(k - object_kinds);
+	path = arena_printf(a, "/apis/" OBJECT_API_VERSION "/%s", k->plural);
+	json_object_set_new(o, "apiVersion", json_string(OBJECT_API_VERSION));
+	desk_must(d, &d->host, "POST", path, text_in(o, a));
+	if (status) {
+		OWN_JSON patch = json_pack("{s:O}", "status", status);
+
+		desk_must(d, &d->host, "PATCH", arena_printf(a, "%s/%s/status", path, w.name), text_in(patch, a));
+	}
+	OWN_JSON stored = desk_get(d, w.kind, w.name);
+	w.rv = json_str_at(stored, "metadata", "resourceVersion");
+	if (d->c.cache[w.kind] && !loop_sim_run_cond(d->l, is_cached, &w, loop_now(d->l) + WAIT_MS))
+		fail_msg("%s %s is refused or does not arrive", k->kind, w.name);
+}
+
+void desk_secret(struct desk *d, const char *name, const char *key1, const char *value1, const char *key2,
+		 const char *value2)
+{
+	char *one = crypto_base64(value1, strlen(value1)), *two = key2 ? crypto_base64(value2, strlen(value2)) : NULL;
+	OWN(arena) a = arena_new();
+	const char *path = arena_printf(a, "/api/v1/namespaces/" DESK_NS "/secrets");
+	const char *body = arena_printf(a, "{'apiVersion': 'v1', 'kind': 'Secret', 'metadata': {'name': '%s'}, 'data': {'%s': '%s'%s%s%s%s%s}}",
+					name, key1, one, key2 ? ", '" : "", str_or(key2, ""), key2 ? "': '" : "", str_or(two, ""),
+					key2 ? "'" : "");
+	OWN_JSON old = desk_stored(&d->host, arena_printf(a, "secrets/" DESK_NS "/%s", name));
+
+	if (old)
+		desk_must(d, &d->host, "PATCH", arena_printf(a, "%s/%s", path, name), body);
+	else
+		desk_must(d, &d->host, "POST", path, body);
+	free(one);
+	free(two);
+}
+
+/* --- parts ----------------------------------------------------------------------------------------- */
+
+static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
+{
+	struct desk_kind *k = arg;
+	void *out = NULL;
+
+	return object_decode(&object_kinds[k->kind], o, a, &out, e) < 0 ||
+			       object_check(&object_kinds[k->kind], out, NULL, e) < 0
+		       ? NULL
+		       : out;
+}
+
+static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
+{
+	struct desk_kind *k = arg;
+
+	if (k->d->on_change)
+		k->d->on_change(k->d, k->kind, new_ ? new_->name : old->name, new_ ? new_->object : NULL);
+}
+
+static void on_bad(const json_t *o, const struct err *e, void *arg)
+{
+	(void)o;
+	(void)arg;
+	fail_msg("%s", e->text);
+}
+
+static void on_secret(const char *ns, const char *name, void *arg)
+{
+	struct desk *d = arg;
+
+	(void)ns;
+	d->secret_changes++;
+	if (d->on_secret)
+		d->on_secret(d, name);
+}
+
+static void start_parts(struct desk *d)
+{
+	struct controller *c = &d->c;
+	OWN(kube_config) cfg = mem_new(struct kube_config);
+	struct kube_client_spec cs = {.config = cfg, .name = "host", .qps = 1000, .burst = 1000};
+
+	cfg->server = mem_strdup(DESK_HOST);
+	cfg->token = secret_from_str(TOKEN);
+	*c = (struct controller){.loop = d->l, .group = d->g, .leading = true};
+	c->o = (struct controller_options){.ns = DESK_NS, .identity = "desk", .poll_ms = 1000, .idle_poll_ms = 120000, .settle_ms = 5000};
+	c->http = http_new(d->g, http_mem_transport(d->net, d->g, "10.0.0.1", NULL, NULL), 0);
+	c->host = kube_client_new(d->g, c->http, &cs, &d->e);
+	assert_non_null(c->host);
+	c->events = kube_events_new(d->g, c->host, "drover.dev/controller", "desk");
+	c->metrics = metrics_new();
+	c->lives = map_new(NULL);
+	c->tenants = map_new(NULL);
+	c->sources = map_new(NULL);
+	c->agents = agents_new(d->g);
+	c->keys = keys_new(c);
+	c->claims = claims_new(c);
+	c->scheduler = scheduler_new(c);
+	c->secrets = secrets_new(d->g, c->host, DESK_NS, on_secret, d);
+	for (size_t i = 0; i < WATCHED; i++) {
+		struct desk_kind *k = &d->kinds[watched[i]];
+		struct kube_cache_spec s = {
+			.client = c->host,
+			.resource = &controller_resources[watched[i]],
+			.project = project,
+			.on_change = on_change,
+			.on_bad = on_bad,
+			.arg = k,
+		};
+
+		*k = (struct desk_kind){d, watched[i]};
+		c->cache[watched[i]] = kube_cache_new(d->g, &s);
+	}
+}
+
+void desk_start(struct desk *d)
+{
+	*d = (struct desk){.a = arena_new()};
+	d->l = loop_sim_new(3, 1764000000000);
+	d->server_g = loop_group_new(d->l, "server");
+	d->g = loop_group_new(d->l, "drover");
+	d->net = http_mem_net_new(d->l);
+	d->admin = http_new(d->server_g, http_mem_transport(d->net, d->server_g, "admin", NULL, NULL), 0);
+	start_api(d, &d->host, DESK_HOST);
+	start_api(d, &d->team, DESK_TEAM);
+	install_kinds(d);
+	start_parts(d);
+	desk_run(d, 2000);
+	for (size_t i = 0; i < WATCHED; i++)
+		assert_true(kube_cache_synced(d->c.cache[watched[i]]));
+	d->c.ready = true;
+}
+
+void desk_stop(struct desk *d)
+{
+	struct controller *c = &d->c;
+	struct map_iter it;
+
+	map_for_each(it, c->sources)
+		source_free(it.value);
+	map_for_each(it, c->tenants)
+		tenant_free(it.value);
+	claims_free(c->claims);
+	for (int i = 0; i < OBJECT_KINDS; i++)
+		kube_cache_free(c->cache[i]);
+	secrets_free(c->secrets);
+	keys_free(c->keys);
+	agents_free(c->agents);
+	scheduler_free(c->scheduler);
+	kube_events_free(c->events);
+	kube_client_free(c->host);
+	map_free(c->lives);
+	map_free(c->tenants);
+	map_free(c->sources);
+	metrics_free(c->metrics);
+	http_free(c->http);
+	stop_api(&d->host);
+	stop_api(&d->team);
+	http_free(d->admin);
+	http_mem_net_free(d->net);
+	loop_group_free(d->g);
+	loop_group_free(d->server_g);
+	loop_free(d->l);
+	arena_free(d->a);
+}
+
+int desk_setup(void **state)
+{
+	struct desk *d = mem_new(struct desk);
+
+	desk_start(d);
+	*state = d;
+	return 0;
+}
+
+int desk_teardown(void **state)
+{
+	desk_stop(*state);
+	free(*state);
+	return 0;
+}
+
+static bool has_keys(void *arg)
+{
+	return keys_ready(((struct desk *)arg)->c.keys, NULL);
+}
+
+void desk_keys(struct desk *d)
+{
+	assert_true(loop_sim_run_cond(d->l, has_keys, d, loop_now(d->l) + WAIT_MS));
+}
+
+struct life *desk_life(struct desk *d, const char *machine)
+{
+	struct life *l = mem_new(struct life);
+
+	l->c = &d->c;
+	l->name = mem_strdup(machine);
+	l->m = CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, machine);
+	assert_non_null(l->m);
+	l->state = machine_state_find(str_or(l->m->status.state, "known"));
+	return l;
+}
+
+void desk_life_done(struct life *l)
+{
+	free(l->name);
+	free(l);
+}

@@ -1,0 +1,181 @@
+#include "tests/unit/controller/desk.h"
+
+#include <stdlib.h>
+#include "base/crypto.h"
+#include "base/str.h"
+
+#define PATH "/api/v1/namespaces/" DESK_NS "/secrets/"
+#define RECORD                                                                                      \
+	"{'kind': 'WipeRecord', 'metadata': {'name': 'm-1-1-1'}, 'spec': {'machine': {'name': 'm-1', 'uid': 'u'}," \
+	" 'tenancy': 1, 'attempt': 1, 'startTime': '2026-12-01T09:00:00Z', 'endTime': '2026-12-01T09:01:10Z'," \
+	" 'verdict': 'Purge', 'agentTrust': 'BootNetwork', 'inventory': {'expected': 0, 'seen': 0}," \
+	" 'devices': [], 'envelope': 'AAAA'}}"
+
+static bool ready_after(struct desk *d, int64_t ms, const char **why)
+{
+	for (int64_t until = loop_now(d->l) + ms; loop_now(d->l) < until; desk_run(d, 500))
+		if (keys_ready(d->c.keys, why))
+			return true;
+	return false;
+}
+
+static void missing_secrets_are_made_at_the_first_start(void **state)
+{
+	struct desk *d = *state;
+	const char *why = NULL;
+	size_t n;
+
+	assert_false(keys_ready(d->c.keys, &why));
+	assert_string_equal(why, "drover-boot-key");
+	assert_true(ready_after(d, 30000, NULL));
+	assert_int_equal(secret_len(keys_boot(d->c.keys)), 64);
+	assert_non_null(keys_evidence(d->c.keys));
+	assert_true(str_starts(keys_ca_pem(d->c.keys), "-----BEGIN CERTIFICATE-----"));
+	assert_non_null(keys_ca_key(d->c.keys));
+	assert_true(str_starts(keys_evidence_publics(d->c.keys, &n)[0], "ed25519:"));
+	assert_int_equal(n, 1);
+	OWN_JSON boot = desk_stored(&d->host, "secrets/" DESK_NS "/drover-boot-key");
+	OWN_JSON evidence = desk_stored(&d->host, "secrets/" DESK_NS "/drover-evidence-key");
+	OWN_JSON ca = desk_stored(&d->host, "secrets/" DESK_NS "/drover-agent-ca");
+	assert_non_null(boot);
+	assert_non_null(evidence);
+	assert_non_null(ca);
+}
+
+static void secrets_that_are_there_are_taken_as_they_are(void **state)
+{
+	struct desk *d = *state;
+	OWN(crypto_key) mine = crypto_key_new();
+	OWN(crypto_key) old = crypto_key_new();
+	OWN(secret) pem = crypto_key_pem(mine);
+	char public[CRYPTO_PUBLIC_TEXT], old_public[CRYPTO_PUBLIC_TEXT];
+	const char *const *publics;
+	size_t n;
+
+	crypto_key_public(mine, public);
+	crypto_key_public(old, old_public);
+	desk_secret(d, "drover-boot-key", "key", "0123", NULL, NULL);
+	desk_secret(d, "drover-evidence-key", "private.pem", secret_expose(pem), "public-3", old_public);
+	desk_secret(d, "drover-agent-ca", "ca.crt", "CERT", "ca.key", "KEY");
+	assert_true(ready_after(d, 30000, NULL));
+	assert_string_equal(secret_expose(keys_boot(d->c.keys)), "0123");
+	assert_string_equal(keys_ca_pem(d->c.keys), "CERT");
+	publics = keys_evidence_publics(d->c.keys, &n);
+	assert_int_equal(n, 2);
+	assert_string_equal(publics[0], public);
+	assert_string_equal(publics[1], old_public);
+}
+
+static void without_its_evidence_key_nothing_is_ready_once_a_record_exists(void **state)
+{
+	struct desk *d = *state;
+	const char *why = NULL;
+
+	desk_put(d, RECORD);
+	assert_false(ready_after(d, 60000, &why));
+	assert_string_equal(why, "drover-evidence-key");
+	assert_null(keys_evidence(d->c.keys));
+	OWN_JSON made = desk_stored(&d->host, "secrets/" DESK_NS "/drover-evidence-key");
+	assert_null(made);
+	/* The other two have no past to keep. */
+	OWN_JSON boot = desk_stored(&d->host, "secrets/" DESK_NS "/drover-boot-key");
+	assert_non_null(boot);
+	/* Somebody brings the old key back. */
+	OWN(crypto_key) key = crypto_key_new();
+	OWN(secret) pem = crypto_key_pem(key);
+	desk_secret(d, "drover-evidence-key", "private.pem", secret_expose(pem), NULL, NULL);
+	assert_true(ready_after(d, 30000, NULL));
+}
+
+static void an_evidence_key_that_is_none_is_named_and_not_replaced(void **state)
+{
+	struct desk *d = *state;
+	const char *why = NULL;
+
+	desk_secret(d, "drover-evidence-key", "private.pem", "no key", NULL, NULL);
+	assert_false(ready_after(d, 30000, &why));
+	assert_non_null(strstr(why, "private.pem is not an Ed25519 key"));
+	assert_null(keys_evidence(d->c.keys));
+	OWN_JSON o = desk_stored(&d->host, "secrets/" DESK_NS "/drover-evidence-key");
+	assert_string_equal(json_str_at(o, "data", "private.pem"), "bm8ga2V5");
+}
+
+static void a_new_evidence_key_is_taken_over(void **state)
+{
+	struct desk *d = *state;
+	OWN(crypto_key) key = crypto_key_new();
+	OWN(secret) pem = crypto_key_pem(key);
+	char before[CRYPTO_PUBLIC_TEXT], after[CRYPTO_PUBLIC_TEXT];
+	const char *const *publics;
+	size_t n;
+
+	desk_keys(d);
+	str_copy(before, sizeof(before), keys_evidence_publics(d->c.keys, &n)[0]);
+	crypto_key_public(key, after);
+	desk_secret(d, "drover-evidence-key", "private.pem", secret_expose(pem), "public-1", before);
+	desk_run(d, 35000);
+	assert_true(keys_ready(d->c.keys, NULL));
+	publics = keys_evidence_publics(d->c.keys, &n);
+	assert_int_equal(n, 2);
+	assert_string_equal(publics[0], after);
+	assert_string_equal(publics[1], before);
+}
+
+static void nothing_is_made_while_it_is_not_known_what_is_missing(void **state)
+{
+	struct desk *d = *state;
+	const char *why = NULL;
+
+	d->host.denied = true;
+	assert_false(ready_after(d, 20000, &why));
+	assert_string_equal(why, "drover-boot-key");
+	d->host.denied = false;
+	OWN_JSON boot = desk_stored(&d->host, "secrets/" DESK_NS "/drover-boot-key");
+	assert_null(boot);
+	assert_true(ready_after(d, 30000, NULL));
+}
+
+static void keys_once_known_stay_while_the_api_is_away(void **state)
+{
+	struct desk *d = *state;
+
+	desk_keys(d);
+	desk_away(d, &d->host, true);
+	desk_run(d, 120000);
+	assert_true(keys_ready(d->c.keys, NULL));
+	assert_non_null(keys_boot(d->c.keys));
+}
+
+static void what_is_derived_depends_on_text_and_key_alone(void **state)
+{
+	struct desk *d = *state;
+	char one[65], two[65], other[65];
+
+	desk_secret(d, "drover-boot-key", "key", "Jefe", NULL, NULL);
+	desk_keys(d);
+	/* RFC 4231, case 2 */
+	keys_derive(d->c.keys, "what do ya want for nothing?", one);
+	assert_string_equal(one, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+	keys_derive(d->c.keys, "what do ya want for nothing?", two);
+	keys_derive(d->c.keys, "what do ya want for nothing", other);
+	assert_string_equal(one, two);
+	assert_string_not_equal(one, other);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, desk_setup, desk_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(missing_secrets_are_made_at_the_first_start),
+		T(secrets_that_are_there_are_taken_as_they_are),
+		T(without_its_evidence_key_nothing_is_ready_once_a_record_exists),
+		T(an_evidence_key_that_is_none_is_named_and_not_replaced),
+		T(a_new_evidence_key_is_taken_over),
+		T(nothing_is_made_while_it_is_not_known_what_is_missing),
+		T(keys_once_known_stay_while_the_api_is_away),
+		T(what_is_derived_depends_on_text_and_key_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
