@@ -212,20 +212,21 @@ static void copy_side(struct world_pod *c, const struct world_pod *p, struct are
 }
 
 /* The shape under the key in w->text. */
-static struct world_shape *keep(struct world *w, const struct world_pod *p,
+static struct world_shape *keep(struct world *w, const struct world_pod *p, struct world_shape **last,
 				void (*copy_to)(struct world_pod *, const struct world_pod *, struct arena *))
 {
-	struct world_shape *s = map_get(w->shapes, w->text);
+	struct world_shape *s = *last && strcmp((*last)->key, w->text) == 0 ? *last : map_get(w->shapes, w->text);
 
 	if (!s) {
 		s = mem_new(struct world_shape);
+		s->world = w;
 		s->arena = arena_new();
 		s->key = mem_strdup(w->text);
 		copy_to(&s->pod, p, s->arena);
 		map_put(w->shapes, s->key, s);
 	}
 	s->pods++;
-	return s;
+	return *last = s;
 }
 
 struct world_shape *shape_of(struct world *w, const struct world_pod *p)
@@ -239,7 +240,7 @@ struct world_shape *shape_of(struct world *w, const struct world_pod *p)
 		sorted.requests = world_copy_resources(&p->requests, tmp);
 	}
 	make_key(w, &sorted);
-	return keep(w, &sorted, copy);
+	return keep(w, &sorted, &w->last[0], copy);
 }
 
 struct world_shape *shape_side(struct world *w, const struct world_pod *p)
@@ -252,13 +253,18 @@ struct world_shape *shape_side(struct world *w, const struct world_pod *p)
 		sorted.labels = world_copy_labels(&p->labels, tmp);
 	}
 	make_side_key(w, &sorted);
-	return keep(w, &sorted, copy_side);
+	return keep(w, &sorted, &w->last[1], copy_side);
 }
 
-void shape_release(struct world *w, struct world_shape *s)
+void shape_release(struct world_shape *s)
 {
+	struct world *w = s->world;
+
 	if (--s->pods)
 		return;
+	for (int i = 0; i < 2; i++)
+		if (w->last[i] == s)
+			w->last[i] = NULL;
 	(void)map_take(w->shapes, s->key);
 	arena_free(s->arena);
 	free(s->key);

@@ -30,6 +30,15 @@ static void group_free(void *p)
 	free(g);
 }
 
+static void drop_pod(void *it)
+{
+	struct world_one *p = it;
+
+	shape_release(p->shape);
+	shape_release(p->side);
+	free(p);
+}
+
 struct world *world_new(void)
 {
 	struct world *w = mem_new(struct world);
@@ -41,26 +50,15 @@ struct world *world_new(void)
 	w->nodes = map_new(object_free);
 	w->machines = map_new(stock_free);
 	w->groups = map_new(group_free);
-	w->pods = map_new(NULL);
+	w->pods = map_new(drop_pod);
 	w->shapes = map_new(NULL);
 	return w;
 }
 
-static void drop_pod(struct world *w, struct world_one *p)
-{
-	shape_release(w, p->shape);
-	shape_release(w, p->side);
-	free(p);
-}
-
 void world_free(struct world *w)
 {
-	struct map_iter it;
-
 	if (!w)
 		return;
-	map_for_each(it, w->pods)
-		drop_pod(w, it.value);
 	map_free(w->pods);
 	map_free(w->shapes);
 	map_free(w->tenants);
@@ -292,7 +290,7 @@ static size_t size_of(const char *s)
 void world_put_pod(struct world *w, const struct world_pod *p)
 {
 	const char *tenant = str_or(p->tenant, ""), *ns = str_or(p->ns, ""), *name = str_or(p->name, "");
-	struct world_one *c, *old;
+	struct world_one *c;
 	char *at;
 
 	c = mem_alloc(sizeof(*c) + size_of(tenant) + size_of(ns) + size_of(name) + size_of(p->uid) + size_of(p->node));
@@ -310,21 +308,10 @@ void world_put_pod(struct world *w, const struct world_pod *p)
 	c->shape = shape_of(w, p);
 	c->side = shape_side(w, p);
 	(void)pod_key(tenant, ns, name, w);
-	old = map_get(w->pods, w->text);
 	map_put(w->pods, w->text, c);
-	if (old)
-		drop_pod(w, old);
 }
 
 /* --- deleting ------------------------------------------------------------------------------------ */
-
-static void del_pod(struct world *w, const char *key)
-{
-	struct world_one *p = map_take(w->pods, key);
-
-	if (p)
-		drop_pod(w, p);
-}
 
 void world_del_tenant(struct world *w, const char *name)
 {
@@ -333,7 +320,7 @@ void world_del_tenant(struct world *w, const char *name)
 	map_del(w->tenants, name);
 	map_for_each(it, w->pods)
 		if (str_eq(((struct world_one *)it.value)->tenant, name))
-			del_pod(w, it.key);
+			map_del(w->pods, it.key);
 	map_for_each(it, w->nodes)
 		if (str_eq(((struct world_node *)((struct world_object *)it.value)->it)->tenant, name))
 			map_del(w->nodes, it.key);
@@ -373,5 +360,5 @@ void world_del_node(struct world *w, const char *tenant, const char *name)
 
 void world_del_pod(struct world *w, const char *tenant, const char *ns, const char *name)
 {
-	del_pod(w, pod_key(tenant, ns, name, w));
+	map_del(w->pods, pod_key(tenant, ns, name, w));
 }

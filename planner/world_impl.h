@@ -24,6 +24,7 @@ struct world_shape {
 	struct world_pod pod; /* only these members */
 	char *key;            /* canonical text of them */
 	struct arena *arena;
+	struct world *world;  /* that keeps it */
 	size_t pods;          /* that have it */
 	uint64_t plan;
 	union {
@@ -64,6 +65,7 @@ struct world {
 	struct map *groups;   /* world_group.key -> struct world_group */
 	struct map *pods;     /* key -> struct world_one */
 	struct map *shapes;   /* world_shape.key -> struct world_shape */
+	struct world_shape *last[2]; /* that were put, of each kind: the next pod is often alike */
 	uint64_t plan;        /* serial of the last plan */
 	char *text;           /* scratch */
 	size_t len, cap;
@@ -88,7 +90,7 @@ struct world_shape *shape_of(struct world *w, const struct world_pod *p);
 struct world_shape *shape_side(struct world *w, const struct world_pod *p);
 /* In w->text: what constraints that count the same pods have in common. */
 void shape_group_key(struct world *w, const struct world_topology *t, const char *ns, bool carriers);
-void shape_release(struct world *w, struct world_shape *s);
+void shape_release(struct world_shape *s);
 
 /* w->text as a key builder: each part prefixed by its length, so that parts never run together. */
 void world_text_clear(struct world *w);

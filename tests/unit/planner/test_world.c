@@ -271,6 +271,41 @@ static void what_is_put_is_copied(void **state)
 	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "p", a), "new 0 on m1");
 }
 
+static void pods_that_differ_in_one_thing_are_not_taken_for_alike(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pool pool = worlds_pool(a);
+	struct world_machine m = worlds_machine("m1", "small");
+	struct world_pod p = worlds_pod(a, "p", "cpu=1"), q = worlds_pod(a, "q", "cpu=1");
+	struct world_toleration all = {.key = "k", .exists = true}, empty = {.key = "k"};
+	struct selector term = worlds_term(a, "disk in (hdd)");
+	struct world_preference preference = {0, term};
+
+	(void)state;
+	pool.taints = worlds_taints(a, "k=v:NoSchedule");
+	world_put_pool(w, &pool);
+	world_put_machine(w, &m);
+	p.tolerations.v = &all;
+	q.tolerations.v = &empty;
+	p.tolerations.n = q.tolerations.n = 1;
+	world_put_pod(w, &p);
+	world_put_pod(w, &q);
+	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "p", a), "new 0 on m1");
+	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "q", a),
+			    "nothing; TaintNotTolerated: pool main: taint k is not tolerated");
+	q.tolerations.v = &all;
+	q.affinity.v = &term;
+	q.affinity.n = 1;
+	p.preferences.v = &preference;
+	p.preferences.n = 1;
+	world_put_pod(w, &p);
+	world_put_pod(w, &q);
+	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "p", a), "new 0 on m1");
+	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "q", a),
+			    "nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector and affinity");
+}
+
 static void a_tenant_that_goes_takes_its_pods_and_nodes(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -309,6 +344,7 @@ int main(void)
 		cmocka_unit_test(a_world_of_deltas_equals_one_built_anew),
 		cmocka_unit_test(a_plan_changes_nothing),
 		cmocka_unit_test(what_is_put_is_copied),
+		cmocka_unit_test(pods_that_differ_in_one_thing_are_not_taken_for_alike),
 		cmocka_unit_test(a_tenant_that_goes_takes_its_pods_and_nodes),
 		cmocka_unit_test(an_empty_world_has_an_empty_plan),
 	};
