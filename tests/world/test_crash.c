@@ -6,7 +6,7 @@
 #include "tests/world/bootagent.h"
 #include "tests/world/world.h"
 
-#define RUNS 6
+#define RUNS 5
 #define KILLS 3
 #define SPAN_MS 150000 /* from nothing to Running in a good world */
 
