@@ -56,6 +56,15 @@ static unsigned events_about(const struct earth *w, const char *name)
 	return t.n;
 }
 
+static unsigned times_refused(const struct earth *w)
+{
+	unsigned n = 0;
+
+	for (const char *p = w->log; (p = strstr(p, "object refused")); p++)
+		n++;
+	return n;
+}
+
 static void start(struct earth *w, unsigned boxes)
 {
 	earth_start(w, 7, boxes);
@@ -95,6 +104,7 @@ static void nothing_is_written_again_and_one_event_tells_of_each_generation(void
 	after = version_of(&w, POOL);
 	assert_string_equal(before, after);
 	assert_int_equal(events_about(&w, "gpus"), 1);
+	assert_int_equal(times_refused(&w), 1);
 	edit(&w, PATH("nodepools", "gpus"), json_pack("{s:{s:i}}", "spec", "weight", -6));
 	earth_run(&w, 60000);
 	assert_int_equal(events_about(&w, "gpus"), 2);
