@@ -263,7 +263,8 @@ char *plane_kubeconfig(const struct plane *p, const char *server, const char *ca
 void plane_init(struct plane *p, struct loop *l, struct http_mem_net *net, const char *name)
 {
 	struct apiserver_spec spec = {.version = "v1.36.0", .user_of = user_of, .arg = p};
-	struct http_peer_spec peer = {.base_url = p->origin};
+	char inside[80];
+	struct http_peer_spec peer = {.base_url = inside};
 	struct err e;
 
 	*p = (struct plane){.name = name, .loop = l, .net = net};
@@ -278,6 +279,8 @@ void plane_init(struct plane *p, struct loop *l, struct http_mem_net *net, const
 	p->httpd = httpd_new(p->group);
 	apiserver_routes(p->api, p->httpd);
 	http_mem_serve(net, p->origin, p->httpd);
+	str_format(inside, sizeof(inside), "https://%s" PLANE_INSIDE, name);
+	http_mem_serve(net, inside, p->httpd);
 	p->http = http_new(p->group, http_mem_transport(net, p->group, name, NULL, NULL), 0);
 	p->peer = http_peer_new(p->http, &peer, &e);
 	loop_timer_init(&p->scheduler, p->group, on_schedule, p);

@@ -16,6 +16,8 @@
  * Reading goes past HTTP, straight to the store, so that an oracle can look
  * after every event.  Writing goes through the API server like everybody's.
  */
+#define PLANE_INSIDE ".inside:6443" /* where its own scheduler, kubelets and people find it, whatever else fails */
+
 struct plane {
 	const char *name;
 	char origin[80], endpoint[80]; /* https://team-a:6443, team-a:6443 */

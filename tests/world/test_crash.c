@@ -136,30 +136,79 @@ static void a_leader_that_is_cut_off_hands_over(void **state)
 	earth_stop(&w);
 }
 
-/* One request of all, of anybody, is refused, loses its answer, or is never answered. */
+/* There and back: a pod runs on the machine, and the machine is free again. */
+static void full_circle(struct earth *w)
+{
+	struct box *b = &w->boxes[0];
+
+	earth_pod(w, &w->tenants[0], "train");
+	earth_replica(w);
+	earth_wait_running(w, &w->tenants[0], "train", 3600);
+	earth_wait_state(b, "serving", 3600);
+	earth_delete_pod(w, &w->tenants[0], "train");
+	earth_release(b);
+	earth_wait_state(b, "free", 3600);
+	assert_true(box_is_blank(b));
+	earth_run(w, 10000);
+	assert_string_equal(b->state, "free");
+}
+
+/* Every EVERYth request of a full circle meets its fate; WORLD_EVERY=1: each in turn. */
+static unsigned every(void)
+{
+	const char *text = getenv("WORLD_EVERY");
+
+	return text ? (unsigned)atoi(text) : 101;
+}
+
 static void one_lost_request_changes_nothing_in_the_end(void **state)
 {
 	static const enum http_mem_fate fates[] = {HTTP_MEM_REFUSED, HTTP_MEM_REPLY_LOST, HTTP_MEM_SILENT};
-	const char *step = getenv("WORLD_STEP"); /* 1: each request in turn */
-	unsigned every = step ? (unsigned)atoi(step) : 61, met = 0;
-	bool more = true;
+	unsigned met = 0;
 
 	(void)state;
-	for (unsigned at = 1 + every / 2, n = 0; more; at += every, n++) {
-		struct earth w;
+	for (unsigned k = 0; k < 3; k++) {
+		bool more = true;
 
-		earth_start(&w, 300 + at, 1);
-		w.fault_at = at;
-		w.fault = fates[n % 3];
-		earth_replica(&w);
-		earth_pod(&w, &w.tenants[0], "train");
-		earth_wait_running(&w, &w.tenants[0], "train", 3600);
-		earth_wait_state(&w.boxes[0], "serving", 60);
-		more = w.requests >= at;
-		met += more;
-		earth_stop(&w);
+		for (unsigned at = 1 + k * every() / 3; more; at += every()) {
+			struct earth w;
+
+			earth_start(&w, 300 + at, 1);
+			w.fault_at = at;
+			w.fault = fates[k];
+			full_circle(&w);
+			more = w.requests >= at;
+			met += more;
+			earth_stop(&w);
+		}
 	}
-	assert_true(met > 3);
+	assert_true(met > 10);
+}
+
+static void a_leader_that_dies_at_one_request_is_followed(void **state)
+{
+	unsigned met = 0;
+
+	(void)state;
+	for (unsigned k = 0; k < 2; k++) {
+		bool more = true;
+
+		for (unsigned at = 1 + k * every() / 2; more; at += every()) {
+			struct earth w;
+
+			earth_start(&w, 300 + at, 1);
+			w.kill_at = at;
+			if (k) { /* before its effect */
+				w.fault_at = at;
+				w.fault = HTTP_MEM_REFUSED;
+			}
+			full_circle(&w);
+			more = !w.kill_at;
+			met += more;
+			earth_stop(&w);
+		}
+	}
+	assert_true(met > 6);
 }
 
 int main(void)
@@ -170,6 +219,7 @@ int main(void)
 		cmocka_unit_test(of_two_replicas_one_acts),
 		cmocka_unit_test(a_leader_that_is_cut_off_hands_over),
 		cmocka_unit_test(one_lost_request_changes_nothing_in_the_end),
+		cmocka_unit_test(a_leader_that_dies_at_one_request_is_followed),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

@@ -110,6 +110,11 @@ static bool after_event(void *arg)
 {
 	struct waiting *wait = arg;
 
+	if (wait->w->kill_at && wait->w->requests >= wait->w->kill_at) {
+		wait->w->kill_at = 0;
+		earth_kill(&wait->w->replicas[wait->w->nreplicas - 1]);
+		earth_replica(wait->w);
+	}
 	face_leader(wait->w);
 	if (!oracle_look(wait->w))
 		return true;
@@ -118,6 +123,9 @@ static bool after_event(void *arg)
 
 static void say_where(struct earth *w)
 {
+	if (w->fault_on[0])
+		print_message("one of %llu requests met fate %d, replica %u: %s\n", (unsigned long long)w->requests, w->fault,
+			      w->nreplicas, w->fault_on);
 	for (unsigned i = 0; i < w->nboxes; i++) {
 		struct box *b = &w->boxes[i];
 
@@ -491,9 +499,12 @@ static enum http_mem_fate fate(const char *origin, const char *method, const cha
 
 	if (getenv("WORLD_LOG"))
 		fprintf(stderr, "request %lld %s %s%s\n", (long long)loop_now(w->loop), method, origin, target);
-	if (!w->facing) /* faults begin once drover leads */
+	if (!w->facing || str_ends(origin, PLANE_INSIDE)) /* faults are drover's, and begin once it leads */
 		return HTTP_MEM_WELL;
-	return ++w->requests == w->fault_at ? w->fault : HTTP_MEM_WELL;
+	w->requests++;
+	if (w->requests == w->fault_at || w->requests == w->kill_at)
+		str_format(w->fault_on, sizeof(w->fault_on), "%s %s%s", method, origin, target);
+	return w->requests == w->fault_at ? w->fault : HTTP_MEM_WELL;
 }
 
 static int64_t wall_of(void *arg)

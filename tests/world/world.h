@@ -57,9 +57,11 @@ struct earth {
 	struct replica *facing;    /* the replica that agents reach; NULL: none */
 	bool media_gone;
 
-	uint64_t requests;         /* of anybody, since somebody leads */
+	uint64_t requests;         /* of and to drover, since it leads */
 	uint64_t fault_at;         /* which of them meets the fault; 0: none */
 	enum http_mem_fate fault;
+	char fault_on[200];        /* what it was */
+	uint64_t kill_at;          /* at which of them the leader dies and another starts; 0: none, or done */
 
 	char complaint[512];       /* of the oracle; "": none so far */
 	uint64_t host_rev, tenant_rev[2];
