@@ -317,7 +317,18 @@ static void on_slow(void *arg)
 	struct slow *s = arg;
 
 	s->r->inside--;
+	httpd_on_gone(s->q, NULL, NULL); /* it could still go while the reply is on its way */
 	httpd_reply(s->q, 200, "text/plain", "slow", 4);
+	free(s);
+}
+
+/* The client went first: there is nobody to answer any more. */
+static void on_slow_gone(void *arg)
+{
+	struct slow *s = arg;
+
+	s->r->inside--;
+	loop_timer_stop(&s->timer);
 	free(s);
 }
 
@@ -332,6 +343,7 @@ static void serve_slow(struct httpd_req *q, void *arg)
 	s->r->served++;
 	loop_timer_init(&s->timer, s->r->server_g, on_slow, s);
 	loop_timer_start(&s->timer, 5);
+	httpd_on_gone(q, on_slow_gone, s);
 }
 
 static void serve_busy(struct httpd_req *q, void *arg)
