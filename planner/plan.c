@@ -134,7 +134,7 @@ static void count_requests(struct planning *p, struct plan_class *c)
 			c->requests[column->at - 1] = str_eq(r->name, "cpu") ? quantity_milli_ceil(r->q) : quantity_ceil(r->q);
 		c->impossible |= asks(r) && !column;
 	}
-	c->requests[0] += 1;
+	c->requests[0] = planning_add(c->requests[0], 1);
 }
 
 /* --- the queue ----------------------------------------------------------------------------------- */
@@ -185,10 +185,10 @@ static struct bins *bins_of(struct planning *p, const char *tenant)
 	return t->bins;
 }
 
-/* A node, and what it has room for. */
+/* A node, and what is bound to it. */
 struct host {
 	const struct world_node *node;
-	int64_t *room; /* less what is bound to it */
+	int64_t *used; /* by column */
 	size_t bin;    /* its own or its claim's; SIZE_MAX: none */
 };
 
@@ -209,7 +209,7 @@ static struct map *hosts(struct planning *p, void **nodes, size_t n)
 		struct host *h = arena_new_obj(p->a, struct host);
 
 		h->node = nodes[i];
-		h->room = arena_calloc(p->a, p->ncolumns, sizeof(*h->room));
+		h->used = arena_calloc(p->a, p->ncolumns, sizeof(*h->used));
 		h->bin = SIZE_MAX;
 		(void)host_of(p, m, h->node->tenant, h->node->name);
 		map_put(m, p->w->text, h);
@@ -224,7 +224,7 @@ static struct map *hosts(struct planning *p, void **nodes, size_t n)
 		c = class_of(p, pod->shape);
 		count_requests(p, c);
 		for (size_t k = 0; k < p->ncolumns; k++)
-			h->room[k] -= c->requests[k];
+			h->used[k] = planning_add(h->used[k], c->requests[k]);
 	}
 	return m;
 }
@@ -236,7 +236,7 @@ static size_t add_room(struct planning *p, const struct bin *bin, const char *te
 
 	planning_room(p, capacity, room);
 	for (size_t k = 0; less && k < p->ncolumns; k++)
-		room[k] += less->room[k];
+		room[k] = planning_sub(room[k], less->used[k]);
 	return bins_add(bins_of(p, tenant), bin, room);
 }
 

@@ -77,6 +77,19 @@ struct planning_map {
 };
 struct map *planning_map(struct planning *p); /* empty, of values in the arena */
 struct plan_tenant *planning_tenant(struct planning *p, const char *name);
+/* Amounts are tenants' numbers: sums stay at the ends of the range. */
+static inline int64_t planning_add(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return !__builtin_add_overflow(a, b, &sum) ? sum : a < 0 ? INT64_MIN : INT64_MAX;
+}
+static inline int64_t planning_sub(int64_t a, int64_t b)
+{
+	int64_t rest;
+
+	return !__builtin_sub_overflow(a, b, &rest) ? rest : a < 0 ? INT64_MIN : INT64_MAX;
+}
 /* Room by column. */
 void planning_room(const struct planning *p, const struct resources *r, int64_t *room);
 

@@ -394,6 +394,28 @@ static void one_pod_that_cannot_be_served_does_not_stop_the_next(void **state)
 	assert_string_equal(said(w, a, "b"), "new 0 on m1");
 }
 
+static void the_largest_requests_there_can_be_overflow_nothing(void **state)
+{
+	static const char *const huge = "cpu=9223372036854775807,memory=9223372036854775807,pods=9223372036854775807";
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_node n = worlds_node(a, "n1");
+	struct world_tenant t = worlds_tenant(a);
+
+	(void)state;
+	t.quota = worlds_resources(a, huge);
+	world_put_tenant(w, &t);
+	world_put_node(w, &n);
+	for (int i = 0; i < 4; i++) {
+		struct world_pod p = worlds_pod(a, arena_printf(a, "bound%d", i), huge);
+
+		p.node = "n1";
+		world_put_pod(w, &p);
+		add_pod(w, a, arena_printf(a, "p%d", i), huge);
+	}
+	assert_string_equal(said(w, a, "p3"), "nothing; TooBig: pool main: type gpu has too little cpu");
+}
+
 /* --- preferences --------------------------------------------------------------------------------- */
 
 static void prefer(struct world_pod *p, struct arena *a, int64_t w1, const char *term1, int64_t w2, const char *term2)
@@ -505,6 +527,7 @@ int main(void)
 		cmocka_unit_test(a_claims_labels_and_taints_are_those_of_its_node_to_be),
 		cmocka_unit_test(a_paused_tenant_still_uses_the_room_it_has),
 		cmocka_unit_test(one_pod_that_cannot_be_served_does_not_stop_the_next),
+		cmocka_unit_test(the_largest_requests_there_can_be_overflow_nothing),
 		cmocka_unit_test(a_preference_chooses_among_nodes),
 		cmocka_unit_test(the_lighter_preference_is_dropped_first),
 		cmocka_unit_test(a_preference_chooses_the_type_but_never_costs_a_machine),

@@ -36,6 +36,13 @@ static void put_pod(struct world *w, struct arena *a, unsigned i, uint64_t *s)
 	struct selector terms[2] = {worlds_term(a, "zone in (a)"), worlds_term(a, "gpu")};
 	struct world_preference prefs[2] = {{1, worlds_term(a, "zone in (b)")}, {3, worlds_term(a, "cores>8")}};
 
+	struct world_topology apart = {.kind = (enum world_topology_kind)(next(s) % 3),
+				       .key = ONE_OF(s, "zone", "kubernetes.io/hostname"),
+				       .max_skew = 1,
+				       .pods = worlds_term(a, ONE_OF(s, "app in (x)", "app in (y)"))};
+
+	p.topology.v = &apart;
+	p.topology.n = !(next(s) % 3);
 	p.tenant = name_of(a, "tenant", next(s) % TENANTS);
 	p.ns = ONE_OF(s, "default", "other");
 	p.node = next(s) % 4 ? NULL : name_of(a, "node", next(s) % NODES);
@@ -240,15 +247,24 @@ static void a_world_of_deltas_equals_one_built_anew(void **state)
 static void a_plan_changes_nothing(void **state)
 {
 	OWN(arena) a = arena_new();
-	OWN(world) w = world_new();
-	const char *first;
+	const char *all = "";
 
 	(void)state;
-	for (unsigned i = 0; i < OBJECTS; i++)
-		put(w, a, i, 1);
-	first = worlds_text(plan_make(w, 0, a), a);
-	assert_string_equal(worlds_text(plan_make(w, 0, a), a), first);
-	assert_true(strstr(first, "new 0 on") && strstr(first, "nothing; ") && strstr(first, "node "));
+	for (unsigned form = 0; form < VERSIONS; form++) {
+		OWN(world) w = world_new();
+		const char *first;
+
+		for (unsigned i = 0; i < OBJECTS; i++)
+			put(w, a, i, form);
+		first = worlds_text(plan_make(w, 0, a), a);
+		assert_string_equal(worlds_text(plan_make(w, 0, a), a), first);
+		all = arena_printf(a, "%s%s", all, first);
+	}
+	/* The worlds of this file have something of everything. */
+	assert_non_null(strstr(all, "new 0 on"));
+	assert_non_null(strstr(all, "nothing; "));
+	assert_non_null(strstr(all, ": node "));
+	assert_non_null(strstr(all, ": claim "));
 }
 
 static void what_is_put_is_copied(void **state)
