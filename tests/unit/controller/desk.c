@@ -197,29 +197,85 @@ static const char *text_in(const json_t *j, struct arena *a)
 	return copy;
 }
 
+static void wait_cached(struct desk *d, enum object_kind_id kind, const char *name)
+{
+	OWN_JSON stored = desk_get(d, kind, name);
+	struct wanted w = {.d = d, .name = name, .kind = kind, .rv = json_str_at(stored, "metadata", "resourceVersion")};
+
+	if (!loop_sim_run_cond(d->l, is_cached, &w, loop_now(d->l) + WAIT_MS))
+		fail_msg("%s is refused or does not arrive", name);
+}
+
+static const char *path_of(struct arena *a, enum object_kind_id kind, const char *name)
+{
+	return arena_printf(a, "/apis/" OBJECT_API_VERSION "/%s%s%s", object_kinds[kind].plural, name ? "/" : "",
+			    str_or(name, ""));
+}
+
+void desk_patch(struct desk *d, enum object_kind_id kind, const char *name, const char *patch)
+{
+	OWN(arena) a = arena_new();
+
+	desk_must(d, &d->host, "PATCH", path_of(a, kind, name), patch);
+	wait_cached(d, kind, name);
+}
+
+void desk_status(struct desk *d, enum object_kind_id kind, const char *name, const char *status)
+{
+	OWN(arena) a = arena_new();
+
+	desk_must(d, &d->host, "PATCH", arena_printf(a, "%s/status", path_of(a, kind, name)),
+		  arena_printf(a, "{'status': %s}", status));
+	wait_cached(d, kind, name);
+}
+
 void desk_put(struct desk *d, const char *text)
 {
 	OWN_JSON o = desk_json(text);
 	json_t *status = json_object_get(o, "status");
 	const struct object_kind *k = object_kind_find(json_str_at(o, "kind"));
+	const char *name = json_str_at(o, "metadata", "name");
 	OWN(arena) a = arena_new();
-	struct wanted w = {.d = d, .name = json_str_at(o, "metadata", "name")};
-	const char *path;
 
 	assert_non_null(k);
-	w.kind = (enum object_kind_id)(k - object_kinds);
-	path = arena_printf(a, "/apis/" OBJECT_API_VERSION "/%s", k->plural);
 	json_object_set_new(o, "apiVersion", json_string(OBJECT_API_VERSION));
-	desk_must(d, &d->host, "POST", path, text_in(o, a));
-	if (status) {
-		OWN_JSON patch = json_pack("{s:O}", "status", status);
+	desk_must(d, &d->host, "POST", path_of(a, (enum object_kind_id)(k - object_kinds), NULL), text_in(o, a));
+	if (status)
+		desk_status(d, (enum object_kind_id)(k - object_kinds), name, text_in(status, a));
+	else
+		wait_cached(d, (enum object_kind_id)(k - object_kinds), name);
+}
 
-		desk_must(d, &d->host, "PATCH", arena_printf(a, "%s/%s/status", path, w.name), text_in(patch, a));
-	}
-	OWN_JSON stored = desk_get(d, w.kind, w.name);
-	w.rv = json_str_at(stored, "metadata", "resourceVersion");
-	if (d->c.cache[w.kind] && !loop_sim_run_cond(d->l, is_cached, &w, loop_now(d->l) + WAIT_MS))
-		fail_msg("%s %s is refused or does not arrive", k->kind, w.name);
+void desk_fleet(struct desk *d)
+{
+	desk_put(d, "{'kind': 'Provider', 'metadata': {'name': 'hall-a'}, 'spec': {'type': 'redfish',"
+		    " 'credentialsSecretRef': {'name': 'bmc-default'},"
+		    " 'boot': {'methods': ['VirtualMedia'], 'mediaURL': 'http://10.0.8.2:8080'},"
+		    " 'agent': {'endpoint': 'https://10.1.0.5:8443'}, 'network': {'type': 'none'},"
+		    " 'instanceTypes': [{'name': 'hgx', 'match': {'pci': [{'id': '10de:2330', 'count': 8}]},"
+		    "  'capacity': {'cpu': '192', 'memory': '2Ti', 'nvidia.com/gpu': '8', 'pods': '110'},"
+		    "  'labels': {'nvidia.com/gpu.product': 'H100', 'example.com/both': 'type'}}],"
+		    " 'wipe': {'minimumLevel': {'flash': 'Purge', 'hdd': 'Clear'}, 'minimumTrust': 'BootNetwork'}}}");
+	desk_put(d, "{'kind': 'NodePool', 'metadata': {'name': 'h100'}, 'spec': {'virtualClusterSelector': {},"
+		    " 'template': {'metadata': {'labels': {'example.com/pool': 'h100'}}, 'spec': {"
+		    "  'providerRefs': [{'name': 'hall-a'}],"
+		    "  'requirements': [{'key': 'node.kubernetes.io/instance-type', 'operator': 'In', 'values': ['hgx', 'old']}],"
+		    "  'taints': [{'key': 'nvidia.com/gpu', 'effect': 'NoSchedule'}],"
+		    "  'images': [{'kubernetesVersion': '1.36', 'url': 'https://img.example/n136.raw', 'format': 'raw',"
+		    "   'digest': 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}],"
+		    "  'network': {'isolation': 'NotRequired'}, 'gate': 'G0'}},"
+		    " 'wipe': {'minimumLevel': {'flash': 'Purge', 'hdd': 'Clear'}, 'minimumTrust': 'BootNetwork'}}}");
+	desk_put(d, "{'kind': 'VirtualCluster', 'metadata': {'name': 'team-a'}, 'spec': {"
+		    " 'kubeconfigSecretRef': {'name': 'team-a'}, 'joinEndpoint': '10.20.0.10:6443',"
+		    " 'quota': {'nvidia.com/gpu': '64'}, 'network': {'segment': 'team-a', 'addressing': 'DHCP'}}}");
+	desk_put(d, "{'kind': 'Machine', 'metadata': {'name': 'm-1'}, 'spec': {'providerRef': {'name': 'hall-a'},"
+		    " 'instanceType': 'hgx', 'managementPolicy': 'Manage',"
+		    " 'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.2', 'bytes': 1000}],"
+		    " 'identity': {'systemUUID': '4c4c4544-0000-1000-8000-000000000001', 'serialNumber': 'S1'},"
+		    " 'bmc': {'address': 'https://10.0.8.17/redfish/v1/Systems/1', 'credentialsSecretRef': {'name': 'bmc-1'},"
+		    "  'tls': {'trustOnFirstUse': true}}},"
+		    " 'status': {'state': 'free', 'tenancy': 41, 'clean': true,"
+		    "  'lastWipe': {'record': 'm-1-41-1', 'tenancy': 41}}}");
 }
 
 void desk_secret(struct desk *d, const char *name, const char *key1, const char *value1, const char *key2,

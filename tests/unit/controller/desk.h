@@ -74,6 +74,11 @@ int desk_do(struct desk *d, struct desk_api *api, const char *method, const char
 void desk_must(struct desk *d, struct desk_api *api, const char *method, const char *path, const char *body);
 /* Make an object of ours, status included, and wait until the cache has it. */
 void desk_put(struct desk *d, const char *object);
+/* Merge this into its status, or with spec into the object, and wait for the cache. */
+void desk_status(struct desk *d, enum object_kind_id kind, const char *name, const char *status);
+void desk_patch(struct desk *d, enum object_kind_id kind, const char *name, const char *patch);
+/* Provider hall-a, pool h100, tenant team-a, and its Machine m-1: free and clean in tenancy 41. */
+void desk_fleet(struct desk *d);
 /* An object of ours as it stands in the API; gives, NULL: none. */
 json_t *desk_get(struct desk *d, enum object_kind_id kind, const char *name);
 json_t *desk_stored(struct desk_api *api, const char *key); /* "secrets/NS/NAME" */
