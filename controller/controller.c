@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "controller/agents.h"
 #include "controller/claims.h"
+#include "controller/figures.h"
 #include "controller/keys.h"
 #include "controller/life.h"
 #include "controller/scheduler.h"
@@ -157,6 +158,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		claim_changed(c, name, o);
 		break;
 	case OBJECT_MACHINE:
+		figures_machine(c->figures, old ? old->object : NULL, o);
 		machine_changed(c, name, o);
 		break;
 	case OBJECT_PROVIDER:
@@ -320,12 +322,14 @@ struct controller *controller_new(struct loop_group *g, struct http *h, const st
 	c->o.ns = mem_strdup(o->ns);
 	c->o.identity = mem_strdup(o->identity);
 	c->o.agent_image = mem_strdup(o->agent_image);
+	c->o.image_ca_pem = mem_strdup(o->image_ca_pem);
 	c->o.poll_ms = o->poll_ms ? o->poll_ms : 1000;
 	c->o.idle_poll_ms = o->idle_poll_ms ? o->idle_poll_ms : 120000;
 	c->o.settle_ms = o->settle_ms ? o->settle_ms : 5000;
 	loop_timer_init(&c->settle, g, rederive, c);
 	c->watches = mem_calloc(OBJECT_KINDS, sizeof(*c->watches));
 	c->metrics = metrics_new();
+	c->figures = figures_new(c);
 	c->lives = map_new(NULL);
 	c->tenants = map_new(NULL);
 	c->sources = map_new(NULL);
@@ -382,10 +386,12 @@ void controller_free(struct controller *c)
 	map_free(c->lives);
 	map_free(c->tenants);
 	map_free(c->sources);
+	figures_free(c->figures);
 	metrics_free(c->metrics);
 	free(c->watches);
 	free((char *)c->o.ns);
 	free((char *)c->o.identity);
 	free((char *)c->o.agent_image);
+	free((char *)c->o.image_ca_pem);
 	free(c);
 }

@@ -27,6 +27,7 @@
  */
 struct agents;
 struct claims;
+struct figures;
 struct keys;
 struct kind_watch;
 struct scheduler;
@@ -37,6 +38,7 @@ struct verdict;
 struct controller_options {
 	const char *ns;            /* drover's own namespace: Secrets, Lease */
 	const char *identity;      /* of this replica, for the Lease and events */
+	const char *image_ca_pem;  /* CAs that agents trust for https images; NULL: none, such images fail */
 	const char *agent_image;   /* path of the ISO; NULL: no machine can be booted */
 	bool plain_ok;             /* http:// BMCs: simulations and tests */
 	int64_t poll_ms;           /* between looks at a machine in transition; 0: 1000 */
@@ -56,6 +58,7 @@ struct controller {
 	struct kube_lease *lease;
 	bool leading;
 	struct metrics *metrics;
+	struct figures *figures;
 	struct map *lives;              /* Machine name -> struct life */
 	struct map *tenants;            /* VirtualCluster name -> struct tenant */
 	struct map *sources;            /* Provider name -> struct source */

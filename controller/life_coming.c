@@ -333,6 +333,8 @@ void step_imaging(struct life *l)
 	}
 	if (l->progress == 1) {
 		image.url = n->spec.image.url;
+		if (str_starts(image.url, "https://"))
+			image.ca_pem = l->c->o.image_ca_pem;
 		image.digest = n->spec.image.digest;
 		image.format = n->spec.image.format == IMAGE_RAW ? 0 : 1;
 		if (!ended(l, life_order(l, &image, "image"), "the image was not written"))

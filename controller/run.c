@@ -6,6 +6,7 @@
  *	ops     plain HTTP: /healthz /readyz /metrics
  */
 #include <argp.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,12 +27,14 @@
 #include "controller/keys.h"
 
 #define NAMES_MAX 8
+#define IMAGE_CA "/etc/ssl/certs/ca-certificates.crt"
+#define IMAGE_CA_MAX (512 << 10)
 #define CERT_DAYS 365
 #define HTTP_IN_FLIGHT 4096
 #define HTTP_CONNECTIONS 16384
 
 struct run {
-	const char *kubeconfig, *ns, *identity, *agent_listen, *media_listen, *ops_listen, *image;
+	const char *kubeconfig, *ns, *identity, *agent_listen, *media_listen, *ops_listen, *image, *image_ca;
 	const char *names[NAMES_MAX + 1];
 	size_t nnames;
 	bool json, debug;
@@ -47,13 +50,15 @@ struct run {
 	int status;
 };
 
-enum { OPT_AGENT = 256, OPT_MEDIA, OPT_OPS, OPT_NAME, OPT_JSON, OPT_DEBUG, OPT_POLL, OPT_SETTLE };
+enum { OPT_AGENT = 256, OPT_MEDIA, OPT_OPS, OPT_NAME, OPT_JSON, OPT_DEBUG, OPT_POLL, OPT_SETTLE, OPT_IMAGE_CA };
 
 static const struct argp_option options[] = {
 	{"kubeconfig", 'k', "FILE", 0, "The host cluster; default: in-cluster", 0},
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
 	{"identity", 'i', "NAME", 0, "Name of this replica (the host name)", 0},
 	{"agent-image", 'a', "ISO", 0, "The boot image of drover-agent", 0},
+	{"image-ca", OPT_IMAGE_CA, "FILE", 0,
+	 "CAs that machines trust when they fetch an https image (/etc/ssl/certs/ca-certificates.crt)", 0},
 	{"agent-listen", OPT_AGENT, "ADDR:PORT", 0, "TLS endpoint of the agents (0.0.0.0:8443)", 0},
 	{"agent-name", OPT_NAME, "HOST", 0, "Host or address in that endpoint's certificate; may be repeated", 0},
 	{"media-listen", OPT_MEDIA, "ADDR:PORT", 0, "HTTP endpoint of the boot media (0.0.0.0:8080)", 0},
@@ -81,6 +86,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case 'a':
 		r->image = arg;
+		return 0;
+	case OPT_IMAGE_CA:
+		r->image_ca = arg;
 		return 0;
 	case OPT_AGENT:
 		r->agent_listen = arg;
@@ -173,13 +181,31 @@ static void on_signal(int signum, void *arg)
 	controller_stop(r->controller, on_released, r);
 }
 
-static int start(struct run *r, struct err *e)
+/* The system's bundle may be absent; one that was asked for may not. */
+static int read_image_ca(const struct run *r, struct buf *into, struct err *e)
+{
+	const char *path = r->image_ca ? r->image_ca : IMAGE_CA;
+	FILE *f = fopen(path, "rb");
+	char piece[4096];
+	size_t n;
+	int rc = 0;
+
+	if (!f)
+		return r->image_ca ? err_errno(e, errno, "--image-ca %s", path) : 0;
+	while (!rc && (n = fread(piece, 1, sizeof(piece), f)) > 0)
+		rc = buf_add(into, piece, n, e);
+	fclose(f);
+	return rc < 0 ? err_wrap(e, "--image-ca %s", path) : 0;
+}
+
+static int start(struct run *r, const char *image_ca, struct err *e)
 {
 	OWN(kube_config) host = r->kubeconfig ? kube_config_load(r->kubeconfig, e) : kube_config_in_cluster(e);
 	struct controller_options o = {
 		.ns = r->ns,
 		.identity = r->identity,
 		.agent_image = r->image,
+		.image_ca_pem = image_ca[0] ? image_ca : NULL,
 		.poll_ms = r->poll_ms,
 		.settle_ms = r->settle_ms,
 		.on_ready = on_ready,
@@ -219,6 +245,7 @@ int cli_run(int argc, char **argv)
 		.ops_listen = "127.0.0.1:9090",
 	};
 	char host[256] = "drover";
+	struct buf image_ca;
 	struct err e;
 
 	(void)gethostname(host, sizeof(host) - 1);
@@ -230,7 +257,8 @@ int cli_run(int argc, char **argv)
 	prctl(PR_SET_DUMPABLE, 0); /* no core file of a process that holds credentials */
 	r.loop = loop_uv_new();
 	r.group = loop_group_new(r.loop, "drover");
-	if (start(&r, &e) < 0) {
+	buf_init(&image_ca, IMAGE_CA_MAX);
+	if (read_image_ca(&r, &image_ca, &e) < 0 || start(&r, image_ca.data, &e) < 0) {
 		log_error("cannot start", LOG_E(&e));
 		r.status = 1;
 	} else {
@@ -248,5 +276,6 @@ int cli_run(int argc, char **argv)
 	http_free(r.http);
 	loop_group_free(r.group);
 	loop_free(r.loop);
+	buf_done(&image_ca);
 	return r.status;
 }

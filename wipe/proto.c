@@ -14,6 +14,7 @@
  * one who acts on it (order.c on the machine, the controller's agent endpoint).
  */
 #define MAX_PEM 12288
+#define MAX_BUNDLE (512 << 10) /* of CAs for an image server: a distribution's is 220 KB */
 #define MAX_FILE (256u << 10)
 #define MAX_ENVELOPE (900u << 10)
 
@@ -155,7 +156,7 @@ const struct field proto_order_fields[] = {
 	      .want = "sha256:<64 hex digits>", .doc = "SHA-256 of the bytes served at url."),
 	FIELD(proto_order, format, "format", FIELD_ENUM, .enums = proto_format_names,
 	      .def = "\"raw\"", .doc = "How the bytes served become the drive's."),
-	FIELD(proto_order, ca_pem, "ca", FIELD_STR, .max_len = MAX_PEM,
+	FIELD(proto_order, ca_pem, "ca", FIELD_STR, .max_len = MAX_BUNDLE,
 	      .doc = "PEM certificates trusted for url; required when it is https."),
 	FIELD_ITEMS(proto_order, files, "files", file_fields, .max_items = 8,
 		    .doc = "Files of the config drive."),
