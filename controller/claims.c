@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims.h"
+#include "controller/figures.h"
 #include "controller/life.h"
 #include "controller/scheduler.h"
 
@@ -24,6 +25,7 @@ struct entry {
 	char *name;
 	struct loop_timer timer;
 	struct kube_call *write;
+	char failing[64]; /* the write says for the first time that it failed, and why */
 };
 
 /* --- building ------------------------------------------------------------------------------------ */
@@ -157,6 +159,9 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	struct entry *en = arg;
 
 	en->write = NULL;
+	if (!e && en->failing[0])
+		figures_claim_failed(en->owner->c->figures, json_str_at(o, "spec", "nodePoolRef", "name"), en->failing);
+	en->failing[0] = '\0';
 	if (!e && json_object_get(o, "spec"))
 		kube_cache_learn(en->owner->c->cache[OBJECT_NODE_CLAIM], o);
 	loop_timer_start(&en->timer, e && e->kind != ERR_NOT_FOUND ? 500 : 0);
@@ -203,8 +208,10 @@ static void derive(struct entry *en, const struct node_claim *n)
 	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion", n->meta.resource_version, "status",
 			  json_object_get(whole, "status"));
 	json_decref(whole);
-	if (failed && !str_eq(n->status.phase, "Failed"))
+	if (failed && !str_eq(n->status.phase, "Failed")) {
+		str_copy(en->failing, sizeof(en->failing), reason);
 		controller_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", reason, message);
+	}
 	en->write = kube_patch(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, en->name, "status", KUBE_PATCH_MERGE,
 			       patch, on_written, en);
 	json_decref(patch);

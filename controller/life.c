@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/figures.h"
 #include "controller/life.h"
 #include "controller/scheduler.h"
 #include "controller/secrets.h"
@@ -362,6 +363,7 @@ void life_acted(struct life *l, const struct err *e)
 		l->act_after = now + delay;
 		l->acted_at = 0;
 		l->m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
+		figures_act_failed(l->c->figures, l->act, life_bmc_reason(e));
 		log_warn("act failed", LOG_S("machine", l->name), LOG_S("act", l->act), LOG_I("again_in_ms", delay),
 			 LOG_E(e));
 		if (l->m) {

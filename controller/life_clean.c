@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/figures.h"
 #include "controller/keys.h"
 #include "controller/life.h"
 #include "controller/life_wipe.h"
@@ -290,10 +291,12 @@ static void on_record(json_t *o, const struct err *e, void *arg)
 	struct life *l = arg;
 
 	l->call = NULL;
-	if (!e)
+	if (!e) {
+		figures_wipe(l->c->figures, json_str_at(o, "spec", "verdict"));
 		kube_cache_learn(l->c->cache[OBJECT_WIPE_RECORD], o);
-	else
+	} else {
 		log_warn("wipe record not created", LOG_S("machine", l->name), LOG_E(e));
+	}
 	loop_timer_start(&l->timer, e ? 1000 : 0);
 }
 

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims.h"
+#include "controller/figures.h"
 #include "controller/life.h"
 #include "controller/life_wipe.h"
 #include "controller/scheduler.h"
@@ -293,6 +294,7 @@ static void on_created(json_t *o, const struct err *e, void *arg)
 	s->creating--;
 	if (!e) {
 		kube_cache_learn(s->c->cache[OBJECT_NODE_CLAIM], o);
+		figures_claim_created(s->c->figures, json_str_at(o, "spec", "nodePoolRef", "name"));
 		log_info("claim created", LOG_S("claim", json_str_at(o, "metadata", "name")),
 			 LOG_S("tenant", json_str_at(o, "spec", "virtualClusterRef", "name")),
 			 LOG_S("machine", json_str_at(o, "spec", "machineRef", "name")));

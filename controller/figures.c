@@ -1,0 +1,137 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/figures.h"
+#include "controller/life.h"
+#include "controller/tenant.h"
+
+struct figures {
+	struct controller *c;
+	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *wipes;
+	struct metric *machines, *quarantined, *tenants, *leading, *turn;
+	struct map *reasons; /* of quarantine, that were ever shown -> struct count */
+};
+
+struct count {
+	double n;
+};
+
+#define LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static const double seconds[] = {1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21600};
+
+void figures_machine(struct figures *f, const struct machine *was, const struct machine *is)
+{
+	int64_t ms;
+
+	if (!f || !was || !is || !f->c->leading || !was->status.state || str_eq(was->status.state, is->status.state) ||
+	    machine_state_find(was->status.state) == MACHINE_STATE_NONE)
+		return;
+	ms = is->status.state_since - was->status.state_since;
+	if (was->status.state_since && ms >= 0)
+		metric_observe(f->state_seconds, LABELS(was->status.state), (double)ms / 1000);
+}
+
+void figures_act_failed(struct figures *f, const char *act, const char *reason)
+{
+	/* Segments have names of tenants in them. */
+	if (f)
+		metric_add(f->act_failures, LABELS(str_starts(act, "place ") ? "place" : act, reason), 1);
+}
+
+void figures_claim_created(struct figures *f, const char *pool)
+{
+	if (f)
+		metric_add(f->claims_created, LABELS(str_or(pool, "")), 1);
+}
+
+void figures_claim_failed(struct figures *f, const char *pool, const char *reason)
+{
+	if (f)
+		metric_add(f->claims_failed, LABELS(str_or(pool, ""), reason), 1);
+}
+
+void figures_wipe(struct figures *f, const char *verdict)
+{
+	if (f)
+		metric_add(f->wipes, LABELS(str_or(verdict, "Fail")), 1);
+}
+
+static void read_machines(struct figures *f)
+{
+	unsigned n[MACHINE_STATES] = {0};
+	struct map_iter it;
+	struct count *r;
+
+	map_for_each(it, f->reasons)
+		((struct count *)it.value)->n = 0;
+	map_for_each(it, f->c->lives) {
+		const struct machine *m = CONTROLLER_GET(f->c, OBJECT_MACHINE, machine, it.key);
+		enum machine_state s = m ? machine_state_find(str_or(m->status.state, "known")) : MACHINE_STATE_NONE;
+		const char *why = m && m->status.quarantine ? str_or(m->status.quarantine->reason, "Unknown") : "Unknown";
+
+		if (s == MACHINE_STATE_NONE)
+			continue;
+		n[s]++;
+		if (s != MACHINE_QUARANTINED)
+			continue;
+		r = map_get(f->reasons, why);
+		if (!r) {
+			r = mem_new(struct count);
+			map_put(f->reasons, why, r);
+		}
+		r->n++;
+	}
+	for (int i = 0; i < MACHINE_STATES; i++)
+		metric_set(f->machines, LABELS(machine_state_info[i].name), n[i]);
+	map_for_each(it, f->reasons)
+		metric_set(f->quarantined, LABELS(it.key), ((struct count *)it.value)->n);
+}
+
+void figures_read(struct figures *f)
+{
+	double usable = 0;
+	struct map_iter it;
+
+	read_machines(f);
+	map_for_each(it, f->c->tenants)
+		usable += tenant_usable(it.value);
+	metric_set(f->tenants, NULL, usable);
+	metric_set(f->leading, NULL, f->c->leading);
+	metric_set(f->turn, NULL, (double)loop_stats(f->c->loop).longest_ms);
+}
+
+struct figures *figures_new(struct controller *c)
+{
+	struct figures *f = mem_new(struct figures);
+	struct metrics *m = c->metrics;
+
+	f->c = c;
+	f->reasons = map_new(free);
+	f->machines = metrics_gauge(m, "drover_machines", "Machines by state.", LABELS("state"));
+	f->quarantined = metrics_gauge(m, "drover_machines_quarantined", "Machines in quarantine by reason.", LABELS("reason"));
+	f->state_seconds = metrics_histogram(m, "drover_machine_state_seconds",
+					     "How long machines were in a state, when they left it.", LABELS("state"), seconds,
+					     sizeof(seconds) / sizeof(seconds[0]));
+	f->act_failures = metrics_counter(m, "drover_act_failures_total", "Acts on BMC, fabric or agent that failed.",
+					  LABELS("act", "reason"));
+	f->claims_created = metrics_counter(m, "drover_claims_created_total", "NodeClaims created.", LABELS("pool"));
+	f->claims_failed = metrics_counter(m, "drover_claims_failed_total", "NodeClaims that failed.", LABELS("pool", "reason"));
+	f->wipes = metrics_counter(m, "drover_wipes_total", "Wipes that ended with a record, by its verdict.", LABELS("verdict"));
+	f->tenants = metrics_gauge(m, "drover_tenants_usable", "Tenants whose API answers.", NULL);
+	f->leading = metrics_gauge(m, "drover_leading", "1 while this replica leads.", NULL);
+	f->turn = metrics_gauge(m, "drover_loop_longest_turn_ms", "Longest turn of the event loop.", NULL);
+	return f;
+}
+
+void figures_free(struct figures *f)
+{
+	if (!f)
+		return;
+	map_free(f->reasons);
+	free(f);
+}
