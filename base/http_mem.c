@@ -100,7 +100,7 @@ static void kick_cli(struct conn *c)
 /* Only while the server is there: after that the timer's group may be gone. */
 static void kick_srv(struct conn *c)
 {
-	if (c->srv.fn && (c->q || !c->begun) && !loop_timer_active(&c->srv))
+	if (c->srv.fn && (c->q || (!c->begun && !c->broken)) && !loop_timer_active(&c->srv))
 		loop_timer_start(&c->srv, delay(c));
 }
 
