@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "planner/bins.h"
 #include "planner/fit.h"
 #include "planner/plan.h"
 #include "planner/queue.h"
+#include "planner/room.h"
 #include "planner/supply.h"
 
 const char *const plan_reason_names[] = {
@@ -34,32 +34,41 @@ const char *const plan_reason_names[] = {
 
 /* --- columns and classes -------------------------------------------------------------------------- */
 
-/* In p->columns a name that something offers has -1, and its column + 1 once a pod asks for it. */
+/* What a pod asks for has a column, once something that offers it is found. */
 struct column {
-	size_t at; /* 0: nobody asks */
+	size_t at; /* its number + 1; 0: nobody offers it, as far as was looked */
 };
 
 static void offered(struct planning *p, const struct resources *r)
 {
-	for (size_t i = 0; i < r->n; i++)
-		if (!map_has(p->columns, r->v[i].name))
-			map_put(p->columns, r->v[i].name, arena_new_obj(p->a, struct column));
+	for (size_t i = 0; p->ncolumns < p->nwanted && i < r->n; i++) {
+		struct column *c = map_get(p->columns, r->v[i].name);
+
+		if (!c || c->at)
+			continue;
+		p->column[p->ncolumns] = r->v[i].name;
+		c->at = ++p->ncolumns;
+	}
 }
 
-static void offer_all(struct planning *p, void **nodes, size_t nnodes, void **claims, size_t nclaims)
+/* Looks at what is offered until all that is wanted has a column. */
+static void open_columns(struct planning *p, const struct world_list *nodes, const struct world_list *claims)
 {
 	struct map_iter it;
 
+	p->column = arena_calloc(p->a, p->nwanted, sizeof(*p->column));
+	offered(p, &(struct resources){&(struct resource){.name = "pods"}, 1});
 	map_for_each(it, p->w->providers) {
 		const struct world_provider *pr = ((struct world_object *)it.value)->it;
 
 		for (size_t i = 0; i < pr->types.n; i++)
 			offered(p, &pr->types.v[i].capacity);
 	}
-	for (size_t i = 0; i < nnodes; i++)
-		offered(p, &((struct world_node *)nodes[i])->allocatable);
-	for (size_t i = 0; i < nclaims; i++)
-		offered(p, &((struct world_claim *)claims[i])->capacity);
+	for (size_t i = 0; i < nodes->n; i++)
+		offered(p, &((struct world_node *)nodes->v[i])->allocatable);
+	for (size_t i = 0; i < claims->n; i++)
+		offered(p, &((struct world_claim *)claims->v[i])->capacity);
+	p->scratch = arena_calloc(p->a, p->ncolumns, sizeof(*p->scratch));
 }
 
 static bool has_soft(const struct world_taints *t)
@@ -70,16 +79,16 @@ static bool has_soft(const struct world_taints *t)
 	return false;
 }
 
-static void look_for_soft(struct planning *p, void **nodes, size_t nnodes, void **claims, size_t nclaims)
+static void look_for_soft(struct planning *p, const struct world_list *nodes, const struct world_list *claims)
 {
 	struct map_iter it;
 
 	map_for_each(it, p->w->pools)
 		p->soft |= has_soft(&((struct world_pool *)((struct world_object *)it.value)->it)->taints);
-	for (size_t i = 0; i < nnodes; i++)
-		p->soft |= has_soft(&((struct world_node *)nodes[i])->taints);
-	for (size_t i = 0; i < nclaims; i++)
-		p->soft |= has_soft(&((struct world_claim *)claims[i])->taints);
+	for (size_t i = 0; i < nodes->n; i++)
+		p->soft |= has_soft(&((struct world_node *)nodes->v[i])->taints);
+	for (size_t i = 0; i < claims->n; i++)
+		p->soft |= has_soft(&((struct world_claim *)claims->v[i])->taints);
 }
 
 static bool asks(const struct resource *r)
@@ -87,17 +96,15 @@ static bool asks(const struct resource *r)
 	return r->q.nano > 0;
 }
 
-static void add_column(struct planning *p, const char *name)
+static void want(struct planning *p, const char *name)
 {
-	struct column *c = map_get(p->columns, name);
-
-	if (!c || c->at)
+	if (map_has(p->columns, name))
 		return;
-	p->column[p->ncolumns] = name;
-	c->at = ++p->ncolumns;
+	map_put(p->columns, name, arena_new_obj(p->a, struct column));
+	p->nwanted++;
 }
 
-/* The class of a shape; a first look at one that a pending pod has opens its columns. */
+/* The class of a shape that a pending pod has. */
 static struct plan_class *class_of(struct planning *p, struct world_shape *s)
 {
 	struct plan_class *c;
@@ -110,14 +117,10 @@ static struct plan_class *class_of(struct planning *p, struct world_shape *s)
 	c->any_label = !s->pod.node_selector.n && !s->pod.affinity.n;
 	s->plan = p->w->plan;
 	s->class_ = c;
+	for (size_t i = 0; i < s->pod.requests.n; i++)
+		if (asks(&s->pod.requests.v[i]))
+			want(p, s->pod.requests.v[i].name);
 	return c;
-}
-
-static void open_columns(struct planning *p, const struct plan_class *c)
-{
-	for (size_t i = 0; i < c->pod->requests.n; i++)
-		if (asks(&c->pod->requests.v[i]))
-			add_column(p, c->pod->requests.v[i].name);
 }
 
 /* Once all columns are open. */
@@ -131,8 +134,8 @@ static void count_requests(struct planning *p, struct plan_class *c)
 		const struct column *column = asks(r) ? map_get(p->columns, r->name) : NULL;
 
 		if (column && column->at)
-			c->requests[column->at - 1] = str_eq(r->name, "cpu") ? quantity_milli_ceil(r->q) : quantity_ceil(r->q);
-		c->impossible |= asks(r) && !column;
+			c->requests[column->at - 1] = planning_request(r->name, r->q);
+		c->impossible |= asks(r) && !column->at;
 	}
 	c->requests[0] = planning_add(c->requests[0], 1);
 }
@@ -151,19 +154,18 @@ static void set_share(const struct plan_tenant *t, struct queued *q)
 
 static struct queued **queue(struct planning *p, size_t *n)
 {
-	struct queued *all = arena_calloc(p->a, map_size(p->w->pods) + 1, sizeof(*all));
-	struct queued **q = arena_calloc(p->a, map_size(p->w->pods) + 1, sizeof(struct queued *));
-	struct map_iter it;
+	struct queued *all, **q;
 
 	*n = 0;
-	map_for_each(it, p->w->pods) {
-		const struct world_one *pod = it.value;
-		struct plan_class *c;
+	for (const struct world_one *pod = p->w->pending; pod; pod = pod->after)
+		++*n;
+	all = arena_calloc(p->a, *n + 1, sizeof(*all));
+	q = arena_calloc(p->a, *n + 1, sizeof(struct queued *));
+	*n = 0;
+	for (const struct world_one *pod = p->w->pending; pod; pod = pod->after) {
+		struct plan_class *c = pod->unschedulable && !pod->daemon ? class_of(p, pod->shape) : NULL;
 
-		if (!pod->unschedulable || pod->node || pod->daemon)
-			continue;
-		c = class_of(p, pod->shape);
-		if (!c->tenant->it)
+		if (!c || !c->tenant->it)
 			continue;
 		all[*n] = (struct queued){.pod = pod, .class_ = c};
 		set_share(c->tenant, &all[*n]);
@@ -174,145 +176,27 @@ static struct queued **queue(struct planning *p, size_t *n)
 	return q;
 }
 
-/* --- bins ---------------------------------------------------------------------------------------- */
-
-static struct bins *bins_of(struct planning *p, const char *tenant)
-{
-	struct plan_tenant *t = planning_tenant(p, tenant);
-
-	if (!t->bins)
-		t->bins = bins_new(p, t);
-	return t->bins;
-}
-
-/* A node, and what is bound to it. */
-struct host {
-	const struct world_node *node;
-	int64_t *used; /* by column */
-	size_t bin;    /* its own or its claim's; SIZE_MAX: none */
-};
-
-static struct host *host_of(struct planning *p, const struct map *hosts, const char *tenant, const char *node)
-{
-	world_text_clear(p->w);
-	world_text_add(p->w, tenant);
-	world_text_add(p->w, node);
-	return map_get(hosts, p->w->text);
-}
-
-static struct map *hosts(struct planning *p, void **nodes, size_t n)
-{
-	struct map *m = planning_map(p);
-	struct map_iter it;
-
-	for (size_t i = 0; i < n; i++) {
-		struct host *h = arena_new_obj(p->a, struct host);
-
-		h->node = nodes[i];
-		h->used = arena_calloc(p->a, p->ncolumns, sizeof(*h->used));
-		h->bin = SIZE_MAX;
-		(void)host_of(p, m, h->node->tenant, h->node->name);
-		map_put(m, p->w->text, h);
-	}
-	map_for_each(it, p->w->pods) {
-		const struct world_one *pod = it.value;
-		struct host *h = pod->node ? host_of(p, m, pod->tenant, pod->node) : NULL;
-		struct plan_class *c;
-
-		if (!h)
-			continue;
-		c = class_of(p, pod->shape);
-		count_requests(p, c);
-		for (size_t k = 0; k < p->ncolumns; k++)
-			h->used[k] = planning_add(h->used[k], c->requests[k]);
-	}
-	return m;
-}
-
-static size_t add_room(struct planning *p, const struct bin *bin, const char *tenant, const struct resources *capacity,
-		       const struct host *less)
-{
-	int64_t *room = arena_calloc(p->a, p->ncolumns, sizeof(*room));
-
-	planning_room(p, capacity, room);
-	for (size_t k = 0; less && k < p->ncolumns; k++)
-		room[k] = planning_sub(room[k], less->used[k]);
-	return bins_add(bins_of(p, tenant), bin, room);
-}
-
-/* A claim that serves or is to serve speaks for its node until it is Ready; one that leaves or failed is no
- * room, and neither is its node. */
-static void open_bins(struct planning *p, struct map *at, void **nodes, size_t nnodes, void **claims, size_t nclaims)
-{
-	struct map *by_claim = planning_map(p);
-
-	for (size_t i = 0; i < nnodes; i++) {
-		const struct world_node *n = nodes[i];
-		const struct world_claim *c = n->claim ? world_find(p->w->claims, n->claim) : NULL;
-		struct host *h = host_of(p, at, n->tenant, n->name);
-		struct bin bin = {PLAN_ON_NODE, n->name, 0, &n->labels, &n->taints};
-
-		if (c && str_eq(c->tenant, n->tenant)) {
-			map_put(by_claim, c->name, h);
-			if (!c->ready && !c->failed && !c->leaving)
-				continue;
-			if (c->failed || c->leaving)
-				bin.kind = PLAN_NOTHING;
-		}
-		if (!n->ready || n->unschedulable)
-			bin.kind = PLAN_NOTHING;
-		if (bin.kind == PLAN_ON_NODE || p->topology)
-			h->bin = add_room(p, &bin, n->tenant, &n->allocatable, h);
-	}
-	for (size_t i = 0; i < nclaims; i++) {
-		const struct world_claim *c = claims[i];
-		struct host *h = map_get(by_claim, c->name);
-		struct labels *labels;
-		size_t bin;
-
-		if (c->failed || c->leaving || (c->ready && h))
-			continue;
-		labels = arena_new_obj(p->a, struct labels);
-		*labels = supply_labels_of_claim(p->supply, c);
-		bin = add_room(p, &(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints}, c->tenant, &c->capacity, h);
-		if (h)
-			h->bin = bin;
-	}
-}
-
-/* Pods that are bound are counted where they are. */
-static void place_bound(struct planning *p, const struct map *at)
-{
-	struct map_iter it;
-
-	map_for_each(it, p->w->pods) {
-		const struct world_one *pod = it.value;
-		const struct host *h = pod->node ? host_of(p, at, pod->tenant, pod->node) : NULL;
-
-		if (h && h->bin != SIZE_MAX)
-			topology_place(p->topology, topology_side(p->topology, pod->side), h->bin);
-	}
-}
+/* --- places --------------------------------------------------------------------------------------- */
 
 static void open_topology(struct planning *p)
 {
 	struct map_iter it;
 	bool asked = false;
 
-	map_for_each(it, p->w->pods)
-		asked |= ((struct world_one *)it.value)->side->pod.topology.n != 0;
+	map_for_each(it, p->w->shapes)
+		asked |= ((struct world_shape *)it.value)->pod.topology.n != 0;
 	if (!asked)
 		return;
 	p->topology = topology_new(p);
-	map_for_each(it, p->w->pods)
-		(void)topology_side(p->topology, ((struct world_one *)it.value)->side);
+	map_for_each(it, p->w->shapes)
+		if (((struct world_shape *)it.value)->is_side)
+			(void)topology_side(p->topology, it.value);
 	topology_ready(p->topology);
 }
 
 static size_t open_new(struct planning *p, const struct plan_class *c, const struct supply_offer *o)
 {
 	struct plan_claim *more;
-	int64_t *room = arena_calloc(p->a, p->ncolumns, sizeof(*room));
 
 	if (p->plan->nclaims == p->claims_cap) {
 		p->claims_cap = p->claims_cap ? p->claims_cap * 2 : 16;
@@ -331,9 +215,9 @@ static size_t open_new(struct planning *p, const struct plan_class *c, const str
 		.requirements = o->pool->requirements,
 		.labels = *o->labels,
 	};
-	planning_room(p, &o->type->capacity, room);
-	return bins_add(bins_of(p, c->tenant->it->name),
-			&(struct bin){PLAN_ON_NEW, NULL, p->plan->nclaims++, o->labels, &o->pool->taints}, room);
+	planning_room(p, &o->type->capacity, p->scratch);
+	return bins_add(c->tenant->bins, &(struct bin){PLAN_ON_NEW, NULL, p->plan->nclaims++, o->labels, &o->pool->taints},
+			p->scratch);
 }
 
 /* --- one pod ------------------------------------------------------------------------------------- */
@@ -368,7 +252,7 @@ static void refuse(struct planning *p, struct plan_class *c, enum plan_reason_co
 static bool find(struct planning *p, struct plan_class *c, const struct plan_side *side, struct plan_pod *out)
 {
 	const struct world_tenant *t = c->tenant->it;
-	struct bins *bins = bins_of(p, t->name);
+	struct bins *bins = room_of(p, c->tenant);
 	const struct topology_view *view = NULL;
 	const bool may = !t->paused && t->version;
 	struct supply_offer o;
@@ -420,28 +304,19 @@ static void serve(struct planning *p, const struct queued *q, struct plan_pod *o
 
 static void make(struct planning *p)
 {
-	size_t n, nnodes, nclaims;
-	void **nodes = world_sorted(p->w->nodes, p->a, &nnodes), **claims = world_sorted(p->w->claims, p->a, &nclaims);
+	const struct world_list *nodes = world_nodes(p->w), *claims = world_claims(p->w);
 	struct queued **q;
-	struct map *at;
+	size_t n;
 
-	p->supply = supply_new(p, claims, nclaims);
+	p->supply = supply_new(p, claims);
+	want(p, "pods");
 	q = queue(p, &n);
-	offer_all(p, nodes, nnodes, claims, nclaims);
-	look_for_soft(p, nodes, nnodes, claims, nclaims);
-	p->column = arena_calloc(p->a, map_size(p->columns) + 2, sizeof(*p->column));
-	map_put(p->columns, "pods", arena_new_obj(p->a, struct column));
-	add_column(p, "pods");
-	for (size_t i = 0; i < n; i++)
-		if (!i || q[i]->class_ != q[i - 1]->class_)
-			open_columns(p, q[i]->class_);
+	open_columns(p, nodes, claims);
+	look_for_soft(p, nodes, claims);
 	for (size_t i = 0; i < n; i++)
 		count_requests(p, q[i]->class_);
 	open_topology(p);
-	at = hosts(p, nodes, nnodes);
-	open_bins(p, at, nodes, nnodes, claims, nclaims);
-	if (p->topology)
-		place_bound(p, at);
+	room_open(p, nodes, claims);
 	p->plan->pods = arena_calloc(p->a, n + 1, sizeof(*p->plan->pods));
 	p->requests_cap = arena_calloc(p->a, n + 1, sizeof(*p->requests_cap));
 	for (size_t i = 0; i < n; i++) {

@@ -74,6 +74,11 @@ struct plan_tenant *planning_tenant(struct planning *p, const char *name)
 	return t;
 }
 
+int64_t planning_request(const char *resource, struct quantity q)
+{
+	return strcmp(resource, "cpu") == 0 ? quantity_milli_ceil(q) : quantity_ceil(q);
+}
+
 void planning_room(const struct planning *p, const struct resources *r, int64_t *room)
 {
 	memset(room, 0, p->ncolumns * sizeof(*room));

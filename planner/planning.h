@@ -62,11 +62,12 @@ struct planning {
 	struct map *tenants; /* name -> struct plan_tenant */
 	struct map *columns; /* name -> struct column */
 	const char **column;
-	size_t ncolumns;
+	size_t ncolumns, nwanted;
 	bool soft; /* there is a taint PreferNoSchedule somewhere */
 	struct supply *supply;
 	struct topology *topology; /* NULL: no pod asks for any */
 	struct planning_map *maps; /* dropped with the plan */
+	int64_t *scratch; /* a row of columns */
 	struct plan *plan;
 	size_t claims_cap, *requests_cap;
 };
@@ -90,6 +91,8 @@ static inline int64_t planning_sub(int64_t a, int64_t b)
 
 	return !__builtin_sub_overflow(a, b, &rest) ? rest : a < 0 ? INT64_MIN : INT64_MAX;
 }
+/* Whole units that a request takes. */
+int64_t planning_request(const char *resource, struct quantity q);
 /* Room by column. */
 void planning_room(const struct planning *p, const struct resources *r, int64_t *room);
 

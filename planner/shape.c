@@ -247,13 +247,16 @@ struct world_shape *shape_side(struct world *w, const struct world_pod *p)
 {
 	OWN(arena) tmp = NULL;
 	struct world_pod sorted = *p;
+	struct world_shape *s;
 
 	if (!labels_sorted(&p->labels)) {
 		tmp = arena_new();
 		sorted.labels = world_copy_labels(&p->labels, tmp);
 	}
 	make_side_key(w, &sorted);
-	return keep(w, &sorted, &w->last[1], copy_side);
+	s = keep(w, &sorted, &w->last[1], copy_side);
+	s->is_side = true;
+	return s;
 }
 
 void shape_release(struct world_shape *s)

@@ -20,14 +20,14 @@ static int by_weight(const void *x, const void *y)
 	return strcmp(a->name, b->name);
 }
 
-static void charge_claims(struct supply *s, void **claims, size_t n)
+static void charge_claims(struct supply *s, const struct world_list *claims)
 {
 	OWN(map) pools = map_new(NULL);
 
 	for (size_t i = 0; i < s->npools; i++)
 		map_put(pools, s->pools[i].it->name, &s->pools[i]);
-	for (size_t i = 0; i < n; i++) {
-		const struct world_claim *c = claims[i];
+	for (size_t i = 0; i < claims->n; i++) {
+		const struct world_claim *c = claims->v[i];
 		struct supply_pool *pool = map_get(pools, str_or(c->pool, ""));
 		struct world_stock *m = c->machine ? map_get(s->p->w->machines, c->machine) : NULL;
 
@@ -41,7 +41,7 @@ static void charge_claims(struct supply *s, void **claims, size_t n)
 	}
 }
 
-struct supply *supply_new(struct planning *p, void **claims, size_t nclaims)
+struct supply *supply_new(struct planning *p, const struct world_list *claims)
 {
 	struct supply *s = arena_new_obj(p->a, struct supply);
 	struct map_iter it;
@@ -51,7 +51,7 @@ struct supply *supply_new(struct planning *p, void **claims, size_t nclaims)
 	map_for_each(it, p->w->pools)
 		s->pools[s->npools++].it = ((struct world_object *)it.value)->it;
 	qsort(s->pools, s->npools, sizeof(*s->pools), by_weight);
-	charge_claims(s, claims, nclaims);
+	charge_claims(s, claims);
 	return s;
 }
 

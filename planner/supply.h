@@ -18,7 +18,7 @@ struct supply_offer {
 };
 
 /* Charges what the claims of the world hold. */
-struct supply *supply_new(struct planning *p, void **claims, size_t nclaims);
+struct supply *supply_new(struct planning *p, const struct world_list *claims);
 
 /* What the class may have at all, and in which domains; before topology_view(). */
 void supply_ask(struct supply *s, struct plan_class *c);

@@ -33,7 +33,18 @@ static void group_free(void *p)
 static void drop_pod(void *it)
 {
 	struct world_one *p = it;
+	struct world *w = p->shape->world;
 
+	if (p->load) {
+		load_leave(w, p);
+	} else {
+		if (p->before)
+			p->before->after = p->after;
+		else
+			w->pending = p->after;
+		if (p->after)
+			p->after->before = p->before;
+	}
 	shape_release(p->shape);
 	shape_release(p->side);
 	free(p);
@@ -51,6 +62,7 @@ struct world *world_new(void)
 	w->machines = map_new(stock_free);
 	w->groups = map_new(group_free);
 	w->pods = map_new(drop_pod);
+	w->loads = map_new(NULL);
 	w->shapes = map_new(NULL);
 	return w;
 }
@@ -60,6 +72,7 @@ void world_free(struct world *w)
 	if (!w)
 		return;
 	map_free(w->pods);
+	map_free(w->loads);
 	map_free(w->shapes);
 	map_free(w->tenants);
 	map_free(w->providers);
@@ -68,6 +81,8 @@ void world_free(struct world *w)
 	map_free(w->groups);
 	map_free(w->claims);
 	map_free(w->nodes);
+	free(w->sorted_nodes.v);
+	free(w->sorted_claims.v);
 	free(w->text);
 	free(w);
 }
@@ -89,19 +104,34 @@ static int by_key(const void *a, const void *b)
 	return strcmp(((const struct keyed *)a)->key, ((const struct keyed *)b)->key);
 }
 
-void **world_sorted(const struct map *m, struct arena *a, size_t *n)
+static const struct world_list *sorted(struct world_list *l, const struct map *m)
 {
-	struct keyed *k = arena_calloc(a, map_size(m) + 1, sizeof(*k));
-	void **out = arena_calloc(a, map_size(m) + 1, sizeof(*out));
+	struct keyed *k;
 	struct map_iter it;
 
-	*n = 0;
+	if (l->fresh)
+		return l;
+	k = mem_calloc(map_size(m) + 1, sizeof(*k));
+	l->n = 0;
 	map_for_each(it, m)
-		k[(*n)++] = (struct keyed){it.key, ((struct world_object *)it.value)->it};
-	qsort(k, *n, sizeof(*k), by_key);
-	for (size_t i = 0; i < *n; i++)
-		out[i] = k[i].it;
-	return out;
+		k[l->n++] = (struct keyed){it.key, ((struct world_object *)it.value)->it};
+	qsort(k, l->n, sizeof(*k), by_key);
+	l->v = mem_realloc_array(l->v, l->n + 1, sizeof(*l->v));
+	for (size_t i = 0; i < l->n; i++)
+		l->v[i] = k[i].it;
+	free(k);
+	l->fresh = true;
+	return l;
+}
+
+const struct world_list *world_nodes(struct world *w)
+{
+	return sorted(&w->sorted_nodes, w->nodes);
+}
+
+const struct world_list *world_claims(struct world *w)
+{
+	return sorted(&w->sorted_claims, w->claims);
 }
 
 /* --- putting ------------------------------------------------------------------------------------- */
@@ -232,6 +262,7 @@ void world_put_claim(struct world *w, const struct world_claim *m)
 	TEXT(provider);
 	c->labels = world_copy_labels(&m->labels, a);
 	c->taints = world_copy_taints(&m->taints, a);
+	w->sorted_claims.fresh = false;
 	c->capacity = world_copy_resources(&m->capacity, a);
 }
 
@@ -266,6 +297,7 @@ void world_put_node(struct world *w, const struct world_node *n)
 	TEXT(claim);
 	c->labels = world_copy_labels(&n->labels, a);
 	c->taints = world_copy_taints(&n->taints, a);
+	w->sorted_nodes.fresh = false;
 	c->allocatable = world_copy_resources(&n->allocatable, a);
 }
 
@@ -307,6 +339,14 @@ void world_put_pod(struct world *w, const struct world_pod *p)
 	c->unschedulable = p->unschedulable;
 	c->shape = shape_of(w, p);
 	c->side = shape_side(w, p);
+	if (c->node) {
+		load_join(w, c);
+	} else {
+		c->after = w->pending;
+		if (c->after)
+			c->after->before = c;
+		w->pending = c;
+	}
 	(void)pod_key(tenant, ns, name, w);
 	map_put(w->pods, w->text, c);
 }
@@ -318,6 +358,7 @@ void world_del_tenant(struct world *w, const char *name)
 	struct map_iter it;
 
 	map_del(w->tenants, name);
+	w->sorted_nodes.fresh = false;
 	map_for_each(it, w->pods)
 		if (str_eq(((struct world_one *)it.value)->tenant, name))
 			map_del(w->pods, it.key);
@@ -349,6 +390,7 @@ void world_del_machine(struct world *w, const char *name)
 void world_del_claim(struct world *w, const char *name)
 {
 	map_del(w->claims, name);
+	w->sorted_claims.fresh = false;
 }
 
 void world_del_node(struct world *w, const char *tenant, const char *name)
@@ -356,6 +398,7 @@ void world_del_node(struct world *w, const char *tenant, const char *name)
 	OWN(arena) a = arena_new();
 
 	map_del(w->nodes, node_key(tenant, name, a));
+	w->sorted_nodes.fresh = false;
 }
 
 void world_del_pod(struct world *w, const char *tenant, const char *ns, const char *name)

@@ -8,8 +8,7 @@
 /*
  * world_impl: how the world is kept: for planner/ alone.
  *
- * Order of insertion means nothing: who needs an order sorts by key
- * (world_sorted).  Pods are many and alike: what is the same in all replicas is
+ * Order of insertion means nothing: who needs an order sorts by key.  Pods are many and alike: what is the same in all replicas is
  * kept once, as a shape, so that memory and most work go by shapes, not pods.
  * "plan" fields are scratch of the plan whose serial they carry.
  */
@@ -25,6 +24,7 @@ struct world_shape {
 	char *key;            /* canonical text of them */
 	struct arena *arena;
 	struct world *world;  /* that keeps it */
+	bool is_side;         /* the second kind */
 	size_t pods;          /* that have it */
 	uint64_t plan;
 	union {
@@ -39,8 +39,31 @@ struct world_one {
 	const char *tenant, *ns, *name, *uid, *node; /* into text */
 	int64_t since, priority;
 	bool daemon, unschedulable;
+	struct world_load *load;         /* of its node; NULL: pending */
+	struct world_one *before, *after; /* among the pending, in no order */
 	size_t order; /* bytes of text, "TENANT\0NAMESPACE\0NAME\0", that order pods */
 	char text[];
+};
+
+/* The pods that are bound to one node, whether that is known or not. */
+struct world_load {
+	char *key;
+	size_t pods;
+	struct load_sum {
+		char *name;
+		__int128 nano;
+		size_t pods; /* that ask for it */
+	} *v;
+	size_t n, cap;
+	uint64_t plan;
+	size_t bin;
+};
+
+/* Objects of one kind by key, until one of them changes. */
+struct world_list {
+	void **v;
+	size_t n;
+	bool fresh;
 };
 
 /* Machines of one type of one provider. */
@@ -64,6 +87,9 @@ struct world {
 	struct map *machines; /* name -> struct world_stock */
 	struct map *groups;   /* world_group.key -> struct world_group */
 	struct map *pods;     /* key -> struct world_one */
+	struct map *loads;    /* world_load.key -> struct world_load */
+	struct world_one *pending;
+	struct world_list sorted_nodes, sorted_claims;
 	struct map *shapes;   /* world_shape.key -> struct world_shape */
 	struct world_shape *last[2]; /* that were put, of each kind: the next pod is often alike */
 	uint64_t plan;        /* serial of the last plan */
@@ -71,8 +97,9 @@ struct world {
 	size_t len, cap;
 };
 
-/* The objects of one map as an array sorted by key, in the arena. */
-void **world_sorted(const struct map *m, struct arena *a, size_t *n);
+/* Valid until the world changes. */
+const struct world_list *world_nodes(struct world *w);
+const struct world_list *world_claims(struct world *w);
 /* NULL: absent. */
 void *world_find(const struct map *m, const char *key);
 /* NULL: no machine of that type. */
@@ -91,6 +118,11 @@ struct world_shape *shape_side(struct world *w, const struct world_pod *p);
 /* In w->text: what constraints that count the same pods have in common. */
 void shape_group_key(struct world *w, const struct world_topology *t, const char *ns, bool carriers);
 void shape_release(struct world_shape *s);
+
+/* load.c: NULL: no pod is bound there. */
+struct world_load *load_find(struct world *w, const char *tenant, const char *node);
+void load_join(struct world *w, struct world_one *p);
+void load_leave(struct world *w, struct world_one *p);
 
 /* w->text as a key builder: each part prefixed by its length, so that parts never run together. */
 void world_text_clear(struct world *w);

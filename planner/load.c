@@ -1,0 +1,79 @@
+/*
+ * load: what the pods that are bound to a node ask for, all together: kept
+ * as pods come and go, so that a plan need not look at each of them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "planner/world_impl.h"
+
+struct world_load *load_find(struct world *w, const char *tenant, const char *node)
+{
+	world_text_clear(w);
+	world_text_add(w, tenant);
+	world_text_add(w, node);
+	return map_get(w->loads, w->text);
+}
+
+static void add(struct world_load *l, const struct resource *r)
+{
+	size_t i = 0;
+
+	while (i < l->n && strcmp(l->v[i].name, r->name) != 0)
+		i++;
+	if (i == l->n) {
+		mem_grow(l->v, l->n, l->cap);
+		l->v[l->n++] = (struct load_sum){mem_strdup(r->name), 0, 0};
+	}
+	l->v[i].nano += r->q.nano;
+	l->v[i].pods++;
+}
+
+static void take(struct world_load *l, const struct resource *r)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		if (strcmp(l->v[i].name, r->name) != 0)
+			continue;
+		l->v[i].nano -= r->q.nano;
+		if (--l->v[i].pods == 0) {
+			free(l->v[i].name);
+			l->v[i] = l->v[--l->n];
+		}
+		return;
+	}
+}
+
+/* A quantity is below 2^93 billionths: 2^34 pods fit one sum. */
+void load_join(struct world *w, struct world_one *p)
+{
+	const struct resources *r = &p->shape->pod.requests;
+	struct world_load *l = load_find(w, p->tenant, p->node);
+
+	if (!l) {
+		l = mem_new(struct world_load);
+		l->key = mem_strdup(w->text);
+		map_put(w->loads, l->key, l);
+	}
+	for (size_t i = 0; i < r->n; i++)
+		if (r->v[i].q.nano > 0)
+			add(l, &r->v[i]);
+	l->pods++;
+	p->load = l;
+}
+
+void load_leave(struct world *w, struct world_one *p)
+{
+	const struct resources *r = &p->shape->pod.requests;
+	struct world_load *l = p->load;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (r->v[i].q.nano > 0)
+			take(l, &r->v[i]);
+	if (--l->pods)
+		return;
+	(void)map_take(w->loads, l->key);
+	free(l->v);
+	free(l->key);
+	free(l);
+}

@@ -1,0 +1,101 @@
+#include <string.h>
+
+#include "base/str.h"
+#include "planner/room.h"
+#include "planner/supply.h"
+
+struct bins *room_of(struct planning *p, struct plan_tenant *t)
+{
+	if (!t->bins)
+		t->bins = bins_new(p, t);
+	return t->bins;
+}
+
+static void take_load(const struct planning *p, const struct world_load *l, int64_t *room)
+{
+	room[0] = planning_sub(room[0], (int64_t)l->pods);
+	for (size_t i = 0; i < l->n; i++)
+		for (size_t c = 0; c < p->ncolumns; c++)
+			if (strcmp(p->column[c], l->v[i].name) == 0)
+				room[c] = planning_sub(room[c], planning_request(l->v[i].name, (struct quantity){l->v[i].nano}));
+}
+
+static size_t add_room(struct planning *p, const struct bin *bin, const char *tenant, const struct resources *capacity,
+		       const struct world_load *less)
+{
+	planning_room(p, capacity, p->scratch);
+	if (less)
+		take_load(p, less, p->scratch);
+	return bins_add(room_of(p, planning_tenant(p, tenant)), bin, p->scratch);
+}
+
+static void set_bin(const struct planning *p, struct world_load *l, size_t bin)
+{
+	if (!l)
+		return;
+	l->plan = p->w->plan;
+	l->bin = bin;
+}
+
+/* A claim that serves or is to serve speaks for its node until it is Ready; one that leaves or failed is no
+ * room, and neither is its node. */
+static void open_node(struct planning *p, const struct world_node *n, struct map *by_claim)
+{
+	const struct world_claim *c = n->claim ? world_find(p->w->claims, n->claim) : NULL;
+	struct bin bin = {PLAN_ON_NODE, n->name, 0, &n->labels, &n->taints};
+	struct world_load *l;
+
+	if (c && str_eq(c->tenant, n->tenant)) {
+		map_put(by_claim, c->name, (void *)n);
+		if (!c->ready && !c->failed && !c->leaving)
+			return;
+		if (c->failed || c->leaving)
+			bin.kind = PLAN_NOTHING;
+	}
+	if (!n->ready || n->unschedulable)
+		bin.kind = PLAN_NOTHING;
+	if (bin.kind == PLAN_NOTHING && !p->topology)
+		return;
+	l = load_find(p->w, n->tenant, n->name);
+	set_bin(p, l, add_room(p, &bin, n->tenant, &n->allocatable, l));
+}
+
+static void open_claim(struct planning *p, const struct world_claim *c, const struct world_node *n)
+{
+	struct world_load *l = n ? load_find(p->w, n->tenant, n->name) : NULL;
+	struct labels *labels;
+
+	if (c->failed || c->leaving || (c->ready && n))
+		return;
+	labels = arena_new_obj(p->a, struct labels);
+	*labels = supply_labels_of_claim(p->supply, c);
+	set_bin(p, l, add_room(p, &(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints}, c->tenant, &c->capacity, l));
+}
+
+/* Pods that are bound are counted where they are. */
+static void place_bound(struct planning *p)
+{
+	struct map_iter it;
+
+	map_for_each(it, p->w->pods) {
+		const struct world_one *pod = it.value;
+
+		if (pod->load && pod->load->plan == p->w->plan)
+			topology_place(p->topology, topology_side(p->topology, pod->side), pod->load->bin);
+	}
+}
+
+void room_open(struct planning *p, const struct world_list *nodes, const struct world_list *claims)
+{
+	struct map *by_claim = planning_map(p);
+
+	for (size_t i = 0; i < nodes->n; i++)
+		open_node(p, nodes->v[i], by_claim);
+	for (size_t i = 0; i < claims->n; i++) {
+		const struct world_claim *c = claims->v[i];
+
+		open_claim(p, c, map_get(by_claim, c->name));
+	}
+	if (p->topology)
+		place_bound(p);
+}

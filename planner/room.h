@@ -1,0 +1,13 @@
+#ifndef PLANNER_ROOM_H
+#define PLANNER_ROOM_H
+
+#include "planner/bins.h"
+
+/*
+ * room: the bins that are there before anything is opened: serving nodes, less
+ * what is bound to them, and claims on their way.
+ */
+void room_open(struct planning *p, const struct world_list *nodes, const struct world_list *claims);
+struct bins *room_of(struct planning *p, struct plan_tenant *t);
+
+#endif
