@@ -39,8 +39,9 @@ void log_clock(int64_t (*wall_ms)(void *arg), void *arg);
 
 void log_write(enum log_level level, const char *message, const struct log_field *fields);
 
+/* The leading end is skipped: it stands there so that no fields at all is valid C as well. */
 #define log_at(level, msg, ...)                                                                  \
-	log_write(level, msg, (const struct log_field[]){__VA_ARGS__ __VA_OPT__(, ) LOG_END})
+	log_write(level, msg, (const struct log_field[]){LOG_END, ##__VA_ARGS__, LOG_END} + 1)
 #define log_debug(msg, ...) log_at(LOG_DEBUG, msg, ##__VA_ARGS__)
 #define log_info(msg, ...) log_at(LOG_INFO, msg, ##__VA_ARGS__)
 #define log_warn(msg, ...) log_at(LOG_WARN, msg, ##__VA_ARGS__)
