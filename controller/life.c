@@ -145,7 +145,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 void life_write(struct life *l, json_t *status, json_t *spec)
 {
 	assert(!status != !spec);
-	json_t *patch;
+	json_t *patch, *conditions;
 
 	if (l->write || !l->c->leading) {
 		json_decref(status);
@@ -158,6 +158,9 @@ void life_write(struct life *l, json_t *status, json_t *spec)
 		l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL, l->name, NULL,
 				      KUBE_PATCH_MERGE, patch, on_spec_written, l);
 	} else {
+		conditions = life_conditions(l, status);
+		if (conditions)
+			json_object_set_new(status, "conditions", conditions);
 		patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion", l->m->meta.resource_version,
 				  "status", status);
 		l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL, l->name, "status",
@@ -478,6 +481,16 @@ static bool write_seen(struct life *l)
 	return true;
 }
 
+/* As a rule they go along with something else. */
+static bool write_conditions(struct life *l)
+{
+	OWN_JSON changed = life_conditions(l, NULL);
+
+	if (changed)
+		life_write(l, json_object(), NULL);
+	return changed;
+}
+
 static bool seated(struct life *l, const struct provider_object *p)
 {
 	const struct machine_provisioning *pv = l->m->spec.provisioning;
@@ -603,7 +616,7 @@ static void on_tick(void *arg)
 		life_write(l, json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)fence(l)), NULL);
 		return;
 	}
-	if (write_seen(l) || overdue(l) || !attached(l))
+	if (write_seen(l) || overdue(l) || write_conditions(l) || !attached(l))
 		return;
 	machine_state_info[l->state].step(l);
 }

@@ -80,6 +80,7 @@ struct life {
 	bool observing;
 	int64_t observe_after;        /* not before: backing off */
 	struct backoff observe_backoff;
+	struct err observe_error;     /* of the last look; kind ERR_NONE: it was answered, or there was none yet */
 
 	/* The last look at the fabric. */
 	struct {
@@ -137,6 +138,9 @@ void life_quarantine(struct life *l, enum machine_exit exit, const char *reason,
 #define life_fail(l, ...) life_goto((l), MACHINE_STOPPING, NULL, __VA_ARGS__)
 /* Patch status or spec (taken; exactly one is not NULL) without changing the state. */
 void life_write(struct life *l, json_t *status, json_t *spec);
+/* The conditions Ready, Reachable and Managed as they will be with this patch of status (NULL: without one), in the list
+ * of all of them; gives.  NULL: they stand there already.  life_write() puts them into what it writes. */
+json_t *life_conditions(const struct life *l, const json_t *status);
 /* Say why nothing moves: status.operation.waitingFor and lastError, written when they changed. */
 void life_wait(struct life *l, enum machine_waiting waiting_for, const char *reason, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

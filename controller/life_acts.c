@@ -76,12 +76,14 @@ static void on_observed(const struct provider_observation *o, const char *handle
 	l->observing = false;
 	if (!e) {
 		backoff_reset(&l->observe_backoff);
+		err_clear(&l->observe_error);
 		remember(l, o);
 		life_kick(l);
 		return;
 	}
 	delay = backoff_next(&l->observe_backoff, loop_random(l->c->loop));
 	l->observe_after = loop_now(l->c->loop) + delay;
+	l->observe_error = *e;
 	l->seen.off_since = 0; /* two reads in a row, or it is no proof */
 	log_warn("BMC not read", LOG_S("machine", l->name), LOG_I("again_in_ms", delay), LOG_E(e));
 	l->m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);

@@ -1,0 +1,170 @@
+/* What a Machine says of itself in conditions, on a whole simulated world. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "tests/world/world.h"
+
+static json_t *condition(const struct box *b, const char *type)
+{
+	json_t *x;
+	size_t i;
+
+	json_array_foreach(json_at(b->object, "status", "conditions"), i, x)
+		if (str_eq(json_str_at(x, "type"), type))
+			return x;
+	return NULL;
+}
+
+/* "True Free"; "" when there is none.  One static text. */
+static const char *says(const struct box *b, const char *type)
+{
+	static char text[256];
+	const json_t *c = condition(b, type);
+
+	text[0] = '\0';
+	if (c)
+		str_format(text, sizeof(text), "%s %s", json_str_at(c, "status"), json_str_at(c, "reason"));
+	return text;
+}
+
+static void a_free_and_a_serving_machine_are_ready_and_one_between_is_not(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 31, 1);
+	earth_replica(&w);
+	earth_wait_state(b, "wiping", 900);
+	assert_string_equal(says(b, "Ready"), "False Wiping");
+	earth_wait_state(b, "free", 900);
+	assert_string_equal(says(b, "Ready"), "True Free");
+	assert_string_equal(says(b, "Reachable"), "True Answered");
+	assert_string_equal(says(b, "Managed"), "True Approved");
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_running(&w, &w.tenants[0], "train", 900);
+	earth_wait_state(b, "serving", 60);
+	assert_string_equal(says(b, "Ready"), "True Serving");
+	assert_non_null(json_str_at(condition(b, "Ready"), "lastTransitionTime"));
+	assert_int_equal(json_int_at(condition(b, "Ready"), "observedGeneration"), json_int_at(b->object, "metadata", "generation"));
+	earth_stop(&w);
+}
+
+/* The state and the condition are in one write: nobody sees one without the other. */
+static void ready_turns_with_the_state_and_costs_no_write(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	char seen[24] = "", want[64];
+
+	(void)state;
+	earth_start(&w, 32, 1);
+	earth_replica(&w);
+	earth_wait_state(b, "stopping", 900);
+	for (int i = 0; i < 200000 && !str_eq(b->state, "free"); i++) {
+		earth_run(&w, 10);
+		if (str_eq(seen, b->state))
+			continue;
+		str_copy(seen, sizeof(seen), b->state);
+		str_format(want, sizeof(want), "%s %c%s", str_eq(seen, "free") ? "True" : "False", seen[0] - 'a' + 'A', seen + 1);
+		assert_string_equal(says(b, "Ready"), want);
+	}
+	assert_string_equal(b->state, "free");
+	earth_stop(&w);
+}
+
+static void a_bmc_that_does_not_answer_is_told_with_the_reason(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 33, 1);
+	b->bmc.unavailable = true;
+	earth_replica(&w);
+	earth_wait_reason(b, "BmcUnreachable", 120);
+	assert_string_equal(says(b, "Reachable"), "False BmcUnreachable");
+	assert_true(strlen(json_str_at(condition(b, "Reachable"), "message")) > 0);
+	b->bmc.unavailable = false;
+	earth_wait_state(b, "free", 1800);
+	assert_string_equal(says(b, "Reachable"), "True Answered");
+	earth_stop(&w);
+}
+
+static void a_refused_login_stays_told_under_the_next_leader(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 34, 1);
+	b->bmc.password = "changed by hand";
+	earth_replica(&w);
+	earth_wait_reason(b, "BmcAuthFailed", 60);
+	earth_run(&w, 5000);
+	earth_kill(&w.replicas[0]);
+	earth_replica(&w);
+	earth_run(&w, 120000);
+	assert_string_equal(says(b, "Reachable"), "False BmcAuthFailed");
+	earth_stop(&w);
+}
+
+static void a_machine_that_may_not_be_touched_says_what_is_missing(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 35, 1);
+	earth_patch_machine(b, json_pack("{s:s, s:n}", "managementPolicy", "Observe", "identity"));
+	earth_replica(&w);
+	earth_run(&w, 60000);
+	assert_string_equal(says(b, "Managed"), "False Observed");
+	assert_non_null(strstr(json_str_at(condition(b, "Managed"), "message"), "drover approve gpu-1"));
+	earth_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Manage"));
+	earth_run(&w, 200000);
+	assert_string_equal(says(b, "Managed"), "False NotApproved");
+	earth_patch_machine(b, json_pack("{s:{s:s}}", "identity", "systemUUID", "ffffffff-0035-3410-8050-c6c04f314733"));
+	earth_run(&w, 200000);
+	assert_string_equal(says(b, "Managed"), "False IdentityMismatch");
+	assert_non_null(strstr(json_str_at(condition(b, "Managed"), "message"), b->uuid));
+	earth_stop(&w);
+}
+
+static void a_quarantined_machine_says_why_and_nothing_is_written_while_it_rests(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	uint64_t rev;
+
+	(void)state;
+	earth_start(&w, 36, 1);
+	b->wipe_fails = true;
+	earth_replica(&w);
+	earth_wait_state(b, "quarantined", 1800);
+	assert_true(str_starts(says(b, "Ready"), "False "));
+	assert_string_equal(json_str_at(condition(b, "Ready"), "reason"), earth_at(b, "status.quarantine.reason"));
+	assert_string_equal(json_str_at(condition(b, "Ready"), "message"), earth_at(b, "status.quarantine.message"));
+	earth_run(&w, 1800 * 1000); /* its agent goes, too */
+	rev = b->rev;
+	earth_run(&w, 3600 * 1000);
+	assert_true(b->rev == rev);
+	earth_stop(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_free_and_a_serving_machine_are_ready_and_one_between_is_not),
+		cmocka_unit_test(ready_turns_with_the_state_and_costs_no_write),
+		cmocka_unit_test(a_bmc_that_does_not_answer_is_told_with_the_reason),
+		cmocka_unit_test(a_refused_login_stays_told_under_the_next_leader),
+		cmocka_unit_test(a_machine_that_may_not_be_touched_says_what_is_missing),
+		cmocka_unit_test(a_quarantined_machine_says_why_and_nothing_is_written_while_it_rests),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
