@@ -14,7 +14,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.
 B := build/$(VARIANT)$(if $(findstring clang,$(CC)),-clang)
 
 ROOMS := base kube kube/apiserver redfish netris planner providers wipe controller sim
-PKGS  := libuv libcurl libmicrohttpd gnutls jansson yaml-0.1 libxml-2.0 libcrypto libssl libzstd liburing
+PKGS  := libuv libcurl libmicrohttpd gnutls jansson yaml-0.1 libcrypto libssl libzstd
 TEST_PKGS := cmocka
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
@@ -144,6 +144,7 @@ test-long: test ## test, with longer fuzzing and the bad inputs on real parts
 	$(Q)$(MAKE) --no-print-directory fuzz FUZZ_S=120
 
 image: $(B)/drover-agent ## the agent's boot image, build/image/drover-agent.iso
+	$(Q)tests/tools/deps image
 	$(Q)wipe/image/build
 
 # --- fuzz, bench, coverage, lint ------------------------------------------------------------------
