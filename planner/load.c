@@ -8,12 +8,44 @@
 #include "base/mem.h"
 #include "planner/world_impl.h"
 
-struct world_load *load_find(struct world *w, const char *tenant, const char *node)
+static struct world_load *load_of(struct world *w, const char *tenant, const char *node)
 {
+	struct world_load *l;
+
 	world_text_clear(w);
 	world_text_add(w, tenant);
 	world_text_add(w, node);
-	return map_get(w->loads, w->text);
+	l = map_get(w->loads, w->text);
+	if (!l) {
+		l = mem_new(struct world_load);
+		l->key = mem_strdup(w->text);
+		map_put(w->loads, l->key, l);
+	}
+	return l;
+}
+
+static void drop_if_idle(struct world *w, struct world_load *l)
+{
+	if (l->pods || l->known)
+		return;
+	(void)map_take(w->loads, l->key);
+	free(l->v);
+	free(l->key);
+	free(l);
+}
+
+struct world_load *load_of_node(struct world *w, const char *tenant, const char *node)
+{
+	struct world_load *l = load_of(w, tenant, node);
+
+	l->known = true;
+	return l;
+}
+
+void load_forget_node(struct world *w, struct world_load *l)
+{
+	l->known = false;
+	drop_if_idle(w, l);
 }
 
 static void add(struct world_load *l, const struct resource *r)
@@ -48,13 +80,8 @@ static void take(struct world_load *l, const struct resource *r)
 void load_join(struct world *w, struct world_one *p)
 {
 	const struct resources *r = &p->shape->pod.requests;
-	struct world_load *l = load_find(w, p->tenant, p->node);
+	struct world_load *l = load_of(w, p->tenant, p->node);
 
-	if (!l) {
-		l = mem_new(struct world_load);
-		l->key = mem_strdup(w->text);
-		map_put(w->loads, l->key, l);
-	}
 	for (size_t i = 0; i < r->n; i++)
 		if (r->v[i].q.nano > 0)
 			add(l, &r->v[i]);
@@ -70,10 +97,6 @@ void load_leave(struct world *w, struct world_one *p)
 	for (size_t i = 0; i < r->n; i++)
 		if (r->v[i].q.nano > 0)
 			take(l, &r->v[i]);
-	if (--l->pods)
-		return;
-	(void)map_take(w->loads, l->key);
-	free(l->v);
-	free(l->key);
-	free(l);
+	l->pods--;
+	drop_if_idle(w, l);
 }

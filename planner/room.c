@@ -31,22 +31,20 @@ static size_t add_room(struct planning *p, const struct bin *bin, const char *te
 
 static void set_bin(const struct planning *p, struct world_load *l, size_t bin)
 {
-	if (!l)
-		return;
 	l->plan = p->w->plan;
 	l->bin = bin;
 }
 
 /* A claim that serves or is to serve speaks for its node until it is Ready; one that leaves or failed is no
  * room, and neither is its node. */
-static void open_node(struct planning *p, const struct world_node *n, struct map *by_claim)
+static void open_node(struct planning *p, struct world_host *h, struct map *by_claim)
 {
+	const struct world_node *n = &h->node;
 	const struct world_claim *c = n->claim ? world_find(p->w->claims, n->claim) : NULL;
 	struct bin bin = {PLAN_ON_NODE, n->name, 0, &n->labels, &n->taints};
-	struct world_load *l;
 
 	if (c && str_eq(c->tenant, n->tenant)) {
-		map_put(by_claim, c->name, (void *)n);
+		map_put(by_claim, c->name, h);
 		if (!c->ready && !c->failed && !c->leaving)
 			return;
 		if (c->failed || c->leaving)
@@ -56,20 +54,22 @@ static void open_node(struct planning *p, const struct world_node *n, struct map
 		bin.kind = PLAN_NOTHING;
 	if (bin.kind == PLAN_NOTHING && !p->topology)
 		return;
-	l = load_find(p->w, n->tenant, n->name);
-	set_bin(p, l, add_room(p, &bin, n->tenant, &n->allocatable, l));
+	set_bin(p, h->load, add_room(p, &bin, n->tenant, &n->allocatable, h->load));
 }
 
-static void open_claim(struct planning *p, const struct world_claim *c, const struct world_node *n)
+static void open_claim(struct planning *p, const struct world_claim *c, struct world_host *h)
 {
-	struct world_load *l = n ? load_find(p->w, n->tenant, n->name) : NULL;
 	struct labels *labels;
+	size_t bin;
 
-	if (c->failed || c->leaving || (c->ready && n))
+	if (c->failed || c->leaving || (c->ready && h))
 		return;
 	labels = arena_new_obj(p->a, struct labels);
 	*labels = supply_labels_of_claim(p->supply, c);
-	set_bin(p, l, add_room(p, &(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints}, c->tenant, &c->capacity, l));
+	bin = add_room(p, &(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints}, c->tenant, &c->capacity,
+		       h ? h->load : NULL);
+	if (h)
+		set_bin(p, h->load, bin);
 }
 
 /* Pods that are bound are counted where they are. */

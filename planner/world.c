@@ -69,9 +69,13 @@ struct world *world_new(void)
 
 void world_free(struct world *w)
 {
+	struct map_iter it;
+
 	if (!w)
 		return;
 	map_free(w->pods);
+	map_for_each(it, w->nodes)
+		load_forget_node(w, ((struct world_host *)((struct world_object *)it.value)->it)->load);
 	map_free(w->loads);
 	map_free(w->shapes);
 	map_free(w->tenants);
@@ -290,15 +294,17 @@ static const char *pod_key(const char *tenant, const char *ns, const char *name,
 void world_put_node(struct world *w, const struct world_node *n)
 {
 	struct arena *a = arena_new();
-	struct world_node *c = PUT(w->nodes, node_key(n->tenant, n->name, a), n);
+	struct world_host h = {*n, load_of_node(w, n->tenant, n->name)};
+	struct world_host *kept = PUT(w->nodes, node_key(n->tenant, n->name, a), &h);
+	struct world_node *c = &kept->node;
 
 	TEXT(tenant);
 	TEXT(name);
 	TEXT(claim);
 	c->labels = world_copy_labels(&n->labels, a);
 	c->taints = world_copy_taints(&n->taints, a);
-	w->sorted_nodes.fresh = false;
 	c->allocatable = world_copy_resources(&n->allocatable, a);
+	w->sorted_nodes.fresh = false;
 }
 
 static const char *append(char **at, const char *s)
@@ -353,18 +359,27 @@ void world_put_pod(struct world *w, const struct world_pod *p)
 
 /* --- deleting ------------------------------------------------------------------------------------ */
 
+static void del_node(struct world *w, struct world_host *h, const char *key)
+{
+	load_forget_node(w, h->load);
+	w->sorted_nodes.fresh = false;
+	map_del(w->nodes, key);
+}
+
 void world_del_tenant(struct world *w, const char *name)
 {
 	struct map_iter it;
 
 	map_del(w->tenants, name);
-	w->sorted_nodes.fresh = false;
 	map_for_each(it, w->pods)
 		if (str_eq(((struct world_one *)it.value)->tenant, name))
 			map_del(w->pods, it.key);
-	map_for_each(it, w->nodes)
-		if (str_eq(((struct world_node *)((struct world_object *)it.value)->it)->tenant, name))
-			map_del(w->nodes, it.key);
+	map_for_each(it, w->nodes) {
+		struct world_host *h = ((struct world_object *)it.value)->it;
+
+		if (str_eq(h->node.tenant, name))
+			del_node(w, h, it.key);
+	}
 }
 
 void world_del_provider(struct world *w, const char *name)
@@ -397,8 +412,11 @@ void world_del_node(struct world *w, const char *tenant, const char *name)
 {
 	OWN(arena) a = arena_new();
 
-	map_del(w->nodes, node_key(tenant, name, a));
-	w->sorted_nodes.fresh = false;
+	const char *key = node_key(tenant, name, a);
+	struct world_host *h = world_find(w->nodes, key);
+
+	if (h)
+		del_node(w, h, key);
 }
 
 void world_del_pod(struct world *w, const char *tenant, const char *ns, const char *name)

@@ -49,6 +49,7 @@ struct world_one {
 struct world_load {
 	char *key;
 	size_t pods;
+	bool known; /* its node is in the world */
 	struct load_sum {
 		char *name;
 		__int128 nano;
@@ -57,6 +58,12 @@ struct world_load {
 	size_t n, cap;
 	uint64_t plan;
 	size_t bin;
+};
+
+/* A node as it is kept. */
+struct world_host {
+	struct world_node node;
+	struct world_load *load;
 };
 
 /* Objects of one kind by key, until one of them changes. */
@@ -119,8 +126,9 @@ struct world_shape *shape_side(struct world *w, const struct world_pod *p);
 void shape_group_key(struct world *w, const struct world_topology *t, const char *ns, bool carriers);
 void shape_release(struct world_shape *s);
 
-/* load.c: NULL: no pod is bound there. */
-struct world_load *load_find(struct world *w, const char *tenant, const char *node);
+/* load.c: made when the first asks, dropped when the last of its pods and its node are gone. */
+struct world_load *load_of_node(struct world *w, const char *tenant, const char *node);
+void load_forget_node(struct world *w, struct world_load *l);
 void load_join(struct world *w, struct world_one *p);
 void load_leave(struct world *w, struct world_one *p);
 
