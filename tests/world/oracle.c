@@ -128,15 +128,15 @@ static void look_at_machine(struct earth *w, struct box *b)
 	str_copy(b->claim, sizeof(b->claim), earth_at(b, "status.claimRef.name"));
 	b->tenancy = json_int_at(b->object, "status", "tenancy");
 	fence = json_int_at(b->object, "status", "operation", "fence");
-	if (fence < b->seen_fence)
+	if (fence < b->seen_fence && !w->restored)
 		complain(w, "%s: the fence fell from %lld to %lld", b->name, (long long)b->seen_fence, (long long)fence);
 	b->seen_fence = fence;
-	if (b->tenancy < tenancy)
+	if (b->tenancy < tenancy && b->state[0])
 		complain(w, "%s: tenancy fell from %lld to %lld", b->name, (long long)tenancy, (long long)b->tenancy);
 	if (json_true_at(b->object, "status", "clean") &&
 	    (one_of(b->state, used) || json_int_at(b->object, "status", "lastWipe", "tenancy") != b->tenancy))
 		complain(w, "%s is %s in tenancy %lld and says that it is clean", b->name, b->state, (long long)b->tenancy);
-	if (claim[0] && !str_eq(claim, b->claim))
+	if (claim[0] && !str_eq(claim, b->claim) && !w->restored)
 		claim_ended(w, b, claim);
 	if (str_eq(b->state, was))
 		return;
@@ -168,7 +168,7 @@ static void look_at_box(struct earth *w, struct box *b)
 		complain(w, "%s is on in %s with a medium in", b->name, b->segment);
 	if (b->doing == BOX_AGENT && in_tenant_segment(b))
 		complain(w, "%s runs an agent in %s", b->name, b->segment);
-	if (b->doing == BOX_OS && b->tenant && !str_eq(earth_at(b, "status.tenant.name"), b->tenant->name))
+	if (b->doing == BOX_OS && b->tenant && !w->restored && !str_eq(earth_at(b, "status.tenant.name"), b->tenant->name))
 		complain(w, "S2: %s runs a system of %s and is recorded for \"%s\"", b->name, b->tenant->name,
 			 earth_at(b, "status.tenant.name"));
 	if (b->switched_off) {

@@ -155,6 +155,33 @@ static void a_machine_found_on_waits_for_a_person(void **state)
 	earth_stop(&w);
 }
 
+/* A backup was restored: the Machine is as new, and a tenant's work runs on it. */
+static void a_machine_whose_object_was_lost_keeps_its_tenant(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	int64_t tenancy;
+	unsigned resets;
+
+	(void)state;
+	earth_start(&w, 20, 1);
+	earth_replica(&w);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_running(&w, &w.tenants[0], "train", 900);
+	earth_wait_state(b, "serving", 60);
+	tenancy = b->tenancy;
+	resets = fake_bmc_count(&b->bmc, RESET);
+	w.restored = true;
+	earth_do(&w, &w.host, "DELETE", "/apis/" OBJECT_API_VERSION "/machines/gpu-1", NULL);
+	earth_machine(&w, b);
+	earth_wait_reason(b, "PowerStateUnexpected", 300);
+	earth_run(&w, 3600 * 1000);
+	assert_true(b->bmc.on);
+	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
+	assert_true(b->tenancy > tenancy);
+	earth_stop(&w);
+}
+
 /* Somebody switched a free machine on by hand: it is not taken for a claim, and not fought. */
 static void a_free_machine_that_is_on_serves_nobody(void **state)
 {
@@ -230,6 +257,7 @@ int main(void)
 		cmocka_unit_test(a_changed_certificate_stops_it),
 		cmocka_unit_test(a_reply_without_end_is_an_error_of_that_machine_alone),
 		cmocka_unit_test(a_machine_found_on_waits_for_a_person),
+		cmocka_unit_test(a_machine_whose_object_was_lost_keeps_its_tenant),
 		cmocka_unit_test(a_free_machine_that_is_on_serves_nobody),
 		cmocka_unit_test(two_machines_with_one_bmc_both_wait),
 		cmocka_unit_test(a_bmc_that_only_says_yes_is_found_out),

@@ -176,6 +176,23 @@ static void a_failed_wipe_is_recorded_and_never_offered(void **state)
 	earth_stop(&w);
 }
 
+/* Somebody put another drive in while the machine was free: its stamp is not there. */
+static void a_drive_without_the_stamp_is_wiped_before_it_serves(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 48, 1);
+	earth_replica(&w);
+	earth_wait_state(b, "free", 600);
+	str_copy(b->drives[1].data, BOX_DRIVE_BYTES, "OLD-SYSTEM of somebody unknown");
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_reason(b, "EraseUnverified", 600);
+	earth_wait_running(&w, &w.tenants[0], "train", 1800); /* the oracle sees to the drives */
+	earth_stop(&w);
+}
+
 /* What an old leader ordered is refused by an agent that has heard the new one. */
 static void an_order_with_a_stale_fence_is_not_obeyed(void **state)
 {
@@ -212,6 +229,7 @@ int main(void)
 		cmocka_unit_test(a_silent_agent_is_given_three_boots),
 		cmocka_unit_test(a_second_caller_quarantines_the_machine),
 		cmocka_unit_test(a_failed_wipe_is_recorded_and_never_offered),
+		cmocka_unit_test(a_drive_without_the_stamp_is_wiped_before_it_serves),
 		cmocka_unit_test(an_order_with_a_stale_fence_is_not_obeyed),
 	};
 

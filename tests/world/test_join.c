@@ -29,6 +29,34 @@ static void a_wrong_image_fails_the_claim_and_the_next_one_serves(void **state)
 	earth_stop(&w);
 }
 
+static void a_claim_withdrawn_in_any_state_gives_the_machine_back(void **state)
+{
+	static const char *const states[] = {"claimed", "imaging", "attaching", "booting", "joining", "gating", "serving"};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(states) / sizeof(*states); i++) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+		int64_t tenancy;
+
+		earth_start(&w, 80 + i, 1);
+		earth_replica(&w);
+		earth_wait_state(b, "free", 600);
+		tenancy = b->tenancy;
+		earth_pod(&w, &w.tenants[0], "train");
+		earth_wait_state(b, states[i], 600);
+		earth_delete_pod(&w, &w.tenants[0], "train");
+		earth_release(b);
+		earth_wait_state(b, "free", 900);
+		assert_true(box_is_blank(b));
+		assert_true(b->tenancy == (i ? tenancy + 1 : tenancy)); /* nothing was written while claimed */
+		assert_string_equal(b->claim, "");
+		earth_run(&w, 30000);
+		assert_string_equal(b->state, "free");
+		earth_stop(&w);
+	}
+}
+
 static void a_kubelet_that_never_comes_gives_the_machine_back(void **state)
 {
 	struct earth w;
@@ -140,6 +168,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wrong_image_fails_the_claim_and_the_next_one_serves),
+		cmocka_unit_test(a_claim_withdrawn_in_any_state_gives_the_machine_back),
 		cmocka_unit_test(a_kubelet_that_never_comes_gives_the_machine_back),
 		cmocka_unit_test(a_node_of_another_machine_is_not_trusted),
 		cmocka_unit_test(a_tenant_that_is_away_loses_nothing),

@@ -63,6 +63,7 @@ struct earth {
 	char fault_on[200];        /* what it was */
 	uint64_t kill_at;          /* at which of them the leader dies and another starts; 0: none, or done */
 
+	bool restored;             /* an old backup was put back: records of tenants and claims are lost */
 	char complaint[512];       /* of the oracle; "": none so far */
 	uint64_t host_rev, tenant_rev[2];
 	char *log;                 /* all that was logged */
