@@ -151,7 +151,7 @@ static void condition(struct conditions *cs, struct arena *a, const struct contr
 /* How far along the states are for the conditions that follow one another. */
 static bool past(enum machine_state s, enum machine_state what)
 {
-	return s >= what && s <= MACHINE_SERVING;
+	return s >= what && s <= MACHINE_DRAINING;
 }
 
 static void on_written(json_t *o, const struct err *e, void *arg)
@@ -198,7 +198,7 @@ static void derive(struct entry *en, const struct node_claim *n)
 		  failed ? message : "", &changed);
 	condition(cs, a, c, n, "Registered", past(s, MACHINE_GATING), failed ? reason : past(s, MACHINE_GATING) ? "Registered" : "NodeNotFound",
 		  failed ? message : "", &changed);
-	condition(cs, a, c, n, "Initialized", s == MACHINE_SERVING, failed ? reason : s == MACHINE_SERVING ? "Initialized" : "NodeNotReady",
+	condition(cs, a, c, n, "Initialized", past(s, MACHINE_SERVING), failed ? reason : past(s, MACHINE_SERVING) ? "Initialized" : "NodeNotReady",
 		  failed ? message : "", &changed);
 	condition(cs, a, c, n, "Ready", s == MACHINE_SERVING, failed ? reason : s == MACHINE_SERVING ? "Ready" : "NotReady",
 		  failed ? message : "", &changed);
@@ -223,14 +223,20 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	struct controller *c = en->owner->c;
 	int64_t age = loop_wall(c->loop) - n->meta.creation_timestamp;
 	struct kube_delete_opts o = {.uid = n->meta.uid, .grace_s = -1};
-	json_t *patch;
+	json_t *patch, *kept;
 
 	if (claims_machine(c, n) || n->status.machine_ref)
 		return false;
 	if (n->meta.deletion_timestamp) {
-		if (!n->meta.finalizers.n)
+		kept = json_array();
+		for (size_t i = 0; i < n->meta.finalizers.n; i++)
+			if (!str_eq(n->meta.finalizers.v[i], LIFE_CLAIM_FINALIZER))
+				json_array_append_new(kept, json_string(n->meta.finalizers.v[i]));
+		if (json_array_size(kept) == n->meta.finalizers.n) {
+			json_decref(kept);
 			return false;
-		patch = json_pack("{s:{s:s, s:[]}}", "metadata", "resourceVersion", n->meta.resource_version, "finalizers");
+		}
+		patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", n->meta.resource_version, "finalizers", kept);
 		en->write = kube_patch(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, en->name, NULL,
 				       KUBE_PATCH_MERGE, patch, on_written, en);
 		json_decref(patch);
