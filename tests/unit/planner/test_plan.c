@@ -394,6 +394,47 @@ static void one_pod_that_cannot_be_served_does_not_stop_the_next(void **state)
 	assert_string_equal(said(w, a, "b"), "new 0 on m1");
 }
 
+static void a_pod_that_goes_leaves_its_room(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_node n = worlds_node(a, "n1");
+	struct world_pod b = worlds_pod(a, "bound1", "cpu=2");
+
+	(void)state;
+	b.node = "n1";
+	world_put_pod(w, &b); /* before its node is known */
+	world_put_node(w, &n);
+	b.name = "bound2";
+	b.requests = worlds_resources(a, "cpu=1,memory=1Gi");
+	world_put_pod(w, &b);
+	add_pod(w, a, "p", "cpu=2");
+	assert_non_null(strstr(said(w, a, "p"), "NoCapacity"));
+	world_del_pod(w, "acme", "default", "bound2");
+	assert_string_equal(said(w, a, "p"), "node n1");
+	b.name = "bound1";
+	b.requests = worlds_resources(a, "cpu=3");
+	world_put_pod(w, &b);
+	assert_non_null(strstr(said(w, a, "p"), "NoCapacity"));
+}
+
+static void a_resource_that_only_a_node_has_is_found_there_and_nowhere_else(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_node n = worlds_node(a, "n1");
+
+	(void)state;
+	world_put_node(w, &n);
+	add_machine(w, "m1", "small");
+	add_pod(w, a, "p", "example.com/fpga=1");
+	assert_string_equal(said(w, a, "p"), "nothing; TooBig: pool main: type gpu has too little example.com/fpga");
+	n.name = "n2";
+	n.allocatable = worlds_resources(a, "cpu=1,example.com/fpga=1");
+	world_put_node(w, &n);
+	assert_string_equal(said(w, a, "p"), "node n2");
+}
+
 static void the_largest_requests_there_can_be_overflow_nothing(void **state)
 {
 	static const char *const huge = "cpu=9223372036854775807,memory=9223372036854775807,pods=9223372036854775807";
@@ -527,6 +568,8 @@ int main(void)
 		cmocka_unit_test(a_claims_labels_and_taints_are_those_of_its_node_to_be),
 		cmocka_unit_test(a_paused_tenant_still_uses_the_room_it_has),
 		cmocka_unit_test(one_pod_that_cannot_be_served_does_not_stop_the_next),
+		cmocka_unit_test(a_pod_that_goes_leaves_its_room),
+		cmocka_unit_test(a_resource_that_only_a_node_has_is_found_there_and_nowhere_else),
 		cmocka_unit_test(the_largest_requests_there_can_be_overflow_nothing),
 		cmocka_unit_test(a_preference_chooses_among_nodes),
 		cmocka_unit_test(the_lighter_preference_is_dropped_first),

@@ -319,6 +319,42 @@ static void a_pod_on_a_cordoned_node_counts(void **state)
 	assert_string_equal(said(w, a, "p"), "new 0 on b0");
 }
 
+static void a_pod_on_a_node_that_its_claim_still_speaks_for_counts(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = zones(a, 1);
+	struct world_node n = worlds_node(a, "na");
+	struct world_claim c = worlds_claim(a, "c1", NULL);
+	struct world_pod p = app(a, "p", "app=x");
+
+	(void)state;
+	run(w, a, "a", "na", "app=x");
+	c.provider = "pa";
+	world_put_claim(w, &c);
+	n.claim = "c1";
+	n.labels = worlds_labels(a, ZONE "=a");
+	world_put_node(w, &n);
+	(void)constraint(&p, a, WORLD_APART, ZONE, "app in (x)");
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "p"), "new 0 on b0");
+}
+
+static void only_the_pool_that_has_machines_in_the_wrong_place_says_so(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = zones(a, 1);
+	struct world_pool empty = worlds_pool(a);
+	struct world_pod p = app(a, "p", "app=y");
+
+	(void)state;
+	empty.name = "empty";
+	world_put_pool(w, &empty);
+	(void)constraint(&p, a, WORLD_TOGETHER, ZONE, "app in (x)");
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "p"),
+			    BLOCKED "; NoCapacity: pool empty: there is no machine of type small, big or gpu");
+}
+
 /* --- a crowd, checked by counting --------------------------------------------------------------- */
 
 enum { CROWD = 240 };
@@ -432,6 +468,8 @@ int main(void)
 		cmocka_unit_test(anti_affinity_by_host_gives_each_its_own),
 		cmocka_unit_test(pods_of_other_namespaces_and_tenants_do_not_count_unless_named),
 		cmocka_unit_test(a_pod_on_a_cordoned_node_counts),
+		cmocka_unit_test(a_pod_on_a_node_that_its_claim_still_speaks_for_counts),
+		cmocka_unit_test(only_the_pool_that_has_machines_in_the_wrong_place_says_so),
 		cmocka_unit_test(in_a_crowd_every_constraint_holds_when_its_pod_is_placed),
 	};
 
