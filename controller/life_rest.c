@@ -131,11 +131,23 @@ void step_free(struct life *l)
 	life_goto(l, MACHINE_CLAIMED, x, NULL, NULL);
 }
 
+int64_t life_quarantine_due(const struct machine *m)
+{
+	const struct machine_quarantine *q = m->status.quarantine;
+	int64_t wait = QUARANTINE_FIRST_MS;
+
+	if (!q || q->exit != EXIT_AUTO)
+		return 0;
+	for (int64_t i = 0; i < q->attempts && wait < QUARANTINE_CAP_MS; i++)
+		wait *= 2;
+	return m->status.state_since + (wait < QUARANTINE_CAP_MS ? wait : QUARANTINE_CAP_MS);
+}
+
 void step_quarantined(struct life *l)
 {
 	const struct machine_quarantine *q = l->m->status.quarantine;
 	const char *approved = approved_wipe(l);
-	int64_t now = loop_wall(l->c->loop), wait = QUARANTINE_FIRST_MS, attempts = q ? q->attempts : 0;
+	int64_t now = loop_wall(l->c->loop), attempts = q ? q->attempts : 0, due = life_quarantine_due(l->m);
 	json_t *next;
 
 	agents_close(l->seat);
@@ -147,14 +159,10 @@ void step_quarantined(struct life *l)
 		life_goto(l, MACHINE_STOPPING, json_pack("{s:s, s:n}", "approvalID", approved, "quarantine"), NULL, NULL);
 		return;
 	}
-	if (!life_seen(l, l->c->o.idle_poll_ms) || !q || q->exit != EXIT_AUTO)
+	if (!life_seen(l, l->c->o.idle_poll_ms) || !due)
 		return;
-	for (int64_t i = 0; i < attempts && wait < QUARANTINE_CAP_MS; i++)
-		wait *= 2;
-	if (wait > QUARANTINE_CAP_MS)
-		wait = QUARANTINE_CAP_MS;
-	if (now - l->m->status.state_since < wait) {
-		loop_timer_start(&l->timer, l->m->status.state_since + wait - now);
+	if (now < due) {
+		loop_timer_start(&l->timer, due - now);
 		return;
 	}
 	/* The count stays until a passed wipe: each further try waits twice as long. */

@@ -12,6 +12,7 @@
 static const struct cli_verb verbs[] = {
 	{"run", cli_run, "run the controller", "drover run --kubeconfig host.conf --agent-image drover-agent.iso"},
 	{"approve", cli_approve, "let drover act on a machine", "drover approve gpu-r1-07 --wipe"},
+	{"why", cli_why, "say what is stuck, and what helps", "drover why gpu-r1-07"},
 	{"crds", cli_crds, "print the CustomResourceDefinitions", "drover crds | kubectl apply -f -"},
 	{"version", cli_version, "print the version", "drover version"},
 };

@@ -1,0 +1,287 @@
+/*
+ * cli_why: `drover why`: asks the host cluster's API server and prints the
+ * answer of why.c.
+ */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/http_curl.h"
+#include "base/loop_uv.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/cli.h"
+#include "controller/controller.h"
+#include "controller/why.h"
+
+/* --- asking ------------------------------------------------------------------------------------- */
+
+struct ask {
+	struct kube_client *host;
+	struct loop *loop;
+	struct arena *a; /* target and decoded objects */
+	const char *name, *ns, *pod; /* ns, pod: NULL unless it is a pod; then name is the tenant */
+	struct node_claim *claim;
+	json_t *answer;
+	void (*done)(const json_t *answer, const struct err *e, void *arg);
+	void *arg;
+};
+
+static void finish(struct ask *q, const struct err *e)
+{
+	q->done(e ? NULL : q->answer, e, q->arg);
+	json_decref(q->answer);
+	arena_free(q->a);
+	free(q);
+}
+
+/* NULL with the end of it all when the object is not one that this version reads. */
+static void *decode(struct ask *q, enum object_kind_id kind, const json_t *o)
+{
+	struct err e;
+	void *out;
+
+	if (object_decode(&object_kinds[kind], o, q->a, &out, &e) == 0)
+		return out;
+	(void)!err_wrap(&e, "%s %s", object_kinds[kind].kind, q->name);
+	finish(q, &e);
+	return NULL;
+}
+
+static void on_claims_machine(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct machine *m = NULL;
+
+	if (e && e->kind != ERR_NOT_FOUND) {
+		finish(q, e);
+		return;
+	}
+	if (!e && !(m = decode(q, OBJECT_MACHINE, o)))
+		return;
+	q->answer = why_claim(q->claim, m, loop_wall(q->loop));
+	finish(q, NULL);
+}
+
+static void on_claim(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct err none;
+	const struct object_ref *r;
+
+	if (e && e->kind == ERR_NOT_FOUND) {
+		(void)!err_set(&none, ERR_NOT_FOUND, 0, "there is no Machine and no NodeClaim %s; a pod is TENANT/NAMESPACE/POD", q->name);
+		e = &none;
+	}
+	if (e) {
+		finish(q, e);
+		return;
+	}
+	q->claim = decode(q, OBJECT_NODE_CLAIM, o);
+	if (!q->claim)
+		return;
+	r = q->claim->status.machine_ref ? q->claim->status.machine_ref : q->claim->spec.machine_ref;
+	if (r && r->name) {
+		(void)kube_get(q->host, &controller_resources[OBJECT_MACHINE], NULL, r->name, on_claims_machine, q);
+		return;
+	}
+	q->answer = why_claim(q->claim, NULL, loop_wall(q->loop));
+	finish(q, NULL);
+}
+
+static void on_machine(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct machine *m;
+
+	if (e && e->kind == ERR_NOT_FOUND) {
+		(void)kube_get(q->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, q->name, on_claim, q);
+		return;
+	}
+	if (e) {
+		finish(q, e);
+		return;
+	}
+	m = decode(q, OBJECT_MACHINE, o);
+	if (!m)
+		return;
+	q->answer = why_machine(m, loop_wall(q->loop));
+	finish(q, NULL);
+}
+
+static void on_item(json_t *o, void *arg)
+{
+	struct ask *q = arg;
+	struct err e;
+	void *n;
+
+	if (object_decode(&object_kinds[OBJECT_NODE_CLAIM], o, q->a, &n, &e) == 0)
+		why_pod_claim(q->answer, n);
+}
+
+static void on_restart(void *arg)
+{
+	struct ask *q = arg;
+
+	json_array_clear(json_object_get(q->answer, "claims"));
+}
+
+static void on_listed(const char *rv, const struct err *e, void *arg)
+{
+	(void)rv;
+	finish(arg, e);
+}
+
+static void on_tenant(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct kube_list_spec s = {
+		.resource = &controller_resources[OBJECT_NODE_CLAIM],
+		.on_item = on_item,
+		.on_restart = on_restart,
+		.done = on_listed,
+		.arg = q,
+	};
+	struct virtual_cluster *vc;
+
+	if (e) {
+		finish(q, e);
+		return;
+	}
+	vc = decode(q, OBJECT_VIRTUAL_CLUSTER, o);
+	if (!vc)
+		return;
+	q->answer = why_pod(vc, q->ns, q->pod);
+	s.label_selector = arena_printf(q->a, "drover.dev/virtual-cluster=%s", vc->meta.name);
+	(void)kube_list(q->host, &s);
+}
+
+void why_ask(struct kube_client *host, struct loop *l, const char *target,
+	     void (*done)(const json_t *answer, const struct err *e, void *arg), void *arg)
+{
+	struct ask *q = mem_new(struct ask);
+	char *first, *second;
+
+	q->host = host;
+	q->loop = l;
+	q->a = arena_new();
+	q->done = done;
+	q->arg = arg;
+	q->name = first = arena_strdup(q->a, target);
+	first = strchr(first, '/');
+	second = first ? strchr(first + 1, '/') : NULL;
+	if (second) {
+		*first = *second = '\0';
+		q->ns = first + 1;
+		q->pod = second + 1;
+	}
+	(void)kube_get(host, &controller_resources[second ? OBJECT_VIRTUAL_CLUSTER : OBJECT_MACHINE], NULL, q->name,
+		       second ? on_tenant : on_machine, q);
+}
+
+/* --- the verb ----------------------------------------------------------------------------------- */
+
+struct why {
+	const char *kubeconfig, *target;
+	bool json;
+	struct loop *loop;
+	int status;
+};
+
+static const struct argp_option options[] = {
+	{"kubeconfig", 'k', "FILE", 0, "The host cluster (KUBECONFIG)", 0},
+	{"output", 'o', "FORMAT", 0, "json: for programs", 0},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct why *w = st->input;
+
+	switch (key) {
+	case 'k':
+		w->kubeconfig = arg;
+		return 0;
+	case 'o':
+		if (!str_eq(arg, "json"))
+			argp_error(st, "--output: want json, got '%s'", arg);
+		w->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (w->target)
+			argp_error(st, "one at a time");
+		w->target = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!w->target)
+			argp_error(st, "which machine, claim or pod?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "MACHINE|CLAIM|TENANT/NAMESPACE/POD",
+	.doc = "Say what is stuck, since when, waiting for what, when it is tried next, and what helps.\v"
+	       "Examples:\n  drover why gpu-r1-07\n  drover why h100-x7k2p -o json\n  drover why team-a/default/train-0\n"
+	       "It only reads Machines, NodeClaims and VirtualClusters.",
+};
+
+static void on_answer(const json_t *answer, const struct err *e, void *arg)
+{
+	struct why *w = arg;
+	struct buf b;
+
+	if (e) {
+		fprintf(stderr, "drover why: %s\n", e->text);
+		w->status = 1;
+	} else if (w->json) {
+		json_dumpf(answer, stdout, JSON_INDENT(2));
+		putchar('\n');
+	} else {
+		buf_init(&b, 1 << 20);
+		why_print(answer, loop_wall(w->loop), &b);
+		fwrite(b.data, 1, b.len, stdout);
+		buf_done(&b);
+	}
+	loop_stop(w->loop);
+}
+
+int cli_why(int argc, char **argv)
+{
+	struct why w = {.kubeconfig = getenv("KUBECONFIG")};
+	struct kube_client_spec cs = {.name = "host"};
+	struct kube_client *client;
+	struct loop_group *g;
+	struct http *h;
+	struct err e;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &w);
+	OWN(kube_config) host = w.kubeconfig ? kube_config_load(w.kubeconfig, &e) : kube_config_in_cluster(&e);
+	if (!host) {
+		fprintf(stderr, "drover why: %s\n", e.text);
+		return 1;
+	}
+	w.loop = loop_uv_new();
+	g = loop_group_new(w.loop, "cli");
+	h = http_new(g, http_curl_new(g, 4), 4);
+	cs.config = host;
+	client = kube_client_new(g, h, &cs, &e);
+	if (client) {
+		why_ask(client, w.loop, w.target, on_answer, &w);
+		loop_run(w.loop);
+	} else {
+		fprintf(stderr, "drover why: %s\n", e.text);
+		w.status = 1;
+	}
+	kube_client_free(client);
+	http_free(h);
+	loop_group_free(g);
+	loop_free(w.loop);
+	return w.status;
+}

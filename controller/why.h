@@ -1,0 +1,28 @@
+#ifndef CONTROLLER_WHY_H
+#define CONTROLLER_WHY_H
+
+#include "base/buf.h"
+#include "controller/objects.h"
+#include "kube/client.h"
+
+/*
+ * why: what is stuck, since when, waiting for what, when it is tried next, the
+ * last error, and the one verb that helps; for a Machine, a claim or a
+ * tenant's pod, from the host cluster's objects alone.
+ *
+ * Answers are JSON (drover why -o json); why_print() makes the text for people
+ * from the same.  Times in them are RFC 3339; what is unknown is absent.
+ */
+
+/* They give.  now: wall ms. */
+json_t *why_machine(const struct machine *m, int64_t now);
+json_t *why_claim(const struct node_claim *n, const struct machine *m, int64_t now); /* m: that holds it, may be NULL */
+json_t *why_pod(const struct virtual_cluster *vc, const char *ns, const char *pod); /* add claims with why_pod_claim() */
+void why_pod_claim(json_t *answer, const struct node_claim *n);
+void why_print(const json_t *answer, int64_t now, struct buf *out);
+
+/* target: a machine, a claim, or TENANT/NAMESPACE/POD.  done comes once, never from inside; the answer is borrowed. */
+void why_ask(struct kube_client *host, struct loop *l, const char *target,
+	     void (*done)(const json_t *answer, const struct err *e, void *arg), void *arg);
+
+#endif

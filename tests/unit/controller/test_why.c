@@ -1,0 +1,256 @@
+/* What `drover why` says: of objects as they are written here, and of a whole simulated world. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/why.h"
+#include "tests/world/world.h"
+
+#define NOW 1790000000000
+
+static const char *at(int64_t ms)
+{
+	static char t[8][STR_TIME_SIZE];
+	static unsigned i;
+
+	return str_time(t[i++ % 8], NOW + ms);
+}
+
+static void *decoded(enum object_kind_id kind, json_t *o, struct arena *a)
+{
+	struct err e;
+	void *out;
+
+	assert_non_null(o);
+	assert_ok(object_decode(&object_kinds[kind], o, a, &out, &e), &e);
+	json_decref(o);
+	return out;
+}
+
+static struct machine *machine(json_t *status, struct arena *a)
+{
+	return decoded(OBJECT_MACHINE,
+		       json_pack("{s:{s:s, s:s}, s:{s:{s:s}}, s:o}", "metadata", "name", "gpu-1", "uid", "u", "spec", "providerRef", "name",
+				 "rack", "status", status),
+		       a);
+}
+
+static char *printed(const json_t *answer)
+{
+	struct buf b;
+	char *text;
+
+	buf_init(&b, 1 << 20);
+	why_print(answer, NOW, &b);
+	text = strndup(b.data, b.len);
+	buf_done(&b);
+	return text;
+}
+
+static bool helps(const json_t *answer, const char *part)
+{
+	json_t *x;
+	size_t i;
+
+	json_array_foreach(json_object_get(answer, "helps"), i, x)
+		if (strstr(json_string_value(x), part))
+			return true;
+	return false;
+}
+
+static void a_machine_under_way_says_since_when_for_what_and_when_next(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m = machine(
+		json_pack("{s:s, s:s, s:{s:s, s:i, s:s, s:s, s:s, s:{s:s, s:s, s:s}}, s:{s:s, s:s}}", "state", "stopping", "stateSince",
+			  at(-125000), "operation", "step", "power-off", "attempt", 3, "waitingFor", "Device", "nextAttempt", at(20000),
+			  "deadline", at(90000), "lastError", "reason", "BmcUnreachable", "message", "connection refused", "time",
+			  at(-5000), "power", "state", "On", "observedTime", at(-61000)),
+		a);
+	OWN_JSON answer = why_machine(m, NOW);
+	char *text = printed(answer);
+
+	(void)state;
+	assert_string_equal(text, "Machine gpu-1\n"
+				  "  state         stopping, since 2m5s ago\n"
+				  "  step          power-off, attempt 3\n"
+				  "  waits for     the device\n"
+				  "  next try      in 20s\n"
+				  "  deadline      in 1m30s, then isolating\n"
+				  "  last error    BmcUnreachable: connection refused, 5s ago\n"
+				  "  power         On, read 1m1s ago\n"
+				  "  what helps    look at its BMC, spec.bmc.address; it is asked again by itself\n");
+	free(text);
+}
+
+static void a_machine_at_rest_says_nothing_of_what_is_long_done(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m = machine(json_pack("{s:s, s:s, s:{s:s, s:s, s:i}}", "state", "free", "stateSince", at(-1000), "operation",
+					      "step", "eject-media", "waitingFor", "Device", "fence", 3),
+				    a);
+	OWN_JSON answer = why_machine(m, NOW);
+	char *text = printed(answer);
+
+	(void)state;
+	assert_string_equal(text, "Machine gpu-1\n  state         free, since 1s ago\n");
+	free(text);
+}
+
+static struct machine *quarantined(const char *reason, const char *exit_, int attempts, struct arena *a)
+{
+	return machine(json_pack("{s:s, s:s, s:{s:s, s:s, s:s, s:i}}", "state", "quarantined", "stateSince", at(-60000), "quarantine",
+				 "reason", reason, "message", "m", "exit", exit_, "attempts", attempts),
+		       a);
+}
+
+static void quarantine_says_who_ends_it_and_when(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON person = why_machine(quarantined("DriveFailed", "operator", 0, a), NOW);
+	OWN_JSON itself = why_machine(quarantined("PowerNotConfirmed", "auto", 1, a), NOW);
+
+	(void)state;
+	assert_string_equal(json_str_at(person, "waitingFor"), "an operator");
+	assert_null(json_object_get(person, "nextTry"));
+	assert_true(helps(person, "replace the drive, then drover approve gpu-1 --wipe"));
+	assert_string_equal(json_str_at(itself, "waitingFor"), "the device");
+	/* 20 min after it began, the second time. */
+	assert_string_equal(json_str_at(itself, "nextTry"), at(19 * 60000));
+	assert_true(helps(itself, "drover approve gpu-1 --wipe (to try at once)"));
+}
+
+static void a_condition_that_is_false_brings_its_remedy_once(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m = machine(json_pack("{s:s, s:{s:{s:s, s:s}}, s:[{s:s, s:s, s:s, s:s}]}", "state", "known", "operation",
+					      "lastError", "reason", "NotApproved", "message", "spec.identity is empty", "conditions",
+					      "type", "Managed", "status", "False", "reason", "NotApproved", "message", "x"),
+				    a);
+	OWN_JSON answer = why_machine(m, NOW);
+
+	(void)state;
+	assert_int_equal(json_array_size(json_object_get(answer, "helps")), 1);
+	assert_true(helps(answer, "drover approve gpu-1"));
+}
+
+static void foreign_control_characters_reach_no_terminal(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m = machine(json_pack("{s:s, s:{s:{s:s, s:s}}}", "state", "known", "operation", "lastError", "reason", "X",
+					      "message", "\x1b[2J\nroot\x7f"),
+				    a);
+	OWN_JSON answer = why_machine(m, NOW);
+	char *text = printed(answer);
+
+	(void)state;
+	assert_null(strchr(text, 0x1b));
+	assert_null(strchr(text, 0x7f));
+	assert_non_null(strstr(text, " [2J root "));
+	free(text);
+}
+
+static void a_format_in_a_name_is_only_text(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct virtual_cluster *vc = decoded(
+		OBJECT_VIRTUAL_CLUSTER,
+		json_pack("{s:{s:s}, s:{s:{s:s}, s:s, s:{s:s}}}", "metadata", "name", "team-a", "spec", "kubeconfigSecretRef", "name", "k",
+			  "joinEndpoint", "10.0.0.1:6443", "quota", "nvidia.com/gpu", "8"),
+		a);
+	OWN_JSON answer = why_pod(vc, "%n%s", "%s%s");
+
+	(void)state;
+	assert_non_null(answer);
+	assert_string_equal(json_str_at(answer, "name"), "team-a/%n%s/%s%s");
+}
+
+/* --- asked of an API server --------------------------------------------------------------------- */
+
+struct got {
+	bool done;
+	json_t *answer;
+	struct err e;
+};
+
+static void on_answer(const json_t *answer, const struct err *e, void *arg)
+{
+	struct got *g = arg;
+
+	g->done = true;
+	g->answer = json_deep_copy(answer);
+	if (e)
+		g->e = *e;
+}
+
+static json_t *asked(struct earth *w, const char *target, struct got *g)
+{
+	*g = (struct got){0};
+	why_ask(w->replicas[0].controller->host, w->loop, target, on_answer, g);
+	assert_false(g->done);
+	earth_run(w, 5000);
+	assert_true(g->done);
+	return g->answer;
+}
+
+static void machines_claims_and_pods_are_found_and_what_is_not_there_is_said(void **state)
+{
+	struct earth w;
+	struct got g;
+	json_t *x;
+
+	(void)state;
+	earth_start(&w, 41, 1);
+	earth_replica(&w);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_running(&w, &w.tenants[0], "train", 900);
+	earth_wait_state(&w.boxes[0], "serving", 60);
+	earth_run(&w, 5000);
+
+	x = asked(&w, "gpu-1", &g);
+	assert_string_equal(json_str_at(x, "kind"), "Machine");
+	assert_string_equal(json_str_at(x, "state"), "serving");
+	assert_string_equal(json_str_at(x, "tenant"), "team-a");
+	json_decref(x);
+	x = asked(&w, w.boxes[0].claim, &g);
+	assert_string_equal(json_str_at(x, "kind"), "NodeClaim");
+	assert_string_equal(json_str_at(x, "machine", "name"), "gpu-1");
+	assert_string_equal(json_str_at(x, "pool"), "gpus");
+	json_decref(x);
+	x = asked(&w, "team-a/default/train", &g);
+	assert_string_equal(json_str_at(x, "kind"), "Pod");
+	assert_int_equal(json_array_size(json_object_get(x, "claims")), 1);
+	assert_string_equal(json_str_at(json_array_get(json_object_get(x, "claims"), 0), "machine"), "gpu-1");
+	assert_true(helps(x, "kubectl describe pod -n default train"));
+	json_decref(x);
+	x = asked(&w, "team-b/default/train", &g);
+	assert_int_equal(json_array_size(json_object_get(x, "claims")), 0);
+	json_decref(x);
+
+	assert_null(asked(&w, "nobody", &g));
+	assert_int_equal(g.e.kind, ERR_NOT_FOUND);
+	assert_non_null(strstr(g.e.text, "nobody"));
+	assert_null(asked(&w, "nobody/default/x", &g));
+	assert_int_equal(g.e.kind, ERR_NOT_FOUND);
+	assert_null(asked(&w, "../secrets", &g));
+	assert_int_not_equal(g.e.kind, ERR_NONE);
+	earth_stop(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_machine_under_way_says_since_when_for_what_and_when_next),
+		cmocka_unit_test(a_machine_at_rest_says_nothing_of_what_is_long_done),
+		cmocka_unit_test(quarantine_says_who_ends_it_and_when),
+		cmocka_unit_test(a_condition_that_is_false_brings_its_remedy_once),
+		cmocka_unit_test(foreign_control_characters_reach_no_terminal),
+		cmocka_unit_test(a_format_in_a_name_is_only_text),
+		cmocka_unit_test(machines_claims_and_pods_are_found_and_what_is_not_there_is_said),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
