@@ -25,9 +25,11 @@ struct scheduler {
 	struct controller *c;
 	struct world *world;
 	struct loop_timer timer;
+	struct loop_timer later; /* the first back-off ends */
 	unsigned creating;     /* claims in flight */
 	struct map *told;      /* "tenant/ns/name" -> struct told */
 	struct map *failed;    /* "tenant|pool" -> struct failed */
+	struct map *noted;     /* claim -> struct noted */
 	struct metric *plans, *pending;
 };
 
@@ -40,7 +42,11 @@ struct told {
 struct failed {
 	unsigned n;
 	int64_t until; /* wall ms: no new claim before */
-	char last[256];
+};
+
+/* What was already counted of a claim, which is told again with each change. */
+struct noted {
+	bool failed, ready;
 };
 
 /* --- deltas -------------------------------------------------------------------------------------- */
@@ -158,27 +164,35 @@ static const char *type_of(const struct node_claim *n)
 	return NULL;
 }
 
-static void note_failure(struct scheduler *s, const struct node_claim *n)
+/* Failures in a row, each claim once; one that becomes ready ends the row. */
+static void note(struct scheduler *s, const struct node_claim *n, bool failed, bool ready)
 {
 	OWN(arena) a = arena_new();
 	const char *key = arena_printf(a, "%s|%s", n->spec.virtual_cluster_ref.name, n->spec.node_pool_ref.name);
 	struct failed *f = map_get(s->failed, key);
+	struct noted *was = map_get(s->noted, n->meta.name);
 	int64_t now = loop_wall(s->c->loop);
 
+	if (!was) {
+		was = mem_new(struct noted);
+		map_put(s->noted, n->meta.name, was);
+	}
+	if (ready && !was->ready)
+		map_del(s->failed, key);
+	was->ready |= ready;
+	if (!failed || was->failed)
+		return;
+	was->failed = true;
 	if (!f) {
 		f = mem_new(struct failed);
 		map_put(s->failed, key, f);
 	}
-	if (str_eq(f->last, n->meta.name))
-		return;
-	str_copy(f->last, sizeof(f->last), n->meta.name);
 	f->n++;
 	if (f->n < FAILURES_ALLOWED)
 		return;
 	f->until = now + (int64_t)BACKOFF_MS * (1 << (f->n - FAILURES_ALLOWED < 4 ? f->n - FAILURES_ALLOWED : 4));
 	log_warn("claims fail: backing off", LOG_S("tenant", n->spec.virtual_cluster_ref.name),
 		 LOG_S("pool", n->spec.node_pool_ref.name), LOG_I("failures", f->n), LOG_I("ms", f->until - now));
-	loop_timer_start(&s->timer, f->until - now + 1000);
 }
 
 void scheduler_claim(struct scheduler *s, const char *name, const struct node_claim *n)
@@ -193,6 +207,7 @@ void scheduler_claim(struct scheduler *s, const char *name, const struct node_cl
 	scheduler_kick(s);
 	if (!n) {
 		world_del_claim(s->world, name);
+		map_del(s->noted, name);
 		return;
 	}
 	r = n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
@@ -211,8 +226,7 @@ void scheduler_claim(struct scheduler *s, const char *name, const struct node_cl
 	w.failed = str_eq(n->status.phase, "Failed");
 	w.leaving = n->meta.deletion_timestamp != 0;
 	w.ready = condition_is_true(&n->status.conditions, "Ready");
-	if (w.failed)
-		note_failure(s, n);
+	note(s, n, w.failed, w.ready && !w.failed);
 	world_put_claim(s->world, &w);
 }
 
@@ -305,11 +319,17 @@ static void on_created(json_t *o, const struct err *e, void *arg)
 	}
 }
 
-static bool backing_off(const struct scheduler *s, const struct plan_claim *p, struct arena *a)
+/* Wall ms until which this claim has to wait; 0: it may be made. */
+static int64_t held_until(const struct scheduler *s, const struct plan_claim *p, struct arena *a)
 {
 	const struct failed *f = map_get(s->failed, arena_printf(a, "%s|%s", p->tenant, p->pool));
 
-	return f && loop_wall(s->c->loop) < f->until;
+	return f && loop_wall(s->c->loop) < f->until ? f->until : 0;
+}
+
+static void on_later(void *arg)
+{
+	scheduler_kick(arg);
 }
 
 static void create(struct scheduler *s, const struct plan_claim *p)
@@ -365,6 +385,7 @@ static void on_plan(void *arg)
 	struct controller *c = s->c;
 	OWN(arena) a = arena_new();
 	struct plan *plan;
+	int64_t until, first = 0;
 	bool *held;
 
 	if (!c->leading || !controller_ready(c) || s->creating)
@@ -373,8 +394,14 @@ static void on_plan(void *arg)
 	metric_add(s->plans, NULL, 1);
 	metric_set(s->pending, NULL, (double)plan->npods);
 	held = arena_calloc(a, plan->nclaims + 1, sizeof(*held));
-	for (size_t i = 0; i < plan->nclaims; i++)
-		held[i] = backing_off(s, &plan->claims[i], a);
+	for (size_t i = 0; i < plan->nclaims; i++) {
+		until = held_until(s, &plan->claims[i], a);
+		held[i] = until != 0;
+		if (until && (!first || until < first))
+			first = until;
+	}
+	if (first)
+		loop_timer_start(&s->later, first - loop_wall(c->loop));
 	inform(s, plan, held, a);
 	for (size_t i = 0; i < plan->nclaims; i++)
 		if (!held[i])
@@ -389,9 +416,11 @@ struct scheduler *scheduler_new(struct controller *c)
 	s->world = world_new();
 	s->told = map_new(free);
 	s->failed = map_new(free);
+	s->noted = map_new(free);
 	s->plans = metrics_counter(c->metrics, "drover_plans_total", "Plans made.", NULL);
 	s->pending = metrics_gauge(c->metrics, "drover_pending_pods", "Pods marked unschedulable in all tenants.", NULL);
 	loop_timer_init(&s->timer, c->group, on_plan, s);
+	loop_timer_init(&s->later, c->group, on_later, s);
 	return s;
 }
 
@@ -400,8 +429,10 @@ void scheduler_free(struct scheduler *s)
 	if (!s)
 		return;
 	loop_timer_stop(&s->timer);
+	loop_timer_stop(&s->later);
 	world_free(s->world);
 	map_free(s->told);
 	map_free(s->failed);
+	map_free(s->noted);
 	free(s);
 }

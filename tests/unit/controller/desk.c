@@ -468,3 +468,70 @@ void desk_life_done(struct life *l)
 	free(l->name);
 	free(l);
 }
+
+/* --- tenants --------------------------------------------------------------------------------------- */
+
+const char *desk_kubeconfig(struct desk *d, const char *server, const char *more)
+{
+	struct secret *key = NULL;
+	char *pem = NULL, *ca;
+	const char *text;
+
+	assert_ok(crypto_ca_new("team", loop_wall(d->l), 10, &pem, &key, &d->e), &d->e);
+	ca = crypto_base64(pem, strlen(pem));
+	text = arena_printf(d->a,
+			    "{'apiVersion': 'v1', 'kind': 'Config', 'current-context': 'c',"
+			    " 'clusters': [{'name': 'c', 'cluster': {'server': '%s', 'certificate-authority-data': '%s'}}],"
+			    " 'users': [{'name': 'u', 'user': {'token': '" TOKEN "'%s}}],"
+			    " 'contexts': [{'name': 'c', 'context': {'cluster': 'c', 'user': 'u'}}]}",
+			    server, ca, more);
+	free(ca);
+	free(pem);
+	secret_free(key);
+	return text;
+}
+
+static void to_tenants(struct desk *d, enum object_kind_id kind, const char *name, void *object)
+{
+	struct scheduler *s = d->c.scheduler;
+
+	if (kind == OBJECT_NODE_POOL)
+		scheduler_pool(s, name, object);
+	else if (kind == OBJECT_PROVIDER)
+		scheduler_provider(s, name, object);
+	else if (kind == OBJECT_MACHINE)
+		scheduler_machine(s, name, object);
+	else if (kind == OBJECT_NODE_CLAIM)
+		scheduler_claim(s, name, object);
+	else if (kind == OBJECT_VIRTUAL_CLUSTER)
+		tenant_update(&d->c, name);
+}
+
+static void secret_to_tenants(struct desk *d, const char *name)
+{
+	struct map_iter it;
+
+	(void)name;
+	map_for_each(it, d->c.tenants)
+		tenant_update(&d->c, it.key);
+}
+
+void desk_tenants(struct desk *d)
+{
+	d->on_change = to_tenants;
+	d->on_secret = secret_to_tenants;
+	desk_secret(d, "team-a", "config", desk_kubeconfig(d, DESK_TEAM, ""), NULL, NULL);
+}
+
+void desk_pod(struct desk *d, const char *name, int gpus)
+{
+	OWN(arena) a = arena_new();
+
+	desk_must(d, &d->team, "POST", "/api/v1/namespaces/default/pods",
+		  arena_printf(a, "{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': '%s'}, 'spec': {"
+				  " 'tolerations': [{'key': 'nvidia.com/gpu', 'operator': 'Exists'}],"
+				  " 'containers': [{'name': 'c', 'resources': {'limits': {'nvidia.com/gpu': '%d'}}}]}}", name, gpus));
+	desk_must(d, &d->team, "PATCH", arena_printf(a, "/api/v1/namespaces/default/pods/%s/status", name),
+		  "{'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False',"
+		  " 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
+}

@@ -91,6 +91,12 @@ void desk_keys(struct desk *d); /* the three Secrets are there */
 /* A life of that machine, for functions that take one; nothing runs.  Free with desk_life_done(). */
 struct life *desk_life(struct desk *d, const char *machine);
 void desk_life_done(struct life *l);
+/* A kubeconfig for this server; more: members of the user beside its token ("" or ", 'exec': {}"). */
+const char *desk_kubeconfig(struct desk *d, const char *server, const char *more);
+/* From now on objects and Secrets reach tenants and the scheduler as in the controller; team-a's Secret is there. */
+void desk_tenants(struct desk *d);
+/* A pod of team-a that asks for GPUs and is marked unschedulable. */
+void desk_pod(struct desk *d, const char *name, int gpus);
 json_t *desk_json(const char *text);
 
 #endif

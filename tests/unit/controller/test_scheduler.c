@@ -1,0 +1,271 @@
+#include "tests/unit/controller/desk.h"
+
+#include <stdlib.h>
+#include "base/str.h"
+
+#define PODS "/api/v1/namespaces/default/pods"
+
+static int setup(void **state)
+{
+	struct desk *d;
+
+	desk_setup(state);
+	d = *state;
+	desk_tenants(d);
+	desk_fleet(d);
+	desk_run(d, 5000);
+	assert_true(tenant_usable(tenant_get(&d->c, "team-a")));
+	return 0;
+}
+
+struct names {
+	struct desk *d;
+	const char *v[16];
+	size_t n;
+};
+
+static bool on_claim(const struct kube_entry *en, void *arg)
+{
+	struct names *w = arg;
+
+	w->v[w->n++] = arena_strdup(w->d->a, en->name);
+	return w->n < 16;
+}
+
+static struct names claims(struct desk *d)
+{
+	struct names w = {.d = d};
+
+	kube_cache_each(d->c.cache[OBJECT_NODE_CLAIM], on_claim, &w);
+	return w;
+}
+
+/* The only claim there is fails, its machine is free again, and it goes. */
+static void fail_claim(struct desk *d)
+{
+	struct names w = claims(d);
+
+	assert_int_equal(w.n, 1);
+	desk_status(d, OBJECT_NODE_CLAIM, w.v[0], "{'phase': 'Failed'}");
+	desk_status(d, OBJECT_NODE_CLAIM, w.v[0], "{'nodeName': 'x'}"); /* told again: counted once */
+	desk_patch(d, OBJECT_NODE_CLAIM, w.v[0], "{'metadata': {'finalizers': null}}");
+	desk_must(d, &d->host, "DELETE", arena_printf(d->a, "/apis/" OBJECT_API_VERSION "/nodeclaims/%s", w.v[0]), NULL);
+	desk_run(d, 5000);
+}
+
+static void a_waiting_pod_gets_one_claim_and_is_told(void **state)
+{
+	struct desk *d = *state;
+	struct names w;
+
+	desk_pod(d, "train", 8);
+	desk_run(d, 60000);
+	w = claims(d);
+	assert_int_equal(w.n, 1);
+	OWN_JSON o = desk_get(d, OBJECT_NODE_CLAIM, w.v[0]);
+	assert_string_equal(json_str_at(o, "spec", "machineRef", "name"), "m-1");
+	assert_string_equal(json_str_at(o, "spec", "virtualClusterRef", "name"), "team-a");
+	assert_string_equal(json_str_at(o, "spec", "resources", "requests", "nvidia.com/gpu"), "8");
+	assert_true(desk_events(&d->team, "Nominated") >= 1);
+}
+
+/* The only one of the tenant; gives. */
+static json_t *the_event(struct desk *d)
+{
+	desk_must(d, &d->team, "GET", "/api/v1/namespaces/default/events", NULL);
+	OWN_JSON list = desk_json(d->text);
+
+	assert_int_equal(json_array_size(json_at(list, "items")), 1);
+	return json_incref(json_array_get(json_at(list, "items"), 0));
+}
+
+static void a_pod_that_gets_nothing_is_told_why_and_not_told_again_for_five_minutes(void **state)
+{
+	struct desk *d = *state;
+
+	desk_pod(d, "huge", 9);
+	desk_run(d, 10000);
+	assert_int_equal(claims(d).n, 0);
+	OWN_JSON first = the_event(d);
+	assert_string_equal(json_str_at(first, "type"), "Warning");
+	assert_non_null(strstr(json_str_at(first, "message"), "place 1: "));
+	for (int i = 0; i < 20; i++) {
+		scheduler_kick(d->c.scheduler);
+		desk_run(d, 10000);
+	}
+	OWN_JSON again = the_event(d);
+	assert_true(json_equal(first, again));
+	desk_run(d, 120000);
+	scheduler_kick(d->c.scheduler);
+	desk_run(d, 20000);
+	OWN_JSON later = the_event(d);
+	assert_false(json_equal(first, later));
+}
+
+static void who_does_not_lead_or_is_not_ready_plans_nothing(void **state)
+{
+	struct desk *d = *state;
+
+	d->c.leading = false;
+	desk_pod(d, "train", 8);
+	desk_run(d, 5000);
+	assert_int_equal(claims(d).n, 0);
+	d->c.leading = true;
+	d->c.ready = false;
+	scheduler_kick(d->c.scheduler);
+	desk_run(d, 5000);
+	assert_int_equal(claims(d).n, 0);
+	d->c.ready = true;
+	scheduler_kick(d->c.scheduler);
+	desk_run(d, 5000);
+	assert_int_equal(claims(d).n, 1);
+}
+
+static void a_claim_that_could_not_be_created_is_tried_again(void **state)
+{
+	struct desk *d = *state;
+
+	d->host.denied = true;
+	desk_pod(d, "train", 8);
+	desk_run(d, 10000);
+	assert_int_equal(claims(d).n, 0);
+	d->host.denied = false;
+	desk_run(d, 10000);
+	assert_int_equal(claims(d).n, 1);
+}
+
+static void while_a_claim_is_being_created_nothing_is_planned(void **state)
+{
+	struct desk *d = *state;
+	unsigned before = http_stats(d->c.http).in_flight;
+
+	http_mem_hang(d->net, DESK_HOST, true);
+	desk_pod(d, "train", 8);
+	for (int i = 0; i < 30; i++) {
+		scheduler_kick(d->c.scheduler);
+		desk_run(d, 100);
+	}
+	assert_true(http_stats(d->c.http).in_flight <= before + 2);
+	http_mem_hang(d->net, DESK_HOST, false);
+	desk_run(d, 60000);
+	assert_int_equal(claims(d).n, 1);
+}
+
+static void what_is_not_offered_gets_no_claim(void **state)
+{
+	static const char *const patches[] = {
+		"{'state': 'wiping'}", "{'state': 'free', 'clean': false}", "{'clean': true, 'claimRef': {'name': 'x', 'uid': 'y'}}"};
+	struct desk *d = *state;
+
+	for (size_t i = 0; i < 3; i++) {
+		desk_status(d, OBJECT_MACHINE, "m-1", patches[i]);
+		if (!i)
+			desk_pod(d, "train", 8);
+		desk_run(d, 5000);
+		assert_int_equal(claims(d).n, 0);
+	}
+	desk_status(d, OBJECT_MACHINE, "m-1", "{'claimRef': null}");
+	desk_run(d, 5000);
+	assert_int_equal(claims(d).n, 1);
+}
+
+static void after_three_failures_in_a_row_it_backs_off_and_says_so(void **state)
+{
+	struct desk *d = *state;
+
+	desk_pod(d, "train", 8);
+	desk_run(d, 5000);
+	for (int i = 0; i < 3; i++)
+		fail_claim(d);
+	assert_int_equal(claims(d).n, 0);
+	assert_true(desk_events(&d->team, "BackingOff") >= 1);
+	desk_run(d, 9 * 60 * 1000);
+	assert_int_equal(claims(d).n, 0);
+	desk_run(d, 2 * 60 * 1000);
+	assert_int_equal(claims(d).n, 1);
+	/* The fourth: twice as long. */
+	fail_claim(d);
+	desk_run(d, 15 * 60 * 1000);
+	assert_int_equal(claims(d).n, 0);
+	desk_run(d, 6 * 60 * 1000);
+	assert_int_equal(claims(d).n, 1);
+}
+
+static void a_claim_that_became_ready_ends_the_row(void **state)
+{
+	struct desk *d = *state;
+
+	desk_pod(d, "train", 8);
+	desk_run(d, 5000);
+	fail_claim(d);
+	fail_claim(d);
+	desk_status(d, OBJECT_NODE_CLAIM, claims(d).v[0],
+		    "{'conditions': [{'type': 'Ready', 'status': 'True', 'reason': 'Ready', 'message': '',"
+		    " 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}");
+	desk_run(d, 1000);
+	fail_claim(d);
+	fail_claim(d);
+	assert_int_equal(claims(d).n, 1);
+	fail_claim(d);
+	assert_int_equal(claims(d).n, 0);
+}
+
+static void backing_off_for_one_demand_holds_up_no_other(void **state)
+{
+	struct desk *d = *state;
+	OWN_JSON pool = desk_get(d, OBJECT_NODE_POOL, "h100");
+
+	desk_pod(d, "train", 8);
+	desk_run(d, 5000);
+	for (int i = 0; i < 3; i++)
+		fail_claim(d);
+	assert_int_equal(claims(d).n, 0);
+	/* Another pool that could serve it is a demand of its own. */
+	json_object_set_new(pool, "metadata", json_pack("{s:s}", "name", "spare"));
+	json_object_set_new(json_object_get(pool, "spec"), "weight", json_integer(90));
+	json_object_del(pool, "status");
+	char *text = json_text(pool);
+	desk_put(d, text);
+	free(text);
+	desk_run(d, 5000);
+	assert_int_equal(claims(d).n, 1);
+	OWN_JSON o = desk_get(d, OBJECT_NODE_CLAIM, claims(d).v[0]);
+	assert_string_equal(json_str_at(o, "spec", "nodePoolRef", "name"), "spare");
+}
+
+static void a_pod_that_is_gone_or_bound_is_no_demand_any_more(void **state)
+{
+	struct desk *d = *state;
+
+	desk_status(d, OBJECT_MACHINE, "m-1", "{'state': 'wiping'}");
+	desk_pod(d, "a", 8);
+	desk_pod(d, "b", 8);
+	desk_run(d, 2000);
+	desk_must(d, &d->team, "DELETE", PODS "/a", NULL);
+	desk_must(d, &d->team, "POST", PODS "/b/binding",
+		  "{'apiVersion': 'v1', 'kind': 'Binding', 'metadata': {'name': 'b'}, 'target': {'kind': 'Node', 'name': 'n'}}");
+	desk_run(d, 2000);
+	desk_status(d, OBJECT_MACHINE, "m-1", "{'state': 'free'}");
+	desk_run(d, 10000);
+	assert_int_equal(claims(d).n, 0);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, desk_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_waiting_pod_gets_one_claim_and_is_told),
+		T(a_pod_that_gets_nothing_is_told_why_and_not_told_again_for_five_minutes),
+		T(who_does_not_lead_or_is_not_ready_plans_nothing),
+		T(a_claim_that_could_not_be_created_is_tried_again),
+		T(while_a_claim_is_being_created_nothing_is_planned),
+		T(what_is_not_offered_gets_no_claim),
+		T(after_three_failures_in_a_row_it_backs_off_and_says_so),
+		T(a_claim_that_became_ready_ends_the_row),
+		T(backing_off_for_one_demand_holds_up_no_other),
+		T(a_pod_that_is_gone_or_bound_is_no_demand_any_more),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
