@@ -84,7 +84,8 @@ static void put_pod(struct world *w, unsigned i, unsigned total, bool mixed, uin
 	const char *value = kind == ZONE_TOGETHER ? own : kind == HOST_APART ? "nginx" : other;
 	struct requirement of = {"my-label", SELECTOR_IN, &value, 1};
 	struct world_topology t = {.max_skew = 1, .pods = {&of, 1}};
-	struct world_pod p = {.tenant = "t", .ns = "default", .unschedulable = true, .requests = {requests, 2}, .labels = {&label, 1}};
+	struct world_pod p = {.tenant = "t", .ns = "default", .unschedulable = true, .requests = {requests, 2},
+			      .labels = {&label, 1}};
 	char name[32];
 
 	(void)str_format(name, sizeof(name), "pod-%06u", i);
@@ -257,7 +258,8 @@ static void cpu_name(char out[static 128])
 		(void)fclose(f);
 }
 
-static void print(const char *name, double value, const char *unit, double goal, const char *reference, double reference_value, unsigned n)
+static void print(const char *name, double value, const char *unit, double goal, const char *reference,
+		  double reference_value, unsigned n)
 {
 	char cpu[128], *text;
 	json_t *j;

@@ -280,7 +280,8 @@ static void anti_affinity_by_host_gives_each_its_own(void **state)
 	}
 	plan = plan_make(w, 0, a);
 	assert_int_equal(plan->nclaims, 3);
-	assert_string_equal(worlds_pod_text(plan, "p3", a), "nothing; NoCapacity: pool main: 3 machines fit, all taken (3 claimed)");
+	assert_string_equal(worlds_pod_text(plan, "p3", a),
+			    "nothing; NoCapacity: pool main: 3 machines fit, all taken (3 claimed)");
 }
 
 static void pods_of_other_namespaces_and_tenants_do_not_count_unless_named(void **state)
@@ -405,7 +406,8 @@ static void check(const struct plan *p, const struct world_pod *pods, size_t at,
 	}
 	for (size_t k = 0; k < at; k++)
 		for (size_t i = 0; i < pods[k].topology.n && p->pods[k].outcome == PLAN_ON_NEW; i++)
-			if (pods[k].topology.v[i].kind == WORLD_APART && selector_matches(&pods[k].topology.v[i].pods, &pods[at].labels))
+			if (pods[k].topology.v[i].kind == WORLD_APART &&
+			    selector_matches(&pods[k].topology.v[i].pods, &pods[at].labels))
 				assert_string_not_equal(spot(p, &p->pods[k], pods[k].topology.v[i].key, a),
 							spot(p, d, pods[k].topology.v[i].key, a));
 }
