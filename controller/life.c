@@ -290,6 +290,7 @@ void life_quarantine(struct life *l, enum machine_exit exit_, const char *reason
 	q = json_pack("{s:s, s:s, s:s}", "reason", reason, "message", message, "exit",
 		      exit_ == EXIT_AUTO ? "auto" : "operator");
 	set_time(q, "since", loop_wall(l->c->loop));
+	set_time(q, "nextAttempt", exit_ == EXIT_AUTO ? loop_wall(l->c->loop) + life_quarantine_wait(l->m) : 0);
 	enter(l, MACHINE_QUARANTINED, json_pack("{s:o}", "quarantine", q), reason, message);
 }
 

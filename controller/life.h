@@ -134,7 +134,8 @@ void life_goto(struct life *l, enum machine_state to, json_t *extra, const char 
 /* To quarantined, with the reason and its exit. */
 void life_quarantine(struct life *l, enum machine_exit exit, const char *reason, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-int64_t life_quarantine_due(const struct machine *m); /* wall ms when it is tried again by itself; 0: an operator has to */
+int64_t life_quarantine_wait(const struct machine *m); /* ms until a machine that is quarantined now is tried again */
+int64_t life_quarantine_due(const struct machine *m);  /* wall ms when it is tried again by itself; 0: an operator has to */
 /* The machine fails its claim: to stopping. */
 #define life_fail(l, ...) life_goto((l), MACHINE_STOPPING, NULL, __VA_ARGS__)
 /* Patch status or spec (taken; exactly one is not NULL) without changing the state. */

@@ -131,16 +131,20 @@ void step_free(struct life *l)
 	life_goto(l, MACHINE_CLAIMED, x, NULL, NULL);
 }
 
+int64_t life_quarantine_wait(const struct machine *m)
+{
+	int64_t wait = QUARANTINE_FIRST_MS, attempts = m->status.quarantine ? m->status.quarantine->attempts : 0;
+
+	for (int64_t i = 0; i < attempts && wait < QUARANTINE_CAP_MS; i++)
+		wait *= 2;
+	return wait < QUARANTINE_CAP_MS ? wait : QUARANTINE_CAP_MS;
+}
+
 int64_t life_quarantine_due(const struct machine *m)
 {
 	const struct machine_quarantine *q = m->status.quarantine;
-	int64_t wait = QUARANTINE_FIRST_MS;
 
-	if (!q || q->exit != EXIT_AUTO)
-		return 0;
-	for (int64_t i = 0; i < q->attempts && wait < QUARANTINE_CAP_MS; i++)
-		wait *= 2;
-	return m->status.state_since + (wait < QUARANTINE_CAP_MS ? wait : QUARANTINE_CAP_MS);
+	return q && q->exit == EXIT_AUTO ? m->status.state_since + life_quarantine_wait(m) : 0;
 }
 
 void step_quarantined(struct life *l)
@@ -166,7 +170,7 @@ void step_quarantined(struct life *l)
 		return;
 	}
 	/* The count stays until a passed wipe: each further try waits twice as long. */
-	next = json_pack("{s:{s:I, s:s, s:s, s:s}}", "quarantine", "attempts", (json_int_t)(attempts + 1), "reason",
+	next = json_pack("{s:{s:n, s:I, s:s, s:s, s:s}}", "quarantine", "nextAttempt", "attempts", (json_int_t)(attempts + 1), "reason",
 			 str_or(q->reason, "Unknown"), "message", str_or(q->message, ""), "exit", "auto");
 	life_goto(l, MACHINE_STOPPING, next, NULL, NULL);
 }

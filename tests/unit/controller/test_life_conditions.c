@@ -154,6 +154,29 @@ static void a_quarantined_machine_says_why_and_nothing_is_written_while_it_rests
 	earth_stop(&w);
 }
 
+static void quarantine_says_when_it_is_tried_again_unless_a_person_has_to(void **state)
+{
+	struct earth w;
+	int64_t since, next;
+
+	(void)state;
+	earth_start(&w, 37, 2);
+	w.boxes[0].mute = true;
+	w.boxes[1].wipe_fails = true;
+	earth_replica(&w);
+	earth_wait_state(&w.boxes[0], "quarantined", 3 * 3600);
+	earth_wait_state(&w.boxes[1], "quarantined", 3 * 3600);
+	assert_string_equal(earth_at(&w.boxes[0], "status.quarantine.exit"), "auto");
+	assert_true(str_to_time(earth_at(&w.boxes[0], "status.stateSince"), &since));
+	assert_true(str_to_time(earth_at(&w.boxes[0], "status.quarantine.nextAttempt"), &next));
+	assert_true(next == since + 600 * 1000);
+	assert_string_equal(earth_at(&w.boxes[1], "status.quarantine.exit"), "operator");
+	assert_string_equal(earth_at(&w.boxes[1], "status.quarantine.nextAttempt"), "");
+	earth_wait_state(&w.boxes[0], "stopping", 700);
+	assert_string_equal(earth_at(&w.boxes[0], "status.quarantine.nextAttempt"), "");
+	earth_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +185,7 @@ int main(void)
 		cmocka_unit_test(a_bmc_that_does_not_answer_is_told_with_the_reason),
 		cmocka_unit_test(a_refused_login_stays_told_under_the_next_leader),
 		cmocka_unit_test(a_machine_that_may_not_be_touched_says_what_is_missing),
+		cmocka_unit_test(quarantine_says_when_it_is_tried_again_unless_a_person_has_to),
 		cmocka_unit_test(a_quarantined_machine_says_why_and_nothing_is_written_while_it_rests),
 	};
 
