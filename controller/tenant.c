@@ -154,11 +154,20 @@ static bool accept_node_loss(size_t before, size_t gone, void *arg)
 	return before < 5 || gone * 5 <= before;
 }
 
+/* The API may still answer to what we hold, but whoever took the Secret away wants us out. */
+static bool secret_absent(const struct tenant *t)
+{
+	const struct virtual_cluster *vc = CONTROLLER_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+	const struct object_secret_ref *r = vc ? &vc->spec.kubeconfig_secret_ref : NULL;
+
+	return r && secrets_want(t->c->secrets, r->namespace, r->name) == SECRET_ABSENT;
+}
+
 static void judge(struct tenant *t)
 {
 	bool in = t->pods && kube_cache_synced(t->pods) && kube_cache_synced(t->nodes);
 
-	if (t->stopped)
+	if (t->stopped || secret_absent(t))
 		return;
 	if (in && t->reachable && kube_cache_healthy(t->pods) && kube_cache_healthy(t->nodes))
 		tenant_say(t, NULL, NULL);

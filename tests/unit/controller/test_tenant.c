@@ -1,0 +1,277 @@
+#include "tests/unit/controller/desk.h"
+
+#include <stdlib.h>
+#include "base/str.h"
+
+static int setup(void **state)
+{
+	desk_setup(state);
+	desk_tenants(*state);
+	desk_fleet(*state);
+	return 0;
+}
+
+static struct tenant *team(struct desk *d)
+{
+	struct tenant *t = tenant_get(&d->c, "team-a");
+
+	assert_non_null(t);
+	return t;
+}
+
+/* "True Ok", "" when there is none. */
+static const char *condition(struct desk *d, const char *type)
+{
+	OWN_JSON o = desk_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	json_t *c;
+	size_t i;
+
+	json_array_foreach(json_at(o, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), type))
+			return arena_printf(d->a, "%s %s", json_str_at(c, "status"), json_str_at(c, "reason"));
+	return "";
+}
+
+static const char *message(struct desk *d, const char *type)
+{
+	OWN_JSON o = desk_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	json_t *c;
+	size_t i;
+
+	json_array_foreach(json_at(o, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), type))
+			return arena_strdup(d->a, json_str_at(c, "message"));
+	return "";
+}
+
+static void new_kubeconfig(struct desk *d, const char *text)
+{
+	desk_secret(d, "team-a", "config", text, NULL, NULL);
+	desk_run(d, 40000);
+}
+
+static void put_node(struct desk *d, const char *name, const char *uuid)
+{
+	desk_must(d, &d->team, "POST", "/api/v1/nodes",
+		  arena_printf(d->a, "{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': '%s'},"
+				     " 'status': {'nodeInfo': {'systemUUID': '%s'}}}", name, uuid));
+}
+
+static void a_tenant_whose_kubeconfig_works_is_usable(void **state)
+{
+	struct desk *d = *state;
+
+	desk_run(d, 5000);
+	assert_true(tenant_usable(team(d)));
+	assert_string_equal(team(d)->version, "1.36");
+	assert_true(str_starts(team(d)->ca_pem, "-----BEGIN CERTIFICATE-----"));
+	assert_string_equal(condition(d, "KubeconfigAccepted"), "True Ok");
+	assert_string_equal(condition(d, "Permitted"), "True Ok");
+	assert_string_equal(condition(d, "Reachable"), "True Ok");
+	assert_string_equal(condition(d, "Ready"), "True Ok");
+	OWN_JSON vc = desk_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	OWN_JSON ns = desk_stored(&d->team, "namespaces/kube-system");
+	assert_string_equal(json_str_at(vc, "status", "clusterUID"), json_str_at(ns, "metadata", "uid"));
+	assert_string_equal(json_str_at(vc, "status", "version"), "1.36");
+}
+
+static void a_kubeconfig_that_could_turn_on_us_is_refused_with_the_field_named(void **state)
+{
+	struct desk *d = *state;
+	const struct {
+		const char *server, *more, *says;
+	} cases[] = {
+		{DESK_TEAM, ", 'exec': {'command': '/bin/sh'}", "exec"},
+		{DESK_TEAM, ", 'tokenFile': '/var/run/secrets/token'", "tokenFile"},
+		{"http://team-a.test:6443", "", "server"},
+		{"https://127.0.0.1:6443", "", "server"},
+		{"https://169.254.169.254", "", "server"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		new_kubeconfig(d, desk_kubeconfig(d, cases[i].server, cases[i].more));
+		assert_false(tenant_usable(team(d)));
+		assert_string_equal(condition(d, "KubeconfigAccepted"), "False KubeconfigRefused");
+		assert_string_equal(condition(d, "Reachable"), "Unknown KubeconfigRefused");
+		assert_string_equal(condition(d, "Ready"), "False KubeconfigRefused");
+		if (!strstr(message(d, "KubeconfigAccepted"), cases[i].says))
+			fail_msg("%s", message(d, "KubeconfigAccepted"));
+		assert_null(team(d)->client);
+		assert_null(strstr(message(d, "KubeconfigAccepted"), "desk-token"));
+	}
+	new_kubeconfig(d, "{");
+	assert_string_equal(condition(d, "KubeconfigAccepted"), "False KubeconfigRefused");
+	new_kubeconfig(d, desk_kubeconfig(d, DESK_TEAM, ""));
+	assert_true(tenant_usable(team(d)));
+}
+
+static void a_server_that_an_admin_wrote_stands_in_for_a_local_one(void **state)
+{
+	struct desk *d = *state;
+
+	new_kubeconfig(d, desk_kubeconfig(d, "https://localhost:8443", ""));
+	assert_false(tenant_usable(team(d)));
+	desk_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'spec': {'server': '" DESK_TEAM "'}}");
+	desk_run(d, 5000);
+	assert_true(tenant_usable(team(d)));
+}
+
+static void an_absent_secret_or_key_is_said_and_comes_back(void **state)
+{
+	struct desk *d = *state;
+
+	desk_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'spec': {'kubeconfigSecretRef': {'name': 'other'}}}");
+	desk_run(d, 5000);
+	assert_string_equal(condition(d, "KubeconfigAccepted"), "False KubeconfigAbsent");
+	desk_secret(d, "other", "value", "x", NULL, NULL);
+	desk_run(d, 5000);
+	assert_string_equal(condition(d, "KubeconfigAccepted"), "False KubeconfigRefused");
+	assert_string_equal(message(d, "Ready"), "Secret other has no key config");
+	desk_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'spec': {'kubeconfigSecretRef': {'name': 'team-a'}}}");
+	desk_run(d, 40000);
+	assert_true(tenant_usable(team(d)));
+}
+
+static void what_is_known_of_a_tenant_outlives_its_secret(void **state)
+{
+	struct desk *d = *state;
+
+	put_node(d, "n-1", "AAAA-1");
+	desk_run(d, 5000);
+	assert_non_null(tenant_node_get(team(d), "n-1"));
+	desk_must(d, &d->host, "DELETE", "/api/v1/namespaces/" DESK_NS "/secrets/team-a", NULL);
+	desk_run(d, 40000);
+	for (int i = 0; i < 200; i++) {
+		desk_run(d, 1000);
+		assert_false(tenant_usable(team(d)));
+	}
+	assert_non_null(tenant_node_get(team(d), "n-1"));
+	assert_string_equal(condition(d, "KubeconfigAccepted"), "False KubeconfigAbsent");
+	desk_secret(d, "team-a", "config", desk_kubeconfig(d, DESK_TEAM, ""), NULL, NULL);
+	desk_run(d, 10000);
+	assert_true(tenant_usable(team(d)));
+}
+
+static void an_api_that_is_away_is_not_a_tenant_that_is_gone(void **state)
+{
+	struct desk *d = *state;
+	char uuid[80];
+
+	put_node(d, "n-1", "AAAA-1");
+	desk_run(d, 5000);
+	desk_away(d, &d->team, true);
+	desk_run(d, 120000);
+	assert_false(tenant_usable(team(d)));
+	assert_string_equal(condition(d, "Reachable"), "False Unreachable");
+	assert_string_equal(condition(d, "Permitted"), "True Ok");
+	assert_non_null(tenant_node_get(team(d), "n-1"));
+	assert_true(tenant_find_uuid(&d->c, "aaaa-1", uuid, sizeof(uuid)));
+	desk_away(d, &d->team, false);
+	desk_run(d, 60000);
+	assert_true(tenant_usable(team(d)));
+	assert_string_equal(condition(d, "Ready"), "True Ok");
+}
+
+static void a_login_that_is_refused_is_said(void **state)
+{
+	struct desk *d = *state;
+
+	desk_run(d, 5000);
+	d->team.denied = true;
+	desk_run(d, 120000);
+	assert_false(tenant_usable(team(d)));
+	assert_string_equal(condition(d, "Permitted"), "False NotPermitted");
+	d->team.denied = false;
+	desk_run(d, 120000);
+	assert_true(tenant_usable(team(d)));
+}
+
+static void another_cluster_behind_the_same_name_stops_everything(void **state)
+{
+	struct desk *d = *state;
+
+	put_node(d, "n-1", "AAAA-1");
+	desk_run(d, 5000);
+	/* The status keeps the first UID; now the cluster is a different one. */
+	OWN_JSON vc = desk_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	const char *uid = json_str_at(vc, "status", "clusterUID");
+	desk_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'clusterUID': 'the one before'}");
+	desk_run(d, 120000);
+	assert_false(tenant_usable(team(d)));
+	assert_string_equal(condition(d, "Ready"), "False ClusterChanged");
+	assert_string_equal(condition(d, "Reachable"), "True Ok");
+	assert_non_null(strstr(message(d, "Ready"), uid));
+	OWN_JSON after = desk_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	assert_string_equal(json_str_at(after, "status", "clusterUID"), "the one before");
+	/* Whatever comes and goes between two probes, it stays stopped. */
+	for (int i = 0; i < 10; i++) {
+		put_node(d, arena_printf(d->a, "more-%d", i), "AAAA-2");
+		desk_away(d, &d->team, true);
+		desk_run(d, 4000);
+		desk_away(d, &d->team, false);
+		for (int k = 0; k < 15; k++) {
+			desk_run(d, 1000);
+			assert_false(tenant_usable(team(d)));
+		}
+	}
+	desk_run(d, 120000);
+	assert_string_equal(condition(d, "Ready"), "False ClusterChanged");
+	/* An admin says that this is the cluster. */
+	desk_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a", arena_printf(d->a, "{'clusterUID': '%s'}", uid));
+	desk_run(d, 120000);
+	assert_true(tenant_usable(team(d)));
+}
+
+static void a_node_is_found_by_its_system_uuid_in_any_case(void **state)
+{
+	struct desk *d = *state;
+	char out[80] = "";
+
+	put_node(d, "n-1", "AbCd-1");
+	desk_run(d, 5000);
+	assert_true(tenant_find_uuid(&d->c, "abcd-1", out, sizeof(out)));
+	assert_string_equal(out, "team-a/n-1");
+	assert_false(tenant_find_uuid(&d->c, "abcd-2", out, sizeof(out)));
+}
+
+static void a_tenant_goes_with_its_object(void **state)
+{
+	struct desk *d = *state;
+
+	desk_run(d, 5000);
+	desk_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/virtualclusters/team-a", NULL);
+	desk_run(d, 5000);
+	assert_null(tenant_get(&d->c, "team-a"));
+}
+
+static void a_replica_that_does_not_lead_looks_but_writes_nothing(void **state)
+{
+	struct desk *d = *state;
+
+	d->c.leading = false;
+	desk_run(d, 30000);
+	assert_true(tenant_usable(team(d)));
+	OWN_JSON vc = desk_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	assert_null(json_at(vc, "status", "clusterUID"));
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, desk_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_tenant_whose_kubeconfig_works_is_usable),
+		T(a_kubeconfig_that_could_turn_on_us_is_refused_with_the_field_named),
+		T(a_server_that_an_admin_wrote_stands_in_for_a_local_one),
+		T(an_absent_secret_or_key_is_said_and_comes_back),
+		T(what_is_known_of_a_tenant_outlives_its_secret),
+		T(an_api_that_is_away_is_not_a_tenant_that_is_gone),
+		T(a_login_that_is_refused_is_said),
+		T(another_cluster_behind_the_same_name_stops_everything),
+		T(a_node_is_found_by_its_system_uuid_in_any_case),
+		T(a_tenant_goes_with_its_object),
+		T(a_replica_that_does_not_lead_looks_but_writes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
