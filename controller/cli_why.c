@@ -21,7 +21,7 @@
 struct ask {
 	struct kube_client *host;
 	struct loop *loop;
-	struct arena *a; /* target and decoded objects */
+	struct arena *a;	     /* target and decoded objects */
 	const char *name, *ns, *pod; /* ns, pod: NULL unless it is a pod; then name is the tenant */
 	struct node_claim *claim;
 	json_t *answer;
@@ -72,7 +72,10 @@ static void on_claim(json_t *o, const struct err *e, void *arg)
 	const struct object_ref *r;
 
 	if (e && e->kind == ERR_NOT_FOUND) {
-		(void)!err_set(&none, ERR_NOT_FOUND, 0, "there is no Machine and no NodeClaim %s; a pod is TENANT/NAMESPACE/POD", q->name);
+		(void)!err_set(
+			&none, ERR_NOT_FOUND, 0,
+			"there is no Machine and no NodeClaim %s; a pod is TENANT/NAMESPACE/POD",
+			q->name);
 		e = &none;
 	}
 	if (e) {
@@ -82,9 +85,11 @@ static void on_claim(json_t *o, const struct err *e, void *arg)
 	q->claim = decode(q, OBJECT_NODE_CLAIM, o);
 	if (!q->claim)
 		return;
-	r = q->claim->status.machine_ref ? q->claim->status.machine_ref : q->claim->spec.machine_ref;
+	r = q->claim->status.machine_ref ? q->claim->status.machine_ref
+					 : q->claim->spec.machine_ref;
 	if (r && r->name) {
-		(void)kube_get(q->host, &controller_resources[OBJECT_MACHINE], NULL, r->name, on_claims_machine, q);
+		(void)kube_get(q->host, &controller_resources[OBJECT_MACHINE], NULL, r->name,
+			       on_claims_machine, q);
 		return;
 	}
 	q->answer = why_claim(q->claim, NULL, loop_wall(q->loop));
@@ -97,7 +102,8 @@ static void on_machine(json_t *o, const struct err *e, void *arg)
 	struct machine *m;
 
 	if (e && e->kind == ERR_NOT_FOUND) {
-		(void)kube_get(q->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, q->name, on_claim, q);
+		(void)kube_get(q->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, q->name,
+			       on_claim, q);
 		return;
 	}
 	if (e) {
@@ -177,8 +183,9 @@ void why_ask(struct kube_client *host, struct loop *l, const char *target,
 		q->ns = first + 1;
 		q->pod = second + 1;
 	}
-	(void)kube_get(host, &controller_resources[second ? OBJECT_VIRTUAL_CLUSTER : OBJECT_MACHINE], NULL, q->name,
-		       second ? on_tenant : on_machine, q);
+	(void)kube_get(host,
+		       &controller_resources[second ? OBJECT_VIRTUAL_CLUSTER : OBJECT_MACHINE],
+		       NULL, q->name, second ? on_tenant : on_machine, q);
 }
 
 /* --- the verb ----------------------------------------------------------------------------------- */
@@ -262,7 +269,8 @@ int cli_why(int argc, char **argv)
 	struct err e;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &w);
-	OWN(kube_config) host = w.kubeconfig ? kube_config_load(w.kubeconfig, &e) : kube_config_in_cluster(&e);
+	OWN(kube_config)
+	host = w.kubeconfig ? kube_config_load(w.kubeconfig, &e) : kube_config_in_cluster(&e);
 	if (!host) {
 		fprintf(stderr, "drover why: %s\n", e.text);
 		return 1;

@@ -22,13 +22,15 @@ struct count {
 
 #define LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static const double seconds[] = {1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21600};
+static const double seconds[] = {1,   2,   5,	 10,   20,   30,   60,	 120,
+				 300, 600, 1200, 1800, 3600, 7200, 21600};
 
 void figures_machine(struct figures *f, const struct machine *was, const struct machine *is)
 {
 	int64_t ms;
 
-	if (!f || !was || !is || !f->c->leading || !was->status.state || str_eq(was->status.state, is->status.state) ||
+	if (!f || !was || !is || !f->c->leading || !was->status.state ||
+	    str_eq(was->status.state, is->status.state) ||
 	    machine_state_find(was->status.state) == MACHINE_STATE_NONE)
 		return;
 	ms = is->status.state_since - was->status.state_since;
@@ -40,7 +42,8 @@ void figures_act_failed(struct figures *f, const char *act, const char *reason)
 {
 	/* Segments have names of tenants in them. */
 	if (f)
-		metric_add(f->act_failures, LABELS(str_starts(act, "place ") ? "place" : act, reason), 1);
+		metric_add(f->act_failures,
+			   LABELS(str_starts(act, "place ") ? "place" : act, reason), 1);
 }
 
 void figures_claim_created(struct figures *f, const char *pool)
@@ -67,12 +70,15 @@ static void read_machines(struct figures *f)
 	struct map_iter it;
 	struct count *r;
 
-	map_for_each(it, f->reasons)
+	map_for_each (it, f->reasons)
 		((struct count *)it.value)->n = 0;
-	map_for_each(it, f->c->lives) {
+	map_for_each (it, f->c->lives) {
 		const struct machine *m = CONTROLLER_GET(f->c, OBJECT_MACHINE, machine, it.key);
-		enum machine_state s = m ? machine_state_find(str_or(m->status.state, "known")) : MACHINE_STATE_NONE;
-		const char *why = m && m->status.quarantine ? str_or(m->status.quarantine->reason, "Unknown") : "Unknown";
+		enum machine_state s = m ? machine_state_find(str_or(m->status.state, "known"))
+					 : MACHINE_STATE_NONE;
+		const char *why = m && m->status.quarantine
+					  ? str_or(m->status.quarantine->reason, "Unknown")
+					  : "Unknown";
 
 		if (s == MACHINE_STATE_NONE)
 			continue;
@@ -88,7 +94,7 @@ static void read_machines(struct figures *f)
 	}
 	for (int i = 0; i < MACHINE_STATES; i++)
 		metric_set(f->machines, LABELS(machine_state_info[i].name), n[i]);
-	map_for_each(it, f->reasons)
+	map_for_each (it, f->reasons)
 		metric_set(f->quarantined, LABELS(it.key), ((struct count *)it.value)->n);
 }
 
@@ -98,7 +104,7 @@ void figures_read(struct figures *f)
 	struct map_iter it;
 
 	read_machines(f);
-	map_for_each(it, f->c->tenants)
+	map_for_each (it, f->c->tenants)
 		usable += tenant_usable(it.value);
 	metric_set(f->tenants, NULL, usable);
 	metric_set(f->leading, NULL, f->c->leading);
@@ -113,18 +119,26 @@ struct figures *figures_new(struct controller *c)
 	f->c = c;
 	f->reasons = map_new(free);
 	f->machines = metrics_gauge(m, "drover_machines", "Machines by state.", LABELS("state"));
-	f->quarantined = metrics_gauge(m, "drover_machines_quarantined", "Machines in quarantine by reason.", LABELS("reason"));
-	f->state_seconds = metrics_histogram(m, "drover_machine_state_seconds",
-					     "How long machines were in a state, when they left it.", LABELS("state"), seconds,
-					     sizeof(seconds) / sizeof(seconds[0]));
-	f->act_failures = metrics_counter(m, "drover_act_failures_total", "Acts on BMC, fabric or agent that failed.",
+	f->quarantined = metrics_gauge(m, "drover_machines_quarantined",
+				       "Machines in quarantine by reason.", LABELS("reason"));
+	f->state_seconds =
+		metrics_histogram(m, "drover_machine_state_seconds",
+				  "How long machines were in a state, when they left it.",
+				  LABELS("state"), seconds, sizeof(seconds) / sizeof(seconds[0]));
+	f->act_failures = metrics_counter(m, "drover_act_failures_total",
+					  "Acts on BMC, fabric or agent that failed.",
 					  LABELS("act", "reason"));
-	f->claims_created = metrics_counter(m, "drover_claims_created_total", "NodeClaims created.", LABELS("pool"));
-	f->claims_failed = metrics_counter(m, "drover_claims_failed_total", "NodeClaims that failed.", LABELS("pool", "reason"));
-	f->wipes = metrics_counter(m, "drover_wipes_total", "Wipes that ended with a record, by its verdict.", LABELS("verdict"));
+	f->claims_created = metrics_counter(m, "drover_claims_created_total", "NodeClaims created.",
+					    LABELS("pool"));
+	f->claims_failed = metrics_counter(m, "drover_claims_failed_total",
+					   "NodeClaims that failed.", LABELS("pool", "reason"));
+	f->wipes = metrics_counter(m, "drover_wipes_total",
+				   "Wipes that ended with a record, by its verdict.",
+				   LABELS("verdict"));
 	f->tenants = metrics_gauge(m, "drover_tenants_usable", "Tenants whose API answers.", NULL);
 	f->leading = metrics_gauge(m, "drover_leading", "1 while this replica leads.", NULL);
-	f->turn = metrics_gauge(m, "drover_loop_longest_turn_ms", "Longest turn of the event loop.", NULL);
+	f->turn = metrics_gauge(m, "drover_loop_longest_turn_ms", "Longest turn of the event loop.",
+				NULL);
 	return f;
 }
 

@@ -14,13 +14,17 @@
 static void ready(const struct life *l, const json_t *status, struct condition *c, struct arena *a)
 {
 	const struct machine_quarantine *q = l->m->status.quarantine;
-	const char *state = str_or(json_str_at(status, "state"), str_or(l->m->status.state, "known"));
+	const char *state =
+		str_or(json_str_at(status, "state"), str_or(l->m->status.state, "known"));
 	const json_t *given = json_object_get(status, "quarantine");
 	enum machine_state s = machine_state_find(state);
 	char *name = arena_strdup(a, state);
 
 	name[0] = (char)toupper((unsigned char)name[0]);
-	*c = (struct condition){.type = "Ready", .status = s == MACHINE_FREE || s == MACHINE_SERVING, .reason = name, .message = ""};
+	*c = (struct condition){.type = "Ready",
+				.status = s == MACHINE_FREE || s == MACHINE_SERVING,
+				.reason = name,
+				.message = ""};
 	if (s != MACHINE_QUARANTINED)
 		return;
 	if (given) {
@@ -37,7 +41,8 @@ static bool reachable(const struct life *l, struct condition *c)
 {
 	if (!l->m->spec.bmc || (!l->seen.known && l->observe_error.kind == ERR_NONE))
 		return false;
-	*c = (struct condition){.type = "Reachable", .status = CONDITION_TRUE, .reason = "Answered", .message = ""};
+	*c = (struct condition){
+		.type = "Reachable", .status = CONDITION_TRUE, .reason = "Answered", .message = ""};
 	if (l->observe_error.kind != ERR_NONE) {
 		c->status = CONDITION_FALSE;
 		c->reason = life_bmc_reason(&l->observe_error);
@@ -57,7 +62,10 @@ static bool managed(const struct life *l, struct condition *c, struct arena *a)
 		c->message = "spec.managementPolicy is Retire";
 	} else if (l->m->spec.management_policy != MACHINE_MANAGE) {
 		c->reason = "Observed";
-		c->message = arena_printf(a, "spec.managementPolicy is Observe: drover only reads; `drover approve %s`", l->name);
+		c->message = arena_printf(
+			a,
+			"spec.managementPolicy is Observe: drover only reads; `drover approve %s`",
+			l->name);
 	} else if (l->m->spec.bmc && !l->seen.known) {
 		return false;
 	} else if (l->m->spec.bmc && life_identity(l, &e) < 0) {
@@ -78,7 +86,8 @@ static bool stands(const struct conditions *cs, const struct condition *want)
 	const struct condition *c = condition_get(cs, want->type);
 
 	return c && c->status == want->status && str_eq(c->reason, want->reason) &&
-	       str_eq(str_or(c->message, ""), want->message) && c->observed_generation == want->observed_generation;
+	       str_eq(str_or(c->message, ""), want->message) &&
+	       c->observed_generation == want->observed_generation;
 }
 
 json_t *life_conditions(const struct life *l, const json_t *status)

@@ -16,8 +16,9 @@
 struct summary {
 	struct controller *c;
 	struct loop_timer timer;
-	int64_t passed_at;   /* loop_now() of the last pass */
-	struct map *entries; /* "Kind/name" -> struct entry: writes in flight, versions that were refused */
+	int64_t passed_at; /* loop_now() of the last pass */
+	struct map *
+		entries; /* "Kind/name" -> struct entry: writes in flight, versions that were refused */
 };
 
 struct entry {
@@ -39,8 +40,9 @@ static struct conditions copy(const struct conditions *from, struct arena *a)
 	return cs;
 }
 
-static void say(const struct controller *c, struct conditions *cs, struct arena *a, int64_t generation, const char *type,
-		bool status, const char *reason, const char *message)
+static void say(const struct controller *c, struct conditions *cs, struct arena *a,
+		int64_t generation, const char *type, bool status, const char *reason,
+		const char *message)
 {
 	const struct condition want = {
 		.type = type,
@@ -91,7 +93,9 @@ static const char *unusable(const struct controller *c, const char *provider, co
 	if (s->provider)
 		return NULL;
 	*message = s->error.text;
-	return s->error.kind == ERR_UNSUPPORTED ? "Unsupported" : s->error.kind == ERR_INVALID ? "InvalidSpec" : "DriverFailed";
+	return s->error.kind == ERR_UNSUPPORTED ? "Unsupported"
+	       : s->error.kind == ERR_INVALID	? "InvalidSpec"
+						: "DriverFailed";
 }
 
 void summary_provider(const struct controller *c, const struct provider_object *p, struct arena *a,
@@ -110,14 +114,18 @@ void summary_provider(const struct controller *c, const struct provider_object *
 	*r = (struct resources){.v = arena_calloc(a, MACHINE_STATES, sizeof(*r->v))};
 	for (int i = 0; i < MACHINE_STATES; i++)
 		if (n.by_state[i] || always[i])
-			r->v[r->n++] = (struct resource){machine_state_info[i].name, quantity_of(n.by_state[i])};
+			r->v[r->n++] = (struct resource){machine_state_info[i].name,
+							 quantity_of(n.by_state[i])};
 	qsort(r->v, r->n, sizeof(*r->v), by_name);
 	out->conditions = copy(&p->status.conditions, a);
-	say(c, &out->conditions, a, generation, "Ready", !reason, reason ? reason : "DriverRunning", message);
-	say(c, &out->conditions, a, generation, "Isolating", !none, none ? "NoNetworkDriver" : "NetworkDriver",
+	say(c, &out->conditions, a, generation, "Ready", !reason, reason ? reason : "DriverRunning",
+	    message);
+	say(c, &out->conditions, a, generation, "Isolating", !none,
+	    none ? "NoNetworkDriver" : "NetworkDriver",
 	    none ? "spec.network.type is none: machines are cut off by being off alone, and nothing proves it"
 		 : provider_object_fabric_names[p->spec.network.type]);
-	say(c, &out->conditions, a, generation, "Paused", p->spec.paused, p->spec.paused ? "SpecPaused" : "NotPaused", "");
+	say(c, &out->conditions, a, generation, "Paused", p->spec.paused,
+	    p->spec.paused ? "SpecPaused" : "NotPaused", "");
 }
 
 /* --- pools -------------------------------------------------------------------------------------- */
@@ -171,15 +179,18 @@ static bool count_claim(const struct kube_entry *en, void *arg)
 		return true;
 	sum->out->nodes++;
 	m = claims_machine(sum->c, n);
-	p = m && m->spec.provider_ref.name ? CONTROLLER_GET(sum->c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name)
-					   : NULL;
+	p = m && m->spec.provider_ref.name
+		    ? CONTROLLER_GET(sum->c, OBJECT_PROVIDER, provider_object,
+				     m->spec.provider_ref.name)
+		    : NULL;
 	t = p ? source_type(p, type_of(n)) : NULL;
 	if (t)
 		add(&sum->out->resources, &t->capacity, sum->a);
 	return true;
 }
 
-void summary_pool(const struct controller *c, const struct node_pool *p, struct arena *a, struct node_pool_status *out)
+void summary_pool(const struct controller *c, const struct node_pool *p, struct arena *a,
+		  struct node_pool_status *out)
 {
 	struct nodes sum = {c, p->meta.name, a, out};
 	const char *reason = NULL, *message = "", *why, *text;
@@ -200,18 +211,19 @@ void summary_pool(const struct controller *c, const struct node_pool *p, struct 
 			continue;
 		}
 		reason = reason ? reason : why;
-		message = arena_printf(a, "%s%sspec.template.spec.providerRefs[%zu]: %s: %s", message, *message ? "; " : "", i, name,
-				       *text ? text : why);
+		message = arena_printf(a, "%s%sspec.template.spec.providerRefs[%zu]: %s: %s",
+				       message, *message ? "; " : "", i, name, *text ? text : why);
 	}
 	ready = usable && !p->spec.paused && !p->meta.deletion_timestamp;
 	out->conditions = copy(&p->status.conditions, a);
-	say(c, &out->conditions, a, generation, "ProvidersReady", !reason, reason ? reason : "ProvidersReady", message);
+	say(c, &out->conditions, a, generation, "ProvidersReady", !reason,
+	    reason ? reason : "ProvidersReady", message);
 	say(c, &out->conditions, a, generation, "Ready", ready,
-	    ready			? "Ready"
+	    ready			 ? "Ready"
 	    : p->meta.deletion_timestamp ? "PoolDeleted"
-	    : p->spec.paused		? "PoolPaused"
-	    : reason			? reason
-					: "NoProviders",
+	    : p->spec.paused		 ? "PoolPaused"
+	    : reason			 ? reason
+					 : "NoProviders",
 	    usable ? "" : message);
 }
 
@@ -236,7 +248,8 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 
 	en->call = NULL;
 	free(en->refused);
-	en->refused = e && e->kind != ERR_NOT_FOUND && !err_is_transient(e) ? give(en->tried) : NULL;
+	en->refused =
+		e && e->kind != ERR_NOT_FOUND && !err_is_transient(e) ? give(en->tried) : NULL;
 	if (e && e->kind != ERR_CONFLICT && e->kind != ERR_NOT_FOUND)
 		log_warn("status not written", LOG_S("object", en->key), LOG_E(e));
 	if (!en->refused)
@@ -246,7 +259,8 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	summary_kick(s);
 }
 
-static void write_status(struct summary *s, enum object_kind_id kind, const void *object, const void *wanted)
+static void write_status(struct summary *s, enum object_kind_id kind, const void *object,
+			 const void *wanted)
 {
 	const struct object_meta *m = object_meta_of(object);
 	OWN(arena) a = arena_new();
@@ -276,9 +290,10 @@ static void write_status(struct summary *s, enum object_kind_id kind, const void
 	}
 	free(en->tried);
 	en->tried = mem_strdup(str_or(m->resource_version, ""));
-	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion", en->tried, "status", diff);
-	en->call = kube_patch(s->c->host, &controller_resources[kind], NULL, m->name, "status", KUBE_PATCH_MERGE, patch,
-			      on_written, en);
+	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion", en->tried, "status",
+			  diff);
+	en->call = kube_patch(s->c->host, &controller_resources[kind], NULL, m->name, "status",
+			      KUBE_PATCH_MERGE, patch, on_written, en);
 }
 
 static bool pass_pool(const struct kube_entry *e, void *arg)

@@ -17,7 +17,8 @@ void summary_free(struct summary *s);
 void summary_kick(struct summary *s);
 
 /* What their status should say now, from the caches.  *out begins as the object's own status; arena: its strings. */
-void summary_pool(const struct controller *c, const struct node_pool *p, struct arena *a, struct node_pool_status *out);
+void summary_pool(const struct controller *c, const struct node_pool *p, struct arena *a,
+		  struct node_pool_status *out);
 void summary_provider(const struct controller *c, const struct provider_object *p, struct arena *a,
 		      struct provider_object_status *out);
 

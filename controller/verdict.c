@@ -62,7 +62,8 @@ static void tell(const struct entry *en, const struct wish *w)
 	const struct object_meta about = {.name = en->name, .uid = w->uid};
 
 	if (w->note)
-		controller_event(en->owner->c, en->kind, &about, "Warning", "ValidationFailed", w->note);
+		controller_event(en->owner->c, en->kind, &about, "Warning", "ValidationFailed",
+				 w->note);
 }
 
 static void on_written(json_t *o, const struct err *e, void *arg)
@@ -97,10 +98,10 @@ static void send_next(void *arg)
 	if (!c->leading || en->call || !en->next)
 		return;
 	en->sent = give(en->next);
-	patch = json_pack("{s:{s:s}, s:{s:O}}", "metadata", "resourceVersion", en->sent->rv, "status", "conditions",
-			  en->sent->conditions);
-	en->call = kube_patch(c->host, &controller_resources[en->kind], NULL, en->name, "status", KUBE_PATCH_MERGE, patch,
-			      on_written, en);
+	patch = json_pack("{s:{s:s}, s:{s:O}}", "metadata", "resourceVersion", en->sent->rv,
+			  "status", "conditions", en->sent->conditions);
+	en->call = kube_patch(c->host, &controller_resources[en->kind], NULL, en->name, "status",
+			      KUBE_PATCH_MERGE, patch, on_written, en);
 	json_decref(patch);
 }
 
@@ -155,36 +156,41 @@ static json_t *find(const json_t *conditions)
 	json_t *x;
 	size_t i;
 
-	json_array_foreach(conditions, i, x)
+	json_array_foreach (conditions, i, x)
 		if (str_eq(json_str_at(x, "type"), TYPE))
 			return x;
 	return NULL;
 }
 
 /* The same list with this verdict in it; gives. */
-static json_t *with_verdict(struct verdict *v, const json_t *conditions, const char *status, const char *reason,
-			    const char *message, int64_t generation)
+static json_t *with_verdict(struct verdict *v, const json_t *conditions, const char *status,
+			    const char *reason, const char *message, int64_t generation)
 {
 	const json_t *old = find(conditions);
-	const char *since = old && str_eq(json_str_at(old, "status"), status) ? json_str_at(old, "lastTransitionTime") : NULL;
+	const char *since = old && str_eq(json_str_at(old, "status"), status)
+				    ? json_str_at(old, "lastTransitionTime")
+				    : NULL;
 	char now[STR_TIME_SIZE];
 	json_t *list = json_array(), *x;
 	size_t i;
 
-	json_array_foreach(conditions, i, x)
+	json_array_foreach (conditions, i, x)
 		if (x != old)
 			json_array_append(list, x);
-	x = json_pack("{s:s, s:s, s:s, s:s, s:s}", "type", TYPE, "status", status, "reason", reason, "message", message,
-		      "lastTransitionTime", since ? since : str_time(now, loop_wall(v->c->loop)));
+	x = json_pack("{s:s, s:s, s:s, s:s, s:s}", "type", TYPE, "status", status, "reason", reason,
+		      "message", message, "lastTransitionTime",
+		      since ? since : str_time(now, loop_wall(v->c->loop)));
 	if (generation)
 		json_object_set_new(x, "observedGeneration", json_integer(generation));
 	json_array_append_new(list, x);
 	return list;
 }
 
-void verdict_bad(struct verdict *v, enum object_kind_id kind, const json_t *object, const struct err *e)
+void verdict_bad(struct verdict *v, enum object_kind_id kind, const json_t *object,
+		 const struct err *e)
 {
-	const char *name = json_str_at(object, "metadata", "name"), *uid = json_str_at(object, "metadata", "uid");
+	const char *name = json_str_at(object, "metadata", "name"),
+		   *uid = json_str_at(object, "metadata", "uid");
 	const json_t *conditions = json_at(object, "status", "conditions"), *old = find(conditions);
 	int64_t generation = json_int_at(object, "metadata", "generation");
 	struct wish *w;
@@ -194,22 +200,27 @@ void verdict_bad(struct verdict *v, enum object_kind_id kind, const json_t *obje
 	if (!object_kinds[kind].has_status) {
 		const struct object_meta about = {.name = name, .uid = uid};
 
-		log_warn("object refused", LOG_S("kind", object_kinds[kind].kind), LOG_S("name", name), LOG_E(e));
+		log_warn("object refused", LOG_S("kind", object_kinds[kind].kind),
+			 LOG_S("name", name), LOG_E(e));
 		if (v->c->leading)
-			controller_event(v->c, kind, &about, "Warning", "ValidationFailed", e->text);
+			controller_event(v->c, kind, &about, "Warning", "ValidationFailed",
+					 e->text);
 		return;
 	}
-	if (str_eq(json_str_at(old, "status"), "False") && str_eq(json_str_at(old, "message"), e->text) &&
+	if (str_eq(json_str_at(old, "status"), "False") &&
+	    str_eq(json_str_at(old, "message"), e->text) &&
 	    json_int_at(old, "observedGeneration") == generation) {
 		settle(v, kind, name);
 		return;
 	}
-	log_warn("object refused", LOG_S("kind", object_kinds[kind].kind), LOG_S("name", name), LOG_E(e));
+	log_warn("object refused", LOG_S("kind", object_kinds[kind].kind), LOG_S("name", name),
+		 LOG_E(e));
 	w = mem_new(struct wish);
 	w->uid = mem_strdup(uid);
 	w->rv = mem_strdup(str_or(json_str_at(object, "metadata", "resourceVersion"), ""));
 	w->note = mem_strdup(e->text);
-	w->conditions = with_verdict(v, conditions, "False", "ValidationFailed", e->text, generation);
+	w->conditions =
+		with_verdict(v, conditions, "False", "ValidationFailed", e->text, generation);
 	put(v, kind, name, w);
 }
 
@@ -266,7 +277,8 @@ void verdict_good(struct verdict *v, enum object_kind_id kind, const void *objec
 	put(v, kind, m->name, w);
 }
 
-void *verdict_keep(enum object_kind_id kind, const void *last_good, const json_t *object, struct arena *a)
+void *verdict_keep(enum object_kind_id kind, const void *last_good, const json_t *object,
+		   struct arena *a)
 {
 	const struct object_kind *k = &object_kinds[kind];
 	OWN_JSON good = fields_encode(k->fields, last_good);
@@ -277,7 +289,8 @@ void *verdict_keep(enum object_kind_id kind, const void *last_good, const json_t
 
 	if (!str_eq(object_meta_of(last_good)->uid, json_str_at(object, "metadata", "uid")))
 		return NULL;
-	json_object_set_new(meta, "generation", json_integer(object_meta_of(last_good)->generation));
+	json_object_set_new(meta, "generation",
+			    json_integer(object_meta_of(last_good)->generation));
 	json_object_set(mixed, "metadata", meta);
 	json_object_set(mixed, "spec", json_object_get(good, "spec"));
 	if (object_decode(k, mixed, a, &out, &e) < 0 || object_check(k, out, NULL, &e) < 0)
@@ -291,7 +304,7 @@ void verdict_lead(struct verdict *v)
 {
 	struct map_iter it;
 
-	map_for_each(it, v->entries)
+	map_for_each (it, v->entries)
 		loop_timer_start(&((struct entry *)it.value)->timer, 0);
 }
 

@@ -20,7 +20,8 @@ struct verdict *verdict_new(struct controller *c);
 void verdict_free(struct verdict *v);
 
 /* The server's object, and why it cannot be used. */
-void verdict_bad(struct verdict *v, enum object_kind_id kind, const json_t *object, const struct err *e);
+void verdict_bad(struct verdict *v, enum object_kind_id kind, const json_t *object,
+		 const struct err *e);
 /* It was decoded and checked. */
 void verdict_good(struct verdict *v, enum object_kind_id kind, const void *object);
 /* This replica leads now. */
@@ -28,6 +29,7 @@ void verdict_lead(struct verdict *v);
 
 /* The bad object with the spec of its last good projection: metadata but for generation, and status, stay live, so
  * that compare-and-swap goes on working.  In the arena; NULL: not even that can be used. */
-void *verdict_keep(enum object_kind_id kind, const void *last_good, const json_t *object, struct arena *a);
+void *verdict_keep(enum object_kind_id kind, const void *last_good, const json_t *object,
+		   struct arena *a);
 
 #endif

@@ -7,9 +7,11 @@
 #include "controller/why.h"
 
 #define WIPE_HELPS "drover approve %s --wipe (if it holds nothing of worth)"
-#define SECRET_HELPS "correct the Secret of spec.bmc.credentialsSecretRef, or of its provider's credentialsSecretRef"
+#define SECRET_HELPS                                                                               \
+	"correct the Secret of spec.bmc.credentialsSecretRef, or of its provider's credentialsSecretRef"
 #define BMC_HELPS "look at its BMC, spec.bmc.address; it is asked again by itself"
-#define RETIRE_HELPS "kubectl patch machine %s --type merge -p '{\"spec\":{\"managementPolicy\":\"Retire\"}}'"
+#define RETIRE_HELPS                                                                               \
+	"kubectl patch machine %s --type merge -p '{\"spec\":{\"managementPolicy\":\"Retire\"}}'"
 
 /* What a person can do about a reason; %s is the machine. */
 static const struct {
@@ -18,7 +20,8 @@ static const struct {
 	{"NotApproved", "drover approve %s"},
 	{"Observed", "drover approve %s"},
 	{"PowerStateUnexpected", WIPE_HELPS},
-	{"IdentityMismatch", "compare spec.identity with status.identity, correct spec: kubectl edit machine %s"},
+	{"IdentityMismatch",
+	 "compare spec.identity with status.identity, correct spec: kubectl edit machine %s"},
 	{"DuplicateIdentity", RETIRE_HELPS " for the one that is wrong"},
 	{"BmcAuthFailed", SECRET_HELPS},
 	{"BmcUnreachable", BMC_HELPS},
@@ -26,13 +29,18 @@ static const struct {
 	{"BmcProtocolError", BMC_HELPS},
 	{"BmcUnsupported", BMC_HELPS},
 	{"PowerNotConfirmed", BMC_HELPS},
-	{"NetworkNotConfirmed", "look at what spec.network of its provider names; it is asked again by itself"},
+	{"NetworkNotConfirmed",
+	 "look at what spec.network of its provider names; it is asked again by itself"},
 	{"ProviderNotReady", "kubectl describe provider: its conditions say what is missing"},
 	{"MediaNotMounted", "see that its BMC reaches spec.boot.mediaURL of its provider"},
-	{"AgentSilent", "look at its console: the agent has to reach spec.agent.endpoint of its provider"},
-	{"ImageMismatch", "compare spec.template.spec.images of the pool with the bytes that its URL serves"},
-	{"InventoryMismatch", "compare spec.drives and its instance type with status.inventory: kubectl edit machine %s"},
-	{"JoinTimeout", "look at its console: kubelet has to reach spec.joinEndpoint of the tenant"},
+	{"AgentSilent",
+	 "look at its console: the agent has to reach spec.agent.endpoint of its provider"},
+	{"ImageMismatch",
+	 "compare spec.template.spec.images of the pool with the bytes that its URL serves"},
+	{"InventoryMismatch",
+	 "compare spec.drives and its instance type with status.inventory: kubectl edit machine %s"},
+	{"JoinTimeout",
+	 "look at its console: kubelet has to reach spec.joinEndpoint of the tenant"},
 	{"EraseUnverified", WIPE_HELPS ", or " RETIRE_HELPS},
 	{"EraseBelowPolicy", WIPE_HELPS ", or " RETIRE_HELPS},
 	{"DriveFailed", "replace the drive, then " WIPE_HELPS},
@@ -41,10 +49,13 @@ static const struct {
 
 static const char *const tenant_remedies[][2] = {
 	{"KubeconfigRefused", "correct the Secret that spec.kubeconfigSecretRef names"},
-	{"KubeconfigAbsent", "create the Secret that spec.kubeconfigSecretRef names, and let drover read it"},
-	{"NotPermitted", "apply the tenant's Role and binding, deploy/tenant-rbac.yaml, in its cluster"},
+	{"KubeconfigAbsent",
+	 "create the Secret that spec.kubeconfigSecretRef names, and let drover read it"},
+	{"NotPermitted",
+	 "apply the tenant's Role and binding, deploy/tenant-rbac.yaml, in its cluster"},
 	{"Unreachable", "see that drover reaches spec.server of the tenant"},
-	{"ClusterChanged", "delete the VirtualCluster and make a new one, if another cluster is meant"},
+	{"ClusterChanged",
+	 "delete the VirtualCluster and make a new one, if another cluster is meant"},
 };
 
 /* --- members ------------------------------------------------------------------------------------ */
@@ -104,7 +115,7 @@ static void help(json_t *o, const char *format, const char *name)
 	for (; (at = strstr(format, "%s")); format = at + 2)
 		text = arena_printf(a, "%s%.*s%s", text, (int)(at - format), format, name);
 	text = arena_printf(a, "%s%s", text, format);
-	json_array_foreach(list, i, x)
+	json_array_foreach (list, i, x)
 		if (str_eq(json_string_value(x), text))
 			return;
 	json_array_append_new(list, json_string(text));
@@ -121,10 +132,12 @@ static void help_with(json_t *o, const char *reason, const char *name)
 
 static void operation(json_t *o, const struct machine *m)
 {
-	static const char *const waits[] = {"the device", "drover's own rate limit", "a budget", "approval"};
+	static const char *const waits[] = {"the device", "drover's own rate limit", "a budget",
+					    "approval"};
 	const struct machine_operation *op = m->status.operation;
 	enum machine_state s = machine_state_find(str_or(m->status.state, "known"));
-	const struct machine_state_info *info = s == MACHINE_STATE_NONE ? NULL : &machine_state_info[s];
+	const struct machine_state_info *info =
+		s == MACHINE_STATE_NONE ? NULL : &machine_state_info[s];
 
 	/* At rest the journal tells of what is long done. */
 	if (!op || !info || (!info->limit_s && str_empty(op->last_error.reason)))
@@ -135,7 +148,8 @@ static void operation(json_t *o, const struct machine *m)
 	if (op->waiting_for >= WAITING_DEVICE && op->waiting_for <= WAITING_APPROVAL)
 		put(o, "waitingFor", waits[op->waiting_for]);
 	put_time(o, "nextTry", op->next_attempt);
-	put_error(o, "lastError", error_of(op->last_error.reason, op->last_error.message, op->last_error.time));
+	put_error(o, "lastError",
+		  error_of(op->last_error.reason, op->last_error.message, op->last_error.time));
 	if (op->deadline && info->limit_s) {
 		put_time(o, "deadline", op->deadline);
 		put(o, "then", machine_state_info[info->on_limit].name);
@@ -186,7 +200,9 @@ json_t *why_machine(const struct machine *m, int64_t now)
 		put_error(o, "lastFailure", error_of(f->reason, f->message, f->time));
 	}
 	if (op && op->deadline && now > op->deadline && !json_object_get(o, "helps"))
-		help(o, "see that a controller leads: kubectl get lease drover-controller -n drover-system", m->meta.name);
+		help(o,
+		     "see that a controller leads: kubectl get lease drover-controller -n drover-system",
+		     m->meta.name);
 	return o;
 }
 
@@ -207,14 +223,18 @@ json_t *why_claim(const struct node_claim *n, const struct machine *m, int64_t n
 	if (n->meta.deletion_timestamp)
 		put_time(o, "leavingSince", n->meta.deletion_timestamp);
 	if (failed && ready)
-		put_error(o, "lastError", error_of(ready->reason, ready->message, ready->last_transition_time));
+		put_error(o, "lastError",
+			  error_of(ready->reason, ready->message, ready->last_transition_time));
 	put_conditions(o, &n->status.conditions);
 	if (m)
 		json_object_set_new(o, "machine", why_machine(m, now));
 	else if (!failed)
-		put(o, "waitingFor", "its machine to take it; a claim that none took in 30 s is withdrawn and planned again");
+		put(o, "waitingFor",
+		    "its machine to take it; a claim that none took in 30 s is withdrawn and planned again");
 	if (failed)
-		help(o, "nothing: drover makes another claim, three for one demand, then it waits 10 min and longer", "");
+		help(o,
+		     "nothing: drover makes another claim, three for one demand, then it waits 10 min and longer",
+		     "");
 	return o;
 }
 
@@ -230,14 +250,21 @@ json_t *why_pod(const struct virtual_cluster *vc, const char *ns, const char *po
 	put_time(o, "lastContact", vc->status.last_contact_time);
 	put_conditions(o, &vc->status.conditions);
 	if (vc->spec.paused)
-		help(o, "kubectl patch virtualcluster %s --type merge -p '{\"spec\":{\"paused\":false}}'", vc->meta.name);
+		help(o,
+		     "kubectl patch virtualcluster %s --type merge -p '{\"spec\":{\"paused\":false}}'",
+		     vc->meta.name);
 	if (ready && ready->status != CONDITION_TRUE) {
-		put_error(o, "lastError", error_of(ready->reason, ready->message, ready->last_transition_time));
+		put_error(o, "lastError",
+			  error_of(ready->reason, ready->message, ready->last_transition_time));
 		for (size_t i = 0; i < sizeof(tenant_remedies) / sizeof(tenant_remedies[0]); i++)
 			if (str_eq(tenant_remedies[i][0], ready->reason))
 				help(o, tenant_remedies[i][1], vc->meta.name);
 	}
-	help(o, arena_printf(a, "kubectl describe pod -n %s %s in the tenant: drover's event there has place and reason", ns, pod),
+	help(o,
+	     arena_printf(
+		     a,
+		     "kubectl describe pod -n %s %s in the tenant: drover's event there has place and reason",
+		     ns, pod),
 	     "");
 	json_object_set_new(o, "claims", json_array());
 	return o;
@@ -284,13 +311,16 @@ static const char *span(const char *time, int64_t now, struct arena *a)
 	return t <= now ? arena_printf(a, "%s ago", d) : arena_printf(a, "in %s", d);
 }
 
-static void print_error(struct buf *out, const char *label, const json_t *error, int64_t now, struct arena *a)
+static void print_error(struct buf *out, const char *label, const json_t *error, int64_t now,
+			struct arena *a)
 {
 	const char *when = span(json_str_at(error, "time"), now, a);
 
 	if (error)
-		row(out, label, arena_printf(a, "%s: %s%s%s", json_str_at(error, "reason"), str_or(json_str_at(error, "message"), "-"),
-					     *when ? ", " : "", when));
+		row(out, label,
+		    arena_printf(a, "%s: %s%s%s", json_str_at(error, "reason"),
+				 str_or(json_str_at(error, "message"), "-"), *when ? ", " : "",
+				 when));
 }
 
 static void print_lists(const json_t *o, struct buf *out, struct arena *a)
@@ -298,45 +328,58 @@ static void print_lists(const json_t *o, struct buf *out, struct arena *a)
 	json_t *x;
 	size_t i;
 
-	json_array_foreach(json_object_get(o, "conditions"), i, x)
-		if (!str_eq(json_str_at(x, "status"), "True") && !str_empty(json_str_at(x, "message")))
-			row(out, json_str_at(x, "type"), arena_printf(a, "%s: %s: %s", json_str_at(x, "status"),
-								      str_or(json_str_at(x, "reason"), "-"), json_str_at(x, "message")));
-	json_array_foreach(json_object_get(o, "claims"), i, x)
-		row(out, "claim", arena_printf(a, "%s %s %s", json_str_at(x, "name"), json_str_at(x, "state"),
-					       str_or(json_str_at(x, "machine"), "")));
-	json_array_foreach(json_object_get(o, "helps"), i, x)
+	json_array_foreach (json_object_get(o, "conditions"), i, x)
+		if (!str_eq(json_str_at(x, "status"), "True") &&
+		    !str_empty(json_str_at(x, "message")))
+			row(out, json_str_at(x, "type"),
+			    arena_printf(a, "%s: %s: %s", json_str_at(x, "status"),
+					 str_or(json_str_at(x, "reason"), "-"),
+					 json_str_at(x, "message")));
+	json_array_foreach (json_object_get(o, "claims"), i, x)
+		row(out, "claim",
+		    arena_printf(a, "%s %s %s", json_str_at(x, "name"), json_str_at(x, "state"),
+				 str_or(json_str_at(x, "machine"), "")));
+	json_array_foreach (json_object_get(o, "helps"), i, x)
 		row(out, "what helps", json_string_value(x));
 }
 
 void why_print(const json_t *o, int64_t now, struct buf *out)
 {
 	OWN(arena) a = arena_new();
-	const char *since = span(json_str_at(o, "since"), now, a), *next = json_str_at(o, "nextTry");
+	const char *since = span(json_str_at(o, "since"), now, a),
+		   *next = json_str_at(o, "nextTry");
 	int64_t attempt = json_int_at(o, "attempt");
 	const json_t *machine = json_object_get(o, "machine");
 
-	print_text(out, arena_printf(a, "%s %s", str_or(json_str_at(o, "kind"), ""), str_or(json_str_at(o, "name"), "")));
+	print_text(out, arena_printf(a, "%s %s", str_or(json_str_at(o, "kind"), ""),
+				     str_or(json_str_at(o, "name"), "")));
 	buf_puts(out, "\n");
 	if (json_str_at(o, "state"))
-		row(out, "state", arena_printf(a, "%s%s%s", json_str_at(o, "state"), *since ? ", since " : "", since));
+		row(out, "state",
+		    arena_printf(a, "%s%s%s", json_str_at(o, "state"), *since ? ", since " : "",
+				 since));
 	row(out, "claim", json_str_at(o, "claim"));
 	row(out, "tenant", json_str_at(o, "tenant"));
 	row(out, "pool", json_str_at(o, "pool"));
 	row(out, "leaving", span(json_str_at(o, "leavingSince"), now, a));
 	row(out, "last contact", span(json_str_at(o, "lastContact"), now, a));
-	row(out, "step", attempt ? arena_printf(a, "%s, attempt %lld", str_or(json_str_at(o, "step"), "-"), (long long)attempt)
-				 : json_str_at(o, "step"));
+	row(out, "step",
+	    attempt ? arena_printf(a, "%s, attempt %lld", str_or(json_str_at(o, "step"), "-"),
+				   (long long)attempt)
+		    : json_str_at(o, "step"));
 	row(out, "waits for", json_str_at(o, "waitingFor"));
 	row(out, "next try", span(next, now, a));
 	if (json_str_at(o, "deadline"))
-		row(out, "deadline", arena_printf(a, "%s, then %s", span(json_str_at(o, "deadline"), now, a), json_str_at(o, "then")));
+		row(out, "deadline",
+		    arena_printf(a, "%s, then %s", span(json_str_at(o, "deadline"), now, a),
+				 json_str_at(o, "then")));
 	print_error(out, "quarantine", json_object_get(o, "quarantine"), now, a);
 	print_error(out, "last error", json_object_get(o, "lastError"), now, a);
 	print_error(out, "last failure", json_object_get(o, "lastFailure"), now, a);
 	if (json_str_at(o, "power"))
-		row(out, "power", arena_printf(a, "%s, read %s", json_str_at(o, "power"),
-					       str_or(span(json_str_at(o, "powerSeen"), now, a), "never")));
+		row(out, "power",
+		    arena_printf(a, "%s, read %s", json_str_at(o, "power"),
+				 str_or(span(json_str_at(o, "powerSeen"), now, a), "never")));
 	row(out, "network", json_str_at(o, "network"));
 	print_lists(o, out, a);
 	if (machine)

@@ -16,8 +16,10 @@
 
 /* They give.  now: wall ms. */
 json_t *why_machine(const struct machine *m, int64_t now);
-json_t *why_claim(const struct node_claim *n, const struct machine *m, int64_t now); /* m: that holds it, may be NULL */
-json_t *why_pod(const struct virtual_cluster *vc, const char *ns, const char *pod); /* add claims with why_pod_claim() */
+json_t *why_claim(const struct node_claim *n, const struct machine *m,
+		  int64_t now); /* m: that holds it, may be NULL */
+json_t *why_pod(const struct virtual_cluster *vc, const char *ns,
+		const char *pod); /* add claims with why_pod_claim() */
 void why_pod_claim(json_t *answer, const struct node_claim *n);
 void why_print(const json_t *answer, int64_t now, struct buf *out);
 

@@ -58,7 +58,8 @@ static bool in_manual(const char *text, const char *name, const char *help)
 	str_format(tail, sizeof(tail), "| %s |", help);
 	row = strstr(text, head);
 	end = row ? strchr(row + 1, '\n') : NULL;
-	return end && (size_t)(end - row) > strlen(tail) && strncmp(end - strlen(tail), tail, strlen(tail)) == 0;
+	return end && (size_t)(end - row) > strlen(tail) &&
+	       strncmp(end - strlen(tail), tail, strlen(tail)) == 0;
 }
 
 static void the_manual_lists_each_family_with_its_help_and_no_other(void **state)
@@ -82,7 +83,8 @@ static void the_manual_lists_each_family_with_its_help_and_no_other(void **state
 		str_format(name, sizeof(name), "%.*s", (int)(help - l - 7), l + 7);
 		families++;
 		if (!in_manual(text, name, help + 1))
-			fail_msg("%s: no row '| `%s` | TYPE | LABELS | %s |'", MANUAL, name, help + 1);
+			fail_msg("%s: no row '| `%s` | TYPE | LABELS | %s |'", MANUAL, name,
+				 help + 1);
 	}
 	for (const char *p = text; (p = strstr(p, "\n| `drover_")); p++)
 		rows += str_starts(p + 4 + strspn(p + 4, "abcdefghijklmnopqrstuvwxyz_"), "` |");
@@ -108,7 +110,8 @@ static void a_tenancy_is_counted_from_claim_to_wipe(void **state)
 	page = page_of(&w);
 	assert_true(shows(page, "drover_machines{state=\"serving\"} 1"));
 	assert_true(shows(page, "drover_claims_created_total{pool=\"gpus\"} 1"));
-	assert_true(shows(page, "drover_wipes_total{verdict=\"Clear\"} 1") || shows(page, "drover_wipes_total{verdict=\"Purge\"} 1"));
+	assert_true(shows(page, "drover_wipes_total{verdict=\"Clear\"} 1") ||
+		    shows(page, "drover_wipes_total{verdict=\"Purge\"} 1"));
 	assert_true(shows(page, "drover_machine_state_seconds_count{state=\"imaging\"} 1"));
 	assert_null(strstr(page, "drover_machine_state_seconds_count{state=\"serving\"}"));
 	free(page);
@@ -118,8 +121,10 @@ static void a_tenancy_is_counted_from_claim_to_wipe(void **state)
 	page = page_of(&w);
 	assert_true(shows(page, "drover_machine_state_seconds_count{state=\"serving\"} 1"));
 	/* It served for an hour and a bit. */
-	assert_true(shows(page, "drover_machine_state_seconds_bucket{state=\"serving\",le=\"3600\"} 0"));
-	assert_true(shows(page, "drover_machine_state_seconds_bucket{state=\"serving\",le=\"7200\"} 1"));
+	assert_true(shows(page,
+			  "drover_machine_state_seconds_bucket{state=\"serving\",le=\"3600\"} 0"));
+	assert_true(shows(page,
+			  "drover_machine_state_seconds_bucket{state=\"serving\",le=\"7200\"} 1"));
 	assert_true(shows(page, "drover_machine_state_seconds_count{state=\"wiping\"} 2"));
 	free(page);
 	earth_stop(&w);
@@ -139,7 +144,8 @@ static void a_claim_that_fails_is_counted_once_with_its_reason(void **state)
 	earth_wait_reason(&w.boxes[0], "ImageMismatch", 1800);
 	earth_run(&w, 5000);
 	page = page_of(&w);
-	assert_true(shows(page, "drover_claims_failed_total{pool=\"gpus\",reason=\"ImageMismatch\"} 1"));
+	assert_true(shows(page,
+			  "drover_claims_failed_total{pool=\"gpus\",reason=\"ImageMismatch\"} 1"));
 	free(page);
 	earth_stop(&w);
 }
@@ -186,7 +192,8 @@ static void only_a_leader_counts_times_and_only_of_states_that_were_left(void **
 	buf_init(&b, 1 << 20);
 	metrics_write(m, &b);
 	assert_non_null(strstr(b.data, "drover_machine_state_seconds_sum{state=\"imaging\"} 42\n"));
-	assert_non_null(strstr(b.data, "drover_machine_state_seconds_count{state=\"imaging\"} 1\n"));
+	assert_non_null(
+		strstr(b.data, "drover_machine_state_seconds_count{state=\"imaging\"} 1\n"));
 	assert_null(strstr(b.data, "another version"));
 	buf_done(&b);
 	figures_free(f);

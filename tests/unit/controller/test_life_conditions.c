@@ -11,7 +11,7 @@ static json_t *condition(const struct box *b, const char *type)
 	json_t *x;
 	size_t i;
 
-	json_array_foreach(json_at(b->object, "status", "conditions"), i, x)
+	json_array_foreach (json_at(b->object, "status", "conditions"), i, x)
 		if (str_eq(json_str_at(x, "type"), type))
 			return x;
 	return NULL;
@@ -25,7 +25,8 @@ static const char *says(const struct box *b, const char *type)
 
 	text[0] = '\0';
 	if (c)
-		str_format(text, sizeof(text), "%s %s", json_str_at(c, "status"), json_str_at(c, "reason"));
+		str_format(text, sizeof(text), "%s %s", json_str_at(c, "status"),
+			   json_str_at(c, "reason"));
 	return text;
 }
 
@@ -48,7 +49,8 @@ static void a_free_and_a_serving_machine_are_ready_and_one_between_is_not(void *
 	earth_wait_state(b, "serving", 60);
 	assert_string_equal(says(b, "Ready"), "True Serving");
 	assert_non_null(json_str_at(condition(b, "Ready"), "lastTransitionTime"));
-	assert_int_equal(json_int_at(condition(b, "Ready"), "observedGeneration"), json_int_at(b->object, "metadata", "generation"));
+	assert_int_equal(json_int_at(condition(b, "Ready"), "observedGeneration"),
+			 json_int_at(b->object, "metadata", "generation"));
 	earth_stop(&w);
 }
 
@@ -68,7 +70,8 @@ static void ready_turns_with_the_state_and_costs_no_write(void **state)
 		if (str_eq(seen, b->state))
 			continue;
 		str_copy(seen, sizeof(seen), b->state);
-		str_format(want, sizeof(want), "%s %c%s", str_eq(seen, "free") ? "True" : "False", seen[0] - 'a' + 'A', seen + 1);
+		str_format(want, sizeof(want), "%s %c%s", str_eq(seen, "free") ? "True" : "False",
+			   seen[0] - 'a' + 'A', seen + 1);
 		assert_string_equal(says(b, "Ready"), want);
 	}
 	assert_string_equal(b->state, "free");
@@ -122,11 +125,13 @@ static void a_machine_that_may_not_be_touched_says_what_is_missing(void **state)
 	earth_replica(&w);
 	earth_run(&w, 60000);
 	assert_string_equal(says(b, "Managed"), "False Observed");
-	assert_non_null(strstr(json_str_at(condition(b, "Managed"), "message"), "drover approve gpu-1"));
+	assert_non_null(
+		strstr(json_str_at(condition(b, "Managed"), "message"), "drover approve gpu-1"));
 	earth_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Manage"));
 	earth_run(&w, 200000);
 	assert_string_equal(says(b, "Managed"), "False NotApproved");
-	earth_patch_machine(b, json_pack("{s:{s:s}}", "identity", "systemUUID", "ffffffff-0035-3410-8050-c6c04f314733"));
+	earth_patch_machine(b, json_pack("{s:{s:s}}", "identity", "systemUUID",
+					 "ffffffff-0035-3410-8050-c6c04f314733"));
 	earth_run(&w, 200000);
 	assert_string_equal(says(b, "Managed"), "False IdentityMismatch");
 	assert_non_null(strstr(json_str_at(condition(b, "Managed"), "message"), b->uuid));
@@ -145,8 +150,10 @@ static void a_quarantined_machine_says_why_and_nothing_is_written_while_it_rests
 	earth_replica(&w);
 	earth_wait_state(b, "quarantined", 1800);
 	assert_true(str_starts(says(b, "Ready"), "False "));
-	assert_string_equal(json_str_at(condition(b, "Ready"), "reason"), earth_at(b, "status.quarantine.reason"));
-	assert_string_equal(json_str_at(condition(b, "Ready"), "message"), earth_at(b, "status.quarantine.message"));
+	assert_string_equal(json_str_at(condition(b, "Ready"), "reason"),
+			    earth_at(b, "status.quarantine.reason"));
+	assert_string_equal(json_str_at(condition(b, "Ready"), "message"),
+			    earth_at(b, "status.quarantine.message"));
 	earth_run(&w, 1800 * 1000); /* its agent goes, too */
 	rev = b->rev;
 	earth_run(&w, 3600 * 1000);
@@ -186,7 +193,8 @@ int main(void)
 		cmocka_unit_test(a_refused_login_stays_told_under_the_next_leader),
 		cmocka_unit_test(a_machine_that_may_not_be_touched_says_what_is_missing),
 		cmocka_unit_test(quarantine_says_when_it_is_tried_again_unless_a_person_has_to),
-		cmocka_unit_test(a_quarantined_machine_says_why_and_nothing_is_written_while_it_rests),
+		cmocka_unit_test(
+			a_quarantined_machine_says_why_and_nothing_is_written_while_it_rests),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

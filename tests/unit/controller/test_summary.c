@@ -18,9 +18,10 @@ static const char *says(const struct earth *w, const char *key, const char *type
 	size_t i;
 
 	text[0] = '\0';
-	json_array_foreach(json_at(o, "status", "conditions"), i, x)
+	json_array_foreach (json_at(o, "status", "conditions"), i, x)
 		if (str_eq(json_str_at(x, "type"), type))
-			str_format(text, sizeof(text), "%s %s", json_str_at(x, "status"), json_str_at(x, "reason"));
+			str_format(text, sizeof(text), "%s %s", json_str_at(x, "status"),
+				   json_str_at(x, "reason"));
 	return text;
 }
 
@@ -57,14 +58,16 @@ static void a_provider_counts_its_machines_by_state_and_forgets_the_state_they_l
 
 	(void)state;
 	start(&w, 2);
-	assert_string_equal(status_of(&w, RACK, "machines"), "{\"free\":2,\"quarantined\":0,\"serving\":0}");
+	assert_string_equal(status_of(&w, RACK, "machines"),
+			    "{\"free\":2,\"quarantined\":0,\"serving\":0}");
 	earth_pod(&w, &w.tenants[0], "train");
 	earth_wait_state(&w.boxes[0], "claimed", 60);
 	earth_run(&w, 2500);
 	assert_non_null(strstr(status_of(&w, RACK, "machines"), "\"claimed\":1"));
 	earth_wait_running(&w, &w.tenants[0], "train", 900);
 	earth_run(&w, 60000);
-	assert_string_equal(status_of(&w, RACK, "machines"), "{\"free\":1,\"quarantined\":0,\"serving\":1}");
+	assert_string_equal(status_of(&w, RACK, "machines"),
+			    "{\"free\":1,\"quarantined\":0,\"serving\":1}");
 	earth_stop(&w);
 }
 
@@ -78,13 +81,15 @@ static void a_pool_counts_its_nodes_and_what_they_have(void **state)
 	earth_wait_running(&w, &w.tenants[0], "train", 900);
 	earth_run(&w, 5000);
 	assert_string_equal(status_of(&w, POOL, "nodes"), "1");
-	assert_string_equal(status_of(&w, POOL, "resources"),
-			    "{\"cpu\":\"4\",\"memory\":\"8Gi\",\"nvidia.com/gpu\":\"8\",\"pods\":\"110\"}");
+	assert_string_equal(
+		status_of(&w, POOL, "resources"),
+		"{\"cpu\":\"4\",\"memory\":\"8Gi\",\"nvidia.com/gpu\":\"8\",\"pods\":\"110\"}");
 	earth_delete_pod(&w, &w.tenants[0], "train");
 	earth_release(&w.boxes[0]);
 	earth_wait_state(&w.boxes[0], "free", 1800);
 	earth_run(&w, 5000);
-	assert_true(str_eq(status_of(&w, POOL, "nodes"), "0") || str_eq(status_of(&w, POOL, "nodes"), ""));
+	assert_true(str_eq(status_of(&w, POOL, "nodes"), "0") ||
+		    str_eq(status_of(&w, POOL, "nodes"), ""));
 	assert_string_equal(status_of(&w, POOL, "resources"), "");
 	earth_stop(&w);
 }
@@ -102,8 +107,8 @@ static void what_is_ready_says_so_and_what_is_not_says_why(void **state)
 	assert_string_equal(says(&w, POOL, "Ready"), "True Ready");
 	assert_string_equal(says(&w, POOL, "ProvidersReady"), "True ProvidersReady");
 	earth_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
-		 json_pack("{s:{s:b, s:{s:{s:[{s:s}, {s:s}]}}}}", "spec", "paused", 1, "template", "spec", "providerRefs", "name",
-			   "rack", "name", "elsewhere"));
+		 json_pack("{s:{s:b, s:{s:{s:[{s:s}, {s:s}]}}}}", "spec", "paused", 1, "template",
+			   "spec", "providerRefs", "name", "rack", "name", "elsewhere"));
 	earth_run(&w, 5000);
 	assert_string_equal(says(&w, POOL, "Ready"), "False PoolPaused");
 	assert_string_equal(says(&w, POOL, "ProvidersReady"), "False ProviderNotFound");
@@ -118,12 +123,15 @@ static void a_provider_without_a_driver_or_a_network_says_it_aloud(void **state)
 	start(&w, 0);
 	earth_apply(&w, "apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: cloud}\n"
 			"spec: {type: bcm, endpoint: \"https://bcm:8081\"}\n");
-	earth_apply(&w, "apiVersion: drover.dev/v1alpha1\nkind: NodePool\nmetadata: {name: clouds}\n"
-			"spec:\n  virtualClusterSelector: {}\n  template:\n    spec:\n      providerRefs: [{name: cloud}]\n"
-			"      images:\n      - {kubernetesVersion: \"1.36\", url: \"https://x/y\", format: raw, digest: \"sha256:"
-			"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"}\n");
+	earth_apply(
+		&w,
+		"apiVersion: drover.dev/v1alpha1\nkind: NodePool\nmetadata: {name: clouds}\n"
+		"spec:\n  virtualClusterSelector: {}\n  template:\n    spec:\n      providerRefs: [{name: cloud}]\n"
+		"      images:\n      - {kubernetesVersion: \"1.36\", url: \"https://x/y\", format: raw, digest: \"sha256:"
+		"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"}\n");
 	earth_run(&w, 60000);
-	assert_string_equal(says(&w, "providers.drover.dev/cloud", "Isolating"), "False NoNetworkDriver");
+	assert_string_equal(says(&w, "providers.drover.dev/cloud", "Isolating"),
+			    "False NoNetworkDriver");
 	assert_string_equal(says(&w, "providers.drover.dev/cloud", "Ready"), "False Unsupported");
 	assert_string_equal(says(&w, "nodepools.drover.dev/clouds", "Ready"), "False Unsupported");
 	earth_stop(&w);
@@ -158,7 +166,8 @@ static void the_verdict_of_a_bad_spec_stands_beside_the_summary(void **state)
 
 	(void)state;
 	start(&w, 1);
-	earth_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus", json_pack("{s:{s:i}}", "spec", "weight", -1));
+	earth_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
+		 json_pack("{s:{s:i}}", "spec", "weight", -1));
 	earth_run(&w, 5000);
 	earth_pod(&w, &w.tenants[0], "train");
 	earth_wait_running(&w, &w.tenants[0], "train", 900);
@@ -172,7 +181,8 @@ static void the_verdict_of_a_bad_spec_stands_beside_the_summary(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_provider_counts_its_machines_by_state_and_forgets_the_state_they_left),
+		cmocka_unit_test(
+			a_provider_counts_its_machines_by_state_and_forgets_the_state_they_left),
 		cmocka_unit_test(a_pool_counts_its_nodes_and_what_they_have),
 		cmocka_unit_test(what_is_ready_says_so_and_what_is_not_says_why),
 		cmocka_unit_test(a_provider_without_a_driver_or_a_network_says_it_aloud),

@@ -16,7 +16,7 @@ static json_t *condition_of(const struct earth *w, const char *key, const char *
 	json_t *x, *found = NULL;
 	size_t i;
 
-	json_array_foreach(json_at(o, "status", "conditions"), i, x)
+	json_array_foreach (json_at(o, "status", "conditions"), i, x)
 		if (str_eq(json_str_at(x, "type"), type))
 			found = json_incref(x);
 	return found;
@@ -44,7 +44,8 @@ static bool count_event(const json_t *o, void *arg)
 {
 	struct tally *t = arg;
 
-	t->n += str_eq(json_str_at(o, "reason"), "ValidationFailed") && str_eq(json_str_at(o, "involvedObject", "name"), t->name);
+	t->n += str_eq(json_str_at(o, "reason"), "ValidationFailed") &&
+		str_eq(json_str_at(o, "involvedObject", "name"), t->name);
 	return true;
 }
 
@@ -86,7 +87,8 @@ static void a_bad_spec_is_told_by_a_condition_that_names_field_and_value(void **
 	assert_string_equal(json_str_at(c, "reason"), "ValidationFailed");
 	assert_non_null(strstr(json_str_at(c, "message"), "spec.weight: "));
 	assert_non_null(strstr(json_str_at(c, "message"), "-5"));
-	assert_int_equal(json_int_at(c, "observedGeneration"), json_int_at(o, "metadata", "generation"));
+	assert_int_equal(json_int_at(c, "observedGeneration"),
+			 json_int_at(o, "metadata", "generation"));
 	assert_non_null(json_str_at(c, "lastTransitionTime"));
 	earth_stop(&w);
 }
@@ -113,7 +115,8 @@ static void nothing_is_written_again_and_one_event_tells_of_each_generation(void
 	earth_stop(&w);
 }
 
-static void a_repaired_object_is_valid_again_and_one_that_was_always_good_is_left_alone(void **state)
+static void a_repaired_object_is_valid_again_and_one_that_was_always_good_is_left_alone(
+	void **state)
 {
 	struct earth w;
 
@@ -125,7 +128,8 @@ static void a_repaired_object_is_valid_again_and_one_that_was_always_good_is_lef
 	OWN_JSON c = condition_of(&w, POOL, "Valid");
 	OWN_JSON o = plane_get(&w.host, POOL);
 	assert_string_equal(json_str_at(c, "status"), "True");
-	assert_int_equal(json_int_at(c, "observedGeneration"), json_int_at(o, "metadata", "generation"));
+	assert_int_equal(json_int_at(c, "observedGeneration"),
+			 json_int_at(o, "metadata", "generation"));
 	assert_null(condition_of(&w, "providers.drover.dev/rack", "Valid"));
 	earth_stop(&w);
 }
@@ -136,7 +140,8 @@ static void a_bad_object_that_was_there_before_the_leader_is_told_too(void **sta
 
 	(void)state;
 	earth_start(&w, 8, 0);
-	earth_do(&w, &w.host, "PATCH", PATH("nodepools", "gpus"), json_pack("{s:{s:i}}", "spec", "weight", -5));
+	earth_do(&w, &w.host, "PATCH", PATH("nodepools", "gpus"),
+		 json_pack("{s:{s:i}}", "spec", "weight", -5));
 	earth_replica(&w);
 	earth_run(&w, 60000);
 	OWN_JSON c = condition_of(&w, POOL, "Valid");
@@ -166,15 +171,18 @@ static void a_machine_goes_on_although_its_spec_was_spoilt(void **state)
 
 static json_t *pool(const char *uid, int weight, int nodes, const char *image)
 {
-	return json_pack("{s:{s:s, s:s, s:i}, s:{s:{}, s:i, s:{s:{s:[{s:s}], s:[{s:s, s:s, s:s, s:s}]}}}, s:{s:i}}", "metadata", "name", "p",
-			 "uid", uid, "generation", weight, "spec", "virtualClusterSelector", "weight", weight, "template", "spec",
-			 "providerRefs", "name", "rack", "images", "kubernetesVersion", "1.36", "url", "https://x/y", "format", "raw",
-			 "digest", image, "status", "nodes", nodes);
+	return json_pack(
+		"{s:{s:s, s:s, s:i}, s:{s:{}, s:i, s:{s:{s:[{s:s}], s:[{s:s, s:s, s:s, s:s}]}}}, s:{s:i}}",
+		"metadata", "name", "p", "uid", uid, "generation", weight, "spec",
+		"virtualClusterSelector", "weight", weight, "template", "spec", "providerRefs",
+		"name", "rack", "images", "kubernetesVersion", "1.36", "url", "https://x/y",
+		"format", "raw", "digest", image, "status", "nodes", nodes);
 }
 
 static void the_kept_object_has_the_old_spec_and_generation_and_the_new_status(void **state)
 {
-	static const char digest[] = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	static const char digest[] =
+		"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 	const struct object_kind *k = &object_kinds[OBJECT_NODE_POOL];
 	OWN(arena) a = arena_new();
 	OWN_JSON was = pool("u1", 7, 1, digest);
@@ -189,7 +197,8 @@ static void the_kept_object_has_the_old_spec_and_generation_and_the_new_status(v
 	assert_ok(object_decode(k, was, a, &good, &e), &e);
 	kept = verdict_keep(OBJECT_NODE_POOL, good, bad, a);
 	assert_non_null(kept);
-	assert_true(kept->spec.weight == 7 && kept->meta.generation == 7 && kept->status.nodes == 2);
+	assert_true(kept->spec.weight == 7 && kept->meta.generation == 7 &&
+		    kept->status.nodes == 2);
 	assert_string_equal(kept->spec.template_.spec.images.v[0].digest, digest);
 	/* Another object of that name, or one whose status is what is wrong. */
 	assert_null(verdict_keep(OBJECT_NODE_POOL, good, another, a));
@@ -204,10 +213,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_bad_spec_is_told_by_a_condition_that_names_field_and_value),
 		cmocka_unit_test(nothing_is_written_again_and_one_event_tells_of_each_generation),
-		cmocka_unit_test(a_repaired_object_is_valid_again_and_one_that_was_always_good_is_left_alone),
+		cmocka_unit_test(
+			a_repaired_object_is_valid_again_and_one_that_was_always_good_is_left_alone),
 		cmocka_unit_test(a_bad_object_that_was_there_before_the_leader_is_told_too),
 		cmocka_unit_test(a_machine_goes_on_although_its_spec_was_spoilt),
-		cmocka_unit_test(the_kept_object_has_the_old_spec_and_generation_and_the_new_status),
+		cmocka_unit_test(
+			the_kept_object_has_the_old_spec_and_generation_and_the_new_status),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

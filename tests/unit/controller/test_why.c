@@ -32,8 +32,9 @@ static void *decoded(enum object_kind_id kind, json_t *o, struct arena *a)
 static struct machine *machine(json_t *status, struct arena *a)
 {
 	return decoded(OBJECT_MACHINE,
-		       json_pack("{s:{s:s, s:s}, s:{s:{s:s}}, s:o}", "metadata", "name", "gpu-1", "uid", "u", "spec", "providerRef", "name",
-				 "rack", "status", status),
+		       json_pack("{s:{s:s, s:s}, s:{s:{s:s}}, s:o}", "metadata", "name", "gpu-1",
+				 "uid", "u", "spec", "providerRef", "name", "rack", "status",
+				 status),
 		       a);
 }
 
@@ -54,7 +55,7 @@ static bool helps(const json_t *answer, const char *part)
 	json_t *x;
 	size_t i;
 
-	json_array_foreach(json_object_get(answer, "helps"), i, x)
+	json_array_foreach (json_object_get(answer, "helps"), i, x)
 		if (strstr(json_string_value(x), part))
 			return true;
 	return false;
@@ -64,32 +65,38 @@ static void a_machine_under_way_says_since_when_for_what_and_when_next(void **st
 {
 	OWN(arena) a = arena_new();
 	struct machine *m = machine(
-		json_pack("{s:s, s:s, s:{s:s, s:i, s:s, s:s, s:s, s:{s:s, s:s, s:s}}, s:{s:s, s:s}}", "state", "stopping", "stateSince",
-			  at(-125000), "operation", "step", "power-off", "attempt", 3, "waitingFor", "Device", "nextAttempt", at(20000),
-			  "deadline", at(90000), "lastError", "reason", "BmcUnreachable", "message", "connection refused", "time",
-			  at(-5000), "power", "state", "On", "observedTime", at(-61000)),
+		json_pack(
+			"{s:s, s:s, s:{s:s, s:i, s:s, s:s, s:s, s:{s:s, s:s, s:s}}, s:{s:s, s:s}}",
+			"state", "stopping", "stateSince", at(-125000), "operation", "step",
+			"power-off", "attempt", 3, "waitingFor", "Device", "nextAttempt", at(20000),
+			"deadline", at(90000), "lastError", "reason", "BmcUnreachable", "message",
+			"connection refused", "time", at(-5000), "power", "state", "On",
+			"observedTime", at(-61000)),
 		a);
 	OWN_JSON answer = why_machine(m, NOW);
 	char *text = printed(answer);
 
 	(void)state;
-	assert_string_equal(text, "Machine gpu-1\n"
-				  "  state         stopping, since 2m5s ago\n"
-				  "  step          power-off, attempt 3\n"
-				  "  waits for     the device\n"
-				  "  next try      in 20s\n"
-				  "  deadline      in 1m30s, then isolating\n"
-				  "  last error    BmcUnreachable: connection refused, 5s ago\n"
-				  "  power         On, read 1m1s ago\n"
-				  "  what helps    look at its BMC, spec.bmc.address; it is asked again by itself\n");
+	assert_string_equal(
+		text,
+		"Machine gpu-1\n"
+		"  state         stopping, since 2m5s ago\n"
+		"  step          power-off, attempt 3\n"
+		"  waits for     the device\n"
+		"  next try      in 20s\n"
+		"  deadline      in 1m30s, then isolating\n"
+		"  last error    BmcUnreachable: connection refused, 5s ago\n"
+		"  power         On, read 1m1s ago\n"
+		"  what helps    look at its BMC, spec.bmc.address; it is asked again by itself\n");
 	free(text);
 }
 
 static void a_machine_at_rest_says_nothing_of_what_is_long_done(void **state)
 {
 	OWN(arena) a = arena_new();
-	struct machine *m = machine(json_pack("{s:s, s:s, s:{s:s, s:s, s:i}}", "state", "free", "stateSince", at(-1000), "operation",
-					      "step", "eject-media", "waitingFor", "Device", "fence", 3),
+	struct machine *m = machine(json_pack("{s:s, s:s, s:{s:s, s:s, s:i}}", "state", "free",
+					      "stateSince", at(-1000), "operation", "step",
+					      "eject-media", "waitingFor", "Device", "fence", 3),
 				    a);
 	OWN_JSON answer = why_machine(m, NOW);
 	char *text = printed(answer);
@@ -99,10 +106,12 @@ static void a_machine_at_rest_says_nothing_of_what_is_long_done(void **state)
 	free(text);
 }
 
-static struct machine *quarantined(const char *reason, const char *exit_, int attempts, struct arena *a)
+static struct machine *quarantined(const char *reason, const char *exit_, int attempts,
+				   struct arena *a)
 {
-	return machine(json_pack("{s:s, s:s, s:{s:s, s:s, s:s, s:i}}", "state", "quarantined", "stateSince", at(-60000), "quarantine",
-				 "reason", reason, "message", "m", "exit", exit_, "attempts", attempts),
+	return machine(json_pack("{s:s, s:s, s:{s:s, s:s, s:s, s:i}}", "state", "quarantined",
+				 "stateSince", at(-60000), "quarantine", "reason", reason,
+				 "message", "m", "exit", exit_, "attempts", attempts),
 		       a);
 }
 
@@ -125,9 +134,11 @@ static void quarantine_says_who_ends_it_and_when(void **state)
 static void a_condition_that_is_false_brings_its_remedy_once(void **state)
 {
 	OWN(arena) a = arena_new();
-	struct machine *m = machine(json_pack("{s:s, s:{s:{s:s, s:s}}, s:[{s:s, s:s, s:s, s:s}]}", "state", "known", "operation",
-					      "lastError", "reason", "NotApproved", "message", "spec.identity is empty", "conditions",
-					      "type", "Managed", "status", "False", "reason", "NotApproved", "message", "x"),
+	struct machine *m = machine(json_pack("{s:s, s:{s:{s:s, s:s}}, s:[{s:s, s:s, s:s, s:s}]}",
+					      "state", "known", "operation", "lastError", "reason",
+					      "NotApproved", "message", "spec.identity is empty",
+					      "conditions", "type", "Managed", "status", "False",
+					      "reason", "NotApproved", "message", "x"),
 				    a);
 	OWN_JSON answer = why_machine(m, NOW);
 
@@ -139,9 +150,10 @@ static void a_condition_that_is_false_brings_its_remedy_once(void **state)
 static void foreign_control_characters_reach_no_terminal(void **state)
 {
 	OWN(arena) a = arena_new();
-	struct machine *m = machine(json_pack("{s:s, s:{s:{s:s, s:s}}}", "state", "known", "operation", "lastError", "reason", "X",
-					      "message", "\x1b[2J\nroot\x7f"),
-				    a);
+	struct machine *m =
+		machine(json_pack("{s:s, s:{s:{s:s, s:s}}}", "state", "known", "operation",
+				  "lastError", "reason", "X", "message", "\x1b[2J\nroot\x7f"),
+			a);
 	OWN_JSON answer = why_machine(m, NOW);
 	char *text = printed(answer);
 
@@ -155,11 +167,12 @@ static void foreign_control_characters_reach_no_terminal(void **state)
 static void a_format_in_a_name_is_only_text(void **state)
 {
 	OWN(arena) a = arena_new();
-	struct virtual_cluster *vc = decoded(
-		OBJECT_VIRTUAL_CLUSTER,
-		json_pack("{s:{s:s}, s:{s:{s:s}, s:s, s:{s:s}}}", "metadata", "name", "team-a", "spec", "kubeconfigSecretRef", "name", "k",
-			  "joinEndpoint", "10.0.0.1:6443", "quota", "nvidia.com/gpu", "8"),
-		a);
+	struct virtual_cluster *vc =
+		decoded(OBJECT_VIRTUAL_CLUSTER,
+			json_pack("{s:{s:s}, s:{s:{s:s}, s:s, s:{s:s}}}", "metadata", "name",
+				  "team-a", "spec", "kubeconfigSecretRef", "name", "k",
+				  "joinEndpoint", "10.0.0.1:6443", "quota", "nvidia.com/gpu", "8"),
+			a);
 	OWN_JSON answer = why_pod(vc, "%n%s", "%s%s");
 
 	(void)state;
@@ -222,7 +235,8 @@ static void machines_claims_and_pods_are_found_and_what_is_not_there_is_said(voi
 	x = asked(&w, "team-a/default/train", &g);
 	assert_string_equal(json_str_at(x, "kind"), "Pod");
 	assert_int_equal(json_array_size(json_object_get(x, "claims")), 1);
-	assert_string_equal(json_str_at(json_array_get(json_object_get(x, "claims"), 0), "machine"), "gpu-1");
+	assert_string_equal(json_str_at(json_array_get(json_object_get(x, "claims"), 0), "machine"),
+			    "gpu-1");
 	assert_true(helps(x, "kubectl describe pod -n default train"));
 	json_decref(x);
 	x = asked(&w, "team-b/default/train", &g);
