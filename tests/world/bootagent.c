@@ -32,11 +32,11 @@ struct bootagent {
 	unsigned stale;
 
 	struct arena *order_arena;
-	struct proto_order *order;         /* under way */
-	struct map *results;               /* order id -> report text */
-	char *out;                         /* report to be sent */
+	struct proto_order *order; /* under way */
+	struct map *results;	   /* order id -> report text */
+	char *out;		   /* report to be sent */
 	struct evidence_device devices[BOX_DRIVES];
-	char wiped_with[160];              /* nonce of the wipe in this boot */
+	char wiped_with[160]; /* nonce of the wipe in this boot */
 };
 
 static void hello(struct bootagent *a);
@@ -296,7 +296,8 @@ static void on_image(const struct http_reply *r, const struct err *e, void *arg)
 		fail(a, "ImageUnreachable", "the image cannot be fetched");
 		return;
 	}
-	memcpy(a->box->drives[0].data, r->body, r->body_len < BOX_CONFIG_AT ? r->body_len : BOX_CONFIG_AT);
+	memcpy(a->box->drives[0].data, r->body,
+	       r->body_len < BOX_CONFIG_AT ? r->body_len : BOX_CONFIG_AT);
 	crypto_sha256(r->body, r->body_len, d);
 	if (!str_eq(crypto_digest_text(d, text), a->order->digest)) {
 		fail(a, "ImageMismatch", "the image's digest is another");
@@ -334,8 +335,8 @@ static void write_config(struct bootagent *a)
 
 	for (size_t i = 0; i < a->order->files.n; i++)
 		if (str_eq(a->order->files.v[i].name, "drover-join.cfg"))
-			str_copy(a->box->drives[0].data + BOX_CONFIG_AT, BOX_DRIVE_BYTES - BOX_CONFIG_AT,
-				 a->order->files.v[i].content);
+			str_copy(a->box->drives[0].data + BOX_CONFIG_AT,
+				 BOX_DRIVE_BYTES - BOX_CONFIG_AT, a->order->files.v[i].content);
 	finish(a, &r);
 }
 
@@ -345,7 +346,8 @@ static void write_stamps(struct bootagent *a, bool on)
 
 	for (int i = 0; i < BOX_DRIVES; i++) {
 		if (on)
-			proto_stamp_write(a->order->record, a->order->stamp, a->box->drives[i].data);
+			proto_stamp_write(a->order->record, a->order->stamp,
+					  a->box->drives[i].data);
 		else
 			memset(a->box->drives[i].data, 0, PROTO_STAMP_SIZE);
 	}

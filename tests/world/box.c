@@ -38,7 +38,8 @@ bool box_is_blank(const struct box *b)
 	for (int i = 0; i < BOX_DRIVES; i++) {
 		const char *data = b->drives[i].data;
 
-		for (int k = proto_stamp_read(data, a, &record, &digest) ? PROTO_STAMP_SIZE : 0; k < BOX_DRIVE_BYTES; k++)
+		for (int k = proto_stamp_read(data, a, &record, &digest) ? PROTO_STAMP_SIZE : 0;
+		     k < BOX_DRIVE_BYTES; k++)
 			if (data[k])
 				return false;
 	}
@@ -87,14 +88,16 @@ static bool token_is_good(const struct box *b)
 
 	if (!dot)
 		return false;
-	s = plane_get(b->tenant, arena_printf(a, "secrets/kube-system/bootstrap-token-%.*s", (int)(dot - b->token), b->token));
+	s = plane_get(b->tenant, arena_printf(a, "secrets/kube-system/bootstrap-token-%.*s",
+					      (int)(dot - b->token), b->token));
 	shown = json_str_at(s, "data", "token-secret");
 	secret = shown ? crypto_base64_decode(shown, strlen(shown), &n, &e) : NULL;
 	good = str_eq(secret, dot + 1);
 	free(secret);
 	shown = json_str_at(s, "data", "expiration");
 	secret = shown ? crypto_base64_decode(shown, strlen(shown), &n, &e) : NULL;
-	good = good && secret && str_to_time(secret, &expires) && expires > loop_wall(b->earth->loop);
+	good = good && secret && str_to_time(secret, &expires) &&
+	       expires > loop_wall(b->earth->loop);
 	free(secret);
 	return good;
 }
@@ -115,7 +118,8 @@ static json_t *taints_json(const struct box *b)
 			if (equals)
 				*equals = '\0';
 			json_array_append_new(list, json_pack("{s:s,s:s*,s:s}", "key", one, "value",
-							      equals ? equals + 1 : NULL, "effect", colon + 1));
+							      equals ? equals + 1 : NULL, "effect",
+							      colon + 1));
 		}
 		at += at[n] ? n + 1 : n;
 	}
@@ -124,11 +128,13 @@ static json_t *taints_json(const struct box *b)
 
 static json_t *node_status(const struct box *b)
 {
-	json_t *room = json_pack("{s:s,s:s,s:s,s:s}", "cpu", "4", "memory", "8Gi", "pods", "110", "nvidia.com/gpu", "8");
+	json_t *room = json_pack("{s:s,s:s,s:s,s:s}", "cpu", "4", "memory", "8Gi", "pods", "110",
+				 "nvidia.com/gpu", "8");
 
-	return json_pack("{s:{s:s,s:s},s:o,s:o,s:[{s:s,s:s}]}", "nodeInfo", "systemUUID", str_or(b->says_uuid, b->uuid),
-			 "bootID", b->boot_id, "capacity", room, "allocatable", b->ready ? json_incref(room) : json_object(),
-			 "conditions", "type", "Ready", "status", b->ready ? "True" : "False");
+	return json_pack("{s:{s:s,s:s},s:o,s:o,s:[{s:s,s:s}]}", "nodeInfo", "systemUUID",
+			 str_or(b->says_uuid, b->uuid), "bootID", b->boot_id, "capacity", room,
+			 "allocatable", b->ready ? json_incref(room) : json_object(), "conditions",
+			 "type", "Ready", "status", b->ready ? "True" : "False");
 }
 
 static void on_node(int status, json_t *o, void *arg)
@@ -164,10 +170,11 @@ static void busy(struct box *b)
 
 static void register_node(struct box *b)
 {
-	json_t *node = json_pack("{s:s,s:s,s:{s:s,s:{s:s}},s:{s:s,s:o},s:o}", "apiVersion", "v1", "kind", "Node", "metadata",
-				 "name", b->node_name, "labels", "kubernetes.io/hostname", b->node_name, "spec", "providerID",
-				 str_or(b->says_provider_id, b->provider_id), "taints", taints_json(b), "status",
-				 node_status(b));
+	json_t *node = json_pack("{s:s,s:s,s:{s:s,s:{s:s}},s:{s:s,s:o},s:o}", "apiVersion", "v1",
+				 "kind", "Node", "metadata", "name", b->node_name, "labels",
+				 "kubernetes.io/hostname", b->node_name, "spec", "providerID",
+				 str_or(b->says_provider_id, b->provider_id), "taints",
+				 taints_json(b), "status", node_status(b));
 
 	busy(b);
 	plane_ask(b->tenant, "POST", "/api/v1/nodes", node, on_node, b);
@@ -185,8 +192,8 @@ static bool is_mine_to_start(const json_t *pod, void *arg)
 	if (!str_eq(json_str_at(pod, "spec", "nodeName"), n->b->node_name) ||
 	    str_eq(json_str_at(pod, "status", "phase"), "Running"))
 		return true;
-	str_format(n->path, sizeof(n->path), "/api/v1/namespaces/%s/pods/%s/status", json_str_at(pod, "metadata", "namespace"),
-		   json_str_at(pod, "metadata", "name"));
+	str_format(n->path, sizeof(n->path), "/api/v1/namespaces/%s/pods/%s/status",
+		   json_str_at(pod, "metadata", "namespace"), json_str_at(pod, "metadata", "name"));
 	return false;
 }
 
@@ -202,7 +209,8 @@ static void start_pods(struct box *b)
 	for (int i = 0; i < BOX_DRIVES; i++) /* work leaves traces */
 		str_copy(b->drives[i].data + BOX_DRIVE_BYTES - 64, 64, BOX_SECRET);
 	busy(b);
-	plane_ask(b->tenant, "PATCH", n.path, json_pack("{s:{s:s}}", "status", "phase", "Running"), on_told, b);
+	plane_ask(b->tenant, "PATCH", n.path, json_pack("{s:{s:s}}", "status", "phase", "Running"),
+		  on_told, b);
 }
 
 static void run_kubelet(struct box *b)
@@ -223,7 +231,8 @@ static void run_kubelet(struct box *b)
 		b->ready = true;
 		busy(b);
 		str_format(path, sizeof(path), "/api/v1/nodes/%s/status", b->node_name);
-		plane_ask(b->tenant, "PATCH", path, json_pack("{s:o}", "status", node_status(b)), on_told, b);
+		plane_ask(b->tenant, "PATCH", path, json_pack("{s:o}", "status", node_status(b)),
+			  on_told, b);
 	} else {
 		start_pods(b);
 	}
@@ -289,7 +298,8 @@ static void fetch_medium(struct box *b)
 
 static void on_firmware(struct box *b)
 {
-	bool from_medium = b->bmc.image && str_eq(b->bmc.boot_target, "Cd") && !str_eq(b->bmc.boot_enabled, "Disabled");
+	bool from_medium = b->bmc.image && str_eq(b->bmc.boot_target, "Cd") &&
+			   !str_eq(b->bmc.boot_enabled, "Disabled");
 
 	if (str_eq(b->bmc.boot_enabled, "Once")) {
 		set_text(&b->bmc.boot_enabled, "Disabled");

@@ -18,8 +18,8 @@
  * secret on them, and oracles read them.
  */
 #define BOX_DRIVES 2
-#define BOX_DRIVE_BYTES 8192    /* what there is of it; what it says is its size is another thing */
-#define BOX_CONFIG_AT 4096      /* the config drive's text on the root drive */
+#define BOX_DRIVE_BYTES 8192 /* what there is of it; what it says is its size is another thing */
+#define BOX_CONFIG_AT 4096   /* the config drive's text on the root drive */
 #define BOX_IMAGE "DROVER-TEST-OS" /* how an image that boots begins */
 #define BOX_SECRET "a tenant's secret"
 
@@ -37,40 +37,40 @@ struct box {
 		char data[BOX_DRIVE_BYTES];
 	} drives[BOX_DRIVES];
 	enum box_doing doing;
-	struct loop_timer timer;       /* what it does next */
+	struct loop_timer timer; /* what it does next */
 	unsigned boots;
 	char boot_id[40];
 	struct http_peer *media_peer;
 	struct http_req *media;
 	struct bootagent *agent;
-	char *block;                   /* the boot block that it started with */
+	char *block; /* the boot block that it started with */
 
 	/* fabric */
 	char segment[128];
 	int64_t fence;
 
 	/* operating system */
-	struct arena *os;              /* of this boot */
+	struct arena *os; /* of this boot */
 	const char *node_name, *token, *provider_id, *taints;
-	struct plane *tenant;          /* whose cluster its config drive names */
+	struct plane *tenant; /* whose cluster its config drive names */
 	bool registered, ready, busy;
-	unsigned asked_in;             /* the boot that a call to the API server belongs to */
+	unsigned asked_in; /* the boot that a call to the API server belongs to */
 
 	/* misdeeds */
-	bool boots_disk;               /* whatever the medium and the override say */
-	bool no_kubelet;               /* the image comes up, kubelet does not */
+	bool boots_disk;			  /* whatever the medium and the override say */
+	bool no_kubelet;			  /* the image comes up, kubelet does not */
 	const char *says_uuid, *says_provider_id; /* kubelet's word for it; NULL: the truth */
-	bool wipe_fails;               /* the second drive cannot be erased */
-	const char *reboots_at;        /* at this order ("wipe") the machine reboots, once */
-	bool mute;                     /* its agent says hello and then nothing */
-	bool button;                   /* the next power cut is a person's */
+	bool wipe_fails;			  /* the second drive cannot be erased */
+	const char *reboots_at; /* at this order ("wipe") the machine reboots, once */
+	bool mute;		/* its agent says hello and then nothing */
+	bool button;		/* the next power cut is a person's */
 
 	/* what oracles look at */
-	json_t *object;                /* the Machine, as the host's store has it; NULL: none */
+	json_t *object; /* the Machine, as the host's store has it; NULL: none */
 	uint64_t rev;
 	char state[24], claim[128];
 	int64_t tenancy, seen_fence;
-	unsigned switched_off;         /* times that power went away under an operating system */
+	unsigned switched_off; /* times that power went away under an operating system */
 };
 
 void box_init(struct box *b, struct earth *w, unsigned number);

@@ -31,7 +31,8 @@ static bool one_of(const char *s, const char *const *list)
 	return false;
 }
 
-static const char *const used[] = {"imaging", "attaching", "booting", "joining", "gating", "serving", "draining", NULL};
+static const char *const used[] = {"imaging", "attaching", "booting",  "joining",
+				   "gating",  "serving",   "draining", NULL};
 static const char *const may_cut[] = {"stopping", "isolating", "leaving", "quarantined", NULL};
 
 static bool in_tenant_segment(const struct box *b)
@@ -45,7 +46,8 @@ static bool evidence_holds(struct earth *w, const struct box *b, int64_t tenancy
 {
 	OWN(arena) a = arena_new();
 	OWN_JSON key = plane_get(&w->host, "secrets/drover-system/drover-evidence-key");
-	const char *name = earth_at(b, "status.lastWipe.record"), *b64 = json_str_at(key, "data", "private.pem");
+	const char *name = earth_at(b, "status.lastWipe.record"),
+		   *b64 = json_str_at(key, "data", "private.pem");
 	OWN_JSON record = plane_get(&w->host, arena_printf(a, "wiperecords.drover.dev/%s", name));
 	const char *envelope = json_str_at(record, "spec", "envelope");
 	char public_key[CRYPTO_PUBLIC_TEXT];
@@ -62,13 +64,16 @@ static bool evidence_holds(struct earth *w, const struct box *b, int64_t tenancy
 	crypto_key_public(k, public_key);
 	if (evidence_open_countersigned(envelope, publics, 1, a, &ev, e) < 0)
 		return false;
-	if (ev.tenancy != tenancy || !str_eq(ev.machine.name, b->name) || !str_eq(ev.machine.system_uuid, b->uuid))
+	if (ev.tenancy != tenancy || !str_eq(ev.machine.name, b->name) ||
+	    !str_eq(ev.machine.system_uuid, b->uuid))
 		return err_set(e, ERR_DENIED, 0, "%s is of another tenancy or machine", name) == 0;
 	if (ev.verdict < WIPE_CLEAR || ev.devices.n != BOX_DRIVES)
-		return err_set(e, ERR_DENIED, 0, "%s has verdict %d and %zu drives", name, ev.verdict, ev.devices.n) == 0;
+		return err_set(e, ERR_DENIED, 0, "%s has verdict %d and %zu drives", name,
+			       ev.verdict, ev.devices.n) == 0;
 	for (size_t i = 0; i < ev.devices.n; i++)
 		if (ev.devices.v[i].level < WIPE_CLEAR || ev.devices.v[i].reads.dirty)
-			return err_set(e, ERR_DENIED, 0, "%s: drive %s was not wiped", name, ev.devices.v[i].wwn) == 0;
+			return err_set(e, ERR_DENIED, 0, "%s: drive %s was not wiped", name,
+				       ev.devices.v[i].wwn) == 0;
 	return true;
 }
 
@@ -77,9 +82,11 @@ static void tenancy_begins(struct earth *w, const struct box *b)
 	struct err e;
 
 	if (!evidence_holds(w, b, b->tenancy - 1, &e))
-		complain(w, "S1: %s begins tenancy %lld: %s", b->name, (long long)b->tenancy, e.text);
+		complain(w, "S1: %s begins tenancy %lld: %s", b->name, (long long)b->tenancy,
+			 e.text);
 	if (!box_is_blank(b))
-		complain(w, "S1: %s begins tenancy %lld with somebody's bytes on a drive", b->name, (long long)b->tenancy);
+		complain(w, "S1: %s begins tenancy %lld with somebody's bytes on a drive", b->name,
+			 (long long)b->tenancy);
 }
 
 static void offered(struct earth *w, const struct box *b)
@@ -90,15 +97,16 @@ static void offered(struct earth *w, const struct box *b)
 		complain(w, "S1: %s is free: %s", b->name, e.text);
 	if (!box_is_blank(b))
 		complain(w, "S1: %s is free with somebody's bytes on a drive", b->name);
-	if (b->bmc.on || in_tenant_segment(b))
-		complain(w, "%s became free while %s in %s", b->name, b->bmc.on ? "on" : "off", b->segment);
+	if (b->doing != BOX_OFF || in_tenant_segment(b))
+		complain(w, "%s became free while %s in %s", b->name, b->doing != BOX_OFF ? "on" : "off",
+			 b->segment);
 }
 
 /* --- Machines ------------------------------------------------------------------------------------- */
 
 static void claim_ended(struct earth *w, const struct box *b, const char *claim)
 {
-	if (b->bmc.on)
+	if (b->doing != BOX_OFF)
 		complain(w, "S3: claim %s ended while %s is on", claim, b->name);
 	if (in_tenant_segment(b))
 		complain(w, "S3: claim %s ended while %s is in %s", claim, b->name, b->segment);
@@ -129,13 +137,17 @@ static void look_at_machine(struct earth *w, struct box *b)
 	b->tenancy = json_int_at(b->object, "status", "tenancy");
 	fence = json_int_at(b->object, "status", "operation", "fence");
 	if (fence < b->seen_fence && !w->restored)
-		complain(w, "%s: the fence fell from %lld to %lld", b->name, (long long)b->seen_fence, (long long)fence);
+		complain(w, "%s: the fence fell from %lld to %lld", b->name,
+			 (long long)b->seen_fence, (long long)fence);
 	b->seen_fence = fence;
 	if (b->tenancy < tenancy && b->state[0])
-		complain(w, "%s: tenancy fell from %lld to %lld", b->name, (long long)tenancy, (long long)b->tenancy);
+		complain(w, "%s: tenancy fell from %lld to %lld", b->name, (long long)tenancy,
+			 (long long)b->tenancy);
 	if (json_true_at(b->object, "status", "clean") &&
-	    (one_of(b->state, used) || json_int_at(b->object, "status", "lastWipe", "tenancy") != b->tenancy))
-		complain(w, "%s is %s in tenancy %lld and says that it is clean", b->name, b->state, (long long)b->tenancy);
+	    (one_of(b->state, used) ||
+	     json_int_at(b->object, "status", "lastWipe", "tenancy") != b->tenancy))
+		complain(w, "%s is %s in tenancy %lld and says that it is clean", b->name, b->state,
+			 (long long)b->tenancy);
 	if (claim[0] && !str_eq(claim, b->claim) && !w->restored)
 		claim_ended(w, b, claim);
 	if (str_eq(b->state, was))
@@ -168,13 +180,15 @@ static void look_at_box(struct earth *w, struct box *b)
 		complain(w, "%s is on in %s with a medium in", b->name, b->segment);
 	if (b->doing == BOX_AGENT && in_tenant_segment(b))
 		complain(w, "%s runs an agent in %s", b->name, b->segment);
-	if (b->doing == BOX_OS && b->tenant && !w->restored && !str_eq(earth_at(b, "status.tenant.name"), b->tenant->name))
-		complain(w, "S2: %s runs a system of %s and is recorded for \"%s\"", b->name, b->tenant->name,
-			 earth_at(b, "status.tenant.name"));
+	if (b->doing == BOX_OS && b->tenant && !w->restored &&
+	    !str_eq(earth_at(b, "status.tenant.name"), b->tenant->name))
+		complain(w, "S2: %s runs a system of %s and is recorded for \"%s\"", b->name,
+			 b->tenant->name, earth_at(b, "status.tenant.name"));
 	if (b->switched_off) {
 		b->switched_off = 0;
 		if (!one_of(b->state, may_cut) && !b->button)
-			complain(w, "%s was switched off under a running system while %s", b->name, b->state);
+			complain(w, "%s was switched off under a running system while %s", b->name,
+				 b->state);
 		b->button = false;
 	}
 }
@@ -248,7 +262,8 @@ static bool is_kept(const struct store_entry *en, void *arg)
 {
 	struct earth *w = arg;
 
-	if (!str_starts(en->key, "secrets/") && memmem(en->value, en->value_len, EARTH_PASSWORD, strlen(EARTH_PASSWORD)))
+	if (!str_starts(en->key, "secrets/") &&
+	    memmem(en->value, en->value_len, EARTH_PASSWORD, strlen(EARTH_PASSWORD)))
 		complain(w, "S8: %s holds the BMC's password", en->key);
 	return true;
 }

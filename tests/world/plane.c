@@ -33,7 +33,8 @@ static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
 	free(ask);
 }
 
-void plane_ask(struct plane *p, const char *method, const char *path, json_t *body, plane_done_fn *done, void *arg)
+void plane_ask(struct plane *p, const char *method, const char *path, json_t *body,
+	       plane_done_fn *done, void *arg)
 {
 	struct ask *ask = mem_new(struct ask);
 	char *text = body ? json_text(body) : NULL;
@@ -80,7 +81,8 @@ static bool on_entry(const struct store_entry *en, void *arg)
 	return !o || each->fn(o, each->arg);
 }
 
-void plane_each(const struct plane *p, const char *prefix, bool (*fn)(const json_t *o, void *arg), void *arg)
+void plane_each(const struct plane *p, const char *prefix, bool (*fn)(const json_t *o, void *arg),
+		void *arg)
 {
 	struct each each = {fn, arg};
 
@@ -110,7 +112,7 @@ static int64_t pod_gpus(const json_t *pod)
 	json_t *c;
 	size_t i;
 
-	json_array_foreach(json_at(pod, "spec", "containers"), i, c)
+	json_array_foreach (json_at(pod, "spec", "containers"), i, c)
 		n += gpus_at(json_at(c, "resources", "limits"));
 	return n;
 }
@@ -129,7 +131,7 @@ static bool tolerated(const json_t *pod, const json_t *taint)
 	json_t *t;
 	size_t i;
 
-	json_array_foreach(json_at(pod, "spec", "tolerations"), i, t)
+	json_array_foreach (json_at(pod, "spec", "tolerations"), i, t)
 		if (str_eq(json_str_at(t, "key"), json_str_at(taint, "key")))
 			return true;
 	return false;
@@ -140,7 +142,7 @@ static bool is_ready(const json_t *node)
 	json_t *c;
 	size_t i;
 
-	json_array_foreach(json_at(node, "status", "conditions"), i, c)
+	json_array_foreach (json_at(node, "status", "conditions"), i, c)
 		if (str_eq(json_str_at(c, "type"), "Ready"))
 			return str_eq(json_str_at(c, "status"), "True");
 	return false;
@@ -156,7 +158,7 @@ static bool try_node(const json_t *node, void *arg)
 	f->used = 0;
 	if (!is_ready(node) || json_true_at(node, "spec", "unschedulable"))
 		return true;
-	json_array_foreach(json_at(node, "spec", "taints"), i, t)
+	json_array_foreach (json_at(node, "spec", "taints"), i, t)
 		if (!tolerated(f->pod, t))
 			return true;
 	plane_each(f->p, "pods/", count_used, f);
@@ -171,7 +173,7 @@ static bool is_marked(const json_t *pod)
 	json_t *c;
 	size_t i;
 
-	json_array_foreach(json_at(pod, "status", "conditions"), i, c)
+	json_array_foreach (json_at(pod, "status", "conditions"), i, c)
 		if (str_eq(json_str_at(c, "reason"), "Unschedulable"))
 			return true;
 	return false;
@@ -190,7 +192,8 @@ static bool try_pod(const json_t *pod, void *arg)
 {
 	struct plane *p = arg;
 	struct fit f = {.p = p, .pod = pod};
-	const char *ns = json_str_at(pod, "metadata", "namespace"), *name = json_str_at(pod, "metadata", "name");
+	const char *ns = json_str_at(pod, "metadata", "namespace"),
+		   *name = json_str_at(pod, "metadata", "name");
 	OWN(arena) a = arena_new();
 	char now[STR_TIME_SIZE];
 
@@ -199,17 +202,20 @@ static bool try_pod(const json_t *pod, void *arg)
 	plane_each(p, "nodes/", try_node, &f);
 	if (f.node[0]) {
 		p->binding = true;
-		plane_ask(p, "POST", arena_printf(a, "/api/v1/namespaces/%s/pods/%s/binding", ns, name),
-			  json_pack("{s:s,s:s,s:{s:s},s:{s:s,s:s}}", "apiVersion", "v1", "kind", "Binding", "metadata", "name",
-				    name, "target", "kind", "Node", "name", f.node),
+		plane_ask(p, "POST",
+			  arena_printf(a, "/api/v1/namespaces/%s/pods/%s/binding", ns, name),
+			  json_pack("{s:s,s:s,s:{s:s},s:{s:s,s:s}}", "apiVersion", "v1", "kind",
+				    "Binding", "metadata", "name", name, "target", "kind", "Node",
+				    "name", f.node),
 			  on_bound, p);
 		return false; /* room is counted again when this one is there */
 	}
 	if (is_marked(pod))
 		return true;
 	plane_ask(p, "PATCH", arena_printf(a, "/api/v1/namespaces/%s/pods/%s/status", ns, name),
-		  json_pack("{s:{s:s,s:[{s:s,s:s,s:s,s:s}]}}", "status", "phase", "Pending", "conditions", "type",
-			    "PodScheduled", "status", "False", "reason", "Unschedulable", "lastTransitionTime",
+		  json_pack("{s:{s:s,s:[{s:s,s:s,s:s,s:s}]}}", "status", "phase", "Pending",
+			    "conditions", "type", "PodScheduled", "status", "False", "reason",
+			    "Unschedulable", "lastTransitionTime",
 			    str_time(now, loop_wall(p->loop))),
 		  NULL, NULL);
 	return true;
@@ -250,11 +256,12 @@ void plane_away(struct plane *p, bool away)
 char *plane_kubeconfig(const struct plane *p, const char *server, const char *ca_pem)
 {
 	char *ca = crypto_base64(ca_pem, strlen(ca_pem));
-	char *text = mem_printf("apiVersion: v1\nkind: Config\ncurrent-context: c\n"
-				"clusters:\n- name: c\n  cluster: {server: \"%s\", certificate-authority-data: %s}\n"
-				"users:\n- name: u\n  user: {token: %s}\n"
-				"contexts:\n- name: c\n  context: {cluster: c, user: u}\n",
-				server, ca, p->token);
+	char *text = mem_printf(
+		"apiVersion: v1\nkind: Config\ncurrent-context: c\n"
+		"clusters:\n- name: c\n  cluster: {server: \"%s\", certificate-authority-data: %s}\n"
+		"users:\n- name: u\n  user: {token: %s}\n"
+		"contexts:\n- name: c\n  context: {cluster: c, user: u}\n",
+		server, ca, p->token);
 
 	free(ca);
 	return text;
@@ -291,7 +298,7 @@ void plane_done(struct plane *p)
 	loop_timer_stop(&p->scheduler);
 	http_peer_free(p->peer);
 	http_free(p->http);
-	list_for_each(ask, &p->asks, struct ask, link) {
+	list_for_each (ask, &p->asks, struct ask, link) {
 		list_remove(&ask->link);
 		free(ask);
 	}

@@ -16,12 +16,13 @@
  * Reading goes past HTTP, straight to the store, so that an oracle can look
  * after every event.  Writing goes through the API server like everybody's.
  */
-#define PLANE_INSIDE ".inside:6443" /* where its own scheduler, kubelets and people find it, whatever else fails */
+#define PLANE_INSIDE                                                                               \
+	".inside:6443" /* where its own scheduler, kubelets and people find it, whatever else fails */
 
 struct plane {
 	const char *name;
 	char origin[80], endpoint[80]; /* https://team-a:6443, team-a:6443 */
-	char token[64];                /* the only one that the API server lets in, as a bearer */
+	char token[64];		       /* the only one that the API server lets in, as a bearer */
 	struct loop *loop;
 	struct loop_group *group;
 	struct http_mem_net *net;
@@ -33,10 +34,10 @@ struct plane {
 	struct secret *bearer;
 	struct list asks;
 	bool away;
-	bool owed;                     /* it may keep Nodes that drover could not delete */
+	bool owed; /* it may keep Nodes that drover could not delete */
 
 	struct loop_timer scheduler;
-	uint64_t scheduled;            /* revision of the last look */
+	uint64_t scheduled; /* revision of the last look */
 	bool binding;
 };
 
@@ -52,11 +53,13 @@ void plane_start_scheduler(struct plane *p);
 
 /* body: taken.  o is NULL when there was no reply; done may be NULL. */
 typedef void plane_done_fn(int status, json_t *o, void *arg);
-void plane_ask(struct plane *p, const char *method, const char *path, json_t *body, plane_done_fn *done, void *arg);
+void plane_ask(struct plane *p, const char *method, const char *path, json_t *body,
+	       plane_done_fn *done, void *arg);
 
 /* The object under a key such as "pods/default/train" or "machines.drover.dev/gpu-1"; gives, NULL: none. */
 json_t *plane_get(const struct plane *p, const char *key);
 /* Each object under the prefix; false from fn stops. */
-void plane_each(const struct plane *p, const char *prefix, bool (*fn)(const json_t *o, void *arg), void *arg);
+void plane_each(const struct plane *p, const char *prefix, bool (*fn)(const json_t *o, void *arg),
+		void *arg);
 
 #endif

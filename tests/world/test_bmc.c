@@ -39,7 +39,8 @@ static void a_wrong_password_is_tried_once_until_the_secret_changes(void **state
 	earth_replica(&w);
 	earth_run(&w, 1800 * 1000);
 	assert_int_equal(b->bmc.logins, 1);
-	earth_secret(&w, "drover-system", "bmc", "username", "drover", "password", "changed by hand");
+	earth_secret(&w, "drover-system", "bmc", "username", "drover", "password",
+		     "changed by hand");
 	earth_wait_state(b, "free", 900);
 	earth_stop(&w);
 }
@@ -103,7 +104,8 @@ static void a_changed_certificate_stops_it(void **state)
 	earth_wait_state(b, "free", 600);
 	resets = fake_bmc_count(&b->bmc, RESET);
 	str_copy(pin, sizeof(pin), earth_at(b, "status.bmc.fingerprint") + strlen("sha256:"));
-	http_mem_pin(w.net, b->origin, "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff");
+	http_mem_pin(w.net, b->origin,
+		     "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff");
 	earth_pod(&w, &w.tenants[0], "train");
 	earth_run(&w, 1800 * 1000);
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
@@ -148,7 +150,8 @@ static void a_machine_found_on_waits_for_a_person(void **state)
 	assert_true(b->bmc.on);
 	assert_untouched(b);
 	assert_false(box_is_blank(b));
-	earth_patch_machine(b, json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
+	earth_patch_machine(b,
+			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
 	earth_wait_state(b, "free", 900);
 	assert_true(box_is_blank(b));
 	assert_string_equal(earth_at(b, "status.approvalID"), "01");
@@ -200,7 +203,8 @@ static void a_free_machine_that_is_on_serves_nobody(void **state)
 	earth_wait_reason(b, "PowerStateUnexpected", 900);
 	earth_run(&w, 1800 * 1000);
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
-	earth_patch_machine(b, json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "02"));
+	earth_patch_machine(b,
+			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "02"));
 	earth_wait_running(&w, &w.tenants[0], "train", 1800);
 	earth_stop(&w);
 }
@@ -248,6 +252,38 @@ static void a_bmc_that_only_says_yes_is_found_out(void **state)
 	earth_stop(&w);
 }
 
+/* It says Off for two seconds, and the machine runs on: one read proves nothing. */
+static void a_bmc_that_says_off_for_a_moment_is_not_believed(void **state)
+{
+	static const char *const states[] = {"stopping", "leaving"};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+
+		earth_start(&w, 21 + i, 1);
+		earth_replica(&w);
+		earth_pod(&w, &w.tenants[0], "train");
+		earth_wait_running(&w, &w.tenants[0], "train", 900);
+		earth_wait_state(b, "serving", 60);
+		b->bmc.power_lie = true;
+		earth_delete_pod(&w, &w.tenants[0], "train");
+		earth_release(b);
+		earth_wait_state(b, states[i], 900);
+		earth_run(&w, 2000);
+		b->bmc.on = false; /* only the BMC's word for it: nothing was switched */
+		earth_run(&w, 2000);
+		b->bmc.on = true;
+		earth_run(&w, 30000);
+		assert_string_equal(b->state, states[i]);
+		assert_true(b->claim[0]);
+		b->bmc.power_lie = false;
+		earth_wait_state(b, "free", 12 * 3600);
+		earth_stop(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +297,7 @@ int main(void)
 		cmocka_unit_test(a_free_machine_that_is_on_serves_nobody),
 		cmocka_unit_test(two_machines_with_one_bmc_both_wait),
 		cmocka_unit_test(a_bmc_that_only_says_yes_is_found_out),
+		cmocka_unit_test(a_bmc_that_says_off_for_a_moment_is_not_believed),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

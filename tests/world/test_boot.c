@@ -171,7 +171,8 @@ static void a_failed_wipe_is_recorded_and_never_offered(void **state)
 	earth_run(&w, 3 * 3600 * 1000);
 	assert_string_equal(b->state, "quarantined");
 	b->wipe_fails = false; /* a new drive; a person says so */
-	earth_patch_machine(b, json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "03"));
+	earth_patch_machine(b,
+			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "03"));
 	earth_wait_running(&w, &w.tenants[0], "train", 1800);
 	earth_stop(&w);
 }

@@ -8,6 +8,7 @@
 
 #define RUNS 4
 #define KILLS 3
+#define FRESH_MS 5050 /* a request may be on its way for a moment */
 #define SPAN_MS 150000 /* from nothing to Running in a good world */
 
 static void both_pods_run(struct earth *w, int64_t limit_s)
@@ -65,7 +66,7 @@ static void a_leader_killed_while_machines_leave_is_followed_too(void **state)
 
 struct watch_bmc {
 	struct earth *w;
-	unsigned foreign, writes;
+	unsigned foreign, writes, late;
 };
 
 /* Who asks is known by the address of its transport. */
@@ -80,6 +81,8 @@ static bool note_caller(struct httpd_req *q, unsigned n, void *arg)
 	watch->writes++;
 	if (!leader || !str_starts(httpd_identity(q)->address, leader->name))
 		watch->foreign++;
+	else if (kube_lease_renewed_age(leader->controller->lease) > FRESH_MS)
+		watch->late++;
 	return false;
 }
 
@@ -136,6 +139,32 @@ static void a_leader_that_is_cut_off_hands_over(void **state)
 	earth_stop(&w);
 }
 
+static void nothing_is_switched_on_an_old_lease(void **state)
+{
+	struct earth w;
+	struct watch_bmc watch = {.w = &w};
+
+	(void)state;
+	earth_start(&w, 33, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		w.boxes[i].bmc.tamper = note_caller;
+		w.boxes[i].bmc.tamper_arg = &watch;
+	}
+	earth_replica(&w);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_pod(&w, &w.tenants[1], "train");
+	for (unsigned i = 0; i < 15; i++) {
+		earth_run(&w, 5000 + (int64_t)loop_random_below(w.loop, 10000));
+		w.lease_fails = true;
+		earth_run(&w, 12000);
+		w.lease_fails = false;
+	}
+	both_pods_run(&w, 1800);
+	assert_int_equal(watch.late, 0);
+	assert_int_equal(watch.foreign, 0);
+	earth_stop(&w);
+}
+
 /* There and back: a pod runs on the machine, and the machine is free again. */
 static void full_circle(struct earth *w)
 {
@@ -163,7 +192,8 @@ static unsigned every(void)
 
 static void one_lost_request_changes_nothing_in_the_end(void **state)
 {
-	static const enum http_mem_fate fates[] = {HTTP_MEM_REFUSED, HTTP_MEM_REPLY_LOST, HTTP_MEM_SILENT};
+	static const enum http_mem_fate fates[] = {HTTP_MEM_REFUSED, HTTP_MEM_REPLY_LOST,
+						   HTTP_MEM_SILENT};
 	unsigned met = 0;
 
 	(void)state;
@@ -218,6 +248,7 @@ int main(void)
 		cmocka_unit_test(a_leader_killed_while_machines_leave_is_followed_too),
 		cmocka_unit_test(of_two_replicas_one_acts),
 		cmocka_unit_test(a_leader_that_is_cut_off_hands_over),
+		cmocka_unit_test(nothing_is_switched_on_an_old_lease),
 		cmocka_unit_test(one_lost_request_changes_nothing_in_the_end),
 		cmocka_unit_test(a_leader_that_dies_at_one_request_is_followed),
 	};

@@ -31,7 +31,8 @@ static void a_wrong_image_fails_the_claim_and_the_next_one_serves(void **state)
 
 static void a_claim_withdrawn_in_any_state_gives_the_machine_back(void **state)
 {
-	static const char *const states[] = {"claimed", "imaging", "attaching", "booting", "joining", "gating", "serving"};
+	static const char *const states[] = {"claimed", "imaging", "attaching", "booting",
+					     "joining", "gating",  "serving"};
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(states) / sizeof(*states); i++) {
@@ -49,7 +50,8 @@ static void a_claim_withdrawn_in_any_state_gives_the_machine_back(void **state)
 		earth_release(b);
 		earth_wait_state(b, "free", 900);
 		assert_true(box_is_blank(b));
-		assert_true(b->tenancy == (i ? tenancy + 1 : tenancy)); /* nothing was written while claimed */
+		assert_true(b->tenancy ==
+			    (i ? tenancy + 1 : tenancy)); /* nothing was written while claimed */
 		assert_string_equal(b->claim, "");
 		earth_run(&w, 30000);
 		assert_string_equal(b->state, "free");

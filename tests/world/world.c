@@ -38,10 +38,11 @@ static json_t *move_port(struct earth *w, const json_t *q, json_int_t id)
 		if (!str_eq(b->name, json_str_at(q, "machine")))
 			continue;
 		if (str_eq(op, "observe"))
-			return json_pack("{s:I,s:s,s:s}", "id", id, "segment", b->segment, "proof", "Strong");
+			return json_pack("{s:I,s:s,s:s}", "id", id, "segment", b->segment, "proof",
+					 "Strong");
 		if (fence < b->fence)
-			return json_pack("{s:I,s:{s:s,s:s}}", "id", id, "error", "kind", "conflict", "message",
-					 "a newer leader was here");
+			return json_pack("{s:I,s:{s:s,s:s}}", "id", id, "error", "kind", "conflict",
+					 "message", "a newer leader was here");
 		b->fence = fence;
 		str_copy(b->segment, sizeof(b->segment), json_str_at(q, "segment"));
 		return json_pack("{s:I}", "id", id);
@@ -124,15 +125,17 @@ static bool after_event(void *arg)
 static void say_where(struct earth *w)
 {
 	if (w->fault_on[0])
-		print_message("one of %llu requests met fate %d, replica %u: %s\n", (unsigned long long)w->requests, w->fault,
-			      w->nreplicas, w->fault_on);
+		print_message("one of %llu requests met fate %d, replica %u: %s\n",
+			      (unsigned long long)w->requests, w->fault, w->nreplicas, w->fault_on);
 	for (unsigned i = 0; i < w->nboxes; i++) {
 		struct box *b = &w->boxes[i];
 
-		print_message("%s: %s, step %s, %s: %s; %s, %s in %s; does %d\n", b->name, earth_at(b, "status.state"),
-			      earth_at(b, "status.operation.step"), earth_at(b, "status.operation.lastError.reason"),
-			      earth_at(b, "status.operation.lastError.message"), b->bmc.on ? "on" : "off",
-			      b->bmc.image ? "medium" : "no medium", b->segment, b->doing);
+		print_message("%s: %s, step %s, %s: %s; %s, %s in %s; does %d\n", b->name,
+			      earth_at(b, "status.state"), earth_at(b, "status.operation.step"),
+			      earth_at(b, "status.operation.lastError.reason"),
+			      earth_at(b, "status.operation.lastError.message"),
+			      b->bmc.on ? "on" : "off", b->bmc.image ? "medium" : "no medium",
+			      b->segment, b->doing);
 	}
 	print_message("%.*s\n", w->log_len > 4000 ? 4000 : (int)w->log_len,
 		      w->log ? w->log + (w->log_len > 4000 ? w->log_len - 4000 : 0) : "");
@@ -155,7 +158,8 @@ void earth_run(struct earth *w, int64_t ms)
 	(void)let_pass(w, NULL, NULL, ms);
 }
 
-void earth_wait(struct earth *w, bool (*cond)(void *arg), void *arg, int64_t limit_s, const char *what)
+void earth_wait(struct earth *w, bool (*cond)(void *arg), void *arg, int64_t limit_s,
+		const char *what)
 {
 	if (!cond(arg) && !let_pass(w, cond, arg, limit_s * 1000)) {
 		say_where(w);
@@ -201,7 +205,8 @@ static const char *collection_of(const json_t *o, struct arena *a)
 
 	for (int i = 0; i < OBJECT_KINDS; i++)
 		if (str_eq(kind, object_kinds[i].kind))
-			return arena_printf(a, "/apis/" OBJECT_API_VERSION "/%s", object_kinds[i].plural);
+			return arena_printf(a, "/apis/" OBJECT_API_VERSION "/%s",
+					    object_kinds[i].plural);
 	if (str_eq(kind, "Namespace"))
 		return "/api/v1/namespaces";
 	if (str_eq(kind, "CustomResourceDefinition"))
@@ -222,7 +227,7 @@ static void apply_text(struct earth *w, const char *text, size_t len)
 
 	if (!all)
 		fail_msg("%s", e.text);
-	json_array_foreach(all, i, o)
+	json_array_foreach (all, i, o)
 		earth_do(w, &w->host, "POST", collection_of(o, a), json_incref(o));
 }
 
@@ -269,15 +274,16 @@ void earth_patch_machine(struct box *b, json_t *spec)
 	earth_do(b->earth, &b->earth->host, "PATCH", path, json_pack("{s:o}", "spec", spec));
 }
 
-void earth_secret(struct earth *w, const char *ns, const char *name, const char *key, const char *value,
-		  const char *key2, const char *value2)
+void earth_secret(struct earth *w, const char *ns, const char *name, const char *key,
+		  const char *value, const char *key2, const char *value2)
 {
 	OWN(arena) a = arena_new();
 	const char *path = arena_printf(a, "/api/v1/namespaces/%s/secrets", ns);
 	const char *one = arena_printf(a, "secrets/%s/%s", ns, name);
 	OWN_JSON old = plane_get(&w->host, one);
-	json_t *o = json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:s,s:s*}}", "apiVersion", "v1", "kind", "Secret", "metadata", "name",
-			      name, "namespace", ns, "stringData", key, value, key2 ? key2 : "-", value2);
+	json_t *o = json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:s,s:s*}}", "apiVersion", "v1", "kind",
+			      "Secret", "metadata", "name", name, "namespace", ns, "stringData",
+			      key, value, key2 ? key2 : "-", value2);
 
 	if (old)
 		earth_do(w, &w->host, "PATCH", arena_printf(a, "%s/%s", path, name), o);
@@ -287,10 +293,12 @@ void earth_secret(struct earth *w, const char *ns, const char *name, const char 
 
 void earth_machine(struct earth *w, const struct box *b)
 {
-	json_t *o = json_pack("{s:s,s:s,s:{s:s},s:{s:{s:s},s:s,s:s,s:{s:s},s:{s:s,s:{s:b}},s:s}}", "apiVersion",
-			      OBJECT_API_VERSION, "kind", "Machine", "metadata", "name", b->name, "spec", "providerRef",
-			      "name", "rack", "instanceType", "gpu-8", "managementPolicy", "Manage", "identity", "systemUUID",
-			      b->uuid, "bmc", "address", "", "tls", "trustOnFirstUse", 1, "bootMACAddress", b->mac);
+	json_t *o =
+		json_pack("{s:s,s:s,s:{s:s},s:{s:{s:s},s:s,s:s,s:{s:s},s:{s:s,s:{s:b}},s:s}}",
+			  "apiVersion", OBJECT_API_VERSION, "kind", "Machine", "metadata", "name",
+			  b->name, "spec", "providerRef", "name", "rack", "instanceType", "gpu-8",
+			  "managementPolicy", "Manage", "identity", "systemUUID", b->uuid, "bmc",
+			  "address", "", "tls", "trustOnFirstUse", 1, "bootMACAddress", b->mac);
 	char address[128];
 
 	str_format(address, sizeof(address), "%s/redfish/v1/Systems/1", b->origin);
@@ -301,10 +309,11 @@ void earth_machine(struct earth *w, const struct box *b)
 void earth_pod(struct earth *w, struct plane *p, const char *name)
 {
 	earth_do(w, p, "POST", "/api/v1/namespaces/default/pods",
-		 json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}", "apiVersion", "v1", "kind",
-			   "Pod", "metadata", "name", name, "namespace", "default", "spec", "tolerations", "key",
-			   "nvidia.com/gpu", "operator", "Exists", "containers", "name", "main", "image", "train:1",
-			   "resources", "limits", "nvidia.com/gpu", "8"));
+		 json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
+			   "apiVersion", "v1", "kind", "Pod", "metadata", "name", name, "namespace",
+			   "default", "spec", "tolerations", "key", "nvidia.com/gpu", "operator",
+			   "Exists", "containers", "name", "main", "image", "train:1", "resources",
+			   "limits", "nvidia.com/gpu", "8"));
 }
 
 static void apply_tenant(struct earth *w, const struct plane *p)
@@ -313,14 +322,18 @@ static void apply_tenant(struct earth *w, const struct plane *p)
 	const char *ns = arena_printf(a, "vc-%s", p->name);
 	char *conf = plane_kubeconfig(p, p->origin, w->ca_pem);
 
-	earth_apply(w, arena_printf(a, "apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", ns));
+	earth_apply(w,
+		    arena_printf(a, "apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", ns));
 	earth_secret(w, ns, ns, "config", conf, NULL, NULL);
 	free(conf);
-	earth_apply(w, arena_printf(a,
-				    "apiVersion: drover.dev/v1alpha1\nkind: VirtualCluster\nmetadata: {name: %s}\n"
-				    "spec:\n  kubeconfigSecretRef: {namespace: %s, name: %s, key: config}\n"
-				    "  joinEndpoint: \"%s\"\n  quota: {nvidia.com/gpu: \"64\"}\n",
-				    p->name, ns, ns, p->endpoint));
+	earth_apply(
+		w,
+		arena_printf(
+			a,
+			"apiVersion: drover.dev/v1alpha1\nkind: VirtualCluster\nmetadata: {name: %s}\n"
+			"spec:\n  kubeconfigSecretRef: {namespace: %s, name: %s, key: config}\n"
+			"  joinEndpoint: \"%s\"\n  quota: {nvidia.com/gpu: \"64\"}\n",
+			p->name, ns, ns, p->endpoint));
 }
 
 static void apply_objects(struct earth *w)
@@ -331,26 +344,31 @@ static void apply_objects(struct earth *w)
 		apply_file(w, arena_printf(a, "deploy/crds/%s.yaml", object_kinds[i].plural));
 	earth_apply(w, "apiVersion: v1\nkind: Namespace\nmetadata: {name: drover-system}\n");
 	earth_secret(w, "drover-system", "bmc", "username", "drover", "password", EARTH_PASSWORD);
-	earth_apply(w, "apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: rack}\n"
-		       "spec:\n  type: redfish\n  credentialsSecretRef: {name: bmc}\n"
-		       "  boot: {methods: [VirtualMedia], mediaURL: \"" EARTH_MEDIA "\"}\n"
-		       "  agent: {endpoint: \"" EARTH_AGENT "\"}\n"
-		       "  network:\n    type: exec\n    exec: {command: [" EARTH_FABRIC "]}\n"
-		       "    segments: {quarantine: quarantine, provisioning: provisioning}\n"
-		       "  instanceTypes:\n  - name: gpu-8\n"
-		       "    capacity: {cpu: \"4\", memory: 8Gi, nvidia.com/gpu: \"8\", pods: \"110\"}\n"
-		       "    rootDevice: {model: ROOT}\n"
-		       "  wipe: {minimumLevel: {flash: Clear, hdd: Clear}, minimumTrust: BootNetwork}\n");
-	earth_apply(w, arena_printf(a,
-				    "apiVersion: drover.dev/v1alpha1\nkind: NodePool\nmetadata: {name: gpus}\n"
-				    "spec:\n  virtualClusterSelector: {}\n  template:\n    spec:\n"
-				    "      providerRefs: [{name: rack}]\n      requirements:\n"
-				    "      - {key: node.kubernetes.io/instance-type, operator: In, values: [gpu-8]}\n"
-				    "      taints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n"
-				    "      images:\n      - {kubernetesVersion: \"1.36\", url: \"" EARTH_IMAGES
-				    "/node.raw\", format: raw, digest: \"%s\"}\n"
-				    "  wipe: {minimumLevel: {flash: Clear, hdd: Clear}}\n",
-				    w->image_digest));
+	earth_apply(
+		w,
+		"apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: rack}\n"
+		"spec:\n  type: redfish\n  credentialsSecretRef: {name: bmc}\n"
+		"  boot: {methods: [VirtualMedia], mediaURL: \"" EARTH_MEDIA "\"}\n"
+		"  agent: {endpoint: \"" EARTH_AGENT "\"}\n"
+		"  network:\n    type: exec\n    exec: {command: [" EARTH_FABRIC "]}\n"
+		"    segments: {quarantine: quarantine, provisioning: provisioning}\n"
+		"  instanceTypes:\n  - name: gpu-8\n"
+		"    capacity: {cpu: \"4\", memory: 8Gi, nvidia.com/gpu: \"8\", pods: \"110\"}\n"
+		"    rootDevice: {model: ROOT}\n"
+		"  wipe: {minimumLevel: {flash: Clear, hdd: Clear}, minimumTrust: BootNetwork}\n");
+	earth_apply(
+		w,
+		arena_printf(
+			a,
+			"apiVersion: drover.dev/v1alpha1\nkind: NodePool\nmetadata: {name: gpus}\n"
+			"spec:\n  virtualClusterSelector: {}\n  template:\n    spec:\n"
+			"      providerRefs: [{name: rack}]\n      requirements:\n"
+			"      - {key: node.kubernetes.io/instance-type, operator: In, values: [gpu-8]}\n"
+			"      taints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n"
+			"      images:\n      - {kubernetesVersion: \"1.36\", url: \"" EARTH_IMAGES
+			"/node.raw\", format: raw, digest: \"%s\"}\n"
+			"  wipe: {minimumLevel: {flash: Clear, hdd: Clear}}\n",
+			w->image_digest));
 	for (int i = 0; i < 2; i++)
 		apply_tenant(w, &w->tenants[i]);
 	for (unsigned i = 0; i < w->nboxes; i++)
@@ -493,14 +511,19 @@ static void on_log(const char *line, size_t len, void *arg)
 		fwrite(line, 1, len, stderr);
 }
 
-static enum http_mem_fate fate(const char *origin, const char *method, const char *target, void *arg)
+static enum http_mem_fate fate(const char *origin, const char *method, const char *target,
+			       void *arg)
 {
 	struct earth *w = arg;
 
 	if (getenv("WORLD_LOG"))
-		fprintf(stderr, "request %lld %s %s%s\n", (long long)loop_now(w->loop), method, origin, target);
-	if (!w->facing || str_ends(origin, PLANE_INSIDE)) /* faults are drover's, and begin once it leads */
+		fprintf(stderr, "request %lld %s %s%s\n", (long long)loop_now(w->loop), method,
+			origin, target);
+	if (!w->facing ||
+	    str_ends(origin, PLANE_INSIDE)) /* faults are drover's, and begin once it leads */
 		return HTTP_MEM_WELL;
+	if (w->lease_fails && strstr(target, "/leases/"))
+		return HTTP_MEM_REFUSED;
 	w->requests++;
 	if (w->requests == w->fault_at || w->requests == w->kill_at)
 		str_format(w->fault_on, sizeof(w->fault_on), "%s %s%s", method, origin, target);
@@ -526,7 +549,8 @@ void earth_start(struct earth *w, uint64_t seed, unsigned boxes)
 	w->net = http_mem_net_new(w->loop);
 	http_mem_fault(w->net, fate, w);
 	w->hardware = loop_group_new(w->loop, "hardware");
-	w->machines = http_new(w->hardware, http_mem_transport(w->net, w->hardware, "rack", NULL, NULL), 0);
+	w->machines = http_new(w->hardware,
+			       http_mem_transport(w->net, w->hardware, "rack", NULL, NULL), 0);
 	crypto_sha256(IMAGE, sizeof(IMAGE) - 1, d);
 	crypto_digest_text(d, w->image_digest);
 	w->images = httpd_new(w->hardware);
@@ -632,7 +656,7 @@ bool earth_has_failure(const struct box *b, const char *reason)
 	json_t *f;
 	size_t i;
 
-	json_array_foreach(json_at(b->object, "status", "failures"), i, f)
+	json_array_foreach (json_at(b->object, "status", "failures"), i, f)
 		if (str_eq(json_str_at(f, "reason"), reason))
 			return true;
 	return false;
@@ -643,7 +667,8 @@ static bool names_reason(void *arg)
 	struct state_wait *s = arg;
 
 	return str_eq(earth_at(s->b, "status.operation.lastError.reason"), s->text) ||
-	       str_eq(earth_at(s->b, "status.quarantine.reason"), s->text) || earth_has_failure(s->b, s->text);
+	       str_eq(earth_at(s->b, "status.quarantine.reason"), s->text) ||
+	       earth_has_failure(s->b, s->text);
 }
 
 void earth_wait_reason(struct box *b, const char *reason, int64_t limit_s)
@@ -703,7 +728,8 @@ struct box *earth_box_of(struct earth *w, struct plane *p, const char *pod)
 
 static bool no_token_of(const json_t *secret, void *arg)
 {
-	return !str_eq(json_str_at(secret, "metadata", "labels", "drover.dev/nodeclaim"), *(const char **)arg) ||
+	return !str_eq(json_str_at(secret, "metadata", "labels", "drover.dev/nodeclaim"),
+		       *(const char **)arg) ||
 	       (*(const char **)arg = NULL);
 }
 
@@ -714,7 +740,8 @@ void earth_check_serving(struct earth *w, struct plane *p, const char *pod_name)
 	const char *node_name = json_str_at(pod, "spec", "nodeName"), *left = node_name;
 	struct box *b = earth_box_of(w, p, pod_name);
 	OWN_JSON node = plane_get(p, arena_printf(a, "nodes/%s", str_or(node_name, "")));
-	OWN_JSON claim = plane_get(&w->host, arena_printf(a, "nodeclaims.drover.dev/%s", str_or(node_name, "")));
+	OWN_JSON claim = plane_get(
+		&w->host, arena_printf(a, "nodeclaims.drover.dev/%s", str_or(node_name, "")));
 	OWN_JSON record = NULL;
 	json_t *t;
 	size_t i;
@@ -728,9 +755,10 @@ void earth_check_serving(struct earth *w, struct plane *p, const char *pod_name)
 	assert_string_equal(b->state, "serving");
 	assert_string_equal(earth_at(b, "status.tenant.name"), p->name);
 	assert_false(json_true_at(b->object, "status", "clean"));
-	assert_string_equal(json_str_at(node, "spec", "providerID"), arena_printf(a, "drover://rack/%s", b->name));
+	assert_string_equal(json_str_at(node, "spec", "providerID"),
+			    arena_printf(a, "drover://rack/%s", b->name));
 	assert_string_equal(json_str_at(node, "status", "nodeInfo", "systemUUID"), b->uuid);
-	json_array_foreach(json_at(node, "spec", "taints"), i, t) {
+	json_array_foreach (json_at(node, "spec", "taints"), i, t) {
 		assert_string_not_equal(json_str_at(t, "key"), "drover.dev/unregistered");
 		ours |= str_eq(json_str_at(t, "key"), "nvidia.com/gpu");
 	}
@@ -742,7 +770,8 @@ void earth_check_serving(struct earth *w, struct plane *p, const char *pod_name)
 	}
 	plane_each(p, "secrets/kube-system/", no_token_of, &left);
 	assert_ptr_equal(left, node_name);
-	record = plane_get(&w->host, arena_printf(a, "wiperecords.drover.dev/%s", earth_at(b, "status.lastWipe.record")));
+	record = plane_get(&w->host, arena_printf(a, "wiperecords.drover.dev/%s",
+						  earth_at(b, "status.lastWipe.record")));
 	assert_string_equal(json_str_at(record, "spec", "verdict"), "Clear");
 	assert_int_equal(b->tenancy, json_int_at(record, "spec", "tenancy") + 1);
 	assert_string_equal(b->segment, arena_printf(a, "tenant/%s", p->name));
