@@ -6,45 +6,12 @@
 #include "controller/life.h"
 #include "controller/why.h"
 
-#define WIPE_HELPS "drover approve %s --wipe (if it holds nothing of worth)"
-#define SECRET_HELPS                                                                               \
-	"correct the Secret of spec.bmc.credentialsSecretRef, or of its provider's credentialsSecretRef"
-#define BMC_HELPS "look at its BMC, spec.bmc.address; it is asked again by itself"
-#define RETIRE_HELPS                                                                               \
-	"kubectl patch machine %s --type merge -p '{\"spec\":{\"managementPolicy\":\"Retire\"}}'"
-
-/* What a person can do about a reason; %s is the machine. */
+/* What a person can do about a reason. */
 static const struct {
 	const char *reason, *helps;
 } remedies[] = {
-	{"NotApproved", "drover approve %s"},
-	{"Observed", "drover approve %s"},
-	{"PowerStateUnexpected", WIPE_HELPS},
-	{"IdentityMismatch",
-	 "compare spec.identity with status.identity, correct spec: kubectl edit machine %s"},
-	{"DuplicateIdentity", RETIRE_HELPS " for the one that is wrong"},
-	{"BmcAuthFailed", SECRET_HELPS},
-	{"BmcUnreachable", BMC_HELPS},
-	{"BmcBusy", BMC_HELPS},
-	{"BmcProtocolError", BMC_HELPS},
-	{"BmcUnsupported", BMC_HELPS},
-	{"PowerNotConfirmed", BMC_HELPS},
-	{"NetworkNotConfirmed",
-	 "look at what spec.network of its provider names; it is asked again by itself"},
-	{"ProviderNotReady", "kubectl describe provider: its conditions say what is missing"},
-	{"MediaNotMounted", "see that its BMC reaches spec.boot.mediaURL of its provider"},
-	{"AgentSilent",
-	 "look at its console: the agent has to reach spec.agent.endpoint of its provider"},
-	{"ImageMismatch",
-	 "compare spec.template.spec.images of the pool with the bytes that its URL serves"},
-	{"InventoryMismatch",
-	 "compare spec.drives and its instance type with status.inventory: kubectl edit machine %s"},
-	{"JoinTimeout",
-	 "look at its console: kubelet has to reach spec.joinEndpoint of the tenant"},
-	{"EraseUnverified", WIPE_HELPS ", or " RETIRE_HELPS},
-	{"EraseBelowPolicy", WIPE_HELPS ", or " RETIRE_HELPS},
-	{"DriveFailed", "replace the drive, then " WIPE_HELPS},
-	{"SecondCaller", "find out who else has its boot medium, then " WIPE_HELPS},
+#define REASON(name_, means_, helps_) {#name_, helps_},
+#include "controller/reasons.def"
 };
 
 static const char *const tenant_remedies[][2] = {
@@ -168,7 +135,10 @@ static void quarantine(json_t *o, const struct machine *m)
 	put(o, "waitingFor", due ? "the device" : "an operator");
 	put_time(o, "nextTry", due);
 	help_with(o, q->reason, m->meta.name);
-	help(o, due ? "drover approve %s --wipe (to try at once)" : WIPE_HELPS, m->meta.name);
+	help(o,
+	     due ? "drover approve %s --wipe (to try at once)"
+		 : "drover approve %s --wipe (if it holds nothing of worth)",
+	     m->meta.name);
 }
 
 json_t *why_machine(const struct machine *m, int64_t now)

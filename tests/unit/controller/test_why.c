@@ -1,6 +1,7 @@
 /* What `drover why` says: of objects as they are written here, and of a whole simulated world. */
 #include "tests/unit/testing.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/arena.h"
 #include "base/mem.h"
@@ -180,6 +181,39 @@ static void a_format_in_a_name_is_only_text(void **state)
 	assert_string_equal(json_str_at(answer, "name"), "team-a/%n%s/%s%s");
 }
 
+/* docs/reasons.md: | `Reason` | what it means | what helps, with MACHINE for its name | */
+static void the_manual_has_each_reason_and_no_other(void **state)
+{
+	static const struct {
+		const char *reason, *means, *helps;
+	} all[] = {
+#define REASON(name_, means_, helps_) {#name_, means_, helps_},
+#include "controller/reasons.def"
+	};
+	OWN(arena) a = arena_new();
+	FILE *f = fopen("docs/reasons.md", "r");
+	char *text = arena_alloc(a, 1 << 18);
+	size_t rows = 0;
+
+	(void)state;
+	assert_non_null(f);
+	text[fread(text, 1, (1 << 18) - 1, f)] = '\0';
+	fclose(f);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const char *h = "", *p = all[i].helps, *row;
+
+		for (const char *at; (at = strstr(p, "%s")); p = at + 2)
+			h = arena_printf(a, "%s%.*sMACHINE", h, (int)(at - p), p);
+		row = arena_printf(a, "\n| `%s` | %s | %s%s |\n", all[i].reason, all[i].means, h,
+				   p);
+		if (!strstr(text, row))
+			fail_msg("docs/reasons.md lacks the row %s", row + 1);
+	}
+	for (const char *p = text; (p = strstr(p, "\n| `")); p++)
+		rows++;
+	assert_int_equal(rows, sizeof(all) / sizeof(all[0]));
+}
+
 /* --- asked of an API server --------------------------------------------------------------------- */
 
 struct got {
@@ -262,6 +296,7 @@ int main(void)
 		cmocka_unit_test(a_condition_that_is_false_brings_its_remedy_once),
 		cmocka_unit_test(foreign_control_characters_reach_no_terminal),
 		cmocka_unit_test(a_format_in_a_name_is_only_text),
+		cmocka_unit_test(the_manual_has_each_reason_and_no_other),
 		cmocka_unit_test(machines_claims_and_pods_are_found_and_what_is_not_there_is_said),
 	};
 
