@@ -98,8 +98,8 @@ static void offered(struct earth *w, const struct box *b)
 	if (!box_is_blank(b))
 		complain(w, "S1: %s is free with somebody's bytes on a drive", b->name);
 	if (b->doing != BOX_OFF || in_tenant_segment(b))
-		complain(w, "%s became free while %s in %s", b->name, b->doing != BOX_OFF ? "on" : "off",
-			 b->segment);
+		complain(w, "%s became free while %s in %s", b->name,
+			 b->doing != BOX_OFF ? "on" : "off", b->segment);
 }
 
 /* --- Machines ------------------------------------------------------------------------------------- */

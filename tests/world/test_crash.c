@@ -8,7 +8,7 @@
 
 #define RUNS 4
 #define KILLS 3
-#define FRESH_MS 5050 /* a request may be on its way for a moment */
+#define FRESH_MS 5050  /* a request may be on its way for a moment */
 #define SPAN_MS 150000 /* from nothing to Running in a good world */
 
 static void both_pods_run(struct earth *w, int64_t limit_s)
