@@ -15,6 +15,12 @@
 #include "controller/controller.h"
 #include "controller/crds.h"
 
+void cli_parse(const struct argp *p, int argc, char **argv, void *input)
+{
+	argp_err_exit_status = 2;
+	argp_parse(p, argc, argv, 0, NULL, input);
+}
+
 int cli_version(int argc, char **argv)
 {
 	(void)argc;
@@ -146,7 +152,7 @@ int cli_approve(int argc, char **argv)
 	struct kube_client_spec cs = {.name = "host"};
 	struct err e;
 
-	argp_parse(&approve_argp, argc, argv, 0, NULL, &a);
+	cli_parse(&approve_argp, argc, argv, &a);
 	OWN(kube_config) host = a.kubeconfig ? kube_config_load(a.kubeconfig, &e) : kube_config_in_cluster(&e);
 	if (!host) {
 		fprintf(stderr, "drover approve: %s\n", e.text);

@@ -268,7 +268,7 @@ int cli_why(int argc, char **argv)
 	struct http *h;
 	struct err e;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &w);
+	cli_parse(&argp, argc, argv, &w);
 	OWN(kube_config)
 	host = w.kubeconfig ? kube_config_load(w.kubeconfig, &e) : kube_config_in_cluster(&e);
 	if (!host) {

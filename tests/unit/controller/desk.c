@@ -5,6 +5,7 @@
 #include "base/crypto.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/figures.h"
 
 #define WAIT_MS 60000
 #define TOKEN "desk-token-0123456789"
@@ -356,6 +357,7 @@ static void start_parts(struct desk *d)
 	c->agents = agents_new(d->g);
 	c->keys = keys_new(c);
 	c->claims = claims_new(c);
+	c->figures = figures_new(c);
 	c->scheduler = scheduler_new(c);
 	c->secrets = secrets_new(d->g, c->host, DESK_NS, on_secret, d);
 	for (size_t i = 0; i < WATCHED; i++) {
@@ -408,6 +410,7 @@ void desk_stop(struct desk *d)
 	keys_free(c->keys);
 	agents_free(c->agents);
 	scheduler_free(c->scheduler);
+	figures_free(c->figures);
 	kube_events_free(c->events);
 	kube_client_free(c->host);
 	map_free(c->lives);
