@@ -1,4 +1,5 @@
 #include "base/err.h"
+#include "base/str.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -38,6 +39,7 @@ __attribute__((format(printf, 2, 0))) static void vtext(struct err *e, const cha
 	else if ((size_t)n >= sizeof(e->text))
 		trim_utf8(e->text);
 	scrub(e->text);
+	str_clean(e->text); /* "%.80s" of foreign text may have cut a sequence */
 }
 
 static void head(struct err *e, enum err_kind kind, int code, const char *where)

@@ -460,3 +460,15 @@ bool str_unhex(void *out, const char *hex, size_t n)
 		p[i] = (unsigned char)(hex_value(hex[2 * i]) << 4 | hex_value(hex[2 * i + 1]));
 	return true;
 }
+
+void str_clean(char *s)
+{
+	size_t left = strlen(s), used;
+
+	while (left) {
+		if (str_utf8(s, left, &used) < 0)
+			*s = '?';
+		s += used;
+		left -= used;
+	}
+}

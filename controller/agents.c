@@ -12,6 +12,7 @@
 #include "controller/media.h"
 
 #define POLL_MS 30000
+#define SUSPECT_MS 10000
 
 struct agents {
 	struct loop_group *group;
@@ -38,6 +39,7 @@ struct agents_seat {
 	struct arena *session_arena;
 	struct crypto_key *key;
 	bool intruder, rebooted;
+	int64_t suspect_at; /* loop_now(): another boot called while a poll was open; 0: none */
 	char refusal[96];
 
 	int64_t seq;
@@ -154,6 +156,7 @@ static void forget_session(struct agents_seat *s)
 	crypto_key_free(s->key);
 	s->key = NULL;
 	s->intruder = s->rebooted = false;
+	s->suspect_at = 0;
 	s->refusal[0] = '\0';
 }
 
@@ -330,6 +333,16 @@ static bool same_secret(const struct agents_seat *s, const char *shown)
 	return secret_equal_bytes(mine, shown, strlen(shown));
 }
 
+/* A machine that crashed sends no end of its connection, so its long poll looks alive for a while.
+ * Ended now, the poll of a living agent comes again at once: then there are two (caller()). */
+static void suspect(struct agents_seat *s, int64_t now)
+{
+	if (!s->suspect_at)
+		s->suspect_at = now;
+	if (s->poll)
+		poll_end(s, NULL);
+}
+
 static void on_hello(struct httpd_req *q, void *arg)
 {
 	struct agents *a = arg;
@@ -365,8 +378,10 @@ static void on_hello(struct httpd_req *q, void *arg)
 	    (!str_eq(s->session.public_key, h.public_key) || !str_eq(s->session.boot_id, h.boot_id))) {
 		crypto_key_free(key);
 		/* Same boot with another key, or two boots at once: somebody else holds the secret. */
-		if (str_eq(s->session.boot_id, h.boot_id) || s->poll)
+		if (str_eq(s->session.boot_id, h.boot_id))
 			s->intruder = true;
+		else if (s->poll || (s->suspect_at && now - s->suspect_at < SUSPECT_MS))
+			suspect(s, now);
 		else
 			s->rebooted = true;
 		refuse(s, q, 409, s->intruder ? "another key for this boot" : "the machine rebooted");
@@ -412,6 +427,10 @@ static struct agents_seat *caller(struct agents *a, struct httpd_req *q, const c
 		return NULL;
 	}
 	s->session.last_seen = loop_now(loop_of(a->group));
+	if (s->suspect_at && !s->intruder) { /* the first one lives, and another boot called: two hold the secret */
+		s->intruder = true;
+		s->changed(s->arg);
+	}
 	return s;
 }
 

@@ -25,6 +25,7 @@ struct entry {
 	char *name;
 	struct loop_timer timer;
 	struct kube_call *write;
+	int64_t first_seen; /* loop_now() */
 	char failing[64]; /* the write says for the first time that it failed, and why */
 };
 
@@ -221,13 +222,22 @@ static void derive(struct entry *en, const struct node_claim *n)
 static bool withdraw(struct entry *en, const struct node_claim *n)
 {
 	struct controller *c = en->owner->c;
-	int64_t age = loop_wall(c->loop) - n->meta.creation_timestamp;
+	int64_t age = loop_now(c->loop) - en->first_seen;
+	const struct object_ref *r = n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
+	const struct machine *m = r ? CONTROLLER_GET(c, OBJECT_MACHINE, machine, r->name) : NULL;
+	enum machine_state s = m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
+	/* Its machine has let it go: free again before anything was written, or proved off and cut.  A
+	 * machine whose status was lost proves nothing. */
+	bool released = n->meta.deletion_timestamp && m && str_eq(m->meta.uid, r->uid) &&
+			(s == MACHINE_FREE || (s >= MACHINE_DIRTY && s <= MACHINE_VERIFYING));
 	struct kube_delete_opts o = {.uid = n->meta.uid, .grace_s = -1};
 	json_t *patch, *kept;
 
-	if (claims_machine(c, n) || n->status.machine_ref)
+	if (claims_machine(c, n) || (n->status.machine_ref && !released))
 		return false;
 	if (n->meta.deletion_timestamp) {
+		if (controller_crds_terminating(c))
+			return false;
 		kept = json_array();
 		for (size_t i = 0; i < n->meta.finalizers.n; i++)
 			if (!str_eq(n->meta.finalizers.v[i], LIFE_CLAIM_FINALIZER))
@@ -247,6 +257,8 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 		return false;
 	}
 	log_info("claim withdrawn: no machine took it", LOG_S("claim", en->name));
+	if (r)
+		scheduler_avoid(c->scheduler, r->name);
 	en->write = kube_delete(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, en->name, &o, on_written, en);
 	return true;
 }
@@ -303,6 +315,7 @@ void claims_kick(struct claims *cl, const char *claim)
 		en = mem_new(struct entry);
 		en->owner = cl;
 		en->name = mem_strdup(claim);
+		en->first_seen = loop_now(cl->c->loop);
 		loop_timer_init(&en->timer, cl->c->group, look, en);
 		map_put(cl->entries, claim, en);
 	}

@@ -264,24 +264,77 @@ static void on_following(void *arg)
 	controller_kick_all(c);
 }
 
+/* Does the BMC of this machine hang on that Secret of ours? */
+static bool hangs_on(const struct controller *c, const char *machine, const char *name)
+{
+	const struct machine *m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, machine);
+	const struct machine_bmc *b = m ? m->spec.bmc : NULL;
+	const struct provider_object *p =
+		m && m->spec.provider_ref.name ? CONTROLLER_GET(c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name) : NULL;
+
+	return b && ((b->credentials_secret_ref && str_eq(b->credentials_secret_ref->name, name)) ||
+		     (b->tls.ca_secret_ref && str_eq(b->tls.ca_secret_ref->name, name)) ||
+		     (!b->credentials_secret_ref && p && p->spec.credentials_secret_ref &&
+		      str_eq(p->spec.credentials_secret_ref->name, name)));
+}
+
 static void on_secret(const char *ns, const char *name, void *arg)
 {
 	struct controller *c = arg;
 	struct map_iter it;
 
-	(void)ns;
-	(void)name;
-	map_for_each(it, c->lives)
-		((struct life *)it.value)->reattach = true;
+	if (str_eq(ns, c->o.ns))
+		map_for_each(it, c->lives)
+			if (hangs_on(c, it.key, name)) {
+				((struct life *)it.value)->reattach = true;
+				life_kick(it.value);
+			}
 	map_for_each(it, c->tenants)
 		tenant_update(c, it.key);
 	loop_timer_start(&c->settle, 0);
+}
+
+/* --- our definitions ------------------------------------------------------------------------------ */
+
+static void *project_crd(const json_t *o, struct arena *a, void *arg, struct err *e)
+{
+	bool *terminating;
+
+	(void)arg;
+	(void)e;
+	if (!str_eq(json_str_at(o, "spec", "group"), OBJECT_GROUP))
+		return NULL;
+	terminating = arena_alloc(a, sizeof(*terminating));
+	*terminating = json_at(o, "metadata", "deletionTimestamp") != NULL;
+	return terminating;
+}
+
+static bool is_terminating(const struct kube_entry *en, void *arg)
+{
+	bool *any = arg;
+
+	*any |= *(const bool *)en->object;
+	return !*any;
+}
+
+bool controller_crds_terminating(const struct controller *c)
+{
+	bool any;
+
+	if (!c->crds) /* a part run alone, as tests do */
+		return false;
+	any = !kube_cache_synced(c->crds);
+	kube_cache_each(c->crds, is_terminating, &any);
+	return any;
 }
 
 /* --- start and stop ------------------------------------------------------------------------------- */
 
 static void start_caches(struct controller *c)
 {
+	struct kube_cache_spec crds = {.client = c->host, .resource = &KUBE_CRDS, .project = project_crd, .arg = c};
+
+	c->crds = kube_cache_new(c->group, &crds);
 	for (size_t i = 0; i < WATCHED; i++) {
 		struct kind_watch *w = &c->watches[watched[i]];
 		struct kube_cache_spec s = {
@@ -375,6 +428,7 @@ void controller_free(struct controller *c)
 	claims_free(c->claims);
 	verdict_free(c->verdict);
 	summary_free(c->summary);
+	kube_cache_free(c->crds);
 	for (int i = 0; i < OBJECT_KINDS; i++)
 		kube_cache_free(c->cache[i]);
 	secrets_free(c->secrets);

@@ -54,6 +54,7 @@ struct controller {
 	struct http *http;              /* borrowed */
 	struct kube_client *host;
 	struct kube_events *events;
+	struct kube_cache *crds;        /* our CustomResourceDefinitions: entries say whether they are terminating */
 	struct kube_cache *cache[OBJECT_KINDS]; /* of the host cluster; NULL where not watched */
 	struct kube_lease *lease;
 	bool leading;
@@ -80,7 +81,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h, const st
 void controller_free(struct controller *c);
 DEFINE_OWN(controller)
 
-/* Routes of /healthz, /readyz and /metrics. */
+/* Routes of /healthz, /readyz, /leadz (200 on the leader alone) and /metrics. */
 void controller_ops_routes(struct controller *c, struct httpd *d);
 /* All host caches are in and the agent endpoint has its keys. */
 bool controller_ready(const struct controller *c);
@@ -92,6 +93,8 @@ void controller_kick_machine(struct controller *c, const char *machine);
 void controller_kick_all(struct controller *c);
 void controller_kick_plan(struct controller *c);
 
+/* One of our CustomResourceDefinitions is being deleted, or it is not known whether one is. */
+bool controller_crds_terminating(const struct controller *c);
 /* Leading, and the lease was renewed within 5 s: destructive requests may go out (S7). */
 bool controller_may_destroy(const struct controller *c);
 

@@ -317,6 +317,9 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	p->uid = copy(a, json_object_get(meta, "uid"));
 	p->node = copy(a, json_object_get(spec, "nodeName"));
 	p->daemon = is_daemon(o);
+	p->terminating = json_at(meta, "deletionTimestamp") != NULL;
+	if (!p->ns || !p->name || !p->uid) /* no API server says so; a hostile one may */
+		return NULL;
 	p->priority = json_int_at(spec, "priority");
 	p->unschedulable = !p->node && !p->daemon && !json_at(meta, "deletionTimestamp") &&
 			   !json_array_size(json_object_get(spec, "schedulingGates")) &&

@@ -12,15 +12,17 @@
 #define AGENT_CA "drover-agent-ca"
 #define CA_DAYS 3650
 #define PUBLICS_MAX 16
+#define AGAIN_MS 10000
 
 struct keys {
 	struct controller *c;
+	struct secret *boot; /* a copy: a Secret that is deleted under us takes nothing away */
 	struct crypto_key *evidence;
 	char *evidence_version;
 	char publics[PUBLICS_MAX][CRYPTO_PUBLIC_TEXT];
 	const char *public_list[PUBLICS_MAX];
 	size_t npublics;
-	bool ensured_boot, ensured_evidence, ensured_ca;
+	int64_t ensured_boot, ensured_evidence, ensured_ca; /* loop_now() of the last try to make it; 0: none */
 };
 
 struct keys *keys_new(struct controller *c)
@@ -37,6 +39,7 @@ void keys_free(struct keys *k)
 		return;
 	crypto_key_free(k->evidence);
 	free(k->evidence_version);
+	secret_free(k->boot);
 	free(k);
 }
 
@@ -87,14 +90,15 @@ static void make_ca(struct keys *k)
 	free(pem);
 }
 
-static bool loaded(struct keys *k, const char *name, bool *ensured, void (*make)(struct keys *), const char **why)
+static bool loaded(struct keys *k, const char *name, int64_t *ensured, void (*make)(struct keys *), const char **why)
 {
 	enum secret_state st = secrets_want(k->c->secrets, NULL, name);
+	int64_t now = loop_now(k->c->loop);
 
 	if (st == SECRET_LOADED)
 		return true;
-	if (st == SECRET_ABSENT && make && !*ensured) {
-		*ensured = true;
+	if (st == SECRET_ABSENT && make && (!*ensured || now - *ensured > AGAIN_MS)) {
+		*ensured = now > 0 ? now : 1;
 		make(k);
 	}
 	if (why)
@@ -138,14 +142,20 @@ bool keys_ready(struct keys *k, const char **why)
 	bool fresh = kube_cache_synced(k->c->cache[OBJECT_WIPE_RECORD]) &&
 		     kube_cache_size(k->c->cache[OBJECT_WIPE_RECORD]) == 0;
 
-	return loaded(k, BOOT, &k->ensured_boot, make_boot, why) &&
+	return loaded(k, BOOT, &k->ensured_boot, make_boot, why) && keys_boot(k) &&
 	       loaded(k, AGENT_CA, &k->ensured_ca, make_ca, why) &&
 	       loaded(k, EVIDENCE, &k->ensured_evidence, fresh ? make_evidence : NULL, why) && take_evidence(k, why);
 }
 
 const struct secret *keys_boot(struct keys *k)
 {
-	return secrets_value(k->c->secrets, NULL, BOOT, "key");
+	const struct secret *now = secrets_value(k->c->secrets, NULL, BOOT, "key");
+
+	if (now && (!k->boot || !secret_equal(now, k->boot))) {
+		secret_free(k->boot);
+		k->boot = secret_copy(now);
+	}
+	return k->boot;
 }
 
 const struct crypto_key *keys_evidence(struct keys *k)

@@ -8,6 +8,7 @@
  *	   '---- cache, observation, report, timer <--- life_write ---'
  */
 #include <assert.h>
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,11 +116,11 @@ static void on_spec_written(json_t *o, const struct err *e, void *arg)
 	struct life *l = arg;
 
 	l->write = NULL;
-	if (!e)
+	if (!e && json_object_get(o, "spec"))
 		kube_cache_learn(l->c->cache[OBJECT_MACHINE], o);
-	else
+	else if (e && e->kind != ERR_NOT_FOUND)
 		log_warn("machine spec not written", LOG_S("machine", l->name), LOG_E(e));
-	life_kick(l);
+	loop_timer_start(&l->timer, e ? 1000 : 0);
 }
 
 static void on_written(json_t *o, const struct err *e, void *arg)
@@ -144,9 +145,12 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 
 void life_write(struct life *l, json_t *status, json_t *spec)
 {
-	assert(!status != !spec);
 	json_t *patch, *conditions;
 
+	if (!status && !spec) { /* jansson refused a text: what it was about is tried again with the next look */
+		log_error("machine status could not be built", LOG_S("machine", l->name));
+		return;
+	}
 	if (l->write || !l->c->leading) {
 		json_decref(status);
 		json_decref(spec);
@@ -167,6 +171,29 @@ void life_write(struct life *l, json_t *status, json_t *spec)
 				      KUBE_PATCH_MERGE, patch, on_written, l);
 	}
 	json_decref(patch);
+}
+
+bool life_finalizer(struct life *l, bool on)
+{
+	const struct strings *have = &l->m->meta.finalizers;
+	json_t *list, *patch;
+	bool has = false;
+
+	for (size_t i = 0; i < have->n; i++)
+		has |= str_eq(have->v[i], LIFE_MACHINE_FINALIZER);
+	if (has == on || l->write || !l->c->leading)
+		return has != on;
+	list = json_array();
+	for (size_t i = 0; i < have->n; i++)
+		if (!str_eq(have->v[i], LIFE_MACHINE_FINALIZER))
+			json_array_append_new(list, json_string(have->v[i]));
+	if (on)
+		json_array_append_new(list, json_string(LIFE_MACHINE_FINALIZER));
+	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", l->m->meta.resource_version, "finalizers", list);
+	l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL, l->name, NULL, KUBE_PATCH_MERGE,
+			      patch, on_spec_written, l);
+	json_decref(patch);
+	return true;
 }
 
 /* Our fence: one above what the journal shows, from our first write on. */
@@ -198,6 +225,8 @@ static int64_t limit_ms(const struct life *l, enum machine_state s)
 		ms = n->spec.deadlines.joining;
 	else if (n && s == MACHINE_GATING && n->spec.deadlines.gating > 0)
 		ms = n->spec.deadlines.gating;
+	else if (n && s == MACHINE_DRAINING && n->spec.termination_grace_period)
+		ms = n->spec.termination_grace_period > 0 ? n->spec.termination_grace_period : 0;
 	return ms;
 }
 
@@ -265,6 +294,16 @@ static void enter(struct life *l, enum machine_state to, json_t *extra, const ch
 	life_write(l, status, NULL);
 }
 
+/* Texts quote BMCs, agents and tenants: whole UTF-8, and no media token, which opens the boot block. */
+static void tidy(char *text)
+{
+	char *at = strstr(text, "/boot/");
+
+	str_clean(text);
+	for (at = at ? at + strlen("/boot/") : NULL; at && isxdigit((unsigned char)*at); at++)
+		*at = '*';
+}
+
 void life_goto(struct life *l, enum machine_state to, json_t *extra, const char *reason, const char *fmt, ...)
 {
 	char message[400] = "";
@@ -274,6 +313,7 @@ void life_goto(struct life *l, enum machine_state to, json_t *extra, const char 
 		va_start(ap, fmt);
 		vsnprintf(message, sizeof(message), fmt, ap);
 		va_end(ap);
+		tidy(message);
 	}
 	enter(l, to, extra, reason, message);
 }
@@ -287,6 +327,7 @@ void life_quarantine(struct life *l, enum machine_exit exit_, const char *reason
 	va_start(ap, fmt);
 	vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
+	tidy(message);
 	q = json_pack("{s:s, s:s, s:s}", "reason", reason, "message", message, "exit",
 		      exit_ == EXIT_AUTO ? "auto" : "operator");
 	set_time(q, "since", loop_wall(l->c->loop));
@@ -305,6 +346,7 @@ void life_wait(struct life *l, enum machine_waiting waiting_for, const char *rea
 	va_start(ap, fmt);
 	vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
+	tidy(message);
 	if (op && str_eq(op->last_error.reason, reason) && str_eq(op->last_error.message, message) &&
 	    op->waiting_for == (int)waiting_for)
 		return;
@@ -327,7 +369,7 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 	bool same = str_eq(l->act, step);
 	json_t *j;
 
-	if (l->acting || l->write || now < l->act_after || !controller_may_destroy(l->c))
+	if (l->acting || l->write || now < l->act_after || life_paused(l) || !controller_may_destroy(l->c))
 		return LIFE_HOLD;
 	if (same && l->journaled && op && str_eq(op->step, step)) {
 		l->journaled = false;
@@ -442,7 +484,12 @@ static bool overdue(struct life *l)
 	const char *reason = op && op->last_error.reason ? op->last_error.reason : NULL;
 	const char *detail = op && op->last_error.message ? op->last_error.message : "no error was reported";
 
+	bool odd = reason && str_eq(reason, "PowerStateUnexpected");
+
 	if (!deadline || loop_wall(l->c->loop) < deadline || info->on_limit == l->state)
+		return false;
+	/* Waiting for a person does not eat the time; and what is on against the record is not switched off by a clock. */
+	if (life_paused(l) || (odd && info->on_limit != MACHINE_QUARANTINED && !life_approved_wipe(l)))
 		return false;
 	if (!reason)
 		reason = l->state == MACHINE_BOOTING || l->state == MACHINE_JOINING ? "JoinTimeout"
@@ -452,7 +499,9 @@ static bool overdue(struct life *l)
 			 : l->state == MACHINE_CLAIMED || l->state == MACHINE_DIRTY ? "AgentSilent"
 										    : "DeadlineExceeded";
 	if (info->on_limit == MACHINE_QUARANTINED)
-		life_quarantine(l, l->state == MACHINE_WIPING || l->state == MACHINE_VERIFYING ? EXIT_OPERATOR : EXIT_AUTO,
+		life_quarantine(l,
+				odd || l->state == MACHINE_WIPING || l->state == MACHINE_VERIFYING ? EXIT_OPERATOR
+												    : EXIT_AUTO,
 				reason, "%s was not done in time: %s", info->name, detail);
 	else
 		life_goto(l, info->on_limit, NULL, reason, "%s was not done in time: %s", info->name, detail);
@@ -544,13 +593,17 @@ static bool attached(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
 	const char *version = NULL, *refused = l->m->status.bmc.refused_secret_version;
+	struct source *s = p ? source_get(l->c, p->meta.name) : NULL;
 	struct err e = {0};
 	char digest[512];
 
-	if (!p || !(l->source = source_get(l->c, p->meta.name)) || !l->source->provider) {
+	if (l->source && l->source != s) /* spec.providerRef changed: what hangs on the old one goes first */
+		life_detach(l);
+	l->source = s;
+	if (!s || !s->provider) {
 		life_wait(l, WAITING_APPROVAL, "ProviderNotReady", "spec.providerRef: provider %s %s",
 			  str_or(l->m->spec.provider_ref.name, "(none)"),
-			  p && l->source ? l->source->error.text : "does not exist");
+			  s ? s->error.text : "does not exist");
 		return false;
 	}
 	if (!seated(l, p)) {
@@ -583,6 +636,18 @@ static bool attached(struct life *l)
 	return true;
 }
 
+/* Another replica may lead now: what this process remembers of the state is worth nothing when it leads again. */
+static void forget(struct life *l)
+{
+	l->took_over = l->journaled = false;
+	l->progress = 0;
+	l->act[0] = l->answer.about[0] = '\0';
+	l->acted_at = 0;
+	l->seen.known = l->place.known = false;
+	if (l->seat)
+		agents_close(l->seat);
+}
+
 static void on_tick(void *arg)
 {
 	struct life *l = arg;
@@ -596,7 +661,7 @@ static void on_tick(void *arg)
 	}
 	l->state = l->m->status.state ? machine_state_find(l->m->status.state) : MACHINE_KNOWN;
 	if (!c->leading) {
-		l->took_over = false;
+		forget(l);
 		return;
 	}
 	if (l->write || l->call || !agents_ready(c->agents) || !controller_ready(c))
@@ -617,6 +682,9 @@ static void on_tick(void *arg)
 		life_write(l, json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)fence(l)), NULL);
 		return;
 	}
+	/* Held until retired: from before the first act on. */
+	if (l->m->spec.management_policy == MACHINE_MANAGE && !l->m->meta.deletion_timestamp && life_finalizer(l, true))
+		return;
 	if (write_seen(l) || overdue(l) || write_conditions(l) || !attached(l))
 		return;
 	machine_state_info[l->state].step(l);

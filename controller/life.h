@@ -38,6 +38,7 @@ enum machine_state {
 #define LIFE_MACHINE_FINALIZER "drover.dev/machine"
 
 struct life;
+struct tenant;
 struct machine_state_info {
 	const char *name;
 	void (*step)(struct life *l);
@@ -103,10 +104,11 @@ struct life {
 	struct kube_call *call;       /* another API call of a step in flight */
 	bool took_over;               /* our fence stands in the journal */
 	int progress;                 /* parts of the present state that this process has done; 0 at its start */
-	char asking[32];              /* which question `call` asks */
+	char asking[64];              /* which question `call` asks */
+	struct tenant *call_to;       /* whose client `call` goes through; NULL: the host's */
 	/* What a step found out through `call`; forgotten when the state changes. */
 	struct {
-		char about[32];       /* which question; "" none */
+		char about[64];       /* which question; "" none */
 		bool ok;
 		struct err err;
 	} answer;
@@ -143,6 +145,8 @@ void life_write(struct life *l, json_t *status, json_t *spec);
 /* The conditions Ready, Reachable and Managed as they will be with this patch of status (NULL: without one), in the list
  * of all of them; gives.  NULL: they stand there already.  life_write() puts them into what it writes. */
 json_t *life_conditions(const struct life *l, const json_t *status);
+/* Put our finalizer on the Machine, or take it off; gives true when there was something to write. */
+bool life_finalizer(struct life *l, bool on);
 /* Say why nothing moves: status.operation.waitingFor and lastError, written when they changed. */
 void life_wait(struct life *l, enum machine_waiting waiting_for, const char *reason, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -160,6 +164,8 @@ bool life_seen(struct life *l, int64_t max_age_ms);
 bool life_off_proved(struct life *l);
 /* What the BMC says it is equals spec.identity; -1: ERR_CONFLICT (another machine), ERR_NOT_FOUND (not approved). */
 int life_identity(const struct life *l, struct err *e);
+/* A look at the fabric that is newer than the last act and max_age_ms; false: one is on its way. */
+bool life_place_seen(struct life *l, int64_t max_age_ms);
 /* In that segment, proved as far as the fabric can; starts what is missing. */
 bool life_placed(struct life *l, const char *segment);
 /* Switch it off through the BMC; nothing when a request is out. */
@@ -173,6 +179,27 @@ bool life_agent_off(struct life *l);
 
 /* DMI, PCI devices and drives as the Machine and its instance type say; -1 names what differs. */
 int life_inventory_fits(const struct life *l, const struct proto_inventory *inv, struct err *e);
+
+/* Questions to API servers (life_ask.c).  A step asks through l->call, gets nothing yet, and sees the
+ * answer in a later turn; a change of state forgets it. */
+enum life_asked { ASK_NONE, ASK_OK, ASK_FAILED };
+enum life_asked life_asked(const struct life *l, const char *about);
+/* About to set l->call; t NULL: the host cluster. */
+void life_asking(struct life *l, const char *about, struct tenant *t);
+void life_answer(json_t *o, const struct err *e, void *life); /* kube_done of such a call */
+void life_ask_again(struct life *l);                          /* a failed one, after a second */
+/* Read the claim that the lock names from the API itself: ok when it is still that one and wanted. */
+void life_ask_claim(struct life *l, const char *about);
+/* The client of this tenant is about to be freed: calls through it are as if never asked. */
+void life_hang_up(struct life *l, const struct tenant *t);
+/* The claim that the lock names does not exist any more: the API said so, and an entry missing in the cache is no proof. */
+bool life_claim_gone(struct life *l);
+/* Deletions may be acted on: none of our CRDs is terminating. */
+bool life_may_leave(struct life *l);
+/* Its owner, or its provider's, wants nothing to be done: says so and gives true. */
+bool life_paused(struct life *l);
+/* An approval to wipe that was not acted on yet, or NULL. */
+const char *life_approved_wipe(const struct life *l);
 
 const struct node_claim *life_claim(const struct life *l);       /* the claim that holds the lock; NULL */
 const struct node_claim *life_claim_wanting(const struct life *l); /* an unlocked claim that names this machine */

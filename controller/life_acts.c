@@ -63,6 +63,9 @@ static void remember(struct life *l, const struct provider_observation *o)
 	str_copy(l->seen.serial, sizeof(l->seen.serial), str_or(o->serial, ""));
 	str_copy(l->seen.media_url, sizeof(l->seen.media_url), str_or(o->media_url, ""));
 	str_copy(l->session_uri, sizeof(l->session_uri), str_or(o->session_uri, ""));
+	str_clean(l->seen.uuid);
+	str_clean(l->seen.serial);
+	str_clean(l->session_uri);
 	if (o->learned_pin)
 		str_format(l->learned_pin, sizeof(l->learned_pin), "sha256:%s", o->learned_pin);
 }
@@ -188,10 +191,24 @@ static struct provider_call acting(struct life *l)
 	};
 }
 
+/* Our medium, of this boot or an earlier one: the media server's address is ours alone. */
+static bool shows_ours(const struct life *l)
+{
+	const char *base = life_provider(l)->spec.boot.media_url;
+
+	return l->seen.media && base && str_starts(l->seen.media_url, base);
+}
+
 void life_power(struct life *l, bool on)
 {
 	struct provider_call call;
 
+	/* Recorded clean, so nobody's: then why is it on?  A restored record, or a person. */
+	if (!on && l->m->status.clean && !shows_ours(l) && !l->m->status.agent) {
+		life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
+			  "recorded clean and off, but on without our boot medium; `drover approve --wipe %s`", l->name);
+		return;
+	}
 	if (life_act(l, on ? "power-on" : "power-off", LIFE_PROBE_FIRST, POWER_PATIENCE_MS) != LIFE_GO)
 		return;
 	call = acting(l);
@@ -217,6 +234,11 @@ static void on_place_seen(const struct fabric_place *p, const struct err *e, voi
 		l->place.read_at = p->read_at;
 	} else {
 		log_warn("fabric not read", LOG_S("machine", l->name), LOG_E(e));
+		l->m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
+		if (l->m && !l->write)
+			life_wait(l, WAITING_DEVICE, "NetworkNotConfirmed", "%s", e->text);
+		loop_timer_start(&l->timer, e->retry_after_ms > 1000 ? e->retry_after_ms : 1000);
+		return;
 	}
 	life_kick(l);
 }
@@ -231,6 +253,23 @@ static void on_placed(const struct fabric_place *p, const struct err *e, void *a
 	life_acted(l, e);
 }
 
+bool life_place_seen(struct life *l, int64_t max_age_ms)
+{
+	const struct fabric_port at = port(l);
+	struct fabric_call call = {.op_id = l->m->status.operation ? l->m->status.operation->id : NULL,
+				   .fence = l->m->status.operation ? l->m->status.operation->fence : 0,
+				   .done = on_place_seen,
+				   .arg = l};
+
+	if (l->placing)
+		return false;
+	if (l->place.known && l->place.read_at >= l->act_end && loop_now(l->c->loop) - l->place.read_at <= max_age_ms)
+		return true;
+	l->placing = true;
+	fabric_observe(l->source->fabric, &at, &call);
+	return false;
+}
+
 bool life_placed(struct life *l, const char *segment)
 {
 	const struct provider_object *p = life_provider(l);
@@ -242,12 +281,8 @@ bool life_placed(struct life *l, const char *segment)
 
 	if (l->placing)
 		return false;
-	if (!l->place.known || l->place.read_at < l->act_end) {
-		l->placing = true;
-		call.done = on_place_seen;
-		fabric_observe(l->source->fabric, &at, &call);
+	if (!life_place_seen(l, l->c->o.poll_ms * 10))
 		return false;
-	}
 	if (str_eq(l->place.segment, segment) && (!isolated || l->place.proof != FABRIC_PROOF_NONE)) {
 		if (str_eq(l->m->status.network.segment, segment))
 			return true;
@@ -277,22 +312,16 @@ static bool seat_open(struct life *l)
 	const struct machine_operation *op = l->m->status.operation;
 	const struct machine_agent *ag = l->m->status.agent;
 	struct err e;
+	bool was;
 
-	if (!op->boot_number || agents_is_open(l->seat, op->id, op->boot_number))
-		return op->boot_number > 0;
-	agents_open(l->seat, op->id, op->boot_number, op->fence);
+	if (!op->boot_number)
+		return false;
+	was = agents_is_open(l->seat, op->id, op->boot_number);
+	agents_open(l->seat, op->id, op->boot_number, op->fence); /* raises the fence of an open one */
 	/* A session of this boot that the journal knows goes on under a new leader. */
-	if (ag && ag->boot_id && ag->public_key && str_eq(op->step, "agent"))
+	if (!was && ag && ag->boot_id && ag->public_key)
 		agents_restore(l->seat, ag->boot_id, ag->public_key, &e);
 	return true;
-}
-
-/* Our medium, of this boot or an earlier one: the media server's address is ours alone. */
-static bool shows_ours(const struct life *l)
-{
-	const char *base = life_provider(l)->spec.boot.media_url;
-
-	return l->seen.media && base && str_starts(l->seen.media_url, base);
 }
 
 bool life_agent(struct life *l)
@@ -307,7 +336,10 @@ bool life_agent(struct life *l)
 	}
 	s = agents_session(l->seat);
 	if (agents_intruder(l->seat)) {
-		life_quarantine(l, EXIT_OPERATOR, "SecondCaller", "a second caller used the boot secret of this operation");
+		if (!(machine_state_info[l->state].next & 1u << MACHINE_QUARANTINED))
+			life_fail(l, "SecondCaller", "a second caller used the boot secret of this operation");
+		else
+			life_quarantine(l, EXIT_OPERATOR, "SecondCaller", "a second caller used the boot secret of this operation");
 		return false;
 	}
 	if (s->boot_id) {
@@ -368,6 +400,8 @@ const struct proto_report *life_order(struct life *l, struct proto_order *o, con
 			agents_order(l->seat, o);
 			l->acting = false;
 		}
+	} else {
+		agents_order(l->seat, o); /* a rebuilt seat has forgotten it; the same id changes nothing */
 	}
 	return NULL;
 }

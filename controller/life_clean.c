@@ -301,7 +301,16 @@ static void on_record(json_t *o, const struct err *e, void *arg)
 }
 
 /* Countersign what the agent signed, and keep it whatever the verdict. */
-static void keep(struct life *l, const char *envelope)
+/* It speaks of this machine, this tenancy, this attempt and this run, as it was briefed. */
+static bool as_briefed(const struct evidence *ev, const struct evidence *want)
+{
+	return str_eq(ev->machine.name, want->machine.name) && str_eq(ev->machine.uid, want->machine.uid) &&
+	       ev->tenancy == want->tenancy && ev->attempt == want->attempt &&
+	       str_eq(ev->nonce_digest, want->nonce_digest) && str_eq(ev->policy_digest, want->policy_digest) &&
+	       str_eq(str_or(ev->previous.digest, ""), str_or(want->previous.digest, ""));
+}
+
+static void keep(struct life *l, const char *envelope, const struct evidence *want)
 {
 	OWN(arena) a = arena_new();
 	struct evidence ev;
@@ -313,6 +322,11 @@ static void keep(struct life *l, const char *envelope)
 	if (evidence_open(envelope, agents_session(l->seat)->public_key, NULL, 0, a, &ev, &e) < 0 ||
 	    !(both = evidence_countersign(envelope, keys_evidence(l->c->keys), &e))) {
 		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified", "the evidence is not the agent's: %s", e.text);
+		return;
+	}
+	if (!as_briefed(&ev, want)) { /* the countersignature would vouch for it */
+		free(both);
+		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified", "the evidence speaks of another machine, tenancy or run");
 		return;
 	}
 	rec.spec.evidence = ev;
@@ -395,7 +409,7 @@ void step_verifying(struct life *l)
 			life_quarantine(l, EXIT_OPERATOR, str_or(r->reason, "EraseUnverified"), "verification failed: %s",
 					str_or(r->message, "no evidence"));
 		else
-			keep(l, r->envelope);
+			keep(l, r->envelope, &ev);
 		return;
 	}
 	publics = keys_evidence_publics(l->c->keys, &n);

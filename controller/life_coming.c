@@ -20,75 +20,29 @@
 #define AGENT_SILENT_MS (5 * 60 * 1000)
 #define TOKEN_SLACK_MS (5 * 60 * 1000)
 
-/* --- questions to API servers ------------------------------------------------------------------ */
-
-enum asked { ASK_NONE, ASK_OK, ASK_FAILED };
-
-static enum asked asked(const struct life *l, const char *about)
-{
-	if (!str_eq(l->answer.about, about))
-		return ASK_NONE;
-	return l->answer.ok ? ASK_OK : ASK_FAILED;
-}
-
-static void answered(struct life *l, const struct err *e)
-{
-	l->call = NULL;
-	l->answer.ok = !e;
-	if (e)
-		l->answer.err = *e;
-	str_copy(l->answer.about, sizeof(l->answer.about), l->asking);
-	life_kick(l);
-}
-
-static void on_answer(json_t *o, const struct err *e, void *arg)
-{
-	(void)o;
-	answered(arg, e);
-}
-
-/* The claim, read from the API and not from the cache, is still the one that holds this machine (S7). */
-static void on_claim_read(json_t *o, const struct err *e, void *arg)
-{
-	struct life *l = arg;
-	struct err mine;
-	const struct object_ref *r;
-
-	l->m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
-	r = l->m ? l->m->status.claim_ref : NULL;
-	if (!e && (!r || !str_eq(json_str_at(o, "metadata", "uid"), r->uid) ||
-		   json_at(o, "metadata", "deletionTimestamp"))) {
-		(void)!err_set(&mine, ERR_NOT_FOUND, 0, "the claim was withdrawn");
-		e = &mine;
-	}
-	answered(l, e);
-}
-
-static void asking(struct life *l, const char *about)
-{
-	str_copy(l->asking, sizeof(l->asking), about);
-	l->answer.about[0] = '\0';
-}
-
-/* A failed question is asked again after a second. */
-static void ask_again(struct life *l)
-{
-	l->answer.about[0] = '\0';
-	loop_timer_start(&l->timer, 1000);
-}
-
 /* --- shared -------------------------------------------------------------------------------------- */
 
 /* The claim is there and wanted.  False: the machine is on its way out of it. */
-static const struct node_claim *wanted(struct life *l)
+static const struct node_claim *asked_for(struct life *l, bool *leaving)
 {
 	const struct node_claim *n = life_claim(l);
 
 	if (n && !n->meta.deletion_timestamp)
 		return n;
-	if (l->state != MACHINE_CLAIMED)
-		life_goto(l, MACHINE_STOPPING, NULL, NULL, NULL);
+	if (n ? life_may_leave(l) : life_claim_gone(l))
+		*leaving = true;
 	return NULL;
+}
+
+/* ... after claimed, where the way out is the wipe. */
+static const struct node_claim *wanted(struct life *l)
+{
+	bool leaving = false;
+	const struct node_claim *n = asked_for(l, &leaving);
+
+	if (leaving)
+		life_goto(l, MACHINE_STOPPING, NULL, NULL, NULL);
+	return n;
 }
 
 static bool agent_there(struct life *l)
@@ -141,14 +95,15 @@ static int stamps_fit(const struct life *l, const struct proto_inventory *inv, s
 void step_claimed(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
-	const struct node_claim *n = wanted(l);
+	bool leaving = false;
+	const struct node_claim *n = asked_for(l, &leaving);
 	struct proto_order o = {.kind = PROTO_INSPECT};
 	const struct proto_report *r;
 	struct err e;
 	json_t *x;
 
 	if (!n) { /* nothing was written: off, and free again */
-		if (life_agent_off(l))
+		if (leaving && life_agent_off(l))
 			life_goto(l, MACHINE_FREE, json_pack("{s:n, s:n}", "claimRef", "agent"), NULL, NULL);
 		return;
 	}
@@ -170,13 +125,12 @@ void step_claimed(struct life *l)
 		life_fail(l, "EraseUnverified", "%s", e.text);
 		return;
 	}
-	switch (asked(l, "claim")) {
+	switch (life_asked(l, "claim")) {
 	case ASK_NONE:
-		asking(l, "claim");
-		l->call = kube_get(l->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, n->meta.name, on_claim_read, l);
+		life_ask_claim(l, "claim");
 		return;
 	case ASK_FAILED:
-		ask_again(l);
+		life_ask_again(l);
 		return;
 	case ASK_OK:
 		break;
@@ -230,24 +184,24 @@ static bool minted(struct life *l, const struct node_claim *n, struct tenant *t)
 	struct life_token token;
 	json_t *s;
 
-	switch (asked(l, "token")) {
+	switch (life_asked(l, "token")) {
 	case ASK_OK:
 		return true;
 	case ASK_FAILED:
 		if (l->answer.err.kind == ERR_CONFLICT) /* minted before a crash: the same one */
 			return true;
 		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "bootstrap token: %s", l->answer.err.text);
-		ask_again(l);
+		life_ask_again(l);
 		return false;
 	case ASK_NONE:
 		break;
 	}
 	life_token(l, n, &token);
-	asking(l, "token");
+	life_asking(l, "token", t);
 	s = life_token_secret(&token, n->meta.name,
 			      loop_wall(l->c->loop) + (n->spec.deadlines.booting > 0 ? n->spec.deadlines.booting : 1800000) +
 				      (n->spec.deadlines.joining > 0 ? n->spec.deadlines.joining : 600000) + TOKEN_SLACK_MS);
-	l->call = kube_create(t->client, &KUBE_SECRETS, "kube-system", s, on_answer, l);
+	l->call = kube_create(t->client, &KUBE_SECRETS, "kube-system", s, life_answer, l);
 	json_decref(s);
 	secret_wipe(&token, sizeof(token));
 	return false;
@@ -412,14 +366,14 @@ static bool token_gone(struct life *l, const struct node_claim *n, struct tenant
 	struct life_token token;
 	char name[32];
 
-	switch (asked(l, "untoken")) {
+	switch (life_asked(l, "untoken")) {
 	case ASK_OK:
 		return true;
 	case ASK_FAILED:
 		if (l->answer.err.kind == ERR_NOT_FOUND)
 			return true;
 		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "bootstrap token: %s", l->answer.err.text);
-		ask_again(l);
+		life_ask_again(l);
 		return false;
 	case ASK_NONE:
 		break;
@@ -427,9 +381,9 @@ static bool token_gone(struct life *l, const struct node_claim *n, struct tenant
 	life_token(l, n, &token);
 	str_format(name, sizeof(name), "bootstrap-token-%s", token.id);
 	secret_wipe(&token, sizeof(token));
-	asking(l, "untoken");
+	life_asking(l, "untoken", t);
 	l->call = kube_delete(t->client, &KUBE_SECRETS, "kube-system", name, &(struct kube_delete_opts){.grace_s = -1},
-			      on_answer, l);
+			      life_answer, l);
 	return false;
 }
 
@@ -457,16 +411,16 @@ void step_joining(struct life *l)
 	if (l->progress == 0 && !token_gone(l, n, t))
 		return;
 	l->progress = 1;
-	switch (asked(l, "labels")) {
+	switch (life_asked(l, "labels")) {
 	case ASK_NONE:
-		asking(l, "labels");
+		life_asking(l, "labels", t);
 		patch = life_node_labels(l, n);
-		l->call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL, KUBE_PATCH_MERGE, patch, on_answer, l);
+		l->call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL, KUBE_PATCH_MERGE, patch, life_answer, l);
 		json_decref(patch);
 		return;
 	case ASK_FAILED:
 		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "Node labels: %s", l->answer.err.text);
-		ask_again(l);
+		life_ask_again(l);
 		return;
 	case ASK_OK:
 		break;
@@ -532,15 +486,15 @@ void step_gating(struct life *l)
 	}
 	if (node->unregistered) {
 		t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
-		if (asked(l, "taint") == ASK_OK) /* done; the cache will show it */
+		if (life_asked(l, "taint") == ASK_OK) /* done; the cache will show it */
 			return;
-		if (asked(l, "taint") == ASK_FAILED) {
-			ask_again(l);
+		if (life_asked(l, "taint") == ASK_FAILED) {
+			life_ask_again(l);
 			return;
 		}
-		asking(l, "taint");
+		life_asking(l, "taint", t);
 		patch = without_unregistered(node);
-		l->call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL, KUBE_PATCH_MERGE, patch, on_answer, l);
+		l->call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL, KUBE_PATCH_MERGE, patch, life_answer, l);
 		json_decref(patch);
 		return;
 	}
@@ -552,8 +506,9 @@ void step_serving(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
 
-	if (!n || n->meta.deletion_timestamp) {
-		life_goto(l, MACHINE_DRAINING, NULL, NULL, NULL);
+	if (n ? n->meta.deletion_timestamp && life_may_leave(l) : life_claim_gone(l)) {
+		if (!life_paused(l))
+			life_goto(l, MACHINE_DRAINING, NULL, NULL, NULL);
 		return;
 	}
 	(void)life_seen(l, l->c->o.idle_poll_ms);

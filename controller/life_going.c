@@ -14,11 +14,13 @@
 
 /* A tenant that does not do its step in this time is owed it, and holds nothing up. */
 #define TENANT_PATIENCE_MS (2 * 60 * 1000)
+#define DEBTS_MAX 250
 
 struct leftover {
 	const char *node;
-	const struct world_pod *next;
-	size_t n;
+	const char *last;             /* UID of the pod asked about last: others first */
+	const struct world_pod *next; /* to be evicted */
+	size_t n;                     /* all that are left, those on their way out too */
 };
 
 static bool counts(const struct kube_entry *en, void *arg)
@@ -26,11 +28,11 @@ static bool counts(const struct kube_entry *en, void *arg)
 	const struct world_pod *p = en->object;
 	struct leftover *f = arg;
 
-	if (str_eq(p->node, f->node) && !p->daemon) {
-		if (!f->next)
-			f->next = p;
-		f->n++;
-	}
+	if (!str_eq(p->node, f->node) || p->daemon)
+		return true;
+	f->n++;
+	if (!p->terminating && (!f->next || str_eq(f->next->uid, f->last)))
+		f->next = p;
 	return true;
 }
 
@@ -40,11 +42,12 @@ static void on_step(json_t *o, const struct err *e, void *arg)
 
 	(void)o;
 	l->call = NULL;
+	l->call_to = NULL;
 	l->answer.ok = !e || e->kind == ERR_NOT_FOUND;
 	if (e)
 		l->answer.err = *e;
 	str_copy(l->answer.about, sizeof(l->answer.about), l->asking);
-	loop_timer_start(&l->timer, l->answer.ok ? 0 : 1000);
+	loop_timer_start(&l->timer, l->answer.ok && l->state != MACHINE_DRAINING ? 0 : l->c->o.poll_ms);
 }
 
 static bool answer_is(const struct life *l, const char *about)
@@ -61,8 +64,15 @@ void step_draining(struct life *l)
 	struct leftover f = {0};
 	json_t *patch;
 
+	if (life_paused(l) || !controller_may_destroy(l->c))
+		return;
+	if (!n && life_claim_gone(l)) { /* nobody's any more, and no tenant to ask */
+		life_goto(l, MACHINE_STOPPING, NULL, NULL, NULL);
+		return;
+	}
 	if (!node || !tenant_usable(t)) /* unreachable is not gone: its deadline decides */
 		return;
+	l->call_to = t;
 	if (!node->world.unschedulable) {
 		patch = json_pack("{s:{s:b}}", "spec", "unschedulable", 1);
 		l->call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL, KUBE_PATCH_MERGE, patch, on_step, l);
@@ -70,11 +80,14 @@ void step_draining(struct life *l)
 		return;
 	}
 	f.node = n->meta.name;
+	f.last = l->asking;
 	kube_cache_each(t->pods, counts, &f);
 	if (!f.n) {
 		life_goto(l, MACHINE_STOPPING, NULL, NULL, NULL);
 		return;
 	}
+	if (!f.next) /* all of them are on their way out */
+		return;
 	if (str_eq(l->asking, f.next->uid) && !l->answer.ok)
 		life_wait(l, WAITING_DEVICE, "EvictionBlocked", "pod %s/%s: %s", f.next->ns, f.next->name, l->answer.err.text);
 	str_copy(l->asking, sizeof(l->asking), f.next->uid);
@@ -131,7 +144,8 @@ static void owe(struct life *l, const struct node_claim *n, const char *node_uid
 		return;
 	}
 	list = json_array();
-	for (size_t i = 0; i < vc->status.debts.n; i++) {
+	/* A full list loses its oldest: a debt never holds a machine up. */
+	for (size_t i = vc->status.debts.n >= DEBTS_MAX ? vc->status.debts.n - DEBTS_MAX + 1 : 0; i < vc->status.debts.n; i++) {
 		const struct virtual_cluster_debt *d = &vc->status.debts.v[i];
 
 		if (str_eq(d->node_name, n->meta.name))
@@ -145,7 +159,7 @@ static void owe(struct life *l, const struct node_claim *n, const char *node_uid
 	json_array_append_new(list, o);
 	patch = json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion", vc->meta.resource_version, "status", "debts",
 			  list);
-	str_copy(l->asking, sizeof(l->asking), "debt");
+	life_asking(l, "debt", NULL);
 	l->call = kube_patch(l->c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL, vc->meta.name, "status",
 			     KUBE_PATCH_MERGE, patch, on_step, l);
 	json_decref(patch);
@@ -161,27 +175,29 @@ static bool left_tenant(struct life *l, const struct node_claim *n)
 	struct life_token token;
 	char name[32];
 
+	if (life_paused(l) || !controller_may_destroy(l->c))
+		return false;
 	if (l->progress >= 2 || answer_is(l, "debt"))
 		return true;
 	if (l->m->status.tenant.name == NULL) /* nothing was ever written for a tenant */
 		return true;
 	life_token(l, n, &token);
 	secret_wipe(token.secret, sizeof(token.secret));
-	if (!t || !tenant_usable(t) || late) {
+	if (!t || !tenant_usable(t) || !t->nodes || !kube_cache_synced(t->nodes) || late) {
 		if (late || !t)
 			owe(l, n, node ? node->uid : NULL, token.id);
 		return false;
 	}
 	if (l->progress == 0 && node && !answer_is(l, "node")) {
 		o.uid = node->uid;
-		str_copy(l->asking, sizeof(l->asking), "node");
+		life_asking(l, "node", t);
 		l->call = kube_delete(t->client, &KUBE_NODES, NULL, n->meta.name, &o, on_step, l);
 		return false;
 	}
 	l->progress = 1;
 	if (!answer_is(l, "token")) {
 		str_format(name, sizeof(name), "bootstrap-token-%s", token.id);
-		str_copy(l->asking, sizeof(l->asking), "token");
+		life_asking(l, "token", t);
 		l->call = kube_delete(t->client, &KUBE_SECRETS, "kube-system", name, &(struct kube_delete_opts){.grace_s = -1},
 				      on_step, l);
 		return false;
@@ -196,7 +212,7 @@ static void end_claim(struct life *l, const struct node_claim *n)
 	json_t *kept, *patch;
 
 	if (!n->meta.deletion_timestamp) {
-		str_copy(l->asking, sizeof(l->asking), "claim");
+		life_asking(l, "claim", NULL);
 		l->call = kube_delete(l->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, n->meta.name,
 				      &(struct kube_delete_opts){.uid = n->meta.uid, .grace_s = -1}, on_step, l);
 		return;
@@ -206,7 +222,7 @@ static void end_claim(struct life *l, const struct node_claim *n)
 		if (!str_eq(n->meta.finalizers.v[i], LIFE_CLAIM_FINALIZER))
 			json_array_append_new(kept, json_string(n->meta.finalizers.v[i]));
 	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", n->meta.resource_version, "finalizers", kept);
-	str_copy(l->asking, sizeof(l->asking), "claim");
+	life_asking(l, "claim", NULL);
 	l->call = kube_patch(l->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, n->meta.name, NULL, KUBE_PATCH_MERGE,
 			     patch, on_step, l);
 	json_decref(patch);
@@ -243,5 +259,7 @@ void step_leaving(struct life *l)
 			end_claim(l, n);
 		return;
 	}
+	if (!n && !life_claim_gone(l))
+		return;
 	life_goto(l, MACHINE_DIRTY, json_pack("{s:n, s:n}", "claimRef", "agent"), NULL, NULL);
 }

@@ -57,22 +57,20 @@ static bool consented(struct life *l)
 	return true;
 }
 
-/* An approval to wipe that was not acted on yet. */
-static const char *approved_wipe(const struct life *l)
+/* To be retired, or its object is being deleted, which means the same. */
+static bool unwanted(struct life *l)
 {
-	const struct machine_approval *a = l->m->spec.approval;
-
-	return a && a->action == APPROVE_WIPE && a->id && !str_eq(a->id, l->m->status.approval_id) ? a->id : NULL;
+	return l->m->spec.management_policy == MACHINE_RETIRE || (l->m->meta.deletion_timestamp && life_may_leave(l));
 }
 
 void step_known(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
-	const char *approved = approved_wipe(l), *seg;
+	const char *approved = life_approved_wipe(l), *seg;
 	char node[256];
 	bool kept_apart;
 
-	if (l->m->spec.management_policy == MACHINE_RETIRE) {
+	if (unwanted(l)) {
 		life_goto(l, MACHINE_RETIRED, NULL, NULL, NULL);
 		return;
 	}
@@ -83,6 +81,8 @@ void step_known(struct life *l)
 		return;
 	}
 	if (l->seen.power != PROVIDER_POWER_OFF) {
+		if (!life_place_seen(l, l->c->o.poll_ms * 10))
+			return;
 		seg = l->place.known ? l->place.segment : "";
 		kept_apart = l->place.proof != FABRIC_PROOF_NONE &&
 			     (str_eq(seg, p->spec.network.segments.quarantine) ||
@@ -103,12 +103,12 @@ void step_free(struct life *l)
 	struct err e;
 	json_t *x;
 
-	if (l->m->spec.management_policy == MACHINE_RETIRE) {
+	if (unwanted(l)) {
 		life_goto(l, MACHINE_RETIRED, json_pack("{s:b}", "clean", 0), NULL, NULL);
 		return;
 	}
-	if (approved_wipe(l)) {
-		life_goto(l, MACHINE_STOPPING, json_pack("{s:s, s:b}", "approvalID", approved_wipe(l), "clean", 0), NULL, NULL);
+	if (life_approved_wipe(l)) {
+		life_goto(l, MACHINE_STOPPING, json_pack("{s:s, s:b}", "approvalID", life_approved_wipe(l), "clean", 0), NULL, NULL);
 		return;
 	}
 	n = life_claim_wanting(l);
@@ -116,7 +116,7 @@ void step_free(struct life *l)
 		(void)life_seen(l, l->c->o.idle_poll_ms);
 		return;
 	}
-	if (!consented(l) || !life_seen(l, l->c->o.poll_ms * 5))
+	if (!life_seen(l, l->c->o.poll_ms * 5) || !consented(l))
 		return;
 	if (l->seen.power != PROVIDER_POWER_OFF) {
 		life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
@@ -150,12 +150,12 @@ int64_t life_quarantine_due(const struct machine *m)
 void step_quarantined(struct life *l)
 {
 	const struct machine_quarantine *q = l->m->status.quarantine;
-	const char *approved = approved_wipe(l);
+	const char *approved = life_approved_wipe(l);
 	int64_t now = loop_wall(l->c->loop), attempts = q ? q->attempts : 0, due = life_quarantine_due(l->m);
 	json_t *next;
 
 	agents_close(l->seat);
-	if (l->m->spec.management_policy == MACHINE_RETIRE && !l->m->status.claim_ref) {
+	if (unwanted(l) && !l->m->status.claim_ref) {
 		life_goto(l, MACHINE_RETIRED, json_pack("{s:n}", "quarantine"), NULL, NULL);
 		return;
 	}
@@ -169,6 +169,8 @@ void step_quarantined(struct life *l)
 		loop_timer_start(&l->timer, due - now);
 		return;
 	}
+	if (life_paused(l))
+		return;
 	/* The count stays until a passed wipe: each further try waits twice as long. */
 	next = json_pack("{s:{s:n, s:I, s:s, s:s, s:s}}", "quarantine", "nextAttempt", "attempts", (json_int_t)(attempts + 1), "reason",
 			 str_or(q->reason, "Unknown"), "message", str_or(q->message, ""), "exit", "auto");
@@ -177,7 +179,9 @@ void step_quarantined(struct life *l)
 
 void step_retired(struct life *l)
 {
-	if (l->m->spec.management_policy != MACHINE_RETIRE)
+	if (l->m->meta.deletion_timestamp)
+		life_finalizer(l, false);
+	else if (l->m->spec.management_policy != MACHINE_RETIRE)
 		life_goto(l, MACHINE_KNOWN, NULL, NULL, NULL);
 }
 

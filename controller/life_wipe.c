@@ -4,9 +4,10 @@
 #include "controller/keys.h"
 #include "controller/life_wipe.h"
 
+/* SATA and SAS drives may be either: what only spins is said by the agent, all else is flash. */
 static bool is_flash(const struct evidence_device *d)
 {
-	return str_eq(d->type, "NVMe") || str_eq(d->type, "SSD") || str_eq(d->type, "MMC") || str_eq(d->type, "Virtio");
+	return !d->rotational;
 }
 
 void life_levels(const struct evidence *ev, int *flash, int *hdd)

@@ -1,5 +1,5 @@
 /*
- * ops: /healthz, /readyz and /metrics.
+ * ops: /healthz, /readyz, /leadz and /metrics.
  */
 #include "base/buf.h"
 #include "controller/controller.h"
@@ -33,9 +33,21 @@ static void on_metrics(struct httpd_req *q, void *arg)
 	buf_done(&b);
 }
 
+/* Agents and BMCs are to be sent to the leader alone: what a virtual address or a Service asks. */
+static void on_leadz(struct httpd_req *q, void *arg)
+{
+	const struct controller *c = arg;
+
+	if (controller_ready(c) && c->leading)
+		httpd_reply(q, 200, "text/plain", "ok\n", 3);
+	else
+		httpd_reply(q, 503, "text/plain", "another replica leads\n", 22);
+}
+
 void controller_ops_routes(struct controller *c, struct httpd *d)
 {
 	httpd_route(d, "GET", "/healthz", 0, on_healthz, c);
 	httpd_route(d, "GET", "/readyz", 0, on_readyz, c);
+	httpd_route(d, "GET", "/leadz", 0, on_leadz, c);
 	httpd_route(d, "GET", "/metrics", 0, on_metrics, c);
 }

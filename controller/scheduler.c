@@ -20,15 +20,18 @@
 #define TELL_AGAIN_MS 300000  /* the same news of a pod, at most so often */
 #define FAILURES_ALLOWED 3    /* claims for one demand, then it backs off */
 #define BACKOFF_MS (10 * 60 * 1000)
+#define AVOID_DOUBLINGS 4
 
 struct scheduler {
 	struct controller *c;
 	struct world *world;
 	struct loop_timer timer;
+	struct loop_timer again; /* avoided machines */
 	struct loop_timer later; /* the first back-off ends */
 	unsigned creating;     /* claims in flight */
 	struct map *told;      /* "tenant/ns/name" -> struct told */
 	struct map *failed;    /* "tenant|pool" -> struct failed */
+	struct map *avoided;   /* machine -> struct failed */
 	struct map *noted;     /* claim -> struct noted */
 	struct metric *plans, *pending;
 };
@@ -126,6 +129,42 @@ void scheduler_provider(struct scheduler *s, const char *name, const struct prov
 	world_put_provider(s->world, &w);
 }
 
+static bool avoided(const struct scheduler *s, const char *machine)
+{
+	const struct failed *f = map_get(s->avoided, machine);
+
+	return f && loop_wall(s->c->loop) < f->until;
+}
+
+void scheduler_avoid(struct scheduler *s, const char *machine)
+{
+	struct failed *f = map_get(s->avoided, machine);
+	int64_t ms;
+
+	if (!f) {
+		f = mem_new(struct failed);
+		map_put(s->avoided, machine, f);
+	}
+	ms = (int64_t)BACKOFF_MS << (f->n < AVOID_DOUBLINGS ? f->n : AVOID_DOUBLINGS);
+	f->n++;
+	f->until = loop_wall(s->c->loop) + ms;
+	log_warn("machine avoided: it did not take its claim", LOG_S("machine", machine), LOG_I("ms", ms));
+	scheduler_machine(s, machine, CONTROLLER_GET(s->c, OBJECT_MACHINE, machine, machine));
+	loop_timer_start(&s->again, ms + 1000);
+}
+
+/* Machines that were avoided are looked at again. */
+static void on_again(void *arg)
+{
+	struct scheduler *s = arg;
+	struct map_iter it;
+
+	map_for_each(it, s->avoided)
+		scheduler_machine(s, it.key, CONTROLLER_GET(s->c, OBJECT_MACHINE, machine, it.key));
+	if (map_size(s->avoided))
+		loop_timer_start(&s->again, BACKOFF_MS);
+}
+
 void scheduler_machine(struct scheduler *s, const char *name, const struct machine *m)
 {
 	struct world_machine w = {.name = name, .level_flash = -1, .level_hdd = -1};
@@ -150,6 +189,12 @@ void scheduler_machine(struct scheduler *s, const char *name, const struct machi
 		life_levels(&r->spec.evidence, &w.level_flash, &w.level_hdd);
 		w.trust = r->spec.evidence.agent_trust;
 	}
+	if (w.offered && avoided(s, name)) {
+		w.offered = false;
+		w.not_offered = "avoided: it did not take its last claim";
+	}
+	if (m->status.claim_ref) /* it takes claims again */
+		map_del(s->avoided, name);
 	world_put_machine(s->world, &w);
 }
 
@@ -252,6 +297,12 @@ void scheduler_tenant(struct scheduler *s, const char *name)
 			  : t && t->reason	      ? t->reason
 						      : "Starting";
 	world_put_tenant(s->world, &w);
+}
+
+void scheduler_tenant_reset(struct scheduler *s, const char *name)
+{
+	world_del_tenant(s->world, name);
+	scheduler_tenant(s, name);
 }
 
 void scheduler_pod(struct scheduler *s, const char *tenant, const char *ns, const char *name, const struct world_pod *p)
@@ -417,10 +468,12 @@ struct scheduler *scheduler_new(struct controller *c)
 	s->told = map_new(free);
 	s->failed = map_new(free);
 	s->noted = map_new(free);
+	s->avoided = map_new(free);
 	s->plans = metrics_counter(c->metrics, "drover_plans_total", "Plans made.", NULL);
 	s->pending = metrics_gauge(c->metrics, "drover_pending_pods", "Pods marked unschedulable in all tenants.", NULL);
 	loop_timer_init(&s->timer, c->group, on_plan, s);
 	loop_timer_init(&s->later, c->group, on_later, s);
+	loop_timer_init(&s->again, c->group, on_again, s);
 	return s;
 }
 
@@ -430,9 +483,11 @@ void scheduler_free(struct scheduler *s)
 		return;
 	loop_timer_stop(&s->timer);
 	loop_timer_stop(&s->later);
+	loop_timer_stop(&s->again);
 	world_free(s->world);
 	map_free(s->told);
 	map_free(s->failed);
 	map_free(s->noted);
+	map_free(s->avoided);
 	free(s);
 }

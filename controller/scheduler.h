@@ -17,6 +17,11 @@ struct scheduler *scheduler_new(struct controller *c);
 void scheduler_free(struct scheduler *s);
 void scheduler_kick(struct scheduler *s); /* plan soon */
 
+/* This machine did not take the claim that was made for it: not offered for 10 minutes, then 20, up to 2 hours. */
+void scheduler_avoid(struct scheduler *s, const char *machine);
+/* The tenant's cluster is read anew: forget its pods and nodes. */
+void scheduler_tenant_reset(struct scheduler *s, const char *name);
+
 /* Deltas; NULL object: gone. */
 void scheduler_pool(struct scheduler *s, const char *name, const struct node_pool *p);
 void scheduler_provider(struct scheduler *s, const char *name, const struct provider_object *p);

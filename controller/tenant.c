@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/life.h"
 #include "controller/scheduler.h"
 #include "controller/secrets.h"
 #include "controller/tenant.h"
@@ -80,6 +81,7 @@ void tenant_say(struct tenant *t, const char *reason, const char *fmt, ...)
 		va_start(ap, fmt);
 		vsnprintf(message, sizeof(message), fmt, ap);
 		va_end(ap);
+		str_clean(message);
 	}
 	if (str_eq(t->reason, reason) && str_eq(t->message, message))
 		return;
@@ -97,6 +99,10 @@ void tenant_say(struct tenant *t, const char *reason, const char *fmt, ...)
 
 static void take_down(struct tenant *t)
 {
+	struct map_iter it;
+
+	map_for_each(it, t->c->lives)
+		life_hang_up(it.value, t);
 	loop_timer_stop(&t->timer);
 	kube_call_cancel(t->probe);
 	t->probe = NULL;
@@ -237,6 +243,12 @@ static void on_cluster_uid(json_t *o, const struct err *e, void *arg)
 	}
 	if (!vc)
 		return;
+	if (str_empty(uid) || strlen(uid) > 64) {
+		t->reachable = false;
+		tenant_say(t, "Unreachable", "namespace kube-system has no UID of 1 to 64 bytes");
+		loop_timer_start(&t->timer, PROBE_FAILED_MS);
+		return;
+	}
 	if (!str_empty(vc->status.cluster_uid) && !str_eq(vc->status.cluster_uid, uid)) {
 		t->stopped = true;
 		tenant_say(t, "ClusterChanged", "this is another cluster: UID %s, status.clusterUID is %s", str_or(uid, "(none)"),
@@ -266,7 +278,7 @@ static void on_version(json_t *o, const struct err *e, void *arg)
 		return;
 	}
 	free(t->version);
-	t->version = mem_printf("%s.%d", str_or(major, "1"), atoi(str_or(minor, "0")));
+	t->version = mem_printf("%d.%d", atoi(str_or(major, "1")), atoi(str_or(minor, "0")));
 	t->probe = kube_get(t->client, &KUBE_NAMESPACES, NULL, "kube-system", on_cluster_uid, t);
 }
 
@@ -288,6 +300,8 @@ static void build(struct tenant *t, const struct virtual_cluster *vc)
 	struct err e;
 
 	take_down(t);
+	tenant_say(t, "Syncing", "its kubeconfig changed");
+	scheduler_tenant_reset(t->c->scheduler, t->name);
 	if (!text) {
 		tenant_say(t, "KubeconfigRefused", "Secret %s has no key %s", r->name, str_or(r->key, "config"));
 		return;

@@ -28,7 +28,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	t->status_write = NULL;
 	if (!e)
 		kube_cache_learn(t->c->cache[OBJECT_VIRTUAL_CLUSTER], o);
-	else if (e->kind != ERR_NOT_FOUND)
+	else if (e->kind == ERR_CONFLICT || err_is_transient(e)) /* anything else would be refused again */
 		loop_timer_start(&t->status_timer, 500);
 	if (t->status_again)
 		loop_timer_start(&t->status_timer, 0);

@@ -133,6 +133,7 @@ struct world_pod {
 	const char *tenant, *ns, *name, *uid;
 	const char *node;           /* bound to; NULL: pending */
 	bool daemon;                /* of a DaemonSet, or static: never demand, and never a reason to keep a node */
+	bool terminating;           /* has a deletionTimestamp */
 	bool unschedulable;         /* PodScheduled=False, reason Unschedulable: demand */
 	int64_t since;              /* Unix ms when it became so */
 	int64_t priority;

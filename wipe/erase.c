@@ -237,6 +237,7 @@ void erase_init(struct erase *x, const struct host *h, const struct proto_drive 
 	x->device.serial = d->serial;
 	x->device.wwn = d->wwn;
 	x->device.bytes = d->bytes;
+	x->device.rotational = d->rotational;
 	x->device.technique = "None";
 	x->device.level = WIPE_FAIL;
 	x->device.reason = "NotWiped";

@@ -51,6 +51,8 @@ const struct field evidence_device_fields[] = {
 	      .doc = "World wide name, or what stands for it."),
 	FIELD(evidence_device, bytes, "bytes", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Capacity in bytes."),
+	FIELD(evidence_device, rotational, "rotational", FIELD_BOOL,
+	      .doc = "It spins; all else counts as flash."),
 	FIELD(evidence_device, technique, "technique", FIELD_STR, .max_len = 64,
 	      .doc = "How it was erased: SanitizeCryptoErase, Overwrite, None and so on."),
 	FIELD(evidence_device, raw_status, "rawStatus", FIELD_I64, .required = true,

@@ -33,6 +33,7 @@ struct evidence_device {
 	const char *type; /* NVMe, SATA, SAS, MMC, Virtio ... */
 	const char *model, *serial, *wwn;
 	int64_t bytes;
+	bool rotational;       /* a spinning disk; all else counts as flash */
 	const char *technique; /* SanitizeCryptoErase, FormatCrypto, FormatUserData, Overwrite, None */
 	int64_t raw_status;    /* what the device answered; 0: success */
 	int level;             /* enum wipe_level */

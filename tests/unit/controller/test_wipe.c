@@ -157,10 +157,11 @@ static void the_providers_floor_counts_for_each_medium(void **state)
 
 	drives[0].level = WIPE_CLEAR;
 	refused(l, &ev, NULL, "drive eui.1 reached Clear, the provider wants Purge");
-	drives[0].type = "SATA"; /* spinning */
+	drives[0].rotational = true;
 	assert_ok(life_judge(l, &ev, NULL, &d->e), &d->e);
+	drives[0].rotational = false;
 	for (size_t i = 0; i < 4; i++) {
-		drives[0].type = ((const char *[]){"SSD", "MMC", "Virtio", "NVMe"})[i];
+		drives[0].type = ((const char *[]){"SATA", "SAS", "Other", "NVMe"})[i];
 		refused(l, &ev, NULL, "the provider wants Purge");
 	}
 	desk_life_done(l);
@@ -173,7 +174,7 @@ static void the_claims_floor_comes_on_top(void **state)
 	struct life *l = desk_life(d, "m-1");
 	struct evidence ev = good(l);
 
-	drives[0].type = "SATA";
+	drives[0].rotational = true;
 	drives[0].level = WIPE_CLEAR;
 	assert_ok(life_judge(l, &ev, NULL, &d->e), &d->e);
 	refused(l, &ev, &floor, "the claim wants Purge");
@@ -202,8 +203,9 @@ static void the_providers_floor_of_trust_counts_and_it_must_be_known(void **stat
 
 static void the_worst_level_of_each_medium_is_what_the_planner_sees(void **state)
 {
-	struct evidence_device v[] = {{.type = "NVMe", .level = WIPE_PURGE}, {.type = "SSD", .level = WIPE_CLEAR},
-				      {.type = "SAS", .level = WIPE_PURGE}, {.type = "SATA", .level = WIPE_PURGE}};
+	struct evidence_device v[] = {{.type = "NVMe", .level = WIPE_PURGE}, {.type = "SATA", .level = WIPE_CLEAR},
+				      {.type = "SAS", .rotational = true, .level = WIPE_PURGE},
+				      {.type = "SATA", .rotational = true, .level = WIPE_PURGE}};
 	struct evidence ev = {.devices = {v, 4}};
 	int flash, hdd;
 
