@@ -1,247 +1,14 @@
-#include "tests/unit/testing.h"
+#include "tests/unit/controller/tiny.h"
 
 #include <stdlib.h>
-#include "base/arena.h"
-#include "base/http_mem.h"
-#include "base/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/agents.h"
-
-#define ORIGIN "https://10.1.0.5:8443"
-
-struct fixture {
-	struct loop *l;
-	struct loop_group *g, *machine_g;
-	struct http_mem_net *net;
-	struct httpd *d;
-	struct http *h;
-	struct http_peer *p;
-	struct agents *agents;
-	struct agents_seat *seat;
-	unsigned changes;
-	struct arena *a;
-	struct err e;
-};
-
-/* What the program on a machine has, and what it was answered last. */
-struct tiny {
-	struct fixture *f;
-	struct crypto_key *key;
-	char public[CRYPTO_PUBLIC_TEXT], secret[65], boot_id[40];
-	int64_t boot;
-	struct http_req *q;
-	bool done;
-	int status; /* -1: no answer */
-	char body[4096];
-};
-
-static void on_changed(void *arg)
-{
-	((struct fixture *)arg)->changes++;
-}
-
-static struct agents_seat *seat_new(struct fixture *f, const char *machine)
-{
-	struct agents_seat_spec s = {
-		.machine = machine,
-		.uid = "uid-1",
-		.endpoint = ORIGIN,
-		.media_url = "http://10.0.8.2:8080",
-		.changed = on_changed,
-		.arg = f,
-	};
-
-	return agents_seat_new(f->agents, &s);
-}
-
-static void configure(struct fixture *f)
-{
-	OWN(secret) key = secret_from_str("boot-key");
-	struct agents_spec s = {.ca_pem = "-----CA-----", .boot_key = key};
-
-	assert_ok(agents_configure(f->agents, &s, &f->e), &f->e);
-}
-
-static int setup(void **state)
-{
-	struct fixture *f = mem_new(struct fixture);
-	struct http_peer_spec peer = {.base_url = ORIGIN};
-
-	f->a = arena_new();
-	f->l = loop_sim_new(5, 1764000000000);
-	f->g = loop_group_new(f->l, "drover");
-	f->machine_g = loop_group_new(f->l, "machine");
-	f->net = http_mem_net_new(f->l);
-	f->d = httpd_new(f->g);
-	f->agents = agents_new(f->g);
-	agents_api_routes(f->agents, f->d);
-	http_mem_serve(f->net, ORIGIN, f->d);
-	f->h = http_new(f->machine_g, http_mem_transport(f->net, f->machine_g, "10.1.0.17", NULL, NULL), 0);
-	f->p = http_peer_new(f->h, &peer, &f->e);
-	assert_non_null(f->p);
-	assert_false(agents_ready(f->agents));
-	configure(f);
-	assert_true(agents_ready(f->agents));
-	f->seat = seat_new(f, "m-1");
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	agents_seat_free(f->seat);
-	http_peer_free(f->p);
-	http_free(f->h);
-	httpd_free(f->d);
-	agents_free(f->agents);
-	http_mem_net_free(f->net);
-	loop_group_free(f->machine_g);
-	loop_group_free(f->g);
-	loop_free(f->l);
-	arena_free(f->a);
-	free(f);
-	return 0;
-}
-
-static void run(struct fixture *f, int64_t ms)
-{
-	loop_sim_run_until(f->l, loop_now(f->l) + ms);
-}
-
-/* --- the tiny agent -------------------------------------------------------------------------------- */
-
-static void tiny_init(struct tiny *t, struct fixture *f, const char *boot_id)
-{
-	OWN(secret) key = secret_from_str("boot-key");
-
-	*t = (struct tiny){.f = f, .boot = 1, .key = crypto_key_new()};
-	crypto_key_public(t->key, t->public);
-	proto_boot_secret(key, "uid-1", "op-1", 1, t->secret);
-	str_copy(t->boot_id, sizeof(t->boot_id), boot_id);
-}
-
-static void tiny_done(struct tiny *t)
-{
-	http_cancel(t->q);
-	crypto_key_free(t->key);
-}
-
-static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
-{
-	struct tiny *t = arg;
-
-	t->q = NULL;
-	t->done = true;
-	t->status = e ? -1 : r->status;
-	str_copy(t->body, sizeof(t->body), e ? e->text : r->body);
-}
-
-/* NULL signature: a right one. */
-static void tiny_send(struct tiny *t, const char *method, const char *target, const void *body, size_t len,
-		      const char *signature)
-{
-	char *who = mem_printf("m-1/%s", t->boot_id), *sig = proto_sign(t->key, method, target, body, len);
-	struct http_header headers[] = {{PROTO_HEADER_AGENT, who}, {PROTO_HEADER_SIGNATURE, signature ? signature : sig}};
-	struct http_call c = {
-		.method = method,
-		.path = target,
-		.headers = headers,
-		.nheaders = 2,
-		.body = body,
-		.body_len = len,
-		.timeout_ms = 60000,
-		.done = on_reply,
-		.arg = t,
-	};
-
-	t->done = false;
-	t->q = http_start(t->f->p, &c);
-	free(who);
-	free(sig);
-}
-
-static char *hello_text(struct tiny *t)
-{
-	struct proto_hello h = {
-		.machine = "m-1",
-		.operation = "op-1",
-		.boot = t->boot,
-		.secret = t->secret,
-		.boot_id = t->boot_id,
-		.public_key = t->public,
-		.version = "1",
-		.dmi = {.system_uuid = "uuid-1", .serial = "S1"},
-		.trust = WIPE_SECURE_BOOT,
-	};
-
-	return proto_encode(proto_hello_fields, &h);
-}
-
-static int tiny_hello(struct tiny *t)
-{
-	char *text = hello_text(t);
-
-	tiny_send(t, "POST", PROTO_HELLO_PATH, text, strlen(text), NULL);
-	free(text);
-	run(t->f, 5000);
-	assert_true(t->done);
-	return t->status;
-}
-
-static void tiny_poll(struct tiny *t, int64_t after)
-{
-	char *target = mem_printf("%s?after=%lld", PROTO_ORDER_PATH, (long long)after);
-
-	tiny_send(t, "GET", target, NULL, 0, NULL);
-	free(target);
-	run(t->f, 2000);
-}
-
-static int tiny_report(struct tiny *t, const struct proto_report *r)
-{
-	char *text = proto_encode(proto_report_fields, r);
-
-	tiny_send(t, "POST", PROTO_REPORT_PATH, text, strlen(text), NULL);
-	free(text);
-	run(t->f, 5000);
-	assert_true(t->done);
-	return t->status;
-}
-
-static struct proto_order order_in(struct tiny *t)
-{
-	struct proto_order o;
-
-	if (!t->done || t->status != 200)
-		fail_msg("no order: %d %s", t->status, t->body);
-	assert_ok(proto_decode(proto_order_fields, t->body, strlen(t->body), &o, t->f->a, &t->f->e), &t->f->e);
-	return o;
-}
-
-static void give_order(struct fixture *f, const char *id, int kind)
-{
-	struct proto_order o = {.id = id, .kind = kind};
-
-	agents_order(f->seat, &o);
-}
-
-/* The seat is open and this agent said hello. */
-static void greeted(struct fixture *f, struct tiny *t)
-{
-	agents_open(f->seat, "op-1", 1, 17);
-	tiny_init(t, f, "boot-a");
-	assert_int_equal(tiny_hello(t), 200);
-	f->changes = 0;
-}
 
 /* --- hello ----------------------------------------------------------------------------------------- */
 
 static void a_hello_that_fits_opens_a_session(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct proto_welcome w;
 	struct tiny t;
 
@@ -262,10 +29,10 @@ static void a_hello_that_fits_opens_a_session(void **state)
 
 static void the_same_hello_again_gets_the_same_welcome(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct tiny t;
 
-	greeted(f, &t);
+	tiny_greeted(f, &t);
 	assert_int_equal(tiny_hello(&t), 200);
 	assert_false(agents_intruder(f->seat));
 	assert_false(agents_rebooted(f->seat));
@@ -274,7 +41,7 @@ static void the_same_hello_again_gets_the_same_welcome(void **state)
 
 static void whoever_is_not_expected_gets_one_answer_that_tells_nothing(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	char first[256];
 	struct tiny t;
 
@@ -296,7 +63,7 @@ static void whoever_is_not_expected_gets_one_answer_that_tells_nothing(void **st
 	assert_string_equal(t.body, first);
 
 	agents_seat_free(f->seat);
-	f->seat = seat_new(f, "m-2");
+	f->seat = tiny_seat(f, "m-2");
 	agents_open(f->seat, "op-1", 1, 17);
 	assert_int_equal(tiny_hello(&t), 403); /* unknown machine */
 	assert_string_equal(t.body, first);
@@ -307,20 +74,20 @@ static void whoever_is_not_expected_gets_one_answer_that_tells_nothing(void **st
 
 static void a_hello_signed_by_another_key_is_refused(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct crypto_key *other = crypto_key_new();
 	struct tiny t;
 	char *text, *sig;
 
 	agents_open(f->seat, "op-1", 1, 17);
 	tiny_init(&t, f, "boot-a");
-	text = hello_text(&t);
+	text = tiny_hello_text(&t);
 	sig = proto_sign(other, "POST", PROTO_HELLO_PATH, text, strlen(text));
 	tiny_send(&t, "POST", PROTO_HELLO_PATH, text, strlen(text), sig);
-	run(f, 5000);
+	tiny_run(f, 5000);
 	assert_int_equal(t.status, 403);
 	tiny_send(&t, "POST", PROTO_HELLO_PATH, text, strlen(text), "no signature");
-	run(f, 5000);
+	tiny_run(f, 5000);
 	assert_int_equal(t.status, 403);
 	str_copy(t.public, sizeof(t.public), "ed25519:none");
 	assert_int_equal(tiny_hello(&t), 403);
@@ -334,10 +101,10 @@ static void a_hello_signed_by_another_key_is_refused(void **state)
 
 static void another_key_for_the_same_boot_is_an_intruder(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct tiny t, thief;
 
-	greeted(f, &t);
+	tiny_greeted(f, &t);
 	tiny_init(&thief, f, "boot-a");
 	assert_int_equal(tiny_hello(&thief), 409);
 	assert_true(agents_intruder(f->seat));
@@ -352,26 +119,47 @@ static void another_key_for_the_same_boot_is_an_intruder(void **state)
 
 static void another_boot_while_the_first_agent_waits_is_an_intruder(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct tiny t, thief;
 
-	greeted(f, &t);
+	tiny_greeted(f, &t);
 	tiny_poll(&t, 0);
 	assert_false(t.done);
 	tiny_init(&thief, f, "boot-b");
 	assert_int_equal(tiny_hello(&thief), 409);
+	assert_false(agents_intruder(f->seat)); /* a crashed machine's poll looks open too */
+	assert_false(agents_rebooted(f->seat));
+	tiny_poll(&t, 0); /* but this one lives */
 	assert_true(agents_intruder(f->seat));
 	assert_false(agents_rebooted(f->seat));
 	tiny_done(&thief);
 	tiny_done(&t);
 }
 
-static void another_boot_of_a_silent_agent_is_a_reboot(void **state)
+static void another_boot_after_a_poll_that_nobody_holds_any_more_is_a_reboot(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct tiny t, next;
 
-	greeted(f, &t);
+	tiny_greeted(f, &t);
+	tiny_poll(&t, 0);
+	tiny_init(&next, f, "boot-b");
+	assert_int_equal(tiny_hello(&next), 409);
+	assert_false(agents_rebooted(f->seat));
+	loop_sim_run_until(f->l, loop_now(f->l) + 11000);
+	assert_int_equal(tiny_hello(&next), 409);
+	assert_true(agents_rebooted(f->seat));
+	assert_false(agents_intruder(f->seat));
+	tiny_done(&next);
+	tiny_done(&t);
+}
+
+static void another_boot_of_a_silent_agent_is_a_reboot(void **state)
+{
+	struct tiny_desk *f = *state;
+	struct tiny t, next;
+
+	tiny_greeted(f, &t);
 	tiny_init(&next, f, "boot-b");
 	assert_int_equal(tiny_hello(&next), 409);
 	assert_true(agents_rebooted(f->seat));
@@ -383,10 +171,10 @@ static void another_boot_of_a_silent_agent_is_a_reboot(void **state)
 
 static void another_boot_with_the_same_key_is_a_reboot_too(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct tiny t;
 
-	greeted(f, &t);
+	tiny_greeted(f, &t);
 	str_copy(t.boot_id, sizeof(t.boot_id), "boot-b");
 	assert_int_equal(tiny_hello(&t), 409);
 	assert_true(agents_rebooted(f->seat));
@@ -395,10 +183,10 @@ static void another_boot_with_the_same_key_is_a_reboot_too(void **state)
 
 static void opening_for_another_boot_ends_the_session_and_the_marks_against_it(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct tiny t, next;
 
-	greeted(f, &t);
+	tiny_greeted(f, &t);
 	tiny_init(&next, f, "boot-b");
 	tiny_hello(&next);
 	agents_open(f->seat, "op-1", 1, 18); /* the same again changes nothing */
@@ -417,16 +205,16 @@ static void opening_for_another_boot_ends_the_session_and_the_marks_against_it(v
 
 static void an_order_reaches_the_agent_that_waits_for_it(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct proto_order o;
 	struct tiny t;
 
-	greeted(f, &t);
+	tiny_greeted(f, &t);
 	tiny_poll(&t, 0);
 	assert_false(t.done);
-	give_order(f, "op-1/inspect", PROTO_INSPECT);
-	run(f, 2000);
-	o = order_in(&t);
+	tiny_order(f, "op-1/inspect", PROTO_INSPECT);
+	tiny_run(f, 2000);
+	o = tiny_got(&t);
 	assert_string_equal(o.id, "op-1/inspect");
 	assert_int_equal(o.kind, PROTO_INSPECT);
 	assert_int_equal(o.fence, 17);
@@ -439,29 +227,29 @@ static void an_order_reaches_the_agent_that_waits_for_it(void **state)
 
 static void an_order_given_first_is_there_at_the_first_question_and_again_when_it_was_lost(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct tiny t;
 
-	greeted(f, &t);
-	give_order(f, "a", PROTO_INSPECT);
-	give_order(f, "a", PROTO_WIPE); /* the same id again changes nothing */
+	tiny_greeted(f, &t);
+	tiny_order(f, "a", PROTO_INSPECT);
+	tiny_order(f, "a", PROTO_WIPE); /* the same id again changes nothing */
 	tiny_poll(&t, 0);
-	assert_int_equal(order_in(&t).kind, PROTO_INSPECT);
+	assert_int_equal(tiny_got(&t).kind, PROTO_INSPECT);
 	tiny_poll(&t, 0);
-	assert_int_equal(order_in(&t).seq, 1);
+	assert_int_equal(tiny_got(&t).seq, 1);
 	tiny_done(&t);
 }
 
 static void a_question_without_an_order_is_answered_after_half_a_minute(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct tiny t;
 
-	greeted(f, &t);
+	tiny_greeted(f, &t);
 	tiny_poll(&t, 0);
-	run(f, 27000);
+	tiny_run(f, 27000);
 	assert_false(t.done);
-	run(f, 5000);
+	tiny_run(f, 5000);
 	assert_true(t.done);
 	assert_int_equal(t.status, 204);
 	tiny_done(&t);
@@ -469,16 +257,16 @@ static void a_question_without_an_order_is_answered_after_half_a_minute(void **s
 
 static void an_order_replaces_the_one_before(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct proto_report done = {.id = "a", .state = PROTO_DONE};
 	struct tiny t;
 
-	greeted(f, &t);
-	give_order(f, "a", PROTO_INSPECT);
-	give_order(f, "b", PROTO_WIPE);
+	tiny_greeted(f, &t);
+	tiny_order(f, "a", PROTO_INSPECT);
+	tiny_order(f, "b", PROTO_WIPE);
 	tiny_poll(&t, 0);
-	assert_string_equal(order_in(&t).id, "b");
-	assert_int_equal(order_in(&t).seq, 2);
+	assert_string_equal(tiny_got(&t).id, "b");
+	assert_int_equal(tiny_got(&t).seq, 2);
 	/* A report of what was replaced is heard and of no use. */
 	assert_int_equal(tiny_report(&t, &done), 204);
 	assert_null(agents_result(f->seat, "a"));
@@ -488,81 +276,81 @@ static void an_order_replaces_the_one_before(void **state)
 
 static void an_agent_that_saw_more_orders_of_another_leader_gets_this_ones(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct tiny t;
 
-	greeted(f, &t);
-	give_order(f, "b", PROTO_WIPE);
+	tiny_greeted(f, &t);
+	tiny_order(f, "b", PROTO_WIPE);
 	tiny_poll(&t, 41);
-	assert_string_equal(order_in(&t).id, "b");
-	assert_int_equal(order_in(&t).seq, 42);
+	assert_string_equal(tiny_got(&t).id, "b");
+	assert_int_equal(tiny_got(&t).seq, 42);
 	tiny_poll(&t, 42);
 	assert_false(t.done);
-	give_order(f, "c", PROTO_VERIFY);
-	run(f, 2000);
-	assert_int_equal(order_in(&t).seq, 43);
+	tiny_order(f, "c", PROTO_VERIFY);
+	tiny_run(f, 2000);
+	assert_int_equal(tiny_got(&t).seq, 43);
 	tiny_done(&t);
 }
 
 static void a_second_question_takes_the_place_of_the_first(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct tiny t, again;
 
-	greeted(f, &t);
+	tiny_greeted(f, &t);
 	again = t;
 	tiny_poll(&t, 0);
 	tiny_poll(&again, 0);
 	assert_true(t.done);
 	assert_int_equal(t.status, 204);
 	assert_false(again.done);
-	give_order(f, "a", PROTO_INSPECT);
-	run(f, 2000);
-	assert_string_equal(order_in(&again).id, "a");
+	tiny_order(f, "a", PROTO_INSPECT);
+	tiny_run(f, 2000);
+	assert_string_equal(tiny_got(&again).id, "a");
 	tiny_done(&t);
 }
 
 static void an_agent_that_leaves_while_it_is_answered_disturbs_neither_seat_nor_next_question(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct tiny t, again;
 
-	greeted(f, &t);
+	tiny_greeted(f, &t);
 	again = t;
 	tiny_poll(&t, 0);
 	/* Replaced, then gone before its answer came. */
 	tiny_send(&again, "GET", PROTO_ORDER_PATH "?after=0", NULL, 0, NULL);
 	for (int i = 0; i < 200 && !t.done; i++)
-		run(f, 1);
+		tiny_run(f, 1);
 	http_cancel(t.q);
 	t.q = NULL;
-	run(f, 2000);
+	tiny_run(f, 2000);
 	assert_false(again.done);
-	give_order(f, "a", PROTO_INSPECT);
+	tiny_order(f, "a", PROTO_INSPECT);
 	/* The seat goes before the agent that is being answered. */
 	agents_seat_free(f->seat);
 	f->seat = NULL;
 	http_cancel(again.q);
 	again.q = NULL;
-	run(f, 60000);
+	tiny_run(f, 60000);
 	tiny_done(&t);
 }
 
 static void closing_the_seat_sends_the_agent_that_waits_away(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct tiny t;
 
-	greeted(f, &t);
+	tiny_greeted(f, &t);
 	tiny_poll(&t, 0);
 	agents_close(f->seat);
-	run(f, 2000);
+	tiny_run(f, 2000);
 	assert_int_equal(t.status, 204);
 	assert_false(agents_is_open(f->seat, "op-1", 1));
 	assert_null(agents_media_url(f->seat));
 	tiny_poll(&t, 0);
 	assert_int_equal(t.status, 401);
-	give_order(f, "a", PROTO_INSPECT); /* nobody is there */
+	tiny_order(f, "a", PROTO_INSPECT); /* nobody is there */
 	assert_null(agents_result(f->seat, "a"));
 	tiny_done(&t);
 }
@@ -573,20 +361,20 @@ static void questions_that_are_none_are_turned_away(void **state)
 		PROTO_ORDER_PATH, PROTO_ORDER_PATH "?after=", PROTO_ORDER_PATH "?after=-1", PROTO_ORDER_PATH "?after=x",
 		PROTO_ORDER_PATH "?after=99999999999999999999",
 	};
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct tiny t;
 	char *sig;
 
-	greeted(f, &t);
+	tiny_greeted(f, &t);
 	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
 		tiny_send(&t, "GET", targets[i], NULL, 0, NULL);
-		run(f, 2000);
+		tiny_run(f, 2000);
 		assert_int_equal(t.status, 401);
 	}
 	/* Signed for another question: a replay. */
 	sig = proto_sign(t.key, "GET", PROTO_ORDER_PATH "?after=5", NULL, 0);
 	tiny_send(&t, "GET", PROTO_ORDER_PATH "?after=0", NULL, 0, sig);
-	run(f, 2000);
+	tiny_run(f, 2000);
 	assert_int_equal(t.status, 401);
 	free(sig);
 	tiny_done(&t);
@@ -596,12 +384,12 @@ static void questions_that_are_none_are_turned_away(void **state)
 
 static void progress_and_result_are_kept_apart(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct proto_report r = {.id = "a", .state = PROTO_PROGRESS, .phase = "overwrite", .done_bytes = 5, .total_bytes = 10};
 	struct tiny t;
 
-	greeted(f, &t);
-	give_order(f, "a", PROTO_WIPE);
+	tiny_greeted(f, &t);
+	tiny_order(f, "a", PROTO_WIPE);
 	assert_int_equal(tiny_report(&t, &r), 204);
 	assert_null(agents_result(f->seat, "a"));
 	assert_int_equal(agents_progress(f->seat, "a")->done_bytes, 5);
@@ -618,22 +406,22 @@ static void progress_and_result_are_kept_apart(void **state)
 	tiny_poll(&t, 0);
 	assert_false(t.done);
 	/* The next order forgets both. */
-	give_order(f, "b", PROTO_VERIFY);
+	tiny_order(f, "b", PROTO_VERIFY);
 	assert_null(agents_result(f->seat, "a"));
 	assert_null(agents_progress(f->seat, "a"));
-	run(f, 2000);
-	assert_string_equal(order_in(&t).id, "b");
+	tiny_run(f, 2000);
+	assert_string_equal(tiny_got(&t).id, "b");
 	tiny_done(&t);
 }
 
 static void a_report_moves_last_seen(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct proto_report r = {.id = "a", .state = PROTO_PROGRESS};
 	struct tiny t;
 
-	greeted(f, &t);
-	run(f, 100000);
+	tiny_greeted(f, &t);
+	tiny_run(f, 100000);
 	assert_int_equal(tiny_report(&t, &r), 204);
 	assert_true(loop_now(f->l) - agents_session(f->seat)->last_seen <= 5000);
 	tiny_done(&t);
@@ -642,18 +430,18 @@ static void a_report_moves_last_seen(void **state)
 static void garbage_is_refused_and_changes_nothing(void **state)
 {
 	static const char *const bad[] = {"", "{", "[]", "7", "{\"id\":3}", "{\"id\":\"a\",\"state\":\"perhaps\"}", "\xff\xfe"};
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct tiny t;
 
-	greeted(f, &t);
-	give_order(f, "a", PROTO_WIPE);
+	tiny_greeted(f, &t);
+	tiny_order(f, "a", PROTO_WIPE);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		tiny_send(&t, "POST", PROTO_REPORT_PATH, bad[i], strlen(bad[i]), NULL);
-		run(f, 2000);
+		tiny_run(f, 2000);
 		if (t.status < 400 || t.status >= 500)
 			fail_msg("report %zu: %d", i, t.status);
 		tiny_send(&t, "POST", PROTO_HELLO_PATH, bad[i], strlen(bad[i]), NULL);
-		run(f, 2000);
+		tiny_run(f, 2000);
 		if (t.status < 400 || t.status >= 500)
 			fail_msg("hello %zu: %d", i, t.status);
 	}
@@ -665,17 +453,17 @@ static void garbage_is_refused_and_changes_nothing(void **state)
 
 static void a_body_beyond_the_limit_is_refused_unread(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	char *large = mem_alloc(PROTO_MAX_MESSAGE + 1);
 	struct tiny t;
 
 	memset(large, ' ', PROTO_MAX_MESSAGE + 1);
-	greeted(f, &t);
+	tiny_greeted(f, &t);
 	tiny_send(&t, "POST", PROTO_REPORT_PATH, large, PROTO_MAX_MESSAGE + 1, NULL);
-	run(f, 20000);
+	tiny_run(f, 20000);
 	assert_int_equal(t.status, 413);
 	tiny_send(&t, "POST", PROTO_HELLO_PATH, large, PROTO_MAX_MESSAGE + 1, NULL);
-	run(f, 20000);
+	tiny_run(f, 20000);
 	assert_int_equal(t.status, 413);
 	free(large);
 	tiny_done(&t);
@@ -683,18 +471,18 @@ static void a_body_beyond_the_limit_is_refused_unread(void **state)
 
 static void an_unsigned_or_foreign_report_is_turned_away(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	static const char text[] = "{\"id\":\"a\",\"state\":\"done\"}";
 	struct tiny t;
 
-	greeted(f, &t);
-	give_order(f, "a", PROTO_WIPE);
+	tiny_greeted(f, &t);
+	tiny_order(f, "a", PROTO_WIPE);
 	tiny_send(&t, "POST", PROTO_REPORT_PATH, text, strlen(text), "AAAA");
-	run(f, 2000);
+	tiny_run(f, 2000);
 	assert_int_equal(t.status, 401);
 	str_copy(t.boot_id, sizeof(t.boot_id), "boot-b");
 	tiny_send(&t, "POST", PROTO_REPORT_PATH, text, strlen(text), NULL);
-	run(f, 2000);
+	tiny_run(f, 2000);
 	assert_int_equal(t.status, 401);
 	assert_null(agents_result(f->seat, "a"));
 	tiny_done(&t);
@@ -704,7 +492,7 @@ static void an_unsigned_or_foreign_report_is_turned_away(void **state)
 
 static void a_restored_session_goes_on_without_a_hello(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 	struct proto_report r = {.id = "a", .state = PROTO_DONE};
 	struct tiny t, other;
 
@@ -715,10 +503,10 @@ static void a_restored_session_goes_on_without_a_hello(void **state)
 	agents_restore(f->seat, "boot-a", t.public, &f->e);
 	assert_string_equal(agents_session(f->seat)->boot_id, "boot-a");
 	assert_null(agents_session(f->seat)->system_uuid);
-	give_order(f, "a", PROTO_INSPECT);
+	tiny_order(f, "a", PROTO_INSPECT);
 	tiny_poll(&t, 7);
-	assert_string_equal(order_in(&t).id, "a");
-	assert_int_equal(order_in(&t).fence, 18);
+	assert_string_equal(tiny_got(&t).id, "a");
+	assert_int_equal(tiny_got(&t).fence, 18);
 	assert_int_equal(tiny_report(&t, &r), 204);
 	assert_int_equal(agents_result(f->seat, "a")->state, PROTO_DONE);
 	/* Its hello again tells what the journal does not hold. */
@@ -736,7 +524,7 @@ static void a_restored_session_goes_on_without_a_hello(void **state)
 
 static void a_key_that_is_none_restores_nothing(void **state)
 {
-	struct fixture *f = *state;
+	struct tiny_desk *f = *state;
 
 	agents_open(f->seat, "op-1", 1, 18);
 	agents_restore(f->seat, "boot-a", "ed25519:AA", &f->e);
@@ -744,7 +532,7 @@ static void a_key_that_is_none_restores_nothing(void **state)
 	assert_null(agents_session(f->seat)->boot_id);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, tiny_setup, tiny_teardown)
 
 int main(void)
 {
@@ -755,6 +543,7 @@ int main(void)
 		T(a_hello_signed_by_another_key_is_refused),
 		T(another_key_for_the_same_boot_is_an_intruder),
 		T(another_boot_while_the_first_agent_waits_is_an_intruder),
+		T(another_boot_after_a_poll_that_nobody_holds_any_more_is_a_reboot),
 		T(another_boot_of_a_silent_agent_is_a_reboot),
 		T(another_boot_with_the_same_key_is_a_reboot_too),
 		T(opening_for_another_boot_ends_the_session_and_the_marks_against_it),
