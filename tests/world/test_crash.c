@@ -6,7 +6,7 @@
 #include "tests/world/bootagent.h"
 #include "tests/world/world.h"
 
-#define RUNS 4
+#define RUNS 3
 #define KILLS 3
 #define FRESH_MS 5050  /* a request may be on its way for a moment */
 #define SPAN_MS 150000 /* from nothing to Running in a good world */
@@ -153,7 +153,7 @@ static void nothing_is_switched_on_an_old_lease(void **state)
 	earth_replica(&w);
 	earth_pod(&w, &w.tenants[0], "train");
 	earth_pod(&w, &w.tenants[1], "train");
-	for (unsigned i = 0; i < 15; i++) {
+	for (unsigned i = 0; i < 10; i++) {
 		earth_run(&w, 5000 + (int64_t)loop_random_below(w.loop, 10000));
 		w.lease_fails = true;
 		earth_run(&w, 12000);
@@ -187,7 +187,7 @@ static unsigned every(void)
 {
 	const char *text = getenv("WORLD_EVERY");
 
-	return text ? (unsigned)atoi(text) : 307;
+	return text ? (unsigned)atoi(text) : 503;
 }
 
 static void one_lost_request_changes_nothing_in_the_end(void **state)

@@ -114,7 +114,7 @@ static void a_tenant_that_is_away_loses_nothing(void **state)
 	plane_away(&w.tenants[0], true);
 	earth_pod(&w, &w.tenants[1], "train"); /* the other one does not notice */
 	earth_wait_running(&w, &w.tenants[1], "train", 900);
-	earth_run(&w, 3 * 3600 * 1000);
+	earth_run(&w, 3600 * 1000);
 	earth_check_serving(&w, &w.tenants[0], "train");
 	earth_check_serving(&w, &w.tenants[1], "train");
 	plane_away(&w.tenants[0], false);
