@@ -174,6 +174,7 @@ void scheduler_machine(struct scheduler *s, const char *name, const struct machi
 	scheduler_kick(s);
 	if (!m) {
 		world_del_machine(s->world, name);
+		map_del(s->avoided, name);
 		return;
 	}
 	free_state = str_eq(m->status.state, "free");

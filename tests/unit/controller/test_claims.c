@@ -287,6 +287,31 @@ static void a_claim_that_a_machine_took_stays_whatever_the_time(void **state)
 	assert_non_null(named);
 }
 
+static void a_deleted_claim_ends_once_its_machine_is_off_and_cut(void **state)
+{
+	static const struct {
+		const char *state;
+		bool ends;
+	} cases[] = {
+		{"stopping", false}, {"isolating", false}, {"leaving", false}, {"quarantined", false}, {"known", false},
+		{"dirty", true}, {"verifying", true}, {"free", true},
+	};
+	struct desk *d = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *c = created(d);
+
+		takes(d, c, "serving", "");
+		desk_must(d, &d->host, "DELETE", arena_printf(d->a, CLAIMS "/%s", c), NULL);
+		desk_status(d, OBJECT_MACHINE, "m-1", arena_printf(d->a, "{'state': '%s', 'claimRef': null}", cases[i].state));
+		claims_kick(d->c.claims, c);
+		desk_run(d, 60000);
+		OWN_JSON o = desk_get(d, OBJECT_NODE_CLAIM, c);
+		if (!o != cases[i].ends)
+			fail_msg("%s", cases[i].state);
+	}
+}
+
 static void of_an_untaken_claim_only_our_finalizer_is_taken_away(void **state)
 {
 	struct desk *d = *state;
@@ -321,6 +346,7 @@ int main(void)
 		T(a_machine_locked_by_another_claim_is_not_this_ones),
 		T(a_claim_that_no_machine_takes_goes_after_half_a_minute),
 		T(a_claim_that_a_machine_took_stays_whatever_the_time),
+		T(a_deleted_claim_ends_once_its_machine_is_off_and_cut),
 		T(of_an_untaken_claim_only_our_finalizer_is_taken_away),
 	};
 

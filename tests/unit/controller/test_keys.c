@@ -146,6 +146,20 @@ static void keys_once_known_stay_while_the_api_is_away(void **state)
 	assert_non_null(keys_boot(d->c.keys));
 }
 
+static void a_boot_key_that_is_deleted_under_us_is_kept(void **state)
+{
+	struct desk *d = *state;
+	char before[65], after[65];
+
+	desk_keys(d);
+	keys_derive(d->c.keys, "x", before);
+	desk_must(d, &d->host, "DELETE", PATH "drover-boot-key", NULL);
+	desk_run(d, 40000);
+	assert_int_equal(secrets_want(d->c.secrets, NULL, "drover-boot-key"), SECRET_ABSENT);
+	keys_derive(d->c.keys, "x", after);
+	assert_string_equal(before, after);
+}
+
 static void what_is_derived_depends_on_text_and_key_alone(void **state)
 {
 	struct desk *d = *state;
@@ -174,6 +188,7 @@ int main(void)
 		T(a_new_evidence_key_is_taken_over),
 		T(nothing_is_made_while_it_is_not_known_what_is_missing),
 		T(keys_once_known_stay_while_the_api_is_away),
+		T(a_boot_key_that_is_deleted_under_us_is_kept),
 		T(what_is_derived_depends_on_text_and_key_alone),
 	};
 

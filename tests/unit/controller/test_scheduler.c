@@ -233,6 +233,39 @@ static void backing_off_for_one_demand_holds_up_no_other(void **state)
 	assert_string_equal(json_str_at(o, "spec", "nodePoolRef", "name"), "spare");
 }
 
+static void a_machine_that_does_not_take_its_claims_is_avoided_longer_each_time(void **state)
+{
+	struct desk *d = *state;
+
+	scheduler_avoid(d->c.scheduler, "m-1");
+	desk_pod(d, "train", 8);
+	desk_run(d, 9 * 60 * 1000);
+	assert_int_equal(claims(d).n, 0);
+	desk_run(d, 2 * 60 * 1000);
+	assert_int_equal(claims(d).n, 1);
+	scheduler_avoid(d->c.scheduler, "m-1");
+	fail_claim(d);
+	desk_run(d, 15 * 60 * 1000);
+	assert_int_equal(claims(d).n, 0);
+	/* It takes one: that is forgotten. */
+	desk_status(d, OBJECT_MACHINE, "m-1", "{'claimRef': {'name': 'x', 'uid': 'y'}}");
+	desk_status(d, OBJECT_MACHINE, "m-1", "{'claimRef': null}");
+	desk_run(d, 5000);
+	assert_int_equal(claims(d).n, 1);
+}
+
+static void a_machine_that_is_gone_is_avoided_no_more(void **state)
+{
+	struct desk *d = *state;
+
+	scheduler_avoid(d->c.scheduler, "m-1");
+	desk_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/machines/m-1", NULL);
+	desk_run(d, 30 * 60 * 1000);
+	desk_pod(d, "train", 8);
+	desk_run(d, 5000);
+	assert_int_equal(claims(d).n, 0);
+}
+
 static void a_pod_that_is_gone_or_bound_is_no_demand_any_more(void **state)
 {
 	struct desk *d = *state;
@@ -264,6 +297,8 @@ int main(void)
 		T(after_three_failures_in_a_row_it_backs_off_and_says_so),
 		T(a_claim_that_became_ready_ends_the_row),
 		T(backing_off_for_one_demand_holds_up_no_other),
+		T(a_machine_that_does_not_take_its_claims_is_avoided_longer_each_time),
+		T(a_machine_that_is_gone_is_avoided_no_more),
 		T(a_pod_that_is_gone_or_bound_is_no_demand_any_more),
 	};
 

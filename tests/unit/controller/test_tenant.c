@@ -224,6 +224,16 @@ static void another_cluster_behind_the_same_name_stops_everything(void **state)
 	assert_true(tenant_usable(team(d)));
 }
 
+static void a_cluster_that_does_not_say_who_it_is_is_not_used(void **state)
+{
+	struct desk *d = *state;
+
+	desk_must(d, &d->team, "DELETE", "/api/v1/namespaces/kube-system", NULL);
+	desk_run(d, 120000);
+	assert_false(tenant_usable(team(d)));
+	assert_string_equal(condition(d, "Reachable"), "False Unreachable");
+}
+
 static void a_node_is_found_by_its_system_uuid_in_any_case(void **state)
 {
 	struct desk *d = *state;
@@ -270,6 +280,7 @@ int main(void)
 		T(an_api_that_is_away_is_not_a_tenant_that_is_gone),
 		T(a_login_that_is_refused_is_said),
 		T(another_cluster_behind_the_same_name_stops_everything),
+		T(a_cluster_that_does_not_say_who_it_is_is_not_used),
 		T(a_node_is_found_by_its_system_uuid_in_any_case),
 		T(a_tenant_goes_with_its_object),
 		T(a_replica_that_does_not_lead_looks_but_writes_nothing),
