@@ -11,7 +11,8 @@
 #define TOKEN "desk-token-0123456789"
 
 static const enum object_kind_id watched[] = {
-	OBJECT_NODE_POOL, OBJECT_NODE_CLAIM, OBJECT_MACHINE, OBJECT_PROVIDER, OBJECT_VIRTUAL_CLUSTER, OBJECT_WIPE_RECORD,
+	OBJECT_NODE_POOL, OBJECT_NODE_CLAIM,	  OBJECT_MACHINE,
+	OBJECT_PROVIDER,  OBJECT_VIRTUAL_CLUSTER, OBJECT_WIPE_RECORD,
 };
 #define WATCHED (sizeof(watched) / sizeof(watched[0]))
 
@@ -52,7 +53,8 @@ static bool is_done(void *arg)
 	return ((struct desk *)arg)->done;
 }
 
-int desk_do(struct desk *d, struct desk_api *api, const char *method, const char *path, const char *body)
+int desk_do(struct desk *d, struct desk_api *api, const char *method, const char *path,
+	    const char *body)
 {
 	OWN_JSON j = body ? desk_json(body) : NULL;
 	char *text = j ? json_text(j) : NULL;
@@ -61,7 +63,8 @@ int desk_do(struct desk *d, struct desk_api *api, const char *method, const char
 		.path = path,
 		.body = text,
 		.body_len = text ? strlen(text) : 0,
-		.content_type = str_eq(method, "PATCH") ? "application/merge-patch+json" : "application/json",
+		.content_type = str_eq(method, "PATCH") ? "application/merge-patch+json"
+							: "application/json",
 		.done = on_reply,
 		.arg = d,
 	};
@@ -74,7 +77,8 @@ int desk_do(struct desk *d, struct desk_api *api, const char *method, const char
 	return d->status;
 }
 
-void desk_must(struct desk *d, struct desk_api *api, const char *method, const char *path, const char *body)
+void desk_must(struct desk *d, struct desk_api *api, const char *method, const char *path,
+	       const char *body)
 {
 	int status = desk_do(d, api, method, path, body);
 
@@ -133,7 +137,8 @@ json_t *desk_get(struct desk *d, enum object_kind_id kind, const char *name)
 {
 	OWN(arena) a = arena_new();
 
-	return desk_stored(&d->host, arena_printf(a, "%s." OBJECT_GROUP "/%s", object_kinds[kind].plural, name));
+	return desk_stored(&d->host, arena_printf(a, "%s." OBJECT_GROUP "/%s",
+						  object_kinds[kind].plural, name));
 }
 
 struct count {
@@ -164,13 +169,19 @@ static void install_kinds(struct desk *d)
 	OWN(arena) a = arena_new();
 
 	for (const struct object_kind *k = object_kinds; k < object_kinds + OBJECT_KINDS; k++)
-		desk_must(d, &d->host, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-			  arena_printf(a, "{'apiVersion': 'apiextensions.k8s.io/v1', 'kind': 'CustomResourceDefinition',"
-					  " 'metadata': {'name': '%s." OBJECT_GROUP "'}, 'spec': {'group': '" OBJECT_GROUP "',"
-					  " 'scope': 'Cluster', 'names': {'plural': '%s', 'kind': '%s', 'singular': '%s'},"
-					  " 'versions': [{'name': '" OBJECT_VERSION "', 'served': true, 'storage': true%s}]}}",
-				       k->plural, k->plural, k->kind, k->singular,
-				       k->has_status ? ", 'subresources': {'status': {}}" : ""));
+		desk_must(
+			d, &d->host, "POST",
+			"/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+			arena_printf(
+				a,
+				"{'apiVersion': 'apiextensions.k8s.io/v1', 'kind': 'CustomResourceDefinition',"
+				" 'metadata': {'name': '%s." OBJECT_GROUP
+				"'}, 'spec': {'group': '" OBJECT_GROUP "',"
+				" 'scope': 'Cluster', 'names': {'plural': '%s', 'kind': '%s', 'singular': '%s'},"
+				" 'versions': [{'name': '" OBJECT_VERSION
+				"', 'served': true, 'storage': true%s}]}}",
+				k->plural, k->plural, k->kind, k->singular,
+				k->has_status ? ", 'subresources': {'status': {}}" : ""));
 	desk_must(d, &d->host, "POST", "/api/v1/namespaces",
 		  "{'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': '" DESK_NS "'}}");
 }
@@ -201,7 +212,10 @@ static const char *text_in(const json_t *j, struct arena *a)
 static void wait_cached(struct desk *d, enum object_kind_id kind, const char *name)
 {
 	OWN_JSON stored = desk_get(d, kind, name);
-	struct wanted w = {.d = d, .name = name, .kind = kind, .rv = json_str_at(stored, "metadata", "resourceVersion")};
+	struct wanted w = {.d = d,
+			   .name = name,
+			   .kind = kind,
+			   .rv = json_str_at(stored, "metadata", "resourceVersion")};
 
 	if (!loop_sim_run_cond(d->l, is_cached, &w, loop_now(d->l) + WAIT_MS))
 		fail_msg("%s is refused or does not arrive", name);
@@ -209,8 +223,8 @@ static void wait_cached(struct desk *d, enum object_kind_id kind, const char *na
 
 static const char *path_of(struct arena *a, enum object_kind_id kind, const char *name)
 {
-	return arena_printf(a, "/apis/" OBJECT_API_VERSION "/%s%s%s", object_kinds[kind].plural, name ? "/" : "",
-			    str_or(name, ""));
+	return arena_printf(a, "/apis/" OBJECT_API_VERSION "/%s%s%s", object_kinds[kind].plural,
+			    name ? "/" : "", str_or(name, ""));
 }
 
 void desk_patch(struct desk *d, enum object_kind_id kind, const char *name, const char *patch)
@@ -240,7 +254,8 @@ void desk_put(struct desk *d, const char *text)
 
 	assert_non_null(k);
 	json_object_set_new(o, "apiVersion", json_string(OBJECT_API_VERSION));
-	desk_must(d, &d->host, "POST", path_of(a, (enum object_kind_id)(k - object_kinds), NULL), text_in(o, a));
+	desk_must(d, &d->host, "POST", path_of(a, (enum object_kind_id)(k - object_kinds), NULL),
+		  text_in(o, a));
 	if (status)
 		desk_status(d, (enum object_kind_id)(k - object_kinds), name, text_in(status, a));
 	else
@@ -249,45 +264,56 @@ void desk_put(struct desk *d, const char *text)
 
 void desk_fleet(struct desk *d)
 {
-	desk_put(d, "{'kind': 'Provider', 'metadata': {'name': 'hall-a'}, 'spec': {'type': 'redfish',"
-		    " 'credentialsSecretRef': {'name': 'bmc-default'},"
-		    " 'boot': {'methods': ['VirtualMedia'], 'mediaURL': 'http://10.0.8.2:8080'},"
-		    " 'agent': {'endpoint': 'https://10.1.0.5:8443'}, 'network': {'type': 'none'},"
-		    " 'instanceTypes': [{'name': 'hgx', 'match': {'pci': [{'id': '10de:2330', 'count': 8}]},"
-		    "  'capacity': {'cpu': '192', 'memory': '2Ti', 'nvidia.com/gpu': '8', 'pods': '110'},"
-		    "  'labels': {'nvidia.com/gpu.product': 'H100', 'example.com/both': 'type'}}],"
-		    " 'wipe': {'minimumLevel': {'flash': 'Purge', 'hdd': 'Clear'}, 'minimumTrust': 'BootNetwork'}}}");
-	desk_put(d, "{'kind': 'NodePool', 'metadata': {'name': 'h100'}, 'spec': {'virtualClusterSelector': {},"
-		    " 'template': {'metadata': {'labels': {'example.com/pool': 'h100'}}, 'spec': {"
-		    "  'providerRefs': [{'name': 'hall-a'}],"
-		    "  'requirements': [{'key': 'node.kubernetes.io/instance-type', 'operator': 'In', 'values': ['hgx', 'old']}],"
-		    "  'taints': [{'key': 'nvidia.com/gpu', 'effect': 'NoSchedule'}],"
-		    "  'images': [{'kubernetesVersion': '1.36', 'url': 'https://img.example/n136.raw', 'format': 'raw',"
-		    "   'digest': 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}],"
-		    "  'network': {'isolation': 'NotRequired'}, 'gate': 'G0'}},"
-		    " 'wipe': {'minimumLevel': {'flash': 'Purge', 'hdd': 'Clear'}, 'minimumTrust': 'BootNetwork'}}}");
-	desk_put(d, "{'kind': 'VirtualCluster', 'metadata': {'name': 'team-a'}, 'spec': {"
-		    " 'kubeconfigSecretRef': {'name': 'team-a'}, 'joinEndpoint': '10.20.0.10:6443',"
-		    " 'quota': {'nvidia.com/gpu': '64'}, 'network': {'segment': 'team-a', 'addressing': 'DHCP'}}}");
-	desk_put(d, "{'kind': 'Machine', 'metadata': {'name': 'm-1'}, 'spec': {'providerRef': {'name': 'hall-a'},"
-		    " 'instanceType': 'hgx', 'managementPolicy': 'Manage',"
-		    " 'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.2', 'bytes': 1000}],"
-		    " 'identity': {'systemUUID': '4c4c4544-0000-1000-8000-000000000001', 'serialNumber': 'S1'},"
-		    " 'bmc': {'address': 'https://10.0.8.17/redfish/v1/Systems/1', 'credentialsSecretRef': {'name': 'bmc-1'},"
-		    "  'tls': {'trustOnFirstUse': true}}},"
-		    " 'status': {'state': 'free', 'tenancy': 41, 'clean': true,"
-		    "  'lastWipe': {'record': 'm-1-41-1', 'tenancy': 41}}}");
+	desk_put(
+		d,
+		"{'kind': 'Provider', 'metadata': {'name': 'hall-a'}, 'spec': {'type': 'redfish',"
+		" 'credentialsSecretRef': {'name': 'bmc-default'},"
+		" 'boot': {'methods': ['VirtualMedia'], 'mediaURL': 'http://10.0.8.2:8080'},"
+		" 'agent': {'endpoint': 'https://10.1.0.5:8443'}, 'network': {'type': 'none'},"
+		" 'instanceTypes': [{'name': 'hgx', 'match': {'pci': [{'id': '10de:2330', 'count': 8}]},"
+		"  'capacity': {'cpu': '192', 'memory': '2Ti', 'nvidia.com/gpu': '8', 'pods': '110'},"
+		"  'labels': {'nvidia.com/gpu.product': 'H100', 'example.com/both': 'type'}}],"
+		" 'wipe': {'minimumLevel': {'flash': 'Purge', 'hdd': 'Clear'}, 'minimumTrust': 'BootNetwork'}}}");
+	desk_put(
+		d,
+		"{'kind': 'NodePool', 'metadata': {'name': 'h100'}, 'spec': {'virtualClusterSelector': {},"
+		" 'template': {'metadata': {'labels': {'example.com/pool': 'h100'}}, 'spec': {"
+		"  'providerRefs': [{'name': 'hall-a'}],"
+		"  'requirements': [{'key': 'node.kubernetes.io/instance-type', 'operator': 'In', 'values': ['hgx', 'old']}],"
+		"  'taints': [{'key': 'nvidia.com/gpu', 'effect': 'NoSchedule'}],"
+		"  'images': [{'kubernetesVersion': '1.36', 'url': 'https://img.example/n136.raw', 'format': 'raw',"
+		"   'digest': 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}],"
+		"  'network': {'isolation': 'NotRequired'}, 'gate': 'G0'}},"
+		" 'wipe': {'minimumLevel': {'flash': 'Purge', 'hdd': 'Clear'}, 'minimumTrust': 'BootNetwork'}}}");
+	desk_put(
+		d,
+		"{'kind': 'VirtualCluster', 'metadata': {'name': 'team-a'}, 'spec': {"
+		" 'kubeconfigSecretRef': {'name': 'team-a'}, 'joinEndpoint': '10.20.0.10:6443',"
+		" 'quota': {'nvidia.com/gpu': '64'}, 'network': {'segment': 'team-a', 'addressing': 'DHCP'}}}");
+	desk_put(
+		d,
+		"{'kind': 'Machine', 'metadata': {'name': 'm-1'}, 'spec': {'providerRef': {'name': 'hall-a'},"
+		" 'instanceType': 'hgx', 'managementPolicy': 'Manage',"
+		" 'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.2', 'bytes': 1000}],"
+		" 'identity': {'systemUUID': '4c4c4544-0000-1000-8000-000000000001', 'serialNumber': 'S1'},"
+		" 'bmc': {'address': 'https://10.0.8.17/redfish/v1/Systems/1', 'credentialsSecretRef': {'name': 'bmc-1'},"
+		"  'tls': {'trustOnFirstUse': true}}},"
+		" 'status': {'state': 'free', 'tenancy': 41, 'clean': true,"
+		"  'lastWipe': {'record': 'm-1-41-1', 'tenancy': 41}}}");
 }
 
-void desk_secret(struct desk *d, const char *name, const char *key1, const char *value1, const char *key2,
-		 const char *value2)
+void desk_secret(struct desk *d, const char *name, const char *key1, const char *value1,
+		 const char *key2, const char *value2)
 {
-	char *one = crypto_base64(value1, strlen(value1)), *two = key2 ? crypto_base64(value2, strlen(value2)) : NULL;
+	char *one = crypto_base64(value1, strlen(value1)),
+	     *two = key2 ? crypto_base64(value2, strlen(value2)) : NULL;
 	OWN(arena) a = arena_new();
 	const char *path = arena_printf(a, "/api/v1/namespaces/" DESK_NS "/secrets");
-	const char *body = arena_printf(a, "{'apiVersion': 'v1', 'kind': 'Secret', 'metadata': {'name': '%s'}, 'data': {'%s': '%s'%s%s%s%s%s}}",
-					name, key1, one, key2 ? ", '" : "", str_or(key2, ""), key2 ? "': '" : "", str_or(two, ""),
-					key2 ? "'" : "");
+	const char *body = arena_printf(
+		a,
+		"{'apiVersion': 'v1', 'kind': 'Secret', 'metadata': {'name': '%s'}, 'data': {'%s': '%s'%s%s%s%s%s}}",
+		name, key1, one, key2 ? ", '" : "", str_or(key2, ""), key2 ? "': '" : "",
+		str_or(two, ""), key2 ? "'" : "");
 	OWN_JSON old = desk_stored(&d->host, arena_printf(a, "secrets/" DESK_NS "/%s", name));
 
 	if (old)
@@ -316,7 +342,8 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	struct desk_kind *k = arg;
 
 	if (k->d->on_change)
-		k->d->on_change(k->d, k->kind, new_ ? new_->name : old->name, new_ ? new_->object : NULL);
+		k->d->on_change(k->d, k->kind, new_ ? new_->name : old->name,
+				new_ ? new_->object : NULL);
 }
 
 static void on_bad(const json_t *o, const struct err *e, void *arg)
@@ -345,7 +372,11 @@ static void start_parts(struct desk *d)
 	cfg->server = mem_strdup(DESK_HOST);
 	cfg->token = secret_from_str(TOKEN);
 	*c = (struct controller){.loop = d->l, .group = d->g, .leading = true};
-	c->o = (struct controller_options){.ns = DESK_NS, .identity = "desk", .poll_ms = 1000, .idle_poll_ms = 120000, .settle_ms = 5000};
+	c->o = (struct controller_options){.ns = DESK_NS,
+					   .identity = "desk",
+					   .poll_ms = 1000,
+					   .idle_poll_ms = 120000,
+					   .settle_ms = 5000};
 	c->http = http_new(d->g, http_mem_transport(d->net, d->g, "10.0.0.1", NULL, NULL), 0);
 	c->host = kube_client_new(d->g, c->http, &cs, &d->e);
 	assert_non_null(c->host);
@@ -383,7 +414,8 @@ void desk_start(struct desk *d)
 	d->server_g = loop_group_new(d->l, "server");
 	d->g = loop_group_new(d->l, "drover");
 	d->net = http_mem_net_new(d->l);
-	d->admin = http_new(d->server_g, http_mem_transport(d->net, d->server_g, "admin", NULL, NULL), 0);
+	d->admin = http_new(d->server_g,
+			    http_mem_transport(d->net, d->server_g, "admin", NULL, NULL), 0);
 	start_api(d, &d->host, DESK_HOST);
 	start_api(d, &d->team, DESK_TEAM);
 	install_kinds(d);
@@ -399,9 +431,9 @@ void desk_stop(struct desk *d)
 	struct controller *c = &d->c;
 	struct map_iter it;
 
-	map_for_each(it, c->sources)
+	map_for_each (it, c->sources)
 		source_free(it.value);
-	map_for_each(it, c->tenants)
+	map_for_each (it, c->tenants)
 		tenant_free(it.value);
 	claims_free(c->claims);
 	for (int i = 0; i < OBJECT_KINDS; i++)
@@ -482,12 +514,13 @@ const char *desk_kubeconfig(struct desk *d, const char *server, const char *more
 
 	assert_ok(crypto_ca_new("team", loop_wall(d->l), 10, &pem, &key, &d->e), &d->e);
 	ca = crypto_base64(pem, strlen(pem));
-	text = arena_printf(d->a,
-			    "{'apiVersion': 'v1', 'kind': 'Config', 'current-context': 'c',"
-			    " 'clusters': [{'name': 'c', 'cluster': {'server': '%s', 'certificate-authority-data': '%s'}}],"
-			    " 'users': [{'name': 'u', 'user': {'token': '" TOKEN "'%s}}],"
-			    " 'contexts': [{'name': 'c', 'context': {'cluster': 'c', 'user': 'u'}}]}",
-			    server, ca, more);
+	text = arena_printf(
+		d->a,
+		"{'apiVersion': 'v1', 'kind': 'Config', 'current-context': 'c',"
+		" 'clusters': [{'name': 'c', 'cluster': {'server': '%s', 'certificate-authority-data': '%s'}}],"
+		" 'users': [{'name': 'u', 'user': {'token': '" TOKEN "'%s}}],"
+		" 'contexts': [{'name': 'c', 'context': {'cluster': 'c', 'user': 'u'}}]}",
+		server, ca, more);
 	free(ca);
 	free(pem);
 	secret_free(key);
@@ -515,7 +548,7 @@ static void secret_to_tenants(struct desk *d, const char *name)
 	struct map_iter it;
 
 	(void)name;
-	map_for_each(it, d->c.tenants)
+	map_for_each (it, d->c.tenants)
 		tenant_update(&d->c, it.key);
 }
 
@@ -530,11 +563,17 @@ void desk_pod(struct desk *d, const char *name, int gpus)
 {
 	OWN(arena) a = arena_new();
 
-	desk_must(d, &d->team, "POST", "/api/v1/namespaces/default/pods",
-		  arena_printf(a, "{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': '%s'}, 'spec': {"
-				  " 'tolerations': [{'key': 'nvidia.com/gpu', 'operator': 'Exists'}],"
-				  " 'containers': [{'name': 'c', 'resources': {'limits': {'nvidia.com/gpu': '%d'}}}]}}", name, gpus));
-	desk_must(d, &d->team, "PATCH", arena_printf(a, "/api/v1/namespaces/default/pods/%s/status", name),
-		  "{'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False',"
-		  " 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
+	desk_must(
+		d, &d->team, "POST", "/api/v1/namespaces/default/pods",
+		arena_printf(
+			a,
+			"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': '%s'}, 'spec': {"
+			" 'tolerations': [{'key': 'nvidia.com/gpu', 'operator': 'Exists'}],"
+			" 'containers': [{'name': 'c', 'resources': {'limits': {'nvidia.com/gpu': '%d'}}}]}}",
+			name, gpus));
+	desk_must(
+		d, &d->team, "PATCH",
+		arena_printf(a, "/api/v1/namespaces/default/pods/%s/status", name),
+		"{'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False',"
+		" 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
 }

@@ -70,8 +70,10 @@ int desk_teardown(void **state);
 void desk_run(struct desk *d, int64_t ms);
 
 /* Ask an API server and wait; gives the status. */
-int desk_do(struct desk *d, struct desk_api *api, const char *method, const char *path, const char *body);
-void desk_must(struct desk *d, struct desk_api *api, const char *method, const char *path, const char *body);
+int desk_do(struct desk *d, struct desk_api *api, const char *method, const char *path,
+	    const char *body);
+void desk_must(struct desk *d, struct desk_api *api, const char *method, const char *path,
+	       const char *body);
 /* Make an object of ours, status included, and wait until the cache has it. */
 void desk_put(struct desk *d, const char *object);
 /* Merge this into its status, or with spec into the object, and wait for the cache. */
@@ -83,8 +85,8 @@ void desk_fleet(struct desk *d);
 json_t *desk_get(struct desk *d, enum object_kind_id kind, const char *name);
 json_t *desk_stored(struct desk_api *api, const char *key); /* "secrets/NS/NAME" */
 /* A Secret of the host cluster with these two entries (key2 may be NULL). */
-void desk_secret(struct desk *d, const char *name, const char *key1, const char *value1, const char *key2,
-		 const char *value2);
+void desk_secret(struct desk *d, const char *name, const char *key1, const char *value1,
+		 const char *key2, const char *value2);
 size_t desk_events(struct desk_api *api, const char *reason);
 void desk_away(struct desk *d, struct desk_api *api, bool away);
 void desk_keys(struct desk *d); /* the three Secrets are there */

@@ -16,7 +16,8 @@ static void a_hello_that_fits_opens_a_session(void **state)
 	assert_true(agents_is_open(f->seat, "op-1", 1));
 	tiny_init(&t, f, "boot-a");
 	assert_int_equal(tiny_hello(&t), 200);
-	assert_ok(proto_decode(proto_welcome_fields, t.body, strlen(t.body), &w, f->a, &f->e), &f->e);
+	assert_ok(proto_decode(proto_welcome_fields, t.body, strlen(t.body), &w, f->a, &f->e),
+		  &f->e);
 	assert_true(w.wall_time >= 1764000000000 && w.wall_time <= loop_wall(f->l));
 	assert_int_equal(f->changes, 1);
 	assert_string_equal(agents_session(f->seat)->boot_id, "boot-a");
@@ -225,7 +226,8 @@ static void an_order_reaches_the_agent_that_waits_for_it(void **state)
 	tiny_done(&t);
 }
 
-static void an_order_given_first_is_there_at_the_first_question_and_again_when_it_was_lost(void **state)
+static void an_order_given_first_is_there_at_the_first_question_and_again_when_it_was_lost(
+	void **state)
 {
 	struct tiny_desk *f = *state;
 	struct tiny t;
@@ -310,7 +312,8 @@ static void a_second_question_takes_the_place_of_the_first(void **state)
 	tiny_done(&t);
 }
 
-static void an_agent_that_leaves_while_it_is_answered_disturbs_neither_seat_nor_next_question(void **state)
+static void an_agent_that_leaves_while_it_is_answered_disturbs_neither_seat_nor_next_question(
+	void **state)
 {
 	struct tiny_desk *f = *state;
 	struct tiny t, again;
@@ -358,7 +361,10 @@ static void closing_the_seat_sends_the_agent_that_waits_away(void **state)
 static void questions_that_are_none_are_turned_away(void **state)
 {
 	static const char *const targets[] = {
-		PROTO_ORDER_PATH, PROTO_ORDER_PATH "?after=", PROTO_ORDER_PATH "?after=-1", PROTO_ORDER_PATH "?after=x",
+		PROTO_ORDER_PATH,
+		PROTO_ORDER_PATH "?after=",
+		PROTO_ORDER_PATH "?after=-1",
+		PROTO_ORDER_PATH "?after=x",
 		PROTO_ORDER_PATH "?after=99999999999999999999",
 	};
 	struct tiny_desk *f = *state;
@@ -385,7 +391,11 @@ static void questions_that_are_none_are_turned_away(void **state)
 static void progress_and_result_are_kept_apart(void **state)
 {
 	struct tiny_desk *f = *state;
-	struct proto_report r = {.id = "a", .state = PROTO_PROGRESS, .phase = "overwrite", .done_bytes = 5, .total_bytes = 10};
+	struct proto_report r = {.id = "a",
+				 .state = PROTO_PROGRESS,
+				 .phase = "overwrite",
+				 .done_bytes = 5,
+				 .total_bytes = 10};
 	struct tiny t;
 
 	tiny_greeted(f, &t);
@@ -397,7 +407,8 @@ static void progress_and_result_are_kept_apart(void **state)
 	tiny_report(&t, &r);
 	assert_int_equal(agents_progress(f->seat, "a")->done_bytes, 9);
 	assert_null(agents_progress(f->seat, "b"));
-	r = (struct proto_report){.id = "a", .state = PROTO_FAILED, .reason = "DriveFailed", .message = "m"};
+	r = (struct proto_report){
+		.id = "a", .state = PROTO_FAILED, .reason = "DriveFailed", .message = "m"};
 	assert_int_equal(tiny_report(&t, &r), 204);
 	assert_string_equal(agents_result(f->seat, "a")->reason, "DriveFailed");
 	assert_int_equal(agents_result(f->seat, "a")->state, PROTO_FAILED);
@@ -429,7 +440,9 @@ static void a_report_moves_last_seen(void **state)
 
 static void garbage_is_refused_and_changes_nothing(void **state)
 {
-	static const char *const bad[] = {"", "{", "[]", "7", "{\"id\":3}", "{\"id\":\"a\",\"state\":\"perhaps\"}", "\xff\xfe"};
+	static const char *const bad[] = {
+		"",	   "{", "[]", "7", "{\"id\":3}", "{\"id\":\"a\",\"state\":\"perhaps\"}",
+		"\xff\xfe"};
 	struct tiny_desk *f = *state;
 	struct tiny t;
 

@@ -27,8 +27,12 @@ static int setup(void **state)
 	return 0;
 }
 
-static const struct plan_claim planned = {
-	.tenant = "team-a", .pool = "h100", .provider = "hall-a", .machine = "m-1", .instance_type = "hgx", .version = "1.36"};
+static const struct plan_claim planned = {.tenant = "team-a",
+					  .pool = "h100",
+					  .provider = "hall-a",
+					  .machine = "m-1",
+					  .instance_type = "hgx",
+					  .version = "1.36"};
 
 /* Build and create it; its name, in the desk's arena. */
 static const char *created(struct desk *d)
@@ -52,8 +56,8 @@ static void takes(struct desk *d, const char *claim, const char *machine_state, 
 	OWN_JSON o = desk_get(d, OBJECT_NODE_CLAIM, claim);
 
 	desk_status(d, OBJECT_MACHINE, "m-1",
-		    arena_printf(d->a, "{'state': '%s', 'claimRef': {'name': '%s', 'uid': '%s'}%s}", machine_state, claim,
-				 json_str_at(o, "metadata", "uid"), more));
+		    arena_printf(d->a, "{'state': '%s', 'claimRef': {'name': '%s', 'uid': '%s'}%s}",
+				 machine_state, claim, json_str_at(o, "metadata", "uid"), more));
 	desk_run(d, 2000);
 }
 
@@ -63,9 +67,10 @@ static const char *condition(struct desk *d, const char *claim, const char *type
 	json_t *c;
 	size_t i;
 
-	json_array_foreach(json_at(o, "status", "conditions"), i, c)
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
 		if (str_eq(json_str_at(c, "type"), type))
-			return arena_printf(d->a, "%s %s", json_str_at(c, "status"), json_str_at(c, "reason"));
+			return arena_printf(d->a, "%s %s", json_str_at(c, "status"),
+					    json_str_at(c, "reason"));
 	return "";
 }
 
@@ -82,22 +87,30 @@ static void a_claim_is_a_frozen_copy_of_what_was_promised(void **state)
 {
 	struct desk *d = *state;
 	OWN_JSON o = claims_build(&d->c, &planned, &d->e);
-	const json_t *spec = json_object_get(o, "spec"), *requirements = json_object_get(spec, "requirements");
+	const json_t *spec = json_object_get(o, "spec"),
+		     *requirements = json_object_get(spec, "requirements");
 	const struct machine *m = CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, "m-1");
 
 	assert_true(str_starts(json_str_at(o, "metadata", "name"), "h100-"));
 	assert_int_equal(strlen(json_str_at(o, "metadata", "name")), strlen("h100-") + 8);
-	assert_string_equal(json_string_value(json_array_get(json_at(o, "metadata", "finalizers"), 0)), "drover.dev/termination");
-	assert_string_equal(json_str_at(o, "metadata", "labels", "drover.dev/virtual-cluster"), "team-a");
+	assert_string_equal(
+		json_string_value(json_array_get(json_at(o, "metadata", "finalizers"), 0)),
+		"drover.dev/termination");
+	assert_string_equal(json_str_at(o, "metadata", "labels", "drover.dev/virtual-cluster"),
+			    "team-a");
 	assert_string_equal(json_str_at(spec, "machineRef", "name"), "m-1");
 	assert_string_equal(json_str_at(spec, "machineRef", "uid"), m->meta.uid);
 	assert_string_equal(json_str_at(spec, "virtualClusterRef", "name"), "team-a");
 	assert_string_equal(json_str_at(spec, "image", "url"), "https://img.example/n136.raw");
 	assert_string_equal(json_str_at(spec, "labels", "example.com/pool"), "h100");
-	assert_string_equal(json_str_at(json_array_get(json_at(spec, "taints"), 0), "key"), "nvidia.com/gpu");
-	assert_int_equal(json_array_size(requirements), 1); /* the pool's "hgx or old" became the one that was chosen */
+	assert_string_equal(json_str_at(json_array_get(json_at(spec, "taints"), 0), "key"),
+			    "nvidia.com/gpu");
+	assert_int_equal(json_array_size(requirements),
+			 1); /* the pool's "hgx or old" became the one that was chosen */
 	assert_int_equal(json_array_size(json_at(json_array_get(requirements, 0), "values")), 1);
-	assert_string_equal(json_string_value(json_array_get(json_at(json_array_get(requirements, 0), "values"), 0)), "hgx");
+	assert_string_equal(json_string_value(json_array_get(
+				    json_at(json_array_get(requirements, 0), "values"), 0)),
+			    "hgx");
 }
 
 static void no_two_claims_have_one_name(void **state)
@@ -106,7 +119,8 @@ static void no_two_claims_have_one_name(void **state)
 	OWN_JSON one = claims_build(&d->c, &planned, &d->e);
 	OWN_JSON two = claims_build(&d->c, &planned, &d->e);
 
-	assert_string_not_equal(json_str_at(one, "metadata", "name"), json_str_at(two, "metadata", "name"));
+	assert_string_not_equal(json_str_at(one, "metadata", "name"),
+				json_str_at(two, "metadata", "name"));
 }
 
 static void what_changed_under_the_plan_makes_no_claim(void **state)
@@ -133,8 +147,10 @@ static void what_changed_under_the_plan_makes_no_claim(void **state)
 
 static void the_phase_is_the_machines_state_until_it_fails_the_claim(void **state)
 {
-	struct machine_failure failures[] = {{.claim = "other", .reason = "A"}, {.claim = "c", .reason = "JoinTimeout", .message = "m"},
-					     {.claim = NULL, .reason = "B"}};
+	struct machine_failure failures[] = {
+		{.claim = "other", .reason = "A"},
+		{.claim = "c", .reason = "JoinTimeout", .message = "m"},
+		{.claim = NULL, .reason = "B"}};
 	struct node_claim n = {.meta = {.name = "c"}};
 	struct machine m = {.status = {.state = "booting"}};
 	const char *reason, *message;
@@ -164,14 +180,21 @@ static void the_status_follows_the_machine_from_state_to_state(void **state)
 	static const struct {
 		const char *state, *launched, *registered, *initialized, *ready;
 	} steps[] = {
-		{"claimed", "False Waiting", "False NodeNotFound", "False NodeNotReady", "False NotReady"},
-		{"imaging", "False Waiting", "False NodeNotFound", "False NodeNotReady", "False NotReady"},
-		{"booting", "True Launched", "False NodeNotFound", "False NodeNotReady", "False NotReady"},
-		{"joining", "True Launched", "False NodeNotFound", "False NodeNotReady", "False NotReady"},
-		{"gating", "True Launched", "True Registered", "False NodeNotReady", "False NotReady"},
+		{"claimed", "False Waiting", "False NodeNotFound", "False NodeNotReady",
+		 "False NotReady"},
+		{"imaging", "False Waiting", "False NodeNotFound", "False NodeNotReady",
+		 "False NotReady"},
+		{"booting", "True Launched", "False NodeNotFound", "False NodeNotReady",
+		 "False NotReady"},
+		{"joining", "True Launched", "False NodeNotFound", "False NodeNotReady",
+		 "False NotReady"},
+		{"gating", "True Launched", "True Registered", "False NodeNotReady",
+		 "False NotReady"},
 		{"serving", "True Launched", "True Registered", "True Initialized", "True Ready"},
-		{"draining", "True Launched", "True Registered", "True Initialized", "False NotReady"},
-		{"stopping", "False Waiting", "False NodeNotFound", "False NodeNotReady", "False NotReady"},
+		{"draining", "True Launched", "True Registered", "True Initialized",
+		 "False NotReady"},
+		{"stopping", "False Waiting", "False NodeNotFound", "False NodeNotReady",
+		 "False NotReady"},
 	};
 	struct desk *d = *state;
 	const char *c = created(d);
@@ -197,8 +220,9 @@ static void a_failed_claim_says_why_and_tells_once(void **state)
 {
 	struct desk *d = *state;
 	const char *c = created(d);
-	static const char failure[] = ", 'failures': [{'time': '2026-12-01T10:00:00Z', 'step': 'joining',"
-				      " 'reason': 'JoinTimeout', 'message': '%s', 'claim': '%s'}]";
+	static const char failure[] =
+		", 'failures': [{'time': '2026-12-01T10:00:00Z', 'step': 'joining',"
+		" 'reason': 'JoinTimeout', 'message': '%s', 'claim': '%s'}]";
 
 	takes(d, c, "joining", "");
 	takes(d, c, "stopping", arena_printf(d->a, failure, "no Node came", c));
@@ -244,8 +268,12 @@ static void a_machine_locked_by_another_claim_is_not_this_ones(void **state)
 	const char *c = created(d);
 	const struct node_claim *n = CONTROLLER_GET(&d->c, OBJECT_NODE_CLAIM, node_claim, c);
 
-	desk_status(d, OBJECT_MACHINE, "m-1",
-		    arena_printf(d->a, "{'claimRef': {'name': '%s', 'uid': 'of an earlier claim of that name'}}", c));
+	desk_status(
+		d, OBJECT_MACHINE, "m-1",
+		arena_printf(
+			d->a,
+			"{'claimRef': {'name': '%s', 'uid': 'of an earlier claim of that name'}}",
+			c));
 	n = CONTROLLER_GET(&d->c, OBJECT_NODE_CLAIM, node_claim, c);
 	assert_null(claims_machine(&d->c, n));
 }
@@ -293,8 +321,9 @@ static void a_deleted_claim_ends_once_its_machine_is_off_and_cut(void **state)
 		const char *state;
 		bool ends;
 	} cases[] = {
-		{"stopping", false}, {"isolating", false}, {"leaving", false}, {"quarantined", false}, {"known", false},
-		{"dirty", true}, {"verifying", true}, {"free", true},
+		{"stopping", false},	{"isolating", false}, {"leaving", false},
+		{"quarantined", false}, {"known", false},     {"dirty", true},
+		{"verifying", true},	{"free", true},
 	};
 	struct desk *d = *state;
 
@@ -303,7 +332,9 @@ static void a_deleted_claim_ends_once_its_machine_is_off_and_cut(void **state)
 
 		takes(d, c, "serving", "");
 		desk_must(d, &d->host, "DELETE", arena_printf(d->a, CLAIMS "/%s", c), NULL);
-		desk_status(d, OBJECT_MACHINE, "m-1", arena_printf(d->a, "{'state': '%s', 'claimRef': null}", cases[i].state));
+		desk_status(
+			d, OBJECT_MACHINE, "m-1",
+			arena_printf(d->a, "{'state': '%s', 'claimRef': null}", cases[i].state));
 		claims_kick(d->c.claims, c);
 		desk_run(d, 60000);
 		OWN_JSON o = desk_get(d, OBJECT_NODE_CLAIM, c);
@@ -318,12 +349,15 @@ static void of_an_untaken_claim_only_our_finalizer_is_taken_away(void **state)
 	const char *c = created(d);
 	uint64_t before;
 
-	desk_patch(d, OBJECT_NODE_CLAIM, c, "{'metadata': {'finalizers': ['drover.dev/termination', 'example.com/audit']}}");
+	desk_patch(d, OBJECT_NODE_CLAIM, c,
+		   "{'metadata': {'finalizers': ['drover.dev/termination', 'example.com/audit']}}");
 	desk_must(d, &d->host, "DELETE", arena_printf(d->a, CLAIMS "/%s", c), NULL);
 	desk_run(d, 5000);
 	OWN_JSON o = desk_get(d, OBJECT_NODE_CLAIM, c);
 	assert_int_equal(json_array_size(json_at(o, "metadata", "finalizers")), 1);
-	assert_string_equal(json_string_value(json_array_get(json_at(o, "metadata", "finalizers"), 0)), "example.com/audit");
+	assert_string_equal(
+		json_string_value(json_array_get(json_at(o, "metadata", "finalizers"), 0)),
+		"example.com/audit");
 	/* The rest is another's: nothing is asked again and again. */
 	before = http_stats(d->c.http).started;
 	desk_run(d, 60000);

@@ -104,8 +104,9 @@ static void run_says_which_option_is_wrong_and_what_is_allowed(void **state)
 	assert_said("--settle-ms: want 1000 to 60000, got soon");
 	assert_int_equal(VERB(cli_run, "extra"), 2);
 	assert_said("no argument wanted: extra");
-	assert_int_equal(VERB(cli_run, "--agent-name=1", "--agent-name=2", "--agent-name=3", "--agent-name=4", "--agent-name=5",
-			      "--agent-name=6", "--agent-name=7", "--agent-name=8", "--agent-name=9"),
+	assert_int_equal(VERB(cli_run, "--agent-name=1", "--agent-name=2", "--agent-name=3",
+			      "--agent-name=4", "--agent-name=5", "--agent-name=6",
+			      "--agent-name=7", "--agent-name=8", "--agent-name=9"),
 			 2);
 	assert_said("--agent-name: at most 8");
 }

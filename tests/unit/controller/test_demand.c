@@ -57,9 +57,10 @@ static struct world_pod *pod_of(struct fixture *f, const json_t *o)
 /* A pod with this spec, marked unschedulable. */
 static struct world_pod *pod(struct fixture *f, const char *spec)
 {
-	OWN_JSON o = read_json("{'metadata': {'namespace': 'ml', 'name': 'train', 'uid': 'u-1'},"
-			       " 'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False',"
-			       " 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
+	OWN_JSON o = read_json(
+		"{'metadata': {'namespace': 'ml', 'name': 'train', 'uid': 'u-1'},"
+		" 'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False',"
+		" 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
 	struct world_pod *p;
 
 	json_object_set_new(o, "spec", read_json(spec));
@@ -71,7 +72,8 @@ static struct world_pod *pod(struct fixture *f, const char *spec)
 static struct world_pod *whole_pod(struct fixture *f, const char *text)
 {
 	OWN_JSON o = read_json(text);
-	OWN_JSON named = json_pack("{s:{s:s, s:s, s:s}}", "metadata", "namespace", "default", "name", "p", "uid", "u");
+	OWN_JSON named = json_pack("{s:{s:s, s:s, s:s}}", "metadata", "namespace", "default",
+				   "name", "p", "uid", "u");
 
 	json_object_update_recursive(named, o);
 	return pod_of(f, named);
@@ -84,7 +86,8 @@ static void assert_requests(const struct world_pod *p, const char *want)
 
 	assert_null(p->unsupported);
 	for (size_t i = 0; i < p->requests.n; i++)
-		at += (size_t)snprintf(got + at, sizeof(got) - at, "%s%s=%s", i ? " " : "", p->requests.v[i].name,
+		at += (size_t)snprintf(got + at, sizeof(got) - at, "%s%s=%s", i ? " " : "",
+				       p->requests.v[i].name,
 				       quantity_format(p->requests.v[i].q, q));
 	assert_string_equal(got, want);
 }
@@ -93,65 +96,85 @@ static void assert_requests(const struct world_pod *p, const char *want)
 
 static void containers_are_summed_and_sorted_by_name(void **state)
 {
-	assert_requests(pod(*state, "{'containers': [{'resources': {'requests': {'nvidia.com/gpu': '2', 'cpu': '500m'}}},"
-				    " {'resources': {'requests': {'cpu': '1500m', 'memory': '1Gi', 'nvidia.com/gpu': 1}}}, {}]}"),
-			"cpu=2 memory=1Gi nvidia.com/gpu=3");
+	assert_requests(
+		pod(*state,
+		    "{'containers': [{'resources': {'requests': {'nvidia.com/gpu': '2', 'cpu': '500m'}}},"
+		    " {'resources': {'requests': {'cpu': '1500m', 'memory': '1Gi', 'nvidia.com/gpu': 1}}}, {}]}"),
+		"cpu=2 memory=1Gi nvidia.com/gpu=3");
 	assert_requests(pod(*state, "{'containers': [{}]}"), "");
 	assert_requests(pod(*state, "{}"), "");
 }
 
 static void a_limit_stands_in_for_each_request_that_is_not_given(void **state)
 {
-	assert_requests(pod(*state, "{'containers': [{'resources': {'limits': {'nvidia.com/gpu': '8', 'cpu': '9'},"
-				    " 'requests': {'cpu': '1'}}}]}"),
-			"cpu=1 nvidia.com/gpu=8");
-	assert_requests(pod(*state, "{'containers': [{'resources': {'limits': {'nvidia.com/gpu': '8'}}}]}"), "nvidia.com/gpu=8");
+	assert_requests(
+		pod(*state,
+		    "{'containers': [{'resources': {'limits': {'nvidia.com/gpu': '8', 'cpu': '9'},"
+		    " 'requests': {'cpu': '1'}}}]}"),
+		"cpu=1 nvidia.com/gpu=8");
+	assert_requests(
+		pod(*state, "{'containers': [{'resources': {'limits': {'nvidia.com/gpu': '8'}}}]}"),
+		"nvidia.com/gpu=8");
 }
 
 static void an_init_container_counts_only_where_it_is_larger_than_the_rest(void **state)
 {
-	assert_requests(pod(*state, "{'containers': [{'resources': {'requests': {'cpu': '2', 'memory': '1Gi'}}}],"
-				    " 'initContainers': [{'resources': {'requests': {'cpu': '1', 'memory': '3Gi'}}},"
-				    "                    {'resources': {'requests': {'cpu': '3'}}}]}"),
-			"cpu=3 memory=3Gi");
+	assert_requests(
+		pod(*state,
+		    "{'containers': [{'resources': {'requests': {'cpu': '2', 'memory': '1Gi'}}}],"
+		    " 'initContainers': [{'resources': {'requests': {'cpu': '1', 'memory': '3Gi'}}},"
+		    "                    {'resources': {'requests': {'cpu': '3'}}}]}"),
+		"cpu=3 memory=3Gi");
 }
 
 static void a_sidecar_runs_beside_the_containers_and_beside_later_init_containers(void **state)
 {
 	/* sidecar 1 + container 2 = 3; init before it 3 alone; init after it 3 + 1 = 4 */
-	assert_requests(pod(*state, "{'containers': [{'resources': {'requests': {'cpu': '2'}}}],"
-				    " 'initContainers': [{'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '1'}}},"
-				    "                    {'resources': {'requests': {'cpu': '3'}}}]}"),
-			"cpu=4");
-	assert_requests(pod(*state, "{'containers': [{'resources': {'requests': {'cpu': '2'}}}],"
-				    " 'initContainers': [{'resources': {'requests': {'cpu': '3'}}},"
-				    "                    {'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '1'}}}]}"),
-			"cpu=3");
-	assert_requests(pod(*state, "{'containers': [{'resources': {'requests': {'cpu': '2'}}}],"
-				    " 'initContainers': [{'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '5'}}}]}"),
-			"cpu=7");
+	assert_requests(
+		pod(*state,
+		    "{'containers': [{'resources': {'requests': {'cpu': '2'}}}],"
+		    " 'initContainers': [{'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '1'}}},"
+		    "                    {'resources': {'requests': {'cpu': '3'}}}]}"),
+		"cpu=4");
+	assert_requests(
+		pod(*state,
+		    "{'containers': [{'resources': {'requests': {'cpu': '2'}}}],"
+		    " 'initContainers': [{'resources': {'requests': {'cpu': '3'}}},"
+		    "                    {'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '1'}}}]}"),
+		"cpu=3");
+	assert_requests(
+		pod(*state,
+		    "{'containers': [{'resources': {'requests': {'cpu': '2'}}}],"
+		    " 'initContainers': [{'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '5'}}}]}"),
+		"cpu=7");
 }
 
 static void what_the_pod_asks_for_as_a_whole_replaces_the_sum(void **state)
 {
-	assert_requests(pod(*state, "{'resources': {'requests': {'cpu': '3', 'memory': '1Gi'}},"
-				    " 'containers': [{'resources': {'requests': {'cpu': '5', 'nvidia.com/gpu': '1'}}}]}"),
-			"cpu=3 memory=1Gi nvidia.com/gpu=1");
+	assert_requests(
+		pod(*state,
+		    "{'resources': {'requests': {'cpu': '3', 'memory': '1Gi'}},"
+		    " 'containers': [{'resources': {'requests': {'cpu': '5', 'nvidia.com/gpu': '1'}}}]}"),
+		"cpu=3 memory=1Gi nvidia.com/gpu=1");
 }
 
 static void overhead_comes_on_top_of_everything(void **state)
 {
-	assert_requests(pod(*state, "{'overhead': {'cpu': '250m', 'memory': '64Mi'},"
-				    " 'resources': {'requests': {'cpu': '1'}}, 'containers': [{}]}"),
+	assert_requests(pod(*state,
+			    "{'overhead': {'cpu': '250m', 'memory': '64Mi'},"
+			    " 'resources': {'requests': {'cpu': '1'}}, 'containers': [{}]}"),
 			"cpu=1250m memory=64Mi");
-	assert_requests(pod(*state, "{'overhead': {'cpu': '1'}, 'containers': [{'resources': {'requests': {'cpu': '1'}}}],"
-				    " 'initContainers': [{'resources': {'requests': {'cpu': '4'}}}]}"),
-			"cpu=5");
+	assert_requests(
+		pod(*state,
+		    "{'overhead': {'cpu': '1'}, 'containers': [{'resources': {'requests': {'cpu': '1'}}}],"
+		    " 'initContainers': [{'resources': {'requests': {'cpu': '4'}}}]}"),
+		"cpu=5");
 }
 
 static void a_quantity_that_is_none_makes_the_pod_unsupported_and_says_so(void **state)
 {
-	static const char *const bad[] = {"'lots'", "''", "'1e999'", "true", "null", "1.5", "{}", "['1']", "'-1'", "-1"};
+	static const char *const bad[] = {"'lots'", "''", "'1e999'", "true", "null",
+					  "1.5",    "{}", "['1']",   "'-1'", "-1"};
 	char spec[256];
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -164,8 +187,10 @@ static void a_quantity_that_is_none_makes_the_pod_unsupported_and_says_so(void *
 			};
 			const char *cut = strstr(places[at], "%s");
 
-			str_format(spec, sizeof(spec), "%.*s%s%s", (int)(cut - places[at]), places[at], bad[i], cut + 2);
-			if (!str_eq(pod(*state, spec)->unsupported, "resource requests that cannot be read"))
+			str_format(spec, sizeof(spec), "%.*s%s%s", (int)(cut - places[at]),
+				   places[at], bad[i], cut + 2);
+			if (!str_eq(pod(*state, spec)->unsupported,
+				    "resource requests that cannot be read"))
 				fail_msg("taken: %s", spec);
 		}
 	}
@@ -174,12 +199,28 @@ static void a_quantity_that_is_none_makes_the_pod_unsupported_and_says_so(void *
 static void members_of_the_wrong_type_are_taken_for_absent(void **state)
 {
 	static const char *const odd[] = {
-		"{'containers': 7}", "{'containers': {'a': 1}}", "{'containers': [1, 'x', null]}",
-		"{'containers': [{'resources': 'x'}]}", "{'containers': [{'resources': {'requests': [1]}}]}",
-		"{'overhead': []}", "{'initContainers': [[]]}", "{'tolerations': {}}", "{'tolerations': [1]}",
-		"{'nodeSelector': []}", "{'nodeSelector': {'a': 1}}", "{'affinity': 1}", "{'affinity': {'nodeAffinity': []}}",
-		"{'priority': 'high'}", "{'topologySpreadConstraints': 'x'}", "{'volumes': [7]}", "{'schedulingGates': {}}",
-		"{'resourceClaims': 1}", "{'nodeName': 7}", "[]", "null", "'spec'",
+		"{'containers': 7}",
+		"{'containers': {'a': 1}}",
+		"{'containers': [1, 'x', null]}",
+		"{'containers': [{'resources': 'x'}]}",
+		"{'containers': [{'resources': {'requests': [1]}}]}",
+		"{'overhead': []}",
+		"{'initContainers': [[]]}",
+		"{'tolerations': {}}",
+		"{'tolerations': [1]}",
+		"{'nodeSelector': []}",
+		"{'nodeSelector': {'a': 1}}",
+		"{'affinity': 1}",
+		"{'affinity': {'nodeAffinity': []}}",
+		"{'priority': 'high'}",
+		"{'topologySpreadConstraints': 'x'}",
+		"{'volumes': [7]}",
+		"{'schedulingGates': {}}",
+		"{'resourceClaims': 1}",
+		"{'nodeName': 7}",
+		"[]",
+		"null",
+		"'spec'",
 	};
 
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
@@ -199,7 +240,8 @@ static void append_many(struct buf *b, const char *item, int n)
 static void a_list_beyond_reason_makes_the_pod_unsupported_and_costs_little(void **state)
 {
 	static const char *const lists[] = {
-		"{'containers': [", "{'initContainers': [",
+		"{'containers': [",
+		"{'initContainers': [",
 		"{'affinity': {'nodeAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': {'nodeSelectorTerms': [",
 		"{'affinity': {'nodeAffinity': {'preferredDuringSchedulingIgnoredDuringExecution': [",
 	};
@@ -234,8 +276,10 @@ static void more_resources_than_reason_make_the_pod_unsupported(void **state)
 
 static void a_sum_past_all_numbers_saturates(void **state)
 {
-	const struct world_pod *p = pod(*state, "{'containers': [{'resources': {'requests': {'cpu': '9223372036854775807'}}},"
-						" {'resources': {'requests': {'cpu': '9223372036854775807'}}}]}");
+	const struct world_pod *p =
+		pod(*state,
+		    "{'containers': [{'resources': {'requests': {'cpu': '9223372036854775807'}}},"
+		    " {'resources': {'requests': {'cpu': '9223372036854775807'}}}]}");
 
 	assert_true(quantity_ceil(p->requests.v[0].q) == INT64_MAX);
 }
@@ -256,7 +300,8 @@ static void a_marked_pod_is_demand_since_its_mark(void **state)
 	assert_false(p->daemon);
 }
 
-#define MARK "'conditions': [{'type': 'PodScheduled', 'status': 'False', 'reason': 'Unschedulable'}]"
+#define MARK                                                                                       \
+	"'conditions': [{'type': 'PodScheduled', 'status': 'False', 'reason': 'Unschedulable'}]"
 
 static void what_waits_for_something_else_is_no_demand(void **state)
 {
@@ -270,8 +315,10 @@ static void what_waits_for_something_else_is_no_demand(void **state)
 		"{'status': {" MARK "}, 'spec': {'nodeName': 'n-1'}}",
 		"{'status': {" MARK "}, 'spec': {'schedulingGates': [{'name': 'quota'}]}}",
 		"{'status': {" MARK "}, 'metadata': {'deletionTimestamp': '2026-12-01T10:00:00Z'}}",
-		"{'status': {" MARK "}, 'metadata': {'ownerReferences': [{'kind': 'DaemonSet', 'controller': true}]}}",
-		"{'status': {" MARK "}, 'metadata': {'annotations': {'kubernetes.io/config.mirror': 'x'}}}",
+		"{'status': {" MARK
+		"}, 'metadata': {'ownerReferences': [{'kind': 'DaemonSet', 'controller': true}]}}",
+		"{'status': {" MARK
+		"}, 'metadata': {'annotations': {'kubernetes.io/config.mirror': 'x'}}}",
 	};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -282,7 +329,10 @@ static void what_waits_for_something_else_is_no_demand(void **state)
 	}
 	assert_true(whole_pod(*state, "{'status': {" MARK "}}")->unschedulable);
 	assert_int_equal(whole_pod(*state, "{'status': {" MARK "}}")->since, 0);
-	assert_true(whole_pod(*state, "{'status': {" MARK ", 'nominatedNodeName': ''}, 'spec': {'schedulingGates': []}}")->unschedulable);
+	assert_true(whole_pod(*state,
+			      "{'status': {" MARK
+			      ", 'nominatedNodeName': ''}, 'spec': {'schedulingGates': []}}")
+			    ->unschedulable);
 }
 
 static void a_finished_pod_is_left_out(void **state)
@@ -294,18 +344,35 @@ static void a_finished_pod_is_left_out(void **state)
 
 static void daemon_and_static_pods_are_known_for_what_they_are(void **state)
 {
-	assert_true(whole_pod(*state, "{'metadata': {'ownerReferences': [{'kind': 'DaemonSet', 'controller': true}]}}")->daemon);
-	assert_true(whole_pod(*state, "{'metadata': {'ownerReferences': [{'kind': 'Node', 'controller': true}]}}")->daemon);
-	assert_true(whole_pod(*state, "{'metadata': {'annotations': {'kubernetes.io/config.mirror': 'x'}}}")->daemon);
-	assert_false(whole_pod(*state, "{'metadata': {'ownerReferences': [{'kind': 'DaemonSet'}]}}")->daemon);
-	assert_false(whole_pod(*state, "{'metadata': {'ownerReferences': [{'kind': 'Job', 'controller': true}]}}")->daemon);
+	assert_true(
+		whole_pod(
+			*state,
+			"{'metadata': {'ownerReferences': [{'kind': 'DaemonSet', 'controller': true}]}}")
+			->daemon);
+	assert_true(
+		whole_pod(
+			*state,
+			"{'metadata': {'ownerReferences': [{'kind': 'Node', 'controller': true}]}}")
+			->daemon);
+	assert_true(whole_pod(*state,
+			      "{'metadata': {'annotations': {'kubernetes.io/config.mirror': 'x'}}}")
+			    ->daemon);
+	assert_false(whole_pod(*state, "{'metadata': {'ownerReferences': [{'kind': 'DaemonSet'}]}}")
+			     ->daemon);
+	assert_false(
+		whole_pod(
+			*state,
+			"{'metadata': {'ownerReferences': [{'kind': 'Job', 'controller': true}]}}")
+			->daemon);
 }
 
 static void of_a_bound_pod_only_its_size_is_kept(void **state)
 {
-	const struct world_pod *p = pod(*state, "{'nodeName': 'n-1', 'nodeSelector': {'a': 'b'}, 'tolerations': [{'key': 'x'}],"
-						" 'containers': [{'resources': {'requests': {'cpu': '1'}}}],"
-						" 'volumes': [{'persistentVolumeClaim': {'claimName': 'c'}}]}");
+	const struct world_pod *p =
+		pod(*state,
+		    "{'nodeName': 'n-1', 'nodeSelector': {'a': 'b'}, 'tolerations': [{'key': 'x'}],"
+		    " 'containers': [{'resources': {'requests': {'cpu': '1'}}}],"
+		    " 'volumes': [{'persistentVolumeClaim': {'claimName': 'c'}}]}");
 
 	assert_string_equal(p->node, "n-1");
 	assert_requests(p, "cpu=1");
@@ -317,14 +384,15 @@ static void of_a_bound_pod_only_its_size_is_kept(void **state)
 static void selectors_tolerations_and_affinity_are_read(void **state)
 {
 	const struct world_pod *p = pod(
-		*state, "{'nodeSelector': {'z': '1', 'a': '2'},"
-			" 'tolerations': [{'operator': 'Exists'}, {'key': 'gpu', 'value': 'yes', 'effect': 'NoSchedule'}],"
-			" 'affinity': {'nodeAffinity': {"
-			"  'requiredDuringSchedulingIgnoredDuringExecution': {'nodeSelectorTerms': ["
-			"    {'matchExpressions': [{'key': 'gpu', 'operator': 'In', 'values': ['h100', 'h200']}]},"
-			"    {'matchExpressions': [{'key': 'mem', 'operator': 'Gt', 'values': ['80']}]}]},"
-			"  'preferredDuringSchedulingIgnoredDuringExecution': [{'weight': 7, 'preference':"
-			"    {'matchExpressions': [{'key': 'rack', 'operator': 'NotIn', 'values': ['r1']}]}}]}}}");
+		*state,
+		"{'nodeSelector': {'z': '1', 'a': '2'},"
+		" 'tolerations': [{'operator': 'Exists'}, {'key': 'gpu', 'value': 'yes', 'effect': 'NoSchedule'}],"
+		" 'affinity': {'nodeAffinity': {"
+		"  'requiredDuringSchedulingIgnoredDuringExecution': {'nodeSelectorTerms': ["
+		"    {'matchExpressions': [{'key': 'gpu', 'operator': 'In', 'values': ['h100', 'h200']}]},"
+		"    {'matchExpressions': [{'key': 'mem', 'operator': 'Gt', 'values': ['80']}]}]},"
+		"  'preferredDuringSchedulingIgnoredDuringExecution': [{'weight': 7, 'preference':"
+		"    {'matchExpressions': [{'key': 'rack', 'operator': 'NotIn', 'values': ['r1']}]}}]}}}");
 
 	assert_null(p->unsupported);
 	assert_string_equal(labels_get(&p->node_selector, "a"), "2");
@@ -345,14 +413,19 @@ static void selectors_tolerations_and_affinity_are_read(void **state)
 	assert_int_equal(p->preferences.v[0].term.v[0].op, SELECTOR_NOT_IN);
 }
 
-#define REQUIRED(terms) "{'affinity': {'nodeAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': {'nodeSelectorTerms': " terms "}}}}"
+#define REQUIRED(terms)                                                                                                 \
+	"{'affinity': {'nodeAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': {'nodeSelectorTerms': " terms \
+	"}}}}"
 
-#define PREFERRED(term) "{'affinity': {'nodeAffinity': {'preferredDuringSchedulingIgnoredDuringExecution': [{'preference': " term "}]}}}"
+#define PREFERRED(term)                                                                                           \
+	"{'affinity': {'nodeAffinity': {'preferredDuringSchedulingIgnoredDuringExecution': [{'preference': " term \
+	"}]}}}"
 
 static void an_affinity_that_cannot_be_judged_is_not_taken_for_none(void **state)
 {
 	static const char *const bad[] = {
-		REQUIRED("[{'matchFields': [{'key': 'metadata.name', 'operator': 'In', 'values': ['n-1']}]}]"),
+		REQUIRED(
+			"[{'matchFields': [{'key': 'metadata.name', 'operator': 'In', 'values': ['n-1']}]}]"),
 		REQUIRED("[{'matchExpressions': [{'key': 'a', 'operator': 'Like'}]}]"),
 		REQUIRED("[{'matchExpressions': [{'key': 'a'}]}]"),
 		REQUIRED("[{'matchExpressions': [{'operator': 'Exists'}]}]"),
@@ -363,10 +436,15 @@ static void an_affinity_that_cannot_be_judged_is_not_taken_for_none(void **state
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		if (!str_eq(pod(*state, bad[i])->unsupported, "a node affinity that cannot be read"))
+		if (!str_eq(pod(*state, bad[i])->unsupported,
+			    "a node affinity that cannot be read"))
 			fail_msg("taken: %s", bad[i]);
 	/* Beside one that says something an empty term says nothing. */
-	assert_int_equal(pod(*state, REQUIRED("[{}, {'matchExpressions': [{'key': 'a', 'operator': 'Exists'}]}]"))->affinity.n, 1);
+	assert_int_equal(
+		pod(*state,
+		    REQUIRED("[{}, {'matchExpressions': [{'key': 'a', 'operator': 'Exists'}]}]"))
+			->affinity.n,
+		1);
 }
 
 static void constraints_that_the_planner_does_not_judge_are_named(void **state)
@@ -374,16 +452,19 @@ static void constraints_that_the_planner_does_not_judge_are_named(void **state)
 	static const struct {
 		const char *spec, *says;
 	} cases[] = {
-		{"{'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{}]}}}", "required pod affinity"},
+		{"{'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{}]}}}",
+		 "required pod affinity"},
 		{"{'affinity': {'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{}]}}}",
 		 "required pod anti-affinity"},
 		{"{'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': []},"
 		 " 'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [],"
-		 " 'preferredDuringSchedulingIgnoredDuringExecution': [{}]}}}", NULL},
+		 " 'preferredDuringSchedulingIgnoredDuringExecution': [{}]}}}",
+		 NULL},
 		{"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'ScheduleAnyway'}, {'whenUnsatisfiable': 'DoNotSchedule'}]}",
 		 "topologySpreadConstraints with DoNotSchedule"},
 		{"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'ScheduleAnyway'}]}", NULL},
-		{"{'volumes': [{'emptyDir': {}}, {'persistentVolumeClaim': {'claimName': 'c'}}]}", "a persistentVolumeClaim"},
+		{"{'volumes': [{'emptyDir': {}}, {'persistentVolumeClaim': {'claimName': 'c'}}]}",
+		 "a persistentVolumeClaim"},
 		{"{'volumes': [{'emptyDir': {}}]}", NULL},
 		{"{'resourceClaims': [{'name': 'gpu'}]}", "resourceClaims"},
 	};
@@ -405,13 +486,14 @@ static struct tenant_node *node(struct fixture *f, const char *text)
 static void a_node_says_who_it_is_and_what_it_holds(void **state)
 {
 	const struct tenant_node *n = node(
-		*state, "{'metadata': {'name': 'h100-x', 'uid': 'u-9', 'resourceVersion': '17',"
-			" 'creationTimestamp': '2026-12-01T10:00:00Z', 'labels': {'drover.dev/nodeclaim': 'h100-x', 'a': 'b'}},"
-			" 'spec': {'providerID': 'drover://hall-a/m-1', 'unschedulable': true,"
-			"  'taints': [{'key': 'gpu', 'value': 'yes', 'effect': 'NoSchedule'}]},"
-			" 'status': {'capacity': {'cpu': '8'}, 'allocatable': {'nvidia.com/gpu': '8', 'cpu': '7500m', 'x': 'lots'},"
-			"  'conditions': [{'type': 'MemoryPressure', 'status': 'False'}, {'type': 'Ready', 'status': 'True'}],"
-			"  'nodeInfo': {'systemUUID': 'AB', 'bootID': 'boot-1'}}}");
+		*state,
+		"{'metadata': {'name': 'h100-x', 'uid': 'u-9', 'resourceVersion': '17',"
+		" 'creationTimestamp': '2026-12-01T10:00:00Z', 'labels': {'drover.dev/nodeclaim': 'h100-x', 'a': 'b'}},"
+		" 'spec': {'providerID': 'drover://hall-a/m-1', 'unschedulable': true,"
+		"  'taints': [{'key': 'gpu', 'value': 'yes', 'effect': 'NoSchedule'}]},"
+		" 'status': {'capacity': {'cpu': '8'}, 'allocatable': {'nvidia.com/gpu': '8', 'cpu': '7500m', 'x': 'lots'},"
+		"  'conditions': [{'type': 'MemoryPressure', 'status': 'False'}, {'type': 'Ready', 'status': 'True'}],"
+		"  'nodeInfo': {'systemUUID': 'AB', 'bootID': 'boot-1'}}}");
 
 	assert_string_equal(n->world.tenant, "team-a");
 	assert_string_equal(n->world.name, "h100-x");
@@ -431,20 +513,26 @@ static void a_node_says_who_it_is_and_what_it_holds(void **state)
 	assert_string_equal(n->system_uuid, "AB");
 	assert_string_equal(n->boot_id, "boot-1");
 	assert_int_equal(n->created, 1796119200000);
-	assert_string_equal(n->taints_json, "[{\"key\":\"gpu\",\"value\":\"yes\",\"effect\":\"NoSchedule\"}]");
+	assert_string_equal(n->taints_json,
+			    "[{\"key\":\"gpu\",\"value\":\"yes\",\"effect\":\"NoSchedule\"}]");
 }
 
 static void a_node_with_our_taint_is_not_registered_yet(void **state)
 {
-	assert_true(node(*state, "{'spec': {'taints': [{'key': 'a'}, {'key': 'drover.dev/unregistered', 'effect': 'NoExecute'}]}}")
-			    ->unregistered);
+	assert_true(
+		node(*state,
+		     "{'spec': {'taints': [{'key': 'a'}, {'key': 'drover.dev/unregistered', 'effect': 'NoExecute'}]}}")
+			->unregistered);
 }
 
 static void a_node_that_says_next_to_nothing_is_taken_as_it_is(void **state)
 {
 	static const char *const poor[] = {
-		"{}", "{'metadata': {}, 'spec': {}, 'status': {}}", "{'metadata': 1, 'spec': [], 'status': 'x'}",
-		"{'spec': {'taints': 'x'}}", "{'status': {'conditions': {}, 'allocatable': [], 'nodeInfo': 3}}",
+		"{}",
+		"{'metadata': {}, 'spec': {}, 'status': {}}",
+		"{'metadata': 1, 'spec': [], 'status': 'x'}",
+		"{'spec': {'taints': 'x'}}",
+		"{'status': {'conditions': {}, 'allocatable': [], 'nodeInfo': 3}}",
 		"{'metadata': {'creationTimestamp': 'yesterday', 'labels': {'drover.dev/nodeclaim': 5}}}",
 		"{'status': {'conditions': [{'type': 'Ready', 'status': 'Unknown'}], 'allocatable': {'cpu': '-4'}}}",
 	};
@@ -459,7 +547,8 @@ static void a_node_that_says_next_to_nothing_is_taken_as_it_is(void **state)
 		assert_int_equal(n->world.allocatable.n, 0);
 		assert_int_equal(n->created, 0);
 	}
-	assert_string_equal(node(*state, "{'spec': {'taints': [{}, 7]}}")->world.taints.v[1].key, "");
+	assert_string_equal(node(*state, "{'spec': {'taints': [{}, 7]}}")->world.taints.v[1].key,
+			    "");
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

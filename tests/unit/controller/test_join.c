@@ -82,14 +82,16 @@ static void the_tokens_secret_is_what_kubeadm_join_needs_and_expires(void **stat
 	(void)state;
 	assert_string_equal(json_str_at(o, "metadata", "name"), "bootstrap-token-abc123");
 	assert_string_equal(json_str_at(o, "metadata", "namespace"), "kube-system");
-	assert_string_equal(json_str_at(o, "metadata", "labels", "drover.dev/nodeclaim"), "h100-x7k2p");
+	assert_string_equal(json_str_at(o, "metadata", "labels", "drover.dev/nodeclaim"),
+			    "h100-x7k2p");
 	assert_string_equal(json_str_at(o, "type"), "bootstrap.kubernetes.io/token");
 	assert_string_equal(json_str_at(data, "token-id"), "abc123");
 	assert_string_equal(json_str_at(data, "token-secret"), "0123456789abcdef");
 	assert_string_equal(json_str_at(data, "expiration"), "2026-12-01T10:00:00Z");
 	assert_string_equal(json_str_at(data, "usage-bootstrap-authentication"), "true");
 	assert_string_equal(json_str_at(data, "usage-bootstrap-signing"), "true");
-	assert_string_equal(json_str_at(data, "auth-extra-groups"), "system:bootstrappers:kubeadm:default-node-token");
+	assert_string_equal(json_str_at(data, "auth-extra-groups"),
+			    "system:bootstrappers:kubeadm:default-node-token");
 }
 
 /* --- the config drive ------------------------------------------------------------------------------ */
@@ -103,8 +105,8 @@ static const char *file(const struct proto_order *o, const char *name)
 	return NULL;
 }
 
-static int files(struct desk *d, struct life *l, const struct node_claim *n, const char *endpoint, const char *hash,
-		 struct proto_order *o)
+static int files(struct desk *d, struct life *l, const struct node_claim *n, const char *endpoint,
+		 const char *hash, struct proto_order *o)
 {
 	struct virtual_cluster vc = *tenant(d);
 
@@ -119,7 +121,8 @@ static void the_config_drive_says_how_to_join(void **state)
 	struct desk *d = *state;
 	struct life *l = desk_life(d, "m-1");
 	struct node_claim n = claim_of("uid-1");
-	struct object_taint taints[] = {{"nvidia.com/gpu", NULL, EFFECT_NO_SCHEDULE}, {"a", "b", EFFECT_NO_EXECUTE}};
+	struct object_taint taints[] = {{"nvidia.com/gpu", NULL, EFFECT_NO_SCHEDULE},
+					{"a", "b", EFFECT_NO_EXECUTE}};
 	struct object_taint startup[] = {{"example.com/cni", "", EFFECT_PREFER_NO_SCHEDULE}};
 	struct resource reserved[] = {{"cpu", quantity_of(2)}, {"memory", quantity_of(8LL << 30)}};
 	struct object_kubelet k = {.max_pods = 64, .system_reserved = {reserved, 2}};
@@ -130,18 +133,20 @@ static void the_config_drive_says_how_to_join(void **state)
 	n.spec.kubelet = &k;
 	assert_ok(files(d, l, &n, "10.20.0.10:6443", HASH, &o), &d->e);
 	assert_int_equal(o.files.n, 4);
-	assert_string_equal(file(&o, "drover-join.cfg"),
-			    "JOIN_ENDPOINT=10.20.0.10:6443\n"
-			    "TOKEN=abc123.0123456789abcdef\n"
-			    "CA_CERT_HASH=" HASH "\n"
-			    "NODE_NAME=h100-x7k2p\n"
-			    "PROVIDER_ID=drover://hall-a/m-1\n"
-			    "NODE_LABELS=\n"
-			    "TAINTS=drover.dev/unregistered:NoExecute,nvidia.com/gpu:NoSchedule,a=b:NoExecute,"
-			    "example.com/cni:PreferNoSchedule\n"
-			    "MAX_PODS=64\n"
-			    "SYSTEM_RESERVED=cpu=2,memory=8Gi\n");
-	assert_string_equal(file(&o, "meta-data"), "instance-id: uid-1\nlocal-hostname: h100-x7k2p\n");
+	assert_string_equal(
+		file(&o, "drover-join.cfg"),
+		"JOIN_ENDPOINT=10.20.0.10:6443\n"
+		"TOKEN=abc123.0123456789abcdef\n"
+		"CA_CERT_HASH=" HASH "\n"
+		"NODE_NAME=h100-x7k2p\n"
+		"PROVIDER_ID=drover://hall-a/m-1\n"
+		"NODE_LABELS=\n"
+		"TAINTS=drover.dev/unregistered:NoExecute,nvidia.com/gpu:NoSchedule,a=b:NoExecute,"
+		"example.com/cni:PreferNoSchedule\n"
+		"MAX_PODS=64\n"
+		"SYSTEM_RESERVED=cpu=2,memory=8Gi\n");
+	assert_string_equal(file(&o, "meta-data"),
+			    "instance-id: uid-1\nlocal-hostname: h100-x7k2p\n");
 	assert_string_equal(file(&o, "user-data"), "#cloud-config\n{}\n");
 	assert_true(str_starts(file(&o, "network-config"), "version: 2\n"));
 	desk_life_done(l);
@@ -154,16 +159,21 @@ static void what_a_claim_leaves_out_has_defaults_and_user_data_goes_through(void
 	const struct node_claim n = claim_of("uid-1");
 	struct proto_order o = {0};
 
-	assert_ok(life_config_files(l, &n, tenant(d), &token, HASH, "#cloud-config\npackages: [x]\n", d->a, &o, &d->e), &d->e);
+	assert_ok(life_config_files(l, &n, tenant(d), &token, HASH,
+				    "#cloud-config\npackages: [x]\n", d->a, &o, &d->e),
+		  &d->e);
 	assert_non_null(strstr(file(&o, "drover-join.cfg"), "\nMAX_PODS=110\nSYSTEM_RESERVED=\n"));
-	assert_non_null(strstr(file(&o, "drover-join.cfg"), "\nTAINTS=drover.dev/unregistered:NoExecute\n"));
+	assert_non_null(strstr(file(&o, "drover-join.cfg"),
+			       "\nTAINTS=drover.dev/unregistered:NoExecute\n"));
 	assert_string_equal(file(&o, "user-data"), "#cloud-config\npackages: [x]\n");
 	desk_life_done(l);
 }
 
 static void nothing_that_a_script_could_take_for_more_reaches_the_drive(void **state)
 {
-	static const char *const bad[] = {"a b", "a\nTOKEN=x", "$(reboot)", "a;b", "a'b", "a\"b", "a`b", "a\\b", "a\tb", "\x7f", "\xc3\xa4", "a#b", "a&b", "a>b", "a*"};
+	static const char *const bad[] = {"a b",      "a\nTOKEN=x", "$(reboot)", "a;b",	 "a'b",
+					  "a\"b",     "a`b",	    "a\\b",	 "a\tb", "\x7f",
+					  "\xc3\xa4", "a#b",	    "a&b",	 "a>b",	 "a*"};
 	struct desk *d = *state;
 	struct life *l = desk_life(d, "m-1");
 	struct proto_order o;
@@ -212,13 +222,16 @@ static void addresses_of_both_families_may_be_endpoints(void **state)
 static void only_this_machine_freshly_booted_is_the_node(void **state)
 {
 	struct desk *d = *state;
-	static const struct tenant_node right = {.world = {.name = "h100-x7k2p"}, .provider_id = "drover://hall-a/m-1",
-						 .system_uuid = UUID, .boot_id = "boot-9"};
+	static const struct tenant_node right = {.world = {.name = "h100-x7k2p"},
+						 .provider_id = "drover://hall-a/m-1",
+						 .system_uuid = UUID,
+						 .boot_id = "boot-9"};
 	const struct {
 		const char *name, *provider, *uuid, *boot, *says;
 	} wrong[] = {
 		{"h100-other", NULL, NULL, NULL, "is not named after claim h100-x7k2p"},
-		{NULL, "drover://hall-a/m-2", NULL, NULL, "providerID drover://hall-a/m-2, want drover://hall-a/m-1"},
+		{NULL, "drover://hall-a/m-2", NULL, NULL,
+		 "providerID drover://hall-a/m-2, want drover://hall-a/m-1"},
 		{NULL, "", NULL, NULL, "providerID (none)"},
 		{NULL, NULL, "4c4c4544-0000-1000-8000-000000000002", NULL, "system UUID"},
 		{NULL, NULL, "", NULL, "system UUID (none)"},
@@ -231,11 +244,13 @@ static void only_this_machine_freshly_booted_is_the_node(void **state)
 	struct life *l;
 	struct err e;
 
-	desk_status(d, OBJECT_MACHINE, "m-1",
-		    "{'bootID': 'boot-before', 'agent': {'bootID': 'boot-agent', 'publicKey': 'ed25519:AA', 'secretDigest': 'x'}}");
+	desk_status(
+		d, OBJECT_MACHINE, "m-1",
+		"{'bootID': 'boot-before', 'agent': {'bootID': 'boot-agent', 'publicKey': 'ed25519:AA', 'secretDigest': 'x'}}");
 	l = desk_life(d, "m-1");
 	assert_ok(life_proves(l, &n, &right, &e), &e);
-	node.system_uuid = "4C4C4544-0000-1000-8000-000000000001"; /* vendors do not agree on the case */
+	node.system_uuid =
+		"4C4C4544-0000-1000-8000-000000000001"; /* vendors do not agree on the case */
 	assert_ok(life_proves(l, &n, &node, &e), &e);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		node = right;
@@ -258,13 +273,16 @@ static void only_this_machine_freshly_booted_is_the_node(void **state)
 static void a_machine_without_a_known_identity_proves_nothing(void **state)
 {
 	struct desk *d = *state;
-	const struct tenant_node node = {.world = {.name = "h100-x7k2p"}, .provider_id = "drover://hall-a/m-1",
-					 .system_uuid = UUID, .boot_id = "boot-9"};
+	const struct tenant_node node = {.world = {.name = "h100-x7k2p"},
+					 .provider_id = "drover://hall-a/m-1",
+					 .system_uuid = UUID,
+					 .boot_id = "boot-9"};
 	const struct node_claim n = claim_of("uid-1");
 	struct life *l;
 	struct err e;
 
-	desk_patch(d, OBJECT_MACHINE, "m-1", "{'spec': {'managementPolicy': 'Observe', 'identity': null}}");
+	desk_patch(d, OBJECT_MACHINE, "m-1",
+		   "{'spec': {'managementPolicy': 'Observe', 'identity': null}}");
 	l = desk_life(d, "m-1");
 	assert_int_equal(life_proves(l, &n, &node, &e), -1);
 	desk_life_done(l);

@@ -5,10 +5,10 @@
 #include "base/str.h"
 
 #define PATH "/api/v1/namespaces/" DESK_NS "/secrets/"
-#define RECORD                                                                                      \
+#define RECORD                                                                                                     \
 	"{'kind': 'WipeRecord', 'metadata': {'name': 'm-1-1-1'}, 'spec': {'machine': {'name': 'm-1', 'uid': 'u'}," \
-	" 'tenancy': 1, 'attempt': 1, 'startTime': '2026-12-01T09:00:00Z', 'endTime': '2026-12-01T09:01:10Z'," \
-	" 'verdict': 'Purge', 'agentTrust': 'BootNetwork', 'inventory': {'expected': 0, 'seen': 0}," \
+	" 'tenancy': 1, 'attempt': 1, 'startTime': '2026-12-01T09:00:00Z', 'endTime': '2026-12-01T09:01:10Z',"     \
+	" 'verdict': 'Purge', 'agentTrust': 'BootNetwork', 'inventory': {'expected': 0, 'seen': 0},"               \
 	" 'devices': [], 'envelope': 'AAAA'}}"
 
 static bool ready_after(struct desk *d, int64_t ms, const char **why)
@@ -55,7 +55,8 @@ static void secrets_that_are_there_are_taken_as_they_are(void **state)
 	crypto_key_public(mine, public);
 	crypto_key_public(old, old_public);
 	desk_secret(d, "drover-boot-key", "key", "0123", NULL, NULL);
-	desk_secret(d, "drover-evidence-key", "private.pem", secret_expose(pem), "public-3", old_public);
+	desk_secret(d, "drover-evidence-key", "private.pem", secret_expose(pem), "public-3",
+		    old_public);
 	desk_secret(d, "drover-agent-ca", "ca.crt", "CERT", "ca.key", "KEY");
 	assert_true(ready_after(d, 30000, NULL));
 	assert_string_equal(secret_expose(keys_boot(d->c.keys)), "0123");
@@ -112,7 +113,8 @@ static void a_new_evidence_key_is_taken_over(void **state)
 	desk_keys(d);
 	str_copy(before, sizeof(before), keys_evidence_publics(d->c.keys, &n)[0]);
 	crypto_key_public(key, after);
-	desk_secret(d, "drover-evidence-key", "private.pem", secret_expose(pem), "public-1", before);
+	desk_secret(d, "drover-evidence-key", "private.pem", secret_expose(pem), "public-1",
+		    before);
 	desk_run(d, 35000);
 	assert_true(keys_ready(d->c.keys, NULL));
 	publics = keys_evidence_publics(d->c.keys, &n);
@@ -169,7 +171,8 @@ static void what_is_derived_depends_on_text_and_key_alone(void **state)
 	desk_keys(d);
 	/* RFC 4231, case 2 */
 	keys_derive(d->c.keys, "what do ya want for nothing?", one);
-	assert_string_equal(one, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+	assert_string_equal(one,
+			    "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
 	keys_derive(d->c.keys, "what do ya want for nothing?", two);
 	keys_derive(d->c.keys, "what do ya want for nothing", other);
 	assert_string_equal(one, two);

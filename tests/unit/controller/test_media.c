@@ -131,7 +131,8 @@ static void on_done(const struct http_reply *r, const struct err *e, void *arg)
 
 	f->done = true;
 	f->status = e ? -1 : r->status;
-	str_copy(f->range, sizeof(f->range), r ? str_or(http_reply_header(r, "Content-Range"), "") : "");
+	str_copy(f->range, sizeof(f->range),
+		 r ? str_or(http_reply_header(r, "Content-Range"), "") : "");
 	if (e)
 		f->e = *e;
 }
@@ -267,10 +268,15 @@ static void ranges_across_the_edges_of_the_block_are_right_to_the_byte(void **st
 	static const struct {
 		size_t from, to;
 	} ranges[] = {
-		{0, 0}, {0, BLOCK_AT - 1}, {BLOCK_AT - 1, BLOCK_AT}, {BLOCK_AT, BLOCK_AT},
-		{BLOCK_AT - 100, BLOCK_AT + PROTO_BOOT_BLOCK + 100}, {BLOCK_AT + 1, BLOCK_AT + 50},
+		{0, 0},
+		{0, BLOCK_AT - 1},
+		{BLOCK_AT - 1, BLOCK_AT},
+		{BLOCK_AT, BLOCK_AT},
+		{BLOCK_AT - 100, BLOCK_AT + PROTO_BOOT_BLOCK + 100},
+		{BLOCK_AT + 1, BLOCK_AT + 50},
 		{BLOCK_AT + PROTO_BOOT_BLOCK - 1, BLOCK_AT + PROTO_BOOT_BLOCK},
-		{BLOCK_AT + PROTO_BOOT_BLOCK, BLOCK_AT + PROTO_BOOT_BLOCK}, {IMAGE_SIZE - 1, IMAGE_SIZE - 1},
+		{BLOCK_AT + PROTO_BOOT_BLOCK, BLOCK_AT + PROTO_BOOT_BLOCK},
+		{IMAGE_SIZE - 1, IMAGE_SIZE - 1},
 	};
 	struct fixture *f = *state;
 	char range[64], want[80];
@@ -278,7 +284,8 @@ static void ranges_across_the_edges_of_the_block_are_right_to_the_byte(void **st
 	opened(f, "t1");
 	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
 		str_format(range, sizeof(range), "bytes=%zu-%zu", ranges[i].from, ranges[i].to);
-		str_format(want, sizeof(want), "bytes %zu-%zu/%d", ranges[i].from, ranges[i].to, IMAGE_SIZE);
+		str_format(want, sizeof(want), "bytes %zu-%zu/%d", ranges[i].from, ranges[i].to,
+			   IMAGE_SIZE);
 		assert_int_equal(get(f, "t1", range), 206);
 		assert_string_equal(f->range, want);
 		assert_bytes(f, ranges[i].from, ranges[i].to - ranges[i].from + 1);

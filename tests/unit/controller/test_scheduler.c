@@ -47,9 +47,11 @@ static void fail_claim(struct desk *d)
 
 	assert_int_equal(w.n, 1);
 	desk_status(d, OBJECT_NODE_CLAIM, w.v[0], "{'phase': 'Failed'}");
-	desk_status(d, OBJECT_NODE_CLAIM, w.v[0], "{'nodeName': 'x'}"); /* told again: counted once */
+	desk_status(d, OBJECT_NODE_CLAIM, w.v[0],
+		    "{'nodeName': 'x'}"); /* told again: counted once */
 	desk_patch(d, OBJECT_NODE_CLAIM, w.v[0], "{'metadata': {'finalizers': null}}");
-	desk_must(d, &d->host, "DELETE", arena_printf(d->a, "/apis/" OBJECT_API_VERSION "/nodeclaims/%s", w.v[0]), NULL);
+	desk_must(d, &d->host, "DELETE",
+		  arena_printf(d->a, "/apis/" OBJECT_API_VERSION "/nodeclaims/%s", w.v[0]), NULL);
 	desk_run(d, 5000);
 }
 
@@ -154,7 +156,8 @@ static void while_a_claim_is_being_created_nothing_is_planned(void **state)
 static void what_is_not_offered_gets_no_claim(void **state)
 {
 	static const char *const patches[] = {
-		"{'state': 'wiping'}", "{'state': 'free', 'clean': false}", "{'clean': true, 'claimRef': {'name': 'x', 'uid': 'y'}}"};
+		"{'state': 'wiping'}", "{'state': 'free', 'clean': false}",
+		"{'clean': true, 'claimRef': {'name': 'x', 'uid': 'y'}}"};
 	struct desk *d = *state;
 
 	for (size_t i = 0; i < 3; i++) {
@@ -199,9 +202,10 @@ static void a_claim_that_became_ready_ends_the_row(void **state)
 	desk_run(d, 5000);
 	fail_claim(d);
 	fail_claim(d);
-	desk_status(d, OBJECT_NODE_CLAIM, claims(d).v[0],
-		    "{'conditions': [{'type': 'Ready', 'status': 'True', 'reason': 'Ready', 'message': '',"
-		    " 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}");
+	desk_status(
+		d, OBJECT_NODE_CLAIM, claims(d).v[0],
+		"{'conditions': [{'type': 'Ready', 'status': 'True', 'reason': 'Ready', 'message': '',"
+		" 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}");
 	desk_run(d, 1000);
 	fail_claim(d);
 	fail_claim(d);
@@ -275,8 +279,9 @@ static void a_pod_that_is_gone_or_bound_is_no_demand_any_more(void **state)
 	desk_pod(d, "b", 8);
 	desk_run(d, 2000);
 	desk_must(d, &d->team, "DELETE", PODS "/a", NULL);
-	desk_must(d, &d->team, "POST", PODS "/b/binding",
-		  "{'apiVersion': 'v1', 'kind': 'Binding', 'metadata': {'name': 'b'}, 'target': {'kind': 'Node', 'name': 'n'}}");
+	desk_must(
+		d, &d->team, "POST", PODS "/b/binding",
+		"{'apiVersion': 'v1', 'kind': 'Binding', 'metadata': {'name': 'b'}, 'target': {'kind': 'Node', 'name': 'n'}}");
 	desk_run(d, 2000);
 	desk_status(d, OBJECT_MACHINE, "m-1", "{'state': 'free'}");
 	desk_run(d, 10000);

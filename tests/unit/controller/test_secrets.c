@@ -156,7 +156,8 @@ static void what_is_ensured_is_made_and_labelled(void **state)
 	desk_run(d, 500);
 	assert_string_equal(value(d, "mine", "key"), "made here");
 	OWN_JSON o = desk_stored(&d->host, "secrets/" DESK_NS "/mine");
-	assert_string_equal(json_str_at(o, "metadata", "labels", "app.kubernetes.io/managed-by"), "drover");
+	assert_string_equal(json_str_at(o, "metadata", "labels", "app.kubernetes.io/managed-by"),
+			    "drover");
 }
 
 static void another_replica_that_was_first_wins(void **state)

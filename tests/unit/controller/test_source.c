@@ -81,8 +81,10 @@ static void a_type_without_a_driver_says_so_and_harms_no_other(void **state)
 {
 	struct desk *d = *state;
 
-	desk_put(d, "{'kind': 'Provider', 'metadata': {'name': 'old'}, 'spec': {'type': 'ipmi', 'network': {'type': 'none'},"
-		    " 'credentialsSecretRef': {'name': 'x'}}}");
+	desk_put(
+		d,
+		"{'kind': 'Provider', 'metadata': {'name': 'old'}, 'spec': {'type': 'ipmi', 'network': {'type': 'none'},"
+		" 'credentialsSecretRef': {'name': 'x'}}}");
 	assert_non_null(source_get(&d->c, "old"));
 	assert_null(source_get(&d->c, "old")->provider);
 	assert_null(source_get(&d->c, "old")->fabric);
@@ -120,7 +122,8 @@ static void only_what_concerns_the_driver_takes_it_down(void **state)
 	struct desk *d = *state;
 	struct life *l = hanging(d);
 
-	desk_patch(d, OBJECT_PROVIDER, "hall-a", "{'spec': {'limits': {'powerOnPerMinute': 3}, 'paused': true}}");
+	desk_patch(d, OBJECT_PROVIDER, "hall-a",
+		   "{'spec': {'limits': {'powerOnPerMinute': 3}, 'paused': true}}");
 	desk_patch(d, OBJECT_PROVIDER, "hall-a", "{'metadata': {'labels': {'a': 'b'}}}");
 	assert_ptr_equal(l->source, hall(d));
 	desk_patch(d, OBJECT_PROVIDER, "hall-a", "{'spec': {'limits': {'requestsPerSecond': 7}}}");
@@ -129,11 +132,13 @@ static void only_what_concerns_the_driver_takes_it_down(void **state)
 	assert_false(l->place.known);
 	assert_non_null(hall(d)->provider);
 	l->source = hall(d);
-	desk_patch(d, OBJECT_PROVIDER, "hall-a", "{'spec': {'network': {'type': 'exec', 'exec': {'command': ['/fake/port-move']},"
-						 " 'segments': {'quarantine': 'q-1', 'provisioning': 'p-1'}}}}");
+	desk_patch(d, OBJECT_PROVIDER, "hall-a",
+		   "{'spec': {'network': {'type': 'exec', 'exec': {'command': ['/fake/port-move']},"
+		   " 'segments': {'quarantine': 'q-1', 'provisioning': 'p-1'}}}}");
 	assert_null(l->source);
 	l->source = hall(d);
-	desk_patch(d, OBJECT_PROVIDER, "hall-a", "{'spec': {'network': {'exec': {'command': ['/fake/port-move', '--dry']}}}}");
+	desk_patch(d, OBJECT_PROVIDER, "hall-a",
+		   "{'spec': {'network': {'exec': {'command': ['/fake/port-move', '--dry']}}}}");
 	assert_null(l->source);
 	unhang(d, l);
 }
@@ -154,7 +159,8 @@ static void a_provider_that_is_gone_takes_its_driver_along(void **state)
 static void an_instance_type_is_found_by_its_name(void **state)
 {
 	struct desk *d = *state;
-	const struct provider_object *p = CONTROLLER_GET(&d->c, OBJECT_PROVIDER, provider_object, "hall-a");
+	const struct provider_object *p =
+		CONTROLLER_GET(&d->c, OBJECT_PROVIDER, provider_object, "hall-a");
 
 	assert_string_equal(source_type(p, "hgx")->name, "hgx");
 	assert_null(source_type(p, "dgx"));
@@ -227,16 +233,20 @@ static void a_ca_of_its_own_must_be_there(void **state)
 
 	assert_ok(crypto_ca_new("bmc", loop_wall(d->l), 10, &pem, &key, &d->e), &d->e);
 	desk_secret(d, "bmc-1", "username", "root", "password", "p");
-	desk_patch(d, OBJECT_MACHINE, "m-1", "{'spec': {'bmc': {'tls': {'trustOnFirstUse': null, 'caSecretRef': {'name': 'bmc-ca'}}}}}");
+	desk_patch(
+		d, OBJECT_MACHINE, "m-1",
+		"{'spec': {'bmc': {'tls': {'trustOnFirstUse': null, 'caSecretRef': {'name': 'bmc-ca'}}}}}");
 	(void)attach(d, ERR_UNAVAILABLE);
 	desk_run(d, 3000);
 	assert_non_null(strstr(attach(d, ERR_UNAVAILABLE), "spec.bmc.tls.caSecretRef"));
 	desk_run(d, 3000);
-	assert_non_null(strstr(attach(d, ERR_NOT_FOUND), "spec.bmc.tls.caSecretRef: Secret bmc-ca has no such key"));
+	assert_non_null(strstr(attach(d, ERR_NOT_FOUND),
+			       "spec.bmc.tls.caSecretRef: Secret bmc-ca has no such key"));
 	desk_secret(d, "bmc-ca", "other", pem, NULL, NULL);
 	desk_run(d, 3000);
 	(void)attach(d, ERR_NOT_FOUND);
-	desk_patch(d, OBJECT_MACHINE, "m-1", "{'spec': {'bmc': {'tls': {'caSecretRef': {'key': 'other'}}}}}");
+	desk_patch(d, OBJECT_MACHINE, "m-1",
+		   "{'spec': {'bmc': {'tls': {'caSecretRef': {'key': 'other'}}}}}");
 	(void)attach(d, ERR_NONE);
 	free(pem);
 	secret_free(key);
@@ -247,7 +257,9 @@ static void no_error_holds_a_credential(void **state)
 	struct desk *d = *state;
 
 	desk_secret(d, "bmc-1", "username", "root", "password", "PLANTED-SECRET");
-	desk_patch(d, OBJECT_MACHINE, "m-1", "{'spec': {'bmc': {'address': 'https://10.0.8.17:99999/redfish/v1/Systems/1'}}}");
+	desk_patch(
+		d, OBJECT_MACHINE, "m-1",
+		"{'spec': {'bmc': {'address': 'https://10.0.8.17:99999/redfish/v1/Systems/1'}}}");
 	(void)attach(d, ERR_UNAVAILABLE);
 	desk_run(d, 3000);
 	assert_null(strstr(attach(d, ERR_INVALID), "PLANTED"));

@@ -26,9 +26,10 @@ static const char *condition(struct desk *d, const char *type)
 	json_t *c;
 	size_t i;
 
-	json_array_foreach(json_at(o, "status", "conditions"), i, c)
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
 		if (str_eq(json_str_at(c, "type"), type))
-			return arena_printf(d->a, "%s %s", json_str_at(c, "status"), json_str_at(c, "reason"));
+			return arena_printf(d->a, "%s %s", json_str_at(c, "status"),
+					    json_str_at(c, "reason"));
 	return "";
 }
 
@@ -38,7 +39,7 @@ static const char *message(struct desk *d, const char *type)
 	json_t *c;
 	size_t i;
 
-	json_array_foreach(json_at(o, "status", "conditions"), i, c)
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
 		if (str_eq(json_str_at(c, "type"), type))
 			return arena_strdup(d->a, json_str_at(c, "message"));
 	return "";
@@ -53,8 +54,10 @@ static void new_kubeconfig(struct desk *d, const char *text)
 static void put_node(struct desk *d, const char *name, const char *uuid)
 {
 	desk_must(d, &d->team, "POST", "/api/v1/nodes",
-		  arena_printf(d->a, "{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': '%s'},"
-				     " 'status': {'nodeInfo': {'systemUUID': '%s'}}}", name, uuid));
+		  arena_printf(d->a,
+			       "{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': '%s'},"
+			       " 'status': {'nodeInfo': {'systemUUID': '%s'}}}",
+			       name, uuid));
 }
 
 static void a_tenant_whose_kubeconfig_works_is_usable(void **state)
@@ -71,7 +74,8 @@ static void a_tenant_whose_kubeconfig_works_is_usable(void **state)
 	assert_string_equal(condition(d, "Ready"), "True Ok");
 	OWN_JSON vc = desk_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
 	OWN_JSON ns = desk_stored(&d->team, "namespaces/kube-system");
-	assert_string_equal(json_str_at(vc, "status", "clusterUID"), json_str_at(ns, "metadata", "uid"));
+	assert_string_equal(json_str_at(vc, "status", "clusterUID"),
+			    json_str_at(ns, "metadata", "uid"));
 	assert_string_equal(json_str_at(vc, "status", "version"), "1.36");
 }
 
@@ -120,14 +124,16 @@ static void an_absent_secret_or_key_is_said_and_comes_back(void **state)
 {
 	struct desk *d = *state;
 
-	desk_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'spec': {'kubeconfigSecretRef': {'name': 'other'}}}");
+	desk_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		   "{'spec': {'kubeconfigSecretRef': {'name': 'other'}}}");
 	desk_run(d, 5000);
 	assert_string_equal(condition(d, "KubeconfigAccepted"), "False KubeconfigAbsent");
 	desk_secret(d, "other", "value", "x", NULL, NULL);
 	desk_run(d, 5000);
 	assert_string_equal(condition(d, "KubeconfigAccepted"), "False KubeconfigRefused");
 	assert_string_equal(message(d, "Ready"), "Secret other has no key config");
-	desk_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'spec': {'kubeconfigSecretRef': {'name': 'team-a'}}}");
+	desk_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		   "{'spec': {'kubeconfigSecretRef': {'name': 'team-a'}}}");
 	desk_run(d, 40000);
 	assert_true(tenant_usable(team(d)));
 }
@@ -143,7 +149,7 @@ static void what_is_known_of_a_tenant_outlives_its_secret(void **state)
 	desk_run(d, 40000);
 	OWN_JSON before = desk_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
 	desk_run(d, 300000);
-	/* The old login still works; that does not make it go to and fro. */
+	/* The old login still works; that does not make it change its mind. */
 	OWN_JSON after = desk_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
 	assert_true(json_equal(before, after));
 	assert_false(tenant_usable(team(d)));
@@ -219,7 +225,8 @@ static void another_cluster_behind_the_same_name_stops_everything(void **state)
 	desk_run(d, 120000);
 	assert_string_equal(condition(d, "Ready"), "False ClusterChanged");
 	/* An admin says that this is the cluster. */
-	desk_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a", arena_printf(d->a, "{'clusterUID': '%s'}", uid));
+	desk_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		    arena_printf(d->a, "{'clusterUID': '%s'}", uid));
 	desk_run(d, 120000);
 	assert_true(tenant_usable(team(d)));
 }
@@ -251,7 +258,8 @@ static void a_tenant_goes_with_its_object(void **state)
 	struct desk *d = *state;
 
 	desk_run(d, 5000);
-	desk_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/virtualclusters/team-a", NULL);
+	desk_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/virtualclusters/team-a",
+		  NULL);
 	desk_run(d, 5000);
 	assert_null(tenant_get(&d->c, "team-a"));
 }

@@ -18,8 +18,15 @@ static struct evidence good(const struct life *l)
 		.agent_trust = WIPE_BOOT_NETWORK,
 	};
 
-	drives[0] = (struct evidence_device){.type = "NVMe", .wwn = "eui.1", .level = WIPE_PURGE, .technique = "SanitizeCryptoErase",
-					     .model = "m", .serial = "1", .bytes = 1000, .canaries = {.planted = 64}, .reads = {.clean = 100}};
+	drives[0] = (struct evidence_device){.type = "NVMe",
+					     .wwn = "eui.1",
+					     .level = WIPE_PURGE,
+					     .technique = "SanitizeCryptoErase",
+					     .model = "m",
+					     .serial = "1",
+					     .bytes = 1000,
+					     .canaries = {.planted = 64},
+					     .reads = {.clean = 100}};
 	drives[1] = drives[0];
 	drives[1].wwn = "eui.2";
 	drives[1].serial = "2";
@@ -39,7 +46,8 @@ static int setup(void **state)
 	return 0;
 }
 
-static void refused(const struct life *l, const struct evidence *ev, const struct object_wipe_floor *floor, const char *says)
+static void refused(const struct life *l, const struct evidence *ev,
+		    const struct object_wipe_floor *floor, const char *says)
 {
 	struct err e = {0};
 
@@ -170,7 +178,8 @@ static void the_providers_floor_counts_for_each_medium(void **state)
 static void the_claims_floor_comes_on_top(void **state)
 {
 	struct desk *d = *state;
-	struct object_wipe_floor floor = {.minimum_level = {WIPE_PURGE, WIPE_PURGE}, .minimum_trust = WIPE_BOOT_NETWORK};
+	struct object_wipe_floor floor = {.minimum_level = {WIPE_PURGE, WIPE_PURGE},
+					  .minimum_trust = WIPE_BOOT_NETWORK};
 	struct life *l = desk_life(d, "m-1");
 	struct evidence ev = good(l);
 
@@ -203,7 +212,8 @@ static void the_providers_floor_of_trust_counts_and_it_must_be_known(void **stat
 
 static void the_worst_level_of_each_medium_is_what_the_planner_sees(void **state)
 {
-	struct evidence_device v[] = {{.type = "NVMe", .level = WIPE_PURGE}, {.type = "SATA", .level = WIPE_CLEAR},
+	struct evidence_device v[] = {{.type = "NVMe", .level = WIPE_PURGE},
+				      {.type = "SATA", .level = WIPE_CLEAR},
 				      {.type = "SAS", .rotational = true, .level = WIPE_PURGE},
 				      {.type = "SATA", .rotational = true, .level = WIPE_PURGE}};
 	struct evidence ev = {.devices = {v, 4}};
@@ -224,11 +234,14 @@ static void the_worst_level_of_each_medium_is_what_the_planner_sees(void **state
 /* --- records --------------------------------------------------------------------------------------- */
 
 /* A record in the API, signed by a new agent and by `drover` (NULL: not countersigned). */
-static void put_record(struct desk *d, const char *name, const struct evidence *ev, const struct crypto_key *drover)
+static void put_record(struct desk *d, const char *name, const struct evidence *ev,
+		       const struct crypto_key *drover)
 {
 	OWN(crypto_key) agent = crypto_key_new();
-	char *envelope = evidence_sign(ev, agent), *both = drover ? evidence_countersign(envelope, drover, &d->e) : NULL, *text;
-	struct wipe_record r = {.meta.name = name, .spec = {.evidence = *ev, .envelope = both ? both : envelope}};
+	char *envelope = evidence_sign(ev, agent),
+	     *both = drover ? evidence_countersign(envelope, drover, &d->e) : NULL, *text;
+	struct wipe_record r = {.meta.name = name,
+				.spec = {.evidence = *ev, .envelope = both ? both : envelope}};
 	OWN_JSON o = fields_encode(object_kinds[OBJECT_WIPE_RECORD].fields, &r);
 
 	json_object_set_new(o, "kind", json_string("WipeRecord"));
@@ -265,7 +278,8 @@ static void a_machine_with_a_record_of_its_tenancy_signed_twice_is_clean(void **
 {
 	struct desk *d = *state;
 	const struct evidence ev = good_of(d);
-	struct object_wipe_floor floor = {.minimum_level = {WIPE_PURGE, WIPE_PURGE}, .minimum_trust = WIPE_QUOTE};
+	struct object_wipe_floor floor = {.minimum_level = {WIPE_PURGE, WIPE_PURGE},
+					  .minimum_trust = WIPE_QUOTE};
 	struct life *l;
 
 	not_clean(d, "no WipeRecord of tenancy 41");
@@ -356,7 +370,9 @@ static void a_record_countersigned_by_an_old_key_of_ours_still_counts(void **sta
 	l = desk_life(d, "m-1");
 	assert_ok(life_clean(l, NULL, &d->e), &d->e);
 	desk_life_done(l);
-	desk_must(d, &d->host, "PATCH", "/api/v1/namespaces/" DESK_NS "/secrets/drover-evidence-key", "{'data': {'public-1': null}}");
+	desk_must(d, &d->host, "PATCH",
+		  "/api/v1/namespaces/" DESK_NS "/secrets/drover-evidence-key",
+		  "{'data': {'public-1': null}}");
 	desk_run(d, 35000);
 	assert_true(keys_ready(d->c.keys, NULL));
 	not_clean(d, "WipeRecord m-1-41-1: ");
@@ -372,8 +388,10 @@ static void what_is_shown_must_be_what_was_signed(void **state)
 	not_clean(d, "reached Clear");
 	/* Somebody makes it look better than it was. */
 	drives[0].level = WIPE_PURGE;
-	OWN_JSON fields = fields_encode(object_kinds[OBJECT_WIPE_RECORD].fields, &(struct wipe_record){.spec.evidence = ev});
-	OWN_JSON patch = json_pack("{s:{s:O}}", "spec", "devices", json_at(fields, "spec", "devices"));
+	OWN_JSON fields = fields_encode(object_kinds[OBJECT_WIPE_RECORD].fields,
+					&(struct wipe_record){.spec.evidence = ev});
+	OWN_JSON patch =
+		json_pack("{s:{s:O}}", "spec", "devices", json_at(fields, "spec", "devices"));
 	char *text = json_text(patch);
 
 	desk_patch(d, OBJECT_WIPE_RECORD, "m-1-41-1", text);

@@ -45,7 +45,8 @@ int tiny_setup(void **state)
 	f->agents = agents_new(f->g);
 	agents_api_routes(f->agents, f->d);
 	http_mem_serve(f->net, TINY_ORIGIN, f->d);
-	f->h = http_new(f->machine_g, http_mem_transport(f->net, f->machine_g, "10.1.0.17", NULL, NULL), 0);
+	f->h = http_new(f->machine_g,
+			http_mem_transport(f->net, f->machine_g, "10.1.0.17", NULL, NULL), 0);
 	f->p = http_peer_new(f->h, &peer, &f->e);
 	assert_non_null(f->p);
 	assert_false(agents_ready(f->agents));
@@ -108,10 +109,12 @@ static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
 }
 
 void tiny_send(struct tiny *t, const char *method, const char *target, const void *body, size_t len,
-		      const char *signature)
+	       const char *signature)
 {
-	char *who = mem_printf("m-1/%s", t->boot_id), *sig = proto_sign(t->key, method, target, body, len);
-	struct http_header headers[] = {{PROTO_HEADER_AGENT, who}, {PROTO_HEADER_SIGNATURE, signature ? signature : sig}};
+	char *who = mem_printf("m-1/%s", t->boot_id),
+	     *sig = proto_sign(t->key, method, target, body, len);
+	struct http_header headers[] = {{PROTO_HEADER_AGENT, who},
+					{PROTO_HEADER_SIGNATURE, signature ? signature : sig}};
 	struct http_call c = {
 		.method = method,
 		.path = target,
@@ -184,7 +187,8 @@ struct proto_order tiny_got(struct tiny *t)
 
 	if (!t->done || t->status != 200)
 		fail_msg("no order: %d %s", t->status, t->body);
-	assert_ok(proto_decode(proto_order_fields, t->body, strlen(t->body), &o, t->f->a, &t->f->e), &t->f->e);
+	assert_ok(proto_decode(proto_order_fields, t->body, strlen(t->body), &o, t->f->a, &t->f->e),
+		  &t->f->e);
 	return o;
 }
 

@@ -48,7 +48,7 @@ void tiny_init(struct tiny *t, struct tiny_desk *f, const char *boot_id);
 void tiny_done(struct tiny *t);
 /* NULL signature: a right one. */
 void tiny_send(struct tiny *t, const char *method, const char *target, const void *body, size_t len,
-		      const char *signature);
+	       const char *signature);
 char *tiny_hello_text(struct tiny *t);
 /* Its status. */
 int tiny_hello(struct tiny *t);
