@@ -44,6 +44,7 @@ struct agents_seat {
 
 	int64_t seq;
 	char *order_id, *order_text;
+	bool handed;           /* the order went out to an agent, by this process */
 	struct httpd_req *poll; /* the agent waits for an order */
 	struct loop_timer poll_timer;
 	struct arena *report_arena, *progress_arena;
@@ -99,6 +100,7 @@ static void poll_end(struct agents_seat *s, const char *order)
 	s->poll = NULL;
 	loop_timer_stop(&s->poll_timer);
 	httpd_on_gone(q, NULL, NULL); /* it may go while the answer is under way: none of ours any more */
+	s->handed |= order != NULL;
 	if (order)
 		httpd_reply_json(q, 200, order);
 	else
@@ -294,6 +296,7 @@ void agents_order(struct agents_seat *s, const struct proto_order *o)
 	copy.fence = s->fence;
 	s->order_id = mem_strdup(o->id);
 	s->order_text = proto_encode(proto_order_fields, &copy);
+	s->handed = false;
 	poll_end(s, s->order_text);
 }
 
@@ -450,8 +453,9 @@ static void on_order(struct httpd_req *q, void *arg)
 	if (!s)
 		return;
 	poll_end(s, NULL); /* the older one lost its agent */
-	/* seq counts in this process alone: an agent that has seen more has seen another leader's. */
-	if (n > s->seq) {
+	/* seq counts in this process alone: an agent that has seen more, or as much of what was never
+	 * handed out, has seen another leader's. */
+	if (n > s->seq || (n == s->seq && s->order_text && !s->handed)) {
 		s->seq = n;
 		if (s->order_text) {
 			struct proto_order o = {0};
