@@ -258,6 +258,33 @@ static void a_machine_that_does_not_take_its_claims_is_avoided_longer_each_time(
 	assert_int_equal(claims(d).n, 1);
 }
 
+static void (*feed)(struct desk *d, enum object_kind_id kind, const char *name, void *object);
+
+static void feed_claims_too(struct desk *d, enum object_kind_id kind, const char *name,
+			    void *object)
+{
+	feed(d, kind, name, object);
+	if (kind == OBJECT_NODE_CLAIM)
+		claims_kick(d->c.claims, name);
+}
+
+static void a_claim_that_was_not_taken_is_not_made_for_the_same_machine_at_once(void **state)
+{
+	struct desk *d = *state;
+
+	feed = d->on_change;
+	d->on_change = feed_claims_too;
+	desk_pod(d, "train", 8);
+	desk_run(d, 20000);
+	assert_int_equal(claims(d).n, 1);
+	desk_run(d, 20000);
+	assert_int_equal(claims(d).n, 0);
+	desk_run(d, 9 * 60 * 1000);
+	assert_int_equal(claims(d).n, 0);
+	desk_run(d, 75000);
+	assert_int_equal(claims(d).n, 1);
+}
+
 static void a_machine_that_is_gone_is_avoided_no_more(void **state)
 {
 	struct desk *d = *state;
@@ -303,6 +330,7 @@ int main(void)
 		T(a_claim_that_became_ready_ends_the_row),
 		T(backing_off_for_one_demand_holds_up_no_other),
 		T(a_machine_that_does_not_take_its_claims_is_avoided_longer_each_time),
+		T(a_claim_that_was_not_taken_is_not_made_for_the_same_machine_at_once),
 		T(a_machine_that_is_gone_is_avoided_no_more),
 		T(a_pod_that_is_gone_or_bound_is_no_demand_any_more),
 	};
