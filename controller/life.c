@@ -265,6 +265,8 @@ static void enter(struct life *l, enum machine_state to, json_t *extra, const ch
 	char id[33];
 
 	assert(machine_state_info[l->state].next & 1u << to);
+	/* Only what is elastic, and so has no network of ours, may leave without being cut off. */
+	assert(l->state != MACHINE_STOPPING || to != MACHINE_LEAVING || !l->m->spec.bmc);
 	given = json_object_get(status, "operation");
 	op = json_pack("{s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:I}", "step", "class", "attempt", "handle",
 		       "waitingFor", "nextAttempt", "lastError", "started", "fence", (json_int_t)fence(l));
