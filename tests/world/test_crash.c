@@ -165,6 +165,26 @@ static void nothing_is_switched_on_an_old_lease(void **state)
 	earth_stop(&w);
 }
 
+/* Old and new leader both count their orders from 1: the agent must get the new one's all the same. */
+static void an_agent_gets_its_order_from_each_new_leader(void **state)
+{
+	static const char *const states[] = {"inspecting", "wiping", "verifying"};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct earth w;
+
+		earth_start(&w, 34, 1);
+		earth_replica(&w);
+		earth_wait_state(&w.boxes[0], states[i], 300);
+		earth_kill(&w.replicas[0]);
+		earth_replica(&w);
+		earth_wait_state(&w.boxes[0], "free", 120);
+		assert_int_equal(w.boxes[0].boots, 1);
+		earth_stop(&w);
+	}
+}
+
 /* There and back: a pod runs on the machine, and the machine is free again. */
 static void full_circle(struct earth *w)
 {
@@ -248,6 +268,7 @@ int main(void)
 		cmocka_unit_test(a_leader_killed_while_machines_leave_is_followed_too),
 		cmocka_unit_test(of_two_replicas_one_acts),
 		cmocka_unit_test(a_leader_that_is_cut_off_hands_over),
+		cmocka_unit_test(an_agent_gets_its_order_from_each_new_leader),
 		cmocka_unit_test(nothing_is_switched_on_an_old_lease),
 		cmocka_unit_test(one_lost_request_changes_nothing_in_the_end),
 		cmocka_unit_test(a_leader_that_dies_at_one_request_is_followed),
