@@ -437,6 +437,16 @@ static bool startup_taints_gone(const struct node_claim *n, const struct tenant_
 	return true;
 }
 
+/* Ready, and without the taints that the node controller takes off a moment later: until then no pod fits,
+ * and a machine that counts as serving would look full. */
+static bool schedulable(const struct tenant_node *node)
+{
+	for (size_t i = 0; i < node->world.taints.n; i++)
+		if (str_starts(node->world.taints.v[i].key, "node.kubernetes.io/"))
+			return false;
+	return node->world.ready && !node->world.unschedulable;
+}
+
 /* Every extended resource that the instance type promises is registered in full. */
 static const char *resource_missing(const struct life *l, const struct tenant_node *node)
 {
@@ -475,8 +485,8 @@ void step_gating(struct life *l)
 
 	if (!n || !node)
 		return;
-	if (!node->world.ready || !startup_taints_gone(n, node)) {
-		life_wait(l, WAITING_DEVICE, node->world.ready ? "StartupTaintsExist" : "NodeNotReady", "Node %s", n->meta.name);
+	if (!schedulable(node) || !startup_taints_gone(n, node)) {
+		life_wait(l, WAITING_DEVICE, schedulable(node) ? "StartupTaintsExist" : "NodeNotReady", "Node %s", n->meta.name);
 		return;
 	}
 	missing = resource_missing(l, node);

@@ -70,6 +70,7 @@ def check(f, pods):
         assert status["tenancy"] == record["spec"]["tenancy"] + 1, status
         machines.add(machine["metadata"]["name"])
     assert len(machines) == len(pods), "two pods share a machine"
+    assert len(f.get("nodeclaims")) == len(pods), "more machines were claimed than asked for"
 
 
 def secrets_kept(f):
