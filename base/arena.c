@@ -27,7 +27,7 @@ struct block {
 
 struct arena {
 	struct block *head;
-	size_t size;      /* bytes taken from malloc */
+	size_t size;	  /* bytes taken from malloc */
 	size_t next_size; /* of the next ordinary block */
 	struct block first;
 };

@@ -27,6 +27,6 @@ void buf_put(struct buf *b, const void *data, size_t len);
 void buf_puts(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_drop(struct buf *b, size_t n); /* the first n bytes */
-char *buf_give(struct buf *b);          /* malloc'd text; b is empty after */
+char *buf_give(struct buf *b);		/* malloc'd text; b is empty after */
 
 #endif

@@ -456,8 +456,7 @@ static bool fill(X509 *x, EVP_PKEY *pkey, const char *cn, const X509_NAME *issue
 
 	set_serial(x);
 	return days > 0 && X509_set_version(x, X509_VERSION_3) == 1 &&
-	       X509_set_pubkey(x, pkey) == 1 &&
-	       ASN1_TIME_set(X509_getm_notBefore(x), now - hour) &&
+	       X509_set_pubkey(x, pkey) == 1 && ASN1_TIME_set(X509_getm_notBefore(x), now - hour) &&
 	       ASN1_TIME_set(X509_getm_notAfter(x), now + (int64_t)days * 24 * hour) &&
 	       X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_UTF8,
 					  (const unsigned char *)cn, -1, -1, 0) == 1 &&

@@ -13,10 +13,12 @@
  */
 #define CRYPTO_SHA256 32
 void crypto_sha256(const void *data, size_t len, uint8_t out[static CRYPTO_SHA256]);
-void crypto_hmac_sha256(const struct secret *key, const void *data, size_t len, uint8_t out[static CRYPTO_SHA256]);
+void crypto_hmac_sha256(const struct secret *key, const void *data, size_t len,
+			uint8_t out[static CRYPTO_SHA256]);
 /* "sha256:<64 hex>" */
 #define CRYPTO_DIGEST_TEXT 72
-const char *crypto_digest_text(const uint8_t d[static CRYPTO_SHA256], char out[static CRYPTO_DIGEST_TEXT]);
+const char *crypto_digest_text(const uint8_t d[static CRYPTO_SHA256],
+			       char out[static CRYPTO_DIGEST_TEXT]);
 bool crypto_digest_parse(const char *text, uint8_t out[static CRYPTO_SHA256]);
 
 struct crypto_hash; /* SHA-256 of a stream */
@@ -36,20 +38,25 @@ struct secret *crypto_key_pem(const struct crypto_key *k);
 #define CRYPTO_PUBLIC_TEXT 64
 const char *crypto_key_public(const struct crypto_key *k, char out[static CRYPTO_PUBLIC_TEXT]);
 #define CRYPTO_SIGNATURE 64
-void crypto_sign(const struct crypto_key *k, const void *data, size_t len, uint8_t out[static CRYPTO_SIGNATURE]);
-bool crypto_verify(const struct crypto_key *k, const void *data, size_t len, const uint8_t sig[static CRYPTO_SIGNATURE]);
+void crypto_sign(const struct crypto_key *k, const void *data, size_t len,
+		 uint8_t out[static CRYPTO_SIGNATURE]);
+bool crypto_verify(const struct crypto_key *k, const void *data, size_t len,
+		   const uint8_t sig[static CRYPTO_SIGNATURE]);
 
 /* Standard base64 with padding; decode refuses anything else.  malloc'd. */
 char *crypto_base64(const void *data, size_t len);
-char *crypto_base64_decode(const char *text, size_t text_len, size_t *len, struct err *e); /* NUL-terminated */
+char *crypto_base64_decode(const char *text, size_t text_len, size_t *len,
+			   struct err *e); /* NUL-terminated */
 
 /* SHA-256 of the first certificate's SubjectPublicKeyInfo (kubeadm's CA pin), and of its DER (a pin). */
 int crypto_cert_spki_sha256(const char *pem, uint8_t out[static CRYPTO_SHA256], struct err *e);
 int crypto_cert_sha256(const char *pem, uint8_t out[static CRYPTO_SHA256], struct err *e);
 
 /* A self-signed CA, and a server certificate of it for names and addresses (NULL-terminated), ECDSA P-256.  valid from one hour ago. PEM. */
-int crypto_ca_new(const char *cn, int64_t wall_ms, int days, char **cert_pem, struct secret **key_pem, struct err *e);
-int crypto_cert_issue(const char *ca_pem, const struct secret *ca_key, const char *cn, const char *const *names,
-		      int64_t wall_ms, int days, char **cert_pem, struct secret **key_pem, struct err *e);
+int crypto_ca_new(const char *cn, int64_t wall_ms, int days, char **cert_pem,
+		  struct secret **key_pem, struct err *e);
+int crypto_cert_issue(const char *ca_pem, const struct secret *ca_key, const char *cn,
+		      const char *const *names, int64_t wall_ms, int days, char **cert_pem,
+		      struct secret **key_pem, struct err *e);
 
 #endif

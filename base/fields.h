@@ -29,21 +29,21 @@
  * zeroed; absent and null leave the default, or zero when there is none.
  */
 enum field_type {
-	FIELD_STR,       /* const char *; absent: NULL */
-	FIELD_BOOL,      /* bool */
-	FIELD_I64,       /* int64_t; min..max when max > min; also accepts a decimal string ("40") */
-	FIELD_ENUM,      /* int: index into enums (NULL-terminated); absent without default: -1 */
-	FIELD_QUANTITY,  /* struct quantity; int or string */
-	FIELD_DURATION,  /* int64_t ms; Go duration text; "Never" is -1 where .never is set */
-	FIELD_TIME,      /* int64_t Unix ms; RFC 3339; absent: 0 */
-	FIELD_MAP,       /* struct labels: string to string */
-	FIELD_RESOURCES, /* struct resources: string to quantity */
-	FIELD_STRINGS,   /* struct strings */
-	FIELD_OBJECT,    /* the struct itself, in place; sub */
-	FIELD_OBJECT_PTR,/* pointer to a struct of .size bytes, NULL when absent; sub */
-	FIELD_LIST,      /* struct { T *v; size_t n; }; T has .size bytes; sub */
-	FIELD_ANY,       /* const char *: JSON text, kept as it came; schema: preserve unknown */
-	FIELD_INTS,      /* struct ints; min..max as for FIELD_I64 */
+	FIELD_STR,	/* const char *; absent: NULL */
+	FIELD_BOOL,	/* bool */
+	FIELD_I64,	/* int64_t; min..max when max > min; also accepts a decimal string ("40") */
+	FIELD_ENUM,	/* int: index into enums (NULL-terminated); absent without default: -1 */
+	FIELD_QUANTITY, /* struct quantity; int or string */
+	FIELD_DURATION, /* int64_t ms; Go duration text; "Never" is -1 where .never is set */
+	FIELD_TIME,	/* int64_t Unix ms; RFC 3339; absent: 0 */
+	FIELD_MAP,	/* struct labels: string to string */
+	FIELD_RESOURCES,  /* struct resources: string to quantity */
+	FIELD_STRINGS,	  /* struct strings */
+	FIELD_OBJECT,	  /* the struct itself, in place; sub */
+	FIELD_OBJECT_PTR, /* pointer to a struct of .size bytes, NULL when absent; sub */
+	FIELD_LIST,	  /* struct { T *v; size_t n; }; T has .size bytes; sub */
+	FIELD_ANY,	  /* const char *: JSON text, kept as it came; schema: preserve unknown */
+	FIELD_INTS,	  /* struct ints; min..max as for FIELD_I64 */
 };
 
 #define FIELDS_DURATION_MAX 32 /* bytes of a duration's text */
@@ -64,44 +64,56 @@ struct field_rule {
 };
 
 struct field {
-	const char *name;          /* in JSON; NULL ends the table */
+	const char *name; /* in JSON; NULL ends the table */
 	enum field_type type;
 	size_t offset;
-	size_t size;               /* of the struct in place, pointed to or listed */
-	const struct field *sub;   /* of objects and lists */
-	const char *const *enums;  /* of FIELD_ENUM, and what each of FIELD_STRINGS may be; "" is no name */
-	const char *def;           /* default, as JSON text: "\"Never\"", "30", "{}" */
-	bool required;             /* present and not null (a string also not empty) */
-	bool immutable;            /* becomes the rule self == oldSelf */
-	bool never;                /* FIELD_DURATION: "Never" is allowed, value -1 */
-	bool whole;                /* FIELD_RESOURCES: counts, written as JSON integers */
-	int64_t min, max;          /* numbers; durations in ms; ignored when both are 0 */
-	uint32_t max_len;          /* bytes of a string; 0: 1024 */
-	uint32_t max_items;        /* of list, strings, map; 0: 256 */
-	const char *pattern;       /* of strings; RE2 (schema) and POSIX ERE (regexec) at once */
-	bool (*valid)(const char *);/* the same in code, because compiling a pattern costs 20 us and more */
-	const char *want;          /* what `valid` or `pattern` wants, for the error: "a DNS label" */
-	const char *list_key;      /* x-kubernetes-list-map-keys; a duplicate is an error */
+	size_t size;		 /* of the struct in place, pointed to or listed */
+	const struct field *sub; /* of objects and lists */
+	const char *const
+		*enums;	  /* of FIELD_ENUM, and what each of FIELD_STRINGS may be; "" is no name */
+	const char *def;  /* default, as JSON text: "\"Never\"", "30", "{}" */
+	bool required;	  /* present and not null (a string also not empty) */
+	bool immutable;	  /* becomes the rule self == oldSelf */
+	bool never;	  /* FIELD_DURATION: "Never" is allowed, value -1 */
+	bool whole;	  /* FIELD_RESOURCES: counts, written as JSON integers */
+	int64_t min, max; /* numbers; durations in ms; ignored when both are 0 */
+	uint32_t max_len; /* bytes of a string; 0: 1024 */
+	uint32_t max_items;  /* of list, strings, map; 0: 256 */
+	const char *pattern; /* of strings; RE2 (schema) and POSIX ERE (regexec) at once */
+	bool (*valid)(
+		const char
+			*); /* the same in code, because compiling a pattern costs 20 us and more */
+	const char *want;   /* what `valid` or `pattern` wants, for the error: "a DNS label" */
+	const char *list_key;		/* x-kubernetes-list-map-keys; a duplicate is an error */
 	const struct field_rule *rules; /* NULL-terminated by .rule == NULL */
-	const char *doc;           /* one sentence, units in it; schema description and manual */
+	const char *doc; /* one sentence, units in it; schema description and manual */
 };
-#define FIELD(type_, member_, name_, kind_, ...)                                                 \
-	{.name = (name_), .type = (kind_), .offset = offsetof(struct type_, member_), __VA_ARGS__}
+#define FIELD(type_, member_, name_, kind_, ...)                                                   \
+	{                                                                                          \
+		.name = (name_), .type = (kind_), .offset = offsetof(struct type_, member_),       \
+		__VA_ARGS__                                                                        \
+	}
 /* Object in place, object behind a pointer, list of objects: the size comes from the member. */
-#define FIELD_OBJ(type_, member_, name_, sub_, ...)                                              \
-	FIELD(type_, member_, name_, FIELD_OBJECT, .sub = (sub_),                                \
+#define FIELD_OBJ(type_, member_, name_, sub_, ...)                                                \
+	FIELD(type_, member_, name_, FIELD_OBJECT, .sub = (sub_),                                  \
 	      .size = sizeof(((struct type_ *)0)->member_), __VA_ARGS__)
-#define FIELD_PTR(type_, member_, name_, sub_, ...)                                              \
-	FIELD(type_, member_, name_, FIELD_OBJECT_PTR, .sub = (sub_),                            \
+#define FIELD_PTR(type_, member_, name_, sub_, ...)                                                \
+	FIELD(type_, member_, name_, FIELD_OBJECT_PTR, .sub = (sub_),                              \
 	      .size = sizeof(*((struct type_ *)0)->member_), __VA_ARGS__)
-#define FIELD_ITEMS(type_, member_, name_, sub_, ...)                                            \
-	FIELD(type_, member_, name_, FIELD_LIST, .sub = (sub_),                                  \
+#define FIELD_ITEMS(type_, member_, name_, sub_, ...)                                              \
+	FIELD(type_, member_, name_, FIELD_LIST, .sub = (sub_),                                    \
 	      .size = sizeof(*((struct type_ *)0)->member_.v), __VA_ARGS__)
 /* A member of an anonymous struct: the table is for `outer_` of struct type_. */
-#define FIELD_IN(type_, outer_, member_, name_, kind_, ...)                                      \
-	{.name = (name_), .type = (kind_),                                                       \
-	 .offset = offsetof(struct type_, outer_.member_) - offsetof(struct type_, outer_), __VA_ARGS__}
-#define FIELDS_END {.name = NULL}
+#define FIELD_IN(type_, outer_, member_, name_, kind_, ...)                                        \
+	{                                                                                          \
+		.name = (name_), .type = (kind_),                                                  \
+		.offset = offsetof(struct type_, outer_.member_) - offsetof(struct type_, outer_), \
+		__VA_ARGS__                                                                        \
+	}
+#define FIELDS_END                                                                                 \
+	{                                                                                          \
+		.name = NULL                                                                       \
+	}
 
 /* path: where j stands ("spec"), for errors; NULL or "" for the top.  On error *out is unspecified. */
 int fields_decode(const struct field *f, const json_t *j, const char *path, void *out,

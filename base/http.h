@@ -31,7 +31,8 @@ struct http_req;
 struct http_transport; /* http_transport.h */
 
 /* max_in_flight: of all peers together; 0: no limit. */
-struct http *http_new(struct loop_group *g, struct http_transport *t /* taken */, unsigned max_in_flight);
+struct http *http_new(struct loop_group *g, struct http_transport *t /* taken */,
+		      unsigned max_in_flight);
 /* Cancels what is left; safe inside done(), not inside on_head() or on_data().  Peers are freed by
  * their owners, before or after. */
 void http_free(struct http *h);
@@ -39,20 +40,21 @@ DEFINE_OWN(http)
 
 /* One server: where, and how it is trusted.  Everything is copied. */
 struct http_peer_spec {
-	const char *base_url;       /* scheme://host[:port][/prefix]; no user part, no query */
-	const char *ca_pem;         /* trust these CAs; NULL and no pin: the system's */
-	const char *server_name;    /* name to check instead of the host (tls-server-name) */
-	const char *pin_sha256;     /* 64 hex digits: SHA-256 of the server certificate's DER.  Replaces CA and name check */
-	bool learn_pin;             /* trust on first use: accept the first certificate and report its
+	const char *base_url;	 /* scheme://host[:port][/prefix]; no user part, no query */
+	const char *ca_pem;	 /* trust these CAs; NULL and no pin: the system's */
+	const char *server_name; /* name to check instead of the host (tls-server-name) */
+	const char *
+		pin_sha256; /* 64 hex digits: SHA-256 of the server certificate's DER.  Replaces CA and name check */
+	bool learn_pin; /* trust on first use: accept the first certificate and report its
 				     * fingerprint through http_peer_learned(); every later one must equal it */
 	const char *client_cert_pem;
 	const struct secret *client_key_pem;
-	unsigned max_in_flight;     /* 0: no limit of its own; BMCs: 1 */
+	unsigned max_in_flight; /* 0: no limit of its own; BMCs: 1 */
 	bool plain_ok;
-	const char *user_agent;     /* NULL: "drover/VERSION" */
+	const char *user_agent; /* NULL: "drover/VERSION" */
 };
 struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spec, struct err *e);
-void http_peer_free(struct http_peer *p); /* cancels its requests */
+void http_peer_free(struct http_peer *p);		  /* cancels its requests */
 const char *http_peer_learned(const struct http_peer *p); /* hex, or NULL */
 const char *http_peer_origin(const struct http_peer *p);  /* "https://host:port" */
 
@@ -68,27 +70,29 @@ struct http_reply {
 	const struct http_header *headers;
 	size_t nheaders;
 };
-const char *http_reply_header(const struct http_reply *r, const char *name); /* any case; NULL: none */
+const char *http_reply_header(const struct http_reply *r,
+			      const char *name); /* any case; NULL: none */
 
 struct http_call {
-	const char *method;  /* NULL: GET */
-	const char *path;    /* after the base URL's prefix: "/api/v1/pods?limit=500"; must begin with '/' */
-	bool absolute;       /* path replaces the prefix too */
+	const char *method; /* NULL: GET */
+	const char *
+		path; /* after the base URL's prefix: "/api/v1/pods?limit=500"; must begin with '/' */
+	bool absolute; /* path replaces the prefix too */
 	const struct http_header *headers;
 	size_t nheaders;
-	const struct secret *bearer;              /* Authorization: Bearer */
-	const char *basic_user;                   /* with basic_password: Authorization: Basic */
+	const struct secret *bearer; /* Authorization: Bearer */
+	const char *basic_user;	     /* with basic_password: Authorization: Basic */
 	const struct secret *basic_password;
-	const char *secret_header;                /* a header whose value is secret (X-Auth-Token) */
+	const char *secret_header; /* a header whose value is secret (X-Auth-Token) */
 	const struct secret *secret_value;
-	const void *body;    /* copied */
+	const void *body; /* copied */
 	size_t body_len;
 	const char *content_type; /* NULL with a body: application/json */
 	uint32_t timeout_ms; /* whole exchange, waiting for a free place not counted; 0: 30 s */
 	uint32_t connect_ms; /* 0: 10 s */
 	uint32_t idle_ms;    /* no byte for so long; 0: none of its own */
 	bool no_timeout;     /* watches: only idle_ms counts */
-	size_t max_body;     /* 0: 1 MiB, or no limit when streamed; more is ERR_PROTOCOL, nothing of it delivered after */
+	size_t max_body; /* 0: 1 MiB, or no limit when streamed; more is ERR_PROTOCOL, nothing of it delivered after */
 	/* Stream the body instead of collecting it.  Only the body of a 2xx reply goes to on_data(); any
 	 * other is collected for done(), so that http_err() has its text.  Return -1 with *e set to end the request with that
 	 * error.  When `paced`, delivery stops after each call until http_want(); at most 256 KiB are

@@ -37,11 +37,13 @@ enum http_mem_fate {
 	HTTP_MEM_SILENT,     /* the server acts, its answer never comes */
 };
 void http_mem_fault(struct http_mem_net *n,
-		    enum http_mem_fate (*fate)(const char *origin, const char *method, const char *target, void *arg),
+		    enum http_mem_fate (*fate)(const char *origin, const char *method,
+					       const char *target, void *arg),
 		    void *arg);
 
 /* A transport for one client whose identity the servers see: address, and common name when it has a certificate. */
 struct http_transport *http_mem_transport(struct http_mem_net *n, struct loop_group *g,
-					  const char *address, const char *cert_cn, const char *cert_o);
+					  const char *address, const char *cert_cn,
+					  const char *cert_o);
 
 #endif

@@ -14,23 +14,26 @@
  * has none of its own.
  */
 struct http_exchange {
-	struct http_req *req;        /* cookie for the http_transport_* calls */
-	const struct http_peer_spec *peer; /* pin_sha256 holds what was learned before, if anything */
+	struct http_req *req; /* cookie for the http_transport_* calls */
+	const struct http_peer_spec
+		*peer; /* pin_sha256 holds what was learned before, if anything */
 	const char *origin, *host;
-	const char *method, *url;    /* full URL */
+	const char *method, *url;	   /* full URL */
 	const struct http_header *headers; /* complete, secrets included: never logged */
 	size_t nheaders;
 	const void *body;
 	size_t body_len;
 	uint32_t connect_ms;
 	bool paced;
-	size_t piece_bytes;          /* 0: the transport's own choice */
-	void *state;                 /* the transport's own */
+	size_t piece_bytes; /* 0: the transport's own choice */
+	void *state;	    /* the transport's own */
 };
 struct http_transport_ops {
 	int (*start)(struct http_transport *t, struct http_exchange *x, struct err *e);
-	void (*want)(struct http_transport *t, struct http_exchange *x); /* paced: deliver one more piece, later */
-	void (*cancel)(struct http_transport *t, struct http_exchange *x); /* no call for x after this */
+	void (*want)(struct http_transport *t,
+		     struct http_exchange *x); /* paced: deliver one more piece, later */
+	void (*cancel)(struct http_transport *t,
+		       struct http_exchange *x); /* no call for x after this */
 	void (*free)(struct http_transport *t);
 };
 struct http_transport {

@@ -43,27 +43,32 @@ void httpd_route(struct httpd *d, const char *method, const char *pattern, size_
 
 /* Who is at the other end, as the transport proved it. */
 struct httpd_identity {
-	const char *address;       /* "10.1.0.17:5012"; in-process: the peer's name */
+	const char *address;	     /* "10.1.0.17:5012"; in-process: the peer's name */
 	const char *cert_subject_cn; /* verified client certificate; NULL: none */
 	const char *cert_subject_o;
-	const char *cert_sha256;   /* hex */
+	const char *cert_sha256; /* hex */
 };
 
 const char *httpd_method(const struct httpd_req *q);
-const char *httpd_path(const struct httpd_req *q);   /* decoded once; no "..", no NUL, no empty segment */
-const char *httpd_segment(const struct httpd_req *q, size_t n); /* what the nth {} (from 0) or the ** matched; NULL: none */
-const char *httpd_query(const struct httpd_req *q, const char *name); /* decoded; NULL: absent */
+const char *httpd_path(
+	const struct httpd_req *q); /* decoded once; no "..", no NUL, no empty segment */
+const char *httpd_segment(const struct httpd_req *q,
+			  size_t n); /* what the nth {} (from 0) or the ** matched; NULL: none */
+const char *httpd_query(const struct httpd_req *q, const char *name);  /* decoded; NULL: absent */
 const char *httpd_header(const struct httpd_req *q, const char *name); /* any case */
-const char *httpd_body(const struct httpd_req *q, size_t *len);        /* NUL-terminated */
+const char *httpd_body(const struct httpd_req *q, size_t *len);	       /* NUL-terminated */
 const struct httpd_identity *httpd_identity(const struct httpd_req *q);
 struct secret *httpd_bearer(const struct httpd_req *q); /* gives; NULL: none */
 
 void httpd_on_gone(struct httpd_req *q, void (*fn)(void *arg), void *arg);
 
-void httpd_reply(struct httpd_req *q, int status, const char *content_type, const void *body, size_t len); /* copied */
+void httpd_reply(struct httpd_req *q, int status, const char *content_type, const void *body,
+		 size_t len); /* copied */
 void httpd_reply_json(struct httpd_req *q, int status, const char *json);
-void httpd_reply_err(struct httpd_req *q, const struct err *e); /* status from the kind, text as {"error": ...} */
-void httpd_reply_header(struct httpd_req *q, const char *name, const char *value); /* before the reply */
+void httpd_reply_err(struct httpd_req *q,
+		     const struct err *e); /* status from the kind, text as {"error": ...} */
+void httpd_reply_header(struct httpd_req *q, const char *name,
+			const char *value); /* before the reply */
 
 /* read: fill up to max bytes, return how many; 0: nothing now, httpd_wake() when there is; -1: end;
  * -2: break the connection (the client must not take it for whole).  done(arg) exactly once at the end, whatever happened. */
@@ -73,7 +78,8 @@ struct httpd_reader {
 	void *arg;
 	int64_t size; /* -1: unknown, chunked */
 };
-void httpd_reply_stream(struct httpd_req *q, int status, const char *content_type, const struct httpd_reader *r);
+void httpd_reply_stream(struct httpd_req *q, int status, const char *content_type,
+			const struct httpd_reader *r);
 void httpd_wake(struct httpd_req *q);
 
 /* Serve size bytes with Range support (single range, 206, 416) from a pure function of the position. */
@@ -100,7 +106,8 @@ void httpd_listener_remove(struct httpd_listener *l);
  * not the listener's business); it may not call httpd_finished() or httpd_gone() from inside.  body->read
  * may be called until httpd_finished(), httpd_gone() or abort. */
 struct httpd_listener_ops {
-	void (*respond)(void *conn, int status, const struct http_header *h, size_t n, const struct httpd_reader *body);
+	void (*respond)(void *conn, int status, const struct http_header *h, size_t n,
+			const struct httpd_reader *body);
 	void (*wake)(void *conn);
 	void (*abort)(void *conn); /* close without an answer; httpd has forgotten the request */
 };
@@ -117,8 +124,8 @@ struct httpd_incoming {
 int64_t httpd_begin(struct httpd *d, const struct httpd_incoming *in, struct httpd_req **out);
 /* Too much: false, 413 was answered. */
 bool httpd_body_data(struct httpd_req *q, const char *data, size_t len);
-void httpd_dispatch(struct httpd_req *q);  /* body complete: calls the handler */
-void httpd_finished(struct httpd_req *q);  /* reply sent whole, or */
-void httpd_gone(struct httpd_req *q);      /* client went away: q is freed */
+void httpd_dispatch(struct httpd_req *q); /* body complete: calls the handler */
+void httpd_finished(struct httpd_req *q); /* reply sent whole, or */
+void httpd_gone(struct httpd_req *q);	  /* client went away: q is freed */
 
 #endif

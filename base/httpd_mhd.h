@@ -11,14 +11,17 @@
  */
 struct httpd_mhd;
 struct httpd_mhd_spec {
-	const char *address;       /* "127.0.0.1:8443", "[::]:8443"; port 0: any free one */
-	const char *cert_pem;      /* NULL: plain HTTP */
+	const char *address;  /* "127.0.0.1:8443", "[::]:8443"; port 0: any free one */
+	const char *cert_pem; /* NULL: plain HTTP */
 	const struct secret *key_pem;
-	const char *client_ca_pem; /* ask for client certificates of this CA; identity carries them */
-	unsigned max_connections;  /* 0: 1024 */
+	const char
+		*client_ca_pem; /* ask for client certificates of this CA; identity carries them */
+	unsigned max_connections; /* 0: 1024 */
 };
 struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s, struct err *e);
-void httpd_mhd_free(struct httpd_mhd *m); /* ends its requests first; not from a handler; before or after its httpd */
+void httpd_mhd_free(
+	struct httpd_mhd
+		*m); /* ends its requests first; not from a handler; before or after its httpd */
 DEFINE_OWN(httpd_mhd)
 unsigned httpd_mhd_port(const struct httpd_mhd *m);
 

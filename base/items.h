@@ -26,9 +26,11 @@ struct items_ops {
 	int (*on_head)(const char *text, size_t len, void *arg, struct err *e); /* may be NULL */
 };
 
-struct items *items_new(enum items_mode mode, size_t max_item, const struct items_ops *ops, void *arg);
+struct items *items_new(enum items_mode mode, size_t max_item, const struct items_ops *ops,
+			void *arg);
 void items_free(struct items *it);
-int items_feed(struct items *it, const char *data, size_t len, struct err *e) __attribute__((warn_unused_result));
+int items_feed(struct items *it, const char *data, size_t len, struct err *e)
+	__attribute__((warn_unused_result));
 /* End of input.  A list that is not complete is ERR_PROTOCOL; a partial last line of a watch is dropped. */
 int items_end(struct items *it, struct err *e) __attribute__((warn_unused_result));
 

@@ -14,9 +14,9 @@
  * json_parse() rejects duplicate keys, invalid UTF-8, anything after the value,
  * NaN and depth over 64; errors name line and column.
  */
-json_t *json_parse(const char *data, size_t len, struct err *e);       /* NULL on error; any value */
-char *json_text(const json_t *j);                                      /* malloc'd, compact */
-char *json_text_sorted(const json_t *j);                               /* compact, sorted keys */
+json_t *json_parse(const char *data, size_t len, struct err *e); /* NULL on error; any value */
+char *json_text(const json_t *j);				 /* malloc'd, compact */
+char *json_text_sorted(const json_t *j);			 /* compact, sorted keys */
 
 /* Walk members by name: json_at(o, "status", "power", "state"); NULL when absent or of another type. */
 #define json_at(j, ...) json_at_(j, __VA_ARGS__, (const char *)NULL)

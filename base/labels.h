@@ -17,7 +17,7 @@ struct labels {
 };
 
 const char *labels_get(const struct labels *l, const char *key); /* NULL: absent */
-void labels_sort(struct labels *l);                               /* after filling v by hand */
+void labels_sort(struct labels *l);				 /* after filling v by hand */
 bool labels_equal(const struct labels *a, const struct labels *b);
 
 #endif

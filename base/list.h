@@ -12,8 +12,11 @@ struct list {
 	struct list *prev, *next;
 };
 
-#define LIST_INIT(name) {&(name), &(name)}
-#define container_of(p, type, member) ((type *)((char *)(p) - offsetof(type, member)))
+#define LIST_INIT(name)                                                                            \
+	{                                                                                          \
+		&(name), &(name)                                                                   \
+	}
+#define container_of(p, type, member) ((type *)((char *)(p)-offsetof(type, member)))
 
 static inline void list_init(struct list *l)
 {
@@ -56,14 +59,14 @@ static inline bool list_linked(const struct list *l)
 }
 
 #define list_entry(p, type, member) container_of(p, type, member)
-#define list_first(head, type, member)                                                           \
+#define list_first(head, type, member)                                                             \
 	(list_empty(head) ? NULL : list_entry((head)->next, type, member))
 
 /* Safe against removal of the current element, of no other. */
-#define list_for_each(it, head, type, member)                                                    \
-	for (type *it = list_entry((head)->next, type, member),                                  \
-		  *it##_next_ = list_entry(it->member.next, type, member);                       \
-	     &it->member != (head);                                                              \
+#define list_for_each(it, head, type, member)                                                      \
+	for (type *it = list_entry((head)->next, type, member),                                    \
+		  *it##_next_ = list_entry(it->member.next, type, member);                         \
+	     &it->member != (head);                                                                \
 	     it = it##_next_, it##_next_ = list_entry(it->member.next, type, member))
 
 #endif

@@ -78,9 +78,9 @@ static void adds(struct line *l, const char *s)
 /* May it be shown as it is?  Not what moves a cursor, ends a line or turns text around. */
 static bool is_plain(int32_t c)
 {
-	return c >= 0x20 && c != 0x7f && !(c >= 0x80 && c <= 0x9f) && c != 0x061c &&
-	       c != 0x200e && c != 0x200f && !(c >= 0x2028 && c <= 0x202e) &&
-	       !(c >= 0x2066 && c <= 0x2069) && c != 0xfeff;
+	return c >= 0x20 && c != 0x7f && !(c >= 0x80 && c <= 0x9f) && c != 0x061c && c != 0x200e &&
+	       c != 0x200f && !(c >= 0x2028 && c <= 0x202e) && !(c >= 0x2066 && c <= 0x2069) &&
+	       c != 0xfeff;
 }
 
 static void add_quoted(struct line *l, const char *s)
@@ -109,7 +109,8 @@ static void add_quoted(struct line *l, const char *s)
 		else if (c >= 0 && is_plain(c))
 			add(l, s, used);
 		else {
-			snprintf(hex, sizeof(hex), "\\u%04x", c < 0 ? 0xfffdu : (unsigned)c & 0xffffu);
+			snprintf(hex, sizeof(hex), "\\u%04x",
+				 c < 0 ? 0xfffdu : (unsigned)c & 0xffffu);
 			adds(l, hex);
 		}
 	}
@@ -120,7 +121,8 @@ static void add_quoted(struct line *l, const char *s)
 
 static bool is_word(const char *s)
 {
-	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@+-");
+	size_t n =
+		strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@+-");
 
 	return n > 0 && s[n] == '\0' && n <= VALUE;
 }

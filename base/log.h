@@ -29,7 +29,8 @@ struct log_field {
 };
 #define LOG_S(k, v) ((struct log_field){.key = (k), .type = LOG_F_STR, .s = (v)})
 #define LOG_I(k, v) ((struct log_field){.key = (k), .type = LOG_F_INT, .i = (int64_t)(v)})
-#define LOG_E(v) ((struct log_field){.key = "error", .type = LOG_F_ERR, .e = (v)}) /* text, kind, where */
+#define LOG_E(v)                                                                                   \
+	((struct log_field){.key = "error", .type = LOG_F_ERR, .e = (v)}) /* text, kind, where */
 #define LOG_END ((struct log_field){.type = LOG_F_END})
 
 void log_config(enum log_level least, enum log_format format);
@@ -40,7 +41,7 @@ void log_clock(int64_t (*wall_ms)(void *arg), void *arg);
 void log_write(enum log_level level, const char *message, const struct log_field *fields);
 
 /* The leading end is skipped: it stands there so that no fields at all is valid C as well. */
-#define log_at(level, msg, ...)                                                                  \
+#define log_at(level, msg, ...)                                                                    \
 	log_write(level, msg, (const struct log_field[]){LOG_END, ##__VA_ARGS__, LOG_END} + 1)
 #define log_debug(msg, ...) log_at(LOG_DEBUG, msg, ##__VA_ARGS__)
 #define log_info(msg, ...) log_at(LOG_INFO, msg, ##__VA_ARGS__)

@@ -93,9 +93,9 @@ void loop_work_abandon(struct loop_work *w);
  * Output lines longer than max_line end the child with ERR_PROTOCOL in on_exit's err. */
 struct loop_child;
 struct loop_spawn {
-	const char *const *argv; /* NULL-terminated */
-	const char *const *env;  /* NULL-terminated; NULL: empty */
-	size_t max_line;         /* 0: 1 MiB */
+	const char *const *argv;				  /* NULL-terminated */
+	const char *const *env;					  /* NULL-terminated; NULL: empty */
+	size_t max_line;					  /* 0: 1 MiB */
 	void (*on_line)(const char *line, size_t len, void *arg); /* without the newline */
 	void (*on_stderr)(const char *data, size_t len, void *arg);
 	/* Once, after the last line.  status: exit code, or 128 + signal. */
@@ -106,10 +106,13 @@ struct loop_child *loop_spawn(struct loop_group *g, const struct loop_spawn *s, 
 void loop_child_write(struct loop_child *c, const void *data, size_t len); /* copied */
 void loop_child_close_stdin(struct loop_child *c);
 void loop_child_kill(struct loop_child *c, int signum);
-void loop_child_free(struct loop_child *c); /* no callback after; the process gets end of file and, if it stays, SIGKILL */
+void loop_child_free(
+	struct loop_child
+		*c); /* no callback after; the process gets end of file and, if it stays, SIGKILL */
 
 struct loop_signal;
-struct loop_signal *loop_signal(struct loop_group *g, int signum, void (*fn)(int signum, void *arg), void *arg);
+struct loop_signal *loop_signal(struct loop_group *g, int signum, void (*fn)(int signum, void *arg),
+				void *arg);
 void loop_signal_free(struct loop_signal *s);
 
 /* Real loop only, and only inside base/. */
@@ -117,6 +120,6 @@ struct loop_fd;
 enum { LOOP_READ = 1, LOOP_WRITE = 2, LOOP_HANGUP = 4 };
 struct loop_fd *loop_fd(struct loop_group *g, int fd, void (*fn)(int events, void *arg), void *arg);
 void loop_fd_want(struct loop_fd *f, int events); /* 0: nothing for now */
-void loop_fd_free(struct loop_fd *f);             /* does not close fd */
+void loop_fd_free(struct loop_fd *f);		  /* does not close fd */
 
 #endif

@@ -20,7 +20,8 @@ struct loop_sim_program {
 	 * ends with loop_sim_child_exit(), never from inside start. */
 	void (*start)(struct loop_child *c, const char *const *argv, void **state, void *arg);
 	void (*line)(struct loop_child *c, const char *line, size_t len, void *state);
-	void (*eof)(struct loop_child *c, void *state); /* also when the parent died: end yourself */
+	void (*eof)(struct loop_child *c,
+		    void *state); /* also when the parent died: end yourself */
 	void (*free)(void *state);
 	void *arg;
 };

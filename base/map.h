@@ -19,7 +19,7 @@ DEFINE_OWN(map)
 void *map_get(const struct map *m, const char *key);
 bool map_has(const struct map *m, const char *key);
 void map_put(struct map *m, const char *key, void *value); /* frees a value that it replaces */
-void *map_take(struct map *m, const char *key);            /* out of the map, to the caller */
+void *map_take(struct map *m, const char *key);		   /* out of the map, to the caller */
 void map_del(struct map *m, const char *key);
 void map_clear(struct map *m);
 size_t map_size(const struct map *m);
@@ -32,6 +32,7 @@ struct map_iter {
 };
 bool map_first(const struct map *m, struct map_iter *it);
 bool map_next(const struct map *m, struct map_iter *it);
-#define map_for_each(it, m) for (bool it##_on_ = map_first(m, &(it)); it##_on_; it##_on_ = map_next(m, &(it)))
+#define map_for_each(it, m)                                                                        \
+	for (bool it##_on_ = map_first(m, &(it)); it##_on_; it##_on_ = map_next(m, &(it)))
 
 #endif

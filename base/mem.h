@@ -15,7 +15,8 @@ void *mem_calloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull))
 void *mem_realloc_array(void *p, size_t n, size_t size) __attribute__((returns_nonnull));
 char *mem_strdup(const char *s) __attribute__((malloc)); /* NULL for NULL */
 char *mem_strndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
-char *mem_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2), malloc, returns_nonnull));
+char *mem_printf(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2), malloc, returns_nonnull));
 
 /* Makes jansson abort on failure too and seeds its hash.  First thing in main. */
 void mem_init(void);
@@ -23,12 +24,12 @@ void mem_init(void);
 #define mem_new(type) ((type *)mem_alloc(sizeof(type)))
 
 /* Grow array v (capacity *cap) so that index n is valid. */
-#define mem_grow(v, n, cap)                                                                      \
-	do {                                                                                     \
-		if ((n) >= (cap)) {                                                              \
-			(cap) = (cap) ? (cap) * 2 : 8;                                           \
-			(v) = mem_realloc_array((v), (cap), sizeof(*(v)));                       \
-		}                                                                                \
+#define mem_grow(v, n, cap)                                                                        \
+	do {                                                                                       \
+		if ((n) >= (cap)) {                                                                \
+			(cap) = (cap) ? (cap)*2 : 8;                                               \
+			(v) = mem_realloc_array((v), (cap), sizeof(*(v)));                         \
+		}                                                                                  \
 	} while (0)
 
 #endif

@@ -290,11 +290,11 @@ void metrics_write(const struct metrics *m, struct buf *out)
 	struct map_iter i, j;
 	char text[32];
 
-	map_for_each(i, m->families) {
+	map_for_each (i, m->families) {
 		const struct metric *f = i.value;
 
 		write_help(f, out);
-		map_for_each(j, f->series) {
+		map_for_each (j, f->series) {
 			const struct series *s = j.value;
 
 			if (f->type == HISTOGRAM)

@@ -10,16 +10,16 @@
  * A module that wants this writes DEFINE_OWN(type) after type_free().
  */
 #define OWN(type) __attribute__((cleanup(type##_own_free_))) struct type *
-#define DEFINE_OWN(type)                                                                         \
-	static inline void type##_own_free_(struct type **p)                                     \
-	{                                                                                        \
-		type##_free(*p);                                                                 \
+#define DEFINE_OWN(type)                                                                           \
+	static inline void type##_own_free_(struct type **p)                                       \
+	{                                                                                          \
+		type##_free(*p);                                                                   \
 	}
-#define give(p)                                                                                  \
-	({                                                                                       \
-		__typeof__(p) give_p_ = (p);                                                     \
-		(p) = NULL;                                                                      \
-		give_p_;                                                                         \
+#define give(p)                                                                                    \
+	({                                                                                         \
+		__typeof__(p) give_p_ = (p);                                                       \
+		(p) = NULL;                                                                        \
+		give_p_;                                                                           \
 	})
 
 #endif

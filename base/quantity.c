@@ -141,8 +141,8 @@ int quantity_parse(const char *s, struct quantity *out, struct err *e)
 	__int128 nano;
 
 	if (strnlen(text, TEXT_MAX + 1) > TEXT_MAX)
-		return err_set(e, ERR_INVALID, 0, "quantity \"%.32s...\": longer than %d characters",
-			       text, TEXT_MAX);
+		return err_set(e, ERR_INVALID, 0,
+			       "quantity \"%.32s...\": longer than %d characters", text, TEXT_MAX);
 	if (*p == '-' || *p == '+')
 		p++;
 	if (!take_number(&p, &d))
@@ -150,7 +150,8 @@ int quantity_parse(const char *s, struct quantity *out, struct err *e)
 	if (!apply_suffix(&d, p))
 		return err_set(e, ERR_INVALID, 0,
 			       "quantity \"%s\": want a suffix n, u, m, k, M, G, T, P, E, "
-			       "Ki, Mi, Gi, Ti, Pi, Ei or an exponent", text);
+			       "Ki, Mi, Gi, Ti, Pi, Ei or an exponent",
+			       text);
 	if (!take_nano(&d, &nano))
 		return err_set(e, ERR_INVALID, 0, "quantity \"%s\": beyond 2^63-1", text);
 	out->nano = negative ? -nano : nano;

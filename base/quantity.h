@@ -21,7 +21,8 @@ struct quantity {
 #define QUANTITY_TEXT 48
 
 /* Input past the range or with a wrong suffix: ERR_INVALID, naming the text. */
-int quantity_parse(const char *s, struct quantity *out, struct err *e) __attribute__((warn_unused_result));
+int quantity_parse(const char *s, struct quantity *out, struct err *e)
+	__attribute__((warn_unused_result));
 /* Canonical decimal text that quantity_parse() reads back to the same value; binary suffix if
  * the value is a whole number of Ki, Mi, ... and at least 1Ki.  Integers keep no suffix below that. */
 const char *quantity_format(struct quantity q, char out[static QUANTITY_TEXT]);
@@ -33,7 +34,7 @@ static inline int quantity_cmp(struct quantity a, struct quantity b)
 }
 struct quantity quantity_add(struct quantity a, struct quantity b); /* saturates */
 struct quantity quantity_sub(struct quantity a, struct quantity b);
-int64_t quantity_ceil(struct quantity q);   /* whole units, rounded up, saturated */
+int64_t quantity_ceil(struct quantity q); /* whole units, rounded up, saturated */
 int64_t quantity_floor(struct quantity q);
 int64_t quantity_milli_ceil(struct quantity q);
 int64_t quantity_milli_floor(struct quantity q);
@@ -47,6 +48,7 @@ struct resources {
 	struct resource *v;
 	size_t n;
 };
-const struct quantity *resources_get(const struct resources *r, const char *name); /* NULL: absent */
+const struct quantity *resources_get(const struct resources *r,
+				     const char *name); /* NULL: absent */
 
 #endif

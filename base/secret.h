@@ -22,7 +22,7 @@ DEFINE_OWN(secret)
 
 const char *secret_expose(const struct secret *s); /* NUL-terminated */
 size_t secret_len(const struct secret *s);
-bool secret_equal(const struct secret *a, const struct secret *b);          /* constant time */
+bool secret_equal(const struct secret *a, const struct secret *b);	    /* constant time */
 bool secret_equal_bytes(const struct secret *a, const void *b, size_t len); /* constant time */
 void secret_wipe(void *p, size_t len); /* for temporaries; not optimised away */
 

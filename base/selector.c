@@ -58,12 +58,9 @@ bool selector_matches(const struct selector *s, const struct labels *l)
 }
 
 static const char *const op_names[] = {
-	[SELECTOR_IN] = "In",
-	[SELECTOR_NOT_IN] = "NotIn",
-	[SELECTOR_EXISTS] = "Exists",
-	[SELECTOR_DOES_NOT_EXIST] = "DoesNotExist",
-	[SELECTOR_GT] = "Gt",
-	[SELECTOR_LT] = "Lt",
+	[SELECTOR_IN] = "In",	      [SELECTOR_NOT_IN] = "NotIn",
+	[SELECTOR_EXISTS] = "Exists", [SELECTOR_DOES_NOT_EXIST] = "DoesNotExist",
+	[SELECTOR_GT] = "Gt",	      [SELECTOR_LT] = "Lt",
 };
 
 bool selector_op_parse(const char *s, enum selector_op *op)

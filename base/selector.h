@@ -14,7 +14,14 @@
  * absent; Gt and Lt compare decimal integers and never match otherwise.
  * A selector without requirements matches everything.
  */
-enum selector_op { SELECTOR_IN, SELECTOR_NOT_IN, SELECTOR_EXISTS, SELECTOR_DOES_NOT_EXIST, SELECTOR_GT, SELECTOR_LT };
+enum selector_op {
+	SELECTOR_IN,
+	SELECTOR_NOT_IN,
+	SELECTOR_EXISTS,
+	SELECTOR_DOES_NOT_EXIST,
+	SELECTOR_GT,
+	SELECTOR_LT
+};
 
 struct requirement {
 	const char *key;

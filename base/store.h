@@ -21,7 +21,7 @@ struct store;
 struct store_entry {
 	const char *key, *value;
 	size_t value_len;
-	uint64_t rev;        /* of the last change */
+	uint64_t rev; /* of the last change */
 	uint64_t create_rev;
 };
 
@@ -29,8 +29,8 @@ enum store_event_type { STORE_PUT, STORE_DELETE };
 struct store_event {
 	enum store_event_type type;
 	struct store_entry entry; /* of a delete: the last value, with the delete's revision */
-	bool created;             /* STORE_PUT of a key that was not there */
-	const char *prev_value;   /* what was there before, NULL if nothing or no longer known */
+	bool created;		  /* STORE_PUT of a key that was not there */
+	const char *prev_value;	  /* what was there before, NULL if nothing or no longer known */
 };
 
 void store_free(struct store *s);
@@ -50,9 +50,9 @@ size_t store_count(struct store *s, const char *prefix);
 
 struct store_change {
 	const char *key;
-	const char *value;   /* NULL: delete */
+	const char *value; /* NULL: delete */
 	size_t value_len;
-	int64_t if_rev;      /* -1: whatever; 0: must not exist; else must be at this revision */
+	int64_t if_rev; /* -1: whatever; 0: must not exist; else must be at this revision */
 };
 /* All or nothing; ERR_CONFLICT names the key.  Each key once; deleting what is not there changes nothing.  *rev: the revision of the last change; each change has its own.
  * done (may be NULL) is called by defer once it is durable, e NULL, or with the error of the disk;
@@ -64,8 +64,9 @@ int store_commit(struct store *s, const struct store_change *c, size_t n, uint64
 /* Events of keys with the prefix after revision `since`, in order, delivered by defer after the
  * commit is durable.  ERR_NOT_FOUND code 410 when since is older than the history. */
 struct store_watch;
-struct store_watch *store_watch(struct store *s, struct loop_group *g, const char *prefix, uint64_t since,
-				void (*fn)(const struct store_event *ev, void *arg), void *arg, struct err *e);
+struct store_watch *store_watch(struct store *s, struct loop_group *g, const char *prefix,
+				uint64_t since, void (*fn)(const struct store_event *ev, void *arg),
+				void *arg, struct err *e);
 void store_watch_free(struct store_watch *w);
 /* Every event up to this revision was delivered, or is not under the prefix. */
 uint64_t store_watch_seen(const struct store_watch *w);

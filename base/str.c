@@ -229,8 +229,14 @@ static int64_t unit_ns(const char *s, size_t n)
 		const char *name;
 		int64_t ns;
 	} units[] = {
-		{"ns", 1},       {"us", 1000},        {"\xc2\xb5s", 1000},      {"\xce\xbcs", 1000},
-		{"ms", 1000000}, {"s", 1000000000LL}, {"m", 60 * 1000000000LL}, {"h", 3600 * 1000000000LL},
+		{"ns", 1},
+		{"us", 1000},
+		{"\xc2\xb5s", 1000},
+		{"\xce\xbcs", 1000},
+		{"ms", 1000000},
+		{"s", 1000000000LL},
+		{"m", 60 * 1000000000LL},
+		{"h", 3600 * 1000000000LL},
 	};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
@@ -315,7 +321,8 @@ const char *str_duration(char out[static STR_TIME_SIZE], int64_t ms)
 	for (; rest && rest % 10 == 0; rest /= 10)
 		digits--;
 	if (rest)
-		str_format(p, (size_t)(end - p), "%llu.%0*us", (unsigned long long)s, (int)digits, rest);
+		str_format(p, (size_t)(end - p), "%llu.%0*us", (unsigned long long)s, (int)digits,
+			   rest);
 	else if (s)
 		str_format(p, (size_t)(end - p), "%llus", (unsigned long long)s);
 	return out;

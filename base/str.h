@@ -9,7 +9,7 @@
  * str: small string helpers that libc lacks, times and durations as text.
  */
 bool str_eq(const char *a, const char *b); /* NULL equals only NULL */
-bool str_empty(const char *s);             /* NULL or "" */
+bool str_empty(const char *s);		   /* NULL or "" */
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
 const char *str_or(const char *s, const char *otherwise); /* otherwise if NULL or "" */
@@ -44,7 +44,7 @@ void str_clean(char *s);
 /* The code point at s (n > 0 bytes left) and its length; -1 and 1 for what is not UTF-8. */
 int32_t str_utf8(const char *s, size_t n, size_t *used);
 
-void str_hex(char *out, const void *data, size_t n); /* 2n + 1 bytes */
+void str_hex(char *out, const void *data, size_t n);  /* 2n + 1 bytes */
 bool str_unhex(void *out, const char *hex, size_t n); /* exactly n bytes */
 
 #endif

@@ -44,7 +44,7 @@ struct agents_seat {
 
 	int64_t seq;
 	char *order_id, *order_text;
-	bool handed;           /* the order went out to an agent, by this process */
+	bool handed;		/* the order went out to an agent, by this process */
 	struct httpd_req *poll; /* the agent waits for an order */
 	struct loop_timer poll_timer;
 	struct arena *report_arena, *progress_arena;
@@ -99,7 +99,8 @@ static void poll_end(struct agents_seat *s, const char *order)
 		return;
 	s->poll = NULL;
 	loop_timer_stop(&s->poll_timer);
-	httpd_on_gone(q, NULL, NULL); /* it may go while the answer is under way: none of ours any more */
+	httpd_on_gone(q, NULL,
+		      NULL); /* it may go while the answer is under way: none of ours any more */
 	s->handed |= order != NULL;
 	if (order)
 		httpd_reply_json(q, 200, order);
@@ -204,7 +205,8 @@ bool agents_is_open(const struct agents_seat *s, const char *operation, int64_t 
 static void media_token(const struct agents_seat *s, char out[static 65])
 {
 	OWN(arena) a = arena_new();
-	const char *text = arena_printf(a, "media\n%s\n%s\n%lld", s->uid, s->operation, (long long)s->boot);
+	const char *text =
+		arena_printf(a, "media\n%s\n%s\n%lld", s->uid, s->operation, (long long)s->boot);
 	uint8_t mac[CRYPTO_SHA256];
 
 	crypto_hmac_sha256(s->agents->boot_key, text, strlen(text), mac);
@@ -247,7 +249,8 @@ void agents_open(struct agents_seat *s, const char *operation, int64_t boot, int
 		str_copy(s->refusal, sizeof(s->refusal), e.text);
 }
 
-void agents_restore(struct agents_seat *s, const char *boot_id, const char *public_key, struct err *e)
+void agents_restore(struct agents_seat *s, const char *boot_id, const char *public_key,
+		    struct err *e)
 {
 	struct crypto_key *k;
 
@@ -372,13 +375,14 @@ static void on_hello(struct httpd_req *q, void *arg)
 		return;
 	}
 	key = crypto_key_from_public(h.public_key, &e);
-	if (!key || !proto_signed(key, "POST", PROTO_HELLO_PATH, body, len, httpd_header(q, PROTO_HEADER_SIGNATURE))) {
+	if (!key || !proto_signed(key, "POST", PROTO_HELLO_PATH, body, len,
+				  httpd_header(q, PROTO_HEADER_SIGNATURE))) {
 		crypto_key_free(key);
 		refuse(s, q, 403, "bad signature");
 		return;
 	}
-	if (s->session.public_key &&
-	    (!str_eq(s->session.public_key, h.public_key) || !str_eq(s->session.boot_id, h.boot_id))) {
+	if (s->session.public_key && (!str_eq(s->session.public_key, h.public_key) ||
+				      !str_eq(s->session.boot_id, h.boot_id))) {
 		crypto_key_free(key);
 		/* Same boot with another key, or two boots at once: somebody else holds the secret. */
 		if (str_eq(s->session.boot_id, h.boot_id))
@@ -387,7 +391,8 @@ static void on_hello(struct httpd_req *q, void *arg)
 			suspect(s, now);
 		else
 			s->rebooted = true;
-		refuse(s, q, 409, s->intruder ? "another key for this boot" : "the machine rebooted");
+		refuse(s, q, 409,
+		       s->intruder ? "another key for this boot" : "the machine rebooted");
 		s->changed(s->arg);
 		return;
 	}
@@ -413,7 +418,8 @@ static void on_hello(struct httpd_req *q, void *arg)
 }
 
 /* The seat of a signed request, or NULL after it was answered. */
-static struct agents_seat *caller(struct agents *a, struct httpd_req *q, const char *method, const char *target)
+static struct agents_seat *caller(struct agents *a, struct httpd_req *q, const char *method,
+				  const char *target)
 {
 	const char *who = httpd_header(q, PROTO_HEADER_AGENT);
 	const char *slash = who ? strrchr(who, '/') : NULL;
@@ -425,12 +431,14 @@ static struct agents_seat *caller(struct agents *a, struct httpd_req *q, const c
 	if (slash)
 		s = map_get(a->seats, arena_strndup(tmp, who, (size_t)(slash - who)));
 	if (!s || !s->open || !s->key || !str_eq(slash + 1, s->session.boot_id) ||
-	    !proto_signed(s->key, method, target, body, len, httpd_header(q, PROTO_HEADER_SIGNATURE))) {
+	    !proto_signed(s->key, method, target, body, len,
+			  httpd_header(q, PROTO_HEADER_SIGNATURE))) {
 		refuse(NULL, q, 401, "no such session");
 		return NULL;
 	}
 	s->session.last_seen = loop_now(loop_of(a->group));
-	if (s->suspect_at && !s->intruder) { /* the first one lives, and another boot called: two hold the secret */
+	if (s->suspect_at &&
+	    !s->intruder) { /* the first one lives, and another boot called: two hold the secret */
 		s->intruder = true;
 		s->changed(s->arg);
 	}
@@ -461,7 +469,8 @@ static void on_order(struct httpd_req *q, void *arg)
 			struct proto_order o = {0};
 			struct err e;
 
-			if (proto_decode(proto_order_fields, s->order_text, strlen(s->order_text), &o, tmp, &e) == 0) {
+			if (proto_decode(proto_order_fields, s->order_text, strlen(s->order_text),
+					 &o, tmp, &e) == 0) {
 				o.seq = ++s->seq;
 				free(s->order_text);
 				s->order_text = proto_encode(proto_order_fields, &o);

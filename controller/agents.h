@@ -27,8 +27,8 @@ struct agents;
 struct agents_seat;
 
 struct agents_spec {
-	const char *image;             /* path of the ISO; NULL: none */
-	const char *ca_pem;            /* what the boot block pins */
+	const char *image;	       /* path of the ISO; NULL: none */
+	const char *ca_pem;	       /* what the boot block pins */
 	const struct secret *boot_key; /* copied */
 };
 struct agents *agents_new(struct loop_group *g);
@@ -42,10 +42,11 @@ void agents_media_routes(struct agents *a, struct httpd *d); /* media listener *
 
 struct agents_seat_spec {
 	const char *machine, *uid;
-	const char *endpoint;          /* Provider.spec.agent.endpoint */
-	const char *media_url;         /* Provider.spec.boot.mediaURL: scheme://host:port */
+	const char *endpoint;		     /* Provider.spec.agent.endpoint */
+	const char *media_url;		     /* Provider.spec.boot.mediaURL: scheme://host:port */
 	const char *address, *gateway, *mac; /* static address; NULL: DHCP */
-	void (*changed)(void *arg);    /* hello, result, new progress: look again (deferred by the callee) */
+	void (*changed)(
+		void *arg); /* hello, result, new progress: look again (deferred by the callee) */
 	void *arg;
 };
 struct agents_seat *agents_seat_new(struct agents *a, const struct agents_seat_spec *s);
@@ -58,14 +59,15 @@ bool agents_is_open(const struct agents_seat *s, const char *operation, int64_t 
 const char *agents_media_url(struct agents_seat *s); /* while open; NULL: closed or no image */
 
 /* A session that the journal knows from a predecessor: only this boot id and key are its agent. */
-void agents_restore(struct agents_seat *s, const char *boot_id, const char *public_key, struct err *e);
+void agents_restore(struct agents_seat *s, const char *boot_id, const char *public_key,
+		    struct err *e);
 
 /* The session, NULL or zero before hello. */
 struct agents_session {
 	const char *boot_id, *public_key;
-	int64_t last_seen;             /* loop_now() */
+	int64_t last_seen; /* loop_now() */
 	const char *system_uuid, *serial;
-	int trust;                     /* enum wipe_trust */
+	int trust; /* enum wipe_trust */
 };
 const struct agents_session *agents_session(const struct agents_seat *s);
 /* Why the last caller was turned away ("another boot id", "second key"); "" if none. */

@@ -26,7 +26,7 @@ struct entry {
 	struct loop_timer timer;
 	struct kube_call *write;
 	int64_t first_seen; /* loop_now() */
-	char failing[64]; /* the write says for the first time that it failed, and why */
+	char failing[64];   /* the write says for the first time that it failed, and why */
 };
 
 /* --- building ------------------------------------------------------------------------------------ */
@@ -39,7 +39,8 @@ static const struct object_image *image_for(const struct node_pool *pool, const 
 	return NULL;
 }
 
-static struct object_requirements with_type(const struct node_pool *pool, const char *type, struct arena *a)
+static struct object_requirements with_type(const struct node_pool *pool, const char *type,
+					    struct arena *a)
 {
 	const struct object_requirements *r = &pool->spec.template_.spec.requirements;
 	struct object_requirements out = {.v = arena_calloc(a, r->n + 1, sizeof(*out.v))};
@@ -49,15 +50,17 @@ static struct object_requirements with_type(const struct node_pool *pool, const 
 		if (!str_eq(r->v[i].key, "node.kubernetes.io/instance-type"))
 			out.v[out.n++] = r->v[i];
 	*value = type;
-	out.v[out.n++] = (struct object_requirement){
-		.key = "node.kubernetes.io/instance-type", .operator = OPERATOR_IN, .values = {value, 1}};
+	out.v[out.n++] = (struct object_requirement){.key = "node.kubernetes.io/instance-type",
+						     .operator= OPERATOR_IN,
+						     .values = {value, 1}};
 	return out;
 }
 
 json_t *claims_build(struct controller *c, const struct plan_claim *p, struct err *e)
 {
 	const struct node_pool *pool = CONTROLLER_GET(c, OBJECT_NODE_POOL, node_pool, p->pool);
-	const struct virtual_cluster *vc = CONTROLLER_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, p->tenant);
+	const struct virtual_cluster *vc =
+		CONTROLLER_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, p->tenant);
 	const struct machine *m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, p->machine);
 	const struct object_image *image = pool ? image_for(pool, p->version) : NULL;
 	const struct node_pool_template_spec *t = pool ? &pool->spec.template_.spec : NULL;
@@ -69,8 +72,9 @@ json_t *claims_build(struct controller *c, const struct plan_claim *p, struct er
 	uint8_t raw[4];
 
 	if (!pool || !vc || !m || !image) {
-		(void)!err_set(e, ERR_CONFLICT, 0, "pool %s, tenant %s or machine %s changed under the plan", p->pool, p->tenant,
-			       p->machine);
+		(void)!err_set(e, ERR_CONFLICT, 0,
+			       "pool %s, tenant %s or machine %s changed under the plan", p->pool,
+			       p->tenant, p->machine);
 		return NULL;
 	}
 	loop_random_bytes(c->loop, raw, sizeof(raw));
@@ -99,24 +103,26 @@ json_t *claims_build(struct controller *c, const struct plan_claim *p, struct er
 	o = fields_encode(object_kinds[OBJECT_NODE_CLAIM].fields, &n);
 	spec = json_incref(json_object_get(o, "spec"));
 	json_decref(o);
-	return json_pack("{s:s, s:s, s:{s:s, s:{s:s, s:s}, s:[s]}, s:o}", "apiVersion", OBJECT_API_VERSION, "kind", "NodeClaim",
-			 "metadata", "name", arena_printf(a, "%.50s-%s", pool->meta.name, tail), "labels",
-			 "drover.dev/nodepool", pool->meta.name, "drover.dev/virtual-cluster", vc->meta.name, "finalizers",
-			 LIFE_CLAIM_FINALIZER, "spec", spec);
+	return json_pack("{s:s, s:s, s:{s:s, s:{s:s, s:s}, s:[s]}, s:o}", "apiVersion",
+			 OBJECT_API_VERSION, "kind", "NodeClaim", "metadata", "name",
+			 arena_printf(a, "%.50s-%s", pool->meta.name, tail), "labels",
+			 "drover.dev/nodepool", pool->meta.name, "drover.dev/virtual-cluster",
+			 vc->meta.name, "finalizers", LIFE_CLAIM_FINALIZER, "spec", spec);
 }
 
 /* --- status -------------------------------------------------------------------------------------- */
 
 const struct machine *claims_machine(const struct controller *c, const struct node_claim *n)
 {
-	const struct object_ref *r = n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
+	const struct object_ref *r =
+		n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
 	const struct machine *m = r ? CONTROLLER_GET(c, OBJECT_MACHINE, machine, r->name) : NULL;
 
 	return m && m->status.claim_ref && str_eq(m->status.claim_ref->uid, n->meta.uid) ? m : NULL;
 }
 
-const char *claims_phase(const struct node_claim *n, const struct machine *m, bool *failed, const char **reason,
-			 const char **message)
+const char *claims_phase(const struct node_claim *n, const struct machine *m, bool *failed,
+			 const char **reason, const char **message)
 {
 	*failed = false;
 	*reason = *message = "";
@@ -135,8 +141,9 @@ const char *claims_phase(const struct node_claim *n, const struct machine *m, bo
 	return m->status.state;
 }
 
-static void condition(struct conditions *cs, struct arena *a, const struct controller *c, const struct node_claim *n,
-		      const char *type, int status, const char *reason, const char *message, bool *changed)
+static void condition(struct conditions *cs, struct arena *a, const struct controller *c,
+		      const struct node_claim *n, const char *type, int status, const char *reason,
+		      const char *message, bool *changed)
 {
 	struct condition want = {
 		.type = type,
@@ -161,7 +168,8 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 
 	en->write = NULL;
 	if (!e && en->failing[0])
-		figures_claim_failed(en->owner->c->figures, json_str_at(o, "spec", "nodePoolRef", "name"), en->failing);
+		figures_claim_failed(en->owner->c->figures,
+				     json_str_at(o, "spec", "nodePoolRef", "name"), en->failing);
 	en->failing[0] = '\0';
 	if (!e && json_object_get(o, "spec"))
 		kube_cache_learn(en->owner->c->cache[OBJECT_NODE_CLAIM], o);
@@ -176,7 +184,8 @@ static void derive(struct entry *en, const struct node_claim *n)
 	struct node_claim out = {.status = n->status};
 	struct conditions *cs = &out.status.conditions;
 	struct object_ref ref;
-	enum machine_state s = m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
+	enum machine_state s =
+		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
 	const char *reason, *message, *phase;
 	bool failed, changed = false;
 	json_t *whole, *patch;
@@ -192,29 +201,42 @@ static void derive(struct entry *en, const struct node_claim *n)
 		out.status.machine_ref = &ref;
 		out.status.tenancy = m->status.tenancy;
 		out.status.node_name = n->meta.name;
-		out.status.provider_id =
-			arena_printf(a, "drover://%s/%s", str_or(m->spec.provider_ref.name, ""), m->meta.name);
+		out.status.provider_id = arena_printf(
+			a, "drover://%s/%s", str_or(m->spec.provider_ref.name, ""), m->meta.name);
 	}
-	condition(cs, a, c, n, "Launched", past(s, MACHINE_BOOTING), failed ? reason : past(s, MACHINE_BOOTING) ? "Launched" : "Waiting",
+	condition(cs, a, c, n, "Launched", past(s, MACHINE_BOOTING),
+		  failed		     ? reason
+		  : past(s, MACHINE_BOOTING) ? "Launched"
+					     : "Waiting",
 		  failed ? message : "", &changed);
-	condition(cs, a, c, n, "Registered", past(s, MACHINE_GATING), failed ? reason : past(s, MACHINE_GATING) ? "Registered" : "NodeNotFound",
+	condition(cs, a, c, n, "Registered", past(s, MACHINE_GATING),
+		  failed		    ? reason
+		  : past(s, MACHINE_GATING) ? "Registered"
+					    : "NodeNotFound",
 		  failed ? message : "", &changed);
-	condition(cs, a, c, n, "Initialized", past(s, MACHINE_SERVING), failed ? reason : past(s, MACHINE_SERVING) ? "Initialized" : "NodeNotReady",
+	condition(cs, a, c, n, "Initialized", past(s, MACHINE_SERVING),
+		  failed		     ? reason
+		  : past(s, MACHINE_SERVING) ? "Initialized"
+					     : "NodeNotReady",
 		  failed ? message : "", &changed);
-	condition(cs, a, c, n, "Ready", s == MACHINE_SERVING, failed ? reason : s == MACHINE_SERVING ? "Ready" : "NotReady",
+	condition(cs, a, c, n, "Ready", s == MACHINE_SERVING,
+		  failed		 ? reason
+		  : s == MACHINE_SERVING ? "Ready"
+					 : "NotReady",
 		  failed ? message : "", &changed);
-	if (!changed && str_eq(n->status.phase, phase) && (!m || n->status.machine_ref) && n->status.tenancy == out.status.tenancy)
+	if (!changed && str_eq(n->status.phase, phase) && (!m || n->status.machine_ref) &&
+	    n->status.tenancy == out.status.tenancy)
 		return;
 	whole = fields_encode(object_kinds[OBJECT_NODE_CLAIM].fields, &out);
-	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion", n->meta.resource_version, "status",
-			  json_object_get(whole, "status"));
+	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion", n->meta.resource_version,
+			  "status", json_object_get(whole, "status"));
 	json_decref(whole);
 	if (failed && !str_eq(n->status.phase, "Failed")) {
 		str_copy(en->failing, sizeof(en->failing), reason);
 		controller_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", reason, message);
 	}
-	en->write = kube_patch(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, en->name, "status", KUBE_PATCH_MERGE,
-			       patch, on_written, en);
+	en->write = kube_patch(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, en->name,
+			       "status", KUBE_PATCH_MERGE, patch, on_written, en);
 	json_decref(patch);
 }
 
@@ -223,9 +245,11 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 {
 	struct controller *c = en->owner->c;
 	int64_t age = loop_now(c->loop) - en->first_seen;
-	const struct object_ref *r = n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
+	const struct object_ref *r =
+		n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
 	const struct machine *m = r ? CONTROLLER_GET(c, OBJECT_MACHINE, machine, r->name) : NULL;
-	enum machine_state s = m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
+	enum machine_state s =
+		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
 	/* Its machine has let it go: free again before anything was written, or proved off and cut.  A
 	 * machine whose status was lost proves nothing. */
 	bool released = n->meta.deletion_timestamp && m && str_eq(m->meta.uid, r->uid) &&
@@ -246,9 +270,10 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 			json_decref(kept);
 			return false;
 		}
-		patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", n->meta.resource_version, "finalizers", kept);
-		en->write = kube_patch(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, en->name, NULL,
-				       KUBE_PATCH_MERGE, patch, on_written, en);
+		patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion",
+				  n->meta.resource_version, "finalizers", kept);
+		en->write = kube_patch(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL,
+				       en->name, NULL, KUBE_PATCH_MERGE, patch, on_written, en);
 		json_decref(patch);
 		return true;
 	}
@@ -259,7 +284,8 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	log_info("claim withdrawn: no machine took it", LOG_S("claim", en->name));
 	if (r)
 		scheduler_avoid(c->scheduler, r->name);
-	en->write = kube_delete(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, en->name, &o, on_written, en);
+	en->write = kube_delete(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, en->name,
+				&o, on_written, en);
 	return true;
 }
 

@@ -18,8 +18,9 @@ void claims_free(struct claims *cl);
 void claims_kick(struct claims *cl, const char *claim); /* look at this claim in the next turn */
 
 /* What the machine makes of its claim: phase for people, and whether it failed. */
-const char *claims_phase(const struct node_claim *n, const struct machine *m, bool *failed, const char **reason,
-			 const char **message);
-const struct machine *claims_machine(const struct controller *c, const struct node_claim *n); /* that holds it; NULL */
+const char *claims_phase(const struct node_claim *n, const struct machine *m, bool *failed,
+			 const char **reason, const char **message);
+const struct machine *claims_machine(const struct controller *c,
+				     const struct node_claim *n); /* that holds it; NULL */
 
 #endif

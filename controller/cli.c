@@ -54,7 +54,8 @@ struct approve {
 
 static const struct argp_option approve_options[] = {
 	{"kubeconfig", 'k', "FILE", 0, "The host cluster (KUBECONFIG)", 0},
-	{"wipe", 'w', NULL, 0, "It holds nothing of worth: take it down and wipe it although it is on or quarantined", 0},
+	{"wipe", 'w', NULL, 0,
+	 "It holds nothing of worth: take it down and wipe it although it is on or quarantined", 0},
 	{0},
 };
 
@@ -122,7 +123,9 @@ static void on_machine(json_t *o, const struct err *e, void *arg)
 	json_t *spec, *patch;
 
 	if (!e && !json_at(o, "spec", "identity") && !seen) {
-		(void)!err_set(&mine, ERR_NOT_FOUND, 0, "machine %s: its BMC was not read yet; is the controller running?", a->machine);
+		(void)!err_set(&mine, ERR_NOT_FOUND, 0,
+			       "machine %s: its BMC was not read yet; is the controller running?",
+			       a->machine);
 		e = &mine;
 	}
 	if (e) {
@@ -135,12 +138,13 @@ static void on_machine(json_t *o, const struct err *e, void *arg)
 	if (a->wipe) {
 		loop_random_bytes(a->loop, raw, sizeof(raw));
 		str_hex(id, raw, sizeof(raw));
-		json_object_set_new(spec, "approval", json_pack("{s:s, s:s}", "action", "Wipe", "id", id));
+		json_object_set_new(spec, "approval",
+				    json_pack("{s:s, s:s}", "action", "Wipe", "id", id));
 	}
 	patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
 			  str_or(json_str_at(o, "metadata", "resourceVersion"), ""), "spec", spec);
-	(void)kube_patch(a->client, &controller_resources[OBJECT_MACHINE], NULL, a->machine, NULL, KUBE_PATCH_MERGE, patch,
-			 on_patched, a);
+	(void)kube_patch(a->client, &controller_resources[OBJECT_MACHINE], NULL, a->machine, NULL,
+			 KUBE_PATCH_MERGE, patch, on_patched, a);
 	json_decref(patch);
 }
 
@@ -153,7 +157,8 @@ int cli_approve(int argc, char **argv)
 	struct err e;
 
 	cli_parse(&approve_argp, argc, argv, &a);
-	OWN(kube_config) host = a.kubeconfig ? kube_config_load(a.kubeconfig, &e) : kube_config_in_cluster(&e);
+	OWN(kube_config)
+	host = a.kubeconfig ? kube_config_load(a.kubeconfig, &e) : kube_config_in_cluster(&e);
 	if (!host) {
 		fprintf(stderr, "drover approve: %s\n", e.text);
 		return 1;
@@ -164,7 +169,8 @@ int cli_approve(int argc, char **argv)
 	cs.config = host;
 	a.client = kube_client_new(g, h, &cs, &e);
 	if (a.client) {
-		(void)kube_get(a.client, &controller_resources[OBJECT_MACHINE], NULL, a.machine, on_machine, &a);
+		(void)kube_get(a.client, &controller_resources[OBJECT_MACHINE], NULL, a.machine,
+			       on_machine, &a);
 		loop_run(a.loop);
 	} else {
 		fprintf(stderr, "drover approve: %s\n", e.text);

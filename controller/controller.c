@@ -19,7 +19,10 @@
 #define LEASE "drover-controller"
 #define DESTROY_LEASE_AGE_MS 5000
 
-#define RESOURCE(kind_, plural_) {OBJECT_GROUP, OBJECT_VERSION, plural_, kind_, false}
+#define RESOURCE(kind_, plural_)                                                                   \
+	{                                                                                          \
+		OBJECT_GROUP, OBJECT_VERSION, plural_, kind_, false                                \
+	}
 const struct kube_resource controller_resources[OBJECT_KINDS] = {
 	[OBJECT_NODE_POOL] = RESOURCE("NodePool", "nodepools"),
 	[OBJECT_NODE_CLAIM] = RESOURCE("NodeClaim", "nodeclaims"),
@@ -33,7 +36,8 @@ const struct kube_resource controller_resources[OBJECT_KINDS] = {
 
 /* Kinds that this controller acts on. */
 static const enum object_kind_id watched[] = {
-	OBJECT_NODE_POOL, OBJECT_NODE_CLAIM, OBJECT_MACHINE, OBJECT_PROVIDER, OBJECT_VIRTUAL_CLUSTER, OBJECT_WIPE_RECORD,
+	OBJECT_NODE_POOL, OBJECT_NODE_CLAIM,	  OBJECT_MACHINE,
+	OBJECT_PROVIDER,  OBJECT_VIRTUAL_CLUSTER, OBJECT_WIPE_RECORD,
 };
 #define WATCHED (sizeof(watched) / sizeof(watched[0]))
 
@@ -57,7 +61,7 @@ void controller_kick_all(struct controller *c)
 {
 	struct map_iter it;
 
-	map_for_each(it, c->lives)
+	map_for_each (it, c->lives)
 		life_kick(it.value);
 }
 
@@ -71,8 +75,9 @@ bool controller_may_destroy(const struct controller *c)
 	return c->leading && kube_lease_renewed_age(c->lease) < DESTROY_LEASE_AGE_MS;
 }
 
-void controller_event(struct controller *c, enum object_kind_id kind, const struct object_meta *about, const char *type,
-		      const char *reason, const char *note)
+void controller_event(struct controller *c, enum object_kind_id kind,
+		      const struct object_meta *about, const char *type, const char *reason,
+		      const char *note)
 {
 	struct kube_ref ref = {
 		.api_version = OBJECT_API_VERSION,
@@ -95,7 +100,8 @@ static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
 	if (object_decode(&object_kinds[w->kind], o, a, &out, e) == 0 &&
 	    object_check(&object_kinds[w->kind], out, NULL, e) == 0)
 		return out;
-	old = kube_cache_get(w->c->cache[w->kind], "", str_or(json_str_at(o, "metadata", "name"), ""));
+	old = kube_cache_get(w->c->cache[w->kind], "",
+			     str_or(json_str_at(o, "metadata", "name"), ""));
 	out = old ? verdict_keep(w->kind, old->object, o, a) : NULL;
 	if (out) {
 		verdict_bad(w->c->verdict, w->kind, o, e);
@@ -134,9 +140,11 @@ static void claim_changed(struct controller *c, const char *name, const struct n
 /* Status alone: ours, as a rule, and nothing hangs on it. */
 static bool same_spec(const struct kube_entry *old, const struct kube_entry *new_)
 {
-	const struct object_meta *a = old ? object_meta_of(old->object) : NULL, *b = new_ ? object_meta_of(new_->object) : NULL;
+	const struct object_meta *a = old ? object_meta_of(old->object) : NULL,
+				 *b = new_ ? object_meta_of(new_->object) : NULL;
 
-	return a && b && a->generation && a->generation == b->generation && a->deletion_timestamp == b->deletion_timestamp;
+	return a && b && a->generation && a->generation == b->generation &&
+	       a->deletion_timestamp == b->deletion_timestamp;
 }
 
 static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
@@ -197,7 +205,9 @@ static void rederive(void *arg)
 		if (!kube_cache_synced(c->cache[watched[i]]))
 			return;
 	if (!agents_ready(c->agents) && keys_ready(c->keys, NULL)) {
-		struct agents_spec s = {.image = c->o.agent_image, .ca_pem = keys_ca_pem(c->keys), .boot_key = keys_boot(c->keys)};
+		struct agents_spec s = {.image = c->o.agent_image,
+					.ca_pem = keys_ca_pem(c->keys),
+					.boot_key = keys_boot(c->keys)};
 
 		if (agents_configure(c->agents, &s, &e) < 0)
 			log_error("the agent's image cannot be used", LOG_E(&e));
@@ -206,7 +216,7 @@ static void rederive(void *arg)
 		loop_timer_start(&c->settle, 500);
 		return;
 	}
-	map_for_each(it, c->lives) {
+	map_for_each (it, c->lives) {
 		const struct machine *m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, it.key);
 
 		if (m)
@@ -216,7 +226,7 @@ static void rederive(void *arg)
 		c->o.on_ready(c->o.on_ready_arg);
 	c->ready = true;
 	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], claim_again, c);
-	map_for_each(it, c->tenants)
+	map_for_each (it, c->tenants)
 		tenant_update(c, it.key);
 	controller_kick_all(c);
 	scheduler_kick(c->scheduler);
@@ -270,7 +280,9 @@ static bool hangs_on(const struct controller *c, const char *machine, const char
 	const struct machine *m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, machine);
 	const struct machine_bmc *b = m ? m->spec.bmc : NULL;
 	const struct provider_object *p =
-		m && m->spec.provider_ref.name ? CONTROLLER_GET(c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name) : NULL;
+		m && m->spec.provider_ref.name ? CONTROLLER_GET(c, OBJECT_PROVIDER, provider_object,
+								m->spec.provider_ref.name)
+					       : NULL;
 
 	return b && ((b->credentials_secret_ref && str_eq(b->credentials_secret_ref->name, name)) ||
 		     (b->tls.ca_secret_ref && str_eq(b->tls.ca_secret_ref->name, name)) ||
@@ -284,12 +296,12 @@ static void on_secret(const char *ns, const char *name, void *arg)
 	struct map_iter it;
 
 	if (str_eq(ns, c->o.ns))
-		map_for_each(it, c->lives)
+		map_for_each (it, c->lives)
 			if (hangs_on(c, it.key, name)) {
 				((struct life *)it.value)->reattach = true;
 				life_kick(it.value);
 			}
-	map_for_each(it, c->tenants)
+	map_for_each (it, c->tenants)
 		tenant_update(c, it.key);
 	loop_timer_start(&c->settle, 0);
 }
@@ -332,7 +344,8 @@ bool controller_crds_terminating(const struct controller *c)
 
 static void start_caches(struct controller *c)
 {
-	struct kube_cache_spec crds = {.client = c->host, .resource = &KUBE_CRDS, .project = project_crd, .arg = c};
+	struct kube_cache_spec crds = {
+		.client = c->host, .resource = &KUBE_CRDS, .project = project_crd, .arg = c};
 
 	c->crds = kube_cache_new(c->group, &crds);
 	for (size_t i = 0; i < WATCHED; i++) {
@@ -353,11 +366,16 @@ static void start_caches(struct controller *c)
 	}
 }
 
-struct controller *controller_new(struct loop_group *g, struct http *h, const struct kube_config *host,
+struct controller *controller_new(struct loop_group *g, struct http *h,
+				  const struct kube_config *host,
 				  const struct controller_options *o, struct err *e)
 {
 	struct controller *c = mem_new(struct controller);
-	struct kube_client_spec cs = {.config = host, .name = "host", .qps = 100, .burst = 200, .max_in_flight = 64,
+	struct kube_client_spec cs = {.config = host,
+				      .name = "host",
+				      .qps = 100,
+				      .burst = 200,
+				      .max_in_flight = 64,
 				      .plain_ok = o->plain_ok};
 	struct kube_lease_spec ls = {
 		.ns = o->ns,
@@ -419,11 +437,11 @@ void controller_free(struct controller *c)
 	c->leading = false;
 	kube_lease_free(c->lease);
 	loop_timer_stop(&c->settle);
-	map_for_each(it, c->lives)
+	map_for_each (it, c->lives)
 		life_free(it.value);
-	map_for_each(it, c->sources)
+	map_for_each (it, c->sources)
 		source_free(it.value);
-	map_for_each(it, c->tenants)
+	map_for_each (it, c->tenants)
 		tenant_free(it.value);
 	claims_free(c->claims);
 	verdict_free(c->verdict);

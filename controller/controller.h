@@ -36,33 +36,36 @@ struct summary;
 struct verdict;
 
 struct controller_options {
-	const char *ns;            /* drover's own namespace: Secrets, Lease */
-	const char *identity;      /* of this replica, for the Lease and events */
-	const char *image_ca_pem;  /* CAs that agents trust for https images; NULL: none, such images fail */
-	const char *agent_image;   /* path of the ISO; NULL: no machine can be booted */
-	bool plain_ok;             /* http:// BMCs: simulations and tests */
-	int64_t poll_ms;           /* between looks at a machine in transition; 0: 1000 */
-	int64_t idle_poll_ms;      /* ... at one at rest; 0: 120000 */
-	int64_t settle_ms;         /* between the two reads that prove off; 0: 5000 */
-	void (*on_ready)(void *arg); /* once, when caches and keys are in: the agent endpoint may open */
+	const char *ns;	      /* drover's own namespace: Secrets, Lease */
+	const char *identity; /* of this replica, for the Lease and events */
+	const char *
+		image_ca_pem; /* CAs that agents trust for https images; NULL: none, such images fail */
+	const char *agent_image; /* path of the ISO; NULL: no machine can be booted */
+	bool plain_ok;		 /* http:// BMCs: simulations and tests */
+	int64_t poll_ms;	 /* between looks at a machine in transition; 0: 1000 */
+	int64_t idle_poll_ms;	 /* ... at one at rest; 0: 120000 */
+	int64_t settle_ms;	 /* between the two reads that prove off; 0: 5000 */
+	void (*on_ready)(
+		void *arg); /* once, when caches and keys are in: the agent endpoint may open */
 	void *on_ready_arg;
 };
 
 struct controller {
 	struct loop *loop;
 	struct loop_group *group;
-	struct http *http;              /* borrowed */
+	struct http *http; /* borrowed */
 	struct kube_client *host;
 	struct kube_events *events;
-	struct kube_cache *crds;        /* our CustomResourceDefinitions: entries say whether they are terminating */
+	struct kube_cache
+		*crds; /* our CustomResourceDefinitions: entries say whether they are terminating */
 	struct kube_cache *cache[OBJECT_KINDS]; /* of the host cluster; NULL where not watched */
 	struct kube_lease *lease;
 	bool leading;
 	struct metrics *metrics;
 	struct figures *figures;
-	struct map *lives;              /* Machine name -> struct life */
-	struct map *tenants;            /* VirtualCluster name -> struct tenant */
-	struct map *sources;            /* Provider name -> struct source */
+	struct map *lives;   /* Machine name -> struct life */
+	struct map *tenants; /* VirtualCluster name -> struct tenant */
+	struct map *sources; /* Provider name -> struct source */
 	struct secrets *secrets;
 	struct keys *keys;
 	struct claims *claims;
@@ -70,13 +73,14 @@ struct controller {
 	struct scheduler *scheduler;
 	struct verdict *verdict;
 	struct summary *summary;
-	struct kind_watch *watches;     /* one for each kind */
-	struct loop_timer settle;       /* derives again what depends on several kinds */
+	struct kind_watch *watches; /* one for each kind */
+	struct loop_timer settle;   /* derives again what depends on several kinds */
 	bool ready;
 	struct controller_options o;
 };
 
-struct controller *controller_new(struct loop_group *g, struct http *h, const struct kube_config *host,
+struct controller *controller_new(struct loop_group *g, struct http *h,
+				  const struct kube_config *host,
 				  const struct controller_options *o, struct err *e);
 void controller_free(struct controller *c);
 DEFINE_OWN(controller)
@@ -101,8 +105,9 @@ bool controller_may_destroy(const struct controller *c);
 #define CONTROLLER_GET(c, kind_id, type, name) KUBE_CACHE_GET((c)->cache[kind_id], type, "", (name))
 
 /* An event about an object of ours. */
-void controller_event(struct controller *c, enum object_kind_id kind, const struct object_meta *about,
-		      const char *type, const char *reason, const char *note);
+void controller_event(struct controller *c, enum object_kind_id kind,
+		      const struct object_meta *about, const char *type, const char *reason,
+		      const char *note);
 
 /* For kube calls: our kinds as resources. */
 extern const struct kube_resource controller_resources[OBJECT_KINDS];

@@ -31,7 +31,7 @@ static struct labels labels_of(const json_t *o, struct arena *a)
 	json_t *v;
 
 	l.v = arena_calloc(a, json_object_size(o) + 1, sizeof(*l.v));
-	json_object_foreach((json_t *)o, key, v)
+	json_object_foreach ((json_t *)o, key, v)
 		if (json_is_string(v))
 			l.v[l.n++] = (struct label){arena_strdup(a, key), copy(a, v)};
 	qsort(l.v, l.n, sizeof(*l.v), by_key);
@@ -53,7 +53,8 @@ static bool quantity_of_json(const json_t *v, struct quantity *q)
 
 enum merge { SUM, MAXIMUM };
 
-static bool merge_one(struct resources *into, const char *name, const json_t *v, enum merge how, struct arena *a)
+static bool merge_one(struct resources *into, const char *name, const json_t *v, enum merge how,
+		      struct arena *a)
 {
 	struct quantity q;
 	size_t i = 0;
@@ -79,7 +80,7 @@ static bool merge_in(struct resources *into, const json_t *list, enum merge how,
 	const char *name;
 	json_t *v;
 
-	json_object_foreach((json_t *)list, name, v)
+	json_object_foreach ((json_t *)list, name, v)
 		if (!merge_one(into, name, v, how, a))
 			return false;
 	return true;
@@ -119,7 +120,7 @@ static bool add_container(struct resources *into, const json_t *container, struc
 
 	if (!merge_in(into, requests, SUM, a))
 		return false;
-	json_object_foreach(json_at(container, "resources", "limits"), name, v)
+	json_object_foreach (json_at(container, "resources", "limits"), name, v)
 		if (!json_object_get(requests, name) && !merge_one(into, name, v, SUM, a))
 			return false;
 	return true;
@@ -140,11 +141,12 @@ static bool effective(const json_t *spec, struct resources *out, struct arena *a
 	if (json_array_size(json_object_get(spec, "containers")) > ITEMS_MAX ||
 	    json_array_size(json_object_get(spec, "initContainers")) > ITEMS_MAX)
 		return false;
-	json_array_foreach(json_object_get(spec, "containers"), i, c)
+	json_array_foreach (json_object_get(spec, "containers"), i, c)
 		if (!add_container(&run, c, tmp))
 			return false;
-	json_array_foreach(json_object_get(spec, "initContainers"), i, c) {
-		if (str_eq(json_str_at(c, "restartPolicy"), "Always")) { /* a sidecar runs on beside the rest */
+	json_array_foreach (json_object_get(spec, "initContainers"), i, c) {
+		if (str_eq(json_str_at(c, "restartPolicy"),
+			   "Always")) { /* a sidecar runs on beside the rest */
 			if (!add_container(&side, c, tmp))
 				return false;
 			now = side;
@@ -183,23 +185,24 @@ static bool effective(const json_t *spec, struct resources *out, struct arena *a
 
 static bool term_of(const json_t *term, struct selector *out, struct arena *a)
 {
-	const json_t *list = json_object_get(term, "matchExpressions"), *fields = json_object_get(term, "matchFields");
+	const json_t *list = json_object_get(term, "matchExpressions"),
+		     *fields = json_object_get(term, "matchFields");
 	json_t *r, *v;
 	size_t i, k;
 
 	if (json_array_size(fields) || json_array_size(list) > ITEMS_MAX)
 		return false;
 	out->v = arena_calloc(a, json_array_size(list) + 1, sizeof(*out->v));
-	json_array_foreach(list, i, r) {
+	json_array_foreach (list, i, r) {
 		struct requirement *q = &out->v[out->n];
 		const json_t *values = json_object_get(r, "values");
 
-		if (!selector_op_parse(str_or(json_str_at(r, "operator"), ""), &q->op) || !json_str_at(r, "key") ||
-		    json_array_size(values) > ITEMS_MAX)
+		if (!selector_op_parse(str_or(json_str_at(r, "operator"), ""), &q->op) ||
+		    !json_str_at(r, "key") || json_array_size(values) > ITEMS_MAX)
 			return false;
 		q->key = arena_strdup(a, json_str_at(r, "key"));
 		q->values = arena_calloc(a, json_array_size(values) + 1, sizeof(*q->values));
-		json_array_foreach(values, k, v)
+		json_array_foreach (values, k, v)
 			q->values[q->nvalues++] = str_or(copy(a, v), "");
 		out->n++;
 	}
@@ -209,22 +212,25 @@ static bool term_of(const json_t *term, struct selector *out, struct arena *a)
 static bool affinity_of(const json_t *spec, struct world_pod *p, struct arena *a)
 {
 	const json_t *node = json_at(spec, "affinity", "nodeAffinity");
-	const json_t *terms = json_at(node, "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms");
-	const json_t *prefs = json_object_get(node, "preferredDuringSchedulingIgnoredDuringExecution");
+	const json_t *terms = json_at(node, "requiredDuringSchedulingIgnoredDuringExecution",
+				      "nodeSelectorTerms");
+	const json_t *prefs =
+		json_object_get(node, "preferredDuringSchedulingIgnoredDuringExecution");
 	json_t *t;
 	size_t i;
 
 	if (json_array_size(terms) > ITEMS_MAX || json_array_size(prefs) > ITEMS_MAX)
 		return false;
 	p->affinity.v = arena_calloc(a, json_array_size(terms) + 1, sizeof(*p->affinity.v));
-	json_array_foreach(terms, i, t)
-		if ((json_array_size(json_object_get(t, "matchExpressions")) || json_object_get(t, "matchFields")) &&
+	json_array_foreach (terms, i, t)
+		if ((json_array_size(json_object_get(t, "matchExpressions")) ||
+		     json_object_get(t, "matchFields")) &&
 		    !term_of(t, &p->affinity.v[p->affinity.n++], a))
 			return false;
 	if (json_array_size(terms) && !p->affinity.n) /* an empty term matches no node */
 		return false;
 	p->preferences.v = arena_calloc(a, json_array_size(prefs) + 1, sizeof(*p->preferences.v));
-	json_array_foreach(prefs, i, t) {
+	json_array_foreach (prefs, i, t) {
 		struct world_preference *w = &p->preferences.v[p->preferences.n++];
 
 		w->weight = json_int_at(t, "weight");
@@ -241,7 +247,7 @@ static void tolerations_of(const json_t *spec, struct world_pod *p, struct arena
 	size_t i;
 
 	p->tolerations.v = arena_calloc(a, json_array_size(list) + 1, sizeof(*p->tolerations.v));
-	json_array_foreach(list, i, t)
+	json_array_foreach (list, i, t)
 		p->tolerations.v[p->tolerations.n++] = (struct world_toleration){
 			.key = copy(a, json_object_get(t, "key")),
 			.value = copy(a, json_object_get(t, "value")),
@@ -256,14 +262,16 @@ static const char *unjudged(const json_t *spec)
 	json_t *c, *v;
 	size_t i;
 
-	if (json_array_size(json_at(spec, "affinity", "podAffinity", "requiredDuringSchedulingIgnoredDuringExecution")))
+	if (json_array_size(json_at(spec, "affinity", "podAffinity",
+				    "requiredDuringSchedulingIgnoredDuringExecution")))
 		return "required pod affinity";
-	if (json_array_size(json_at(spec, "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")))
+	if (json_array_size(json_at(spec, "affinity", "podAntiAffinity",
+				    "requiredDuringSchedulingIgnoredDuringExecution")))
 		return "required pod anti-affinity";
-	json_array_foreach(json_object_get(spec, "topologySpreadConstraints"), i, c)
+	json_array_foreach (json_object_get(spec, "topologySpreadConstraints"), i, c)
 		if (str_eq(json_str_at(c, "whenUnsatisfiable"), "DoNotSchedule"))
 			return "topologySpreadConstraints with DoNotSchedule";
-	json_array_foreach(json_object_get(spec, "volumes"), i, v)
+	json_array_foreach (json_object_get(spec, "volumes"), i, v)
 		if (json_object_get(v, "persistentVolumeClaim"))
 			return "a persistentVolumeClaim";
 	if (json_array_size(json_object_get(spec, "resourceClaims")))
@@ -278,8 +286,9 @@ static bool is_unschedulable(const json_t *o, int64_t *since)
 	json_t *c;
 	size_t i;
 
-	json_array_foreach(json_at(o, "status", "conditions"), i, c)
-		if (str_eq(json_str_at(c, "type"), "PodScheduled") && str_eq(json_str_at(c, "status"), "False") &&
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), "PodScheduled") &&
+		    str_eq(json_str_at(c, "status"), "False") &&
 		    str_eq(json_str_at(c, "reason"), "Unschedulable")) {
 			if (!str_to_time(str_or(json_str_at(c, "lastTransitionTime"), ""), since))
 				*since = 0;
@@ -293,9 +302,9 @@ static bool is_daemon(const json_t *o)
 	json_t *r;
 	size_t i;
 
-	json_array_foreach(json_at(o, "metadata", "ownerReferences"), i, r)
-		if (json_true_at(r, "controller") &&
-		    (str_eq(json_str_at(r, "kind"), "DaemonSet") || str_eq(json_str_at(r, "kind"), "Node")))
+	json_array_foreach (json_at(o, "metadata", "ownerReferences"), i, r)
+		if (json_true_at(r, "controller") && (str_eq(json_str_at(r, "kind"), "DaemonSet") ||
+						      str_eq(json_str_at(r, "kind"), "Node")))
 			return true;
 	return json_at(o, "metadata", "annotations", "kubernetes.io/config.mirror") != NULL;
 }
@@ -323,7 +332,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	p->priority = json_int_at(spec, "priority");
 	p->unschedulable = !p->node && !p->daemon && !json_at(meta, "deletionTimestamp") &&
 			   !json_array_size(json_object_get(spec, "schedulingGates")) &&
-			   str_empty(json_str_at(o, "status", "nominatedNodeName")) && is_unschedulable(o, &p->since);
+			   str_empty(json_str_at(o, "status", "nominatedNodeName")) &&
+			   is_unschedulable(o, &p->since);
 	if (!effective(spec, &p->requests, a))
 		p->unsupported = "resource requests that cannot be read";
 	if (p->node) /* only its size matters: keep the projection small */
@@ -340,11 +350,12 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 
 static struct resources resources_of(const json_t *list, struct arena *a)
 {
-	struct resources r = {.v = arena_calloc(a, json_object_size(list) + 1, sizeof(struct resource))};
+	struct resources r = {
+		.v = arena_calloc(a, json_object_size(list) + 1, sizeof(struct resource))};
 	const char *name;
 	json_t *v;
 
-	json_object_foreach((json_t *)list, name, v)
+	json_object_foreach ((json_t *)list, name, v)
 		if (quantity_of_json(v, &r.v[r.n].q))
 			r.v[r.n++].name = arena_strdup(a, name);
 	qsort(r.v, r.n, sizeof(*r.v), by_name);
@@ -355,7 +366,8 @@ void *tenant_project_node(const json_t *o, struct arena *a, void *arg, struct er
 {
 	const struct tenant *t = arg;
 	struct tenant_node *n = arena_new_obj(a, struct tenant_node);
-	const json_t *taints = json_at(o, "spec", "taints"), *info = json_at(o, "status", "nodeInfo");
+	const json_t *taints = json_at(o, "spec", "taints"),
+		     *info = json_at(o, "status", "nodeInfo");
 	json_t *c;
 	char *text;
 	size_t i;
@@ -368,8 +380,9 @@ void *tenant_project_node(const json_t *o, struct arena *a, void *arg, struct er
 	n->world.allocatable = resources_of(json_at(o, "status", "allocatable"), a);
 	n->capacity = resources_of(json_at(o, "status", "capacity"), a);
 	n->world.unschedulable = json_true_at(o, "spec", "unschedulable");
-	n->world.taints.v = arena_calloc(a, json_array_size(taints) + 1, sizeof(*n->world.taints.v));
-	json_array_foreach(taints, i, c) {
+	n->world.taints.v =
+		arena_calloc(a, json_array_size(taints) + 1, sizeof(*n->world.taints.v));
+	json_array_foreach (taints, i, c) {
 		struct world_taint *w = &n->world.taints.v[n->world.taints.n++];
 
 		w->key = str_or(copy(a, json_object_get(c, "key")), "");
@@ -382,7 +395,7 @@ void *tenant_project_node(const json_t *o, struct arena *a, void *arg, struct er
 		n->taints_json = arena_strdup(a, text);
 		free(text);
 	}
-	json_array_foreach(json_at(o, "status", "conditions"), i, c)
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
 		if (str_eq(json_str_at(c, "type"), "Ready"))
 			n->world.ready = str_eq(json_str_at(c, "status"), "True");
 	n->uid = copy(a, json_at(o, "metadata", "uid"));

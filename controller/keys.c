@@ -22,7 +22,8 @@ struct keys {
 	char publics[PUBLICS_MAX][CRYPTO_PUBLIC_TEXT];
 	const char *public_list[PUBLICS_MAX];
 	size_t npublics;
-	int64_t ensured_boot, ensured_evidence, ensured_ca; /* loop_now() of the last try to make it; 0: none */
+	int64_t ensured_boot, ensured_evidence,
+		ensured_ca; /* loop_now() of the last try to make it; 0: none */
 };
 
 struct keys *keys_new(struct controller *c)
@@ -90,7 +91,8 @@ static void make_ca(struct keys *k)
 	free(pem);
 }
 
-static bool loaded(struct keys *k, const char *name, int64_t *ensured, void (*make)(struct keys *), const char **why)
+static bool loaded(struct keys *k, const char *name, int64_t *ensured, void (*make)(struct keys *),
+		   const char **why)
 {
 	enum secret_state st = secrets_want(k->c->secrets, NULL, name);
 	int64_t now = loop_now(k->c->loop);
@@ -109,7 +111,8 @@ static bool loaded(struct keys *k, const char *name, int64_t *ensured, void (*ma
 static bool take_evidence(struct keys *k, const char **why)
 {
 	const char *version = secrets_version(k->c->secrets, NULL, EVIDENCE);
-	const struct secret *pem = secrets_value(k->c->secrets, NULL, EVIDENCE, "private.pem"), *old;
+	const struct secret *pem = secrets_value(k->c->secrets, NULL, EVIDENCE, "private.pem"),
+			    *old;
 	char name[16];
 	struct err e;
 
@@ -129,7 +132,8 @@ static bool take_evidence(struct keys *k, const char **why)
 	for (int i = 1; i < PUBLICS_MAX; i++) {
 		str_format(name, sizeof(name), "public-%d", i);
 		old = secrets_value(k->c->secrets, NULL, EVIDENCE, name);
-		if (old && str_copy(k->publics[k->npublics], CRYPTO_PUBLIC_TEXT, secret_expose(old)))
+		if (old &&
+		    str_copy(k->publics[k->npublics], CRYPTO_PUBLIC_TEXT, secret_expose(old)))
 			k->npublics++;
 	}
 	for (size_t i = 0; i < k->npublics; i++)
@@ -144,7 +148,8 @@ bool keys_ready(struct keys *k, const char **why)
 
 	return loaded(k, BOOT, &k->ensured_boot, make_boot, why) && keys_boot(k) &&
 	       loaded(k, AGENT_CA, &k->ensured_ca, make_ca, why) &&
-	       loaded(k, EVIDENCE, &k->ensured_evidence, fresh ? make_evidence : NULL, why) && take_evidence(k, why);
+	       loaded(k, EVIDENCE, &k->ensured_evidence, fresh ? make_evidence : NULL, why) &&
+	       take_evidence(k, why);
 }
 
 const struct secret *keys_boot(struct keys *k)

@@ -27,9 +27,13 @@
 #define E PROVIDER_ELASTIC
 #define TO(id) | 1u << MACHINE_##id
 const struct machine_state_info machine_state_info[MACHINE_STATES] = {
-#define MACHINE_STATE(id, name_, step_, classes_, limit_, on_limit_, next_)                      \
-	[MACHINE_##id] = {.name = (name_), .step = (step_), .classes = (classes_),               \
-			  .limit_s = (limit_), .on_limit = MACHINE_##on_limit_, .next = 0 next_},
+#define MACHINE_STATE(id, name_, step_, classes_, limit_, on_limit_, next_)                        \
+	[MACHINE_##id] = {.name = (name_),                                                         \
+			  .step = (step_),                                                         \
+			  .classes = (classes_),                                                   \
+			  .limit_s = (limit_),                                                     \
+			  .on_limit = MACHINE_##on_limit_,                                         \
+			  .next = 0 next_},
 #include "controller/machine_states.def"
 };
 #undef H
@@ -67,7 +71,8 @@ const struct provider_object *life_provider(const struct life *l)
 const struct node_claim *life_claim(const struct life *l)
 {
 	const struct object_ref *r = l->m->status.claim_ref;
-	const struct node_claim *n = r ? CONTROLLER_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
+	const struct node_claim *n =
+		r ? CONTROLLER_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
 
 	return n && str_eq(n->meta.uid, r->uid) ? n : NULL;
 }
@@ -84,7 +89,8 @@ static bool wants_machine(const struct kube_entry *en, void *arg)
 	const struct object_ref *r = n->spec.machine_ref;
 
 	if (r && str_eq(r->name, w->l->name) && (!r->uid || str_eq(r->uid, w->l->m->meta.uid)) &&
-	    !n->status.machine_ref && !n->meta.deletion_timestamp && !str_eq(n->status.phase, "Failed"))
+	    !n->status.machine_ref && !n->meta.deletion_timestamp &&
+	    !str_eq(n->status.phase, "Failed"))
 		w->found = n;
 	return !w->found;
 }
@@ -147,7 +153,8 @@ void life_write(struct life *l, json_t *status, json_t *spec)
 {
 	json_t *patch, *conditions;
 
-	if (!status && !spec) { /* jansson refused a text: what it was about is tried again with the next look */
+	if (!status &&
+	    !spec) { /* jansson refused a text: what it was about is tried again with the next look */
 		log_error("machine status could not be built", LOG_S("machine", l->name));
 		return;
 	}
@@ -157,18 +164,18 @@ void life_write(struct life *l, json_t *status, json_t *spec)
 		return;
 	}
 	if (spec) {
-		patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion", l->m->meta.resource_version,
-				  "spec", spec);
-		l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL, l->name, NULL,
-				      KUBE_PATCH_MERGE, patch, on_spec_written, l);
+		patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
+				  l->m->meta.resource_version, "spec", spec);
+		l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL,
+				      l->name, NULL, KUBE_PATCH_MERGE, patch, on_spec_written, l);
 	} else {
 		conditions = life_conditions(l, status);
 		if (conditions)
 			json_object_set_new(status, "conditions", conditions);
-		patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion", l->m->meta.resource_version,
-				  "status", status);
-		l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL, l->name, "status",
-				      KUBE_PATCH_MERGE, patch, on_written, l);
+		patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
+				  l->m->meta.resource_version, "status", status);
+		l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL,
+				      l->name, "status", KUBE_PATCH_MERGE, patch, on_written, l);
 	}
 	json_decref(patch);
 }
@@ -189,9 +196,10 @@ bool life_finalizer(struct life *l, bool on)
 			json_array_append_new(list, json_string(have->v[i]));
 	if (on)
 		json_array_append_new(list, json_string(LIFE_MACHINE_FINALIZER));
-	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", l->m->meta.resource_version, "finalizers", list);
-	l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL, l->name, NULL, KUBE_PATCH_MERGE,
-			      patch, on_spec_written, l);
+	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion",
+			  l->m->meta.resource_version, "finalizers", list);
+	l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL, l->name,
+			      NULL, KUBE_PATCH_MERGE, patch, on_spec_written, l);
 	json_decref(patch);
 	return true;
 }
@@ -240,8 +248,9 @@ static json_t *failures_with(const struct life *l, const char *reason, const cha
 
 	for (size_t i = n >= FAILURES_KEPT ? n - FAILURES_KEPT + 1 : 0; i < n; i++) {
 		const struct machine_failure *old = &l->m->status.failures.v[i];
-		json_t *o = json_pack("{s:s, s:s, s:s}", "step", str_or(old->step, "unknown"), "reason",
-				      str_or(old->reason, "Unknown"), "message", str_or(old->message, ""));
+		json_t *o = json_pack("{s:s, s:s, s:s}", "step", str_or(old->step, "unknown"),
+				      "reason", str_or(old->reason, "Unknown"), "message",
+				      str_or(old->message, ""));
 
 		set_time(o, "time", old->time);
 		if (old->claim)
@@ -258,7 +267,8 @@ static json_t *failures_with(const struct life *l, const char *reason, const cha
 	return list;
 }
 
-static void enter(struct life *l, enum machine_state to, json_t *extra, const char *reason, const char *message)
+static void enter(struct life *l, enum machine_state to, json_t *extra, const char *reason,
+		  const char *message)
 {
 	json_t *status = extra ? extra : json_object(), *op, *given;
 	int64_t now = loop_wall(l->c->loop), limit = limit_ms(l, to);
@@ -268,8 +278,9 @@ static void enter(struct life *l, enum machine_state to, json_t *extra, const ch
 	/* Only what is elastic, and so has no network of ours, may leave without being cut off. */
 	assert(l->state != MACHINE_STOPPING || to != MACHINE_LEAVING || !l->m->spec.bmc);
 	given = json_object_get(status, "operation");
-	op = json_pack("{s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:I}", "step", "class", "attempt", "handle",
-		       "waitingFor", "nextAttempt", "lastError", "started", "fence", (json_int_t)fence(l));
+	op = json_pack("{s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:I}", "step", "class", "attempt",
+		       "handle", "waitingFor", "nextAttempt", "lastError", "started", "fence",
+		       (json_int_t)fence(l));
 	set_time(op, "deadline", limit ? now + limit : 0);
 	if (to == MACHINE_CLAIMED || to == MACHINE_STOPPING) {
 		new_id(l, id);
@@ -285,7 +296,8 @@ static void enter(struct life *l, enum machine_state to, json_t *extra, const ch
 		json_object_set_new(status, "failures", failures_with(l, reason, message));
 		controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason, message);
 	}
-	log_info("machine state", LOG_S("machine", l->name), LOG_S("from", machine_state_info[l->state].name),
+	log_info("machine state", LOG_S("machine", l->name),
+		 LOG_S("from", machine_state_info[l->state].name),
 		 LOG_S("to", machine_state_info[to].name), LOG_S("reason", str_or(reason, "")),
 		 LOG_S("message", str_or(message, "")),
 		 LOG_I("ms", l->m->status.state_since ? now - l->m->status.state_since : 0));
@@ -306,7 +318,8 @@ static void tidy(char *text)
 		*at = '*';
 }
 
-void life_goto(struct life *l, enum machine_state to, json_t *extra, const char *reason, const char *fmt, ...)
+void life_goto(struct life *l, enum machine_state to, json_t *extra, const char *reason,
+	       const char *fmt, ...)
 {
 	char message[400] = "";
 	va_list ap;
@@ -320,7 +333,8 @@ void life_goto(struct life *l, enum machine_state to, json_t *extra, const char 
 	enter(l, to, extra, reason, message);
 }
 
-void life_quarantine(struct life *l, enum machine_exit exit_, const char *reason, const char *fmt, ...)
+void life_quarantine(struct life *l, enum machine_exit exit_, const char *reason, const char *fmt,
+		     ...)
 {
 	char message[400];
 	json_t *q;
@@ -333,11 +347,13 @@ void life_quarantine(struct life *l, enum machine_exit exit_, const char *reason
 	q = json_pack("{s:s, s:s, s:s}", "reason", reason, "message", message, "exit",
 		      exit_ == EXIT_AUTO ? "auto" : "operator");
 	set_time(q, "since", loop_wall(l->c->loop));
-	set_time(q, "nextAttempt", exit_ == EXIT_AUTO ? loop_wall(l->c->loop) + life_quarantine_wait(l->m) : 0);
+	set_time(q, "nextAttempt",
+		 exit_ == EXIT_AUTO ? loop_wall(l->c->loop) + life_quarantine_wait(l->m) : 0);
 	enter(l, MACHINE_QUARANTINED, json_pack("{s:o}", "quarantine", q), reason, message);
 }
 
-void life_wait(struct life *l, enum machine_waiting waiting_for, const char *reason, const char *fmt, ...)
+void life_wait(struct life *l, enum machine_waiting waiting_for, const char *reason,
+	       const char *fmt, ...)
 {
 	static const char *const names[] = {"Device", "Rate", "Budget", "Approval"};
 	const struct machine_operation *op = l->m->status.operation;
@@ -349,16 +365,20 @@ void life_wait(struct life *l, enum machine_waiting waiting_for, const char *rea
 	vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
 	tidy(message);
-	if (op && str_eq(op->last_error.reason, reason) && str_eq(op->last_error.message, message) &&
-	    op->waiting_for == (int)waiting_for)
+	if (op && str_eq(op->last_error.reason, reason) &&
+	    str_eq(op->last_error.message, message) && op->waiting_for == (int)waiting_for)
 		return;
-	log_info("machine waits", LOG_S("machine", l->name), LOG_S("state", machine_state_info[l->state].name),
-		 LOG_S("reason", reason), LOG_S("message", message));
+	log_info("machine waits", LOG_S("machine", l->name),
+		 LOG_S("state", machine_state_info[l->state].name), LOG_S("reason", reason),
+		 LOG_S("message", message));
 	if (!op || !str_eq(op->last_error.reason, reason))
 		controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason, message);
 	err = json_pack("{s:s, s:s}", "reason", reason, "message", message);
 	set_time(err, "time", loop_wall(l->c->loop));
-	life_write(l, json_pack("{s:{s:s, s:o}}", "operation", "waitingFor", names[waiting_for], "lastError", err), NULL);
+	life_write(l,
+		   json_pack("{s:{s:s, s:o}}", "operation", "waitingFor", names[waiting_for],
+			     "lastError", err),
+		   NULL);
 }
 
 /* --- the journal ------------------------------------------------------------------------------- */
@@ -371,7 +391,8 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 	bool same = str_eq(l->act, step);
 	json_t *j;
 
-	if (l->acting || l->write || now < l->act_after || life_paused(l) || !controller_may_destroy(l->c))
+	if (l->acting || l->write || now < l->act_after || life_paused(l) ||
+	    !controller_may_destroy(l->c))
 		return LIFE_HOLD;
 	if (same && l->journaled && op && str_eq(op->step, step)) {
 		l->journaled = false;
@@ -387,9 +408,9 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 	l->journaled = true;
 	if (!same)
 		backoff_reset(&l->act_backoff);
-	j = json_pack("{s:s, s:s, s:I, s:I, s:n, s:s, s:n}", "step", step, "class", classes[cls], "attempt",
-		      (json_int_t)attempt, "fence", (json_int_t)fence(l), "handle", "waitingFor", "Device",
-		      "nextAttempt");
+	j = json_pack("{s:s, s:s, s:I, s:I, s:n, s:s, s:n}", "step", step, "class", classes[cls],
+		      "attempt", (json_int_t)attempt, "fence", (json_int_t)fence(l), "handle",
+		      "waitingFor", "Device", "nextAttempt");
 	if (attempt == 1) /* a new step: what an earlier one waited for is past */
 		json_object_set_new(j, "lastError", json_null());
 	set_time(j, "started", loop_wall(l->c->loop));
@@ -412,10 +433,11 @@ void life_acted(struct life *l, const struct err *e)
 		l->acted_at = 0;
 		l->m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
 		figures_act_failed(l->c->figures, l->act, life_bmc_reason(e));
-		log_warn("act failed", LOG_S("machine", l->name), LOG_S("act", l->act), LOG_I("again_in_ms", delay),
-			 LOG_E(e));
+		log_warn("act failed", LOG_S("machine", l->name), LOG_S("act", l->act),
+			 LOG_I("again_in_ms", delay), LOG_E(e));
 		if (l->m) {
-			err = json_pack("{s:s, s:s}", "reason", life_bmc_reason(e), "message", e->text);
+			err = json_pack("{s:s, s:s}", "reason", life_bmc_reason(e), "message",
+					e->text);
 			set_time(err, "time", loop_wall(l->c->loop));
 			op = json_pack("{s:o}", "lastError", err);
 			set_time(op, "nextAttempt", loop_wall(l->c->loop) + delay);
@@ -437,7 +459,8 @@ static bool same_machine(const struct highest *h, const char *name, const char *
 {
 	const struct machine_identity *id = h->l->m->spec.identity;
 
-	return str_eq(name, h->l->name) || (uuid && id && id->system_uuid && str_eq(uuid, id->system_uuid));
+	return str_eq(name, h->l->name) ||
+	       (uuid && id && id->system_uuid && str_eq(uuid, id->system_uuid));
 }
 
 static bool record_tenancy(const struct kube_entry *en, void *arg)
@@ -471,8 +494,9 @@ static void begin(struct life *l)
 	kube_cache_each(l->c->cache[OBJECT_WIPE_RECORD], record_tenancy, &h);
 	kube_cache_each(l->c->cache[OBJECT_NODE_CLAIM], claim_tenancy, &h);
 	l->state = MACHINE_KNOWN;
-	s = json_pack("{s:s, s:I, s:b, s:{s:I}}", "state", "known", "tenancy", (json_int_t)(h.tenancy + 1), "clean", 0,
-		      "operation", "fence", (json_int_t)fence(l));
+	s = json_pack("{s:s, s:I, s:b, s:{s:I}}", "state", "known", "tenancy",
+		      (json_int_t)(h.tenancy + 1), "clean", 0, "operation", "fence",
+		      (json_int_t)fence(l));
 	set_time(s, "stateSince", loop_wall(l->c->loop));
 	log_info("machine begins", LOG_S("machine", l->name), LOG_I("tenancy", h.tenancy + 1));
 	life_write(l, s, NULL);
@@ -484,29 +508,34 @@ static bool overdue(struct life *l)
 	const struct machine_operation *op = l->m->status.operation;
 	int64_t deadline = life_deadline(l);
 	const char *reason = op && op->last_error.reason ? op->last_error.reason : NULL;
-	const char *detail = op && op->last_error.message ? op->last_error.message : "no error was reported";
+	const char *detail =
+		op && op->last_error.message ? op->last_error.message : "no error was reported";
 
 	bool odd = reason && str_eq(reason, "PowerStateUnexpected");
 
 	if (!deadline || loop_wall(l->c->loop) < deadline || info->on_limit == l->state)
 		return false;
 	/* Waiting for a person does not eat the time; and what is on against the record is not switched off by a clock. */
-	if (life_paused(l) || (odd && info->on_limit != MACHINE_QUARANTINED && !life_approved_wipe(l)))
+	if (life_paused(l) ||
+	    (odd && info->on_limit != MACHINE_QUARANTINED && !life_approved_wipe(l)))
 		return false;
 	if (!reason)
 		reason = l->state == MACHINE_BOOTING || l->state == MACHINE_JOINING ? "JoinTimeout"
-			 : l->state == MACHINE_GATING				    ? "HealthGateFailed"
-			 : l->state == MACHINE_STOPPING				    ? "PowerNotConfirmed"
-			 : l->state == MACHINE_ISOLATING			    ? "NetworkNotConfirmed"
-			 : l->state == MACHINE_CLAIMED || l->state == MACHINE_DIRTY ? "AgentSilent"
-										    : "DeadlineExceeded";
+			 : l->state == MACHINE_GATING	 ? "HealthGateFailed"
+			 : l->state == MACHINE_STOPPING	 ? "PowerNotConfirmed"
+			 : l->state == MACHINE_ISOLATING ? "NetworkNotConfirmed"
+			 : l->state == MACHINE_CLAIMED || l->state == MACHINE_DIRTY
+				 ? "AgentSilent"
+				 : "DeadlineExceeded";
 	if (info->on_limit == MACHINE_QUARANTINED)
 		life_quarantine(l,
-				odd || l->state == MACHINE_WIPING || l->state == MACHINE_VERIFYING ? EXIT_OPERATOR
-												    : EXIT_AUTO,
+				odd || l->state == MACHINE_WIPING || l->state == MACHINE_VERIFYING
+					? EXIT_OPERATOR
+					: EXIT_AUTO,
 				reason, "%s was not done in time: %s", info->name, detail);
 	else
-		life_goto(l, info->on_limit, NULL, reason, "%s was not done in time: %s", info->name, detail);
+		life_goto(l, info->on_limit, NULL, reason, "%s was not done in time: %s",
+			  info->name, detail);
 	return true;
 }
 
@@ -519,16 +548,19 @@ static bool write_seen(struct life *l)
 
 	if (!l->seen.known)
 		return false;
-	if (str_eq(st->power.state, power) && str_eq(str_or(st->bmc.session_uri, ""), l->session_uri) &&
+	if (str_eq(st->power.state, power) &&
+	    str_eq(str_or(st->bmc.session_uri, ""), l->session_uri) &&
 	    str_eq(str_or(st->identity.system_uuid, ""), l->seen.uuid) &&
 	    str_eq(str_or(st->identity.serial_number, ""), l->seen.serial) &&
 	    (!l->learned_pin[0] || str_eq(st->bmc.fingerprint, l->learned_pin)))
 		return false;
-	s = json_pack("{s:{s:s}, s:{s:s}, s:{s:s, s:s}}", "power", "state", power, "bmc", "sessionURI", l->session_uri,
-		      "identity", "systemUUID", l->seen.uuid, "serialNumber", l->seen.serial);
+	s = json_pack("{s:{s:s}, s:{s:s}, s:{s:s, s:s}}", "power", "state", power, "bmc",
+		      "sessionURI", l->session_uri, "identity", "systemUUID", l->seen.uuid,
+		      "serialNumber", l->seen.serial);
 	set_time(json_object_get(s, "power"), "observedTime", loop_wall(l->c->loop));
 	if (l->learned_pin[0])
-		json_object_set_new(json_object_get(s, "bmc"), "fingerprint", json_string(l->learned_pin));
+		json_object_set_new(json_object_get(s, "bmc"), "fingerprint",
+				    json_string(l->learned_pin));
 	life_write(l, s, NULL);
 	return true;
 }
@@ -551,9 +583,9 @@ static bool seated(struct life *l, const struct provider_object *p)
 
 	if (!p->spec.agent.endpoint || !p->spec.boot.media_url)
 		return false;
-	str_format(digest, sizeof(digest), "%s|%s|%s|%s|%s", p->spec.agent.endpoint, p->spec.boot.media_url,
-		   pv ? str_or(pv->address, "") : "", pv ? str_or(pv->gateway, "") : "",
-		   str_or(l->m->spec.boot_mac_address, ""));
+	str_format(digest, sizeof(digest), "%s|%s|%s|%s|%s", p->spec.agent.endpoint,
+		   p->spec.boot.media_url, pv ? str_or(pv->address, "") : "",
+		   pv ? str_or(pv->gateway, "") : "", str_or(l->m->spec.boot_mac_address, ""));
 	if (l->seat && str_eq(digest, l->seat_digest))
 		return true;
 	agents_seat_free(l->seat);
@@ -599,18 +631,21 @@ static bool attached(struct life *l)
 	struct err e = {0};
 	char digest[512];
 
-	if (l->source && l->source != s) /* spec.providerRef changed: what hangs on the old one goes first */
+	if (l->source &&
+	    l->source != s) /* spec.providerRef changed: what hangs on the old one goes first */
 		life_detach(l);
 	l->source = s;
 	if (!s || !s->provider) {
-		life_wait(l, WAITING_APPROVAL, "ProviderNotReady", "spec.providerRef: provider %s %s",
+		life_wait(l, WAITING_APPROVAL, "ProviderNotReady",
+			  "spec.providerRef: provider %s %s",
 			  str_or(l->m->spec.provider_ref.name, "(none)"),
 			  s ? s->error.text : "does not exist");
 		return false;
 	}
 	if (!seated(l, p)) {
 		life_wait(l, WAITING_APPROVAL, "ProviderNotReady",
-			  "provider %s: spec.agent.endpoint and spec.boot.mediaURL are needed", p->meta.name);
+			  "provider %s: spec.agent.endpoint and spec.boot.mediaURL are needed",
+			  p->meta.name);
 		return false;
 	}
 	if (!l->m->spec.bmc)
@@ -630,9 +665,10 @@ static bool attached(struct life *l)
 		l->bmc_secret_version = mem_strdup(digest);
 	}
 	if (refused && refused[0] && str_eq(refused, l->bmc_secret_version)) {
-		life_wait(l, WAITING_APPROVAL, "BmcAuthFailed",
-			  "the BMC refused the login of Secret version %s; change the Secret, or `drover retry %s`", refused,
-			  l->name);
+		life_wait(
+			l, WAITING_APPROVAL, "BmcAuthFailed",
+			"the BMC refused the login of Secret version %s; change the Secret, or `drover retry %s`",
+			refused, l->name);
 		return false;
 	}
 	return true;
@@ -669,11 +705,12 @@ static void on_tick(void *arg)
 	if (l->write || l->call || !agents_ready(c->agents) || !controller_ready(c))
 		return;
 	if (l->state == MACHINE_STATE_NONE) {
-		log_error("machine has a state that this version does not know", LOG_S("machine", l->name),
-			  LOG_S("state", l->m->status.state));
+		log_error("machine has a state that this version does not know",
+			  LOG_S("machine", l->name), LOG_S("state", l->m->status.state));
 		return;
 	}
-	loop_timer_start(&l->timer, l->state == MACHINE_FREE || l->state == MACHINE_SERVING || l->state == MACHINE_KNOWN
+	loop_timer_start(&l->timer, l->state == MACHINE_FREE || l->state == MACHINE_SERVING ||
+						    l->state == MACHINE_KNOWN
 					    ? c->o.idle_poll_ms
 					    : c->o.poll_ms);
 	if (!l->m->status.state) {
@@ -681,11 +718,13 @@ static void on_tick(void *arg)
 		return;
 	}
 	if (!l->took_over) { /* a new leader's first write raises the fence */
-		life_write(l, json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)fence(l)), NULL);
+		life_write(l, json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)fence(l)),
+			   NULL);
 		return;
 	}
 	/* Held until retired: from before the first act on. */
-	if (l->m->spec.management_policy == MACHINE_MANAGE && !l->m->meta.deletion_timestamp && life_finalizer(l, true))
+	if (l->m->spec.management_policy == MACHINE_MANAGE && !l->m->meta.deletion_timestamp &&
+	    life_finalizer(l, true))
 		return;
 	if (write_seen(l) || overdue(l) || write_conditions(l) || !attached(l))
 		return;
@@ -713,7 +752,8 @@ void life_update(struct controller *c, const char *name, const struct machine *m
 	}
 	if (!l)
 		return;
-	if (m && l->generation != m->meta.generation) { /* spec changed: addresses and Secrets may have */
+	if (m && l->generation !=
+			 m->meta.generation) { /* spec changed: addresses and Secrets may have */
 		l->reattach = true;
 		l->generation = m->meta.generation;
 	}

@@ -45,7 +45,7 @@ struct machine_state_info {
 	unsigned classes;
 	int64_t limit_s; /* 0: none */
 	enum machine_state on_limit;
-	uint32_t next;   /* bits: where it may go */
+	uint32_t next; /* bits: where it may go */
 };
 extern const struct machine_state_info machine_state_info[MACHINE_STATES];
 enum machine_state machine_state_find(const char *name); /* MACHINE_STATE_NONE */
@@ -56,32 +56,33 @@ enum life_turn { LIFE_HOLD, LIFE_GO };
 struct life {
 	struct controller *c;
 	char *name;
-	const struct machine *m;      /* the latest, from the cache; valid in this turn */
+	const struct machine *m; /* the latest, from the cache; valid in this turn */
 	enum machine_state state;
 
 	struct source *source;
 	struct provider_machine *bmc;
-	char *bmc_secret_version;     /* of the credentials that bmc was attached with */
+	char *bmc_secret_version; /* of the credentials that bmc was attached with */
 	int64_t generation;
-	bool reattach;                /* spec or Secret changed */
+	bool reattach; /* spec or Secret changed */
 	struct agents_seat *seat;
 	char *seat_digest;
 
 	/* The last look at the BMC. */
 	struct {
 		bool known;
-		int64_t read_at;      /* loop_now() when it was asked */
+		int64_t read_at; /* loop_now() when it was asked */
 		enum provider_power power;
 		char uuid[64], serial[128];
 		bool override, media, media_known;
 		char media_url[512];
-		int64_t off_since;    /* read_at of the first of the reads that all said off; 0: not off */
+		int64_t off_since; /* read_at of the first of the reads that all said off; 0: not off */
 	} seen;
 	char session_uri[256], learned_pin[80];
 	bool observing;
-	int64_t observe_after;        /* not before: backing off */
+	int64_t observe_after; /* not before: backing off */
 	struct backoff observe_backoff;
-	struct err observe_error;     /* of the last look; kind ERR_NONE: it was answered, or there was none yet */
+	struct err
+		observe_error; /* of the last look; kind ERR_NONE: it was answered, or there was none yet */
 
 	/* The last look at the fabric. */
 	struct {
@@ -94,21 +95,22 @@ struct life {
 
 	/* The act under way: the one that the journal names. */
 	char act[48];
-	bool journaled;               /* written down, may go out */
-	bool acting;                  /* went out, not yet answered */
-	int64_t acted_at, act_end;    /* loop_now() when it went out and was answered; 0: not by this process */
-	int64_t act_after;            /* backing off until */
+	bool journaled; /* written down, may go out */
+	bool acting;	/* went out, not yet answered */
+	int64_t acted_at,
+		act_end; /* loop_now() when it went out and was answered; 0: not by this process */
+	int64_t act_after; /* backing off until */
 	struct backoff act_backoff;
 
-	struct kube_call *write;      /* a patch of this Machine in flight */
-	struct kube_call *call;       /* another API call of a step in flight */
-	bool took_over;               /* our fence stands in the journal */
-	int progress;                 /* parts of the present state that this process has done; 0 at its start */
-	char asking[64];              /* which question `call` asks */
-	struct tenant *call_to;       /* whose client `call` goes through; NULL: the host's */
+	struct kube_call *write; /* a patch of this Machine in flight */
+	struct kube_call *call;	 /* another API call of a step in flight */
+	bool took_over;		 /* our fence stands in the journal */
+	int progress;	 /* parts of the present state that this process has done; 0 at its start */
+	char asking[64]; /* which question `call` asks */
+	struct tenant *call_to; /* whose client `call` goes through; NULL: the host's */
 	/* What a step found out through `call`; forgotten when the state changes. */
 	struct {
-		char about[64];       /* which question; "" none */
+		char about[64]; /* which question; "" none */
 		bool ok;
 		struct err err;
 	} answer;
@@ -131,13 +133,16 @@ void life_kick(struct life *l); /* tick in the next turn */
 /* The only place that changes status.state.  Written down before anything of the new state is done.
  * extra: further status members for the same patch (taken; may be NULL).  reason: not NULL when
  * something failed: it goes into status.failures with the claim, and into an event. */
-void life_goto(struct life *l, enum machine_state to, json_t *extra, const char *reason, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+void life_goto(struct life *l, enum machine_state to, json_t *extra, const char *reason,
+	       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* To quarantined, with the reason and its exit. */
-void life_quarantine(struct life *l, enum machine_exit exit, const char *reason, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-int64_t life_quarantine_wait(const struct machine *m); /* ms until a machine that is quarantined now is tried again */
-int64_t life_quarantine_due(const struct machine *m);  /* wall ms when it is tried again by itself; 0: an operator has to */
+void life_quarantine(struct life *l, enum machine_exit exit, const char *reason, const char *fmt,
+		     ...) __attribute__((format(printf, 4, 5)));
+int64_t life_quarantine_wait(
+	const struct machine *m); /* ms until a machine that is quarantined now is tried again */
+int64_t life_quarantine_due(
+	const struct machine
+		*m); /* wall ms when it is tried again by itself; 0: an operator has to */
 /* The machine fails its claim: to stopping. */
 #define life_fail(l, ...) life_goto((l), MACHINE_STOPPING, NULL, __VA_ARGS__)
 /* Patch status or spec (taken; exactly one is not NULL) without changing the state. */
@@ -148,8 +153,8 @@ json_t *life_conditions(const struct life *l, const json_t *status);
 /* Put our finalizer on the Machine, or take it off; gives true when there was something to write. */
 bool life_finalizer(struct life *l, bool on);
 /* Say why nothing moves: status.operation.waitingFor and lastError, written when they changed. */
-void life_wait(struct life *l, enum machine_waiting waiting_for, const char *reason, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+void life_wait(struct life *l, enum machine_waiting waiting_for, const char *reason,
+	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* patience_ms: how long after it went out the act is not repeated. */
 enum life_turn life_act(struct life *l, const char *step, enum life_class cls, int64_t patience_ms);
@@ -187,7 +192,7 @@ enum life_asked life_asked(const struct life *l, const char *about);
 /* About to set l->call; t NULL: the host cluster. */
 void life_asking(struct life *l, const char *about, struct tenant *t);
 void life_answer(json_t *o, const struct err *e, void *life); /* kube_done of such a call */
-void life_ask_again(struct life *l);                          /* a failed one, after a second */
+void life_ask_again(struct life *l);			      /* a failed one, after a second */
 /* Read the claim that the lock names from the API itself: ok when it is still that one and wanted. */
 void life_ask_claim(struct life *l, const char *about);
 /* The client of this tenant is about to be freed: calls through it are as if never asked. */
@@ -201,8 +206,9 @@ bool life_paused(struct life *l);
 /* An approval to wipe that was not acted on yet, or NULL. */
 const char *life_approved_wipe(const struct life *l);
 
-const struct node_claim *life_claim(const struct life *l);       /* the claim that holds the lock; NULL */
-const struct node_claim *life_claim_wanting(const struct life *l); /* an unlocked claim that names this machine */
+const struct node_claim *life_claim(const struct life *l); /* the claim that holds the lock; NULL */
+const struct node_claim *life_claim_wanting(
+	const struct life *l); /* an unlocked claim that names this machine */
 const struct provider_object *life_provider(const struct life *l);
 int64_t life_deadline(const struct life *l); /* wall ms; 0: none */
 

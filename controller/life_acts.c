@@ -52,7 +52,9 @@ static void remember(struct life *l, const struct provider_observation *o)
 {
 	bool off = o->power == PROVIDER_POWER_OFF;
 
-	l->seen.off_since = !off ? 0 : l->seen.known && l->seen.off_since ? l->seen.off_since : o->read_at;
+	l->seen.off_since = !off				 ? 0
+			    : l->seen.known && l->seen.off_since ? l->seen.off_since
+								 : o->read_at;
 	l->seen.known = true;
 	l->seen.read_at = o->read_at;
 	l->seen.power = o->power;
@@ -70,7 +72,8 @@ static void remember(struct life *l, const struct provider_observation *o)
 		str_format(l->learned_pin, sizeof(l->learned_pin), "sha256:%s", o->learned_pin);
 }
 
-static void on_observed(const struct provider_observation *o, const char *handle, const struct err *e, void *arg)
+static void on_observed(const struct provider_observation *o, const char *handle,
+			const struct err *e, void *arg)
 {
 	struct life *l = arg;
 	int64_t delay;
@@ -94,9 +97,12 @@ static void on_observed(const struct provider_observation *o, const char *handle
 		l->state = machine_state_find(str_or(l->m->status.state, "known"));
 		/* Only a refused login is held against the Secret; a changed certificate is not. */
 		if (e->kind == ERR_DENIED && e->code == 401 && l->bmc_secret_version[0])
-			life_write(l, json_pack("{s:{s:s}, s:{s:s, s:{s:s, s:s}}}", "bmc", "refusedSecretVersion",
-						l->bmc_secret_version, "operation", "waitingFor", "Approval", "lastError",
-						"reason", "BmcAuthFailed", "message", e->text), NULL);
+			life_write(l,
+				   json_pack("{s:{s:s}, s:{s:s, s:{s:s, s:s}}}", "bmc",
+					     "refusedSecretVersion", l->bmc_secret_version,
+					     "operation", "waitingFor", "Approval", "lastError",
+					     "reason", "BmcAuthFailed", "message", e->text),
+				   NULL);
 		else
 			life_wait(l, WAITING_DEVICE, life_bmc_reason(e), "%s", e->text);
 	}
@@ -106,7 +112,8 @@ static void on_observed(const struct provider_observation *o, const char *handle
 static void observe(struct life *l)
 {
 	struct provider_call call = {
-		.op_id = l->m->status.operation ? str_or(l->m->status.operation->id, "observe") : "observe",
+		.op_id = l->m->status.operation ? str_or(l->m->status.operation->id, "observe")
+						: "observe",
 		.done = on_observed,
 		.arg = l,
 	};
@@ -152,20 +159,25 @@ int life_identity(const struct life *l, struct err *e)
 	const struct machine_identity *id = l->m->spec.identity;
 
 	if (!id || !id->system_uuid)
-		return err_set(e, ERR_NOT_FOUND, 0, "spec.identity is empty; `drover approve %s` fills it in from the BMC (%s, %s)",
-			       l->name, l->seen.uuid, l->seen.serial);
+		return err_set(
+			e, ERR_NOT_FOUND, 0,
+			"spec.identity is empty; `drover approve %s` fills it in from the BMC (%s, %s)",
+			l->name, l->seen.uuid, l->seen.serial);
 	if (strcasecmp(id->system_uuid, l->seen.uuid) != 0)
-		return err_set(e, ERR_CONFLICT, 0, "spec.identity.systemUUID: want %s, the BMC says %s", id->system_uuid,
-			       l->seen.uuid[0] ? l->seen.uuid : "nothing");
+		return err_set(e, ERR_CONFLICT, 0,
+			       "spec.identity.systemUUID: want %s, the BMC says %s",
+			       id->system_uuid, l->seen.uuid[0] ? l->seen.uuid : "nothing");
 	if (id->serial_number && l->seen.serial[0] && !str_eq(id->serial_number, l->seen.serial))
-		return err_set(e, ERR_CONFLICT, 0, "spec.identity.serialNumber: want %s, the BMC says %s", id->serial_number,
-			       l->seen.serial);
+		return err_set(e, ERR_CONFLICT, 0,
+			       "spec.identity.serialNumber: want %s, the BMC says %s",
+			       id->serial_number, l->seen.serial);
 	return 0;
 }
 
 /* --- power -------------------------------------------------------------------------------------- */
 
-static void on_acted(const struct provider_observation *o, const char *handle, const struct err *e, void *arg)
+static void on_acted(const struct provider_observation *o, const char *handle, const struct err *e,
+		     void *arg)
 {
 	(void)o;
 	(void)handle;
@@ -205,11 +217,14 @@ void life_power(struct life *l, bool on)
 
 	/* Recorded clean, so nobody's: then why is it on?  A restored record, or a person. */
 	if (!on && l->m->status.clean && !shows_ours(l) && !l->m->status.agent) {
-		life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
-			  "recorded clean and off, but on without our boot medium; `drover approve --wipe %s`", l->name);
+		life_wait(
+			l, WAITING_APPROVAL, "PowerStateUnexpected",
+			"recorded clean and off, but on without our boot medium; `drover approve --wipe %s`",
+			l->name);
 		return;
 	}
-	if (life_act(l, on ? "power-on" : "power-off", LIFE_PROBE_FIRST, POWER_PATIENCE_MS) != LIFE_GO)
+	if (life_act(l, on ? "power-on" : "power-off", LIFE_PROBE_FIRST, POWER_PATIENCE_MS) !=
+	    LIFE_GO)
 		return;
 	call = acting(l);
 	provider_power(l->source->provider, l->bmc, on, &call);
@@ -256,14 +271,16 @@ static void on_placed(const struct fabric_place *p, const struct err *e, void *a
 bool life_place_seen(struct life *l, int64_t max_age_ms)
 {
 	const struct fabric_port at = port(l);
-	struct fabric_call call = {.op_id = l->m->status.operation ? l->m->status.operation->id : NULL,
-				   .fence = l->m->status.operation ? l->m->status.operation->fence : 0,
-				   .done = on_place_seen,
-				   .arg = l};
+	struct fabric_call call = {
+		.op_id = l->m->status.operation ? l->m->status.operation->id : NULL,
+		.fence = l->m->status.operation ? l->m->status.operation->fence : 0,
+		.done = on_place_seen,
+		.arg = l};
 
 	if (l->placing)
 		return false;
-	if (l->place.known && l->place.read_at >= l->act_end && loop_now(l->c->loop) - l->place.read_at <= max_age_ms)
+	if (l->place.known && l->place.read_at >= l->act_end &&
+	    loop_now(l->c->loop) - l->place.read_at <= max_age_ms)
 		return true;
 	l->placing = true;
 	fabric_observe(l->source->fabric, &at, &call);
@@ -275,7 +292,9 @@ bool life_placed(struct life *l, const char *segment)
 	const struct provider_object *p = life_provider(l);
 	bool isolated = p->spec.network.type != FABRIC_NONE;
 	const struct fabric_port at = port(l);
-	struct fabric_call call = {.op_id = l->m->status.operation->id, .fence = l->m->status.operation->fence, .arg = l};
+	struct fabric_call call = {.op_id = l->m->status.operation->id,
+				   .fence = l->m->status.operation->fence,
+				   .arg = l};
 	char step[48];
 	json_t *s;
 
@@ -283,12 +302,15 @@ bool life_placed(struct life *l, const char *segment)
 		return false;
 	if (!life_place_seen(l, l->c->o.poll_ms * 10))
 		return false;
-	if (str_eq(l->place.segment, segment) && (!isolated || l->place.proof != FABRIC_PROOF_NONE)) {
+	if (str_eq(l->place.segment, segment) &&
+	    (!isolated || l->place.proof != FABRIC_PROOF_NONE)) {
 		if (str_eq(l->m->status.network.segment, segment))
 			return true;
-		s = json_pack("{s:{s:s, s:s}}", "network", "segment", segment, "proof", fabric_proof_names[l->place.proof]);
-		json_object_set_new(json_object_get(s, "network"), "observedTime",
-				    json_string(str_time((char[STR_TIME_SIZE]){0}, loop_wall(l->c->loop))));
+		s = json_pack("{s:{s:s, s:s}}", "network", "segment", segment, "proof",
+			      fabric_proof_names[l->place.proof]);
+		json_object_set_new(
+			json_object_get(s, "network"), "observedTime",
+			json_string(str_time((char[STR_TIME_SIZE]){0}, loop_wall(l->c->loop))));
 		life_write(l, s, NULL);
 		return false;
 	}
@@ -317,7 +339,8 @@ static bool seat_open(struct life *l)
 	if (!op->boot_number)
 		return false;
 	was = agents_is_open(l->seat, op->id, op->boot_number);
-	agents_open(l->seat, op->id, op->boot_number, op->fence); /* raises the fence of an open one */
+	agents_open(l->seat, op->id, op->boot_number,
+		    op->fence); /* raises the fence of an open one */
 	/* A session of this boot that the journal knows goes on under a new leader. */
 	if (!was && ag && ag->boot_id && ag->public_key)
 		agents_restore(l->seat, ag->boot_id, ag->public_key, &e);
@@ -331,22 +354,29 @@ bool life_agent(struct life *l)
 	const char *url;
 
 	if (!seat_open(l)) { /* a new boot gets a new number, and with it a new secret and URL */
-		life_write(l, json_pack("{s:{s:I}, s:n}", "operation", "bootNumber", (json_int_t)1, "agent"), NULL);
+		life_write(l,
+			   json_pack("{s:{s:I}, s:n}", "operation", "bootNumber", (json_int_t)1,
+				     "agent"),
+			   NULL);
 		return false;
 	}
 	s = agents_session(l->seat);
 	if (agents_intruder(l->seat)) {
 		if (!(machine_state_info[l->state].next & 1u << MACHINE_QUARANTINED))
-			life_fail(l, "SecondCaller", "a second caller used the boot secret of this operation");
+			life_fail(l, "SecondCaller",
+				  "a second caller used the boot secret of this operation");
 		else
-			life_quarantine(l, EXIT_OPERATOR, "SecondCaller", "a second caller used the boot secret of this operation");
+			life_quarantine(l, EXIT_OPERATOR, "SecondCaller",
+					"a second caller used the boot secret of this operation");
 		return false;
 	}
 	if (s->boot_id) {
 		if (l->m->status.agent && str_eq(l->m->status.agent->boot_id, s->boot_id))
 			return true;
-		life_write(l, json_pack("{s:{s:s, s:s}, s:{s:s}}", "agent", "bootID", s->boot_id, "publicKey",
-					s->public_key, "operation", "step", "agent"), NULL);
+		life_write(l,
+			   json_pack("{s:{s:s, s:s}, s:{s:s}}", "agent", "bootID", s->boot_id,
+				     "publicKey", s->public_key, "operation", "step", "agent"),
+			   NULL);
 		return false;
 	}
 	url = agents_media_url(l->seat);
@@ -362,7 +392,7 @@ bool life_agent(struct life *l)
 				  "the machine is on, and its BMC does not show our boot medium");
 		else if (!str_eq(l->seen.media_url, url))
 			life_power(l, false); /* an earlier boot of ours */
-		return false; /* ours and on: wait for the call */
+		return false;		      /* ours and on: wait for the call */
 	}
 	if (l->seen.power != PROVIDER_POWER_OFF)
 		return false;
@@ -401,7 +431,8 @@ const struct proto_report *life_order(struct life *l, struct proto_order *o, con
 			l->acting = false;
 		}
 	} else {
-		agents_order(l->seat, o); /* a rebuilt seat has forgotten it; the same id changes nothing */
+		agents_order(l->seat,
+			     o); /* a rebuilt seat has forgotten it; the same id changes nothing */
 	}
 	return NULL;
 }
@@ -415,7 +446,8 @@ bool life_agent_off(struct life *l)
 	if (!life_seen(l, l->c->o.poll_ms))
 		return false;
 	if (l->seen.power != PROVIDER_POWER_OFF) {
-		if (seat_open(l) && agents_session(l->seat)->boot_id && !str_eq(l->act, "power-off")) {
+		if (seat_open(l) && agents_session(l->seat)->boot_id &&
+		    !str_eq(l->act, "power-off")) {
 			(void)life_order(l, &o, "poweroff");
 			if (!l->acted_at || loop_now(l->c->loop) - l->acted_at < POWEROFF_GRACE_MS)
 				return false;

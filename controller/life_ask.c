@@ -81,8 +81,8 @@ static void on_claim_read(json_t *o, const struct err *e, void *arg)
 void life_ask_claim(struct life *l, const char *about)
 {
 	life_asking(l, about, NULL);
-	l->call = kube_get(l->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, l->m->status.claim_ref->name,
-			   on_claim_read, l);
+	l->call = kube_get(l->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL,
+			   l->m->status.claim_ref->name, on_claim_read, l);
 }
 
 bool life_claim_gone(struct life *l)
@@ -94,7 +94,8 @@ bool life_claim_gone(struct life *l)
 		life_ask_claim(l, "gone");
 		return false;
 	case ASK_OK:
-		life_wait(l, WAITING_APPROVAL, "ClaimUnreadable", "claim %s is there and cannot be read; its event says why",
+		life_wait(l, WAITING_APPROVAL, "ClaimUnreadable",
+			  "claim %s is there and cannot be read; its event says why",
 			  l->m->status.claim_ref->name);
 		life_ask_again(l);
 		return false;
@@ -113,8 +114,9 @@ bool life_may_leave(struct life *l)
 {
 	if (!controller_crds_terminating(l->c))
 		return true;
-	life_wait(l, WAITING_APPROVAL, "DefinitionTerminating",
-		  "a CustomResourceDefinition of drover.dev is being deleted: no deletion is acted on");
+	life_wait(
+		l, WAITING_APPROVAL, "DefinitionTerminating",
+		"a CustomResourceDefinition of drover.dev is being deleted: no deletion is acted on");
 	return false;
 }
 
@@ -125,7 +127,8 @@ bool life_paused(struct life *l)
 	if (l->m->spec.management_policy != MACHINE_OBSERVE && !(p && p->spec.paused))
 		return false;
 	life_wait(l, WAITING_APPROVAL, "Paused", "%s",
-		  p && p->spec.paused ? "the provider is paused" : "spec.managementPolicy is Observe");
+		  p && p->spec.paused ? "the provider is paused"
+				      : "spec.managementPolicy is Observe");
 	return true;
 }
 
@@ -133,5 +136,7 @@ const char *life_approved_wipe(const struct life *l)
 {
 	const struct machine_approval *a = l->m->spec.approval;
 
-	return a && a->action == APPROVE_WIPE && a->id && !str_eq(a->id, l->m->status.approval_id) ? a->id : NULL;
+	return a && a->action == APPROVE_WIPE && a->id && !str_eq(a->id, l->m->status.approval_id)
+		       ? a->id
+		       : NULL;
 }

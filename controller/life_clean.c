@@ -42,7 +42,8 @@ static bool agent_lost(struct life *l)
 	if (!why) /* a new leader's seat is being filled again, or a quarantine is being written */
 		return true;
 	if (op->boot_number >= AGENT_BOOTS_MAX)
-		life_quarantine(l, EXIT_AUTO, "AgentSilent", "%s, for the %dth time", why, AGENT_BOOTS_MAX);
+		life_quarantine(l, EXIT_AUTO, "AgentSilent", "%s, for the %dth time", why,
+				AGENT_BOOTS_MAX);
 	else
 		life_goto(l, MACHINE_DIRTY, again(l), "AgentSilent", "%s", why);
 	return true;
@@ -79,9 +80,11 @@ static json_t *drives_json(const struct proto_inventory *inv)
 	for (size_t i = 0; i < inv->drives.n; i++) {
 		const struct proto_drive *d = &inv->drives.v[i];
 
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:I}", "wwn", str_or(d->wwn, ""), "model",
-						      str_or(d->model, ""), "serialNumber", str_or(d->serial, ""), "type",
-						      str_or(d->type, ""), "bytes", (json_int_t)d->bytes));
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:s, s:s, s:s, s:I}", "wwn", str_or(d->wwn, ""), "model",
+				  str_or(d->model, ""), "serialNumber", str_or(d->serial, ""),
+				  "type", str_or(d->type, ""), "bytes", (json_int_t)d->bytes));
 	}
 	return list;
 }
@@ -91,48 +94,59 @@ static json_t *inventory_json(const struct life *l, const struct proto_inventory
 	json_t *nics = json_array(), *o;
 
 	for (size_t i = 0; i < inv->nics.n; i++)
-		json_array_append_new(nics, json_pack("{s:s, s:s}", "name", str_or(inv->nics.v[i].name, ""), "mac",
+		json_array_append_new(nics, json_pack("{s:s, s:s}", "name",
+						      str_or(inv->nics.v[i].name, ""), "mac",
 						      str_or(inv->nics.v[i].mac, "")));
-	o = json_pack("{s:I, s:I, s:I, s:o, s:o}", "gpus", (json_int_t)inv->gpus.n, "cpus", (json_int_t)inv->cpus,
-		      "memoryBytes", (json_int_t)inv->memory_bytes, "drives", drives_json(inv), "nics", nics);
-	json_object_set_new(o, "observedTime", json_string(str_time((char[STR_TIME_SIZE]){0}, loop_wall(l->c->loop))));
+	o = json_pack("{s:I, s:I, s:I, s:o, s:o}", "gpus", (json_int_t)inv->gpus.n, "cpus",
+		      (json_int_t)inv->cpus, "memoryBytes", (json_int_t)inv->memory_bytes, "drives",
+		      drives_json(inv), "nics", nics);
+	json_object_set_new(o, "observedTime",
+			    json_string(str_time((char[STR_TIME_SIZE]){0}, loop_wall(l->c->loop))));
 	return o;
 }
 
 int life_inventory_fits(const struct life *l, const struct proto_inventory *inv, struct err *e)
 {
 	const struct provider_object *p = life_provider(l);
-	const struct provider_object_instance_type *t = p ? source_type(p, l->m->spec.instance_type) : NULL;
+	const struct provider_object_instance_type *t =
+		p ? source_type(p, l->m->spec.instance_type) : NULL;
 	const struct machine_identity *id = l->m->spec.identity;
 
 	if (!t)
 		return err_set(e, ERR_NOT_FOUND, 0, "spec.instanceType: provider has no type %s",
 			       str_or(l->m->spec.instance_type, "(none)"));
-	if (!id || !id->system_uuid || !inv->dmi.system_uuid || strcasecmp(id->system_uuid, inv->dmi.system_uuid) != 0)
-		return err_set(e, ERR_CONFLICT, 0, "the agent runs on system UUID %s, spec.identity says %s",
-			       str_or(inv->dmi.system_uuid, "(none)"), id ? str_or(id->system_uuid, "(none)") : "(none)");
+	if (!id || !id->system_uuid || !inv->dmi.system_uuid ||
+	    strcasecmp(id->system_uuid, inv->dmi.system_uuid) != 0)
+		return err_set(e, ERR_CONFLICT, 0,
+			       "the agent runs on system UUID %s, spec.identity says %s",
+			       str_or(inv->dmi.system_uuid, "(none)"),
+			       id ? str_or(id->system_uuid, "(none)") : "(none)");
 	for (size_t i = 0; i < t->match.pci.n; i++) {
 		int64_t seen = 0;
 
 		for (size_t k = 0; k < inv->gpus.n; k++)
 			seen += str_eq(inv->gpus.v[k].id, t->match.pci.v[i].id);
 		if (seen != t->match.pci.v[i].count)
-			return err_set(e, ERR_INVALID, 0, "instance type %s wants %lld of PCI %s, found %lld", t->name,
-				       (long long)t->match.pci.v[i].count, t->match.pci.v[i].id, (long long)seen);
+			return err_set(e, ERR_INVALID, 0,
+				       "instance type %s wants %lld of PCI %s, found %lld", t->name,
+				       (long long)t->match.pci.v[i].count, t->match.pci.v[i].id,
+				       (long long)seen);
 	}
 	if (!l->m->spec.drives.n)
 		return 0;
 	if (inv->drives.n != l->m->spec.drives.n)
-		return err_set(e, ERR_INVALID, 0, "spec.drives: want %zu drives, found %zu", l->m->spec.drives.n,
-			       inv->drives.n);
+		return err_set(e, ERR_INVALID, 0, "spec.drives: want %zu drives, found %zu",
+			       l->m->spec.drives.n, inv->drives.n);
 	for (size_t i = 0; i < l->m->spec.drives.n; i++) {
 		const struct object_drive *d = &l->m->spec.drives.v[i];
 		bool found = false;
 
 		for (size_t k = 0; k < inv->drives.n; k++)
-			found |= str_eq(inv->drives.v[k].wwn, d->wwn) && inv->drives.v[k].bytes == d->bytes;
+			found |= str_eq(inv->drives.v[k].wwn, d->wwn) &&
+				 inv->drives.v[k].bytes == d->bytes;
 		if (!found)
-			return err_set(e, ERR_INVALID, 0, "spec.drives: %s of %lld bytes is missing", d->wwn,
+			return err_set(e, ERR_INVALID, 0,
+				       "spec.drives: %s of %lld bytes is missing", d->wwn,
 				       (long long)d->bytes);
 	}
 	return 0;
@@ -150,8 +164,8 @@ void step_inspecting(struct life *l)
 	if (!r)
 		return;
 	if (r->state != PROTO_DONE || !r->inventory) {
-		life_quarantine(l, EXIT_AUTO, str_or(r->reason, "InventoryMismatch"), "inspection failed: %s",
-				str_or(r->message, "no inventory"));
+		life_quarantine(l, EXIT_AUTO, str_or(r->reason, "InventoryMismatch"),
+				"inspection failed: %s", str_or(r->message, "no inventory"));
 		return;
 	}
 	if (!r->inventory->drives.n) {
@@ -162,11 +176,13 @@ void step_inspecting(struct life *l)
 		life_quarantine(l, EXIT_OPERATOR, "InventoryMismatch", "%s", e.text);
 		return;
 	}
-	if (!l->m->spec.drives.n) { /* the first inspection says what is to be expected from now on */
+	if (!l->m->spec.drives
+		     .n) { /* the first inspection says what is to be expected from now on */
 		life_write(l, NULL, json_pack("{s:o}", "drives", drives_json(r->inventory)));
 		return;
 	}
-	life_goto(l, MACHINE_WIPING, json_pack("{s:o}", "inventory", inventory_json(l, r->inventory)), NULL, NULL);
+	life_goto(l, MACHINE_WIPING,
+		  json_pack("{s:o}", "inventory", inventory_json(l, r->inventory)), NULL, NULL);
 }
 
 /* --- wiping, verifying -------------------------------------------------------------------------- */
@@ -177,7 +193,10 @@ static void nonce(const struct life *l, char out[static 65])
 	const struct machine_operation *op = l->m->status.operation;
 	OWN(arena) a = arena_new();
 
-	keys_derive(l->c->keys, arena_printf(a, "nonce\n%s\n%s\n%lld", l->m->meta.uid, op->id, (long long)op->boot_number), out);
+	keys_derive(l->c->keys,
+		    arena_printf(a, "nonce\n%s\n%s\n%lld", l->m->meta.uid, op->id,
+				 (long long)op->boot_number),
+		    out);
 }
 
 static struct strings expected(const struct life *l, struct arena *a)
@@ -202,7 +221,8 @@ static int floor_level(const struct life *l)
 void step_wiping(struct life *l)
 {
 	OWN(arena) a = arena_new();
-	struct proto_order o = {.kind = PROTO_WIPE, .minimum_level = floor_level(l), .expected = expected(l, a)};
+	struct proto_order o = {
+		.kind = PROTO_WIPE, .minimum_level = floor_level(l), .expected = expected(l, a)};
 	const struct proto_report *r;
 	char hex[65];
 
@@ -214,8 +234,8 @@ void step_wiping(struct life *l)
 	if (!r)
 		return;
 	if (r->state != PROTO_DONE) {
-		life_quarantine(l, EXIT_OPERATOR, str_or(r->reason, "EraseUnverified"), "wipe failed: %s",
-				str_or(r->message, "no reason given"));
+		life_quarantine(l, EXIT_OPERATOR, str_or(r->reason, "EraseUnverified"),
+				"wipe failed: %s", str_or(r->message, "no reason given"));
 		return;
 	}
 	life_goto(l, MACHINE_VERIFYING, NULL, NULL, NULL);
@@ -236,7 +256,8 @@ static bool look_back(const struct kube_entry *en, void *arg)
 	if (!str_eq(ev->machine.name, p->l->name))
 		return true;
 	n = p->newest ? &p->newest->spec.evidence : NULL;
-	if (!n || ev->tenancy > n->tenancy || (ev->tenancy == n->tenancy && ev->attempt > n->attempt))
+	if (!n || ev->tenancy > n->tenancy ||
+	    (ev->tenancy == n->tenancy && ev->attempt > n->attempt))
 		p->newest = r;
 	if (ev->tenancy == p->l->m->status.tenancy && ev->attempt > p->attempts)
 		p->attempts = ev->attempt;
@@ -277,7 +298,8 @@ static void brief(const struct life *l, const char *nonce_hex, struct arena *a, 
 		ev->previous.digest = arena_strdup(a, crypto_digest_text(d, text));
 	}
 	ev->nonce_digest = digest_of(a, nonce_hex, strlen(nonce_hex));
-	policy = arena_printf(a, "flash=%d hdd=%d trust=%d", f->minimum_level.flash, f->minimum_level.hdd, f->minimum_trust);
+	policy = arena_printf(a, "flash=%d hdd=%d trust=%d", f->minimum_level.flash,
+			      f->minimum_level.hdd, f->minimum_trust);
 	ev->policy_digest = digest_of(a, policy, strlen(policy));
 	ev->start_time = l->m->status.state_since;
 	if (l->m->status.tenant.name) {
@@ -304,9 +326,10 @@ static void on_record(json_t *o, const struct err *e, void *arg)
 /* It speaks of this machine, this tenancy, this attempt and this run, as it was briefed. */
 static bool as_briefed(const struct evidence *ev, const struct evidence *want)
 {
-	return str_eq(ev->machine.name, want->machine.name) && str_eq(ev->machine.uid, want->machine.uid) &&
-	       ev->tenancy == want->tenancy && ev->attempt == want->attempt &&
-	       str_eq(ev->nonce_digest, want->nonce_digest) && str_eq(ev->policy_digest, want->policy_digest) &&
+	return str_eq(ev->machine.name, want->machine.name) &&
+	       str_eq(ev->machine.uid, want->machine.uid) && ev->tenancy == want->tenancy &&
+	       ev->attempt == want->attempt && str_eq(ev->nonce_digest, want->nonce_digest) &&
+	       str_eq(ev->policy_digest, want->policy_digest) &&
 	       str_eq(str_or(ev->previous.digest, ""), str_or(want->previous.digest, ""));
 }
 
@@ -321,12 +344,14 @@ static void keep(struct life *l, const char *envelope, const struct evidence *wa
 
 	if (evidence_open(envelope, agents_session(l->seat)->public_key, NULL, 0, a, &ev, &e) < 0 ||
 	    !(both = evidence_countersign(envelope, keys_evidence(l->c->keys), &e))) {
-		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified", "the evidence is not the agent's: %s", e.text);
+		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified",
+				"the evidence is not the agent's: %s", e.text);
 		return;
 	}
 	if (!as_briefed(&ev, want)) { /* the countersignature would vouch for it */
 		free(both);
-		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified", "the evidence speaks of another machine, tenancy or run");
+		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified",
+				"the evidence speaks of another machine, tenancy or run");
 		return;
 	}
 	rec.spec.evidence = ev;
@@ -335,26 +360,36 @@ static void keep(struct life *l, const char *envelope, const struct evidence *wa
 	spec = json_object_get(o, "spec");
 	json_incref(spec);
 	json_decref(o);
-	o = json_pack("{s:s, s:s, s:{s:s, s:{s:s}}, s:o}", "apiVersion", OBJECT_API_VERSION, "kind", "WipeRecord", "metadata",
-		      "name", arena_printf(a, "%s-%lld-%lld", l->name, (long long)ev.tenancy, (long long)ev.attempt), "labels",
-		      "drover.dev/machine", l->name, "spec", spec);
-	l->call = kube_create(l->c->host, &controller_resources[OBJECT_WIPE_RECORD], NULL, o, on_record, l);
+	o = json_pack("{s:s, s:s, s:{s:s, s:{s:s}}, s:o}", "apiVersion", OBJECT_API_VERSION, "kind",
+		      "WipeRecord", "metadata", "name",
+		      arena_printf(a, "%s-%lld-%lld", l->name, (long long)ev.tenancy,
+				   (long long)ev.attempt),
+		      "labels", "drover.dev/machine", l->name, "spec", spec);
+	l->call = kube_create(l->c->host, &controller_resources[OBJECT_WIPE_RECORD], NULL, o,
+			      on_record, l);
 	json_decref(o);
 	free(both);
 }
 
 /* The record of this very run: its nonce says so. */
-static const struct wipe_record *own_record(const struct life *l, const char *nonce_hex, struct arena *a)
+static const struct wipe_record *own_record(const struct life *l, const char *nonce_hex,
+					    struct arena *a)
 {
 	const struct wipe_record *r = life_record(l);
 
-	return r && str_eq(r->spec.evidence.nonce_digest, digest_of(a, nonce_hex, strlen(nonce_hex))) ? r : NULL;
+	return r && str_eq(r->spec.evidence.nonce_digest,
+			   digest_of(a, nonce_hex, strlen(nonce_hex)))
+		       ? r
+		       : NULL;
 }
 
 static void stamp(struct life *l, const struct wipe_record *rec, struct arena *a)
 {
 	const struct provider_object *p = life_provider(l);
-	struct proto_order o = {.kind = PROTO_WRITE, .what = PROTO_WRITE_STAMP, .record = rec->meta.name, .expected = expected(l, a)};
+	struct proto_order o = {.kind = PROTO_WRITE,
+				.what = PROTO_WRITE_STAMP,
+				.record = rec->meta.name,
+				.expected = expected(l, a)};
 	const struct proto_report *r;
 	uint8_t d[CRYPTO_SHA256];
 	char text[CRYPTO_DIGEST_TEXT];
@@ -369,16 +404,19 @@ static void stamp(struct life *l, const struct wipe_record *rec, struct arena *a
 		if (!r)
 			return;
 		if (r->state != PROTO_DONE) {
-			life_quarantine(l, EXIT_OPERATOR, str_or(r->reason, "DriveFailed"), "the clean stamp was not written: %s",
+			life_quarantine(l, EXIT_OPERATOR, str_or(r->reason, "DriveFailed"),
+					"the clean stamp was not written: %s",
 					str_or(r->message, "no reason given"));
 			return;
 		}
 		l->progress = 1;
 	}
-	if (!life_agent_off(l) || !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")))
+	if (!life_agent_off(l) ||
+	    !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")))
 		return;
-	x = json_pack("{s:b, s:{s:s, s:I}, s:n, s:n, s:n}", "clean", 1, "lastWipe", "record", rec->meta.name, "tenancy",
-		      (json_int_t)l->m->status.tenancy, "agent", "quarantine", "tenant");
+	x = json_pack("{s:b, s:{s:s, s:I}, s:n, s:n, s:n}", "clean", 1, "lastWipe", "record",
+		      rec->meta.name, "tenancy", (json_int_t)l->m->status.tenancy, "agent",
+		      "quarantine", "tenant");
 	life_goto(l, MACHINE_FREE, x, NULL, NULL);
 }
 
@@ -386,7 +424,10 @@ void step_verifying(struct life *l)
 {
 	OWN(arena) a = arena_new();
 	const struct wipe_record *rec;
-	struct proto_order o = {.kind = PROTO_VERIFY, .minimum_level = floor_level(l), .samples = SAMPLES, .expected = expected(l, a)};
+	struct proto_order o = {.kind = PROTO_VERIFY,
+				.minimum_level = floor_level(l),
+				.samples = SAMPLES,
+				.expected = expected(l, a)};
 	const struct proto_report *r;
 	struct evidence ev = {0};
 	const char *const *publics;
@@ -406,7 +447,8 @@ void step_verifying(struct life *l)
 		if (!r)
 			return;
 		if (r->state != PROTO_DONE || !r->envelope)
-			life_quarantine(l, EXIT_OPERATOR, str_or(r->reason, "EraseUnverified"), "verification failed: %s",
+			life_quarantine(l, EXIT_OPERATOR, str_or(r->reason, "EraseUnverified"),
+					"verification failed: %s",
 					str_or(r->message, "no evidence"));
 		else
 			keep(l, r->envelope, &ev);
@@ -414,9 +456,11 @@ void step_verifying(struct life *l)
 	}
 	publics = keys_evidence_publics(l->c->keys, &n);
 	if (evidence_open_countersigned(rec->spec.envelope, publics, n, a, &ev, &e) < 0 ||
-	    evidence_compare(&rec->spec.evidence, &ev, &e) < 0 || life_judge(l, &ev, NULL, &e) < 0) {
-		life_quarantine(l, EXIT_OPERATOR, ev.verdict < WIPE_CLEAR ? "EraseUnverified" : "EraseBelowPolicy", "%s: %s",
-				rec->meta.name, e.text);
+	    evidence_compare(&rec->spec.evidence, &ev, &e) < 0 ||
+	    life_judge(l, &ev, NULL, &e) < 0) {
+		life_quarantine(l, EXIT_OPERATOR,
+				ev.verdict < WIPE_CLEAR ? "EraseUnverified" : "EraseBelowPolicy",
+				"%s: %s", rec->meta.name, e.text);
 		return;
 	}
 	stamp(l, rec, a);

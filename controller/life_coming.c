@@ -81,14 +81,16 @@ static int stamps_fit(const struct life *l, const struct proto_inventory *inv, s
 	char want[CRYPTO_DIGEST_TEXT];
 
 	if (!rec)
-		return err_set(e, ERR_DENIED, 0, "no WipeRecord of tenancy %lld", (long long)l->m->status.tenancy);
+		return err_set(e, ERR_DENIED, 0, "no WipeRecord of tenancy %lld",
+			       (long long)l->m->status.tenancy);
 	evidence_digest(rec->spec.envelope, d);
 	crypto_digest_text(d, want);
 	for (size_t i = 0; i < inv->drives.n; i++)
 		if (!str_eq(inv->drives.v[i].stamp, want))
 			return err_set(e, ERR_DENIED, 0, "drive %s carries %s, not the stamp of %s",
 				       str_or(inv->drives.v[i].wwn, "(none)"),
-				       inv->drives.v[i].stamp ? "another stamp" : "no stamp", rec->meta.name);
+				       inv->drives.v[i].stamp ? "another stamp" : "no stamp",
+				       rec->meta.name);
 	return 0;
 }
 
@@ -104,17 +106,20 @@ void step_claimed(struct life *l)
 
 	if (!n) { /* nothing was written: off, and free again */
 		if (leaving && life_agent_off(l))
-			life_goto(l, MACHINE_FREE, json_pack("{s:n, s:n}", "claimRef", "agent"), NULL, NULL);
+			life_goto(l, MACHINE_FREE, json_pack("{s:n, s:n}", "claimRef", "agent"),
+				  NULL, NULL);
 		return;
 	}
-	if (!bmc_is_ours(l) || !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
+	if (!bmc_is_ours(l) ||
+	    !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !agent_there(l))
 		return;
 	r = life_order(l, &o, "check");
 	if (!r)
 		return;
 	if (r->state != PROTO_DONE || !r->inventory) {
-		life_fail(l, str_or(r->reason, "InventoryMismatch"), "inspection failed: %s", str_or(r->message, "no inventory"));
+		life_fail(l, str_or(r->reason, "InventoryMismatch"), "inspection failed: %s",
+			  str_or(r->message, "no inventory"));
 		return;
 	}
 	if (life_inventory_fits(l, r->inventory, &e) < 0) {
@@ -137,8 +142,9 @@ void step_claimed(struct life *l)
 	}
 	if (!controller_may_destroy(l->c))
 		return;
-	x = json_pack("{s:I, s:b, s:{s:s, s:s}}", "tenancy", (json_int_t)(l->m->status.tenancy + 1), "clean", 0, "tenant",
-		      "name", n->spec.virtual_cluster_ref.name, "uid", str_or(n->spec.virtual_cluster_ref.uid, ""));
+	x = json_pack("{s:I, s:b, s:{s:s, s:s}}", "tenancy", (json_int_t)(l->m->status.tenancy + 1),
+		      "clean", 0, "tenant", "name", n->spec.virtual_cluster_ref.name, "uid",
+		      str_or(n->spec.virtual_cluster_ref.uid, ""));
 	life_goto(l, MACHINE_IMAGING, x, NULL, NULL);
 }
 
@@ -148,7 +154,8 @@ void step_claimed(struct life *l)
 static const char *root_drive(const struct life *l, struct err *e)
 {
 	const struct provider_object *p = life_provider(l);
-	const struct provider_object_instance_type *t = p ? source_type(p, l->m->spec.instance_type) : NULL;
+	const struct provider_object_instance_type *t =
+		p ? source_type(p, l->m->spec.instance_type) : NULL;
 	const char *found = NULL;
 
 	for (size_t i = 0; t && i < l->m->spec.drives.n; i++) {
@@ -159,13 +166,15 @@ static const char *root_drive(const struct life *l, struct err *e)
 		    (t->root_device.max_bytes && d->bytes > t->root_device.max_bytes))
 			continue;
 		if (found) {
-			(void)!err_set(e, ERR_INVALID, 0, "rootDevice of %s fits both %s and %s", t->name, found, d->wwn);
+			(void)!err_set(e, ERR_INVALID, 0, "rootDevice of %s fits both %s and %s",
+				       t->name, found, d->wwn);
 			return NULL;
 		}
 		found = d->wwn;
 	}
 	if (!found)
-		(void)!err_set(e, ERR_INVALID, 0, "rootDevice of %s fits no drive", str_or(l->m->spec.instance_type, "(none)"));
+		(void)!err_set(e, ERR_INVALID, 0, "rootDevice of %s fits no drive",
+			       str_or(l->m->spec.instance_type, "(none)"));
 	return found;
 }
 
@@ -175,7 +184,8 @@ static bool ended(struct life *l, const struct proto_report *r, const char *what
 		return false;
 	if (r->state == PROTO_DONE)
 		return true;
-	life_fail(l, str_or(r->reason, "DriveFailed"), "%s: %s", what, str_or(r->message, "no reason given"));
+	life_fail(l, str_or(r->reason, "DriveFailed"), "%s: %s", what,
+		  str_or(r->message, "no reason given"));
 	return false;
 }
 
@@ -190,7 +200,8 @@ static bool minted(struct life *l, const struct node_claim *n, struct tenant *t)
 	case ASK_FAILED:
 		if (l->answer.err.kind == ERR_CONFLICT) /* minted before a crash: the same one */
 			return true;
-		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "bootstrap token: %s", l->answer.err.text);
+		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "bootstrap token: %s",
+			  l->answer.err.text);
 		life_ask_again(l);
 		return false;
 	case ASK_NONE:
@@ -198,9 +209,12 @@ static bool minted(struct life *l, const struct node_claim *n, struct tenant *t)
 	}
 	life_token(l, n, &token);
 	life_asking(l, "token", t);
-	s = life_token_secret(&token, n->meta.name,
-			      loop_wall(l->c->loop) + (n->spec.deadlines.booting > 0 ? n->spec.deadlines.booting : 1800000) +
-				      (n->spec.deadlines.joining > 0 ? n->spec.deadlines.joining : 600000) + TOKEN_SLACK_MS);
+	s = life_token_secret(
+		&token, n->meta.name,
+		loop_wall(l->c->loop) +
+			(n->spec.deadlines.booting > 0 ? n->spec.deadlines.booting : 1800000) +
+			(n->spec.deadlines.joining > 0 ? n->spec.deadlines.joining : 600000) +
+			TOKEN_SLACK_MS);
 	l->call = kube_create(t->client, &KUBE_SECRETS, "kube-system", s, life_answer, l);
 	json_decref(s);
 	secret_wipe(&token, sizeof(token));
@@ -219,7 +233,8 @@ static const char *user_data(struct life *l, const struct node_claim *n, bool *r
 	if (st != SECRET_LOADED) {
 		*ready = false;
 		if (st != SECRET_LOADING)
-			life_wait(l, WAITING_APPROVAL, "SecretNotFound", "spec.userDataSecretRef: Secret %s cannot be read",
+			life_wait(l, WAITING_APPROVAL, "SecretNotFound",
+				  "spec.userDataSecretRef: Secret %s cannot be read",
 				  n->spec.user_data_secret_ref->name);
 		return NULL;
 	}
@@ -227,8 +242,9 @@ static const char *user_data(struct life *l, const struct node_claim *n, bool *r
 	return s ? secret_expose(s) : NULL;
 }
 
-static const struct proto_report *write_config(struct life *l, const struct node_claim *n, struct tenant *t,
-					       const struct virtual_cluster *vc, struct proto_order *o)
+static const struct proto_report *write_config(struct life *l, const struct node_claim *n,
+					       struct tenant *t, const struct virtual_cluster *vc,
+					       struct proto_order *o)
 {
 	OWN(arena) a = arena_new();
 	const struct proto_report *r;
@@ -276,7 +292,8 @@ void step_imaging(struct life *l)
 		unstamp.expected.v = arena_calloc(a, l->m->spec.drives.n + 1, sizeof(char *));
 		for (size_t i = 0; i < l->m->spec.drives.n; i++)
 			unstamp.expected.v[unstamp.expected.n++] = l->m->spec.drives.v[i].wwn;
-		if (!ended(l, life_order(l, &unstamp, "unstamp"), "the clean stamps were not erased"))
+		if (!ended(l, life_order(l, &unstamp, "unstamp"),
+			   "the clean stamps were not erased"))
 			return;
 		l->progress = 1;
 	}
@@ -297,13 +314,16 @@ void step_imaging(struct life *l)
 	}
 	if (l->progress == 2) {
 		t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
-		vc = CONTROLLER_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, n->spec.virtual_cluster_ref.name);
+		vc = CONTROLLER_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
+				    n->spec.virtual_cluster_ref.name);
 		if (!t || !vc || !tenant_usable(t)) {
-			life_wait(l, WAITING_DEVICE, "TenantUnreachable", "tenant %s: %s", n->spec.virtual_cluster_ref.name,
+			life_wait(l, WAITING_DEVICE, "TenantUnreachable", "tenant %s: %s",
+				  n->spec.virtual_cluster_ref.name,
 				  t ? t->message : "does not exist");
 			return;
 		}
-		if (!minted(l, n, t) || !ended(l, write_config(l, n, t, vc, &config), "the config drive was not written"))
+		if (!minted(l, n, t) || !ended(l, write_config(l, n, t, vc, &config),
+					       "the config drive was not written"))
 			return;
 		l->progress = 3;
 	}
@@ -321,12 +341,15 @@ void step_attaching(struct life *l)
 
 	if (!n || !bmc_is_ours(l) || !life_agent_off(l))
 		return;
-	vc = CONTROLLER_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, n->spec.virtual_cluster_ref.name);
+	vc = CONTROLLER_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
+			    n->spec.virtual_cluster_ref.name);
 	if (!vc) {
-		life_fail(l, "TenantGone", "VirtualCluster %s does not exist", n->spec.virtual_cluster_ref.name);
+		life_fail(l, "TenantGone", "VirtualCluster %s does not exist",
+			  n->spec.virtual_cluster_ref.name);
 		return;
 	}
-	str_format(segment, sizeof(segment), "tenant/%s", str_or(vc->spec.network.segment, vc->meta.name));
+	str_format(segment, sizeof(segment), "tenant/%s",
+		   str_or(vc->spec.network.segment, vc->meta.name));
 	if (life_placed(l, segment))
 		life_goto(l, MACHINE_BOOTING, NULL, NULL, NULL);
 }
@@ -350,8 +373,10 @@ void step_booting(struct life *l)
 	}
 	if (!life_seen(l, l->c->o.poll_ms * 10) || !l->seen.media_known)
 		return;
-	if (l->seen.media || l->seen.override) { /* nothing but its own disk may boot in a tenant's network */
-		life_fail(l, "BootOverrideNotCleared", "the BMC shows a medium or a boot override again");
+	if (l->seen.media ||
+	    l->seen.override) { /* nothing but its own disk may boot in a tenant's network */
+		life_fail(l, "BootOverrideNotCleared",
+			  "the BMC shows a medium or a boot override again");
 		return;
 	}
 	if (l->seen.power == PROVIDER_POWER_OFF)
@@ -372,7 +397,8 @@ static bool token_gone(struct life *l, const struct node_claim *n, struct tenant
 	case ASK_FAILED:
 		if (l->answer.err.kind == ERR_NOT_FOUND)
 			return true;
-		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "bootstrap token: %s", l->answer.err.text);
+		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "bootstrap token: %s",
+			  l->answer.err.text);
 		life_ask_again(l);
 		return false;
 	case ASK_NONE:
@@ -382,8 +408,8 @@ static bool token_gone(struct life *l, const struct node_claim *n, struct tenant
 	str_format(name, sizeof(name), "bootstrap-token-%s", token.id);
 	secret_wipe(&token, sizeof(token));
 	life_asking(l, "untoken", t);
-	l->call = kube_delete(t->client, &KUBE_SECRETS, "kube-system", name, &(struct kube_delete_opts){.grace_s = -1},
-			      life_answer, l);
+	l->call = kube_delete(t->client, &KUBE_SECRETS, "kube-system", name,
+			      &(struct kube_delete_opts){.grace_s = -1}, life_answer, l);
 	return false;
 }
 
@@ -399,11 +425,13 @@ void step_joining(struct life *l)
 		return;
 	t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
 	if (!node) { /* it was there: deleted or not known, the deadline decides */
-		life_wait(l, WAITING_DEVICE, "NodeNotFound", "Node %s is not in the tenant's cluster", n->meta.name);
+		life_wait(l, WAITING_DEVICE, "NodeNotFound",
+			  "Node %s is not in the tenant's cluster", n->meta.name);
 		return;
 	}
 	if (life_proves(l, n, node, &e) < 0) {
-		if (!node->system_uuid || !node->boot_id) /* registered, its status is not written yet */
+		if (!node->system_uuid ||
+		    !node->boot_id) /* registered, its status is not written yet */
 			return;
 		life_fail(l, "NodeIdentityMismatch", "%s", e.text);
 		return;
@@ -415,11 +443,13 @@ void step_joining(struct life *l)
 	case ASK_NONE:
 		life_asking(l, "labels", t);
 		patch = life_node_labels(l, n);
-		l->call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL, KUBE_PATCH_MERGE, patch, life_answer, l);
+		l->call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
+				     KUBE_PATCH_MERGE, patch, life_answer, l);
 		json_decref(patch);
 		return;
 	case ASK_FAILED:
-		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "Node labels: %s", l->answer.err.text);
+		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "Node labels: %s",
+			  l->answer.err.text);
 		life_ask_again(l);
 		return;
 	case ASK_OK:
@@ -451,12 +481,14 @@ static bool schedulable(const struct tenant_node *node)
 static const char *resource_missing(const struct life *l, const struct tenant_node *node)
 {
 	const struct provider_object *p = life_provider(l);
-	const struct provider_object_instance_type *t = p ? source_type(p, l->m->spec.instance_type) : NULL;
+	const struct provider_object_instance_type *t =
+		p ? source_type(p, l->m->spec.instance_type) : NULL;
 
 	for (size_t i = 0; t && i < t->capacity.n; i++) {
 		const struct quantity *has = resources_get(&node->capacity, t->capacity.v[i].name);
 
-		if (strchr(t->capacity.v[i].name, '/') && (!has || quantity_cmp(*has, t->capacity.v[i].q) < 0))
+		if (strchr(t->capacity.v[i].name, '/') &&
+		    (!has || quantity_cmp(*has, t->capacity.v[i].q) < 0))
 			return t->capacity.v[i].name;
 	}
 	return NULL;
@@ -465,14 +497,17 @@ static const char *resource_missing(const struct life *l, const struct tenant_no
 static json_t *without_unregistered(const struct tenant_node *node)
 {
 	struct err e;
-	OWN_JSON old = node->taints_json ? json_parse(node->taints_json, strlen(node->taints_json), &e) : NULL;
+	OWN_JSON old = node->taints_json
+			       ? json_parse(node->taints_json, strlen(node->taints_json), &e)
+			       : NULL;
 	json_t *kept = json_array(), *v;
 	size_t i;
 
-	json_array_foreach(old, i, v)
+	json_array_foreach (old, i, v)
 		if (!str_eq(json_str_at(v, "key"), TENANT_TAINT_UNREGISTERED))
 			json_array_append(kept, v);
-	return json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion", node->rv, "spec", "taints", kept);
+	return json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion", node->rv, "spec",
+			 "taints", kept);
 }
 
 void step_gating(struct life *l)
@@ -486,12 +521,15 @@ void step_gating(struct life *l)
 	if (!n || !node)
 		return;
 	if (!schedulable(node) || !startup_taints_gone(n, node)) {
-		life_wait(l, WAITING_DEVICE, schedulable(node) ? "StartupTaintsExist" : "NodeNotReady", "Node %s", n->meta.name);
+		life_wait(l, WAITING_DEVICE,
+			  schedulable(node) ? "StartupTaintsExist" : "NodeNotReady", "Node %s",
+			  n->meta.name);
 		return;
 	}
 	missing = resource_missing(l, node);
 	if (missing) {
-		life_wait(l, WAITING_DEVICE, "ResourceNotRegistered", "Node %s does not offer all of %s", n->meta.name, missing);
+		life_wait(l, WAITING_DEVICE, "ResourceNotRegistered",
+			  "Node %s does not offer all of %s", n->meta.name, missing);
 		return;
 	}
 	if (node->unregistered) {
@@ -504,7 +542,8 @@ void step_gating(struct life *l)
 		}
 		life_asking(l, "taint", t);
 		patch = without_unregistered(node);
-		l->call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL, KUBE_PATCH_MERGE, patch, life_answer, l);
+		l->call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
+				     KUBE_PATCH_MERGE, patch, life_answer, l);
 		json_decref(patch);
 		return;
 	}

@@ -18,9 +18,9 @@
 
 struct leftover {
 	const char *node;
-	const char *last;             /* UID of the pod asked about last: others first */
+	const char *last;	      /* UID of the pod asked about last: others first */
 	const struct world_pod *next; /* to be evicted */
-	size_t n;                     /* all that are left, those on their way out too */
+	size_t n;		      /* all that are left, those on their way out too */
 };
 
 static bool counts(const struct kube_entry *en, void *arg)
@@ -47,7 +47,8 @@ static void on_step(json_t *o, const struct err *e, void *arg)
 	if (e)
 		l->answer.err = *e;
 	str_copy(l->answer.about, sizeof(l->answer.about), l->asking);
-	loop_timer_start(&l->timer, l->answer.ok && l->state != MACHINE_DRAINING ? 0 : l->c->o.poll_ms);
+	loop_timer_start(&l->timer,
+			 l->answer.ok && l->state != MACHINE_DRAINING ? 0 : l->c->o.poll_ms);
 }
 
 static bool answer_is(const struct life *l, const char *about)
@@ -75,7 +76,8 @@ void step_draining(struct life *l)
 	l->call_to = t;
 	if (!node->world.unschedulable) {
 		patch = json_pack("{s:{s:b}}", "spec", "unschedulable", 1);
-		l->call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL, KUBE_PATCH_MERGE, patch, on_step, l);
+		l->call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
+				     KUBE_PATCH_MERGE, patch, on_step, l);
 		json_decref(patch);
 		return;
 	}
@@ -89,7 +91,8 @@ void step_draining(struct life *l)
 	if (!f.next) /* all of them are on their way out */
 		return;
 	if (str_eq(l->asking, f.next->uid) && !l->answer.ok)
-		life_wait(l, WAITING_DEVICE, "EvictionBlocked", "pod %s/%s: %s", f.next->ns, f.next->name, l->answer.err.text);
+		life_wait(l, WAITING_DEVICE, "EvictionBlocked", "pod %s/%s: %s", f.next->ns,
+			  f.next->name, l->answer.err.text);
 	str_copy(l->asking, sizeof(l->asking), f.next->uid);
 	l->call = kube_evict(t->client, f.next->ns, f.next->name, f.next->uid, -1, on_step, l);
 }
@@ -132,10 +135,11 @@ void step_isolating(struct life *l)
 
 /* --- leaving ------------------------------------------------------------------------------------ */
 
-static void owe(struct life *l, const struct node_claim *n, const char *node_uid, const char *token_id)
+static void owe(struct life *l, const struct node_claim *n, const char *node_uid,
+		const char *token_id)
 {
-	const struct virtual_cluster *vc =
-		CONTROLLER_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, n->spec.virtual_cluster_ref.name);
+	const struct virtual_cluster *vc = CONTROLLER_GET(
+		l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, n->spec.virtual_cluster_ref.name);
 	char when[STR_TIME_SIZE];
 	json_t *list, *o, *patch;
 
@@ -145,23 +149,25 @@ static void owe(struct life *l, const struct node_claim *n, const char *node_uid
 	}
 	list = json_array();
 	/* A full list loses its oldest: a debt never holds a machine up. */
-	for (size_t i = vc->status.debts.n >= DEBTS_MAX ? vc->status.debts.n - DEBTS_MAX + 1 : 0; i < vc->status.debts.n; i++) {
+	for (size_t i = vc->status.debts.n >= DEBTS_MAX ? vc->status.debts.n - DEBTS_MAX + 1 : 0;
+	     i < vc->status.debts.n; i++) {
 		const struct virtual_cluster_debt *d = &vc->status.debts.v[i];
 
 		if (str_eq(d->node_name, n->meta.name))
 			continue;
-		o = json_pack("{s:s, s:s*, s:s*}", "nodeName", d->node_name, "nodeUID", d->node_uid, "tokenID", d->token_id);
+		o = json_pack("{s:s, s:s*, s:s*}", "nodeName", d->node_name, "nodeUID", d->node_uid,
+			      "tokenID", d->token_id);
 		json_object_set_new(o, "since", json_string(str_time(when, d->since)));
 		json_array_append_new(list, o);
 	}
-	o = json_pack("{s:s, s:s*, s:s*, s:s}", "nodeName", n->meta.name, "nodeUID", node_uid, "tokenID", token_id, "since",
-		      str_time(when, loop_wall(l->c->loop)));
+	o = json_pack("{s:s, s:s*, s:s*, s:s}", "nodeName", n->meta.name, "nodeUID", node_uid,
+		      "tokenID", token_id, "since", str_time(when, loop_wall(l->c->loop)));
 	json_array_append_new(list, o);
-	patch = json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion", vc->meta.resource_version, "status", "debts",
-			  list);
+	patch = json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
+			  vc->meta.resource_version, "status", "debts", list);
 	life_asking(l, "debt", NULL);
-	l->call = kube_patch(l->c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL, vc->meta.name, "status",
-			     KUBE_PATCH_MERGE, patch, on_step, l);
+	l->call = kube_patch(l->c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL,
+			     vc->meta.name, "status", KUBE_PATCH_MERGE, patch, on_step, l);
 	json_decref(patch);
 }
 
@@ -198,8 +204,8 @@ static bool left_tenant(struct life *l, const struct node_claim *n)
 	if (!answer_is(l, "token")) {
 		str_format(name, sizeof(name), "bootstrap-token-%s", token.id);
 		life_asking(l, "token", t);
-		l->call = kube_delete(t->client, &KUBE_SECRETS, "kube-system", name, &(struct kube_delete_opts){.grace_s = -1},
-				      on_step, l);
+		l->call = kube_delete(t->client, &KUBE_SECRETS, "kube-system", name,
+				      &(struct kube_delete_opts){.grace_s = -1}, on_step, l);
 		return false;
 	}
 	l->progress = 2;
@@ -213,18 +219,20 @@ static void end_claim(struct life *l, const struct node_claim *n)
 
 	if (!n->meta.deletion_timestamp) {
 		life_asking(l, "claim", NULL);
-		l->call = kube_delete(l->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, n->meta.name,
-				      &(struct kube_delete_opts){.uid = n->meta.uid, .grace_s = -1}, on_step, l);
+		l->call = kube_delete(
+			l->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, n->meta.name,
+			&(struct kube_delete_opts){.uid = n->meta.uid, .grace_s = -1}, on_step, l);
 		return;
 	}
 	kept = json_array();
 	for (size_t i = 0; i < n->meta.finalizers.n; i++)
 		if (!str_eq(n->meta.finalizers.v[i], LIFE_CLAIM_FINALIZER))
 			json_array_append_new(kept, json_string(n->meta.finalizers.v[i]));
-	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", n->meta.resource_version, "finalizers", kept);
+	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", n->meta.resource_version,
+			  "finalizers", kept);
 	life_asking(l, "claim", NULL);
-	l->call = kube_patch(l->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, n->meta.name, NULL, KUBE_PATCH_MERGE,
-			     patch, on_step, l);
+	l->call = kube_patch(l->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL,
+			     n->meta.name, NULL, KUBE_PATCH_MERGE, patch, on_step, l);
 	json_decref(patch);
 }
 

@@ -36,13 +36,15 @@ json_t *life_token_secret(const struct life_token *t, const char *claim, int64_t
 
 	str_format(name, sizeof(name), "bootstrap-token-%s", t->id);
 	str_format(what, sizeof(what), "drover: %s", claim);
-	return json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s, s:s}}, s:s, s:{s:s, s:s, s:s, s:s, s:s, s:s, s:s}}", "apiVersion",
-			 "v1", "kind", "Secret", "metadata", "name", name, "namespace", "kube-system", "labels",
-			 TENANT_LABEL_CLAIM, claim, "vcluster.loft.sh/token-node-type", "worker", "type",
-			 "bootstrap.kubernetes.io/token", "stringData", "token-id", t->id, "token-secret", t->secret,
-			 "usage-bootstrap-signing", "true", "usage-bootstrap-authentication", "true", "auth-extra-groups",
-			 "system:bootstrappers:kubeadm:default-node-token", "expiration", str_time(when, expires),
-			 "description", what);
+	return json_pack(
+		"{s:s, s:s, s:{s:s, s:s, s:{s:s, s:s}}, s:s, s:{s:s, s:s, s:s, s:s, s:s, s:s, s:s}}",
+		"apiVersion", "v1", "kind", "Secret", "metadata", "name", name, "namespace",
+		"kube-system", "labels", TENANT_LABEL_CLAIM, claim,
+		"vcluster.loft.sh/token-node-type", "worker", "type",
+		"bootstrap.kubernetes.io/token", "stringData", "token-id", t->id, "token-secret",
+		t->secret, "usage-bootstrap-signing", "true", "usage-bootstrap-authentication",
+		"true", "auth-extra-groups", "system:bootstrappers:kubeadm:default-node-token",
+		"expiration", str_time(when, expires), "description", what);
 }
 
 const char *life_provider_id(const struct life *l, struct arena *a)
@@ -54,8 +56,10 @@ const char *life_provider_id(const struct life *l, struct arena *a)
 static int put(struct buf *b, const char *key, const char *value, struct err *e)
 {
 	for (const char *p = value; *p; p++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:/._,=@-[]", *p))
-			return err_set(e, ERR_INVALID, 0, "config drive: %s may not contain '%c'", key, *p);
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:/._,=@-[]",
+			    *p))
+			return err_set(e, ERR_INVALID, 0, "config drive: %s may not contain '%c'",
+				       key, *p);
 	buf_printf(b, "%s=%s\n", key, value);
 	return 0;
 }
@@ -69,8 +73,9 @@ static const char *taints_text(const struct node_claim *n, struct arena *a)
 		for (size_t i = 0; i < lists[k]->n; i++) {
 			const struct object_taint *t = &lists[k]->v[i];
 
-			text = arena_printf(a, "%s,%s%s%s:%s", text, t->key, str_empty(t->value) ? "" : "=",
-					    str_or(t->value, ""), object_effect_names[t->effect]);
+			text = arena_printf(a, "%s,%s%s%s:%s", text, t->key,
+					    str_empty(t->value) ? "" : "=", str_or(t->value, ""),
+					    object_effect_names[t->effect]);
 		}
 	return text;
 }
@@ -81,7 +86,8 @@ static const char *reserved_text(const struct object_kubelet *k, struct arena *a
 	char q[QUANTITY_TEXT];
 
 	for (size_t i = 0; k && i < k->system_reserved.n; i++)
-		text = arena_printf(a, "%s%s%s=%s", text, i ? "," : "", k->system_reserved.v[i].name,
+		text = arena_printf(a, "%s%s%s=%s", text, i ? "," : "",
+				    k->system_reserved.v[i].name,
 				    quantity_format(k->system_reserved.v[i].q, q));
 	return text;
 }
@@ -92,27 +98,32 @@ static void add_file(struct proto_order *o, const char *name, const char *conten
 }
 
 int life_config_files(struct life *l, const struct node_claim *n, const struct virtual_cluster *vc,
-		      const struct life_token *t, const char *ca_hash, const char *user_data, struct arena *a,
-		      struct proto_order *o, struct err *e)
+		      const struct life_token *t, const char *ca_hash, const char *user_data,
+		      struct arena *a, struct proto_order *o, struct err *e)
 {
 	const struct object_kubelet *k = n->spec.kubelet;
-	const char *max_pods = arena_printf(a, "%lld", (long long)(k && k->max_pods ? k->max_pods : 110));
+	const char *max_pods =
+		arena_printf(a, "%lld", (long long)(k && k->max_pods ? k->max_pods : 110));
 	const char *token = arena_printf(a, "%s.%s", t->id, t->secret);
 	struct buf b;
 	int rc = -1;
 
 	buf_init(&b, 64 << 10);
-	if (put(&b, "JOIN_ENDPOINT", str_or(vc->spec.join_endpoint, ""), e) < 0 || put(&b, "TOKEN", token, e) < 0 ||
-	    put(&b, "CA_CERT_HASH", ca_hash, e) < 0 || put(&b, "NODE_NAME", n->meta.name, e) < 0 ||
-	    put(&b, "PROVIDER_ID", life_provider_id(l, a), e) < 0 || put(&b, "NODE_LABELS", "", e) < 0 ||
-	    put(&b, "TAINTS", taints_text(n, a), e) < 0 || put(&b, "MAX_PODS", max_pods, e) < 0 ||
+	if (put(&b, "JOIN_ENDPOINT", str_or(vc->spec.join_endpoint, ""), e) < 0 ||
+	    put(&b, "TOKEN", token, e) < 0 || put(&b, "CA_CERT_HASH", ca_hash, e) < 0 ||
+	    put(&b, "NODE_NAME", n->meta.name, e) < 0 ||
+	    put(&b, "PROVIDER_ID", life_provider_id(l, a), e) < 0 ||
+	    put(&b, "NODE_LABELS", "", e) < 0 || put(&b, "TAINTS", taints_text(n, a), e) < 0 ||
+	    put(&b, "MAX_PODS", max_pods, e) < 0 ||
 	    put(&b, "SYSTEM_RESERVED", reserved_text(k, a), e) < 0)
 		goto out;
 	o->files.v = arena_calloc(a, 4, sizeof(*o->files.v));
 	add_file(o, "meta-data",
-		 arena_printf(a, "instance-id: %s\nlocal-hostname: %s\n", n->meta.uid, n->meta.name));
+		 arena_printf(a, "instance-id: %s\nlocal-hostname: %s\n", n->meta.uid,
+			      n->meta.name));
 	add_file(o, "user-data", str_or(user_data, "#cloud-config\n{}\n"));
-	add_file(o, "network-config", "version: 2\nethernets:\n  all:\n    match: {name: \"e*\"}\n    dhcp4: true\n");
+	add_file(o, "network-config",
+		 "version: 2\nethernets:\n  all:\n    match: {name: \"e*\"}\n    dhcp4: true\n");
 	add_file(o, "drover-join.cfg", arena_strndup(a, b.data, b.len));
 	rc = 0;
 out:
@@ -121,37 +132,45 @@ out:
 	return rc;
 }
 
-int life_proves(const struct life *l, const struct node_claim *n, const struct tenant_node *node, struct err *e)
+int life_proves(const struct life *l, const struct node_claim *n, const struct tenant_node *node,
+		struct err *e)
 {
 	OWN(arena) a = arena_new();
 	const char *id = life_provider_id(l, a);
 	const struct machine_identity *mine = l->m->spec.identity;
 
 	if (!str_eq(node->world.name, n->meta.name))
-		return err_set(e, ERR_CONFLICT, 0, "Node %s is not named after claim %s", node->world.name, n->meta.name);
+		return err_set(e, ERR_CONFLICT, 0, "Node %s is not named after claim %s",
+			       node->world.name, n->meta.name);
 	if (!str_eq(node->provider_id, id))
-		return err_set(e, ERR_CONFLICT, 0, "Node %s says providerID %s, want %s", node->world.name,
-			       str_or(node->provider_id, "(none)"), id);
-	if (!mine || !mine->system_uuid || !node->system_uuid || strcasecmp(node->system_uuid, mine->system_uuid) != 0)
-		return err_set(e, ERR_CONFLICT, 0, "Node %s runs on system UUID %s, want %s", node->world.name,
-			       str_or(node->system_uuid, "(none)"), mine ? str_or(mine->system_uuid, "(none)") : "(none)");
+		return err_set(e, ERR_CONFLICT, 0, "Node %s says providerID %s, want %s",
+			       node->world.name, str_or(node->provider_id, "(none)"), id);
+	if (!mine || !mine->system_uuid || !node->system_uuid ||
+	    strcasecmp(node->system_uuid, mine->system_uuid) != 0)
+		return err_set(e, ERR_CONFLICT, 0, "Node %s runs on system UUID %s, want %s",
+			       node->world.name, str_or(node->system_uuid, "(none)"),
+			       mine ? str_or(mine->system_uuid, "(none)") : "(none)");
 	if (str_empty(node->boot_id) || str_eq(node->boot_id, l->m->status.boot_id) ||
 	    (l->m->status.agent && str_eq(node->boot_id, l->m->status.agent->boot_id)))
-		return err_set(e, ERR_CONFLICT, 0, "Node %s reports a boot id that was seen before", node->world.name);
+		return err_set(e, ERR_CONFLICT, 0, "Node %s reports a boot id that was seen before",
+			       node->world.name);
 	return 0;
 }
 
 json_t *life_node_labels(const struct life *l, const struct node_claim *n)
 {
-	json_t *labels = json_pack("{s:s, s:s, s:s}", TENANT_LABEL_CLAIM, n->meta.name, TENANT_LABEL_POOL,
-				   n->spec.node_pool_ref.name, "node.kubernetes.io/instance-type",
-				   str_or(l->m->spec.instance_type, "unknown"));
+	json_t *labels =
+		json_pack("{s:s, s:s, s:s}", TENANT_LABEL_CLAIM, n->meta.name, TENANT_LABEL_POOL,
+			  n->spec.node_pool_ref.name, "node.kubernetes.io/instance-type",
+			  str_or(l->m->spec.instance_type, "unknown"));
 	const struct provider_object *p = life_provider(l);
-	const struct provider_object_instance_type *t = p ? source_type(p, l->m->spec.instance_type) : NULL;
+	const struct provider_object_instance_type *t =
+		p ? source_type(p, l->m->spec.instance_type) : NULL;
 
 	for (size_t i = 0; t && i < t->labels.n; i++)
 		json_object_set_new(labels, t->labels.v[i].key, json_string(t->labels.v[i].value));
 	for (size_t i = 0; i < n->spec.labels.n; i++)
-		json_object_set_new(labels, n->spec.labels.v[i].key, json_string(n->spec.labels.v[i].value));
+		json_object_set_new(labels, n->spec.labels.v[i].key,
+				    json_string(n->spec.labels.v[i].value));
 	return json_pack("{s:{s:o}}", "metadata", "labels", labels);
 }

@@ -23,13 +23,14 @@ json_t *life_token_secret(const struct life_token *t, const char *claim, int64_t
 /* The config drive's files, in the arena; secret text in it: wipe the arena's order after use.
  * ca_hash: "sha256:..." of the tenant's CA. user_data may be NULL. */
 int life_config_files(struct life *l, const struct node_claim *n, const struct virtual_cluster *vc,
-		      const struct life_token *t, const char *ca_hash, const char *user_data, struct arena *a,
-		      struct proto_order *o, struct err *e);
+		      const struct life_token *t, const char *ca_hash, const char *user_data,
+		      struct arena *a, struct proto_order *o, struct err *e);
 
 /* "drover://PROVIDER/MACHINE" */
 const char *life_provider_id(const struct life *l, struct arena *a);
 /* The Node is this machine, freshly booted; -1 says what does not fit. */
-int life_proves(const struct life *l, const struct node_claim *n, const struct tenant_node *node, struct err *e);
+int life_proves(const struct life *l, const struct node_claim *n, const struct tenant_node *node,
+		struct err *e);
 /* Merge patch with the labels that drover gives to the Node. Gives. */
 json_t *life_node_labels(const struct life *l, const struct node_claim *n);
 

@@ -26,7 +26,8 @@ static bool is_twin(const struct kube_entry *en, void *arg)
 
 	if (str_eq(a->meta.name, b->meta.name) || b->spec.management_policy == MACHINE_RETIRE)
 		return true;
-	if (a->spec.identity && b->spec.identity && a->spec.identity->system_uuid && b->spec.identity->system_uuid &&
+	if (a->spec.identity && b->spec.identity && a->spec.identity->system_uuid &&
+	    b->spec.identity->system_uuid &&
 	    strcasecmp(a->spec.identity->system_uuid, b->spec.identity->system_uuid) == 0)
 		t->what = "spec.identity.systemUUID";
 	else if (a->spec.bmc && b->spec.bmc && str_eq(a->spec.bmc->address, b->spec.bmc->address))
@@ -46,12 +47,15 @@ static bool consented(struct life *l)
 	if (l->m->spec.management_policy != MACHINE_MANAGE)
 		return false;
 	if (life_identity(l, &e) < 0) {
-		life_wait(l, WAITING_APPROVAL, e.kind == ERR_NOT_FOUND ? "NotApproved" : "IdentityMismatch", "%s", e.text);
+		life_wait(l, WAITING_APPROVAL,
+			  e.kind == ERR_NOT_FOUND ? "NotApproved" : "IdentityMismatch", "%s",
+			  e.text);
 		return false;
 	}
 	kube_cache_each(l->c->cache[OBJECT_MACHINE], is_twin, &t);
 	if (t.found) {
-		life_wait(l, WAITING_APPROVAL, "DuplicateIdentity", "%s is that of machine %s too", t.what, t.found);
+		life_wait(l, WAITING_APPROVAL, "DuplicateIdentity", "%s is that of machine %s too",
+			  t.what, t.found);
 		return false;
 	}
 	return true;
@@ -60,7 +64,8 @@ static bool consented(struct life *l)
 /* To be retired, or its object is being deleted, which means the same. */
 static bool unwanted(struct life *l)
 {
-	return l->m->spec.management_policy == MACHINE_RETIRE || (l->m->meta.deletion_timestamp && life_may_leave(l));
+	return l->m->spec.management_policy == MACHINE_RETIRE ||
+	       (l->m->meta.deletion_timestamp && life_may_leave(l));
 }
 
 void step_known(struct life *l)
@@ -77,7 +82,8 @@ void step_known(struct life *l)
 	if (!life_seen(l, l->c->o.poll_ms * 5) || !consented(l))
 		return;
 	if (approved) {
-		life_goto(l, MACHINE_STOPPING, json_pack("{s:s}", "approvalID", approved), NULL, NULL);
+		life_goto(l, MACHINE_STOPPING, json_pack("{s:s}", "approvalID", approved), NULL,
+			  NULL);
 		return;
 	}
 	if (l->seen.power != PROVIDER_POWER_OFF) {
@@ -88,9 +94,10 @@ void step_known(struct life *l)
 			     (str_eq(seg, p->spec.network.segments.quarantine) ||
 			      str_eq(seg, p->spec.network.segments.provisioning));
 		if (!kept_apart || tenant_find_uuid(l->c, l->seen.uuid, node, sizeof(node))) {
-			life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
-				  "the machine is on and nothing is known of it; `drover approve --wipe %s` if it holds nothing",
-				  l->name);
+			life_wait(
+				l, WAITING_APPROVAL, "PowerStateUnexpected",
+				"the machine is on and nothing is known of it; `drover approve --wipe %s` if it holds nothing",
+				l->name);
 			return;
 		}
 	}
@@ -108,7 +115,9 @@ void step_free(struct life *l)
 		return;
 	}
 	if (life_approved_wipe(l)) {
-		life_goto(l, MACHINE_STOPPING, json_pack("{s:s, s:b}", "approvalID", life_approved_wipe(l), "clean", 0), NULL, NULL);
+		life_goto(l, MACHINE_STOPPING,
+			  json_pack("{s:s, s:b}", "approvalID", life_approved_wipe(l), "clean", 0),
+			  NULL, NULL);
 		return;
 	}
 	n = life_claim_wanting(l);
@@ -119,21 +128,26 @@ void step_free(struct life *l)
 	if (!life_seen(l, l->c->o.poll_ms * 5) || !consented(l))
 		return;
 	if (l->seen.power != PROVIDER_POWER_OFF) {
-		life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
-			  "recorded free and off, but the BMC says it is not off; `drover approve --wipe %s`", l->name);
+		life_wait(
+			l, WAITING_APPROVAL, "PowerStateUnexpected",
+			"recorded free and off, but the BMC says it is not off; `drover approve --wipe %s`",
+			l->name);
 		return;
 	}
 	if (life_clean(l, &n->spec.wipe, &e) < 0) {
-		life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0), "EraseUnverified", "%s", e.text);
+		life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0), "EraseUnverified",
+			  "%s", e.text);
 		return;
 	}
-	x = json_pack("{s:{s:s, s:s}, s:n}", "claimRef", "name", n->meta.name, "uid", n->meta.uid, "agent");
+	x = json_pack("{s:{s:s, s:s}, s:n}", "claimRef", "name", n->meta.name, "uid", n->meta.uid,
+		      "agent");
 	life_goto(l, MACHINE_CLAIMED, x, NULL, NULL);
 }
 
 int64_t life_quarantine_wait(const struct machine *m)
 {
-	int64_t wait = QUARANTINE_FIRST_MS, attempts = m->status.quarantine ? m->status.quarantine->attempts : 0;
+	int64_t wait = QUARANTINE_FIRST_MS,
+		attempts = m->status.quarantine ? m->status.quarantine->attempts : 0;
 
 	for (int64_t i = 0; i < attempts && wait < QUARANTINE_CAP_MS; i++)
 		wait *= 2;
@@ -151,7 +165,8 @@ void step_quarantined(struct life *l)
 {
 	const struct machine_quarantine *q = l->m->status.quarantine;
 	const char *approved = life_approved_wipe(l);
-	int64_t now = loop_wall(l->c->loop), attempts = q ? q->attempts : 0, due = life_quarantine_due(l->m);
+	int64_t now = loop_wall(l->c->loop), attempts = q ? q->attempts : 0,
+		due = life_quarantine_due(l->m);
 	json_t *next;
 
 	agents_close(l->seat);
@@ -160,7 +175,9 @@ void step_quarantined(struct life *l)
 		return;
 	}
 	if (approved) {
-		life_goto(l, MACHINE_STOPPING, json_pack("{s:s, s:n}", "approvalID", approved, "quarantine"), NULL, NULL);
+		life_goto(l, MACHINE_STOPPING,
+			  json_pack("{s:s, s:n}", "approvalID", approved, "quarantine"), NULL,
+			  NULL);
 		return;
 	}
 	if (!life_seen(l, l->c->o.idle_poll_ms) || !due)
@@ -172,8 +189,9 @@ void step_quarantined(struct life *l)
 	if (life_paused(l))
 		return;
 	/* The count stays until a passed wipe: each further try waits twice as long. */
-	next = json_pack("{s:{s:n, s:I, s:s, s:s, s:s}}", "quarantine", "nextAttempt", "attempts", (json_int_t)(attempts + 1), "reason",
-			 str_or(q->reason, "Unknown"), "message", str_or(q->message, ""), "exit", "auto");
+	next = json_pack("{s:{s:n, s:I, s:s, s:s, s:s}}", "quarantine", "nextAttempt", "attempts",
+			 (json_int_t)(attempts + 1), "reason", str_or(q->reason, "Unknown"),
+			 "message", str_or(q->message, ""), "exit", "auto");
 	life_goto(l, MACHINE_STOPPING, next, NULL, NULL);
 }
 

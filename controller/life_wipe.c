@@ -30,7 +30,8 @@ static const struct evidence_device *device_of(const struct evidence *ev, const 
 	return NULL;
 }
 
-static int judge_floor(const struct evidence *ev, const struct object_wipe_floor *f, const char *whose, struct err *e)
+static int judge_floor(const struct evidence *ev, const struct object_wipe_floor *f,
+		       const char *whose, struct err *e)
 {
 	for (size_t i = 0; i < ev->devices.n; i++) {
 		const struct evidence_device *d = &ev->devices.v[i];
@@ -39,45 +40,56 @@ static int judge_floor(const struct evidence *ev, const struct object_wipe_floor
 		if (want < WIPE_CLEAR)
 			want = WIPE_CLEAR;
 		if (d->level < want)
-			return err_set(e, ERR_DENIED, 0, "drive %s reached %s, %s wants %s", d->wwn, wipe_level_names[d->level],
-				       whose, wipe_level_names[want]);
+			return err_set(e, ERR_DENIED, 0, "drive %s reached %s, %s wants %s", d->wwn,
+				       wipe_level_names[d->level], whose, wipe_level_names[want]);
 	}
 	if (ev->agent_trust < f->minimum_trust)
-		return err_set(e, ERR_DENIED, 0, "agent trust is %s, %s wants %s", wipe_trust_names[ev->agent_trust], whose,
+		return err_set(e, ERR_DENIED, 0, "agent trust is %s, %s wants %s",
+			       wipe_trust_names[ev->agent_trust], whose,
 			       wipe_trust_names[f->minimum_trust]);
 	return 0;
 }
 
-int life_judge(const struct life *l, const struct evidence *ev, const struct object_wipe_floor *floor, struct err *e)
+int life_judge(const struct life *l, const struct evidence *ev,
+	       const struct object_wipe_floor *floor, struct err *e)
 {
 	const struct provider_object *p = life_provider(l);
 	const struct object_drives *want = &l->m->spec.drives;
 
 	if (!str_eq(ev->machine.name, l->name) || !str_eq(ev->machine.uid, l->m->meta.uid))
-		return err_set(e, ERR_DENIED, 0, "the evidence is of machine %s", str_or(ev->machine.name, "(none)"));
+		return err_set(e, ERR_DENIED, 0, "the evidence is of machine %s",
+			       str_or(ev->machine.name, "(none)"));
 	if (ev->tenancy != l->m->status.tenancy)
-		return err_set(e, ERR_DENIED, 0, "the evidence ends tenancy %lld, the machine is in %lld",
+		return err_set(e, ERR_DENIED, 0,
+			       "the evidence ends tenancy %lld, the machine is in %lld",
 			       (long long)ev->tenancy, (long long)l->m->status.tenancy);
 	if (ev->verdict < WIPE_CLEAR)
 		return err_set(e, ERR_DENIED, 0, "the wipe failed");
 	if (!want->n)
-		return err_set(e, ERR_DENIED, 0, "spec.drives is empty: no drive is known to expect");
+		return err_set(e, ERR_DENIED, 0,
+			       "spec.drives is empty: no drive is known to expect");
 	if (ev->inventory.missing.n || ev->inventory.extra.n || ev->devices.n != want->n)
-		return err_set(e, ERR_DENIED, 0, "%zu drives expected, %zu wiped, %zu missing, %zu extra", want->n,
+		return err_set(e, ERR_DENIED, 0,
+			       "%zu drives expected, %zu wiped, %zu missing, %zu extra", want->n,
 			       ev->devices.n, ev->inventory.missing.n, ev->inventory.extra.n);
 	for (size_t i = 0; i < want->n; i++)
 		if (!device_of(ev, want->v[i].wwn))
-			return err_set(e, ERR_DENIED, 0, "no evidence for drive %s", want->v[i].wwn);
+			return err_set(e, ERR_DENIED, 0, "no evidence for drive %s",
+				       want->v[i].wwn);
 	for (size_t i = 0; i < ev->devices.n; i++) {
 		const struct evidence_device *d = &ev->devices.v[i];
 
-		if (d->level < WIPE_CLEAR || d->canaries.found || d->reads.dirty || d->reads.unreadable)
-			return err_set(e, ERR_DENIED, 0, "drive %s: %s, %lld canaries found, %lld reads dirty, %lld unreadable",
-				       d->wwn, wipe_level_names[d->level], (long long)d->canaries.found,
-				       (long long)d->reads.dirty, (long long)d->reads.unreadable);
+		if (d->level < WIPE_CLEAR || d->canaries.found || d->reads.dirty ||
+		    d->reads.unreadable)
+			return err_set(
+				e, ERR_DENIED, 0,
+				"drive %s: %s, %lld canaries found, %lld reads dirty, %lld unreadable",
+				d->wwn, wipe_level_names[d->level], (long long)d->canaries.found,
+				(long long)d->reads.dirty, (long long)d->reads.unreadable);
 	}
 	if (!p)
-		return err_set(e, ERR_NOT_FOUND, 0, "the Provider is not there: its floor is unknown");
+		return err_set(e, ERR_NOT_FOUND, 0,
+			       "the Provider is not there: its floor is unknown");
 	if (judge_floor(ev, &p->spec.wipe.floor, "the provider", e) < 0)
 		return -1;
 	return floor ? judge_floor(ev, floor, "the claim", e) : 0;
@@ -93,7 +105,8 @@ static bool newer(const struct kube_entry *en, void *arg)
 	const struct wipe_record *r = en->object;
 	struct newest *n = arg;
 
-	if (str_eq(r->spec.evidence.machine.name, n->l->name) && r->spec.evidence.tenancy == n->l->m->status.tenancy &&
+	if (str_eq(r->spec.evidence.machine.name, n->l->name) &&
+	    r->spec.evidence.tenancy == n->l->m->status.tenancy &&
 	    (!n->found || r->spec.evidence.attempt > n->found->spec.evidence.attempt))
 		n->found = r;
 	return true;
@@ -119,7 +132,8 @@ int life_clean(const struct life *l, const struct object_wipe_floor *floor, stru
 		return err_set(e, ERR_DENIED, 0, "status.clean is false");
 	if (!r || !str_eq(l->m->status.last_wipe.record, r->meta.name) ||
 	    l->m->status.last_wipe.tenancy != l->m->status.tenancy)
-		return err_set(e, ERR_DENIED, 0, "no WipeRecord of tenancy %lld", (long long)l->m->status.tenancy);
+		return err_set(e, ERR_DENIED, 0, "no WipeRecord of tenancy %lld",
+			       (long long)l->m->status.tenancy);
 	publics = keys_evidence_publics(l->c->keys, &n);
 	if (evidence_open_countersigned(r->spec.envelope, publics, n, a, &ev, e) < 0 ||
 	    evidence_compare(&r->spec.evidence, &ev, e) < 0)

@@ -13,7 +13,8 @@
  * Provider and (floor not NULL) of the claim.  -1 says what is missing. */
 int life_clean(const struct life *l, const struct object_wipe_floor *floor, struct err *e);
 /* Evidence of this machine and tenancy against drives and floors, as opened from its envelope. */
-int life_judge(const struct life *l, const struct evidence *ev, const struct object_wipe_floor *floor, struct err *e);
+int life_judge(const struct life *l, const struct evidence *ev,
+	       const struct object_wipe_floor *floor, struct err *e);
 /* The newest record of this machine's present tenancy; NULL: none. */
 const struct wipe_record *life_record(const struct life *l);
 /* Worst levels of flash and of spinning drives in a record; -1: it has none of them. */

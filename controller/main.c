@@ -10,10 +10,12 @@
 #include "controller/cli.h"
 
 static const struct cli_verb verbs[] = {
-	{"run", cli_run, "run the controller", "drover run --kubeconfig host.conf --agent-image drover-agent.iso"},
+	{"run", cli_run, "run the controller",
+	 "drover run --kubeconfig host.conf --agent-image drover-agent.iso"},
 	{"approve", cli_approve, "let drover act on a machine", "drover approve gpu-r1-07 --wipe"},
 	{"why", cli_why, "say what is stuck, and what helps", "drover why gpu-r1-07"},
-	{"crds", cli_crds, "print the CustomResourceDefinitions", "drover crds | kubectl apply -f -"},
+	{"crds", cli_crds, "print the CustomResourceDefinitions",
+	 "drover crds | kubectl apply -f -"},
 	{"version", cli_version, "print the version", "drover version"},
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
@@ -31,7 +33,8 @@ static void help(FILE *f)
 int main(int argc, char **argv)
 {
 	mem_init();
-	if (argc < 2 || str_eq(argv[1], "help") || str_eq(argv[1], "--help") || str_eq(argv[1], "-h")) {
+	if (argc < 2 || str_eq(argv[1], "help") || str_eq(argv[1], "--help") ||
+	    str_eq(argv[1], "-h")) {
 		help(argc < 2 ? stderr : stdout);
 		return argc < 2 ? 2 : 0;
 	}

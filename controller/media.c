@@ -46,7 +46,7 @@ void media_free(struct media *m)
 
 	if (!m)
 		return;
-	map_for_each(it, m->items)
+	map_for_each (it, m->items)
 		media_close(it.value);
 	map_free(m->items);
 	free(m->path);
@@ -65,7 +65,8 @@ static int read_file(const char *path, char **data, size_t *size, struct err *e)
 	if (fstat(fileno(f), &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < PROTO_BOOT_BLOCK ||
 	    st.st_size > MEDIA_MAX) {
 		fclose(f);
-		return err_set(e, ERR_INVALID, 0, "agent image %s: want a file of %d bytes to 256 MiB", path,
+		return err_set(e, ERR_INVALID, 0,
+			       "agent image %s: want a file of %d bytes to 256 MiB", path,
 			       PROTO_BOOT_BLOCK);
 	}
 	p = malloc((size_t)st.st_size);
@@ -95,13 +96,15 @@ int media_load(struct media *m, const char *path, struct err *e)
 	second = hit ? memmem(hit + 1, size - at - 1, mark, sizeof(mark) - 1) : NULL;
 	if (!hit || second || at + PROTO_BOOT_BLOCK > size) {
 		free(data);
-		return err_set(e, ERR_INVALID, 0, "agent image %s: want one boot block in it, found %s", path,
+		return err_set(e, ERR_INVALID, 0,
+			       "agent image %s: want one boot block in it, found %s", path,
 			       second ? "several" : "none");
 	}
 	for (size_t i = sizeof(mark) - 1; i < PROTO_BOOT_BLOCK; i++)
 		if (data[at + i] != ' ') {
 			free(data);
-			return err_set(e, ERR_INVALID, 0, "agent image %s: its boot block is not contiguous", path);
+			return err_set(e, ERR_INVALID, 0,
+				       "agent image %s: its boot block is not contiguous", path);
 		}
 	free(m->data);
 	free(m->path);
@@ -112,7 +115,8 @@ int media_load(struct media *m, const char *path, struct err *e)
 	return 0;
 }
 
-struct media_item *media_open(struct media *m, const char *token, const struct proto_boot *b, struct err *e)
+struct media_item *media_open(struct media *m, const char *token, const struct proto_boot *b,
+			      struct err *e)
 {
 	struct media_item *i = mem_new(struct media_item);
 
@@ -139,7 +143,7 @@ void media_close(struct media_item *i)
 {
 	if (!i)
 		return;
-	list_for_each(r, &i->readers, struct reader, link) {
+	list_for_each (r, &i->readers, struct reader, link) {
 		list_remove(&r->link);
 		r->item = NULL;
 	}

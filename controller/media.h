@@ -23,7 +23,8 @@ DEFINE_OWN(media)
 int media_load(struct media *m, const char *path, struct err *e);
 void media_routes(struct media *m, struct httpd *d);
 
-struct media_item *media_open(struct media *m, const char *token, const struct proto_boot *b, struct err *e);
+struct media_item *media_open(struct media *m, const char *token, const struct proto_boot *b,
+			      struct err *e);
 void media_close(struct media_item *i); /* downloads in flight break */
 
 #endif

@@ -59,15 +59,15 @@ struct node_pool_template {
 enum node_pool_consolidation { CONSOLIDATE_WHEN_EMPTY, CONSOLIDATE_WHEN_EMPTY_OR_UNDERUTILIZED };
 enum node_pool_drift { DRIFT_NEVER, DRIFT_WHEN_EMPTY, DRIFT_WITHIN_BUDGETS };
 struct node_pool_budget {
-	const char *nodes; /* "3" or "10%" */
+	const char *nodes;	/* "3" or "10%" */
 	struct strings reasons; /* Underutilized, Empty, Drifted; none: all */
-	const char *schedule; /* cron, UTC; with duration or not at all */
+	const char *schedule;	/* cron, UTC; with duration or not at all */
 	int64_t duration;
 };
 struct node_pool_disruption {
-	int consolidation_policy; /* enum node_pool_consolidation */
+	int consolidation_policy;  /* enum node_pool_consolidation */
 	int64_t consolidate_after; /* 0: max(10 min, 2 x the measured recycle time) */
-	int drift; /* enum node_pool_drift */
+	int drift;		   /* enum node_pool_drift */
 	struct {
 		struct node_pool_budget *v;
 		size_t n;
@@ -135,7 +135,8 @@ struct node_claim_status {
 		int64_t p50, p90;
 	} eta;
 	struct resources capacity, allocatable;
-	struct conditions conditions; /* Launched Registered Initialized Ready Drained VolumesDetached PoweredOff Isolated */
+	struct conditions
+		conditions; /* Launched Registered Initialized Ready Drained VolumesDetached PoweredOff Isolated */
 };
 struct node_claim {
 	struct object_meta meta;
@@ -150,8 +151,8 @@ enum machine_approve { APPROVE_WIPE, APPROVE_ADOPT };
 enum machine_exit { EXIT_AUTO, EXIT_OPERATOR };
 enum machine_waiting { WAITING_DEVICE, WAITING_RATE, WAITING_BUDGET, WAITING_APPROVAL };
 struct machine_approval {
-	int action; /* enum machine_approve */
-	const char *id; /* acted on once: then it stands in status.approvalID */
+	int action;	   /* enum machine_approve */
+	const char *id;	   /* acted on once: then it stands in status.approvalID */
 	const char *claim; /* Adopt: the NodeClaim that the machine serves */
 };
 struct machine_identity {
@@ -222,7 +223,7 @@ struct machine_status {
 	int64_t state_since;
 	int64_t tenancy;
 	bool clean;
-	struct object_ref *claim_ref; /* the lock, compare-and-swap */
+	struct object_ref *claim_ref;	  /* the lock, compare-and-swap */
 	struct machine_identity identity; /* as the BMC last said */
 	struct {
 		const char *record;
@@ -237,10 +238,12 @@ struct machine_status {
 		int64_t observed_time;
 	} network;
 	struct {
-		const char *session_uri, *refused_secret_version, *fingerprint; /* pinned at first use */
+		const char *session_uri, *refused_secret_version,
+			*fingerprint; /* pinned at first use */
 	} bmc;
 	struct machine_operation *operation;
-	struct object_ref tenant; /* the virtual cluster that is served, or was last; name NULL: none yet */
+	struct object_ref
+		tenant; /* the virtual cluster that is served, or was last; name NULL: none yet */
 	struct object_ref *warm_for;
 	struct machine_agent *agent;
 	struct machine_inventory *inventory;
@@ -253,7 +256,7 @@ struct machine_status {
 		const char *drain;
 	} hold;
 	const char *approval_id;
-	const char *boot_id; /* of the Node that serves or served last */
+	const char *boot_id;	 /* of the Node that serves or served last */
 	const char *instance_id; /* elastic, managed */
 	struct conditions conditions;
 };
@@ -265,7 +268,14 @@ struct machine {
 
 /* --- Provider (struct provider is the driver in providers/) --------------- */
 
-enum provider_object_type { PROVIDER_TYPE_REDFISH, PROVIDER_TYPE_IPMI, PROVIDER_TYPE_LIBVIRT, PROVIDER_TYPE_BCM, PROVIDER_TYPE_EC2, PROVIDER_TYPE_EXEC };
+enum provider_object_type {
+	PROVIDER_TYPE_REDFISH,
+	PROVIDER_TYPE_IPMI,
+	PROVIDER_TYPE_LIBVIRT,
+	PROVIDER_TYPE_BCM,
+	PROVIDER_TYPE_EC2,
+	PROVIDER_TYPE_EXEC
+};
 extern const char *const provider_object_type_names[];
 enum provider_object_fabric { FABRIC_NONE, FABRIC_EXEC, FABRIC_NETRIS };
 extern const char *const provider_object_fabric_names[];
@@ -365,7 +375,8 @@ struct virtual_cluster_spec {
 	struct resources quota;
 	int64_t weight, priority;
 	struct {
-		const char *segment, *addressing; /* "DHCP", or a range such as 10.20.1.10-10.20.1.99 or a CIDR */
+		const char *segment,
+			*addressing; /* "DHCP", or a range such as 10.20.1.10-10.20.1.99 or a CIDR */
 	} network;
 	int64_t sleep_grace;
 	bool paused;
@@ -405,7 +416,8 @@ struct drain_spec {
 	int64_t ttl_seconds_after_finished;
 };
 struct drain_target {
-	const char *machine, *claim, *phase; /* Pending Evicting Escalating Done Stopped Cancelled */
+	const char *machine, *claim,
+		*phase; /* Pending Evicting Escalating Done Stopped Cancelled */
 	int64_t pods_left;
 	const char *blocked_by;
 };
@@ -428,7 +440,7 @@ struct drain {
 
 struct wipe_record_spec {
 	struct evidence evidence; /* in place: spec.machine, spec.tenancy, ... */
-	const char *envelope; /* DSSE; the truth */
+	const char *envelope;	  /* DSSE; the truth */
 };
 struct wipe_record { /* no status: a record never changes */
 	struct object_meta meta;
@@ -439,31 +451,40 @@ struct wipe_record { /* no status: a record never changes */
 
 struct object_column {
 	const char *name, *type, *path; /* "Age", "date", ".metadata.creationTimestamp" */
-	int priority; /* 1: only with -o wide */
+	int priority;			/* 1: only with -o wide */
 };
 struct object_kind {
 	const char *kind, *plural, *singular, *short_name;
 	const char *doc;
-	const struct field *fields; /* of the whole object: metadata, spec and, with has_status, status */
+	const struct field
+		*fields; /* of the whole object: metadata, spec and, with has_status, status */
 	size_t size;
 	bool has_status;
 	const struct object_column *columns; /* ended by .name NULL; Age is added */
-	const struct field_rule *rules; /* CEL on the whole object; NULL: none */
+	const struct field_rule *rules;	     /* CEL on the whole object; NULL: none */
 	/* Rules that cross fields.  old is what it was before, NULL when unknown or new. */
 	int (*check)(const void *object, const void *old, struct err *e);
 };
 enum object_kind_id {
-	OBJECT_NODE_POOL, OBJECT_NODE_CLAIM, OBJECT_MACHINE, OBJECT_PROVIDER,
-	OBJECT_VIRTUAL_CLUSTER, OBJECT_DRAIN, OBJECT_WIPE_RECORD, OBJECT_BURST_POLICY, OBJECT_KINDS,
+	OBJECT_NODE_POOL,
+	OBJECT_NODE_CLAIM,
+	OBJECT_MACHINE,
+	OBJECT_PROVIDER,
+	OBJECT_VIRTUAL_CLUSTER,
+	OBJECT_DRAIN,
+	OBJECT_WIPE_RECORD,
+	OBJECT_BURST_POLICY,
+	OBJECT_KINDS,
 };
 extern const struct object_kind object_kinds[OBJECT_KINDS];
-const struct object_kind *object_kind_find(const char *name); /* kind, plural, singular or short name; NULL */
+const struct object_kind *object_kind_find(
+	const char *name); /* kind, plural, singular or short name; NULL */
 
 /* A new struct of k->size bytes in the arena.  Errors name the field, the value and what is allowed.
  * On error *out holds at least the metadata, so that a condition can be written, or is NULL
  * when not even that could be read. */
-int object_decode(const struct object_kind *k, const json_t *j, struct arena *a, void **out, struct err *e)
-	__attribute__((warn_unused_result));
+int object_decode(const struct object_kind *k, const json_t *j, struct arena *a, void **out,
+		  struct err *e) __attribute__((warn_unused_result));
 /* The CEL rules again, in code, for servers without CEL and objects older than a rule. */
 int object_check(const struct object_kind *k, const void *object, const void *old, struct err *e)
 	__attribute__((warn_unused_result));

@@ -11,10 +11,21 @@
  */
 
 enum burst_mode { BURST_SHADOW, BURST_RECOMMEND, BURST_ENFORCE };
-enum burst_tier { BURST_ON_PREM_FREE, BURST_ON_PREM_RECYCLE, BURST_RESERVED, BURST_SPOT, BURST_ON_DEMAND };
+enum burst_tier {
+	BURST_ON_PREM_FREE,
+	BURST_ON_PREM_RECYCLE,
+	BURST_RESERVED,
+	BURST_SPOT,
+	BURST_ON_DEMAND
+};
 enum burst_scope { BURST_POLICY, BURST_TENANT, BURST_PROVIDER };
 enum burst_period { BURST_HOUR, BURST_DAY, BURST_WEEK, BURST_MONTH, BURST_TOTAL };
-enum burst_exhausted { BURST_STOP_NEW, BURST_DRAIN_AT_CHECKPOINT, BURST_DRAIN_NOW, BURST_REQUIRE_APPROVAL };
+enum burst_exhausted {
+	BURST_STOP_NEW,
+	BURST_DRAIN_AT_CHECKPOINT,
+	BURST_DRAIN_NOW,
+	BURST_REQUIRE_APPROVAL
+};
 enum burst_price { BURST_PRICE_STATIC, BURST_PRICE_API, BURST_PRICE_FILE };
 enum burst_return { BURST_NEVER, BURST_AT_COMPLETION, BURST_AT_CHECKPOINT, BURST_IMMEDIATE };
 
@@ -28,7 +39,7 @@ struct burst_match {
 };
 struct burst_trigger {
 	struct {
-		int64_t default_; /* ms; -1: never for this reason */
+		int64_t default_;	   /* ms; -1: never for this reason */
 		struct labels by_priority; /* PriorityClass to duration or "Never" */
 	} max_queue_wait;
 	int64_t predicted_wait_over;
@@ -40,7 +51,7 @@ struct burst_trigger {
 	} guards;
 };
 struct burst_tier_spec {
-	int type; /* enum burst_tier */
+	int type;	       /* enum burst_tier */
 	struct strings offers; /* of the cloud tiers; inside a tier the cheapest is first */
 };
 struct burst_offer {
@@ -49,7 +60,7 @@ struct burst_offer {
 	struct strings regions, zones, instance_types;
 	const char *reservation;
 	const char *price_per_node_hour; /* with a static price source */
-	struct labels gpu_equivalence; /* GPU product to a factor of throughput */
+	struct labels gpu_equivalence;	 /* GPU product to a factor of throughput */
 };
 struct burst_cost {
 	const char *currency;

@@ -44,11 +44,13 @@ struct conditions {
 	size_t n;
 };
 extern const struct field condition_fields[];
-const struct condition *condition_get(const struct conditions *c, const char *type); /* NULL: absent */
+const struct condition *condition_get(const struct conditions *c,
+				      const char *type); /* NULL: absent */
 bool condition_is_true(const struct conditions *c, const char *type);
 /* Strings and a longer list go into the arena; last_transition_time moves only with status.
  * True if anything but observed_generation changed. */
-bool condition_set(struct conditions *c, struct arena *a, const struct condition *want, int64_t now);
+bool condition_set(struct conditions *c, struct arena *a, const struct condition *want,
+		   int64_t now);
 
 struct object_name_ref {
 	const char *name;
@@ -71,8 +73,14 @@ struct object_taints {
 };
 /* The first six are those of enum selector_op. */
 enum object_operator {
-	OPERATOR_IN, OPERATOR_NOT_IN, OPERATOR_EXISTS, OPERATOR_DOES_NOT_EXIST,
-	OPERATOR_GT, OPERATOR_LT, OPERATOR_GTE, OPERATOR_LTE,
+	OPERATOR_IN,
+	OPERATOR_NOT_IN,
+	OPERATOR_EXISTS,
+	OPERATOR_DOES_NOT_EXIST,
+	OPERATOR_GT,
+	OPERATOR_LT,
+	OPERATOR_GTE,
+	OPERATOR_LTE,
 };
 extern const char *const object_operator_names[];
 struct object_requirement {
@@ -97,7 +105,7 @@ extern const char *const object_image_format_names[];
 struct object_image {
 	const char *kubernetes_version; /* "1.36" */
 	const char *url;
-	int format; /* enum object_image_format */
+	int format;	    /* enum object_image_format */
 	const char *digest; /* "sha256:" and 64 hex digits, of the bytes served */
 };
 struct object_kubelet {

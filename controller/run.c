@@ -34,7 +34,8 @@
 #define HTTP_CONNECTIONS 16384
 
 struct run {
-	const char *kubeconfig, *ns, *identity, *agent_listen, *media_listen, *ops_listen, *image, *image_ca;
+	const char *kubeconfig, *ns, *identity, *agent_listen, *media_listen, *ops_listen, *image,
+		*image_ca;
 	const char *names[NAMES_MAX + 1];
 	size_t nnames;
 	bool json, debug;
@@ -50,7 +51,17 @@ struct run {
 	int status;
 };
 
-enum { OPT_AGENT = 256, OPT_MEDIA, OPT_OPS, OPT_NAME, OPT_JSON, OPT_DEBUG, OPT_POLL, OPT_SETTLE, OPT_IMAGE_CA };
+enum {
+	OPT_AGENT = 256,
+	OPT_MEDIA,
+	OPT_OPS,
+	OPT_NAME,
+	OPT_JSON,
+	OPT_DEBUG,
+	OPT_POLL,
+	OPT_SETTLE,
+	OPT_IMAGE_CA
+};
 
 static const struct argp_option options[] = {
 	{"kubeconfig", 'k', "FILE", 0, "The host cluster; default: in-cluster", 0},
@@ -58,11 +69,15 @@ static const struct argp_option options[] = {
 	{"identity", 'i', "NAME", 0, "Name of this replica (the host name)", 0},
 	{"agent-image", 'a', "ISO", 0, "The boot image of drover-agent", 0},
 	{"image-ca", OPT_IMAGE_CA, "FILE", 0,
-	 "CAs that machines trust when they fetch an https image (/etc/ssl/certs/ca-certificates.crt)", 0},
+	 "CAs that machines trust when they fetch an https image (/etc/ssl/certs/ca-certificates.crt)",
+	 0},
 	{"agent-listen", OPT_AGENT, "ADDR:PORT", 0, "TLS endpoint of the agents (0.0.0.0:8443)", 0},
-	{"agent-name", OPT_NAME, "HOST", 0, "Host or address in that endpoint's certificate; may be repeated", 0},
-	{"media-listen", OPT_MEDIA, "ADDR:PORT", 0, "HTTP endpoint of the boot media (0.0.0.0:8080)", 0},
-	{"ops-listen", OPT_OPS, "ADDR:PORT", 0, "HTTP endpoint of /healthz, /readyz, /metrics (127.0.0.1:9090)", 0},
+	{"agent-name", OPT_NAME, "HOST", 0,
+	 "Host or address in that endpoint's certificate; may be repeated", 0},
+	{"media-listen", OPT_MEDIA, "ADDR:PORT", 0,
+	 "HTTP endpoint of the boot media (0.0.0.0:8080)", 0},
+	{"ops-listen", OPT_OPS, "ADDR:PORT", 0,
+	 "HTTP endpoint of /healthz, /readyz, /metrics (127.0.0.1:9090)", 0},
 	{"poll-ms", OPT_POLL, "MS", 0, "Between looks at a machine in transition (1000)", 0},
 	{"settle-ms", OPT_SETTLE, "MS", 0, "Between the two reads that prove power off (5000)", 0},
 	{"log-json", OPT_JSON, NULL, 0, "Log as JSON lines", 0},
@@ -149,8 +164,9 @@ static void on_ready(void *arg)
 	struct httpd_mhd_spec s = {.address = r->agent_listen};
 	struct err e;
 
-	if (crypto_cert_issue(keys_ca_pem(r->controller->keys), keys_ca_key(r->controller->keys), "drover", r->names,
-			      loop_wall(r->loop), CERT_DAYS, &cert, &key, &e) < 0) {
+	if (crypto_cert_issue(keys_ca_pem(r->controller->keys), keys_ca_key(r->controller->keys),
+			      "drover", r->names, loop_wall(r->loop), CERT_DAYS, &cert, &key,
+			      &e) < 0) {
 		give_up(r, &e, "no certificate for the agent endpoint");
 		return;
 	}
@@ -163,7 +179,8 @@ static void on_ready(void *arg)
 		give_up(r, &e, "agent endpoint");
 		return;
 	}
-	log_info("ready", LOG_S("agent", r->agent_listen), LOG_S("media", r->media_listen), LOG_S("ops", r->ops_listen));
+	log_info("ready", LOG_S("agent", r->agent_listen), LOG_S("media", r->media_listen),
+		 LOG_S("ops", r->ops_listen));
 }
 
 static void on_released(void *arg)
@@ -200,7 +217,8 @@ static int read_image_ca(const struct run *r, struct buf *into, struct err *e)
 
 static int start(struct run *r, const char *image_ca, struct err *e)
 {
-	OWN(kube_config) host = r->kubeconfig ? kube_config_load(r->kubeconfig, e) : kube_config_in_cluster(e);
+	OWN(kube_config)
+	host = r->kubeconfig ? kube_config_load(r->kubeconfig, e) : kube_config_in_cluster(e);
 	struct controller_options o = {
 		.ns = r->ns,
 		.identity = r->identity,
@@ -211,7 +229,8 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		.on_ready = on_ready,
 		.on_ready_arg = r,
 	};
-	struct httpd_mhd_spec media = {.address = r->media_listen}, ops = {.address = r->ops_listen};
+	struct httpd_mhd_spec media = {.address = r->media_listen},
+			      ops = {.address = r->ops_listen};
 
 	if (!host)
 		return -1;

@@ -15,10 +15,10 @@
 #include "controller/tenant.h"
 #include "planner/plan.h"
 
-#define SETTLE_MS 50          /* changes come in bursts: one plan for all of them */
+#define SETTLE_MS 50 /* changes come in bursts: one plan for all of them */
 #define RETRY_MS 2000
-#define TELL_AGAIN_MS 300000  /* the same news of a pod, at most so often */
-#define FAILURES_ALLOWED 3    /* claims for one demand, then it backs off */
+#define TELL_AGAIN_MS 300000 /* the same news of a pod, at most so often */
+#define FAILURES_ALLOWED 3   /* claims for one demand, then it backs off */
 #define BACKOFF_MS (10 * 60 * 1000)
 #define AVOID_DOUBLINGS 4
 
@@ -28,11 +28,11 @@ struct scheduler {
 	struct loop_timer timer;
 	struct loop_timer again; /* avoided machines */
 	struct loop_timer later; /* the first back-off ends */
-	unsigned creating;     /* claims in flight */
-	struct map *told;      /* "tenant/ns/name" -> struct told */
-	struct map *failed;    /* "tenant|pool" -> struct failed */
-	struct map *avoided;   /* machine -> struct failed */
-	struct map *noted;     /* claim -> struct noted */
+	unsigned creating;	 /* claims in flight */
+	struct map *told;	 /* "tenant/ns/name" -> struct told */
+	struct map *failed;	 /* "tenant|pool" -> struct failed */
+	struct map *avoided;	 /* machine -> struct failed */
+	struct map *noted;	 /* claim -> struct noted */
 	struct metric *plans, *pending;
 };
 
@@ -65,7 +65,8 @@ static struct world_taints taints_of(const struct object_taints *t, struct arena
 	struct world_taints w = {.v = arena_calloc(a, t->n + 1, sizeof(*w.v)), .n = t->n};
 
 	for (size_t i = 0; i < t->n; i++)
-		w.v[i] = (struct world_taint){t->v[i].key, t->v[i].value, object_effect_names[t->v[i].effect]};
+		w.v[i] = (struct world_taint){t->v[i].key, t->v[i].value,
+					      object_effect_names[t->v[i].effect]};
 	return w;
 }
 
@@ -124,7 +125,8 @@ void scheduler_provider(struct scheduler *s, const char *name, const struct prov
 	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
 		const struct provider_object_instance_type *t = &p->spec.instance_types.v[i];
 
-		w.types.v[w.types.n++] = (struct world_instance_type){t->name, t->capacity, t->labels};
+		w.types.v[w.types.n++] =
+			(struct world_instance_type){t->name, t->capacity, t->labels};
 	}
 	world_put_provider(s->world, &w);
 }
@@ -148,7 +150,8 @@ void scheduler_avoid(struct scheduler *s, const char *machine)
 	ms = (int64_t)BACKOFF_MS << (f->n < AVOID_DOUBLINGS ? f->n : AVOID_DOUBLINGS);
 	f->n++;
 	f->until = loop_wall(s->c->loop) + ms;
-	log_warn("machine avoided: it did not take its claim", LOG_S("machine", machine), LOG_I("ms", ms));
+	log_warn("machine avoided: it did not take its claim", LOG_S("machine", machine),
+		 LOG_I("ms", ms));
 	scheduler_machine(s, machine, CONTROLLER_GET(s->c, OBJECT_MACHINE, machine, machine));
 	loop_timer_start(&s->again, ms + 1000);
 }
@@ -159,7 +162,7 @@ static void on_again(void *arg)
 	struct scheduler *s = arg;
 	struct map_iter it;
 
-	map_for_each(it, s->avoided)
+	map_for_each (it, s->avoided)
 		scheduler_machine(s, it.key, CONTROLLER_GET(s->c, OBJECT_MACHINE, machine, it.key));
 	if (map_size(s->avoided))
 		loop_timer_start(&s->again, BACKOFF_MS);
@@ -182,10 +185,13 @@ void scheduler_machine(struct scheduler *s, const char *name, const struct machi
 	w.instance_type = m->spec.instance_type;
 	w.labels = m->meta.labels;
 	w.failures = (unsigned)m->status.failures.n;
-	w.offered = free_state && m->status.clean && !m->status.claim_ref && !m->meta.deletion_timestamp &&
-		    m->spec.management_policy == MACHINE_MANAGE;
-	w.not_offered = free_state ? m->status.claim_ref ? "claimed" : "not managed" : str_or(m->status.state, "known");
-	r = m->status.last_wipe.record ? CONTROLLER_GET(s->c, OBJECT_WIPE_RECORD, wipe_record, m->status.last_wipe.record) : NULL;
+	w.offered = free_state && m->status.clean && !m->status.claim_ref &&
+		    !m->meta.deletion_timestamp && m->spec.management_policy == MACHINE_MANAGE;
+	w.not_offered = free_state ? m->status.claim_ref ? "claimed" : "not managed"
+				   : str_or(m->status.state, "known");
+	r = m->status.last_wipe.record ? CONTROLLER_GET(s->c, OBJECT_WIPE_RECORD, wipe_record,
+							m->status.last_wipe.record)
+				       : NULL;
 	if (r) {
 		life_levels(&r->spec.evidence, &w.level_flash, &w.level_hdd);
 		w.trust = r->spec.evidence.agent_trust;
@@ -214,7 +220,8 @@ static const char *type_of(const struct node_claim *n)
 static void note(struct scheduler *s, const struct node_claim *n, bool failed, bool ready)
 {
 	OWN(arena) a = arena_new();
-	const char *key = arena_printf(a, "%s|%s", n->spec.virtual_cluster_ref.name, n->spec.node_pool_ref.name);
+	const char *key = arena_printf(a, "%s|%s", n->spec.virtual_cluster_ref.name,
+				       n->spec.node_pool_ref.name);
 	struct failed *f = map_get(s->failed, key);
 	struct noted *was = map_get(s->noted, n->meta.name);
 	int64_t now = loop_wall(s->c->loop);
@@ -236,9 +243,11 @@ static void note(struct scheduler *s, const struct node_claim *n, bool failed, b
 	f->n++;
 	if (f->n < FAILURES_ALLOWED)
 		return;
-	f->until = now + (int64_t)BACKOFF_MS * (1 << (f->n - FAILURES_ALLOWED < 4 ? f->n - FAILURES_ALLOWED : 4));
+	f->until = now + (int64_t)BACKOFF_MS *
+				 (1 << (f->n - FAILURES_ALLOWED < 4 ? f->n - FAILURES_ALLOWED : 4));
 	log_warn("claims fail: backing off", LOG_S("tenant", n->spec.virtual_cluster_ref.name),
-		 LOG_S("pool", n->spec.node_pool_ref.name), LOG_I("failures", f->n), LOG_I("ms", f->until - now));
+		 LOG_S("pool", n->spec.node_pool_ref.name), LOG_I("failures", f->n),
+		 LOG_I("ms", f->until - now));
 }
 
 void scheduler_claim(struct scheduler *s, const char *name, const struct node_claim *n)
@@ -258,7 +267,9 @@ void scheduler_claim(struct scheduler *s, const char *name, const struct node_cl
 	}
 	r = n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
 	m = r ? CONTROLLER_GET(s->c, OBJECT_MACHINE, machine, r->name) : NULL;
-	p = m && m->spec.provider_ref.name ? CONTROLLER_GET(s->c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name) : NULL;
+	p = m && m->spec.provider_ref.name ? CONTROLLER_GET(s->c, OBJECT_PROVIDER, provider_object,
+							    m->spec.provider_ref.name)
+					   : NULL;
 	t = p ? source_type(p, type_of(n)) : NULL;
 	w.tenant = n->spec.virtual_cluster_ref.name;
 	w.pool = n->spec.node_pool_ref.name;
@@ -278,7 +289,8 @@ void scheduler_claim(struct scheduler *s, const char *name, const struct node_cl
 
 void scheduler_tenant(struct scheduler *s, const char *name)
 {
-	const struct virtual_cluster *vc = CONTROLLER_GET(s->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
+	const struct virtual_cluster *vc =
+		CONTROLLER_GET(s->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
 	struct tenant *t = tenant_get(s->c, name);
 	struct world_tenant w = {.name = name};
 
@@ -306,7 +318,8 @@ void scheduler_tenant_reset(struct scheduler *s, const char *name)
 	scheduler_tenant(s, name);
 }
 
-void scheduler_pod(struct scheduler *s, const char *tenant, const char *ns, const char *name, const struct world_pod *p)
+void scheduler_pod(struct scheduler *s, const char *tenant, const char *ns, const char *name,
+		   const struct world_pod *p)
 {
 	OWN(arena) a = arena_new();
 
@@ -319,7 +332,8 @@ void scheduler_pod(struct scheduler *s, const char *tenant, const char *ns, cons
 	map_del(s->told, arena_printf(a, "%s/%s/%s", tenant, ns, name));
 }
 
-void scheduler_node(struct scheduler *s, const char *tenant, const char *name, const struct tenant_node *n)
+void scheduler_node(struct scheduler *s, const char *tenant, const char *name,
+		    const struct tenant_node *n)
 {
 	scheduler_kick(s);
 	/* Until drover takes its taint away a machine of ours is a claim on its way, not room. */
@@ -331,12 +345,14 @@ void scheduler_node(struct scheduler *s, const char *tenant, const char *name, c
 
 /* --- planning ------------------------------------------------------------------------------------ */
 
-static void tell(struct scheduler *s, const struct plan_pod *p, const char *type, const char *reason, const char *text)
+static void tell(struct scheduler *s, const struct plan_pod *p, const char *type,
+		 const char *reason, const char *text)
 {
 	OWN(arena) a = arena_new();
 	struct tenant *t = tenant_get(s->c, p->tenant);
 	const char *key = arena_printf(a, "%s/%s/%s", p->tenant, p->ns, p->name);
-	struct kube_ref ref = {.api_version = "v1", .kind = "Pod", .ns = p->ns, .name = p->name, .uid = p->uid};
+	struct kube_ref ref = {
+		.api_version = "v1", .kind = "Pod", .ns = p->ns, .name = p->name, .uid = p->uid};
 	struct told *last = map_get(s->told, key);
 	int64_t now = loop_now(s->c->loop);
 
@@ -394,7 +410,8 @@ static void create(struct scheduler *s, const struct plan_claim *p)
 		return;
 	}
 	s->creating++;
-	(void)kube_create(s->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, o, on_created, s);
+	(void)kube_create(s->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, o, on_created,
+			  s);
 	json_decref(o);
 }
 
@@ -408,25 +425,34 @@ static void inform(struct scheduler *s, const struct plan *plan, const bool *hel
 		case PLAN_ON_NODE:
 			continue; /* kube-scheduler's business */
 		case PLAN_ON_CLAIM:
-			tell(s, p, "Normal", "Nominated", arena_printf(a, "waits for claim %s, which is on its way", p->target));
+			tell(s, p, "Normal", "Nominated",
+			     arena_printf(a, "waits for claim %s, which is on its way", p->target));
 			continue;
 		case PLAN_ON_NEW:
 			if (held[p->new_claim])
 				tell(s, p, "Warning", "BackingOff",
-				     arena_printf(a, "place %zu: claims of pool %s failed %d times in a row", p->place,
-						  plan->claims[p->new_claim].pool, FAILURES_ALLOWED));
+				     arena_printf(
+					     a,
+					     "place %zu: claims of pool %s failed %d times in a row",
+					     p->place, plan->claims[p->new_claim].pool,
+					     FAILURES_ALLOWED));
 			else
 				tell(s, p, "Normal", "Nominated",
-				     arena_printf(a, "place %zu: machine %s of pool %s is being prepared", p->place,
-						  plan->claims[p->new_claim].machine, plan->claims[p->new_claim].pool));
+				     arena_printf(
+					     a,
+					     "place %zu: machine %s of pool %s is being prepared",
+					     p->place, plan->claims[p->new_claim].machine,
+					     plan->claims[p->new_claim].pool));
 			continue;
 		case PLAN_NOTHING:
 			break;
 		}
 		for (size_t k = 0; k < p->nreasons && k < 5; k++)
-			text = arena_printf(a, "%s%s%s: %s", text, k ? "; " : "", plan_reason_names[p->reasons[k].code],
+			text = arena_printf(a, "%s%s%s: %s", text, k ? "; " : "",
+					    plan_reason_names[p->reasons[k].code],
 					    p->reasons[k].text);
-		tell(s, p, "Warning", p->nreasons ? plan_reason_names[p->reasons[0].code] : "NotServed",
+		tell(s, p, "Warning",
+		     p->nreasons ? plan_reason_names[p->reasons[0].code] : "NotServed",
 		     arena_printf(a, "place %zu: %s", p->place, text));
 	}
 }
@@ -471,7 +497,8 @@ struct scheduler *scheduler_new(struct controller *c)
 	s->noted = map_new(free);
 	s->avoided = map_new(free);
 	s->plans = metrics_counter(c->metrics, "drover_plans_total", "Plans made.", NULL);
-	s->pending = metrics_gauge(c->metrics, "drover_pending_pods", "Pods marked unschedulable in all tenants.", NULL);
+	s->pending = metrics_gauge(c->metrics, "drover_pending_pods",
+				   "Pods marked unschedulable in all tenants.", NULL);
 	loop_timer_init(&s->timer, c->group, on_plan, s);
 	loop_timer_init(&s->later, c->group, on_later, s);
 	loop_timer_init(&s->again, c->group, on_again, s);

@@ -27,10 +27,13 @@ void scheduler_pool(struct scheduler *s, const char *name, const struct node_poo
 void scheduler_provider(struct scheduler *s, const char *name, const struct provider_object *p);
 void scheduler_machine(struct scheduler *s, const char *name, const struct machine *m);
 void scheduler_claim(struct scheduler *s, const char *name, const struct node_claim *n);
-void scheduler_tenant(struct scheduler *s, const char *name); /* reads the object and the struct tenant */
+void scheduler_tenant(struct scheduler *s,
+		      const char *name); /* reads the object and the struct tenant */
 struct world_pod;
 struct tenant_node;
-void scheduler_pod(struct scheduler *s, const char *tenant, const char *ns, const char *name, const struct world_pod *p);
-void scheduler_node(struct scheduler *s, const char *tenant, const char *name, const struct tenant_node *n);
+void scheduler_pod(struct scheduler *s, const char *tenant, const char *ns, const char *name,
+		   const struct world_pod *p);
+void scheduler_node(struct scheduler *s, const char *tenant, const char *name,
+		    const struct tenant_node *n);
 
 #endif

@@ -79,7 +79,7 @@ static void take(struct entry *en, const json_t *o)
 	if (en->state == SECRET_LOADED && str_eq(version, en->version))
 		return;
 	map_clear(en->values);
-	json_object_foreach(json_at(o, "data"), key, v) {
+	json_object_foreach (json_at(o, "data"), key, v) {
 		const char *text = json_string_value(v);
 		struct err e;
 		size_t len;
@@ -151,7 +151,8 @@ enum secret_state secrets_want(struct secrets *s, const char *ns, const char *na
 	return entry_of(s, ns, name)->state;
 }
 
-const struct secret *secrets_value(struct secrets *s, const char *ns, const char *name, const char *key)
+const struct secret *secrets_value(struct secrets *s, const char *ns, const char *name,
+				   const char *key)
 {
 	struct entry *en = entry_of(s, ns, name);
 
@@ -163,8 +164,8 @@ const char *secrets_version(struct secrets *s, const char *ns, const char *name)
 	return entry_of(s, ns, name)->version;
 }
 
-void secrets_ensure(struct secrets *s, const char *name, const char *const *keys, const struct secret *const *values,
-		    size_t n)
+void secrets_ensure(struct secrets *s, const char *name, const char *const *keys,
+		    const struct secret *const *values, size_t n)
 {
 	struct entry *en = entry_of(s, NULL, name);
 	json_t *o, *data = json_object();
@@ -176,9 +177,9 @@ void secrets_ensure(struct secrets *s, const char *name, const char *const *keys
 		secret_wipe(text, strlen(text));
 		free(text);
 	}
-	o = json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s}}, s:s, s:o}", "apiVersion", "v1", "kind", "Secret", "metadata", "name",
-		      name, "namespace", en->ns, "labels", "app.kubernetes.io/managed-by", "drover", "type", "Opaque", "data",
-		      data);
+	o = json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s}}, s:s, s:o}", "apiVersion", "v1", "kind",
+		      "Secret", "metadata", "name", name, "namespace", en->ns, "labels",
+		      "app.kubernetes.io/managed-by", "drover", "type", "Opaque", "data", data);
 	kube_call_cancel(en->call);
 	/* Whoever came first wins: on a conflict the next read, 2 s later, has theirs. */
 	en->call = kube_create(s->client, &KUBE_SECRETS, en->ns, o, on_secret, en);

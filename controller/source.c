@@ -14,7 +14,8 @@ struct source *source_get(struct controller *c, const char *name)
 	return map_get(c->sources, name);
 }
 
-const struct provider_object_instance_type *source_type(const struct provider_object *p, const char *name)
+const struct provider_object_instance_type *source_type(const struct provider_object *p,
+							const char *name)
 {
 	for (size_t i = 0; i < p->spec.instance_types.n; i++)
 		if (str_eq(p->spec.instance_types.v[i].name, name))
@@ -26,7 +27,7 @@ static void take_down(struct source *s)
 {
 	struct map_iter it;
 
-	map_for_each(it, s->c->lives) {
+	map_for_each (it, s->c->lives) {
 		struct life *l = it.value;
 
 		if (l->source == s)
@@ -52,9 +53,10 @@ void source_free(struct source *s)
 static const char *digest(const struct provider_object *p, struct arena *a)
 {
 	const struct provider_object_network *n = &p->spec.network;
-	const char *text = arena_printf(a, "%d|%s|%d|%lld|%lld", p->spec.type, str_or(p->spec.endpoint, ""), n->type,
-					(long long)p->spec.limits.requests_per_second,
-					(long long)p->spec.limits.concurrent_operations);
+	const char *text =
+		arena_printf(a, "%d|%s|%d|%lld|%lld", p->spec.type, str_or(p->spec.endpoint, ""),
+			     n->type, (long long)p->spec.limits.requests_per_second,
+			     (long long)p->spec.limits.concurrent_operations);
 
 	for (size_t i = 0; n->exec && i < n->exec->command.n; i++)
 		text = arena_printf(a, "%s|%s", text, n->exec->command.v[i]);
@@ -74,7 +76,8 @@ static void put_up(struct source *s, const struct provider_object *p)
 		.http = s->c->http,
 		.plain_ok = s->c->o.plain_ok,
 	};
-	struct fabric_spec fs = {.type = provider_object_fabric_names[n->type], .group = s->c->group};
+	struct fabric_spec fs = {.type = provider_object_fabric_names[n->type],
+				 .group = s->c->group};
 	const char **argv = NULL;
 
 	err_clear(&s->error);
@@ -123,10 +126,12 @@ void source_update(struct controller *c, const char *name)
 	controller_kick_all(c);
 }
 
-struct provider_machine *source_attach(struct source *s, const struct machine *m, const char **secret_version, struct err *e)
+struct provider_machine *source_attach(struct source *s, const struct machine *m,
+				       const char **secret_version, struct err *e)
 {
 	struct controller *c = s->c;
-	const struct provider_object *p = CONTROLLER_GET(c, OBJECT_PROVIDER, provider_object, s->name);
+	const struct provider_object *p =
+		CONTROLLER_GET(c, OBJECT_PROVIDER, provider_object, s->name);
 	const struct machine_bmc *b = m->spec.bmc;
 	const struct object_secret_ref *ref = b->credentials_secret_ref;
 	const struct secret *user, *password, *ca = NULL;
@@ -137,7 +142,9 @@ struct provider_machine *source_attach(struct source *s, const struct machine *m
 	if (!ref && p)
 		ref = p->spec.credentials_secret_ref;
 	if (!ref) {
-		(void)!err_set(e, ERR_INVALID, 0, "spec.bmc.credentialsSecretRef: neither the machine nor its provider has one");
+		(void)!err_set(
+			e, ERR_INVALID, 0,
+			"spec.bmc.credentialsSecretRef: neither the machine nor its provider has one");
 		return NULL;
 	}
 	st = secrets_want(c->secrets, NULL, ref->name);
@@ -156,10 +163,14 @@ struct provider_machine *source_attach(struct source *s, const struct machine *m
 	}
 	if (b->tls.ca_secret_ref) {
 		st = secrets_want(c->secrets, NULL, b->tls.ca_secret_ref->name);
-		ca = secrets_value(c->secrets, NULL, b->tls.ca_secret_ref->name, str_or(b->tls.ca_secret_ref->key, "ca.crt"));
+		ca = secrets_value(c->secrets, NULL, b->tls.ca_secret_ref->name,
+				   str_or(b->tls.ca_secret_ref->key, "ca.crt"));
 		if (!ca) {
-			(void)!err_set(e, st == SECRET_LOADING || st == SECRET_ERROR ? ERR_UNAVAILABLE : ERR_NOT_FOUND, 0,
-				       "spec.bmc.tls.caSecretRef: Secret %s has no such key", b->tls.ca_secret_ref->name);
+			(void)!err_set(e,
+				       st == SECRET_LOADING || st == SECRET_ERROR ? ERR_UNAVAILABLE
+										  : ERR_NOT_FOUND,
+				       0, "spec.bmc.tls.caSecretRef: Secret %s has no such key",
+				       b->tls.ca_secret_ref->name);
 			return NULL;
 		}
 	}
@@ -175,7 +186,8 @@ struct provider_machine *source_attach(struct source *s, const struct machine *m
 		.ca_pem = ca ? secret_expose(ca) : NULL,
 		.pin_sha256 = pin,
 		.learn_pin = b->tls.trust_on_first_use && !pin,
-		.old_session = str_empty(m->status.bmc.session_uri) ? NULL : m->status.bmc.session_uri,
+		.old_session =
+			str_empty(m->status.bmc.session_uri) ? NULL : m->status.bmc.session_uri,
 	};
 	*secret_version = secrets_version(c->secrets, NULL, ref->name);
 	return provider_attach(s->provider, &ms, e);

@@ -14,8 +14,8 @@ struct source {
 	char *name;
 	struct provider *provider; /* NULL while the object is not usable */
 	struct fabric *fabric;
-	char *spec_digest;         /* of the parts that need a new driver */
-	struct err error;          /* why there is none; kind ERR_NONE: fine */
+	char *spec_digest; /* of the parts that need a new driver */
+	struct err error;  /* why there is none; kind ERR_NONE: fine */
 };
 
 /* From the object in the cache; frees and rebuilds only what changed. */
@@ -23,10 +23,12 @@ void source_update(struct controller *c, const char *name);
 void source_free(struct source *s);
 struct source *source_get(struct controller *c, const char *name);
 /* The instance type of that name, or NULL. */
-const struct provider_object_instance_type *source_type(const struct provider_object *p, const char *name);
+const struct provider_object_instance_type *source_type(const struct provider_object *p,
+							const char *name);
 
 /* Attach a Machine: credentials and trust are looked up.  NULL with *e: ERR_UNAVAILABLE while a Secret is
  * loading, ERR_INVALID or ERR_NOT_FOUND naming the field otherwise.  *secret_version: of the Secret used, borrowed. */
-struct provider_machine *source_attach(struct source *s, const struct machine *m, const char **secret_version, struct err *e);
+struct provider_machine *source_attach(struct source *s, const struct machine *m,
+				       const char **secret_version, struct err *e);
 
 #endif

@@ -56,7 +56,7 @@ bool tenant_find_uuid(struct controller *c, const char *system_uuid, char *out, 
 {
 	struct map_iter it;
 
-	map_for_each(it, c->tenants) {
+	map_for_each (it, c->tenants) {
 		struct tenant *t = it.value;
 		struct by_uuid f = {.uuid = system_uuid};
 
@@ -91,7 +91,8 @@ void tenant_say(struct tenant *t, const char *reason, const char *fmt, ...)
 		log_warn("tenant is not usable", LOG_S("tenant", t->name), LOG_S("reason", reason),
 			 LOG_S("message", message));
 	else
-		log_info("tenant is usable", LOG_S("tenant", t->name), LOG_S("version", str_or(t->version, "")));
+		log_info("tenant is usable", LOG_S("tenant", t->name),
+			 LOG_S("version", str_or(t->version, "")));
 	tenant_status_write(t);
 	scheduler_tenant(t->c->scheduler, t->name);
 	controller_kick_all(t->c);
@@ -101,7 +102,7 @@ static void take_down(struct tenant *t)
 {
 	struct map_iter it;
 
-	map_for_each(it, t->c->lives)
+	map_for_each (it, t->c->lives)
 		life_hang_up(it.value, t);
 	loop_timer_stop(&t->timer);
 	kube_call_cancel(t->probe);
@@ -163,7 +164,8 @@ static bool accept_node_loss(size_t before, size_t gone, void *arg)
 /* The API may still answer to what we hold, but whoever took the Secret away wants us out. */
 static bool secret_absent(const struct tenant *t)
 {
-	const struct virtual_cluster *vc = CONTROLLER_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+	const struct virtual_cluster *vc =
+		CONTROLLER_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
 	const struct object_secret_ref *r = vc ? &vc->spec.kubeconfig_secret_ref : NULL;
 
 	return r && secrets_want(t->c->secrets, r->namespace, r->name) == SECRET_ABSENT;
@@ -198,7 +200,8 @@ static void on_health(const struct err *e, void *arg)
 		return;
 	}
 	if (!t->stopped)
-		tenant_say(t, e->kind == ERR_DENIED ? "NotPermitted" : "Unreachable", "%s", e->text);
+		tenant_say(t, e->kind == ERR_DENIED ? "NotPermitted" : "Unreachable", "%s",
+			   e->text);
 }
 
 static void start_caches(struct tenant *t)
@@ -233,7 +236,8 @@ static void probe_failed(struct tenant *t, const struct err *e)
 static void on_cluster_uid(json_t *o, const struct err *e, void *arg)
 {
 	struct tenant *t = arg;
-	const struct virtual_cluster *vc = CONTROLLER_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+	const struct virtual_cluster *vc =
+		CONTROLLER_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
 	const char *uid = json_str_at(o, "metadata", "uid");
 
 	t->probe = NULL;
@@ -251,8 +255,9 @@ static void on_cluster_uid(json_t *o, const struct err *e, void *arg)
 	}
 	if (!str_empty(vc->status.cluster_uid) && !str_eq(vc->status.cluster_uid, uid)) {
 		t->stopped = true;
-		tenant_say(t, "ClusterChanged", "this is another cluster: UID %s, status.clusterUID is %s", str_or(uid, "(none)"),
-			   vc->status.cluster_uid);
+		tenant_say(t, "ClusterChanged",
+			   "this is another cluster: UID %s, status.clusterUID is %s",
+			   str_or(uid, "(none)"), vc->status.cluster_uid);
 		loop_timer_start(&t->timer, PROBE_OK_MS);
 		return;
 	}
@@ -295,7 +300,8 @@ static void probe(void *arg)
 static void build(struct tenant *t, const struct virtual_cluster *vc)
 {
 	const struct object_secret_ref *r = &vc->spec.kubeconfig_secret_ref;
-	const struct secret *text = secrets_value(t->c->secrets, r->namespace, r->name, str_or(r->key, "config"));
+	const struct secret *text =
+		secrets_value(t->c->secrets, r->namespace, r->name, str_or(r->key, "config"));
 	struct kube_client_spec cs = {.name = t->name};
 	struct err e;
 
@@ -303,11 +309,13 @@ static void build(struct tenant *t, const struct virtual_cluster *vc)
 	tenant_say(t, "Syncing", "its kubeconfig changed");
 	scheduler_tenant_reset(t->c->scheduler, t->name);
 	if (!text) {
-		tenant_say(t, "KubeconfigRefused", "Secret %s has no key %s", r->name, str_or(r->key, "config"));
+		tenant_say(t, "KubeconfigRefused", "Secret %s has no key %s", r->name,
+			   str_or(r->key, "config"));
 		return;
 	}
-	OWN(kube_config) cfg =
-		kube_config_parse(secret_expose(text), secret_len(text), KUBE_CONFIG_TENANT, vc->spec.server, NULL, &e);
+	OWN(kube_config)
+	cfg = kube_config_parse(secret_expose(text), secret_len(text), KUBE_CONFIG_TENANT,
+				vc->spec.server, NULL, &e);
 
 	if (!cfg) {
 		tenant_say(t, "KubeconfigRefused", "%s", e.text);
@@ -322,7 +330,8 @@ static void build(struct tenant *t, const struct virtual_cluster *vc)
 		tenant_say(t, "KubeconfigRefused", "%s", e.text);
 		return;
 	}
-	t->events = kube_events_new(t->c->group, t->client, "drover.dev/controller", t->c->o.identity);
+	t->events =
+		kube_events_new(t->c->group, t->client, "drover.dev/controller", t->c->o.identity);
 	probe(t);
 }
 
@@ -330,7 +339,8 @@ static void on_refresh(void *arg)
 {
 	struct tenant *t = arg;
 	struct controller *c = t->c;
-	const struct virtual_cluster *vc = CONTROLLER_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+	const struct virtual_cluster *vc =
+		CONTROLLER_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
 	const struct object_secret_ref *r;
 	const char *version;
 	OWN(arena) a = arena_new();
@@ -347,10 +357,12 @@ static void on_refresh(void *arg)
 	case SECRET_LOADING:
 		return;
 	case SECRET_ABSENT: /* absent is not gone: what is known of the tenant stays */
-		tenant_say(t, "KubeconfigAbsent", "Secret %s/%s does not exist", str_or(r->namespace, c->o.ns), r->name);
+		tenant_say(t, "KubeconfigAbsent", "Secret %s/%s does not exist",
+			   str_or(r->namespace, c->o.ns), r->name);
 		return;
 	case SECRET_DENIED:
-		tenant_say(t, "KubeconfigAbsent", "drover may not read Secret %s/%s", str_or(r->namespace, c->o.ns), r->name);
+		tenant_say(t, "KubeconfigAbsent", "drover may not read Secret %s/%s",
+			   str_or(r->namespace, c->o.ns), r->name);
 		return;
 	case SECRET_ERROR:
 		return;
@@ -358,7 +370,8 @@ static void on_refresh(void *arg)
 		break;
 	}
 	version = secrets_version(c->secrets, r->namespace, r->name);
-	d = arena_printf(a, "%s|%s|%s|%s", str_or(r->namespace, ""), r->name, str_or(r->key, ""), str_or(vc->spec.server, ""));
+	d = arena_printf(a, "%s|%s|%s|%s", str_or(r->namespace, ""), r->name, str_or(r->key, ""),
+			 str_or(vc->spec.server, ""));
 	if (!str_eq(version, t->secret_version) || !str_eq(d, t->spec_digest)) {
 		free(t->secret_version);
 		free(t->spec_digest);
@@ -371,7 +384,8 @@ static void on_refresh(void *arg)
 
 void tenant_update(struct controller *c, const char *name)
 {
-	const struct virtual_cluster *vc = CONTROLLER_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
+	const struct virtual_cluster *vc =
+		CONTROLLER_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
 	struct tenant *t = map_get(c->tenants, name);
 
 	if (!t) {

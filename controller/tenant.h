@@ -17,13 +17,13 @@ struct tenant {
 	struct kube_client *client;
 	struct kube_events *events;
 	struct kube_cache *pods, *nodes;
-	char *version;        /* "1.36"; NULL: unknown */
-	char *ca_pem;         /* of its API server, for the join pin */
+	char *version;	      /* "1.36"; NULL: unknown */
+	char *ca_pem;	      /* of its API server, for the join pin */
 	char *secret_version; /* of the kubeconfig in use */
 	char *spec_digest;
-	char *cluster_uid;    /* as read at the last probe */
+	char *cluster_uid;	 /* as read at the last probe */
 	bool reachable, stopped; /* stopped: the cluster UID changed */
-	const char *reason;   /* why it is not usable, CamelCase; NULL: usable */
+	const char *reason;	 /* why it is not usable, CamelCase; NULL: usable */
 	char message[256];
 	struct kube_call *probe;
 	struct loop_timer timer;
@@ -35,19 +35,21 @@ struct tenant {
 
 /* What drover needs of a Node, typed. */
 struct tenant_node {
-	struct world_node world;  /* claim: from the label drover.dev/nodeclaim, verified by the lifecycle */
+	struct world_node
+		world; /* claim: from the label drover.dev/nodeclaim, verified by the lifecycle */
 	const char *uid, *rv, *provider_id, *system_uuid, *boot_id;
-	int64_t created;          /* Unix ms */
-	bool unregistered;        /* carries our NoExecute taint */
+	int64_t created;   /* Unix ms */
+	bool unregistered; /* carries our NoExecute taint */
 	struct resources capacity;
-	const char *taints_json;  /* spec.taints as they are, for patches */
+	const char *taints_json; /* spec.taints as they are, for patches */
 };
 
 void tenant_update(struct controller *c, const char *name);
 void tenant_free(struct tenant *t);
 struct tenant *tenant_get(struct controller *c, const char *name);
 bool tenant_usable(const struct tenant *t);
-const struct tenant_node *tenant_node_get(struct tenant *t, const char *name); /* NULL: none, or not known */
+const struct tenant_node *tenant_node_get(struct tenant *t,
+					  const char *name); /* NULL: none, or not known */
 /* Any tenant's Node with this system UUID (lower case): its name into out. */
 bool tenant_find_uuid(struct controller *c, const char *system_uuid, char *out, size_t size);
 

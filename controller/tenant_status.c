@@ -28,7 +28,8 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	t->status_write = NULL;
 	if (!e)
 		kube_cache_learn(t->c->cache[OBJECT_VIRTUAL_CLUSTER], o);
-	else if (e->kind == ERR_CONFLICT || err_is_transient(e)) /* anything else would be refused again */
+	else if (e->kind == ERR_CONFLICT ||
+		 err_is_transient(e)) /* anything else would be refused again */
 		loop_timer_start(&t->status_timer, 500);
 	if (t->status_again)
 		loop_timer_start(&t->status_timer, 0);
@@ -43,7 +44,8 @@ void tenant_status_write(struct tenant *t)
 void tenant_status_tick(void *arg)
 {
 	struct tenant *t = arg;
-	const struct virtual_cluster *vc = CONTROLLER_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+	const struct virtual_cluster *vc =
+		CONTROLLER_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
 	OWN(arena) a = arena_new();
 	struct conditions cs;
 	struct virtual_cluster out = {0};
@@ -65,7 +67,10 @@ void tenant_status_tick(void *arg)
 	for (int i = 0; i < 4; i++) {
 		struct condition want = {
 			.type = types[i],
-			.status = i < f ? CONDITION_TRUE : i == f ? CONDITION_FALSE : i == 3 ? CONDITION_FALSE : CONDITION_UNKNOWN,
+			.status = i < f	   ? CONDITION_TRUE
+				  : i == f ? CONDITION_FALSE
+				  : i == 3 ? CONDITION_FALSE
+					   : CONDITION_UNKNOWN,
 			.reason = i < f ? "Ok" : t->reason,
 			.message = i < f ? "" : t->message,
 			.observed_generation = vc->meta.generation,
@@ -78,13 +83,15 @@ void tenant_status_tick(void *arg)
 		return;
 	out.status.conditions = cs;
 	out.status.version = t->version;
-	out.status.cluster_uid = str_empty(vc->status.cluster_uid) ? t->cluster_uid : vc->status.cluster_uid;
+	out.status.cluster_uid =
+		str_empty(vc->status.cluster_uid) ? t->cluster_uid : vc->status.cluster_uid;
 	out.status.last_contact_time = t->client ? kube_client_last_contact(t->client) : 0;
 	whole = fields_encode(object_kinds[OBJECT_VIRTUAL_CLUSTER].fields, &out);
-	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion", vc->meta.resource_version, "status",
-			  json_object_get(whole, "status"));
+	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion",
+			  vc->meta.resource_version, "status", json_object_get(whole, "status"));
 	json_decref(whole);
-	t->status_write = kube_patch(t->c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL, t->name, "status",
-				     KUBE_PATCH_MERGE, patch, on_written, t);
+	t->status_write =
+		kube_patch(t->c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL, t->name,
+			   "status", KUBE_PATCH_MERGE, patch, on_written, t);
 	json_decref(patch);
 }

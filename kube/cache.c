@@ -26,8 +26,8 @@
 struct slot {
 	struct kube_entry pub; /* pub.object NULL: only in staged, "not wanted any more" */
 	struct arena *arena;
-	uint64_t seen;         /* the last list that had it */
-	bool learned;          /* from the reply of a write: lists and watch may not have got there */
+	uint64_t seen; /* the last list that had it */
+	bool learned;  /* from the reply of a write: lists and watch may not have got there */
 	struct list grave;
 };
 
@@ -35,14 +35,14 @@ struct kube_cache {
 	struct loop_group *group;
 	struct kube_cache_spec spec; /* its strings are not used */
 	char *ns;
-	bool selective;              /* selectors: only the server knows what belongs here */
+	bool selective; /* selectors: only the server knows what belongs here */
 	struct kube_reflect *reflect;
 	struct map *slots, *staged;
 	uint64_t list_no;
 	bool synced, healthy;
-	unsigned telling;            /* inside the owner's callback */
+	unsigned telling; /* inside the owner's callback */
 	struct list graves;
-	json_t *to_learn;            /* learned inside a callback: later */
+	json_t *to_learn; /* learned inside a callback: later */
 	struct loop_defer bury, learn;
 };
 
@@ -138,8 +138,8 @@ static int identify(struct kube_cache *c, const json_t *object, struct who *w)
 	w->uid = str_or(json_str_at(m, "uid"), "");
 	w->rv = str_or(json_str_at(m, "resourceVersion"), "");
 	/* A slash would let one object pass for another in the key. */
-	if (str_empty(w->name) || strlen(w->name) > MAX_NAME || strlen(w->ns) > MAX_NAME || strchr(w->name, '/') ||
-	    strchr(w->ns, '/')) {
+	if (str_empty(w->name) || strlen(w->name) > MAX_NAME || strlen(w->ns) > MAX_NAME ||
+	    strchr(w->name, '/') || strchr(w->ns, '/')) {
 		(void)!err_set(&e, ERR_PROTOCOL, 0, "an object without a proper metadata.name");
 		tell_bad(c, object, &e);
 		return -1;
@@ -151,7 +151,8 @@ static int identify(struct kube_cache *c, const json_t *object, struct who *w)
 enum verdict { KEEP, LEAVE_OUT, TAKE };
 
 /* TAKE gives *out.  KEEP: it cannot be read, stay with what there was. */
-static enum verdict project(struct kube_cache *c, const json_t *object, const struct who *w, struct slot **out)
+static enum verdict project(struct kube_cache *c, const json_t *object, const struct who *w,
+			    struct slot **out)
 {
 	struct arena *a = arena_new();
 	struct err e = {0};
@@ -185,7 +186,8 @@ static bool is_old_news(const struct slot *old, const struct who *w)
 {
 	if (!old)
 		return false;
-	return kube_rv_older(w->rv, old->pub.rv) || (same_object(old, w->uid) && *w->rv && str_eq(w->rv, old->pub.rv));
+	return kube_rv_older(w->rv, old->pub.rv) ||
+	       (same_object(old, w->uid) && *w->rv && str_eq(w->rv, old->pub.rv));
 }
 
 static void take(struct kube_cache *c, const json_t *object, const struct who *w, bool learned)
@@ -219,7 +221,7 @@ static void staged_clear(struct kube_cache *c)
 {
 	struct map_iter it;
 
-	map_for_each(it, c->staged)
+	map_for_each (it, c->staged)
 		slot_free(it.value);
 	map_clear(c->staged);
 }
@@ -280,7 +282,8 @@ static bool is_ahead(const struct slot *s, const char *rv)
 	return s->learned && kube_rv_older(rv, s->pub.rv);
 }
 
-static bool is_gone(const struct kube_cache *c, const char *key, const struct slot *s, const char *rv)
+static bool is_gone(const struct kube_cache *c, const char *key, const struct slot *s,
+		    const char *rv)
 {
 	return s->seen != c->list_no && !map_has(c->staged, key) && !is_ahead(s, rv);
 }
@@ -290,12 +293,13 @@ static size_t count_gone(const struct kube_cache *c, const char *rv)
 	struct map_iter it;
 	size_t n = 0;
 
-	map_for_each(it, c->slots)
+	map_for_each (it, c->slots)
 		n += is_gone(c, it.key, it.value, rv);
 	return n;
 }
 
-static void add_change(struct change **v, size_t *n, size_t *cap, struct slot *old, struct slot *new_)
+static void add_change(struct change **v, size_t *n, size_t *cap, struct slot *old,
+		       struct slot *new_)
 {
 	mem_grow(*v, *n, *cap);
 	(*v)[(*n)++] = (struct change){old, new_};
@@ -308,7 +312,7 @@ static void commit(struct kube_cache *c, const char *rv)
 	size_t n = 0, cap = 0;
 	struct map_iter it;
 
-	map_for_each(it, c->slots) {
+	map_for_each (it, c->slots) {
 		struct slot *old = it.value;
 
 		if (!is_gone(c, it.key, old, rv))
@@ -316,7 +320,7 @@ static void commit(struct kube_cache *c, const char *rv)
 		add_change(&v, &n, &cap, old, NULL);
 		map_del(c->slots, it.key);
 	}
-	map_for_each(it, c->staged) {
+	map_for_each (it, c->staged) {
 		struct slot *s = it.value, *old = map_get(c->slots, it.key);
 
 		if (old && is_ahead(old, rv)) {
@@ -355,7 +359,8 @@ static int on_list_end(const char *rv, void *arg, struct err *e)
 		c->telling--;
 		if (!accepted) {
 			staged_clear(c);
-			return err_set(e, ERR_UNAVAILABLE, 0, "a new list lacks %zu of %zu objects; the old ones are kept",
+			return err_set(e, ERR_UNAVAILABLE, 0,
+				       "a new list lacks %zu of %zu objects; the old ones are kept",
 				       gone, before);
 		}
 	}
@@ -428,7 +433,7 @@ static void on_learn(void *arg)
 	size_t i;
 
 	c->to_learn = NULL;
-	json_array_foreach(all, i, object)
+	json_array_foreach (all, i, object)
 		learn(c, object);
 	json_decref(all);
 }
@@ -470,15 +475,15 @@ struct kube_cache *kube_cache_new(struct loop_group *g, const struct kube_cache_
 	loop_defer_init(&c->bury, g, on_bury, c);
 	loop_defer_init(&c->learn, g, on_learn, c);
 	c->reflect = kube_reflect_new(g, &(struct kube_reflect_spec){
-		.client = s->client,
-		.resource = s->resource,
-		.ns = s->ns,
-		.label_selector = s->label_selector,
-		.field_selector = s->field_selector,
-		.max_item = c->spec.max_item,
-		.ops = &ops,
-		.arg = c,
-	});
+						 .client = s->client,
+						 .resource = s->resource,
+						 .ns = s->ns,
+						 .label_selector = s->label_selector,
+						 .field_selector = s->field_selector,
+						 .max_item = c->spec.max_item,
+						 .ops = &ops,
+						 .arg = c,
+					 });
 	return c;
 }
 
@@ -494,7 +499,7 @@ void kube_cache_free(struct kube_cache *c)
 	loop_defer_cancel(&c->learn);
 	on_bury(c);
 	staged_clear(c);
-	map_for_each(it, c->slots)
+	map_for_each (it, c->slots)
 		slot_free(it.value);
 	map_free(c->slots);
 	map_free(c->staged);
@@ -525,7 +530,8 @@ size_t kube_cache_size(const struct kube_cache *c)
 	return map_size(c->slots);
 }
 
-const struct kube_entry *kube_cache_get(const struct kube_cache *c, const char *ns, const char *name)
+const struct kube_entry *kube_cache_get(const struct kube_cache *c, const char *ns,
+					const char *name)
 {
 	const struct slot *s;
 	char key[KEY_SIZE];
@@ -536,11 +542,12 @@ const struct kube_entry *kube_cache_get(const struct kube_cache *c, const char *
 	return s ? &s->pub : NULL;
 }
 
-void kube_cache_each(const struct kube_cache *c, bool (*fn)(const struct kube_entry *e, void *arg), void *arg)
+void kube_cache_each(const struct kube_cache *c, bool (*fn)(const struct kube_entry *e, void *arg),
+		     void *arg)
 {
 	struct map_iter it;
 
-	map_for_each(it, c->slots) {
+	map_for_each (it, c->slots) {
 		const struct slot *s = it.value;
 
 		if (!fn(&s->pub, arg))

@@ -30,7 +30,7 @@ struct kube_cache;
 
 struct kube_entry {
 	const char *ns, *name, *uid, *rv; /* ns "" when cluster-scoped */
-	void *object;                     /* what project() gave */
+	void *object;			  /* what project() gave */
 };
 
 struct kube_cache_spec {
@@ -57,14 +57,17 @@ DEFINE_OWN(kube_cache)
 
 bool kube_cache_synced(const struct kube_cache *c);
 bool kube_cache_healthy(const struct kube_cache *c);
-int64_t kube_cache_age(const struct kube_cache *c); /* ms since the server last said anything; -1: never */
+int64_t kube_cache_age(
+	const struct kube_cache *c); /* ms since the server last said anything; -1: never */
 size_t kube_cache_size(const struct kube_cache *c);
-const struct kube_entry *kube_cache_get(const struct kube_cache *c, const char *ns, const char *name);
-void kube_cache_each(const struct kube_cache *c, bool (*fn)(const struct kube_entry *e, void *arg), void *arg);
-#define KUBE_CACHE_GET(c, type, ns, name)                                                        \
-	({                                                                                       \
-		const struct kube_entry *kce_ = kube_cache_get((c), (ns), (name));               \
-		kce_ ? (struct type *)kce_->object : NULL;                                       \
+const struct kube_entry *kube_cache_get(const struct kube_cache *c, const char *ns,
+					const char *name);
+void kube_cache_each(const struct kube_cache *c, bool (*fn)(const struct kube_entry *e, void *arg),
+		     void *arg);
+#define KUBE_CACHE_GET(c, type, ns, name)                                                          \
+	({                                                                                         \
+		const struct kube_entry *kce_ = kube_cache_get((c), (ns), (name));                 \
+		kce_ ? (struct type *)kce_->object : NULL;                                         \
 	})
 
 /* Put the reply of our own write in at once (read your writes); ignored when the watch has passed its version, when

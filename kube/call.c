@@ -11,7 +11,8 @@
 static void on_call_timer(void *arg);
 static void on_want(void *arg);
 
-struct kube_call *kube_call_new(struct kube_client *c, const char *method, char *path, const struct err *why)
+struct kube_call *kube_call_new(struct kube_client *c, const char *method, char *path,
+				const struct err *why)
 {
 	struct kube_call *call = mem_new(struct kube_call);
 
@@ -205,7 +206,8 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 static void send_call(struct kube_call *call)
 {
 	static const struct http_header accept[] = {{"Accept", "application/json"}};
-	static const struct items_ops items_ops = {.on_item = on_stream_item, .on_head = on_stream_meta};
+	static const struct items_ops items_ops = {.on_item = on_stream_item,
+						   .on_head = on_stream_meta};
 	struct kube_client *c = call->c;
 	int64_t left = call->deadline - loop_now(loop_of(c->group));
 	struct http_call h = {
@@ -252,7 +254,7 @@ void kube_client_pump(void *arg)
 	struct kube_client *c = arg;
 	int64_t now = loop_now(loop_of(c->group));
 
-	list_for_each(call, &c->queued, struct kube_call, link) {
+	list_for_each (call, &c->queued, struct kube_call, link) {
 		if (!call->urgent) {
 			int64_t wait;
 
@@ -287,8 +289,8 @@ static void on_call_timer(void *arg)
 	if (call->refused.kind != ERR_NONE)
 		e = call->refused;
 	else
-		(void)!err_set(&e, ERR_UNAVAILABLE, 0, "%s: not sent within %u ms: too many calls", call->c->name,
-			       call->timeout_ms);
+		(void)!err_set(&e, ERR_UNAVAILABLE, 0, "%s: not sent within %u ms: too many calls",
+			       call->c->name, call->timeout_ms);
 	settle(call, NULL, &e);
 }
 
@@ -344,7 +346,8 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 	} else if (r) {
 		json = json_parse(r->body, r->body_len, &mine);
 		if (json && !json_is_object(json))
-			(void)!err_set(&mine, ERR_PROTOCOL, r->status, "%s: the reply is not an object", call->path);
+			(void)!err_set(&mine, ERR_PROTOCOL, r->status,
+				       "%s: the reply is not an object", call->path);
 		if (!json || !json_is_object(json)) {
 			json_decref(json);
 			json = NULL;
@@ -360,14 +363,16 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 /* As the API's own path segment names; dots alone would walk. */
 static int add_segment(struct buf *b, const char *what, const char *s, struct err *e)
 {
-	if (str_empty(s) || !strcmp(s, ".") || !strcmp(s, "..") || strpbrk(s, "/%") || strlen(s) > 253)
+	if (str_empty(s) || !strcmp(s, ".") || !strcmp(s, "..") || strpbrk(s, "/%") ||
+	    strlen(s) > 253)
 		return err_set(e, ERR_INVALID, 0, "\"%s\" is not a %s", str_or(s, ""), what);
 	buf_puts(b, "/");
 	http_escape(b, s);
 	return 0;
 }
 
-char *kube_path(const struct kube_resource *r, const char *ns, const char *name, const char *sub, struct err *e)
+char *kube_path(const struct kube_resource *r, const char *ns, const char *name, const char *sub,
+		struct err *e)
 {
 	struct buf b;
 
@@ -390,7 +395,8 @@ char *kube_path(const struct kube_resource *r, const char *ns, const char *name,
 			goto fail;
 	}
 	buf_printf(&b, "/%s", r->plural);
-	if ((name && add_segment(&b, "name", name, e) < 0) || (sub && add_segment(&b, "subresource", sub, e) < 0))
+	if ((name && add_segment(&b, "name", name, e) < 0) ||
+	    (sub && add_segment(&b, "subresource", sub, e) < 0))
 		goto fail;
 	return buf_give(&b);
 fail:

@@ -46,7 +46,8 @@ struct kube_client {
 	uint32_t timeout_ms;
 	int64_t last_contact;  /* wall */
 	int64_t token_read_at; /* loop_now(); of token_file */
-	struct list queued, others; /* of struct kube_call: waiting for a token or place; the rest */
+	struct list queued,
+		others; /* of struct kube_call: waiting for a token or place; the rest */
 	struct loop_defer pump;
 	struct loop_timer pump_timer;
 };
@@ -68,12 +69,12 @@ struct kube_call {
 	char *body;
 	size_t body_len;
 	uint32_t timeout_ms, idle_ms; /* timeout_ms 0 of a stream: none */
-	int64_t deadline;             /* loop_now(); INT64_MAX: none */
+	int64_t deadline;	      /* loop_now(); INT64_MAX: none */
 	struct http_req *http;
-	struct kube_peer *peer; /* while sent */
+	struct kube_peer *peer;	 /* while sent */
 	struct loop_timer timer; /* queued: the deadline; resting: the next try */
-	struct loop_defer want;  /* ask for the next piece in a turn of its own */
-	struct err refused;      /* what makes it impossible to send */
+	struct loop_defer want;	 /* ask for the next piece in a turn of its own */
+	struct err refused;	 /* what makes it impossible to send */
 
 	/* Streamed when on_item is set. */
 	enum items_mode mode;
@@ -97,21 +98,25 @@ void kube_client_pump(void *arg);
 
 /* A call that is not sent yet: fill it, then kube_call_start().  path is taken; when it is NULL the
  * call is never sent and ends with *why. */
-struct kube_call *kube_call_new(struct kube_client *c, const char *method, char *path, const struct err *why);
+struct kube_call *kube_call_new(struct kube_client *c, const char *method, char *path,
+				const struct err *why);
 void kube_call_start(struct kube_call *call);
 /* The same for a call that sends body (borrowed, may be NULL) and gets one object. */
-struct kube_call *kube_call_json(struct kube_client *c, const char *method, char *path, const json_t *body,
-				 const char *content_type, const struct err *why, kube_done *done, void *arg);
+struct kube_call *kube_call_json(struct kube_client *c, const char *method, char *path,
+				 const json_t *body, const char *content_type,
+				 const struct err *why, kube_done *done, void *arg);
 /* From end(): the same call again for another path (taken). */
 void kube_call_again(struct kube_call *call, char *path);
 
 /* "/api/v1/namespaces/ns/pods/name/sub"; NULL with *e set if a part cannot be a part of a path.
  * name, sub: NULL for the collection, the object itself. */
-char *kube_path(const struct kube_resource *r, const char *ns, const char *name, const char *sub, struct err *e);
+char *kube_path(const struct kube_resource *r, const char *ns, const char *name, const char *sub,
+		struct err *e);
 /* ?name=value or &name=value, escaped; nothing for NULL and "". */
 void kube_query(struct buf *path, const char *name, const char *value);
 
 /* kube_list() with a limit on the bytes of one object. */
-struct kube_call *kube_list_bounded(struct kube_client *c, const struct kube_list_spec *s, size_t max_item);
+struct kube_call *kube_list_bounded(struct kube_client *c, const struct kube_list_spec *s,
+				    size_t max_item);
 
 #endif

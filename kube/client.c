@@ -10,19 +10,20 @@
 /* Shown in managedFields, so that an admin sees who wrote what. */
 #define FIELD_MANAGER "drover"
 
-
 static struct kube_peer *peer_new(struct kube_client *c, const struct kube_config *k, struct err *e)
 {
 	char *agent = mem_printf("drover/" DROVER_VERSION " (%s)", c->name);
-	struct http_peer *http = http_peer_new(c->http, &(struct http_peer_spec){
-		.base_url = k->server,
-		.ca_pem = k->ca_pem,
-		.server_name = k->tls_server_name,
-		.client_cert_pem = k->client_cert_pem,
-		.client_key_pem = k->client_key_pem,
-		.plain_ok = c->plain_ok,
-		.user_agent = agent,
-	}, e);
+	struct http_peer *http = http_peer_new(c->http,
+					       &(struct http_peer_spec){
+						       .base_url = k->server,
+						       .ca_pem = k->ca_pem,
+						       .server_name = k->tls_server_name,
+						       .client_cert_pem = k->client_cert_pem,
+						       .client_key_pem = k->client_key_pem,
+						       .plain_ok = c->plain_ok,
+						       .user_agent = agent,
+					       },
+					       e);
 	struct kube_peer *p = NULL;
 
 	free(agent);
@@ -47,7 +48,8 @@ void kube_peer_release(struct kube_client *c, struct kube_peer *p)
 		peer_free(p);
 }
 
-struct kube_client *kube_client_new(struct loop_group *g, struct http *h, const struct kube_client_spec *s, struct err *e)
+struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
+				    const struct kube_client_spec *s, struct err *e)
 {
 	struct kube_client *c = mem_new(struct kube_client);
 
@@ -57,7 +59,8 @@ struct kube_client *kube_client_new(struct loop_group *g, struct http *h, const 
 	c->plain_ok = s->plain_ok;
 	c->max_in_flight = s->max_in_flight ? s->max_in_flight : 16;
 	c->timeout_ms = s->timeout_ms ? s->timeout_ms : 15000;
-	bucket_init(&c->bucket, s->qps > 0 ? s->qps : 20, s->burst > 0 ? s->burst : 40, loop_now(loop_of(g)));
+	bucket_init(&c->bucket, s->qps > 0 ? s->qps : 20, s->burst > 0 ? s->burst : 40,
+		    loop_now(loop_of(g)));
 	list_init(&c->peers);
 	list_init(&c->queued);
 	list_init(&c->others);
@@ -121,8 +124,9 @@ static void end_plain(struct kube_call *call, json_t *json, const struct err *e)
 	call->done(json, e, call->arg);
 }
 
-struct kube_call *kube_call_json(struct kube_client *c, const char *method, char *path, const json_t *body,
-				 const char *content_type, const struct err *why, kube_done *done, void *arg)
+struct kube_call *kube_call_json(struct kube_client *c, const char *method, char *path,
+				 const json_t *body, const char *content_type,
+				 const struct err *why, kube_done *done, void *arg)
 {
 	struct kube_call *call = kube_call_new(c, method, path, why);
 
@@ -158,7 +162,8 @@ struct kube_call *kube_get(struct kube_client *c, const struct kube_resource *r,
 
 struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_done *done, void *arg)
 {
-	struct kube_call *call = kube_call_json(c, "GET", mem_strdup(path), NULL, NULL, NULL, done, arg);
+	struct kube_call *call =
+		kube_call_json(c, "GET", mem_strdup(path), NULL, NULL, NULL, done, arg);
 
 	kube_call_start(call);
 	return call;
@@ -191,7 +196,8 @@ struct kube_call *kube_patch(struct kube_client *c, const struct kube_resource *
 	};
 	struct err e;
 	char *path = managed(kube_path(r, ns, str_or(name, ""), subresource, &e));
-	struct kube_call *call = kube_call_json(c, "PATCH", path, patch, types[type], &e, done, arg);
+	struct kube_call *call =
+		kube_call_json(c, "PATCH", path, patch, types[type], &e, done, arg);
 
 	kube_call_start(call);
 	return call;
@@ -221,7 +227,8 @@ static json_t *delete_options(const struct kube_delete_opts *o, const char *prop
 }
 
 struct kube_call *kube_delete(struct kube_client *c, const struct kube_resource *r, const char *ns,
-			      const char *name, const struct kube_delete_opts *o, kube_done *done, void *arg)
+			      const char *name, const struct kube_delete_opts *o, kube_done *done,
+			      void *arg)
 {
 	static const struct kube_delete_opts defaults = {.grace_s = -1};
 	struct err e;
@@ -237,16 +244,18 @@ struct kube_call *kube_delete(struct kube_client *c, const struct kube_resource 
 	return call;
 }
 
-struct kube_call *kube_evict(struct kube_client *c, const char *ns, const char *pod, const char *uid,
-			     int64_t grace_s, kube_done *done, void *arg)
+struct kube_call *kube_evict(struct kube_client *c, const char *ns, const char *pod,
+			     const char *uid, int64_t grace_s, kube_done *done, void *arg)
 {
 	const struct kube_delete_opts o = {.uid = uid, .grace_s = grace_s};
 	struct err e;
 	char *path = kube_path(&KUBE_PODS, str_or(ns, ""), str_or(pod, ""), "eviction", &e);
-	OWN_JSON body = json_pack("{s:s, s:s, s:{s:s, s:s}, s:o}", "apiVersion", "policy/v1", "kind", "Eviction",
-				  "metadata", "name", str_or(pod, ""), "namespace", str_or(ns, ""),
-				  "deleteOptions", delete_options(&o, NULL));
-	struct kube_call *call = kube_call_json(c, "POST", path, body, "application/json", &e, done, arg);
+	OWN_JSON body =
+		json_pack("{s:s, s:s, s:{s:s, s:s}, s:o}", "apiVersion", "policy/v1", "kind",
+			  "Eviction", "metadata", "name", str_or(pod, ""), "namespace",
+			  str_or(ns, ""), "deleteOptions", delete_options(&o, NULL));
+	struct kube_call *call =
+		kube_call_json(c, "POST", path, body, "application/json", &e, done, arg);
 
 	call->no_wait = true;
 	kube_call_start(call);

@@ -34,22 +34,26 @@ struct kube_call;
 
 struct kube_client_spec {
 	const struct kube_config *config; /* copied */
-	const char *name;                 /* "host" or the tenant's; for errors and User-Agent part */
-	double qps;                       /* 0: 20 */
-	double burst;                     /* 0: 40 */
-	unsigned max_in_flight;           /* 0: 16; watches not counted */
-	uint32_t timeout_ms;              /* of one call; 0: 15 s */
-	bool plain_ok;                    /* http:// servers (tests, measurements) */
+	const char *name;	/* "host" or the tenant's; for errors and User-Agent part */
+	double qps;		/* 0: 20 */
+	double burst;		/* 0: 40 */
+	unsigned max_in_flight; /* 0: 16; watches not counted */
+	uint32_t timeout_ms;	/* of one call; 0: 15 s */
+	bool plain_ok;		/* http:// servers (tests, measurements) */
 };
-struct kube_client *kube_client_new(struct loop_group *g, struct http *h, const struct kube_client_spec *s, struct err *e);
-void kube_client_free(struct kube_client *c); /* cancels its calls; caches first; not from on_item or on_restart */
+struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
+				    const struct kube_client_spec *s, struct err *e);
+void kube_client_free(
+	struct kube_client
+		*c); /* cancels its calls; caches first; not from on_item or on_restart */
 DEFINE_OWN(kube_client)
 /* Another address, CA or login for the same cluster: new calls use it, those in flight end as they
  * began (watches within 10 min).  On error everything stays as it was. */
 int kube_client_reload(struct kube_client *c, const struct kube_config *config, struct err *e)
 	__attribute__((warn_unused_result));
 const char *kube_client_name(const struct kube_client *c);
-int64_t kube_client_last_contact(const struct kube_client *c); /* wall ms of the last reply; 0: never */
+int64_t kube_client_last_contact(
+	const struct kube_client *c); /* wall ms of the last reply; 0: never */
 
 struct kube_resource {
 	const char *group;   /* "" for core */
@@ -58,8 +62,9 @@ struct kube_resource {
 	const char *kind;    /* "Pod" */
 	bool namespaced;
 };
-extern const struct kube_resource KUBE_PODS, KUBE_NODES, KUBE_SECRETS, KUBE_CONFIGMAPS, KUBE_NAMESPACES,
-	KUBE_LEASES, KUBE_EVENTS /* events.k8s.io/v1 */, KUBE_DAEMONSETS, KUBE_PVCS, KUBE_CRDS, KUBE_VOLUMEATTACHMENTS, KUBE_PDBS;
+extern const struct kube_resource KUBE_PODS, KUBE_NODES, KUBE_SECRETS, KUBE_CONFIGMAPS,
+	KUBE_NAMESPACES, KUBE_LEASES, KUBE_EVENTS /* events.k8s.io/v1 */, KUBE_DAEMONSETS,
+	KUBE_PVCS, KUBE_CRDS, KUBE_VOLUMEATTACHMENTS, KUBE_PDBS;
 
 typedef void kube_done(json_t *object, const struct err *e, void *arg);
 
@@ -76,17 +81,19 @@ struct kube_call *kube_patch(struct kube_client *c, const struct kube_resource *
 			     const json_t *patch, kube_done *done, void *arg);
 
 struct kube_delete_opts {
-	const char *uid;              /* precondition; NULL: none */
+	const char *uid;	      /* precondition; NULL: none */
 	const char *resource_version; /* precondition; NULL: none */
 	const char *propagation;      /* NULL: Background */
-	int64_t grace_s;              /* -1: the object's own */
+	int64_t grace_s;	      /* -1: the object's own */
 };
 struct kube_call *kube_delete(struct kube_client *c, const struct kube_resource *r, const char *ns,
-			      const char *name, const struct kube_delete_opts *o, kube_done *done, void *arg);
-struct kube_call *kube_evict(struct kube_client *c, const char *ns, const char *pod, const char *uid,
-			     int64_t grace_s, kube_done *done, void *arg);
+			      const char *name, const struct kube_delete_opts *o, kube_done *done,
+			      void *arg);
+struct kube_call *kube_evict(struct kube_client *c, const char *ns, const char *pod,
+			     const char *uid, int64_t grace_s, kube_done *done, void *arg);
 /* GET of a path that is not a resource ("/version"). */
-struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_done *done, void *arg);
+struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_done *done,
+				void *arg);
 
 /* Paged (500), items one at a time as bytes arrive.  A 410 in the middle starts again: on_restart
  * (may be NULL) says forget what came.  Items come without metadata.managedFields.  rv: the list's resourceVersion, valid during the call. */

@@ -68,9 +68,9 @@ static void wipe_strings(json_t *j)
 
 	if (json_is_string(j))
 		secret_wipe((void *)(uintptr_t)json_string_value(j), json_string_length(j));
-	json_object_foreach(j, key, v)
+	json_object_foreach (j, key, v)
 		wipe_strings(v);
-	json_array_foreach(j, i, v)
+	json_array_foreach (j, i, v)
 		wipe_strings(v);
 }
 
@@ -118,7 +118,8 @@ static bool ipv6_is_local(const struct in6_addr *a)
 	static const uint8_t nat64[12] = {0, 0x64, 0xff, 0x9b};
 	static const uint8_t zero[12];
 	const uint8_t *b = a->s6_addr;
-	uint32_t last = (uint32_t)b[12] << 24 | (uint32_t)b[13] << 16 | (uint32_t)b[14] << 8 | b[15];
+	uint32_t last =
+		(uint32_t)b[12] << 24 | (uint32_t)b[13] << 16 | (uint32_t)b[14] << 8 | b[15];
 
 	if (IN6_IS_ADDR_LINKLOCAL(a))
 		return true;
@@ -164,9 +165,11 @@ static bool is_port(const char *s)
 
 /* https://host[:port][/prefix] and nothing else: no user, query, escape or byte outside ASCII in the
  * host, so that there is one reading of where it leads. */
-static int check_server(const char *server, const char *path, bool http_ok, bool local_ok, struct err *e)
+static int check_server(const char *server, const char *path, bool http_ok, bool local_ok,
+			struct err *e)
 {
-	static const char in_name[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_";
+	static const char in_name[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_";
 	char host[256];
 	const char *p, *rest;
 	bool bracketed;
@@ -177,7 +180,8 @@ static int check_server(const char *server, const char *path, bool http_ok, bool
 	else if (http_ok && str_starts(server, "http://"))
 		p = server + 7;
 	else
-		return err_set(e, ERR_INVALID, 0, "%s: want https://host:port, got \"%s\"", path, server);
+		return err_set(e, ERR_INVALID, 0, "%s: want https://host:port, got \"%s\"", path,
+			       server);
 	bracketed = *p == '[';
 	p += bracketed;
 	n = strspn(p, bracketed ? "0123456789abcdefABCDEF:." : in_name);
@@ -197,16 +201,20 @@ static int check_server(const char *server, const char *path, bool http_ok, bool
 		rest += digits;
 	}
 	if (*rest && *rest != '/')
-		return err_set(e, ERR_INVALID, 0, "%s: want https://host:port, got \"%s\"", path, server);
+		return err_set(e, ERR_INVALID, 0, "%s: want https://host:port, got \"%s\"", path,
+			       server);
 	if (strpbrk(rest, "?#%\\ ") || strstr(rest, "/.."))
-		return err_set(e, ERR_INVALID, 0, "%s: a path without escapes, query or fragment, got \"%s\"",
-			       path, server);
+		return err_set(e, ERR_INVALID, 0,
+			       "%s: a path without escapes, query or fragment, got \"%s\"", path,
+			       server);
 	for (const char *c = rest; *c; c++)
 		if (*c <= ' ' || *c > '~')
 			return err_set(e, ERR_INVALID, 0, "%s: only printable ASCII", path);
 	if (!local_ok && host_is_local(host, bracketed))
-		return err_set(e, ERR_INVALID, 0, "%s: loopback and link-local addresses are not allowed in a "
-			       "tenant's kubeconfig, got \"%s\"", path, server);
+		return err_set(e, ERR_INVALID, 0,
+			       "%s: loopback and link-local addresses are not allowed in a "
+			       "tenant's kubeconfig, got \"%s\"",
+			       path, server);
 	return 0;
 }
 
@@ -215,11 +223,13 @@ static int check_server(const char *server, const char *path, bool http_ok, bool
 /* As clientcmd writes what is not set. */
 static bool is_unset(const json_t *v)
 {
-	return !v || json_is_null(v) || json_is_false(v) || (json_is_string(v) && !json_string_length(v));
+	return !v || json_is_null(v) || json_is_false(v) ||
+	       (json_is_string(v) && !json_string_length(v));
 }
 
 /* The string of a member; NULL with *e untouched when it is not set. */
-static int member(struct reader *r, const json_t *o, const char *path, const char *name, const char **out)
+static int member(struct reader *r, const json_t *o, const char *path, const char *name,
+		  const char **out)
 {
 	const json_t *v = json_object_get(o, name);
 
@@ -234,19 +244,20 @@ static int member(struct reader *r, const json_t *o, const char *path, const cha
 	return 0;
 }
 
-static int only_allowed(struct reader *r, const json_t *o, const char *path, const char *const *allowed)
+static int only_allowed(struct reader *r, const json_t *o, const char *path,
+			const char *const *allowed)
 {
 	const char *key;
 	json_t *v;
 
-	json_object_foreach((json_t *)(uintptr_t)o, key, v) {
+	json_object_foreach ((json_t *)(uintptr_t)o, key, v) {
 		bool ok = is_unset(v);
 
 		for (size_t i = 0; allowed[i] && !ok; i++)
 			ok = !strcmp(allowed[i], key);
 		if (!ok)
-			return err_set(r->e, ERR_INVALID, 0, "%s.%s: not allowed in a tenant's kubeconfig", path,
-				       key);
+			return err_set(r->e, ERR_INVALID, 0,
+				       "%s.%s: not allowed in a tenant's kubeconfig", path, key);
 	}
 	return 0;
 }
@@ -258,7 +269,7 @@ static int check_all(struct reader *r, const json_t *top, const char *list, cons
 	const json_t *v;
 	size_t i;
 
-	json_array_foreach(json_object_get(top, list), i, v) {
+	json_array_foreach (json_object_get(top, list), i, v) {
 		char path[64];
 
 		(void)str_format(path, sizeof(path), "%s[%zu].%s", list, i, inner);
@@ -275,7 +286,7 @@ static const json_t *named(struct reader *r, const json_t *top, const char *list
 	const json_t *v;
 	size_t i;
 
-	json_array_foreach(json_object_get(top, list), i, v) {
+	json_array_foreach (json_object_get(top, list), i, v) {
 		const json_t *o = json_object_get(v, inner);
 
 		if (!str_eq(json_str_at(v, "name"), name))
@@ -310,8 +321,9 @@ static int material(struct reader *r, const json_t *o, const char *path, const c
 		secret_wipe(bytes, len);
 		free(bytes);
 	} else if (file) {
-		char *full = file[0] == '/' || str_empty(r->dir) ? mem_strdup(file)
-								  : mem_printf("%s/%s", r->dir, file);
+		char *full = file[0] == '/' || str_empty(r->dir)
+				     ? mem_strdup(file)
+				     : mem_printf("%s/%s", r->dir, file);
 
 		*out = read_file(full, r->e);
 		free(full);
@@ -320,14 +332,16 @@ static int material(struct reader *r, const json_t *o, const char *path, const c
 	} else {
 		return 0;
 	}
-	if (strlen(secret_expose(*out)) == secret_len(*out) && strstr(secret_expose(*out), "-----BEGIN "))
+	if (strlen(secret_expose(*out)) == secret_len(*out) &&
+	    strstr(secret_expose(*out), "-----BEGIN "))
 		return 0;
 	secret_free(*out);
 	*out = NULL;
 	return err_set(r->e, ERR_INVALID, 0, "%s.%s: is not PEM", path, data ? data_name : name);
 }
 
-static int public_material(struct reader *r, const json_t *o, const char *path, const char *name, char **out)
+static int public_material(struct reader *r, const json_t *o, const char *path, const char *name,
+			   char **out)
 {
 	OWN(secret) s = NULL;
 
@@ -347,20 +361,26 @@ static int take_cluster(struct reader *r, const json_t *o, const char *path, con
 	size_t n;
 
 	if (!is_unset(insecure))
-		return err_set(r->e, ERR_INVALID, 0, "%s.insecure-skip-tls-verify: TLS is always verified", path);
-	if (member(r, o, path, "server", &text) < 0 || member(r, o, path, "tls-server-name", &name) < 0 ||
+		return err_set(r->e, ERR_INVALID, 0,
+			       "%s.insecure-skip-tls-verify: TLS is always verified", path);
+	if (member(r, o, path, "server", &text) < 0 ||
+	    member(r, o, path, "tls-server-name", &name) < 0 ||
 	    member(r, o, path, "proxy-url", &proxy) < 0)
 		return -1;
 	if (proxy)
-		return err_set(r->e, ERR_UNSUPPORTED, 0, "%s.proxy-url: proxies are not supported", path);
+		return err_set(r->e, ERR_UNSUPPORTED, 0, "%s.proxy-url: proxies are not supported",
+			       path);
 	(void)str_format(at, sizeof(at), "%s.server", path);
 	if (!text && !server)
 		return err_set(r->e, ERR_INVALID, 0, "%s: missing", at);
-	if (check_server(server ? server : text, server ? "server" : at, !tenant, !tenant || server, r->e) < 0)
+	if (check_server(server ? server : text, server ? "server" : at, !tenant, !tenant || server,
+			 r->e) < 0)
 		return -1;
-	if (name && strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:") !=
-			    strlen(name))
-		return err_set(r->e, ERR_INVALID, 0, "%s.tls-server-name: want a host name, got \"%s\"", path, name);
+	if (name &&
+	    strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:") !=
+		    strlen(name))
+		return err_set(r->e, ERR_INVALID, 0,
+			       "%s.tls-server-name: want a host name, got \"%s\"", path, name);
 	c->server = mem_strdup(server ? server : text);
 	for (n = strlen(c->server); n && c->server[n - 1] == '/'; n--)
 		c->server[n - 1] = '\0';
@@ -368,7 +388,8 @@ static int take_cluster(struct reader *r, const json_t *o, const char *path, con
 	if (public_material(r, o, path, "certificate-authority", &c->ca_pem) < 0)
 		return -1;
 	if (tenant && !c->ca_pem)
-		return err_set(r->e, ERR_INVALID, 0, "%s.certificate-authority-data: missing", path);
+		return err_set(r->e, ERR_INVALID, 0, "%s.certificate-authority-data: missing",
+			       path);
 	return 0;
 }
 
@@ -377,7 +398,8 @@ static int check_token(const char *token, size_t len, const char *path, struct e
 {
 	for (size_t i = 0; i < len; i++)
 		if (token[i] <= ' ' || token[i] > '~')
-			return err_set(e, ERR_INVALID, 0, "%s: want printable ASCII without spaces", path);
+			return err_set(e, ERR_INVALID, 0, "%s: want printable ASCII without spaces",
+				       path);
 	return len ? 0 : err_set(e, ERR_INVALID, 0, "%s: is empty", path);
 }
 
@@ -390,20 +412,23 @@ struct secret *kube_config_read_token(const char *path, struct err *e)
 		return NULL;
 	for (len = secret_len(s); len && strchr(" \t\r\n", secret_expose(s)[len - 1]); len--)
 		;
-	return check_token(secret_expose(s), len, path, e) < 0 ? NULL : secret_new(secret_expose(s), len);
+	return check_token(secret_expose(s), len, path, e) < 0 ? NULL
+							       : secret_new(secret_expose(s), len);
 }
 
 static int take_user(struct reader *r, const json_t *o, const char *path, struct kube_config *c)
 {
-	static const char *const unsupported[] = {"exec", "auth-provider", "username", "password", "as",
-						  "as-uid", "as-groups", "as-user-extra", NULL};
+	static const char *const unsupported[] = {
+		"exec",	  "auth-provider", "username",	    "password", "as",
+		"as-uid", "as-groups",	   "as-user-extra", NULL};
 	const char *token, *file;
 	char at[96];
 
 	for (size_t i = 0; unsupported[i]; i++)
 		if (!is_unset(json_object_get(o, unsupported[i])))
-			return err_set(r->e, ERR_UNSUPPORTED, 0, "%s.%s: not supported; use a token or a key pair",
-				       path, unsupported[i]);
+			return err_set(r->e, ERR_UNSUPPORTED, 0,
+				       "%s.%s: not supported; use a token or a key pair", path,
+				       unsupported[i]);
 	if (member(r, o, path, "token", &token) < 0 || member(r, o, path, "tokenFile", &file) < 0)
 		return -1;
 	if (token) {
@@ -413,8 +438,9 @@ static int take_user(struct reader *r, const json_t *o, const char *path, struct
 		c->token = secret_from_str(token);
 	}
 	if (file) {
-		c->token_file = file[0] == '/' || str_empty(r->dir) ? mem_strdup(file)
-								     : mem_printf("%s/%s", r->dir, file);
+		c->token_file = file[0] == '/' || str_empty(r->dir)
+					? mem_strdup(file)
+					: mem_printf("%s/%s", r->dir, file);
 		secret_free(c->token);
 		c->token = kube_config_read_token(c->token_file, r->e);
 		if (!c->token)
@@ -424,26 +450,31 @@ static int take_user(struct reader *r, const json_t *o, const char *path, struct
 	    material(r, o, path, "client-key", &c->client_key_pem) < 0)
 		return -1;
 	if (!c->client_cert_pem != !c->client_key_pem)
-		return err_set(r->e, ERR_INVALID, 0, "%s: a client certificate and its key come together", path);
+		return err_set(r->e, ERR_INVALID, 0,
+			       "%s: a client certificate and its key come together", path);
 	if (r->trust == KUBE_CONFIG_TENANT && !c->client_cert_pem && !c->token)
-		return err_set(r->e, ERR_INVALID, 0, "%s: neither token nor client-certificate-data", path);
+		return err_set(r->e, ERR_INVALID, 0,
+			       "%s: neither token nor client-certificate-data", path);
 	return 0;
 }
 
 static int take(struct reader *r, const json_t *top, const char *server, struct kube_config *c)
 {
-	static const char *const cluster_members[] = {"server", "certificate-authority-data", "tls-server-name",
-						      "disable-compression", "extensions", NULL};
-	static const char *const user_members[] = {"client-certificate-data", "client-key-data", "token",
-						   "extensions", NULL};
+	static const char *const cluster_members[] = {
+		"server",	   "certificate-authority-data",
+		"tls-server-name", "disable-compression",
+		"extensions",	   NULL};
+	static const char *const user_members[] = {"client-certificate-data", "client-key-data",
+						   "token", "extensions", NULL};
 	const json_t *context, *cluster, *user;
 	const char *current, *cluster_name, *user_name, *ns;
 	char context_at[64], cluster_at[64], user_at[64];
 
 	if (!json_is_object(top))
 		return err_set(r->e, ERR_INVALID, 0, "want a Config object");
-	if (r->trust == KUBE_CONFIG_TENANT && (check_all(r, top, "clusters", "cluster", cluster_members) < 0 ||
-					       check_all(r, top, "users", "user", user_members) < 0))
+	if (r->trust == KUBE_CONFIG_TENANT &&
+	    (check_all(r, top, "clusters", "cluster", cluster_members) < 0 ||
+	     check_all(r, top, "users", "user", user_members) < 0))
 		return -1;
 	current = json_str_at(top, "current-context");
 	if (str_empty(current))
@@ -454,12 +485,15 @@ static int take(struct reader *r, const json_t *top, const char *server, struct 
 	    member(r, context, context_at, "namespace", &ns) < 0)
 		return -1;
 	if (ns && !str_is_dns_label(ns))
-		return err_set(r->e, ERR_INVALID, 0, "%s.namespace: want a DNS label, got \"%s\"", context_at, ns);
+		return err_set(r->e, ERR_INVALID, 0, "%s.namespace: want a DNS label, got \"%s\"",
+			       context_at, ns);
 	if (!cluster_name || !user_name)
-		return err_set(r->e, ERR_INVALID, 0, "%s.%s: missing", context_at, cluster_name ? "user" : "cluster");
+		return err_set(r->e, ERR_INVALID, 0, "%s.%s: missing", context_at,
+			       cluster_name ? "user" : "cluster");
 	cluster = named(r, top, "clusters", "cluster", cluster_name, cluster_at);
 	user = cluster ? named(r, top, "users", "user", user_name, user_at) : NULL;
-	if (!user || take_cluster(r, cluster, cluster_at, server, c) < 0 || take_user(r, user, user_at, c) < 0)
+	if (!user || take_cluster(r, cluster, cluster_at, server, c) < 0 ||
+	    take_user(r, user, user_at, c) < 0)
 		return -1;
 	c->namespace_ = mem_strdup(ns ? ns : "default");
 	return 0;
@@ -491,7 +525,9 @@ struct kube_config *kube_config_load(const char *path, struct err *e)
 
 	if (!text)
 		return NULL;
-	dir = !slash ? mem_strdup(".") : slash == path ? mem_strdup("/") : mem_strndup(path, (size_t)(slash - path));
+	dir = !slash	      ? mem_strdup(".")
+	      : slash == path ? mem_strdup("/")
+			      : mem_strndup(path, (size_t)(slash - path));
 	c = kube_config_parse(secret_expose(text), secret_len(text), KUBE_CONFIG_OWN, NULL, dir, e);
 	if (!c)
 		(void)!err_wrap(e, "%s", path);
@@ -521,7 +557,8 @@ struct kube_config *kube_config_in_cluster_at(const char *host, const char *port
 	struct err none;
 
 	if (str_empty(host) || str_empty(port)) {
-		(void)!err_set(e, ERR_NOT_FOUND, 0, "not in a pod: KUBERNETES_SERVICE_HOST and _PORT are not set");
+		(void)!err_set(e, ERR_NOT_FOUND, 0,
+			       "not in a pod: KUBERNETES_SERVICE_HOST and _PORT are not set");
 		return NULL;
 	}
 	c->server = strchr(host, ':') ? mem_printf("https://[%s]:%s", host, port)
@@ -549,6 +586,6 @@ struct kube_config *kube_config_in_cluster_at(const char *host, const char *port
 
 struct kube_config *kube_config_in_cluster(struct err *e)
 {
-	return kube_config_in_cluster_at(getenv("KUBERNETES_SERVICE_HOST"), getenv("KUBERNETES_SERVICE_PORT"),
-					 SERVICE_ACCOUNT, e);
+	return kube_config_in_cluster_at(getenv("KUBERNETES_SERVICE_HOST"),
+					 getenv("KUBERNETES_SERVICE_PORT"), SERVICE_ACCOUNT, e);
 }

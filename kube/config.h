@@ -25,14 +25,14 @@
 enum kube_config_trust { KUBE_CONFIG_OWN, KUBE_CONFIG_TENANT };
 
 struct kube_config {
-	char *server;          /* https://host:port */
+	char *server; /* https://host:port */
 	char *ca_pem;
 	char *tls_server_name; /* NULL: the host */
 	char *client_cert_pem;
 	struct secret *client_key_pem;
 	struct secret *token;
-	char *token_file;      /* re-read at least every 60 s; in-cluster */
-	char *namespace_;      /* of the context or the pod; "default" if none */
+	char *token_file; /* re-read at least every 60 s; in-cluster */
+	char *namespace_; /* of the context or the pod; "default" if none */
 };
 
 struct kube_config *kube_config_parse(const char *text, size_t len, enum kube_config_trust trust,

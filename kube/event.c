@@ -20,8 +20,8 @@
 #define QUOTA 25
 #define QUOTA_MS 60000
 #define NOTE_MAX 1024
-#define WORD_MAX 128   /* reason and action, as the API has it */
-#define NAME_MAX_ 236  /* of the object's name in the event's: a suffix of 17 follows */
+#define WORD_MAX 128  /* reason and action, as the API has it */
+#define NAME_MAX_ 236 /* of the object's name in the event's: a suffix of 17 follows */
 
 struct series {
 	struct list link; /* oldest use first */
@@ -30,7 +30,7 @@ struct series {
 	struct kube_call *call;
 	struct loop_timer timer; /* the next patch */
 	bool created;
-	int64_t count, written; /* written: the count that the server has */
+	int64_t count, written;	     /* written: the count that the server has */
 	int64_t last_at, patched_at; /* loop_now() */
 	int64_t last_wall;
 };
@@ -114,7 +114,8 @@ static char *event_name(struct kube_events *ev, const char *object)
 		n = NAME_MAX_;
 	while (n && (object[n - 1] == '.' || object[n - 1] == '-'))
 		n--;
-	return mem_printf("%.*s.%016llx", (int)n, object, (unsigned long long)loop_random(loop_of(ev->group)));
+	return mem_printf("%.*s.%016llx", (int)n, object,
+			  (unsigned long long)loop_random(loop_of(ev->group)));
 }
 
 static void on_patched(json_t *object, const struct err *e, void *arg)
@@ -134,12 +135,13 @@ static void patch(void *arg)
 {
 	struct series *s = arg;
 	char last[STR_TIME_SIZE];
-	OWN_JSON body = json_pack("{s:{s:I, s:s}}", "series", "count", (json_int_t)s->count, "lastObservedTime",
-				  str_time_micro(last, s->last_wall));
+	OWN_JSON body = json_pack("{s:{s:I, s:s}}", "series", "count", (json_int_t)s->count,
+				  "lastObservedTime", str_time_micro(last, s->last_wall));
 
 	s->written = s->count;
 	s->patched_at = now(s->ev);
-	s->call = kube_patch(s->ev->client, &KUBE_EVENTS, s->ns, s->name, NULL, KUBE_PATCH_MERGE, body, on_patched, s);
+	s->call = kube_patch(s->ev->client, &KUBE_EVENTS, s->ns, s->name, NULL, KUBE_PATCH_MERGE,
+			     body, on_patched, s);
 }
 
 /* Write the count when it may be written. */
@@ -166,18 +168,18 @@ static void on_created(json_t *object, const struct err *e, void *arg)
 		schedule(s);
 }
 
-static void create(struct series *s, const struct kube_ref *regarding, const char *type, const char *reason,
-		   const char *action, const char *note)
+static void create(struct series *s, const struct kube_ref *regarding, const char *type,
+		   const char *reason, const char *action, const char *note)
 {
 	struct kube_events *ev = s->ev;
 	char time[STR_TIME_SIZE];
-	OWN_JSON body = json_pack("{s:s, s:s, s:{s:s, s:s}, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}",
-				  "apiVersion", "events.k8s.io/v1", "kind", "Event",
-				  "metadata", "name", s->name, "namespace", s->ns,
-				  "eventTime", str_time_micro(time, s->last_wall),
-				  "reportingController", ev->controller, "reportingInstance", ev->instance, "type", type,
-				  "reason", text(reason, WORD_MAX), "action", text(action, WORD_MAX),
-				  "note", text(note, NOTE_MAX), "regarding", reference(regarding));
+	OWN_JSON body = json_pack(
+		"{s:s, s:s, s:{s:s, s:s}, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "apiVersion",
+		"events.k8s.io/v1", "kind", "Event", "metadata", "name", s->name, "namespace",
+		s->ns, "eventTime", str_time_micro(time, s->last_wall), "reportingController",
+		ev->controller, "reportingInstance", ev->instance, "type", type, "reason",
+		text(reason, WORD_MAX), "action", text(action, WORD_MAX), "note",
+		text(note, NOTE_MAX), "regarding", reference(regarding));
 
 	if (!body) { /* not even its name is text */
 		forget(s);
@@ -213,15 +215,17 @@ static bool within_quota(struct kube_events *ev, const char *object)
 /* Parts are told apart by a byte that none of them has. */
 static char *object_key(const struct kube_ref *r)
 {
-	return mem_printf("%s\x1f%s\x1f%s\x1f%s", str_or(r->kind, ""), str_or(r->ns, ""), str_or(r->name, ""),
-			  str_or(r->uid, ""));
+	return mem_printf("%s\x1f%s\x1f%s\x1f%s", str_or(r->kind, ""), str_or(r->ns, ""),
+			  str_or(r->name, ""), str_or(r->uid, ""));
 }
 
-static struct series *series_new(struct kube_events *ev, const struct kube_ref *regarding, char *key)
+static struct series *series_new(struct kube_events *ev, const struct kube_ref *regarding,
+				 char *key)
 {
 	struct series *s, *oldest;
 
-	while (map_size(ev->series) >= MAX_SERIES && (oldest = list_first(&ev->used, struct series, link)))
+	while (map_size(ev->series) >= MAX_SERIES &&
+	       (oldest = list_first(&ev->used, struct series, link)))
 		forget(oldest);
 	s = mem_new(struct series);
 	s->ev = ev;
@@ -265,7 +269,8 @@ void kube_event(struct kube_events *ev, const struct kube_ref *regarding, const 
 		create(s, regarding, type, reason, action, note);
 }
 
-struct kube_events *kube_events_new(struct loop_group *g, struct kube_client *c, const char *controller, const char *instance)
+struct kube_events *kube_events_new(struct loop_group *g, struct kube_client *c,
+				    const char *controller, const char *instance)
 {
 	struct kube_events *ev = mem_new(struct kube_events);
 

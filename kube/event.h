@@ -11,7 +11,8 @@
  * What cannot be written is dropped.
  */
 struct kube_events;
-struct kube_events *kube_events_new(struct loop_group *g, struct kube_client *c, const char *controller, const char *instance);
+struct kube_events *kube_events_new(struct loop_group *g, struct kube_client *c,
+				    const char *controller, const char *instance);
 void kube_events_free(struct kube_events *ev); /* before its client */
 DEFINE_OWN(kube_events)
 

@@ -18,7 +18,7 @@
  * answer was lost may have happened.
  */
 #define DURATION_S 15
-#define RETRY_MS 1500      /* and up to RETRY_SPREAD_MS more: 2 s in the middle */
+#define RETRY_MS 1500 /* and up to RETRY_SPREAD_MS more: 2 s in the middle */
 #define RETRY_SPREAD_MS 1000
 #define STOP_MS 9500
 #define CALL_MS 3000
@@ -37,7 +37,7 @@ struct kube_lease {
 	int64_t renewed_at; /* loop_now() when the last renewal that succeeded began */
 
 	/* The lease as last seen. */
-	char *rv;           /* NULL: read it again before writing */
+	char *rv; /* NULL: read it again before writing */
 	char *seen_rv, *holder;
 	int64_t transitions, duration_ms;
 	int64_t changed_at; /* loop_now() when seen_rv was first seen */
@@ -61,7 +61,8 @@ static void set(char **p, const char *s)
 
 static void again(struct kube_lease *l)
 {
-	loop_timer_start(&l->next, RETRY_MS + (int64_t)loop_random_below(loop_of(l->group), RETRY_SPREAD_MS + 1));
+	loop_timer_start(&l->next, RETRY_MS + (int64_t)loop_random_below(loop_of(l->group),
+									 RETRY_SPREAD_MS + 1));
 }
 
 /* l may be gone afterwards. */
@@ -91,13 +92,15 @@ static void observe(struct kube_lease *l, const json_t *lease)
 	l->duration_ms = seconds * 1000;
 }
 
-static void send_call(struct kube_lease *l, const char *method, bool collection, const json_t *body, kube_done *done)
+static void send_call(struct kube_lease *l, const char *method, bool collection, const json_t *body,
+		      kube_done *done)
 {
 	struct err e;
 	char *path = kube_path(&KUBE_LEASES, l->ns, collection ? NULL : l->name, NULL, &e);
 
 	l->call = kube_call_json(l->spec.client, method, path, body,
-				 collection ? "application/json" : "application/merge-patch+json", &e, done, l);
+				 collection ? "application/json" : "application/merge-patch+json",
+				 &e, done, l);
 	l->call->urgent = true; /* the last thing that should wait for a full bucket */
 	l->call->counted = false;
 	l->call->timeout_ms = CALL_MS;
@@ -134,8 +137,9 @@ static void write_lease(struct kube_lease *l, bool create)
 {
 	char text[STR_TIME_SIZE];
 	const char *time = str_time_micro(text, loop_wall(loop_of(l->group)));
-	OWN_JSON body = json_pack("{s:{}, s:{s:s, s:i, s:s}}", "metadata", "spec", "holderIdentity", l->identity,
-				  "leaseDurationSeconds", DURATION_S, "renewTime", time);
+	OWN_JSON body =
+		json_pack("{s:{}, s:{s:s, s:i, s:s}}", "metadata", "spec", "holderIdentity",
+			  l->identity, "leaseDurationSeconds", DURATION_S, "renewTime", time);
 	json_t *meta = json_object_get(body, "metadata"), *spec = json_object_get(body, "spec");
 
 	if (!l->held) {
@@ -179,7 +183,8 @@ static void on_read(json_t *lease, const struct err *e, void *arg)
 		lost(l);
 		return;
 	}
-	if (l->rv && (str_empty(l->holder) || str_eq(l->holder, l->identity) || now(l) - l->changed_at >= l->duration_ms))
+	if (l->rv && (str_empty(l->holder) || str_eq(l->holder, l->identity) ||
+		      now(l) - l->changed_at >= l->duration_ms))
 		write_lease(l, false);
 	else
 		again(l);
@@ -246,7 +251,8 @@ static void on_release_read(json_t *lease, const struct err *e, void *arg)
 		on_release_done(l);
 		return;
 	}
-	body = json_pack("{s:{s:s}, s:{s:s}}", "metadata", "resourceVersion", l->rv, "spec", "holderIdentity", "");
+	body = json_pack("{s:{s:s}, s:{s:s}}", "metadata", "resourceVersion", l->rv, "spec",
+			 "holderIdentity", "");
 	send_call(l, "PATCH", false, body, on_given_back);
 }
 

@@ -20,7 +20,8 @@ struct kube_lease;
 struct kube_lease_spec {
 	struct kube_client *client;
 	const char *ns, *name, *identity; /* copied */
-	void (*on_started)(int64_t transitions, void *arg); /* leaseTransitions, part of every fence */
+	void (*on_started)(int64_t transitions,
+			   void *arg); /* leaseTransitions, part of every fence */
 	void (*on_stopped)(void *arg);
 	void *arg;
 };
@@ -31,7 +32,9 @@ DEFINE_OWN(kube_lease)
  * on_stopped is not called: whoever releases has stopped writing.  It is not asked for again. */
 void kube_lease_release(struct kube_lease *l, void (*done)(void *arg), void *arg);
 bool kube_lease_held(const struct kube_lease *l);
-int64_t kube_lease_renewed_age(const struct kube_lease *l); /* ms since the last successful renewal began; INT64_MAX: not held */
-const char *kube_lease_holder(const struct kube_lease *l);  /* last seen; "" if none */
+int64_t kube_lease_renewed_age(
+	const struct kube_lease
+		*l); /* ms since the last successful renewal began; INT64_MAX: not held */
+const char *kube_lease_holder(const struct kube_lease *l); /* last seen; "" if none */
 
 #endif

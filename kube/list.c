@@ -19,8 +19,8 @@
 
 struct listing {
 	struct kube_list_spec spec; /* its strings are not used after the start */
-	char *path;                 /* without continue */
-	char *rv, *more;            /* more: the continue token of the page that comes next */
+	char *path;		    /* without continue */
+	char *rv, *more;	    /* more: the continue token of the page that comes next */
 	unsigned restarts;
 	size_t items;
 };
@@ -43,7 +43,8 @@ static int on_item(struct kube_call *call, const char *text, size_t len, struct 
 	if (!j)
 		return -1;
 	if (!json_is_object(j))
-		return err_set(e, ERR_PROTOCOL, 0, "item %zu of the list is not an object", l->items);
+		return err_set(e, ERR_PROTOCOL, 0, "item %zu of the list is not an object",
+			       l->items);
 	if (++l->items > MAX_ITEMS)
 		return err_set(e, ERR_PROTOCOL, 0, "a list of more than %d items", MAX_ITEMS);
 	l->spec.on_item(j, l->spec.arg);
@@ -62,7 +63,8 @@ static int on_meta(struct kube_call *call, const char *text, size_t len, struct 
 	if (str_empty(rv))
 		return err_set(e, ERR_PROTOCOL, 0, "a list without resourceVersion");
 	if (more && strlen(more) > MAX_TOKEN)
-		return err_set(e, ERR_PROTOCOL, 0, "a continue token of more than %d bytes", MAX_TOKEN);
+		return err_set(e, ERR_PROTOCOL, 0, "a continue token of more than %d bytes",
+			       MAX_TOKEN);
 	if (!str_empty(more) && str_eq(more, l->more))
 		return err_set(e, ERR_PROTOCOL, 0, "a list whose next page is the same page");
 	if (!l->rv)
@@ -104,7 +106,8 @@ static void on_end(struct kube_call *call, json_t *json, const struct err *e)
 		kube_call_again(call, page_path(l));
 }
 
-struct kube_call *kube_list_bounded(struct kube_client *c, const struct kube_list_spec *s, size_t max_item)
+struct kube_call *kube_list_bounded(struct kube_client *c, const struct kube_list_spec *s,
+				    size_t max_item)
 {
 	struct listing *l = mem_new(struct listing);
 	struct kube_call *call;
@@ -121,7 +124,8 @@ struct kube_call *kube_list_bounded(struct kube_client *c, const struct kube_lis
 		free(l->path);
 		l->path = b.over ? NULL : buf_give(&b);
 		if (!l->path)
-			(void)!err_set(&e, ERR_INVALID, 0, "selectors of more than %d bytes", MAX_PATH / 2);
+			(void)!err_set(&e, ERR_INVALID, 0, "selectors of more than %d bytes",
+				       MAX_PATH / 2);
 	}
 	buf_done(&b);
 	call = kube_call_new(c, "GET", l->path ? page_path(l) : NULL, &e);

@@ -18,14 +18,14 @@
  * backoff: so a server that closes at once, or expires at once, is asked ever
  * more slowly, and one that merely ends its watches is not.
  */
-#define OPEN_MS 30000      /* a watch that has not begun after so long is dead */
+#define OPEN_MS 30000 /* a watch that has not begun after so long is dead */
 #define WATCH_S_MIN 300
 #define WATCH_S_SPREAD 301
-#define SILENCE_MS 30000   /* beyond the end that was asked for */
+#define SILENCE_MS 30000 /* beyond the end that was asked for */
 #define STOOD_MS 5000
-#define FAILED_WATCHES 3   /* one after the other: list again, the version itself may be wrong */
-#define OLD_LISTS 10       /* this often a list older than what was seen is taken for a stale server */
-#define LINE_EXTRA 4096    /* {"type":...,"object":...} around an object */
+#define FAILED_WATCHES 3 /* one after the other: list again, the version itself may be wrong */
+#define OLD_LISTS 10	/* this often a list older than what was seen is taken for a stale server */
+#define LINE_EXTRA 4096 /* {"type":...,"object":...} around an object */
 
 enum phase { RESTING, LISTING, WATCHING };
 
@@ -44,7 +44,7 @@ struct kube_reflect {
 	struct backoff backoff;
 	char *rv;
 	bool need_list;
-	bool progress;           /* the watch at hand has brought something */
+	bool progress; /* the watch at hand has brought something */
 	bool open;
 	int64_t watch_began, watch_ms;
 	unsigned failed_watches, old_lists;
@@ -131,7 +131,8 @@ static void on_list_done(const char *rv, const struct err *e, void *arg)
 	r->call = NULL;
 	if (!e) {
 		r->heard = now(r);
-		if (check_version(r, rv, &refused) < 0 || r->ops->list_end(rv, r->arg, &refused) < 0)
+		if (check_version(r, rv, &refused) < 0 ||
+		    r->ops->list_end(rv, r->arg, &refused) < 0)
 			e = &refused;
 	}
 	if (e) {
@@ -150,16 +151,18 @@ static void begin_list(struct kube_reflect *r)
 {
 	r->phase = LISTING;
 	r->ops->list_begin(r->arg);
-	r->call = kube_list_bounded(r->client, &(struct kube_list_spec){
-		.resource = r->resource,
-		.ns = r->ns,
-		.label_selector = r->label_selector,
-		.field_selector = r->field_selector,
-		.on_item = on_list_item,
-		.on_restart = on_list_restart,
-		.done = on_list_done,
-		.arg = r,
-	}, r->max_item);
+	r->call = kube_list_bounded(r->client,
+				    &(struct kube_list_spec){
+					    .resource = r->resource,
+					    .ns = r->ns,
+					    .label_selector = r->label_selector,
+					    .field_selector = r->field_selector,
+					    .on_item = on_list_item,
+					    .on_restart = on_list_restart,
+					    .done = on_list_done,
+					    .arg = r,
+				    },
+				    r->max_item);
 }
 
 /* --- watch ------------------------------------------------------------------------------------- */
@@ -177,7 +180,8 @@ static void on_open(struct kube_call *call)
 /* The Status of an ERROR event. */
 static int error_event(const json_t *object, struct err *e)
 {
-	const char *reason = json_str_at(object, "reason"), *message = json_str_at(object, "message");
+	const char *reason = json_str_at(object, "reason"),
+		   *message = json_str_at(object, "message");
 	int64_t code = json_int_at(object, "code");
 	enum err_kind kind;
 
@@ -227,7 +231,8 @@ static void watch_over(struct kube_reflect *r, const struct err *e)
 		}
 	}
 	/* Nonsense comes again where it came from; the list goes around it, or says so. */
-	if (++r->failed_watches >= FAILED_WATCHES || (e && (e->code == 410 || e->kind == ERR_PROTOCOL)))
+	if (++r->failed_watches >= FAILED_WATCHES ||
+	    (e && (e->code == 410 || e->kind == ERR_PROTOCOL)))
 		r->need_list = true;
 	/* An expired version is no illness. */
 	if (e && e->code != 410)

@@ -8,9 +8,11 @@ const struct kube_resource KUBE_NAMESPACES = {"", "v1", "namespaces", "Namespace
 const struct kube_resource KUBE_LEASES = {"coordination.k8s.io", "v1", "leases", "Lease", true};
 const struct kube_resource KUBE_EVENTS = {"events.k8s.io", "v1", "events", "Event", true};
 const struct kube_resource KUBE_DAEMONSETS = {"apps", "v1", "daemonsets", "DaemonSet", true};
-const struct kube_resource KUBE_PVCS = {"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", true};
+const struct kube_resource KUBE_PVCS = {"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim",
+					true};
 const struct kube_resource KUBE_CRDS = {"apiextensions.k8s.io", "v1", "customresourcedefinitions",
 					"CustomResourceDefinition", false};
 const struct kube_resource KUBE_VOLUMEATTACHMENTS = {"storage.k8s.io", "v1", "volumeattachments",
 						     "VolumeAttachment", false};
-const struct kube_resource KUBE_PDBS = {"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", true};
+const struct kube_resource KUBE_PDBS = {"policy", "v1", "poddisruptionbudgets",
+					"PodDisruptionBudget", true};

@@ -115,7 +115,8 @@ void bins_look(struct bins *b, struct plan_class *c)
 			continue;
 		c->fit[c->seen / 64] |= bit;
 		if (picky || c->nlevels)
-			level_of(b, c, fit_score(c->pod, bin->labels, bin->taints))->bins[c->seen / 64] |= bit;
+			level_of(b, c, fit_score(c->pod, bin->labels, bin->taints))
+				->bins[c->seen / 64] |= bit;
 	}
 }
 
@@ -129,7 +130,8 @@ static bool has_room(const struct bins *b, size_t at, const struct plan_class *c
 	return true;
 }
 
-static bool scan(const struct bins *b, struct plan_class *c, const uint64_t *only, const struct topology_view *view, size_t *at)
+static bool scan(const struct bins *b, struct plan_class *c, const uint64_t *only,
+		 const struct topology_view *view, size_t *at)
 {
 	const size_t words = (b->n + 63) / 64;
 

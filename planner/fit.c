@@ -4,11 +4,13 @@
 bool fit_labels(const struct world_pod *p, const struct labels *node)
 {
 	for (size_t i = 0; i < p->node_selector.n; i++)
-		if (!str_eq(labels_get(node, p->node_selector.v[i].key), p->node_selector.v[i].value))
+		if (!str_eq(labels_get(node, p->node_selector.v[i].key),
+			    p->node_selector.v[i].value))
 			return false;
 	if (!p->affinity.n)
 		return true;
-	for (size_t i = 0; i < p->affinity.n; i++) /* one of the terms; an empty term matches nothing */
+	for (size_t i = 0; i < p->affinity.n;
+	     i++) /* one of the terms; an empty term matches nothing */
 		if (p->affinity.v[i].n && selector_matches(&p->affinity.v[i], node))
 			return true;
 	return false;
@@ -46,7 +48,8 @@ const struct world_taint *fit_taints(const struct world_pod *p, const struct wor
 	return NULL;
 }
 
-int64_t fit_score(const struct world_pod *p, const struct labels *node, const struct world_taints *taints)
+int64_t fit_score(const struct world_pod *p, const struct labels *node,
+		  const struct world_taints *taints)
 {
 	int64_t score = 0;
 
@@ -67,7 +70,8 @@ const char *fit_resources(const struct resources *requests, const struct resourc
 	for (size_t i = 0; i < requests->n; i++) {
 		const struct quantity *has = resources_get(room, requests->v[i].name);
 
-		if (quantity_cmp(requests->v[i].q, zero) > 0 && (!has || quantity_cmp(*has, requests->v[i].q) < 0))
+		if (quantity_cmp(requests->v[i].q, zero) > 0 &&
+		    (!has || quantity_cmp(*has, requests->v[i].q) < 0))
 			return requests->v[i].name;
 	}
 	return NULL;

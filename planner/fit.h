@@ -15,7 +15,8 @@ bool fit_is_soft(const struct world_taint *taint);
 /* How welcome the node is: the weights of the preferences that hold; FIT_LAST where a PreferNoSchedule
  * taint is not tolerated.  0 for a pod without preferences. */
 #define FIT_LAST INT64_MIN
-int64_t fit_score(const struct world_pod *p, const struct labels *node, const struct world_taints *taints);
+int64_t fit_score(const struct world_pod *p, const struct labels *node,
+		  const struct world_taints *taints);
 /* NULL: there is room; else the first resource that is short. */
 const char *fit_resources(const struct resources *requests, const struct resources *room);
 

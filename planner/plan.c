@@ -52,13 +52,14 @@ static void offered(struct planning *p, const struct resources *r)
 }
 
 /* Looks at what is offered until all that is wanted has a column. */
-static void open_columns(struct planning *p, const struct world_list *nodes, const struct world_list *claims)
+static void open_columns(struct planning *p, const struct world_list *nodes,
+			 const struct world_list *claims)
 {
 	struct map_iter it;
 
 	p->column = arena_calloc(p->a, p->nwanted, sizeof(*p->column));
 	offered(p, &(struct resources){&(struct resource){.name = "pods"}, 1});
-	map_for_each(it, p->w->providers) {
+	map_for_each (it, p->w->providers) {
 		const struct world_provider *pr = ((struct world_object *)it.value)->it;
 
 		for (size_t i = 0; i < pr->types.n; i++)
@@ -79,12 +80,14 @@ static bool has_soft(const struct world_taints *t)
 	return false;
 }
 
-static void look_for_soft(struct planning *p, const struct world_list *nodes, const struct world_list *claims)
+static void look_for_soft(struct planning *p, const struct world_list *nodes,
+			  const struct world_list *claims)
 {
 	struct map_iter it;
 
-	map_for_each(it, p->w->pools)
-		p->soft |= has_soft(&((struct world_pool *)((struct world_object *)it.value)->it)->taints);
+	map_for_each (it, p->w->pools)
+		p->soft |= has_soft(
+			&((struct world_pool *)((struct world_object *)it.value)->it)->taints);
 	for (size_t i = 0; i < nodes->n; i++)
 		p->soft |= has_soft(&((struct world_node *)nodes->v[i])->taints);
 	for (size_t i = 0; i < claims->n; i++)
@@ -145,7 +148,8 @@ static void count_requests(struct planning *p, struct plan_class *c)
 static void set_share(const struct plan_tenant *t, struct queued *q)
 {
 	const struct quantity *held = resources_get(&t->tally.held, PLANNING_GPU);
-	const __int128 share = held && held->nano > 0 ? held->nano / (t->it->weight > 0 ? t->it->weight : 1) : 0;
+	const __int128 share =
+		held && held->nano > 0 ? held->nano / (t->it->weight > 0 ? t->it->weight : 1) : 0;
 
 	q->share_high = (uint64_t)(share >> 64);
 	q->share_low = (uint64_t)share;
@@ -163,7 +167,8 @@ static struct queued **queue(struct planning *p, size_t *n)
 	q = arena_calloc(p->a, *n + 1, sizeof(struct queued *));
 	*n = 0;
 	for (const struct world_one *pod = p->w->pending; pod; pod = pod->after) {
-		struct plan_class *c = pod->unschedulable && !pod->daemon ? class_of(p, pod->shape) : NULL;
+		struct plan_class *c =
+			pod->unschedulable && !pod->daemon ? class_of(p, pod->shape) : NULL;
 
 		if (!c || !c->tenant->it)
 			continue;
@@ -183,12 +188,12 @@ static void open_topology(struct planning *p)
 	struct map_iter it;
 	bool asked = false;
 
-	map_for_each(it, p->w->shapes)
+	map_for_each (it, p->w->shapes)
 		asked |= ((struct world_shape *)it.value)->pod.topology.n != 0;
 	if (!asked)
 		return;
 	p->topology = topology_new(p);
-	map_for_each(it, p->w->shapes)
+	map_for_each (it, p->w->shapes)
 		if (((struct world_shape *)it.value)->is_side)
 			(void)topology_side(p->topology, it.value);
 	topology_ready(p->topology);
@@ -216,14 +221,16 @@ static size_t open_new(struct planning *p, const struct plan_class *c, const str
 		.labels = *o->labels,
 	};
 	planning_room(p, &o->type->capacity, p->scratch);
-	return bins_add(c->tenant->bins, &(struct bin){PLAN_ON_NEW, NULL, p->plan->nclaims++, o->labels, &o->pool->taints},
-			p->scratch);
+	return bins_add(
+		c->tenant->bins,
+		&(struct bin){PLAN_ON_NEW, NULL, p->plan->nclaims++, o->labels, &o->pool->taints},
+		p->scratch);
 }
 
 /* --- one pod ------------------------------------------------------------------------------------- */
 
-static void place(struct planning *p, size_t at, const struct plan_class *c, const struct plan_side *side,
-		  struct plan_pod *out)
+static void place(struct planning *p, size_t at, const struct plan_class *c,
+		  const struct plan_side *side, struct plan_pod *out)
 {
 	const struct bin *b = bins_at(c->tenant->bins, at);
 
@@ -241,7 +248,8 @@ static void place(struct planning *p, size_t at, const struct plan_class *c, con
 	}
 }
 
-static void refuse(struct planning *p, struct plan_class *c, enum plan_reason_code code, const char *text)
+static void refuse(struct planning *p, struct plan_class *c, enum plan_reason_code code,
+		   const char *text)
 {
 	c->reasons = arena_new_obj(p->a, struct plan_reason);
 	c->reasons[0] = (struct plan_reason){"", code, text};
@@ -249,7 +257,8 @@ static void refuse(struct planning *p, struct plan_class *c, enum plan_reason_co
 }
 
 /* A place among the room that is there or a new machine; false: reasons. */
-static bool find(struct planning *p, struct plan_class *c, const struct plan_side *side, struct plan_pod *out)
+static bool find(struct planning *p, struct plan_class *c, const struct plan_side *side,
+		 struct plan_pod *out)
 {
 	const struct world_tenant *t = c->tenant->it;
 	struct bins *bins = room_of(p, c->tenant);
@@ -275,9 +284,11 @@ static bool find(struct planning *p, struct plan_class *c, const struct plan_sid
 	} while (may && view && supply_ask_again(p->supply, c));
 	if (!may) {
 		if (!c->nreasons)
-			refuse(p, c, PLAN_TENANT, arena_printf(p->a, "tenant %s: %s", t->name,
-							       str_or(t->paused_reason, t->paused ? "paused"
-												  : "its version is not known")));
+			refuse(p, c, PLAN_TENANT,
+			       arena_printf(
+				       p->a, "tenant %s: %s", t->name,
+				       str_or(t->paused_reason,
+					      t->paused ? "paused" : "its version is not known")));
 		out->reasons = c->reasons;
 		out->nreasons = c->nreasons;
 	}
@@ -287,11 +298,13 @@ static bool find(struct planning *p, struct plan_class *c, const struct plan_sid
 static void serve(struct planning *p, const struct queued *q, struct plan_pod *out)
 {
 	struct plan_class *c = q->class_;
-	const struct plan_side *side = p->topology ? topology_side(p->topology, q->pod->side) : NULL;
+	const struct plan_side *side =
+		p->topology ? topology_side(p->topology, q->pod->side) : NULL;
 
 	if (c->pod->unsupported) {
 		if (!c->nreasons)
-			refuse(p, c, PLAN_UNSUPPORTED, arena_printf(p->a, "%s is not judged", c->pod->unsupported));
+			refuse(p, c, PLAN_UNSUPPORTED,
+			       arena_printf(p->a, "%s is not judged", c->pod->unsupported));
 		out->reasons = c->reasons;
 		out->nreasons = c->nreasons;
 	} else if (find(p, c, side, out)) {
@@ -322,8 +335,11 @@ static void make(struct planning *p)
 	for (size_t i = 0; i < n; i++) {
 		const struct world_one *pod = q[i]->pod;
 
-		p->plan->pods[i] = (struct plan_pod){
-			.tenant = pod->tenant, .ns = pod->ns, .name = pod->name, .uid = pod->uid, .place = i + 1};
+		p->plan->pods[i] = (struct plan_pod){.tenant = pod->tenant,
+						     .ns = pod->ns,
+						     .name = pod->name,
+						     .uid = pod->uid,
+						     .place = i + 1};
 		serve(p, q[i], &p->plan->pods[i]);
 	}
 	p->plan->npods = n;
@@ -333,7 +349,11 @@ struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a)
 {
 	OWN(map) tenants = map_new(NULL);
 	OWN(map) columns = map_new(NULL);
-	struct planning p = {.w = w, .a = a, .tenants = tenants, .columns = columns, .plan = arena_new_obj(a, struct plan)};
+	struct planning p = {.w = w,
+			     .a = a,
+			     .tenants = tenants,
+			     .columns = columns,
+			     .plan = arena_new_obj(a, struct plan)};
 
 	(void)now_ms;
 	w->plan++;

@@ -23,22 +23,23 @@
  * before pools and types do.  They never cost a machine that is not needed without them.
  */
 enum plan_reason_code {
-	PLAN_NO_POOL,            /* no pool selects the tenant */
+	PLAN_NO_POOL, /* no pool selects the tenant */
 	PLAN_POOL_PAUSED,
-	PLAN_POOL_LIMIT,         /* LimitExceeded */
-	PLAN_NO_IMAGE,           /* NoImageForVersion */
-	PLAN_REQUIREMENTS,       /* no instance type fits selector and affinity */
-	PLAN_TAINT,              /* taint not tolerated */
-	PLAN_TOO_BIG,            /* no instance type has the resources */
-	PLAN_NO_MACHINE,         /* NoCapacity: types fit, all machines are taken */
+	PLAN_POOL_LIMIT,	 /* LimitExceeded */
+	PLAN_NO_IMAGE,		 /* NoImageForVersion */
+	PLAN_REQUIREMENTS,	 /* no instance type fits selector and affinity */
+	PLAN_TAINT,		 /* taint not tolerated */
+	PLAN_TOO_BIG,		 /* no instance type has the resources */
+	PLAN_NO_MACHINE,	 /* NoCapacity: types fit, all machines are taken */
 	PLAN_ERASE_BELOW_POLICY, /* EraseBelowPolicy */
-	PLAN_QUOTA,              /* QuotaExceeded: the tenant's */
-	PLAN_TENANT,             /* paused, unreachable */
-	PLAN_UNSUPPORTED,        /* a constraint that cannot be judged */
-	PLAN_TOPOLOGY,           /* spread and (anti)affinity to other pods leave no place */
+	PLAN_QUOTA,		 /* QuotaExceeded: the tenant's */
+	PLAN_TENANT,		 /* paused, unreachable */
+	PLAN_UNSUPPORTED,	 /* a constraint that cannot be judged */
+	PLAN_TOPOLOGY,		 /* spread and (anti)affinity to other pods leave no place */
 	PLAN_REASONS
 };
-extern const char *const plan_reason_names[]; /* NoPool, PoolPaused, LimitExceeded, NoImageForVersion, ... */
+extern const char
+	*const plan_reason_names[]; /* NoPool, PoolPaused, LimitExceeded, NoImageForVersion, ... */
 
 struct plan_reason {
 	const char *pool; /* "" when it is not about one pool */
@@ -50,9 +51,9 @@ enum plan_outcome { PLAN_ON_NODE, PLAN_ON_CLAIM, PLAN_ON_NEW, PLAN_NOTHING };
 struct plan_pod {
 	const char *tenant, *ns, *name, *uid;
 	enum plan_outcome outcome;
-	const char *target;  /* node or claim name; NULL otherwise */
-	size_t new_claim;    /* PLAN_ON_NEW: index into plan.claims */
-	size_t place;        /* in the queue, from 1 */
+	const char *target;	     /* node or claim name; NULL otherwise */
+	size_t new_claim;	     /* PLAN_ON_NEW: index into plan.claims */
+	size_t place;		     /* in the queue, from 1 */
 	struct plan_reason *reasons; /* PLAN_NOTHING: nearest miss first */
 	size_t nreasons;
 };
@@ -61,7 +62,7 @@ struct plan_claim {
 	const char *tenant, *pool, *provider, *machine, *instance_type, *version;
 	struct selector requirements; /* the pool's, and In instance type */
 	struct resources requests;    /* of the pods placed on it */
-	struct labels labels;         /* the node's: pool's and type's */
+	struct labels labels;	      /* the node's: pool's and type's */
 	size_t npods;
 };
 

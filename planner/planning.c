@@ -36,11 +36,13 @@ void tally_charge(struct tally *t, const struct resources *capacity, struct aren
 	t->nodes++;
 }
 
-const char *tally_passes(const struct tally *t, const struct resources *bounds, const struct resources *more)
+const char *tally_passes(const struct tally *t, const struct resources *bounds,
+			 const struct resources *more)
 {
 	for (size_t i = 0; i < bounds->n; i++) {
 		const char *name = bounds->v[i].name;
-		const struct quantity *held = resources_get(&t->held, name), *add = resources_get(more, name);
+		const struct quantity *held = resources_get(&t->held, name),
+				      *add = resources_get(more, name);
 		struct quantity sum = held ? *held : quantity_of(0);
 
 		if (str_eq(name, "nodes"))
@@ -86,6 +88,7 @@ void planning_room(const struct planning *p, const struct resources *r, int64_t 
 	for (size_t i = 0; i < r->n; i++)
 		for (size_t c = 0; c < p->ncolumns; c++)
 			if (strcmp(p->column[c], r->v[i].name) == 0)
-				room[c] = strcmp(p->column[c], "cpu") == 0 ? quantity_milli_floor(r->v[i].q)
-									   : quantity_floor(r->v[i].q);
+				room[c] = strcmp(p->column[c], "cpu") == 0
+						  ? quantity_milli_floor(r->v[i].q)
+						  : quantity_floor(r->v[i].q);
 }

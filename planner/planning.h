@@ -22,7 +22,8 @@ struct tally {
 void tally_add(struct resources *held, size_t *cap, const struct resources *more, struct arena *a);
 void tally_charge(struct tally *t, const struct resources *capacity, struct arena *a);
 /* The first member that would pass its bound, or NULL. */
-const char *tally_passes(const struct tally *t, const struct resources *bounds, const struct resources *more);
+const char *tally_passes(const struct tally *t, const struct resources *bounds,
+			 const struct resources *more);
 
 struct bins;
 struct plan_tenant {
@@ -38,20 +39,20 @@ struct plan_class {
 	struct plan_tenant *tenant;
 	int64_t *requests; /* by column; NULL: not wanted yet */
 	bool impossible;   /* asks for what no one offers */
-	bool any_label;    /* neither selector nor affinity */
+	bool any_label;	   /* neither selector nor affinity */
 	/* Bins that fit, a bit each (bins.c); by score, highest first, where there is more than one. */
 	uint64_t *fit;
 	struct class_level {
 		int64_t score;
 		uint64_t *bins;
-	} *level;
+	} * level;
 	size_t nlevels, words, seen, first;
 	struct class_domains *domains; /* by key (topology.c) */
 	/* Offers (supply.c). */
 	struct class_pool *pools;
 	size_t npools;
 	bool asked, told_blocked;
-	size_t admitted; /* machines taken when domains were last looked for */
+	size_t admitted;	     /* machines taken when domains were last looked for */
 	struct plan_reason *reasons; /* once there is no machine for it, there is none */
 	size_t nreasons;
 };
@@ -67,7 +68,7 @@ struct planning {
 	struct supply *supply;
 	struct topology *topology; /* NULL: no pod asks for any */
 	struct planning_map *maps; /* dropped with the plan */
-	int64_t *scratch; /* a row of columns */
+	int64_t *scratch;	   /* a row of columns */
 	struct plan *plan;
 	size_t claims_cap, *requests_cap;
 };

@@ -17,11 +17,13 @@ static void take_load(const struct planning *p, const struct world_load *l, int6
 	for (size_t i = 0; i < l->n; i++)
 		for (size_t c = 0; c < p->ncolumns; c++)
 			if (strcmp(p->column[c], l->v[i].name) == 0)
-				room[c] = planning_sub(room[c], planning_request(l->v[i].name, (struct quantity){l->v[i].nano}));
+				room[c] = planning_sub(
+					room[c], planning_request(l->v[i].name,
+								  (struct quantity){l->v[i].nano}));
 }
 
-static size_t add_room(struct planning *p, const struct bin *bin, const char *tenant, const struct resources *capacity,
-		       const struct world_load *less)
+static size_t add_room(struct planning *p, const struct bin *bin, const char *tenant,
+		       const struct resources *capacity, const struct world_load *less)
 {
 	planning_room(p, capacity, p->scratch);
 	if (less)
@@ -66,8 +68,8 @@ static void open_claim(struct planning *p, const struct world_claim *c, struct w
 		return;
 	labels = arena_new_obj(p->a, struct labels);
 	*labels = supply_labels_of_claim(p->supply, c);
-	bin = add_room(p, &(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints}, c->tenant, &c->capacity,
-		       h ? h->load : NULL);
+	bin = add_room(p, &(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints}, c->tenant,
+		       &c->capacity, h ? h->load : NULL);
 	if (h)
 		set_bin(p, h->load, bin);
 }
@@ -77,11 +79,12 @@ static void place_bound(struct planning *p)
 {
 	struct map_iter it;
 
-	map_for_each(it, p->w->pods) {
+	map_for_each (it, p->w->pods) {
 		const struct world_one *pod = it.value;
 
 		if (pod->load && pod->load->plan == p->w->plan)
-			topology_place(p->topology, topology_side(p->topology, pod->side), pod->load->bin);
+			topology_place(p->topology, topology_side(p->topology, pod->side),
+				       pod->load->bin);
 	}
 }
 

@@ -133,7 +133,8 @@ static int by_weight(const void *x, const void *y)
 
 static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a)
 {
-	const struct world_preference **order = arena_calloc(a, p->preferences.n + 1, sizeof(*order));
+	const struct world_preference **order =
+		arena_calloc(a, p->preferences.n + 1, sizeof(*order));
 
 	c->tenant = arena_strdup(a, p->tenant);
 	c->unsupported = arena_strdup(a, p->unsupported);
@@ -149,14 +150,16 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 	c->preferences.n = p->preferences.n;
 	c->preferences.v = arena_calloc(a, p->preferences.n + 1, sizeof(*c->preferences.v));
 	for (size_t i = 0; i < p->preferences.n; i++)
-		c->preferences.v[i] = (struct world_preference){order[i]->weight, world_copy_selector(&order[i]->term, a)};
+		c->preferences.v[i] = (struct world_preference){
+			order[i]->weight, world_copy_selector(&order[i]->term, a)};
 	c->tolerations.n = p->tolerations.n;
 	c->tolerations.v = arena_calloc(a, p->tolerations.n + 1, sizeof(*c->tolerations.v));
 	for (size_t i = 0; i < p->tolerations.n; i++) {
 		const struct world_toleration *t = &p->tolerations.v[i];
 
-		c->tolerations.v[i] = (struct world_toleration){arena_strdup(a, t->key), arena_strdup(a, t->value),
-								arena_strdup(a, t->effect), t->exists};
+		c->tolerations.v[i] = (struct world_toleration){
+			arena_strdup(a, t->key), arena_strdup(a, t->value),
+			arena_strdup(a, t->effect), t->exists};
 	}
 }
 
@@ -212,10 +215,13 @@ static void copy_side(struct world_pod *c, const struct world_pod *p, struct are
 }
 
 /* The shape under the key in w->text. */
-static struct world_shape *keep(struct world *w, const struct world_pod *p, struct world_shape **last,
-				void (*copy_to)(struct world_pod *, const struct world_pod *, struct arena *))
+static struct world_shape *keep(struct world *w, const struct world_pod *p,
+				struct world_shape **last,
+				void (*copy_to)(struct world_pod *, const struct world_pod *,
+						struct arena *))
 {
-	struct world_shape *s = *last && strcmp((*last)->key, w->text) == 0 ? *last : map_get(w->shapes, w->text);
+	struct world_shape *s =
+		*last && strcmp((*last)->key, w->text) == 0 ? *last : map_get(w->shapes, w->text);
 
 	if (!s) {
 		s = mem_new(struct world_shape);

@@ -13,7 +13,8 @@ struct supply {
 
 static int by_weight(const void *x, const void *y)
 {
-	const struct world_pool *a = ((const struct supply_pool *)x)->it, *b = ((const struct supply_pool *)y)->it;
+	const struct world_pool *a = ((const struct supply_pool *)x)->it,
+				*b = ((const struct supply_pool *)y)->it;
 
 	if (a->weight != b->weight)
 		return a->weight > b->weight ? -1 : 1;
@@ -48,7 +49,7 @@ struct supply *supply_new(struct planning *p, const struct world_list *claims)
 
 	s->p = p;
 	s->pools = arena_calloc(p->a, map_size(p->w->pools) + 1, sizeof(*s->pools));
-	map_for_each(it, p->w->pools)
+	map_for_each (it, p->w->pools)
 		s->pools[s->npools++].it = ((struct world_object *)it.value)->it;
 	qsort(s->pools, s->npools, sizeof(*s->pools), by_weight);
 	charge_claims(s, claims);
@@ -73,18 +74,21 @@ static bool open_to(const struct world_pool *p, const struct world_tenant *t)
 	return !p->paused && supply_version(p, t->version);
 }
 
-static struct world_stock *free_machine(const struct supply *s, const struct supply_pool *pool, struct supply_option *o)
+static struct world_stock *free_machine(const struct supply *s, const struct supply_pool *pool,
+					struct supply_option *o)
 {
 	for (; o->group && o->next < o->group->n; o->next++) {
 		struct world_stock *m = o->group->v[o->next];
 
-		if (m->m.offered && m->used != s->p->w->plan && supply_wiped_enough(&m->m, pool->it))
+		if (m->m.offered && m->used != s->p->w->plan &&
+		    supply_wiped_enough(&m->m, pool->it))
 			return m;
 	}
 	return NULL;
 }
 
-static bool allowed(const struct plan_class *c, const struct supply_pool *pool, const struct supply_option *o)
+static bool allowed(const struct plan_class *c, const struct supply_pool *pool,
+		    const struct supply_option *o)
 {
 	const struct resources *quota = &c->tenant->it->quota, *limits = &pool->it->limits;
 
@@ -144,8 +148,8 @@ struct pick {
 };
 
 /* Machines only go and sums only grow while a plan is made: what is out is out for good. */
-static void look_in(const struct supply *s, const struct plan_class *c, struct class_pool *cp, const struct topology_view *view,
-		    struct pick *pick)
+static void look_in(const struct supply *s, const struct plan_class *c, struct class_pool *cp,
+		    const struct topology_view *view, struct pick *pick)
 {
 	cp->blocked = false;
 	for (size_t i = cp->first; i < cp->n; i++) {
@@ -169,8 +173,8 @@ static void look_in(const struct supply *s, const struct plan_class *c, struct c
 	}
 }
 
-bool supply_take(struct supply *s, struct plan_class *c, const struct topology_view *view, struct supply_offer *out,
-		 struct plan_reason **reasons, size_t *nreasons)
+bool supply_take(struct supply *s, struct plan_class *c, const struct topology_view *view,
+		 struct supply_offer *out, struct plan_reason **reasons, size_t *nreasons)
 {
 	const bool picky = c->pod->preferences.n || s->p->soft;
 	const struct resources *capacity;
@@ -197,6 +201,7 @@ bool supply_take(struct supply *s, struct plan_class *c, const struct topology_v
 	tally_charge(&c->tenant->tally, capacity, s->p->a);
 	tally_charge(&pick.from->pool->tally, capacity, s->p->a);
 	*out = (struct supply_offer){pick.from->pool->it, pick.option->type, &m->m,
-				     supply_version(pick.from->pool->it, c->tenant->it->version), &pick.option->labels};
+				     supply_version(pick.from->pool->it, c->tenant->it->version),
+				     &pick.option->labels};
 	return true;
 }

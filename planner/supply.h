@@ -26,8 +26,8 @@ void supply_ask(struct supply *s, struct plan_class *c);
 bool supply_ask_again(struct supply *s, struct plan_class *c);
 /* The best free machine for a pod of the class, which is taken from now on; view NULL: any place will do.
  * False: one reason for each pool, nearest miss first. */
-bool supply_take(struct supply *s, struct plan_class *c, const struct topology_view *view, struct supply_offer *out,
-		 struct plan_reason **reasons, size_t *nreasons);
+bool supply_take(struct supply *s, struct plan_class *c, const struct topology_view *view,
+		 struct supply_offer *out, struct plan_reason **reasons, size_t *nreasons);
 
 struct labels supply_labels_of_claim(struct supply *s, const struct world_claim *c);
 
@@ -40,9 +40,9 @@ struct supply_option { /* one type of one provider of one pool */
 	const struct world_provider *provider;
 	const struct world_instance_type *type;
 	struct labels labels;
-	const int *domains;         /* NULL: no pod asks for topology */
+	const int *domains;	    /* NULL: no pod asks for topology */
 	struct supply_group *group; /* NULL: no machine */
-	size_t next;                /* of the group: all before are taken or below the floor */
+	size_t next;		    /* of the group: all before are taken or below the floor */
 };
 struct supply_pool {
 	const struct world_pool *it;
@@ -54,16 +54,16 @@ struct supply_pool {
 struct class_pool {
 	struct supply_pool *pool;
 	struct supply_option **options; /* that fit, but for limits and free machines */
-	size_t n, first;                /* all before first are out for good */
-	int64_t *score;                 /* NULL: all the same */
-	bool blocked;                   /* there are machines, but not where other pods let it go */
-	enum plan_reason_code code;     /* what keeps the other types out: the nearest miss */
+	size_t n, first;		/* all before first are out for good */
+	int64_t *score;			/* NULL: all the same */
+	bool blocked;			/* there are machines, but not where other pods let it go */
+	enum plan_reason_code code;	/* what keeps the other types out: the nearest miss */
 	const char *text;
 };
 void supply_options(struct planning *p, struct supply_pool *pool);
 void supply_narrow(struct planning *p, const struct plan_class *c, struct class_pool *cp);
-struct labels supply_node_labels(struct arena *a, const struct labels *type, const char *type_name, const struct labels *pool,
-				 const char *pool_name);
+struct labels supply_node_labels(struct arena *a, const struct labels *type, const char *type_name,
+				 const struct labels *pool, const char *pool_name);
 bool supply_wiped_enough(const struct world_machine *m, const struct world_pool *p);
 
 /* supply_tell.c: why a class gets nothing. */

@@ -16,8 +16,8 @@ static void label(struct labels *l, const char *key, const char *value)
 }
 
 /* What the node will carry: defaults, then the type's, then the pool's. */
-struct labels supply_node_labels(struct arena *a, const struct labels *type, const char *type_name, const struct labels *pool,
-				 const char *pool_name)
+struct labels supply_node_labels(struct arena *a, const struct labels *type, const char *type_name,
+				 const struct labels *pool, const char *pool_name)
 {
 	struct labels l = {.v = arena_calloc(a, (type ? type->n : 0) + pool->n + 4, sizeof(*l.v))};
 
@@ -37,7 +37,8 @@ struct labels supply_node_labels(struct arena *a, const struct labels *type, con
 bool supply_wiped_enough(const struct world_machine *m, const struct world_pool *p)
 {
 	return (m->level_flash < 0 || m->level_flash >= p->minimum_level_flash) &&
-	       (m->level_hdd < 0 || m->level_hdd >= p->minimum_level_hdd) && m->trust >= p->minimum_trust;
+	       (m->level_hdd < 0 || m->level_hdd >= p->minimum_level_hdd) &&
+	       m->trust >= p->minimum_trust;
 }
 
 /* --- what a pool has ----------------------------------------------------------------------------- */
@@ -52,7 +53,8 @@ static int compare_amounts(const struct resources *a, const struct resources *b,
 /* The smallest first: fewest GPUs, then least memory, so that the first that fits wastes least. */
 static int by_waste(const void *x, const void *y)
 {
-	const struct world_instance_type *a = ((const struct supply_option *)x)->type, *b = ((const struct supply_option *)y)->type;
+	const struct world_instance_type *a = ((const struct supply_option *)x)->type,
+					 *b = ((const struct supply_option *)y)->type;
 	int c = compare_amounts(&a->capacity, &b->capacity, PLANNING_GPU);
 
 	if (!c)
@@ -62,7 +64,8 @@ static int by_waste(const void *x, const void *y)
 
 static int by_worth(const void *x, const void *y)
 {
-	const struct world_machine *a = &(*(struct world_stock *const *)x)->m, *b = &(*(struct world_stock *const *)y)->m;
+	const struct world_machine *a = &(*(struct world_stock *const *)x)->m,
+				   *b = &(*(struct world_stock *const *)y)->m;
 
 	if (a->warm != b->warm)
 		return a->warm ? -1 : 1;
@@ -109,13 +112,16 @@ void supply_options(struct planning *p, struct supply_pool *pool)
 			pool->options[pool->noptions++] = (struct supply_option){
 				.provider = pr,
 				.type = t,
-				.labels = supply_node_labels(p->a, &t->labels, t->name, &it->labels, it->name),
+				.labels = supply_node_labels(p->a, &t->labels, t->name, &it->labels,
+							     it->name),
 				.group = group_of(p, pr->name, t->name),
 			};
 		}
 		for (size_t k = from; p->topology && k < pool->noptions; k++)
-			pool->options[k].domains = topology_domains(p->topology, &pool->options[k].labels);
-		qsort(pool->options + from, pool->noptions - from, sizeof(*pool->options), by_waste);
+			pool->options[k].domains =
+				topology_domains(p->topology, &pool->options[k].labels);
+		qsort(pool->options + from, pool->noptions - from, sizeof(*pool->options),
+		      by_waste);
 	}
 	for (size_t i = 0; i < it->taints.n; i++)
 		pool->soft |= fit_is_soft(&it->taints.v[i]);
@@ -126,7 +132,8 @@ void supply_options(struct planning *p, struct supply_pool *pool)
 /* How near each miss is; of equals the later, which is the larger type. */
 static void miss(struct class_pool *cp, enum plan_reason_code code, const char *text)
 {
-	static const int nearness[PLAN_REASONS] = {[PLAN_REQUIREMENTS] = 1, [PLAN_TAINT] = 2, [PLAN_TOO_BIG] = 3};
+	static const int nearness[PLAN_REASONS] = {
+		[PLAN_REQUIREMENTS] = 1, [PLAN_TAINT] = 2, [PLAN_TOO_BIG] = 3};
 
 	if (!cp->text || nearness[code] >= nearness[cp->code]) {
 		cp->code = code;
@@ -152,11 +159,14 @@ void supply_narrow(struct planning *p, const struct plan_class *c, struct class_
 			continue;
 		own = true;
 		if (!c->any_label && !fit_labels(c->pod, &o->labels)) {
-			miss(cp, PLAN_REQUIREMENTS, "no instance type fits nodeSelector and affinity");
+			miss(cp, PLAN_REQUIREMENTS,
+			     "no instance type fits nodeSelector and affinity");
 		} else if (taint) {
-			miss(cp, PLAN_TAINT, arena_printf(p->a, "taint %s is not tolerated", taint->key));
+			miss(cp, PLAN_TAINT,
+			     arena_printf(p->a, "taint %s is not tolerated", taint->key));
 		} else if ((name = fit_resources(&c->pod->requests, &o->type->capacity))) {
-			miss(cp, PLAN_TOO_BIG, arena_printf(p->a, "type %s has too little %s", o->type->name, name));
+			miss(cp, PLAN_TOO_BIG,
+			     arena_printf(p->a, "type %s has too little %s", o->type->name, name));
 		} else {
 			if (picky)
 				cp->score[cp->n] = fit_score(c->pod, &o->labels, &it->taints);

@@ -24,7 +24,8 @@ const char *supply_version(const struct world_pool *p, const char *server)
 	if (!minor_of(server, &want))
 		return NULL;
 	for (size_t i = 0; i < p->nversions; i++)
-		if (minor_of(p->versions[i], &have) && have <= want && want - have <= KUBELET_SKEW && have > best) {
+		if (minor_of(p->versions[i], &have) && have <= want &&
+		    want - have <= KUBELET_SKEW && have > best) {
 			best = have;
 			found = p->versions[i];
 		}
@@ -55,7 +56,8 @@ static void count(struct doing *d, const char *what)
 	d->v[i].n++;
 }
 
-static void count_group(const struct planning *p, const struct supply_pool *pool, const struct supply_group *g, struct doing *d)
+static void count_group(const struct planning *p, const struct supply_pool *pool,
+			const struct supply_group *g, struct doing *d)
 {
 	for (size_t i = 0; i < g->n; i++) {
 		const struct world_machine *m = &g->v[i]->m;
@@ -82,7 +84,8 @@ static const char *taken_text(struct doing *d, struct arena *a)
 	qsort(d->v, d->n, sizeof(d->v[0]), by_what);
 	for (size_t i = 0; i < d->n; i++)
 		text = arena_printf(a, "%s%s%zu %s", text, i ? ", " : "", d->v[i].n, d->v[i].what);
-	return arena_printf(a, "%zu machine%s, all taken (%s)", d->machines, d->machines == 1 ? " fits" : "s fit", text);
+	return arena_printf(a, "%zu machine%s, all taken (%s)", d->machines,
+			    d->machines == 1 ? " fits" : "s fit", text);
 }
 
 /* "small, big or gpu", "5 types that fit" */
@@ -93,17 +96,24 @@ static const char *none_text(const struct class_pool *cp, struct arena *a)
 	if (cp->n > 3)
 		return arena_printf(a, "there is no machine of the %zu types that fit", cp->n);
 	for (size_t i = 0; i < cp->n; i++)
-		text = arena_printf(a, "%s%s%s", text, !i ? "" : i + 1 == cp->n ? " or " : ", ", cp->options[i]->type->name);
+		text = arena_printf(a, "%s%s%s", text,
+				    !i		     ? ""
+				    : i + 1 == cp->n ? " or "
+						     : ", ",
+				    cp->options[i]->type->name);
 	return arena_printf(a, "there is no machine of type %s", text);
 }
 
-static struct plan_reason reason(struct planning *p, const struct world_pool *pool, enum plan_reason_code code, const char *text)
+static struct plan_reason reason(struct planning *p, const struct world_pool *pool,
+				 enum plan_reason_code code, const char *text)
 {
-	return (struct plan_reason){pool->name, code, arena_printf(p->a, "pool %s: %s", pool->name, text)};
+	return (struct plan_reason){pool->name, code,
+				    arena_printf(p->a, "pool %s: %s", pool->name, text)};
 }
 
 /* Types fit: limits, quota and machines are in the way. */
-static struct plan_reason short_of(struct planning *p, const struct plan_class *c, const struct class_pool *cp)
+static struct plan_reason short_of(struct planning *p, const struct plan_class *c,
+				   const struct class_pool *cp)
 {
 	const struct world_pool *it = cp->pool->it;
 	const char *quota = NULL, *limit = NULL, *name;
@@ -113,9 +123,11 @@ static struct plan_reason short_of(struct planning *p, const struct plan_class *
 	for (size_t i = 0; i < cp->n; i++) {
 		const struct supply_option *o = cp->options[i];
 
-		if ((name = tally_passes(&c->tenant->tally, &c->tenant->it->quota, &o->type->capacity))) {
+		if ((name = tally_passes(&c->tenant->tally, &c->tenant->it->quota,
+					 &o->type->capacity))) {
 			quota = name;
-		} else if ((name = tally_passes(&cp->pool->tally, &it->limits, &o->type->capacity))) {
+		} else if ((name = tally_passes(&cp->pool->tally, &it->limits,
+						&o->type->capacity))) {
 			limit = name;
 		} else {
 			may = true;
@@ -124,14 +136,18 @@ static struct plan_reason short_of(struct planning *p, const struct plan_class *
 		}
 	}
 	if (!may && limit)
-		return reason(p, it, PLAN_POOL_LIMIT, arena_printf(p->a, "the pool's limit of %s is reached", limit));
+		return reason(p, it, PLAN_POOL_LIMIT,
+			      arena_printf(p->a, "the pool's limit of %s is reached", limit));
 	if (!may)
-		return reason(p, it, PLAN_QUOTA, arena_printf(p->a, "the tenant's quota of %s is used up", quota));
+		return reason(p, it, PLAN_QUOTA,
+			      arena_printf(p->a, "the tenant's quota of %s is used up", quota));
 	if (d.below)
 		return reason(p, it, PLAN_ERASE_BELOW_POLICY,
-			      arena_printf(p->a, "%zu free machine%s wiped below what the pool wants", d.below,
-					   d.below == 1 ? " was" : "s were"));
-	return reason(p, it, PLAN_NO_MACHINE, d.machines ? taken_text(&d, p->a) : none_text(cp, p->a));
+			      arena_printf(p->a,
+					   "%zu free machine%s wiped below what the pool wants",
+					   d.below, d.below == 1 ? " was" : "s were"));
+	return reason(p, it, PLAN_NO_MACHINE,
+		      d.machines ? taken_text(&d, p->a) : none_text(cp, p->a));
 }
 
 static const char *no_provider(struct planning *p, const struct world_pool *it)
@@ -146,14 +162,17 @@ static const char *no_provider(struct planning *p, const struct world_pool *it)
 	return "it has no provider with instance types";
 }
 
-static struct plan_reason why_not(struct planning *p, const struct plan_class *c, const struct class_pool *cp)
+static struct plan_reason why_not(struct planning *p, const struct plan_class *c,
+				  const struct class_pool *cp)
 {
 	const struct world_pool *it = cp->pool->it;
 
 	if (it->paused)
 		return reason(p, it, PLAN_POOL_PAUSED, str_or(it->paused_reason, "paused"));
 	if (!supply_version(it, c->tenant->it->version))
-		return reason(p, it, PLAN_NO_IMAGE, arena_printf(p->a, "no image for Kubernetes %s", c->tenant->it->version));
+		return reason(
+			p, it, PLAN_NO_IMAGE,
+			arena_printf(p->a, "no image for Kubernetes %s", c->tenant->it->version));
 	if (cp->n)
 		return short_of(p, c, cp);
 	if (!cp->pool->noptions)
@@ -165,9 +184,10 @@ static struct plan_reason why_not(struct planning *p, const struct plan_class *c
 static int nearness(enum plan_reason_code code)
 {
 	static const int near[PLAN_REASONS] = {
-		[PLAN_REQUIREMENTS] = 1, [PLAN_TAINT] = 2,	       [PLAN_TOO_BIG] = 3, [PLAN_NO_IMAGE] = 4,
-		[PLAN_POOL_PAUSED] = 5,	 [PLAN_ERASE_BELOW_POLICY] = 6, [PLAN_QUOTA] = 7,   [PLAN_POOL_LIMIT] = 8,
-		[PLAN_NO_MACHINE] = 9,  [PLAN_TOPOLOGY] = 10,
+		[PLAN_REQUIREMENTS] = 1, [PLAN_TAINT] = 2,	 [PLAN_TOO_BIG] = 3,
+		[PLAN_NO_IMAGE] = 4,	 [PLAN_POOL_PAUSED] = 5, [PLAN_ERASE_BELOW_POLICY] = 6,
+		[PLAN_QUOTA] = 7,	 [PLAN_POOL_LIMIT] = 8,	 [PLAN_NO_MACHINE] = 9,
+		[PLAN_TOPOLOGY] = 10,
 	};
 
 	return near[code];
@@ -191,7 +211,8 @@ void supply_tell(struct planning *p, struct plan_class *c)
 	qsort(c->reasons, c->nreasons, sizeof(*c->reasons), by_nearness);
 	if (!c->nreasons)
 		c->reasons[c->nreasons++] = (struct plan_reason){
-			"", PLAN_NO_POOL, arena_printf(p->a, "no pool selects tenant %s", c->tenant->it->name)};
+			"", PLAN_NO_POOL,
+			arena_printf(p->a, "no pool selects tenant %s", c->tenant->it->name)};
 }
 
 struct plan_reason *supply_tell_blocked(struct planning *p, struct plan_class *c, size_t *n)
@@ -203,8 +224,9 @@ struct plan_reason *supply_tell_blocked(struct planning *p, struct plan_class *c
 		v[i] = c->reasons[i];
 		for (size_t k = 0; k < c->npools; k++)
 			if (c->pools[k].blocked && str_eq(c->pools[k].pool->it->name, v[i].pool))
-				v[i] = reason(p, c->pools[k].pool->it, PLAN_TOPOLOGY,
-					      "machines are free, but not where spread and affinity to other pods want them");
+				v[i] = reason(
+					p, c->pools[k].pool->it, PLAN_TOPOLOGY,
+					"machines are free, but not where spread and affinity to other pods want them");
 	}
 	qsort(v, *n, sizeof(*v), by_nearness);
 	return v;

@@ -27,11 +27,11 @@ struct id {
 struct topology_group {
 	struct tenant_topology *of;
 	const struct world_topology *it;
-	const char *ns;        /* when it names no namespaces */
-	bool carriers;         /* counts pods that have the constraint, not those that it selects */
-	int key;               /* -1: hostname */
-	struct counts count;   /* by domain, or by bin */
-	struct bits any;       /* hostname: bins with at least one */
+	const char *ns;	     /* when it names no namespaces */
+	bool carriers;	     /* counts pods that have the constraint, not those that it selects */
+	int key;	     /* -1: hostname */
+	struct counts count; /* by domain, or by bin */
+	struct bits any;     /* hostname: bins with at least one */
 	uint64_t total;
 };
 struct topology_rule {
@@ -49,16 +49,16 @@ struct tenant_topology {
 		size_t cap;
 		int *of; /* by bin */
 		size_t nof;
-	} *domains;
+	} * domains;
 };
 
 /* A condition: bins of these domains, or not of these. */
 struct term {
-	bool not;
-	int key;              /* -1: bits */
+	bool not ;
+	int key; /* -1: bits */
 	const struct bits *bits;
 	const struct domains *domains;
-	uint8_t *in;          /* by domain */
+	uint8_t *in; /* by domain */
 	size_t nin, cap;
 };
 struct topology_view {
@@ -68,7 +68,7 @@ struct topology_view {
 	struct limit {
 		const struct topology_group *group;
 		uint32_t most;
-	} *limits;
+	} * limits;
 	size_t nlimits, limits_cap;
 	bool none, no_new;
 };
@@ -154,8 +154,8 @@ static struct tenant_topology *tenant_of(struct topology *t, struct plan_tenant 
 	return of->topology;
 }
 
-static struct topology_group *group_of(struct topology *t, const struct plan_side *s, const struct world_topology *it,
-				       bool carriers)
+static struct topology_group *group_of(struct topology *t, const struct plan_side *s,
+				       const struct world_topology *it, bool carriers)
 {
 	struct tenant_topology *of = tenant_of(t, s->tenant);
 	struct topology_group *g;
@@ -166,7 +166,11 @@ static struct topology_group *group_of(struct topology *t, const struct plan_sid
 		return g;
 	g = arena_new_obj(t->a, struct topology_group);
 	map_put(of->by_text, t->p->w->text, g);
-	*g = (struct topology_group){.of = of, .it = it, .ns = s->pod->ns, .carriers = carriers, .key = key_of(t, it->key)};
+	*g = (struct topology_group){.of = of,
+				     .it = it,
+				     .ns = s->pod->ns,
+				     .carriers = carriers,
+				     .key = key_of(t, it->key)};
 	of->groups = wider(t->a, of->groups, &of->cap, of->n + 1, sizeof(struct topology_group *));
 	of->groups[of->n++] = g;
 	return g;
@@ -233,7 +237,8 @@ void topology_ready(struct topology *t)
 		struct tenant_topology *of = t->sides[i]->tenant->topology;
 
 		if (of && !of->domains)
-			of->domains = arena_calloc(t->a, (size_t)t->nkeys + 1, sizeof(*of->domains));
+			of->domains =
+				arena_calloc(t->a, (size_t)t->nkeys + 1, sizeof(*of->domains));
 		meet(t, t->sides[i]);
 	}
 	t->scratch = arena_calloc(t->a, (size_t)t->nkeys + 1, sizeof(*t->scratch));
@@ -266,7 +271,8 @@ const int *topology_domains(struct topology *t, const struct labels *labels)
 	return d;
 }
 
-void topology_bin(struct topology *t, struct plan_tenant *of, size_t bin, const struct labels *labels)
+void topology_bin(struct topology *t, struct plan_tenant *of, size_t bin,
+		  const struct labels *labels)
 {
 	if (!of->topology)
 		return;
@@ -291,7 +297,8 @@ void topology_place(struct topology *t, const struct plan_side *s, size_t bin)
 
 		if (domain < 0)
 			continue;
-		g->count.v = wider(t->a, g->count.v, &g->count.cap, (size_t)domain + 1, sizeof(*g->count.v));
+		g->count.v = wider(t->a, g->count.v, &g->count.cap, (size_t)domain + 1,
+				   sizeof(*g->count.v));
 		g->count.v[domain]++;
 		g->total++;
 		if (g->key < 0)
@@ -299,7 +306,8 @@ void topology_place(struct topology *t, const struct plan_side *s, size_t bin)
 	}
 }
 
-static struct class_domains *class_domains(struct topology *t, struct plan_class *c, int key, size_t want)
+static struct class_domains *class_domains(struct topology *t, struct plan_class *c, int key,
+					   size_t want)
 {
 	struct class_domains *d;
 	size_t cap;
@@ -343,14 +351,14 @@ void topology_forget_new(struct topology *t, struct plan_class *c)
 
 /* --- views --------------------------------------------------------------------------------------- */
 
-static struct term *add_term(struct topology_view *v, const struct topology_group *g, bool not)
+static struct term *add_term(struct topology_view *v, const struct topology_group *g, bool not )
 {
 	struct topology *t = v->t;
 	struct term *e;
 
 	v->terms = wider(t->a, v->terms, &v->cap, v->n + 1, sizeof(*v->terms));
 	e = &v->terms[v->n++];
-	e->not = not;
+	e->not = not ;
 	e->key = g->key;
 	if (g->key < 0) {
 		e->bits = &g->any;
@@ -364,9 +372,9 @@ static struct term *add_term(struct topology_view *v, const struct topology_grou
 }
 
 /* Domains, or bins, in which the group has a pod. */
-static void with_any(struct topology_view *v, const struct topology_group *g, bool not)
+static void with_any(struct topology_view *v, const struct topology_group *g, bool not )
 {
-	struct term *e = add_term(v, g, not);
+	struct term *e = add_term(v, g, not );
 
 	for (size_t d = 0; g->key >= 0 && d < e->nin; d++)
 		e->in[d] = count_at(g, d) > 0;
@@ -382,7 +390,8 @@ static void spread(struct topology_view *v, struct plan_class *c, const struct t
 		if ((seen->bins[d] || seen->news[d]) && count_at(r->group, d) < min)
 			min = count_at(r->group, d);
 	for (size_t d = 0; d < e->nin; d++)
-		e->in[d] = min != INT64_MAX && count_at(r->group, d) + r->self - min <= r->it->max_skew;
+		e->in[d] = min != INT64_MAX &&
+			   count_at(r->group, d) + r->self - min <= r->it->max_skew;
 }
 
 static void spread_hosts(struct topology_view *v, const struct topology_rule *r)
@@ -394,7 +403,8 @@ static void spread_hosts(struct topology_view *v, const struct topology_rule *r)
 		return;
 	}
 	v->limits = wider(v->t->a, v->limits, &v->limits_cap, v->nlimits + 1, sizeof(*v->limits));
-	v->limits[v->nlimits++] = (struct limit){r->group, most > UINT32_MAX ? UINT32_MAX : (uint32_t)most};
+	v->limits[v->nlimits++] =
+		(struct limit){r->group, most > UINT32_MAX ? UINT32_MAX : (uint32_t)most};
 }
 
 static void together(struct topology_view *v, const struct topology_rule *r)
@@ -412,7 +422,8 @@ static void together(struct topology_view *v, const struct topology_rule *r)
 	}
 }
 
-struct topology_view *topology_view(struct topology *t, struct plan_class *c, const struct plan_side *s)
+struct topology_view *topology_view(struct topology *t, struct plan_class *c,
+				    const struct plan_side *s)
 {
 	struct topology_view *v = &t->view;
 
@@ -485,7 +496,7 @@ bool topology_new_ok(const struct topology_view *v, const int *domains)
 		if (e->key < 0)
 			continue; /* nobody is on a node that is not there yet */
 		d = domains[e->key];
-		if ((d >= 0 && (size_t)d < e->nin && e->in[d]) == e->not)
+		if ((d >= 0 && (size_t)d < e->nin && e->in[d]) == e->not )
 			return false;
 	}
 	return true;

@@ -26,7 +26,7 @@ struct plan_side {
 	size_t nrules;
 	struct topology_group **counted; /* grow by one when it is placed */
 	size_t ncounted;
-	struct topology_group **bans;    /* pods that are there want it elsewhere */
+	struct topology_group **bans; /* pods that are there want it elsewhere */
 	size_t nbans;
 };
 
@@ -34,12 +34,14 @@ struct plan_side {
 struct topology *topology_new(struct planning *p);
 struct plan_side *topology_side(struct topology *t, struct world_shape *side);
 void topology_ready(struct topology *t);
-void topology_bin(struct topology *t, struct plan_tenant *of, size_t bin, const struct labels *labels);
+void topology_bin(struct topology *t, struct plan_tenant *of, size_t bin,
+		  const struct labels *labels);
 void topology_place(struct topology *t, const struct plan_side *s, size_t bin);
 
 /* Where pods of this class and side may go now; NULL: anywhere.  Valid until the next call. */
 struct topology_view;
-struct topology_view *topology_view(struct topology *t, struct plan_class *c, const struct plan_side *s);
+struct topology_view *topology_view(struct topology *t, struct plan_class *c,
+				    const struct plan_side *s);
 /* Of 64 bins, those that the view admits. */
 uint64_t topology_word(const struct topology_view *v, size_t word);
 /* What bits cannot say: a count on one node. */

@@ -74,8 +74,9 @@ void world_free(struct world *w)
 	if (!w)
 		return;
 	map_free(w->pods);
-	map_for_each(it, w->nodes)
-		load_forget_node(w, ((struct world_host *)((struct world_object *)it.value)->it)->load);
+	map_for_each (it, w->nodes)
+		load_forget_node(
+			w, ((struct world_host *)((struct world_object *)it.value)->it)->load);
 	map_free(w->loads);
 	map_free(w->shapes);
 	map_free(w->tenants);
@@ -117,7 +118,7 @@ static const struct world_list *sorted(struct world_list *l, const struct map *m
 		return l;
 	k = mem_calloc(map_size(m) + 1, sizeof(*k));
 	l->n = 0;
-	map_for_each(it, m)
+	map_for_each (it, m)
 		k[l->n++] = (struct keyed){it.key, ((struct world_object *)it.value)->it};
 	qsort(k, l->n, sizeof(*k), by_key);
 	l->v = mem_realloc_array(l->v, l->n + 1, sizeof(*l->v));
@@ -175,9 +176,10 @@ void world_put_provider(struct world *w, const struct world_provider *p)
 	TEXT(paused_reason);
 	c->types.v = arena_calloc(a, p->types.n + 1, sizeof(*c->types.v));
 	for (size_t i = 0; i < p->types.n; i++)
-		c->types.v[i] = (struct world_instance_type){arena_strdup(a, p->types.v[i].name),
-							     world_copy_resources(&p->types.v[i].capacity, a),
-							     world_copy_labels(&p->types.v[i].labels, a)};
+		c->types.v[i] = (struct world_instance_type){
+			arena_strdup(a, p->types.v[i].name),
+			world_copy_resources(&p->types.v[i].capacity, a),
+			world_copy_labels(&p->types.v[i].labels, a)};
 }
 
 void world_put_pool(struct world *w, const struct world_pool *p)
@@ -327,11 +329,13 @@ static size_t size_of(const char *s)
 
 void world_put_pod(struct world *w, const struct world_pod *p)
 {
-	const char *tenant = str_or(p->tenant, ""), *ns = str_or(p->ns, ""), *name = str_or(p->name, "");
+	const char *tenant = str_or(p->tenant, ""), *ns = str_or(p->ns, ""),
+		   *name = str_or(p->name, "");
 	struct world_one *c;
 	char *at;
 
-	c = mem_alloc(sizeof(*c) + size_of(tenant) + size_of(ns) + size_of(name) + size_of(p->uid) + size_of(p->node));
+	c = mem_alloc(sizeof(*c) + size_of(tenant) + size_of(ns) + size_of(name) + size_of(p->uid) +
+		      size_of(p->node));
 	at = c->text;
 	c->tenant = append(&at, tenant);
 	c->ns = append(&at, ns);
@@ -371,10 +375,10 @@ void world_del_tenant(struct world *w, const char *name)
 	struct map_iter it;
 
 	map_del(w->tenants, name);
-	map_for_each(it, w->pods)
+	map_for_each (it, w->pods)
 		if (str_eq(((struct world_one *)it.value)->tenant, name))
 			map_del(w->pods, it.key);
-	map_for_each(it, w->nodes) {
+	map_for_each (it, w->nodes) {
 		struct world_host *h = ((struct world_object *)it.value)->it;
 
 		if (str_eq(h->node.tenant, name))

@@ -27,12 +27,12 @@ DEFINE_OWN(world)
 
 struct world_tenant {
 	const char *name;
-	struct labels labels;       /* what pools select by */
-	struct resources quota;     /* of all its machines together */
+	struct labels labels;	/* what pools select by */
+	struct resources quota; /* of all its machines together */
 	int64_t weight, priority;
-	const char *version;        /* its API server's "1.36"; NULL: unknown, nothing is planned for it */
-	bool paused;                /* paused, not reachable, not permitted: no new claims */
-	const char *paused_reason;  /* TenantPaused, TenantUnreachable ... */
+	const char *version; /* its API server's "1.36"; NULL: unknown, nothing is planned for it */
+	bool paused;	     /* paused, not reachable, not permitted: no new claims */
+	const char *paused_reason; /* TenantPaused, TenantUnreachable ... */
 };
 
 struct world_taint {
@@ -45,7 +45,7 @@ struct world_taints {
 
 struct world_instance_type {
 	const char *name;
-	struct resources capacity;  /* allocatable, predicted */
+	struct resources capacity; /* allocatable, predicted */
 	struct labels labels;
 };
 struct world_provider {
@@ -61,30 +61,31 @@ struct world_provider {
 struct world_pool {
 	const char *name;
 	int64_t weight;
-	struct selector tenants;    /* spec.virtualClusterSelector */
-	const char **providers;     /* in order */
+	struct selector tenants; /* spec.virtualClusterSelector */
+	const char **providers;	 /* in order */
 	size_t nproviders;
 	struct selector requirements;
 	struct labels labels;
 	struct world_taints taints; /* startup taints are not among them */
 	struct resources limits;    /* "nodes" among them */
-	const char **versions;      /* Kubernetes minors for which there is an image: "1.36" */
+	const char **versions;	    /* Kubernetes minors for which there is an image: "1.36" */
 	size_t nversions;
-	int minimum_level_flash, minimum_level_hdd; /* enum wipe_level, compared with the machine's last record */
+	int minimum_level_flash,
+		minimum_level_hdd; /* enum wipe_level, compared with the machine's last record */
 	int minimum_trust;
 	bool paused;
-	const char *paused_reason;  /* PoolPaused, StopTheLine ... */
+	const char *paused_reason; /* PoolPaused, StopTheLine ... */
 };
 
 /* A machine that could serve.  Only state free and clean is offered; the others count for limits and reasons. */
 struct world_machine {
 	const char *name, *provider, *instance_type;
-	struct labels labels;       /* of the Machine: rack, domain */
-	bool offered;               /* free, clean, nothing against it */
-	const char *not_offered;    /* reason when not: its state or "Quarantined", "Held" ... */
+	struct labels labels;	 /* of the Machine: rack, domain */
+	bool offered;		 /* free, clean, nothing against it */
+	const char *not_offered; /* reason when not: its state or "Quarantined", "Held" ... */
 	bool warm;
 	int level_flash, level_hdd, trust; /* of its last wipe; -1: no such drives */
-	unsigned failures;          /* in a row */
+	unsigned failures;		   /* in a row */
 };
 
 /* Every claim that has not ended; all count against limits and quota.  Not ready: supply on its way.
@@ -92,13 +93,13 @@ struct world_machine {
 struct world_claim {
 	const char *name, *tenant, *pool, *machine; /* machine NULL: none yet */
 	const char *instance_type, *provider;
-	struct labels labels;       /* what its node will carry */
+	struct labels labels; /* what its node will carry */
 	struct world_taints taints;
-	struct resources capacity;  /* allocatable, predicted */
+	struct resources capacity; /* allocatable, predicted */
 	bool ready;
-	bool failed;                /* no supply any more, but counts while it holds its machine */
+	bool failed; /* no supply any more, but counts while it holds its machine */
 	bool leaving;
-	int64_t expected_ms;        /* Unix ms when it should be Ready; 0: unknown */
+	int64_t expected_ms; /* Unix ms when it should be Ready; 0: unknown */
 };
 
 struct world_node {
@@ -111,7 +112,7 @@ struct world_node {
 
 struct world_toleration {
 	const char *key, *value, *effect; /* key NULL or "": all */
-	bool exists;                      /* operator Exists */
+	bool exists;			  /* operator Exists */
 };
 struct world_preference {
 	int64_t weight;
@@ -123,23 +124,24 @@ struct world_preference {
 enum world_topology_kind { WORLD_SPREAD, WORLD_TOGETHER, WORLD_APART };
 struct world_topology {
 	enum world_topology_kind kind;
-	const char *key;            /* topologyKey; kubernetes.io/hostname: each node for itself */
-	int64_t max_skew;           /* WORLD_SPREAD; 1 or more */
-	struct selector pods;       /* of whose pods; no requirement: all */
-	const char **namespaces;    /* none: the pod's own */
+	const char *key;	 /* topologyKey; kubernetes.io/hostname: each node for itself */
+	int64_t max_skew;	 /* WORLD_SPREAD; 1 or more */
+	struct selector pods;	 /* of whose pods; no requirement: all */
+	const char **namespaces; /* none: the pod's own */
 	size_t nnamespaces;
 };
 struct world_pod {
 	const char *tenant, *ns, *name, *uid;
-	const char *node;           /* bound to; NULL: pending */
-	bool daemon;                /* of a DaemonSet, or static: never demand, and never a reason to keep a node */
-	bool terminating;           /* has a deletionTimestamp */
-	bool unschedulable;         /* PodScheduled=False, reason Unschedulable: demand */
-	int64_t since;              /* Unix ms when it became so */
+	const char *node; /* bound to; NULL: pending */
+	bool daemon; /* of a DaemonSet, or static: never demand, and never a reason to keep a node */
+	bool terminating;   /* has a deletionTimestamp */
+	bool unschedulable; /* PodScheduled=False, reason Unschedulable: demand */
+	int64_t since;	    /* Unix ms when it became so */
 	int64_t priority;
-	struct resources requests;  /* of the whole pod: init containers and overhead counted; "pods": 1 is added */
+	struct resources
+		requests; /* of the whole pod: init containers and overhead counted; "pods": 1 is added */
 	struct labels node_selector;
-	struct {                    /* required node affinity: one of the terms; n 0: none */
+	struct { /* required node affinity: one of the terms; n 0: none */
 		struct selector *v;
 		size_t n;
 	} affinity;
@@ -152,11 +154,12 @@ struct world_pod {
 		size_t n;
 	} tolerations;
 	struct labels labels;
-	struct {                    /* all of them must hold */
+	struct { /* all of them must hold */
 		struct world_topology *v;
 		size_t n;
 	} topology;
-	const char *unsupported;    /* a constraint that this planner cannot judge: the pod gets that as its reason */
+	const char *
+		unsupported; /* a constraint that this planner cannot judge: the pod gets that as its reason */
 };
 
 void world_put_tenant(struct world *w, const struct world_tenant *t);

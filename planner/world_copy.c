@@ -8,7 +8,8 @@ struct labels world_copy_labels(const struct labels *l, struct arena *a)
 	struct labels c = {.v = arena_calloc(a, l->n + 1, sizeof(*c.v)), .n = l->n};
 
 	for (size_t i = 0; i < l->n; i++)
-		c.v[i] = (struct label){arena_strdup(a, l->v[i].key), arena_strdup(a, l->v[i].value)};
+		c.v[i] = (struct label){arena_strdup(a, l->v[i].key),
+					arena_strdup(a, l->v[i].value)};
 	labels_sort(&c);
 	return c;
 }
@@ -54,7 +55,8 @@ struct world_taints world_copy_taints(const struct world_taints *t, struct arena
 	struct world_taints c = {.v = arena_calloc(a, t->n + 1, sizeof(*c.v)), .n = t->n};
 
 	for (size_t i = 0; i < t->n; i++)
-		c.v[i] = (struct world_taint){arena_strdup(a, t->v[i].key), arena_strdup(a, t->v[i].value),
+		c.v[i] = (struct world_taint){arena_strdup(a, t->v[i].key),
+					      arena_strdup(a, t->v[i].value),
 					      arena_strdup(a, t->v[i].effect)};
 	return c;
 }

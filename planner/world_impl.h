@@ -21,11 +21,11 @@ struct world_object {
  * requests, selectors, tolerations), and what it is to other pods (tenant, namespace, labels, topology). */
 struct world_shape {
 	struct world_pod pod; /* only these members */
-	char *key;            /* canonical text of them */
+	char *key;	      /* canonical text of them */
 	struct arena *arena;
-	struct world *world;  /* that keeps it */
-	bool is_side;         /* the second kind */
-	size_t pods;          /* that have it */
+	struct world *world; /* that keeps it */
+	bool is_side;	     /* the second kind */
+	size_t pods;	     /* that have it */
 	uint64_t plan;
 	union {
 		struct plan_class *class_;
@@ -39,7 +39,7 @@ struct world_one {
 	const char *tenant, *ns, *name, *uid, *node; /* into text */
 	int64_t since, priority;
 	bool daemon, unschedulable;
-	struct world_load *load;         /* of its node; NULL: pending */
+	struct world_load *load;	  /* of its node; NULL: pending */
 	struct world_one *before, *after; /* among the pending, in no order */
 	size_t order; /* bytes of text, "TENANT\0NAMESPACE\0NAME\0", that order pods */
 	char text[];
@@ -54,7 +54,7 @@ struct world_load {
 		char *name;
 		__int128 nano;
 		size_t pods; /* that ask for it */
-	} *v;
+	} * v;
 	size_t n, cap;
 	uint64_t plan;
 	size_t bin;
@@ -91,16 +91,16 @@ struct world_stock {
 
 struct world {
 	struct map *tenants, *providers, *pools, *claims, *nodes; /* key -> struct world_object */
-	struct map *machines; /* name -> struct world_stock */
-	struct map *groups;   /* world_group.key -> struct world_group */
-	struct map *pods;     /* key -> struct world_one */
-	struct map *loads;    /* world_load.key -> struct world_load */
+	struct map *machines;					  /* name -> struct world_stock */
+	struct map *groups; /* world_group.key -> struct world_group */
+	struct map *pods;   /* key -> struct world_one */
+	struct map *loads;  /* world_load.key -> struct world_load */
 	struct world_one *pending;
 	struct world_list sorted_nodes, sorted_claims;
-	struct map *shapes;   /* world_shape.key -> struct world_shape */
+	struct map *shapes;	     /* world_shape.key -> struct world_shape */
 	struct world_shape *last[2]; /* that were put, of each kind: the next pod is often alike */
-	uint64_t plan;        /* serial of the last plan */
-	char *text;           /* scratch */
+	uint64_t plan;		     /* serial of the last plan */
+	char *text;		     /* scratch */
 	size_t len, cap;
 };
 
@@ -123,7 +123,8 @@ struct world_taints world_copy_taints(const struct world_taints *t, struct arena
 struct world_shape *shape_of(struct world *w, const struct world_pod *p);
 struct world_shape *shape_side(struct world *w, const struct world_pod *p);
 /* In w->text: what constraints that count the same pods have in common. */
-void shape_group_key(struct world *w, const struct world_topology *t, const char *ns, bool carriers);
+void shape_group_key(struct world *w, const struct world_topology *t, const char *ns,
+		     bool carriers);
 void shape_release(struct world_shape *s);
 
 /* load.c: made when the first asks, dropped when the last of its pods and its node are gone. */

@@ -24,8 +24,8 @@ const char *const wipe_trust_names[] = {"BootNetwork", "SecureBoot", "Quote", NU
 /* --- tables --- */
 
 /* Counts are required where zero is a finding: it is said, never implied by absence. */
-#define COUNT(outer_, member_, name_, doc_)                                                      \
-	FIELD_IN(evidence_device, outer_, member_, name_, FIELD_I64, .min = 0, .max = INT64_MAX, \
+#define COUNT(outer_, member_, name_, doc_)                                                        \
+	FIELD_IN(evidence_device, outer_, member_, name_, FIELD_I64, .min = 0, .max = INT64_MAX,   \
 		 .required = true, .doc = (doc_))
 
 static const struct field canary_fields[] = {
@@ -82,7 +82,8 @@ const struct field evidence_machine_fields[] = {
 const struct field evidence_cluster_fields[] = {
 	FIELD_IN(evidence, virtual_cluster, name, "name", FIELD_STR, .max_len = 253,
 		 .doc = "Name of the VirtualCluster; none before: absent."),
-	FIELD_IN(evidence, virtual_cluster, uid, "uid", FIELD_STR, .max_len = 64, .doc = "Its UID."),
+	FIELD_IN(evidence, virtual_cluster, uid, "uid", FIELD_STR, .max_len = 64,
+		 .doc = "Its UID."),
 	FIELDS_END,
 };
 
@@ -124,7 +125,7 @@ static json_t *subjects(const json_t *predicate)
 	json_t *list = json_array(), *d;
 	size_t i;
 
-	json_array_foreach(json_at(predicate, "devices"), i, d) {
+	json_array_foreach (json_at(predicate, "devices"), i, d) {
 		char *id = mem_printf("%s|%s|%s", str_or(json_str_at(d, "model"), ""),
 				      str_or(json_str_at(d, "serialNumber"), ""),
 				      str_or(json_str_at(d, "wwn"), ""));
@@ -133,8 +134,8 @@ static json_t *subjects(const json_t *predicate)
 
 		crypto_sha256(id, strlen(id), digest);
 		str_hex(hex, digest, sizeof(digest));
-		json_array_append_new(list, json_pack("{s:s, s:{s:s}}", "name", id, "digest",
-						      "sha256", hex));
+		json_array_append_new(
+			list, json_pack("{s:s, s:{s:s}}", "name", id, "digest", "sha256", hex));
 		free(id);
 	}
 	return list;
@@ -159,7 +160,8 @@ static char *statement_text(const struct evidence *ev, const struct crypto_key *
 static void encode_pae(struct buf *b, const char *payload, size_t len)
 {
 	buf_init(b, SIZE_MAX);
-	buf_printf(b, "DSSEv1 %zu %s %zu ", strlen(EVIDENCE_PAYLOAD_TYPE), EVIDENCE_PAYLOAD_TYPE, len);
+	buf_printf(b, "DSSEv1 %zu %s %zu ", strlen(EVIDENCE_PAYLOAD_TYPE), EVIDENCE_PAYLOAD_TYPE,
+		   len);
 	buf_put(b, payload, len);
 }
 
@@ -191,9 +193,9 @@ static char *envelope_text(const json_t *envelope)
 char *evidence_sign(const struct evidence *ev, const struct crypto_key *agent)
 {
 	char *payload = statement_text(ev, agent), *b64 = crypto_base64(payload, strlen(payload));
-	OWN_JSON j = json_pack("{s:s, s:s, s:[o]}", "payload", b64, "payloadType",
-			       EVIDENCE_PAYLOAD_TYPE, "signatures",
-			       make_signature(agent, payload, strlen(payload)));
+	OWN_JSON j =
+		json_pack("{s:s, s:s, s:[o]}", "payload", b64, "payloadType", EVIDENCE_PAYLOAD_TYPE,
+			  "signatures", make_signature(agent, payload, strlen(payload)));
 
 	free(b64);
 	free(payload);
@@ -251,7 +253,8 @@ static int split(struct opened *o, struct err *e)
 
 	if (json_object_size(o->envelope) != 3 || !payload ||
 	    !str_eq(json_str_at(o->envelope, "payloadType"), EVIDENCE_PAYLOAD_TYPE))
-		return err_set(e, ERR_PROTOCOL, 0, "envelope: want payload, signatures and "
+		return err_set(e, ERR_PROTOCOL, 0,
+			       "envelope: want payload, signatures and "
 			       "payloadType " EVIDENCE_PAYLOAD_TYPE);
 	o->payload = crypto_base64_decode(payload, strlen(payload), &o->len, &ignored);
 	if (!o->payload)
@@ -259,10 +262,10 @@ static int split(struct opened *o, struct err *e)
 	o->signatures = json_at(o->envelope, "signatures");
 	if (json_array_size(o->signatures) < 1 || json_array_size(o->signatures) > 2)
 		return err_set(e, ERR_PROTOCOL, 0, "envelope: want one or two signatures");
-	json_array_foreach(o->signatures, i, s)
+	json_array_foreach (o->signatures, i, s)
 		if (!is_signature(s))
-			return err_set(e, ERR_PROTOCOL, 0, "envelope: signature %zu: want keyid and sig",
-				       i);
+			return err_set(e, ERR_PROTOCOL, 0,
+				       "envelope: signature %zu: want keyid and sig", i);
 	return 0;
 }
 
@@ -351,8 +354,9 @@ static int check_signatures(const struct opened *o, const char *agent_public,
 	const char *second = NULL;
 
 	if (json_array_size(o->signatures) != want)
-		return err_set(e, ERR_DENIED, 0, want == 2 ? "drover's signature is missing"
-							   : "drover's signature is there too early");
+		return err_set(e, ERR_DENIED, 0,
+			       want == 2 ? "drover's signature is missing"
+					 : "drover's signature is there too early");
 	if (check_signature(o, 0, agent_public, "agent's", e) < 0)
 		return -1;
 	if (want == 1)
@@ -370,7 +374,8 @@ static int check_verdict(const struct evidence *ev, struct err *e)
 {
 	for (size_t i = 0; i < ev->devices.n; i++)
 		if (ev->devices.v[i].level < ev->verdict)
-			return err_set(e, ERR_PROTOCOL, 0, "predicate.verdict: %s, but devices[%zu] is %s",
+			return err_set(e, ERR_PROTOCOL, 0,
+				       "predicate.verdict: %s, but devices[%zu] is %s",
 				       wipe_level_names[ev->verdict], i,
 				       wipe_level_names[ev->devices.v[i].level]);
 	return 0;
@@ -389,11 +394,12 @@ static int decode_statement(const struct opened *o, struct arena *a, struct evid
 		return -1;
 	if (json_object_size(j) != 4 || !str_eq(json_str_at(j, "_type"), STATEMENT_TYPE) ||
 	    !str_eq(json_str_at(j, "predicateType"), EVIDENCE_PREDICATE))
-		return err_set(e, ERR_PROTOCOL, 0, "statement: want an in-toto statement of "
-			       EVIDENCE_PREDICATE);
+		return err_set(e, ERR_PROTOCOL, 0,
+			       "statement: want an in-toto statement of " EVIDENCE_PREDICATE);
 	predicate = json_at(j, "predicate");
 	if (!str_eq(json_str_at(predicate, "agentKey"), keyid_at(o, 0)))
-		return err_set(e, ERR_DENIED, 0, "agent's signature is not by the key that is stated");
+		return err_set(e, ERR_DENIED, 0,
+			       "agent's signature is not by the key that is stated");
 	json_object_del(predicate, "agentKey"); /* no member of the struct */
 	if (fields_decode_strict(evidence_fields, predicate, "predicate", &ev, a, e) < 0) {
 		e->kind = ERR_PROTOCOL;
@@ -418,7 +424,8 @@ static int open_evidence(const char *envelope, const char *agent_public,
 
 	if (open_envelope(envelope, &o, e) < 0)
 		return -1;
-	rc = check_signatures(&o, agent_public ? agent_public : keyid_at(&o, 0), drover_publics, n, e);
+	rc = check_signatures(&o, agent_public ? agent_public : keyid_at(&o, 0), drover_publics, n,
+			      e);
 	if (rc == 0)
 		rc = decode_statement(&o, a, out, e);
 	opened_done(&o);
@@ -449,13 +456,13 @@ static bool differs(const json_t *a, const json_t *b, struct buf *path)
 	json_t *v;
 
 	if (json_is_object(a) && json_is_object(b)) {
-		json_object_foreach((json_t *)a, key, v) {
+		json_object_foreach ((json_t *)a, key, v) {
 			buf_printf(path, ".%s", key);
 			if (differs(v, json_object_get(b, key), path))
 				return true;
 			path->len = len;
 		}
-		json_object_foreach((json_t *)b, key, v) {
+		json_object_foreach ((json_t *)b, key, v) {
 			buf_printf(path, ".%s", key);
 			if (!json_object_get(a, key))
 				return true;

@@ -33,11 +33,12 @@ struct evidence_device {
 	const char *type; /* NVMe, SATA, SAS, MMC, Virtio ... */
 	const char *model, *serial, *wwn;
 	int64_t bytes;
-	bool rotational;       /* a spinning disk; all else counts as flash */
-	const char *technique; /* SanitizeCryptoErase, FormatCrypto, FormatUserData, Overwrite, None */
-	int64_t raw_status;    /* what the device answered; 0: success */
-	int level;             /* enum wipe_level */
-	const char *reason;    /* when level is Fail: EraseUnverified, DriveFailed, ... */
+	bool rotational; /* a spinning disk; all else counts as flash */
+	const char
+		*technique; /* SanitizeCryptoErase, FormatCrypto, FormatUserData, Overwrite, None */
+	int64_t raw_status; /* what the device answered; 0: success */
+	int level;	    /* enum wipe_level */
+	const char *reason; /* when level is Fail: EraseUnverified, DriveFailed, ... */
 	struct {
 		int64_t planted, found;
 	} canaries;
@@ -61,8 +62,8 @@ struct evidence {
 	} previous; /* last record of this machine; empty: none */
 	const char *nonce_digest, *policy_digest;
 	int64_t start_time, end_time; /* Unix ms, whole seconds */
-	int verdict;                  /* enum wipe_level: the worst device's */
-	int agent_trust;              /* enum wipe_trust */
+	int verdict;		      /* enum wipe_level: the worst device's */
+	int agent_trust;	      /* enum wipe_trust */
 	struct {
 		int64_t expected, seen;
 		struct strings missing, extra; /* WWNs */
@@ -74,35 +75,39 @@ struct evidence {
 	struct strings not_covered; /* GPUMemory, BMC, ... */
 };
 /* Rows for a table whose struct holds a struct evidence as `member_` (WipeRecord.spec does). */
-extern const struct field evidence_machine_fields[], evidence_cluster_fields[], evidence_previous_fields[],
-	evidence_inventory_fields[];
-#define EVIDENCE_ROWS(type_, member_)                                                            \
-	FIELD_OBJ(type_, member_.machine, "machine", evidence_machine_fields, .required = true,  \
-		  .doc = "The machine whose drives were wiped."),                                \
-	FIELD(type_, member_.tenancy, "tenancy", FIELD_I64, .min = 0, .max = INT64_MAX,          \
-	      .required = true, .doc = "The tenancy that this wipe ends."),                      \
-	FIELD(type_, member_.attempt, "attempt", FIELD_I64, .min = 1, .max = 1000000,            \
-	      .required = true, .doc = "Counts the attempts for one tenancy, from 1."),          \
-	FIELD_OBJ(type_, member_.virtual_cluster, "virtualCluster", evidence_cluster_fields,     \
-		  .doc = "The tenant that the machine served last."),                            \
-	FIELD_OBJ(type_, member_.previous, "previous", evidence_previous_fields,                 \
-		  .doc = "The record before this one of the same machine."),                     \
-	FIELD(type_, member_.nonce_digest, "nonceDigest", FIELD_STR, .max_len = 128,             \
-	      .doc = "SHA-256 of the nonce from which canaries were derived."),                  \
-	FIELD(type_, member_.policy_digest, "policyDigest", FIELD_STR, .max_len = 128,           \
-	      .doc = "SHA-256 of the wipe policy that was in force."),                           \
-	FIELD(type_, member_.start_time, "startTime", FIELD_TIME, .doc = "When the attempt began."), \
-	FIELD(type_, member_.end_time, "endTime", FIELD_TIME, .doc = "When verification ended."), \
-	FIELD(type_, member_.verdict, "verdict", FIELD_ENUM, .enums = wipe_level_names,          \
-	      .required = true, .doc = "The worst device's level."),                             \
-	FIELD(type_, member_.agent_trust, "agentTrust", FIELD_ENUM, .enums = wipe_trust_names,   \
-	      .required = true, .doc = "How far the agent itself is to be believed."),           \
-	FIELD_OBJ(type_, member_.inventory, "inventory", evidence_inventory_fields,              \
-		  .doc = "Expected drives against seen ones."),                                  \
-	FIELD_ITEMS(type_, member_.devices, "devices", evidence_device_fields, .max_items = 256, \
-		    .doc = "One entry for each drive."),                                         \
-	FIELD(type_, member_.not_covered, "notCovered", FIELD_STRINGS, .max_items = 32,          \
-	      .doc = "What this wipe says nothing about.")
+extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
+	evidence_previous_fields[], evidence_inventory_fields[];
+#define EVIDENCE_ROWS(type_, member_)                                                              \
+	FIELD_OBJ(type_, member_.machine, "machine", evidence_machine_fields, .required = true,    \
+		  .doc = "The machine whose drives were wiped."),                                  \
+		FIELD(type_, member_.tenancy, "tenancy", FIELD_I64, .min = 0, .max = INT64_MAX,    \
+		      .required = true, .doc = "The tenancy that this wipe ends."),                \
+		FIELD(type_, member_.attempt, "attempt", FIELD_I64, .min = 1, .max = 1000000,      \
+		      .required = true, .doc = "Counts the attempts for one tenancy, from 1."),    \
+		FIELD_OBJ(type_, member_.virtual_cluster, "virtualCluster",                        \
+			  evidence_cluster_fields,                                                 \
+			  .doc = "The tenant that the machine served last."),                      \
+		FIELD_OBJ(type_, member_.previous, "previous", evidence_previous_fields,           \
+			  .doc = "The record before this one of the same machine."),               \
+		FIELD(type_, member_.nonce_digest, "nonceDigest", FIELD_STR, .max_len = 128,       \
+		      .doc = "SHA-256 of the nonce from which canaries were derived."),            \
+		FIELD(type_, member_.policy_digest, "policyDigest", FIELD_STR, .max_len = 128,     \
+		      .doc = "SHA-256 of the wipe policy that was in force."),                     \
+		FIELD(type_, member_.start_time, "startTime", FIELD_TIME,                          \
+		      .doc = "When the attempt began."),                                           \
+		FIELD(type_, member_.end_time, "endTime", FIELD_TIME,                              \
+		      .doc = "When verification ended."),                                          \
+		FIELD(type_, member_.verdict, "verdict", FIELD_ENUM, .enums = wipe_level_names,    \
+		      .required = true, .doc = "The worst device's level."),                       \
+		FIELD(type_, member_.agent_trust, "agentTrust", FIELD_ENUM,                        \
+		      .enums = wipe_trust_names, .required = true,                                 \
+		      .doc = "How far the agent itself is to be believed."),                       \
+		FIELD_OBJ(type_, member_.inventory, "inventory", evidence_inventory_fields,        \
+			  .doc = "Expected drives against seen ones."),                            \
+		FIELD_ITEMS(type_, member_.devices, "devices", evidence_device_fields,             \
+			    .max_items = 256, .doc = "One entry for each drive."),                 \
+		FIELD(type_, member_.not_covered, "notCovered", FIELD_STRINGS, .max_items = 32,    \
+		      .doc = "What this wipe says nothing about.")
 extern const struct field evidence_fields[];
 
 /* Envelope text (malloc'd base64), signed by the agent's key. */
@@ -112,12 +117,14 @@ char *evidence_countersign(const char *envelope, const struct crypto_key *key, s
 /* Check the signatures and decode.  agent_public: the key of the agent session.  drover_publics:
  * acceptable countersigners, n of them; 0: the envelope must not be countersigned yet.
  * ERR_DENIED names which signature is bad; ERR_PROTOCOL what is malformed. */
-int evidence_open(const char *envelope, const char *agent_public, const char *const *drover_publics, size_t n,
-		  struct arena *a, struct evidence *out, struct err *e) __attribute__((warn_unused_result));
+int evidence_open(const char *envelope, const char *agent_public, const char *const *drover_publics,
+		  size_t n, struct arena *a, struct evidence *out, struct err *e)
+	__attribute__((warn_unused_result));
 /* As evidence_open, but takes the agent's key from the envelope's first keyid: for auditors, who
  * learn it from there because drover's countersignature vouches for it. */
-int evidence_open_countersigned(const char *envelope, const char *const *drover_publics, size_t n, struct arena *a,
-				struct evidence *out, struct err *e) __attribute__((warn_unused_result));
+int evidence_open_countersigned(const char *envelope, const char *const *drover_publics, size_t n,
+				struct arena *a, struct evidence *out, struct err *e)
+	__attribute__((warn_unused_result));
 /* ERR_DENIED naming the first field ("spec.devices[0].level") in which they differ. */
 int evidence_compare(const struct evidence *shown, const struct evidence *signed_, struct err *e)
 	__attribute__((warn_unused_result));

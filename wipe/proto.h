@@ -40,24 +40,26 @@
 #define PROTO_MAX_MESSAGE (1u << 20)
 
 struct proto_boot {
-	const char *endpoint; /* https://host:port */
-	const char *ca_pem;   /* pinned: trusts this alone */
-	const char *machine;  /* its name */
-	const char *operation;/* journal id that this boot belongs to */
-	int64_t boot;         /* boot number under that operation, from 1 */
-	const char *secret;   /* 64 hex digits: HMAC-SHA256(boot key, "uid\noperation\nboot") */
-	int64_t wall_time;    /* Unix ms; the machine's clock is set from it when it is earlier */
-	const char *address;  /* 10.1.0.17/24; NULL: DHCP */
+	const char *endpoint;  /* https://host:port */
+	const char *ca_pem;    /* pinned: trusts this alone */
+	const char *machine;   /* its name */
+	const char *operation; /* journal id that this boot belongs to */
+	int64_t boot;	       /* boot number under that operation, from 1 */
+	const char *secret;    /* 64 hex digits: HMAC-SHA256(boot key, "uid\noperation\nboot") */
+	int64_t wall_time;     /* Unix ms; the machine's clock is set from it when it is earlier */
+	const char *address;   /* 10.1.0.17/24; NULL: DHCP */
 	const char *gateway;
-	const char *mac;      /* the NIC to use; NULL: the first with a link */
+	const char *mac; /* the NIC to use; NULL: the first with a link */
 };
 extern const struct field proto_boot_fields[];
 /* Fill out (PROTO_BOOT_BLOCK bytes); ERR_INVALID when it does not fit. */
-int proto_boot_write(const struct proto_boot *b, char *out, struct err *e) __attribute__((warn_unused_result));
-int proto_boot_read(const char *data, size_t len, struct arena *a, struct proto_boot *out, struct err *e)
+int proto_boot_write(const struct proto_boot *b, char *out, struct err *e)
 	__attribute__((warn_unused_result));
+int proto_boot_read(const char *data, size_t len, struct arena *a, struct proto_boot *out,
+		    struct err *e) __attribute__((warn_unused_result));
 /* The secret's text for a boot key. */
-void proto_boot_secret(const struct secret *key, const char *machine_uid, const char *operation, int64_t boot, char out[static 65]);
+void proto_boot_secret(const struct secret *key, const char *machine_uid, const char *operation,
+		       int64_t boot, char out[static 65]);
 
 struct proto_dmi {
 	const char *system_uuid; /* lower case */
@@ -68,11 +70,11 @@ struct proto_hello {
 	const char *machine, *operation;
 	int64_t boot;
 	const char *secret;
-	const char *boot_id;    /* /proc/sys/kernel/random/boot_id */
+	const char *boot_id;	/* /proc/sys/kernel/random/boot_id */
 	const char *public_key; /* ed25519:... */
 	const char *version;
 	struct proto_dmi dmi;
-	int trust;              /* enum wipe_trust */
+	int trust; /* enum wipe_trust */
 };
 extern const struct field proto_hello_fields[];
 
@@ -92,30 +94,32 @@ struct proto_file {
 };
 
 struct proto_order {
-	int64_t seq;     /* for ?after= */
-	const char *id;  /* of the order: OPERATION/STEP, unique for a boot; same id, same result */
+	int64_t seq;	/* for ?after= */
+	const char *id; /* of the order: OPERATION/STEP, unique for a boot; same id, same result */
 	int64_t fence;
-	int kind;        /* enum proto_order_kind */
+	int kind; /* enum proto_order_kind */
 
 	/* wipe and verify */
-	const char *nonce;              /* hex; canaries are HMAC(nonce, wwn, offset) */
-	int minimum_level;              /* enum wipe_level */
-	struct strings expected;        /* WWNs; empty at the first inspection: all that is seen */
-	int64_t samples;                /* reads per drive in verify */
-	struct evidence *evidence;      /* verify: what the controller knows (machine, tenancy, attempt, previous, digests,
+	const char *nonce;	 /* hex; canaries are HMAC(nonce, wwn, offset) */
+	int minimum_level;	 /* enum wipe_level */
+	struct strings expected; /* WWNs; empty at the first inspection: all that is seen */
+	int64_t samples;	 /* reads per drive in verify */
+	struct evidence *
+		evidence; /* verify: what the controller knows (machine, tenancy, attempt, previous, digests,
 					 * tenant); the agent fills in the rest and signs.  NULL otherwise */
 
 	/* write */
-	int what;                       /* enum proto_write */
-	const char *drive;              /* image, config: WWN of the root device */
-	const char *url, *digest;       /* image; digest of the bytes served */
-	int format;                     /* 0 raw, 1 raw+zstd */
-	const char *ca_pem;             /* for an https image URL; NULL: the agent's own CA bundle is empty, so required */
+	int what;		  /* enum proto_write */
+	const char *drive;	  /* image, config: WWN of the root device */
+	const char *url, *digest; /* image; digest of the bytes served */
+	int format;		  /* 0 raw, 1 raw+zstd */
+	const char *
+		ca_pem; /* for an https image URL; NULL: the agent's own CA bundle is empty, so required */
 	struct {
 		struct proto_file *v;
 		size_t n;
-	} files;                        /* config */
-	const char *record, *stamp;     /* stamp: WipeRecord name, digest text */
+	} files;		    /* config */
+	const char *record, *stamp; /* stamp: WipeRecord name, digest text */
 };
 extern const struct field proto_order_fields[];
 extern const char *const proto_format_names[]; /* raw, raw+zstd */
@@ -125,7 +129,7 @@ struct proto_drive {
 	const char *type, *model, *serial, *wwn;
 	int64_t bytes, block_size;
 	bool rotational, removable, read_only;
-	const char *stamp;        /* digest text of a clean stamp found on it; NULL: none */
+	const char *stamp; /* digest text of a clean stamp found on it; NULL: none */
 	const char *stamp_record;
 };
 struct proto_nic {
@@ -162,28 +166,30 @@ struct proto_report {
 	const char *id; /* the order's */
 	int64_t fence;
 	int state;
-	const char *phase;               /* progress: "canaries", "overwrite", "image" ... */
+	const char *phase; /* progress: "canaries", "overwrite", "image" ... */
 	int64_t done_bytes, total_bytes, bytes_per_s;
-	const char *reason, *message;    /* failed: one of the closed list (ImageMismatch, DriveFailed ...) */
+	const char *reason,
+		*message; /* failed: one of the closed list (ImageMismatch, DriveFailed ...) */
 	struct proto_inventory *inventory; /* inspect; NULL otherwise */
 	struct {
 		struct evidence_device *v;
 		size_t n;
-	} devices;                       /* wipe */
-	const char *envelope;            /* verify: evidence, signed by the agent */
-	const char *drive;               /* write image, config: the WWN written */
+	} devices;	      /* wipe */
+	const char *envelope; /* verify: evidence, signed by the agent */
+	const char *drive;    /* write image, config: the WWN written */
 };
 extern const struct field proto_report_fields[];
 
 /* JSON text (malloc'd) of a message, and back; decoding is bounded by PROTO_MAX_MESSAGE. */
 char *proto_encode(const struct field *f, const void *msg);
-int proto_decode(const struct field *f, const char *text, size_t len, void *out, struct arena *a, struct err *e)
-	__attribute__((warn_unused_result));
+int proto_decode(const struct field *f, const char *text, size_t len, void *out, struct arena *a,
+		 struct err *e) __attribute__((warn_unused_result));
 
 /* The value of Drover-Signature, malloc'd; and its check. */
-char *proto_sign(const struct crypto_key *k, const char *method, const char *target, const void *body, size_t len);
-bool proto_signed(const struct crypto_key *k, const char *method, const char *target, const void *body, size_t len,
-		  const char *signature);
+char *proto_sign(const struct crypto_key *k, const char *method, const char *target,
+		 const void *body, size_t len);
+bool proto_signed(const struct crypto_key *k, const char *method, const char *target,
+		  const void *body, size_t len, const char *signature);
 
 /* The clean stamp: one block of PROTO_STAMP_SIZE bytes at byte 0 of each drive. */
 #define PROTO_STAMP_SIZE 4096

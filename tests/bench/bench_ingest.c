@@ -92,34 +92,44 @@ static void put_pod(struct buf *b, unsigned n)
 {
 	size_t from = b->len, left;
 
-	buf_printf(b, "{\"metadata\":{\"name\":\"train-%08u\",\"generateName\":\"train-\",\"namespace\":\"team-%02u\","
-		   "\"uid\":\"0f6d0b1c-7a55-4b0f-9b57-2f5c%08u\",\"resourceVersion\":\"%08u\","
-		   "\"creationTimestamp\":\"2026-11-01T10:00:00Z\","
-		   "\"labels\":{\"app\":\"train\",\"pod-template-hash\":\"7c5ddbdf54\",\"team\":\"research\"},"
-		   "\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"train\","
-		   "\"uid\":\"7fb2\",\"controller\":true,\"blockOwnerDeletion\":true}],\"managedFields\":[",
-		   n, n % 50, n, n + 1);
+	buf_printf(
+		b,
+		"{\"metadata\":{\"name\":\"train-%08u\",\"generateName\":\"train-\",\"namespace\":\"team-%02u\","
+		"\"uid\":\"0f6d0b1c-7a55-4b0f-9b57-2f5c%08u\",\"resourceVersion\":\"%08u\","
+		"\"creationTimestamp\":\"2026-11-01T10:00:00Z\","
+		"\"labels\":{\"app\":\"train\",\"pod-template-hash\":\"7c5ddbdf54\",\"team\":\"research\"},"
+		"\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"train\","
+		"\"uid\":\"7fb2\",\"controller\":true,\"blockOwnerDeletion\":true}],\"managedFields\":[",
+		n, n % 50, n, n + 1);
 	for (int i = 0; i < 2; i++)
-		buf_printf(b, "%s{\"manager\":\"kube-controller-manager\",\"operation\":\"Update\",\"apiVersion\":\"v1\","
-			   "\"time\":\"2026-11-01T10:00:00Z\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:metadata\":"
-			   "{\"f:generateName\":{},\"f:labels\":{\".\":{},\"f:app\":{},\"f:team\":{}}},\"f:spec\":"
-			   "{\"f:containers\":{\"k:{\\\"name\\\":\\\"main\\\"}\":{\".\":{},\"f:image\":{},\"f:resources\":"
-			   "{\".\":{},\"f:limits\":{\".\":{},\"f:nvidia.com/gpu\":{}}}}}}}}", i ? "," : "");
+		buf_printf(
+			b,
+			"%s{\"manager\":\"kube-controller-manager\",\"operation\":\"Update\",\"apiVersion\":\"v1\","
+			"\"time\":\"2026-11-01T10:00:00Z\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:metadata\":"
+			"{\"f:generateName\":{},\"f:labels\":{\".\":{},\"f:app\":{},\"f:team\":{}}},\"f:spec\":"
+			"{\"f:containers\":{\"k:{\\\"name\\\":\\\"main\\\"}\":{\".\":{},\"f:image\":{},\"f:resources\":"
+			"{\".\":{},\"f:limits\":{\".\":{},\"f:nvidia.com/gpu\":{}}}}}}}}",
+			i ? "," : "");
 	buf_puts(b, "]},\"spec\":{\"containers\":[");
 	for (int i = 0; i < 2; i++)
-		buf_printf(b, "%s{\"name\":\"c%d\",\"image\":\"registry.example/train:v%d\",\"command\":[\"python\",\"train.py\"],"
-			   "\"env\":[{\"name\":\"RANK\",\"value\":\"%d\"},{\"name\":\"NCCL_DEBUG\",\"value\":\"WARN\"}],"
-			   "\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"4\",\"memory\":\"512Gi\"},\"requests\":"
-			   "{\"cpu\":\"48\",\"memory\":\"512Gi\",\"nvidia.com/gpu\":\"4\"}},\"volumeMounts\":"
-			   "[{\"name\":\"data\",\"mountPath\":\"/data\"}]}", i ? "," : "", i, i, i);
-	buf_puts(b, "],\"volumes\":[{\"name\":\"data\",\"persistentVolumeClaim\":{\"claimName\":\"data\"}}],"
-		 "\"nodeSelector\":{\"nvidia.com/gpu.product\":\"NVIDIA-H100-80GB-HBM3\"},\"priority\":1000,"
-		 "\"tolerations\":[{\"key\":\"nvidia.com/gpu\",\"operator\":\"Exists\",\"effect\":\"NoSchedule\"},"
-		 "{\"key\":\"node.kubernetes.io/not-ready\",\"operator\":\"Exists\",\"effect\":\"NoExecute\","
-		 "\"tolerationSeconds\":300}]},\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":"
-		 "\"PodScheduled\",\"status\":\"False\",\"reason\":\"Unschedulable\",\"lastProbeTime\":null,"
-		 "\"lastTransitionTime\":\"2026-11-01T10:00:01Z\",\"message\":\"0/12 nodes are available\"}],"
-		 "\"qosClass\":\"Burstable\",\"note\":\"");
+		buf_printf(
+			b,
+			"%s{\"name\":\"c%d\",\"image\":\"registry.example/train:v%d\",\"command\":[\"python\",\"train.py\"],"
+			"\"env\":[{\"name\":\"RANK\",\"value\":\"%d\"},{\"name\":\"NCCL_DEBUG\",\"value\":\"WARN\"}],"
+			"\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"4\",\"memory\":\"512Gi\"},\"requests\":"
+			"{\"cpu\":\"48\",\"memory\":\"512Gi\",\"nvidia.com/gpu\":\"4\"}},\"volumeMounts\":"
+			"[{\"name\":\"data\",\"mountPath\":\"/data\"}]}",
+			i ? "," : "", i, i, i);
+	buf_puts(
+		b,
+		"],\"volumes\":[{\"name\":\"data\",\"persistentVolumeClaim\":{\"claimName\":\"data\"}}],"
+		"\"nodeSelector\":{\"nvidia.com/gpu.product\":\"NVIDIA-H100-80GB-HBM3\"},\"priority\":1000,"
+		"\"tolerations\":[{\"key\":\"nvidia.com/gpu\",\"operator\":\"Exists\",\"effect\":\"NoSchedule\"},"
+		"{\"key\":\"node.kubernetes.io/not-ready\",\"operator\":\"Exists\",\"effect\":\"NoExecute\","
+		"\"tolerationSeconds\":300}]},\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":"
+		"\"PodScheduled\",\"status\":\"False\",\"reason\":\"Unschedulable\",\"lastProbeTime\":null,"
+		"\"lastTransitionTime\":\"2026-11-01T10:00:01Z\",\"message\":\"0/12 nodes are available\"}],"
+		"\"qosClass\":\"Burstable\",\"note\":\"");
 	left = b->len - from + 3 < POD_BYTES ? POD_BYTES - 3 - (b->len - from) : 0;
 	for (size_t i = 0; i < left; i++)
 		buf_puts(b, "x");
@@ -128,7 +138,9 @@ static void put_pod(struct buf *b, unsigned n)
 
 static void put_page(struct buf *b, unsigned from, unsigned n, unsigned total)
 {
-	buf_printf(b, "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"99999999\"");
+	buf_printf(
+		b,
+		"{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"99999999\"");
 	if (from + n < total)
 		buf_printf(b, ",\"continue\":\"%u\"", from + n);
 	buf_puts(b, "},\"items\":[");
@@ -166,7 +178,8 @@ static int64_t watch_read(char *out, size_t max, uint64_t pos, void *arg)
 	buf_init(&b, 65536);
 	buf_puts(&b, "{\"type\":\"MODIFIED\",\"object\":");
 	put_pod(&b, ev->s->total - 1);
-	memcpy(strstr(b.data, "\"resourceVersion\":\"") + strlen("\"resourceVersion\":\""), "99999999", 8);
+	memcpy(strstr(b.data, "\"resourceVersion\":\"") + strlen("\"resourceVersion\":\""),
+	       "99999999", 8);
 	buf_puts(&b, "}\n");
 	n = b.len;
 	if (n > max)
@@ -186,8 +199,10 @@ static void on_list(struct httpd_req *q, void *arg)
 		struct event *ev = mem_new(struct event);
 
 		ev->s = s;
-		httpd_reply_stream(q, 200, "application/json",
-				   &(struct httpd_reader){.read = watch_read, .done = free, .arg = ev, .size = -1});
+		httpd_reply_stream(
+			q, 200, "application/json",
+			&(struct httpd_reader){
+				.read = watch_read, .done = free, .arg = ev, .size = -1});
 		return;
 	}
 	if (page >= (s->total + PAGE - 1) / PAGE)
@@ -259,7 +274,8 @@ static _Noreturn void parse_whole(unsigned total, int to_parent)
 	_exit(0);
 }
 
-static pid_t child(void (*fn)(unsigned total, int to_parent), unsigned total, void *answer, size_t len)
+static pid_t child(void (*fn)(unsigned total, int to_parent), unsigned total, void *answer,
+		   size_t len)
 {
 	int fds[2];
 	pid_t pid;
@@ -293,14 +309,16 @@ static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
 {
 	struct pod *p = arena_new_obj(a, struct pod);
 	const json_t *spec = json_object_get(o, "spec"), *status = json_object_get(o, "status");
-	const json_t *requests = json_at(json_array_get(json_object_get(spec, "containers"), 0), "resources", "requests");
+	const json_t *requests = json_at(json_array_get(json_object_get(spec, "containers"), 0),
+					 "resources", "requests");
 
 	(void)arg;
 	(void)e;
 	p->uid = arena_strdup(a, json_str_at(o, "metadata", "uid"));
 	p->phase = arena_strdup(a, json_str_at(status, "phase"));
 	p->node = arena_strdup(a, json_str_at(spec, "nodeName"));
-	p->reason = arena_strdup(a, json_str_at(json_array_get(json_object_get(status, "conditions"), 0), "reason"));
+	p->reason = arena_strdup(
+		a, json_str_at(json_array_get(json_object_get(status, "conditions"), 0), "reason"));
 	p->gpus = arena_strdup(a, json_str_at(requests, "nvidia.com/gpu"));
 	p->cpu = arena_strdup(a, json_str_at(requests, "cpu"));
 	p->memory = arena_strdup(a, json_str_at(requests, "memory"));
@@ -358,9 +376,10 @@ static void print(const char *name, double value, const char *unit, double goal,
 	json_t *j;
 
 	cpu_name(cpu);
-	j = json_pack("{s:s, s:f, s:s, s:f, s:s, s:{s:s, s:f}, s:f, s:i, s:s}", "name", name, "value", value, "unit", unit,
-		      "goal", goal, "better", better, "reference", "name", reference, "value", reference_value, "ratio",
-		      ratio, "n", (int)n, "cpu", cpu);
+	j = json_pack("{s:s, s:f, s:s, s:f, s:s, s:{s:s, s:f}, s:f, s:i, s:s}", "name", name,
+		      "value", value, "unit", unit, "goal", goal, "better", better, "reference",
+		      "name", reference, "value", reference_value, "ratio", ratio, "n", (int)n,
+		      "cpu", cpu);
 	text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(6));
 	(void)puts(text);
 	free(text);
@@ -382,7 +401,9 @@ static struct round ingest(struct kube_config *config, unsigned total)
 	struct err e;
 	double resident, used;
 
-	c = kube_client_new(g, h, &(struct kube_client_spec){.config = config, .plain_ok = true, .qps = 10000}, &e);
+	c = kube_client_new(
+		g, h, &(struct kube_client_spec){.config = config, .plain_ok = true, .qps = 10000},
+		&e);
 	if (!c)
 		die(e.text);
 	resident = resident_mib();
@@ -390,14 +411,14 @@ static struct round ingest(struct kube_config *config, unsigned total)
 	in.began = seconds();
 	in.cpu = cpu_seconds();
 	cache = kube_cache_new(g, &(struct kube_cache_spec){
-		.client = c,
-		.resource = &KUBE_PODS,
-		.project = project,
-		.on_change = on_change,
-		.on_sync = on_sync,
-		.on_health = on_health,
-		.arg = &in,
-	});
+					  .client = c,
+					  .resource = &KUBE_PODS,
+					  .project = project,
+					  .on_change = on_change,
+					  .on_sync = on_sync,
+					  .on_health = on_health,
+					  .arg = &in,
+				  });
 	loop_run(in.loop);
 	if (kube_cache_size(cache) != total || !in.events)
 		die("the cache is not complete");
@@ -445,14 +466,17 @@ int main(int argc, char **argv)
 		best.cpu = r.cpu < best.cpu ? r.cpu : best.cpu;
 	}
 	ratio = ref.seconds / best.seconds;
-	print("ingest_extra_mb", best.extra, "MB", 64, "lower", "jansson, whole list", ref.mib, best.extra / ref.mib, total);
-	print("ingest_max_turn_ms", best.turn_ms, "ms", 20, "lower", "jansson, whole list", ref.seconds * 1000,
-	      best.turn_ms / (ref.seconds * 1000), total);
-	print("ingest_ratio", ratio, "x", 1, "higher", "jansson, whole list, MB/s", ref.bytes / MIB / ref.seconds, ratio, total);
-	print("ingest_cpu_ratio", ref.cpu / best.cpu, "x", 1, "higher", "jansson, whole list, MB/s of CPU time",
-	      ref.bytes / MIB / ref.cpu, ref.cpu / best.cpu, total);
-	print("ingest_store_mb", best.store, "MB", 128, "lower", "bytes of the list", ref.bytes / MIB,
-	      best.store / (ref.bytes / MIB), total);
+	print("ingest_extra_mb", best.extra, "MB", 64, "lower", "jansson, whole list", ref.mib,
+	      best.extra / ref.mib, total);
+	print("ingest_max_turn_ms", best.turn_ms, "ms", 20, "lower", "jansson, whole list",
+	      ref.seconds * 1000, best.turn_ms / (ref.seconds * 1000), total);
+	print("ingest_ratio", ratio, "x", 1, "higher", "jansson, whole list, MB/s",
+	      ref.bytes / MIB / ref.seconds, ratio, total);
+	print("ingest_cpu_ratio", ref.cpu / best.cpu, "x", 1, "higher",
+	      "jansson, whole list, MB/s of CPU time", ref.bytes / MIB / ref.cpu,
+	      ref.cpu / best.cpu, total);
+	print("ingest_store_mb", best.store, "MB", 128, "lower", "bytes of the list",
+	      ref.bytes / MIB, best.store / (ref.bytes / MIB), total);
 	free(config.server);
 	(void)kill(server, SIGKILL);
 	(void)waitpid(server, NULL, 0);

@@ -75,23 +75,32 @@ static const char *const letters[] = {"a", "b", "c", "d", "e", "f", "g"};
 
 static void put_pod(struct world *w, unsigned i, unsigned total, bool mixed, uint64_t *s)
 {
-	static const int64_t cpu[] = {100, 250, 500, 1000, 1500}, mib[] = {100, 256, 512, 1024, 2048, 4096};
-	const enum kind kind = !mixed || i / (total / KINDS) >= KINDS ? PLAIN : (enum kind)(i / (total / KINDS));
+	static const int64_t cpu[] = {100, 250, 500, 1000, 1500},
+			     mib[] = {100, 256, 512, 1024, 2048, 4096};
+	const enum kind kind =
+		!mixed || i / (total / KINDS) >= KINDS ? PLAIN : (enum kind)(i / (total / KINDS));
 	const char *own = mixed ? letters[next(s) % 7] : "a", *other = letters[next(s) % 7];
-	struct resource requests[2] = {{"cpu", milli(mixed ? cpu[next(s) % 5] : 500)},
-				       {"memory", quantity_of((mixed ? mib[next(s) % 6] : 512) * MIB)}};
+	struct resource requests[2] = {
+		{"cpu", milli(mixed ? cpu[next(s) % 5] : 500)},
+		{"memory", quantity_of((mixed ? mib[next(s) % 6] : 512) * MIB)}};
 	struct label label = {"my-label", kind == HOST_APART ? "nginx" : own};
 	const char *value = kind == ZONE_TOGETHER ? own : kind == HOST_APART ? "nginx" : other;
 	struct requirement of = {"my-label", SELECTOR_IN, &value, 1};
 	struct world_topology t = {.max_skew = 1, .pods = {&of, 1}};
-	struct world_pod p = {.tenant = "t", .ns = "default", .unschedulable = true, .requests = {requests, 2},
+	struct world_pod p = {.tenant = "t",
+			      .ns = "default",
+			      .unschedulable = true,
+			      .requests = {requests, 2},
 			      .labels = {&label, 1}};
 	char name[32];
 
 	(void)str_format(name, sizeof(name), "pod-%06u", i);
 	p.name = p.uid = name;
-	t.kind = kind == ZONE_TOGETHER ? WORLD_TOGETHER : kind == HOST_APART ? WORLD_APART : WORLD_SPREAD;
-	t.key = kind == ZONE_SPREAD || kind == ZONE_TOGETHER ? "topology.kubernetes.io/zone" : "kubernetes.io/hostname";
+	t.kind = kind == ZONE_TOGETHER ? WORLD_TOGETHER
+		 : kind == HOST_APART  ? WORLD_APART
+				       : WORLD_SPREAD;
+	t.key = kind == ZONE_SPREAD || kind == ZONE_TOGETHER ? "topology.kubernetes.io/zone"
+							     : "kubernetes.io/hostname";
 	p.topology.v = &t;
 	p.topology.n = kind == PLAIN ? 0 : 1;
 	world_put_pod(w, &p);
@@ -110,15 +119,20 @@ static void put_provider(struct world *w, unsigned zone, unsigned machines)
 	for (unsigned i = 0; i < TYPES; i++) {
 		(void)str_format(names[i], sizeof(names[i]), "type-%u", i + 1);
 		capacity[i][0] = (struct resource){"cpu", milli((int64_t)(i + 1) * 1000 - 100)};
-		capacity[i][1] = (struct resource){"memory", quantity_of((int64_t)(i + 1) * 2048 * MIB - 10 * MIB)};
+		capacity[i][1] = (struct resource){
+			"memory", quantity_of((int64_t)(i + 1) * 2048 * MIB - 10 * MIB)};
 		capacity[i][2] = (struct resource){"pods", quantity_of((int64_t)(i + 1) * 10)};
 		types[i] = (struct world_instance_type){names[i], {capacity[i], 3}, {&label, 1}};
 	}
 	world_put_provider(w, &(struct world_provider){.name = provider, .types = {types, TYPES}});
 	for (unsigned i = 0; i < machines; i++) {
 		char name[32];
-		struct world_machine m = {.name = name, .provider = provider, .instance_type = names[i % TYPES], .offered = true,
-					  .level_flash = -1, .level_hdd = -1};
+		struct world_machine m = {.name = name,
+					  .provider = provider,
+					  .instance_type = names[i % TYPES],
+					  .offered = true,
+					  .level_flash = -1,
+					  .level_hdd = -1};
 
 		(void)str_format(name, sizeof(name), "machine-%u-%u", zone, i);
 		world_put_machine(w, &m);
@@ -128,13 +142,17 @@ static void put_provider(struct world *w, unsigned zone, unsigned machines)
 static struct world *make_world(unsigned pods, bool mixed)
 {
 	struct world *w = world_new();
-	const char *providers[ZONES] = {"provider-0", "provider-1", "provider-2"}, *versions[] = {"1.36"};
+	const char *providers[ZONES] = {"provider-0", "provider-1", "provider-2"},
+		   *versions[] = {"1.36"};
 	uint64_t s = 42;
 
 	world_put_tenant(w, &(struct world_tenant){.name = "t", .weight = 1, .version = "1.36"});
 	for (unsigned z = 0; z < ZONES; z++)
 		put_provider(w, z, mixed ? pods / 8 + TYPES : TYPES * 4);
-	world_put_pool(w, &(struct world_pool){.name = "pool", .providers = providers, .nproviders = ZONES, .versions = versions,
+	world_put_pool(w, &(struct world_pool){.name = "pool",
+					       .providers = providers,
+					       .nproviders = ZONES,
+					       .versions = versions,
 					       .nversions = 1});
 	for (unsigned i = 0; i < pods; i++)
 		put_pod(w, i, pods, mixed, &s);
@@ -168,30 +186,41 @@ static struct times measure(unsigned pods, bool mixed)
 		if (!i || done - began < best.all)
 			best = (struct times){done - began, done - built, served, p->nclaims};
 	}
-	(void)fprintf(stderr, "%u pods: %.1f ms, of it the plan %.1f ms; %zu served by %zu claims\n", pods, best.all, best.solve,
-		      best.served, best.claims);
+	(void)fprintf(stderr,
+		      "%u pods: %.1f ms, of it the plan %.1f ms; %zu served by %zu claims\n", pods,
+		      best.all, best.solve, best.served, best.claims);
 	return best;
 }
 
 static void put_nodes(struct world *w, unsigned nodes, unsigned pods_each)
 {
-	struct resource room[] = {{"cpu", milli(16000)}, {"memory", quantity_of(65536 * MIB)}, {"pods", quantity_of(110)}};
+	struct resource room[] = {{"cpu", milli(16000)},
+				  {"memory", quantity_of(65536 * MIB)},
+				  {"pods", quantity_of(110)}};
 	struct resource used[] = {{"cpu", milli(1600)}, {"memory", quantity_of(4096 * MIB)}};
 
 	for (unsigned i = 0; i < nodes; i++) {
 		char name[32], zone[16];
-		struct label labels[] = {{"kubernetes.io/hostname", name}, {"topology.kubernetes.io/zone", zone}};
+		struct label labels[] = {{"kubernetes.io/hostname", name},
+					 {"topology.kubernetes.io/zone", zone}};
 
 		(void)str_format(name, sizeof(name), "node-%u", i);
 		(void)str_format(zone, sizeof(zone), "zone-%u", i % ZONES);
-		world_put_node(w, &(struct world_node){.tenant = "t", .name = name, .ready = true, .labels = {labels, 2},
+		world_put_node(w, &(struct world_node){.tenant = "t",
+						       .name = name,
+						       .ready = true,
+						       .labels = {labels, 2},
 						       .allocatable = {room, 3}});
 		for (unsigned k = 0; k < pods_each; k++) {
 			char pod[32];
 
 			(void)str_format(pod, sizeof(pod), "bound-%u-%u", i, k);
-			world_put_pod(w, &(struct world_pod){.tenant = "t", .ns = "default", .name = pod, .uid = pod,
-							     .node = name, .requests = {used, 2}});
+			world_put_pod(w, &(struct world_pod){.tenant = "t",
+							     .ns = "default",
+							     .name = pod,
+							     .uid = pod,
+							     .node = name,
+							     .requests = {used, 2}});
 		}
 	}
 }
@@ -234,7 +263,8 @@ static double peak_mb(void)
 		put_nodes(w, 2000, 0);
 		_exit(plan_make(w, 0, a)->npods == 20000 ? 0 : 1);
 	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || status || getrusage(RUSAGE_CHILDREN, &u) < 0)
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status ||
+	    getrusage(RUSAGE_CHILDREN, &u) < 0)
 		die("the child failed");
 	return (double)u.ru_maxrss / 1024;
 }
@@ -258,16 +288,17 @@ static void cpu_name(char out[static 128])
 		(void)fclose(f);
 }
 
-static void print(const char *name, double value, const char *unit, double goal, const char *reference,
-		  double reference_value, unsigned n)
+static void print(const char *name, double value, const char *unit, double goal,
+		  const char *reference, double reference_value, unsigned n)
 {
 	char cpu[128], *text;
 	json_t *j;
 
 	cpu_name(cpu);
-	j = json_pack("{s:s, s:f, s:s, s:f, s:s, s:{s:s, s:f}, s:f, s:i, s:s}", "name", name, "value", value, "unit", unit, "goal",
-		      goal, "better", "lower", "reference", "name", reference, "value", reference_value, "ratio",
-		      value / reference_value, "n", (int)n, "cpu", cpu);
+	j = json_pack("{s:s, s:f, s:s, s:f, s:s, s:{s:s, s:f}, s:f, s:i, s:s}", "name", name,
+		      "value", value, "unit", unit, "goal", goal, "better", "lower", "reference",
+		      "name", reference, "value", reference_value, "ratio", value / reference_value,
+		      "n", (int)n, "cpu", cpu);
 	text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(6));
 	(void)puts(text);
 	free(text);
@@ -288,7 +319,8 @@ int main(void)
 	print("plan_20k_mixed_ms", t.all, "ms", 250, "Karpenter", 68700, 20000);
 	print("plan_20k_mixed_solve_ms", t.solve, "ms", 250, "Karpenter", 68700, 20000);
 	t = measure(50000, false);
-	print("plan_50k_identical_ms", t.all, "ms", 50, "Cluster Autoscaler, 51,000 like pods, published", 41.4, 50000);
+	print("plan_50k_identical_ms", t.all, "ms", 50,
+	      "Cluster Autoscaler, 51,000 like pods, published", 41.4, 50000);
 	print("plan_incremental_ms", incremental(), "ms", 5, "goal", 5, 5000);
 	return 0;
 }

@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct err e = {0};
-	OWN(kube_config) c = kube_config_parse((const char *)data, size, KUBE_CONFIG_TENANT, NULL, NULL, &e);
+	OWN(kube_config)
+	c = kube_config_parse((const char *)data, size, KUBE_CONFIG_TENANT, NULL, NULL, &e);
 
 	if (!c) {
 		assert(e.kind != ERR_NONE);

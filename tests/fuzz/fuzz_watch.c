@@ -85,7 +85,9 @@ static bool was_told(const struct kube_entry *e, void *arg)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *nl = memchr(data, '\n', size);
-	struct world w = {.list = (const char *)data, .list_len = nl ? (size_t)(nl - data) : size, .watch = ""};
+	struct world w = {.list = (const char *)data,
+			  .list_len = nl ? (size_t)(nl - data) : size,
+			  .watch = ""};
 	struct kube_config config = {.server = (char *)(uintptr_t) "https://api"};
 	struct loop *l = loop_sim_new(1, 0);
 	struct loop_group *g = loop_group_new(l, "all");
@@ -104,8 +106,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	http_mem_serve(net, "https://api:443", d);
 	c = kube_client_new(g, h, &(struct kube_client_spec){.config = &config}, &e);
 	assert(c);
-	w.cache = kube_cache_new(g, &(struct kube_cache_spec){.client = c, .resource = &KUBE_PODS, .project = project,
-							       .on_change = on_change, .max_item = 512, .arg = &w});
+	w.cache = kube_cache_new(g, &(struct kube_cache_spec){.client = c,
+							      .resource = &KUBE_PODS,
+							      .project = project,
+							      .on_change = on_change,
+							      .max_item = 512,
+							      .arg = &w});
 	loop_sim_run_until(l, 20000);
 	assert(kube_cache_size(w.cache) == map_size(w.told));
 	kube_cache_each(w.cache, was_told, &w);

@@ -14,10 +14,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define assert_ok(call, e)                                                                       \
-	do {                                                                                     \
-		if ((call) < 0)                                                                  \
-			fail_msg("%s: %s", #call, (e)->text);                                    \
+#define assert_ok(call, e)                                                                         \
+	do {                                                                                       \
+		if ((call) < 0)                                                                    \
+			fail_msg("%s: %s", #call, (e)->text);                                      \
 	} while (0)
 
 #endif

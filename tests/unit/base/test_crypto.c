@@ -86,8 +86,8 @@ static void hmac_gives_the_values_of_the_rfc(void **state)
 		 "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"},
 		{k6,
 		 "This is a test using a larger than block-size key and a larger than block-size data. "
-		 "The key needs to be hashed before being used by the HMAC algorithm.", 152,
-		 "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"},
+		 "The key needs to be hashed before being used by the HMAC algorithm.",
+		 152, "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"},
 	};
 	uint8_t out[CRYPTO_SHA256];
 
@@ -215,7 +215,10 @@ static void a_new_key_survives_its_pem(void **state)
 static void wrong_keys_are_refused(void **state)
 {
 	static const char *const publics[] = {
-		"", "ed25519:", "ed25519:AAAA", "rsa:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+		"",
+		"ed25519:",
+		"ed25519:AAAA",
+		"rsa:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
 		"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
 		"ed25519:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
 		"ed25519: AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
@@ -246,8 +249,13 @@ static void base64_gives_the_values_of_the_rfc(void **state)
 {
 	static const struct {
 		const char *plain, *text;
-	} cases[] = {{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="},
-		     {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};
+	} cases[] = {{"", ""},
+		     {"f", "Zg=="},
+		     {"fo", "Zm8="},
+		     {"foo", "Zm9v"},
+		     {"foob", "Zm9vYg=="},
+		     {"fooba", "Zm9vYmE="},
+		     {"foobar", "Zm9vYmFy"}};
 	struct err e;
 
 	(void)state;
@@ -267,9 +275,10 @@ static void base64_gives_the_values_of_the_rfc(void **state)
 
 static void base64_refuses_every_other_text_for_a_value(void **state)
 {
-	static const char *const bad[] = {"Z", "Zg", "Zg=", "Zg===", "Zh==", "Zm9=", "Zm8", "Z===",
-					  "====", "=", "Zm9v\n", " Zm9v", "Zm9v ", "Zm\n9", "Zm9-",
-					  "Zm9_", "Zg==Zg==", "Zm=v", "Z=9v", "Zm9v===="};
+	static const char *const bad[] = {
+		"Z",	"Zg",	"Zg=",	    "Zg===",  "Zh==",  "Zm9=",	  "Zm8",
+		"Z===", "====", "=",	    "Zm9v\n", " Zm9v", "Zm9v ",	  "Zm\n9",
+		"Zm9-", "Zm9_", "Zg==Zg==", "Zm=v",   "Z=9v",  "Zm9v===="};
 	unsigned char all[256];
 	char *text, *back;
 	struct err e;
@@ -319,7 +328,8 @@ static void pins_agree_with_the_openssl_program(void **state)
 	expect_hex(out, 32, "4dfc33abcd0a405e2c2d808889d5db21b61b1fa677a58f7ec3f0f7be06061734");
 	assert_int_equal(crypto_cert_sha256("", out, &e), -1);
 	assert_int_equal(e.kind, ERR_INVALID);
-	assert_int_equal(crypto_cert_spki_sha256("-----BEGIN CERTIFICATE-----\nAAAA\n", out, &e), -1);
+	assert_int_equal(crypto_cert_spki_sha256("-----BEGIN CERTIFICATE-----\nAAAA\n", out, &e),
+			 -1);
 	assert_int_equal(crypto_cert_spki_sha256(NULL, out, &e), -1);
 }
 
@@ -371,16 +381,19 @@ static void a_certificate_of_our_ca_is_good_for_its_names_and_times(void **state
 
 	(void)state;
 	assert_ok(crypto_ca_new("drover test CA", now_s * 1000, 10, &ca_pem, &ca_key, &e), &e);
-	assert_ok(crypto_ca_new("drover test CA", now_s * 1000, 10, &other_pem, &other_key, &e), &e);
-	assert_ok(crypto_cert_issue(ca_pem, ca_key, "drover", names, now_s * 1000, 5, &pem, &key, &e),
+	assert_ok(crypto_ca_new("drover test CA", now_s * 1000, 10, &other_pem, &other_key, &e),
 		  &e);
+	assert_ok(
+		crypto_cert_issue(ca_pem, ca_key, "drover", names, now_s * 1000, 5, &pem, &key, &e),
+		&e);
 	ca = cert_of(ca_pem);
 	other = cert_of(other_pem);
 	cert = cert_of(pem);
 	assert_int_equal(verify(ca, cert, now_s, "drover.example", NULL), X509_V_OK);
 	assert_int_equal(verify(ca, cert, now_s, NULL, "10.0.0.7"), X509_V_OK);
 	assert_int_equal(verify(ca, cert, now_s, NULL, "fd00::7"), X509_V_OK);
-	assert_int_equal(verify(ca, cert, now_s, "evil.example", NULL), X509_V_ERR_HOSTNAME_MISMATCH);
+	assert_int_equal(verify(ca, cert, now_s, "evil.example", NULL),
+			 X509_V_ERR_HOSTNAME_MISMATCH);
 	assert_int_equal(verify(ca, cert, now_s, NULL, "10.0.0.8"), X509_V_ERR_IP_ADDRESS_MISMATCH);
 	assert_int_equal(verify(ca, cert, now_s - 3599, NULL, NULL), X509_V_OK);
 	assert_int_equal(verify(ca, cert, now_s - 3601, NULL, NULL), X509_V_ERR_CERT_NOT_YET_VALID);
@@ -390,8 +403,8 @@ static void a_certificate_of_our_ca_is_good_for_its_names_and_times(void **state
 
 	/* The leaf can issue nothing, another's key is not the CA's, and a certificate has names. */
 	assert_int_equal(X509_check_ca(cert), 0);
-	assert_int_equal(
-		crypto_cert_issue(ca_pem, other_key, "x", names, 0, 1, &none, &unused, &e), -1);
+	assert_int_equal(crypto_cert_issue(ca_pem, other_key, "x", names, 0, 1, &none, &unused, &e),
+			 -1);
 	assert_int_equal(e.kind, ERR_INVALID);
 	assert_int_equal(crypto_cert_issue("x", ca_key, "x", names, 0, 1, &none, &unused, &e), -1);
 	assert_int_equal(

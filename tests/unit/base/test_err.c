@@ -108,10 +108,12 @@ static void errno_chooses_the_kind(void **state)
 		int num;
 		enum err_kind kind;
 	} cases[] = {
-		{EINVAL, ERR_INVALID},     {EACCES, ERR_DENIED},        {ENOENT, ERR_NOT_FOUND},
-		{EEXIST, ERR_CONFLICT},    {EOPNOTSUPP, ERR_UNSUPPORTED}, {EBADMSG, ERR_PROTOCOL},
-		{ETIMEDOUT, ERR_TIMEOUT},  {ECONNREFUSED, ERR_UNAVAILABLE}, {EIO, ERR_UNAVAILABLE},
-		{ENOSPC, ERR_CAPACITY},    {EDQUOT, ERR_QUOTA},
+		{EINVAL, ERR_INVALID},	       {EACCES, ERR_DENIED},
+		{ENOENT, ERR_NOT_FOUND},       {EEXIST, ERR_CONFLICT},
+		{EOPNOTSUPP, ERR_UNSUPPORTED}, {EBADMSG, ERR_PROTOCOL},
+		{ETIMEDOUT, ERR_TIMEOUT},      {ECONNREFUSED, ERR_UNAVAILABLE},
+		{EIO, ERR_UNAVAILABLE},	       {ENOSPC, ERR_CAPACITY},
+		{EDQUOT, ERR_QUOTA},
 	};
 	struct err e;
 
@@ -131,14 +133,14 @@ static void an_http_status_chooses_the_kind(void **state)
 		int status;
 		enum err_kind kind;
 	} cases[] = {
-		{200, ERR_NONE},        {204, ERR_NONE},        {299, ERR_NONE},
-		{301, ERR_PROTOCOL},    {0, ERR_PROTOCOL},      {100, ERR_PROTOCOL},
-		{400, ERR_INVALID},     {422, ERR_INVALID},     {401, ERR_DENIED},
-		{403, ERR_DENIED},      {404, ERR_NOT_FOUND},   {410, ERR_NOT_FOUND},
+		{200, ERR_NONE},	{204, ERR_NONE},	{299, ERR_NONE},
+		{301, ERR_PROTOCOL},	{0, ERR_PROTOCOL},	{100, ERR_PROTOCOL},
+		{400, ERR_INVALID},	{422, ERR_INVALID},	{401, ERR_DENIED},
+		{403, ERR_DENIED},	{404, ERR_NOT_FOUND},	{410, ERR_NOT_FOUND},
 		{405, ERR_UNSUPPORTED}, {501, ERR_UNSUPPORTED}, {408, ERR_TIMEOUT},
-		{409, ERR_CONFLICT},    {412, ERR_CONFLICT},    {429, ERR_UNAVAILABLE},
+		{409, ERR_CONFLICT},	{412, ERR_CONFLICT},	{429, ERR_UNAVAILABLE},
 		{500, ERR_UNAVAILABLE}, {502, ERR_UNAVAILABLE}, {503, ERR_UNAVAILABLE},
-		{504, ERR_UNAVAILABLE}, {507, ERR_CAPACITY},    {600, ERR_PROTOCOL},
+		{504, ERR_UNAVAILABLE}, {507, ERR_CAPACITY},	{600, ERR_PROTOCOL},
 	};
 
 	(void)state;
@@ -150,8 +152,8 @@ static void an_http_status_chooses_the_kind(void **state)
 
 static void only_what_time_may_cure_is_tried_again(void **state)
 {
-	const unsigned transient = 1u << ERR_TIMEOUT | 1u << ERR_UNAVAILABLE | 1u << ERR_CAPACITY |
-				   1u << ERR_PRICE;
+	const unsigned transient =
+		1u << ERR_TIMEOUT | 1u << ERR_UNAVAILABLE | 1u << ERR_CAPACITY | 1u << ERR_PRICE;
 
 	(void)state;
 	for (unsigned k = 0; k < ERR_KINDS; k++) {

@@ -144,8 +144,7 @@ static void a_chunked_body_over_the_limit_is_refused(void **state)
 	struct plain *p = start();
 
 	(void)state;
-	say(p,
-	    "PUT /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+	say(p, "PUT /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 	       "8\r\n01234567\r\n8\r\n01234567\r\n0\r\n\r\n");
 	expect(p, "too large");
 	assert_non_null(strstr(p->got, " 413 "));
@@ -180,8 +179,7 @@ static void a_long_body_is_refused_before_it_is_sent(void **state)
 	struct plain *p = start();
 
 	(void)state;
-	say(p,
-	    "PUT /small HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000000\r\n"
+	say(p, "PUT /small HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000000\r\n"
 	       "Expect: 100-continue\r\n\r\n");
 	expect(p, " 413 ");
 	assert_null(strstr(p->got, "100 Continue"));

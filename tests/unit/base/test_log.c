@@ -52,8 +52,9 @@ static void a_line_is_a_message_and_fields(void **state)
 {
 	(void)state;
 	log_info("machine state", LOG_S("machine", "gpu-1"), LOG_S("to", "free"), LOG_I("n", -7));
-	assert_string_equal(lines.data, STAMP "level=info msg=\"machine state\" machine=gpu-1 to=free "
-					      "n=-7\n");
+	assert_string_equal(lines.data,
+			    STAMP "level=info msg=\"machine state\" machine=gpu-1 to=free "
+				  "n=-7\n");
 	buf_clear(&lines);
 	log_error("stop");
 	assert_string_equal(lines.data, STAMP "level=error msg=stop\n");
@@ -63,11 +64,11 @@ static void json_says_the_same(void **state)
 {
 	(void)state;
 	log_config(LOG_INFO, LOG_JSON);
-	log_warn("machine state", LOG_S("machine", "gpu-1"), LOG_I("n", INT64_MIN), LOG_S("x", NULL));
-	assert_string_equal(lines.data,
-			    "{\"time\":\"2026-12-01T10:20:00.042Z\",\"level\":\"warn\","
-			    "\"msg\":\"machine state\",\"machine\":\"gpu-1\","
-			    "\"n\":-9223372036854775808,\"x\":null}\n");
+	log_warn("machine state", LOG_S("machine", "gpu-1"), LOG_I("n", INT64_MIN),
+		 LOG_S("x", NULL));
+	assert_string_equal(lines.data, "{\"time\":\"2026-12-01T10:20:00.042Z\",\"level\":\"warn\","
+					"\"msg\":\"machine state\",\"machine\":\"gpu-1\","
+					"\"n\":-9223372036854775808,\"x\":null}\n");
 }
 
 static void an_error_shows_text_kind_and_place(void **state)
@@ -110,12 +111,13 @@ static void foreign_bytes_cannot_forge_a_line(void **state)
 		{"tab\tcr\r", "\"tab\\tcr\\r\""},
 		{"\x1b[2J", "\"\\u001b[2J\""},
 		{"\x7f", "\"\\u007f\""},
-		{"\xc2\x9b", "\"\\u009b\""},            /* a C1 control */
-		{"\xe2\x80\xae", "\"\\u202e\""},        /* turns the text around */
-		{"\xe2\x80\xa8", "\"\\u2028\""},        /* a line separator */
+		{"\xc2\x9b", "\"\\u009b\""},	 /* a C1 control */
+		{"\xe2\x80\xae", "\"\\u202e\""}, /* turns the text around */
+		{"\xe2\x80\xa8", "\"\\u2028\""}, /* a line separator */
 		{"\xff\xfe", "\"\\ufffd\\ufffd\""},
 		{"cut\xc3", "\"cut\\ufffd\""},
-		{"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
+		{"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
+		 "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
 	};
 	char want[256];
 
@@ -130,7 +132,7 @@ static void foreign_bytes_cannot_forge_a_line(void **state)
 
 static bool is_hidden(unsigned c)
 {
-	static const unsigned ranges[][2] = {{1, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},
+	static const unsigned ranges[][2] = {{1, 0x1f},	       {0x7f, 0x9f},	 {0x61c, 0x61c},
 					     {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
 					     {0xfeff, 0xfeff}};
 
@@ -295,7 +297,8 @@ static void lines_of_threads_never_mix(void **state)
 		char who[32], same[32];
 		int i;
 
-		if (sscanf(line, STAMP "level=info msg=thread who=%31s i=%d same=%31s", who, &i, same) != 3 ||
+		if (sscanf(line, STAMP "level=info msg=thread who=%31s i=%d same=%31s", who, &i,
+			   same) != 3 ||
 		    strcmp(who, same) != 0)
 			fail_msg("mixed: %s", line);
 	}
@@ -307,15 +310,20 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_line_is_a_message_and_fields, setup, teardown),
 		cmocka_unit_test_setup_teardown(json_says_the_same, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_error_shows_text_kind_and_place, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_below_the_level_is_not_written, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_error_shows_text_kind_and_place, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_is_below_the_level_is_not_written, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(foreign_bytes_cannot_forge_a_line, setup, teardown),
-		cmocka_unit_test_setup_teardown(every_character_is_shown_or_escaped, setup, teardown),
-		cmocka_unit_test_setup_teardown(json_stays_json_whatever_the_bytes, setup, teardown),
+		cmocka_unit_test_setup_teardown(every_character_is_shown_or_escaped, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(json_stays_json_whatever_the_bytes, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_long_value_is_cut_and_a_long_line_says_so, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(errno_is_left_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_closed_standard_error_stops_nobody, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_closed_standard_error_stops_nobody, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(lines_of_threads_never_mix, setup, teardown),
 	};
 

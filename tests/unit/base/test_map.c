@@ -75,7 +75,7 @@ static void the_order_is_that_of_insertion(void **state)
 		map_put(m, key, m);
 	}
 	map_put(m, "0", NULL); /* replacing moves nothing */
-	map_for_each(i, m) {
+	map_for_each (i, m) {
 		snprintf(key, sizeof(key), "%d", n++ * 7919 % 500);
 		assert_string_equal(i.key, key);
 	}
@@ -95,7 +95,7 @@ static void the_current_key_may_be_removed_while_iterating(void **state)
 		snprintf(key, sizeof(key), "%d", k);
 		map_put(m, key, number(k));
 	}
-	map_for_each(i, m) {
+	map_for_each (i, m) {
 		assert_int_equal(*(int *)i.value, seen++);
 		map_del(m, i.key);
 	}
@@ -160,7 +160,7 @@ static void the_order_outlives_removal_and_growth(void **state)
 			map_del(m, key);
 		}
 	}
-	map_for_each(i, m) {
+	map_for_each (i, m) {
 		assert_int_equal(atoi(i.key), want);
 		want += 2;
 	}

@@ -54,7 +54,8 @@ static void an_array_grows_and_keeps_its_elements(void **state)
 
 static void texts_are_copied(void **state)
 {
-	char *a = mem_strdup("gpu"), *b = mem_strndup("gpu-1", 3), *c = mem_printf("%s-%d", "gpu", 1);
+	char *a = mem_strdup("gpu"), *b = mem_strndup("gpu-1", 3),
+	     *c = mem_printf("%s-%d", "gpu", 1);
 
 	(void)state;
 	assert_null(mem_strdup(NULL));

@@ -35,11 +35,11 @@ static void the_text_is_prometheus_0_0_4(void **state)
 {
 	static const double bounds[] = {0.1, 1, 10};
 	OWN(metrics) m = metrics_new();
-	struct metric *c = metrics_counter(m, "drover_steps_total", "Steps done.",
-					   LABELS("step", "result"));
+	struct metric *c =
+		metrics_counter(m, "drover_steps_total", "Steps done.", LABELS("step", "result"));
 	struct metric *g = metrics_gauge(m, "drover_free", "Free machines.", NULL);
-	struct metric *h = metrics_histogram(m, "drover_wait_seconds", "Waits.", LABELS("pool"),
-					     bounds, 3);
+	struct metric *h =
+		metrics_histogram(m, "drover_wait_seconds", "Waits.", LABELS("pool"), bounds, 3);
 
 	(void)state;
 	metric_add(c, LABELS("wiping", "ok"), 1);
@@ -75,10 +75,11 @@ static void a_family_without_labels_starts_at_zero(void **state)
 	metrics_counter(m, "a_total", "A.", NULL);
 	metrics_histogram(m, "b", "B.", NULL, bounds, 1);
 	metrics_gauge(m, "c", "C.", LABELS("x"));
-	written(m, "# HELP a_total A.\n# TYPE a_total counter\na_total 0\n"
-		   "# HELP b B.\n# TYPE b histogram\nb_bucket{le=\"1\"} 0\nb_bucket{le=\"+Inf\"} 0\n"
-		   "b_count 0\nb_sum 0\n"
-		   "# HELP c C.\n# TYPE c gauge\n");
+	written(m,
+		"# HELP a_total A.\n# TYPE a_total counter\na_total 0\n"
+		"# HELP b B.\n# TYPE b histogram\nb_bucket{le=\"1\"} 0\nb_bucket{le=\"+Inf\"} 0\n"
+		"b_count 0\nb_sum 0\n"
+		"# HELP c C.\n# TYPE c gauge\n");
 }
 
 static void declaring_again_gives_the_same_family(void **state)
@@ -151,7 +152,8 @@ static void a_long_value_is_cut(void **state)
 
 static void numbers_read_back(void **state)
 {
-	static const double xs[] = {0, 1, -1, 0.1, 1e300, 1e-300, 1.0 / 3, 123456789012345680.0, 3e9};
+	static const double xs[] = {0,	1, -1, 0.1, 1e300, 1e-300, 1.0 / 3, 123456789012345680.0,
+				    3e9};
 	OWN(metrics) m = metrics_new();
 	struct metric *a = metrics_gauge(m, "a", "A.", NULL);
 

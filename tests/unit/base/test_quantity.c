@@ -19,10 +19,10 @@ static const struct {
 	{"", GIGA},
 	{"k", GIGA * 1000},
 	{"M", GIGA * 1000000},
-	{"G", GIGA * GIGA},
-	{"T", GIGA * GIGA * 1000},
-	{"P", GIGA * GIGA * 1000000},
-	{"E", GIGA * GIGA * GIGA},
+	{"G", GIGA *GIGA},
+	{"T", GIGA *GIGA * 1000},
+	{"P", GIGA *GIGA * 1000000},
+	{"E", GIGA *GIGA *GIGA},
 	{"Ki", GIGA << 10},
 	{"Mi", GIGA << 20},
 	{"Gi", GIGA << 30},
@@ -97,7 +97,8 @@ static void every_suffix_with_fractions_rounds_away_from_zero_below_n(void **sta
 
 				snprintf(text, sizeof(text), "%d.%03d%s", n, f, suffixes[i].suffix);
 				same(text, want);
-				snprintf(text, sizeof(text), "-%d.%03d%s", n, f, suffixes[i].suffix);
+				snprintf(text, sizeof(text), "-%d.%03d%s", n, f,
+					 suffixes[i].suffix);
 				same(text, -want);
 			}
 		}
@@ -110,13 +111,25 @@ static void exponents_move_the_point(void **state)
 		const char *text;
 		__int128 nano;
 	} cases[] = {
-		{"1e3", 1000 * GIGA},    {"1E3", 1000 * GIGA},    {"1e+3", 1000 * GIGA},
-		{"1.5E2", 150 * GIGA},   {"1e0", GIGA},           {"1e-0", GIGA},
-		{"1e-3", 1000000},       {"1e-9", 1},             {"1e-10", 1},
-		{"-1e-10", -1},          {"1.1e-9", 2},           {"12.5e-1", 1250000000},
-		{".5e1", 5 * GIGA},      {"5.e1", 50 * GIGA},     {"1e0000000000000000003", 1000 * GIGA},
-		{"0e99999999999999999999", 0}, {"1e-99999999999999999999", 1},
-		{"0e-99999999999999999999", 0}, {"1e18", GIGA * GIGA * GIGA},
+		{"1e3", 1000 * GIGA},
+		{"1E3", 1000 * GIGA},
+		{"1e+3", 1000 * GIGA},
+		{"1.5E2", 150 * GIGA},
+		{"1e0", GIGA},
+		{"1e-0", GIGA},
+		{"1e-3", 1000000},
+		{"1e-9", 1},
+		{"1e-10", 1},
+		{"-1e-10", -1},
+		{"1.1e-9", 2},
+		{"12.5e-1", 1250000000},
+		{".5e1", 5 * GIGA},
+		{"5.e1", 50 * GIGA},
+		{"1e0000000000000000003", 1000 * GIGA},
+		{"0e99999999999999999999", 0},
+		{"1e-99999999999999999999", 1},
+		{"0e-99999999999999999999", 0},
+		{"1e18", GIGA * GIGA * GIGA},
 		{"9.223372036854775807e18", MAX_NANO},
 		{"0.000000000000000000000000000009223372036854775807e48", MAX_NANO},
 		{"9223372036854775807000000000000000000000e-21", MAX_NANO},
@@ -140,9 +153,9 @@ static void the_smallest_step_is_rounded_up_to(void **state)
 	same("0.9999999999", GIGA);
 	same("-0.9999999999", -GIGA);
 	same("0.0000000000Ki", 0);
-	same("0.00000000001Ki", 11);           /* 10.24n */
+	same("0.00000000001Ki", 11); /* 10.24n */
 	same("0.000000000000000000001Ki", 1);
-	same("0.0000000009765625Ki", 1000);    /* exactly 1000n */
+	same("0.0000000009765625Ki", 1000); /* exactly 1000n */
 	same("0.00000000097656250000000000000000000000000000000001Ki", 1001);
 	same("0.00000000097656249999999999999999999999999999999999Ki", 1000);
 	/* One part in 2^60 of an exa is one whole unit: all of its 60 digits count. */
@@ -179,11 +192,13 @@ static void the_range_ends_at_the_largest_whole_number(void **state)
 static void nonsense_is_refused(void **state)
 {
 	static const char *const bad[] = {
-		"", " ", "1 ", " 1", "+", "-", ".", "-.", "+-1", "--1", "1.2.3", "1..", "e", "e3",
-		"Ki", "k", ".m", "1K", "1ki", "1kI", "1KI", "1KiB", "1B", "1mi", "1ni", "1ui", "1i",
-		"1g", "1t", "1p", "1mm", "1mk", "1e", "1e+", "1e-", "1e 3", "1e3.5", "1e3k", "1e3e3",
-		"1E3Ki", "1e--3", "1e+-3", "0x10", "1,5", "1_000", "inf", "NaN", "1 Ki", "1\n",
-		"\xc2\xb5", "1\xc2\xb5", "1Z", "1Y", "1Zi", "12e3x",
+		"",	 " ",	     "1 ",	  " 1",	  "+",	   "-",	   ".",	    "-.",
+		"+-1",	 "--1",	     "1.2.3",	  "1..",  "e",	   "e3",   "Ki",    "k",
+		".m",	 "1K",	     "1ki",	  "1kI",  "1KI",   "1KiB", "1B",    "1mi",
+		"1ni",	 "1ui",	     "1i",	  "1g",	  "1t",	   "1p",   "1mm",   "1mk",
+		"1e",	 "1e+",	     "1e-",	  "1e 3", "1e3.5", "1e3k", "1e3e3", "1E3Ki",
+		"1e--3", "1e+-3",    "0x10",	  "1,5",  "1_000", "inf",  "NaN",   "1 Ki",
+		"1\n",	 "\xc2\xb5", "1\xc2\xb5", "1Z",	  "1Y",	   "1Zi",  "12e3x",
 	};
 	char text[700];
 
@@ -272,7 +287,8 @@ static void what_is_written_is_read_back(void **state)
 
 	(void)state;
 	for (int i = 0; i < 50000; i++) {
-		__int128 n = (__int128)(((unsigned __int128)next(&x) << 64 | next(&x)) >> (34 + i % 90));
+		__int128 n =
+			(__int128)(((unsigned __int128)next(&x) << 64 | next(&x)) >> (34 + i % 90));
 
 		n %= MAX_NANO + 1;
 		switch (i % 4) {
@@ -351,8 +367,11 @@ static void rounding_goes_to_whole_units_and_thousandths(void **state)
 
 static void a_resource_is_found_by_its_name(void **state)
 {
-	struct resource v[] = {{"cpu", {1}}, {"ephemeral-storage", {2}}, {"memory", {3}},
-			       {"nvidia.com/gpu", {4}}, {"pods", {5}}};
+	struct resource v[] = {{"cpu", {1}},
+			       {"ephemeral-storage", {2}},
+			       {"memory", {3}},
+			       {"nvidia.com/gpu", {4}},
+			       {"pods", {5}}};
 	struct resources r = {v, COUNT(v)}, none = {0};
 
 	(void)state;

@@ -13,7 +13,8 @@ static void delays_double_up_to_the_cap_with_jitter(void **state)
 			struct backoff low = b, high = b;
 
 			assert_int_equal(backoff_next(&low, 0), want[i] / 2);
-			assert_int_equal(backoff_next(&high, (uint64_t)(want[i] - want[i] / 2)), want[i]);
+			assert_int_equal(backoff_next(&high, (uint64_t)(want[i] - want[i] / 2)),
+					 want[i]);
 			backoff_next(&b, i);
 		}
 		backoff_reset(&b);

@@ -51,7 +51,7 @@ static void every_example_is_accepted(void **state)
 
 		if (!docs)
 			fail_msg("%s: %s", g.gl_pathv[i], e.text);
-		json_array_foreach(docs, k, doc) {
+		json_array_foreach (docs, k, doc) {
 			check_document(g.gl_pathv[i], doc);
 			kinds++;
 		}

@@ -25,7 +25,8 @@ static void note(struct fake_api *f, struct httpd_req *q)
 	int n;
 
 	str_copy(f->path, sizeof(f->path), httpd_path(q));
-	str_copy(f->content_type, sizeof(f->content_type), str_or(httpd_header(q, "Content-Type"), ""));
+	str_copy(f->content_type, sizeof(f->content_type),
+		 str_or(httpd_header(q, "Content-Type"), ""));
 	str_copy(f->agent, sizeof(f->agent), str_or(httpd_header(q, "User-Agent"), ""));
 	str_copy(f->bearer, sizeof(f->bearer), token ? secret_expose(token) : "");
 	secret_free(token);
@@ -33,7 +34,8 @@ static void note(struct fake_api *f, struct httpd_req *q)
 	json_decref(f->body);
 	f->body = len ? json_parse(body, len, &e) : NULL;
 	f->requests++;
-	n = snprintf(f->log + f->log_len, sizeof(f->log) - f->log_len, "%s %s\n", httpd_method(q), f->path);
+	n = snprintf(f->log + f->log_len, sizeof(f->log) - f->log_len, "%s %s\n", httpd_method(q),
+		     f->path);
 	assert_true(n > 0 && (size_t)n < sizeof(f->log) - f->log_len);
 	f->log_len += (size_t)n;
 }
@@ -49,8 +51,9 @@ size_t fake_api_count(const struct fake_api *f, const char *line)
 
 void fake_api_status(struct httpd_req *q, int code, const char *reason, const char *message)
 {
-	OWN_JSON j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i}", "kind", "Status", "apiVersion", "v1", "status",
-			       code < 400 ? "Success" : "Failure", "reason", reason, "message", message, "code", code);
+	OWN_JSON j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i}", "kind", "Status", "apiVersion",
+			       "v1", "status", code < 400 ? "Success" : "Failure", "reason", reason,
+			       "message", message, "code", code);
 	char *text = json_text(j);
 
 	httpd_reply_json(q, code, text);
@@ -64,7 +67,8 @@ static void stamp(struct fake_api *f, json_t *object)
 	char rv[24];
 
 	snprintf(rv, sizeof(rv), "%lld", (long long)++f->rv);
-	json_object_set_new(json_object_get(object, "metadata"), "resourceVersion", json_string(rv));
+	json_object_set_new(json_object_get(object, "metadata"), "resourceVersion",
+			    json_string(rv));
 }
 
 void fake_api_put(struct fake_api *f, const char *path, const char *json)
@@ -244,7 +248,8 @@ void fake_api_start(struct fake_api *f, const struct kube_client_spec *spec)
 	f->d = httpd_new(f->server_g);
 	httpd_route(f->d, "*", "/**", (size_t)4 << 20, on_request, f);
 	http_mem_serve(f->net, FAKE_API_ORIGIN, f->d);
-	f->http = http_new(f->client_g, http_mem_transport(f->net, f->client_g, "10.0.0.1", NULL, NULL), 0);
+	f->http = http_new(f->client_g,
+			   http_mem_transport(f->net, f->client_g, "10.0.0.1", NULL, NULL), 0);
 	f->objects = json_object();
 	f->rv = 100;
 	f->c = fake_api_client(f, f->client_g, f->http, spec);

@@ -41,7 +41,7 @@ struct fake_api {
 	json_t *objects; /* by path */
 	int64_t rv;
 	struct fake_watch *watch; /* the last one that is open */
-	size_t watches;           /* opened so far */
+	size_t watches;		  /* opened so far */
 };
 
 /* spec: NULL for a client with defaults; its config may be NULL, too. */
@@ -52,7 +52,8 @@ struct kube_client *fake_api_client(struct fake_api *f, struct loop_group *g, st
 void fake_api_run(struct fake_api *f, int64_t ms);
 /* Until cond(arg), at most ms; false: it did not come. */
 bool fake_api_until(struct fake_api *f, bool (*cond)(void *arg), void *arg, int64_t ms);
-size_t fake_api_count(const struct fake_api *f, const char *line); /* how often it was asked exactly so */
+size_t fake_api_count(const struct fake_api *f,
+		      const char *line); /* how often it was asked exactly so */
 
 void fake_api_status(struct httpd_req *q, int code, const char *reason, const char *message);
 /* Put an object into the store as it is, with the next version. */

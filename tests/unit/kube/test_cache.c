@@ -17,7 +17,7 @@ struct rig {
 	struct fake_api f;
 	struct kube_cache *cache;
 	const char *list, *list_rv;
-	int watch_status;        /* answer watches with this status; 0: open them */
+	int watch_status; /* answer watches with this status; 0: open them */
 	bool watch_hangs, list_fails;
 	char watch_query[256];
 	int64_t watch_at[64], list_at[64];
@@ -64,10 +64,11 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	json_t *learn = r->learn_in_change;
 
 	if (old && new_)
-		snprintf(r->changes + at, room, "%s=%s>%s ", new_->name, value_of(old), value_of(new_));
+		snprintf(r->changes + at, room, "%s=%s>%s ", new_->name, value_of(old),
+			 value_of(new_));
 	else
-		snprintf(r->changes + at, room, "%c%s=%s ", new_ ? '+' : '-', (new_ ? new_ : old)->name,
-			 value_of(new_ ? new_ : old));
+		snprintf(r->changes + at, room, "%c%s=%s ", new_ ? '+' : '-',
+			 (new_ ? new_ : old)->name, value_of(new_ ? new_ : old));
 	/* The store is what the change says, already. */
 	if (new_)
 		assert_ptr_equal(kube_cache_get(r->cache, new_->ns, new_->name), new_);
@@ -122,8 +123,11 @@ static void put_object(struct buf *b, const char *type, const char *spec)
 	assert_true(sscanf(spec, "%63[^=]=%4095[^@]@%63[^/]/%63s", name, value, rv, uid) >= 3);
 	if (type)
 		buf_printf(b, "{\"type\":\"%s\",\"object\":", type);
-	buf_printf(b, "{\"kind\":\"Node\",\"metadata\":{\"name\":\"%s\",\"uid\":\"%s\",\"resourceVersion\":\"%s\"},"
-		   "\"spec\":{\"value\":\"%s\"}}%s", name, *uid ? uid : name, rv, value, type ? "}\n" : "");
+	buf_printf(
+		b,
+		"{\"kind\":\"Node\",\"metadata\":{\"name\":\"%s\",\"uid\":\"%s\",\"resourceVersion\":\"%s\"},"
+		"\"spec\":{\"value\":\"%s\"}}%s",
+		name, *uid ? uid : name, rv, value, type ? "}\n" : "");
 }
 
 static void serve_list(struct rig *r, struct httpd_req *q)
@@ -133,7 +137,9 @@ static void serve_list(struct rig *r, struct httpd_req *q)
 	int n = 0;
 
 	buf_init(&b, (size_t)8 << 20);
-	buf_printf(&b, "{\"kind\":\"NodeList\",\"metadata\":{\"resourceVersion\":\"%s\"},\"items\":[", r->list_rv);
+	buf_printf(&b,
+		   "{\"kind\":\"NodeList\",\"metadata\":{\"resourceVersion\":\"%s\"},\"items\":[",
+		   r->list_rv);
 	for (char *s = strtok_r(copy, " ", &save); s; s = strtok_r(NULL, " ", &save)) {
 		buf_puts(&b, n++ ? "," : "");
 		put_object(&b, NULL, s);
@@ -157,12 +163,15 @@ static bool serve(struct fake_api *f, struct httpd_req *q)
 			serve_list(r, q);
 		return true;
 	}
-	snprintf(r->watch_query, sizeof(r->watch_query), "%s %s %s", httpd_query(q, "resourceVersion"),
-		 str_or(httpd_query(q, "allowWatchBookmarks"), ""), str_or(httpd_query(q, "timeoutSeconds"), ""));
+	snprintf(r->watch_query, sizeof(r->watch_query), "%s %s %s",
+		 httpd_query(q, "resourceVersion"),
+		 str_or(httpd_query(q, "allowWatchBookmarks"), ""),
+		 str_or(httpd_query(q, "timeoutSeconds"), ""));
 	r->watch_at[f->watches % 64] = loop_now(f->loop);
 	if (r->watch_status) {
 		f->watches++;
-		fake_api_status(q, r->watch_status, r->watch_status == 410 ? "Expired" : "Sorry", "no");
+		fake_api_status(q, r->watch_status, r->watch_status == 410 ? "Expired" : "Sorry",
+				"no");
 	} else if (r->watch_hangs) {
 		f->watches++;
 	} else {
@@ -179,17 +188,17 @@ static void start(struct rig *r, const char *list)
 	r->list = list;
 	r->list_rv = "100";
 	r->cache = kube_cache_new(r->f.client_g, &(struct kube_cache_spec){
-		.client = r->f.c,
-		.resource = &KUBE_NODES,
-		.project = project,
-		.on_change = on_change,
-		.on_sync = on_sync,
-		.on_bad = on_bad,
-		.on_health = on_health,
-		.accept_loss = accept_loss,
-		.max_item = 8192,
-		.arg = r,
-	});
+							 .client = r->f.c,
+							 .resource = &KUBE_NODES,
+							 .project = project,
+							 .on_change = on_change,
+							 .on_sync = on_sync,
+							 .on_bad = on_bad,
+							 .on_health = on_health,
+							 .accept_loss = accept_loss,
+							 .max_item = 8192,
+							 .arg = r,
+						 });
 	assert_int_equal(kube_cache_age(r->cache), -1);
 	fake_api_run(&r->f, 1000);
 }
@@ -244,7 +253,10 @@ static void learn(struct rig *r, const char *spec)
 	kube_cache_learn(r->cache, j);
 }
 
-#define VALUE(r, name) (KUBE_CACHE_GET((r)->cache, node, NULL, name) ? KUBE_CACHE_GET((r)->cache, node, NULL, name)->value : NULL)
+#define VALUE(r, name)                                                                             \
+	(KUBE_CACHE_GET((r)->cache, node, NULL, name)                                              \
+		 ? KUBE_CACHE_GET((r)->cache, node, NULL, name)->value                             \
+		 : NULL)
 
 static bool count_one(const struct kube_entry *e, void *arg)
 {
@@ -325,9 +337,13 @@ static void a_bookmark_moves_the_place_to_go_on_from(void **state)
 
 	(void)state;
 	start(&r, "a=1@90");
-	send_text(&r, "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"170\"}}}\n");
+	send_text(
+		&r,
+		"{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"170\"}}}\n");
 	/* An older one does not move it back. */
-	send_text(&r, "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"99\"}}}\n");
+	send_text(
+		&r,
+		"{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"99\"}}}\n");
 	fake_watch_end(r.f.watch);
 	fake_api_run(&r.f, 1000);
 	assert_int_equal(r.f.watches, 2);
@@ -346,7 +362,9 @@ static void a_watch_cut_in_a_line_goes_on_from_the_last_whole_event(void **state
 		r = (struct rig){0};
 		start(&r, "a=1@90");
 		send_event(&r, "MODIFIED", "a=2@105");
-		fake_watch_send(r.f.watch, "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"a\",\"resourceVer");
+		fake_watch_send(
+			r.f.watch,
+			"{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"a\",\"resourceVer");
 		if (proper)
 			fake_watch_end(r.f.watch);
 		else
@@ -363,7 +381,8 @@ static void a_watch_cut_in_a_line_goes_on_from_the_last_whole_event(void **state
 	}
 }
 
-#define EXPIRED "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\"}}\n"
+#define EXPIRED                                                                                    \
+	"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\"}}\n"
 
 static void an_expired_version_in_a_stream_leads_to_a_new_list(void **state)
 {
@@ -414,8 +433,10 @@ static void any_other_error_event_is_tried_again_and_then_listed(void **state)
 	start(&r, "a=1@90");
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(r.lists, 1);
-		send_text(&r, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":500,\"reason\":\"InternalError\","
-			      "\"message\":\"etcd\"}}\n");
+		send_text(
+			&r,
+			"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":500,\"reason\":\"InternalError\","
+			"\"message\":\"etcd\"}}\n");
 		fake_api_run(&r.f, 4000);
 		assert_int_equal(r.last_ill.code, 500);
 	}
@@ -429,7 +450,11 @@ static void any_other_error_event_is_tried_again_and_then_listed(void **state)
 static void nonsense_in_a_stream_leads_to_a_new_list(void **state)
 {
 	static const char *const cases[] = {
-		"}{\n", "[]\n", "{\"type\":\"ADDED\"}\n", "{\"type\":7,\"object\":{}}\n", "{\"type\":\"ERROR\",\"object\":[]}\n",
+		"}{\n",
+		"[]\n",
+		"{\"type\":\"ADDED\"}\n",
+		"{\"type\":7,\"object\":{}}\n",
+		"{\"type\":\"ERROR\",\"object\":[]}\n",
 	};
 
 	(void)state;
@@ -489,7 +514,8 @@ static void an_object_that_cannot_be_read_keeps_its_last_good_form(void **state)
 	assert_string_equal(VALUE(&r, "a"), "1");
 	assert_int_equal(r.asked, 0);
 	send_event(&r, "ADDED", "x=1@111");
-	send_text(&r, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":\"112\"}}}\n");
+	send_text(&r,
+		  "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":\"112\"}}}\n");
 	assert_int_equal(r.bads, 4);
 	send_event(&r, "ADDED", "a/b=1@113");
 	assert_int_equal(r.bads, 5);
@@ -671,7 +697,8 @@ static void a_list_from_the_past_is_taken_only_when_it_stays_so(void **state)
 	fake_api_run(&r.f, 60000);
 	assert_changes(&r, "");
 	assert_false(kube_cache_healthy(r.cache));
-	assert_string_equal(r.last_ill.text, "a list of nodes at version 150, but 200 was seen before");
+	assert_string_equal(r.last_ill.text,
+			    "a list of nodes at version 150, but 200 was seen before");
 	/* Ten times the same: the cluster was restored from a backup. */
 	fake_api_run(&r.f, 300000);
 	assert_changes(&r, "-b=1 a=2>1 ");
@@ -706,8 +733,11 @@ static void a_cache_may_be_freed_at_any_time(void **state)
 		r.f.arg = &r;
 		r.list = "a=1@90 b=2@91";
 		r.list_rv = "100";
-		r.cache = kube_cache_new(r.f.client_g, &(struct kube_cache_spec){
-			.client = r.f.c, .resource = &KUBE_NODES, .project = project, .arg = &r});
+		r.cache = kube_cache_new(r.f.client_g,
+					 &(struct kube_cache_spec){.client = r.f.c,
+								   .resource = &KUBE_NODES,
+								   .project = project,
+								   .arg = &r});
 		fake_api_run(&r.f, ms);
 		kube_cache_free(r.cache);
 		fake_api_run(&r.f, 1000);
@@ -726,8 +756,12 @@ static void a_crash_silences_it_and_leaves_nothing(void **state)
 		r.f.arg = &r;
 		r.list = "a=1@90 b=2@91";
 		r.list_rv = "100";
-		r.cache = kube_cache_new(r.f.client_g, &(struct kube_cache_spec){
-			.client = r.f.c, .resource = &KUBE_NODES, .project = project, .on_change = on_change, .arg = &r});
+		r.cache = kube_cache_new(r.f.client_g,
+					 &(struct kube_cache_spec){.client = r.f.c,
+								   .resource = &KUBE_NODES,
+								   .project = project,
+								   .on_change = on_change,
+								   .arg = &r});
 		fake_api_run(&r.f, ms);
 		loop_group_drop(r.f.client_g);
 		r.changes[0] = '\0';

@@ -56,7 +56,8 @@ static void an_object_is_read(void **state)
 
 	(void)state;
 	fake_api_start(&f, NULL);
-	fake_api_put(&f, "/api/v1/namespaces/a/pods/p", "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"}}");
+	fake_api_put(&f, "/api/v1/namespaces/a/pods/p",
+		     "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"}}");
 	assert_int_equal(kube_client_last_contact(f.c), 0);
 	kube_get(f.c, &KUBE_PODS, "a", "p", on_done, &g);
 	assert_int_equal(g.done, 0);
@@ -83,9 +84,10 @@ static void each_kind_of_resource_has_its_path(void **state)
 	fake_api_run(&f, 1000);
 	kube_get_path(f.c, "/version", on_done, &g);
 	fake_api_run(&f, 1000);
-	assert_string_equal(f.log, "GET /api/v1/nodes/n:1 x\n"
-				   "GET /apis/coordination.k8s.io/v1/namespaces/kube-system/leases/l\n"
-				   "GET /version\n");
+	assert_string_equal(f.log,
+			    "GET /api/v1/nodes/n:1 x\n"
+			    "GET /apis/coordination.k8s.io/v1/namespaces/kube-system/leases/l\n"
+			    "GET /version\n");
 	got_free(&g);
 	fake_api_stop(&f);
 }
@@ -96,9 +98,16 @@ static void what_cannot_be_a_path_is_never_sent(void **state)
 		const struct kube_resource *r;
 		const char *ns, *name;
 	} cases[] = {
-		{&KUBE_PODS, "a", "../secrets/x"}, {&KUBE_PODS, "a/b", "x"}, {&KUBE_PODS, "..", "x"}, {&KUBE_PODS, "a", "."},
-		{&KUBE_PODS, "a", ""},		   {&KUBE_PODS, "a", NULL},  {&KUBE_PODS, NULL, "x"}, {&KUBE_PODS, "", "x"},
-		{&KUBE_NODES, "a", "x"},	   {&KUBE_PODS, "a", "%2e"},
+		{&KUBE_PODS, "a", "../secrets/x"},
+		{&KUBE_PODS, "a/b", "x"},
+		{&KUBE_PODS, "..", "x"},
+		{&KUBE_PODS, "a", "."},
+		{&KUBE_PODS, "a", ""},
+		{&KUBE_PODS, "a", NULL},
+		{&KUBE_PODS, NULL, "x"},
+		{&KUBE_PODS, "", "x"},
+		{&KUBE_NODES, "a", "x"},
+		{&KUBE_PODS, "a", "%2e"},
 	};
 	struct fake_api f;
 
@@ -130,9 +139,10 @@ static void statuses_become_kinds_of_error(void **state)
 		int code;
 		enum err_kind kind;
 	} cases[] = {
-		{400, ERR_INVALID},  {401, ERR_DENIED},	    {403, ERR_DENIED},	    {404, ERR_NOT_FOUND},
-		{409, ERR_CONFLICT}, {410, ERR_NOT_FOUND},  {422, ERR_INVALID},	    {429, ERR_UNAVAILABLE},
-		{500, ERR_UNAVAILABLE}, {503, ERR_UNAVAILABLE}, {504, ERR_UNAVAILABLE},
+		{400, ERR_INVALID},	{401, ERR_DENIED},	{403, ERR_DENIED},
+		{404, ERR_NOT_FOUND},	{409, ERR_CONFLICT},	{410, ERR_NOT_FOUND},
+		{422, ERR_INVALID},	{429, ERR_UNAVAILABLE}, {500, ERR_UNAVAILABLE},
+		{503, ERR_UNAVAILABLE}, {504, ERR_UNAVAILABLE},
 	};
 	struct fake_api f;
 
@@ -245,20 +255,23 @@ static void patches_say_their_type_and_conflicts_are_told(void **state)
 {
 	struct fake_api f;
 	struct got g = {.f = &f};
-	OWN_JSON patch = json_pack("{s:{s:s}, s:{s:i}}", "metadata", "resourceVersion", "101", "spec", "a", 2);
+	OWN_JSON patch = json_pack("{s:{s:s}, s:{s:i}}", "metadata", "resourceVersion", "101",
+				   "spec", "a", 2);
 	OWN_JSON list = json_pack("[{s:s, s:s}]", "op", "remove", "path", "/spec");
 
 	(void)state;
 	fake_api_start(&f, NULL);
-	fake_api_put(&f, "/api/v1/nodes/n",
-		     "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"a\":1,\"ours\":null},\"unheard\":{\"of\":[1]}}");
+	fake_api_put(
+		&f, "/api/v1/nodes/n",
+		"{\"metadata\":{\"name\":\"n\"},\"spec\":{\"a\":1,\"ours\":null},\"unheard\":{\"of\":[1]}}");
 	kube_patch(f.c, &KUBE_NODES, NULL, "n", NULL, KUBE_PATCH_MERGE, patch, on_done, &g);
 	wait_for(&g);
 	assert_int_equal(g.e.kind, ERR_NONE);
 	assert_string_equal(f.content_type, "application/merge-patch+json");
 	assert_int_equal(json_int_at(g.object, "spec", "a"), 2);
 	/* What this program never heard of is still there. */
-	assert_int_equal(json_array_size(json_at(fake_api_get(&f, "/api/v1/nodes/n"), "unheard", "of")), 1);
+	assert_int_equal(
+		json_array_size(json_at(fake_api_get(&f, "/api/v1/nodes/n"), "unheard", "of")), 1);
 
 	g.done = 0;
 	kube_patch(f.c, &KUBE_NODES, NULL, "n", NULL, KUBE_PATCH_MERGE, patch, on_done, &g);
@@ -284,7 +297,8 @@ static void objects_are_made_and_deleted_with_preconditions(void **state)
 	struct fake_api f;
 	struct got g = {.f = &f};
 	OWN_JSON object = json_pack("{s:{s:s}}", "metadata", "name", "s");
-	struct kube_delete_opts o = {.uid = "u", .resource_version = "7", .propagation = "Foreground", .grace_s = 0};
+	struct kube_delete_opts o = {
+		.uid = "u", .resource_version = "7", .propagation = "Foreground", .grace_s = 0};
 
 	(void)state;
 	fake_api_start(&f, NULL);
@@ -439,7 +453,8 @@ static void a_rotated_token_is_read_again(void **state)
 {
 	char path[] = "/tmp/drover-token-XXXXXX";
 	int fd = mkstemp(path);
-	struct kube_config config = {.server = (char *)(uintptr_t)FAKE_API_ORIGIN, .token_file = path};
+	struct kube_config config = {.server = (char *)(uintptr_t)FAKE_API_ORIGIN,
+				     .token_file = path};
 	struct fake_api f;
 	struct got g = {.f = &f};
 
@@ -523,9 +538,11 @@ static void plain_http_needs_leave(void **state)
 
 	(void)state;
 	fake_api_start(&f, NULL);
-	assert_null(kube_client_new(f.client_g, f.http, &(struct kube_client_spec){.config = &config}, &e));
+	assert_null(kube_client_new(f.client_g, f.http,
+				    &(struct kube_client_spec){.config = &config}, &e));
 	assert_int_equal(e.kind, ERR_INVALID);
-	c = kube_client_new(f.client_g, f.http, &(struct kube_client_spec){.config = &config, .plain_ok = true}, &e);
+	c = kube_client_new(f.client_g, f.http,
+			    &(struct kube_client_spec){.config = &config, .plain_ok = true}, &e);
 	assert_non_null(c);
 	assert_string_equal(kube_client_name(c), "kube");
 	kube_client_free(c);

@@ -15,18 +15,19 @@
 /* A kubeconfig whose cluster and user are given as flow mappings. */
 static char *config_text(const char *cluster, const char *user)
 {
-	return mem_printf("apiVersion: v1\nkind: Config\ncurrent-context: here\n"
-			  "contexts:\n- name: here\n  context: {cluster: c, user: u, namespace: ns-1}\n"
-			  "clusters:\n- name: c\n  cluster: {%s}\n"
-			  "users:\n- name: u\n  user: {%s}\n",
-			  cluster, user);
+	return mem_printf(
+		"apiVersion: v1\nkind: Config\ncurrent-context: here\n"
+		"contexts:\n- name: here\n  context: {cluster: c, user: u, namespace: ns-1}\n"
+		"clusters:\n- name: c\n  cluster: {%s}\n"
+		"users:\n- name: u\n  user: {%s}\n",
+		cluster, user);
 }
 
 #define CLUSTER "server: 'https://api.example:6443', certificate-authority-data: " PEM64
 #define USER "token: abc.def"
 
-static struct kube_config *parse(const char *cluster, const char *user, enum kube_config_trust trust,
-				 const char *server, struct err *e)
+static struct kube_config *parse(const char *cluster, const char *user,
+				 enum kube_config_trust trust, const char *server, struct err *e)
 {
 	char *text = config_text(cluster, user);
 	struct kube_config *c;
@@ -40,9 +41,10 @@ static struct kube_config *parse(const char *cluster, const char *user, enum kub
 static void a_tenants_config_is_read(void **state)
 {
 	struct err e;
-	struct kube_config *c = parse(CLUSTER ", tls-server-name: kubernetes, insecure-skip-tls-verify: false",
-				      "client-certificate-data: " PEM64 ", client-key-data: " KEY64 ", token: t-1",
-				      KUBE_CONFIG_TENANT, NULL, &e);
+	struct kube_config *c =
+		parse(CLUSTER ", tls-server-name: kubernetes, insecure-skip-tls-verify: false",
+		      "client-certificate-data: " PEM64 ", client-key-data: " KEY64 ", token: t-1",
+		      KUBE_CONFIG_TENANT, NULL, &e);
 	struct kube_config *copy;
 
 	(void)state;
@@ -70,46 +72,61 @@ static void check_refusals(const struct refusal *r, size_t n, enum kube_config_t
 {
 	for (size_t i = 0; i < n; i++) {
 		struct err e;
-		struct kube_config *c = parse(r[i].cluster ? r[i].cluster : CLUSTER, r[i].user ? r[i].user : USER,
-					      trust, NULL, &e);
+		struct kube_config *c = parse(r[i].cluster ? r[i].cluster : CLUSTER,
+					      r[i].user ? r[i].user : USER, trust, NULL, &e);
 
 		if (c)
 			fail_msg("accepted: cluster {%s} user {%s}", r[i].cluster, r[i].user);
 		if (e.kind != r[i].kind || !str_starts(e.text, r[i].text))
-			fail_msg("case %zu: kind %d, \"%s\", want %d, \"%s\"", i, e.kind, e.text, r[i].kind, r[i].text);
+			fail_msg("case %zu: kind %d, \"%s\", want %d, \"%s\"", i, e.kind, e.text,
+				 r[i].kind, r[i].text);
 	}
 }
 
 static void a_tenants_config_with_anything_else_is_refused(void **state)
 {
 	static const struct refusal cases[] = {
-		{NULL, USER ", exec: {command: sh}", ERR_INVALID, "users[0].user.exec: not allowed in a tenant's"},
-		{NULL, USER ", auth-provider: {name: gcp}", ERR_INVALID, "users[0].user.auth-provider: not allowed"},
+		{NULL, USER ", exec: {command: sh}", ERR_INVALID,
+		 "users[0].user.exec: not allowed in a tenant's"},
+		{NULL, USER ", auth-provider: {name: gcp}", ERR_INVALID,
+		 "users[0].user.auth-provider: not allowed"},
 		{NULL, USER ", username: u", ERR_INVALID, "users[0].user.username: not allowed"},
 		{NULL, USER ", password: p", ERR_INVALID, "users[0].user.password: not allowed"},
-		{NULL, "tokenFile: /etc/shadow", ERR_INVALID, "users[0].user.tokenFile: not allowed"},
-		{NULL, "client-certificate: a, client-key-data: " KEY64, ERR_INVALID, "users[0].user.client-certificate: not"},
-		{NULL, "client-certificate-data: " PEM64 ", client-key: /k", ERR_INVALID, "users[0].user.client-key: not"},
+		{NULL, "tokenFile: /etc/shadow", ERR_INVALID,
+		 "users[0].user.tokenFile: not allowed"},
+		{NULL, "client-certificate: a, client-key-data: " KEY64, ERR_INVALID,
+		 "users[0].user.client-certificate: not"},
+		{NULL, "client-certificate-data: " PEM64 ", client-key: /k", ERR_INVALID,
+		 "users[0].user.client-key: not"},
 		{NULL, USER ", as: system:admin", ERR_INVALID, "users[0].user.as: not allowed"},
-		{NULL, USER ", as-groups: [g]", ERR_INVALID, "users[0].user.as-groups: not allowed"},
+		{NULL, USER ", as-groups: [g]", ERR_INVALID,
+		 "users[0].user.as-groups: not allowed"},
 		{NULL, USER ", tomorrow: 1", ERR_INVALID, "users[0].user.tomorrow: not allowed"},
-		{CLUSTER ", certificate-authority: /etc/ca", NULL, ERR_INVALID, "clusters[0].cluster.certificate-authority: not"},
-		{CLUSTER ", proxy-url: 'http://p'", NULL, ERR_INVALID, "clusters[0].cluster.proxy-url: not allowed"},
+		{CLUSTER ", certificate-authority: /etc/ca", NULL, ERR_INVALID,
+		 "clusters[0].cluster.certificate-authority: not"},
+		{CLUSTER ", proxy-url: 'http://p'", NULL, ERR_INVALID,
+		 "clusters[0].cluster.proxy-url: not allowed"},
 		{CLUSTER ", insecure-skip-tls-verify: true", NULL, ERR_INVALID,
 		 "clusters[0].cluster.insecure-skip-tls-verify: not allowed"},
 		{CLUSTER ", insecure-skip-tls-verify: 'yes'", NULL, ERR_INVALID,
 		 "clusters[0].cluster.insecure-skip-tls-verify: not allowed"},
-		{"server: 'https://a'", NULL, ERR_INVALID, "clusters[0].cluster.certificate-authority-data: missing"},
-		{"certificate-authority-data: " PEM64, NULL, ERR_INVALID, "clusters[0].cluster.server: missing"},
-		{"server: 7, certificate-authority-data: " PEM64, NULL, ERR_INVALID, "clusters[0].cluster.server: want a string"},
+		{"server: 'https://a'", NULL, ERR_INVALID,
+		 "clusters[0].cluster.certificate-authority-data: missing"},
+		{"certificate-authority-data: " PEM64, NULL, ERR_INVALID,
+		 "clusters[0].cluster.server: missing"},
+		{"server: 7, certificate-authority-data: " PEM64, NULL, ERR_INVALID,
+		 "clusters[0].cluster.server: want a string"},
 		{"server: 'https://a', certificate-authority-data: '!'", NULL, ERR_INVALID,
 		 "clusters[0].cluster.certificate-authority-data"},
 		{"server: 'https://a', certificate-authority-data: " JUNK64, NULL, ERR_INVALID,
 		 "clusters[0].cluster.certificate-authority-data: is not PEM"},
-		{CLUSTER ", tls-server-name: 'a b'", NULL, ERR_INVALID, "clusters[0].cluster.tls-server-name: want"},
+		{CLUSTER ", tls-server-name: 'a b'", NULL, ERR_INVALID,
+		 "clusters[0].cluster.tls-server-name: want"},
 		{NULL, "extensions: []", ERR_INVALID, "users[0].user: neither token nor"},
-		{NULL, "client-certificate-data: " PEM64 ", token: t", ERR_INVALID, "users[0].user: a client certificate and"},
-		{NULL, "token: \"a\\r\\nX: y\"", ERR_INVALID, "users[0].user.token: want printable"},
+		{NULL, "client-certificate-data: " PEM64 ", token: t", ERR_INVALID,
+		 "users[0].user: a client certificate and"},
+		{NULL, "token: \"a\\r\\nX: y\"", ERR_INVALID,
+		 "users[0].user.token: want printable"},
 		{NULL, "token: 'a b'", ERR_INVALID, "users[0].user.token: want printable"},
 	};
 
@@ -139,34 +156,75 @@ static void what_a_tenant_does_not_use_is_checked_too(void **state)
 static void a_tenant_leads_us_to_no_local_address(void **state)
 {
 	static const char *const local[] = {
-		"https://localhost:8443", "https://LocalHost", "https://localhost.", "https://x.localhost",
-		"https://127.0.0.1", "https://127.1", "https://127.9.9.9:1", "https://2130706433", "https://0x7f000001",
-		"https://0177.0.0.1", "https://0.0.0.0", "https://0", "https://169.254.169.254", "https://2852039166",
-		"https://127.0.0.1.", "https://[::1]:6443", "https://[::]", "https://[fe80::1]", "https://[febf::1]",
-		"https://[::ffff:127.0.0.1]", "https://[::ffff:a9fe:a9fe]", "https://[64:ff9b::7f00:1]",
-		"https://[::7f00:1]", "https://ip6-localhost", "https://[bad]", "https://[1::2::3]",
+		"https://localhost:8443",
+		"https://LocalHost",
+		"https://localhost.",
+		"https://x.localhost",
+		"https://127.0.0.1",
+		"https://127.1",
+		"https://127.9.9.9:1",
+		"https://2130706433",
+		"https://0x7f000001",
+		"https://0177.0.0.1",
+		"https://0.0.0.0",
+		"https://0",
+		"https://169.254.169.254",
+		"https://2852039166",
+		"https://127.0.0.1.",
+		"https://[::1]:6443",
+		"https://[::]",
+		"https://[fe80::1]",
+		"https://[febf::1]",
+		"https://[::ffff:127.0.0.1]",
+		"https://[::ffff:a9fe:a9fe]",
+		"https://[64:ff9b::7f00:1]",
+		"https://[::7f00:1]",
+		"https://ip6-localhost",
+		"https://[bad]",
+		"https://[1::2::3]",
 	};
 	static const char *const wrong[] = {
-		"http://api.example", "api.example:6443", "https://", "https://:6443", "https://u@api.example",
-		"https://a.example@127.0.0.1", "https://api.example:0", "https://api.example:65536",
-		"https://api.example:+1", "https://api.example:", "https://api.example:1x", "https://api.example?x",
-		"https://api.example#x", "https://api.example/%2e", "https://api.example/../x", "https://[::1",
-		"https://[fe80::1%25eth0]", "https://loc%61lhost", "https://api.example/a b", "https://ap\xc3\xad.example",
-		"https://api\\.example", "ftp://api.example", "HTTPS://api.example",
+		"http://api.example",
+		"api.example:6443",
+		"https://",
+		"https://:6443",
+		"https://u@api.example",
+		"https://a.example@127.0.0.1",
+		"https://api.example:0",
+		"https://api.example:65536",
+		"https://api.example:+1",
+		"https://api.example:",
+		"https://api.example:1x",
+		"https://api.example?x",
+		"https://api.example#x",
+		"https://api.example/%2e",
+		"https://api.example/../x",
+		"https://[::1",
+		"https://[fe80::1%25eth0]",
+		"https://loc%61lhost",
+		"https://api.example/a b",
+		"https://ap\xc3\xad.example",
+		"https://api\\.example",
+		"ftp://api.example",
+		"HTTPS://api.example",
 	};
-	static const char *const fine[] = {"https://10.0.0.1:6443", "https://[2001:db8::1]:6443", "https://kube.team-a",
-					   "https://rancher.example/k8s/clusters/c-1", "https://localhost.example",
-					   "https://169.253.0.1", "https://128.0.0.1"};
+	static const char *const fine[] = {
+		"https://10.0.0.1:6443",     "https://[2001:db8::1]:6443",
+		"https://kube.team-a",	     "https://rancher.example/k8s/clusters/c-1",
+		"https://localhost.example", "https://169.253.0.1",
+		"https://128.0.0.1"};
 	struct err e;
 	char cluster[256];
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(local) / sizeof(local[0]) + sizeof(wrong) / sizeof(wrong[0]); i++) {
+	for (size_t i = 0; i < sizeof(local) / sizeof(local[0]) + sizeof(wrong) / sizeof(wrong[0]);
+	     i++) {
 		size_t nlocal = sizeof(local) / sizeof(local[0]);
 		const char *server = i < nlocal ? local[i] : wrong[i - nlocal];
 		struct kube_config *c;
 
-		snprintf(cluster, sizeof(cluster), "server: '%s', certificate-authority-data: " PEM64, server);
+		snprintf(cluster, sizeof(cluster),
+			 "server: '%s', certificate-authority-data: " PEM64, server);
 		c = parse(cluster, USER, KUBE_CONFIG_TENANT, NULL, &e);
 		if (c)
 			fail_msg("accepted: %s", server);
@@ -177,7 +235,8 @@ static void a_tenant_leads_us_to_no_local_address(void **state)
 	for (size_t i = 0; i < sizeof(fine) / sizeof(fine[0]); i++) {
 		struct kube_config *c;
 
-		snprintf(cluster, sizeof(cluster), "server: '%s', certificate-authority-data: " PEM64, fine[i]);
+		snprintf(cluster, sizeof(cluster),
+			 "server: '%s', certificate-authority-data: " PEM64, fine[i]);
 		c = parse(cluster, USER, KUBE_CONFIG_TENANT, NULL, &e);
 		if (!c)
 			fail_msg("%s: %s", fine[i], e.text);
@@ -189,8 +248,9 @@ static void a_tenant_leads_us_to_no_local_address(void **state)
 static void an_admins_address_wins_and_may_be_local(void **state)
 {
 	struct err e;
-	struct kube_config *c = parse("server: 'https://localhost:1', certificate-authority-data: " PEM64, USER,
-				      KUBE_CONFIG_TENANT, "https://127.0.0.1:7443/", &e);
+	struct kube_config *c =
+		parse("server: 'https://localhost:1', certificate-authority-data: " PEM64, USER,
+		      KUBE_CONFIG_TENANT, "https://127.0.0.1:7443/", &e);
 
 	(void)state;
 	assert_non_null(c);
@@ -204,15 +264,19 @@ static void our_own_config_names_what_it_cannot_have(void **state)
 {
 	static const struct refusal cases[] = {
 		{NULL, "exec: {command: sh}", ERR_UNSUPPORTED, "users[0].user.exec: not supported"},
-		{NULL, "auth-provider: {name: x}", ERR_UNSUPPORTED, "users[0].user.auth-provider: not supported"},
-		{NULL, "username: a, password: b", ERR_UNSUPPORTED, "users[0].user.username: not supported"},
+		{NULL, "auth-provider: {name: x}", ERR_UNSUPPORTED,
+		 "users[0].user.auth-provider: not supported"},
+		{NULL, "username: a, password: b", ERR_UNSUPPORTED,
+		 "users[0].user.username: not supported"},
 		{NULL, USER ", as: x", ERR_UNSUPPORTED, "users[0].user.as: not supported"},
-		{CLUSTER ", proxy-url: 'http://p'", NULL, ERR_UNSUPPORTED, "clusters[0].cluster.proxy-url: "},
+		{CLUSTER ", proxy-url: 'http://p'", NULL, ERR_UNSUPPORTED,
+		 "clusters[0].cluster.proxy-url: "},
 		{CLUSTER ", insecure-skip-tls-verify: true", NULL, ERR_INVALID,
 		 "clusters[0].cluster.insecure-skip-tls-verify: TLS is always verified"},
 		{"server: 'https://a', certificate-authority: /nowhere/ca", NULL, ERR_NOT_FOUND,
 		 "clusters[0].cluster.certificate-authority: /nowhere/ca"},
-		{NULL, "tokenFile: /nowhere/token", ERR_NOT_FOUND, "users[0].user.tokenFile: /nowhere/token"},
+		{NULL, "tokenFile: /nowhere/token", ERR_NOT_FOUND,
+		 "users[0].user.tokenFile: /nowhere/token"},
 	};
 
 	(void)state;
@@ -227,13 +291,18 @@ static void broken_files_are_refused(void **state)
 		{"a: [", ""},
 		{"kind: Config", "current-context: missing"},
 		{"current-context: x", "contexts: no context is named \"x\""},
-		{"{current-context: x, contexts: [{name: x, context: 3}]}", "contexts[0].context: want an object"},
-		{"{current-context: x, contexts: [{name: x, context: {user: u}}]}", "contexts[0].context.cluster: missing"},
-		{"{current-context: x, contexts: [{name: x, context: {cluster: c}}]}", "contexts[0].context.user: missing"},
-		{"{current-context: x, contexts: [{name: x, context: {cluster: c, user: u}}]}", "clusters: no cluster is named \"c\""},
+		{"{current-context: x, contexts: [{name: x, context: 3}]}",
+		 "contexts[0].context: want an object"},
+		{"{current-context: x, contexts: [{name: x, context: {user: u}}]}",
+		 "contexts[0].context.cluster: missing"},
+		{"{current-context: x, contexts: [{name: x, context: {cluster: c}}]}",
+		 "contexts[0].context.user: missing"},
+		{"{current-context: x, contexts: [{name: x, context: {cluster: c, user: u}}]}",
+		 "clusters: no cluster is named \"c\""},
 		{"{current-context: x, contexts: [{name: x, context: {cluster: c, user: u, namespace: A_b}}]}",
 		 "contexts[0].context.namespace: want a DNS label"},
-		{"{current-context: x, contexts: {}, clusters: 7, users: [3]}", "contexts: no context is named"},
+		{"{current-context: x, contexts: {}, clusters: 7, users: [3]}",
+		 "contexts: no context is named"},
 	};
 
 	(void)state;
@@ -241,8 +310,9 @@ static void broken_files_are_refused(void **state)
 		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 			struct err e = {0};
 
-			assert_null(kube_config_parse(cases[i][0], strlen(cases[i][0]), (enum kube_config_trust)trust,
-						      NULL, NULL, &e));
+			assert_null(kube_config_parse(cases[i][0], strlen(cases[i][0]),
+						      (enum kube_config_trust)trust, NULL, NULL,
+						      &e));
 			assert_int_not_equal(e.kind, ERR_NONE);
 			if (!str_starts(e.text, cases[i][1]))
 				fail_msg("\"%s\": %s", cases[i][0], e.text);
@@ -283,8 +353,9 @@ static void drop_folder(char *dir, const char *const *names)
 static void paths_of_our_own_config_are_relative_to_it(void **state)
 {
 	char *dir = folder(), *path = mem_printf("%s/config", dir);
-	char *text = config_text("server: 'http://localhost:8080/', certificate-authority: ca.pem",
-				 "client-certificate: cert.pem, client-key: key.pem, token: old, tokenFile: token");
+	char *text = config_text(
+		"server: 'http://localhost:8080/', certificate-authority: ca.pem",
+		"client-certificate: cert.pem, client-key: key.pem, token: old, tokenFile: token");
 	struct kube_config *c;
 	struct err e;
 
@@ -309,7 +380,8 @@ static void paths_of_our_own_config_are_relative_to_it(void **state)
 	assert_non_null(strstr(e.text, "users[0].user.tokenFile"));
 	free(text);
 	free(path);
-	drop_folder(dir, (const char *const[]){"config", "ca.pem", "cert.pem", "key.pem", "token", NULL});
+	drop_folder(dir, (const char *const[]){"config", "ca.pem", "cert.pem", "key.pem", "token",
+					       NULL});
 	assert_null(kube_config_load("/nowhere/config", &e));
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 }

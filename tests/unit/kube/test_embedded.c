@@ -33,8 +33,11 @@ static void start(struct rig *r, size_t history)
 	api_start(&r->api, NULL, history);
 	r->g = loop_group_new(r->api.l, "client");
 	r->h = http_new(r->g, http_mem_transport(r->api.net, r->g, "10.0.0.9", NULL, NULL), 0);
-	r->c = kube_client_new(r->g, r->h, &(struct kube_client_spec){.config = &config, .qps = 1000, .burst = 1000,
-								       .max_in_flight = 100}, &e);
+	r->c = kube_client_new(
+		r->g, r->h,
+		&(struct kube_client_spec){
+			.config = &config, .qps = 1000, .burst = 1000, .max_in_flight = 100},
+		&e);
 	if (!r->c)
 		fail_msg("%s", e.text);
 	r->told = map_new(free);
@@ -77,8 +80,9 @@ static void wait_for(struct rig *r)
 
 static json_t *node(const char *name, int value)
 {
-	return json_pack("{s:s, s:s, s:{s:s, s:{s:s}}, s:{s:i}}", "apiVersion", "v1", "kind", "Node", "metadata", "name",
-			 name, "labels", "half", value % 2 ? "odd" : "even", "spec", "value", value);
+	return json_pack("{s:s, s:s, s:{s:s, s:{s:s}}, s:{s:i}}", "apiVersion", "v1", "kind",
+			 "Node", "metadata", "name", name, "labels", "half",
+			 value % 2 ? "odd" : "even", "spec", "value", value);
 }
 
 /* --- single calls ------------------------------------------------------------------------------ */
@@ -103,7 +107,8 @@ static void calls_do_what_they_say(void **state)
 	assert_int_equal(r.e.kind, ERR_CONFLICT);
 	assert_true(str_starts(r.e.text, "AlreadyExists: "));
 
-	patch = json_pack("{s:{s:s}, s:{s:i}}", "metadata", "resourceVersion", rv, "spec", "more", 2);
+	patch = json_pack("{s:{s:s}, s:{s:i}}", "metadata", "resourceVersion", rv, "spec", "more",
+			  2);
 	kube_patch(r.c, &KUBE_NODES, NULL, "a", NULL, KUBE_PATCH_MERGE, patch, on_done, &r);
 	wait_for(&r);
 	assert_int_equal(r.e.kind, ERR_NONE);
@@ -117,10 +122,12 @@ static void calls_do_what_they_say(void **state)
 	wait_for(&r);
 	assert_string_equal(json_str_at(r.last, "status", "phase"), "fine");
 
-	kube_delete(r.c, &KUBE_NODES, NULL, "a", &(struct kube_delete_opts){.uid = "another", .grace_s = -1}, on_done, &r);
+	kube_delete(r.c, &KUBE_NODES, NULL, "a",
+		    &(struct kube_delete_opts){.uid = "another", .grace_s = -1}, on_done, &r);
 	wait_for(&r);
 	assert_int_equal(r.e.kind, ERR_CONFLICT);
-	kube_delete(r.c, &KUBE_NODES, NULL, "a", &(struct kube_delete_opts){.uid = uid, .grace_s = 0}, on_done, &r);
+	kube_delete(r.c, &KUBE_NODES, NULL, "a",
+		    &(struct kube_delete_opts){.uid = uid, .grace_s = 0}, on_done, &r);
 	wait_for(&r);
 	assert_int_equal(r.e.kind, ERR_NONE);
 	kube_get(r.c, &KUBE_NODES, NULL, "a", on_done, &r);
@@ -136,8 +143,9 @@ static void calls_do_what_they_say(void **state)
 static void a_pod_is_evicted(void **state)
 {
 	struct rig r;
-	OWN_JSON pod = json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:[]}}", "apiVersion", "v1", "kind", "Pod", "metadata",
-				 "name", "p", "namespace", "default", "spec", "containers");
+	OWN_JSON pod =
+		json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:[]}}", "apiVersion", "v1", "kind", "Pod",
+			  "metadata", "name", "p", "namespace", "default", "spec", "containers");
 	char uid[64];
 
 	(void)state;
@@ -181,8 +189,11 @@ static void on_released(void *arg)
 static void a_lease_is_held_given_back_and_taken(void **state)
 {
 	struct rig r;
-	struct kube_lease_spec spec = {.ns = "kube-system", .name = "drover", .on_started = on_started,
-				       .on_stopped = on_stopped, .arg = &r};
+	struct kube_lease_spec spec = {.ns = "kube-system",
+				       .name = "drover",
+				       .on_started = on_started,
+				       .on_stopped = on_stopped,
+				       .arg = &r};
 	struct kube_lease *a, *b;
 
 	(void)state;
@@ -220,7 +231,9 @@ static void events_arrive_and_count(void **state)
 	for (int i = 0; i < 3; i++)
 		kube_event(ev, &ref, "Warning", "Waiting", "Place", "no machine");
 	api_run(&r.api, 40000);
-	assert_int_equal(api_do(&r.api, "GET", "/apis/events.k8s.io/v1/namespaces/default/events", NULL), 200);
+	assert_int_equal(
+		api_do(&r.api, "GET", "/apis/events.k8s.io/v1/namespaces/default/events", NULL),
+		200);
 	assert_int_equal(json_array_size(json_at(r.api.j, "items")), 1);
 	assert_string_equal(api_str(&r.api, "items.0.note"), "no machine");
 	assert_int_equal(api_int(&r.api, "items.0.series.count"), 3);
@@ -252,16 +265,20 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	/* What is told is complete: an object is added before it changes or goes. */
 	assert_true(map_has(r->told, name) == !!old);
 	if (new_)
-		map_put(r->told, name, mem_printf("%lld", (long long)((const struct value *)new_->object)->n));
+		map_put(r->told, name,
+			mem_printf("%lld", (long long)((const struct value *)new_->object)->n));
 	else
 		map_del(r->told, name);
 }
 
 static void follow(struct rig *r, const char *labels)
 {
-	r->cache = kube_cache_new(r->g, &(struct kube_cache_spec){
-		.client = r->c, .resource = &KUBE_NODES, .label_selector = labels, .project = project,
-		.on_change = on_change, .arg = r});
+	r->cache = kube_cache_new(r->g, &(struct kube_cache_spec){.client = r->c,
+								  .resource = &KUBE_NODES,
+								  .label_selector = labels,
+								  .project = project,
+								  .on_change = on_change,
+								  .arg = r});
 }
 
 /* The cache, what was told of it, and the server's own list say the same. */
@@ -273,18 +290,20 @@ static void assert_same(struct rig *r, const char *query)
 
 	str_format(path, sizeof(path), "/api/v1/nodes%s", query);
 	assert_int_equal(api_do(&r->api, "GET", path, NULL), 200);
-	json_array_foreach(json_object_get(r->api.j, "items"), i, o) {
+	json_array_foreach (json_object_get(r->api.j, "items"), i, o) {
 		const char *name = json_str_at(o, "metadata", "name");
 		const struct kube_entry *e = kube_cache_get(r->cache, "", name);
 		char value[32];
 
 		n++;
-		str_format(value, sizeof(value), "%lld", (long long)json_int_at(o, "spec", "value"));
+		str_format(value, sizeof(value), "%lld",
+			   (long long)json_int_at(o, "spec", "value"));
 		if (!e)
 			fail_msg("%s is missing", name);
 		assert_string_equal(e->rv, json_str_at(o, "metadata", "resourceVersion"));
 		assert_string_equal(e->uid, json_str_at(o, "metadata", "uid"));
-		assert_int_equal(((const struct value *)e->object)->n, json_int_at(o, "spec", "value"));
+		assert_int_equal(((const struct value *)e->object)->n,
+				 json_int_at(o, "spec", "value"));
 		assert_string_equal(str_or(map_get(r->told, name), "nothing"), value);
 	}
 	assert_int_equal(kube_cache_size(r->cache), n);
@@ -356,7 +375,8 @@ static void act(struct rig *r, uint64_t *seed)
 	}
 }
 
-static enum http_mem_fate count_lists(const char *origin, const char *method, const char *target, void *arg)
+static enum http_mem_fate count_lists(const char *origin, const char *method, const char *target,
+				      void *arg)
 {
 	struct rig *r = arg;
 
@@ -426,7 +446,8 @@ struct fault {
 	enum http_mem_fate fate;
 };
 
-static enum http_mem_fate fail_one(const char *origin, const char *method, const char *target, void *arg)
+static enum http_mem_fate fail_one(const char *origin, const char *method, const char *target,
+				   void *arg)
 {
 	struct fault *f = arg;
 
@@ -468,7 +489,8 @@ static bool survives(struct fault f)
 		OWN_JSON o = node("n-1", 50 + i);
 
 		r.open++;
-		kube_patch(r.c, &KUBE_NODES, NULL, "n-1", NULL, KUBE_PATCH_MERGE, o, learn_done, &r);
+		kube_patch(r.c, &KUBE_NODES, NULL, "n-1", NULL, KUBE_PATCH_MERGE, o, learn_done,
+			   &r);
 		api_run(&r.api, 1000);
 	}
 	api_run(&r.api, 120000);
@@ -482,7 +504,8 @@ static bool survives(struct fault f)
 
 static void any_single_fault_is_overcome(void **state)
 {
-	static const enum http_mem_fate fates[] = {HTTP_MEM_REFUSED, HTTP_MEM_REPLY_LOST, HTTP_MEM_SILENT};
+	static const enum http_mem_fate fates[] = {HTTP_MEM_REFUSED, HTTP_MEM_REPLY_LOST,
+						   HTTP_MEM_SILENT};
 	unsigned steps = 0;
 
 	(void)state;

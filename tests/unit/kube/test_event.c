@@ -19,7 +19,8 @@ static const struct kube_ref node = {"v1", "Node", NULL, "n-1", NULL};
 
 static void start(struct rig *r)
 {
-	fake_api_start(&r->f, &(struct kube_client_spec){.qps = 1000, .burst = 5000, .max_in_flight = 5000});
+	fake_api_start(&r->f, &(struct kube_client_spec){
+				      .qps = 1000, .burst = 5000, .max_in_flight = 5000});
 	r->ev = kube_events_new(r->f.client_g, r->f.c, "drover.dev/controller", "drover-0");
 }
 
@@ -35,7 +36,7 @@ static const json_t *nth(struct rig *r, size_t n)
 	const char *key;
 	json_t *v;
 
-	json_object_foreach(r->f.objects, key, v)
+	json_object_foreach (r->f.objects, key, v)
 		if (!n--)
 			return v;
 	return NULL;
@@ -70,7 +71,8 @@ static void an_event_says_who_what_and_about_what(void **state)
 	assert_string_equal(json_str_at(e, "regarding", "kind"), "Pod");
 	assert_string_equal(json_str_at(e, "regarding", "namespace"), "team");
 	assert_string_equal(json_str_at(e, "regarding", "uid"), "uid-1");
-	assert_true(str_ends(json_str_at(e, "eventTime"), "Z") && strchr(json_str_at(e, "eventTime"), '.'));
+	assert_true(str_ends(json_str_at(e, "eventTime"), "Z") &&
+		    strchr(json_str_at(e, "eventTime"), '.'));
 	stop(&r);
 }
 

@@ -57,12 +57,18 @@ static void join(struct replica *r, struct fake_api *f, const char *name)
 	*r = (struct replica){.f = f};
 	snprintf(r->origin, sizeof(r->origin), "https://%s.test:6443", name);
 	http_mem_serve(f->net, r->origin, f->d);
-	r->http = http_new(f->client_g, http_mem_transport(f->net, f->client_g, name, NULL, NULL), 0);
+	r->http =
+		http_new(f->client_g, http_mem_transport(f->net, f->client_g, name, NULL, NULL), 0);
 	config.server = r->origin;
-	r->c = fake_api_client(f, f->client_g, r->http, &(struct kube_client_spec){.config = &config});
-	r->lease = kube_lease_new(f->client_g, &(struct kube_lease_spec){
-		.client = r->c, .ns = "drover", .name = "leader", .identity = name,
-		.on_started = on_started, .on_stopped = on_stopped, .arg = r});
+	r->c = fake_api_client(f, f->client_g, r->http,
+			       &(struct kube_client_spec){.config = &config});
+	r->lease = kube_lease_new(f->client_g, &(struct kube_lease_spec){.client = r->c,
+									 .ns = "drover",
+									 .name = "leader",
+									 .identity = name,
+									 .on_started = on_started,
+									 .on_stopped = on_stopped,
+									 .arg = r});
 	assert_int_equal(kube_lease_renewed_age(r->lease), INT64_MAX);
 }
 
@@ -197,7 +203,8 @@ static void a_short_fault_costs_no_leadership_and_a_long_one_a_new_term(void **s
 	fake_api_stop(&f);
 }
 
-static enum http_mem_fate lose_patches(const char *origin, const char *method, const char *target, void *arg)
+static enum http_mem_fate lose_patches(const char *origin, const char *method, const char *target,
+				       void *arg)
 {
 	unsigned *left = arg;
 
@@ -238,8 +245,9 @@ static void a_lease_taken_by_force_is_given_up_at_once(void **state)
 	fake_api_start(&f, NULL);
 	join(&a, &f, "a");
 	fake_api_run(&f, 500);
-	fake_api_put(&f, PATH, "{\"metadata\":{\"name\":\"leader\"},\"spec\":{\"holderIdentity\":\"z\","
-			       "\"leaseDurationSeconds\":15,\"leaseTransitions\":7}}");
+	fake_api_put(&f, PATH,
+		     "{\"metadata\":{\"name\":\"leader\"},\"spec\":{\"holderIdentity\":\"z\","
+		     "\"leaseDurationSeconds\":15,\"leaseTransitions\":7}}");
 	fake_api_run(&f, 6000);
 	assert_int_equal(a.stopped, 1);
 	assert_true(a.stopped_at < 6000);

@@ -29,7 +29,8 @@ static bool serve(struct fake_api *f, struct httpd_req *q)
 	struct buf b;
 
 	snprintf(p->query, sizeof(p->query), "%s|%s|%s", str_or(httpd_query(q, "limit"), ""),
-		 str_or(httpd_query(q, "labelSelector"), ""), str_or(httpd_query(q, "fieldSelector"), ""));
+		 str_or(httpd_query(q, "labelSelector"), ""),
+		 str_or(httpd_query(q, "fieldSelector"), ""));
 	if (p->raw) {
 		httpd_reply_json(q, 200, p->raw);
 		return true;
@@ -58,7 +59,8 @@ static void on_item(json_t *object, void *arg)
 	size_t at = strlen(p->names);
 
 	p->items++;
-	snprintf(p->names + at, sizeof(p->names) - at, "%s ", str_or(json_str_at(object, "metadata", "name"), "?"));
+	snprintf(p->names + at, sizeof(p->names) - at, "%s ",
+		 str_or(json_str_at(object, "metadata", "name"), "?"));
 	if (p->items == p->stop_at)
 		kube_call_cancel(p->call);
 }
@@ -89,14 +91,14 @@ static void list(struct pages *p, const char *labels, const char *fields)
 	p->f.serve = serve;
 	p->f.arg = p;
 	p->call = kube_list(p->f.c, &(struct kube_list_spec){
-		.resource = &KUBE_NODES,
-		.label_selector = labels,
-		.field_selector = fields,
-		.on_item = on_item,
-		.on_restart = on_restart,
-		.done = on_done,
-		.arg = p,
-	});
+					    .resource = &KUBE_NODES,
+					    .label_selector = labels,
+					    .field_selector = fields,
+					    .on_item = on_item,
+					    .on_restart = on_restart,
+					    .done = on_done,
+					    .arg = p,
+				    });
 	assert_int_equal(p->done, 0);
 	fake_api_run(&p->f, 600000);
 }
@@ -145,10 +147,13 @@ static void a_list_that_is_none_is_refused(void **state)
 {
 	static const char *const cases[][2] = {
 		{"{\"items\":[]}", "a list without resourceVersion"},
-		{"{\"items\":[{}],\"metadata\":{\"resourceVersion\":\"1\"}", "list ends after 1 items"},
-		{"{\"items\":[3],\"metadata\":{\"resourceVersion\":\"1\"}}", "item 0 of the list is not an object"},
+		{"{\"items\":[{}],\"metadata\":{\"resourceVersion\":\"1\"}",
+		 "list ends after 1 items"},
+		{"{\"items\":[3],\"metadata\":{\"resourceVersion\":\"1\"}}",
+		 "item 0 of the list is not an object"},
 		{"{\"items\":[{\"a\":}],\"metadata\":{\"resourceVersion\":\"1\"}}", "line 1"},
-		{"{\"items\":[],\"metadata\":{\"resourceVersion\":\"1\",\"continue\":\"x\"}}", "a list whose next page is"},
+		{"{\"items\":[],\"metadata\":{\"resourceVersion\":\"1\",\"continue\":\"x\"}}",
+		 "a list whose next page is"},
 		{"<html>", "list: want an object"},
 	};
 

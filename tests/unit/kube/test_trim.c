@@ -11,14 +11,17 @@ static void managed_fields_are_left_out(void **state)
 		{"{\"managedFields\":[{\"x\":[1,\"]\"]}],\"b\":2}", "{\"b\":2}"},
 		{"{\"a\":1,\"managedFields\":[{}]}", "{\"a\":1}"},
 		{"{\"managedFields\":[\"\\\"]\",\"\\\\\"]}", "{}"},
-		{"{\"m\":{\"n\":\"x\",\"managedFields\":[[[]]]},\"s\":{}}", "{\"m\":{\"n\":\"x\"},\"s\":{}}"},
+		{"{\"m\":{\"n\":\"x\",\"managedFields\":[[[]]]},\"s\":{}}",
+		 "{\"m\":{\"n\":\"x\"},\"s\":{}}"},
 		/* Only the first, only an array, only as servers write it. */
-		{"{\"a\":{\"managedFields\":[]},\"managedFields\":[1]}", "{\"a\":{},\"managedFields\":[1]}"},
+		{"{\"a\":{\"managedFields\":[]},\"managedFields\":[1]}",
+		 "{\"a\":{},\"managedFields\":[1]}"},
 		{"{\"managedFields\":{}}", "{\"managedFields\":{}}"},
 		{"{ \"managedFields\":[1]}", "{\"managedFields\":[1]}"},
 		{"{\"managedFields\": [1]}", "{\"managedFields\":[1]}"},
 		/* In a string, or at the end of a longer name, it is none. */
-		{"{\"a\":\"{\\\"managedFields\\\":[1]}\"}", "{\"a\":\"{\\\"managedFields\\\":[1]}\"}"},
+		{"{\"a\":\"{\\\"managedFields\\\":[1]}\"}",
+		 "{\"a\":\"{\\\"managedFields\\\":[1]}\"}"},
 		{"{\"a\\\"managedFields\":[1]}", "{\"a\\\"managedFields\":[1]}"},
 		{"{\"xmanagedFields\":[1]}", "{\"xmanagedFields\":[1]}"},
 		{"{}", "{}"},
@@ -42,9 +45,19 @@ static void managed_fields_are_left_out(void **state)
 static void what_is_no_json_stays_none(void **state)
 {
 	static const char *const cases[] = {
-		"", "{", "\"managedFields\":[]", "{\"managedFields\":[", "{\"managedFields\":[}", "{\"managedFields\":[\"",
-		"{\"managedFields\":[\"\\", "{\"managedFields\":[]", "{\"a\":1,\"managedFields\":[]", "{,\"managedFields\":[]}x",
-		"{\"a\":\"b,\"managedFields\":[]}", "{\"managedFields\":[]\"b\":1}", "{\"a\":1,\"managedFields\":[],}",
+		"",
+		"{",
+		"\"managedFields\":[]",
+		"{\"managedFields\":[",
+		"{\"managedFields\":[}",
+		"{\"managedFields\":[\"",
+		"{\"managedFields\":[\"\\",
+		"{\"managedFields\":[]",
+		"{\"a\":1,\"managedFields\":[]",
+		"{,\"managedFields\":[]}x",
+		"{\"a\":\"b,\"managedFields\":[]}",
+		"{\"managedFields\":[]\"b\":1}",
+		"{\"a\":1,\"managedFields\":[],}",
 	};
 
 	(void)state;

@@ -15,8 +15,9 @@ static bool tolerated(const struct world_toleration *t, const char *taint)
 
 static void a_taint_must_be_tolerated(void **state)
 {
-	const struct world_toleration equal = {.key = "k", .value = "v"}, key = {.key = "k", .exists = true},
-				      all = {.exists = true}, here = {.key = "k", .value = "v", .effect = "NoExecute"},
+	const struct world_toleration equal = {.key = "k", .value = "v"},
+				      key = {.key = "k", .exists = true}, all = {.exists = true},
+				      here = {.key = "k", .value = "v", .effect = "NoExecute"},
 				      nothing = {.value = "v"};
 
 	(void)state;
@@ -52,7 +53,8 @@ static void the_taint_that_is_in_the_way_is_named(void **state)
 	OWN(arena) a = arena_new();
 	struct world_toleration t = {.key = "a", .exists = true};
 	const struct world_pod p = {.tolerations = {&t, 1}};
-	struct world_taints taints = worlds_taints(a, "a=1:NoSchedule,b=2:NoSchedule,c=3:NoExecute");
+	struct world_taints taints =
+		worlds_taints(a, "a=1:NoSchedule,b=2:NoSchedule,c=3:NoExecute");
 
 	(void)state;
 	assert_string_equal(fit_taints(&p, &taints)->key, "b");
@@ -118,7 +120,10 @@ static const char *lacks(const char *requests, const char *room)
 	struct resources q = worlds_resources(a, requests), r = worlds_resources(a, room);
 	const char *name = fit_resources(&q, &r);
 
-	return !name ? "" : str_eq(name, "cpu") ? "cpu" : str_eq(name, "memory") ? "memory" : "other";
+	return !name			? ""
+	       : str_eq(name, "cpu")	? "cpu"
+	       : str_eq(name, "memory") ? "memory"
+					: "other";
 }
 
 static void every_resource_must_have_room(void **state)

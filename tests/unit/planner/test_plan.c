@@ -98,13 +98,18 @@ static void the_queue_goes_by_priority_share_age_and_name(void **state)
 	p = worlds_pod(a, "of-the-first", "cpu=1");
 	p.tenant = "first";
 	world_put_pod(w, &p);
-	assert_string_equal(order(plan_make(w, 0, a), a), "of-the-first urgent old a-young b-young holds-less holds-more");
+	assert_string_equal(order(plan_make(w, 0, a), a),
+			    "of-the-first urgent old a-young b-young holds-less holds-more");
 }
 
 static void names_are_compared_part_by_part(void **state)
 {
-	static const char *const names[][2] = {{"ns", "a-very-long-name-1"}, {"ns", "a-very-long-name-10"},
-					       {"ns", "a-very-long-name-2"}, {"ns-0", "a"}, {"ns-0", "b"}, {"nsx", "0"}};
+	static const char *const names[][2] = {{"ns", "a-very-long-name-1"},
+					       {"ns", "a-very-long-name-10"},
+					       {"ns", "a-very-long-name-2"},
+					       {"ns-0", "a"},
+					       {"ns-0", "b"},
+					       {"nsx", "0"}};
 	OWN(arena) a = arena_new();
 	OWN(world) w = worlds_new(a);
 
@@ -115,7 +120,8 @@ static void names_are_compared_part_by_part(void **state)
 		p.ns = names[(i * 5 + 2) % 6][0];
 		world_put_pod(w, &p);
 	}
-	assert_string_equal(order(plan_make(w, 0, a), a), "a-very-long-name-1 a-very-long-name-10 a-very-long-name-2 a b 0");
+	assert_string_equal(order(plan_make(w, 0, a), a),
+			    "a-very-long-name-1 a-very-long-name-10 a-very-long-name-2 a b 0");
 }
 
 static void who_comes_first_gets_the_last_machine(void **state)
@@ -130,7 +136,9 @@ static void who_comes_first_gets_the_last_machine(void **state)
 	p.priority = 1;
 	world_put_pod(w, &p);
 	assert_string_equal(said(w, a, "z"), "new 0 on m1");
-	assert_string_equal(said(w, a, "a"), "nothing; NoCapacity: pool main: 1 machine fits, all taken (1 claimed)");
+	assert_string_equal(
+		said(w, a, "a"),
+		"nothing; NoCapacity: pool main: 1 machine fits, all taken (1 claimed)");
 }
 
 static void several_pods_share_a_claim_while_they_fit(void **state)
@@ -356,13 +364,15 @@ static void a_claims_labels_and_taints_are_those_of_its_node_to_be(void **state)
 	add_machine(w, "m2", "small");
 	c.labels = worlds_labels(a, "rack=r1");
 	world_put_claim(w, &c);
-	p.node_selector = worlds_labels(a, "rack=r1,disk=ssd,node.kubernetes.io/instance-type=small");
+	p.node_selector =
+		worlds_labels(a, "rack=r1,disk=ssd,node.kubernetes.io/instance-type=small");
 	world_put_pod(w, &p);
 	assert_string_equal(said(w, a, "p"), "claim c1");
 	c.taints = worlds_taints(a, "k=v:NoExecute");
 	world_put_claim(w, &c);
-	assert_string_equal(said(w, a, "p"),
-			    "nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector and affinity");
+	assert_string_equal(
+		said(w, a, "p"),
+		"nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector and affinity");
 }
 
 static void a_paused_tenant_still_uses_the_room_it_has(void **state)
@@ -390,7 +400,8 @@ static void one_pod_that_cannot_be_served_does_not_stop_the_next(void **state)
 	add_machine(w, "m1", "small");
 	add_pod(w, a, "a", "cpu=1000");
 	add_pod(w, a, "b", "cpu=1");
-	assert_string_equal(said(w, a, "a"), "nothing; TooBig: pool main: type gpu has too little cpu");
+	assert_string_equal(said(w, a, "a"),
+			    "nothing; TooBig: pool main: type gpu has too little cpu");
 	assert_string_equal(said(w, a, "b"), "new 0 on m1");
 }
 
@@ -428,7 +439,8 @@ static void a_resource_that_only_a_node_has_is_found_there_and_nowhere_else(void
 	world_put_node(w, &n);
 	add_machine(w, "m1", "small");
 	add_pod(w, a, "p", "example.com/fpga=1");
-	assert_string_equal(said(w, a, "p"), "nothing; TooBig: pool main: type gpu has too little example.com/fpga");
+	assert_string_equal(said(w, a, "p"),
+			    "nothing; TooBig: pool main: type gpu has too little example.com/fpga");
 	n.name = "n2";
 	n.allocatable = worlds_resources(a, "cpu=1,example.com/fpga=1");
 	world_put_node(w, &n);
@@ -437,7 +449,8 @@ static void a_resource_that_only_a_node_has_is_found_there_and_nowhere_else(void
 
 static void the_largest_requests_there_can_be_overflow_nothing(void **state)
 {
-	static const char *const huge = "cpu=9223372036854775807,memory=9223372036854775807,pods=9223372036854775807";
+	static const char *const huge =
+		"cpu=9223372036854775807,memory=9223372036854775807,pods=9223372036854775807";
 	OWN(arena) a = arena_new();
 	OWN(world) w = worlds_new(a);
 	struct world_node n = worlds_node(a, "n1");
@@ -454,17 +467,20 @@ static void the_largest_requests_there_can_be_overflow_nothing(void **state)
 		world_put_pod(w, &p);
 		add_pod(w, a, arena_printf(a, "p%d", i), huge);
 	}
-	assert_string_equal(said(w, a, "p3"), "nothing; TooBig: pool main: type gpu has too little cpu");
+	assert_string_equal(said(w, a, "p3"),
+			    "nothing; TooBig: pool main: type gpu has too little cpu");
 }
 
 /* --- preferences --------------------------------------------------------------------------------- */
 
-static void prefer(struct world_pod *p, struct arena *a, int64_t w1, const char *term1, int64_t w2, const char *term2)
+static void prefer(struct world_pod *p, struct arena *a, int64_t w1, const char *term1, int64_t w2,
+		   const char *term2)
 {
 	p->preferences.v = arena_calloc(a, 2, sizeof(*p->preferences.v));
 	p->preferences.v[p->preferences.n++] = (struct world_preference){w1, worlds_term(a, term1)};
 	if (term2)
-		p->preferences.v[p->preferences.n++] = (struct world_preference){w2, worlds_term(a, term2)};
+		p->preferences.v[p->preferences.n++] =
+			(struct world_preference){w2, worlds_term(a, term2)};
 }
 
 static void a_preference_chooses_among_nodes(void **state)

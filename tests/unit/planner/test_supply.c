@@ -118,10 +118,14 @@ static void an_image_must_be_no_newer_than_the_server_and_three_minors_old_at_mo
 	} cases[] = {
 		{"1.36", "1.36", "new 0 on m1"},
 		{"1.33", "1.36", "new 0 on m1"},
-		{"1.32", "1.36", "nothing; NoImageForVersion: pool main: no image for Kubernetes 1.36"},
-		{"1.37", "1.36", "nothing; NoImageForVersion: pool main: no image for Kubernetes 1.36"},
-		{"1.36", "2.0", "nothing; NoImageForVersion: pool main: no image for Kubernetes 2.0"},
-		{"next", "1.36", "nothing; NoImageForVersion: pool main: no image for Kubernetes 1.36"},
+		{"1.32", "1.36",
+		 "nothing; NoImageForVersion: pool main: no image for Kubernetes 1.36"},
+		{"1.37", "1.36",
+		 "nothing; NoImageForVersion: pool main: no image for Kubernetes 1.36"},
+		{"1.36", "2.0",
+		 "nothing; NoImageForVersion: pool main: no image for Kubernetes 2.0"},
+		{"next", "1.36",
+		 "nothing; NoImageForVersion: pool main: no image for Kubernetes 1.36"},
 	};
 
 	(void)state;
@@ -168,14 +172,20 @@ static void no_type_fits_the_node_selector(void **state)
 	add_machine(w, "m1", "small");
 	p.node_selector = worlds_labels(a, "gpu=b200");
 	world_put_pod(w, &p);
-	assert_said(w, "nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector and affinity");
+	assert_said(
+		w,
+		"nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector and affinity");
 }
 
 static void a_label_of_the_type_or_the_pool_or_a_well_known_one_can_be_selected(void **state)
 {
 	static const char *const selectors[] = {
-		"disk=ssd", "rack=r1", "node.kubernetes.io/instance-type=small", "kubernetes.io/arch=amd64",
-		"kubernetes.io/os=linux", "drover.dev/nodepool=main",
+		"disk=ssd",
+		"rack=r1",
+		"node.kubernetes.io/instance-type=small",
+		"kubernetes.io/arch=amd64",
+		"kubernetes.io/os=linux",
+		"drover.dev/nodepool=main",
 	};
 
 	(void)state;
@@ -210,7 +220,9 @@ static void the_pools_own_requirements_narrow_the_types(void **state)
 	assert_said(w, "new 0 on b1");
 	p.requirements = worlds_term(a, "cores>16");
 	world_put_pool(w, &p);
-	assert_said(w, "nothing; RequirementsNotMet: pool main: no instance type fits the pool's own requirements");
+	assert_said(
+		w,
+		"nothing; RequirementsNotMet: pool main: no instance type fits the pool's own requirements");
 }
 
 static void a_taint_of_the_pool_is_named(void **state)
@@ -258,7 +270,8 @@ static void machines_that_are_taken_are_counted_by_what_they_do(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
-		struct world_machine m = worlds_machine((const char *[]){"m1", "m2", "m3", "m4"}[i], i < 2 ? "small" : "big");
+		struct world_machine m = worlds_machine((const char *[]){"m1", "m2", "m3", "m4"}[i],
+							i < 2 ? "small" : "big");
 
 		m.offered = false;
 		m.not_offered = doing[i];
@@ -270,9 +283,13 @@ static void machines_that_are_taken_are_counted_by_what_they_do(void **state)
 	world_put_claim(w, &c);
 	add_pod(w, a, "p", "cpu=1");
 	world_del_machine(w, "g1");
-	assert_said(w, "nothing; NoCapacity: pool main: 5 machines fit, all taken (1 claimed, 1 quarantined, 2 serving, 1 wiping)");
+	assert_said(
+		w,
+		"nothing; NoCapacity: pool main: 5 machines fit, all taken (1 claimed, 1 quarantined, 2 serving, 1 wiping)");
 	add_pod(w, a, "p", "cpu=5");
-	assert_said(w, "nothing; NoCapacity: pool main: 2 machines fit, all taken (1 serving, 1 wiping)");
+	assert_said(
+		w,
+		"nothing; NoCapacity: pool main: 2 machines fit, all taken (1 serving, 1 wiping)");
 	add_pod(w, a, "p", "nvidia.com/gpu=1");
 	assert_said(w, "nothing; NoCapacity: pool main: there is no machine of type gpu");
 }
@@ -292,8 +309,9 @@ static void a_machine_is_not_given_twice(void **state)
 	plan = plan_make(w, 0, a);
 	assert_string_equal(worlds_pod_text(plan, "p1", a), "new 0 on m1");
 	assert_string_equal(worlds_pod_text(plan, "p2", a), "new 1 on m2");
-	assert_string_equal(worlds_pod_text(plan, "p3", a),
-			    "nothing; NoCapacity: pool main: 2 machines fit, all taken (2 claimed)");
+	assert_string_equal(
+		worlds_pod_text(plan, "p3", a),
+		"nothing; NoCapacity: pool main: 2 machines fit, all taken (2 claimed)");
 }
 
 static void a_machine_wiped_below_the_pools_floor_is_not_given(void **state)
@@ -301,7 +319,8 @@ static void a_machine_wiped_below_the_pools_floor_is_not_given(void **state)
 	static const struct {
 		int flash, hdd, trust;
 		bool good;
-	} cases[] = {{2, 2, 1, true}, {1, 2, 1, false}, {2, 1, 1, false}, {2, 2, 0, false}, {-1, 2, 1, true}, {2, -1, 1, true}};
+	} cases[] = {{2, 2, 1, true},  {1, 2, 1, false}, {2, 1, 1, false},
+		     {2, 2, 0, false}, {-1, 2, 1, true}, {2, -1, 1, true}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -318,9 +337,12 @@ static void a_machine_wiped_below_the_pools_floor_is_not_given(void **state)
 		m.trust = cases[i].trust;
 		world_put_machine(w, &m);
 		add_pod(w, a, "p", "cpu=1");
-		assert_said(w, cases[i].good ? "new 0 on m1"
-					     : "nothing; EraseBelowPolicy: pool main: 1 free machine was wiped below what the "
-					       "pool wants");
+		assert_said(
+			w,
+			cases[i].good
+				? "new 0 on m1"
+				: "nothing; EraseBelowPolicy: pool main: 1 free machine was wiped below what the "
+				  "pool wants");
 	}
 }
 
@@ -415,9 +437,11 @@ static void a_heavier_pool_comes_first_and_the_nearest_miss_is_told_first(void *
 	add_pod(w, a, "p", "cpu=1");
 	assert_string_equal(plan_make(w, 0, a)->claims[0].pool, "heavy");
 	world_del_machine(w, "m1");
-	assert_said(w, "nothing; NoCapacity: pool heavy: there is no machine of type small, big or gpu; "
-		       "NoCapacity: pool main: there is no machine of type small, big or gpu; "
-		       "TaintNotTolerated: pool abc: taint k is not tolerated");
+	assert_said(
+		w,
+		"nothing; NoCapacity: pool heavy: there is no machine of type small, big or gpu; "
+		"NoCapacity: pool main: there is no machine of type small, big or gpu; "
+		"TaintNotTolerated: pool abc: taint k is not tolerated");
 }
 
 static void the_type_that_wastes_least_is_taken_gpus_before_all_else(void **state)
@@ -493,11 +517,12 @@ static void a_claim_says_all_that_its_maker_needs(void **state)
 	add_pod(w, a, "p1", "cpu=1,memory=1Gi");
 	add_pod(w, a, "p2", "cpu=500m,memory=1Gi");
 	plan = plan_make(w, 0, a);
-	assert_string_equal(worlds_text(plan, a),
-			    "1 acme/default/p1: new 0 on m1\n"
-			    "2 acme/default/p2: new 0 on m1\n"
-			    "acme main metal m1 small 1.36: 2 pods, cpu=1500m memory=2Gi disk=fast drover.dev/nodepool=main "
-			    "kubernetes.io/arch=amd64 kubernetes.io/os=linux node.kubernetes.io/instance-type=small rack=r1\n");
+	assert_string_equal(
+		worlds_text(plan, a),
+		"1 acme/default/p1: new 0 on m1\n"
+		"2 acme/default/p2: new 0 on m1\n"
+		"acme main metal m1 small 1.36: 2 pods, cpu=1500m memory=2Gi disk=fast drover.dev/nodepool=main "
+		"kubernetes.io/arch=amd64 kubernetes.io/os=linux node.kubernetes.io/instance-type=small rack=r1\n");
 	assert_int_equal(plan->claims[0].requirements.n, 1);
 	assert_string_equal(plan->claims[0].requirements.v[0].key, "disk");
 }
@@ -510,10 +535,12 @@ int main(void)
 		cmocka_unit_test(a_limit_counts_what_claims_hold),
 		cmocka_unit_test(a_limit_of_nodes_counts_claims),
 		cmocka_unit_test(a_limit_also_counts_what_this_plan_opens),
-		cmocka_unit_test(an_image_must_be_no_newer_than_the_server_and_three_minors_old_at_most),
+		cmocka_unit_test(
+			an_image_must_be_no_newer_than_the_server_and_three_minors_old_at_most),
 		cmocka_unit_test(the_newest_image_that_suits_is_taken),
 		cmocka_unit_test(no_type_fits_the_node_selector),
-		cmocka_unit_test(a_label_of_the_type_or_the_pool_or_a_well_known_one_can_be_selected),
+		cmocka_unit_test(
+			a_label_of_the_type_or_the_pool_or_a_well_known_one_can_be_selected),
 		cmocka_unit_test(the_pools_own_requirements_narrow_the_types),
 		cmocka_unit_test(a_taint_of_the_pool_is_named),
 		cmocka_unit_test(what_no_type_has_enough_of_is_named),

@@ -24,7 +24,8 @@ static struct world *zones(struct arena *a, int n)
 		p.types.n = 1;
 		world_put_provider(w, &p);
 		for (int i = 0; i < n; i++) {
-			struct world_machine m = worlds_machine(arena_printf(a, "%c%d", "abc"[z], i), "small");
+			struct world_machine m =
+				worlds_machine(arena_printf(a, "%c%d", "abc"[z], i), "small");
 
 			m.provider = p.name;
 			world_put_machine(w, &m);
@@ -34,7 +35,8 @@ static struct world *zones(struct arena *a, int n)
 	return w;
 }
 
-static struct world_topology *constraint(struct world_pod *p, struct arena *a, enum world_topology_kind kind, const char *key,
+static struct world_topology *constraint(struct world_pod *p, struct arena *a,
+					 enum world_topology_kind kind, const char *key,
 					 const char *pods)
 {
 	struct world_topology *v = arena_calloc(a, p->topology.n + 1, sizeof(*v));
@@ -60,7 +62,8 @@ static const char *said(struct world *w, struct arena *a, const char *pod)
 }
 
 /* A node of its own with a bound pod. */
-static void run(struct world *w, struct arena *a, const char *zone, const char *node, const char *label)
+static void run(struct world *w, struct arena *a, const char *zone, const char *node,
+		const char *label)
 {
 	struct world_node n = worlds_node(a, node);
 	struct world_pod p = app(a, arena_printf(a, "on-%s", node), label);
@@ -72,7 +75,7 @@ static void run(struct world *w, struct arena *a, const char *zone, const char *
 	world_put_pod(w, &p);
 }
 
-#define BLOCKED                                                                                  \
+#define BLOCKED                                                                                    \
 	"nothing; TopologyNotMet: pool main: machines are free, but not where spread and affinity to other pods want them"
 
 static void a_spread_fills_zones_evenly(void **state)
@@ -280,8 +283,9 @@ static void anti_affinity_by_host_gives_each_its_own(void **state)
 	}
 	plan = plan_make(w, 0, a);
 	assert_int_equal(plan->nclaims, 3);
-	assert_string_equal(worlds_pod_text(plan, "p3", a),
-			    "nothing; NoCapacity: pool main: 3 machines fit, all taken (3 claimed)");
+	assert_string_equal(
+		worlds_pod_text(plan, "p3", a),
+		"nothing; NoCapacity: pool main: 3 machines fit, all taken (3 claimed)");
 }
 
 static void pods_of_other_namespaces_and_tenants_do_not_count_unless_named(void **state)
@@ -352,15 +356,17 @@ static void only_the_pool_that_has_machines_in_the_wrong_place_says_so(void **st
 	world_put_pool(w, &empty);
 	(void)constraint(&p, a, WORLD_TOGETHER, ZONE, "app in (x)");
 	world_put_pod(w, &p);
-	assert_string_equal(said(w, a, "p"),
-			    BLOCKED "; NoCapacity: pool empty: there is no machine of type small, big or gpu");
+	assert_string_equal(
+		said(w, a, "p"),
+		BLOCKED "; NoCapacity: pool empty: there is no machine of type small, big or gpu");
 }
 
 /* --- a crowd, checked by counting --------------------------------------------------------------- */
 
 enum { CROWD = 240 };
 
-static const char *spot(const struct plan *p, const struct plan_pod *d, const char *key, struct arena *a)
+static const char *spot(const struct plan *p, const struct plan_pod *d, const char *key,
+			struct arena *a)
 {
 	if (str_eq(key, HOST))
 		return arena_printf(a, "%zu", d->new_claim);
@@ -368,13 +374,14 @@ static const char *spot(const struct plan *p, const struct plan_pod *d, const ch
 }
 
 /* How many that were placed before are selected and in the same domain as d (or in domain). */
-static int64_t there(const struct plan *p, const struct world_pod *pods, size_t upto, const struct world_topology *t,
-		     const char *domain, struct arena *a)
+static int64_t there(const struct plan *p, const struct world_pod *pods, size_t upto,
+		     const struct world_topology *t, const char *domain, struct arena *a)
 {
 	int64_t n = 0;
 
 	for (size_t i = 0; i < upto; i++)
-		if (p->pods[i].outcome == PLAN_ON_NEW && str_eq(spot(p, &p->pods[i], t->key, a), domain) &&
+		if (p->pods[i].outcome == PLAN_ON_NEW &&
+		    str_eq(spot(p, &p->pods[i], t->key, a), domain) &&
 		    selector_matches(&t->pods, &pods[i].labels))
 			n++;
 	return n;
@@ -391,12 +398,14 @@ static void check(const struct plan *p, const struct world_pod *pods, size_t at,
 		int64_t min = 0, all = 0;
 
 		for (int z = 0; z < 3 && str_eq(t->key, ZONE); z++) {
-			const int64_t n = there(p, pods, at, t, (const char *[]){"a", "b", "c"}[z], a);
+			const int64_t n =
+				there(p, pods, at, t, (const char *[]){"a", "b", "c"}[z], a);
 
 			min = !z || n < min ? n : min;
 		}
 		for (size_t k = 0; k < at; k++)
-			all += p->pods[k].outcome == PLAN_ON_NEW && selector_matches(&t->pods, &pods[k].labels);
+			all += p->pods[k].outcome == PLAN_ON_NEW &&
+			       selector_matches(&t->pods, &pods[k].labels);
 		if (t->kind == WORLD_SPREAD)
 			assert_true(here + self - min <= t->max_skew);
 		else if (t->kind == WORLD_APART)
@@ -408,8 +417,9 @@ static void check(const struct plan *p, const struct world_pod *pods, size_t at,
 		for (size_t i = 0; i < pods[k].topology.n && p->pods[k].outcome == PLAN_ON_NEW; i++)
 			if (pods[k].topology.v[i].kind == WORLD_APART &&
 			    selector_matches(&pods[k].topology.v[i].pods, &pods[at].labels))
-				assert_string_not_equal(spot(p, &p->pods[k], pods[k].topology.v[i].key, a),
-							spot(p, d, pods[k].topology.v[i].key, a));
+				assert_string_not_equal(
+					spot(p, &p->pods[k], pods[k].topology.v[i].key, a),
+					spot(p, d, pods[k].topology.v[i].key, a));
 }
 
 static void in_a_crowd_every_constraint_holds_when_its_pod_is_placed(void **state)
@@ -435,11 +445,13 @@ static void in_a_crowd_every_constraint_holds_when_its_pod_is_placed(void **stat
 		pods[i] = app(a, arena_printf(a, "p%03d", i), arena_printf(a, "app=%c", own));
 		pods[i].requests = worlds_resources(a, s / 9 % 2 ? "cpu=1" : "cpu=300m");
 		if (s / 18 % 6)
-			(void)constraint(&pods[i], a,
-					 (enum world_topology_kind[]){WORLD_SPREAD, WORLD_SPREAD, WORLD_TOGETHER, WORLD_APART,
-								      WORLD_SPREAD}[s / 18 % 6 - 1],
-					 (const char *[]){ZONE, HOST, ZONE, HOST, ZONE}[s / 18 % 6 - 1],
-					 arena_printf(a, "app in (%c)", s / 18 % 6 == 3 ? own : other));
+			(void)constraint(
+				&pods[i], a,
+				(enum world_topology_kind[]){WORLD_SPREAD, WORLD_SPREAD,
+							     WORLD_TOGETHER, WORLD_APART,
+							     WORLD_SPREAD}[s / 18 % 6 - 1],
+				(const char *[]){ZONE, HOST, ZONE, HOST, ZONE}[s / 18 % 6 - 1],
+				arena_printf(a, "app in (%c)", s / 18 % 6 == 3 ? own : other));
 		world_put_pod(w, &pods[i]);
 	}
 	plan = plan_make(w, 0, a);
@@ -459,7 +471,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_spread_fills_zones_evenly),
 		cmocka_unit_test(a_zone_without_nodes_and_machines_does_not_hold_a_spread_back),
-		cmocka_unit_test(a_zone_whose_last_machine_goes_to_another_no_more_holds_a_spread_back),
+		cmocka_unit_test(
+			a_zone_whose_last_machine_goes_to_another_no_more_holds_a_spread_back),
 		cmocka_unit_test(a_spread_counts_pods_that_run),
 		cmocka_unit_test(a_spread_counts_only_domains_that_the_selector_admits),
 		cmocka_unit_test(a_spread_over_hosts_opens_a_new_one_when_all_are_full),

@@ -24,22 +24,26 @@ static const char *one_of(uint64_t *s, const char *const *texts, size_t n)
 {
 	return texts[next(s) % n];
 }
-#define ONE_OF(s, ...)                                                                           \
-	one_of((s), (const char *const[]){__VA_ARGS__},                                          \
+#define ONE_OF(s, ...)                                                                             \
+	one_of((s), (const char *const[]){__VA_ARGS__},                                            \
 	       sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
 static void put_pod(struct world *w, struct arena *a, unsigned i, uint64_t *s)
 {
-	struct world_pod p = worlds_pod(a, name_of(a, "pod", i), ONE_OF(s, "cpu=1", "cpu=2,memory=1Gi", "memory=1Gi,cpu=2",
-									"nvidia.com/gpu=2", "cpu=500m,example.com/x=1", "cpu=70"));
+	struct world_pod p =
+		worlds_pod(a, name_of(a, "pod", i),
+			   ONE_OF(s, "cpu=1", "cpu=2,memory=1Gi", "memory=1Gi,cpu=2",
+				  "nvidia.com/gpu=2", "cpu=500m,example.com/x=1", "cpu=70"));
 	struct world_toleration t = {.key = "k", .exists = true};
 	struct selector terms[2] = {worlds_term(a, "zone in (a)"), worlds_term(a, "gpu")};
-	struct world_preference prefs[2] = {{1, worlds_term(a, "zone in (b)")}, {3, worlds_term(a, "cores>8")}};
+	struct world_preference prefs[2] = {{1, worlds_term(a, "zone in (b)")},
+					    {3, worlds_term(a, "cores>8")}};
 
-	struct world_topology apart = {.kind = (enum world_topology_kind)(next(s) % 3),
-				       .key = ONE_OF(s, "zone", "kubernetes.io/hostname"),
-				       .max_skew = 1,
-				       .pods = worlds_term(a, ONE_OF(s, "app in (x)", "app in (y)"))};
+	struct world_topology apart = {
+		.kind = (enum world_topology_kind)(next(s) % 3),
+		.key = ONE_OF(s, "zone", "kubernetes.io/hostname"),
+		.max_skew = 1,
+		.pods = worlds_term(a, ONE_OF(s, "app in (x)", "app in (y)"))};
 
 	p.topology.v = &apart;
 	p.topology.n = !(next(s) % 3);
@@ -49,7 +53,8 @@ static void put_pod(struct world *w, struct arena *a, unsigned i, uint64_t *s)
 	p.unschedulable = next(s) % 8;
 	p.priority = (int64_t)(next(s) % 2);
 	p.since = (int64_t)(next(s) % 3);
-	p.node_selector = worlds_labels(a, ONE_OF(s, "", "", "zone=a", "zone=b,disk=ssd", "disk=ssd,zone=b"));
+	p.node_selector =
+		worlds_labels(a, ONE_OF(s, "", "", "zone=a", "zone=b,disk=ssd", "disk=ssd,zone=b"));
 	p.labels = worlds_labels(a, ONE_OF(s, "app=x", "app=y"));
 	p.tolerations.v = &t;
 	p.tolerations.n = next(s) % 2;
@@ -63,7 +68,8 @@ static void put_pod(struct world *w, struct arena *a, unsigned i, uint64_t *s)
 
 static void put_machine(struct world *w, struct arena *a, unsigned i, uint64_t *s)
 {
-	struct world_machine m = worlds_machine(name_of(a, "machine", i), ONE_OF(s, "small", "big", "gpu", "unknown"));
+	struct world_machine m = worlds_machine(name_of(a, "machine", i),
+						ONE_OF(s, "small", "big", "gpu", "unknown"));
 
 	m.provider = name_of(a, "provider", next(s) % PROVIDERS);
 	m.offered = next(s) % 3;
@@ -76,7 +82,8 @@ static void put_machine(struct world *w, struct arena *a, unsigned i, uint64_t *
 
 static void put_claim(struct world *w, struct arena *a, unsigned i, uint64_t *s)
 {
-	struct world_claim c = worlds_claim(a, name_of(a, "claim", i), name_of(a, "machine", next(s) % MACHINES));
+	struct world_claim c =
+		worlds_claim(a, name_of(a, "claim", i), name_of(a, "machine", next(s) % MACHINES));
 
 	c.tenant = name_of(a, "tenant", next(s) % TENANTS);
 	c.pool = name_of(a, "pool", next(s) % POOLS);
@@ -185,7 +192,8 @@ static void del(struct world *w, struct arena *a, unsigned i)
 static void assert_same(struct world *x, struct world *y)
 {
 	OWN(arena) a = arena_new();
-	const char *of_x = worlds_text(plan_make(x, 0, a), a), *of_y = worlds_text(plan_make(y, 0, a), a);
+	const char *of_x = worlds_text(plan_make(x, 0, a), a),
+		   *of_y = worlds_text(plan_make(y, 0, a), a);
 
 	assert_string_equal(of_x, of_y);
 }
@@ -318,8 +326,9 @@ static void pods_that_differ_in_one_thing_are_not_taken_for_alike(void **state)
 	world_put_pod(w, &p);
 	world_put_pod(w, &q);
 	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "p", a), "new 0 on m1");
-	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "q", a),
-			    "nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector and affinity");
+	assert_string_equal(
+		worlds_pod_text(plan_make(w, 0, a), "q", a),
+		"nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector and affinity");
 }
 
 static void a_tenant_that_goes_takes_its_pods_and_nodes(void **state)
@@ -337,8 +346,9 @@ static void a_tenant_that_goes_takes_its_pods_and_nodes(void **state)
 	world_put_tenant(w, &t);
 	assert_int_equal(plan_make(w, 0, a)->npods, 0);
 	world_put_pod(w, &p);
-	assert_string_equal(worlds_pod_text(plan_make(w, 0, a), "p", a),
-			    "nothing; NoCapacity: pool main: there is no machine of type small, big or gpu");
+	assert_string_equal(
+		worlds_pod_text(plan_make(w, 0, a), "p", a),
+		"nothing; NoCapacity: pool main: there is no machine of type small, big or gpu");
 }
 
 static void an_empty_world_has_an_empty_plan(void **state)

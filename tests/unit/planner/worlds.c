@@ -85,7 +85,10 @@ struct selector worlds_term(struct arena *a, const char *text)
 
 struct world_tenant worlds_tenant(struct arena *a)
 {
-	return (struct world_tenant){.name = "acme", .labels = worlds_labels(a, "team=a"), .weight = 1, .version = "1.36"};
+	return (struct world_tenant){.name = "acme",
+				     .labels = worlds_labels(a, "team=a"),
+				     .weight = 1,
+				     .version = "1.36"};
 }
 
 struct world_provider worlds_provider(struct arena *a)
@@ -93,19 +96,22 @@ struct world_provider worlds_provider(struct arena *a)
 	struct world_provider p = {.name = "metal"};
 
 	p.types.v = arena_calloc(a, 3, sizeof(*p.types.v));
-	p.types.v[p.types.n++] =
-		(struct world_instance_type){"gpu", worlds_resources(a, "cpu=64,memory=512Gi,nvidia.com/gpu=8,pods=110"),
-					     worlds_labels(a, "gpu=h100")};
 	p.types.v[p.types.n++] = (struct world_instance_type){
-		"small", worlds_resources(a, "cpu=4,memory=8Gi,pods=10"), worlds_labels(a, "disk=ssd")};
+		"gpu", worlds_resources(a, "cpu=64,memory=512Gi,nvidia.com/gpu=8,pods=110"),
+		worlds_labels(a, "gpu=h100")};
 	p.types.v[p.types.n++] = (struct world_instance_type){
-		"big", worlds_resources(a, "cpu=16,memory=64Gi,pods=110"), worlds_labels(a, "cores=16")};
+		"small", worlds_resources(a, "cpu=4,memory=8Gi,pods=10"),
+		worlds_labels(a, "disk=ssd")};
+	p.types.v[p.types.n++] = (struct world_instance_type){
+		"big", worlds_resources(a, "cpu=16,memory=64Gi,pods=110"),
+		worlds_labels(a, "cores=16")};
 	return p;
 }
 
 struct world_pool worlds_pool(struct arena *a)
 {
-	struct world_pool p = {.name = "main", .weight = 10, .tenants = worlds_term(a, "team in (a,b)")};
+	struct world_pool p = {
+		.name = "main", .weight = 10, .tenants = worlds_term(a, "team in (a,b)")};
 
 	p.providers = arena_calloc(a, 2, sizeof(*p.providers));
 	p.providers[p.nproviders++] = "metal";
@@ -126,26 +132,42 @@ struct world *worlds_new(struct arena *a)
 
 struct world_machine worlds_machine(const char *name, const char *type)
 {
-	return (struct world_machine){.name = name, .provider = "metal", .instance_type = type, .offered = true,
-				      .level_flash = 2, .level_hdd = -1, .trust = 1};
+	return (struct world_machine){.name = name,
+				      .provider = "metal",
+				      .instance_type = type,
+				      .offered = true,
+				      .level_flash = 2,
+				      .level_hdd = -1,
+				      .trust = 1};
 }
 
 struct world_pod worlds_pod(struct arena *a, const char *name, const char *requests)
 {
-	return (struct world_pod){.tenant = "acme", .ns = "default", .name = name, .uid = name, .unschedulable = true,
-				  .since = 1000, .requests = worlds_resources(a, requests)};
+	return (struct world_pod){.tenant = "acme",
+				  .ns = "default",
+				  .name = name,
+				  .uid = name,
+				  .unschedulable = true,
+				  .since = 1000,
+				  .requests = worlds_resources(a, requests)};
 }
 
 struct world_node worlds_node(struct arena *a, const char *name)
 {
-	return (struct world_node){.tenant = "acme", .name = name, .ready = true,
+	return (struct world_node){.tenant = "acme",
+				   .name = name,
+				   .ready = true,
 				   .allocatable = worlds_resources(a, "cpu=4,memory=8Gi,pods=10")};
 }
 
 struct world_claim worlds_claim(struct arena *a, const char *name, const char *machine)
 {
-	return (struct world_claim){.name = name, .tenant = "acme", .pool = "main", .machine = machine,
-				    .instance_type = "small", .provider = "metal",
+	return (struct world_claim){.name = name,
+				    .tenant = "acme",
+				    .pool = "main",
+				    .machine = machine,
+				    .instance_type = "small",
+				    .provider = "metal",
 				    .capacity = worlds_resources(a, "cpu=4,memory=8Gi,pods=10")};
 }
 
@@ -159,12 +181,14 @@ static const char *outcome(const struct plan *p, const struct plan_pod *d, struc
 	case PLAN_ON_CLAIM:
 		return arena_printf(a, "claim %s", d->target);
 	case PLAN_ON_NEW:
-		return arena_printf(a, "new %zu on %s", d->new_claim, p->claims[d->new_claim].machine);
+		return arena_printf(a, "new %zu on %s", d->new_claim,
+				    p->claims[d->new_claim].machine);
 	case PLAN_NOTHING:
 		break;
 	}
 	for (size_t i = 0; i < d->nreasons; i++)
-		text = arena_printf(a, "%s; %s: %s", text, plan_reason_names[d->reasons[i].code], d->reasons[i].text);
+		text = arena_printf(a, "%s; %s: %s", text, plan_reason_names[d->reasons[i].code],
+				    d->reasons[i].text);
 	return text;
 }
 
@@ -173,20 +197,24 @@ const char *worlds_text(const struct plan *p, struct arena *a)
 	const char *text = "";
 
 	for (size_t i = 0; i < p->npods; i++)
-		text = arena_printf(a, "%s%zu %s/%s/%s: %s\n", text, p->pods[i].place, p->pods[i].tenant, p->pods[i].ns,
-				    p->pods[i].name, outcome(p, &p->pods[i], a));
+		text = arena_printf(a, "%s%zu %s/%s/%s: %s\n", text, p->pods[i].place,
+				    p->pods[i].tenant, p->pods[i].ns, p->pods[i].name,
+				    outcome(p, &p->pods[i], a));
 	for (size_t i = 0; i < p->nclaims; i++) {
 		const struct plan_claim *c = &p->claims[i];
 
-		text = arena_printf(a, "%s%s %s %s %s %s %s: %zu pods,", text, c->tenant, c->pool, c->provider, c->machine,
-				    c->instance_type, c->version, c->npods);
+		text = arena_printf(a, "%s%s %s %s %s %s %s: %zu pods,", text, c->tenant, c->pool,
+				    c->provider, c->machine, c->instance_type, c->version,
+				    c->npods);
 		for (size_t k = 0; k < c->requests.n; k++) {
 			char q[QUANTITY_TEXT];
 
-			text = arena_printf(a, "%s %s=%s", text, c->requests.v[k].name, quantity_format(c->requests.v[k].q, q));
+			text = arena_printf(a, "%s %s=%s", text, c->requests.v[k].name,
+					    quantity_format(c->requests.v[k].q, q));
 		}
 		for (size_t k = 0; k < c->labels.n; k++)
-			text = arena_printf(a, "%s %s=%s", text, c->labels.v[k].key, c->labels.v[k].value);
+			text = arena_printf(a, "%s %s=%s", text, c->labels.v[k].key,
+					    c->labels.v[k].value);
 		text = arena_printf(a, "%s\n", text);
 	}
 	return text;

@@ -152,9 +152,13 @@ static void what_was_signed_is_opened(void **state)
 /* Written by hand from objects.yaml and the in-toto Statement v1: not by this program. */
 static void the_statement_is_canonical_and_says_zeros(void **state)
 {
-	struct evidence ev = {.machine = {.name = "gpu-1"}, .tenancy = 1, .attempt = 1,
-			      .verdict = WIPE_PURGE, .devices = {devices, 1},
-			      .inventory = {.expected = 1, .seen = 1}, .start_time = 1796120400000,
+	struct evidence ev = {.machine = {.name = "gpu-1"},
+			      .tenancy = 1,
+			      .attempt = 1,
+			      .verdict = WIPE_PURGE,
+			      .devices = {devices, 1},
+			      .inventory = {.expected = 1, .seen = 1},
+			      .start_time = 1796120400000,
 			      .end_time = 1796120400000};
 	char *statement, want[1200];
 
@@ -162,16 +166,17 @@ static void the_statement_is_canonical_and_says_zeros(void **state)
 	devices[0] = (struct evidence_device){.wwn = "eui.1", .level = WIPE_PURGE};
 	statement = statement_of(&ev);
 	snprintf(want, sizeof(want),
-		"{\"_type\":\"https://in-toto.io/Statement/v1\",\"predicate\":{"
-		"\"agentKey\":\"%s\",\"agentTrust\":\"BootNetwork\",\"attempt\":1,\"devices\":[{"
-		"\"canaries\":{\"found\":0,\"planted\":0},\"level\":\"Purge\",\"rawStatus\":0,"
-		"\"reads\":{\"clean\":0,\"dirty\":0,\"unreadable\":0},\"wwn\":\"eui.1\"}],"
-		"\"endTime\":\"2026-12-01T10:20:00Z\",\"inventory\":{\"expected\":1,\"seen\":1},"
-		"\"machine\":{\"name\":\"gpu-1\"},\"startTime\":\"2026-12-01T10:20:00Z\","
-		"\"tenancy\":1,\"verdict\":\"Purge\"},"
-		"\"predicateType\":\"https://drover.dev/wipe/v1\",\"subject\":[{\"digest\":{"
-		"\"sha256\":\"4149be7de62e6b913d32c9fc430328474babbcfbb958aae5d433589f8a3193fd\"},"
-		"\"name\":\"||eui.1\"}]}", keys.agent_text);
+		 "{\"_type\":\"https://in-toto.io/Statement/v1\",\"predicate\":{"
+		 "\"agentKey\":\"%s\",\"agentTrust\":\"BootNetwork\",\"attempt\":1,\"devices\":[{"
+		 "\"canaries\":{\"found\":0,\"planted\":0},\"level\":\"Purge\",\"rawStatus\":0,"
+		 "\"reads\":{\"clean\":0,\"dirty\":0,\"unreadable\":0},\"wwn\":\"eui.1\"}],"
+		 "\"endTime\":\"2026-12-01T10:20:00Z\",\"inventory\":{\"expected\":1,\"seen\":1},"
+		 "\"machine\":{\"name\":\"gpu-1\"},\"startTime\":\"2026-12-01T10:20:00Z\","
+		 "\"tenancy\":1,\"verdict\":\"Purge\"},"
+		 "\"predicateType\":\"https://drover.dev/wipe/v1\",\"subject\":[{\"digest\":{"
+		 "\"sha256\":\"4149be7de62e6b913d32c9fc430328474babbcfbb958aae5d433589f8a3193fd\"},"
+		 "\"name\":\"||eui.1\"}]}",
+		 keys.agent_text);
 	assert_string_equal(statement, want);
 	free(statement);
 }
@@ -180,7 +185,8 @@ static void both_signatures_are_over_the_dsse_bytes(void **state)
 {
 	struct evidence ev = sample(), got;
 	const char *const droverkeys[] = {keys.other_text, keys.drover_text};
-	char *first = evidence_sign(&ev, keys.agent), *statement = statement_of(&ev), *by_hand, *both;
+	char *first = evidence_sign(&ev, keys.agent), *statement = statement_of(&ev), *by_hand,
+	     *both;
 	struct err e;
 
 	(void)state;
@@ -219,10 +225,14 @@ static void a_signature_by_anybody_else_is_denied(void **state)
 	denied(evidence_open(first, keys.other_text, NULL, 0, keys.arena, &got, &e), &e, "agent's");
 	denied(evidence_open(first, NULL, NULL, 0, keys.arena, &got, &e), &e, "agent's");
 	denied(evidence_open(first, "", NULL, 0, keys.arena, &got, &e), &e, "agent's");
-	denied(evidence_open(first, keys.agent_text, drover, 1, keys.arena, &got, &e), &e, "missing");
-	denied(evidence_open(both, keys.agent_text, NULL, 0, keys.arena, &got, &e), &e, "too early");
-	denied(evidence_open(both, keys.other_text, drover, 1, keys.arena, &got, &e), &e, "agent's");
-	denied(evidence_open(both, keys.agent_text, other, 1, keys.arena, &got, &e), &e, "drover's");
+	denied(evidence_open(first, keys.agent_text, drover, 1, keys.arena, &got, &e), &e,
+	       "missing");
+	denied(evidence_open(both, keys.agent_text, NULL, 0, keys.arena, &got, &e), &e,
+	       "too early");
+	denied(evidence_open(both, keys.other_text, drover, 1, keys.arena, &got, &e), &e,
+	       "agent's");
+	denied(evidence_open(both, keys.agent_text, other, 1, keys.arena, &got, &e), &e,
+	       "drover's");
 	denied(evidence_open_countersigned(both, other, 1, keys.arena, &got, &e), &e, "drover's");
 	denied(evidence_open_countersigned(both, NULL, 0, keys.arena, &got, &e), &e, "no key");
 	denied(evidence_open_countersigned(first, NULL, 0, keys.arena, &got, &e), &e, "no key");
@@ -274,7 +284,8 @@ static void signatures_cannot_change_places(void **state)
 	free(text);
 	text = json_text_sorted(j);
 	again = crypto_base64(text, strlen(text));
-	denied(evidence_open(again, keys.agent_text, drover, 1, keys.arena, &got, &e), &e, "agent's");
+	denied(evidence_open(again, keys.agent_text, drover, 1, keys.arena, &got, &e), &e,
+	       "agent's");
 	free(again);
 	free(text);
 
@@ -282,7 +293,8 @@ static void signatures_cannot_change_places(void **state)
 	json_object_set_new(json_array_get(list, 1), "keyid", json_string(keys.drover_text));
 	text = json_text_sorted(j);
 	again = crypto_base64(text, strlen(text));
-	denied(evidence_open(again, keys.agent_text, drover, 1, keys.arena, &got, &e), &e, "agent's");
+	denied(evidence_open(again, keys.agent_text, drover, 1, keys.arena, &got, &e), &e,
+	       "agent's");
 	free(again);
 	free(text);
 	json_decref(j);
@@ -325,7 +337,13 @@ static void no_character_of_an_envelope_can_be_changed(void **state)
 static void a_malformed_envelope_is_a_protocol_error(void **state)
 {
 	static const char *const bad[] = {
-		"", "x", "{", "[]", "{}", "null", "{\"payload\":\"\",\"payloadType\":\"x\",\"signatures\":[]}",
+		"",
+		"x",
+		"{",
+		"[]",
+		"{}",
+		"null",
+		"{\"payload\":\"\",\"payloadType\":\"x\",\"signatures\":[]}",
 		"{\"payload\":\"\",\"payloadType\":\"application/vnd.in-toto+json\",\"signatures\":[]}",
 		"{\"payload\":\"\",\"payloadType\":\"application/vnd.in-toto+json\",\"signatures\":{}}",
 		"{\"payload\":\"\",\"payloadType\":\"application/vnd.in-toto+json\",\"signatures\":[1]}",
@@ -424,7 +442,8 @@ static void a_signed_statement_must_still_make_sense(void **state)
 static void another_payload_type_is_refused_though_signed(void **state)
 {
 	struct evidence ev = sample(), got;
-	char *statement = statement_of(&ev), *envelope = envelope_of(statement, "text/plain", keys.agent);
+	char *statement = statement_of(&ev),
+	     *envelope = envelope_of(statement, "text/plain", keys.agent);
 	struct err e;
 
 	(void)state;
@@ -473,14 +492,14 @@ static void every_field_that_differs_is_named(void **state)
 	struct evidence_device d[2];
 	struct err e;
 
-#define DIFFERS(change, path)                                                                    \
-	do {                                                                                     \
-		ev = sample();                                                                   \
-		d[0] = devices[0];                                                               \
-		d[1] = devices[1];                                                               \
-		ev.devices.v = d;                                                                \
-		change;                                                                          \
-		expect_difference(&ev, path);                                                    \
+#define DIFFERS(change, path)                                                                      \
+	do {                                                                                       \
+		ev = sample();                                                                     \
+		d[0] = devices[0];                                                                 \
+		d[1] = devices[1];                                                                 \
+		ev.devices.v = d;                                                                  \
+		change;                                                                            \
+		expect_difference(&ev, path);                                                      \
 	} while (0)
 
 	(void)state;
@@ -551,7 +570,8 @@ static void the_digest_is_of_the_envelope_text(void **state)
 	(void)state;
 	evidence_digest("abc", d);
 	str_hex(hex, d, sizeof(d));
-	assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	assert_string_equal(hex,
+			    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 int main(void)

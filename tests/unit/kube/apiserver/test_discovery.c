@@ -64,7 +64,8 @@ static void a_definition_appears_in_discovery(void **state)
 	api_do(r, "GET", "/apis/example.dev/v0", NULL);
 	assert_status(r, 404);
 	/* A version that is served no longer, and one that is now. */
-	api_patch(r, "json-patch+json", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.example.dev",
+	api_patch(r, "json-patch+json",
+		  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.example.dev",
 		  "[{'op':'replace','path':'/spec/versions/1/served','value':true},"
 		  "{'op':'replace','path':'/spec/versions/2/served','value':false}]");
 	assert_status(r, 200);
@@ -101,7 +102,8 @@ static void openapi_says_that_a_patch_may_ask_for_validation(void **state)
 	assert_status(r, 200);
 	op = json_at(r->j, "paths", "/api/v1/namespaces/{namespace}/pods/{name}", "patch");
 	assert_string_equal(json_str_at(op, "x-kubernetes-group-version-kind", "kind"), "Pod");
-	assert_string_equal(json_str_at(json_array_get(json_at(op, "parameters"), 0), "name"), "fieldValidation");
+	assert_string_equal(json_str_at(json_array_get(json_at(op, "parameters"), 0), "name"),
+			    "fieldValidation");
 	assert_non_null(json_at(r->j, "paths", "/api/v1/nodes/{name}", "patch"));
 	api_do(r, "GET", "/openapi/v3/apis/none/v1", NULL);
 	assert_status(r, 404);
@@ -124,7 +126,8 @@ static void who_is_not_known_is_refused(void **state)
 	struct api r;
 	int status = 0;
 	struct secret *token = secret_from_str("admin");
-	struct http_call c = {.path = "/api/v1/nodes", .bearer = token, .done = on_done, .arg = &status};
+	struct http_call c = {
+		.path = "/api/v1/nodes", .bearer = token, .done = on_done, .arg = &status};
 
 	(void)state;
 	api_start(&r, &(struct apiserver_spec){.user_of = admin_only, .version = "v1.31.4"}, 100);

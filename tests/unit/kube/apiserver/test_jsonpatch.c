@@ -25,15 +25,20 @@ static void operations_do_what_the_rfc_says(void **state)
 	static const struct {
 		const char *doc, *patch, *want; /* NULL: refused */
 	} cases[] = {
-		{"{'foo':'bar'}", "[{'op':'add','path':'/baz','value':'qux'}]", "{'baz':'qux','foo':'bar'}"},
-		{"{'foo':['bar','baz']}", "[{'op':'add','path':'/foo/1','value':'qux'}]", "{'foo':['bar','qux','baz']}"},
+		{"{'foo':'bar'}", "[{'op':'add','path':'/baz','value':'qux'}]",
+		 "{'baz':'qux','foo':'bar'}"},
+		{"{'foo':['bar','baz']}", "[{'op':'add','path':'/foo/1','value':'qux'}]",
+		 "{'foo':['bar','qux','baz']}"},
 		{"{'baz':'qux','foo':'bar'}", "[{'op':'remove','path':'/baz'}]", "{'foo':'bar'}"},
-		{"{'foo':['bar','qux','baz']}", "[{'op':'remove','path':'/foo/1'}]", "{'foo':['bar','baz']}"},
-		{"{'baz':'qux'}", "[{'op':'replace','path':'/baz','value':'boo'}]", "{'baz':'boo'}"},
+		{"{'foo':['bar','qux','baz']}", "[{'op':'remove','path':'/foo/1'}]",
+		 "{'foo':['bar','baz']}"},
+		{"{'baz':'qux'}", "[{'op':'replace','path':'/baz','value':'boo'}]",
+		 "{'baz':'boo'}"},
 		{"{'foo':{'bar':'baz','waldo':'fred'},'qux':{'corge':'grault'}}",
 		 "[{'op':'move','from':'/foo/waldo','path':'/qux/thud'}]",
 		 "{'foo':{'bar':'baz'},'qux':{'corge':'grault','thud':'fred'}}"},
-		{"{'foo':['all','grass','cows','eat']}", "[{'op':'move','from':'/foo/1','path':'/foo/3'}]",
+		{"{'foo':['all','grass','cows','eat']}",
+		 "[{'op':'move','from':'/foo/1','path':'/foo/3'}]",
 		 "{'foo':['all','cows','eat','grass']}"},
 		{"{'baz':'qux','foo':['a',2,'c']}",
 		 "[{'op':'test','path':'/baz','value':'qux'},{'op':'test','path':'/foo/1','value':2}]",
@@ -44,8 +49,10 @@ static void operations_do_what_the_rfc_says(void **state)
 		{"{'foo':'bar'}", "[{'op':'add','path':'/baz/bat','value':'qux'}]", NULL},
 		{"{'/':9,'~1':10}", "[{'op':'test','path':'/~01','value':10}]", "{'/':9,'~1':10}"},
 		{"{'/':9}", "[{'op':'replace','path':'/~1','value':8}]", "{'/':8}"},
-		{"{'foo':['bar']}", "[{'op':'add','path':'/foo/-','value':['abc','def']}]", "{'foo':['bar',['abc','def']]}"},
-		{"{'a':{'b':1}}", "[{'op':'copy','from':'/a','path':'/c'},{'op':'replace','path':'/c/b','value':2}]",
+		{"{'foo':['bar']}", "[{'op':'add','path':'/foo/-','value':['abc','def']}]",
+		 "{'foo':['bar',['abc','def']]}"},
+		{"{'a':{'b':1}}",
+		 "[{'op':'copy','from':'/a','path':'/c'},{'op':'replace','path':'/c/b','value':2}]",
 		 "{'a':{'b':1},'c':{'b':2}}"},
 		{"{'a':1}", "[{'op':'add','path':'','value':{'b':2}}]", "{'b':2}"},
 		{"{'a':1}", "[{'op':'add','path':'/a','value':null}]", "{'a':null}"},
@@ -93,7 +100,8 @@ static json_t *copies(int n)
 	json_t *patch = json_array();
 
 	for (int i = 0; i < n; i++)
-		json_array_append_new(patch, json_pack("{s:s, s:s, s:s}", "op", "copy", "from", "/a", "path", "/a/-"));
+		json_array_append_new(patch, json_pack("{s:s, s:s, s:s}", "op", "copy", "from",
+						       "/a", "path", "/a/-"));
 	return patch;
 }
 
@@ -120,12 +128,14 @@ static void a_patch_does_not_nest_deeper_than_a_reader_bears(void **state)
 	(void)state;
 	for (int i = 0; i < 62; i++) {
 		strcat(path, "/a");
-		json_array_append_new(patch, json_pack("{s:s, s:s, s:{}}", "op", "add", "path", path, "value"));
+		json_array_append_new(
+			patch, json_pack("{s:s, s:s, s:{}}", "op", "add", "path", path, "value"));
 	}
 	assert_int_equal(jsonpatch_apply(patch, &doc, &f), 0);
 
-	OWN_JSON deeper = parse("[{'op':'add','path':'/b','value':{}},{'op':'move','from':'/a','path':'/b/a'},"
-				"{'op':'add','path':'/c','value':{}},{'op':'move','from':'/b','path':'/c/b'}]");
+	OWN_JSON deeper = parse(
+		"[{'op':'add','path':'/b','value':{}},{'op':'move','from':'/a','path':'/b/a'},"
+		"{'op':'add','path':'/c','value':{}},{'op':'move','from':'/b','path':'/c/b'}]");
 
 	assert_int_equal(jsonpatch_apply(deeper, &doc, &f), -1);
 	assert_non_null(strstr(f.text, "deeper"));

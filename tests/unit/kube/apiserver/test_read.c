@@ -14,7 +14,9 @@ static void names_of(struct api *r, struct buf *out)
 	const char *name;
 
 	buf_clear(out);
-	for (int i = 0; snprintf(path, sizeof(path), "items.%d.metadata.name", i), (name = api_str(r, path)); i++)
+	for (int i = 0;
+	     snprintf(path, sizeof(path), "items.%d.metadata.name", i), (name = api_str(r, path));
+	     i++)
 		buf_printf(out, "%s ", name);
 }
 
@@ -41,14 +43,20 @@ static void selectors_choose(void **state)
 		{"?labelSelector=x&fieldSelector=metadata.name%3Db", "b "},
 	};
 	static const char *const refused[] = {
-		"?fieldSelector=spec.other%3D1", "?fieldSelector=x", "?labelSelector=%3D%3D", "?limit=x",
-		"?resourceVersion=x", "?continue=x", "?continue=e30%3D",
+		"?fieldSelector=spec.other%3D1",
+		"?fieldSelector=x",
+		"?labelSelector=%3D%3D",
+		"?limit=x",
+		"?resourceVersion=x",
+		"?continue=x",
+		"?continue=e30%3D",
 	};
 	struct buf names;
 
 	buf_init(&names, 1024);
 	api_do(r, "POST", PODS, "{'metadata':{'name':'b','labels':{'x':'2'}},'spec':{}}");
-	api_do(r, "POST", PODS, "{'metadata':{'name':'a','labels':{'x':'1'}},'spec':{'nodeName':'n1'}}");
+	api_do(r, "POST", PODS,
+	       "{'metadata':{'name':'a','labels':{'x':'1'}},'spec':{'nodeName':'n1'}}");
 	api_do(r, "POST", PODS, "{'metadata':{'name':'c'}}");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char path[256];
@@ -118,7 +126,9 @@ static void pages_join_to_the_whole_with_one_revision(void **state)
 			snprintf(at, sizeof(at), "items.%d.metadata.name", i);
 			buf_printf(&names, "%s ", api_str(r, at));
 		}
-		token = api_str(r, "metadata.continue") ? mem_strdup(api_str(r, "metadata.continue")) : NULL;
+		token = api_str(r, "metadata.continue")
+				? mem_strdup(api_str(r, "metadata.continue"))
+				: NULL;
 		more = token != NULL;
 		buf_clear(&path);
 		buf_puts(&path, CM "?limit=3&continue=");
@@ -165,7 +175,9 @@ static void a_large_list_comes_whole_and_leaves_turns_to_others(void **state)
 
 	memset(big, 'x', 8000);
 	for (int i = 0; i < N; i++) {
-		body = mem_printf("{'metadata':{'name':'c%03d','labels':{'odd':'%d'}},'data':{'k':'%s'}}", i, i & 1, big);
+		body = mem_printf(
+			"{'metadata':{'name':'c%03d','labels':{'odd':'%d'}},'data':{'k':'%s'}}", i,
+			i & 1, big);
 		api_do(r, "POST", CM, body);
 		free(body);
 	}
@@ -205,16 +217,19 @@ static void on_done(const struct http_reply *reply, const struct err *e, void *a
 static void metadata_alone_may_be_asked_for(void **state)
 {
 	struct api *r = *state;
-	struct http_header accept = {"Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"};
+	struct http_header accept = {
+		"Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"};
 	json_t *j = NULL;
-	struct http_call c = {.path = CM, .headers = &accept, .nheaders = 1, .done = on_done, .arg = &j};
+	struct http_call c = {
+		.path = CM, .headers = &accept, .nheaders = 1, .done = on_done, .arg = &j};
 
 	api_do(r, "POST", CM, "{'metadata':{'name':'a'},'data':{'k':'v'}}");
 	http_start(r->p, &c);
 	api_run(r, 1000);
 	assert_non_null(j);
 	assert_string_equal(json_str_at(j, "kind"), "PartialObjectMetadataList");
-	assert_string_equal(json_str_at(json_array_get(json_at(j, "items"), 0), "metadata", "name"), "a");
+	assert_string_equal(json_str_at(json_array_get(json_at(j, "items"), 0), "metadata", "name"),
+			    "a");
 	assert_null(json_at(json_array_get(json_at(j, "items"), 0), "data"));
 	json_decref(j);
 }

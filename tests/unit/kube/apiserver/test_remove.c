@@ -8,7 +8,7 @@
 #define PODS "/api/v1/namespaces/default/pods"
 #define PDBS "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 #define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-#define CRD                                                                                      \
+#define CRD                                                                                             \
 	"{'metadata':{'name':'things.example.dev'},'spec':{'group':'example.dev','scope':'Namespaced'," \
 	"'names':{'plural':'things','kind':'Thing'},'versions':[{'name':'v1','served':true,'storage':true}]}}"
 #define THINGS "/apis/example.dev/v1/namespaces/default/things"
@@ -56,9 +56,11 @@ static void an_object_with_finalizers_goes_with_the_last_of_them(void **state)
 	api_run(r, 5000);
 	api_do(r, "DELETE", CM "/a", NULL);
 	assert_string_equal(api_str(r, "metadata.deletionTimestamp"), when);
-	api_patch(r, "merge-patch+json", CM "/a", "{'metadata':{'finalizers':['x.dev/one','x.dev/three']}}");
+	api_patch(r, "merge-patch+json", CM "/a",
+		  "{'metadata':{'finalizers':['x.dev/one','x.dev/three']}}");
 	assert_status(r, 422); /* none may be added now */
-	api_patch(r, "merge-patch+json", CM "/a", "{'metadata':{'deletionTimestamp':null,'finalizers':['x.dev/one']}}");
+	api_patch(r, "merge-patch+json", CM "/a",
+		  "{'metadata':{'deletionTimestamp':null,'finalizers':['x.dev/one']}}");
 	assert_status(r, 200);
 	assert_string_equal(api_str(r, "metadata.deletionTimestamp"), when);
 	expect(r, CM "/a", 200);
@@ -88,7 +90,8 @@ static void a_namespace_takes_with_it_what_is_in_it(void **state)
 	assert_status(r, 201);
 	assert_string_equal(api_str(r, "status.phase"), "Active");
 	api_do(r, "POST", "/api/v1/namespaces/n/pods", "{'metadata':{'name':'p'}}");
-	api_do(r, "POST", "/api/v1/namespaces/n/secrets", "{'metadata':{'name':'held','finalizers':['x.dev/y']}}");
+	api_do(r, "POST", "/api/v1/namespaces/n/secrets",
+	       "{'metadata':{'name':'held','finalizers':['x.dev/y']}}");
 	api_do(r, "POST", CM, "{'metadata':{'name':'elsewhere'}}");
 	api_do(r, "DELETE", "/api/v1/namespaces/n", NULL);
 	assert_status(r, 200);
@@ -98,7 +101,8 @@ static void a_namespace_takes_with_it_what_is_in_it(void **state)
 	assert_string_equal(api_str(r, "status.phase"), "Terminating");
 	api_do(r, "POST", "/api/v1/namespaces/n/pods", "{'metadata':{'name':'q'}}");
 	assert_status(r, 403);
-	api_patch(r, "merge-patch+json", "/api/v1/namespaces/n/secrets/held", "{'metadata':{'finalizers':[]}}");
+	api_patch(r, "merge-patch+json", "/api/v1/namespaces/n/secrets/held",
+		  "{'metadata':{'finalizers':[]}}");
 	assert_status(r, 200);
 	expect(r, "/api/v1/namespaces/n", 404);
 
@@ -138,11 +142,13 @@ static void deleting_a_namespace_may_end_a_definition_too(void **state)
 
 	api_do(r, "POST", CRDS, CRD);
 	api_do(r, "POST", "/api/v1/namespaces", "{'metadata':{'name':'n'}}");
-	api_do(r, "POST", "/apis/example.dev/v1/namespaces/n/things", "{'metadata':{'name':'a','finalizers':['x.dev/y']}}");
+	api_do(r, "POST", "/apis/example.dev/v1/namespaces/n/things",
+	       "{'metadata':{'name':'a','finalizers':['x.dev/y']}}");
 	api_do(r, "DELETE", CRDS "/things.example.dev", NULL);
 	api_do(r, "DELETE", "/api/v1/namespaces/n", NULL);
 	expect(r, "/api/v1/namespaces/n", 200);
-	api_patch(r, "merge-patch+json", "/apis/example.dev/v1/namespaces/n/things/a", "{'metadata':{'finalizers':[]}}");
+	api_patch(r, "merge-patch+json", "/apis/example.dev/v1/namespaces/n/things/a",
+		  "{'metadata':{'finalizers':[]}}");
 	assert_status(r, 200);
 	expect(r, "/api/v1/namespaces/n", 404);
 	expect(r, CRDS "/things.example.dev", 404);
@@ -154,20 +160,28 @@ static void eviction_deletes_unless_a_budget_forbids(void **state)
 {
 	struct api *r = *state;
 
-	api_do(r, "POST", PODS, "{'metadata':{'name':'p','labels':{'app':'a'}},'spec':{'nodeName':'n'}}");
+	api_do(r, "POST", PODS,
+	       "{'metadata':{'name':'p','labels':{'app':'a'}},'spec':{'nodeName':'n'}}");
 	api_patch(r, "merge-patch+json", PODS "/p/status", "{'status':{'phase':'Running'}}");
-	api_do(r, "POST", PDBS, "{'metadata':{'name':'other'},'spec':{'selector':{'matchLabels':{'app':'b'}}}}");
-	api_patch(r, "merge-patch+json", PDBS "/other/status", "{'status':{'disruptionsAllowed':0}}");
-	api_do(r, "POST", PDBS, "{'metadata':{'name':'mine'},'spec':{'selector':{'matchExpressions':"
-				"[{'key':'app','operator':'In','values':['a','c']}]}}}");
-	api_patch(r, "merge-patch+json", PDBS "/mine/status", "{'status':{'disruptionsAllowed':0}}");
+	api_do(r, "POST", PDBS,
+	       "{'metadata':{'name':'other'},'spec':{'selector':{'matchLabels':{'app':'b'}}}}");
+	api_patch(r, "merge-patch+json", PDBS "/other/status",
+		  "{'status':{'disruptionsAllowed':0}}");
+	api_do(r, "POST", PDBS,
+	       "{'metadata':{'name':'mine'},'spec':{'selector':{'matchExpressions':"
+	       "[{'key':'app','operator':'In','values':['a','c']}]}}}");
+	api_patch(r, "merge-patch+json", PDBS "/mine/status",
+		  "{'status':{'disruptionsAllowed':0}}");
 	assert_status(r, 200);
-	api_do(r, "POST", PODS "/p/eviction", "{'apiVersion':'policy/v1','kind':'Eviction','metadata':{'name':'p'}}");
+	api_do(r, "POST", PODS "/p/eviction",
+	       "{'apiVersion':'policy/v1','kind':'Eviction','metadata':{'name':'p'}}");
 	assert_status(r, 429);
 	assert_non_null(strstr(r->text, "mine"));
 	expect(r, PODS "/p", 200);
-	api_patch(r, "merge-patch+json", PDBS "/mine/status", "{'status':{'disruptionsAllowed':1}}");
-	api_do(r, "POST", PODS "/p/eviction", "{'deleteOptions':{'preconditions':{'uid':'other'}}}");
+	api_patch(r, "merge-patch+json", PDBS "/mine/status",
+		  "{'status':{'disruptionsAllowed':1}}");
+	api_do(r, "POST", PODS "/p/eviction",
+	       "{'deleteOptions':{'preconditions':{'uid':'other'}}}");
 	assert_status(r, 409);
 	api_do(r, "POST", PODS "/p/eviction", "{}");
 	assert_status(r, 201);
@@ -192,7 +206,8 @@ static void a_bound_pod_waits_for_its_kubelet_where_that_is_asked_for(void **sta
 
 	(void)state;
 	api_start(&r, &(struct apiserver_spec){.graceful_pods = true}, 100);
-	api_do(&r, "POST", PODS, "{'metadata':{'name':'bound'},'spec':{'nodeName':'n','terminationGracePeriodSeconds':20}}");
+	api_do(&r, "POST", PODS,
+	       "{'metadata':{'name':'bound'},'spec':{'nodeName':'n','terminationGracePeriodSeconds':20}}");
 	api_do(&r, "POST", PODS, "{'metadata':{'name':'unbound'},'spec':{}}");
 	api_do(&r, "DELETE", PODS "/unbound", NULL);
 	expect(&r, PODS "/unbound", 404);

@@ -29,17 +29,23 @@ static void objects_are_pruned_and_defaulted(void **state)
 	} cases[] = {
 		{OBJECT("'a':{'type':'string'}"), "{'a':'x','b':1,'kind':'K','metadata':{'any':1}}",
 		 "{'a':'x','kind':'K','metadata':{'any':1}}"},
-		{OBJECT("'a':{'type':'object','properties':{'metadata':{'type':'object'}}}"), "{'a':{'metadata':{'b':1},'kind':1}}",
-		 "{'a':{'metadata':{}}}"},
+		{OBJECT("'a':{'type':'object','properties':{'metadata':{'type':'object'}}}"),
+		 "{'a':{'metadata':{'b':1},'kind':1}}", "{'a':{'metadata':{}}}"},
 		{OBJECT("'a':{'type':'object','x-kubernetes-preserve-unknown-fields':true,'properties':{'b':{'type':'object'}}}"),
 		 "{'a':{'x':1,'b':{'y':1}}}", "{'a':{'x':1,'b':{}}}"},
-		{OBJECT("'a':{'type':'object','additionalProperties':{'type':'object'}}"), "{'a':{'x':{'y':1}}}", "{'a':{'x':{}}}"},
-		{OBJECT("'a':{'type':'array','items':{'type':'object'}}"), "{'a':[{'x':1}]}", "{'a':[{}]}"},
-		{OBJECT("'a':{'type':'string'},'b':{'type':'string','nullable':true}"), "{'a':null,'b':null}", "{'b':null}"},
-		{OBJECT("'a':{'type':'integer','default':3},'b':{'type':'integer','default':4}"), "{'b':1}", "{'a':3,'b':1}"},
+		{OBJECT("'a':{'type':'object','additionalProperties':{'type':'object'}}"),
+		 "{'a':{'x':{'y':1}}}", "{'a':{'x':{}}}"},
+		{OBJECT("'a':{'type':'array','items':{'type':'object'}}"), "{'a':[{'x':1}]}",
+		 "{'a':[{}]}"},
+		{OBJECT("'a':{'type':'string'},'b':{'type':'string','nullable':true}"),
+		 "{'a':null,'b':null}", "{'b':null}"},
+		{OBJECT("'a':{'type':'integer','default':3},'b':{'type':'integer','default':4}"),
+		 "{'b':1}", "{'a':3,'b':1}"},
 		{OBJECT("'a':{'type':'integer','default':3}"), "{'a':null}", "{'a':3}"},
-		{OBJECT("'a':{'type':'object','default':{},'properties':{'b':{'type':'integer','default':1}}}"), "{}", "{'a':{'b':1}}"},
-		{OBJECT("'a':{'type':'object','properties':{'b':{'type':'integer','default':1}}}"), "{}", "{}"},
+		{OBJECT("'a':{'type':'object','default':{},'properties':{'b':{'type':'integer','default':1}}}"),
+		 "{}", "{'a':{'b':1}}"},
+		{OBJECT("'a':{'type':'object','properties':{'b':{'type':'integer','default':1}}}"),
+		 "{}", "{}"},
 		{OBJECT("'a':{'type':'array','items':{'type':'object','properties':{'b':{'type':'integer','default':1}}}}"),
 		 "{'a':[{},{'b':2}]}", "{'a':[{'b':1},{'b':2}]}"},
 	};
@@ -80,7 +86,8 @@ static void values_out_of_bounds_are_named(void **state)
 		{"{'type':'integer','minimum':1,'exclusiveMinimum':true}", "1", "greater than 1"},
 		{"{'type':'integer','maximum':5}", "6", "less than or equal to 5"},
 		{"{'type':'integer','maximum':5,'exclusiveMaximum':true}", "5", "less than 5"},
-		{"{'type':'string','enum':['x','y']}", "'z'", "Unsupported value: supported values: [\"x\",\"y\"]"},
+		{"{'type':'string','enum':['x','y']}", "'z'",
+		 "Unsupported value: supported values: [\"x\",\"y\"]"},
 		{"{'type':'string','enum':['x','y']}", "'y'", NULL},
 		{"{'type':'string','minLength':2}", "'x'", "minLength is 2, got 1"},
 		{"{'type':'string','maxLength':2}", "'äö'", NULL},
@@ -89,19 +96,26 @@ static void values_out_of_bounds_are_named(void **state)
 		{"{'type':'string','pattern':'^[a-z]+$'}", "'x'", NULL},
 		{"{'type':'string','format':'date-time'}", "'yesterday'", "RFC 3339"},
 		{"{'type':'string','format':'date-time'}", "'2026-01-02T03:04:05Z'", NULL},
-		{"{'type':'array','maxItems':1,'items':{'type':'string'}}", "['x','y']", "maxItems is 1, got 2"},
-		{"{'type':'array','x-kubernetes-list-type':'set','items':{'type':'string'}}", "['x','y','x']", "a[2]: Duplicate value"},
+		{"{'type':'array','maxItems':1,'items':{'type':'string'}}", "['x','y']",
+		 "maxItems is 1, got 2"},
+		{"{'type':'array','x-kubernetes-list-type':'set','items':{'type':'string'}}",
+		 "['x','y','x']", "a[2]: Duplicate value"},
 		{"{'type':'array','x-kubernetes-list-type':'map','x-kubernetes-list-map-keys':['n'],'items':{'type':'object',"
-		 "'properties':{'n':{'type':'string'},'v':{'type':'integer'}}}}", "[{'n':'x','v':1},{'n':'x','v':2}]", "a[1]: Duplicate"},
-		{"{'type':'object','additionalProperties':{'type':'string'},'maxProperties':1}", "{'x':'1','y':'2'}", "maxProperties"},
-		{"{'type':'object','additionalProperties':{'type':'string'}}", "{'x':1}", "a.x: Invalid value"},
-		{"{'type':'object','required':['r'],'properties':{'r':{'type':'string'}}}", "{}", "a.r: Required value"},
+		 "'properties':{'n':{'type':'string'},'v':{'type':'integer'}}}}",
+		 "[{'n':'x','v':1},{'n':'x','v':2}]", "a[1]: Duplicate"},
+		{"{'type':'object','additionalProperties':{'type':'string'},'maxProperties':1}",
+		 "{'x':'1','y':'2'}", "maxProperties"},
+		{"{'type':'object','additionalProperties':{'type':'string'}}", "{'x':1}",
+		 "a.x: Invalid value"},
+		{"{'type':'object','required':['r'],'properties':{'r':{'type':'string'}}}", "{}",
+		 "a.r: Required value"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct fault f;
-		char *schema_text = mem_printf(OBJECT("'a':%s"), cases[i].schema), *obj_text = mem_printf("{'a':%s}", cases[i].value);
+		char *schema_text = mem_printf(OBJECT("'a':%s"), cases[i].schema),
+		     *obj_text = mem_printf("{'a':%s}", cases[i].value);
 		OWN_JSON schema = parse(schema_text);
 		OWN_JSON obj = parse(obj_text);
 		int rc = schema_apply(schema, obj, &f);
@@ -128,15 +142,19 @@ static void a_server_with_schemas_heeds_those_of_its_definitions(void **state)
 	       "'spec':{'type':'object','properties':{'n':{'type':'integer','minimum':1},'d':{'type':'string','default':'x'}}},"
 	       "'status':{'type':'object','properties':{'phase':{'type':'string','enum':['A','B']}}}}}}}]}}");
 	assert_status(&r, 201);
-	api_do(&r, "POST", "/apis/example.dev/v1/things", "{'metadata':{'name':'a'},'spec':{'n':0}}");
+	api_do(&r, "POST", "/apis/example.dev/v1/things",
+	       "{'metadata':{'name':'a'},'spec':{'n':0}}");
 	assert_status(&r, 422);
-	api_do(&r, "POST", "/apis/example.dev/v1/things", "{'metadata':{'name':'a'},'spec':{'n':1,'other':2}}");
+	api_do(&r, "POST", "/apis/example.dev/v1/things",
+	       "{'metadata':{'name':'a'},'spec':{'n':1,'other':2}}");
 	assert_status(&r, 201);
 	assert_string_equal(api_str(&r, "spec.d"), "x");
 	assert_int_equal(api_int(&r, "spec.other"), -1);
-	api_patch(&r, "merge-patch+json", "/apis/example.dev/v1/things/a/status", "{'status':{'phase':'C'}}");
+	api_patch(&r, "merge-patch+json", "/apis/example.dev/v1/things/a/status",
+		  "{'status':{'phase':'C'}}");
 	assert_status(&r, 422);
-	api_patch(&r, "merge-patch+json", "/apis/example.dev/v1/things/a/status", "{'status':{'phase':'B'}}");
+	api_patch(&r, "merge-patch+json", "/apis/example.dev/v1/things/a/status",
+		  "{'status':{'phase':'B'}}");
 	assert_status(&r, 200);
 	assert_int_equal(api_int(&r, "metadata.generation"), 1);
 	api_stop(&r);

@@ -27,8 +27,8 @@ static void assert_said(struct api_watch *w, const char *want)
 
 static void watch_from_now(struct api *r, struct api_watch *w, const char *path)
 {
-	char *full = mem_printf("%s%cwatch=true&resourceVersion=%llu", path, strchr(path, '?') ? '&' : '?',
-				(unsigned long long)store_rev(r->s));
+	char *full = mem_printf("%s%cwatch=true&resourceVersion=%llu", path,
+				strchr(path, '?') ? '&' : '?', (unsigned long long)store_rev(r->s));
 
 	api_watch_start(r, w, full);
 	free(full);
@@ -45,7 +45,8 @@ static void a_watch_tells_what_happens_from_its_revision_on(void **state)
 	assert_int_equal(w.status, 200);
 	assert_string_equal(w.said.data, "");
 	api_do(r, "POST", CM, "{'metadata':{'name':'a'}}");
-	api_do(r, "POST", "/api/v1/namespaces/kube-system/configmaps", "{'metadata':{'name':'elsewhere'}}");
+	api_do(r, "POST", "/api/v1/namespaces/kube-system/configmaps",
+	       "{'metadata':{'name':'elsewhere'}}");
 	api_patch(r, "merge-patch+json", CM "/a", "{'data':{'k':'v'}}");
 	api_do(r, "DELETE", CM "/a", NULL);
 	snprintf(rev, sizeof(rev), "%llu", (unsigned long long)store_rev(r->s));
@@ -155,8 +156,9 @@ static void initial_events_end_with_a_bookmark_that_says_so(void **state)
 
 	api_do(r, "POST", CM, "{'metadata':{'name':'a'}}");
 	api_do(r, "POST", CM, "{'metadata':{'name':'b'}}");
-	api_watch_start(r, &w, CM "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
-				  "&resourceVersion=2&allowWatchBookmarks=true");
+	api_watch_start(r, &w,
+			CM "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+			   "&resourceVersion=2&allowWatchBookmarks=true");
 	assert_said(&w, "ADDED a;ADDED b;BOOKMARK -;");
 	assert_int_equal(w.initial_ends, 1);
 	api_do(r, "DELETE", CM "/a", NULL);
@@ -165,7 +167,8 @@ static void initial_events_end_with_a_bookmark_that_says_so(void **state)
 	assert_int_equal(w.initial_ends, 1);
 	api_watch_stop(&w);
 
-	api_watch_start(r, &w, CM "?watch=true&sendInitialEvents=false&resourceVersionMatch=NotOlderThan");
+	api_watch_start(r, &w,
+			CM "?watch=true&sendInitialEvents=false&resourceVersionMatch=NotOlderThan");
 	assert_said(&w, "");
 	api_do(r, "DELETE", CM "/b", NULL);
 	api_run(r, 1000);
@@ -204,7 +207,8 @@ static void a_client_that_reads_nothing_is_cut_off_in_the_end(void **state)
 	api_run(r, 1000);
 	w.stalled = true;
 	for (int i = 0; i < 20; i++) {
-		api_patch(r, "merge-patch+json", CM "/big", i % 2 ? "{'data':{'n':'1'}}" : "{'data':{'n':'2'}}");
+		api_patch(r, "merge-patch+json", CM "/big",
+			  i % 2 ? "{'data':{'n':'1'}}" : "{'data':{'n':'2'}}");
 		assert_status(r, 200);
 	}
 	api_run(r, 1000);
@@ -248,7 +252,8 @@ static void a_watch_of_a_kind_outlives_its_definition(void **state)
 	assert_status(r, 201);
 	watch_from_now(r, &w, "/apis/example.dev/v1/things?allowWatchBookmarks=true");
 	api_do(r, "POST", "/apis/example.dev/v1/things", "{'metadata':{'name':'a'}}");
-	api_do(r, "DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.example.dev", NULL);
+	api_do(r, "DELETE",
+	       "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.example.dev", NULL);
 	assert_status(r, 200);
 	api_run(r, 61000);
 	assert_said(&w, "ADDED a;DELETED a;BOOKMARK -;");

@@ -11,7 +11,8 @@ static void create_fills_in_what_the_server_owns(void **state)
 {
 	struct api *r = *state;
 
-	api_do(r, "POST", CM, "{'metadata':{'name':'a','uid':'mine','generation':7,'deletionTimestamp':'x'},'data':{'k':'v'}}");
+	api_do(r, "POST", CM,
+	       "{'metadata':{'name':'a','uid':'mine','generation':7,'deletionTimestamp':'x'},'data':{'k':'v'}}");
 	assert_status(r, 201);
 	assert_string_equal(api_str(r, "kind"), "ConfigMap");
 	assert_string_equal(api_str(r, "apiVersion"), "v1");
@@ -53,7 +54,8 @@ static void what_is_wrong_is_refused_with_a_status(void **state)
 		{"POST", CM, "{'metadata':{'name':'there'}}", 409, "AlreadyExists"},
 		{"POST", CM "/a", "{'metadata':{'name':'a'}}", 405, "MethodNotAllowed"},
 		{"POST", "/api/v1/configmaps", "{'metadata':{'name':'a'}}", 400, "BadRequest"},
-		{"POST", "/api/v1/namespaces/none/configmaps", "{'metadata':{'name':'a'}}", 404, "NotFound"},
+		{"POST", "/api/v1/namespaces/none/configmaps", "{'metadata':{'name':'a'}}", 404,
+		 "NotFound"},
 		{"GET", CM "/none", NULL, 404, "NotFound"},
 		{"PUT", CM "/none", "{}", 404, "NotFound"},
 		{"PUT", CM "/there", "{'metadata':{'name':'other'}}", 400, "BadRequest"},
@@ -72,8 +74,8 @@ static void what_is_wrong_is_refused_with_a_status(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		api_do(r, cases[i].method, cases[i].path, cases[i].body);
 		if (r->status != cases[i].code)
-			fail_msg("%s %s %s: want %d, got %d: %s", cases[i].method, cases[i].path, cases[i].body,
-				 cases[i].code, r->status, r->text);
+			fail_msg("%s %s %s: want %d, got %d: %s", cases[i].method, cases[i].path,
+				 cases[i].body, cases[i].code, r->status, r->text);
 		assert_string_equal(api_str(r, "kind"), "Status");
 		assert_string_equal(api_str(r, "status"), "Failure");
 		assert_string_equal(api_str(r, "reason"), cases[i].reason);
@@ -108,7 +110,8 @@ static void an_update_needs_the_revision_it_was_made_from(void **state)
 	api_do(r, "POST", CM, "{'metadata':{'name':'a'},'data':{'k':'1'}}");
 	uid = mem_strdup(api_str(r, "metadata.uid"));
 	rev = mem_strdup(api_str(r, "metadata.resourceVersion"));
-	snprintf(body, sizeof(body), "{'metadata':{'name':'a','resourceVersion':'%s'},'data':{'k':'2'}}", rev);
+	snprintf(body, sizeof(body),
+		 "{'metadata':{'name':'a','resourceVersion':'%s'},'data':{'k':'2'}}", rev);
 	api_do(r, "PUT", CM "/a", body);
 	assert_status(r, 200);
 	assert_string_equal(api_str(r, "data.k"), "2");
@@ -160,23 +163,29 @@ static void patches_of_three_types(void **state)
 {
 	struct api *r = *state;
 
-	api_do(r, "POST", PODS, "{'metadata':{'name':'p','labels':{'a':'1','b':'2'}},'spec':{'x':[1,2]}}");
-	api_patch(r, "merge-patch+json", PODS "/p", "{'metadata':{'labels':{'a':null,'c':'3'}},'unknown':{'kept':true}}");
+	api_do(r, "POST", PODS,
+	       "{'metadata':{'name':'p','labels':{'a':'1','b':'2'}},'spec':{'x':[1,2]}}");
+	api_patch(r, "merge-patch+json", PODS "/p",
+		  "{'metadata':{'labels':{'a':null,'c':'3'}},'unknown':{'kept':true}}");
 	assert_status(r, 200);
 	assert_null(api_str(r, "metadata.labels.a"));
 	assert_string_equal(api_str(r, "metadata.labels.b"), "2");
 	assert_string_equal(api_str(r, "metadata.labels.c"), "3");
-	api_patch(r, "strategic-merge-patch+json", PODS "/p", "{'metadata':{'annotations':{'n':'v'},'labels':{'$patch':'merge'}}}");
+	api_patch(r, "strategic-merge-patch+json", PODS "/p",
+		  "{'metadata':{'annotations':{'n':'v'},'labels':{'$patch':'merge'}}}");
 	assert_status(r, 200);
 	assert_string_equal(api_str(r, "metadata.annotations.n"), "v");
-	api_patch(r, "json-patch+json", PODS "/p",
-		  "[{'op':'test','path':'/metadata/labels/b','value':'2'},{'op':'add','path':'/spec/x/-','value':3}]");
+	api_patch(
+		r, "json-patch+json", PODS "/p",
+		"[{'op':'test','path':'/metadata/labels/b','value':'2'},{'op':'add','path':'/spec/x/-','value':3}]");
 	assert_status(r, 200);
 	assert_int_equal(api_int(r, "spec.x"), 3);
-	api_patch(r, "json-patch+json", PODS "/p", "[{'op':'test','path':'/metadata/labels/b','value':'9'}]");
+	api_patch(r, "json-patch+json", PODS "/p",
+		  "[{'op':'test','path':'/metadata/labels/b','value':'9'}]");
 	assert_status(r, 422);
 	/* Only with the revision, when one is given. */
-	api_patch(r, "merge-patch+json", PODS "/p", "{'metadata':{'resourceVersion':'1','labels':{'z':'1'}}}");
+	api_patch(r, "merge-patch+json", PODS "/p",
+		  "{'metadata':{'resourceVersion':'1','labels':{'z':'1'}}}");
 	assert_status(r, 409);
 	/* Nobody renames by patch. */
 	api_patch(r, "merge-patch+json", PODS "/p", "{'metadata':{'name':'q'}}");
@@ -187,12 +196,15 @@ static void status_and_the_rest_are_written_apart(void **state)
 {
 	struct api *r = *state;
 
-	api_do(r, "POST", PODS, "{'metadata':{'name':'p'},'spec':{'a':'1'},'status':{'phase':'Running'}}");
+	api_do(r, "POST", PODS,
+	       "{'metadata':{'name':'p'},'spec':{'a':'1'},'status':{'phase':'Running'}}");
 	assert_string_equal(api_str(r, "status.phase"), "Pending");
-	api_patch(r, "merge-patch+json", PODS "/p", "{'spec':{'a':'2'},'status':{'phase':'Running'}}");
+	api_patch(r, "merge-patch+json", PODS "/p",
+		  "{'spec':{'a':'2'},'status':{'phase':'Running'}}");
 	assert_string_equal(api_str(r, "status.phase"), "Pending");
 	assert_string_equal(api_str(r, "spec.a"), "2");
-	api_patch(r, "merge-patch+json", PODS "/p/status", "{'spec':{'a':'3'},'status':{'phase':'Running'}}");
+	api_patch(r, "merge-patch+json", PODS "/p/status",
+		  "{'spec':{'a':'3'},'status':{'phase':'Running'}}");
 	assert_string_equal(api_str(r, "status.phase"), "Running");
 	assert_string_equal(api_str(r, "spec.a"), "2");
 	api_do(r, "GET", PODS "/p/status", NULL);
@@ -210,7 +222,8 @@ static void string_data_of_a_secret_becomes_data(void **state)
 	assert_string_equal(api_str(r, "data.b"), "aGVsbG8=");
 	assert_null(json_object_get(r->j, "stringData"));
 	assert_string_equal(api_str(r, "type"), "Opaque");
-	api_patch(r, "merge-patch+json", "/api/v1/namespaces/default/secrets/s", "{'stringData':{'a':'hello'}}");
+	api_patch(r, "merge-patch+json", "/api/v1/namespaces/default/secrets/s",
+		  "{'stringData':{'a':'hello'}}");
 	assert_string_equal(api_str(r, "data.a"), "aGVsbG8=");
 }
 
@@ -228,15 +241,18 @@ static void an_event_has_two_forms(void **state)
 	assert_string_equal(api_str(r, "involvedObject.name"), "p");
 	assert_string_equal(api_str(r, "message"), "hi");
 	assert_string_equal(api_str(r, "reportingComponent"), "c");
-	api_patch(r, "merge-patch+json", "/apis/events.k8s.io/v1/namespaces/default/events/e", "{'note':'ho'}");
+	api_patch(r, "merge-patch+json", "/apis/events.k8s.io/v1/namespaces/default/events/e",
+		  "{'note':'ho'}");
 	assert_status(r, 200);
 	assert_string_equal(api_str(r, "note"), "ho");
-	api_do(r, "GET", "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3Dp", NULL);
+	api_do(r, "GET", "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3Dp",
+	       NULL);
 	assert_int_equal(api_int(r, "items"), 1);
 	assert_string_equal(api_str(r, "items.0.message"), "ho");
 	api_do(r, "GET", "/apis/events.k8s.io/v1/events?fieldSelector=regarding.name%3Dq", NULL);
 	assert_int_equal(api_int(r, "items"), 0);
-	api_do(r, "GET", "/apis/events.k8s.io/v1/events?fieldSelector=involvedObject.name%3Dp", NULL);
+	api_do(r, "GET", "/apis/events.k8s.io/v1/events?fieldSelector=involvedObject.name%3Dp",
+	       NULL);
 	assert_status(r, 400);
 	api_do(r, "GET", "/apis/events.k8s.io/v1/events?fieldSelector=regarding.name%3Dp", NULL);
 	assert_string_equal(api_str(r, "items.0.note"), "ho");
@@ -265,16 +281,20 @@ static void a_pod_gets_the_priority_of_its_class(void **state)
 	assert_int_equal(api_int(r, "spec.priority"), 0);
 	assert_string_equal(api_str(r, "spec.schedulerName"), "default-scheduler");
 	assert_int_equal(api_int(r, "spec.terminationGracePeriodSeconds"), 30);
-	api_do(r, "POST", CLASSES, "{'metadata':{'name':'high'},'value':1000,'preemptionPolicy':'Never'}");
-	api_do(r, "POST", CLASSES, "{'metadata':{'name':'normal'},'value':10,'globalDefault':true}");
+	api_do(r, "POST", CLASSES,
+	       "{'metadata':{'name':'high'},'value':1000,'preemptionPolicy':'Never'}");
+	api_do(r, "POST", CLASSES,
+	       "{'metadata':{'name':'normal'},'value':10,'globalDefault':true}");
 	assert_status(r, 201);
-	api_do(r, "POST", PODS, "{'metadata':{'name':'b'},'spec':{'priorityClassName':'high','schedulerName':'mine'}}");
+	api_do(r, "POST", PODS,
+	       "{'metadata':{'name':'b'},'spec':{'priorityClassName':'high','schedulerName':'mine'}}");
 	assert_int_equal(api_int(r, "spec.priority"), 1000);
 	assert_string_equal(api_str(r, "spec.preemptionPolicy"), "Never");
 	assert_string_equal(api_str(r, "spec.schedulerName"), "mine");
 	api_do(r, "POST", PODS, "{'metadata':{'name':'c'},'spec':{}}");
 	assert_int_equal(api_int(r, "spec.priority"), 10);
-	api_do(r, "POST", PODS, "{'metadata':{'name':'d'},'spec':{'priorityClassName':'system-node-critical'}}");
+	api_do(r, "POST", PODS,
+	       "{'metadata':{'name':'d'},'spec':{'priorityClassName':'system-node-critical'}}");
 	assert_int_equal(api_int(r, "spec.priority"), 2000001000);
 	api_do(r, "POST", PODS, "{'metadata':{'name':'e'},'spec':{'priorityClassName':'none'}}");
 	assert_status(r, 403);
@@ -326,11 +346,17 @@ static void a_client_that_goes_away_before_or_during_the_answer_harms_nobody(voi
 	memset(big, 'x', 1 << 20);
 	for (int before = 0; before < 2; before++) {
 		struct http_call c = {
-			.method = "POST", .path = CM, .max_body = 4 << 20, .paced = true, .on_data = read_nothing,
-			.done = never_done, .arg = &pieces,
+			.method = "POST",
+			.path = CM,
+			.max_body = 4 << 20,
+			.paced = true,
+			.on_data = read_nothing,
+			.done = never_done,
+			.arg = &pieces,
 		};
 
-		body = mem_printf("{\"metadata\":{\"name\":\"c%d\"},\"data\":{\"k\":\"%s\"}}", before, big);
+		body = mem_printf("{\"metadata\":{\"name\":\"c%d\"},\"data\":{\"k\":\"%s\"}}",
+				  before, big);
 		c.body = body;
 		c.body_len = strlen(body);
 
@@ -356,8 +382,8 @@ static void a_client_that_goes_away_before_or_during_the_answer_harms_nobody(voi
 /* --- custom resources ------------------------------------------------------------------------------ */
 
 #define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-#define CRD                                                                                      \
-	"{'metadata':{'name':'things.example.dev'},'spec':{'group':'example.dev','scope':'Cluster'," \
+#define CRD                                                                                                      \
+	"{'metadata':{'name':'things.example.dev'},'spec':{'group':'example.dev','scope':'Cluster',"             \
 	"'names':{'plural':'things','kind':'Thing','shortNames':['th']},'versions':[{'name':'v1','served':true," \
 	"'storage':true,'subresources':{'status':{}},'schema':{'openAPIV3Schema':{'type':'object'}}}]}}"
 #define THINGS "/apis/example.dev/v1/things"
@@ -378,7 +404,8 @@ static void a_definition_serves_its_kind_from_then_on(void **state)
 	assert_int_equal(api_int(r, "metadata.generation"), 1);
 	assert_int_equal(api_int(r, "status.y"), -1);
 
-	api_patch(r, "merge-patch+json", THINGS "/a", "{'spec':{'x':2},'metadata':{'labels':{'l':'1'}}}");
+	api_patch(r, "merge-patch+json", THINGS "/a",
+		  "{'spec':{'x':2},'metadata':{'labels':{'l':'1'}}}");
 	assert_int_equal(api_int(r, "metadata.generation"), 2);
 	api_patch(r, "merge-patch+json", THINGS "/a", "{'metadata':{'labels':{'l':'2'}}}");
 	assert_int_equal(api_int(r, "metadata.generation"), 2);
@@ -398,8 +425,11 @@ static void a_definition_in_disorder_is_refused(void **state)
 {
 	struct api *r = *state;
 	static const char *const patches[] = {
-		"{'metadata':{'name':'other.example.dev'}}", "{'spec':{'scope':'Galaxy'}}", "{'spec':{'versions':[]}}",
-		"{'spec':{'group':'apps'},'metadata':{'name':'things.apps'}}", "{'spec':{'names':{'kind':null}}}",
+		"{'metadata':{'name':'other.example.dev'}}",
+		"{'spec':{'scope':'Galaxy'}}",
+		"{'spec':{'versions':[]}}",
+		"{'spec':{'group':'apps'},'metadata':{'name':'things.apps'}}",
+		"{'spec':{'names':{'kind':null}}}",
 		"{'spec':{'versions':[{'name':'v1','served':true,'storage':true},{'name':'v2','storage':true}]}}",
 	};
 
