@@ -54,7 +54,7 @@ struct tenant_topology {
 
 /* A condition: bins of these domains, or not of these. */
 struct term {
-	bool not ;
+	bool negated;
 	int key; /* -1: bits */
 	const struct bits *bits;
 	const struct domains *domains;
@@ -351,14 +351,14 @@ void topology_forget_new(struct topology *t, struct plan_class *c)
 
 /* --- views --------------------------------------------------------------------------------------- */
 
-static struct term *add_term(struct topology_view *v, const struct topology_group *g, bool not )
+static struct term *add_term(struct topology_view *v, const struct topology_group *g, bool negated)
 {
 	struct topology *t = v->t;
 	struct term *e;
 
 	v->terms = wider(t->a, v->terms, &v->cap, v->n + 1, sizeof(*v->terms));
 	e = &v->terms[v->n++];
-	e->not = not ;
+	e->negated = negated;
 	e->key = g->key;
 	if (g->key < 0) {
 		e->bits = &g->any;
@@ -372,9 +372,9 @@ static struct term *add_term(struct topology_view *v, const struct topology_grou
 }
 
 /* Domains, or bins, in which the group has a pod. */
-static void with_any(struct topology_view *v, const struct topology_group *g, bool not )
+static void with_any(struct topology_view *v, const struct topology_group *g, bool negated)
 {
-	struct term *e = add_term(v, g, not );
+	struct term *e = add_term(v, g, negated);
 
 	for (size_t d = 0; g->key >= 0 && d < e->nin; d++)
 		e->in[d] = count_at(g, d) > 0;
@@ -472,7 +472,7 @@ uint64_t topology_word(const struct topology_view *v, size_t word)
 		for (size_t d = 0; e->key >= 0 && d < e->nin && d < e->domains->cap; d++)
 			if (e->in[d])
 				bits |= word_of(&e->domains->bins[d], word);
-		all &= e->not ? ~bits : bits;
+		all &= e->negated ? ~bits : bits;
 	}
 	return all;
 }
@@ -496,7 +496,7 @@ bool topology_new_ok(const struct topology_view *v, const int *domains)
 		if (e->key < 0)
 			continue; /* nobody is on a node that is not there yet */
 		d = domains[e->key];
-		if ((d >= 0 && (size_t)d < e->nin && e->in[d]) == e->not )
+		if ((d >= 0 && (size_t)d < e->nin && e->in[d]) == e->negated)
 			return false;
 	}
 	return true;
