@@ -8,7 +8,9 @@ through their BMCs, its agent wipes them and writes an operating-system image, a
 joins the right tenant, and the pods run.  Prints the time of each phase; exits 0 only when all of it worked.
 """
 import argparse
+import datetime
 import pathlib
+import re
 import statistics
 import sys
 import tempfile
@@ -80,6 +82,26 @@ def secrets_kept(f):
     assert "BEGIN" not in log and "token-secret" not in log, "key material is in the log"
 
 
+def agent_home(f):
+    """Seconds from the kernel's start to the first answer to the agent, for each machine's last boot
+    of it (one machine at a time then), as the consoles tell: the agent says how long the kernel was
+    up when it began."""
+    took = []
+    for vm in f.rack.machines:
+        began = home = None
+        for at, msg, rest in re.findall(r"^time=(\S+) level=info msg=(drover-agent|welcome)(.*)$",
+                                        vm.console_text(), re.M):
+            now = datetime.datetime.fromisoformat(at.strip().rstrip("Z"))
+            if msg == "drover-agent":
+                up = re.search(r"up_ms=(\d+)", rest)
+                began = now - datetime.timedelta(milliseconds=int(up[1])) if up else None
+            elif began:
+                home, began = (now - began).total_seconds(), None
+        if home:
+            took.append(home)
+    return took
+
+
 def phases(view, names):
     print("\nphases, in seconds:")
     for name in names:
@@ -128,6 +150,11 @@ def main():
         if not args.demo:
             fleet.bench("real_pending_to_running_s", statistics.median(took.values()), "s", 90, "lower",
                         ("floor of the parts themselves", FLOOR_S), len(took))
+            home = agent_home(f)
+            fleet.bench("agent_home_s", statistics.median(home), "s", 5, "lower",
+                        ("a kernel that starts nothing, same machine", 1.9), len(home))
+            fleet.bench("agent_image_mib", fleet.ISO.stat().st_size / (1 << 20), "MiB", 20, "lower",
+                        ("Debian's own kernel and modules in it", 8.25))
         if args.keep:
             print(f"\nkubectl --kubeconfig {f.host.kubeconfig} get machines,nodeclaims\nEnter ends it.")
             sys.stdin.readline()
