@@ -32,6 +32,8 @@ static void help(FILE *f)
 
 int main(int argc, char **argv)
 {
+	char title[64];
+
 	mem_init();
 	if (argc < 2 || str_eq(argv[1], "help") || str_eq(argv[1], "--help") ||
 	    str_eq(argv[1], "-h")) {
@@ -39,8 +41,11 @@ int main(int argc, char **argv)
 		return argc < 2 ? 2 : 0;
 	}
 	for (size_t i = 0; i < VERBS; i++)
-		if (str_eq(argv[1], verbs[i].name))
+		if (str_eq(argv[1], verbs[i].name)) {
+			str_format(title, sizeof(title), "drover %s", argv[1]); /* how help calls it */
+			argv[1] = title;
 			return verbs[i].run(argc - 1, argv + 1);
+		}
 	fprintf(stderr, "drover: there is no verb '%s'; `drover help` lists them\n", argv[1]);
 	return 2;
 }
