@@ -21,7 +21,7 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-
 	-Wpointer-arith -Wvla -Wformat=2 -Wundef -Wimplicit-fallthrough -Wswitch-enum
 HARD := -fstack-protector-strong -fPIE
 OPT_rel := -O2 -g -D_FORTIFY_SOURCE=2
-OPT_san := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+OPT_san := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 OPT_cov := -O0 -g --coverage
 OPT_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 LD_rel  := -pie -Wl,-z,relro,-z,now -Wl,--gc-sections
@@ -92,8 +92,8 @@ unit: $(if $(T),$(filter %/$(T),$(UNIT)),$(UNIT)) ## unit and contract tests of 
 
 check: ## no network, no real parts: unit and world tests, sanitizers, headers, layers
 	$(Q)tests/tools/deps build
-	$(Q)$(MAKE) --no-print-directory WERROR=1 all unit
-	$(Q)$(MAKE) --no-print-directory WERROR=1 VARIANT=san unit
+	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 all
+	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 VARIANT=san unit
 	$(Q)$(MAKE) --no-print-directory layers headers
 
 layers: ## each room includes only what it may
@@ -141,7 +141,7 @@ test: ## everything: check, lint, fuzz for a moment, the main job on real parts
 	@echo "drover: all tests passed"
 
 test-long: test ## test, with longer fuzzing and the bad inputs on real parts
-	$(Q)$(MAKE) --no-print-directory fuzz FUZZ_S=120
+	$(Q)FUZZ_SEED=0 $(MAKE) --no-print-directory fuzz FUZZ_S=120
 
 image: $(B)/drover-agent ## the agent's boot image, build/image/drover-agent.iso
 	$(Q)tests/tools/deps image

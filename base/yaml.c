@@ -306,6 +306,28 @@ static bool is_plain(const char *s)
 	return true;
 }
 
+/* What YAML 1.1 takes for a line break, or for no character at all, inside quotes: NEL and the other C1
+ * controls, DEL, the two separators and the byte order mark.  JSON leaves them as they are. */
+static bool is_break(int32_t c)
+{
+	return (c >= 0x7f && c <= 0x9f) || c == 0x2028 || c == 0x2029 || c == 0xfeff ||
+	       c == 0xfffe || c == 0xffff;
+}
+
+static void print_escaped(const char *text, struct buf *out)
+{
+	size_t left = strlen(text), used;
+
+	for (; left; text += used, left -= used) {
+		int32_t c = str_utf8(text, left, &used);
+
+		if (is_break(c))
+			buf_printf(out, "\\u%04x", (unsigned)c);
+		else
+			buf_put(out, text, used);
+	}
+}
+
 static void print_scalar(const json_t *j, struct buf *out)
 {
 	char *text;
@@ -315,7 +337,7 @@ static void print_scalar(const json_t *j, struct buf *out)
 		return;
 	}
 	text = json_text(j); /* a JSON scalar is a YAML one; also {} and [] */
-	buf_puts(out, text);
+	print_escaped(text, out);
 	free(text);
 }
 
