@@ -42,7 +42,8 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < VERBS; i++)
 		if (str_eq(argv[1], verbs[i].name)) {
-			str_format(title, sizeof(title), "drover %s", argv[1]); /* how help calls it */
+			str_format(title, sizeof(title), "drover %s",
+				   argv[1]); /* how help calls it */
 			argv[1] = title;
 			return verbs[i].run(argc - 1, argv + 1);
 		}
