@@ -119,7 +119,7 @@ void loop_signal_free(struct loop_signal *s);
 struct loop_fd;
 enum { LOOP_READ = 1, LOOP_WRITE = 2, LOOP_HANGUP = 4 };
 struct loop_fd *loop_fd(struct loop_group *g, int fd, void (*fn)(int events, void *arg), void *arg);
-void loop_fd_want(struct loop_fd *f, int events); /* 0: nothing for now */
+void loop_fd_want(struct loop_fd *f, int events); /* 0: no event */
 void loop_fd_free(struct loop_fd *f);		  /* does not close fd */
 
 #endif

@@ -65,11 +65,6 @@ void controller_kick_all(struct controller *c)
 		life_kick(it.value);
 }
 
-void controller_kick_plan(struct controller *c)
-{
-	scheduler_kick(c->scheduler);
-}
-
 bool controller_may_destroy(const struct controller *c)
 {
 	return c->leading && kube_lease_renewed_age(c->lease) < DESTROY_LEASE_AGE_MS;

@@ -95,7 +95,6 @@ void controller_stop(struct controller *c, void (*done)(void *arg), void *arg);
 /* Something about this object changed: look again in the next turn. */
 void controller_kick_machine(struct controller *c, const char *machine);
 void controller_kick_all(struct controller *c);
-void controller_kick_plan(struct controller *c);
 
 /* One of our CustomResourceDefinitions is being deleted, or it is not known whether one is. */
 bool controller_crds_terminating(const struct controller *c);

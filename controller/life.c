@@ -51,11 +51,6 @@ enum machine_state machine_state_find(const char *name)
 
 /* --- objects ----------------------------------------------------------------------------------- */
 
-struct life *life_get(struct controller *c, const char *name)
-{
-	return map_get(c->lives, name);
-}
-
 void life_kick(struct life *l)
 {
 	loop_defer(&l->tick);

@@ -125,7 +125,6 @@ void life_free(struct life *l);
 /* Its provider or fabric is about to be freed: forget what hangs on it. */
 void life_detach(struct life *l);
 void life_seat_changed(void *life);
-struct life *life_get(struct controller *c, const char *name);
 void life_kick(struct life *l); /* tick in the next turn */
 
 /* --- for steps (life_*.c) --- */

@@ -35,11 +35,6 @@ int fault_set(struct fault *f, enum fault_kind kind, const char *fmt, ...)
 	return -1;
 }
 
-int fault_code(const struct fault *f)
-{
-	return faults[f->kind].code;
-}
-
 /* Text that may have been cut in the middle of a character, or come from anywhere. */
 static json_t *lenient_string(const char *s)
 {

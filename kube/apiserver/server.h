@@ -52,7 +52,6 @@ struct fault {
 };
 int fault_set(struct fault *f, enum fault_kind kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4), warn_unused_result));
-int fault_code(const struct fault *f);
 
 /* --- resources ---------------------------------------------------------------------------------- */
 

@@ -123,6 +123,9 @@ static json_t *taints_json(const struct box *b)
 		}
 		at += at[n] ? n + 1 : n;
 	}
+	if (b->lingering)
+		json_array_append_new(
+			list, json_pack("{s:s,s:s}", "key", b->lingering, "effect", "NoSchedule"));
 	return list;
 }
 

@@ -52,7 +52,8 @@ struct box {
 	/* operating system */
 	struct arena *os; /* of this boot */
 	const char *node_name, *token, *provider_id, *taints;
-	struct plane *tenant; /* whose cluster its config drive names */
+	struct plane *tenant;  /* whose cluster its config drive names */
+	const char *lingering; /* key of a NoSchedule taint that the Node has besides; NULL: none */
 	bool registered, ready, busy;
 	unsigned asked_in; /* the boot that a call to the API server belongs to */
 

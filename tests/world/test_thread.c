@@ -74,12 +74,42 @@ static void a_pod_waits_for_the_machine_that_another_tenant_has(void **state)
 	earth_stop(&w);
 }
 
+/* The node controller takes its taint off a while after Ready: until then the machine is not full,
+ * it is on its way, and the pod that waits for it gets no second one. */
+static void a_node_that_takes_no_pods_yet_is_still_on_its_way(void **state)
+{
+	struct earth w;
+	struct box *b;
+	char path[200];
+
+	(void)state;
+	earth_start(&w, 4, 2);
+	earth_replica(&w);
+	earth_wait_all(&w, "free", 600);
+	w.boxes[0].lingering = w.boxes[1].lingering = "node.kubernetes.io/not-ready";
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_run(&w, 300 * 1000);
+	b = str_eq(w.boxes[0].state, "free") ? &w.boxes[1] : &w.boxes[0];
+	assert_string_equal(b->state, "gating");
+	str_format(path, sizeof(path), "/api/v1/nodes/%s", b->node_name);
+	earth_do(&w, &w.tenants[0], "PATCH", path,
+		 json_pack("{s:{s:[{s:s,s:s},{s:s,s:s}]}}", "spec", "taints", "key",
+			   "drover.dev/unregistered", "effect", "NoExecute", "key",
+			   "nvidia.com/gpu", "effect", "NoSchedule"));
+	earth_wait_running(&w, &w.tenants[0], "train", 120);
+	earth_run(&w, 60000);
+	earth_check_serving(&w, &w.tenants[0], "train");
+	assert_string_equal((b == &w.boxes[0] ? &w.boxes[1] : &w.boxes[0])->state, "free");
+	earth_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pod_of_each_tenant_runs_on_a_machine_of_its_own),
 		cmocka_unit_test(a_released_machine_is_wiped_and_serves_the_other_tenant),
 		cmocka_unit_test(a_pod_waits_for_the_machine_that_another_tenant_has),
+		cmocka_unit_test(a_node_that_takes_no_pods_yet_is_still_on_its_way),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));
