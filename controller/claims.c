@@ -93,6 +93,7 @@ json_t *claims_build(struct controller *c, const struct plan_claim *p, struct er
 		.user_data_secret_ref = t->user_data_secret_ref,
 		.kubelet = t->kubelet,
 		.network = t->network,
+		.checkpoint = t->checkpoint,
 		.gate = t->gate,
 		.deadlines = pool->spec.deadlines,
 		.wipe = pool->spec.wipe,

@@ -6,6 +6,8 @@
 #include "base/str.h"
 #include "controller/agents.h"
 #include "controller/claims.h"
+#include "controller/debts.h"
+#include "controller/drains.h"
 #include "controller/figures.h"
 #include "controller/keys.h"
 #include "controller/life.h"
@@ -36,8 +38,8 @@ const struct kube_resource controller_resources[OBJECT_KINDS] = {
 
 /* Kinds that this controller acts on. */
 static const enum object_kind_id watched[] = {
-	OBJECT_NODE_POOL, OBJECT_NODE_CLAIM,	  OBJECT_MACHINE,
-	OBJECT_PROVIDER,  OBJECT_VIRTUAL_CLUSTER, OBJECT_WIPE_RECORD,
+	OBJECT_NODE_POOL,	OBJECT_NODE_CLAIM, OBJECT_MACHINE,     OBJECT_PROVIDER,
+	OBJECT_VIRTUAL_CLUSTER, OBJECT_DRAIN,	   OBJECT_WIPE_RECORD,
 };
 #define WATCHED (sizeof(watched) / sizeof(watched[0]))
 
@@ -116,6 +118,7 @@ static void machine_changed(struct controller *c, const char *name, const struct
 {
 	life_update(c, name, m);
 	scheduler_machine(c->scheduler, name, m);
+	drains_machine(c->drains, name);
 	if (m && m->status.claim_ref)
 		claims_kick(c->claims, m->status.claim_ref->name);
 }
@@ -125,6 +128,7 @@ static void claim_changed(struct controller *c, const char *name, const struct n
 	const struct object_ref *r = n ? n->spec.machine_ref : NULL;
 
 	claims_kick(c->claims, name);
+	debts_kick(c->debts, n ? n->spec.virtual_cluster_ref.name : NULL);
 	scheduler_claim(c->scheduler, name, n);
 	if (r)
 		controller_kick_machine(c, r->name);
@@ -156,6 +160,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	case OBJECT_NODE_POOL:
 		if (!same_spec(old, new_))
 			scheduler_pool(c->scheduler, name, o);
+		debts_kick(c->debts, NULL);
 		break;
 	case OBJECT_NODE_CLAIM:
 		claim_changed(c, name, o);
@@ -172,11 +177,14 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		break;
 	case OBJECT_VIRTUAL_CLUSTER:
 		tenant_update(c, name);
+		debts_kick(c->debts, name);
 		break;
 	case OBJECT_WIPE_RECORD:
 		controller_kick_all(c);
 		break;
 	case OBJECT_DRAIN:
+		drains_kick(c->drains, name);
+		break;
 	case OBJECT_BURST_POLICY:
 	case OBJECT_KINDS:
 		break;
@@ -224,6 +232,8 @@ static void rederive(void *arg)
 	map_for_each (it, c->tenants)
 		tenant_update(c, it.key);
 	controller_kick_all(c);
+	drains_kick(c->drains, NULL);
+	debts_kick(c->debts, NULL);
 	scheduler_kick(c->scheduler);
 	summary_kick(c->summary);
 }
@@ -402,6 +412,8 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	c->agents = agents_new(g);
 	c->keys = keys_new(c);
 	c->claims = claims_new(c);
+	c->drains = drains_new(c);
+	c->debts = debts_new(c);
 	c->scheduler = scheduler_new(c);
 	c->verdict = verdict_new(c);
 	c->summary = summary_new(c);
@@ -438,6 +450,8 @@ void controller_free(struct controller *c)
 		source_free(it.value);
 	map_for_each (it, c->tenants)
 		tenant_free(it.value);
+	debts_free(c->debts);
+	drains_free(c->drains);
 	claims_free(c->claims);
 	verdict_free(c->verdict);
 	summary_free(c->summary);

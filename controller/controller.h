@@ -27,6 +27,8 @@
  */
 struct agents;
 struct claims;
+struct debts;
+struct drains;
 struct figures;
 struct keys;
 struct kind_watch;
@@ -69,6 +71,8 @@ struct controller {
 	struct secrets *secrets;
 	struct keys *keys;
 	struct claims *claims;
+	struct drains *drains;
+	struct debts *debts;
 	struct agents *agents;
 	struct scheduler *scheduler;
 	struct verdict *verdict;

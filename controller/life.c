@@ -240,6 +240,7 @@ static json_t *failures_with(const struct life *l, const char *reason, const cha
 	json_t *list = json_array(), *f = json_object();
 	size_t n = l->m->status.failures.n;
 	const struct object_ref *r = l->m->status.claim_ref;
+	const struct node_claim *n_claim = life_claim(l);
 
 	for (size_t i = n >= FAILURES_KEPT ? n - FAILURES_KEPT + 1 : 0; i < n; i++) {
 		const struct machine_failure *old = &l->m->status.failures.v[i];
@@ -250,6 +251,10 @@ static json_t *failures_with(const struct life *l, const char *reason, const cha
 		set_time(o, "time", old->time);
 		if (old->claim)
 			json_object_set_new(o, "claim", json_string(old->claim));
+		if (old->pool)
+			json_object_set_new(o, "pool", json_string(old->pool));
+		if (old->image)
+			json_object_set_new(o, "image", json_string(old->image));
 		json_array_append_new(list, o);
 	}
 	set_time(f, "time", loop_wall(l->c->loop));
@@ -258,6 +263,10 @@ static json_t *failures_with(const struct life *l, const char *reason, const cha
 	json_object_set_new(f, "message", json_string(message));
 	if (r)
 		json_object_set_new(f, "claim", json_string(r->name));
+	if (n_claim) {
+		json_object_set_new(f, "pool", json_string(n_claim->spec.node_pool_ref.name));
+		json_object_set_new(f, "image", json_string(n_claim->spec.image.digest));
+	}
 	json_array_append_new(list, f);
 	return list;
 }

@@ -550,15 +550,3 @@ void step_gating(struct life *l)
 	/* A passed wipe and gate: earlier failures of the machine's own are history. */
 	life_goto(l, MACHINE_SERVING, json_pack("{s:[], s:n}", "failures", "agent"), NULL, NULL);
 }
-
-void step_serving(struct life *l)
-{
-	const struct node_claim *n = life_claim(l);
-
-	if (n ? n->meta.deletion_timestamp && life_may_leave(l) : life_claim_gone(l)) {
-		if (!life_paused(l))
-			life_goto(l, MACHINE_DRAINING, NULL, NULL, NULL);
-		return;
-	}
-	(void)life_seen(l, l->c->o.idle_poll_ms);
-}

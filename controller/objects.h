@@ -47,7 +47,9 @@ struct node_pool_template_spec {
 	struct object_name_ref *user_data_secret_ref;
 	struct object_kubelet *kubelet;
 	struct object_node_network network;
-	const char *gate; /* "G0" */
+	struct object_checkpoint
+		*checkpoint; /* NULL: nobody is told before a drain but pods that ask */
+	const char *gate;    /* "G0" */
 	int64_t expire_after, termination_grace_period;
 };
 struct node_pool_template {
@@ -120,6 +122,7 @@ struct node_claim_spec {
 	struct object_name_ref *user_data_secret_ref;
 	struct object_kubelet *kubelet;
 	struct object_node_network network;
+	struct object_checkpoint *checkpoint;
 	const char *gate;
 	struct object_deadlines deadlines;
 	struct object_wipe_floor wipe;
@@ -181,6 +184,12 @@ struct machine_error {
 	const char *reason, *message;
 	int64_t time;
 };
+/* How far the agent's order is; written at most every 5 s. */
+struct machine_progress {
+	const char *phase;
+	int64_t done_bytes, total_bytes, bytes_per_second;
+	int64_t expected_end; /* 0: not known */
+};
 /* The journal: written before the act, completed with what was observed. */
 struct machine_operation {
 	const char *id, *step, *class_; /* idempotent, probe-first, once */
@@ -190,6 +199,7 @@ struct machine_operation {
 	int waiting_for; /* enum machine_waiting */
 	int64_t next_attempt;
 	struct machine_error last_error;
+	struct machine_progress *progress; /* NULL: nothing to tell */
 };
 struct machine_agent {
 	const char *boot_id, *public_key, *secret_digest;
@@ -212,6 +222,23 @@ struct machine_inventory {
 struct machine_failure {
 	int64_t time;
 	const char *step, *reason, *message, *claim;
+	const char *pool,
+		*image; /* the claim's, image by its digest: for stopping the line (line.h) */
+};
+/* Why it leaves its tenant, and what comes after the wipe: from serving until free, quarantined or
+ * retired (leave.h). */
+struct machine_leave {
+	const char *reason; /* LEAVE_* of leave.h */
+	const char *drain;  /* the Drain that asked; NULL: none */
+	int then;	    /* enum drain_then */
+	int64_t deadline;   /* when pods are not waited for any more; 0: never */
+	int64_t pods_left;
+	const char *blocked_by; /* "pdb team-x/web", "checkpoint ns/pod", ...; NULL: nothing */
+};
+/* Nothing is placed on it and it is not given back. */
+struct machine_hold {
+	const char *drain; /* the Drain with then: Hold; NULL: a person cordoned its Node */
+	int64_t since;
 };
 struct machine_quarantine {
 	const char *reason, *message;
@@ -232,6 +259,8 @@ struct machine_status {
 	struct {
 		const char *state; /* "On", "Off", "Unknown" */
 		int64_t observed_time;
+		const char
+			*confirmed_by; /* a person who saw it off, for this operation; NULL: none */
 	} power;
 	struct {
 		const char *segment, *proof; /* "tenant/team-a"; Strong, Weak, None */
@@ -252,9 +281,11 @@ struct machine_status {
 		size_t n;
 	} failures; /* newest 20 */
 	struct machine_quarantine *quarantine;
+	struct machine_leave *leave; /* NULL: nothing makes it leave */
+	struct machine_hold *hold;   /* NULL: none */
 	struct {
-		const char *drain;
-	} hold;
+		const char *retry, *release;
+	} requests; /* values of the annotations acted on last (requests.h) */
 	const char *approval_id;
 	const char *boot_id;	 /* of the Node that serves or served last */
 	const char *instance_id; /* elastic, managed */
@@ -402,6 +433,7 @@ struct virtual_cluster {
 enum drain_on_deadline { DRAIN_ESCALATE, DRAIN_STOP };
 enum drain_gangs { DRAIN_WHOLE, DRAIN_SPLIT };
 enum drain_then { DRAIN_RELEASE, DRAIN_HOLD, DRAIN_QUARANTINE, DRAIN_RETIRE };
+extern const char *const drain_then_names[];
 enum drain_phase { DRAIN_PENDING, DRAIN_DRAINING, DRAIN_SUCCEEDED, DRAIN_PARTIAL, DRAIN_CANCELLED };
 struct drain_spec {
 	const char *reason;
@@ -416,8 +448,7 @@ struct drain_spec {
 	int64_t ttl_seconds_after_finished;
 };
 struct drain_target {
-	const char *machine, *claim,
-		*phase; /* Pending Evicting Escalating Done Stopped Cancelled */
+	const char *machine, *claim, *phase; /* drains.h */
 	int64_t pods_left;
 	const char *blocked_by;
 };

@@ -271,6 +271,20 @@ const struct field object_deadlines_fields[] = {
 	DEADLINE(joining, "\"10m\"",
 		 "Longest time until the Node is there; the bootstrap token's life."),
 	DEADLINE(gating, "\"15m\"", "Longest time for the checks before pods are let in."),
+	FIELD(object_deadlines, not_ready, "notReady", FIELD_DURATION, .never = true, .min = MINUTE,
+	      .max = 31 * DAY, .def = "\"30m\"",
+	      .doc = "Longest time that a serving Node may be not Ready before its machine is taken back."),
+	FIELDS_END,
+};
+
+const struct field object_checkpoint_fields[] = {
+	FIELD(object_checkpoint, url, "url", FIELD_STR, .required = true, AS_HTTPS,
+	      .doc = "https address that is told before pods are evicted (docs/drain.md)."),
+	FIELD_PTR(
+		object_checkpoint, ca_secret_ref, "caSecretRef", object_local_secret_fields,
+		.doc = "Secret whose ca.crt the address is checked with; absent: the system's CAs."),
+	FIELD(object_checkpoint, timeout, "timeout", FIELD_DURATION, .min = SECOND, .max = DAY,
+	      .def = "\"5m\"", .doc = "Longest wait for its word that it is done."),
 	FIELDS_END,
 };
 

@@ -119,6 +119,14 @@ struct object_node_network {
 };
 struct object_deadlines {
 	int64_t imaging, booting, joining, gating;
+	int64_t not_ready; /* of a serving Node, until its machine is taken back; -1: never */
+};
+/* Told before pods are evicted, and waited for until it says done or the time is over. */
+struct object_checkpoint {
+	const char *url; /* https */
+	struct object_secret_ref
+		*ca_secret_ref; /* drover's namespace, key ca.crt; NULL: the system's CAs */
+	int64_t timeout;	/* ms */
 };
 /* What the last wipe must have reached, at least. */
 struct object_wipe_floor {

@@ -6,7 +6,7 @@
  */
 static const char *const on_deadline_names[] = {"Escalate", "Stop", NULL};
 static const char *const gangs_names[] = {"Whole", "Split", NULL};
-static const char *const then_names[] = {"Release", "Hold", "Quarantine", "Retire", NULL};
+const char *const drain_then_names[] = {"Release", "Hold", "Quarantine", "Retire", NULL};
 static const char *const phase_names[] = {"Pending", "Draining",  "Succeeded",
 					  "Partial", "Cancelled", NULL};
 
@@ -37,7 +37,7 @@ static const struct field spec_fields[] = {
 	      .immutable = true, .doc = "How many machines at once."),
 	FIELD(drain_spec, gangs, "gangs", FIELD_ENUM, .enums = gangs_names, .def = "\"Whole\"",
 	      .immutable = true, .doc = "Whether the machines of one gang leave together."),
-	FIELD(drain_spec, then, "then", FIELD_ENUM, .enums = then_names, .def = "\"Release\"",
+	FIELD(drain_spec, then, "then", FIELD_ENUM, .enums = drain_then_names, .def = "\"Release\"",
 	      .immutable = true, .doc = "What then; all but Hold wipe."),
 	FIELD(drain_spec, cancelled, "cancelled", FIELD_BOOL, .def = "false",
 	      .rules = cancelled_rules, .doc = "Undoes what has not left; may be set."),
@@ -66,7 +66,7 @@ static const struct field target_fields[] = {
 	FIELD(drain_target, claim, "claim", FIELD_STR, .max_len = 253,
 	      .doc = "The NodeClaim that it served."),
 	FIELD(drain_target, phase, "phase", FIELD_STR, .max_len = 32,
-	      .doc = "Pending, Evicting, Escalating, Done, Stopped or Cancelled."),
+	      .doc = "Pending, Evicting, Escalating, Leaving, Wiping, Done, Stopped, Failed or Cancelled."),
 	FIELD(drain_target, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Pods that have not left."),
 	FIELD(drain_target, blocked_by, "blockedBy", FIELD_STR,

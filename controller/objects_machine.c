@@ -103,6 +103,8 @@ static const struct field power_fields[] = {
 		 .doc = "On, Off, Changing or Unknown."),
 	FIELD_IN(machine_status, power, observed_time, "observedTime", FIELD_TIME,
 		 .doc = "When it was read."),
+	FIELD_IN(machine_status, power, confirmed_by, "confirmedBy", FIELD_STR, .max_len = 253,
+		 .doc = "The operation for which a person saw it off (drover confirm-off)."),
 	FIELDS_END,
 };
 
@@ -135,6 +137,20 @@ static const struct field error_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field progress_fields[] = {
+	FIELD(machine_progress, phase, "phase", FIELD_STR, .max_len = 64,
+	      .doc = "What the agent does: canaries, overwrite, image ..."),
+	FIELD(machine_progress, done_bytes, "doneBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Done, over all drives."),
+	FIELD(machine_progress, total_bytes, "totalBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "To do in all; 0: not known."),
+	FIELD(machine_progress, bytes_per_second, "bytesPerSecond", FIELD_I64, .min = 0,
+	      .max = INT64_MAX, .doc = "Rate, over all drives."),
+	FIELD(machine_progress, expected_end, "expectedEnd", FIELD_TIME,
+	      .doc = "When it will be done at that rate."),
+	FIELDS_END,
+};
+
 static const struct field operation_fields[] = {
 	FIELD(machine_operation, id, "id", FIELD_STR, .max_len = 64, .doc = "Its id, everywhere."),
 	FIELD(machine_operation, step, "step", FIELD_STR, .max_len = 64,
@@ -157,6 +173,8 @@ static const struct field operation_fields[] = {
 	      .doc = "When it is tried again."),
 	FIELD_OBJ(machine_operation, last_error, "lastError", error_fields,
 		  .doc = "Why it was not done the last time."),
+	FIELD_PTR(machine_operation, progress, "progress", progress_fields,
+		  .doc = "How far the agent is."),
 	FIELDS_END,
 };
 
@@ -205,6 +223,9 @@ static const struct field failure_fields[] = {
 	FIELD(machine_failure, message, "message", FIELD_STR, .doc = "For people."),
 	FIELD(machine_failure, claim, "claim", FIELD_STR, .max_len = 253,
 	      .doc = "The claim that it served then."),
+	FIELD(machine_failure, pool, "pool", FIELD_STR, .max_len = 253, .doc = "Its pool."),
+	FIELD(machine_failure, image, "image", FIELD_STR, .max_len = 128,
+	      .doc = "Its image, by digest."),
 	FIELDS_END,
 };
 
@@ -223,8 +244,33 @@ static const struct field quarantine_fields[] = {
 };
 
 static const struct field hold_fields[] = {
-	FIELD_IN(machine_status, hold, drain, "drain", FIELD_STR, .max_len = 253,
-		 .doc = "The Drain that holds it."),
+	FIELD(machine_hold, drain, "drain", FIELD_STR, .max_len = 253,
+	      .doc = "The Drain that holds it; absent: a person cordoned its Node."),
+	FIELD(machine_hold, since, "since", FIELD_TIME, .doc = "Since when."),
+	FIELDS_END,
+};
+
+static const struct field leave_fields[] = {
+	FIELD(machine_leave, reason, "reason", FIELD_STR, .required = true, .max_len = 64,
+	      .doc = "Why it leaves its tenant."),
+	FIELD(machine_leave, drain, "drain", FIELD_STR, .max_len = 253,
+	      .doc = "The Drain that asked."),
+	FIELD(machine_leave, then, "then", FIELD_ENUM, .enums = drain_then_names,
+	      .def = "\"Release\"", .doc = "What comes after the wipe."),
+	FIELD(machine_leave, deadline, "deadline", FIELD_TIME,
+	      .doc = "When its pods are not waited for any more."),
+	FIELD(machine_leave, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Pods that have not left."),
+	FIELD(machine_leave, blocked_by, "blockedBy", FIELD_STR,
+	      .doc = "What keeps the first of them."),
+	FIELDS_END,
+};
+
+static const struct field requests_fields[] = {
+	FIELD_IN(machine_status, requests, retry, "retry", FIELD_STR, .max_len = 253,
+		 .doc = "Value of the annotation drover.dev/retry that was acted on last."),
+	FIELD_IN(machine_status, requests, release, "release", FIELD_STR, .max_len = 253,
+		 .doc = "Value of the annotation drover.dev/release that was acted on last."),
 	FIELDS_END,
 };
 
@@ -266,8 +312,12 @@ static const struct field status_fields[] = {
 		    .doc = "The newest 20."),
 	FIELD_PTR(machine_status, quarantine, "quarantine", quarantine_fields,
 		  .doc = "Why it is in quarantine."),
-	FIELD_OBJ(machine_status, hold, "hold", hold_fields,
+	FIELD_PTR(machine_status, leave, "leave", leave_fields,
+		  .doc = "Why it leaves its tenant, and what comes after the wipe."),
+	FIELD_PTR(machine_status, hold, "hold", hold_fields,
 		  .doc = "No placing and no giving back."),
+	FIELD_OBJ(machine_status, requests, "requests", requests_fields,
+		  .doc = "Requests by annotation that were acted on."),
 	FIELD(machine_status, approval_id, "approvalID", FIELD_STR, .max_len = 64,
 	      .doc = "The approval acted on last."),
 	FIELD(machine_status, boot_id, "bootID", FIELD_STR, .max_len = 64,

@@ -25,6 +25,8 @@ static const struct field provider_ref_fields[] = {
 	FIELD_PTR(type_, kubelet, "kubelet", object_kubelet_fields, .doc = "Settings of the kubelet."), \
 	FIELD_OBJ(type_, network, "network", object_node_network_fields, .def = "{}",            \
 		  .doc = "What is asked of the network."),                                       \
+	FIELD_PTR(type_, checkpoint, "checkpoint", object_checkpoint_fields,                     \
+		  .doc = "Who is told before pods are evicted."),                                \
 	FIELD(type_, gate, "gate", FIELD_STR, .max_len = 2, .pattern = "^G[0-3]$", .want = "G0 to G3", \
 	      .def = "\"G0\"", .doc = "Health check that the node must pass before pods are let in."), \
 	FIELD(type_, expire_after, "expireAfter", FIELD_DURATION, .never = true, .min = 5 * MINUTE, \

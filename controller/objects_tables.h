@@ -52,7 +52,8 @@ extern const struct field object_name_ref_fields[], object_ref_fields[], object_
 	object_local_secret_fields[], object_taint_fields[], object_requirement_fields[],
 	object_selector_fields[], object_image_fields[], object_kubelet_fields[],
 	object_node_network_fields[], object_deadlines_fields[], object_minimum_level_fields[],
-	object_wipe_floor_fields[], object_tls_fields[], object_drive_fields[];
+	object_wipe_floor_fields[], object_tls_fields[], object_drive_fields[],
+	object_checkpoint_fields[];
 extern const struct field_rule object_requirement_rules[], object_tls_rules[];
 extern const char *const object_minimum_level_names[];
 

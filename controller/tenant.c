@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/debts.h"
 #include "controller/life.h"
 #include "controller/scheduler.h"
 #include "controller/secrets.h"
@@ -104,6 +105,7 @@ static void take_down(struct tenant *t)
 
 	map_for_each (it, t->c->lives)
 		life_hang_up(it.value, t);
+	debts_hang_up(t->c->debts, t->name);
 	loop_timer_stop(&t->timer);
 	kube_call_cancel(t->probe);
 	t->probe = NULL;

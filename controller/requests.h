@@ -1,0 +1,28 @@
+#ifndef CONTROLLER_REQUESTS_H
+#define CONTROLLER_REQUESTS_H
+
+/*
+ * requests: what a person asks of drover by an annotation; the verbs of the
+ * command line write nothing else, and kubectl annotate does the same.
+ *
+ * A value is acted on once: it is compared with what status says was acted on
+ * last, so any new value (the verbs write the time) is a new request.
+ */
+
+/* On a Machine.  Try again now: back-off and quarantine of exit auto end, a refused login is tried once
+ * more.  Done when status.requests.retry is the value. */
+#define REQUEST_RETRY "drover.dev/retry"
+/* On a Machine.  End a hold: the Node is uncordoned, and a Drain that holds it is let go of; or let a machine that
+ * a person put in quarantine go on (it is wiped again).  Done when status.requests.release is the value. */
+#define REQUEST_RELEASE "drover.dev/release"
+/* On a Machine.  A person saw that it is off: stands in for reads of a dead BMC.  The value is
+ * status.operation.id, so that it counts for this operation alone. */
+#define REQUEST_CONFIRM_OFF "drover.dev/confirm-off"
+/* On a Machine.  Out of use as soon as no tenant is on it, with the value as the reason, until it is
+ * removed (`drover release`). */
+#define REQUEST_QUARANTINE "drover.dev/quarantine"
+/* On a NodePool or Provider.  The line stopped for the wrong reason or the cause is gone: claims go on (line.h).
+ * The value is the time, RFC 3339: failures before it do not count. */
+#define REQUEST_RESUME "drover.dev/resume"
+
+#endif
