@@ -1,0 +1,21 @@
+#ifndef SIM_BMC_H
+#define SIM_BMC_H
+
+#include "base/httpd.h"
+#include "sim/machine.h"
+
+/*
+ * bmc: the Redfish service of one machine (DMTF DSP0266 1.20, schemas 2023.3 as far as they are served):
+ * ServiceRoot, SessionService (limit 8, idle timeout), AccountService's own account, Systems/1 (power
+ * with delays, boot override with AllowableValues and ActionInfo, BootProgress), Chassis, Managers/1
+ * with VirtualMedia (InsertMedia, EjectMedia), TaskService (202 with Location for what takes time), EventService
+ * (SSE stream, subscriptions refused), ETags with If-Match, $metadata, odata, Registries, JsonSchemas
+ * as references.  Judged by sushy, redfishtool and the Redfish Protocol Validator; every exception is in docs/sim.md.
+ */
+struct sim_bmc;
+struct sim_bmc *sim_bmc_new(struct loop_group *g, struct sim_machine *m, const char *user,
+			    const struct secret *password);
+void sim_bmc_free(struct sim_bmc *b);
+void sim_bmc_handle(struct httpd_req *q, struct sim_bmc *b); /* everything under /redfish */
+
+#endif

@@ -1,0 +1,52 @@
+#ifndef SIM_RACK_H
+#define SIM_RACK_H
+
+#include "base/http.h"
+#include "base/httpd.h"
+#include "base/secret.h"
+#include "sim/faults.h"
+#include "sim/machine.h"
+
+/*
+ * rack: machines 1..N behind one HTTP server.  The BMC of machine N has the address
+ * 127.10.H.L (H, L: N / 250 and N % 250 + 1), all served by one listener on all addresses of the
+ * loopback: which BMC is meant is told by the Host header.  Beside /redfish/v1 of each BMC
+ * the server has, for people and the switch driver (ports.h):
+ *
+ *	GET  /sim/machines              what every machine does, its drives, its segment
+ *	POST /sim/machines/NAME/{pull-drive,plug,press}   what a person does in the aisle
+ *	GET, PUT /sim/ports/MAC         {"segment": "..."}
+ *
+ * State (power, drives, ports, boot counts, sessions not) is kept under `data` and survives the process.
+ * On the real loop or a simulated one; everything on the loop thread.
+ */
+struct sim_rack_spec {
+	unsigned machines, drives; /* drives: 0: 2 */
+	int64_t drive_bytes;	   /* 0: 16 GiB, sparse */
+	const char *data;	   /* folder; NULL: memory alone */
+	const char *user;
+	const struct secret *password;
+	struct http *
+		http; /* machines fetch media, call the agent endpoint and API servers through it */
+	const char *
+		endpoint_format; /* of a BMC, for what the rack says of itself: "https://127.10.%u.%u:8443" */
+	struct sim_times times;		 /* 0: of a fast laptop demo */
+	const struct sim_faults *faults; /* borrowed; NULL: none */
+	const char *const *
+		segments_to_drover; /* NULL-terminated: from where the agent endpoint is reached; NULL: quarantine, provisioning */
+};
+struct sim_rack;
+struct sim_rack *sim_rack_new(struct loop_group *g, const struct sim_rack_spec *s, struct err *e);
+void sim_rack_free(struct sim_rack *r);
+void sim_rack_routes(struct sim_rack *r, struct httpd *d);
+struct sim_machine *sim_rack_machine(struct sim_rack *r, unsigned number); /* NULL: none */
+unsigned sim_rack_count(const struct sim_rack *r);
+/* YAML of Machine objects (and of one Provider "rack") that make drover manage this rack; malloc'd. */
+char *sim_rack_objects(const struct sim_rack *r, const char *provider_name);
+
+/* The segment that a machine is in, and whether from there this origin can be reached. */
+const char *sim_rack_segment(const struct sim_machine *m);
+bool sim_rack_reaches(const struct sim_machine *m, const char *origin);
+const struct sim_rack_spec *sim_rack_spec_of(const struct sim_rack *r);
+
+#endif
