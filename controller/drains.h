@@ -7,6 +7,9 @@
  * drains: Drain objects.  Resolves whom each one means, once, at its start; lets so many at a
  * time leave; follows them; says how it ended; deletes itself after its ttl.
  *
+ * spec.concurrent counts machines that a tenant has not lost yet (Evicting, Escalating, Leaving). Those
+ * of one gang begin together, even above it; past a deadline with Escalate all begin.
+ *
  * It never touches a machine.  A machine asks drains_wants() and does what is said (leave.h);
  * how far it is stands in its own status, from which the target's phase is derived:
  *
@@ -21,7 +24,10 @@
  *	Cancelled   spec.cancelled before it had left
  *
  * Phase of the Drain: Succeeded when all targets are Done, Partial when they ended otherwise.
- * A deleted Drain is a cancelled one; one with then: Hold holds as long as it exists and is not cancelled.
+ * A deleted Drain is a cancelled one; one with then: Hold holds as long as it exists and is not cancelled
+ * (its ttl waits), or until a person releases the machine, which writes status.hold away.
+ *
+ * The Drain is the journal: a phase is written before a machine acts on it, so a new leader goes on.
  */
 struct drains;
 struct drains *drains_new(struct controller *c);
@@ -30,7 +36,8 @@ void drains_kick(struct drains *d, const char *name); /* this Drain changed; NUL
 void drains_machine(struct drains *d, const char *machine); /* this Machine changed */
 
 /* The Drain that wants this machine out of service now (its target is Evicting or Escalating, or it holds
- * it), with *escalate set past its deadline.  The oldest when several do; NULL: none. */
+ * it), with *escalate set past its deadline.  The oldest when several do, but one that merely holds it after all
+ * others; NULL: none.  While the machine is free: only what then: Quarantine or Retire has to do yet. */
 const struct drain *drains_wants(const struct controller *c, const char *machine, bool *escalate);
 
 #endif
