@@ -32,7 +32,8 @@ CPPFLAGS += -I. -D_GNU_SOURCE -DDROVER_VERSION='"$(VERSION)"' $(shell pkg-config
 CFLAGS   += -std=gnu17 $(WARN) $(HARD) $(OPT_$(VARIANT)) -fvisibility=hidden -ffunction-sections \
 	    -fdata-sections $(if $(WERROR),-Werror)
 LDFLAGS  += $(LD_$(VARIANT))
-LDLIBS    = $(shell pkg-config --libs $(PKGS)) -lpthread
+# The agent alone uses liburing; static, so that nothing else comes to need it.
+LDLIBS    = $(shell pkg-config --libs $(PKGS)) -l:liburing.a -lpthread
 
 # --- what is built: found by name, no list to forget ---------------------------------------------
 MAINS     := $(wildcard controller/main.c wipe/main.c)

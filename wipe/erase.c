@@ -9,9 +9,11 @@
 #include "base/str.h"
 #include "wipe/dio.h"
 #include "wipe/drives.h"
+#include "wipe/ring.h"
 #include "wipe/sanitize.h"
 
-#define PIECE (4 << 20)
+#define PIECE (1 << 20)
+#define DEPTH 16
 /* Longer than any drive takes; a command that a drive never ends must not hold the machine for
  * ever. */
 #define FORMAT_TIMEOUT_MS (4u * 3600 * 1000)
@@ -20,8 +22,8 @@
 struct pass {
 	struct erase *x;
 	struct dio dio;
-	char *piece;	   /* PIECE bytes of zeros */
-	uint8_t *identify; /* 4096 bytes */
+	struct ring *zeros; /* for overwriting */
+	uint8_t *identify;  /* 4096 bytes */
 	struct verify verify;
 	/* what the NVMe controller says it can do */
 	bool can_format, can_crypto;
@@ -182,26 +184,47 @@ static bool always(const struct pass *p)
 	return true;
 }
 
+/* --- overwrite ------------------------------------------------------------------------------- */
+
+struct sweep {
+	struct erase_progress *progress;
+	int64_t at, end;
+};
+
+static bool next_zeros(struct ring_piece *p, void *arg)
+{
+	struct sweep *s = arg;
+
+	if (s->at == s->end)
+		return false;
+	p->off = s->at;
+	p->len = s->end - s->at < PIECE ? (size_t)(s->end - s->at) : PIECE;
+	s->at += (int64_t)p->len;
+	return true;
+}
+
+static int zeros_written(const struct ring_piece *p, struct err *e, void *arg)
+{
+	struct sweep *s = arg;
+
+	if (e)
+		return -1;
+	atomic_fetch_add(&s->progress->done_bytes, (int64_t)p->len);
+	return 0;
+}
+
 static int run_overwrite(struct pass *p, struct err *e)
 {
 	struct erase_progress *g = &p->x->progress;
-	int64_t at = 0;
+	struct sweep s = {.progress = g, .end = p->dio.bytes};
+	struct ring_job j = {.write = true, .next = next_zeros, .done = zeros_written, .arg = &s};
+	int rc;
 
 	atomic_store(&g->done_bytes, 0);
 	atomic_store(&g->total_bytes, p->dio.bytes);
 	atomic_store(&g->phase, "overwrite");
-	while (at < p->dio.bytes) {
-		int64_t left = p->dio.bytes - at;
-		size_t n = left < PIECE ? (size_t)left : PIECE;
-
-		if (dio_write(&p->dio, p->piece, n, at, e) < 0) {
-			p->x->device.raw_status = e->code;
-			return -1;
-		}
-		at += (int64_t)n;
-		atomic_store(&g->done_bytes, at);
-	}
-	return dio_flush(&p->dio, e);
+	rc = ring_run(p->zeros, &p->dio, &j, e);
+	return rc ? rc : dio_flush(&p->dio, e);
 }
 
 static const struct rung {
@@ -262,7 +285,7 @@ static int open_pass(struct pass *p, struct erase *x, bool write, struct err *e)
 	memset(p, 0, sizeof(*p));
 	p->x = x;
 	p->dio.fd = -1;
-	p->piece = dio_buffer(PIECE);
+	p->zeros = ring_new(x->host, DEPTH, PIECE, true);
 	p->identify = dio_buffer(VERIFY_BLOCK);
 	p->verify = (struct verify){
 		.drive = &p->dio,
@@ -283,7 +306,7 @@ static int open_pass(struct pass *p, struct erase *x, bool write, struct err *e)
 static void close_pass(struct pass *p)
 {
 	dio_close(&p->dio);
-	free(p->piece);
+	ring_free(p->zeros);
 	free(p->identify);
 	free(p->verify.buf);
 }

@@ -8,6 +8,7 @@
 #include "base/err.h"
 
 struct nvme_passthru_cmd;
+struct ring_ops;
 
 /*
  * host: where the machine under the agent is, so that tests can give it another:
@@ -21,6 +22,8 @@ struct host {
 	int (*nvme_admin)(int fd, struct nvme_passthru_cmd *c);
 	/* Blocks until the drives that are going to appear have appeared; NULL: they are there. */
 	void (*settle)(void);
+	const struct ring_ops *ring; /* NULL: io_uring where it is allowed */
+	int stall_ms;		     /* no I/O may stand still for longer; 0: RING_STALL_MS */
 };
 extern const struct host host_real;
 

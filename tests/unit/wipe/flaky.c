@@ -1,0 +1,97 @@
+#include "tests/unit/wipe/flaky.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/mem.h"
+
+#define MOST 64
+
+struct flaky flaky;
+
+struct backend {
+	struct ring_op waiting[MOST];
+	unsigned n;
+};
+
+void flaky_reset(void)
+{
+	flaky = (struct flaky){.bad_at = -1, .hang_at = -1, .half_at = -1};
+}
+
+static int open_backend(void **backend, unsigned depth, void *region, size_t len)
+{
+	(void)region, (void)len;
+	assert(depth <= MOST);
+	if (flaky.open_error)
+		return flaky.open_error;
+	*backend = mem_new(struct backend);
+	return 0;
+}
+
+static void close_backend(void *backend)
+{
+	free(backend);
+}
+
+static int submit(void *backend, const struct ring_op *op)
+{
+	struct backend *b = backend;
+
+	assert(b->n < MOST);
+	b->waiting[b->n++] = *op;
+	flaky.pieces++;
+	if (b->n > flaky.most_at_once)
+		flaky.most_at_once = b->n;
+	return 0;
+}
+
+static bool covers(const struct ring_op *op, int64_t at)
+{
+	return at >= op->off && at < op->off + (int64_t)op->len;
+}
+
+static int64_t move(struct ring_op *op)
+{
+	ssize_t n;
+
+	if (flaky.again) {
+		flaky.again--;
+		return -EAGAIN;
+	}
+	if (covers(op, flaky.bad_at))
+		return flaky.error ? -flaky.error : -EIO;
+	if (covers(op, flaky.half_at)) {
+		flaky.half_at = -1;
+		if (flaky.half)
+			return flaky.half;
+		op->len /= 2;
+	}
+	n = op->write ? pwrite(op->fd, op->buf, op->len, op->off)
+		      : pread(op->fd, op->buf, op->len, op->off);
+	return n < 0 ? -errno : n;
+}
+
+static int wait_one(void *backend, int timeout_ms, int64_t *result)
+{
+	struct backend *b = backend;
+	struct timespec nap = {.tv_sec = timeout_ms / 1000,
+			       .tv_nsec = timeout_ms % 1000 * 1000000L};
+
+	for (unsigned k = 0; k < b->n; k++) {
+		unsigned i = (k + flaky.pieces * 7) % b->n;
+		struct ring_op op = b->waiting[i];
+
+		if (covers(&op, flaky.hang_at))
+			continue;
+		b->waiting[i] = b->waiting[--b->n];
+		*result = move(&op);
+		return (int)op.slot;
+	}
+	nanosleep(&nap, NULL);
+	return -1;
+}
+
+const struct ring_ops flaky_ops = {open_backend, close_backend, submit, wait_one};

@@ -1,0 +1,230 @@
+#include "wipe/ring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "tests/unit/testing.h"
+#include "tests/unit/wipe/flaky.h"
+#include "tests/unit/wipe/machine.h"
+
+#define BYTES ((4 << 20) + 12 * 512) /* not a whole number of pieces */
+#define PIECE (64 << 10)
+#define NAME "nvme0n1"
+
+static struct machine machine;
+static struct dio drive;
+static int64_t at, ended;
+static unsigned failures, wrong;
+static bool go_on;
+
+static bool next(struct ring_piece *p, void *arg)
+{
+	if (at == BYTES)
+		return false;
+	p->off = at;
+	p->len = BYTES - at < PIECE ? (size_t)(BYTES - at) : PIECE;
+	p->tag = at / PIECE;
+	if (arg)
+		memset(p->buf, (int)(p->tag % 251) + 1, p->len);
+	at += (int64_t)p->len;
+	return true;
+}
+
+static int done(const struct ring_piece *p, struct err *e, void *arg)
+{
+	assert_int_equal(p->tag, p->off / PIECE);
+	if (e) {
+		failures++;
+		return go_on ? 0 : -1;
+	}
+	ended += (int64_t)p->len;
+	if (!arg)
+		for (size_t i = 0; i < p->len; i++)
+			wrong += ((uint8_t *)p->buf)[i] != p->tag % 251 + 1;
+	return 0;
+}
+
+static int run(bool write, unsigned depth, struct err *e)
+{
+	struct ring *r = ring_new(&machine.host, depth, PIECE, false);
+	struct ring_job j = {.write = write, .next = next, .done = done, .arg = write ? r : NULL};
+	int rc;
+
+	at = ended = 0;
+	failures = wrong = 0;
+	rc = ring_run(r, &drive, &j, e);
+	ring_free(r);
+	return rc;
+}
+
+static int setup(void **state)
+{
+	struct err e;
+
+	(void)state;
+	flaky_reset();
+	go_on = false;
+	machine_init(&machine);
+	machine_drive(&machine, NAME, "eui.1\n", BYTES);
+	assert_ok(dio_open(&drive, &machine.host, NAME, true, &e), &e);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	dio_close(&drive);
+	machine_done(&machine);
+	return 0;
+}
+
+static void assert_written_and_read(unsigned depth)
+{
+	uint8_t *all = mem_alloc(BYTES);
+	struct err e;
+
+	assert_ok(run(true, depth, &e), &e);
+	assert_int_equal(ended, BYTES);
+	machine_peek(&machine, NAME, all, BYTES, 0);
+	for (size_t i = 0; i < BYTES; i++)
+		if (all[i] != i / PIECE % 251 + 1)
+			fail_msg("byte %zu is %u", i, all[i]);
+	free(all);
+	assert_ok(run(false, depth, &e), &e);
+	assert_int_equal(ended, BYTES);
+	assert_int_equal(wrong, 0);
+}
+
+static void every_byte_is_written_and_read_whatever_the_depth(void **state)
+{
+	static const struct ring_ops *const all[] = {NULL, &ring_blocking, &flaky_ops};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		machine.host.ring = all[i];
+		assert_written_and_read(1);
+		assert_written_and_read(7);
+		assert_written_and_read(64);
+	}
+	assert_int_equal(flaky.most_at_once, 64);
+}
+
+static void a_kernel_that_forbids_io_uring_gets_blocking_calls(void **state)
+{
+	static const int why[] = {ENOSYS, EPERM, ENOMEM};
+
+	(void)state;
+	machine.host.ring = &flaky_ops;
+	for (size_t i = 0; i < 3; i++) {
+		flaky.open_error = why[i];
+		assert_written_and_read(8);
+	}
+	assert_int_equal(flaky.pieces, 0);
+}
+
+static void a_transfer_that_ends_short_goes_on_where_it_left_off(void **state)
+{
+	(void)state;
+	machine.host.ring = &flaky_ops;
+	flaky.half_at = 3 * PIECE;
+	assert_written_and_read(8);
+	assert_int_equal(flaky.half_at, -1);
+	assert_int_equal(flaky.pieces, 2 * (BYTES / PIECE + 1) + 1);
+}
+
+static void a_transfer_that_ends_inside_a_block_is_an_error(void **state)
+{
+	struct err e;
+
+	(void)state;
+	machine.host.ring = &flaky_ops;
+	drive.file = false;
+	flaky.half_at = 3 * PIECE;
+	flaky.half = 700;
+	assert_int_equal(run(true, 8, &e), -1);
+	assert_int_equal(e.code, EIO);
+	assert_non_null(strstr(e.text, "write at 196608"));
+}
+
+static void a_piece_that_is_turned_away_is_tried_again(void **state)
+{
+	(void)state;
+	machine.host.ring = &flaky_ops;
+	flaky.again = 5;
+	assert_written_and_read(4);
+	assert_int_equal(flaky.pieces, 2 * (BYTES / PIECE + 1) + 5);
+}
+
+static void an_error_ends_the_run_and_names_the_place(void **state)
+{
+	struct err e;
+
+	(void)state;
+	machine.host.ring = &flaky_ops;
+	flaky.bad_at = 5 * PIECE + 4096;
+	assert_int_equal(run(true, 8, &e), -1);
+	assert_int_equal(failures, 1);
+	assert_int_equal(e.code, EIO);
+	assert_non_null(strstr(e.text, "write at 327680"));
+	assert_true(flaky.pieces < 16);
+}
+
+static void who_can_bear_an_error_gets_the_rest(void **state)
+{
+	struct err e;
+
+	(void)state;
+	machine.host.ring = &flaky_ops;
+	assert_ok(run(true, 8, &e), &e);
+	flaky.bad_at = 5 * PIECE;
+	go_on = true;
+	assert_ok(run(false, 8, &e), &e);
+	assert_int_equal(failures, 1);
+	assert_int_equal(ended, BYTES - PIECE);
+	assert_int_equal(wrong, 0);
+}
+
+static void a_drive_that_stands_still_is_given_up(void **state)
+{
+	struct err e;
+
+	(void)state;
+	machine.host.ring = &flaky_ops;
+	machine.host.stall_ms = 20;
+	flaky.hang_at = 9 * PIECE;
+	assert_int_equal(run(true, 4, &e), -1);
+	assert_int_equal(e.kind, ERR_TIMEOUT);
+	assert_non_null(strstr(e.text, "write at 589824"));
+	/* The others did not wait for it. */
+	assert_int_equal(ended, BYTES - PIECE);
+}
+
+static void nothing_is_written_beyond_the_end(void **state)
+{
+	struct err e;
+
+	(void)state;
+	drive.bytes = BYTES - 512;
+	assert_int_equal(run(true, 4, &e), -1);
+	assert_int_equal(e.kind, ERR_INVALID);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(every_byte_is_written_and_read_whatever_the_depth),
+		T(a_kernel_that_forbids_io_uring_gets_blocking_calls),
+		T(a_transfer_that_ends_short_goes_on_where_it_left_off),
+		T(a_transfer_that_ends_inside_a_block_is_an_error),
+		T(a_piece_that_is_turned_away_is_tried_again),
+		T(an_error_ends_the_run_and_names_the_place),
+		T(who_can_bear_an_error_gets_the_rest),
+		T(a_drive_that_stands_still_is_given_up),
+		T(nothing_is_written_beyond_the_end),
+	};
+
+	mem_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,207 @@
+#include "wipe/ring.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "base/log.h"
+#include "base/mem.h"
+
+struct slot {
+	struct ring_piece piece;
+	size_t moved;
+	bool busy;
+};
+
+struct ring {
+	const struct ring_ops *ops;
+	void *backend;
+	int stall_ms;
+	unsigned depth;
+	size_t size; /* of a slot's buffer */
+	bool shared;
+	char *region;
+	size_t region_len;
+	struct slot *slots;
+	unsigned busy;
+};
+
+/* Pages of their own: what is freed while a drive still holds it goes to nobody else. */
+static char *map(size_t len)
+{
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		abort();
+	return p;
+}
+
+static void say_once(int why)
+{
+	/* A line for the process, however many drives it has. */
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	struct err e;
+
+	if (atomic_flag_test_and_set(&said))
+		return;
+	(void)!err_errno(&e, why, "io_uring");
+	log_warn("drives are read and written one piece at a time", LOG_E(&e));
+}
+
+struct ring *ring_new(const struct host *h, unsigned depth, size_t piece, bool shared)
+{
+	struct ring *r = mem_new(struct ring);
+	int rc;
+
+	r->ops = h->ring ? h->ring : &ring_uring;
+	r->stall_ms = h->stall_ms ? h->stall_ms : RING_STALL_MS;
+	r->depth = depth;
+	r->size = piece;
+	r->shared = shared;
+	r->region_len = piece * (shared ? 1 : depth);
+	r->region = map(r->region_len);
+	r->slots = mem_calloc(depth, sizeof(*r->slots));
+	rc = r->ops->open(&r->backend, depth, r->region, r->region_len);
+	if (rc) {
+		say_once(rc);
+		r->ops = &ring_blocking;
+		(void)r->ops->open(&r->backend, depth, r->region, r->region_len);
+	}
+	if (r->ops == &ring_blocking)
+		r->depth = 1;
+	return r;
+}
+
+void ring_free(struct ring *r)
+{
+	if (!r)
+		return;
+	r->ops->close(r->backend);
+	munmap(r->region, r->region_len);
+	free(r->slots);
+	free(r);
+}
+
+static int submit(struct ring *r, const struct dio *d, bool write, struct slot *s)
+{
+	struct ring_op op = {
+		.fd = d->fd,
+		.write = write,
+		.buf = (char *)s->piece.buf + s->moved,
+		.len = s->piece.len - s->moved,
+		.off = s->piece.off + (int64_t)s->moved,
+		.slot = (unsigned)(s - r->slots),
+	};
+
+	return r->ops->submit(r->backend, &op);
+}
+
+static int ended(struct ring *r, const struct ring_job *j, struct slot *s, int error, struct err *e)
+{
+	struct err why;
+
+	s->busy = false;
+	r->busy--;
+	if (!error)
+		return j->done(&s->piece, NULL, j->arg);
+	(void)!err_errno(&why, error, "%s at %" PRId64, j->write ? "write" : "read",
+			 s->piece.off + (int64_t)s->moved);
+	if (j->done(&s->piece, &why, j->arg) == 0)
+		return 0;
+	*e = why;
+	return -1;
+}
+
+/* As many in flight as there is room and work for. */
+static int fill(struct ring *r, const struct dio *d, const struct ring_job *j, bool *more,
+		struct err *e)
+{
+	for (unsigned i = 0; i < r->depth && *more; i++) {
+		struct slot *s = &r->slots[i];
+		int rc;
+
+		if (s->busy)
+			continue;
+		s->moved = 0;
+		s->piece = (struct ring_piece){.buf = r->region + (r->shared ? 0 : i * r->size)};
+		*more = j->next(&s->piece, j->arg);
+		if (!*more)
+			break;
+		s->busy = true;
+		r->busy++;
+		rc = s->piece.off < 0 || (int64_t)s->piece.len > d->bytes - s->piece.off
+			     ? EINVAL
+			     : submit(r, d, j->write, s);
+		if (rc && ended(r, j, s, rc, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* What became of one piece: on its way again, or at its end. */
+static int take(struct ring *r, const struct dio *d, const struct ring_job *j, struct slot *s,
+		int64_t result, struct err *e)
+{
+	int rc = 0;
+
+	if (result == -EINTR || result == -EAGAIN) {
+		rc = submit(r, d, j->write, s);
+		return rc ? ended(r, j, s, rc, e) : 0;
+	}
+	if (result < 0)
+		return ended(r, j, s, (int)-result, e);
+	/* A transfer that leaves off inside a block cannot go on: the rest would be unaligned. */
+	if (result == 0 || (uint64_t)result > s->piece.len - s->moved ||
+	    (!d->file && result % d->block))
+		return ended(r, j, s, EIO, e);
+	s->moved += (size_t)result;
+	if (s->moved < s->piece.len) {
+		rc = submit(r, d, j->write, s);
+		return rc ? ended(r, j, s, rc, e) : 0;
+	}
+	return ended(r, j, s, 0, e);
+}
+
+static int stalled(const struct ring *r, const struct ring_job *j, struct err *e)
+{
+	int64_t first = INT64_MAX;
+
+	for (unsigned i = 0; i < r->depth; i++)
+		if (r->slots[i].busy && r->slots[i].piece.off < first)
+			first = r->slots[i].piece.off;
+	return err_errno(e, ETIMEDOUT, "%s at %" PRId64 ": no answer for %d ms",
+			 j->write ? "write" : "read", first, r->stall_ms);
+}
+
+/* After a failure: what is in flight ends, or is left behind. */
+static void settle(struct ring *r)
+{
+	int64_t ignored;
+
+	while (r->busy && r->ops->wait(r->backend, r->stall_ms, &ignored) >= 0)
+		r->busy--;
+}
+
+int ring_run(struct ring *r, struct dio *d, const struct ring_job *j, struct err *e)
+{
+	bool more = true;
+
+	for (;;) {
+		int64_t result;
+		int slot;
+
+		if (fill(r, d, j, &more, e) < 0)
+			break;
+		if (!r->busy)
+			return 0;
+		slot = r->ops->wait(r->backend, r->stall_ms, &result);
+		if (slot < 0)
+			return stalled(r, j, e);
+		if (take(r, d, j, &r->slots[slot], result, e) < 0)
+			break;
+	}
+	settle(r);
+	return -1;
+}
