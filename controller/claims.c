@@ -31,7 +31,7 @@ struct entry {
 
 /* --- building ------------------------------------------------------------------------------------ */
 
-static const struct object_image *image_for(const struct node_pool *pool, const char *version)
+const struct object_image *claims_image(const struct node_pool *pool, const char *version)
 {
 	for (size_t i = 0; i < pool->spec.template_.spec.images.n; i++)
 		if (str_eq(pool->spec.template_.spec.images.v[i].kubernetes_version, version))
@@ -62,7 +62,7 @@ json_t *claims_build(struct controller *c, const struct plan_claim *p, struct er
 	const struct virtual_cluster *vc =
 		CONTROLLER_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, p->tenant);
 	const struct machine *m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, p->machine);
-	const struct object_image *image = pool ? image_for(pool, p->version) : NULL;
+	const struct object_image *image = pool ? claims_image(pool, p->version) : NULL;
 	const struct node_pool_template_spec *t = pool ? &pool->spec.template_.spec : NULL;
 	OWN(arena) a = arena_new();
 	struct node_claim n = {0};

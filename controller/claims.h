@@ -11,6 +11,9 @@
 /* The object to create; gives.  NULL with *e set when pool or tenant changed under the plan. */
 json_t *claims_build(struct controller *c, const struct plan_claim *p, struct err *e);
 
+/* The pool's image for a server of that version ("1.36"), or NULL. */
+const struct object_image *claims_image(const struct node_pool *pool, const char *version);
+
 /* Bring the status of one claim in line with its machine.  True: a write is under way or was needed. */
 struct claims;
 struct claims *claims_new(struct controller *c);

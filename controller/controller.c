@@ -160,6 +160,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	case OBJECT_NODE_POOL:
 		if (!same_spec(old, new_))
 			scheduler_pool(c->scheduler, name, o);
+		scheduler_kick(c->scheduler); /* its line may have been opened (line.h) */
 		debts_kick(c->debts, NULL);
 		break;
 	case OBJECT_NODE_CLAIM:
@@ -170,6 +171,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		machine_changed(c, name, o);
 		break;
 	case OBJECT_PROVIDER:
+		scheduler_kick(c->scheduler);
 		if (same_spec(old, new_))
 			break;
 		source_update(c, name);

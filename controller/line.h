@@ -6,13 +6,24 @@
 /*
  * line: stop the line.  The same reason on three machines of one image, pool, provider or rack
  * within 30 min (an ImageMismatch at the first) pauses new claims there, and those failures do not
- * count against the machines.  After 10 min, doubling to 2 h with each further failure, one claim is let
- * through; one that comes to serve, a change of the named spec after the failures, or `drover resume`
- * (requests.h) opens the line.
+ * count against the machines.  10 min after the last failure, doubling to 2 h with each that a claim let
+ * through comes to, one claim is let through, and no other while it is on its way.
  *
- * Nothing is stored: it is derived from status.failures of all Machines, the claims that exist and
- * the objects' generations, so any leader comes to the same answer.
+ * A provider or rack is blamed only when the three are of more than one pool: what one pool has wrong
+ * stops nobody else.  What is a tenant's own fault (TenantGone ...) stops nothing.
+ *
+ * The line opens when a claim there comes to serve (condition Initialized, younger than the failures);
+ * when the pool or provider is changed: its condition LineStopped is True of an older generation; and by
+ * `drover resume` (requests.h).  An image has no object: its pool's stand for it, and another digest is another image.
+ *
+ * It is derived from status.failures of all Machines, the claims that exist and that condition, which
+ * summary.c writes, so any leader comes to the same answer.  Failures from before it became False are
+ * over: they stop nothing and count against no machine.
  */
+#define LINE_CONDITION "LineStopped"
+/* Of failures and quarantine: three claims in a row failed on this machine, for reasons of its own. */
+#define LINE_WORN "FailsRepeatedly"
+
 struct line_place {
 	const char *pool, *image /* digest */, *provider,
 		*rack; /* rack: value of perDomain.key's label; NULL: none */
@@ -22,12 +33,29 @@ struct line_stop {
 	int64_t machines;		   /* how many have it */
 	int64_t next; /* wall ms when one is let through; 0: now, unless one is on its way */
 };
-/* May a claim be made there now?  False: *why says what stopped it. */
+
+/* All that is known now, for many questions in one turn of the loop.  Lives in the arena, names are the caches'. */
+struct line;
+struct line *line_read(const struct controller *c, struct arena *a);
+/* May a claim be made there now?  False: *why says what stopped it.  True with why->scope not NULL: it is the
+ * one that is let through. */
+bool line_admits(struct line *l, const struct line_place *p, struct line_stop *why);
+void line_sent(struct line *l, const struct line_place *p); /* a claim is being made there */
+/* Failures of this pool (NULL: any) and provider before this (wall ms) are over. */
+int64_t line_since(const struct line *l, const char *pool, const char *provider);
+/* What stops claims of this pool, or of an image of it; machines of this provider, or of a rack of it. */
+bool line_stops_pool(struct line *l, const struct node_pool *p, struct line_stop *why);
+bool line_stops_provider(struct line *l, const struct provider_object *p, struct line_stop *why);
+
+/* line_read() and line_admits() in one. */
 bool line_open(const struct controller *c, const struct line_place *p, struct line_stop *why);
-/* Is this failure one of a stopped line, and so not the machine's own? */
+/* The rack of a machine, or NULL. */
+const char *line_rack(const struct controller *c, const struct machine *m);
+/* Is this failure one of a stopped line, or of a tenant, and so not the machine's own? */
 bool line_blames(const struct controller *c, const struct machine *m,
 		 const struct machine_failure *f);
-/* Three failures in a row that are its own: the machine is due for quarantine. */
+/* Three failures in a row that are its own: the machine is due for quarantine.  Of a claim its first failure
+ * counts, what followed from it does not; a wipe ends no row, serving does, and so does that quarantine. */
 bool line_machine_worn(const struct controller *c, const struct machine *m);
 
 #endif

@@ -11,6 +11,7 @@
 #include "controller/figures.h"
 #include "controller/life.h"
 #include "controller/life_wipe.h"
+#include "controller/line.h"
 #include "controller/scheduler.h"
 #include "controller/tenant.h"
 #include "planner/plan.h"
@@ -44,7 +45,7 @@ struct told {
 /* Claims that failed one after the other, for one tenant and pool. */
 struct failed {
 	unsigned n;
-	int64_t until; /* wall ms: no new claim before */
+	int64_t last, until; /* wall ms: of the last one; no new claim before */
 };
 
 /* What was already counted of a claim, which is told again with each change. */
@@ -241,6 +242,7 @@ static void note(struct scheduler *s, const struct node_claim *n, bool failed, b
 		map_put(s->failed, key, f);
 	}
 	f->n++;
+	f->last = now;
 	if (f->n < FAILURES_ALLOWED)
 		return;
 	f->until = now + (int64_t)BACKOFF_MS *
@@ -387,12 +389,43 @@ static void on_created(json_t *o, const struct err *e, void *arg)
 	}
 }
 
-/* Wall ms until which this claim has to wait; 0: it may be made. */
-static int64_t held_until(const struct scheduler *s, const struct plan_claim *p, struct arena *a)
+/* What holds a claim of the plan up. */
+struct hold {
+	bool line, backing_off;
+	struct line_stop stop;
+	int64_t until; /* wall ms; 0: unknown */
+};
+
+static struct line_place place_of(const struct scheduler *s, const struct plan_claim *p)
+{
+	const struct node_pool *pool = CONTROLLER_GET(s->c, OBJECT_NODE_POOL, node_pool, p->pool);
+	const struct machine *m = CONTROLLER_GET(s->c, OBJECT_MACHINE, machine, p->machine);
+	const struct object_image *image = pool ? claims_image(pool, p->version) : NULL;
+
+	return (struct line_place){.pool = p->pool,
+				   .image = image ? image->digest : NULL,
+				   .provider = p->provider,
+				   .rack = m ? line_rack(s->c, m) : NULL};
+}
+
+static struct hold hold_of(const struct scheduler *s, struct line *l, const struct plan_claim *p,
+			   struct arena *a)
 {
 	const struct failed *f = map_get(s->failed, arena_printf(a, "%s|%s", p->tenant, p->pool));
+	const struct line_place at = place_of(s, p);
+	struct hold h = {0};
 
-	return f && loop_wall(s->c->loop) < f->until ? f->until : 0;
+	if (!line_admits(l, &at, &h.stop)) {
+		h.line = true;
+		h.until = h.stop.next;
+	} else if (f && loop_wall(s->c->loop) < f->until &&
+		   f->last > line_since(l, p->pool, NULL)) {
+		h.backing_off = true;
+		h.until = f->until;
+	} else if (h.stop.scope) {
+		line_sent(l, &at);
+	}
+	return h;
 }
 
 static void on_later(void *arg)
@@ -415,7 +448,20 @@ static void create(struct scheduler *s, const struct plan_claim *p)
 	json_decref(o);
 }
 
-static void inform(struct scheduler *s, const struct plan *plan, const bool *held, struct arena *a)
+static void tell_stopped(struct scheduler *s, const struct plan_pod *p, const struct line_stop *w,
+			 struct arena *a)
+{
+	char t[STR_TIME_SIZE];
+
+	tell(s, p, "Warning", LINE_CONDITION,
+	     arena_printf(a, "place %zu: no new claims for %s %s: %s on %lld machines; %s%s",
+			  p->place, w->scope, w->name, w->reason, (long long)w->machines,
+			  w->next ? "one is tried at " : "one is being tried",
+			  w->next ? str_time(t, w->next) : ""));
+}
+
+static void inform(struct scheduler *s, const struct plan *plan, const struct hold *held,
+		   struct arena *a)
 {
 	for (size_t i = 0; i < plan->npods; i++) {
 		const struct plan_pod *p = &plan->pods[i];
@@ -429,7 +475,9 @@ static void inform(struct scheduler *s, const struct plan *plan, const bool *hel
 			     arena_printf(a, "waits for claim %s, which is on its way", p->target));
 			continue;
 		case PLAN_ON_NEW:
-			if (held[p->new_claim])
+			if (held[p->new_claim].line)
+				tell_stopped(s, p, &held[p->new_claim].stop, a);
+			else if (held[p->new_claim].backing_off)
 				tell(s, p, "Warning", "BackingOff",
 				     arena_printf(
 					     a,
@@ -463,26 +511,27 @@ static void on_plan(void *arg)
 	struct controller *c = s->c;
 	OWN(arena) a = arena_new();
 	struct plan *plan;
-	int64_t until, first = 0;
-	bool *held;
+	struct line *l;
+	struct hold *held;
+	int64_t first = 0;
 
 	if (!c->leading || !controller_ready(c) || s->creating)
 		return;
 	plan = plan_make(s->world, loop_wall(c->loop), a);
 	metric_add(s->plans, NULL, 1);
 	metric_set(s->pending, NULL, (double)plan->npods);
+	l = line_read(c, a);
 	held = arena_calloc(a, plan->nclaims + 1, sizeof(*held));
 	for (size_t i = 0; i < plan->nclaims; i++) {
-		until = held_until(s, &plan->claims[i], a);
-		held[i] = until != 0;
-		if (until && (!first || until < first))
-			first = until;
+		held[i] = hold_of(s, l, &plan->claims[i], a);
+		if (held[i].until && (!first || held[i].until < first))
+			first = held[i].until;
 	}
 	if (first)
 		loop_timer_start(&s->later, first - loop_wall(c->loop));
 	inform(s, plan, held, a);
 	for (size_t i = 0; i < plan->nclaims; i++)
-		if (!held[i])
+		if (!held[i].line && !held[i].backing_off)
 			create(s, &plan->claims[i]);
 }
 

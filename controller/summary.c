@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "controller/claims.h"
 #include "controller/life.h"
+#include "controller/line.h"
 #include "controller/source.h"
 #include "controller/summary.h"
 
@@ -53,6 +54,21 @@ static void say(const struct controller *c, struct conditions *cs, struct arena 
 	};
 
 	(void)condition_set(cs, a, &want, loop_wall(c->loop));
+}
+
+static void say_line(const struct controller *c, struct conditions *cs, struct arena *a,
+		     int64_t generation, bool stopped, const struct line_stop *why)
+{
+	char t[STR_TIME_SIZE];
+
+	say(c, cs, a, generation, LINE_CONDITION, stopped, stopped ? why->reason : "Open",
+	    !stopped ? ""
+	    : why->next
+		    ? arena_printf(a, "%s %s: %lld machines; one claim is let through at %s",
+				   why->scope, why->name, (long long)why->machines,
+				   str_time(t, why->next))
+		    : arena_printf(a, "%s %s: %lld machines; one claim at a time is let through",
+				   why->scope, why->name, (long long)why->machines));
 }
 
 /* --- providers ---------------------------------------------------------------------------------- */
@@ -108,6 +124,7 @@ void summary_provider(const struct controller *c, const struct provider_object *
 	struct resources *r = &out->machines;
 	int64_t generation = p->meta.generation;
 	bool none = p->spec.network.type == FABRIC_NONE;
+	struct line_stop stop = {0};
 
 	*out = p->status;
 	kube_cache_each(c->cache[OBJECT_MACHINE], count_machine, &n);
@@ -126,6 +143,8 @@ void summary_provider(const struct controller *c, const struct provider_object *
 		 : provider_object_fabric_names[p->spec.network.type]);
 	say(c, &out->conditions, a, generation, "Paused", p->spec.paused,
 	    p->spec.paused ? "SpecPaused" : "NotPaused", "");
+	say_line(c, &out->conditions, a, generation, line_stops_provider(line_read(c, a), p, &stop),
+		 &stop);
 }
 
 /* --- pools -------------------------------------------------------------------------------------- */
@@ -195,6 +214,7 @@ void summary_pool(const struct controller *c, const struct node_pool *p, struct 
 	struct nodes sum = {c, p->meta.name, a, out};
 	const char *reason = NULL, *message = "", *why, *text;
 	int64_t generation = p->meta.generation;
+	struct line_stop stop = {0};
 	size_t usable = 0;
 	bool ready;
 
@@ -225,6 +245,8 @@ void summary_pool(const struct controller *c, const struct node_pool *p, struct 
 	    : reason			 ? reason
 					 : "NoProviders",
 	    usable ? "" : message);
+	say_line(c, &out->conditions, a, generation, line_stops_pool(line_read(c, a), p, &stop),
+		 &stop);
 }
 
 /* --- writing ------------------------------------------------------------------------------------ */
