@@ -5,14 +5,15 @@
 #include "base/crypto.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/drains.h"
 #include "controller/figures.h"
 
 #define WAIT_MS 60000
 #define TOKEN "desk-token-0123456789"
 
 static const enum object_kind_id watched[] = {
-	OBJECT_NODE_POOL, OBJECT_NODE_CLAIM,	  OBJECT_MACHINE,
-	OBJECT_PROVIDER,  OBJECT_VIRTUAL_CLUSTER, OBJECT_WIPE_RECORD,
+	OBJECT_NODE_POOL,	OBJECT_NODE_CLAIM, OBJECT_MACHINE,     OBJECT_PROVIDER,
+	OBJECT_VIRTUAL_CLUSTER, OBJECT_DRAIN,	   OBJECT_WIPE_RECORD,
 };
 #define WATCHED (sizeof(watched) / sizeof(watched[0]))
 
@@ -388,6 +389,7 @@ static void start_parts(struct desk *d)
 	c->agents = agents_new(d->g);
 	c->keys = keys_new(c);
 	c->claims = claims_new(c);
+	c->drains = drains_new(c);
 	c->figures = figures_new(c);
 	c->scheduler = scheduler_new(c);
 	c->secrets = secrets_new(d->g, c->host, DESK_NS, on_secret, d);
@@ -435,6 +437,7 @@ void desk_stop(struct desk *d)
 		source_free(it.value);
 	map_for_each (it, c->tenants)
 		tenant_free(it.value);
+	drains_free(c->drains);
 	claims_free(c->claims);
 	for (int i = 0; i < OBJECT_KINDS; i++)
 		kube_cache_free(c->cache[i]);
