@@ -10,17 +10,28 @@
  * They stand in VirtualCluster.status.debts, written before the machine goes on (life_leave.c).
  * As soon as the tenant answers again they are paid, one call at a time, and struck off by a write
  * with the resourceVersion.  After 24 h one is written off with an event that names what is left.
+ * A Node whose UID is another one is somebody else's and stays.  A debt without a UID is of a Node
+ * that drover never saw: one of that name is ours when its providerID is one of drover's.
  *
  * Also the finalizer drover.dev/virtual-cluster: put on while claims or debts exist; a VirtualCluster
- * that is being deleted has its claims deleted, its debts tried once more, and then the finalizer taken off.
+ * that is being deleted has its claims deleted, its debts tried for 10 min, and then the finalizer taken off.
  * A deleted NodePool likewise has its claims deleted (its claims' spec is frozen, so nothing else hangs on it).
- * None of this happens while one of our CustomResourceDefinitions is being deleted.
+ * That an owner has gone is read from the API itself; and the definition of its kind has to be older than the
+ * claim, for when that was deleted and came back nobody wanted the claims to go.
+ *
+ * None of this happens while one of our CustomResourceDefinitions is being deleted; nothing is
+ * deleted while the VirtualCluster is paused.
  */
-struct debts;
+#define DEBTS_FINALIZER "drover.dev/virtual-cluster"
+
+struct debts; /* NULL where a controller is taken apart: kicks do nothing */
 struct debts *debts_new(struct controller *c);
 void debts_free(struct debts *d);
 void debts_kick(struct debts *d, const char *tenant); /* NULL: look at all */
 /* The client of this tenant is about to be freed: calls through it are as if never made. */
 void debts_hang_up(struct debts *d, const char *tenant);
+
+/* status.debts as a patch may write them, all but that of this Node; gives. */
+json_t *debts_without(const struct virtual_cluster *vc, const char *node);
 
 #endif

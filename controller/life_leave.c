@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/debts.h"
 #include "controller/life.h"
 #include "controller/life_join.h"
 
@@ -45,19 +46,9 @@ static void owe(struct life *l, const struct node_claim *n, const char *node_uid
 		l->progress = 2;
 		return;
 	}
-	list = json_array();
-	/* A full list loses its oldest: a debt never holds a machine up. */
-	for (size_t i = vc->status.debts.n >= DEBTS_MAX ? vc->status.debts.n - DEBTS_MAX + 1 : 0;
-	     i < vc->status.debts.n; i++) {
-		const struct virtual_cluster_debt *d = &vc->status.debts.v[i];
-
-		if (str_eq(d->node_name, n->meta.name))
-			continue;
-		o = json_pack("{s:s, s:s*, s:s*}", "nodeName", d->node_name, "nodeUID", d->node_uid,
-			      "tokenID", d->token_id);
-		json_object_set_new(o, "since", json_string(str_time(when, d->since)));
-		json_array_append_new(list, o);
-	}
+	list = debts_without(vc, n->meta.name);
+	while (json_array_size(list) >= DEBTS_MAX) /* a debt never holds a machine up */
+		json_array_remove(list, 0);
 	o = json_pack("{s:s, s:s*, s:s*, s:s}", "nodeName", n->meta.name, "nodeUID", node_uid,
 		      "tokenID", token_id, "since", str_time(when, loop_wall(l->c->loop)));
 	json_array_append_new(list, o);

@@ -96,6 +96,7 @@ void tenant_say(struct tenant *t, const char *reason, const char *fmt, ...)
 			 LOG_S("version", str_or(t->version, "")));
 	tenant_status_write(t);
 	scheduler_tenant(t->c->scheduler, t->name);
+	debts_kick(t->c->debts, t->name);
 	controller_kick_all(t->c);
 }
 
