@@ -19,6 +19,7 @@
 #include "base/str.h"
 #include "controller/figures.h"
 #include "controller/life.h"
+#include "controller/life_wipe.h"
 #include "controller/scheduler.h"
 #include "controller/secrets.h"
 
@@ -730,7 +731,8 @@ static void on_tick(void *arg)
 	if (l->m->spec.management_policy == MACHINE_MANAGE && !l->m->meta.deletion_timestamp &&
 	    life_finalizer(l, true))
 		return;
-	if (write_seen(l) || overdue(l) || write_conditions(l) || !attached(l))
+	if (write_seen(l) || overdue(l) || write_conditions(l) || life_attempt_settle(l) ||
+	    !attached(l))
 		return;
 	machine_state_info[l->state].step(l);
 }

@@ -102,6 +102,7 @@ struct life {
 	int64_t act_after; /* backing off until */
 	struct backoff act_backoff;
 
+	int64_t record_after; /* not before, a WipeRecord is created: the last try failed */
 	struct kube_call *write; /* a patch of this Machine in flight */
 	struct kube_call *call;	 /* another API call of a step in flight */
 	bool took_over;		 /* our fence stands in the journal */

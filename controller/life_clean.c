@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/figures.h"
 #include "controller/keys.h"
 #include "controller/life.h"
 #include "controller/life_wipe.h"
@@ -152,10 +151,25 @@ int life_inventory_fits(const struct life *l, const struct proto_inventory *inv,
 	return 0;
 }
 
+/* Canaries and samples are derived from it; any leader derives the same for one boot. */
+static void nonce(const struct life *l, char out[static 65])
+{
+	const struct machine_operation *op = l->m->status.operation;
+	OWN(arena) a = arena_new();
+
+	keys_derive(l->c->keys,
+		    arena_printf(a, "nonce\n%s\n%s\n%lld", l->m->meta.uid, op->id,
+				 (long long)op->boot_number),
+		    out);
+}
+
 void step_inspecting(struct life *l)
 {
 	struct proto_order o = {.kind = PROTO_INSPECT};
 	const struct proto_report *r;
+	OWN(arena) a = arena_new();
+	json_t *attempt;
+	char hex[65];
 	struct err e;
 
 	if (agent_lost(l))
@@ -181,22 +195,27 @@ void step_inspecting(struct life *l)
 		life_write(l, NULL, json_pack("{s:o}", "drives", drives_json(r->inventory)));
 		return;
 	}
-	life_goto(l, MACHINE_WIPING,
-		  json_pack("{s:o}", "inventory", inventory_json(l, r->inventory)), NULL, NULL);
+	nonce(l, hex);
+	attempt = life_attempt_begin(l, life_digest(a, hex, strlen(hex)));
+	if (attempt)
+		life_goto(l, MACHINE_WIPING,
+			  json_pack("{s:o, s:o}", "inventory", inventory_json(l, r->inventory),
+				    "wipeAttempt", attempt),
+			  NULL, NULL);
 }
 
 /* --- wiping, verifying -------------------------------------------------------------------------- */
 
-/* Canaries and samples are derived from it; any leader derives the same for one boot. */
-static void nonce(const struct life *l, char out[static 65])
+/* The attempt that was written down is the one of this boot of the agent; else it begins again. */
+static bool attempt_stands(struct life *l, const char *nonce_hex)
 {
-	const struct machine_operation *op = l->m->status.operation;
+	const struct machine_attempt *t = l->m->status.wipe_attempt;
 	OWN(arena) a = arena_new();
 
-	keys_derive(l->c->keys,
-		    arena_printf(a, "nonce\n%s\n%s\n%lld", l->m->meta.uid, op->id,
-				 (long long)op->boot_number),
-		    out);
+	if (t && str_eq(t->nonce_digest, life_digest(a, nonce_hex, strlen(nonce_hex))))
+		return true;
+	life_goto(l, MACHINE_DIRTY, again(l), NULL, NULL);
+	return false;
 }
 
 static struct strings expected(const struct life *l, struct arena *a)
@@ -226,9 +245,9 @@ void step_wiping(struct life *l)
 	const struct proto_report *r;
 	char hex[65];
 
-	if (agent_lost(l))
-		return;
 	nonce(l, hex);
+	if (!attempt_stands(l, hex) || agent_lost(l))
+		return;
 	o.nonce = hex;
 	r = life_order(l, &o, "wipe");
 	if (!r)
@@ -239,148 +258,6 @@ void step_wiping(struct life *l)
 		return;
 	}
 	life_goto(l, MACHINE_VERIFYING, NULL, NULL, NULL);
-}
-
-struct previous {
-	const struct life *l;
-	const struct wipe_record *newest;
-	int64_t attempts;
-};
-
-static bool look_back(const struct kube_entry *en, void *arg)
-{
-	const struct wipe_record *r = en->object;
-	const struct evidence *ev = &r->spec.evidence, *n;
-	struct previous *p = arg;
-
-	if (!str_eq(ev->machine.name, p->l->name))
-		return true;
-	n = p->newest ? &p->newest->spec.evidence : NULL;
-	if (!n || ev->tenancy > n->tenancy ||
-	    (ev->tenancy == n->tenancy && ev->attempt > n->attempt))
-		p->newest = r;
-	if (ev->tenancy == p->l->m->status.tenancy && ev->attempt > p->attempts)
-		p->attempts = ev->attempt;
-	return true;
-}
-
-static const char *digest_of(struct arena *a, const void *data, size_t len)
-{
-	uint8_t d[CRYPTO_SHA256];
-	char text[CRYPTO_DIGEST_TEXT];
-
-	crypto_sha256(data, len, d);
-	return arena_strdup(a, crypto_digest_text(d, text));
-}
-
-/* What the controller knows and the agent signs with the rest. */
-static void brief(const struct life *l, const char *nonce_hex, struct arena *a, struct evidence *ev)
-{
-	struct previous p = {.l = l};
-	const struct provider_object *pr = life_provider(l);
-	const struct object_wipe_floor *f = &pr->spec.wipe.floor;
-	const char *policy;
-
-	kube_cache_each(l->c->cache[OBJECT_WIPE_RECORD], look_back, &p);
-	*ev = (struct evidence){0};
-	ev->machine.name = l->name;
-	ev->machine.uid = l->m->meta.uid;
-	ev->machine.system_uuid = l->m->spec.identity->system_uuid;
-	ev->machine.serial = l->m->spec.identity->serial_number;
-	ev->tenancy = l->m->status.tenancy;
-	ev->attempt = p.attempts + 1;
-	if (p.newest) {
-		uint8_t d[CRYPTO_SHA256];
-		char text[CRYPTO_DIGEST_TEXT];
-
-		evidence_digest(p.newest->spec.envelope, d);
-		ev->previous.name = p.newest->meta.name;
-		ev->previous.digest = arena_strdup(a, crypto_digest_text(d, text));
-	}
-	ev->nonce_digest = digest_of(a, nonce_hex, strlen(nonce_hex));
-	policy = arena_printf(a, "flash=%d hdd=%d trust=%d", f->minimum_level.flash,
-			      f->minimum_level.hdd, f->minimum_trust);
-	ev->policy_digest = digest_of(a, policy, strlen(policy));
-	ev->start_time = l->m->status.state_since;
-	if (l->m->status.tenant.name) {
-		ev->virtual_cluster.name = l->m->status.tenant.name;
-		ev->virtual_cluster.uid = l->m->status.tenant.uid;
-	}
-}
-
-static void on_record(json_t *o, const struct err *e, void *arg)
-{
-	struct life *l = arg;
-
-	l->call = NULL;
-	if (!e) {
-		figures_wipe(l->c->figures, json_str_at(o, "spec", "verdict"));
-		kube_cache_learn(l->c->cache[OBJECT_WIPE_RECORD], o);
-	} else {
-		log_warn("wipe record not created", LOG_S("machine", l->name), LOG_E(e));
-	}
-	loop_timer_start(&l->timer, e ? 1000 : 0);
-}
-
-/* Countersign what the agent signed, and keep it whatever the verdict. */
-/* It speaks of this machine, this tenancy, this attempt and this run, as it was briefed. */
-static bool as_briefed(const struct evidence *ev, const struct evidence *want)
-{
-	return str_eq(ev->machine.name, want->machine.name) &&
-	       str_eq(ev->machine.uid, want->machine.uid) && ev->tenancy == want->tenancy &&
-	       ev->attempt == want->attempt && str_eq(ev->nonce_digest, want->nonce_digest) &&
-	       str_eq(ev->policy_digest, want->policy_digest) &&
-	       str_eq(str_or(ev->previous.digest, ""), str_or(want->previous.digest, ""));
-}
-
-static void keep(struct life *l, const char *envelope, const struct evidence *want)
-{
-	OWN(arena) a = arena_new();
-	struct evidence ev;
-	struct wipe_record rec = {0};
-	struct err e;
-	char *both = NULL;
-	json_t *o, *spec;
-
-	if (evidence_open(envelope, agents_session(l->seat)->public_key, NULL, 0, a, &ev, &e) < 0 ||
-	    !(both = evidence_countersign(envelope, keys_evidence(l->c->keys), &e))) {
-		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified",
-				"the evidence is not the agent's: %s", e.text);
-		return;
-	}
-	if (!as_briefed(&ev, want)) { /* the countersignature would vouch for it */
-		free(both);
-		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified",
-				"the evidence speaks of another machine, tenancy or run");
-		return;
-	}
-	rec.spec.evidence = ev;
-	rec.spec.envelope = both;
-	o = fields_encode(object_kinds[OBJECT_WIPE_RECORD].fields, &rec);
-	spec = json_object_get(o, "spec");
-	json_incref(spec);
-	json_decref(o);
-	o = json_pack("{s:s, s:s, s:{s:s, s:{s:s}}, s:o}", "apiVersion", OBJECT_API_VERSION, "kind",
-		      "WipeRecord", "metadata", "name",
-		      arena_printf(a, "%s-%lld-%lld", l->name, (long long)ev.tenancy,
-				   (long long)ev.attempt),
-		      "labels", "drover.dev/machine", l->name, "spec", spec);
-	l->call = kube_create(l->c->host, &controller_resources[OBJECT_WIPE_RECORD], NULL, o,
-			      on_record, l);
-	json_decref(o);
-	free(both);
-}
-
-/* The record of this very run: its nonce says so. */
-static const struct wipe_record *own_record(const struct life *l, const char *nonce_hex,
-					    struct arena *a)
-{
-	const struct wipe_record *r = life_record(l);
-
-	return r && str_eq(r->spec.evidence.nonce_digest,
-			   digest_of(a, nonce_hex, strlen(nonce_hex)))
-		       ? r
-		       : NULL;
 }
 
 static void stamp(struct life *l, const struct wipe_record *rec, struct arena *a)
@@ -414,9 +291,9 @@ static void stamp(struct life *l, const struct wipe_record *rec, struct arena *a
 	if (!life_agent_off(l) ||
 	    !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")))
 		return;
-	x = json_pack("{s:b, s:{s:s, s:I}, s:n, s:n, s:n}", "clean", 1, "lastWipe", "record",
+	x = json_pack("{s:b, s:{s:s, s:I}, s:n, s:n, s:n, s:n}", "clean", 1, "lastWipe", "record",
 		      rec->meta.name, "tenancy", (json_int_t)l->m->status.tenancy, "agent",
-		      "quarantine", "tenant");
+		      "quarantine", "tenant", "wipeAttempt");
 	life_goto(l, MACHINE_FREE, x, NULL, NULL);
 }
 
@@ -436,11 +313,13 @@ void step_verifying(struct life *l)
 	char hex[65];
 
 	nonce(l, hex);
-	rec = own_record(l, hex, a);
+	if (!attempt_stands(l, hex))
+		return;
+	rec = life_attempt_record(l);
 	if (!rec) {
 		if (agent_lost(l))
 			return;
-		brief(l, hex, a, &ev);
+		life_attempt_brief(l, &ev);
 		o.nonce = hex;
 		o.evidence = &ev;
 		r = life_order(l, &o, "verify");
@@ -451,7 +330,7 @@ void step_verifying(struct life *l)
 					"verification failed: %s",
 					str_or(r->message, "no evidence"));
 		else
-			keep(l, r->envelope, &ev);
+			life_attempt_keep(l, r->envelope, &ev);
 		return;
 	}
 	publics = keys_evidence_publics(l->c->keys, &n);

@@ -240,6 +240,16 @@ struct machine_hold {
 	const char *drain; /* the Drain with then: Hold; NULL: a person cordoned its Node */
 	int64_t since;
 };
+/* A wipe that was begun: written before the agent is told, gone when its record stands. */
+struct machine_attempt {
+	const char *record; /* its WipeRecord's name */
+	int64_t attempt;
+	struct {
+		const char *name, *digest;
+	} previous; /* the record before; empty: none */
+	const char *nonce_digest, *policy_digest;
+	int64_t start_time;
+};
 struct machine_quarantine {
 	const char *reason, *message;
 	int exit; /* enum machine_exit */
@@ -256,6 +266,7 @@ struct machine_status {
 		const char *record;
 		int64_t tenancy;
 	} last_wipe;
+	struct machine_attempt *wipe_attempt; /* NULL: none without a record */
 	struct {
 		const char *state; /* "On", "Off", "Unknown" */
 		int64_t observed_time;

@@ -90,6 +90,29 @@ static const struct field spec_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field attempt_previous_fields[] = {
+	FIELD_IN(machine_attempt, previous, name, "name", FIELD_STR, .max_len = 253,
+		 .doc = "Name of the WipeRecord before."),
+	FIELD_IN(machine_attempt, previous, digest, "digest", FIELD_STR, .max_len = 128,
+		 .doc = "SHA-256 of its envelope."),
+	FIELDS_END,
+};
+
+static const struct field attempt_fields[] = {
+	FIELD(machine_attempt, record, "record", FIELD_STR, .required = true, .max_len = 253,
+	      .doc = "Name that its WipeRecord will have."),
+	FIELD(machine_attempt, attempt, "attempt", FIELD_I64, .min = 1, .max = 1000000,
+	      .required = true, .doc = "Counts the attempts for one tenancy, from 1."),
+	FIELD_OBJ(machine_attempt, previous, "previous", attempt_previous_fields,
+		  .doc = "The machine's newest record when it began."),
+	FIELD(machine_attempt, nonce_digest, "nonceDigest", FIELD_STR, .max_len = 128,
+	      .doc = "SHA-256 of the nonce."),
+	FIELD(machine_attempt, policy_digest, "policyDigest", FIELD_STR, .max_len = 128,
+	      .doc = "SHA-256 of the wipe policy that was in force."),
+	FIELD(machine_attempt, start_time, "startTime", FIELD_TIME, .doc = "When it began."),
+	FIELDS_END,
+};
+
 static const struct field last_wipe_fields[] = {
 	FIELD_IN(machine_status, last_wipe, record, "record", FIELD_STR, .max_len = 253,
 		 .doc = "Name of the WipeRecord."),
@@ -295,6 +318,8 @@ static const struct field status_fields[] = {
 		  .doc = "The claim that holds it: the lock."),
 	FIELD_OBJ(machine_status, last_wipe, "lastWipe", last_wipe_fields,
 		  .doc = "The newest record that passed."),
+	FIELD_PTR(machine_status, wipe_attempt, "wipeAttempt", attempt_fields,
+		  .doc = "A wipe that was begun and has no WipeRecord yet."),
 	FIELD_OBJ(machine_status, power, "power", power_fields, .doc = "What the BMC said last."),
 	FIELD_OBJ(machine_status, network, "network", network_fields,
 		  .doc = "Where its network is."),

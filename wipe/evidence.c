@@ -56,7 +56,7 @@ const struct field evidence_device_fields[] = {
 	FIELD(evidence_device, technique, "technique", FIELD_STR, .max_len = 64,
 	      .doc = "How it was erased: SanitizeCryptoErase, Overwrite, None and so on."),
 	FIELD(evidence_device, raw_status, "rawStatus", FIELD_I64, .required = true,
-	      .doc = "What the device answered; 0 is success."),
+	      .doc = "What the device answered; 0 is success, -1 is not known."),
 	FIELD(evidence_device, level, "level", FIELD_ENUM, .enums = wipe_level_names,
 	      .required = true, .doc = "The level that was reached and verified."),
 	FIELD(evidence_device, reason, "reason", FIELD_STR, .max_len = 256,
@@ -144,15 +144,19 @@ static json_t *subjects(const json_t *predicate)
 /*
  * The agent's key is part of what is signed.  Without it whoever has a
  * countersigned record could put another first signature in its place.
+ * agent NULL: an attempt that is not finished.
  */
 static char *statement_text(const struct evidence *ev, const struct crypto_key *agent)
 {
 	json_t *predicate = fields_encode(evidence_fields, ev), *subject = subjects(predicate);
 	char public[CRYPTO_PUBLIC_TEXT];
 	OWN_JSON j = json_pack("{s:s, s:s, s:o, s:o}", "_type", STATEMENT_TYPE, "predicateType",
-			       EVIDENCE_PREDICATE, "predicate", predicate, "subject", subject);
+			       agent ? EVIDENCE_PREDICATE : EVIDENCE_UNFINISHED, "predicate",
+			       predicate, "subject", subject);
 
-	json_object_set_new(predicate, "agentKey", json_string(crypto_key_public(agent, public)));
+	if (agent)
+		json_object_set_new(predicate, "agentKey",
+				    json_string(crypto_key_public(agent, public)));
 	return json_text_sorted(j);
 }
 
@@ -190,16 +194,27 @@ static char *envelope_text(const json_t *envelope)
 	return b64;
 }
 
-char *evidence_sign(const struct evidence *ev, const struct crypto_key *agent)
+/* Takes the payload. */
+static char *signed_by(char *payload, const struct crypto_key *key)
 {
-	char *payload = statement_text(ev, agent), *b64 = crypto_base64(payload, strlen(payload));
+	char *b64 = crypto_base64(payload, strlen(payload));
 	OWN_JSON j =
 		json_pack("{s:s, s:s, s:[o]}", "payload", b64, "payloadType", EVIDENCE_PAYLOAD_TYPE,
-			  "signatures", make_signature(agent, payload, strlen(payload)));
+			  "signatures", make_signature(key, payload, strlen(payload)));
 
 	free(b64);
 	free(payload);
 	return envelope_text(j);
+}
+
+char *evidence_sign(const struct evidence *ev, const struct crypto_key *agent)
+{
+	return signed_by(statement_text(ev, agent), agent);
+}
+
+char *evidence_sign_unfinished(const struct evidence *ev, const struct crypto_key *drover)
+{
+	return signed_by(statement_text(ev, NULL), drover);
 }
 
 /* --- envelope --- */
@@ -347,11 +362,20 @@ char *evidence_countersign(const char *envelope, const struct crypto_key *key, s
 
 /* --- opening --- */
 
+/* The signature at i is by one of these keys of drover's. */
+static int check_ours(const struct opened *o, size_t i, const char *const *publics, size_t n,
+		      struct err *e)
+{
+	for (size_t k = 0; k < n; k++)
+		if (str_eq(publics[k], keyid_at(o, i)))
+			return check_signature(o, i, publics[k], "drover's", e);
+	return err_set(e, ERR_DENIED, 0, "drover's signature is by an unknown key");
+}
+
 static int check_signatures(const struct opened *o, const char *agent_public,
 			    const char *const *drover_publics, size_t n, struct err *e)
 {
 	size_t want = n > 0 ? 2 : 1;
-	const char *second = NULL;
 
 	if (json_array_size(o->signatures) != want)
 		return err_set(e, ERR_DENIED, 0,
@@ -359,19 +383,18 @@ static int check_signatures(const struct opened *o, const char *agent_public,
 					 : "drover's signature is there too early");
 	if (check_signature(o, 0, agent_public, "agent's", e) < 0)
 		return -1;
-	if (want == 1)
-		return 0;
-	for (size_t i = 0; i < n && !second; i++)
-		if (str_eq(drover_publics[i], keyid_at(o, 1)))
-			second = drover_publics[i];
-	if (!second)
-		return err_set(e, ERR_DENIED, 0, "drover's signature is by an unknown key");
-	return check_signature(o, 1, second, "drover's", e);
+	return want == 1 ? 0 : check_ours(o, 1, drover_publics, n, e);
 }
 
-/* The verdict may not be better than a device's level. */
-static int check_verdict(const struct evidence *ev, struct err *e)
+/* The verdict may not be better than a device's level, and an attempt without an end has none. */
+static int check_verdict(const struct evidence *ev, bool unfinished, struct err *e)
 {
+	if (unfinished && (!ev->unfinished || ev->verdict != WIPE_FAIL))
+		return err_set(e, ERR_PROTOCOL, 0,
+			       "predicate.unfinished: want a reason, and the verdict Fail");
+	if (!unfinished && ev->unfinished)
+		return err_set(e, ERR_PROTOCOL, 0,
+			       "predicate.unfinished: an agent signed, so it was");
 	for (size_t i = 0; i < ev->devices.n; i++)
 		if (ev->devices.v[i].level < ev->verdict)
 			return err_set(e, ERR_PROTOCOL, 0,
@@ -382,9 +405,10 @@ static int check_verdict(const struct evidence *ev, struct err *e)
 }
 
 /* Strict: a member that this version does not know could not be compared with what is shown. */
-static int decode_statement(const struct opened *o, struct arena *a, struct evidence *out,
-			    struct err *e)
+static int decode_statement(const struct opened *o, bool unfinished, struct arena *a,
+			    struct evidence *out, struct err *e)
 {
+	const char *type = unfinished ? EVIDENCE_UNFINISHED : EVIDENCE_PREDICATE;
 	OWN_JSON j = parse_canonical(o->payload, o->len, "statement", e);
 	OWN_JSON want = NULL;
 	struct evidence ev = {0};
@@ -393,14 +417,16 @@ static int decode_statement(const struct opened *o, struct arena *a, struct evid
 	if (!j)
 		return -1;
 	if (json_object_size(j) != 4 || !str_eq(json_str_at(j, "_type"), STATEMENT_TYPE) ||
-	    !str_eq(json_str_at(j, "predicateType"), EVIDENCE_PREDICATE))
-		return err_set(e, ERR_PROTOCOL, 0,
-			       "statement: want an in-toto statement of " EVIDENCE_PREDICATE);
+	    !str_eq(json_str_at(j, "predicateType"), type))
+		return err_set(e, ERR_PROTOCOL, 0, "statement: want an in-toto statement of %s",
+			       type);
 	predicate = json_at(j, "predicate");
-	if (!str_eq(json_str_at(predicate, "agentKey"), keyid_at(o, 0)))
-		return err_set(e, ERR_DENIED, 0,
-			       "agent's signature is not by the key that is stated");
-	json_object_del(predicate, "agentKey"); /* no member of the struct */
+	if (!unfinished) {
+		if (!str_eq(json_str_at(predicate, "agentKey"), keyid_at(o, 0)))
+			return err_set(e, ERR_DENIED, 0,
+				       "agent's signature is not by the key that is stated");
+		json_object_del(predicate, "agentKey"); /* no member of the struct */
+	}
 	if (fields_decode_strict(evidence_fields, predicate, "predicate", &ev, a, e) < 0) {
 		e->kind = ERR_PROTOCOL;
 		return -1;
@@ -408,7 +434,7 @@ static int decode_statement(const struct opened *o, struct arena *a, struct evid
 	want = subjects(predicate);
 	if (!json_equal(json_at(j, "subject"), want))
 		return err_set(e, ERR_PROTOCOL, 0, "statement: subjects are not the devices");
-	if (check_verdict(&ev, e) < 0)
+	if (check_verdict(&ev, unfinished, e) < 0)
 		return -1;
 	*out = ev;
 	return 0;
@@ -427,7 +453,7 @@ static int open_evidence(const char *envelope, const char *agent_public,
 	rc = check_signatures(&o, agent_public ? agent_public : keyid_at(&o, 0), drover_publics, n,
 			      e);
 	if (rc == 0)
-		rc = decode_statement(&o, a, out, e);
+		rc = decode_statement(&o, false, a, out, e);
 	opened_done(&o);
 	return rc;
 }
@@ -444,6 +470,38 @@ int evidence_open_countersigned(const char *envelope, const char *const *drover_
 	if (n == 0) /* would otherwise ask for an envelope without countersignature */
 		return err_set(e, ERR_DENIED, 0, "no key of drover's to check the signature with");
 	return open_evidence(envelope, NULL, drover_publics, n, a, out, e);
+}
+
+bool evidence_is_unfinished(const char *envelope)
+{
+	OWN_JSON j = NULL;
+	struct opened o;
+	struct err e;
+	bool is;
+
+	if (open_envelope(envelope, &o, &e) < 0)
+		return false;
+	j = json_parse(o.payload, o.len, &e);
+	is = str_eq(json_str_at(j, "predicateType"), EVIDENCE_UNFINISHED);
+	opened_done(&o);
+	return is;
+}
+
+int evidence_open_unfinished(const char *envelope, const char *const *drover_publics, size_t n,
+			     struct arena *a, struct evidence *out, struct err *e)
+{
+	struct opened o;
+	int rc;
+
+	if (open_envelope(envelope, &o, e) < 0)
+		return -1;
+	rc = json_array_size(o.signatures) == 1
+		     ? check_ours(&o, 0, drover_publics, n, e)
+		     : err_set(e, ERR_PROTOCOL, 0, "envelope: want drover's signature alone");
+	if (rc == 0)
+		rc = decode_statement(&o, true, a, out, e);
+	opened_done(&o);
+	return rc;
 }
 
 /* --- comparing --- */

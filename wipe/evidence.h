@@ -23,11 +23,23 @@
 #define EVIDENCE_PAYLOAD_TYPE "application/vnd.in-toto+json"
 #define EVIDENCE_PREDICATE "https://drover.dev/wipe/v1"
 
+/*
+ * An attempt that did not come to its end (the agent was lost, the order failed, the deadline
+ * passed) has nothing that its agent signed.  Its record is drover's word alone: the same
+ * envelope with the predicateType below, one signature, drover's, no "agentKey", the verdict Fail
+ * and in "unfinished" why.  It says that an attempt was made and is never proof of a wipe: evidence_open() refuses it.
+ */
+#define EVIDENCE_UNFINISHED "https://drover.dev/wipe-unfinished/v1"
+
 /* What NIST SP 800-88r2 / IEEE 2883 call the result.  In order: higher is better. */
 enum wipe_level { WIPE_FAIL, WIPE_CLEAR, WIPE_PURGE };
 extern const char *const wipe_level_names[]; /* "Fail", "Clear", "Purge", NULL */
 enum wipe_trust { WIPE_BOOT_NETWORK, WIPE_SECURE_BOOT, WIPE_QUOTE };
 extern const char *const wipe_trust_names[]; /* "BootNetwork", "SecureBoot", "Quote", NULL */
+
+/* What no technique here touches, named in every record; see docs/wipe.md. */
+#define EVIDENCE_NOT_COVERED                                                                       \
+	"GPUMemory", "SystemMemory", "Firmware", "BMC", "TPM", "NIC", "UEFIVariables"
 
 struct evidence_device {
 	const char *type; /* NVMe, SATA, SAS, MMC, Virtio ... */
@@ -36,7 +48,7 @@ struct evidence_device {
 	bool rotational; /* a spinning disk; all else counts as flash */
 	const char
 		*technique; /* SanitizeCryptoErase, FormatCrypto, FormatUserData, Overwrite, None */
-	int64_t raw_status; /* what the device answered; 0: success */
+	int64_t raw_status; /* what the device answered; 0: success, -1: not known */
 	int level;	    /* enum wipe_level */
 	const char *reason; /* when level is Fail: EraseUnverified, DriveFailed, ... */
 	struct {
@@ -73,6 +85,7 @@ struct evidence {
 		size_t n;
 	} devices;
 	struct strings not_covered; /* GPUMemory, BMC, ... */
+	const char *unfinished;	    /* why there is no agent's signature; NULL: there is one */
 };
 /* Rows for a table whose struct holds a struct evidence as `member_` (WipeRecord.spec does). */
 extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
@@ -107,7 +120,9 @@ extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
 		FIELD_ITEMS(type_, member_.devices, "devices", evidence_device_fields,             \
 			    .max_items = 256, .doc = "One entry for each drive."),                 \
 		FIELD(type_, member_.not_covered, "notCovered", FIELD_STRINGS, .max_items = 32,    \
-		      .doc = "What this wipe says nothing about.")
+		      .doc = "What this wipe says nothing about."),                                \
+		FIELD(type_, member_.unfinished, "unfinished", FIELD_STR,                          \
+		      .doc = "Why the attempt did not come to its end: no agent signed, drover alone did.")
 extern const struct field evidence_fields[];
 
 /* Envelope text (malloc'd base64), signed by the agent's key. */
@@ -124,6 +139,14 @@ int evidence_open(const char *envelope, const char *agent_public, const char *co
  * learn it from there because drover's countersignature vouches for it. */
 int evidence_open_countersigned(const char *envelope, const char *const *drover_publics, size_t n,
 				struct arena *a, struct evidence *out, struct err *e)
+	__attribute__((warn_unused_result));
+/* The envelope of an attempt that is not finished, with drover's signature alone. */
+char *evidence_sign_unfinished(const struct evidence *ev, const struct crypto_key *drover);
+/* It says so itself; no signature was looked at. */
+bool evidence_is_unfinished(const char *envelope);
+/* As evidence_open_countersigned(), for those alone. */
+int evidence_open_unfinished(const char *envelope, const char *const *drover_publics, size_t n,
+			     struct arena *a, struct evidence *out, struct err *e)
 	__attribute__((warn_unused_result));
 /* ERR_DENIED naming the first field ("spec.devices[0].level") in which they differ. */
 int evidence_compare(const struct evidence *shown, const struct evidence *signed_, struct err *e)

@@ -372,7 +372,7 @@ static const char *nonce_digest(struct batch *b)
 
 static void end_verify(struct orders *o)
 {
-	static const char *not_covered[] = {"GPUMemory", "SystemMemory", "Firmware", "BMC"};
+	static const char *not_covered[] = {EVIDENCE_NOT_COVERED};
 	struct batch *b = o->batch;
 	struct evidence ev = *o->order->evidence;
 	struct proto_report r = {.state = PROTO_DONE};
@@ -393,7 +393,8 @@ static void end_verify(struct orders *o)
 	if (!ev.nonce_digest)
 		ev.nonce_digest = nonce_digest(b);
 	if (!ev.not_covered.n)
-		ev.not_covered = (struct strings){not_covered, 4};
+		ev.not_covered = (struct strings){
+			not_covered, sizeof(not_covered) / sizeof(*not_covered)};
 	envelope = evidence_sign(&ev, o->key);
 	r.envelope = envelope;
 	r.devices.v = ev.devices.v;

@@ -546,6 +546,61 @@ static void every_field_that_differs_is_named(void **state)
 	assert_ok(evidence_compare(&ev, &ev, &e), &e);
 }
 
+/* Drover's word alone says that an attempt was made, and proves no wipe. */
+static void an_attempt_without_an_end_is_never_proof(void **state)
+{
+	const char *const ours[] = {keys.other_text, keys.drover_text}, *const other[] = {
+										keys.other_text};
+	struct evidence ev = sample(), got;
+	char *lone, *agents, *both;
+	struct err e;
+
+	(void)state;
+	ev.unfinished = "AgentSilent: the agent said nothing for 5 minutes";
+	lone = evidence_sign_unfinished(&ev, keys.drover);
+	assert_true(evidence_is_unfinished(lone));
+	assert_ok(evidence_open_unfinished(lone, ours, 2, keys.arena, &got, &e), &e);
+	assert_ok(evidence_compare(&ev, &got, &e), &e);
+	denied(evidence_open_unfinished(lone, other, 1, keys.arena, &got, &e), &e, "drover's");
+	denied(evidence_open_unfinished(lone, NULL, 0, keys.arena, &got, &e), &e, "drover's");
+	denied(evidence_open_countersigned(lone, ours, 2, keys.arena, &got, &e), &e, "missing");
+	assert_int_equal(evidence_open(lone, keys.drover_text, NULL, 0, keys.arena, &got, &e), -1);
+	assert_non_null(strstr(e.text, EVIDENCE_PREDICATE));
+	both = evidence_countersign(lone, keys.drover, &e);
+	assert_int_equal(evidence_open_countersigned(both, ours, 2, keys.arena, &got, &e), -1);
+	assert_int_equal(evidence_open_unfinished(both, ours, 2, keys.arena, &got, &e), -1);
+	free(both);
+	free(lone);
+
+	/* It says why, and fails. */
+	ev.unfinished = NULL;
+	lone = evidence_sign_unfinished(&ev, keys.drover);
+	assert_int_equal(evidence_open_unfinished(lone, ours, 2, keys.arena, &got, &e), -1);
+	assert_non_null(strstr(e.text, "unfinished"));
+	free(lone);
+	ev.unfinished = "x";
+	ev.verdict = WIPE_CLEAR;
+	ev.devices.n = 0;
+	lone = evidence_sign_unfinished(&ev, keys.drover);
+	assert_int_equal(evidence_open_unfinished(lone, ours, 2, keys.arena, &got, &e), -1);
+	free(lone);
+
+	/* And an agent's evidence is nothing of the kind. */
+	ev = sample();
+	agents = evidence_sign(&ev, keys.agent);
+	assert_false(evidence_is_unfinished(agents));
+	assert_int_equal(evidence_open_unfinished(agents, &(const char *){keys.agent_text}, 1,
+						  keys.arena, &got, &e),
+			 -1);
+	free(agents);
+	ev.unfinished = "x";
+	agents = evidence_sign(&ev, keys.agent);
+	assert_int_equal(open_agent(agents, &got, &e), -1);
+	assert_non_null(strstr(e.text, "unfinished"));
+	free(agents);
+	assert_false(evidence_is_unfinished("AAAA"));
+}
+
 /* Drives say what they like: odd bytes must not make a record that nobody can open. */
 static void odd_names_of_devices_still_open(void **state)
 {
@@ -589,6 +644,7 @@ int main(void)
 		cmocka_unit_test(another_payload_type_is_refused_though_signed),
 		cmocka_unit_test(nobody_countersigns_below_a_bad_signature),
 		cmocka_unit_test(every_field_that_differs_is_named),
+		cmocka_unit_test(an_attempt_without_an_end_is_never_proof),
 		cmocka_unit_test(odd_names_of_devices_still_open),
 		cmocka_unit_test(the_digest_is_of_the_envelope_text),
 	};

@@ -1,0 +1,219 @@
+/* What stays behind of every wipe, and what a record is good for. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/crypto.h"
+#include "base/str.h"
+#include "tests/world/bootagent.h"
+#include "tests/world/world.h"
+#include "wipe/evidence.h"
+#include "wipe/proto.h"
+
+#define RECORDS "wiperecords.drover.dev/"
+
+static json_t *record_of(struct earth *w, const char *name)
+{
+	char key[128];
+
+	str_format(key, sizeof(key), RECORDS "%s", name);
+	return plane_get(&w->host, key);
+}
+
+static bool count(const json_t *o, void *arg)
+{
+	(void)o;
+	++*(unsigned *)arg;
+	return true;
+}
+
+static unsigned records(struct earth *w)
+{
+	unsigned n = 0;
+
+	plane_each(&w->host, RECORDS, count, &n);
+	return n;
+}
+
+/* The public half of drover's key, as an auditor has it. */
+static const char *our_public(struct earth *w, struct arena *a)
+{
+	OWN_JSON o = plane_get(&w->host, "secrets/drover-system/drover-evidence-key");
+	const char *b64 = json_str_at(o, "data", "private.pem");
+	char text[CRYPTO_PUBLIC_TEXT];
+	struct err e;
+	size_t n;
+	char *pem = b64 ? crypto_base64_decode(b64, strlen(b64), &n, &e) : NULL;
+	OWN(secret) s = pem ? secret_from_str(pem) : NULL;
+	OWN(crypto_key) k = s ? crypto_key_from_pem(s, &e) : NULL;
+
+	free(pem);
+	assert_non_null(k);
+	return arena_strdup(a, crypto_key_public(k, text));
+}
+
+/* The attempt of that number ended without its agent's word: drover alone says why. */
+static void is_unfinished(struct earth *w, const char *name, const char *why)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON o = record_of(w, name);
+	const char *envelope = json_str_at(o, "spec", "envelope"), *publics[] = {our_public(w, a)};
+	struct evidence ev;
+	struct err e;
+
+	if (!envelope)
+		fail_msg("there is no record %s", name);
+	assert_true(evidence_is_unfinished(envelope));
+	assert_ok(evidence_open_unfinished(envelope, publics, 1, a, &ev, &e), &e);
+	assert_int_equal(ev.verdict, WIPE_FAIL);
+	assert_int_equal(ev.devices.n, BOX_DRIVES);
+	assert_int_equal(ev.devices.v[1].level, WIPE_FAIL);
+	if (!strstr(ev.unfinished, why))
+		fail_msg("%s: \"%s\" does not say %s", name, ev.unfinished, why);
+	assert_string_equal(json_str_at(o, "spec", "unfinished"), ev.unfinished);
+	assert_int_equal(evidence_open_countersigned(envelope, publics, 1, a, &ev, &e), -1);
+}
+
+/* Each record of the machine names the one before and its digest, from the first on. */
+static void chain_holds(struct earth *w, const char *const *names, size_t n)
+{
+	OWN(arena) a = arena_new();
+	const char *name = "", *digest = "";
+
+	for (size_t i = 0; i < n; i++) {
+		OWN_JSON o = record_of(w, names[i]);
+		const char *envelope = json_str_at(o, "spec", "envelope");
+		uint8_t d[CRYPTO_SHA256];
+		char text[CRYPTO_DIGEST_TEXT];
+
+		if (!envelope)
+			fail_msg("there is no record %s", names[i]);
+		assert_string_equal(str_or(json_str_at(o, "spec", "previous", "name"), ""), name);
+		assert_string_equal(str_or(json_str_at(o, "spec", "previous", "digest"), ""),
+				    digest);
+		evidence_digest(envelope, d);
+		name = names[i];
+		digest = arena_strdup(a, crypto_digest_text(d, text));
+	}
+	assert_int_equal(records(w), n);
+}
+
+/* --- every attempt is recorded -------------------------------------------------------------------- */
+
+static void an_attempt_whose_agent_reboots_is_recorded_by_drover_alone(void **state)
+{
+	static const char *const orders[] = {"wipe", "verify"};
+	static const char *const names[] = {"gpu-1-1-1", "gpu-1-1-2"};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+		OWN_JSON good = NULL;
+
+		earth_start(&w, 70 + i, 1);
+		b->reboots_at = orders[i];
+		earth_replica(&w);
+		earth_wait_state(b, "free", 3600);
+		is_unfinished(&w, names[0], "AgentSilent: the agent said nothing");
+		chain_holds(&w, names, 2);
+		good = record_of(&w, names[1]);
+		assert_string_equal(json_str_at(good, "spec", "verdict"), "Clear");
+		assert_int_equal(json_int_at(good, "spec", "attempt"), 2);
+		assert_string_equal(earth_at(b, "status.lastWipe.record"), names[1]);
+		assert_null(json_at(b->object, "status", "wipeAttempt"));
+		earth_stop(&w);
+	}
+}
+
+static bool lets_it_be(void *arg)
+{
+	struct box *b = arg;
+
+	return str_eq(b->state, "quarantined") && !json_at(b->object, "status", "wipeAttempt") &&
+	       records(b->earth) == 1;
+}
+
+static void an_attempt_that_a_second_caller_ended_is_recorded(void **state)
+{
+	static const char *const names[] = {"gpu-1-1-1"};
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	struct bootagent *intruder;
+
+	(void)state;
+	earth_start(&w, 72, 1);
+	earth_replica(&w);
+	earth_wait_state(b, "wiping", 300);
+	intruder = bootagent_new(b, b->block, PROTO_BOOT_BLOCK);
+	earth_wait(&w, lets_it_be, b, 300, "recorded");
+	bootagent_free(intruder);
+	is_unfinished(&w, names[0], "SecondCaller");
+	chain_holds(&w, names, 1);
+	earth_stop(&w);
+}
+
+static void attempts_are_counted_through_all_failures(void **state)
+{
+	static const char *const names[] = {"gpu-1-1-1", "gpu-1-1-2", "gpu-1-1-3", "gpu-1-2-1"};
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	OWN_JSON third = NULL;
+
+	(void)state;
+	earth_start(&w, 73, 1);
+	box_put_old_system(b);
+	b->wipe_fails = true;
+	b->reboots_at = "wipe";
+	earth_replica(&w);
+	earth_wait_state(b, "quarantined",
+			 3600); /* the second attempt came to its end, and failed */
+	b->wipe_fails = false;
+	earth_patch_machine(b,
+			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "03"));
+	earth_wait_state(b, "free", 3600);
+	third = record_of(&w, names[2]);
+	assert_string_equal(json_str_at(third, "spec", "verdict"), "Clear");
+	chain_holds(&w, names, 3);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_running(&w, &w.tenants[0], "train", 1800);
+	earth_wait_state(b, "serving", 60);
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	earth_release(b);
+	earth_wait_state(b, "free", 3600);
+	chain_holds(&w, names, 4);
+	earth_stop(&w);
+}
+
+static void a_leader_that_dies_leaves_no_gap(void **state)
+{
+	(void)state;
+	for (int64_t ms = 200; ms < 14000; ms += 1900) {
+		static const char *const names[] = {"gpu-1-1-1", "gpu-1-1-2"};
+		struct earth w;
+		struct box *b = &w.boxes[0];
+
+		earth_start(&w, 74, 1);
+		b->reboots_at = "verify";
+		earth_replica(&w);
+		earth_wait_state(b, "verifying", 300);
+		earth_run(&w, ms);
+		earth_kill(&w.replicas[0]);
+		earth_replica(&w);
+		earth_wait_state(b, "free", 3600);
+		chain_holds(&w, names, 2);
+		earth_stop(&w);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_attempt_whose_agent_reboots_is_recorded_by_drover_alone),
+		cmocka_unit_test(an_attempt_that_a_second_caller_ended_is_recorded),
+		cmocka_unit_test(attempts_are_counted_through_all_failures),
+		cmocka_unit_test(a_leader_that_dies_leaves_no_gap),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
