@@ -163,6 +163,7 @@ build/fuzz/%: tests/fuzz/%.c $(FUZZ_LIBS)
 		-Wl,--start-group $(FUZZ_LIBS) -Wl,--end-group $(LDLIBS)
 
 bench: all $(BENCH) ## measure; build/bench.json
+	$(Q)tests/tools/deps bench
 	$(Q)tests/tools/bench $(BENCH)
 
 cover: ## line coverage of the unit tests, build/cover.txt

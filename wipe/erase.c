@@ -12,8 +12,7 @@
 #include "wipe/ring.h"
 #include "wipe/sanitize.h"
 
-#define PIECE (1 << 20)
-#define DEPTH 16
+#define PIECE (ERASE_PIECE_KIB << 10)
 /* Longer than any drive takes; a command that a drive never ends must not hold the machine for
  * ever. */
 #define FORMAT_TIMEOUT_MS (4u * 3600 * 1000)
@@ -285,7 +284,7 @@ static int open_pass(struct pass *p, struct erase *x, bool write, struct err *e)
 	memset(p, 0, sizeof(*p));
 	p->x = x;
 	p->dio.fd = -1;
-	p->zeros = ring_new(x->host, DEPTH, PIECE, true);
+	p->zeros = ring_new(x->host, ERASE_DEPTH, PIECE, true);
 	p->identify = dio_buffer(VERIFY_BLOCK);
 	p->verify = (struct verify){
 		.drive = &p->dio,
