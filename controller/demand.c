@@ -9,10 +9,12 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "controller/checkpoint.h"
 #include "controller/objects.h"
 #include "controller/tenant.h"
 
 #define ITEMS_MAX 256 /* of one list in one object that is looked at */
+#define DEFAULT_GRACE_S 30 /* as the API server's defaulting has it */
 
 static const char *copy(struct arena *a, const json_t *s)
 {
@@ -314,12 +316,25 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	const struct tenant *t = arg;
 	const json_t *spec = json_object_get(o, "spec"), *meta = json_object_get(o, "metadata");
 	const char *phase = json_str_at(o, "status", "phase");
+	const json_t *notes = json_object_get(meta, "annotations"),
+		     *grace = json_object_get(spec, "terminationGracePeriodSeconds");
+	struct tenant_pod *tp;
 	struct world_pod *p;
 
 	(void)e;
 	if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed"))
 		return NULL;
-	p = arena_new_obj(a, struct world_pod);
+	tp = arena_new_obj(a, struct tenant_pod);
+	tp->running = str_eq(phase, "Running");
+	tp->grace_s = json_is_integer(grace) && json_integer_value(grace) >= 0
+			      ? json_integer_value(grace)
+			      : DEFAULT_GRACE_S;
+	if (!str_to_time(str_or(json_str_at(meta, "deletionTimestamp"), ""), &tp->going_until))
+		tp->going_until = 0;
+	tp->checkpoint = copy(a, json_object_get(notes, CHECKPOINT_WANTED));
+	tp->checkpoint_requested = copy(a, json_object_get(notes, CHECKPOINT_REQUESTED));
+	tp->checkpoint_done = copy(a, json_object_get(notes, CHECKPOINT_DONE));
+	p = &tp->world;
 	p->tenant = arena_strdup(a, t->name);
 	p->ns = copy(a, json_object_get(meta, "namespace"));
 	p->name = copy(a, json_object_get(meta, "name"));
@@ -337,7 +352,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	if (!effective(spec, &p->requests, a))
 		p->unsupported = "resource requests that cannot be read";
 	if (p->node) /* only its size matters: keep the projection small */
-		return p;
+		return tp;
 	p->labels = labels_of(json_object_get(meta, "labels"), a);
 	p->node_selector = labels_of(json_object_get(spec, "nodeSelector"), a);
 	tolerations_of(spec, p, a);
@@ -345,7 +360,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		p->unsupported = "a node affinity that cannot be read";
 	if (!p->unsupported)
 		p->unsupported = unjudged(spec);
-	return p;
+	return tp;
 }
 
 static struct resources resources_of(const json_t *list, struct arena *a)
@@ -389,6 +404,7 @@ void *tenant_project_node(const json_t *o, struct arena *a, void *arg, struct er
 		w->value = copy(a, json_object_get(c, "value"));
 		w->effect = copy(a, json_object_get(c, "effect"));
 		n->unregistered |= str_eq(w->key, TENANT_TAINT_UNREGISTERED);
+		n->draining |= str_eq(w->key, TENANT_TAINT_DRAINING);
 	}
 	if (taints) {
 		text = json_text(taints);
@@ -396,8 +412,12 @@ void *tenant_project_node(const json_t *o, struct arena *a, void *arg, struct er
 		free(text);
 	}
 	json_array_foreach (json_at(o, "status", "conditions"), i, c)
-		if (str_eq(json_str_at(c, "type"), "Ready"))
+		if (str_eq(json_str_at(c, "type"), "Ready")) {
 			n->world.ready = str_eq(json_str_at(c, "status"), "True");
+			if (!str_to_time(str_or(json_str_at(c, "lastTransitionTime"), ""),
+					 &n->ready_since))
+				n->ready_since = 0;
+		}
 	n->uid = copy(a, json_at(o, "metadata", "uid"));
 	n->rv = copy(a, json_at(o, "metadata", "resourceVersion"));
 	n->provider_id = copy(a, json_at(o, "spec", "providerID"));

@@ -307,6 +307,7 @@ static void enter(struct life *l, enum machine_state to, json_t *extra, const ch
 		 LOG_S("message", str_or(message, "")),
 		 LOG_I("ms", l->m->status.state_since ? now - l->m->status.state_since : 0));
 	l->act[0] = l->answer.about[0] = '\0';
+	life_drain_forget(l);
 	l->progress = 0;
 	l->act_after = 0;
 	backoff_reset(&l->act_backoff);
@@ -685,6 +686,7 @@ static void forget(struct life *l)
 	l->took_over = l->journaled = false;
 	l->progress = 0;
 	l->act[0] = l->answer.about[0] = '\0';
+	life_drain_forget(l);
 	l->acted_at = 0;
 	l->seen.known = l->place.known = false;
 	if (l->seat)
@@ -775,6 +777,7 @@ void life_free(struct life *l)
 	kube_call_cancel(l->call);
 	loop_defer_cancel(&l->tick);
 	loop_timer_stop(&l->timer);
+	life_drain_forget(l);
 	life_detach(l);
 	agents_seat_free(l->seat);
 	free(l->seat_digest);

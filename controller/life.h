@@ -37,6 +37,8 @@ enum machine_state {
 #define LIFE_CLAIM_FINALIZER "drover.dev/termination"
 #define LIFE_MACHINE_FINALIZER "drover.dev/machine"
 
+struct checkpoint;
+struct evict;
 struct life;
 struct tenant;
 struct machine_state_info {
@@ -115,6 +117,13 @@ struct life {
 		bool ok;
 		struct err err;
 	} answer;
+
+	/* While it drains (life_drain.c); NULL: nothing was begun by this process. */
+	struct evict *evict;
+	struct checkpoint *checkpoint;
+	int64_t told_at; /* loop_now() of the last word on it in status.leave */
+	int64_t quiet_since; /* wall ms: an emptiness that began before does not count */
+	bool giving_back;    /* it is being written down that it leaves for a budget's sake */
 
 	struct loop_defer tick;
 	struct loop_timer timer;
@@ -195,6 +204,8 @@ void life_answer(json_t *o, const struct err *e, void *life); /* kube_done of su
 void life_ask_again(struct life *l);			      /* a failed one, after a second */
 /* Read the claim that the lock names from the API itself: ok when it is still that one and wanted. */
 void life_ask_claim(struct life *l, const char *about);
+/* What this process remembers of a drain is not worth anything any more; calls under way are as if never made. */
+void life_drain_forget(struct life *l);
 /* The client of this tenant is about to be freed: calls through it are as if never asked. */
 void life_hang_up(struct life *l, const struct tenant *t);
 /* The claim that the lock names does not exist any more: the API said so, and an entry missing in the cache is no proof. */

@@ -4,6 +4,7 @@
  */
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/evict.h"
 #include "controller/life.h"
 #include "controller/tenant.h"
 
@@ -48,6 +49,8 @@ void life_ask_again(struct life *l)
 
 void life_hang_up(struct life *l, const struct tenant *t)
 {
+	if (l->evict && evict_tenant(l->evict) == t)
+		life_drain_forget(l);
 	if (!l->call || l->call_to != t)
 		return;
 	kube_call_cancel(l->call);

@@ -1,99 +1,269 @@
 /*
  * life_drain: serving and draining: whether the machine has to leave its tenant,
- * and how its pods go.
+ * and how its pods go.  docs/drain.md has the order.
+ *
+ *	serving --status.leave--> draining: mark the Node, checkpoint, evict
+ *	   ^                          |          |
+ *	   '--withdrawn, Stop, Hold---'          '--deadline: escalate--> stopping
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/checkpoint.h"
+#include "controller/evict.h"
 #include "controller/leave.h"
-#include "controller/life.h"
-#include "controller/tenant.h"
+#include "controller/life_hold.h"
 
-struct leftover {
-	const char *node;
-	const char *last;	      /* UID of the pod asked about last: others first */
-	const struct world_pod *next; /* to be evicted */
-	size_t n;		      /* all that are left, those on their way out too */
-};
+#define TELL_MS 5000	   /* status.leave is written at most so often */
+#define ESCALATE_MS 30000  /* for pods that were deleted, before the power goes */
+#define DEAD_SEEN_MS 60000 /* a tenant that just came back may not have heard of its Nodes yet */
 
-static bool counts(const struct kube_entry *en, void *arg)
+void life_drain_forget(struct life *l)
 {
-	const struct world_pod *p = en->object;
-	struct leftover *f = arg;
-
-	if (!str_eq(p->node, f->node) || p->daemon)
-		return true;
-	f->n++;
-	if (!p->terminating && (!f->next || str_eq(f->next->uid, f->last)))
-		f->next = p;
-	return true;
+	evict_free(l->evict);
+	l->evict = NULL;
+	checkpoint_free(l->checkpoint);
+	l->checkpoint = NULL;
+	l->told_at = 0;
 }
 
-static void on_step(json_t *o, const struct err *e, void *arg)
-{
-	struct life *l = arg;
+/* --- status.leave ----------------------------------------------------------------------------------- */
 
-	(void)o;
-	l->call = NULL;
-	l->call_to = NULL;
-	l->answer.ok = !e || e->kind == ERR_NOT_FOUND;
-	if (e)
-		l->answer.err = *e;
-	str_copy(l->answer.about, sizeof(l->answer.about), l->asking);
-	loop_timer_start(&l->timer, l->c->o.poll_ms);
+static json_t *leave_json(const struct leave *lv)
+{
+	char when[STR_TIME_SIZE];
+
+	return json_pack("{s:s, s:s?, s:s, s:s?}", "reason", lv->reason, "drain", lv->drain, "then",
+			 drain_then_names[lv->then], "deadline",
+			 lv->deadline ? str_time(when, lv->deadline) : NULL);
+}
+
+/* Times are written in seconds. */
+static bool same_leave(const struct machine_leave *was, const struct leave *lv)
+{
+	return was && str_eq(was->reason, lv->reason) && str_eq(was->drain, lv->drain) &&
+	       was->then == (int)lv->then && was->deadline / 1000 == lv->deadline / 1000;
+}
+
+static void tell(struct life *l, const struct node_claim *n, const char *type, const char *reason,
+		 const char *text)
+{
+	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, type, reason, text);
+	if (n)
+		controller_event(l->c, OBJECT_NODE_CLAIM, &n->meta, type, reason, text);
+	log_info("machine leaves", LOG_S("machine", l->name), LOG_S("event", reason),
+		 LOG_S("claim", n ? n->meta.name : ""), LOG_S("text", text));
+}
+
+/* The audit trail begins: who wants it, why, by when, and what then. */
+static const char *why(const struct life *l, const struct leave *lv, char *out, size_t size)
+{
+	const struct drain *d =
+		lv->drain ? CONTROLLER_GET(l->c, OBJECT_DRAIN, drain, lv->drain) : NULL;
+	char when[STR_TIME_SIZE];
+
+	str_format(out, size, "%s%s%.60s%s%.200s; deadline %s, then %s", lv->reason,
+		   lv->drain ? " " : "", str_or(lv->drain, ""), d ? ": " : "",
+		   d ? str_or(d->spec.reason, "") : "",
+		   lv->deadline ? str_time(when, lv->deadline) : "none",
+		   lv->stop ? "it serves on" : "pods are deleted");
+	return out;
+}
+
+/* Progress, now and then; a pod that is in the way is a thing to wait for, and said so. */
+static void report(struct life *l, size_t left, const char *blocked)
+{
+	const struct machine_leave *was = l->m->status.leave;
+	int64_t now = loop_now(l->c->loop);
+
+	if (l->write || !was || (l->told_at && now - l->told_at < TELL_MS))
+		return;
+	if (was->pods_left != (int64_t)left || !str_eq(was->blocked_by, blocked)) {
+		l->told_at = now;
+		life_write(l,
+			   json_pack("{s:{s:I, s:s?}}", "leave", "podsLeft", (json_int_t)left,
+				     "blockedBy", blocked),
+			   NULL);
+	} else if (blocked) {
+		life_wait(l, WAITING_DEVICE, "EvictionBlocked", "%s", blocked);
+	}
+}
+
+/* --- serving ---------------------------------------------------------------------------------------- */
+
+static void begin(struct life *l, const struct node_claim *n, const struct leave *lv)
+{
+	json_t *extra =
+		json_pack("{s:o, s:{s:n}}", "leave", leave_json(lv), "operation", "deadline");
+	char text[400];
+
+	tell(l, n, "Normal", "Draining", why(l, lv, text, sizeof(text)));
+	/* Numbers of an earlier leave are not this one's. */
+	json_object_update_new(json_object_get(extra, "leave"),
+			       json_pack("{s:i, s:n}", "podsLeft", 0, "blockedBy"));
+	life_goto(l, MACHINE_DRAINING, extra, NULL, NULL);
 }
 
 void step_serving(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
+	struct leave lv;
 
-	if (n ? n->meta.deletion_timestamp && life_may_leave(l) : life_claim_gone(l)) {
-		if (!life_paused(l))
-			life_goto(l, MACHINE_DRAINING, NULL, NULL, NULL);
+	if (!n) {
+		if (life_claim_gone(l) && !life_paused(l))
+			life_goto(l, MACHINE_STOPPING, json_pack("{s:n, s:n}", "leave", "hold"),
+				  NULL, NULL);
+		return;
+	}
+	if (life_hold(l, n))
+		return;
+	lv = leave_wanted(l);
+	if (lv.reason) {
+		if (!life_paused(l) && (!n->meta.deletion_timestamp || life_may_leave(l)))
+			begin(l, n, &lv);
 		return;
 	}
 	(void)life_seen(l, l->c->o.idle_poll_ms);
 }
 
-/* Cordon, then evict one pod after the other; the deadline leads to stopping. */
+/* --- draining --------------------------------------------------------------------------------------- */
+
+/* It is written down which part has begun, and when: true once it is. */
+static bool at_step(struct life *l, const char *step)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	char when[STR_TIME_SIZE];
+
+	if (op && str_eq(op->step, step))
+		return true;
+	life_write(l,
+		   json_pack("{s:{s:s, s:s, s:i, s:s, s:n, s:n, s:n}}", "operation", "step", step,
+			     "class", "idempotent", "attempt", 1, "started",
+			     str_time(when, loop_wall(l->c->loop)), "waitingFor", "nextAttempt",
+			     "lastError"),
+		   NULL);
+	return false;
+}
+
+/* It serves on; what stands on the Node is taken away by life_hold(), as soon as the tenant answers. */
+static void serve_on(struct life *l, const struct node_claim *n, const char *text)
+{
+	tell(l, n, "Normal", "DrainWithdrawn", text);
+	life_goto(l, MACHINE_SERVING, json_pack("{s:n}", "leave"), NULL, NULL);
+}
+
+/* Its pods have gone, or are not waited for any more. */
+static void finish(struct life *l, const struct node_claim *n, const struct leave *lv, size_t left)
+{
+	char when[STR_TIME_SIZE], text[200];
+	json_t *extra;
+
+	str_format(text, sizeof(text), "%zu pods are left", left);
+	if (lv->then == DRAIN_HOLD) {
+		tell(l, n, left ? "Warning" : "Normal", "Drained", text);
+		extra = json_pack("{s:n, s:{s:s?, s:s}}", "leave", "hold", "drain", lv->drain,
+				  "since", str_time(when, loop_wall(l->c->loop)));
+		life_goto(l, MACHINE_SERVING, extra, NULL, NULL);
+		return;
+	}
+	tell(l, n, left ? "Warning" : "Normal", left ? "DeadlinePassed" : "Drained", text);
+	extra = json_pack("{s:n, s:{s:I, s:n}}", "hold", "leave", "podsLeft", (json_int_t)left,
+			  "blockedBy");
+	if (!l->m->status.leave)
+		json_object_set_new(extra, "leave", leave_json(lv));
+	life_goto(l, MACHINE_STOPPING, extra, NULL, NULL);
+}
+
+static struct evict *evict_of(struct life *l, struct tenant *t, const struct node_claim *n)
+{
+	if (!l->evict)
+		l->evict = evict_new(l, t, n->meta.name);
+	return l->evict;
+}
+
+static void escalate(struct life *l, struct tenant *t, const struct node_claim *n,
+		     const struct leave *lv)
+{
+	struct evict_look look;
+	int64_t since, now = loop_wall(l->c->loop);
+	char policy[400];
+
+	if (!tenant_usable(t)) { /* there is nobody to be asked */
+		finish(l, n, lv, (size_t)(l->m->status.leave ? l->m->status.leave->pods_left : 0));
+		return;
+	}
+	if (!at_step(l, "escalate"))
+		return;
+	since = l->m->status.operation->started;
+	look = evict_turn(evict_of(l, t, n), why(l, lv, policy, sizeof(policy)));
+	if (!look.left || now - since >= ESCALATE_MS || now < since)
+		finish(l, n, lv, look.left);
+	else
+		report(l, look.left, look.blocked_by);
+}
+
+/* Marked, told, and asked; true: nothing of the tenant's is left that counts. */
+static bool pods_gone(struct life *l, struct tenant *t, const struct node_claim *n,
+		      const struct leave *lv)
+{
+	const struct tenant_node *node = tenant_node_get(t, n->meta.name);
+	struct evict_look look;
+
+	if (node && !life_hold_mark(l, t, node, lv->reason))
+		return false;
+	if (!at_step(l, "evict"))
+		return false;
+	look = evict_turn(evict_of(l, t, n), NULL);
+	report(l, look.left, look.blocked_by);
+	/* A pod may have been bound a moment before the Node was marked. */
+	return !look.left && !l->write && evict_age(l->evict) >= l->c->o.settle_ms;
+}
+
 void step_draining(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
 	struct tenant *t = n ? tenant_get(l->c, n->spec.virtual_cluster_ref.name) : NULL;
-	const struct tenant_node *node = t ? tenant_node_get(t, n->meta.name) : NULL;
-	struct leftover f = {0};
-	json_t *patch;
+	int64_t now = loop_wall(l->c->loop);
+	struct leave lv;
+	bool late;
 
-	if (life_paused(l) || !controller_may_destroy(l->c))
-		return;
-	if (!n && life_claim_gone(l)) { /* nobody's any more, and no tenant to ask */
-		life_goto(l, MACHINE_STOPPING, NULL, NULL, NULL);
-		return;
-	}
-	if (!node || !tenant_usable(t)) /* unreachable is not gone: its deadline decides */
-		return;
-	l->call_to = t;
-	if (!node->world.unschedulable) {
-		patch = json_pack("{s:{s:b}}", "spec", "unschedulable", 1);
-		l->call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
-				     KUBE_PATCH_MERGE, patch, on_step, l);
-		json_decref(patch);
+	if (!n) {
+		if (!life_paused(l) && life_claim_gone(l)) /* nobody's any more */
+			life_goto(l, MACHINE_STOPPING, json_pack("{s:n}", "hold"), NULL, NULL);
 		return;
 	}
-	f.node = n->meta.name;
-	f.last = l->asking;
-	kube_cache_each(t->pods, counts, &f);
-	if (!f.n) {
-		life_goto(l, MACHINE_STOPPING, NULL, NULL, NULL);
+	lv = leave_wanted(l);
+	if (!lv.reason) {
+		serve_on(l, n, "nothing wants it to leave any more");
 		return;
 	}
-	if (!f.next) /* all of them are on their way out */
+	if (life_paused(l) || (n->meta.deletion_timestamp && !life_may_leave(l)) ||
+	    !controller_may_destroy(l->c))
 		return;
-	if (str_eq(l->asking, f.next->uid) && !l->answer.ok)
-		life_wait(l, WAITING_DEVICE, "EvictionBlocked", "pod %s/%s: %s", f.next->ns,
-			  f.next->name, l->answer.err.text);
-	str_copy(l->asking, sizeof(l->asking), f.next->uid);
-	l->call = kube_evict(t->client, f.next->ns, f.next->name, f.next->uid, -1, on_step, l);
+	late = lv.now || (lv.deadline && now >= lv.deadline);
+	if (late && lv.stop) {
+		serve_on(l, n, "the deadline has passed, and onDeadline is Stop");
+		return;
+	}
+	if (!same_leave(l->m->status.leave, &lv)) {
+		life_write(l, json_pack("{s:o}", "leave", leave_json(&lv)), NULL);
+		return;
+	}
+	if (lv.deadline > now)
+		loop_timer_start(&l->timer, lv.deadline - now < l->c->o.poll_ms ? lv.deadline - now
+										: l->c->o.poll_ms);
+	if (!t) {
+		life_wait(l, WAITING_DEVICE, "TenantGone", "VirtualCluster %s is not there",
+			  n->spec.virtual_cluster_ref.name);
+		if (late)
+			finish(l, n, &lv, 0);
+	} else if (late) {
+		escalate(l, t, n, &lv);
+	} else if (!tenant_usable(t)) { /* unreachable is not gone: the deadline decides */
+		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "%s", t->message);
+	} else if (pods_gone(l, t, n, &lv)) {
+		finish(l, n, &lv, 0);
+	}
 }

@@ -283,7 +283,9 @@ void scheduler_claim(struct scheduler *s, const char *name, const struct node_cl
 	if (t)
 		w.capacity = t->capacity;
 	w.failed = str_eq(n->status.phase, "Failed");
-	w.leaving = n->meta.deletion_timestamp != 0;
+	w.leaving = n->meta.deletion_timestamp != 0 ||
+		    (m && m->status.claim_ref && str_eq(m->status.claim_ref->uid, n->meta.uid) &&
+		     machine_state_find(str_or(m->status.state, "")) >= MACHINE_DRAINING);
 	w.ready = condition_is_true(&n->status.conditions, "Ready");
 	note(s, n, w.failed, w.ready && !w.failed);
 	world_put_claim(s->world, &w);

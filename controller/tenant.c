@@ -87,6 +87,7 @@ void tenant_say(struct tenant *t, const char *reason, const char *fmt, ...)
 	if (str_eq(t->reason, reason) && str_eq(t->message, message))
 		return;
 	t->reason = reason;
+	t->usable_since = reason ? 0 : loop_wall(t->c->loop);
 	str_copy(t->message, sizeof(t->message), message);
 	if (reason)
 		log_warn("tenant is not usable", LOG_S("tenant", t->name), LOG_S("reason", reason),
@@ -113,6 +114,8 @@ static void take_down(struct tenant *t)
 	kube_cache_free(t->pods);
 	kube_cache_free(t->nodes);
 	t->pods = t->nodes = NULL;
+	map_free(t->loads);
+	t->loads = NULL;
 	kube_events_free(t->events);
 	t->events = NULL;
 	kube_client_free(t->client);
@@ -140,11 +143,57 @@ void tenant_free(struct tenant *t)
 
 /* --- caches -------------------------------------------------------------------------------------- */
 
+struct load {
+	size_t pods;
+	int64_t since; /* wall ms of the last change */
+};
+
+static void count(struct tenant *t, const struct kube_entry *en, int by)
+{
+	const struct world_pod *p = en ? en->object : NULL;
+	struct load *load;
+
+	if (!p || !p->node || p->daemon)
+		return;
+	load = map_get(t->loads, p->node);
+	if (!load) {
+		load = mem_new(struct load);
+		map_put(t->loads, p->node, load);
+	}
+	if (by > 0)
+		load->pods++;
+	else if (load->pods)
+		load->pods--;
+	load->since = loop_wall(t->c->loop);
+}
+
+size_t tenant_pods_on(const struct tenant *t, const char *node, int64_t *since)
+{
+	const struct load *load = t->loads ? map_get(t->loads, node) : NULL;
+
+	*since = load ? load->since : t->counted_since;
+	return load ? load->pods : 0;
+}
+
+/* Its machine may be empty by now, or no more. */
+static void kick_machine_of(struct tenant *t, const struct kube_entry *en)
+{
+	const struct world_pod *p = en ? en->object : NULL;
+	const struct node_claim *n =
+		p && p->node ? CONTROLLER_GET(t->c, OBJECT_NODE_CLAIM, node_claim, p->node) : NULL;
+
+	if (n && n->spec.machine_ref)
+		controller_kick_machine(t->c, n->spec.machine_ref->name);
+}
+
 static void on_pod(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
 {
 	struct tenant *t = arg;
 	const struct kube_entry *en = new_ ? new_ : old;
 
+	count(t, old, -1);
+	count(t, new_, 1);
+	kick_machine_of(t, en);
 	scheduler_pod(t->c->scheduler, t->name, en->ns, en->name, new_ ? new_->object : NULL);
 }
 
@@ -219,6 +268,8 @@ static void start_caches(struct tenant *t)
 		.arg = t,
 	};
 
+	t->loads = map_new(free);
+	t->counted_since = loop_wall(t->c->loop);
 	t->pods = kube_cache_new(t->c->group, &s);
 	s.resource = &KUBE_NODES;
 	s.project = tenant_project_node;

@@ -17,6 +17,9 @@ struct tenant {
 	struct kube_client *client;
 	struct kube_events *events;
 	struct kube_cache *pods, *nodes;
+	struct map *loads;     /* node -> how many pods keep it, for tenant_pods_on() */
+	int64_t counted_since; /* wall ms when counting began */
+	int64_t usable_since;  /* wall ms; 0: not usable */
 	char *version;	      /* "1.36"; NULL: unknown */
 	char *ca_pem;	      /* of its API server, for the join pin */
 	char *secret_version; /* of the kubeconfig in use */
@@ -40,8 +43,19 @@ struct tenant_node {
 	const char *uid, *rv, *provider_id, *system_uuid, *boot_id;
 	int64_t created;   /* Unix ms */
 	bool unregistered; /* carries our NoExecute taint */
+	bool draining;	   /* carries our NoSchedule taint: it was drover that cordoned it */
+	int64_t ready_since; /* Unix ms when its Ready condition last changed, by the tenant's word; 0: unknown */
 	struct resources capacity;
 	const char *taints_json; /* spec.taints as they are, for patches */
+};
+
+/* A pod as the planner reads it, and what its going needs.  Entries of struct tenant.pods. */
+struct tenant_pod {
+	struct world_pod world; /* first: whoever wants no more may take it for one of these */
+	int64_t grace_s;	/* spec.terminationGracePeriodSeconds */
+	bool running;
+	int64_t going_until; /* Unix ms when its grace is over; 0: it was not deleted */
+	const char *checkpoint, *checkpoint_requested, *checkpoint_done; /* annotations; NULL: none */
 };
 
 void tenant_update(struct controller *c, const char *name);
@@ -53,12 +67,18 @@ const struct tenant_node *tenant_node_get(struct tenant *t,
 /* Any tenant's Node with this system UUID (lower case): its name into out. */
 bool tenant_find_uuid(struct controller *c, const char *system_uuid, char *out, size_t size);
 
-/* kube/cache projections (demand.c): struct world_pod and struct tenant_node; arg: struct tenant. */
+/* How many pods keep that node in use: not of a DaemonSet, not static, not ended.  *since: wall ms from
+ * which on it had none, as far as this process saw. */
+size_t tenant_pods_on(const struct tenant *t, const char *node, int64_t *since);
+
+/* kube/cache projections (demand.c): struct tenant_pod and struct tenant_node; arg: struct tenant. */
 void *tenant_project_pod(const json_t *o, struct arena *a, void *tenant, struct err *e);
 void *tenant_project_node(const json_t *o, struct arena *a, void *tenant, struct err *e);
 
 #define TENANT_LABEL_CLAIM "drover.dev/nodeclaim"
 #define TENANT_LABEL_POOL "drover.dev/nodepool"
 #define TENANT_TAINT_UNREGISTERED "drover.dev/unregistered"
+/* NoSchedule, with the reason as its value: drover cordoned the Node, and may uncordon it. */
+#define TENANT_TAINT_DRAINING "drover.dev/draining"
 
 #endif
