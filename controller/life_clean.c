@@ -15,6 +15,7 @@
 #include "controller/keys.h"
 #include "controller/life.h"
 #include "controller/life_wipe.h"
+#include "controller/line.h"
 
 #define SAMPLES 10000
 #define AGENT_SILENT_MS (5 * 60 * 1000)
@@ -260,6 +261,30 @@ void step_wiping(struct life *l)
 	life_goto(l, MACHINE_VERIFYING, NULL, NULL, NULL);
 }
 
+/* Wiped and good, but three claims in a row failed on it: it is not offered again (DESIGN.md, section 4). */
+static bool worn_out(struct life *l)
+{
+	/* What another try would not mend. */
+	static const char *const lasting[] = {
+		"DriveFailed",	     "DriveMissing",	     "DriveUnknown",
+		"EraseUnverified",   "InventoryMismatch",    "ResourceNotRegistered",
+		"DuplicateIdentity", "NodeIdentityMismatch", "SecondCaller"};
+	const struct machine_failure *f = NULL;
+	enum machine_exit way = EXIT_AUTO;
+
+	if (!line_machine_worn(l->c, l->m))
+		return false;
+	for (size_t i = 0; i < l->m->status.failures.n; i++)
+		if (l->m->status.failures.v[i].claim)
+			f = &l->m->status.failures.v[i];
+	for (size_t i = 0; i < sizeof(lasting) / sizeof(lasting[0]); i++)
+		if (str_eq(f->reason, lasting[i]))
+			way = EXIT_OPERATOR;
+	life_quarantine(l, way, LINE_WORN, "three claims in a row failed on it, at last %s: %s",
+			f->reason, str_or(f->message, ""));
+	return true;
+}
+
 static void stamp(struct life *l, const struct wipe_record *rec, struct arena *a)
 {
 	const struct provider_object *p = life_provider(l);
@@ -289,7 +314,8 @@ static void stamp(struct life *l, const struct wipe_record *rec, struct arena *a
 		l->progress = 1;
 	}
 	if (!life_agent_off(l) ||
-	    !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")))
+	    !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
+	    worn_out(l))
 		return;
 	x = json_pack("{s:b, s:{s:s, s:I}, s:n, s:n, s:n, s:n}", "clean", 1, "lastWipe", "record",
 		      rec->meta.name, "tenancy", (json_int_t)l->m->status.tenancy, "agent",
