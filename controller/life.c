@@ -20,6 +20,7 @@
 #include "controller/figures.h"
 #include "controller/life.h"
 #include "controller/life_wipe.h"
+#include "controller/requests.h"
 #include "controller/scheduler.h"
 #include "controller/secrets.h"
 
@@ -400,6 +401,8 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 	if (l->acting || l->write || now < l->act_after || life_paused(l) ||
 	    !controller_may_destroy(l->c))
 		return LIFE_HOLD;
+	if (request_is_double(l))
+		return LIFE_HOLD;
 	if (same && l->journaled && op && str_eq(op->step, step)) {
 		l->journaled = false;
 		l->acting = true;
@@ -733,8 +736,8 @@ static void on_tick(void *arg)
 	if (l->m->spec.management_policy == MACHINE_MANAGE && !l->m->meta.deletion_timestamp &&
 	    life_finalizer(l, true))
 		return;
-	if (write_seen(l) || overdue(l) || write_conditions(l) || life_attempt_settle(l) ||
-	    !attached(l))
+	if (request_retry(l) || write_seen(l) || overdue(l) || write_conditions(l) ||
+	    life_attempt_settle(l) || !attached(l))
 		return;
 	machine_state_info[l->state].step(l);
 }

@@ -188,6 +188,14 @@ void step_inspecting(struct life *l)
 		return;
 	}
 	if (life_inventory_fits(l, r->inventory, &e) < 0) {
+		/* First what it saw, for whoever has to decide. */
+		if (!l->m->status.inventory ||
+		    l->m->status.inventory->observed_time < l->m->status.state_since) {
+			life_write(l,
+				   json_pack("{s:o}", "inventory", inventory_json(l, r->inventory)),
+				   NULL);
+			return;
+		}
 		life_quarantine(l, EXIT_OPERATOR, "InventoryMismatch", "%s", e.text);
 		return;
 	}

@@ -6,42 +6,19 @@
 
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/adopt.h"
 #include "controller/keys.h"
 #include "controller/life.h"
 #include "controller/life_wipe.h"
+#include "controller/requests.h"
 #include "controller/tenant.h"
 
 #define QUARANTINE_FIRST_MS (10 * 60 * 1000)
 #define QUARANTINE_CAP_MS (6 * 3600 * 1000)
 
-struct twin {
-	const struct life *l;
-	const char *found, *what;
-};
-
-static bool is_twin(const struct kube_entry *en, void *arg)
-{
-	struct twin *t = arg;
-	const struct machine *a = t->l->m, *b = en->object;
-
-	if (str_eq(a->meta.name, b->meta.name) || b->spec.management_policy == MACHINE_RETIRE)
-		return true;
-	if (a->spec.identity && b->spec.identity && a->spec.identity->system_uuid &&
-	    b->spec.identity->system_uuid &&
-	    strcasecmp(a->spec.identity->system_uuid, b->spec.identity->system_uuid) == 0)
-		t->what = "spec.identity.systemUUID";
-	else if (a->spec.bmc && b->spec.bmc && str_eq(a->spec.bmc->address, b->spec.bmc->address))
-		t->what = "spec.bmc.address";
-	else
-		return true;
-	t->found = b->meta.name;
-	return false;
-}
-
 /* May drover act on this machine at all?  False: it waits, and says for what. */
 static bool consented(struct life *l)
 {
-	struct twin t = {.l = l};
 	struct err e;
 
 	if (l->m->spec.management_policy != MACHINE_MANAGE)
@@ -52,13 +29,55 @@ static bool consented(struct life *l)
 			  e.text);
 		return false;
 	}
-	kube_cache_each(l->c->cache[OBJECT_MACHINE], is_twin, &t);
-	if (t.found) {
-		life_wait(l, WAITING_APPROVAL, "DuplicateIdentity", "%s is that of machine %s too",
-			  t.what, t.found);
+	return !request_is_double(l);
+}
+
+/* Out of use until a person lets it go on: the annotation stands as long as it is. */
+static void take_out(struct life *l, const char *text)
+{
+	const char *release = labels_get(&l->m->meta.annotations, REQUEST_RELEASE);
+	char message[400], since[STR_TIME_SIZE];
+	json_t *x;
+
+	if (!labels_get(&l->m->meta.annotations, REQUEST_QUARANTINE)) {
+		request_annotate(l, REQUEST_QUARANTINE, text[0] ? text : "by a Drain");
+		return;
+	}
+	str_copy(message, sizeof(message), text);
+	str_clean(message);
+	x = json_pack("{s:{s:s, s:s, s:s, s:s, s:n, s:n}, s:b, s:n}", "quarantine", "reason",
+		      "QuarantinedByOperator", "message", message, "exit", "operator", "since",
+		      str_time(since, loop_wall(l->c->loop)), "nextAttempt", "attempts", "clean", 0,
+		      "leave");
+	/* A request from before is none to end this. */
+	if (release && request_new(l->m, REQUEST_RELEASE, NULL))
+		json_object_set_new(x, "requests", json_pack("{s:s}", "release", release));
+	if (l->state == MACHINE_QUARANTINED) {
+		life_write(l, x, NULL);
+		return;
+	}
+	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "QuarantinedByOperator",
+			 message);
+	life_goto(l, MACHINE_QUARANTINED, x, NULL, NULL);
+}
+
+/* What a person, or a Drain, wants to become of it is done; true: something was started. */
+static bool meet_fate(struct life *l)
+{
+	const char *text;
+
+	switch (request_fate(l, &text)) {
+	case DRAIN_RETIRE:
+		life_write(l, NULL, json_pack("{s:s}", "managementPolicy", "Retire"));
+		return true;
+	case DRAIN_QUARANTINE:
+		take_out(l, text);
+		return true;
+	case DRAIN_RELEASE:
+	case DRAIN_HOLD:
 		return false;
 	}
-	return true;
+	return false;
 }
 
 /* To be retired, or its object is being deleted, which means the same. */
@@ -71,7 +90,7 @@ static bool unwanted(struct life *l)
 void step_known(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
-	const char *approved = life_approved_wipe(l), *seg;
+	const char *approved = life_approved_wipe(l), *seg, *text;
 	char node[256];
 	bool kept_apart;
 
@@ -79,8 +98,16 @@ void step_known(struct life *l)
 		life_goto(l, MACHINE_RETIRED, NULL, NULL, NULL);
 		return;
 	}
+	if (request_fate(l, &text) == DRAIN_RETIRE) {
+		(void)meet_fate(l);
+		return;
+	}
 	if (!life_seen(l, l->c->o.poll_ms * 5) || !consented(l))
 		return;
+	if (adopt_wanted(l)) {
+		adopt(l);
+		return;
+	}
 	if (approved) {
 		life_goto(l, MACHINE_STOPPING, json_pack("{s:s}", "approvalID", approved), NULL,
 			  NULL);
@@ -111,13 +138,20 @@ void step_free(struct life *l)
 	json_t *x;
 
 	if (unwanted(l)) {
-		life_goto(l, MACHINE_RETIRED, json_pack("{s:b}", "clean", 0), NULL, NULL);
+		life_goto(l, MACHINE_RETIRED, json_pack("{s:b, s:n}", "clean", 0, "leave"), NULL,
+			  NULL);
 		return;
 	}
 	if (life_approved_wipe(l)) {
 		life_goto(l, MACHINE_STOPPING,
 			  json_pack("{s:s, s:b}", "approvalID", life_approved_wipe(l), "clean", 0),
 			  NULL, NULL);
+		return;
+	}
+	if (meet_fate(l))
+		return;
+	if (l->m->status.leave) { /* it is over */
+		life_write(l, json_pack("{s:n}", "leave"), NULL);
 		return;
 	}
 	n = life_claim_wanting(l);
@@ -161,23 +195,55 @@ int64_t life_quarantine_due(const struct machine *m)
 	return q && q->exit == EXIT_AUTO ? m->status.state_since + life_quarantine_wait(m) : 0;
 }
 
+/* A person put it there: it goes on when the annotation is gone, or at a request to release. */
+static void wait_for_release(struct life *l)
+{
+	const char *v = request_new(l->m, REQUEST_RELEASE, l->m->status.requests.release);
+	json_t *x;
+
+	if (life_paused(l))
+		return;
+	if (labels_get(&l->m->meta.annotations, REQUEST_QUARANTINE)) {
+		if (v)
+			request_annotate(l, REQUEST_QUARANTINE, NULL);
+		return;
+	}
+	x = json_pack("{s:n}", "quarantine");
+	if (v)
+		json_object_set_new(x, "requests", json_pack("{s:s}", "release", v));
+	life_goto(l, MACHINE_STOPPING, x, NULL, NULL);
+}
+
 void step_quarantined(struct life *l)
 {
 	const struct machine_quarantine *q = l->m->status.quarantine;
 	const char *approved = life_approved_wipe(l);
 	int64_t now = loop_wall(l->c->loop), attempts = q ? q->attempts : 0,
 		due = life_quarantine_due(l->m);
+	const char *text;
 	json_t *next;
 
 	agents_close(l->seat);
 	if (unwanted(l) && !l->m->status.claim_ref) {
-		life_goto(l, MACHINE_RETIRED, json_pack("{s:n}", "quarantine"), NULL, NULL);
+		life_goto(l, MACHINE_RETIRED, json_pack("{s:n, s:n}", "quarantine", "leave"), NULL,
+			  NULL);
 		return;
 	}
 	if (approved) {
 		life_goto(l, MACHINE_STOPPING,
 			  json_pack("{s:s, s:n}", "approvalID", approved, "quarantine"), NULL,
 			  NULL);
+		return;
+	}
+	if (q && str_eq(q->reason, "QuarantinedByOperator") && !l->m->status.claim_ref) {
+		wait_for_release(l);
+		return;
+	}
+	/* What comes out of it by itself would be in use again; as long as off and cut are not proved that is still to be
+	 * asked for. */
+	if (!l->m->status.claim_ref && request_fate(l, &text) != DRAIN_RELEASE &&
+	    (due || request_fate(l, &text) == DRAIN_RETIRE)) {
+		(void)meet_fate(l);
 		return;
 	}
 	if (!life_seen(l, l->c->o.idle_poll_ms) || !due)

@@ -83,7 +83,7 @@ static const struct field status_fields[] = {
 	      .doc = "When it finished."),
 	FIELD_ITEMS(drain_status, targets, "targets", target_fields, .max_items = 1000,
 		    .doc = "Resolved once, at the start."),
-	CONDITIONS_ROW(drain_status, "Ready."),
+	CONDITIONS_ROW(drain_status, "Ready (it ended as asked), Resolved."),
 	FIELDS_END,
 };
 

@@ -12,6 +12,7 @@
 #include "controller/life.h"
 #include "controller/life_wipe.h"
 #include "controller/line.h"
+#include "controller/requests.h"
 #include "controller/scheduler.h"
 #include "controller/tenant.h"
 #include "planner/plan.h"
@@ -196,6 +197,10 @@ void scheduler_machine(struct scheduler *s, const char *name, const struct machi
 	if (r) {
 		life_levels(&r->spec.evidence, &w.level_flash, &w.level_hdd);
 		w.trust = r->spec.evidence.agent_trust;
+	}
+	if (w.offered && request_not_offered(s->c, m)) {
+		w.offered = false;
+		w.not_offered = "to be taken out of use";
 	}
 	if (w.offered && avoided(s, name)) {
 		w.offered = false;

@@ -1,0 +1,82 @@
+#include <string.h>
+#include <strings.h>
+
+#include "base/str.h"
+#include "controller/adopt.h"
+#include "controller/tenant.h"
+
+bool adopt_wanted(const struct life *l)
+{
+	const struct machine_approval *a = l->m->spec.approval;
+
+	return a && a->action == APPROVE_ADOPT && a->id && !str_eq(a->id, l->m->status.approval_id);
+}
+
+static const struct node_claim *claim_of(struct life *l)
+{
+	const char *name = str_or(l->m->spec.approval->claim, "(none)");
+	const struct node_claim *n = CONTROLLER_GET(l->c, OBJECT_NODE_CLAIM, node_claim, name);
+	const struct object_ref *r = n ? n->spec.machine_ref : NULL;
+
+	if (!n)
+		life_wait(l, WAITING_APPROVAL, "ClaimNotFound",
+			  "spec.approval.claim: there is no NodeClaim %s", name);
+	else if (!r || !str_eq(r->name, l->name) || (r->uid && !str_eq(r->uid, l->m->meta.uid)))
+		life_wait(l, WAITING_APPROVAL, "ClaimNotFound",
+			  "NodeClaim %s: spec.machineRef is %s, not this machine", name,
+			  r ? str_or(r->name, "empty") : "empty");
+	else if (n->meta.deletion_timestamp)
+		life_wait(l, WAITING_APPROVAL, "ClaimNotFound", "NodeClaim %s is being deleted",
+			  name);
+	else
+		return n;
+	return NULL;
+}
+
+/* Its tenant's Node, when it is proved to run on this machine. */
+static const struct tenant_node *node_of(struct life *l, const struct node_claim *n)
+{
+	const char *vc = n->spec.virtual_cluster_ref.name;
+	struct tenant *t = tenant_get(l->c, vc);
+	const struct tenant_node *node;
+
+	if (!t || !tenant_usable(t) || !t->nodes || !kube_cache_synced(t->nodes)) {
+		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "tenant %s: %s", vc,
+			  t ? str_or(t->reason, "its Nodes are not read yet") : "is not there");
+		return NULL;
+	}
+	node = tenant_node_get(t, n->meta.name);
+	if (!node)
+		life_wait(l, WAITING_APPROVAL, "NodeNotFound",
+			  "tenant %s has no Node %s, the claim's name", vc, n->meta.name);
+	else if (!node->system_uuid || strcasecmp(node->system_uuid, l->seen.uuid) != 0)
+		life_wait(l, WAITING_APPROVAL, "NodeIdentityMismatch",
+			  "Node %s runs on system UUID %s, the BMC says %s", n->meta.name,
+			  str_or(node->system_uuid, "(none)"), l->seen.uuid);
+	else if (str_empty(node->boot_id))
+		life_wait(l, WAITING_APPROVAL, "NodeIdentityMismatch", "Node %s reports no boot id",
+			  n->meta.name);
+	else if (l->seen.power != PROVIDER_POWER_ON)
+		life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
+			  "Node %s runs on it, but the BMC says it is not on", n->meta.name);
+	else
+		return node;
+	return NULL;
+}
+
+void adopt(struct life *l)
+{
+	const struct node_claim *n = claim_of(l);
+	const struct tenant_node *node = n ? node_of(l, n) : NULL;
+	json_t *x;
+
+	if (!node)
+		return;
+	x = json_pack("{s:s, s:{s:s, s:s}, s:I, s:b, s:{s:s, s:s}, s:s}", "approvalID",
+		      l->m->spec.approval->id, "claimRef", "name", n->meta.name, "uid", n->meta.uid,
+		      "tenancy", (json_int_t)(l->m->status.tenancy + 1), "clean", 0, "tenant",
+		      "name", n->spec.virtual_cluster_ref.name, "uid",
+		      str_or(n->spec.virtual_cluster_ref.uid, ""), "bootID", node->boot_id);
+	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "Adopted", n->meta.name);
+	life_goto(l, MACHINE_SERVING, x, NULL, NULL);
+}
