@@ -101,6 +101,15 @@ void dio_close(struct dio *d)
 	d->fd = -1;
 }
 
+bool dio_gone(const struct host *h, const char *name)
+{
+	char node[PATH_MAX], entry[PATH_MAX];
+
+	snprintf(node, sizeof(node), "%s/%s", h->dev, name);
+	snprintf(entry, sizeof(entry), "%s/block/%s", h->sys, name);
+	return access(node, F_OK) < 0 || access(entry, F_OK) < 0;
+}
+
 /* A transfer that leaves off inside a block cannot go on: the rest would be unaligned. */
 static bool goes_on(const struct dio *d, ssize_t n)
 {

@@ -28,6 +28,9 @@ int dio_open(struct dio *d, const struct host *h, const char *name, bool write, 
 	__attribute__((warn_unused_result));
 void dio_close(struct dio *d); /* also of one that was never opened, with fd -1 */
 
+/* The node or sysfs's entry of it is not there any more. */
+bool dio_gone(const struct host *h, const char *name);
+
 /* len and off are multiples of block, buf comes from dio_buffer().  All of it or an error. */
 int dio_read(struct dio *d, void *buf, size_t len, int64_t off, struct err *e)
 	__attribute__((warn_unused_result));

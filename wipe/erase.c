@@ -17,6 +17,8 @@
  * ever. */
 #define FORMAT_TIMEOUT_MS (4u * 3600 * 1000)
 
+#define FLUSH_MS (10 * 60 * 1000) /* a large cache on a slow medium */
+
 /* One pass down the ladder. */
 struct pass {
 	struct erase *x;
@@ -24,12 +26,26 @@ struct pass {
 	struct ring *zeros; /* for overwriting */
 	uint8_t *identify;  /* 4096 bytes */
 	struct verify verify;
+	struct err unreadable; /* why, of the first block that could not be read */
 	/* what the NVMe controller says it can do */
 	bool can_format, can_crypto;
 	uint32_t sanicap;    /* 0 as well where more than this namespace would be hit */
 	uint32_t nsid, lbaf; /* lbaf: cdw10 that keeps the format as it is */
 	bool final;	     /* what was begun may not be replaced by something weaker */
 };
+
+/* What runs now, of how many bytes, and how long it may show no progress; 0: as I/O may. */
+static void set_phase(struct erase *x, const char *phase, int64_t total, int64_t patience_ms)
+{
+	struct erase_progress *g = &x->progress;
+	int64_t stall = x->host->stall_ms ? x->host->stall_ms : RING_STALL_MS;
+
+	/* The guard is the second to lose patience: I/O that can be given up says why. */
+	atomic_store(&g->patience_ms, patience_ms ? patience_ms : stall + stall / 2);
+	atomic_store(&g->done_bytes, 0);
+	atomic_store(&g->total_bytes, total);
+	atomic_store(&g->phase, phase);
+}
 
 /* NVM Express Base 2.0: Identify 06h, figures 275 and 280 (NVM command set for the namespace). */
 static int identify(struct pass *p, uint32_t nsid, uint32_t cns)
@@ -94,7 +110,7 @@ static int format(struct pass *p, uint32_t ses, struct err *e)
 	};
 	int rc;
 
-	atomic_store(&p->x->progress.phase, "format");
+	set_phase(p->x, "format", 0, FORMAT_TIMEOUT_MS + FLUSH_MS);
 	rc = p->x->host->nvme_admin(p->dio.fd, &c);
 	p->x->device.raw_status = rc < 0 ? errno : rc;
 	if (rc < 0)
@@ -123,9 +139,9 @@ static int sanitize(struct pass *p, enum sanitize_action action, struct err *e)
 {
 	struct erase_progress *g = &p->x->progress;
 
-	atomic_store(&g->phase, "sanitize");
+	set_phase(p->x, "sanitize", p->dio.bytes, SANITIZE_STALL_MS + FLUSH_MS);
 	return sanitize_run(p->x->host, p->dio.fd, action, p->identify, &g->done_bytes,
-			    &g->total_bytes, &p->x->device.raw_status, &p->final, e);
+			    p->dio.bytes, &p->x->device.raw_status, &p->final, e);
 }
 
 static int run_sanitize_block(struct pass *p, struct err *e)
@@ -219,10 +235,9 @@ static int run_overwrite(struct pass *p, struct err *e)
 	struct ring_job j = {.write = true, .next = next_zeros, .done = zeros_written, .arg = &s};
 	int rc;
 
-	atomic_store(&g->done_bytes, 0);
-	atomic_store(&g->total_bytes, p->dio.bytes);
-	atomic_store(&g->phase, "overwrite");
+	set_phase(p->x, "overwrite", p->dio.bytes, 0);
 	rc = ring_run(p->zeros, &p->dio, &j, e);
+	atomic_store(&g->patience_ms, FLUSH_MS);
 	return rc ? rc : dio_flush(&p->dio, e);
 }
 
@@ -263,7 +278,7 @@ void erase_init(struct erase *x, const struct host *h, const struct proto_drive 
 	x->device.technique = "None";
 	x->device.level = WIPE_FAIL;
 	x->device.reason = "NotWiped";
-	atomic_store(&x->progress.phase, "canaries");
+	set_phase(x, "canaries", 0, 0);
 }
 
 void erase_done(struct erase *x)
@@ -279,19 +294,27 @@ static int fail(struct erase *x, const char *reason)
 	return -1;
 }
 
+/* It refused or broke, or was pulled out: then what is left in the slot is not at fault. */
+static int fail_drive(struct erase *x)
+{
+	return fail(x, dio_gone(x->host, drive_name(x->drive)) ? "DriveMissing" : "DriveFailed");
+}
+
 static int open_pass(struct pass *p, struct erase *x, bool write, struct err *e)
 {
 	memset(p, 0, sizeof(*p));
 	p->x = x;
 	p->dio.fd = -1;
-	p->zeros = ring_new(x->host, ERASE_DEPTH, PIECE, true);
+	if (write)
+		p->zeros = ring_new(x->host, ERASE_DEPTH, PIECE, true);
 	p->identify = dio_buffer(VERIFY_BLOCK);
 	p->verify = (struct verify){
 		.drive = &p->dio,
 		.nonce = x->nonce,
 		.wwn = x->drive->wwn,
-		.buf = dio_buffer(VERIFY_BLOCK),
+		.ring = ring_new(x->host, RING_DEPTH, VERIFY_BLOCK, false),
 		.done_bytes = &x->progress.done_bytes,
+		.why = &p->unreadable,
 	};
 	if (dio_open(&p->dio, x->host, drive_name(x->drive), write, e) < 0)
 		return -1;
@@ -304,10 +327,10 @@ static int open_pass(struct pass *p, struct erase *x, bool write, struct err *e)
 
 static void close_pass(struct pass *p)
 {
-	dio_close(&p->dio);
 	ring_free(p->zeros);
+	ring_free(p->verify.ring);
+	dio_close(&p->dio);
 	free(p->identify);
-	free(p->verify.buf);
 }
 
 static int run_rung(struct pass *p, const struct rung *r, struct err *e)
@@ -322,8 +345,9 @@ static int run_rung(struct pass *p, const struct rung *r, struct err *e)
 	if (r->run(p, e) < 0) {
 		if (!x->device.raw_status)
 			x->device.raw_status = e->code;
-		return fail(x, "DriveFailed");
+		return fail_drive(x);
 	}
+	set_phase(x, "canaries", VERIFY_CANARIES * VERIFY_BLOCK, 0);
 	found = verify_find(&p->verify, &unreadable);
 	x->device.canaries.found = found;
 	if (found) {
@@ -334,9 +358,9 @@ static int run_rung(struct pass *p, const struct rung *r, struct err *e)
 	/* After a cryptographic erase a block may be unreadable until it is written; the
 	 * samples decide. */
 	if (unreadable && r->accept != VERIFY_CHANGED) {
-		(void)fail(x, "DriveFailed");
-		return err_set(e, ERR_UNAVAILABLE, EIO, "%d places cannot be read",
-			       (int)unreadable);
+		(void)fail_drive(x);
+		*e = p->unreadable;
+		return err_wrap(e, "%d places cannot be read", (int)unreadable);
 	}
 	x->device.level = r->level;
 	x->device.reason = NULL;
@@ -346,10 +370,12 @@ static int run_rung(struct pass *p, const struct rung *r, struct err *e)
 static int run_ladder(struct pass *p, struct err *e)
 {
 	struct erase *x = p->x;
-	int planted = verify_plant(&p->verify, e);
+	int planted;
 
+	set_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
+	planted = verify_plant(&p->verify, e);
 	if (planted < 0)
-		return fail(x, "DriveFailed");
+		return fail_drive(x);
 	x->device.canaries.planted = planted;
 	if (planted < VERIFY_CANARIES) {
 		(void)fail(x, "CanaryLost");
@@ -374,7 +400,7 @@ int erase_run(struct erase *x, struct err *e)
 	}
 	rc = open_pass(&p, x, true, e);
 	if (rc < 0)
-		(void)fail(x, "DriveFailed");
+		(void)fail_drive(x);
 	else
 		rc = run_ladder(&p, e);
 	close_pass(&p);
@@ -399,9 +425,8 @@ int erase_verify(struct erase *x, int64_t samples, struct err *e)
 		samples = VERIFY_MAX_SAMPLES;
 	if (print && samples > x->nprints)
 		samples = x->nprints;
-	atomic_store(&x->progress.done_bytes, 0);
-	atomic_store(&x->progress.total_bytes, 2 * VERIFY_EDGE + samples * VERIFY_BLOCK);
-	atomic_store(&x->progress.phase, "verify");
+	set_phase(x, "verify",
+		  2 * VERIFY_EDGE + (VERIFY_CANARIES + samples) * (int64_t)VERIFY_BLOCK, 0);
 	/* A fresh descriptor, and O_DIRECT: nothing is left of what was written through the
 	 * other. */
 	rc = open_pass(&p, x, false, e);
@@ -412,7 +437,7 @@ int erase_verify(struct erase *x, int64_t samples, struct err *e)
 	}
 	close_pass(&p);
 	if (rc < 0) {
-		(void)fail(x, "DriveFailed");
+		(void)fail_drive(x);
 		return err_wrap(e, "%s", x->drive->path);
 	}
 	x->device.reads.clean = n.clean;
@@ -428,9 +453,10 @@ int erase_verify(struct erase *x, int64_t samples, struct err *e)
 			       x->drive->path, (int)x->device.canaries.found, (int)n.dirty);
 	}
 	if (x->device.reads.unreadable) {
-		(void)fail(x, "DriveFailed");
-		return err_set(e, ERR_UNAVAILABLE, EIO, "%s: %d blocks cannot be read",
-			       x->drive->path, (int)x->device.reads.unreadable);
+		(void)fail_drive(x);
+		*e = p.unreadable;
+		return err_wrap(e, "%s: %d blocks cannot be read", x->drive->path,
+				(int)x->device.reads.unreadable);
 	}
 	if (x->device.level < x->minimum_level)
 		return err_set(e, ERR_UNSUPPORTED, 0, "%s: erased, below the policy's level",

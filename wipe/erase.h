@@ -28,8 +28,9 @@
 #define ERASE_DEPTH 16
 
 struct erase_progress {
-	_Atomic(const char *) phase; /* "canaries", "format", "overwrite", "verify" */
+	_Atomic(const char *) phase; /* "canaries", "format", "overwrite", "verify" ... */
 	_Atomic int64_t done_bytes, total_bytes;
+	_Atomic int64_t patience_ms; /* longest time in which nothing of this need change */
 };
 
 /* One drive through wipe and verify.  Strings in device belong to drive and to constants. */
@@ -51,7 +52,9 @@ void erase_init(struct erase *x, const struct host *h, const struct proto_drive 
 		int64_t samples /* 0: VERIFY_SAMPLES */);
 void erase_done(struct erase *x);
 
-/* Fills in x->device; a failure is in its level and reason, with *e saying more (-1). */
+/* Fills in x->device; a failure is in its level and reason, with *e saying more (-1).  Reasons:
+ * ReadOnly, DriveMissing (it is not there any more), DriveFailed, CanaryLost, EraseUnverified,
+ * EraseBelowPolicy. */
 int erase_run(struct erase *x, struct err *e) __attribute__((warn_unused_result));
 /* After erase_run: samples reads; adds what they say to x->device. */
 int erase_verify(struct erase *x, int64_t samples, struct err *e)

@@ -26,6 +26,7 @@ struct ring {
 	size_t region_len;
 	struct slot *slots;
 	unsigned busy;
+	struct err dead; /* the drive stood still: why; kind ERR_NONE: it did not */
 };
 
 /* Pages of their own: what is freed while a drive still holds it goes to nobody else. */
@@ -164,30 +165,41 @@ static int take(struct ring *r, const struct dio *d, const struct ring_job *j, s
 	return ended(r, j, s, 0, e);
 }
 
-static int stalled(const struct ring *r, const struct ring_job *j, struct err *e)
+static int stalled(struct ring *r, const struct ring_job *j, struct err *e)
 {
 	int64_t first = INT64_MAX;
 
 	for (unsigned i = 0; i < r->depth; i++)
 		if (r->slots[i].busy && r->slots[i].piece.off < first)
 			first = r->slots[i].piece.off;
-	return err_errno(e, ETIMEDOUT, "%s at %" PRId64 ": no answer for %d ms",
+	(void)!err_errno(&r->dead, ETIMEDOUT, "%s at %" PRId64 ": no answer for %d ms",
 			 j->write ? "write" : "read", first, r->stall_ms);
+	*e = r->dead;
+	return -1;
 }
 
 /* After a failure: what is in flight ends, or is left behind. */
-static void settle(struct ring *r)
+static void settle(struct ring *r, const struct err *e)
 {
 	int64_t ignored;
+	int slot;
 
-	while (r->busy && r->ops->wait(r->backend, r->stall_ms, &ignored) >= 0)
+	while (r->busy && (slot = r->ops->wait(r->backend, r->stall_ms, &ignored)) >= 0) {
+		r->slots[slot].busy = false;
 		r->busy--;
+	}
+	if (r->busy)
+		r->dead = *e;
 }
 
 int ring_run(struct ring *r, struct dio *d, const struct ring_job *j, struct err *e)
 {
 	bool more = true;
 
+	if (r->dead.kind) {
+		*e = r->dead;
+		return -1;
+	}
 	for (;;) {
 		int64_t result;
 		int slot;
@@ -202,6 +214,6 @@ int ring_run(struct ring *r, struct dio *d, const struct ring_job *j, struct err
 		if (take(r, d, j, &r->slots[slot], result, e) < 0)
 			break;
 	}
-	settle(r);
+	settle(r, e);
 	return -1;
 }

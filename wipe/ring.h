@@ -43,8 +43,8 @@ struct ring;
  * changes while a run lasts.  Never fails. */
 struct ring *ring_new(const struct host *h, unsigned depth, size_t piece, bool shared);
 void ring_free(struct ring *r);
-/* All that next() gives.  -1: done() said so, or the drive stood still (ERR_TIMEOUT); the
- * ring is of no use any more then. */
+/* All that next() gives.  -1: done() said so, or the drive stood still (ERR_TIMEOUT); after
+ * that each further run fails at once in the same way. */
 int ring_run(struct ring *r, struct dio *d, const struct ring_job *j, struct err *e)
 	__attribute__((warn_unused_result));
 

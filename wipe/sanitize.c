@@ -7,8 +7,7 @@
 
 #define LOG_BYTES 512
 #define POLL_MS 100
-#define STALL_MS (60 * 60 * 1000) /* no progress for so long: drives are known that never end */
-#define UNREADABLE_MS 60000	  /* a drive may be deaf for a moment */
+#define UNREADABLE_MS 60000 /* a drive may be deaf for a moment */
 
 enum state { NEVER, DONE, RUNNING, FAILED, DONE_DEALLOCATED };
 
@@ -47,7 +46,7 @@ static int read_log(const struct host *h, int fd, uint8_t *log)
 }
 
 int sanitize_run(const struct host *h, int fd, enum sanitize_action action, uint8_t *log,
-		 _Atomic int64_t *done, _Atomic int64_t *total, int64_t *status, bool *started,
+		 _Atomic int64_t *done, int64_t total, int64_t *status, bool *started,
 		 struct err *e)
 {
 	int rc = start(h, fd, action);
@@ -60,7 +59,6 @@ int sanitize_run(const struct host *h, int fd, enum sanitize_action action, uint
 	if (rc > 0)
 		return err_set(e, ERR_UNSUPPORTED, rc, "Sanitize: status %xh", (unsigned)rc);
 	*started = true;
-	atomic_store(total, 65536);
 	for (;;) {
 		struct timespec nap = {.tv_nsec = POLL_MS * 1000000};
 		unsigned progress, state;
@@ -90,10 +88,10 @@ int sanitize_run(const struct host *h, int fd, enum sanitize_action action, uint
 				       progress);
 		if (progress > last)
 			moved = heard;
-		if (heard - moved > STALL_MS)
+		if (heard - moved > SANITIZE_STALL_MS)
 			return err_set(e, ERR_TIMEOUT, (int)*status,
 				       "Sanitize: stuck at %u of 65536", progress);
 		last = progress;
-		atomic_store(done, progress);
+		atomic_store(done, total / 65536 * progress);
 	}
 }

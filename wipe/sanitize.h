@@ -15,12 +15,16 @@
  *
  * Blocking: only from loop_work().
  */
+/* No progress for so long: drives are known that never end. */
+#define SANITIZE_STALL_MS (60 * 60 * 1000)
+
 enum sanitize_action { SANITIZE_BLOCK = 2, SANITIZE_OVERWRITE = 3, SANITIZE_CRYPTO = 4 };
 
 /* log: 512 bytes of dio_buffer().  *status: what the device answered, 0 for success.
- * *started: the drive accepted it, so that no weaker technique may stand in for it. */
+ * *started: the drive accepted it, so that no weaker technique may stand in for it.  *done
+ * rises to total. */
 int sanitize_run(const struct host *h, int fd, enum sanitize_action action, uint8_t *log,
-		 _Atomic int64_t *done, _Atomic int64_t *total, int64_t *status, bool *started,
+		 _Atomic int64_t *done, int64_t total, int64_t *status, bool *started,
 		 struct err *e) __attribute__((warn_unused_result));
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include "base/secret.h"
 #include "wipe/dio.h"
+#include "wipe/ring.h"
 
 /*
  * verify: proof that an erase happened, by canaries and samples.
@@ -35,8 +36,9 @@ struct verify {
 	struct dio *drive;
 	const struct secret *nonce;
 	const char *wwn;
-	void *buf;		     /* VERIFY_BLOCK bytes of dio_buffer() */
-	_Atomic int64_t *done_bytes; /* rises with what was read; may be NULL */
+	struct ring *ring;	     /* of VERIFY_BLOCK pieces */
+	_Atomic int64_t *done_bytes; /* rises with what was written and read; may be NULL */
+	struct err *why;	     /* of what could not be read the first; may be NULL */
 };
 struct verify_counts {
 	int64_t clean, dirty, unreadable;

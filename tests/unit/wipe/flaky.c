@@ -61,8 +61,11 @@ static int64_t move(struct ring_op *op)
 		flaky.again--;
 		return -EAGAIN;
 	}
-	if (covers(op, flaky.bad_at))
+	if (covers(op, flaky.bad_at)) {
+		if (flaky.unlink)
+			(void)unlink(flaky.unlink);
 		return flaky.error ? -flaky.error : -EIO;
+	}
 	if (covers(op, flaky.half_at)) {
 		flaky.half_at = -1;
 		if (flaky.half)

@@ -8,13 +8,14 @@
  * were asked for.  One for the program; safe to change only while no run lasts.
  */
 struct flaky {
-	int open_error;	 /* refuses to be opened, with this errno */
-	int64_t bad_at;	 /* a piece that covers this offset fails with EIO; -1: none */
-	int error;	 /* instead of EIO */
-	int64_t hang_at; /* a piece that covers this offset never ends; -1: none */
-	int64_t half_at; /* once, of a piece that covers it, half is moved; -1: none */
-	int half;	 /* or so many bytes, when not 0 */
-	unsigned again;	 /* so many pieces end with EAGAIN first */
+	int open_error;	    /* refuses to be opened, with this errno */
+	int64_t bad_at;	    /* a piece that covers this offset fails with EIO; -1: none */
+	int error;	    /* instead of EIO */
+	const char *unlink; /* removed when a piece fails */
+	int64_t hang_at;    /* a piece that covers this offset never ends; -1: none */
+	int64_t half_at;    /* once, of a piece that covers it, half is moved; -1: none */
+	int half;	    /* or so many bytes, when not 0 */
+	unsigned again;	    /* so many pieces end with EAGAIN first */
 	unsigned pieces, most_at_once;
 };
 extern struct flaky flaky;

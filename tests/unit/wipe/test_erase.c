@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <linux/nvme_ioctl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/mem.h"
 #include "base/str.h"
 #include "tests/unit/testing.h"
+#include "tests/unit/wipe/flaky.h"
 #include "tests/unit/wipe/machine.h"
 #include "wipe/drives.h"
 
@@ -108,6 +110,7 @@ static int setup(void **state)
 {
 	(void)state;
 	memset(&drive, 0, sizeof(drive));
+	flaky_reset();
 	machine_init(&machine);
 	machine.host.nvme_admin = admin;
 	machine_drive(&machine, NAME, "eui.0001\n", BYTES);
@@ -251,17 +254,17 @@ static void a_canary_left_behind_fails_the_verification(void **state)
 {
 	struct err e;
 	struct dio d;
-	void *buf = dio_buffer(VERIFY_BLOCK);
+	struct ring *ring = ring_new(&machine.host, RING_DEPTH, VERIFY_BLOCK, false);
 
 	(void)state;
 	assert_ok(erase_run(&erase, &e), &e);
 	assert_ok(dio_open(&d, &machine.host, NAME, true, &e), &e);
-	struct verify v = {.drive = &d, .nonce = nonce, .wwn = info.wwn, .buf = buf};
+	struct verify v = {.drive = &d, .nonce = nonce, .wwn = info.wwn, .ring = ring};
 
 	assert_int_equal(verify_find(&v, NULL), 0);
 	assert_int_equal(verify_plant(&v, &e), 64);
 	dio_close(&d);
-	free(buf);
+	ring_free(ring);
 	assert_int_equal(erase_verify(&erase, 0, &e), -1);
 	assert_string_equal(erase.device.reason, "EraseUnverified");
 	assert_int_equal(erase.device.canaries.found, 64);
@@ -272,17 +275,17 @@ static void canaries_left_by_a_cryptographic_erase_fail_the_verification(void **
 {
 	struct err e;
 	struct dio d;
-	void *buf = dio_buffer(VERIFY_BLOCK);
+	struct ring *ring = ring_new(&machine.host, RING_DEPTH, VERIFY_BLOCK, false);
 
 	(void)state;
 	drive.format = drive.crypto = drive.noise = true;
 	assert_ok(erase_run(&erase, &e), &e);
 	assert_ok(dio_open(&d, &machine.host, NAME, true, &e), &e);
-	struct verify v = {.drive = &d, .nonce = nonce, .wwn = info.wwn, .buf = buf};
+	struct verify v = {.drive = &d, .nonce = nonce, .wwn = info.wwn, .ring = ring};
 
 	assert_int_equal(verify_plant(&v, &e), 64);
 	dio_close(&d);
-	free(buf);
+	ring_free(ring);
 	assert_int_equal(erase_verify(&erase, 0, &e), -1);
 	assert_int_equal(erase.device.reads.dirty, 0);
 	assert_string_equal(erase.device.reason, "EraseUnverified");
@@ -293,12 +296,12 @@ static void one_sector_of_a_canary_is_enough(void **state)
 	struct err e;
 	struct dio d;
 	uint8_t zeros[3584] = {0};
-	void *buf = dio_buffer(VERIFY_BLOCK);
+	struct ring *ring = ring_new(&machine.host, RING_DEPTH, VERIFY_BLOCK, false);
 
 	(void)state;
 	assert_ok(erase_run(&erase, &e), &e);
 	assert_ok(dio_open(&d, &machine.host, NAME, true, &e), &e);
-	struct verify v = {.drive = &d, .nonce = nonce, .wwn = info.wwn, .buf = buf};
+	struct verify v = {.drive = &d, .nonce = nonce, .wwn = info.wwn, .ring = ring};
 
 	assert_int_equal(verify_plant(&v, &e), 64);
 	dio_close(&d);
@@ -308,7 +311,7 @@ static void one_sector_of_a_canary_is_enough(void **state)
 	assert_ok(dio_open(&d, &machine.host, NAME, false, &e), &e);
 	assert_int_equal(verify_find(&v, NULL), 64);
 	dio_close(&d);
-	free(buf);
+	ring_free(ring);
 }
 
 static void residue_at_the_edge_fails_the_verification(void **state)
@@ -365,7 +368,7 @@ static void a_missing_node_never_becomes_a_file(void **state)
 	(void)state;
 	info.path = "/dev/nvme9n1";
 	assert_int_equal(erase_run(&erase, &e), -1);
-	assert_string_equal(erase.device.reason, "DriveFailed");
+	assert_string_equal(erase.device.reason, "DriveMissing");
 	assert_int_equal(dio_open(&d, &machine.host, "nvme9n1", false, &e), -1);
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 }
@@ -483,6 +486,108 @@ static void sanitize_is_not_used_where_it_would_hit_another_namespace(void **sta
 	assert_string_equal(erase.device.technique, "Overwrite");
 }
 
+/* --- drives with faults ---------------------------------------------------------------------- */
+
+static void a_place_that_cannot_be_written_fails_the_drive_and_is_named(void **state)
+{
+	struct err e;
+
+	(void)state;
+	machine.host.ring = &flaky_ops;
+	flaky.bad_at = (5 << 20) + 4096 * 3;
+	assert_int_equal(erase_run(&erase, &e), -1);
+	assert_int_equal(erase.device.level, WIPE_FAIL);
+	assert_string_equal(erase.device.reason, "DriveFailed");
+	assert_int_equal(erase.device.raw_status, EIO);
+	assert_non_null(strstr(e.text, "/dev/" NAME));
+	assert_non_null(strstr(e.text, "write at 5242880"));
+}
+
+static void a_short_write_is_finished(void **state)
+{
+	uint8_t *all = mem_alloc(BYTES);
+	struct err e;
+
+	(void)state;
+	machine.host.ring = &flaky_ops;
+	flaky.half_at = BYTES - 1 - 4096;
+	assert_ok(erase_run(&erase, &e), &e);
+	machine_peek(&machine, NAME, all, BYTES, 0);
+	assert_true(dio_all(all, BYTES, 0));
+	free(all);
+}
+
+static void a_drive_that_was_pulled_out_is_missing(void **state)
+{
+	char node[128];
+	struct err e;
+
+	(void)state;
+	machine.host.ring = &flaky_ops;
+	flaky.bad_at = 6 << 20;
+	flaky.error = ENODEV;
+	snprintf(node, sizeof(node), "%s/" NAME, machine.dev);
+	/* With the first write that fails the node goes as well. */
+	flaky.unlink = node;
+	assert_int_equal(erase_run(&erase, &e), -1);
+	assert_string_equal(erase.device.reason, "DriveMissing");
+	assert_int_equal(erase.device.level, WIPE_FAIL);
+	assert_int_equal(erase_verify(&erase, 100, &e), -1);
+	assert_string_equal(erase.device.reason, "DriveMissing");
+}
+
+static void a_drive_that_stands_still_fails(void **state)
+{
+	struct err e;
+
+	(void)state;
+	machine.host.ring = &flaky_ops;
+	machine.host.stall_ms = 20;
+	flaky.hang_at = 3 << 20;
+	assert_int_equal(erase_run(&erase, &e), -1);
+	assert_string_equal(erase.device.reason, "DriveFailed");
+	assert_int_equal(e.kind, ERR_TIMEOUT);
+	assert_non_null(strstr(e.text, "/dev/" NAME));
+	assert_non_null(strstr(e.text, "write at 3145728"));
+}
+
+static void what_cannot_be_read_is_never_clean(void **state)
+{
+	struct err e;
+
+	for (int i = 0; i < 2; i++) {
+		teardown(state);
+		setup(state);
+		assert_ok(erase_run(&erase, &e), &e);
+		machine.host.ring = &flaky_ops;
+		machine.host.stall_ms = 20;
+		flaky.bad_at = i ? -1 : BYTES - 4096 * 9;
+		flaky.hang_at = i ? BYTES - 4096 * 9 : -1;
+		assert_int_equal(erase_verify(&erase, 100, &e), -1);
+		assert_int_equal(erase.device.level, WIPE_FAIL);
+		assert_string_equal(erase.device.reason, "DriveFailed");
+		/* Every block counts, as one or the other. */
+		assert_int_equal(erase.device.reads.clean + erase.device.reads.unreadable,
+				 100 + 512);
+		assert_int_equal(erase.device.reads.unreadable, i ? 101 : 1);
+		assert_non_null(strstr(e.text, "read at 8351744"));
+	}
+}
+
+static void verification_keeps_many_reads_in_flight(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_ok(erase_run(&erase, &e), &e);
+	machine.host.ring = &flaky_ops;
+	assert_ok(erase_verify(&erase, 1000, &e), &e);
+	assert_int_equal(flaky.most_at_once, RING_DEPTH);
+	assert_int_equal(flaky.pieces, 64 + 512 + 1000);
+	assert_int_equal(atomic_load(&erase.progress.done_bytes),
+			 atomic_load(&erase.progress.total_bytes));
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -512,6 +617,12 @@ int main(void)
 		T(a_sanitize_that_began_and_failed_is_replaced_by_nothing),
 		T(a_sanitize_that_left_everything_is_a_failure),
 		T(sanitize_is_not_used_where_it_would_hit_another_namespace),
+		T(a_place_that_cannot_be_written_fails_the_drive_and_is_named),
+		T(a_short_write_is_finished),
+		T(a_drive_that_was_pulled_out_is_missing),
+		T(a_drive_that_stands_still_fails),
+		T(what_cannot_be_read_is_never_clean),
+		T(verification_keeps_many_reads_in_flight),
 	};
 
 	mem_init();
