@@ -188,8 +188,10 @@ void life_power(struct life *l, bool on);
 bool life_agent(struct life *l);
 /* Give the order ("inspect", ...; o->id is filled in) and wait for its end.  NULL: under way. */
 const struct proto_report *life_order(struct life *l, struct proto_order *o, const char *name);
-/* The agent has gone: power off, media out, override cleared, all read back.  Starts what is missing. */
+/* The agent has gone: power off, media out, override cleared, all read back.  Starts what is missing,
+ * after it took the agent's key out of status: its orders are all done, and no other leader waits for it. */
 bool life_agent_off(struct life *l);
+bool life_agent_dismissed(const struct life *l); /* that was written down */
 
 /* DMI, PCI devices and drives as the Machine and its instance type say; -1 names what differs. */
 int life_inventory_fits(const struct life *l, const struct proto_inventory *inv, struct err *e);

@@ -437,12 +437,24 @@ const struct proto_report *life_order(struct life *l, struct proto_order *o, con
 	return NULL;
 }
 
+/* Its boot id stays: a Node must not come with it. */
+bool life_agent_dismissed(const struct life *l)
+{
+	const struct machine_agent *ag = l->m->status.agent;
+
+	return ag && !ag->public_key;
+}
+
 bool life_agent_off(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	struct proto_order o = {.kind = PROTO_POWEROFF};
 	struct provider_call call;
 
+	if (l->m->status.agent && !life_agent_dismissed(l)) {
+		life_write(l, json_pack("{s:{s:n}}", "agent", "publicKey"), NULL);
+		return false;
+	}
 	if (!life_seen(l, l->c->o.poll_ms))
 		return false;
 	if (l->seen.power != PROVIDER_POWER_OFF) {

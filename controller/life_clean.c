@@ -305,6 +305,8 @@ static void stamp(struct life *l, const struct wipe_record *rec, struct arena *a
 	char text[CRYPTO_DIGEST_TEXT];
 	json_t *x;
 
+	if (life_agent_dismissed(l))
+		l->progress = 1;
 	if (!l->progress) {
 		if (agent_lost(l))
 			return;

@@ -286,6 +286,8 @@ void step_imaging(struct life *l)
 
 	if (!n)
 		return;
+	if (life_agent_dismissed(l))
+		l->progress = 3;
 	if (l->progress < 3 && !agent_there(l))
 		return;
 	if (l->progress == 0) {

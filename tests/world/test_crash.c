@@ -185,6 +185,39 @@ static void an_agent_gets_its_order_from_each_new_leader(void **state)
 	}
 }
 
+static bool is_off(void *arg)
+{
+	const struct box *b = arg;
+
+	return b->doing == BOX_OFF;
+}
+
+/* It has done its work and is on its way off: whoever follows must not wait for it. */
+static void nobody_waits_for_an_agent_that_was_sent_away(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 35, 1);
+	earth_replica(&w);
+	for (unsigned way = 0; way < 2; way++) {
+		earth_wait_state(b, way ? "imaging" : "verifying", 300);
+		earth_wait(&w, is_off, b, 300, "the agent was sent away");
+		assert_string_equal(b->state, way ? "imaging" : "verifying");
+		earth_kill(&w.replicas[w.nreplicas - 1]);
+		earth_replica(&w);
+		if (way)
+			earth_wait_running(&w, &w.tenants[0], "train", 150);
+		else
+			earth_wait_state(b, "free", 60);
+		if (!way)
+			earth_pod(&w, &w.tenants[0], "train");
+	}
+	assert_int_equal(b->boots, 3); /* agent, agent, its own disk */
+	earth_stop(&w);
+}
+
 /* There and back: a pod runs on the machine, and the machine is free again. */
 static void full_circle(struct earth *w)
 {
@@ -269,6 +302,7 @@ int main(void)
 		cmocka_unit_test(of_two_replicas_one_acts),
 		cmocka_unit_test(a_leader_that_is_cut_off_hands_over),
 		cmocka_unit_test(an_agent_gets_its_order_from_each_new_leader),
+		cmocka_unit_test(nobody_waits_for_an_agent_that_was_sent_away),
 		cmocka_unit_test(nothing_is_switched_on_an_old_lease),
 		cmocka_unit_test(one_lost_request_changes_nothing_in_the_end),
 		cmocka_unit_test(a_leader_that_dies_at_one_request_is_followed),

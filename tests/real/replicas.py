@@ -1,0 +1,170 @@
+"""A fleet whose controllers are killed, stopped and followed by others.
+
+Its BMCs have sessions (testbed.session_proxy), and one address stands for whoever leads
+(testbed.door), as in production.
+"""
+import http.client
+import json
+import os
+import pathlib
+import signal
+import sys
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import fleet  # noqa: E402  (beside this file)
+import testbed  # noqa: E402
+from testbed import door, process, session_proxy  # noqa: E402
+
+PORTS = ("agent", "media", "ops")
+
+
+class Replica:
+    """One `drover run`; the same object again after a kill, with the same ports and log."""
+
+    def __init__(self, fleet_, name):
+        self.fleet, self.name = fleet_, name
+        self.ports = {p: testbed.free_port() for p in PORTS}
+        self.process = None
+
+    def start(self, identity=None):
+        f = self.fleet
+        self.process = process.Process(self.name, f.folder, [
+            fleet.DROVER, "run", "--kubeconfig", f.drover_config(),
+            "--identity", identity or self.name, "--agent-image", fleet.ISO,
+            "--agent-listen", f"127.0.0.1:{self.ports['agent']}", "--agent-name", "10.0.2.2",
+            "--media-listen", f"127.0.0.1:{self.ports['media']}",
+            "--ops-listen", f"127.0.0.1:{self.ports['ops']}"],
+            env={"PATH": "/usr/bin:/bin", **{k: v for k, v in os.environ.items()
+                                              if k.startswith(("ASAN", "UBSAN"))}})
+        return self
+
+    def signal(self, number):
+        os.kill(self.process.pid, number)
+
+    def kill(self):
+        """As a crash does: nothing is said, nothing given back."""
+        self.signal(signal.SIGKILL)
+        self.process.stop(grace_s=0)
+
+
+class Replicas:
+    """What Fleet holds in place of one process."""
+
+    def __init__(self):
+        self.all = []
+        self.lock = threading.RLock()  # held while one is killed and started again
+
+    def check(self):
+        with self.lock:
+            for r in self.all:
+                if r.process:
+                    r.process.check()
+
+    def stop(self):
+        with self.lock:
+            for r in self.all:
+                if r.process:
+                    r.process.stop()
+
+
+class Fleet(fleet.Fleet):
+    """As fleet.Fleet, one machine, with sessions, a door, and replicas started by hand."""
+
+    def __init__(self, folder, prefix, hold=None, names=("drover-1",)):
+        super().__init__(folder, machines=1, prefix=prefix)
+        self.hold, self.proxy, self.door, self.watch = hold, None, None, None
+        self.identity = None  # of the first replica; its own name
+        self.drover = Replicas()
+        self.drover.all = [Replica(self, n) for n in names]
+
+    def drover_config(self):
+        path = self.folder / "drover.conf"
+        if not path.exists():
+            path.touch(mode=0o600)
+            path.write_text(self.host.kubeconfig_for("drover-system", "drover"))
+        return path
+
+    def apply_objects(self):
+        self.proxy = session_proxy.SessionProxy(self.rack, self.hold)
+        super().apply_objects()
+
+    def machine(self, vm):
+        m = super().machine(vm)
+        m["spec"]["bmc"]["address"] = vm.bmc_url.replace(self.rack.url, self.proxy.url)
+        return m
+
+    def start_drover(self):
+        (self.folder / "drover.conf").unlink(missing_ok=True)
+        self.door = door.Door({p: self.ports[p] for p in ("agent", "media")},
+                              lambda: [r for r in self.drover.all if r.process])
+        self.watch = Watch(self.host, "machines")
+        self.drover.all[0].start(self.identity)
+
+    def stop(self):
+        for part in (self.watch, self.door):
+            if part:
+                part.stop()
+        super().stop()
+        if self.proxy:
+            self.proxy.stop()
+
+    @property
+    def vm(self):
+        return self.rack.machines[0]
+
+    def status(self):
+        return self.get("machines", self.vm.name).get("status", {})
+
+    def logs(self):
+        return "".join(p.read_text(errors="replace") for p in self.folder.glob("drover-*.log"))
+
+
+class Watch:
+    """Every write of a kind's objects, in order: calls each of `on` with the object, in its own
+    thread, the moment that it comes; `seen` keeps (monotonic time, type, object)."""
+
+    def __init__(self, plane, plural):
+        self.plane, self.plural = plane, plural
+        self.on, self.seen = [], []
+        self.ended = False
+        self.failed = None
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def stop(self):
+        self.ended = True
+
+    def check(self):
+        """Raises what one of `on` raised."""
+        if self.failed:
+            raise self.failed
+
+    def _run(self):
+        version = "0"
+        while not self.ended:
+            wire = http.client.HTTPSConnection("127.0.0.1", self.plane.port, timeout=600,
+                                               context=self.plane._context())
+            try:
+                wire.request("GET", f"/apis/{fleet.API}/{self.plural}?watch=1"
+                                    f"&resourceVersion={version}")
+                reply = wire.getresponse()
+                while not self.ended:
+                    line = reply.readline()
+                    if not line:
+                        break
+                    event = json.loads(line)
+                    if event["type"] == "ERROR":
+                        version = "0"
+                        break
+                    version = event["object"]["metadata"]["resourceVersion"]
+                    self.seen.append((time.monotonic(), event["type"], event["object"]))
+                    for call in self.on:
+                        call(event["object"])
+            except (OSError, http.client.HTTPException):
+                time.sleep(0.2)
+            except Exception as e:  # of the callbacks: the test reads it in check()
+                self.failed = e
+                return
+            finally:
+                wire.close()

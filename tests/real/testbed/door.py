@@ -1,0 +1,99 @@
+"""The one address of several replicas: a TCP forwarder to the one that leads.
+
+What a virtual address or a Service with a readiness gate is in production: GET /leadz of each
+replica, every 0.2 s; a connection goes to whoever said 200 last, and is cut when that changes.
+"""
+import selectors
+import socket
+import threading
+import time
+import urllib.error
+import urllib.request
+
+
+class Door:
+    """Listens at `ports` ({name: port}); replicas is called for what there is now, a list of
+    objects with .ports (same names, and "ops")."""
+
+    def __init__(self, ports, replicas):
+        self.replicas = replicas
+        self.leader = None
+        self.ended = False
+        self.wires = set()
+        self.lock = threading.Lock()
+        self.listeners = []
+        for name, port in ports.items():
+            s = socket.create_server(("127.0.0.1", port))
+            self.listeners.append(s)
+            threading.Thread(target=self._accept, args=(s, name), daemon=True).start()
+        threading.Thread(target=self._follow, daemon=True).start()
+
+    def stop(self):
+        self.ended = True
+        for s in self.listeners:
+            s.close()
+        self._cut()
+
+    def _follow(self):
+        while not self.ended:
+            leads = next((r for r in self.replicas() if _leads(r)), None)
+            if leads is not self.leader:
+                self.leader = leads
+                self._cut()
+            time.sleep(0.2)
+
+    def _cut(self):
+        with self.lock:
+            wires, self.wires = self.wires, set()
+        for s in wires:
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def _accept(self, listener, name):
+        while True:
+            try:
+                near, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._carry, args=(near, name), daemon=True).start()
+
+    def _carry(self, near, name):
+        with near:
+            try:
+                far = socket.create_connection(("127.0.0.1", self.leader.ports[name]), 5)
+            except (AttributeError, OSError):  # nobody leads, or it died just now
+                return
+            with far:
+                far.settimeout(None)
+                with self.lock:
+                    self.wires |= {near, far}
+                try:
+                    _pump(near, far)
+                except OSError:
+                    pass
+                with self.lock:
+                    self.wires -= {near, far}
+
+
+def _pump(a, b):
+    """Until either side ends."""
+    with selectors.DefaultSelector() as ready:
+        ready.register(a, selectors.EVENT_READ, b)
+        ready.register(b, selectors.EVENT_READ, a)
+        while True:
+            for key, _ in ready.select():
+                piece = key.fileobj.recv(65536)
+                if not piece:
+                    return
+                key.data.sendall(piece)
+
+
+def _leads(replica):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{replica.ports['ops']}/leadz",
+                                    timeout=0.5) as reply:
+            return reply.status == 200
+    except (urllib.error.URLError, OSError):
+        return False
