@@ -11,9 +11,11 @@
 #include "controller/figures.h"
 #include "controller/life.h"
 #include "controller/scheduler.h"
+#include "controller/tenant.h"
 
 /* A claim that no machine took in this time was planned on a view that has passed. */
 #define UNTAKEN_MS 30000
+#define CONDITIONS 8 /* that are derived here */
 
 struct claims {
 	struct controller *c;
@@ -163,6 +165,72 @@ static bool past(enum machine_state s, enum machine_state what)
 	return s >= what && s <= MACHINE_DRAINING;
 }
 
+/* How its machine leaves: there from draining on, and False again when it serves on. */
+static void leaving(struct conditions *cs, struct arena *a, const struct controller *c,
+		    const struct node_claim *n, const struct machine *m, enum machine_state s,
+		    bool *changed)
+{
+	const struct provider_object *p = m ? CONTROLLER_GET(c, OBJECT_PROVIDER, provider_object,
+							     str_or(m->spec.provider_ref.name, ""))
+					    : NULL;
+	const struct life *l = m ? map_get(c->lives, m->meta.name) : NULL;
+	const char *id = m && m->status.operation ? m->status.operation->id : NULL;
+	bool stopped = (s >= MACHINE_STOPPING && s <= MACHINE_LEAVING) || s == MACHINE_QUARANTINED;
+	bool asked_off = stopped && s != MACHINE_STOPPING, confirmed, off, cut, drained;
+	int volumes = s == MACHINE_LEAVING && l ? l->volumes : -1;
+
+	if (!m || (!stopped && s != MACHINE_DRAINING && !condition_get(cs, "Drained")))
+		return;
+	drained = stopped && (!m->status.leave || !m->status.leave->pods_left);
+	confirmed = id && str_eq(m->status.power.confirmed_by, id);
+	off = asked_off && (confirmed || (str_eq(m->status.power.state, "Off") &&
+					  !(id && str_eq(m->status.power.doubted, id))));
+	cut = asked_off && s != MACHINE_ISOLATING && p &&
+	      str_eq(m->status.network.segment,
+		     str_or(p->spec.network.segments.quarantine, "quarantine"));
+	condition(cs, a, c, n, "Drained", drained,
+		  drained		  ? "Drained"
+		  : stopped		  ? "PodsLeft"
+		  : s == MACHINE_DRAINING ? "Draining"
+					  : "NotLeaving",
+		  "", changed);
+	condition(cs, a, c, n, "VolumesDetached",
+		  volumes < 0	? stopped ? CONDITION_UNKNOWN : CONDITION_FALSE
+		  : volumes > 0 ? CONDITION_FALSE
+				: CONDITION_TRUE,
+		  volumes < 0	? stopped ? "NotLooked" : "NotLeaving"
+		  : volumes > 0 ? "Attached"
+				: "Detached",
+		  "", changed);
+	condition(cs, a, c, n, "PoweredOff", off,
+		  off && confirmed ? "Confirmed"
+		  : off		   ? "Observed"
+		  : asked_off	   ? "PowerNotConfirmed"
+		  : stopped	   ? "Stopping"
+				   : "NotLeaving",
+		  "", changed);
+	condition(cs, a, c, n, "Isolated", cut,
+		  cut && str_eq(m->status.network.proof, "None") ? "NotProved"
+		  : cut						 ? "Proved"
+		  : s == MACHINE_QUARANTINED			 ? "NetworkNotConfirmed"
+		  : stopped					 ? "Waiting"
+								 : "NotLeaving",
+		  "", changed);
+}
+
+/* UID of the Node that was proved to be this machine; it never changes, whoever has the name later. */
+static const char *node_uid(const struct controller *c, const struct node_claim *n,
+			    enum machine_state s)
+{
+	struct tenant *t = past(s, MACHINE_GATING)
+				   ? tenant_get((struct controller *)c,
+						str_or(n->spec.virtual_cluster_ref.name, ""))
+				   : NULL;
+	const struct tenant_node *node = t ? tenant_node_get(t, n->meta.name) : NULL;
+
+	return n->status.node_uid ? n->status.node_uid : node ? node->uid : NULL;
+}
+
 static void on_written(json_t *o, const struct err *e, void *arg)
 {
 	struct entry *en = arg;
@@ -192,7 +260,7 @@ static void derive(struct entry *en, const struct node_claim *n)
 	json_t *whole, *patch;
 
 	phase = claims_phase(n, m, &failed, &reason, &message);
-	cs->v = arena_calloc(a, n->status.conditions.n + 4, sizeof(*cs->v));
+	cs->v = arena_calloc(a, n->status.conditions.n + CONDITIONS, sizeof(*cs->v));
 	cs->n = n->status.conditions.n;
 	if (cs->n)
 		memcpy(cs->v, n->status.conditions.v, cs->n * sizeof(*cs->v));
@@ -202,6 +270,7 @@ static void derive(struct entry *en, const struct node_claim *n)
 		out.status.machine_ref = &ref;
 		out.status.tenancy = m->status.tenancy;
 		out.status.node_name = n->meta.name;
+		out.status.node_uid = node_uid(c, n, s);
 		out.status.provider_id = arena_printf(
 			a, "drover://%s/%s", str_or(m->spec.provider_ref.name, ""), m->meta.name);
 	}
@@ -225,7 +294,9 @@ static void derive(struct entry *en, const struct node_claim *n)
 		  : s == MACHINE_SERVING ? "Ready"
 					 : "NotReady",
 		  failed ? message : "", &changed);
-	if (!changed && str_eq(n->status.phase, phase) && (!m || n->status.machine_ref) &&
+	leaving(cs, a, c, n, m, s, &changed);
+	if (!changed && str_eq(n->status.phase, phase) &&
+	    str_eq(n->status.node_uid, out.status.node_uid) && (!m || n->status.machine_ref) &&
 	    n->status.tenancy == out.status.tenancy)
 		return;
 	whole = fields_encode(object_kinds[OBJECT_NODE_CLAIM].fields, &out);

@@ -162,8 +162,9 @@ static void on_definition(json_t *o, const struct err *e, void *arg)
 		return;
 	}
 	if (since > n->meta.creation_timestamp) {
-		controller_event(d->owner->c, OBJECT_NODE_CLAIM, &n->meta, "Warning", "OwnerLost",
-				 "what it belongs to was lost with its CustomResourceDefinition: the claim stays until it is deleted");
+		controller_event(
+			d->owner->c, OBJECT_NODE_CLAIM, &n->meta, "Warning", "OwnerLost",
+			"what it belongs to was lost with its CustomResourceDefinition: the claim stays until it is deleted");
 		later(d, 60 * LOOK_MS);
 		return;
 	}
@@ -176,8 +177,8 @@ static void on_owner(json_t *o, const struct err *e, void *arg)
 	char name[128];
 	bool going = e ? e->kind == ERR_NOT_FOUND
 		       : json_at(o, "metadata", "deletionTimestamp") ||
-				 (d->owner_uid[0] &&
-				  !str_eq(json_str_at(o, "metadata", "uid"), d->owner_uid));
+				     (d->owner_uid[0] &&
+				      !str_eq(json_str_at(o, "metadata", "uid"), d->owner_uid));
 
 	d->call = NULL;
 	if (!going) { /* the cache is behind, or nobody can say */
@@ -241,9 +242,9 @@ static bool finalizer(struct debtor *d, const struct virtual_cluster *vc, bool n
 
 static void strike(struct debtor *d, const struct virtual_cluster *vc, const char *node)
 {
-	json_t *patch = json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
-				  vc->meta.resource_version, "status", "debts",
-				  debts_without(vc, node));
+	json_t *patch =
+		json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
+			  vc->meta.resource_version, "status", "debts", debts_without(vc, node));
 
 	d->call = kube_patch(d->owner->c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL,
 			     d->tenant, "status", KUBE_PATCH_MERGE, patch, on_cluster_written, d);
@@ -346,8 +347,8 @@ static void pay(struct debtor *d, const struct virtual_cluster *vc, struct tenan
 	if (d->paying == PAY_TOKEN && !str_empty(b->token_id)) {
 		str_format(name, sizeof(name), "bootstrap-token-%s", b->token_id);
 		d->abroad = true;
-		d->call = kube_delete(t->client, &KUBE_SECRETS, "kube-system", name, &o, on_paid,
-				      d);
+		d->call =
+			kube_delete(t->client, &KUBE_SECRETS, "kube-system", name, &o, on_paid, d);
 		return;
 	}
 	log_info("debt paid", LOG_S("tenant", d->tenant), LOG_S("node", d->debt));

@@ -755,6 +755,7 @@ void life_update(struct controller *c, const char *name, const struct machine *m
 		l = mem_new(struct life);
 		l->c = c;
 		l->name = mem_strdup(name);
+		l->volumes = -1;
 		l->observe_backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
 		l->act_backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
 		loop_defer_init(&l->tick, c->group, on_tick, l);
@@ -778,6 +779,7 @@ void life_free(struct life *l)
 	map_del(l->c->lives, l->name);
 	kube_call_cancel(l->write);
 	kube_call_cancel(l->call);
+	kube_call_cancel(l->beat.call);
 	loop_defer_cancel(&l->tick);
 	loop_timer_stop(&l->timer);
 	life_drain_forget(l);

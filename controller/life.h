@@ -86,6 +86,20 @@ struct life {
 	struct err
 		observe_error; /* of the last look; kind ERR_NONE: it was answered, or there was none yet */
 
+	/* The heartbeat of its kubelet, from stopping on: one that changes after off was read says that the
+	 * BMC is wrong (life_going.c). */
+	struct {
+		struct kube_call *call;
+		struct tenant *to; /* whose client `call` goes through */
+		char text[64];	   /* renewTime of its Lease; "": none seen */
+		bool silent;	   /* the last answer was none: nothing is to be heard there */
+		int64_t asked_at;
+		int64_t read_at;    /* loop_now() when the newest one that was answered was asked; 0: none */
+		int64_t changed_at; /* ... when it was seen to change last */
+		unsigned after_off; /* changes between questions that were both asked after off was read */
+	} beat;
+	int volumes; /* VolumeAttachments that name its Node; -1: not looked for */
+
 	/* The last look at the fabric. */
 	struct {
 		bool known;
@@ -101,6 +115,7 @@ struct life {
 	bool acting;	/* went out, not yet answered */
 	int64_t acted_at,
 		act_end; /* loop_now() when it went out and was answered; 0: not by this process */
+	int64_t power_end; /* loop_now() when a power request was answered last */
 	int64_t act_after; /* backing off until */
 	struct backoff act_backoff;
 
@@ -174,8 +189,13 @@ const char *life_bmc_reason(const struct err *e);
 
 /* A look at the BMC that is newer than the last act and max_age_ms; false: one is on its way. */
 bool life_seen(struct life *l, int64_t max_age_ms);
-/* Off, proved: two reads that say so, settle_ms apart. */
+/* Off, proved: two reads that say so, settle_ms apart, with no other answer between them, of one
+ * identity, both later than the last power request. */
 bool life_off_proved(struct life *l);
+/* A person saw it off (REQUEST_CONFIRM_OFF names this operation): stands in for reads, never against a BMC
+ * that answers On.  Writes who is believed into status.power.confirmedBy and an event, once; a BMC that answers On
+ * voids it: the operation gets a new id.  Looks at the BMC itself; false: not confirmed, or not written yet. */
+bool life_off_confirmed(struct life *l);
 /* What the BMC says it is equals spec.identity; -1: ERR_CONFLICT (another machine), ERR_NOT_FOUND (not approved). */
 int life_identity(const struct life *l, struct err *e);
 /* A look at the fabric that is newer than the last act and max_age_ms; false: one is on its way. */

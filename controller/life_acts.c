@@ -8,12 +8,15 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "controller/life.h"
+#include "controller/requests.h"
 
 /* A power change is not asked for again within this time: GPU servers need up to 3 min. */
 #define POWER_PATIENCE_MS 60000
 #define BOOT_PATIENCE_MS 20000
 /* An agent that was told to power off is switched off from outside after this. */
 #define POWEROFF_GRACE_MS 30000
+/* So many looks without an answer, one after the other, and a person's word counts for more. */
+#define DEAD_READS 3
 
 const char *life_bmc_reason(const struct err *e)
 {
@@ -50,11 +53,10 @@ void life_seat_changed(void *life)
 
 static void remember(struct life *l, const struct provider_observation *o)
 {
-	bool off = o->power == PROVIDER_POWER_OFF;
+	bool off = o->power == PROVIDER_POWER_OFF,
+	     same = l->seen.known && strcasecmp(l->seen.uuid, str_or(o->system_uuid, "")) == 0;
 
-	l->seen.off_since = !off				 ? 0
-			    : l->seen.known && l->seen.off_since ? l->seen.off_since
-								 : o->read_at;
+	l->seen.off_since = !off ? 0 : same && l->seen.off_since ? l->seen.off_since : o->read_at;
 	l->seen.known = true;
 	l->seen.read_at = o->read_at;
 	l->seen.power = o->power;
@@ -143,7 +145,7 @@ bool life_off_proved(struct life *l)
 	if (l->seen.power != PROVIDER_POWER_OFF)
 		return false;
 	/* Reads from before the last power request prove nothing. */
-	if (l->seen.off_since < l->act_end)
+	if (l->seen.off_since < l->power_end)
 		l->seen.off_since = l->seen.read_at;
 	if (l->seen.read_at - l->seen.off_since >= settle)
 		return true;
@@ -151,6 +153,49 @@ bool life_off_proved(struct life *l)
 		observe(l);
 	else
 		loop_timer_start(&l->timer, l->seen.off_since + settle - now);
+	return false;
+}
+
+/* What a person said of this operation does not hold for what comes: it is another one from now on. */
+static void void_confirmation(struct life *l)
+{
+	uint8_t raw[16];
+	char id[33];
+
+	loop_random_bytes(l->c->loop, raw, sizeof(raw));
+	str_hex(id, raw, sizeof(raw));
+	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "OffNotConfirmed",
+			 "the BMC answers On: what a person confirmed is void");
+	life_write(l,
+		   json_pack("{s:{s:n}, s:{s:s}}", "power", "confirmedBy", "operation", "id", id),
+		   NULL);
+}
+
+bool life_off_confirmed(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	const char *id = op ? op->id : NULL;
+	bool error = l->observe_error.kind != ERR_NONE,
+	     dead = error && l->observe_backoff.failures >= DEAD_READS;
+	char note[512];
+
+	if (str_empty(id) || !str_eq(labels_get(&l->m->meta.annotations, REQUEST_CONFIRM_OFF), id))
+		return false;
+	(void)life_seen(l, l->c->o.poll_ms * 5); /* it may come back, and say otherwise */
+	if (error ? !dead : !l->seen.known)
+		return false;
+	if (!dead && l->seen.power == PROVIDER_POWER_ON) {
+		void_confirmation(l);
+		return false;
+	}
+	if (str_eq(l->m->status.power.confirmed_by, id))
+		return true;
+	str_format(note, sizeof(note), "a person saw it off: operation %s, %s; its BMC says %s", id,
+		   machine_state_info[l->state].name,
+		   dead ? l->observe_error.text : provider_power_names[l->seen.power]);
+	log_warn("off confirmed by a person", LOG_S("machine", l->name), LOG_S("operation", id));
+	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "OffConfirmed", note);
+	life_write(l, json_pack("{s:{s:s}}", "power", "confirmedBy", id), NULL);
 	return false;
 }
 
@@ -175,6 +220,17 @@ int life_identity(const struct life *l, struct err *e)
 }
 
 /* --- power -------------------------------------------------------------------------------------- */
+
+static void on_powered(const struct provider_observation *o, const char *handle,
+		       const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	(void)o;
+	(void)handle;
+	l->power_end = loop_now(l->c->loop);
+	life_acted(l, e);
+}
 
 static void on_acted(const struct provider_observation *o, const char *handle, const struct err *e,
 		     void *arg)
@@ -227,6 +283,7 @@ void life_power(struct life *l, bool on)
 	    LIFE_GO)
 		return;
 	call = acting(l);
+	call.done = on_powered;
 	provider_power(l->source->provider, l->bmc, on, &call);
 }
 

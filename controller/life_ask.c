@@ -51,6 +51,11 @@ void life_hang_up(struct life *l, const struct tenant *t)
 {
 	if (l->evict && evict_tenant(l->evict) == t)
 		life_drain_forget(l);
+	if (l->beat.call && l->beat.to == t) {
+		kube_call_cancel(l->beat.call);
+		l->beat.call = NULL;
+		l->beat.silent = true;
+	}
 	if (!l->call || l->call_to != t)
 		return;
 	kube_call_cancel(l->call);

@@ -1,20 +1,26 @@
 /*
- * life_leave: leaving.  Off and cut, the Node is deleted by UID and the token with it, and then
- * the claim ends (S3).  A tenant that cannot be reached is owed that (debts.h).
+ * life_leave: leaving.  Off and cut, what still hangs on the Node is let go of, the Node is deleted by
+ * UID and the token with it, and then the claim ends (S3).  A tenant that cannot be reached is owed that (debts.h).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/claims.h"
 #include "controller/debts.h"
-#include "controller/life.h"
+#include "controller/life_going.h"
 #include "controller/life_join.h"
 
 /* A tenant that does not do its step in this time is owed it, and holds nothing up. */
 #define TENANT_PATIENCE_MS (2 * 60 * 1000)
 #define DEBTS_MAX 250
+#define OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
 
+/* How far it is: l->progress. */
+enum { LEFT_LOOK, LEFT_NODE, LEFT_TOKEN, LEFT_ALL };
+
+/* What is not there any more needs no deletion, and what has another UID by now is not ours. */
 static void on_step(json_t *o, const struct err *e, void *arg)
 {
 	struct life *l = arg;
@@ -22,7 +28,8 @@ static void on_step(json_t *o, const struct err *e, void *arg)
 	(void)o;
 	l->call = NULL;
 	l->call_to = NULL;
-	l->answer.ok = !e || e->kind == ERR_NOT_FOUND;
+	l->answer.ok = !e || e->kind == ERR_NOT_FOUND ||
+		       (e->kind == ERR_CONFLICT && str_eq(l->asking, "node"));
 	if (e)
 		l->answer.err = *e;
 	str_copy(l->answer.about, sizeof(l->answer.about), l->asking);
@@ -34,6 +41,8 @@ static bool answer_is(const struct life *l, const char *about)
 	return str_eq(l->answer.about, about) && l->answer.ok;
 }
 
+/* --- debts ----------------------------------------------------------------------------------------- */
+
 static void owe(struct life *l, const struct node_claim *n, const char *node_uid,
 		const char *token_id)
 {
@@ -43,7 +52,8 @@ static void owe(struct life *l, const struct node_claim *n, const char *node_uid
 	json_t *list, *o, *patch;
 
 	if (!vc) {
-		l->progress = 2;
+		l->progress = LEFT_ALL;
+		life_kick(l);
 		return;
 	}
 	list = debts_without(vc, n->meta.name);
@@ -60,11 +70,134 @@ static void owe(struct life *l, const struct node_claim *n, const char *node_uid
 	json_decref(patch);
 }
 
-/* Node by UID, then token.  True when both are gone, or owed. */
+/* --- volumes --------------------------------------------------------------------------------------- */
+
+struct left_pods {
+	const char *node;
+	size_t n;
+};
+
+static bool count_pod(const struct kube_entry *en, void *arg)
+{
+	const struct world_pod *p = en->object;
+	struct left_pods *left = arg;
+
+	left->n += !p->daemon && str_eq(p->node, left->node);
+	return true;
+}
+
+static void on_attachment(json_t *o, void *arg)
+{
+	struct life *l = arg;
+	const struct machine *m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
+	const struct object_ref *r = m ? m->status.claim_ref : NULL;
+
+	l->volumes += r && str_eq(json_str_at(o, "spec", "nodeName"), r->name);
+}
+
+static void on_attachments_restart(void *arg)
+{
+	((struct life *)arg)->volumes = 0;
+}
+
+static void on_attachments(const char *rv, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+	const struct machine *m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
+
+	(void)rv;
+	if (e)
+		l->volumes = -1;
+	if (m && m->status.claim_ref)
+		claims_kick(l->c->claims, m->status.claim_ref->name);
+	life_answer(NULL, e, l);
+}
+
+static void ask_volumes(struct life *l, struct tenant *t)
+{
+	struct kube_list_spec s = {.resource = &KUBE_VOLUMEATTACHMENTS,
+				   .on_item = on_attachment,
+				   .on_restart = on_attachments_restart,
+				   .done = on_attachments,
+				   .arg = l};
+
+	l->volumes = 0;
+	life_asking(l, "volumes", t);
+	l->call = kube_list(t->client, &s);
+}
+
+static bool out_of_service(const struct tenant_node *node)
+{
+	for (size_t i = 0; i < node->world.taints.n; i++)
+		if (str_eq(node->world.taints.v[i].key, OUT_OF_SERVICE))
+			return true;
+	return false;
+}
+
+/* Tells Kubernetes that the Node is off, so that its pods are forgotten and their volumes let go of. */
+static void take_out_of_service(struct life *l, struct tenant *t, const struct tenant_node *node)
+{
+	struct err e;
+	json_t *taints = node->taints_json
+				 ? json_parse(node->taints_json, strlen(node->taints_json), &e)
+				 : NULL,
+	       *patch;
+
+	if (!taints)
+		taints = json_array();
+	json_array_append_new(taints, json_pack("{s:s, s:s, s:s}", "key", OUT_OF_SERVICE, "value",
+						"nodeshutdown", "effect", "NoExecute"));
+	patch = json_pack("{s:{s:s, s:s}, s:{s:o}}", "metadata", "uid", node->uid,
+			  "resourceVersion", node->rv, "spec", "taints", taints);
+	life_asking(l, "taint", t);
+	l->call = kube_patch(t->client, &KUBE_NODES, NULL, node->world.name, NULL, KUBE_PATCH_MERGE,
+			     patch, on_step, l);
+	json_decref(patch);
+}
+
+/* No pod and no volume hangs on the Node any more. */
+static bool let_go(struct life *l, struct tenant *t, const struct tenant_node *node)
+{
+	struct left_pods left = {.node = node->world.name};
+
+	switch (life_asked(l, "volumes")) {
+	case ASK_NONE:
+		ask_volumes(l, t);
+		return false;
+	case ASK_FAILED:
+		if (l->answer.err.kind != ERR_DENIED && l->answer.err.kind != ERR_NOT_FOUND) {
+			life_ask_again(l);
+			return false;
+		}
+		break; /* drover may not look: the pods alone decide */
+	case ASK_OK:
+		break;
+	}
+	kube_cache_each(t->pods, count_pod, &left);
+	if (!left.n && l->volumes <= 0)
+		return true;
+	if (!out_of_service(node))
+		take_out_of_service(l, t, node);
+	else
+		life_ask_again(l);
+	return false;
+}
+
+/* --- the Node and its token ------------------------------------------------------------------------ */
+
+/* The Node that the claim is known to have had: one of that name and another UID is not ours. */
+static const struct tenant_node *node_of(const struct node_claim *n, struct tenant *t)
+{
+	const struct tenant_node *node = t && t->nodes ? tenant_node_get(t, n->meta.name) : NULL;
+
+	return node && (!n->status.node_uid || str_eq(node->uid, n->status.node_uid)) ? node : NULL;
+}
+
+/* Pods and volumes, Node by UID, token.  True when all are gone, or owed. */
 static bool left_tenant(struct life *l, const struct node_claim *n)
 {
 	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
-	const struct tenant_node *node = t ? tenant_node_get(t, n->meta.name) : NULL;
+	const struct tenant_node *node = node_of(n, t);
 	bool late = loop_wall(l->c->loop) - l->m->status.state_since > TENANT_PATIENCE_MS;
 	struct kube_delete_opts o = {.grace_s = -1};
 	struct life_token token;
@@ -72,34 +205,42 @@ static bool left_tenant(struct life *l, const struct node_claim *n)
 
 	if (life_paused(l) || !controller_may_destroy(l->c))
 		return false;
-	if (l->progress >= 2 || answer_is(l, "debt"))
+	if (l->progress == LEFT_ALL)
 		return true;
-	if (l->m->status.tenant.name == NULL) /* nothing was ever written for a tenant */
+	if (answer_is(l, "debt") || answer_is(l, "token") ||
+	    l->m->status.tenant.name == NULL) { /* nothing was ever written for a tenant */
+		l->progress = LEFT_ALL;
 		return true;
+	}
 	life_token(l, n, &token);
 	secret_wipe(token.secret, sizeof(token.secret));
 	if (!t || !tenant_usable(t) || !t->nodes || !kube_cache_synced(t->nodes) || late) {
 		if (late || !t)
-			owe(l, n, node ? node->uid : NULL, token.id);
+			owe(l, n,
+			    n->status.node_uid ? n->status.node_uid
+			    : node	       ? node->uid
+					       : NULL,
+			    token.id);
 		return false;
 	}
-	if (l->progress == 0 && node && !answer_is(l, "node")) {
+	if (l->progress == LEFT_LOOK && node && !let_go(l, t, node))
+		return false;
+	if (l->progress == LEFT_LOOK)
+		l->progress = LEFT_NODE;
+	if (l->progress == LEFT_NODE && node && !answer_is(l, "node")) {
 		o.uid = node->uid;
 		life_asking(l, "node", t);
 		l->call = kube_delete(t->client, &KUBE_NODES, NULL, n->meta.name, &o, on_step, l);
 		return false;
 	}
-	l->progress = 1;
-	if (!answer_is(l, "token")) {
-		str_format(name, sizeof(name), "bootstrap-token-%s", token.id);
-		life_asking(l, "token", t);
-		l->call = kube_delete(t->client, &KUBE_SECRETS, "kube-system", name,
-				      &(struct kube_delete_opts){.grace_s = -1}, on_step, l);
-		return false;
-	}
-	l->progress = 2;
-	return true;
+	l->progress = LEFT_TOKEN;
+	str_format(name, sizeof(name), "bootstrap-token-%s", token.id);
+	life_asking(l, "token", t);
+	l->call = kube_delete(t->client, &KUBE_SECRETS, "kube-system", name, &o, on_step, l);
+	return false;
 }
+
+/* --- the claim ------------------------------------------------------------------------------------- */
 
 /* The claim ends: our finalizer goes, and the object with it. */
 static void end_claim(struct life *l, const struct node_claim *n)
@@ -133,23 +274,33 @@ static bool finalized(const struct node_claim *n)
 	return false;
 }
 
+/* Stopping may have passed its deadline: cut first, but nothing ends before off is observed. */
+static bool off(struct life *l)
+{
+	struct err e;
+
+	if (life_off_confirmed(l))
+		return true;
+	if (!life_seen(l, l->c->o.poll_ms * 5))
+		return false;
+	if (life_identity(l, &e) < 0) { /* another machine's off proves nothing of ours */
+		life_wait(l, WAITING_APPROVAL, "DuplicateIdentity", "%s", e.text);
+		return false;
+	}
+	if (life_doubted(l))
+		return false;
+	if (l->seen.power != PROVIDER_POWER_OFF) {
+		life_power(l, false);
+		return false;
+	}
+	return life_off_proved(l) && life_rested(l, l->seen.read_at - l->seen.off_since);
+}
+
 void step_leaving(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
-	struct err e;
 
-	/* Stopping may have passed its deadline: cut first, but nothing ends before off is observed. */
-	if (!life_seen(l, l->c->o.poll_ms * 5))
-		return;
-	if (life_identity(l, &e) < 0) { /* another machine's off proves nothing of ours */
-		life_wait(l, WAITING_APPROVAL, "DuplicateIdentity", "%s", e.text);
-		return;
-	}
-	if (l->seen.power != PROVIDER_POWER_OFF) {
-		life_power(l, false);
-		return;
-	}
-	if (!life_off_proved(l))
+	if (!off(l) || !life_cut(l))
 		return;
 	if (n && finalized(n)) {
 		if (left_tenant(l, n))

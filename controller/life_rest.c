@@ -235,6 +235,13 @@ void step_quarantined(struct life *l)
 			  NULL);
 		return;
 	}
+	/* Off is what its claim waits for, and a person saw it. */
+	if (l->m->status.claim_ref && !life_paused(l) && life_off_confirmed(l)) {
+		life_goto(l, MACHINE_STOPPING,
+			  json_pack("{s:{s:s}}", "operation", "id", l->m->status.operation->id),
+			  NULL, NULL);
+		return;
+	}
 	if (q && str_eq(q->reason, "QuarantinedByOperator") && !l->m->status.claim_ref) {
 		wait_for_release(l);
 		return;

@@ -271,7 +271,9 @@ struct machine_status {
 		const char *state; /* "On", "Off", "Unknown" */
 		int64_t observed_time;
 		const char
-			*confirmed_by; /* a person who saw it off, for this operation; NULL: none */
+			*confirmed_by; /* the operation for which a person saw it off; NULL: none */
+		const char
+			*doubted; /* the operation in which kubelet was heard after the BMC said Off */
 	} power;
 	struct {
 		const char *segment, *proof; /* "tenant/team-a"; Strong, Weak, None */

@@ -1,0 +1,17 @@
+#ifndef CONTROLLER_LIFE_GOING_H
+#define CONTROLLER_LIFE_GOING_H
+
+#include "controller/life.h"
+
+/*
+ * life_going: what stopping, isolating and leaving share: is it off, and is it cut off?
+ */
+/* The BMC's Off is not believed in this operation, because its kubelet was heard since; says so. */
+bool life_doubted(struct life *l);
+/* Off for the minimumOffTime of its instance type; else looks again when that is over. */
+bool life_rested(struct life *l, int64_t off_for);
+/* In the quarantine segment, proved, or for a minute not and its pool says that isolation is NotRequired.
+ * Starts what is missing. */
+bool life_cut(struct life *l);
+
+#endif
