@@ -75,6 +75,16 @@ static bool a_mismatch(void *arg)
 	return failed(arg, "ImageMismatch") == 1;
 }
 
+static bool one_serves(void *arg)
+{
+	const struct earth *w = arg;
+
+	for (unsigned i = 0; i < w->nboxes; i++)
+		if (str_eq(w->boxes[i].state, "serving"))
+			return true;
+	return false;
+}
+
 static void kubelets(struct earth *w, bool come)
 {
 	for (unsigned i = 0; i < w->nboxes; i++)
@@ -122,8 +132,8 @@ static void three_machines_that_fail_alike_are_enough(void **state)
 	assert_int_equal(claims(&w), 1);
 	assert_string_equal(line_of(&w), "True JoinTimeout");
 	/* It serves: the line is open. */
-	for (int i = 0; i < 60 && claims(&w) < 4; i++)
-		earth_run(&w, 60000);
+	earth_wait(&w, one_serves, &w, 1800, "the one serves");
+	earth_run(&w, 10000);
 	assert_int_equal(claims(&w), 4);
 	assert_string_equal(line_of(&w), "False Open");
 	earth_wait_running(&w, &w.tenants[1], "late", 1800);
@@ -205,11 +215,8 @@ static void failures_of_a_stopped_line_wear_no_machine_out(void **state)
 
 	(void)state;
 	stop_the_line(&w, 705);
-	for (int i = 0; i < 48; i++) {
-		earth_run(&w, 1800 * 1000);
-		for (unsigned k = 0; k < w.nboxes; k++)
-			assert_string_not_equal(w.boxes[k].state, "quarantined");
-	}
+	earth_run(&w, 24 * 3600 * 1000);
+	assert_int_equal(failed(&w, LINE_WORN), 0);
 	assert_true(failures_of(&w.boxes[0]) + failures_of(&w.boxes[1]) + failures_of(&w.boxes[2]) +
 			    failures_of(&w.boxes[3]) >=
 		    12);

@@ -1,0 +1,304 @@
+#include "tests/unit/controller/desk.h"
+
+#include "base/str.h"
+#include "controller/line.h"
+#include "controller/requests.h"
+
+#define IMAGE "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define MIN 60000
+
+static int setup(void **state)
+{
+	struct desk *d;
+
+	desk_setup(state);
+	d = *state;
+	desk_fleet(d);
+	desk_patch(
+		d, OBJECT_PROVIDER, "hall-a",
+		"{'spec': {'limits': {'perDomain': {'key': 'example.com/rack', 'concurrent': 1}}}}");
+	for (int i = 2; i < 9; i++)
+		desk_put(
+			d,
+			arena_printf(
+				d->a,
+				"{'kind': 'Machine', 'metadata': {'name': 'm-%d', 'labels': {'example.com/rack': 'r%d'}},"
+				" 'spec': {'providerRef': {'name': 'hall-a'}, 'instanceType': 'hgx'},"
+				" 'status': {'state': 'free'}}",
+				i, i % 2));
+	return 0;
+}
+
+static int64_t now(const struct desk *d)
+{
+	return loop_wall(d->l);
+}
+
+static const char *at(struct desk *d, int64_t ms)
+{
+	char t[STR_TIME_SIZE];
+
+	return arena_strdup(d->a, str_time(t, ms));
+}
+
+/* One failure, so many minutes ago, of a claim c-N of its own. */
+static const char *failure(struct desk *d, int n, const char *reason, int ago, const char *pool)
+{
+	return arena_printf(
+		d->a,
+		"{'time': '%s', 'step': 'booting', 'reason': '%s', 'message': 'x', 'claim': 'c-%d-%d',"
+		" 'pool': '%s', 'image': '%s'}",
+		at(d, now(d) - ago * MIN), reason, n, ago, pool,
+		str_eq(pool, "h100") ? IMAGE : "sha256:of another");
+}
+
+static void fails(struct desk *d, int n, const char *reason, int ago, const char *pool)
+{
+	desk_status(d, OBJECT_MACHINE, arena_printf(d->a, "m-%d", n),
+		    arena_printf(d->a, "{'failures': [%s]}", failure(d, n, reason, ago, pool)));
+}
+
+static const struct line_place here = {"h100", IMAGE, "hall-a", "r0"};
+
+static struct line_stop stop;
+static bool open_at(struct desk *d, const struct line_place *p)
+{
+	return line_open(&d->c, p, &stop);
+}
+
+static void the_third_machine_stops_the_line_and_not_the_third_failure(void **state)
+{
+	struct desk *d = *state;
+
+	desk_status(d, OBJECT_MACHINE, "m-2",
+		    arena_printf(d->a, "{'failures': [%s, %s, %s]}",
+				 failure(d, 2, "JoinTimeout", 8, "h100"),
+				 failure(d, 2, "JoinTimeout", 5, "h100"),
+				 failure(d, 2, "JoinTimeout", 4, "h100")));
+	fails(d, 3, "JoinTimeout", 3, "h100");
+	assert_true(open_at(d, &here));
+	assert_null(stop.scope);
+	fails(d, 4, "AgentSilent", 2, "h100"); /* another reason */
+	assert_true(open_at(d, &here));
+	fails(d, 5, "JoinTimeout", 1, "h100");
+	assert_false(open_at(d, &here));
+	assert_string_equal(stop.scope, "image");
+	assert_string_equal(stop.name, IMAGE);
+	assert_string_equal(stop.reason, "JoinTimeout");
+	assert_int_equal(stop.machines, 3);
+	assert_true(stop.next > now(d) + 8 * MIN && stop.next <= now(d) + 9 * MIN);
+}
+
+static void failures_further_apart_than_half_an_hour_stop_nothing(void **state)
+{
+	struct desk *d = *state;
+
+	fails(d, 2, "JoinTimeout", 36, "h100");
+	fails(d, 3, "JoinTimeout", 20, "h100");
+	fails(d, 4, "JoinTimeout", 5, "h100");
+	assert_true(open_at(d, &here));
+	fails(d, 2, "JoinTimeout", 34, "h100");
+	assert_false(open_at(d, &here));
+}
+
+/* Each that was let through and failed, whatever for, doubles the wait, up to 2 h. */
+static void the_wait_doubles(void **state)
+{
+	struct desk *d = *state;
+
+	fails(d, 2, "JoinTimeout", 302, "h100");
+	fails(d, 3, "JoinTimeout", 301, "h100");
+	desk_status(d, OBJECT_MACHINE, "m-4",
+		    arena_printf(d->a, "{'failures': [%s, %s]}",
+				 failure(d, 4, "JoinTimeout", 300, "h100"),
+				 failure(d, 4, "AgentSilent", 295, "h100"))); /* was under way */
+	assert_true(open_at(d, &here));
+	assert_string_equal(stop.scope, "image");
+	assert_int_equal(stop.next, 0);
+	fails(d, 5, "AgentSilent", 15, "h100");
+	assert_false(open_at(d, &here));
+	assert_int_equal((stop.next - now(d) + MIN / 2) / MIN, 5); /* 20 min after it */
+	fails(d, 5, "AgentSilent", 270, "h100");
+	fails(d, 6, "AgentSilent", 240, "h100");
+	fails(d, 7, "AgentSilent", 190, "h100");
+	fails(d, 8, "AgentSilent", 100, "h100");
+	assert_false(open_at(d, &here));
+	assert_int_equal((stop.next - now(d) + MIN / 2) / MIN, 20); /* 120 min after it */
+}
+
+static void one_wrong_image_stops_the_image_alone(void **state)
+{
+	struct desk *d = *state;
+	struct line_place other = here;
+
+	fails(d, 2, "ImageMismatch", 1, "h100");
+	assert_false(open_at(d, &here));
+	assert_int_equal(stop.machines, 1);
+	other.image = "sha256:of another";
+	assert_true(open_at(d, &other));
+}
+
+static void a_provider_or_rack_is_blamed_when_more_than_one_pool_fails_there(void **state)
+{
+	struct desk *d = *state;
+	const struct line_place elsewhere = {"spare", "sha256:third", "hall-a", "r0"},
+				next_rack = {"spare", "sha256:third", "hall-a", "r1"};
+
+	fails(d, 2, "BmcUnreachable", 3, "h100");
+	fails(d, 4, "BmcUnreachable", 2, "h100");
+	fails(d, 6, "BmcUnreachable", 1, "h100");
+	assert_false(open_at(d, &here));
+	assert_true(open_at(d, &elsewhere));
+	fails(d, 6, "BmcUnreachable", 1, "old");
+	assert_false(open_at(d, &elsewhere));
+	assert_string_equal(stop.scope, "rack");
+	assert_string_equal(stop.name, "r0");
+	assert_false(open_at(d, &next_rack)); /* the three are of its provider, too */
+	assert_string_equal(stop.scope, "provider");
+	fails(d, 6, "AgentSilent", 1, "old");
+	fails(d, 7, "BmcUnreachable", 1, "old");
+	assert_true(open_at(d, &(struct line_place){"spare", "sha256:third", "elsewhere", "r1"}));
+}
+
+static void what_is_a_tenants_or_a_wipes_stops_nothing(void **state)
+{
+	struct desk *d = *state;
+
+	for (int i = 2; i < 8; i++)
+		fails(d, i, "TenantGone", i, "h100");
+	assert_true(open_at(d, &here));
+	for (int i = 2; i < 8; i++)
+		desk_status(
+			d, OBJECT_MACHINE, arena_printf(d->a, "m-%d", i),
+			arena_printf(
+				d->a,
+				"{'failures': [{'time': '%s', 'step': 'wiping', 'reason': 'AgentSilent'}]}",
+				at(d, now(d) - MIN)));
+	assert_true(open_at(d, &here));
+}
+
+static void claim(struct desk *d, const char *name, const char *status)
+{
+	desk_put(
+		d,
+		arena_printf(
+			d->a,
+			"{'kind': 'NodeClaim', 'metadata': {'name': '%s'}, 'spec': {"
+			" 'virtualClusterRef': {'name': 'team-a'}, 'nodePoolRef': {'name': 'h100'},"
+			" 'machineRef': {'name': 'm-8'}, 'image': {'kubernetesVersion': '1.36',"
+			" 'url': 'https://img.example/n136.raw', 'format': 'raw', 'digest': '" IMAGE
+			"'}}, 'status': %s}",
+			name, status));
+}
+
+static const char *initialized(struct desk *d, int ago)
+{
+	return arena_printf(
+		d->a,
+		"{'conditions': [{'type': 'Initialized', 'status': 'True', 'reason': 'x', 'message': '',"
+		" 'lastTransitionTime': '%s'}]}",
+		at(d, now(d) - ago * MIN));
+}
+
+static void a_claim_that_came_to_serve_after_the_failures_opens_the_line(void **state)
+{
+	struct desk *d = *state;
+
+	for (int i = 2; i < 5; i++)
+		fails(d, i, "JoinTimeout", i, "h100");
+	claim(d, "before", initialized(d, 20));
+	assert_false(open_at(d, &here));
+	claim(d, "after", initialized(d, 1));
+	assert_true(open_at(d, &here));
+	assert_null(stop.scope);
+}
+
+static void no_second_claim_while_the_one_is_on_its_way(void **state)
+{
+	struct desk *d = *state;
+	OWN(arena) a = arena_new();
+	struct line *l;
+
+	for (int i = 2; i < 5; i++)
+		fails(d, i, "JoinTimeout", 20 + i, "h100");
+	l = line_read(&d->c, a);
+	assert_true(line_admits(l, &here, &stop));
+	assert_string_equal(stop.scope, "image");
+	line_sent(l, &here);
+	assert_false(line_admits(l, &here, &stop));
+	assert_int_equal(stop.next, 0);
+	claim(d, "the-one", "{'phase': 'Pending'}");
+	assert_false(open_at(d, &here));
+	desk_status(d, OBJECT_NODE_CLAIM, "the-one", "{'phase': 'Failed'}");
+	assert_true(open_at(d, &here));
+}
+
+static void what_was_before_the_line_opened_is_over(void **state)
+{
+	struct desk *d = *state;
+	const struct machine *m;
+
+	for (int i = 2; i < 5; i++)
+		fails(d, i, "JoinTimeout", i, "h100");
+	m = CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, "m-2");
+	assert_true(line_blames(&d->c, m, &m->status.failures.v[0]));
+	desk_status(
+		d, OBJECT_NODE_POOL, "h100",
+		arena_printf(
+			d->a,
+			"{'conditions': [{'type': 'LineStopped', 'status': 'False', 'reason': 'Open',"
+			" 'message': '', 'lastTransitionTime': '%s'}]}",
+			at(d, now(d) - MIN)));
+	assert_true(open_at(d, &here));
+	assert_true(line_blames(&d->c, m, &m->status.failures.v[0]));
+	fails(d, 5, "JoinTimeout", 0, "h100");
+	assert_true(open_at(d, &here));
+	m = CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, "m-5");
+	assert_false(line_blames(&d->c, m, &m->status.failures.v[0]));
+}
+
+static bool worn(struct desk *d, const char *failures)
+{
+	desk_status(d, OBJECT_MACHINE, "m-2", arena_printf(d->a, "{'failures': [%s]}", failures));
+	return line_machine_worn(&d->c, CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, "m-2"));
+}
+
+static void three_claims_wear_a_machine_out_and_not_what_followed_from_them(void **state)
+{
+	struct desk *d = *state;
+	const char *
+		a = failure(d, 2, "JoinTimeout", 90, "h100"),
+	       *b = failure(d, 2, "InventoryMismatch", 60, "h100"),
+	       *b2 = failure(d, 2, "PowerNotConfirmed", 60, "h100"),
+	       *c = failure(d, 2, "JoinTimeout", 30, "h100"),
+	       *wipe = "{'time': '2026-01-01T00:00:00Z', 'step': 'wiping', 'reason': 'AgentSilent'}",
+	       *out = "{'time': '2026-01-01T00:00:00Z', 'step': 'verifying', 'reason': '" LINE_WORN
+		      "'}",
+	       *image = failure(d, 2, "ImageMismatch", 20, "h100");
+
+	assert_true(worn(d, arena_printf(d->a, "%s, %s, %s, %s", a, b, wipe, c)));
+	assert_false(worn(d, arena_printf(d->a, "%s, %s, %s", a, b, b2)));
+	assert_false(worn(d, arena_printf(d->a, "%s, %s, %s, %s", a, wipe, wipe, c)));
+	assert_false(worn(d, arena_printf(d->a, "%s, %s, %s", a, c, image)));
+	assert_false(worn(d, arena_printf(d->a, "%s, %s, %s, %s", a, b, out, c)));
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, desk_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(the_third_machine_stops_the_line_and_not_the_third_failure),
+		T(failures_further_apart_than_half_an_hour_stop_nothing),
+		T(the_wait_doubles),
+		T(one_wrong_image_stops_the_image_alone),
+		T(a_provider_or_rack_is_blamed_when_more_than_one_pool_fails_there),
+		T(what_is_a_tenants_or_a_wipes_stops_nothing),
+		T(a_claim_that_came_to_serve_after_the_failures_opens_the_line),
+		T(no_second_claim_while_the_one_is_on_its_way),
+		T(what_was_before_the_line_opened_is_over),
+		T(three_claims_wear_a_machine_out_and_not_what_followed_from_them),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
