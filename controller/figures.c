@@ -13,17 +13,48 @@ struct figures {
 	struct controller *c;
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *wipes;
 	struct metric *machines, *quarantined, *tenants, *leading, *turn;
+	struct map *since;   /* machine that was taken back -> struct began */
+	int64_t recycle_ms;
 	struct map *reasons; /* of quarantine, that were ever shown -> struct count */
 };
 
 struct count {
 	double n;
 };
+struct began {
+	int64_t at; /* wall ms */
+};
 
 #define LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static const double seconds[] = {1,   2,   5,	 10,   20,   30,   60,	 120,
 				 300, 600, 1200, 1800, 3600, 7200, 21600};
+
+/* From draining, or from stopping where nothing was drained, to free. */
+static void recycle(struct figures *f, const struct machine *was, const struct machine *is)
+{
+	struct began *b = map_get(f->since, is->meta.name);
+	enum machine_state from = machine_state_find(was->status.state),
+			   to = machine_state_find(str_or(is->status.state, ""));
+	int64_t ms;
+
+	if (from == MACHINE_SERVING && (to == MACHINE_DRAINING || to == MACHINE_STOPPING)) {
+		b = mem_new(struct began);
+		b->at = is->status.state_since;
+		map_put(f->since, is->meta.name, b);
+	} else if (b && (to == MACHINE_SERVING || to == MACHINE_QUARANTINED)) {
+		map_del(f->since, is->meta.name);
+	} else if (b && to == MACHINE_FREE) {
+		ms = is->status.state_since - b->at;
+		f->recycle_ms = f->recycle_ms ? (3 * f->recycle_ms + ms) / 4 : ms;
+		map_del(f->since, is->meta.name);
+	}
+}
+
+int64_t figures_recycle_ms(const struct figures *f)
+{
+	return f ? f->recycle_ms : 0;
+}
 
 void figures_machine(struct figures *f, const struct machine *was, const struct machine *is)
 {
@@ -33,6 +64,7 @@ void figures_machine(struct figures *f, const struct machine *was, const struct 
 	    str_eq(was->status.state, is->status.state) ||
 	    machine_state_find(was->status.state) == MACHINE_STATE_NONE)
 		return;
+	recycle(f, was, is);
 	ms = is->status.state_since - was->status.state_since;
 	if (was->status.state_since && ms >= 0)
 		metric_observe(f->state_seconds, LABELS(was->status.state), (double)ms / 1000);
@@ -118,6 +150,7 @@ struct figures *figures_new(struct controller *c)
 
 	f->c = c;
 	f->reasons = map_new(free);
+	f->since = map_new(free);
 	f->machines = metrics_gauge(m, "drover_machines", "Machines by state.", LABELS("state"));
 	f->quarantined = metrics_gauge(m, "drover_machines_quarantined",
 				       "Machines in quarantine by reason.", LABELS("reason"));
@@ -147,5 +180,6 @@ void figures_free(struct figures *f)
 	if (!f)
 		return;
 	map_free(f->reasons);
+	map_free(f->since);
 	free(f);
 }

@@ -22,6 +22,9 @@ void figures_act_failed(struct figures *f, const char *act, const char *reason);
 void figures_claim_created(struct figures *f, const char *pool);
 void figures_claim_failed(struct figures *f, const char *pool, const char *reason);
 void figures_wipe(struct figures *f, const char *verdict);
+/* How long a machine takes from leaving its tenant to being free again: the mean of those that this
+ * replica saw, the newer the heavier; 0: none yet. */
+int64_t figures_recycle_ms(const struct figures *f);
 /* Bring the gauges up to date. */
 void figures_read(struct figures *f);
 

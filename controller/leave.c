@@ -1,5 +1,8 @@
+#include "base/map.h"
 #include "base/str.h"
+#include "controller/budgets.h"
 #include "controller/drains.h"
+#include "controller/figures.h"
 #include "controller/leave.h"
 #include "controller/tenant.h"
 
@@ -66,6 +69,136 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 	return lv;
 }
 
+/* --- for drover's own sake ---------------------------------------------------------------------------- */
+
+#define EMPTY_MIN_MS (10 * 60 * 1000)
+/* A tenant that just came back may not have heard of its Nodes yet. */
+#define DEAD_SEEN_MS 60000
+
+struct crowd {
+	const char *pool;
+	int64_t nodes, leaving;
+};
+
+static bool of_own_accord(const char *reason)
+{
+	return str_eq(reason, LEAVE_EMPTY) || str_eq(reason, LEAVE_EXPIRED);
+}
+
+static void count_machine(struct crowd *cr, const struct life *l)
+{
+	const struct machine *m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
+	const struct object_ref *r = m ? m->status.claim_ref : NULL;
+	const struct node_claim *n =
+		r ? CONTROLLER_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
+	enum machine_state s =
+		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
+
+	if (!n || !str_eq(n->spec.node_pool_ref.name, cr->pool) || s < MACHINE_SERVING)
+		return;
+	cr->nodes++;
+	cr->leaving += l->giving_back || (s >= MACHINE_DRAINING && m->status.leave &&
+					  of_own_accord(m->status.leave->reason));
+}
+
+static bool within_budget(const struct life *l, const struct node_pool *p, const char *reason)
+{
+	struct crowd cr = {.pool = p->meta.name};
+	struct map_iter it;
+
+	map_for_each (it, l->c->lives)
+		count_machine(&cr, it.value);
+	return cr.leaving < budgets_allow(p, reason, cr.nodes, loop_wall(l->c->loop));
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t quiet_for(const struct life *l, const struct node_pool *p)
+{
+	int64_t set = p->spec.disruption.consolidate_after;
+
+	return set ? set : later(EMPTY_MIN_MS, 2 * figures_recycle_ms(l->c->figures));
+}
+
+/* Look again no later than in so many ms. */
+static void look_in(struct life *l, int64_t ms)
+{
+	if (ms < l->c->o.idle_poll_ms)
+		loop_timer_start(&l->timer, ms);
+}
+
+static bool is_due(struct life *l, int64_t since, int64_t after)
+{
+	int64_t left = since + after - loop_wall(l->c->loop);
+
+	if (after < 0) /* Never */
+		return false;
+	if (left > 0)
+		look_in(l, left);
+	return left <= 0;
+}
+
+static bool is_empty(struct life *l, const struct tenant *t, const struct node_claim *n,
+		     const struct node_pool *p)
+{
+	int64_t since;
+
+	if (tenant_pods_on(t, n->meta.name, &since))
+		return false;
+	since = later(later(since, l->quiet_since), l->m->status.state_since);
+	return is_due(l, since, quiet_for(l, p));
+}
+
+/* What drover itself begins: only where nobody has stopped it, and never on a Node that is held. */
+static struct leave for_ourselves(struct life *l, const struct node_claim *n)
+{
+	const struct node_pool *p =
+		CONTROLLER_GET(l->c, OBJECT_NODE_POOL, node_pool, n->spec.node_pool_ref.name);
+	const struct virtual_cluster *vc = CONTROLLER_GET(
+		l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, n->spec.virtual_cluster_ref.name);
+	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
+	const struct tenant_node *node =
+		t && tenant_usable(t) ? tenant_node_get(t, n->meta.name) : NULL;
+	int64_t now = loop_wall(l->c->loop);
+
+	/* An absent Node is not a dead one. */
+	if (!node || node->world.unschedulable || l->m->status.hold || !vc || vc->spec.paused)
+		return (struct leave){0};
+	if (!node->world.ready && node->ready_since &&
+	    is_due(l, node->ready_since, n->spec.deadlines.not_ready) &&
+	    is_due(l, t->usable_since, DEAD_SEEN_MS))
+		return (struct leave){.reason = LEAVE_NODE_DEAD, .now = true};
+	if (!p || p->spec.paused || p->meta.deletion_timestamp)
+		return (struct leave){0};
+	if (n->spec.expire_after > 0 &&
+	    is_due(l, n->meta.creation_timestamp, n->spec.expire_after) &&
+	    within_budget(l, p, LEAVE_EXPIRED))
+		return (struct leave){.reason = LEAVE_EXPIRED,
+				      .deadline = now + n->spec.termination_grace_period};
+	if (is_empty(l, t, n, p) && within_budget(l, p, LEAVE_EMPTY))
+		return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};
+	return (struct leave){0};
+}
+
+/* What drover began itself goes on; what was to be quiet, as long as it is. */
+static struct leave still_ourselves(const struct life *l, const struct node_claim *n)
+{
+	const struct machine_leave *was = l->m->status.leave;
+	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
+	int64_t since;
+
+	if (!was || !of_own_accord(was->reason))
+		return (struct leave){0};
+	if (str_eq(was->reason, LEAVE_EXPIRED))
+		return (struct leave){.reason = LEAVE_EXPIRED, .deadline = was->deadline};
+	if (t && tenant_usable(t) && tenant_pods_on(t, n->meta.name, &since))
+		return (struct leave){0};
+	return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};
+}
+
 struct leave leave_wanted(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
@@ -73,7 +206,9 @@ struct leave leave_wanted(struct life *l)
 
 	if (n && n->meta.deletion_timestamp)
 		return for_deletion(l, n, &lv);
-	return lv;
+	if (lv.reason || !n)
+		return lv;
+	return l->state == MACHINE_DRAINING ? still_ourselves(l, n) : for_ourselves(l, n);
 }
 
 enum drain_then leave_then(const struct machine *m)

@@ -4,6 +4,7 @@
  */
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/checkpoint.h"
 #include "controller/evict.h"
 #include "controller/life.h"
 #include "controller/tenant.h"
@@ -49,7 +50,8 @@ void life_ask_again(struct life *l)
 
 void life_hang_up(struct life *l, const struct tenant *t)
 {
-	if (l->evict && evict_tenant(l->evict) == t)
+	if ((l->evict && evict_tenant(l->evict) == t) ||
+	    (l->checkpoint && checkpoint_tenant(l->checkpoint) == t))
 		life_drain_forget(l);
 	if (l->beat.call && l->beat.to == t) {
 		kube_call_cancel(l->beat.call);

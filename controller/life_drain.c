@@ -16,9 +16,8 @@
 #include "controller/leave.h"
 #include "controller/life_hold.h"
 
-#define TELL_MS 5000	   /* status.leave is written at most so often */
-#define ESCALATE_MS 30000  /* for pods that were deleted, before the power goes */
-#define DEAD_SEEN_MS 60000 /* a tenant that just came back may not have heard of its Nodes yet */
+#define TELL_MS 5000	  /* status.leave is written at most so often */
+#define ESCALATE_MS 30000 /* for pods that were deleted, before the power goes */
 
 void life_drain_forget(struct life *l)
 {
@@ -73,7 +72,7 @@ static const char *why(const struct life *l, const struct leave *lv, char *out, 
 }
 
 /* Progress, now and then; a pod that is in the way is a thing to wait for, and said so. */
-static void report(struct life *l, size_t left, const char *blocked)
+static void report(struct life *l, size_t left, const char *reason, const char *blocked)
 {
 	const struct machine_leave *was = l->m->status.leave;
 	int64_t now = loop_now(l->c->loop);
@@ -87,7 +86,7 @@ static void report(struct life *l, size_t left, const char *blocked)
 				     "blockedBy", blocked),
 			   NULL);
 	} else if (blocked) {
-		life_wait(l, WAITING_DEVICE, "EvictionBlocked", "%s", blocked);
+		life_wait(l, WAITING_DEVICE, reason, "%s", blocked);
 	}
 }
 
@@ -103,7 +102,19 @@ static void begin(struct life *l, const struct node_claim *n, const struct leave
 	/* Numbers of an earlier leave are not this one's. */
 	json_object_update_new(json_object_get(extra, "leave"),
 			       json_pack("{s:i, s:n}", "podsLeft", 0, "blockedBy"));
+	l->giving_back = str_eq(lv->reason, LEAVE_EMPTY) || str_eq(lv->reason, LEAVE_EXPIRED);
 	life_goto(l, MACHINE_DRAINING, extra, NULL, NULL);
+}
+
+/* Nobody answers there, so nobody is asked: what runs on it, runs on nothing that its tenant can see. */
+static void give_up(struct life *l, const struct node_claim *n, const struct leave *lv)
+{
+	json_t *extra = json_pack("{s:o, s:n}", "leave", leave_json(lv), "hold");
+	char text[200];
+
+	str_format(text, sizeof(text), "Node %s was not Ready for longer than deadlines.notReady",
+		   n->meta.name);
+	life_goto(l, MACHINE_STOPPING, extra, "NodeDead", "%s", text);
 }
 
 void step_serving(struct life *l)
@@ -111,6 +122,7 @@ void step_serving(struct life *l)
 	const struct node_claim *n = life_claim(l);
 	struct leave lv;
 
+	l->giving_back = false;
 	if (!n) {
 		if (life_claim_gone(l) && !life_paused(l))
 			life_goto(l, MACHINE_STOPPING, json_pack("{s:n, s:n}", "leave", "hold"),
@@ -121,7 +133,11 @@ void step_serving(struct life *l)
 		return;
 	lv = leave_wanted(l);
 	if (lv.reason) {
-		if (!life_paused(l) && (!n->meta.deletion_timestamp || life_may_leave(l)))
+		if (life_paused(l) || (n->meta.deletion_timestamp && !life_may_leave(l)))
+			return;
+		if (str_eq(lv.reason, LEAVE_NODE_DEAD))
+			give_up(l, n, &lv);
+		else
 			begin(l, n, &lv);
 		return;
 	}
@@ -201,7 +217,29 @@ static void escalate(struct life *l, struct tenant *t, const struct node_claim *
 	if (!look.left || now - since >= ESCALATE_MS || now < since)
 		finish(l, n, lv, look.left);
 	else
-		report(l, look.left, look.blocked_by);
+		report(l, look.left, "EvictionBlocked", look.blocked_by);
+}
+
+/* Whoever wants to save its work is told, once: before the first eviction. */
+static bool checkpointed(struct life *l, struct tenant *t, const struct node_claim *n,
+			 const struct leave *lv)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	const char *who;
+	int64_t since;
+
+	if (op && (str_eq(op->step, "evict") || str_eq(op->step, "escalate")))
+		return true;
+	if (!(op && str_eq(op->step, "checkpoint")) && !checkpoint_needed(t, n))
+		return true;
+	if (!at_step(l, "checkpoint"))
+		return false;
+	if (!l->checkpoint)
+		l->checkpoint = checkpoint_new(l, t);
+	who = checkpoint_look(l->checkpoint, n, lv, op->started);
+	if (who)
+		report(l, tenant_pods_on(t, n->meta.name, &since), "CheckpointPending", who);
+	return !who;
 }
 
 /* Marked, told, and asked; true: nothing of the tenant's is left that counts. */
@@ -213,10 +251,10 @@ static bool pods_gone(struct life *l, struct tenant *t, const struct node_claim 
 
 	if (node && !life_hold_mark(l, t, node, lv->reason))
 		return false;
-	if (!at_step(l, "evict"))
+	if (!checkpointed(l, t, n, lv) || !at_step(l, "evict"))
 		return false;
 	look = evict_turn(evict_of(l, t, n), NULL);
-	report(l, look.left, look.blocked_by);
+	report(l, look.left, "EvictionBlocked", look.blocked_by);
 	/* A pod may have been bound a moment before the Node was marked. */
 	return !look.left && !l->write && evict_age(l->evict) >= l->c->o.settle_ms;
 }
