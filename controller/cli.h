@@ -20,6 +20,7 @@ int cli_run(int argc, char **argv);
 int cli_approve(int argc, char **argv);
 int cli_crds(int argc, char **argv);
 int cli_why(int argc, char **argv);
+int cli_wipe(int argc, char **argv);
 int cli_version(int argc, char **argv);
 
 #endif

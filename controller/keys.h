@@ -15,6 +15,9 @@
  * Missing ones are made, with one exception: once a WipeRecord exists a missing
  * evidence key is an error that stops releases, because a new one would make every record unverifiable.
  */
+/* The public halves, for auditors: a ConfigMap in drover's namespace.  Nothing is ever taken from it. */
+#define KEYS_PUBLISHED "drover-evidence-keys"
+
 struct keys;
 
 struct keys *keys_new(struct controller *c);

@@ -14,6 +14,8 @@ static const struct cli_verb verbs[] = {
 	 "drover run --kubeconfig host.conf --agent-image drover-agent.iso"},
 	{"approve", cli_approve, "let drover act on a machine", "drover approve gpu-r1-07 --wipe"},
 	{"why", cli_why, "say what is stuck, and what helps", "drover why gpu-r1-07"},
+	{"wipe", cli_wipe, "check the records of wipes",
+	 "drover wipe verify records/ --keys records/keys.json"},
 	{"crds", cli_crds, "print the CustomResourceDefinitions",
 	 "drover crds | kubectl apply -f -"},
 	{"version", cli_version, "print the version", "drover version"},

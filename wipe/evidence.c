@@ -542,19 +542,33 @@ static bool differs(const json_t *a, const json_t *b, struct buf *path)
 	return !a || !b || !json_equal(a, b);
 }
 
-int evidence_compare(const struct evidence *shown, const struct evidence *signed_, struct err *e)
+static int compare(const json_t *shown, const struct evidence *signed_, struct err *e)
 {
-	OWN_JSON a = fields_encode(evidence_fields, shown);
 	OWN_JSON b = fields_encode(evidence_fields, signed_);
 	struct buf path;
 	int rc = 0;
 
 	buf_init(&path, 1024);
 	buf_puts(&path, "spec");
-	if (differs(a, b, &path))
+	if (differs(shown, b, &path))
 		rc = err_set(e, ERR_DENIED, 0, "%s: not what was signed", path.data);
 	buf_done(&path);
 	return rc;
+}
+
+int evidence_compare(const struct evidence *shown, const struct evidence *signed_, struct err *e)
+{
+	OWN_JSON a = fields_encode(evidence_fields, shown);
+
+	return compare(a, signed_, e);
+}
+
+int evidence_compare_shown(const json_t *spec, const struct evidence *signed_, struct err *e)
+{
+	OWN_JSON a = json_copy((json_t *)spec);
+
+	json_object_del(a, "envelope");
+	return compare(a, signed_, e);
 }
 
 void evidence_digest(const char *envelope, uint8_t out[static CRYPTO_SHA256])

@@ -7,6 +7,7 @@
 #include "base/crypto.h"
 #include "base/err.h"
 #include "base/fields.h"
+#include "base/json.h"
 
 /*
  * evidence: what one wipe attempt did and found, signed by the agent that did
@@ -150,6 +151,10 @@ int evidence_open_unfinished(const char *envelope, const char *const *drover_pub
 	__attribute__((warn_unused_result));
 /* ERR_DENIED naming the first field ("spec.devices[0].level") in which they differ. */
 int evidence_compare(const struct evidence *shown, const struct evidence *signed_, struct err *e)
+	__attribute__((warn_unused_result));
+/* As evidence_compare(), with the JSON of a WipeRecord's spec: a member that the tables do not know
+ * and a number that is written as text differ too. */
+int evidence_compare_shown(const json_t *spec, const struct evidence *signed_, struct err *e)
 	__attribute__((warn_unused_result));
 /* SHA-256 of the envelope text: what the clean stamp and `previous` carry. */
 void evidence_digest(const char *envelope, uint8_t out[static CRYPTO_SHA256]);
