@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/str.h"
-#include "wipe/dio.h"
 
 const char *drive_name(const struct proto_drive *d)
 {
@@ -150,22 +149,4 @@ void drives_scan(const struct host *h, struct arena *a, struct drive_list *out)
 		out->n++;
 	}
 	tell_apart(a, out);
-}
-
-void drives_read_stamps(const struct host *h, struct arena *a, struct drive_list *list)
-{
-	char *block = dio_buffer(PROTO_STAMP_SIZE);
-
-	for (size_t i = 0; i < list->n; i++) {
-		struct proto_drive *p = &list->v[i];
-		struct dio d;
-		struct err e;
-
-		if (dio_open(&d, h, drive_name(p), false, &e) < 0)
-			continue;
-		if (!dio_read(&d, block, PROTO_STAMP_SIZE, 0, &e))
-			(void)proto_stamp_read(block, a, &p->stamp_record, &p->stamp);
-		dio_close(&d);
-	}
-	free(block);
 }

@@ -17,8 +17,6 @@ struct drive_list {
 	size_t n;
 };
 void drives_scan(const struct host *h, struct arena *a, struct drive_list *out);
-/* Fill in stamp and stamp_record of each: reads its first block; an unreadable one has no stamp. */
-void drives_read_stamps(const struct host *h, struct arena *a, struct drive_list *list);
 /* "nvme0n1" of "/dev/nvme0n1" */
 const char *drive_name(const struct proto_drive *d);
 

@@ -34,14 +34,20 @@ struct pass {
 	bool final;	     /* what was begun may not be replaced by something weaker */
 };
 
+/* The guard is the second to lose patience: I/O that can be given up says why. */
+int64_t erase_patience_ms(const struct host *h)
+{
+	int64_t stall = h->stall_ms ? h->stall_ms : RING_STALL_MS;
+
+	return stall + stall / 2;
+}
+
 /* What runs now, of how many bytes, and how long it may show no progress; 0: as I/O may. */
 static void set_phase(struct erase *x, const char *phase, int64_t total, int64_t patience_ms)
 {
 	struct erase_progress *g = &x->progress;
-	int64_t stall = x->host->stall_ms ? x->host->stall_ms : RING_STALL_MS;
 
-	/* The guard is the second to lose patience: I/O that can be given up says why. */
-	atomic_store(&g->patience_ms, patience_ms ? patience_ms : stall + stall / 2);
+	atomic_store(&g->patience_ms, patience_ms ? patience_ms : erase_patience_ms(x->host));
 	atomic_store(&g->done_bytes, 0);
 	atomic_store(&g->total_bytes, total);
 	atomic_store(&g->phase, phase);

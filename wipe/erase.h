@@ -52,6 +52,9 @@ void erase_init(struct erase *x, const struct host *h, const struct proto_drive 
 		int64_t samples /* 0: VERIFY_SAMPLES */);
 void erase_done(struct erase *x);
 
+/* How long something that tells no progress may take. */
+int64_t erase_patience_ms(const struct host *h);
+
 /* Fills in x->device; a failure is in its level and reason, with *e saying more (-1).  Reasons:
  * ReadOnly, DriveMissing (it is not there any more), DriveFailed, CanaryLost, EraseUnverified,
  * EraseBelowPolicy. */

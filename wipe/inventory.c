@@ -116,7 +116,6 @@ void inventory_read(const struct host *h, struct arena *a, struct proto_inventor
 	read_nics(h, a, out);
 	read_gpus(h, a, out);
 	drives_scan(h, a, &drives);
-	drives_read_stamps(h, a, &drives);
 	out->drives.v = drives.v;
 	out->drives.n = drives.n;
 }

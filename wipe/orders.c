@@ -7,49 +7,18 @@
 #include <strings.h>
 #include "base/mem.h"
 #include "base/str.h"
+#include "wipe/batch.h"
 #include "wipe/dio.h"
 #include "wipe/drives.h"
-#include "wipe/erase.h"
 #include "wipe/inventory.h"
 #include "wipe/iso9660.h"
-#include "wipe/marks.h"
 #include "wipe/writer.h"
 
-/* What is done to each drive, in a loop_work() of its own. */
-enum act { ACT_NONE, ACT_WIPE, ACT_VERIFY, ACT_STAMP, ACT_UNSTAMP, ACT_CONFIG };
-
-struct unit {
+/* The look at the machine that an order begins with. */
+struct scan {
+	struct orders *owner;
 	struct batch *batch;
-	const struct proto_drive *drive;
-	struct erase erase;
-	bool verified;
-	int rc;
-	struct err err;
-	struct loop_work *work;
-};
-
-/* One look at the machine and its drives, with what became of them.  Kept by the order that made
- * it, by each work item under way, and after a wipe by what comes next. */
-struct batch {
-	unsigned refs;
-	struct orders *owner; /* NULL: abandoned */
-	const struct host *host;
-	struct arena *arena;
-	struct proto_inventory inventory;
-	bool with_stamps;
-	struct loop_work *scan;
-
-	struct unit *units; /* the drives that the order is about */
-	size_t n, running;
-	struct strings expected, missing, extra;
-	struct secret *nonce;
-	char *nonce_text;
-	int64_t start_wall, act_since;
-
-	enum act act;
-	const char *record, *stamp; /* ACT_STAMP */
-	uint8_t *volume;	    /* ACT_CONFIG */
-	size_t volume_used;
+	bool everything; /* not the drives alone */
 };
 
 struct orders {
@@ -64,54 +33,15 @@ struct orders {
 	void *arg;
 	struct batch *batch; /* of the order */
 	struct batch *wiped; /* of the last wipe in this boot */
+	struct loop_work *scan;
 	struct writer *writer;
-	int64_t since;
+	/* what the rate is reckoned from: the first report of a phase */
+	const char *phase;
+	int64_t phase_since, phase_bytes;
 	struct loop_defer refused; /* ends an order that cannot begin */
 	const char *reason;
 	struct err err;
 };
-
-/* --- batches --------------------------------------------------------------------------------- */
-
-static struct batch *batch_new(struct orders *o)
-{
-	struct batch *b = mem_new(struct batch);
-
-	b->refs = 1;
-	b->owner = o;
-	b->host = o->host;
-	b->arena = arena_new();
-	return b;
-}
-
-static void batch_unref(struct batch *b)
-{
-	if (!b || --b->refs)
-		return;
-	for (size_t i = 0; i < b->n; i++)
-		erase_done(&b->units[i].erase);
-	free(b->units);
-	free(b->volume);
-	free(b->nonce_text);
-	secret_free(b->nonce);
-	arena_free(b->arena);
-	free(b);
-}
-
-static void batch_abandon(struct batch *b)
-{
-	if (!b)
-		return;
-	b->owner = NULL;
-	if (b->scan)
-		loop_work_abandon(b->scan);
-	b->scan = NULL;
-	for (size_t i = 0; i < b->n; i++) {
-		if (b->units[i].work)
-			loop_work_abandon(b->units[i].work);
-		b->units[i].work = NULL;
-	}
-}
 
 /* --- ending an order ------------------------------------------------------------------------- */
 
@@ -165,152 +95,16 @@ __attribute__((format(printf, 3, 4))) static void refuse(struct orders *o, const
 	loop_defer(&o->refused);
 }
 
-/* --- which drives ---------------------------------------------------------------------------- */
-
-static bool has(const struct strings *s, const char *wwn)
-{
-	for (size_t i = 0; i < s->n; i++)
-		if (str_eq(s->v[i], wwn))
-			return true;
-	return false;
-}
-
-static void list_add(struct batch *b, struct strings *s, const char *wwn, size_t cap)
-{
-	if (!s->v)
-		s->v = arena_calloc(b->arena, cap + 1, sizeof(*s->v));
-	s->v[s->n++] = arena_strdup(b->arena, wwn);
-}
-
-static const struct proto_drive *find_drive(const struct batch *b, const char *wwn)
-{
-	for (size_t i = 0; i < b->inventory.drives.n; i++)
-		if (str_eq(b->inventory.drives.v[i].wwn, wwn))
-			return &b->inventory.drives.v[i];
-	return NULL;
-}
-
-static void add_unit(struct batch *b, const struct proto_drive *d)
-{
-	struct unit *u = &b->units[b->n++];
-
-	u->batch = b;
-	u->drive = d;
-}
-
-/* Those expected; without any, all that are built in. */
-static void choose(struct batch *b, const struct strings *expected)
-{
-	size_t seen = b->inventory.drives.n;
-
-	b->units = mem_calloc(seen + 1, sizeof(*b->units));
-	for (size_t i = 0; i < expected->n; i++)
-		if (!find_drive(b, expected->v[i]))
-			list_add(b, &b->missing, expected->v[i], expected->n);
-	for (size_t i = 0; i < expected->n; i++)
-		list_add(b, &b->expected, expected->v[i], expected->n);
-	for (size_t i = 0; i < seen; i++) {
-		const struct proto_drive *d = &b->inventory.drives.v[i];
-
-		if (expected->n ? has(expected, d->wwn) : !d->removable)
-			add_unit(b, d);
-		else if (expected->n && !d->removable)
-			list_add(b, &b->extra, d->wwn, seen);
-	}
-}
-
-/* --- what is done to each -------------------------------------------------------------------- */
-
-static void all_done(struct orders *o);
-
-static void run_unit(void *arg)
-{
-	struct unit *u = arg;
-	struct batch *b = u->batch;
-
-	switch (b->act) {
-	case ACT_WIPE:
-		u->rc = erase_run(&u->erase, &u->err);
-		break;
-	case ACT_VERIFY:
-		u->rc = erase_verify(&u->erase, u->erase.samples, &u->err);
-		u->verified = !u->rc;
-		break;
-	case ACT_STAMP:
-		u->rc = marks_stamp(b->host, u->drive, b->record, b->stamp, &u->err);
-		break;
-	case ACT_UNSTAMP:
-		u->rc = marks_unstamp(b->host, u->drive, &u->err);
-		break;
-	case ACT_CONFIG:
-		u->rc = marks_config(b->host, u->drive, b->volume, b->volume_used, &u->err);
-		break;
-	case ACT_NONE:
-		break;
-	}
-}
-
-static void done_unit(void *arg)
-{
-	struct unit *u = arg;
-	struct batch *b = u->batch;
-
-	u->work = NULL;
-	if (!--b->running)
-		all_done(b->owner);
-	batch_unref(b);
-}
-
-static void drop_unit(void *arg)
-{
-	batch_unref(((struct unit *)arg)->batch);
-}
-
-static void act(struct orders *o, struct batch *b, enum act what)
-{
-	b->act = what;
-	b->act_since = loop_now(loop_of(o->group));
-	b->running = b->n;
-	for (size_t i = 0; i < b->n; i++) {
-		b->refs++;
-		b->units[i].work =
-			loop_work(o->group, run_unit, done_unit, drop_unit, &b->units[i]);
-	}
-}
-
-/* First unit that failed, or NULL. */
-static const struct unit *failed_unit(const struct batch *b)
-{
-	for (size_t i = 0; i < b->n; i++)
-		if (b->units[i].rc < 0)
-			return &b->units[i];
-	return NULL;
-}
-
 /* --- wipe and verify ------------------------------------------------------------------------- */
 
-static struct evidence_device *devices_of(struct batch *b, size_t *n)
-{
-	struct evidence_device *v = arena_calloc(b->arena, b->n + b->missing.n + 1, sizeof(*v));
-
-	for (size_t i = 0; i < b->n; i++)
-		v[i] = b->units[i].erase.device;
-	/* A drive that did not come forward was not wiped, and says so. */
-	for (size_t i = 0; i < b->missing.n; i++)
-		v[b->n + i] = (struct evidence_device){.wwn = b->missing.v[i],
-						       .technique = "None",
-						       .level = WIPE_FAIL,
-						       .reason = "DriveMissing"};
-	*n = b->n + b->missing.n;
-	return v;
-}
+static void all_done(void *arg);
 
 static void start_wipe(struct orders *o)
 {
 	struct batch *b = o->batch;
 	const struct proto_order *p = o->order;
 
-	choose(b, &p->expected);
+	batch_choose(b, &p->expected);
 	if (!b->n) {
 		refuse(o, "NoDrives", "none of the machine's %zu drives is to be wiped",
 		       b->inventory.drives.n);
@@ -320,16 +114,15 @@ static void start_wipe(struct orders *o)
 		erase_init(&b->units[i].erase, b->host, b->units[i].drive, b->nonce,
 			   p->minimum_level, p->samples);
 	batch_unref(o->wiped);
-	o->wiped = b;
-	b->refs++;
-	act(o, b, ACT_WIPE);
+	o->wiped = batch_ref(b);
+	batch_act(b, BATCH_WIPE, all_done, o);
 }
 
 static void end_wipe(struct orders *o)
 {
 	struct proto_report r = {.state = PROTO_DONE};
 
-	r.devices.v = devices_of(o->batch, &r.devices.n);
+	r.devices.v = batch_devices(o->batch, &r.devices.n);
 	finish(o, &r);
 }
 
@@ -349,11 +142,10 @@ static void begin_verify(struct orders *o)
 		       b->inventory.dmi.system_uuid, uuid);
 		return;
 	}
-	o->batch = b;
-	b->refs++;
+	o->batch = batch_ref(b);
 	for (size_t i = 0; i < b->n; i++)
 		b->units[i].erase.samples = o->order->samples;
-	act(o, b, ACT_VERIFY);
+	batch_act(b, BATCH_VERIFY, all_done, o);
 }
 
 static int64_t whole_seconds(int64_t ms)
@@ -378,7 +170,7 @@ static void end_verify(struct orders *o)
 	struct proto_report r = {.state = PROTO_DONE};
 	char *envelope;
 
-	ev.devices.v = devices_of(b, &ev.devices.n);
+	ev.devices.v = batch_devices(b, &ev.devices.n);
 	ev.verdict = WIPE_PURGE;
 	for (size_t i = 0; i < ev.devices.n; i++)
 		if (ev.devices.v[i].level < ev.verdict)
@@ -393,8 +185,8 @@ static void end_verify(struct orders *o)
 	if (!ev.nonce_digest)
 		ev.nonce_digest = nonce_digest(b);
 	if (!ev.not_covered.n)
-		ev.not_covered = (struct strings){
-			not_covered, sizeof(not_covered) / sizeof(*not_covered)};
+		ev.not_covered =
+			(struct strings){not_covered, sizeof(not_covered) / sizeof(*not_covered)};
 	envelope = evidence_sign(&ev, o->key);
 	r.envelope = envelope;
 	r.devices.v = ev.devices.v;
@@ -433,7 +225,7 @@ static void start_image(struct orders *o, const struct proto_drive *d)
 	o->writer = writer_start(o->group, o->http, &s, on_written, o);
 }
 
-static void start_config(struct orders *o, const struct proto_drive *d)
+static void start_config(struct orders *o, struct proto_drive *d)
 {
 	const struct proto_order *p = o->order;
 	struct batch *b = o->batch;
@@ -450,25 +242,24 @@ static void start_config(struct orders *o, const struct proto_drive *d)
 		loop_defer(&o->refused);
 		return;
 	}
-	b->units = mem_calloc(1, sizeof(*b->units));
-	add_unit(b, d);
-	act(o, b, ACT_CONFIG);
+	batch_choose_one(b, d);
+	batch_act(b, BATCH_CONFIG, all_done, o);
 }
 
 static void start_write(struct orders *o)
 {
 	struct batch *b = o->batch;
-	const struct proto_drive *d;
+	struct proto_drive *d;
 
 	if (o->order->what == PROTO_WRITE_UNSTAMP) {
-		choose(b, &o->order->expected);
+		batch_choose(b, &o->order->expected);
 		if (b->n)
-			act(o, b, ACT_UNSTAMP);
+			batch_act(b, BATCH_UNSTAMP, all_done, o);
 		else
 			refuse(o, "NoDrives", "there is no drive");
 		return;
 	}
-	d = find_drive(b, o->order->drive);
+	d = batch_find(b, o->order->drive);
 	if (!d)
 		refuse(o, "DriveMissing", "no drive %s", o->order->drive);
 	else if (o->order->what == PROTO_WRITE_IMAGE)
@@ -502,22 +293,22 @@ static void begin_stamp(struct orders *o)
 			return;
 		}
 	}
-	o->batch = b;
-	b->refs++;
+	o->batch = batch_ref(b);
 	b->record = arena_strdup(b->arena, o->order->record);
 	b->stamp = arena_strdup(b->arena, o->order->stamp);
-	act(o, b, ACT_STAMP);
+	batch_act(b, BATCH_STAMP, all_done, o);
 }
 
 /* --- scanning and dispatch ------------------------------------------------------------------- */
 
 static void run_scan(void *arg)
 {
-	struct batch *b = arg;
+	struct scan *s = arg;
+	struct batch *b = s->batch;
 
 	if (b->host->settle)
 		b->host->settle();
-	if (b->with_stamps) {
+	if (s->everything) {
 		inventory_read(b->host, b->arena, &b->inventory);
 	} else {
 		struct drive_list l;
@@ -529,54 +320,73 @@ static void run_scan(void *arg)
 	}
 }
 
-static void done_scan(void *arg)
-{
-	struct batch *b = arg;
-	struct orders *o = b->owner;
-
-	b->scan = NULL;
-	if (o->order->kind == PROTO_WIPE) {
-		start_wipe(o);
-	} else if (o->order->kind == PROTO_WRITE) {
-		start_write(o);
-	} else {
-		struct proto_report r = {.state = PROTO_DONE, .inventory = &b->inventory};
-
-		finish(o, &r);
-	}
-	batch_unref(b);
-}
-
 static void drop_scan(void *arg)
 {
-	batch_unref(arg);
+	struct scan *s = arg;
+
+	batch_unref(s->batch);
+	free(s);
+}
+
+/* Stamps are read from all drives, whoever expects them. */
+static void start_look(struct orders *o)
+{
+	batch_choose_all(o->batch);
+	batch_act(o->batch, BATCH_LOOK, all_done, o);
+}
+
+static void done_scan(void *arg)
+{
+	struct scan *s = arg;
+	struct orders *o = s->owner;
+
+	o->scan = NULL;
+	drop_scan(s);
+	if (o->order->kind == PROTO_WIPE)
+		start_wipe(o);
+	else if (o->order->kind == PROTO_WRITE)
+		start_write(o);
+	else
+		start_look(o);
 }
 
 static void scan(struct orders *o)
 {
-	struct batch *b = o->batch = batch_new(o);
+	struct batch *b = o->batch = batch_new(o->group, o->host);
 	const char *nonce = o->order->nonce;
+	struct scan *s = mem_new(struct scan);
 
-	b->with_stamps = o->order->kind == PROTO_INSPECT;
 	b->start_wall = loop_wall(loop_of(o->group));
 	if (nonce) {
 		b->nonce = secret_from_str(nonce);
 		b->nonce_text = mem_strdup(nonce);
 	}
-	b->refs++;
-	b->scan = loop_work(o->group, run_scan, done_scan, drop_scan, b);
+	s->owner = o;
+	s->batch = batch_ref(b);
+	s->everything = o->order->kind == PROTO_INSPECT;
+	o->scan = loop_work(o->group, run_scan, done_scan, drop_scan, s);
 }
 
-static void all_done(struct orders *o)
+static void end_inspect(struct orders *o)
 {
-	const struct unit *u;
+	struct proto_report r = {.state = PROTO_DONE, .inventory = &o->batch->inventory};
 
-	if (o->order->kind == PROTO_WIPE) {
+	finish(o, &r);
+}
+
+static void all_done(void *arg)
+{
+	struct orders *o = arg;
+	const struct batch_unit *u;
+
+	if (o->order->kind == PROTO_INSPECT) {
+		end_inspect(o);
+	} else if (o->order->kind == PROTO_WIPE) {
 		end_wipe(o);
 	} else if (o->order->kind == PROTO_VERIFY) {
 		end_verify(o);
-	} else if ((u = failed_unit(o->batch))) {
-		bool absent = u->err.kind == ERR_NOT_FOUND && o->batch->act == ACT_CONFIG;
+	} else if ((u = batch_failed(o->batch))) {
+		bool absent = u->err.kind == ERR_NOT_FOUND && o->batch->act == BATCH_CONFIG;
 		struct err e = u->err;
 
 		finish_failed(o, absent ? "NoImage" : "DriveFailed", &e);
@@ -622,7 +432,7 @@ void orders_start(struct orders *o, const struct proto_order *order,
 	o->done = done;
 	o->arg = arg;
 	o->batch = NULL;
-	o->since = loop_now(loop_of(o->group));
+	o->phase = NULL;
 	if (absent)
 		refuse(o, "OrderInvalid", "%s: is missing", absent);
 	else if (order->kind == PROTO_VERIFY)
@@ -633,10 +443,9 @@ void orders_start(struct orders *o, const struct proto_order *order,
 		scan(o);
 }
 
-bool orders_progress(const struct orders *o, struct proto_report *r)
+bool orders_progress(struct orders *o, struct proto_report *r)
 {
-	int64_t took, ignored;
-	const struct batch *b = o->batch;
+	int64_t now = loop_now(loop_of(o->group)), ignored;
 
 	if (!o->order)
 		return false;
@@ -646,21 +455,19 @@ bool orders_progress(const struct orders *o, struct proto_report *r)
 	r->fence = o->order->fence;
 	r->state = PROTO_PROGRESS;
 	r->phase = proto_order_kind_names[o->order->kind];
-	took = loop_now(loop_of(o->group)) - (b && b->act_since ? b->act_since : o->since);
 	if (o->writer) {
 		r->phase = "image";
 		writer_progress(o->writer, &r->done_bytes, &r->total_bytes, &ignored);
+	} else if (o->batch) {
+		batch_progress(o->batch, r);
 	}
-	for (size_t i = 0; b && i < b->n && (b->act == ACT_WIPE || b->act == ACT_VERIFY); i++) {
-		const struct erase_progress *g = &b->units[i].erase.progress;
-
-		r->done_bytes += atomic_load(&g->done_bytes);
-		r->total_bytes += atomic_load(&g->total_bytes);
-		if (b->units[i].work)
-			r->phase = atomic_load(&g->phase);
+	if (r->phase != o->phase || r->done_bytes < o->phase_bytes) {
+		o->phase = r->phase;
+		o->phase_bytes = r->done_bytes;
+		o->phase_since = now;
 	}
-	if (took > 0)
-		r->bytes_per_s = r->done_bytes * 1000 / took;
+	if (now > o->phase_since)
+		r->bytes_per_s = (r->done_bytes - o->phase_bytes) * 1000 / (now - o->phase_since);
 	return true;
 }
 
@@ -684,6 +491,8 @@ void orders_free(struct orders *o)
 		return;
 	loop_defer_cancel(&o->refused);
 	writer_free(o->writer);
+	if (o->scan)
+		loop_work_abandon(o->scan);
 	batch_abandon(o->batch);
 	batch_unref(o->batch);
 	batch_unref(o->wiped);

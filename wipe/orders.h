@@ -12,7 +12,7 @@
  * wiped, so that verify and stamp speak of that and of nothing else.  Poweroff is not
  * among them: the agent itself does that.
  *
- * Drives are worked on in parallel; one that fails never stops the others.  Drives that were
+ * Drives are worked on in parallel (batch.h); one that fails or hangs never stops the others.  Drives that were
  * not expected are reported and never written to, unless nothing was expected: then all that
  * cannot be pulled out count.
  *
@@ -32,7 +32,8 @@ void orders_free(struct orders *o);
  * the report and what it points to live until done returns. */
 void orders_start(struct orders *o, const struct proto_order *order,
 		  void (*done)(const struct proto_report *r, void *arg), void *arg);
-/* How far it is; false: idle. */
-bool orders_progress(const struct orders *o, struct proto_report *r);
+/* How far it is, over all drives; the rate is that of this phase since it was first asked for.
+ * False: idle. */
+bool orders_progress(struct orders *o, struct proto_report *r);
 
 #endif

@@ -2,7 +2,9 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/mem.h"
@@ -18,7 +20,8 @@ struct backend {
 
 void flaky_reset(void)
 {
-	flaky = (struct flaky){.bad_at = -1, .hang_at = -1, .half_at = -1};
+	memset(&flaky, 0, sizeof(flaky));
+	flaky.bad_at = flaky.hang_at = flaky.half_at = -1;
 }
 
 static int open_backend(void **backend, unsigned depth, void *region, size_t len)
@@ -48,9 +51,22 @@ static int submit(void *backend, const struct ring_op *op)
 	return 0;
 }
 
+static bool is_meant(const struct ring_op *op)
+{
+	char link[64], path[256];
+	ssize_t n;
+
+	if (!flaky.only)
+		return true;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", op->fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n > 0 ? n : 0] = '\0';
+	return strstr(path, flaky.only) != NULL;
+}
+
 static bool covers(const struct ring_op *op, int64_t at)
 {
-	return at >= op->off && at < op->off + (int64_t)op->len;
+	return is_meant(op) && at >= op->off && at < op->off + (int64_t)op->len;
 }
 
 static int64_t move(struct ring_op *op)
@@ -93,7 +109,9 @@ static int wait_one(void *backend, int timeout_ms, int64_t *result)
 		*result = move(&op);
 		return (int)op.slot;
 	}
-	nanosleep(&nap, NULL);
+	do
+		nanosleep(&nap, NULL);
+	while (b->n && atomic_load(&flaky.deaf));
 	return -1;
 }
 

@@ -1,6 +1,7 @@
 #ifndef TESTS_UNIT_WIPE_FLAKY_H
 #define TESTS_UNIT_WIPE_FLAKY_H
 
+#include <stdatomic.h>
 #include "wipe/ring.h"
 
 /*
@@ -15,8 +16,11 @@ struct flaky {
 	int64_t hang_at;    /* a piece that covers this offset never ends; -1: none */
 	int64_t half_at;    /* once, of a piece that covers it, half is moved; -1: none */
 	int half;	    /* or so many bytes, when not 0 */
-	unsigned again;	    /* so many pieces end with EAGAIN first */
-	unsigned pieces, most_at_once;
+	const char *only;   /* of the drive with this name alone */
+	atomic_bool
+		deaf;	/* what hangs does not even come back from wait(), until this is cleared */
+	unsigned again; /* so many pieces end with EAGAIN first */
+	atomic_uint pieces, most_at_once;
 };
 extern struct flaky flaky;
 void flaky_reset(void);

@@ -56,6 +56,14 @@ void machine_file(struct machine *m, const char *path, const char *text)
 	fclose(f);
 }
 
+void machine_remove(struct machine *m, const char *path)
+{
+	char full[512];
+
+	snprintf(full, sizeof(full), "%s/%s", m->dir, path);
+	assert(!unlink(full));
+}
+
 static int open_drive(struct machine *m, const char *name, int flags)
 {
 	char path[256];

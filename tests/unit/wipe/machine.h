@@ -17,6 +17,7 @@ void machine_init(struct machine *m);
 void machine_done(struct machine *m); /* removes the folder */
 /* Text into a file below the machine's folder; folders on the way are made. */
 void machine_file(struct machine *m, const char *path, const char *text);
+void machine_remove(struct machine *m, const char *path); /* a file below it */
 /* A drive of `bytes`, each 1 MiB of it marked with bytes of a tenant. */
 void machine_drive(struct machine *m, const char *name, const char *wwn, int64_t bytes);
 /* Read from and write to a drive's file, past the code under test. */

@@ -96,26 +96,6 @@ static void two_drives_of_one_name_are_both_seen(void **state)
 	assert_string_equal(l.v[1].wwn, "naa.5000#2");
 }
 
-static void a_stamp_is_read_from_the_drive(void **state)
-{
-	static const char digest[] =
-		"sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
-	OWN(arena) a = arena_new();
-	struct proto_inventory inv;
-	char block[PROTO_STAMP_SIZE];
-
-	(void)state;
-	machine_drive(&m, "nvme0n1", "eui.1\n", 2 << 20);
-	machine_drive(&m, "nvme1n1", "eui.2\n", 2 << 20);
-	proto_stamp_write("gpu-1-41", digest, block);
-	machine_poke(&m, "nvme1n1", block, sizeof(block), 0);
-	inventory_read(&m.host, a, &inv);
-	assert_int_equal(inv.drives.n, 2);
-	assert_null(inv.drives.v[0].stamp);
-	assert_string_equal(inv.drives.v[1].stamp, digest);
-	assert_string_equal(inv.drives.v[1].stamp_record, "gpu-1-41");
-}
-
 static void the_machine_says_who_it_is_and_what_it_has(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -185,7 +165,6 @@ int main(void)
 		T(drives_are_found_with_their_identity),
 		T(what_has_no_medium_is_no_drive),
 		T(two_drives_of_one_name_are_both_seen),
-		T(a_stamp_is_read_from_the_drive),
 		T(the_machine_says_who_it_is_and_what_it_has),
 		T(an_empty_machine_has_nothing),
 		T(modules_are_found_by_the_aliases_of_the_hardware),

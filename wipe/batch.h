@@ -1,0 +1,92 @@
+#ifndef WIPE_BATCH_H
+#define WIPE_BATCH_H
+
+#include "base/loop.h"
+#include "wipe/erase.h"
+#include "wipe/host.h"
+#include "wipe/proto.h"
+
+/*
+ * batch: the machine's drives, and something done to each of them at the same time, in a
+ * loop_work() of its own.  One drive never holds up the others, nor the end: a guard on the loop
+ * gives up a drive of which nothing was heard for as long as it said it might be silent.  What
+ * its thread does after that changes nothing any more; it holds the batch until it ends.
+ *
+ * On the loop's thread, but for what run functions do.
+ */
+enum batch_act {
+	BATCH_NONE,
+	BATCH_LOOK, /* read the clean stamp, into the inventory */
+	BATCH_WIPE,
+	BATCH_VERIFY,
+	BATCH_STAMP,
+	BATCH_UNSTAMP,
+	BATCH_CONFIG,
+};
+
+struct batch_unit {
+	struct batch *batch;
+	struct proto_drive *drive;
+	struct loop_work *work;
+	struct { /* the thread's while it runs */
+		int rc;
+		struct err err;
+		char *first_block; /* BATCH_LOOK */
+	} own;
+	struct erase erase; /* the thread's too, but for its progress */
+
+	struct evidence_device result;
+	int rc;
+	struct err err;
+	bool verified;
+	bool lost; /* given up: its thread may run still */
+	/* the guard's */
+	const char *phase;
+	int64_t done_bytes, moved_at;
+};
+
+struct batch {
+	unsigned refs;
+	struct loop_group *group;
+	const struct host *host;
+	struct arena *arena;
+	struct proto_inventory inventory;
+
+	struct batch_unit *units; /* the drives that are meant */
+	size_t n, running;
+	struct strings expected, missing, extra;
+	struct secret *nonce;
+	char *nonce_text;
+	int64_t start_wall;
+
+	enum batch_act act;
+	const char *record, *stamp; /* BATCH_STAMP */
+	uint8_t *volume;	    /* BATCH_CONFIG */
+	size_t volume_used;
+	struct loop_timer guard;
+	void (*done)(void *arg);
+	void *arg;
+};
+
+struct batch *batch_new(struct loop_group *g, const struct host *h);
+struct batch *batch_ref(struct batch *b);
+void batch_unref(struct batch *b);
+
+/* In the inventory, or NULL. */
+struct proto_drive *batch_find(const struct batch *b, const char *wwn);
+/* From the inventory: those expected; without any, all that are built in.  Once. */
+void batch_choose(struct batch *b, const struct strings *expected);
+void batch_choose_all(struct batch *b);
+void batch_choose_one(struct batch *b, struct proto_drive *d);
+/* One act at a time; done(arg) once, when each unit has ended or was given up.  Not from inside. */
+void batch_act(struct batch *b, enum batch_act what, void (*done)(void *arg), void *arg);
+/* done() is not called any more. */
+void batch_abandon(struct batch *b);
+/* First unit that failed, or NULL. */
+const struct batch_unit *batch_failed(const struct batch *b);
+/* One entry for each drive, the missing ones too; in the batch's arena. */
+struct evidence_device *batch_devices(struct batch *b, size_t *n);
+/* Phase and bytes over all drives. */
+void batch_progress(const struct batch *b, struct proto_report *r);
+
+#endif
