@@ -78,7 +78,7 @@ static void on_observed(const struct provider_observation *o, const char *handle
 			const struct err *e, void *arg)
 {
 	struct life *l = arg;
-	int64_t delay;
+	int64_t delay, until;
 
 	(void)handle;
 	l->observing = false;
@@ -108,7 +108,9 @@ static void on_observed(const struct provider_observation *o, const char *handle
 		else
 			life_wait(l, WAITING_DEVICE, life_bmc_reason(e), "%s", e->text);
 	}
-	loop_timer_start(&l->timer, delay);
+	/* A BMC that is asked seldom keeps no deadline waiting. */
+	until = l->m && life_deadline(l) ? life_deadline(l) - loop_wall(l->c->loop) : delay;
+	loop_timer_start(&l->timer, until > 0 && until < delay ? until : delay);
 }
 
 static void observe(struct life *l)

@@ -16,6 +16,7 @@
 #define SYSTEM_MS 20000
 #define KUBELET_MS 1000
 #define KUBELET_AGAIN_MS 5000
+#define BEAT_MS 10000
 
 static void run_kubelet(struct box *b);
 
@@ -216,6 +217,37 @@ static void start_pods(struct box *b)
 		  on_told, b);
 }
 
+/* 404 the first time: then it is made. */
+static void on_beat(int status, json_t *o, void *arg)
+{
+	struct box *b = arg;
+	char now[STR_TIME_SIZE];
+
+	(void)o;
+	if (status == 404 && b->tenant && !b->tenant->away)
+		plane_ask(b->tenant, "POST",
+			  "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
+			  json_pack("{s:s,s:s,s:{s:s},s:{s:s,s:s}}", "apiVersion",
+				    "coordination.k8s.io/v1", "kind", "Lease", "metadata", "name",
+				    b->node_name, "spec", "holderIdentity", b->node_name,
+				    "renewTime", str_time(now, loop_wall(b->earth->loop))),
+			  NULL, NULL);
+}
+
+static void beat(struct box *b)
+{
+	char path[300], now[STR_TIME_SIZE];
+
+	b->beat_at = loop_now(b->earth->loop) + BEAT_MS;
+	str_format(path, sizeof(path),
+		   "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/%s",
+		   b->node_name);
+	plane_ask(b->tenant, "PATCH", path,
+		  json_pack("{s:{s:s}}", "spec", "renewTime",
+			    str_time(now, loop_wall(b->earth->loop))),
+		  on_beat, b);
+}
+
 static void run_kubelet(struct box *b)
 {
 	char want[160], path[300];
@@ -237,6 +269,8 @@ static void run_kubelet(struct box *b)
 		plane_ask(b->tenant, "PATCH", path, json_pack("{s:o}", "status", node_status(b)),
 			  on_told, b);
 	} else {
+		if (b->beats && loop_now(b->earth->loop) >= b->beat_at)
+			beat(b);
 		start_pods(b);
 	}
 }

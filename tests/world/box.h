@@ -48,6 +48,7 @@ struct box {
 	/* fabric */
 	char segment[128];
 	int64_t fence;
+	bool port_stuck; /* it says that it moved the port, and did not */
 
 	/* operating system */
 	struct arena *os; /* of this boot */
@@ -55,6 +56,8 @@ struct box {
 	struct plane *tenant;  /* whose cluster its config drive names */
 	const char *lingering; /* key of a NoSchedule taint that the Node has besides; NULL: none */
 	bool registered, ready, busy;
+	bool beats; /* kubelet renews its Lease every 10 s */
+	int64_t beat_at;
 	unsigned asked_in; /* the boot that a call to the API server belongs to */
 
 	/* misdeeds */

@@ -44,7 +44,8 @@ static json_t *move_port(struct earth *w, const json_t *q, json_int_t id)
 			return json_pack("{s:I,s:{s:s,s:s}}", "id", id, "error", "kind", "conflict",
 					 "message", "a newer leader was here");
 		b->fence = fence;
-		str_copy(b->segment, sizeof(b->segment), json_str_at(q, "segment"));
+		if (!b->port_stuck)
+			str_copy(b->segment, sizeof(b->segment), json_str_at(q, "segment"));
 		return json_pack("{s:I}", "id", id);
 	}
 	return json_pack("{s:I,s:i}", "id", id, "protocol", 1);
