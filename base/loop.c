@@ -149,6 +149,11 @@ int64_t loop_now(const struct loop *l)
 	return l->running ? l->now : l->ops->now(l);
 }
 
+int64_t loop_clock(const struct loop *l)
+{
+	return l->ops->now(l);
+}
+
 int64_t loop_wall(const struct loop *l)
 {
 	return l->ops->wall(l);

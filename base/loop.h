@@ -40,6 +40,9 @@ void loop_stop(struct loop *l);
 
 /* Milliseconds.  now: monotonic, for deadlines.  wall: Unix time, for what people and objects read. */
 int64_t loop_now(const struct loop *l);
+/* The clock itself, also inside a turn, in which loop_now() stands still: for what must not be done late
+ * even when the process was stopped in the middle of it. */
+int64_t loop_clock(const struct loop *l);
 int64_t loop_wall(const struct loop *l);
 
 /* Real loop: the kernel's generator, fit for keys.  Simulated loop: seeded. */

@@ -690,6 +690,8 @@ static void forget(struct life *l)
 	l->progress = 0;
 	l->act[0] = l->answer.about[0] = '\0';
 	life_drain_forget(l);
+	life_follow_forget(l);
+	detach_bmc(l); /* attached again, it first ends the session of whoever led meanwhile */
 	l->acted_at = 0;
 	l->seen.known = l->place.known = false;
 	if (l->seat)
@@ -764,6 +766,8 @@ void life_update(struct controller *c, const char *name, const struct machine *m
 	}
 	if (!l)
 		return;
+	if (m)
+		life_follow_saw(l, m);
 	if (m && l->generation !=
 			 m->meta.generation) { /* spec changed: addresses and Secrets may have */
 		l->reattach = true;

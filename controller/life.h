@@ -123,6 +123,12 @@ struct life {
 	struct kube_call *write; /* a patch of this Machine in flight */
 	struct kube_call *call;	 /* another API call of a step in flight */
 	bool took_over;		 /* our fence stands in the journal */
+	struct {		 /* life_follow.c */
+		char begun[192]; /* the act that the journal shows; "" none */
+		int64_t begun_at; /* loop_now() when it was first seen there */
+		unsigned looks;
+		bool over;
+	} follow;
 	int progress;	 /* parts of the present state that this process has done; 0 at its start */
 	char asking[64]; /* which question `call` asks */
 	struct tenant *call_to; /* whose client `call` goes through; NULL: the host's */
@@ -186,6 +192,13 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 void life_acted(struct life *l, const struct err *e);
 /* The closed list's name for a BMC's error. */
 const char *life_bmc_reason(const struct err *e);
+
+/* A new leader's first acts at the BMC (life_follow.c): the journal as seen, also while another leads; a
+ * look that was answered; another leads; and whether its predecessor can do nothing any more. */
+void life_follow_saw(struct life *l, const struct machine *m);
+void life_follow_looked(struct life *l);
+void life_follow_forget(struct life *l);
+bool life_follow_may_act(struct life *l);
 
 /* A look at the BMC that is newer than the last act and max_age_ms; false: one is on its way. */
 bool life_seen(struct life *l, int64_t max_age_ms);

@@ -57,6 +57,7 @@ static void remember(struct life *l, const struct provider_observation *o)
 	     same = l->seen.known && strcasecmp(l->seen.uuid, str_or(o->system_uuid, "")) == 0;
 
 	l->seen.off_since = !off ? 0 : same && l->seen.off_since ? l->seen.off_since : o->read_at;
+	life_follow_looked(l);
 	l->seen.known = true;
 	l->seen.read_at = o->read_at;
 	l->seen.power = o->power;
@@ -269,6 +270,12 @@ static bool shows_ours(const struct life *l)
 	return l->seen.media && base && str_starts(l->seen.media_url, base);
 }
 
+static enum life_turn bmc_act(struct life *l, const char *step, enum life_class cls,
+			      int64_t patience_ms)
+{
+	return life_follow_may_act(l) ? life_act(l, step, cls, patience_ms) : LIFE_HOLD;
+}
+
 void life_power(struct life *l, bool on)
 {
 	struct provider_call call;
@@ -281,7 +288,7 @@ void life_power(struct life *l, bool on)
 			l->name);
 		return;
 	}
-	if (life_act(l, on ? "power-on" : "power-off", LIFE_PROBE_FIRST, POWER_PATIENCE_MS) !=
+	if (bmc_act(l, on ? "power-on" : "power-off", LIFE_PROBE_FIRST, POWER_PATIENCE_MS) !=
 	    LIFE_GO)
 		return;
 	call = acting(l);
@@ -456,12 +463,12 @@ bool life_agent(struct life *l)
 	if (l->seen.power != PROVIDER_POWER_OFF)
 		return false;
 	if (!l->seen.media || !str_eq(l->seen.media_url, url)) {
-		if (life_act(l, "insert-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
+		if (bmc_act(l, "insert-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
 			return false;
 		call = acting(l);
 		provider_media(l->source->provider, l->bmc, url, &call);
 	} else if (!l->seen.override) {
-		if (life_act(l, "boot-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
+		if (bmc_act(l, "boot-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
 			return false;
 		call = acting(l);
 		provider_boot(l->source->provider, l->bmc, PROVIDER_BOOT_MEDIA, NULL, &call);
@@ -536,14 +543,14 @@ bool life_agent_off(struct life *l)
 		return false;
 	}
 	if (l->seen.media) {
-		if (life_act(l, "eject-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
+		if (bmc_act(l, "eject-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
 			return false;
 		call = acting(l);
 		provider_media(l->source->provider, l->bmc, NULL, &call);
 		return false;
 	}
 	if (l->seen.override) {
-		if (life_act(l, "clear-boot", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
+		if (bmc_act(l, "clear-boot", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
 			return false;
 		call = acting(l);
 		provider_boot(l->source->provider, l->bmc, PROVIDER_BOOT_DISK, NULL, &call);

@@ -38,7 +38,7 @@ static void on_leadz(struct httpd_req *q, void *arg)
 {
 	const struct controller *c = arg;
 
-	if (controller_ready(c) && c->leading)
+	if (controller_ready(c) && c->leading && kube_lease_held(c->lease))
 		httpd_reply(q, 200, "text/plain", "ok\n", 3);
 	else
 		httpd_reply(q, 503, "text/plain", "another replica leads\n", 22);

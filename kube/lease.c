@@ -314,12 +314,12 @@ void kube_lease_free(struct kube_lease *l)
 
 bool kube_lease_held(const struct kube_lease *l)
 {
-	return l->held && now(l) - l->renewed_at < STOP_MS;
+	return kube_lease_renewed_age(l) < STOP_MS;
 }
 
 int64_t kube_lease_renewed_age(const struct kube_lease *l)
 {
-	return l->held ? now(l) - l->renewed_at : INT64_MAX;
+	return l->held ? loop_clock(loop_of(l->group)) - l->renewed_at : INT64_MAX;
 }
 
 const char *kube_lease_holder(const struct kube_lease *l)

@@ -292,6 +292,34 @@ static void the_watchdog_counts_a_turn_that_took_too_long_and_not_the_waiting(vo
 	assert_int_equal(loop_stats(f->l).slow_turns, 1);
 }
 
+struct two_clocks {
+	struct loop *l;
+	int64_t turn, clock;
+};
+
+static void stopped_for_a_while(void *arg)
+{
+	struct two_clocks *c = arg;
+	int64_t turn = loop_now(c->l), clock = loop_clock(c->l);
+
+	usleep(30000);
+	c->turn = loop_now(c->l) - turn;
+	c->clock = loop_clock(c->l) - clock;
+}
+
+static void the_clock_goes_on_in_a_turn_and_its_time_stands(void **state)
+{
+	struct fixture *f = *state;
+	struct two_clocks c = {.l = f->l};
+	struct loop_timer t;
+
+	loop_timer_init(&t, f->g, stopped_for_a_while, &c);
+	loop_timer_start(&t, 0);
+	run_for(f, 1);
+	assert_int_equal(c.turn, 0);
+	assert_true(c.clock >= 29);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -308,6 +336,7 @@ int main(void)
 		CASE(a_descriptor_tells_what_was_wanted),
 		CASE(a_signal_arrives_on_the_loop),
 		CASE(the_watchdog_counts_a_turn_that_took_too_long_and_not_the_waiting),
+		CASE(the_clock_goes_on_in_a_turn_and_its_time_stands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
