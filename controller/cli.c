@@ -1,25 +1,15 @@
 /*
- * cli: the short verbs.  Each is a field or an annotation that kubectl can
- * write as well; what is written is printed.
+ * cli: command lines of the short verbs.  What they do is in cli_machine.c,
+ * cli_approve.c and cli_drain.c.
  */
-#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/http_curl.h"
-#include "base/loop_uv.h"
-#include "base/mem.h"
+#include "base/buf.h"
 #include "base/str.h"
 #include "controller/cli.h"
-#include "controller/controller.h"
+#include "controller/cli_verbs.h"
 #include "controller/crds.h"
-
-void cli_parse(const struct argp *p, int argc, char **argv, void *input)
-{
-	argp_err_exit_status = 2;
-	argp_parse(p, argc, argv, 0, NULL, input);
-}
 
 int cli_version(int argc, char **argv)
 {
@@ -42,143 +32,197 @@ int cli_crds(int argc, char **argv)
 	return fflush(stdout) ? 1 : 0;
 }
 
-/* --- approve ------------------------------------------------------------------------------------ */
+/* --- verbs on one object -------------------------------------------------------------------------- */
 
-struct approve {
-	const char *kubeconfig, *machine;
-	bool wipe;
-	struct loop *loop;
-	struct kube_client *client;
-	int status;
+enum { ADOPT = 256, DRIVES };
+
+/* What any of them may be told; each has options for its own. */
+struct one {
+	struct cli_options o;
+	const char *what; /* "machine", for errors */
+	const char *name, *reason;
+	bool needs_reason, yes;
+	struct cli_approve approve;
 };
 
-static const struct argp_option approve_options[] = {
-	{"kubeconfig", 'k', "FILE", 0, "The host cluster (KUBECONFIG)", 0},
-	{"wipe", 'w', NULL, 0,
-	 "It holds nothing of worth: take it down and wipe it although it is on or quarantined", 0},
-	{0},
-};
-
-static error_t parse_approve(int key, char *arg, struct argp_state *st)
+static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct approve *a = st->input;
+	struct one *v = st->input;
 
 	switch (key) {
-	case 'k':
-		a->kubeconfig = arg;
+	case 'r':
+		v->reason = arg;
+		return 0;
+	case 'y':
+		v->yes = true;
 		return 0;
 	case 'w':
-		a->wipe = true;
+		v->approve.wipe = true;
+		return 0;
+	case DRIVES:
+		v->approve.drives = true;
+		return 0;
+	case ADOPT:
+		v->approve.adopt = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (a->machine)
-			argp_error(st, "one machine at a time");
-		a->machine = arg;
+		if (v->name)
+			argp_error(st, "one %s at a time", v->what);
+		v->name = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (!a->machine)
-			argp_error(st, "which machine?");
+		if (!v->name)
+			argp_error(st, "which %s?", v->what);
+		if (v->needs_reason && str_empty(v->reason))
+			argp_error(st, "--reason: say why, for whoever finds it");
+		if (v->approve.adopt && v->approve.wipe)
+			argp_error(st, "--adopt and --wipe: one of them");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return cli_option(key, arg, st, &v->o);
 	}
 }
 
-static const struct argp approve_argp = {
-	.options = approve_options,
-	.parser = parse_approve,
-	.args_doc = "MACHINE",
-	.doc = "Let drover act on a machine: spec.managementPolicy becomes Manage and spec.identity what its BMC said.\v"
-	       "Examples:\n  drover approve gpu-r1-07\n  drover approve gpu-r1-07 --wipe\n"
-	       "The same with kubectl: patch spec.managementPolicy, spec.identity, spec.approval.",
-};
-
-static void finish(struct approve *a, const struct err *e)
+static void read_one(struct one *v, const struct argp_option *options, const char *args_doc,
+		     const char *doc, int argc, char **argv)
 {
-	if (e) {
-		fprintf(stderr, "drover approve: %s\n", e->text);
-		a->status = 1;
-	}
-	loop_stop(a->loop);
+	const struct argp a = {
+		.options = options, .parser = parse, .args_doc = args_doc, .doc = doc};
+
+	cli_parse(&a, argc, argv, v);
 }
 
-static void on_patched(json_t *o, const struct err *e, void *arg)
-{
-	struct approve *a = arg;
+/* Open, do it, close. */
+#define RUN_ONE(v_, verb_, call_)                                                                  \
+	({                                                                                         \
+		struct cli_client c;                                                               \
+		int status_ = cli_open(&c, (verb_), &(v_).o) < 0 ? 1 : -1;                         \
+                                                                                                   \
+		if (status_ < 0) {                                                                 \
+			status_ = (call_);                                                         \
+			cli_close(&c);                                                             \
+		}                                                                                  \
+		status_;                                                                           \
+	})
 
-	if (!e)
-		printf("machine %s: managed, system UUID %s%s\n", a->machine,
-		       str_or(json_str_at(o, "spec", "identity", "systemUUID"), "(none)"),
-		       a->wipe ? ", approved to be wiped" : "");
-	finish(a, e);
-}
-
-static void on_machine(json_t *o, const struct err *e, void *arg)
-{
-	struct approve *a = arg;
-	const json_t *seen = json_at(o, "status", "identity");
-	struct err mine;
-	char id[33];
-	uint8_t raw[16];
-	json_t *spec, *patch;
-
-	if (!e && !json_at(o, "spec", "identity") && !seen) {
-		(void)!err_set(&mine, ERR_NOT_FOUND, 0,
-			       "machine %s: its BMC was not read yet; is the controller running?",
-			       a->machine);
-		e = &mine;
-	}
-	if (e) {
-		finish(a, e);
-		return;
-	}
-	spec = json_pack("{s:s}", "managementPolicy", "Manage");
-	if (!json_at(o, "spec", "identity"))
-		json_object_set(spec, "identity", (json_t *)seen);
-	if (a->wipe) {
-		loop_random_bytes(a->loop, raw, sizeof(raw));
-		str_hex(id, raw, sizeof(raw));
-		json_object_set_new(spec, "approval",
-				    json_pack("{s:s, s:s}", "action", "Wipe", "id", id));
-	}
-	patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
-			  str_or(json_str_at(o, "metadata", "resourceVersion"), ""), "spec", spec);
-	(void)kube_patch(a->client, &controller_resources[OBJECT_MACHINE], NULL, a->machine, NULL,
-			 KUBE_PATCH_MERGE, patch, on_patched, a);
-	json_decref(patch);
-}
+static const struct argp_option plain_options[] = {CLI_OPTION_ROWS};
+static const struct argp_option reason_options[] = {
+	{"reason", 'r', "TEXT", 0, "Why, for people", 0}, CLI_OPTION_ROWS};
 
 int cli_approve(int argc, char **argv)
 {
-	struct approve a = {.kubeconfig = getenv("KUBECONFIG")};
-	struct loop_group *g;
-	struct http *h;
-	struct kube_client_spec cs = {.name = "host"};
-	struct err e;
+	static const struct argp_option options[] = {
+		{"wipe", 'w', NULL, 0,
+		 "It holds nothing of worth: take it down and wipe it although it is on or quarantined",
+		 0},
+		{"drives", DRIVES, NULL, 0,
+		 "Its drives are those that the last inspection saw; out of quarantine it is wiped again",
+		 0},
+		{"adopt", ADOPT, "CLAIM", 0,
+		 "It serves this NodeClaim already, as the tenant's Node of that name; it is not touched",
+		 0},
+		CLI_OPTION_ROWS};
+	struct one v = {.what = "machine"};
 
-	cli_parse(&approve_argp, argc, argv, &a);
-	OWN(kube_config)
-	host = a.kubeconfig ? kube_config_load(a.kubeconfig, &e) : kube_config_in_cluster(&e);
-	if (!host) {
-		fprintf(stderr, "drover approve: %s\n", e.text);
-		return 1;
-	}
-	a.loop = loop_uv_new();
-	g = loop_group_new(a.loop, "cli");
-	h = http_new(g, http_curl_new(g, 4), 4);
-	cs.config = host;
-	a.client = kube_client_new(g, h, &cs, &e);
-	if (a.client) {
-		(void)kube_get(a.client, &controller_resources[OBJECT_MACHINE], NULL, a.machine,
-			       on_machine, &a);
-		loop_run(a.loop);
-	} else {
-		fprintf(stderr, "drover approve: %s\n", e.text);
-		a.status = 1;
-	}
-	kube_client_free(a.client);
-	http_free(h);
-	loop_group_free(g);
-	loop_free(a.loop);
-	return a.status;
+	read_one(
+		&v, options, "MACHINE",
+		"Let drover act on a machine: spec.managementPolicy becomes Manage and spec.identity what its BMC said.\v"
+		"Examples:\n  drover approve gpu-r1-07\n  drover approve gpu-r1-07 --wipe\n"
+		"  drover approve gpu-r1-07 --drives\n  drover approve gpu-r1-07 --adopt h100-x7k2p\n"
+		"The same with kubectl: patch spec.managementPolicy, spec.identity, spec.approval, spec.drives.",
+		argc, argv);
+	v.approve.machine = v.name;
+	return RUN_ONE(v, "drover approve", cli_do_approve(&c, &v.approve));
+}
+
+int cli_release(int argc, char **argv)
+{
+	struct one v = {.what = "machine or node"};
+
+	read_one(
+		&v, plain_options, "NODE|MACHINE",
+		"End a hold, or the quarantine that a person asked for: the Node takes pods again, the machine is wiped and offered again.\v"
+		"Examples:\n  drover release gpu-r1-07\n  drover release h100-x7k2p\n"
+		"The same with kubectl: annotate the Machine with drover.dev/release, and take drover.dev/quarantine away.",
+		argc, argv);
+	return RUN_ONE(v, "drover release", cli_do_release(&c, v.name));
+}
+
+int cli_retry(int argc, char **argv)
+{
+	struct one v = {.what = "machine"};
+
+	read_one(
+		&v, plain_options, "MACHINE",
+		"Try again now: waiting between attempts ends, a quarantine that ends by itself ends, a refused login is tried once more.\v"
+		"Examples:\n  drover retry gpu-r1-07\n"
+		"The same with kubectl: annotate the Machine with drover.dev/retry=ANYTHING-NEW.",
+		argc, argv);
+	return RUN_ONE(v, "drover retry", cli_do_retry(&c, v.name));
+}
+
+int cli_quarantine(int argc, char **argv)
+{
+	struct one v = {.what = "machine", .needs_reason = true};
+
+	read_one(
+		&v, reason_options, "MACHINE",
+		"Take a machine out of use until `drover release`; one that serves is drained first.\v"
+		"Examples:\n  drover quarantine gpu-r1-07 --reason 'GPU 3 falls off the bus, RMA 881'\n"
+		"The same with kubectl: annotate the Machine with drover.dev/quarantine=REASON, or create a Drain with then: Quarantine.",
+		argc, argv);
+	return RUN_ONE(v, "drover quarantine", cli_do_quarantine(&c, v.name, v.reason));
+}
+
+int cli_retire(int argc, char **argv)
+{
+	struct one v = {.what = "machine", .reason = "to be retired"};
+
+	read_one(
+		&v, reason_options, "MACHINE",
+		"Give a machine up: it is wiped when it has served, and drover leaves it alone from then on.\v"
+		"Examples:\n  drover retire gpu-r1-07\n  drover retire gpu-r1-07 --reason 'sold'\n"
+		"The same with kubectl: patch spec.managementPolicy to Retire, or create a Drain with then: Retire.",
+		argc, argv);
+	return RUN_ONE(v, "drover retire", cli_do_retire(&c, v.name, v.reason));
+}
+
+int cli_confirm_off(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{"yes", 'y', NULL, 0, "It is so: do not ask", 0}, CLI_OPTION_ROWS};
+	struct one v = {.what = "machine"};
+
+	read_one(
+		&v, options, "MACHINE",
+		"Say that you saw a machine without power, because its BMC cannot be asked. It counts for the operation under way alone, and is recorded.\v"
+		"Examples:\n  drover confirm-off gpu-r1-07\n  drover confirm-off gpu-r1-07 --yes\n"
+		"The same with kubectl: annotate the Machine with drover.dev/confirm-off=ITS status.operation.id.",
+		argc, argv);
+	return RUN_ONE(v, "drover confirm-off", cli_do_confirm_off(&c, v.name, v.yes));
+}
+
+int cli_resume(int argc, char **argv)
+{
+	struct one v = {.what = "nodepool/NAME or provider/NAME"};
+
+	read_one(
+		&v, plain_options, "nodepool/NAME|provider/NAME",
+		"Let new claims go on where failures stopped them: what failed before now does not count any more.\v"
+		"Examples:\n  drover resume nodepool/h100\n  drover resume provider/hall-a\n"
+		"The same with kubectl: annotate it with drover.dev/resume=NOW, as 2026-12-01T10:00:00Z.",
+		argc, argv);
+	return RUN_ONE(v, "drover resume", cli_do_resume(&c, v.name));
+}
+
+int cli_cancel(int argc, char **argv)
+{
+	struct one v = {.what = "drain"};
+
+	read_one(&v, plain_options, "DRAIN",
+		 "Cancel a Drain: machines that have not left serve on, the others go their way.\v"
+		 "Examples:\n  drover cancel drain-gpu-r1-07-1f2e\n"
+		 "The same with kubectl: patch spec.cancelled of the Drain to true.",
+		 argc, argv);
+	return RUN_ONE(v, "drover cancel", cli_do_cancel(&c, v.name));
 }

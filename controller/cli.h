@@ -18,7 +18,15 @@ void cli_parse(const struct argp *p, int argc, char **argv, void *input);
 
 int cli_run(int argc, char **argv);
 int cli_approve(int argc, char **argv);
+int cli_cancel(int argc, char **argv);
+int cli_confirm_off(int argc, char **argv);
 int cli_crds(int argc, char **argv);
+int cli_drain(int argc, char **argv);
+int cli_quarantine(int argc, char **argv);
+int cli_release(int argc, char **argv);
+int cli_resume(int argc, char **argv);
+int cli_retire(int argc, char **argv);
+int cli_retry(int argc, char **argv);
 int cli_why(int argc, char **argv);
 int cli_wipe(int argc, char **argv);
 int cli_version(int argc, char **argv);

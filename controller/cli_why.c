@@ -8,11 +8,10 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/http_curl.h"
-#include "base/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/cli.h"
+#include "controller/cli_client.h"
 #include "controller/controller.h"
 #include "controller/why.h"
 
@@ -191,31 +190,19 @@ void why_ask(struct kube_client *host, struct loop *l, const char *target,
 /* --- the verb ----------------------------------------------------------------------------------- */
 
 struct why {
-	const char *kubeconfig, *target;
-	bool json;
-	struct loop *loop;
+	struct cli_options o;
+	const char *target;
+	struct cli_client c;
 	int status;
 };
 
-static const struct argp_option options[] = {
-	{"kubeconfig", 'k', "FILE", 0, "The host cluster (KUBECONFIG)", 0},
-	{"output", 'o', "FORMAT", 0, "json: for programs", 0},
-	{0},
-};
+static const struct argp_option options[] = {CLI_OPTION_ROWS};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
 	struct why *w = st->input;
 
 	switch (key) {
-	case 'k':
-		w->kubeconfig = arg;
-		return 0;
-	case 'o':
-		if (!str_eq(arg, "json"))
-			argp_error(st, "--output: want json, got '%s'", arg);
-		w->json = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		if (w->target)
 			argp_error(st, "one at a time");
@@ -226,7 +213,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 			argp_error(st, "which machine, claim or pod?");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return cli_option(key, arg, st, &w->o);
 	}
 }
 
@@ -245,51 +232,28 @@ static void on_answer(const json_t *answer, const struct err *e, void *arg)
 	struct buf b;
 
 	if (e) {
-		fprintf(stderr, "drover why: %s\n", e->text);
-		w->status = 1;
-	} else if (w->json) {
+		w->status = cli_failed(&w->c, "%s", e->text);
+	} else if (w->c.json) {
 		json_dumpf(answer, stdout, JSON_INDENT(2));
 		putchar('\n');
 	} else {
 		buf_init(&b, 1 << 20);
-		why_print(answer, loop_wall(w->loop), &b);
+		why_print(answer, loop_wall(w->c.loop), &b);
 		fwrite(b.data, 1, b.len, stdout);
 		buf_done(&b);
 	}
-	loop_stop(w->loop);
+	loop_stop(w->c.loop);
 }
 
 int cli_why(int argc, char **argv)
 {
-	struct why w = {.kubeconfig = getenv("KUBECONFIG")};
-	struct kube_client_spec cs = {.name = "host"};
-	struct kube_client *client;
-	struct loop_group *g;
-	struct http *h;
-	struct err e;
+	struct why w = {.status = 0};
 
 	cli_parse(&argp, argc, argv, &w);
-	OWN(kube_config)
-	host = w.kubeconfig ? kube_config_load(w.kubeconfig, &e) : kube_config_in_cluster(&e);
-	if (!host) {
-		fprintf(stderr, "drover why: %s\n", e.text);
+	if (cli_open(&w.c, "drover why", &w.o) < 0)
 		return 1;
-	}
-	w.loop = loop_uv_new();
-	g = loop_group_new(w.loop, "cli");
-	h = http_new(g, http_curl_new(g, 4), 4);
-	cs.config = host;
-	client = kube_client_new(g, h, &cs, &e);
-	if (client) {
-		why_ask(client, w.loop, w.target, on_answer, &w);
-		loop_run(w.loop);
-	} else {
-		fprintf(stderr, "drover why: %s\n", e.text);
-		w.status = 1;
-	}
-	kube_client_free(client);
-	http_free(h);
-	loop_group_free(g);
-	loop_free(w.loop);
+	why_ask(w.c.host, w.c.loop, w.target, on_answer, &w);
+	loop_run(w.c.loop);
+	cli_close(&w.c);
 	return w.status;
 }

@@ -13,6 +13,18 @@ static const struct cli_verb verbs[] = {
 	{"run", cli_run, "run the controller",
 	 "drover run --kubeconfig host.conf --agent-image drover-agent.iso"},
 	{"approve", cli_approve, "let drover act on a machine", "drover approve gpu-r1-07 --wipe"},
+	{"drain", cli_drain, "ask machines to leave their tenants",
+	 "drover drain gpu-r1-07 --reason 'fan' --wait"},
+	{"cancel", cli_cancel, "cancel a drain", "drover cancel drain-gpu-r1-07-1f2e"},
+	{"release", cli_release, "end a hold, or a person's quarantine",
+	 "drover release gpu-r1-07"},
+	{"retry", cli_retry, "try again now", "drover retry gpu-r1-07"},
+	{"quarantine", cli_quarantine, "take a machine out of use",
+	 "drover quarantine gpu-r1-07 --reason RMA-881"},
+	{"confirm-off", cli_confirm_off, "say that you saw it without power",
+	 "drover confirm-off gpu-r1-07"},
+	{"retire", cli_retire, "give a machine up", "drover retire gpu-r1-07"},
+	{"resume", cli_resume, "let a stopped line go on", "drover resume nodepool/h100"},
 	{"why", cli_why, "say what is stuck, and what helps", "drover why gpu-r1-07"},
 	{"wipe", cli_wipe, "check the records of wipes",
 	 "drover wipe verify records/ --keys records/keys.json"},
@@ -28,7 +40,7 @@ static void help(FILE *f)
 	      "and takes them back clean.\n\nUsage: drover VERB [OPTION...]\n\n",
 	      f);
 	for (size_t i = 0; i < VERBS; i++)
-		fprintf(f, "  %-10s %-38s %s\n", verbs[i].name, verbs[i].what, verbs[i].example);
+		fprintf(f, "  %-11s %-38s %s\n", verbs[i].name, verbs[i].what, verbs[i].example);
 	fputs("\n`drover VERB --help` says more.\n", f);
 }
 

@@ -111,6 +111,67 @@ static void run_says_which_option_is_wrong_and_what_is_allowed(void **state)
 	assert_said("--agent-name: at most 8");
 }
 
+static void every_verb_has_help_with_an_example_and_kubectl(void **state)
+{
+	static const struct {
+		int (*fn)(int argc, char **argv);
+		const char *example;
+	} verbs[] = {
+		{cli_drain, "drover drain gpu"},
+		{cli_cancel, "drover cancel drain-"},
+		{cli_release, "drover release gpu"},
+		{cli_retry, "drover retry gpu"},
+		{cli_quarantine, "drover quarantine gpu"},
+		{cli_retire, "drover retire gpu"},
+		{cli_confirm_off, "drover confirm-off gpu"},
+		{cli_resume, "drover resume nodepool/"},
+		{cli_approve, "drover approve gpu"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		assert_int_equal(VERB(verbs[i].fn, "--help"), 0);
+		assert_said(verbs[i].example);
+		assert_said("kubectl");
+		assert_int_equal(VERB(verbs[i].fn, "--nonsense"), 2);
+		assert_int_equal(VERB(verbs[i].fn, "-o", "yaml"), 2);
+		assert_said("want json");
+		assert_int_equal(verb(verbs[i].fn, NULL), 2); /* on what? */
+	}
+}
+
+static void a_drain_says_which_option_is_wrong(void **state)
+{
+	(void)state;
+	assert_int_equal(VERB(cli_drain, "m-1"), 2);
+	assert_said("--reason");
+	assert_int_equal(VERB(cli_drain, "m-1", "-r", "x", "-l", "rack=r1"), 2);
+	assert_said("name them, or give --selector");
+	assert_int_equal(VERB(cli_drain, "m-1", "-r", "x", "--then", "Reboot"), 2);
+	assert_said("want Release, Hold, Quarantine or Retire, got Reboot");
+	assert_int_equal(VERB(cli_drain, "m-1", "-r", "x", "--on-deadline", "Escalate"), 2);
+	assert_said("--on-deadline needs --deadline");
+	assert_int_equal(
+		VERB(cli_drain, "m-1", "-r", "x", "--deadline", "1h", "--on-deadline", "Wait"), 2);
+	assert_said("want Stop or Escalate, got Wait");
+	assert_int_equal(VERB(cli_drain, "m-1", "-r", "x", "-c", "0"), 2);
+	assert_said("--concurrent: want 1 to 1000");
+	assert_int_equal(VERB(cli_drain, "--follow", "d", "m-1"), 2);
+	assert_int_equal(VERB(cli_drain, "m-1", "-r", "x"), 1); /* in no cluster */
+	assert_said("drover drain: ");
+}
+
+static void verbs_that_need_a_reason_say_so(void **state)
+{
+	(void)state;
+	assert_int_equal(VERB(cli_quarantine, "m-1"), 2);
+	assert_said("--reason");
+	assert_int_equal(VERB(cli_approve, "m-1", "--wipe", "--adopt", "c"), 2);
+	assert_said("one of them");
+	assert_int_equal(VERB(cli_resume, "a", "b"), 2);
+	assert_said("one nodepool/NAME or provider/NAME at a time");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +179,9 @@ int main(void)
 		cmocka_unit_test(crds_prints_every_kind),
 		cmocka_unit_test(approve_wants_exactly_one_machine),
 		cmocka_unit_test(a_kubeconfig_that_cannot_be_used_is_named),
+		cmocka_unit_test(every_verb_has_help_with_an_example_and_kubectl),
+		cmocka_unit_test(a_drain_says_which_option_is_wrong),
+		cmocka_unit_test(verbs_that_need_a_reason_say_so),
 		cmocka_unit_test(run_says_which_option_is_wrong_and_what_is_allowed),
 	};
 

@@ -1,0 +1,351 @@
+/* What the verbs write, with a client on the simulated loop. */
+#include "tests/unit/controller/desk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/str.h"
+#include "controller/cli_verbs.h"
+#include "controller/drains.h"
+#include "controller/requests.h"
+
+static struct cli_client c;
+static char *said;
+static size_t said_len;
+
+static void on_change(struct desk *d, enum object_kind_id kind, const char *name, void *object)
+{
+	(void)object;
+	if (kind == OBJECT_DRAIN)
+		drains_kick(d->c.drains, name);
+}
+
+static int setup(void **state)
+{
+	struct desk *d;
+
+	desk_setup(state);
+	d = *state;
+	desk_fleet(d);
+	d->on_change = on_change;
+	c = (struct cli_client){.verb = "drover test",
+				.loop = d->l,
+				.group = d->g,
+				.host = d->c.host,
+				.out = open_memstream(&said, &said_len)};
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fclose(c.out);
+	free(said);
+	return desk_teardown(state);
+}
+
+static void assert_said(const char *what)
+{
+	fflush(c.out);
+	if (!strstr(said, what))
+		fail_msg("want '%s' in: %s", what, said);
+}
+
+static const char *at(struct desk *d, enum object_kind_id kind, const char *name, const char *part,
+		      const char *key)
+{
+	OWN_JSON o = desk_get(d, kind, name);
+
+	return arena_strdup(d->a, str_or(json_str_at(o, part, key), ""));
+}
+
+static const char *annotation(struct desk *d, const char *key)
+{
+	OWN_JSON o = desk_get(d, OBJECT_MACHINE, "m-1");
+
+	return arena_strdup(d->a, str_or(json_str_at(o, "metadata", "annotations", key), ""));
+}
+
+static void serves(struct desk *d)
+{
+	desk_status(d, OBJECT_MACHINE, "m-1",
+		    "{'state': 'serving', 'claimRef': {'name': 'c-1', 'uid': 'u-1'}}");
+}
+
+static void quarantined(struct desk *d, const char *reason, const char *exit_)
+{
+	desk_status(
+		d, OBJECT_MACHINE, "m-1",
+		arena_printf(
+			d->a,
+			"{'state': 'quarantined', 'quarantine': {'reason': '%s', 'exit': '%s'}}",
+			reason, exit_));
+}
+
+/* The only Drain there is; NULL: none. */
+static json_t *only_drain(struct desk *d)
+{
+	json_t *o = NULL, *all;
+	struct err e;
+
+	(void)desk_do(d, &d->host, "GET", "/apis/" OBJECT_API_VERSION "/drains", NULL);
+	all = json_parse(d->text, strlen(d->text), &e);
+	assert_non_null(all);
+	if (json_array_size(json_at(all, "items")) == 1)
+		o = json_incref(json_array_get(json_at(all, "items"), 0));
+	json_decref(all);
+	return o;
+}
+
+static void retry_writes_a_new_value_each_time(void **state)
+{
+	struct desk *d = *state;
+	const char *first;
+
+	assert_int_equal(cli_do_retry(&c, "m-1"), 0);
+	first = annotation(d, REQUEST_RETRY);
+	assert_string_not_equal(first, "");
+	assert_said("the same: kubectl patch machine m-1 --type merge -p "
+		    "'{\"metadata\":{\"annotations\":{\"drover.dev/retry\":");
+	desk_run(d, 10);
+	assert_int_equal(cli_do_retry(&c, "m-1"), 0);
+	assert_string_not_equal(annotation(d, REQUEST_RETRY), first);
+}
+
+static void retry_says_when_it_cannot_help(void **state)
+{
+	struct desk *d = *state;
+
+	quarantined(d, "EraseUnverified", "operator");
+	assert_int_equal(cli_do_retry(&c, "m-1"), 1);
+	assert_string_equal(annotation(d, REQUEST_RETRY), "");
+	assert_int_equal(cli_do_retry(&c, "m-9"), 1);
+}
+
+static void release_lets_go_of_what_a_person_holds_and_of_nothing_else(void **state)
+{
+	struct desk *d = *state;
+
+	assert_int_equal(cli_do_release(&c, "m-1"), 1); /* nobody holds it */
+	quarantined(d, "EraseUnverified", "operator");
+	assert_int_equal(cli_do_release(&c, "m-1"), 1);
+	assert_string_equal(annotation(d, REQUEST_RELEASE), "");
+	desk_status(d, OBJECT_MACHINE, "m-1",
+		    "{'state': 'serving', 'quarantine': null, 'hold': {'drain': 'psu'}}");
+	assert_int_equal(cli_do_release(&c, "m-1"), 0);
+	assert_string_not_equal(annotation(d, REQUEST_RELEASE), "");
+	assert_said("drain psu does not hold it any more");
+}
+
+static void quarantine_marks_a_machine_and_release_takes_the_mark_away(void **state)
+{
+	struct desk *d = *state;
+
+	assert_int_equal(cli_do_quarantine(&c, "m-1", "RMA '881'"), 0);
+	assert_string_equal(annotation(d, REQUEST_QUARANTINE), "RMA '881'");
+	assert_said("RMA '\\''881'\\''"); /* as a shell wants it */
+	assert_int_equal(cli_do_release(&c, "m-1"), 0);
+	assert_string_equal(annotation(d, REQUEST_QUARANTINE), "");
+}
+
+static void who_serves_is_drained_before_quarantine_or_retirement(void **state)
+{
+	struct desk *d = *state;
+	json_t *o;
+
+	serves(d);
+	assert_int_equal(cli_do_retire(&c, "m-1", "sold"), 0);
+	o = only_drain(d);
+	assert_string_equal(json_str_at(o, "spec", "then"), "Retire");
+	assert_string_equal(json_str_at(o, "spec", "reason"), "sold");
+	assert_string_equal(
+		json_string_value(json_array_get(json_at(o, "spec", "machineNames"), 0)), "m-1");
+	assert_string_equal(at(d, OBJECT_MACHINE, "m-1", "spec", "managementPolicy"), "Manage");
+	json_decref(o);
+	assert_int_equal(cli_do_quarantine(&c, "m-1", "x"), 0);
+	assert_string_equal(annotation(d, REQUEST_QUARANTINE), "");
+}
+
+static void who_serves_nobody_is_retired_at_once(void **state)
+{
+	struct desk *d = *state;
+
+	assert_int_equal(cli_do_retire(&c, "m-1", "sold"), 0);
+	assert_string_equal(at(d, OBJECT_MACHINE, "m-1", "spec", "managementPolicy"), "Retire");
+	assert_null(only_drain(d));
+}
+
+static void confirm_off_names_the_operation_and_wants_a_yes(void **state)
+{
+	struct desk *d = *state;
+
+	assert_int_equal(cli_do_confirm_off(&c, "m-1", true), 1); /* free: nothing waits for it */
+	desk_status(d, OBJECT_MACHINE, "m-1", "{'state': 'stopping', 'operation': {'id': 'op-7'}}");
+	if (!isatty(STDIN_FILENO))
+		assert_int_equal(cli_do_confirm_off(&c, "m-1", false), 1);
+	assert_string_equal(annotation(d, REQUEST_CONFIRM_OFF), "");
+	assert_int_equal(cli_do_confirm_off(&c, "m-1", true), 0);
+	assert_string_equal(annotation(d, REQUEST_CONFIRM_OFF), "op-7");
+}
+
+static void resume_writes_the_time_on_a_pool_or_a_provider(void **state)
+{
+	struct desk *d = *state;
+	OWN_JSON o = NULL;
+	int64_t when;
+
+	assert_int_equal(cli_do_resume(&c, "nodepool/h100"), 0);
+	o = desk_get(d, OBJECT_NODE_POOL, "h100");
+	assert_true(str_to_time(json_str_at(o, "metadata", "annotations", REQUEST_RESUME), &when));
+	assert_true(when <= loop_wall(d->l) && when > loop_wall(d->l) - 5000);
+	assert_int_equal(cli_do_resume(&c, "provider/hall-a"), 0);
+	assert_int_equal(cli_do_resume(&c, "machine/m-1"), 1);
+	assert_int_equal(cli_do_resume(&c, "h100"), 1);
+}
+
+static void approve_takes_over_the_drives_that_were_seen(void **state)
+{
+	struct desk *d = *state;
+	OWN_JSON o = NULL;
+	struct cli_approve a = {.machine = "m-1", .drives = true};
+
+	assert_int_equal(cli_do_approve(&c, &a), 1); /* not inspected */
+	desk_status(d, OBJECT_MACHINE, "m-1",
+		    "{'inventory': {'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.9', "
+		    "'bytes': 2000, 'model': 'X'}]}}");
+	quarantined(d, "InventoryMismatch", "operator");
+	assert_int_equal(cli_do_approve(&c, &a), 0);
+	assert_said("- eui.2 1000 bytes");
+	assert_said("+ eui.9 2000 bytes X");
+	o = desk_get(d, OBJECT_MACHINE, "m-1");
+	assert_string_equal(json_str_at(json_array_get(json_at(o, "spec", "drives"), 1), "wwn"),
+			    "eui.9");
+	assert_string_equal(json_str_at(o, "spec", "approval", "action"), "Wipe");
+}
+
+static void approve_names_the_claim_that_is_served(void **state)
+{
+	struct desk *d = *state;
+	OWN_JSON o = NULL;
+	struct cli_approve a = {.machine = "m-1", .adopt = "h100-1"};
+
+	assert_int_equal(cli_do_approve(&c, &a), 0);
+	o = desk_get(d, OBJECT_MACHINE, "m-1");
+	assert_string_equal(json_str_at(o, "spec", "approval", "action"), "Adopt");
+	assert_string_equal(json_str_at(o, "spec", "approval", "claim"), "h100-1");
+	assert_string_not_equal(json_str_at(o, "spec", "approval", "id"), "");
+}
+
+static void a_drain_is_made_of_what_was_said(void **state)
+{
+	struct desk *d = *state;
+	const char *names[] = {"m-1"};
+	struct cli_drain want = {.names = names,
+				 .nnames = 1,
+				 .reason = "PSU",
+				 .then = "Hold",
+				 .on_deadline = "Escalate",
+				 .deadline = loop_wall(d->l) + 7200000,
+				 .concurrent = 3,
+				 .split = true};
+	json_t *o;
+
+	serves(d);
+	assert_int_equal(cli_do_drain(&c, &want), 0);
+	o = only_drain(d);
+	assert_string_equal(json_str_at(o, "spec", "then"), "Hold");
+	assert_string_equal(json_str_at(o, "spec", "onDeadline"), "Escalate");
+	assert_string_equal(json_str_at(o, "spec", "gangs"), "Split");
+	assert_int_equal(json_int_at(o, "spec", "concurrent"), 3);
+	assert_non_null(json_str_at(o, "spec", "deadline"));
+	assert_int_equal(cli_do_cancel(&c, json_str_at(o, "metadata", "name")), 0);
+	json_decref(o);
+	o = only_drain(d);
+	assert_true(json_true_at(o, "spec", "cancelled"));
+	json_decref(o);
+}
+
+static void a_drain_by_label_names_no_machine(void **state)
+{
+	struct desk *d = *state;
+	struct cli_drain want = {
+		.selector = "rack=r1,gen in (a,b),!old", .reason = "PSU", .concurrent = 1};
+	OWN_JSON o = NULL;
+
+	assert_int_equal(cli_do_drain(&c, &want), 0);
+	o = only_drain(d);
+	assert_int_equal(json_array_size(json_at(o, "spec", "machineSelector", "matchExpressions")),
+			 3);
+	want.selector = "rack>3";
+	assert_int_equal(cli_do_drain(&c, &want), 1);
+	want.selector = "rack in (";
+	assert_int_equal(cli_do_drain(&c, &want), 1);
+}
+
+static void a_drain_that_is_waited_for_says_how_it_ended(void **state)
+{
+	struct desk *d = *state;
+	const char *names[] = {"m-1"};
+	struct cli_drain want = {
+		.names = names, .nnames = 1, .reason = "PSU", .concurrent = 1, .wait = true};
+
+	(void)d;
+	assert_int_equal(cli_do_drain(&c, &want), 0); /* it serves nobody */
+	assert_said("m-1 Done\n");
+	assert_said("Succeeded");
+	assert_int_equal(cli_do_follow(&c, "no-such"), 1);
+}
+
+static void a_terminal_is_drawn_over(void **state)
+{
+	struct desk *d = *state;
+
+	c.tty = true;
+	desk_put(d, "{'kind': 'Drain', 'metadata': {'name': 'psu'}, 'spec': {'reason': 'x', "
+		    "'machineNames': ['m-1', 'm-9'], 'notBefore': '2020-01-01T00:00:00Z'}}");
+	desk_run(d, 2000);
+	assert_int_equal(cli_do_follow(&c, "psu"), 1); /* there is no m-9 */
+	assert_said("BLOCKED BY");
+	assert_said("there is no such Machine");
+	assert_said("Partial: 1 of 2 done");
+}
+
+static void programs_read_json(void **state)
+{
+	struct desk *d = *state;
+	OWN_JSON o = NULL;
+	struct err e;
+
+	(void)d;
+	c.json = true;
+	assert_int_equal(cli_do_retry(&c, "m-1"), 0);
+	fflush(c.out);
+	o = json_parse(said, said_len, &e);
+	assert_non_null(o);
+	assert_string_equal(json_str_at(o, "object", "kind"), "Machine");
+	assert_non_null(json_at(o, "wrote", "metadata", "annotations"));
+	assert_true(str_starts(json_str_at(o, "kubectl"), "kubectl patch machine m-1"));
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(retry_writes_a_new_value_each_time),
+		T(retry_says_when_it_cannot_help),
+		T(release_lets_go_of_what_a_person_holds_and_of_nothing_else),
+		T(quarantine_marks_a_machine_and_release_takes_the_mark_away),
+		T(who_serves_is_drained_before_quarantine_or_retirement),
+		T(who_serves_nobody_is_retired_at_once),
+		T(confirm_off_names_the_operation_and_wants_a_yes),
+		T(resume_writes_the_time_on_a_pool_or_a_provider),
+		T(approve_takes_over_the_drives_that_were_seen),
+		T(approve_names_the_claim_that_is_served),
+		T(a_drain_is_made_of_what_was_said),
+		T(a_drain_by_label_names_no_machine),
+		T(a_drain_that_is_waited_for_says_how_it_ended),
+		T(a_terminal_is_drawn_over),
+		T(programs_read_json),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
