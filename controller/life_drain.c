@@ -63,11 +63,12 @@ static const char *why(const struct life *l, const struct leave *lv, char *out, 
 		lv->drain ? CONTROLLER_GET(l->c, OBJECT_DRAIN, drain, lv->drain) : NULL;
 	char when[STR_TIME_SIZE];
 
-	str_format(out, size, "%s%s%.60s%s%.200s; deadline %s, then %s", lv->reason,
-		   lv->drain ? " " : "", str_or(lv->drain, ""), d ? ": " : "",
-		   d ? str_or(d->spec.reason, "") : "",
+	str_format(out, size, "%s%s%.60s%s%.200s; deadline %s%s", lv->reason, lv->drain ? " " : "",
+		   str_or(lv->drain, ""), d ? ": " : "", d ? str_or(d->spec.reason, "") : "",
 		   lv->deadline ? str_time(when, lv->deadline) : "none",
-		   lv->stop ? "it serves on" : "pods are deleted");
+		   !lv->deadline ? ""
+		   : lv->stop	 ? ", then it serves on"
+				 : ", then pods are deleted");
 	return out;
 }
 

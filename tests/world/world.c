@@ -523,6 +523,8 @@ static enum http_mem_fate fate(const char *origin, const char *method, const cha
 	if (!w->facing ||
 	    str_ends(origin, PLANE_INSIDE)) /* faults are drover's, and begin once it leads */
 		return HTTP_MEM_WELL;
+	if (w->refused && strstr(target, w->refused))
+		return HTTP_MEM_REFUSED;
 	if (w->lease_fails && strstr(target, "/leases/"))
 		return HTTP_MEM_REFUSED;
 	w->requests++;

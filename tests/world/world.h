@@ -60,7 +60,8 @@ struct earth {
 	uint64_t requests; /* of and to drover, since it leads */
 	uint64_t fault_at; /* which of them meets the fault; 0: none */
 	enum http_mem_fate fault;
-	bool lease_fails;   /* nobody's lease is renewed; all else works */
+	const char *refused; /* drover's requests with this in their target reach nobody; NULL: none */
+	bool lease_fails;    /* nobody's lease is renewed; all else works */
 	char fault_on[200]; /* what it was */
 	uint64_t
 		kill_at; /* at which of them the leader dies and another starts; 0: none, or done */
