@@ -11,6 +11,7 @@
 #include "controller/figures.h"
 #include "controller/keys.h"
 #include "controller/life.h"
+#include "controller/pace.h"
 #include "controller/scheduler.h"
 #include "controller/secrets.h"
 #include "controller/source.h"
@@ -417,6 +418,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	c->drains = drains_new(c);
 	c->debts = debts_new(c);
 	c->scheduler = scheduler_new(c);
+	c->pace = pace_new(c);
 	c->verdict = verdict_new(c);
 	c->summary = summary_new(c);
 	c->host = kube_client_new(g, h, &cs, e);
@@ -464,6 +466,7 @@ void controller_free(struct controller *c)
 	keys_free(c->keys);
 	agents_free(c->agents);
 	scheduler_free(c->scheduler);
+	pace_free(c->pace);
 	kube_events_free(c->events);
 	kube_client_free(c->host);
 	map_free(c->lives);

@@ -32,6 +32,7 @@ struct drains;
 struct figures;
 struct keys;
 struct kind_watch;
+struct pace;
 struct scheduler;
 struct secrets;
 struct summary;
@@ -75,6 +76,7 @@ struct controller {
 	struct debts *debts;
 	struct agents *agents;
 	struct scheduler *scheduler;
+	struct pace *pace;
 	struct verdict *verdict;
 	struct summary *summary;
 	struct kind_watch *watches; /* one for each kind */

@@ -524,8 +524,8 @@ static bool overdue(struct life *l)
 
 	if (!deadline || loop_wall(l->c->loop) < deadline || info->on_limit == l->state)
 		return false;
-	/* Waiting for a person does not eat the time; and what is on against the record is not switched off by a clock. */
-	if (life_paused(l) ||
+	/* Waiting for a person or a turn does not eat the time; and what is on against the record is not switched off by a clock. */
+	if (life_paused(l) || (op && op->waiting_for == WAITING_RATE) ||
 	    (odd && info->on_limit != MACHINE_QUARANTINED && !life_approved_wipe(l)))
 		return false;
 	if (!reason)

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "controller/life.h"
+#include "controller/life_pace.h"
 #include "controller/requests.h"
 
 /* A power change is not asked for again within this time: GPU servers need up to 3 min. */
@@ -288,6 +289,8 @@ void life_power(struct life *l, bool on)
 			l->name);
 		return;
 	}
+	if (on && !(life_follow_may_act(l) && life_paced(l, POWER_PATIENCE_MS)))
+		return;
 	if (bmc_act(l, on ? "power-on" : "power-off", LIFE_PROBE_FIRST, POWER_PATIENCE_MS) !=
 	    LIFE_GO)
 		return;

@@ -1,0 +1,17 @@
+#ifndef CONTROLLER_LIFE_PACE_H
+#define CONTROLLER_LIFE_PACE_H
+
+#include "controller/life.h"
+
+/*
+ * life_pace: power-on waits its turn (pace.h).
+ *
+ * A wait worth telling stands in the journal: waitingFor Rate, since lastError.time.  It does not eat the
+ * state's deadline: that stands still meanwhile, and is moved by as much before the machine is switched on.
+ */
+#define LIFE_PACED "PowerOnPaced"
+
+/* May power-on go out?  patience_ms: as of life_act(); what is asked for already needs no turn. */
+bool life_paced(struct life *l, int64_t patience_ms);
+
+#endif

@@ -1,0 +1,93 @@
+/* Power-on waits its turn, and what it waits is not held against it. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/str.h"
+#include "controller/life_pace.h"
+#include "tests/world/world.h"
+
+static void limit(struct earth *w, json_t *limits)
+{
+	earth_do(w, &w->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+		 json_pack("{s:{s:o}}", "spec", "limits", limits));
+}
+
+/* When each was switched on: the newest time. */
+struct watch {
+	struct earth *w;
+	bool on[EARTH_BOXES];
+	int64_t at[64];
+	unsigned n;
+	bool told; /* somebody said that it waits for its turn */
+};
+
+static bool look(void *arg)
+{
+	struct watch *s = arg;
+	unsigned running = 0;
+
+	for (unsigned i = 0; i < s->w->nboxes; i++) {
+		struct box *b = &s->w->boxes[i];
+
+		if (b->bmc.on && !s->on[i] && s->n < 64)
+			s->at[s->n++] = loop_now(s->w->loop);
+		s->on[i] = b->bmc.on;
+		s->told |= str_eq(earth_at(b, "status.operation.waitingFor"), "Rate") &&
+			   str_eq(earth_at(b, "status.operation.lastError.reason"), LIFE_PACED);
+		running += str_eq(b->state, "serving");
+	}
+	return running == s->w->nboxes;
+}
+
+static void machines_are_switched_on_one_after_the_other(void **state)
+{
+	static const char *const pods[] = {"a", "b", "c", "d"};
+	struct earth w;
+	struct watch s = {.w = &w};
+
+	(void)state;
+	earth_start(&w, 711, 4);
+	limit(&w, json_pack("{s:i}", "powerOnPerMinute", 2));
+	for (int i = 0; i < 4; i++)
+		earth_pod(&w, &w.tenants[0], pods[i]);
+	earth_replica(&w);
+	earth_wait(&w, look, &s, 3600, "four serve");
+	assert_true(s.n >= 12); /* wiped, imaged, booted */
+	for (unsigned i = 1; i < s.n; i++)
+		assert_true(s.at[i] - s.at[i - 1] >= 29000);
+	assert_true(s.told);
+	earth_stop(&w);
+}
+
+/* Switched on once a minute, a machine waits for longer than it may boot. */
+static void a_wait_for_its_turn_does_not_eat_the_deadline(void **state)
+{
+	static const char *const pods[] = {"a", "b", "c", "d"};
+	struct earth w;
+	struct watch s = {.w = &w};
+
+	(void)state;
+	earth_start(&w, 712, 4);
+	earth_replica(&w);
+	earth_wait_all(&w, "free", 1800);
+	limit(&w, json_pack("{s:i}", "powerOnPerMinute", 1));
+	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
+		 json_pack("{s:{s:{s:s}}}", "spec", "deadlines", "booting", "2m"));
+	for (int i = 0; i < 4; i++)
+		earth_pod(&w, &w.tenants[0], pods[i]);
+	earth_wait(&w, look, &s, 3600, "four serve");
+	assert_true(s.told);
+	assert_int_equal(s.n, 8); /* no claim failed */
+	earth_stop(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(machines_are_switched_on_one_after_the_other),
+		cmocka_unit_test(a_wait_for_its_turn_does_not_eat_the_deadline),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
