@@ -258,6 +258,7 @@ static struct provider_call acting(struct life *l)
 		.op_id = l->m->status.operation->id,
 		.fence = l->m->status.operation->fence,
 		.may_act = may_act,
+		.session = str_or(l->m->status.bmc.session_uri, ""),
 		.done = on_acted,
 		.arg = l,
 	};
@@ -502,6 +503,7 @@ const struct proto_report *life_order(struct life *l, struct proto_order *o, con
 	} else {
 		agents_order(l->seat,
 			     o); /* a rebuilt seat has forgotten it; the same id changes nothing */
+		life_progress(l, id);
 	}
 	return NULL;
 }

@@ -83,6 +83,10 @@ struct provider_call {
 	/* Asked just before each request that changes the machine goes out (waiting for pace and login
 	 * takes time): lease, fence and view still good?  False: nothing is sent, ERR_CONFLICT.  NULL: yes. */
 	bool (*may_act)(void *arg);
+	/* The login that the journal names, so that a successor can end it ("" where there is none): in another
+	 * one nothing that changes the machine is sent, ERR_UNAVAILABLE; an observation tells the new one.
+	 * NULL: any. */
+	const char *session;
 	/* o: observe() without an error, and valid during the call; else NULL. */
 	void (*done)(const struct provider_observation *o, const char *handle, const struct err *e,
 		     void *arg);

@@ -41,9 +41,9 @@ struct job {
 	struct list link, sibling;
 	struct provider_machine *m;
 	enum kind kind;
-	bool on, running, abandoned;
+	bool on, running, abandoned, new_login; /* new_login: refused, as another than `session` */
 	enum provider_boot how;
-	char *url;
+	char *url, *session;
 	struct provider_call call;
 	struct loop_timer limit;
 	struct provider_observation seen;
@@ -62,6 +62,7 @@ static void job_free(struct job *j)
 	loop_timer_stop(&j->limit);
 	arena_free(j->strings);
 	free(j->url);
+	free(j->session);
 	free(j);
 }
 
@@ -101,16 +102,28 @@ static void on_limit(void *arg)
 /* The client asks with the operation's arg, which is the job; observations and logouts are never asked. */
 static bool may_act(void *arg)
 {
-	const struct job *j = arg;
+	struct job *j = arg;
 
-	return !j->abandoned && (!j->call.may_act || j->call.may_act(j->call.arg));
+	j->new_login =
+		j->session && !str_eq(j->session, str_or(redfish_session_uri(j->m->bmc), ""));
+	return !j->abandoned && !j->new_login &&
+	       (!j->call.may_act || j->call.may_act(j->call.arg));
 }
 
 /* --- answers of the client ------------------------------------------------------------------------ */
 
 static void on_plain(const struct err *e, void *arg)
 {
-	job_end(arg, NULL, e);
+	struct job *j = arg;
+	struct err new_login;
+
+	if (e && j->new_login) {
+		(void)!err_set(&new_login, ERR_UNAVAILABLE, 0,
+			       "the login is new and has to be written down before anything is done in it");
+		new_login.scope = ERR_MACHINE;
+		e = &new_login;
+	}
+	job_end(j, NULL, e);
 }
 
 static void on_bye(void *arg)
@@ -249,6 +262,7 @@ static struct job *ask(struct provider_machine *m, enum kind kind, const struct 
 	j->m = m;
 	j->kind = kind;
 	j->call = *c;
+	j->session = mem_strdup(c->session);
 	list_push_back(&m->rp->waiting, &j->link);
 	list_push_back(&m->jobs, &j->sibling);
 	loop_timer_init(&j->limit, m->rp->group, on_limit, j);

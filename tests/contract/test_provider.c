@@ -322,6 +322,33 @@ EACH_BACKEND(power_is_a_target_and_may_be_asked_for_twice)
 	}
 }
 
+/* A login that no journal names could not be ended by a successor. */
+EACH_BACKEND(nothing_is_changed_in_a_login_that_was_not_written_down)
+{
+	struct answer a;
+	struct provider_call c;
+	char written[sizeof(a.session)];
+
+	if (w->bmc[0].basic_only)
+		return;
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	str_copy(written, sizeof(written), a.session);
+	fake_bmc_expire(&w->bmc[0]);
+	c = call(w, &a);
+	c.session = written;
+	provider_power(w->provider, w->machine[0], true, &c);
+	assert_int_equal(finish(&a), ERR_UNAVAILABLE);
+	assert_false(w->bmc[0].on);
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_string_not_equal(a.session, written);
+	str_copy(written, sizeof(written), a.session);
+	c = call(w, &a);
+	c.session = written;
+	provider_power(w->provider, w->machine[0], true, &c);
+	assert_int_equal(finish(&a), ERR_NONE);
+	assert_true(w->bmc[0].on);
+}
+
 EACH_BACKEND(boot_overrides_come_and_go)
 {
 	struct answer a;
@@ -691,6 +718,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_observation_is_fresh_and_carries_the_identity),
 		cmocka_unit_test(power_is_a_target_and_may_be_asked_for_twice),
+		cmocka_unit_test(nothing_is_changed_in_a_login_that_was_not_written_down),
 		cmocka_unit_test(boot_overrides_come_and_go),
 		cmocka_unit_test(media_come_and_go_or_are_unsupported),
 		cmocka_unit_test(a_lie_about_power_is_seen),
