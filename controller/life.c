@@ -284,9 +284,9 @@ static void enter(struct life *l, enum machine_state to, json_t *extra, const ch
 	/* Only what is elastic, and so has no network of ours, may leave without being cut off. */
 	assert(l->state != MACHINE_STOPPING || to != MACHINE_LEAVING || !l->m->spec.bmc);
 	given = json_object_get(status, "operation");
-	op = json_pack("{s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:I}", "step", "class", "attempt",
-		       "handle", "waitingFor", "nextAttempt", "lastError", "started", "fence",
-		       (json_int_t)fence(l));
+	op = json_pack("{s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:I}", "step", "class",
+		       "attempt", "handle", "waitingFor", "nextAttempt", "lastError", "started",
+		       "progress", "fence", (json_int_t)fence(l));
 	set_time(op, "deadline", limit ? now + limit : 0);
 	if (to == MACHINE_CLAIMED || to == MACHINE_STOPPING) {
 		new_id(l, id);
@@ -420,8 +420,10 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 	j = json_pack("{s:s, s:s, s:I, s:I, s:n, s:s, s:n}", "step", step, "class", classes[cls],
 		      "attempt", (json_int_t)attempt, "fence", (json_int_t)fence(l), "handle",
 		      "waitingFor", "Device", "nextAttempt");
-	if (attempt == 1) /* a new step: what an earlier one waited for is past */
+	if (attempt == 1) { /* a new step: what an earlier one waited for or told is past */
 		json_object_set_new(j, "lastError", json_null());
+		json_object_set_new(j, "progress", json_null());
+	}
 	set_time(j, "started", loop_wall(l->c->loop));
 	life_write(l, json_pack("{s:o}", "operation", j), NULL);
 	return LIFE_HOLD;

@@ -129,6 +129,7 @@ struct life {
 		unsigned looks;
 		bool over;
 	} follow;
+	int64_t progress_at; /* loop_now() when life_progress() wrote last */
 	int progress;	 /* parts of the present state that this process has done; 0 at its start */
 	char asking[64]; /* which question `call` asks */
 	struct tenant *call_to; /* whose client `call` goes through; NULL: the host's */
@@ -221,6 +222,8 @@ void life_power(struct life *l, bool on);
 bool life_agent(struct life *l);
 /* Give the order ("inspect", ...; o->id is filled in) and wait for its end.  NULL: under way. */
 const struct proto_report *life_order(struct life *l, struct proto_order *o, const char *name);
+/* What the agent said last of that order goes into status.operation.progress, now and then. */
+void life_progress(struct life *l, const char *order);
 /* The agent has gone: power off, media out, override cleared, all read back.  Starts what is missing,
  * after it took the agent's key out of status: its orders are all done, and no other leader waits for it. */
 bool life_agent_off(struct life *l);

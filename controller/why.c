@@ -114,6 +114,15 @@ static void operation(json_t *o, const struct machine *m)
 		json_object_set_new(o, "attempt", json_integer(op->attempt));
 	if (op->waiting_for >= WAITING_DEVICE && op->waiting_for <= WAITING_APPROVAL)
 		put(o, "waitingFor", waits[op->waiting_for]);
+	if (op->progress) {
+		json_object_set_new(o, "progress",
+				    json_pack("{s:s, s:I, s:I}", "phase",
+					      str_or(op->progress->phase, "busy"), "doneBytes",
+					      (json_int_t)op->progress->done_bytes, "totalBytes",
+					      (json_int_t)op->progress->total_bytes));
+		put_time(json_object_get(o, "progress"), "expectedEnd",
+			 op->progress->expected_end);
+	}
 	put_time(o, "nextTry", op->next_attempt);
 	put_error(o, "lastError",
 		  error_of(op->last_error.reason, op->last_error.message, op->last_error.time));
@@ -293,6 +302,18 @@ static void print_error(struct buf *out, const char *label, const json_t *error,
 				 when));
 }
 
+static void print_progress(struct buf *out, const json_t *p, int64_t now, struct arena *a)
+{
+	int64_t done = json_int_at(p, "doneBytes"), total = json_int_at(p, "totalBytes");
+	const char *end = span(json_str_at(p, "expectedEnd"), now, a);
+
+	if (p)
+		row(out, "progress",
+		    arena_printf(a, "%s, %.1f of %.1f GB%s%s", json_str_at(p, "phase"),
+				 (double)done / 1e9, (double)total / 1e9, *end ? ", done " : "",
+				 end));
+}
+
 static void print_lists(const json_t *o, struct buf *out, struct arena *a)
 {
 	json_t *x;
@@ -338,6 +359,7 @@ void why_print(const json_t *o, int64_t now, struct buf *out)
 				   (long long)attempt)
 		    : json_str_at(o, "step"));
 	row(out, "waits for", json_str_at(o, "waitingFor"));
+	print_progress(out, json_object_get(o, "progress"), now, a);
 	row(out, "next try", span(next, now, a));
 	if (json_str_at(o, "deadline"))
 		row(out, "deadline",

@@ -37,6 +37,7 @@ struct bootagent {
 	char *out;		   /* report to be sent */
 	struct evidence_device devices[BOX_DRIVES];
 	char wiped_with[160]; /* nonce of the wipe in this boot */
+	int64_t wipe_since;
 };
 
 static void hello(struct bootagent *a);
@@ -249,6 +250,46 @@ static void wipe(struct bootagent *a)
 	finish(a, &r);
 }
 
+static void go_on_wiping(struct bootagent *a);
+
+static void on_progress(const struct http_reply *r, const struct err *e, void *arg)
+{
+	struct bootagent *a = arg;
+
+	(void)e;
+	a->req = NULL;
+	if (!turned_away(a, r))
+		after_ms(a, 1000, go_on_wiping);
+}
+
+/* The first half of the time without a rate, as in a phase that has just begun. */
+static void go_on_wiping(struct bootagent *a)
+{
+	int64_t took = loop_now(loop_here(a)) - a->wipe_since, all = a->box->wipe_ms;
+	struct proto_report r = {.id = a->order->id,
+				 .seq = a->order->seq,
+				 .fence = a->order->fence,
+				 .phase = took < all / 2 ? "canaries" : "overwrite",
+				 .done_bytes = took << 20,
+				 .total_bytes = all << 20,
+				 .bytes_per_s = took < all / 2 ? 0 : 1000 << 20};
+
+	if (took >= all) {
+		wipe(a);
+		return;
+	}
+	char *text = proto_encode(proto_report_fields, &r);
+
+	send(a, "POST", PROTO_REPORT_PATH, text, on_progress);
+	free(text);
+}
+
+static void begin_wipe(struct bootagent *a)
+{
+	a->wipe_since = loop_now(loop_here(a));
+	go_on_wiping(a);
+}
+
 static void verify(struct bootagent *a)
 {
 	struct evidence ev;
@@ -368,7 +409,7 @@ static void obey(struct bootagent *a)
 		inspect(a);
 		return;
 	case PROTO_WIPE:
-		wipe(a);
+		begin_wipe(a);
 		return;
 	case PROTO_VERIFY:
 		verify(a);

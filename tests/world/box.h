@@ -64,6 +64,7 @@ struct box {
 	bool boots_disk;			  /* whatever the medium and the override say */
 	bool no_kubelet;			  /* the image comes up, kubelet does not */
 	const char *says_uuid, *says_provider_id; /* kubelet's word for it; NULL: the truth */
+	int64_t wipe_ms; /* how long a wipe takes, with a word on it each second; 0: at once */
 	bool wipe_fails;			  /* the second drive cannot be erased */
 	const char *reboots_at; /* at this order ("wipe") the machine reboots, once */
 	bool mute;		/* its agent says hello and then nothing */

@@ -64,6 +64,25 @@ static bool helps(const json_t *answer, const char *part)
 	return false;
 }
 
+static void a_machine_that_is_wiped_says_how_far_it_is(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m = machine(
+		json_pack("{s:s, s:{s:s, s:s, s:{s:s, s:I, s:I, s:I, s:s}}}", "state", "wiping",
+			  "operation", "step", "order wipe", "waitingFor", "Device", "progress",
+			  "phase", "overwrite", "doneBytes", (json_int_t)12500000000,
+			  "totalBytes", (json_int_t)50000000000, "bytesPerSecond",
+			  (json_int_t)2500000000, "expectedEnd", at(15000)),
+		a);
+	OWN_JSON answer = why_machine(m, NOW);
+	char *text = printed(answer);
+
+	(void)state;
+	assert_non_null(strstr(text, "overwrite, 12.5 of 50.0 GB, done in 15s"));
+	assert_string_equal(json_str_at(answer, "progress", "expectedEnd"), at(15000));
+	free(text);
+}
+
 static void a_machine_under_way_says_since_when_for_what_and_when_next(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -341,6 +360,7 @@ static void machines_claims_and_pods_are_found_and_what_is_not_there_is_said(voi
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_machine_that_is_wiped_says_how_far_it_is),
 		cmocka_unit_test(a_machine_under_way_says_since_when_for_what_and_when_next),
 		cmocka_unit_test(a_machine_at_rest_says_nothing_of_what_is_long_done),
 		cmocka_unit_test(quarantine_says_who_ends_it_and_when),
