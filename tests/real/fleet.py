@@ -20,6 +20,9 @@ DROVER = ROOT / "build/rel/drover"
 ISO = ROOT / "build/image/drover-agent.iso"
 API = "drover.dev/v1alpha1"
 TENANTS = ("team-a", "team-b")
+DRIVER = ROOT / "examples/exec-fabric/bridge-move"
+SEGMENTS = {"q-1": "br-q", "p-1": "br-p", "tenant/team-a": "br-a", "tenant/team-b": "br-b"}
+QUARANTINE, PROVISIONING = "q-1", "p-1"
 GPUS = 8
 
 
@@ -41,7 +44,9 @@ def gpu_pod(name, gpus=1):
 class Fleet:
     """start() brings up everything, machines known and off; stop() takes all of it down."""
 
-    def __init__(self, folder, machines=2, prefix="drover-fleet", say=print):
+    def __init__(self, folder, machines=2, prefix="drover-fleet", say=print, isolated=False):
+        """isolated: machines have a port each, moved between segments by the driver of
+        examples/; else QEMU's user network, and a Provider whose network is none."""
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o755)
@@ -49,7 +54,9 @@ class Fleet:
         process.sweep(self.folder)
         self.host = testbed.ControlPlane("host", self.folder / "host")
         self.tenants = {t: testbed.ControlPlane(t, self.folder / t) for t in TENANTS}
-        self.rack = testbed.Rack(self.folder / "rack", prefix=prefix, count=machines)
+        self.network = testbed.Network(prefix, self.folder / "network", SEGMENTS) if isolated else None
+        self.rack = testbed.Rack(self.folder / "rack", prefix=prefix, count=machines,
+                                 network=self.network)
         self.files = testbed.HttpFiles()
         self.ports = {p: testbed.free_port() for p in ("agent", "media", "ops")}
         self.drover = None
@@ -63,6 +70,8 @@ class Fleet:
             plane.start()
         for plane in planes:
             plane.wait_ready()
+        if self.network:
+            self.start_network()
         self.rack.start()
         self.image = testbed.parts.paths()["nodeimage"] / "node.raw.zst"
         self.files.add("node.raw.zst", self.image)
@@ -75,6 +84,27 @@ class Fleet:
         self.apply_objects()
         self.start_drover()
         return self
+
+    def may_reach(self):
+        """Segment -> the ports of the host that it reaches, all there are: DESIGN 4."""
+        agent = self.ports["agent"]
+        return {QUARANTINE: [agent], PROVISIONING: [agent, self.files.port],
+                **{f"tenant/{name}": [plane.port] for name, plane in self.tenants.items()}}
+
+    def start_network(self):
+        self.network.start()
+        for segment, ports in self.may_reach().items():
+            for port in ports:
+                self.network.allow(segment, port)
+
+    def write_driver_config(self, provider):
+        """For a driver of that Provider's own: its path."""
+        path = self.folder / f"bridge-move-{provider}.json"
+        path.write_text(json.dumps({
+            "netns": self.network.name, "state": str(path.with_suffix(".state")),
+            "segments": SEGMENTS, "private": [QUARANTINE, PROVISIONING],
+            "ports": {vm.name: [self.network.port(vm.name)] for vm in self.rack.machines}}))
+        return path
 
     def _tenant_secret(self, name, plane):
         space = f"vc-{name}"
@@ -99,6 +129,8 @@ class Fleet:
         if self.drover:
             self.drover.stop()
         self.rack.stop()
+        if self.network:
+            self.network.stop()
         self.files.stop()
         for plane in (self.host, *self.tenants.values()):
             plane.stop()
@@ -115,8 +147,7 @@ class Fleet:
             "boot": {"methods": ["VirtualMedia"],
                      "mediaURL": f"http://127.0.0.1:{self.ports['media']}"},
             "agent": {"endpoint": f"https://10.0.2.2:{self.ports['agent']}"},
-            "network": {"type": "none", "segments": {"quarantine": "quarantine",
-                                                     "provisioning": "provisioning"}},
+            "network": self.provider_network(),
             "instanceTypes": [{
                 "name": "vm-gpu-8",
                 "capacity": {"cpu": "2", "memory": "2Gi", "nvidia.com/gpu": str(GPUS), "pods": "110"},
@@ -124,6 +155,14 @@ class Fleet:
                 "rootDevice": {"minBytes": 2 << 30}}],
             "wipe": {"minimumLevel": {"flash": "Clear", "hdd": "Clear"},
                      "minimumTrust": "BootNetwork"}}}
+
+    def provider_network(self):
+        if not self.network:
+            return {"type": "none", "segments": {"quarantine": "quarantine",
+                                                 "provisioning": "provisioning"}}
+        return {"type": "exec",
+                "exec": {"command": [str(DRIVER), str(self.write_driver_config("rack"))]},
+                "segments": {"quarantine": QUARANTINE, "provisioning": PROVISIONING}}
 
     def pool(self, **template):
         return {"apiVersion": API, "kind": "NodePool", "metadata": {"name": "vm"}, "spec": {
@@ -136,7 +175,8 @@ class Fleet:
                 "images": [{"kubernetesVersion": "1.36",
                             "url": self.files.guest_url("node.raw.zst"),
                             "format": "raw+zstd", "digest": self.image_digest()}],
-                "network": {"isolation": "NotRequired"}, **template}},
+                "network": {"isolation": "Required" if self.network else "NotRequired"},
+                **template}},
             "wipe": {"minimumLevel": {"flash": "Clear", "hdd": "Clear"}},
             "deadlines": {"imaging": "5m", "booting": "4m", "joining": "2m", "gating": "2m"}}}
 
@@ -243,6 +283,14 @@ class View:
     def done(self):
         """Below the rows from here on."""
         self.rows = 0
+
+
+def last_words(folder):
+    """What to look at first when it did not work."""
+    log = pathlib.Path(folder) / "drover.log"
+    print(f"\nIt did not work; the end of {log}:", flush=True)
+    if log.exists():
+        print("\n".join(log.read_text(errors="replace").splitlines()[-25:]), flush=True)
 
 
 def bench(name, value, unit, goal, better, reference, n=1):

@@ -121,7 +121,7 @@ def main():
     testbed.parts.paths()
     timer = testbed.Timer()
     pods = [("team-a", "train"), ("team-b", "train"), ("team-a", "more")][:2 if args.demo else max(args.runs, 2)]
-    f = fleet.Fleet(folder, machines=len(pods), prefix="drover-demo" if args.demo else "drover-main")
+    f = fleet.Fleet(folder, machines=len(pods), prefix="drover-demo" if args.demo else "drover-main", isolated=True)
     view = fleet.View()
     try:
         print("Starting a host cluster, two tenants (Kubernetes 1.36), a rack of "
@@ -160,10 +160,7 @@ def main():
             sys.stdin.readline()
     except BaseException:
         view.done()
-        print(f"\nIt did not work; the end of {folder}/drover.log:", flush=True)
-        log = folder / "drover.log"
-        if log.exists():
-            print("\n".join(log.read_text(errors="replace").splitlines()[-25:]), flush=True)
+        fleet.last_words(folder)
         raise
     finally:
         f.stop()

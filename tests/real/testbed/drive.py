@@ -93,3 +93,36 @@ def write_disk(path, image_zst, iso):
 def _sfdisk(path, script, *options):
     subprocess.run(["sfdisk", "-q", "--no-reread", "--no-tell-kernel", *options, str(path)],
                    input=script, text=True, check=True)
+
+
+def count(path, needle, piece=16 << 20):
+    """How often the bytes stand in the drive's file, looked at from outside; holes read as zeros."""
+    found, keep, at = 0, b"", 0
+    with open(path, "rb") as f:
+        size = os.fstat(f.fileno()).st_size
+        while True:
+            try:
+                start = os.lseek(f.fileno(), at, os.SEEK_DATA)
+            except OSError:  # nothing but holes from here on
+                return found
+            keep = keep if start == at else b""
+            end = min(os.lseek(f.fileno(), start, os.SEEK_HOLE), start + piece, size)
+            data = keep + os.pread(f.fileno(), end - start, start)
+            found += data.count(needle)
+            keep, at = data[-(len(needle) - 1):], end
+
+
+def not_zero(path, first, piece=16 << 20):
+    """How many bytes from the first one on are something else than zero."""
+    found, at = 0, first
+    with open(path, "rb") as f:
+        size = os.fstat(f.fileno()).st_size
+        while True:
+            try:
+                at = os.lseek(f.fileno(), at, os.SEEK_DATA)
+            except OSError:
+                return found
+            end = min(os.lseek(f.fileno(), at, os.SEEK_HOLE), at + piece, size)
+            data = os.pread(f.fileno(), end - at, at)
+            found += len(data) - data.count(0)
+            at = end

@@ -5,6 +5,7 @@ emulator over TLS with a password.  Nothing of drover is in here.
 """
 import atexit
 import fcntl
+import hashlib
 import pathlib
 import shutil
 import subprocess
@@ -13,11 +14,16 @@ import uuid
 import xml.sax.saxutils
 
 from . import parts, process
+from .network import QEMU
 
-URI = "qemu:///system"
 REAPER = pathlib.Path(__file__).resolve().parent / "reaper.py"
-LOG = "/var/log/drover-testbed-libvirt.log"
-POOL = pathlib.Path("/var/lib/libvirt/images")
+# Daemons of our own, beside a libvirtd that may run here: one set for each version of what they
+# are started with.
+HOME = (pathlib.Path("/var/lib/drover-testbed")
+        / hashlib.sha256(REAPER.read_bytes()).hexdigest()[:12])
+URI = f"qemu:///system?socket={HOME}/run/libvirt-sock"
+LOG = HOME / "libvirt.log"
+POOL = pathlib.Path("/var/lib/libvirt/images")  # as libvirtd sees it
 MIB = 1 << 20
 
 # libvirt 9 has neither NVMe disks nor a user-mode card in a fixed place, so these come as
@@ -50,7 +56,7 @@ DOMAIN = """\
   <on_reboot>restart</on_reboot>
   <on_crash>destroy</on_crash>
   <devices>
-    <emulator>/usr/bin/qemu-system-x86_64</emulator>
+    <emulator>{emulator}</emulator>
     <controller type='sata' index='0'/>
     <controller type='usb' model='none'/>
     <memballoon model='none'/>
@@ -74,23 +80,24 @@ def virsh(*args, check=True):
 
 
 def libvirt_up():
-    """libvirtd with its log daemon and the pool that virtual media are uploaded to.  Started
-    by hand where no init system does; left running, as another run may use it."""
+    """libvirtd with its log daemon and the pool that virtual media are uploaded to.  Left running,
+    as another run may use it."""
     def answers():
         return subprocess.run(["virsh", "-c", URI, "version"], capture_output=True,
                               check=False).returncode == 0
     with open("/run/lock/drover-testbed-libvirt", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not answers():
+            HOME.mkdir(parents=True, exist_ok=True)
             with open(LOG, "ab") as log:
                 # The lock's descriptor is not inherited: Python opens with O_CLOEXEC.
-                subprocess.Popen([sys.executable, REAPER, *[
+                subprocess.Popen([sys.executable, REAPER, HOME, *[
                     shutil.which(d) or f"/usr/sbin/{d}" for d in ("virtlogd", "libvirtd")]],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                     cwd="/")
             process.wait_for("libvirtd", answers, 60)
         if "default" not in virsh("pool-list", "--all", "--name").split():
-            POOL.mkdir(parents=True, exist_ok=True)
+            (HOME / "lib" / POOL.name).mkdir(exist_ok=True)
             virsh("pool-define-as", "default", "dir", "--target", POOL)
         if "default" not in virsh("pool-list", "--name").split():
             virsh("pool-start", "default")
@@ -101,7 +108,7 @@ class Vm:
     bmc_url."""
 
     def __init__(self, rack, index):
-        self.rack = rack
+        self.rack, self.index = rack, index
         self.name = f"{rack.prefix}-{index}"
         self.uuid = str(uuid.uuid4())
         self.serial = f"DRV{uuid.uuid4().hex[:9].upper()}"
@@ -120,23 +127,30 @@ class Vm:
                 f.truncate(size_mib * MIB)
             path.chmod(0o666)  # libvirt's QEMU runs as a user of its own
             self.drives.append(path)
+            lost = ",snapshot=on" if (self.index, n) in self.rack.lost_writes else ""
             arguments += [
                 "-drive", f"if=none,id=d{n},file={path},format=raw,cache=unsafe,discard=unmap,"
-                          "detect-zeroes=unmap",
+                          f"detect-zeroes=unmap{lost}",
                 "-device", f"nvme,serial={self.serial}N{n},drive=d{n},addr={0x10 + n:#x},"
                            f"bootindex={10 + n}"]
         arguments += [
-            "-netdev", "user,id=n0",
+            "-netdev", self._netdev(),
             "-device", f"virtio-net-pci,id=card0,netdev=n0,mac={self.mac},addr=0x18,romfile="]
         lines = "\n".join(f"    <qemu:arg value={xml.sax.saxutils.quoteattr(a)}/>"
                           for a in arguments)
         description = DOMAIN.format(
             name=self.name, uuid=self.uuid, serial=self.serial, cpu=self.rack.cpu,
             memory_mib=self.rack.memory_mib, cpus=self.rack.cpus, console=self.console,
-            arguments=lines)
+            emulator=self.rack.network.emulator if self.rack.network else QEMU, arguments=lines)
         path = self.rack.folder / f"{self.name}.xml"
         path.write_text(description)
         virsh("define", path)
+
+    def _netdev(self):
+        if not self.rack.network:
+            return "user,id=n0"
+        return (f"tap,id=n0,ifname={self.rack.network.port(self.name)},"
+                "script=no,downscript=no")
 
     def power(self):
         """"On" or "Off", as libvirt sees it: beside what the BMC says."""
@@ -178,15 +192,21 @@ class Rack:
     prefix begins each domain's name: it must differ between runs that share a machine.  The
     BMC of machines[i] is machines[i].bmc_url, with .user, .password and the CA .ca_file.
     media_ca is a file of CAs that the BMC trusts when it fetches media over https.
+    network is a started Network that the machines' ports are in; without one each machine has
+    QEMU's user network, and reaches this machine's loopback.  A drive in lost_writes, (machine, drive)
+    by their numbers, reads back what was written until the machine goes off, and then as before.
     """
 
     def __init__(self, folder, prefix="drover-test", count=1, memory_mib=2560, cpus=2,
-                 drives_mib=(4096, 1024), cpu="qemu64", media_ca=None):
+                 drives_mib=(4096, 1024), cpu="qemu64", media_ca=None,
+                 network=None):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.prefix, self.count, self.cpu = prefix, count, cpu
         self.memory_mib, self.cpus, self.drives_mib = memory_mib, cpus, drives_mib
         self.media_ca = media_ca
+        self.network = network
+        self.lost_writes = set()
         self.port = process.free_port()
         self.url = f"https://127.0.0.1:{self.port}"
         self.user, self.password = "admin", f"pw-{uuid.uuid4().hex[:12]}"

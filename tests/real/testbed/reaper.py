@@ -1,24 +1,25 @@
-"""Runs libvirt's daemons where no init system does: python3 reaper.py virtlogd libvirtd
+"""Runs libvirt's daemons apart from any others: python3 reaper.py FOLDER virtlogd libvirtd
 
 QEMU daemonizes itself, and libvirt waits until a killed one's pid is gone.  A container's first
 process may take many seconds to reap an orphan, each power-off and each capability probe
 waiting as long.  So the orphans come here, and are reaped at once.
 
-They also see another /etc/libvirt/qemu.conf, with QEMU as root: where only root may open
-/dev/kvm, libvirt finds KVM in every probe, then finds that its own QEMU user has none, and
-probes anew at each call (0.6 s, several to each Redfish request).
+What they keep is in FOLDER, their socket FOLDER/run/libvirt-sock.
+
+QEMU runs as root: where only root may open /dev/kvm, libvirt finds KVM in every probe, then finds
+that its own QEMU user has none, and probes anew at each call (0.6 s, several to each Redfish
+request).  And no control groups, which would keep QEMU from /dev/net/tun.
 """
 import ctypes
 import os
+import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 
 PR_SET_CHILD_SUBREAPER = 36
 CLONE_NEWNS = 0x00020000
 MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
-CONFIG = b"/etc/libvirt/qemu.conf"
 QEMU_CONF = """\
 user = "root"
 group = "root"
@@ -26,26 +27,39 @@ dynamic_ownership = 0
 remember_owner = 0
 security_driver = "none"
 namespaces = []
+cgroup_controllers = []
 """
+LIBVIRTD_CONF = """\
+auth_unix_ro = "none"
+auth_unix_rw = "none"
+"""
+OWN = (("etc", "/etc/libvirt"), ("run", "/run/libvirt"), ("lib", "/var/lib/libvirt"))
 
 
-def own_config(libc):
-    """Lays QEMU_CONF over CONFIG, for this process and its children alone."""
-    with tempfile.NamedTemporaryFile("w", prefix="qemu-conf-") as conf:
-        conf.write(QEMU_CONF)
-        conf.flush()
-        if (libc.unshare(CLONE_NEWNS) < 0
-                or libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None) < 0
-                or libc.mount(conf.name.encode(), CONFIG, None, MS_BIND, None) < 0):
-            sys.exit(f"reaper: {CONFIG.decode()}: {os.strerror(ctypes.get_errno())}")
+def own_folders(libc, folder):
+    """Lays folder's over libvirt's own, for this process and its children alone."""
+    def mount(source, target, flags):
+        if libc.mount(os.fsencode(source), os.fsencode(target), None, flags, None) < 0:
+            sys.exit(f"reaper: {target}: {os.strerror(ctypes.get_errno())}")
+    if libc.unshare(CLONE_NEWNS) < 0:
+        sys.exit(f"reaper: {os.strerror(ctypes.get_errno())}")
+    mount("none", "/", MS_REC | MS_PRIVATE)
+    for part, target in OWN:
+        os.makedirs(folder / part, exist_ok=True)
+        os.makedirs(target, exist_ok=True)
+        mount(folder / part, target, MS_BIND)
+    (folder / "etc/qemu.conf").write_text(QEMU_CONF)
+    (folder / "etc/libvirtd.conf").write_text(LIBVIRTD_CONF)
 
 
 def main():
     libc = ctypes.CDLL(None, use_errno=True)
+    folder = pathlib.Path(sys.argv[1])
     if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0:
         sys.exit("reaper: not allowed to adopt orphans")
-    own_config(libc)
-    daemons = {subprocess.Popen([program]).pid for program in sys.argv[1:]}
+    own_folders(libc, folder)
+    daemons = {subprocess.Popen([p, "-p", folder / f"{pathlib.Path(p).name}.pid"]).pid
+               for p in sys.argv[2:]}
 
     def stop(*_):
         for pid in daemons:

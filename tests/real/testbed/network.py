@@ -1,0 +1,244 @@
+"""A network of segments: one bridge each, which a machine's port is moved between while it runs.
+
+Isolation is by construction.  The switch is a network namespace that holds the bridges and the
+machines' ports, and no address at all.  Each segment's side of the world is a namespace of its
+own, joined to its bridge and to nothing else: a DHCP server, and at GUEST_SEES_HOST one listener
+for each target that the segment may reach, carried on to this machine's loopback.  Nothing routes.
+"""
+import atexit
+import ctypes
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import threading
+
+from . import process
+
+GATEWAY = "10.0.2.2"  # in every segment: what differs is what listens there
+PROBE = "10.0.2.250"  # outside the range that DHCP gives away
+RANGE = ("10.0.2.20", "10.0.2.200")
+NETNS = pathlib.Path("/run/netns")
+CLONE_NEWNET = 0x40000000
+QEMU = "/usr/bin/qemu-system-x86_64"
+PROBER = str(pathlib.Path(__file__).resolve().parent / "probe.py")
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def ip(*args, netns=None, check=True, stdin=None):
+    argv = ["ip", *(["-n", netns] if netns else []), *[str(a) for a in args]]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, input=stdin)
+    if check and done.returncode:
+        raise RuntimeError(f"{' '.join(argv)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def _enter(path):
+    """This thread's sockets are made in that namespace from here on."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        if _libc.setns(fd, CLONE_NEWNET) < 0:
+            raise OSError(ctypes.get_errno(), f"setns {path}")
+    finally:
+        os.close(fd)
+
+
+class Forwarder:
+    """GATEWAY:port in a namespace, carried on to 127.0.0.1:target of this process' own."""
+
+    def __init__(self, netns, port, target):
+        self.netns, self.port, self.target = netns, port, target
+        self.listener = None
+        self.error = None
+        ready = threading.Event()
+        threading.Thread(target=self._run, args=[ready], daemon=True).start()
+        ready.wait()
+        if self.error:
+            raise self.error
+
+    def _run(self, ready):
+        try:
+            _enter(NETNS / self.netns)
+            self.listener = socket.create_server((GATEWAY, self.port), backlog=64)
+            _enter("/proc/self/ns/net")  # threads and connections from here on: outside again
+        except OSError as e:
+            self.error = e
+        ready.set()
+        while not self.error:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._carry, args=[near], daemon=True).start()
+
+    def _carry(self, near):
+        try:
+            far = socket.create_connection(("127.0.0.1", self.target), timeout=10)
+        except OSError:
+            near.close()
+            return
+        far.settimeout(None)
+        back = threading.Thread(target=self._pump, args=[far, near], daemon=True)
+        back.start()
+        self._pump(near, far)
+        back.join()
+        near.close()
+        far.close()
+
+    @staticmethod
+    def _pump(source, sink):
+        try:
+            while data := source.recv(1 << 18):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            for end in (source, sink):
+                try:
+                    end.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+
+    def stop(self):
+        try:
+            self.listener.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self.listener.close()
+
+
+class Network:
+    """start(), then port(machine) for each machine; stop() removes all of it.
+
+    segments {name: bridge}; name is what a network driver is asked for, bridge a short word.
+    """
+
+    def __init__(self, name, folder, segments):
+        self.name = name
+        self.folder = pathlib.Path(folder)
+        self.segments = dict(segments)
+        self.ports = {}  # machine -> its interface in the switch
+        self.forwarders = []
+        self.servers = []
+
+    # -- life
+
+    def start(self):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        sweep(self.name)
+        atexit.register(self.stop)
+        self._space(self.name)
+        for bridge in self.segments.values():
+            # No snooping and no spanning tree: a port forwards from the moment it is in.
+            ip("link", "add", "name", bridge, "type", "bridge", "stp_state", 0, "forward_delay", 0,
+               "mcast_snooping", 0, netns=self.name)
+            ip("link", "set", bridge, "up", netns=self.name)
+            side = self._side(bridge)
+            self._join(side, f"up-{bridge}", bridge, f"{GATEWAY}/24")
+            self.servers.append(process.Process(f"dhcp-{bridge}", self.folder, [
+                "ip", "netns", "exec", side, "dnsmasq", "--conf-file=/dev/null", "--no-daemon",
+                "--port=0", "--user=root", "--no-ping", "--dhcp-authoritative", "--no-hosts",
+                "--interface=eth0", "--bind-interfaces", "--log-dhcp",
+                f"--dhcp-range={RANGE[0]},{RANGE[1]},1h",
+                f"--dhcp-option=option:router,{GATEWAY}", f"--dhcp-option=option:dns-server,{GATEWAY}",
+                f"--dhcp-leasefile={self.folder}/{bridge}.leases"]))
+        self.monitor = process.Process("moves", self.folder, [
+            "ip", "-n", self.name, "-o", "monitor", "link"])
+        self.servers.append(self.monitor)
+        self._wrap_qemu()
+        return self
+
+    def stop(self):
+        for f in self.forwarders:
+            f.stop()
+        for s in self.servers:
+            s.stop()
+        self.forwarders, self.servers = [], []
+        sweep(self.name)
+        atexit.unregister(self.stop)
+
+    def _side(self, bridge):
+        return f"{self.name}.{bridge}"
+
+    @staticmethod
+    def _space(name):
+        """A namespace whose kernel says nothing of itself."""
+        ip("netns", "add", name)
+        subprocess.run(["ip", "netns", "exec", name, "sh", "-c",
+                        "echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6"],
+                       stderr=subprocess.DEVNULL, check=False)
+
+    def _join(self, side, uplink, bridge, address):
+        """A namespace with eth0 in that bridge."""
+        self._space(side)
+        ip("link", "add", "name", uplink, "netns", self.name, "type", "veth",
+           "peer", "name", "eth0", "netns", side)
+        ip("link", "set", uplink, "master", bridge, "up", netns=self.name)
+        ip("address", "add", address, "dev", "eth0", netns=side)
+        ip("link", "set", "eth0", "up", netns=side)
+
+    def _wrap_qemu(self):
+        """libvirt runs this for QEMU: only the machine itself is in the switch's namespace.  The
+        way there leads through this process, as libvirt does not see mounts newer than itself."""
+        space = f"/proc/{os.getpid()}/root{NETNS / self.name}"
+        self.emulator = self.folder / "qemu"
+        self.emulator.write_text(f"#!/bin/sh\nexec nsenter --net={space} {QEMU} \"$@\"\n")
+        self.emulator.chmod(0o755)
+
+    # -- use
+
+    def allow(self, segment, port, target=None):
+        """The segment reaches GATEWAY:port, which is this machine's 127.0.0.1:target."""
+        self.forwarders.append(Forwarder(self._side(self.segments[segment]), port, target or port))
+
+    def port(self, machine):
+        """The interface that is this machine's port: in no segment yet."""
+        if machine not in self.ports:
+            self.ports[machine] = f"port{len(self.ports)}"
+            ip("tuntap", "add", "dev", self.ports[machine], "mode", "tap", netns=self.name)
+            ip("link", "set", self.ports[machine], "up", netns=self.name)
+        return self.ports[machine]
+
+    def where(self, machine):
+        """The segment that the machine's port forwards in now, or None."""
+        link = json.loads(ip("-j", "link", "show", "dev", self.ports[machine], netns=self.name))[0]
+        return {b: s for s, b in self.segments.items()}.get(link.get("master"))
+
+    def moves(self, machine):
+        """All the segments that the machine's port was in so far, in order, as the kernel told."""
+        names, found = {b: s for s, b in self.segments.items()}, []
+        for line in self.monitor.log.read_text().splitlines():
+            at = re.match(rf"\d+: {self.ports[machine]}: .* master (\S+)", line)
+            if at and found[-1:] != [names[at[1]]]:
+                found.append(names[at[1]])
+        return found
+
+    def reaches(self, segment, targets, limit_s=1.5):
+        """Which of the targets (host, port) a guest in that segment can open a connection to."""
+        bridge = self.segments[segment]
+        side = f"{self.name}.probe"
+        self._join(side, "probe", bridge, f"{PROBE}/24")
+        ip("route", "add", "default", "via", GATEWAY, netns=side)
+        try:
+            done = subprocess.run(
+                ["ip", "netns", "exec", side, sys.executable, PROBER, str(limit_s)],
+                input=json.dumps(list(targets)), capture_output=True, text=True, check=True)
+        finally:
+            ip("netns", "delete", side)
+        return [tuple(t) for t in json.loads(done.stdout)]
+
+
+def sweep(name):
+    """Removes what a killed run of that name left."""
+    for space in [line.split()[0] for line in ip("netns", "list").splitlines()]:
+        if space != name and not space.startswith(name + "."):
+            continue
+        for pid in ip("netns", "pids", space, check=False).split():
+            try:
+                os.kill(int(pid), 9)
+            except (OSError, ValueError):
+                pass
+        ip("netns", "delete", space, check=False)
