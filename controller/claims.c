@@ -27,8 +27,9 @@ struct entry {
 	char *name;
 	struct loop_timer timer;
 	struct kube_call *write;
-	int64_t first_seen; /* loop_now() */
-	char failing[64];   /* the write says for the first time that it failed, and why */
+	int64_t first_seen; /* loop_now(), of the claim with this UID */
+	char uid[64];
+	char failing[64]; /* the write says for the first time that it failed, and why */
 };
 
 /* --- building ------------------------------------------------------------------------------------ */
@@ -312,6 +313,15 @@ static void derive(struct entry *en, const struct node_claim *n)
 	json_decref(patch);
 }
 
+/* A person said that this machine serves the claim already. */
+static bool adopts(const struct machine *m, const struct node_claim *n)
+{
+	const struct machine_approval *ap = m ? m->spec.approval : NULL;
+
+	return ap && ap->action == APPROVE_ADOPT && str_eq(ap->claim, n->meta.name) &&
+	       !str_eq(ap->id, m->status.approval_id);
+}
+
 /* Nobody took it, or it was deleted before anybody did: nothing was started, so it just goes. */
 static bool withdraw(struct entry *en, const struct node_claim *n)
 {
@@ -330,6 +340,8 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	json_t *patch, *kept;
 
 	if (claims_machine(c, n) || (n->status.machine_ref && !released))
+		return false;
+	if (!n->meta.deletion_timestamp && adopts(m, n)) /* it waits for its proofs */
 		return false;
 	if (n->meta.deletion_timestamp) {
 		if (controller_crds_terminating(c))
@@ -371,6 +383,10 @@ static void look(void *arg)
 		if (!en->write)
 			map_del(en->owner->entries, en->name);
 		return;
+	}
+	if (!str_eq(en->uid, n->meta.uid)) { /* new, or another of the same name */
+		str_copy(en->uid, sizeof(en->uid), n->meta.uid);
+		en->first_seen = loop_now(c->loop);
 	}
 	if (!c->leading || en->write || !controller_ready(c))
 		return;

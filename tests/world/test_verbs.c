@@ -1,0 +1,561 @@
+/* What operators ask for: drains, quarantine, release, retry, retirement, adoption. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/str.h"
+#include "controller/requests.h"
+#include "tests/world/world.h"
+
+#define GROUP "/apis/" OBJECT_API_VERSION
+#define RESET "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset"
+
+/* --- what the tests do and look at ---------------------------------------------------------------- */
+
+static const char *const pods[] = {"p-1", "p-2", "p-3", "p-4"};
+
+static bool verbs_all_serve(void *arg)
+{
+	const struct earth *w = arg;
+
+	for (unsigned i = 0; i < w->nboxes; i++)
+		if (!str_eq(w->boxes[i].state, "serving"))
+			return false;
+	return true;
+}
+
+/* Every machine serves a pod of team-a. */
+static void verbs_serving(struct earth *w, uint64_t seed, unsigned boxes)
+{
+	earth_start(w, seed, boxes);
+	earth_replica(w);
+	for (unsigned i = 0; i < boxes; i++)
+		earth_pod(w, &w->tenants[0], pods[i]);
+	for (unsigned i = 0; i < boxes; i++)
+		earth_wait_running(w, &w->tenants[0], pods[i], 1800);
+	earth_wait(w, verbs_all_serve, w, 300, "all of them serve");
+}
+
+/* names: "\"gpu-1\", ..."; more: further members of spec, each after a comma. */
+static void verbs_drain(struct earth *w, const char *name, const char *names, const char *more)
+{
+	char text[600];
+
+	str_format(text, sizeof(text),
+		   "apiVersion: " OBJECT_API_VERSION "\nkind: Drain\nmetadata: {name: %s}\n"
+		   "spec: {reason: PSU swap, machineNames: [%s]%s}\n",
+		   name, names, more);
+	earth_apply(w, text);
+}
+
+static void verbs_cancel(struct earth *w, const char *name)
+{
+	char path[200];
+
+	str_format(path, sizeof(path), GROUP "/drains/%s", name);
+	earth_do(w, &w->host, "PATCH", path, json_pack("{s:{s:b}}", "spec", "cancelled", 1));
+}
+
+static void verbs_annotate(struct box *b, const char *key, const char *value)
+{
+	char path[200];
+
+	str_format(path, sizeof(path), GROUP "/machines/%s", b->name);
+	earth_do(b->earth, &b->earth->host, "PATCH", path,
+		 json_pack("{s:{s:{s:s?}}}", "metadata", "annotations", key, value));
+}
+
+/* The phase of the Drain, or of its nth target. */
+static const char *verbs_phase(struct earth *w, const char *name, int nth)
+{
+	static char text[40];
+	char key[100];
+	OWN_JSON o = NULL;
+	const char *p;
+
+	str_format(key, sizeof(key), "drains.drover.dev/%s", name);
+	o = plane_get(&w->host, key);
+	p = nth < 0 ? json_str_at(o, "status", "phase")
+		    : json_str_at(json_array_get(json_at(o, "status", "targets"), (size_t)nth),
+				  "phase");
+	str_copy(text, sizeof(text), str_or(p, ""));
+	return text;
+}
+
+static bool verbs_ended(void *arg)
+{
+	struct earth *w = arg;
+	const char *p = verbs_phase(w, "psu", -1);
+	OWN_JSON o = plane_get(&w->host, "drains.drover.dev/psu");
+
+	return p[0] && json_str_at(o, "status", "completionTime");
+}
+
+static unsigned verbs_on_their_way(const struct earth *w)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < w->nboxes; i++)
+		n += str_eq(w->boxes[i].state, "draining") ||
+		     str_eq(w->boxes[i].state, "stopping") ||
+		     str_eq(w->boxes[i].state, "isolating") || str_eq(w->boxes[i].state, "leaving");
+	return n;
+}
+
+struct verbs_watch {
+	struct earth *w;
+	unsigned most;
+	bool split; /* the gang was seen apart */
+};
+
+static bool verbs_ended_watched(void *arg)
+{
+	struct verbs_watch *v = arg;
+	unsigned n = verbs_on_their_way(v->w);
+
+	if (n > v->most)
+		v->most = n;
+	return verbs_ended(v->w);
+}
+
+/* --- drains ---------------------------------------------------------------------------------------- */
+
+static void a_rack_is_drained_two_machines_at_a_time(void **state)
+{
+	struct earth w;
+	struct verbs_watch v = {.w = &w};
+
+	(void)state;
+	verbs_serving(&w, 101, 4);
+	verbs_drain(&w, "psu", "gpu-1, gpu-2, gpu-3, gpu-4", ", concurrent: 2");
+	earth_wait(&w, verbs_ended_watched, &v, 3600, "the rack is drained");
+	assert_int_equal(v.most, 2);
+	assert_string_equal(verbs_phase(&w, "psu", -1), "Succeeded");
+	for (unsigned i = 0; i < 4; i++) {
+		assert_string_equal(w.boxes[i].state, "free");
+		assert_string_equal(earth_at(&w.boxes[i], "status.leave.reason"), "");
+		assert_true(box_is_blank(&w.boxes[i]));
+	}
+	earth_stop(&w);
+}
+
+/* A claim such as this one for another machine, in a gang. */
+static void verbs_claim_like(struct earth *w, const struct box *like, const struct box *b,
+			     const char *gang)
+{
+	char key[200], name[100];
+	OWN_JSON o = NULL;
+	json_t *spec;
+
+	str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", like->claim);
+	o = plane_get(&w->host, key);
+	spec = json_deep_copy(json_object_get(o, "spec"));
+	json_object_set_new(spec, "machineRef",
+			    json_pack("{s:s,s:s}", "name", b->name, "uid",
+				      json_str_at(b->object, "metadata", "uid")));
+	json_object_set_new(spec, "gang", json_pack("{s:s,s:i}", "uid", gang, "size", 2));
+	str_format(name, sizeof(name), "gang-%s", b->name);
+	earth_do(w, &w->host, "POST", GROUP "/nodeclaims",
+		 json_pack("{s:s,s:s,s:{s:s,s:[s],s:{s:s,s:s}},s:o}", "apiVersion",
+			   OBJECT_API_VERSION, "kind", "NodeClaim", "metadata", "name", name,
+			   "finalizers", LIFE_CLAIM_FINALIZER, "labels", "drover.dev/nodepool",
+			   "gpus", "drover.dev/virtual-cluster", "team-a", "spec", spec));
+}
+
+static bool verbs_gang_ended(void *arg)
+{
+	struct verbs_watch *v = arg;
+	bool two = str_eq(verbs_phase(v->w, "psu", 1), "Pending");
+	bool three = str_eq(verbs_phase(v->w, "psu", 2), "Pending");
+
+	v->split |= two != three;
+	return verbs_ended_watched(v);
+}
+
+static void a_gang_is_drained_together(void **state)
+{
+	struct earth w;
+	struct verbs_watch v = {.w = &w};
+
+	(void)state;
+	earth_start(&w, 102, 3);
+	earth_replica(&w);
+	earth_wait_all(&w, "free", 600);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_running(&w, &w.tenants[0], "train", 900);
+	for (unsigned i = 0; i < 3; i++)
+		if (!w.boxes[i].claim[0])
+			verbs_claim_like(&w, earth_box_of(&w, &w.tenants[0], "train"), &w.boxes[i],
+					 "a-gang");
+	earth_wait(&w, verbs_all_serve, &w, 900, "all of them serve");
+	{
+		const struct box *alone = earth_box_of(&w, &w.tenants[0], "train");
+		char names[100];
+
+		str_format(names, sizeof(names), "%s, %s, %s", alone->name,
+			   w.boxes[alone == &w.boxes[0]].name,
+			   w.boxes[alone == &w.boxes[2] ? 1 : 2].name);
+		verbs_drain(&w, "psu", names, "");
+	}
+	earth_wait(&w, verbs_gang_ended, &v, 3600, "all are drained");
+	assert_false(v.split);
+	assert_true(v.most >= 2); /* both of the gang, although one at a time was asked for */
+	assert_string_equal(verbs_phase(&w, "psu", -1), "Succeeded");
+	earth_stop(&w);
+}
+
+static void a_drain_cancelled_in_the_middle_undoes_what_has_not_left(void **state)
+{
+	struct earth w;
+
+	(void)state;
+	verbs_serving(&w, 103, 2);
+	verbs_drain(&w, "psu", "gpu-1, gpu-2", "");
+	earth_wait_state(&w.boxes[0], "stopping", 300);
+	verbs_cancel(&w, "psu");
+	earth_wait(&w, verbs_ended, &w, 1800, "the drain has ended");
+	assert_string_equal(verbs_phase(&w, "psu", -1), "Cancelled");
+	assert_string_equal(verbs_phase(&w, "psu", 0), "Done");
+	assert_string_equal(verbs_phase(&w, "psu", 1), "Cancelled");
+	assert_string_equal(w.boxes[0].state, "free");
+	assert_string_equal(w.boxes[1].state, "serving");
+	assert_string_equal(earth_at(&w.boxes[1], "status.leave.reason"), "");
+	earth_stop(&w);
+}
+
+static void a_leader_killed_during_a_drain_is_followed(void **state)
+{
+	static const char *const states[] = {"draining", "stopping", "leaving", "wiping"};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(states) / sizeof(*states); i++) {
+		struct earth w;
+		struct verbs_watch v = {.w = &w};
+
+		verbs_serving(&w, 110 + i, 2);
+		verbs_drain(&w, "psu", "gpu-1, gpu-2", ", then: Quarantine");
+		earth_wait_state(&w.boxes[0], states[i], 600);
+		earth_kill(&w.replicas[0]);
+		earth_replica(&w);
+		earth_wait(&w, verbs_ended_watched, &v, 3600, "the drain has ended");
+		assert_true(v.most <= 1);
+		assert_string_equal(verbs_phase(&w, "psu", -1), "Succeeded");
+		assert_string_equal(w.boxes[0].state, "quarantined");
+		assert_string_equal(w.boxes[1].state, "quarantined");
+		earth_stop(&w);
+	}
+}
+
+/* --- quarantine, release, retire ------------------------------------------------------------------- */
+
+static void a_drain_to_quarantine_ends_there_wiped_until_it_is_released(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	verbs_serving(&w, 120, 1);
+	verbs_drain(&w, "psu", "gpu-1", ", then: Quarantine");
+	earth_wait_state(b, "quarantined", 1800);
+	assert_true(box_is_blank(b));
+	assert_string_equal(b->claim, "");
+	assert_string_equal(earth_at(b, "status.quarantine.reason"), "QuarantinedByOperator");
+	assert_string_equal(earth_at(b, "status.quarantine.exit"), "operator");
+	assert_string_equal(earth_at(b, "status.quarantine.message"), "PSU swap");
+	assert_string_equal(earth_at(b, "status.leave.then"), "");
+	earth_pod(&w, &w.tenants[1], "next");
+	earth_run(&w, 24 * 3600 * 1000);
+	assert_string_equal(b->state, "quarantined");
+	assert_string_equal(verbs_phase(&w, "psu", -1), "Succeeded");
+	verbs_annotate(b, REQUEST_RELEASE, "1");
+	earth_wait_state(b, "wiping", 900);
+	earth_wait_running(&w, &w.tenants[1], "next", 1800);
+	assert_string_equal(earth_at(b, "status.requests.release"), "1");
+	earth_stop(&w);
+}
+
+static void a_drain_to_retirement_ends_there_wiped(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	verbs_serving(&w, 121, 1);
+	verbs_drain(&w, "psu", "gpu-1", ", then: Retire");
+	earth_wait_state(b, "retired", 1800);
+	earth_run(&w, 10000);
+	assert_true(box_is_blank(b));
+	assert_string_equal(b->claim, "");
+	assert_string_equal(earth_at(b, "spec.managementPolicy"), "Retire");
+	assert_string_equal(earth_at(b, "status.leave.then"), "");
+	assert_string_equal(verbs_phase(&w, "psu", -1), "Succeeded");
+	earth_stop(&w);
+}
+
+static void a_free_machine_is_taken_out_of_use_and_let_back(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 122, 1);
+	earth_replica(&w);
+	earth_wait_state(b, "free", 600);
+	verbs_annotate(b, REQUEST_RELEASE, "from before"); /* ends nothing that comes later */
+	verbs_annotate(b, REQUEST_QUARANTINE, "GPU 3 falls off the bus");
+	earth_wait_state(b, "quarantined", 10);
+	assert_string_equal(earth_at(b, "status.quarantine.message"), "GPU 3 falls off the bus");
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_run(&w, 3600 * 1000);
+	assert_string_equal(b->state, "quarantined");
+	verbs_annotate(b, REQUEST_QUARANTINE, NULL);
+	earth_wait_state(b, "wiping", 300); /* whoever repaired it may have left something */
+	earth_wait_running(&w, &w.tenants[0], "train", 1800);
+	earth_stop(&w);
+}
+
+/* It is marked while a tenant is on it. */
+static void a_mark_waits_until_the_tenant_has_left(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	verbs_serving(&w, 123, 1);
+	verbs_annotate(b, REQUEST_QUARANTINE, "RMA");
+	earth_run(&w, 120 * 1000);
+	earth_check_serving(&w, &w.tenants[0], "p-1");
+	earth_delete_pod(&w, &w.tenants[0], "p-1");
+	earth_pod(&w, &w.tenants[1], "next");
+	earth_release(b);
+	earth_wait_state(b, "quarantined", 1800);
+	assert_true(box_is_blank(b));
+	earth_stop(&w);
+}
+
+static void a_person_ends_the_wait_of_a_quarantine(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 124, 1);
+	earth_media(&w, false);
+	earth_replica(&w);
+	earth_wait_reason(b, "AgentSilent", 3600);
+	earth_wait_state(b, "quarantined", 60);
+	earth_media(&w, true);
+	verbs_annotate(b, REQUEST_RETRY, "one");
+	earth_wait_state(b, "stopping", 5);
+	assert_string_equal(earth_at(b, "status.requests.retry"), "one");
+	earth_wait_state(b, "free", 900);
+	/* The same value is no new request. */
+	earth_media(&w, false);
+	earth_patch_machine(b,
+			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
+	earth_wait_state(b, "quarantined", 7200);
+	earth_run(&w, 60 * 1000);
+	assert_string_equal(b->state, "quarantined");
+	earth_stop(&w);
+}
+
+static void a_refused_login_is_tried_once_more_at_a_request(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	const char *right;
+
+	(void)state;
+	earth_start(&w, 125, 1);
+	right = b->bmc.password;
+	b->bmc.password = "changed by hand";
+	earth_replica(&w);
+	earth_wait_reason(b, "BmcAuthFailed", 60);
+	earth_run(&w, 600 * 1000);
+	assert_int_equal(b->bmc.logins, 1);
+	verbs_annotate(b, REQUEST_RETRY, "one");
+	earth_run(&w, 600 * 1000);
+	assert_int_equal(b->bmc.logins, 2);
+	b->bmc.password = right;
+	verbs_annotate(b, REQUEST_RETRY, "two");
+	earth_wait_state(b, "free", 900);
+	earth_stop(&w);
+}
+
+/* --- approve --------------------------------------------------------------------------------------- */
+
+static void a_changed_drive_is_shown_and_may_be_approved(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	json_t *list, *d, *fewer = json_array();
+	size_t i;
+
+	(void)state;
+	verbs_serving(&w, 130, 1);
+	str_copy(b->drives[1].wwn, sizeof(b->drives[1].wwn), "eui.new");
+	earth_delete_pod(&w, &w.tenants[0], "p-1");
+	earth_release(b);
+	earth_wait_reason(b, "InventoryMismatch", 1800);
+	earth_wait_state(b, "quarantined", 60);
+	list = json_at(b->object, "status", "inventory", "drives");
+	assert_string_equal(json_str_at(json_array_get(list, 1), "wwn"), "eui.new");
+	json_array_foreach (list, i, d)
+		json_array_append(fewer, d);
+	earth_patch_machine(b, json_pack("{s:o,s:{s:s,s:s}}", "drives", fewer, "approval", "action",
+					 "Wipe", "id", "01"));
+	earth_wait_state(b, "free", 900);
+	earth_stop(&w);
+}
+
+/* A tenant's work runs on it, and nothing of that is known: its Machine was lost. */
+static void verbs_lost(struct earth *w, uint64_t seed, char claim[static 128])
+{
+	struct box *b = &w->boxes[0];
+
+	verbs_serving(w, seed, 1);
+	str_copy(claim, 128, b->claim);
+	w->restored = true;
+	earth_do(w, &w->host, "DELETE", GROUP "/machines/gpu-1", NULL);
+	earth_do(w, &w->host, "PATCH", GROUP "/machines/gpu-1",
+		 json_pack("{s:{s:[]}}", "metadata", "finalizers"));
+	earth_machine(w, b);
+	earth_wait_reason(b, "PowerStateUnexpected", 300);
+}
+
+static void verbs_adopt(struct box *b, const char *id, const char *claim)
+{
+	earth_patch_machine(b, json_pack("{s:{s:s,s:s,s:s}}", "approval", "action", "Adopt", "id",
+					 id, "claim", claim));
+}
+
+/* Its claim named the Machine that was lost; somebody makes one for the new object, by the name of the Node. */
+static void verbs_claim_again(struct earth *w, const char *name)
+{
+	struct box *b = &w->boxes[0];
+	char key[200], path[200];
+	OWN_JSON o = NULL;
+	json_t *spec;
+
+	str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", name);
+	str_format(path, sizeof(path), GROUP "/nodeclaims/%s", name);
+	o = plane_get(&w->host, key);
+	assert_non_null(o);
+	earth_do(w, &w->host, "DELETE", path, NULL);
+	earth_do(w, &w->host, "PATCH", path, json_pack("{s:{s:[]}}", "metadata", "finalizers"));
+	spec = json_deep_copy(json_object_get(o, "spec"));
+	json_object_set_new(spec, "machineRef",
+			    json_pack("{s:s,s:s}", "name", b->name, "uid",
+				      json_str_at(b->object, "metadata", "uid")));
+	earth_do(w, &w->host, "POST", GROUP "/nodeclaims",
+		 json_pack("{s:s,s:s,s:{s:s,s:[s],s:{s:s,s:s}},s:o}", "apiVersion",
+			   OBJECT_API_VERSION, "kind", "NodeClaim", "metadata", "name", name,
+			   "finalizers", LIFE_CLAIM_FINALIZER, "labels", "drover.dev/nodepool",
+			   "gpus", "drover.dev/virtual-cluster", "team-a", "spec", spec));
+}
+
+static void a_running_server_is_adopted_by_the_claim_that_it_serves(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	char claim[128];
+	int64_t tenancy;
+	unsigned resets;
+
+	(void)state;
+	verbs_lost(&w, 140, claim);
+	tenancy = b->tenancy;
+	resets = fake_bmc_count(&b->bmc, RESET);
+	verbs_adopt(b, "01", "no-such-claim");
+	earth_wait_reason(b, "ClaimNotFound", 300);
+	verbs_adopt(b, "02", claim); /* it names the Machine that was lost, by uid */
+	earth_run(&w, 300 * 1000);
+	assert_string_equal(b->state, "known");
+	assert_string_equal(earth_at(b, "status.operation.lastError.reason"), "ClaimNotFound");
+	verbs_claim_again(&w, claim);
+	earth_wait_state(b, "serving", 300);
+	assert_int_equal(b->tenancy, tenancy + 1);
+	assert_string_equal(b->claim, claim);
+	assert_string_equal(earth_at(b, "status.tenant.name"), "team-a");
+	assert_string_not_equal(earth_at(b, "status.bootID"), "");
+	assert_string_equal(earth_at(b, "status.approvalID"), "02");
+	assert_false(json_true_at(b->object, "status", "clean"));
+	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
+	w.restored = false;
+	earth_delete_pod(&w, &w.tenants[0], "p-1"); /* and it leaves as any other */
+	earth_release(b);
+	earth_wait_state(b, "free", 1800);
+	assert_true(box_is_blank(b));
+	earth_stop(&w);
+}
+
+static void a_server_whose_node_is_not_proved_is_not_adopted(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	char claim[128], path[200];
+
+	(void)state;
+	verbs_lost(&w, 141, claim);
+	str_format(path, sizeof(path), "/api/v1/nodes/%s/status", claim);
+	earth_do(&w, &w.tenants[0], "PATCH", path,
+		 json_pack("{s:{s:{s:s}}}", "status", "nodeInfo", "systemUUID",
+			   "ffffffff-0035-3410-8050-c6c04f314733"));
+	verbs_claim_again(&w, claim);
+	verbs_adopt(b, "01", claim);
+	earth_wait_reason(b, "NodeIdentityMismatch", 300);
+	earth_run(&w, 600 * 1000);
+	assert_string_equal(b->state, "known");
+	assert_true(b->bmc.on);
+	earth_stop(&w);
+}
+
+/* --- two Machines for one --------------------------------------------------------------------------- */
+
+static void a_twin_that_comes_in_the_middle_stops_both(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0], twin;
+	unsigned resets;
+
+	(void)state;
+	earth_start(&w, 150, 1);
+	earth_replica(&w);
+	earth_wait_state(b, "free", 600);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_state(b, "imaging", 300);
+	twin = *b;
+	str_copy(twin.name, sizeof(twin.name), "gpu-twin");
+	earth_machine(&w, &twin);
+	earth_wait_reason(b, "DuplicateIdentity", 60);
+	resets = fake_bmc_count(&b->bmc, RESET);
+	earth_run(&w, 3600 * 1000);
+	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
+	assert_string_not_equal(b->state, "serving");
+	earth_do(&w, &w.host, "DELETE", GROUP "/machines/gpu-twin", NULL);
+	earth_wait_running(&w, &w.tenants[0], "train", 12 * 3600);
+	earth_stop(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_rack_is_drained_two_machines_at_a_time),
+		cmocka_unit_test(a_gang_is_drained_together),
+		cmocka_unit_test(a_drain_cancelled_in_the_middle_undoes_what_has_not_left),
+		cmocka_unit_test(a_leader_killed_during_a_drain_is_followed),
+		cmocka_unit_test(a_drain_to_quarantine_ends_there_wiped_until_it_is_released),
+		cmocka_unit_test(a_drain_to_retirement_ends_there_wiped),
+		cmocka_unit_test(a_free_machine_is_taken_out_of_use_and_let_back),
+		cmocka_unit_test(a_mark_waits_until_the_tenant_has_left),
+		cmocka_unit_test(a_person_ends_the_wait_of_a_quarantine),
+		cmocka_unit_test(a_refused_login_is_tried_once_more_at_a_request),
+		cmocka_unit_test(a_changed_drive_is_shown_and_may_be_approved),
+		cmocka_unit_test(a_running_server_is_adopted_by_the_claim_that_it_serves),
+		cmocka_unit_test(a_server_whose_node_is_not_proved_is_not_adopted),
+		cmocka_unit_test(a_twin_that_comes_in_the_middle_stops_both),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
