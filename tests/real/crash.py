@@ -27,9 +27,12 @@ from smoke import Bmc  # noqa: E402
 COMING = ("claimed", "imaging", "attaching", "booting", "joining", "gating", "serving")
 GOING = ("draining", "stopping", "isolating", "leaving", "dirty", "inspecting", "wiping",
          "verifying")
-# Acts whose first journal entry is a moment as well; the request may have left or not.
-STEPS = ("insert-media", "boot-media", "power-on", "order write", "eject-media", "power-off",
-         "order wipe")
+# Acts whose journal entry is a moment as well; the request may have left or not.
+ACTS = ("claimed/insert-media", "claimed/boot-media", "claimed/power-on", "imaging/order image",
+        "imaging/order config", "imaging/order poweroff", "imaging/eject-media",
+        "booting/power-on", "stopping/power-off", "dirty/insert-media", "dirty/power-on",
+        "wiping/order wipe", "verifying/order verify", "verifying/order stamp",
+        "verifying/order poweroff", "verifying/eject-media")
 # In these the one who follows has another name, and waits for the lease to run out.
 OTHERS = ("imaging", "draining", "wiping")
 RECOVER_LIMIT_S = 60
@@ -57,14 +60,14 @@ class Killer:
         if self.busy.is_set():
             if op.get("fence", 0) > self.fence:
                 self.done.append((self.moment, time.monotonic() - self.killed_at, self.other))
-                print(f"         killed in {self.moment:14} back after "
+                print(f"         killed in {self.moment:24} back after "
                       f"{self.done[-1][1]:5.1f} s{'  (another name)' if self.other else ''}",
                       flush=True)
                 self.busy.clear()
             return
         state = status.get("state")
-        moment = next((m for m in (state, op.get("step"))
-                       if m in COMING + GOING + STEPS and m not in self.met), None)
+        moment = next((m for m in (state, f"{state}/{op.get('step')}")
+                       if m in COMING + GOING + ACTS and m not in self.met), None)
         if not moment or not self.left:
             return
         self.met.add(moment)
@@ -167,8 +170,8 @@ def main():
         log = f.logs()
         assert f.rack.password not in log, "the BMC's password is in the log"
         assert "BEGIN" not in log and "token-secret" not in log, "key material is in the log"
-        missed = set(COMING + GOING) - killer.met
-        if args.only >= len(COMING + GOING):
+        missed = set(COMING + GOING + ACTS) - killer.met
+        if args.only >= len(COMING + GOING + ACTS):
             assert not missed, f"never seen: {missed}"
         took = [s for _, s, other in killer.done if other]
         if took:

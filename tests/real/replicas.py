@@ -27,6 +27,7 @@ class Replica:
         self.fleet, self.name = fleet_, name
         self.ports = {p: testbed.free_port() for p in PORTS}
         self.process = None
+        self.log_from = 0  # what a test has read of its log
 
     def start(self, identity=None):
         f = self.fleet
