@@ -509,7 +509,7 @@ static void a_clean_leave_takes_nothing_out_of_service(void **state)
 	from = loop_now(w.loop);
 	while (str_eq(b->state, "leaving")) {
 		assert_false(b->claim[0] && out_of_service(&w.tenants[0], b->claim));
-		earth_run(&w, 50);
+		earth_run(&w, 1);
 	}
 	assert_true(loop_now(w.loop) - from < 3000);
 	earth_wait_state(b, "free", 900);

@@ -216,6 +216,42 @@ static void the_status_follows_the_machine_from_state_to_state(void **state)
 	assert_string_equal(json_str_at(o, "status", "providerID"), "drover://hall-a/m-1");
 }
 
+static void how_a_claim_leaves_stands_in_its_conditions(void **state)
+{
+	static const struct {
+		const char *state, *more, *drained, *off, *isolated;
+	} steps[] = {
+		{"serving", "", "", "", ""},
+		{"draining", ", 'leave': {'reason': 'Drain', 'podsLeft': 2}", "False Draining",
+		 "False NotLeaving", "False NotLeaving"},
+		{"serving", ", 'leave': null", "False NotLeaving", "False NotLeaving",
+		 "False NotLeaving"},
+		{"stopping", ", 'leave': {'reason': 'Drain', 'podsLeft': 1}", "False PodsLeft",
+		 "False Stopping", "False Waiting"},
+		{"isolating",
+		 ", 'leave': null, 'power': {'state': 'On'}, 'operation': {'id': 'op'}",
+		 "True Drained", "False PowerNotConfirmed", "False Waiting"},
+		{"leaving", ", 'power': {'state': 'On', 'confirmedBy': 'op'}", "True Drained",
+		 "True Confirmed", "False Waiting"},
+		{"leaving",
+		 ", 'power': {'state': 'Off', 'confirmedBy': 'another'},"
+		 " 'network': {'segment': 'quarantine', 'proof': 'Strong'}",
+		 "True Drained", "True Observed", "True Proved"},
+		{"quarantined", ", 'power': {'doubted': 'op'}, 'network': {'segment': 'team-a'}",
+		 "True Drained", "False PowerNotConfirmed", "False NetworkNotConfirmed"},
+	};
+	struct desk *d = *state;
+	const char *c = created(d);
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		takes(d, c, steps[i].state, steps[i].more);
+		assert_string_equal(condition(d, c, "Drained"), steps[i].drained);
+		assert_string_equal(condition(d, c, "PoweredOff"), steps[i].off);
+		assert_string_equal(condition(d, c, "Isolated"), steps[i].isolated);
+	}
+	assert_string_equal(condition(d, c, "VolumesDetached"), "Unknown NotLooked");
+}
+
 static void a_failed_claim_says_why_and_tells_once(void **state)
 {
 	struct desk *d = *state;
@@ -374,6 +410,7 @@ int main(void)
 		T(what_changed_under_the_plan_makes_no_claim),
 		T(the_phase_is_the_machines_state_until_it_fails_the_claim),
 		T(the_status_follows_the_machine_from_state_to_state),
+		T(how_a_claim_leaves_stands_in_its_conditions),
 		T(a_failed_claim_says_why_and_tells_once),
 		T(a_status_that_says_all_is_not_written_again),
 		T(a_replica_that_does_not_lead_writes_nothing),
