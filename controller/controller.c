@@ -13,6 +13,7 @@
 #include "controller/life.h"
 #include "controller/pace.h"
 #include "controller/scheduler.h"
+#include "controller/scout.h"
 #include "controller/secrets.h"
 #include "controller/source.h"
 #include "controller/summary.h"
@@ -419,6 +420,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	c->debts = debts_new(c);
 	c->scheduler = scheduler_new(c);
 	c->pace = pace_new(c);
+	c->scouts = scouts_new(c);
 	c->verdict = verdict_new(c);
 	c->summary = summary_new(c);
 	c->host = kube_client_new(g, h, &cs, e);
@@ -467,6 +469,7 @@ void controller_free(struct controller *c)
 	agents_free(c->agents);
 	scheduler_free(c->scheduler);
 	pace_free(c->pace);
+	scouts_free(c->scouts);
 	kube_events_free(c->events);
 	kube_client_free(c->host);
 	map_free(c->lives);

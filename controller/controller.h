@@ -34,6 +34,7 @@ struct keys;
 struct kind_watch;
 struct pace;
 struct scheduler;
+struct scouts;
 struct secrets;
 struct summary;
 struct verdict;
@@ -77,6 +78,7 @@ struct controller {
 	struct agents *agents;
 	struct scheduler *scheduler;
 	struct pace *pace;
+	struct scouts *scouts;
 	struct verdict *verdict;
 	struct summary *summary;
 	struct kind_watch *watches; /* one for each kind */

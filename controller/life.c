@@ -22,6 +22,7 @@
 #include "controller/life_wipe.h"
 #include "controller/requests.h"
 #include "controller/scheduler.h"
+#include "controller/scout.h"
 #include "controller/secrets.h"
 
 #define H PROVIDER_HARDWARE
@@ -561,13 +562,14 @@ static bool write_seen(struct life *l)
 		return false;
 	if (str_eq(st->power.state, power) &&
 	    str_eq(str_or(st->bmc.session_uri, ""), l->session_uri) &&
+	    str_eq(st->bmc.secret_version, l->bmc_secret_version) &&
 	    str_eq(str_or(st->identity.system_uuid, ""), l->seen.uuid) &&
 	    str_eq(str_or(st->identity.serial_number, ""), l->seen.serial) &&
 	    (!l->learned_pin[0] || str_eq(st->bmc.fingerprint, l->learned_pin)))
 		return false;
-	s = json_pack("{s:{s:s}, s:{s:s}, s:{s:s, s:s}}", "power", "state", power, "bmc",
-		      "sessionURI", l->session_uri, "identity", "systemUUID", l->seen.uuid,
-		      "serialNumber", l->seen.serial);
+	s = json_pack("{s:{s:s}, s:{s:s, s:s*}, s:{s:s, s:s}}", "power", "state", power, "bmc",
+		      "sessionURI", l->session_uri, "secretVersion", l->bmc_secret_version,
+		      "identity", "systemUUID", l->seen.uuid, "serialNumber", l->seen.serial);
 	set_time(json_object_get(s, "power"), "observedTime", loop_wall(l->c->loop));
 	if (l->learned_pin[0])
 		json_object_set_new(json_object_get(s, "bmc"), "fingerprint",
@@ -640,6 +642,7 @@ static bool attached(struct life *l)
 	const char *version = NULL, *refused = l->m->status.bmc.refused_secret_version;
 	struct source *s = p ? source_get(l->c, p->meta.name) : NULL;
 	struct err e = {0};
+	const char *by;
 	char digest[512];
 
 	if (l->source &&
@@ -682,7 +685,15 @@ static bool attached(struct life *l)
 			refused, l->name);
 		return false;
 	}
-	return true;
+	if (scouts_admit(l->c->scouts, l, &by))
+		return true;
+	if (by)
+		life_wait(
+			l, WAITING_APPROVAL, "BmcAuthFailed",
+			"the BMC of %s refused the login of Secret version %s, so it is not tried here; change the Secret, or `drover retry %s`",
+			by, l->bmc_secret_version, by);
+	loop_timer_start(&l->timer, 1000);
+	return false;
 }
 
 /* Another replica may lead now: what this process remembers of the state is worth nothing when it leads again. */

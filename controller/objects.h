@@ -280,7 +280,7 @@ struct machine_status {
 		int64_t observed_time;
 	} network;
 	struct {
-		const char *session_uri, *refused_secret_version,
+		const char *session_uri, *secret_version, *refused_secret_version,
 			*fingerprint; /* pinned at first use */
 	} bmc;
 	struct machine_operation *operation;

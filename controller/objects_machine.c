@@ -146,6 +146,8 @@ static const struct field network_fields[] = {
 static const struct field bmc_status_fields[] = {
 	FIELD_IN(machine_status, bmc, session_uri, "sessionURI", FIELD_STR, .max_len = 2048,
 		 .doc = "The open session; a new leader deletes it first."),
+	FIELD_IN(machine_status, bmc, secret_version, "secretVersion", FIELD_STR, .max_len = 64,
+		 .doc = "resourceVersion of the Secret that the BMC last accepted."),
 	FIELD_IN(machine_status, bmc, refused_secret_version, "refusedSecretVersion", FIELD_STR,
 		 .max_len = 64,
 		 .doc = "resourceVersion of the Secret whose login was refused: not tried again."),
