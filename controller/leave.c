@@ -74,6 +74,7 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 #define EMPTY_MIN_MS (10 * 60 * 1000)
 /* A tenant that just came back may not have heard of its Nodes yet. */
 #define DEAD_SEEN_MS 60000
+#define OUTAGE_NODES 3
 
 struct crowd {
 	const char *pool;
@@ -152,6 +153,35 @@ static bool is_empty(struct life *l, const struct tenant *t, const struct node_c
 	return is_due(l, since, quiet_for(l, p));
 }
 
+struct health {
+	size_t nodes, ready;
+};
+
+static bool count_node(const struct kube_entry *en, void *arg)
+{
+	const struct tenant_node *node = en->object;
+	struct health *h = arg;
+
+	h->nodes++;
+	h->ready += node->world.ready;
+	return true;
+}
+
+/* For so long, by the tenant's own word.  Where all of several are, it is the tenant's control plane or
+ * network that is broken, and what runs on them may run well. */
+static bool is_dead(struct life *l, struct tenant *t, const struct node_claim *n,
+		    const struct tenant_node *node)
+{
+	struct health h = {0};
+
+	if (node->world.ready || !node->ready_since ||
+	    !is_due(l, node->ready_since, n->spec.deadlines.not_ready) ||
+	    !is_due(l, t->usable_since, DEAD_SEEN_MS))
+		return false;
+	kube_cache_each(t->nodes, count_node, &h);
+	return h.ready || h.nodes < OUTAGE_NODES;
+}
+
 /* What drover itself begins: only where nobody has stopped it, and never on a Node that is held. */
 static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 {
@@ -167,9 +197,7 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 	/* An absent Node is not a dead one. */
 	if (!node || node->world.unschedulable || l->m->status.hold || !vc || vc->spec.paused)
 		return (struct leave){0};
-	if (!node->world.ready && node->ready_since &&
-	    is_due(l, node->ready_since, n->spec.deadlines.not_ready) &&
-	    is_due(l, t->usable_since, DEAD_SEEN_MS))
+	if (is_dead(l, t, n, node))
 		return (struct leave){.reason = LEAVE_NODE_DEAD, .now = true};
 	if (!p || p->spec.paused || p->meta.deletion_timestamp)
 		return (struct leave){0};

@@ -103,6 +103,8 @@ static void begin(struct life *l, const struct node_claim *n, const struct leave
 	/* Numbers of an earlier leave are not this one's. */
 	json_object_update_new(json_object_get(extra, "leave"),
 			       json_pack("{s:i, s:n}", "podsLeft", 0, "blockedBy"));
+	if (n->meta.deletion_timestamp) /* that cannot be called back, so there is nothing to hold */
+		json_object_set_new(extra, "hold", json_null());
 	l->giving_back = str_eq(lv->reason, LEAVE_EMPTY) || str_eq(lv->reason, LEAVE_EXPIRED);
 	life_goto(l, MACHINE_DRAINING, extra, NULL, NULL);
 }

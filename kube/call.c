@@ -302,13 +302,19 @@ static void status_err(const struct http_reply *r, struct err *e)
 	struct err none;
 	OWN_JSON j = r->body_len ? json_parse(r->body, r->body_len, &none) : NULL;
 	const char *reason = json_str_at(j, "reason"), *message = json_str_at(j, "message");
+	/* Which budget refused an eviction stands nowhere else. */
+	const char *cause =
+		r->status == 429
+			? json_str_at(json_array_get(json_at(j, "details", "causes"), 0), "message")
+			: NULL;
 
 	(void)!http_err(r, e);
 	if (str_eq(json_str_at(j, "kind"), "Status") && (reason || message)) {
 		uint32_t retry = e->retry_after_ms;
 
-		(void)!err_set(e, e->kind, r->status, "%s: %.200s", str_or(reason, "Unknown"),
-			       str_or(message, "no message"));
+		(void)!err_set(e, e->kind, r->status, "%s: %.*s%s%.130s", str_or(reason, "Unknown"),
+			       cause ? 90 : 200, str_or(message, "no message"), cause ? " " : "",
+			       str_or(cause, ""));
 		e->retry_after_ms = retry;
 	}
 }

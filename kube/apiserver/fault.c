@@ -29,6 +29,7 @@ int fault_set(struct fault *f, enum fault_kind kind, const char *fmt, ...)
 	va_list ap;
 
 	f->kind = kind;
+	f->cause[0] = '\0';
 	va_start(ap, fmt);
 	vsnprintf(f->text, sizeof(f->text), fmt, ap);
 	va_end(ap);
@@ -54,6 +55,10 @@ json_t *status_object(const struct request *rq, const struct fault *f)
 			json_object_set_new(details, "group", json_string(rq->r->group));
 		json_object_set_new(details, "kind", json_string(rq->r->plural));
 	}
+	if (f->cause[0])
+		json_object_set_new(details, "causes",
+				    json_pack("[{s:s, s:o}]", "reason", "DisruptionBudget",
+					      "message", lenient_string(f->cause)));
 	if (f->kind == FAULT_TOO_MANY)
 		json_object_set_new(details, "retryAfterSeconds", json_integer(10));
 	return json_pack("{s:s, s:s, s:{}, s:s, s:o, s:s, s:o, s:i}", "kind", "Status",

@@ -395,7 +395,10 @@ void do_eviction(struct request *rq)
 	if (budget) {
 		(void)!fault_set(
 			&rq->fault, FAULT_TOO_MANY,
-			"Cannot evict pod as it would violate the pod's disruption budget. The disruption budget %s does not allow it now.",
+			"Cannot evict pod as it would violate the pod's disruption budget.");
+		(void)str_format(
+			rq->fault.cause, sizeof(rq->fault.cause),
+			"The disruption budget %.200s needs more healthy pods than there are",
 			budget);
 		reply_fault(rq);
 		return;

@@ -49,6 +49,7 @@ enum fault_kind {
 struct fault {
 	enum fault_kind kind;
 	char text[512];
+	char cause[300]; /* of an eviction that a budget refuses; "": none */
 };
 int fault_set(struct fault *f, enum fault_kind kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4), warn_unused_result));

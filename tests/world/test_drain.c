@@ -161,9 +161,9 @@ static void cordon(struct box *b, bool on)
 }
 
 /* A budget that allows no disruption of any pod with this label. */
-static void budget(struct earth *w)
+static void budget(struct earth *w, const char *pod)
 {
-	patch_pod(w, "train", json_pack("{s:{s:{s:s}}}", "metadata", "labels", "app", "web"));
+	patch_pod(w, pod, json_pack("{s:{s:{s:s}}}", "metadata", "labels", "app", "web"));
 	earth_do(w, &w->tenants[0], "POST",
 		 "/apis/policy/v1/namespaces/default/poddisruptionbudgets",
 		 json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:{s:{s:s}}},s:{s:i}}", "apiVersion",
@@ -211,7 +211,7 @@ static void a_budget_is_waited_for_and_named(void **state)
 	struct box *b = serving(&w, 300);
 
 	(void)state;
-	budget(&w);
+	budget(&w, "train");
 	earth_release(b);
 	wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
 	assert_string_equal(earth_at(b, "status.leave.reason"), "ClaimDeleted");
@@ -233,7 +233,7 @@ static void a_budget_does_not_outlast_the_deadline(void **state)
 	int64_t began;
 
 	(void)state;
-	budget(&w);
+	budget(&w, "train");
 	drain(&w, "fans", 600, "  onDeadline: Escalate\n");
 	wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
 	began = loop_wall(w.loop);
@@ -322,7 +322,7 @@ static void a_drain_that_stops_lets_the_machine_serve_on(void **state)
 	struct box *b = serving(&w, 310);
 
 	(void)state;
-	budget(&w);
+	budget(&w, "train");
 	drain(&w, "fans", 300, "  onDeadline: Stop\n");
 	earth_wait_state(b, "draining", 60);
 	earth_run(&w, 60 * 1000);
@@ -341,7 +341,7 @@ static void a_cancelled_drain_lets_the_machine_serve_on(void **state)
 	struct box *b = serving(&w, 311);
 
 	(void)state;
-	budget(&w);
+	budget(&w, "train");
 	drain(&w, "fans", 0, "");
 	wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
 	cancel(&w, "fans");
@@ -359,7 +359,7 @@ static void a_person_s_cordon_outlives_a_drain_that_was_cancelled(void **state)
 	struct box *b = serving(&w, 312);
 
 	(void)state;
-	budget(&w);
+	budget(&w, "train");
 	cordon(b, true);
 	earth_run(&w, 10000);
 	drain(&w, "fans", 0, "");
@@ -378,7 +378,7 @@ static void a_tenant_that_goes_away_in_the_middle_is_not_waited_for_past_the_dea
 	struct box *b = serving(&w, 313);
 
 	(void)state;
-	budget(&w);
+	budget(&w, "train");
 	drain(&w, "fans", 900, "  onDeadline: Escalate\n");
 	wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
 	plane_away(&w.tenants[0], true);
@@ -397,7 +397,7 @@ static void a_claim_deleted_while_a_drain_waits_cannot_be_called_back(void **sta
 	struct box *b = serving(&w, 314);
 
 	(void)state;
-	budget(&w);
+	budget(&w, "train");
 	drain(&w, "fans", 0, "  then: Hold\n");
 	wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
 	earth_release(b);
@@ -477,6 +477,30 @@ static void a_drain_that_holds_keeps_the_machine_until_it_ends(void **state)
 	wait_at(b, "status.hold.since", "", 60);
 	assert_true(is_clear(b));
 	assert_string_equal(b->state, "serving");
+	earth_stop(&w);
+}
+
+static void a_drain_that_is_deleted_is_a_cancelled_one(void **state)
+{
+	struct earth w;
+	struct box *b = serving(&w, 325);
+
+	(void)state;
+	drain(&w, "fans", 0, "  then: Hold\n");
+	wait_at(b, "status.hold.drain", "fans", 120);
+	earth_run(&w, 60 * 1000);
+	earth_do(&w, &w.host, "DELETE", "/apis/drover.dev/v1alpha1/drains/fans", NULL);
+	wait_at(b, "status.hold.since", "", 200);
+	assert_true(is_clear(b));
+	earth_pod(&w, &w.tenants[0], "next");
+	earth_wait_running(&w, &w.tenants[0], "next", 60);
+	budget(&w, "next");
+	drain(&w, "again", 0, "");
+	earth_wait_state(b, "draining", 60);
+	earth_run(&w, 30000);
+	earth_do(&w, &w.host, "DELETE", "/apis/drover.dev/v1alpha1/drains/again", NULL);
+	earth_wait_state(b, "serving", 60);
+	earth_wait(&w, is_clear, b, 30, "the Node is clear");
 	earth_stop(&w);
 }
 
@@ -625,7 +649,7 @@ static void what_is_older_than_it_may_be_leaves(void **state)
 	earth_replica(&w);
 	earth_pod(&w, &w.tenants[0], "train");
 	earth_wait_running(&w, &w.tenants[0], "train", 900);
-	budget(&w);
+	budget(&w, "train");
 	earth_wait_state(b, "draining", 1900);
 	assert_string_equal(earth_at(b, "status.leave.reason"), "Expired");
 	earth_wait_state(b, "stopping", 700);
@@ -649,7 +673,7 @@ static void a_dead_node_is_given_up_without_waiting_for_pods(void **state)
 	struct box *b = serving(&w, 335);
 
 	(void)state;
-	budget(&w);
+	budget(&w, "train");
 	not_ready(b, loop_wall(w.loop));
 	earth_run(&w, 29 * 60 * 1000);
 	assert_string_equal(b->state, "serving");
@@ -874,6 +898,7 @@ int main(void)
 		cmocka_unit_test(a_cordon_holds_and_an_uncordon_ends_it),
 		cmocka_unit_test(release_uncordons_what_a_person_cordoned),
 		cmocka_unit_test(a_drain_that_holds_keeps_the_machine_until_it_ends),
+		cmocka_unit_test(a_drain_that_is_deleted_is_a_cancelled_one),
 		cmocka_unit_test(a_person_may_uncordon_what_a_drain_holds),
 		cmocka_unit_test(a_claim_that_is_deleted_is_not_held_any_more),
 		cmocka_unit_test(what_is_empty_for_long_is_given_back),
