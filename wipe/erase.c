@@ -1,6 +1,5 @@
 #include "wipe/erase.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <linux/nvme_ioctl.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "base/str.h"
 #include "wipe/dio.h"
 #include "wipe/drives.h"
+#include "wipe/nvme.h"
 #include "wipe/ring.h"
 #include "wipe/sanitize.h"
 
@@ -26,12 +26,9 @@ struct pass {
 	struct ring *zeros; /* for overwriting */
 	uint8_t *identify;  /* 4096 bytes */
 	struct verify verify;
-	struct err unreadable; /* why, of the first block that could not be read */
-	/* what the NVMe controller says it can do */
-	bool can_format, can_crypto;
-	uint32_t sanicap;    /* 0 as well where more than this namespace would be hit */
-	uint32_t nsid, lbaf; /* lbaf: cdw10 that keeps the format as it is */
-	bool final;	     /* what was begun may not be replaced by something weaker */
+	struct err unreadable;	    /* why, of the first block that could not be read */
+	struct nvme_abilities nvme; /* all false for what is no NVMe */
+	bool final;		    /* what was begun may not be replaced by something weaker */
 };
 
 /* The guard is the second to lose patience: I/O that can be given up says why. */
@@ -53,65 +50,23 @@ static void set_phase(struct erase *x, const char *phase, int64_t total, int64_t
 	atomic_store(&g->phase, phase);
 }
 
-/* NVM Express Base 2.0: Identify 06h, figures 275 and 280 (NVM command set for the namespace). */
-static int identify(struct pass *p, uint32_t nsid, uint32_t cns)
-{
-	struct nvme_passthru_cmd c = {
-		.opcode = 0x06,
-		.nsid = nsid,
-		.addr = (uintptr_t)p->identify,
-		.data_len = 4096,
-		.cdw10 = cns,
-		.timeout_ms = 10000,
-	};
-
-	memset(p->identify, 0, 4096);
-	return p->x->host->nvme_admin(p->dio.fd, &c);
-}
-
-/* Sanitize hits the whole subsystem: only where it holds nothing but the namespace meant. */
-static bool is_alone(struct pass *p)
-{
-	uint32_t nsids[2];
-
-	if (identify(p, 0, 2) != 0)
-		return false;
-	memcpy(nsids, p->identify, sizeof(nsids));
-	return le32toh(nsids[0]) == p->nsid && !nsids[1];
-}
-
-static void read_abilities(struct pass *p)
+/* A drive that is not NVMe has none and is overwritten. */
+static int read_abilities(struct pass *p, struct err *e)
 {
 	const struct host *h = p->x->host;
-	const char *name = drive_name(p->x->drive);
-	uint8_t flbas, dps;
-	uint32_t sanicap;
 
 	if (!str_eq(p->x->drive->type, "NVMe") || !h->nvme_admin)
-		return;
-	p->nsid = (uint32_t)host_number(0, "%s/block/%s/nsid", h->sys, name);
-	if (!p->nsid || identify(p, 0, 1) != 0)
-		return;
-	p->can_format = p->identify[256] & 2;			 /* OACS: Format NVM */
-	p->can_crypto = p->can_format && (p->identify[524] & 4); /* FNA: cryptographic erase */
-	memcpy(&sanicap, p->identify + 328, 4);
-	p->sanicap = is_alone(p) ? le32toh(sanicap) & 7 : 0;
-	if (identify(p, p->nsid, 0) != 0) {
-		p->can_format = p->can_crypto = false;
-		return;
-	}
-	flbas = p->identify[26];
-	dps = p->identify[29];
-	p->lbaf = (flbas & 0x0fu) | (flbas & 0x10u) | (dps & 7u) << 5 | (dps & 8u) << 5 |
-		  (flbas & 0x60u) << 7;
+		return 0;
+	return nvme_abilities(h, drive_name(p->x->drive), p->dio.fd, p->identify, &p->nvme, e);
 }
 
 static int format(struct pass *p, uint32_t ses, struct err *e)
 {
 	struct nvme_passthru_cmd c = {
 		.opcode = 0x80,
-		.nsid = p->nsid,
-		.cdw10 = p->lbaf | ses << 9,
+		/* What hits all of them says so, so that no firmware stops after one. */
+		.nsid = p->nvme.format_all && p->nvme.broadcast ? 0xffffffff : p->nvme.nsid,
+		.cdw10 = p->nvme.lbaf | ses << 9,
 		.timeout_ms = FORMAT_TIMEOUT_MS,
 	};
 	int rc;
@@ -126,19 +81,37 @@ static int format(struct pass *p, uint32_t ses, struct err *e)
 	return 0;
 }
 
+/* Sanitize hits the whole subsystem, and with some controllers Format does too: only where
+ * no other namespace is at work, which has a wipe of its own. */
+static bool can_sanitize(const struct pass *p, uint32_t how)
+{
+	return p->nvme.alone && (p->nvme.sanicap & how);
+}
+
 static bool has_sanitize_crypto(const struct pass *p)
 {
-	return p->sanicap & 1;
+	return can_sanitize(p, 1);
 }
 
 static bool has_sanitize_block(const struct pass *p)
 {
-	return p->sanicap & 2;
+	return can_sanitize(p, 2);
 }
 
 static bool has_sanitize_overwrite(const struct pass *p)
 {
-	return p->sanicap & 4;
+	return can_sanitize(p, 4);
+}
+
+/* Whatever is done through one namespace leaves those that have no block device as they are. */
+static bool can_reach(const struct pass *p)
+{
+	return !p->nvme.hidden;
+}
+
+static bool can_format(const struct pass *p)
+{
+	return can_reach(p) && p->nvme.format && (p->nvme.alone || !p->nvme.format_all);
 }
 
 static int sanitize(struct pass *p, enum sanitize_action action, struct err *e)
@@ -162,7 +135,7 @@ static int run_sanitize_overwrite(struct pass *p, struct err *e)
 
 static bool has_crypto(const struct pass *p)
 {
-	return p->can_crypto;
+	return can_format(p) && p->nvme.format_crypto;
 }
 
 /* What the samples held: after the key is gone a block may read as noise. */
@@ -191,18 +164,12 @@ static int run_sanitize_crypto(struct pass *p, struct err *e)
 
 static bool has_format(const struct pass *p)
 {
-	return p->can_format;
+	return can_format(p);
 }
 
 static int run_user_data(struct pass *p, struct err *e)
 {
 	return format(p, 1, e);
-}
-
-static bool always(const struct pass *p)
-{
-	(void)p;
-	return true;
 }
 
 /* --- overwrite ------------------------------------------------------------------------------- */
@@ -247,11 +214,13 @@ static int run_overwrite(struct pass *p, struct err *e)
 	return rc ? rc : dio_flush(&p->dio, e);
 }
 
+/* Best first.  A new technique, for another kind of drive too, is a row; what it can be asked
+ * for is read before (read_abilities). */
 static const struct rung {
 	const char *technique;
 	enum wipe_level level;
 	enum verify_accept accept;
-	bool (*supported)(const struct pass *p);
+	bool (*applies)(const struct pass *p);
 	int (*run)(struct pass *p, struct err *e);
 } ladder[] = {
 	{"SanitizeCryptoErase", WIPE_PURGE, VERIFY_CHANGED, has_sanitize_crypto,
@@ -261,7 +230,7 @@ static const struct rung {
 	 run_sanitize_overwrite},
 	{"FormatCrypto", WIPE_CLEAR, VERIFY_CHANGED, has_crypto, run_crypto},
 	{"FormatUserData", WIPE_CLEAR, VERIFY_CONSTANT, has_format, run_user_data},
-	{"Overwrite", WIPE_CLEAR, VERIFY_ZEROS, always, run_overwrite},
+	{"Overwrite", WIPE_CLEAR, VERIFY_ZEROS, can_reach, run_overwrite},
 };
 
 void erase_init(struct erase *x, const struct host *h, const struct proto_drive *d,
@@ -388,9 +357,16 @@ static int run_ladder(struct pass *p, struct err *e)
 		return err_set(e, ERR_PROTOCOL, 0, "of %d canaries written %d can be read",
 			       VERIFY_CANARIES, planted);
 	}
-	read_abilities(p);
+	if (read_abilities(p, e) < 0)
+		return fail_drive(x);
+	if (p->nvme.hidden) { /* Sanitize alone would reach it */
+		(void)fail(x, "NamespaceHidden");
+		(void)!err_set(e, ERR_UNSUPPORTED, 0,
+			       "namespace %u of this drive has no block device here",
+			       (unsigned)p->nvme.hidden);
+	}
 	for (size_t i = 0; i < sizeof(ladder) / sizeof(*ladder) && !p->final; i++)
-		if (ladder[i].supported(p) && !run_rung(p, &ladder[i], e))
+		if (ladder[i].applies(p) && !run_rung(p, &ladder[i], e))
 			return 0;
 	return -1;
 }

@@ -118,9 +118,17 @@ static void start_wipe(struct orders *o)
 	batch_act(b, BATCH_WIPE, all_done, o);
 }
 
+/* For people: the entries name reasons alone. */
+static const char *what_failed(const struct batch *b)
+{
+	const struct batch_unit *u = batch_failed(b);
+
+	return u ? u->err.text : NULL;
+}
+
 static void end_wipe(struct orders *o)
 {
-	struct proto_report r = {.state = PROTO_DONE};
+	struct proto_report r = {.state = PROTO_DONE, .message = what_failed(o->batch)};
 
 	r.devices.v = batch_devices(o->batch, &r.devices.n);
 	finish(o, &r);
@@ -167,7 +175,7 @@ static void end_verify(struct orders *o)
 	static const char *not_covered[] = {EVIDENCE_NOT_COVERED};
 	struct batch *b = o->batch;
 	struct evidence ev = *o->order->evidence;
-	struct proto_report r = {.state = PROTO_DONE};
+	struct proto_report r = {.state = PROTO_DONE, .message = what_failed(b)};
 	char *envelope;
 
 	ev.devices.v = batch_devices(b, &ev.devices.n);

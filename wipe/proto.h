@@ -169,7 +169,7 @@ struct proto_report {
 	const char *phase; /* progress: "canaries", "overwrite", "image" ... */
 	int64_t done_bytes, total_bytes, bytes_per_s;
 	const char *reason,
-		*message; /* failed: one of the closed list (ImageMismatch, DriveFailed ...) */
+		*message; /* failed: one of the closed list (ImageMismatch, DriveFailed ...); message also when done, of the first drive that failed */
 	struct proto_inventory *inventory; /* inspect; NULL otherwise */
 	struct {
 		struct evidence_device *v;

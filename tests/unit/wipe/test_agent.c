@@ -509,6 +509,7 @@ static void one_failed_drive_does_not_stop_the_others(void **state)
 	assert_int_equal(r->state, PROTO_DONE);
 	assert_int_equal(r->devices.v[0].level, WIPE_FAIL);
 	assert_string_equal(r->devices.v[0].reason, "ReadOnly");
+	assert_non_null(strstr(r->message, "nvme0n1 is read-only"));
 	assert_int_equal(r->devices.v[1].level, WIPE_CLEAR);
 	assert_int_equal(machine_residue(&w.m, "nvme1n1"), 0);
 }

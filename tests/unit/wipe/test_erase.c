@@ -24,8 +24,12 @@ static struct {
 	unsigned formats, last_ses, last_lbaf;
 	uint32_t sanicap;
 	int sanitize_status;
-	bool two_namespaces;
-	const uint16_t (*trail)[2]; /* SPROG, SSTAT of each poll; the last one stays */
+	bool two_namespaces;	/* active ones */
+	bool managed, detached; /* can manage namespaces; has one that is attached to nobody */
+	bool format_all, no_broadcast; /* Format hits all; it may not name them all */
+	uint32_t deaf;		       /* Identify with this CNS fails; 0: none */
+	uint32_t last_nsid;	       /* of Format */
+	const uint16_t (*trail)[2];    /* SPROG, SSTAT of each poll; the last one stays */
 	unsigned sanitizes, last_action, polls;
 } drive;
 static struct machine machine;
@@ -55,14 +59,21 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 	(void)fd;
 	if (c->opcode == 0x06) {
 		assert_int_equal(c->data_len, 4096);
+		if (drive.deaf && drive.deaf == c->cdw10)
+			return 0x2002;
 		if (c->cdw10 == 1) {
 			assert_int_equal(c->nsid, 0);
-			out[256] = drive.format ? 2 : 0;
-			out[524] = drive.crypto ? 4 : 0;
+			out[256] = (uint8_t)((drive.format ? 2 : 0) | (drive.managed ? 8 : 0));
+			out[524] = (uint8_t)((drive.crypto ? 4 : 0) | (drive.format_all ? 2 : 0) |
+					     (drive.no_broadcast ? 8 : 0));
 			memcpy(out + 328, &drive.sanicap, 4);
 		} else if (c->cdw10 == 2) {
 			out[0] = 1;
 			out[4] = drive.two_namespaces ? 2 : 0;
+		} else if (c->cdw10 == 0x10) {
+			assert_true(drive.managed);
+			out[0] = 1;
+			out[4] = drive.detached ? 10 : 0;
 		} else {
 			assert_int_equal(c->cdw10, 0);
 			assert_int_equal(c->nsid, 1);
@@ -87,7 +98,7 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 		return 0;
 	}
 	assert_int_equal(c->opcode, 0x80);
-	assert_int_equal(c->nsid, 1);
+	drive.last_nsid = c->nsid;
 	drive.formats++;
 	drive.last_ses = c->cdw10 >> 9 & 7;
 	drive.last_lbaf = c->cdw10 & 0x1ff;
@@ -474,16 +485,115 @@ static void a_sanitize_that_left_everything_is_a_failure(void **state)
 	assert_string_equal(erase.device.reason, "EraseUnverified");
 }
 
+static void second_namespace(void)
+{
+	drive.two_namespaces = true;
+	machine_drive(&machine, "nvme0n2", "eui.0002\n", BYTES);
+	machine_file(&machine, "sys/block/nvme0n2/nsid", "2\n");
+}
+
 static void sanitize_is_not_used_where_it_would_hit_another_namespace(void **state)
 {
 	struct err e;
 
 	(void)state;
 	drive.sanicap = 7;
-	drive.two_namespaces = true;
+	second_namespace();
 	assert_ok(erase_run(&erase, &e), &e);
 	assert_int_equal(drive.sanitizes, 0);
 	assert_string_equal(erase.device.technique, "Overwrite");
+}
+
+static void format_names_one_namespace_or_all_as_the_drive_says(void **state)
+{
+	struct err e;
+
+	drive.format = true;
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_int_equal(drive.last_nsid, 1);
+	for (int i = 0; i < 2; i++) {
+		teardown(state);
+		setup(state);
+		drive.format = drive.format_all = true;
+		drive.no_broadcast = i;
+		assert_ok(erase_run(&erase, &e), &e);
+		assert_true(drive.last_nsid == (i ? 1 : 0xffffffff));
+	}
+}
+
+static void format_is_not_used_where_it_would_hit_another_namespace(void **state)
+{
+	struct err e;
+
+	(void)state;
+	drive.format = drive.crypto = drive.format_all = true;
+	second_namespace();
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_int_equal(drive.formats, 0);
+	assert_string_equal(erase.device.technique, "Overwrite");
+	/* Where it does not, each namespace has a Format of its own. */
+	teardown(state);
+	setup(state);
+	drive.format = true;
+	second_namespace();
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_string_equal(erase.device.technique, "FormatUserData");
+	assert_int_equal(drive.last_nsid, 1);
+}
+
+static void assert_namespace_hidden(void)
+{
+	struct err e;
+
+	assert_int_equal(erase_run(&erase, &e), -1);
+	assert_int_equal(erase.device.level, WIPE_FAIL);
+	assert_string_equal(erase.device.reason, "NamespaceHidden");
+	assert_non_null(strstr(e.text, "/dev/" NAME));
+	assert_int_equal(drive.formats, 0);
+}
+
+static void a_namespace_without_a_block_device_fails_the_drive(void **state)
+{
+	(void)state;
+	drive.format = drive.two_namespaces = true;
+	assert_namespace_hidden();
+}
+
+static void a_namespace_that_is_attached_to_nobody_fails_the_drive(void **state)
+{
+	(void)state;
+	drive.format = drive.managed = drive.detached = true;
+	assert_namespace_hidden();
+}
+
+static void sanitize_reaches_a_namespace_that_nobody_sees(void **state)
+{
+	struct err e;
+
+	(void)state;
+	drive.managed = drive.detached = true;
+	drive.sanicap = 2;
+	drive.trail = done_trail;
+	assert_ok(erase_run(&erase, &e), &e);
+	assert_string_equal(erase.device.technique, "SanitizeBlockErase");
+	assert_int_equal(erase.device.level, WIPE_PURGE);
+}
+
+static void a_drive_that_does_not_say_what_it_holds_fails(void **state)
+{
+	static const uint32_t deaf[] = {1, 2, 0x10};
+	struct err e;
+
+	for (size_t i = 0; i < 3; i++) {
+		teardown(state);
+		setup(state);
+		drive.managed = drive.format = true;
+		drive.deaf = deaf[i];
+		assert_int_equal(erase_run(&erase, &e), -1);
+		assert_int_equal(erase.device.level, WIPE_FAIL);
+		assert_string_equal(erase.device.reason, "DriveFailed");
+		assert_int_equal(drive.formats, 0);
+	}
 }
 
 /* --- drives with faults ---------------------------------------------------------------------- */
@@ -617,6 +727,12 @@ int main(void)
 		T(a_sanitize_that_began_and_failed_is_replaced_by_nothing),
 		T(a_sanitize_that_left_everything_is_a_failure),
 		T(sanitize_is_not_used_where_it_would_hit_another_namespace),
+		T(format_names_one_namespace_or_all_as_the_drive_says),
+		T(format_is_not_used_where_it_would_hit_another_namespace),
+		T(a_namespace_without_a_block_device_fails_the_drive),
+		T(a_namespace_that_is_attached_to_nobody_fails_the_drive),
+		T(sanitize_reaches_a_namespace_that_nobody_sees),
+		T(a_drive_that_does_not_say_what_it_holds_fails),
 		T(a_place_that_cannot_be_written_fails_the_drive_and_is_named),
 		T(a_short_write_is_finished),
 		T(a_drive_that_was_pulled_out_is_missing),

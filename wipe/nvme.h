@@ -1,0 +1,30 @@
+#ifndef WIPE_NVME_H
+#define WIPE_NVME_H
+
+#include "wipe/host.h"
+
+/*
+ * nvme: what a controller says it can erase, and whether what it holds is all seen here.
+ *
+ * NVM Express Base 2.0: Identify 06h; figure 275 (controller), NVM Command Set figure 97
+ * (namespace); CNS 02h lists the active namespaces, 10h the allocated ones, which may be
+ * attached to nobody and so have no block device.
+ *
+ * Blocking: only from loop_work().
+ */
+struct nvme_abilities {
+	bool format, format_crypto;
+	bool format_all; /* Format or its erase hits every namespace */
+	bool broadcast;	 /* Format may name them all, FFFFFFFFh */
+	bool alone;	 /* no other active namespace: what hits all hits this one */
+	uint32_t sanicap;
+	uint32_t nsid, lbaf; /* lbaf: cdw10 of Format that keeps the format as it is */
+	uint32_t hidden;     /* a namespace that holds data and has no block device; 0: none */
+};
+
+/* fd: the drive open under that name.  page: 4096 bytes of dio_buffer().  -1: it does not say
+ * what it holds. */
+int nvme_abilities(const struct host *h, const char *name, int fd, void *page,
+		   struct nvme_abilities *out, struct err *e) __attribute__((warn_unused_result));
+
+#endif
