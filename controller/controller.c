@@ -223,6 +223,7 @@ static void rederive(void *arg)
 		loop_timer_start(&c->settle, 500);
 		return;
 	}
+	keys_publish(c->keys);
 	map_for_each (it, c->lives) {
 		const struct machine *m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, it.key);
 

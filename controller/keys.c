@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/keys.h"
@@ -13,6 +14,8 @@
 #define CA_DAYS 3650
 #define PUBLICS_MAX 16
 #define AGAIN_MS 10000
+#define PUBLISH_AGAIN_MS 30000
+#define PUBLISHED_MS 3600000
 
 struct keys {
 	struct controller *c;
@@ -24,13 +27,26 @@ struct keys {
 	size_t npublics;
 	int64_t ensured_boot, ensured_evidence,
 		ensured_ca; /* loop_now() of the last try to make it; 0: none */
+	char *published; /* version of the Secret whose publics the ConfigMap holds; NULL: none */
+	struct kube_call *publishing;
+	struct loop_timer publish_again;
 };
+
+static void publish_again(void *arg)
+{
+	struct keys *k = arg;
+
+	free(k->published);
+	k->published = NULL;
+	keys_publish(k);
+}
 
 struct keys *keys_new(struct controller *c)
 {
 	struct keys *k = mem_new(struct keys);
 
 	k->c = c;
+	loop_timer_init(&k->publish_again, c->group, publish_again, k);
 	return k;
 }
 
@@ -38,8 +54,11 @@ void keys_free(struct keys *k)
 {
 	if (!k)
 		return;
+	kube_call_cancel(k->publishing);
+	loop_timer_stop(&k->publish_again);
 	crypto_key_free(k->evidence);
 	free(k->evidence_version);
+	free(k->published);
 	secret_free(k->boot);
 	free(k);
 }
@@ -120,13 +139,13 @@ static bool take_evidence(struct keys *k, const char **why)
 		return true;
 	crypto_key_free(k->evidence);
 	k->evidence = pem ? crypto_key_from_pem(pem, &e) : NULL;
+	free(k->evidence_version);
+	k->evidence_version = mem_strdup(k->evidence ? version : "");
 	if (!k->evidence) {
 		if (why)
 			*why = EVIDENCE " (private.pem is not an Ed25519 key)";
 		return false;
 	}
-	free(k->evidence_version);
-	k->evidence_version = mem_strdup(version);
 	crypto_key_public(k->evidence, k->publics[0]);
 	k->npublics = 1;
 	for (int i = 1; i < PUBLICS_MAX; i++) {
@@ -141,15 +160,27 @@ static bool take_evidence(struct keys *k, const char **why)
 	return true;
 }
 
+/* Once a record exists none is made: it is only waited until it is known whether there is one. */
+static bool evidence_known(struct keys *k, const char **why)
+{
+	if (kube_cache_synced(k->c->cache[OBJECT_WIPE_RECORD]) &&
+	    kube_cache_size(k->c->cache[OBJECT_WIPE_RECORD]) > 0) {
+		if (secrets_want(k->c->secrets, NULL, EVIDENCE) != SECRET_LOADING)
+			return true;
+		if (why)
+			*why = EVIDENCE;
+		return false;
+	}
+	return loaded(k, EVIDENCE, &k->ensured_evidence,
+		      kube_cache_synced(k->c->cache[OBJECT_WIPE_RECORD]) ? make_evidence : NULL,
+		      why) &&
+	       take_evidence(k, why);
+}
+
 bool keys_ready(struct keys *k, const char **why)
 {
-	bool fresh = kube_cache_synced(k->c->cache[OBJECT_WIPE_RECORD]) &&
-		     kube_cache_size(k->c->cache[OBJECT_WIPE_RECORD]) == 0;
-
 	return loaded(k, BOOT, &k->ensured_boot, make_boot, why) && keys_boot(k) &&
-	       loaded(k, AGENT_CA, &k->ensured_ca, make_ca, why) &&
-	       loaded(k, EVIDENCE, &k->ensured_evidence, fresh ? make_evidence : NULL, why) &&
-	       take_evidence(k, why);
+	       loaded(k, AGENT_CA, &k->ensured_ca, make_ca, why) && evidence_known(k, why);
 }
 
 const struct secret *keys_boot(struct keys *k)
@@ -165,13 +196,80 @@ const struct secret *keys_boot(struct keys *k)
 
 const struct crypto_key *keys_evidence(struct keys *k)
 {
+	if (secrets_want(k->c->secrets, NULL, EVIDENCE) != SECRET_LOADED || !take_evidence(k, NULL))
+		return NULL;
 	return k->evidence;
 }
 
 const char *const *keys_evidence_publics(struct keys *k, size_t *n)
 {
+	(void)keys_evidence(k);
 	*n = k->npublics;
 	return k->public_list;
+}
+
+/* --- for auditors ------------------------------------------------------------------------------- */
+
+static void on_published(json_t *o, const struct err *e, void *arg);
+
+/* One member for each key, named by its digest: an old one is never written over. */
+static json_t *published(const struct keys *k)
+{
+	json_t *data = json_pack("{s:s}", "current", k->publics[0]);
+
+	for (size_t i = 0; i < k->npublics; i++) {
+		uint8_t d[CRYPTO_SHA256];
+		char name[32], hex[17];
+
+		crypto_sha256(k->publics[i], strlen(k->publics[i]), d);
+		str_hex(hex, d, 8);
+		str_format(name, sizeof(name), "key-%s", hex);
+		json_object_set_new(data, name, json_string(k->publics[i]));
+	}
+	return data;
+}
+
+static void on_patched(json_t *o, const struct err *e, void *arg)
+{
+	struct keys *k = arg;
+	OWN_JSON all = NULL;
+
+	if (!e || e->kind != ERR_NOT_FOUND) {
+		on_published(o, e, arg);
+		return;
+	}
+	all = json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s}}, s:o}", "apiVersion", "v1", "kind",
+			"ConfigMap", "metadata", "name", KEYS_PUBLISHED, "namespace", k->c->o.ns,
+			"labels", "app.kubernetes.io/managed-by", "drover", "data", published(k));
+	k->publishing = kube_create(k->c->host, &KUBE_CONFIGMAPS, k->c->o.ns, all, on_published, k);
+}
+
+static void on_published(json_t *o, const struct err *e, void *arg)
+{
+	struct keys *k = arg;
+
+	(void)o;
+	k->publishing = NULL;
+	if (e) {
+		log_warn("public keys not published", LOG_S("configmap", KEYS_PUBLISHED), LOG_E(e));
+		free(k->published);
+		k->published = NULL;
+	}
+	loop_timer_start(&k->publish_again, e ? PUBLISH_AGAIN_MS : PUBLISHED_MS);
+}
+
+void keys_publish(struct keys *k)
+{
+	OWN_JSON patch = NULL;
+
+	if (!k->c->leading || k->publishing || !keys_evidence(k) ||
+	    str_eq(k->published, k->evidence_version))
+		return;
+	free(k->published);
+	k->published = mem_strdup(k->evidence_version);
+	patch = json_pack("{s:o}", "data", published(k));
+	k->publishing = kube_patch(k->c->host, &KUBE_CONFIGMAPS, k->c->o.ns, KEYS_PUBLISHED, NULL,
+				   KUBE_PATCH_MERGE, patch, on_patched, k);
 }
 
 const char *keys_ca_pem(struct keys *k)

@@ -13,7 +13,8 @@
  *	drover-agent-ca      ca.crt, ca.key  the CA that agents pin
  *
  * Missing ones are made, with one exception: once a WipeRecord exists a missing
- * evidence key is an error that stops releases, because a new one would make every record unverifiable.
+ * evidence key stops releases, because a new one would make every record unverifiable: nothing is
+ * offered, claimed or wiped until somebody brings it back; all else goes on.
  */
 /* The public halves, for auditors: a ConfigMap in drover's namespace.  Nothing is ever taken from it. */
 #define KEYS_PUBLISHED "drover-evidence-keys"
@@ -24,11 +25,16 @@ struct keys *keys_new(struct controller *c);
 void keys_free(struct keys *k);
 DEFINE_OWN(keys)
 
-/* Ask for what is missing; true once all three are known.  why (may be NULL): what is waited for. */
+/* Ask for what is missing; true once the boot key and the CA are there and it is known whether the evidence
+ * key is.  why (may be NULL): what is waited for. */
 bool keys_ready(struct keys *k, const char **why);
 const struct secret *keys_boot(struct keys *k);
-const struct crypto_key *keys_evidence(struct keys *k); /* NULL: not ready */
-/* Public keys that may have countersigned: n of them, the present one first. */
+/* NULL: its Secret is not there or cannot be used (now); the one taken last is not used on. */
+const struct crypto_key *keys_evidence(struct keys *k);
+/* Put the public keys into the ConfigMap, where they stay after they were replaced; only while leading.
+ * Done again when they change, and every hour. */
+void keys_publish(struct keys *k);
+/* Public keys that may have countersigned: n of them, the present one first; those known last when the Secret is gone. */
 const char *const *keys_evidence_publics(struct keys *k, size_t *n);
 const char *keys_ca_pem(struct keys *k);
 const struct secret *keys_ca_key(struct keys *k);

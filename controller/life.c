@@ -462,56 +462,30 @@ void life_acted(struct life *l, const struct err *e)
 
 /* --- the tick ---------------------------------------------------------------------------------- */
 
-struct highest {
-	const struct life *l;
-	int64_t tenancy;
-};
-
-static bool same_machine(const struct highest *h, const char *name, const char *uuid)
+/* Known, in a tenancy past every one that is known of: whatever it held is not clean and not ours to cut. */
+static void begin(struct life *l, const char *why)
 {
-	const struct machine_identity *id = h->l->m->spec.identity;
+	int64_t tenancy = life_tenancy_known(l) + 1;
+	json_t *s = json_pack("{s:s, s:I, s:b, s:{s:I}, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}",
+			      "state", "known", "tenancy", (json_int_t)tenancy, "clean", 0,
+			      "operation", "fence", (json_int_t)fence(l), "claimRef", "tenant",
+			      "warmFor", "agent", "quarantine", "leave", "hold", "wipeAttempt");
 
-	return str_eq(name, h->l->name) ||
-	       (uuid && id && id->system_uuid && str_eq(uuid, id->system_uuid));
-}
-
-static bool record_tenancy(const struct kube_entry *en, void *arg)
-{
-	const struct wipe_record *r = en->object;
-	const struct evidence *ev = &r->spec.evidence;
-	struct highest *h = arg;
-
-	if (same_machine(h, ev->machine.name, ev->machine.system_uuid) && ev->tenancy > h->tenancy)
-		h->tenancy = ev->tenancy;
-	return true;
-}
-
-static bool claim_tenancy(const struct kube_entry *en, void *arg)
-{
-	const struct node_claim *n = en->object;
-	struct highest *h = arg;
-
-	if (n->status.machine_ref && same_machine(h, n->status.machine_ref->name, NULL) &&
-	    n->status.tenancy > h->tenancy)
-		h->tenancy = n->status.tenancy;
-	return true;
-}
-
-/* A machine without a state: new, or its status was lost.  Its tenancy is past every one that is known. */
-static void begin(struct life *l)
-{
-	struct highest h = {.l = l};
-	json_t *s;
-
-	kube_cache_each(l->c->cache[OBJECT_WIPE_RECORD], record_tenancy, &h);
-	kube_cache_each(l->c->cache[OBJECT_NODE_CLAIM], claim_tenancy, &h);
 	l->state = MACHINE_KNOWN;
-	s = json_pack("{s:s, s:I, s:b, s:{s:I}}", "state", "known", "tenancy",
-		      (json_int_t)(h.tenancy + 1), "clean", 0, "operation", "fence",
-		      (json_int_t)fence(l));
 	set_time(s, "stateSince", loop_wall(l->c->loop));
-	log_info("machine begins", LOG_S("machine", l->name), LOG_I("tenancy", h.tenancy + 1));
+	log_info(why, LOG_S("machine", l->name), LOG_I("tenancy", tenancy));
 	life_write(l, s, NULL);
+}
+
+bool life_outdated(struct life *l)
+{
+	if (life_tenancy_known(l) <= l->m->status.tenancy)
+		return false;
+	controller_event(
+		l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "StatusOutdated",
+		"status is older than its records or claims: it begins again, and is not clean");
+	begin(l, "machine status is older than what is known");
+	return true;
 }
 
 static bool overdue(struct life *l)
@@ -529,6 +503,7 @@ static bool overdue(struct life *l)
 		return false;
 	/* Waiting for a person or a turn does not eat the time; and what is on against the record is not switched off by a clock. */
 	if (life_paused(l) || (op && op->waiting_for == WAITING_RATE) ||
+	    (reason && str_eq(reason, "EvidenceKeyMissing")) ||
 	    (odd && info->on_limit != MACHINE_QUARANTINED && !life_approved_wipe(l)))
 		return false;
 	if (!reason)
@@ -739,9 +714,13 @@ static void on_tick(void *arg)
 					    ? c->o.idle_poll_ms
 					    : c->o.poll_ms);
 	if (!l->m->status.state) {
-		begin(l);
+		begin(l, "machine begins");
 		return;
 	}
+	/* A backup that was put back shows at the start, in a conflict, or by a tenancy that fell. */
+	if ((!l->took_over || l->m->status.tenancy < l->tenancy_seen) && life_outdated(l))
+		return;
+	l->tenancy_seen = l->m->status.tenancy;
 	if (!l->took_over) { /* a new leader's first write raises the fence */
 		life_write(l, json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)fence(l)),
 			   NULL);

@@ -119,6 +119,7 @@ struct life {
 	int64_t act_after; /* backing off until */
 	struct backoff act_backoff;
 
+	int64_t tenancy_seen; /* in the turn before */
 	int64_t record_after; /* not before, a WipeRecord is created: the last try failed */
 	struct kube_call *write; /* a patch of this Machine in flight */
 	struct kube_call *call;	 /* another API call of a step in flight */
@@ -260,6 +261,8 @@ const struct node_claim *life_claim_wanting(
 	const struct life *l); /* an unlocked claim that names this machine */
 const struct provider_object *life_provider(const struct life *l);
 int64_t life_deadline(const struct life *l); /* wall ms; 0: none */
+/* Records or claims tell of a later tenancy than status does: a backup was put back.  True: it begins again, as known. */
+bool life_outdated(struct life *l);
 
 void step_known(struct life *l);
 void step_free(struct life *l);

@@ -263,11 +263,8 @@ void life_attempt_keep(struct life *l, const char *envelope, const struct eviden
 	struct err e;
 	char *both;
 
-	if (!key) {
-		life_wait(l, WAITING_APPROVAL, "EvidenceKeyMissing",
-			  "the Secret drover-evidence-key is not there: nothing can be signed");
+	if (!life_can_sign(l))
 		return;
-	}
 	if (record_named(l, l->m->status.wipe_attempt->record)) {
 		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified",
 				"WipeRecord %s is of another run",
@@ -359,8 +356,7 @@ bool life_attempt_settle(struct life *l)
 		return true;
 	}
 	if (!key && l->state == MACHINE_DIRTY)
-		life_wait(l, WAITING_APPROVAL, "EvidenceKeyMissing",
-			  "the Secret drover-evidence-key is not there: nothing can be signed");
+		(void)life_can_sign(l);
 	if (key) {
 		life_attempt_brief(l, &ev);
 		unfinished(l, a, &ev);

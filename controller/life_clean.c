@@ -60,7 +60,8 @@ void step_dirty(struct life *l)
 		life_quarantine(l, EXIT_OPERATOR, "DuplicateIdentity", "%s", e.text);
 		return;
 	}
-	if (!life_placed(l, str_or(p->spec.network.segments.quarantine, "quarantine")))
+	if (!life_placed(l, str_or(p->spec.network.segments.quarantine, "quarantine")) ||
+	    !life_can_sign(l)) /* a wipe that cannot be recorded is not begun */
 		return;
 	if (agents_rebooted(l->seat)) {
 		life_write(l, again(l), NULL);

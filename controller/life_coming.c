@@ -110,7 +110,7 @@ void step_claimed(struct life *l)
 				  NULL, NULL);
 		return;
 	}
-	if (!bmc_is_ours(l) ||
+	if (!bmc_is_ours(l) || !life_can_sign(l) ||
 	    !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !agent_there(l))
 		return;
@@ -126,8 +126,17 @@ void step_claimed(struct life *l)
 		life_fail(l, "InventoryMismatch", "%s", e.text);
 		return;
 	}
-	if (life_clean(l, &n->spec.wipe, &e) < 0 || stamps_fit(l, r->inventory, &e) < 0) {
-		life_fail(l, "EraseUnverified", "%s", e.text);
+	if (life_clean(l, &n->spec.wipe, &e) < 0) {
+		life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0), "EraseUnverified",
+			  "%s", e.text);
+		return;
+	}
+	/* Somebody was there of whom nothing is known: a tenancy of its own, which the wipe ends. */
+	if (stamps_fit(l, r->inventory, &e) < 0) {
+		life_goto(l, MACHINE_STOPPING,
+			  json_pack("{s:I, s:b}", "tenancy", (json_int_t)(l->m->status.tenancy + 1),
+				    "clean", 0),
+			  "EraseUnverified", "%s", e.text);
 		return;
 	}
 	switch (life_asked(l, "claim")) {

@@ -113,6 +113,14 @@ void step_known(struct life *l)
 			  NULL);
 		return;
 	}
+	/* A tenant's, whose record here was lost: what is on its drives is not ours to wipe either. */
+	if (tenant_find_uuid(l->c, l->seen.uuid, node, sizeof(node))) {
+		life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
+			  "nothing is known of the machine, and Node %s of a tenant is this one; "
+			  "`drover approve --wipe %s` if it holds nothing",
+			  node, l->name);
+		return;
+	}
 	if (l->seen.power != PROVIDER_POWER_OFF) {
 		if (!life_place_seen(l, l->c->o.poll_ms * 10))
 			return;
@@ -120,7 +128,7 @@ void step_known(struct life *l)
 		kept_apart = l->place.proof != FABRIC_PROOF_NONE &&
 			     (str_eq(seg, p->spec.network.segments.quarantine) ||
 			      str_eq(seg, p->spec.network.segments.provisioning));
-		if (!kept_apart || tenant_find_uuid(l->c, l->seen.uuid, node, sizeof(node))) {
+		if (!kept_apart) {
 			life_wait(
 				l, WAITING_APPROVAL, "PowerStateUnexpected",
 				"the machine is on and nothing is known of it; `drover approve --wipe %s` if it holds nothing",
@@ -159,7 +167,8 @@ void step_free(struct life *l)
 		(void)life_seen(l, l->c->o.idle_poll_ms);
 		return;
 	}
-	if (!life_seen(l, l->c->o.poll_ms * 5) || !consented(l))
+	if (life_outdated(l) || !life_seen(l, l->c->o.poll_ms * 5) || !consented(l) ||
+	    !life_can_sign(l))
 		return;
 	if (l->seen.power != PROVIDER_POWER_OFF) {
 		life_wait(

@@ -1,4 +1,5 @@
 #include <string.h>
+#include <strings.h>
 
 #include "base/str.h"
 #include "controller/keys.h"
@@ -120,6 +121,73 @@ const struct wipe_record *life_record(const struct life *l)
 	return n.found;
 }
 
+/* --- tenancies ---------------------------------------------------------------------------------- */
+
+struct highest {
+	const struct life *l;
+	int64_t tenancy;
+};
+
+static bool record_tenancy(const struct kube_entry *en, void *arg)
+{
+	const struct wipe_record *r = en->object;
+	const struct evidence *ev = &r->spec.evidence;
+	struct highest *h = arg;
+	const struct machine_identity *id = h->l->m->spec.identity;
+
+	if (ev->tenancy > h->tenancy &&
+	    (str_eq(ev->machine.name, h->l->name) ||
+	     (id && id->system_uuid && ev->machine.system_uuid &&
+	      strcasecmp(ev->machine.system_uuid, id->system_uuid) == 0)))
+		h->tenancy = ev->tenancy;
+	return true;
+}
+
+static bool claim_tenancy(const struct kube_entry *en, void *arg)
+{
+	const struct node_claim *n = en->object;
+	struct highest *h = arg;
+
+	if (n->status.machine_ref && str_eq(n->status.machine_ref->name, h->l->name) &&
+	    n->status.tenancy > h->tenancy)
+		h->tenancy = n->status.tenancy;
+	return true;
+}
+
+int64_t life_tenancy_known(const struct life *l)
+{
+	struct highest h = {.l = l, .tenancy = l->tenancy_seen};
+
+	kube_cache_each(l->c->cache[OBJECT_WIPE_RECORD], record_tenancy, &h);
+	kube_cache_each(l->c->cache[OBJECT_NODE_CLAIM], claim_tenancy, &h);
+	return h.tenancy;
+}
+
+bool life_can_sign(struct life *l)
+{
+	static const char missing[] = "EvidenceKeyMissing";
+	const struct machine_operation *op = l->m->status.operation;
+	int64_t limit = machine_state_info[l->state].limit_s * 1000;
+	char t[STR_TIME_SIZE];
+
+	if (!keys_evidence(l->c->keys)) {
+		life_wait(
+			l, WAITING_APPROVAL, missing,
+			"the Secret drover-evidence-key is not there or holds no key: nothing can be signed");
+		return false;
+	}
+	if (!op || !str_eq(op->last_error.reason, missing))
+		return true;
+	/* The time spent waiting was a person's. */
+	life_write(l,
+		   json_pack("{s:{s:n, s:n, s:o}}", "operation", "lastError", "waitingFor",
+			     "deadline",
+			     limit ? json_string(str_time(t, loop_wall(l->c->loop) + limit))
+				   : json_null()),
+		   NULL);
+	return false;
+}
+
 int life_clean(const struct life *l, const struct object_wipe_floor *floor, struct err *e)
 {
 	const struct wipe_record *r = life_record(l);
@@ -130,6 +198,10 @@ int life_clean(const struct life *l, const struct object_wipe_floor *floor, stru
 
 	if (!l->m->status.clean)
 		return err_set(e, ERR_DENIED, 0, "status.clean is false");
+	if (life_tenancy_known(l) > l->m->status.tenancy)
+		return err_set(e, ERR_DENIED, 0,
+			       "status is of tenancy %lld, and tenancy %lld is known",
+			       (long long)l->m->status.tenancy, (long long)life_tenancy_known(l));
 	if (!r || !str_eq(l->m->status.last_wipe.record, r->meta.name) ||
 	    l->m->status.last_wipe.tenancy != l->m->status.tenancy)
 		return err_set(e, ERR_DENIED, 0, "no WipeRecord of tenancy %lld",

@@ -17,6 +17,10 @@ int life_judge(const struct life *l, const struct evidence *ev,
 	       const struct object_wipe_floor *floor, struct err *e);
 /* The newest record of this machine's present tenancy; NULL: none. */
 const struct wipe_record *life_record(const struct life *l);
+/* The highest tenancy that any record, any claim or this process knows of for this machine or its system UUID. */
+int64_t life_tenancy_known(const struct life *l);
+/* drover-evidence-key can be used.  False: the machine waits, and says so. */
+bool life_can_sign(struct life *l);
 /* Worst levels of flash and of spinning drives in a record; -1: it has none of them. */
 void life_levels(const struct evidence *ev, int *flash, int *hdd);
 

@@ -205,6 +205,246 @@ static void a_leader_that_dies_leaves_no_gap(void **state)
 	}
 }
 
+/* --- backups ---------------------------------------------------------------------------------------- */
+
+/* status as it was then, put back past the API server, as who restores etcd does. */
+static void restore_status(struct box *b, const json_t *status)
+{
+	struct earth *w = b->earth;
+	struct store_change c = {.if_rev = -1};
+	OWN_JSON o = json_deep_copy(b->object);
+	char key[80], *text, next[24];
+	struct err e;
+	uint64_t rev;
+
+	str_format(next, sizeof(next), "%llu", (unsigned long long)store_rev(w->host.store) + 1);
+	json_object_set_new(json_at(o, "metadata"), "resourceVersion", json_string(next));
+	json_object_set(o, "status", (json_t *)status);
+	text = json_text(o);
+	str_format(key, sizeof(key), "machines.drover.dev/%s", b->name);
+	c.key = key;
+	c.value = text;
+	c.value_len = strlen(text);
+	assert_ok(store_commit(w->host.store, &c, 1, &rev, NULL, NULL, &e), &e);
+	free(text);
+	/* The oracle judges what drover does from here on. */
+	w->restored = true;
+	b->rev = rev;
+	json_decref(b->object);
+	b->object = json_incref(o);
+	str_copy(b->state, sizeof(b->state), earth_at(b, "status.state"));
+	str_copy(b->claim, sizeof(b->claim), earth_at(b, "status.claimRef.name"));
+	b->tenancy = json_int_at(o, "status", "tenancy");
+	b->seen_fence = 0;
+}
+
+static json_t *status_of(const struct box *b)
+{
+	return json_deep_copy(json_at(b->object, "status"));
+}
+
+/* Free, clean, tenancy 1; since then a tenant has moved in. */
+static void a_restored_status_does_not_switch_a_tenant_off(void **state)
+{
+	(void)state;
+	for (unsigned running = 0; running < 2; running++) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+		OWN_JSON old = NULL;
+
+		earth_start(&w, 80, 1);
+		earth_replica(&w);
+		earth_wait_state(b, "free", 600);
+		old = status_of(b);
+		earth_pod(&w, &w.tenants[0], "train");
+		earth_wait_running(&w, &w.tenants[0], "train", 1800);
+		earth_wait_state(b, "serving", 60);
+		assert_int_equal(b->tenancy, 2);
+		if (!running)
+			earth_kill(&w.replicas[0]);
+		restore_status(b, old);
+		if (!running)
+			earth_replica(&w);
+		earth_wait_reason(b, "PowerStateUnexpected", 300);
+		assert_string_equal(b->state, "known");
+		assert_true(b->tenancy > 2);
+		assert_false(json_true_at(b->object, "status", "clean"));
+		earth_pod(&w, &w.tenants[1], "next");
+		earth_run(&w, 3600 * 1000);
+		assert_true(b->bmc.on);
+		assert_int_equal(b->doing, BOX_OS);
+		assert_string_equal(b->claim, "");
+		earth_stop(&w);
+	}
+}
+
+/* Free, clean, tenancy 1; since then a tenant was there and left its bytes, or they were wiped and recorded. */
+static void a_restored_status_does_not_make_a_machine_clean(void **state)
+{
+	static const char *const until[] = {"leaving", "dirty", "wiping", "free"};
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+		OWN_JSON old = NULL;
+		OWN_JSON newest = NULL;
+
+		earth_start(&w, 81, 1);
+		earth_replica(&w);
+		earth_wait_state(b, "free", 600);
+		old = status_of(b);
+		earth_pod(&w, &w.tenants[0], "train");
+		earth_wait_running(&w, &w.tenants[0], "train", 1800);
+		earth_wait_state(b, "serving", 60);
+		earth_delete_pod(&w, &w.tenants[0], "train");
+		earth_release(b);
+		earth_wait_state(b, until[i], 600);
+		earth_kill(&w.replicas[0]);
+		box_power(b, false);
+		b->switched_off = 0;
+		b->fence = 0;
+		restore_status(b, old);
+		earth_replica(&w);
+		earth_pod(&w, &w.tenants[1], "next");
+		if (!i) { /* its Node is still in the first tenant's cluster */
+			earth_wait_reason(b, "PowerStateUnexpected", 300);
+			earth_run(&w, 3600 * 1000);
+			assert_false(box_is_blank(b));
+			assert_string_equal(b->claim, "");
+			earth_stop(&w);
+			continue;
+		}
+		/* The oracle looks at its drives. */
+		earth_wait_running(&w, &w.tenants[1], "next", 7200);
+		assert_true(b->tenancy > 2);
+		newest = record_of(&w, earth_at(b, "status.lastWipe.record"));
+		assert_int_equal(json_int_at(newest, "spec", "tenancy"), b->tenancy - 1);
+		earth_stop(&w);
+	}
+}
+
+/* --- the key ---------------------------------------------------------------------------------------- */
+
+#define KEY_PATH "/api/v1/namespaces/drover-system/secrets"
+
+static json_t *take_key_away(struct earth *w)
+{
+	json_t *key = plane_get(&w->host, "secrets/drover-system/drover-evidence-key");
+
+	assert_non_null(key);
+	earth_do(w, &w->host, "DELETE", KEY_PATH "/drover-evidence-key", NULL);
+	json_object_del(json_at(key, "metadata"), "resourceVersion");
+	json_object_del(json_at(key, "metadata"), "uid");
+	return key;
+}
+
+static void no_key_was_made(struct earth *w)
+{
+	OWN_JSON made = plane_get(&w->host, "secrets/drover-system/drover-evidence-key");
+
+	assert_null(made);
+}
+
+static void without_its_key_nothing_is_released(void **state)
+{
+	(void)state;
+	for (unsigned restart = 0; restart < 2; restart++) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+		json_t *key;
+
+		earth_start(&w, 82, 1);
+		earth_replica(&w);
+		earth_pod(&w, &w.tenants[0], "train");
+		earth_wait_running(&w, &w.tenants[0], "train", 1800);
+		earth_wait_state(b, "serving", 60);
+		key = take_key_away(&w);
+		if (restart) {
+			earth_kill(&w.replicas[0]);
+			earth_replica(&w);
+		}
+		earth_run(&w, 60000);
+		earth_delete_pod(&w, &w.tenants[0], "train");
+		earth_release(b); /* it leaves its tenant all the same */
+		earth_wait_state(b, "dirty", 900);
+		earth_wait_reason(b, "EvidenceKeyMissing", 300);
+		earth_run(&w, 4 * 3600 * 1000);
+		assert_string_equal(b->state, "dirty");
+		assert_int_equal(records(&w), 1);
+		no_key_was_made(&w);
+		earth_do(&w, &w.host, "POST", KEY_PATH, key);
+		earth_wait_state(b, "free", 1800);
+		assert_int_equal(records(&w), 2);
+		earth_stop(&w);
+	}
+}
+
+static void without_its_key_a_free_machine_is_not_called_dirty(void **state)
+{
+	(void)state;
+	for (unsigned restart = 0; restart < 2; restart++) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+		json_t *key;
+
+		earth_start(&w, 83, 1);
+		earth_replica(&w);
+		earth_wait_state(b, "free", 600);
+		key = take_key_away(&w);
+		if (restart) {
+			earth_kill(&w.replicas[0]);
+			earth_replica(&w);
+		}
+		earth_run(&w, 60000);
+		earth_pod(&w, &w.tenants[0], "train");
+		earth_wait_reason(b, "EvidenceKeyMissing", 600);
+		earth_run(&w, 600 * 1000);
+		assert_string_equal(b->state, "free");
+		assert_false(earth_has_failure(b, "EraseUnverified"));
+		no_key_was_made(&w);
+		earth_do(&w, &w.host, "POST", KEY_PATH, key);
+		earth_wait_running(&w, &w.tenants[0], "train", 3600);
+		assert_int_equal(records(&w), 1);
+		earth_stop(&w);
+	}
+}
+
+/* In the middle of it: what is verified waits for the signature, and is not wiped again. */
+static void a_wipe_under_way_waits_for_the_key(void **state)
+{
+	static const char *const names[] = {"gpu-1-1-1", "gpu-1-2-1"};
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	unsigned boots;
+	json_t *key;
+
+	(void)state;
+	earth_start(&w, 84, 1);
+	earth_replica(&w);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_running(&w, &w.tenants[0], "train", 1800);
+	earth_wait_state(b, "serving", 60);
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	earth_release(b);
+	earth_wait_state(b, "dirty", 900);
+	earth_wait_state(b, "wiping", 900);
+	boots = b->boots;
+	key = take_key_away(&w);
+	earth_kill(&w.replicas[0]);
+	earth_replica(&w);
+	earth_wait_reason(b, "EvidenceKeyMissing", 300);
+	assert_string_equal(b->state, "verifying");
+	earth_run(&w, 2 * 3600 * 1000);
+	assert_string_equal(b->state, "verifying");
+	no_key_was_made(&w);
+	earth_do(&w, &w.host, "POST", KEY_PATH, key);
+	earth_wait_state(b, "free", 900);
+	assert_int_equal(b->boots, boots);
+	chain_holds(&w, names, 2);
+	earth_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +452,11 @@ int main(void)
 		cmocka_unit_test(an_attempt_that_a_second_caller_ended_is_recorded),
 		cmocka_unit_test(attempts_are_counted_through_all_failures),
 		cmocka_unit_test(a_leader_that_dies_leaves_no_gap),
+		cmocka_unit_test(a_restored_status_does_not_switch_a_tenant_off),
+		cmocka_unit_test(a_restored_status_does_not_make_a_machine_clean),
+		cmocka_unit_test(without_its_key_nothing_is_released),
+		cmocka_unit_test(without_its_key_a_free_machine_is_not_called_dirty),
+		cmocka_unit_test(a_wipe_under_way_waits_for_the_key),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

@@ -67,15 +67,17 @@ static void secrets_that_are_there_are_taken_as_they_are(void **state)
 	assert_string_equal(publics[1], old_public);
 }
 
-static void without_its_evidence_key_nothing_is_ready_once_a_record_exists(void **state)
+static void no_evidence_key_is_made_once_a_record_exists(void **state)
 {
 	struct desk *d = *state;
-	const char *why = NULL;
+	size_t n;
 
 	desk_put(d, RECORD);
-	assert_false(ready_after(d, 60000, &why));
-	assert_string_equal(why, "drover-evidence-key");
+	assert_true(ready_after(d, 60000, NULL)); /* all but releases goes on */
+	desk_run(d, 60000);
 	assert_null(keys_evidence(d->c.keys));
+	keys_evidence_publics(d->c.keys, &n);
+	assert_int_equal(n, 0);
 	OWN_JSON made = desk_stored(&d->host, "secrets/" DESK_NS "/drover-evidence-key");
 	assert_null(made);
 	/* The other two have no past to keep. */
@@ -85,7 +87,83 @@ static void without_its_evidence_key_nothing_is_ready_once_a_record_exists(void 
 	OWN(crypto_key) key = crypto_key_new();
 	OWN(secret) pem = crypto_key_pem(key);
 	desk_secret(d, "drover-evidence-key", "private.pem", secret_expose(pem), NULL, NULL);
-	assert_true(ready_after(d, 30000, NULL));
+	desk_run(d, 35000);
+	assert_non_null(keys_evidence(d->c.keys));
+}
+
+static void an_evidence_key_that_is_deleted_under_us_signs_no_more(void **state)
+{
+	struct desk *d = *state;
+	char before[CRYPTO_PUBLIC_TEXT];
+	size_t n;
+
+	desk_keys(d);
+	str_copy(before, sizeof(before), keys_evidence_publics(d->c.keys, &n)[0]);
+	OWN_JSON kept = desk_stored(&d->host, "secrets/" DESK_NS "/drover-evidence-key");
+	desk_put(d, RECORD);
+	desk_must(d, &d->host, "DELETE", PATH "drover-evidence-key", NULL);
+	desk_run(d, 60000);
+	assert_null(keys_evidence(d->c.keys));
+	/* What it signed is still known to be ours. */
+	assert_string_equal(keys_evidence_publics(d->c.keys, &n)[0], before);
+	assert_int_equal(n, 1);
+	OWN_JSON made = desk_stored(&d->host, "secrets/" DESK_NS "/drover-evidence-key");
+	assert_null(made);
+	json_object_del(json_at(kept, "metadata"), "resourceVersion");
+	json_object_del(json_at(kept, "metadata"), "uid");
+	char *text = json_text(kept);
+	desk_must(d, &d->host, "POST", "/api/v1/namespaces/" DESK_NS "/secrets", text);
+	free(text);
+	desk_run(d, 35000);
+	assert_non_null(keys_evidence(d->c.keys));
+}
+
+static unsigned published(struct desk *d, const char *public)
+{
+	OWN_JSON o = desk_stored(&d->host, "configmaps/" DESK_NS "/" KEYS_PUBLISHED);
+	const char *key;
+	unsigned n = 0;
+	json_t *v;
+
+	json_object_foreach (json_at(o, "data"), key, v)
+		n += str_eq(json_string_value(v), public) << str_eq(key, "current");
+	return n; /* 1: as an old one, 3: as the present one too */
+}
+
+static void public_keys_are_published_and_stay_so(void **state)
+{
+	struct desk *d = *state;
+	OWN(crypto_key) key = crypto_key_new();
+	OWN(secret) pem = crypto_key_pem(key);
+	char before[CRYPTO_PUBLIC_TEXT], after[CRYPTO_PUBLIC_TEXT];
+	size_t n;
+
+	desk_keys(d);
+	str_copy(before, sizeof(before), keys_evidence_publics(d->c.keys, &n)[0]);
+	d->c.leading = false;
+	keys_publish(d->c.keys);
+	desk_run(d, 1000);
+	assert_int_equal(published(d, before), 0); /* another one leads */
+	d->c.leading = true;
+	keys_publish(d->c.keys);
+	desk_run(d, 1000);
+	assert_int_equal(published(d, before), 3);
+	crypto_key_public(key, after);
+	desk_secret(d, "drover-evidence-key", "private.pem", secret_expose(pem), NULL, NULL);
+	desk_run(d, 35000);
+	keys_publish(d->c.keys);
+	desk_run(d, 1000);
+	assert_int_equal(published(d, after), 3);
+	assert_int_equal(published(d, before), 1);
+	desk_must(d, &d->host, "DELETE",
+		  "/api/v1/namespaces/" DESK_NS "/configmaps/" KEYS_PUBLISHED, NULL);
+	desk_run(d, 3700000);
+	assert_int_equal(published(d, after), 3);
+	OWN_JSON o = desk_stored(&d->host, "configmaps/" DESK_NS "/" KEYS_PUBLISHED);
+	char *text = json_text(o);
+	assert_null(strstr(text, "PRIVATE"));
+	free(text);
+	d->c.leading = false;
 }
 
 static void an_evidence_key_that_is_none_is_named_and_not_replaced(void **state)
@@ -186,7 +264,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(missing_secrets_are_made_at_the_first_start),
 		T(secrets_that_are_there_are_taken_as_they_are),
-		T(without_its_evidence_key_nothing_is_ready_once_a_record_exists),
+		T(no_evidence_key_is_made_once_a_record_exists),
+		T(an_evidence_key_that_is_deleted_under_us_signs_no_more),
+		T(public_keys_are_published_and_stay_so),
 		T(an_evidence_key_that_is_none_is_named_and_not_replaced),
 		T(a_new_evidence_key_is_taken_over),
 		T(nothing_is_made_while_it_is_not_known_what_is_missing),
