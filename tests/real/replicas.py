@@ -34,7 +34,8 @@ class Replica:
         self.process = process.Process(self.name, f.folder, [
             fleet.DROVER, "run", "--kubeconfig", f.drover_config(),
             "--identity", identity or self.name, "--agent-image", fleet.ISO,
-            "--agent-listen", f"127.0.0.1:{self.ports['agent']}", "--agent-name", "10.0.2.2",
+            "--agent-listen", f"127.0.0.1:{self.ports['agent']}",
+            *[a for name in f.agent_names for a in ("--agent-name", name)],
             "--media-listen", f"127.0.0.1:{self.ports['media']}",
             "--ops-listen", f"127.0.0.1:{self.ports['ops']}"],
             env={"PATH": "/usr/bin:/bin", **{k: v for k, v in os.environ.items()
@@ -77,6 +78,7 @@ class Fleet(fleet.Fleet):
         super().__init__(folder, machines=1, prefix=prefix)
         self.hold, self.proxy, self.door, self.watch = hold, None, None, None
         self.identity = None  # of the first replica; its own name
+        self.agent_names = ("10.0.2.2",)
         self.drover = Replicas()
         self.drover.all = [Replica(self, n) for n in names]
 

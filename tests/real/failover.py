@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Two replicas on real parts: one dies, one is stopped in the middle of an act and comes back.
+
+    tests/real/failover.py [--folder FOLDER]
+
+Two `drover run` behind one address, a machine whose BMC has sessions.  While the machine comes,
+the leader is killed with -9 and the other brings the pod up.  While the machine goes back, the
+leader is stopped (SIGSTOP) twice: once with its act already at the BMC's door, once about to send
+one; the other takes over and finishes; then the first goes on, finds its session gone, and does
+nothing.  What the BMC saw is the judge.  Exits 0 only when all of it worked.
+"""
+import argparse
+import pathlib
+import signal
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import crash  # noqa: E402  (beside this file)
+import fleet  # noqa: E402
+import replicas  # noqa: E402
+import testbed  # noqa: E402
+from testbed import session_proxy  # noqa: E402
+
+LEASE = ("/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-controller")
+TAKEOVER_S = 40
+RESET = "/Actions/ComputerSystem.Reset"
+
+
+class Gate:
+    """Holds one request at the BMC's door, of the kind asked for, until it is opened."""
+
+    def __init__(self):
+        self.wanted = None   # what to hold: called with each request
+        self.held = None     # it
+        self.caught, self.open = threading.Event(), threading.Event()
+        self.unplugged = False
+
+    def __call__(self, request):
+        if self.unplugged:
+            return session_proxy.DROP
+        if self.wanted and self.wanted(request):
+            self.wanted, self.held = None, request
+            self.caught.set()
+            self.open.wait(120)
+        return None
+
+    def hold(self, wanted):
+        self.caught.clear()
+        self.open.clear()
+        self.held, self.wanted = None, wanted
+
+
+def holder(f):
+    return f.host.get(LEASE)["spec"].get("holderIdentity")
+
+
+def leader(f, limit_s=TAKEOVER_S, but=None):
+    """The replica that leads, once one does that is not `but`."""
+    def leads():
+        f.drover.check()
+        now = f.door.leader
+        return now if now and now is not but and now.name == holder(f) else None
+    return testbed.wait_for("a leader" + (f" that is not {but.name}" if but else ""), leads,
+                            limit_s, 0.1)
+
+
+def show(f, view, note=""):
+    f.watch.check()
+    f.drover.check()
+    view.show(f.states(), note)
+
+
+def until(f, view, what, test, limit_s):
+    return testbed.wait_for(what, lambda: (show(f, view, what), test())[1], limit_s, 0.2)
+
+
+def effects(requests, session=None):
+    return [r for r in requests if r.effect and (session is None or r.named == session)]
+
+
+def stopped_in_the_middle(f, view, gate, what, wanted, done):
+    """The leader is stopped while the BMC holds `wanted` of it; the other leads and goes on until
+    done(); then the first goes on.  Nothing that it sends takes effect."""
+    print(f"         {what}", flush=True)
+    gate.hold(wanted)
+    old = leader(f)
+    until(f, view, what, gate.caught.is_set, 240)
+    held = gate.held
+    old.signal(signal.SIGSTOP)
+    stopped_at = time.monotonic()
+    print(f"         {old.name} stopped; its {held.method} {held.path.rsplit('/', 1)[1]} of session "
+          f"{held.named} is held", flush=True)
+    # The one that is stopped cannot answer: f.drover.check() only asks whether it lives.
+    new = leader(f, but=old)
+    print(f"         {new.name} leads after {time.monotonic() - stopped_at:.1f} s", flush=True)
+    ended = testbed.wait_for("the predecessor's session deleted", lambda: next(
+        (r for r in f.proxy.log if r.at > stopped_at and r.method == "DELETE"
+         and r.path.endswith(f"/Sessions/{held.named}") and r.status == 204), None), 30, 0.05)
+    until(f, view, "the other goes on", done, 240)
+    first = next((r for r in f.proxy.log if r.at > stopped_at and r.effect), None)
+    assert first is None or first.at >= ended.done, (
+        f"{first} came before the session of {old.name} was deleted")
+    gate.open.set()
+    old.signal(signal.SIGCONT)
+    resumed_at = time.monotonic()
+    testbed.wait_for(f"{old.name} finds that it does not lead", lambda: (
+        "not leading any more" in old_log(f, old)), 20, 0.1)
+    time.sleep(12)  # several renewals and polls: whatever it would do, it has done
+    f.drover.check()
+    log = list(f.proxy.log)
+    took = [r for r in effects(log, held.named) if r.at > stopped_at or r is held]
+    assert all(r.status == 401 for r in took if r.status != "dropped"), took
+    assert held.status == 401, f"what was held until the end was answered {held.status}"
+    # It may log in again to learn that; an act of such a session would be one of a replica that
+    # does not lead.  All sessions that were opened after the takeover and acted are the new one's.
+    own = sessions_of(f, new, old)
+    strange = [r for r in effects(log) if r.at > resumed_at and r.named not in own
+               and r.status != 401]
+    assert not strange, f"acts after {old.name} went on, of no session in the journal: {strange}"
+    assert holder(f) == new.name, f"{holder(f)} leads"
+    print(f"         {old.name} went on: {len(took)} of its acts at the BMC, all refused", flush=True)
+    return new
+
+
+def old_log(f, replica):
+    return (f.folder / f"{replica.name}.log").read_text(errors="replace")[replica.log_from:]
+
+
+def sessions_of(f, new, old):
+    """The numbers of the sessions that the journal named since `new` leads."""
+    del new, old
+    uris = {(o.get("status", {}).get("bmc") or {}).get("sessionURI") or ""
+            for _, _, o in f.watch.seen}
+    return {u.rsplit("/", 1)[1] for u in uris if u}
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    args.add_argument("--folder", type=pathlib.Path)
+    args = args.parse_args()
+    folder = args.folder or pathlib.Path(tempfile.mkdtemp(prefix="drover-failover-"))
+    print(f"Logs and keys: {folder}", flush=True)
+    timer = testbed.Timer()
+    gate = Gate()
+    f = replicas.Fleet(folder, "drover-failover", hold=gate, names=("drover-1", "drover-2"))
+    view = fleet.View()
+    try:
+        f.start()
+        f.drover.all[1].start()
+        timer.phase("everything started, two replicas")
+        f.wait_state("free", limit_s=200, view=view)
+        before = crash.what_is_left(f)
+        timer.phase("machine free and off")
+
+        first = leader(f)
+        f.tenants["team-a"].apply(fleet.gpu_pod("train", fleet.GPUS))
+        until(f, view, "imaging", lambda: f.status().get("state") == "imaging", 120)
+        killed_at = time.monotonic()
+        with f.drover.lock:
+            first.kill()
+            first.process = None
+        second = leader(f, but=first)
+        print(f"         {first.name} killed; {second.name} leads after "
+              f"{time.monotonic() - killed_at:.1f} s", flush=True)
+        first.start()
+        until(f, view, "the pod Running", lambda: f.pod_running("team-a", "train"), 300)
+        until(f, view, "serving", lambda: f.status()["state"] == "serving", 60)
+        timer.phase("pod Running, brought by the other")
+
+        claim = f.get("nodeclaims")[0]["metadata"]["name"]
+        f.tenants["team-a"].kubectl("delete", "pod", "train", "--wait=false")
+        for r in f.drover.all:
+            r.log_from = 0
+        threading.Timer(0.5, lambda: f.host.kubectl(
+            "delete", "nodeclaim", claim, "--wait=false")).start()
+        third = stopped_in_the_middle(
+            f, view, gate, "stopped with its power-off at the BMC's door",
+            lambda r: r.method == "POST" and r.path.endswith(RESET),
+            lambda: f.status()["state"] == "dirty")
+        timer.phase("off, cut and left by the other")
+        for r in f.drover.all:
+            r.log_from = len(old_log(f, r))
+        stopped_in_the_middle(
+            f, view, gate, "stopped about to send, its wipe's boot in the journal",
+            lambda r: r.method == "GET" and r.named is not None and (
+                f.status().get("operation") or {}).get("step") in ("insert-media", "boot-media",
+                                                                   "power-on"),
+            lambda: f.status()["state"] in ("wiping", "verifying", "free"))
+        del third
+        until(f, view, "free again", lambda: f.status()["state"] == "free" and
+              f.vm.power() == "Off", 240)
+        timer.phase("wiped and free again")
+        after, due = crash.what_is_left(f), crash.wanted(before)
+        wrong = {k: (after[k], due[k]) for k in due if after[k] != due[k]}
+        assert not wrong, f"not as after an undisturbed run (is, should be): {wrong}"
+        assert f.rack.password not in f.logs(), "the BMC's password is in a log"
+    except BaseException:
+        view.done()
+        gate.open.set()
+        for r in f.drover.all:
+            if r.process:
+                r.signal(signal.SIGCONT)
+        print(f"\nIt did not work; the ends of {folder}/drover-*.log:", flush=True)
+        for r in f.drover.all:
+            log = folder / f"{r.name}.log"
+            if log.exists():
+                print(f"{r.name}:\n" + "\n".join(log.read_text(errors="replace").splitlines()[-15:]))
+        print("\n".join(map(str, f.proxy.log[-40:])) if f.proxy else "", flush=True)
+        raise
+    finally:
+        f.stop()
+    print("\nfailover: killed once, stopped twice, nothing done twice\n1 passed, 0 failed")
+
+
+if __name__ == "__main__":
+    main()
