@@ -106,8 +106,7 @@ static bool may_act(void *arg)
 
 	j->new_login =
 		j->session && !str_eq(j->session, str_or(redfish_session_uri(j->m->bmc), ""));
-	return !j->abandoned && !j->new_login &&
-	       (!j->call.may_act || j->call.may_act(j->call.arg));
+	return !j->abandoned && !j->new_login && (!j->call.may_act || j->call.may_act(j->call.arg));
 }
 
 /* --- answers of the client ------------------------------------------------------------------------ */
@@ -118,8 +117,9 @@ static void on_plain(const struct err *e, void *arg)
 	struct err new_login;
 
 	if (e && j->new_login) {
-		(void)!err_set(&new_login, ERR_UNAVAILABLE, 0,
-			       "the login is new and has to be written down before anything is done in it");
+		(void)!err_set(
+			&new_login, ERR_UNAVAILABLE, 0,
+			"the login is new and has to be written down before anything is done in it");
 		new_login.scope = ERR_MACHINE;
 		e = &new_login;
 	}

@@ -138,7 +138,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_follower_ends_the_session_and_looks_twice_before_it_acts),
 		cmocka_unit_test(without_sessions_a_follower_waits_out_the_call_that_was_begun),
-		cmocka_unit_test(a_leader_that_leads_again_ends_the_session_of_whoever_led_meanwhile),
+		cmocka_unit_test(
+			a_leader_that_leads_again_ends_the_session_of_whoever_led_meanwhile),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));
