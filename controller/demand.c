@@ -10,10 +10,11 @@
 
 #include "base/str.h"
 #include "controller/checkpoint.h"
+#include "controller/demand_topology.h"
 #include "controller/objects.h"
 #include "controller/tenant.h"
 
-#define ITEMS_MAX 256 /* of one list in one object that is looked at */
+#define ITEMS_MAX 256	   /* of one list in one object that is looked at */
 #define DEFAULT_GRACE_S 30 /* as the API server's defaulting has it */
 
 static const char *copy(struct arena *a, const json_t *s)
@@ -189,26 +190,8 @@ static bool term_of(const json_t *term, struct selector *out, struct arena *a)
 {
 	const json_t *list = json_object_get(term, "matchExpressions"),
 		     *fields = json_object_get(term, "matchFields");
-	json_t *r, *v;
-	size_t i, k;
 
-	if (json_array_size(fields) || json_array_size(list) > ITEMS_MAX)
-		return false;
-	out->v = arena_calloc(a, json_array_size(list) + 1, sizeof(*out->v));
-	json_array_foreach (list, i, r) {
-		struct requirement *q = &out->v[out->n];
-		const json_t *values = json_object_get(r, "values");
-
-		if (!selector_op_parse(str_or(json_str_at(r, "operator"), ""), &q->op) ||
-		    !json_str_at(r, "key") || json_array_size(values) > ITEMS_MAX)
-			return false;
-		q->key = arena_strdup(a, json_str_at(r, "key"));
-		q->values = arena_calloc(a, json_array_size(values) + 1, sizeof(*q->values));
-		json_array_foreach (values, k, v)
-			q->values[q->nvalues++] = str_or(copy(a, v), "");
-		out->n++;
-	}
-	return true;
+	return !json_array_size(fields) && demand_requirements(list, 0, out, a);
 }
 
 static bool affinity_of(const json_t *spec, struct world_pod *p, struct arena *a)
@@ -261,20 +244,11 @@ static void tolerations_of(const json_t *spec, struct world_pod *p, struct arena
 /* Hard constraints that this planner does not judge: serving such a pod could be in vain, so it is told. */
 static const char *unjudged(const json_t *spec)
 {
-	json_t *c, *v;
+	json_t *v;
 	size_t i;
 
-	if (json_array_size(json_at(spec, "affinity", "podAffinity",
-				    "requiredDuringSchedulingIgnoredDuringExecution")))
-		return "required pod affinity";
-	if (json_array_size(json_at(spec, "affinity", "podAntiAffinity",
-				    "requiredDuringSchedulingIgnoredDuringExecution")))
-		return "required pod anti-affinity";
-	json_array_foreach (json_object_get(spec, "topologySpreadConstraints"), i, c)
-		if (str_eq(json_str_at(c, "whenUnsatisfiable"), "DoNotSchedule"))
-			return "topologySpreadConstraints with DoNotSchedule";
 	json_array_foreach (json_object_get(spec, "volumes"), i, v)
-		if (json_object_get(v, "persistentVolumeClaim"))
+		if (json_object_get(v, "persistentVolumeClaim") || json_object_get(v, "ephemeral"))
 			return "a persistentVolumeClaim";
 	if (json_array_size(json_object_get(spec, "resourceClaims")))
 		return "resourceClaims";
@@ -351,13 +325,17 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 			   is_unschedulable(o, &p->since);
 	if (!effective(spec, &p->requests, a))
 		p->unsupported = "resource requests that cannot be read";
-	if (p->node) /* only its size matters: keep the projection small */
-		return tp;
 	p->labels = labels_of(json_object_get(meta, "labels"), a);
+	if (p->node) { /* its size, and what it is to others: keep the projection small */
+		(void)demand_topology(spec, p, a);
+		return tp;
+	}
 	p->node_selector = labels_of(json_object_get(spec, "nodeSelector"), a);
 	tolerations_of(spec, p, a);
 	if (!affinity_of(spec, p, a))
 		p->unsupported = "a node affinity that cannot be read";
+	if (!p->unsupported)
+		p->unsupported = demand_topology(spec, p, a);
 	if (!p->unsupported)
 		p->unsupported = unjudged(spec);
 	return tp;

@@ -447,24 +447,44 @@ static void an_affinity_that_cannot_be_judged_is_not_taken_for_none(void **state
 		1);
 }
 
+#define SPREAD                                                                                     \
+	"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule', 'topologyKey': 'zone', 'maxSkew': 1"
+
 static void constraints_that_the_planner_does_not_judge_are_named(void **state)
 {
 	static const struct {
 		const char *spec, *says;
 	} cases[] = {
 		{"{'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{}]}}}",
-		 "required pod affinity"},
+		 "a required pod affinity that cannot be read"},
 		{"{'affinity': {'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{}]}}}",
-		 "required pod anti-affinity"},
+		 "a required pod anti-affinity that cannot be read"},
+		{"{'affinity': {'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
+		 "{'topologyKey': 'zone', 'namespaceSelector': {}}]}}}",
+		 "required pod anti-affinity with a namespaceSelector"},
+		{SPREAD "}]}", NULL},
+		{SPREAD ", 'minDomains': 1}]}", NULL},
+		{SPREAD ", 'minDomains': 2}]}", "topologySpreadConstraints with minDomains"},
+		{SPREAD ", 'nodeAffinityPolicy': 'Honor', 'nodeTaintsPolicy': 'Ignore'}]}", NULL},
+		{SPREAD ", 'nodeAffinityPolicy': 'Ignore'}]}",
+		 "topologySpreadConstraints with nodeAffinityPolicy Ignore"},
+		{SPREAD ", 'nodeTaintsPolicy': 'Honor'}]}",
+		 "topologySpreadConstraints with nodeTaintsPolicy Honor"},
+		{SPREAD
+		 ", 'labelSelector': {'matchExpressions': [{'key': 'a', 'operator': 'Odd'}]}}]}",
+		 "topologySpreadConstraints that cannot be read"},
+		{SPREAD ", 'labelSelector': {'matchLabels': {'a': 1}}}]}",
+		 "topologySpreadConstraints that cannot be read"},
 		{"{'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': []},"
 		 " 'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [],"
 		 " 'preferredDuringSchedulingIgnoredDuringExecution': [{}]}}}",
 		 NULL},
 		{"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'ScheduleAnyway'}, {'whenUnsatisfiable': 'DoNotSchedule'}]}",
-		 "topologySpreadConstraints with DoNotSchedule"},
+		 "topologySpreadConstraints that cannot be read"},
 		{"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'ScheduleAnyway'}]}", NULL},
 		{"{'volumes': [{'emptyDir': {}}, {'persistentVolumeClaim': {'claimName': 'c'}}]}",
 		 "a persistentVolumeClaim"},
+		{"{'volumes': [{'ephemeral': {}}]}", "a persistentVolumeClaim"},
 		{"{'volumes': [{'emptyDir': {}}]}", NULL},
 		{"{'resourceClaims': [{'name': 'gpu'}]}", "resourceClaims"},
 	};
@@ -472,6 +492,79 @@ static void constraints_that_the_planner_does_not_judge_are_named(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (!str_eq(pod(*state, cases[i].spec)->unsupported, cases[i].says))
 			fail_msg("%s", cases[i].spec);
+}
+
+static struct world_pod *labelled(struct fixture *f, const char *spec)
+{
+	OWN_JSON o = read_json(
+		"{'metadata': {'namespace': 'ml', 'name': 'p', 'uid': 'u', 'labels': {'app': 'a', 'rev': '7'}}}");
+
+	json_object_set_new(o, "spec", read_json(spec));
+	return pod_of(f, o);
+}
+
+static bool picks(const struct world_topology *t, const char *app, const char *rev)
+{
+	struct label l[] = {{"app", app}, {"rev", rev}};
+	const struct labels labels = {l, rev ? 2 : 1};
+
+	return selector_matches(&t->pods, &labels);
+}
+
+static void where_other_pods_let_it_be_is_read(void **state)
+{
+	const struct world_pod *p = labelled(
+		*state,
+		"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule', 'topologyKey': 'zone',"
+		"   'maxSkew': 2, 'labelSelector': {'matchLabels': {'app': 'a'}}, 'matchLabelKeys': ['rev', 'none']},"
+		"  {'whenUnsatisfiable': 'ScheduleAnyway', 'topologyKey': 'rack', 'maxSkew': 1}],"
+		" 'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
+		"   {'topologyKey': 'rack', 'labelSelector': {'matchExpressions': ["
+		"    {'key': 'app', 'operator': 'In', 'values': ['a', 'b']}]}, 'namespaces': ['x', 'y']}]},"
+		"  'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
+		"   {'topologyKey': 'kubernetes.io/hostname', 'labelSelector': {}, 'mismatchLabelKeys': ['rev']}]}}}");
+	const struct world_topology *t = p->topology.v;
+
+	assert_null(p->unsupported);
+	assert_int_equal(p->topology.n, 3);
+	assert_int_equal(t[0].kind, WORLD_APART);
+	assert_string_equal(t[0].key, "kubernetes.io/hostname");
+	assert_int_equal(t[0].nnamespaces, 0);
+	assert_true(picks(&t[0], "b", "8") && !picks(&t[0], "b", "7"));
+	assert_int_equal(t[1].kind, WORLD_TOGETHER);
+	assert_string_equal(t[1].namespaces[1], "y");
+	assert_true(picks(&t[1], "b", NULL) && !picks(&t[1], "c", NULL));
+	assert_int_equal(t[2].kind, WORLD_SPREAD);
+	assert_int_equal(t[2].max_skew, 2);
+	assert_true(picks(&t[2], "a", "7") && !picks(&t[2], "a", "8") && !picks(&t[2], "b", "7"));
+}
+
+static void a_selector_that_is_absent_selects_nobody(void **state)
+{
+	const struct world_pod *p = labelled(
+		*state,
+		"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule', 'topologyKey': 'zone', 'maxSkew': 1}]}");
+
+	assert_int_equal(p->topology.n, 1);
+	assert_false(picks(&p->topology.v[0], "a", NULL));
+	assert_false(picks(&p->topology.v[0], "a", "7"));
+}
+
+static void a_bound_pod_keeps_its_labels_and_whom_it_bans(void **state)
+{
+	const struct world_pod *p = labelled(
+		*state,
+		"{'nodeName': 'n-1', 'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule',"
+		"  'topologyKey': 'zone', 'maxSkew': 1, 'labelSelector': {}}],"
+		" 'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
+		"   {'topologyKey': 'zone', 'labelSelector': {}}]},"
+		"  'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
+		"   {'topologyKey': 'zone', 'labelSelector': {'matchLabels': {'app': 'a'}}}]}}}");
+
+	assert_string_equal(labels_get(&p->labels, "app"), "a");
+	assert_int_equal(p->topology.n, 1);
+	assert_int_equal(p->topology.v[0].kind, WORLD_APART);
+	assert_true(picks(&p->topology.v[0], "a", NULL));
 }
 
 /* --- nodes ----------------------------------------------------------------------------------------- */
@@ -573,6 +666,9 @@ int main(void)
 		T(daemon_and_static_pods_are_known_for_what_they_are),
 		T(of_a_bound_pod_only_its_size_is_kept),
 		T(selectors_tolerations_and_affinity_are_read),
+		T(where_other_pods_let_it_be_is_read),
+		T(a_selector_that_is_absent_selects_nobody),
+		T(a_bound_pod_keeps_its_labels_and_whom_it_bans),
 		T(an_affinity_that_cannot_be_judged_is_not_taken_for_none),
 		T(constraints_that_the_planner_does_not_judge_are_named),
 		T(a_node_says_who_it_is_and_what_it_holds),

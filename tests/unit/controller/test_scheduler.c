@@ -258,6 +258,36 @@ static void a_machine_that_does_not_take_its_claims_is_avoided_longer_each_time(
 	assert_int_equal(claims(d).n, 1);
 }
 
+/* Two pods that would fit on one machine, and may not be on one. */
+static void pods_that_must_be_apart_get_a_machine_each(void **state)
+{
+	struct desk *d = *state;
+
+	desk_put(
+		d,
+		"{'kind': 'Machine', 'metadata': {'name': 'm-2'}, 'spec': {'providerRef': {'name': 'hall-a'},"
+		" 'instanceType': 'hgx', 'managementPolicy': 'Manage'},"
+		" 'status': {'state': 'free', 'clean': true}}");
+	for (int i = 0; i < 2; i++) {
+		desk_must(
+			d, &d->team, "POST", PODS,
+			arena_printf(
+				d->a,
+				"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'p-%d', 'labels': {'app': 'a'}},"
+				" 'spec': {'tolerations': [{'key': 'nvidia.com/gpu', 'operator': 'Exists'}],"
+				" 'affinity': {'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
+				"  {'topologyKey': 'kubernetes.io/hostname', 'labelSelector': {'matchLabels': {'app': 'a'}}}]}},"
+				" 'containers': [{'name': 'c', 'resources': {'limits': {'nvidia.com/gpu': '1'}}}]}}",
+				i));
+		desk_must(
+			d, &d->team, "PATCH", arena_printf(d->a, PODS "/p-%d/status", i),
+			"{'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False',"
+			" 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
+	}
+	desk_run(d, 5000);
+	assert_int_equal(claims(d).n, 2);
+}
+
 static void (*feed)(struct desk *d, enum object_kind_id kind, const char *name, void *object);
 
 static void feed_claims_too(struct desk *d, enum object_kind_id kind, const char *name,
@@ -325,6 +355,7 @@ int main(void)
 		T(who_does_not_lead_or_is_not_ready_plans_nothing),
 		T(a_claim_that_could_not_be_created_is_tried_again),
 		T(while_a_claim_is_being_created_nothing_is_planned),
+		T(pods_that_must_be_apart_get_a_machine_each),
 		T(what_is_not_offered_gets_no_claim),
 		T(after_three_failures_in_a_row_it_backs_off_and_says_so),
 		T(a_claim_that_became_ready_ends_the_row),
