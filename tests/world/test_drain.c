@@ -295,7 +295,7 @@ static void many_pods_are_asked_side_by_side(void **state)
 	int64_t began;
 
 	(void)state;
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < 30; i++) {
 		OWN(arena) a = arena_new();
 		const char *name = arena_printf(a, "web-%d", i);
 
@@ -305,11 +305,12 @@ static void many_pods_are_asked_side_by_side(void **state)
 				   "default", "spec", "nodeName", b->claim, "containers", "name",
 				   "main", "image", "web:1"));
 	}
+	w.unanswered = "/eviction"; /* each call lasts as long as it may */
 	earth_release(b);
 	earth_wait_state(b, "draining", 60);
 	began = loop_wall(w.loop);
-	earth_wait_state(b, "stopping", 60);
-	assert_true(loop_wall(w.loop) - began < 15000);
+	earth_wait_state(b, "stopping", 120);
+	assert_true(loop_wall(w.loop) - began < 75000);
 	earth_wait_state(b, "free", 900);
 	earth_stop(&w);
 }

@@ -525,6 +525,8 @@ static enum http_mem_fate fate(const char *origin, const char *method, const cha
 		return HTTP_MEM_WELL;
 	if (w->refused && strstr(target, w->refused))
 		return HTTP_MEM_REFUSED;
+	if (w->unanswered && strstr(target, w->unanswered))
+		return HTTP_MEM_SILENT;
 	if (w->lease_fails && strstr(target, "/leases/"))
 		return HTTP_MEM_REFUSED;
 	w->requests++;

@@ -60,9 +60,11 @@ struct earth {
 	uint64_t requests; /* of and to drover, since it leads */
 	uint64_t fault_at; /* which of them meets the fault; 0: none */
 	enum http_mem_fate fault;
-	const char *refused; /* drover's requests with this in their target reach nobody; NULL: none */
-	bool lease_fails;    /* nobody's lease is renewed; all else works */
-	char fault_on[200]; /* what it was */
+	const char
+		*refused; /* drover's requests with this in their target reach nobody; NULL: none */
+	const char *unanswered; /* ... are acted on, and their answers never come */
+	bool lease_fails;	/* nobody's lease is renewed; all else works */
+	char fault_on[200];	/* what it was */
 	uint64_t
 		kill_at; /* at which of them the leader dies and another starts; 0: none, or done */
 

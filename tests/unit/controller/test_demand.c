@@ -92,6 +92,51 @@ static void assert_requests(const struct world_pod *p, const char *want)
 	assert_string_equal(got, want);
 }
 
+/* --- going ----------------------------------------------------------------------------------------- */
+
+static void how_a_pod_goes_is_read_from_it(void **state)
+{
+	const struct tenant_pod *p = (const struct tenant_pod *)whole_pod(
+		*state,
+		"{'metadata': {'deletionTimestamp': '2026-12-01T10:00:00Z', 'annotations': {"
+		"'drover.dev/checkpoint': '20m', 'drover.dev/checkpoint-requested': 'then',"
+		" 'drover.dev/checkpoint-done': 'yes'}}, 'spec': {'nodeName': 'n-1',"
+		" 'terminationGracePeriodSeconds': 600}, 'status': {'phase': 'Running'}}");
+
+	assert_int_equal(p->grace_s, 600);
+	assert_true(p->running && p->world.terminating);
+	assert_int_equal(p->going_until, 1796119200000);
+	assert_string_equal(p->checkpoint, "20m");
+	assert_string_equal(p->checkpoint_requested, "then");
+	assert_string_equal(p->checkpoint_done, "yes");
+	p = (const struct tenant_pod *)whole_pod(
+		*state, "{'spec': {'terminationGracePeriodSeconds': -5, 'nodeName': 'n-1'},"
+			" 'status': {'phase': 'Pending'}}");
+	assert_int_equal(p->grace_s, 30);
+	assert_false(p->running || p->world.terminating || p->going_until);
+	assert_null(p->checkpoint);
+	assert_null(p->checkpoint_done);
+}
+
+static void a_node_says_who_cordoned_it_and_since_when_it_is_not_ready(void **state)
+{
+	struct fixture *f = *state;
+	OWN_JSON o = read_json(
+		"{'metadata': {'name': 'n', 'uid': 'u'}, 'spec': {'unschedulable': true, 'taints': [{"
+		"'key': 'drover.dev/draining', 'value': 'Empty', 'effect': 'NoSchedule'}]}, 'status': {"
+		"'conditions': [{'type': 'Ready', 'status': 'Unknown',"
+		" 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
+	OWN_JSON bare = read_json("{'metadata': {'name': 'n', 'uid': 'u'},"
+				  " 'spec': {'unschedulable': true, 'taints': []}}");
+	const struct tenant_node *n = tenant_project_node(o, f->a, &team, &f->e);
+
+	assert_true(n->draining && n->world.unschedulable && !n->world.ready);
+	assert_int_equal(n->ready_since, 1796119200000);
+	n = tenant_project_node(bare, f->a, &team, &f->e);
+	assert_true(!n->draining && n->world.unschedulable);
+	assert_int_equal(n->ready_since, 0);
+}
+
 /* --- requests -------------------------------------------------------------------------------------- */
 
 static void containers_are_summed_and_sorted_by_name(void **state)
@@ -649,6 +694,8 @@ static void a_node_that_says_next_to_nothing_is_taken_as_it_is(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		T(how_a_pod_goes_is_read_from_it),
+		T(a_node_says_who_cordoned_it_and_since_when_it_is_not_ready),
 		T(containers_are_summed_and_sorted_by_name),
 		T(a_limit_stands_in_for_each_request_that_is_not_given),
 		T(an_init_container_counts_only_where_it_is_larger_than_the_rest),
