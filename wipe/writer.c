@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "wipe/dio.h"
 #include "wipe/drives.h"
+#include "wipe/erase.h"
 #include "wipe/readback.h"
 #include "wipe/gpt.h"
 
@@ -23,6 +24,11 @@ enum { IN_BUFFERS = 4, OUT_BUFFERS = 3 };
 #define WINDOW_LOG 27		/* zstd --ultra --long=27 */
 #define ATTEMPTS 8		/* connections in a row that bring nothing */
 #define IDLE_MS 60000
+/* What comes more slowly is no image server; what the drive is to blame for does not count. */
+#define PACE_MS (5 * 60 * 1000)
+#define PACE_BYTES (1 << 20)
+#define WATCH_MS 5000
+#define END_MS (15 * 60 * 1000) /* flush, read back, flush: tells no progress */
 
 struct in_buf {
 	uint8_t *data;
@@ -48,7 +54,9 @@ struct writer {
 	struct http *http;
 	struct http_peer *peer;
 	struct http_req *req;
-	struct loop_timer retry;
+	struct loop_timer retry, watch;
+	int64_t paced_at, paced; /* when PACE_BYTES had come, and how many bytes then */
+	int64_t moved_at, moved; /* the same for the drive */
 	struct backoff backoff;
 	unsigned attempts;
 	void (*done)(const char *reason, const struct err *e, void *arg);
@@ -144,6 +152,7 @@ void writer_free(struct writer *w)
 	if (!w)
 		return;
 	stop_http(w);
+	loop_timer_stop(&w->watch);
 	w->closing = true;
 	if (!at_work(w)) {
 		writer_destroy(w);
@@ -276,6 +285,7 @@ static void done_end(void *arg)
 
 	w->end_work = NULL;
 	w->over = true;
+	loop_timer_stop(&w->watch);
 	w->done(w->first.reason, w->first.reason ? &w->first.err : NULL, w->arg);
 }
 
@@ -497,6 +507,12 @@ static int on_data(const char *data, size_t len, void *arg, struct err *e)
 
 	if (len > room(w))
 		return err_set(e, ERR_PROTOCOL, 0, "more data than was asked for");
+	if (w->total && (int64_t)len > w->total - w->received) {
+		(void)!err_set(e, ERR_PROTOCOL, 0, "more than the %" PRId64 " bytes it said",
+			       w->total);
+		set_failed(&w->first, "ImageMismatch", e);
+		return -1;
+	}
 	w->received += (int64_t)len;
 	w->attempts = 0;
 	while (len) {
@@ -559,6 +575,55 @@ static void fetch(void *arg)
 	snprintf(from, sizeof(from), "bytes=%" PRId64 "-", w->received);
 	w->wants = false;
 	w->req = http_start(w->peer, &c);
+}
+
+/* --- what stands still ------------------------------------------------------------------------ */
+
+/* The drive: its thread may never come back, and whoever waits for the order must be told. */
+static bool drive_hangs(struct writer *w, int64_t now)
+{
+	int64_t moved = atomic_load(&w->written);
+	int64_t limit = w->end_work ? END_MS : erase_patience_ms(w->host);
+
+	if ((!w->write_work && !w->end_work) || moved != w->moved) {
+		w->moved = moved;
+		w->moved_at = now;
+	}
+	return now - w->moved_at > limit;
+}
+
+static bool server_trickles(struct writer *w, int64_t now)
+{
+	bool waits = !w->eof && !w->write_work && !w->end_work && !w->first.reason;
+
+	if (!waits || w->received - w->paced >= PACE_BYTES) {
+		w->paced = w->received;
+		w->paced_at = now;
+	}
+	return now - w->paced_at > PACE_MS;
+}
+
+static void on_watch(void *arg)
+{
+	struct writer *w = arg;
+	int64_t now = loop_now(loop_of(w->group));
+	struct err e;
+
+	loop_timer_start(&w->watch, WATCH_MS);
+	if (server_trickles(w, now)) {
+		(void)!err_set(&e, ERR_TIMEOUT, 0, "%" PRId64 " bytes in %d s",
+			       w->received - w->paced, PACE_MS / 1000);
+		lose(w, "ImageUnavailable", &e);
+	} else if (drive_hangs(w, now)) {
+		(void)!err_set(&e, ERR_TIMEOUT, 0,
+			       "%s stands still after %" PRId64 " bytes, and holds a part of the "
+			       "image",
+			       w->drive->path, w->moved);
+		stop_http(w);
+		loop_timer_stop(&w->watch);
+		w->over = true;
+		w->done("DriveFailed", &e, w->arg);
+	}
 }
 
 /* --- the beginning --------------------------------------------------------------------------- */
@@ -628,6 +693,9 @@ struct writer *writer_start(struct loop_group *g, struct http *http, const struc
 	w->zstd = s->format == 1;
 	w->backoff = (struct backoff){.base_ms = 500, .cap_ms = 15000};
 	loop_timer_init(&w->retry, g, fetch, w);
+	loop_timer_init(&w->watch, g, on_watch, w);
+	w->paced_at = w->moved_at = loop_now(loop_of(g));
+	loop_timer_start(&w->watch, WATCH_MS);
 	loop_random_bytes(loop_of(g), seed, sizeof(seed));
 	w->readback = readback_new(seed);
 	w->hash = crypto_hash_new();

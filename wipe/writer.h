@@ -18,12 +18,13 @@
  * Memory is bounded and allocated at the start (IN_BUFFERS + OUT_BUFFERS, and a zstd window of
  * at most 128 MiB): a server that is faster than the drive is simply not read from.
  *
- * A broken connection is resumed by Range where it broke; the digest of the bytes served judges
- * the whole.  A run of zeros is written as Write Zeroes (dio_zero()), so the drive need not be
+ * A broken connection is resumed by Range where it broke; a server that brings less than 1 MiB
+ * in 5 minutes is given up; the digest of the bytes served judges the whole.  A run of zeros is written as Write Zeroes (dio_zero()), so the drive need not be
  * known to be empty.  At the end random blocks are read back from the drive, the backup GPT
  * goes to its true end, and a partition `cidata` is appended for the config drive.  After any
  * failure the first MiB is zeros, so that nothing half-written boots; drover does not boot a
- * drive whose write it was not told the end of.
+ * drive whose write it was not told the end of.  A drive that stands still is given up as well;
+ * the error says that it holds a part.
  */
 #define WRITER_CIDATA "cidata"
 #define WRITER_CIDATA_BYTES (4 << 20)

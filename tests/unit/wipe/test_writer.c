@@ -31,6 +31,14 @@ static struct world {
 	size_t nserved;
 	unsigned requests;
 	size_t cut; /* break the first reply after so many bytes; 0: never */
+	bool cut_always;
+	bool no_range; /* always the whole */
+	size_t grows;  /* the file is longer by so much when it is asked for again */
+	bool changes;  /* ... and holds other bytes */
+	bool trickles; /* a byte in 20 s, after `cut` bytes */
+	struct loop_timer drip;
+	struct httpd_req *dripping;
+	unsigned drops;
 	int status; /* instead of serving; 0: serve */
 	struct writer *w;
 	unsigned dones;
@@ -42,7 +50,8 @@ static int64_t read_served(char *out, size_t max, uint64_t pos, void *arg)
 {
 	(void)arg;
 	if (w.cut && pos >= w.cut) {
-		w.cut = 0;
+		if (!w.cut_always)
+			w.cut = 0;
 		return -2;
 	}
 	if (max > w.nserved - pos)
@@ -53,13 +62,62 @@ static int64_t read_served(char *out, size_t max, uint64_t pos, void *arg)
 	return (int64_t)max;
 }
 
+static void on_drip(void *arg)
+{
+	(void)arg;
+	w.drops++;
+	if (w.dripping)
+		httpd_wake(w.dripping);
+}
+
+static void on_hung_up(void *arg)
+{
+	(void)arg;
+	w.dripping = NULL;
+	loop_timer_stop(&w.drip);
+}
+
+static int64_t read_drips(char *out, size_t max, uint64_t pos, void *arg)
+{
+	(void)arg;
+	if (pos < w.cut) {
+		max = max < w.cut - pos ? max : w.cut - pos;
+		memcpy(out, w.served + pos, max);
+		return (int64_t)max;
+	}
+	if (!loop_timer_active(&w.drip))
+		loop_timer_start(&w.drip, 20000);
+	if (!w.drops)
+		return 0;
+	w.drops--;
+	*out = (char)w.served[pos];
+	return 1;
+}
+
 static void on_image(struct httpd_req *q, void *arg)
 {
+	struct httpd_reader whole = {.read = w.trickles ? read_drips : read_served,
+				     .size = (int64_t)w.nserved};
 	struct httpd_content c = {.read = read_served, .size = w.nserved, .content_type = "x/y"};
 
 	(void)arg;
-	w.requests++;
-	if (w.status)
+	if (w.requests++) {
+		w.nserved += w.grows;
+		c.size = w.nserved;
+		if (w.changes)
+			w.served[w.nserved / 2 + 5] ^= 1;
+	}
+	if (w.grows && w.requests == 1) { /* what a listener that speaks HTTP would add */
+		char length[24];
+
+		str_format(length, sizeof(length), "%zu", w.nserved);
+		httpd_reply_header(q, "Content-Length", length);
+	}
+	if (w.no_range || w.trickles) {
+		w.dripping = q;
+		httpd_on_gone(q, on_hung_up, NULL);
+		httpd_reply_stream(q, 200, "x/y", &whole);
+	} else if (w.status)
 		httpd_reply(q, w.status, "text/plain", "no", 2);
 	else
 		httpd_reply_content(q, &c);
@@ -108,6 +166,7 @@ static int setup(void **state)
 	w.net = http_mem_net_new(w.loop);
 	w.httpd = httpd_new(w.server);
 	httpd_route(w.httpd, "GET", "/i/img", 0, on_image, NULL);
+	loop_timer_init(&w.drip, w.server, on_drip, NULL);
 	http_mem_serve(w.net, ORIGIN, w.httpd);
 	w.http = http_new(w.agent, http_mem_transport(w.net, w.agent, "10.1.0.17", NULL, NULL), 8);
 	w.served = make_image();
@@ -118,6 +177,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
+	loop_timer_stop(&w.drip);
 	writer_free(w.w);
 	http_free(w.http);
 	http_mem_serve(w.net, ORIGIN, NULL);
@@ -315,6 +375,78 @@ static void a_broken_connection_is_resumed_where_it_broke(void **state)
 	assert_int_equal(w.requests, 2);
 }
 
+static void assert_failed_as(const char *reason)
+{
+	start(0, NULL);
+	finish();
+	assert_string_equal(w.reason, reason);
+	assert_not_bootable();
+}
+
+static void a_server_that_always_breaks_off_at_the_same_place_is_given_up(void **state)
+{
+	(void)state;
+	w.cut = 10 << 20;
+	w.cut_always = true;
+	assert_failed_as("ImageUnavailable");
+	assert_int_equal(w.requests, 8);
+}
+
+static void a_server_that_cannot_resume_is_given_up(void **state)
+{
+	(void)state;
+	w.cut = 10 << 20;
+	w.no_range = true;
+	assert_failed_as("ImageUnavailable");
+	assert_int_equal(w.requests, 2);
+	assert_non_null(strstr(w.err.text, "206"));
+}
+
+static void an_image_that_changes_between_two_connections_is_refused(void **state)
+{
+	(void)state;
+	w.cut = 10 << 20;
+	w.changes = true;
+	assert_failed_as("ImageMismatch");
+	assert_int_equal(w.requests, 2);
+}
+
+static void more_bytes_than_were_said_are_refused(void **state)
+{
+	(void)state;
+	w.served = realloc(w.served, IMAGE + 4096);
+	assert_non_null(w.served);
+	memset(w.served + IMAGE, 0, 4096);
+	w.cut = 10 << 20;
+	w.grows = 4096;
+	assert_failed_as("ImageMismatch");
+	assert_non_null(strstr(w.err.text, "bytes it said"));
+}
+
+static void an_image_cut_short_is_refused(void **state)
+{
+	uint8_t d[CRYPTO_SHA256];
+	char text[CRYPTO_DIGEST_TEXT];
+
+	(void)state;
+	crypto_sha256(w.served, IMAGE, d);
+	w.nserved = 20 << 20; /* and its Content-Length says so */
+	start(0, crypto_digest_text(d, text));
+	finish();
+	assert_string_equal(w.reason, "ImageMismatch");
+	assert_not_bootable();
+}
+
+static void a_trickle_is_given_up(void **state)
+{
+	(void)state;
+	w.cut = 10 << 20;
+	w.trickles = true;
+	assert_failed_as("ImageUnavailable");
+	assert_int_equal(w.requests, 1);
+	assert_non_null(strstr(w.err.text, "bytes in 300 s"));
+}
+
 static void an_absent_image_touches_nothing(void **state)
 {
 	(void)state;
@@ -391,6 +523,12 @@ int main(void)
 		T(an_image_without_a_partition_table_is_refused),
 		T(an_empty_image_is_refused),
 		T(a_broken_connection_is_resumed_where_it_broke),
+		T(a_server_that_always_breaks_off_at_the_same_place_is_given_up),
+		T(a_server_that_cannot_resume_is_given_up),
+		T(an_image_that_changes_between_two_connections_is_refused),
+		T(more_bytes_than_were_said_are_refused),
+		T(an_image_cut_short_is_refused),
+		T(a_trickle_is_given_up),
 		T(an_absent_image_touches_nothing),
 		T(a_server_in_trouble_is_asked_again_a_limited_number_of_times),
 		T(an_https_image_without_a_ca_is_refused),
