@@ -7,6 +7,7 @@
  */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,10 +59,10 @@ static int plant_drive(const char *serial)
 		snprintf(path, sizeof(path), "/host/dev/nvme%dn1", i);
 		fd = open(path, O_WRONLY);
 		size = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
-		return size < PLANT_BYTES || put(fd, 0) < 0 || put(fd, size / 2) < 0 ||
-				       put(fd, size - PLANT_BYTES) < 0 || fsync(fd) < 0 ?
-			       -1 :
-			       close(fd);
+		if (size < PLANT_BYTES || put(fd, 0) < 0 || put(fd, size / 2) < 0 ||
+		    put(fd, size - PLANT_BYTES) < 0 || fsync(fd) < 0)
+			return -1;
+		return close(fd);
 	}
 	return -1;
 }
@@ -70,7 +71,9 @@ static int plant_file(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
-	return fd < 0 || put(fd, 0) < 0 || fsync(fd) < 0 ? -1 : close(fd);
+	if (fd < 0 || put(fd, 0) < 0 || fsync(fd) < 0)
+		return -1;
+	return close(fd);
 }
 
 int main(int argc, char **argv)
@@ -81,11 +84,11 @@ int main(int argc, char **argv)
 		return 1;
 	for (int i = 1; i + 1 < argc; i += 2) {
 		const char *place = argv[i + 1];
+		bool drive = strncmp(place, "nvme:", 5) == 0;
 
 		for (int n = 0; n < PLANT_BYTES / LINE; n++)
 			snprintf(bytes + n * LINE, LINE + 1, "%-54.54s %08d\n", argv[i], n);
-		if (strncmp(place, "nvme:", 5) == 0 ? plant_drive(place + 5) < 0 :
-						      plant_file(place) < 0) {
+		if ((drive ? plant_drive(place + 5) : plant_file(place)) < 0) {
 			perror(place);
 			return 1;
 		}

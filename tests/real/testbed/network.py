@@ -216,7 +216,7 @@ class Network:
                 found.append(names[at[1]])
         return found
 
-    def reaches(self, segment, targets, limit_s=1.5):
+    def reaches(self, segment, targets, limit_s=1):
         """Which of the targets (host, port) a guest in that segment can open a connection to."""
         bridge = self.segments[segment]
         side = f"{self.name}.probe"
@@ -227,6 +227,8 @@ class Network:
                 ["ip", "netns", "exec", side, sys.executable, PROBER, str(limit_s)],
                 input=json.dumps(list(targets)), capture_output=True, text=True, check=True)
         finally:
+            # By name: a deleted namespace takes its links along only later.
+            ip("link", "delete", "probe", netns=self.name)
             ip("netns", "delete", side)
         return [tuple(t) for t in json.loads(done.stdout)]
 
