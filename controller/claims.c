@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims.h"
+#include "controller/eta.h"
 #include "controller/figures.h"
 #include "controller/life.h"
 #include "controller/scheduler.h"
@@ -246,6 +247,19 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&en->timer, e && e->kind != ERR_NOT_FOUND ? 500 : 0);
 }
 
+/* Written with each new phase; where it is not known, or it serves or failed, there is none. */
+static void expect(const struct controller *c, const struct machine *m, enum machine_state s,
+		   struct node_claim_status *out)
+{
+	struct eta_span span;
+
+	out->eta.p50 = out->eta.p90 = 0;
+	if (!m || !eta_from(c->eta, m->spec.instance_type, s, &span))
+		return;
+	out->eta.p50 = m->status.state_since + span.p50;
+	out->eta.p90 = m->status.state_since + span.p90;
+}
+
 static void derive(struct entry *en, const struct node_claim *n)
 {
 	struct controller *c = en->owner->c;
@@ -266,6 +280,7 @@ static void derive(struct entry *en, const struct node_claim *n)
 	if (cs->n)
 		memcpy(cs->v, n->status.conditions.v, cs->n * sizeof(*cs->v));
 	out.status.phase = phase;
+	expect(c, failed ? NULL : m, s, &out.status);
 	if (m) {
 		ref = (struct object_ref){m->meta.name, m->meta.uid};
 		out.status.machine_ref = &ref;
@@ -301,6 +316,8 @@ static void derive(struct entry *en, const struct node_claim *n)
 	    n->status.tenancy == out.status.tenancy)
 		return;
 	whole = fields_encode(object_kinds[OBJECT_NODE_CLAIM].fields, &out);
+	if (n->status.eta.p50 && !out.status.eta.p50)
+		json_object_set_new(json_object_get(whole, "status"), "eta", json_null());
 	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion", n->meta.resource_version,
 			  "status", json_object_get(whole, "status"));
 	json_decref(whole);

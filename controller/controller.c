@@ -8,6 +8,7 @@
 #include "controller/claims.h"
 #include "controller/debts.h"
 #include "controller/drains.h"
+#include "controller/eta.h"
 #include "controller/figures.h"
 #include "controller/keys.h"
 #include "controller/life.h"
@@ -170,6 +171,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		break;
 	case OBJECT_MACHINE:
 		figures_machine(c->figures, old ? old->object : NULL, o);
+		eta_saw(c->eta, old ? old->object : NULL, o);
 		machine_changed(c, name, o);
 		break;
 	case OBJECT_PROVIDER:
@@ -411,6 +413,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	c->watches = mem_calloc(OBJECT_KINDS, sizeof(*c->watches));
 	c->metrics = metrics_new();
 	c->figures = figures_new(c);
+	c->eta = eta_new();
 	c->lives = map_new(NULL);
 	c->tenants = map_new(NULL);
 	c->sources = map_new(NULL);
@@ -477,6 +480,7 @@ void controller_free(struct controller *c)
 	map_free(c->tenants);
 	map_free(c->sources);
 	figures_free(c->figures);
+	eta_free(c->eta);
 	metrics_free(c->metrics);
 	free(c->watches);
 	free((char *)c->o.ns);

@@ -29,6 +29,7 @@ struct agents;
 struct claims;
 struct debts;
 struct drains;
+struct eta;
 struct figures;
 struct keys;
 struct kind_watch;
@@ -67,6 +68,7 @@ struct controller {
 	bool leading;
 	struct metrics *metrics;
 	struct figures *figures;
+	struct eta *eta;
 	struct map *lives;   /* Machine name -> struct life */
 	struct map *tenants; /* VirtualCluster name -> struct tenant */
 	struct map *sources; /* Provider name -> struct source */

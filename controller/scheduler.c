@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims.h"
+#include "controller/eta.h"
 #include "controller/figures.h"
 #include "controller/life.h"
 #include "controller/life_wipe.h"
@@ -354,8 +355,9 @@ void scheduler_node(struct scheduler *s, const char *tenant, const char *name,
 
 /* --- planning ------------------------------------------------------------------------------------ */
 
+/* more: comes after the text, and is no news by itself; "" none. */
 static void tell(struct scheduler *s, const struct plan_pod *p, const char *type,
-		 const char *reason, const char *text)
+		 const char *reason, const char *text, const char *more)
 {
 	OWN(arena) a = arena_new();
 	struct tenant *t = tenant_get(s->c, p->tenant);
@@ -367,7 +369,8 @@ static void tell(struct scheduler *s, const struct plan_pod *p, const char *type
 
 	if (!t || !t->events)
 		return;
-	if (last && str_eq(last->text, text) && now - last->at < TELL_AGAIN_MS)
+	if (last && strncmp(last->text, text, sizeof(last->text) - 1) == 0 &&
+	    now - last->at < TELL_AGAIN_MS)
 		return;
 	if (!last) {
 		last = mem_new(struct told);
@@ -375,7 +378,7 @@ static void tell(struct scheduler *s, const struct plan_pod *p, const char *type
 	}
 	last->at = now;
 	str_copy(last->text, sizeof(last->text), text);
-	kube_event(t->events, &ref, type, reason, "Provision", text);
+	kube_event(t->events, &ref, type, reason, "Provision", arena_printf(a, "%s%s", text, more));
 }
 
 static void on_created(json_t *o, const struct err *e, void *arg)
@@ -464,7 +467,36 @@ static void tell_stopped(struct scheduler *s, const struct plan_pod *p, const st
 	     arena_printf(a, "place %zu: no new claims for %s %s: %s on %lld machines; %s%s",
 			  p->place, w->scope, w->name, w->reason, (long long)w->machines,
 			  w->next ? "one is tried at " : "one is being tried",
-			  w->next ? str_time(t, w->next) : ""));
+			  w->next ? str_time(t, w->next) : ""),
+	     "");
+}
+
+/* ", about 4 min", or "" where nothing is known. */
+static const char *in_about(int64_t ms, struct arena *a)
+{
+	char text[40];
+
+	return arena_printf(a, ", %s", eta_text(ms, text, sizeof(text)));
+}
+
+static const char *claim_due(const struct scheduler *s, const char *claim, struct arena *a)
+{
+	const struct node_claim *n = CONTROLLER_GET(s->c, OBJECT_NODE_CLAIM, node_claim, claim);
+	struct eta_span span;
+
+	if (n && n->status.eta.p50)
+		return in_about(n->status.eta.p50 - loop_wall(s->c->loop), a);
+	if (n && !n->status.machine_ref && eta_from(s->c->eta, type_of(n), MACHINE_CLAIMED, &span))
+		return in_about(span.p50, a);
+	return "";
+}
+
+static const char *new_due(const struct scheduler *s, const struct plan_claim *p, struct arena *a)
+{
+	struct eta_span span;
+
+	return eta_from(s->c->eta, p->instance_type, MACHINE_CLAIMED, &span) ? in_about(span.p50, a)
+									     : "";
 }
 
 static void inform(struct scheduler *s, const struct plan *plan, const struct hold *held,
@@ -479,7 +511,8 @@ static void inform(struct scheduler *s, const struct plan *plan, const struct ho
 			continue; /* kube-scheduler's business */
 		case PLAN_ON_CLAIM:
 			tell(s, p, "Normal", "Nominated",
-			     arena_printf(a, "waits for claim %s, which is on its way", p->target));
+			     arena_printf(a, "waits for claim %s, which is on its way", p->target),
+			     claim_due(s, p->target, a));
 			continue;
 		case PLAN_ON_NEW:
 			if (held[p->new_claim].line)
@@ -490,14 +523,16 @@ static void inform(struct scheduler *s, const struct plan *plan, const struct ho
 					     a,
 					     "place %zu: claims of pool %s failed %d times in a row",
 					     p->place, plan->claims[p->new_claim].pool,
-					     FAILURES_ALLOWED));
+					     FAILURES_ALLOWED),
+				     "");
 			else
 				tell(s, p, "Normal", "Nominated",
 				     arena_printf(
 					     a,
 					     "place %zu: machine %s of pool %s is being prepared",
 					     p->place, plan->claims[p->new_claim].machine,
-					     plan->claims[p->new_claim].pool));
+					     plan->claims[p->new_claim].pool),
+				     new_due(s, &plan->claims[p->new_claim], a));
 			continue;
 		case PLAN_NOTHING:
 			break;
@@ -508,7 +543,7 @@ static void inform(struct scheduler *s, const struct plan *plan, const struct ho
 					    p->reasons[k].text);
 		tell(s, p, "Warning",
 		     p->nreasons ? plan_reason_names[p->reasons[0].code] : "NotServed",
-		     arena_printf(a, "place %zu: %s", p->place, text));
+		     arena_printf(a, "place %zu: %s", p->place, text), "");
 	}
 }
 
