@@ -85,6 +85,7 @@ static void what_failed_on_the_way_does_not_count(void **state)
 		took(e, MACHINE_WIPING, MACHINE_VERIFYING, 5);
 	}
 	assert_false(eta_from(e, "hgx", MACHINE_BOOTING, &span));
+	assert_false(eta_from(e, "hgx", MACHINE_CLAIMED, &span));
 	eta_saw(e, NULL, NULL);
 	eta_free(e);
 }

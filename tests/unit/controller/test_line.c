@@ -174,6 +174,7 @@ static void what_is_a_tenants_or_a_wipes_stops_nothing(void **state)
 				d->a,
 				"{'failures': [{'time': '%s', 'step': 'wiping', 'reason': 'AgentSilent'}]}",
 				at(d, now(d) - MIN)));
+	fails(d, 2, "AgentSilent", 1, "h100");
 	assert_true(open_at(d, &here));
 }
 
