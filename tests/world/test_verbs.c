@@ -507,6 +507,12 @@ static void a_server_whose_node_is_not_proved_is_not_adopted(void **state)
 	earth_run(&w, 600 * 1000);
 	assert_string_equal(b->state, "known");
 	assert_true(b->bmc.on);
+	str_format(path, sizeof(path), "nodeclaims.drover.dev/%s", claim);
+	{
+		OWN_JSON o = plane_get(&w.host, path);
+
+		assert_non_null(o); /* it is waited for, however long it takes */
+	}
 	earth_stop(&w);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "controller/drains.h"
+#include "controller/requests.h"
 
 #define DRAINS "/apis/" OBJECT_API_VERSION "/drains"
 #define HOUR (3600 * 1000)
@@ -433,6 +434,30 @@ static void only_a_leader_writes_and_the_next_one_goes_on(void **state)
 	assert_string_equal(phases(d, "psu"), "Evicting ");
 }
 
+static bool offered(struct desk *d)
+{
+	return !request_not_offered(&d->c, CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, "m-1"));
+}
+
+static void what_is_to_be_taken_out_of_use_is_not_offered(void **state)
+{
+	struct desk *d = *state;
+
+	assert_true(offered(d));
+	drain(d, "free", "'machineNames': ['m-1']");
+	assert_true(offered(d));
+	drain(d, "psu", "'machineNames': ['m-1'], 'then': 'Retire'");
+	assert_false(offered(d));
+	desk_patch(d, OBJECT_DRAIN, "psu", "{'spec': {'cancelled': true}}");
+	assert_true(offered(d));
+	is(d, 1, "{'leave': {'reason': 'Drain', 'then': 'Quarantine'}}");
+	assert_false(offered(d));
+	is(d, 1, "{'leave': null}");
+	desk_patch(d, OBJECT_MACHINE, "m-1",
+		   "{'metadata': {'annotations': {'drover.dev/quarantine': 'RMA'}}}");
+	assert_false(offered(d));
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, desk_teardown)
@@ -456,6 +481,7 @@ int main(void)
 		T(a_finished_drain_goes_after_its_time),
 		T(names_that_are_nobodys_are_said),
 		T(a_drain_of_a_claim_means_no_other_on_its_machine),
+		T(what_is_to_be_taken_out_of_use_is_not_offered),
 		T(only_a_leader_writes_and_the_next_one_goes_on),
 	};
 
