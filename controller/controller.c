@@ -12,6 +12,7 @@
 #include "controller/figures.h"
 #include "controller/keys.h"
 #include "controller/life.h"
+#include "controller/records.h"
 #include "controller/pace.h"
 #include "controller/scheduler.h"
 #include "controller/scout.h"
@@ -186,6 +187,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		debts_kick(c->debts, name);
 		break;
 	case OBJECT_WIPE_RECORD:
+		records_kick(c->records, name);
 		controller_kick_all(c);
 		break;
 	case OBJECT_DRAIN:
@@ -406,6 +408,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	c->o.identity = mem_strdup(o->identity);
 	c->o.agent_image = mem_strdup(o->agent_image);
 	c->o.image_ca_pem = mem_strdup(o->image_ca_pem);
+	c->o.evidence_dir = mem_strdup(o->evidence_dir);
 	c->o.poll_ms = o->poll_ms ? o->poll_ms : 1000;
 	c->o.idle_poll_ms = o->idle_poll_ms ? o->idle_poll_ms : 120000;
 	c->o.settle_ms = o->settle_ms ? o->settle_ms : 5000;
@@ -419,6 +422,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	c->sources = map_new(NULL);
 	c->agents = agents_new(g);
 	c->keys = keys_new(c);
+	c->records = records_new(c);
 	c->claims = claims_new(c);
 	c->drains = drains_new(c);
 	c->debts = debts_new(c);
@@ -460,6 +464,7 @@ void controller_free(struct controller *c)
 		source_free(it.value);
 	map_for_each (it, c->tenants)
 		tenant_free(it.value);
+	records_free(c->records);
 	debts_free(c->debts);
 	drains_free(c->drains);
 	claims_free(c->claims);
@@ -487,5 +492,6 @@ void controller_free(struct controller *c)
 	free((char *)c->o.identity);
 	free((char *)c->o.agent_image);
 	free((char *)c->o.image_ca_pem);
+	free((char *)c->o.evidence_dir);
 	free(c);
 }

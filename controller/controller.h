@@ -32,6 +32,7 @@ struct drains;
 struct eta;
 struct figures;
 struct keys;
+struct records;
 struct kind_watch;
 struct pace;
 struct scheduler;
@@ -46,6 +47,7 @@ struct controller_options {
 	const char *
 		image_ca_pem; /* CAs that agents trust for https images; NULL: none, such images fail */
 	const char *agent_image; /* path of the ISO; NULL: no machine can be booted */
+	const char *evidence_dir; /* WipeRecords and public keys are exported there; NULL: not at all */
 	bool plain_ok;		 /* http:// BMCs: simulations and tests */
 	int64_t poll_ms;	 /* between looks at a machine in transition; 0: 1000 */
 	int64_t idle_poll_ms;	 /* ... at one at rest; 0: 120000 */
@@ -74,6 +76,7 @@ struct controller {
 	struct map *sources; /* Provider name -> struct source */
 	struct secrets *secrets;
 	struct keys *keys;
+	struct records *records;
 	struct claims *claims;
 	struct drains *drains;
 	struct debts *debts;

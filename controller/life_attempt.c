@@ -17,6 +17,7 @@
 #include "controller/figures.h"
 #include "controller/keys.h"
 #include "controller/life_wipe.h"
+#include "controller/records.h"
 
 #define RECORD_AGAIN_MS 1000
 #define RECORD_AGAIN_ASIDE_MS 30000 /* where more than the record is waiting to be done */
@@ -235,6 +236,9 @@ static void create(struct life *l, const struct evidence *ev, char *envelope)
 	o = json_pack("{s:s, s:s, s:{s:s, s:{s:s}}, s:O}", "apiVersion", OBJECT_API_VERSION, "kind",
 		      "WipeRecord", "metadata", "name", l->m->status.wipe_attempt->record, "labels",
 		      "drover.dev/machine", l->name, "spec", json_object_get(all, "spec"));
+	if (l->c->o.evidence_dir)
+		json_object_set_new(json_at(o, "metadata"), "finalizers",
+				    json_pack("[s]", RECORDS_FINALIZER));
 	l->call = kube_create(l->c->host, &controller_resources[OBJECT_WIPE_RECORD], NULL, o,
 			      on_kept, l);
 	json_decref(o);

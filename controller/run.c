@@ -35,7 +35,7 @@
 
 struct run {
 	const char *kubeconfig, *ns, *identity, *agent_listen, *media_listen, *ops_listen, *image,
-		*image_ca;
+		*image_ca, *evidence_dir;
 	const char *names[NAMES_MAX + 1];
 	size_t nnames;
 	bool json, debug;
@@ -60,7 +60,8 @@ enum {
 	OPT_DEBUG,
 	OPT_POLL,
 	OPT_SETTLE,
-	OPT_IMAGE_CA
+	OPT_IMAGE_CA,
+	OPT_EVIDENCE
 };
 
 static const struct argp_option options[] = {
@@ -71,6 +72,8 @@ static const struct argp_option options[] = {
 	{"image-ca", OPT_IMAGE_CA, "FILE", 0,
 	 "CAs that machines trust when they fetch an https image (/etc/ssl/certs/ca-certificates.crt)",
 	 0},
+	{"evidence-dir", OPT_EVIDENCE, "DIR", 0,
+	 "Write each wipe record there, and the public keys; see docs/wipe.md", 0},
 	{"agent-listen", OPT_AGENT, "ADDR:PORT", 0, "TLS endpoint of the agents (0.0.0.0:8443)", 0},
 	{"agent-name", OPT_NAME, "HOST", 0,
 	 "Host or address in that endpoint's certificate; may be repeated", 0},
@@ -104,6 +107,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case OPT_IMAGE_CA:
 		r->image_ca = arg;
+		return 0;
+	case OPT_EVIDENCE:
+		r->evidence_dir = arg;
 		return 0;
 	case OPT_AGENT:
 		r->agent_listen = arg;
@@ -224,6 +230,7 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		.identity = r->identity,
 		.agent_image = r->image,
 		.image_ca_pem = image_ca[0] ? image_ca : NULL,
+		.evidence_dir = r->evidence_dir,
 		.poll_ms = r->poll_ms,
 		.settle_ms = r->settle_ms,
 		.on_ready = on_ready,
@@ -234,6 +241,8 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 
 	if (!host)
 		return -1;
+	if (r->evidence_dir && access(r->evidence_dir, R_OK | W_OK | X_OK) < 0)
+		return err_errno(e, errno, "--evidence-dir %s", r->evidence_dir);
 	r->http = http_new(r->group, http_curl_new(r->group, HTTP_CONNECTIONS), HTTP_IN_FLIGHT);
 	r->controller = controller_new(r->group, r->http, host, &o, e);
 	if (!r->controller)

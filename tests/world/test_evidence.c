@@ -2,8 +2,11 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 #include "base/crypto.h"
 #include "base/str.h"
+#include "controller/audit.h"
+#include "controller/records_file.h"
 #include "tests/world/bootagent.h"
 #include "tests/world/world.h"
 #include "wipe/evidence.h"
@@ -203,6 +206,63 @@ static void a_leader_that_dies_leaves_no_gap(void **state)
 		chain_holds(&w, names, 2);
 		earth_stop(&w);
 	}
+}
+
+/* --- what leaves the cluster -------------------------------------------------------------------------- */
+
+static bool not_held(const json_t *o, void *arg)
+{
+	(void)arg;
+	assert_int_equal(json_array_size(json_at(o, "metadata", "finalizers")), 0);
+	return true;
+}
+
+static void every_record_leaves_the_cluster_as_a_file(void **state)
+{
+	static const char *const names[] = {"gpu-1-1-1", "gpu-1-1-2", "gpu-1-2-1"};
+	OWN(arena) a = arena_new();
+	OWN(audit) audit = audit_new();
+	char dir[] = "/tmp/drover-evidence-XXXXXX";
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	earth_start(&w, 75, 1);
+	w.evidence_dir = dir;
+	b->reboots_at = "verify";
+	earth_replica(&w);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_running(&w, &w.tenants[0], "train", 3600);
+	earth_wait_state(b, "serving", 60);
+	earth_kill(&w.replicas[0]);
+	earth_replica(&w);
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	earth_release(b);
+	earth_wait_state(b, "free", 3600);
+	earth_run(&w, 20000);
+	chain_holds(&w, names, 3);
+	plane_each(&w.host, RECORDS, not_held, NULL);
+	audit_keys(audit, our_public(&w, a));
+	for (size_t i = 0; i < 3; i++) {
+		const char *path = arena_printf(a, "%s/gpu-1", dir),
+			   *name = arena_printf(a, "%s.json", names[i]);
+		struct err e;
+		char *text = records_file_read(path, name, &e);
+
+		if (!text)
+			fail_msg("%s/%s: %s", path, name, e.text);
+		audit_add(audit, name, text, strlen(text));
+		free(text);
+		unlink(arena_printf(a, "%s/%s", path, name));
+	}
+	audit_run(audit, NULL);
+	assert_int_equal(audit_count(audit, AUDIT_PROVED), 2);
+	assert_int_equal(audit_count(audit, AUDIT_UNFINISHED), 1);
+	unlink(arena_printf(a, "%s/keys.json", dir));
+	rmdir(arena_printf(a, "%s/gpu-1", dir));
+	assert_int_equal(rmdir(dir), 0);
+	earth_stop(&w);
 }
 
 /* --- backups ---------------------------------------------------------------------------------------- */
@@ -452,6 +512,7 @@ int main(void)
 		cmocka_unit_test(an_attempt_that_a_second_caller_ended_is_recorded),
 		cmocka_unit_test(attempts_are_counted_through_all_failures),
 		cmocka_unit_test(a_leader_that_dies_leaves_no_gap),
+		cmocka_unit_test(every_record_leaves_the_cluster_as_a_file),
 		cmocka_unit_test(a_restored_status_does_not_switch_a_tenant_off),
 		cmocka_unit_test(a_restored_status_does_not_make_a_machine_clean),
 		cmocka_unit_test(without_its_key_nothing_is_released),

@@ -393,6 +393,7 @@ struct replica *earth_replica(struct earth *w)
 		.ns = "drover-system",
 		.identity = r->name,
 		.agent_image = w->iso,
+		.evidence_dir = w->evidence_dir,
 		.on_ready = on_ready,
 		.on_ready_arg = r,
 	};

@@ -69,6 +69,7 @@ struct earth {
 		kill_at; /* at which of them the leader dies and another starts; 0: none, or done */
 
 	bool restored; /* an old backup was put back: records of tenants and claims are lost */
+	const char *evidence_dir; /* of replicas that start from now on; NULL: none */
 	char complaint[512]; /* of the oracle; "": none so far */
 	uint64_t host_rev, tenant_rev[2];
 	char *log; /* all that was logged */

@@ -1,0 +1,22 @@
+#ifndef CONTROLLER_RECORDS_FILE_H
+#define CONTROLLER_RECORDS_FILE_H
+
+#include "base/err.h"
+
+/*
+ * records_file: small files that must not get lost.  Blocking: only from loop_work().
+ *
+ * A file is whole or not there: written aside, flushed, renamed, and its folder flushed.
+ */
+
+/* DIR/SUB/NAME with that text, SUB made when it is not there.  What stands there already is never
+ * overwritten: the same text is fine, another one ERR_CONFLICT.  sub, name: no slash, not hidden. */
+int records_file_keep(const char *dir, const char *sub, const char *name, const char *text,
+		      struct err *e) __attribute__((warn_unused_result));
+/* DIR/NAME, whatever stood there. */
+int records_file_replace(const char *dir, const char *name, const char *text, struct err *e)
+	__attribute__((warn_unused_result));
+/* Its text, malloc'd; NULL: ERR_NOT_FOUND, or it cannot be read. */
+char *records_file_read(const char *dir, const char *name, struct err *e);
+
+#endif
