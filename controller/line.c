@@ -185,7 +185,8 @@ static int64_t since_of(const struct line *l, const struct object_meta *m,
 	const char *asked = labels_get(&m->annotations, REQUEST_RESUME);
 	int64_t resumed = 0, since = 0;
 
-	if (asked && !str_to_time(asked, &resumed))
+	/* One that lies ahead would keep the line open until then, whatever fails. */
+	if (asked && (!str_to_time(asked, &resumed) || resumed > l->now + LATE_MS))
 		resumed = 0;
 	if (c && c->status != CONDITION_TRUE)
 		since = c->last_transition_time;

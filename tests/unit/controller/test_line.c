@@ -143,6 +143,7 @@ static void a_provider_or_rack_is_blamed_when_more_than_one_pool_fails_there(voi
 	struct desk *d = *state;
 	const struct line_place elsewhere = {"spare", "sha256:third", "hall-a", "r0"},
 				next_rack = {"spare", "sha256:third", "hall-a", "r1"};
+	const struct provider_object *hall;
 
 	fails(d, 2, "BmcUnreachable", 3, "h100");
 	fails(d, 4, "BmcUnreachable", 2, "h100");
@@ -155,7 +156,11 @@ static void a_provider_or_rack_is_blamed_when_more_than_one_pool_fails_there(voi
 	assert_string_equal(stop.name, "r0");
 	assert_false(open_at(d, &next_rack)); /* the three are of its provider, too */
 	assert_string_equal(stop.scope, "provider");
+	hall = CONTROLLER_GET(&d->c, OBJECT_PROVIDER, provider_object, "hall-a");
+	assert_true(line_stops_provider(line_read(&d->c, d->a), hall, &stop));
+	assert_string_equal(stop.scope, "provider");
 	fails(d, 6, "AgentSilent", 1, "old");
+	assert_false(line_stops_provider(line_read(&d->c, d->a), hall, &stop));
 	fails(d, 7, "BmcUnreachable", 1, "old");
 	assert_true(open_at(d, &(struct line_place){"spare", "sha256:third", "elsewhere", "r1"}));
 }
@@ -258,6 +263,30 @@ static void what_was_before_the_line_opened_is_over(void **state)
 	assert_false(line_blames(&d->c, m, &m->status.failures.v[0]));
 }
 
+static void resume(struct desk *d, int64_t when)
+{
+	desk_patch(d, OBJECT_NODE_POOL, "h100",
+		   arena_printf(d->a, "{'metadata': {'annotations': {'" REQUEST_RESUME "': '%s'}}}",
+				at(d, when)));
+}
+
+static void a_person_opens_the_line_for_what_was_and_not_for_what_comes(void **state)
+{
+	struct desk *d = *state;
+
+	for (int i = 2; i < 5; i++)
+		fails(d, i, "JoinTimeout", i, "h100");
+	resume(d, now(d) - 10 * MIN);
+	assert_false(open_at(d, &here));
+	resume(d, now(d) + 60 * MIN);
+	assert_false(open_at(d, &here));
+	resume(d, now(d) - MIN);
+	assert_true(open_at(d, &here));
+	for (int i = 2; i < 5; i++)
+		fails(d, i, "JoinTimeout", 0, "h100");
+	assert_false(open_at(d, &here));
+}
+
 static bool worn(struct desk *d, const char *failures)
 {
 	desk_status(d, OBJECT_MACHINE, "m-2", arena_printf(d->a, "{'failures': [%s]}", failures));
@@ -298,6 +327,7 @@ int main(void)
 		T(a_claim_that_came_to_serve_after_the_failures_opens_the_line),
 		T(no_second_claim_while_the_one_is_on_its_way),
 		T(what_was_before_the_line_opened_is_over),
+		T(a_person_opens_the_line_for_what_was_and_not_for_what_comes),
 		T(three_claims_wear_a_machine_out_and_not_what_followed_from_them),
 	};
 
