@@ -13,7 +13,7 @@ struct figures {
 	struct controller *c;
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *wipes;
 	struct metric *machines, *quarantined, *tenants, *leading, *turn;
-	struct map *since;   /* machine that was taken back -> struct began */
+	struct map *since; /* machine that was taken back -> struct began */
 	int64_t recycle_ms;
 	struct map *reasons; /* of quarantine, that were ever shown -> struct count */
 };

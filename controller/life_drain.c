@@ -190,8 +190,6 @@ static void finish(struct life *l, const struct node_claim *n, const struct leav
 	tell(l, n, left ? "Warning" : "Normal", left ? "DeadlinePassed" : "Drained", text);
 	extra = json_pack("{s:n, s:{s:I, s:n}}", "hold", "leave", "podsLeft", (json_int_t)left,
 			  "blockedBy");
-	if (!l->m->status.leave)
-		json_object_set_new(extra, "leave", leave_json(lv));
 	life_goto(l, MACHINE_STOPPING, extra, NULL, NULL);
 }
 

@@ -160,6 +160,14 @@ static void cordon(struct box *b, bool on)
 	patch_node(b, "", json_pack("{s:{s:b}}", "spec", "unschedulable", on));
 }
 
+/* As `drover release` does. */
+static void release(struct box *b, const char *value)
+{
+	earth_do(
+		b->earth, &b->earth->host, "PATCH", "/apis/drover.dev/v1alpha1/machines/gpu-1",
+		json_pack("{s:{s:{s:s}}}", "metadata", "annotations", "drover.dev/release", value));
+}
+
 /* A budget that allows no disruption of any pod with this label. */
 static void budget(struct earth *w, const char *pod)
 {
@@ -370,6 +378,9 @@ static void a_person_s_cordon_outlives_a_drain_that_was_cancelled(void **state)
 	earth_run(&w, 60 * 1000);
 	assert_true(is_cordoned(b) && !is_marked(b));
 	assert_string_not_equal(earth_at(b, "status.hold.since"), "");
+	release(b, "1");
+	wait_at(b, "status.requests.release", "1", 30);
+	assert_true(is_clear(b));
 	earth_stop(&w);
 }
 
@@ -377,9 +388,11 @@ static void a_tenant_that_goes_away_in_the_middle_is_not_waited_for_past_the_dea
 {
 	struct earth w;
 	struct box *b = serving(&w, 313);
+	int64_t began;
 
 	(void)state;
 	budget(&w, "train");
+	began = loop_wall(w.loop);
 	drain(&w, "fans", 900, "  onDeadline: Escalate\n");
 	wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
 	plane_away(&w.tenants[0], true);
@@ -388,6 +401,7 @@ static void a_tenant_that_goes_away_in_the_middle_is_not_waited_for_past_the_dea
 	assert_string_equal(b->state, "draining");
 	assert_string_equal(earth_at(b, "status.operation.lastError.reason"), "TenantUnreachable");
 	earth_wait_state(b, "stopping", 400);
+	assert_true(loop_wall(w.loop) - began < 910 * 1000);
 	earth_wait_state(b, "free", 1200);
 	earth_stop(&w);
 }
@@ -447,9 +461,7 @@ static void release_uncordons_what_a_person_cordoned(void **state)
 		char value[8];
 
 		str_format(value, sizeof(value), "%d", i);
-		earth_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/machines/gpu-1",
-			 json_pack("{s:{s:{s:s}}}", "metadata", "annotations", "drover.dev/release",
-				   value));
+		release(b, value);
 		wait_at(b, "status.requests.release", value, 30);
 		assert_true(is_clear(b));
 		assert_string_equal(earth_at(b, "status.hold.since"), "");

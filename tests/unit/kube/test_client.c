@@ -229,6 +229,36 @@ static void a_busy_server_is_waited_for_inside_the_deadline(void **state)
 	fake_api_stop(&f);
 }
 
+static bool serve_budget(struct fake_api *f, struct httpd_req *q)
+{
+	(void)f;
+	httpd_reply_json(
+		q, 429,
+		"{\"kind\":\"Status\",\"reason\":\"TooManyRequests\",\"message\":\"Cannot evict pod as it "
+		"would violate the pod's disruption budget.\",\"details\":{\"causes\":[{\"reason\":"
+		"\"DisruptionBudget\",\"message\":\"The disruption budget web needs 1 healthy pods and has "
+		"1 currently\"}]}}");
+	return true;
+}
+
+static void a_refused_eviction_names_the_budget(void **state)
+{
+	struct fake_api f;
+	struct got g = {.f = &f};
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	f.serve = serve_budget;
+	kube_evict(f.c, "a", "p", "uid-1", 30, on_done, &g);
+	wait_for(&g);
+	assert_string_equal(g.e.text,
+			    "TooManyRequests: Cannot evict pod as it would violate the pod's "
+			    "disruption budget. The disruption budget web needs 1 healthy pods "
+			    "and has 1 currently");
+	got_free(&g);
+	fake_api_stop(&f);
+}
+
 static void a_refused_eviction_is_told_at_once(void **state)
 {
 	struct fake_api f;
@@ -559,6 +589,7 @@ int main(void)
 		cmocka_unit_test(nonsense_is_a_protocol_error),
 		cmocka_unit_test(a_busy_server_is_waited_for_inside_the_deadline),
 		cmocka_unit_test(a_refused_eviction_is_told_at_once),
+		cmocka_unit_test(a_refused_eviction_names_the_budget),
 		cmocka_unit_test(patches_say_their_type_and_conflicts_are_told),
 		cmocka_unit_test(objects_are_made_and_deleted_with_preconditions),
 		cmocka_unit_test(calls_keep_to_the_rate),
