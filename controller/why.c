@@ -144,10 +144,11 @@ static void quarantine(json_t *o, const struct machine *m)
 	put(o, "waitingFor", due ? "the device" : "an operator");
 	put_time(o, "nextTry", due);
 	help_with(o, q->reason, m->meta.name);
-	help(o,
-	     due ? "drover approve %s --wipe (to try at once)"
-		 : "drover approve %s --wipe (if it holds nothing of worth)",
-	     m->meta.name);
+	if (!str_eq(q->reason, "QuarantinedByOperator"))
+		help(o,
+		     due ? "drover retry %s (to try at once)"
+			 : "drover approve %s --wipe (if it holds nothing of worth)",
+		     m->meta.name);
 }
 
 json_t *why_machine(const struct machine *m, int64_t now)

@@ -150,7 +150,7 @@ static void quarantine_says_who_ends_it_and_when(void **state)
 	assert_string_equal(json_str_at(itself, "waitingFor"), "the device");
 	/* 20 min after it began, the second time. */
 	assert_string_equal(json_str_at(itself, "nextTry"), at(19 * 60000));
-	assert_true(helps(itself, "drover approve gpu-1 --wipe (to try at once)"));
+	assert_true(helps(itself, "drover retry gpu-1 (to try at once)"));
 }
 
 static void a_condition_that_is_false_brings_its_remedy_once(void **state)
