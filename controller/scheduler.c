@@ -80,6 +80,17 @@ static struct selector requirements_of(const struct object_requirements *r, stru
 	return object_selector(&s, a);
 }
 
+/* Its spec changed: what failed before is tried at once. */
+static void forgive(struct scheduler *s, const char *pool, struct arena *a)
+{
+	const char *end = arena_printf(a, "|%s", pool);
+	struct map_iter it;
+
+	map_for_each (it, s->failed)
+		if (str_ends(it.key, end))
+			map_del(s->failed, it.key);
+}
+
 void scheduler_pool(struct scheduler *s, const char *name, const struct node_pool *p)
 {
 	OWN(arena) a = arena_new();
@@ -91,6 +102,7 @@ void scheduler_pool(struct scheduler *s, const char *name, const struct node_poo
 		world_del_pool(s->world, name);
 		return;
 	}
+	forgive(s, name, a);
 	t = &p->spec.template_.spec;
 	w.weight = p->spec.weight;
 	w.tenants = object_selector(&p->spec.virtual_cluster_selector, a);

@@ -194,6 +194,20 @@ static void after_three_failures_in_a_row_it_backs_off_and_says_so(void **state)
 	assert_int_equal(claims(d).n, 1);
 }
 
+static void a_changed_pool_is_tried_at_once(void **state)
+{
+	struct desk *d = *state;
+
+	desk_pod(d, "train", 8);
+	desk_run(d, 5000);
+	for (int i = 0; i < 3; i++)
+		fail_claim(d);
+	assert_int_equal(claims(d).n, 0);
+	desk_patch(d, OBJECT_NODE_POOL, "h100", "{'spec': {'weight': 3}}");
+	desk_run(d, 5000);
+	assert_int_equal(claims(d).n, 1);
+}
+
 static void a_claim_that_became_ready_ends_the_row(void **state)
 {
 	struct desk *d = *state;
@@ -358,6 +372,7 @@ int main(void)
 		T(pods_that_must_be_apart_get_a_machine_each),
 		T(what_is_not_offered_gets_no_claim),
 		T(after_three_failures_in_a_row_it_backs_off_and_says_so),
+		T(a_changed_pool_is_tried_at_once),
 		T(a_claim_that_became_ready_ends_the_row),
 		T(backing_off_for_one_demand_holds_up_no_other),
 		T(a_machine_that_does_not_take_its_claims_is_avoided_longer_each_time),
