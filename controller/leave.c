@@ -75,6 +75,8 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 /* A tenant that just came back may not have heard of its Nodes yet. */
 #define DEAD_SEEN_MS 60000
 #define OUTAGE_NODES 3
+/* Counting a pool takes a look at all machines. */
+#define BUDGET_AGAIN_MS 10000
 
 struct crowd {
 	const char *pool;
@@ -102,14 +104,28 @@ static void count_machine(struct crowd *cr, const struct life *l)
 					  of_own_accord(m->status.leave->reason));
 }
 
-static bool within_budget(const struct life *l, const struct node_pool *p, const char *reason)
+/* Look again no later than in so many ms. */
+static void look_in(struct life *l, int64_t ms)
+{
+	if (!loop_timer_active(&l->timer) || l->timer.at > loop_now(l->c->loop) + ms)
+		loop_timer_start(&l->timer, ms);
+}
+
+static bool within_budget(struct life *l, const struct node_pool *p, const char *reason)
 {
 	struct crowd cr = {.pool = p->meta.name};
+	int64_t now = loop_now(l->c->loop);
 	struct map_iter it;
 
-	map_for_each (it, l->c->lives)
-		count_machine(&cr, it.value);
-	return cr.leaving < budgets_allow(p, reason, cr.nodes, loop_wall(l->c->loop));
+	if (now >= l->budget_after) {
+		map_for_each (it, l->c->lives)
+			count_machine(&cr, it.value);
+		if (cr.leaving < budgets_allow(p, reason, cr.nodes, loop_wall(l->c->loop)))
+			return true;
+		l->budget_after = now + BUDGET_AGAIN_MS;
+	}
+	look_in(l, l->budget_after - now);
+	return false;
 }
 
 static int64_t later(int64_t a, int64_t b)
@@ -122,13 +138,6 @@ static int64_t quiet_for(const struct life *l, const struct node_pool *p)
 	int64_t set = p->spec.disruption.consolidate_after;
 
 	return set ? set : later(EMPTY_MIN_MS, 2 * figures_recycle_ms(l->c->figures));
-}
-
-/* Look again no later than in so many ms. */
-static void look_in(struct life *l, int64_t ms)
-{
-	if (ms < l->c->o.idle_poll_ms)
-		loop_timer_start(&l->timer, ms);
 }
 
 static bool is_due(struct life *l, int64_t since, int64_t after)
@@ -195,7 +204,7 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 	int64_t now = loop_wall(l->c->loop);
 
 	/* An absent Node is not a dead one. */
-	if (!node || node->world.unschedulable || l->m->status.hold || !vc || vc->spec.paused)
+	if (!node || node->world.unschedulable || !vc || vc->spec.paused)
 		return (struct leave){0};
 	if (is_dead(l, t, n, node))
 		return (struct leave){.reason = LEAVE_NODE_DEAD, .now = true};

@@ -146,6 +146,7 @@ struct life {
 	struct checkpoint *checkpoint;
 	int64_t told_at; /* loop_now() of the last word on it in status.leave */
 	int64_t quiet_since; /* wall ms: an emptiness that began before does not count */
+	int64_t budget_after; /* loop_now(): its pool has nothing to spare before */
 	bool giving_back;    /* it is being written down that it leaves for a budget's sake */
 
 	struct loop_defer tick;

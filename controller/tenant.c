@@ -201,7 +201,10 @@ static void on_node(const struct kube_entry *old, const struct kube_entry *new_,
 {
 	struct tenant *t = arg;
 	const struct kube_entry *en = new_ ? new_ : old;
+	const struct load *load = new_ ? NULL : map_get(t->loads, en->name);
 
+	if (load && !load->pods)
+		map_del(t->loads, en->name);
 	scheduler_node(t->c->scheduler, t->name, en->name, new_ ? new_->object : NULL);
 	controller_kick_all(t->c);
 }

@@ -211,6 +211,27 @@ static void cancel(struct earth *w, const char *name)
 		 json_pack("{s:{s:b}}", "spec", "cancelled", 1));
 }
 
+static bool target_is(void *arg)
+{
+	struct until *u = arg;
+	OWN_JSON d = NULL;
+
+	if (u->rev == store_rev(u->w->host.store))
+		return false;
+	u->rev = store_rev(u->w->host.store);
+	d = plane_get(&u->w->host, "drains.drover.dev/fans");
+	return str_eq(json_str_at(json_array_get(json_at(d, "status", "targets"), 0), "phase"),
+		      u->text);
+}
+
+/* What the Drain "fans" makes of how its machine is. */
+static void wait_target(struct earth *w, const char *phase)
+{
+	struct until u = {.w = w, .text = phase};
+
+	earth_wait(w, target_is, &u, 60, phase);
+}
+
 /* --- budgets of pods -------------------------------------------------------------------------------- */
 
 static void a_budget_is_waited_for_and_named(void **state)
@@ -254,6 +275,7 @@ static void a_budget_does_not_outlast_the_deadline(void **state)
 	wait_gone(&w, &w.tenants[0], "pods/default/train", 60);
 	assert_false(earth_has_failure(b, "DeadlineExceeded"));
 	earth_wait_state(b, "free", 900);
+	wait_target(&w, "Done");
 	earth_stop(&w);
 }
 
@@ -337,6 +359,7 @@ static void a_drain_that_stops_lets_the_machine_serve_on(void **state)
 	earth_run(&w, 60 * 1000);
 	assert_true(is_marked(b));
 	earth_wait_state(b, "serving", 400);
+	wait_target(&w, "Stopped");
 	earth_wait(&w, is_clear, b, 30, "the Node is clear");
 	assert_string_equal(earth_at(b, "status.leave.reason"), "");
 	earth_run(&w, 1200 * 1000);
@@ -355,6 +378,7 @@ static void a_cancelled_drain_lets_the_machine_serve_on(void **state)
 	wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
 	cancel(&w, "fans");
 	earth_wait_state(b, "serving", 30);
+	wait_target(&w, "Cancelled");
 	earth_wait(&w, is_clear, b, 30, "the Node is clear");
 	wait_event(&w, &w.host, "DrainWithdrawn", "");
 	earth_run(&w, 60 * 1000);
@@ -480,6 +504,7 @@ static void a_drain_that_holds_keeps_the_machine_until_it_ends(void **state)
 	(void)state;
 	drain(&w, "fans", 0, "  then: Hold\n");
 	wait_at(b, "status.hold.drain", "fans", 120);
+	wait_target(&w, "Done");
 	wait_gone(&w, &w.tenants[0], "pods/default/train", 10);
 	assert_string_equal(b->state, "serving");
 	assert_string_equal(earth_at(b, "status.leave.reason"), "");
@@ -634,6 +659,7 @@ static void the_budget_of_the_pool_holds_though_all_are_empty(void **state)
 {
 	struct earth w;
 	struct both both = {&w, 0};
+	struct box *b;
 
 	(void)state;
 	earth_start(&w, 333, 2);
@@ -643,8 +669,14 @@ static void the_budget_of_the_pool_holds_though_all_are_empty(void **state)
 		earth_wait_running(&w, &w.tenants[i], "train", 900);
 	}
 	earth_wait_all(&w, "serving", 60);
+	b = earth_box_of(&w, &w.tenants[0], "train");
+	set_pool(&w, json_pack("{s:b}", "paused", 1));
 	for (int i = 0; i < 2; i++)
 		earth_delete_pod(&w, &w.tenants[i], "train");
+	earth_run(&w, 1200 * 1000);
+	set_pool(&w, json_pack("{s:b}", "paused", 0));
+	/* Any change of a Node makes all machines look at once. */
+	patch_node(b, "", json_pack("{s:{s:{s:s}}}", "metadata", "labels", "a", "b"));
 	earth_wait(&w, both_are_free, &both, 3600, "both are free");
 	assert_int_equal(both.most, 1); /* 10 % of two, rounded up */
 	earth_stop(&w);
