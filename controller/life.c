@@ -402,7 +402,8 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 	if (l->acting || l->write || now < l->act_after || life_paused(l) ||
 	    !controller_may_destroy(l->c))
 		return LIFE_HOLD;
-
+	if (request_is_double(l))
+		return LIFE_HOLD;
 	if (same && l->journaled && op && str_eq(op->step, step)) {
 		l->journaled = false;
 		l->acting = true;
