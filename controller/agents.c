@@ -273,6 +273,11 @@ const struct agents_session *agents_session(const struct agents_seat *s)
 	return &s->session;
 }
 
+void agents_knock(struct agents_seat *s)
+{
+	poll_end(s, NULL);
+}
+
 const char *agents_refusal(const struct agents_seat *s)
 {
 	return s->refusal;

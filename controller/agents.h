@@ -70,6 +70,8 @@ struct agents_session {
 	int trust; /* enum wipe_trust */
 };
 const struct agents_session *agents_session(const struct agents_seat *s);
+/* Are you there?  Ends the poll that is open: a living agent comes again at once, and last_seen rises. */
+void agents_knock(struct agents_seat *s);
 /* Why the last caller was turned away ("another boot id", "second key"); "" if none. */
 const char *agents_refusal(const struct agents_seat *s);
 /* Another key called while the first agent was alive. */

@@ -611,6 +611,14 @@ void life_detach(struct life *l)
 	l->placing = l->place.known = false;
 }
 
+/* Off is what it waits for, and it does not have to come from the BMC (requests.h). */
+static bool stuck_with_claim(const struct life *l)
+{
+	return l->m->status.claim_ref &&
+	       (l->state == MACHINE_STOPPING || l->state == MACHINE_ISOLATING ||
+		l->state == MACHINE_LEAVING || l->state == MACHINE_QUARANTINED);
+}
+
 static bool attached(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
@@ -658,7 +666,7 @@ static bool attached(struct life *l)
 			l, WAITING_APPROVAL, "BmcAuthFailed",
 			"the BMC refused the login of Secret version %s; change the Secret, or `drover retry %s`",
 			refused, l->name);
-		return false;
+		return stuck_with_claim(l) && life_off_confirmed(l);
 	}
 	if (scouts_admit(l->c->scouts, l, &by))
 		return true;

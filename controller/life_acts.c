@@ -179,14 +179,17 @@ bool life_off_confirmed(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	const char *id = op ? op->id : NULL;
-	bool error = l->observe_error.kind != ERR_NONE,
-	     dead = error && l->observe_backoff.failures >= DEAD_READS;
+	const char *version = l->m->status.bmc.refused_secret_version;
+	bool refused = !str_empty(version) && str_eq(version, l->bmc_secret_version),
+	     error = l->observe_error.kind != ERR_NONE,
+	     dead = refused || (error && l->observe_backoff.failures >= DEAD_READS);
 	char note[512];
 
 	if (str_empty(id) || !str_eq(labels_get(&l->m->meta.annotations, REQUEST_CONFIRM_OFF), id))
 		return false;
-	(void)life_seen(l, l->c->o.poll_ms * 5); /* it may come back, and say otherwise */
-	if (error ? !dead : !l->seen.known)
+	if (!refused) /* it may come back, and say otherwise */
+		(void)life_seen(l, l->c->o.poll_ms * 5);
+	if (!dead && (error || !l->seen.known))
 		return false;
 	if (!dead && l->seen.power == PROVIDER_POWER_ON) {
 		void_confirmation(l);
@@ -196,7 +199,9 @@ bool life_off_confirmed(struct life *l)
 		return true;
 	str_format(note, sizeof(note), "a person saw it off: operation %s, %s; its BMC says %s", id,
 		   machine_state_info[l->state].name,
-		   dead ? l->observe_error.text : provider_power_names[l->seen.power]);
+		   refused ? "that it refuses the login"
+		   : dead  ? l->observe_error.text
+			   : provider_power_names[l->seen.power]);
 	log_warn("off confirmed by a person", LOG_S("machine", l->name), LOG_S("operation", id));
 	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "OffConfirmed", note);
 	life_write(l, json_pack("{s:{s:s}}", "power", "confirmedBy", id), NULL);

@@ -66,7 +66,7 @@ static void listen(struct life *l)
 				life_claim(l)->meta.name, on_beat, l);
 }
 
-/* Off was read, and nothing was heard of the machine since. */
+/* Off was read, and nothing was heard of the machine since.  What the agent says counts like a beat. */
 static bool silent(struct life *l)
 {
 	const struct agents_session *s = agents_session(l->seat);
@@ -75,7 +75,8 @@ static bool silent(struct life *l)
 	if (s->boot_id && s->last_seen > l->seen.off_since) {
 		life_wait(l, WAITING_DEVICE, "PowerNotConfirmed",
 			  "the BMC says off, and our agent was heard since");
-		l->seen.off_since = l->seen.read_at;
+		l->beat.after_off++;
+		l->seen.off_since = loop_now(l->c->loop);
 		return false;
 	}
 	if (!listens_to(l) || l->beat.silent ||
@@ -100,7 +101,7 @@ bool life_doubted(struct life *l)
 	if (l->seen.power == PROVIDER_POWER_OFF) {
 		life_wait(
 			l, WAITING_DEVICE, "PowerNotConfirmed",
-			"the BMC says off, and its kubelet was heard since; `drover confirm-off %s` if it is off",
+			"the BMC says off, and the machine was heard since; `drover confirm-off %s` if it is off",
 			l->name);
 		return true;
 	}
@@ -152,6 +153,7 @@ void step_stopping(struct life *l)
 		life_power(l, false);
 		return;
 	}
+	agents_knock(l->seat);
 	if (!life_off_proved(l) || !silent(l) ||
 	    !life_rested(l, l->seen.read_at - l->seen.off_since))
 		return;

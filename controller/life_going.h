@@ -6,7 +6,8 @@
 /*
  * life_going: what stopping, isolating and leaving share: is it off, and is it cut off?
  */
-/* The BMC's Off is not believed in this operation, because its kubelet was heard since; says so. */
+/* The BMC's Off is not believed in this operation, because its kubelet or our agent was heard
+ * since; says so. */
 bool life_doubted(struct life *l);
 /* Off for the minimumOffTime of its instance type; else looks again when that is over. */
 bool life_rested(struct life *l, int64_t off_for);

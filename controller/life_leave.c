@@ -52,6 +52,8 @@ static void owe(struct life *l, const struct node_claim *n, const char *node_uid
 	json_t *list, *o, *patch;
 
 	if (!vc) {
+		log_warn("tenant has gone, and keeps what drover owes it", LOG_S("machine", l->name),
+			 LOG_S("node", n->meta.name));
 		l->progress = LEFT_ALL;
 		life_kick(l);
 		return;

@@ -273,7 +273,7 @@ struct machine_status {
 		const char
 			*confirmed_by; /* the operation for which a person saw it off; NULL: none */
 		const char
-			*doubted; /* the operation in which kubelet was heard after the BMC said Off */
+			*doubted; /* the operation in which it was heard after the BMC said Off */
 	} power;
 	struct {
 		const char *segment, *proof; /* "tenant/team-a"; Strong, Weak, None */

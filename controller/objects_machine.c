@@ -129,7 +129,7 @@ static const struct field power_fields[] = {
 	FIELD_IN(machine_status, power, confirmed_by, "confirmedBy", FIELD_STR, .max_len = 253,
 		 .doc = "The operation for which a person saw it off (drover confirm-off)."),
 	FIELD_IN(machine_status, power, doubted, "doubted", FIELD_STR, .max_len = 253,
-		 .doc = "The operation in which its kubelet was heard after the BMC had said Off."),
+		 .doc = "The operation in which it was heard after its BMC had said Off."),
 	FIELDS_END,
 };
 

@@ -215,6 +215,62 @@ static void a_bmc_that_says_off_while_kubelet_lives_is_not_believed(void **state
 	earth_stop(&w);
 }
 
+/* The same while our agent runs on it: it writes an image, and the claim is withdrawn. */
+static void a_bmc_that_says_off_while_the_agent_lives_is_not_believed(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 414, 1);
+	earth_replica(&w);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_state(b, "imaging", 600);
+	assert_int_equal(b->doing, BOX_AGENT);
+	b->bmc.power_lie = true;
+	leave_begin(&w);
+	earth_wait_state(b, "stopping", 300);
+	b->bmc.on = false;
+	earth_wait_reason(b, "PowerNotConfirmed", 120);
+	earth_wait_state(b, "quarantined", 1200);
+	assert_true(b->claim[0]);
+	b->bmc.on = true;
+	b->bmc.power_lie = false;
+	earth_wait_state(b, "free", LONG_S);
+	earth_stop(&w);
+}
+
+/* Its board was changed, and nobody knows the password: off is off. */
+static void a_person_stands_in_for_a_bmc_that_lets_nobody_in(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	unsigned logins;
+
+	(void)state;
+	leave_serving(&w, 415);
+	b->bmc.password = "of the new board";
+	fake_bmc_expire(&b->bmc);
+	leave_begin(&w);
+	earth_wait_state(b, "stopping", 300);
+	earth_wait_reason(b, "BmcAuthFailed", 120);
+	box_power(b, false);
+	earth_kill(&w.replicas[0]);
+	earth_replica(&w);
+	earth_run(&w, 60000);
+	logins = b->bmc.logins;
+	assert_true(b->claim[0]);
+	leave_confirm(b, earth_at(b, "status.operation.id"));
+	earth_wait_state(b, "dirty", 120);
+	assert_string_equal(b->claim, "");
+	earth_run(&w, 600000);
+	assert_int_equal(b->bmc.logins, logins);
+	earth_secret(&w, "drover-system", "bmc", "username", "drover", "password",
+		     "of the new board");
+	earth_wait_state(b, "free", LONG_S);
+	earth_stop(&w);
+}
+
 /* Kubelet's last word may arrive late: it costs some seconds, and no more. */
 static void a_machine_that_went_off_is_believed(void **state)
 {
@@ -604,6 +660,8 @@ int main(void)
 		cmocka_unit_test(a_person_stands_in_for_a_dead_bmc),
 		cmocka_unit_test(nobody_confirms_off_what_answers_on),
 		cmocka_unit_test(a_bmc_that_says_off_while_kubelet_lives_is_not_believed),
+		cmocka_unit_test(a_bmc_that_says_off_while_the_agent_lives_is_not_believed),
+		cmocka_unit_test(a_person_stands_in_for_a_bmc_that_lets_nobody_in),
 		cmocka_unit_test(a_machine_that_went_off_is_believed),
 		cmocka_unit_test(off_lasts_as_long_as_its_type_wants),
 		cmocka_unit_test(a_port_that_only_says_it_moved_holds_claim_and_node),
