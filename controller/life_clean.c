@@ -372,11 +372,14 @@ void step_verifying(struct life *l)
 	}
 	publics = keys_evidence_publics(l->c->keys, &n);
 	if (evidence_open_countersigned(rec->spec.envelope, publics, n, a, &ev, &e) < 0 ||
-	    evidence_compare(&rec->spec.evidence, &ev, &e) < 0 ||
-	    life_judge(l, &ev, NULL, &e) < 0) {
-		life_quarantine(l, EXIT_OPERATOR,
-				ev.verdict < WIPE_CLEAR ? "EraseUnverified" : "EraseBelowPolicy",
-				"%s: %s", rec->meta.name, e.text);
+	    evidence_compare(&rec->spec.evidence, &ev, &e) < 0) {
+		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified", "%s: %s", rec->meta.name,
+				e.text);
+		return;
+	}
+	if (life_judge(l, &ev, NULL, &e) < 0) {
+		life_quarantine(l, EXIT_OPERATOR, life_judge_reason(l, &ev), "%s: %s",
+				rec->meta.name, e.text);
 		return;
 	}
 	stamp(l, rec, a);

@@ -51,10 +51,9 @@ static int judge_floor(const struct evidence *ev, const struct object_wipe_floor
 	return 0;
 }
 
-int life_judge(const struct life *l, const struct evidence *ev,
-	       const struct object_wipe_floor *floor, struct err *e)
+/* The wipe itself, whatever level it had to reach. */
+static int judge_wipe(const struct life *l, const struct evidence *ev, struct err *e)
 {
-	const struct provider_object *p = life_provider(l);
 	const struct object_drives *want = &l->m->spec.drives;
 
 	if (!str_eq(ev->machine.name, l->name) || !str_eq(ev->machine.uid, l->m->meta.uid))
@@ -88,12 +87,38 @@ int life_judge(const struct life *l, const struct evidence *ev,
 				d->wwn, wipe_level_names[d->level], (long long)d->canaries.found,
 				(long long)d->reads.dirty, (long long)d->reads.unreadable);
 	}
+	return 0;
+}
+
+int life_judge(const struct life *l, const struct evidence *ev,
+	       const struct object_wipe_floor *floor, struct err *e)
+{
+	const struct provider_object *p = life_provider(l);
+
+	if (judge_wipe(l, ev, e) < 0)
+		return -1;
 	if (!p)
 		return err_set(e, ERR_NOT_FOUND, 0,
 			       "the Provider is not there: its floor is unknown");
 	if (judge_floor(ev, &p->spec.wipe.floor, "the provider", e) < 0)
 		return -1;
 	return floor ? judge_floor(ev, floor, "the claim", e) : 0;
+}
+
+const char *life_judge_reason(const struct life *l, const struct evidence *ev)
+{
+	static const char *const told[] = {"DriveMissing", "DriveFailed", "EraseBelowPolicy"};
+	struct err e;
+
+	if (ev->inventory.missing.n)
+		return "DriveMissing";
+	if (ev->inventory.extra.n)
+		return "DriveUnknown";
+	for (size_t i = 0; i < ev->devices.n; i++)
+		for (size_t k = 0; k < sizeof(told) / sizeof(*told); k++)
+			if (str_eq(ev->devices.v[i].reason, told[k]))
+				return told[k];
+	return judge_wipe(l, ev, &e) < 0 ? "EraseUnverified" : "EraseBelowPolicy";
 }
 
 struct newest {

@@ -15,6 +15,8 @@ int life_clean(const struct life *l, const struct object_wipe_floor *floor, stru
 /* Evidence of this machine and tenancy against drives and floors, as opened from its envelope. */
 int life_judge(const struct life *l, const struct evidence *ev,
 	       const struct object_wipe_floor *floor, struct err *e);
+/* Why life_judge() refused it, as one of the closed list. */
+const char *life_judge_reason(const struct life *l, const struct evidence *ev);
 /* The newest record of this machine's present tenancy; NULL: none. */
 const struct wipe_record *life_record(const struct life *l);
 /* The highest tenancy that any record, any claim or this process knows of for this machine or its system UUID. */

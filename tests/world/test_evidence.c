@@ -384,6 +384,92 @@ static void a_restored_status_does_not_make_a_machine_clean(void **state)
 	}
 }
 
+/* --- levels ------------------------------------------------------------------------------------------ */
+
+#define POLICY "{s:{s:{s:{s:s,s:s}}}}", "spec", "wipe", "minimumLevel", "flash"
+
+struct told {
+	const char *reason;
+	bool found;
+};
+
+static bool tells(const json_t *o, void *arg)
+{
+	struct told *t = arg;
+
+	t->found |= str_eq(json_str_at(o, "reason"), t->reason);
+	return !t->found;
+}
+
+static bool was_told(struct plane *p, const char *reason)
+{
+	struct told t = {reason, false};
+
+	plane_each(p, "events/", tells, &t);
+	return t.found;
+}
+
+/* The rack's drives reach Clear; its provider wants Purge. */
+static void a_wipe_below_the_providers_floor_is_quarantined(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	OWN_JSON record = NULL;
+
+	(void)state;
+	earth_start(&w, 85, 1);
+	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+		 json_pack(POLICY, "Purge", "hdd", "Clear"));
+	earth_replica(&w);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_state(b, "quarantined", 600);
+	assert_string_equal(earth_at(b, "status.quarantine.reason"), "EraseBelowPolicy");
+	assert_string_equal(earth_at(b, "status.quarantine.exit"), "operator");
+	record = record_of(&w, "gpu-1-1-1");
+	assert_string_equal(json_str_at(record, "spec", "verdict"), "Clear");
+	earth_run(&w, 3600 * 1000);
+	assert_string_equal(b->state, "quarantined");
+	earth_stop(&w);
+}
+
+/* The provider is content with Clear; the pool is not: its pods are told why, others are served. */
+static void a_machine_below_the_pools_level_is_not_offered_to_it(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 86, 1);
+	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
+		 json_pack(POLICY, "Purge", "hdd", "Clear"));
+	earth_replica(&w);
+	earth_wait_state(b, "free", 600);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_run(&w, 1200 * 1000);
+	assert_string_equal(b->state, "free");
+	assert_true(was_told(&w.tenants[0], "EraseBelowPolicy"));
+	assert_int_equal(records(&w), 1); /* nor wiped again and again */
+	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
+		 json_pack(POLICY, "Clear", "hdd", "Clear"));
+	earth_wait_running(&w, &w.tenants[0], "train", 1200);
+	earth_stop(&w);
+}
+
+static void a_drive_that_fails_is_named(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 87, 1);
+	b->wipe_fails = true;
+	earth_replica(&w);
+	earth_wait_state(b, "quarantined", 600);
+	assert_string_equal(earth_at(b, "status.quarantine.reason"), "DriveFailed");
+	assert_string_equal(earth_at(b, "status.quarantine.exit"), "operator");
+	earth_stop(&w);
+}
+
 /* --- the key ---------------------------------------------------------------------------------------- */
 
 #define KEY_PATH "/api/v1/namespaces/drover-system/secrets"
@@ -515,6 +601,9 @@ int main(void)
 		cmocka_unit_test(every_record_leaves_the_cluster_as_a_file),
 		cmocka_unit_test(a_restored_status_does_not_switch_a_tenant_off),
 		cmocka_unit_test(a_restored_status_does_not_make_a_machine_clean),
+		cmocka_unit_test(a_wipe_below_the_providers_floor_is_quarantined),
+		cmocka_unit_test(a_machine_below_the_pools_level_is_not_offered_to_it),
+		cmocka_unit_test(a_drive_that_fails_is_named),
 		cmocka_unit_test(without_its_key_nothing_is_released),
 		cmocka_unit_test(without_its_key_a_free_machine_is_not_called_dirty),
 		cmocka_unit_test(a_wipe_under_way_waits_for_the_key),
