@@ -138,10 +138,15 @@ test: ## everything: check, lint, fuzz for a moment, the main job on real parts
 	$(Q)$(MAKE) --no-print-directory image
 	$(call STAGE,the main job on real parts)
 	$(Q)tests/real/main_job.py
+	$(call STAGE,the controller killed in every state on real parts)
+	$(Q)tests/real/crash.py
+	$(call STAGE,two replicas on real parts: the leader killed and stopped)
+	$(Q)tests/real/failover.py
 	$(call STAGE,done)
 	@echo "drover: all tests passed"
 
 test-long: test ## test, with longer fuzzing and the bad inputs on real parts
+	$(Q)tests/real/intruders.py
 	$(Q)FUZZ_SEED=0 $(MAKE) --no-print-directory fuzz FUZZ_S=120
 
 image: $(B)/drover-agent ## the agent's boot image, build/image/drover-agent.iso
