@@ -209,7 +209,7 @@ static const struct field agent_fields[] = {
 	FIELD(machine_agent, boot_id, "bootID", FIELD_STR, .max_len = 64,
 	      .doc = "Boot id of the agent's kernel."),
 	FIELD(machine_agent, public_key, "publicKey", FIELD_STR, .max_len = 256,
-	      .doc = "Key that it signs with."),
+	      .doc = "Key that it signs with; absent when its orders are done."),
 	FIELD(machine_agent, secret_digest, "secretDigest", FIELD_STR, .max_len = 128,
 	      .doc = "SHA-256 of its secret."),
 	FIELD(machine_agent, observed_time, "observedTime", FIELD_TIME,
