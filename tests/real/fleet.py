@@ -234,6 +234,16 @@ class Fleet:
         return pod if started else None
 
 
+def doing(status):
+    """The step, and how far it is where the agent says so."""
+    operation = status.get("operation") or {}
+    progress = operation.get("progress")
+    if not progress:
+        return operation.get("step") or ""
+    done, total = progress.get("doneBytes", 0), progress.get("totalBytes", 0)
+    return f"{progress.get('phase', '')} {f'{100 * done // total} %' if total else ''}"
+
+
 class View:
     """Machines as rows on a terminal, one line a change elsewhere."""
 
@@ -270,9 +280,8 @@ class View:
         colour = {"free": 32, "serving": 36, "quarantined": 31}
         for name, status in sorted(states.items()):
             state = status.get("state", "new")
-            step = (status.get("operation") or {}).get("step") or ""
             lines.append(f"{name:18}\033[{colour.get(state, 33)}m{state:13}\033[0m"
-                         f"{now - self.since[name]:6.0f}s  {self.tenant(status):9}{step}")
+                         f"{now - self.since[name]:6.0f}s  {self.tenant(status):9}{doing(status)}")
         lines.append(f"{now - self.began:6.0f} s  {extra}")
         if self.rows:
             self.out.write(f"\033[{self.rows}A")
