@@ -715,6 +715,112 @@ static void wrong_usage_is_said(void **state)
 	assert_said("kubectl get wiperecords");
 }
 
+/* --- by hand ---------------------------------------------------------------------------------------- */
+
+/* The commands that docs/wipe.md gives under "By hand"; malloc'd. */
+static char *by_hand(void)
+{
+	static char text[64 << 10];
+	FILE *f = fopen("docs/wipe.md", "r");
+	char *from, *to;
+	size_t n;
+
+	assert_non_null(f);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	from = strstr(text, "## By hand");
+	assert_non_null(from);
+	from = strstr(from, "```sh\n") + strlen("```sh\n");
+	to = strstr(from, "```");
+	assert_non_null(to);
+	return mem_printf("set -eu\n%.*s", (int)(to - from), from);
+}
+
+/* Its status; what it wrote is in `said`. */
+static int shell(const char *script)
+{
+	int out[2], status;
+	size_t n = 0;
+	ssize_t got;
+	pid_t pid;
+
+	assert_int_equal(pipe(out), 0);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		dup2(out[1], 1);
+		dup2(out[1], 2);
+		close(out[0]);
+		if (chdir(at.dir) == 0)
+			execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+		_exit(127);
+	}
+	close(out[1]);
+	while ((got = read(out[0], said + n, sizeof(said) - 1 - n)) > 0)
+		n += (size_t)got;
+	said[n] = '\0';
+	close(out[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void the_commands_in_the_manual_check_a_record(void **state)
+{
+	static const char *const made[] = {"record.json",  "keys.txt", "envelope.json",
+					   "payload.json", "signed",   "key.der",
+					   "sig"};
+	OWN(arena) a = arena_new();
+	struct evidence ev = sample();
+	OWN_JSON o = record_of(&ev);
+	char *script = by_hand(), *text = json_text(o), digest[CRYPTO_DIGEST_TEXT];
+	uint8_t d[CRYPTO_SHA256];
+	const char *second;
+
+	(void)state;
+	if (access("/usr/bin/jq", X_OK) < 0 || access("/usr/bin/openssl", X_OK) < 0) {
+		free(script);
+		free(text);
+		skip();
+	}
+	if (mkdir(at.dir, 0700) < 0) /* as the tests before left it */
+		assert_int_equal(access(at.dir, W_OK), 0);
+	put_file(arena_printf(a, "%s/record.json", at.dir), text);
+	put_file(arena_printf(a, "%s/keys.txt", at.dir), at.drover_text);
+	if (shell(script) != 0)
+		fail_msg("%.2000s", said);
+	assert_said("Signature Verified Successfully");
+	second = strstr(strstr(said, "Verified") + 1, "Verified");
+	assert_non_null(second);
+	assert_said("countersigned by drover");
+	assert_said("the agent is the one that is stated");
+	evidence_digest(json_str_at(o, "spec", "envelope"), d);
+	assert_said(crypto_digest_text(d, digest));
+	assert_said("\"verdict\": \"Clear\"");
+	free(text);
+
+	/* A payload that was changed. */
+	{
+		OWN_JSON envelope = decoded(json_str_at(o, "spec", "envelope"));
+		OWN_JSON statement = decoded(json_str_at(envelope, "payload"));
+		char *forged;
+
+		json_object_set_new(json_at(statement, "predicate"), "verdict",
+				    json_string("Purge"));
+		forged = around(envelope, statement);
+		json_object_set_new(json_at(o, "spec"), "envelope", json_string(forged));
+		free(forged);
+	}
+	text = json_text(o);
+	put_file(arena_printf(a, "%s/record.json", at.dir), text);
+	assert_int_not_equal(shell(script), 0);
+	free(text);
+	free(script);
+	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
+		unlink(arena_printf(a, "%s/%s", at.dir, made[i]));
+	rmdir(at.dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -730,6 +836,7 @@ int main(void)
 		cmocka_unit_test(a_folder_as_it_was_exported_is_checked),
 		cmocka_unit_test(standard_input_is_a_file_too),
 		cmocka_unit_test(wrong_usage_is_said),
+		cmocka_unit_test(the_commands_in_the_manual_check_a_record),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));
