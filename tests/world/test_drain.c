@@ -160,6 +160,15 @@ static void cordon(struct box *b, bool on)
 	patch_node(b, "", json_pack("{s:{s:b}}", "spec", "unschedulable", on));
 }
 
+/* A pod without GPUs, bound to that machine's node. */
+static void small_pod(struct box *b, const char *name)
+{
+	earth_do(b->earth, &b->earth->tenants[0], "POST", "/api/v1/namespaces/default/pods",
+		 json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:s,s:[{s:s,s:s}]}}", "apiVersion", "v1",
+			   "kind", "Pod", "metadata", "name", name, "namespace", "default", "spec",
+			   "nodeName", b->claim, "containers", "name", "main", "image", "web:1"));
+}
+
 /* As `drover release` does. */
 static void release(struct box *b, const char *value)
 {
@@ -187,7 +196,8 @@ static void lift_budget(struct earth *w)
 }
 
 /* deadline_s: from now; 0: none.  more: further members of spec, in YAML. */
-static void drain(struct earth *w, const char *name, int64_t deadline_s, const char *more)
+static void drain_of(struct earth *w, const char *name, const char *machine, int64_t deadline_s,
+		     const char *more)
 {
 	OWN(arena) a = arena_new();
 	char when[STR_TIME_SIZE];
@@ -199,8 +209,13 @@ static void drain(struct earth *w, const char *name, int64_t deadline_s, const c
 	earth_apply(w, arena_printf(a,
 				    "apiVersion: drover.dev/v1alpha1\nkind: Drain\n"
 				    "metadata: {name: %s}\n"
-				    "spec:\n  reason: fans\n  machineNames: [gpu-1]\n%s%s",
-				    name, deadline, more));
+				    "spec:\n  reason: fans\n  machineNames: [%s]\n%s%s",
+				    name, machine, deadline, more));
+}
+
+static void drain(struct earth *w, const char *name, int64_t deadline_s, const char *more)
+{
+	drain_of(w, name, "gpu-1", deadline_s, more);
 }
 
 static void cancel(struct earth *w, const char *name)
@@ -327,13 +342,8 @@ static void many_pods_are_asked_side_by_side(void **state)
 	(void)state;
 	for (int i = 0; i < 30; i++) {
 		OWN(arena) a = arena_new();
-		const char *name = arena_printf(a, "web-%d", i);
 
-		earth_do(&w, &w.tenants[0], "POST", "/api/v1/namespaces/default/pods",
-			 json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:s,s:[{s:s,s:s}]}}", "apiVersion",
-				   "v1", "kind", "Pod", "metadata", "name", name, "namespace",
-				   "default", "spec", "nodeName", b->claim, "containers", "name",
-				   "main", "image", "web:1"));
+		small_pod(b, arena_printf(a, "web-%d", i));
 	}
 	w.unanswered = "/eviction"; /* each call lasts as long as it may */
 	earth_release(b);
@@ -448,6 +458,58 @@ static void a_claim_deleted_while_a_drain_waits_cannot_be_called_back(void **sta
 	lift_budget(&w);
 	earth_wait_state(b, "free", 900);
 	earth_stop(&w);
+}
+
+static void a_machine_that_drains_is_no_room_for_anybody(void **state)
+{
+	struct earth w;
+	struct box *b;
+
+	(void)state;
+	earth_start(&w, 315, 2);
+	earth_replica(&w);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_running(&w, &w.tenants[0], "train", 900);
+	b = earth_box_of(&w, &w.tenants[0], "train");
+	earth_wait_state(b, "serving", 60);
+	small_pod(b, "web");
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	earth_run(&w, 10000);
+	budget(&w, "web");
+	drain_of(&w, "fans", b->name, 0, "");
+	wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
+	earth_pod(&w, &w.tenants[0], "next");
+	earth_wait_running(&w, &w.tenants[0], "next", 900);
+	assert_ptr_not_equal(earth_box_of(&w, &w.tenants[0], "next"), b);
+	earth_stop(&w);
+}
+
+/* What a drain is at stands in the journal: whoever leads goes on with it, forward or back. */
+static void leaders_die_and_the_drain_goes_on(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 316; seed < 320; seed++) {
+		struct earth w;
+		struct box *b = serving(&w, seed);
+		bool back = seed % 2;
+
+		budget(&w, "train");
+		drain(&w, "fans", 60, back ? "  onDeadline: Stop\n" : "  onDeadline: Escalate\n");
+		for (int k = 0; k < 4; k++) {
+			earth_run(&w, 1 + (int64_t)loop_random_below(w.loop, 30000));
+			earth_kill(&w.replicas[w.nreplicas - 1]);
+			earth_replica(&w);
+		}
+		if (!back) {
+			earth_wait_state(b, "free", 900);
+		} else {
+			earth_run(&w, 120 * 1000);
+			assert_true(is_clear(b));
+			earth_check_serving(&w, &w.tenants[0], "train");
+		}
+		wait_target(&w, back ? "Stopped" : "Done");
+		earth_stop(&w);
+	}
 }
 
 /* --- holds ------------------------------------------------------------------------------------------ */
@@ -600,11 +662,7 @@ static void a_pod_that_comes_at_the_last_moment_keeps_the_machine(void **state)
 	earth_delete_pod(&w, &w.tenants[0], "train");
 	earth_wait_state(b, "draining", 700);
 	/* It was bound before the Node was marked, as far as its scheduler knew. */
-	earth_do(&w, &w.tenants[0], "POST", "/api/v1/namespaces/default/pods",
-		 json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:s,s:[{s:s,s:s}]}}", "apiVersion", "v1",
-			   "kind", "Pod", "metadata", "name", "late", "namespace", "default",
-			   "spec", "nodeName", b->claim, "containers", "name", "main", "image",
-			   "web:1"));
+	small_pod(b, "late");
 	earth_wait_state(b, "serving", 30);
 	earth_wait(&w, is_clear, b, 30, "the Node is clear");
 	earth_run(&w, 1200 * 1000);
@@ -940,6 +998,8 @@ int main(void)
 		cmocka_unit_test(
 			a_tenant_that_goes_away_in_the_middle_is_not_waited_for_past_the_deadline),
 		cmocka_unit_test(a_claim_deleted_while_a_drain_waits_cannot_be_called_back),
+		cmocka_unit_test(a_machine_that_drains_is_no_room_for_anybody),
+		cmocka_unit_test(leaders_die_and_the_drain_goes_on),
 		cmocka_unit_test(a_cordon_holds_and_an_uncordon_ends_it),
 		cmocka_unit_test(release_uncordons_what_a_person_cordoned),
 		cmocka_unit_test(a_drain_that_holds_keeps_the_machine_until_it_ends),
