@@ -146,6 +146,17 @@ static void note_changes(struct entry *en, const struct drain *d, const struct d
 	}
 }
 
+static void say_end(struct entry *en, const struct drain *d, const struct drain_status *s)
+{
+	const struct condition *ready = condition_get(&s->conditions, "Ready");
+	bool good = s->phase == DRAIN_SUCCEEDED || s->phase == DRAIN_CANCELLED;
+
+	log_info("drain ended", LOG_S("drain", en->name), LOG_S("phase", ready->reason),
+		 LOG_S("message", str_or(ready->message, "")));
+	controller_event(en->owner->c, OBJECT_DRAIN, &d->meta, good ? "Normal" : "Warning",
+			 ready->reason, str_or(ready->message, ""));
+}
+
 static void write_status(struct entry *en, const struct drain *d, const struct drain_status *s)
 {
 	struct controller *c = en->owner->c;
@@ -158,7 +169,7 @@ static void write_status(struct entry *en, const struct drain *d, const struct d
 	if (json_equal(json_object_get(before, "status"), json_object_get(after, "status")))
 		return;
 	if (s->completion_time && !d->status.completion_time)
-		log_info("drain ended", LOG_S("drain", en->name), LOG_I("phase", s->phase));
+		say_end(en, d, s);
 	note_changes(en, d, s);
 	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion", d->meta.resource_version,
 			  "status", json_object_get(after, "status"));

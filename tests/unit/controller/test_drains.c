@@ -402,6 +402,8 @@ static void names_that_are_nobodys_are_said(void **state)
 	assert_string_equal(phases(d, "psu"), "Done Failed ");
 	assert_string_equal(target(d, "psu", 1, "blockedBy"), "there is no such Machine");
 	assert_string_equal(of_drain(d, "psu", "phase"), "Partial");
+	desk_run(d, 5000);
+	assert_int_equal(desk_events(&d->host, "Partial"), 1);
 	drain(d, "claims", "'nodeClaimNames': ['c-77']");
 	assert_string_equal(of_drain(d, "claims", "phase"), "Partial");
 }
