@@ -1,4 +1,4 @@
-/* Which deadline counts, and what a deleted claim makes of a Drain.  The rest is in tests/world/test_drain.c. */
+/* Which deadline counts, and what a deleted claim makes of a Drain.  The rest is in tests/world: test_drain.c, test_hold.c. */
 #include "tests/unit/controller/desk.h"
 
 #include "base/str.h"

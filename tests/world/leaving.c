@@ -1,0 +1,253 @@
+#include "tests/world/leaving.h"
+
+#include <stdlib.h>
+#include "base/arena.h"
+#include "base/str.h"
+#include "tests/unit/testing.h"
+
+/* --- asking the world ------------------------------------------------------------------------------- */
+
+struct until {
+	struct earth *w;
+	struct box *b;
+	struct plane *p;
+	const char *a, *text;
+	uint64_t rev;
+	bool found;
+};
+
+static bool says(void *arg)
+{
+	struct until *u = arg;
+
+	return str_eq(earth_at(u->b, u->a), u->text);
+}
+
+void leaving_wait_at(struct box *b, const char *path, const char *text, int64_t limit_s)
+{
+	struct until u = {.b = b, .a = path, .text = text};
+	OWN(arena) a = arena_new();
+
+	earth_wait(b->earth, says, &u, limit_s, arena_printf(a, "%s is \"%s\"", path, text));
+}
+
+static bool gone(void *arg)
+{
+	struct until *u = arg;
+	OWN_JSON o = NULL;
+
+	if (u->rev == store_rev(u->p->store))
+		return false;
+	u->rev = store_rev(u->p->store);
+	o = plane_get(u->p, u->text);
+	return o == NULL;
+}
+
+void leaving_wait_gone(struct earth *w, struct plane *p, const char *key, int64_t limit_s)
+{
+	struct until u = {.p = p, .text = key};
+
+	earth_wait(w, gone, &u, limit_s, key);
+}
+
+static bool tells(const json_t *event, void *arg)
+{
+	struct until *u = arg;
+	const char *note =
+		str_or(json_str_at(event, "note"), str_or(json_str_at(event, "message"), ""));
+
+	u->found |= str_eq(json_str_at(event, "reason"), u->a) && strstr(note, u->text) != NULL;
+	return !u->found;
+}
+
+static bool told(void *arg)
+{
+	struct until *u = arg;
+
+	u->found = false;
+	if (u->rev != store_rev(u->p->store))
+		plane_each(u->p, "events/", tells, u);
+	u->rev = store_rev(u->p->store);
+	return u->found;
+}
+
+/* An event with that reason whose text has this in it. */
+void leaving_wait_event(struct earth *w, struct plane *p, const char *reason, const char *text)
+{
+	struct until u = {.p = p, .a = reason, .text = text};
+
+	earth_wait(w, told, &u, 60, reason);
+}
+
+bool leaving_was_told(struct plane *p, const char *reason, const char *text)
+{
+	struct until u = {.p = p, .a = reason, .text = text};
+
+	return told(&u);
+}
+
+static json_t *node_of(const struct box *b)
+{
+	char key[160];
+
+	str_format(key, sizeof(key), "nodes/%s", b->claim);
+	return plane_get(&b->earth->tenants[0], key);
+}
+
+bool leaving_runs_still(const struct earth *w)
+{
+	OWN_JSON pod = plane_get(&w->tenants[0], "pods/default/train");
+
+	return pod != NULL;
+}
+
+bool leaving_is_marked(const struct box *b)
+{
+	OWN_JSON node = node_of(b);
+	json_t *t;
+	size_t i;
+
+	json_array_foreach (json_at(node, "spec", "taints"), i, t)
+		if (str_eq(json_str_at(t, "key"), "drover.dev/draining"))
+			return true;
+	return false;
+}
+
+bool leaving_is_cordoned(const struct box *b)
+{
+	OWN_JSON node = node_of(b);
+
+	return json_true_at(node, "spec", "unschedulable");
+}
+
+bool leaving_is_clear(void *arg)
+{
+	return !leaving_is_marked(arg) && !leaving_is_cordoned(arg);
+}
+
+/* --- doing ------------------------------------------------------------------------------------------ */
+
+/* One machine that serves a pod of team-a. */
+struct box *leaving_serving(struct earth *w, uint64_t seed)
+{
+	earth_start(w, seed, 1);
+	earth_replica(w);
+	earth_pod(w, &w->tenants[0], "train");
+	earth_wait_running(w, &w->tenants[0], "train", 900);
+	earth_wait_state(&w->boxes[0], "serving", 60);
+	return &w->boxes[0];
+}
+
+void leaving_patch_pod(struct earth *w, const char *name, json_t *patch)
+{
+	char path[200];
+
+	str_format(path, sizeof(path), "/api/v1/namespaces/default/pods/%s", name);
+	earth_do(w, &w->tenants[0], "PATCH", path, patch);
+}
+
+void leaving_patch_node(struct box *b, const char *sub, json_t *patch)
+{
+	char path[200];
+
+	str_format(path, sizeof(path), "/api/v1/nodes/%s%s", b->claim, sub);
+	earth_do(b->earth, &b->earth->tenants[0], "PATCH", path, patch);
+}
+
+void leaving_cordon(struct box *b, bool on)
+{
+	leaving_patch_node(b, "", json_pack("{s:{s:b}}", "spec", "unschedulable", on));
+}
+
+/* A pod without GPUs, bound to that machine's node. */
+void leaving_small_pod(struct box *b, const char *name)
+{
+	earth_do(b->earth, &b->earth->tenants[0], "POST", "/api/v1/namespaces/default/pods",
+		 json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:s,s:[{s:s,s:s}]}}", "apiVersion", "v1",
+			   "kind", "Pod", "metadata", "name", name, "namespace", "default", "spec",
+			   "nodeName", b->claim, "containers", "name", "main", "image", "web:1"));
+}
+
+/* As `drover release` does. */
+void leaving_release(struct box *b, const char *value)
+{
+	earth_do(
+		b->earth, &b->earth->host, "PATCH", "/apis/drover.dev/v1alpha1/machines/gpu-1",
+		json_pack("{s:{s:{s:s}}}", "metadata", "annotations", "drover.dev/release", value));
+}
+
+/* A budget that allows no disruption of any pod with this label. */
+void leaving_budget(struct earth *w, const char *pod)
+{
+	leaving_patch_pod(w, pod, json_pack("{s:{s:{s:s}}}", "metadata", "labels", "app", "web"));
+	earth_do(w, &w->tenants[0], "POST",
+		 "/apis/policy/v1/namespaces/default/poddisruptionbudgets",
+		 json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:{s:{s:s}}},s:{s:i}}", "apiVersion",
+			   "policy/v1", "kind", "PodDisruptionBudget", "metadata", "name", "web",
+			   "namespace", "default", "spec", "selector", "matchLabels", "app", "web",
+			   "status", "disruptionsAllowed", 0));
+}
+
+void leaving_lift_budget(struct earth *w)
+{
+	earth_do(w, &w->tenants[0], "DELETE",
+		 "/apis/policy/v1/namespaces/default/poddisruptionbudgets/web", NULL);
+}
+
+/* deadline_s: from now; 0: none.  more: further members of spec, in YAML. */
+void leaving_drain_of(struct earth *w, const char *name, const char *machine, int64_t deadline_s,
+		      const char *more)
+{
+	OWN(arena) a = arena_new();
+	char when[STR_TIME_SIZE];
+	const char *deadline =
+		deadline_s ? arena_printf(a, "  deadline: \"%s\"\n",
+					  str_time(when, loop_wall(w->loop) + deadline_s * 1000))
+			   : "";
+
+	earth_apply(w, arena_printf(a,
+				    "apiVersion: drover.dev/v1alpha1\nkind: Drain\n"
+				    "metadata: {name: %s}\n"
+				    "spec:\n  reason: fans\n  machineNames: [%s]\n%s%s",
+				    name, machine, deadline, more));
+}
+
+void leaving_drain(struct earth *w, const char *name, int64_t deadline_s, const char *more)
+{
+	leaving_drain_of(w, name, "gpu-1", deadline_s, more);
+}
+
+void leaving_cancel(struct earth *w, const char *name)
+{
+	OWN(arena) a = arena_new();
+
+	earth_do(w, &w->host, "PATCH", arena_printf(a, "/apis/drover.dev/v1alpha1/drains/%s", name),
+		 json_pack("{s:{s:b}}", "spec", "cancelled", 1));
+}
+
+static bool target_is(void *arg)
+{
+	struct until *u = arg;
+	OWN_JSON d = NULL;
+
+	if (u->rev == store_rev(u->w->host.store))
+		return false;
+	u->rev = store_rev(u->w->host.store);
+	d = plane_get(&u->w->host, "drains.drover.dev/fans");
+	return str_eq(json_str_at(json_array_get(json_at(d, "status", "targets"), 0), "phase"),
+		      u->text);
+}
+
+/* What the Drain "fans" makes of how its machine is. */
+void leaving_wait_target(struct earth *w, const char *phase)
+{
+	struct until u = {.w = w, .text = phase};
+
+	earth_wait(w, target_is, &u, 60, phase);
+}
+
+void leaving_set_pool(struct earth *w, json_t *spec)
+{
+	earth_do(w, &w->host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
+		 json_pack("{s:o}", "spec", spec));
+}

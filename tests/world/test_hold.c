@@ -1,0 +1,312 @@
+/* What drover itself gives back, and what a person keeps from it. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/arena.h"
+#include "base/str.h"
+#include "tests/world/leaving.h"
+
+/* --- holds ------------------------------------------------------------------------------------------ */
+
+static void a_cordon_holds_and_an_uncordon_ends_it(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 320);
+
+	(void)state;
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	leaving_cordon(b, true);
+	earth_run(&w, 30000);
+	assert_string_not_equal(earth_at(b, "status.hold.since"), "");
+	earth_run(&w, 3600 * 1000); /* empty, and not given back */
+	assert_string_equal(b->state, "serving");
+	assert_true(leaving_is_cordoned(b) && !leaving_is_marked(b));
+	leaving_cordon(b, false);
+	leaving_wait_at(b, "status.hold.since", "", 30);
+	earth_run(&w, 300 * 1000); /* its emptiness counts from now on */
+	assert_string_equal(b->state, "serving");
+	earth_wait_state(b, "free", 1800);
+	earth_stop(&w);
+}
+
+static void release_uncordons_what_a_person_cordoned(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 321);
+
+	(void)state;
+	leaving_cordon(b, true);
+	earth_run(&w, 10000);
+	for (int i = 1; i < 3; i++) { /* a value is acted on once */
+		char value[8];
+
+		str_format(value, sizeof(value), "%d", i);
+		leaving_release(b, value);
+		leaving_wait_at(b, "status.requests.release", value, 30);
+		assert_true(leaving_is_clear(b));
+		assert_string_equal(earth_at(b, "status.hold.since"), "");
+		leaving_cordon(b, true);
+		earth_run(&w, 30000);
+		assert_string_not_equal(earth_at(b, "status.hold.since"), "");
+	}
+	earth_stop(&w);
+}
+
+static void a_drain_that_holds_keeps_the_machine_until_it_ends(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 322);
+
+	(void)state;
+	leaving_drain(&w, "fans", 0, "  then: Hold\n");
+	leaving_wait_at(b, "status.hold.drain", "fans", 120);
+	leaving_wait_target(&w, "Done");
+	leaving_wait_gone(&w, &w.tenants[0], "pods/default/train", 10);
+	assert_string_equal(b->state, "serving");
+	assert_string_equal(earth_at(b, "status.leave.reason"), "");
+	earth_run(&w, 3600 * 1000);
+	assert_string_equal(b->state, "serving");
+	assert_true(leaving_is_marked(b) && leaving_is_cordoned(b));
+	leaving_cancel(&w, "fans");
+	leaving_wait_at(b, "status.hold.since", "", 60);
+	assert_true(leaving_is_clear(b));
+	assert_string_equal(b->state, "serving");
+	earth_stop(&w);
+}
+
+static void a_drain_that_is_deleted_is_a_cancelled_one(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 325);
+
+	(void)state;
+	leaving_drain(&w, "fans", 0, "  then: Hold\n");
+	leaving_wait_at(b, "status.hold.drain", "fans", 120);
+	earth_run(&w, 60 * 1000);
+	earth_do(&w, &w.host, "DELETE", "/apis/drover.dev/v1alpha1/drains/fans", NULL);
+	leaving_wait_at(b, "status.hold.since", "", 200);
+	assert_true(leaving_is_clear(b));
+	earth_pod(&w, &w.tenants[0], "next");
+	earth_wait_running(&w, &w.tenants[0], "next", 60);
+	leaving_budget(&w, "next");
+	leaving_drain(&w, "again", 0, "");
+	earth_wait_state(b, "draining", 60);
+	earth_run(&w, 30000);
+	earth_do(&w, &w.host, "DELETE", "/apis/drover.dev/v1alpha1/drains/again", NULL);
+	earth_wait_state(b, "serving", 60);
+	earth_wait(&w, leaving_is_clear, b, 30, "the Node is clear");
+	earth_stop(&w);
+}
+
+static void a_person_may_uncordon_what_a_drain_holds(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 323);
+
+	(void)state;
+	leaving_drain(&w, "fans", 0, "  then: Hold\n");
+	leaving_wait_at(b, "status.hold.drain", "fans", 120);
+	earth_run(&w, 30000);
+	leaving_cordon(b, false);
+	leaving_wait_at(b, "status.hold.since", "", 60);
+	earth_run(&w, 120 * 1000);
+	assert_string_equal(b->state, "serving"); /* and the Drain does not ask for it again */
+	assert_true(leaving_is_clear(b));
+	earth_stop(&w);
+}
+
+static void a_claim_that_is_deleted_is_not_held_any_more(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 324);
+
+	(void)state;
+	leaving_cordon(b, true);
+	earth_run(&w, 10000);
+	earth_release(b);
+	earth_wait_state(b, "free", 900);
+	assert_string_equal(earth_at(b, "status.hold.since"), "");
+	earth_stop(&w);
+}
+
+/* --- drover's own accord ------------------------------------------------------------------------------ */
+
+static void what_is_empty_for_long_is_given_back(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 330);
+
+	(void)state;
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	earth_run(&w, 590 * 1000);
+	assert_string_equal(b->state, "serving");
+	earth_wait_state(b, "draining", 60);
+	assert_string_equal(earth_at(b, "status.leave.reason"), "Empty");
+	earth_wait_state(b, "free", 900);
+	leaving_wait_event(&w, &w.host, "Draining", "Empty");
+	earth_stop(&w);
+}
+
+static void a_pod_that_comes_at_the_last_moment_keeps_the_machine(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 331);
+
+	(void)state;
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	earth_wait_state(b, "draining", 700);
+	/* It was bound before the Node was marked, as far as its scheduler knew. */
+	leaving_small_pod(b, "late");
+	earth_wait_state(b, "serving", 30);
+	earth_wait(&w, leaving_is_clear, b, 30, "the Node is clear");
+	earth_run(&w, 1200 * 1000);
+	earth_check_serving(&w, &w.tenants[0], "late");
+	earth_stop(&w);
+}
+
+static void a_paused_pool_gives_nothing_back(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 332);
+
+	(void)state;
+	earth_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
+		 json_pack("{s:{s:b}}", "spec", "paused", 1));
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	earth_run(&w, 3600 * 1000);
+	assert_string_equal(b->state, "serving");
+	earth_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
+		 json_pack("{s:{s:b}}", "spec", "paused", 0));
+	earth_wait_state(b, "free", 1200);
+	earth_stop(&w);
+}
+
+struct both {
+	struct earth *w;
+	unsigned most; /* at once on their way out */
+};
+
+static bool both_are_free(void *arg)
+{
+	struct both *o = arg;
+	unsigned leaving = 0, free_ = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		leaving += str_eq(o->w->boxes[i].state, "draining") ||
+			   str_eq(o->w->boxes[i].state, "stopping") ||
+			   str_eq(o->w->boxes[i].state, "isolating");
+		free_ += str_eq(o->w->boxes[i].state, "free");
+	}
+	o->most = leaving > o->most ? leaving : o->most;
+	return free_ == 2;
+}
+
+static void the_budget_of_the_pool_holds_though_all_are_empty(void **state)
+{
+	struct earth w;
+	struct both both = {&w, 0};
+	struct box *b;
+
+	(void)state;
+	earth_start(&w, 333, 2);
+	earth_replica(&w);
+	for (int i = 0; i < 2; i++) {
+		earth_pod(&w, &w.tenants[i], "train");
+		earth_wait_running(&w, &w.tenants[i], "train", 900);
+	}
+	earth_wait_all(&w, "serving", 60);
+	b = earth_box_of(&w, &w.tenants[0], "train");
+	leaving_set_pool(&w, json_pack("{s:b}", "paused", 1));
+	for (int i = 0; i < 2; i++)
+		earth_delete_pod(&w, &w.tenants[i], "train");
+	earth_run(&w, 1200 * 1000);
+	leaving_set_pool(&w, json_pack("{s:b}", "paused", 0));
+	/* Any change of a Node makes all machines look at once. */
+	leaving_patch_node(b, "", json_pack("{s:{s:{s:s}}}", "metadata", "labels", "a", "b"));
+	earth_wait(&w, both_are_free, &both, 3600, "both are free");
+	assert_int_equal(both.most, 1); /* 10 % of two, rounded up */
+	earth_stop(&w);
+}
+
+static void what_is_older_than_it_may_be_leaves(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 334, 1);
+	leaving_set_pool(&w, json_pack("{s:{s:{s:s,s:s}}}", "template", "spec", "expireAfter",
+				       "30m", "terminationGracePeriod", "10m"));
+	earth_replica(&w);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_running(&w, &w.tenants[0], "train", 900);
+	leaving_budget(&w, "train");
+	earth_wait_state(b, "draining", 1900);
+	assert_string_equal(earth_at(b, "status.leave.reason"), "Expired");
+	earth_wait_state(b, "stopping", 700);
+	leaving_wait_event(&w, &w.host, "PodDeleted", "Expired");
+	earth_wait_state(b, "free", 900);
+	earth_stop(&w);
+}
+
+static void not_ready(struct box *b, int64_t since)
+{
+	char when[STR_TIME_SIZE];
+
+	leaving_patch_node(b, "/status",
+			   json_pack("{s:{s:[{s:s,s:s,s:s}]}}", "status", "conditions", "type",
+				     "Ready", "status", "Unknown", "lastTransitionTime",
+				     str_time(when, since)));
+}
+
+static void a_dead_node_is_given_up_without_waiting_for_pods(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 335);
+
+	(void)state;
+	leaving_budget(&w, "train");
+	not_ready(b, loop_wall(w.loop));
+	earth_run(&w, 29 * 60 * 1000);
+	assert_string_equal(b->state, "serving");
+	earth_wait_state(b, "stopping", 90);
+	assert_true(earth_has_failure(b, "NodeDead"));
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	earth_wait_state(b, "free", 900);
+	earth_stop(&w);
+}
+
+static void a_dead_node_that_is_held_is_left_alone(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 336);
+
+	(void)state;
+	leaving_cordon(b, true);
+	not_ready(b, loop_wall(w.loop));
+	earth_run(&w, 7200 * 1000);
+	assert_string_equal(b->state, "serving");
+	earth_stop(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_cordon_holds_and_an_uncordon_ends_it),
+		cmocka_unit_test(release_uncordons_what_a_person_cordoned),
+		cmocka_unit_test(a_drain_that_holds_keeps_the_machine_until_it_ends),
+		cmocka_unit_test(a_drain_that_is_deleted_is_a_cancelled_one),
+		cmocka_unit_test(a_person_may_uncordon_what_a_drain_holds),
+		cmocka_unit_test(a_claim_that_is_deleted_is_not_held_any_more),
+		cmocka_unit_test(what_is_empty_for_long_is_given_back),
+		cmocka_unit_test(a_pod_that_comes_at_the_last_moment_keeps_the_machine),
+		cmocka_unit_test(a_paused_pool_gives_nothing_back),
+		cmocka_unit_test(the_budget_of_the_pool_holds_though_all_are_empty),
+		cmocka_unit_test(what_is_older_than_it_may_be_leaves),
+		cmocka_unit_test(a_dead_node_is_given_up_without_waiting_for_pods),
+		cmocka_unit_test(a_dead_node_that_is_held_is_left_alone),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
