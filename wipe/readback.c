@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/crypto.h"
 #include "base/mem.h"
+#include "wipe/ring.h"
 
 struct readback {
 	uint8_t seed[32];
@@ -63,22 +64,48 @@ void readback_note(struct readback *r, const uint8_t *data, size_t len, int64_t 
 		keep(r, slot, data + pick, at + (int64_t)pick);
 }
 
-int readback_check(const struct readback *r, struct dio *d, struct err *e)
-{
-	uint8_t *buf = dio_buffer(VERIFY_BLOCK), got[CRYPTO_SHA256];
-	int rc = 0;
+struct check {
+	const struct readback *r;
+	size_t next;
+	int64_t wrong; /* offset of a block that differs; -1: none */
+};
 
-	for (size_t i = 0; i < r->n && !rc; i++) {
-		rc = dio_read(d, buf, VERIFY_BLOCK, r->v[i].at, e);
-		if (rc)
-			break;
-		crypto_sha256(buf, VERIFY_BLOCK, got);
-		if (memcmp(got, r->v[i].digest, sizeof(got)) != 0)
-			rc = err_set(e, ERR_PROTOCOL, 0,
-				     "the block at %" PRId64
-				     " reads back different from what was written",
-				     r->v[i].at);
-	}
-	free(buf);
+static bool next_block(struct ring_piece *p, void *arg)
+{
+	struct check *c = arg;
+
+	if (c->next == c->r->n)
+		return false;
+	p->tag = (int64_t)c->next;
+	p->off = c->r->v[c->next++].at;
+	p->len = VERIFY_BLOCK;
+	return true;
+}
+
+static int block_read(const struct ring_piece *p, struct err *e, void *arg)
+{
+	struct check *c = arg;
+	uint8_t got[CRYPTO_SHA256];
+
+	if (e)
+		return -1;
+	crypto_sha256(p->buf, VERIFY_BLOCK, got);
+	if (memcmp(got, c->r->v[p->tag].digest, sizeof(got)) != 0)
+		c->wrong = p->off;
+	return 0;
+}
+
+int readback_check(const struct readback *r, const struct host *h, struct dio *d, struct err *e)
+{
+	struct check c = {.r = r, .wrong = -1};
+	struct ring_job j = {.next = next_block, .done = block_read, .arg = &c};
+	struct ring *ring = ring_new(h, RING_DEPTH, VERIFY_BLOCK, false);
+	int rc = ring_run(ring, d, &j, e);
+
+	ring_free(ring);
+	if (!rc && c.wrong >= 0)
+		rc = err_set(e, ERR_PROTOCOL, 0,
+			     "the block at %" PRId64 " reads back different from what was written",
+			     c.wrong);
 	return rc;
 }

@@ -14,12 +14,14 @@
 #include "wipe/drives.h"
 #include "wipe/erase.h"
 #include "wipe/readback.h"
+#include "wipe/ring.h"
 #include "wipe/gpt.h"
+#include "wipe/sparse.h"
 
 enum { IN_BUFFERS = 4, OUT_BUFFERS = 3 };
-#define IN_BYTES (1u << 20)
-#define OUT_BYTES (4u << 20)
-#define ZERO_RUN (256u << 10)	/* shorter runs of zeros are cheaper to write than to ask for */
+/* Large, because every change of hands goes through the loop. */
+#define IN_BYTES (4u << 20)
+#define OUT_BYTES (8u << 20)
 #define HTTP_PIECE (256u << 10) /* what http.h may deliver after one http_want() */
 #define WINDOW_LOG 27		/* zstd --ultra --long=27 */
 #define ATTEMPTS 8		/* connections in a row that bring nothing */
@@ -33,8 +35,8 @@ enum { IN_BUFFERS = 4, OUT_BUFFERS = 3 };
 struct in_buf {
 	uint8_t *data;
 	size_t len, pos;
-	bool full; /* closed: the decoder may have it */
-	bool hashed;
+	bool full; /* closed: hash and decoder may have it */
+	bool hashed, unpacked;
 };
 struct out_buf {
 	uint8_t *data;
@@ -69,22 +71,23 @@ struct writer {
 	bool zstd, wants, eof, over;
 	int64_t received, total; /* served bytes */
 
-	struct loop_work *decode_work, *write_work, *end_work;
+	struct loop_work *hash_work, *decode_work, *write_work, *end_work;
 	bool closing; /* freed while jobs run */
 
 	/* one at a time belongs to a job: the loop does not look into a buffer that it has */
 	struct in_buf in[IN_BUFFERS];
 	struct out_buf out[OUT_BUFFERS];
-	unsigned in_fill, in_next, out_fill, out_next;
+	unsigned in_fill, in_hash, in_next, out_fill, out_next;
 
+	struct crypto_hash *hash; /* the hash job's, then the end job's */
 	/* the decoder's */
-	struct crypto_hash *hash;
 	ZSTD_DCtx *zd;
 	bool frame_open;
 	int64_t decoded;
 	struct failure decode_failure;
 	/* the drive's */
 	struct dio dio;
+	struct ring *ring;
 	struct readback *readback;
 	_Atomic int64_t written;
 	bool touched; /* bytes may have reached the drive */
@@ -103,6 +106,7 @@ static void writer_destroy(struct writer *w)
 		free(w->in[i].data);
 	for (int i = 0; i < OUT_BUFFERS; i++)
 		free(w->out[i].data);
+	ring_free(w->ring);
 	dio_close(&w->dio);
 	readback_free(w->readback);
 	crypto_hash_free(w->hash);
@@ -113,7 +117,7 @@ static void writer_destroy(struct writer *w)
 
 static bool at_work(const struct writer *w)
 {
-	return w->decode_work || w->write_work || w->end_work;
+	return w->hash_work || w->decode_work || w->write_work || w->end_work;
 }
 
 static void on_drop(struct loop_work **slot, struct writer *w)
@@ -121,6 +125,11 @@ static void on_drop(struct loop_work **slot, struct writer *w)
 	*slot = NULL;
 	if (w->closing && !at_work(w))
 		writer_destroy(w);
+}
+
+static void drop_hash(void *arg)
+{
+	on_drop(&((struct writer *)arg)->hash_work, arg);
 }
 
 static void drop_decode(void *arg)
@@ -158,6 +167,8 @@ void writer_free(struct writer *w)
 		writer_destroy(w);
 		return;
 	}
+	if (w->hash_work)
+		loop_work_abandon(w->hash_work);
 	if (w->decode_work)
 		loop_work_abandon(w->decode_work);
 	if (w->write_work)
@@ -270,7 +281,7 @@ static void run_end(void *arg)
 	if (!w->first.reason && judge(w, &e) < 0)
 		set_failed(&w->first, "ImageMismatch", &e);
 	if (!w->first.reason &&
-	    (dio_flush(&w->dio, &e) < 0 || readback_check(w->readback, &w->dio, &e) < 0))
+	    (dio_flush(&w->dio, &e) < 0 || readback_check(w->readback, w->host, &w->dio, &e) < 0))
 		set_failed(&w->first, "DriveFailed", &e);
 	if (!w->first.reason && fit_table(w, &e) < 0)
 		set_failed(&w->first, is_unfit(&e) ? "ImageUnfit" : "DriveFailed", &e);
@@ -289,7 +300,7 @@ static void done_end(void *arg)
 	w->done(w->first.reason, w->first.reason ? &w->first.err : NULL, w->arg);
 }
 
-/* --- decoding -------------------------------------------------------------------------------- */
+/* --- hashing and decoding -------------------------------------------------------------------------------- */
 
 static int decode_zstd(struct writer *w, struct in_buf *in, struct out_buf *out, struct err *e)
 {
@@ -313,6 +324,35 @@ static int decode_zstd(struct writer *w, struct in_buf *in, struct out_buf *out,
 	return 0;
 }
 
+/* Both have had it: it can be filled again.  In the order of filling, as both go in that order. */
+static void give_back(struct in_buf *in)
+{
+	if (!in->hashed || !in->unpacked)
+		return;
+	in->len = in->pos = 0;
+	in->full = in->hashed = in->unpacked = false;
+}
+
+static void run_hash(void *arg)
+{
+	struct writer *w = arg;
+	const struct in_buf *in = &w->in[w->in_hash];
+
+	crypto_hash_add(w->hash, in->data, in->len);
+}
+
+static void done_hash(void *arg)
+{
+	struct writer *w = arg;
+	struct in_buf *in = &w->in[w->in_hash];
+
+	w->hash_work = NULL;
+	w->in_hash = (w->in_hash + 1) % IN_BUFFERS;
+	in->hashed = true;
+	give_back(in);
+	pump(w);
+}
+
 static void run_decode(void *arg)
 {
 	struct writer *w = arg;
@@ -321,9 +361,6 @@ static void run_decode(void *arg)
 	size_t had = out->len;
 	struct err e;
 
-	if (!in->hashed)
-		crypto_hash_add(w->hash, in->data, in->len);
-	in->hashed = true;
 	if (!w->zstd) {
 		size_t n = in->len - in->pos;
 
@@ -361,8 +398,8 @@ static void done_decode(void *arg)
 	 * only when room was left in the out buffer is it known that nothing more comes from
 	 * it. */
 	if (in->pos == in->len && !out->full) {
-		in->len = in->pos = 0;
-		in->full = in->hashed = false;
+		in->unpacked = true;
+		give_back(in);
 		w->in_next = (w->in_next + 1) % IN_BUFFERS;
 	}
 	pump(w);
@@ -372,29 +409,14 @@ static void done_decode(void *arg)
 
 static int write_buffer(struct writer *w, struct out_buf *o, struct err *e)
 {
-	size_t pad = o->len % VERIFY_BLOCK ? VERIFY_BLOCK - o->len % VERIFY_BLOCK : 0, len, at = 0;
+	size_t pad = o->len % VERIFY_BLOCK ? VERIFY_BLOCK - o->len % VERIFY_BLOCK : 0;
 
 	if (pad > (size_t)(w->dio.bytes - o->at) - o->len)
 		pad = (size_t)(w->dio.bytes - o->at) - o->len;
 	memset(o->data + o->len, 0, pad);
-	len = o->len + pad;
-	readback_note(w->readback, o->data, len, o->at);
-	while (at < len) {
-		size_t n = len - at < ZERO_RUN ? len - at : ZERO_RUN, end = at + n;
-		bool zeros = dio_all(o->data + at, n, 0);
-
-		while (end < len) {
-			n = len - end < ZERO_RUN ? len - end : ZERO_RUN;
-			if (dio_all(o->data + end, n, 0) != zeros)
-				break;
-			end += n;
-		}
-		if ((zeros ? dio_zero(&w->dio, o->at + (int64_t)at, (int64_t)(end - at), e)
-			   : dio_write(&w->dio, o->data + at, end - at, o->at + (int64_t)at, e)) <
-		    0)
-			return -1;
-		at = end;
-	}
+	readback_note(w->readback, o->data, o->len + pad, o->at);
+	if (sparse_write(w->ring, &w->dio, o->data, o->len + pad, o->at, e) < 0)
+		return -1;
 	atomic_fetch_add(&w->written, (int64_t)o->len);
 	return 0;
 }
@@ -449,12 +471,15 @@ static void pump(struct writer *w)
 			w->end_work = loop_work(w->group, run_end, done_end, drop_end, w);
 		return;
 	}
-	/* Nothing to do but wait for the network: take what there is. */
-	if (!in->full && in->len && !w->decode_work) {
+	/* Nothing to do but wait for the network: take what there is, if that leaves room for
+	 * what was asked for. */
+	if (!in->full && in->len && !w->decode_work && !w->in[(w->in_next + 1) % IN_BUFFERS].full) {
 		in->full = true;
 		w->in_fill = (w->in_next + 1) % IN_BUFFERS;
 	}
-	if (!w->decode_work && in->full && !out->full)
+	if (!w->hash_work && w->in[w->in_hash].full && !w->in[w->in_hash].hashed)
+		w->hash_work = loop_work(w->group, run_hash, done_hash, drop_hash, w);
+	if (!w->decode_work && in->full && !in->unpacked && !out->full)
 		w->decode_work = loop_work(w->group, run_decode, done_decode, drop_decode, w);
 	if (w->eof && !w->decode_work && !in->full && out->len && !out->full) {
 		out->full = true;
@@ -698,6 +723,7 @@ struct writer *writer_start(struct loop_group *g, struct http *http, const struc
 	loop_timer_start(&w->watch, WATCH_MS);
 	loop_random_bytes(loop_of(g), seed, sizeof(seed));
 	w->readback = readback_new(seed);
+	w->ring = ring_new(w->host, OUT_BYTES / SPARSE_PIECE, VERIFY_BLOCK, true);
 	w->hash = crypto_hash_new();
 	for (int i = 0; i < IN_BUFFERS; i++)
 		w->in[i].data = mem_alloc(IN_BYTES);

@@ -11,7 +11,7 @@
  * writer: an OS image from HTTP onto a drive.
  *
  *	server --paced--> in buffers --decode job--> out buffers --write job--> drive
- *	                   (loop)     hash, unpack                 O_DIRECT, aligned
+ *	                   (loop)  \--hash job                    O_DIRECT, aligned
  *
  * The loop only hands buffers on; hashing, unpacking and I/O are loop_work() jobs, one of each
  * kind at a time, which never wait for one another: what cannot go on returns to the loop.

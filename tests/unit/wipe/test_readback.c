@@ -49,7 +49,7 @@ static void what_was_stored_reads_back(void **state)
 	struct err e;
 
 	(void)state;
-	assert_ok(readback_check(r, &d, &e), &e);
+	assert_ok(readback_check(r, &m.host, &d, &e), &e);
 }
 
 static void a_first_block_that_was_not_stored_is_always_noticed(void **state)
@@ -58,7 +58,7 @@ static void a_first_block_that_was_not_stored_is_always_noticed(void **state)
 
 	(void)state;
 	machine_poke(&m, NAME, "?", 1, 100);
-	assert_int_equal(readback_check(r, &d, &e), -1);
+	assert_int_equal(readback_check(r, &m.host, &d, &e), -1);
 	assert_int_equal(e.kind, ERR_PROTOCOL);
 }
 
@@ -72,7 +72,7 @@ static void a_drive_that_drops_writes_is_noticed(void **state)
 	(void)state;
 	for (int64_t at = VERIFY_BLOCK; at < BYTES; at += 10 * VERIFY_BLOCK)
 		machine_poke(&m, NAME, zeros, sizeof(zeros), at);
-	assert_int_equal(readback_check(r, &d, &e), -1);
+	assert_int_equal(readback_check(r, &m.host, &d, &e), -1);
 }
 
 static void however_much_passes_the_memory_stays_bounded(void **state)
@@ -83,7 +83,7 @@ static void however_much_passes_the_memory_stays_bounded(void **state)
 	for (int i = 0; i < 20; i++)
 		for (size_t at = 0; at < BYTES; at += PIECE)
 			readback_note(r, data + at, PIECE, (int64_t)at);
-	assert_ok(readback_check(r, &d, &e), &e);
+	assert_ok(readback_check(r, &m.host, &d, &e), &e);
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 #include "wipe/writer.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <zstd.h>
@@ -9,6 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "tests/unit/testing.h"
+#include "tests/unit/wipe/flaky.h"
 #include "tests/unit/wipe/machine.h"
 #include "wipe/dio.h"
 #include "wipe/gpt.h"
@@ -157,6 +159,7 @@ static int setup(void **state)
 {
 	(void)state;
 	memset(&w, 0, sizeof(w));
+	flaky_reset();
 	machine_init(&w.m);
 	machine_drive(&w.m, NAME, "eui.1\n", DRIVE);
 	w.drive = (struct proto_drive){.path = "/dev/" NAME, .wwn = "eui.1", .bytes = DRIVE};
@@ -447,6 +450,21 @@ static void a_trickle_is_given_up(void **state)
 	assert_non_null(strstr(w.err.text, "bytes in 300 s"));
 }
 
+static void a_drive_that_breaks_or_hangs_in_the_middle_fails_and_is_named(void **state)
+{
+	for (int i = 0; i < 2; i++) {
+		teardown(state);
+		setup(state);
+		w.m.host.ring = &flaky_ops;
+		w.m.host.stall_ms = 20;
+		flaky.bad_at = i ? -1 : 11 << 20;
+		flaky.hang_at = i ? 11 << 20 : -1;
+		assert_failed_as("DriveFailed");
+		assert_non_null(strstr(w.err.text, "write at 11534336"));
+		assert_int_equal(w.err.code, i ? ETIMEDOUT : EIO);
+	}
+}
+
 static void an_absent_image_touches_nothing(void **state)
 {
 	(void)state;
@@ -529,6 +547,7 @@ int main(void)
 		T(more_bytes_than_were_said_are_refused),
 		T(an_image_cut_short_is_refused),
 		T(a_trickle_is_given_up),
+		T(a_drive_that_breaks_or_hangs_in_the_middle_fails_and_is_named),
 		T(an_absent_image_touches_nothing),
 		T(a_server_in_trouble_is_asked_again_a_limited_number_of_times),
 		T(an_https_image_without_a_ca_is_refused),

@@ -1,0 +1,413 @@
+/*
+ * bench_image: an OS image (raw+zstd) comes over HTTP from another process onto a drive.  Beside it
+ * what bounds it, each alone: the network (the same bytes from the same server, thrown away), zstd
+ * (the same bytes from memory, unpacked to nowhere), the disk (fio, the unpacked bytes).
+ *
+ *	image_write_ratio   bytes a second of the writer against the slowest of the three
+ *
+ * The image is half zeros, half bytes that pack to about a half, as OS images are.  The sides take
+ * turns; the figure is the median of the rounds.  An argument gives another size in MiB.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <zstd.h>
+#include "base/crypto.h"
+#include "base/http_curl.h"
+#include "base/httpd_mhd.h"
+#include "base/json.h"
+#include "base/loop_uv.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "wipe/dio.h"
+#include "wipe/gpt.h"
+#include "wipe/writer.h"
+
+#define ROUNDS 3
+#define DIR "build/bench-image"
+#define NAME "nvme0n1"
+#define FIO_OUT DIR "/fio.json"
+#define FIO "/usr/bin/fio"
+#define MIB (1 << 20)
+#define SLACK (16 * MIB) /* of the drive beyond the image */
+
+static struct image {
+	size_t bytes, packed_bytes;
+	char *packed;
+	char digest[CRYPTO_DIGEST_TEXT];
+} image;
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static _Noreturn void die(const char *what)
+{
+	(void)fprintf(stderr, "bench_image: %s\n", what);
+	exit(1);
+}
+
+/* --- the image ---------------------------------------------------------------------------------- */
+
+static void put(uint8_t *p, size_t n, uint64_t v)
+{
+	for (size_t i = 0; i < n; i++, v >>= 8)
+		p[i] = (uint8_t)v;
+}
+
+static void make_image(size_t bytes)
+{
+	uint8_t *raw = mem_alloc(bytes), *tail = mem_alloc(GPT_HEAD), d[CRYPTO_SHA256];
+	struct gpt g = {.block = 512,
+			.blocks = (int64_t)bytes / 512,
+			.first_usable = 34,
+			.last_usable = (int64_t)bytes / 512 - 34};
+	uint64_t x = 88172645463325252u;
+	size_t cap = ZSTD_compressBound(bytes);
+
+	/* Pieces of 8 MiB in turns; every second word is noise. */
+	for (size_t i = MIB; i < bytes - MIB; i += 16)
+		if (i / (8 * MIB) % 2 == 0) {
+			x ^= x << 13;
+			x ^= x >> 7;
+			x ^= x << 17;
+			memcpy(raw + i, &x, 8);
+		}
+	memcpy(g.header, "EFI PART\0\0\1\0\134\0\0\0", 16);
+	put(g.header + 40, 8, 34);
+	put(g.header + 72, 8, 2);
+	put(g.header + 80, 4, 128);
+	put(g.header + 84, 4, 128);
+	g.entries[0] = g.entries[16] = 1;
+	put(g.entries + 32, 8, 2048);
+	put(g.entries + 40, 8, bytes / 512 - 2048);
+	gpt_write(&g, raw, tail);
+	image.bytes = bytes;
+	image.packed = mem_alloc(cap);
+	image.packed_bytes = ZSTD_compress(image.packed, cap, raw, bytes, 3);
+	crypto_sha256(image.packed, image.packed_bytes, d);
+	(void)crypto_digest_text(d, image.digest);
+	free(raw);
+	free(tail);
+}
+
+/* --- the server --------------------------------------------------------------------------------- */
+
+static int64_t read_image(char *out, size_t max, uint64_t pos, void *arg)
+{
+	(void)arg;
+	if (max > image.packed_bytes - pos)
+		max = image.packed_bytes - pos;
+	memcpy(out, image.packed + pos, max);
+	return (int64_t)max;
+}
+
+static void on_image(struct httpd_req *q, void *arg)
+{
+	(void)arg;
+	httpd_reply_content(q, &(struct httpd_content){.read = read_image,
+						       .size = image.packed_bytes,
+						       .content_type = "application/zstd"});
+}
+
+static _Noreturn void serve(int to_parent)
+{
+	struct loop *l = loop_uv_new();
+	struct loop_group *g = loop_group_new(l, "server");
+	struct httpd *d = httpd_new(g);
+	struct httpd_mhd *m;
+	unsigned port;
+	struct err e;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	httpd_route(d, "GET", "/image", 0, on_image, NULL);
+	m = httpd_mhd_new(d, &(struct httpd_mhd_spec){.address = "127.0.0.1:0"}, &e);
+	if (!m)
+		die(e.text);
+	port = httpd_mhd_port(m);
+	if (write(to_parent, &port, sizeof(port)) != (ssize_t)sizeof(port))
+		die("nobody wants the port");
+	loop_run(l);
+	exit(0);
+}
+
+static pid_t start_server(unsigned *port)
+{
+	int fds[2];
+	pid_t pid;
+
+	if (pipe(fds) < 0 || (pid = fork()) < 0)
+		die("no child process");
+	if (pid == 0)
+		serve(fds[1]);
+	(void)close(fds[1]);
+	if (read(fds[0], port, sizeof(*port)) != (ssize_t)sizeof(*port))
+		die("the server did not start");
+	(void)close(fds[0]);
+	return pid;
+}
+
+/* --- the sides ---------------------------------------------------------------------------------- */
+
+struct client {
+	struct loop *loop;
+	struct loop_group *group;
+	struct http *http;
+	bool ended;
+};
+
+static void client_init(struct client *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->loop = loop_uv_new();
+	c->group = loop_group_new(c->loop, "client");
+	c->http = http_new(c->group, http_curl_new(c->group, 4), 4);
+}
+
+static void client_done(struct client *c)
+{
+	http_free(c->http);
+	loop_group_free(c->group);
+	loop_free(c->loop);
+}
+
+static void on_written(const char *reason, const struct err *e, void *arg)
+{
+	struct client *c = arg;
+
+	if (reason)
+		die(e->text);
+	c->ended = true;
+	loop_stop(c->loop);
+}
+
+static double write_image(unsigned port)
+{
+	struct host h = {
+		.sys = DIR "/sys", .dev = DIR "/dev", .proc = "/proc", .files_are_drives = true};
+	struct proto_drive d = {.path = "/dev/" NAME,
+				.type = "File",
+				.wwn = "bench",
+				.bytes = (int64_t)image.bytes + SLACK};
+	char url[64];
+	struct client c;
+	struct writer *w;
+	double began, took;
+
+	client_init(&c);
+	(void)snprintf(url, sizeof(url), "http://127.0.0.1:%u/image", port);
+	began = seconds();
+	w = writer_start(
+		c.group, c.http,
+		&(struct writer_spec){
+			.host = &h, .drive = &d, .url = url, .digest = image.digest, .format = 1},
+		on_written, &c);
+	loop_run(c.loop);
+	took = seconds() - began;
+	writer_free(w);
+	client_done(&c);
+	return took;
+}
+
+static struct http_req *fetching;
+
+static int on_data(const char *data, size_t len, void *arg, struct err *e)
+{
+	(void)data, (void)len, (void)arg, (void)e;
+	return 0;
+}
+
+static void on_fetched(const struct http_reply *r, const struct err *e, void *arg)
+{
+	struct client *c = arg;
+
+	if (e || r->status != 200)
+		die("the image cannot be fetched");
+	fetching = NULL;
+	loop_stop(c->loop);
+}
+
+static double fetch(unsigned port)
+{
+	char base[64];
+	struct client c;
+	struct http_peer *p;
+	struct err e;
+	double began, took;
+
+	client_init(&c);
+	(void)snprintf(base, sizeof(base), "http://127.0.0.1:%u", port);
+	p = http_peer_new(c.http, &(struct http_peer_spec){.base_url = base, .plain_ok = true}, &e);
+	if (!p)
+		die(e.text);
+	began = seconds();
+	fetching = http_start(p, &(struct http_call){.path = "/image",
+						     .no_timeout = true,
+						     .max_body = SIZE_MAX / 2,
+						     .on_data = on_data,
+						     .done = on_fetched,
+						     .arg = &c});
+	loop_run(c.loop);
+	took = seconds() - began;
+	http_peer_free(p);
+	client_done(&c);
+	return took;
+}
+
+static double unpack(void)
+{
+	ZSTD_DCtx *zd = ZSTD_createDCtx();
+	size_t cap = 4 * MIB, rc = 1;
+	void *out = mem_alloc(cap);
+	ZSTD_inBuffer in = {image.packed, image.packed_bytes, 0};
+	double began = seconds(), took;
+
+	while (rc) {
+		ZSTD_outBuffer o = {out, cap, 0};
+
+		rc = ZSTD_decompressStream(zd, &o, &in);
+		if (ZSTD_isError(rc))
+			die("zstd");
+	}
+	took = seconds() - began;
+	ZSTD_freeDCtx(zd);
+	free(out);
+	return took;
+}
+
+static double fio(void)
+{
+	char size[64], text[65536];
+	const char *argv[] = {FIO,
+			      "--name=image",
+			      "--filename=" DIR "/dev/" NAME,
+			      size,
+			      "--ioengine=io_uring",
+			      "--direct=1",
+			      "--rw=write",
+			      "--bs=1m",
+			      "--iodepth=16",
+			      "--fixedbufs",
+			      "--end_fsync=1",
+			      "--output-format=json",
+			      "--output=" FIO_OUT,
+			      NULL};
+	static const char *const env[] = {"PATH=/usr/bin:/bin", NULL};
+	struct err e;
+	FILE *f;
+	size_t n;
+	pid_t pid;
+	int status;
+
+	(void)snprintf(size, sizeof(size), "--size=%zu", image.bytes);
+	if (posix_spawn(&pid, FIO, NULL, NULL, (char *const *)argv, (char *const *)env) != 0 ||
+	    waitpid(pid, &status, 0) != pid || status)
+		die("fio failed; is the package fio there?");
+	f = fopen(FIO_OUT, "re");
+	if (!f)
+		die("fio wrote nothing");
+	n = fread(text, 1, sizeof(text), f);
+	(void)fclose(f);
+	OWN_JSON j = json_parse(text, n, &e);
+	double ms = json_number_value(
+		json_object_get(json_array_get(json_object_get(j, "jobs"), 0), "job_runtime"));
+
+	if (ms <= 0)
+		die("fio's output is not understood");
+	return ms / 1000;
+}
+
+/* --- the figure --------------------------------------------------------------------------------- */
+
+static void make_drive(void)
+{
+	int fd = open(DIR "/dev/" NAME, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	char *buf = dio_buffer(MIB);
+
+	memset(buf, 0x5a, MIB);
+	if (fd < 0 || ftruncate(fd, (off_t)image.bytes + SLACK) < 0)
+		die("no file in " DIR);
+	for (size_t at = 0; at < image.bytes + SLACK; at += MIB)
+		if (pwrite(fd, buf, MIB, (off_t)at) != MIB)
+			die("cannot fill the file");
+	if (fsync(fd) < 0)
+		die("fsync");
+	(void)close(fd);
+	free(buf);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static double median(double *v)
+{
+	qsort(v, ROUNDS, sizeof(*v), by_size);
+	return v[ROUNDS / 2];
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const names[] = {"network", "zstd", "disk"};
+	double ours[ROUNDS], parts[3][ROUNDS], t, slowest = 0;
+	unsigned port;
+	int which = 0;
+	pid_t server;
+
+	mem_init();
+	make_image((size_t)(argc > 1 ? strtoll(argv[1], NULL, 10) : 1024) * MIB);
+	(void)mkdir(DIR, 0755);
+	(void)mkdir(DIR "/dev", 0755);
+	make_drive();
+	server = start_server(&port);
+	for (int i = 0; i < ROUNDS; i++) {
+		double cpu = cpu_seconds();
+
+		ours[i] = write_image(port);
+		cpu = cpu_seconds() - cpu;
+		parts[0][i] = fetch(port);
+		parts[1][i] = unpack();
+		parts[2][i] = fio();
+		(void)fprintf(
+			stderr,
+			"bench_image: %.2f s (%.2f of CPU); network %.2f, zstd %.2f, disk %.2f\n",
+			ours[i], cpu, parts[0][i], parts[1][i], parts[2][i]);
+	}
+	(void)kill(server, SIGKILL);
+	(void)waitpid(server, NULL, 0);
+	(void)unlink(DIR "/dev/" NAME);
+	for (int i = 0; i < 3; i++)
+		if ((t = median(parts[i])) > slowest) {
+			slowest = t;
+			which = i;
+		}
+	t = median(ours);
+	printf("{\"name\":\"image_write_ratio\",\"value\":%.3f,\"unit\":\"ratio\",\"goal\":0.9,"
+	       "\"better\":\"higher\",\"reference\":{\"name\":\"%s alone, MB/s unpacked\","
+	       "\"value\":%.0f},\"ratio\":%.3f,\"n\":%d}\n",
+	       slowest / t, names[which], (double)image.bytes / slowest / 1e6, slowest / t, ROUNDS);
+	return 0;
+}
