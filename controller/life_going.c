@@ -165,12 +165,15 @@ void step_stopping(struct life *l)
 bool life_cut(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
+	bool optional = n && n->spec.network.isolation == ISOLATION_NOT_REQUIRED;
 
+	if (optional && l->state != MACHINE_ISOLATING) /* it was tried there */
+		return true;
 	if (life_placed(l,
 			str_or(life_provider(l)->spec.network.segments.quarantine, "quarantine")))
 		return true;
-	return n && n->spec.network.isolation == ISOLATION_NOT_REQUIRED && !l->acting &&
-	       !l->write && loop_wall(l->c->loop) - l->m->status.state_since > CUT_PATIENCE_MS;
+	return optional && !l->write &&
+	       loop_wall(l->c->loop) - l->m->status.state_since > CUT_PATIENCE_MS;
 }
 
 void step_isolating(struct life *l)

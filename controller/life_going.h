@@ -11,8 +11,8 @@
 bool life_doubted(struct life *l);
 /* Off for the minimumOffTime of its instance type; else looks again when that is over. */
 bool life_rested(struct life *l, int64_t off_for);
-/* In the quarantine segment, proved, or for a minute not and its pool says that isolation is NotRequired.
- * Starts what is missing. */
+/* In the quarantine segment, proved.  Where its pool says that isolation is NotRequired, isolating tries that for
+ * a minute, and leaving does not ask.  Starts what is missing. */
 bool life_cut(struct life *l);
 
 #endif

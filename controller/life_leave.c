@@ -302,10 +302,10 @@ void step_leaving(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
 
-	if (!off(l) || !life_cut(l))
+	if (!off(l))
 		return;
 	if (n && finalized(n)) {
-		if (left_tenant(l, n))
+		if (life_cut(l) && left_tenant(l, n))
 			end_claim(l, n);
 		return;
 	}

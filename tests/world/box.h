@@ -48,7 +48,8 @@ struct box {
 	/* fabric */
 	char segment[128];
 	int64_t fence;
-	bool port_stuck; /* it says that it moved the port, and did not */
+	bool port_stuck;    /* it says that it moved the port, and did not */
+	bool port_unproved; /* ... and cannot prove where the port is */
 
 	/* operating system */
 	struct arena *os; /* of this boot */
@@ -65,7 +66,7 @@ struct box {
 	bool no_kubelet;			  /* the image comes up, kubelet does not */
 	const char *says_uuid, *says_provider_id; /* kubelet's word for it; NULL: the truth */
 	int64_t wipe_ms; /* how long a wipe takes, with a word on it each second; 0: at once */
-	bool wipe_fails;			  /* the second drive cannot be erased */
+	bool wipe_fails; /* the second drive cannot be erased */
 	const char *reboots_at; /* at this order ("wipe") the machine reboots, once */
 	bool mute;		/* its agent says hello and then nothing */
 	bool button;		/* the next power cut is a person's */

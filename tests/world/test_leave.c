@@ -348,6 +348,35 @@ static void a_port_that_only_says_it_moved_holds_claim_and_node(void **state)
 	earth_stop(&w);
 }
 
+static void a_pool_that_wants_no_isolation_does_not_wait_for_its_proof(void **state)
+{
+	(void)state;
+	for (int wanted = 0; wanted < 2; wanted++) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+
+		earth_start(&w, 421 + (uint64_t)wanted, 1);
+		if (!wanted)
+			earth_do(&w, &w.host, "PATCH", GROUP "/nodepools/gpus",
+				 json_pack("{s:{s:{s:{s:{s:s}}}}}", "spec", "template", "spec",
+					   "network", "isolation", "NotRequired"));
+		earth_replica(&w);
+		earth_pod(&w, &w.tenants[0], "train");
+		earth_wait_running(&w, &w.tenants[0], "train", 900);
+		earth_wait_state(b, "serving", 60);
+		b->port_unproved = true;
+		leave_begin(&w);
+		earth_wait_state(b, "isolating", 300);
+		earth_run(&w, 50000);
+		assert_string_equal(b->state, "isolating");
+		earth_wait_state(b, wanted ? "quarantined" : "dirty", wanted ? 300 : 30);
+		assert_true(!b->claim[0] == !wanted);
+		b->port_unproved = false;
+		earth_wait_state(b, "free", LONG_S);
+		earth_stop(&w);
+	}
+}
+
 /* --- the tenant's step ----------------------------------------------------------------------------- */
 
 static void make_token(struct earth *w, struct plane *p)
@@ -665,6 +694,7 @@ int main(void)
 		cmocka_unit_test(a_machine_that_went_off_is_believed),
 		cmocka_unit_test(off_lasts_as_long_as_its_type_wants),
 		cmocka_unit_test(a_port_that_only_says_it_moved_holds_claim_and_node),
+		cmocka_unit_test(a_pool_that_wants_no_isolation_does_not_wait_for_its_proof),
 		cmocka_unit_test(what_an_absent_tenant_is_owed_is_paid_when_it_is_back),
 		cmocka_unit_test(a_debt_outlives_the_leaders_that_made_it),
 		cmocka_unit_test(a_node_of_the_same_name_and_another_uid_is_not_touched),

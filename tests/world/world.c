@@ -39,7 +39,7 @@ static json_t *move_port(struct earth *w, const json_t *q, json_int_t id)
 			continue;
 		if (str_eq(op, "observe"))
 			return json_pack("{s:I,s:s,s:s}", "id", id, "segment", b->segment, "proof",
-					 "Strong");
+					 b->port_unproved ? "None" : "Strong");
 		if (fence < b->fence)
 			return json_pack("{s:I,s:{s:s,s:s}}", "id", id, "error", "kind", "conflict",
 					 "message", "a newer leader was here");

@@ -227,6 +227,8 @@ static void a_list_without_one_keeps_the_others_as_they_are(void **state)
 		d, OBJECT_VIRTUAL_CLUSTER, "team-a",
 		"{'debts': [{'nodeName': 'n-1', 'nodeUID': 'u-1', 'tokenID': 'aaaaaa', 'since': '" WHEN
 		"'}, {'nodeName': 'n-2', 'since': '" WHEN "'}]}");
+	desk_run(d, 15000);
+	assert_false(finalized(d)); /* it does not lead */
 	OWN_JSON both = debts_without(
 		CONTROLLER_GET(&d->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, "team-a"), "n-9");
 	OWN_JSON one = debts_without(
