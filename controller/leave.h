@@ -10,6 +10,8 @@
  * While serving the answer starts a drain and is written to status.leave; while
  * draining it is asked again: what no longer wants it to leave lets it serve on, as long as its claim
  * is not deleted, for that cannot be undone.
+ * What drover begins for its own sake, Empty and Expired, waits for the budgets of the pool and for
+ * nobody to have paused it; once begun, the journal says that it goes on.
  */
 #define LEAVE_CLAIM_DELETED                                                                        \
 	"ClaimDeleted"		/* the claim, or its pool or tenant: those delete their claims */
