@@ -556,6 +556,9 @@ static void a_namespace_without_a_block_device_fails_the_drive(void **state)
 {
 	(void)state;
 	drive.format = drive.two_namespaces = true;
+	/* Another controller's does not stand for it. */
+	machine_drive(&machine, "nvme1n1", "eui.0003\n", BYTES);
+	machine_file(&machine, "sys/block/nvme1n1/nsid", "2\n");
 	assert_namespace_hidden();
 }
 
