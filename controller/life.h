@@ -94,9 +94,10 @@ struct life {
 		char text[64];	   /* renewTime of its Lease; "": none seen */
 		bool silent;	   /* the last answer was none: nothing is to be heard there */
 		int64_t asked_at;
-		int64_t read_at;    /* loop_now() when the newest one that was answered was asked; 0: none */
+		int64_t read_at; /* loop_now() when the newest one that was answered was asked; 0: none */
 		int64_t changed_at; /* ... when it was seen to change last */
-		unsigned after_off; /* changes between questions that were both asked after off was read */
+		unsigned
+			after_off; /* changes between questions that were both asked after off was read */
 	} beat;
 	int volumes; /* VolumeAttachments that name its Node; -1: not looked for */
 
@@ -119,13 +120,13 @@ struct life {
 	int64_t act_after; /* backing off until */
 	struct backoff act_backoff;
 
-	int64_t tenancy_seen; /* in the turn before */
-	int64_t record_after; /* not before, a WipeRecord is created: the last try failed */
-	struct kube_call *write; /* a patch of this Machine in flight */
-	struct kube_call *call;	 /* another API call of a step in flight */
-	bool took_over;		 /* our fence stands in the journal */
-	struct {		 /* life_follow.c */
-		char begun[192]; /* the act that the journal shows; "" none */
+	int64_t tenancy_seen;	  /* in the turn before */
+	int64_t record_after;	  /* not before, a WipeRecord is created: the last try failed */
+	struct kube_call *write;  /* a patch of this Machine in flight */
+	struct kube_call *call;	  /* another API call of a step in flight */
+	bool took_over;		  /* our fence stands in the journal */
+	struct {		  /* life_follow.c */
+		char begun[192];  /* the act that the journal shows; "" none */
 		int64_t begun_at; /* loop_now() when it was first seen there */
 		unsigned looks;
 		bool over;
@@ -144,10 +145,10 @@ struct life {
 	/* While it drains (life_drain.c); NULL: nothing was begun by this process. */
 	struct evict *evict;
 	struct checkpoint *checkpoint;
-	int64_t told_at; /* loop_now() of the last word on it in status.leave */
-	int64_t quiet_since; /* wall ms: an emptiness that began before does not count */
+	int64_t told_at;      /* loop_now() of the last word on it in status.leave */
+	int64_t quiet_since;  /* wall ms: an emptiness that began before does not count */
 	int64_t budget_after; /* loop_now(): its pool has nothing to spare before */
-	bool giving_back;    /* it is being written down that it leaves for a budget's sake */
+	bool giving_back;     /* it is being written down that it leaves for a budget's sake */
 
 	struct loop_defer tick;
 	struct loop_timer timer;
@@ -176,6 +177,9 @@ int64_t life_quarantine_wait(
 int64_t life_quarantine_due(
 	const struct machine
 		*m); /* wall ms when it is tried again by itself; 0: an operator has to */
+/* Our fence: one above what the journal shows, from our first write on. */
+int64_t life_fence(const struct life *l);
+void life_set_time(json_t *o, const char *key, int64_t ms); /* RFC 3339; 0: null */
 /* The machine fails its claim: to stopping. */
 #define life_fail(l, ...) life_goto((l), MACHINE_STOPPING, NULL, __VA_ARGS__)
 /* Patch status or spec (taken; exactly one is not NULL) without changing the state. */
