@@ -145,6 +145,7 @@ class Network:
                 f"--dhcp-range={RANGE[0]},{RANGE[1]},1h",
                 f"--dhcp-option=option:router,{GATEWAY}", f"--dhcp-option=option:dns-server,{GATEWAY}",
                 f"--dhcp-leasefile={self.folder}/{bridge}.leases"]))
+        (self.folder / "moves.log").unlink(missing_ok=True)
         self.monitor = process.Process("moves", self.folder, [
             "ip", "-n", self.name, "-o", "monitor", "link"])
         self.servers.append(self.monitor)

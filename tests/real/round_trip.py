@@ -1,0 +1,374 @@
+#!/usr/bin/env python3
+"""The way back on real parts: one machine serves a tenant, is wiped, and serves the other.
+
+    tests/real/round_trip.py [--folder FOLDER]
+
+Tenant A's pod plants known bytes on every drive.  A Drain meets a PodDisruptionBudget, escalates at
+its deadline; the machine is switched off, cut off, wiped and proved.  The files behind the drives,
+searched from outside, hold the bytes before and not after; then tenant B's pod runs on the same
+machine.  All the while the kernel that carries the machine's packets tells where its port was.
+
+Beside it stands a machine whose second drive loses every write when it is switched off, while it
+reads back well until then: only the search from outside can tell, and has to.  Its Provider wants
+Purge, which an emulated drive cannot earn.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import fleet  # noqa: E402  (beside this file)
+import testbed  # noqa: E402
+from fleet import PROVISIONING, QUARANTINE  # noqa: E402
+from testbed import drive  # noqa: E402
+
+FLOOR_S = 25  # off observed twice 6, agent home 6.5, inspect, wipe and verify 6, off again 6
+STAMP_BYTES = 4096  # what the agent leaves at the beginning of a clean drive
+COPIES = 3  # of what is planted on a drive that holds no file system
+LINES = (1 << 20) // 64
+
+# Where a machine's port is while it is in that state.
+PLACE = {"inspecting": QUARANTINE, "wiping": QUARANTINE, "verifying": QUARANTINE,
+         "imaging": PROVISIONING, "booting": "tenant", "joining": "tenant", "gating": "tenant",
+         "serving": "tenant", "draining": "tenant"}
+
+
+class Round(fleet.Fleet):
+    """Two machines: [0] goes round, [1] is the control."""
+
+    def __init__(self, folder):
+        super().__init__(folder, machines=2, prefix="drover-round", isolated=True)
+        self.rack.lost_writes = {(1, 1)}
+        self.control_marker = marker("control")
+        self.seen = set()  # (state, segment) of machine 0
+
+    def apply_objects(self):
+        # Before drover knows of it, as if a tenant had had it.
+        for path in self.rack.machines[1].drives:
+            plant(path, self.control_marker)
+        strict = self.provider()
+        strict["metadata"]["name"] = "strict"
+        strict["spec"]["wipe"]["minimumLevel"]["flash"] = "Purge"
+        strict["spec"]["network"]["exec"]["command"][1] = str(self.write_driver_config("strict"))
+        purge = self.pool()
+        purge["metadata"]["name"] = "purge"
+        purge["spec"]["wipe"]["minimumLevel"]["flash"] = "Purge"
+        self.host.apply(strict)
+        super().apply_objects()
+        self.host.apply(purge)
+
+    def machine(self, vm):
+        m = super().machine(vm)
+        if vm is self.rack.machines[1]:
+            m["spec"]["providerRef"]["name"] = "strict"
+        return m
+
+    def look(self):
+        """Where machine 0 is, when state and place did not change meanwhile."""
+        name = self.rack.machines[0].name
+        before = self.network.where(name)
+        status = self.get("machines", name)["status"]
+        if self.network.where(name) == before:
+            self.seen.add((status["state"], before))
+        return status
+
+
+def marker(who):
+    return f"drover-planted-{who}-{uuid.uuid4().hex[:24]}"
+
+
+def plant(path, mark):
+    """As a tenant would, from outside."""
+    with open(path, "r+b") as f:
+        size = os.fstat(f.fileno()).st_size
+        for at in (0, size // 2, size - (1 << 20)):
+            f.seek(at)
+            f.write(b"".join(f"{mark:<54} {n:08}\n".encode() for n in range(LINES)))
+
+
+def left_on(paths, mark):
+    """The check that everything here is for: on each drive, how often the bytes still stand."""
+    return [drive.count(path, mark.encode()) for path in paths]
+
+
+def planted(paths, mark):
+    """On the root drive the pod's own manifest names the marker too."""
+    root, data = left_on(paths, mark)
+    return root >= LINES and data == COPIES * LINES
+
+
+def planting_pod(name, vm, mark):
+    pod = fleet.gpu_pod(name, fleet.GPUS)
+    pod["metadata"]["labels"] = {"app": name}
+    pod["spec"]["volumes"] = [{"name": "host", "hostPath": {"path": "/"}}]
+    pod["spec"]["containers"][0] |= {
+        "command": ["/plant", mark, "/host/var/lib/planted", mark, f"nvme:{vm.serial}N1"],
+        "securityContext": {"privileged": True},
+        "volumeMounts": [{"name": "host", "mountPath": "/host"}]}
+    return pod
+
+
+def budget(name):
+    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": name}}}}
+
+
+def drain(f, name, deadline_s):
+    f.host.apply({"apiVersion": fleet.API, "kind": "Drain", "metadata": {"name": name}, "spec": {
+        "reason": "real test", "machineNames": [f.rack.machines[0].name],
+        "deadline": after(deadline_s), "onDeadline": "Escalate", "then": "Release"}})
+
+
+def after(seconds):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + seconds))
+
+
+def until(f, view, what, done, limit_s):
+    """done(machine's status) is something true; the rows are drawn meanwhile."""
+    def test():
+        f.drover.check()
+        status = f.look()
+        view.show(f.states(), what)
+        return done(status)
+    return testbed.wait_for(what, test, limit_s, 0.25)
+
+
+def serve(f, view, tenant, pod):
+    """The pod is created and runs on machine 0: seconds it took."""
+    name, began = pod["metadata"]["name"], time.monotonic()
+    f.tenants[tenant].apply(pod)
+    until(f, view, f"pod {tenant}/{name} Running",
+          lambda status: status["state"] == "serving" and f.pod_running(tenant, name), 300)
+    status = f.look()
+    assert status["tenant"]["name"] == tenant, status["tenant"]
+    node = f.pod_running(tenant, name)["spec"]["nodeName"]
+    assert status["claimRef"]["name"] == node, status["claimRef"]
+    return time.monotonic() - began
+
+
+def released(f, view, tenant, name):
+    """From the last pod's end, or when it was not waited for any more, until the machine is free:
+    seconds.  The pod's object is gone by then too."""
+    def pod():
+        return f.tenants[tenant].get(f"/api/v1/namespaces/default/pods/{name}")
+
+    until(f, view, f"pod {tenant}/{name} gone", lambda status: status["state"] not in
+          ("serving", "draining") or not pod(), 120)
+    began = time.monotonic()
+    until(f, view, "machine free again", lambda status: status["state"] == "free", 240)
+    took = time.monotonic() - began
+    testbed.wait_for(f"pod {tenant}/{name} deleted", lambda: not pod(), 60)
+    return took
+
+
+def clean(f, tenancy):
+    """Free, off, in provisioning, with good evidence of the tenancy that ended."""
+    vm = f.rack.machines[0]
+    status = f.look()
+    record = f.get("wiperecords", status["lastWipe"]["record"])["spec"]
+    assert status["lastWipe"]["tenancy"] == tenancy == record["tenancy"], status
+    assert record["verdict"] == "Clear", record["verdict"]
+    assert {d["bytes"] for d in record["devices"]} == {p.stat().st_size for p in vm.drives}, record
+    assert not status.get("claimRef") and status["clean"], status
+    until(f, fleet.View(open(os.devnull, "w", encoding="ascii")), "off and in provisioning",
+          lambda _: vm.power() == "Off" and f.network.where(vm.name) == PROVISIONING, 60)
+    for path in vm.drives:
+        rest = drive.not_zero(path, STAMP_BYTES)
+        assert rest == 0, f"{path}: {rest} bytes besides the stamp"
+
+
+def nothing_left(f, tenant, node):
+    plane = f.tenants[tenant]
+    assert not plane.node(node), "the Node is still there"
+    tokens = [s["metadata"]["name"]
+              for s in plane.get("/api/v1/namespaces/kube-system/secrets")["items"]
+              if (s["metadata"].get("labels") or {}).get("drover.dev/nodeclaim") == node]
+    assert not tokens, tokens
+    assert not f.get("nodeclaims", node), "the claim is still there"
+
+
+def segments_reach(f):
+    """From a guest's place in each segment: all that may be reached, and nothing else there is."""
+    own = [a["local"] for link in json.loads(testbed.network.ip("-j", "-4", "address"))
+           for a in link["addr_info"]]
+    ports = {*f.ports.values(), f.files.port, f.rack.port, 22}
+    for plane in (f.host, *f.tenants.values()):
+        ports |= {plane.port, plane.etcd_port}
+    targets = [(host, port) for port in sorted(ports)
+               for host in {testbed.GUEST_SEES_HOST, *own}]
+    for segment, allowed in f.may_reach().items():
+        got = f.network.reaches(segment, targets)
+        want = sorted((testbed.GUEST_SEES_HOST, port) for port in allowed)
+        assert got == want, f"{segment} reaches {got}, not {want}"
+
+
+def control(f):
+    """The drive that loses writes: what the agent says of it is good, the check from outside is
+    not.  And a Provider's floor that is above what was earned."""
+    vm = f.rack.machines[1]
+
+    def quarantined():
+        return f.states()[vm.name].get("state") == "quarantined"
+    testbed.wait_for("the control machine quarantined", quarantined, 240, 0.5)
+    status = f.states()[vm.name]
+    assert "EraseBelowPolicy" in json.dumps(status), status
+    records = [r["spec"] for r in f.get("wiperecords") if r["spec"]["machine"]["name"] == vm.name]
+    assert records and not any(r["verdict"] == "Purge" for r in records), records
+    vm.power_off()  # the plug pulled: now the drive is what it is
+    left = left_on(vm.drives, f.control_marker)
+    assert left == [0, COPIES * LINES], f"the search does not tell a wiped drive from another: {left}"
+    assert f.network.where(vm.name) == QUARANTINE, f.network.where(vm.name)
+
+
+def purge_wanted(f, tenant):
+    """No machine of a pool whose floor nothing has reached; the pod's event says so."""
+    pod = fleet.gpu_pod("strict", fleet.GPUS)
+    pod["spec"]["nodeSelector"] = {"drover.dev/nodepool": "purge"}
+    f.tenants[tenant].apply(pod)
+
+    def told():
+        events = f.tenants[tenant].get("/api/v1/namespaces/default/events")["items"]
+        return [e["message"] for e in events if e["involvedObject"]["name"] == "strict"
+                and "EraseBelowPolicy" in e["reason"] + e["message"]]
+    message = testbed.wait_for("EraseBelowPolicy in the pod's events", told, 60, 0.5)
+    assert f.look()["state"] == "free"
+    f.tenants[tenant].api("DELETE", "/api/v1/namespaces/default/pods/strict")
+    return message[0]
+
+
+def verified(f):
+    """An auditor's look at all records, with drover's own tool."""
+    done = subprocess.run(
+        [fleet.DROVER, "wipe", "verify", "--kubeconfig", f.host.kubeconfig,
+         *[r["metadata"]["name"] for r in f.get("wiperecords")]],
+        capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return len(f.get("wiperecords"))
+
+
+def first_tenant(f, view, timer):
+    """Tenant A: planted, drained against a budget, wiped."""
+    vm, mark = f.rack.machines[0], marker("a")
+    serve(f, view, "team-a", planting_pod("train", vm, mark))
+    node = f.look()["claimRef"]["name"]
+    view.done()
+    timer.phase("team-a/train Running")
+    testbed.wait_for("bytes planted on both drives",
+                     lambda: planted(vm.drives, mark), 30, 0.5)
+    before = [f.folder / f"before.nvme{n}" for n in range(len(vm.drives))]
+    f.tenants["team-a"].apply(budget("train"))
+    path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets/train"
+    testbed.wait_for("the budget counts its pod",
+                     lambda: f.tenants["team-a"].get(path)["status"].get("currentHealthy"), 30)
+    drain(f, "round-1", 3600)
+
+    def blocked(_):
+        targets = (f.get("drains", "round-1").get("status") or {}).get("targets", [])
+        return targets and "train" in (targets[0].get("blockedBy") or "")
+    until(f, view, "the Drain says what blocks it", blocked, 60)
+    assert f.pod_running("team-a", "train"), "evicted against its budget"
+    # A copy for the search, while the tenant's bytes are there.
+    for source, copy in zip(vm.drives, before):
+        subprocess.run(["cp", "--sparse=always", str(source), str(copy)], check=True)
+    view.done()
+    timer.phase("drain blocked by the budget, named in the Drain")
+    f.host.api("PATCH", f"/apis/{fleet.API}/drains/round-1", {"spec": {"deadline": after(1)}})
+    took = released(f, view, "team-a", "train")
+    clean(f, 2)
+    nothing_left(f, "team-a", node)
+    until(f, view, "Drain Succeeded",
+          lambda _: f.get("drains", "round-1")["status"]["phase"] == "Succeeded", 30)
+    view.done()
+    timer.phase(f"escalated, off, cut, wiped, free: {took:.1f} s")
+    assert planted(before, mark), "the search finds nothing any more"
+    assert left_on(vm.drives, mark) == [0, 0], f"team-a's bytes are left: {left_on(vm.drives, mark)}"
+    for copy in before:
+        copy.unlink()
+    return took, mark
+
+
+def next_tenant(f, view, timer, tenant, number, mark):
+    """The other one, on the same machine; it ends by a Drain that nothing is in the way of."""
+    vm = f.rack.machines[0]
+    serve(f, view, tenant, fleet.gpu_pod("next", fleet.GPUS))
+    node = f.look()["claimRef"]["name"]
+    assert left_on(vm.drives, mark) == [0, 0]
+    view.done()
+    timer.phase(f"{tenant}/next Running on the same machine")
+    subprocess.run([fleet.DROVER, "drain", node, "--kubeconfig", f.host.kubeconfig,
+                    "--reason", "real test"], check=True, capture_output=True)
+    took = released(f, view, tenant, "next")
+    clean(f, number + 1)
+    nothing_left(f, tenant, node)
+    view.done()
+    timer.phase(f"drained, off, cut, wiped, free: {took:.1f} s")
+    return took
+
+
+def places(f):
+    """Each move of the port, and that states and places fit."""
+    home = [QUARANTINE, PROVISIONING]
+    want = home + ["tenant/team-a", *home, "tenant/team-b", *home, "tenant/team-a", *home]
+    moves = f.network.moves(f.rack.machines[0].name)
+    assert moves == want, moves
+    for state, place in sorted(f.seen, key=str):
+        expected = PLACE.get(state)
+        assert not expected or str(place).startswith(expected), f"{state} in {place}"
+    missing = {"wiping", "imaging", "serving"} - {s for s, _ in f.seen}
+    assert len(missing) < 2, f"never seen: {missing}"
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    args.add_argument("--folder", type=pathlib.Path)
+    args = args.parse_args()
+    folder = args.folder or pathlib.Path(tempfile.mkdtemp(prefix="drover-round-"))
+    print(f"Logs and keys: {folder}", flush=True)
+    testbed.parts.paths()
+    timer, view = testbed.Timer(), fleet.View()
+    f = Round(folder)
+    try:
+        f.start()
+        timer.phase("everything started, machines known and off")
+        segments_reach(f)
+        timer.phase("each segment reaches what it may, and nothing else")
+        f.wait_state("free", [f.rack.machines[0].name], 300, view)
+        view.done()
+        timer.phase("machine free")
+        control(f)
+        timer.phase("control: lost writes found by the search; a floor of Purge quarantines")
+        clean(f, 1)
+        print("  " + purge_wanted(f, "team-b"), flush=True)
+        timer.phase("a pool that wants Purge gets no machine, its pod is told")
+        took, mark = first_tenant(f, view, timer)
+        times = [took]
+        for number, tenant in ((2, "team-b"), (3, "team-a")):
+            times.append(next_tenant(f, view, timer, tenant, number, mark))
+        places(f)
+        count = verified(f)
+        timer.phase(f"places fit states; {count} wipe records good")
+        fleet.bench("real_release_to_free_s", statistics.median(times), "s", 45, "lower",
+                    ("floor of the parts themselves", FLOOR_S), len(times))
+    except BaseException:
+        view.done()
+        fleet.last_words(folder)
+        raise
+    finally:
+        f.stop()
+    if not args.folder:
+        shutil.rmtree(folder)
+    print("\nround trip: one machine, three tenancies, every drive searched from outside\n"
+          "1 passed, 0 failed")
+
+
+if __name__ == "__main__":
+    main()
