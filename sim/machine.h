@@ -6,6 +6,7 @@
 #include "base/http.h"
 #include "base/loop.h"
 #include "sim/drive.h"
+#include "sim/faults.h"
 
 /*
  * machine: one server of the rack: power, firmware, drives, and what boots.
@@ -15,9 +16,18 @@
  *
  * The BMC (sim/bmc.h) turns its knobs and is told what changed.  Times are of spec.times, with jitter
  * from loop_random.
+ *
+ * With spec.data its drives are the files NAME-drive0 ..., and power, boot settings, boot count, boot id
+ * and segment stand in NAME.json, written at each change: a rack that was killed comes
+ * back with its machines as they were.  One whose operating system ran goes on in the same boot; one that was
+ * in POST or ran the agent boots again, as after a loss of power, because what was in its memory is lost.
  */
 #define MACHINE_DRIVES 4
+#define MACHINE_ROOT_MODEL "SIM-ROOT" /* drive 0 */
+#define MACHINE_DATA_MODEL "SIM-DATA" /* all others */
+#define MACHINE_GPUS 8		      /* NVIDIA H100 */
 struct sim_agent;
+struct sim_medium;
 struct sim_node;
 struct sim_rack;
 
@@ -26,8 +36,10 @@ enum sim_doing { SIM_OFF, SIM_POST, SIM_AGENT, SIM_NODE, SIM_NOTHING };
 struct sim_times {
 	int64_t power_ms, post_ms, kernel_ms,
 		system_ms; /* until off/on; until boot; until agent's hello; until kubelet */
-	int64_t wipe_bytes_per_s, write_bytes_per_s; /* what the agent claims and takes */
+	int64_t wipe_bytes_per_s, write_bytes_per_s; /* what the agent claims and takes, of one drive */
 };
+/* What is 0 becomes that of a fast laptop demo. */
+struct sim_times sim_times_or_fast(const struct sim_times *t);
 
 struct sim_machine {
 	struct sim_rack *rack;
@@ -37,24 +49,54 @@ struct sim_machine {
 	char wwns[MACHINE_DRIVES][40];
 	unsigned ndrives;
 
-	/* knobs of the BMC */
+	/* knobs of the BMC: sim_machine_save() when turned */
 	bool on;
-	char *image, *boot_target, *boot_enabled, *http_boot_uri;
+	char *image, *boot_target, *boot_enabled, *http_boot_uri; /* malloc'd; NULL: none */
+
+	/* the switch's word on its port: sim_machine_save() when changed */
+	char segment[128];
+	int64_t fence; /* highest that moved it */
 
 	enum sim_doing doing;
 	unsigned boots;
 	char boot_id[40];
 	struct sim_agent *agent;
 	struct sim_node *node;
-	struct loop_timer timer;
+	struct sim_medium *medium; /* being fetched */
+	struct loop_timer timer;   /* what it does next */
 	void (*changed)(void *bmc); /* power or boot settings changed by themselves */
 	void *bmc;
+
+	struct loop_timer power_timer;
+	bool power_wanted;
+	char console[160]; /* the last thing that it said there, for people */
+	unsigned *struck;  /* how often each fault happened here */
+	struct err problem; /* kind other than ERR_NONE: its files cannot be used */
 };
 
+/* The rack's spec is there already.  Segment "quarantine" unless the saved state says another. */
 void sim_machine_init(struct sim_machine *m, struct sim_rack *r, unsigned number);
+/* As when the process dies: nothing about the machine changes. */
 void sim_machine_done(struct sim_machine *m);
+void sim_machine_save(struct sim_machine *m);
+
 void sim_machine_power(struct sim_machine *m, bool on); /* takes times.power_ms */
 void sim_machine_cut(struct sim_machine *m);		/* the plug pulled: at once */
+void sim_machine_reboot(struct sim_machine *m);		/* reset: POST again, at once */
+/* Is a change of power under way, and to what? */
+bool sim_machine_switching(const struct sim_machine *m, bool *on);
 const char *sim_doing_name(enum sim_doing d);
+
+/* For what runs on the machine: the fault `what` strikes now, at this moment (a name of faults.h);
+ * counts it.  NULL: it does not. */
+const struct sim_fault *sim_machine_fault(struct sim_machine *m, const char *when,
+					  const char *what);
+/* The times of its rack, none of them 0, and one of them with a little jitter. */
+struct sim_times sim_machine_times(const struct sim_machine *m);
+int64_t sim_machine_jitter(const struct sim_machine *m, int64_t ms);
+struct loop_group *sim_machine_group(const struct sim_machine *m);
+/* One line on the console. */
+void sim_machine_say(struct sim_machine *m, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif

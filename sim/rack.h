@@ -34,6 +34,10 @@ struct sim_rack_spec {
 	const struct sim_faults *faults; /* borrowed; NULL: none */
 	const char *const *
 		segments_to_drover; /* NULL-terminated: from where the agent endpoint is reached; NULL: quarantine, provisioning */
+	const char *const *
+		cluster_cas; /* NULL-terminated PEM: what a node finds by the CA_CERT_HASH on its config drive; NULL: it asks cluster-info, as kubeadm does */
+	const struct secret *
+		kubelet_token; /* a node's bearer once it is registered, in place of the certificate that a real one gets by its token; NULL: the bootstrap token on */
 };
 struct sim_rack;
 struct sim_rack *sim_rack_new(struct loop_group *g, const struct sim_rack_spec *s, struct err *e);
@@ -47,6 +51,7 @@ char *sim_rack_objects(const struct sim_rack *r, const char *provider_name);
 /* The segment that a machine is in, and whether from there this origin can be reached. */
 const char *sim_rack_segment(const struct sim_machine *m);
 bool sim_rack_reaches(const struct sim_machine *m, const char *origin);
+struct loop_group *sim_rack_group(const struct sim_rack *r);
 const struct sim_rack_spec *sim_rack_spec_of(const struct sim_rack *r);
 
 #endif
