@@ -14,12 +14,20 @@
  * the server has, for people and the switch driver (ports.h):
  *
  *	GET  /sim/machines              what every machine does, its drives, its segment
- *	POST /sim/machines/NAME/{pull-drive,plug,press}   what a person does in the aisle
- *	GET, PUT /sim/ports/MAC         {"segment": "..."}
+ *	POST /sim/machines/NAME/pull-drive   {"drive": 0, "pulled": true}: what a person does in the aisle
+ *	POST /sim/machines/NAME/plug         {"in": false}
+ *	POST /sim/machines/NAME/press        the power button
+ *	GET, PUT /sim/ports/MAC         {"segment": "...", "fence": 3}; a lower fence than the highest seen: 409
  *
  * State (power, drives, ports, boot counts, sessions not) is kept under `data` and survives the process.
  * On the real loop or a simulated one; everything on the loop thread.
  */
+/* This origin ("https://127.0.0.1:6444") is reached from this segment.  One that no route names is
+ * drover's own or a store of images: reached from segments_to_drover alone; without any routes a tenant's
+ * segment reaches every origin. */
+struct sim_route {
+	const char *segment, *origin;
+};
 struct sim_rack_spec {
 	unsigned machines, drives; /* drives: 0: 2 */
 	int64_t drive_bytes;	   /* 0: 16 GiB, sparse */
@@ -36,6 +44,11 @@ struct sim_rack_spec {
 		segments_to_drover; /* NULL-terminated: from where the agent endpoint is reached; NULL: quarantine, provisioning */
 	const char *const *
 		cluster_cas; /* NULL-terminated PEM: what a node finds by the CA_CERT_HASH on its config drive; NULL: it asks cluster-info, as kubeadm does */
+	const struct sim_route *routes; /* borrowed; ends with segment NULL; NULL: none */
+	const char *ca_pem; /* of the CA of the rack's certificate, for sim_rack_objects(); NULL: objects
+			     * trust on first use */
+	const char *media_url, *agent_url; /* of drover, for sim_rack_objects(); NULL: left out */
+	bool loopback_only; /* refuse callers that are not on this machine: the listener hears all addresses */
 	const struct secret *
 		kubelet_token; /* a node's bearer once it is registered, in place of the certificate that a real one gets by its token; NULL: the bootstrap token on */
 };
@@ -53,5 +66,10 @@ const char *sim_rack_segment(const struct sim_machine *m);
 bool sim_rack_reaches(const struct sim_machine *m, const char *origin);
 struct loop_group *sim_rack_group(const struct sim_rack *r);
 const struct sim_rack_spec *sim_rack_spec_of(const struct sim_rack *r);
+/* Does this fault strike now (faults.h)?  when: what the machine is about to do ("POST", "wipe",
+ * "Request"); a row without `when` fits any.  Yes counts against the row's count; *value (NULL: not wanted)
+ * is the row's. */
+bool sim_rack_fault(const struct sim_machine *m, const char *when, const char *what,
+		    int64_t *value);
 
 #endif
