@@ -49,6 +49,11 @@ static struct store_change_event *event_at(const struct store *s, uint64_t rev)
 	return &s->event[(s->first + (rev - s->first_rev)) % s->cap];
 }
 
+const struct store_change_event *store_event_at(const struct store *s, uint64_t rev)
+{
+	return event_at(s, rev);
+}
+
 static void drop_first_event(struct store *s)
 {
 	struct store_change_event *ev = event_at(s, s->first_rev);
@@ -176,7 +181,7 @@ static void push_event(struct store *s, struct store_change_event ev)
 	*event_at(s, ev.rev) = ev;
 }
 
-static void apply(struct store *s, const struct store_change *c)
+static bool apply(struct store *s, const struct store_change *c)
 {
 	struct store_change_event ev = {.type = c->value ? STORE_PUT : STORE_DELETE,
 					.rev = s->rev + 1};
@@ -190,12 +195,27 @@ static void apply(struct store *s, const struct store_change *c)
 	} else {
 		ev.version = store_index_take(s->index, c->key);
 		if (!ev.version)
-			return;
+			return false;
 		ev.version->refs++;
 		ev.before = ev.version;
 	}
 	s->rev++;
 	push_event(s, ev);
+	return true;
+}
+
+/* The last change never was. */
+static void undo(struct store *s)
+{
+	struct store_change_event *ev = event_at(s, s->rev);
+
+	if (ev->before)
+		store_version_unref(store_index_put(s->index, ev->before));
+	else
+		store_version_unref(store_index_take(s->index, ev->version->key));
+	store_version_unref(ev->version);
+	s->nevents--;
+	s->rev--;
 }
 
 int store_commit(struct store *s, const struct store_change *c, size_t n, uint64_t *rev,
@@ -216,7 +236,7 @@ int store_commit(struct store *s, const struct store_change *c, size_t n, uint64
 				       c[i].key, (long long)c[i].if_rev, (unsigned long long)at);
 	}
 	for (size_t i = 0; i < n; i++)
-		apply(s, &c[i]);
+		(void)apply(s, &c[i]);
 
 	struct commit *k = mem_new(struct commit);
 
@@ -224,7 +244,7 @@ int store_commit(struct store *s, const struct store_change *c, size_t n, uint64
 	list_push_back(&s->commits, &k->link);
 	if (rev)
 		*rev = s->rev;
-	s->ops->persist(s, c, n, s->rev);
+	s->ops->persist(s);
 	return 0;
 }
 
@@ -284,18 +304,30 @@ static void wake_watches(struct store *s)
 	}
 }
 
+static void trim(struct store *s)
+{
+	uint64_t seen = s->nevents > s->keep ? seen_by_all(s) : 0;
+
+	while (s->nevents > s->keep && s->first_rev <= seen) {
+		if (s->ops->forget)
+			s->ops->forget(s, event_at(s, s->first_rev));
+		drop_first_event(s);
+	}
+}
+
 void store_durable(struct store *s, uint64_t rev, const struct err *e)
 {
 	if (e) {
+		rev = s->rev;
 		s->broken = true;
 		s->why = *e;
+		while (s->rev > s->durable)
+			undo(s);
 	} else {
 		s->durable = rev;
 		wake_watches(s);
 	}
-	if (s->nevents > s->keep)
-		for (uint64_t seen = seen_by_all(s); s->nevents > s->keep && s->first_rev <= seen;)
-			drop_first_event(s);
+	trim(s);
 	for (struct commit *k;
 	     (k = list_first(&s->commits, struct commit, link)) && k->rev <= rev;) {
 		list_remove(&k->link);
@@ -344,4 +376,41 @@ void store_watch_free(struct store_watch *w)
 	list_remove(&w->link);
 	free(w->prefix);
 	free(w);
+}
+
+/* --- loading ---------------------------------------------------------------------------------- */
+
+void store_load_begin(struct store *s, uint64_t oldest)
+{
+	s->rev = s->durable = oldest;
+	s->first_rev = oldest + 1;
+}
+
+int store_load(struct store *s, uint64_t rev, uint64_t create_rev, const char *key,
+	       const char *value, size_t value_len, struct err *e)
+{
+	const struct store_version *old = store_index_get(s->index, key);
+	struct store_change c = {.key = key, .value = value, .value_len = value_len};
+
+	if (rev >= s->first_rev) {
+		if (rev != s->rev + 1)
+			return err_set(e, ERR_INVALID, 0, "revision %llu follows %llu",
+				       (unsigned long long)rev, (unsigned long long)s->rev);
+		if (!apply(s, &c) || event_at(s, rev)->version->create_rev != create_rev)
+			return err_set(e, ERR_INVALID, 0, "revision %llu: what was before is lost",
+				       (unsigned long long)rev);
+		s->durable = rev;
+		return 0;
+	}
+	/* A newer value of the key, or its deletion, has to be in the history, or this would have gone. */
+	if (old || !value || create_rev > rev)
+		return err_set(e, ERR_INVALID, 0, "revision %llu should not be there",
+			       (unsigned long long)rev);
+	store_version_unref(store_index_put(s->index, version_new(&c, rev, create_rev)));
+	return 0;
+}
+
+void store_load_end(struct store *s)
+{
+	trim(s);
 }

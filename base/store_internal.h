@@ -34,17 +34,20 @@ struct store_node *store_index_seek(const struct store_index *x, const char *key
 struct store_node *store_node_next(const struct store_node *n);
 struct store_version *store_node_version(const struct store_node *n);
 
-struct store_ops {
-	void (*free)(struct store *s);
-	/* Make it durable, then call store_durable(s, rev) later, never inside. */
-	void (*persist)(struct store *s, const struct store_change *c, size_t n, uint64_t rev);
-};
-
 struct store_change_event {
 	enum store_event_type type;
 	uint64_t rev;
 	struct store_version *version; /* the new, or the last */
 	struct store_version *before;  /* NULL: created */
+};
+
+struct store_ops {
+	void (*free)(struct store *s);
+	/* Make everything up to the store's revision durable (what is new stands in the history,
+	 * store_event_at()), then call store_durable() later, never inside. */
+	void (*persist)(struct store *s);
+	/* The event has left the history.  May be NULL. */
+	void (*forget)(struct store *s, const struct store_change_event *ev);
 };
 
 /* A backend embeds it as the first member; free() ends it. */
@@ -65,7 +68,20 @@ struct store {
 void store_base_init(struct store *s, const struct store_ops *ops, struct loop_group *g,
 		     size_t history);
 void store_base_done(struct store *s);
-/* All changes up to rev are on the disk, or (e) never will be. */
+
+/* Loading, before anything else: the history begins behind `oldest`; then each change that is still
+ * known, in order of revision, those of the history without a gap.  value NULL: a deletion. */
+void store_load_begin(struct store *s, uint64_t oldest);
+int store_load(struct store *s, uint64_t rev, uint64_t create_rev, const char *key,
+	       const char *value, size_t value_len, struct err *e)
+	__attribute__((warn_unused_result));
+void store_load_end(struct store *s);
+
+/* An event of the history; it stays there at least until it is durable. */
+const struct store_change_event *store_event_at(const struct store *s, uint64_t rev);
+
+/* All changes up to rev are on the disk; or (e) nothing more ever will be: what is not durable is
+ * undone, and rev does not matter. */
 void store_durable(struct store *s, uint64_t rev, const struct err *e);
 
 #endif

@@ -15,9 +15,8 @@ static void on_defer(void *arg)
 	store_durable(&m->base, m->base.rev, NULL);
 }
 
-static void store_mem_persist(struct store *s, const struct store_change *c, size_t n, uint64_t rev)
+static void store_mem_persist(struct store *s)
 {
-	(void)c, (void)n, (void)rev;
 	loop_defer(&container_of(s, struct store_mem, base)->defer);
 }
 

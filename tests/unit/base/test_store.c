@@ -6,9 +6,13 @@
 #include "base/loop_sim.h"
 #include "base/mem.h"
 #include "base/store.h"
+#include "base/store_sqlite.h"
 #include "base/str.h"
+#include "tests/unit/base/store_rig.h"
 
+/* What every store does: each case runs on the one in memory and on the one on disk. */
 struct fixture {
+	char *folder;
 	struct loop *l;
 	struct loop_group *g;
 	struct store *s;
@@ -19,16 +23,33 @@ struct fixture {
 
 #define HISTORY 8
 
-static int setup(void **state)
+static struct fixture *fixture_new(void **state)
 {
 	struct fixture *f = mem_new(struct fixture);
 
 	f->l = loop_sim_new(1, 0);
 	f->g = loop_group_new(f->l, "test");
-	f->s = store_mem_new(f->g, HISTORY);
 	buf_init(&f->log, 1 << 16);
 	*state = f;
+	return f;
+}
+
+static int setup_memory(void **state)
+{
+	struct fixture *f = fixture_new(state);
+
+	f->s = store_mem_new(f->g, HISTORY);
 	return 0;
+}
+
+static int setup_disk(void **state)
+{
+	struct fixture *f = fixture_new(state);
+	struct err e;
+
+	f->folder = store_rig_folder();
+	f->s = store_sqlite_new(f->g, f->folder, HISTORY, &e);
+	return f->s ? 0 : -1;
 }
 
 static int teardown(void **state)
@@ -39,6 +60,7 @@ static int teardown(void **state)
 	loop_group_free(f->g);
 	loop_free(f->l);
 	buf_done(&f->log);
+	store_rig_remove(f->folder);
 	free(f);
 	return 0;
 }
@@ -378,7 +400,9 @@ static void freeing_the_store_fails_the_commits_under_way(void **state)
 	assert_string_equal(f->log.data, "failed ");
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define ON(where, name)                                                                            \
+	((struct CMUnitTest){#name " on " #where, name, setup_##where, teardown, NULL})
+#define CASE(name) ON(memory, name), ON(disk, name)
 
 int main(void)
 {
