@@ -17,6 +17,7 @@ struct cli_verb {
 void cli_parse(const struct argp *p, int argc, char **argv, void *input);
 
 int cli_run(int argc, char **argv);
+int cli_apiserver(int argc, char **argv);
 int cli_approve(int argc, char **argv);
 int cli_cancel(int argc, char **argv);
 int cli_confirm_off(int argc, char **argv);

@@ -28,6 +28,8 @@ static const struct cli_verb verbs[] = {
 	{"why", cli_why, "say what is stuck, and what helps", "drover why gpu-r1-07"},
 	{"wipe", cli_wipe, "check the records of wipes",
 	 "drover wipe verify records/ --keys records/keys.json"},
+	{"apiserver", cli_apiserver, "serve the Kubernetes API, for trying things",
+	 "drover apiserver --data ~/.drover/api"},
 	{"crds", cli_crds, "print the CustomResourceDefinitions",
 	 "drover crds | kubectl apply -f -"},
 	{"version", cli_version, "print the version", "drover version"},
