@@ -109,16 +109,16 @@ headers: ## each header compiles alone, with gcc and clang
 STAGE = @printf '\n== %s (%s s since the start)\n' '$(1)' "$$(( $$(date +%s) - $(BEGAN) ))"
 BEGAN := $(shell date +%s)
 
-demo: ## two pods of two tenants get machines that were off, on real parts, before your eyes
+demo: ## two machines, two tenants, and the way between them, on real parts, before your eyes
 	@echo "drover demo: installs what is missing, builds drover, Kubernetes and an OS image (once, cached in"
-	@echo "$${DROVER_CACHE:-~/.cache/drover}), then lets two tenants' GPU pods bring up their machines."
+	@echo "$${DROVER_CACHE:-~/.cache/drover}), then lets two tenants' GPU pods bring up machines and take turns."
 	$(Q)tests/tools/deps build
 	$(Q)$(MAKE) --no-print-directory -j2 all
 	$(Q)tests/real/parts/build
 	$(Q)$(MAKE) --no-print-directory image
-	$(Q)tests/real/main_job.py --demo $(if $(KEEP),--keep)
+	$(Q)tests/real/demo.py $(if $(KEEP),--keep)
 
-test: ## everything: check, lint, fuzz for a moment, the main job on real parts
+test: ## everything: check, lint, fuzz for a moment, the main job and the way back on real parts
 	$(call STAGE,packages)
 	$(Q)tests/tools/deps build lint
 	$(call STAGE,build)
@@ -138,6 +138,8 @@ test: ## everything: check, lint, fuzz for a moment, the main job on real parts
 	$(Q)$(MAKE) --no-print-directory image
 	$(call STAGE,the main job on real parts)
 	$(Q)tests/real/main_job.py
+	$(call STAGE,the way back on real parts: drained and cut off and wiped and given to the other tenant)
+	$(Q)tests/real/round_trip.py
 	$(call STAGE,the controller killed in every state on real parts)
 	$(Q)tests/real/crash.py
 	$(call STAGE,two replicas on real parts: the leader killed and stopped)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The main job on real parts: a pending GPU pod in each of two tenants gets a machine of its own.
 
-    tests/real/main_job.py [--demo] [--runs N] [--folder FOLDER] [--keep]
+    tests/real/main_job.py [--runs N] [--folder FOLDER] [--keep]
 
 A real API server and scheduler hold the pods; drover boots virtual machines that are driven only
 through their BMCs, its agent wipes them and writes an operating-system image, a real kubelet
@@ -56,6 +56,9 @@ def check(f, pods):
         status = machine["status"]
         assert status["state"] == "serving" and status["claimRef"]["name"] == node_name, status
         assert status["tenant"]["name"] == tenant, status
+        place = f.network.where(machine["metadata"]["name"])
+        assert place == f"tenant/{tenant}" == status["network"]["segment"], (place, status["network"])
+        assert status["network"]["proof"] == "Strong", status["network"]
         assert not status.get("clean"), "a serving machine is not clean"
         assert node["spec"]["providerID"] == f"drover://rack/{machine['metadata']['name']}"
         assert node["status"]["nodeInfo"]["systemUUID"].lower() == machine["spec"]["identity"]["systemUUID"]
@@ -111,7 +114,6 @@ def phases(view, names):
 
 def main():
     args = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    args.add_argument("--demo", action="store_true", help="both pods at once, for a person")
     args.add_argument("--runs", type=int, default=3, help="measured runs, one machine each")
     args.add_argument("--folder", type=pathlib.Path)
     args.add_argument("--keep", action="store_true", help="wait for Enter before taking it down")
@@ -120,8 +122,8 @@ def main():
     print(f"Logs and keys: {folder}", flush=True)
     testbed.parts.paths()
     timer = testbed.Timer()
-    pods = [("team-a", "train"), ("team-b", "train"), ("team-a", "more")][:2 if args.demo else max(args.runs, 2)]
-    f = fleet.Fleet(folder, machines=len(pods), prefix="drover-demo" if args.demo else "drover-main", isolated=True)
+    pods = [("team-a", "train"), ("team-b", "train"), ("team-a", "more")][:max(args.runs, 2)]
+    f = fleet.Fleet(folder, machines=len(pods), prefix="drover-main", isolated=True)
     view = fleet.View()
     try:
         print("Starting a host cluster, two tenants (Kubernetes 1.36), a rack of "
@@ -133,12 +135,9 @@ def main():
         timer.phase("machines inspected, wiped, proved: free and off")
         for vm in f.rack.machines:
             assert vm.power() == "Off", vm.name
-        if args.demo:
-            took = run_pods(f, view, pods)
-        else:
-            took = {}
-            for pod in pods:
-                took.update(run_pods(f, view, [pod]))
+        took = {}
+        for pod in pods:
+            took.update(run_pods(f, view, [pod]))
         view.done()
         timer.phase("pods Running")
         check(f, pods)
@@ -147,14 +146,13 @@ def main():
         for (tenant, name), seconds in took.items():
             node = f.pod_running(tenant, name)["spec"]["nodeName"]
             print(f"  {tenant}/{name}: Running on {node} after {seconds:.1f} s")
-        if not args.demo:
-            fleet.bench("real_pending_to_running_s", statistics.median(took.values()), "s", 90, "lower",
-                        ("floor of the parts themselves", FLOOR_S), len(took))
-            home = agent_home(f)
-            fleet.bench("agent_home_s", statistics.median(home), "s", 5, "lower",
-                        ("a kernel that starts nothing, same machine", 1.9), len(home))
-            fleet.bench("agent_image_mib", fleet.ISO.stat().st_size / (1 << 20), "MiB", 20, "lower",
-                        ("Debian's own kernel and modules in it", 8.25))
+        fleet.bench("real_pending_to_running_s", statistics.median(took.values()), "s", 90, "lower",
+                    ("floor of the parts themselves", FLOOR_S), len(took))
+        home = agent_home(f)
+        fleet.bench("agent_home_s", statistics.median(home), "s", 5, "lower",
+                    ("a kernel that starts nothing, same machine", 1.9), len(home))
+        fleet.bench("agent_image_mib", fleet.ISO.stat().st_size / (1 << 20), "MiB", 20, "lower",
+                    ("Debian's own kernel and modules in it", 8.25))
         if args.keep:
             print(f"\nkubectl --kubeconfig {f.host.kubeconfig} get machines,nodeclaims\nEnter ends it.")
             sys.stdin.readline()
