@@ -13,6 +13,7 @@
 #include "base/httpd.h"
 #include "base/httpd_mhd.h"
 #include "base/mem.h"
+#include "base/store_sqlite.h"
 #include "base/str.h"
 #include "kube/apiserver/apiserver.h"
 
@@ -25,7 +26,7 @@
 struct up_server {
 	struct loop *loop;
 	char *name, *url, *ca_pem;
-	struct secret *ca_key, *token;
+	struct secret *ca_key, *token, *kubelet_token;
 	struct store *store;
 	struct apiserver *api;
 	struct httpd *httpd;
@@ -186,6 +187,8 @@ static const char *user_of(const struct httpd_req *q, void *arg)
 	const struct up_server *s = arg;
 	OWN(secret) given = httpd_bearer(q);
 
+	if (given && s->kubelet_token && secret_equal(given, s->kubelet_token))
+		return "system:node";
 	return given && secret_equal(given, s->token) ? "admin" : NULL;
 }
 
@@ -254,7 +257,11 @@ struct up_server *up_server_new(struct loop_group *g, const struct up_server_spe
 	s->name = mem_strdup(str_or(spec->name, "drover"));
 	if (keep_all(s, spec->folder, e) < 0)
 		return NULL;
-	s->store = store_mem_new(g, HISTORY);
+	s->kubelet_token = secret_copy(spec->kubelet_token);
+	s->store = spec->folder ? store_sqlite_new(g, spec->folder, HISTORY, e)
+				: store_mem_new(g, HISTORY);
+	if (!s->store)
+		return NULL;
 	s->api = apiserver_new(g, s->store, &api);
 	s->httpd = httpd_new(g);
 	apiserver_routes(s->api, s->httpd);
@@ -271,6 +278,7 @@ void up_server_free(struct up_server *s)
 	store_free(s->store);
 	secret_free(s->ca_key);
 	secret_free(s->token);
+	secret_free(s->kubelet_token);
 	free(s->ca_pem);
 	free(s->url);
 	free(s->name);

@@ -24,6 +24,7 @@ struct up_server_spec {
 	const char *listen; /* "127.0.0.1:6443"; port 0: any free one */
 	const char *name;   /* of cluster, user and context in the kubeconfig; NULL: "drover" */
 	bool graceful_pods; /* there are kubelets: see struct apiserver_spec */
+	const struct secret *kubelet_token; /* lets nodes in that have joined; NULL: none */
 };
 
 /* Errors name the folder or the address.  ERR_CONFLICT: another process has the folder. */
