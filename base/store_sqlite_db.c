@@ -50,11 +50,14 @@ static int damaged(const struct store_db *d, const char *how, struct err *e)
 
 static int failed(const struct store_db *d, struct err *e)
 {
-	int rc = sqlite3_extended_errcode(d->sql), cause = sqlite3_system_errno(d->sql);
+	/* SQLite does not keep errno for a COMMIT that fails. */
+	int last = errno, rc = sqlite3_extended_errcode(d->sql);
+	int cause = sqlite3_system_errno(d->sql) ? sqlite3_system_errno(d->sql) : last;
 
 	switch (rc & 0xff) {
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
+	case SQLITE_ERROR: /* a table or column that is not there */
 		return damaged(d, sqlite3_errmsg(d->sql), e);
 	case SQLITE_FULL:
 		return err_set(e, ERR_CAPACITY, rc, "data folder %s: the disk is full", d->folder);
@@ -373,6 +376,7 @@ static int write_all(struct store_db *d, const struct store_db_batch *b, struct 
 
 int store_db_write(struct store_db *d, const struct store_db_batch *b, struct err *e)
 {
+	errno = 0;
 	if (write_all(d, b, e) == 0)
 		return 0;
 	/* What the disk holds now is for the next start to find out: move nothing any more. */
