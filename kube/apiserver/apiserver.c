@@ -9,16 +9,15 @@
 
 /* --- life ----------------------------------------------------------------------------------------- */
 
-static void create_namespace(struct apiserver *a, const char *name)
+void apiserver_create(struct apiserver *a, const char *group, const char *plural, json_t *obj)
 {
 	struct request rq = {.a = a, .arena = arena_new()};
-	OWN_JSON obj = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", "v1", "kind", "Namespace",
-				 "metadata", "name", name);
 	const char *key;
 	struct store_entry entry;
 
-	rq.r = resource_find(a, "", "v1", "namespaces");
-	key = resource_key(rq.r, rq.arena, NULL, name);
+	rq.r = resource_find(a, group, "v1", plural);
+	rq.ns = json_str_at(obj, "metadata", "namespace");
+	key = resource_key(rq.r, rq.arena, rq.ns, json_str_at(obj, "metadata", "name"));
 	if (!store_get(a->store, key, &entry) && object_create(&rq, obj, &rq.fault) == 0) {
 		json_t *meta = object_meta(obj);
 
@@ -28,6 +27,14 @@ static void create_namespace(struct apiserver *a, const char *name)
 		write_object(&rq, rq.r, key, obj, 0, NULL);
 	}
 	arena_free(rq.arena);
+}
+
+static void create_namespace(struct apiserver *a, const char *name)
+{
+	OWN_JSON obj = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", "v1", "kind", "Namespace",
+				 "metadata", "name", name);
+
+	apiserver_create(a, "", "namespaces", obj);
 }
 
 struct apiserver *apiserver_new(struct loop_group *g, struct store *s,
@@ -44,11 +51,17 @@ struct apiserver *apiserver_new(struct loop_group *g, struct store *s,
 		a->spec = *spec;
 	a->version = mem_strdup(str_or(a->spec.version, "v1.33.0"));
 	a->spec.version = NULL;
+	a->ca_pem = a->spec.ca_pem ? mem_strdup(a->spec.ca_pem) : NULL;
+	a->spec.ca_pem = NULL;
 	list_init(&a->customs);
 	list_init(&a->watches);
 	resources_load(a);
 	for (size_t i = 0; i < sizeof(namespaces) / sizeof(*namespaces); i++)
 		create_namespace(a, namespaces[i]);
+	if (a->spec.rbac) {
+		a->rbac = rbac_new();
+		rbac_create_defaults(a);
+	}
 	return a;
 }
 
@@ -58,6 +71,9 @@ void apiserver_free(struct apiserver *a)
 		return;
 	assert(list_empty(&a->watches)); /* the httpd, which ends them, is freed first */
 	resources_free(a);
+	rbac_free(a->rbac);
+	crypto_key_free(a->token_key);
+	free(a->ca_pem);
 	free(a->version);
 	free(a);
 }
@@ -125,11 +141,22 @@ static void do_collection(struct request *rq)
 		       "the server does not allow this method on the requested resource");
 }
 
+static void refuse_or_review(struct request *rq)
+{
+	if (!rq->name && str_eq(httpd_method(rq->q), "POST"))
+		do_review(rq);
+	else
+		refuse(rq, rq->name ? FAULT_NOT_FOUND : FAULT_METHOD,
+		       "the server does not allow this method on the requested resource");
+}
+
 static void do_resource(struct request *rq)
 {
 	bool post = str_eq(httpd_method(rq->q), "POST"), pod = str_eq(rq->r->key, "pods/");
 
-	if (!rq->name)
+	if (rq->r->review)
+		refuse_or_review(rq);
+	else if (!rq->name)
 		do_collection(rq);
 	else if (!rq->sub || (str_eq(rq->sub, "status") && rq->r->has_status))
 		do_object(rq);
@@ -137,6 +164,8 @@ static void do_resource(struct request *rq)
 		do_eviction(rq);
 	else if (pod && post && str_eq(rq->sub, "binding"))
 		do_binding(rq);
+	else if (post && str_eq(rq->sub, "token") && str_eq(rq->r->key, "serviceaccounts/"))
+		do_token_request(rq);
 	else
 		refuse(rq, FAULT_NOT_FOUND, "the server could not find the requested resource");
 }
@@ -147,6 +176,14 @@ static bool dry_run_is_valid(struct request *rq)
 
 	rq->dry_run = str_eq(dry_run, "All");
 	return !dry_run || rq->dry_run;
+}
+
+static void do_paths(struct request *rq, const char *group, const char *version)
+{
+	if (rbac_check(rq) < 0)
+		reply_fault(rq);
+	else
+		do_discovery(rq, group, version);
 }
 
 static void dispatch(struct request *rq)
@@ -165,9 +202,11 @@ static void dispatch(struct request *rq)
 	if (rest)
 		refuse(rq, FAULT_NOT_FOUND, "the server could not find the requested resource");
 	else if (n <= head)
-		do_discovery(rq, group, version);
+		do_paths(rq, group, version);
 	else if (!parse_target(rq, group, version, part + head, n - head))
 		refuse(rq, FAULT_NOT_FOUND, "the server could not find the requested resource");
+	else if (rbac_check(rq) < 0)
+		reply_fault(rq);
 	else if (!dry_run_is_valid(rq))
 		refuse(rq, FAULT_INVALID, "dryRun: Unsupported value: supported values: \"All\"");
 	else
@@ -178,11 +217,9 @@ static void dispatch(struct request *rq)
 
 static bool is_known(struct request *rq)
 {
-	const struct apiserver_spec *spec = &rq->a->spec;
-
-	if (!spec->user_of || spec->user_of(rq->q, spec->arg))
+	if (auth_request(rq) == 0)
 		return true;
-	refuse(rq, FAULT_UNAUTHORIZED, "Unauthorized");
+	reply_fault(rq);
 	return false;
 }
 
@@ -207,7 +244,11 @@ static void on_openapi(struct httpd_req *q, void *arg)
 {
 	struct request rq = {.a = arg, .q = q, .arena = arena_new()};
 
-	if (is_known(&rq))
+	if (!is_known(&rq))
+		; /* answered */
+	else if (rbac_check(&rq) < 0)
+		reply_fault(&rq);
+	else
 		do_openapi(&rq);
 	arena_free(rq.arena);
 }

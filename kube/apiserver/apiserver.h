@@ -6,6 +6,7 @@
 #include "base/httpd.h"
 #include "base/loop.h"
 #include "base/own.h"
+#include "base/secret.h"
 #include "base/store.h"
 
 /*
@@ -53,11 +54,31 @@
  */
 struct apiserver;
 
+/* A bearer token of the server's own. */
+struct apiserver_token {
+	const struct secret *token;
+	const char *user;
+	const char *const *groups; /* NULL-terminated; NULL: none */
+};
+
 struct apiserver_spec {
 	const char *version; /* gitVersion in /version; NULL: "v1.33.0" */
 	/* Who asks: a name, valid during the call, or NULL for 401.  No function: everybody may. */
 	const char *(*user_of)(const struct httpd_req *q, void *arg);
 	void *arg;
+	/* Identity by client certificate (CN the user, O the group), by one of `tokens`, by a token of
+	 * a ServiceAccount (serviceaccounts/NAME/token; a Secret of type
+	 * kubernetes.io/service-account-token) or of a bootstrap Secret in kube-system
+	 * (system:bootstrap:ID), after user_of.  Who shows nothing is system:anonymous with rbac, 401
+	 * without.  Impersonate-User, and one Impersonate-Group. */
+	bool authenticate;
+	const struct apiserver_token *tokens; /* outlive the server */
+	size_t ntokens;
+	/* Role-based access control.  The default roles are created when they are absent.  There is no
+	 * signing of certificate requests: a node keeps its bootstrap token, and the group
+	 * system:bootstrappers holds the role system:node (which reads no Secrets). */
+	bool rbac;
+	const char *ca_pem; /* for ca.crt in Secrets of ServiceAccounts; NULL: none */
 	/* A pod that is bound to a node and not finished stays after its deletion, with
 	 * deletionTimestamp, until a kubelet deletes it with gracePeriodSeconds 0. */
 	bool graceful_pods;

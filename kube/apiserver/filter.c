@@ -172,3 +172,52 @@ char *filter_text(const struct filter *f, const struct resource *r, json_t *j)
 
 	return json_text(partial);
 }
+
+/* --- LabelSelector ------------------------------------------------------------------------------ */
+
+#define MAX_VALUES 64
+
+static bool matches_expression(const json_t *x, const struct labels *labels)
+{
+	struct requirement r = {.key = str_or(json_str_at(x, "key"), "")};
+	const json_t *values = json_at(x, "values");
+	const char *v[MAX_VALUES];
+
+	if (!selector_op_parse(str_or(json_str_at(x, "operator"), ""), &r.op))
+		return false;
+	for (size_t i = 0; i < json_array_size(values) && i < MAX_VALUES; i++)
+		v[r.nvalues++] = str_or(json_string_value(json_array_get(values, i)), "");
+	r.values = v;
+	return requirement_matches(&r, labels);
+}
+
+static bool matches_all(const json_t *selector, const struct labels *labels)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	json_object_foreach (json_at(selector, "matchLabels"), key, v)
+		if (!str_eq(labels_get(labels, key), json_string_value(v)))
+			return false;
+	json_array_foreach (json_at(selector, "matchExpressions"), i, v)
+		if (!matches_expression(v, labels))
+			return false;
+	return true;
+}
+
+bool selector_object_matches(const json_t *selector, const json_t *map)
+{
+	struct labels labels = {.v = mem_calloc(json_object_size(map) + 1, sizeof(*labels.v))};
+	const char *key;
+	json_t *v;
+
+	json_object_foreach ((json_t *)map, key, v)
+		labels.v[labels.n++] = (struct label){key, str_or(json_string_value(v), "")};
+	labels_sort(&labels);
+
+	bool matches = json_is_object(selector) && matches_all(selector, &labels);
+
+	free(labels.v);
+	return matches;
+}

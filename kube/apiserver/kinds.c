@@ -126,7 +126,13 @@ int kind_adjust(const struct request *rq, json_t *obj, bool creating, struct fau
 	if (str_eq(r->kind, "Secret")) {
 		if (creating)
 			default_to(obj, "type", json_string("Opaque"));
-		return merge_string_data(obj, f);
+		if (merge_string_data(obj, f) < 0)
+			return -1;
+		return creating && rq->a->spec.authenticate &&
+				       str_eq(json_str_at(obj, "type"),
+					      "kubernetes.io/service-account-token")
+			       ? token_fill_secret(rq, obj, f)
+			       : 0;
 	}
 	if (creating && str_eq(r->kind, "Pod"))
 		return begin_pod(rq, obj, f);

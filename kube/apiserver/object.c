@@ -193,6 +193,9 @@ int object_create(struct request *rq, json_t *obj, struct fault *f)
 		json_object_set_new(meta, "generation", json_integer(1));
 	if (rq->r->custom && rq->r->has_status)
 		json_object_del(obj, "status");
+	rq->name = json_str_at(meta, "name");
+	if (rbac_check_grant(rq, obj, f) < 0)
+		return -1;
 	return kind_adjust(rq, obj, true, f);
 }
 
@@ -294,7 +297,7 @@ static void separate(const struct request *rq, const json_t *old, json_t *obj)
 	json_decref(status);
 }
 
-int object_update(const struct request *rq, const json_t *old, json_t *obj, struct fault *f)
+int object_update(struct request *rq, const json_t *old, json_t *obj, struct fault *f)
 {
 	static const char *const server_only[] = {
 		"uid",
@@ -318,7 +321,7 @@ int object_update(const struct request *rq, const json_t *old, json_t *obj, stru
 	for (size_t i = 0; i < sizeof(server_only) / sizeof(*server_only); i++)
 		carry(meta, old_meta, server_only[i]);
 	json_object_del(meta, "managedFields");
-	if (kind_adjust(rq, obj, false, f) < 0)
+	if (rbac_check_grant(rq, obj, f) < 0 || kind_adjust(rq, obj, false, f) < 0)
 		return -1;
 	if (rq->r->has_generation && !same_wish(old, obj))
 		json_object_set_new(meta, "generation",

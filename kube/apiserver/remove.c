@@ -308,42 +308,6 @@ void do_delete_all(struct request *rq)
 
 /* --- eviction --------------------------------------------------------------------------------------- */
 
-static bool matches_expression(const json_t *x, const struct labels *labels)
-{
-	struct requirement r = {.key = str_or(json_str_at(x, "key"), "")};
-	const json_t *values = json_at(x, "values");
-	const char *v[64];
-
-	if (!selector_op_parse(str_or(json_str_at(x, "operator"), ""), &r.op))
-		return false;
-	for (size_t i = 0; i < json_array_size(values) && i < 64; i++)
-		v[r.nvalues++] = str_or(json_string_value(json_array_get(values, i)), "");
-	r.values = v;
-	return requirement_matches(&r, labels);
-}
-
-static bool selects(struct request *rq, const json_t *selector, const json_t *pod)
-{
-	json_t *map = json_at(pod, "metadata", "labels"), *v;
-	struct labels labels = {
-		.v = arena_calloc(rq->arena, json_object_size(map) + 1, sizeof(*labels.v))};
-	const char *key;
-	size_t i;
-
-	if (!json_is_object(selector))
-		return false;
-	json_object_foreach (map, key, v)
-		labels.v[labels.n++] = (struct label){key, str_or(json_string_value(v), "")};
-	labels_sort(&labels);
-	json_object_foreach (json_at(selector, "matchLabels"), key, v)
-		if (!str_eq(labels_get(&labels, key), json_string_value(v)))
-			return false;
-	json_array_foreach (json_at(selector, "matchExpressions"), i, v)
-		if (!matches_expression(v, &labels))
-			return false;
-	return true;
-}
-
 /* The budget that stands in the way, NULL if none does. */
 static const char *refusing_budget(struct request *rq, const json_t *pod)
 {
@@ -363,7 +327,8 @@ static const char *refusing_budget(struct request *rq, const json_t *pod)
 		const json_t *allowed = json_at(pdb, "status", "disruptionsAllowed");
 
 		if (allowed && json_integer_value(allowed) <= 0 &&
-		    selects(rq, json_at(pdb, "spec", "selector"), pod))
+		    selector_object_matches(json_at(pdb, "spec", "selector"),
+					    json_at(pod, "metadata", "labels")))
 			found = arena_strdup(rq->arena, json_str_at(pdb, "metadata", "name"));
 	}
 	free(keys.v);

@@ -33,6 +33,9 @@ static const char *const event_fields[] = {
 	}
 #define CORE(plural_, ...) KIND("", plural_ "/", plural_, __VA_ARGS__)
 #define GROUP(group_, plural_, ...) KIND(group_, plural_ "." group_ "/", plural_, __VA_ARGS__)
+/* Nothing is under its key. */
+#define REVIEW(group_, plural_, singular_, kind_, ...)                                             \
+	GROUP(group_, plural_, singular_, kind_, "", .review = true, ##__VA_ARGS__)
 #define NS .namespaced = true
 #define STATUS .has_status = true
 #define SPEC .has_status = true, .has_generation = true
@@ -50,6 +53,17 @@ static const struct resource builtin[] = {
 	     STATUS),
 	CORE("persistentvolumes", "persistentvolume", "PersistentVolume", "pv", STATUS),
 	CORE("resourcequotas", "resourcequota", "ResourceQuota", "quota", NS, STATUS),
+	REVIEW("authentication.k8s.io", "selfsubjectreviews", "selfsubjectreview",
+	       "SelfSubjectReview"),
+	REVIEW("authentication.k8s.io", "tokenreviews", "tokenreview", "TokenReview"),
+	REVIEW("authorization.k8s.io", "localsubjectaccessreviews", "localsubjectaccessreview",
+	       "LocalSubjectAccessReview", NS),
+	REVIEW("authorization.k8s.io", "selfsubjectaccessreviews", "selfsubjectaccessreview",
+	       "SelfSubjectAccessReview"),
+	REVIEW("authorization.k8s.io", "selfsubjectrulesreviews", "selfsubjectrulesreview",
+	       "SelfSubjectRulesReview"),
+	REVIEW("authorization.k8s.io", "subjectaccessreviews", "subjectaccessreview",
+	       "SubjectAccessReview"),
 	GROUP("apps", "daemonsets", "daemonset", "DaemonSet", "ds", NS, SPEC),
 	GROUP("apps", "deployments", "deployment", "Deployment", "deploy", NS, SPEC),
 	GROUP("apps", "replicasets", "replicaset", "ReplicaSet", "rs", NS, SPEC),

@@ -2,6 +2,7 @@
 #define KUBE_APISERVER_SERVER_H
 
 #include "base/arena.h"
+#include "base/crypto.h"
 #include "base/json.h"
 #include "base/list.h"
 #include "base/selector.h"
@@ -11,6 +12,9 @@
  * server: what the files of this folder share.
  *
  *	apiserver.c	life, routes, the path of a request
+ *	auth.c		who asks; tokens.c: tokens of ServiceAccounts
+ *	rbac.c		who may; rbac_defaults.c: the roles that every cluster has
+ *	reviews.c	TokenReview, SubjectAccessReview and their like
  *	resource.c	which kinds there are; CustomResourceDefinitions
  *	object.c	the rules of metadata, spec and status; pure
  *	schema.c	structural schemas: pruning, defaults, checks; pure
@@ -64,6 +68,7 @@ struct resource {
 	const char *const
 		*fields; /* for fieldSelector, beside metadata; NULL-terminated; may be NULL */
 	bool namespaced, has_status, has_generation, custom;
+	bool review;	      /* answered, never kept: only POST */
 	bool loose_name;      /* any path segment, as in RBAC */
 	const json_t *schema; /* of a custom kind; NULL: none */
 	bool must_say_rev;    /* an update without resourceVersion is refused */
@@ -85,7 +90,56 @@ struct apiserver {
 	char *version;
 	struct list customs; /* struct custom */
 	struct list watches;
+	struct rbac *rbac; /* NULL: everybody may everything */
+	struct crypto_key *token_key; /* NULL: not needed so far */
+	char *ca_pem;
 };
+
+/* --- who asks, and what he may ------------------------------------------------------------------- */
+
+/* Its strings belong to the request's arena. */
+struct user {
+	const char *name, *uid;
+	const char **groups;
+	size_t ngroups;
+};
+void user_add_group(struct user *u, struct arena *a, const char *group); /* copied; 32 at most */
+bool user_in_group(const struct user *u, const char *group);
+
+struct request;
+/* Fills rq->user. */
+int auth_request(struct request *rq) __attribute__((warn_unused_result));
+/* Whose token it is; false: nobody's. */
+bool auth_token(struct apiserver *a, const struct secret *token, struct user *u, struct arena *m);
+bool token_user(struct apiserver *a, const struct secret *token, struct user *u, struct arena *m);
+void do_token_request(struct request *rq);
+int token_fill_secret(const struct request *rq, json_t *secret, struct fault *f)
+	__attribute__((warn_unused_result));
+
+/* What somebody wants to do: with a path, or with a resource. */
+struct access {
+	const char *verb;
+	const char *path;		   /* "/api"; NULL: a resource */
+	const char *group, *resource;	   /* "pods", "pods/eviction" */
+	const char *ns, *name;		   /* NULL: none */
+};
+struct rbac;
+struct rbac *rbac_new(void);
+void rbac_free(struct rbac *b);
+void rbac_create_defaults(struct apiserver *a);
+void rbac_changed(struct apiserver *a); /* a role or a binding was written */
+/* Only where spec.rbac is set.  *by: the binding that says so, until the next write; may be NULL. */
+bool rbac_allows(struct apiserver *a, const struct user *u, const struct access *x,
+		 const char **by);
+/* Every rule that u holds, in ns too if that is given; fn returns true to stop. */
+void rbac_rules(struct apiserver *a, const struct user *u, const char *ns,
+		bool (*fn)(const json_t *rule, void *arg), void *arg);
+/* May rq->user do what the request asks? */
+int rbac_check(struct request *rq) __attribute__((warn_unused_result));
+/* May he write this role or binding?  Nobody grants what he does not hold. */
+int rbac_check_grant(struct request *rq, const json_t *obj, struct fault *f)
+	__attribute__((warn_unused_result));
+void do_review(struct request *rq);
 
 /* One request while it is being answered; the arena goes with it. */
 struct request {
@@ -95,6 +149,7 @@ struct request {
 	const struct resource *r;
 	const char *ns, *name, *sub; /* NULL: not in the path */
 	bool dry_run;
+	struct user user;
 	struct fault fault;
 };
 
@@ -119,13 +174,16 @@ const char *resource_key(const struct resource *r, struct arena *a, const char *
 /* --- objects ------------------------------------------------------------------------------------ */
 
 json_t *object_meta(const json_t *obj); /* NULL when there is none */
+/* Does a LabelSelector (meta/v1) match these metadata.labels (NULL: none)?  NULL selects nothing,
+ * an empty one everything. */
+bool selector_object_matches(const json_t *selector, const json_t *labels);
 /* Name, namespace and kind agree with the path, or are filled in from it. */
 int object_address(const struct request *rq, json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
 int object_create(struct request *rq, json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
 /* Make of obj, which asks to replace old, what is to be stored. */
-int object_update(const struct request *rq, const json_t *old, json_t *obj, struct fault *f)
+int object_update(struct request *rq, const json_t *old, json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
 int kind_adjust(const struct request *rq, json_t *obj, bool creating, struct fault *f)
 	__attribute__((warn_unused_result));
@@ -209,6 +267,9 @@ void remove_object(struct request *rq, const struct resource *r, const char *key
 		   struct answer *c);
 const char *success_text(struct request *rq,
 			 const json_t *obj); /* a Status, in the request's arena */
+
+/* An object of the server's own, if there is none of its name. */
+void apiserver_create(struct apiserver *a, const char *group, const char *plural, json_t *obj);
 
 /* A new reference, or NULL when it is not there. */
 json_t *object_read(struct apiserver *a, const char *key, struct store_entry *entry);

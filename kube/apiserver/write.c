@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/yaml.h"
+#include "kube/apiserver/messages.h"
 #include "kube/apiserver/server.h"
 
 /* --- the answer, when the store has made the change durable -------------------------------------- */
@@ -65,6 +66,8 @@ void write_object(struct request *rq, const struct resource *r, const char *key,
 	} else {
 		if (c)
 			httpd_on_gone(rq->q, on_client_gone, c);
+		if (str_eq(r->group, "rbac.authorization.k8s.io"))
+			rbac_changed(a);
 		if (resource_is_crd(r) && obj)
 			resources_put(a, obj);
 		else if (resource_is_crd(r))
@@ -118,12 +121,8 @@ json_t *request_body(struct request *rq)
 	struct err e;
 	json_t *j;
 
-	if (has_type(rq, "application/vnd.kubernetes.protobuf")) {
-		(void)!fault_set(
-			&rq->fault, FAULT_MEDIA_TYPE,
-			"the body of the request was in an unknown format - accepted media types include: application/json, application/yaml");
-		return NULL;
-	}
+	if (has_type(rq, "application/vnd.kubernetes.protobuf"))
+		return protobuf_decode(body, len, &rq->fault);
 	j = has_type(rq, "application/yaml") ? yaml_parse(body, len, &e)
 					     : json_parse(body, len, &e);
 	if (!j)
