@@ -14,6 +14,7 @@
 #include "base/httpd_mhd.h"
 #include "base/mem.h"
 #include "base/store_sqlite.h"
+#include "base/store_sqlite.h"
 #include "base/str.h"
 #include "kube/apiserver/apiserver.h"
 
@@ -22,6 +23,7 @@
 #define CERT_DAYS 365
 #define HISTORY 100000 /* changes that a watch may go back */
 #define CONNECTIONS 4096
+#define VERSION "v1.36.0" /* that clients take it for */
 
 struct up_server {
 	struct loop *loop;
@@ -248,7 +250,8 @@ struct up_server *up_server_new(struct loop_group *g, const struct up_server_spe
 				struct err *e)
 {
 	OWN(up_server) s = mem_new(struct up_server);
-	struct apiserver_spec api = {.user_of = user_of,
+	struct apiserver_spec api = {.version = VERSION,
+				     .user_of = user_of,
 				     .arg = s,
 				     .graceful_pods = spec->graceful_pods,
 				     .schemas = true};
