@@ -14,7 +14,6 @@
 #include "base/httpd_mhd.h"
 #include "base/mem.h"
 #include "base/store_sqlite.h"
-#include "base/store_sqlite.h"
 #include "base/str.h"
 #include "kube/apiserver/apiserver.h"
 

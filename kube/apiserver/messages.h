@@ -1,0 +1,47 @@
+#ifndef KUBE_APISERVER_MESSAGES_H
+#define KUBE_APISERVER_MESSAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "kube/apiserver/server.h"
+
+/*
+ * messages: what built-in kinds are made of, for bodies in protobuf and for the schemas in OpenAPI.
+ * The table is messages.def.
+ */
+struct message {
+	const char *name; /* "core.v1.PodSpec" */
+	const char *fields;
+};
+enum message_type {
+	MESSAGE_STRING,
+	MESSAGE_BYTES,
+	MESSAGE_BOOL,
+	MESSAGE_INT,
+	MESSAGE_STRINGS, /* a message that is a list of strings */
+	MESSAGE_TIME,
+	MESSAGE_MICRO_TIME,
+	MESSAGE_QUANTITY,
+	MESSAGE_INT_OR_STRING,
+	MESSAGE_ANY, /* any JSON */
+	MESSAGE_MESSAGE,
+};
+struct message_field {
+	unsigned number;
+	char name[48], of[96]; /* of: the message's name */
+	enum message_type type;
+	bool list, map; /* of that type */
+	bool keeps_zero, is_inline;
+};
+
+/* group "" is core; NULL when the table does not know it.  DeleteOptions is in every group. */
+const struct message *message_of_kind(const char *group, const char *version, const char *kind);
+const struct message *message_find(const char *name);
+/* From the first (*at NULL) to the last. */
+bool message_next(const struct message *m, const char **at, struct message_field *f);
+
+/* An object in protobuf, with the envelope that Kubernetes puts around it; NULL with the fault set. */
+json_t *protobuf_decode(const char *data, size_t len, struct fault *f);
+
+
+#endif
