@@ -233,6 +233,8 @@ void life_progress(struct life *l, const char *order);
 /* The agent has gone: power off, media out, override cleared, all read back.  Starts what is missing,
  * after it took the agent's key out of status: its orders are all done, and no other leader waits for it. */
 bool life_agent_off(struct life *l);
+/* Its BMC shows a medium of ours, of whatever boot. */
+bool life_shows_ours(const struct life *l);
 bool life_agent_dismissed(const struct life *l); /* that was written down */
 
 /* DMI, PCI devices and drives as the Machine and its instance type say; -1 names what differs. */

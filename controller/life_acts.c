@@ -270,7 +270,7 @@ static struct provider_call acting(struct life *l)
 }
 
 /* Our medium, of this boot or an earlier one: the media server's address is ours alone. */
-static bool shows_ours(const struct life *l)
+bool life_shows_ours(const struct life *l)
 {
 	const char *base = life_provider(l)->spec.boot.media_url;
 
@@ -288,7 +288,7 @@ void life_power(struct life *l, bool on)
 	struct provider_call call;
 
 	/* Recorded clean, so nobody's: then why is it on?  A restored record, or a person. */
-	if (!on && l->m->status.clean && !shows_ours(l) && !l->m->status.agent) {
+	if (!on && l->m->status.clean && !life_shows_ours(l) && !l->m->status.agent) {
 		life_wait(
 			l, WAITING_APPROVAL, "PowerStateUnexpected",
 			"recorded clean and off, but on without our boot medium; `drover approve --wipe %s`",
@@ -462,7 +462,7 @@ bool life_agent(struct life *l)
 	if (!life_seen(l, l->c->o.poll_ms * 3))
 		return false;
 	if (l->seen.power == PROVIDER_POWER_ON) {
-		if (!shows_ours(l))
+		if (!life_shows_ours(l))
 			life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
 				  "the machine is on, and its BMC does not show our boot medium");
 		else if (!str_eq(l->seen.media_url, url))
@@ -540,7 +540,7 @@ bool life_agent_off(struct life *l)
 			if (!l->acted_at || loop_now(l->c->loop) - l->acted_at < POWEROFF_GRACE_MS)
 				return false;
 		}
-		if (shows_ours(l) || str_eq(op->step, "power-off"))
+		if (life_shows_ours(l) || str_eq(op->step, "power-off"))
 			life_power(l, false);
 		else
 			life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",

@@ -223,6 +223,19 @@ static void wait_for_release(struct life *l)
 	life_goto(l, MACHINE_STOPPING, x, NULL, NULL);
 }
 
+/* Our agent, left behind by a wipe that failed: its power and its medium are ours to take away. */
+static bool agent_taken_away(struct life *l)
+{
+	if (l->m->status.claim_ref || !l->m->status.operation ||
+	    !life_seen(l, l->c->o.idle_poll_ms) || !life_shows_ours(l))
+		return false;
+	if (l->seen.power == PROVIDER_POWER_OFF)
+		(void)life_agent_off(l);
+	else
+		life_power(l, false);
+	return true;
+}
+
 void step_quarantined(struct life *l)
 {
 	const struct machine_quarantine *q = l->m->status.quarantine;
@@ -238,6 +251,8 @@ void step_quarantined(struct life *l)
 			  NULL);
 		return;
 	}
+	if (agent_taken_away(l))
+		return;
 	if (approved) {
 		life_goto(l, MACHINE_STOPPING,
 			  json_pack("{s:s, s:n}", "approvalID", approved, "quarantine"), NULL,

@@ -427,6 +427,10 @@ static void a_wipe_below_the_providers_floor_is_quarantined(void **state)
 	assert_string_equal(earth_at(b, "status.quarantine.exit"), "operator");
 	record = record_of(&w, "gpu-1-1-1");
 	assert_string_equal(json_str_at(record, "spec", "verdict"), "Clear");
+	/* Its agent is not left running in there. */
+	earth_run(&w, 300 * 1000);
+	assert_false(b->bmc.on);
+	assert_null(b->bmc.image);
 	earth_run(&w, 3600 * 1000);
 	assert_string_equal(b->state, "quarantined");
 	earth_stop(&w);
