@@ -5,14 +5,28 @@
 #include "base/str.h"
 
 #define ORIGIN "https://api:6443"
+#define PIN "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+static void connect_client(struct api *r, const char *cn, const char *o)
+{
+	struct http_peer_spec peer = {.base_url = ORIGIN, .pin_sha256 = PIN};
+	struct err e;
+
+	r->h = http_new(r->g, http_mem_transport(r->net, r->g, "client", cn, o), 100);
+	r->p = http_peer_new(r->h, &peer, &e);
+	if (!r->p)
+		fail_msg("%s", e.text);
+}
+
+void api_certify(struct api *r, const char *cn, const char *o)
+{
+	http_peer_free(r->p);
+	http_free(r->h);
+	connect_client(r, cn, o);
+}
 
 void api_start(struct api *r, const struct apiserver_spec *spec, size_t history)
 {
-	struct http_peer_spec peer = {
-		.base_url = ORIGIN,
-		.pin_sha256 = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
-	struct err e;
-
 	*r = (struct api){.l = loop_sim_new(1, 1700000000000)};
 	r->g = loop_group_new(r->l, "api");
 	r->s = store_mem_new(r->g, history);
@@ -21,11 +35,8 @@ void api_start(struct api *r, const struct apiserver_spec *spec, size_t history)
 	apiserver_routes(r->a, r->d);
 	r->net = http_mem_net_new(r->l);
 	http_mem_serve(r->net, ORIGIN, r->d);
-	http_mem_pin(r->net, ORIGIN, peer.pin_sha256);
-	r->h = http_new(r->g, http_mem_transport(r->net, r->g, "client", NULL, NULL), 100);
-	r->p = http_peer_new(r->h, &peer, &e);
-	if (!r->p)
-		fail_msg("%s", e.text);
+	http_mem_pin(r->net, ORIGIN, PIN);
+	connect_client(r, NULL, NULL);
 }
 
 static void forget(struct api *r)
@@ -39,6 +50,7 @@ static void forget(struct api *r)
 void api_stop(struct api *r)
 {
 	forget(r);
+	secret_free(r->bearer);
 	http_peer_free(r->p);
 	http_free(r->h);
 	http_mem_net_free(r->net);
@@ -85,6 +97,7 @@ static bool is_done(void *arg)
 
 int api_raw(struct api *r, const char *method, const char *path, const char *type, const char *body)
 {
+	struct http_header as = {"Impersonate-User", r->as};
 	struct http_call c = {
 		.method = method,
 		.path = path,
@@ -92,6 +105,9 @@ int api_raw(struct api *r, const char *method, const char *path, const char *typ
 		.body_len = body ? strlen(body) : 0,
 		.content_type = type,
 		.max_body = (size_t)64 << 20,
+		.bearer = r->bearer,
+		.headers = &as,
+		.nheaders = r->as ? 1 : 0,
 		.done = on_reply,
 		.arg = r,
 	};

@@ -20,6 +20,8 @@ struct api {
 	struct http_mem_net *net;
 	struct http *h;
 	struct http_peer *p;
+	struct secret *bearer; /* shown with every call; NULL: none */
+	const char *as;	       /* Impersonate-User; NULL: none */
 	bool done;
 	int status; /* of the last call */
 	json_t *j;  /* its body, NULL if it is none; until the next call */
@@ -28,6 +30,8 @@ struct api {
 
 void api_start(struct api *r, const struct apiserver_spec *spec, size_t history);
 void api_stop(struct api *r);
+/* From now on the client has a certificate with these names. */
+void api_certify(struct api *r, const char *cn, const char *o);
 int api_setup(void **state); /* a struct api, history 1000 */
 int api_teardown(void **state);
 
