@@ -28,6 +28,7 @@ struct up_server {
 	struct loop *loop;
 	char *name, *url, *ca_pem;
 	struct secret *ca_key, *token, *kubelet_token;
+	struct apiserver_token tokens[2];
 	struct store *store;
 	struct apiserver *api;
 	struct httpd *httpd;
@@ -183,16 +184,6 @@ static int keep_all(struct up_server *s, const char *folder, struct err *e)
 
 /* --- serving -------------------------------------------------------------------------------------- */
 
-static const char *user_of(const struct httpd_req *q, void *arg)
-{
-	const struct up_server *s = arg;
-	OWN(secret) given = httpd_bearer(q);
-
-	if (given && s->kubelet_token && secret_equal(given, s->kubelet_token))
-		return "system:node";
-	return given && secret_equal(given, s->token) ? "admin" : NULL;
-}
-
 /* The host that clients are told, and that the certificate names: "0.0.0.0" is none. */
 static int host_of(const char *listen, char *out, size_t size, struct err *e)
 {
@@ -249,9 +240,13 @@ struct up_server *up_server_new(struct loop_group *g, const struct up_server_spe
 				struct err *e)
 {
 	OWN(up_server) s = mem_new(struct up_server);
+	static const char *const masters[] = {"system:masters", NULL};
+	static const char *const nodes[] = {"system:nodes", "system:bootstrappers", NULL};
 	struct apiserver_spec api = {.version = VERSION,
-				     .user_of = user_of,
-				     .arg = s,
+				     .tokens = s->tokens,
+				     .ntokens = spec->kubelet_token ? 2 : 1,
+				     .authenticate = true,
+				     .rbac = true,
 				     .graceful_pods = spec->graceful_pods,
 				     .schemas = true};
 
@@ -260,6 +255,9 @@ struct up_server *up_server_new(struct loop_group *g, const struct up_server_spe
 	if (keep_all(s, spec->folder, e) < 0)
 		return NULL;
 	s->kubelet_token = secret_copy(spec->kubelet_token);
+	api.ca_pem = s->ca_pem;
+	s->tokens[0] = (struct apiserver_token){s->token, "admin", masters};
+	s->tokens[1] = (struct apiserver_token){s->kubelet_token, "system:node:all", nodes};
 	s->store = spec->folder ? store_sqlite_new(g, spec->folder, HISTORY, e)
 				: store_mem_new(g, HISTORY);
 	if (!s->store)
