@@ -1,0 +1,110 @@
+"""The two servers that the cases are run against."""
+import base64
+import http.client
+import pathlib
+import re
+import ssl
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/real"))
+from testbed import parts, process  # noqa: E402  (beside the real tests)
+from testbed.plane import ControlPlane  # noqa: E402
+
+# What the cases need: what collects, what empties namespaces, what counts budgets, what signs
+# tokens.  No scheduler: nothing touches the pods of a case.
+CONTROLLERS = ("garbage-collector-controller,namespace-controller,disruption-controller,"
+               "serviceaccount-controller,serviceaccount-token-controller,"
+               "clusterrole-aggregation-controller")
+
+
+def field(kubeconfig, name):
+    found = re.search(rf"{name}: (\S+)", kubeconfig)
+    return found and found.group(1)
+
+
+class Server:
+    """patience: how many times longer than the case says an answer may take to come true."""
+    patience = 1
+
+    def __init__(self, kubeconfig):
+        text = self.kubeconfig = pathlib.Path(kubeconfig).read_text()
+        self.path = pathlib.Path(kubeconfig)
+        self.address = re.search(r"server: https://(\S+)", text).group(1)
+        self.ca = base64.b64decode(field(text, "certificate-authority-data")).decode()
+        self.tls = ssl.create_default_context(cadata=self.ca)
+        self.nobody = ssl.create_default_context(cadata=self.ca)
+        self.token = field(text, "token")
+        if field(text, "client-certificate-data"):
+            with tempfile.NamedTemporaryFile(dir=self.path.parent) as pair:
+                for part in ("client-certificate-data", "client-key-data"):
+                    pair.write(base64.b64decode(field(text, part)))
+                pair.flush()
+                self.tls.load_cert_chain(pair.name)
+
+    def connect(self, user=None):
+        return http.client.HTTPSConnection(self.address, timeout=30,
+                                           context=self.tls if user is None else self.nobody)
+
+    def headers(self, user=None):
+        """user: None the administrator, "" nobody, else a token."""
+        token = self.token if user is None else user
+        return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+class Real:
+    """etcd, kube-apiserver and the controllers that belong to its contract."""
+    name = "kube-apiserver"
+
+    def __init__(self, folder):
+        self.plane = ControlPlane("real", folder, apiserver_args=[
+            "--disable-admission-plugins=ServiceAccount"])
+        self.plane.start()
+
+    def ready(self):
+        p = self.plane
+        process.wait_for("kube-apiserver", p._answers, 60)  # pylint: disable=protected-access
+        p._spawn("kube-controller-manager", [  # pylint: disable=protected-access
+            parts.paths()["kube"] / "kube-controller-manager",
+            f"--kubeconfig={p.folder}/controller-manager.conf", "--leader-elect=false",
+            "--secure-port=0", f"--controllers={CONTROLLERS}",
+            f"--root-ca-file={p.pki}/ca.crt",
+            f"--service-account-private-key-file={p.pki}/sa.key",
+            "--use-service-account-credentials=true"])
+        server = Server(p.kubeconfig)
+        server.patience = 4
+        return server
+
+    def stop(self):
+        self.plane.stop()
+
+    def rss_mb(self):
+        return sum(self.plane.rss_mb().values())
+
+
+class Embedded:
+    """drover apiserver."""
+    name = "drover apiserver"
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.process = process.Process("drover-apiserver", self.folder, [
+            ROOT / "build/rel/drover", "apiserver", "--data", self.folder / "data",
+            "--listen", f"127.0.0.1:{process.free_port()}",
+            "--kubeconfig-out", self.folder / "admin.conf"])
+
+    def ready(self):
+        def answers():
+            self.process.check()
+            return (self.folder / "admin.conf").exists()
+        process.wait_for("drover apiserver", answers, 10, 0.02)
+        return Server(self.folder / "admin.conf")
+
+    def stop(self):
+        self.process.stop()
+
+    def rss_mb(self):
+        return self.process.rss_mb()
