@@ -19,11 +19,7 @@ void apiserver_create(struct apiserver *a, const char *group, const char *plural
 	rq.ns = json_str_at(obj, "metadata", "namespace");
 	key = resource_key(rq.r, rq.arena, rq.ns, json_str_at(obj, "metadata", "name"));
 	if (!store_get(a->store, key, &entry) && object_create(&rq, obj, &rq.fault) == 0) {
-		json_t *meta = object_meta(obj);
-
-		json_object_set_new(
-			meta, "resourceVersion",
-			json_sprintf("%llu", (unsigned long long)store_rev(a->store) + 1));
+		object_set_rev(a, obj);
 		write_object(&rq, rq.r, key, obj, 0, NULL);
 	}
 	arena_free(rq.arena);
@@ -160,6 +156,8 @@ static void do_resource(struct request *rq)
 		do_collection(rq);
 	else if (!rq->sub || (str_eq(rq->sub, "status") && rq->r->has_status))
 		do_object(rq);
+	else if (rq->r->scale_spec && str_eq(rq->sub, "scale"))
+		do_scale(rq);
 	else if (pod && post && str_eq(rq->sub, "eviction"))
 		do_eviction(rq);
 	else if (pod && post && str_eq(rq->sub, "binding"))

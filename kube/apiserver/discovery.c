@@ -5,22 +5,28 @@
 
 /* What there is, for kubectl and other clients: /api, /apis and below, in the unaggregated form. */
 
-static json_t *verbs(const char *sub)
+static json_t *verbs(const struct resource *r, const struct subresource *sub)
 {
+	if (sub ? sub->create : r->review)
+		return json_pack("[s]", "create");
 	if (!sub)
 		return json_pack("[s,s,s,s,s,s,s,s]", "create", "delete", "deletecollection", "get",
 				 "list", "patch", "update", "watch");
-	return str_eq(sub, "status") ? json_pack("[s,s,s]", "get", "patch", "update")
-				     : json_pack("[s]", "create");
+	return json_pack("[s,s,s]", "get", "patch", "update");
 }
 
-static void add_resource(json_t *list, const struct resource *r, const char *sub, const char *kind,
+static void add_resource(json_t *list, const struct resource *r, const struct subresource *sub,
 			 struct arena *a)
 {
-	const char *name = sub ? arena_printf(a, "%s/%s", r->plural, sub) : r->plural;
+	const char *name = sub ? arena_printf(a, "%s/%s", r->plural, sub->name) : r->plural;
 	json_t *j = json_pack("{s:s, s:s, s:b, s:s, s:o}", "name", name, "singularName",
-			      sub ? "" : r->singular, "namespaced", r->namespaced, "kind", kind,
-			      "verbs", verbs(sub));
+			      sub ? "" : r->singular, "namespaced", r->namespaced, "kind",
+			      sub ? sub->kind : r->kind, "verbs", verbs(r, sub));
+
+	if (sub && sub->group) {
+		json_object_set_new(j, "group", json_string(sub->group));
+		json_object_set_new(j, "version", json_string(sub->version));
+	}
 
 	if (!sub && *r->short_names) {
 		json_t *names = json_array();
@@ -36,6 +42,8 @@ static void add_resource(json_t *list, const struct resource *r, const char *sub
 static void reply_resources(struct request *rq, const char *group, const char *version)
 {
 	json_t *list = json_array();
+	struct subresource subs[MAX_SUBS];
+	size_t n;
 	const char *gv = *group ? arena_printf(rq->arena, "%s/%s", group, version) : version;
 	OWN_JSON j = json_pack("{s:s, s:s, s:s, s:o}", "kind", "APIResourceList", "apiVersion",
 			       "v1", "groupVersion", gv, "resources", list);
@@ -43,13 +51,10 @@ static void reply_resources(struct request *rq, const char *group, const char *v
 	for (const struct resource *r = NULL; resource_next(rq->a, &r);) {
 		if (!str_eq(r->group, group) || !str_eq(r->version, version))
 			continue;
-		add_resource(list, r, NULL, r->kind, rq->arena);
-		if (r->has_status)
-			add_resource(list, r, "status", r->kind, rq->arena);
-		if (str_eq(r->key, "pods/")) {
-			add_resource(list, r, "eviction", "Eviction", rq->arena);
-			add_resource(list, r, "binding", "Binding", rq->arena);
-		}
+		add_resource(list, r, NULL, rq->arena);
+		n = resource_subs(r, subs);
+		for (size_t i = 0; i < n; i++)
+			add_resource(list, r, &subs[i], rq->arena);
 	}
 	if (json_array_size(list) == 0) {
 		(void)!fault_set(&rq->fault, FAULT_NOT_FOUND,

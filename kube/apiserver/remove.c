@@ -177,7 +177,6 @@ static void delete_object(struct request *rq, const struct resource *r, const ch
 	bool marked = object_is_going(obj) &&
 		      json_int_at(obj, "metadata", "deletionGracePeriodSeconds") <= grace_s;
 	bool holder = is_namespace(r) || resource_is_crd(r);
-	char rev[24];
 
 	if (!marked) {
 		object_mark_deleted(rq->a, r, obj, grace_s);
@@ -189,8 +188,7 @@ static void delete_object(struct request *rq, const struct resource *r, const ch
 		return;
 	}
 	if (!marked) {
-		snprintf(rev, sizeof(rev), "%llu", (unsigned long long)store_rev(rq->a->store) + 1);
-		json_object_set_new(object_meta(obj), "resourceVersion", json_string(rev));
+		object_set_rev(rq->a, obj);
 		write_object(rq, r, key, obj, -1, answer ? answer(rq, obj) : NULL);
 	} else if (answer) {
 		reply_object(rq, 200, obj);

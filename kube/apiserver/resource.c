@@ -38,6 +38,9 @@ static const char *const event_fields[] = {
 	GROUP(group_, plural_, singular_, kind_, "", .review = true, ##__VA_ARGS__)
 #define NS .namespaced = true
 #define STATUS .has_status = true
+#define SCALE                                                                                      \
+	.scale_spec = ".spec.replicas", .scale_status = ".status.replicas",                        \
+	.scale_selector = ".spec.selector"
 #define SPEC .has_status = true, .has_generation = true
 
 static const struct resource builtin[] = {
@@ -65,9 +68,9 @@ static const struct resource builtin[] = {
 	REVIEW("authorization.k8s.io", "subjectaccessreviews", "subjectaccessreview",
 	       "SubjectAccessReview"),
 	GROUP("apps", "daemonsets", "daemonset", "DaemonSet", "ds", NS, SPEC),
-	GROUP("apps", "deployments", "deployment", "Deployment", "deploy", NS, SPEC),
-	GROUP("apps", "replicasets", "replicaset", "ReplicaSet", "rs", NS, SPEC),
-	GROUP("apps", "statefulsets", "statefulset", "StatefulSet", "sts", NS, SPEC),
+	GROUP("apps", "deployments", "deployment", "Deployment", "deploy", NS, SPEC, SCALE),
+	GROUP("apps", "replicasets", "replicaset", "ReplicaSet", "rs", NS, SPEC, SCALE),
+	GROUP("apps", "statefulsets", "statefulset", "StatefulSet", "sts", NS, SPEC, SCALE),
 	GROUP("batch", "jobs", "job", "Job", "", NS, SPEC),
 	GROUP("coordination.k8s.io", "leases", "lease", "Lease", "", NS, .must_say_rev = true),
 	KIND("events.k8s.io", "events/", "events", "event", "Event", "ev", NS,
@@ -134,6 +137,33 @@ const char *resource_key(const struct resource *r, struct arena *a, const char *
 			    str_or(name, ""));
 }
 
+size_t resource_subs(const struct resource *r, struct subresource *out)
+{
+	size_t n = 0;
+
+	if (r->has_status)
+		out[n++] = (struct subresource){.name = "status", .kind = r->kind};
+	if (r->scale_spec)
+		out[n++] = (struct subresource){
+			.name = "scale", .group = "autoscaling", .version = "v1", .kind = "Scale"};
+	if (str_eq(r->key, "pods/")) {
+		out[n++] = (struct subresource){.name = "eviction",
+						.group = "policy",
+						.version = "v1",
+						.kind = "Eviction",
+						.create = true};
+		out[n++] =
+			(struct subresource){.name = "binding", .kind = "Binding", .create = true};
+	}
+	if (str_eq(r->key, "serviceaccounts/"))
+		out[n++] = (struct subresource){.name = "token",
+						.group = "authentication.k8s.io",
+						.version = "v1",
+						.kind = "TokenRequest",
+						.create = true};
+	return n;
+}
+
 /* --- CustomResourceDefinitions ------------------------------------------------------------------ */
 
 static void custom_free(struct custom *c)
@@ -161,6 +191,7 @@ static void add_version(struct apiserver *a, const json_t *crd, const json_t *ve
 	struct custom *c = mem_new(struct custom);
 	struct arena *m = c->arena = arena_new();
 	const json_t *names = json_at(crd, "spec", "names");
+	const json_t *scale = json_at(version, "subresources", "scale");
 	const char *kind = json_str_at(names, "kind");
 
 	c->r = (struct resource){
@@ -176,6 +207,9 @@ static void add_version(struct apiserver *a, const json_t *crd, const json_t *ve
 		.custom = true,
 		.must_say_rev = true,
 	};
+	c->r.scale_spec = arena_strdup(m, json_str_at(scale, "specReplicasPath"));
+	c->r.scale_status = arena_strdup(m, json_str_at(scale, "statusReplicasPath"));
+	c->r.scale_selector = arena_strdup(m, json_str_at(scale, "labelSelectorPath"));
 	c->r.key = arena_printf(m, "%s.%s/", c->r.plural, c->r.group);
 	c->r.schema = c->schema = json_deep_copy(json_at(version, "schema", "openAPIV3Schema"));
 	list_push_back(&a->customs, &c->link);

@@ -21,6 +21,7 @@
  *	kinds.c		what particular kinds need
  *	write.c		create, update, patch, binding
  *	remove.c	delete, eviction, and what goes with a namespace or a definition
+ *	scale.c		the subresource scale
  *	read.c		get, list; filter.c: selectors
  *	watch.c		watch
  *	jsonpatch.c	RFC 6902; strategic.c: strategic merge patch; pure
@@ -71,9 +72,20 @@ struct resource {
 	bool review;	      /* answered, never kept: only POST */
 	bool loose_name;      /* any path segment, as in RBAC */
 	const json_t *schema; /* of a custom kind; NULL: none */
+	/* Where wish, number and selector are, as ".spec.replicas"; NULL: there is no scale. */
+	const char *scale_spec, *scale_status, *scale_selector;
 	bool must_say_rev;    /* an update without resourceVersion is refused */
 	bool renamed_event;   /* events.k8s.io */
 };
+
+/* What stands under the name of an object: "status", "pods/eviction". */
+struct subresource {
+	const char *name, *group, *version, *kind; /* group NULL: that of the resource */
+	bool create;				   /* POST alone; else GET, PUT and PATCH */
+};
+#define MAX_SUBS 4
+/* At most MAX_SUBS. */
+size_t resource_subs(const struct resource *r, struct subresource *out);
 
 struct custom {
 	struct resource r;
@@ -246,6 +258,7 @@ void do_delete(struct request *rq);
 void do_delete_all(struct request *rq);
 void do_eviction(struct request *rq);
 void do_binding(struct request *rq);
+void do_scale(struct request *rq);
 void do_discovery(struct request *rq, const char *group, const char *version);
 void do_version(struct request *rq);
 void do_openapi(struct request *rq);
@@ -257,9 +270,11 @@ json_t *request_body(struct request *rq);
 /* An answer that waits for the store.  Without one (NULL) a change is only made. */
 struct answer;
 struct answer *answer_new(struct request *rq, int status, char *body /* taken */);
-/* Change one key; obj NULL: delete.  Sets the resourceVersion in obj.  Answers with c, or with a fault. */
+/* Change one key; obj NULL: delete.  Answers with c, or with a fault. */
 void write_object(struct request *rq, const struct resource *r, const char *key, json_t *obj,
 		  int64_t if_rev, struct answer *c);
+/* Give it the resourceVersion of the change that comes next. */
+void object_set_rev(const struct apiserver *a, json_t *obj);
 /* The same, answering with the object. */
 void write_and_show(struct request *rq, const char *key, json_t *obj, int64_t if_rev, int status);
 /* Remove an object that may go, then what was waiting for that. */

@@ -77,11 +77,11 @@ void write_object(struct request *rq, const struct resource *r, const char *key,
 }
 
 /* The store counts one revision for each change, so the next one is known. */
-static void set_rev(struct request *rq, json_t *obj)
+void object_set_rev(const struct apiserver *a, json_t *obj)
 {
 	char rev[24];
 
-	snprintf(rev, sizeof(rev), "%llu", (unsigned long long)store_rev(rq->a->store) + 1);
+	snprintf(rev, sizeof(rev), "%llu", (unsigned long long)store_rev(a->store) + 1);
 	json_object_set_new(object_meta(obj), "resourceVersion", json_string(rev));
 }
 
@@ -89,7 +89,7 @@ void write_and_show(struct request *rq, const char *key, json_t *obj, int64_t if
 {
 	OWN_JSON shown = NULL;
 
-	set_rev(rq, obj);
+	object_set_rev(rq->a, obj);
 	if (rq->r->renamed_event) {
 		shown = json_deep_copy(obj);
 		object_event_from_core(shown);
@@ -211,7 +211,7 @@ static void replace(struct request *rq, const char *key, const struct store_entr
 		return;
 	}
 	if (object_is_going(obj) && object_may_go(rq->a, rq->r, obj)) {
-		set_rev(rq, obj);
+		object_set_rev(rq->a, obj);
 		remove_object(rq, rq->r, key, obj, answer_new(rq, 200, json_text(obj)));
 	} else if (json_equal(old, obj)) {
 		show(rq, 200, obj); /* nothing changed: no new revision */
@@ -358,7 +358,7 @@ void do_binding(struct request *rq)
 	}
 	json_object_set_new(json_object_get(pod, "spec"), "nodeName", json_string(node));
 	add_scheduled(rq, pod);
-	set_rev(rq, pod);
+	object_set_rev(rq->a, pod);
 	write_object(rq, rq->r, key, pod, (int64_t)entry.rev,
 		     answer_new(rq, 201, mem_strdup(success_text(rq, pod))));
 }
