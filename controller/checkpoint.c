@@ -57,7 +57,12 @@ const struct tenant *checkpoint_tenant(const struct checkpoint *cp)
 
 static void tell(struct checkpoint *cp, const char *reason, const char *text)
 {
-	controller_event(cp->l->c, OBJECT_MACHINE, &cp->l->m->meta, "Warning", reason, text);
+	struct controller *c = cp->l->c;
+	/* Answers come between turns, where l->m may be one that the cache has let go of. */
+	const struct machine *m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, cp->l->name);
+
+	if (m)
+		controller_event(c, OBJECT_MACHINE, &m->meta, "Warning", reason, text);
 	log_warn("checkpoint", LOG_S("machine", cp->l->name), LOG_S("reason", reason),
 		 LOG_S("text", text));
 }

@@ -350,8 +350,9 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	enum machine_state s =
 		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
 	/* Its machine has let it go: free again before anything was written, or proved off and cut.  A
-	 * machine whose status was lost proves nothing. */
+	 * machine whose status was lost, or is older than the claim's, proves nothing. */
 	bool released = n->meta.deletion_timestamp && m && str_eq(m->meta.uid, r->uid) &&
+			m->status.tenancy >= n->status.tenancy &&
 			(s == MACHINE_FREE || (s >= MACHINE_DIRTY && s <= MACHINE_VERIFYING));
 	struct kube_delete_opts o = {.uid = n->meta.uid, .grace_s = -1};
 	json_t *patch, *kept;
@@ -390,6 +391,29 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	return true;
 }
 
+/* A machine is held by it: it must not vanish under that, whoever made it or took the finalizer away. */
+static bool finalizer(struct entry *en, const struct node_claim *n)
+{
+	struct controller *c = en->owner->c;
+	json_t *list, *patch;
+
+	if (n->meta.deletion_timestamp || !claims_machine(c, n))
+		return false;
+	for (size_t i = 0; i < n->meta.finalizers.n; i++)
+		if (str_eq(n->meta.finalizers.v[i], LIFE_CLAIM_FINALIZER))
+			return false;
+	list = json_array();
+	for (size_t i = 0; i < n->meta.finalizers.n; i++)
+		json_array_append_new(list, json_string(n->meta.finalizers.v[i]));
+	json_array_append_new(list, json_string(LIFE_CLAIM_FINALIZER));
+	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", n->meta.resource_version,
+			  "finalizers", list);
+	en->write = kube_patch(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, en->name,
+			       NULL, KUBE_PATCH_MERGE, patch, on_written, en);
+	json_decref(patch);
+	return true;
+}
+
 static void look(void *arg)
 {
 	struct entry *en = arg;
@@ -407,7 +431,7 @@ static void look(void *arg)
 	}
 	if (!c->leading || en->write || !controller_ready(c))
 		return;
-	if (!withdraw(en, n))
+	if (!withdraw(en, n) && !finalizer(en, n))
 		derive(en, n);
 }
 

@@ -363,8 +363,8 @@ static void on_tick(void *arg)
 						    l->state == MACHINE_KNOWN
 					    ? c->o.idle_poll_ms
 					    : c->o.poll_ms);
-	if (!l->m->status.state) {
-		begin(l, "machine begins");
+	if (!l->m->status.state || !l->m->status.operation) {
+		begin(l, l->m->status.state ? "machine has lost its journal" : "machine begins");
 		return;
 	}
 	/* A backup that was put back shows at the start, in a conflict, or by a tenancy that fell. */

@@ -216,7 +216,7 @@ static bool minted(struct life *l, const struct node_claim *n, struct tenant *t)
 	case ASK_NONE:
 		break;
 	}
-	life_token(l, n, &token);
+	life_token(l, n->meta.uid, &token);
 	life_asking(l, "token", t);
 	s = life_token_secret(
 		&token, n->meta.name,
@@ -272,7 +272,7 @@ static const struct proto_report *write_config(struct life *l, const struct node
 		return NULL;
 	}
 	crypto_digest_text(d, hash);
-	life_token(l, n, &token);
+	life_token(l, n->meta.uid, &token);
 	if (life_config_files(l, n, vc, &token, hash, extra, a, o, &e) < 0) {
 		life_fail(l, "ConfigInvalid", "%s", e.text);
 		return NULL;
@@ -415,7 +415,7 @@ static bool token_gone(struct life *l, const struct node_claim *n, struct tenant
 	case ASK_NONE:
 		break;
 	}
-	life_token(l, n, &token);
+	life_token(l, n->meta.uid, &token);
 	str_format(name, sizeof(name), "bootstrap-token-%s", token.id);
 	secret_wipe(&token, sizeof(token));
 	life_asking(l, "untoken", t);

@@ -132,9 +132,10 @@ void step_serving(struct life *l)
 				  NULL, NULL);
 		return;
 	}
-	if (life_hold(l, n))
-		return;
 	lv = leave_wanted(l);
+	/* What a Drain wants does not wait for a tenant that lets its Node not be marked. */
+	if (!str_eq(lv.reason, LEAVE_DRAIN) && life_hold(l, n))
+		return;
 	if (lv.reason) {
 		if (life_paused(l) || (n->meta.deletion_timestamp && !life_may_leave(l)))
 			return;
@@ -203,9 +204,11 @@ static struct evict *evict_of(struct life *l, struct tenant *t, const struct nod
 static void escalate(struct life *l, struct tenant *t, const struct node_claim *n,
 		     const struct leave *lv)
 {
+	const struct tenant_node *node = tenant_node_get(t, n->meta.name);
 	struct evict_look look;
 	int64_t since, now = loop_wall(l->c->loop);
 	char policy[400];
+	bool patient;
 
 	if (!tenant_usable(t)) { /* there is nobody to be asked */
 		finish(l, n, lv, (size_t)(l->m->status.leave ? l->m->status.leave->pods_left : 0));
@@ -214,8 +217,12 @@ static void escalate(struct life *l, struct tenant *t, const struct node_claim *
 	if (!at_step(l, "escalate"))
 		return;
 	since = l->m->status.operation->started;
+	patient = now - since < ESCALATE_MS && now >= since;
+	/* It may have begun too late to be marked before: else pods come as fast as they go. */
+	if (patient && node && !life_hold_mark(l, t, node, lv->reason))
+		return;
 	look = evict_turn(evict_of(l, t, n), why(l, lv, policy, sizeof(policy)));
-	if (!look.left || now - since >= ESCALATE_MS || now < since)
+	if (!look.left || !patient)
 		finish(l, n, lv, look.left);
 	else
 		report(l, look.left, "EvictionBlocked", look.blocked_by);

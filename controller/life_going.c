@@ -45,12 +45,23 @@ static void on_beat(json_t *o, const struct err *e, void *arg)
 	life_kick(l);
 }
 
+/* In quarantine already, since an earlier operation: what is heard now is forged. */
+static bool is_cut(const struct life *l)
+{
+	const struct provider_object *p = life_provider(l);
+	const struct machine_status *st = &l->m->status;
+
+	return p && !str_eq(st->network.proof, fabric_proof_names[FABRIC_PROOF_NONE]) &&
+	       str_eq(st->network.segment,
+		      str_or(p->spec.network.segments.quarantine, "quarantine"));
+}
+
 static struct tenant *listens_to(const struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
 	struct tenant *t = n ? tenant_get(l->c, n->spec.virtual_cluster_ref.name) : NULL;
 
-	return t && tenant_usable(t) && tenant_node_get(t, n->meta.name) ? t : NULL;
+	return t && !is_cut(l) && tenant_usable(t) && tenant_node_get(t, n->meta.name) ? t : NULL;
 }
 
 static void listen(struct life *l)

@@ -16,13 +16,13 @@ static void token_text(const uint8_t *raw, char *out, size_t n)
 	out[n] = '\0';
 }
 
-void life_token(struct life *l, const struct node_claim *n, struct life_token *out)
+void life_token(struct life *l, const char *claim_uid, struct life_token *out)
 {
 	OWN(arena) a = arena_new();
 	char hex[65];
 	uint8_t raw[32];
 
-	keys_derive(l->c->keys, arena_printf(a, "token\n%s", n->meta.uid), hex);
+	keys_derive(l->c->keys, arena_printf(a, "token\n%s", claim_uid), hex);
 	(void)str_unhex(raw, hex, sizeof(raw));
 	token_text(raw, out->id, 6);
 	token_text(raw + 6, out->secret, 16);

@@ -16,7 +16,7 @@
 struct life_token {
 	char id[7], secret[17];
 };
-void life_token(struct life *l, const struct node_claim *n, struct life_token *out);
+void life_token(struct life *l, const char *claim_uid, struct life_token *out);
 /* Secret kube-system/bootstrap-token-ID of the tenant; gives. expires: wall ms. */
 json_t *life_token_secret(const struct life_token *t, const char *claim, int64_t expires);
 

@@ -41,28 +41,43 @@ static bool answer_is(const struct life *l, const char *about)
 	return str_eq(l->answer.about, about) && l->answer.ok;
 }
 
+/* Whose Node it was.  A claim that was taken away by force still stands in the lock, by name and UID. */
+struct left {
+	const char *tenant, *name, *claim_uid;
+	const char *node_uid; /* NULL: not known */
+};
+
+static struct left what_is_left(const struct life *l, const struct node_claim *n)
+{
+	const struct machine_status *st = &l->m->status;
+
+	if (n)
+		return (struct left){n->spec.virtual_cluster_ref.name, n->meta.name, n->meta.uid,
+				     n->status.node_uid};
+	return (struct left){st->tenant.name, st->claim_ref->name, st->claim_ref->uid, NULL};
+}
+
 /* --- debts ----------------------------------------------------------------------------------------- */
 
-static void owe(struct life *l, const struct node_claim *n, const char *node_uid,
-		const char *token_id)
+static void owe(struct life *l, const struct left *x, const char *node_uid, const char *token_id)
 {
-	const struct virtual_cluster *vc = CONTROLLER_GET(
-		l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, n->spec.virtual_cluster_ref.name);
+	const struct virtual_cluster *vc =
+		CONTROLLER_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, x->tenant);
 	char when[STR_TIME_SIZE];
 	json_t *list, *o, *patch;
 
 	if (!vc) {
-		log_warn("tenant has gone, and keeps what drover owes it", LOG_S("machine", l->name),
-			 LOG_S("node", n->meta.name));
+		log_warn("tenant has gone, and keeps what drover owes it",
+			 LOG_S("machine", l->name), LOG_S("node", x->name));
 		l->progress = LEFT_ALL;
 		life_kick(l);
 		return;
 	}
-	list = debts_without(vc, n->meta.name);
+	list = debts_without(vc, x->name);
 	while (json_array_size(list) >= DEBTS_MAX) /* a debt never holds a machine up */
 		json_array_remove(list, 0);
-	o = json_pack("{s:s, s:s*, s:s*, s:s}", "nodeName", n->meta.name, "nodeUID", node_uid,
-		      "tokenID", token_id, "since", str_time(when, loop_wall(l->c->loop)));
+	o = json_pack("{s:s, s:s*, s:s*, s:s}", "nodeName", x->name, "nodeUID", node_uid, "tokenID",
+		      token_id, "since", str_time(when, loop_wall(l->c->loop)));
 	json_array_append_new(list, o);
 	patch = json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
 			  vc->meta.resource_version, "status", "debts", list);
@@ -187,19 +202,25 @@ static bool let_go(struct life *l, struct tenant *t, const struct tenant_node *n
 
 /* --- the Node and its token ------------------------------------------------------------------------ */
 
-/* The Node that the claim is known to have had: one of that name and another UID is not ours. */
-static const struct tenant_node *node_of(const struct node_claim *n, struct tenant *t)
+/* The Node that the claim is known to have had, or that its kubelet registered again since: one of that name and
+ * another UID and providerID is not ours. */
+static const struct tenant_node *node_of(const struct life *l, const struct left *x,
+					 struct tenant *t)
 {
-	const struct tenant_node *node = t && t->nodes ? tenant_node_get(t, n->meta.name) : NULL;
+	const struct tenant_node *node = t && t->nodes ? tenant_node_get(t, x->name) : NULL;
+	OWN(arena) a = arena_new();
 
-	return node && (!n->status.node_uid || str_eq(node->uid, n->status.node_uid)) ? node : NULL;
+	return node && (!x->node_uid || str_eq(node->uid, x->node_uid) ||
+			str_eq(node->provider_id, life_provider_id(l, a)))
+		       ? node
+		       : NULL;
 }
 
 /* Pods and volumes, Node by UID, token.  True when all are gone, or owed. */
-static bool left_tenant(struct life *l, const struct node_claim *n)
+static bool left_tenant(struct life *l, const struct left *x)
 {
-	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
-	const struct tenant_node *node = node_of(n, t);
+	struct tenant *t = x->tenant ? tenant_get(l->c, x->tenant) : NULL;
+	const struct tenant_node *node = node_of(l, x, t);
 	bool late = loop_wall(l->c->loop) - l->m->status.state_since > TENANT_PATIENCE_MS;
 	struct kube_delete_opts o = {.grace_s = -1};
 	struct life_token token;
@@ -214,15 +235,11 @@ static bool left_tenant(struct life *l, const struct node_claim *n)
 		l->progress = LEFT_ALL;
 		return true;
 	}
-	life_token(l, n, &token);
+	life_token(l, x->claim_uid, &token);
 	secret_wipe(token.secret, sizeof(token.secret));
 	if (!t || !tenant_usable(t) || !t->nodes || !kube_cache_synced(t->nodes) || late) {
 		if (late || !t)
-			owe(l, n,
-			    n->status.node_uid ? n->status.node_uid
-			    : node	       ? node->uid
-					       : NULL,
-			    token.id);
+			owe(l, x, node ? node->uid : x->node_uid, token.id);
 		return false;
 	}
 	if (l->progress == LEFT_LOOK && node && !let_go(l, t, node))
@@ -232,7 +249,7 @@ static bool left_tenant(struct life *l, const struct node_claim *n)
 	if (l->progress == LEFT_NODE && node && !answer_is(l, "node")) {
 		o.uid = node->uid;
 		life_asking(l, "node", t);
-		l->call = kube_delete(t->client, &KUBE_NODES, NULL, n->meta.name, &o, on_step, l);
+		l->call = kube_delete(t->client, &KUBE_NODES, NULL, x->name, &o, on_step, l);
 		return false;
 	}
 	l->progress = LEFT_TOKEN;
@@ -301,12 +318,18 @@ static bool off(struct life *l)
 void step_leaving(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
+	struct left x;
 
 	if (!off(l))
 		return;
+	/* Also what a claim had that somebody took away: its Node and token are nobody's then. */
+	if (l->m->status.claim_ref && (n || l->progress != LEFT_ALL)) {
+		x = what_is_left(l, n);
+		if (!life_cut(l) || !left_tenant(l, &x))
+			return;
+	}
 	if (n && finalized(n)) {
-		if (life_cut(l) && left_tenant(l, n))
-			end_claim(l, n);
+		end_claim(l, n);
 		return;
 	}
 	if (!n && !life_claim_gone(l))

@@ -140,7 +140,7 @@ static void look_at_machine(struct earth *w, struct box *b)
 		complain(w, "%s: the fence fell from %lld to %lld", b->name,
 			 (long long)b->seen_fence, (long long)fence);
 	b->seen_fence = fence;
-	if (b->tenancy < tenancy && b->state[0])
+	if (b->tenancy < tenancy && b->state[0] && !w->restored)
 		complain(w, "%s: tenancy fell from %lld to %lld", b->name, (long long)tenancy,
 			 (long long)b->tenancy);
 	if (json_true_at(b->object, "status", "clean") &&
@@ -167,7 +167,7 @@ static void look_at_claims(struct earth *w)
 		struct box *b = &w->boxes[i];
 
 		str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", b->claim);
-		if (b->claim[0] && !store_get(w->host.store, key, &en))
+		if (b->claim[0] && !w->restored && !store_get(w->host.store, key, &en))
 			claim_ended(w, b, b->claim);
 	}
 }

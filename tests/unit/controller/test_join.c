@@ -43,9 +43,9 @@ static void a_token_has_kubeadms_shape_and_belongs_to_one_claim(void **state)
 	const struct node_claim one = claim_of("uid-1"), two = claim_of("uid-2");
 	struct life_token t, again, other;
 
-	life_token(l, &one, &t);
-	life_token(l, &one, &again);
-	life_token(l, &two, &other);
+	life_token(l, one.meta.uid, &t);
+	life_token(l, one.meta.uid, &again);
+	life_token(l, two.meta.uid, &other);
 	assert_int_equal(strlen(t.id), 6);
 	assert_int_equal(strlen(t.secret), 16);
 	for (const char *c = t.id; *c; c++)
@@ -66,10 +66,10 @@ static void another_boot_key_makes_another_token(void **state)
 	const struct node_claim n = claim_of("uid-1");
 	struct life_token before, after;
 
-	life_token(l, &n, &before);
+	life_token(l, n.meta.uid, &before);
 	desk_secret(d, "drover-boot-key", "key", "boot key two", NULL, NULL);
 	desk_run(d, 35000);
-	life_token(l, &n, &after);
+	life_token(l, n.meta.uid, &after);
 	assert_string_not_equal(before.secret, after.secret);
 	desk_life_done(l);
 }

@@ -1,0 +1,241 @@
+/* What people, tenants and old backups do that nobody asked them for: nothing of it leaks, sticks or is offered dirty. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/str.h"
+#include "tests/world/leaving.h"
+
+#define GROUP "/apis/" OBJECT_API_VERSION
+#define RACE_MS 700
+
+/* --- what the tests do and look at ---------------------------------------------------------------- */
+
+static void review_claim(struct earth *w, const char *method, const char *claim, json_t *patch)
+{
+	char path[200];
+
+	str_format(path, sizeof(path), GROUP "/nodeclaims/%s", claim);
+	earth_do(w, &w->host, method, path, patch);
+}
+
+/* As people do with what does not go away. */
+static void review_take_finalizers(struct earth *w, const char *claim)
+{
+	review_claim(w, "PATCH", claim, json_pack("{s:{s:[]}}", "metadata", "finalizers"));
+}
+
+static void review_machine_status(struct box *b, json_t *status)
+{
+	char path[200];
+
+	str_format(path, sizeof(path), GROUP "/machines/%s/status", b->name);
+	earth_do(b->earth, &b->earth->host, "PATCH", path, json_pack("{s:o}", "status", status));
+}
+
+static bool review_has(struct plane *p, const char *what, const char *name)
+{
+	char key[200];
+	struct store_entry en;
+
+	str_format(key, sizeof(key), "%s/%s", what, name);
+	return store_get(p->store, key, &en);
+}
+
+static bool review_is_finalized(void *arg)
+{
+	const struct box *b = arg;
+	char key[200];
+	OWN_JSON o = NULL;
+
+	str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", b->claim);
+	o = plane_get(&b->earth->host, key);
+	return json_array_size(json_at(o, "metadata", "finalizers")) == 1;
+}
+
+/* --- claims ---------------------------------------------------------------------------------------- */
+
+static void a_claim_taken_away_by_force_leaves_no_node_behind(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 900);
+	char claim[128];
+
+	(void)state;
+	str_copy(claim, sizeof(claim), b->claim);
+	w.restored = true; /* whoever does this answers for power; the rest is drover's */
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	review_claim(&w, "DELETE", claim, NULL);
+	review_take_finalizers(&w, claim);
+	earth_wait_state(b, "free", 1800);
+	w.restored = false;
+	assert_false(review_has(&w.tenants[0], "nodes", claim));
+	earth_pod(&w, &w.tenants[1], "next");
+	earth_wait_running(&w, &w.tenants[1], "next", 900);
+	earth_stop(&w);
+}
+
+static void a_claim_that_lost_its_finalizer_gets_it_back(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 901);
+	char claim[128];
+
+	(void)state;
+	str_copy(claim, sizeof(claim), b->claim);
+	review_take_finalizers(&w, claim);
+	earth_wait(&w, review_is_finalized, b, 30, "the finalizer back");
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	earth_release(b);
+	earth_wait_state(b, "free", 1800);
+	assert_false(review_has(&w.tenants[0], "nodes", claim));
+	earth_stop(&w);
+}
+
+static void a_claim_does_not_end_on_the_word_of_an_old_backup(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 902);
+	char claim[128];
+	int64_t tenancy = b->tenancy;
+
+	(void)state;
+	earth_run(&w, 15000);
+	str_copy(claim, sizeof(claim), b->claim);
+	w.restored = true;
+	earth_kill(&w.replicas[0]);
+	review_machine_status(b, json_pack("{s:s,s:I,s:b,s:n,s:n,s:n}", "state", "dirty", "tenancy",
+					   (json_int_t)tenancy - 1, "clean", 0, "claimRef",
+					   "tenant", "leave"));
+	review_claim(&w, "DELETE", claim, NULL);
+	earth_replica(&w);
+	earth_run(&w, 300 * 1000);
+	assert_true(b->bmc.on);
+	assert_true(review_has(&w.host, "nodeclaims.drover.dev", claim));
+	earth_stop(&w);
+}
+
+/* --- drains ---------------------------------------------------------------------------------------- */
+
+static void a_drain_that_begins_late_still_holds(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 910);
+
+	(void)state;
+	leaving_budget(&w, "train");
+	leaving_drain(&w, "fans", -5, "  then: Hold\n  onDeadline: Escalate\n");
+	leaving_wait_at(b, "status.hold.drain", "fans", 300);
+	earth_run(&w, 60000);
+	assert_string_equal(b->state, "serving");
+	assert_string_equal(earth_at(b, "status.hold.drain"), "fans");
+	assert_true(leaving_is_marked(b));
+	earth_stop(&w);
+}
+
+static void a_tenant_that_plays_with_the_mark_is_drained_all_the_same(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 911);
+
+	(void)state;
+	w.refused = "/api/v1/nodes/"; /* drover's changes of Nodes are not let in */
+	leaving_patch_node(b, "",
+			   json_pack("{s:{s:[{s:s,s:s,s:s},{s:s,s:s}]}}", "spec", "taints", "key",
+				     "drover.dev/draining", "value", "mine", "effect", "NoSchedule",
+				     "key", "nvidia.com/gpu", "effect", "NoSchedule"));
+	earth_run(&w, 10000);
+	leaving_drain(&w, "fans", 60, "  onDeadline: Escalate\n");
+	earth_wait_state(b, "dirty", 1200);
+	earth_stop(&w);
+}
+
+/* --- tenants that lie ------------------------------------------------------------------------------ */
+
+static void heartbeats_that_are_forged_for_ever_do_not_keep_a_machine(void **state)
+{
+	struct earth w;
+	struct box *b;
+	char path[200], now[STR_TIME_SIZE];
+
+	(void)state;
+	earth_start(&w, 920, 1);
+	b = &w.boxes[0];
+	b->beats = true;
+	earth_replica(&w);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_state(b, "serving", 900);
+	earth_run(&w, 15000);
+	str_format(path, sizeof(path),
+		   "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/%s", b->claim);
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	earth_release(b);
+	for (int i = 0; i < 3 * 3600 && !str_eq(b->state, "free"); i++) {
+		earth_do(&w, &w.tenants[0], "PATCH", path,
+			 json_pack("{s:{s:s}}", "spec", "renewTime",
+				   str_time(now, loop_wall(w.loop))));
+		earth_run(&w, 1000);
+	}
+	assert_string_equal(b->state, "free");
+	earth_stop(&w);
+}
+
+static void a_node_that_its_kubelet_registered_again_goes_with_its_machine(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 921);
+	char claim[128], path[200], key[200];
+	OWN_JSON node = NULL;
+
+	(void)state;
+	earth_run(&w, 15000);
+	str_copy(claim, sizeof(claim), b->claim);
+	str_format(path, sizeof(path), "/api/v1/nodes/%s", claim);
+	str_format(key, sizeof(key), "nodes/%s", claim);
+	node = plane_get(&w.tenants[0], key);
+	json_object_del(json_at(node, "metadata"), "uid");
+	json_object_del(json_at(node, "metadata"), "resourceVersion");
+	json_object_del(json_at(node, "metadata"), "creationTimestamp");
+	earth_do(&w, &w.tenants[0], "DELETE", path, NULL);
+	earth_do(&w, &w.tenants[0], "POST", "/api/v1/nodes", json_incref(node));
+	earth_run(&w, RACE_MS);
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	earth_release(b);
+	earth_wait_state(b, "free", 1800);
+	assert_false(review_has(&w.tenants[0], "nodes", claim));
+	earth_stop(&w);
+}
+
+/* --- the journal ----------------------------------------------------------------------------------- */
+
+static void a_journal_that_was_wiped_out_stops_one_machine_and_nobody_else(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 930, 2);
+	earth_replica(&w);
+	earth_wait_state(b, "wiping", 600);
+	w.restored = true;
+	review_machine_status(b, json_pack("{s:n}", "operation"));
+	earth_wait_all(&w, "free", 3600);
+	assert_true(box_is_blank(b));
+	earth_stop(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_claim_taken_away_by_force_leaves_no_node_behind),
+		cmocka_unit_test(a_claim_that_lost_its_finalizer_gets_it_back),
+		cmocka_unit_test(a_claim_does_not_end_on_the_word_of_an_old_backup),
+		cmocka_unit_test(a_drain_that_begins_late_still_holds),
+		cmocka_unit_test(a_tenant_that_plays_with_the_mark_is_drained_all_the_same),
+		cmocka_unit_test(heartbeats_that_are_forged_for_ever_do_not_keep_a_machine),
+		cmocka_unit_test(a_node_that_its_kubelet_registered_again_goes_with_its_machine),
+		cmocka_unit_test(a_journal_that_was_wiped_out_stops_one_machine_and_nobody_else),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
