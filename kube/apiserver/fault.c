@@ -1,6 +1,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/str.h"
 #include "kube/apiserver/server.h"
 
@@ -44,6 +45,19 @@ static json_t *lenient_string(const char *s)
 	return j ? j : json_string("(not UTF-8)");
 }
 
+/* "spec.x: Required value" as the cause that kubectl shows: it does not look at the message. */
+static json_t *invalid_causes(const char *text)
+{
+	const char *colon = strstr(text, ": ");
+	size_t len = colon ? (size_t)(colon - text) : 0;
+
+	if (!colon || memchr(text, ' ', len))
+		return json_pack("[{s:s, s:o}]", "reason", "FieldValueInvalid", "message",
+				 lenient_string(text));
+	return json_pack("[{s:s, s:o, s:o}]", "reason", "FieldValueInvalid", "message",
+			 lenient_string(colon + 2), "field", json_stringn(text, len));
+}
+
 json_t *status_object(const struct request *rq, const struct fault *f)
 {
 	json_t *details = json_object();
@@ -53,8 +67,12 @@ json_t *status_object(const struct request *rq, const struct fault *f)
 	if (rq->r) {
 		if (*rq->r->group)
 			json_object_set_new(details, "group", json_string(rq->r->group));
-		json_object_set_new(details, "kind", json_string(rq->r->plural));
+		json_object_set_new(details, "kind",
+				    json_string(f->kind == FAULT_INVALID ? rq->r->kind
+									 : rq->r->plural));
 	}
+	if (f->kind == FAULT_INVALID)
+		json_object_set_new(details, "causes", invalid_causes(f->text));
 	if (f->cause[0])
 		json_object_set_new(details, "causes",
 				    json_pack("[{s:s, s:o}]", "reason", "DisruptionBudget",

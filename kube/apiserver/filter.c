@@ -2,7 +2,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/apiserver/server.h"
+#include "kube/apiserver/table.h"
 
 #define MAX_FIELD_TERMS 16
 
@@ -75,6 +75,7 @@ int filter_init(struct filter *f, const struct request *rq, struct fault *fault)
 
 	*f = (struct filter){.arena = arena_new()};
 	f->partial = accept && strstr(accept, "as=PartialObjectMetadata");
+	f->table = table_new(rq);
 	if (labels && selector_parse(labels, f->arena, &f->labels, &e) < 0) {
 		(void)!fault_set(fault, FAULT_BAD_REQUEST, "unable to parse requirement: %s",
 				 e.text);
@@ -90,6 +91,8 @@ failed:
 
 void filter_done(struct filter *f)
 {
+	table_free(f->table);
+	f->table = NULL;
 	arena_free(f->arena);
 	f->arena = NULL;
 }
@@ -111,7 +114,7 @@ bool filter_is_empty(const struct filter *f)
 
 bool filter_parses(const struct filter *f, const struct resource *r)
 {
-	return !filter_is_empty(f) || f->partial || r->renamed_event;
+	return !filter_is_empty(f) || f->partial || f->table || r->renamed_event;
 }
 
 static bool match_labels(const struct filter *f, const json_t *obj)
@@ -161,6 +164,8 @@ bool filter_matches(const struct filter *f, const json_t *obj)
 
 char *filter_text(const struct filter *f, const struct resource *r, json_t *j)
 {
+	if (f->table)
+		return table_of(f->table, j);
 	if (!f->partial) {
 		if (r->renamed_event)
 			object_event_from_core(j);

@@ -4,7 +4,7 @@
 #include "base/crypto.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/apiserver/server.h"
+#include "kube/apiserver/table.h"
 
 /*
  * A list is written while it is read by the client, a piece at a time, so that
@@ -49,7 +49,7 @@ void do_get(struct request *rq)
 		reply_fault(rq);
 		return;
 	}
-	if (!f.partial && !rq->r->renamed_event) {
+	if (!filter_parses(&f, rq->r)) {
 		httpd_reply(rq->q, 200, "application/json", entry.value, entry.value_len);
 	} else {
 		OWN_JSON j = json_parse(entry.value, entry.value_len, &e);
@@ -97,7 +97,7 @@ static void add_item(struct lister *s, const struct store_entry *e)
 
 	if (!j || !filter_matches(&s->filter, j))
 		return;
-	text = filter_text(&s->filter, s->r, j);
+	text = s->filter.table ? table_row(s->filter.table, j) : filter_text(&s->filter, s->r, j);
 	buf_printf(&s->buf, "%s%s", s->count++ ? "," : "", text);
 	free(text);
 }
@@ -257,8 +257,12 @@ void do_list(struct request *rq)
 		list_done(s);
 		return;
 	}
-	buf_printf(&s->buf, "{\"kind\":\"%sList\",\"apiVersion\":\"%s\",\"items\":[",
-		   s->filter.partial ? "PartialObjectMetadata" : rq->r->kind,
-		   s->filter.partial ? "meta.k8s.io/v1" : resource_api_version(rq->r, rq->arena));
+	if (s->filter.table)
+		table_begin(s->filter.table, &s->buf);
+	else
+		buf_printf(&s->buf, "{\"kind\":\"%sList\",\"apiVersion\":\"%s\",\"items\":[",
+			   s->filter.partial ? "PartialObjectMetadata" : rq->r->kind,
+			   s->filter.partial ? "meta.k8s.io/v1"
+					     : resource_api_version(rq->r, rq->arena));
 	httpd_reply_stream(rq->q, 200, "application/json", &reader);
 }

@@ -72,6 +72,7 @@ struct resource {
 	bool review;	      /* answered, never kept: only POST */
 	bool loose_name;      /* any path segment, as in RBAC */
 	const json_t *schema; /* of a custom kind; NULL: none */
+	const json_t *columns; /* of a custom kind, for tables; NULL: none */
 	/* Where wish, number and selector are, as ".spec.replicas"; NULL: there is no scale. */
 	const char *scale_spec, *scale_status, *scale_selector;
 	bool must_say_rev;    /* an update without resourceVersion is refused */
@@ -90,7 +91,7 @@ size_t resource_subs(const struct resource *r, struct subresource *out);
 struct custom {
 	struct resource r;
 	struct arena *arena;
-	json_t *schema;
+	json_t *schema, *columns;
 	struct list link;
 };
 
@@ -228,6 +229,7 @@ struct filter {
 	struct field_term *fields;
 	size_t nfields;
 	bool partial; /* PartialObjectMetadata was asked for */
+	struct table *table; /* a Table was asked for; NULL: none was */
 };
 int filter_init(struct filter *f, const struct request *rq, struct fault *fault)
 	__attribute__((warn_unused_result));

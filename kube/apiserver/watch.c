@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/apiserver/server.h"
+#include "kube/apiserver/table.h"
 
 /*
  * A watch holds the lines that its client has not read yet.  A client that
@@ -180,7 +180,7 @@ static void add_bookmark(struct watch *w, uint64_t seen, bool ends_initial)
 	json_object_set_new(obj, "apiVersion",
 			    json_string(w->filter.partial ? "meta.k8s.io/v1" : w->api_version));
 	json_object_set(obj, "metadata", meta);
-	text = json_text(obj);
+	text = w->filter.table ? table_bookmark(w->filter.table, meta) : json_text(obj);
 	add_line(w, "BOOKMARK", text, strlen(text));
 	free(text);
 }

@@ -1,0 +1,39 @@
+#ifndef KUBE_APISERVER_TABLE_H
+#define KUBE_APISERVER_TABLE_H
+
+#include "kube/apiserver/server.h"
+
+/*
+ * table: objects as rows of text (meta.k8s.io/v1 Table), which is what `kubectl get` asks for.
+ * Columns: of built-in kinds in table_kinds.c, of custom ones additionalPrinterColumns.
+ */
+struct table;
+/* NULL: the client asked for none. */
+struct table *table_new(const struct request *rq);
+void table_free(struct table *t);
+/* One row, and a whole Table of one object; malloc'd. */
+char *table_row(const struct table *t, json_t *obj);
+char *table_of(const struct table *t, json_t *obj);
+/* A Table without rows that says how far a watch has got. */
+char *table_bookmark(const struct table *t, json_t *meta);
+/* {"kind":"Table",...,"rows":[ : then rows, then "],..." as in any list. */
+void table_begin(const struct table *t, struct buf *b);
+
+struct column {
+	const char *name, *type, *format;
+	int priority; /* 0: always shown */
+	/* A member by its path; absent: `otherwise`, or null. */
+	const char *path, *otherwise;
+	/* Else what this says; NULL: null. */
+	json_t *(*cell)(const json_t *obj, int64_t wall_ms);
+};
+/* Ends at a column without name. */
+const struct column *table_columns(const struct resource *r);
+
+/* "5m10s": how long ago, as kubectl writes it; <unknown> when the text is no time. */
+json_t *table_age(const char *time, int64_t wall_ms);
+/* JSONPath as kubectl and CustomResourceDefinitions use it: .a.b, ['a'], [0], [*], [?(@.a=="b")], "\."
+ * for a dot in a name.  The first that it finds, NULL: nothing, or it is not such a path. */
+const json_t *table_find(const json_t *obj, const char *path);
+
+#endif
