@@ -6,7 +6,6 @@
 #include "base/http.h"
 #include "base/loop.h"
 #include "sim/drive.h"
-#include "sim/faults.h"
 
 /*
  * machine: one server of the rack: power, firmware, drives, and what boots.
@@ -17,8 +16,8 @@
  * The BMC (sim/bmc.h) turns its knobs and is told what changed.  Times are of spec.times, with jitter
  * from loop_random.
  *
- * With spec.data its drives are the files NAME-drive0 ..., and power, boot settings, boot count, boot id
- * and segment stand in NAME.json, written at each change: a rack that was killed comes
+ * With spec.data its drives are the files NAME-drive0 ..., and power, boot settings, boot count and boot id
+ * stand in NAME.json, written at each change: a rack that was killed comes
  * back with its machines as they were.  One whose operating system ran goes on in the same boot; one that was
  * in POST or ran the agent boots again, as after a loss of power, because what was in its memory is lost.
  */
@@ -53,10 +52,6 @@ struct sim_machine {
 	bool on;
 	char *image, *boot_target, *boot_enabled, *http_boot_uri; /* malloc'd; NULL: none */
 
-	/* the switch's word on its port: sim_machine_save() when changed */
-	char segment[128];
-	int64_t fence; /* highest that moved it */
-
 	enum sim_doing doing;
 	unsigned boots;
 	char boot_id[40];
@@ -70,11 +65,10 @@ struct sim_machine {
 	struct loop_timer power_timer;
 	bool power_wanted;
 	char console[160]; /* the last thing that it said there, for people */
-	unsigned *struck;  /* how often each fault happened here */
 	struct err problem; /* kind other than ERR_NONE: its files cannot be used */
 };
 
-/* The rack's spec is there already.  Segment "quarantine" unless the saved state says another. */
+/* The rack's spec and group are there already; nothing else of the rack is asked until the loop runs. */
 void sim_machine_init(struct sim_machine *m, struct sim_rack *r, unsigned number);
 /* As when the process dies: nothing about the machine changes. */
 void sim_machine_done(struct sim_machine *m);
@@ -87,10 +81,6 @@ void sim_machine_reboot(struct sim_machine *m);		/* reset: POST again, at once *
 bool sim_machine_switching(const struct sim_machine *m, bool *on);
 const char *sim_doing_name(enum sim_doing d);
 
-/* For what runs on the machine: the fault `what` strikes now, at this moment (a name of faults.h);
- * counts it.  NULL: it does not. */
-const struct sim_fault *sim_machine_fault(struct sim_machine *m, const char *when,
-					  const char *what);
 /* The times of its rack, none of them 0, and one of them with a little jitter. */
 struct sim_times sim_machine_times(const struct sim_machine *m);
 int64_t sim_machine_jitter(const struct sim_machine *m, int64_t ms);

@@ -1,0 +1,31 @@
+#ifndef SIM_ISO_H
+#define SIM_ISO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include "base/err.h"
+
+/*
+ * iso: the config drive of docs/image-contract.md on a simulated drive: an ISO 9660 volume labelled
+ * "cidata" (ECMA-119, no extensions) with a few small files in its root directory.
+ *
+ * It stands where the real agent puts the partition of that name: the last 4 MiB that are aligned to 1 MiB
+ * and leave room for a backup GPT.  There is no partition table: the images of the rack have none.
+ */
+#define SIM_ISO_BLOCK 2048
+#define SIM_CIDATA_BYTES (4 << 20)
+int64_t sim_cidata_at(int64_t drive_bytes);
+
+struct sim_iso_file {
+	const char *name; /* small letters, digits, '-', '_', at most one '.'; up to 27 bytes */
+	const char *text;
+};
+/* volume: SIM_CIDATA_BYTES, zeroed.  *used: how much of it. */
+int sim_iso_write(const struct sim_iso_file *files, size_t n, uint8_t *volume, size_t *used,
+		  struct err *e) __attribute__((warn_unused_result));
+/* The file's text, in a; NULL: no such volume, label or file.  The volume is foreign bytes. */
+const char *sim_iso_read(const uint8_t *volume, size_t len, const char *name, struct arena *a);
+
+#endif

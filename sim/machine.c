@@ -1,0 +1,408 @@
+#include "sim/machine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "sim/agent.h"
+#include "sim/medium.h"
+#include "sim/node.h"
+#include "sim/rack.h"
+#include "wipe/proto.h"
+
+#define STATE_MAX (64 << 10)
+
+static const char *const doing_names[] = {"Off", "POST", "Agent", "Node", "Nothing"};
+
+const char *sim_doing_name(enum sim_doing d)
+{
+	return doing_names[d];
+}
+
+struct loop_group *sim_machine_group(const struct sim_machine *m)
+{
+	return sim_rack_group(m->rack);
+}
+
+static struct loop *loop_here(const struct sim_machine *m)
+{
+	return loop_of(sim_machine_group(m));
+}
+
+static void set_text(char **slot, const char *text)
+{
+	char *old = *slot;
+
+	*slot = mem_strdup(text);
+	free(old);
+}
+
+void sim_machine_say(struct sim_machine *m, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(m->console, sizeof(m->console), fmt, ap);
+	va_end(ap);
+	str_clean(m->console);
+}
+
+/* --- times ----------------------------------------------------------------------------- */
+
+static int64_t or_fast(int64_t given, int64_t fast)
+{
+	return given > 0 ? given : fast;
+}
+
+struct sim_times sim_times_or_fast(const struct sim_times *t)
+{
+	return (struct sim_times){
+		.power_ms = or_fast(t->power_ms, 500),
+		.post_ms = or_fast(t->post_ms, 1500),
+		.kernel_ms = or_fast(t->kernel_ms, 500),
+		.system_ms = or_fast(t->system_ms, 2000),
+		.wipe_bytes_per_s = or_fast(t->wipe_bytes_per_s, 4ll << 30),
+		.write_bytes_per_s = or_fast(t->write_bytes_per_s, 1ll << 30),
+	};
+}
+
+struct sim_times sim_machine_times(const struct sim_machine *m)
+{
+	return sim_times_or_fast(&sim_rack_spec_of(m->rack)->times);
+}
+
+/* Up to a tenth more: no two machines keep step. */
+int64_t sim_machine_jitter(const struct sim_machine *m, int64_t ms)
+{
+	return ms + (int64_t)loop_random_below(loop_here(m), (uint64_t)ms / 10 + 1);
+}
+
+/* --- what is kept --------------------------------------------------------------------------------- */
+
+static char *file_of(const struct sim_machine *m, const char *rest)
+{
+	const char *data = sim_rack_spec_of(m->rack)->data;
+
+	return data ? mem_printf("%s/%s%s", data, m->name, rest) : NULL;
+}
+
+static json_t *state_json(const struct sim_machine *m)
+{
+	return json_pack("{s:b, s:s, s:I, s:s, s:s*, s:s*, s:s*, s:s*}", "on", m->on,
+			 "doing", sim_doing_name(m->doing), "boots", (json_int_t)m->boots, "bootID",
+			 m->boot_id, "image", m->image, "bootTarget", m->boot_target,
+			 "bootEnabled", m->boot_enabled, "httpBootURI", m->http_boot_uri);
+}
+
+/* A name of its own, then renamed: a kill leaves the old state or the new one. */
+static int write_file(const char *path, const char *text, struct err *e)
+{
+	char *tmp = mem_printf("%s.new", path);
+	FILE *f = fopen(tmp, "we");
+	int rc = -1;
+
+	if (!f)
+		rc = err_errno(e, errno, "%s", tmp);
+	else if ((fputs(text, f) < 0) | (fclose(f) != 0) || rename(tmp, path) < 0)
+		rc = err_errno(e, errno, "%s", path);
+	else
+		rc = 0;
+	free(tmp);
+	return rc;
+}
+
+void sim_machine_save(struct sim_machine *m)
+{
+	char *path = file_of(m, ".json"), *text;
+	OWN_JSON j = path ? state_json(m) : NULL;
+
+	if (!path)
+		return;
+	text = json_text(j);
+	(void)!write_file(path, text, &m->problem);
+	free(text);
+	free(path);
+}
+
+static void changed(struct sim_machine *m)
+{
+	sim_machine_save(m);
+	if (m->changed)
+		m->changed(m->bmc);
+}
+
+static json_t *read_state(struct sim_machine *m, const char *path)
+{
+	FILE *f = fopen(path, "re");
+	char *text;
+	size_t n;
+	json_t *j;
+
+	if (!f) {
+		if (errno != ENOENT)
+			(void)!err_errno(&m->problem, errno, "%s", path);
+		return NULL;
+	}
+	text = mem_alloc(STATE_MAX);
+	n = fread(text, 1, STATE_MAX, f);
+	fclose(f);
+	j = json_parse(text, n, &m->problem);
+	free(text);
+	return j;
+}
+
+static void load(struct sim_machine *m)
+{
+	char *path = file_of(m, ".json");
+	OWN_JSON j = path ? read_state(m, path) : NULL;
+	const char *doing = json_str_at(j, "doing");
+
+	free(path);
+	if (!j)
+		return;
+	m->on = json_true_at(j, "on");
+	m->boots = (unsigned)json_int_at(j, "boots");
+	str_copy(m->boot_id, sizeof(m->boot_id), str_or(json_str_at(j, "bootID"), ""));
+	set_text(&m->image, json_str_at(j, "image"));
+	set_text(&m->boot_target, json_str_at(j, "bootTarget"));
+	set_text(&m->boot_enabled, json_str_at(j, "bootEnabled"));
+	set_text(&m->http_boot_uri, json_str_at(j, "httpBootURI"));
+	for (int i = SIM_OFF; i <= SIM_NOTHING; i++)
+		if (str_eq(doing, doing_names[i]))
+			m->doing = (enum sim_doing)i;
+}
+
+/* --- boot ----------------------------------------------------------------------------------------- */
+
+static void boot_disk(struct sim_machine *m)
+{
+	struct err e;
+
+	m->node = sim_node_new(sim_machine_group(m), m, &e);
+	m->doing = m->node ? SIM_NODE : SIM_NOTHING;
+	if (!m->node)
+		sim_machine_say(m, "nothing boots: %s", e.text);
+	sim_machine_save(m);
+}
+
+static void on_medium(const char *block, const struct err *e, struct sim_machine *m)
+{
+	struct sim_medium *done = m->medium;
+	struct err bad;
+
+	m->medium = NULL;
+	if (block)
+		m->agent = sim_agent_new(sim_machine_group(m), m, block, PROTO_BOOT_BLOCK, &bad);
+	if (m->agent) {
+		m->doing = SIM_AGENT;
+		sim_machine_save(m);
+	} else {
+		sim_machine_say(m, "no boot from the medium: %s", block ? bad.text : e->text);
+		boot_disk(m);
+	}
+	sim_medium_free(done);
+}
+
+/* The medium that the override asks for; NULL: the disk. */
+static const char *boot_url(const struct sim_machine *m)
+{
+	if (!m->boot_enabled || str_eq(m->boot_enabled, "Disabled"))
+		return NULL;
+	if (str_eq(m->boot_target, "Cd") || str_eq(m->boot_target, "UsbCd"))
+		return m->image;
+	return str_eq(m->boot_target, "UefiHttp") ? m->http_boot_uri : NULL;
+}
+
+static void firmware(struct sim_machine *m)
+{
+	char *url;
+
+	if (sim_rack_fault(m, "POST", "MediaVanishes", NULL))
+		set_text(&m->image, NULL);
+	url = mem_strdup(boot_url(m));
+	if (str_eq(m->boot_enabled, "Once")) {
+		set_text(&m->boot_enabled, "Disabled");
+		set_text(&m->boot_target, "None");
+	}
+	if (url && !sim_rack_fault(m, "POST", "BootsDisk", NULL))
+		m->medium = sim_medium_fetch(m, url, on_medium);
+	else
+		boot_disk(m);
+	free(url);
+	changed(m);
+}
+
+static void on_timer(void *arg)
+{
+	struct sim_machine *m = arg;
+
+	if (sim_rack_fault(m, "POST", "Reboot", NULL))
+		sim_machine_reboot(m);
+	else
+		firmware(m);
+}
+
+static void stop_all(struct sim_machine *m)
+{
+	struct sim_agent *agent = m->agent;
+	struct sim_node *node = m->node;
+
+	loop_timer_stop(&m->timer);
+	sim_medium_free(m->medium);
+	m->medium = NULL;
+	m->agent = NULL;
+	m->node = NULL;
+	sim_agent_free(agent);
+	sim_node_free(node);
+	m->doing = SIM_OFF;
+}
+
+static void new_boot_id(struct sim_machine *m)
+{
+	uint8_t r[16];
+	char h[33];
+
+	loop_random_bytes(loop_here(m), r, sizeof(r));
+	r[6] = (uint8_t)((r[6] & 0x0f) | 0x40);
+	r[8] = (uint8_t)((r[8] & 0x3f) | 0x80);
+	str_hex(h, r, sizeof(r));
+	str_format(m->boot_id, sizeof(m->boot_id), "%.8s-%.4s-%.4s-%.4s-%.12s", h, h + 8, h + 12,
+		   h + 16, h + 20);
+}
+
+static void begin_boot(struct sim_machine *m)
+{
+	m->boots++;
+	m->doing = SIM_POST;
+	new_boot_id(m);
+	sim_machine_say(m, "POST");
+	loop_timer_start(&m->timer, sim_machine_jitter(m, sim_machine_times(m).post_ms));
+}
+
+/* --- power ---------------------------------------------------------------------------------------- */
+
+static void switch_to(struct sim_machine *m, bool on)
+{
+	loop_timer_stop(&m->power_timer);
+	if (m->on == on)
+		return;
+	m->on = on;
+	stop_all(m);
+	m->console[0] = '\0';
+	if (on)
+		begin_boot(m);
+	changed(m);
+}
+
+static void on_power(void *arg)
+{
+	struct sim_machine *m = arg;
+
+	switch_to(m, m->power_wanted);
+}
+
+void sim_machine_power(struct sim_machine *m, bool on)
+{
+	m->power_wanted = on;
+	if (m->on == on)
+		loop_timer_stop(&m->power_timer);
+	else
+		loop_timer_start(&m->power_timer,
+				 sim_machine_jitter(m, sim_machine_times(m).power_ms));
+}
+
+bool sim_machine_switching(const struct sim_machine *m, bool *on)
+{
+	*on = m->power_wanted;
+	return loop_timer_active(&m->power_timer);
+}
+
+void sim_machine_cut(struct sim_machine *m)
+{
+	switch_to(m, false);
+}
+
+void sim_machine_reboot(struct sim_machine *m)
+{
+	if (!m->on)
+		return;
+	stop_all(m);
+	begin_boot(m);
+	changed(m);
+}
+
+/* --- life ----------------------------------------------------------------------------------------- */
+
+static void open_drives(struct sim_machine *m, const struct sim_rack_spec *s)
+{
+	m->ndrives = s->drives ? s->drives : 2;
+	if (m->ndrives > MACHINE_DRIVES)
+		m->ndrives = MACHINE_DRIVES;
+	for (unsigned i = 0; i < m->ndrives; i++) {
+		char rest[16], *path;
+		struct err e;
+
+		str_format(rest, sizeof(rest), "-drive%u", i);
+		path = file_of(m, rest);
+		str_format(m->wwns[i], sizeof(m->wwns[i]), "eui.0025385%05x%04x", m->number, i);
+		m->drives[i] = drive_open(path, or_fast(s->drive_bytes, 16ll << 30), &e);
+		free(path);
+		if (m->drives[i])
+			continue;
+		/* Better one in memory that forgets than a machine with a hole; the rack says it. */
+		m->problem = e;
+		m->drives[i] = drive_open(NULL, or_fast(s->drive_bytes, 16ll << 30), &e);
+	}
+}
+
+/* What was in memory is lost with the process; what is on the drives is not. */
+static void come_back(struct sim_machine *m)
+{
+	if (!m->on)
+		m->doing = SIM_OFF;
+	else if (m->doing == SIM_NODE)
+		boot_disk(m);
+	else if (m->doing != SIM_NOTHING)
+		begin_boot(m);
+	sim_machine_save(m);
+}
+
+void sim_machine_init(struct sim_machine *m, struct sim_rack *r, unsigned number)
+{
+	const struct sim_rack_spec *s = sim_rack_spec_of(r);
+
+	*m = (struct sim_machine){.rack = r, .number = number};
+	str_format(m->name, sizeof(m->name), "gpu-%u", number);
+	str_format(m->uuid, sizeof(m->uuid), "4c4c4544-0035-3410-8050-%012x", 0xc04f3100u + number);
+	str_format(m->serial, sizeof(m->serial), "SIM%07u", number);
+	str_format(m->mac, sizeof(m->mac), "b8:ce:f6:%02x:%02x:%02x", number >> 16 & 255,
+		   number >> 8 & 255, number & 255);
+	str_copy(m->model, sizeof(m->model), "Simulated HGX H100 8-GPU");
+	loop_timer_init(&m->timer, sim_machine_group(m), on_timer, m);
+	loop_timer_init(&m->power_timer, sim_machine_group(m), on_power, m);
+	if (s->data && mkdir(s->data, 0700) < 0 && errno != EEXIST)
+		(void)!err_errno(&m->problem, errno, "%s", s->data);
+	open_drives(m, s);
+	load(m);
+	come_back(m);
+}
+
+void sim_machine_done(struct sim_machine *m)
+{
+	stop_all(m);
+	loop_timer_stop(&m->power_timer);
+	for (unsigned i = 0; i < m->ndrives; i++)
+		drive_close(m->drives[i]);
+	free(m->image);
+	free(m->boot_target);
+	free(m->boot_enabled);
+	free(m->http_boot_uri);
+}
