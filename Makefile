@@ -147,9 +147,10 @@ test: ## everything: check, lint, fuzz for a moment, the main job and the way ba
 	$(call STAGE,done)
 	@echo "drover: all tests passed"
 
-test-long: test ## test, with longer fuzzing and the bad inputs on real parts
+test-long: test ## test, with longer fuzzing, more kills and the bad inputs on real parts
 	$(Q)tests/real/intruders.py
 	$(Q)FUZZ_SEED=0 $(MAKE) --no-print-directory fuzz FUZZ_S=120
+	$(Q)DROVER_KILLS=1000 TEST_TIMEOUT=600 $(MAKE) --no-print-directory WERROR=1 unit T=base/test_store_kill
 
 image: $(B)/drover-agent ## the agent's boot image, build/image/drover-agent.iso
 	$(Q)tests/tools/deps image

@@ -2,15 +2,27 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
+#include "base/mem.h"
+#include "base/str.h"
+
+/* What of a file would outlive a power cut. */
+struct image {
+	char *path, *data;
+	size_t len;
+};
 
 struct faulty_file {
 	sqlite3_file base;
-	sqlite3_file *real; /* behind it, in the same piece of memory */
+	struct image *image; /* NULL: a temporary file */
+	sqlite3_file *real;  /* behind it, in the same piece of memory */
 };
 
 static sqlite3_vfs *real_vfs;
 static sqlite3_vfs faulty_vfs;
+static struct image images[8];
 static unsigned left, syncs;
 static int code;
 static bool happened;
@@ -73,10 +85,29 @@ static int f_truncate(sqlite3_file *f, sqlite3_int64 size)
 	return fails() ? code : real_of(f)->pMethods->xTruncate(real_of(f), size);
 }
 
+static int take_image(sqlite3_file *f)
+{
+	struct image *i = ((struct faulty_file *)f)->image;
+	sqlite3_int64 size;
+	int rc = real_of(f)->pMethods->xFileSize(real_of(f), &size);
+
+	if (rc != SQLITE_OK || !i)
+		return rc;
+	free(i->data);
+	i->data = mem_alloc((size_t)size + 1);
+	i->len = (size_t)size;
+	return size ? real_of(f)->pMethods->xRead(real_of(f), i->data, (int)size, 0) : SQLITE_OK;
+}
+
 static int f_sync(sqlite3_file *f, int flags)
 {
+	int rc;
+
 	syncs++;
-	return fails() ? code : real_of(f)->pMethods->xSync(real_of(f), flags);
+	if (fails())
+		return code;
+	rc = real_of(f)->pMethods->xSync(real_of(f), flags);
+	return rc == SQLITE_OK ? take_image(f) : rc;
 }
 
 static int f_size(sqlite3_file *f, sqlite3_int64 *out)
@@ -130,6 +161,54 @@ static const sqlite3_io_methods methods = {
 	.xDeviceCharacteristics = f_character,
 };
 
+static struct image *image_of(const char *path)
+{
+	for (size_t i = 0; path && i < sizeof(images) / sizeof(*images); i++) {
+		if (!images[i].path)
+			images[i].path = mem_strdup(path);
+		if (str_eq(images[i].path, path))
+			return &images[i];
+	}
+	return NULL;
+}
+
+static int f_delete(sqlite3_vfs *v, const char *path, int sync_folder)
+{
+	struct image *i = image_of(path);
+
+	(void)v;
+	if (fails())
+		return code;
+	if (i) {
+		free(i->data);
+		i->data = NULL;
+		i->len = 0;
+	}
+	return real_vfs->xDelete(real_vfs, path, sync_folder);
+}
+
+void store_faults_forget(void)
+{
+	for (size_t i = 0; i < sizeof(images) / sizeof(*images); i++) {
+		free(images[i].path);
+		free(images[i].data);
+		images[i] = (struct image){0};
+	}
+}
+
+void store_faults_lose_unsynced(void)
+{
+	for (size_t i = 0; i < sizeof(images) / sizeof(*images) && images[i].path; i++) {
+		FILE *out = access(images[i].path, F_OK) == 0 ? fopen(images[i].path, "wb") : NULL;
+
+		if (!out)
+			continue;
+		if ((images[i].len && fwrite(images[i].data, images[i].len, 1, out) != 1) ||
+		    fclose(out) != 0)
+			abort();
+	}
+}
+
 static int f_open(sqlite3_vfs *v, const char *name, sqlite3_file *f, int flags, int *out)
 {
 	struct faulty_file *file = (struct faulty_file *)f;
@@ -137,6 +216,7 @@ static int f_open(sqlite3_vfs *v, const char *name, sqlite3_file *f, int flags, 
 
 	(void)v;
 	file->real = (sqlite3_file *)(file + 1);
+	file->image = image_of(name);
 	rc = real_vfs->xOpen(real_vfs, name, file->real, flags, out);
 	file->base.pMethods = file->real->pMethods ? &methods : NULL;
 	return rc;
@@ -151,6 +231,7 @@ void store_faults_install(void)
 	faulty_vfs.zName = "faulty";
 	faulty_vfs.szOsFile += (int)sizeof(struct faulty_file);
 	faulty_vfs.xOpen = f_open;
+	faulty_vfs.xDelete = f_delete;
 	if (sqlite3_vfs_register(&faulty_vfs, 1) != SQLITE_OK)
 		abort();
 }
