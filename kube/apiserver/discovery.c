@@ -5,7 +5,7 @@
 
 /* What there is, for kubectl and other clients: /api, /apis and below, in the unaggregated form. */
 
-static json_t *verbs(const struct resource *r, const struct subresource *sub)
+json_t *discovery_verbs(const struct resource *r, const struct subresource *sub)
 {
 	if (sub ? sub->create : r->review)
 		return json_pack("[s]", "create");
@@ -15,27 +15,45 @@ static json_t *verbs(const struct resource *r, const struct subresource *sub)
 	return json_pack("[s,s,s]", "get", "patch", "update");
 }
 
+json_t *discovery_words(const char *words, struct arena *a)
+{
+	char *rest = arena_strdup(a, words);
+	json_t *list = json_array();
+
+	for (char *one; (one = strsep(&rest, " "));)
+		json_array_append_new(list, json_string(one));
+	return list;
+}
+
+/* What `kubectl get all` shows, of the built-in ones. */
+const char *resource_categories(const struct resource *r)
+{
+	static const char *const shown[] = {"Pod",	  "Service",	 "DaemonSet", "Deployment",
+					    "ReplicaSet", "StatefulSet", "Job"};
+
+	for (size_t i = 0; !r->custom && i < sizeof(shown) / sizeof(*shown); i++)
+		if (str_eq(shown[i], r->kind))
+			return "all";
+	return str_or(r->categories, "");
+}
+
 static void add_resource(json_t *list, const struct resource *r, const struct subresource *sub,
 			 struct arena *a)
 {
 	const char *name = sub ? arena_printf(a, "%s/%s", r->plural, sub->name) : r->plural;
 	json_t *j = json_pack("{s:s, s:s, s:b, s:s, s:o}", "name", name, "singularName",
 			      sub ? "" : r->singular, "namespaced", r->namespaced, "kind",
-			      sub ? sub->kind : r->kind, "verbs", verbs(r, sub));
+			      sub ? sub->kind : r->kind, "verbs", discovery_verbs(r, sub));
 
 	if (sub && sub->group) {
 		json_object_set_new(j, "group", json_string(sub->group));
 		json_object_set_new(j, "version", json_string(sub->version));
 	}
 
-	if (!sub && *r->short_names) {
-		json_t *names = json_array();
-		char *rest = arena_strdup(a, r->short_names);
-
-		for (char *one; (one = strsep(&rest, " "));)
-			json_array_append_new(names, json_string(one));
-		json_object_set_new(j, "shortNames", names);
-	}
+	if (!sub && *r->short_names)
+		json_object_set_new(j, "shortNames", discovery_words(r->short_names, a));
+	if (!sub && *resource_categories(r))
+		json_object_set_new(j, "categories", discovery_words(resource_categories(r), a));
 	json_array_append_new(list, j);
 }
 
@@ -137,6 +155,8 @@ void do_discovery(struct request *rq, const char *group, const char *version)
 		(void)!fault_set(&rq->fault, FAULT_METHOD,
 				 "the server does not allow this method on the requested resource");
 		reply_fault(rq);
+	} else if (!version && (!group || !*group) && do_discovery_aggregated(rq, group != NULL)) {
+		return;
 	} else if (!group) {
 		OWN_JSON j = json_pack("{s:s, s:s, s:o}", "kind", "APIGroupList", "apiVersion",
 				       "v1", "groups", all_groups(rq));

@@ -43,5 +43,9 @@ bool message_next(const struct message *m, const char **at, struct message_field
 /* An object in protobuf, with the envelope that Kubernetes puts around it; NULL with the fault set. */
 json_t *protobuf_decode(const char *data, size_t len, struct fault *f);
 
+/* "io.k8s.api.core.v1.Pod", in the arena. */
+const char *message_component(const char *name, struct arena *a);
+/* The schema of a message, and of all that it refers to, into `components`, by those names. */
+void messages_add_schemas(const struct message *m, json_t *components, struct arena *a);
 
 #endif

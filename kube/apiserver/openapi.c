@@ -1,11 +1,12 @@
-#include <stdlib.h>
+#include <string.h>
 #include "base/str.h"
-#include "kube/apiserver/server.h"
+#include "kube/apiserver/messages.h"
 
 /*
- * As much of OpenAPI v3 as `kubectl apply` asks for: that PATCH of each kind
- * takes the parameter fieldValidation, so that kubectl leaves checking to the
- * server.  No schemas.
+ * OpenAPI v3: that PATCH of each kind takes the parameter fieldValidation, so that kubectl leaves
+ * checking to the server, and the schemas that `kubectl explain` shows: of custom kinds as their
+ * definition has them, of built-in ones the fields with their types.  A PATCH names no content
+ * types: kubectl apply would take its merge keys from the schemas, which have none.
  */
 
 static const char *group_path(struct request *rq, const struct resource *r)
@@ -37,22 +38,73 @@ static json_t *operation(const struct resource *r)
 			 r->version, "kind", r->kind);
 }
 
+static const char object_meta_name[] = "meta.v1.ObjectMeta";
+
+static json_t *custom_schema(const struct resource *r, json_t *components, struct arena *a)
+{
+	json_t *schema =
+		       r->schema ? json_deep_copy(r->schema) : json_pack("{s:s}", "type", "object"),
+	       *properties = json_object_get(schema, "properties");
+
+	messages_add_schemas(message_find(object_meta_name), components, a);
+	if (json_object_get(properties, "metadata"))
+		json_object_set_new(json_object_get(properties, "metadata"), "allOf",
+				    json_pack("[{s:s+}]", "$ref", "#/components/schemas/",
+					      message_component(object_meta_name, a)));
+	return schema;
+}
+
+/* "dev.drover.v1alpha1.NodePool" */
+static const char *custom_name(const struct resource *r, struct arena *a)
+{
+	const char *name = r->version;
+	char *rest = arena_strdup(a, r->group);
+
+	for (char *label; (label = strsep(&rest, "."));)
+		name = arena_printf(a, "%s.%s", label, name);
+	return arena_printf(a, "%s.%s", name, r->kind);
+}
+
+static void add_schema(const struct resource *r, json_t *components, struct arena *a)
+{
+	const struct message *m =
+		r->custom ? NULL : message_of_kind(r->group, r->version, r->kind);
+	const char *name = m ? message_component(m->name, a) : custom_name(r, a);
+	json_t *schema, *properties;
+
+	if (m)
+		messages_add_schemas(m, components, a);
+	else
+		json_object_set_new(components, name, custom_schema(r, components, a));
+	schema = json_object_get(components, name);
+	properties = json_object_get(schema, "properties");
+	if (m) {
+		json_object_set_new(properties, "apiVersion", json_pack("{s:s}", "type", "string"));
+		json_object_set_new(properties, "kind", json_pack("{s:s}", "type", "string"));
+	}
+	json_object_set_new(schema, "x-kubernetes-group-version-kind",
+			    json_pack("[{s:s, s:s, s:s}]", "group", r->group, "version", r->version,
+				      "kind", r->kind));
+}
+
 static void reply_group_version(struct request *rq, const char *wanted)
 {
-	json_t *paths = json_object();
-	OWN_JSON j = json_pack("{s:s, s:{s:s, s:s}, s:o}", "openapi", "3.0.0", "info", "title",
-			       "Kubernetes", "version", rq->a->version, "paths", paths);
+	json_t *paths = json_object(), *components = json_object();
+	OWN_JSON j = json_pack("{s:s, s:{s:s, s:s}, s:o, s:{s:o}}", "openapi", "3.0.0", "info",
+			       "title", "Kubernetes", "version", rq->a->version, "paths", paths,
+			       "components", "schemas", components);
 
 	for (const struct resource *r = NULL; resource_next(rq->a, &r);) {
 		const char *path = group_path(rq, r);
 
-		if (str_eq(path, wanted))
-			json_object_set_new(
-				paths,
-				arena_printf(rq->arena, "/%s/%s%s/{name}", path,
-					     r->namespaced ? "namespaces/{namespace}/" : "",
-					     r->plural),
-				operation(r));
+		if (!str_eq(path, wanted))
+			continue;
+		add_schema(r, components, rq->arena);
+		json_object_set_new(paths,
+				    arena_printf(rq->arena, "/%s/%s%s/{name}", path,
+						 r->namespaced ? "namespaces/{namespace}/" : "",
+						 r->plural),
+				    operation(r));
 	}
 	if (json_object_size(paths)) {
 		reply_object(rq, 200, j);

@@ -202,6 +202,7 @@ static void add_version(struct apiserver *a, const json_t *crd, const json_t *ve
 		.singular = arena_strdup(m, str_or(json_str_at(names, "singular"), kind)),
 		.kind = arena_strdup(m, kind),
 		.short_names = join_names(m, json_at(names, "shortNames")),
+		.categories = join_names(m, json_at(names, "categories")),
 		.namespaced = str_eq(json_str_at(crd, "spec", "scope"), "Namespaced"),
 		.has_status = json_at(version, "subresources", "status") != NULL,
 		.has_generation = true,

@@ -21,11 +21,14 @@
  *	kinds.c		what particular kinds need
  *	write.c		create, update, patch, binding
  *	remove.c	delete, eviction, and what goes with a namespace or a definition
+ *	collect.c	what goes with its owners; budget.c: status of PodDisruptionBudgets
  *	scale.c		the subresource scale
  *	read.c		get, list; filter.c: selectors
  *	watch.c		watch
  *	jsonpatch.c	RFC 6902; strategic.c: strategic merge patch; pure
- *	discovery.c	/api, /apis, /version
+ *	discovery.c	/api, /apis, /version; aggregate.c: the same in one answer
+ *	table.c		rows for kubectl get; table_kinds.c: their columns
+ *	protobuf.c	bodies in protobuf, by messages.c and messages.def
  *	openapi.c	/openapi/v3
  *	fault.c		errors as Status objects
  */
@@ -65,6 +68,7 @@ struct resource {
 	const char *group; /* "" for core */
 	const char *version, *plural, *singular, *kind;
 	const char *short_names; /* separated by spaces; "" */
+	const char *categories; /* the same; NULL: none */
 	const char *key;	 /* of the store, with its final slash: "pods/" */
 	const char *const
 		*fields; /* for fieldSelector, beside metadata; NULL-terminated; may be NULL */
@@ -104,6 +108,8 @@ struct apiserver {
 	struct list customs; /* struct custom */
 	struct list watches;
 	struct rbac *rbac; /* NULL: everybody may everything */
+	struct collector *collector;  /* NULL: nothing is collected */
+	struct budgets *budgets;      /* NULL: nobody keeps their status */
 	struct crypto_key *token_key; /* NULL: not needed so far */
 	char *ca_pem;
 };
@@ -209,6 +215,30 @@ void object_mark_deleted(const struct apiserver *a, const struct resource *r, js
 void object_event_to_core(json_t *obj);
 void object_event_from_core(json_t *obj);
 
+/* What happens to those that it owns. */
+enum policy { POLICY_DEFAULT, POLICY_BACKGROUND, POLICY_FOREGROUND, POLICY_ORPHAN };
+#define FINALIZER_FOREGROUND "foregroundDeletion"
+#define FINALIZER_ORPHAN "orphan"
+/* For the server itself, without an answer. */
+void object_delete(struct request *rq, const char *key, json_t *obj, enum policy policy);
+/* Is nothing left in this namespace or definition?  True for all else. */
+bool object_is_emptied(struct request *rq, const struct resource *r, const char *name);
+/* Delete what is in it, and it with the last of that. */
+void object_empty(struct request *rq, const struct resource *r, const char *name);
+
+/* Only where spec.controllers is set; without, the notes do nothing. */
+struct collector;
+void collector_start(struct apiserver *a);
+void collector_free(struct collector *c);
+/* A key was written; obj NULL: deleted, and old is what was there. */
+void collect_note(struct apiserver *a, const char *key, const json_t *old, const json_t *obj);
+struct budgets;
+void budgets_start(struct apiserver *a);
+void budgets_free(struct budgets *b);
+void budgets_note(struct apiserver *a, const char *key);
+void budgets_update(struct apiserver *a, const char *ns); /* now */
+bool pod_is_ready(const json_t *pod);
+
 int jsonpatch_apply(const json_t *patch, json_t **doc, struct fault *f)
 	__attribute__((warn_unused_result));
 int schema_apply(const json_t *schema, json_t *obj, struct fault *f)
@@ -262,6 +292,11 @@ void do_eviction(struct request *rq);
 void do_binding(struct request *rq);
 void do_scale(struct request *rq);
 void do_discovery(struct request *rq, const char *group, const char *version);
+/* The aggregated form, where the client accepts it: false, nothing answered, where it does not. */
+bool do_discovery_aggregated(struct request *rq, bool core);
+const char *resource_categories(const struct resource *r); /* separated by spaces; "" */
+json_t *discovery_verbs(const struct resource *r, const struct subresource *sub);
+json_t *discovery_words(const char *words, struct arena *a);
 void do_version(struct request *rq);
 void do_openapi(struct request *rq);
 
