@@ -161,6 +161,11 @@ const char *httpd_query(const struct httpd_req *q, const char *name)
 	return NULL;
 }
 
+const char *httpd_query_name(const struct httpd_req *q, size_t n)
+{
+	return n < q->target.nparams ? q->target.params[n].name : NULL;
+}
+
 const char *httpd_header(const struct httpd_req *q, const char *name)
 {
 	for (size_t i = 0; i < q->nheaders; i++)

@@ -12,6 +12,7 @@
  * (SSE stream, subscriptions refused), ETags with If-Match, $metadata, odata, Registries, JsonSchemas
  * as references.  Judged by sushy, redfishtool and the Redfish Protocol Validator; every exception is in docs/sim.md.
  */
+#define SIM_BMC_BODY_MAX 65536 /* of a request */
 struct sim_bmc;
 struct sim_bmc *sim_bmc_new(struct loop_group *g, struct sim_machine *m, const char *user,
 			    const struct secret *password);

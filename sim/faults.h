@@ -19,9 +19,10 @@
  *	  value: 503                # of those that want one
  *
  * when: POST, Agent, Node, inspect, wipe, verify, write, Request (each request to the BMC)
- * what: PowerLie PowerSlow BmcStatus(value) BmcHang BmcGarbage SessionsFull TaskFails EtagAlways412
+ * what: PowerLie PowerSlow(seconds) BmcStatus(HTTP status) BmcHang BmcGarbage SessionsFull TaskFails Async
+ *       (every action is answered with a Task) EtagAlways412 EtagRequired (428 without If-Match)
  *       MediaVanishes BootsDisk NoKubelet PullDrive DriveUnreadable WipeFails AgentSilent Reboot
- *       PortLie WrongUUID RetryAfter(value)
+ *       PortLie WrongUUID RetryAfter(seconds)
  */
 struct sim_fault {
 	const char *machine, *when, *what;
@@ -32,7 +33,7 @@ struct sim_faults {
 	struct sim_fault *v;
 	size_t n;
 };
-/* Errors name the line, the member and what is allowed. */
+/* Errors name the row, the member and what is allowed; of YAML itself the line.  count 0: for ever. */
 int sim_faults_read(const char *yaml, size_t len, struct arena *a, struct sim_faults *out,
 		    struct err *e) __attribute__((warn_unused_result));
 

@@ -1,0 +1,459 @@
+#include "sim/bmc_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "base/crypto.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "sim/rack.h"
+
+/*
+ * One request (DSP0266 sections 7 to 9):
+ *
+ *	faults -> protocol version -> who asks -> which resource -> method -> condition -> body -> handler
+ *
+ * An ETag is a digest of what the resource says, so that it changes exactly when that does.
+ */
+#define V1 "/redfish/v1"
+
+const struct bmc_route bmc_routes[] = {
+	{"/redfish", NULL, bmc_get_versions, NULL, NULL, NULL, BMC_ANYBODY, BMC_ALL},
+	{V1, "ServiceRoot.v1_16_0.ServiceRoot", bmc_get_root, NULL, NULL, NULL, BMC_ANYBODY, BMC_ALL},
+	{V1 "/odata", NULL, bmc_get_odata, NULL, NULL, NULL, BMC_ANYBODY, BMC_ALL},
+	{V1 "/$metadata", NULL, bmc_get_metadata, NULL, NULL, NULL, BMC_ANYBODY, BMC_ALL},
+	{V1 "/SessionService", "SessionService.v1_1_9.SessionService", bmc_get_session_service, NULL,
+	 bmc_patch_session_service, NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/SessionService/Sessions", "SessionCollection.SessionCollection", bmc_get_sessions,
+	 bmc_post_session, NULL, NULL, BMC_LOGIN, BMC_ANYBODY},
+	{V1 "/SessionService/Sessions/{}", "Session.v1_7_0.Session", bmc_get_session, NULL, NULL,
+	 bmc_delete_session, BMC_LOGIN, BMC_LOGIN},
+	{V1 "/AccountService", "AccountService.v1_15_0.AccountService", bmc_get_account_service, NULL,
+	 NULL, NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/AccountService/Accounts", "ManagerAccountCollection.ManagerAccountCollection",
+	 bmc_get_accounts, bmc_post_account, NULL, NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/AccountService/Accounts/{}", "ManagerAccount.v1_12_0.ManagerAccount", bmc_get_account,
+	 NULL, bmc_patch_account, bmc_delete_account, BMC_LOGIN, BMC_LOGIN},
+	{V1 "/AccountService/Roles", "RoleCollection.RoleCollection", bmc_get_roles, NULL, NULL, NULL,
+	 BMC_LOGIN, BMC_ALL},
+	{V1 "/AccountService/Roles/{}", "Role.v1_3_1.Role", bmc_get_role, NULL, NULL, NULL, BMC_LOGIN,
+	 BMC_ALL},
+	{V1 "/Systems", "ComputerSystemCollection.ComputerSystemCollection", bmc_get_systems, NULL,
+	 NULL, NULL, BMC_LOGIN, BMC_ALL},
+	{BMC_SYSTEM, "ComputerSystem.v1_22_0.ComputerSystem", bmc_get_system, NULL, bmc_patch_system,
+	 NULL, BMC_LOGIN, BMC_COMPONENTS},
+	{BMC_SYSTEM "/ResetActionInfo", "ActionInfo.v1_4_0.ActionInfo", bmc_get_reset_info, NULL, NULL,
+	 NULL, BMC_LOGIN, BMC_ALL},
+	{BMC_SYSTEM "/Actions/ComputerSystem.Reset", NULL, NULL, bmc_post_reset, NULL, NULL,
+	 BMC_LOGIN, BMC_COMPONENTS},
+	{BMC_SYSTEM "/EthernetInterfaces",
+	 "EthernetInterfaceCollection.EthernetInterfaceCollection", bmc_get_nics, NULL, NULL, NULL,
+	 BMC_LOGIN, BMC_ALL},
+	{BMC_SYSTEM "/EthernetInterfaces/1", "EthernetInterface.v1_11_0.EthernetInterface",
+	 bmc_get_nic, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/Chassis", "ChassisCollection.ChassisCollection", bmc_get_chassis_list, NULL, NULL, NULL,
+	 BMC_LOGIN, BMC_ALL},
+	{BMC_CHASSIS, "Chassis.v1_25_0.Chassis", bmc_get_chassis, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/Managers", "ManagerCollection.ManagerCollection", bmc_get_managers, NULL, NULL, NULL,
+	 BMC_LOGIN, BMC_ALL},
+	{BMC_MANAGER, "Manager.v1_19_0.Manager", bmc_get_manager, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
+	{BMC_MANAGER "/VirtualMedia", "VirtualMediaCollection.VirtualMediaCollection", bmc_get_media,
+	 NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
+	{BMC_MANAGER "/VirtualMedia/Cd", "VirtualMedia.v1_6_0.VirtualMedia", bmc_get_slot, NULL, NULL,
+	 NULL, BMC_LOGIN, BMC_ALL},
+	{BMC_MANAGER "/VirtualMedia/Cd/Actions/VirtualMedia.InsertMedia", NULL, NULL, bmc_post_insert,
+	 NULL, NULL, BMC_LOGIN, BMC_COMPONENTS},
+	{BMC_MANAGER "/VirtualMedia/Cd/Actions/VirtualMedia.EjectMedia", NULL, NULL, bmc_post_eject,
+	 NULL, NULL, BMC_LOGIN, BMC_COMPONENTS},
+	{V1 "/TaskService", "TaskService.v1_2_0.TaskService", bmc_get_task_service, NULL, NULL, NULL,
+	 BMC_LOGIN, BMC_ALL},
+	{V1 "/TaskService/Tasks", "TaskCollection.TaskCollection", bmc_get_tasks, NULL, NULL, NULL,
+	 BMC_LOGIN, BMC_ALL},
+	{V1 "/TaskService/Tasks/{}", "Task.v1_7_0.Task", bmc_get_task, NULL, NULL, bmc_delete_task,
+	 BMC_LOGIN, BMC_COMPONENTS},
+	{V1 "/TaskService/TaskMonitors/{}", "Task.v1_7_0.Task", bmc_get_monitor, NULL, NULL, NULL,
+	 BMC_LOGIN, BMC_ALL},
+	{V1 "/EventService", "EventService.v1_10_0.EventService", bmc_get_event_service, NULL, NULL,
+	 NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/EventService/Subscriptions",
+	 "EventDestinationCollection.EventDestinationCollection", bmc_get_subscriptions, NULL, NULL,
+	 NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/EventService/SSE", NULL, bmc_get_stream, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/Registries", "MessageRegistryFileCollection.MessageRegistryFileCollection",
+	 bmc_get_registries, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/Registries/{}", "MessageRegistryFile.v1_1_3.MessageRegistryFile", bmc_get_registry, NULL,
+	 NULL, NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/JsonSchemas", "JsonSchemaFileCollection.JsonSchemaFileCollection", bmc_get_schemas, NULL,
+	 NULL, NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/JsonSchemas/{}", "JsonSchemaFile.v1_1_4.JsonSchemaFile", bmc_get_schema, NULL, NULL, NULL,
+	 BMC_LOGIN, BMC_ALL},
+	{NULL, NULL, NULL, NULL, NULL, NULL, BMC_ALL, BMC_ALL},
+};
+
+/* --- small things --------------------------------------------------------------------------------- */
+
+void bmc_set(char **slot, const char *text)
+{
+	char *copy = mem_strdup(text);
+
+	free(*slot);
+	*slot = copy;
+}
+
+json_t *bmc_link(const char *path)
+{
+	return json_pack("{s:s}", "@odata.id", path);
+}
+
+json_t *bmc_collection(const char *name, json_t *members)
+{
+	return json_pack("{s:s,s:I,s:o}", "Name", name, "Members@odata.count",
+			 (json_int_t)json_array_size(members), "Members", members);
+}
+
+const char *bmc_address(const struct bmc_call *c)
+{
+	return str_or(httpd_identity(c->q)->address, "unknown");
+}
+
+bool bmc_fault(const struct sim_bmc *b, const char *what, int64_t *value)
+{
+	return sim_rack_fault(b->m, "Request", what, value);
+}
+
+/* --- replies -------------------------------------------------------------------------------------- */
+
+bool bmc_etag(json_t *j, char out[static 24])
+{
+	uint8_t digest[CRYPTO_SHA256];
+	char hex[17], *text = json_text_sorted(j);
+
+	crypto_sha256(text, strlen(text), digest);
+	free(text);
+	str_hex(hex, digest, 8);
+	return str_format(out, 24, "\"%s\"", hex);
+}
+
+static void allow(struct bmc_call *c)
+{
+	const struct bmc_route *r = c->route;
+	char text[64] = "";
+
+	str_format(text, sizeof(text), "%s%s%s%s", r->get ? "GET, HEAD" : "",
+		   r->post ? r->get ? ", POST" : "POST" : "", r->patch ? ", PATCH" : "",
+		   r->del ? ", DELETE" : "");
+	httpd_reply_header(c->q, "Allow", text);
+}
+
+static void describe(struct bmc_call *c)
+{
+	char text[160];
+	const char *type = c->route ? c->route->type : NULL, *dot = type ? strrchr(type, '.') : NULL;
+
+	if (!dot)
+		return;
+	str_format(text, sizeof(text), "<http://redfish.dmtf.org/schemas/v1/%.*s.json>; rel=describedby",
+		   (int)(dot - type), type);
+	httpd_reply_header(c->q, "Link", text);
+}
+
+/* Adds what every resource says of itself, and returns its ETag. */
+static const char *envelope(struct bmc_call *c, json_t *j, char etag[static 24])
+{
+	char type[96];
+
+	if (!c->route->type)
+		return NULL;
+	json_object_set_new(j, "@odata.id",
+			    json_string(str_eq(c->path, V1) ? V1 "/" : c->path));
+	str_format(type, sizeof(type), "#%s", c->route->type);
+	json_object_set_new(j, "@odata.type", json_string(type));
+	bmc_etag(j, etag);
+	json_object_set_new(j, "@odata.etag", json_string(etag));
+	if (c->late)
+		json_object_update(j, c->late);
+	return etag;
+}
+
+void bmc_reply(struct bmc_call *c, int status, json_t *j)
+{
+	char *text;
+
+	if (!j) {
+		httpd_reply(c->q, status, NULL, NULL, 0);
+		return;
+	}
+	text = json_text(j);
+	httpd_reply(c->q, status, "application/json; charset=utf-8", text, strlen(text));
+	free(text);
+	json_decref(j);
+}
+
+void bmc_reply_text(struct bmc_call *c, const char *content_type, const char *text)
+{
+	httpd_reply(c->q, 200, content_type, text, strlen(text));
+}
+
+static void reply_resource(struct bmc_call *c, json_t *j /* taken */)
+{
+	const char *known = httpd_header(c->q, "If-None-Match");
+	char text[24];
+	const char *etag = envelope(c, j, text);
+
+	allow(c);
+	describe(c);
+	if (etag)
+		httpd_reply_header(c->q, "ETag", etag);
+	if (etag && str_eq(known, etag) && str_eq(httpd_method(c->q), "GET")) {
+		json_decref(j);
+		bmc_reply(c, 304, NULL);
+		return;
+	}
+	bmc_reply(c, 200, j);
+}
+
+void bmc_reply_self(struct bmc_call *c)
+{
+	reply_resource(c, c->route->get(c));
+}
+
+/* --- one request ---------------------------------------------------------------------------------- */
+
+/* Those of faults.h that strike every request; true: answered, or never will be. */
+static bool misbehave(struct bmc_call *c)
+{
+	int64_t value;
+	char text[16];
+
+	if (bmc_fault(c->b, "BmcHang", NULL))
+		return true;
+	if (bmc_fault(c->b, "BmcGarbage", NULL)) {
+		bmc_reply_text(c, "application/json", "<html>\xff out of order");
+		return true;
+	}
+	if (bmc_fault(c->b, "RetryAfter", &value)) {
+		str_format(text, sizeof(text), "%lld", (long long)value);
+		httpd_reply_header(c->q, "Retry-After", text);
+		bmc_error(c, 503, "ServiceTemporarilyUnavailable", text, NULL);
+		return true;
+	}
+	if (bmc_fault(c->b, "BmcStatus", &value)) {
+		bmc_error(c, (int)value, "GeneralError", NULL);
+		return true;
+	}
+	return false;
+}
+
+static bool matches(const char *pattern, const char *path, char *arg, size_t size)
+{
+	for (; *pattern && *path; pattern++, path++) {
+		if (pattern[0] == '{') {
+			size_t n = strcspn(path, "/");
+
+			if (!n || n >= size)
+				return false;
+			memcpy(arg, path, n);
+			arg[n] = '\0';
+			pattern += 1;
+			path += n - 1;
+		} else if (*pattern != *path) {
+			return false;
+		}
+	}
+	return !*pattern && !*path;
+}
+
+static const struct bmc_route *find_route(struct bmc_call *c)
+{
+	size_t n;
+
+	if (!str_copy(c->path, sizeof(c->path), httpd_path(c->q)))
+		return NULL;
+	n = strlen(c->path);
+	if (n > 1 && c->path[n - 1] == '/')
+		c->path[--n] = '\0';
+	/* Members may be posted to by that name too. */
+	if (str_eq(httpd_method(c->q), "POST") && str_ends(c->path, "/Members"))
+		c->path[n - strlen("/Members")] = '\0';
+	for (const struct bmc_route *r = bmc_routes; r->path; r++)
+		if (matches(r->path, c->path, c->arg, sizeof(c->arg)))
+			return r;
+	return NULL;
+}
+
+/* False: answered.  A query that is not understood is ignored, unless its name begins with '$'. */
+static bool query_ok(struct bmc_call *c)
+{
+	const char *name;
+
+	for (size_t i = 0; (name = httpd_query_name(c->q, i)); i++) {
+		if (*name != '$')
+			continue;
+		bmc_error(c, 501, "QueryNotSupported", NULL);
+		return false;
+	}
+	return true;
+}
+
+/* False: answered. */
+static bool condition_ok(struct bmc_call *c)
+{
+	const char *match = httpd_header(c->q, "If-Match");
+	OWN_JSON now = json_copy(c->now);
+	char etag[24];
+
+	if (!match && bmc_fault(c->b, "EtagRequired", NULL)) {
+		bmc_error(c, 428, "PreconditionRequired", NULL);
+		return false;
+	}
+	if (!match)
+		return true;
+	envelope(c, now, etag);
+	if ((str_eq(match, etag) || str_eq(match, "*")) &&
+	    !bmc_fault(c->b, "EtagAlways412", NULL))
+		return true;
+	bmc_error(c, 412, "PreconditionFailed", NULL);
+	return false;
+}
+
+/* False: answered. */
+static bool body_ok(struct bmc_call *c)
+{
+	const char *type = httpd_header(c->q, "Content-Type");
+	const char *text;
+	size_t len;
+	struct err e;
+
+	text = httpd_body(c->q, &len);
+	if (!len)
+		return true;
+	if (type && strncasecmp(type, "application/json", strlen("application/json")) != 0) {
+		bmc_error(c, 415, "UnrecognizedRequestBody", NULL);
+		return false;
+	}
+	c->body = json_parse(text, len, &e);
+	if (!c->body)
+		bmc_error(c, 400, "MalformedJSON", NULL);
+	else if (!json_is_object(c->body))
+		bmc_error(c, 400, "UnrecognizedRequestBody", NULL);
+	return json_is_object(c->body);
+}
+
+static void read_resource(struct bmc_call *c)
+{
+	json_t *j;
+
+	if (!c->route->get) {
+		allow(c);
+		bmc_error(c, 405, "OperationNotAllowed", NULL);
+		return;
+	}
+	if (!query_ok(c))
+		return;
+	j = c->route->get(c);
+	if (json_is_null(j)) /* answered by itself */
+		return;
+	if (j)
+		reply_resource(c, j);
+	else
+		bmc_error(c, 404, "ResourceMissingAtURI", c->path, NULL);
+}
+
+static void write_resource(struct bmc_call *c, void (*fn)(struct bmc_call *c))
+{
+	bool changes = c->route->get && fn != c->route->post;
+
+	if (changes) {
+		c->now = c->route->get(c);
+		if (!c->now) {
+			bmc_error(c, 404, "ResourceMissingAtURI", c->path, NULL);
+			return;
+		}
+		if (json_is_null(c->now)) /* answered by itself */
+			return;
+	}
+	if ((!changes || condition_ok(c)) && body_ok(c))
+		fn(c);
+}
+
+static void serve(struct bmc_call *c)
+{
+	const char *method = httpd_method(c->q), *version = httpd_header(c->q, "OData-Version");
+	bool reads = str_eq(method, "GET") || str_eq(method, "HEAD");
+	void (*fn)(struct bmc_call *) = NULL;
+
+	c->route = find_route(c);
+	if (version && !str_eq(version, "4.0")) {
+		bmc_error(c, 412, "HeaderInvalid", "OData-Version", NULL);
+		return;
+	}
+	if (!bmc_admit(c, !c->route ? BMC_LOGIN : reads ? c->route->reads : c->route->writes))
+		return;
+	if (!c->route) {
+		bmc_error(c, 404, "ResourceMissingAtURI", c->path, NULL);
+		return;
+	}
+	if (reads) {
+		read_resource(c);
+		return;
+	}
+	if (str_eq(method, "POST"))
+		fn = c->route->post;
+	else if (str_eq(method, "PATCH"))
+		fn = c->route->patch;
+	else if (str_eq(method, "DELETE"))
+		fn = c->route->del;
+	if (fn) {
+		write_resource(c, fn);
+	} else {
+		allow(c);
+		bmc_error(c, 405, "OperationNotAllowed", NULL);
+	}
+}
+
+void sim_bmc_handle(struct httpd_req *q, struct sim_bmc *b)
+{
+	struct bmc_call c = {.b = b, .q = q};
+
+	httpd_reply_header(q, "OData-Version", "4.0");
+	httpd_reply_header(q, "Cache-Control", "no-cache");
+	if (!misbehave(&c))
+		serve(&c);
+	json_decref(c.body);
+	json_decref(c.now);
+	json_decref(c.late);
+	json_decref(c.errors);
+}
+
+/* --- beginning and end ---------------------------------------------------------------------------- */
+
+struct sim_bmc *sim_bmc_new(struct loop_group *g, struct sim_machine *m, const char *user,
+			    const struct secret *password)
+{
+	struct sim_bmc *b = mem_new(struct sim_bmc);
+
+	b->group = g;
+	b->m = m;
+	/* Its own identity, from the machine's: the same again after a restart. */
+	str_copy(b->uuid, sizeof(b->uuid), m->uuid);
+	for (size_t i = 0; i < 8 && b->uuid[i]; i++)
+		b->uuid[i] = "fedcba9876543210"[strtoul((char[]){b->uuid[i], '\0'}, NULL, 16)];
+	bmc_login_init(b, user, password);
+	bmc_system_init(b);
+	bmc_manager_init(b);
+	bmc_task_init(b);
+	bmc_event_init(b);
+	return b;
+}
+
+void sim_bmc_free(struct sim_bmc *b)
+{
+	if (!b)
+		return;
+	bmc_event_done(b);
+	bmc_task_done(b);
+	bmc_manager_done(b);
+	bmc_system_done(b);
+	bmc_login_done(b);
+	free(b);
+}

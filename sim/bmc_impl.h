@@ -1,0 +1,212 @@
+#ifndef SIM_BMC_IMPL_H
+#define SIM_BMC_IMPL_H
+
+#include "base/json.h"
+#include "base/list.h"
+#include "base/loop.h"
+#include "sim/bmc.h"
+
+/*
+ * bmc_impl: what the files of the BMC share.
+ *
+ *	bmc.c           one request: faults, who asks, which resource, conditions, envelope
+ *	bmc_message.c   errors: messages of the Base registry; what a body may say
+ *	bmc_login.c     sessions, accounts, lockout
+ *	bmc_service.c   service root, $metadata, odata, registries, schemas
+ *	bmc_system.c    the System: power, boot; its Chassis
+ *	bmc_manager.c   the Manager and its slot for a CD
+ *	bmc_task.c      actions that take their time
+ *	bmc_event.c     the stream of events
+ */
+#define BMC_SESSIONS 8
+#define BMC_ACCOUNTS 8
+#define BMC_TASKS 16
+#define BMC_STREAMS 4
+#define BMC_TOKEN 33
+#define BMC_NAME 17 /* of a user, with its end */
+
+/* What a role may do: each may what those before it may. */
+enum bmc_right { BMC_ANYBODY, BMC_LOGIN, BMC_COMPONENTS, BMC_ALL };
+
+struct bmc_account {
+	unsigned id; /* 0: free */
+	char user[BMC_NAME];
+	struct secret *password;
+	enum bmc_right right;
+	bool enabled;
+	unsigned wrong; /* passwords in a row */
+	int64_t wrong_at, locked_until;
+};
+
+struct bmc_session {
+	unsigned id; /* 0: free */
+	unsigned account;
+	char token[BMC_TOKEN];
+	int64_t used_at, made_wall;
+	char address[64];
+};
+
+struct bmc_task {
+	unsigned id; /* 0: free */
+	char name[32], target[128];
+	enum { TASK_RUNNING, TASK_COMPLETED, TASK_EXCEPTION } state;
+	bool power, to; /* ends when the machine's power is `to`; else at `due` */
+	bool fails;	/* it will end as an exception, and has no effect */
+	int64_t due, began_wall, ended_wall;
+};
+
+struct sim_bmc {
+	struct loop_group *group;
+	struct sim_machine *m;
+	char uuid[40]; /* the BMC's own */
+	char asset_tag[64];
+	bool indicator;
+
+	bool was_on, again;	/* as last told; on again once off */
+	bool wanted;		/* what is asked of the machine when `slow` ends */
+	struct loop_timer slow, vanish;
+
+	struct bmc_account accounts[BMC_ACCOUNTS];
+	struct bmc_session sessions[BMC_SESSIONS];
+	unsigned next_session, next_account, next_task, next_event;
+	int64_t session_timeout_s;
+	struct bmc_task tasks[BMC_TASKS];
+	struct loop_timer task_timer;
+	struct list streams; /* bmc_event.c */
+	unsigned nstreams;
+};
+
+struct bmc_route;
+struct bmc_call {
+	struct sim_bmc *b;
+	struct httpd_req *q;
+	const struct bmc_route *route;
+	char path[256], arg[64]; /* without a slash at the end; what {} matched */
+	json_t *body;		 /* an object; NULL: none */
+	json_t *now;		 /* writes: what the resource says, before */
+	json_t *late;		 /* members that change by themselves: no part of the ETag */
+	json_t *errors;		 /* messages */
+	struct bmc_account *who; /* NULL: nobody */
+	struct bmc_session *session;
+};
+
+struct bmc_route {
+	const char *path; /* {}: one segment */
+	const char *type; /* @odata.type without '#'; NULL: no resource */
+	json_t *(*get)(struct bmc_call *c); /* gives what it says; NULL: there is none, or answered already */
+	void (*post)(struct bmc_call *c), (*patch)(struct bmc_call *c), (*del)(struct bmc_call *c);
+	enum bmc_right reads, writes;
+};
+extern const struct bmc_route bmc_routes[]; /* ends with path NULL */
+
+/* bmc.c: one of these is the answer */
+void bmc_reply(struct bmc_call *c, int status, json_t *j /* taken; NULL: no body */);
+void bmc_reply_self(struct bmc_call *c); /* what the resource says now */
+void bmc_reply_text(struct bmc_call *c, const char *content_type, const char *text);
+bool bmc_etag(json_t *j, char out[static 24]); /* of what a resource says */
+json_t *bmc_link(const char *path);
+json_t *bmc_collection(const char *name, json_t *members /* taken */);
+const char *bmc_address(const struct bmc_call *c);
+bool bmc_fault(const struct sim_bmc *b, const char *what, int64_t *value);
+void bmc_set(char **slot, const char *text);
+
+/* bmc_message.c */
+/* args: strings up to NULL, as many as the message has. */
+json_t *bmc_message(const char *property, const char *id, ...) __attribute__((sentinel));
+void bmc_complain(struct bmc_call *c, const char *property, const char *id, ...)
+	__attribute__((sentinel));
+void bmc_refuse(struct bmc_call *c, int status);		   /* with what was complained of */
+void bmc_error(struct bmc_call *c, int status, const char *id, ...) __attribute__((sentinel));
+
+enum bmc_kind { BMC_TEXT, BMC_TEXT_OR_NULL, BMC_NUMBER, BMC_FLAG, BMC_OBJECT };
+struct bmc_property {
+	const char *name; /* NULL ends the table */
+	enum bmc_kind kind;
+	const char *const *allowed; /* NULL-terminated */
+	int64_t min, max;	    /* of numbers; of the length of texts when max > 0 */
+	const struct bmc_property *sub;
+	bool required;
+};
+/* Does the body say only what may be written?  False: answered with 400.  action: NULL for resources. */
+bool bmc_check(struct bmc_call *c, const struct bmc_property *t, const char *action);
+
+/* bmc_login.c */
+void bmc_login_init(struct sim_bmc *b, const char *user, const struct secret *password);
+void bmc_login_done(struct sim_bmc *b);
+/* Sets who; false: answered with 401 or 403. */
+bool bmc_admit(struct bmc_call *c, enum bmc_right right);
+json_t *bmc_get_session_service(struct bmc_call *c);
+void bmc_patch_session_service(struct bmc_call *c);
+json_t *bmc_get_sessions(struct bmc_call *c);
+void bmc_post_session(struct bmc_call *c);
+json_t *bmc_get_session(struct bmc_call *c);
+void bmc_delete_session(struct bmc_call *c);
+json_t *bmc_get_account_service(struct bmc_call *c);
+json_t *bmc_get_accounts(struct bmc_call *c);
+void bmc_post_account(struct bmc_call *c);
+json_t *bmc_get_account(struct bmc_call *c);
+void bmc_patch_account(struct bmc_call *c);
+void bmc_delete_account(struct bmc_call *c);
+json_t *bmc_get_roles(struct bmc_call *c);
+json_t *bmc_get_role(struct bmc_call *c);
+
+/* bmc_service.c */
+json_t *bmc_get_versions(struct bmc_call *c);
+json_t *bmc_get_root(struct bmc_call *c);
+json_t *bmc_get_odata(struct bmc_call *c);
+json_t *bmc_get_metadata(struct bmc_call *c);
+json_t *bmc_get_registries(struct bmc_call *c);
+json_t *bmc_get_registry(struct bmc_call *c);
+json_t *bmc_get_schemas(struct bmc_call *c);
+json_t *bmc_get_schema(struct bmc_call *c);
+
+/* bmc_system.c */
+#define BMC_SYSTEM "/redfish/v1/Systems/1"
+#define BMC_CHASSIS "/redfish/v1/Chassis/1"
+json_t *bmc_get_systems(struct bmc_call *c);
+json_t *bmc_get_system(struct bmc_call *c);
+void bmc_patch_system(struct bmc_call *c);
+json_t *bmc_get_reset_info(struct bmc_call *c);
+void bmc_post_reset(struct bmc_call *c);
+json_t *bmc_get_nics(struct bmc_call *c);
+json_t *bmc_get_nic(struct bmc_call *c);
+json_t *bmc_get_chassis_list(struct bmc_call *c);
+json_t *bmc_get_chassis(struct bmc_call *c);
+void bmc_system_init(struct sim_bmc *b);
+void bmc_system_done(struct sim_bmc *b);
+
+/* bmc_manager.c */
+#define BMC_MANAGER "/redfish/v1/Managers/1"
+json_t *bmc_get_managers(struct bmc_call *c);
+json_t *bmc_get_manager(struct bmc_call *c);
+json_t *bmc_get_media(struct bmc_call *c);
+json_t *bmc_get_slot(struct bmc_call *c);
+void bmc_post_insert(struct bmc_call *c);
+void bmc_post_eject(struct bmc_call *c);
+void bmc_manager_init(struct sim_bmc *b);
+void bmc_manager_done(struct sim_bmc *b);
+
+/* bmc_task.c */
+/* Should this action be answered with a Task: the client prefers it (RFC 7240 respond-async), or a fault says so? */
+bool bmc_wants_task(const struct bmc_call *c);
+/* Answers 202; the task ends when the machine's power is `to`, without `power` after a second.  False: it will fail, or
+ * none is free (answered 503): nothing is to be done. */
+bool bmc_task(struct bmc_call *c, const char *name, bool power, bool to);
+void bmc_task_powered(struct sim_bmc *b); /* the machine's power has changed */
+json_t *bmc_get_task_service(struct bmc_call *c);
+json_t *bmc_get_tasks(struct bmc_call *c);
+json_t *bmc_get_task(struct bmc_call *c);
+void bmc_delete_task(struct bmc_call *c);
+json_t *bmc_get_monitor(struct bmc_call *c);
+void bmc_task_init(struct sim_bmc *b);
+void bmc_task_done(struct sim_bmc *b);
+
+/* bmc_event.c */
+void bmc_event(struct sim_bmc *b, const char *id, const char *text, const char *origin);
+json_t *bmc_get_event_service(struct bmc_call *c);
+json_t *bmc_get_subscriptions(struct bmc_call *c);
+json_t *bmc_get_stream(struct bmc_call *c);
+void bmc_event_init(struct sim_bmc *b);
+void bmc_event_done(struct sim_bmc *b);
+
+#endif

@@ -1,0 +1,225 @@
+#include "sim/bmc_impl.h"
+
+#include "base/str.h"
+
+/*
+ * Tasks: 202 with the address of a monitor, which answers 202 as long as the task runs, and then
+ * what the action would have answered: 204, or the error.
+ */
+#define MEDIA_MS 1000
+#define POWER_MS 60000 /* power that has not come by then fails the task */
+#define TASKS "/redfish/v1/TaskService/Tasks"
+#define MONITORS "/redfish/v1/TaskService/TaskMonitors"
+
+static int64_t now_ms(const struct sim_bmc *b)
+{
+	return loop_now(loop_of(b->group));
+}
+
+bool bmc_wants_task(const struct bmc_call *c)
+{
+	return str_eq(httpd_header(c->q, "Prefer"), "respond-async") ||
+	       bmc_fault(c->b, "Async", NULL);
+}
+
+static struct bmc_task *find(struct bmc_call *c)
+{
+	int64_t id;
+
+	for (size_t i = 0; str_to_i64(c->arg, 1, UINT32_MAX, &id) && i < BMC_TASKS; i++)
+		if (c->b->tasks[i].id == id)
+			return &c->b->tasks[i];
+	return NULL;
+}
+
+/* --- running -------------------------------------------------------------------------------------- */
+
+static void arm(struct sim_bmc *b)
+{
+	int64_t next = INT64_MAX;
+
+	for (size_t i = 0; i < BMC_TASKS; i++)
+		if (b->tasks[i].id && b->tasks[i].state == TASK_RUNNING && b->tasks[i].due < next)
+			next = b->tasks[i].due;
+	loop_timer_stop(&b->task_timer);
+	if (next < INT64_MAX)
+		loop_timer_start(&b->task_timer, next > now_ms(b) ? next - now_ms(b) : 0);
+}
+
+static void end(struct sim_bmc *b, struct bmc_task *t, bool well)
+{
+	t->state = well ? TASK_COMPLETED : TASK_EXCEPTION;
+	t->ended_wall = loop_wall(loop_of(b->group));
+	bmc_event(b, well ? "TaskCompleted" : "TaskFailed", t->name, TASKS);
+}
+
+static void on_timer(void *arg)
+{
+	struct sim_bmc *b = arg;
+
+	for (size_t i = 0; i < BMC_TASKS; i++) {
+		struct bmc_task *t = &b->tasks[i];
+
+		if (t->id && t->state == TASK_RUNNING && t->due <= now_ms(b))
+			end(b, t, !t->fails && (!t->power || b->m->on == t->to));
+	}
+	arm(b);
+}
+
+void bmc_task_powered(struct sim_bmc *b)
+{
+	for (size_t i = 0; i < BMC_TASKS; i++) {
+		struct bmc_task *t = &b->tasks[i];
+
+		if (t->id && t->state == TASK_RUNNING && t->power && !t->fails && b->m->on == t->to)
+			end(b, t, true);
+	}
+	arm(b);
+}
+
+/* A free one, or the one that ended first. */
+static struct bmc_task *free_one(struct sim_bmc *b)
+{
+	struct bmc_task *oldest = NULL;
+
+	for (size_t i = 0; i < BMC_TASKS; i++) {
+		struct bmc_task *t = &b->tasks[i];
+
+		if (!t->id)
+			return t;
+		if (t->state != TASK_RUNNING && (!oldest || t->ended_wall < oldest->ended_wall))
+			oldest = t;
+	}
+	return oldest;
+}
+
+/* --- what they say -------------------------------------------------------------------------------- */
+
+static json_t *task_json(const struct bmc_task *t)
+{
+	static const char *const states[] = {"Running", "Completed", "Exception"};
+	char id[16], monitor[96], time[STR_TIME_SIZE];
+	bool failed = t->state == TASK_EXCEPTION;
+	json_t *j, *messages = json_array();
+
+	if (t->state != TASK_RUNNING)
+		json_array_append_new(
+			messages, bmc_message(NULL, failed ? "InternalError" : "Success", NULL));
+	str_format(id, sizeof(id), "%u", t->id);
+	str_format(monitor, sizeof(monitor), MONITORS "/%u", t->id);
+	j = json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:b,s:o}", "Id", id, "Name", t->name, "TaskState",
+		      states[t->state], "TaskStatus", failed ? "Critical" : "OK", "StartTime",
+		      str_time(time, t->began_wall), "PercentComplete",
+		      t->state == TASK_RUNNING ? 0 : 100, "HidePayload", 1, "Messages", messages);
+	if (t->state == TASK_RUNNING)
+		json_object_set_new(j, "TaskMonitor", json_string(monitor));
+	else
+		json_object_set_new(j, "EndTime", json_string(str_time(time, t->ended_wall)));
+	return j;
+}
+
+static void reply_running(struct bmc_call *c, const struct bmc_task *t)
+{
+	char path[96];
+	json_t *j = task_json(t);
+
+	str_format(path, sizeof(path), MONITORS "/%u", t->id);
+	httpd_reply_header(c->q, "Location", path);
+	httpd_reply_header(c->q, "Retry-After", "1");
+	str_format(path, sizeof(path), TASKS "/%u", t->id);
+	json_object_set_new(j, "@odata.id", json_string(path));
+	json_object_set_new(j, "@odata.type", json_string("#Task.v1_7_0.Task"));
+	bmc_reply(c, 202, j);
+}
+
+bool bmc_task(struct bmc_call *c, const char *name, bool power, bool to)
+{
+	struct sim_bmc *b = c->b;
+	struct bmc_task *t = free_one(b);
+	bool fails = bmc_fault(b, "TaskFails", NULL);
+
+	if (!t) {
+		httpd_reply_header(c->q, "Retry-After", "1");
+		bmc_error(c, 503, "CreateLimitReachedForResource", NULL);
+		return false;
+	}
+	*t = (struct bmc_task){.id = ++b->next_task,
+			       .power = power,
+			       .to = to,
+			       .fails = fails,
+			       .began_wall = loop_wall(loop_of(b->group))};
+	t->due = now_ms(b) + (power && !fails && b->m->on != to ? POWER_MS : MEDIA_MS);
+	str_copy(t->name, sizeof(t->name), name);
+	arm(b);
+	reply_running(c, t);
+	return !fails;
+}
+
+json_t *bmc_get_task_service(struct bmc_call *c)
+{
+	char now[STR_TIME_SIZE];
+
+	c->late = json_pack("{s:s}", "DateTime", str_time(now, loop_wall(loop_of(c->b->group))));
+	return json_pack("{s:s,s:s,s:b,s:s,s:b,s:{s:s,s:s},s:o}", "Id", "TaskService", "Name",
+			 "Task Service", "ServiceEnabled", 1, "CompletedTaskOverWritePolicy",
+			 "Oldest", "LifeCycleEventOnTaskStateChange", 1, "Status", "State",
+			 "Enabled", "Health", "OK", "Tasks", bmc_link(TASKS));
+}
+
+json_t *bmc_get_tasks(struct bmc_call *c)
+{
+	json_t *all = json_array();
+	char path[96];
+
+	for (size_t i = 0; i < BMC_TASKS; i++) {
+		if (!c->b->tasks[i].id)
+			continue;
+		str_format(path, sizeof(path), TASKS "/%u", c->b->tasks[i].id);
+		json_array_append_new(all, bmc_link(path));
+	}
+	return bmc_collection("Tasks", all);
+}
+
+json_t *bmc_get_task(struct bmc_call *c)
+{
+	const struct bmc_task *t = find(c);
+
+	return t ? task_json(t) : NULL;
+}
+
+void bmc_delete_task(struct bmc_call *c)
+{
+	struct bmc_task *t = find(c);
+
+	if (t->state == TASK_RUNNING) { /* what was begun cannot be taken back */
+		bmc_error(c, 409, "ResourceInUse", NULL);
+		return;
+	}
+	t->id = 0;
+	bmc_reply(c, 204, NULL);
+}
+
+json_t *bmc_get_monitor(struct bmc_call *c)
+{
+	const struct bmc_task *t = find(c);
+
+	if (!t)
+		return NULL;
+	if (t->state == TASK_RUNNING)
+		reply_running(c, t);
+	else if (t->state == TASK_EXCEPTION)
+		bmc_error(c, 500, "InternalError", NULL);
+	else
+		bmc_reply(c, 204, NULL);
+	return json_null();
+}
+
+void bmc_task_init(struct sim_bmc *b)
+{
+	loop_timer_init(&b->task_timer, b->group, on_timer, b);
+}
+
+void bmc_task_done(struct sim_bmc *b)
+{
+	loop_timer_stop(&b->task_timer);
+}

@@ -1,0 +1,574 @@
+#include "sim/rack.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/yaml.h"
+#include "sim/bmc.h"
+
+/*
+ * Segments stand in one file, written whole beside the old one and renamed, so that a killed
+ * process finds either.  What a machine keeps is the machine's (machine.c).
+ */
+#define PER_OCTET 250
+#define MACHINES_MAX 20000
+#define BODY_MAX 4096
+#define SEGMENT_MAX 253
+#define PORTS_MAX (16u << 20)
+
+struct slot {
+	struct sim_machine machine;
+	struct sim_bmc *bmc;
+	char *segment; /* "": in none */
+	int64_t fence;
+};
+
+struct sim_rack {
+	struct loop_group *group;
+	struct sim_rack_spec spec;
+	struct slot *slots;
+	unsigned n; /* begun */
+	int64_t *struck; /* how often each fault has */
+	char *ports_path;
+};
+
+static const char *const to_drover[] = {"quarantine", "provisioning", NULL};
+
+static struct slot *slot_of(const struct sim_machine *m)
+{
+	return container_of((struct sim_machine *)m, struct slot, machine);
+}
+
+struct sim_machine *sim_rack_machine(struct sim_rack *r, unsigned number)
+{
+	return number >= 1 && number <= r->n ? &r->slots[number - 1].machine : NULL;
+}
+
+unsigned sim_rack_count(const struct sim_rack *r)
+{
+	return r->n;
+}
+
+struct loop_group *sim_rack_group(const struct sim_rack *r)
+{
+	return r->group;
+}
+
+const struct sim_rack_spec *sim_rack_spec_of(const struct sim_rack *r)
+{
+	return &r->spec;
+}
+
+/* --- segments ------------------------------------------------------------------------------------- */
+
+const char *sim_rack_segment(const struct sim_machine *m)
+{
+	return slot_of(m)->segment;
+}
+
+bool sim_rack_reaches(const struct sim_machine *m, const char *origin)
+{
+	const struct sim_rack_spec *s = &m->rack->spec;
+	const char *segment = sim_rack_segment(m);
+	const char *const *near = s->segments_to_drover ? s->segments_to_drover : to_drover;
+	bool named = false;
+
+	if (!*segment)
+		return false;
+	for (const struct sim_route *t = s->routes; t && t->segment; t++) {
+		if (!str_eq(t->origin, origin))
+			continue;
+		named = true;
+		if (str_eq(t->segment, segment))
+			return true;
+	}
+	if (named)
+		return false;
+	for (; *near; near++)
+		if (str_eq(*near, segment))
+			return true;
+	return !s->routes && str_starts(segment, "tenant/");
+}
+
+static int write_file(const char *path, const char *text, struct err *e)
+{
+	char *beside = mem_printf("%s.new", path);
+	int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	size_t len = strlen(text);
+	int status = 0;
+
+	if (fd < 0 || write(fd, text, len) != (ssize_t)len)
+		status = err_errno(e, errno, "%s", beside);
+	if (fd >= 0)
+		close(fd);
+	if (status == 0 && rename(beside, path) < 0)
+		status = err_errno(e, errno, "%s", path);
+	free(beside);
+	return status;
+}
+
+static int save_ports(struct sim_rack *r, struct err *e)
+{
+	OWN_JSON all = json_object();
+	char *text;
+	int status;
+
+	if (!r->ports_path)
+		return 0;
+	for (unsigned i = 0; i < r->n; i++)
+		json_object_set_new(all, r->slots[i].machine.mac,
+				    json_pack("{s:s,s:I}", "segment", r->slots[i].segment, "fence",
+					      (json_int_t)r->slots[i].fence));
+	text = json_text(all);
+	status = write_file(r->ports_path, text, e);
+	free(text);
+	return status;
+}
+
+static int load_ports(struct sim_rack *r, struct err *e)
+{
+	FILE *f = fopen(r->ports_path, "r");
+	OWN_JSON all = NULL;
+	char *text;
+	size_t n;
+
+	if (!f)
+		return errno == ENOENT ? 0 : err_errno(e, errno, "%s", r->ports_path);
+	text = mem_alloc(PORTS_MAX);
+	n = fread(text, 1, PORTS_MAX, f);
+	fclose(f);
+	all = json_parse(text, n, e);
+	free(text);
+	if (!all)
+		return err_wrap(e, "%s", r->ports_path);
+	for (unsigned i = 0; i < r->n; i++) {
+		struct slot *s = &r->slots[i];
+		const char *segment = json_str_at(all, s->machine.mac, "segment");
+
+		if (!segment || strlen(segment) > SEGMENT_MAX)
+			continue;
+		free(s->segment);
+		s->segment = mem_strdup(segment);
+		s->fence = json_int_at(all, s->machine.mac, "fence");
+	}
+	return 0;
+}
+
+/* --- faults --------------------------------------------------------------------------------------- */
+
+static bool row_fits(const struct sim_fault *f, const struct sim_machine *m, const char *when,
+		     const char *what)
+{
+	return str_eq(f->what, what) && (!f->when || str_eq(f->when, when)) &&
+	       (str_eq(f->machine, "*") || str_eq(f->machine, m->name));
+}
+
+bool sim_rack_fault(const struct sim_machine *m, const char *when, const char *what, int64_t *value)
+{
+	struct sim_rack *r = m->rack;
+	const struct sim_faults *all = r ? r->spec.faults : NULL;
+
+	for (size_t i = 0; all && i < all->n; i++) {
+		const struct sim_fault *f = &all->v[i];
+
+		if (!row_fits(f, m, when, what) || (f->count > 0 && r->struck[i] >= f->count))
+			continue;
+		if (f->probability < 1 &&
+		    (double)loop_random_below(loop_of(r->group), 1000000) >= f->probability * 1e6)
+			continue;
+		r->struck[i]++;
+		if (value)
+			*value = f->value;
+		return true;
+	}
+	return false;
+}
+
+/* --- for people and the switch -------------------------------------------------------------------- */
+
+/* Answers and returns false for a caller that is not on this machine, when the rack wants only such. */
+static bool welcome(const struct sim_rack *r, struct httpd_req *q)
+{
+	const char *from = httpd_identity(q)->address;
+	struct err e;
+
+	if (!r->spec.loopback_only || str_starts(from, "127.") || str_starts(from, "[::1]") ||
+	    str_starts(from, "[::ffff:127."))
+		return true;
+	(void)!err_set(&e, ERR_DENIED, 403, "this rack answers callers on its own machine alone");
+	httpd_reply_err(q, &e);
+	return false;
+}
+
+static void reply(struct httpd_req *q, json_t *j /* taken */)
+{
+	char *text = json_text(j);
+
+	httpd_reply_json(q, 200, text);
+	free(text);
+	json_decref(j);
+}
+
+static void refuse(struct httpd_req *q, enum err_kind kind, const char *text)
+{
+	struct err e;
+
+	(void)!err_set(&e, kind, 0, "%s", text);
+	httpd_reply_err(q, &e);
+}
+
+static json_t *describe(const struct slot *s)
+{
+	const struct sim_machine *m = &s->machine;
+	json_t *drives = json_array();
+
+	for (unsigned i = 0; i < m->ndrives; i++)
+		json_array_append_new(drives, json_pack("{s:s,s:I}", "wwn", m->wwns[i], "bytes",
+							(json_int_t)drive_bytes(m->drives[i])));
+	return json_pack("{s:s,s:i,s:s,s:s,s:s,s:b,s:s,s:i,s:s?,s:s?,s:s?,s:s,s:o}", "name", m->name,
+			 "number", (int)m->number, "uuid", m->uuid, "serial", m->serial, "mac",
+			 m->mac, "on", m->on, "doing", sim_doing_name(m->doing), "boots",
+			 (int)m->boots, "image", m->image, "bootTarget", m->boot_target,
+			 "bootEnabled", m->boot_enabled, "segment", s->segment, "drives", drives);
+}
+
+static void list_machines(struct httpd_req *q, void *arg)
+{
+	struct sim_rack *r = arg;
+	json_t *all = json_array();
+
+	if (!welcome(r, q)) {
+		json_decref(all);
+		return;
+	}
+	for (unsigned i = 0; i < r->n; i++)
+		json_array_append_new(all, describe(&r->slots[i]));
+	reply(q, json_pack("{s:o}", "machines", all));
+}
+
+static struct slot *find_slot(struct sim_rack *r, const char *text, bool mac)
+{
+	for (unsigned i = 0; i < r->n; i++) {
+		const struct sim_machine *m = &r->slots[i].machine;
+
+		if (mac ? !strcasecmp(m->mac, text) : str_eq(m->name, text))
+			return &r->slots[i];
+	}
+	return NULL;
+}
+
+/* The body, {} when there is none; NULL: answered. */
+static json_t *body_of(struct httpd_req *q)
+{
+	size_t len;
+	const char *text = httpd_body(q, &len);
+	struct err e;
+	json_t *j = len ? json_parse(text, len, &e) : json_object();
+
+	if (!j)
+		httpd_reply_err(q, &e);
+	return j;
+}
+
+static void pull_drive(struct httpd_req *q, struct slot *s, const json_t *body)
+{
+	const json_t *which = json_object_get(body, "drive"), *out = json_object_get(body, "pulled");
+	json_int_t n = json_integer_value(which);
+
+	if ((which && !json_is_integer(which)) || n < 0 || n >= s->machine.ndrives) {
+		refuse(q, ERR_INVALID, "drive: want the number of one, from 0");
+		return;
+	}
+	drive_fail(s->machine.drives[n], !json_is_false(out));
+	reply(q, describe(s));
+}
+
+static void touch(struct httpd_req *q, void *arg)
+{
+	struct sim_rack *r = arg;
+	struct slot *s = find_slot(r, httpd_segment(q, 0), false);
+	const char *verb = httpd_segment(q, 1);
+	OWN_JSON body = NULL;
+
+	if (!welcome(r, q))
+		return;
+	if (!s) {
+		refuse(q, ERR_NOT_FOUND, "no such machine in this rack");
+		return;
+	}
+	body = body_of(q);
+	if (!body)
+		return;
+	if (str_eq(verb, "pull-drive")) {
+		pull_drive(q, s, body);
+	} else if (str_eq(verb, "plug")) {
+		if (json_is_false(json_object_get(body, "in")))
+			sim_machine_cut(&s->machine);
+		reply(q, describe(s));
+	} else if (str_eq(verb, "press")) {
+		sim_machine_power(&s->machine, !s->machine.on);
+		reply(q, describe(s));
+	} else {
+		refuse(q, ERR_NOT_FOUND, "want pull-drive, plug or press");
+	}
+}
+
+static void get_port(struct httpd_req *q, void *arg)
+{
+	struct sim_rack *r = arg;
+	const struct slot *s = find_slot(r, httpd_segment(q, 0), true);
+
+	if (!welcome(r, q))
+		return;
+	if (s)
+		reply(q, json_pack("{s:s,s:I}", "segment", s->segment, "fence",
+				   (json_int_t)s->fence));
+	else
+		refuse(q, ERR_NOT_FOUND, "no port leads to this address");
+}
+
+static void put_port(struct httpd_req *q, void *arg)
+{
+	struct sim_rack *r = arg;
+	struct slot *s = find_slot(r, httpd_segment(q, 0), true);
+	OWN_JSON body = NULL;
+	const char *segment;
+	json_int_t fence;
+	struct err e;
+
+	if (!welcome(r, q))
+		return;
+	if (!s) {
+		refuse(q, ERR_NOT_FOUND, "no port leads to this address");
+		return;
+	}
+	body = body_of(q);
+	if (!body)
+		return;
+	segment = json_str_at(body, "segment");
+	fence = json_int_at(body, "fence");
+	if (!segment || strlen(segment) > SEGMENT_MAX) {
+		refuse(q, ERR_INVALID, "segment: want a name of at most 253 bytes");
+		return;
+	}
+	if (json_object_get(body, "fence") && fence < s->fence) {
+		refuse(q, ERR_CONFLICT, "the fence is lower than one that was seen");
+		return;
+	}
+	s->fence = fence > s->fence ? fence : s->fence;
+	if (!sim_rack_fault(&s->machine, "Request", "PortLie", NULL)) {
+		free(s->segment);
+		s->segment = mem_strdup(segment);
+	}
+	if (save_ports(r, &e) < 0)
+		httpd_reply_err(q, &e);
+	else
+		reply(q, json_pack("{s:s,s:I}", "segment", segment, "fence", (json_int_t)s->fence));
+}
+
+/* --- the BMCs ------------------------------------------------------------------------------------- */
+
+/* "127.10.H.L" or "127.10.H.L:PORT". */
+static struct slot *slot_of_host(struct sim_rack *r, const char *host)
+{
+	unsigned high, low, port;
+	char rest;
+	int n = host ? sscanf(host, "127.10.%3u.%3u:%5u%c", &high, &low, &port, &rest) : 0;
+
+	if (n == 2)
+		n = sscanf(host, "127.10.%3u.%3u%c", &high, &low, &rest) == 2 ? 3 : 0;
+	if (n != 3 || low < 1 || low > PER_OCTET || high * PER_OCTET + low - 1 < 1 ||
+	    high * PER_OCTET + low - 1 > r->n)
+		return NULL;
+	return &r->slots[high * PER_OCTET + low - 2];
+}
+
+static void serve_bmc(struct httpd_req *q, void *arg)
+{
+	struct sim_rack *r = arg;
+	struct slot *s = slot_of_host(r, httpd_header(q, "Host"));
+
+	if (!welcome(r, q))
+		return;
+	if (s)
+		sim_bmc_handle(q, s->bmc);
+	else
+		refuse(q, ERR_NOT_FOUND,
+		       "no BMC has this address; machine N has 127.10.(N / 250).(N % 250 + 1)");
+}
+
+void sim_rack_routes(struct sim_rack *r, struct httpd *d)
+{
+	httpd_route(d, "*", "/redfish/**", SIM_BMC_BODY_MAX, serve_bmc, r);
+	httpd_route(d, "GET", "/sim/machines", 0, list_machines, r);
+	httpd_route(d, "POST", "/sim/machines/{}/{}", BODY_MAX, touch, r);
+	httpd_route(d, "GET", "/sim/ports/{}", 0, get_port, r);
+	httpd_route(d, "PUT", "/sim/ports/{}", BODY_MAX, put_port, r);
+}
+
+/* --- objects -------------------------------------------------------------------------------------- */
+
+static char *address_of(const struct sim_rack *r, unsigned number)
+{
+	const char *format = str_or(r->spec.endpoint_format, "https://127.10.%u.%u:8443");
+	unsigned part[2] = {number / PER_OCTET, number % PER_OCTET + 1}, n = 0;
+	struct buf b;
+
+	buf_init(&b, 1024);
+	for (const char *s = format; *s; s++) {
+		if (s[0] == '%' && s[1] == 'u' && n < 2) {
+			buf_printf(&b, "%u", part[n++]);
+			s++;
+		} else {
+			buf_put(&b, s, 1);
+		}
+	}
+	buf_puts(&b, "/redfish/v1/Systems/1");
+	return buf_give(&b);
+}
+
+static json_t *machine_object(const struct sim_rack *r, const struct sim_machine *m,
+			      const char *provider)
+{
+	char *address = address_of(r, m->number), *ca = mem_printf("%s-ca", provider);
+	json_t *bmc = json_pack("{s:s}", "address", address);
+	json_t *spec = json_pack("{s:{s:s},s:s,s:s,s:{s:s,s:s},s:o,s:s}", "providerRef", "name",
+				 provider, "instanceType", "hgx-h100-8", "managementPolicy",
+				 "Manage", "identity", "systemUUID", m->uuid, "serialNumber",
+				 m->serial, "bmc", bmc, "bootMACAddress", m->mac);
+
+	if (str_starts(address, "https:"))
+		json_object_set_new(bmc, "tls",
+				    r->spec.ca_pem ? json_pack("{s:{s:s}}", "caSecretRef", "name", ca)
+						   : json_pack("{s:b}", "trustOnFirstUse", 1));
+	free(address);
+	free(ca);
+	return json_pack("{s:s,s:s,s:{s:s,s:{s:s}},s:o}", "apiVersion", "drover.dev/v1alpha1",
+			 "kind", "Machine", "metadata", "name", m->name, "labels",
+			 "topology.drover.dev/rack", provider, "spec", spec);
+}
+
+static json_t *instance_type(void)
+{
+	return json_pack("{s:s,s:{s:[{s:s,s:i}]},s:{s:s,s:s,s:s,s:s},s:{s:s}}", "name",
+			 "hgx-h100-8", "match", "pci", "id", "10de:2330", "count", 8, "capacity",
+			 "cpu", "192", "memory", "2Ti", "nvidia.com/gpu", "8", "pods", "110",
+			 "labels", "nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3");
+}
+
+static json_t *provider_object(const struct sim_rack *r, const char *name)
+{
+	char *secret = mem_printf("%s-bmc", name);
+	json_t *boot = json_pack("{s:[s]}", "methods", "VirtualMedia"), *spec;
+
+	if (r->spec.media_url)
+		json_object_set_new(boot, "mediaURL", json_string(r->spec.media_url));
+	spec = json_pack("{s:s,s:{s:s},s:o,s:[o]}", "type", "redfish", "credentialsSecretRef",
+			 "name", secret, "boot", boot, "instanceTypes", instance_type());
+	if (r->spec.agent_url)
+		json_object_set_new(spec, "agent",
+				    json_pack("{s:s}", "endpoint", r->spec.agent_url));
+	free(secret);
+	return json_pack("{s:s,s:s,s:{s:s},s:o}", "apiVersion", "drover.dev/v1alpha1", "kind",
+			 "Provider", "metadata", "name", name, "spec", spec);
+}
+
+char *sim_rack_objects(const struct sim_rack *r, const char *provider_name)
+{
+	struct buf b;
+	json_t *j = provider_object(r, provider_name);
+
+	buf_init(&b, 64u << 20);
+	yaml_print(j, &b);
+	json_decref(j);
+	for (unsigned i = 0; i < r->n; i++) {
+		j = machine_object(r, &r->slots[i].machine, provider_name);
+		buf_puts(&b, "---\n");
+		yaml_print(j, &b);
+		json_decref(j);
+	}
+	return buf_give(&b);
+}
+
+/* --- beginning and end ---------------------------------------------------------------------------- */
+
+static void defaults(struct sim_rack_spec *s)
+{
+	s->drives = s->drives ? s->drives : 2;
+	s->drive_bytes = s->drive_bytes ? s->drive_bytes : (int64_t)16 << 30;
+	s->user = str_or(s->user, "admin");
+	s->times = sim_times_or_fast(&s->times);
+}
+
+static int check(const struct sim_rack_spec *s, struct err *e)
+{
+	if (s->machines < 1 || s->machines > MACHINES_MAX)
+		return err_set(e, ERR_INVALID, 0, "machines: want 1 to %d, got %u", MACHINES_MAX,
+			       s->machines);
+	if (s->drives > MACHINE_DRIVES)
+		return err_set(e, ERR_INVALID, 0, "drives: want 1 to %d, got %u", MACHINE_DRIVES,
+			       s->drives);
+	if (!s->password)
+		return err_set(e, ERR_INVALID, 0, "password: the BMCs want one");
+	if (s->data && mkdir(s->data, 0700) < 0 && errno != EEXIST)
+		return err_errno(e, errno, "%s", s->data);
+	return 0;
+}
+
+struct sim_rack *sim_rack_new(struct loop_group *g, const struct sim_rack_spec *s, struct err *e)
+{
+	struct sim_rack *r;
+
+	if (check(s, e) < 0)
+		return NULL;
+	r = mem_new(struct sim_rack);
+	r->group = g;
+	r->spec = *s;
+	defaults(&r->spec);
+	r->struck = mem_calloc(s->faults && s->faults->n ? s->faults->n : 1, sizeof(*r->struck));
+	r->slots = mem_calloc(s->machines, sizeof(*r->slots));
+	if (s->data)
+		r->ports_path = mem_printf("%s/ports.json", s->data);
+	for (unsigned i = 0; i < s->machines; i++) {
+		struct slot *slot = &r->slots[i];
+
+		slot->segment = mem_strdup("");
+		sim_machine_init(&slot->machine, r, i + 1);
+		slot->bmc = sim_bmc_new(g, &slot->machine, r->spec.user, s->password);
+		r->n++;
+		if (slot->machine.problem.kind != ERR_NONE) {
+			*e = slot->machine.problem;
+			sim_rack_free(r);
+			return NULL;
+		}
+	}
+	if (r->ports_path && load_ports(r, e) < 0) {
+		sim_rack_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void sim_rack_free(struct sim_rack *r)
+{
+	if (!r)
+		return;
+	for (unsigned i = 0; i < r->n; i++) {
+		sim_bmc_free(r->slots[i].bmc);
+		sim_machine_done(&r->slots[i].machine);
+		free(r->slots[i].segment);
+	}
+	free(r->ports_path);
+	free(r->slots);
+	free(r->struck);
+	free(r);
+}
