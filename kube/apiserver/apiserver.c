@@ -54,6 +54,10 @@ struct apiserver *apiserver_new(struct loop_group *g, struct store *s,
 	resources_load(a);
 	for (size_t i = 0; i < sizeof(namespaces) / sizeof(*namespaces); i++)
 		create_namespace(a, namespaces[i]);
+	if (a->spec.controllers) {
+		collector_start(a);
+		budgets_start(a);
+	}
 	if (a->spec.rbac) {
 		a->rbac = rbac_new();
 		rbac_create_defaults(a);
@@ -68,6 +72,8 @@ void apiserver_free(struct apiserver *a)
 	assert(list_empty(&a->watches)); /* the httpd, which ends them, is freed first */
 	resources_free(a);
 	rbac_free(a->rbac);
+	collector_free(a->collector);
+	budgets_free(a->budgets);
 	crypto_key_free(a->token_key);
 	free(a->ca_pem);
 	free(a->version);
@@ -160,6 +166,9 @@ static void do_resource(struct request *rq)
 		do_scale(rq);
 	else if (pod && post && str_eq(rq->sub, "eviction"))
 		do_eviction(rq);
+	else if (str_eq(rq->r->key, "namespaces/") && str_eq(rq->sub, "finalize") &&
+		 str_eq(httpd_method(rq->q), "PUT"))
+		do_update(rq);
 	else if (pod && post && str_eq(rq->sub, "binding"))
 		do_binding(rq);
 	else if (post && str_eq(rq->sub, "token") && str_eq(rq->r->key, "serviceaccounts/"))

@@ -78,6 +78,12 @@ struct apiserver_spec {
 	 * signing of certificate requests: a node keeps its bootstrap token, and the group
 	 * system:bootstrappers holds the role system:node (which reads no Secrets). */
 	bool rbac;
+	/* What kube-controller-manager does for the objects themselves: ownerReferences are collected
+	 * (propagationPolicy Background, Foreground, Orphan), namespaces stay Terminating until they are
+	 * empty (finalizer kubernetes), PodDisruptionBudgets have a status that follows their pods and
+	 * counts for evictions.  Without: a namespace is emptied within its deletion, and evictions look
+	 * at what others wrote into the status. */
+	bool controllers;
 	const char *ca_pem; /* for ca.crt in Secrets of ServiceAccounts; NULL: none */
 	/* A pod that is bound to a node and not finished stays after its deletion, with
 	 * deletionTimestamp, until a kubelet deletes it with gracePeriodSeconds 0. */

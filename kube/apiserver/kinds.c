@@ -102,7 +102,7 @@ static int begin_pod(const struct request *rq, json_t *pod, struct fault *f)
 	return set_priority(rq, spec, f);
 }
 
-static void begin_namespace(json_t *ns)
+static void begin_namespace(const struct request *rq, json_t *ns)
 {
 	json_t *meta = object_meta(ns);
 
@@ -111,6 +111,8 @@ static void begin_namespace(json_t *ns)
 	set_str(json_object_get(meta, "labels"), "kubernetes.io/metadata.name",
 		json_str_at(meta, "name"));
 	json_object_set_new(ns, "status", json_pack("{s:s}", "phase", "Active"));
+	if (rq->a->spec.controllers)
+		json_object_set_new(ns, "spec", json_pack("{s:[s]}", "finalizers", "kubernetes"));
 }
 
 int kind_adjust(const struct request *rq, json_t *obj, bool creating, struct fault *f)
@@ -137,6 +139,6 @@ int kind_adjust(const struct request *rq, json_t *obj, bool creating, struct fau
 	if (creating && str_eq(r->kind, "Pod"))
 		return begin_pod(rq, obj, f);
 	if (creating && str_eq(r->kind, "Namespace"))
-		begin_namespace(obj);
+		begin_namespace(rq, obj);
 	return 0;
 }

@@ -278,6 +278,10 @@ static void separate(const struct request *rq, const json_t *old, json_t *obj)
 		return;
 	if (!str_eq(rq->sub, "status")) {
 		carry(obj, old, "status");
+		/* A namespace's spec is its finalizers, and has a path of its own. */
+		if (rq->a->spec.controllers && str_eq(rq->r->key, "namespaces/") &&
+		    !str_eq(rq->sub, "finalize"))
+			carry(obj, old, "spec");
 		return;
 	}
 	if (!rq->r->custom) {
@@ -340,7 +344,8 @@ bool object_may_go(const struct apiserver *a, const struct resource *r, const js
 {
 	const char *phase = json_str_at(obj, "status", "phase");
 
-	if (json_array_size(json_at(obj, "metadata", "finalizers")))
+	if (json_array_size(json_at(obj, "metadata", "finalizers")) ||
+	    (str_eq(r->key, "namespaces/") && json_array_size(json_at(obj, "spec", "finalizers"))))
 		return false;
 	if (!a->spec.graceful_pods || !str_eq(r->key, "pods/"))
 		return true;

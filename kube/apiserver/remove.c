@@ -40,8 +40,7 @@ static bool namespace_is_empty(struct request *rq, const char *ns)
 	return true;
 }
 
-/* Has it been emptied?  Then nothing but its own finalizers holds it. */
-static bool is_emptied(struct request *rq, const struct resource *r, const char *name)
+bool object_is_emptied(struct request *rq, const struct resource *r, const char *name)
 {
 	if (is_namespace(r))
 		return namespace_is_empty(rq, name);
@@ -50,15 +49,33 @@ static bool is_emptied(struct request *rq, const struct resource *r, const char 
 	return true;
 }
 
+/* The finalizer by which a namespace waits for its contents. */
+static bool drop_kubernetes(json_t *ns)
+{
+	json_t *list = json_at(ns, "spec", "finalizers");
+
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (str_eq(json_string_value(json_array_get(list, i)), "kubernetes"))
+			return json_array_remove(list, i) == 0;
+	return false;
+}
+
 static void remove_if_emptied(struct request *rq, const struct resource *r, const char *name)
 {
 	const char *key = resource_key(r, rq->arena, NULL, name);
 	struct store_entry entry;
 	OWN_JSON holder = object_read(rq->a, key, &entry);
 
-	if (holder && object_is_going(holder) && object_may_go(rq->a, r, holder) &&
-	    is_emptied(rq, r, name))
+	if (!object_is_going(holder) || !object_is_emptied(rq, r, name))
+		return;
+	bool held = is_namespace(r) && drop_kubernetes(holder);
+
+	if (object_may_go(rq->a, r, holder)) {
 		write_object(rq, r, key, NULL, -1, NULL);
+	} else if (held) {
+		object_set_rev(rq->a, holder);
+		write_object(rq, r, key, holder, -1, NULL);
+	}
 }
 
 void remove_object(struct request *rq, const struct resource *r, const char *key, const json_t *obj,
@@ -101,9 +118,15 @@ static void set_terminating(struct request *rq, const struct resource *r, json_t
 				  str_time(now, loop_wall(rq->a->loop))));
 }
 
+/* How it is to be deleted. */
+struct wish {
+	int64_t grace_s;
+	enum policy policy;
+};
+
 /* One object, by its key.  Answers only where `answer` says how. */
 static void delete_object(struct request *rq, const struct resource *r, const char *key,
-			  json_t *obj, int64_t grace_s,
+			  json_t *obj, const struct wish *wish,
 			  struct answer *(*answer)(struct request *rq, const json_t *obj));
 
 struct keys {
@@ -134,8 +157,19 @@ static const struct resource *keep_resource(struct arena *a, const struct resour
 	return copy;
 }
 
+/* Pods have a grace period of their own; nothing else waits. */
+static int64_t default_grace(const struct request *rq, const json_t *obj)
+{
+	const json_t *grace = json_at(obj, "spec", "terminationGracePeriodSeconds");
+
+	if (!rq->a->spec.graceful_pods || !str_eq(rq->r->key, "pods/"))
+		return 0;
+	return json_is_integer(grace) && json_integer_value(grace) >= 0 ? json_integer_value(grace)
+									: 30;
+}
+
 static void delete_under(struct request *rq, const struct resource *r, const char *prefix,
-			 int64_t grace_s, const struct filter *only)
+			 const struct wish *wish, const struct filter *only)
 {
 	struct keys keys = {.arena = rq->arena};
 	struct store_entry entry;
@@ -145,13 +179,18 @@ static void delete_under(struct request *rq, const struct resource *r, const cha
 	for (size_t i = 0; i < keys.n; i++) {
 		OWN_JSON obj = object_read(rq->a, keys.v[i], &entry);
 
-		if (obj && (!only || filter_matches(only, obj)))
-			delete_object(rq, r, keys.v[i], obj, grace_s, NULL);
+		struct wish own = *wish;
+
+		if (!obj || (only && !filter_matches(only, obj)))
+			continue;
+		if (own.grace_s < 0)
+			own.grace_s = default_grace(rq, obj);
+		delete_object(rq, r, keys.v[i], obj, &own, NULL);
 	}
 	free(keys.v);
 }
 
-static void empty_it(struct request *rq, const struct resource *r, const char *name)
+static void delete_contents(struct request *rq, const struct resource *r, const char *name)
 {
 	const struct resource **in = NULL;
 	size_t n = 0, cap = 0;
@@ -164,45 +203,142 @@ static void empty_it(struct request *rq, const struct resource *r, const char *n
 	}
 	for (size_t i = 0; i < n; i++)
 		delete_under(rq, in[i],
-			     resource_key(in[i], rq->arena, is_namespace(r) ? name : NULL, ""), 0,
-			     NULL);
+			     resource_key(in[i], rq->arena, is_namespace(r) ? name : NULL, ""),
+			     &(struct wish){.policy = POLICY_BACKGROUND}, NULL);
 	free(in);
 }
 
+void object_empty(struct request *rq, const struct resource *r, const char *name)
+{
+	delete_contents(rq, r, name);
+	remove_if_emptied(rq, r, name);
+}
+
+static bool set_finalizer(json_t *obj, const char *name, bool wanted)
+{
+	json_t *meta = object_meta(obj), *list = json_object_get(meta, "finalizers");
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		if (!str_eq(json_string_value(json_array_get(list, i)), name))
+			continue;
+		if (!wanted)
+			json_array_remove(list, i);
+		return !wanted;
+	}
+	if (!wanted)
+		return false;
+	if (!json_is_array(list)) {
+		list = json_array();
+		json_object_set_new(meta, "finalizers", list);
+	}
+	json_array_append_new(list, json_string(name));
+	return true;
+}
+
+/* What was asked for last counts.  True: something changed. */
+static bool set_policy(json_t *obj, enum policy policy)
+{
+	bool changed;
+
+	if (policy == POLICY_DEFAULT)
+		return false;
+	changed = set_finalizer(obj, FINALIZER_FOREGROUND, policy == POLICY_FOREGROUND);
+	return set_finalizer(obj, FINALIZER_ORPHAN, policy == POLICY_ORPHAN) || changed;
+}
+
 static void delete_object(struct request *rq, const struct resource *r, const char *key,
-			  json_t *obj, int64_t grace_s,
+			  json_t *obj, const struct wish *wish,
 			  struct answer *(*answer)(struct request *rq, const json_t *obj))
 {
 	const char *name = arena_strdup(rq->arena, json_str_at(obj, "metadata", "name"));
 	bool marked = object_is_going(obj) &&
-		      json_int_at(obj, "metadata", "deletionGracePeriodSeconds") <= grace_s;
+		      json_int_at(obj, "metadata", "deletionGracePeriodSeconds") <= wish->grace_s;
 	bool holder = is_namespace(r) || resource_is_crd(r);
+	bool finalized = rq->a->collector && set_policy(obj, wish->policy);
 
 	if (!marked) {
-		object_mark_deleted(rq->a, r, obj, grace_s);
+		object_mark_deleted(rq->a, r, obj, wish->grace_s);
 		if (holder)
 			set_terminating(rq, r, obj);
 	}
-	if (object_may_go(rq->a, r, obj) && (!holder || is_emptied(rq, r, name))) {
+	if (object_may_go(rq->a, r, obj) && (!holder || object_is_emptied(rq, r, name))) {
 		remove_object(rq, r, key, obj, answer ? answer(rq, obj) : NULL);
 		return;
 	}
-	if (!marked) {
+	if (!marked || finalized) {
 		object_set_rev(rq->a, obj);
 		write_object(rq, r, key, obj, -1, answer ? answer(rq, obj) : NULL);
 	} else if (answer) {
 		reply_object(rq, 200, obj);
 	}
-	if (holder && !rq->dry_run) {
-		empty_it(rq, r, name);
-		remove_if_emptied(rq, r, name);
-	}
+	if (holder && !rq->dry_run && !rq->a->collector)
+		object_empty(rq, r, name);
+}
+
+void object_delete(struct request *rq, const char *key, json_t *obj, enum policy policy)
+{
+	struct wish wish = {.grace_s = default_grace(rq, obj), .policy = policy};
+
+	delete_object(rq, rq->r, key, obj, &wish, NULL);
 }
 
 /* --- options ---------------------------------------------------------------------------------------- */
 
+/* For back compatibility (batch/v1 strategy of Jobs). */
+static enum policy default_policy(const struct request *rq)
+{
+	return str_eq(rq->r->key, "jobs.batch/") ? POLICY_ORPHAN : POLICY_DEFAULT;
+}
+
+static int parse_policy(struct request *rq, const json_t *options, enum policy *policy)
+{
+	static const char *const names[] = {"", "Background", "Foreground", "Orphan"};
+	const char *name = str_or(httpd_query(rq->q, "propagationPolicy"),
+				  json_str_at(options, "propagationPolicy"));
+	const char *query = httpd_query(rq->q, "orphanDependents");
+	const json_t *orphan = json_object_get(options, "orphanDependents");
+
+	*policy = default_policy(rq);
+	if (!str_empty(name) && (query || json_is_boolean(orphan)))
+		return fault_set(
+			&rq->fault, FAULT_INVALID,
+			"DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Invalid value: \"%s\": orphanDependents and deletionPropagation cannot be both set",
+			name);
+	if (query || json_is_boolean(orphan))
+		*policy = name_is_true(query) || json_is_true(orphan) ? POLICY_ORPHAN
+								      : POLICY_BACKGROUND;
+	if (str_empty(name))
+		return 0;
+	for (size_t i = POLICY_BACKGROUND; i <= POLICY_ORPHAN; i++) {
+		if (str_eq(name, names[i])) {
+			*policy = (enum policy)i;
+			return 0;
+		}
+	}
+	return fault_set(
+		&rq->fault, FAULT_INVALID,
+		"DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Unsupported value: \"%s\": supported values: \"Foreground\", \"Background\", \"Orphan\"",
+		name);
+}
+
+/* In the options of a deletion, as in a query. */
+static int read_dry_run(struct request *rq, const json_t *options)
+{
+	const json_t *list = json_object_get(options, "dryRun");
+	size_t i;
+	json_t *one;
+
+	json_array_foreach (list, i, one) {
+		if (!str_eq(json_string_value(one), "All"))
+			return fault_set(&rq->fault, FAULT_INVALID,
+					 "dryRun: Unsupported value: supported values: \"All\"");
+		rq->dry_run = true;
+	}
+	return 0;
+}
+
 static int parse_options(struct request *rq, const json_t *options, const json_t *obj,
-			 int64_t *grace_s)
+			 struct wish *wish)
 {
 	const char *uid = json_str_at(options, "preconditions", "uid");
 	const char *rev = json_str_at(options, "preconditions", "resourceVersion");
@@ -213,10 +349,9 @@ static int parse_options(struct request *rq, const json_t *options, const json_t
 	if (options && !json_is_object(options))
 		return fault_set(&rq->fault, FAULT_BAD_REQUEST,
 				 "the delete options are not an object");
-	if (uid && str_eq(uid, is)) {
+	if (uid && (!obj || str_eq(uid, is)))
 		uid = NULL;
-	}
-	if (!uid && rev && !str_eq(rev, json_str_at(obj, "metadata", "resourceVersion"))) {
+	if (obj && !uid && rev && !str_eq(rev, json_str_at(obj, "metadata", "resourceVersion"))) {
 		uid = rev;
 		is = json_str_at(obj, "metadata", "resourceVersion");
 		what = "ResourceVersion";
@@ -226,26 +361,17 @@ static int parse_options(struct request *rq, const json_t *options, const json_t
 			&rq->fault, FAULT_CONFLICT,
 			"Operation cannot be fulfilled on %s \"%s\": the %s in the precondition (%s) does not match the %s in record (%s). The object might have been deleted and then recreated",
 			rq->r->plural, rq->name, what, uid, what, is);
-	if (query && !str_to_i64(query, 0, INT32_MAX, grace_s))
+	if (parse_policy(rq, options, &wish->policy) < 0)
+		return -1;
+	if (query && !str_to_i64(query, 0, INT32_MAX, &wish->grace_s))
 		return fault_set(&rq->fault, FAULT_BAD_REQUEST,
 				 "gracePeriodSeconds: want a number, got %s", query);
 	if (query)
 		return 0;
 	if (json_is_integer(grace) && json_integer_value(grace) >= 0 &&
 	    json_integer_value(grace) <= INT32_MAX)
-		*grace_s = json_integer_value(grace);
+		wish->grace_s = json_integer_value(grace);
 	return 0;
-}
-
-/* Pods have a grace period of their own; nothing else waits. */
-static int64_t default_grace(const struct request *rq, const json_t *obj)
-{
-	const json_t *grace = json_at(obj, "spec", "terminationGracePeriodSeconds");
-
-	if (!rq->a->spec.graceful_pods || !str_eq(rq->r->key, "pods/"))
-		return 0;
-	return json_is_integer(grace) && json_integer_value(grace) >= 0 ? json_integer_value(grace)
-									: 30;
 }
 
 static struct answer *answer_status(struct request *rq, const json_t *obj)
@@ -260,17 +386,24 @@ static struct answer *answer_evicted(struct request *rq, const json_t *obj)
 	return answer_new(rq, 201, mem_strdup(success_text(rq, obj)));
 }
 
+/* NULL without a fault: there is none. */
+static json_t *options_body(struct request *rq)
+{
+	size_t len;
+
+	httpd_body(rq->q, &len);
+	return len ? request_body(rq) : NULL;
+}
+
 void do_delete(struct request *rq)
 {
 	const char *key = resource_key(rq->r, rq->arena, rq->ns, rq->name);
 	struct store_entry entry;
-	size_t len;
 	OWN_JSON obj = object_read(rq->a, key, &entry);
-	OWN_JSON options = NULL;
-	int64_t grace_s;
+	OWN_JSON options = options_body(rq);
+	struct wish wish = {0};
 
-	httpd_body(rq->q, &len);
-	if (len && !(options = request_body(rq))) {
+	if (rq->fault.text[0]) {
 		reply_fault(rq);
 		return;
 	}
@@ -278,19 +411,22 @@ void do_delete(struct request *rq)
 		fault_not_found(rq);
 		return;
 	}
-	grace_s = default_grace(rq, obj);
-	if (parse_options(rq, options, obj, &grace_s) < 0) {
+	wish.grace_s = default_grace(rq, obj);
+	if (read_dry_run(rq, options) < 0 || parse_options(rq, options, obj, &wish) < 0) {
 		reply_fault(rq);
 		return;
 	}
-	delete_object(rq, rq->r, key, obj, grace_s, answer_status);
+	delete_object(rq, rq->r, key, obj, &wish, answer_status);
 }
 
 void do_delete_all(struct request *rq)
 {
+	OWN_JSON options = options_body(rq);
+	struct wish wish = {.grace_s = -1};
 	struct filter f;
 
-	if (filter_init(&f, rq, &rq->fault) < 0) {
+	if (rq->fault.text[0] || read_dry_run(rq, options) < 0 ||
+	    parse_options(rq, options, NULL, &wish) < 0 || filter_init(&f, rq, &rq->fault) < 0) {
 		reply_fault(rq);
 		return;
 	}
@@ -299,47 +435,96 @@ void do_delete_all(struct request *rq)
 	OWN_JSON list = json_pack("{s:s+, s:s, s:{}, s:[]}", "kind", rq->r->kind, "List",
 				  "apiVersion", version, "metadata", "items");
 
-	delete_under(rq, rq->r, resource_key(rq->r, rq->arena, rq->ns, ""), 0, &f);
+	delete_under(rq, rq->r, filter_prefix(&f, rq, rq->arena), &wish, &f);
 	filter_done(&f);
 	reply_object(rq, 200, list);
 }
 
 /* --- eviction --------------------------------------------------------------------------------------- */
 
-/* The budget that stands in the way, NULL if none does. */
-static const char *refusing_budget(struct request *rq, const json_t *pod)
+/* May a pod that is not Ready go although its budget allows none?  It serves nobody, unless its
+ * like are few already (unhealthyPodEvictionPolicy). */
+static bool spares_unready(const json_t *pdb, const json_t *pod)
+{
+	if (pod_is_ready(pod))
+		return false;
+	return str_eq(json_str_at(pdb, "spec", "unhealthyPodEvictionPolicy"), "AlwaysAllow") ||
+	       (json_int_at(pdb, "status", "desiredHealthy") > 0 &&
+		json_int_at(pdb, "status", "currentHealthy") >=
+			json_int_at(pdb, "status", "desiredHealthy"));
+}
+
+static bool refuses(const struct request *rq, const json_t *pdb, const json_t *pod)
+{
+	const json_t *allowed = json_at(pdb, "status", "disruptionsAllowed");
+
+	return allowed && json_integer_value(allowed) <= 0 &&
+	       !(rq->a->budgets && spares_unready(pdb, pod));
+}
+
+static int refuse_eviction(struct request *rq, const json_t *pdb)
+{
+	const json_t *status = json_object_get(pdb, "status");
+	int rc = fault_set(&rq->fault, FAULT_TOO_MANY,
+			   "Cannot evict pod as it would violate the pod's disruption budget.");
+	const char *name = json_str_at(pdb, "metadata", "name");
+
+	if (json_object_get(status, "desiredHealthy"))
+		(void)str_format(
+			rq->fault.cause, sizeof(rq->fault.cause),
+			"The disruption budget %.200s needs %lld healthy pods and has %lld currently",
+			name, (long long)json_int_at(status, "desiredHealthy"),
+			(long long)json_int_at(status, "currentHealthy"));
+	else
+		(void)str_format(
+			rq->fault.cause, sizeof(rq->fault.cause),
+			"The disruption budget %.200s needs more healthy pods than there are",
+			name);
+	return rc;
+}
+
+static int check_budgets(struct request *rq, const json_t *pod)
 {
 	const char *phase = json_str_at(pod, "status", "phase");
 	struct keys keys = {.arena = rq->arena};
 	struct store_entry entry;
-	const char *found = NULL;
+	unsigned matching = 0;
+	int rc = 0;
 
 	/* Only a pod that runs, or is about to, is anybody's replica. */
 	if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed") || str_eq(phase, "Pending") ||
 	    object_is_going(pod))
-		return NULL;
+		return 0;
+	/* One eviction a moment after another must find it counted. */
+	if (rq->a->budgets)
+		budgets_update(rq->a, rq->ns);
 	store_list(rq->a->store, arena_printf(rq->arena, "poddisruptionbudgets.policy/%s/", rq->ns),
 		   NULL, 0, collect_key, &keys);
-	for (size_t i = 0; i < keys.n && !found; i++) {
+	for (size_t i = 0; i < keys.n && rc == 0; i++) {
 		OWN_JSON pdb = object_read(rq->a, keys.v[i], &entry);
-		const json_t *allowed = json_at(pdb, "status", "disruptionsAllowed");
 
-		if (allowed && json_integer_value(allowed) <= 0 &&
-		    selector_object_matches(json_at(pdb, "spec", "selector"),
-					    json_at(pod, "metadata", "labels")))
-			found = arena_strdup(rq->arena, json_str_at(pdb, "metadata", "name"));
+		if (!selector_object_matches(json_at(pdb, "spec", "selector"),
+					     json_at(pod, "metadata", "labels")))
+			continue;
+		matching++;
+		if (refuses(rq, pdb, pod))
+			rc = refuse_eviction(rq, pdb);
 	}
 	free(keys.v);
-	return found;
+	if (rc == 0 && matching > 1 && rq->a->budgets)
+		return fault_set(
+			&rq->fault, FAULT_INTERNAL,
+			"This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
+	return rc;
 }
 
 void do_eviction(struct request *rq)
 {
-	const char *key = resource_key(rq->r, rq->arena, rq->ns, rq->name), *budget;
+	const char *key = resource_key(rq->r, rq->arena, rq->ns, rq->name);
 	struct store_entry entry;
 	OWN_JSON eviction = request_body(rq);
 	OWN_JSON pod = object_read(rq->a, key, &entry);
-	int64_t grace_s;
+	struct wish wish = {0};
 
 	if (!eviction) {
 		reply_fault(rq);
@@ -349,22 +534,15 @@ void do_eviction(struct request *rq)
 		fault_not_found(rq);
 		return;
 	}
-	grace_s = default_grace(rq, pod);
-	if (parse_options(rq, json_at(eviction, "deleteOptions"), pod, &grace_s) < 0) {
+	wish.grace_s = default_grace(rq, pod);
+	if (read_dry_run(rq, json_at(eviction, "deleteOptions")) < 0 ||
+	    parse_options(rq, json_at(eviction, "deleteOptions"), pod, &wish) < 0) {
 		reply_fault(rq);
 		return;
 	}
-	budget = refusing_budget(rq, pod);
-	if (budget) {
-		(void)!fault_set(
-			&rq->fault, FAULT_TOO_MANY,
-			"Cannot evict pod as it would violate the pod's disruption budget.");
-		(void)str_format(
-			rq->fault.cause, sizeof(rq->fault.cause),
-			"The disruption budget %.200s needs more healthy pods than there are",
-			budget);
+	if (check_budgets(rq, pod) < 0) {
 		reply_fault(rq);
 		return;
 	}
-	delete_object(rq, rq->r, key, pod, grace_s, answer_evicted);
+	delete_object(rq, rq->r, key, pod, &wish, answer_evicted);
 }

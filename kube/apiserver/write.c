@@ -48,6 +48,8 @@ void write_object(struct request *rq, const struct resource *r, const char *key,
 		  int64_t if_rev, struct answer *c)
 {
 	struct apiserver *a = rq->a;
+	struct store_entry entry;
+	OWN_JSON old = !obj && a->collector ? object_read(a, key, &entry) : NULL;
 	char *text = obj ? json_text(obj) : NULL;
 	struct store_change change = {
 		.key = key,
@@ -68,6 +70,8 @@ void write_object(struct request *rq, const struct resource *r, const char *key,
 			httpd_on_gone(rq->q, on_client_gone, c);
 		if (str_eq(r->group, "rbac.authorization.k8s.io"))
 			rbac_changed(a);
+		collect_note(a, key, old, obj);
+		budgets_note(a, key);
 		if (resource_is_crd(r) && obj)
 			resources_put(a, obj);
 		else if (resource_is_crd(r))
@@ -210,7 +214,8 @@ static void replace(struct request *rq, const char *key, const struct store_entr
 		reply_fault(rq);
 		return;
 	}
-	if (object_is_going(obj) && object_may_go(rq->a, rq->r, obj)) {
+	if (object_is_going(obj) && object_may_go(rq->a, rq->r, obj) &&
+	    object_is_emptied(rq, rq->r, rq->name)) {
 		object_set_rev(rq->a, obj);
 		remove_object(rq, rq->r, key, obj, answer_new(rq, 200, json_text(obj)));
 	} else if (json_equal(old, obj)) {

@@ -30,6 +30,7 @@ struct api {
 
 void api_start(struct api *r, const struct apiserver_spec *spec, size_t history);
 void api_stop(struct api *r);
+void api_serve(struct api *r); /* again, after d and a were made anew */
 /* From now on the client has a certificate with these names. */
 void api_certify(struct api *r, const char *cn, const char *o);
 int api_setup(void **state); /* a struct api, history 1000 */
