@@ -1,14 +1,525 @@
-#include "sim/node.h"
+#include "sim/node_impl.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/quantity.h"
+#include "base/str.h"
+#include "sim/iso.h"
+
+#define AGAIN_MS 2000
+#define TICK_MS 500
+#define READY_MS 1000 /* after the Node is there: the network plugin */
+#define GPUS_MS 3000  /* after that: the device plugin */
+#define LEASE_MS 10000
+#define STATUS_MS (5 * 60 * 1000)
+#define HEAD 4096
+#define REPLY_MAX (16u << 20)
+
+static void on_timer(void *arg);
+
+int64_t node_now(const struct sim_node *n)
+{
+	return loop_now(loop_of(n->group));
+}
+
+const char *node_time(const struct sim_node *n, char *out)
+{
+	return str_time(out, loop_wall(loop_of(n->group)));
+}
+
+static void later(struct sim_node *n, int64_t ms)
+{
+	loop_timer_start(&n->timer, ms);
+}
+
+/* --- asking the API server ------------------------------------------------------------------------ */
+
+struct call {
+	struct list link;
+	struct sim_node *node;
+	struct http_req *req;
+	node_done_fn *done;
+	void *arg;
+};
+
+static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
+{
+	struct call *c = arg;
+	struct err bad;
+	OWN_JSON o = r && r->body_len ? json_parse(r->body, r->body_len, &bad) : NULL;
+
+	list_remove(&c->link);
+	if (e)
+		sim_machine_say(c->node->machine, "kubelet: %s", e->text);
+	else if (r->status >= 400)
+		sim_machine_say(c->node->machine, "kubelet: %d %s", r->status,
+				str_or(json_str_at(o, "message"), ""));
+	c->done(c->node, r ? r->status : 0, o, c->arg);
+	free(c);
+}
+
+void node_ask(struct sim_node *n, const char *method, const char *path, json_t *body,
+	      node_done_fn *done, void *arg)
+{
+	struct call *c = mem_new(struct call);
+	char *text = body ? json_text(body) : NULL;
+	struct http_call call = {
+		.method = method,
+		.path = path,
+		.bearer = n->bearer,
+		.body = text,
+		.body_len = text ? strlen(text) : 0,
+		.content_type = str_eq(method, "PATCH") ? "application/merge-patch+json" : NULL,
+		.max_body = REPLY_MAX,
+		.done = on_reply,
+		.arg = c,
+	};
+
+	c->node = n;
+	c->done = done;
+	c->arg = arg;
+	list_push_back(&n->calls, &c->link);
+	c->req = http_start(n->peer, &call);
+	free(text);
+	json_decref(body);
+}
+
+bool node_reaches(const struct sim_node *n)
+{
+	return str_starts(sim_rack_segment(n->machine), "tenant/") &&
+	       sim_rack_reaches(n->machine, n->origin);
+}
+
+/* --- the Node ------------------------------------------------------------------------------------- */
+
+/* "a=b,c=d" into an object. */
+static json_t *pairs(const char *text)
+{
+	json_t *out = json_object();
+
+	while (*text) {
+		size_t len = strcspn(text, ",");
+		const char *equals = memchr(text, '=', len);
+
+		if (equals) {
+			char *key = mem_strndup(text, (size_t)(equals - text));
+
+			json_object_set_new(out, key,
+					    json_stringn(equals + 1,
+							 len - (size_t)(equals - text) - 1));
+			free(key);
+		}
+		text += text[len] ? len + 1 : len;
+	}
+	return out;
+}
+
+/* "key[=value]:Effect,..." */
+static json_t *taints(const struct sim_node *n)
+{
+	json_t *out = json_array();
+	const char *text = n->taints;
+
+	while (*text) {
+		size_t len = strcspn(text, ",");
+		char *one = mem_strndup(text, len), *colon = strrchr(one, ':'), *equals;
+
+		if (colon) {
+			*colon = '\0';
+			equals = strchr(one, '=');
+			if (equals)
+				*equals = '\0';
+			json_array_append_new(out, json_pack("{s:s, s:s*, s:s}", "key", one,
+							     "value", equals ? equals + 1 : NULL,
+							     "effect", colon + 1));
+		}
+		free(one);
+		text += text[len] ? len + 1 : len;
+	}
+	return out;
+}
+
+static json_t *capacity(const struct sim_node *n)
+{
+	json_t *c = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "cpu", "192", "memory", "2Ti",
+			      "ephemeral-storage", "1Ti", "pods", n->max_pods, "hugepages-1Gi",
+			      "0", "hugepages-2Mi", "0");
+
+	if (n->gpus)
+		json_object_set_new(c, "nvidia.com/gpu", json_string("8"));
+	return c;
+}
+
+/* Capacity less what is reserved for the system. */
+static json_t *allocatable(const struct sim_node *n)
+{
+	json_t *c = capacity(n), *v;
+	OWN_JSON reserved = pairs(n->reserved);
+	const char *key;
+	struct err e;
+
+	json_object_foreach (reserved, key, v) {
+		const char *has = json_str_at(c, key);
+		struct quantity all, less;
+		char text[QUANTITY_TEXT];
+
+		if (!has || quantity_parse(has, &all, &e) < 0 ||
+		    quantity_parse(json_string_value(v), &less, &e) < 0 ||
+		    quantity_cmp(all, less) < 0)
+			continue;
+		json_object_set_new(c, key,
+				    json_string(quantity_format(quantity_sub(all, less), text)));
+	}
+	return c;
+}
+
+static json_t *condition(const char *type, bool status, const char *reason, const char *now)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "type", type, "status",
+			 status ? "True" : "False", "reason", reason, "message", reason,
+			 "lastHeartbeatTime", now, "lastTransitionTime", now);
+}
+
+static json_t *status_json(struct sim_node *n)
+{
+	struct sim_machine *m = n->machine;
+	char now[STR_TIME_SIZE], ip[24], machine_id[33] = "";
+
+	node_time(n, now);
+	str_format(ip, sizeof(ip), "10.100.%u.%u", m->number >> 8 & 255, m->number & 255);
+	for (size_t i = 0, k = 0; m->boot_id[i] && k < 32; i++)
+		if (m->boot_id[i] != '-')
+			machine_id[k++] = m->boot_id[i];
+	return json_pack(
+		"{s:{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}, s:[{s:s, s:s}, {s:s, s:s}], "
+		"s:o, s:o, s:[o, o, o, o], s:{s:{s:i}}}",
+		"nodeInfo", "machineID", machine_id, "systemUUID",
+		n->wrong_uuid ? "00000000-0000-0000-0000-000000000bad" : m->uuid, "bootID", m->boot_id,
+		"kernelVersion", "6.1.0-sim", "osImage", "Drover Simulated Linux",
+		"containerRuntimeVersion", "containerd://2.0.0-sim", "kubeletVersion", n->kubelet,
+		"operatingSystem", "linux", "architecture", "amd64", "addresses", "type",
+		"InternalIP", "address", ip, "type", "Hostname", "address", n->name, "capacity",
+		capacity(n), "allocatable", allocatable(n), "conditions",
+		condition("MemoryPressure", false, "KubeletHasSufficientMemory", now),
+		condition("DiskPressure", false, "KubeletHasNoDiskPressure", now),
+		condition("PIDPressure", false, "KubeletHasSufficientPID", now),
+		condition("Ready", n->ready, n->ready ? "KubeletReady" : "KubeletNotReady", now),
+		"daemonEndpoints", "kubeletEndpoint", "Port", 10250);
+}
+
+/* Since the Node exists, drover may delete the bootstrap token at any moment. */
+static void is_registered(struct sim_node *n)
+{
+	const struct secret *kubelet = sim_rack_spec_of(n->machine->rack)->kubelet_token;
+
+	n->registered = true;
+	n->ready_at = node_now(n) + READY_MS;
+	if (kubelet) {
+		secret_free(n->bearer);
+		n->bearer = secret_copy(kubelet);
+	}
+	if (!n->pods)
+		n->pods = node_pods_new(n);
+}
+
+/* Back after the rack was killed: the bootstrap token is gone, and the Node of this boot is there. */
+static void on_known(struct sim_node *n, int status, const json_t *o, void *arg)
+{
+	(void)arg;
+	n->asking = false;
+	if (status == 200 &&
+	    str_eq(json_str_at(o, "status", "nodeInfo", "bootID"), n->machine->boot_id)) {
+		is_registered(n);
+	} else {
+		secret_free(n->bearer);
+		n->bearer = secret_from_str(n->token);
+	}
+	later(n, n->registered ? 0 : AGAIN_MS);
+}
+
+static void on_registered(struct sim_node *n, int status, const json_t *o, void *arg)
+{
+	const struct secret *kubelet = sim_rack_spec_of(n->machine->rack)->kubelet_token;
+	char path[300];
+
+	(void)o;
+	(void)arg;
+	if (status == 401 && kubelet) {
+		secret_free(n->bearer);
+		n->bearer = secret_copy(kubelet);
+		str_format(path, sizeof(path), "/api/v1/nodes/%s", n->name);
+		node_ask(n, "GET", path, NULL, on_known, NULL);
+		return;
+	}
+	n->asking = false;
+	if (status == 201 || status == 409)
+		is_registered(n);
+	later(n, n->registered ? 0 : AGAIN_MS);
+}
+
+static void register_node(struct sim_node *n)
+{
+	json_t *labels = pairs(n->labels);
+
+	json_object_set_new(labels, "kubernetes.io/hostname", json_string(n->name));
+	json_object_set_new(labels, "kubernetes.io/arch", json_string("amd64"));
+	json_object_set_new(labels, "kubernetes.io/os", json_string("linux"));
+	n->asking = true;
+	node_ask(n, "POST", "/api/v1/nodes",
+		 json_pack("{s:s, s:s, s:{s:s, s:o}, s:{s:s, s:o}, s:o}", "apiVersion", "v1", "kind",
+			   "Node", "metadata", "name", n->name, "labels", labels, "spec",
+			   "providerID", n->provider_id, "taints", taints(n), "status",
+			   status_json(n)),
+		 on_registered, NULL);
+}
+
+static void on_status(struct sim_node *n, int status, const json_t *o, void *arg)
+{
+	(void)o;
+	(void)arg;
+	n->asking = false;
+	if (status != 200)
+		n->status_at = 0; /* again, soon */
+	later(n, status == 200 ? TICK_MS : AGAIN_MS);
+}
+
+static void write_status(struct sim_node *n)
+{
+	char path[300];
+
+	n->asking = true;
+	n->status_at = node_now(n) + STATUS_MS;
+	str_format(path, sizeof(path), "/api/v1/nodes/%s/status", n->name);
+	node_ask(n, "PATCH", path, json_pack("{s:o}", "status", status_json(n)), on_status, NULL);
+}
+
+/* --- the Lease ------------------------------------------------------------------------------------ */
+
+#define LEASES "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+
+static void on_leased(struct sim_node *n, int status, const json_t *o, void *arg)
+{
+	(void)status;
+	(void)o;
+	(void)arg;
+	n->asking = false;
+	later(n, TICK_MS);
+}
+
+static void on_beat(struct sim_node *n, int status, const json_t *o, void *arg)
+{
+	char now[STR_TIME_SIZE];
+
+	if (status != 404) {
+		on_leased(n, status, o, arg);
+		return;
+	}
+	str_time_micro(now, loop_wall(loop_of(n->group)));
+	node_ask(n, "POST", LEASES,
+		 json_pack("{s:s, s:s, s:{s:s}, s:{s:s, s:i, s:s}}", "apiVersion",
+			   "coordination.k8s.io/v1", "kind", "Lease", "metadata", "name", n->name,
+			   "spec", "holderIdentity", n->name, "leaseDurationSeconds", 40,
+			   "renewTime", now),
+		 on_leased, NULL);
+}
+
+static void beat(struct sim_node *n)
+{
+	char path[400], now[STR_TIME_SIZE];
+
+	n->asking = true;
+	n->lease_at = node_now(n) + LEASE_MS;
+	str_format(path, sizeof(path), LEASES "/%s", n->name);
+	node_ask(n, "PATCH", path,
+		 json_pack("{s:{s:s}}", "spec", "renewTime",
+			   str_time_micro(now, loop_wall(loop_of(n->group)))),
+		 on_beat, NULL);
+}
+
+/* --- kubelet -------------------------------------------------------------------------------------- */
+
+static void on_cluster(struct sim_node *n)
+{
+	n->asking = false;
+	later(n, n->peer ? 0 : AGAIN_MS);
+}
+
+/* True: something in the status is to be said now. */
+static bool progressed(struct sim_node *n)
+{
+	int64_t now = node_now(n);
+
+	if (!n->ready && now >= n->ready_at) {
+		n->ready = true;
+		n->gpus_at = now + GPUS_MS;
+		return true;
+	}
+	if (n->ready && !n->gpus && now >= n->gpus_at) {
+		n->gpus = true;
+		return true;
+	}
+	return now >= n->status_at;
+}
+
+static void on_timer(void *arg)
+{
+	struct sim_node *n = arg;
+
+	if (n->asking)
+		return;
+	if (!node_reaches(n)) {
+		sim_machine_say(n->machine, "kubelet: %s is not reached from %s", n->origin,
+				sim_rack_segment(n->machine));
+		later(n, AGAIN_MS);
+	} else if (!n->peer) {
+		n->asking = true;
+		node_find_cluster(n, on_cluster);
+	} else if (!n->registered) {
+		register_node(n);
+	} else if (progressed(n)) {
+		write_status(n);
+		if (n->gpus)
+			sim_machine_say(n->machine, "kubelet: node %s runs", n->name);
+	} else if (node_now(n) >= n->lease_at) {
+		beat(n);
+	} else {
+		later(n, TICK_MS);
+	}
+}
+
+/* --- boot ----------------------------------------------------------------------------------------- */
+
+/* KEY=VALUE; what holds anything else is refused, as docs/image-contract.md asks for. */
+static const char *setting(struct arena *a, const char *text, const char *key)
+{
+	size_t n = strlen(key);
+
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		if (len > n && !strncmp(text, key, n) && text[n] == '=') {
+			for (size_t i = n + 1; i < len; i++)
+				if (!isalnum((unsigned char)text[i]) &&
+				    !strchr(":/._,=@-[]", text[i]))
+					return "";
+			return arena_strndup(a, text + n + 1, len - n - 1);
+		}
+		text += text[len] ? len + 1 : len;
+	}
+	return "";
+}
+
+static int read_settings(struct sim_node *n, const char *cfg, struct err *e)
+{
+	const struct {
+		const char *key, **slot;
+		bool required;
+	} all[] = {
+		{"JOIN_ENDPOINT", &n->endpoint, true},	 {"TOKEN", &n->token, true},
+		{"CA_CERT_HASH", &n->ca_hash, true},	 {"NODE_NAME", &n->name, true},
+		{"PROVIDER_ID", &n->provider_id, true},	 {"NODE_LABELS", &n->labels, false},
+		{"TAINTS", &n->taints, false},		 {"MAX_PODS", &n->max_pods, false},
+		{"SYSTEM_RESERVED", &n->reserved, false},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		*all[i].slot = setting(n->arena, cfg, all[i].key);
+		if (all[i].required && str_empty(*all[i].slot))
+			return err_set(e, ERR_INVALID, 0, "drover-join.cfg: %s is missing or bad",
+				       all[i].key);
+	}
+	n->max_pods = str_or(n->max_pods, "110");
+	if (!str_is_dns_subdomain(n->name))
+		return err_set(e, ERR_INVALID, 0, "drover-join.cfg: NODE_NAME is no name");
+	str_format(n->origin, sizeof(n->origin), "https://%s", n->endpoint);
+	n->bearer = secret_from_str(n->token);
+	return 0;
+}
+
+static int read_image(struct sim_node *n, struct drive *root, struct err *e)
+{
+	char head[HEAD + 1] = "";
+
+	if (drive_read(root, head, HEAD, 0, e) < 0)
+		return -1;
+	if (!str_starts(head, SIM_NODE_MAGIC))
+		return err_set(e, ERR_NOT_FOUND, 0, "no image on the root drive");
+	n->kubelet = str_or(setting(n->arena, head, "kubelet"), "v1.33.0");
+	return 0;
+}
+
+static int read_config(struct sim_node *n, struct drive *root, struct err *e)
+{
+	uint8_t *volume = mem_alloc(SIM_CIDATA_BYTES);
+	const char *cfg = NULL;
+	int rc = drive_read(root, volume, SIM_CIDATA_BYTES, sim_cidata_at(drive_bytes(root)), e);
+
+	if (!rc)
+		cfg = sim_iso_read(volume, SIM_CIDATA_BYTES, "drover-join.cfg", n->arena);
+	if (!rc && !cfg)
+		rc = err_set(e, ERR_NOT_FOUND, 0, "no config drive behind the image");
+	if (!rc)
+		rc = read_settings(n, cfg, e);
+	secret_wipe(volume, SIM_CIDATA_BYTES);
+	free(volume);
+	return rc;
+}
 
 struct sim_node *sim_node_new(struct loop_group *g, struct sim_machine *m, struct err *e)
 {
-	(void)g;
-	(void)m;
-	(void)!err_set(e, ERR_NOT_FOUND, 0, "no image on the root drive");
-	return NULL;
+	struct sim_node *n = mem_new(struct sim_node);
+	struct drive *root = m->drives[0];
+
+	n->group = g;
+	n->machine = m;
+	n->arena = arena_new();
+	list_init(&n->calls);
+	loop_timer_init(&n->timer, g, on_timer, n);
+	if (drive_bytes(root) < 2 * SIM_CIDATA_BYTES || read_image(n, root, e) < 0 ||
+	    read_config(n, root, e) < 0) {
+		if (drive_bytes(root) < 2 * SIM_CIDATA_BYTES)
+			(void)!err_set(e, ERR_NOT_FOUND, 0, "no image on the root drive");
+		sim_node_free(n);
+		return NULL;
+	}
+	sim_machine_say(m, "booting %s", n->name);
+	n->wrong_uuid = sim_rack_fault(m, "Node", "WrongUUID", NULL);
+	if (!sim_rack_fault(m, "Node", "NoKubelet", NULL))
+		later(n, sim_machine_jitter(m, sim_machine_times(m).system_ms));
+	return n;
 }
 
 void sim_node_free(struct sim_node *n)
 {
-	(void)n;
+	if (!n)
+		return;
+	loop_timer_stop(&n->timer);
+	node_pods_free(n->pods);
+	list_for_each (c, &n->calls, struct call, link) {
+		http_cancel(c->req);
+		free(c);
+	}
+	http_cancel(n->discovery);
+	http_peer_free(n->stranger);
+	http_peer_free(n->peer);
+	secret_free(n->bearer);
+	arena_free(n->arena);
+	free(n);
+}
+
+char *sim_node_image(const char *kubelet_version, size_t bytes,
+		     char digest[static CRYPTO_DIGEST_TEXT])
+{
+	size_t len = bytes > HEAD ? bytes : 64 << 10;
+	char *image = mem_alloc(len + 1);
+	uint8_t d[CRYPTO_SHA256];
+
+	str_format(image, HEAD, SIM_NODE_MAGIC "kubelet=%s\n\n", kubelet_version);
+	for (size_t i = strlen(image); i < len; i++)
+		image[i] = (char)('A' + i * 7 % 26);
+	crypto_sha256(image, len, d);
+	crypto_digest_text(d, digest);
+	return image;
 }

@@ -1,0 +1,108 @@
+/*
+ * node_join: whose certificate the API server may show.  kubeadm's discovery by token: the ConfigMap
+ * cluster-info is fetched from a server that nothing is known of, without any secret; what makes
+ * its CA believed is the hash that stood on the config drive.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/yaml.h"
+#include "sim/node_impl.h"
+
+#define CLUSTER_INFO "/api/v1/namespaces/kube-public/configmaps/cluster-info"
+
+static bool is_ours(const struct sim_node *n, const char *pem)
+{
+	uint8_t d[CRYPTO_SHA256];
+	char text[CRYPTO_DIGEST_TEXT];
+	struct err e;
+
+	return crypto_cert_spki_sha256(pem, d, &e) == 0 &&
+	       str_eq(crypto_digest_text(d, text), n->ca_hash);
+}
+
+static void believe(struct sim_node *n, const char *ca_pem)
+{
+	struct http_peer_spec s = {
+		.base_url = n->origin, .ca_pem = ca_pem, .user_agent = "sim-kubelet"};
+	struct err e;
+
+	n->peer = http_peer_new(sim_rack_spec_of(n->machine->rack)->http, &s, &e);
+	if (!n->peer)
+		sim_machine_say(n->machine, "kubelet: %s", e.text);
+}
+
+/* The CA in a kubeconfig inside a ConfigMap; malloc'd, NULL: none. */
+static char *ca_in(const json_t *config_map)
+{
+	const char *text = json_str_at(config_map, "data", "kubeconfig"), *data;
+	struct err e;
+	OWN_JSON conf = text ? yaml_parse(text, strlen(text), &e) : NULL;
+	size_t n;
+
+	data = json_str_at(json_array_get(json_at(conf, "clusters"), 0), "cluster",
+			   "certificate-authority-data");
+	return data ? crypto_base64_decode(data, strlen(data), &n, &e) : NULL;
+}
+
+static void on_info(const struct http_reply *r, const struct err *e, void *arg)
+{
+	struct sim_node *n = arg;
+	struct err bad;
+	OWN_JSON map = r && r->status == 200 ? json_parse(r->body, r->body_len, &bad) : NULL;
+	char *ca = map ? ca_in(map) : NULL;
+
+	if (ca && is_ours(n, ca))
+		believe(n, ca);
+	else if (e)
+		sim_machine_say(n->machine, "join: cluster-info: %s", e->text);
+	else
+		sim_machine_say(n->machine, "join: cluster-info of %s: %s", n->origin,
+				ca ? "its CA has not the hash of CA_CERT_HASH" : "there is none");
+	free(ca);
+	n->discovery = NULL;
+	n->discovered(n);
+}
+
+void node_find_cluster(struct sim_node *n, void (*done)(struct sim_node *n))
+{
+	const struct sim_rack_spec *spec = sim_rack_spec_of(n->machine->rack);
+	struct http_peer_spec s = {
+		.base_url = n->origin, .learn_pin = true, .user_agent = "sim-kubelet"};
+	struct http_call c = {.path = CLUSTER_INFO, .done = on_info, .arg = n};
+	struct err e;
+
+	for (size_t i = 0; spec->cluster_cas && spec->cluster_cas[i]; i++)
+		if (is_ours(n, spec->cluster_cas[i])) {
+			believe(n, spec->cluster_cas[i]);
+			done(n);
+			return;
+		}
+	http_peer_free(n->stranger);
+	n->stranger = http_peer_new(spec->http, &s, &e);
+	if (!n->stranger) {
+		sim_machine_say(n->machine, "join: %s", e.text);
+		done(n);
+		return;
+	}
+	n->discovered = done;
+	n->discovery = http_start(n->stranger, &c);
+}
+
+char *sim_cluster_info(const char *server, const char *ca_pem)
+{
+	char *ca = crypto_base64(ca_pem, strlen(ca_pem));
+	char *conf = mem_printf("apiVersion: v1\nkind: Config\nclusters:\n- name: \"\"\n"
+				"  cluster:\n    server: \"%s\"\n"
+				"    certificate-authority-data: %s\n",
+				server, ca);
+	OWN_JSON map = json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:s}}", "apiVersion", "v1", "kind",
+				 "ConfigMap", "metadata", "name", "cluster-info", "namespace",
+				 "kube-public", "data", "kubeconfig", conf);
+	char *text = json_text(map);
+
+	free(conf);
+	free(ca);
+	return text;
+}
