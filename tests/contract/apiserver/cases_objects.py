@@ -1,6 +1,6 @@
 """Objects: create, read, update; names, metadata, versions, status, dry runs, bodies."""
 from engine import (ABSENT, ANY, DIGITS, TEXT, case, delete, differs, fault, get, has, like, patch,
-                   , post, put)
+                    post, put)
 
 CM = "/api/v1/namespaces/{ns}/configmaps"
 NODES = "/api/v1/nodes"

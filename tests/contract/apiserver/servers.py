@@ -1,6 +1,7 @@
 """The two servers that the cases are run against."""
 import base64
 import http.client
+import os
 import pathlib
 import re
 import ssl
@@ -9,6 +10,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent.parent
+DROVER = os.environ.get("DROVER", ROOT / "build/rel/drover")
 sys.path.insert(0, str(ROOT / "tests/real"))
 from testbed import parts, process  # noqa: E402  (beside the real tests)
 from testbed.plane import ControlPlane  # noqa: E402
@@ -69,7 +71,8 @@ class Real:
         p._spawn("kube-controller-manager", [  # pylint: disable=protected-access
             parts.paths()["kube"] / "kube-controller-manager",
             f"--kubeconfig={p.folder}/controller-manager.conf", "--leader-elect=false",
-            "--secure-port=0", f"--controllers={CONTROLLERS}",
+            "--secure-port=0", f"--controllers={CONTROLLERS}", "--kube-api-qps=500",
+            "--kube-api-burst=500",
             f"--root-ca-file={p.pki}/ca.crt",
             f"--service-account-private-key-file={p.pki}/sa.key",
             "--use-service-account-credentials=true"])
@@ -92,7 +95,7 @@ class Embedded:
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.process = process.Process("drover-apiserver", self.folder, [
-            ROOT / "build/rel/drover", "apiserver", "--data", self.folder / "data",
+            DROVER, "apiserver", "--data", self.folder / "data",
             "--listen", f"127.0.0.1:{process.free_port()}",
             "--kubeconfig-out", self.folder / "admin.conf"])
 
