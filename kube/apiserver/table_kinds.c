@@ -637,7 +637,50 @@ static json_t *binding_role(const json_t *obj, int64_t now)
 			    str_or(json_str_at(obj, "roleRef", "name"), ""));
 }
 
-static const struct column bindings[] = {NAME_COLUMN, CELL("Role", binding_role), AGE_COLUMN, {0}};
+static json_t *subjects(const json_t *obj, const char *kind)
+{
+	struct buf b;
+	size_t i;
+	json_t *v;
+
+	buf_init(&b, TEXT_MAX);
+	json_array_foreach (json_object_get(obj, "subjects"), i, v)
+		if (str_eq(json_str_at(v, "kind"), kind)) {
+			const char *ns = json_str_at(v, "namespace");
+
+			add_word(&b, ", ", str_or(ns, ""));
+			buf_printf(&b, "%s%s", ns ? "/" : "", str_or(json_str_at(v, "name"), ""));
+		}
+	return give_text(&b, "");
+}
+
+static json_t *binding_users(const json_t *obj, int64_t now)
+{
+	(void)now;
+	return subjects(obj, "User");
+}
+
+static json_t *binding_groups(const json_t *obj, int64_t now)
+{
+	(void)now;
+	return subjects(obj, "Group");
+}
+
+static json_t *binding_accounts(const json_t *obj, int64_t now)
+{
+	(void)now;
+	return subjects(obj, "ServiceAccount");
+}
+
+static const struct column bindings[] = {
+	NAME_COLUMN,
+	CELL("Role", binding_role),
+	AGE_COLUMN,
+	WIDE("Users", binding_users),
+	WIDE("Groups", binding_groups),
+	WIDE("ServiceAccounts", binding_accounts),
+	{0},
+};
 static const struct column priorities[] = {
 	NAME_COLUMN,
 	NUMBER("Value", "value"),

@@ -93,7 +93,8 @@ void write_and_show(struct request *rq, const char *key, json_t *obj, int64_t if
 {
 	OWN_JSON shown = NULL;
 
-	object_set_rev(rq->a, obj);
+	if (!rq->dry_run) /* else it stays as it was */
+		object_set_rev(rq->a, obj);
 	if (rq->r->renamed_event) {
 		shown = json_deep_copy(obj);
 		object_event_from_core(shown);
@@ -179,6 +180,7 @@ void do_create(struct request *rq)
 	const char *key;
 
 	if (!obj || check_room(rq, &rq->fault) < 0 || object_address(rq, obj, &rq->fault) < 0 ||
+	    fields_check(rq, obj) < 0 ||
 	    object_create(rq, obj, &rq->fault) < 0) {
 		reply_fault(rq);
 		return;
@@ -204,7 +206,7 @@ static void replace(struct request *rq, const char *key, const struct store_entr
 {
 	int64_t rev = (int64_t)entry->rev;
 
-	if (object_address(rq, obj, &rq->fault) < 0) {
+	if (object_address(rq, obj, &rq->fault) < 0 || fields_check(rq, obj) < 0) {
 		reply_fault(rq);
 		return;
 	}
@@ -272,6 +274,13 @@ void do_patch(struct request *rq)
 	const char *key = resource_key(rq->r, rq->arena, rq->ns, rq->name);
 	struct store_entry entry;
 
+	if (has_type(rq, "application/apply-patch+yaml")) {
+		(void)!fault_set(&rq->fault, FAULT_MEDIA_TYPE,
+				 "this server has no server-side apply: apply on the client's "
+				 "side, or send a merge patch");
+		reply_fault(rq);
+		return;
+	}
 	if (!has_type(rq, "application/json-patch+json") &&
 	    !has_type(rq, "application/merge-patch+json") &&
 	    !(has_type(rq, "application/strategic-merge-patch+json") && !rq->r->custom)) {
