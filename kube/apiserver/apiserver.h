@@ -88,6 +88,9 @@ struct apiserver_spec {
 	/* A pod that is bound to a node and not finished stays after its deletion, with
 	 * deletionTimestamp, until a kubelet deletes it with gracePeriodSeconds 0. */
 	bool graceful_pods;
+	/* Check built-in kinds as kube-apiserver does, as far as users meet it, set their defaults, and
+	 * heed fieldValidation=Strict, Warn and Ignore.  A member that stands twice is refused always. */
+	bool checks;
 	/* Prune, default and check custom objects by the structural schema of their definition.  CEL
 	 * rules, allOf, anyOf, oneOf and not are not looked at. */
 	bool schemas;

@@ -18,7 +18,7 @@ static bool is_set(const json_t *schema, const char *flag)
 	return json_true_at(schema, flag);
 }
 
-static const json_t *schema_of_member(const json_t *schema, const char *name)
+const json_t *schema_of_member(const json_t *schema, const char *name)
 {
 	const json_t *known = json_object_get(json_object_get(schema, "properties"), name);
 	const json_t *other = json_object_get(schema, "additionalProperties");
@@ -26,7 +26,7 @@ static const json_t *schema_of_member(const json_t *schema, const char *name)
 	return known ? known : json_is_object(other) ? other : NULL;
 }
 
-static bool keeps_unknown(const json_t *schema)
+bool schema_keeps_unknown(const json_t *schema)
 {
 	return is_set(schema, "x-kubernetes-preserve-unknown-fields") ||
 	       is_set(schema, "x-kubernetes-embedded-resource") ||
@@ -35,7 +35,7 @@ static bool keeps_unknown(const json_t *schema)
 
 /* --- pruning and defaults -------------------------------------------------------------------------- */
 
-static bool is_server_member(const char *name)
+bool schema_is_server_member(const char *name)
 {
 	return str_eq(name, "apiVersion") || str_eq(name, "kind") || str_eq(name, "metadata");
 }
@@ -53,9 +53,9 @@ static void prune(const json_t *schema, json_t *value, bool top)
 	{
 		const json_t *member = schema_of_member(schema, name);
 
-		if (top && is_server_member(name))
+		if (top && schema_is_server_member(name))
 			continue;
-		if (!member && !keeps_unknown(schema))
+		if (!member && !schema_keeps_unknown(schema))
 			json_object_del(value, name);
 		else if (member && json_is_null(v) && !is_set(member, "nullable"))
 			json_object_del(value, name);
@@ -263,7 +263,7 @@ static int check_object(struct check *c, const json_t *schema, const json_t *v, 
 	json_object_foreach ((json_t *)v, name, member) {
 		const json_t *its = schema_of_member(schema, name);
 
-		if (its && !(top && is_server_member(name)) &&
+		if (its && !(top && schema_is_server_member(name)) &&
 		    check_value(c, its, member, arena_printf(c->arena, "%s%s%s", path, dot, name),
 				false) < 0)
 			return -1;

@@ -17,6 +17,7 @@
  *	reviews.c	TokenReview, SubjectAccessReview and their like
  *	resource.c	which kinds there are; CustomResourceDefinitions
  *	object.c	the rules of metadata, spec and status; pure
+ *	strict.c	fields that a kind does not have
  *	schema.c	structural schemas: pruning, defaults, checks; pure
  *	kinds.c		what particular kinds need
  *	write.c		create, update, patch, binding
@@ -241,6 +242,11 @@ bool pod_is_ready(const json_t *pod);
 
 int jsonpatch_apply(const json_t *patch, json_t **doc, struct fault *f)
 	__attribute__((warn_unused_result));
+/* Fields that the kind does not have, by the query fieldValidation; drops those of built-in kinds. */
+int fields_check(struct request *rq, json_t *obj) __attribute__((warn_unused_result));
+const json_t *schema_of_member(const json_t *schema, const char *name); /* NULL: not named */
+bool schema_keeps_unknown(const json_t *schema);
+bool schema_is_server_member(const char *name); /* of an object: apiVersion, kind, metadata */
 int schema_apply(const json_t *schema, json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
 /* Both objects; a new one, NULL with the fault set. */

@@ -91,6 +91,11 @@ static void on_reply(const struct http_reply *reply, const struct err *e, void *
 		fail_msg("%s", e->text);
 	r->done = true;
 	r->status = reply->status;
+	r->warning[0] = '\0';
+	for (size_t i = 0; i < reply->nheaders; i++)
+		if (!strcasecmp(reply->headers[i].name, "Warning"))
+			assert_true(str_copy(r->warning, sizeof(r->warning),
+					     reply->headers[i].value));
 	r->text = mem_strndup(reply->body, reply->body_len);
 	r->j = json_parse(reply->body, reply->body_len, &unreadable);
 }

@@ -26,6 +26,7 @@ struct api {
 	int status; /* of the last call */
 	json_t *j;  /* its body, NULL if it is none; until the next call */
 	char *text;
+	char warning[512]; /* the header Warning of the last call; "": none */
 };
 
 void api_start(struct api *r, const struct apiserver_spec *spec, size_t history);
