@@ -1,201 +1,10 @@
-#include "tests/unit/testing.h"
+#include "tests/unit/sim/bmc_bench.h"
 
-#include <stdlib.h>
-#include "base/http_mem.h"
-#include "base/json.h"
-#include "base/loop_sim.h"
-#include "base/mem.h"
-#include "base/str.h"
-#include "providers/provider.h"
 #include "redfish/redfish.h"
-#include "sim/rack.h"
 
 /*
  * The BMC by itself, request by request, and as drover's own client sees it.
  */
-#define BMC "https://127.10.0.2:8443"
-#define SYSTEM "/redfish/v1/Systems/1"
-#define RESET SYSTEM "/Actions/ComputerSystem.Reset"
-#define SLOT "/redfish/v1/Managers/1/VirtualMedia/Cd"
-#define INSERT SLOT "/Actions/VirtualMedia.InsertMedia"
-#define SESSIONS "/redfish/v1/SessionService/Sessions"
-#define IMAGE "http://10.0.0.9/boot/abc/agent.iso"
-
-struct bench {
-	struct loop *loop;
-	struct loop_group *hardware, *group;
-	struct http_mem_net *net;
-	struct httpd *httpd;
-	struct http *http, *machines_http;
-	struct http_peer *peer;
-	struct secret *password, *wrong;
-	struct arena *arena;
-	struct sim_faults faults;
-	struct sim_rack *rack;
-	struct sim_machine *m;
-	char token[80];
-	/* of the last call */
-	bool done;
-	int status;
-	struct err err;
-	char etag[40], location[120], retry_after[16], allow[64], type[40], link[120];
-	char token_sent[80];
-	json_t *json;
-	char *text;
-};
-
-static void begin(struct bench *b, const char *faults)
-{
-	struct sim_rack_spec s = {.machines = 2, .drive_bytes = 1 << 20, .user = "admin"};
-	struct http_peer_spec peer = {.base_url = BMC, .max_in_flight = 4};
-	struct err e;
-
-	*b = (struct bench){.loop = loop_sim_new(7, 1764000000000)};
-	b->hardware = loop_group_new(b->loop, "hardware");
-	b->group = loop_group_new(b->loop, "client");
-	b->net = http_mem_net_new(b->loop);
-	b->httpd = httpd_new(b->hardware);
-	b->http = http_new(b->group, http_mem_transport(b->net, b->group, "10.0.0.1", NULL, NULL), 0);
-	b->machines_http = http_new(
-		b->hardware, http_mem_transport(b->net, b->hardware, "10.0.0.2", NULL, NULL), 0);
-	b->password = secret_from_str("correct horse");
-	b->wrong = secret_from_str("wrong");
-	b->arena = arena_new();
-	if (faults)
-		assert_ok(sim_faults_read(faults, strlen(faults), b->arena, &b->faults, &e), &e);
-	s.password = b->password;
-	s.http = b->machines_http;
-	s.faults = &b->faults;
-	b->rack = sim_rack_new(b->hardware, &s, &e);
-	if (!b->rack)
-		fail_msg("%s", e.text);
-	b->m = sim_rack_machine(b->rack, 1);
-	sim_rack_routes(b->rack, b->httpd);
-	http_mem_serve(b->net, BMC, b->httpd);
-	http_mem_pin(b->net, BMC,
-		     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
-	peer.pin_sha256 = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
-	b->peer = http_peer_new(b->http, &peer, &e);
-	if (!b->peer)
-		fail_msg("%s", e.text);
-}
-
-static void end(struct bench *b)
-{
-	json_decref(b->json);
-	free(b->text);
-	http_peer_free(b->peer);
-	http_free(b->http);
-	httpd_free(b->httpd);
-	sim_rack_free(b->rack);
-	http_free(b->machines_http);
-	http_mem_net_free(b->net);
-	arena_free(b->arena);
-	secret_free(b->password);
-	secret_free(b->wrong);
-	loop_group_free(b->group);
-	loop_group_free(b->hardware);
-	loop_free(b->loop);
-}
-
-static void keep(char *out, size_t size, const struct http_reply *r, const char *name)
-{
-	str_copy(out, size, str_or(http_reply_header(r, name), ""));
-}
-
-static void on_done(const struct http_reply *r, const struct err *e, void *arg)
-{
-	struct bench *b = arg;
-	struct err ignored;
-
-	b->done = true;
-	b->status = r ? r->status : 0;
-	b->err = e ? *e : (struct err){0};
-	if (!r)
-		return;
-	keep(b->etag, sizeof(b->etag), r, "ETag");
-	keep(b->location, sizeof(b->location), r, "Location");
-	keep(b->retry_after, sizeof(b->retry_after), r, "Retry-After");
-	keep(b->allow, sizeof(b->allow), r, "Allow");
-	keep(b->type, sizeof(b->type), r, "Content-Type");
-	keep(b->link, sizeof(b->link), r, "Link");
-	keep(b->token_sent, sizeof(b->token_sent), r, "X-Auth-Token");
-	b->text = mem_strndup(r->body, r->body_len);
-	b->json = json_parse(r->body, r->body_len, &ignored);
-}
-
-static bool is_done(void *arg)
-{
-	return ((struct bench *)arg)->done;
-}
-
-/* One call; the header "Name: value" or NULL.  Its status, 0 without an answer in a minute. */
-static int call(struct bench *b, const char *method, const char *path, const char *body,
-		const char *header)
-{
-	struct http_header h[2] = {{"X-Auth-Token", b->token}};
-	struct http_call c = {.method = method,
-			      .path = path,
-			      .body = body,
-			      .body_len = body ? strlen(body) : 0,
-			      .headers = h,
-			      .nheaders = 1,
-			      .timeout_ms = 60000,
-			      .done = on_done,
-			      .arg = b};
-	char name[64] = "";
-
-	json_decref(b->json);
-	free(b->text);
-	b->json = NULL;
-	b->text = NULL;
-	b->done = false;
-	if (!b->token[0]) {
-		h[0] = (struct http_header){"X-Nothing", "1"};
-	}
-	if (header) {
-		const char *colon = strchr(header, ':');
-
-		memcpy(name, header, (size_t)(colon - header));
-		h[c.nheaders++] = (struct http_header){name, colon + 2};
-	}
-	http_start(b->peer, &c);
-	assert_true(loop_sim_run_cond(b->loop, is_done, b, loop_now(b->loop) + 120000));
-	return b->status;
-}
-
-static int get(struct bench *b, const char *path)
-{
-	return call(b, "GET", path, NULL, NULL);
-}
-
-static void log_in(struct bench *b)
-{
-	b->token[0] = '\0';
-	assert_int_equal(call(b, "POST", SESSIONS,
-			      "{\"UserName\":\"admin\",\"Password\":\"correct horse\"}", NULL),
-			 201);
-	str_copy(b->token, sizeof(b->token), b->token_sent);
-	assert_int_equal(strlen(b->token), 32);
-}
-
-static void pass(struct bench *b, int64_t ms)
-{
-	loop_sim_run_until(b->loop, loop_now(b->loop) + ms);
-}
-
-/* The MessageId of the nth message, without registry and version. */
-static const char *message(struct bench *b, size_t n)
-{
-	const json_t *j = json_array_get(json_at(b->json, "error", "@Message.ExtendedInfo"), n);
-	const char *id = json_str_at(j, "MessageId");
-
-	if (!id)
-		return "";
-	assert_true(str_starts(id, "Base.1.18."));
-	return id + strlen("Base.1.18.");
-}
-
 /* --- drover's own client -------------------------------------------------------------------------- */
 
 struct seen {
@@ -491,6 +300,298 @@ static void an_etag_guards_what_it_was_read_from(void **state)
 	end(&b);
 }
 
+static void power_and_boot_do_what_they_are_told(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	begin(&b, NULL);
+	log_in(&b);
+	assert_int_equal(call(&b, "PATCH", SYSTEM,
+			      "{\"Boot\":{\"BootSourceOverrideTarget\":\"UefiHttp\","
+			      "\"HttpBootUri\":\"http://10.0.0.9/x\"}}",
+			      NULL),
+			 200);
+	assert_string_equal(b.m->boot_target, "UefiHttp");
+	assert_string_equal(b.m->boot_enabled, "Once");
+	assert_string_equal(b.m->http_boot_uri, "http://10.0.0.9/x");
+	assert_int_equal(call(&b, "POST", RESET, "{\"ResetType\":\"On\"}", NULL), 204);
+	get(&b, SYSTEM);
+	assert_string_equal(json_str_at(b.json, "PowerState"), "PoweringOn");
+	pass(&b, 1000);
+	get(&b, SYSTEM);
+	assert_string_equal(json_str_at(b.json, "PowerState"), "On");
+	assert_string_equal(json_str_at(b.json, "BootProgress", "LastState"),
+			    "SystemHardwareInitializationComplete");
+	/* Once is over when the firmware has looked at it. */
+	pass(&b, 5000);
+	get(&b, SYSTEM);
+	assert_string_equal(json_str_at(b.json, "Boot", "BootSourceOverrideTarget"), "None");
+	assert_string_equal(json_str_at(b.json, "Boot", "BootSourceOverrideEnabled"), "Disabled");
+	assert_int_equal(b.m->boots, 1);
+	assert_int_equal(call(&b, "POST", RESET, "{\"ResetType\":\"ForceRestart\"}", NULL), 204);
+	pass(&b, 5000);
+	assert_int_equal(b.m->boots, 2);
+	assert_int_equal(call(&b, "POST", RESET, "{\"ResetType\":\"PowerCycle\"}", NULL), 204);
+	pass(&b, 5000);
+	assert_true(b.m->on);
+	assert_int_equal(b.m->boots, 3);
+	assert_int_equal(call(&b, "POST", RESET, "{\"ResetType\":\"PushPowerButton\"}", NULL), 204);
+	get(&b, SYSTEM);
+	assert_string_equal(json_str_at(b.json, "PowerState"), "PoweringOff");
+	pass(&b, 5000);
+	assert_false(b.m->on);
+	end(&b);
+}
+
+static void a_slot_takes_one_medium(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	begin(&b, NULL);
+	log_in(&b);
+	assert_int_equal(call(&b, "POST", INSERT, "{\"Image\":\"" IMAGE "\"}", NULL), 204);
+	get(&b, SLOT);
+	assert_string_equal(json_str_at(b.json, "Image"), IMAGE);
+	assert_string_equal(json_str_at(b.json, "ImageName"), "agent.iso");
+	assert_string_equal(json_str_at(b.json, "ConnectedVia"), "URI");
+	assert_true(json_true_at(b.json, "Inserted"));
+	assert_int_equal(call(&b, "POST", INSERT, "{\"Image\":\"http://b/c\"}", NULL), 409);
+	assert_string_equal(message(&b, 0), "ResourceInUse");
+	assert_int_equal(call(&b, "POST", EJECT, NULL, NULL), 204);
+	assert_int_equal(call(&b, "POST", EJECT, "{}", NULL), 204);
+	get(&b, SLOT);
+	assert_false(json_true_at(b.json, "Inserted"));
+	assert_true(json_is_null(json_object_get(b.json, "Image")));
+	end(&b);
+}
+
+/* --- sessions and accounts ------------------------------------------------------------------------ */
+
+#define LOGIN "{\"UserName\":\"admin\",\"Password\":\"correct horse\"}"
+#define WRONG "{\"UserName\":\"admin\",\"Password\":\"wrong\"}"
+#define ADMIN_BASIC "Authorization: Basic YWRtaW46Y29ycmVjdCBob3JzZQ=="
+
+static void sessions_are_few_and_end(void **state)
+{
+	char first[120], token[80];
+	struct bench b;
+
+	(void)state;
+	begin(&b, NULL);
+	log_in(&b);
+	str_copy(first, sizeof(first), b.location);
+	str_copy(token, sizeof(token), b.token);
+	assert_true(str_starts(first, SESSIONS "/"));
+	for (int i = 1; i < 8; i++)
+		assert_int_equal(call(&b, "POST", SESSIONS, LOGIN, NULL), 201);
+	assert_int_equal(call(&b, "POST", SESSIONS, LOGIN, NULL), 503);
+	assert_string_equal(message(&b, 0), "SessionLimitExceeded");
+	assert_string_equal(b.retry_after, "30");
+	assert_int_equal(call(&b, "DELETE", first, NULL, NULL), 204);
+	assert_int_equal(get(&b, SYSTEM), 401);
+	b.token[0] = '\0';
+	assert_int_equal(call(&b, "POST", SESSIONS "/Members", LOGIN, NULL), 201);
+	str_copy(b.token, sizeof(b.token), b.token_sent);
+	assert_true(strcmp(token, b.token) != 0);
+	assert_int_equal(call(&b, "PATCH", "/redfish/v1/SessionService", "{\"SessionTimeout\":60}",
+			      NULL),
+			 200);
+	pass(&b, 50000);
+	assert_int_equal(get(&b, SYSTEM), 200); /* it was used */
+	pass(&b, 50000);
+	assert_int_equal(get(&b, SESSIONS), 200);
+	assert_int_equal(json_int_at(b.json, "Members@odata.count"), 1);
+	pass(&b, 61000);
+	assert_int_equal(get(&b, SYSTEM), 401);
+	end(&b);
+}
+
+static void a_guesser_is_locked_out_for_a_while(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	begin(&b, NULL);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(call(&b, "POST", SESSIONS, WRONG, NULL), 401);
+		assert_null(b.text ? strstr(b.text, "wrong") : NULL);
+	}
+	assert_int_equal(call(&b, "POST", SESSIONS, LOGIN, NULL), 401);
+	assert_int_equal(call(&b, "GET", SYSTEM, NULL, ADMIN_BASIC), 401);
+	pass(&b, 31000);
+	assert_int_equal(call(&b, "GET", SYSTEM, NULL, ADMIN_BASIC), 200);
+	assert_int_equal(call(&b, "POST", SESSIONS, LOGIN, NULL), 201);
+	end(&b);
+}
+
+static void a_role_bounds_what_an_account_may(void **state)
+{
+#define ACCOUNTS "/redfish/v1/AccountService/Accounts"
+	static const char eve[] = "Authorization: Basic ZXZlOmV2ZXNkcm9wcGVy";
+	struct bench b;
+
+	(void)state;
+	begin(&b, NULL);
+	log_in(&b);
+	assert_int_equal(call(&b, "POST", ACCOUNTS,
+			      "{\"UserName\":\"eve\",\"Password\":\"short\",\"RoleId\":\"ReadOnly\"}",
+			      NULL),
+			 400);
+	assert_int_equal(
+		call(&b, "POST", ACCOUNTS,
+		     "{\"UserName\":\"eve\",\"Password\":\"evesdropper\",\"RoleId\":\"ReadOnly\"}",
+		     NULL),
+		201);
+	assert_string_equal(b.location, ACCOUNTS "/2");
+	assert_true(json_is_null(json_object_get(b.json, "Password")));
+	b.token[0] = '\0';
+	assert_int_equal(call(&b, "GET", SYSTEM, NULL, eve), 200);
+	assert_int_equal(call(&b, "POST", RESET, "{\"ResetType\":\"On\"}", eve), 403);
+	assert_string_equal(message(&b, 0), "InsufficientPrivilege");
+	assert_int_equal(call(&b, "PATCH", SYSTEM, "{\"AssetTag\":\"e\"}", eve), 403);
+	assert_int_equal(call(&b, "GET", ACCOUNTS "/1", NULL, eve), 403);
+	assert_int_equal(call(&b, "PATCH", ACCOUNTS "/1", "{\"Password\":\"stolen12\"}", eve), 403);
+	assert_int_equal(call(&b, "PATCH", ACCOUNTS "/2", "{\"RoleId\":\"Administrator\"}", eve),
+			 400);
+	assert_int_equal(call(&b, "PATCH", ACCOUNTS "/2", "{\"Password\":\"evesdropped\"}", eve),
+			 200);
+	assert_int_equal(call(&b, "GET", SYSTEM, NULL, eve), 401);
+	assert_int_equal(call(&b, "DELETE", ACCOUNTS "/2", NULL, ADMIN_BASIC), 204);
+	assert_int_equal(call(&b, "DELETE", ACCOUNTS "/1", NULL, ADMIN_BASIC), 405);
+	pass(&b, 5000);
+	assert_false(b.m->on);
+	end(&b);
+}
+
+/* --- tasks and events ----------------------------------------------------------------------------- */
+
+#define ASYNC "Prefer: respond-async"
+
+static void what_takes_time_becomes_a_task_on_request(void **state)
+{
+	char monitor[120], task[120];
+	struct bench b;
+
+	(void)state;
+	begin(&b, NULL);
+	log_in(&b);
+	assert_int_equal(call(&b, "POST", RESET, "{\"ResetType\":\"On\"}", ASYNC), 202);
+	str_copy(monitor, sizeof(monitor), b.location);
+	assert_true(str_starts(monitor, "/redfish/v1/TaskService/TaskMonitors/"));
+	assert_string_equal(b.retry_after, "1");
+	assert_string_equal(json_str_at(b.json, "TaskState"), "Running");
+	str_copy(task, sizeof(task), json_str_at(b.json, "@odata.id"));
+	assert_int_equal(get(&b, monitor), 202);
+	assert_int_equal(call(&b, "DELETE", task, NULL, NULL), 409);
+	pass(&b, 2000);
+	assert_true(b.m->on);
+	assert_int_equal(get(&b, task), 200);
+	assert_string_equal(json_str_at(b.json, "TaskState"), "Completed");
+	assert_int_equal(json_int_at(b.json, "PercentComplete"), 100);
+	assert_int_equal(get(&b, monitor), 204);
+	assert_int_equal(call(&b, "POST", INSERT, "{\"Image\":\"" IMAGE "\"}", ASYNC), 202);
+	pass(&b, 2000);
+	assert_int_equal(get(&b, b.location), 204);
+	assert_string_equal(b.m->image, IMAGE);
+	assert_int_equal(call(&b, "DELETE", task, NULL, NULL), 204);
+	assert_int_equal(get(&b, task), 404);
+	assert_int_equal(get(&b, monitor), 404);
+	end(&b);
+}
+
+static void the_oldest_task_makes_room(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	begin(&b, NULL);
+	log_in(&b);
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(call(&b, "POST", EJECT, NULL, ASYNC), 202);
+		pass(&b, 1100);
+	}
+	get(&b, "/redfish/v1/TaskService/Tasks");
+	assert_int_equal(json_int_at(b.json, "Members@odata.count"), 16);
+	assert_int_equal(get(&b, "/redfish/v1/TaskService/Tasks/4"), 404);
+	for (int i = 0; i < 16; i++)
+		assert_int_equal(call(&b, "POST", EJECT, NULL, ASYNC), 202);
+	assert_int_equal(call(&b, "POST", EJECT, NULL, ASYNC), 503);
+	end(&b);
+}
+
+struct listener {
+	char text[8192];
+	size_t len;
+	bool over;
+};
+
+static int on_piece(const char *data, size_t len, void *arg, struct err *e)
+{
+	struct listener *l = arg;
+
+	(void)e;
+	assert_true(l->len + len < sizeof(l->text));
+	memcpy(l->text + l->len, data, len);
+	l->len += len;
+	l->text[l->len] = '\0';
+	return 0;
+}
+
+static void on_over(const struct http_reply *r, const struct err *e, void *arg)
+{
+	(void)r;
+	(void)e;
+	((struct listener *)arg)->over = true;
+}
+
+static struct http_req *listen_to(struct bench *b, struct listener *l)
+{
+	struct http_header h = {"X-Auth-Token", b->token};
+
+	*l = (struct listener){.len = 0};
+	return http_start(b->peer, &(struct http_call){.path = "/redfish/v1/EventService/SSE",
+						       .headers = &h,
+						       .nheaders = 1,
+						       .no_timeout = true,
+						       .on_data = on_piece,
+						       .done = on_over,
+						       .arg = l});
+}
+
+static void events_stream_to_whoever_listens(void **state)
+{
+	struct listener l[5];
+	struct bench b;
+	struct http_req *q;
+
+	(void)state;
+	begin(&b, NULL);
+	log_in(&b);
+	q = listen_to(&b, &l[0]);
+	pass(&b, 15000);
+	assert_non_null(strstr(l[0].text, ": alive\n\n"));
+	assert_null(strstr(l[0].text, "data: "));
+	call(&b, "POST", RESET, "{\"ResetType\":\"On\"}", NULL);
+	pass(&b, 3000);
+	assert_non_null(strstr(l[0].text, "id: 1\ndata: {"));
+	assert_non_null(strstr(l[0].text, "PowerStateChanged"));
+	assert_non_null(strstr(l[0].text, SYSTEM));
+	/* One that goes away leaves its place to another; a fifth at once has none. */
+	http_cancel(q);
+	pass(&b, 1000);
+	b.token[0] = '\0';
+	log_in(&b);
+	for (int i = 0; i < 5; i++)
+		listen_to(&b, &l[i]);
+	pass(&b, 1000);
+	for (int i = 0; i < 4; i++)
+		assert_false(l[i].over);
+	assert_true(l[4].over);
+	end(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -499,6 +600,14 @@ int main(void)
 		cmocka_unit_test(every_link_leads_somewhere),
 		cmocka_unit_test(wrong_methods_bodies_and_queries_are_told_apart),
 		cmocka_unit_test(an_etag_guards_what_it_was_read_from),
+		cmocka_unit_test(power_and_boot_do_what_they_are_told),
+		cmocka_unit_test(a_slot_takes_one_medium),
+		cmocka_unit_test(sessions_are_few_and_end),
+		cmocka_unit_test(a_guesser_is_locked_out_for_a_while),
+		cmocka_unit_test(a_role_bounds_what_an_account_may),
+		cmocka_unit_test(what_takes_time_becomes_a_task_on_request),
+		cmocka_unit_test(the_oldest_task_makes_room),
+		cmocka_unit_test(events_stream_to_whoever_listens),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
