@@ -105,8 +105,7 @@ static void on_reported(const struct http_reply *r, const struct err *e, void *a
 		return;
 	}
 	/* What drover does not understand would be no better the next time. */
-	if (result && first &&
-	    (good || (r && r->status < 500 && r->status != 429 && a->welcome))) {
+	if (result && first && (good || (r && r->status < 500 && r->status != 429 && a->welcome))) {
 		list_remove(&first->link);
 		free(first->text);
 		free(first);
@@ -305,7 +304,8 @@ static void repeat(struct sim_agent *a, const struct proto_order *o, const char 
 
 static void off_with_a_word(struct sim_agent *a, const struct proto_order *o)
 {
-	struct proto_report r = {.seq = o->seq, .id = o->id, .fence = o->fence, .state = PROTO_DONE};
+	struct proto_report r = {
+		.seq = o->seq, .id = o->id, .fence = o->fence, .state = PROTO_DONE};
 	char *text = proto_encode(proto_report_fields, &r);
 
 	post(a, text);

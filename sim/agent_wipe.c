@@ -13,8 +13,8 @@
 #include "sim/agent_impl.h"
 
 #define TICK_MS 250
-#define LOOK_MS 200    /* what an inspection takes */
-#define SLICE_MS 20    /* of verification: so much at a time, */
+#define LOOK_MS 200	/* what an inspection takes */
+#define SLICE_MS 20	/* of verification: so much at a time, */
 #define SLICE_READS 256 /* ... that the loop is not held up */
 #define SAMPLES 10000
 #define SAMPLES_MAX 1000000
@@ -60,9 +60,11 @@ static void list_nics(struct sim_agent *a, struct arena *tmp, struct proto_inven
 {
 	inv->nics.v = arena_calloc(tmp, 2, sizeof(*inv->nics.v));
 	inv->nics.n = 2;
-	inv->nics.v[0] = (struct proto_nic){
-		.name = "enp41s0f0np0", .mac = a->machine->mac, .driver = "mlx5_core", .link = true,
-		.mbit = 100000};
+	inv->nics.v[0] = (struct proto_nic){.name = "enp41s0f0np0",
+					    .mac = a->machine->mac,
+					    .driver = "mlx5_core",
+					    .link = true,
+					    .mbit = 100000};
 	inv->nics.v[1] = (struct proto_nic){.name = "enp41s0f1np1",
 					    .mac = arena_printf(tmp, "ba%s", a->machine->mac + 2),
 					    .driver = "mlx5_core"};
@@ -83,8 +85,7 @@ static void list_gpus(struct arena *tmp, struct proto_inventory *inv)
 static void inspect(struct sim_agent *a)
 {
 	OWN(arena) tmp = arena_new();
-	struct proto_inventory inv = {
-		.dmi = a->dmi, .cpus = 192, .memory_bytes = 2ll << 40};
+	struct proto_inventory inv = {.dmi = a->dmi, .cpus = 192, .memory_bytes = 2ll << 40};
 	struct proto_report r = {.state = PROTO_DONE, .inventory = &inv};
 
 	list_drives(a, tmp, &inv);
@@ -271,8 +272,7 @@ static void choose(struct sim_agent *a)
 
 static void end_wipe(struct sim_agent *a)
 {
-	struct evidence_device *v =
-		arena_calloc(a->wiped_arena, a->nunits + 1, sizeof(*v));
+	struct evidence_device *v = arena_calloc(a->wiped_arena, a->nunits + 1, sizeof(*v));
 	struct proto_report r = {.state = PROTO_DONE};
 	char message[160];
 
@@ -318,8 +318,7 @@ static void wipe(struct sim_agent *a)
 			continue;
 		if (a->pull && i + 1 == a->nunits && far > u->device.bytes / 2)
 			drive_fail(u->drive, true);
-		if (to > u->sampled &&
-		    drive_zero(u->drive, u->sampled, to - u->sampled, &e) < 0) {
+		if (to > u->sampled && drive_zero(u->drive, u->sampled, to - u->sampled, &e) < 0) {
 			u->device.raw_status = e.code;
 			fail_unit(u, broken(u));
 			continue;
@@ -455,8 +454,8 @@ static void end_verify(struct sim_agent *a)
 	if (!ev.nonce_digest)
 		ev.nonce_digest = nonce_digest(a);
 	if (!ev.not_covered.n)
-		ev.not_covered = (struct strings){not_covered,
-						  sizeof(not_covered) / sizeof(*not_covered)};
+		ev.not_covered =
+			(struct strings){not_covered, sizeof(not_covered) / sizeof(*not_covered)};
 	envelope = evidence_sign(&ev, a->key);
 	r.envelope = envelope;
 	r.devices.v = v;

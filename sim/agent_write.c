@@ -91,9 +91,9 @@ static int unpack(struct agent_write *w, const char *data, size_t len, struct er
 		size_t rc = ZSTD_decompressStream(w->zd, &out, &in);
 
 		if (ZSTD_isError(rc))
-			return fail_with(w, "ImageUnfit",
-					 err_set(e, ERR_PROTOCOL, 0, "zstd: %s",
-						 ZSTD_getErrorName(rc)));
+			return fail_with(
+				w, "ImageUnfit",
+				err_set(e, ERR_PROTOCOL, 0, "zstd: %s", ZSTD_getErrorName(rc)));
 		w->frame_open = rc != 0;
 		if (out.pos && put(w, w->out, out.pos, e) < 0)
 			return -1;

@@ -18,6 +18,7 @@
 #include "sim/rack.h"
 #include "wipe/proto.h"
 
+#define COLD_MS 2000 /* more to POST after a loss of power */
 #define STATE_MAX (64 << 10)
 
 static const char *const doing_names[] = {"Off", "POST", "Agent", "Node", "Nothing"};
@@ -96,10 +97,10 @@ static char *file_of(const struct sim_machine *m, const char *rest)
 
 static json_t *state_json(const struct sim_machine *m)
 {
-	return json_pack("{s:b, s:s, s:I, s:s, s:s*, s:s*, s:s*, s:s*}", "on", m->on,
-			 "doing", sim_doing_name(m->doing), "boots", (json_int_t)m->boots, "bootID",
-			 m->boot_id, "image", m->image, "bootTarget", m->boot_target,
-			 "bootEnabled", m->boot_enabled, "httpBootURI", m->http_boot_uri);
+	return json_pack("{s:b, s:s, s:I, s:s, s:s*, s:s*, s:s*, s:s*}", "on", m->on, "doing",
+			 sim_doing_name(m->doing), "boots", (json_int_t)m->boots, "bootID",
+			 m->boot_id, "image", m->image, "bootTarget", m->boot_target, "bootEnabled",
+			 m->boot_enabled, "httpBootURI", m->http_boot_uri);
 }
 
 /* A name of its own, then renamed: a kill leaves the old state or the new one. */
@@ -107,16 +108,11 @@ static int write_file(const char *path, const char *text, struct err *e)
 {
 	char *tmp = mem_printf("%s.new", path);
 	FILE *f = fopen(tmp, "we");
-	int rc = -1;
+	bool good = f && fputs(text, f) >= 0;
 
-	if (!f)
-		rc = err_errno(e, errno, "%s", tmp);
-	else if ((fputs(text, f) < 0) | (fclose(f) != 0) || rename(tmp, path) < 0)
-		rc = err_errno(e, errno, "%s", path);
-	else
-		rc = 0;
+	good = f && fclose(f) == 0 && good && rename(tmp, path) == 0;
 	free(tmp);
-	return rc;
+	return good ? 0 : err_errno(e, errno, "%s", path);
 }
 
 void sim_machine_save(struct sim_machine *m)
@@ -363,15 +359,24 @@ static void open_drives(struct sim_machine *m, const struct sim_rack_spec *s)
 	}
 }
 
-/* What was in memory is lost with the process; what is on the drives is not. */
+/* What was in memory is lost with the process; what is on the drives is not.  After such a loss of
+ * power the firmware takes longer, and where the agent ran it starts the medium that is still in. */
 static void come_back(struct sim_machine *m)
 {
+	bool from_medium = m->on && m->doing == SIM_AGENT && m->image;
+
 	if (!m->on)
 		m->doing = SIM_OFF;
 	else if (m->doing == SIM_NODE)
 		boot_disk(m);
 	else if (m->doing != SIM_NOTHING)
 		begin_boot(m);
+	if (from_medium) {
+		set_text(&m->boot_target, "Cd");
+		set_text(&m->boot_enabled, "Once");
+	}
+	if (m->doing == SIM_POST)
+		loop_timer_start(&m->timer, COLD_MS + sim_machine_times(m).post_ms);
 	sim_machine_save(m);
 }
 

@@ -35,7 +35,8 @@ enum sim_doing { SIM_OFF, SIM_POST, SIM_AGENT, SIM_NODE, SIM_NOTHING };
 struct sim_times {
 	int64_t power_ms, post_ms, kernel_ms,
 		system_ms; /* until off/on; until boot; until agent's hello; until kubelet */
-	int64_t wipe_bytes_per_s, write_bytes_per_s; /* what the agent claims and takes, of one drive */
+	int64_t wipe_bytes_per_s,
+		write_bytes_per_s; /* what the agent claims and takes, of one drive */
 };
 /* What is 0 becomes that of a fast laptop demo. */
 struct sim_times sim_times_or_fast(const struct sim_times *t);
@@ -57,14 +58,14 @@ struct sim_machine {
 	char boot_id[40];
 	struct sim_agent *agent;
 	struct sim_node *node;
-	struct sim_medium *medium; /* being fetched */
-	struct loop_timer timer;   /* what it does next */
+	struct sim_medium *medium;  /* being fetched */
+	struct loop_timer timer;    /* what it does next */
 	void (*changed)(void *bmc); /* power or boot settings changed by themselves */
 	void *bmc;
 
 	struct loop_timer power_timer;
 	bool power_wanted;
-	char console[160]; /* the last thing that it said there, for people */
+	char console[160];  /* the last thing that it said there, for people */
 	struct err problem; /* kind other than ERR_NONE: its files cannot be used */
 };
 

@@ -106,9 +106,9 @@ static json_t *pairs(const char *text)
 		if (equals) {
 			char *key = mem_strndup(text, (size_t)(equals - text));
 
-			json_object_set_new(out, key,
-					    json_stringn(equals + 1,
-							 len - (size_t)(equals - text) - 1));
+			json_object_set_new(
+				out, key,
+				json_stringn(equals + 1, len - (size_t)(equals - text) - 1));
 			free(key);
 		}
 		text += text[len] ? len + 1 : len;
@@ -144,8 +144,8 @@ static json_t *taints(const struct sim_node *n)
 static json_t *capacity(const struct sim_node *n)
 {
 	json_t *c = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "cpu", "192", "memory", "2Ti",
-			      "ephemeral-storage", "1Ti", "pods", n->max_pods, "hugepages-1Gi",
-			      "0", "hugepages-2Mi", "0");
+			      "ephemeral-storage", "1Ti", "pods", n->max_pods, "hugepages-1Gi", "0",
+			      "hugepages-2Mi", "0");
 
 	if (n->gpus)
 		json_object_set_new(c, "nvidia.com/gpu", json_string("8"));
@@ -196,8 +196,8 @@ static json_t *status_json(struct sim_node *n)
 		"{s:{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}, s:[{s:s, s:s}, {s:s, s:s}], "
 		"s:o, s:o, s:[o, o, o, o], s:{s:{s:i}}}",
 		"nodeInfo", "machineID", machine_id, "systemUUID",
-		n->wrong_uuid ? "00000000-0000-0000-0000-000000000bad" : m->uuid, "bootID", m->boot_id,
-		"kernelVersion", "6.1.0-sim", "osImage", "Drover Simulated Linux",
+		n->wrong_uuid ? "00000000-0000-0000-0000-000000000bad" : m->uuid, "bootID",
+		m->boot_id, "kernelVersion", "6.1.0-sim", "osImage", "Drover Simulated Linux",
 		"containerRuntimeVersion", "containerd://2.0.0-sim", "kubeletVersion", n->kubelet,
 		"operatingSystem", "linux", "architecture", "amd64", "addresses", "type",
 		"InternalIP", "address", ip, "type", "Hostname", "address", n->name, "capacity",
@@ -268,8 +268,8 @@ static void register_node(struct sim_node *n)
 	json_object_set_new(labels, "kubernetes.io/os", json_string("linux"));
 	n->asking = true;
 	node_ask(n, "POST", "/api/v1/nodes",
-		 json_pack("{s:s, s:s, s:{s:s, s:o}, s:{s:s, s:o}, s:o}", "apiVersion", "v1", "kind",
-			   "Node", "metadata", "name", n->name, "labels", labels, "spec",
+		 json_pack("{s:s, s:s, s:{s:s, s:o}, s:{s:s, s:o}, s:o}", "apiVersion", "v1",
+			   "kind", "Node", "metadata", "name", n->name, "labels", labels, "spec",
 			   "providerID", n->provider_id, "taints", taints(n), "status",
 			   status_json(n)),
 		 on_registered, NULL);
@@ -417,10 +417,14 @@ static int read_settings(struct sim_node *n, const char *cfg, struct err *e)
 		const char *key, **slot;
 		bool required;
 	} all[] = {
-		{"JOIN_ENDPOINT", &n->endpoint, true},	 {"TOKEN", &n->token, true},
-		{"CA_CERT_HASH", &n->ca_hash, true},	 {"NODE_NAME", &n->name, true},
-		{"PROVIDER_ID", &n->provider_id, true},	 {"NODE_LABELS", &n->labels, false},
-		{"TAINTS", &n->taints, false},		 {"MAX_PODS", &n->max_pods, false},
+		{"JOIN_ENDPOINT", &n->endpoint, true},
+		{"TOKEN", &n->token, true},
+		{"CA_CERT_HASH", &n->ca_hash, true},
+		{"NODE_NAME", &n->name, true},
+		{"PROVIDER_ID", &n->provider_id, true},
+		{"NODE_LABELS", &n->labels, false},
+		{"TAINTS", &n->taints, false},
+		{"MAX_PODS", &n->max_pods, false},
 		{"SYSTEM_RESERVED", &n->reserved, false},
 	};
 

@@ -22,7 +22,8 @@
 #define SIM_NODE_MAGIC "DROVER-SIM-IMAGE 1\n"
 #define SIM_NODE_RUN_FOR "sim.drover.dev/run-for"
 #define SIM_NODE_STOP_AFTER "sim.drover.dev/stop-after"
-#define SIM_NODE_TRACE "TENANT-DATA of pod " /* and NAMESPACE/NAME: what a pod leaves on every drive */
+#define SIM_NODE_TRACE                                                                             \
+	"TENANT-DATA of pod " /* and NAMESPACE/NAME: what a pod leaves on every drive */
 struct sim_node;
 /* NULL: the root drive holds no image that it knows, or no config drive. */
 struct sim_node *sim_node_new(struct loop_group *g, struct sim_machine *m, struct err *e);

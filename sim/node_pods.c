@@ -265,11 +265,11 @@ static json_t *container_statuses(const struct pod *p, const char *list, json_t 
 		const char *image = json_str_at(c, "image");
 		bool runs = json_object_get(state, "running") != NULL;
 
-		json_array_append_new(
-			out, json_pack("{s:s, s:s, s:s, s:b, s:b, s:i, s:O}", "name",
-				       str_or(json_str_at(c, "name"), "c"), "image",
-				       str_or(image, ""), "imageID", str_or(image, ""), "ready",
-				       runs, "started", runs, "restartCount", 0, "state", state));
+		json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:b, s:b, s:i, s:O}", "name",
+						     str_or(json_str_at(c, "name"), "c"), "image",
+						     str_or(image, ""), "imageID",
+						     str_or(image, ""), "ready", runs, "started",
+						     runs, "restartCount", 0, "state", state));
 	}
 	return out;
 }

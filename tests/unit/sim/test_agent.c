@@ -79,8 +79,7 @@ static int setup(void **state)
 					.endpoint = DROVER,
 					.media_url = MEDIA,
 					.changed = on_seat};
-	struct agents_spec s = {
-		.image = o->image_path, .ca_pem = "-----CA-----", .boot_key = key};
+	struct agents_spec s = {.image = o->image_path, .ca_pem = "-----CA-----", .boot_key = key};
 
 	o->f = aisle_new(false);
 	make_medium(o);
@@ -232,9 +231,8 @@ static void a_drive_that_was_pulled_is_not_seen(void **state)
 
 	drive_fail(o->f->m.drives[0], true);
 	boot(o, "op-1", 17);
-	assert_int_equal(obey(o, "i", (struct proto_order){.kind = PROTO_INSPECT})
-				 ->inventory->drives.n,
-			 1);
+	assert_int_equal(
+		obey(o, "i", (struct proto_order){.kind = PROTO_INSPECT})->inventory->drives.n, 1);
 }
 
 static void an_order_that_lacks_something_is_refused(void **state)
@@ -259,8 +257,8 @@ static void a_wipe_leaves_nothing_and_tells_how_far_it_is(void **state)
 	o->f->rack.spec.times.wipe_bytes_per_s = 100 << 20;
 	boot(o, "op-1", 17);
 	scribble(o);
-	agents_order(o->seat, &(struct proto_order){
-				      .id = "op-1/wipe", .kind = PROTO_WIPE, .nonce = NONCE});
+	agents_order(o->seat,
+		     &(struct proto_order){.id = "op-1/wipe", .kind = PROTO_WIPE, .nonce = NONCE});
 	aisle_run(o->f, 3500);
 	p = agents_progress(o->seat, "op-1/wipe");
 	assert_non_null(p);
@@ -337,13 +335,15 @@ static void what_was_not_wiped_in_this_boot_is_neither_verified_nor_stamped(void
 	boot(o, "op-2", 18);
 	r = verify(o);
 	assert_string_equal(r->reason, "NotWiped");
-	r = obey(o, "s",
-		 (struct proto_order){
-			 .kind = PROTO_WRITE,
-			 .what = PROTO_WRITE_STAMP,
-			 .record = "rec-1",
-			 .stamp = "sha256:"
-				  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"});
+	r = obey(
+		o, "s",
+		(struct proto_order){
+			.kind = PROTO_WRITE,
+			.what = PROTO_WRITE_STAMP,
+			.record = "rec-1",
+			.stamp =
+				"sha256:"
+				"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"});
 	assert_string_equal(r->reason, "NotWiped");
 }
 
@@ -417,8 +417,7 @@ static void a_machine_that_reboots_amid_a_wipe_is_another_boot(void **state)
 	o->f->m.boot_enabled = mem_strdup("Continuous");
 	o->f->m.boot_target = mem_strdup("Cd");
 	str_copy(first, sizeof(first), o->f->m.boot_id);
-	agents_order(o->seat,
-		     &(struct proto_order){.id = "w", .kind = PROTO_WIPE, .nonce = NONCE});
+	agents_order(o->seat, &(struct proto_order){.id = "w", .kind = PROTO_WIPE, .nonce = NONCE});
 	aisle_run(o->f, 20000);
 	assert_string_not_equal(o->f->m.boot_id, first);
 	assert_int_equal(o->f->m.boots, 2);
@@ -671,9 +670,8 @@ static struct proto_order config_order(struct office *o)
 					    {"user-data", "#cloud-config\n{}\n"},
 					    {"network-config", ""},
 					    {"drover-join.cfg", "NODE_NAME=n-1\n"}};
-	struct proto_order order = {.kind = PROTO_WRITE,
-				    .what = PROTO_WRITE_CONFIG,
-				    .drive = o->f->m.wwns[0]};
+	struct proto_order order = {
+		.kind = PROTO_WRITE, .what = PROTO_WRITE_CONFIG, .drive = o->f->m.wwns[0]};
 
 	order.files.v = files;
 	order.files.n = 4;
@@ -693,8 +691,8 @@ static void the_config_drive_is_a_volume_that_is_read_back(void **state)
 	write_image(o, 0);
 	r = obey(o, "c1", config_order(o));
 	assert_int_equal(r->state, PROTO_DONE);
-	assert_ok(drive_read(o->f->m.drives[0], volume, SIM_CIDATA_BYTES,
-			     sim_cidata_at(1ll << 30), &o->f->e),
+	assert_ok(drive_read(o->f->m.drives[0], volume, SIM_CIDATA_BYTES, sim_cidata_at(1ll << 30),
+			     &o->f->e),
 		  &o->f->e);
 	assert_string_equal(sim_iso_read(volume, SIM_CIDATA_BYTES, "drover-join.cfg", o->f->a),
 			    "NODE_NAME=n-1\n");
@@ -724,8 +722,7 @@ static void a_stamp_is_on_each_drive_until_it_is_erased(void **state)
 		assert_string_equal(r->inventory->drives.v[i].stamp, stamp.stamp);
 		assert_string_equal(r->inventory->drives.v[i].stamp_record, "rec-1");
 	}
-	r = obey(o, "u",
-		 (struct proto_order){.kind = PROTO_WRITE, .what = PROTO_WRITE_UNSTAMP});
+	r = obey(o, "u", (struct proto_order){.kind = PROTO_WRITE, .what = PROTO_WRITE_UNSTAMP});
 	assert_int_equal(r->state, PROTO_DONE);
 	r = obey(o, "i2", (struct proto_order){.kind = PROTO_INSPECT});
 	assert_null(r->inventory->drives.v[0].stamp);

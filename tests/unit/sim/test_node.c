@@ -313,15 +313,14 @@ static void the_ca_is_found_in_cluster_info_as_kubeadm_does(void **state)
 	t->f->rack.spec.cluster_cas = NULL;
 	boot(t);
 	assert_string_equal(ready(t), "absent");
-	assert_int_equal(
-		ask(t, "POST", "/api/v1/namespaces/kube-public/configmaps", map), 201);
-	assert_int_equal(
-		ask(t, "POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-public/roles",
-		    json_pack("{s:s, s:s, s:{s:s}, s:[{s:[s], s:[s], s:[s]}]}", "apiVersion",
-			      "rbac.authorization.k8s.io/v1", "kind", "Role", "metadata", "name",
-			      "info", "rules", "apiGroups", "", "resources", "configmaps", "verbs",
-			      "get")),
-		201);
+	assert_int_equal(ask(t, "POST", "/api/v1/namespaces/kube-public/configmaps", map), 201);
+	assert_int_equal(ask(t, "POST",
+			     "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-public/roles",
+			     json_pack("{s:s, s:s, s:{s:s}, s:[{s:[s], s:[s], s:[s]}]}",
+				       "apiVersion", "rbac.authorization.k8s.io/v1", "kind", "Role",
+				       "metadata", "name", "info", "rules", "apiGroups", "",
+				       "resources", "configmaps", "verbs", "get")),
+			 201);
 	assert_int_equal(
 		ask(t, "POST",
 		    "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-public/rolebindings",
@@ -345,8 +344,8 @@ static void a_drive_without_image_or_config_boots_nothing(void **state)
 	assert_int_equal(t->f->m.doing, SIM_NOTHING);
 	sim_machine_cut(&t->f->m);
 	write_drive(t, "");
-	assert_ok(drive_zero(t->f->m.drives[0],
-			     sim_cidata_at(drive_bytes(t->f->m.drives[0])), 1 << 20, &t->f->e),
+	assert_ok(drive_zero(t->f->m.drives[0], sim_cidata_at(drive_bytes(t->f->m.drives[0])),
+			     1 << 20, &t->f->e),
 		  &t->f->e);
 	sim_machine_power(&t->f->m, true);
 	aisle_run(t->f, 10000);
@@ -382,8 +381,8 @@ static void a_pod_that_is_bound_runs_and_leaves_traces(void **state)
 	aisle_run(t->f, 5000);
 	assert_string_equal(text_at(t, POD, "status", "phase"), "Running");
 	assert_true(str_starts(json_str_at(t->j, "status", "podIP"), "10."));
-	assert_true(json_true_at(
-		json_array_get(json_at(t->j, "status", "containerStatuses"), 0), "ready"));
+	assert_true(json_true_at(json_array_get(json_at(t->j, "status", "containerStatuses"), 0),
+				 "ready"));
 	for (unsigned i = 0; i < 2; i++)
 		assert_true(drive_holds(t->f->m.drives[i], trace, strlen(trace)));
 }
