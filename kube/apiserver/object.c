@@ -196,7 +196,12 @@ int object_create(struct request *rq, json_t *obj, struct fault *f)
 	rq->name = json_str_at(meta, "name");
 	if (rbac_check_grant(rq, obj, f) < 0)
 		return -1;
-	return kind_adjust(rq, obj, true, f);
+	if (kind_adjust(rq, obj, true, f) < 0)
+		return -1;
+	if (!rq->a->spec.checks || !rq->q)
+		return 0;
+	object_fill(rq->r, obj, true);
+	return object_check(rq, obj, f);
 }
 
 /* --- update ------------------------------------------------------------------------------------- */
@@ -301,6 +306,15 @@ static void separate(const struct request *rq, const json_t *old, json_t *obj)
 	json_decref(status);
 }
 
+/* A status is checked for types alone, in strict.c. */
+static int check_update(const struct request *rq, const json_t *old, json_t *obj, struct fault *f)
+{
+	if (!rq->a->spec.checks || str_eq(rq->sub, "status"))
+		return 0;
+	object_fill(rq->r, obj, false);
+	return object_check(rq, obj, f) < 0 ? -1 : object_check_change(rq, old, obj, f);
+}
+
 int object_update(struct request *rq, const json_t *old, json_t *obj, struct fault *f)
 {
 	static const char *const server_only[] = {
@@ -326,6 +340,8 @@ int object_update(struct request *rq, const json_t *old, json_t *obj, struct fau
 		carry(meta, old_meta, server_only[i]);
 	json_object_del(meta, "managedFields");
 	if (rbac_check_grant(rq, obj, f) < 0 || kind_adjust(rq, obj, false, f) < 0)
+		return -1;
+	if (check_update(rq, old, obj, f) < 0)
 		return -1;
 	if (rq->r->has_generation && !same_wish(old, obj))
 		json_object_set_new(meta, "generation",

@@ -17,6 +17,7 @@
  *	reviews.c	TokenReview, SubjectAccessReview and their like
  *	resource.c	which kinds there are; CustomResourceDefinitions
  *	object.c	the rules of metadata, spec and status; pure
+ *	defaults.c	defaults of built-in kinds; checks.c: what is refused in them
  *	strict.c	fields that a kind does not have
  *	schema.c	structural schemas: pruning, defaults, checks; pure
  *	kinds.c		what particular kinds need
@@ -242,6 +243,13 @@ bool pod_is_ready(const json_t *pod);
 
 int jsonpatch_apply(const json_t *patch, json_t **doc, struct fault *f)
 	__attribute__((warn_unused_result));
+/* Where spec.checks is set, of built-in kinds (and the metadata of all): defaults; what is refused;
+ * what an update may not change. */
+void object_fill(const struct resource *r, json_t *obj, bool creating);
+int object_check(const struct request *rq, const json_t *obj, struct fault *f)
+	__attribute__((warn_unused_result));
+int object_check_change(const struct request *rq, const json_t *old, const json_t *obj,
+			struct fault *f) __attribute__((warn_unused_result));
 /* Fields that the kind does not have, by the query fieldValidation; drops those of built-in kinds. */
 int fields_check(struct request *rq, json_t *obj) __attribute__((warn_unused_result));
 const json_t *schema_of_member(const json_t *schema, const char *name); /* NULL: not named */

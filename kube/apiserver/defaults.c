@@ -1,0 +1,273 @@
+#include <assert.h>
+#include <string.h>
+#include "base/str.h"
+#include "kube/apiserver/server.h"
+
+/*
+ * Defaults of built-in kinds (k8s.io/kubernetes pkg/apis, zz_generated.defaults)
+ * and of the admission plugins ServiceAccount and DefaultTolerationSeconds, as far
+ * as clients look at them.
+ */
+
+/* Members that are not there; o may be NULL. */
+static void fill(json_t *o, const char *defaults)
+{
+	struct err e;
+	OWN_JSON j = json_parse(defaults, strlen(defaults), &e);
+
+	assert(j);
+	if (json_is_object(o))
+		json_object_update_missing(o, j);
+}
+
+static json_t *make_object(json_t *o, const char *name)
+{
+	if (json_is_object(o) && !json_object_get(o, name))
+		json_object_set_new(o, name, json_object());
+	return json_object_get(o, name);
+}
+
+/* --- pods --------------------------------------------------------------------------------------------- */
+
+/* A limit without a request is one. */
+static void fill_requests(json_t *container)
+{
+	json_t *resources = make_object(container, "resources");
+	json_t *limits = json_object_get(resources, "limits");
+
+	if (json_is_object(limits) && json_object_size(limits))
+		json_object_update_missing(make_object(resources, "requests"), limits);
+}
+
+/* A tag that moves is pulled each time. */
+static bool is_latest(const char *image)
+{
+	const char *slash = strrchr(image, '/'), *colon = strchr(slash ? slash : image, ':');
+
+	return !strchr(image, '@') && (!colon || str_eq(colon, ":latest"));
+}
+
+static void fill_container(json_t *container)
+{
+	size_t i;
+	json_t *port;
+
+	fill(container, is_latest(str_or(json_str_at(container, "image"), ""))
+				? "{\"imagePullPolicy\":\"Always\"}"
+				: "{\"imagePullPolicy\":\"IfNotPresent\"}");
+	fill(container, "{\"terminationMessagePath\":\"/dev/termination-log\","
+			"\"terminationMessagePolicy\":\"File\"}");
+	json_array_foreach (json_object_get(container, "ports"), i, port)
+		fill(port, "{\"protocol\":\"TCP\"}");
+	fill_requests(container);
+}
+
+static void fill_pod_spec(json_t *spec)
+{
+	static const char *const lists[] = {"containers", "initContainers"};
+	size_t i;
+	json_t *v;
+
+	fill(spec, "{\"restartPolicy\":\"Always\",\"dnsPolicy\":\"ClusterFirst\","
+		   "\"schedulerName\":\"default-scheduler\",\"terminationGracePeriodSeconds\":30,"
+		   "\"securityContext\":{}}");
+	for (size_t k = 0; k < sizeof(lists) / sizeof(*lists); k++)
+		json_array_foreach (json_object_get(spec, lists[k]), i, v)
+			fill_container(v);
+}
+
+static bool tolerates(const json_t *tolerations, const char *key)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach (tolerations, i, v) {
+		const char *effect = str_or(json_str_at(v, "effect"), "NoExecute");
+		const char *its = str_or(json_str_at(v, "key"), key);
+
+		if (str_eq(its, key) && str_eq(effect, "NoExecute"))
+			return true;
+	}
+	return false;
+}
+
+static void add_tolerations(json_t *spec)
+{
+	static const char *const keys[] = {"node.kubernetes.io/not-ready",
+					   "node.kubernetes.io/unreachable"};
+
+	if (!json_object_get(spec, "tolerations"))
+		json_object_set_new(spec, "tolerations", json_array());
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (!tolerates(json_object_get(spec, "tolerations"), keys[i]))
+			json_array_append_new(json_object_get(spec, "tolerations"),
+					      json_pack("{s:s, s:s, s:s, s:i}", "key", keys[i],
+							"operator", "Exists", "effect", "NoExecute",
+							"tolerationSeconds", 300));
+}
+
+/* Of cpu and memory alone, over all containers. */
+static const char *quality_of(const json_t *spec)
+{
+	static const char *const names[] = {"cpu", "memory"};
+	bool any = false, guaranteed = true;
+	size_t i;
+	json_t *v;
+
+	json_array_foreach (json_object_get(spec, "containers"), i, v) {
+		for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++) {
+			const json_t *asked = json_at(v, "resources", "requests", names[k]);
+			const json_t *limit = json_at(v, "resources", "limits", names[k]);
+
+			any = any || asked || limit;
+			guaranteed = guaranteed && asked && limit && json_equal(asked, limit);
+		}
+	}
+	return !any ? "BestEffort" : guaranteed ? "Guaranteed" : "Burstable";
+}
+
+static void fill_pod(json_t *pod, bool creating)
+{
+	json_t *spec = json_object_get(pod, "spec");
+
+	fill_pod_spec(spec);
+	if (!creating || !json_is_object(spec))
+		return;
+	fill(spec, "{\"serviceAccountName\":\"default\",\"enableServiceLinks\":true}");
+	json_object_set(spec, "serviceAccount", json_object_get(spec, "serviceAccountName"));
+	add_tolerations(spec);
+	json_object_set_new(make_object(pod, "status"), "qosClass", json_string(quality_of(spec)));
+}
+
+/* --- workloads, services, storage ---------------------------------------------------------------------- */
+
+static void fill_template(json_t *obj)
+{
+	fill_pod_spec(json_at(obj, "spec", "template", "spec"));
+}
+
+static void fill_deployment(json_t *obj, bool creating)
+{
+	json_t *spec = json_object_get(obj, "spec"), *strategy;
+
+	(void)creating;
+	fill(spec, "{\"replicas\":1,\"strategy\":{},\"revisionHistoryLimit\":10,"
+		   "\"progressDeadlineSeconds\":600}");
+	strategy = json_object_get(spec, "strategy");
+	fill(strategy, "{\"type\":\"RollingUpdate\"}");
+	if (str_eq(json_str_at(strategy, "type"), "RollingUpdate"))
+		fill(make_object(strategy, "rollingUpdate"),
+		     "{\"maxSurge\":\"25%\",\"maxUnavailable\":\"25%\"}");
+	fill_template(obj);
+}
+
+static void fill_replica_set(json_t *obj, bool creating)
+{
+	(void)creating;
+	fill(json_object_get(obj, "spec"), "{\"replicas\":1}");
+	fill_template(obj);
+}
+
+static void fill_stateful_set(json_t *obj, bool creating)
+{
+	(void)creating;
+	fill(json_object_get(obj, "spec"),
+	     "{\"replicas\":1,\"podManagementPolicy\":\"OrderedReady\",\"revisionHistoryLimit\":10,"
+	     "\"updateStrategy\":{\"type\":\"RollingUpdate\",\"rollingUpdate\":{\"partition\":0}}}");
+	fill_template(obj);
+}
+
+static void fill_daemon_set(json_t *obj, bool creating)
+{
+	(void)creating;
+	fill(json_object_get(obj, "spec"),
+	     "{\"revisionHistoryLimit\":10,\"updateStrategy\":{\"type\":\"RollingUpdate\","
+	     "\"rollingUpdate\":{\"maxSurge\":0,\"maxUnavailable\":1}}}");
+	fill_template(obj);
+}
+
+/* A Job finds its pods by its own UID, unless it says otherwise. */
+static void fill_job(json_t *obj, bool creating)
+{
+	json_t *spec = json_object_get(obj, "spec"), *labels;
+	const char *uid = json_str_at(obj, "metadata", "uid");
+
+	if (creating && !json_object_get(spec, "parallelism"))
+		fill(spec, "{\"completions\":1}");
+	fill(spec, "{\"parallelism\":1,\"backoffLimit\":6,\"completionMode\":\"NonIndexed\","
+		   "\"suspend\":false}");
+	fill_template(obj);
+	if (!creating || !json_is_object(json_object_get(spec, "template")) ||
+	    json_true_at(spec, "manualSelector"))
+		return;
+	labels = make_object(make_object(json_object_get(spec, "template"), "metadata"), "labels");
+	json_object_set_new(labels, "batch.kubernetes.io/controller-uid", json_string(uid));
+	json_object_set(labels, "batch.kubernetes.io/job-name", json_at(obj, "metadata", "name"));
+	json_object_set_new(
+		spec, "selector",
+		json_pack("{s:{s:s}}", "matchLabels", "batch.kubernetes.io/controller-uid", uid));
+}
+
+static void fill_service(json_t *obj, bool creating)
+{
+	json_t *spec = json_object_get(obj, "spec"), *port;
+	size_t i;
+
+	(void)creating;
+	fill(spec, "{\"type\":\"ClusterIP\",\"sessionAffinity\":\"None\"}");
+	json_array_foreach (json_object_get(spec, "ports"), i, port) {
+		fill(port, "{\"protocol\":\"TCP\"}");
+		if (json_object_get(port, "port") && !json_object_get(port, "targetPort"))
+			json_object_set(port, "targetPort", json_object_get(port, "port"));
+	}
+}
+
+static void fill_storage_class(json_t *obj, bool creating)
+{
+	(void)creating;
+	fill(obj, "{\"reclaimPolicy\":\"Delete\",\"volumeBindingMode\":\"Immediate\"}");
+}
+
+static void fill_priority_class(json_t *obj, bool creating)
+{
+	(void)creating;
+	fill(obj, "{\"preemptionPolicy\":\"PreemptLowerPriority\"}");
+}
+
+/* --- roles: the group of what is referred to ------------------------------------------------------------ */
+
+static void fill_binding(json_t *obj, bool creating)
+{
+	size_t i;
+	json_t *v;
+
+	(void)creating;
+	fill(json_object_get(obj, "roleRef"), "{\"apiGroup\":\"rbac.authorization.k8s.io\"}");
+	json_array_foreach (json_object_get(obj, "subjects"), i, v)
+		if (!str_eq(json_str_at(v, "kind"), "ServiceAccount"))
+			fill(v, "{\"apiGroup\":\"rbac.authorization.k8s.io\"}");
+}
+
+static const struct {
+	const char *kind;
+	void (*fn)(json_t *obj, bool creating);
+} fillers[] = {
+	{"Pod", fill_pod},
+	{"Deployment", fill_deployment},
+	{"ReplicaSet", fill_replica_set},
+	{"StatefulSet", fill_stateful_set},
+	{"DaemonSet", fill_daemon_set},
+	{"Job", fill_job},
+	{"Service", fill_service},
+	{"StorageClass", fill_storage_class},
+	{"PriorityClass", fill_priority_class},
+	{"RoleBinding", fill_binding},
+	{"ClusterRoleBinding", fill_binding},
+};
+
+void object_fill(const struct resource *r, json_t *obj, bool creating)
+{
+	for (size_t i = 0; !r->custom && i < sizeof(fillers) / sizeof(*fillers); i++)
+		if (str_eq(fillers[i].kind, r->kind))
+			fillers[i].fn(obj, creating);
+}
