@@ -32,6 +32,7 @@ static const struct cli_verb verbs[] = {
 	 "drover apiserver --data ~/.drover/api"},
 	{"crds", cli_crds, "print the CustomResourceDefinitions",
 	 "drover crds | kubectl apply -f -"},
+	{"sim", cli_sim, "simulated racks, for trying things", "drover sim rack --machines 8"},
 	{"version", cli_version, "print the version", "drover version"},
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))

@@ -1,0 +1,458 @@
+#include "sim/cli.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/arena.h"
+#include "base/crypto.h"
+#include "base/http_curl.h"
+#include "base/httpd_mhd.h"
+#include "base/loop_uv.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "sim/ports.h"
+#include "sim/rack.h"
+
+/*
+ * `drover sim rack` keeps everything in one folder: the rack's state, its certificates, the password of
+ * its BMCs, and objects.yaml, which makes drover manage it.
+ */
+#define PROVIDER "rack"
+#define PER_OCTET 250
+#define NAMED 1000 /* BMCs whose addresses stand in the certificate; it is not made again when the rack grows */
+#define CERT_DAYS 3650
+#define FILE_MAX (1u << 20)
+#define CONNECTIONS 8192
+#define GIB ((int64_t)1 << 30)
+
+enum { PUBLIC = 256, USER, DRIVES, DRIVE_GIB, SPEED, PLAIN };
+
+struct options {
+	int64_t machines, drives, drive_gib, speed;
+	const char *listen, *data, *faults, *user;
+	bool open, plain;
+};
+
+struct run {
+	struct options o;
+	struct loop *loop;
+	struct loop_group *group;
+	struct loop_signal *term, *intr;
+	struct http *http;
+	struct httpd *httpd;
+	struct httpd_mhd *mhd;
+	struct sim_rack *rack;
+	struct arena *arena;
+	struct sim_faults faults;
+	struct secret *password, *key;
+	char *ca, *cert, *format;
+};
+
+/* --- files ---------------------------------------------------------------------------------------- */
+
+static char *path_in(const struct run *r, const char *name)
+{
+	return mem_printf("%s/%s", r->o.data, name);
+}
+
+/* malloc'd, NUL-terminated; ERR_NOT_FOUND when there is none. */
+static char *read_path(const char *path, struct err *e)
+{
+	FILE *f = fopen(path, "re");
+	char *text;
+	size_t n;
+
+	if (!f) {
+		(void)!err_errno(e, errno, "%s", path);
+		return NULL;
+	}
+	text = mem_alloc(FILE_MAX);
+	n = fread(text, 1, FILE_MAX - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	return text;
+}
+
+static int write_in(const struct run *r, const char *name, const char *text, struct err *e)
+{
+	char *path = path_in(r, name), *beside = mem_printf("%s.new", path);
+	int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), status = 0;
+	size_t len = strlen(text);
+
+	if (fd < 0 || write(fd, text, len) != (ssize_t)len || rename(beside, path) < 0)
+		status = err_errno(e, errno, "%s", path);
+	if (fd >= 0)
+		close(fd);
+	free(beside);
+	free(path);
+	return status;
+}
+
+static char *read_in(const struct run *r, const char *name, struct err *e)
+{
+	char *path = path_in(r, name), *text = read_path(path, e);
+
+	free(path);
+	return text;
+}
+
+/* --- beginning ------------------------------------------------------------------------------------ */
+
+static int make_password(struct run *r, struct err *e)
+{
+	uint8_t random[8];
+	char hex[17], *text = read_in(r, "password", e);
+
+	if (!text && e->kind != ERR_NOT_FOUND)
+		return -1;
+	if (text) {
+		text[strcspn(text, "\r\n")] = '\0';
+	} else {
+		loop_random_bytes(r->loop, random, sizeof(random));
+		str_hex(hex, random, sizeof(random));
+		if (write_in(r, "password", hex, e) < 0)
+			return -1;
+		text = mem_strdup(hex);
+	}
+	r->password = secret_from_str(text);
+	secret_wipe(text, strlen(text));
+	free(text);
+	return 0;
+}
+
+static int issue(struct run *r, struct err *e)
+{
+	static char hosts[NAMED][24];
+	const char *names[NAMED + 3];
+	int64_t wall = loop_wall(r->loop);
+	OWN(secret) ca_key = NULL;
+	size_t n = 0;
+
+	names[n++] = "localhost";
+	names[n++] = "127.0.0.1";
+	for (unsigned i = 1; i <= NAMED; i++) {
+		str_format(hosts[i - 1], sizeof(hosts[0]), "127.10.%u.%u", i / PER_OCTET,
+			   i % PER_OCTET + 1);
+		names[n++] = hosts[i - 1];
+	}
+	names[n] = NULL;
+	if (crypto_ca_new("drover sim rack", wall, CERT_DAYS, &r->ca, &ca_key, e) < 0 ||
+	    crypto_cert_issue(r->ca, ca_key, "drover sim BMC", names, wall, CERT_DAYS, &r->cert,
+			      &r->key, e) < 0)
+		return -1;
+	/* The key last: with it the set is complete. */
+	return write_in(r, "ca.crt", r->ca, e) < 0 || write_in(r, "bmc.crt", r->cert, e) < 0 ||
+			       write_in(r, "bmc.key", secret_expose(r->key), e) < 0
+		       ? -1
+		       : 0;
+}
+
+static int make_certificates(struct run *r, struct err *e)
+{
+	char *key = read_in(r, "bmc.key", e);
+
+	if (!key)
+		return e->kind == ERR_NOT_FOUND ? issue(r, e) : -1;
+	r->key = secret_from_str(key);
+	secret_wipe(key, strlen(key));
+	free(key);
+	r->ca = read_in(r, "ca.crt", e);
+	r->cert = r->ca ? read_in(r, "bmc.crt", e) : NULL;
+	return r->cert ? 0 : -1;
+}
+
+static int read_faults(struct run *r, struct err *e)
+{
+	char *text;
+	int status;
+
+	if (!r->o.faults)
+		return 0;
+	text = read_path(r->o.faults, e);
+	if (!text)
+		return -1;
+	status = sim_faults_read(text, strlen(text), r->arena, &r->faults, e);
+	free(text);
+	return status < 0 ? err_wrap(e, "%s", r->o.faults) : 0;
+}
+
+static void on_signal(int signum, void *arg)
+{
+	struct run *r = arg;
+
+	(void)signum;
+	loop_stop(r->loop);
+}
+
+static struct sim_times faster(int64_t speed)
+{
+	struct sim_times t = sim_times_or_fast(&(struct sim_times){0});
+
+	t.power_ms = t.power_ms / speed + 1;
+	t.post_ms = t.post_ms / speed + 1;
+	t.kernel_ms = t.kernel_ms / speed + 1;
+	t.system_ms = t.system_ms / speed + 1;
+	t.wipe_bytes_per_s *= speed;
+	t.write_bytes_per_s *= speed;
+	return t;
+}
+
+static int make_rack(struct run *r, struct err *e)
+{
+	struct sim_rack_spec s = {.machines = (unsigned)r->o.machines,
+				  .drives = (unsigned)r->o.drives,
+				  .drive_bytes = r->o.drive_gib * GIB,
+				  .data = r->o.data,
+				  .user = r->o.user,
+				  .password = r->password,
+				  .http = r->http,
+				  .endpoint_format = r->format,
+				  .times = faster(r->o.speed),
+				  .faults = &r->faults,
+				  .ca_pem = r->o.machines <= NAMED ? r->ca : NULL,
+				  .loopback_only = !r->o.open};
+
+	r->rack = sim_rack_new(r->group, &s, e);
+	if (!r->rack)
+		return -1;
+	r->httpd = httpd_new(r->group);
+	sim_rack_routes(r->rack, r->httpd);
+	return 0;
+}
+
+static int begin(struct run *r, struct err *e)
+{
+	struct httpd_mhd_spec s = {.address = r->o.listen, .max_connections = CONNECTIONS};
+	unsigned port;
+	char *objects;
+	int status;
+
+	r->loop = loop_uv_new();
+	r->group = loop_group_new(r->loop, "rack");
+	r->arena = arena_new();
+	r->http = http_new(r->group, http_curl_new(r->group, CONNECTIONS), 0);
+	if (mkdir(r->o.data, 0700) < 0 && errno != EEXIST)
+		return err_errno(e, errno, "%s", r->o.data);
+	if (read_faults(r, e) < 0 || make_password(r, e) < 0 ||
+	    (!r->o.plain && make_certificates(r, e) < 0))
+		return -1;
+	r->format = mem_printf("%s://127.10.%%u.%%u%s", r->o.plain ? "http" : "https",
+			       strrchr(r->o.listen, ':'));
+	if (make_rack(r, e) < 0)
+		return -1;
+	s.cert_pem = r->cert;
+	s.key_pem = r->key;
+	r->mhd = httpd_mhd_new(r->httpd, &s, e);
+	if (!r->mhd)
+		return err_wrap(e, "%s", r->o.listen);
+	port = httpd_mhd_port(r->mhd);
+	objects = sim_rack_objects(r->rack, PROVIDER);
+	status = write_in(r, "objects.yaml", objects, e);
+	free(objects);
+	printf("%lld machines; the first BMC is %s://127.10.0.2:%u/redfish/v1/\n"
+	       "user %s, password in %s/password%s%s%s\n"
+	       "Machine objects in %s/objects.yaml; /sim/machines shows what they do\n",
+	       (long long)r->o.machines, r->o.plain ? "http" : "https", port, r->o.user, r->o.data,
+	       r->o.plain ? "" : ", CA in ", r->o.plain ? "" : r->o.data,
+	       r->o.plain ? "" : "/ca.crt", r->o.data);
+	fflush(stdout);
+	r->term = loop_signal(r->group, SIGTERM, on_signal, r);
+	r->intr = loop_signal(r->group, SIGINT, on_signal, r);
+	return status;
+}
+
+static void finish(struct run *r)
+{
+	loop_signal_free(r->term);
+	loop_signal_free(r->intr);
+	httpd_mhd_free(r->mhd);
+	httpd_free(r->httpd);
+	sim_rack_free(r->rack);
+	http_free(r->http);
+	secret_free(r->password);
+	secret_free(r->key);
+	arena_free(r->arena);
+	free(r->ca);
+	free(r->cert);
+	free(r->format);
+	loop_group_free(r->group);
+	loop_free(r->loop);
+}
+
+/* --- the command line ----------------------------------------------------------------------------- */
+
+static int64_t number(const char *text, int64_t min, int64_t max, const char *name,
+		      struct argp_state *st)
+{
+	int64_t n = 0;
+
+	if (!str_to_i64(text, min, max, &n))
+		argp_error(st, "--%s: want %lld to %lld, got '%s'", name, (long long)min,
+			   (long long)max, text);
+	return n;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct options *o = st->input;
+
+	switch (key) {
+	case 'm':
+		o->machines = number(arg, 1, 20000, "machines", st);
+		return 0;
+	case 'l':
+		if (!strrchr(arg, ':'))
+			argp_error(st, "--listen: want ADDRESS:PORT or :PORT, got '%s'", arg);
+		o->listen = arg;
+		return 0;
+	case 'd':
+		o->data = arg;
+		return 0;
+	case 'f':
+		o->faults = arg;
+		return 0;
+	case USER:
+		o->user = arg;
+		return 0;
+	case DRIVES:
+		o->drives = number(arg, 1, MACHINE_DRIVES, "drives", st);
+		return 0;
+	case DRIVE_GIB:
+		o->drive_gib = number(arg, 1, 16384, "drive-gib", st);
+		return 0;
+	case SPEED:
+		o->speed = number(arg, 1, 1000, "speed", st);
+		return 0;
+	case PUBLIC:
+		o->open = true;
+		return 0;
+	case PLAIN:
+		o->plain = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(st, "what is '%s'?", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{"machines", 'm', "N", 0, "How many (100)", 0},
+	{"listen", 'l', "ADDRESS:PORT", 0, "Where all BMCs listen (0.0.0.0:8443)", 0},
+	{"data", 'd', "DIR", 0, "Where everything is kept (drover-rack)", 0},
+	{"faults", 'f', "FILE", 0, "What goes wrong, and when (docs/sim.md)", 0},
+	{"user", USER, "NAME", 0, "Of the BMCs (admin)", 0},
+	{"drives", DRIVES, "N", 0, "In each machine (2)", 0},
+	{"drive-gib", DRIVE_GIB, "N", 0, "Size of each drive, sparse (16)", 0},
+	{"speed", SPEED, "N", 0, "So many times faster than a fast laptop demo (1)", 0},
+	{"public", PUBLIC, NULL, 0, "Answer callers on other machines too", 0},
+	{"plain", PLAIN, NULL, 0, "HTTP without TLS", 0},
+	{0}};
+
+static int cli_rack(int argc, char **argv)
+{
+	static const struct argp a = {
+		options, parse, NULL,
+		"A rack of simulated servers behind Redfish BMCs: machine N has the BMC 127.10.(N / 250).(N % 250 + 1).\v"
+		"Examples:\n  drover sim rack --machines 8\n"
+		"  drover sim rack --machines 100 --data /var/tmp/rack --faults faults.yaml\n",
+		NULL, NULL, NULL};
+	struct run r = {.o = {.machines = 100,
+			      .drives = 2,
+			      .drive_gib = 16,
+			      .speed = 1,
+			      .listen = "0.0.0.0:8443",
+			      .data = "drover-rack",
+			      .user = "admin"}};
+	char *any = NULL;
+	struct err e;
+	int status = 0;
+
+	argp_err_exit_status = 2;
+	argp_parse(&a, argc, argv, 0, NULL, &r.o);
+	if (*r.o.listen == ':')
+		r.o.listen = any = mem_printf("0.0.0.0%s", r.o.listen);
+	if (begin(&r, &e) < 0) {
+		fprintf(stderr, "drover sim rack: %s\n", e.text);
+		status = 1;
+	} else {
+		loop_run(r.loop);
+	}
+	finish(&r);
+	free(any);
+	return status;
+}
+
+struct port_move {
+	const char *url, *ca;
+};
+
+static error_t parse_move(int key, char *arg, struct argp_state *st)
+{
+	struct port_move *o = st->input;
+
+	switch (key) {
+	case 'c':
+		o->ca = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->url)
+			argp_error(st, "one rack at a time");
+		o->url = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->url)
+			argp_error(st, "which rack?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int cli_port_move(int argc, char **argv)
+{
+	static const struct argp_option move_options[] = {
+		{"ca", 'c', "FILE", 0, "CA of the rack's certificate", 0}, {0}};
+	static const struct argp a = {
+		move_options, parse_move, "URL",
+		"The exec network driver of a simulated rack (docs/exec-fabric.md), for spec.network.exec.command of a Provider.\v"
+		"Examples:\n  drover sim port-move https://127.0.0.1:8443 --ca drover-rack/ca.crt\n",
+		NULL, NULL, NULL};
+	struct port_move o = {0};
+
+	argp_err_exit_status = 2;
+	argp_parse(&a, argc, argv, 0, NULL, &o);
+	return sim_ports_main(o.url, o.ca);
+}
+
+int sim_cli(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*run)(int argc, char **argv);
+	} verbs[] = {{"rack", cli_rack}, {"port-move", cli_port_move}};
+
+	for (size_t i = 0; argc > 1 && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		char title[32];
+
+		if (!str_eq(argv[1], verbs[i].name))
+			continue;
+		str_format(title, sizeof(title), "drover sim %s", argv[1]);
+		argv[1] = title;
+		return verbs[i].run(argc - 1, argv + 1);
+	}
+	if (argc > 1 && (str_eq(argv[1], "--help") || str_eq(argv[1], "help"))) {
+		puts("drover sim rack         a rack of simulated servers behind Redfish BMCs\n"
+		     "drover sim port-move    the network driver of its switch");
+		return 0;
+	}
+	fputs("drover sim: want rack or port-move; `drover sim rack --help` says more\n", stderr);
+	return 2;
+}
