@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "base/store_sqlite.h"
 #include "base/str.h"
+#include "tests/bench/entry.h"
 
 enum { IN_FLIGHT = 64, COMMITS = 30000, IDLE = 2000, KEYS = 10000, HISTORY = 5000, VALUE = 1024 };
 
@@ -29,14 +30,6 @@ static double seconds(void)
 	struct timespec t;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static double cpu_seconds(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
@@ -179,16 +172,6 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return remove(path);
 }
 
-static void print(const char *name, double value, const char *unit, double goal, const char *better,
-		  const char *reference, double reference_value, size_t n, double cpu)
-{
-	printf("{\"name\":\"%s\",\"value\":%.3f,\"unit\":\"%s\",\"goal\":%g,\"better\":\"%s\","
-	       "\"reference\":{\"name\":\"%s\",\"value\":%.3f},\"ratio\":%.3f,\"n\":%zu,\"cpu\":%.3f}\n",
-	       name, value, unit, goal, better, reference, reference_value, value / reference_value,
-	       n, cpu);
-	(void)fflush(stdout);
-}
-
 int main(void)
 {
 	static double took[IDLE];
@@ -196,30 +179,51 @@ int main(void)
 	struct bench b = {.l = loop_uv_new()};
 	struct loop_group *g = loop_group_new(b.l, "bench");
 	struct disk d;
-	double s, cpu, open_s, read_s;
+	double s, open_s, read_s;
 
 	if (!mkdtemp(folder))
 		die("no folder");
 	d = measure_disk(folder);
 	b.s = open_store(g, folder);
-	cpu = cpu_seconds();
 	s = run(&b, COMMITS, IN_FLIGHT);
-	print("store_commits_per_s", COMMITS / s, "1/s", 6000, "higher", "fdatasync of 4 KB",
-	      d.per_s, COMMITS, cpu_seconds() - cpu);
+	entry_print(&(struct entry){
+		.name = "store_commits_per_s",
+		.unit = "1/s",
+		.better = "higher",
+		.value = COMMITS / s,
+		.goal = 6000,
+		.reference = "fdatasync of 4 KB",
+		.reference_value = d.per_s,
+		.n = COMMITS,
+	});
 
-	cpu = cpu_seconds();
 	b.took = took;
 	(void)run(&b, IDLE, 1);
-	print("store_idle_commit_ms", median(took, IDLE) * 1000, "ms", 5, "lower",
-	      "fdatasync of 4 KB", d.median_ms, IDLE, cpu_seconds() - cpu);
+	entry_print(&(struct entry){
+		.name = "store_idle_commit_ms",
+		.unit = "ms",
+		.better = "lower",
+		.value = median(took, IDLE) * 1000,
+		.goal = 5,
+		.reference = "fdatasync of 4 KB",
+		.reference_value = d.median_ms,
+		.n = IDLE,
+	});
 
 	store_free(b.s);
 	read_s = read_whole(folder);
-	cpu = cpu_seconds();
 	open_s = seconds();
 	b.s = open_store(g, folder);
-	print("store_open_10k_ms", (seconds() - open_s) * 1000, "ms", 1000, "lower",
-	      "reading its file", read_s * 1000, 1, cpu_seconds() - cpu);
+	entry_print(&(struct entry){
+		.name = "store_open_10k_ms",
+		.unit = "ms",
+		.better = "lower",
+		.value = (seconds() - open_s) * 1000,
+		.goal = 1000,
+		.reference = "reading its file",
+		.reference_value = read_s * 1000,
+		.n = 1,
+	});
 	store_free(b.s);
 	loop_group_free(g);
 	loop_free(b.l);
