@@ -33,8 +33,12 @@ static bool agent_lost(struct life *l)
 	const struct machine_operation *op = l->m->status.operation;
 	const char *why;
 
-	if (!life_agent(l))
-		why = agents_rebooted(l->seat) ? "the machine rebooted under the agent" : NULL;
+	bool there = life_agent(l);
+
+	if (agents_rebooted(l->seat)) /* also of a session that the journal knows */
+		why = "the machine rebooted under the agent";
+	else if (!there)
+		why = NULL;
 	else if (loop_now(l->c->loop) - agents_session(l->seat)->last_seen > AGENT_SILENT_MS)
 		why = "the agent said nothing for 5 minutes";
 	else

@@ -47,11 +47,14 @@ static const struct node_claim *wanted(struct life *l)
 
 static bool agent_there(struct life *l)
 {
-	if (!life_agent(l)) {
-		if (agents_rebooted(l->seat))
-			life_fail(l, "AgentRebooted", "the machine rebooted under the agent");
+	bool there = life_agent(l);
+
+	if (agents_rebooted(l->seat)) { /* also of a session that the journal knows */
+		life_fail(l, "AgentRebooted", "the machine rebooted under the agent");
 		return false;
 	}
+	if (!there)
+		return false;
 	if (loop_now(l->c->loop) - agents_session(l->seat)->last_seen > AGENT_SILENT_MS) {
 		life_fail(l, "AgentSilent", "the agent said nothing for 5 minutes");
 		return false;
