@@ -274,8 +274,10 @@ static json_t *body_of(struct httpd_req *q)
 	struct err e;
 	json_t *j = len ? json_parse(text, len, &e) : json_object();
 
-	if (!j)
+	if (!j) {
+		e.kind = ERR_INVALID;
 		httpd_reply_err(q, &e);
+	}
 	return j;
 }
 
