@@ -175,19 +175,22 @@ static json_t *allocatable(const struct sim_node *n)
 	return c;
 }
 
-static json_t *condition(const char *type, bool status, const char *reason, const char *now)
+static json_t *condition(const struct sim_node *n, const char *type, bool status,
+			 const char *reason, int64_t since)
 {
+	char now[STR_TIME_SIZE], changed[STR_TIME_SIZE];
+
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "type", type, "status",
 			 status ? "True" : "False", "reason", reason, "message", reason,
-			 "lastHeartbeatTime", now, "lastTransitionTime", now);
+			 "lastHeartbeatTime", node_time(n, now), "lastTransitionTime",
+			 str_time(changed, since));
 }
 
 static json_t *status_json(struct sim_node *n)
 {
 	struct sim_machine *m = n->machine;
-	char now[STR_TIME_SIZE], ip[24], machine_id[33] = "";
+	char ip[24], machine_id[33] = "";
 
-	node_time(n, now);
 	str_format(ip, sizeof(ip), "10.100.%u.%u", m->number >> 8 & 255, m->number & 255);
 	for (size_t i = 0, k = 0; m->boot_id[i] && k < 32; i++)
 		if (m->boot_id[i] != '-')
@@ -202,57 +205,57 @@ static json_t *status_json(struct sim_node *n)
 		"operatingSystem", "linux", "architecture", "amd64", "addresses", "type",
 		"InternalIP", "address", ip, "type", "Hostname", "address", n->name, "capacity",
 		capacity(n), "allocatable", allocatable(n), "conditions",
-		condition("MemoryPressure", false, "KubeletHasSufficientMemory", now),
-		condition("DiskPressure", false, "KubeletHasNoDiskPressure", now),
-		condition("PIDPressure", false, "KubeletHasSufficientPID", now),
-		condition("Ready", n->ready, n->ready ? "KubeletReady" : "KubeletNotReady", now),
+		condition(n, "MemoryPressure", false, "KubeletHasSufficientMemory", n->booted),
+		condition(n, "DiskPressure", false, "KubeletHasNoDiskPressure", n->booted),
+		condition(n, "PIDPressure", false, "KubeletHasSufficientPID", n->booted),
+		condition(n, "Ready", n->ready, n->ready ? "KubeletReady" : "KubeletNotReady",
+			  n->ready ? n->ready_since : n->booted),
 		"daemonEndpoints", "kubeletEndpoint", "Port", 10250);
+}
+
+/* What stands for the certificate that a kubelet keeps on its disk: a block before the config drive. */
+static void pki_block(const struct sim_node *n, char out[static DRIVE_BLOCK])
+{
+	memset(out, 0, DRIVE_BLOCK);
+	str_format(out, DRIVE_BLOCK, "sim kubelet certificate of %s\n", n->name);
+}
+
+static int64_t pki_at(const struct drive *root)
+{
+	return sim_cidata_at(drive_bytes(root)) - DRIVE_BLOCK;
+}
+
+static void use_certificate(struct sim_node *n)
+{
+	const struct secret *kubelet = sim_rack_spec_of(n->machine->rack)->kubelet_token;
+
+	if (!kubelet)
+		return;
+	secret_free(n->bearer);
+	n->bearer = secret_copy(kubelet);
 }
 
 /* Since the Node exists, drover may delete the bootstrap token at any moment. */
 static void is_registered(struct sim_node *n)
 {
-	const struct secret *kubelet = sim_rack_spec_of(n->machine->rack)->kubelet_token;
+	struct drive *root = n->machine->drives[0];
+	char block[DRIVE_BLOCK];
+	struct err e;
 
 	n->registered = true;
 	n->ready_at = node_now(n) + READY_MS;
-	if (kubelet) {
-		secret_free(n->bearer);
-		n->bearer = secret_copy(kubelet);
-	}
+	pki_block(n, block);
+	if (drive_write(root, block, sizeof(block), pki_at(root), &e) < 0)
+		sim_machine_say(n->machine, "kubelet: %s", e.text);
+	use_certificate(n);
 	if (!n->pods)
 		n->pods = node_pods_new(n);
 }
 
-/* Back after the rack was killed: the bootstrap token is gone, and the Node of this boot is there. */
-static void on_known(struct sim_node *n, int status, const json_t *o, void *arg)
-{
-	(void)arg;
-	n->asking = false;
-	if (status == 200 &&
-	    str_eq(json_str_at(o, "status", "nodeInfo", "bootID"), n->machine->boot_id)) {
-		is_registered(n);
-	} else {
-		secret_free(n->bearer);
-		n->bearer = secret_from_str(n->token);
-	}
-	later(n, n->registered ? 0 : AGAIN_MS);
-}
-
 static void on_registered(struct sim_node *n, int status, const json_t *o, void *arg)
 {
-	const struct secret *kubelet = sim_rack_spec_of(n->machine->rack)->kubelet_token;
-	char path[300];
-
 	(void)o;
 	(void)arg;
-	if (status == 401 && kubelet) {
-		secret_free(n->bearer);
-		n->bearer = secret_copy(kubelet);
-		str_format(path, sizeof(path), "/api/v1/nodes/%s", n->name);
-		node_ask(n, "GET", path, NULL, on_known, NULL);
-		return;
-	}
 	n->asking = false;
 	if (status == 201 || status == 409)
 		is_registered(n);
@@ -353,6 +356,7 @@ static bool progressed(struct sim_node *n)
 
 	if (!n->ready && now >= n->ready_at) {
 		n->ready = true;
+		n->ready_since = loop_wall(loop_of(n->group));
 		n->gpus_at = now + GPUS_MS;
 		return true;
 	}
@@ -369,6 +373,10 @@ static void on_timer(void *arg)
 
 	if (n->asking)
 		return;
+	if (n->gpus && sim_rack_fault(n->machine, "Node", "Reboot", NULL)) {
+		sim_machine_reboot(n->machine);
+		return;
+	}
 	if (!node_reaches(n)) {
 		sim_machine_say(n->machine, "kubelet: %s is not reached from %s", n->origin,
 				sim_rack_segment(n->machine));
@@ -454,6 +462,16 @@ static int read_image(struct sim_node *n, struct drive *root, struct err *e)
 	return 0;
 }
 
+static bool has_certificate(const struct sim_node *n, struct drive *root)
+{
+	char block[DRIVE_BLOCK], want[DRIVE_BLOCK];
+	struct err e;
+
+	pki_block(n, want);
+	return drive_read(root, block, sizeof(block), pki_at(root), &e) == 0 &&
+	       !memcmp(block, want, sizeof(want));
+}
+
 static int read_config(struct sim_node *n, struct drive *root, struct err *e)
 {
 	uint8_t *volume = mem_alloc(SIM_CIDATA_BYTES);
@@ -488,6 +506,9 @@ struct sim_node *sim_node_new(struct loop_group *g, struct sim_machine *m, struc
 		sim_node_free(n);
 		return NULL;
 	}
+	if (has_certificate(n, root))
+		use_certificate(n);
+	n->booted = loop_wall(loop_of(g));
 	sim_machine_say(m, "booting %s", n->name);
 	n->wrong_uuid = sim_rack_fault(m, "Node", "WrongUUID", NULL);
 	if (!sim_rack_fault(m, "Node", "NoKubelet", NULL))

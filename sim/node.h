@@ -17,7 +17,8 @@
  * Trust is kubeadm's: the CA is believed whose public key has the hash on the config drive.  It is
  * looked for in spec.cluster_cas, then in the ConfigMap cluster-info of kube-public, asked without a token.
  * Not as kubeadm: no certificate is signed.  The bootstrap token does what the kubelet's certificate would, and when
- * the Node is there spec.kubelet_token takes its place, because drover then deletes the bootstrap token.
+ * the Node is there spec.kubelet_token takes its place, because drover then deletes the bootstrap token; a block on
+ * the root drive says so at the next boot.
  */
 #define SIM_NODE_MAGIC "DROVER-SIM-IMAGE 1\n"
 #define SIM_NODE_RUN_FOR "sim.drover.dev/run-for"

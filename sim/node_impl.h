@@ -29,6 +29,7 @@ struct sim_node {
 	struct loop_timer timer; /* what the kubelet does next */
 	bool asking, registered, ready, gpus, wrong_uuid;
 	int64_t ready_at, gpus_at, lease_at, status_at;
+	int64_t booted, ready_since; /* Unix ms */
 
 	struct http_peer *stranger; /* asked for cluster-info, believed in nothing else */
 	struct http_req *discovery;

@@ -459,6 +459,23 @@ static void a_node_outlives_the_rack_that_is_killed(void **state)
 	assert_string_equal(text_at(t, POD, "status", "phase"), "Succeeded");
 }
 
+static void a_node_that_reboots_is_back_with_another_boot_id(void **state)
+{
+	struct town *t = *state;
+	char boot_id[40];
+
+	boot(t);
+	assert_int_equal(ask(t, "DELETE",
+			     "/api/v1/namespaces/kube-system/secrets/bootstrap-token-abcdef", NULL),
+			 200);
+	str_copy(boot_id, sizeof(boot_id), t->f->m.boot_id);
+	aisle_fault(t->f, "Node", "Reboot", 1);
+	aisle_run(t->f, 20000);
+	assert_string_not_equal(t->f->m.boot_id, boot_id);
+	assert_string_equal(ready(t), "True");
+	assert_string_equal(json_str_at(t->j, "status", "nodeInfo", "bootID"), t->f->m.boot_id);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -477,6 +494,7 @@ int main(void)
 		T(a_deleted_pod_goes_after_it_stopped_and_within_its_grace),
 		T(a_cut_machine_writes_nothing_any_more),
 		T(a_node_outlives_the_rack_that_is_killed),
+		T(a_node_that_reboots_is_back_with_another_boot_id),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
