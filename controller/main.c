@@ -32,6 +32,7 @@ static const struct cli_verb verbs[] = {
 	 "drover apiserver --data ~/.drover/api"},
 	{"crds", cli_crds, "print the CustomResourceDefinitions",
 	 "drover crds | kubectl apply -f -"},
+	{"up", cli_up, "run all of it on a laptop, simulated", "drover up --machines 4"},
 	{"sim", cli_sim, "simulated racks, for trying things", "drover sim rack --machines 8"},
 	{"version", cli_version, "print the version", "drover version"},
 };
