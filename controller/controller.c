@@ -127,6 +127,14 @@ static void machine_changed(struct controller *c, const char *name, const struct
 		claims_kick(c->claims, m->status.claim_ref->name);
 }
 
+static void kick_claim_of(struct controller *c, const struct kube_entry *en)
+{
+	const struct machine *m = en ? en->object : NULL;
+
+	if (m && m->status.claim_ref)
+		claims_kick(c->claims, m->status.claim_ref->name);
+}
+
 static void claim_changed(struct controller *c, const char *name, const struct node_claim *n)
 {
 	const struct object_ref *r = n ? n->spec.machine_ref : NULL;
@@ -171,6 +179,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		claim_changed(c, name, o);
 		break;
 	case OBJECT_MACHINE:
+		kick_claim_of(c, old); /* one that it has just let go of ends now */
 		figures_machine(c->figures, old ? old->object : NULL, o);
 		eta_saw(c->eta, old ? old->object : NULL, o);
 		machine_changed(c, name, o);

@@ -281,3 +281,116 @@ bool oracle_secrets_kept(struct earth *w)
 		complain(w, "S8: the log holds a credential");
 	return !w->complaint[0];
 }
+
+/* --- S4 ------------------------------------------------------------------------------------------- */
+
+struct leak {
+	struct earth *w;
+	const struct plane *tenant;
+	json_t *cluster; /* the VirtualCluster; NULL: there is none any more, and nothing is looked for */
+};
+
+static bool is_owed(const struct leak *k, const char *member, const char *text)
+{
+	json_t *d;
+	size_t i;
+
+	json_array_foreach (json_at(k->cluster, "status", "debts"), i, d)
+		if (str_eq(json_str_at(d, member), text))
+			return true;
+	return false;
+}
+
+static bool has_claim(const struct leak *k, const char *name)
+{
+	char key[300];
+	struct store_entry en;
+
+	str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", name);
+	return store_get(k->w->host.store, key, &en);
+}
+
+static bool node_is_kept(const json_t *node, void *arg)
+{
+	const struct leak *k = arg;
+	const char *name = json_str_at(node, "metadata", "name");
+
+	if (str_starts(str_or(json_str_at(node, "spec", "providerID"), ""), "drover://") &&
+	    !has_claim(k, name) && !is_owed(k, "nodeName", name))
+		complain(k->w, "S4: Node %s of %s has no claim", name, k->tenant->name);
+	return true;
+}
+
+static bool token_is_kept(const json_t *secret, void *arg)
+{
+	const struct leak *k = arg;
+	const char *claim = json_str_at(secret, "metadata", "labels", "drover.dev/nodeclaim");
+
+	if (claim && !has_claim(k, claim) &&
+	    !is_owed(k, "tokenID", json_str_at(secret, "data", "token-id")) &&
+	    !is_owed(k, "nodeName", claim))
+		complain(k->w, "S4: a token of claim %s is left in %s", claim, k->tenant->name);
+	return true;
+}
+
+bool oracle_nothing_leaks(struct earth *w)
+{
+	static const char *const bare[] = {"booting",  "joining", "gating", "serving",
+					   "draining", "free",	  NULL};
+
+	for (int i = 0; i < 2 && !w->restored; i++) {
+		OWN(arena) a = arena_new();
+		const char *name = w->tenants[i].name;
+		OWN_JSON vc =
+			plane_get(&w->host, arena_printf(a, "virtualclusters.drover.dev/%s", name));
+		struct leak k = {w, &w->tenants[i], vc};
+
+		if (!vc || w->tenants[i].owed)
+			continue;
+		plane_each(&w->tenants[i], "nodes/", node_is_kept, &k);
+		plane_each(&w->tenants[i], "secrets/kube-system/", token_is_kept, &k);
+	}
+	for (unsigned i = 0; i < w->nboxes; i++)
+		if (w->boxes[i].bmc.image && one_of(w->boxes[i].state, bare) && !w->restored)
+			complain(w, "S4: %s is %s with a medium in", w->boxes[i].name,
+				 w->boxes[i].state);
+	return !w->complaint[0];
+}
+
+/* --- S9 ------------------------------------------------------------------------------------------- */
+
+static bool claim_is_ready(const json_t *claim, void *arg)
+{
+	bool *all = arg;
+	bool ready = false;
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(claim, "status", "conditions"), i, c)
+		ready |= str_eq(json_str_at(c, "type"), "Ready") &&
+			 str_eq(json_str_at(c, "status"), "True");
+	*all &= ready && !json_at(claim, "metadata", "deletionTimestamp");
+	return *all;
+}
+
+static bool is_quits(const json_t *cluster, void *arg)
+{
+	bool *all = arg;
+
+	*all &= json_array_size(json_at(cluster, "status", "debts")) == 0;
+	return *all;
+}
+
+bool oracle_is_settled(struct earth *w)
+{
+	static const char *const rest[] = {"free", "serving", NULL};
+	bool all = true;
+
+	for (unsigned i = 0; i < w->nboxes; i++)
+		all &= one_of(w->boxes[i].state, rest);
+	if (all)
+		plane_each(&w->host, "nodeclaims.drover.dev/", claim_is_ready, &all);
+	if (all)
+		plane_each(&w->host, "virtualclusters.drover.dev/", is_quits, &all);
+	return all;
+}

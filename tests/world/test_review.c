@@ -32,6 +32,12 @@ static void review_machine_status(struct box *b, json_t *status)
 	earth_do(b->earth, &b->earth->host, "PATCH", path, json_pack("{s:o}", "status", status));
 }
 
+static void review_pause(struct earth *w, bool on)
+{
+	earth_do(w, &w->host, "PATCH", GROUP "/providers/rack",
+		 json_pack("{s:{s:b}}", "spec", "paused", on));
+}
+
 static bool review_has(struct plane *p, const char *what, const char *name)
 {
 	char key[200];
@@ -111,6 +117,33 @@ static void a_claim_does_not_end_on_the_word_of_an_old_backup(void **state)
 	earth_run(&w, 300 * 1000);
 	assert_true(b->bmc.on);
 	assert_true(review_has(&w.host, "nodeclaims.drover.dev", claim));
+	earth_stop(&w);
+}
+
+static void a_claim_cancelled_before_anything_was_written_ends(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	char claim[128], key[200];
+
+	(void)state;
+	earth_start(&w, 903, 1);
+	earth_replica(&w);
+	earth_wait_state(b, "free", 300);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_state(b, "claimed", 60);
+	str_copy(claim, sizeof(claim), b->claim);
+	str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", claim);
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	review_pause(&w, true);
+	review_claim(&w, "DELETE", claim, NULL);
+	earth_kill(
+		&w.replicas[0]); /* whoever follows has heard all there is to hear of the claim */
+	earth_replica(&w);
+	earth_run(&w, 60000);
+	review_pause(&w, false);
+	earth_wait_state(b, "free", 300);
+	leaving_wait_gone(&w, &w.host, key, 60);
 	earth_stop(&w);
 }
 
@@ -229,6 +262,7 @@ int main(void)
 		cmocka_unit_test(a_claim_taken_away_by_force_leaves_no_node_behind),
 		cmocka_unit_test(a_claim_that_lost_its_finalizer_gets_it_back),
 		cmocka_unit_test(a_claim_does_not_end_on_the_word_of_an_old_backup),
+		cmocka_unit_test(a_claim_cancelled_before_anything_was_written_ends),
 		cmocka_unit_test(a_drain_that_begins_late_still_holds),
 		cmocka_unit_test(a_tenant_that_plays_with_the_mark_is_drained_all_the_same),
 		cmocka_unit_test(heartbeats_that_are_forged_for_ever_do_not_keep_a_machine),

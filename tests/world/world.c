@@ -578,7 +578,7 @@ void earth_start(struct earth *w, uint64_t seed, unsigned boxes)
 
 void earth_stop(struct earth *w)
 {
-	bool kept = oracle_secrets_kept(w);
+	bool kept = oracle_secrets_kept(w) && oracle_nothing_leaks(w);
 
 	for (unsigned i = 0; i < w->nreplicas; i++)
 		free_replica(&w->replicas[i]);

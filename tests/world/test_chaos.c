@@ -1,0 +1,288 @@
+/* Everything at once, by seed: drains, people, tenants, BMCs, ports, leaders.  Nothing that must not
+ * happen does (oracle.h), and once it is over the machines serve again by themselves (S9). */
+#include "tests/unit/testing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/str.h"
+#include "controller/requests.h"
+#include "tests/world/leaving.h"
+#include "tests/world/oracle.h"
+
+#define GROUP "/apis/" OBJECT_API_VERSION
+#define BOXES 3
+#define PODS 4
+#define DRAINS 4
+#define STEPS 40
+#define SETTLE_S (24 * 3600)
+
+struct chaos {
+	struct earth w;
+	uint64_t random;
+	unsigned npods, ndrains;
+	char pods[PODS][16]; /* "": none */
+	unsigned owner[PODS];
+	char drains[DRAINS][16];
+	bool bmc_dead[BOXES];
+};
+
+static unsigned chaos_below(struct chaos *c, unsigned n)
+{
+	c->random ^= c->random << 13;
+	c->random ^= c->random >> 7;
+	c->random ^= c->random << 17;
+	return (unsigned)(c->random >> 11) % n;
+}
+
+/* What is refused or no longer there is no matter here. */
+static void chaos_ask(struct plane *p, const char *method, const char *path, json_t *body)
+{
+	if (getenv("WORLD_LOG"))
+		fprintf(stderr, "chaos %s %s\n", method, path);
+	plane_ask(p, method, path, body, NULL, NULL);
+}
+
+static void chaos_annotate(struct chaos *c, unsigned box, const char *key, const char *value)
+{
+	char path[200];
+
+	str_format(path, sizeof(path), GROUP "/machines/%s", c->w.boxes[box].name);
+	chaos_ask(&c->w.host, "PATCH", path,
+		  json_pack("{s:{s:{s:s?}}}", "metadata", "annotations", key, value));
+}
+
+/* --- what happens ---------------------------------------------------------------------------------- */
+
+static void chaos_pod(struct chaos *c)
+{
+	unsigned at = chaos_below(c, PODS), team = chaos_below(c, 2);
+
+	if (c->pods[at][0] && !c->w.tenants[c->owner[at]].away) {
+		char path[200];
+
+		str_format(path, sizeof(path), "/api/v1/namespaces/default/pods/%s", c->pods[at]);
+		chaos_ask(&c->w.tenants[c->owner[at]], "DELETE", path, NULL);
+		c->pods[at][0] = '\0';
+	} else if (!c->pods[at][0]) {
+		c->owner[at] = team;
+		str_format(c->pods[at], sizeof(c->pods[at]), "p-%u", c->npods++);
+		earth_pod(&c->w, &c->w.tenants[team], c->pods[at]);
+	}
+}
+
+static void chaos_drain(struct chaos *c)
+{
+	static const char *const thens[] = {"Release", "Hold", "Quarantine"};
+	unsigned at = chaos_below(c, DRAINS);
+	char path[200], when[STR_TIME_SIZE];
+	int64_t deadline = loop_wall(c->w.loop) + ((int64_t)chaos_below(c, 300) - 30) * 1000;
+
+	str_format(path, sizeof(path), GROUP "/drains/%s", c->drains[at]);
+	if (c->drains[at][0] && chaos_below(c, 2)) {
+		chaos_ask(&c->w.host, "DELETE", path, NULL);
+		c->drains[at][0] = '\0';
+		return;
+	}
+	if (c->drains[at][0]) {
+		chaos_ask(&c->w.host, "PATCH", path,
+			  json_pack("{s:{s:b}}", "spec", "cancelled", 1));
+		return;
+	}
+	str_format(c->drains[at], sizeof(c->drains[at]), "d-%u", c->ndrains++);
+	chaos_ask(&c->w.host, "POST", GROUP "/drains",
+		  json_pack("{s:s,s:s,s:{s:s},s:{s:s,s:[s,s],s:s,s:s,s:s}}", "apiVersion",
+			    OBJECT_API_VERSION, "kind", "Drain", "metadata", "name", c->drains[at],
+			    "spec", "reason", "chaos", "machineNames",
+			    c->w.boxes[chaos_below(c, 2)].name, c->w.boxes[2].name, "deadline",
+			    str_time(when, deadline), "onDeadline",
+			    chaos_below(c, 2) ? "Escalate" : "Stop", "then",
+			    thens[chaos_below(c, 3)]));
+}
+
+static void chaos_cordon(struct chaos *c, unsigned box, bool on)
+{
+	struct box *b = &c->w.boxes[box];
+	char path[200];
+
+	if (!b->claim[0])
+		return;
+	str_format(path, sizeof(path), "/api/v1/nodes/%s", b->claim);
+	for (int i = 0; i < 2; i++)
+		chaos_ask(&c->w.tenants[i], "PATCH", path,
+			  json_pack("{s:{s:b}}", "spec", "unschedulable", on));
+}
+
+static void chaos_leader(struct chaos *c)
+{
+	if (c->w.nreplicas == EARTH_REPLICAS)
+		return;
+	earth_kill(&c->w.replicas[c->w.nreplicas - 1]);
+	earth_replica(&c->w);
+}
+
+static void chaos_claim(struct chaos *c, unsigned box)
+{
+	char path[200];
+
+	if (!c->w.boxes[box].claim[0])
+		return;
+	str_format(path, sizeof(path), GROUP "/nodeclaims/%s", c->w.boxes[box].claim);
+	chaos_ask(&c->w.host, "DELETE", path, NULL);
+}
+
+static void chaos_bmc(struct chaos *c, unsigned box, bool dead)
+{
+	struct box *b = &c->w.boxes[box];
+
+	c->bmc_dead[box] = dead;
+	http_mem_serve(c->w.net, b->origin, dead ? NULL : b->bmc.httpd);
+}
+
+static void chaos_person(struct chaos *c, unsigned box)
+{
+	static const char *const keys[] = {REQUEST_RETRY, REQUEST_RELEASE, REQUEST_QUARANTINE,
+					   REQUEST_QUARANTINE, REQUEST_CONFIRM_OFF};
+	unsigned k = chaos_below(c, 5);
+	char value[40];
+
+	str_format(value, sizeof(value), "nonsense %u", chaos_below(c, 1000));
+	chaos_annotate(c, box, keys[k], k == 3 ? NULL : value);
+}
+
+static void chaos_pause(struct chaos *c, bool on)
+{
+	chaos_ask(&c->w.host, "PATCH", GROUP "/providers/rack",
+		  json_pack("{s:{s:b}}", "spec", "paused", on));
+}
+
+static void chaos_step(struct chaos *c)
+{
+	unsigned box = chaos_below(c, BOXES), team = chaos_below(c, 2);
+	struct box *b = &c->w.boxes[box];
+
+	switch (chaos_below(c, 16)) {
+	case 0:
+	case 1:
+	case 2:
+		chaos_pod(c);
+		break;
+	case 3:
+	case 4:
+		chaos_drain(c);
+		break;
+	case 5:
+		chaos_claim(c, box);
+		break;
+	case 6:
+	case 7:
+		chaos_leader(c);
+		break;
+	case 8:
+		plane_away(&c->w.tenants[team], !c->w.tenants[team].away);
+		break;
+	case 9:
+		chaos_bmc(c, box, !c->bmc_dead[box]);
+		break;
+	case 10:
+		b->port_stuck = !b->port_stuck;
+		break;
+	case 11:
+		b->port_unproved = !b->port_unproved;
+		break;
+	case 12:
+		if (!c->w.tenants[0].away && !c->w.tenants[1].away)
+			chaos_cordon(c, box, chaos_below(c, 2));
+		break;
+	case 13:
+		chaos_person(c, box);
+		break;
+	case 14:
+		chaos_pause(c, chaos_below(c, 2));
+		break;
+	case 15:
+		c->w.fault_at = c->w.requests + 1 + chaos_below(c, 50);
+		c->w.fault = chaos_below(c, 2) ? HTTP_MEM_REPLY_LOST : HTTP_MEM_SILENT;
+		break;
+	}
+}
+
+/* --- and then all is well -------------------------------------------------------------------------- */
+
+static void chaos_stop(struct chaos *c)
+{
+	char path[200];
+
+	c->w.fault_at = 0;
+	for (int i = 0; i < 2; i++)
+		plane_away(&c->w.tenants[i], false);
+	for (unsigned i = 0; i < BOXES; i++) {
+		chaos_bmc(c, i, false);
+		c->w.boxes[i].port_stuck = c->w.boxes[i].port_unproved = false;
+		chaos_cordon(c, i, false);
+		chaos_annotate(c, i, REQUEST_QUARANTINE, NULL);
+	}
+	chaos_pause(c, false);
+	for (unsigned i = 0; i < DRAINS; i++) {
+		if (!c->drains[i][0])
+			continue;
+		str_format(path, sizeof(path), GROUP "/drains/%s", c->drains[i]);
+		chaos_ask(&c->w.host, "DELETE", path, NULL);
+	}
+}
+
+static bool chaos_settled(void *arg)
+{
+	struct chaos *c = arg;
+
+	return oracle_is_settled(&c->w);
+}
+
+static void chaos_run(uint64_t seed)
+{
+	struct chaos c = {.random = seed * 0x9e3779b97f4a7c15 + 1};
+	struct earth *w = &c.w;
+	char path[200];
+
+	earth_start(w, seed, BOXES);
+	for (unsigned i = 0; i < BOXES; i++)
+		w->boxes[i].beats = true;
+	earth_replica(w);
+	earth_wait_all(w, "free", 1800);
+	w->tenants[0].owed = w->tenants[1].owed = true;
+	for (unsigned i = 0; i < STEPS; i++) {
+		chaos_step(&c);
+		earth_run(w, 1000 + chaos_below(&c, 120000));
+	}
+	chaos_stop(&c);
+	earth_run(w, 600 * 1000);
+	chaos_stop(&c); /* what a lost request kept from being undone */
+	for (unsigned i = 0; i < PODS; i++) {
+		str_format(path, sizeof(path), "/api/v1/namespaces/default/pods/%s", c.pods[i]);
+		if (c.pods[i][0])
+			chaos_ask(&w->tenants[c.owner[i]], "DELETE", path, NULL);
+	}
+	earth_wait(w, chaos_settled, &c, SETTLE_S, "every machine free or serving");
+	w->tenants[0].owed = w->tenants[1].owed = false; /* all is paid */
+	earth_stop(w);
+}
+
+static void after_a_day_of_everything_the_machines_serve_again(void **state)
+{
+	const char *text = getenv("WORLD_SEEDS"), *from = getenv("WORLD_SEED");
+	uint64_t first = from ? (uint64_t)atoi(from) : 1, n = text ? (uint64_t)atoi(text) : 3;
+
+	(void)state;
+	for (uint64_t seed = first; seed < first + n; seed++) {
+		print_message("seed %llu\n", (unsigned long long)seed);
+		chaos_run(seed);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(after_a_day_of_everything_the_machines_serve_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
