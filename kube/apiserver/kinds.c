@@ -120,7 +120,11 @@ int kind_adjust(const struct request *rq, json_t *obj, bool creating, struct fau
 	const struct resource *r = rq->r;
 
 	if (resource_is_crd(r))
-		return resource_crd_check(obj, loop_wall(rq->a->loop), f);
+		return resource_crd_check(obj, loop_wall(rq->a->loop), f) < 0 ||
+				       (rq->a->spec.checks &&
+					structural_check(obj, rq->arena, f) < 0)
+			       ? -1
+			       : 0;
 	if (r->custom && r->schema && rq->a->spec.schemas)
 		return schema_apply(r->schema, obj, f);
 	if (*r->group)

@@ -8,7 +8,7 @@
 /*
  * Structural schemas of CustomResourceDefinitions (apiextensions.k8s.io/v1):
  * pruning of what they do not name, defaults, and checks of types and bounds.
- * Not done: allOf, anyOf, oneOf, not, and rules in CEL.
+ * Rules in CEL (x-kubernetes-validations) are not evaluated.
  *
  * Everything follows the value, whose depth json_parse() has bounded.
  */
@@ -29,7 +29,6 @@ const json_t *schema_of_member(const json_t *schema, const char *name)
 bool schema_keeps_unknown(const json_t *schema)
 {
 	return is_set(schema, "x-kubernetes-preserve-unknown-fields") ||
-	       is_set(schema, "x-kubernetes-embedded-resource") ||
 	       json_true_at(schema, "additionalProperties");
 }
 
@@ -53,7 +52,8 @@ static void prune(const json_t *schema, json_t *value, bool top)
 	{
 		const json_t *member = schema_of_member(schema, name);
 
-		if (top && schema_is_server_member(name))
+		if ((top || is_set(schema, "x-kubernetes-embedded-resource")) &&
+		    schema_is_server_member(name))
 			continue;
 		if (!member && !schema_keeps_unknown(schema))
 			json_object_del(value, name);
@@ -148,13 +148,14 @@ static int check_string(struct check *c, const json_t *schema, const char *s, co
 {
 	const char *pattern = json_str_at(schema, "pattern"),
 		   *format = json_str_at(schema, "format");
-	int64_t ms;
 	regex_t re;
 
 	if (check_size(c, schema, "minLength", "maxLength", characters(s), path) < 0)
 		return -1;
-	if (str_eq(format, "date-time") && !str_to_time(s, &ms))
-		return wrong(c, path, "want a time in RFC 3339");
+	if (!format_holds(format, s))
+		return wrong(c, path,
+			     arena_printf(c->arena, "must be of format %s%s", format,
+					  str_eq(format, "date-time") ? " (RFC 3339)" : ""));
 	/* RE2 is not POSIX: a pattern that this one does not know is left to its controller. */
 	if (!pattern || regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB) != 0)
 		return 0;
@@ -166,10 +167,20 @@ static int check_string(struct check *c, const json_t *schema, const char *s, co
 		       : wrong(c, path, arena_printf(c->arena, "should match '%.200s'", pattern));
 }
 
+/* As far as doubles tell. */
+static bool is_multiple(double n, double step)
+{
+	double times = n / step;
+
+	return times < -9e15 || times > 9e15 || times == (double)(int64_t)times;
+}
+
 static int check_number(struct check *c, const json_t *schema, double n, const char *path)
 {
 	const json_t *min = json_object_get(schema, "minimum"),
 		     *max = json_object_get(schema, "maximum");
+	double step = json_number_value(json_object_get(schema, "multipleOf"));
+	const char *format = json_str_at(schema, "format");
 	bool open_min = is_set(schema, "exclusiveMinimum"),
 	     open_max = is_set(schema, "exclusiveMaximum");
 
@@ -181,6 +192,11 @@ static int check_number(struct check *c, const json_t *schema, double n, const c
 		return wrong(c, path,
 			     arena_printf(c->arena, "%g: should be less than%s %g", n,
 					  open_max ? "" : " or equal to", json_number_value(max)));
+	if (step > 0 && !is_multiple(n, step))
+		return wrong(c, path,
+			     arena_printf(c->arena, "%g: should be a multiple of %g", n, step));
+	if (str_eq(format, "int32") && (n < INT32_MIN || n > INT32_MAX))
+		return wrong(c, path, arena_printf(c->arena, "%g: must be of format int32", n));
 	return 0;
 }
 
@@ -246,6 +262,65 @@ static int check_enum(struct check *c, const json_t *allowed, const json_t *v, c
 static int check_value(struct check *c, const json_t *schema, const json_t *v, const char *path,
 		       bool top);
 
+/* An object within an object says what it is. */
+static int check_embedded(struct check *c, const json_t *v, const char *path)
+{
+	static const char *const members[] = {"apiVersion", "kind"};
+	const char *dot = *path ? "." : "";
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
+		if (str_empty(json_str_at(v, members[i])))
+			return fault_set(c->f, FAULT_INVALID, "%s%s%s: Required value", path, dot,
+					 members[i]);
+	if (json_object_get(v, "metadata") && !json_is_object(json_object_get(v, "metadata")))
+		return wrong(c, arena_printf(c->arena, "%s%smetadata", path, dot),
+			     "must be of type object");
+	return 0;
+}
+
+/* --- allOf, anyOf, oneOf, not ------------------------------------------------------------------------ */
+
+static bool passes(struct check *c, const json_t *schema, const json_t *v, const char *path,
+		   bool top)
+{
+	struct fault ignored;
+	struct check trial = {.arena = c->arena, .f = &ignored};
+
+	return check_value(&trial, schema, v, path, top) == 0;
+}
+
+static size_t count_passing(struct check *c, const json_t *list, const json_t *v, const char *path,
+			    bool top)
+{
+	size_t n = 0, i;
+	json_t *one;
+
+	json_array_foreach (list, i, one)
+		n += passes(c, one, v, path, top);
+	return n;
+}
+
+static int check_junctors(struct check *c, const json_t *schema, const json_t *v, const char *path,
+			  bool top)
+{
+	const json_t *any = json_object_get(schema, "anyOf");
+	const json_t *one_of = json_object_get(schema, "oneOf");
+	const json_t *not = json_object_get(schema, "not");
+	size_t i;
+	json_t *one;
+
+	json_array_foreach (json_object_get(schema, "allOf"), i, one)
+		if (check_value(c, one, v, path, top) < 0)
+			return -1;
+	if (any && count_passing(c, any, v, path, top) == 0)
+		return wrong(c, path, "must validate at least one schema (anyOf)");
+	if (one_of && count_passing(c, one_of, v, path, top) != 1)
+		return wrong(c, path, "must validate one and only one schema (oneOf)");
+	if (not &&passes(c, not, v, path, top))
+		return wrong(c, path, "must not validate the schema (not)");
+	return 0;
+}
+
 static int check_object(struct check *c, const json_t *schema, const json_t *v, const char *path,
 			bool top)
 {
@@ -259,6 +334,8 @@ static int check_object(struct check *c, const json_t *schema, const json_t *v, 
 			return fault_set(c->f, FAULT_INVALID, "%s%s%s: Required value", path, dot,
 					 json_string_value(one));
 	if (check_size(c, schema, "minProperties", "maxProperties", json_object_size(v), path) < 0)
+		return -1;
+	if (is_set(schema, "x-kubernetes-embedded-resource") && check_embedded(c, v, path) < 0)
 		return -1;
 	json_object_foreach ((json_t *)v, name, member) {
 		const json_t *its = schema_of_member(schema, name);
@@ -301,7 +378,8 @@ static int check_value(struct check *c, const json_t *schema, const json_t *v, c
 	} else if (type && !has_type(type, v)) {
 		return wrong(c, path, arena_printf(c->arena, "must be of type %s", type));
 	}
-	if (allowed && check_enum(c, allowed, v, path) < 0)
+	if ((allowed && check_enum(c, allowed, v, path) < 0) ||
+	    check_junctors(c, schema, v, path, top) < 0)
 		return -1;
 	if (json_is_string(v))
 		return check_string(c, schema, json_string_value(v), path);

@@ -19,6 +19,7 @@
  *	object.c	the rules of metadata, spec and status; pure
  *	defaults.c	defaults of built-in kinds; checks.c: what is refused in them
  *	strict.c	fields that a kind does not have
+ *	structural.c	schemas of definitions themselves; formats.c: of strings
  *	schema.c	structural schemas: pruning, defaults, checks; pure
  *	kinds.c		what particular kinds need
  *	write.c		create, update, patch, binding
@@ -246,15 +247,19 @@ int jsonpatch_apply(const json_t *patch, json_t **doc, struct fault *f)
 /* Where spec.checks is set, of built-in kinds (and the metadata of all): defaults; what is refused;
  * what an update may not change. */
 void object_fill(const struct resource *r, json_t *obj, bool creating);
-int object_check(const struct request *rq, const json_t *obj, struct fault *f)
+int checks_object(const struct request *rq, const json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
-int object_check_change(const struct request *rq, const json_t *old, const json_t *obj,
+int checks_change(const struct request *rq, const json_t *old, const json_t *obj,
 			struct fault *f) __attribute__((warn_unused_result));
 /* Fields that the kind does not have, by the query fieldValidation; drops those of built-in kinds. */
 int fields_check(struct request *rq, json_t *obj) __attribute__((warn_unused_result));
 const json_t *schema_of_member(const json_t *schema, const char *name); /* NULL: not named */
 bool schema_keeps_unknown(const json_t *schema);
 bool schema_is_server_member(const char *name); /* of an object: apiVersion, kind, metadata */
+bool format_holds(const char *format, const char *s); /* "date-time"; true for one not known */
+/* May the schemas of a definition be served? */
+int structural_check(const json_t *crd, struct arena *a, struct fault *f)
+	__attribute__((warn_unused_result));
 int schema_apply(const json_t *schema, json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
 /* Both objects; a new one, NULL with the fault set. */

@@ -1,5 +1,7 @@
 #include "tests/unit/kube/apiserver/api_rig.h"
 
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/mem.h"
 #include "base/str.h"
@@ -22,6 +24,13 @@ static json_t *parse(const char *text)
 
 #define OBJECT(properties) "{'type':'object','properties':{" properties "}}"
 
+#define ONE_OF(junctor)                                                                            \
+	"{'type':'object','properties':{'x':{'type':'integer'},'y':{'type':'integer'}},'" junctor  \
+	"':[{'required':['x']},{'required':['y']}]}"
+#define EMBEDDED                                                                                   \
+	"{'type':'object','x-kubernetes-embedded-resource':true,"                                  \
+	"'x-kubernetes-preserve-unknown-fields':true}"
+
 static void objects_are_pruned_and_defaulted(void **state)
 {
 	static const struct {
@@ -35,6 +44,9 @@ static void objects_are_pruned_and_defaulted(void **state)
 		 "{'a':{'x':1,'b':{'y':1}}}", "{'a':{'x':1,'b':{}}}"},
 		{OBJECT("'a':{'type':'object','additionalProperties':{'type':'object'}}"),
 		 "{'a':{'x':{'y':1}}}", "{'a':{'x':{}}}"},
+		{OBJECT("'a':{'type':'object','x-kubernetes-embedded-resource':true}"),
+		 "{'a':{'x':1,'kind':'K','apiVersion':'v1','metadata':{'any':1}}}",
+		 "{'a':{'kind':'K','apiVersion':'v1','metadata':{'any':1}}}"},
 		{OBJECT("'a':{'type':'array','items':{'type':'object'}}"), "{'a':[{'x':1}]}",
 		 "{'a':[{}]}"},
 		{OBJECT("'a':{'type':'string'},'b':{'type':'string','nullable':true}"),
@@ -109,6 +121,39 @@ static void values_out_of_bounds_are_named(void **state)
 		 "a.x: Invalid value"},
 		{"{'type':'object','required':['r'],'properties':{'r':{'type':'string'}}}", "{}",
 		 "a.r: Required value"},
+		{"{'x-kubernetes-int-or-string':true,'anyOf':[{'type':'integer'},{'type':'string'}]}",
+		 "5", NULL},
+		{"{'x-kubernetes-int-or-string':true}", "true", "integer or string"},
+		{ONE_OF("anyOf"), "{'x':1}", NULL},
+		{ONE_OF("anyOf"), "{'x':1,'y':1}", NULL},
+		{ONE_OF("anyOf"), "{}", "at least one schema (anyOf)"},
+		{ONE_OF("oneOf"), "{'y':1}", NULL},
+		{ONE_OF("oneOf"), "{'x':1,'y':1}", "one and only one schema (oneOf)"},
+		{ONE_OF("oneOf"), "{}", "one and only one schema (oneOf)"},
+		{ONE_OF("allOf"), "{'x':1,'y':1}", NULL},
+		{ONE_OF("allOf"), "{'x':1}", "a.y: Required value"},
+		{"{'type':'integer','not':{'enum':[3]}}", "3", "must not validate the schema"},
+		{"{'type':'integer','not':{'enum':[3]}}", "4", NULL},
+		{"{'type':'number','multipleOf':0.5}", "1.5", NULL},
+		{"{'type':'number','multipleOf':0.5}", "1.7", "multiple of 0.5"},
+		{"{'type':'integer','format':'int32'}", "3000000000", "int32"},
+		{"{'type':'integer','format':'int64'}", "3000000000", NULL},
+		{"{'type':'string','format':'ipv4'}", "'10.0.0.256'", "ipv4"},
+		{"{'type':'string','format':'ipv6'}", "'fe80::1'", NULL},
+		{"{'type':'string','format':'cidr'}", "'10.0.0.0/33'", "cidr"},
+		{"{'type':'string','format':'cidr'}", "'10.0.0.0/8'", NULL},
+		{"{'type':'string','format':'uuid'}", "'0a8b7c9d-0000-4000-8000-00000000000'",
+		 "uuid"},
+		{"{'type':'string','format':'uuid'}", "'0a8b7c9d-0000-4000-8000-000000000000'",
+		 NULL},
+		{"{'type':'string','format':'date'}", "'2026-13-01'", "date"},
+		{"{'type':'string','format':'date'}", "'2026-12-01'", NULL},
+		{"{'type':'string','format':'byte'}", "'eA='", "byte"},
+		{"{'type':'string','format':'duration'}", "'1h'", NULL},
+		{"{'type':'string','format':'of-our-own'}", "'x'", NULL},
+		{EMBEDDED, "{'kind':'K','x':1}", "a.apiVersion: Required value"},
+		{EMBEDDED, "{'kind':'K','apiVersion':'v1','metadata':{'any':1}}", NULL},
+		{EMBEDDED, "{'kind':'K','apiVersion':'v1','metadata':1}", "a.metadata"},
 	};
 
 	(void)state;
@@ -160,12 +205,92 @@ static void a_server_with_schemas_heeds_those_of_its_definitions(void **state)
 	api_stop(&r);
 }
 
+#define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+static void a_schema_that_is_not_structural_is_refused(void **state)
+{
+	static const struct {
+		const char *schema, *says;
+	} cases[] = {
+		{OBJECT("'a':{'type':'string'}"), NULL},
+		{"{'properties':{}}", "type: Invalid value: must be object at the root"},
+		{OBJECT("'a':{}"), "properties.a.type: Required value"},
+		{OBJECT("'a':{'type':'text'}"), "properties.a.type: Unsupported value"},
+		{OBJECT("'a':{'x-kubernetes-int-or-string':true,'anyOf':[{'type':'integer'},{'type':'string'}]}"),
+		 NULL},
+		{OBJECT("'a':{'x-kubernetes-preserve-unknown-fields':true}"), NULL},
+		{OBJECT("'a':{'type':'array'}"), "a.items: Required value"},
+		{OBJECT("'a':{'type':'array','items':{'type':'object'},'x-kubernetes-list-type':'map'}"),
+		 "x-kubernetes-list-map-keys"},
+		{OBJECT("'a':{'type':'array','items':{'type':'object'},'x-kubernetes-list-type':'map',"
+			"'x-kubernetes-list-map-keys':['n']}"),
+		 "names of item properties"},
+		{OBJECT("'a':{'type':'object','properties':{},'additionalProperties':{'type':'string'}}"),
+		 "mutual exclusive"},
+		{OBJECT("'a':{'type':'string','anyOf':[{'default':'x'}]}"),
+		 "anyOf[0].default: Forbidden"},
+		{OBJECT("'a':{'type':'integer','default':'x'}"), "a.default"},
+		{OBJECT("'a':{'type':'object','not':{'properties':{'b':{'nullable':true}}}}"),
+		 "not.properties.b.nullable"},
+	};
+	struct api r;
+
+	(void)state;
+	api_start(&r, &(struct apiserver_spec){.schemas = true, .checks = true}, 100);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *body = mem_printf(
+			"{'metadata':{'name':'things.example.dev'},'spec':{'group':'example.dev','scope':'Cluster',"
+			"'names':{'plural':'things','kind':'Thing'},'versions':[{'name':'v1','served':true,"
+			"'storage':true,'schema':{'openAPIV3Schema':%s}}]}}",
+			cases[i].schema);
+
+		api_do(&r, "POST", CRDS "?dryRun=All", body);
+		if (r.status != (cases[i].says ? 422 : 201) ||
+		    (cases[i].says && !strstr(api_str(&r, "message"), cases[i].says)))
+			fail_msg("%s: %d %s", cases[i].schema, r.status, r.text);
+		free(body);
+	}
+	api_stop(&r);
+}
+
+static void drovers_own_definitions_are_taken(void **state)
+{
+	struct api r;
+	DIR *d = opendir("deploy/crds");
+	unsigned taken = 0;
+
+	(void)state;
+	assert_non_null(d);
+	api_start(&r, &(struct apiserver_spec){.schemas = true, .checks = true}, 100);
+	for (struct dirent *entry; (entry = readdir(d));) {
+		char path[600], *text = mem_calloc(1, 1 << 20);
+		FILE *f;
+
+		snprintf(path, sizeof(path), "deploy/crds/%s", entry->d_name);
+		f = str_ends(path, ".yaml") ? fopen(path, "r") : NULL;
+		if (f) {
+			assert_int_not_equal(fread(text, 1, (1 << 20) - 1, f), 0);
+			fclose(f);
+			api_raw(&r, "POST", CRDS "?fieldValidation=Strict", "application/yaml",
+				text);
+			assert_status(&r, 201);
+			taken++;
+		}
+		free(text);
+	}
+	closedir(d);
+	assert_true(taken >= 5);
+	api_stop(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(objects_are_pruned_and_defaulted),
 		cmocka_unit_test(values_out_of_bounds_are_named),
 		cmocka_unit_test(a_server_with_schemas_heeds_those_of_its_definitions),
+		cmocka_unit_test(a_schema_that_is_not_structural_is_refused),
+		cmocka_unit_test(drovers_own_definitions_are_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
