@@ -446,7 +446,7 @@ static const struct {
 	{"ClusterRoleBinding", check_binding},
 };
 
-int object_check(const struct request *rq, const json_t *obj, struct fault *f)
+int checks_object(const struct request *rq, const json_t *obj, struct fault *f)
 {
 	struct check c = {.rq = rq, .f = f, .arena = rq->arena};
 
@@ -503,8 +503,7 @@ static bool same(const json_t *old, const json_t *obj, const char *one, const ch
 	return a && b ? json_equal(a, b) : a == b;
 }
 
-int object_check_change(const struct request *rq, const json_t *old, const json_t *obj,
-			struct fault *f)
+int checks_change(const struct request *rq, const json_t *old, const json_t *obj, struct fault *f)
 {
 	struct check c = {.rq = rq, .f = f, .arena = rq->arena};
 	const char *kind = rq->r->kind;

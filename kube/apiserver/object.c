@@ -201,7 +201,7 @@ int object_create(struct request *rq, json_t *obj, struct fault *f)
 	if (!rq->a->spec.checks || !rq->q)
 		return 0;
 	object_fill(rq->r, obj, true);
-	return object_check(rq, obj, f);
+	return checks_object(rq, obj, f);
 }
 
 /* --- update ------------------------------------------------------------------------------------- */
@@ -312,7 +312,7 @@ static int check_update(const struct request *rq, const json_t *old, json_t *obj
 	if (!rq->a->spec.checks || str_eq(rq->sub, "status"))
 		return 0;
 	object_fill(rq->r, obj, false);
-	return object_check(rq, obj, f) < 0 ? -1 : object_check_change(rq, old, obj, f);
+	return checks_object(rq, obj, f) < 0 ? -1 : checks_change(rq, old, obj, f);
 }
 
 int object_update(struct request *rq, const json_t *old, json_t *obj, struct fault *f)
