@@ -56,7 +56,8 @@ struct store_change {
 };
 /* All or nothing; ERR_CONFLICT names the key.  Each key once; deleting what is not there changes nothing.  *rev: the revision of the last change; each change has its own.
  * done (may be NULL) is called by defer once it is durable, e NULL, or with the error of the disk;
- * store_free() calls what is left with ERR_UNAVAILABLE. */
+ * store_free() calls what is left with ERR_UNAVAILABLE.  With n 0, done says that all that could be read
+ * at the call is durable. */
 int store_commit(struct store *s, const struct store_change *c, size_t n, uint64_t *rev,
 		 void (*done)(const struct err *e, void *arg), void *arg, struct err *e)
 	__attribute__((warn_unused_result));

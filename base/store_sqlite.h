@@ -11,7 +11,7 @@
  * on over a restart, and revisions go on where they were.
  *
  * What a crash or kill -9 can take is what was not yet acknowledged.  A reader may have seen such a
- * change, and a later one then has its revision.
+ * change, and a later one then has its revision; one that must not waits for an empty commit.
  *
  * A disk error ends it: that commit and all later ones fail with the disk's text, what is not
  * durable is undone in memory, reads go on; nothing that was acknowledged is lost.

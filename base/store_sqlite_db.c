@@ -60,7 +60,9 @@ static int failed(const struct store_db *d, struct err *e)
 	case SQLITE_ERROR: /* a table or column that is not there */
 		return damaged(d, sqlite3_errmsg(d->sql), e);
 	case SQLITE_FULL:
-		return err_set(e, ERR_CAPACITY, rc, "data folder %s: the disk is full", d->folder);
+		return err_set(e, ERR_CAPACITY, rc,
+			       "data folder %s: the disk is full; make room, then start again",
+			       d->folder);
 	case SQLITE_READONLY:
 	case SQLITE_PERM:
 		return err_set(e, ERR_DENIED, rc, "data folder %s: %s", d->folder,

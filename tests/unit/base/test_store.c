@@ -388,6 +388,27 @@ static void a_crashed_watcher_is_told_nothing_and_holds_nothing_back(void **stat
 	loop_group_free(doomed);
 }
 
+static void an_empty_commit_is_done_after_all_before_it(void **state)
+{
+	struct fixture *f = *state;
+	struct store_change c = change("a", "1", -1);
+	uint64_t rev;
+	struct err e;
+
+	watch(f, "", store_rev(f->s));
+	assert_ok(store_commit(f->s, &c, 1, NULL, log_done, f, &e), &e);
+	assert_ok(store_commit(f->s, NULL, 0, &rev, log_done, f, &e), &e);
+	assert_int_equal(rev, 2);
+	assert_string_equal(f->log.data, "");
+	loop_run(f->l);
+	assert_string_equal(f->log.data, "done done +a=1()@2 ");
+	assert_ok(store_commit(f->s, NULL, 0, NULL, log_done, f, &e), &e);
+	loop_run(f->l);
+	assert_string_equal(f->log.data, "done done +a=1()@2 done ");
+	assert_int_equal(store_rev(f->s), 2);
+	store_watch_free(f->w);
+}
+
 static void freeing_the_store_fails_the_commits_under_way(void **state)
 {
 	struct fixture *f = *state;
@@ -419,6 +440,7 @@ int main(void)
 		CASE(a_watch_may_be_freed_in_its_own_event),
 		CASE(a_commit_in_an_event_is_told_after_the_others),
 		CASE(a_crashed_watcher_is_told_nothing_and_holds_nothing_back),
+		CASE(an_empty_commit_is_done_after_all_before_it),
 		CASE(freeing_the_store_fails_the_commits_under_way),
 	};
 
