@@ -136,6 +136,8 @@ test: ## everything: check, lint, fuzz for a moment, the main job and the way ba
 	$(call STAGE,real parts)
 	$(Q)tests/real/parts/build
 	$(Q)$(MAKE) --no-print-directory image
+	$(call STAGE,the API server of our own beside the real one)
+	$(Q)tests/contract/apiserver/conformance
 	$(call STAGE,the main job on real parts)
 	$(Q)tests/real/main_job.py
 	$(call STAGE,the way back on real parts: drained and cut off and wiped and given to the other tenant)
@@ -170,9 +172,10 @@ build/fuzz/%: tests/fuzz/%.c $(FUZZ_LIBS)
 	$(Q)clang $(CPPFLAGS) -std=gnu17 -O1 -g -fsanitize=fuzzer,address,undefined -o $@ $< \
 		-Wl,--start-group $(FUZZ_LIBS) -Wl,--end-group $(LDLIBS)
 
-bench: all $(BENCH) ## measure; build/bench.json
+bench: all $(BENCH) build/rel/tests/bench/load_apiserver ## measure; build/bench.json
 	$(Q)tests/tools/deps bench
-	$(Q)tests/tools/bench $(BENCH)
+	$(Q)tests/real/parts/build
+	$(Q)tests/tools/bench $(BENCH) tests/bench/bench_embedded.py
 
 cover: ## line coverage of the unit tests, build/cover.txt
 	$(Q)tests/tools/deps build cover

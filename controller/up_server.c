@@ -21,7 +21,7 @@
 #define CA_DAYS 3650
 #define CERT_DAYS 365
 #define HISTORY 100000 /* changes that a watch may go back */
-#define CONNECTIONS 4096
+#define CONNECTIONS 16384
 #define VERSION "v1.36.0" /* that clients take it for */
 
 struct up_server {
@@ -247,6 +247,8 @@ struct up_server *up_server_new(struct loop_group *g, const struct up_server_spe
 				     .ntokens = spec->kubelet_token ? 2 : 1,
 				     .authenticate = true,
 				     .rbac = true,
+				     .controllers = true,
+				     .checks = true,
 				     .graceful_pods = spec->graceful_pods,
 				     .schemas = true};
 

@@ -60,8 +60,9 @@ class Real:
     """etcd, kube-apiserver and the controllers that belong to its contract."""
     name = "kube-apiserver"
 
-    def __init__(self, folder):
-        self.plane = ControlPlane("real", folder, apiserver_args=[
+    def __init__(self, folder, durable=False):
+        """durable: etcd waits for its disk, as it does in earnest."""
+        self.plane = ControlPlane("real", folder, durable=durable, apiserver_args=[
             "--disable-admission-plugins=ServiceAccount"])
         self.plane.start()
 
@@ -91,7 +92,7 @@ class Embedded:
     """drover apiserver."""
     name = "drover apiserver"
 
-    def __init__(self, folder):
+    def __init__(self, folder, **_):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.process = process.Process("drover-apiserver", self.folder, [

@@ -53,12 +53,14 @@ class ControlPlane:
     """start(), wait_ready(), stop().  start() only spawns, so several planes can start before
     the first is waited for.  folder holds data, keys and logs."""
 
-    def __init__(self, name, folder, algorithm="ECDSA-P256", apiserver_args=()):
+    def __init__(self, name, folder, algorithm="ECDSA-P256", apiserver_args=(),
+                 durable=False):
         self.name = name
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.algorithm = algorithm
         self.apiserver_args = list(apiserver_args)
+        self.etcd_args = [] if durable else ["--unsafe-no-fsync"]
         self.port = process.free_port()
         self.etcd_port = process.free_port()
         self.peer_port = process.free_port()
@@ -81,7 +83,7 @@ class ControlPlane:
         self._make_pki()
         self._spawn("etcd", [
             parts.paths()["etcd"] / "etcd", "--name", "one", "--data-dir", self.folder / "etcd",
-            "--unsafe-no-fsync", "--log-level", "warn",
+            *self.etcd_args, "--log-level", "warn",
             "--listen-client-urls", f"http://127.0.0.1:{self.etcd_port}",
             "--advertise-client-urls", f"http://127.0.0.1:{self.etcd_port}",
             "--listen-peer-urls", f"http://127.0.0.1:{self.peer_port}",

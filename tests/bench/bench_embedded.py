@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""The embedded API server beside kube-apiserver with etcd, under the same client.
+
+apiserver_creates_per_s, apiserver_gets_per_s: one client process, 16 connections with TLS and
+one request under way on each, config maps of 1 KiB; both servers with their disk (etcd with
+fsync).  apiserver_watch_10k_mb: the resident memory of a server with 10,000 open watches.
+Arguments: seconds for each measurement; how many watches.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "contract/apiserver"))
+import servers  # noqa: E402  (beside the cases)
+
+LOAD = servers.ROOT / "build/rel/tests/bench/load_apiserver"
+CONNECTIONS = 16
+
+
+def credential(server, folder):
+    """The files that the client takes: CA, and a token or a pair."""
+    folder = pathlib.Path(folder)
+    (folder / "bench-ca.pem").write_text(server.ca)
+    if server.token:
+        (folder / "bench-credential").write_text(server.token)
+    else:
+        (folder / "bench-credential").write_bytes(
+            servers.base64.b64decode(servers.field(server.kubeconfig, "client-certificate-data"))
+            + servers.base64.b64decode(servers.field(server.kubeconfig, "client-key-data")))
+    return [server.address, folder / "bench-ca.pem", folder / "bench-credential"]
+
+
+def rate(where, what, seconds, prefix):
+    """Requests in a second, and how many there were."""
+    done = subprocess.run([LOAD, *where, what, str(CONNECTIONS), str(seconds), prefix],
+                          check=True, stdout=subprocess.PIPE, text=True)
+    n, took = done.stdout.split()
+    return int(n) / float(took), int(n)
+
+
+def watches(where, server, n):
+    """Megabytes with n watches open, from two processes, above and with the empty server."""
+    before = server.rss_mb()
+    clients = [subprocess.Popen([LOAD, *where, "watch", str(n // 2), "0", "w"],
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+               for _ in range(2)]
+    try:
+        if any(c.stdout.readline() != "open\n" for c in clients):
+            raise RuntimeError("the watches did not open")
+        time.sleep(1)
+        return server.rss_mb(), before
+    finally:
+        for c in clients:
+            c.stdin.close()
+            c.wait()
+
+
+def show(name, value, unit, goal, better, reference, n):
+    found = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
+    print(json.dumps({"name": name, "value": value, "unit": unit, "goal": goal, "better": better,
+                      "reference": {"name": reference[0], "value": reference[1]},
+                      "ratio": value / reference[1], "n": n, "cpu": found.group(1) if found else ""}),
+          flush=True)
+
+
+def main():
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 3
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 10000
+    figures = {}
+    with tempfile.TemporaryDirectory(prefix="drover-bench-") as folder:
+        for kind, of in (("real", servers.Real), ("embedded", servers.Embedded)):
+            server = of(f"{folder}/{kind}", durable=True)
+            try:
+                where = credential(server.ready(), f"{folder}/{kind}")
+                figures[kind] = {what: rate(where, what, seconds, "bench")
+                                 for what in ("create", "get")}
+                if kind == "embedded":
+                    held, empty = watches(where, server, count)
+            finally:
+                server.stop()
+    for what, name, goal in (("create", "apiserver_creates_per_s", 3000),
+                             ("get", "apiserver_gets_per_s", 20000)):
+        value, n = figures["embedded"][what]
+        show(name, value, "1/s", goal, "higher",
+             ("kube-apiserver + etcd", figures["real"][what][0]), n)
+    show("apiserver_watch_10k_mb", held, "MB", 256, "lower", ("before the watches", empty), count)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
