@@ -54,6 +54,10 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 	if (from < l->m->status.state_since || l->state != MACHINE_DRAINING)
 		from = l->state == MACHINE_DRAINING ? l->m->status.state_since : now;
 	lv.deadline = from + n->spec.termination_grace_period;
+	/* The API server's clock is ahead: what was written down first is not put off with each look. */
+	if (n->meta.deletion_timestamp > now && was && was->deadline &&
+	    str_eq(was->reason, LEAVE_CLAIM_DELETED))
+		lv.deadline = was->deadline;
 	if (drain->reason) {
 		lv.drain = drain->drain;
 		lv.then = drain->then;

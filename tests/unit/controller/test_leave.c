@@ -105,6 +105,26 @@ static void a_deleted_claim_has_its_grace_period(void **state)
 	near(d, wanted(d).deadline, HOUR * 3 / 4);
 }
 
+static void a_clock_that_is_ahead_does_not_put_the_deadline_off(void **state)
+{
+	struct desk *d = *state;
+	OWN_JSON o = NULL;
+	char when[STR_TIME_SIZE];
+
+	delete_claim(d);
+	o = desk_get(d, OBJECT_NODE_CLAIM, "c-1");
+	json_object_set_new(json_at(o, "metadata"), "deletionTimestamp",
+			    json_string(str_time(when, loop_wall(d->l) + 5 * HOUR)));
+	json_object_set_new(json_at(o, "metadata"), "resourceVersion", json_string("999999"));
+	kube_cache_learn(d->c.cache[OBJECT_NODE_CLAIM], o);
+	draining_since(d, 0, "null");
+	near(d, wanted(d).deadline, HOUR);
+	draining_since(d, HOUR / 2,
+		       arena_printf(d->a, "{'reason': 'ClaimDeleted', 'deadline': '%s'}",
+				    in(d, HOUR / 2)));
+	near(d, wanted(d).deadline, HOUR / 2);
+}
+
 static void a_drain_says_when_and_what_then(void **state)
 {
 	struct desk *d = *state;
@@ -200,6 +220,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(nothing_wants_it_to_leave),
 		T(a_deleted_claim_has_its_grace_period),
+		T(a_clock_that_is_ahead_does_not_put_the_deadline_off),
 		T(a_drain_says_when_and_what_then),
 		T(a_claim_deleted_while_it_drains_takes_the_earlier_deadline),
 		T(a_drain_that_stops_does_not_stop_a_deleted_claim),
