@@ -81,10 +81,11 @@ struct apiserver_spec {
 	/* What kube-controller-manager does for the objects themselves: ownerReferences are collected
 	 * (propagationPolicy Background, Foreground, Orphan), namespaces stay Terminating until they are
 	 * empty (finalizer kubernetes), PodDisruptionBudgets have a status that follows their pods and
-	 * counts for evictions.  Without: a namespace is emptied within its deletion, and evictions look
+	 * counts for evictions; each namespace gets the ServiceAccount default, and with ca_pem the
+	 * ConfigMap kube-root-ca.crt.  Without: a namespace is emptied within its deletion, and evictions look
 	 * at what others wrote into the status. */
 	bool controllers;
-	const char *ca_pem; /* for ca.crt in Secrets of ServiceAccounts; NULL: none */
+	const char *ca_pem; /* of the server, for those who get a token of it; NULL: none */
 	/* A pod that is bound to a node and not finished stays after its deletion, with
 	 * deletionTimestamp, until a kubelet deletes it with gracePeriodSeconds 0. */
 	bool graceful_pods;

@@ -15,6 +15,7 @@
  * maps hold only objects that have owners.
  */
 #define PER_TURN 64
+#define NAMESPACES "namespaces/"
 
 struct collector {
 	struct apiserver *a;
@@ -170,7 +171,7 @@ void collect_note(struct apiserver *a, const char *key, const json_t *old, const
 	}
 	if (!obj)
 		look_at_children(c, json_str_at(old, "metadata", "uid"));
-	else if (object_is_going(obj))
+	else if (object_is_going(obj) || str_starts(key, NAMESPACES))
 		look_at(c, key);
 }
 
@@ -319,17 +320,35 @@ static void check_owners(struct collector *c, struct request *rq, const char *ke
 				      : POLICY_DEFAULT);
 }
 
+/* What a namespace always has: an account, and the certificate of those who serve it. */
+static void furnish(struct apiserver *a, const char *ns)
+{
+	OWN_JSON account =
+		json_pack("{s:s, s:s, s:{s:s, s:s}}", "apiVersion", "v1", "kind", "ServiceAccount",
+			  "metadata", "name", "default", "namespace", ns);
+	OWN_JSON ca = json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:s}}", "apiVersion", "v1", "kind",
+				"ConfigMap", "metadata", "name", "kube-root-ca.crt", "namespace",
+				ns, "data", "ca.crt", str_or(a->ca_pem, ""));
+
+	apiserver_create(a, "", "serviceaccounts", account);
+	if (a->ca_pem)
+		apiserver_create(a, "", "configmaps", ca);
+}
+
 static void look(struct collector *c, const char *key)
 {
 	struct request rq = {.a = c->a, .arena = arena_new(), .r = resource_of_key(c->a, key)};
 	struct store_entry entry;
 	OWN_JSON obj = rq.r ? object_read(c->a, key, &entry) : NULL;
-	bool holder = rq.r && (str_eq(rq.r->key, "namespaces/") || resource_is_crd(rq.r));
+	bool ns = rq.r && str_eq(rq.r->key, NAMESPACES);
+	bool holder = rq.r && (ns || resource_is_crd(rq.r));
 
 	if (!obj)
 		; /* gone, and noted */
 	else if (object_is_going(obj) && holder)
 		object_empty(&rq, rq.r, json_str_at(obj, "metadata", "name"));
+	else if (ns)
+		furnish(c->a, json_str_at(obj, "metadata", "name"));
 	else if (object_is_going(obj) && has_finalizer(obj, FINALIZER_ORPHAN))
 		orphan_dependents(c, &rq, key, obj);
 	else if (waits_for_dependents(obj))

@@ -153,17 +153,26 @@ static void set_uid(struct loop *l, json_t *meta)
 	set_str(meta, "uid", text);
 }
 
-static void generate_name(struct loop *l, struct arena *a, json_t *meta)
+#define NAME_TRIES 8 /* as in kube-apiserver (KEP-4420) */
+
+/* One that nobody has, or after some tries one that somebody has. */
+static void generate_name(const struct request *rq, json_t *meta)
 {
 	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789"; /* no vowels: no words */
-	const char *base = json_str_at(meta, "generateName");
+	const char *base = json_str_at(meta, "generateName"), *name, *key;
 	char suffix[6] = "";
+	struct store_entry entry;
+	int tries = 0;
 
 	if (str_empty(base) || !str_empty(json_str_at(meta, "name")))
 		return;
-	for (int i = 0; i < 5; i++)
-		suffix[i] = letters[loop_random_below(l, sizeof(letters) - 1)];
-	set_str(meta, "name", arena_printf(a, "%.58s%s", base, suffix));
+	do {
+		for (int i = 0; i < 5; i++)
+			suffix[i] = letters[loop_random_below(rq->a->loop, sizeof(letters) - 1)];
+		name = arena_printf(rq->arena, "%.58s%s", base, suffix);
+		key = resource_key(rq->r, rq->arena, rq->ns, name);
+	} while (++tries < NAME_TRIES && store_get(rq->a->store, key, &entry));
+	set_str(meta, "name", name);
 }
 
 int object_create(struct request *rq, json_t *obj, struct fault *f)
@@ -179,7 +188,7 @@ int object_create(struct request *rq, json_t *obj, struct fault *f)
 	if (!str_empty(json_str_at(meta, "resourceVersion")))
 		return fault_set(f, FAULT_BAD_REQUEST,
 				 "resourceVersion should not be set on objects to be created");
-	generate_name(l, rq->arena, meta);
+	generate_name(rq, meta);
 	if (str_empty(json_str_at(meta, "name")))
 		return fault_set(f, FAULT_INVALID,
 				 "metadata.name: Required value: name or generateName is required");

@@ -218,6 +218,33 @@ static int parse_continue(struct lister *s, const char *token, struct fault *f)
 	return 0;
 }
 
+/* resourceVersionMatch.  Exact: only the present can be shown. */
+static int check_match(struct request *rq, const char *rev, int64_t n)
+{
+	const char *match = httpd_query(rq->q, "resourceVersionMatch");
+	bool exact = str_eq(match, "Exact");
+
+	if (str_empty(match))
+		return 0;
+	if (str_empty(rev))
+		return fault_set(
+			&rq->fault, FAULT_INVALID,
+			"resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided");
+	if (!exact && !str_eq(match, "NotOlderThan"))
+		return fault_set(
+			&rq->fault, FAULT_INVALID,
+			"resourceVersionMatch: Unsupported value: \"%.40s\": supported values: \"Exact\", \"NotOlderThan\"",
+			match);
+	if (exact && n == 0)
+		return fault_set(
+			&rq->fault, FAULT_INVALID,
+			"resourceVersionMatch: Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+	if (exact && (uint64_t)n != store_rev(rq->a->store))
+		return fault_set(&rq->fault, FAULT_EXPIRED,
+				 "The resourceVersion for the provided list is too old.");
+	return 0;
+}
+
 static int lister_init(struct lister *s, struct request *rq)
 {
 	const char *limit = httpd_query(rq->q, "limit"), *token = httpd_query(rq->q, "continue");
@@ -233,7 +260,7 @@ static int lister_init(struct lister *s, struct request *rq)
 	if ((uint64_t)n > store_rev(rq->a->store))
 		return fault_set(f, FAULT_TIMEOUT, "Too large resource version: %s, current: %llu",
 				 rev, (unsigned long long)store_rev(rq->a->store));
-	if (filter_init(&s->filter, rq, f) < 0)
+	if (check_match(rq, rev, n) < 0 || filter_init(&s->filter, rq, f) < 0)
 		return -1;
 	s->prefix = filter_prefix(&s->filter, rq, s->arena);
 	return str_empty(token) ? 0 : parse_continue(s, token, f);

@@ -234,6 +234,35 @@ static void metadata_alone_may_be_asked_for(void **state)
 	json_decref(j);
 }
 
+static void a_list_may_ask_for_an_exact_revision(void **state)
+{
+	struct api *r = *state;
+	static const char list[] = "/api/v1/namespaces/default/configmaps";
+	char path[200];
+
+	api_do(r, "POST", list, "{'metadata':{'name':'exact'}}");
+	snprintf(path, sizeof(path), "%s?resourceVersionMatch=Exact&resourceVersion=%s", list,
+		 api_str(r, "metadata.resourceVersion"));
+	api_do(r, "GET", path, NULL);
+	assert_status(r, 200);
+	api_do(r, "POST", list, "{'metadata':{'name':'later'}}");
+	api_do(r, "GET", path, NULL);
+	assert_status(r, 410);
+	snprintf(path, sizeof(path), "%s?resourceVersionMatch=NotOlderThan&resourceVersion=1",
+		 list);
+	api_do(r, "GET", path, NULL);
+	assert_status(r, 200);
+	snprintf(path, sizeof(path), "%s?resourceVersionMatch=NotOlderThan", list);
+	api_do(r, "GET", path, NULL);
+	assert_status(r, 422);
+	snprintf(path, sizeof(path), "%s?resourceVersionMatch=Exact&resourceVersion=0", list);
+	api_do(r, "GET", path, NULL);
+	assert_status(r, 422);
+	snprintf(path, sizeof(path), "%s?resourceVersionMatch=Near&resourceVersion=1", list);
+	api_do(r, "GET", path, NULL);
+	assert_status(r, 422);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, api_setup, api_teardown)
 
 int main(void)
@@ -246,6 +275,7 @@ int main(void)
 		CASE(a_large_list_comes_whole_and_leaves_turns_to_others),
 		CASE(a_revision_that_is_not_yet_is_a_timeout),
 		CASE(metadata_alone_may_be_asked_for),
+		CASE(a_list_may_ask_for_an_exact_revision),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/mem.h"
+#include "base/str.h"
 
 #define CM "/api/v1/namespaces/default/configmaps"
 #define PODS "/api/v1/namespaces/default/pods"
@@ -473,6 +474,31 @@ static void definitions_are_there_again_after_a_restart(void **state)
 	assert_status(r, 200);
 }
 
+/* Two servers of one seed; in the second the name that comes is taken. */
+static void a_generated_name_that_is_taken_is_not_given_twice(void **state)
+{
+	struct api r;
+	char name[64];
+
+	(void)state;
+	api_start(&r, NULL, 100);
+	api_do(&r, "POST", CM, "{'metadata':{'name':'some'}}");
+	api_do(&r, "POST", CM, "{'metadata':{'generateName':'g-'}}");
+	assert_true(str_copy(name, sizeof(name), api_str(&r, "metadata.name")));
+	api_stop(&r);
+	api_start(&r, NULL, 100);
+
+	char *body = mem_printf("{'metadata':{'name':'%s'}}", name);
+
+	api_do(&r, "POST", CM, body);
+	assert_status(&r, 201);
+	api_do(&r, "POST", CM, "{'metadata':{'generateName':'g-'}}");
+	assert_status(&r, 201);
+	assert_string_not_equal(api_str(&r, "metadata.name"), name);
+	free(body);
+	api_stop(&r);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, api_setup, api_teardown)
 
 int main(void)
@@ -496,6 +522,7 @@ int main(void)
 		CASE(a_definition_serves_its_kind_from_then_on),
 		CASE(a_definition_in_disorder_is_refused),
 		CASE(definitions_are_there_again_after_a_restart),
+		cmocka_unit_test(a_generated_name_that_is_taken_is_not_given_twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
