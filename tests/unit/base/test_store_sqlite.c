@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "base/buf.h"
 #include "base/loop_sim.h"
+#include "base/loop_uv.h"
 #include "base/mem.h"
 #include "base/store_sqlite.h"
 #include "base/str.h"
@@ -240,6 +241,41 @@ static void what_was_not_acknowledged_at_a_crash_is_whole_or_absent(void **state
 	assert_string_equal(get(f, "a"), "1");
 	assert_null(get(f, "b"));
 	assert_int_equal(store_rev(f->s), 2);
+}
+
+static void stop_loop(void *arg)
+{
+	loop_stop(arg);
+}
+
+static void closing_during_a_write_leaves_the_folder_to_the_next(void **state)
+{
+	struct fixture *f = *state;
+	struct loop *real = loop_uv_new();
+	struct loop_group *g = loop_group_new(real, "real");
+	struct loop_defer stop;
+	int told = 0;
+	char key[32];
+
+	loop_defer_init(&stop, g, stop_loop, real);
+	for (int i = 0; i < 50; i++) {
+		struct err e;
+		struct store *s = store_sqlite_new(g, f->folder, HISTORY, &e);
+
+		if (!s)
+			fail_msg("%s", e.text);
+		assert_in_range(store_rev(s), 1, 1 + i);
+		snprintf(key, sizeof(key), "k%d", i);
+		assert_ok(try_put(s, key, "v", &told, &e), &e);
+		loop_defer(&stop);
+		loop_run(real); /* the write has begun */
+		if (i % 2)
+			usleep((useconds_t)i * 20);
+		store_free(s);
+		assert_int_equal(told, 1000 * (i + 1));
+	}
+	loop_group_free(g);
+	loop_free(real);
 }
 
 static void commits_that_wait_share_one_transaction(void **state)
@@ -537,6 +573,7 @@ int main(void)
 		CASE(a_history_may_be_made_shorter_and_longer),
 		CASE(values_come_back_byte_for_byte),
 		CASE(what_was_not_acknowledged_at_a_crash_is_whole_or_absent),
+		CASE(closing_during_a_write_leaves_the_folder_to_the_next),
 		CASE(commits_that_wait_share_one_transaction),
 		CASE(only_its_owner_can_read_it),
 		CASE(a_folder_belongs_to_one_store_at_a_time),
