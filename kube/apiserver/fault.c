@@ -77,7 +77,8 @@ json_t *status_object(const struct request *rq, const struct fault *f)
 		json_object_set_new(details, "causes",
 				    json_pack("[{s:s, s:o}]", "reason", "DisruptionBudget",
 					      "message", lenient_string(f->cause)));
-	if (f->kind == FAULT_TOO_MANY)
+	/* A budget that refuses names no time: clients would wait for it inside one call. */
+	if (f->kind == FAULT_TOO_MANY && !f->cause[0])
 		json_object_set_new(details, "retryAfterSeconds", json_integer(10));
 	return json_pack("{s:s, s:s, s:{}, s:s, s:o, s:s, s:o, s:i}", "kind", "Status",
 			 "apiVersion", "v1", "metadata", "status", "Failure", "message",
@@ -90,7 +91,7 @@ void reply_fault(struct request *rq)
 	OWN_JSON j = status_object(rq, &rq->fault);
 	char *text = json_text(j);
 
-	if (rq->fault.kind == FAULT_TOO_MANY)
+	if (rq->fault.kind == FAULT_TOO_MANY && !rq->fault.cause[0])
 		httpd_reply_header(rq->q, "Retry-After", "10");
 	if (rq->fault.kind == FAULT_UNAUTHORIZED)
 		httpd_reply_header(rq->q, "WWW-Authenticate", "Bearer");

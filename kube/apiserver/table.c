@@ -268,6 +268,8 @@ static json_t *cell_of(const struct column *c, const json_t *obj, int64_t now)
 		return json_incref((json_t *)v);
 	if (str_eq(c->type, "integer"))
 		return json_integer(0);
+	if (str_eq(c->type, "boolean"))
+		return json_false();
 	return c->otherwise ? json_string(c->otherwise) : json_null();
 }
 
