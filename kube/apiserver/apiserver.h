@@ -21,6 +21,9 @@
  *   core/v1                      pods nodes secrets configmaps namespaces events serviceaccounts
  *                                services persistentvolumeclaims persistentvolumes
  *                                resourcequotas
+ *   authentication.k8s.io/v1     selfsubjectreviews tokenreviews
+ *   authorization.k8s.io/v1      selfsubjectaccessreviews selfsubjectrulesreviews
+ *                                subjectaccessreviews localsubjectaccessreviews
  *   apps/v1                      daemonsets deployments replicasets statefulsets
  *   batch/v1                     jobs
  *   coordination.k8s.io/v1       leases
@@ -35,18 +38,23 @@
  * (resourceVersion, bookmarks, sendInitialEvents, timeoutSeconds, 410 Expired as
  * an ERROR event),
  * create (generateName, dryRun=All), update, patch (JSON, merge, and for
- * built-in kinds strategic merge patch, without $setElementOrder), /status, delete (preconditions,
- * finalizers), deletecollection, pods/eviction, pods/binding.  Errors are
- * Status objects.  resourceVersion is the store's revision, so it can be
+ * built-in kinds strategic merge patch, without $setElementOrder), /status, /scale, delete
+ * (preconditions, finalizers, propagationPolicy, dryRun), deletecollection, pods/eviction,
+ * pods/binding, serviceaccounts/token, namespaces/finalize.  Errors are Status objects.  resourceVersion is the store's revision, so it can be
  * compared over all kinds.
  *
- * Where it differs from kube-apiserver: objects are stored as they come, without
- * validation, defaulting or pruning, but for custom ones with `schemas` set (and a
- * pod gets its priority, scheduler, restart policy and grace period); no server-side apply;
- * pages of a list after the first show the present, with the revision of the
- * first (a watch from there brings everything to the same state); no controllers
- * and no RBAC; eviction asks the status of PodDisruptionBudgets but does not
- * count them down; deleting a namespace deletes what is in it at once.
+ * Identity, rights, controllers and validation are options (below): the simulated world does
+ * without, a server for people sets all of them.
+ *
+ * Where it differs from kube-apiserver, even so: no server-side apply; pages of a list after the
+ * first show the present, with the revision of the first (a watch from there brings everything to
+ * the same state), and resourceVersionMatch=Exact knows the present alone; rules in CEL
+ * (x-kubernetes-validations) are kept and not evaluated, so that drover's own definitions rely on
+ * the controller, which checks again; validation tells the first thing that is wrong, without
+ * details.causes; a member that stands twice is refused whatever fieldValidation says; no scheduler,
+ * no controllers of workloads, no taint eviction; no CertificateSigningRequests, so a kubelet works
+ * with its bootstrap token; admission is what `checks` names, no webhooks, no quotas; Secrets and
+ * the key that signs tokens are in the store as they are.
  *
  * An answer to a write is sent when the store has made it durable.
  *
@@ -93,7 +101,7 @@ struct apiserver_spec {
 	 * heed fieldValidation=Strict, Warn and Ignore.  A member that stands twice is refused always. */
 	bool checks;
 	/* Prune, default and check custom objects by the structural schema of their definition.  CEL
-	 * rules, allOf, anyOf, oneOf and not are not looked at. */
+	 * rules are not looked at. */
 	bool schemas;
 };
 

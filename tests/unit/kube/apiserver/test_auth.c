@@ -354,6 +354,11 @@ static void nobody_grants_what_he_does_not_hold(void **state)
 	try(r, t, "POST", RBAC "/namespaces/default/roles",
 	    "{'metadata':{'name':'x'},'rules':[{'apiGroups':[''],'resources':['pods'],'verbs':['get']}]}");
 	assert_status(r, 201);
+	grant(r, "cluster-roles",
+	      "{'apiGroups':['rbac.authorization.k8s.io'],'resources':['clusterroles'],'verbs':['create']}");
+	try(r, t, "POST", RBAC "/clusterroles",
+	    "{'metadata':{'name':'x'},'aggregationRule':{'clusterRoleSelectors':[{'matchLabels':{'a':'b'}}]}}");
+	assert_status(r, 403);
 	try(r, t, "POST", RBAC "/namespaces/default/rolebindings",
 	    "{'metadata':{'name':'x'},'roleRef':{'kind':'ClusterRole','name':'cluster-admin'},"
 	    "'subjects':[{'kind':'User','name':'jane'}]}");
