@@ -109,7 +109,14 @@ headers: ## each header compiles alone, with gcc and clang
 STAGE = @printf '\n== %s (%s s since the start)\n' '$(1)' "$$(( $$(date +%s) - $(BEGAN) ))"
 BEGAN := $(shell date +%s)
 
-demo: ## two machines, two tenants, and the way between them, on real parts, before your eyes
+demo: ## the whole circle with simulated machines, in two minutes (KEEP=1: leave it up)
+	@echo "drover demo: installs what is missing, builds drover, then lets GPU pods of two tenants bring"
+	@echo "simulated machines up, and shows how those are taken back, wiped and proved."
+	$(Q)tests/tools/deps build
+	$(Q)$(MAKE) --no-print-directory -j2 all
+	$(Q)examples/demo.py $(if $(KEEP),--keep)
+
+demo-real: ## the same on real parts: two virtual machines, kube-apiserver, kubelets
 	@echo "drover demo: installs what is missing, builds drover, Kubernetes and an OS image (once, cached in"
 	@echo "$${DROVER_CACHE:-~/.cache/drover}), then lets two tenants' GPU pods bring up machines and take turns."
 	$(Q)tests/tools/deps build
@@ -133,6 +140,9 @@ test: ## everything: check, lint, fuzz for a moment, the main job and the way ba
 	$(Q)$(MAKE) --no-print-directory layers headers lint
 	$(call STAGE,fuzz)
 	$(Q)$(MAKE) --no-print-directory -j2 fuzz
+	$(call STAGE,drover up: its demo; killed at bad moments)
+	$(Q)examples/demo.py
+	$(Q)tests/real/up.py
 	$(call STAGE,real parts)
 	$(Q)tests/real/parts/build
 	$(Q)$(MAKE) --no-print-directory image
@@ -211,5 +221,5 @@ help: ## this list
 clean: ## remove build/
 	rm -rf build
 
-.PHONY: all unit check layers headers demo test test-long image fuzz fuzz-targets bench cover lint install \
+.PHONY: all unit check layers headers demo demo-real test test-long image fuzz fuzz-targets bench cover lint install \
 	uninstall dist help clean

@@ -1,0 +1,354 @@
+#!/usr/bin/env python3
+"""The whole circle before your eyes, on this machine alone: examples/demo.py [--keep]
+
+Starts `drover up`: a host cluster, two tenants, a rack of simulated machines behind Redfish BMCs, and
+drover.  GPU pods of both tenants bring machines up; when their work ends, the machines are drained,
+switched off, cut off, wiped and proved.  One of them loses a drive on the way and is kept out.
+Needs Python and the drover binary, nothing else.
+"""
+import argparse
+import base64
+import calendar
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+API = "/apis/drover.dev/v1alpha1"
+PODS = "/api/v1/namespaces/default/pods"
+GPU = "nvidia.com/gpu"
+COLOURS = {"free": 32, "serving": 36, "quarantined": 31}
+
+
+class Cluster:
+    """An API server, by the kubeconfig that `drover up` wrote."""
+
+    def __init__(self, kubeconfig):
+        text = pathlib.Path(kubeconfig).read_text(encoding="utf-8")
+        self.kubeconfig = kubeconfig
+        self.server, ca, self.token = (
+            re.search(rf"\b{key}: (\S+)", text).group(1)
+            for key in ("server", "certificate-authority-data", "token"))
+        self.tls = ssl.create_default_context(cadata=base64.b64decode(ca).decode())
+
+    def call(self, method, path, body=None):
+        """What the server answered; None: there is no such object."""
+        request = urllib.request.Request(
+            self.server + path, method=method,
+            data=json.dumps(body).encode() if body is not None else None,
+            headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=10, context=self.tls) as reply:
+                return json.load(reply)
+        except urllib.error.HTTPError as error:
+            if error.code == 404:
+                return None
+            raise RuntimeError(f"{method} {path}: {error.read().decode(errors='replace')}") from error
+
+    def items(self, path):
+        return (self.call("GET", path) or {}).get("items", [])
+
+
+def gpu_pod(name, gpus=8):
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {
+        "terminationGracePeriodSeconds": 1,
+        "tolerations": [{"key": GPU, "operator": "Exists"}],
+        "containers": [{"name": "main", "image": "train:1", "resources": {"limits": {GPU: str(gpus)}}}]}}
+
+
+class View:
+    """Machines as rows and pods below them on a terminal; elsewhere a line for each change."""
+
+    def __init__(self, out=sys.stdout):
+        self.out = out
+        self.live = out.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        self.began = time.monotonic()
+        self.state, self.since, self.seen = {}, {}, {}
+        self.rows = 0
+
+    def note(self, machines):
+        """Which machines changed, and since when they are what they are."""
+        now = time.monotonic()
+        for m in machines:
+            name, state = m["metadata"]["name"], m.get("status", {}).get("state", "new")
+            if self.state.get(name) == state:
+                continue
+            self.state[name], self.since[name] = state, now
+            self.seen.setdefault(name, []).append(state)
+            if not self.live:
+                print(f"{now - self.began:6.1f} s  {name:8} {state:12} {tenant(m)}",
+                      file=self.out, flush=True)
+
+    def show(self, machines, pods):
+        self.note(machines)
+        if not self.live:
+            return
+        now = time.monotonic()
+        lines = [f"\033[1m{'MACHINE':9}{'STATE':13}{'FOR':>5}  {'TENANT':8}DOING\033[0m"]
+        for m in machines:
+            name = m["metadata"]["name"]
+            state = self.state[name]
+            lines.append(f"{name:9}\033[{COLOURS.get(state, 33)}m{state:13}\033[0m"
+                         f"{now - self.since[name]:4.0f}s  {tenant(m):8}{doing(m)}")
+        lines += pods
+        lines.append(f"{now - self.began:4.0f} s")
+        if self.rows > len(lines):
+            lines += [""] * (self.rows - len(lines))
+        if self.rows:
+            self.out.write(f"\033[{self.rows}A")
+        self.out.write("".join(f"\033[2K{line[:110]}\n" for line in lines))
+        self.out.flush()
+        self.rows = len(lines)
+
+    def say(self, text):
+        """Below the rows, which begin anew after it."""
+        self.rows = 0
+        print(f"\n{text}", file=self.out, flush=True)
+
+
+def tenant(machine):
+    return (machine.get("status", {}).get("tenant") or {}).get("name", "")
+
+
+def doing(machine):
+    """The step, and how far the agent is with it."""
+    operation = machine.get("status", {}).get("operation") or {}
+    progress = operation.get("progress") or {}
+    total = progress.get("totalBytes", 0)
+    if not progress:
+        return operation.get("step") or ""
+    if not total:
+        return progress.get("phase", "")
+    part = progress.get("doneBytes", 0) / total
+    return f"{progress.get('phase', ''):10} [{'#' * int(20 * part):20}] {100 * part:3.0f} %"
+
+
+def seconds_to(text):
+    left = calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ")) - time.time()
+    return f"in {left:.0f} s" if left >= 1 else "now"
+
+
+class Demo:
+    def __init__(self, args, folder):
+        self.args, self.folder, self.view = args, folder, View()
+        self.process = self.host = None
+        self.tenants = {}
+        self.told = set()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [self.args.drover, "up", "--data", self.folder, "--machines", str(self.args.machines),
+             "--speed", str(self.args.speed), "--port", str(free_ports())],
+            stdout=subprocess.PIPE, text=True)
+        for line in self.process.stdout:
+            if line.startswith("drover is up"):
+                break
+        else:
+            raise RuntimeError("drover up did not start")
+        self.host = Cluster(f"{self.folder}/host.conf")
+        self.tenants = {t: Cluster(f"{self.folder}/{t}.conf") for t in ("team-a", "team-b")}
+
+    def stop(self):
+        if not self.process:
+            return
+        self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    # -- looking
+
+    def machines(self):
+        return sorted(self.host.items(f"{API}/machines"),
+                      key=lambda m: int(re.sub(r"\D", "", m["metadata"]["name"]) or 0))
+
+    def pod_lines(self):
+        """Where each pod runs, or what drover told it: its place, the expected start, the reason."""
+        lines = []
+        for claim in self.host.items(f"{API}/nodeclaims") if self.view.live else []:
+            start = (claim.get("status", {}).get("eta") or {}).get("p50")
+            if start:
+                what = f"{claim['spec']['virtualClusterRef']['name']}'s node"
+                lines.append(f"  {what:16}{'':10}{claim['metadata']['name']}, expected {seconds_to(start)}")
+        for name, cluster in self.tenants.items():
+            pods = cluster.items(PODS)
+            told = {e["involvedObject"]["name"]: e
+                    for e in cluster.items("/api/v1/namespaces/default/events")
+                    if e["involvedObject"]["kind"] == "Pod"} if pods else {}
+            for pod in pods:
+                what = f"{name}/{pod['metadata']['name']}"
+                phase = pod.get("status", {}).get("phase", "Pending")
+                node = pod["spec"].get("nodeName")
+                event = told.get(pod["metadata"]["name"])
+                text = f"on {node}" if node else event["message"] if event else ""
+                lines.append(f"  {what:16}{phase:10}{text}")
+                if not node and event and not self.view.live and (what, text) not in self.told:
+                    self.told.add((what, text))
+                    print(f"{time.monotonic() - self.view.began:6.1f} s  {what} is told: {text}",
+                          flush=True)
+        return lines
+
+    def until(self, what, done, limit_s=90):
+        """Show it until done() says so."""
+        began = time.monotonic()
+        while True:
+            if self.process.poll() is not None:
+                raise RuntimeError("drover up ended")
+            machines = self.machines()
+            self.view.show(machines, self.pod_lines())
+            got = done(machines)
+            if got:
+                return got
+            if time.monotonic() - began > limit_s:
+                raise RuntimeError(f"not within {limit_s} s: {what}")
+            time.sleep(0.2)
+
+    def run(self, *args):
+        return subprocess.run([self.args.drover, *args, "--kubeconfig", self.host.kubeconfig],
+                              capture_output=True, text=True, check=False)
+
+    # -- the story
+
+    def circle(self):
+        n = self.args.machines
+        self.view.say(f"{n} machines are off. drover knows their BMCs: it boots its agent on each, "
+                      "inspects, wipes and proves.")
+        self.until("all machines free", lambda ms: all_in(ms, "free") and len(ms) == n)
+        self.view.say("All free and off. Now GPU pods: each tenant wants whole machines.")
+        wanted = [("team-a" if i % 2 else "team-b", f"train-{i + 1}") for i in range(n)]
+        began = time.monotonic()
+        for name, pod in wanted:
+            self.tenants[name].call("POST", PODS, gpu_pod(pod))
+        self.until("all pods running", lambda _: self.running(wanted))
+        took = time.monotonic() - began
+        self.view.say(f"All {n} run, after {took:.0f} s. team-b wants one more machine: there is none, and "
+                      "its pod is told so.")
+        self.tenants["team-b"].call("POST", PODS, gpu_pod("more"))
+        self.until("team-b/more is told why it waits", lambda _: self.told_of("team-b", "more"), 30)
+        self.view.say("team-a's work ends. Its machines are drained, switched off, cut off and wiped; one loses "
+                      "a drive meanwhile, another goes to team-b.")
+        self.end_work(wanted, "team-a")
+        broken = self.until("a machine is wiped", lambda ms: first_in(ms, "wiping"))
+        self.pull_drive(broken)
+        self.until("team-b/more on a machine that was team-a's",
+                   lambda ms: self.running([("team-b", "more")]) and in_state(ms, broken, "quarantined"))
+        self.view.say("team-b's first jobs end as well.")
+        self.end_work(wanted, "team-b")
+        self.until("all at rest again", lambda ms: self.at_rest(ms, broken))
+        return wanted, took, broken
+
+    def end_work(self, wanted, tenant_name):
+        for name, pod in wanted:
+            if name == tenant_name:
+                self.tenants[name].call("DELETE", f"{PODS}/{pod}")
+
+    def running(self, wanted):
+        phase = {(t, p["metadata"]["name"]): p.get("status", {}).get("phase")
+                 for t, c in self.tenants.items() for p in c.items(PODS)}
+        return all(phase.get(w) == "Running" for w in wanted)
+
+    def told_of(self, tenant_name, pod):
+        return next((e["message"] for e in self.tenants[tenant_name].items(
+            "/api/v1/namespaces/default/events") if e["involvedObject"]["name"] == pod), None)
+
+    def at_rest(self, machines, broken):
+        """Free, but for the broken one and the one that serves the pod that waited."""
+        state = {m["metadata"]["name"]: m.get("status", {}).get("state") for m in machines}
+        return (state.pop(broken) == "quarantined" and self.running([("team-b", "more")])
+                and sorted(state.values()) == ["free"] * (len(state) - 1) + ["serving"])
+
+    def pull_drive(self, machine):
+        """What a person does in the aisle."""
+        rack = Cluster(self.host.kubeconfig)
+        rack.server = re.sub(r"\d+$", lambda p: str(int(p.group()) + 7), rack.server)
+        rack.call("POST", f"/sim/machines/{machine}/pull-drive", {"drive": 1})
+
+    def verdict(self, wanted, took, broken):
+        records = sorted(r["metadata"]["name"] for r in self.host.items(f"{API}/wiperecords"))
+        self.view.say("The evidence of every wipe, checked:")
+        checked = self.run("wipe", "verify", *records)
+        print(checked.stdout + checked.stderr, end="")
+        print(f"\n$ drover why {broken}")
+        why = self.run("why", broken)
+        print(why.stdout + why.stderr, end="")
+        if checked.returncode or why.returncode:
+            raise RuntimeError("evidence or explanation is missing")
+        print(f"\ndemo: {len(wanted)} pods of 2 tenants ran on {self.args.machines} machines within "
+              f"{took:.0f} s. Afterwards every machine was wiped: {self.args.machines - 2} are proved and "
+              f"free, one changed tenants and serves team-b/more, {broken} lost a drive and is in quarantine. "
+              f"{len(records)} wipe records hold; {time.monotonic() - self.view.began:.0f} s in all.")
+
+
+def all_in(machines, state):
+    return all(m.get("status", {}).get("state") == state for m in machines)
+
+
+def in_state(machines, name, state):
+    return any(m["metadata"]["name"] == name and m["status"]["state"] == state for m in machines)
+
+
+def first_in(machines, state):
+    return next((m["metadata"]["name"] for m in machines
+                 if m.get("status", {}).get("state") == state), None)
+
+
+def free_ports():
+    """Ten in a row that nobody uses, so that two demos do not meet."""
+    for first in range(18450, 28000, 10):
+        probes = []
+        try:
+            for port in range(first, first + 10):
+                probes.append(socket.create_server(("127.0.0.1", port)))
+            return first
+        except OSError:
+            continue
+        finally:
+            for probe in probes:
+                probe.close()
+    raise RuntimeError("no ten free ports in a row")
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    args.add_argument("--drover", default=str(ROOT / "build/rel/drover"))
+    args.add_argument("--data", help="where it keeps everything (a temporary folder)")
+    args.add_argument("--machines", type=int, default=4)
+    args.add_argument("--speed", type=int, default=2)
+    args.add_argument("--keep", action="store_true", help="leave it up at the end")
+    args = args.parse_args()
+    folder = args.data or tempfile.mkdtemp(prefix="drover-demo-")
+    demo = Demo(args, folder)
+    try:
+        demo.start()
+        demo.verdict(*demo.circle())
+        if args.keep:
+            print(f"\nIt stays up. Look around:\n"
+                  f"  kubectl --kubeconfig {folder}/host.conf get machines,nodeclaims,wiperecords\n"
+                  f"  kubectl --kubeconfig {folder}/team-a.conf get nodes,pods\n"
+                  f"  {args.drover} why --kubeconfig {folder}/host.conf gpu-1\n"
+                  "Ctrl-C ends it.", flush=True)
+            demo.process.wait()
+    except KeyboardInterrupt:
+        print("\nended", flush=True)
+    except (RuntimeError, OSError) as error:
+        print(f"\ndemo failed: {error}\nThe log: {folder}/drover.log", file=sys.stderr)
+        return 1
+    finally:
+        demo.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""`drover up` as a program: ready at once, clear about what is wrong, and killed at bad moments.
+
+No VM and no network: the demo's own clients, the simulated rack.  tests/real/up.py
+"""
+import importlib.util
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SPEC = importlib.util.spec_from_file_location("demo", ROOT / "examples/demo.py")
+demo = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(demo)
+DROVER = str(ROOT / "build/rel/drover")
+SPEED, MACHINES = 10, 2
+
+
+class Up:
+    """One `drover up`, started again and again on the same folder."""
+
+    def __init__(self, folder):
+        self.folder, self.port, self.process = folder, demo.free_ports(), None
+
+    def command(self, *more):
+        return [DROVER, "up", "--data", self.folder, "--port", str(self.port), "--machines",
+                str(MACHINES), "--speed", str(SPEED), *more]
+
+    def start(self):
+        self.process = subprocess.Popen(self.command(), stdout=subprocess.PIPE, text=True)
+        for line in self.process.stdout:
+            ready = re.match(r"drover is up after ([\d.]+) s", line)
+            if ready:
+                break
+        else:
+            raise AssertionError("drover up did not start")
+        self.host = demo.Cluster(f"{self.folder}/host.conf")
+        self.tenant = demo.Cluster(f"{self.folder}/team-a.conf")
+        return float(ready.group(1))
+
+    def end(self, signum):
+        self.process.send_signal(signum)
+        status = self.process.wait(20)
+        self.process.stdout.close()
+        return status
+
+    def states(self):
+        return {m["metadata"]["name"]: m.get("status", {}).get("state")
+                for m in self.host.items(f"{demo.API}/machines")}
+
+    def until(self, what, done, limit_s=60):
+        began = time.monotonic()
+        while not done():
+            assert self.process.poll() is None, "drover up ended"
+            assert time.monotonic() - began < limit_s, f"not within {limit_s} s: {what}: {self.states()}"
+            time.sleep(0.05)
+
+    def pod(self, name):
+        return self.tenant.call("GET", f"{demo.PODS}/{name}") or {}
+
+    def runs(self, name):
+        return self.pod(name).get("status", {}).get("phase") == "Running"
+
+
+def refused(command, *words):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == 1, (command, done)
+    for word in words:
+        assert word in done.stderr, (word, done.stderr)
+
+
+def check_beginning(up):
+    took = up.start()
+    assert took < 2, f"ready after {took} s"
+    for name in ("host.conf", "team-a.conf", "team-b.conf"):
+        mode = os.stat(f"{up.folder}/{name}").st_mode & 0o777
+        assert mode == 0o600, (name, oct(mode))
+    refused(up.command(), up.folder, "another")
+    up.until("all free", lambda: set(up.states().values()) == {"free"})
+    assert up.end(signal.SIGINT) == 0
+    print(f"  ready after {took} s; a second one is refused; Ctrl-C ends it", flush=True)
+
+
+def check_ports(up):
+    with socket.create_server(("127.0.0.1", up.port)):
+        refused(up.command(), str(up.port))
+    pathlib.Path(f"{up.folder}-file").write_text("no folder", encoding="utf-8")
+    refused([DROVER, "up", "--data", f"{up.folder}-file", "--port", str(up.port)], f"{up.folder}-file")
+    print("  a port in use and a file for a folder are named", flush=True)
+
+
+def check_killed(up, state):
+    """Killed when a machine is in that state on its way to the pod; the next one goes on."""
+    name = f"train-{state}"
+    up.start()
+    up.until("all free", lambda: set(up.states().values()) == {"free"})
+    up.tenant.call("POST", demo.PODS, demo.gpu_pod(name))
+    up.until(state, lambda: state in up.states().values())
+    up.end(signal.SIGKILL)
+    up.start()
+    up.until(f"{name} Running", lambda: up.runs(name))
+    up.until("serving", lambda: "serving" in up.states().values())
+    node = up.pod(name)["spec"]["nodeName"]
+    up.end(signal.SIGKILL)
+    up.start()
+    time.sleep(2)
+    assert up.runs(name) and up.pod(name)["spec"]["nodeName"] == node, "a restart moved the pod"
+    assert "serving" in up.states().values(), up.states()
+    up.tenant.call("DELETE", f"{demo.PODS}/{name}")
+    up.until("wiping", lambda: "wiping" in up.states().values())
+    up.end(signal.SIGKILL)
+    up.start()
+    up.until("all free again", lambda: set(up.states().values()) == {"free"})
+    assert up.end(signal.SIGTERM) == 0
+    print(f"  killed while {state}, while serving and while wiping: it went on", flush=True)
+
+
+def check_records(up):
+    up.start()
+    records = [r["metadata"]["name"] for r in up.host.items(f"{demo.API}/wiperecords")]
+    subprocess.run([DROVER, "wipe", "verify", "--kubeconfig", up.host.kubeconfig, *records], check=True,
+                   stdout=subprocess.DEVNULL)
+    assert up.end(signal.SIGINT) == 0
+    print(f"  {len(records)} wipe records hold", flush=True)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="drover-up-") as folder:
+        up = Up(f"{folder}/data")
+        try:
+            check_beginning(up)
+            check_ports(up)
+            for state in ("imaging", "booting"):
+                check_killed(up, state)
+            check_records(up)
+        except BaseException:
+            log = pathlib.Path(up.folder, "drover.log")
+            if log.exists():
+                print("\n".join(log.read_text(errors="replace").splitlines()[-30:]), file=sys.stderr)
+            raise
+        finally:
+            if up.process and up.process.poll() is None:
+                up.process.kill()
+    print("1 passed, 0 failed")
+
+
+if __name__ == "__main__":
+    main()
