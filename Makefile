@@ -150,6 +150,8 @@ test: ## everything: check, lint, fuzz for a moment, the main job and the way ba
 	$(Q)tests/contract/apiserver/conformance
 	$(call STAGE,kubectl and a Python client and an operator against drover apiserver)
 	$(Q)tests/real/apiserver_clients.py
+	$(call STAGE,the simulated rack before clients that others wrote)
+	$(Q)tests/real/sim_clients.py
 	$(call STAGE,the main job on real parts)
 	$(Q)tests/real/main_job.py
 	$(call STAGE,the way back on real parts: drained and cut off and wiped and given to the other tenant)

@@ -54,7 +54,7 @@ const char *httpd_path(
 	const struct httpd_req *q); /* decoded once; no "..", no NUL, no empty segment */
 const char *httpd_segment(const struct httpd_req *q,
 			  size_t n); /* what the nth {} (from 0) or the ** matched; NULL: none */
-const char *httpd_query(const struct httpd_req *q, const char *name);  /* decoded; NULL: absent */
+const char *httpd_query(const struct httpd_req *q, const char *name); /* decoded; NULL: absent */
 const char *httpd_query_name(const struct httpd_req *q,
 			     size_t n); /* of the nth parameter, from 0; NULL: there are no more */
 const char *httpd_header(const struct httpd_req *q, const char *name); /* any case */

@@ -19,31 +19,32 @@
 
 const struct bmc_route bmc_routes[] = {
 	{"/redfish", NULL, bmc_get_versions, NULL, NULL, NULL, BMC_ANYBODY, BMC_ALL},
-	{V1, "ServiceRoot.v1_16_0.ServiceRoot", bmc_get_root, NULL, NULL, NULL, BMC_ANYBODY, BMC_ALL},
+	{V1, "ServiceRoot.v1_16_0.ServiceRoot", bmc_get_root, NULL, NULL, NULL, BMC_ANYBODY,
+	 BMC_ALL},
 	{V1 "/odata", NULL, bmc_get_odata, NULL, NULL, NULL, BMC_ANYBODY, BMC_ALL},
 	{V1 "/$metadata", NULL, bmc_get_metadata, NULL, NULL, NULL, BMC_ANYBODY, BMC_ALL},
-	{V1 "/SessionService", "SessionService.v1_1_9.SessionService", bmc_get_session_service, NULL,
-	 bmc_patch_session_service, NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/SessionService", "SessionService.v1_1_9.SessionService", bmc_get_session_service,
+	 NULL, bmc_patch_session_service, NULL, BMC_LOGIN, BMC_ALL},
 	{V1 "/SessionService/Sessions", "SessionCollection.SessionCollection", bmc_get_sessions,
 	 bmc_post_session, NULL, NULL, BMC_LOGIN, BMC_ANYBODY},
 	{V1 "/SessionService/Sessions/{}", "Session.v1_7_0.Session", bmc_get_session, NULL, NULL,
 	 bmc_delete_session, BMC_LOGIN, BMC_LOGIN},
-	{V1 "/AccountService", "AccountService.v1_15_0.AccountService", bmc_get_account_service, NULL,
-	 NULL, NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/AccountService", "AccountService.v1_15_0.AccountService", bmc_get_account_service,
+	 NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
 	{V1 "/AccountService/Accounts", "ManagerAccountCollection.ManagerAccountCollection",
 	 bmc_get_accounts, bmc_post_account, NULL, NULL, BMC_LOGIN, BMC_ALL},
 	{V1 "/AccountService/Accounts/{}", "ManagerAccount.v1_12_0.ManagerAccount", bmc_get_account,
 	 NULL, bmc_patch_account, bmc_delete_account, BMC_LOGIN, BMC_LOGIN},
-	{V1 "/AccountService/Roles", "RoleCollection.RoleCollection", bmc_get_roles, NULL, NULL, NULL,
+	{V1 "/AccountService/Roles", "RoleCollection.RoleCollection", bmc_get_roles, NULL, NULL,
+	 NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/AccountService/Roles/{}", "Role.v1_3_1.Role", bmc_get_role, NULL, NULL, NULL,
 	 BMC_LOGIN, BMC_ALL},
-	{V1 "/AccountService/Roles/{}", "Role.v1_3_1.Role", bmc_get_role, NULL, NULL, NULL, BMC_LOGIN,
-	 BMC_ALL},
 	{V1 "/Systems", "ComputerSystemCollection.ComputerSystemCollection", bmc_get_systems, NULL,
 	 NULL, NULL, BMC_LOGIN, BMC_ALL},
-	{BMC_SYSTEM, "ComputerSystem.v1_22_0.ComputerSystem", bmc_get_system, NULL, bmc_patch_system,
-	 NULL, BMC_LOGIN, BMC_COMPONENTS},
-	{BMC_SYSTEM "/ResetActionInfo", "ActionInfo.v1_4_0.ActionInfo", bmc_get_reset_info, NULL, NULL,
-	 NULL, BMC_LOGIN, BMC_ALL},
+	{BMC_SYSTEM, "ComputerSystem.v1_22_0.ComputerSystem", bmc_get_system, NULL,
+	 bmc_patch_system, NULL, BMC_LOGIN, BMC_COMPONENTS},
+	{BMC_SYSTEM "/ResetActionInfo", "ActionInfo.v1_4_0.ActionInfo", bmc_get_reset_info, NULL,
+	 NULL, NULL, BMC_LOGIN, BMC_ALL},
 	{BMC_SYSTEM "/Actions/ComputerSystem.Reset", NULL, NULL, bmc_post_reset, NULL, NULL,
 	 BMC_LOGIN, BMC_COMPONENTS},
 	{BMC_SYSTEM "/EthernetInterfaces",
@@ -51,22 +52,24 @@ const struct bmc_route bmc_routes[] = {
 	 BMC_LOGIN, BMC_ALL},
 	{BMC_SYSTEM "/EthernetInterfaces/1", "EthernetInterface.v1_11_0.EthernetInterface",
 	 bmc_get_nic, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
-	{V1 "/Chassis", "ChassisCollection.ChassisCollection", bmc_get_chassis_list, NULL, NULL, NULL,
-	 BMC_LOGIN, BMC_ALL},
-	{BMC_CHASSIS, "Chassis.v1_25_0.Chassis", bmc_get_chassis, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/Chassis", "ChassisCollection.ChassisCollection", bmc_get_chassis_list, NULL, NULL,
+	 NULL, BMC_LOGIN, BMC_ALL},
+	{BMC_CHASSIS, "Chassis.v1_25_0.Chassis", bmc_get_chassis, NULL, NULL, NULL, BMC_LOGIN,
+	 BMC_ALL},
 	{V1 "/Managers", "ManagerCollection.ManagerCollection", bmc_get_managers, NULL, NULL, NULL,
 	 BMC_LOGIN, BMC_ALL},
-	{BMC_MANAGER, "Manager.v1_19_0.Manager", bmc_get_manager, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
-	{BMC_MANAGER "/VirtualMedia", "VirtualMediaCollection.VirtualMediaCollection", bmc_get_media,
-	 NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
-	{BMC_MANAGER "/VirtualMedia/Cd", "VirtualMedia.v1_6_0.VirtualMedia", bmc_get_slot, NULL, NULL,
-	 NULL, BMC_LOGIN, BMC_ALL},
-	{BMC_MANAGER "/VirtualMedia/Cd/Actions/VirtualMedia.InsertMedia", NULL, NULL, bmc_post_insert,
-	 NULL, NULL, BMC_LOGIN, BMC_COMPONENTS},
+	{BMC_MANAGER, "Manager.v1_19_0.Manager", bmc_get_manager, NULL, NULL, NULL, BMC_LOGIN,
+	 BMC_ALL},
+	{BMC_MANAGER "/VirtualMedia", "VirtualMediaCollection.VirtualMediaCollection",
+	 bmc_get_media, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
+	{BMC_MANAGER "/VirtualMedia/Cd", "VirtualMedia.v1_6_0.VirtualMedia", bmc_get_slot, NULL,
+	 NULL, NULL, BMC_LOGIN, BMC_ALL},
+	{BMC_MANAGER "/VirtualMedia/Cd/Actions/VirtualMedia.InsertMedia", NULL, NULL,
+	 bmc_post_insert, NULL, NULL, BMC_LOGIN, BMC_COMPONENTS},
 	{BMC_MANAGER "/VirtualMedia/Cd/Actions/VirtualMedia.EjectMedia", NULL, NULL, bmc_post_eject,
 	 NULL, NULL, BMC_LOGIN, BMC_COMPONENTS},
-	{V1 "/TaskService", "TaskService.v1_2_0.TaskService", bmc_get_task_service, NULL, NULL, NULL,
-	 BMC_LOGIN, BMC_ALL},
+	{V1 "/TaskService", "TaskService.v1_2_0.TaskService", bmc_get_task_service, NULL, NULL,
+	 NULL, BMC_LOGIN, BMC_ALL},
 	{V1 "/TaskService/Tasks", "TaskCollection.TaskCollection", bmc_get_tasks, NULL, NULL, NULL,
 	 BMC_LOGIN, BMC_ALL},
 	{V1 "/TaskService/Tasks/{}", "Task.v1_7_0.Task", bmc_get_task, NULL, NULL, bmc_delete_task,
@@ -75,18 +78,17 @@ const struct bmc_route bmc_routes[] = {
 	 BMC_LOGIN, BMC_ALL},
 	{V1 "/EventService", "EventService.v1_10_0.EventService", bmc_get_event_service, NULL, NULL,
 	 NULL, BMC_LOGIN, BMC_ALL},
-	{V1 "/EventService/Subscriptions",
-	 "EventDestinationCollection.EventDestinationCollection", bmc_get_subscriptions, NULL, NULL,
-	 NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/EventService/Subscriptions", "EventDestinationCollection.EventDestinationCollection",
+	 bmc_get_subscriptions, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
 	{V1 "/EventService/SSE", NULL, bmc_get_stream, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
 	{V1 "/Registries", "MessageRegistryFileCollection.MessageRegistryFileCollection",
 	 bmc_get_registries, NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
-	{V1 "/Registries/{}", "MessageRegistryFile.v1_1_3.MessageRegistryFile", bmc_get_registry, NULL,
-	 NULL, NULL, BMC_LOGIN, BMC_ALL},
-	{V1 "/JsonSchemas", "JsonSchemaFileCollection.JsonSchemaFileCollection", bmc_get_schemas, NULL,
-	 NULL, NULL, BMC_LOGIN, BMC_ALL},
-	{V1 "/JsonSchemas/{}", "JsonSchemaFile.v1_1_4.JsonSchemaFile", bmc_get_schema, NULL, NULL, NULL,
-	 BMC_LOGIN, BMC_ALL},
+	{V1 "/Registries/{}", "MessageRegistryFile.v1_1_3.MessageRegistryFile", bmc_get_registry,
+	 NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/JsonSchemas", "JsonSchemaFileCollection.JsonSchemaFileCollection", bmc_get_schemas,
+	 NULL, NULL, NULL, BMC_LOGIN, BMC_ALL},
+	{V1 "/JsonSchemas/{}", "JsonSchemaFile.v1_1_4.JsonSchemaFile", bmc_get_schema, NULL, NULL,
+	 NULL, BMC_LOGIN, BMC_ALL},
 	{NULL, NULL, NULL, NULL, NULL, NULL, BMC_ALL, BMC_ALL},
 };
 
@@ -148,11 +150,13 @@ static void allow(struct bmc_call *c)
 static void describe(struct bmc_call *c)
 {
 	char text[160];
-	const char *type = c->route ? c->route->type : NULL, *dot = type ? strrchr(type, '.') : NULL;
+	const char *type = c->route ? c->route->type : NULL,
+		   *dot = type ? strrchr(type, '.') : NULL;
 
 	if (!dot)
 		return;
-	str_format(text, sizeof(text), "<http://redfish.dmtf.org/schemas/v1/%.*s.json>; rel=describedby",
+	str_format(text, sizeof(text),
+		   "<http://redfish.dmtf.org/schemas/v1/%.*s.json>; rel=describedby",
 		   (int)(dot - type), type);
 	httpd_reply_header(c->q, "Link", text);
 }
@@ -164,8 +168,7 @@ static const char *envelope(struct bmc_call *c, json_t *j, char etag[static 24])
 
 	if (!c->route->type)
 		return NULL;
-	json_object_set_new(j, "@odata.id",
-			    json_string(str_eq(c->path, V1) ? V1 "/" : c->path));
+	json_object_set_new(j, "@odata.id", json_string(str_eq(c->path, V1) ? V1 "/" : c->path));
 	str_format(type, sizeof(type), "#%s", c->route->type);
 	json_object_set_new(j, "@odata.type", json_string(type));
 	bmc_etag(j, etag);
@@ -234,11 +237,11 @@ static bool misbehave(struct bmc_call *c)
 	if (bmc_fault(c->b, "RetryAfter", &value)) {
 		str_format(text, sizeof(text), "%lld", (long long)value);
 		httpd_reply_header(c->q, "Retry-After", text);
-		bmc_error(c, 503, "ServiceTemporarilyUnavailable", text, NULL);
+		bmc_error(c, 503, "ServiceTemporarilyUnavailable", text);
 		return true;
 	}
 	if (bmc_fault(c->b, "BmcStatus", &value)) {
-		bmc_error(c, (int)value, "GeneralError", NULL);
+		bmc_error(c, (int)value, "GeneralError");
 		return true;
 	}
 	return false;
@@ -289,7 +292,7 @@ static bool query_ok(struct bmc_call *c)
 	for (size_t i = 0; (name = httpd_query_name(c->q, i)); i++) {
 		if (*name != '$')
 			continue;
-		bmc_error(c, 501, "QueryNotSupported", NULL);
+		bmc_error(c, 501, "QueryNotSupported");
 		return false;
 	}
 	return true;
@@ -303,16 +306,15 @@ static bool condition_ok(struct bmc_call *c)
 	char etag[24];
 
 	if (!match && bmc_fault(c->b, "EtagRequired", NULL)) {
-		bmc_error(c, 428, "PreconditionRequired", NULL);
+		bmc_error(c, 428, "PreconditionRequired");
 		return false;
 	}
 	if (!match)
 		return true;
 	envelope(c, now, etag);
-	if ((str_eq(match, etag) || str_eq(match, "*")) &&
-	    !bmc_fault(c->b, "EtagAlways412", NULL))
+	if ((str_eq(match, etag) || str_eq(match, "*")) && !bmc_fault(c->b, "EtagAlways412", NULL))
 		return true;
-	bmc_error(c, 412, "PreconditionFailed", NULL);
+	bmc_error(c, 412, "PreconditionFailed");
 	return false;
 }
 
@@ -328,14 +330,14 @@ static bool body_ok(struct bmc_call *c)
 	if (!len)
 		return true;
 	if (type && strncasecmp(type, "application/json", strlen("application/json")) != 0) {
-		bmc_error(c, 415, "UnrecognizedRequestBody", NULL);
+		bmc_error(c, 415, "UnrecognizedRequestBody");
 		return false;
 	}
 	c->body = json_parse(text, len, &e);
 	if (!c->body)
-		bmc_error(c, 400, "MalformedJSON", NULL);
+		bmc_error(c, 400, "MalformedJSON");
 	else if (!json_is_object(c->body))
-		bmc_error(c, 400, "UnrecognizedRequestBody", NULL);
+		bmc_error(c, 400, "UnrecognizedRequestBody");
 	return json_is_object(c->body);
 }
 
@@ -345,7 +347,7 @@ static void read_resource(struct bmc_call *c)
 
 	if (!c->route->get) {
 		allow(c);
-		bmc_error(c, 405, "OperationNotAllowed", NULL);
+		bmc_error(c, 405, "OperationNotAllowed");
 		return;
 	}
 	if (!query_ok(c))
@@ -356,7 +358,7 @@ static void read_resource(struct bmc_call *c)
 	if (j)
 		reply_resource(c, j);
 	else
-		bmc_error(c, 404, "ResourceMissingAtURI", c->path, NULL);
+		bmc_error(c, 404, "ResourceMissingAtURI", c->path);
 }
 
 static void write_resource(struct bmc_call *c, void (*fn)(struct bmc_call *c))
@@ -366,7 +368,7 @@ static void write_resource(struct bmc_call *c, void (*fn)(struct bmc_call *c))
 	if (changes) {
 		c->now = c->route->get(c);
 		if (!c->now) {
-			bmc_error(c, 404, "ResourceMissingAtURI", c->path, NULL);
+			bmc_error(c, 404, "ResourceMissingAtURI", c->path);
 			return;
 		}
 		if (json_is_null(c->now)) /* answered by itself */
@@ -384,13 +386,13 @@ static void serve(struct bmc_call *c)
 
 	c->route = find_route(c);
 	if (version && !str_eq(version, "4.0")) {
-		bmc_error(c, 412, "HeaderInvalid", "OData-Version", NULL);
+		bmc_error(c, 412, "HeaderInvalid", "OData-Version");
 		return;
 	}
 	if (!bmc_admit(c, !c->route ? BMC_LOGIN : reads ? c->route->reads : c->route->writes))
 		return;
 	if (!c->route) {
-		bmc_error(c, 404, "ResourceMissingAtURI", c->path, NULL);
+		bmc_error(c, 404, "ResourceMissingAtURI", c->path);
 		return;
 	}
 	if (reads) {
@@ -407,7 +409,7 @@ static void serve(struct bmc_call *c)
 		write_resource(c, fn);
 	} else {
 		allow(c);
-		bmc_error(c, 405, "OperationNotAllowed", NULL);
+		bmc_error(c, 405, "OperationNotAllowed");
 	}
 }
 

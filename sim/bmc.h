@@ -6,11 +6,14 @@
 
 /*
  * bmc: the Redfish service of one machine (DMTF DSP0266 1.20, schemas 2023.3 as far as they are served):
- * ServiceRoot, SessionService (limit 8, idle timeout), AccountService's own account, Systems/1 (power
- * with delays, boot override with AllowableValues and ActionInfo, BootProgress), Chassis, Managers/1
- * with VirtualMedia (InsertMedia, EjectMedia), TaskService (202 with Location for what takes time), EventService
- * (SSE stream, subscriptions refused), ETags with If-Match, $metadata, odata, Registries, JsonSchemas
- * as references.  Judged by sushy, redfishtool and the Redfish Protocol Validator; every exception is in docs/sim.md.
+ * ServiceRoot, SessionService (8 sessions, idle timeout), AccountService (accounts, roles, lockout),
+ * Systems/1 (power with transitional states, boot override with AllowableValues and ActionInfo, BootProgress),
+ * Chassis, Managers/1 with VirtualMedia (InsertMedia, EjectMedia), TaskService (202 with Location for
+ * `Prefer: respond-async`), EventService (SSE stream, subscriptions refused), ETags with If-Match,
+ * $metadata, odata, Registries, JsonSchemas as references.  Judged by sushy, redfishtool and the Redfish
+ * Protocol Validator; every exception is in docs/sim.md.
+ *
+ * It takes the machine's `changed` for itself.  Free it before its machine, after the httpd that serves it.
  */
 #define SIM_BMC_BODY_MAX 65536 /* of a request */
 struct sim_bmc;

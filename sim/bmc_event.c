@@ -65,8 +65,8 @@ static char *event_text(struct sim_bmc *b, const char *id, const char *text, con
 	str_format(number, sizeof(number), "%u", ++b->next_event);
 	str_format(message, sizeof(message), "Drover.1.0.%s", id);
 	j = json_pack("{s:s,s:s,s:s,s:[{s:s,s:s,s:s,s:s,s:s,s:s,s:[],s:o}]}", "@odata.type",
-		      "#Event.v1_9_0.Event", "Id", number, "Name", "Event", "Events", "MemberId", "0",
-		      "EventId", number, "EventTimestamp",
+		      "#Event.v1_9_0.Event", "Id", number, "Name", "Event", "Events", "MemberId",
+		      "0", "EventId", number, "EventTimestamp",
 		      str_time(now, loop_wall(loop_of(b->group))), "MessageId", message, "Message",
 		      text, "MessageSeverity", "OK", "MessageArgs", "OriginOfCondition",
 		      bmc_link(origin));
@@ -95,7 +95,7 @@ json_t *bmc_get_stream(struct bmc_call *c)
 
 	if (b->nstreams >= BMC_STREAMS) {
 		httpd_reply_header(c->q, "Retry-After", "30");
-		bmc_error(c, 503, "CreateLimitReachedForResource", NULL);
+		bmc_error(c, 503, "CreateLimitReachedForResource");
 		return json_null();
 	}
 	if (str_eq(httpd_method(c->q), "HEAD")) {
@@ -119,8 +119,8 @@ json_t *bmc_get_stream(struct bmc_call *c)
 json_t *bmc_get_event_service(struct bmc_call *c)
 {
 	(void)c;
-	return json_pack("{s:s,s:s,s:b,s:i,s:i,s:s,s:[s],s:o,s:{s:s,s:s}}", "Id", "EventService", "Name",
-			 "Event Service", "ServiceEnabled", 1, "DeliveryRetryAttempts", 0,
+	return json_pack("{s:s,s:s,s:b,s:i,s:i,s:s,s:[s],s:o,s:{s:s,s:s}}", "Id", "EventService",
+			 "Name", "Event Service", "ServiceEnabled", 1, "DeliveryRetryAttempts", 0,
 			 "DeliveryRetryIntervalSeconds", 0, "ServerSentEventUri", STREAM_URI,
 			 "EventFormatTypes", "Event", "Subscriptions",
 			 bmc_link("/redfish/v1/EventService/Subscriptions"), "Status", "State",

@@ -62,8 +62,8 @@ struct sim_bmc {
 	char asset_tag[64];
 	bool indicator;
 
-	bool was_on, again;	/* as last told; on again once off */
-	bool wanted;		/* what is asked of the machine when `slow` ends */
+	bool was_on, again; /* as last told; on again once off */
+	bool wanted;	    /* what is asked of the machine when `slow` ends */
 	struct loop_timer slow, vanish;
 
 	struct bmc_account accounts[BMC_ACCOUNTS];
@@ -93,7 +93,9 @@ struct bmc_call {
 struct bmc_route {
 	const char *path; /* {}: one segment */
 	const char *type; /* @odata.type without '#'; NULL: no resource */
-	json_t *(*get)(struct bmc_call *c); /* gives what it says; NULL: there is none, or answered already */
+	json_t *(*get)(
+		struct bmc_call
+			*c); /* gives what it says; NULL: there is none, or answered already */
 	void (*post)(struct bmc_call *c), (*patch)(struct bmc_call *c), (*del)(struct bmc_call *c);
 	enum bmc_right reads, writes;
 };
@@ -111,12 +113,15 @@ bool bmc_fault(const struct sim_bmc *b, const char *what, int64_t *value);
 void bmc_set(char **slot, const char *text);
 
 /* bmc_message.c */
-/* args: strings up to NULL, as many as the message has. */
-json_t *bmc_message(const char *property, const char *id, ...) __attribute__((sentinel));
-void bmc_complain(struct bmc_call *c, const char *property, const char *id, ...)
+/* After the id as many texts as the message has arguments. */
+#define bmc_message(property, ...) bmc_message_(property, __VA_ARGS__, (const char *)NULL)
+#define bmc_complain(c, property, ...) bmc_complain_(c, property, __VA_ARGS__, (const char *)NULL)
+#define bmc_error(c, status, ...) bmc_error_(c, status, __VA_ARGS__, (const char *)NULL)
+json_t *bmc_message_(const char *property, const char *id, ...) __attribute__((sentinel));
+void bmc_complain_(struct bmc_call *c, const char *property, const char *id, ...)
 	__attribute__((sentinel));
-void bmc_refuse(struct bmc_call *c, int status);		   /* with what was complained of */
-void bmc_error(struct bmc_call *c, int status, const char *id, ...) __attribute__((sentinel));
+void bmc_refuse(struct bmc_call *c, int status); /* with what was complained of */
+void bmc_error_(struct bmc_call *c, int status, const char *id, ...) __attribute__((sentinel));
 
 enum bmc_kind { BMC_TEXT, BMC_TEXT_OR_NULL, BMC_NUMBER, BMC_FLAG, BMC_OBJECT };
 struct bmc_property {

@@ -151,12 +151,13 @@ bool bmc_admit(struct bmc_call *c, enum bmc_right right)
 		return true;
 	identify(c);
 	if (!c->who) {
-		httpd_reply_header(c->q, "WWW-Authenticate", "Basic realm=\"drover simulated BMC\"");
-		bmc_error(c, 401, "NoValidSession", NULL);
+		httpd_reply_header(c->q, "WWW-Authenticate",
+				   "Basic realm=\"drover simulated BMC\"");
+		bmc_error(c, 401, "NoValidSession");
 		return false;
 	}
 	if (c->who->right < right) {
-		bmc_error(c, 403, "InsufficientPrivilege", NULL);
+		bmc_error(c, 403, "InsufficientPrivilege");
 		return false;
 	}
 	return true;
@@ -168,14 +169,15 @@ json_t *bmc_get_session_service(struct bmc_call *c)
 {
 	return json_pack("{s:s,s:s,s:b,s:I,s:{s:s,s:s},s:o}", "Id", "SessionService", "Name",
 			 "Session Service", "ServiceEnabled", 1, "SessionTimeout",
-			 (json_int_t)c->b->session_timeout_s, "Status", "State", "Enabled", "Health",
-			 "OK", "Sessions", bmc_link(SESSIONS));
+			 (json_int_t)c->b->session_timeout_s, "Status", "State", "Enabled",
+			 "Health", "OK", "Sessions", bmc_link(SESSIONS));
 }
 
 void bmc_patch_session_service(struct bmc_call *c)
 {
 	static const struct bmc_property t[] = {
-		{.name = "SessionTimeout", .kind = BMC_NUMBER, .min = 30, .max = 86400}, {.name = NULL}};
+		{.name = "SessionTimeout", .kind = BMC_NUMBER, .min = 30, .max = 86400},
+		{.name = NULL}};
 
 	if (!bmc_check(c, t, NULL))
 		return;
@@ -232,7 +234,7 @@ void bmc_delete_session(struct bmc_call *c)
 	struct bmc_session *s = find_session(c);
 
 	if (s->account != c->who->id && c->who->right < BMC_ALL) {
-		bmc_error(c, 403, "InsufficientPrivilege", NULL);
+		bmc_error(c, 403, "InsufficientPrivilege");
 		return;
 	}
 	s->id = 0;
@@ -278,7 +280,7 @@ void bmc_post_session(struct bmc_call *c)
 		return;
 	a = check_password(b, json_str_at(c->body, "UserName"), json_str_at(c->body, "Password"));
 	if (!a) {
-		bmc_error(c, 401, "NoValidSession", NULL);
+		bmc_error(c, 401, "NoValidSession");
 		return;
 	}
 	sweep(b);
@@ -289,7 +291,7 @@ void bmc_post_session(struct bmc_call *c)
 		return;
 	}
 	httpd_reply_header(c->q, "Retry-After", "30");
-	bmc_error(c, 503, "SessionLimitExceeded", NULL);
+	bmc_error(c, 503, "SessionLimitExceeded");
 }
 
 /* --- accounts ------------------------------------------------------------------------------------- */
@@ -343,7 +345,7 @@ json_t *bmc_get_account(struct bmc_call *c)
 	const struct bmc_account *a = find_account(c);
 
 	if (a && a != c->who && c->who->right < BMC_ALL) {
-		bmc_error(c, 403, "InsufficientPrivilege", NULL);
+		bmc_error(c, 403, "InsufficientPrivilege");
 		return json_null();
 	}
 	return a ? account_json(c->b, a) : NULL;
@@ -400,7 +402,7 @@ static bool name_is_free(struct bmc_call *c, const struct bmc_account *a)
 
 	if (!other || other == a)
 		return true;
-	bmc_error(c, 400, "ResourceAlreadyExists", "ManagerAccount", "UserName", user, NULL);
+	bmc_error(c, 400, "ResourceAlreadyExists", "ManagerAccount", "UserName", user);
 	return false;
 }
 
@@ -416,7 +418,7 @@ void bmc_post_account(struct bmc_call *c)
 	while (a < b->accounts + BMC_ACCOUNTS && a->id)
 		a++;
 	if (a == b->accounts + BMC_ACCOUNTS) {
-		bmc_error(c, 400, "CreateLimitReachedForResource", NULL);
+		bmc_error(c, 400, "CreateLimitReachedForResource");
 		return;
 	}
 	*a = (struct bmc_account){.id = ++b->next_account, .enabled = true};
@@ -425,7 +427,8 @@ void bmc_post_account(struct bmc_call *c)
 	httpd_reply_header(c->q, "Location", path);
 	j = account_json(b, a);
 	json_object_set_new(j, "@odata.id", json_string(path));
-	json_object_set_new(j, "@odata.type", json_string("#ManagerAccount.v1_12_0.ManagerAccount"));
+	json_object_set_new(j, "@odata.type",
+			    json_string("#ManagerAccount.v1_12_0.ManagerAccount"));
 	bmc_reply(c, 201, j);
 }
 
@@ -437,7 +440,7 @@ void bmc_patch_account(struct bmc_call *c)
 	if (!bmc_check(c, all ? account_members : own_members, NULL) || !name_is_free(c, a))
 		return;
 	if (json_is_true(json_object_get(c->body, "Locked"))) {
-		bmc_error(c, 400, "PropertyValueNotInList", "true", "Locked", NULL);
+		bmc_error(c, 400, "PropertyValueNotInList", "true", "Locked");
 		return;
 	}
 	set_account(a, c->body);
@@ -451,11 +454,11 @@ void bmc_delete_account(struct bmc_call *c)
 	struct bmc_account *a = find_account(c);
 
 	if (c->who->right < BMC_ALL) {
-		bmc_error(c, 403, "InsufficientPrivilege", NULL);
+		bmc_error(c, 403, "InsufficientPrivilege");
 		return;
 	}
 	if (a->id == 1) { /* the rack's own: without it nobody gets in again */
-		bmc_error(c, 405, "ResourceCannotBeDeleted", NULL);
+		bmc_error(c, 405, "ResourceCannotBeDeleted");
 		return;
 	}
 	end_sessions(c->b, a->id, NULL);
@@ -495,8 +498,8 @@ json_t *bmc_get_role(struct bmc_call *c)
 	}
 	for (size_t k = 0; k < count[i]; k++)
 		json_array_append_new(rights, json_string(may[k]));
-	return json_pack("{s:s,s:s,s:s,s:b,s:o}", "Id", role_names[i], "Name", "User Role", "RoleId",
-			 role_names[i], "IsPredefined", 1, "AssignedPrivileges", rights);
+	return json_pack("{s:s,s:s,s:s,s:b,s:o}", "Id", role_names[i], "Name", "User Role",
+			 "RoleId", role_names[i], "IsPredefined", 1, "AssignedPrivileges", rights);
 }
 
 void bmc_login_init(struct sim_bmc *b, const char *user, const struct secret *password)

@@ -24,11 +24,12 @@ json_t *bmc_get_manager(struct bmc_call *c)
 	c->late = json_pack("{s:s,s:s}", "DateTime", str_time(now, loop_wall(loop_of(b->group))),
 			    "DateTimeLocalOffset", "+00:00");
 	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:{s:s,s:s},s:o,s:{s:[o],s:[o]}}", "Id",
-			 "1", "Name", "BMC", "ManagerType", "BMC", "Manufacturer", "drover", "Model",
-			 "simulated", "FirmwareVersion", "1.0.0", "UUID", b->uuid, "PowerState", "On",
-			 "Status", "State", "Enabled", "Health", "OK", "VirtualMedia",
-			 bmc_link(BMC_MANAGER "/VirtualMedia"), "Links", "ManagerForServers",
-			 bmc_link(BMC_SYSTEM), "ManagerForChassis", bmc_link(BMC_CHASSIS));
+			 "1", "Name", "BMC", "ManagerType", "BMC", "Manufacturer", "drover",
+			 "Model", "simulated", "FirmwareVersion", "1.0.0", "UUID", b->uuid,
+			 "PowerState", "On", "Status", "State", "Enabled", "Health", "OK",
+			 "VirtualMedia", bmc_link(BMC_MANAGER "/VirtualMedia"), "Links",
+			 "ManagerForServers", bmc_link(BMC_SYSTEM), "ManagerForChassis",
+			 bmc_link(BMC_CHASSIS));
 }
 
 json_t *bmc_get_media(struct bmc_call *c)
@@ -85,9 +86,9 @@ void bmc_post_insert(struct bmc_call *c)
 		return;
 	image = json_str_at(c->body, "Image");
 	if (!str_starts(image, "http://") && !str_starts(image, "https://"))
-		bmc_error(c, 400, "ActionParameterValueNotInList", image, "Image", action, NULL);
+		bmc_error(c, 400, "ActionParameterValueNotInList", image, "Image", action);
 	else if (c->b->m->image)
-		bmc_error(c, 409, "ResourceInUse", NULL);
+		bmc_error(c, 409, "ResourceInUse");
 	else if (!bmc_wants_task(c)) {
 		put(c->b, image);
 		bmc_reply(c, 204, NULL);

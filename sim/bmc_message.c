@@ -27,8 +27,8 @@ static const struct message {
 	 "The request body submitted was malformed JSON and could not be parsed by the receiving service.",
 	 "Critical", "Ensure that the request body is valid JSON and resubmit the request."},
 	{"UnrecognizedRequestBody",
-	 "The service detected a malformed request body that it was unable to interpret.", "Warning",
-	 "Send one JSON object as application/json and resubmit the request."},
+	 "The service detected a malformed request body that it was unable to interpret.",
+	 "Warning", "Send one JSON object as application/json and resubmit the request."},
 	{"EmptyJSON",
 	 "The request body submitted contained an empty JSON object and the service is unable to process it.",
 	 "Warning", "Add properties in the JSON object and resubmit the request."},
@@ -51,7 +51,8 @@ static const struct message {
 	 "Do not attempt to delete a non-deletable resource."},
 	{"ResourceAlreadyExists",
 	 "The requested resource of type %1 with the property %2 with the value '%3' already exists.",
-	 "Critical", "Do not repeat the create operation as the resource has already been created."},
+	 "Critical",
+	 "Do not repeat the create operation as the resource has already been created."},
 	{"CreateLimitReachedForResource",
 	 "The create operation failed because the resource has reached the limit of possible resources.",
 	 "Critical", "Delete resources and resubmit the request."},
@@ -61,8 +62,9 @@ static const struct message {
 	{"PreconditionRequired",
 	 "A precondition header or annotation is required to change this resource.", "Critical",
 	 "Try the operation again with an If-Match header and the resource's ETag."},
-	{"PropertyUnknown", "The property '%1' is not in the list of valid properties for the resource.",
-	 "Warning", "Remove the unknown property and resubmit the request."},
+	{"PropertyUnknown",
+	 "The property '%1' is not in the list of valid properties for the resource.", "Warning",
+	 "Remove the unknown property and resubmit the request."},
 	{"PropertyMissing",
 	 "The property '%1' is a required property and must be included in the request.", "Warning",
 	 "Add the required property and resubmit the request."},
@@ -79,11 +81,10 @@ static const struct message {
 	 "The value '%1' for the property '%2' is not in the supported range of acceptable values.",
 	 "Warning", "Correct the value and resubmit the request."},
 	{"ActionParameterMissing",
-	 "The action '%1' requires the parameter '%2' to be present in the request body.", "Critical",
-	 "Supply the required parameter and resubmit the request."},
-	{"ActionParameterUnknown",
-	 "The action '%1' was submitted with the invalid parameter '%2'.", "Warning",
-	 "Correct the invalid parameter and resubmit the request."},
+	 "The action '%1' requires the parameter '%2' to be present in the request body.",
+	 "Critical", "Supply the required parameter and resubmit the request."},
+	{"ActionParameterUnknown", "The action '%1' was submitted with the invalid parameter '%2'.",
+	 "Warning", "Correct the invalid parameter and resubmit the request."},
 	{"ActionParameterValueTypeError",
 	 "The value '%1' for the parameter '%2' in the action '%3' is not a type that the parameter can accept.",
 	 "Warning", "Correct the value and resubmit the request."},
@@ -93,8 +94,8 @@ static const struct message {
 	{"ActionParameterValueOutOfRange",
 	 "The value '%1' for the parameter '%2' in the action '%3' is not in the supported range of acceptable values.",
 	 "Warning", "Correct the value and resubmit the request."},
-	{"NoValidSession", "There is no valid session established with the implementation.", "Critical",
-	 "Establish a session before attempting any operations."},
+	{"NoValidSession", "There is no valid session established with the implementation.",
+	 "Critical", "Establish a session before attempting any operations."},
 	{"InsufficientPrivilege",
 	 "There are insufficient privileges for the account or credentials associated with the current session to perform the requested operation.",
 	 "Critical", "Use an account that may do this."},
@@ -143,7 +144,7 @@ static json_t *vmessage(const char *property, const char *id, va_list list)
 	return j;
 }
 
-json_t *bmc_message(const char *property, const char *id, ...)
+json_t *bmc_message_(const char *property, const char *id, ...)
 {
 	va_list args;
 	json_t *j;
@@ -154,7 +155,7 @@ json_t *bmc_message(const char *property, const char *id, ...)
 	return j;
 }
 
-void bmc_complain(struct bmc_call *c, const char *property, const char *id, ...)
+void bmc_complain_(struct bmc_call *c, const char *property, const char *id, ...)
 {
 	va_list args;
 
@@ -177,7 +178,7 @@ void bmc_refuse(struct bmc_call *c, int status)
 			    "@Message.ExtendedInfo", c->errors));
 }
 
-void bmc_error(struct bmc_call *c, int status, const char *id, ...)
+void bmc_error_(struct bmc_call *c, int status, const char *id, ...)
 {
 	va_list args;
 
@@ -195,19 +196,19 @@ void bmc_error(struct bmc_call *c, int status, const char *id, ...)
 static void complain_value(struct bmc_call *c, const char *what, const char *path, const json_t *v,
 			   const char *action)
 {
-	char property[64], parameter[64], *text = json_is_string(v) ? mem_strdup(json_string_value(v))
-								    : json_dumps(v, JSON_ENCODE_ANY |
-										       JSON_COMPACT);
+	char property[64], parameter[64],
+		*text = json_is_string(v) ? mem_strdup(json_string_value(v))
+					  : json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT);
 
 	str_format(property, sizeof(property), "PropertyValue%s", what);
 	str_format(parameter, sizeof(parameter), "ActionParameterValue%s", what);
 	if (text && strlen(text) > 64)
-		strcpy(text + 61, "...");
+		memcpy(text + 61, "...", sizeof("..."));
 	str_clean(text);
 	if (action)
-		bmc_complain(c, NULL, parameter, text, path, action, NULL);
+		bmc_complain(c, NULL, parameter, text, path, action);
 	else
-		bmc_complain(c, path, property, text, path, NULL);
+		bmc_complain(c, path, property, text, path);
 	free(text);
 }
 
@@ -241,7 +242,8 @@ static bool in_list(const struct bmc_property *p, const json_t *v)
 
 static bool in_range(const struct bmc_property *p, const json_t *v)
 {
-	json_int_t n = json_is_string(v) ? (json_int_t)json_string_length(v) : json_integer_value(v);
+	json_int_t n =
+		json_is_string(v) ? (json_int_t)json_string_length(v) : json_integer_value(v);
 
 	return p->max <= 0 || (!json_is_string(v) && !json_is_integer(v)) ||
 	       (n >= p->min && n <= p->max);
@@ -282,20 +284,20 @@ static void check_object(struct bmc_call *c, const struct bmc_property *t, const
 		if (p->name)
 			check_value(c, p, v, now, path, action);
 		else if (action)
-			bmc_complain(c, NULL, "ActionParameterUnknown", action, path, NULL);
+			bmc_complain(c, NULL, "ActionParameterUnknown", action, path);
 		else
 			bmc_complain(c, path,
 				     json_object_get(now, name) ? "PropertyNotWritable"
 								: "PropertyUnknown",
-				     path, NULL);
+				     path);
 	}
 	for (const struct bmc_property *p = t; p->name; p++) {
 		if (!p->required || json_object_get(body, p->name))
 			continue;
 		if (action)
-			bmc_complain(c, NULL, "ActionParameterMissing", action, p->name, NULL);
+			bmc_complain(c, NULL, "ActionParameterMissing", action, p->name);
 		else
-			bmc_complain(c, p->name, "PropertyMissing", p->name, NULL);
+			bmc_complain(c, p->name, "PropertyMissing", p->name);
 	}
 }
 
@@ -315,11 +317,11 @@ bool bmc_check(struct bmc_call *c, const struct bmc_property *t, const char *act
 	OWN_JSON none = json_object();
 
 	if (!action && !c->body)
-		bmc_complain(c, NULL, "MalformedJSON", NULL);
+		bmc_complain(c, NULL, "MalformedJSON");
 	else if (!action && !json_object_size(c->body))
-		bmc_complain(c, NULL, "EmptyJSON", NULL);
+		bmc_complain(c, NULL, "EmptyJSON");
 	else if (!action && !says_something(c->body))
-		bmc_complain(c, NULL, "NoOperation", NULL);
+		bmc_complain(c, NULL, "NoOperation");
 	else
 		check_object(c, t, c->body ? c->body : none, c->now, "", action);
 	if (c->errors)

@@ -91,7 +91,9 @@ static void reference(struct buf *b, const char *type)
 {
 	int n = short_name(type), v = versioned_name(type);
 
-	buf_printf(b, "<edmx:Reference Uri=\"" SCHEMAS "%.*s_v1.xml\">\n<edmx:Include Namespace=\"%.*s\"/>\n",
+	buf_printf(b,
+		   "<edmx:Reference Uri=\"" SCHEMAS
+		   "%.*s_v1.xml\">\n<edmx:Include Namespace=\"%.*s\"/>\n",
 		   n, type, n, type);
 	if (v > n)
 		buf_printf(b, "<edmx:Include Namespace=\"%.*s\"/>\n", v, type);
@@ -105,18 +107,21 @@ json_t *bmc_get_metadata(struct bmc_call *c)
 	struct buf b;
 
 	buf_init(&b, 65536);
-	buf_puts(&b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		     "<edmx:Edmx xmlns:edmx=\"http://docs.oasis-open.org/odata/ns/edmx\" Version=\"4.0\">\n");
+	buf_puts(
+		&b,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<edmx:Edmx xmlns:edmx=\"http://docs.oasis-open.org/odata/ns/edmx\" Version=\"4.0\">\n");
 	for (const struct bmc_route *r = bmc_routes; r->path; r++)
 		if (r->type && !seen_before(r))
 			reference(&b, r->type);
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
 		reference(&b, more[i]);
-	buf_puts(&b,
-		 "<edmx:DataServices>\n"
-		 "<Schema xmlns=\"http://docs.oasis-open.org/odata/ns/edm\" Namespace=\"Service\">\n"
-		 "<EntityContainer Name=\"Service\" Extends=\"ServiceRoot.v1_16_0.ServiceContainer\"/>\n"
-		 "</Schema>\n</edmx:DataServices>\n</edmx:Edmx>\n");
+	buf_puts(
+		&b,
+		"<edmx:DataServices>\n"
+		"<Schema xmlns=\"http://docs.oasis-open.org/odata/ns/edm\" Namespace=\"Service\">\n"
+		"<EntityContainer Name=\"Service\" Extends=\"ServiceRoot.v1_16_0.ServiceContainer\"/>\n"
+		"</Schema>\n</edmx:DataServices>\n</edmx:Edmx>\n");
 	bmc_reply_text(c, "application/xml; charset=utf-8", b.data);
 	buf_done(&b);
 	return json_null();
@@ -167,7 +172,7 @@ json_t *bmc_get_schema(struct bmc_call *c)
 		return NULL;
 	str_format(uri, sizeof(uri), SCHEMAS "%s.json", c->arg);
 	str_format(schema, sizeof(schema), "#%s", r->type);
-	return json_pack("{s:s,s:s,s:s,s:[s],s:[{s:s,s:s}]}", "Id", c->arg, "Name", c->arg, "Schema",
-			 schema, "Languages", "en", "Location", "Language", "en", "PublicationUri",
-			 uri);
+	return json_pack("{s:s,s:s,s:s,s:[s],s:[{s:s,s:s}]}", "Id", c->arg, "Name", c->arg,
+			 "Schema", schema, "Languages", "en", "Location", "Language", "en",
+			 "PublicationUri", uri);
 }

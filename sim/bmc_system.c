@@ -8,8 +8,9 @@
  * The System: what the machine is and does, its power and what it boots.  The machine has the knobs
  * (machine.h) and says when they turned by themselves.
  */
-static const char *const reset_types[] = {"On",		  "ForceOn",	"ForceOff", "GracefulShutdown",
-					  "ForceRestart", "PowerCycle", "PushPowerButton", NULL};
+static const char *const reset_types[] = {
+	"On",		"ForceOn",    "ForceOff",	 "GracefulShutdown",
+	"ForceRestart", "PowerCycle", "PushPowerButton", NULL};
 static const char *const targets[] = {"None", "Pxe", "Cd", "Hdd", "UefiHttp", NULL};
 static const char *const enabled[] = {"Disabled", "Once", "Continuous", NULL};
 static const char *const modes[] = {"UEFI", NULL};
@@ -75,20 +76,21 @@ json_t *bmc_get_system(struct bmc_call *c)
 	str_copy(uuid, sizeof(uuid), m->uuid);
 	if (bmc_fault(b, "WrongUUID", NULL))
 		uuid[35] = uuid[35] == '0' ? '1' : '0';
-	j = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:s,s:s,s:{s:s,s:s},s:{s:s}}", "Id", "1",
-		      "Name", m->name, "SystemType", "Physical", "Manufacturer", "drover", "Model",
-		      m->model, "SerialNumber", m->serial, "UUID", uuid, "AssetTag", b->asset_tag,
-		      "LocationIndicatorActive", b->indicator, "BiosVersion", "1.0.0", "PowerState",
-		      power_state(m), "Status", "State", m->on ? "Enabled" : "Disabled", "Health",
-		      "OK", "BootProgress", "LastState", progress(m));
+	j = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:s,s:s,s:{s:s,s:s},s:{s:s}}", "Id",
+		      "1", "Name", m->name, "SystemType", "Physical", "Manufacturer", "drover",
+		      "Model", m->model, "SerialNumber", m->serial, "UUID", uuid, "AssetTag",
+		      b->asset_tag, "LocationIndicatorActive", b->indicator, "BiosVersion", "1.0.0",
+		      "PowerState", power_state(m), "Status", "State",
+		      m->on ? "Enabled" : "Disabled", "Health", "OK", "BootProgress", "LastState",
+		      progress(m));
 	json_object_set_new(j, "Boot", boot_json(m));
 	json_object_set_new(j, "ProcessorSummary",
 			    json_pack("{s:i,s:s}", "Count", 2, "Model", "Simulated"));
 	json_object_set_new(j, "MemorySummary", json_pack("{s:i}", "TotalSystemMemoryGiB", 2048));
 	json_object_set_new(j, "EthernetInterfaces", bmc_link(BMC_SYSTEM "/EthernetInterfaces"));
 	json_object_set_new(j, "Links",
-			    json_pack("{s:[o],s:[o]}", "ManagedBy", bmc_link(BMC_MANAGER), "Chassis",
-				      bmc_link(BMC_CHASSIS)));
+			    json_pack("{s:[o],s:[o]}", "ManagedBy", bmc_link(BMC_MANAGER),
+				      "Chassis", bmc_link(BMC_CHASSIS)));
 	json_object_set_new(j, "Actions",
 			    json_pack("{s:{s:s,s:s,s:o}}", "#ComputerSystem.Reset", "target",
 				      BMC_SYSTEM "/Actions/ComputerSystem.Reset",
@@ -270,11 +272,12 @@ json_t *bmc_get_chassis(struct bmc_call *c)
 {
 	const struct sim_machine *m = c->b->m;
 
-	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:{s:s,s:s},s:{s:[o],s:[o]}}", "Id", "1", "Name",
-			 m->name, "ChassisType", "RackMount", "Manufacturer", "drover", "Model",
-			 m->model, "SerialNumber", m->serial, "PowerState", m->on ? "On" : "Off",
-			 "Status", "State", "Enabled", "Health", "OK", "Links", "ComputerSystems",
-			 bmc_link(BMC_SYSTEM), "ManagedBy", bmc_link(BMC_MANAGER));
+	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:{s:s,s:s},s:{s:[o],s:[o]}}", "Id", "1",
+			 "Name", m->name, "ChassisType", "RackMount", "Manufacturer", "drover",
+			 "Model", m->model, "SerialNumber", m->serial, "PowerState",
+			 m->on ? "On" : "Off", "Status", "State", "Enabled", "Health", "OK",
+			 "Links", "ComputerSystems", bmc_link(BMC_SYSTEM), "ManagedBy",
+			 bmc_link(BMC_MANAGER));
 }
 
 void bmc_system_init(struct sim_bmc *b)

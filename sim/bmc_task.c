@@ -103,8 +103,8 @@ static json_t *task_json(const struct bmc_task *t)
 	json_t *j, *messages = json_array();
 
 	if (t->state != TASK_RUNNING)
-		json_array_append_new(
-			messages, bmc_message(NULL, failed ? "InternalError" : "Success", NULL));
+		json_array_append_new(messages,
+				      bmc_message(NULL, failed ? "InternalError" : "Success"));
 	str_format(id, sizeof(id), "%u", t->id);
 	str_format(monitor, sizeof(monitor), MONITORS "/%u", t->id);
 	j = json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:b,s:o}", "Id", id, "Name", t->name, "TaskState",
@@ -140,7 +140,7 @@ bool bmc_task(struct bmc_call *c, const char *name, bool power, bool to)
 
 	if (!t) {
 		httpd_reply_header(c->q, "Retry-After", "1");
-		bmc_error(c, 503, "CreateLimitReachedForResource", NULL);
+		bmc_error(c, 503, "CreateLimitReachedForResource");
 		return false;
 	}
 	*t = (struct bmc_task){.id = ++b->next_task,
@@ -192,7 +192,7 @@ void bmc_delete_task(struct bmc_call *c)
 	struct bmc_task *t = find(c);
 
 	if (t->state == TASK_RUNNING) { /* what was begun cannot be taken back */
-		bmc_error(c, 409, "ResourceInUse", NULL);
+		bmc_error(c, 409, "ResourceInUse");
 		return;
 	}
 	t->id = 0;
@@ -208,7 +208,7 @@ json_t *bmc_get_monitor(struct bmc_call *c)
 	if (t->state == TASK_RUNNING)
 		reply_running(c, t);
 	else if (t->state == TASK_EXCEPTION)
-		bmc_error(c, 500, "InternalError", NULL);
+		bmc_error(c, 500, "InternalError");
 	else
 		bmc_reply(c, 204, NULL);
 	return json_null();

@@ -25,7 +25,8 @@
  */
 #define PROVIDER "rack"
 #define PER_OCTET 250
-#define NAMED 1000 /* BMCs whose addresses stand in the certificate; it is not made again when the rack grows */
+#define NAMED                                                                                      \
+	1000 /* BMCs whose addresses stand in the certificate; it is not made again when the rack grows */
 #define CERT_DAYS 3650
 #define FILE_MAX (1u << 20)
 #define CONNECTIONS 8192
@@ -359,11 +360,15 @@ static const struct argp_option options[] = {
 static int cli_rack(int argc, char **argv)
 {
 	static const struct argp a = {
-		options, parse, NULL,
+		options,
+		parse,
+		NULL,
 		"A rack of simulated servers behind Redfish BMCs: machine N has the BMC 127.10.(N / 250).(N % 250 + 1).\v"
 		"Examples:\n  drover sim rack --machines 8\n"
 		"  drover sim rack --machines 100 --data /var/tmp/rack --faults faults.yaml\n",
-		NULL, NULL, NULL};
+		NULL,
+		NULL,
+		NULL};
 	struct run r = {.o = {.machines = 100,
 			      .drives = 2,
 			      .drive_gib = 16,
@@ -421,10 +426,14 @@ static int cli_port_move(int argc, char **argv)
 	static const struct argp_option move_options[] = {
 		{"ca", 'c', "FILE", 0, "CA of the rack's certificate", 0}, {0}};
 	static const struct argp a = {
-		move_options, parse_move, "URL",
+		move_options,
+		parse_move,
+		"URL",
 		"The exec network driver of a simulated rack (docs/exec-fabric.md), for spec.network.exec.command of a Provider.\v"
 		"Examples:\n  drover sim port-move https://127.0.0.1:8443 --ca drover-rack/ca.crt\n",
-		NULL, NULL, NULL};
+		NULL,
+		NULL,
+		NULL};
 	struct port_move o = {0};
 
 	argp_err_exit_status = 2;

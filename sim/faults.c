@@ -4,20 +4,20 @@
 #include "base/str.h"
 #include "base/yaml.h"
 
-static const char *const whens[] = {"POST", "Agent",  "Node",  "inspect", "wipe",
+static const char *const whens[] = {"POST",   "Agent", "Node",	  "inspect", "wipe",
 				    "verify", "write", "Request", NULL};
 
 static const struct kind {
 	const char *name;
 	int64_t min, max; /* of its value; 0 and 0: it takes none */
 } kinds[] = {
-	{"PowerLie", 0, 0},	  {"PowerSlow", 1, 3600},   {"BmcStatus", 400, 599},
-	{"BmcHang", 0, 0},	  {"BmcGarbage", 0, 0},	    {"SessionsFull", 0, 0},
-	{"TaskFails", 0, 0},	  {"Async", 0, 0},	    {"EtagAlways412", 0, 0},
-	{"EtagRequired", 0, 0},	  {"MediaVanishes", 0, 0},  {"BootsDisk", 0, 0},
-	{"NoKubelet", 0, 0},	  {"PullDrive", 0, 0},	    {"DriveUnreadable", 0, 0},
-	{"WipeFails", 0, 0},	  {"AgentSilent", 0, 0},    {"Reboot", 0, 0},
-	{"PortLie", 0, 0},	  {"WrongUUID", 0, 0},	    {"RetryAfter", 1, 3600},
+	{"PowerLie", 0, 0},	{"PowerSlow", 1, 3600},	 {"BmcStatus", 400, 599},
+	{"BmcHang", 0, 0},	{"BmcGarbage", 0, 0},	 {"SessionsFull", 0, 0},
+	{"TaskFails", 0, 0},	{"Async", 0, 0},	 {"EtagAlways412", 0, 0},
+	{"EtagRequired", 0, 0}, {"MediaVanishes", 0, 0}, {"BootsDisk", 0, 0},
+	{"NoKubelet", 0, 0},	{"PullDrive", 0, 0},	 {"DriveUnreadable", 0, 0},
+	{"WipeFails", 0, 0},	{"AgentSilent", 0, 0},	 {"Reboot", 0, 0},
+	{"PortLie", 0, 0},	{"WrongUUID", 0, 0},	 {"RetryAfter", 1, 3600},
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -71,7 +71,7 @@ static int whole(const json_t *row, size_t i, const char *name, int64_t min, int
 
 static int check_members(const json_t *row, size_t i, struct err *e)
 {
-	static const char *const known[] = {"machine", "when",	     "what",
+	static const char *const known[] = {"machine", "when",	      "what",
 					    "count",   "probability", "value"};
 	const char *name;
 	json_t *v;

@@ -36,7 +36,7 @@ struct sim_rack {
 	struct loop_group *group;
 	struct sim_rack_spec spec;
 	struct slot *slots;
-	unsigned n; /* begun */
+	unsigned n;	 /* begun */
 	int64_t *struck; /* how often each fault has */
 	char *ports_path;
 };
@@ -234,9 +234,9 @@ static json_t *describe(const struct slot *s)
 	for (unsigned i = 0; i < m->ndrives; i++)
 		json_array_append_new(drives, json_pack("{s:s,s:I}", "wwn", m->wwns[i], "bytes",
 							(json_int_t)drive_bytes(m->drives[i])));
-	return json_pack("{s:s,s:i,s:s,s:s,s:s,s:b,s:s,s:i,s:s?,s:s?,s:s?,s:s,s:o}", "name", m->name,
-			 "number", (int)m->number, "uuid", m->uuid, "serial", m->serial, "mac",
-			 m->mac, "on", m->on, "doing", sim_doing_name(m->doing), "boots",
+	return json_pack("{s:s,s:i,s:s,s:s,s:s,s:b,s:s,s:i,s:s?,s:s?,s:s?,s:s,s:o}", "name",
+			 m->name, "number", (int)m->number, "uuid", m->uuid, "serial", m->serial,
+			 "mac", m->mac, "on", m->on, "doing", sim_doing_name(m->doing), "boots",
 			 (int)m->boots, "image", m->image, "bootTarget", m->boot_target,
 			 "bootEnabled", m->boot_enabled, "segment", s->segment, "drives", drives);
 }
@@ -283,7 +283,8 @@ static json_t *body_of(struct httpd_req *q)
 
 static void pull_drive(struct httpd_req *q, struct slot *s, const json_t *body)
 {
-	const json_t *which = json_object_get(body, "drive"), *out = json_object_get(body, "pulled");
+	const json_t *which = json_object_get(body, "drive"),
+		     *out = json_object_get(body, "pulled");
 	json_int_t n = json_integer_value(which);
 
 	if ((which && !json_is_integer(which)) || n < 0 || n >= s->machine.ndrives) {
@@ -332,8 +333,8 @@ static void get_port(struct httpd_req *q, void *arg)
 	if (!welcome(r, q))
 		return;
 	if (s)
-		reply(q, json_pack("{s:s,s:I}", "segment", s->segment, "fence",
-				   (json_int_t)s->fence));
+		reply(q,
+		      json_pack("{s:s,s:I}", "segment", s->segment, "fence", (json_int_t)s->fence));
 	else
 		refuse(q, ERR_NOT_FOUND, "no port leads to this address");
 }
@@ -450,8 +451,9 @@ static json_t *machine_object(const struct sim_rack *r, const struct sim_machine
 
 	if (str_starts(address, "https:"))
 		json_object_set_new(bmc, "tls",
-				    r->spec.ca_pem ? json_pack("{s:{s:s}}", "caSecretRef", "name", ca)
-						   : json_pack("{s:b}", "trustOnFirstUse", 1));
+				    r->spec.ca_pem
+					    ? json_pack("{s:{s:s}}", "caSecretRef", "name", ca)
+					    : json_pack("{s:b}", "trustOnFirstUse", 1));
 	free(address);
 	free(ca);
 	return json_pack("{s:s,s:s,s:{s:s,s:{s:s}},s:o}", "apiVersion", "drover.dev/v1alpha1",

@@ -45,7 +45,8 @@ struct sim_rack_spec {
 	const char *const *
 		cluster_cas; /* NULL-terminated PEM: what a node finds by the CA_CERT_HASH on its config drive; NULL: it asks cluster-info, as kubeadm does */
 	const struct sim_route *routes; /* borrowed; ends with segment NULL; NULL: none */
-	const char *ca_pem; /* of the CA of the rack's certificate, for sim_rack_objects(); NULL: objects
+	const char *
+		ca_pem; /* of the CA of the rack's certificate, for sim_rack_objects(); NULL: objects
 			     * trust on first use */
 	const char *media_url, *agent_url; /* of drover, for sim_rack_objects(); NULL: left out */
 	bool loopback_only; /* refuse callers that are not on this machine: the listener hears all addresses */
@@ -54,7 +55,7 @@ struct sim_rack_spec {
 };
 struct sim_rack;
 struct sim_rack *sim_rack_new(struct loop_group *g, const struct sim_rack_spec *s, struct err *e);
-void sim_rack_free(struct sim_rack *r);
+void sim_rack_free(struct sim_rack *r); /* after the httpd that has its routes */
 void sim_rack_routes(struct sim_rack *r, struct httpd *d);
 struct sim_machine *sim_rack_machine(struct sim_rack *r, unsigned number); /* NULL: none */
 unsigned sim_rack_count(const struct sim_rack *r);

@@ -57,7 +57,8 @@ static inline void begin(struct bench *b, const char *faults)
 	b->group = loop_group_new(b->loop, "client");
 	b->net = http_mem_net_new(b->loop);
 	b->httpd = httpd_new(b->hardware);
-	b->http = http_new(b->group, http_mem_transport(b->net, b->group, "10.0.0.1", NULL, NULL), 0);
+	b->http =
+		http_new(b->group, http_mem_transport(b->net, b->group, "10.0.0.1", NULL, NULL), 0);
 	b->machines_http = http_new(
 		b->hardware, http_mem_transport(b->net, b->hardware, "10.0.0.2", NULL, NULL), 0);
 	b->password = secret_from_str("correct horse");
@@ -133,7 +134,7 @@ static inline bool is_done(void *arg)
 
 /* One call; the header "Name: value" or NULL.  Its status, 0 without an answer in a minute. */
 static inline int call(struct bench *b, const char *method, const char *path, const char *body,
-		const char *header)
+		       const char *header)
 {
 	struct http_header h[2] = {{"X-Auth-Token", b->token}};
 	struct http_call c = {.method = method,

@@ -259,7 +259,8 @@ static void wrong_methods_bodies_and_queries_are_told_apart(void **state)
 	begin(&b, NULL);
 	log_in(&b);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		int status = call(&b, cases[i].method, cases[i].path, cases[i].body, cases[i].header);
+		int status =
+			call(&b, cases[i].method, cases[i].path, cases[i].body, cases[i].header);
 
 		if (status != cases[i].status || !str_eq(message(&b, 0), cases[i].message))
 			fail_msg("%s %s %s: %d %s", cases[i].method, cases[i].path, cases[i].body,
@@ -395,9 +396,9 @@ static void sessions_are_few_and_end(void **state)
 	assert_int_equal(call(&b, "POST", SESSIONS "/Members", LOGIN, NULL), 201);
 	str_copy(b.token, sizeof(b.token), b.token_sent);
 	assert_true(strcmp(token, b.token) != 0);
-	assert_int_equal(call(&b, "PATCH", "/redfish/v1/SessionService", "{\"SessionTimeout\":60}",
-			      NULL),
-			 200);
+	assert_int_equal(
+		call(&b, "PATCH", "/redfish/v1/SessionService", "{\"SessionTimeout\":60}", NULL),
+		200);
 	pass(&b, 50000);
 	assert_int_equal(get(&b, SYSTEM), 200); /* it was used */
 	pass(&b, 50000);
@@ -435,10 +436,10 @@ static void a_role_bounds_what_an_account_may(void **state)
 	(void)state;
 	begin(&b, NULL);
 	log_in(&b);
-	assert_int_equal(call(&b, "POST", ACCOUNTS,
-			      "{\"UserName\":\"eve\",\"Password\":\"short\",\"RoleId\":\"ReadOnly\"}",
-			      NULL),
-			 400);
+	assert_int_equal(
+		call(&b, "POST", ACCOUNTS,
+		     "{\"UserName\":\"eve\",\"Password\":\"short\",\"RoleId\":\"ReadOnly\"}", NULL),
+		400);
 	assert_int_equal(
 		call(&b, "POST", ACCOUNTS,
 		     "{\"UserName\":\"eve\",\"Password\":\"evesdropper\",\"RoleId\":\"ReadOnly\"}",

@@ -58,7 +58,7 @@ static void the_host_tells_which_bmc_is_meant(void **state)
 		const char *origin;
 		unsigned number; /* 0: none */
 	} cases[] = {
-		{"https://127.10.0.2:8443", 1},	  {"https://127.10.0.3", 2},
+		{"https://127.10.0.2:8443", 1},	    {"https://127.10.0.3", 2},
 		{"https://127.10.0.250:8443", 249}, {"https://127.10.1.1:8443", 250},
 		{"https://127.10.1.2:8443", 251},   {"https://127.10.1.11:8443", 260},
 		{"https://127.10.1.12:8443", 0},    {"https://127.10.0.1:8443", 0},
@@ -93,11 +93,14 @@ static void a_port_moves_and_no_leader_comes_back(void **state)
 	str_format(path, sizeof(path), "/sim/ports/%s", b.m->mac);
 	assert_int_equal(get(&b, path), 200);
 	assert_string_equal(json_str_at(b.json, "segment"), "");
-	assert_int_equal(call(&b, "PUT", path, "{\"segment\":\"quarantine\",\"fence\":3}", NULL), 200);
+	assert_int_equal(call(&b, "PUT", path, "{\"segment\":\"quarantine\",\"fence\":3}", NULL),
+			 200);
 	assert_string_equal(sim_rack_segment(b.m), "quarantine");
-	assert_int_equal(call(&b, "PUT", path, "{\"segment\":\"tenant/a\",\"fence\":2}", NULL), 409);
+	assert_int_equal(call(&b, "PUT", path, "{\"segment\":\"tenant/a\",\"fence\":2}", NULL),
+			 409);
 	assert_string_equal(sim_rack_segment(b.m), "quarantine");
-	assert_int_equal(call(&b, "PUT", path, "{\"segment\":\"tenant/a\",\"fence\":3}", NULL), 200);
+	assert_int_equal(call(&b, "PUT", path, "{\"segment\":\"tenant/a\",\"fence\":3}", NULL),
+			 200);
 	assert_string_equal(sim_rack_segment(b.m), "tenant/a");
 	assert_int_equal(call(&b, "PUT", path, "{\"segment\":7}", NULL), 400);
 	assert_int_equal(call(&b, "PUT", path, "{", NULL), 400);
@@ -117,7 +120,8 @@ static void put(struct bench *b, const char *segment)
 
 static void a_segment_leads_where_it_should_and_nowhere_else(void **state)
 {
-	static const struct sim_route routes[] = {{"tenant/a", "https://a"}, {"tenant/b", "https://b"}, {NULL, NULL}};
+	static const struct sim_route routes[] = {
+		{"tenant/a", "https://a"}, {"tenant/b", "https://b"}, {NULL, NULL}};
 	struct bench b;
 
 	(void)state;
@@ -284,7 +288,8 @@ static void it_prints_the_objects_that_manage_it(void **state)
 	provider = json_array_get(all, 0);
 	assert_string_equal(json_str_at(provider, "kind"), "Provider");
 	assert_string_equal(json_str_at(provider, "metadata", "name"), "hall");
-	assert_string_equal(json_str_at(provider, "spec", "boot", "mediaURL"), "http://127.0.0.1:1");
+	assert_string_equal(json_str_at(provider, "spec", "boot", "mediaURL"),
+			    "http://127.0.0.1:1");
 	machine = json_array_get(all, 251);
 	assert_string_equal(json_str_at(machine, "metadata", "name"), "gpu-251");
 	assert_string_equal(json_str_at(machine, "spec", "bmc", "address"),
