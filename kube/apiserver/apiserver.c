@@ -136,7 +136,7 @@ static void do_collection(struct request *rq)
 		do_list(rq);
 	else if (str_eq(method, "POST"))
 		do_create(rq);
-	else if (str_eq(method, "DELETE"))
+	else if (str_eq(method, "DELETE") && !str_eq(rq->r->key, "namespaces/"))
 		do_delete_all(rq);
 	else
 		refuse(rq, FAULT_METHOD,

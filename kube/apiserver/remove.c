@@ -395,6 +395,12 @@ static json_t *options_body(struct request *rq)
 	return len ? request_body(rq) : NULL;
 }
 
+/* Admission plugin NamespaceLifecycle. */
+static bool is_kept(const char *ns)
+{
+	return str_eq(ns, "default") || str_eq(ns, "kube-system") || str_eq(ns, "kube-public");
+}
+
 void do_delete(struct request *rq)
 {
 	const char *key = resource_key(rq->r, rq->arena, rq->ns, rq->name);
@@ -409,6 +415,13 @@ void do_delete(struct request *rq)
 	}
 	if (!obj) {
 		fault_not_found(rq);
+		return;
+	}
+	if (is_namespace(rq->r) && is_kept(rq->name)) {
+		(void)!fault_set(&rq->fault, FAULT_FORBIDDEN,
+				 "namespaces \"%s\" is forbidden: this namespace may not be deleted",
+				 rq->name);
+		reply_fault(rq);
 		return;
 	}
 	wish.grace_s = default_grace(rq, obj);
@@ -527,6 +540,13 @@ void do_eviction(struct request *rq)
 	struct wish wish = {0};
 
 	if (!eviction) {
+		reply_fault(rq);
+		return;
+	}
+	if (!str_empty(json_str_at(eviction, "metadata", "name")) &&
+	    !str_eq(json_str_at(eviction, "metadata", "name"), rq->name)) {
+		(void)!fault_set(&rq->fault, FAULT_BAD_REQUEST,
+				 "name in URL does not match name in Eviction object");
 		reply_fault(rq);
 		return;
 	}

@@ -310,6 +310,8 @@ int resource_crd_check(json_t *crd, int64_t wall_ms, struct fault *f)
 		return fault_set(f, FAULT_INVALID,
 				 "spec.versions: must have exactly one storage version");
 
+	if (!json_object_get(names, "listKind"))
+		json_object_set_new(names, "listKind", json_sprintf("%sList", kind));
 	/* What its controller says within a second: it is served from the next request on. */
 	str_time(time, wall_ms);
 	json_t *accepted = json_deep_copy(names);

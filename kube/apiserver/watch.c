@@ -221,11 +221,16 @@ static int parse_query(const struct request *rq, struct watch_query *out, struct
 {
 	const char *rev = httpd_query(rq->q, "resourceVersion"),
 		   *timeout = httpd_query(rq->q, "timeoutSeconds");
-	const char *initial = httpd_query(rq->q, "sendInitialEvents");
+	const char *initial = httpd_query(rq->q, "sendInitialEvents"),
+		   *match = httpd_query(rq->q, "resourceVersionMatch");
 
 	*out = (struct watch_query){
 		.bookmarks = name_is_true(httpd_query(rq->q, "allowWatchBookmarks"))};
-	if (initial && !str_eq(httpd_query(rq->q, "resourceVersionMatch"), "NotOlderThan"))
+	if (!initial && !str_empty(match))
+		return fault_set(
+			f, FAULT_INVALID,
+			"resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+	if (initial && !str_eq(match, "NotOlderThan"))
 		return fault_set(
 			f, FAULT_INVALID,
 			"sendInitialEvents: Forbidden: resourceVersionMatch must be NotOlderThan");

@@ -119,6 +119,15 @@ static bool has_type(const struct request *rq, const char *type)
 	return given && str_starts(given, type) && strchr("; \t", given[strlen(type)]);
 }
 
+/* JSON or YAML, as they are called in patches too; who says nothing means JSON. */
+static bool is_readable(const struct request *rq)
+{
+	const char *type = httpd_header(rq->q, "Content-Type");
+
+	return str_empty(type) || has_type(rq, "application/json") ||
+	       has_type(rq, "application/yaml") || strstr(type, "-patch+json");
+}
+
 json_t *request_body(struct request *rq)
 {
 	size_t len;
@@ -128,6 +137,12 @@ json_t *request_body(struct request *rq)
 
 	if (has_type(rq, "application/vnd.kubernetes.protobuf"))
 		return protobuf_decode(body, len, &rq->fault);
+	if (!is_readable(rq)) {
+		(void)!fault_set(
+			&rq->fault, FAULT_MEDIA_TYPE,
+			"the body of the request was in an unknown format - accepted media types include: application/json, application/yaml");
+		return NULL;
+	}
 	j = has_type(rq, "application/yaml") ? yaml_parse(body, len, &e)
 					     : json_parse(body, len, &e);
 	if (!j)
