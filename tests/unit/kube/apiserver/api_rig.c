@@ -94,8 +94,8 @@ static void on_reply(const struct http_reply *reply, const struct err *e, void *
 	r->warning[0] = '\0';
 	for (size_t i = 0; i < reply->nheaders; i++)
 		if (!strcasecmp(reply->headers[i].name, "Warning"))
-			assert_true(str_copy(r->warning, sizeof(r->warning),
-					     reply->headers[i].value));
+			assert_true(
+				str_copy(r->warning, sizeof(r->warning), reply->headers[i].value));
 	r->text = mem_strndup(reply->body, reply->body_len);
 	r->j = json_parse(reply->body, reply->body_len, &unreadable);
 }
@@ -107,7 +107,8 @@ static bool is_done(void *arg)
 
 int api_raw(struct api *r, const char *method, const char *path, const char *type, const char *body)
 {
-	struct http_header as = {"Impersonate-User", r->as};
+	struct http_header headers[3];
+	size_t n = 0;
 	struct http_call c = {
 		.method = method,
 		.path = path,
@@ -116,12 +117,18 @@ int api_raw(struct api *r, const char *method, const char *path, const char *typ
 		.content_type = type,
 		.max_body = (size_t)64 << 20,
 		.bearer = r->bearer,
-		.headers = &as,
-		.nheaders = r->as ? 1 : 0,
+		.headers = headers,
 		.done = on_reply,
 		.arg = r,
 	};
 
+	if (r->as)
+		headers[n++] = (struct http_header){"Impersonate-User", r->as};
+	if (r->as_group)
+		headers[n++] = (struct http_header){"Impersonate-Group", r->as_group};
+	if (r->accept)
+		headers[n++] = (struct http_header){"Accept", r->accept};
+	c.nheaders = n;
 	forget(r);
 	r->done = false;
 	http_start(r->p, &c);

@@ -20,8 +20,9 @@ struct api {
 	struct http_mem_net *net;
 	struct http *h;
 	struct http_peer *p;
-	struct secret *bearer; /* shown with every call; NULL: none */
-	const char *as;	       /* Impersonate-User; NULL: none */
+	struct secret *bearer;	   /* shown with every call; NULL: none */
+	const char *as, *as_group; /* Impersonate-User and -Group; NULL: none */
+	const char *accept;	   /* NULL: none is sent */
 	bool done;
 	int status; /* of the last call */
 	json_t *j;  /* its body, NULL if it is none; until the next call */

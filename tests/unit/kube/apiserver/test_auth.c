@@ -198,7 +198,7 @@ static void a_token_of_a_service_account_is_good_until_it_expires_or_the_account
 static void a_forged_token_is_refused(void **state)
 {
 	struct api *r = *state;
-	char *token, *last;
+	char *token, *last, *other, *mine, *spliced;
 
 	must(r, ACCOUNTS, "{'metadata':{'name':'bot'}}");
 	token = token_of(r, "bot", "{}");
@@ -209,6 +209,18 @@ static void a_forged_token_is_refused(void **state)
 	strrchr(token, '.')[1] = '\0';
 	try(r, token, "GET", "/api", NULL);
 	assert_status(r, 401);
+	/* Good claims under the signature of others. */
+	other = token_of(r, "bot", "{'spec':{'expirationSeconds':7200}}");
+	mine = token_of(r, "bot", "{}");
+	spliced =
+		mem_printf("%.*s%s", (int)(strrchr(other, '.') - other), other, strrchr(mine, '.'));
+	try(r, mine, "GET", "/api", NULL);
+	assert_status(r, 200);
+	try(r, spliced, "GET", "/api", NULL);
+	assert_status(r, 401);
+	free(other);
+	free(mine);
+	free(spliced);
 	try(r, "a..b", "GET", "/api", NULL);
 	assert_status(r, 401);
 	try(r, "eyJhbGciOiJub25lIn0.e30.", "GET", "/api", NULL);
@@ -288,6 +300,11 @@ static void roles_say_verb_group_resource_subresource_and_name(void **state)
 	grant(r, "b", "{'apiGroups':[''],'resources':['pods/eviction'],'verbs':['create']}");
 	assert_int_equal(try(r, t, "POST", "/api/v1/namespaces/default/pods/x/eviction", "{}"),
 			 404);
+	grant(r, "any-status", "{'apiGroups':['*'],'resources':['*/status'],'verbs':['get']}");
+	assert_int_equal(try(r, t, "GET", "/api/v1/nodes/n/status", NULL), 404);
+	assert_int_equal(
+		try(r, t, "GET", "/apis/apps/v1/namespaces/default/deployments/d/scale", NULL),
+		403);
 	grant(r, "c",
 	      "{'apiGroups':[''],'resources':['nodes'],'resourceNames':['n'],'verbs':['*']}");
 	assert_int_equal(try(r, t, "GET", "/api/v1/nodes/n", NULL), 404);
@@ -328,6 +345,9 @@ static void aggregated_roles_hold_the_rules_of_those_that_they_select(void **sta
 	     "{'metadata':{'name':'v'},'roleRef':{'kind':'ClusterRole','name':'view'},'subjects':[{"
 	     "'kind':'User','name':'jane'}]}");
 	assert_int_equal(try(r, "jane-token", "GET", "/api/v1/namespaces/default/pods", NULL), 200);
+	assert_int_equal(try(r, "jane-token", "GET", "/api/v1/namespaces/kube-system/pods", NULL),
+			 403);
+	assert_int_equal(try(r, "jane-token", "GET", "/api/v1/pods", NULL), 403);
 	assert_int_equal(try(r, "jane-token", "GET", "/api/v1/namespaces/default/secrets", NULL),
 			 403);
 	must(r, RBAC "/clusterroles",
@@ -404,6 +424,15 @@ static void reviews_answer_what_somebody_may(void **state)
 	must(r, "/apis/authorization.k8s.io/v1/subjectaccessreviews",
 	     "{'spec':{'user':'x','resourceAttributes':{'verb':'list','resource':'pods'}}}");
 	assert_false(json_true_at(r->j, "status", "allowed"));
+	must(r, "/apis/authorization.k8s.io/v1/namespaces/kube-system/localsubjectaccessreviews",
+	     "{'spec':{'user':'y','resourceAttributes':{'verb':'get','resource':'pods','namespace':'default'}}}");
+	assert_false(json_true_at(r->j, "status", "allowed"));
+	must(r, RBAC "/namespaces/kube-system/rolebindings",
+	     "{'metadata':{'name':'y'},'roleRef':{'kind':'ClusterRole','name':'view'},'subjects':[{"
+	     "'kind':'User','name':'y'}]}");
+	must(r, "/apis/authorization.k8s.io/v1/namespaces/kube-system/localsubjectaccessreviews",
+	     "{'spec':{'user':'y','resourceAttributes':{'verb':'get','resource':'pods','namespace':'default'}}}");
+	assert_true(json_true_at(r->j, "status", "allowed")); /* of the namespace in the path */
 }
 
 static const struct {
@@ -532,6 +561,10 @@ static void one_may_act_as_another_where_that_is_allowed(void **state)
 	r->as = "system:serviceaccount:default:bot";
 	api_do(r, "POST", WHOAMI, "{}");
 	assert_string_equal(api_str(r, "status.userInfo.groups.0"), "system:serviceaccounts");
+	r->as_group = "system:masters";
+	api_do(r, "POST", WHOAMI, "{}");
+	assert_status(r, 403);
+	r->as_group = NULL;
 	r->as = "system:serviceaccount:default:other";
 	api_do(r, "POST", WHOAMI, "{}");
 	assert_status(r, 403);
