@@ -18,14 +18,14 @@
 
 static const char schema[] =
 	"CREATE TABLE version (rev INTEGER PRIMARY KEY, create_rev INTEGER NOT NULL,"
-	" key TEXT NOT NULL, value BLOB);"
+	" key TEXT NOT NULL, value BLOB, sum INTEGER NOT NULL);"
 	"CREATE TABLE history (id INTEGER PRIMARY KEY CHECK (id = 0), oldest INTEGER NOT NULL);"
 	"INSERT INTO history VALUES (0, 1);";
 
 enum statement { PUT, GONE, OLDEST, STATEMENTS };
 
 static const char *const statement_text[STATEMENTS] = {
-	[PUT] = "INSERT INTO version (rev, create_rev, key, value) VALUES (?1, ?2, ?3, ?4)",
+	[PUT] = "INSERT INTO version (rev, create_rev, key, value, sum) VALUES (?1, ?2, ?3, ?4, ?5)",
 	[GONE] = "DELETE FROM version WHERE rev = ?1",
 	[OLDEST] = "UPDATE history SET oldest = ?1",
 };
@@ -36,6 +36,27 @@ struct store_db {
 	sqlite3 *sql;
 	sqlite3_stmt *statement[STATEMENTS];
 };
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+/* FNV-1a: each step can be undone, so no single byte that changed goes unseen. */
+static uint64_t add_bytes(uint64_t sum, const void *data, size_t n)
+{
+	for (const unsigned char *p = data; n-- > 0; p++)
+		sum = (sum ^ *p) * 0x100000001b3u;
+	return sum;
+}
+
+static int64_t sum_of(const struct store_db_row *r)
+{
+	uint64_t sum = 0xcbf29ce484222325u, value_len = r->value ? r->value_len : UINT64_MAX;
+
+	sum = add_bytes(sum, &r->rev, sizeof(r->rev));
+	sum = add_bytes(sum, &r->create_rev, sizeof(r->create_rev));
+	sum = add_bytes(sum, &value_len, sizeof(value_len));
+	sum = add_bytes(sum, r->key, strlen(r->key));
+	return (int64_t)(r->value ? add_bytes(sum, r->value, r->value_len) : sum);
+}
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
@@ -282,20 +303,24 @@ void store_db_free(struct store_db *d)
 
 static int load_row(struct store_db *d, sqlite3_stmt *st, struct store *s, struct err *e)
 {
-	int64_t rev = sqlite3_column_int64(st, 0), create_rev = sqlite3_column_int64(st, 1);
-	const char *key = (const char *)sqlite3_column_text(st, 2);
-	const char *value = NULL;
+	struct store_db_row r = {
+		.rev = (uint64_t)sqlite3_column_int64(st, 0),
+		.create_rev = (uint64_t)sqlite3_column_int64(st, 1),
+		.key = (const char *)sqlite3_column_text(st, 2),
+	};
 	struct err why;
 
-	if (rev <= 0 || create_rev <= 0 || !key ||
-	    strlen(key) != (size_t)sqlite3_column_bytes(st, 2))
+	if (r.rev == 0 || r.rev > INT64_MAX || r.create_rev == 0 || !r.key ||
+	    strlen(r.key) != (size_t)sqlite3_column_bytes(st, 2))
 		return damaged(d, "a row makes no sense", e);
 	if (sqlite3_column_type(st, 3) != SQLITE_NULL) {
-		value = sqlite3_column_blob(st, 3);
-		value = value ? value : ""; /* SQLite gives NULL for what is empty */
+		r.value = sqlite3_column_blob(st, 3);
+		r.value = r.value ? r.value : ""; /* SQLite gives NULL for what is empty */
+		r.value_len = (size_t)sqlite3_column_bytes(st, 3);
 	}
-	if (store_load(s, (uint64_t)rev, (uint64_t)create_rev, key, value,
-		       (size_t)sqlite3_column_bytes(st, 3), &why) < 0)
+	if (sqlite3_column_int64(st, 4) != sum_of(&r))
+		return damaged(d, "a row has another sum than when it was written", e);
+	if (store_load(s, r.rev, r.create_rev, r.key, r.value, r.value_len, &why) < 0)
 		return damaged(d, why.text, e);
 	return 0;
 }
@@ -312,8 +337,8 @@ int store_db_load(struct store_db *d, struct store *s, struct err *e)
 		return damaged(d, "the history begins nowhere", e);
 	store_load_begin(s, (uint64_t)oldest);
 	rc = sqlite3_prepare_v2(d->sql,
-				"SELECT rev, create_rev, key, value FROM version ORDER BY rev", -1,
-				&st, NULL);
+				"SELECT rev, create_rev, key, value, sum FROM version ORDER BY rev",
+				-1, &st, NULL);
 	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
 		rc = sqlite3_step(st);
 		if (rc == SQLITE_ROW && load_row(d, st, s, e) < 0) {
@@ -353,6 +378,7 @@ static int put(struct store_db *d, const struct store_db_row *r, struct err *e)
 		sqlite3_bind_null(st, 4);
 	else if (sqlite3_bind_blob64(st, 4, r->value, r->value_len, SQLITE_STATIC) != SQLITE_OK)
 		return failed(d, e);
+	sqlite3_bind_int64(st, 5, sum_of(r));
 	return step(d, PUT, e);
 }
 

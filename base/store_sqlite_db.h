@@ -13,8 +13,9 @@
  *	FOLDER/lock		held with flock() by the process that uses it, whose pid it names
  *	FOLDER/store.db		SQLite, with store.db-wal; readable by its owner only (it holds Secrets)
  *
- *	version (rev, create_rev, key, value)	a change each; value NULL: the key was deleted
- *	history (oldest)			versions after this revision are complete
+ *	version (rev, create_rev, key, value, sum)	a change each; value NULL: the key was
+ *							deleted; sum: over the rest
+ *	history (oldest)				versions after this revision are complete
  *
  * A version goes when the event that replaced it leaves the history, a deletion with its own event.
  * So up to `oldest` there is one version of each key that was there then, or is the value before
