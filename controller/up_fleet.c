@@ -33,6 +33,7 @@
 #define CONNECTIONS 2048
 #define SETTLE_MS 5000
 #define POLL_MS 500
+#define IDLE_POLL_MS 5000 /* nobody's network is between */
 #define NAMESPACE "drover-system"
 
 static const char *const tenant_names[UP_TENANTS] = {"team-a", "team-b"};
@@ -261,6 +262,7 @@ static int start_controller(struct up *u, struct err *e)
 		.identity = "up",
 		.agent_image = u->agent_image,
 		.poll_ms = POLL_MS,
+		.idle_poll_ms = IDLE_POLL_MS,
 		.settle_ms = SETTLE_MS / u->speed,
 		.on_ready = on_ready,
 		.on_ready_arg = u,
