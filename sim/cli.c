@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/arena.h"
@@ -227,6 +228,17 @@ static int make_rack(struct run *r, struct err *e)
 	return 0;
 }
 
+/* Every drive is an open file. */
+static void want_files(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur < l.rlim_max) {
+		l.rlim_cur = l.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &l);
+	}
+}
+
 static int begin(struct run *r, struct err *e)
 {
 	struct httpd_mhd_spec s = {.address = r->o.listen, .max_connections = CONNECTIONS};
@@ -234,6 +246,7 @@ static int begin(struct run *r, struct err *e)
 	char *objects;
 	int status;
 
+	want_files();
 	r->loop = loop_uv_new();
 	r->group = loop_group_new(r->loop, "rack");
 	r->arena = arena_new();

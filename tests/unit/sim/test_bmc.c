@@ -1,143 +1,8 @@
 #include "tests/unit/sim/bmc_bench.h"
 
-#include "redfish/redfish.h"
-
 /*
- * The BMC by itself, request by request, and as drover's own client sees it.
+ * The BMC by itself, request by request.
  */
-/* --- drover's own client -------------------------------------------------------------------------- */
-
-struct seen {
-	bool done, failed;
-	struct err err;
-	enum redfish_power power;
-	bool inserted;
-	char uuid[40], serial[40], target[32], image[128];
-};
-
-static void on_system(const struct redfish_system *s, const struct err *e, void *arg)
-{
-	struct seen *o = arg;
-
-	o->done = true;
-	o->failed = e != NULL;
-	if (e) {
-		o->err = *e;
-		return;
-	}
-	o->power = s->power;
-	str_copy(o->uuid, sizeof(o->uuid), str_or(s->system_uuid, ""));
-	str_copy(o->serial, sizeof(o->serial), str_or(s->serial, ""));
-	str_copy(o->target, sizeof(o->target), str_or(s->boot_target, ""));
-}
-
-static void on_media(const struct redfish_media *m, const struct err *e, void *arg)
-{
-	struct seen *o = arg;
-
-	o->done = true;
-	o->failed = e != NULL;
-	if (e) {
-		o->err = *e;
-		return;
-	}
-	o->inserted = m->inserted;
-	str_copy(o->image, sizeof(o->image), str_or(m->image, ""));
-}
-
-static void on_plain(const struct err *e, void *arg)
-{
-	struct seen *o = arg;
-
-	o->done = true;
-	o->failed = e != NULL;
-	if (e)
-		o->err = *e;
-}
-
-static bool was_seen(void *arg)
-{
-	return ((struct seen *)arg)->done;
-}
-
-static void wait_seen(struct bench *b, struct seen *o)
-{
-	assert_true(loop_sim_run_cond(b->loop, was_seen, o, loop_now(b->loop) + 120000));
-	if (o->failed)
-		fail_msg("%s", o->err.text);
-	o->done = false;
-}
-
-static struct redfish *client(struct bench *b)
-{
-	struct redfish_spec s = {
-		.system_url = BMC,
-		.pin_sha256 = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-		.user = "admin",
-		.password = b->password};
-	struct err e;
-	struct redfish *r = redfish_new(b->group, b->http, &s, &e);
-
-	if (!r)
-		fail_msg("%s", e.text);
-	return r;
-}
-
-static void walk(struct bench *b)
-{
-	struct redfish *r = client(b);
-	struct seen o = {0};
-
-	redfish_read_system(r, on_system, &o);
-	wait_seen(b, &o);
-	assert_int_equal(o.power, REDFISH_POWER_OFF);
-	assert_string_equal(o.uuid, b->m->uuid);
-	assert_string_equal(o.serial, b->m->serial);
-
-	redfish_insert(r, IMAGE, on_plain, &o);
-	wait_seen(b, &o);
-	redfish_read_media(r, on_media, &o);
-	wait_seen(b, &o);
-	assert_true(o.inserted);
-	assert_string_equal(o.image, IMAGE);
-	assert_string_equal(b->m->image, IMAGE);
-	redfish_boot(r, REDFISH_BOOT_CD, NULL, on_plain, &o);
-	wait_seen(b, &o);
-	assert_string_equal(b->m->boot_target, "Cd");
-
-	redfish_power(r, true, on_plain, &o);
-	wait_seen(b, &o);
-	pass(b, 5000);
-	redfish_read_system(r, on_system, &o);
-	wait_seen(b, &o);
-	assert_int_equal(o.power, REDFISH_POWER_ON);
-	assert_true(b->m->on);
-
-	redfish_power(r, false, on_plain, &o);
-	wait_seen(b, &o);
-	pass(b, 5000);
-	assert_false(b->m->on);
-	redfish_eject(r, on_plain, &o);
-	wait_seen(b, &o);
-	assert_null(b->m->image);
-	redfish_boot(r, REDFISH_BOOT_NONE, NULL, on_plain, &o);
-	wait_seen(b, &o);
-	redfish_read_system(r, on_system, &o);
-	wait_seen(b, &o);
-	assert_string_equal(o.target, "None");
-	redfish_free(r);
-}
-
-static void drovers_client_does_all_it_wants(void **state)
-{
-	struct bench b;
-
-	(void)state;
-	begin(&b, NULL);
-	walk(&b);
-	end(&b);
-}
-
 /* --- protocol ------------------------------------------------------------------------------------- */
 
 static void the_root_is_open_and_the_rest_is_not(void **state)
@@ -596,7 +461,6 @@ static void events_stream_to_whoever_listens(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(drovers_client_does_all_it_wants),
 		cmocka_unit_test(the_root_is_open_and_the_rest_is_not),
 		cmocka_unit_test(every_link_leads_somewhere),
 		cmocka_unit_test(wrong_methods_bodies_and_queries_are_told_apart),
