@@ -42,6 +42,28 @@ static int merge_string_data(json_t *secret, struct fault *f)
 	return 0;
 }
 
+static int check_secret_data(const json_t *secret, struct fault *f)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach (json_object_get(secret, "data"), key, v) {
+		struct err e;
+		size_t len;
+		char *bytes = json_is_string(v)
+				      ? crypto_base64_decode(json_string_value(v),
+							     json_string_length(v), &len, &e)
+				      : NULL;
+
+		if (!bytes && !json_is_null(v))
+			return fault_set(f, FAULT_BAD_REQUEST, "data.%s: want base64", key);
+		if (bytes)
+			secret_wipe(bytes, len);
+		free(bytes);
+	}
+	return 0;
+}
+
 /* Admission plugin Priority: the class's number, or that of the class that is the default. */
 static bool find_default_class(const struct store_entry *e, void *arg)
 {
@@ -130,9 +152,9 @@ int kind_adjust(const struct request *rq, json_t *obj, bool creating, struct fau
 	if (*r->group)
 		return 0;
 	if (str_eq(r->kind, "Secret")) {
-		if (creating)
-			default_to(obj, "type", json_string("Opaque"));
-		if (merge_string_data(obj, f) < 0)
+		default_to(obj, "type", json_string("Opaque"));
+		if (merge_string_data(obj, f) < 0 ||
+		    (rq->a->spec.checks && check_secret_data(obj, f) < 0))
 			return -1;
 		return creating && rq->a->spec.authenticate &&
 				       str_eq(json_str_at(obj, "type"),

@@ -112,6 +112,13 @@ static bool is_path_segment(const char *name)
 	       !str_eq(name, "..");
 }
 
+/* Those without a domain are Kubernetes' own. */
+static bool is_finalizer(const char *s)
+{
+	return str_eq(s, "orphan") || str_eq(s, "foregroundDeletion") || str_eq(s, "kubernetes") ||
+	       (strchr(s, '/') && str_is_qualified_name(s));
+}
+
 static int check_meta(const struct resource *r, const json_t *meta, struct fault *f)
 {
 	const json_t *finalizers = json_object_get(meta, "finalizers");
@@ -134,6 +141,11 @@ static int check_meta(const struct resource *r, const json_t *meta, struct fault
 		if (!json_is_string(v))
 			return fault_set(f, FAULT_BAD_REQUEST,
 					 "metadata.finalizers[%zu] is not a string", i);
+		else if (!is_finalizer(json_string_value(v)))
+			return fault_set(
+				f, FAULT_INVALID,
+				"metadata.finalizers: Invalid value: \"%s\": want a domain, a slash and a name",
+				json_string_value(v));
 	return 0;
 }
 
@@ -200,7 +212,7 @@ int object_create(struct request *rq, json_t *obj, struct fault *f)
 	set_str(meta, "creationTimestamp", str_time(time, loop_wall(l)));
 	if (rq->r->has_generation)
 		json_object_set_new(meta, "generation", json_integer(1));
-	if (rq->r->custom && rq->r->has_status)
+	if (rq->r->has_status && (rq->r->custom || (rq->a->spec.checks && rq->r->has_generation)))
 		json_object_del(obj, "status");
 	rq->name = json_str_at(meta, "name");
 	if (rbac_check_grant(rq, obj, f) < 0)

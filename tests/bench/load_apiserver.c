@@ -173,8 +173,8 @@ static void run(const struct load *l, bool create, unsigned connections, double 
 
 static void watch(const struct load *l, unsigned connections)
 {
-	static const char request[] = "GET " WATCHED
-				      "?watch=true&timeoutSeconds=600 HTTP/1.1\r\nHost: %s\r\n%s\r\n";
+	static const char request[] =
+		"GET " WATCHED "?watch=true&timeoutSeconds=600 HTTP/1.1\r\nHost: %s\r\n%s\r\n";
 	char text[8192], answer[4096];
 	int len = snprintf(text, sizeof(text), request, l->host, l->auth);
 

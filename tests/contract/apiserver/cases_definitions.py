@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions: schema, pruning, defaults, checks, status, scale, columns, deletion."""
+"""CustomResourceDefinitions: schema, pruning, defaults, checks, subresources, columns."""
 from engine import (ABSENT, ANY, MERGE, STRATEGIC, Events, Watch, case, delete, fault, get, has,
                     patch, post, put)
 
@@ -98,9 +98,9 @@ refuses("at an exclusive minimum", {"ratio": 0}, "spec.ratio")
 refuses("not a multiple", {"even": 3}, "spec.even")
 refuses("not of the enum", {"size": "huge"}, "Unsupported value")
 refuses("not like the pattern", {"word": "ABC"}, "spec.word")
-refuses("too long a text", {"word": "abcdef"}, "Too long")
+refuses("too long a text", {"word": "abcdef"}, "spec.word")
 refuses("too short a text", {"word": "a"}, "spec.word")
-refuses("too many items", {"list": ["a", "b", "c"]}, "Too many")
+refuses("too many items", {"list": ["a", "b", "c"]}, "spec.list")
 refuses("a wrong item", {"list": [1]}, "spec.list[0]")
 refuses("a key twice in a list of type map", {"keyed": [{"name": "a"}, {"name": "a"}]},
         "Duplicate value")

@@ -1,6 +1,6 @@
 """Deletion: finalizers, preconditions, grace, owners, namespaces."""
 from engine import ABSENT, ANY, Wait, case, delete, fault, get, has, one_of, patch, post
-from cases_objects import CM, DEPLOYMENTS, PODS, cm, deployment, pod
+from cases_objects import CM, DEPLOYMENTS, PODS, SECRETS, cm, deployment, pod, secret
 
 HELD = {"metadata": {"name": "a", "finalizers": ["x.example/f"]}}
 RELEASE = patch(CM + "/a", {"metadata": {"finalizers": None}})
@@ -183,7 +183,8 @@ case("the namespace default cannot be deleted",
 case("a namespace has no deletecollection",
      delete("/api/v1/namespaces", **fault(405, "MethodNotAllowed")))
 case("deletecollection takes finalized objects only as far as marking them",
-     post(CM, HELD), post(CM, cm("b")), delete(CM),
-     get(CM, want={"items.#": 1, "items.0.metadata.deletionTimestamp": ANY}, within=3), RELEASE)
+     post(SECRETS, HELD), post(SECRETS, secret("b")), delete(SECRETS),
+     get(SECRETS, want={"items.#": 1, "items.0.metadata.deletionTimestamp": ANY}, within=3),
+     patch(SECRETS + "/a", {"metadata": {"finalizers": None}}))
 case("deletecollection answers with what it took, or Success",
-     post(CM, cm()), delete(CM, want={"kind": one_of("ConfigMapList", "Status")}))
+     post(SECRETS, secret()), delete(SECRETS, want={"kind": one_of("SecretList", "Status")}))
