@@ -87,7 +87,7 @@ bool message_next(const struct message *m, const char **at, struct message_field
 		return false;
 	*f = (struct message_field){0};
 	/* Of a table of ours: it reads, or a test of it fails. */
-	if (sscanf(text, "%u %47s %95[^,]%n", &f->number, f->name, type, &used) != 3)
+	if (sscanf(text, "%u %63s %95[^,]%n", &f->number, f->name, type, &used) != 3)
 		assert(!"messages.def");
 	text += used;
 	*at = text + strspn(text, ", ");

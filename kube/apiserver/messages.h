@@ -28,7 +28,7 @@ enum message_type {
 };
 struct message_field {
 	unsigned number;
-	char name[48], of[96]; /* of: the message's name */
+	char name[64], of[96]; /* of: the message's name */
 	enum message_type type;
 	bool list, map; /* of that type */
 	bool keeps_zero, is_inline;

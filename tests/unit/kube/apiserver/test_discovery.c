@@ -45,6 +45,31 @@ static void groups_versions_and_resources_are_listed(void **state)
 	assert_status(r, 405);
 }
 
+static void one_answer_says_it_all_to_who_asks_for_it(void **state)
+{
+	struct api *r = *state;
+
+	r->accept =
+		"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
+	api_do(r, "GET", "/api", NULL);
+	assert_string_equal(api_str(r, "kind"), "APIGroupDiscoveryList");
+	assert_int_equal(api_int(r, "items"), 1);
+	assert_string_equal(api_str(r, "items.0.versions.0.resources.0.resource"), "pods");
+	assert_true(
+		lists(r, "items.0.versions.0.resources.0.subresources", "subresource", "eviction"));
+	assert_string_equal(api_str(r, "items.0.versions.0.resources.0.categories.0"), "all");
+	api_do(r, "GET", "/apis", NULL);
+	assert_true(lists(r, "items", "metadata.name", "apps"));
+	assert_false(lists(r, "items", "metadata.name", ""));
+	api_do(r, "GET", "/apis/apps", NULL);
+	assert_string_equal(api_str(r, "kind"), "APIGroup");
+	r->accept =
+		"application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList,application/json";
+	api_do(r, "GET", "/apis", NULL);
+	assert_string_equal(api_str(r, "kind"), "APIGroupList");
+	r->accept = NULL;
+}
+
 static void a_definition_appears_in_discovery(void **state)
 {
 	struct api *r = *state;
@@ -149,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(groups_versions_and_resources_are_listed),
+		CASE(one_answer_says_it_all_to_who_asks_for_it),
 		CASE(a_definition_appears_in_discovery),
 		CASE(openapi_says_that_a_patch_may_ask_for_validation),
 		CASE(version_and_health_are_told),
