@@ -66,6 +66,9 @@ static bool judge(struct sim_agent *a, const struct http_reply *r, const struct 
 	int64_t now = loop_now(loop_here(a));
 
 	*off = false;
+	/* What comes after the switch moved the port does not arrive. */
+	if (!sim_rack_reaches(a->machine, a->boot.endpoint))
+		return false;
 	if (r && r->status < 300) {
 		a->refused_since = 0;
 		return true;

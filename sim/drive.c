@@ -12,6 +12,7 @@
 #define SEARCH (1 << 20)
 
 struct drive {
+	char *path; /* NULL: in memory, under fd */
 	int fd;
 	int64_t bytes;
 	bool failed;
@@ -20,25 +21,47 @@ struct drive {
 /* Whether a drive was pulled is in the file's mode, so that there is no second file to get out of step. */
 enum { MODE_IN = 0600, MODE_PULLED = 0400 };
 
-static int open_file(struct drive *d, const char *path, struct err *e)
+/* A file is open during an access alone: a rack has more drives than a process may have open files. */
+static int take(const struct drive *d, int flags, struct err *e)
+{
+	int fd = d->path ? open(d->path, flags | O_CLOEXEC | O_NOFOLLOW, MODE_IN) : d->fd;
+
+	return fd < 0 ? err_errno(e, errno, "drive %s", d->path) : fd;
+}
+
+static void leave(const struct drive *d, int fd)
+{
+	if (d->path)
+		close(fd);
+}
+
+static int make_file(const struct drive *d, struct err *e)
+{
+	int fd = take(d, O_RDWR | O_CREAT, e), rc;
+
+	if (fd < 0)
+		return -1;
+	rc = ftruncate(fd, d->bytes);
+	if (rc < 0)
+		rc = err_errno(e, errno, "drive of %lld bytes", (long long)d->bytes);
+	leave(d, fd);
+	return rc;
+}
+
+static int begin(struct drive *d, struct err *e)
 {
 	struct stat st;
 
-	if (!path) {
+	if (d->bytes <= 0)
+		return err_set(e, ERR_INVALID, 0, "drive of %lld bytes, want at least %d",
+			       (long long)d->bytes, DRIVE_BLOCK);
+	if (!d->path) {
 		d->fd = memfd_create("drive", MFD_CLOEXEC);
-		return d->fd < 0 ? err_errno(e, errno, "drive in memory") : 0;
+		if (d->fd < 0)
+			return err_errno(e, errno, "drive in memory");
 	}
-	if (stat(path, &st) == 0 && (st.st_mode & 0777) == MODE_PULLED) {
-		d->failed = true;
-		if (chmod(path, MODE_IN) < 0)
-			return err_errno(e, errno, "drive %s", path);
-	}
-	d->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, MODE_IN);
-	if (d->fd < 0)
-		return err_errno(e, errno, "drive %s", path);
-	if (d->failed)
-		drive_fail(d, true);
-	return 0;
+	d->failed = d->path && stat(d->path, &st) == 0 && (st.st_mode & 0777) == MODE_PULLED;
+	return d->failed ? 0 : make_file(d, e);
 }
 
 struct drive *drive_open(const char *path, int64_t bytes, struct err *e)
@@ -46,15 +69,10 @@ struct drive *drive_open(const char *path, int64_t bytes, struct err *e)
 	struct drive *d = mem_new(struct drive);
 
 	d->fd = -1;
+	d->path = mem_strdup(path);
 	d->bytes = bytes / DRIVE_BLOCK * DRIVE_BLOCK;
-	if (d->bytes <= 0)
-		(void)!err_set(e, ERR_INVALID, 0, "drive of %lld bytes, want at least %d",
-			       (long long)bytes, DRIVE_BLOCK);
-	else if (open_file(d, path, e) == 0) {
-		if (ftruncate(d->fd, d->bytes) == 0)
-			return d;
-		(void)!err_errno(e, errno, "drive of %lld bytes", (long long)d->bytes);
-	}
+	if (begin(d, e) == 0)
+		return d;
 	drive_close(d);
 	return NULL;
 }
@@ -65,6 +83,7 @@ void drive_close(struct drive *d)
 		return;
 	if (d->fd >= 0)
 		close(d->fd);
+	free(d->path);
 	free(d);
 }
 
@@ -83,14 +102,10 @@ static int check(const struct drive *d, int64_t off, int64_t len, struct err *e)
 	return 0;
 }
 
-int drive_read(struct drive *d, void *buf, size_t len, int64_t off, struct err *e)
+static int read_all(int fd, char *at, size_t len, int64_t off, struct err *e)
 {
-	char *at = buf;
-
-	if (check(d, off, (int64_t)len, e) < 0)
-		return -1;
 	while (len) {
-		ssize_t n = pread(d->fd, at, len, off);
+		ssize_t n = pread(fd, at, len, off);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -103,10 +118,21 @@ int drive_read(struct drive *d, void *buf, size_t len, int64_t off, struct err *
 	return 0;
 }
 
-static int put(struct drive *d, const char *at, size_t len, int64_t off, struct err *e)
+int drive_read(struct drive *d, void *buf, size_t len, int64_t off, struct err *e)
+{
+	int fd, rc;
+
+	if (check(d, off, (int64_t)len, e) < 0 || (fd = take(d, O_RDONLY, e)) < 0)
+		return -1;
+	rc = read_all(fd, buf, len, off, e);
+	leave(d, fd);
+	return rc;
+}
+
+static int put(int fd, const char *at, size_t len, int64_t off, struct err *e)
 {
 	while (len) {
-		ssize_t n = pwrite(d->fd, at, len, off);
+		ssize_t n = pwrite(fd, at, len, off);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -125,14 +151,14 @@ static bool all_zero(const char *at, size_t len)
 }
 
 /* For a file system that knows no holes. */
-static int put_zeros(struct drive *d, int64_t off, int64_t len, struct err *e)
+static int put_zeros(int fd, int64_t off, int64_t len, struct err *e)
 {
 	static const char zeros[SEARCH];
 
 	while (len) {
 		size_t n = len < SEARCH ? (size_t)len : SEARCH;
 
-		if (put(d, zeros, n, off, e) < 0)
+		if (put(fd, zeros, n, off, e) < 0)
 			return -1;
 		off += (int64_t)n;
 		len -= (int64_t)n;
@@ -140,24 +166,29 @@ static int put_zeros(struct drive *d, int64_t off, int64_t len, struct err *e)
 	return 0;
 }
 
-int drive_zero(struct drive *d, int64_t off, int64_t len, struct err *e)
+static int punch(int fd, int64_t off, int64_t len, struct err *e)
 {
-	if (check(d, off, len, e) < 0)
-		return -1;
-	if (!len || fallocate(d->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, off, len) == 0)
+	if (!len || fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, off, len) == 0)
 		return 0;
 	if (errno != EOPNOTSUPP)
 		return err_errno(e, errno, "zeros at %lld", (long long)off);
-	return put_zeros(d, off, len, e);
+	return put_zeros(fd, off, len, e);
 }
 
-int drive_write(struct drive *d, const void *buf, size_t len, int64_t off, struct err *e)
+int drive_zero(struct drive *d, int64_t off, int64_t len, struct err *e)
 {
-	const char *at = buf;
+	int fd, rc;
 
-	if (check(d, off, (int64_t)len, e) < 0)
+	if (check(d, off, len, e) < 0 || (fd = take(d, O_RDWR, e)) < 0)
 		return -1;
-	/* Runs of blocks that are all zeros, or all not. */
+	rc = punch(fd, off, len, e);
+	leave(d, fd);
+	return rc;
+}
+
+/* Runs of blocks that are all zeros, or all not. */
+static int write_runs(int fd, const char *at, size_t len, int64_t off, struct err *e)
+{
 	while (len) {
 		size_t n = DRIVE_BLOCK - (size_t)(off % DRIVE_BLOCK);
 		bool zero;
@@ -172,13 +203,24 @@ int drive_write(struct drive *d, const void *buf, size_t len, int64_t off, struc
 				break;
 			n += more;
 		}
-		if ((zero ? drive_zero(d, off, (int64_t)n, e) : put(d, at, n, off, e)) < 0)
+		if ((zero ? punch(fd, off, (int64_t)n, e) : put(fd, at, n, off, e)) < 0)
 			return -1;
 		at += n;
 		off += (int64_t)n;
 		len -= n;
 	}
 	return 0;
+}
+
+int drive_write(struct drive *d, const void *buf, size_t len, int64_t off, struct err *e)
+{
+	int fd, rc;
+
+	if (check(d, off, (int64_t)len, e) < 0 || (fd = take(d, O_RDWR, e)) < 0)
+		return -1;
+	rc = write_runs(fd, buf, len, off, e);
+	leave(d, fd);
+	return rc;
 }
 
 int drive_erase(struct drive *d, struct err *e)
@@ -189,7 +231,8 @@ int drive_erase(struct drive *d, struct err *e)
 void drive_fail(struct drive *d, bool failed)
 {
 	d->failed = failed;
-	(void)!fchmod(d->fd, failed ? MODE_PULLED : MODE_IN);
+	if (d->path)
+		(void)!chmod(d->path, failed ? MODE_PULLED : MODE_IN);
 }
 
 bool drive_failed(const struct drive *d)
@@ -203,25 +246,25 @@ bool drive_holds(struct drive *d, const void *text, size_t len)
 	char *buf = mem_alloc(SEARCH);
 	int64_t at = 0;
 	bool found = false;
+	struct err e;
+	int fd = take(d, O_RDONLY, &e);
 
-	while (len && len < SEARCH && !found && at < d->bytes) {
-		ssize_t n = pread(d->fd, buf, SEARCH, at);
+	while (fd >= 0 && len && len < SEARCH && !found) {
+		off_t data = lseek(fd, at, SEEK_DATA);
+		ssize_t n;
 
-		if (n <= 0)
+		if (data < 0) /* only holes are left */
+			break;
+		if (data > at + (off_t)len)
+			at = data - (off_t)len;
+		n = pread(fd, buf, SEARCH, at);
+		if (n < (ssize_t)len)
 			break;
 		found = memmem(buf, (size_t)n, text, len) != NULL;
-		if (n < SEARCH)
-			break;
 		at += n - (int64_t)len + 1;
-		if (all_zero(buf, (size_t)n)) {
-			off_t data = lseek(d->fd, at, SEEK_DATA);
-
-			if (data < 0) /* ENXIO: only holes are left */
-				break;
-			at = data > (off_t)len ? (data - (off_t)len > at ? data - (off_t)len : at)
-					       : at;
-		}
 	}
+	if (fd >= 0)
+		leave(d, fd);
 	free(buf);
 	return found;
 }

@@ -351,11 +351,8 @@ static void open_drives(struct sim_machine *m, const struct sim_rack_spec *s)
 		str_format(m->wwns[i], sizeof(m->wwns[i]), "eui.0025385%05x%04x", m->number, i);
 		m->drives[i] = drive_open(path, or_fast(s->drive_bytes, 16ll << 30), &e);
 		free(path);
-		if (m->drives[i])
-			continue;
-		/* Better one in memory that forgets than a machine with a hole; the rack says it. */
-		m->problem = e;
-		m->drives[i] = drive_open(NULL, or_fast(s->drive_bytes, 16ll << 30), &e);
+		if (!m->drives[i])
+			m->problem = e;
 	}
 }
 
@@ -397,7 +394,8 @@ void sim_machine_init(struct sim_machine *m, struct sim_rack *r, unsigned number
 		(void)!err_errno(&m->problem, errno, "%s", s->data);
 	open_drives(m, s);
 	load(m);
-	come_back(m);
+	if (m->problem.kind == ERR_NONE)
+		come_back(m);
 }
 
 void sim_machine_done(struct sim_machine *m)

@@ -206,6 +206,22 @@ static void an_agent_cut_off_by_the_switch_is_silent_and_comes_back(void **state
 	assert_non_null(agents_session(o->seat)->boot_id);
 }
 
+static void an_order_that_comes_after_the_port_was_moved_is_not_heard(void **state)
+{
+	struct office *o = *state;
+
+	boot(o, "op-1", 17);
+	o->f->rack.segment = "";
+	agents_order(o->seat, &(struct proto_order){.id = "w", .kind = PROTO_WIPE, .nonce = NONCE});
+	scribble(o);
+	aisle_run(o->f, 60000);
+	assert_true(holds_secret(o));
+	assert_null(agents_progress(o->seat, "w"));
+	o->f->rack.segment = "provisioning";
+	assert_int_equal(result(o, "w", 60000)->state, PROTO_DONE);
+	assert_false(holds_secret(o));
+}
+
 static void an_inspection_shows_a_server_with_eight_h100(void **state)
 {
 	struct office *o = *state;
@@ -715,6 +731,7 @@ static void a_stamp_is_on_each_drive_until_it_is_erased(void **state)
 
 	boot(o, "op-1", 17);
 	wipe(o);
+	assert_string_equal(obey(o, "early", stamp)->reason, "NotWiped");
 	verify(o);
 	assert_int_equal(obey(o, "s", stamp)->state, PROTO_DONE);
 	r = obey(o, "i", (struct proto_order){.kind = PROTO_INSPECT});
@@ -735,6 +752,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(the_agent_of_the_medium_calls_home),
 		T(an_agent_cut_off_by_the_switch_is_silent_and_comes_back),
+		T(an_order_that_comes_after_the_port_was_moved_is_not_heard),
 		T(an_inspection_shows_a_server_with_eight_h100),
 		T(a_drive_that_was_pulled_is_not_seen),
 		T(an_order_that_lacks_something_is_refused),
