@@ -69,10 +69,6 @@ static int check_metadata(struct check *c, const json_t *meta)
 			if (str_empty(json_str_at(v, members[k])))
 				return required(c,
 						at(c, "metadata.ownerReferences", i, members[k]));
-	json_array_foreach (json_object_get(meta, "finalizers"), i, v)
-		if (!str_is_qualified_name(str_or(json_string_value(v), "")))
-			return invalid(c, at(c, "metadata.finalizers", i, ""),
-				       "Invalid value: name part must be a qualified name");
 	return 0;
 }
 

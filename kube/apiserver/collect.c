@@ -200,18 +200,32 @@ static void drop_finalizer(struct request *rq, const char *key, json_t *obj, con
 	save(rq, key, obj);
 }
 
-/* uid NULL: those that stand[i] does not keep. */
-static void drop_refs(struct request *rq, const char *key, json_t *obj, const char *uid,
-		      const bool *stands)
+static void save_refs(struct request *rq, const char *key, json_t *obj)
+{
+	if (json_array_size(json_at(obj, "metadata", "ownerReferences")) == 0)
+		json_object_del(object_meta(obj), "ownerReferences");
+	save(rq, key, obj);
+}
+
+/* Those that do not stand. */
+static void drop_refs(struct request *rq, const char *key, json_t *obj, const bool *stands)
 {
 	json_t *refs = json_at(obj, "metadata", "ownerReferences");
 
 	for (size_t i = json_array_size(refs); i-- > 0;)
-		if (uid ? str_eq(json_str_at(json_array_get(refs, i), "uid"), uid) : !stands[i])
+		if (!stands[i])
 			json_array_remove(refs, i);
-	if (json_array_size(refs) == 0)
-		json_object_del(object_meta(obj), "ownerReferences");
-	save(rq, key, obj);
+	save_refs(rq, key, obj);
+}
+
+static void drop_owner(struct request *rq, const char *key, json_t *obj, const char *uid)
+{
+	json_t *refs = json_at(obj, "metadata", "ownerReferences");
+
+	for (size_t i = json_array_size(refs); i-- > 0;)
+		if (str_eq(json_str_at(json_array_get(refs, i), "uid"), uid))
+			json_array_remove(refs, i);
+	save_refs(rq, key, obj);
 }
 
 /* --- one object ------------------------------------------------------------------------------------------ */
@@ -275,7 +289,7 @@ static void orphan_dependents(struct collector *c, struct request *rq, const cha
 			.a = rq->a, .arena = rq->arena, .r = resource_of_key(rq->a, *k)};
 
 		if (child && of_child.r)
-			drop_refs(&of_child, *k, child, uid, NULL);
+			drop_owner(&of_child, *k, child, uid);
 	}
 	drop_finalizer(rq, key, obj, FINALIZER_ORPHAN);
 }
@@ -312,7 +326,7 @@ static void check_owners(struct collector *c, struct request *rq, const char *ke
 	if (json_array_size(refs) == 0 || count[OWNER_STANDS] == json_array_size(refs))
 		return;
 	if (count[OWNER_STANDS])
-		drop_refs(rq, key, obj, NULL, stands);
+		drop_refs(rq, key, obj, stands);
 	else if (!object_is_going(obj))
 		object_delete(rq, key, obj,
 			      count[OWNER_WAITS] && *children_of(c, obj, rq->arena)

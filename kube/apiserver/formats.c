@@ -72,8 +72,10 @@ static bool is_base64(const char *s)
 	size_t len;
 	char *plain = crypto_base64_decode(s, strlen(s), &len, &e);
 
+	bool whole = plain;
+
 	free(plain);
-	return plain;
+	return whole;
 }
 
 static bool is_email(const char *s)

@@ -418,9 +418,10 @@ void do_delete(struct request *rq)
 		return;
 	}
 	if (is_namespace(rq->r) && is_kept(rq->name)) {
-		(void)!fault_set(&rq->fault, FAULT_FORBIDDEN,
-				 "namespaces \"%s\" is forbidden: this namespace may not be deleted",
-				 rq->name);
+		(void)!fault_set(
+			&rq->fault, FAULT_FORBIDDEN,
+			"namespaces \"%s\" is forbidden: this namespace may not be deleted",
+			rq->name);
 		reply_fault(rq);
 		return;
 	}

@@ -71,19 +71,19 @@ struct resource {
 	const char *group; /* "" for core */
 	const char *version, *plural, *singular, *kind;
 	const char *short_names; /* separated by spaces; "" */
-	const char *categories; /* the same; NULL: none */
+	const char *categories;	 /* the same; NULL: none */
 	const char *key;	 /* of the store, with its final slash: "pods/" */
 	const char *const
 		*fields; /* for fieldSelector, beside metadata; NULL-terminated; may be NULL */
 	bool namespaced, has_status, has_generation, custom;
-	bool review;	      /* answered, never kept: only POST */
-	bool loose_name;      /* any path segment, as in RBAC */
-	const json_t *schema; /* of a custom kind; NULL: none */
+	bool review;	       /* answered, never kept: only POST */
+	bool loose_name;       /* any path segment, as in RBAC */
+	const json_t *schema;  /* of a custom kind; NULL: none */
 	const json_t *columns; /* of a custom kind, for tables; NULL: none */
 	/* Where wish, number and selector are, as ".spec.replicas"; NULL: there is no scale. */
 	const char *scale_spec, *scale_status, *scale_selector;
-	bool must_say_rev;    /* an update without resourceVersion is refused */
-	bool renamed_event;   /* events.k8s.io */
+	bool must_say_rev;  /* an update without resourceVersion is refused */
+	bool renamed_event; /* events.k8s.io */
 };
 
 /* What stands under the name of an object: "status", "pods/eviction". */
@@ -110,7 +110,7 @@ struct apiserver {
 	char *version;
 	struct list customs; /* struct custom */
 	struct list watches;
-	struct rbac *rbac; /* NULL: everybody may everything */
+	struct rbac *rbac;	      /* NULL: everybody may everything */
 	struct collector *collector;  /* NULL: nothing is collected */
 	struct budgets *budgets;      /* NULL: nobody keeps their status */
 	struct crypto_key *token_key; /* NULL: not needed so far */
@@ -141,9 +141,9 @@ int token_fill_secret(const struct request *rq, json_t *secret, struct fault *f)
 /* What somebody wants to do: with a path, or with a resource. */
 struct access {
 	const char *verb;
-	const char *path;		   /* "/api"; NULL: a resource */
-	const char *group, *resource;	   /* "pods", "pods/eviction" */
-	const char *ns, *name;		   /* NULL: none */
+	const char *path;	      /* "/api"; NULL: a resource */
+	const char *group, *resource; /* "pods", "pods/eviction" */
+	const char *ns, *name;	      /* NULL: none */
 };
 struct rbac;
 struct rbac *rbac_new(void);
@@ -249,13 +249,13 @@ int jsonpatch_apply(const json_t *patch, json_t **doc, struct fault *f)
 void object_fill(const struct resource *r, json_t *obj, bool creating);
 int checks_object(const struct request *rq, const json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
-int checks_change(const struct request *rq, const json_t *old, const json_t *obj,
-			struct fault *f) __attribute__((warn_unused_result));
+int checks_change(const struct request *rq, const json_t *old, const json_t *obj, struct fault *f)
+	__attribute__((warn_unused_result));
 /* Fields that the kind does not have, by the query fieldValidation; drops those of built-in kinds. */
 int fields_check(struct request *rq, json_t *obj) __attribute__((warn_unused_result));
 const json_t *schema_of_member(const json_t *schema, const char *name); /* NULL: not named */
 bool schema_keeps_unknown(const json_t *schema);
-bool schema_is_server_member(const char *name); /* of an object: apiVersion, kind, metadata */
+bool schema_is_server_member(const char *name);	      /* of an object: apiVersion, kind, metadata */
 bool format_holds(const char *format, const char *s); /* "date-time"; true for one not known */
 /* May the schemas of a definition be served? */
 int structural_check(const json_t *crd, struct arena *a, struct fault *f)
@@ -277,7 +277,7 @@ struct filter {
 	struct selector labels;
 	struct field_term *fields;
 	size_t nfields;
-	bool partial; /* PartialObjectMetadata was asked for */
+	bool partial;	     /* PartialObjectMetadata was asked for */
 	struct table *table; /* a Table was asked for; NULL: none was */
 };
 int filter_init(struct filter *f, const struct request *rq, struct fault *fault)

@@ -54,7 +54,7 @@ static void what_users_get_wrong_is_refused_by_name(void **state)
 		 "}}",
 		 "metadata.ownerReferences[0].apiVersion: Required value"},
 		{PODS, "{'metadata':{'name':'p','finalizers':['a b']},'spec':{" C "}}",
-		 "metadata.finalizers[0]"},
+		 "metadata.finalizers"},
 		{PODS, "{'metadata':{'name':'p','labels':{'a':'-'}},'spec':{" C "}}",
 		 "metadata.labels"},
 		{NODES, "{'metadata':{'name':'n'},'spec':{'taints':[{'key':'a'}]}}",
