@@ -194,8 +194,8 @@ void bmc_manager_done(struct sim_bmc *b);
 /* bmc_task.c */
 /* Should this action be answered with a Task: the client prefers it (RFC 7240 respond-async), or a fault says so? */
 bool bmc_wants_task(const struct bmc_call *c);
-/* Answers 202; the task ends when the machine's power is `to`, without `power` after a second.  False: it will fail, or
- * none is free (answered 503): nothing is to be done. */
+/* Answers 202; the task ends when the machine's power becomes `to`, without `power` after a second.
+ * False: it will fail, or none is free (answered 503): nothing is to be done. */
 bool bmc_task(struct bmc_call *c, const char *name, bool power, bool to);
 void bmc_task_powered(struct sim_bmc *b); /* the machine's power has changed */
 json_t *bmc_get_task_service(struct bmc_call *c);

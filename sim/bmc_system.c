@@ -201,10 +201,12 @@ static void reset(struct sim_bmc *b, const char *type)
 		switch_power(b, true);
 }
 
-static bool ends_on(const struct sim_machine *m, const char *type)
+/* Will the power change, and what is it in the end? */
+static bool switches(const struct sim_machine *m, const char *type, bool *to)
 {
-	return !(str_eq(type, "ForceOff") || str_eq(type, "GracefulShutdown") ||
-		 (str_eq(type, "PushPowerButton") && m->on));
+	*to = !(str_eq(type, "ForceOff") || str_eq(type, "GracefulShutdown") ||
+		(str_eq(type, "PushPowerButton") && m->on));
+	return *to != m->on || str_eq(type, "PowerCycle");
 }
 
 void bmc_post_reset(struct bmc_call *c)
@@ -214,12 +216,14 @@ void bmc_post_reset(struct bmc_call *c)
 		{.name = NULL}};
 	struct sim_bmc *b = c->b;
 	const char *type;
+	bool changes, to;
 
 	if (!bmc_check(c, t, "ComputerSystem.Reset"))
 		return;
 	type = json_str_at(c->body, "ResetType");
 	if (bmc_wants_task(c)) {
-		if (bmc_task(c, "Computer Reset", true, ends_on(b->m, type)))
+		changes = switches(b->m, type, &to);
+		if (bmc_task(c, "Computer Reset", changes, to))
 			reset(b, type);
 		return;
 	}

@@ -148,7 +148,7 @@ bool bmc_task(struct bmc_call *c, const char *name, bool power, bool to)
 			       .to = to,
 			       .fails = fails,
 			       .began_wall = loop_wall(loop_of(b->group))};
-	t->due = now_ms(b) + (power && !fails && b->m->on != to ? POWER_MS : MEDIA_MS);
+	t->due = now_ms(b) + (power && !fails ? POWER_MS : MEDIA_MS);
 	str_copy(t->name, sizeof(t->name), name);
 	arm(b);
 	reply_running(c, t);

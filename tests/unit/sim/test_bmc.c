@@ -181,6 +181,25 @@ static void power_and_boot_do_what_they_are_told(void **state)
 	assert_string_equal(b.m->boot_target, "UefiHttp");
 	assert_string_equal(b.m->boot_enabled, "Once");
 	assert_string_equal(b.m->http_boot_uri, "http://10.0.0.9/x");
+	/* None and Disabled are one. */
+	assert_int_equal(call(&b, "PATCH", SYSTEM,
+			      "{\"Boot\":{\"BootSourceOverrideTarget\":\"None\"}}", NULL),
+			 200);
+	assert_string_equal(json_str_at(b.json, "Boot", "BootSourceOverrideEnabled"), "Disabled");
+	assert_int_equal(call(&b, "PATCH", SYSTEM,
+			      "{\"Boot\":{\"BootSourceOverrideTarget\":\"Cd\","
+			      "\"BootSourceOverrideEnabled\":\"Continuous\"}}",
+			      NULL),
+			 200);
+	assert_string_equal(b.m->boot_enabled, "Continuous");
+	assert_int_equal(call(&b, "PATCH", SYSTEM,
+			      "{\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\"}}", NULL),
+			 200);
+	assert_string_equal(json_str_at(b.json, "Boot", "BootSourceOverrideTarget"), "None");
+	assert_int_equal(call(&b, "PATCH", SYSTEM,
+			      "{\"Boot\":{\"BootSourceOverrideTarget\":\"UefiHttp\"}}", NULL),
+			 200);
+	assert_string_equal(b.m->boot_enabled, "Once");
 	assert_int_equal(call(&b, "POST", RESET, "{\"ResetType\":\"On\"}", NULL), 204);
 	get(&b, SYSTEM);
 	assert_string_equal(json_str_at(b.json, "PowerState"), "PoweringOn");
@@ -357,6 +376,14 @@ static void what_takes_time_becomes_a_task_on_request(void **state)
 	assert_string_equal(json_str_at(b.json, "TaskState"), "Completed");
 	assert_int_equal(json_int_at(b.json, "PercentComplete"), 100);
 	assert_int_equal(get(&b, monitor), 204);
+	/* A cycle is over when the power is back, not when it goes. */
+	assert_int_equal(call(&b, "POST", RESET, "{\"ResetType\":\"PowerCycle\"}", ASYNC), 202);
+	pass(&b, 700);
+	assert_false(b.m->on);
+	assert_int_equal(get(&b, "/redfish/v1/TaskService/TaskMonitors/2"), 202);
+	pass(&b, 2000);
+	assert_true(b.m->on);
+	assert_int_equal(get(&b, "/redfish/v1/TaskService/TaskMonitors/2"), 204);
 	assert_int_equal(call(&b, "POST", INSERT, "{\"Image\":\"" IMAGE "\"}", ASYNC), 202);
 	pass(&b, 2000);
 	assert_int_equal(get(&b, b.location), 204);
