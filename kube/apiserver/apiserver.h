@@ -14,9 +14,12 @@
  * API servers of the simulated world.  It knows the protocol from its
  * specification alone and shares no code with the client in kube/.
  *
- * Serves under /api and /apis, and /healthz /livez /readyz /version /openapi/v3
- * (what kubectl apply needs of it).  kubectl works, but for commands that send
- * protobuf (create configmap, create namespace; create -f and apply do not).
+ * Serves under /api and /apis, and /healthz /livez /readyz /version /openapi/v3.  Stock kubectl, the
+ * Python client and operators work on it (tests/real/apiserver_clients.py).  Discovery is told in
+ * both forms; bodies may be JSON, YAML, and for built-in kinds protobuf, which Go clients send
+ * (volumes of particular vendors excepted); answers are JSON, as Table and
+ * PartialObjectMetadata(List) where asked for.  OpenAPI has custom kinds as their definition has
+ * them, built-in ones without descriptions; there is no /openapi/v2.
  *
  *   core/v1                      pods nodes secrets configmaps namespaces events serviceaccounts
  *                                services persistentvolumeclaims persistentvolumes
