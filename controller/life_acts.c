@@ -424,6 +424,7 @@ static bool seat_open(struct life *l)
 
 bool life_agent(struct life *l)
 {
+	const struct machine_operation *op = l->m->status.operation;
 	const struct agents_session *s;
 	struct provider_call call;
 	const char *url;
@@ -462,12 +463,19 @@ bool life_agent(struct life *l)
 	if (!life_seen(l, l->c->o.poll_ms * 3))
 		return false;
 	if (l->seen.power == PROVIDER_POWER_ON) {
+		if (!l->seen.media_known) /* not read this time: nothing is concluded */
+			return false;
 		if (!life_shows_ours(l))
 			life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
 				  "the machine is on, and its BMC does not show our boot medium");
 		else if (!str_eq(l->seen.media_url, url))
 			life_power(l, false); /* an earlier boot of ours */
-		return false;		      /* ours and on: wait for the call */
+		else if (op && str_eq(op->last_error.reason, "PowerStateUnexpected"))
+			life_write(
+				l,
+				json_pack("{s:{s:n, s:n}}", "operation", "lastError", "waitingFor"),
+				NULL); /* seen again: the deadline counts */
+		return false;	       /* ours and on: wait for the call */
 	}
 	if (l->seen.power != PROVIDER_POWER_OFF)
 		return false;

@@ -160,7 +160,7 @@ static void chaos_step(struct chaos *c)
 	unsigned box = chaos_below(c, BOXES), team = chaos_below(c, 2);
 	struct box *b = &c->w.boxes[box];
 
-	switch (chaos_below(c, 16)) {
+	switch (chaos_below(c, 20)) {
 	case 0:
 	case 1:
 	case 2:
@@ -203,6 +203,18 @@ static void chaos_step(struct chaos *c)
 		c->w.fault_at = c->w.requests + 1 + chaos_below(c, 50);
 		c->w.fault = chaos_below(c, 2) ? HTTP_MEM_REPLY_LOST : HTTP_MEM_SILENT;
 		break;
+	case 16:
+		b->mute = !b->mute;
+		break;
+	case 17:
+		b->reboots_at = chaos_below(c, 2) ? "wipe" : "verify";
+		break;
+	case 18:
+		c->w.lease_fails = !c->w.lease_fails;
+		break;
+	case 19:
+		b->bmc.power_lie = !b->bmc.power_lie;
+		break;
 	}
 }
 
@@ -213,11 +225,14 @@ static void chaos_stop(struct chaos *c)
 	char path[200];
 
 	c->w.fault_at = 0;
+	c->w.lease_fails = false;
 	for (int i = 0; i < 2; i++)
 		plane_away(&c->w.tenants[i], false);
 	for (unsigned i = 0; i < BOXES; i++) {
 		chaos_bmc(c, i, false);
 		c->w.boxes[i].port_stuck = c->w.boxes[i].port_unproved = false;
+		c->w.boxes[i].mute = c->w.boxes[i].bmc.power_lie = false;
+		c->w.boxes[i].reboots_at = NULL;
 		chaos_cordon(c, i, false);
 		chaos_annotate(c, i, REQUEST_QUARANTINE, NULL);
 	}

@@ -147,6 +147,28 @@ static void a_claim_cancelled_before_anything_was_written_ends(void **state)
 	earth_stop(&w);
 }
 
+static void a_medium_that_was_not_read_once_stops_no_clock(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 904, 1);
+	earth_replica(&w);
+	earth_wait_state(b, "free", 300);
+	earth_media(&w, false); /* the agent never calls */
+	earth_pod(&w, &w.tenants[0], "train");
+	leaving_wait_at(b, "status.operation.step", "power-on", 300);
+	earth_run(&w, 10000);
+	earth_kill(&w.replicas[0]);
+	w.refused = "/VirtualMedia";
+	earth_replica(&w);
+	earth_run(&w, 120 * 1000);
+	w.refused = NULL;
+	earth_wait_state(b, "stopping", 3600);
+	earth_stop(&w);
+}
+
 /* --- drains ---------------------------------------------------------------------------------------- */
 
 static void a_drain_that_begins_late_still_holds(void **state)
@@ -180,6 +202,99 @@ static void a_tenant_that_plays_with_the_mark_is_drained_all_the_same(void **sta
 	leaving_drain(&w, "fans", 60, "  onDeadline: Escalate\n");
 	earth_wait_state(b, "dirty", 1200);
 	earth_stop(&w);
+}
+
+/* --- owners that vanish ---------------------------------------------------------------------------- */
+
+/* Gone at once, whatever holds it; gives what is needed to make it anew. */
+static json_t *review_vanish(struct earth *w, const char *plural, const char *name)
+{
+	static const char *const servers[] = {"uid",	    "resourceVersion", "creationTimestamp",
+					      "generation", "finalizers",      "managedFields"};
+	char path[200], key[200];
+	json_t *o;
+
+	str_format(path, sizeof(path), GROUP "/%s/%s", plural, name);
+	str_format(key, sizeof(key), "%s.drover.dev/%s", plural, name);
+	o = plane_get(&w->host, key);
+	earth_do(w, &w->host, "PATCH", path, json_pack("{s:{s:[]}}", "metadata", "finalizers"));
+	earth_do(w, &w->host, "DELETE", path, NULL);
+	for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++)
+		json_object_del(json_at(o, "metadata"), servers[i]);
+	json_object_del(o, "status");
+	return o;
+}
+
+static void a_provider_that_vanishes_for_an_hour_loses_no_machine(void **state)
+{
+	static const char *const at[] = {"draining", "stopping", "leaving", "wiping"};
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct earth w;
+		struct box *b = leaving_serving(&w, 940 + i);
+		json_t *provider;
+
+		earth_delete_pod(&w, &w.tenants[0], "train");
+		earth_release(b);
+		earth_wait_state(b, at[i], 300);
+		provider = review_vanish(&w, "providers", "rack");
+		earth_run(&w, 3600 * 1000);
+		earth_do(&w, &w.host, "POST", GROUP "/providers", provider);
+		earth_wait_state(b, "free", 7 * 3600);
+		earth_stop(&w);
+	}
+}
+
+static void a_tenant_that_is_taken_away_by_force_frees_its_machine(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 950);
+	char key[200];
+
+	(void)state;
+	str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", b->claim);
+	w.tenants[0].owed = true; /* nobody knows how to reach it */
+	json_decref(review_vanish(&w, "virtualclusters", "team-a"));
+	earth_wait_state(b, "free", 4 * 3600);
+	leaving_wait_gone(&w, &w.host, key, 60);
+	earth_pod(&w, &w.tenants[1], "next");
+	earth_wait_running(&w, &w.tenants[1], "next", 900);
+	earth_stop(&w);
+}
+
+static void a_machine_whose_object_vanishes_takes_nobody_along(void **state)
+{
+	static const char *const at[] = {"imaging", "draining", "stopping", "wiping"};
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+
+		earth_start(&w, 960 + i, 2);
+		earth_replica(&w);
+		if (i == 3) {
+			earth_wait_state(b, at[i], 300);
+		} else {
+			earth_wait_all(&w, "free", 300);
+			earth_pod(&w, &w.tenants[0], "train");
+			earth_pod(&w, &w.tenants[0], "more");
+			earth_wait_state(b, i ? "serving" : at[i], 900);
+		}
+		if (i == 1 || i == 2) {
+			leaving_budget(&w, "train");
+			earth_release(b);
+			earth_wait_state(b, at[i], 4000);
+		}
+		w.restored = true;
+		json_decref(review_vanish(&w, "machines", b->name));
+		earth_run(&w, 600 * 1000);
+		assert_true(w.replicas[0].controller->leading);
+		assert_true(str_eq(w.boxes[1].state, "free") ||
+			    str_eq(w.boxes[1].state, "serving"));
+		earth_stop(&w);
+	}
 }
 
 /* --- tenants that lie ------------------------------------------------------------------------------ */
@@ -263,8 +378,12 @@ int main(void)
 		cmocka_unit_test(a_claim_that_lost_its_finalizer_gets_it_back),
 		cmocka_unit_test(a_claim_does_not_end_on_the_word_of_an_old_backup),
 		cmocka_unit_test(a_claim_cancelled_before_anything_was_written_ends),
+		cmocka_unit_test(a_medium_that_was_not_read_once_stops_no_clock),
 		cmocka_unit_test(a_drain_that_begins_late_still_holds),
 		cmocka_unit_test(a_tenant_that_plays_with_the_mark_is_drained_all_the_same),
+		cmocka_unit_test(a_provider_that_vanishes_for_an_hour_loses_no_machine),
+		cmocka_unit_test(a_tenant_that_is_taken_away_by_force_frees_its_machine),
+		cmocka_unit_test(a_machine_whose_object_vanishes_takes_nobody_along),
 		cmocka_unit_test(heartbeats_that_are_forged_for_ever_do_not_keep_a_machine),
 		cmocka_unit_test(a_node_that_its_kubelet_registered_again_goes_with_its_machine),
 		cmocka_unit_test(a_journal_that_was_wiped_out_stops_one_machine_and_nobody_else),
