@@ -22,6 +22,8 @@ struct collector {
 	struct map *refs;     /* key of a dependent -> its ownerReferences, json_t */
 	struct map *children; /* uid of an owner -> struct map of the keys of its dependents */
 	struct map *queue;    /* keys to look at; the value means nothing */
+	struct map *gone;     /* uids of owners that went since the queue was empty: their kind
+			       * may have gone with them */
 	struct loop_defer run;
 };
 
@@ -149,6 +151,7 @@ static void look_at_children(struct collector *c, const char *uid)
 
 	if (!children)
 		return;
+	map_put(c->gone, uid, c);
 	map_for_each (it, children)
 		look_at(c, it.key);
 }
@@ -296,12 +299,15 @@ static void orphan_dependents(struct collector *c, struct request *rq, const cha
 
 enum owner { OWNER_STANDS, OWNER_WAITS, OWNER_GONE };
 
-static enum owner state_of_owner(struct request *rq, const json_t *ref, const char *ns)
+static enum owner state_of_owner(const struct collector *c, struct request *rq, const json_t *ref,
+				 const char *ns)
 {
 	const char *key = owner_key(rq->a, ref, ns, rq->arena);
 	struct store_entry entry;
 	OWN_JSON owner = key ? object_read(rq->a, key, &entry) : NULL;
 
+	if (map_has(c->gone, str_or(json_str_at(ref, "uid"), "")))
+		return OWNER_GONE;
 	if (!key) /* nobody knows */
 		return OWNER_STANDS;
 	if (!owner || !str_eq(json_str_at(owner, "metadata", "uid"), json_str_at(ref, "uid")))
@@ -318,7 +324,7 @@ static void check_owners(struct collector *c, struct request *rq, const char *ke
 	json_t *ref;
 
 	json_array_foreach (refs, i, ref) {
-		enum owner state = state_of_owner(rq, ref, ns);
+		enum owner state = state_of_owner(c, rq, ref, ns);
 
 		stands[i] = state == OWNER_STANDS;
 		count[state]++;
@@ -386,6 +392,8 @@ static void on_run(void *arg)
 	}
 	if (map_size(c->queue))
 		loop_defer(&c->run);
+	else
+		map_clear(c->gone);
 }
 
 /* --- life ------------------------------------------------------------------------------------------------- */
@@ -409,6 +417,7 @@ void collector_start(struct apiserver *a)
 	c->refs = map_new(free_json);
 	c->children = map_new(free_map);
 	c->queue = map_new(NULL);
+	c->gone = map_new(NULL);
 	loop_defer_init(&c->run, a->group, on_run, c);
 	a->collector = c;
 	store_list(a->store, "", NULL, 0, note_one, a);
@@ -422,5 +431,6 @@ void collector_free(struct collector *c)
 	map_free(c->refs);
 	map_free(c->children);
 	map_free(c->queue);
+	map_free(c->gone);
 	free(c);
 }

@@ -187,6 +187,53 @@ static void a_namespace_terminates_when_it_is_empty_and_finalized(void **state)
 	assert_int_equal(get(r, "/api/v1/namespaces/empty"), 404);
 }
 
+static void a_definition_goes_with_the_last_of_its_objects(void **state)
+{
+	struct api *r = *state;
+	static const char crds[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+	static const char crd[] =
+		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.example.dev";
+	static const char things[] = "/apis/example.dev/v1/namespaces/default/things";
+
+	api_do(r, "POST", crds,
+	       "{'metadata':{'name':'things.example.dev'},'spec':{'group':'example.dev','scope':'Namespaced',"
+	       "'names':{'plural':'things','kind':'Thing'},'versions':[{'name':'v1','served':true,'storage':true}]}}");
+	assert_status(r, 201);
+	api_do(r, "POST", things, "{'metadata':{'name':'held','finalizers':['x.dev/y']}}");
+	api_do(r, "POST", things, "{'metadata':{'name':'free'}}");
+	make(r, "child", "/apis/example.dev/v1/namespaces/default/things/free", NULL, "");
+	make(r, "last", "/apis/example.dev/v1/namespaces/default/things/held", NULL, "");
+	api_do(r, "DELETE", crd, NULL);
+	assert_status(r, 200);
+	assert_int_equal(get(r, crd), 200);
+	assert_int_equal(get(r, "/apis/example.dev/v1/namespaces/default/things/free"), 404);
+	assert_int_equal(get(r, CM "/child"), 404);
+	api_patch(r, "merge-patch+json", "/apis/example.dev/v1/namespaces/default/things/held",
+		  "{'metadata':{'finalizers':null}}");
+	assert_int_equal(get(r, crd), 404);
+	assert_int_equal(get(r, CM "/last"), 404);
+}
+
+static void a_dry_run_binds_and_deletes_nothing(void **state)
+{
+	struct api *r = *state;
+
+	api_do(r, "POST", PODS, "{'metadata':{'name':'p'},'spec':{}}");
+	api_do(r, "POST", PODS "/p/binding?dryRun=All", "{'target':{'name':'n'}}");
+	assert_status(r, 201);
+	api_do(r, "DELETE", PODS "/p?dryRun=All", NULL);
+	assert_status(r, 200);
+	api_do(r, "DELETE", PODS "?dryRun=All", NULL);
+	assert_status(r, 200);
+	assert_int_equal(get(r, PODS "/p"), 200);
+	assert_null(api_str(r, "spec.nodeName"));
+	api_do(r, "POST", "/api/v1/namespaces", "{'metadata':{'name':'n'}}");
+	api_do(r, "DELETE", "/api/v1/namespaces/n?dryRun=All", NULL);
+	assert_status(r, 200);
+	assert_int_equal(get(r, "/api/v1/namespaces/n"), 200);
+	assert_string_equal(api_str(r, "status.phase"), "Active");
+}
+
 /* --- budgets ------------------------------------------------------------------------------------------ */
 
 static void make_pod(struct api *r, const char *name, bool ready, const char *meta)
@@ -301,6 +348,8 @@ int main(void)
 		CASE(orphans_stay_and_know_no_owner),
 		CASE(owners_are_known_after_a_restart),
 		CASE(a_namespace_terminates_when_it_is_empty_and_finalized),
+		CASE(a_definition_goes_with_the_last_of_its_objects),
+		CASE(a_dry_run_binds_and_deletes_nothing),
 		CASE(a_budget_follows_its_pods_and_counts_evictions),
 		CASE(a_share_is_of_what_the_controller_wishes),
 		CASE(two_budgets_for_one_pod_are_one_too_many),
