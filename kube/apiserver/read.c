@@ -258,9 +258,8 @@ static int lister_init(struct lister *s, struct request *rq)
 		return fault_set(f, FAULT_BAD_REQUEST, "resourceVersion: Invalid value: \"%s\"",
 				 rev);
 	if (!str_empty(token) && n > 0)
-		return fault_set(
-			f, FAULT_BAD_REQUEST,
-			"specifying resource version is not allowed when using continue");
+		return fault_set(f, FAULT_BAD_REQUEST,
+				 "specifying resource version is not allowed when using continue");
 	if ((uint64_t)n > store_rev(rq->a->store))
 		return fault_set(f, FAULT_TIMEOUT, "Too large resource version: %s, current: %llu",
 				 rev, (unsigned long long)store_rev(rq->a->store));

@@ -195,8 +195,7 @@ void do_create(struct request *rq)
 	const char *key;
 
 	if (!obj || check_room(rq, &rq->fault) < 0 || object_address(rq, obj, &rq->fault) < 0 ||
-	    fields_check(rq, obj) < 0 ||
-	    object_create(rq, obj, &rq->fault) < 0) {
+	    fields_check(rq, obj) < 0 || object_create(rq, obj, &rq->fault) < 0) {
 		reply_fault(rq);
 		return;
 	}
