@@ -304,8 +304,16 @@ class Events:
             if line is not None:
                 raise Wrong(f"want nothing more, got {line[:400]!r}")
 
+    def read(self, connection, reply, limit_s):
+        """A line; None where there is none in time.  Bookmarks may come at any time: those that
+        end no initial events are passed over."""
+        while True:
+            line = self.read_line(connection, reply, limit_s)
+            if not line or not line.startswith(b'{"type":"BOOKMARK"') or b"initial-events" in line:
+                return line
+
     @staticmethod
-    def read(connection, reply, limit_s):
+    def read_line(connection, reply, limit_s):
         # The socket belongs to the reply once the server has said that it will close.
         sock = connection.sock or reply.fp.raw._sock  # pylint: disable=protected-access
         sock.settimeout(limit_s)
