@@ -67,9 +67,9 @@ json_t *status_object(const struct request *rq, const struct fault *f)
 	if (rq->r) {
 		if (*rq->r->group)
 			json_object_set_new(details, "group", json_string(rq->r->group));
-		json_object_set_new(details, "kind",
-				    json_string(f->kind == FAULT_INVALID ? rq->r->kind
-									 : rq->r->plural));
+		json_object_set_new(
+			details, "kind",
+			json_string(f->kind == FAULT_INVALID ? rq->r->kind : rq->r->plural));
 	}
 	if (f->kind == FAULT_INVALID)
 		json_object_set_new(details, "causes", invalid_causes(f->text));

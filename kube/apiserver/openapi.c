@@ -67,8 +67,7 @@ static const char *custom_name(const struct resource *r, struct arena *a)
 
 static void add_schema(const struct resource *r, json_t *components, struct arena *a)
 {
-	const struct message *m =
-		r->custom ? NULL : message_of_kind(r->group, r->version, r->kind);
+	const struct message *m = r->custom ? NULL : message_of_kind(r->group, r->version, r->kind);
 	const char *name = m ? message_component(m->name, a) : custom_name(r, a);
 	json_t *schema, *properties;
 
