@@ -47,11 +47,12 @@ struct controller_options {
 	const char *
 		image_ca_pem; /* CAs that agents trust for https images; NULL: none, such images fail */
 	const char *agent_image; /* path of the ISO; NULL: no machine can be booted */
-	const char *evidence_dir; /* WipeRecords and public keys are exported there; NULL: not at all */
-	bool plain_ok;		 /* http:// BMCs: simulations and tests */
-	int64_t poll_ms;	 /* between looks at a machine in transition; 0: 1000 */
-	int64_t idle_poll_ms;	 /* ... at one at rest; 0: 120000 */
-	int64_t settle_ms;	 /* between the two reads that prove off; 0: 5000 */
+	const char *
+		evidence_dir; /* WipeRecords and public keys are exported there; NULL: not at all */
+	bool plain_ok;	      /* http:// BMCs: simulations and tests */
+	int64_t poll_ms;      /* between looks at a machine in transition; 0: 1000 */
+	int64_t idle_poll_ms; /* ... at one at rest; 0: 120000 */
+	int64_t settle_ms;    /* between the two reads that prove off; 0: 5000 */
 	void (*on_ready)(
 		void *arg); /* once, when caches and keys are in: the agent endpoint may open */
 	void *on_ready_arg;

@@ -20,9 +20,9 @@ struct tenant {
 	struct map *loads;     /* node -> how many pods keep it, for tenant_pods_on() */
 	int64_t counted_since; /* wall ms when counting began */
 	int64_t usable_since;  /* wall ms; 0: not usable */
-	char *version;	      /* "1.36"; NULL: unknown */
-	char *ca_pem;	      /* of its API server, for the join pin */
-	char *secret_version; /* of the kubeconfig in use */
+	char *version;	       /* "1.36"; NULL: unknown */
+	char *ca_pem;	       /* of its API server, for the join pin */
+	char *secret_version;  /* of the kubeconfig in use */
 	char *spec_digest;
 	char *cluster_uid;	 /* as read at the last probe */
 	bool reachable, stopped; /* stopped: the cluster UID changed */
@@ -55,7 +55,8 @@ struct tenant_pod {
 	int64_t grace_s;	/* spec.terminationGracePeriodSeconds */
 	bool running;
 	int64_t going_until; /* Unix ms when its grace is over; 0: it was not deleted */
-	const char *checkpoint, *checkpoint_requested, *checkpoint_done; /* annotations; NULL: none */
+	const char *checkpoint, *checkpoint_requested,
+		*checkpoint_done; /* annotations; NULL: none */
 };
 
 void tenant_update(struct controller *c, const char *name);

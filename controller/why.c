@@ -120,8 +120,7 @@ static void operation(json_t *o, const struct machine *m)
 					      str_or(op->progress->phase, "busy"), "doneBytes",
 					      (json_int_t)op->progress->done_bytes, "totalBytes",
 					      (json_int_t)op->progress->total_bytes));
-		put_time(json_object_get(o, "progress"), "expectedEnd",
-			 op->progress->expected_end);
+		put_time(json_object_get(o, "progress"), "expectedEnd", op->progress->expected_end);
 	}
 	put_time(o, "nextTry", op->next_attempt);
 	put_error(o, "lastError",

@@ -70,7 +70,7 @@ struct earth {
 
 	bool restored; /* an old backup was put back: records of tenants and claims are lost */
 	const char *evidence_dir; /* of replicas that start from now on; NULL: none */
-	char complaint[512]; /* of the oracle; "": none so far */
+	char complaint[512];	  /* of the oracle; "": none so far */
 	uint64_t host_rev, tenant_rev[2];
 	char *log; /* all that was logged */
 	size_t log_len, log_cap;

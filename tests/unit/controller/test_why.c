@@ -70,9 +70,9 @@ static void a_machine_that_is_wiped_says_how_far_it_is(void **state)
 	struct machine *m = machine(
 		json_pack("{s:s, s:{s:s, s:s, s:{s:s, s:I, s:I, s:I, s:s}}}", "state", "wiping",
 			  "operation", "step", "order wipe", "waitingFor", "Device", "progress",
-			  "phase", "overwrite", "doneBytes", (json_int_t)12500000000,
-			  "totalBytes", (json_int_t)50000000000, "bytesPerSecond",
-			  (json_int_t)2500000000, "expectedEnd", at(15000)),
+			  "phase", "overwrite", "doneBytes", (json_int_t)12500000000, "totalBytes",
+			  (json_int_t)50000000000, "bytesPerSecond", (json_int_t)2500000000,
+			  "expectedEnd", at(15000)),
 		a);
 	OWN_JSON answer = why_machine(m, NOW);
 	char *text = printed(answer);
