@@ -216,8 +216,6 @@ void up_rack_free(struct up_rack *r)
 /* What the rack does not know of: the driver that moves its ports, and how well is to be wiped. */
 static int finish_provider(const struct up_rack *r, json_t *spec)
 {
-	json_t *type = json_array_get(json_at(spec, "instanceTypes"), 0);
-
 	return json_object_set_new(spec, "network",
 				   json_pack("{s:s,s:{s:[s,s,s,s,s,s]},s:{s:s,s:s}}", "type",
 					     "exec", "exec", "command", r->driver, "sim",
@@ -227,9 +225,7 @@ static int finish_provider(const struct up_rack *r, json_t *spec)
 	       json_object_set_new(spec, "wipe",
 				   json_pack("{s:{s:s,s:s},s:s}", "minimumLevel", "flash", "Clear",
 					     "hdd", "Clear", "minimumTrust", "BootNetwork")) ||
-	       json_object_set_new(spec, "limits", json_pack("{s:i}", "powerOnPerMinute", 600)) ||
-	       json_object_set_new(type, "rootDevice",
-				   json_pack("{s:s}", "model", MACHINE_ROOT_MODEL));
+	       json_object_set_new(spec, "limits", json_pack("{s:i}", "powerOnPerMinute", 600));
 }
 
 json_t *up_rack_objects(const struct up_rack *r, struct err *e)

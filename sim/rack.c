@@ -463,10 +463,11 @@ static json_t *machine_object(const struct sim_rack *r, const struct sim_machine
 
 static json_t *instance_type(void)
 {
-	return json_pack("{s:s,s:{s:[{s:s,s:i}]},s:{s:s,s:s,s:s,s:s},s:{s:s}}", "name",
+	return json_pack("{s:s,s:{s:[{s:s,s:i}]},s:{s:s,s:s,s:s,s:s},s:{s:s},s:{s:s}}", "name",
 			 "hgx-h100-8", "match", "pci", "id", "10de:2330", "count", 8, "capacity",
 			 "cpu", "192", "memory", "2Ti", "nvidia.com/gpu", "8", "pods", "110",
-			 "labels", "nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3");
+			 "labels", "nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3", "rootDevice",
+			 "model", MACHINE_ROOT_MODEL);
 }
 
 static json_t *provider_object(const struct sim_rack *r, const char *name)

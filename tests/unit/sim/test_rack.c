@@ -290,6 +290,11 @@ static void it_prints_the_objects_that_manage_it(void **state)
 	assert_string_equal(json_str_at(provider, "metadata", "name"), "hall");
 	assert_string_equal(json_str_at(provider, "spec", "boot", "mediaURL"),
 			    "http://127.0.0.1:1");
+	/* Of a machine's drives it must fit one alone. */
+	assert_string_equal(
+		json_str_at(json_array_get(json_at(provider, "spec", "instanceTypes"), 0),
+			    "rootDevice", "model"),
+		MACHINE_ROOT_MODEL);
 	machine = json_array_get(all, 251);
 	assert_string_equal(json_str_at(machine, "metadata", "name"), "gpu-251");
 	assert_string_equal(json_str_at(machine, "spec", "bmc", "address"),
