@@ -38,7 +38,13 @@ def run_pods(f, view, pods, gpus=fleet.GPUS, limit_s=300):
         waiting = ", ".join(f"{t}/{n}" for t, n in pods if (t, n) not in took)
         view.show(f.states(), f"pods pending: {waiting}" if waiting else "all pods Running")
         return len(took) == len(pods)
-    testbed.wait_for("pods Running", done, limit_s, 0.2)
+    try:
+        testbed.wait_for("pods Running", done, limit_s, 0.2)
+    except TimeoutError:
+        for tenant, name in pods:  # what it was told while it waited
+            print(f"{tenant}/{name}:\n" + f.tenants[tenant].kubectl(
+                "describe", "pod", "-n", "default", name), flush=True)
+        raise
     return took
 
 
