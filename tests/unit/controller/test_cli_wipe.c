@@ -3,67 +3,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/cli.h"
 #include "tests/unit/controller/evidence_made.h"
+#include "tests/unit/controller/verb.h"
 
 /* --- the verb --------------------------------------------------------------------------------------- */
 
-static char said[1 << 20];
-
-/* Run it in a process of its own with this on standard input; what it wrote is in `said`. */
-static int wipe(const char *input, const char *const *args)
-{
-	char *argv[16] = {(char *)"drover wipe"};
-	int argc = 1, out[2], in[2], status;
-	size_t n = 0;
-	ssize_t got;
-	pid_t pid;
-
-	for (; args[argc - 1]; argc++)
-		argv[argc] = (char *)args[argc - 1];
-	assert_int_equal(pipe(out), 0);
-	assert_int_equal(pipe(in), 0);
-	fflush(NULL);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		unsetenv("KUBECONFIG");
-		unsetenv("KUBERNETES_SERVICE_HOST");
-		dup2(in[0], 0);
-		dup2(out[1], 1);
-		dup2(out[1], 2);
-		close(in[1]);
-		close(out[0]);
-		close(out[1]);
-		status = cli_wipe(argc, argv);
-		fflush(NULL);
-		_exit(status);
-	}
-	close(out[1]);
-	close(in[0]);
-	if (input)
-		assert_int_equal(write(in[1], input, strlen(input)), strlen(input));
-	close(in[1]);
-	while ((got = read(out[0], said + n, sizeof(said) - 1 - n)) > 0)
-		n += (size_t)got;
-	said[n] = '\0';
-	close(out[0]);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status);
-}
-#define WIPE(input, ...) wipe(input, (const char *const[]){__VA_ARGS__, NULL})
-
-static void assert_said(const char *what)
-{
-	if (!strstr(said, what))
-		fail_msg("want '%s' in: %.2000s", what, said);
-}
+#define WIPE(input, ...)                                                                           \
+	verb_run("drover wipe", cli_wipe, input, (const char *const[]){__VA_ARGS__, NULL})
 
 static void put_file(const char *path, const char *text)
 {
@@ -94,25 +45,25 @@ static void a_folder_as_it_was_exported_is_checked(void **state)
 	put_file(keys,
 		 arena_printf(a, "{\"keys\":[\"%s\",\"%s\"]}", made.other_text, made.drover_text));
 	assert_int_equal(WIPE(NULL, "verify", made.dir, "--keys", keys), 0);
-	assert_said("gpu-1-41-2");
-	assert_said("no agent signature: attempt not finished (AgentSilent: x)");
-	assert_said("3 records: 2 proved clean, 0 failed, 1 not finished, 0 bad.");
-	assert_said("Every record is what was signed.");
+	verb_assert_said("gpu-1-41-2");
+	verb_assert_said("no agent signature: attempt not finished (AgentSilent: x)");
+	verb_assert_said("3 records: 2 proved clean, 0 failed, 1 not finished, 0 bad.");
+	verb_assert_said("Every record is what was signed.");
 	assert_int_equal(WIPE(NULL, "verify", made.dir, "--key", made.drover_text, "-o", "json"),
 			 0);
-	assert_said("\"result\": \"unfinished\"");
-	assert_said("\"ok\": true");
+	verb_assert_said("\"result\": \"unfinished\"");
+	verb_assert_said("\"ok\": true");
 	assert_int_equal(
 		WIPE(NULL, "verify", made.dir, "--key", made.drover_text, "--machine", "gpu-2"), 1);
-	assert_said("There is nothing to check.");
+	verb_assert_said("There is nothing to check.");
 
 	put_file(arena_printf(a, "%s/junk.json", sub), "{\"kind\":\"Pod\"}");
 	assert_int_equal(WIPE(NULL, "verify", made.dir, "--keys", keys), 1);
-	assert_said("is this a WipeRecord?");
-	assert_said("DO NOT TRUST");
+	verb_assert_said("is this a WipeRecord?");
+	verb_assert_said("DO NOT TRUST");
 	put_file(arena_printf(a, "%s/junk.json", sub), "{\"kind\":");
 	assert_int_equal(WIPE(NULL, "verify", made.dir, "--keys", keys, "-o", "json"), 1);
-	assert_said("\"ok\": false");
+	verb_assert_said("\"ok\": false");
 	unlink(arena_printf(a, "%s/junk.json", sub));
 	for (int i = 0; i < 3; i++) {
 		unlink(arena_printf(a, "%s/%s.json", sub,
@@ -132,34 +83,34 @@ static void standard_input_is_a_file_too(void **state)
 
 	(void)state;
 	assert_int_equal(WIPE(text, "verify", "-", "--key", made.drover_text), 0);
-	assert_said("1 record: 1 proved clean");
+	verb_assert_said("1 record: 1 proved clean");
 	json_object_set_new(json_at(o, "spec"), "verdict", json_string("Purge"));
 	free(text);
 	text = json_text(o);
 	assert_int_equal(WIPE(text, "verify", "-", "--key", made.drover_text), 1);
-	assert_said("BAD: spec.verdict: not what was signed");
+	verb_assert_said("BAD: spec.verdict: not what was signed");
 	free(text);
 }
 
 static void wrong_usage_is_said(void **state)
 {
 	(void)state;
-	assert_int_equal(wipe(NULL, (const char *const[]){NULL}), 2);
+	assert_int_equal(verb_run("drover wipe", cli_wipe, NULL, (const char *const[]){NULL}), 2);
 	assert_int_equal(WIPE(NULL, "clean"), 2);
 	assert_int_equal(WIPE(NULL, "verify"), 2);
-	assert_said("which files, folders or records?");
+	verb_assert_said("which files, folders or records?");
 	assert_int_equal(WIPE(NULL, "verify", "x", "--key", "secret"), 2);
-	assert_said("names no key");
+	verb_assert_said("names no key");
 	assert_int_equal(WIPE(NULL, "verify", "x", "--keys", "/nonexistent"), 2);
 	assert_int_equal(WIPE("{}", "verify", "-"), 1);
-	assert_said("whose signature?");
+	verb_assert_said("whose signature?");
 	assert_int_equal(WIPE(NULL, "verify", "/nonexistent/r.json", "--key", made.drover_text), 1);
-	assert_said("/nonexistent/r.json");
+	verb_assert_said("/nonexistent/r.json");
 	assert_int_equal(WIPE(NULL, "verify", "gpu-1-1-1"), 1); /* no cluster to ask */
-	assert_said("host cluster");
+	verb_assert_said("host cluster");
 	assert_int_equal(WIPE(NULL, "keys"), 1);
 	assert_int_equal(WIPE(NULL, "verify", "--help"), 0);
-	assert_said("kubectl get wiperecords");
+	verb_assert_said("kubectl get wiperecords");
 }
 
 /* --- by hand ---------------------------------------------------------------------------------------- */
@@ -184,32 +135,13 @@ static char *by_hand(void)
 	return mem_printf("set -eu\n%.*s", (int)(to - from), from);
 }
 
-/* Its status; what it wrote is in `said`. */
-static int shell(const char *script)
+/* Run by verb_run(): the script is its one argument. */
+static int shell(int argc, char **argv)
 {
-	int out[2], status;
-	size_t n = 0;
-	ssize_t got;
-	pid_t pid;
-
-	assert_int_equal(pipe(out), 0);
-	fflush(NULL);
-	pid = fork();
-	if (pid == 0) {
-		dup2(out[1], 1);
-		dup2(out[1], 2);
-		close(out[0]);
-		if (chdir(made.dir) == 0)
-			execl("/bin/sh", "sh", "-c", script, (char *)NULL);
-		_exit(127);
-	}
-	close(out[1]);
-	while ((got = read(out[0], said + n, sizeof(said) - 1 - n)) > 0)
-		n += (size_t)got;
-	said[n] = '\0';
-	close(out[0]);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	(void)argc;
+	if (chdir(made.dir) == 0)
+		execl("/bin/sh", "sh", "-c", argv[1], (char *)NULL);
+	return 127;
 }
 
 static void the_commands_in_the_manual_check_a_record(void **state)
@@ -225,25 +157,22 @@ static void the_commands_in_the_manual_check_a_record(void **state)
 	const char *second;
 
 	(void)state;
-	if (access("/usr/bin/jq", X_OK) < 0 || access("/usr/bin/openssl", X_OK) < 0) {
-		free(script);
-		free(text);
-		skip();
-	}
+	if (access("/usr/bin/jq", X_OK) < 0 || access("/usr/bin/openssl", X_OK) < 0)
+		fail_msg("jq and openssl are needed: tests/tools/deps build installs them");
 	if (mkdir(made.dir, 0700) < 0) /* as the tests before left it */
 		assert_int_equal(access(made.dir, W_OK), 0);
 	put_file(arena_printf(a, "%s/record.json", made.dir), text);
 	put_file(arena_printf(a, "%s/keys.txt", made.dir), made.drover_text);
-	if (shell(script) != 0)
-		fail_msg("%.2000s", said);
-	assert_said("Signature Verified Successfully");
-	second = strstr(strstr(said, "Verified") + 1, "Verified");
+	if (verb_run("sh", shell, NULL, (const char *const[]){script, NULL}) != 0)
+		fail_msg("%.2000s", verb_said);
+	verb_assert_said("Signature Verified Successfully");
+	second = strstr(strstr(verb_said, "Verified") + 1, "Verified");
 	assert_non_null(second);
-	assert_said("countersigned by drover");
-	assert_said("the agent is the one that is stated");
+	verb_assert_said("countersigned by drover");
+	verb_assert_said("the agent is the one that is stated");
 	evidence_digest(json_str_at(o, "spec", "envelope"), d);
-	assert_said(crypto_digest_text(d, digest));
-	assert_said("\"verdict\": \"Clear\"");
+	verb_assert_said(crypto_digest_text(d, digest));
+	verb_assert_said("\"verdict\": \"Clear\"");
 	free(text);
 
 	/* A payload that was changed. */
@@ -260,7 +189,7 @@ static void the_commands_in_the_manual_check_a_record(void **state)
 	}
 	text = json_text(o);
 	put_file(arena_printf(a, "%s/record.json", made.dir), text);
-	assert_int_not_equal(shell(script), 0);
+	assert_int_not_equal(verb_run("sh", shell, NULL, (const char *const[]){script, NULL}), 0);
 	free(text);
 	free(script);
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
