@@ -64,7 +64,7 @@ struct rf_op {
 	struct loop_timer limit;
 	union {
 		void (*plain)(const struct err *e, void *arg);
-		void (*system)(const struct redfish_system *s, const struct err *e, void *arg);
+		void (*seen)(const struct redfish_system *s, const struct err *e, void *arg);
 		void (*media)(const struct redfish_media *m, const struct err *e, void *arg);
 		void (*bye)(void *arg);
 	} done;

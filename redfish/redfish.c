@@ -145,7 +145,7 @@ static void finish(struct rf_op *op, const void *result, const struct err *e)
 	}
 	switch (op->kind) {
 	case RF_READ_SYSTEM:
-		op->done.system(result, e, op->arg);
+		op->done.seen(result, e, op->arg);
 		break;
 	case RF_READ_MEDIA:
 		op->done.media(result, e, op->arg);
@@ -264,7 +264,7 @@ void redfish_read_system(struct redfish *r,
 				      void *arg),
 			 void *arg)
 {
-	ask(r, RF_READ_SYSTEM, arg)->done.system = done;
+	ask(r, RF_READ_SYSTEM, arg)->done.seen = done;
 }
 
 void redfish_power(struct redfish *r, bool on, void (*done)(const struct err *e, void *arg),
