@@ -42,7 +42,8 @@ static bool mark(struct life *l, struct tenant *t, const struct tenant_node *nod
 		if (controller_may_destroy(l->c))
 			patch_node(l, t, node, reason, cordon, about);
 		break;
-	case ASK_OK: /* the cache will show it */
+	case ASK_OK: /* the cache will show it; if not, somebody has undone it since */
+		life_ask_again(l);
 		break;
 	case ASK_FAILED:
 		if (l->answer.err.kind != ERR_CONFLICT)

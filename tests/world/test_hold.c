@@ -115,6 +115,29 @@ static void a_person_may_uncordon_what_a_drain_holds(void **state)
 	earth_stop(&w);
 }
 
+static bool is_out_of_use(void *arg)
+{
+	return leaving_is_marked(arg) && leaving_is_cordoned(arg);
+}
+
+static void a_node_that_is_uncordoned_while_it_drains_is_cordoned_again(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 333);
+
+	(void)state;
+	leaving_budget(&w, "train");
+	leaving_drain(&w, "fans", 0, "");
+	for (int i = 0; i < 3; i++) {
+		earth_wait(&w, is_out_of_use, b, 60, "the Node is cordoned and marked");
+		earth_run(&w, 10000);
+		leaving_cordon(b, false);
+	}
+	leaving_lift_budget(&w);
+	earth_wait_state(b, "free", 900);
+	earth_stop(&w);
+}
+
 static void a_claim_that_is_deleted_is_not_held_any_more(void **state)
 {
 	struct earth w;
@@ -297,6 +320,7 @@ int main(void)
 		cmocka_unit_test(a_drain_that_holds_keeps_the_machine_until_it_ends),
 		cmocka_unit_test(a_drain_that_is_deleted_is_a_cancelled_one),
 		cmocka_unit_test(a_person_may_uncordon_what_a_drain_holds),
+		cmocka_unit_test(a_node_that_is_uncordoned_while_it_drains_is_cordoned_again),
 		cmocka_unit_test(a_claim_that_is_deleted_is_not_held_any_more),
 		cmocka_unit_test(what_is_empty_for_long_is_given_back),
 		cmocka_unit_test(a_pod_that_comes_at_the_last_moment_keeps_the_machine),
