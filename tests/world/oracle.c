@@ -35,9 +35,22 @@ static const char *const used[] = {"imaging", "attaching", "booting",  "joining"
 				   "gating",  "serving",   "draining", NULL};
 static const char *const may_cut[] = {"stopping", "isolating", "leaving", "quarantined", NULL};
 
+/* Here the agent is to run.  When its medium cannot be fetched, the firmware goes on to the disk, and what
+ * an earlier tenant left there comes up: in quarantine, where it reaches nobody and nobody needs it. */
+static const char *const agents_turn[] = {"claimed", "imaging",	  "dirty", "inspecting",
+					  "wiping",  "verifying", NULL};
+
 static bool in_tenant_segment(const struct box *b)
 {
 	return str_starts(b->segment, "tenant/");
+}
+
+/* Power went away under a system.  A leftover that came up in the agent's place may be switched off as long as the
+ * BMC shows the medium, and the port is nobody's. */
+static bool may_be_cut(const struct box *b)
+{
+	return b->button || one_of(b->state, may_cut) ||
+	       (one_of(b->state, agents_turn) && b->bmc.image && !in_tenant_segment(b));
 }
 
 /* --- S1 ------------------------------------------------------------------------------------------- */
@@ -186,7 +199,7 @@ static void look_at_box(struct earth *w, struct box *b)
 			 b->tenant->name, earth_at(b, "status.tenant.name"));
 	if (b->switched_off) {
 		b->switched_off = 0;
-		if (!one_of(b->state, may_cut) && !b->button)
+		if (!may_be_cut(b))
 			complain(w, "%s was switched off under a running system while %s", b->name,
 				 b->state);
 		b->button = false;

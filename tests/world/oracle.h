@@ -14,7 +14,8 @@
  *	S3  a claim ends only after its machine is off and out of the tenant's segment
  *	    clean is false from the first tenant byte until a wipe of that tenancy is recorded
  *	    no medium in a machine that is on in a tenant's segment, no agent there
- *	    power never goes away under a machine that serves
+ *	    power never goes away under a machine that serves; under what comes up from the disk in the
+ *	    agent's place only while our medium is in and the port is no tenant's
  *	    fences never fall
  */
 struct earth;
