@@ -94,6 +94,11 @@ uint64_t store_rev(const struct store *s)
 	return s->rev;
 }
 
+bool store_is_durable(const struct store *s, uint64_t rev)
+{
+	return rev <= s->durable;
+}
+
 uint64_t store_oldest(const struct store *s)
 {
 	return s->first_rev - 1;

@@ -37,6 +37,8 @@ void store_free(struct store *s);
 DEFINE_OWN(store)
 
 uint64_t store_rev(const struct store *s);
+/* Is every change up to this revision durable?  Always, once the disk has failed: what is not was undone. */
+bool store_is_durable(const struct store *s, uint64_t rev);
 /* Oldest revision from which history is still complete. */
 uint64_t store_oldest(const struct store *s);
 

@@ -90,7 +90,7 @@ bool do_discovery_aggregated(struct request *rq, bool core)
 				      resource_of(r, rq->arena));
 	}
 	text = json_text(j);
-	httpd_reply(rq->q, 200, CONTENT_TYPE, text, strlen(text));
+	reply_text(rq, 200, CONTENT_TYPE, text, strlen(text), store_rev(rq->a->store));
 	free(text);
 	return true;
 }

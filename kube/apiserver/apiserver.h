@@ -53,13 +53,14 @@
  * first show the present, with the revision of the first (a watch from there brings everything to
  * the same state), and resourceVersionMatch=Exact knows the present alone; rules in CEL
  * (x-kubernetes-validations) are kept and not evaluated, so that drover's own definitions rely on
- * the controller, which checks again; validation tells the first thing that is wrong, without
- * details.causes; a member that stands twice is refused whatever fieldValidation says; no scheduler,
+ * the controller, which checks again; validation tells the first thing that is wrong, as the one
+ * of details.causes; a member that stands twice is refused whatever fieldValidation says; no scheduler,
  * no controllers of workloads, no taint eviction; no CertificateSigningRequests, so a kubelet works
  * with its bootstrap token; admission is what `checks` names, no webhooks, no quotas; Secrets and
  * the key that signs tokens are in the store as they are.
  *
- * An answer to a write is sent when the store has made it durable.
+ * An answer to a write is sent when the store has made it durable, and so is every other answer,
+ * item of a list and event of a watch: what a client was told is still there after a power cut.
  *
  * Free in this order: the httpd, the apiserver, the store.
  */

@@ -86,6 +86,12 @@ json_t *status_object(const struct request *rq, const struct fault *f)
 			 details, "code", faults[f->kind].code);
 }
 
+/* It rests on whatever could be read. */
+static void reply_json(struct request *rq, int status, const char *text)
+{
+	reply_text(rq, status, "application/json", text, strlen(text), store_rev(rq->a->store));
+}
+
 void reply_fault(struct request *rq)
 {
 	OWN_JSON j = status_object(rq, &rq->fault);
@@ -95,7 +101,7 @@ void reply_fault(struct request *rq)
 		httpd_reply_header(rq->q, "Retry-After", "10");
 	if (rq->fault.kind == FAULT_UNAUTHORIZED)
 		httpd_reply_header(rq->q, "WWW-Authenticate", "Bearer");
-	httpd_reply_json(rq->q, faults[rq->fault.kind].code, text);
+	reply_json(rq, faults[rq->fault.kind].code, text);
 	free(text);
 }
 
@@ -103,7 +109,7 @@ void reply_object(struct request *rq, int status, json_t *obj)
 {
 	char *text = json_text(obj);
 
-	httpd_reply_json(rq->q, status, text);
+	reply_json(rq, status, text);
 	free(text);
 }
 

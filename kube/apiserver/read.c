@@ -10,7 +10,8 @@
  * A list is written while it is read by the client, a piece at a time, so that
  * a large one costs neither memory nor a long turn of the loop.  What changes
  * meanwhile shows or does not; the revision is that of the beginning, so a watch
- * from there brings the reader to the present in any case.
+ * from there brings the reader to the present in any case.  Each piece waits until
+ * what it shows is durable.
  */
 #define PIECE_BYTES ((size_t)64 << 10)
 #define PIECE_SCAN_BYTES ((size_t)512 << 10)
@@ -50,12 +51,12 @@ void do_get(struct request *rq)
 		return;
 	}
 	if (!filter_parses(&f, rq->r)) {
-		httpd_reply(rq->q, 200, "application/json", entry.value, entry.value_len);
+		reply_text(rq, 200, "application/json", entry.value, entry.value_len, entry.rev);
 	} else {
 		OWN_JSON j = json_parse(entry.value, entry.value_len, &e);
 
 		text = filter_text(&f, rq->r, j);
-		httpd_reply_json(rq->q, 200, text);
+		reply_text(rq, 200, "application/json", text, strlen(text), entry.rev);
 		free(text);
 	}
 	filter_done(&f);
@@ -77,6 +78,8 @@ struct lister {
 	uint64_t rev;
 	size_t scanned;
 	bool more, whole, ended;
+	bool broken;		 /* what was read will never be durable */
+	struct barrier *barrier; /* the piece waits for the disk */
 	struct buf buf;
 	size_t sent;
 	struct loop_defer wake;
@@ -156,18 +159,32 @@ static void next_piece(struct lister *s)
 	}
 }
 
+static void on_piece_durable(const struct err *e, void *arg)
+{
+	struct lister *s = arg;
+
+	s->barrier = NULL;
+	s->broken = e != NULL;
+	httpd_wake(s->q);
+}
+
 static int64_t list_read(char *out, size_t max, uint64_t pos, void *arg)
 {
 	struct lister *s = arg;
 	size_t left = s->buf.len - s->sent;
 
 	(void)pos;
-	if (!left && s->ended)
-		return -1;
-	if (!left) {
+	if (s->broken)
+		return -2;
+	if (!left && !s->barrier) {
+		if (s->ended)
+			return -1;
 		next_piece(s);
 		left = s->buf.len;
+		s->barrier = barrier_new(s->a, on_piece_durable, s);
 	}
+	if (s->barrier)
+		return 0;
 	if (!left) { /* nothing matched so far: let others have a turn */
 		loop_defer(&s->wake);
 		return 0;
@@ -184,6 +201,7 @@ static void list_done(void *arg)
 	struct lister *s = arg;
 
 	loop_defer_cancel(&s->wake);
+	barrier_cancel(s->barrier);
 	filter_done(&s->filter);
 	buf_done(&s->buf);
 	arena_free(s->arena);

@@ -26,6 +26,7 @@
  *	remove.c	delete, eviction, and what goes with a namespace or a definition
  *	collect.c	what goes with its owners; budget.c: status of PodDisruptionBudgets
  *	scale.c		the subresource scale
+ *	durable.c	answers that wait for the disk
  *	read.c		get, list; filter.c: selectors
  *	watch.c		watch
  *	jsonpatch.c	RFC 6902; strategic.c: strategic merge patch; pure
@@ -323,10 +324,25 @@ void fault_not_found(struct request *rq); /* and replies */
 /* The body, JSON or YAML; NULL with rq->fault set. */
 json_t *request_body(struct request *rq);
 
-/* An answer that waits for the store.  Without one (NULL) a change is only made. */
+/* Nothing is told before it is durable.
+ *
+ * barrier: fn is called by defer when all that can be read now is durable, or will never be (e).
+ * NULL: it is, and fn is not called.  It frees itself after fn, cancelled or not. */
+struct barrier;
+struct barrier *barrier_new(struct apiserver *a, void (*fn)(const struct err *e, void *arg),
+			    void *arg);
+void barrier_cancel(struct barrier *b); /* fn is not called any more; NULL is fine */
+/* At once, or when `rev` is durable: the last change that it may rest on.  type is not copied. */
+void reply_text(struct request *rq, int status, const char *type, const char *body, size_t len,
+		uint64_t rev);
+/* An answer that waits for the store.  body is taken; NULL: what is written. */
 struct answer;
-struct answer *answer_new(struct request *rq, int status, char *body /* taken */);
-/* Change one key; obj NULL: delete.  Answers with c, or with a fault. */
+struct answer *answer_new(struct request *rq, int status, char *body);
+void answer_done(const struct err *e, void *answer);	    /* of store_commit() */
+void answer_waits(struct answer *c);			    /* after store_commit() */
+bool answer_fill(struct answer *c, char *body, size_t len); /* takes it, where there is none */
+
+/* Change one key; obj NULL: delete.  Answers with c (NULL: nobody), or with a fault. */
 void write_object(struct request *rq, const struct resource *r, const char *key, json_t *obj,
 		  int64_t if_rev, struct answer *c);
 /* Give it the resourceVersion of the change that comes next. */

@@ -6,7 +6,8 @@
 #include "kube/apiserver/table.h"
 
 /*
- * A watch holds the lines that its client has not read yet.  A client that
+ * Events come from the store when they are durable; what a watch begins with
+ * waits until it is.  A watch holds the lines that its client has not read yet.  A client that
  * reads too slowly is cut off; it comes back with the revision that it has seen.
  */
 #define MAX_BACKLOG ((size_t)32 << 20)
@@ -23,6 +24,8 @@ struct watch {
 	struct store_watch *store_watch;
 	struct loop_timer timeout, bookmark;
 	bool ended;
+	bool broken;		 /* what was read will never be durable */
+	struct barrier *barrier; /* what it began with waits for the disk */
 	struct buf buf;
 	size_t sent;
 	struct list link;
@@ -33,6 +36,7 @@ static void watch_done(void *arg)
 	struct watch *w = arg;
 
 	list_remove(&w->link);
+	barrier_cancel(w->barrier);
 	store_watch_free(w->store_watch);
 	loop_timer_stop(&w->timeout);
 	loop_timer_stop(&w->bookmark);
@@ -48,6 +52,10 @@ static int64_t watch_read(char *out, size_t max, uint64_t pos, void *arg)
 	size_t left = w->buf.len - w->sent;
 
 	(void)pos;
+	if (w->broken)
+		return -2;
+	if (w->barrier)
+		return 0;
 	if (!left)
 		return w->ended ? -1 : 0;
 	if (left > max)
@@ -248,6 +256,15 @@ static int parse_query(const struct request *rq, struct watch_query *out, struct
 	return 0;
 }
 
+static void on_begun(const struct err *e, void *arg)
+{
+	struct watch *w = arg;
+
+	w->barrier = NULL;
+	w->broken = e != NULL;
+	httpd_wake(w->q);
+}
+
 /* The present state, and the revision to go on from. */
 static void add_initial(struct watch *w, const char *prefix, struct watch_query *query)
 {
@@ -291,10 +308,12 @@ void do_watch(struct request *rq)
 	prefix = filter_prefix(&w->filter, rq, rq->arena);
 	if (query.initial)
 		add_initial(w, prefix, &query);
-	if (w->ended)
-		return;
 	if (query.since == 0) /* sendInitialEvents=false from anywhere */
 		query.since = (int64_t)store_rev(a->store);
+	if (!store_is_durable(a->store, (uint64_t)query.since))
+		w->barrier = barrier_new(a, on_begun, w);
+	if (w->ended)
+		return;
 	w->store_watch =
 		store_watch(a->store, a->group, prefix, (uint64_t)query.since, on_event, w, &e);
 	if (!w->store_watch) {

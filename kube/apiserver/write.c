@@ -1,4 +1,3 @@
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,40 +7,21 @@
 #include "kube/apiserver/messages.h"
 #include "kube/apiserver/server.h"
 
-/* --- the answer, when the store has made the change durable -------------------------------------- */
+/* --- to the store --------------------------------------------------------------------------------- */
 
-struct answer {
-	struct httpd_req *q; /* NULL: the client went away */
-	int status;
-	char *body;
-};
-
-static void on_client_gone(void *arg)
+static void note_written(struct request *rq, const struct resource *r, const char *key,
+			 const json_t *old, const json_t *obj)
 {
-	((struct answer *)arg)->q = NULL;
-}
+	struct apiserver *a = rq->a;
 
-static void on_durable(const struct err *e, void *arg)
-{
-	struct answer *c = arg;
-
-	if (c->q) {
-		httpd_on_gone(c->q, NULL, NULL);
-		if (e)
-			httpd_reply_err(c->q, e);
-		else
-			httpd_reply_json(c->q, c->status, c->body);
-	}
-	free(c->body);
-	free(c);
-}
-
-struct answer *answer_new(struct request *rq, int status, char *body)
-{
-	struct answer *c = mem_new(struct answer);
-
-	*c = (struct answer){.q = rq->q, .status = status, .body = body};
-	return c;
+	if (str_eq(r->group, "rbac.authorization.k8s.io"))
+		rbac_changed(a);
+	collect_note(a, key, old, obj);
+	budgets_note(a, key);
+	if (resource_is_crd(r) && obj)
+		resources_put(a, obj);
+	else if (resource_is_crd(r))
+		resources_del(a, key + strlen(r->key));
 }
 
 void write_object(struct request *rq, const struct resource *r, const char *key, json_t *obj,
@@ -59,23 +39,18 @@ void write_object(struct request *rq, const struct resource *r, const char *key,
 	};
 	struct err e;
 
-	if (rq->dry_run) {
+	/* A dry run is an empty commit: what it was tried on has to be there. */
+	if (store_commit(a->store, &change, rq->dry_run ? 0 : 1, NULL, c ? answer_done : NULL, c,
+			 &e) < 0) {
 		if (c)
-			on_durable(NULL, c);
-	} else if (store_commit(a->store, &change, 1, NULL, c ? on_durable : NULL, c, &e) < 0) {
-		if (c)
-			on_durable(&e, c);
+			answer_done(&e, c);
 	} else {
 		if (c)
-			httpd_on_gone(rq->q, on_client_gone, c);
-		if (str_eq(r->group, "rbac.authorization.k8s.io"))
-			rbac_changed(a);
-		collect_note(a, key, old, obj);
-		budgets_note(a, key);
-		if (resource_is_crd(r) && obj)
-			resources_put(a, obj);
-		else if (resource_is_crd(r))
-			resources_del(a, key + strlen(r->key));
+			answer_waits(c);
+		if (!rq->dry_run)
+			note_written(rq, r, key, old, obj);
+		if (answer_fill(c, text, change.value_len))
+			text = NULL;
 	}
 	free(text);
 }
@@ -100,7 +75,7 @@ void write_and_show(struct request *rq, const char *key, json_t *obj, int64_t if
 		object_event_from_core(shown);
 	}
 	write_object(rq, rq->r, key, obj, if_rev,
-		     answer_new(rq, status, json_text(shown ? shown : obj)));
+		     answer_new(rq, status, shown ? json_text(shown) : NULL));
 }
 
 static void show(struct request *rq, int status, json_t *obj)

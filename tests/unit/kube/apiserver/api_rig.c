@@ -32,9 +32,15 @@ void api_certify(struct api *r, const char *cn, const char *o)
 
 void api_start(struct api *r, const struct apiserver_spec *spec, size_t history)
 {
+	api_start_on(r, spec, history, store_mem_new);
+}
+
+void api_start_on(struct api *r, const struct apiserver_spec *spec, size_t history,
+		  struct store *(*store)(struct loop_group *g, size_t history))
+{
 	*r = (struct api){.l = loop_sim_new(1, 1700000000000)};
 	r->g = loop_group_new(r->l, "api");
-	r->s = store_mem_new(r->g, history);
+	r->s = store(r->g, history);
 	r->d = httpd_new(r->g);
 	r->a = apiserver_new(r->g, r->s, spec);
 	apiserver_routes(r->a, r->d);

@@ -31,6 +31,8 @@ struct api {
 };
 
 void api_start(struct api *r, const struct apiserver_spec *spec, size_t history);
+void api_start_on(struct api *r, const struct apiserver_spec *spec, size_t history,
+		  struct store *(*store)(struct loop_group *g, size_t history));
 void api_stop(struct api *r);
 void api_serve(struct api *r); /* again, after d and a were made anew */
 /* From now on the client has a certificate with these names. */

@@ -1,0 +1,127 @@
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "kube/apiserver/server.h"
+
+/*
+ * Nobody is told what a power cut could still take back.  The store applies a
+ * change at once and writes it a little later, so an answer that may rest on
+ * such a change waits for an empty commit behind it.  Where nothing is under
+ * way, which is nearly always, it leaves at once.
+ */
+
+/* --- barriers --------------------------------------------------------------------------------- */
+
+struct barrier {
+	void (*fn)(const struct err *e, void *arg); /* NULL: nobody waits any more */
+	void *arg;
+};
+
+static void on_barrier(const struct err *e, void *arg)
+{
+	struct barrier *b = arg;
+
+	if (b->fn)
+		b->fn(e, b->arg);
+	free(b);
+}
+
+struct barrier *barrier_new(struct apiserver *a, void (*fn)(const struct err *e, void *arg),
+			    void *arg)
+{
+	struct barrier *b;
+	struct err e;
+
+	if (store_is_durable(a->store, store_rev(a->store)))
+		return NULL;
+	b = mem_new(struct barrier);
+	*b = (struct barrier){.fn = fn, .arg = arg};
+	if (store_commit(a->store, NULL, 0, NULL, on_barrier, b, &e) == 0)
+		return b;
+	free(b); /* the disk has failed: what can be read is what it holds */
+	return NULL;
+}
+
+void barrier_cancel(struct barrier *b)
+{
+	if (b)
+		b->fn = NULL;
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+struct answer {
+	struct httpd_req *q; /* NULL: the client went away */
+	int status;
+	const char *type; /* of the body; outlives it */
+	char *body;
+	size_t len;
+};
+
+static void on_client_gone(void *arg)
+{
+	((struct answer *)arg)->q = NULL;
+}
+
+void answer_done(const struct err *e, void *arg)
+{
+	struct answer *c = arg;
+
+	if (c->q) {
+		httpd_on_gone(c->q, NULL, NULL);
+		if (e)
+			httpd_reply_err(c->q, e);
+		else
+			httpd_reply(c->q, c->status, c->type, c->body, c->len);
+	}
+	free(c->body);
+	free(c);
+}
+
+struct answer *answer_new(struct request *rq, int status, char *body)
+{
+	struct answer *c = mem_new(struct answer);
+
+	*c = (struct answer){
+		.q = rq->q,
+		.status = status,
+		.type = "application/json",
+		.body = body,
+		.len = body ? strlen(body) : 0,
+	};
+	return c;
+}
+
+bool answer_fill(struct answer *c, char *body, size_t len)
+{
+	if (!c || c->body)
+		return false;
+	c->body = body;
+	c->len = len;
+	return true;
+}
+
+void answer_waits(struct answer *c)
+{
+	httpd_on_gone(c->q, on_client_gone, c);
+}
+
+void reply_text(struct request *rq, int status, const char *type, const char *body, size_t len,
+		uint64_t rev)
+{
+	struct store *s = rq->a->store;
+	struct answer *c;
+	struct err e;
+
+	if (store_is_durable(s, rev)) {
+		httpd_reply(rq->q, status, type, body, len);
+		return;
+	}
+	c = answer_new(rq, status, mem_strndup(body, len));
+	c->type = type;
+	c->len = len;
+	if (store_commit(s, NULL, 0, NULL, answer_done, c, &e) == 0)
+		answer_waits(c);
+	else
+		answer_done(&e, c);
+}
