@@ -67,7 +67,7 @@ static int put(struct buf *b, const char *key, const char *value, struct err *e)
 static const char *taints_text(const struct node_claim *n, struct arena *a)
 {
 	const struct object_taints *lists[] = {&n->spec.taints, &n->spec.startup_taints};
-	const char *text = TENANT_TAINT_UNREGISTERED ":NoExecute";
+	const char *text = TENANT_TAINT_UNREGISTERED ":NoSchedule";
 
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < lists[k]->n; i++) {

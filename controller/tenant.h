@@ -42,7 +42,7 @@ struct tenant_node {
 		world; /* claim: from the label drover.dev/nodeclaim, verified by the lifecycle */
 	const char *uid, *rv, *provider_id, *system_uuid, *boot_id;
 	int64_t created;   /* Unix ms */
-	bool unregistered; /* carries our NoExecute taint */
+	bool unregistered; /* carries our taint */
 	bool draining;	   /* carries our NoSchedule taint: it was drover that cordoned it */
 	int64_t ready_since; /* Unix ms when its Ready condition last changed, by the tenant's word; 0: unknown */
 	struct resources capacity;
@@ -78,6 +78,8 @@ void *tenant_project_node(const json_t *o, struct arena *a, void *tenant, struct
 
 #define TENANT_LABEL_CLAIM "drover.dev/nodeclaim"
 #define TENANT_LABEL_POOL "drover.dev/nodepool"
+/* NoSchedule, and not NoExecute: kube-controller-manager's taint eviction may see a Node some milliseconds later than
+ * kube-scheduler, and would delete the first pod that is bound once the taint is off (kubernetes#139992). */
 #define TENANT_TAINT_UNREGISTERED "drover.dev/unregistered"
 /* NoSchedule, with the reason as its value: drover cordoned the Node, and may uncordon it. */
 #define TENANT_TAINT_DRAINING "drover.dev/draining"

@@ -94,7 +94,7 @@ def node(timer, rack, plane):
             "CA_CERT_HASH": plane.ca_hash(), "NODE_NAME": name,
             "PROVIDER_ID": f"drover://rack/{vm.name}",
             "NODE_LABELS": "example.com/pool=h100,drover.dev/nodepool=h100",
-            "TAINTS": "drover.dev/unregistered:NoExecute,example.com/x=y:NoSchedule",
+            "TAINTS": "drover.dev/unregistered:NoSchedule,example.com/x=y:NoSchedule",
             "MAX_PODS": "64", "SYSTEM_RESERVED": "memory=200Mi"}
     iso = testbed.drive.iso9660(testbed.drive.contents(str(uuid.uuid4()), name, join))
     testbed.drive.write_disk(vm.drives[0], image, iso)

@@ -94,7 +94,7 @@ static void a_node_that_takes_no_pods_yet_is_still_on_its_way(void **state)
 	str_format(path, sizeof(path), "/api/v1/nodes/%s", b->node_name);
 	earth_do(&w, &w.tenants[0], "PATCH", path,
 		 json_pack("{s:{s:[{s:s,s:s},{s:s,s:s}]}}", "spec", "taints", "key",
-			   "drover.dev/unregistered", "effect", "NoExecute", "key",
+			   "drover.dev/unregistered", "effect", "NoSchedule", "key",
 			   "nvidia.com/gpu", "effect", "NoSchedule"));
 	earth_wait_running(&w, &w.tenants[0], "train", 120);
 	earth_run(&w, 60000);

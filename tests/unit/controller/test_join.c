@@ -141,7 +141,7 @@ static void the_config_drive_says_how_to_join(void **state)
 		"NODE_NAME=h100-x7k2p\n"
 		"PROVIDER_ID=drover://hall-a/m-1\n"
 		"NODE_LABELS=\n"
-		"TAINTS=drover.dev/unregistered:NoExecute,nvidia.com/gpu:NoSchedule,a=b:NoExecute,"
+		"TAINTS=drover.dev/unregistered:NoSchedule,nvidia.com/gpu:NoSchedule,a=b:NoExecute,"
 		"example.com/cni:PreferNoSchedule\n"
 		"MAX_PODS=64\n"
 		"SYSTEM_RESERVED=cpu=2,memory=8Gi\n");
@@ -164,7 +164,7 @@ static void what_a_claim_leaves_out_has_defaults_and_user_data_goes_through(void
 		  &d->e);
 	assert_non_null(strstr(file(&o, "drover-join.cfg"), "\nMAX_PODS=110\nSYSTEM_RESERVED=\n"));
 	assert_non_null(strstr(file(&o, "drover-join.cfg"),
-			       "\nTAINTS=drover.dev/unregistered:NoExecute\n"));
+			       "\nTAINTS=drover.dev/unregistered:NoSchedule\n"));
 	assert_string_equal(file(&o, "user-data"), "#cloud-config\npackages: [x]\n");
 	desk_life_done(l);
 }

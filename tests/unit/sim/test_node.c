@@ -165,7 +165,7 @@ static void write_drive(struct town *t, const char *extra)
 	char *cfg = mem_printf("# joins\nJOIN_ENDPOINT=team-a:6443\nTOKEN=abcdef.0123456789abcdef\n"
 			       "CA_CERT_HASH=%s\nNODE_NAME=claim-1\n"
 			       "PROVIDER_ID=drover://rack/gpu-1\nNODE_LABELS=a/b=c,d=e\n"
-			       "TAINTS=drover.dev/unregistered:NoExecute,x=y:NoSchedule\n"
+			       "TAINTS=drover.dev/unregistered:NoSchedule,x=y:NoSchedule\n"
 			       "MAX_PODS=64\nSYSTEM_RESERVED=cpu=2,memory=4Gi\n%s",
 			       t->ca_hash, extra);
 	struct sim_iso_file file = {"drover-join.cfg", cfg};
