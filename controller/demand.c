@@ -294,9 +294,12 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		     *grace = json_object_get(spec, "terminationGracePeriodSeconds");
 	struct tenant_pod *tp;
 	struct world_pod *p;
+	bool finished;
 
 	(void)e;
-	if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed"))
+	finished = str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
+	/* One that is being deleted still needs its kubelet, which takes its volumes down and then the object away. */
+	if (finished && !(json_at(meta, "deletionTimestamp") && json_str_at(spec, "nodeName")))
 		return NULL;
 	tp = arena_new_obj(a, struct tenant_pod);
 	tp->running = str_eq(phase, "Running");
@@ -323,7 +326,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 			   !json_array_size(json_object_get(spec, "schedulingGates")) &&
 			   str_empty(json_str_at(o, "status", "nominatedNodeName")) &&
 			   is_unschedulable(o, &p->since);
-	if (!effective(spec, &p->requests, a))
+	if (!finished && !effective(spec, &p->requests, a))
 		p->unsupported = "resource requests that cannot be read";
 	p->labels = labels_of(json_object_get(meta, "labels"), a);
 	if (p->node) { /* its size, and what it is to others: keep the projection small */

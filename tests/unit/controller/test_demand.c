@@ -387,6 +387,26 @@ static void a_finished_pod_is_left_out(void **state)
 	assert_non_null(whole_pod(*state, "{'status': {'phase': 'Running'}}"));
 }
 
+#define GOING "'metadata': {'deletionTimestamp': '2026-11-22T00:35:41Z'}"
+
+/* Switching its machine off then would leave it there until kube-controller-manager's pod GC, a minute later. */
+static void a_finished_pod_that_is_being_deleted_keeps_its_node_until_it_is_gone(void **state)
+{
+	const struct tenant_pod *p = (const struct tenant_pod *)whole_pod(
+		*state, "{" GOING
+			", 'status': {'phase': 'Failed'}, 'spec': {'nodeName': 'n1', 'containers': "
+			"[{'resources': {'requests': {'cpu': '1'}}}]}}");
+
+	assert_non_null(p);
+	assert_string_equal(p->world.node, "n1");
+	assert_true(p->world.terminating);
+	assert_false(p->running);
+	assert_int_equal(p->world.requests.n, 0);
+	/* Nobody's business: no kubelet has it. */
+	assert_null(whole_pod(
+		*state, "{" GOING ", 'status': {'phase': 'Failed'}, 'spec': {'nodeName': null}}"));
+}
+
 static void daemon_and_static_pods_are_known_for_what_they_are(void **state)
 {
 	assert_true(
@@ -659,7 +679,7 @@ static void a_node_with_our_taint_is_not_registered_yet(void **state)
 {
 	assert_true(
 		node(*state,
-		     "{'spec': {'taints': [{'key': 'a'}, {'key': 'drover.dev/unregistered', 'effect': 'NoExecute'}]}}")
+		     "{'spec': {'taints': [{'key': 'a'}, {'key': 'drover.dev/unregistered', 'effect': 'NoSchedule'}]}}")
 			->unregistered);
 }
 
@@ -710,6 +730,7 @@ int main(void)
 		T(a_marked_pod_is_demand_since_its_mark),
 		T(what_waits_for_something_else_is_no_demand),
 		T(a_finished_pod_is_left_out),
+		T(a_finished_pod_that_is_being_deleted_keeps_its_node_until_it_is_gone),
 		T(daemon_and_static_pods_are_known_for_what_they_are),
 		T(of_a_bound_pod_only_its_size_is_kept),
 		T(selectors_tolerations_and_affinity_are_read),
