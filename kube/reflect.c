@@ -22,6 +22,10 @@
 #define WATCH_S_MIN 300
 #define WATCH_S_SPREAD 301
 #define SILENCE_MS 30000 /* beyond the end that was asked for */
+/* kube-apiserver sends a bookmark about each minute where they are asked for (bookmarkFrequency in its cacher): a
+ * connection without two of them is cut somewhere, and nobody was told.  A server that was never seen to send one
+ * may be silent. */
+#define QUIET_MS 150000
 #define STOOD_MS 5000
 #define FAILED_WATCHES 3 /* one after the other: list again, the version itself may be wrong */
 #define OLD_LISTS 10	/* this often a list older than what was seen is taken for a stale server */
@@ -46,6 +50,7 @@ struct kube_reflect {
 	bool need_list;
 	bool progress; /* the watch at hand has brought something */
 	bool open;
+	bool bookmarks; /* this server sends them */
 	int64_t watch_began, watch_ms;
 	unsigned failed_watches, old_lists;
 	int64_t heard;
@@ -173,7 +178,7 @@ static void on_open(struct kube_call *call)
 
 	r->heard = now(r);
 	r->open = true;
-	loop_timer_start(&r->timer, r->watch_ms + SILENCE_MS);
+	loop_timer_start(&r->timer, QUIET_MS);
 	r->ops->health(NULL, r->arg);
 }
 
@@ -210,7 +215,9 @@ static int on_line(struct kube_call *call, const char *text, size_t len, struct 
 		return error_event(object, e);
 	if (!strcmp(type, "ADDED") || !strcmp(type, "MODIFIED") || !strcmp(type, "DELETED"))
 		r->ops->event(type[0] == 'D', object, r->arg);
-	else if (strcmp(type, "BOOKMARK") != 0)
+	else if (!strcmp(type, "BOOKMARK"))
+		r->bookmarks = true;
+	else
 		return 0;
 	r->progress = true;
 	advance(r, json_str_at(object, "metadata", "resourceVersion"));
@@ -287,10 +294,22 @@ static void begin_watch(struct kube_reflect *r)
 	kube_call_start(call);
 }
 
+/* How long the watch at hand may still go on without a word. */
+static int64_t patience(const struct kube_reflect *r)
+{
+	int64_t left = r->watch_began + r->watch_ms + SILENCE_MS - now(r), quiet;
+
+	if (!r->open)
+		return 0;
+	quiet = r->bookmarks ? r->heard + QUIET_MS - now(r) : left;
+	return quiet < left ? quiet : left;
+}
+
 static void on_timer(void *arg)
 {
 	struct kube_reflect *r = arg;
 	struct err e;
+	int64_t left;
 
 	if (r->phase == RESTING) {
 		if (r->need_list)
@@ -299,7 +318,16 @@ static void on_timer(void *arg)
 			begin_watch(r);
 		return;
 	}
+	left = patience(r);
+	if (left > 0) { /* the first bookmark may come meanwhile */
+		loop_timer_start(&r->timer, left < QUIET_MS ? left : QUIET_MS);
+		return;
+	}
 	kube_call_cancel(r->call);
+	if (r->open && now(r) < r->watch_began + r->watch_ms + SILENCE_MS) {
+		watch_over(r, NULL); /* whether the server is ill, the next one tells */
+		return;
+	}
 	(void)!err_set(&e, ERR_TIMEOUT, 0, "watch of %s: %s", r->resource->plural,
 		       r->open ? "not ended in time" : "no answer");
 	/* However much it brought before: it is dead now. */

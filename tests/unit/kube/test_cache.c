@@ -601,6 +601,30 @@ static void a_watch_that_falls_silent_is_opened_again(void **state)
 	stop(&r);
 }
 
+#define BOOKMARK "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"170\"}}}\n"
+
+/* As a balancer that forgot the connection leaves it: nothing comes, and nothing ends it. */
+static void a_watch_that_brings_no_bookmark_any_more_is_opened_again_soon(void **state)
+{
+	struct rig r = {0};
+
+	(void)state;
+	start(&r, "a=1@90");
+	fake_api_run(&r.f, 160 * 1000); /* never one yet: this server may send none */
+	assert_int_equal(r.f.watches, 1);
+	send_text(&r, BOOKMARK);
+	fake_api_run(&r.f, 5 * 1000);
+	send_text(&r, BOOKMARK);
+	fake_api_run(&r.f, 149 * 1000 - 1000);
+	assert_int_equal(r.f.watches, 1);
+	fake_api_run(&r.f, 3000);
+	assert_int_equal(r.f.watches, 2);
+	assert_true(str_starts(r.watch_query, "170 "));
+	assert_int_equal(r.lists, 1);
+	assert_int_equal(r.ill, 0);
+	stop(&r);
+}
+
 static void a_watch_that_never_begins_is_opened_again(void **state)
 {
 	struct rig r = {.watch_hangs = true};
@@ -791,6 +815,7 @@ int main(void)
 		cmocka_unit_test(an_unreachable_server_takes_nothing_away),
 		cmocka_unit_test(a_first_list_that_fails_is_asked_for_again),
 		cmocka_unit_test(a_watch_that_falls_silent_is_opened_again),
+		cmocka_unit_test(a_watch_that_brings_no_bookmark_any_more_is_opened_again_soon),
 		cmocka_unit_test(a_watch_that_never_begins_is_opened_again),
 		cmocka_unit_test(a_server_that_closes_at_once_is_asked_ever_more_slowly),
 		cmocka_unit_test(our_own_writes_are_seen_at_once_and_never_undone),
