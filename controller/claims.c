@@ -117,6 +117,17 @@ json_t *claims_build(struct controller *c, const struct plan_claim *p, struct er
 
 /* --- status -------------------------------------------------------------------------------------- */
 
+const char *claims_instance_type(const struct node_claim *n)
+{
+	for (size_t i = 0; i < n->spec.requirements.n; i++) {
+		const struct object_requirement *r = &n->spec.requirements.v[i];
+
+		if (str_eq(r->key, "node.kubernetes.io/instance-type") && r->values.n)
+			return r->values.v[0];
+	}
+	return NULL;
+}
+
 const struct machine *claims_machine(const struct controller *c, const struct node_claim *n)
 {
 	const struct object_ref *r =

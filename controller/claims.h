@@ -23,6 +23,8 @@ void claims_kick(struct claims *cl, const char *claim); /* look at this claim in
 /* What the machine makes of its claim: phase for people, and whether it failed. */
 const char *claims_phase(const struct node_claim *n, const struct machine *m, bool *failed,
 			 const char **reason, const char **message);
+/* The instance type that it asks for by name; NULL: none. */
+const char *claims_instance_type(const struct node_claim *n);
 const struct machine *claims_machine(const struct controller *c,
 				     const struct node_claim *n); /* that holds it; NULL */
 

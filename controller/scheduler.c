@@ -13,6 +13,7 @@
 #include "controller/life.h"
 #include "controller/life_wipe.h"
 #include "controller/line.h"
+#include "controller/news.h"
 #include "controller/requests.h"
 #include "controller/scheduler.h"
 #include "controller/tenant.h"
@@ -20,8 +21,7 @@
 
 #define SETTLE_MS 50 /* changes come in bursts: one plan for all of them */
 #define RETRY_MS 2000
-#define TELL_AGAIN_MS 300000 /* the same news of a pod, at most so often */
-#define FAILURES_ALLOWED 3   /* claims for one demand, then it backs off */
+#define FAILURES_ALLOWED 3 /* claims for one demand, then it backs off */
 #define BACKOFF_MS (10 * 60 * 1000)
 #define AVOID_DOUBLINGS 4
 
@@ -30,18 +30,13 @@ struct scheduler {
 	struct world *world;
 	struct loop_timer timer;
 	struct loop_timer again; /* avoided machines */
-	struct loop_timer later; /* the first back-off ends */
+	struct loop_timer later; /* the first back-off ends, or there is more to tell */
 	unsigned creating;	 /* claims in flight */
-	struct map *told;	 /* "tenant/ns/name" -> struct told */
-	struct map *failed;	 /* "tenant|pool" -> struct failed */
-	struct map *avoided;	 /* machine -> struct failed */
-	struct map *noted;	 /* claim -> struct noted */
+	struct news *news;
+	struct map *failed;  /* "tenant|pool" -> struct failed */
+	struct map *avoided; /* machine -> struct failed */
+	struct map *noted;   /* claim -> struct noted */
 	struct metric *plans, *pending;
-};
-
-struct told {
-	int64_t at;
-	char text[256];
 };
 
 /* Claims that failed one after the other, for one tenant and pool. */
@@ -224,17 +219,6 @@ void scheduler_machine(struct scheduler *s, const char *name, const struct machi
 	world_put_machine(s->world, &w);
 }
 
-static const char *type_of(const struct node_claim *n)
-{
-	for (size_t i = 0; i < n->spec.requirements.n; i++) {
-		const struct object_requirement *r = &n->spec.requirements.v[i];
-
-		if (str_eq(r->key, "node.kubernetes.io/instance-type") && r->values.n)
-			return r->values.v[0];
-	}
-	return NULL;
-}
-
 /* Failures in a row, each claim once; one that becomes ready ends the row. */
 static void note(struct scheduler *s, const struct node_claim *n, bool failed, bool ready)
 {
@@ -290,11 +274,11 @@ void scheduler_claim(struct scheduler *s, const char *name, const struct node_cl
 	p = m && m->spec.provider_ref.name ? CONTROLLER_GET(s->c, OBJECT_PROVIDER, provider_object,
 							    m->spec.provider_ref.name)
 					   : NULL;
-	t = p ? source_type(p, type_of(n)) : NULL;
+	t = p ? source_type(p, claims_instance_type(n)) : NULL;
 	w.tenant = n->spec.virtual_cluster_ref.name;
 	w.pool = n->spec.node_pool_ref.name;
 	w.machine = r ? r->name : NULL;
-	w.instance_type = type_of(n);
+	w.instance_type = claims_instance_type(n);
 	w.provider = p ? p->meta.name : NULL;
 	w.labels = n->spec.labels;
 	w.taints = taints_of(&n->spec.taints, a);
@@ -343,15 +327,13 @@ void scheduler_tenant_reset(struct scheduler *s, const char *name)
 void scheduler_pod(struct scheduler *s, const char *tenant, const char *ns, const char *name,
 		   const struct world_pod *p)
 {
-	OWN(arena) a = arena_new();
-
 	scheduler_kick(s);
-	if (p) {
+	if (p)
 		world_put_pod(s->world, p);
-		return;
-	}
-	world_del_pod(s->world, tenant, ns, name);
-	map_del(s->told, arena_printf(a, "%s/%s/%s", tenant, ns, name));
+	else
+		world_del_pod(s->world, tenant, ns, name);
+	if (!p || p->node)
+		news_forget(s->news, tenant, ns, name);
 }
 
 void scheduler_node(struct scheduler *s, const char *tenant, const char *name,
@@ -366,32 +348,6 @@ void scheduler_node(struct scheduler *s, const char *tenant, const char *name,
 }
 
 /* --- planning ------------------------------------------------------------------------------------ */
-
-/* more: comes after the text, and is no news by itself; "" none. */
-static void tell(struct scheduler *s, const struct plan_pod *p, const char *type,
-		 const char *reason, const char *text, const char *more)
-{
-	OWN(arena) a = arena_new();
-	struct tenant *t = tenant_get(s->c, p->tenant);
-	const char *key = arena_printf(a, "%s/%s/%s", p->tenant, p->ns, p->name);
-	struct kube_ref ref = {
-		.api_version = "v1", .kind = "Pod", .ns = p->ns, .name = p->name, .uid = p->uid};
-	struct told *last = map_get(s->told, key);
-	int64_t now = loop_now(s->c->loop);
-
-	if (!t || !t->events)
-		return;
-	if (last && strncmp(last->text, text, sizeof(last->text) - 1) == 0 &&
-	    now - last->at < TELL_AGAIN_MS)
-		return;
-	if (!last) {
-		last = mem_new(struct told);
-		map_put(s->told, key, last);
-	}
-	last->at = now;
-	str_copy(last->text, sizeof(last->text), text);
-	kube_event(t->events, &ref, type, reason, "Provision", arena_printf(a, "%s%s", text, more));
-}
 
 static void on_created(json_t *o, const struct err *e, void *arg)
 {
@@ -411,13 +367,6 @@ static void on_created(json_t *o, const struct err *e, void *arg)
 	}
 }
 
-/* What holds a claim of the plan up. */
-struct hold {
-	bool line, backing_off;
-	struct line_stop stop;
-	int64_t until; /* wall ms; 0: unknown */
-};
-
 static struct line_place place_of(const struct scheduler *s, const struct plan_claim *p)
 {
 	const struct node_pool *pool = CONTROLLER_GET(s->c, OBJECT_NODE_POOL, node_pool, p->pool);
@@ -430,12 +379,12 @@ static struct line_place place_of(const struct scheduler *s, const struct plan_c
 				   .rack = m ? line_rack(s->c, m) : NULL};
 }
 
-static struct hold hold_of(const struct scheduler *s, struct line *l, const struct plan_claim *p,
-			   struct arena *a)
+static struct news_hold hold_of(const struct scheduler *s, struct line *l,
+				const struct plan_claim *p, struct arena *a)
 {
 	const struct failed *f = map_get(s->failed, arena_printf(a, "%s|%s", p->tenant, p->pool));
 	const struct line_place at = place_of(s, p);
-	struct hold h = {0};
+	struct news_hold h = {0};
 
 	if (!line_admits(l, &at, &h.stop)) {
 		h.line = true;
@@ -443,6 +392,7 @@ static struct hold hold_of(const struct scheduler *s, struct line *l, const stru
 	} else if (f && loop_wall(s->c->loop) < f->until &&
 		   f->last > line_since(l, p->pool, NULL)) {
 		h.backing_off = true;
+		h.failures = f->n;
 		h.until = f->until;
 	} else if (h.stop.scope) {
 		line_sent(l, &at);
@@ -470,95 +420,6 @@ static void create(struct scheduler *s, const struct plan_claim *p)
 	json_decref(o);
 }
 
-static void tell_stopped(struct scheduler *s, const struct plan_pod *p, const struct line_stop *w,
-			 struct arena *a)
-{
-	char t[STR_TIME_SIZE];
-
-	tell(s, p, "Warning", LINE_CONDITION,
-	     arena_printf(a, "place %zu: no new claims for %s %s: %s on %lld machines; %s%s",
-			  p->place, w->scope, w->name, w->reason, (long long)w->machines,
-			  w->next ? "one is tried at " : "one is being tried",
-			  w->next ? str_time(t, w->next) : ""),
-	     "");
-}
-
-/* ", about 4 min", or "" where nothing is known. */
-static const char *in_about(int64_t ms, struct arena *a)
-{
-	char text[40];
-
-	return arena_printf(a, ", %s", eta_text(ms, text, sizeof(text)));
-}
-
-static const char *claim_due(const struct scheduler *s, const char *claim, struct arena *a)
-{
-	const struct node_claim *n = CONTROLLER_GET(s->c, OBJECT_NODE_CLAIM, node_claim, claim);
-	struct eta_span span;
-
-	if (n && n->status.eta.p50)
-		return in_about(n->status.eta.p50 - loop_wall(s->c->loop), a);
-	if (n && !n->status.machine_ref && eta_from(s->c->eta, type_of(n), MACHINE_CLAIMED, &span))
-		return in_about(span.p50, a);
-	return "";
-}
-
-static const char *new_due(const struct scheduler *s, const struct plan_claim *p, struct arena *a)
-{
-	struct eta_span span;
-
-	return eta_from(s->c->eta, p->instance_type, MACHINE_CLAIMED, &span) ? in_about(span.p50, a)
-									     : "";
-}
-
-static void inform(struct scheduler *s, const struct plan *plan, const struct hold *held,
-		   struct arena *a)
-{
-	for (size_t i = 0; i < plan->npods; i++) {
-		const struct plan_pod *p = &plan->pods[i];
-		const char *text = "";
-
-		switch (p->outcome) {
-		case PLAN_ON_NODE:
-			continue; /* kube-scheduler's business */
-		case PLAN_ON_CLAIM:
-			tell(s, p, "Normal", "Nominated",
-			     arena_printf(a, "waits for claim %s, which is on its way", p->target),
-			     claim_due(s, p->target, a));
-			continue;
-		case PLAN_ON_NEW:
-			if (held[p->new_claim].line)
-				tell_stopped(s, p, &held[p->new_claim].stop, a);
-			else if (held[p->new_claim].backing_off)
-				tell(s, p, "Warning", "BackingOff",
-				     arena_printf(
-					     a,
-					     "place %zu: claims of pool %s failed %d times in a row",
-					     p->place, plan->claims[p->new_claim].pool,
-					     FAILURES_ALLOWED),
-				     "");
-			else
-				tell(s, p, "Normal", "Nominated",
-				     arena_printf(
-					     a,
-					     "place %zu: machine %s of pool %s is being prepared",
-					     p->place, plan->claims[p->new_claim].machine,
-					     plan->claims[p->new_claim].pool),
-				     new_due(s, &plan->claims[p->new_claim], a));
-			continue;
-		case PLAN_NOTHING:
-			break;
-		}
-		for (size_t k = 0; k < p->nreasons && k < 5; k++)
-			text = arena_printf(a, "%s%s%s: %s", text, k ? "; " : "",
-					    plan_reason_names[p->reasons[k].code],
-					    p->reasons[k].text);
-		tell(s, p, "Warning",
-		     p->nreasons ? plan_reason_names[p->reasons[0].code] : "NotServed",
-		     arena_printf(a, "place %zu: %s", p->place, text), "");
-	}
-}
-
 static void on_plan(void *arg)
 {
 	struct scheduler *s = arg;
@@ -566,8 +427,8 @@ static void on_plan(void *arg)
 	OWN(arena) a = arena_new();
 	struct plan *plan;
 	struct line *l;
-	struct hold *held;
-	int64_t first = 0;
+	struct news_hold *held;
+	int64_t first = 0, more;
 
 	if (!c->leading || !controller_ready(c) || s->creating)
 		return;
@@ -582,8 +443,12 @@ static void on_plan(void *arg)
 			first = held[i].until;
 	}
 	if (first)
-		loop_timer_start(&s->later, first - loop_wall(c->loop));
-	inform(s, plan, held, a);
+		first -= loop_wall(c->loop);
+	more = news_of_plan(s->news, plan, held);
+	if (more && (!first || more < first))
+		first = more;
+	if (first)
+		loop_timer_start(&s->later, first);
 	for (size_t i = 0; i < plan->nclaims; i++)
 		if (!held[i].line && !held[i].backing_off)
 			create(s, &plan->claims[i]);
@@ -595,7 +460,7 @@ struct scheduler *scheduler_new(struct controller *c)
 
 	s->c = c;
 	s->world = world_new();
-	s->told = map_new(free);
+	s->news = news_new(c);
 	s->failed = map_new(free);
 	s->noted = map_new(free);
 	s->avoided = map_new(free);
@@ -616,7 +481,7 @@ void scheduler_free(struct scheduler *s)
 	loop_timer_stop(&s->later);
 	loop_timer_stop(&s->again);
 	world_free(s->world);
-	map_free(s->told);
+	news_free(s->news);
 	map_free(s->failed);
 	map_free(s->noted);
 	map_free(s->avoided);

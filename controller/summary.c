@@ -156,17 +156,6 @@ struct nodes {
 	struct node_pool_status *out;
 };
 
-static const char *type_of(const struct node_claim *n)
-{
-	for (size_t i = 0; i < n->spec.requirements.n; i++) {
-		const struct object_requirement *r = &n->spec.requirements.v[i];
-
-		if (str_eq(r->key, "node.kubernetes.io/instance-type") && r->values.n)
-			return r->values.v[0];
-	}
-	return NULL;
-}
-
 static void add(struct resources *sum, const struct resources *more, struct arena *a)
 {
 	for (size_t i = 0; i < more->n; i++) {
@@ -202,7 +191,7 @@ static bool count_claim(const struct kube_entry *en, void *arg)
 		    ? CONTROLLER_GET(sum->c, OBJECT_PROVIDER, provider_object,
 				     m->spec.provider_ref.name)
 		    : NULL;
-	t = p ? source_type(p, type_of(n)) : NULL;
+	t = p ? source_type(p, claims_instance_type(n)) : NULL;
 	if (t)
 		add(&sum->out->resources, &t->capacity, sum->a);
 	return true;

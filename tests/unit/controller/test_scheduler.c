@@ -104,6 +104,25 @@ static void a_pod_that_gets_nothing_is_told_why_and_not_told_again_for_five_minu
 	assert_false(json_equal(first, later));
 }
 
+/* As with a Node whose taint drover does not know of, or a second scheduler that is down. */
+static void a_pod_that_is_not_bound_though_there_is_room_is_told_after_a_minute(void **state)
+{
+	struct desk *d = *state;
+
+	desk_must(
+		d, &d->team, "POST", "/api/v1/nodes",
+		"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'theirs'}, 'spec': {'providerID': 'x://1'}, 'status': {"
+		"'allocatable': {'nvidia.com/gpu': '8', 'cpu': '64', 'memory': '512Gi', 'pods': '110'},"
+		"'conditions': [{'type': 'Ready', 'status': 'True'}]}}");
+	desk_run(d, 1000);
+	desk_pod(d, "train", 8);
+	desk_run(d, 55000);
+	assert_int_equal(desk_events(&d->team, "RoomOnNode"), 0);
+	desk_run(d, 15000);
+	assert_int_equal(desk_events(&d->team, "RoomOnNode"), 1);
+	assert_int_equal(claims(d).n, 0);
+}
+
 static void who_does_not_lead_or_is_not_ready_plans_nothing(void **state)
 {
 	struct desk *d = *state;
@@ -366,6 +385,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_waiting_pod_gets_one_claim_and_is_told),
 		T(a_pod_that_gets_nothing_is_told_why_and_not_told_again_for_five_minutes),
+		T(a_pod_that_is_not_bound_though_there_is_room_is_told_after_a_minute),
 		T(who_does_not_lead_or_is_not_ready_plans_nothing),
 		T(a_claim_that_could_not_be_created_is_tried_again),
 		T(while_a_claim_is_being_created_nothing_is_planned),
