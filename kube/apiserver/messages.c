@@ -1,7 +1,6 @@
 #include "kube/apiserver/messages.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/str.h"
@@ -77,20 +76,29 @@ static void read_type(const struct message *m, const char *type, struct message_
 				 type);
 }
 
+/* A word of the table, which is ours: it fits, or a test of it fails.  Gives what follows. */
+static const char *take_word(const char *text, char *out, size_t size)
+{
+	size_t n = strcspn(text, " ,");
+
+	assert(n > 0 && n < size);
+	memcpy(out, text, n);
+	out[n] = '\0';
+	return text + n + strspn(text + n, " ");
+}
+
 bool message_next(const struct message *m, const char **at, struct message_field *f)
 {
 	const char *text = *at ? *at : m->fields;
-	char type[96];
-	int used = 0;
+	char *name, type[sizeof(f->of)];
 
 	if (!*text)
 		return false;
-	*f = (struct message_field){0};
-	/* Of a table of ours: it reads, or a test of it fails. */
-	if (sscanf(text, "%u %63s %95[^,]%n", &f->number, f->name, type, &used) != 3)
-		assert(!"messages.def");
-	text += used;
+	f->number = (unsigned)strtoul(text, &name, 10);
+	text = take_word(name + strspn(name, " "), f->name, sizeof(f->name));
+	text = take_word(text, type, sizeof(type));
 	*at = text + strspn(text, ", ");
+	f->of[0] = '\0';
 	read_type(m, type, f);
 	return true;
 }

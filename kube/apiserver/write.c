@@ -128,34 +128,39 @@ json_t *request_body(struct request *rq)
 
 /* --- create -------------------------------------------------------------------------------------- */
 
+/* Is it on its way?  Each create asks, and few are: the rest is not parsed. */
+static bool entry_is_going(const struct store_entry *entry)
+{
+	struct err e;
+	OWN_JSON obj = strstr(entry->value, "\"deletionTimestamp\"")
+			       ? json_parse(entry->value, entry->value_len, &e)
+			       : NULL;
+
+	return object_is_going(obj);
+}
+
 static int check_room(struct request *rq, struct fault *f)
 {
 	struct store_entry entry;
 
 	if (rq->r->namespaced) {
-		OWN_JSON ns = object_read(
-			rq->a, arena_printf(rq->arena, "namespaces/%s", str_or(rq->ns, "")),
-			&entry);
-
 		if (!rq->ns)
 			return fault_set(f, FAULT_BAD_REQUEST, "a namespace is required");
-		if (!ns)
+		if (!store_get(rq->a->store, arena_printf(rq->arena, "namespaces/%s", rq->ns),
+			       &entry))
 			return fault_set(f, FAULT_NOT_FOUND, "namespaces \"%s\" not found", rq->ns);
-		if (object_is_going(ns))
+		if (entry_is_going(&entry))
 			return fault_set(
 				f, FAULT_FORBIDDEN,
 				"unable to create new content in namespace %s because it is being terminated",
 				rq->ns);
 	}
 	if (rq->r->custom) {
-		OWN_JSON crd = object_read(
-			rq->a,
-			arena_printf(rq->arena,
-				     "customresourcedefinitions.apiextensions.k8s.io/%s.%s",
-				     rq->r->plural, rq->r->group),
-			&entry);
+		const char *key = arena_printf(
+			rq->arena, "customresourcedefinitions.apiextensions.k8s.io/%s.%s",
+			rq->r->plural, rq->r->group);
 
-		if (object_is_going(crd))
+		if (store_get(rq->a->store, key, &entry) && entry_is_going(&entry))
 			return fault_set(
 				f, FAULT_METHOD,
 				"create not allowed while custom resource definition is terminating");
