@@ -14,6 +14,7 @@
 #define AGAIN_MAX_MS 30000
 #define CALL_MS 10000
 #define ANSWER_MAX (64 << 10)
+#define PODS_LISTED 1000 /* a tenant can bind as many as it likes */
 
 struct checkpoint {
 	struct life *l;
@@ -200,6 +201,7 @@ static void on_posted(const struct http_reply *r, const struct err *e, void *arg
 struct list_pods {
 	const char *node;
 	json_t *list;
+	json_int_t n;
 };
 
 static bool list_pod(const struct kube_entry *en, void *arg)
@@ -207,7 +209,7 @@ static bool list_pod(const struct kube_entry *en, void *arg)
 	const struct tenant_pod *p = en->object;
 	struct list_pods *lp = arg;
 
-	if (str_eq(p->world.node, lp->node) && !p->world.daemon)
+	if (str_eq(p->world.node, lp->node) && !p->world.daemon && lp->n++ < PODS_LISTED)
 		json_array_append_new(lp->list, json_pack("{s:s, s:s, s:s}", "namespace", en->ns,
 							  "name", en->name, "uid", p->world.uid));
 	return true;
@@ -216,15 +218,16 @@ static bool list_pod(const struct kube_entry *en, void *arg)
 static char *body_of(const struct checkpoint *cp, const struct node_claim *n,
 		     const struct leave *lv)
 {
-	struct list_pods lp = {n->meta.name, json_array()};
+	struct list_pods lp = {n->meta.name, json_array(), 0};
 	char when[STR_TIME_SIZE];
 	OWN_JSON o = NULL;
 
 	kube_cache_each(cp->t->pods, list_pod, &lp);
-	o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s*, s:o}", "apiVersion", OBJECT_API_VERSION,
-		      "machine", cp->l->name, "node", n->meta.name, "nodeClaim", n->meta.name,
-		      "virtualCluster", cp->t->name, "reason", lv->reason, "deadline",
-		      lv->deadline ? str_time(when, lv->deadline) : NULL, "pods", lp.list);
+	o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s*, s:I, s:o}", "apiVersion",
+		      OBJECT_API_VERSION, "machine", cp->l->name, "node", n->meta.name, "nodeClaim",
+		      n->meta.name, "virtualCluster", cp->t->name, "reason", lv->reason, "deadline",
+		      lv->deadline ? str_time(when, lv->deadline) : NULL, "podsLeft", lp.n, "pods",
+		      lp.list);
 	return json_text(o);
 }
 
@@ -233,6 +236,7 @@ static bool trust(struct checkpoint *cp, const struct object_secret_ref *r, cons
 {
 	struct secrets *s = cp->l->c->secrets;
 	const struct secret *v;
+	char text[280];
 
 	*ca = NULL;
 	if (!r)
@@ -250,11 +254,20 @@ static bool trust(struct checkpoint *cp, const struct object_secret_ref *r, cons
 	}
 	v = secrets_value(s, NULL, r->name, str_or(r->key, "ca.crt"));
 	if (!v) {
-		trouble(cp, "spec.checkpoint.caSecretRef", "it has no ca.crt");
+		str_format(text, sizeof(text), "it has no %s", str_or(r->key, "ca.crt"));
+		trouble(cp, "spec.checkpoint.caSecretRef", text);
 		return false;
 	}
 	*ca = secret_expose(v);
 	return true;
+}
+
+/* "https://host:port" as people are told it: what stands before an @ may be a password. */
+static const char *shown(const char *origin)
+{
+	const char *host = strstr(origin, "://"), *at = strrchr(origin, '@');
+
+	return at ? at + 1 : host ? host + 3 : origin;
 }
 
 /* "https://host:port" and the rest. */
@@ -352,7 +365,7 @@ const char *checkpoint_look(struct checkpoint *cp, const struct node_claim *n,
 			 .began = began,
 			 .now = loop_wall(cp->l->c->loop)};
 	OWN(arena) a = arena_new();
-	const char *origin, *host;
+	const char *origin;
 	bool url;
 
 	kube_cache_each(cp->t->pods, look_at_pod, &k);
@@ -362,8 +375,7 @@ const char *checkpoint_look(struct checkpoint *cp, const struct node_claim *n,
 			   k.first->name);
 	} else if (url) {
 		(void)split(n->spec.checkpoint->url, a, &origin);
-		host = strstr(origin, "://");
-		str_format(cp->who, sizeof(cp->who), "checkpoint %.250s", host ? host + 3 : origin);
+		str_format(cp->who, sizeof(cp->who), "checkpoint %.250s", shown(origin));
 	}
 	return k.first || url ? cp->who : NULL;
 }
