@@ -22,6 +22,7 @@
 #include "controller/tenant.h"
 #include "controller/verdict.h"
 
+#define IMAGE_AGAIN_MS 10000
 #define LEASE "drover-controller"
 #define DESTROY_LEASE_AGE_MS 5000
 
@@ -229,8 +230,11 @@ static void rederive(void *arg)
 					.ca_pem = keys_ca_pem(c->keys),
 					.boot_key = keys_boot(c->keys)};
 
-		if (agents_configure(c->agents, &s, &e) < 0)
+		if (agents_configure(c->agents, &s, &e) < 0) {
 			log_error("the agent's image cannot be used", LOG_E(&e));
+			loop_timer_start(&c->settle, IMAGE_AGAIN_MS);
+			return;
+		}
 	}
 	if (!agents_ready(c->agents)) {
 		loop_timer_start(&c->settle, 500);

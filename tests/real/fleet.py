@@ -65,6 +65,8 @@ class Fleet:
     # -- life
 
     def start(self):
+        if not ISO.exists():
+            raise FileNotFoundError(f"{ISO} is not there: make image")
         planes = [self.host, *self.tenants.values()]
         for plane in planes:
             plane.start()
