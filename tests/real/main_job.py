@@ -35,6 +35,9 @@ def run_pods(f, view, pods, gpus=fleet.GPUS, limit_s=300):
         for pod in pods:
             if pod not in took and f.pod_running(*pod):
                 took[pod] = time.monotonic() - began
+        for tenant, name in pods:
+            assert f.tenants[tenant].get(f"/api/v1/namespaces/default/pods/{name}"), \
+                f"somebody deleted pod {tenant}/{name}"
         waiting = ", ".join(f"{t}/{n}" for t, n in pods if (t, n) not in took)
         view.show(f.states(), f"pods pending: {waiting}" if waiting else "all pods Running")
         return len(took) == len(pods)

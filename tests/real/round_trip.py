@@ -78,6 +78,9 @@ class Round(fleet.Fleet):
         status = self.get("machines", name)["status"]
         if self.network.where(name) == before:
             self.seen.add((status["state"], before))
+            # On its way home, when its evidence is good already: off first.
+            if (status["state"], before) == ("verifying", PROVISIONING):
+                assert self.rack.machines[0].power() == "Off", "moved home while it was on"
         return status
 
 
