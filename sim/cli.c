@@ -269,6 +269,9 @@ static int begin(struct run *r, struct err *e)
 	objects = sim_rack_objects(r->rack, PROVIDER);
 	status = write_in(r, "objects.yaml", objects, e);
 	free(objects);
+	/* Before it says that it is up: whoever reads that may end it at once. */
+	r->term = loop_signal(r->group, SIGTERM, on_signal, r);
+	r->intr = loop_signal(r->group, SIGINT, on_signal, r);
 	printf("%lld machines; the first BMC is %s://127.10.0.2:%u/redfish/v1/\n"
 	       "user %s, password in %s/password%s%s%s\n"
 	       "Machine objects in %s/objects.yaml; /sim/machines shows what they do\n",
@@ -276,8 +279,6 @@ static int begin(struct run *r, struct err *e)
 	       r->o.plain ? "" : ", CA in ", r->o.plain ? "" : r->o.data,
 	       r->o.plain ? "" : "/ca.crt", r->o.data);
 	fflush(stdout);
-	r->term = loop_signal(r->group, SIGTERM, on_signal, r);
-	r->intr = loop_signal(r->group, SIGINT, on_signal, r);
 	return status;
 }
 

@@ -200,7 +200,7 @@ char *program_file(const char *folder, const char *name)
 
 const char *program_folder(char out[static 64])
 {
-	str_copy(out, 64, "/tmp/drover-test-XXXXXX");
+	str_copy(out, 64, "/tmp/drover-program-XXXXXX");
 	assert_non_null(mkdtemp(out));
 	return out;
 }

@@ -1,0 +1,237 @@
+/* `drover sim`: the rack as a process, its files, and what it says of wrong usage. */
+#include "tests/unit/testing.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/yaml.h"
+#include "sim/cli.h"
+#include "tests/unit/controller/program.h"
+#include "tests/unit/controller/verb.h"
+
+#define SIM(...) verb_run("drover sim", sim_cli, NULL, (const char *const[]){__VA_ARGS__, NULL})
+
+struct rack {
+	struct program program;
+	char folder[64], data[80], origin[64];
+	unsigned port;
+};
+
+static int setup(void **state)
+{
+	struct rack *r = mem_new(struct rack);
+
+	*state = r;
+	program_folder(r->folder);
+	str_format(r->data, sizeof(r->data), "%s/rack", r->folder);
+	r->port = 20000 + (unsigned)getpid() % 10000;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct rack *r = *state;
+
+	if (r->program.pid)
+		program_end(&r->program, SIGTERM);
+	program_folder_done(r->folder);
+	free(r);
+	return 0;
+}
+
+/* On the first port from r->port on that is free: the addresses of BMCs are given. */
+static void start(struct rack *r, const char *plain)
+{
+	char listen[24];
+
+	for (;; r->port++) {
+		str_format(listen, sizeof(listen), ":%u", r->port);
+		program_start(&r->program, "drover sim", sim_cli,
+			      (const char *const[]){"rack", "--machines", "3", "--data", r->data,
+						    "--drives", "1", "--drive-gib", "1", "--user",
+						    "root", "--listen", listen, plain, NULL});
+		if (program_hear(&r->program, "3 machines; the first BMC is "))
+			break;
+		assert_non_null(strstr(r->program.said, "in use"));
+		assert_int_equal(program_end(&r->program, 0), 1);
+	}
+	program_await(&r->program, "Machine objects in ");
+	str_format(r->origin, sizeof(r->origin), "%s://127.10.0.2:%u", plain ? "http" : "https",
+		   r->port);
+}
+
+static int ask_bmc(struct rack *r, const char *ca_pem, const char *password, const char *path)
+{
+	return program_ask(&(struct program_call){.url = r->origin,
+						  .ca_pem = ca_pem,
+						  .user = password ? "root" : NULL,
+						  .password = password,
+						  .path = path});
+}
+
+static void assert_private(struct rack *r, const char *name)
+{
+	char path[128];
+	struct stat st;
+
+	str_format(path, sizeof(path), "%s/%s", r->data, name);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+static void a_rack_serves_its_bmcs_with_the_password_and_ca_in_its_folder(void **state)
+{
+	struct rack *r = *state;
+	char *password, *ca;
+
+	start(r, NULL);
+	password = program_file(r->data, "password");
+	ca = program_file(r->data, "ca.crt");
+	assert_int_equal(strlen(password), 16);
+	assert_private(r, "password");
+	assert_private(r, "bmc.key");
+	assert_int_equal(ask_bmc(r, ca, NULL, "/redfish/v1/"), 200);
+	assert_int_equal(ask_bmc(r, ca, NULL, "/redfish/v1/Systems"), 401);
+	assert_int_equal(ask_bmc(r, ca, password, "/redfish/v1/Systems"), 200);
+	assert_int_equal(ask_bmc(r, NULL, NULL, "/redfish/v1/"), 0); /* not by a CA of the system */
+	assert_int_equal(program_end(&r->program, SIGTERM), 0);
+	free(password);
+	free(ca);
+}
+
+static void its_objects_make_drover_manage_every_machine(void **state)
+{
+	struct rack *r = *state;
+	OWN_JSON all = NULL;
+	char *text, address[96];
+	size_t i, machines = 0;
+	json_t *o;
+	struct err e;
+
+	start(r, NULL);
+	text = program_file(r->data, "objects.yaml");
+	all = yaml_parse_all(text, strlen(text), &e);
+	free(text);
+	assert_non_null(all);
+	json_array_foreach (all, i, o) {
+		if (!str_eq(json_str_at(o, "kind"), "Machine"))
+			continue;
+		machines++;
+		str_format(address, sizeof(address), "https://127.10.0.%zu:%u/redfish/v1/Systems/1",
+			   machines + 1, r->port);
+		assert_true(str_eq(json_str_at(o, "spec", "bmc", "address"), address));
+		assert_true(str_eq(json_str_at(o, "spec", "providerRef", "name"), "rack"));
+	}
+	assert_int_equal(machines, 3);
+}
+
+static void a_rack_that_comes_again_is_the_same_one(void **state)
+{
+	static const char *const kept[] = {"password", "ca.crt", "bmc.crt", "bmc.key",
+					   "objects.yaml"};
+	char *before[sizeof(kept) / sizeof(kept[0])];
+	struct rack *r = *state;
+
+	start(r, NULL);
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		before[i] = program_file(r->data, kept[i]);
+	assert_int_equal(program_end(&r->program, SIGINT), 0);
+	start(r, NULL);
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		char *after = program_file(r->data, kept[i]);
+
+		assert_string_equal(before[i], after);
+		free(before[i]);
+		free(after);
+	}
+}
+
+static void a_plain_rack_has_no_certificates(void **state)
+{
+	struct rack *r = *state;
+	char path[128];
+
+	start(r, "--plain");
+	assert_int_equal(ask_bmc(r, NULL, NULL, "/redfish/v1/"), 200);
+	str_format(path, sizeof(path), "%s/ca.crt", r->data);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+static void what_is_wrong_is_named_with_what_is_allowed(void **state)
+{
+	struct rack *r = *state;
+	char path[128];
+	FILE *f;
+
+	assert_int_equal(SIM("rack", "--machines", "0"), 2);
+	verb_assert_said("--machines: want 1 to 20000, got '0'");
+	assert_int_equal(SIM("rack", "--drives", "many"), 2);
+	verb_assert_said("--drives: want 1 to ");
+	assert_int_equal(SIM("rack", "--speed", "1001"), 2);
+	verb_assert_said("--speed: want 1 to 1000, got '1001'");
+	assert_int_equal(SIM("rack", "--drive-gib", "-1"), 2);
+	verb_assert_said("--drive-gib: want 1 to 16384");
+	assert_int_equal(SIM("rack", "--listen", "8443"), 2);
+	verb_assert_said("want ADDRESS:PORT or :PORT, got '8443'");
+	assert_int_equal(SIM("rack", "twice"), 2);
+	verb_assert_said("what is 'twice'?");
+
+	assert_int_equal(SIM("rack", "--data", "/nonexistent/rack"), 1);
+	verb_assert_said("drover sim rack: /nonexistent/rack");
+	assert_int_equal(SIM("rack", "--data", r->data, "--faults", "/nonexistent/faults.yaml"), 1);
+	verb_assert_said("/nonexistent/faults.yaml");
+	str_format(path, sizeof(path), "%s/faults.yaml", r->folder);
+	f = fopen(path, "we");
+	fputs("faults: 7\n", f);
+	fclose(f);
+	assert_int_equal(SIM("rack", "--data", r->data, "--faults", path), 1);
+	verb_assert_said(path);
+}
+
+static void the_driver_wants_one_rack(void **state)
+{
+	(void)state;
+	assert_int_equal(SIM("port-move"), 2);
+	verb_assert_said("which rack?");
+	assert_int_equal(SIM("port-move", "https://a.test", "https://b.test"), 2);
+	verb_assert_said("one rack at a time");
+	assert_int_equal(SIM("port-move", "--ca", "/nonexistent/ca.crt", "https://127.0.0.1:1"), 1);
+	verb_assert_said("/nonexistent/ca.crt");
+}
+
+static void sim_alone_says_what_there_is(void **state)
+{
+	(void)state;
+	assert_int_equal(verb_run("drover sim", sim_cli, NULL, (const char *const[]){NULL}), 2);
+	verb_assert_said("want rack or port-move");
+	assert_int_equal(SIM("tower"), 2);
+	assert_int_equal(SIM("help"), 0);
+	verb_assert_said("drover sim port-move");
+	assert_int_equal(SIM("rack", "--help"), 0);
+	verb_assert_said("drover sim rack --machines 8");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_rack_serves_its_bmcs_with_the_password_and_ca_in_its_folder, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(its_objects_make_drover_manage_every_machine, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_rack_that_comes_again_is_the_same_one, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_plain_rack_has_no_certificates, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_wrong_is_named_with_what_is_allowed, setup,
+						teardown),
+		cmocka_unit_test(the_driver_wants_one_rack),
+		cmocka_unit_test(sim_alone_says_what_there_is),
+	};
+
+	mem_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
