@@ -93,29 +93,27 @@ static const char *last_part(const char *id)
 	return dot ? dot + 1 : id;
 }
 
-/* The nth message; ExtendedInfo may be one object in place of a list (iDRAC). */
-static const json_t *message(const json_t *error, size_t n)
+enum err_kind rf_kind_of(const json_t *messages, enum err_kind kind)
 {
-	const json_t *info = json_at(error, "error", "@Message.ExtendedInfo");
+	size_t n = json_is_object(messages) ? 1 : json_array_size(messages);
 
-	if (json_is_object(info))
-		return n == 0 ? info : NULL;
-	return json_array_get(info, n);
-}
+	for (size_t i = 0; i < n; i++) {
+		const json_t *m = json_is_object(messages) ? messages : json_array_get(messages, i);
+		const char *id = last_part(json_str_at(m, "MessageId"));
 
-static bool has_message(const json_t *error, const char *id)
-{
-	const json_t *m;
-
-	for (size_t i = 0; (m = message(error, i)) != NULL; i++)
-		if (str_eq(last_part(json_str_at(m, "MessageId")), id))
-			return true;
-	return false;
+		for (size_t k = 0; k < sizeof(message_kinds) / sizeof(*message_kinds); k++)
+			if (str_eq(message_kinds[k].id, id))
+				kind = message_kinds[k].kind;
+	}
+	return kind;
 }
 
 /* "PATCH /redfish/v1/Systems/1: 400 Bad Request: ..." with the kind that fits best. */
 static void reply_err(const struct rf_request *q, const struct http_reply *http, struct rf_reply *p)
 {
+	/* It may be one object in place of a list (iDRAC). */
+	const json_t *info = json_at(p->json, "error", "@Message.ExtendedInfo");
+	const json_t *first = json_is_object(info) ? info : json_array_get(info, 0);
 	const char *id, *text;
 
 	(void)!http_err(http, &p->err);
@@ -125,11 +123,9 @@ static void reply_err(const struct rf_request *q, const struct http_reply *http,
 		p->err.kind = ERR_PROTOCOL;
 	if (http->status == 405 || http->status == 501)
 		p->err.kind = ERR_UNSUPPORTED;
-	id = last_part(json_str_at(message(p->json, 0), "MessageId"));
-	text = json_str_at(message(p->json, 0), "Message");
-	for (size_t i = 0; i < sizeof(message_kinds) / sizeof(*message_kinds); i++)
-		if (has_message(p->json, message_kinds[i].id))
-			p->err.kind = message_kinds[i].kind;
+	id = last_part(json_str_at(first, "MessageId"));
+	text = json_str_at(first, "Message");
+	p->err.kind = rf_kind_of(info, p->err.kind);
 	if (q->secret_body)
 		str_format(p->err.text, sizeof(p->err.text), "status %d", http->status);
 	else if (id)
@@ -304,6 +300,7 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 			return;
 		}
 		p.status = http->status;
+		p.retry_after_ms = http->retry_after_ms;
 		p.location = http_reply_header(http, "Location");
 		p.challenge = http_reply_header(http, "WWW-Authenticate");
 		read_body(q, http, &p);
@@ -316,7 +313,8 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 			p.token = secret_from_str(token);
 	}
 	/* The step may end the operation and with it everything but what is on this stack. */
-	q->next(r, &p);
+	if (!rf_task_follow(r, &p))
+		q->next(r, &p);
 	json_decref(p.json);
 	secret_free(p.token);
 	free(etag);

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/list.h"
+#include "base/retry.h"
 #include "redfish/quirks.h"
 #include "redfish/redfish.h"
 
@@ -15,6 +16,8 @@
  *	find.c      which System is the machine, and what is known of it
  *	system.c    power and boot of the System
  *	media.c     the slot for a CD
+ *	tag.c       If-Match: what BMCs make of it
+ *	task.c      work that a BMC does after its reply (202)
  *
  * An operation is a chain of steps.  A step gets the reply to the request before
  * it and either sends the next one (rf_send), or ends the operation (rf_end,
@@ -31,8 +34,10 @@ struct rf_reply {
 	const char *location;
 	const char *challenge; /* WWW-Authenticate */
 	struct secret *token;
-	int64_t sent_at; /* loop_now() when the request went out, for the last time */
-	struct err err;	 /* kind ERR_NONE for 2xx */
+	int64_t sent_at;	 /* loop_now() when the request went out, for the last time */
+	uint32_t retry_after_ms; /* of a 2xx reply; that of others is in err */
+	struct err err;		 /* kind ERR_NONE for 2xx */
+	bool by_task; /* err is how a task ended (with status 409): look at the effect before believing it */
 };
 typedef void rf_step(struct redfish *r, const struct rf_reply *p);
 
@@ -55,13 +60,28 @@ struct rf_identity {
 	char uuid[37], serial[RF_STR]; /* "": not given */
 };
 
+/* In what form a BMC takes the tag that it gave; see tag.c. */
+enum rf_tag_form { RF_TAG_GIVEN, RF_TAG_OTHER, RF_TAG_ANY, RF_TAG_NONE };
+enum rf_tag_of { RF_TAG_SYSTEM, RF_TAG_SLOT, RF_TAGS };
+
+/* The task behind a 202. */
+struct rf_task {
+	rf_step *next; /* the step that waits for the reply; NULL: no task */
+	char *path;
+	bool seen; /* it has told its state */
+	unsigned polls, missed;
+	int64_t until; /* polled no longer */
+};
+
 enum rf_kind { RF_READ_SYSTEM, RF_POWER, RF_BOOT, RF_READ_MEDIA, RF_INSERT, RF_EJECT, RF_LOGOUT };
 
 struct rf_op {
 	struct list link;
 	struct redfish *r;
 	enum rf_kind kind;
-	struct loop_timer limit;
+	struct loop_timer limit, wait;
+	void (*waited)(struct redfish *r); /* what follows the wait */
+	int64_t ends_at;		   /* loop_now() of the limit */
 	union {
 		void (*plain)(const struct err *e, void *arg);
 		void (*seen)(const struct redfish_system *s, const struct err *e, void *arg);
@@ -80,6 +100,11 @@ struct rf_op {
 	json_t *pending; /* the settings object, when boot options go there; owned */
 	char *target;	 /* what is being written to */
 	char *tag;	 /* its ETag */
+	enum rf_tag_of tag_of;
+	enum rf_tag_form form;
+	bool tag_reread;
+	void (*again)(struct redfish *r); /* the write that a tag was refused for */
+	struct rf_task task;
 	struct rf_scan *scan;
 };
 
@@ -102,6 +127,11 @@ struct redfish {
 	unsigned credentials, tried_credentials; /* counted, to tell an answer about old ones */
 	int64_t sent_at, used_at;		 /* used_at: last time that the session worked */
 
+	/* the breaker */
+	unsigned failures; /* operations in a row that ended without a useful answer */
+	struct backoff pause;
+	int64_t not_before; /* nothing is sent before; INT64_MIN: at will */
+
 	/* session */
 	char *session_uri, *old_session, *stale_session;
 	struct secret *token;
@@ -119,6 +149,7 @@ struct redfish {
 		*no_overrides; /* the pending object; the one that was looked at and has no boot options */
 	unsigned reset_types; /* bits of enum rf_reset; 0: unknown */
 	bool reset_asked;
+	enum rf_tag_form tag_form[RF_TAGS]; /* what worked last */
 	char *slot;
 	int64_t no_slot_until; /* looked for in vain; not again before */
 	char *managers[4];
@@ -145,6 +176,8 @@ void rf_fail(struct redfish *r, const struct err *e);
 void rf_fail_as(struct redfish *r, enum err_kind kind, const char *text);
 void rf_forget(struct redfish *r);    /* facts, not the session */
 void rf_set(char **slot, char *text); /* frees what was there; takes text */
+/* The step's last act, with no request in flight: then(r) after so long. */
+void rf_wait(struct redfish *r, int64_t ms, void (*then)(struct redfish *r));
 
 /* exchange.c */
 void rf_send(struct redfish *r, struct rf_request *q); /* takes what q holds; *q is empty after */
@@ -154,6 +187,19 @@ void rf_abort(struct redfish *r);
 char *rf_link(const struct redfish *r, const json_t *ref,
 	      struct err *e);	/* of {"@odata.id": ...}, or a string; NULL: absent or bad (*e) */
 bool rf_text_ok(const char *s); /* bounded and printable */
+/* What one of these messages (a list, or one object) says of the kind of a failure, else `kind`. */
+enum err_kind rf_kind_of(const json_t *messages, enum err_kind kind);
+
+/* tag.c */
+void rf_tag_read(struct redfish *r, enum rf_tag_of of, const char *tag /* NULL: none */);
+char *rf_tag(const struct redfish *r); /* for If-Match, malloc'd; NULL: without */
+void rf_tag_worked(struct redfish *r); /* remembered for this BMC */
+/* Was it the tag that was refused, and is there another form?  Then again(r) follows. */
+bool rf_tag_climb(struct redfish *r, const struct rf_reply *p, void (*again)(struct redfish *r));
+
+/* task.c */
+bool rf_task_follow(struct redfish *r,
+		    const struct rf_reply *p); /* false: no task, p is the reply */
 
 /* session.c */
 void rf_ready(struct redfish *r, rf_step *then); /* logged in, System known; then(r, NULL) */

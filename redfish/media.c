@@ -312,7 +312,7 @@ static void aim(struct redfish *r, const struct rf_reply *p, const char *action)
 	char *target = rf_link(r, json_at(p->json, "Actions", action, "target"), &ignored);
 
 	rf_set(&op->target, target ? target : mem_strdup(r->slot));
-	rf_set(&op->tag, mem_strdup(p->etag));
+	rf_tag_read(r, RF_TAG_SLOT, p->etag);
 	op->rung = 0;
 }
 
@@ -328,20 +328,20 @@ static void write_slot(struct redfish *r, char *body /* taken */, rf_step *next)
 	rf_send(r, &(struct rf_request){.method = patches(r) ? "PATCH" : "POST",
 					.path = mem_strdup(op->target),
 					.body = body,
-					.if_match = patches(r) ? mem_strdup(op->tag) : NULL,
+					.if_match = patches(r) ? rf_tag(r) : NULL,
 					.effect = true,
 					.next = next});
 }
 
 /* What a refused write may mean: a tag that is not accepted, or a body that is not.  False: neither. */
-static bool climb(struct rf_op *op, const struct rf_reply *p)
+static bool climb(struct redfish *r, const struct rf_reply *p, void (*again)(struct redfish *r))
 {
-	if (p->status == 412 && op->tag)
-		rf_set(&op->tag, NULL);
-	else if (p->status == 400 || p->status == 415)
-		op->rung++;
-	else
+	if (patches(r) && rf_tag_climb(r, p, again))
+		return true;
+	if (p->status != 400 && p->status != 415)
 		return false;
+	r->op->rung++;
+	again(r);
 	return true;
 }
 
@@ -372,16 +372,30 @@ static char *insert_body(const struct redfish *r)
 	return json_text(o);
 }
 
+/* The task says that it failed; is it in all the same? */
+static void after_insert(struct redfish *r, const struct rf_reply *p)
+{
+	struct redfish_media m = {0};
+
+	if (p->err.kind == ERR_NONE)
+		parse(p->json, &m);
+	if (m.inserted && str_eq(m.image, r->op->url))
+		rf_end(r, NULL);
+	else
+		rf_fail(r, &r->kept_err);
+}
+
 static void on_inserted(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->err.kind == ERR_NONE) {
+		rf_tag_worked(r);
 		rf_end(r, NULL);
 		return;
 	}
 	r->kept_err = p->err;
-	if (climb(r->op, p))
-		insert_send(r);
-	else
+	if (p->by_task)
+		rf_get(r, mem_strdup(r->slot), after_insert);
+	else if (!climb(r, p, insert_send))
 		rf_fail(r, &p->err);
 }
 
@@ -427,11 +441,9 @@ static void on_ejected(struct redfish *r, const struct rf_reply *p)
 		rf_end(r, NULL);
 	else if (p->err.kind == ERR_NONE)
 		rf_get(r, mem_strdup(r->slot), after_eject);
-	else if (climb(r->op, p))
-		eject_send(r);
 	else if (p->status == 409 || p->status == 500)
 		rf_get(r, mem_strdup(r->slot), after_eject); /* also said when nothing is in */
-	else
+	else if (!climb(r, p, eject_send))
 		rf_fail(r, &p->err);
 }
 

@@ -7,6 +7,14 @@
 #include "redfish/link.h"
 
 #define CALL_MS 15000
+/*
+ * The breaker: after so many operations in a row that a BMC left without a useful
+ * answer it is let alone; every call fails at once.  Then one goes through, and its
+ * end decides.
+ */
+#define BREAKER_FAILURES 3
+#define BREAKER_BASE_MS 5000
+#define BREAKER_CAP_MS 60000
 #define SERVICE_ROOT "/redfish/v1/" /* the one path that DSP0266 fixes */
 
 static void pump(void *arg);
@@ -43,6 +51,7 @@ void rf_forget(struct redfish *r)
 	r->root = NULL;
 	r->reset_types = r->quirks = 0;
 	r->reset_asked = false;
+	memset(r->tag_form, 0, sizeof(r->tag_form));
 	r->no_slot_until = INT64_MIN;
 	forget_candidates(r);
 }
@@ -76,7 +85,8 @@ struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct r
 	r->origin = origin;
 	list_init(&r->queue);
 	r->group = g;
-	r->no_slot_until = r->proved_at = INT64_MIN;
+	r->no_slot_until = r->proved_at = r->not_before = INT64_MIN;
+	r->pause = (struct backoff){.base_ms = BREAKER_BASE_MS, .cap_ms = BREAKER_CAP_MS};
 	r->call_ms = s->call_ms ? s->call_ms : CALL_MS;
 	r->may_act = s->may_act;
 	r->user = mem_strdup(s->user);
@@ -97,6 +107,8 @@ struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct r
 static void op_free(struct rf_op *op)
 {
 	loop_timer_stop(&op->limit);
+	loop_timer_stop(&op->wait);
+	free(op->task.path);
 	free(op->url);
 	free(op->system_etag);
 	free(op->target);
@@ -130,6 +142,39 @@ void redfish_free(struct redfish *r)
 	free(r);
 }
 
+/* How this operation ended, as far as it says whether to leave the BMC alone. */
+static void judge(struct redfish *r, const struct err *e)
+{
+	int64_t now = loop_now(loop_of(r->group)), pause = 0;
+	bool silent = e && (e->kind == ERR_TIMEOUT || e->kind == ERR_UNAVAILABLE) &&
+		      (e->code < 400 || e->code >= 500);
+
+	if (!silent) {
+		r->failures = 0;
+		backoff_reset(&r->pause);
+	} else if (++r->failures >= BREAKER_FAILURES) {
+		pause = backoff_next(&r->pause, loop_random(loop_of(r->group)));
+	}
+	if (e && (e->code == 429 || e->code == 503) && (int64_t)e->retry_after_ms > pause)
+		pause = e->retry_after_ms;
+	r->not_before = pause > 0 ? now + pause : INT64_MIN;
+}
+
+static bool is_left_alone(const struct redfish *r, struct err *e)
+{
+	int64_t left = r->not_before == INT64_MIN ? 0 : r->not_before - loop_now(loop_of(r->group));
+
+	if (left <= 0)
+		return false;
+	(void)!err_set(e, ERR_UNAVAILABLE, 0, "the BMC is left alone for %lld s more%s",
+		       (long long)(left + 999) / 1000,
+		       r->failures >= BREAKER_FAILURES ? ": it did not answer so often"
+						       : ", as it asked");
+	e->scope = ERR_MACHINE;
+	e->retry_after_ms = (uint32_t)left;
+	return true;
+}
+
 /* Out of every list first, then tell the owner (who may free the client), then free. */
 static void finish(struct rf_op *op, const void *result, const struct err *e)
 {
@@ -139,6 +184,7 @@ static void finish(struct rf_op *op, const void *result, const struct err *e)
 	loop_timer_stop(&op->limit);
 	if (r->op == op) {
 		rf_abort(r);
+		judge(r, e);
 		r->op = NULL;
 		if (!list_empty(&r->queue))
 			loop_defer(&r->pump);
@@ -203,6 +249,19 @@ static void on_limit(void *arg)
 	finish(op, NULL, &e);
 }
 
+static void on_waited(void *arg)
+{
+	struct rf_op *op = arg;
+
+	op->waited(op->r);
+}
+
+void rf_wait(struct redfish *r, int64_t ms, void (*then)(struct redfish *r))
+{
+	r->op->waited = then;
+	loop_timer_start(&r->op->wait, ms);
+}
+
 static void begin(struct redfish *r, const struct rf_reply *p)
 {
 	(void)p;
@@ -234,11 +293,20 @@ static void begin(struct redfish *r, const struct rf_reply *p)
 static void pump(void *arg)
 {
 	struct redfish *r = arg;
+	struct rf_op *op;
+	struct err e;
 
 	if (r->op || list_empty(&r->queue))
 		return;
-	r->op = list_first(&r->queue, struct rf_op, link);
-	list_remove(&r->op->link);
+	op = list_first(&r->queue, struct rf_op, link);
+	list_remove(&op->link);
+	if (is_left_alone(r, &e)) {
+		if (!list_empty(&r->queue))
+			loop_defer(&r->pump);
+		finish(op, NULL, &e);
+		return;
+	}
+	r->op = op;
 	if (r->op->kind == RF_LOGOUT)
 		begin(r, NULL);
 	else
@@ -254,6 +322,8 @@ static struct rf_op *ask(struct redfish *r, enum rf_kind kind, void *arg)
 	op->arg = arg;
 	loop_timer_init(&op->limit, r->group, on_limit, op);
 	loop_timer_start(&op->limit, REDFISH_OP_MS);
+	op->ends_at = loop_now(loop_of(r->group)) + REDFISH_OP_MS;
+	loop_timer_init(&op->wait, r->group, on_waited, op);
 	list_push_back(&r->queue, &op->link);
 	loop_defer(&r->pump);
 	return op;
@@ -333,6 +403,7 @@ void redfish_credentials(struct redfish *r, const char *user, const struct secre
 void redfish_retry_login(struct redfish *r)
 {
 	r->refused = false;
+	r->not_before = INT64_MIN;
 }
 
 bool redfish_login_refused(const struct redfish *r)

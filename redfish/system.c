@@ -146,7 +146,7 @@ static bool pending_read(struct redfish *r, const struct rf_reply *p)
 	if (p->err.kind == ERR_NONE && has_override(p->json)) {
 		op->pending = json_incref(p->json);
 		rf_set(&op->target, mem_strdup(r->settings));
-		rf_set(&op->tag, mem_strdup(p->etag));
+		rf_tag_read(r, RF_TAG_SYSTEM, p->etag);
 		return true;
 	}
 	if (p->err.kind == ERR_NONE || p->status == 404)
@@ -397,16 +397,35 @@ static const char *target_name(const struct redfish *r)
 	return "None";
 }
 
+/* The task says that it failed; is the override as it should be all the same? */
+static void boot_verdict(struct redfish *r, const struct rf_reply *p)
+{
+	const json_t *boot = json_at(p->json, "Boot");
+	struct redfish_system s = {0};
+
+	if (p->err.kind != ERR_NONE) {
+		rf_fail(r, &r->kept_err);
+		return;
+	}
+	parse_boot(boot, &s);
+	if (str_eq(str_or(s.boot_target, "None"), target_name(r)))
+		rf_end(r, NULL);
+	else
+		rf_fail(r, &r->kept_err);
+}
+
 static void on_patched(struct redfish *r, const struct rf_reply *p)
 {
 	struct rf_op *op = r->op;
 
 	if (p->err.kind == ERR_NONE) {
+		rf_tag_worked(r);
 		rf_end(r, NULL);
-	} else if (p->status == 412 && op->tag) {
-		/* Some hand out tags that they do not accept.  The override is ours alone, so the last writer may win. */
-		rf_set(&op->tag, NULL);
-		boot_write(r);
+	} else if (p->by_task) {
+		r->kept_err = p->err;
+		rf_get(r, mem_strdup(op->target), boot_verdict);
+	} else if (rf_tag_climb(r, p, boot_write)) {
+		return;
 	} else if (p->status == 400 && p->err.kind != ERR_UNAVAILABLE) {
 		op->rung++;
 		r->kept_err = p->err;
@@ -438,7 +457,7 @@ static void boot_write(struct redfish *r)
 	rf_send(r, &(struct rf_request){.method = "PATCH",
 					.path = mem_strdup(op->target),
 					.body = json_text(body),
-					.if_match = mem_strdup(op->tag),
+					.if_match = rf_tag(r),
 					.effect = true,
 					.next = on_patched});
 }
@@ -471,7 +490,7 @@ static void on_pending(struct redfish *r, const struct rf_reply *p)
 static void boot_where(struct redfish *r)
 {
 	rf_set(&r->op->target, mem_strdup(r->system_path));
-	rf_set(&r->op->tag, mem_strdup(r->op->system_etag));
+	rf_tag_read(r, RF_TAG_SYSTEM, r->op->system_etag);
 	if (!look_at_pending(r, on_pending))
 		boot_checked(r);
 }

@@ -274,6 +274,79 @@ static json_t *resource(const struct fake_bmc *b, const char *path)
 	return NULL;
 }
 
+/* --- tasks ---------------------------------------------------------------------------------------- */
+
+#define TASK "/redfish/v1/TaskService/Tasks/1"
+#define MONITOR "/redfish/v1/TaskService/TaskMonitors/1"
+
+static bool task_runs(const struct fake_bmc *b)
+{
+	return loop_now(b->loop) - b->task_since < b->task_ms;
+}
+
+static json_t *task_json(const struct fake_bmc *b)
+{
+	bool runs = task_runs(b);
+	json_t *j = json_pack("{s:s,s:s,s:s,s:s,s:s}", "@odata.id", TASK, "@odata.type",
+			      "#Task.v1_4_3.Task", "TaskMonitor", MONITOR, "TaskState",
+			      runs ? "Running" : str_or(b->task_end, "Completed"), "TaskStatus",
+			      str_or(b->task_status, "OK"));
+
+	if (!runs && b->task_message)
+		json_object_set_new(j, "Messages",
+				    json_pack("[{s:s,s:s}]", "MessageId", b->task_message,
+					      "Message", "it said no"));
+	return j;
+}
+
+static void pause_header(const struct fake_bmc *b, struct httpd_req *q)
+{
+	if (b->task_pause)
+		httpd_reply_header(q, "Retry-After", b->task_pause);
+}
+
+/* The answer to a write that was taken. */
+static void taken(struct fake_bmc *b, struct httpd_req *q, int status)
+{
+	if (!b->tasks) {
+		reply(q, status, status == 200 ? json_object() : NULL);
+		return;
+	}
+	b->task_since = loop_now(b->loop);
+	pause_header(b, q);
+	if (!b->task_nowhere)
+		httpd_reply_header(q, "Location",
+				   b->task_elsewhere ? "https://10.6.6.6" MONITOR : MONITOR);
+	reply(q, 202, b->task_bare || b->task_nowhere || b->task_elsewhere ? NULL : task_json(b));
+}
+
+static bool task_answered(struct fake_bmc *b, struct httpd_req *q, const char *path)
+{
+	bool monitor = str_eq(path, MONITOR);
+
+	if (!monitor && !str_eq(path, TASK))
+		return false;
+	if (b->task_late) {
+		b->task_late--;
+		refuse(q, 404, "Base.1.8.ResourceMissingAtURI");
+	} else if (b->task_since < 0 || (b->task_vanishes && !task_runs(b))) {
+		refuse(q, 404, "Base.1.8.ResourceMissingAtURI");
+	} else if (!monitor) {
+		pause_header(b, q);
+		reply(q, 200, task_json(b));
+	} else if (task_runs(b)) {
+		pause_header(b, q);
+		reply(q, 202, NULL);
+	} else {
+		b->task_since = -1;
+		if (str_eq(b->task_end, "Exception"))
+			refuse(q, 400, str_or(b->task_message, "Base.1.8.GeneralError"));
+		else
+			reply(q, 204, NULL);
+	}
+	return true;
+}
+
 /* --- writes --------------------------------------------------------------------------------------- */
 
 static void on_power(void *arg)
@@ -306,7 +379,7 @@ static void do_reset(struct fake_bmc *b, struct httpd_req *q, const json_t *body
 		else
 			on_power(b);
 	}
-	reply(q, 204, NULL);
+	taken(b, q, 204);
 }
 
 static void do_boot(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
@@ -321,14 +394,14 @@ static void do_boot(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
 		refuse(q, 400, "Base.1.8.PropertyValueNotInList");
 		return;
 	}
-	if (target)
+	if (target && !b->write_lie)
 		set(&b->boot_target, target);
-	if (enabled)
+	if (enabled && !b->write_lie)
 		set(&b->boot_enabled, enabled);
-	if (uri)
+	if (uri && !b->write_lie)
 		set(&b->http_uri, uri);
 	b->etag++;
-	reply(q, 200, json_object());
+	taken(b, q, 200);
 }
 
 static void do_media(struct fake_bmc *b, struct httpd_req *q, const json_t *body, bool insert)
@@ -342,9 +415,10 @@ static void do_media(struct fake_bmc *b, struct httpd_req *q, const json_t *body
 	} else if (!insert && b->eject_no_body && body) {
 		refuse(q, 415, "Base.1.8.MalformedJSON");
 	} else {
-		set(&b->image, insert ? json_str_at(body, "Image") : NULL);
+		if (!b->write_lie)
+			set(&b->image, insert ? json_str_at(body, "Image") : NULL);
 		b->etag++;
-		reply(q, 204, NULL);
+		taken(b, q, 204);
 	}
 }
 
@@ -385,6 +459,8 @@ static bool misbehave(struct fake_bmc *b, struct httpd_req *q, const char *path)
 	size_t n = 0;
 
 	if (b->unavailable) {
+		if (b->unavailable_s)
+			httpd_reply_header(q, "Retry-After", b->unavailable_s);
 		refuse(q, 503, "Ami.1.0.HMCCommuicationFailed");
 		return true;
 	}
@@ -455,7 +531,17 @@ static bool etag_refused(struct fake_bmc *b, struct httpd_req *q, const char *et
 
 	if (!b->etags || !str_eq(httpd_method(q), "PATCH"))
 		return false;
-	if (b->etags_lie ? match != NULL : !str_eq(match, etag)) {
+	if (b->etags_move) {
+		b->etags_move--;
+		b->etag++;
+		refuse(q, 412, "Base.1.8.PreconditionFailed");
+		return true;
+	}
+	if (b->etags_lie ? match != NULL
+	    : str_eq(b->etags_want, "W/")
+		    ? !match || !str_starts(match, "W/") || !str_eq(match + 2, etag)
+	    : b->etags_want ? !str_eq(match, b->etags_want)
+			    : !str_eq(match, etag)) {
 		refuse(q, match ? 412 : 428, "Base.1.8.PreconditionFailed");
 		return true;
 	}
@@ -479,12 +565,14 @@ static void serve(struct fake_bmc *b, struct httpd_req *q, const char *path, con
 		write_to(b, q, path, body);
 		return;
 	}
+	if (task_answered(b, q, path))
+		return;
 	j = resource(b, path);
 	if (!j) {
 		refuse(q, 404, "Base.1.8.ResourceMissingAtURI");
 		return;
 	}
-	if (b->etags)
+	if (b->etags && !b->etags_hidden)
 		httpd_reply_header(q, "ETag", etag);
 	reply(q, 200, j);
 }

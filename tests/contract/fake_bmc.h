@@ -30,23 +30,39 @@ struct fake_bmc {
 	bool no_none_target; /* None is not among the boot targets */
 	bool refuse_mode;    /* 400 when the boot mode comes with the target */
 	bool only_once;
-	bool etags, etags_lie;	 /* If-Match is checked; always 412 */
-	bool baseboard_first;	 /* a System without Reset, answering 503, is listed first */
-	bool same_state_400;	 /* Reset to what is already: 400 */
-	bool location_elsewhere; /* the session's Location names another server */
-	bool no_session_link;	 /* ... and its body names none */
-	bool redirect;		 /* Systems answers 308 to itself with a slash */
+	bool etags, etags_lie;	/* If-Match is checked; always 412 */
+	bool etags_hidden;	/* ... and required, although no tag is given out */
+	const char *etags_want; /* ... and taken in this form alone: "W/" or "*"; NULL: as given */
+	unsigned etags_move; /* so many writes are answered 412, and the tag is another one after */
+	bool tasks;	     /* writes to the System and its media answer 202 with a task */
+	bool task_bare; /* ... whose monitor alone is told, which deletes the task when it has ended */
+	bool task_nowhere;	  /* ... of which nothing is told */
+	bool task_elsewhere;	  /* ... on another server */
+	bool task_vanishes;	  /* ... gone when it has ended */
+	unsigned task_late;	  /* ... 404 for the first so many looks */
+	const char *task_end;	  /* "Completed" */
+	const char *task_status;  /* "OK" */
+	const char *task_message; /* MessageId of its message; NULL: none */
+	int64_t task_ms;	  /* how long it runs */
+	const char *task_pause;	  /* Retry-After, in seconds */
+	bool baseboard_first;	  /* a System without Reset, answering 503, is listed first */
+	bool same_state_400;	  /* Reset to what is already: 400 */
+	bool location_elsewhere;  /* the session's Location names another server */
+	bool no_session_link;	  /* ... and its body names none */
+	bool redirect;		  /* Systems answers 308 to itself with a slash */
 	const char *vendor, *model;
 	const char *capture;
 	/* misdeeds */
 	bool power_lie; /* takes the Reset and does nothing */
+	bool write_lie; /* ... boot and media too */
 	int64_t power_delay_ms;
-	bool huge;	   /* the System is 100 MB */
-	bool deep;	   /* ... or nested 40 deep */
-	bool foreign_link; /* the System is said to be on another server */
-	bool next_loop;	   /* the media collection's nextLink is itself */
-	bool unavailable;  /* 503 to everything behind the login */
-	bool garbage;	   /* the System is not JSON */
+	bool huge;		   /* the System is 100 MB */
+	bool deep;		   /* ... or nested 40 deep */
+	bool foreign_link;	   /* the System is said to be on another server */
+	bool next_loop;		   /* the media collection's nextLink is itself */
+	bool unavailable;	   /* 503 to everything behind the login */
+	const char *unavailable_s; /* ... with this Retry-After */
+	bool garbage;		   /* the System is not JSON */
 	/* Asked first for each request, counted from 0; true: it has answered, or never will. */
 	bool (*tamper)(struct httpd_req *q, unsigned n, void *arg);
 	void *tamper_arg;
@@ -62,6 +78,7 @@ struct fake_bmc {
 	bool locked;
 	unsigned logins; /* tries that reached the BMC */
 	unsigned etag;
+	int64_t task_since; /* -1: none, or deleted */
 	struct {
 		unsigned id; /* 0: free */
 		char token[24];

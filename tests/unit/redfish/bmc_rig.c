@@ -150,11 +150,15 @@ enum err_kind bmc_read_media(struct bmc_rig *f)
 bool bmc_select_tamper(struct httpd_req *q, unsigned n, void *arg)
 {
 	const struct bmc_selective *s = arg;
+	char text[200];
 
 	(void)n;
 	if (!str_starts(s->bmc->journal[s->bmc->njournal - 1], s->start))
 		return false;
-	httpd_reply_json(q, s->status, "{}");
+	if (s->id)
+		str_format(text, sizeof(text),
+			   "{\"error\":{\"@Message.ExtendedInfo\":{\"MessageId\":\"%s\"}}}", s->id);
+	httpd_reply_json(q, s->status, s->id ? text : "{}");
 	return true;
 }
 

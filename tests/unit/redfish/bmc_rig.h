@@ -38,6 +38,7 @@ struct bmc_selective {
 	const struct fake_bmc *bmc;
 	const char *start;
 	int status;
+	const char *id; /* of its message; NULL: no message */
 };
 
 int bmc_setup(void **state);

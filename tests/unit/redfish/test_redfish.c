@@ -81,7 +81,115 @@ static void operations_behind_a_hanging_one_end_too(void **state)
 		redfish_read_system(bmc_client(f), bmc_on_system, f);
 	loop_sim_run_until(f->loop, from + REDFISH_OP_MS + 1000);
 	assert_int_equal(f->answers, 8);
-	assert_int_equal(f->err.kind, ERR_TIMEOUT);
+	assert_int_equal(f->err.kind, ERR_UNAVAILABLE);
+}
+
+/* --- leaving it alone ----------------------------------------------------------------------------- */
+
+static void a_bmc_that_does_not_answer_is_left_alone_for_a_while(void **state)
+{
+	struct bmc_rig *f = *state;
+	int64_t from;
+
+	http_mem_hang(f->net, ORIGIN, true);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(bmc_read_system(f), ERR_TIMEOUT);
+	from = loop_now(f->loop);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(i % 2 ? bmc_read_system(f) : bmc_power(f, true), ERR_UNAVAILABLE);
+		assert_in_range(f->err.retry_after_ms, 1, 5000);
+	}
+	assert_true(loop_now(f->loop) - from < 100);
+	/* Then one goes out, and those behind it share its fate. */
+	loop_sim_run_until(f->loop, from + 5001);
+	redfish_read_system(f->r, bmc_on_system, f);
+	redfish_read_system(f->r, bmc_on_system, f);
+	loop_sim_run_until(f->loop, from + 5001 + 14000);
+	assert_int_equal(f->answers, 0);
+	loop_sim_run_until(f->loop, from + 5001 + 16000);
+	assert_int_equal(f->answers, 2);
+	assert_int_equal(f->err.kind, ERR_UNAVAILABLE);
+	assert_true(f->err.retry_after_ms > 4000);
+	f->answers = 0;
+	/* And as soon as one succeeds all may. */
+	http_mem_hang(f->net, ORIGIN, false);
+	loop_sim_run_until(f->loop, loop_now(f->loop) + 10001);
+	for (int i = 0; i < 5; i++)
+		assert_done(bmc_read_system(f));
+}
+
+static void the_pause_grows_to_a_minute_and_no_further(void **state)
+{
+	struct bmc_rig *f = *state;
+	uint32_t longest = 0;
+
+	f->bmc.unavailable = true;
+	for (int i = 0; i < 300; i++) {
+		assert_int_equal(bmc_read_system(f), ERR_UNAVAILABLE);
+		if (f->err.retry_after_ms > longest)
+			longest = f->err.retry_after_ms;
+		loop_sim_run_until(f->loop, loop_now(f->loop) + 2000);
+	}
+	assert_in_range(longest, 40000, 60000);
+	assert_true(f->bmc.njournal < 80);
+}
+
+static void failures_with_a_success_between_them_are_not_in_a_row(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	for (int i = 0; i < 8; i++) {
+		f->bmc.unavailable = i % 3 != 2;
+		assert_int_equal(bmc_read_system(f), i % 3 != 2 ? ERR_UNAVAILABLE : ERR_NONE);
+		assert_int_equal(f->err.retry_after_ms, 0);
+	}
+}
+
+static void a_refused_request_is_no_reason_to_leave_it_alone(void **state)
+{
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, "POST /redfish/v1/Systems", 400};
+
+	f->bmc.tamper = bmc_select_tamper;
+	f->bmc.tamper_arg = &s;
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(bmc_power(f, true), ERR_INVALID);
+	s.id = "iLO.2.14.UnableToModifyDuringSystemPOST"; /* with the same status: again in some seconds */
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(bmc_power(f, true), ERR_UNAVAILABLE);
+	assert_done(bmc_read_system(f));
+}
+
+static void a_bmc_that_asks_for_time_gets_it(void **state)
+{
+	struct bmc_rig *f = *state;
+	unsigned before;
+
+	f->bmc.unavailable = true;
+	f->bmc.unavailable_s = "40";
+	assert_int_equal(bmc_read_system(f), ERR_UNAVAILABLE);
+	assert_int_equal(f->err.retry_after_ms, 40000);
+	f->bmc.unavailable = false;
+	before = f->bmc.njournal;
+	loop_sim_run_until(f->loop, loop_now(f->loop) + 39000);
+	assert_int_equal(bmc_read_system(f), ERR_UNAVAILABLE);
+	assert_in_range(f->err.retry_after_ms, 1, 1000);
+	assert_int_equal(f->bmc.njournal, before);
+	loop_sim_run_until(f->loop, loop_now(f->loop) + 1001);
+	assert_done(bmc_read_system(f));
+}
+
+static void a_person_who_says_try_again_does_not_wait(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.unavailable = true;
+	f->bmc.unavailable_s = "250";
+	assert_int_equal(bmc_read_system(f), ERR_UNAVAILABLE);
+	f->bmc.unavailable = false;
+	assert_int_equal(bmc_read_system(f), ERR_UNAVAILABLE);
+	redfish_retry_login(f->r);
+	assert_done(bmc_read_system(f));
 }
 
 static void operations_run_in_the_order_of_asking(void **state)
@@ -297,6 +405,12 @@ int main(void)
 		bmc_test(a_loop_of_next_links_ends),
 		bmc_test(a_bmc_that_hangs_costs_one_exchange),
 		bmc_test(operations_behind_a_hanging_one_end_too),
+		bmc_test(a_bmc_that_does_not_answer_is_left_alone_for_a_while),
+		bmc_test(the_pause_grows_to_a_minute_and_no_further),
+		bmc_test(failures_with_a_success_between_them_are_not_in_a_row),
+		bmc_test(a_refused_request_is_no_reason_to_leave_it_alone),
+		bmc_test(a_bmc_that_asks_for_time_gets_it),
+		bmc_test(a_person_who_says_try_again_does_not_wait),
 		bmc_test(operations_run_in_the_order_of_asking),
 		bmc_test(a_changed_certificate_stops_everything),
 		bmc_test(an_unavailable_bmc_is_an_error_that_may_pass),

@@ -262,16 +262,6 @@ static void a_tag_is_sent_with_a_patch(void **state)
 	assert_int_equal(fake_bmc_count(&f->bmc, "PATCH"), 2);
 }
 
-static void a_tag_that_is_not_accepted_is_left_out(void **state)
-{
-	struct bmc_rig *f = *state;
-
-	f->bmc.etags = f->bmc.etags_lie = true;
-	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
-	assert_int_equal(fake_bmc_count(&f->bmc, "PATCH"), 2);
-	assert_string_equal(f->bmc.boot_target, "Cd");
-}
-
 static void a_mode_that_is_refused_is_left_out(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -334,7 +324,6 @@ int main(void)
 		bmc_test(http_boot_takes_its_address_along),
 		bmc_test(overrides_go_to_the_pending_object_that_has_them),
 		bmc_test(a_tag_is_sent_with_a_patch),
-		bmc_test(a_tag_that_is_not_accepted_is_left_out),
 		bmc_test(a_mode_that_is_refused_is_left_out),
 		bmc_test(without_none_the_disk_is_how_an_override_is_cleared),
 		bmc_test(supermicro_boots_virtual_cds_as_usbcd_but_for_one_model),

@@ -1,0 +1,158 @@
+#include "redfish/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "redfish/link.h"
+
+/*
+ * Work that a BMC does after its reply: 202 with the address of a task or of its
+ * monitor (DSP0266, asynchronous operations).  It is polled until it ends, or for
+ * TASK_MS at the longest; then the step that sent the request goes on as if the end
+ * were the reply.
+ *
+ * Little of it can be believed.  Tasks vanish when they end, or when somebody looks;
+ * some are not there yet just after the 202; some end as Exception with status OK
+ * after doing what was asked.  So whatever is not a plain failure counts as "taken",
+ * which proves nothing, as with any other reply; and a plain failure is held against
+ * the effect by the step that gets it (rf_reply.by_task).
+ */
+#define TASK_MS 20000 /* other calls to this BMC wait meanwhile */
+#define END_MS                                                                                     \
+	18000 /* what a last poll and a look at the effect may take of the operation's time */
+#define POLL_MIN_MS 1000
+#define POLL_MAX_MS 300000
+#define MISSES 3 /* looks at a task that was never there */
+
+static void poll_task(struct redfish *r);
+
+static bool is_task(const json_t *j)
+{
+	const char *type = json_str_at(j, "@odata.type");
+
+	return json_str_at(j, "TaskState") || (type && str_starts(type, "#Task."));
+}
+
+static void task_end(struct redfish *r, const struct err *e)
+{
+	struct rf_task *t = &r->op->task;
+	rf_step *next = t->next;
+	struct rf_reply p = {.status = e ? 409 : 200, .by_task = e != NULL, .sent_at = r->sent_at};
+
+	if (e)
+		p.err = *e;
+	free(t->path);
+	*t = (struct rf_task){0};
+	next(r, &p);
+}
+
+/* After what the BMC asks for, else 1, 1, 2, 3, 4 s ...; when that is past the time for tasks, never. */
+static void again(struct redfish *r, uint32_t wanted_ms)
+{
+	struct rf_task *t = &r->op->task;
+	int64_t pause = wanted_ms ? wanted_ms : POLL_MIN_MS * (t->polls > 1 ? t->polls : 1);
+
+	if (pause < POLL_MIN_MS)
+		pause = POLL_MIN_MS;
+	if (pause > POLL_MAX_MS)
+		pause = POLL_MAX_MS;
+	if (loop_now(loop_of(r->group)) + pause > t->until)
+		task_end(r, NULL);
+	else
+		rf_wait(r, pause, poll_task);
+}
+
+static bool is_under_way(const char *state)
+{
+	static const char *const states[] = {"New",	"Starting",  "Running",	   "Pending",
+					     "Service", "Suspended", "Cancelling", "Stopping"};
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++)
+		if (str_eq(states[i], state))
+			return true;
+	return false;
+}
+
+static bool is_failure(const char *state)
+{
+	return str_eq(state, "Exception") || str_eq(state, "Killed") ||
+	       str_eq(state, "Cancelled") || str_eq(state, "Interrupted");
+}
+
+static void ended(struct redfish *r, const json_t *task)
+{
+	const char *state = json_str_at(task, "TaskState"),
+		   *status = json_str_at(task, "TaskStatus");
+	const json_t *messages = json_object_get(task, "Messages");
+	struct err e;
+
+	if (!is_failure(state) || str_eq(status, "OK")) {
+		task_end(r, NULL);
+		return;
+	}
+	(void)!err_set(&e, rf_kind_of(messages, ERR_UNAVAILABLE), 0,
+		       "the BMC's task ended as %s: %.120s", state,
+		       str_or(json_str_at(json_array_get(messages, 0), "Message"), "no message"));
+	e.scope = ERR_MACHINE;
+	task_end(r, &e);
+}
+
+static void on_polled(struct redfish *r, const struct rf_reply *p)
+{
+	struct rf_task *t = &r->op->task;
+	const char *state = json_str_at(p->json, "TaskState");
+	bool ok = p->status >= 200 && p->status < 300;
+
+	t->polls++;
+	if (p->status == 404 || p->status == 410) {
+		if (t->seen || ++t->missed >= MISSES)
+			task_end(r, NULL);
+		else
+			again(r, p->err.retry_after_ms);
+	} else if (p->status == 202 || (ok && is_under_way(state))) {
+		t->seen = true;
+		again(r, p->retry_after_ms);
+	} else if (ok) {
+		ended(r, p->json);
+	} else if (p->status >= 400 && p->status < 500 && p->status != 429) {
+		/* A monitor ends with the reply that the request would have had. */
+		struct rf_reply end = *p;
+		rf_step *next = t->next;
+
+		free(t->path);
+		*t = (struct rf_task){0};
+		next(r, &end);
+	} else {
+		again(r, p->err.retry_after_ms);
+	}
+}
+
+static void poll_task(struct redfish *r)
+{
+	rf_get(r, mem_strdup(r->op->task.path), on_polled);
+}
+
+bool rf_task_follow(struct redfish *r, const struct rf_reply *p)
+{
+	struct rf_op *op = r->op;
+	struct rf_task *t = &op->task;
+	int64_t now = loop_now(loop_of(r->group));
+	struct err ignored;
+	char *path = NULL;
+
+	if (p->status != 202 || r->logging_in || t->next || str_eq(r->req.method, "GET"))
+		return false;
+	/* The task rather than its monitor: some delete a task when the monitor is read (XCC). */
+	if (is_task(p->json))
+		path = rf_link(r, p->json, &ignored);
+	if (!path && p->location)
+		path = link_path(r->origin, p->location, &ignored);
+	if (!path)
+		return false; /* against DSP0266, but it was taken */
+	*t = (struct rf_task){.next = r->req.next, .path = path, .until = now + TASK_MS};
+	if (t->until > op->ends_at - END_MS)
+		t->until = op->ends_at - END_MS;
+	again(r, p->retry_after_ms);
+	return true;
+}
