@@ -488,6 +488,11 @@ struct loop *loop_sim_new(uint64_t seed, int64_t wall_start_ms)
 	return &s->base;
 }
 
+void loop_sim_set_clock(struct loop *l, int64_t by_ms)
+{
+	sim_of(l)->wall_start += by_ms;
+}
+
 void loop_sim_run_until(struct loop *l, int64_t until_ms)
 {
 	struct loop_sim *s = sim_of(l);

@@ -8,6 +8,8 @@
  * loop_fd() and loop_signal() do nothing here.
  */
 struct loop *loop_sim_new(uint64_t seed, int64_t wall_start_ms);
+/* The wall clock is put forward, or back; loop_now() does not notice. */
+void loop_sim_set_clock(struct loop *l, int64_t by_ms);
 
 /* Run until nothing is left, loop_stop(), or the clock would pass until_ms (which it then shows). */
 void loop_sim_run_until(struct loop *l, int64_t until_ms);

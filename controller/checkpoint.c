@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/checkpoint.h"
+#include "controller/jumps.h"
 #include "controller/secrets.h"
 
 #define POD_MS (5 * 60 * 1000) /* "true", and what cannot be read */
@@ -66,6 +67,12 @@ static void tell(struct checkpoint *cp, const char *reason, const char *text)
 		controller_event(c, OBJECT_MACHINE, &m->meta, "Warning", reason, text);
 	log_warn("checkpoint", LOG_S("machine", cp->l->name), LOG_S("reason", reason),
 		 LOG_S("text", text));
+}
+
+/* A clock that is put forward ends nobody's time. */
+static int64_t running_for(const struct checkpoint *cp, int64_t began)
+{
+	return loop_wall(cp->l->c->loop) - jumps_since(cp->l->c, began) - began;
 }
 
 /* The same trouble is told once. */
@@ -131,7 +138,7 @@ static void request(struct checkpoint *cp, const struct kube_entry *en, const ch
 struct look {
 	struct checkpoint *cp;
 	const char *node, *when;
-	int64_t began, now;
+	int64_t running;
 	const struct kube_entry *first; /* that is waited for */
 };
 
@@ -152,7 +159,7 @@ static bool look_at_pod(const struct kube_entry *en, void *arg)
 		return true;
 	if (str_eq(p->checkpoint_requested, k->when) && p->checkpoint_done)
 		return true;
-	if (k->now - k->began >= patience(p)) {
+	if (k->running >= patience(p)) {
 		if (!map_has(k->cp->told, p->world.uid)) {
 			map_put(k->cp->told, p->world.uid, k->cp);
 			str_format(text, sizeof(text),
@@ -319,7 +326,7 @@ static bool look_at_url(struct checkpoint *cp, const struct node_claim *n, const
 
 	if (!want || cp->url_done)
 		return false;
-	if (loop_wall(cp->l->c->loop) - began >= want->timeout) {
+	if (running_for(cp, began) >= want->timeout) {
 		if (!cp->url_told)
 			tell(cp, "CheckpointTimedOut",
 			     "spec.checkpoint.url did not say that it is done in time");
@@ -362,8 +369,7 @@ const char *checkpoint_look(struct checkpoint *cp, const struct node_claim *n,
 	struct look k = {.cp = cp,
 			 .node = n->meta.name,
 			 .when = str_time(when, began),
-			 .began = began,
-			 .now = loop_wall(cp->l->c->loop)};
+			 .running = running_for(cp, began)};
 	OWN(arena) a = arena_new();
 	const char *origin;
 	bool url;

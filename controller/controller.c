@@ -10,6 +10,7 @@
 #include "controller/drains.h"
 #include "controller/eta.h"
 #include "controller/figures.h"
+#include "controller/jumps.h"
 #include "controller/keys.h"
 #include "controller/life.h"
 #include "controller/records.h"
@@ -430,6 +431,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	c->metrics = metrics_new();
 	c->figures = figures_new(c);
 	c->eta = eta_new();
+	c->jumps = jumps_new(c);
 	c->lives = map_new(NULL);
 	c->tenants = map_new(NULL);
 	c->sources = map_new(NULL);
@@ -499,6 +501,7 @@ void controller_free(struct controller *c)
 	map_free(c->sources);
 	figures_free(c->figures);
 	eta_free(c->eta);
+	jumps_free(c->jumps);
 	metrics_free(c->metrics);
 	free(c->watches);
 	free((char *)c->o.ns);

@@ -31,6 +31,7 @@ struct debts;
 struct drains;
 struct eta;
 struct figures;
+struct jumps;
 struct keys;
 struct records;
 struct kind_watch;
@@ -71,6 +72,7 @@ struct controller {
 	bool leading;
 	struct metrics *metrics;
 	struct figures *figures;
+	struct jumps *jumps; /* NULL: the clock is believed */
 	struct eta *eta;
 	struct map *lives;   /* Machine name -> struct life */
 	struct map *tenants; /* VirtualCluster name -> struct tenant */

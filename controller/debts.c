@@ -15,6 +15,7 @@
 #include "base/retry.h"
 #include "base/str.h"
 #include "controller/debts.h"
+#include "controller/jumps.h"
 #include "controller/tenant.h"
 
 #define LOOK_MS 10000
@@ -261,7 +262,8 @@ static bool write_off(struct debtor *d, const struct virtual_cluster *vc)
 		const struct virtual_cluster_debt *b = &vc->status.debts.v[i];
 		int64_t since = gone > b->since ? gone : b->since;
 
-		if (now - since <= (gone ? LAST_TRY_MS : DEBT_LIMIT_MS))
+		if (now - jumps_since(d->owner->c, since) - since <=
+		    (gone ? LAST_TRY_MS : DEBT_LIMIT_MS))
 			continue;
 		str_format(note, sizeof(note),
 			   "not deleted in time and given up: Node %.253s (UID %.64s), token %.16s",

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "controller/drains.h"
 #include "controller/drains_turn.h"
+#include "controller/jumps.h"
 #include "controller/life.h"
 #include "controller/scheduler.h"
 
@@ -35,7 +36,7 @@ struct entry {
 struct wish {
 	const char *machine;
 	const struct machine *m;
-	int64_t now;
+	const struct controller *c;
 	const struct drain *found;
 	bool holding; /* found has what it wants: any other that does not goes first */
 };
@@ -51,7 +52,7 @@ static bool wants(const struct kube_entry *en, void *arg)
 {
 	const struct drain *d = en->object;
 	struct wish *w = arg;
-	bool stop = d->spec.on_deadline == DRAIN_STOP && drain_late(d, w->now);
+	bool stop = d->spec.on_deadline == DRAIN_STOP && drain_late(w->c, d);
 
 	if (drain_withdrawn(d) || (d->status.completion_time && d->spec.then != DRAIN_HOLD))
 		return true;
@@ -74,15 +75,15 @@ static bool wants(const struct kube_entry *en, void *arg)
 
 const struct drain *drains_wants(const struct controller *c, const char *machine, bool *escalate)
 {
-	struct wish w = {.machine = machine, .now = loop_wall(c->loop)};
+	struct wish w = {.machine = machine, .c = c};
 
 	*escalate = false;
 	if (!c->cache[OBJECT_DRAIN])
 		return NULL;
 	w.m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, machine);
 	kube_cache_each(c->cache[OBJECT_DRAIN], wants, &w);
-	*escalate = w.found && w.found->spec.on_deadline == DRAIN_ESCALATE &&
-		    drain_late(w.found, w.now);
+	*escalate =
+		w.found && w.found->spec.on_deadline == DRAIN_ESCALATE && drain_late(c, w.found);
 	return w.found;
 }
 
@@ -263,6 +264,7 @@ static void begin(struct entry *en, const struct drain *d, int64_t now)
 	struct drain_status s = copy(d, a);
 	struct resolving r = {.a = a, .s = &s};
 	const char *missing = NULL;
+	int64_t left;
 
 	s.targets.v = NULL;
 	s.targets.n = 0;
@@ -274,9 +276,10 @@ static void begin(struct entry *en, const struct drain *d, int64_t now)
 		write_status(en, d, &s);
 		return;
 	}
-	s.phase = d->spec.not_before > now ? DRAIN_PENDING : DRAIN_DRAINING;
+	left = d->spec.not_before + jumps_since(c, d->meta.creation_timestamp) - now;
+	s.phase = d->spec.not_before && left > 0 ? DRAIN_PENDING : DRAIN_DRAINING;
 	if (s.phase == DRAIN_PENDING) {
-		loop_timer_start(&en->timer, d->spec.not_before - now);
+		loop_timer_start(&en->timer, left);
 		drain_condition(d, &s, a, now, "Ready", CONDITION_FALSE, "Pending",
 				"it begins at spec.notBefore");
 		write_status(en, d, &s);
@@ -306,10 +309,12 @@ static void go_on(struct entry *en, const struct drain *d, int64_t now)
 {
 	OWN(arena) a = arena_new();
 	struct drain_status s = copy(d, a);
+	int64_t left =
+		d->spec.deadline + jumps_since(en->owner->c, d->meta.creation_timestamp) - now;
 
 	drains_advance(en->owner->c, d, &s, a, now);
-	if (d->spec.deadline > now)
-		loop_timer_start(&en->timer, d->spec.deadline - now);
+	if (d->spec.deadline && left > 0)
+		loop_timer_start(&en->timer, left);
 	write_status(en, d, &s);
 }
 

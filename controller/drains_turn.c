@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "controller/drains_turn.h"
+#include "controller/jumps.h"
 #include "controller/life.h"
 
 const char *const drain_step_names[DRAIN_STEPS] = {"Pending", "Evicting", "Escalating",
@@ -27,9 +28,10 @@ bool drain_withdrawn(const struct drain *d)
 	return d->spec.cancelled || d->meta.deletion_timestamp;
 }
 
-bool drain_late(const struct drain *d, int64_t now)
+bool drain_late(const struct controller *c, const struct drain *d)
 {
-	return d->spec.deadline && now >= d->spec.deadline;
+	return d->spec.deadline &&
+	       loop_wall(c->loop) - jumps_since(c, d->meta.creation_timestamp) >= d->spec.deadline;
 }
 
 bool drain_holds(const struct drain *d, const struct machine *m)
@@ -125,11 +127,10 @@ static enum drain_step follow(const struct look *k, const struct drain_target *t
 		return was; /* free, but not for long */
 	if (drain_withdrawn(k->d))
 		return draining ? was : DRAIN_STEP_CANCELLED;
-	if (drain_late(k->d, k->now) && spec->on_deadline == DRAIN_STOP)
+	if (drain_late(k->c, k->d) && spec->on_deadline == DRAIN_STOP)
 		return draining ? was : DRAIN_STEP_STOPPED;
-	return drain_late(k->d, k->now) && spec->on_deadline == DRAIN_ESCALATE
-		       ? DRAIN_STEP_ESCALATING
-		       : DRAIN_STEP_EVICTING;
+	return drain_late(k->c, k->d) && spec->on_deadline == DRAIN_ESCALATE ? DRAIN_STEP_ESCALATING
+									     : DRAIN_STEP_EVICTING;
 }
 
 static enum drain_step derive(const struct look *k, struct drain_target *t)
@@ -148,7 +149,7 @@ static enum drain_step derive(const struct look *k, struct drain_target *t)
 		return follow(k, t, m);
 	if (drain_withdrawn(k->d))
 		return DRAIN_STEP_CANCELLED;
-	if (drain_late(k->d, k->now) && k->d->spec.on_deadline == DRAIN_STOP)
+	if (drain_late(k->c, k->d) && k->d->spec.on_deadline == DRAIN_STOP)
 		return DRAIN_STEP_STOPPED;
 	if (!serves_nobody(k, t, m))
 		return DRAIN_STEP_PENDING;
@@ -179,7 +180,7 @@ static bool takes_a_turn(const struct drain_target *t)
  * all that are left when the deadline is past. */
 static void start_next(const struct look *k, struct drain_status *s)
 {
-	bool hurry = drain_late(k->d, k->now);
+	bool hurry = drain_late(k->c, k->d);
 	int64_t turns = 0;
 
 	for (size_t i = 0; i < s->targets.n; i++)

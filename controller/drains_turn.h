@@ -22,8 +22,9 @@ enum drain_step {
 extern const char *const drain_step_names[DRAIN_STEPS];
 enum drain_step drain_step_of(const struct drain_target *t);
 
-bool drain_withdrawn(const struct drain *d);	     /* cancelled or deleted */
-bool drain_late(const struct drain *d, int64_t now); /* past its deadline */
+bool drain_withdrawn(const struct drain *d); /* cancelled or deleted */
+/* Past its deadline, which a clock that is put forward does not bring nearer. */
+bool drain_late(const struct controller *c, const struct drain *d);
 /* This machine serves on, out of use, as long as the Drain stands. */
 bool drain_holds(const struct drain *d, const struct machine *m);
 

@@ -3,6 +3,7 @@
 #include "controller/budgets.h"
 #include "controller/drains.h"
 #include "controller/figures.h"
+#include "controller/jumps.h"
 #include "controller/leave.h"
 #include "controller/tenant.h"
 
@@ -31,7 +32,8 @@ static struct leave for_drain(const struct life *l)
 	lv.reason = LEAVE_DRAIN;
 	lv.drain = d->meta.name;
 	lv.then = (enum drain_then)d->spec.then;
-	lv.deadline = d->spec.deadline;
+	if (d->spec.deadline)
+		lv.deadline = d->spec.deadline + jumps_since(l->c, d->meta.creation_timestamp);
 	lv.stop = d->spec.on_deadline == DRAIN_STOP;
 	lv.now = escalate;
 	/* One that stops at its deadline has nothing more to say after it. */
@@ -53,7 +55,7 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 		from = now;
 	if (from < l->m->status.state_since || l->state != MACHINE_DRAINING)
 		from = l->state == MACHINE_DRAINING ? l->m->status.state_since : now;
-	lv.deadline = from + n->spec.termination_grace_period;
+	lv.deadline = from + n->spec.termination_grace_period + jumps_since(l->c, from);
 	/* The API server's clock is ahead: what was written down first is not put off with each look. */
 	if (n->meta.deletion_timestamp > now && was && was->deadline &&
 	    str_eq(was->reason, LEAVE_CLAIM_DELETED))
@@ -146,7 +148,7 @@ static int64_t quiet_for(const struct life *l, const struct node_pool *p)
 
 static bool is_due(struct life *l, int64_t since, int64_t after)
 {
-	int64_t left = since + after - loop_wall(l->c->loop);
+	int64_t left = since + after + jumps_since(l->c, since) - loop_wall(l->c->loop);
 
 	if (after < 0) /* Never */
 		return false;
@@ -234,7 +236,10 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 	if (!was || !of_own_accord(was->reason))
 		return (struct leave){0};
 	if (str_eq(was->reason, LEAVE_EXPIRED))
-		return (struct leave){.reason = LEAVE_EXPIRED, .deadline = was->deadline};
+		return (struct leave){.reason = LEAVE_EXPIRED,
+				      .deadline = l->m->status.state_since +
+						  n->spec.termination_grace_period +
+						  jumps_since(l->c, l->m->status.state_since)};
 	if (t && tenant_usable(t) && tenant_pods_on(t, n->meta.name, &since))
 		return (struct leave){0};
 	return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};

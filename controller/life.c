@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/figures.h"
+#include "controller/jumps.h"
 #include "controller/life.h"
 #include "controller/life_wipe.h"
 #include "controller/requests.h"
@@ -141,7 +142,8 @@ static bool overdue(struct life *l)
 
 	bool odd = reason && str_eq(reason, "PowerStateUnexpected");
 
-	if (!deadline || loop_wall(l->c->loop) < deadline || info->on_limit == l->state)
+	if (!deadline || info->on_limit == l->state ||
+	    loop_wall(l->c->loop) - jumps_since(l->c, l->m->status.state_since) < deadline)
 		return false;
 	/* Waiting for a person or a turn does not eat the time; and what is on against the record is not switched off by a clock. */
 	if (life_paused(l) || (op && op->waiting_for == WAITING_RATE) ||

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/jumps.h"
 #include "controller/life.h"
 #include "controller/life_going.h"
 #include "controller/tenant.h"
@@ -123,6 +124,14 @@ bool life_doubted(struct life *l)
 	return true;
 }
 
+/* How long it has been in this state. */
+static int64_t here_for(const struct life *l)
+{
+	int64_t since = l->m->status.state_since;
+
+	return loop_wall(l->c->loop) - jumps_since(l->c, since) - since;
+}
+
 /* --- stopping -------------------------------------------------------------------------------------- */
 
 bool life_rested(struct life *l, int64_t off_for)
@@ -148,7 +157,7 @@ void step_stopping(struct life *l)
 	}
 	listen(l);
 	if (life_off_confirmed(l)) {
-		if (life_rested(l, loop_wall(l->c->loop) - l->m->status.state_since))
+		if (life_rested(l, here_for(l)))
 			life_goto(l, MACHINE_ISOLATING, NULL, NULL, NULL);
 		return;
 	}
@@ -183,8 +192,7 @@ bool life_cut(struct life *l)
 	if (life_placed(l,
 			str_or(life_provider(l)->spec.network.segments.quarantine, "quarantine")))
 		return true;
-	return optional && !l->write &&
-	       loop_wall(l->c->loop) - l->m->status.state_since > CUT_PATIENCE_MS;
+	return optional && !l->write && here_for(l) > CUT_PATIENCE_MS;
 }
 
 void step_isolating(struct life *l)

@@ -1,0 +1,105 @@
+#include "controller/jumps.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+#define LOOK_MS 10000
+/* What NTP slews in the meantime, and a second that is inserted, are no jumps. */
+#define JUMP_MS 5000
+#define KEPT 16
+
+struct jump {
+	int64_t to; /* wall ms right after it */
+	int64_t by;
+};
+
+struct jumps {
+	struct loop *loop;
+	struct loop_timer timer;
+	int64_t ahead; /* of the wall clock before the monotonic one, when looked at last */
+	struct jump v[KEPT];
+	size_t n;
+};
+
+static void remember(struct jumps *j, int64_t to, int64_t by)
+{
+	if (j->n == KEPT) { /* the two oldest become one: too late rather than too early */
+		j->v[1].by += j->v[0].by;
+		for (size_t i = 1; i < KEPT; i++)
+			j->v[i - 1] = j->v[i];
+		j->n--;
+	}
+	j->v[j->n++] = (struct jump){to, by};
+}
+
+static void take_back(struct jumps *j, int64_t by)
+{
+	while (by > 0 && j->n) {
+		struct jump *last = &j->v[j->n - 1];
+		int64_t part = by < last->by ? by : last->by;
+
+		last->by -= part;
+		by -= part;
+		if (!last->by)
+			j->n--;
+	}
+}
+
+static void look(struct jumps *j)
+{
+	int64_t wall = loop_wall(j->loop), ahead = wall - loop_clock(j->loop),
+		by = ahead - j->ahead;
+
+	j->ahead = ahead;
+	if (by > -JUMP_MS && by < JUMP_MS)
+		return;
+	log_warn(by > 0 ? "the clock was put forward: deadlines wait as long as they would have"
+			: "the clock was put back",
+		 LOG_I("ms", by));
+	if (by > 0)
+		remember(j, wall, by);
+	else
+		take_back(j, -by);
+}
+
+static void on_timer(void *arg)
+{
+	struct jumps *j = arg;
+
+	look(j);
+	loop_timer_start(&j->timer, LOOK_MS);
+}
+
+struct jumps *jumps_new(struct controller *c)
+{
+	struct jumps *j = mem_new(struct jumps);
+
+	j->loop = c->loop;
+	j->ahead = loop_wall(c->loop) - loop_clock(c->loop);
+	loop_timer_init(&j->timer, c->group, on_timer, j);
+	loop_timer_start(&j->timer, LOOK_MS);
+	return j;
+}
+
+void jumps_free(struct jumps *j)
+{
+	if (!j)
+		return;
+	loop_timer_stop(&j->timer);
+	free(j);
+}
+
+int64_t jumps_since(const struct controller *c, int64_t stamp)
+{
+	int64_t sum = 0;
+
+	if (!c->jumps)
+		return 0;
+	look(c->jumps); /* a timer may come too late: whoever asks may be the first that runs */
+	for (size_t i = 0; i < c->jumps->n; i++)
+		if (stamp + 1000 <= c->jumps->v[i].to) /* stamps are whole seconds */
+			sum += c->jumps->v[i].by;
+	return sum;
+}

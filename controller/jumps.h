@@ -1,0 +1,28 @@
+#ifndef CONTROLLER_JUMPS_H
+#define CONTROLLER_JUMPS_H
+
+#include "controller/controller.h"
+
+/*
+ * jumps: the wall clock beside the monotonic one.
+ *
+ * Deadlines stand in objects, as wall time.  A clock that is put forward by
+ * hours (a step of NTP, a virtual machine that was paused) would pass them all
+ * at once, and pods would be deleted for it.  So what was stamped before a jump
+ * keeps the time that it had left: whoever compares a deadline with the clock
+ * takes away what the clock was put forward since the deadline was made.
+ *
+ *	late = loop_wall() - jumps_since(c, stamp) >= deadline
+ *
+ * Later than right is possible that way, earlier is not.  A clock that is put back again
+ * takes its jump back.  It is known to this process alone: a new one believes its clock.
+ */
+struct jumps;
+struct jumps *jumps_new(struct controller *c);
+void jumps_free(struct jumps *j);
+
+/* By how many ms the wall clock was put forward since this moment of it, or another clock's: what is
+ * stamped before the time that a jump led to counts as older than the jump. */
+int64_t jumps_since(const struct controller *c, int64_t stamp);
+
+#endif
