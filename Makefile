@@ -26,7 +26,7 @@ OPT_cov := -O0 -g --coverage
 OPT_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 LD_rel  := -pie -Wl,-z,relro,-z,now -Wl,--gc-sections
 LD_san  := -fsanitize=address,undefined
-LD_cov  := --coverage
+LD_cov  := --coverage -Wl,-u,__gcov_dump # test_exit() of tests/unit/testing.h
 
 CPPFLAGS += -I. -D_GNU_SOURCE -DDROVER_VERSION='"$(VERSION)"' $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 CFLAGS   += -std=gnu17 $(WARN) $(HARD) $(OPT_$(VARIANT)) -fvisibility=hidden -ffunction-sections \

@@ -54,7 +54,7 @@ void program_start(struct program *p, const char *name, int (*fn)(int argc, char
 		close(out[1]);
 		status = fn(argc, argv);
 		fflush(NULL);
-		_exit(status);
+		test_exit(status);
 	}
 	close(out[1]);
 }

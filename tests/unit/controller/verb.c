@@ -37,7 +37,7 @@ int verb_run(const char *name, int (*fn)(int argc, char **argv), const char *inp
 		close(out[1]);
 		status = fn(argc, argv);
 		fflush(NULL);
-		_exit(status);
+		test_exit(status);
 	}
 	close(out[1]);
 	close(in[0]);
