@@ -27,6 +27,7 @@ struct followed {
 	size_t before, gone;
 	json_t *learn_in_change;
 };
+
 struct node {
 	const char *value;
 };
@@ -39,6 +40,10 @@ void followed_stop(struct followed *r);
 void followed_send_event(struct followed *r, const char *type,
 			 const char *spec); /* "name=value@rv" */
 void followed_send_text(struct followed *r, const char *text);
+/* An ERROR event of a watch. */
+#define FOLLOWED_EXPIRED                                                                           \
+	"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\"}}\n"
+
 void followed_changes(struct followed *r,
 		      const char *want); /* since the last call: fails when they differ */
 void followed_object(struct buf *b, const char *type,

@@ -1,6 +1,7 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include "base/mem.h"
 #include "base/str.h"
 #include "tests/unit/kube/followed.h"
 
@@ -140,7 +141,7 @@ static void an_object_that_cannot_be_read_keeps_its_last_good_form(void **state)
 	/* A list that has it, unreadable, does not take it away. */
 	r.list = "a=bad@101";
 	r.list_rv = "110";
-	followed_send_text(&r, EXPIRED);
+	followed_send_text(&r, FOLLOWED_EXPIRED);
 	fake_api_run(&r.f, 2000);
 	assert_string_equal(VALUE(&r, "a"), "1");
 	assert_int_equal(r.asked, 0);
@@ -164,7 +165,7 @@ static void a_list_that_lost_much_is_not_believed_unless_accepted(void **state)
 	followed_changes(&r, "+a=1 +b=1 +c=1 ");
 	r.list = "a=2@120";
 	r.list_rv = "130";
-	followed_send_text(&r, EXPIRED);
+	followed_send_text(&r, FOLLOWED_EXPIRED);
 	fake_api_run(&r.f, 60000);
 	assert_true(r.asked >= 2);
 	assert_int_equal(r.gone, 2);
@@ -223,14 +224,14 @@ static void our_own_writes_are_seen_at_once_and_never_undone(void **state)
 	learn(&r, "a=3@141");
 	r.list = "a=2@105";
 	r.list_rv = "130";
-	followed_send_text(&r, EXPIRED);
+	followed_send_text(&r, FOLLOWED_EXPIRED);
 	fake_api_run(&r.f, 2000);
 	assert_int_equal(r.lists, 2);
 	followed_changes(&r, "+c=1 a=2>3 ");
 	/* The next one is not, and c is not in it. */
 	r.list = "a=3@141";
 	r.list_rv = "150";
-	followed_send_text(&r, EXPIRED);
+	followed_send_text(&r, FOLLOWED_EXPIRED);
 	fake_api_run(&r.f, 4000);
 	assert_int_equal(r.lists, 3);
 	followed_changes(&r, "-c=1 ");

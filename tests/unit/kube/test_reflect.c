@@ -54,9 +54,6 @@ static void a_watch_cut_in_a_line_goes_on_from_the_last_whole_event(void **state
 	}
 }
 
-#define EXPIRED                                                                                    \
-	"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\"}}\n"
-
 static void an_expired_version_in_a_stream_leads_to_a_new_list(void **state)
 {
 	struct followed r = {0};
@@ -67,7 +64,7 @@ static void an_expired_version_in_a_stream_leads_to_a_new_list(void **state)
 	r.accept = true;
 	r.list = "a=1@90 b=2@120 d=1@121";
 	r.list_rv = "130";
-	followed_send_text(&r, EXPIRED);
+	followed_send_text(&r, FOLLOWED_EXPIRED);
 	fake_api_run(&r.f, 3000);
 	assert_int_equal(r.lists, 2);
 	followed_changes(&r, "-c=1 b=1>2 +d=1 ");
@@ -242,7 +239,7 @@ static void a_list_from_the_past_is_taken_only_when_it_stays_so(void **state)
 	followed_changes(&r, "+a=1 +b=1 a=1>2 ");
 	r.list = "a=1@90";
 	r.list_rv = "150";
-	followed_send_text(&r, EXPIRED);
+	followed_send_text(&r, FOLLOWED_EXPIRED);
 	fake_api_run(&r.f, 60000);
 	followed_changes(&r, "");
 	assert_false(kube_cache_healthy(r.cache));
