@@ -17,7 +17,7 @@ void init_mounts(void); /* /proc, /sys, /dev; standard streams on the console; n
  * when it is asked: ask at once, beside the rest.  The agent's key needs it. */
 void init_entropy(void);
 void init_network_modules(void);
-void init_storage_modules(void); /* returns at once */
+void init_storage_modules(void); /* after the network's; returns at once */
 void init_settle(void); /* until those are loaded and no new drive has appeared for a while */
 void init_power_off(void) __attribute__((noreturn));
 
