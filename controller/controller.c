@@ -22,6 +22,7 @@
 #include "controller/summary.h"
 #include "controller/tenant.h"
 #include "controller/verdict.h"
+#include "controller/warm.h"
 
 #define IMAGE_AGAIN_MS 10000
 #define LEASE "drover-controller"
@@ -170,6 +171,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	if (o)
 		verdict_good(c->verdict, w->kind, o);
 	summary_kick(c->summary);
+	warm_kick(c->warm);
 	switch (w->kind) {
 	case OBJECT_NODE_POOL:
 		if (!same_spec(old, new_))
@@ -259,6 +261,7 @@ static void rederive(void *arg)
 	debts_kick(c->debts, NULL);
 	scheduler_kick(c->scheduler);
 	summary_kick(c->summary);
+	warm_kick(c->warm);
 }
 
 static void on_sync(void *arg)
@@ -298,6 +301,7 @@ static void on_following(void *arg)
 	struct controller *c = arg;
 
 	c->leading = false;
+	warm_kick(c->warm);
 	log_warn("not leading any more: nothing is written", LOG_S("identity", c->o.identity));
 	controller_kick_all(c);
 }
@@ -446,6 +450,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	c->scouts = scouts_new(c);
 	c->verdict = verdict_new(c);
 	c->summary = summary_new(c);
+	c->warm = warm_new(c);
 	c->host = kube_client_new(g, h, &cs, e);
 	if (!c->host) {
 		controller_free(c);
@@ -485,6 +490,7 @@ void controller_free(struct controller *c)
 	claims_free(c->claims);
 	verdict_free(c->verdict);
 	summary_free(c->summary);
+	warm_free(c->warm);
 	kube_cache_free(c->crds);
 	for (int i = 0; i < OBJECT_KINDS; i++)
 		kube_cache_free(c->cache[i]);

@@ -41,6 +41,7 @@ struct scouts;
 struct secrets;
 struct summary;
 struct verdict;
+struct warm;
 
 struct controller_options {
 	const char *ns;	      /* drover's own namespace: Secrets, Lease */
@@ -89,6 +90,7 @@ struct controller {
 	struct scouts *scouts;
 	struct verdict *verdict;
 	struct summary *summary;
+	struct warm *warm;
 	struct kind_watch *watches; /* one for each kind */
 	struct loop_timer settle;   /* derives again what depends on several kinds */
 	bool ready;

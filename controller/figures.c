@@ -8,14 +8,17 @@
 #include "controller/figures.h"
 #include "controller/life.h"
 #include "controller/tenant.h"
+#include "controller/warm.h"
 
 struct figures {
 	struct controller *c;
-	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *wipes;
-	struct metric *machines, *quarantined, *tenants, *leading, *turn;
+	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *claims_warm,
+		*wipes;
+	struct metric *machines, *quarantined, *warm, *tenants, *leading, *turn;
 	struct map *since; /* machine that was taken back -> struct began */
 	int64_t recycle_ms;
 	struct map *reasons; /* of quarantine, that were ever shown -> struct count */
+	struct map *pools;   /* with warm machines, that were ever shown -> struct count */
 };
 
 struct count {
@@ -90,20 +93,52 @@ void figures_claim_failed(struct figures *f, const char *pool, const char *reaso
 		metric_add(f->claims_failed, LABELS(str_or(pool, ""), reason), 1);
 }
 
+void figures_claimed_warm(struct figures *f, bool answered)
+{
+	if (f)
+		metric_add(f->claims_warm, LABELS(answered ? "answered" : "booted"), 1);
+}
+
 void figures_wipe(struct figures *f, const char *verdict)
 {
 	if (f)
 		metric_add(f->wipes, LABELS(str_or(verdict, "Fail")), 1);
 }
 
+static void add(struct map *counts, const char *what)
+{
+	struct count *c = map_get(counts, what);
+
+	if (!c) {
+		c = mem_new(struct count);
+		map_put(counts, what, c);
+	}
+	c->n++;
+}
+
+static void clear(struct map *counts)
+{
+	struct map_iter it;
+
+	map_for_each (it, counts)
+		((struct count *)it.value)->n = 0;
+}
+
+static void show(struct metric *gauge, const struct map *counts)
+{
+	struct map_iter it;
+
+	map_for_each (it, counts)
+		metric_set(gauge, LABELS(it.key), ((struct count *)it.value)->n);
+}
+
 static void read_machines(struct figures *f)
 {
 	unsigned n[MACHINE_STATES] = {0};
 	struct map_iter it;
-	struct count *r;
 
-	map_for_each (it, f->reasons)
-		((struct count *)it.value)->n = 0;
+	clear(f->reasons);
+	clear(f->pools);
 	map_for_each (it, f->c->lives) {
 		const struct machine *m = CONTROLLER_GET(f->c, OBJECT_MACHINE, machine, it.key);
 		enum machine_state s = m ? machine_state_find(str_or(m->status.state, "known"))
@@ -115,19 +150,15 @@ static void read_machines(struct figures *f)
 		if (s == MACHINE_STATE_NONE)
 			continue;
 		n[s]++;
-		if (s != MACHINE_QUARANTINED)
-			continue;
-		r = map_get(f->reasons, why);
-		if (!r) {
-			r = mem_new(struct count);
-			map_put(f->reasons, why, r);
-		}
-		r->n++;
+		if (s == MACHINE_QUARANTINED)
+			add(f->reasons, why);
+		if (warm_is_ready(m))
+			add(f->pools, m->status.warm_for->name);
 	}
 	for (int i = 0; i < MACHINE_STATES; i++)
 		metric_set(f->machines, LABELS(machine_state_info[i].name), n[i]);
-	map_for_each (it, f->reasons)
-		metric_set(f->quarantined, LABELS(it.key), ((struct count *)it.value)->n);
+	show(f->quarantined, f->reasons);
+	show(f->warm, f->pools);
 }
 
 void figures_read(struct figures *f)
@@ -150,10 +181,14 @@ struct figures *figures_new(struct controller *c)
 
 	f->c = c;
 	f->reasons = map_new(free);
+	f->pools = map_new(free);
 	f->since = map_new(free);
 	f->machines = metrics_gauge(m, "drover_machines", "Machines by state.", LABELS("state"));
 	f->quarantined = metrics_gauge(m, "drover_machines_quarantined",
 				       "Machines in quarantine by reason.", LABELS("reason"));
+	f->warm = metrics_gauge(m, "drover_machines_warm",
+				"Free machines that a pool keeps on with their agent there.",
+				LABELS("pool"));
 	f->state_seconds =
 		metrics_histogram(m, "drover_machine_state_seconds",
 				  "How long machines were in a state, when they left it.",
@@ -165,6 +200,11 @@ struct figures *figures_new(struct controller *c)
 					    LABELS("pool"));
 	f->claims_failed = metrics_counter(m, "drover_claims_failed_total",
 					   "NodeClaims that failed.", LABELS("pool", "reason"));
+	f->claims_warm =
+		metrics_counter(m, "drover_claims_warm_total",
+				"Claims of warm machines, by whether the agent answered or was "
+				"booted after all.",
+				LABELS("agent"));
 	f->wipes = metrics_counter(m, "drover_wipes_total",
 				   "Wipes that ended with a record, by its verdict.",
 				   LABELS("verdict"));
@@ -180,6 +220,7 @@ void figures_free(struct figures *f)
 	if (!f)
 		return;
 	map_free(f->reasons);
+	map_free(f->pools);
 	map_free(f->since);
 	free(f);
 }

@@ -21,6 +21,8 @@ void figures_machine(struct figures *f, const struct machine *was, const struct 
 void figures_act_failed(struct figures *f, const char *act, const char *reason);
 void figures_claim_created(struct figures *f, const char *pool);
 void figures_claim_failed(struct figures *f, const char *pool, const char *reason);
+/* A machine that was warm was claimed: its agent answered, or it had to be booted after all. */
+void figures_claimed_warm(struct figures *f, bool answered);
 void figures_wipe(struct figures *f, const char *verdict);
 /* How long a machine takes from leaving its tenant to being free again: the mean of those that this
  * replica saw, the newer the heavier; 0: none yet. */

@@ -332,7 +332,7 @@ static void forget(struct life *l)
 	life_drain_forget(l);
 	life_follow_forget(l);
 	detach_bmc(l); /* attached again, it first ends the session of whoever led meanwhile */
-	l->acted_at = 0;
+	l->acted_at = l->knocked_at = 0;
 	l->seen.known = l->place.known = false;
 	if (l->seat)
 		agents_close(l->seat);

@@ -150,6 +150,8 @@ struct life {
 	int64_t budget_after; /* loop_now(): its pool has nothing to spare before */
 	bool giving_back;     /* it is being written down that it leaves for a budget's sake */
 
+	int64_t knocked_at; /* loop_now(): the agent of a warm machine was asked whether it is there (life_warm.c) */
+
 	struct loop_defer tick;
 	struct loop_timer timer;
 };
@@ -182,6 +184,8 @@ int64_t life_fence(const struct life *l);
 void life_set_time(json_t *o, const char *key, int64_t ms); /* RFC 3339; 0: null */
 /* The machine fails its claim: to stopping. */
 #define life_fail(l, ...) life_goto((l), MACHINE_STOPPING, NULL, __VA_ARGS__)
+/* A new status.operation.id. */
+void life_operation_id(struct life *l, char out[static 33]);
 /* Patch status or spec (taken; exactly one is not NULL) without changing the state. */
 void life_write(struct life *l, json_t *status, json_t *spec);
 /* The conditions Ready, Reachable and Managed as they will be with this patch of status (NULL: without one), in the list
@@ -258,6 +262,9 @@ void life_hang_up(struct life *l, const struct tenant *t);
 bool life_claim_gone(struct life *l);
 /* Deletions may be acted on: none of our CRDs is terminating. */
 bool life_may_leave(struct life *l);
+/* drover may act on this machine: managed, its BMC says that it is the one approved, no other has its identity.
+ * False: it waits, and says for what. */
+bool life_consented(struct life *l);
 /* Its owner, or its provider's, wants nothing to be done: says so and gives true. */
 bool life_paused(struct life *l);
 /* An approval to wipe that was not acted on yet, or NULL. */

@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "controller/life.h"
 #include "controller/life_join.h"
+#include "controller/life_warm.h"
 #include "controller/life_wipe.h"
 #include "controller/secrets.h"
 
@@ -115,7 +116,7 @@ void step_claimed(struct life *l)
 	}
 	if (!bmc_is_ours(l) || !life_can_sign(l) ||
 	    !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
-	    !agent_there(l))
+	    !life_warm_answers(l) || !agent_there(l))
 		return;
 	r = life_order(l, &o, "check");
 	if (!r)

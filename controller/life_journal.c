@@ -117,7 +117,7 @@ int64_t life_fence(const struct life *l)
 	return l->took_over ? f : f + 1;
 }
 
-static void new_id(struct life *l, char out[static 33])
+void life_operation_id(struct life *l, char out[static 33])
 {
 	uint8_t b[16];
 
@@ -197,13 +197,15 @@ static void enter(struct life *l, enum machine_state to, json_t *extra, const ch
 		       "progress", "fence", (json_int_t)life_fence(l));
 	life_set_time(op, "deadline", limit ? now + limit : 0);
 	if (to == MACHINE_CLAIMED || to == MACHINE_STOPPING) {
-		new_id(l, id);
+		life_operation_id(l, id);
 		json_object_set_new(op, "id", json_string(id));
 		json_object_set_new(op, "bootNumber", json_null());
 	}
 	if (given)
 		json_object_update(op, given);
 	json_object_set_new(status, "operation", op);
+	if (l->m->status.warm_for && to != MACHINE_CLAIMED)
+		json_object_set_new(status, "warmFor", json_null());
 	json_object_set_new(status, "state", json_string(machine_state_info[to].name));
 	life_set_time(status, "stateSince", now);
 	if (reason) {
@@ -218,7 +220,7 @@ static void enter(struct life *l, enum machine_state to, json_t *extra, const ch
 	l->act[0] = l->answer.about[0] = '\0';
 	life_drain_forget(l);
 	l->progress = 0;
-	l->act_after = 0;
+	l->act_after = l->knocked_at = 0;
 	backoff_reset(&l->act_backoff);
 	life_write(l, status, NULL);
 }

@@ -9,6 +9,7 @@
 #include "controller/adopt.h"
 #include "controller/keys.h"
 #include "controller/life.h"
+#include "controller/life_warm.h"
 #include "controller/life_wipe.h"
 #include "controller/requests.h"
 #include "controller/tenant.h"
@@ -16,8 +17,7 @@
 #define QUARANTINE_FIRST_MS (10 * 60 * 1000)
 #define QUARANTINE_CAP_MS (6 * 3600 * 1000)
 
-/* May drover act on this machine at all?  False: it waits, and says for what. */
-static bool consented(struct life *l)
+bool life_consented(struct life *l)
 {
 	struct err e;
 
@@ -102,7 +102,7 @@ void step_known(struct life *l)
 		(void)meet_fate(l);
 		return;
 	}
-	if (!life_seen(l, l->c->o.poll_ms * 5) || !consented(l))
+	if (!life_seen(l, l->c->o.poll_ms * 5) || !life_consented(l))
 		return;
 	if (adopt_wanted(l)) {
 		adopt(l);
@@ -146,6 +146,8 @@ void step_free(struct life *l)
 	json_t *x;
 
 	if (unwanted(l)) {
+		if (life_warm_leaves(l))
+			return;
 		life_goto(l, MACHINE_RETIRED, json_pack("{s:b, s:n}", "clean", 0, "leave"), NULL,
 			  NULL);
 		return;
@@ -164,13 +166,13 @@ void step_free(struct life *l)
 	}
 	n = life_claim_wanting(l);
 	if (!n) {
-		(void)life_seen(l, l->c->o.idle_poll_ms);
+		life_warm(l);
 		return;
 	}
-	if (life_outdated(l) || !life_seen(l, l->c->o.poll_ms * 5) || !consented(l) ||
-	    !life_can_sign(l))
+	if (life_warm_ends(l) || l->acting || life_outdated(l) ||
+	    !life_seen(l, l->c->o.poll_ms * 5) || !life_consented(l) || !life_can_sign(l))
 		return;
-	if (l->seen.power != PROVIDER_POWER_OFF) {
+	if (l->seen.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l)) {
 		life_wait(
 			l, WAITING_APPROVAL, "PowerStateUnexpected",
 			"recorded free and off, but the BMC says it is not off; `drover approve --wipe %s`",
@@ -182,8 +184,14 @@ void step_free(struct life *l)
 			  "%s", e.text);
 		return;
 	}
-	x = json_pack("{s:{s:s, s:s}, s:n}", "claimRef", "name", n->meta.name, "uid", n->meta.uid,
-		      "agent");
+	x = json_pack("{s:{s:s, s:s}}", "claimRef", "name", n->meta.name, "uid", n->meta.uid);
+	if (l->m->status.warm_for) /* its agent's session goes on */
+		json_object_set_new(x, "operation",
+				    json_pack("{s:s, s:I}", "id", l->m->status.operation->id,
+					      "bootNumber",
+					      (json_int_t)l->m->status.operation->boot_number));
+	else
+		json_object_set_new(x, "agent", json_null());
 	life_goto(l, MACHINE_CLAIMED, x, NULL, NULL);
 }
 

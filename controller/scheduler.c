@@ -17,6 +17,7 @@
 #include "controller/requests.h"
 #include "controller/scheduler.h"
 #include "controller/tenant.h"
+#include "controller/warm.h"
 #include "planner/plan.h"
 
 #define SETTLE_MS 50 /* changes come in bursts: one plan for all of them */
@@ -195,6 +196,7 @@ void scheduler_machine(struct scheduler *s, const char *name, const struct machi
 	w.instance_type = m->spec.instance_type;
 	w.labels = m->meta.labels;
 	w.failures = (unsigned)m->status.failures.n;
+	w.warm = warm_is_ready(m);
 	w.offered = free_state && m->status.clean && !m->status.claim_ref &&
 		    !m->meta.deletion_timestamp && m->spec.management_policy == MACHINE_MANAGE;
 	w.not_offered = free_state ? m->status.claim_ref ? "claimed" : "not managed"
@@ -452,6 +454,11 @@ static void on_plan(void *arg)
 	for (size_t i = 0; i < plan->nclaims; i++)
 		if (!held[i].line && !held[i].backing_off)
 			create(s, &plan->claims[i]);
+}
+
+struct world *scheduler_world(struct scheduler *s)
+{
+	return s->world;
 }
 
 struct scheduler *scheduler_new(struct controller *c)

@@ -17,6 +17,10 @@ struct scheduler *scheduler_new(struct controller *c);
 void scheduler_free(struct scheduler *s);
 void scheduler_kick(struct scheduler *s); /* plan soon */
 
+/* What the plans are made of: for plan_stock(), and not to be changed. */
+struct world;
+struct world *scheduler_world(struct scheduler *s);
+
 /* This machine did not take the claim that was made for it: not offered for 10 minutes, then 20, up to 2 hours. */
 void scheduler_avoid(struct scheduler *s, const char *machine);
 /* The tenant's cluster is read anew: forget its pods and nodes. */

@@ -11,6 +11,7 @@
 #include "controller/line.h"
 #include "controller/source.h"
 #include "controller/summary.h"
+#include "controller/warm.h"
 
 #define PASS_MS 2000
 
@@ -69,6 +70,22 @@ static void say_line(const struct controller *c, struct conditions *cs, struct a
 				   str_time(t, why->next))
 		    : arena_printf(a, "%s %s: %lld machines; one claim at a time is let through",
 				   why->scope, why->name, (long long)why->machines));
+}
+
+/* As long as warm machines are asked for. */
+static void say_warm(const struct controller *c, struct conditions *cs, struct arena *a,
+		     const struct node_pool *p)
+{
+	struct warm_tally t;
+
+	if (warm_tally(c->warm, p, a, &t))
+		say(c, cs, a, p->meta.generation, "WarmReady", t.ready >= p->spec.warm.nodes,
+		    t.reason, t.message);
+	for (size_t i = 0; i < cs->n && p->spec.warm.nodes <= 0; i++)
+		if (str_eq(cs->v[i].type, "WarmReady")) {
+			memmove(&cs->v[i], &cs->v[i + 1], (--cs->n - i) * sizeof(*cs->v));
+			break;
+		}
 }
 
 /* --- providers ---------------------------------------------------------------------------------- */
@@ -236,6 +253,7 @@ void summary_pool(const struct controller *c, const struct node_pool *p, struct 
 	    usable ? "" : message);
 	say_line(c, &out->conditions, a, generation, line_stops_pool(line_read(c, a), p, &stop),
 		 &stop);
+	say_warm(c, &out->conditions, a, p);
 }
 
 /* --- writing ------------------------------------------------------------------------------------ */

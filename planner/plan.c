@@ -362,3 +362,14 @@ struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a)
 		map_free(m->map);
 	return p.plan;
 }
+
+struct plan_stock plan_stock(struct world *w, const char *pool, struct arena *a)
+{
+	OWN(map) tenants = map_new(NULL);
+	struct planning p = {.w = w, .a = a, .tenants = tenants};
+	struct plan_stock out;
+
+	w->plan++;
+	supply_list(supply_new(&p, world_claims(w)), pool, &out);
+	return out;
+}

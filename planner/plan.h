@@ -75,4 +75,16 @@ struct plan {
 
 struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a);
 
+/*
+ * The free machines that a pool may claim as things stand, whoever's pods come: of its providers and types,
+ * offered, wiped enough for it, named by no claim.  In the order in which a plan takes them.  Whether the pool is paused is
+ * not asked.  As pure as plan_make(); names are the world's.
+ */
+struct plan_stock {
+	const struct world_machine **v;
+	size_t n;
+	size_t room; /* how many of them its limits admit beside its claims */
+};
+struct plan_stock plan_stock(struct world *w, const char *pool, struct arena *a);
+
 #endif

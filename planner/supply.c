@@ -74,16 +74,18 @@ static bool open_to(const struct world_pool *p, const struct world_tenant *t)
 	return !p->paused && supply_version(p, t->version);
 }
 
+static bool is_free(const struct supply *s, const struct supply_pool *pool,
+		    const struct world_stock *m)
+{
+	return m->m.offered && m->used != s->p->w->plan && supply_wiped_enough(&m->m, pool->it);
+}
+
 static struct world_stock *free_machine(const struct supply *s, const struct supply_pool *pool,
 					struct supply_option *o)
 {
-	for (; o->group && o->next < o->group->n; o->next++) {
-		struct world_stock *m = o->group->v[o->next];
-
-		if (m->m.offered && m->used != s->p->w->plan &&
-		    supply_wiped_enough(&m->m, pool->it))
-			return m;
-	}
+	for (; o->group && o->next < o->group->n; o->next++)
+		if (is_free(s, pool, o->group->v[o->next]))
+			return o->group->v[o->next];
 	return NULL;
 }
 
@@ -204,4 +206,46 @@ bool supply_take(struct supply *s, struct plan_class *c, const struct topology_v
 				     supply_version(pick.from->pool->it, c->tenant->it->version),
 				     &pick.option->labels};
 	return true;
+}
+
+/* --- without a pod ------------------------------------------------------------------------------- */
+
+static void list_option(struct supply *s, struct supply_pool *pool, const struct supply_option *o,
+			struct plan_stock *out)
+{
+	const struct resources *limits = &pool->it->limits, *capacity = &o->type->capacity;
+
+	for (size_t i = 0; i < o->group->n; i++) {
+		struct world_stock *m = o->group->v[i];
+
+		if (!is_free(s, pool, m))
+			continue;
+		m->used = s->p->w->plan; /* a provider may be named twice */
+		out->v[out->n++] = &m->m;
+		if (limits->n && tally_passes(&pool->tally, limits, capacity))
+			continue;
+		tally_charge(&pool->tally, capacity, s->p->a);
+		out->room++;
+	}
+}
+
+void supply_list(struct supply *s, const char *pool, struct plan_stock *out)
+{
+	struct supply_pool *sp = NULL;
+	size_t most = 0;
+
+	*out = (struct plan_stock){0};
+	for (size_t i = 0; i < s->npools; i++)
+		if (str_eq(s->pools[i].it->name, pool))
+			sp = &s->pools[i];
+	if (!sp)
+		return;
+	supply_options(s->p, sp);
+	for (size_t i = 0; i < sp->noptions; i++)
+		most += sp->options[i].group ? sp->options[i].group->n : 0;
+	out->v = arena_calloc(s->p->a, most + 1, sizeof(*out->v));
+	for (size_t i = 0; i < sp->noptions; i++)
+		if (sp->options[i].group &&
+		    selector_matches(&sp->it->requirements, &sp->options[i].labels))
+			list_option(s, sp, &sp->options[i], out);
 }

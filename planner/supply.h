@@ -29,6 +29,9 @@ bool supply_ask_again(struct supply *s, struct plan_class *c);
 bool supply_take(struct supply *s, struct plan_class *c, const struct topology_view *view,
 		 struct supply_offer *out, struct plan_reason **reasons, size_t *nreasons);
 
+/* plan_stock() of that pool; what it lists is taken from now on. */
+void supply_list(struct supply *s, const char *pool, struct plan_stock *out);
+
 struct labels supply_labels_of_claim(struct supply *s, const struct world_claim *c);
 
 /* supply_pools.c: a pool's types in the order in which they are taken; and what a class may have of it. */

@@ -197,6 +197,8 @@ static void look_at_box(struct earth *w, struct box *b)
 	    !str_eq(earth_at(b, "status.tenant.name"), b->tenant->name))
 		complain(w, "S2: %s runs a system of %s and is recorded for \"%s\"", b->name,
 			 b->tenant->name, earth_at(b, "status.tenant.name"));
+	if (earth_at(b, "status.warmFor.name")[0] && in_tenant_segment(b))
+		complain(w, "%s is warm in %s", b->name, b->segment);
 	if (b->switched_off) {
 		b->switched_off = 0;
 		if (!may_be_cut(b))
@@ -364,7 +366,8 @@ bool oracle_nothing_leaks(struct earth *w)
 		plane_each(&w->tenants[i], "secrets/kube-system/", token_is_kept, &k);
 	}
 	for (unsigned i = 0; i < w->nboxes; i++)
-		if (w->boxes[i].bmc.image && one_of(w->boxes[i].state, bare) && !w->restored)
+		if (w->boxes[i].bmc.image && one_of(w->boxes[i].state, bare) && !w->restored &&
+		    !earth_at(&w->boxes[i], "status.warmFor.name")[0])
 			complain(w, "S4: %s is %s with a medium in", w->boxes[i].name,
 				 w->boxes[i].state);
 	return !w->complaint[0];

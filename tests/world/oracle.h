@@ -25,7 +25,7 @@ bool oracle_look(struct earth *w);
 /* S8: credentials are in no log line and no object but Secrets. */
 bool oracle_secrets_kept(struct earth *w);
 /* S4: whatever is under way, each token and each Node of drover's in a tenant's cluster has a claim, or is owed to the
- * tenant; no medium is in a machine that serves or is free. */
+ * tenant; no medium is in a machine that serves, or that is free and not warm. */
 bool oracle_nothing_leaks(struct earth *w);
 /* S9, to be waited for once faults have stopped: every machine is free or serves, every claim is Ready or gone, no
  * debt is left. */
