@@ -20,16 +20,21 @@
 static const struct {
 	const char *id;
 	enum err_kind kind;
+	uint32_t again_ms; /* 0: nothing is known */
 } message_kinds[] = {
-	{"UnableToModifyDuringSystemPOST", ERR_UNAVAILABLE}, /* iLO: again in some seconds */
-	{"InvalidOperationForSystemState", ERR_UNAVAILABLE}, /* iLO, with status 400 */
-	{"ActionParameterValueConflict", ERR_CONFLICT},	     /* iDRAC10, On shortly after off */
-	{"SYS518", ERR_UNAVAILABLE},			     /* iDRAC: data sources unavailable */
-	{"RAC0218", ERR_CAPACITY},			     /* iDRAC: no session slot left */
-	{"SessionLimitExceeded", ERR_CAPACITY},
-	{"ActionNotSupported", ERR_UNSUPPORTED},
-	{"PropertyNotWritable", ERR_UNSUPPORTED},
-	{"OemLicenseNotPassed", ERR_UNSUPPORTED}, /* Supermicro, dressed as an access error */
+	{"UnableToModifyDuringSystemPOST", ERR_UNAVAILABLE, 5000}, /* iLO (Q20) */
+	{"InvalidOperationForSystemState", ERR_UNAVAILABLE, 5000}, /* iLO, with status 400 (Q5) */
+	{"ActionParameterValueConflict", ERR_UNAVAILABLE, 10000},  /* iDRAC10, On after off (Q13) */
+	{"VRM0021", ERR_UNAVAILABLE, 10000},			   /* iDRAC: media are busy (Q14) */
+	{"SYS518", ERR_UNAVAILABLE, 20000}, /* iDRAC: data sources unavailable (Q5) */
+	{"RAC0218", ERR_CAPACITY, 30000},   /* iDRAC: no session slot left (Q4) */
+	{"SessionLimitExceeded", ERR_CAPACITY, 30000},
+	{"ActionNotSupported", ERR_UNSUPPORTED, 0},
+	{"PropertyNotWritable", ERR_UNSUPPORTED, 0},
+	{"OperationSupportedInFutureStateURI", ERR_UNSUPPORTED,
+	 0}, /* AMI: the pending object (Q11) */
+	{"OemLicenseNotPassed", ERR_UNSUPPORTED,
+	 0}, /* Supermicro, dressed as an access error (Q33) */
 };
 
 static void request_done(struct rf_request *q)
@@ -93,7 +98,7 @@ static const char *last_part(const char *id)
 	return dot ? dot + 1 : id;
 }
 
-enum err_kind rf_kind_of(const json_t *messages, enum err_kind kind)
+void rf_heed(const json_t *messages, struct err *e)
 {
 	size_t n = json_is_object(messages) ? 1 : json_array_size(messages);
 
@@ -101,11 +106,14 @@ enum err_kind rf_kind_of(const json_t *messages, enum err_kind kind)
 		const json_t *m = json_is_object(messages) ? messages : json_array_get(messages, i);
 		const char *id = last_part(json_str_at(m, "MessageId"));
 
-		for (size_t k = 0; k < sizeof(message_kinds) / sizeof(*message_kinds); k++)
-			if (str_eq(message_kinds[k].id, id))
-				kind = message_kinds[k].kind;
+		for (size_t k = 0; k < sizeof(message_kinds) / sizeof(*message_kinds); k++) {
+			if (!str_eq(message_kinds[k].id, id))
+				continue;
+			e->kind = message_kinds[k].kind;
+			if (!e->retry_after_ms)
+				e->retry_after_ms = message_kinds[k].again_ms;
+		}
 	}
-	return kind;
 }
 
 /* "PATCH /redfish/v1/Systems/1: 400 Bad Request: ..." with the kind that fits best. */
@@ -123,9 +131,12 @@ static void reply_err(const struct rf_request *q, const struct http_reply *http,
 		p->err.kind = ERR_PROTOCOL;
 	if (http->status == 405 || http->status == 501)
 		p->err.kind = ERR_UNSUPPORTED;
+	/* A conflict is another machine, see redfish.h: this is a tag, or a state that passes. */
+	if (p->err.kind == ERR_CONFLICT)
+		p->err.kind = http->status == 409 ? ERR_UNAVAILABLE : ERR_PROTOCOL;
 	id = last_part(json_str_at(first, "MessageId"));
 	text = json_str_at(first, "Message");
-	p->err.kind = rf_kind_of(info, p->err.kind);
+	rf_heed(info, &p->err);
 	if (q->secret_body)
 		str_format(p->err.text, sizeof(p->err.text), "status %d", http->status);
 	else if (id)

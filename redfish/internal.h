@@ -14,7 +14,9 @@
  *	exchange.c  one request and its reply: login header, bounds, redirects, errors
  *	session.c   service root, login, the predecessor's session
  *	find.c      which System is the machine, and what is known of it
- *	system.c    power and boot of the System
+ *	system.c    what the System says, and its power
+ *	boot.c      the boot override
+ *	oem.c       ... where virtual CDs have one of their own
  *	media.c     the slot for a CD
  *	tag.c       If-Match: what BMCs make of it
  *	task.c      work that a BMC does after its reply (202)
@@ -60,6 +62,8 @@ struct rf_identity {
 	char uuid[37], serial[RF_STR]; /* "": not given */
 };
 
+enum rf_known { RF_UNKNOWN, RF_NO, RF_YES };
+
 /* In what form a BMC takes the tag that it gave; see tag.c. */
 enum rf_tag_form { RF_TAG_GIVEN, RF_TAG_OTHER, RF_TAG_ANY, RF_TAG_NONE };
 enum rf_tag_of { RF_TAG_SYSTEM, RF_TAG_SLOT, RF_TAGS };
@@ -93,8 +97,9 @@ struct rf_op {
 	enum redfish_boot boot;
 	char *url;
 	bool logged_in_again;
-	unsigned rung;	/* of the ladder that the operation is on */
-	json_t *system; /* read in this operation; owned */
+	bool freeing, freed; /* old sessions are being deleted, were, to make room for a new one */
+	unsigned rung;	     /* of the ladder that the operation is on */
+	json_t *system;	     /* read in this operation; owned */
 	int64_t system_at;
 	char *system_etag;
 	json_t *pending; /* the settings object, when boot options go there; owned */
@@ -104,6 +109,7 @@ struct rf_op {
 	enum rf_tag_form form;
 	bool tag_reread;
 	void (*again)(struct redfish *r); /* the write that a tag was refused for */
+	void (*then)(struct redfish *r);  /* what follows a look at what is the maker's own */
 	struct rf_task task;
 	struct rf_scan *scan;
 };
@@ -130,12 +136,16 @@ struct redfish {
 	/* the breaker */
 	unsigned failures; /* operations in a row that ended without a useful answer */
 	struct backoff pause;
-	int64_t not_before; /* nothing is sent before; INT64_MIN: at will */
+	int64_t not_before;    /* nothing is sent before; INT64_MIN: at will */
+	enum err_kind left_as; /* the kind of failure until then */
 
 	/* session */
 	char *session_uri, *old_session, *stale_session;
 	struct secret *token;
 	bool session_worked, basic, refused;
+	bool lent,
+		no_basic; /* basic for want of a free session, until then; Basic is not taken here */
+	int64_t lent_until;
 
 	/* facts; forgotten when a known resource has gone */
 	bool root_known;
@@ -150,6 +160,9 @@ struct redfish {
 	unsigned reset_types; /* bits of enum rf_reset; 0: unknown */
 	bool reset_asked;
 	enum rf_tag_form tag_form[RF_TAGS]; /* what worked last */
+	char *attributes;		    /* where the maker's own override is */
+	bool no_attributes;
+	enum rf_known cd_first; /* it says that the virtual CD boots */
 	char *slot;
 	int64_t no_slot_until; /* looked for in vain; not again before */
 	char *managers[4];
@@ -187,8 +200,8 @@ void rf_abort(struct redfish *r);
 char *rf_link(const struct redfish *r, const json_t *ref,
 	      struct err *e);	/* of {"@odata.id": ...}, or a string; NULL: absent or bad (*e) */
 bool rf_text_ok(const char *s); /* bounded and printable */
-/* What one of these messages (a list, or one object) says of the kind of a failure, else `kind`. */
-enum err_kind rf_kind_of(const json_t *messages, enum err_kind kind);
+/* What these messages (a list, or one object) say better: the kind, and when to try again. */
+void rf_heed(const json_t *messages, struct err *e);
 
 /* tag.c */
 void rf_tag_read(struct redfish *r, enum rf_tag_of of, const char *tag /* NULL: none */);
@@ -215,8 +228,21 @@ bool rf_learn_system(struct redfish *r,
 /* system.c */
 void rf_system_read(struct redfish *r);
 void rf_system_power(struct redfish *r);
-void rf_system_boot(struct redfish *r);
 void rf_identity_of(const json_t *system, struct rf_identity *out);
+
+void rf_parse_boot(const json_t *boot, struct redfish_system *s);
+/* True: next() gets the pending object, which goes through rf_pending_read(). */
+bool rf_look_at_pending(struct redfish *r, rf_step *next);
+/* op->pending, target and tag are set if it has boot overrides.  False: it could not be read. */
+bool rf_pending_read(struct redfish *r, const struct rf_reply *p);
+
+/* boot.c */
+void rf_boot(struct redfish *r);
+
+/* oem.c: the override where virtual CDs have another one; else it is then(r) at once */
+void rf_oem_read(struct redfish *r, void (*then)(struct redfish *r)); /* r->cd_first is fresh */
+/* then(r) where the standard override is to be set too, or alone. */
+void rf_oem_boot(struct redfish *r, void (*then)(struct redfish *r));
 
 /* media.c */
 void rf_media_read(struct redfish *r);

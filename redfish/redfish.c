@@ -45,6 +45,9 @@ void rf_forget(struct redfish *r)
 	rf_set(&r->settings, NULL);
 	rf_set(&r->no_overrides, NULL);
 	rf_set(&r->slot, NULL);
+	rf_set(&r->attributes, NULL);
+	r->no_attributes = false;
+	r->cd_first = RF_UNKNOWN;
 	for (size_t i = 0; i < sizeof(r->managers) / sizeof(*r->managers); i++)
 		rf_set(&r->managers[i], NULL);
 	json_decref(r->root);
@@ -158,6 +161,7 @@ static void judge(struct redfish *r, const struct err *e)
 	if (e && (e->code == 429 || e->code == 503) && (int64_t)e->retry_after_ms > pause)
 		pause = e->retry_after_ms;
 	r->not_before = pause > 0 ? now + pause : INT64_MIN;
+	r->left_as = e && e->kind == ERR_CAPACITY ? ERR_CAPACITY : ERR_UNAVAILABLE;
 }
 
 static bool is_left_alone(const struct redfish *r, struct err *e)
@@ -166,7 +170,7 @@ static bool is_left_alone(const struct redfish *r, struct err *e)
 
 	if (left <= 0)
 		return false;
-	(void)!err_set(e, ERR_UNAVAILABLE, 0, "the BMC is left alone for %lld s more%s",
+	(void)!err_set(e, r->left_as, 0, "the BMC is left alone for %lld s more%s",
 		       (long long)(left + 999) / 1000,
 		       r->failures >= BREAKER_FAILURES ? ": it did not answer so often"
 						       : ", as it asked");
@@ -273,7 +277,7 @@ static void begin(struct redfish *r, const struct rf_reply *p)
 		rf_system_power(r);
 		break;
 	case RF_BOOT:
-		rf_system_boot(r);
+		rf_boot(r);
 		break;
 	case RF_READ_MEDIA:
 		rf_media_read(r);
@@ -395,15 +399,15 @@ void redfish_credentials(struct redfish *r, const char *user, const struct secre
 	r->token = NULL;
 	if (r->session_uri)
 		rf_set(&r->stale_session, give(r->session_uri));
-	r->refused = r->basic = false;
+	r->refused = r->basic = r->lent = r->no_basic = false;
 	r->root_known = false;
 	r->credentials++;
 }
 
 void redfish_retry_login(struct redfish *r)
 {
-	r->refused = false;
-	r->not_before = INT64_MIN;
+	r->refused = r->no_basic = false;
+	r->lent_until = r->not_before = INT64_MIN;
 }
 
 bool redfish_login_refused(const struct redfish *r)

@@ -16,11 +16,16 @@
  *
  * A wrong password may lock a BMC (three tries on some), so one refusal ends it:
  * r->refused stays until the credentials change.
+ *
+ * Without a free session the predecessor's is deleted with Basic, and only what drover
+ * opened itself.  Where that frees none, Basic serves for a while, unless a session
+ * ever worked here.
  */
 #define SERVICE_ROOT "/redfish/v1/"
 /* DSP0266 lets a client without the root's link log in here. */
 #define FIXED_SESSIONS "/redfish/v1/SessionService/Sessions"
 #define IDLE_MS 20000  /* idle for longer: the session has probably expired (some BMCs: 30 s) */
+#define LENT_MS 600000 /* for so long Basic serves before a session is tried for again */
 #define PROOF_MS 30000 /* a change relies on a look at the machine no older than this */
 
 static void log_in(struct redfish *r);
@@ -106,10 +111,22 @@ static void logged_in(struct redfish *r)
 	}
 }
 
+/* No judgement of the password: Basic may just be switched off. */
+static void basic_not_taken(struct redfish *r)
+{
+	r->basic = r->lent = false;
+	r->no_basic = true;
+	rf_fail_as(r, ERR_CAPACITY, "the BMC has no session free, and takes no Basic login");
+}
+
 static void delete_old(struct redfish *r);
 
 static void on_deleted(struct redfish *r, const struct rf_reply *p)
 {
+	if (p->status == 401 && r->lent) {
+		basic_not_taken(r);
+		return;
+	}
 	/* Whoever held it may still act until it is gone: unknown is not gone. */
 	if (p->status == 0 || p->status >= 500) {
 		rf_fail(r, &p->err);
@@ -128,13 +145,18 @@ static void delete_old(struct redfish *r)
 	struct err e;
 	char *path;
 
+	if (!old && r->op->freeing) {
+		r->op->freeing = r->basic = r->lent = false;
+		log_in(r);
+		return;
+	}
 	if (!old) {
 		logged_in(r);
 		return;
 	}
 	path = link_path(r->origin, old, &e);
 	/* Numbers are used again: never the one that we just got. */
-	if (!path || r->basic || str_eq(path, r->session_uri)) {
+	if (!path || (r->basic && !r->lent) || str_eq(path, r->session_uri)) {
 		free(path);
 		rf_set(r->stale_session ? &r->stale_session : &r->old_session, NULL);
 		delete_old(r);
@@ -143,8 +165,22 @@ static void delete_old(struct redfish *r)
 	rf_send(r, &(struct rf_request){.method = "DELETE",
 					.path = path,
 					.own_login = true,
-					.login = RF_SESSION,
+					.login = r->lent ? RF_BASIC : RF_SESSION,
 					.next = on_deleted});
+}
+
+static void no_session_left(struct redfish *r, const struct err *e)
+{
+	bool ours = r->stale_session || r->old_session;
+
+	if (r->no_basic || (ours ? r->op->freed : r->session_worked)) {
+		rf_fail(r, e);
+		return;
+	}
+	r->basic = r->lent = true;
+	r->lent_until = loop_now(loop_of(r->group)) + LENT_MS;
+	r->op->freeing = r->op->freed = ours;
+	delete_old(r);
 }
 
 /* Only for a BMC whose root names no sessions at all: one that has them and fails is not talked to with less. */
@@ -170,8 +206,11 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 		return;
 	}
 	/* No free session says nothing about the password, whatever status it comes with. */
-	if (p->err.kind != ERR_CAPACITY &&
-	    (p->status == 400 || p->status == 401 || p->status == 403)) {
+	if (p->err.kind == ERR_CAPACITY) {
+		no_session_left(r, &p->err);
+		return;
+	}
+	if (p->status == 400 || p->status == 401 || p->status == 403) {
 		refuse(r);
 		return;
 	}
@@ -204,6 +243,7 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 	}
 	r->session_worked = true;
 	r->proved_at = INT64_MIN;
+	r->cd_first = RF_UNKNOWN;
 	delete_old(r);
 }
 
@@ -321,6 +361,10 @@ static void learn_root(struct redfish *r, const json_t *j)
 
 static void on_root(struct redfish *r, const struct rf_reply *p)
 {
+	if (p->status == 401 && r->lent) {
+		basic_not_taken(r);
+		return;
+	}
 	if (p->status == 401 && r->basic) {
 		r->basic = false;
 		refuse(r);
@@ -353,6 +397,8 @@ void rf_ready(struct redfish *r, rf_step *then)
 {
 	r->ready = then;
 	r->resuming = false;
+	if (r->lent && loop_now(loop_of(r->group)) >= r->lent_until)
+		r->basic = r->lent = false;
 	if (r->refused)
 		rf_fail_as(
 			r, ERR_DENIED,
@@ -365,6 +411,10 @@ void rf_ready(struct redfish *r, rf_step *then)
 
 void rf_login_again(struct redfish *r)
 {
+	if (r->lent) {
+		basic_not_taken(r);
+		return;
+	}
 	if (r->basic) {
 		r->basic = false;
 		r->root_known = false;

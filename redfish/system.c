@@ -7,11 +7,9 @@
 #include "base/str.h"
 
 /*
- * Power and boot of the System.  Strings from a BMC are taken over only when
+ * What the System says, and its power.  Strings from a BMC are taken over only when
  * short and printable; what an enumeration does not name is unknown, never a default.
  */
-static void boot_write(struct redfish *r);
-
 /* --- reading ------------------------------------------------------------------------------------ */
 
 static const char *text_at(const json_t *j, const char *member)
@@ -101,7 +99,7 @@ static void parse(const json_t *j, int64_t read_at, struct redfish_system *s,
 	};
 }
 
-static void parse_boot(const json_t *boot, struct redfish_system *s)
+void rf_parse_boot(const json_t *boot, struct redfish_system *s)
 {
 	s->boot_target = text_at(boot, "BootSourceOverrideTarget");
 	s->boot_enabled = text_at(boot, "BootSourceOverrideEnabled");
@@ -129,9 +127,13 @@ static void answer(struct redfish *r)
 
 	rf_identity_of(r->op->system, &id);
 	parse(r->op->system, r->op->system_at, &s, &id);
-	parse_boot(json_at(r->op->system, "Boot"), &s);
+	rf_parse_boot(json_at(r->op->system, "Boot"), &s);
 	if (r->op->pending && (!s.boot_target || str_eq(s.boot_target, "None")))
-		parse_boot(json_at(r->op->pending, "Boot"), &s);
+		rf_parse_boot(json_at(r->op->pending, "Boot"), &s);
+	if (r->cd_first == RF_YES) {
+		s.boot_target = "Cd";
+		s.boot_enabled = "Once";
+	}
 	rf_end(r, &s);
 }
 
@@ -139,7 +141,7 @@ static void answer(struct redfish *r)
  * Calls next with op->pending set if the pending object has boot overrides.  Most have
  * none (boot order, or nothing): those are looked at once.
  */
-static bool pending_read(struct redfish *r, const struct rf_reply *p)
+bool rf_pending_read(struct redfish *r, const struct rf_reply *p)
 {
 	struct rf_op *op = r->op;
 
@@ -154,7 +156,7 @@ static bool pending_read(struct redfish *r, const struct rf_reply *p)
 	return p->err.kind == ERR_NONE || p->status == 404;
 }
 
-static bool look_at_pending(struct redfish *r, rf_step *next)
+bool rf_look_at_pending(struct redfish *r, rf_step *next)
 {
 	if (!r->settings || str_eq(r->settings, r->no_overrides))
 		return false;
@@ -164,16 +166,16 @@ static bool look_at_pending(struct redfish *r, rf_step *next)
 
 static void on_pending_read(struct redfish *r, const struct rf_reply *p)
 {
-	if (pending_read(r, p))
-		answer(r);
+	if (rf_pending_read(r, p))
+		rf_oem_read(r, answer);
 	else
 		rf_fail(r, &p->err);
 }
 
 static void read_boot(struct redfish *r)
 {
-	if (!look_at_pending(r, on_pending_read))
-		answer(r);
+	if (!rf_look_at_pending(r, on_pending_read))
+		rf_oem_read(r, answer);
 }
 
 static void on_system(struct redfish *r, const struct rf_reply *p)
@@ -283,232 +285,4 @@ void rf_system_power(struct redfish *r)
 		rf_get(r, mem_strdup(r->reset_info), on_action_info);
 	else
 		reset(r);
-}
-
-/* --- boot ---------------------------------------------------------------------------------------- */
-
-/* The Boot member of where overrides are written: the pending object, if it has them. */
-static const json_t *boot_of(const struct rf_op *op)
-{
-	return json_at(op->pending ? op->pending : op->system, "Boot");
-}
-
-/* Tri-state: the BMC lists its values, and this is (1) or is not (0) among them; or it lists none (-1). */
-static int listed(const struct rf_op *op, const char *property, const char *value)
-{
-	char name[80];
-	const json_t *values;
-	json_t *v;
-	size_t i;
-
-	str_format(name, sizeof(name), "%s@Redfish.AllowableValues", property);
-	values = json_object_get(boot_of(op), name);
-	if (!values)
-		values = json_object_get(json_at(op->system, "Boot"), name);
-	if (json_array_size(values) == 0)
-		return -1;
-	json_array_foreach (values, i, v)
-		if (str_eq(json_string_value(v), value))
-			return 1;
-	return 0;
-}
-
-static const char *enabled_for(const struct rf_op *op)
-{
-	return listed(op, "BootSourceOverrideEnabled", "Once") == 0 ? "Continuous" : "Once";
-}
-
-static bool wants_mode(const struct redfish *r)
-{
-	const json_t *boot = boot_of(r->op);
-	const json_t *mode = json_object_get(boot, "BootSourceOverrideMode");
-
-	if (r->quirks & QUIRK_BOOT_MODE_NEVER || !mode)
-		return false;
-	return r->quirks & QUIRK_BOOT_MODE_ALWAYS || !str_eq(json_string_value(mode), "UEFI");
-}
-
-static void put(json_t *o, const char *member, const char *value)
-{
-	json_object_set_new(o, member, json_string(value));
-}
-
-/* The payload of this rung; NULL when the ladder has ended.  Rungs differ in what BMCs disagree about. */
-static json_t *override_body(const struct redfish *r, const char *target)
-{
-	const struct rf_op *op = r->op;
-	bool mode = wants_mode(r) != (op->rung == 1);
-	json_t *o;
-
-	if (op->rung > 1 ||
-	    (op->rung == 1 && !json_object_get(boot_of(op), "BootSourceOverrideMode")))
-		return NULL;
-	o = json_object();
-	put(o, "BootSourceOverrideTarget", target);
-	put(o, "BootSourceOverrideEnabled", enabled_for(op));
-	if (mode)
-		put(o, "BootSourceOverrideMode", "UEFI");
-	if (op->boot == REDFISH_BOOT_HTTP)
-		put(o, "HttpBootUri", op->url);
-	return o;
-}
-
-static json_t *clear_body(const struct redfish *r)
-{
-	const struct rf_op *op = r->op;
-	bool none = listed(op, "BootSourceOverrideTarget", "None") != 0;
-	json_t *o;
-
-	/* No way to say "none": the disk is what is meant. */
-	if (!none && op->rung > 0)
-		return NULL;
-	if (op->rung > 1)
-		return NULL;
-	o = json_object();
-	if (!none) {
-		put(o, "BootSourceOverrideTarget", "Hdd");
-		put(o, "BootSourceOverrideEnabled",
-		    listed(op, "BootSourceOverrideEnabled", "Continuous") == 0 ? "Once"
-									       : "Continuous");
-		return o;
-	}
-	put(o, "BootSourceOverrideEnabled", "Disabled");
-	if (op->rung == 0)
-		put(o, "BootSourceOverrideTarget",
-		    r->quirks & QUIRK_BOOT_CLEAR_BY_PXE ? "Pxe" : "None");
-	return o;
-}
-
-static const char *target_name(const struct redfish *r)
-{
-	switch (r->op->boot) {
-	case REDFISH_BOOT_NONE:
-		return "None";
-	case REDFISH_BOOT_CD:
-		if (r->quirks & QUIRK_CD_IS_USBCD &&
-		    listed(r->op, "BootSourceOverrideTarget", "UsbCd") != 0)
-			return "UsbCd";
-		return "Cd";
-	case REDFISH_BOOT_HTTP:
-		return "UefiHttp";
-	case REDFISH_BOOT_HDD:
-		return "Hdd";
-	}
-	return "None";
-}
-
-/* The task says that it failed; is the override as it should be all the same? */
-static void boot_verdict(struct redfish *r, const struct rf_reply *p)
-{
-	const json_t *boot = json_at(p->json, "Boot");
-	struct redfish_system s = {0};
-
-	if (p->err.kind != ERR_NONE) {
-		rf_fail(r, &r->kept_err);
-		return;
-	}
-	parse_boot(boot, &s);
-	if (str_eq(str_or(s.boot_target, "None"), target_name(r)))
-		rf_end(r, NULL);
-	else
-		rf_fail(r, &r->kept_err);
-}
-
-static void on_patched(struct redfish *r, const struct rf_reply *p)
-{
-	struct rf_op *op = r->op;
-
-	if (p->err.kind == ERR_NONE) {
-		rf_tag_worked(r);
-		rf_end(r, NULL);
-	} else if (p->by_task) {
-		r->kept_err = p->err;
-		rf_get(r, mem_strdup(op->target), boot_verdict);
-	} else if (rf_tag_climb(r, p, boot_write)) {
-		return;
-	} else if (p->status == 400 && p->err.kind != ERR_UNAVAILABLE) {
-		op->rung++;
-		r->kept_err = p->err;
-		boot_write(r);
-	} else {
-		rf_fail(r, &p->err);
-	}
-}
-
-static void boot_write(struct redfish *r)
-{
-	struct rf_op *op = r->op;
-	const char *target = target_name(r);
-	struct err e;
-	json_t *boot;
-	OWN_JSON body = NULL;
-
-	if (op->boot != REDFISH_BOOT_NONE && listed(op, "BootSourceOverrideTarget", target) == 0) {
-		(void)!err_set(&e, ERR_UNSUPPORTED, 0, "this System does not boot from %s", target);
-		rf_fail(r, &e);
-		return;
-	}
-	boot = op->boot == REDFISH_BOOT_NONE ? clear_body(r) : override_body(r, target);
-	if (!boot) {
-		rf_fail(r, &r->kept_err);
-		return;
-	}
-	body = json_pack("{s:o}", "Boot", boot);
-	rf_send(r, &(struct rf_request){.method = "PATCH",
-					.path = mem_strdup(op->target),
-					.body = json_text(body),
-					.if_match = rf_tag(r),
-					.effect = true,
-					.next = on_patched});
-}
-
-static void boot_checked(struct redfish *r)
-{
-	struct rf_op *op = r->op;
-	struct err e;
-
-	if (!json_is_object(boot_of(op)) ||
-	    (op->boot == REDFISH_BOOT_HTTP &&
-	     (!op->url || !json_object_get(boot_of(op), "HttpBootUri")))) {
-		(void)!err_set(&e, ERR_UNSUPPORTED, 0, "this System has no %s",
-			       op->boot == REDFISH_BOOT_HTTP ? "HttpBootUri" : "boot override");
-		rf_fail(r, &e);
-		return;
-	}
-	boot_write(r);
-}
-
-/* The pending object counts only if it has the property; elsewhere it holds boot order or nothing. */
-static void on_pending(struct redfish *r, const struct rf_reply *p)
-{
-	if (pending_read(r, p))
-		boot_checked(r);
-	else
-		rf_fail(r, &p->err);
-}
-
-static void boot_where(struct redfish *r)
-{
-	rf_set(&r->op->target, mem_strdup(r->system_path));
-	rf_tag_read(r, RF_TAG_SYSTEM, r->op->system_etag);
-	if (!look_at_pending(r, on_pending))
-		boot_checked(r);
-}
-
-static void on_boot_system(struct redfish *r, const struct rf_reply *p)
-{
-	if (p->err.kind != ERR_NONE) {
-		rf_fail(r, &p->err);
-		return;
-	}
-	if (rf_learn_system(r, p))
-		boot_where(r);
-}
-
-void rf_system_boot(struct redfish *r)
-{
-	if (r->op->system)
-		boot_where(r);
-	else
-		rf_get(r, mem_strdup(r->system_path), on_boot_system);
 }

@@ -91,10 +91,10 @@ static void ended(struct redfish *r, const json_t *task)
 		task_end(r, NULL);
 		return;
 	}
-	(void)!err_set(&e, rf_kind_of(messages, ERR_UNAVAILABLE), 0,
-		       "the BMC's task ended as %s: %.120s", state,
+	(void)!err_set(&e, ERR_UNAVAILABLE, 0, "the BMC's task ended as %s: %.120s", state,
 		       str_or(json_str_at(json_array_get(messages, 0), "Message"), "no message"));
 	e.scope = ERR_MACHINE;
+	rf_heed(messages, &e);
 	task_end(r, &e);
 }
 

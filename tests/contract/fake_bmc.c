@@ -11,6 +11,7 @@
 #define SYSTEM "/redfish/v1/Systems/1"
 #define MANAGER "/redfish/v1/Managers/BMC"
 #define SLOT "/VirtualMedia/Cd"
+#define ATTRIBUTES MANAGER "/Oem/Dell/DellAttributes"
 #define MAX_SESSIONS                                                                               \
 	(sizeof(((struct fake_bmc *)0)->sessions) / sizeof(((struct fake_bmc *)0)->sessions[0]))
 
@@ -241,6 +242,20 @@ static json_t *slot_json(const struct fake_bmc *b, const char *self)
 	return j;
 }
 
+static json_t *manager_json(const struct fake_bmc *b)
+{
+	json_t *j = json_pack("{s:s,s:s}", "@odata.id", MANAGER, "Id", "BMC");
+
+	if (b->managers_media)
+		json_object_set_new(j, "VirtualMedia", link_to(MANAGER "/VirtualMedia"));
+	if (b->dell_attributes)
+		json_object_set_new(j, "Links",
+				    json_pack("{s:{s:{s:[o,o]}}}", "Oem", "Dell", "DellAttributes",
+					      link_to(ATTRIBUTES "/System"),
+					      link_to(ATTRIBUTES "/BMC")));
+	return j;
+}
+
 static json_t *resource(const struct fake_bmc *b, const char *path)
 {
 	const char *home = b->managers_media ? MANAGER : SYSTEM;
@@ -265,8 +280,10 @@ static json_t *resource(const struct fake_bmc *b, const char *path)
 	if (str_eq(path, "/redfish/v1/Managers"))
 		return collection(path, MANAGER, false);
 	if (str_eq(path, MANAGER))
-		return b->managers_media ? json_pack("{s:o}", "VirtualMedia", link_to(media))
-					 : json_object();
+		return manager_json(b);
+	if (str_eq(path, ATTRIBUTES "/BMC") && b->dell_attributes)
+		return json_pack("{s:{s:s,s:s}}", "Attributes", "ServerBoot.1.BootOnce", "Enabled",
+				 "ServerBoot.1.FirstBootDevice", str_or(b->first_device, "Normal"));
 	if (str_eq(path, media) && !b->no_media)
 		return collection(path, slot, b->next_loop);
 	if (str_eq(path, slot) && !b->no_media)
@@ -404,6 +421,19 @@ static void do_boot(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
 	taken(b, q, 200);
 }
 
+static void do_attributes(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
+{
+	const char *device = json_str_at(body, "Attributes", "ServerBoot.1.FirstBootDevice");
+
+	if (b->attributes_refused || !device) {
+		refuse(q, 400, "IDRAC.2.8.SYS407");
+		return;
+	}
+	if (!b->write_lie)
+		b->first_device = str_eq(device, "VCD-DVD") ? "VCD-DVD" : NULL;
+	taken(b, q, 200);
+}
+
 static void do_media(struct fake_bmc *b, struct httpd_req *q, const json_t *body, bool insert)
 {
 	if (insert && b->bare_media && json_object_size(body) != 1) {
@@ -431,6 +461,8 @@ static void write_to(struct fake_bmc *b, struct httpd_req *q, const char *path, 
 		do_reset(b, q, body);
 	else if (patch && str_eq(path, b->pending_boot ? SYSTEM "/SD" : SYSTEM))
 		do_boot(b, q, body);
+	else if (patch && b->dell_attributes && str_eq(path, ATTRIBUTES "/BMC"))
+		do_attributes(b, q, body);
 	else if (post && str_ends(path, "/VirtualMedia.InsertMedia"))
 		do_media(b, q, body, true);
 	else if (post && str_ends(path, "/VirtualMedia.EjectMedia"))
@@ -600,7 +632,8 @@ static void on_request(struct httpd_req *q, void *arg)
 	} else if (b->basic_only && str_eq(path, sessions)) {
 		refuse(q, 404, "Base.1.8.ResourceMissingAtURI");
 	} else if (b->basic_only ? !basic_ok(b, basic)
-				 : !session_ok(b, httpd_header(q, "X-Auth-Token"))) {
+				 : !session_ok(b, httpd_header(q, "X-Auth-Token")) &&
+					   !(b->basic_too && basic_ok(b, basic))) {
 		if (b->basic_only)
 			httpd_reply_header(q, "WWW-Authenticate", "Basic realm=\"bmc\"");
 		refuse(q, 401, "Base.1.8.NoValidSession");

@@ -17,6 +17,7 @@
 struct fake_bmc {
 	/* dialects */
 	bool basic_only;       /* no session service */
+	bool basic_too;	       /* Basic is taken beside sessions */
 	bool closed_root;      /* the root answers 401 too */
 	bool managers_media;   /* slots under the Manager alone */
 	bool no_media, no_cd;  /* no_cd: the slots take floppies */
@@ -49,6 +50,8 @@ struct fake_bmc {
 	bool same_state_400;	  /* Reset to what is already: 400 */
 	bool location_elsewhere;  /* the session's Location names another server */
 	bool no_session_link;	  /* ... and its body names none */
+	bool dell_attributes;	  /* boots virtual CDs by the attribute ServerBoot alone */
+	bool attributes_refused;  /* ... which cannot be written */
 	bool redirect;		  /* Systems answers 308 to itself with a slash */
 	const char *vendor, *model;
 	const char *capture;
@@ -73,6 +76,7 @@ struct fake_bmc {
 	unsigned max_sessions; /* 0: 8 */
 	/* state */
 	bool on;
+	const char *first_device; /* of the attribute; NULL: Normal */
 	char *image, *boot_target, *boot_enabled, *http_uri, *uuid, *serial;
 	unsigned wrong_passwords;
 	bool locked;

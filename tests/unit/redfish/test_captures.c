@@ -36,8 +36,9 @@ static const struct expected expected[] = {
 		.name = "dell-h100",
 		.uuid = "4c4c4544-0035-3410-8050-c6c04f314733",
 		.off = "POST /redfish/v1/Systems/System.Embedded.1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
-		.cd = "PATCH /redfish/v1/Systems/System.Embedded.1 {\"Boot\":{\"BootSourceOverrideTarget\":\"Cd\","
-		      "\"BootSourceOverrideEnabled\":\"Once\"}}",
+		.cd = "PATCH /redfish/v1/Managers/iDRAC.Embedded.1/Oem/Dell/DellAttributes/iDRAC.Embedded.1 "
+		      "{\"Attributes\":{\"ServerBoot.1.BootOnce\":\"Enabled\","
+		      "\"ServerBoot.1.FirstBootDevice\":\"VCD-DVD\"}}",
 		.cd_tag = "",
 		.clear =
 			"PATCH /redfish/v1/Systems/System.Embedded.1 {\"Boot\":{\"BootSourceOverrideEnabled\":\"Disabled\","

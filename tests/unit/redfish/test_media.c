@@ -120,7 +120,7 @@ static void a_bmc_without_a_slot_says_unsupported(void **state)
 static void a_search_that_was_cut_short_is_no_verdict(void **state)
 {
 	struct bmc_rig *f = *state;
-	struct bmc_selective s = {&f->bmc, "GET /redfish/v1/Systems/1/VirtualMedia/Cd", 503};
+	struct bmc_selective s = {&f->bmc, "GET /redfish/v1/Systems/1/VirtualMedia/Cd", 503, NULL};
 
 	f->bmc.tamper = bmc_select_tamper;
 	f->bmc.tamper_arg = &s;

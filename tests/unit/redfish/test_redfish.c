@@ -148,7 +148,7 @@ static void failures_with_a_success_between_them_are_not_in_a_row(void **state)
 static void a_refused_request_is_no_reason_to_leave_it_alone(void **state)
 {
 	struct bmc_rig *f = *state;
-	struct bmc_selective s = {&f->bmc, "POST /redfish/v1/Systems", 400};
+	struct bmc_selective s = {&f->bmc, "POST /redfish/v1/Systems", 400, NULL};
 
 	f->bmc.tamper = bmc_select_tamper;
 	f->bmc.tamper_arg = &s;

@@ -163,7 +163,7 @@ static void a_session_number_used_again_is_not_deleted(void **state)
 static void nothing_is_done_until_the_predecessors_session_is_gone(void **state)
 {
 	struct bmc_rig *f = *state;
-	struct bmc_selective s = {&f->bmc, "DELETE", 503};
+	struct bmc_selective s = {&f->bmc, "DELETE", 503, NULL};
 
 	f->bmc.sessions[0].id = f->bmc.next_session = 41;
 	f->spec.old_session = "/redfish/v1/SessionService/Sessions/41";
@@ -180,7 +180,7 @@ static void nothing_is_done_until_the_predecessors_session_is_gone(void **state)
 static void a_resource_that_is_denied_costs_one_new_login_and_not_the_session(void **state)
 {
 	struct bmc_rig *f = *state;
-	struct bmc_selective s = {&f->bmc, "POST /redfish/v1/Systems/1/Actions", 401};
+	struct bmc_selective s = {&f->bmc, "POST /redfish/v1/Systems/1/Actions", 401, NULL};
 
 	assert_done(bmc_read_system(f));
 	f->bmc.tamper = bmc_select_tamper;
@@ -236,6 +236,93 @@ static void without_free_sessions_the_error_says_so(void **state)
 	assert_false(redfish_login_refused(f->r));
 }
 
+/* --- no session is free --------------------------------------------------------------------------- */
+
+static void occupy(struct bmc_rig *f, unsigned n)
+{
+	f->bmc.max_sessions = n;
+	for (unsigned i = 0; i < n; i++) {
+		f->bmc.sessions[i].id = 41 + i;
+		f->bmc.sessions[i].token[0] = '\0';
+	}
+	f->bmc.next_session = 40 + n;
+}
+
+static void our_own_old_session_makes_room_for_a_new_one(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	occupy(f, 3);
+	f->bmc.basic_too = true;
+	f->spec.old_session = "/redfish/v1/SessionService/Sessions/42";
+	assert_done(bmc_power(f, true));
+	assert_int_equal(fake_bmc_count(&f->bmc, "DELETE"), 1);
+	assert_string_equal(fake_bmc_last(&f->bmc, "DELETE"),
+			    "DELETE /redfish/v1/SessionService/Sessions/42 ");
+	assert_int_equal(fake_bmc_sessions(&f->bmc), 3);
+	assert_string_equal(redfish_session_uri(f->r), "/redfish/v1/SessionService/Sessions/44");
+}
+
+static void where_all_sessions_are_others_basic_serves_for_a_while(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	occupy(f, 3);
+	f->bmc.basic_too = true;
+	assert_done(bmc_power(f, true));
+	assert_true(f->bmc.on);
+	assert_null(redfish_session_uri(f->r));
+	assert_int_equal(fake_bmc_sessions(&f->bmc), 3);
+	f->bmc.sessions[1].id = 0;
+	assert_done(bmc_read_system(f));
+	assert_null(redfish_session_uri(f->r));
+	loop_sim_run_until(f->loop, loop_now(f->loop) + 601000);
+	assert_done(bmc_read_system(f));
+	assert_non_null(redfish_session_uri(f->r));
+}
+
+static void basic_that_is_not_taken_is_tried_once_and_is_no_wrong_password(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	occupy(f, 3);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(bmc_read_system(f), ERR_CAPACITY);
+		loop_sim_run_until(f->loop, loop_now(f->loop) + 31000);
+	}
+	assert_false(redfish_login_refused(f->r));
+	assert_int_equal(fake_bmc_count(&f->bmc, "GET /redfish/v1/Systems"), 1);
+	f->bmc.sessions[1].id = 0;
+	assert_done(bmc_read_system(f));
+}
+
+static void an_old_session_that_cannot_be_deleted_is_not_forgotten(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	occupy(f, 3);
+	f->spec.old_session = "/redfish/v1/SessionService/Sessions/42";
+	assert_int_equal(bmc_power(f, true), ERR_CAPACITY);
+	f->bmc.sessions[0].id = 0;
+	loop_sim_run_until(f->loop, loop_now(f->loop) + 31000);
+	assert_done(bmc_power(f, true));
+	assert_int_equal(f->bmc.sessions[1].id, 0);
+	assert_int_equal(f->bmc.sessions[2].id, 43);
+}
+
+static void basic_serves_nobody_for_whom_a_session_ever_worked(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.basic_too = true;
+	assert_done(bmc_read_system(f));
+	loop_sim_run_until(f->loop, loop_now(f->loop) + 60000);
+	occupy(f, 3);
+	assert_int_equal(bmc_read_system(f), ERR_CAPACITY);
+	assert_int_equal(f->bmc.logins, 2);
+	assert_true(f->err.retry_after_ms > 0);
+}
+
 static bool full(struct httpd_req *q, unsigned n, void *arg)
 {
 	(void)arg;
@@ -279,6 +366,11 @@ int main(void)
 		bmc_test(a_session_location_on_another_server_is_not_used),
 		bmc_test(a_session_that_is_only_on_another_server_is_refused),
 		bmc_test(without_free_sessions_the_error_says_so),
+		bmc_test(our_own_old_session_makes_room_for_a_new_one),
+		bmc_test(where_all_sessions_are_others_basic_serves_for_a_while),
+		bmc_test(basic_that_is_not_taken_is_tried_once_and_is_no_wrong_password),
+		bmc_test(an_old_session_that_cannot_be_deleted_is_not_forgotten),
+		bmc_test(basic_serves_nobody_for_whom_a_session_ever_worked),
 		bmc_test(no_free_session_is_not_a_wrong_password_whatever_its_status),
 	};
 
