@@ -88,7 +88,7 @@ $(B)/tests/%: $(B)/tests/%.o $(HELP_OBJ) $(LIBS)
 
 # --- tests ----------------------------------------------------------------------------------------
 # `make unit T=base/test_err` builds and runs one.
-unit: $(if $(T),$(filter %/$(T),$(UNIT)),$(UNIT)) ## unit and contract tests of one VARIANT (T=path/test_x: one)
+unit: $(if $(T),$(filter %/$(T),$(UNIT)),$(UNIT)) | $(PROGRAMS) ## unit and contract tests of one VARIANT (T=path/test_x: one)
 	$(Q)tests/tools/run-tests $^
 
 check: ## no network, no real parts: unit and world tests, sanitizers, headers, layers

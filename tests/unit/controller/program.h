@@ -22,6 +22,8 @@ const char *program_address(void);
 /* args end with NULL and begin after the name. */
 void program_start(struct program *p, const char *name, int (*fn)(int argc, char **argv),
 		   const char *const *args);
+/* For fn: becomes that program (drover, drover-agent) of this variant; comes back only on failure. */
+int program_exec(const char *name, char **argv);
 /* Wait until it has said this; what follows there, up to the end of the line.  NULL: it ended without. */
 const char *program_hear(struct program *p, const char *what);
 /* Like it, but it is an error when it ends. */
