@@ -27,6 +27,14 @@ def field(kubeconfig, name):
     return found and found.group(1)
 
 
+def killed(old):
+    """The process anew, after SIGKILL."""
+    old.popen.kill()
+    old.popen.wait()
+    old.stop()
+    return process.Process(old.name, old.folder, old.popen.args)
+
+
 class Server:
     """patience: how many times longer than the case says an answer may take to come true."""
     patience = 1
@@ -81,6 +89,13 @@ class Real:
         server.patience = 4
         return server
 
+    def kill_and_start(self):
+        """Only kube-apiserver: its state is in etcd."""
+        p = self.plane
+        n = next(i for i, one in enumerate(p.processes) if one.name == "kube-apiserver")
+        p.processes[n] = killed(p.processes[n])
+        process.wait_for("kube-apiserver", p._answers, 60)  # pylint: disable=protected-access
+
     def stop(self):
         self.plane.stop()
 
@@ -106,6 +121,20 @@ class Embedded:
             return (self.folder / "admin.conf").exists()
         process.wait_for("drover apiserver", answers, 10, 0.02)
         return Server(self.folder / "admin.conf")
+
+    def kill_and_start(self):
+        self.process = killed(self.process)
+        connection = Server(self.folder / "admin.conf").connect()
+
+        def answers():
+            self.process.check()
+            try:
+                connection.request("GET", "/readyz")
+                return connection.getresponse().read()
+            except OSError:
+                connection.close()
+                return False
+        process.wait_for("drover apiserver", answers, 10, 0.02)
 
     def stop(self):
         self.process.stop()
