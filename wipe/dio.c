@@ -167,6 +167,8 @@ int dio_zero(struct dio *d, int64_t off, int64_t len, struct err *e)
 		return err_set(e, ERR_INVALID, 0, "zeros beyond the end, at %" PRId64, off);
 	if (!d->file && !ioctl(d->fd, BLKZEROOUT, range))
 		return 0;
+	if (d->file && !fallocate(d->fd, FALLOC_FL_ZERO_RANGE, off, len))
+		return 0;
 
 	void *zeros = dio_buffer(ZERO_PIECE);
 

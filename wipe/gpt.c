@@ -23,7 +23,6 @@ enum {
 enum { E_GUID = 16, E_FIRST = 32, E_LAST = 40, E_NAME = 56, E_NAME_CHARS = 36 };
 
 #define ALIGN_BYTES (1 << 20)
-#define TABLE_BYTES (GPT_ENTRIES * GPT_ENTRY)
 
 /* 0FC63DAF-8483-4772-8E79-3D69D8477DE4, Linux data, as stored */
 static const uint8_t linux_data[16] = {0xaf, 0x3d, 0xc6, 0x0f, 0x83, 0x84, 0x72, 0x47,
@@ -58,7 +57,7 @@ static uint32_t crc32_of(const uint8_t *p, size_t n)
 
 static uint64_t table_blocks(const struct gpt *g)
 {
-	return TABLE_BYTES / g->block;
+	return GPT_TABLE / g->block;
 }
 
 static const uint8_t *entry(const struct gpt *g, size_t i)
@@ -205,7 +204,7 @@ int gpt_append(struct gpt *g, const char *name, const uint8_t guid[static 16], i
 
 size_t gpt_tail_bytes(const struct gpt *g)
 {
-	return TABLE_BYTES + g->block;
+	return GPT_TABLE + g->block;
 }
 
 static void put_header(const struct gpt *g, uint8_t *out, uint64_t self, uint64_t other,
@@ -232,5 +231,5 @@ void gpt_write(const struct gpt *g, uint8_t *head, uint8_t *tail)
 	put_header(g, head + g->block, 1, last, at);
 	memcpy(head + at * g->block, g->entries, sizeof(g->entries));
 	memcpy(tail, g->entries, sizeof(g->entries));
-	put_header(g, tail + TABLE_BYTES, last, 1, last - table_blocks(g));
+	put_header(g, tail + GPT_TABLE, last, 1, last - table_blocks(g));
 }

@@ -14,6 +14,7 @@
 #define GPT_HEAD (1 << 20) /* how much of the drive's start is looked at */
 #define GPT_ENTRIES 128
 #define GPT_ENTRY 128
+#define GPT_TABLE (GPT_ENTRIES * GPT_ENTRY)
 
 struct gpt {
 	uint32_t block;	 /* logical block size */

@@ -5,7 +5,7 @@
 #include "wipe/dio.h"
 #include "wipe/drives.h"
 #include "wipe/gpt.h"
-#include "wipe/writer.h"
+#include "wipe/target.h"
 
 /* Write, flush, read back through the drive, compare. */
 static int put(struct dio *d, const void *data, size_t len, int64_t at, struct err *e)
@@ -81,9 +81,9 @@ static int find_partition(struct dio *d, int64_t *at, int64_t *bytes, struct err
 	rc = dio_read(d, head, GPT_HEAD, 0, e);
 	if (!rc)
 		rc = gpt_read(g, head, d->block, d->bytes, e);
-	if (!rc && !gpt_find(g, WRITER_CIDATA, at, bytes))
+	if (!rc && !gpt_find(g, TARGET_CIDATA, at, bytes))
 		rc = err_set(e, ERR_NOT_FOUND, 0,
-			     "no partition " WRITER_CIDATA ": no image was written");
+			     "no partition " TARGET_CIDATA ": no image was written");
 	free(head);
 	free(g);
 	return rc;

@@ -13,7 +13,7 @@ int marks_stamp(const struct host *h, const struct proto_drive *d, const char *r
 /* Zeros the stamp; a drive without one is left as it is. */
 int marks_unstamp(const struct host *h, const struct proto_drive *d, struct err *e)
 	__attribute__((warn_unused_result));
-/* A file system of `used` bytes, in a dio_buffer() of WRITER_CIDATA_BYTES with zeros behind
+/* A file system of `used` bytes, in a dio_buffer() of TARGET_CIDATA_BYTES with zeros behind
  * it, into the partition that the image writer appended.  ERR_NOT_FOUND: there is none. */
 int marks_config(const struct host *h, const struct proto_drive *d, const uint8_t *volume,
 		 size_t used, struct err *e) __attribute__((warn_unused_result));

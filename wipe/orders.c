@@ -12,6 +12,7 @@
 #include "wipe/drives.h"
 #include "wipe/inventory.h"
 #include "wipe/iso9660.h"
+#include "wipe/target.h"
 #include "wipe/writer.h"
 
 /* The look at the machine that an order begins with. */
@@ -243,9 +244,9 @@ static void start_config(struct orders *o, struct proto_drive *d)
 		files[i] = (struct iso9660_file){
 			p->files.v[i].name, p->files.v[i].content,
 			p->files.v[i].content ? strlen(p->files.v[i].content) : 0};
-	b->volume = dio_buffer(WRITER_CIDATA_BYTES);
-	if (iso9660_write(WRITER_CIDATA, files, p->files.n, loop_wall(loop_of(o->group)), b->volume,
-			  WRITER_CIDATA_BYTES, &b->volume_used, &o->err) < 0) {
+	b->volume = dio_buffer(TARGET_CIDATA_BYTES);
+	if (iso9660_write(TARGET_CIDATA, files, p->files.n, loop_wall(loop_of(o->group)), b->volume,
+			  TARGET_CIDATA_BYTES, &b->volume_used, &o->err) < 0) {
 		o->reason = "OrderInvalid";
 		loop_defer(&o->refused);
 		return;

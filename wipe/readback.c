@@ -56,11 +56,11 @@ void readback_note(struct readback *r, const uint8_t *data, size_t len, int64_t 
 
 	if (!blocks)
 		return;
-	pick = at ? next(r) % blocks * VERIFY_BLOCK : 0;
+	pick = r->seen ? next(r) % blocks * VERIFY_BLOCK : 0;
 	/* Reservoir sampling; place 0 stays for the first block. */
 	r->seen++;
 	slot = r->n < READBACK_MAX ? r->n++ : next(r) % r->seen;
-	if (slot < READBACK_MAX && (slot || !at))
+	if (slot < READBACK_MAX && (slot || r->seen == 1))
 		keep(r, slot, data + pick, at + (int64_t)pick);
 }
 

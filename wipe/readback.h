@@ -18,7 +18,7 @@ struct readback;
 struct readback *readback_new(const uint8_t seed[static 32]);
 void readback_free(struct readback *r);
 /* One buffer on its way to offset at, len a multiple of VERIFY_BLOCK or the drive's last
- * piece.  The first block of all is always kept. */
+ * piece.  The first block of the first is always kept. */
 void readback_note(struct readback *r, const uint8_t *data, size_t len, int64_t at);
 /* ERR_PROTOCOL names a block that differs. */
 int readback_check(const struct readback *r, const struct host *h, struct dio *d, struct err *e)

@@ -39,7 +39,8 @@ static char *map(size_t len)
 	return p;
 }
 
-static void say_once(int why)
+/* why: 0, or the errno for which io_uring is not there. */
+static void say_once(const struct ring *r, int why)
 {
 	/* A line for the process, however many drives it has. */
 	static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -47,8 +48,17 @@ static void say_once(int why)
 
 	if (atomic_flag_test_and_set(&said))
 		return;
+	if (!why) {
+		log_info("drives are read and written", LOG_S("engine", ring_engine(r)));
+		return;
+	}
 	(void)!err_errno(&e, why, "io_uring");
-	log_warn("drives are read and written one piece at a time", LOG_E(&e));
+	log_warn("drives are read and written", LOG_S("engine", ring_engine(r)), LOG_E(&e));
+}
+
+const char *ring_engine(const struct ring *r)
+{
+	return r->ops == &ring_blocking ? "one at a time" : "io_uring";
 }
 
 struct ring *ring_new(const struct host *h, unsigned depth, size_t piece, bool shared)
@@ -66,12 +76,13 @@ struct ring *ring_new(const struct host *h, unsigned depth, size_t piece, bool s
 	r->slots = mem_calloc(depth, sizeof(*r->slots));
 	rc = r->ops->open(&r->backend, depth, r->region, r->region_len);
 	if (rc) {
-		say_once(rc);
 		r->ops = &ring_blocking;
 		(void)r->ops->open(&r->backend, depth, r->region, r->region_len);
 	}
 	if (r->ops == &ring_blocking)
 		r->depth = 1;
+	if (!h->ring)
+		say_once(r, rc);
 	return r;
 }
 
@@ -115,27 +126,38 @@ static int ended(struct ring *r, const struct ring_job *j, struct slot *s, int e
 	return -1;
 }
 
+/* On its way, or at its end at once. */
+static int start(struct ring *r, const struct dio *d, const struct ring_job *j, struct slot *s,
+		 struct err *e)
+{
+	int rc;
+
+	s->moved = 0;
+	s->busy = true;
+	r->busy++;
+	rc = s->piece.off < 0 || (int64_t)s->piece.len > d->bytes - s->piece.off
+		     ? EINVAL
+		     : submit(r, d, j->write, s);
+	return rc ? ended(r, j, s, rc, e) : 0;
+}
+
+static char *buffer(const struct ring *r, size_t slot)
+{
+	return r->region + (r->shared ? 0 : slot * r->size);
+}
+
 /* As many in flight as there is room and work for. */
 static int fill(struct ring *r, const struct dio *d, const struct ring_job *j, bool *more,
 		struct err *e)
 {
 	for (unsigned i = 0; i < r->depth && *more; i++) {
 		struct slot *s = &r->slots[i];
-		int rc;
 
 		if (s->busy)
 			continue;
-		s->moved = 0;
-		s->piece = (struct ring_piece){.buf = r->region + (r->shared ? 0 : i * r->size)};
+		s->piece = (struct ring_piece){.buf = buffer(r, i)};
 		*more = j->next(&s->piece, j->arg);
-		if (!*more)
-			break;
-		s->busy = true;
-		r->busy++;
-		rc = s->piece.off < 0 || (int64_t)s->piece.len > d->bytes - s->piece.off
-			     ? EINVAL
-			     : submit(r, d, j->write, s);
-		if (rc && ended(r, j, s, rc, e) < 0)
+		if (*more && start(r, d, j, s, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -192,28 +214,76 @@ static void settle(struct ring *r, const struct err *e)
 		r->dead = *e;
 }
 
+static int wait_for_one(struct ring *r, const struct dio *d, const struct ring_job *j,
+			struct err *e)
+{
+	int64_t result;
+	int slot = r->ops->wait(r->backend, r->stall_ms, &result);
+
+	return slot < 0 ? stalled(r, j, e) : take(r, d, j, &r->slots[slot], result, e);
+}
+
+/* Whatever is asked of a drive that stood still is not asked of it any more. */
+static int is_dead(const struct ring *r, struct err *e)
+{
+	if (!r->dead.kind)
+		return 0;
+	*e = r->dead;
+	return -1;
+}
+
 int ring_run(struct ring *r, struct dio *d, const struct ring_job *j, struct err *e)
 {
 	bool more = true;
+	int rc = is_dead(r, e);
 
-	if (r->dead.kind) {
-		*e = r->dead;
-		return -1;
-	}
-	for (;;) {
-		int64_t result;
-		int slot;
-
-		if (fill(r, d, j, &more, e) < 0)
-			break;
-		if (!r->busy)
+	while (!rc) {
+		rc = fill(r, d, j, &more, e);
+		if (!rc && !r->busy)
 			return 0;
-		slot = r->ops->wait(r->backend, r->stall_ms, &result);
-		if (slot < 0)
-			return stalled(r, j, e);
-		if (take(r, d, j, &r->slots[slot], result, e) < 0)
-			break;
+		if (!rc)
+			rc = wait_for_one(r, d, j, e);
 	}
-	settle(r, e);
+	if (!r->dead.kind)
+		settle(r, e);
 	return -1;
+}
+
+static struct slot *idle(struct ring *r)
+{
+	for (unsigned i = 0; i < r->depth; i++)
+		if (!r->slots[i].busy)
+			return &r->slots[i];
+	return NULL;
+}
+
+void *ring_claim(struct ring *r, struct dio *d, const struct ring_job *j, struct err *e)
+{
+	if (is_dead(r, e))
+		return NULL;
+	while (!idle(r))
+		if (wait_for_one(r, d, j, e) < 0)
+			return NULL;
+	return buffer(r, (size_t)(idle(r) - r->slots));
+}
+
+int ring_send(struct ring *r, struct dio *d, const struct ring_job *j, size_t len, int64_t off,
+	      struct err *e)
+{
+	struct slot *s = idle(r);
+
+	s->piece = (struct ring_piece){
+		.buf = buffer(r, (size_t)(s - r->slots)), .len = len, .off = off};
+	return start(r, d, j, s, e);
+}
+
+int ring_drain(struct ring *r, struct dio *d, const struct ring_job *j, struct err *e)
+{
+	int rc = is_dead(r, e);
+
+	while (!rc && r->busy)
+		rc = wait_for_one(r, d, j, e);
+	if (rc && !r->dead.kind)
+		settle(r, e);
+	return rc;
 }

@@ -9,7 +9,7 @@
 /*
  * ring: many reads or writes of one drive in flight at once, through io_uring.  Where the
  * kernel does not let us (ENOSYS, EPERM), one after the other, through the same calls; the log
- * says so once.
+ * says once which it is.
  *
  * A piece that ends short goes on where it left off.  No wait is without a limit: when for
  * RING_STALL_MS not one piece ends, the run fails, and what is in flight keeps its pages until
@@ -47,6 +47,23 @@ void ring_free(struct ring *r);
  * that each further run fails at once in the same way. */
 int ring_run(struct ring *r, struct dio *d, const struct ring_job *j, struct err *e)
 	__attribute__((warn_unused_result));
+
+/*
+ * A stream of writes, whose data come up one after the other: claim a buffer, fill it, send it.
+ * Nobody waits but for a free buffer, so that the drive always has the next ones.  j->next is
+ * not used; after a failure, and at the end, ring_drain().
+ */
+/* A buffer of `piece` bytes, the same until it is sent.  NULL: a write failed or stood still. */
+void *ring_claim(struct ring *r, struct dio *d, const struct ring_job *j, struct err *e);
+/* What was claimed last, to offset off. */
+int ring_send(struct ring *r, struct dio *d, const struct ring_job *j, size_t len, int64_t off,
+	      struct err *e) __attribute__((warn_unused_result));
+/* Until nothing is in flight; -1: of that something failed. */
+int ring_drain(struct ring *r, struct dio *d, const struct ring_job *j, struct err *e)
+	__attribute__((warn_unused_result));
+
+/* "io_uring", or "one at a time". */
+const char *ring_engine(const struct ring *r);
 
 /*
  * What a ring stands on: io_uring, the blocking calls, or a test's.  fd, buf and the like are

@@ -10,18 +10,15 @@
 #include "base/mem.h"
 #include "base/retry.h"
 #include "base/str.h"
-#include "wipe/dio.h"
-#include "wipe/drives.h"
 #include "wipe/erase.h"
-#include "wipe/readback.h"
-#include "wipe/ring.h"
-#include "wipe/gpt.h"
-#include "wipe/sparse.h"
+#include "wipe/target.h"
 
-enum { IN_BUFFERS = 4, OUT_BUFFERS = 3 };
+enum { IN_BUFFERS = 8 };
 /* Large, because every change of hands goes through the loop. */
-#define IN_BYTES (4u << 20)
-#define OUT_BYTES (8u << 20)
+#define IN_BYTES (1u << 20)
+/* A job ends after so many, however much a buffer unpacks to: between two of them the writer
+ * can be told to stop. */
+#define JOB_PIECES 64
 #define HTTP_PIECE (256u << 10) /* what http.h may deliver after one http_want() */
 #define WINDOW_LOG 27		/* zstd --ultra --long=27 */
 #define ATTEMPTS 8		/* connections in a row that bring nothing */
@@ -35,14 +32,8 @@ enum { IN_BUFFERS = 4, OUT_BUFFERS = 3 };
 struct in_buf {
 	uint8_t *data;
 	size_t len, pos;
-	bool full; /* closed: hash and decoder may have it */
-	bool hashed, unpacked;
-};
-struct out_buf {
-	uint8_t *data;
-	size_t len;
-	int64_t at;
-	bool full;
+	bool full; /* closed: hash and store job may have it */
+	bool hashed, stored;
 };
 
 /* A job has one of its own, so that no two threads write the same. */
@@ -71,28 +62,24 @@ struct writer {
 	bool zstd, wants, eof, over;
 	int64_t received, total; /* served bytes */
 
-	struct loop_work *hash_work, *decode_work, *write_work, *end_work;
+	struct loop_work *hash_work, *store_work, *end_work;
 	bool closing; /* freed while jobs run */
 
 	/* one at a time belongs to a job: the loop does not look into a buffer that it has */
 	struct in_buf in[IN_BUFFERS];
-	struct out_buf out[OUT_BUFFERS];
-	unsigned in_fill, in_hash, in_next, out_fill, out_next;
+	unsigned in_fill, in_hash, in_next;
 
 	struct crypto_hash *hash; /* the hash job's, then the end job's */
-	/* the decoder's */
+	/* the store job's, then the end job's */
 	ZSTD_DCtx *zd;
 	bool frame_open;
-	int64_t decoded;
-	struct failure decode_failure;
-	/* the drive's */
-	struct dio dio;
-	struct ring *ring;
-	struct readback *readback;
-	_Atomic int64_t written;
-	bool touched; /* bytes may have reached the drive */
-	struct failure drive_failure;
+	struct target *target;
+	size_t filled;	/* of the piece that is not full yet */
+	int64_t stored; /* bytes in pieces */
+	bool emptied;	/* of the buffer nothing is left; its flags are the loop's */
+	struct failure store_failure;
 
+	_Atomic int64_t written;
 	struct failure first; /* what done() is told; the loop's, then the end job's */
 };
 
@@ -104,11 +91,7 @@ static void writer_destroy(struct writer *w)
 {
 	for (int i = 0; i < IN_BUFFERS; i++)
 		free(w->in[i].data);
-	for (int i = 0; i < OUT_BUFFERS; i++)
-		free(w->out[i].data);
-	ring_free(w->ring);
-	dio_close(&w->dio);
-	readback_free(w->readback);
+	target_free(w->target);
 	crypto_hash_free(w->hash);
 	ZSTD_freeDCtx(w->zd);
 	free(w->path);
@@ -117,7 +100,7 @@ static void writer_destroy(struct writer *w)
 
 static bool at_work(const struct writer *w)
 {
-	return w->hash_work || w->decode_work || w->write_work || w->end_work;
+	return w->hash_work || w->store_work || w->end_work;
 }
 
 static void on_drop(struct loop_work **slot, struct writer *w)
@@ -132,14 +115,9 @@ static void drop_hash(void *arg)
 	on_drop(&((struct writer *)arg)->hash_work, arg);
 }
 
-static void drop_decode(void *arg)
+static void drop_store(void *arg)
 {
-	on_drop(&((struct writer *)arg)->decode_work, arg);
-}
-
-static void drop_write(void *arg)
-{
-	on_drop(&((struct writer *)arg)->write_work, arg);
+	on_drop(&((struct writer *)arg)->store_work, arg);
 }
 
 static void drop_end(void *arg)
@@ -169,10 +147,8 @@ void writer_free(struct writer *w)
 	}
 	if (w->hash_work)
 		loop_work_abandon(w->hash_work);
-	if (w->decode_work)
-		loop_work_abandon(w->decode_work);
-	if (w->write_work)
-		loop_work_abandon(w->write_work);
+	if (w->store_work)
+		loop_work_abandon(w->store_work);
 	if (w->end_work)
 		loop_work_abandon(w->end_work);
 }
@@ -186,25 +162,19 @@ static void set_failed(struct failure *f, const char *reason, const struct err *
 	}
 }
 
+/* Only room that is lacking is the image's fault. */
+static const char *put_reason(const struct err *e)
+{
+	return e->kind == ERR_CAPACITY && !e->code ? "ImageUnfit" : "DriveFailed";
+}
+
 static void take_failure(struct writer *w, const struct failure *f)
 {
 	if (f->reason)
 		set_failed(&w->first, f->reason, &f->err);
 }
 
-/* A table that the firmware cannot find: what was written is not to be booted. */
-static void make_unbootable(struct writer *w)
-{
-	struct err e;
-
-	if (!w->touched || dio_zero(&w->dio, 0, GPT_HEAD, &e) < 0 || dio_flush(&w->dio, &e) < 0)
-		return;
-	/* The backup table would be as good to a firmware that looks for it. */
-	(void)!dio_zero(&w->dio, w->dio.bytes - GPT_HEAD, GPT_HEAD, &e);
-	(void)!dio_flush(&w->dio, &e);
-}
-
-/* --- the end: judge, read back, partition table ---------------------------------------------- */
+/* --- the end: the last piece, judge, read back, partition table -------------------------------- */
 
 static int judge(struct writer *w, struct err *e)
 {
@@ -217,60 +187,18 @@ static int judge(struct writer *w, struct err *e)
 			       crypto_digest_text(got, text));
 	if (w->zstd && w->frame_open)
 		return err_set(e, ERR_PROTOCOL, 0, "the zstd stream ends inside a frame");
-	if (!w->decoded)
+	if (!w->stored)
 		return err_set(e, ERR_INVALID, 0, "the image is empty");
 	return 0;
 }
 
-static void partition_guid(const struct writer *w, uint8_t out[static 16])
+static int put_last(struct writer *w, struct err *e)
 {
-	uint8_t d[CRYPTO_SHA256];
-	char *text = mem_printf("cidata %s", w->drive->wwn);
+	size_t n = w->filled;
 
-	/* One per drive and image, with the version bits of a random UUID (as stored: byte 7). */
-	crypto_sha256(text, strlen(text), d);
-	free(text);
-	for (size_t i = 0; i < 16; i++)
-		out[i] = d[i] ^ w->digest[i];
-	out[7] = (uint8_t)((out[7] & 0x0f) | 0x40);
-	out[8] = (uint8_t)((out[8] & 0x3f) | 0x80);
-}
-
-static int fit_table(struct writer *w, struct err *e)
-{
-	struct gpt *g = mem_new(struct gpt);
-	uint8_t *head = dio_buffer(GPT_HEAD), *tail = dio_buffer(GPT_HEAD), guid[16];
-	int64_t at, bytes;
-	int rc = dio_read(&w->dio, head, GPT_HEAD, 0, e);
-
-	partition_guid(w, guid);
-	if (!rc)
-		rc = gpt_read(g, head, w->dio.block, w->dio.bytes, e);
-	if (!rc && !gpt_find(g, WRITER_CIDATA, &at, &bytes))
-		rc = gpt_append(g, WRITER_CIDATA, guid, WRITER_CIDATA_BYTES, e);
-	/* An old config drive there must not be taken for this machine's. */
-	if (!rc && gpt_find(g, WRITER_CIDATA, &at, &bytes))
-		rc = dio_zero(&w->dio, at, bytes, e);
-	if (!rc) {
-		gpt_write(g, head, tail);
-		rc = dio_write(&w->dio, tail, gpt_tail_bytes(g),
-			       w->dio.bytes - (int64_t)gpt_tail_bytes(g), e);
-	}
-	if (!rc)
-		rc = dio_flush(&w->dio, e);
-	if (!rc)
-		rc = dio_write(&w->dio, head, GPT_HEAD, 0, e);
-	if (!rc)
-		rc = dio_flush(&w->dio, e);
-	free(head);
-	free(tail);
-	free(g);
-	return rc;
-}
-
-static bool is_unfit(const struct err *e)
-{
-	return e->kind == ERR_PROTOCOL || e->kind == ERR_CAPACITY || e->kind == ERR_UNSUPPORTED;
+	w->filled = 0;
+	w->stored += (int64_t)n;
+	return n ? target_put(w->target, n, e) : 0;
 }
 
 static void run_end(void *arg)
@@ -278,16 +206,18 @@ static void run_end(void *arg)
 	struct writer *w = arg;
 	struct err e;
 
+	if (!w->first.reason && put_last(w, &e) < 0)
+		set_failed(&w->first, put_reason(&e), &e);
 	if (!w->first.reason && judge(w, &e) < 0)
 		set_failed(&w->first, "ImageMismatch", &e);
-	if (!w->first.reason &&
-	    (dio_flush(&w->dio, &e) < 0 || readback_check(w->readback, w->host, &w->dio, &e) < 0))
+	if (!w->first.reason && target_settle(w->target, &e) < 0)
 		set_failed(&w->first, "DriveFailed", &e);
-	if (!w->first.reason && fit_table(w, &e) < 0)
-		set_failed(&w->first, is_unfit(&e) ? "ImageUnfit" : "DriveFailed", &e);
+	if (!w->first.reason && target_fit(w->target, w->digest, &e) < 0)
+		set_failed(&w->first, "ImageUnfit", &e);
+	if (!w->first.reason && target_finish(w->target, &e) < 0)
+		set_failed(&w->first, "DriveFailed", &e);
 	if (w->first.reason)
-		make_unbootable(w);
-	dio_close(&w->dio);
+		target_spoil(w->target);
 }
 
 static void done_end(void *arg)
@@ -300,37 +230,15 @@ static void done_end(void *arg)
 	w->done(w->first.reason, w->first.reason ? &w->first.err : NULL, w->arg);
 }
 
-/* --- hashing and decoding -------------------------------------------------------------------------------- */
-
-static int decode_zstd(struct writer *w, struct in_buf *in, struct out_buf *out, struct err *e)
-{
-	ZSTD_inBuffer zin = {in->data, in->len, in->pos};
-	ZSTD_outBuffer zout = {out->data, OUT_BYTES, out->len};
-
-	/* With nothing left to read too: inside a frame the decoder may hold output that did
-	 * not fit. */
-	while (zout.pos < zout.size && (zin.pos < zin.size || w->frame_open)) {
-		size_t in_before = zin.pos, out_before = zout.pos;
-		size_t rc = ZSTD_decompressStream(w->zd, &zout, &zin);
-
-		if (ZSTD_isError(rc))
-			return err_set(e, ERR_PROTOCOL, 0, "zstd: %s", ZSTD_getErrorName(rc));
-		w->frame_open = rc != 0;
-		if (zin.pos == in_before && zout.pos == out_before)
-			break;
-	}
-	in->pos = zin.pos;
-	out->len = zout.pos;
-	return 0;
-}
+/* --- hashing, unpacking, writing --------------------------------------------------------------- */
 
 /* Both have had it: it can be filled again.  In the order of filling, as both go in that order. */
 static void give_back(struct in_buf *in)
 {
-	if (!in->hashed || !in->unpacked)
+	if (!in->hashed || !in->stored)
 		return;
 	in->len = in->pos = 0;
-	in->full = in->hashed = in->unpacked = false;
+	in->full = in->hashed = in->stored = false;
 }
 
 static void run_hash(void *arg)
@@ -353,96 +261,82 @@ static void done_hash(void *arg)
 	pump(w);
 }
 
-static void run_decode(void *arg)
+static int unpack(struct writer *w, struct in_buf *in, uint8_t *piece, struct err *e)
 {
-	struct writer *w = arg;
-	struct in_buf *in = &w->in[w->in_next];
-	struct out_buf *out = &w->out[w->out_fill];
-	size_t had = out->len;
-	struct err e;
+	ZSTD_inBuffer zin = {in->data, in->len, in->pos};
+	ZSTD_outBuffer zout = {piece, TARGET_PIECE, w->filled};
 
-	if (!w->zstd) {
-		size_t n = in->len - in->pos;
+	/* With nothing left to read too: inside a frame the decoder may hold output that did
+	 * not fit. */
+	while (zout.pos < zout.size && (zin.pos < zin.size || w->frame_open)) {
+		size_t in_before = zin.pos, out_before = zout.pos;
+		size_t rc = ZSTD_decompressStream(w->zd, &zout, &zin);
 
-		if (n > OUT_BYTES - out->len)
-			n = OUT_BYTES - out->len;
-		memcpy(out->data + out->len, in->data + in->pos, n);
-		in->pos += n;
-		out->len += n;
-	} else if (decode_zstd(w, in, out, &e) < 0) {
-		set_failed(&w->decode_failure, "ImageMismatch", &e);
-		return;
+		if (ZSTD_isError(rc))
+			return err_set(e, ERR_PROTOCOL, 0, "zstd: %s", ZSTD_getErrorName(rc));
+		w->frame_open = rc != 0;
+		if (zin.pos == in_before && zout.pos == out_before)
+			break;
 	}
-	w->decoded += (int64_t)(out->len - had);
-	if (w->decoded > w->dio.bytes) {
-		(void)!err_set(&e, ERR_CAPACITY, 0,
-			       "the image is larger than the drive's %" PRId64 " bytes",
-			       w->dio.bytes);
-		set_failed(&w->decode_failure, "ImageUnfit", &e);
-	}
-}
-
-static void done_decode(void *arg)
-{
-	struct writer *w = arg;
-	struct in_buf *in = &w->in[w->in_next];
-	struct out_buf *out = &w->out[w->out_fill];
-
-	w->decode_work = NULL;
-	take_failure(w, &w->decode_failure);
-	if (out->len == OUT_BYTES) {
-		out->full = true;
-		w->out_fill = (w->out_fill + 1) % OUT_BUFFERS;
-	}
-	/* A buffer whose bytes are all taken may still have output waiting in the decoder:
-	 * only when room was left in the out buffer is it known that nothing more comes from
-	 * it. */
-	if (in->pos == in->len && !out->full) {
-		in->unpacked = true;
-		give_back(in);
-		w->in_next = (w->in_next + 1) % IN_BUFFERS;
-	}
-	pump(w);
-}
-
-/* --- writing --------------------------------------------------------------------------------- */
-
-static int write_buffer(struct writer *w, struct out_buf *o, struct err *e)
-{
-	size_t pad = o->len % VERIFY_BLOCK ? VERIFY_BLOCK - o->len % VERIFY_BLOCK : 0;
-
-	if (pad > (size_t)(w->dio.bytes - o->at) - o->len)
-		pad = (size_t)(w->dio.bytes - o->at) - o->len;
-	memset(o->data + o->len, 0, pad);
-	readback_note(w->readback, o->data, o->len + pad, o->at);
-	if (sparse_write(w->ring, &w->dio, o->data, o->len + pad, o->at, e) < 0)
-		return -1;
-	atomic_fetch_add(&w->written, (int64_t)o->len);
+	in->pos = zin.pos;
+	w->filled = zout.pos;
 	return 0;
 }
 
-static void run_write(void *arg)
+static void copy(struct writer *w, struct in_buf *in, uint8_t *piece)
 {
-	struct writer *w = arg;
-	struct out_buf *o = &w->out[w->out_next];
-	struct err e;
+	size_t n = in->len - in->pos;
 
-	w->touched = true;
-	if (write_buffer(w, o, &e) < 0)
-		set_failed(&w->drive_failure, "DriveFailed", &e);
+	if (n > TARGET_PIECE - w->filled)
+		n = TARGET_PIECE - w->filled;
+	memcpy(piece + w->filled, in->data + in->pos, n);
+	in->pos += n;
+	w->filled += n;
 }
 
-static void done_write(void *arg)
+/* From the buffer to the drive.  A buffer whose bytes are all taken may still have output waiting
+ * in the decoder: only when room was left in the piece is it known that nothing more comes. */
+static void run_store(void *arg)
 {
 	struct writer *w = arg;
-	struct out_buf *o = &w->out[w->out_next];
+	struct in_buf *in = &w->in[w->in_next];
+	struct err e;
 
-	w->write_work = NULL;
-	take_failure(w, &w->drive_failure);
-	o->full = false;
-	o->len = 0;
-	o->at += (int64_t)OUT_BUFFERS * OUT_BYTES;
-	w->out_next = (w->out_next + 1) % OUT_BUFFERS;
+	for (int pieces = 0; pieces < JOB_PIECES && !w->emptied; pieces++) {
+		uint8_t *piece = target_buffer(w->target, &e);
+
+		if (!piece) {
+			set_failed(&w->store_failure, "DriveFailed", &e);
+			return;
+		}
+		if (!w->zstd) {
+			copy(w, in, piece);
+		} else if (unpack(w, in, piece, &e) < 0) {
+			set_failed(&w->store_failure, "ImageMismatch", &e);
+			return;
+		}
+		if (w->filled < TARGET_PIECE) {
+			w->emptied = true;
+		} else if (put_last(w, &e) < 0) {
+			set_failed(&w->store_failure, put_reason(&e), &e);
+			return;
+		}
+	}
+}
+
+static void done_store(void *arg)
+{
+	struct writer *w = arg;
+	struct in_buf *in = &w->in[w->in_next];
+
+	w->store_work = NULL;
+	take_failure(w, &w->store_failure);
+	if (w->emptied) {
+		w->emptied = false;
+		in->stored = true;
+		w->in_next = (w->in_next + 1) % IN_BUFFERS;
+		give_back(in);
+	}
 	pump(w);
 }
 
@@ -461,7 +355,6 @@ static size_t room(const struct writer *w)
 static void pump(struct writer *w)
 {
 	struct in_buf *in = &w->in[w->in_next];
-	struct out_buf *out = &w->out[w->out_fill];
 
 	if (w->over || w->end_work)
 		return;
@@ -473,20 +366,14 @@ static void pump(struct writer *w)
 	}
 	/* Nothing to do but wait for the network: take what there is, if that leaves room for
 	 * what was asked for. */
-	if (!in->full && in->len && !w->decode_work && !w->in[(w->in_next + 1) % IN_BUFFERS].full) {
+	if (!in->full && in->len && !w->store_work && !w->in[(w->in_next + 1) % IN_BUFFERS].full) {
 		in->full = true;
 		w->in_fill = (w->in_next + 1) % IN_BUFFERS;
 	}
 	if (!w->hash_work && w->in[w->in_hash].full && !w->in[w->in_hash].hashed)
 		w->hash_work = loop_work(w->group, run_hash, done_hash, drop_hash, w);
-	if (!w->decode_work && in->full && !in->unpacked && !out->full)
-		w->decode_work = loop_work(w->group, run_decode, done_decode, drop_decode, w);
-	if (w->eof && !w->decode_work && !in->full && out->len && !out->full) {
-		out->full = true;
-		w->out_fill = (w->out_fill + 1) % OUT_BUFFERS;
-	}
-	if (!w->write_work && w->out[w->out_next].full)
-		w->write_work = loop_work(w->group, run_write, done_write, drop_write, w);
+	if (!w->store_work && in->full && !in->stored)
+		w->store_work = loop_work(w->group, run_store, done_store, drop_store, w);
 	if (w->wants && w->req && room(w) >= HTTP_PIECE) {
 		w->wants = false;
 		http_want(w->req);
@@ -610,7 +497,7 @@ static bool drive_hangs(struct writer *w, int64_t now)
 	int64_t moved = atomic_load(&w->written);
 	int64_t limit = w->end_work ? END_MS : erase_patience_ms(w->host);
 
-	if ((!w->write_work && !w->end_work) || moved != w->moved) {
+	if ((!w->store_work && !w->end_work) || moved != w->moved) {
 		w->moved = moved;
 		w->moved_at = now;
 	}
@@ -619,7 +506,7 @@ static bool drive_hangs(struct writer *w, int64_t now)
 
 static bool server_trickles(struct writer *w, int64_t now)
 {
-	bool waits = !w->eof && !w->write_work && !w->end_work && !w->first.reason;
+	bool waits = !w->eof && !w->store_work && !w->end_work && !w->first.reason;
 
 	if (!waits || w->received - w->paced >= PACE_BYTES) {
 		w->paced = w->received;
@@ -680,21 +567,16 @@ static void run_open(void *arg)
 	struct writer *w = arg;
 	struct err e;
 
-	if (dio_open(&w->dio, w->host, drive_name(w->drive), true, &e) < 0) {
-		set_failed(&w->drive_failure, "DriveFailed", &e);
-	} else if (w->dio.bytes != w->drive->bytes) {
-		(void)!err_set(&e, ERR_CONFLICT, 0, "%s: size changed since it was found",
-			       w->drive->path);
-		set_failed(&w->drive_failure, "DriveFailed", &e);
-	}
+	if (target_open(w->target, &e) < 0)
+		set_failed(&w->store_failure, "DriveFailed", &e);
 }
 
 static void done_open(void *arg)
 {
 	struct writer *w = arg;
 
-	w->write_work = NULL;
-	take_failure(w, &w->drive_failure);
+	w->store_work = NULL;
+	take_failure(w, &w->store_failure);
 	if (!w->first.reason)
 		fetch(w);
 	pump(w);
@@ -714,7 +596,6 @@ struct writer *writer_start(struct loop_group *g, struct http *http, const struc
 	w->arg = arg;
 	w->host = s->host;
 	w->drive = s->drive;
-	w->dio.fd = -1;
 	w->zstd = s->format == 1;
 	w->backoff = (struct backoff){.base_ms = 500, .cap_ms = 15000};
 	loop_timer_init(&w->retry, g, fetch, w);
@@ -722,15 +603,10 @@ struct writer *writer_start(struct loop_group *g, struct http *http, const struc
 	w->paced_at = w->moved_at = loop_now(loop_of(g));
 	loop_timer_start(&w->watch, WATCH_MS);
 	loop_random_bytes(loop_of(g), seed, sizeof(seed));
-	w->readback = readback_new(seed);
-	w->ring = ring_new(w->host, OUT_BYTES / SPARSE_PIECE, VERIFY_BLOCK, true);
+	w->target = target_new(w->host, w->drive, seed, &w->written);
 	w->hash = crypto_hash_new();
 	for (int i = 0; i < IN_BUFFERS; i++)
 		w->in[i].data = mem_alloc(IN_BYTES);
-	for (int i = 0; i < OUT_BUFFERS; i++) {
-		w->out[i].data = dio_buffer(OUT_BYTES);
-		w->out[i].at = i * (int64_t)OUT_BYTES;
-	}
 	if (w->zstd) {
 		w->zd = ZSTD_createDCtx();
 		if (!w->zd ||
@@ -740,7 +616,7 @@ struct writer *writer_start(struct loop_group *g, struct http *http, const struc
 	if (open_source(w, s, &e) < 0)
 		set_failed(&w->first, "OrderInvalid", &e);
 	/* In either case done() comes later, from the loop. */
-	w->write_work = loop_work(g, run_open, done_open, drop_write, w);
+	w->store_work = loop_work(g, run_open, done_open, drop_store, w);
 	return w;
 }
 

@@ -10,25 +10,20 @@
 /*
  * writer: an OS image from HTTP onto a drive.
  *
- *	server --paced--> in buffers --decode job--> out buffers --write job--> drive
- *	                   (loop)  \--hash job                    O_DIRECT, aligned
+ *	server --paced--> in buffers --store job--> drive, many writes in flight (target.h)
+ *	                   (loop)  \--hash job
  *
- * The loop only hands buffers on; hashing, unpacking and I/O are loop_work() jobs, one of each
- * kind at a time, which never wait for one another: what cannot go on returns to the loop.
- * Memory is bounded and allocated at the start (IN_BUFFERS + OUT_BUFFERS, and a zstd window of
+ * The loop only hands buffers on; hashing, and unpacking with writing, are loop_work() jobs, one of
+ * each kind at a time, which never wait for one another: what cannot go on returns to the loop.
+ * Memory is bounded and allocated at the start (in buffers, the target's, and a zstd window of
  * at most 128 MiB): a server that is faster than the drive is simply not read from.
  *
  * A broken connection is resumed by Range where it broke; a server that brings less than 1 MiB
- * in 5 minutes is given up; the digest of the bytes served judges the whole.  A run of zeros is written as Write Zeroes (dio_zero()), so the drive need not be
- * known to be empty.  At the end random blocks are read back from the drive, the backup GPT
- * goes to its true end, and a partition `cidata` is appended for the config drive.  After any
- * failure the first MiB is zeros, so that nothing half-written boots; drover does not boot a
- * drive whose write it was not told the end of.  A drive that stands still is given up as well;
- * the error says that it holds a part.
+ * in 5 minutes is given up; the digest of the bytes served judges the whole.  Until all of it is
+ * on the drive, judged and read back, the drive has no partition table (target.h), so that
+ * nothing half-written boots.  A drive that stands still is given up as well; the error says
+ * that it holds a part.
  */
-#define WRITER_CIDATA "cidata"
-#define WRITER_CIDATA_BYTES (4 << 20)
-
 struct writer;
 struct writer_spec {
 	const struct host *host;

@@ -7,6 +7,7 @@
 #include "base/crypto.h"
 #include "base/http_mem.h"
 #include "base/loop_sim.h"
+#include "base/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "tests/unit/testing.h"
@@ -14,6 +15,7 @@
 #include "tests/unit/wipe/machine.h"
 #include "wipe/dio.h"
 #include "wipe/gpt.h"
+#include "wipe/target.h"
 
 #define DRIVE (48 << 20)
 #define IMAGE (24 << 20)
@@ -155,15 +157,14 @@ static uint8_t *make_image(void)
 	return image;
 }
 
-static int setup(void **state)
+static void set_up_on(struct loop *l)
 {
-	(void)state;
 	memset(&w, 0, sizeof(w));
 	flaky_reset();
 	machine_init(&w.m);
 	machine_drive(&w.m, NAME, "eui.1\n", DRIVE);
 	w.drive = (struct proto_drive){.path = "/dev/" NAME, .wwn = "eui.1", .bytes = DRIVE};
-	w.loop = loop_sim_new(7, WALL);
+	w.loop = l;
 	w.agent = loop_group_new(w.loop, "agent");
 	w.server = loop_group_new(w.loop, "server");
 	w.net = http_mem_net_new(w.loop);
@@ -174,6 +175,12 @@ static int setup(void **state)
 	w.http = http_new(w.agent, http_mem_transport(w.net, w.agent, "10.1.0.17", NULL, NULL), 8);
 	w.served = make_image();
 	w.nserved = IMAGE;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	set_up_on(loop_sim_new(7, WALL));
 	return 0;
 }
 
@@ -248,8 +255,8 @@ static void check_image(const uint8_t *image)
 	/* All but the tables, the runs of zeros too. */
 	assert_memory_equal(got + (1 << 20), image + (1 << 20), IMAGE - (2 << 20));
 	assert_ok(gpt_read(&g, got, 512, DRIVE, &e), &e);
-	assert_true(gpt_find(&g, WRITER_CIDATA, &at, &bytes));
-	assert_int_equal(bytes, WRITER_CIDATA_BYTES);
+	assert_true(gpt_find(&g, TARGET_CIDATA, &at, &bytes));
+	assert_int_equal(bytes, TARGET_CIDATA_BYTES);
 	assert_true(at > IMAGE);
 	assert_true(dio_all(got + at, (size_t)bytes, 0));
 	assert_memory_equal(got + DRIVE - 512, "EFI PART", 8);
@@ -457,10 +464,10 @@ static void a_drive_that_breaks_or_hangs_in_the_middle_fails_and_is_named(void *
 		setup(state);
 		w.m.host.ring = &flaky_ops;
 		w.m.host.stall_ms = 20;
-		flaky.bad_at = i ? -1 : 11 << 20;
-		flaky.hang_at = i ? 11 << 20 : -1;
+		flaky.bad_at = i ? -1 : 7 << 20;
+		flaky.hang_at = i ? 7 << 20 : -1;
 		assert_failed_as("DriveFailed");
-		assert_non_null(strstr(w.err.text, "write at 11534336"));
+		assert_non_null(strstr(w.err.text, "write at 7340032"));
 		assert_int_equal(w.err.code, i ? ETIMEDOUT : EIO);
 	}
 }
@@ -527,6 +534,56 @@ static void a_writer_can_be_freed_at_any_moment(void **state)
 	}
 }
 
+static struct loop_defer stop;
+
+static void on_limit(void *arg)
+{
+	(void)arg;
+	loop_stop(w.loop);
+}
+
+static void done_and_stop(const char *reason, const struct err *e, void *arg)
+{
+	done(reason, e, arg);
+	loop_stop(w.loop);
+}
+
+/* On the simulated loop jobs run one after the other; here they get in each other's way. */
+static void jobs_on_threads_of_their_own_hold_together(void **state)
+{
+	uint8_t *image = make_image(), d[CRYPTO_SHA256];
+	char text[CRYPTO_DIGEST_TEXT];
+	struct loop_timer limit;
+
+	teardown(state);
+	set_up_on(loop_uv_new());
+	w.m.host.ring = NULL;
+	compress();
+	crypto_sha256(w.served, w.nserved, d);
+	loop_timer_init(&limit, w.agent, on_limit, NULL);
+	for (int i = 0; i < 30; i++) {
+		struct writer_spec s = {.host = &w.m.host,
+					.drive = &w.drive,
+					.url = ORIGIN "/i/img",
+					.digest = crypto_digest_text(d, text),
+					.format = 1};
+
+		w.dones = 0;
+		loop_timer_start(&limit, 120000);
+		w.w = writer_start(w.agent, w.http, &s, done_and_stop, NULL);
+		loop_run(w.loop);
+		loop_timer_stop(&limit);
+		assert_int_equal(w.dones, 1);
+		check_image(image);
+	}
+	free(image);
+	/* What the loop waits for at the end must come to an end. */
+	http_free(w.http);
+	w.http = NULL;
+	loop_defer_init(&stop, w.server, on_limit, NULL);
+	loop_defer(&stop);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -553,6 +610,7 @@ int main(void)
 		T(an_https_image_without_a_ca_is_refused),
 		T(a_drive_of_another_size_is_not_written),
 		T(a_writer_can_be_freed_at_any_moment),
+		T(jobs_on_threads_of_their_own_hold_together),
 	};
 
 	mem_init();
