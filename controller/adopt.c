@@ -21,7 +21,8 @@ static const struct node_claim *claim_of(struct life *l)
 	if (!n)
 		life_wait(l, WAITING_APPROVAL, "ClaimNotFound",
 			  "spec.approval.claim: there is no NodeClaim %s", name);
-	else if (!r || !str_eq(r->name, l->name) || (r->uid && !str_eq(r->uid, l->m->meta.uid)))
+	else if (!r || !str_eq(r->name,
+			       l->name)) /* its UID is an older one after a backup was put back */
 		life_wait(l, WAITING_APPROVAL, "ClaimNotFound",
 			  "NodeClaim %s: spec.machineRef is %s, not this machine", name,
 			  r ? str_or(r->name, "empty") : "empty");
@@ -72,6 +73,17 @@ void adopt(struct life *l)
 
 	if (!node)
 		return;
+	if (l->state != MACHINE_KNOWN) { /* the same tenancy, by other UIDs */
+		x = json_pack("{s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s}}", "approvalID",
+			      l->m->spec.approval->id, "claimRef", "name", n->meta.name, "uid",
+			      n->meta.uid, "tenant", "name", n->spec.virtual_cluster_ref.name,
+			      "uid", str_or(n->spec.virtual_cluster_ref.uid, ""), "bootID",
+			      node->boot_id);
+		controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "Adopted",
+				 n->meta.name);
+		life_write(l, x, NULL);
+		return;
+	}
 	x = json_pack("{s:s, s:{s:s, s:s}, s:I, s:b, s:{s:s, s:s}, s:s}", "approvalID",
 		      l->m->spec.approval->id, "claimRef", "name", n->meta.name, "uid", n->meta.uid,
 		      "tenancy", (json_int_t)(l->m->status.tenancy + 1), "clean", 0, "tenant",

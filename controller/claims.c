@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims.h"
+#include "controller/debts.h"
 #include "controller/eta.h"
 #include "controller/figures.h"
 #include "controller/life.h"
@@ -16,7 +17,7 @@
 
 /* A claim that no machine took in this time was planned on a view that has passed. */
 #define UNTAKEN_MS 30000
-#define CONDITIONS 8 /* that are derived here */
+#define CONDITIONS 9 /* that are derived here */
 
 struct claims {
 	struct controller *c;
@@ -244,6 +245,44 @@ static const char *node_uid(const struct controller *c, const struct node_claim 
 	return n->status.node_uid ? n->status.node_uid : node ? node->uid : NULL;
 }
 
+static bool replaced(const struct controller *c, enum object_kind_id kind,
+		     const struct object_ref *ref)
+{
+	const struct kube_entry *en = kube_cache_get(c->cache[kind], "", str_or(ref->name, ""));
+	const struct object_meta *m = en ? object_meta_of(en->object) : NULL;
+
+	return m && ref->uid && !m->deletion_timestamp && !str_eq(m->uid, ref->uid);
+}
+
+const char *claims_owner_replaced(const struct controller *c, const struct node_claim *n)
+{
+	if (replaced(c, OBJECT_VIRTUAL_CLUSTER, &n->spec.virtual_cluster_ref))
+		return object_kinds[OBJECT_VIRTUAL_CLUSTER].kind;
+	if (replaced(c, OBJECT_NODE_POOL, &n->spec.node_pool_ref))
+		return object_kinds[OBJECT_NODE_POOL].kind;
+	return NULL;
+}
+
+/* There from the first time on that they do not fit. */
+static void owners(struct conditions *cs, struct arena *a, struct controller *c,
+		   const struct node_claim *n, bool *changed)
+{
+	const char *kind = claims_owner_replaced(c, n), *text = "";
+	const struct condition *was = condition_get(cs, "OwnersMatch");
+
+	if (!kind && !was)
+		return;
+	if (kind)
+		text = arena_printf(
+			a,
+			"its %s has another UID than the claim says (a restored backup?): the claim stays until it is deleted",
+			kind);
+	if (kind && (!was || was->status != CONDITION_FALSE))
+		controller_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", "OwnerReplaced", text);
+	condition(cs, a, c, n, "OwnersMatch", kind ? CONDITION_FALSE : CONDITION_TRUE,
+		  kind ? "OwnerReplaced" : "OwnersMatch", text, changed);
+}
+
 static void on_written(json_t *o, const struct err *e, void *arg)
 {
 	struct entry *en = arg;
@@ -322,6 +361,7 @@ static void derive(struct entry *en, const struct node_claim *n)
 					 : "NotReady",
 		  failed ? message : "", &changed);
 	leaving(cs, a, c, n, m, s, &changed);
+	owners(cs, a, c, n, &changed);
 	if (!changed && str_eq(n->status.phase, phase) &&
 	    str_eq(n->status.node_uid, out.status.node_uid) && (!m || n->status.machine_ref) &&
 	    n->status.tenancy == out.status.tenancy)
@@ -350,6 +390,62 @@ static bool adopts(const struct machine *m, const struct node_claim *n)
 	       !str_eq(ap->id, m->status.approval_id);
 }
 
+/* The Machine that it was made for was made anew, and what it made may run there still: only a tenant that has no such
+ * Node says that it does not. */
+static bool may_serve(struct controller *c, const struct node_claim *n, const struct object_ref *r,
+		      const struct machine *m)
+{
+	struct tenant *t = tenant_get(c, str_or(n->spec.virtual_cluster_ref.name, ""));
+
+	if (!r || !r->uid || !m || str_eq(r->uid, m->meta.uid))
+		return false;
+	return !t || !tenant_usable(t) || !t->nodes || !kube_cache_synced(t->nodes) ||
+	       tenant_node_get(t, n->meta.name);
+}
+
+static void on_owed(json_t *o, const struct err *e, void *arg)
+{
+	struct entry *en = arg;
+
+	en->write = NULL;
+	if (!e && json_object_get(o, "spec"))
+		kube_cache_learn(en->owner->c->cache[OBJECT_VIRTUAL_CLUSTER], o);
+	loop_timer_start(&en->timer, 1000);
+}
+
+/* The Node runs on the hardware that this Machine is, which is off and cut by now: it is deleted as a debt.
+ * False: nothing is to be done, or not known. */
+static bool owe_node(struct entry *en, const struct node_claim *n, const struct machine *m)
+{
+	struct controller *c = en->owner->c;
+	const char *name = str_or(n->spec.virtual_cluster_ref.name, "");
+	const struct virtual_cluster *vc =
+		CONTROLLER_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
+	struct tenant *t = tenant_get(c, name);
+	const struct tenant_node *node =
+		t && tenant_usable(t) ? tenant_node_get(t, en->name) : NULL;
+	const struct machine_identity *id = m->spec.identity;
+	char when[STR_TIME_SIZE];
+	json_t *list, *patch;
+
+	if (!vc || !node || !id || !id->system_uuid || !node->system_uuid ||
+	    strcasecmp(id->system_uuid, node->system_uuid) != 0)
+		return false;
+	for (size_t i = 0; i < vc->status.debts.n; i++)
+		if (str_eq(vc->status.debts.v[i].node_uid, node->uid))
+			return false; /* it is being paid */
+	list = debts_without(vc, en->name);
+	json_array_append_new(list,
+			      json_pack("{s:s, s:s, s:s}", "nodeName", en->name, "nodeUID",
+					node->uid, "since", str_time(when, loop_wall(c->loop))));
+	patch = json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
+			  vc->meta.resource_version, "status", "debts", list);
+	en->write = kube_patch(c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL, name,
+			       "status", KUBE_PATCH_MERGE, patch, on_owed, en);
+	json_decref(patch);
+	return true;
+}
+
 /* Nobody took it, or it was deleted before anybody did: nothing was started, so it just goes. */
 static bool withdraw(struct entry *en, const struct node_claim *n)
 {
@@ -362,15 +458,21 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
 	/* Its machine has let it go: free again before anything was written, or proved off and cut.  A
 	 * machine whose status was lost, or is older than the claim's, proves nothing. */
-	bool released = n->meta.deletion_timestamp && m && str_eq(m->meta.uid, r->uid) &&
-			m->status.tenancy >= n->status.tenancy &&
+	bool released = n->meta.deletion_timestamp && m && m->status.tenancy >= n->status.tenancy &&
 			(s == MACHINE_FREE || (s >= MACHINE_DIRTY && s <= MACHINE_VERIFYING));
 	struct kube_delete_opts o = {.uid = n->meta.uid, .grace_s = -1};
 	json_t *patch, *kept;
 
 	if (claims_machine(c, n) || (n->status.machine_ref && !released))
 		return false;
-	if (!n->meta.deletion_timestamp && adopts(m, n)) /* it waits for its proofs */
+	if (n->meta.deletion_timestamp && may_serve(c, n, r, m)) {
+		if (released && owe_node(en, n, m)) /* off and cut: its Node is all that is left */
+			return true;
+		loop_timer_start(&en->timer, UNTAKEN_MS); /* the tenant tells nobody here */
+		return false;
+	}
+	if (!n->meta.deletion_timestamp &&
+	    (adopts(m, n) || may_serve(c, n, r, m))) /* it waits for its proofs */
 		return false;
 	if (n->meta.deletion_timestamp) {
 		if (controller_crds_terminating(c))

@@ -28,4 +28,8 @@ const char *claims_instance_type(const struct node_claim *n);
 const struct machine *claims_machine(const struct controller *c,
 				     const struct node_claim *n); /* that holds it; NULL */
 
+/* "VirtualCluster" or "NodePool": there is one of the name that the claim refers to, it is not being deleted, and it
+ * has another UID.  A backup was put back, or it was made anew: the claim stays.  NULL: neither. */
+const char *claims_owner_replaced(const struct controller *c, const struct node_claim *n);
+
 #endif

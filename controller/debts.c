@@ -43,7 +43,7 @@ struct debtor {
 	struct backoff backoff;
 	int64_t pay_after; /* loop_now(): backing off until */
 	/* The claim whose owner is asked about. */
-	char claim[254], claim_uid[64], owner_uid[64];
+	char claim[254], claim_uid[64];
 	enum object_kind_id owner_kind;
 };
 
@@ -91,7 +91,8 @@ static bool stands(const struct controller *c, enum object_kind_id kind,
 	const struct kube_entry *en = kube_cache_get(c->cache[kind], "", str_or(ref->name, ""));
 	const struct object_meta *m = en ? object_meta_of(en->object) : NULL;
 
-	return m && !m->deletion_timestamp && (!ref->uid || str_eq(m->uid, ref->uid));
+	/* Another UID is no deletion: a backup was put back, or it was made anew (claims_owner_replaced()). */
+	return m && !m->deletion_timestamp;
 }
 
 static bool look_at_claim(const struct kube_entry *en, void *arg)
@@ -176,10 +177,8 @@ static void on_owner(json_t *o, const struct err *e, void *arg)
 {
 	struct debtor *d = arg;
 	char name[128];
-	bool going = e ? e->kind == ERR_NOT_FOUND
-		       : json_at(o, "metadata", "deletionTimestamp") ||
-				     (d->owner_uid[0] &&
-				      !str_eq(json_str_at(o, "metadata", "uid"), d->owner_uid));
+	bool going =
+		e ? e->kind == ERR_NOT_FOUND : json_at(o, "metadata", "deletionTimestamp") != NULL;
 
 	d->call = NULL;
 	if (!going) { /* the cache is behind, or nobody can say */
@@ -194,7 +193,6 @@ static void ask_owner(struct debtor *d, const struct search *s)
 {
 	str_copy(d->claim, sizeof(d->claim), s->orphan->meta.name);
 	str_copy(d->claim_uid, sizeof(d->claim_uid), s->orphan->meta.uid);
-	str_copy(d->owner_uid, sizeof(d->owner_uid), str_or(s->ref->uid, ""));
 	d->owner_kind = s->kind;
 	d->call = kube_get(d->owner->c->host, &controller_resources[s->kind], NULL,
 			   str_or(s->ref->name, ""), on_owner, d);

@@ -16,7 +16,8 @@
  * Also the finalizer drover.dev/virtual-cluster: put on while claims or debts exist; a VirtualCluster
  * that is being deleted has its claims deleted, its debts tried for 10 min, and then the finalizer taken off.
  * A deleted NodePool likewise has its claims deleted (its claims' spec is frozen, so nothing else hangs on it).
- * That an owner has gone is read from the API itself; and the definition of its kind has to be older than the
+ * That an owner has gone is read from the API itself (one of the same name and another UID has not: a backup that was
+ * put back must not stop work); and the definition of its kind has to be older than the
  * claim, for when that was deleted and came back nobody wanted the claims to go.
  *
  * None of this happens while one of our CustomResourceDefinitions is being deleted; nothing is

@@ -109,9 +109,11 @@ int64_t life_deadline(const struct life *l)
 static void begin(struct life *l, const char *why)
 {
 	int64_t tenancy = life_tenancy_known(l) + 1;
+	/* Backends remember the fence of a Machine that was lost: seconds are more than its leaders were. */
+	int64_t fence = l->m->status.operation ? life_fence(l) : loop_wall(l->c->loop) / 1000;
 	json_t *s = json_pack("{s:s, s:I, s:b, s:{s:I}, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}",
 			      "state", "known", "tenancy", (json_int_t)tenancy, "clean", 0,
-			      "operation", "fence", (json_int_t)life_fence(l), "claimRef", "tenant",
+			      "operation", "fence", (json_int_t)fence, "claimRef", "tenant",
 			      "warmFor", "agent", "quarantine", "leave", "hold", "wipeAttempt");
 
 	l->state = MACHINE_KNOWN;

@@ -114,6 +114,7 @@ struct life {
 	char act[48];
 	bool journaled; /* written down, may go out */
 	bool acting;	/* went out, not yet answered */
+	bool unsent;	/* ... and was kept back at the last moment: the lease was too old (S7) */
 	int64_t acted_at,
 		act_end; /* loop_now() when it went out and was answered; 0: not by this process */
 	int64_t power_end; /* loop_now() when a power request was answered last */

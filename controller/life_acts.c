@@ -230,6 +230,16 @@ int life_identity(const struct life *l, struct err *e)
 
 /* --- power -------------------------------------------------------------------------------------- */
 
+/* What was not sent is no error of the BMC's: it goes out again when the lease is renewed. */
+static void acted(struct life *l, const struct err *e)
+{
+	bool unsent = e && l->unsent;
+
+	life_acted(l, unsent ? NULL : e);
+	if (unsent)
+		l->acted_at = 0;
+}
+
 static void on_powered(const struct provider_observation *o, const char *handle,
 		       const struct err *e, void *arg)
 {
@@ -238,7 +248,7 @@ static void on_powered(const struct provider_observation *o, const char *handle,
 	(void)o;
 	(void)handle;
 	l->power_end = loop_now(l->c->loop);
-	life_acted(l, e);
+	acted(l, e);
 }
 
 static void on_acted(const struct provider_observation *o, const char *handle, const struct err *e,
@@ -246,19 +256,21 @@ static void on_acted(const struct provider_observation *o, const char *handle, c
 {
 	(void)o;
 	(void)handle;
-	life_acted(arg, e);
+	acted(arg, e);
 }
 
 /* Asked again when the request is about to leave: pace and login may have taken a while (S7). */
 static bool may_act(void *arg)
 {
-	const struct life *l = arg;
+	struct life *l = arg;
 
-	return controller_may_destroy(l->c);
+	l->unsent = !controller_may_destroy(l->c);
+	return !l->unsent;
 }
 
 static struct provider_call acting(struct life *l)
 {
+	l->unsent = false;
 	return (struct provider_call){
 		.op_id = l->m->status.operation->id,
 		.fence = l->m->status.operation->fence,
@@ -340,6 +352,9 @@ static void on_placed(const struct fabric_place *p, const struct err *e, void *a
 	(void)p;
 	l->placing = false;
 	l->place.known = false;
+	/* It remembers a higher fence: of a newer leader, whose writes then stop ours, or of a journal that was lost. */
+	if (e && e->kind == ERR_CONFLICT)
+		l->took_over = false;
 	life_acted(l, e);
 }
 

@@ -4,12 +4,15 @@
  */
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/adopt.h"
 #include "controller/checkpoint.h"
 #include "controller/evict.h"
 #include "controller/life.h"
 #include "controller/tenant.h"
 
 #define AGAIN_MS 1000
+#define REPLACED_AGAIN_MS 10000
+#define CLAIM_REPLACED 410 /* err.code: there is one of that name */
 
 enum life_asked life_asked(const struct life *l, const char *about)
 {
@@ -79,7 +82,10 @@ static void on_claim_read(json_t *o, const struct err *e, void *arg)
 	l->m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
 	r = l->m ? l->m->status.claim_ref : NULL;
 	if (!e && (!r || !str_eq(json_str_at(o, "metadata", "uid"), r->uid))) {
-		(void)!err_set(&mine, ERR_NOT_FOUND, 0, "the claim is another one by now");
+		(void)!err_set(&mine, ERR_NOT_FOUND,
+			       r && !json_at(o, "metadata", "deletionTimestamp") ? CLAIM_REPLACED
+										 : 0,
+			       "the claim is another one by now");
 		e = &mine;
 	} else if (!e && json_at(o, "metadata", "deletionTimestamp")) {
 		(void)!err_set(&mine, ERR_CONFLICT, 0, "the claim was withdrawn");
@@ -93,6 +99,25 @@ void life_ask_claim(struct life *l, const char *about)
 	life_asking(l, about, NULL);
 	l->call = kube_get(l->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL,
 			   l->m->status.claim_ref->name, on_claim_read, l);
+}
+
+/* It has the name of the one that this machine serves, and another UID.  Names are made at random, so it is a backup that
+ * was put back, and nobody wanted the work to stop: a person deletes it, or says that this is it. */
+static bool is_replaced(struct life *l)
+{
+	if (l->answer.err.code != CLAIM_REPLACED ||
+	    (l->state != MACHINE_SERVING && l->state != MACHINE_DRAINING))
+		return false;
+	if (adopt_wanted(l) && life_seen(l, l->c->o.poll_ms * 5))
+		adopt(l);
+	else if (!adopt_wanted(l))
+		life_wait(
+			l, WAITING_APPROVAL, "ClaimReplaced",
+			"NodeClaim %s has another UID than the one that is served (a restored backup?); `drover approve %s --adopt %s` if it is the same",
+			l->m->status.claim_ref->name, l->name, l->m->status.claim_ref->name);
+	l->answer.about[0] = '\0';
+	loop_timer_start(&l->timer, REPLACED_AGAIN_MS);
+	return true;
 }
 
 bool life_claim_gone(struct life *l)
@@ -110,6 +135,8 @@ bool life_claim_gone(struct life *l)
 		life_ask_again(l);
 		return false;
 	case ASK_FAILED:
+		if (is_replaced(l))
+			return false;
 		if (l->answer.err.kind == ERR_NOT_FOUND)
 			return true;
 		life_ask_again(l);

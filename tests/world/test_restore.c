@@ -1,0 +1,257 @@
+/* A backup that gives every object a new UID is put back: what serves goes on serving. */
+#include "tests/unit/testing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/arena.h"
+#include "base/str.h"
+#include "tests/world/leaving.h"
+
+#define GROUP "/apis/drover.dev/v1alpha1"
+
+struct put_back {
+	struct earth *w;
+	const char *keys[16];
+	char *values[16];
+	size_t n;
+	bool statuses;
+	struct arena *a;
+};
+
+static bool remake(const struct store_entry *en, void *arg)
+{
+	struct put_back *pb = arg;
+	struct err e;
+	OWN_JSON o = json_parse(en->value, en->value_len, &e);
+	json_t *meta = json_object_get(o, "metadata");
+
+	assert_true(pb->n < 16);
+	json_object_set_new(meta, "uid",
+			    json_string(arena_printf(pb->a, "restored-%zu-%s", pb->n,
+						     json_str_at(meta, "name"))));
+	json_object_set_new(
+		meta, "resourceVersion",
+		json_string(arena_printf(pb->a, "%llu",
+					 (unsigned long long)store_rev(pb->w->host.store) + 1)));
+	if (!pb->statuses)
+		json_object_del(o, "status");
+	pb->keys[pb->n] = arena_strdup(pb->a, en->key);
+	pb->values[pb->n++] = json_text(o);
+	return true;
+}
+
+/* As Velero does it: drover is away meanwhile.  Names stay, UIDs do not. */
+static void put_back(struct earth *w, const char *const *kinds, bool statuses)
+{
+	struct put_back pb = {.w = w, .statuses = statuses, .a = arena_new()};
+	struct store_change ch[16];
+	struct err e;
+	uint64_t rev;
+
+	earth_kill(&w->replicas[w->nreplicas - 1]);
+	for (; *kinds; kinds++)
+		store_list(w->host.store, arena_printf(pb.a, "%s.drover.dev/", *kinds), NULL, 0,
+			   remake, &pb);
+	for (size_t i = 0; i < pb.n; i++)
+		ch[i] = (struct store_change){.key = pb.keys[i],
+					      .value = pb.values[i],
+					      .value_len = strlen(pb.values[i]),
+					      .if_rev = -1};
+	assert_ok(store_commit(w->host.store, ch, pb.n, &rev, NULL, NULL, &e), &e);
+	for (size_t i = 0; i < pb.n; i++)
+		free(pb.values[i]);
+	arena_free(pb.a);
+	w->restored |= !statuses; /* the oracle's books are of the lost ones */
+	earth_replica(w);
+}
+
+static const char *const everything[] = {"nodepools",  "virtualclusters", "machines",
+					 "nodeclaims", "providers",	  NULL};
+static const char *const owners[] = {"nodepools", "virtualclusters", NULL};
+static const char *const claims[] = {"nodeclaims", NULL};
+
+static void still_serves(struct earth *w, struct box *b)
+{
+	assert_int_equal(b->doing, BOX_OS);
+	assert_true(leaving_runs_still(w));
+	assert_int_equal(b->switched_off, 0);
+}
+
+static json_t *claim_of(struct earth *w, const char *name)
+{
+	OWN(arena) a = arena_new();
+
+	return plane_get(&w->host, arena_printf(a, "nodeclaims.drover.dev/%s", name));
+}
+
+static void work_goes_on_when_everything_has_a_new_uid(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 600);
+	OWN_JSON n = NULL;
+	char claim[128];
+
+	(void)state;
+	str_copy(claim, sizeof(claim), b->claim);
+	put_back(&w, everything, true);
+	earth_run(&w, 4 * 3600 * 1000);
+	still_serves(&w, b);
+	assert_string_equal(b->state, "serving");
+	assert_string_equal(b->claim, claim);
+	assert_string_equal(earth_at(b, "status.operation.lastError.reason"), "ClaimReplaced");
+	n = claim_of(&w, claim);
+	assert_non_null(n);
+	assert_null(json_at(n, "metadata", "deletionTimestamp"));
+	assert_true(leaving_was_told(&w.host, "OwnerReplaced", "another UID"));
+	earth_stop(&w);
+}
+
+static json_t *uid_of(const json_t *o)
+{
+	return json_at(o, "metadata", "uid");
+}
+
+static bool is_rebound(void *arg)
+{
+	struct box *b = arg;
+	OWN_JSON n = claim_of(b->earth, b->claim);
+
+	return json_equal(uid_of(n), json_at(b->object, "status", "claimRef", "uid"));
+}
+
+static void a_person_says_that_it_is_the_same_and_all_is_as_it_was(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 601);
+	int64_t tenancy = b->tenancy;
+	OWN_JSON left = NULL;
+	char claim[128];
+
+	(void)state;
+	str_copy(claim, sizeof(claim), b->claim);
+	put_back(&w, everything, true);
+	earth_wait_reason(b, "ClaimReplaced", 300);
+	earth_patch_machine(b, json_pack("{s:{s:s,s:s,s:s}}", "approval", "action", "Adopt", "id",
+					 "after-the-backup", "claim", b->claim));
+	earth_wait(&w, is_rebound, b, 60, "the claim is the one that it serves");
+	earth_run(&w, 3600 * 1000);
+	still_serves(&w, b);
+	assert_int_equal(b->tenancy, tenancy);
+	earth_release(b);
+	earth_wait_state(b, "free", 1800);
+	left = claim_of(&w, claim);
+	assert_null(left);
+	earth_stop(&w);
+}
+
+static void nobody_adopts_what_another_machine_runs(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 602);
+
+	(void)state;
+	put_back(&w, everything, true);
+	earth_wait_reason(b, "ClaimReplaced", 300);
+	leaving_patch_node(b, "/status",
+			   json_pack("{s:{s:{s:s}}}", "status", "nodeInfo", "systemUUID",
+				     "4c4c4544-0035-3410-8050-000000000000"));
+	earth_patch_machine(b, json_pack("{s:{s:s,s:s,s:s}}", "approval", "action", "Adopt", "id",
+					 "after-the-backup", "claim", b->claim));
+	earth_wait_reason(b, "NodeIdentityMismatch", 60);
+	earth_run(&w, 600 * 1000);
+	assert_false(is_rebound(b));
+	still_serves(&w, b);
+	earth_stop(&w);
+}
+
+static void deleting_the_claim_that_came_back_gives_the_machine_back(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 603);
+	char claim[128];
+	OWN_JSON left = NULL;
+
+	(void)state;
+	str_copy(claim, sizeof(claim), b->claim);
+	put_back(&w, everything, true);
+	earth_wait_reason(b, "ClaimReplaced", 300);
+	earth_release(b);
+	earth_wait_state(b, "free", 1800);
+	earth_run(&w, 120 * 1000);
+	left = claim_of(&w, claim);
+	assert_null(left);
+	earth_stop(&w);
+}
+
+static void owners_with_new_uids_take_no_claim_along(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 604);
+	OWN_JSON n = NULL;
+
+	(void)state;
+	put_back(&w, owners, true);
+	earth_run(&w, 4 * 3600 * 1000);
+	still_serves(&w, b);
+	assert_string_equal(b->state, "serving");
+	n = claim_of(&w, b->claim);
+	assert_null(json_at(n, "metadata", "deletionTimestamp"));
+	assert_true(leaving_was_told(&w.host, "OwnerReplaced", "VirtualCluster"));
+	/* Its pool is deleted after all: it leaves. */
+	earth_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
+	earth_wait_state(b, "free", 1800);
+	earth_stop(&w);
+}
+
+static void a_claim_with_a_new_uid_is_not_a_deleted_one(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 605);
+
+	(void)state;
+	put_back(&w, claims, true);
+	earth_run(&w, 4 * 3600 * 1000);
+	still_serves(&w, b);
+	assert_string_equal(b->state, "serving");
+	earth_stop(&w);
+}
+
+/* Without statuses, as Velero does unless it is told otherwise. */
+static void nothing_is_touched_where_statuses_were_lost_too(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 606);
+	char claim[128];
+	OWN_JSON n = NULL;
+
+	(void)state;
+	str_copy(claim, sizeof(claim), b->claim);
+	put_back(&w, everything, false);
+	earth_wait_reason(b, "PowerStateUnexpected", 300);
+	earth_run(&w, 4 * 3600 * 1000);
+	assert_string_equal(b->state, "known");
+	still_serves(&w, b);
+	n = claim_of(&w, claim);
+	assert_non_null(n); /* it says whom the machine serves */
+	earth_patch_machine(b, json_pack("{s:{s:s,s:s,s:s}}", "approval", "action", "Adopt", "id",
+					 "after-the-backup", "claim", claim));
+	earth_wait_state(b, "serving", 300);
+	still_serves(&w, b);
+	earth_stop(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(work_goes_on_when_everything_has_a_new_uid),
+		cmocka_unit_test(a_person_says_that_it_is_the_same_and_all_is_as_it_was),
+		cmocka_unit_test(nobody_adopts_what_another_machine_runs),
+		cmocka_unit_test(deleting_the_claim_that_came_back_gives_the_machine_back),
+		cmocka_unit_test(owners_with_new_uids_take_no_claim_along),
+		cmocka_unit_test(a_claim_with_a_new_uid_is_not_a_deleted_one),
+		cmocka_unit_test(nothing_is_touched_where_statuses_were_lost_too),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
