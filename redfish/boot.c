@@ -142,6 +142,33 @@ static void boot_verdict(struct redfish *r, const struct rf_reply *p)
 		rf_fail(r, &r->kept_err);
 }
 
+static void on_other_place(struct redfish *r, const struct rf_reply *p)
+{
+	struct rf_op *op = r->op;
+
+	if (p->err.kind != ERR_NONE) {
+		rf_fail(r, &r->kept_err);
+		return;
+	}
+	json_decref(op->pending);
+	op->pending = str_eq(op->target, r->settings) ? json_incref(p->json) : NULL;
+	rf_set(&r->no_overrides, NULL); /* it will show one */
+	rf_tag_read(r, RF_TAG_SYSTEM, p->etag);
+	op->rung = 0;
+	boot_write(r);
+}
+
+/* AMI sends one to the pending object (Q11); others have one that shows overrides and takes none (Q21). */
+static void other_place(struct redfish *r)
+{
+	struct rf_op *op = r->op;
+	const char *to = str_eq(op->target, r->settings) ? r->system_path : r->settings;
+
+	op->moved = true;
+	rf_set(&op->target, mem_strdup(to));
+	rf_get(r, mem_strdup(to), on_other_place);
+}
+
 static void on_patched(struct redfish *r, const struct rf_reply *p)
 {
 	struct rf_op *op = r->op;
@@ -154,6 +181,9 @@ static void on_patched(struct redfish *r, const struct rf_reply *p)
 		rf_get(r, mem_strdup(op->target), boot_verdict);
 	} else if (rf_tag_climb(r, p, boot_write)) {
 		return;
+	} else if (p->err.kind == ERR_UNSUPPORTED && r->settings && !op->moved) {
+		r->kept_err = p->err;
+		other_place(r);
 	} else if (p->status == 400 && p->err.kind != ERR_UNAVAILABLE) {
 		op->rung++;
 		r->kept_err = p->err;

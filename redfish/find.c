@@ -36,6 +36,7 @@ unsigned rf_reset_types(const json_t *values)
 		{"ForceOn", RF_RESET_FORCE_ON},
 		{"ForceOff", RF_RESET_FORCE_OFF},
 		{"GracefulShutdown", RF_RESET_GRACEFUL_OFF},
+		{"PowerCycle", RF_RESET_POWER_CYCLE},
 	};
 	unsigned types = 0;
 	json_t *v;

@@ -111,7 +111,13 @@ struct rf_op {
 	void (*again)(struct redfish *r); /* the write that a tag was refused for */
 	void (*then)(struct redfish *r);  /* what follows a look at what is the maker's own */
 	struct rf_task task;
+	const char *way; /* the ResetType that was sent */
+	bool moved;	 /* the override goes to the other place: pending object, System */
 	struct rf_scan *scan;
+	char *bad_slots[4]; /* they took no medium in this operation */
+	size_t nbad;
+	unsigned rescans; /* looks for slots since they were enabled */
+	bool enabled;
 };
 
 struct redfish {
@@ -158,12 +164,14 @@ struct redfish {
 	char *settings,
 		*no_overrides; /* the pending object; the one that was looked at and has no boot options */
 	unsigned reset_types; /* bits of enum rf_reset; 0: unknown */
+	unsigned on_tries;    /* asks for power since the machine was last seen on */
 	bool reset_asked;
 	enum rf_tag_form tag_form[RF_TAGS]; /* what worked last */
 	char *attributes;		    /* where the maker's own override is */
 	bool no_attributes;
 	enum rf_known cd_first; /* it says that the virtual CD boots */
 	char *slot;
+	char *media_enable;    /* the action that makes slots appear */
 	int64_t no_slot_until; /* looked for in vain; not again before */
 	char *managers[4];
 	unsigned quirks;
@@ -179,7 +187,8 @@ enum rf_reset {
 	RF_RESET_FORCE_ON = 2,
 	RF_RESET_FORCE_OFF = 4,
 	RF_RESET_GRACEFUL_OFF = 8,
-	RF_RESET_OTHER = 16, /* so that a list of others is not taken for none */
+	RF_RESET_POWER_CYCLE = 16,
+	RF_RESET_OTHER = 32, /* so that a list of others is not taken for none */
 };
 
 /* redfish.c */
@@ -243,6 +252,10 @@ void rf_boot(struct redfish *r);
 void rf_oem_read(struct redfish *r, void (*then)(struct redfish *r)); /* r->cd_first is fresh */
 /* then(r) where the standard override is to be set too, or alone. */
 void rf_oem_boot(struct redfish *r, void (*then)(struct redfish *r));
+
+/* The action of this Manager that makes media slots appear, and its body.  NULL: none. */
+char *rf_oem_media(const struct redfish *r, const json_t *manager);
+#define RF_ENABLE_MEDIA "{\"RMediaState\":\"Enable\"}"
 
 /* media.c */
 void rf_media_read(struct redfish *r);

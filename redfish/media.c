@@ -14,10 +14,13 @@
  *
  * The first CD slot with InsertMedia wins; without one, the first CD slot, whose
  * Image is then patched.  Its actions are read again before each use, because
- * some BMCs show EjectMedia only while something is in.
+ * some BMCs show EjectMedia only while something is in.  A slot that takes no
+ * medium, as internal ones do, is passed over for the next.
  */
 #define MAX_LOOKS 40 /* requests of one search */
 #define MAX_TODO 64
+#define ENABLE_MS 5000 /* until slots that were just enabled are looked for, so many times */
+#define ENABLE_LOOKS 3
 #define NO_SLOT_MS 600000 /* a search in vain is not repeated for so long */
 
 enum node { COLLECTION, MANAGERS, MANAGER, SLOT };
@@ -36,6 +39,8 @@ struct rf_scan {
 };
 
 static void scan_next(struct redfish *r);
+static void enable(struct redfish *r);
+static void scan(struct redfish *r);
 
 void rf_scan_free(struct rf_scan *s)
 {
@@ -96,6 +101,10 @@ static void no_slot(struct redfish *r)
 {
 	struct err e;
 
+	if (r->op->nbad > 0) { /* there are, and none took the medium */
+		rf_fail(r, &r->kept_err);
+		return;
+	}
 	(void)!err_set(&e, ERR_UNSUPPORTED, 0, "the BMC has no virtual media slot for a CD");
 	rf_fail(r, &e);
 }
@@ -106,6 +115,7 @@ static void found(struct redfish *r, char *path, const struct rf_reply *p)
 	void (*next)(struct redfish * r, const struct rf_reply *p) = s->found;
 
 	rf_set(&r->slot, path);
+	r->no_slot_until = INT64_MIN;
 	r->op->scan = NULL;
 	rf_scan_free(s);
 	next(r, p);
@@ -119,6 +129,9 @@ static bool looked_at_slot(struct redfish *r, const struct rf_reply *p)
 
 	if (!takes_cds(p->json))
 		return false;
+	for (size_t i = 0; i < r->op->nbad; i++)
+		if (str_eq(r->op->bad_slots[i], path))
+			return false;
 	if (json_at(p->json, "Actions", "#VirtualMedia.InsertMedia", "target") ||
 	    (r->quirks & QUIRK_MEDIA_PATCH && json_object_get(p->json, "Image"))) {
 		found(r, mem_strdup(path), p);
@@ -150,6 +163,8 @@ static void on_look(struct redfish *r, const struct rf_reply *p, enum node node)
 		push_members(r, MANAGER, p->json);
 		break;
 	case MANAGER:
+		if (!r->media_enable)
+			r->media_enable = rf_oem_media(r, p->json);
 		push(r->op->scan, COLLECTION,
 		     rf_link(r, json_object_get(p->json, "VirtualMedia"), &ignored));
 		break;
@@ -194,9 +209,52 @@ static void scan_next(struct redfish *r)
 		rf_get(r, mem_strdup(path), steps[node]);
 	} else if (s->second_best) {
 		found(r, give(s->second_best), NULL);
+	} else if (r->op->kind == RF_INSERT && r->media_enable && !r->op->nbad) {
+		enable(r);
 	} else {
-		r->no_slot_until = loop_now(loop_of(r->group)) + NO_SLOT_MS;
+		if (r->op->nbad == 0)
+			r->no_slot_until = loop_now(loop_of(r->group)) + NO_SLOT_MS;
 		no_slot(r);
+	}
+}
+
+static void scan_again(struct redfish *r)
+{
+	struct rf_scan *s = mem_new(struct rf_scan);
+
+	s->found = r->op->scan->found;
+	rf_scan_free(r->op->scan);
+	r->op->scan = s;
+	scan(r);
+}
+
+static void on_enabled(struct redfish *r, const struct rf_reply *p)
+{
+	if (p->err.kind == ERR_NONE)
+		rf_wait(r, ENABLE_MS, scan_again);
+	else
+		rf_fail(r, &p->err);
+}
+
+/* They come some seconds after the reply. */
+static void enable(struct redfish *r)
+{
+	struct err e;
+
+	if (!r->op->enabled) {
+		r->op->enabled = true;
+		rf_send(r, &(struct rf_request){.method = "POST",
+						.path = mem_strdup(r->media_enable),
+						.body = mem_strdup(RF_ENABLE_MEDIA),
+						.effect = true,
+						.next = on_enabled});
+	} else if (++r->op->rescans < ENABLE_LOOKS) {
+		rf_wait(r, ENABLE_MS, scan_again);
+	} else {
+		(void)!err_set(&e, ERR_UNAVAILABLE, 0,
+			       "virtual media were enabled, and there is no slot for a CD yet");
+		e.scope = ERR_MACHINE;
+		rf_fail(r, &e);
 	}
 }
 
@@ -226,10 +284,22 @@ static void on_system(struct redfish *r, const struct rf_reply *p)
 		scan(r);
 }
 
+static void search(struct redfish *r, rf_step *next)
+{
+	r->op->scan = mem_new(struct rf_scan);
+	r->op->scan->found = next;
+	if (r->op->system)
+		scan(r);
+	else
+		rf_get(r, mem_strdup(r->system_path), on_system);
+}
+
 /* next(r, slot) with the slot read fresh. */
 static void with_slot(struct redfish *r, rf_step *next)
 {
-	if (loop_now(loop_of(r->group)) < r->no_slot_until) {
+	bool may_appear = r->op->kind == RF_INSERT && r->media_enable;
+
+	if (loop_now(loop_of(r->group)) < r->no_slot_until && !may_appear) {
 		no_slot(r);
 		return;
 	}
@@ -237,12 +307,7 @@ static void with_slot(struct redfish *r, rf_step *next)
 		rf_get(r, mem_strdup(r->slot), next);
 		return;
 	}
-	r->op->scan = mem_new(struct rf_scan);
-	r->op->scan->found = next;
-	if (r->op->system)
-		scan(r);
-	else
-		rf_get(r, mem_strdup(r->system_path), on_system);
+	search(r, next);
 }
 
 /* The search ended on a slot that it read some requests ago: again, for its state. */
@@ -298,12 +363,27 @@ void rf_media_read(struct redfish *r)
 
 /*
  * eject:  read slot -> eject (two ways) -> done
- * insert: read slot -> eject if anything is in -> read slot -> insert (three ways) -> done
+ * insert: read slot -> eject if anything is in -> read slot -> insert (four ways) -> done
+ *                                                            \-> the next slot
  *
  * A slot without the action has its Image patched: op->target is the slot itself then.
  */
 static void eject_send(struct redfish *r);
 static void insert_send(struct redfish *r);
+static void on_slot(struct redfish *r, const struct rf_reply *p);
+
+/* This one takes no medium (r->kept_err). */
+static void next_slot(struct redfish *r)
+{
+	struct rf_op *op = r->op;
+
+	if (op->nbad == sizeof(op->bad_slots) / sizeof(*op->bad_slots)) {
+		rf_fail(r, &r->kept_err);
+		return;
+	}
+	op->bad_slots[op->nbad++] = give(r->slot);
+	search(r, on_slot);
+}
 
 static void aim(struct redfish *r, const struct rf_reply *p, const char *action)
 {
@@ -347,14 +427,16 @@ static bool climb(struct redfish *r, const struct rf_reply *p, void (*again)(str
 
 static char *insert_body(const struct redfish *r)
 {
-	static const char *const careful[] = {"full", "bare", "wordy"}, *const terse[] = {"bare",
-											  "full",
-											  "wordy"};
+	static const char *const careful[] = {"full", "bare", "wordy", "named"}, *const terse[] = {
+											 "bare",
+											 "full",
+											 "wordy",
+											 "named"};
 	const struct rf_op *op = r->op;
 	const char *form;
 	OWN_JSON o = NULL;
 
-	if (op->rung > 2)
+	if (op->rung >= sizeof(careful) / sizeof(*careful))
 		return NULL;
 	form = (r->quirks & QUIRK_MEDIA_BARE ? terse : careful)[op->rung];
 	o = json_pack("{s:s}", "Image", op->url);
@@ -364,10 +446,14 @@ static char *insert_body(const struct redfish *r)
 		json_object_set_new(o, "Inserted", json_true());
 		json_object_set_new(o, "WriteProtected", json_true());
 	}
-	if (str_eq(form, "wordy")) {
+	if (str_eq(form, "wordy") || str_eq(form, "named")) {
 		json_object_set_new(o, "TransferMethod", json_string("Stream"));
 		json_object_set_new(o, "TransferProtocolType",
 				    json_string(str_starts(op->url, "https:") ? "HTTPS" : "HTTP"));
+	}
+	if (str_eq(form, "named")) { /* wanted where nobody has to log in, too (Q26) */
+		json_object_set_new(o, "UserName", json_string("none"));
+		json_object_set_new(o, "Password", json_string("none"));
 	}
 	return json_text(o);
 }
@@ -395,6 +481,8 @@ static void on_inserted(struct redfish *r, const struct rf_reply *p)
 	r->kept_err = p->err;
 	if (p->by_task)
 		rf_get(r, mem_strdup(r->slot), after_insert);
+	else if (p->status == 404 || p->status == 405 || p->status == 501)
+		next_slot(r);
 	else if (!climb(r, p, insert_send))
 		rf_fail(r, &p->err);
 }
@@ -406,7 +494,7 @@ static void insert_send(struct redfish *r)
 	if (body)
 		write_slot(r, body, on_inserted);
 	else
-		rf_fail(r, &r->kept_err);
+		next_slot(r);
 }
 
 static void insert_start(struct redfish *r, const struct rf_reply *p)

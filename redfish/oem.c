@@ -6,6 +6,8 @@
 #include "base/str.h"
 
 /*
+ * What makers do in a way of their own where the standard has one that does not work.
+ *
  * iDRAC: the override Cd boots the drive in the box; virtual media boot when the
  * attribute ServerBoot says VCD-DVD, which the BMC sets back after that boot.
  *
@@ -130,6 +132,19 @@ static void on_attributes(struct redfish *r, const struct rf_reply *p)
 	} else {
 		op->then(r);
 	}
+}
+
+/*
+ * AMI: media slots are there only when remote media are enabled, by an action of the
+ * Manager (capture of a DGX H100: its ActionInfo names the parameter).
+ */
+char *rf_oem_media(const struct redfish *r, const json_t *manager)
+{
+	struct err ignored;
+
+	return rf_link(
+		r, json_at(manager, "Actions", "Oem", "#AMIVirtualMedia.EnableRMedia", "target"),
+		&ignored);
 }
 
 static bool is_theirs(const struct redfish *r)

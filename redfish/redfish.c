@@ -45,6 +45,7 @@ void rf_forget(struct redfish *r)
 	rf_set(&r->settings, NULL);
 	rf_set(&r->no_overrides, NULL);
 	rf_set(&r->slot, NULL);
+	rf_set(&r->media_enable, NULL);
 	rf_set(&r->attributes, NULL);
 	r->no_attributes = false;
 	r->cd_first = RF_UNKNOWN;
@@ -119,6 +120,8 @@ static void op_free(struct rf_op *op)
 	json_decref(op->system);
 	json_decref(op->pending);
 	rf_scan_free(op->scan);
+	while (op->nbad > 0)
+		free(op->bad_slots[--op->nbad]);
 	free(op);
 }
 

@@ -134,6 +134,8 @@ static void answer(struct redfish *r)
 		s.boot_target = "Cd";
 		s.boot_enabled = "Once";
 	}
+	if (s.power == REDFISH_POWER_ON || s.power == REDFISH_POWER_TURNING_ON)
+		r->on_tries = 0;
 	rf_end(r, &s);
 }
 
@@ -198,6 +200,51 @@ void rf_system_read(struct redfish *r)
 
 /* --- power --------------------------------------------------------------------------------------- */
 
+/*
+ * The ladder of power.  Off is ForceOff: what runs there is a tenant's, and is not
+ * asked.  GracefulShutdown only where the BMC has nothing else (and it is seen whether
+ * it went off).  On is asked for twice; a BMC that takes it and does nothing, as some
+ * do (Q12), is then asked to force it, and to cycle the power, in turn.
+ */
+static const struct {
+	enum rf_reset bit;
+	const char *name;
+} ways_on[] = {{RF_RESET_ON, "On"},
+	       {RF_RESET_ON, "On"},
+	       {RF_RESET_FORCE_ON, "ForceOn"},
+	       {RF_RESET_POWER_CYCLE, "PowerCycle"}};
+#define WAYS_ON (sizeof(ways_on) / sizeof(*ways_on))
+
+static void reset(struct redfish *r);
+
+static const char *way_on(const struct redfish *r)
+{
+	if (!r->reset_types)
+		return "On";
+	for (size_t i = 0; i < WAYS_ON; i++) {
+		size_t n = (r->on_tries + i) % WAYS_ON;
+
+		if (r->reset_types & ways_on[n].bit)
+			return ways_on[n].name;
+	}
+	return NULL;
+}
+
+/* This one was refused: is there one that was not tried? */
+static bool another_way_on(struct redfish *r)
+{
+	const char *was = r->op->way;
+
+	if (r->op->rung++ >= 2)
+		return false;
+	for (size_t i = 0; i < WAYS_ON; i++) {
+		if (!str_eq(way_on(r), was))
+			return true;
+		r->on_tries++;
+	}
+	return false;
+}
+
 static void power_verdict(struct redfish *r, const struct rf_reply *p)
 {
 	bool on = r->op->on;
@@ -211,6 +258,8 @@ static void power_verdict(struct redfish *r, const struct rf_reply *p)
 	if (on ? power == REDFISH_POWER_ON || power == REDFISH_POWER_TURNING_ON
 	       : power == REDFISH_POWER_OFF || power == REDFISH_POWER_TURNING_OFF) {
 		rf_end(r, NULL);
+	} else if (on && another_way_on(r)) {
+		reset(r);
 	} else {
 		rf_fail(r, &r->kept_err);
 	}
@@ -234,9 +283,7 @@ static const char *reset_type(const struct redfish *r, bool on)
 	unsigned have = r->reset_types;
 
 	if (on)
-		return !have || have & RF_RESET_ON ? "On"
-		       : have & RF_RESET_FORCE_ON  ? "ForceOn"
-						   : NULL;
+		return way_on(r);
 	return !have || have & RF_RESET_FORCE_OFF ? "ForceOff"
 	       : have & RF_RESET_GRACEFUL_OFF	  ? "GracefulShutdown"
 						  : NULL;
@@ -255,6 +302,8 @@ static void reset(struct redfish *r)
 		rf_fail(r, &e);
 		return;
 	}
+	r->op->way = type;
+	r->on_tries = r->op->on ? r->on_tries + 1 : 0;
 	rf_send(r, &(struct rf_request){.method = "POST",
 					.path = mem_strdup(r->reset_target),
 					.body = mem_printf("{\"ResetType\":\"%s\"}", type),

@@ -11,6 +11,8 @@
 #define SYSTEM "/redfish/v1/Systems/1"
 #define MANAGER "/redfish/v1/Managers/BMC"
 #define SLOT "/VirtualMedia/Cd"
+#define INNER "/VirtualMedia/Inner"
+#define ENABLE MANAGER "/Actions/Oem/AMIVirtualMedia.EnableRMedia"
 #define ATTRIBUTES MANAGER "/Oem/Dell/DellAttributes"
 #define MAX_SESSIONS                                                                               \
 	(sizeof(((struct fake_bmc *)0)->sessions) / sizeof(((struct fake_bmc *)0)->sessions[0]))
@@ -163,7 +165,8 @@ static json_t *root(const struct fake_bmc *b)
 
 static json_t *boot(const struct fake_bmc *b, bool pending)
 {
-	bool shown = pending == b->pending_boot; /* the System would show it after a reset */
+	bool shown = pending == (b->pending_boot ||
+				 b->boot_moved); /* the System would show it after a reset */
 	json_t *j = json_pack("{s:s,s:s,s:o}", "BootSourceOverrideEnabled",
 			      shown ? b->boot_enabled : "Disabled", "BootSourceOverrideTarget",
 			      shown ? b->boot_target : "None", "BootSourceOverrideMode",
@@ -190,6 +193,10 @@ static json_t *reset_values(const struct fake_bmc *b)
 
 	if (!b->no_force_off)
 		json_array_append_new(v, json_string("ForceOff"));
+	if (b->force_on)
+		json_array_append_new(v, json_string("ForceOn"));
+	if (b->power_cycle)
+		json_array_append_new(v, json_string("PowerCycle"));
 	return v;
 }
 
@@ -209,7 +216,7 @@ static json_t *system_json(const struct fake_bmc *b)
 		json_object_set_new(reset, "ResetType@Redfish.AllowableValues", reset_values(b));
 	if (!b->managers_media && !b->no_media)
 		json_object_set_new(j, "VirtualMedia", link_to(SYSTEM "/VirtualMedia"));
-	if (b->pending_boot)
+	if (b->pending_boot || b->boot_moved || b->boot_shy)
 		json_object_set_new(j, "@Redfish.Settings",
 				    json_pack("{s:o}", "SettingsObject", link_to(SYSTEM "/SD")));
 	return j;
@@ -242,12 +249,24 @@ static json_t *slot_json(const struct fake_bmc *b, const char *self)
 	return j;
 }
 
+static json_t *inner_json(void)
+{
+	return json_pack("{s:s,s:[s,s],s:n,s:b,s:{s:{s:s}}}", "@odata.id", SYSTEM INNER,
+			 "MediaTypes", "CD", "DVD", "Image", "Inserted", 0, "Actions",
+			 "#VirtualMedia.InsertMedia", "target",
+			 SYSTEM INNER "/Actions/VirtualMedia.InsertMedia");
+}
+
 static json_t *manager_json(const struct fake_bmc *b)
 {
 	json_t *j = json_pack("{s:s,s:s}", "@odata.id", MANAGER, "Id", "BMC");
 
 	if (b->managers_media)
 		json_object_set_new(j, "VirtualMedia", link_to(MANAGER "/VirtualMedia"));
+	if (b->media_off)
+		json_object_set_new(j, "Actions",
+				    json_pack("{s:{s:{s:s}}}", "Oem",
+					      "#AMIVirtualMedia.EnableRMedia", "target", ENABLE));
 	if (b->dell_attributes)
 		json_object_set_new(j, "Links",
 				    json_pack("{s:{s:{s:[o,o]}}}", "Oem", "Dell", "DellAttributes",
@@ -275,8 +294,11 @@ static json_t *resource(const struct fake_bmc *b, const char *path)
 	if (str_eq(path, SYSTEM "/ResetActionInfo") && b->action_info)
 		return json_pack("{s:[{s:s,s:o}]}", "Parameters", "Name", "ResetType",
 				 "AllowableValues", reset_values(b));
-	if (str_eq(path, SYSTEM "/SD") && b->pending_boot)
+	if (str_eq(path, SYSTEM "/SD") && (b->pending_boot || b->boot_shy))
 		return json_pack("{s:o}", "Boot", boot(b, true));
+	if (str_eq(path, SYSTEM "/SD") && b->boot_moved)
+		return str_eq(b->boot_target, "None") ? json_pack("{s:{s:[]}}", "Boot", "BootOrder")
+						      : json_pack("{s:o}", "Boot", boot(b, true));
 	if (str_eq(path, "/redfish/v1/Managers"))
 		return collection(path, MANAGER, false);
 	if (str_eq(path, MANAGER))
@@ -284,6 +306,13 @@ static json_t *resource(const struct fake_bmc *b, const char *path)
 	if (str_eq(path, ATTRIBUTES "/BMC") && b->dell_attributes)
 		return json_pack("{s:{s:s,s:s}}", "Attributes", "ServerBoot.1.BootOnce", "Enabled",
 				 "ServerBoot.1.FirstBootDevice", str_or(b->first_device, "Normal"));
+	if (str_eq(path, media) && b->media_off &&
+	    (b->media_since < 0 || loop_now(b->loop) - b->media_since < b->media_ms))
+		return json_pack("{s:[]}", "Members");
+	if (str_eq(path, media) && b->inner_slot)
+		return json_pack("{s:[o,o]}", "Members", link_to(SYSTEM INNER), link_to(slot));
+	if (str_eq(path, SYSTEM INNER) && b->inner_slot)
+		return inner_json();
 	if (str_eq(path, media) && !b->no_media)
 		return collection(path, slot, b->next_loop);
 	if (str_eq(path, slot) && !b->no_media)
@@ -379,7 +408,9 @@ static void on_power(void *arg)
 static void do_reset(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
 {
 	const char *type = json_str_at(body, "ResetType");
-	bool on = str_eq(type, "On"), off = str_eq(type, "ForceOff") && !b->no_force_off;
+	bool on = str_eq(type, "On") || (b->force_on && str_eq(type, "ForceOn")) ||
+		  (b->power_cycle && str_eq(type, "PowerCycle"));
+	bool off = str_eq(type, "ForceOff") && !b->no_force_off;
 
 	if (!on && !off && !str_eq(type, "GracefulShutdown")) {
 		refuse(q, 400, "Base.1.8.ActionParameterNotSupported");
@@ -389,7 +420,11 @@ static void do_reset(struct fake_bmc *b, struct httpd_req *q, const json_t *body
 		refuse(q, 400, "Base.1.8.InvalidOperation");
 		return;
 	}
-	if (!b->power_lie) {
+	if (b->on_refused && str_eq(type, "On")) {
+		refuse(q, 409, "Base.1.8.ActionParameterValueConflict");
+		return;
+	}
+	if (!b->power_lie && !(b->on_ignored && str_eq(type, "On"))) {
 		b->power_target = on;
 		if (b->power_delay_ms)
 			loop_timer_start(&b->power, b->power_delay_ms);
@@ -399,7 +434,7 @@ static void do_reset(struct fake_bmc *b, struct httpd_req *q, const json_t *body
 	taken(b, q, 204);
 }
 
-static void do_boot(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
+static void do_boot(struct fake_bmc *b, struct httpd_req *q, const json_t *body, bool pending)
 {
 	const char *target = json_str_at(body, "Boot", "BootSourceOverrideTarget");
 	const char *enabled = json_str_at(body, "Boot", "BootSourceOverrideEnabled");
@@ -411,6 +446,12 @@ static void do_boot(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
 		refuse(q, 400, "Base.1.8.PropertyValueNotInList");
 		return;
 	}
+	if (b->boot_moved != b->boot_shy && pending == b->boot_shy) {
+		refuse(q, 400,
+		       pending ? "Base.1.8.PropertyNotWritable"
+			       : "Ami.1.0.OperationSupportedInFutureStateURI");
+		return;
+	}
 	if (target && !b->write_lie)
 		set(&b->boot_target, target);
 	if (enabled && !b->write_lie)
@@ -419,6 +460,13 @@ static void do_boot(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
 		set(&b->http_uri, uri);
 	b->etag++;
 	taken(b, q, 200);
+}
+
+static void do_enable(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
+{
+	if (str_eq(json_str_at(body, "RMediaState"), "Enable"))
+		b->media_since = loop_now(b->loop);
+	taken(b, q, 204);
 }
 
 static void do_attributes(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
@@ -436,7 +484,9 @@ static void do_attributes(struct fake_bmc *b, struct httpd_req *q, const json_t 
 
 static void do_media(struct fake_bmc *b, struct httpd_req *q, const json_t *body, bool insert)
 {
-	if (insert && b->bare_media && json_object_size(body) != 1) {
+	if (insert && b->named_media && !json_str_at(body, "UserName")) {
+		refuse(q, 400, "Base.1.8.GeneralError");
+	} else if (insert && b->bare_media && json_object_size(body) != 1) {
 		refuse(q, 400, "Base.1.8.PropertyUnknown");
 	} else if (insert && b->image) {
 		refuse(q, 500, "Base.1.8.InternalError");
@@ -459,8 +509,14 @@ static void write_to(struct fake_bmc *b, struct httpd_req *q, const char *path, 
 
 	if (post && str_ends(path, "/ComputerSystem.Reset"))
 		do_reset(b, q, body);
+	else if (post && b->media_off && str_eq(path, ENABLE))
+		do_enable(b, q, body);
+	else if (post && str_eq(path, SYSTEM INNER "/Actions/VirtualMedia.InsertMedia"))
+		refuse(q, 405, "Base.1.8.ActionNotSupported");
+	else if (patch && (b->boot_moved || b->boot_shy) && str_starts(path, SYSTEM))
+		do_boot(b, q, body, str_ends(path, "/SD"));
 	else if (patch && str_eq(path, b->pending_boot ? SYSTEM "/SD" : SYSTEM))
-		do_boot(b, q, body);
+		do_boot(b, q, body, b->pending_boot);
 	else if (patch && b->dell_attributes && str_eq(path, ATTRIBUTES "/BMC"))
 		do_attributes(b, q, body);
 	else if (post && str_ends(path, "/VirtualMedia.InsertMedia"))
@@ -660,6 +716,7 @@ void fake_bmc_init(struct fake_bmc *b, struct loop_group *g)
 	set(&b->uuid, "4C4C4544-0035-3410-8050-C6C04F314733");
 	set(&b->serial, "CN7792154A0014");
 	b->etag = 7;
+	b->media_since = b->task_since = -1;
 	loop_timer_init(&b->power, g, on_power, b);
 	b->httpd = httpd_new(g);
 	httpd_route(b->httpd, "*", "/**", 1 << 16, on_request, b);

@@ -20,6 +20,10 @@ struct fake_bmc {
 	bool basic_too;	       /* Basic is taken beside sessions */
 	bool closed_root;      /* the root answers 401 too */
 	bool managers_media;   /* slots under the Manager alone */
+	bool media_off;	       /* no slots until the action AMIVirtualMedia.EnableRMedia */
+	int64_t media_ms;      /* ... and so long after it */
+	bool inner_slot;       /* a CD slot comes first whose InsertMedia is refused */
+	bool named_media;      /* InsertMedia wants UserName and Password */
 	bool no_media, no_cd;  /* no_cd: the slots take floppies */
 	bool patch_media;      /* no InsertMedia */
 	bool bare_media;       /* InsertMedia takes Image alone */
@@ -27,9 +31,14 @@ struct fake_bmc {
 	bool eject_keeps_flag; /* Inserted stays true after an eject */
 	bool action_info;      /* reset values only in ActionInfo */
 	bool no_force_off;
-	bool pending_boot;   /* overrides are taken by the settings object alone */
-	bool no_none_target; /* None is not among the boot targets */
-	bool refuse_mode;    /* 400 when the boot mode comes with the target */
+	bool force_on, power_cycle; /* Reset takes these too */
+	bool on_ignored;	    /* On is taken and does nothing */
+	bool on_refused;	    /* On: 409 */
+	bool pending_boot;	    /* overrides are taken by the settings object alone */
+	bool no_none_target;	    /* None is not among the boot targets */
+	bool boot_moved; /* the System refuses overrides, the pending object takes and then shows them */
+	bool boot_shy; /* the pending object shows overrides and refuses them, the System takes them */
+	bool refuse_mode; /* 400 when the boot mode comes with the target */
 	bool only_once;
 	bool etags, etags_lie;	/* If-Match is checked; always 412 */
 	bool etags_hidden;	/* ... and required, although no tag is given out */
@@ -82,7 +91,8 @@ struct fake_bmc {
 	bool locked;
 	unsigned logins; /* tries that reached the BMC */
 	unsigned etag;
-	int64_t task_since; /* -1: none, or deleted */
+	int64_t media_since; /* enabled; -1: not */
+	int64_t task_since;  /* -1: none, or deleted */
 	struct {
 		unsigned id; /* 0: free */
 		char token[24];

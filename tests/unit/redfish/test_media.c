@@ -129,6 +129,72 @@ static void a_search_that_was_cut_short_is_no_verdict(void **state)
 	assert_done(bmc_insert(f, MEDIA));
 }
 
+static void slots_that_have_to_be_enabled_are_enabled_for_an_insert(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.media_off = f->bmc.managers_media = true;
+	f->bmc.media_ms = 8000;
+	assert_int_equal(bmc_read_media(f), ERR_UNSUPPORTED);
+	assert_int_equal(bmc_eject(f), ERR_UNSUPPORTED);
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Managers"), 0);
+	assert_done(bmc_insert(f, MEDIA));
+	assert_string_equal(f->bmc.image, MEDIA);
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Managers/BMC/Actions/Oem"), 1);
+	assert_done(bmc_read_media(f));
+	assert_true(f->inserted);
+}
+
+static void slots_that_do_not_appear_are_asked_for_again_later(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.media_off = f->bmc.managers_media = true;
+	f->bmc.media_ms = 60000;
+	assert_int_equal(bmc_insert(f, MEDIA), ERR_UNAVAILABLE);
+	f->bmc.media_ms = 0;
+	assert_done(bmc_insert(f, MEDIA));
+}
+
+static void a_slot_that_takes_no_medium_is_passed_over(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.inner_slot = true;
+	assert_done(bmc_insert(f, MEDIA));
+	assert_string_equal(f->bmc.image, MEDIA);
+	assert_done(bmc_read_media(f));
+	assert_string_equal(f->image, MEDIA);
+	assert_done(bmc_eject(f));
+	assert_done(bmc_insert(f, MEDIA));
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems/1/VirtualMedia/Inner"),
+			 1);
+}
+
+static void where_no_slot_takes_it_the_refusal_is_the_answer(void **state)
+{
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, "POST /redfish/v1/Systems/1/VirtualMedia/Cd", 405, NULL};
+
+	f->bmc.inner_slot = true;
+	f->bmc.tamper = bmc_select_tamper;
+	f->bmc.tamper_arg = &s;
+	assert_int_equal(bmc_insert(f, MEDIA), ERR_UNSUPPORTED);
+	assert_int_equal(f->err.code, 405);
+	f->bmc.tamper = NULL;
+	assert_done(bmc_insert(f, MEDIA));
+}
+
+static void media_that_want_a_name_get_none(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.named_media = true;
+	assert_done(bmc_insert(f, MEDIA));
+	assert_non_null(strstr(f->bmc.journal[f->bmc.njournal - 1],
+			       "\"UserName\":\"none\",\"Password\":\"none\""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +209,11 @@ int main(void)
 		bmc_test(the_same_media_are_not_inserted_twice),
 		bmc_test(a_bmc_without_a_slot_says_unsupported),
 		bmc_test(a_search_that_was_cut_short_is_no_verdict),
+		bmc_test(slots_that_have_to_be_enabled_are_enabled_for_an_insert),
+		bmc_test(slots_that_do_not_appear_are_asked_for_again_later),
+		bmc_test(a_slot_that_takes_no_medium_is_passed_over),
+		bmc_test(where_no_slot_takes_it_the_refusal_is_the_answer),
+		bmc_test(media_that_want_a_name_get_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,6 +133,67 @@ static void reset_values_may_stand_in_action_info_alone(void **state)
 		strstr(fake_bmc_last(&f->bmc, "POST /redfish/v1/Systems"), "GracefulShutdown"));
 }
 
+static const char *last_reset(const struct bmc_rig *f)
+{
+	return strstr(fake_bmc_last(&f->bmc, "POST /redfish/v1/Systems"), "{");
+}
+
+static void a_machine_that_does_not_come_on_is_asked_in_other_ways(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.on_ignored = f->bmc.power_cycle = true;
+	for (int i = 0; i < 2; i++) {
+		assert_done(bmc_power(f, true));
+		assert_string_equal(last_reset(f), "{\"ResetType\":\"On\"}");
+		assert_done(bmc_read_system(f));
+		assert_int_equal(f->power, REDFISH_POWER_OFF);
+	}
+	assert_done(bmc_power(f, true));
+	assert_string_equal(last_reset(f), "{\"ResetType\":\"PowerCycle\"}");
+	assert_done(bmc_read_system(f));
+	assert_int_equal(f->power, REDFISH_POWER_ON);
+	/* The next time begins with the plain way. */
+	f->bmc.on = false;
+	assert_done(bmc_power(f, true));
+	assert_string_equal(last_reset(f), "{\"ResetType\":\"On\"}");
+}
+
+static void a_refused_on_is_forced_at_once(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.on_refused = f->bmc.force_on = true;
+	assert_done(bmc_power(f, true));
+	assert_true(f->bmc.on);
+	assert_string_equal(last_reset(f), "{\"ResetType\":\"ForceOn\"}");
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems"), 2);
+}
+
+/* iDRAC10, shortly after off: it passes, and is nobody else's machine. */
+static void a_refused_on_without_another_way_may_be_tried_again(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.on_refused = true;
+	assert_int_equal(bmc_power(f, true), ERR_UNAVAILABLE);
+	assert_int_equal(f->err.retry_after_ms, 10000);
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems"), 1);
+	f->bmc.on_refused = false;
+	assert_done(bmc_power(f, true));
+}
+
+static void off_is_never_asked_of_what_runs_there(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.on = f->bmc.power_lie = f->bmc.power_cycle = true;
+	for (int i = 0; i < 6; i++) {
+		assert_done(bmc_power(f, false));
+		assert_string_equal(last_reset(f), "{\"ResetType\":\"ForceOff\"}");
+	}
+}
+
 static void nothing_is_changed_without_permission(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -252,6 +313,28 @@ static void overrides_go_to_the_pending_object_that_has_them(void **state)
 		strstr(fake_bmc_last(&f->bmc, "PATCH"), "\"BootSourceOverrideMode\":\"UEFI\""));
 }
 
+static void an_override_that_the_system_refuses_goes_to_the_pending_object(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.boot_moved = true;
+	assert_done(bmc_read_system(f));
+	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
+	assert_string_equal(f->bmc.boot_target, "Cd");
+	assert_done(bmc_read_system(f));
+	assert_string_equal(f->target, "Cd");
+}
+
+static void an_override_that_the_pending_object_refuses_goes_to_the_system(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.boot_shy = true;
+	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
+	assert_string_equal(f->bmc.boot_target, "Cd");
+	assert_int_equal(fake_bmc_count(&f->bmc, "PATCH"), 2);
+}
+
 static void a_tag_is_sent_with_a_patch(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -315,6 +398,10 @@ int main(void)
 		bmc_test(asking_for_what_already_is_is_no_error),
 		bmc_test(a_reset_refused_for_another_reason_is_an_error),
 		bmc_test(reset_values_may_stand_in_action_info_alone),
+		bmc_test(a_machine_that_does_not_come_on_is_asked_in_other_ways),
+		bmc_test(a_refused_on_is_forced_at_once),
+		bmc_test(a_refused_on_without_another_way_may_be_tried_again),
+		bmc_test(off_is_never_asked_of_what_runs_there),
 		bmc_test(nothing_is_changed_without_permission),
 		bmc_test(nothing_is_changed_on_another_machine_at_the_address),
 		bmc_test(without_sessions_the_machine_is_proved_by_a_recent_look),
@@ -323,6 +410,8 @@ int main(void)
 		bmc_test(a_boot_override_is_set_once_and_cleared),
 		bmc_test(http_boot_takes_its_address_along),
 		bmc_test(overrides_go_to_the_pending_object_that_has_them),
+		bmc_test(an_override_that_the_system_refuses_goes_to_the_pending_object),
+		bmc_test(an_override_that_the_pending_object_refuses_goes_to_the_system),
 		bmc_test(a_tag_is_sent_with_a_patch),
 		bmc_test(a_mode_that_is_refused_is_left_out),
 		bmc_test(without_none_the_disk_is_how_an_override_is_cleared),

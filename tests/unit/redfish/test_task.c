@@ -165,7 +165,7 @@ static void a_monitor_that_ends_as_refused_is_a_refusal(void **state)
 	f->bmc.tasks = f->bmc.task_bare = f->bmc.write_lie = true;
 	f->bmc.task_end = "Exception";
 	assert_int_equal(bmc_insert(f, MEDIA), ERR_INVALID);
-	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems/1/VirtualMedia"), 3);
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems/1/VirtualMedia"), 4);
 }
 
 static void a_session_that_expires_during_a_task_is_renewed(void **state)
