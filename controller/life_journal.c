@@ -266,7 +266,9 @@ void life_quarantine(struct life *l, enum machine_exit exit_, const char *reason
 	life_set_time(q, "since", loop_wall(l->c->loop));
 	life_set_time(q, "nextAttempt",
 		      exit_ == EXIT_AUTO ? loop_wall(l->c->loop) + life_quarantine_wait(l->m) : 0);
-	enter(l, MACHINE_QUARANTINED, json_pack("{s:o}", "quarantine", q), reason, message);
+	/* A machine that was free is not clean any more. */
+	enter(l, MACHINE_QUARANTINED, json_pack("{s:o, s:b}", "quarantine", q, "clean", 0), reason,
+	      message);
 }
 
 void life_wait(struct life *l, enum machine_waiting waiting_for, const char *reason,

@@ -122,8 +122,12 @@ bool life_warm_ends(struct life *l)
 bool life_warm_leaves(struct life *l)
 {
 	/* A BMC that does not answer keeps nobody from retiring the machine. */
-	if (!l->m->status.warm_for || l->observe_error.kind != ERR_NONE)
+	if (!l->m->status.warm_for)
 		return false;
+	if (l->observe_error.kind != ERR_NONE) {
+		agents_close(l->seat); /* nobody's: it goes off by itself after a while */
+		return false;
+	}
 	end(l);
 	return true;
 }
@@ -255,7 +259,11 @@ void life_warm(struct life *l)
 
 bool life_warm_may_be_on(const struct life *l)
 {
-	return l->m->status.warm_for && life_shows_ours(l);
+	const struct agents_session *s = agents_session(l->seat);
+
+	return l->m->status.warm_for &&
+	       (life_shows_ours(l) ||
+		(s->boot_id && loop_now(l->c->loop) - s->last_seen < AGENT_SILENT_MS));
 }
 
 /* As usual, then: off, and booted with a new secret. */

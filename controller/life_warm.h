@@ -21,7 +21,7 @@ void life_warm(struct life *l);
 bool life_warm_ends(struct life *l);
 /* Off, if it is on, before it is retired; true: it takes a while. */
 bool life_warm_leaves(struct life *l);
-/* On, and by our doing: our medium is in. */
+/* On, and by our doing: our medium is in, or its agent was heard. */
 bool life_warm_may_be_on(const struct life *l);
 /* In claimed, of one that was warm: its agent was asked whether it is there, and said so.  False: it is waited for, or
  * booted as usual. */

@@ -374,6 +374,7 @@ const struct object_column machine_columns[] = {
 	{"Type", "string", ".spec.instanceType", 1},
 	{"Provider", "string", ".spec.providerRef.name", 1},
 	{"Network", "string", ".status.network.segment", 1},
+	{"WarmFor", "string", ".status.warmFor.name", 1},
 	{"Tenancy", "integer", ".status.tenancy", 1},
 	{NULL, NULL, NULL, 0},
 };

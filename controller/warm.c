@@ -17,6 +17,7 @@
 #include "controller/life.h"
 #include "controller/line.h"
 #include "controller/scheduler.h"
+#include "controller/summary.h"
 #include "planner/plan.h"
 
 #define PASS_MS 1000
@@ -69,7 +70,7 @@ static bool may_be_warmed(const struct warm *w, const struct machine *m)
 	int64_t now = loop_wall(w->c->loop);
 	size_t n = m->status.failures.n;
 
-	return !str_eq(m->status.power.state, "On") && !(op && op->next_attempt > now) &&
+	return m->spec.bmc && !str_eq(m->status.power.state, "On") && !(op && op->next_attempt > now) &&
 	       !(n && now - m->status.failures.v[n - 1].time < FAILED_LATELY_MS);
 }
 
@@ -266,6 +267,11 @@ static void pass(void *arg)
 	w->known = c->leading && controller_ready(c);
 	if (!w->known)
 		return;
+	if (controller_crds_terminating(c)) { /* pools that are gone may be gone with their kind */
+		w->known = false;
+		loop_timer_start(&w->again, AGAIN_MS);
+		return;
+	}
 	w->passed_at = loop_now(c->loop);
 	map_clear(w->wishes);
 	map_clear(w->pools);
@@ -279,6 +285,7 @@ static void pass(void *arg)
 		       g.v[i]->spec.warm.nodes;
 	}
 	kube_cache_each(c->cache[OBJECT_MACHINE], kick_if_other, w);
+	summary_kick(c->summary);
 	if (few)
 		loop_timer_start(&w->again, AGAIN_MS);
 }

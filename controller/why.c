@@ -161,6 +161,8 @@ json_t *why_machine(const struct machine *m, int64_t now)
 	put_time(o, "since", m->status.state_since);
 	if (m->status.claim_ref)
 		put(o, "claim", m->status.claim_ref->name);
+	if (m->status.warm_for)
+		put(o, "warmFor", m->status.warm_for->name);
 	put(o, "tenant", m->status.tenant.name);
 	put(o, "power", m->status.power.state);
 	put_time(o, "powerSeen", m->status.power.observed_time);
@@ -350,6 +352,7 @@ void why_print(const json_t *o, int64_t now, struct buf *out)
 		    arena_printf(a, "%s%s%s", json_str_at(o, "state"), *since ? ", since " : "",
 				 since));
 	row(out, "claim", json_str_at(o, "claim"));
+	row(out, "warm for", json_str_at(o, "warmFor"));
 	row(out, "tenant", json_str_at(o, "tenant"));
 	row(out, "pool", json_str_at(o, "pool"));
 	row(out, "leaving", span(json_str_at(o, "leavingSince"), now, a));

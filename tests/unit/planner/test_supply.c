@@ -527,6 +527,53 @@ static void a_claim_says_all_that_its_maker_needs(void **state)
 	assert_string_equal(plan->claims[0].requirements.v[0].key, "disk");
 }
 
+static const char *stock_text(struct world *w, struct arena *a)
+{
+	struct plan_stock st = plan_stock(w, "main", a);
+	const char *text = arena_printf(a, "%zu of", st.room);
+
+	for (size_t i = 0; i < st.n; i++)
+		text = arena_printf(a, "%s %s", text, st.v[i]->name);
+	return text;
+}
+
+static void the_stock_of_a_pool_is_what_it_could_claim(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pool p = worlds_pool(a);
+	struct world_machine m = worlds_machine("m2", "small");
+	struct world_claim c = worlds_claim(a, "c1", "m1");
+
+	(void)state;
+	assert_string_equal(stock_text(w, a), "0 of");
+	add_machine(w, "m1", "big");
+	m.failures = 1;
+	world_put_machine(w, &m);
+	add_machine(w, "m3", "small");
+	assert_string_equal(stock_text(w, a), "3 of m3 m2 m1"); /* as a plan takes them */
+	world_put_claim(w, &c);
+	assert_string_equal(stock_text(w, a), "2 of m3 m2");
+	p.limits = worlds_resources(a, "nodes=2");
+	world_put_pool(w, &p);
+	assert_string_equal(stock_text(w, a), "1 of m3 m2");
+	m.offered = false;
+	world_put_machine(w, &m);
+	assert_string_equal(stock_text(w, a), "1 of m3");
+	p.limits = (struct resources){0};
+	p.minimum_level_flash = 2;
+	world_put_pool(w, &p);
+	m = worlds_machine("m3", "small");
+	m.level_flash = 1;
+	world_put_machine(w, &m);
+	assert_string_equal(stock_text(w, a), "0 of");
+	p.minimum_level_flash = 1;
+	p.requirements = worlds_term(a, "node.kubernetes.io/instance-type in (gpu)");
+	world_put_pool(w, &p);
+	assert_string_equal(stock_text(w, a), "0 of");
+	assert_int_equal(plan_stock(w, "none", a).n, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -556,6 +603,7 @@ int main(void)
 		cmocka_unit_test(providers_are_taken_in_the_pools_order),
 		cmocka_unit_test(warm_before_cold_and_fewer_failures_first_then_by_name),
 		cmocka_unit_test(a_claim_says_all_that_its_maker_needs),
+		cmocka_unit_test(the_stock_of_a_pool_is_what_it_could_claim),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
