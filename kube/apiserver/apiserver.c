@@ -247,7 +247,7 @@ static void on_version(struct httpd_req *q, void *arg)
 	arena_free(rq.arena);
 }
 
-static void on_openapi(struct httpd_req *q, void *arg)
+static void openapi(struct httpd_req *q, void *arg, void (*answer)(struct request *rq))
 {
 	struct request rq = {.a = arg, .q = q, .arena = arena_new()};
 
@@ -256,8 +256,18 @@ static void on_openapi(struct httpd_req *q, void *arg)
 	else if (rbac_check(&rq) < 0)
 		reply_fault(&rq);
 	else
-		do_openapi(&rq);
+		answer(&rq);
 	arena_free(rq.arena);
+}
+
+static void on_openapi(struct httpd_req *q, void *arg)
+{
+	openapi(q, arg, do_openapi);
+}
+
+static void on_openapi_v2(struct httpd_req *q, void *arg)
+{
+	openapi(q, arg, do_openapi_v2);
 }
 
 static void on_health(struct httpd_req *q, void *arg)
@@ -273,6 +283,7 @@ void apiserver_routes(struct apiserver *a, struct httpd *d)
 	for (size_t i = 0; i < sizeof(health) / sizeof(*health); i++)
 		httpd_route(d, "GET", health[i], 0, on_health, a);
 	httpd_route(d, "GET", "/version", 0, on_version, a);
+	httpd_route(d, "GET", "/openapi/v2", 0, on_openapi_v2, a);
 	httpd_route(d, "GET", "/openapi/v3/**", 0, on_openapi, a);
 	httpd_route(d, "*", "/api/**", MAX_BODY, on_api, a);
 	httpd_route(d, "*", "/apis/**", MAX_BODY, on_api, a);

@@ -114,6 +114,29 @@ static void reply_group_version(struct request *rq, const char *wanted)
 	reply_fault(rq);
 }
 
+/*
+ * OpenAPI v2 with nothing in it.  kubectl before 1.27 asks for it, as gnostic's openapi.v2.Document in
+ * protobuf (swagger = 1, info = 2 with title = 1 and version = 2), and refuses to apply without it;
+ * a kind that it does not find there it does not check, and the server does.
+ */
+void do_openapi_v2(struct request *rq)
+{
+	static const char json[] =
+		"{\"swagger\":\"2.0\",\"info\":{\"title\":\"Kubernetes\",\"version\":\"1\"},\"paths\":{}}";
+	static const char protobuf[] = "\x0a\x03"
+				       "2.0\x12\x0f\x0a\x0aKubernetes\x12\x01"
+				       "1";
+	/* Asked for with an "@", answered with a ".": what Go parses, as kube-apiserver does. */
+	static const char asked[] = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+			  type[] = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+	const char *accept = httpd_header(rq->q, "Accept");
+
+	if (accept && (strstr(accept, asked) || strstr(accept, type)))
+		httpd_reply(rq->q, 200, type, protobuf, sizeof(protobuf) - 1);
+	else
+		httpd_reply(rq->q, 200, "application/json", json, sizeof(json) - 1);
+}
+
 void do_openapi(struct request *rq)
 {
 	const char *wanted = httpd_segment(rq->q, 0);

@@ -33,7 +33,7 @@
  *	discovery.c	/api, /apis, /version; aggregate.c: the same in one answer
  *	table.c		rows for kubectl get; table_kinds.c: their columns
  *	protobuf.c	bodies in protobuf, by messages.c and messages.def
- *	openapi.c	/openapi/v3
+ *	openapi.c	/openapi/v3, an empty /openapi/v2
  *	fault.c		errors as Status objects
  */
 
@@ -319,6 +319,7 @@ json_t *discovery_verbs(const struct resource *r, const struct subresource *sub)
 json_t *discovery_words(const char *words, struct arena *a);
 void do_version(struct request *rq);
 void do_openapi(struct request *rq);
+void do_openapi_v2(struct request *rq);
 
 void fault_not_found(struct request *rq); /* and replies */
 /* The body, JSON or YAML; NULL with rq->fault set. */

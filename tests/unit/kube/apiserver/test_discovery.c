@@ -134,6 +134,23 @@ static void openapi_says_that_a_patch_may_ask_for_validation(void **state)
 	assert_status(r, 404);
 }
 
+static void an_old_kubectl_gets_an_openapi_v2_without_schemas(void **state)
+{
+	static const char protobuf[] = "\x0a\x03"
+				       "2.0\x12\x0f\x0a\x0aKubernetes\x12\x01"
+				       "1";
+	struct api *r = *state;
+
+	api_do(r, "GET", "/openapi/v2", NULL);
+	assert_status(r, 200);
+	assert_string_equal(api_str(r, "swagger"), "2.0");
+	r->accept = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+	api_do(r, "GET", "/openapi/v2", NULL);
+	r->accept = NULL;
+	assert_status(r, 200);
+	assert_string_equal(r->text, protobuf);
+}
+
 static const char *admin_only(const struct httpd_req *q, void *arg)
 {
 	(void)arg;
@@ -177,6 +194,7 @@ int main(void)
 		CASE(one_answer_says_it_all_to_who_asks_for_it),
 		CASE(a_definition_appears_in_discovery),
 		CASE(openapi_says_that_a_patch_may_ask_for_validation),
+		CASE(an_old_kubectl_gets_an_openapi_v2_without_schemas),
 		CASE(version_and_health_are_told),
 		cmocka_unit_test(who_is_not_known_is_refused),
 	};
