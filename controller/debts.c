@@ -302,8 +302,8 @@ static void on_paid(json_t *o, const struct err *e, void *arg)
 	(void)o;
 	d->call = NULL;
 	d->abroad = false;
-	/* A precondition that fails: the Node of that name is another one by now. */
-	if (!e || e->kind == ERR_NOT_FOUND || e->kind == ERR_CONFLICT) {
+	/* A precondition that fails: the Node of that name is another one by now, and the cache will show which. */
+	if (!e || e->kind == ERR_NOT_FOUND) {
 		d->paying++;
 		backoff_reset(&d->backoff);
 		later(d, 0);
@@ -317,14 +317,20 @@ static void on_paid(json_t *o, const struct err *e, void *arg)
 	later(d, delay);
 }
 
-/* Whose Node is to be deleted; NULL: none that is ours. */
-static const char *uid_owed(struct tenant *t, const struct virtual_cluster_debt *b)
+/* Whose Node is to be deleted; NULL: none that is ours.  A kubelet that found its Node deleted registers it again, with
+ * another UID: that is ours too, as long as no claim has the name. */
+static const char *uid_owed(struct controller *c, struct tenant *t,
+			    const struct virtual_cluster_debt *b)
 {
 	const struct tenant_node *node = tenant_node_get(t, b->node_name);
+	bool ours = node && str_starts(str_or(node->provider_id, ""), PROVIDER_ID) &&
+		    !CONTROLLER_GET(c, OBJECT_NODE_CLAIM, node_claim, b->node_name);
 
-	if (!str_empty(b->node_uid))
-		return b->node_uid;
-	return node && str_starts(str_or(node->provider_id, ""), PROVIDER_ID) ? node->uid : NULL;
+	if (node && str_eq(node->uid, b->node_uid))
+		return node->uid;
+	if (node && !str_empty(node->uid))
+		return ours ? node->uid : NULL;
+	return str_empty(b->node_uid) ? NULL : b->node_uid;
 }
 
 /* The caller has made sure that something may be deleted now. */
@@ -335,7 +341,7 @@ static void pay(struct debtor *d, const struct virtual_cluster *vc, struct tenan
 	char name[64];
 
 	if (d->paying == PAY_NODE) {
-		o.uid = uid_owed(t, b);
+		o.uid = uid_owed(d->owner->c, t, b);
 		if (o.uid) {
 			d->abroad = true;
 			d->call = kube_delete(t->client, &KUBE_NODES, NULL, b->node_name, &o,

@@ -10,8 +10,9 @@
  * They stand in VirtualCluster.status.debts, written before the machine goes on (life_leave.c).
  * As soon as the tenant answers again they are paid, one call at a time, and struck off by a write
  * with the resourceVersion.  After 24 h one is written off with an event that names what is left.
- * A Node whose UID is another one is somebody else's and stays.  A debt without a UID is of a Node
- * that drover never saw: one of that name is ours when its providerID is one of drover's.
+ * A Node whose UID is another one is somebody else's and stays.  But one of that name is ours, whatever its UID,
+ * when its providerID is one of drover's and no claim has the name: drover never saw its UID, or its kubelet
+ * registered it again.
  *
  * Also the finalizer drover.dev/virtual-cluster: put on while claims or debts exist; a VirtualCluster
  * that is being deleted has its claims deleted, its debts tried for 10 min, and then the finalizer taken off.

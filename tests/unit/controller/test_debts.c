@@ -143,7 +143,7 @@ static void a_node_that_is_somebody_elses_by_now_stays(void **state)
 {
 	struct desk *d = *state;
 
-	put_node(d, "n-1", "drover://hall-a/m-1"); /* of another UID */
+	put_node(d, "n-1", "somebodys://n-1");	   /* of another UID */
 	put_node(d, "n-2", "somebodys://n-2");	   /* never known, and not ours */
 	put_node(d, "n-3", "drover://hall-a/m-1"); /* never known, and ours */
 	desk_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
@@ -155,6 +155,40 @@ static void a_node_that_is_somebody_elses_by_now_stays(void **state)
 	assert_true(is_there(d, "nodes/n-1"));
 	assert_true(is_there(d, "nodes/n-2"));
 	assert_false(is_there(d, "nodes/n-3"));
+}
+
+/* Its kubelet ran on for a moment, found its Node deleted, and registered it again. */
+static void a_node_that_its_kubelet_registered_again_goes_too(void **state)
+{
+	static const struct plan_claim planned = {.tenant = "team-a",
+						  .pool = "h100",
+						  .provider = "hall-a",
+						  .machine = "m-1",
+						  .instance_type = "hgx",
+						  .version = "1.36"};
+	struct desk *d = *state;
+	OWN_JSON o = claims_build(&d->c, &planned, &d->e);
+	const char *serving = json_str_at(o, "metadata", "name");
+	char *text = json_text(o);
+
+	for (char *c = text; *c; c++)
+		if (*c == '"')
+			*c = '\'';
+	desk_put(d, text);
+	free(text);
+	put_node(d, "n-1", "drover://hall-a/m-1");
+	put_node(d, serving,
+		 "drover://hall-a/m-1"); /* a claim stands for it: it is no debt by now */
+	desk_status(
+		d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		arena_printf(d->a,
+			     "{'debts': [{'nodeName': 'n-1', 'nodeUID': 'before', 'since': '" WHEN
+			     "'}, {'nodeName': '%s', 'nodeUID': 'before', 'since': '" WHEN "'}]}",
+			     serving));
+	desk_run(d, 60000);
+	assert_int_equal(debts(d), 0);
+	assert_false(is_there(d, "nodes/n-1"));
+	assert_true(is_there(d, arena_printf(d->a, "nodes/%s", serving)));
 }
 
 static void nothing_is_deleted_for_a_paused_tenant_or_by_who_does_not_lead(void **state)
@@ -245,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_debt_is_paid_by_uid_and_struck_off),
 		T(a_node_that_is_somebody_elses_by_now_stays),
+		T(a_node_that_its_kubelet_registered_again_goes_too),
 		T(nothing_is_deleted_for_a_paused_tenant_or_by_who_does_not_lead),
 		T(a_tenant_is_finalized_while_it_has_claims_or_debts),
 		T(a_list_without_one_keeps_the_others_as_they_are),
