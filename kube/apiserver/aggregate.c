@@ -3,7 +3,10 @@
 #include "base/str.h"
 #include "kube/apiserver/server.h"
 
-/* Aggregated discovery (apidiscovery.k8s.io/v2): everything in two answers, for /api and /apis. */
+/*
+ * Aggregated discovery (apidiscovery.k8s.io/v2): everything in two answers, for /api and /apis.
+ * Tests: tests/unit/kube/apiserver/test_discovery.c
+ */
 
 #define CONTENT_TYPE "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 

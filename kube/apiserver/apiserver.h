@@ -63,6 +63,7 @@
  * item of a list and event of a watch: what a client was told is still there after a power cut.
  *
  * Free in this order: the httpd, the apiserver, the store.
+ * Tests: tests/unit/kube/apiserver/test_auth.c, tests/unit/kube/apiserver/test_discovery.c
  */
 struct apiserver;
 

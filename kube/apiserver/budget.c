@@ -11,6 +11,7 @@
  * it is Ready and not being deleted.  Where a share or maxUnavailable is asked
  * for, the number expected is what the pods' controllers wish; pods without one
  * count as wished.
+ * Tests: tests/unit/kube/apiserver/test_collect.c
  */
 #define MOMENT_MS 100
 #define PODS "pods/"

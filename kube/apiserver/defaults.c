@@ -7,6 +7,7 @@
  * Defaults of built-in kinds (k8s.io/kubernetes pkg/apis, zz_generated.defaults)
  * and of the admission plugins ServiceAccount and DefaultTolerationSeconds, as far
  * as clients look at them.
+ * Tests: tests/unit/kube/apiserver/test_checks.c
  */
 
 /* Members that are not there; o may be NULL. */

@@ -5,6 +5,8 @@
 #include "base/str.h"
 #include "kube/apiserver/server.h"
 
+/* Tests: tests/unit/kube/apiserver/test_auth.c */
+
 /* Reasons: meta/v1 StatusReason, in the Kubernetes API conventions. */
 static const struct {
 	int code;

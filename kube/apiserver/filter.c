@@ -6,6 +6,8 @@
 
 #define MAX_FIELD_TERMS 16
 
+/* Tests: tests/unit/kube/apiserver/test_read.c, tests/unit/kube/apiserver/test_remove.c */
+
 static bool is_supported(const struct resource *r, const char *path)
 {
 	if (str_eq(path, "metadata.name") || (r->namespaced && str_eq(path, "metadata.namespace")))

@@ -4,7 +4,10 @@
 #include "base/str.h"
 #include "kube/apiserver/server.h"
 
-/* Formats of strings that CustomResourceDefinitions may ask for; one that is not known holds. */
+/*
+ * Formats of strings that CustomResourceDefinitions may ask for; one that is not known holds.
+ * Tests: tests/unit/kube/apiserver/test_schema.c
+ */
 
 static bool is_time(const char *s)
 {

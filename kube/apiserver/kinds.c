@@ -3,7 +3,10 @@
 #include "base/str.h"
 #include "kube/apiserver/server.h"
 
-/* What kube-apiserver's defaults and admission do to particular kinds, as far as clients rely on it. */
+/*
+ * What kube-apiserver's defaults and admission do to particular kinds, as far as clients rely on it.
+ * Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_checks.c
+ */
 
 static void set_str(json_t *o, const char *key, const char *value)
 {

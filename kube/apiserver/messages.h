@@ -8,6 +8,7 @@
 /*
  * messages: what built-in kinds are made of, for bodies in protobuf and for the schemas in OpenAPI.
  * The table is messages.def.
+ * Tests: tests/unit/kube/apiserver/test_protobuf.c, tests/unit/kube/apiserver/test_strict.c
  */
 struct message {
 	const char *name; /* "core.v1.PodSpec" */

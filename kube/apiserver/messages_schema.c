@@ -2,7 +2,10 @@
 #include "base/str.h"
 #include "kube/apiserver/messages.h"
 
-/* The table of messages as the schemas of an OpenAPI document, without descriptions. */
+/*
+ * The table of messages as the schemas of an OpenAPI document, without descriptions.
+ * Tests: tests/unit/kube/apiserver/test_discovery.c
+ */
 
 const char *message_component(const char *name, struct arena *a)
 {

@@ -4,6 +4,8 @@
 #include "base/str.h"
 #include "kube/apiserver/server.h"
 
+/* Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_remove.c */
+
 json_t *object_meta(const json_t *obj)
 {
 	json_t *meta = json_object_get(obj, "metadata");

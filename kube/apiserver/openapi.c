@@ -7,6 +7,7 @@
  * checking to the server, and the schemas that `kubectl explain` shows: of custom kinds as their
  * definition has them, of built-in ones the fields with their types.  A PATCH names no content
  * types: kubectl apply would take its merge keys from the schemas, which have none.
+ * Tests: tests/unit/kube/apiserver/test_discovery.c
  */
 
 static const char *group_path(struct request *rq, const struct resource *r)

@@ -8,6 +8,7 @@
  * Role-based access control (rbac.authorization.k8s.io/v1).  Roles and bindings
  * are kept parsed and read again after one of them was written.  There are only
  * grants; system:masters needs none.
+ * Tests: tests/unit/kube/apiserver/test_auth.c
  */
 struct rbac {
 	bool stale;

@@ -6,6 +6,7 @@
  * The roles that every cluster has ("Using RBAC Authorization", default roles),
  * for what is served here.  system:node reads no Secrets and mints no tokens:
  * there is no admission that would keep a node to those of its own pods.
+ * Tests: tests/unit/kube/apiserver/test_auth.c
  */
 static const struct {
 	const char *name, *labels; /* labels of aggregation, JSON */

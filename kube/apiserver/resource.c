@@ -4,6 +4,8 @@
 #include "base/str.h"
 #include "kube/apiserver/server.h"
 
+/* Tests: tests/unit/kube/apiserver/test_discovery.c, tests/unit/kube/apiserver/test_write.c */
+
 static const char *const pod_fields[] = {
 	"spec.nodeName",	   "status.phase", "spec.schedulerName",       "spec.restartPolicy",
 	"spec.serviceAccountName", "status.podIP", "status.nominatedNodeName", NULL,

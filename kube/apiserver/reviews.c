@@ -3,7 +3,10 @@
 #include "base/str.h"
 #include "kube/apiserver/server.h"
 
-/* Questions that are answered and not kept: authentication.k8s.io and authorization.k8s.io. */
+/*
+ * Questions that are answered and not kept: authentication.k8s.io and authorization.k8s.io.
+ * Tests: tests/unit/kube/apiserver/test_auth.c
+ */
 
 static json_t *user_object(const struct user *u)
 {

@@ -19,7 +19,7 @@
  *	object.c	the rules of metadata, spec and status; pure
  *	defaults.c	defaults of built-in kinds; checks.c: what is refused in them
  *	strict.c	fields that a kind does not have
- *	structural.c	schemas of definitions themselves; formats.c: of strings
+ *	structural.c	schemas of definitions themselves; formats.c, patterns.c: of strings
  *	schema.c	structural schemas: pruning, defaults, checks; pure
  *	kinds.c		what particular kinds need
  *	write.c		create, update, patch, binding
@@ -258,6 +258,8 @@ const json_t *schema_of_member(const json_t *schema, const char *name); /* NULL:
 bool schema_keeps_unknown(const json_t *schema);
 bool schema_is_server_member(const char *name);	      /* of an object: apiVersion, kind, metadata */
 bool format_holds(const char *format, const char *s); /* "date-time"; true for one not known */
+/* true for one that is not known, or would cost too much.  *work rises by what it cost. */
+bool pattern_holds(const char *pattern, const char *s, struct arena *a, size_t *work);
 /* May the schemas of a definition be served? */
 int structural_check(const json_t *crd, struct arena *a, struct fault *f)
 	__attribute__((warn_unused_result));

@@ -6,6 +6,7 @@
  * Is a schema structural (apiextensions.k8s.io/v1: "Specifying a structural schema")?
  * Each value has one type, said outside of allOf, anyOf, oneOf and not, which only
  * narrow it.
+ * Tests: tests/unit/kube/apiserver/test_schema.c
  */
 static const char *const junctors[] = {"allOf", "anyOf", "oneOf"};
 

@@ -9,6 +9,7 @@
  * (RFC 8037), by a key that is made at the first need and kept in the store
  * beside the objects, under a key that no path of the API reaches.  Claims as in
  * KEP-1205 (bound service account tokens).
+ * Tests: tests/unit/kube/apiserver/test_auth.c
  */
 #define ISSUER "https://kubernetes.default.svc.cluster.local"
 #define KEY_OF_TOKENS "internal/service-account-key"

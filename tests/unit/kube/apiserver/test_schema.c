@@ -174,6 +174,105 @@ static void values_out_of_bounds_are_named(void **state)
 	}
 }
 
+static void patterns_hold_as_in_re2(void **state)
+{
+	static const struct {
+		const char *pattern, *text;
+		bool holds;
+	} cases[] = {
+		{"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$", "a.b-c",
+		 true},
+		{"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$", "a..b",
+		 false},
+		{"^\\d+$", "42", true},
+		{"^\\d+$", "dd", false},
+		{"^\\D$", "4", false},
+		{"^(?:a|b){1,3}$", "abab", false},
+		{"^(?:a|b){1,3}$", "aba", true},
+		{"^a{2,}$", "a", false},
+		{"^[[:digit:]]]$", "1]", true},
+		{"^[[:digit:]]]$", "x]", false},
+		{"^(a|)$", "b", false},
+		/* What POSIX cannot say is not decided here. */
+		{"(?i)^a$", "B", true},
+		{"^\\p{L}$", "1", true},
+		{"^[\\d]$", "x", true},
+		{"^(a)\\1$", "b", true},
+		{"^(a", "b", true},
+		{"^[a", "b", true},
+		{"a\\", "b", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		OWN(arena) a = arena_new();
+		size_t work = 0;
+
+		if (pattern_holds(cases[i].pattern, cases[i].text, a, &work) != cases[i].holds)
+			fail_msg("%s of %s", cases[i].pattern, cases[i].text);
+		assert_true(work > 0);
+	}
+}
+
+/* Each of these filled the memory or took minutes. */
+static void a_hostile_pattern_costs_nothing(void **state)
+{
+	static const char *const patterns[] = {
+		"((a{1,255}){1,255}){1,255}",
+		"a{1,30000}{1,30000}",
+		"((((((((((((((((((((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+",
+		"a++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++++",
+		"a{99999999999999999999}",
+	};
+	char *deep = mem_alloc(4001);
+
+	(void)state;
+	memset(deep, '(', 4000);
+	deep[4000] = '\0';
+	for (size_t i = 0; i <= sizeof(patterns) / sizeof(*patterns); i++) {
+		OWN(arena) a = arena_new();
+		size_t work = 0;
+
+		assert_true(
+			pattern_holds(i < sizeof(patterns) / sizeof(*patterns) ? patterns[i] : deep,
+				      "b", a, &work));
+		assert_true(work < 1000000);
+	}
+	free(deep);
+}
+
+/* An object of many parts, under a schema that does much for each. */
+static void is_too_long(const char *schema_text, json_t *part, int n)
+{
+	OWN_JSON schema = parse(schema_text);
+	OWN_JSON obj = json_pack("{s:[]}", "l");
+	struct fault f;
+
+	for (int i = 0; i < n; i++)
+		json_array_append_new(json_object_get(obj, "l"), json_deep_copy(part));
+	json_decref(part);
+	assert_int_equal(schema_apply(schema, obj, &f), -1);
+	assert_int_equal(f.kind, FAULT_INVALID);
+	assert_non_null(strstr(f.text, "Too long"));
+}
+
+static void checks_and_defaults_end(void **state)
+{
+	char schema[4096], filler[1001];
+
+	(void)state;
+	memset(filler, 'x', sizeof(filler) - 1);
+	filler[sizeof(filler) - 1] = '\0';
+	snprintf(schema, sizeof(schema),
+		 OBJECT("'l':{'type':'array','items':{'type':'object','properties':"
+			"{'a':{'type':'string','default':'%s'}}}}"),
+		 filler);
+	is_too_long(schema, json_object(), 4000);
+	is_too_long(
+		OBJECT("'l':{'type':'array','items':{'type':'string','pattern':'^(a{1,99}){1,40}$'}}"),
+		json_string("a"), 1000);
+}
+
 static void a_server_with_schemas_heeds_those_of_its_definitions(void **state)
 {
 	struct api r;
@@ -288,6 +387,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(objects_are_pruned_and_defaulted),
 		cmocka_unit_test(values_out_of_bounds_are_named),
+		cmocka_unit_test(patterns_hold_as_in_re2),
+		cmocka_unit_test(a_hostile_pattern_costs_nothing),
+		cmocka_unit_test(checks_and_defaults_end),
 		cmocka_unit_test(a_server_with_schemas_heeds_those_of_its_definitions),
 		cmocka_unit_test(a_schema_that_is_not_structural_is_refused),
 		cmocka_unit_test(drovers_own_definitions_are_taken),

@@ -1,0 +1,198 @@
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+#include "kube/apiserver/server.h"
+
+/*
+ * Patterns of schemas are RE2, what is here is POSIX with GNU's additions.  A
+ * pattern is written anew in the words of the latter: \d and (?: are translated,
+ * what cannot be said is left to the controller of the kind.  So is one that
+ * would cost too much: glibc writes {m,n} and + out, one copy after the other,
+ * within one another, and a definition is not always a friend's.
+ */
+#define MAX_LENGTH 4096
+#define MAX_GROUPS 50	   /* within one another */
+#define MAX_POSITIONS 5000 /* of the pattern written out */
+
+struct pattern {
+	const char *at;
+	char *out; /* three times as long at most */
+	size_t n;
+	unsigned depth;
+	bool unknown;
+};
+
+static void emit(struct pattern *p, const char *text)
+{
+	size_t len = strlen(text);
+
+	memcpy(p->out + p->n, text, len + 1);
+	p->n += len;
+}
+
+static void copy(struct pattern *p)
+{
+	const char one[] = {*p->at++, '\0'};
+
+	emit(p, one);
+}
+
+static bool is_word(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static void escape(struct pattern *p)
+{
+	char c = p->at[1];
+
+	if (c == 'd' || c == 'D') {
+		emit(p, c == 'd' ? "[0-9]" : "[^0-9]");
+		p->at += 2;
+		return;
+	}
+	/* Those that mean the same, and what stands for itself. */
+	p->unknown = p->unknown || !c || (is_word(c) && !strchr("wWsSbB", c));
+	copy(p);
+	if (c)
+		copy(p);
+}
+
+/* There POSIX takes a backslash for itself. */
+static void bracket(struct pattern *p)
+{
+	copy(p);
+	if (*p->at == '^')
+		copy(p);
+	if (*p->at == ']')
+		copy(p);
+	while (*p->at && *p->at != ']') {
+		if (p->at[0] == '[' && p->at[1] == ':') {
+			const char *end = strstr(p->at, ":]");
+
+			while (end && p->at < end + 1)
+				copy(p);
+		}
+		if (p->at[0] == '\\')
+			p->unknown = p->unknown || is_word(p->at[1]) || p->at[1] == ']' ||
+				     p->at[1] == '\\';
+		copy(p);
+	}
+	if (*p->at)
+		copy(p);
+	else
+		p->unknown = true;
+}
+
+static size_t positions(struct pattern *p);
+
+static size_t group(struct pattern *p)
+{
+	size_t n;
+
+	p->at++;
+	emit(p, "(");
+	if (p->at[0] == '?' && p->at[1] == ':')
+		p->at += 2;
+	if (*p->at == '?' || p->depth == MAX_GROUPS) {
+		p->unknown = true;
+		return 1;
+	}
+	p->depth++;
+	n = positions(p);
+	p->depth--;
+	if (*p->at)
+		copy(p);
+	else
+		p->unknown = true;
+	return n;
+}
+
+static size_t number(struct pattern *p)
+{
+	size_t n = 0;
+
+	for (; *p->at >= '0' && *p->at <= '9'; copy(p))
+		n = n > RE_DUP_MAX ? n : n * 10 + (size_t)(*p->at - '0');
+	return n;
+}
+
+/* {m}, {m,} and {m,n}: the larger, and one. */
+static size_t bounds(struct pattern *p)
+{
+	size_t least = number(p) + 1, most = 0;
+
+	if (*p->at == ',') {
+		copy(p);
+		most = number(p) + 1;
+	}
+	if (*p->at == '}')
+		copy(p);
+	else
+		p->unknown = true;
+	return least > most ? least : most;
+}
+
+/* How many times the piece before it is written out. */
+static size_t repeats(struct pattern *p)
+{
+	size_t times = 1;
+
+	while (!p->unknown && *p->at && strchr("*+?{", *p->at)) {
+		char c = *p->at;
+
+		copy(p);
+		if (c == '+')
+			times *= 2;
+		else if (c == '{')
+			times *= bounds(p);
+		p->unknown = p->unknown || times > MAX_POSITIONS;
+	}
+	return times;
+}
+
+/* Up to the end, or the parenthesis that closes the group. */
+static size_t positions(struct pattern *p)
+{
+	size_t total = 0;
+
+	while (!p->unknown && *p->at && !(*p->at == ')' && p->depth)) {
+		size_t piece = 1;
+
+		if (*p->at == '\\')
+			escape(p);
+		else if (*p->at == '[')
+			bracket(p);
+		else if (*p->at == '(')
+			piece = group(p);
+		else
+			copy(p);
+		total += piece * repeats(p);
+		p->unknown = p->unknown || total > MAX_POSITIONS;
+	}
+	return total;
+}
+
+bool pattern_holds(const char *pattern, const char *s, struct arena *a, size_t *work)
+{
+	struct pattern p = {.at = pattern};
+	size_t len = strlen(pattern), n;
+	bool holds;
+	regex_t re;
+
+	if (len > MAX_LENGTH)
+		return true;
+	p.out = arena_alloc(a, 3 * len + 1);
+	*p.out = '\0';
+	n = positions(&p);
+	*work += len;
+	if (p.unknown)
+		return true;
+	/* Twenty steps are about what compiling one position costs. */
+	*work += 20 * n + strlen(s) * n / 100;
+	if (regcomp(&re, p.out, REG_EXTENDED | REG_NOSUB) != 0)
+		return true;
+	holds = regexec(&re, s, 0, NULL, 0) == 0;
+	regfree(&re);
+	return holds;
+}
