@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include "base/str.h"
 
+/* Tests: tests/unit/base/test_fields.c */
+
 static json_t *encode_resources(const struct field *f, const struct resources *r)
 {
 	json_t *j = json_object();

@@ -9,6 +9,7 @@
  * (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/).
  * Everything has a bound, because the server estimates what a CEL rule costs
  * from maxLength, maxItems and maxProperties.
+ * Tests: tests/unit/base/test_fields.c
  */
 #define SCHEMA_MAX_LEN 1024
 #define SCHEMA_MAX_ITEMS 256

@@ -12,6 +12,7 @@
  * again, the certificate is compared once more, since libcurl's connection
  * cache knows nothing of pins.  A pin is learned only there, when the handshake
  * has proved the key.
+ * Tests: tests/unit/base/test_http_curl.c
  */
 
 static bool has_pin(const struct flight *f)

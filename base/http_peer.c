@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+/* Tests: tests/unit/base/test_http.c, tests/unit/base/test_http_curl.c */
+
 /* Where a URL's host and port are; "[::1]" keeps its brackets in the authority only. */
 struct url {
 	bool tls;

@@ -9,6 +9,8 @@
 
 #define RETRY_AFTER_MOST_MS 300000
 
+/* Tests: tests/unit/base/test_http_mem.c, tests/unit/base/test_http_curl.c */
+
 bool http_is_token(const char *s)
 {
 	if (!*s)

@@ -11,6 +11,7 @@
  * A client certificate counts when its chain leads to the listener's client CA,
  * it is in date and meant for clients; any other is as good as none.  It is
  * looked at once, after the handshake, and kept for the connection.
+ * Tests: tests/unit/base/test_http_curl.c
  */
 struct httpd_peer;
 

@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+/* Tests: tests/unit/base/test_http_mem.c, tests/unit/base/test_http_curl.c */
+
 void httpd_reply_header(struct httpd_req *q, const char *name, const char *value)
 {
 	char *copy = arena_strdup(q->arena, value);

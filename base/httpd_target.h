@@ -12,6 +12,7 @@
  * percent-encoding, encoded '/' and NUL, control characters, invalid UTF-8, "."
  * and "..", empty segments.  One '/' at the end is dropped ("/redfish/v1/").
  * In the query '+' is a space.
+ * Tests: tests/unit/base/test_httpd.c
  */
 #define HTTPD_SEGMENTS_MAX 32
 #define HTTPD_PARAMS_MAX 64

@@ -7,6 +7,7 @@
  * A skip list (Pugh 1990): each key stands in the bottom list, one in four also
  * in the next, and so on.  Searching goes right while the next key is smaller,
  * then down.
+ * Tests: tests/unit/base/test_store.c, tests/unit/base/test_store_sqlite.c
  */
 #define LEVELS 16
 

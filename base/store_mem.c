@@ -2,6 +2,8 @@
 #include "base/mem.h"
 #include "base/store_internal.h"
 
+/* Tests: tests/unit/base/test_store.c */
+
 /* The store that forgets: nothing to write, but completion still comes a turn later, as with a disk. */
 struct store_mem {
 	struct store base;

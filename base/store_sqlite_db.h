@@ -20,6 +20,7 @@
  * A version goes when the event that replaced it leaves the history, a deletion with its own event.
  * So up to `oldest` there is one version of each key that was there then, or is the value before
  * an event of the history.
+ * Tests: tests/unit/base/test_store_sqlite.c, tests/unit/base/test_store_faults.c
  */
 struct store_db;
 struct store;

@@ -1,6 +1,7 @@
 /*
  * cli_approve: consent to act on a machine, and decisions that only a person
  * can take: it may be wiped, it serves already, its drives are others now.
+ * Tests: tests/unit/controller/test_cli_verbs.c
  */
 #include <string.h>
 

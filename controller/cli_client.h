@@ -11,6 +11,7 @@
  *
  * A verb is a program of its own with nothing else on its loop, so calls may run the loop until
  * they are answered.  Nothing here is for the daemon.
+ * Tests: tests/unit/controller/test_cli_verbs.c, tests/unit/controller/test_cli.c
  */
 struct cli_options {
 	const char *kubeconfig;

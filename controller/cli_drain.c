@@ -1,6 +1,7 @@
 /*
  * cli_drain: `drover drain` and `drover cancel`: a Drain object is made, and
  * watched while it goes on.
+ * Tests: tests/unit/controller/test_cli_verbs.c, tests/unit/controller/test_cli.c
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /*
  * cli_machine: verbs on one machine (and on what stops the line).  Each is an
  * annotation or a spec field that kubectl can write as well; what is written is printed.
+ * Tests: tests/unit/controller/test_cli_verbs.c
  */
 #include <stdlib.h>
 #include <string.h>

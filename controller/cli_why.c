@@ -1,6 +1,7 @@
 /*
  * cli_why: `drover why`: asks the host cluster's API server and prints the
  * answer of why.c.
+ * Tests: tests/unit/controller/test_why.c
  */
 #include <argp.h>
 #include <stdio.h>

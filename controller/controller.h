@@ -24,6 +24,7 @@
  * Everything is on one loop thread.  A part tells the others that something
  * changed by controller_kick_*(), which only marks and defers: no part calls
  * back into another that is in the middle of its own work.
+ * Tests: tests/world/test_fence.c, tests/world/test_crash.c, tests/world/test_chaos.c
  */
 struct agents;
 struct claims;

@@ -12,6 +12,7 @@
  *
  * matchLabelKeys and mismatchLabelKeys become requirements on the pod's own values.  A labelSelector that is
  * absent selects no pod, an empty one all.
+ * Tests: tests/unit/controller/test_demand.c
  */
 
 /* Fills p->topology; p->labels must be there.  NULL, or what in it cannot be judged.  Of a pod that is bound only

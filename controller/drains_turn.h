@@ -6,6 +6,7 @@
 /*
  * drains_turn: what becomes of the targets of one Drain, from what its Machines
  * say: pure but for reading the caches.  Nobody but drains.c needs it.
+ * Tests: tests/unit/controller/test_drains.c, tests/world/test_drain.c
  */
 enum drain_step {
 	DRAIN_STEP_PENDING,

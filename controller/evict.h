@@ -11,6 +11,7 @@
  * asked again after its Retry-After, or 5 s, doubling to 30 s.  By force, each is deleted with a
  * grace of at most 30 s, with an event that says what had kept it.  Each request carries the pod's UID.
  * Pods of DaemonSets and static ones do not count.
+ * Tests: tests/world/test_drain.c
  */
 struct evict;
 struct evict *evict_new(struct life *l, struct tenant *t, const char *node);

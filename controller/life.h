@@ -26,6 +26,7 @@
  *
  * Each write is a merge patch with the Machine's resourceVersion: it is the quorum read
  * (an old view fails with a conflict) and the mutual exclusion with another leader.
+ * Tests: tests/world/test_review.c, tests/world/test_bmc.c, tests/world/test_leave.c
  */
 enum machine_state {
 #define MACHINE_STATE(id, ...) MACHINE_##id,

@@ -1,6 +1,7 @@
 /*
  * life_acts: what steps share with the outside: the look at the BMC, power,
  * the fabric, and the agent's way in and out.
+ * Tests: tests/world/test_leave.c, tests/unit/controller/test_life_conditions.c
  */
 #include <stdio.h>
 #include <string.h>

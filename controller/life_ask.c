@@ -1,6 +1,7 @@
 /*
  * life_ask: questions to API servers, one at a time, and what follows from
  * answers that several steps need.
+ * Tests: tests/world/test_review.c, tests/world/test_leave.c
  */
 #include "base/log.h"
 #include "base/str.h"

@@ -7,6 +7,7 @@
  * The attempt is written down, with its number and what came before it, before
  * the agent is told to wipe.  So it ends in one record whatever happens, numbers have no
  * gap, and each record names the one before.
+ * Tests: tests/world/test_evidence.c, tests/world/test_boot.c
  */
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  *
  * The record is created before the stamp is written, and the stamp before the
  * machine is free: whatever is interrupted leaves it dirty.
+ * Tests: tests/world/test_boot.c, tests/unit/controller/test_life_conditions.c
  */
 #include <stdlib.h>
 #include <string.h>

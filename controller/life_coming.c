@@ -4,6 +4,7 @@
  * Up to the end of claimed nothing of the tenant's has been written.  The one
  * write that leaves claimed raises the tenancy and takes clean away: from then
  * on every way out leads through stopping and the wipe.
+ * Tests: tests/world/test_join.c, tests/world/test_boot.c
  */
 #include <stdlib.h>
 #include <string.h>

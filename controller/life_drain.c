@@ -5,6 +5,7 @@
  *	serving --status.leave--> draining: mark the Node, checkpoint, evict
  *	   ^                          |          |
  *	   '--withdrawn, Stop, Hold---'          '--deadline: escalate--> stopping
+ * Tests: tests/world/test_drain.c, tests/world/test_hold.c
  */
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  * login), and two looks come before the first act.  Where the BMC has no sessions nothing takes the
  * predecessor's request back: what the journal shows begun is waited out, counted from when this
  * process saw it there, so that no clocks are compared.
+ * Tests: tests/world/test_fence.c
  */
 #include "base/str.h"
 #include "controller/life.h"

@@ -5,6 +5,7 @@
 
 /*
  * life_going: what stopping, isolating and leaving share: is it off, and is it cut off?
+ * Tests: tests/world/test_leave.c
  */
 /* The BMC's Off is not believed in this operation, because its kubelet or our agent was heard
  * since; says so. */

@@ -14,6 +14,7 @@
  *	drover release        ends both; the Node is uncordoned
  *
  * Marks that a withdrawn drain left behind are taken away here.
+ * Tests: tests/world/test_hold.c
  */
 
 /* In serving.  True: status or Node do not fit yet, and something was started. */

@@ -12,6 +12,7 @@
  *
  * Token id and secret are derived from the boot key and the claim's UID, so any leader
  * mints, finds and deletes the same one.
+ * Tests: tests/unit/controller/test_join.c, tests/world/test_join.c
  */
 struct life_token {
 	char id[7], secret[17];

@@ -1,6 +1,7 @@
 /*
  * life_journal: what is written of a Machine: changes of state, acts before they go out, why nothing
  * moves.  Every write is a merge patch with the resourceVersion.
+ * Tests: tests/world/test_bmc.c, tests/world/test_crash.c
  */
 #include <assert.h>
 #include <ctype.h>

@@ -8,6 +8,7 @@
  *
  * A wait worth telling stands in the journal: waitingFor Rate, since lastError.time.  It does not eat the
  * state's deadline: that stands still meanwhile, and is moved by as much before the machine is switched on.
+ * Tests: tests/world/test_pace.c
  */
 #define LIFE_PACED "PowerOnPaced"
 

@@ -6,6 +6,7 @@
 /*
  * life_wipe: judging evidence.  Is this machine clean, for its Provider and
  * for this claim?  (S1)  And keeping it: one record for each attempt (life_attempt.c).
+ * Tests: tests/world/test_evidence.c, tests/unit/controller/test_wipe.c
  */
 
 /* A valid WipeRecord of the present tenancy stands: both signatures good, the shown fields are the signed

@@ -8,6 +8,7 @@
 /*
  * news: each pod that waits is told by an event what will happen for it, or why nothing does, and the log says
  * the same once.  The same news of a pod is an event again after five minutes.
+ * Tests: tests/unit/controller/test_scheduler.c, tests/world/test_line.c
  */
 struct news;
 struct news *news_new(struct controller *c);

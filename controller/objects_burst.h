@@ -8,6 +8,7 @@
  *
  * Money is text ("6.50"), read exactly by whoever counts with it; never
  * floating point.
+ * Tests: tests/unit/controller/test_objects.c
  */
 
 enum burst_mode { BURST_SHADOW, BURST_RECOMMEND, BURST_ENFORCE };

@@ -2,6 +2,7 @@
 
 /*
  * VirtualCluster: a tenant.
+ * Tests: tests/unit/controller/test_objects.c
  */
 static const struct field kubeconfig_fields[] = {
 	FIELD(object_secret_ref, namespace, "namespace", FIELD_STR, AS_LABEL,

@@ -12,6 +12,7 @@
 /*
  * objects_common: what several kinds have in them.  controller/objects.h has
  * the conventions.
+ * Tests: tests/unit/controller/test_objects.c
  */
 struct object_owner {
 	const char *api_version, *kind, *name, *uid;

@@ -3,6 +3,7 @@
 
 /*
  * Drain and WipeRecord: an operator's request, and the evidence of a wipe.
+ * Tests: tests/unit/controller/test_objects.c
  */
 static const char *const on_deadline_names[] = {"Escalate", "Stop", NULL};
 static const char *const gangs_names[] = {"Whole", "Split", NULL};

@@ -3,6 +3,7 @@
 
 /*
  * Machine: one physical server or cloud instance.
+ * Tests: tests/unit/controller/test_objects.c
  */
 static const char *const policy_names[] = {"Observe", "Manage", "Retire", NULL};
 static const char *const approve_names[] = {"Wipe", "Adopt", NULL};

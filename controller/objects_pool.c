@@ -3,6 +3,7 @@
 
 /*
  * NodePool and NodeClaim: what a node shall be, and one frozen promise of it.
+ * Tests: tests/unit/controller/test_objects.c
  */
 static const struct field provider_ref_fields[] = {
 	FIELD(object_name_ref, name, "name", FIELD_STR, .required = true, AS_NAME,

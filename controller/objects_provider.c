@@ -3,6 +3,7 @@
 
 /*
  * Provider: where machines come from and how they are switched.
+ * Tests: tests/unit/controller/test_objects.c
  */
 const char *const provider_object_type_names[] = {"redfish", "ipmi", "libvirt", "bcm",
 						  "ec2",     "exec", NULL};

@@ -7,6 +7,7 @@
  * records_file: small files that must not get lost.  Blocking: only from loop_work().
  *
  * A file is whole or not there: written aside, flushed, renamed, and its folder flushed.
+ * Tests: tests/unit/controller/test_records.c
  */
 
 /* DIR/SUB/NAME with that text, SUB made when it is not there.  What stands there already is never

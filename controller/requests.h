@@ -10,6 +10,7 @@
  * A value is acted on once: it is compared with what status says was acted on
  * last, so any new value (the verbs write the time) is a new request.  Values longer than
  * 253 bytes are nobody's.
+ * Tests: tests/world/test_verbs.c
  */
 
 /* On a Machine.  Try again now: back-off and quarantine of exit auto end, a refused login is tried once

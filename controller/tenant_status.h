@@ -3,7 +3,10 @@
 
 #include "controller/tenant.h"
 
-/* tenant_status: the conditions, version and cluster UID of a VirtualCluster, written when they changed. */
+/*
+ * tenant_status: the conditions, version and cluster UID of a VirtualCluster, written when they changed.
+ * Tests: tests/unit/controller/test_tenant.c
+ */
 void tenant_status_write(struct tenant *t);
 void tenant_status_tick(void *tenant);
 /* The tenant is not usable for this reason (CamelCase, static); NULL: it is. */

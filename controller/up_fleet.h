@@ -15,6 +15,7 @@
  *
  * Everything is one process on one loop.  Ports count up from `port`, so that a kubeconfig stays
  * good over a restart.
+ * Tests: tests/real/up.py, examples/demo.py
  */
 #define UP_TENANTS 2
 #define UP_PROVIDER "rack" /* also begins the names of its Secrets */

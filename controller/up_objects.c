@@ -1,6 +1,7 @@
 /*
  * up_objects: what `drover up` applies to the host cluster: drover's CustomResourceDefinitions, a Provider
  * with its Machines, one NodePool, two VirtualClusters, and their Secrets.
+ * Tests: tests/real/up.py, examples/demo.py
  */
 #include <stdlib.h>
 #include <string.h>

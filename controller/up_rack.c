@@ -1,6 +1,7 @@
 /*
  * up_rack: the simulated rack of `drover up`: its machines, a TLS listener on the address of each BMC, one
  * for people and the switch driver, and the server of the image that machines run.
+ * Tests: tests/real/up.py, examples/demo.py
  */
 #include <errno.h>
 #include <stdlib.h>

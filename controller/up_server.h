@@ -16,6 +16,7 @@
  * (of the administrator, in group system:masters), and the store.  The server's certificate is
  * made anew at each start, so its address may change.  Opening reads and writes files: before
  * loop_run(), or where a short stop does no harm.
+ * Tests: tests/unit/controller/test_up_apiserver.c, tests/real/up.py
  */
 struct up_server;
 

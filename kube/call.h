@@ -23,6 +23,7 @@
  *	                           '--reply--> end() [--kube_call_again()--> queued]
  *
  * A streamed call (watch, list) hands its body to items.h as it arrives.
+ * Tests: tests/unit/kube/test_client.c, tests/unit/kube/test_list.c
  */
 enum call_state { CALL_QUEUED, CALL_SENT, CALL_RESTING, CALL_DONE };
 

@@ -10,6 +10,7 @@
  * Room only shrinks while a plan is made, so a bin that did not fit a class
  * once never will: each class keeps a bit for each bin that may still do, and
  * looks at a bin that is too full once.
+ * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_topology.c
  */
 struct bin {
 	enum plan_outcome kind; /* PLAN_NOTHING: a node that takes no pods, but those on it count */

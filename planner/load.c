@@ -1,6 +1,7 @@
 /*
  * load: what the pods that are bound to a node ask for, all together: kept
  * as pods come and go, so that a plan need not look at each of them.
+ * Tests: tests/unit/planner/test_plan.c
  */
 #include <stdlib.h>
 #include <string.h>

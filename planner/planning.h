@@ -10,6 +10,7 @@
  * Only resources that a pending pod asks for and something offers have a
  * column; amounts are whole units, of cpu thousandths: requests rounded up,
  * room down.  Column 0 is the number of pods.
+ * Tests: tests/unit/planner/test_supply.c, tests/unit/planner/test_world.c
  */
 #define PLANNING_GPU "nvidia.com/gpu"
 

@@ -7,6 +7,7 @@
  * queue: pods in the order in which they are served: the tenant's priority, the
  * pod's, the tenant's share of GPUs for its weight, age, then tenant, namespace
  * and name.  A total order: equal worlds give equal queues.
+ * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_world.c
  */
 struct queued {
 	const struct world_one *pod;

@@ -6,6 +6,7 @@
 /*
  * room: the bins that are there before anything is opened: serving nodes, less
  * what is bound to them, and claims on their way.
+ * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_plan.c
  */
 void room_open(struct planning *p, const struct world_list *nodes, const struct world_list *claims);
 struct bins *room_of(struct planning *p, struct plan_tenant *t);

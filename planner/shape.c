@@ -4,6 +4,7 @@
  * The key is a text in which every string carries its length; order of labels
  * and resources does not matter, order of terms and tolerations makes another
  * shape, which costs time and nothing else.
+ * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_plan.c
  */
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,8 @@
 #include "planner/fit.h"
 #include "planner/supply.h"
 
+/* Tests: tests/unit/planner/test_supply.c */
+
 static void label(struct labels *l, const char *key, const char *value)
 {
 	for (size_t i = 0; i < l->n; i++)

@@ -1,6 +1,7 @@
 /*
  * supply_tell: why a class gets nothing: one reason for each pool, from what
  * kept each of its types out when it was asked.
+ * Tests: tests/unit/planner/test_supply.c
  */
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,8 @@
 
 #include "planner/world_impl.h"
 
+/* Tests: tests/unit/planner/test_world.c */
+
 struct labels world_copy_labels(const struct labels *l, struct arena *a)
 {
 	struct labels c = {.v = arena_calloc(a, l->n + 1, sizeof(*c.v)), .n = l->n};

@@ -15,6 +15,7 @@
  * backoff, by the first call after it died.  Calls under way when it dies fail: their effect may
  * have happened, observe() tells.  Each call has CALL_MS from the line on; a later place() of
  * the same machine is sent when the earlier one has ended.
+ * Tests: tests/contract/test_fabric.c
  */
 #define CALL_MS 60000
 #define MAX_LINE (64u << 10)

@@ -16,6 +16,7 @@
  *
  *	none   there is no isolation: place succeeds, observe answers the segment last asked for with proof None
  *	exec   a child process that speaks JSON lines; docs/exec-fabric.md has the protocol
+ * Tests: tests/contract/test_fabric.c
  */
 enum fabric_proof { FABRIC_PROOF_NONE, FABRIC_PROOF_WEAK, FABRIC_PROOF_STRONG };
 extern const char *const fabric_proof_names[]; /* None, Weak, Strong */

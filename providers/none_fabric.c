@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "providers/registry.h"
 
+/* Tests: tests/contract/test_fabric.c */
+
 /* No isolation: remembers what was asked for and proves nothing. */
 struct none {
 	struct loop_group *group;

@@ -21,6 +21,7 @@
  * A handle is for the journal; only observe() tells progress after that.
  * A slot that is NULL means unsupported: the wrappers answer ERR_UNSUPPORTED and
  * the lifecycle picks another way.  Nothing here decides or repeats: policy is the controller's.
+ * Tests: tests/contract/test_provider.c
  */
 #define PROVIDER_CALL_MS 60000
 

@@ -4,6 +4,7 @@
  * The drives of the rack can block-erase themselves (IEEE 2883 Sanitize: Purge): they do it at
  * times.wipe_bytes_per_s, from the first byte to the last, really, so that a power cut amid it
  * leaves the rest.  A canary is 4096 bytes of HMAC-SHA256(nonce, "canary WWN OFFSET"), repeated.
+ * Tests: tests/unit/sim/test_agent.c
  */
 #include <stdlib.h>
 #include <string.h>

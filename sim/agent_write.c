@@ -4,6 +4,7 @@
  * An image is taken at times.write_bytes_per_s, piece by piece as it comes; the digest of the bytes
  * served judges it at the end.  After any failure the first and last MiB are zeros: nothing half-written
  * boots.
+ * Tests: tests/unit/sim/test_agent.c
  */
 #include <stdlib.h>
 #include <string.h>

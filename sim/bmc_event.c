@@ -8,6 +8,7 @@
 /*
  * Server-sent events (DSP0266 section 13.5): each stream has what its client has not taken yet; one
  * that takes nothing is ended.  Subscriptions are not taken: a simulator calls nobody.
+ * Tests: tests/unit/sim/test_bmc.c
  */
 #define PENDING_MAX 65536
 #define ALIVE_MS 10000

@@ -10,6 +10,7 @@
 /*
  * Who asks: a session's token, or Basic.  A wrong password counts against its account alone; after LOCK_AFTER
  * of them the account is locked for LOCK_S.  Sessions end when nobody has used them for the timeout.
+ * Tests: tests/unit/sim/test_bmc.c
  */
 #define LOCK_AFTER 5
 #define LOCK_S 30

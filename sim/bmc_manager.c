@@ -6,6 +6,7 @@
 /*
  * The Manager, which is this BMC, and its one slot for a CD.  What is in the slot is the machine's (machine.h),
  * which fetches it when it boots.
+ * Tests: tests/unit/sim/test_bmc.c, tests/unit/sim/test_faults.c
  */
 #define SLOT BMC_MANAGER "/VirtualMedia/Cd"
 #define VANISH_MS 1000

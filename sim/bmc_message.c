@@ -10,6 +10,7 @@
 /*
  * Messages of the Base registry (DSP8011, 1.18) as far as they are said here, in our own words where
  * the text is free; %1 and so on are the arguments.
+ * Tests: tests/unit/sim/test_bmc.c
  */
 #define REGISTRY "Base.1.18."
 #define ARGS_MAX 4

@@ -8,6 +8,7 @@
 /*
  * What a service says of itself: root, OData documents, which registries and schemas it follows.  These are
  * references to what DMTF publishes; nothing of it is shipped.
+ * Tests: tests/unit/sim/test_bmc.c
  */
 #define SCHEMAS "http://redfish.dmtf.org/schemas/v1/"
 #define BASE "Base.1.18.1"

@@ -7,6 +7,7 @@
 /*
  * The System: what the machine is and does, its power and what it boots.  The machine has the knobs
  * (machine.h) and says when they turned by themselves.
+ * Tests: tests/unit/sim/test_bmc.c, tests/unit/sim/test_faults.c
  */
 static const char *const reset_types[] = {
 	"On",		"ForceOn",    "ForceOff",	 "GracefulShutdown",

@@ -5,6 +5,7 @@
 /*
  * Tasks: 202 with the address of a monitor, which answers 202 as long as the task runs, and then
  * what the action would have answered: 204, or the error.
+ * Tests: tests/unit/sim/test_bmc.c
  */
 #define MEDIA_MS 1000
 #define POWER_MS 60000 /* power that has not come by then fails the task */

@@ -13,6 +13,7 @@
  *
  * It stands where the real agent puts the partition of that name: the last 4 MiB that are aligned to 1 MiB
  * and leave room for a backup GPT.  There is no partition table: the images of the rack have none.
+ * Tests: tests/unit/sim/test_agent.c
  */
 #define SIM_ISO_BLOCK 2048
 #define SIM_CIDATA_BYTES (4 << 20)

@@ -7,6 +7,7 @@
  * medium: the firmware's way to the boot block on virtual media: the image is fetched over
  * HTTP and looked through as it comes, until the boot block of wipe/proto.h was found (by its JSON
  * start) or there is no more of it.  What breaks off is resumed by Range, a few times.
+ * Tests: tests/unit/sim/test_agent.c, tests/unit/sim/test_machine.c
  */
 #define MEDIUM_MAX (512ll << 20) /* more is no boot medium */
 

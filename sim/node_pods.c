@@ -5,6 +5,7 @@
  *	  deleted: --stop-after, at most the grace--> gone (deleted with no grace)
  *
  * One write at a time; a tick looks which pod is due.
+ * Tests: tests/unit/sim/test_node.c
  */
 #include <stdlib.h>
 #include <string.h>

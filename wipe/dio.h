@@ -15,6 +15,7 @@
  * the one that sysfs gives, so that a missing node never becomes a file and a
  * node never stands for another drive.  The page cache is bypassed: what is
  * read comes from the drive.
+ * Tests: tests/unit/wipe/test_writer.c, tests/unit/wipe/test_erase.c
  */
 struct dio {
 	int fd;

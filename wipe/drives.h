@@ -11,6 +11,7 @@
  * What has no medium of its own (loop, RAM, device mapper, software RAID), optical
  * drives and empty slots are left out; hidden paths of NVMe multipath too; and USB sticks,
  * among which is the virtual medium that the agent was booted from.
+ * Tests: tests/unit/wipe/test_inventory.c
  */
 struct drive_list {
 	struct proto_drive *v; /* strings and array in the arena given */

@@ -14,6 +14,7 @@ struct ring_ops;
  * host: where the machine under the agent is, so that tests can give it another:
  * a tree of files for sysfs and /proc, regular files for drives, a scripted NVMe controller.
  * Constant while the agent runs; read from every thread.
+ * Tests: tests/unit/wipe/test_inventory.c
  */
 struct host {
 	const char *sys, *dev, *proc; /* "/sys", "/dev", "/proc" */

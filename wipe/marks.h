@@ -7,6 +7,7 @@
 /*
  * marks: the small things written on a drive: the clean stamp and the config drive.
  * Each is read back from the drive before it is called written.  Blocking: only from loop_work().
+ * Tests: tests/unit/wipe/test_agent.c
  */
 int marks_stamp(const struct host *h, const struct proto_drive *d, const char *record,
 		const char *digest, struct err *e) __attribute__((warn_unused_result));

@@ -11,6 +11,7 @@
  * attached to nobody and so have no block device.
  *
  * Blocking: only from loop_work().
+ * Tests: tests/unit/wipe/test_erase.c
  */
 struct nvme_abilities {
 	bool format, format_crypto;

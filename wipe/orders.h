@@ -20,6 +20,7 @@
  * evidence is signed for a failed attempt as well.  PROTO_FAILED means that the order itself
  * could not be carried out: OrderInvalid, NoDrives, NotWiped, IdentityMismatch, DriveMissing,
  * or a reason of writer.h.
+ * Tests: tests/unit/wipe/test_agent.c
  */
 struct orders;
 

@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "wipe/ring.h"
 
+/* Tests: tests/unit/wipe/test_ring.c */
+
 /* --- io_uring -------------------------------------------------------------------------------- */
 
 struct uring {
