@@ -20,6 +20,7 @@ static const struct {
 	[FAULT_EXISTS] = {409, "AlreadyExists"},
 	[FAULT_CONFLICT] = {409, "Conflict"},
 	[FAULT_EXPIRED] = {410, "Expired"},
+	[FAULT_TOO_LARGE] = {413, "RequestEntityTooLarge"},
 	[FAULT_MEDIA_TYPE] = {415, "UnsupportedMediaType"},
 	[FAULT_INVALID] = {422, "Invalid"},
 	[FAULT_TOO_MANY] = {429, "TooManyRequests"},

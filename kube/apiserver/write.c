@@ -253,6 +253,22 @@ static json_t *patched(struct request *rq, const json_t *old, const json_t *patc
 	return NULL;
 }
 
+/* What a body may be an object may be: patches would make it grow without end. */
+static int check_size(struct request *rq, const struct store_entry *old, const json_t *obj)
+{
+	size_t patch, size;
+
+	(void)httpd_body(rq->q, &patch);
+	/* A JSON patch can copy what is there already. */
+	if (!has_type(rq, "application/json-patch+json") && old->value_len + patch <= MAX_BODY)
+		return 0;
+	size = json_dumpb(obj, NULL, 0, JSON_COMPACT);
+	return size <= MAX_BODY || size <= old->value_len /* it may always shrink */
+		       ? 0
+		       : fault_set(&rq->fault, FAULT_TOO_LARGE,
+				   "Request entity too large: limit is %zu", MAX_BODY);
+}
+
 /* A patch that says no revision means the present one. */
 static void fill_rev(const json_t *old, json_t *obj)
 {
@@ -300,7 +316,7 @@ void do_patch(struct request *rq)
 
 	OWN_JSON obj = patched(rq, old, patch);
 
-	if (!obj) {
+	if (!obj || check_size(rq, &entry, obj) < 0) {
 		reply_fault(rq);
 		return;
 	}

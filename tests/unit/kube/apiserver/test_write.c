@@ -499,6 +499,36 @@ static void a_generated_name_that_is_taken_is_not_given_twice(void **state)
 	api_stop(&r);
 }
 
+static void an_object_does_not_outgrow_a_body(void **state)
+{
+	static const char *const types[] = {"application/merge-patch+json",
+					    "application/strategic-merge-patch+json"};
+	struct api *r = *state;
+	char *filler = mem_alloc((2 << 20) + 1), *body;
+
+	memset(filler, 'x', 2 << 20);
+	filler[2 << 20] = '\0';
+	body = mem_printf("{'metadata':{'name':'big'},'data':{'a':'%s'}}", filler);
+	api_do(r, "POST", CM, body);
+	assert_status(r, 201);
+	free(body);
+	body = mem_printf("{\"data\":{\"b\":\"%s\"}}", filler);
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		api_raw(r, "PATCH", CM "/big", types[i], body);
+		assert_status(r, 413);
+		assert_string_equal(api_str(r, "reason"), "RequestEntityTooLarge");
+	}
+	api_patch(r, "json-patch+json", CM "/big",
+		  "[{'op':'copy','from':'/data/a','path':'/data/b'}]");
+	assert_status(r, 413);
+	api_patch(r, "merge-patch+json", CM "/big", "{'data':{'c':'d'}}");
+	assert_status(r, 200);
+	api_patch(r, "json-patch+json", CM "/big", "[{'op':'remove','path':'/data/a'}]");
+	assert_status(r, 200);
+	free(body);
+	free(filler);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, api_setup, api_teardown)
 
 int main(void)
@@ -511,6 +541,7 @@ int main(void)
 		CASE(what_changes_nothing_makes_no_revision),
 		CASE(a_dry_run_changes_nothing),
 		CASE(patches_of_three_types),
+		CASE(an_object_does_not_outgrow_a_body),
 		CASE(status_and_the_rest_are_written_apart),
 		CASE(string_data_of_a_secret_becomes_data),
 		CASE(an_event_has_two_forms),
