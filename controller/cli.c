@@ -11,20 +11,32 @@
 #include "controller/cli_verbs.h"
 #include "controller/crds.h"
 
+static error_t parse_nothing(int key, char *arg, struct argp_state *st)
+{
+	if (key == ARGP_KEY_ARG)
+		argp_error(st, "no argument wanted: %s", arg);
+	return ARGP_ERR_UNKNOWN;
+}
+
 int cli_version(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
+	static const struct argp a = {.parser = parse_nothing,
+				      .doc = "Print the version, and that of the API."};
+
+	cli_parse(&a, argc, argv, NULL);
 	printf("drover %s (%s)\n", DROVER_VERSION, OBJECT_API_VERSION);
 	return 0;
 }
 
 int cli_crds(int argc, char **argv)
 {
+	static const struct argp a = {
+		.parser = parse_nothing,
+		.doc = "Print the CustomResourceDefinitions of drover's objects, as YAML.\v"
+		       "Example: drover crds | kubectl apply -f -"};
 	struct buf b;
 
-	(void)argc;
-	(void)argv;
+	cli_parse(&a, argc, argv, NULL);
 	buf_init(&b, 16 << 20);
 	crds_write(&b);
 	fwrite(b.data, 1, b.len, stdout);

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/http_curl.h"
 #include "base/loop_uv.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "controller/cli.h"
 #include "controller/cli_client.h"
@@ -44,16 +45,50 @@ int cli_failed(const struct cli_client *c, const char *fmt, ...)
 	return 1;
 }
 
+/* ~/.kube/config, where kubectl looks when nothing is said. */
+static struct kube_config *of_kubectl(struct err *e)
+{
+	const char *home = getenv("HOME");
+	char *path = str_empty(home) ? NULL : mem_printf("%s/.kube/config", home);
+	struct kube_config *found = NULL;
+
+	if (path && access(path, F_OK) == 0)
+		found = kube_config_load(path, e);
+	else
+		(void)!err_set(
+			e, ERR_NOT_FOUND, 0,
+			"which cluster?  Give --kubeconfig FILE or set KUBECONFIG (that of `drover up` is ~/.drover/up/host.conf); this is no pod, and there is no ~/.kube/config");
+	free(path);
+	return found;
+}
+
+struct kube_config *cli_kubeconfig(const char *path, struct err *e)
+{
+	const char *given = getenv("KUBECONFIG");
+	struct kube_config *found;
+
+	if (path)
+		return kube_config_load(path, e);
+	if (str_empty(given))
+		return str_empty(getenv("KUBERNETES_SERVICE_HOST")) ? of_kubectl(e)
+								    : kube_config_in_cluster(e);
+	found = kube_config_load(given, e);
+	if (!found)
+		(void)!err_wrap(e, strchr(given, ':')
+					   ? "KUBECONFIG (one file is wanted, not a list)"
+					   : "KUBECONFIG");
+	return found;
+}
+
 int cli_open(struct cli_client *c, const char *verb, const struct cli_options *o)
 {
-	const char *path = o->kubeconfig ? o->kubeconfig : getenv("KUBECONFIG");
 	struct kube_client_spec cs = {.name = "host"};
 	struct err e;
 
 	*c = (struct cli_client){
 		.verb = verb, .json = o->json, .tty = isatty(STDOUT_FILENO) == 1, .out = stdout};
 	OWN(kube_config)
-	host = path ? kube_config_load(path, &e) : kube_config_in_cluster(&e);
+	host = cli_kubeconfig(o->kubeconfig, &e);
 	if (!host) {
 		(void)cli_failed(c, "%s", e.text);
 		return -1;

@@ -17,14 +17,19 @@ struct cli_options {
 	const char *kubeconfig;
 	bool json;
 };
+#define CLI_KUBECONFIG_HELP "The host cluster (KUBECONFIG; in a pod its own; ~/.kube/config)"
 #define CLI_OPTION_ROWS                                                                            \
-	{"kubeconfig", 'k', "FILE", 0, "The host cluster (KUBECONFIG)", 0},                        \
+	{"kubeconfig", 'k', "FILE", 0, CLI_KUBECONFIG_HELP, 0},                                    \
 		{"output", 'o', "FORMAT", 0, "json: for programs", 0},                             \
 	{                                                                                          \
 		0                                                                                  \
 	}
 /* The keys of those rows; ARGP_ERR_UNKNOWN for any other. */
 error_t cli_option(int key, char *arg, struct argp_state *st, struct cli_options *o);
+
+/* Of the host cluster: path (NULL: not given), else KUBECONFIG, else in a pod its own, else
+ * ~/.kube/config.  NULL with e, which names what was tried; one file, never a list.  Caller frees. */
+struct kube_config *cli_kubeconfig(const char *path, struct err *e);
 
 struct cli_client {
 	const char *verb; /* "drover drain", before each error */

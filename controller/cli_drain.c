@@ -429,8 +429,8 @@ static const struct argp argp = {
 	       "Examples:\n"
 	       "  drover drain gpu-r1-07 --reason 'fan 2 is dying' --wait\n"
 	       "  drover drain h100-x7k2p --reason 'CHG-4411' --then Hold\n"
-	       "  drover drain --selector topology.drover.dev/rack=r1 --reason 'PSU swap' --concurrent 2 \\\n"
-	       "    --deadline 2h --on-deadline Escalate --then Quarantine\n"
+	       "  drover drain --selector topology.drover.dev/rack=r1 --reason 'PSU' \\\n"
+	       "    --concurrent 2 --deadline 2h --on-deadline Escalate --then Quarantine\n"
 	       "NODE is the name of a Node of drover's, which is that of its NodeClaim. Ctrl-C while it is shown leaves the Drain as it is.\n"
 	       "The same with kubectl: create a Drain.",
 };

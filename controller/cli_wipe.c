@@ -19,6 +19,7 @@
 #include "base/str.h"
 #include "controller/audit.h"
 #include "controller/cli.h"
+#include "controller/cli_client.h"
 #include "controller/controller.h"
 #include "controller/keys.h"
 
@@ -187,10 +188,13 @@ static void ask_cluster(struct verify *v)
 	struct http *h;
 	struct err e;
 	OWN(kube_config)
-	host = v->kubeconfig ? kube_config_load(v->kubeconfig, &e) : kube_config_in_cluster(&e);
+	host = cli_kubeconfig(v->kubeconfig, &e);
 
+	if (!host && v->nnames)
+		(void)!err_wrap(
+			&e, "no such file; nor can the host cluster be asked for that WipeRecord");
 	if (!host) {
-		complain(v, "host cluster", e.text);
+		complain(v, v->nnames ? v->names[0] : "host cluster", e.text);
 		return;
 	}
 	v->loop = loop_uv_new();
@@ -201,7 +205,8 @@ static void ask_cluster(struct verify *v)
 	if (v->client) {
 		if (!v->nkeys) {
 			if (!v->keys_only)
-				fputs("drover wipe: no --key: the keys are the cluster's own word\n",
+				fputs("drover wipe: no --key: checked against the keys that the cluster shows; "
+				      "--keys FILE takes those that you kept\n",
 				      stderr);
 			(void)kube_get(v->client, &KUBE_CONFIGMAPS, v->ns, KEYS_PUBLISHED, on_keys,
 				       v);
@@ -302,7 +307,7 @@ static const struct argp verify_argp = {
 };
 
 static const struct argp_option keys_options[] = {
-	{"kubeconfig", 'k', "FILE", 0, "The host cluster (KUBECONFIG)", 0},
+	{"kubeconfig", 'k', "FILE", 0, CLI_KUBECONFIG_HELP, 0},
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
 	{0},
 };
@@ -381,7 +386,7 @@ static int verify(struct verify *v)
 
 int cli_wipe(int argc, char **argv)
 {
-	struct verify v = {.kubeconfig = getenv("KUBECONFIG"), .ns = "drover-system"};
+	struct verify v = {.ns = "drover-system"};
 	static char verify_title[] = "drover wipe verify", keys_title[] = "drover wipe keys";
 	OWN(audit) audit = audit_new();
 
@@ -398,7 +403,9 @@ int cli_wipe(int argc, char **argv)
 		ask_cluster(&v);
 		return v.failed;
 	}
-	fputs("Usage: drover wipe verify FILE|FOLDER|RECORD|-...\n   or: drover wipe keys\n",
+	fputs("Usage: drover wipe verify FILE|FOLDER|RECORD|-...   check records of wipes\n"
+	      "   or: drover wipe keys                             the keys to check them with\n"
+	      "`drover wipe verify --help` says more.\n",
 	      argc > 1 && str_eq(argv[1], "--help") ? stdout : stderr);
 	return argc > 1 && str_eq(argv[1], "--help") ? 0 : 2;
 }

@@ -10,8 +10,7 @@
 #include "controller/cli.h"
 
 static const struct cli_verb verbs[] = {
-	{"run", cli_run, "run the controller",
-	 "drover run --kubeconfig host.conf --agent-image drover-agent.iso"},
+	{"run", cli_run, "run the controller", "drover run -k host.conf -a drover-agent.iso"},
 	{"approve", cli_approve, "let drover act on a machine", "drover approve gpu-r1-07 --wipe"},
 	{"drain", cli_drain, "ask machines to leave their tenants",
 	 "drover drain gpu-r1-07 --reason 'fan' --wait"},
@@ -26,9 +25,8 @@ static const struct cli_verb verbs[] = {
 	{"retire", cli_retire, "give a machine up", "drover retire gpu-r1-07"},
 	{"resume", cli_resume, "let a stopped line go on", "drover resume nodepool/h100"},
 	{"why", cli_why, "say what is stuck, and what helps", "drover why gpu-r1-07"},
-	{"wipe", cli_wipe, "check the records of wipes",
-	 "drover wipe verify records/ --keys records/keys.json"},
-	{"apiserver", cli_apiserver, "serve the Kubernetes API, for trying things",
+	{"wipe", cli_wipe, "check the records of wipes", "drover wipe verify records/"},
+	{"apiserver", cli_apiserver, "a Kubernetes API to try things on",
 	 "drover apiserver --data ~/.drover/api"},
 	{"crds", cli_crds, "print the CustomResourceDefinitions",
 	 "drover crds | kubectl apply -f -"},
@@ -41,7 +39,8 @@ static const struct cli_verb verbs[] = {
 static void help(FILE *f)
 {
 	fputs("drover turns racks of GPU servers into Kubernetes nodes for whichever tenant needs them now,\n"
-	      "and takes them back clean.\n\nUsage: drover VERB [OPTION...]\n\n",
+	      "and takes them back clean.\n\nUsage: drover VERB [OPTION...]\n"
+	      "To try it on this machine, without hardware: drover up\n\n",
 	      f);
 	for (size_t i = 0; i < VERBS; i++)
 		fprintf(f, "  %-11s %-38s %s\n", verbs[i].name, verbs[i].what, verbs[i].example);

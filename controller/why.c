@@ -131,6 +131,20 @@ static void operation(json_t *o, const struct machine *m)
 	}
 }
 
+/* Whether what the reason has to say ends with `drover approve --wipe` already. */
+static bool wipe_is_told(const json_t *o, const char *name)
+{
+	OWN(arena) a = arena_new();
+	const char *wanted = arena_printf(a, "drover approve %s --wipe", name);
+	json_t *x;
+	size_t i;
+
+	json_array_foreach (json_object_get(o, "helps"), i, x)
+		if (strstr(json_string_value(x), wanted))
+			return true;
+	return false;
+}
+
 static void quarantine(json_t *o, const struct machine *m)
 {
 	const struct machine_quarantine *q = m->status.quarantine;
@@ -143,7 +157,7 @@ static void quarantine(json_t *o, const struct machine *m)
 	put(o, "waitingFor", due ? "the device" : "an operator");
 	put_time(o, "nextTry", due);
 	help_with(o, q->reason, m->meta.name);
-	if (!str_eq(q->reason, "QuarantinedByOperator"))
+	if (!str_eq(q->reason, "QuarantinedByOperator") && (due || !wipe_is_told(o, m->meta.name)))
 		help(o,
 		     due ? "drover retry %s (to try at once)"
 			 : "drover approve %s --wipe (if it holds nothing of worth)",
@@ -313,7 +327,7 @@ static void print_progress(struct buf *out, const json_t *p, int64_t now, struct
 		row(out, "progress",
 		    arena_printf(a, "%s, %.1f of %.1f GB%s%s", json_str_at(p, "phase"),
 				 (double)done / 1e9, (double)total / 1e9, *end ? ", done " : "",
-				 end));
+				 str_ends(end, " ago") ? "any moment" : end));
 }
 
 static void print_lists(const json_t *o, struct buf *out, struct arena *a)

@@ -26,6 +26,10 @@ static void crds_prints_every_kind(void **state)
 	for (const char *p = verb_said; (p = strstr(p, "kind: CustomResourceDefinition")); p++)
 		n++;
 	assert_int_equal(n, 8);
+	assert_int_equal(VERB(cli_crds, "--help"), 0);
+	verb_assert_said("kubectl apply");
+	assert_int_equal(VERB(cli_crds, "nodepools"), 2);
+	verb_assert_said("no argument wanted: nodepools");
 }
 
 static void approve_wants_exactly_one_machine(void **state)
@@ -49,7 +53,10 @@ static void a_kubeconfig_that_cannot_be_used_is_named(void **state)
 	assert_int_equal(VERB(cli_run, "-k", "/nonexistent/host.conf"), 1);
 	verb_assert_said("/nonexistent/host.conf");
 	assert_int_equal(VERB(cli_approve, "m-1"), 1); /* not in a cluster either */
-	verb_assert_said("drover approve: ");
+	verb_assert_said("drover approve: which cluster?  Give --kubeconfig FILE");
+	assert_int_equal(VERB(cli_wipe, "verify", "gpu-1-1-1"), 1);
+	verb_assert_said("gpu-1-1-1: no such file");
+	verb_assert_said("which cluster?");
 }
 
 static void run_says_which_option_is_wrong_and_what_is_allowed(void **state)

@@ -81,6 +81,10 @@ static void a_machine_that_is_wiped_says_how_far_it_is(void **state)
 	assert_non_null(strstr(text, "overwrite, 12.5 of 50.0 GB, done in 15s"));
 	assert_string_equal(json_str_at(answer, "progress", "expectedEnd"), at(15000));
 	free(text);
+	json_object_set_new(json_at(answer, "progress"), "expectedEnd", json_string(at(-3000)));
+	text = printed(answer);
+	assert_non_null(strstr(text, "of 50.0 GB, done any moment"));
+	free(text);
 }
 
 static void a_machine_under_way_says_since_when_for_what_and_when_next(void **state)
@@ -147,6 +151,7 @@ static void quarantine_says_who_ends_it_and_when(void **state)
 	assert_string_equal(json_str_at(person, "waitingFor"), "an operator");
 	assert_null(json_object_get(person, "nextTry"));
 	assert_true(helps(person, "replace the drive, then drover approve gpu-1 --wipe"));
+	assert_int_equal(json_array_size(json_object_get(person, "helps")), 1); /* not twice */
 	assert_string_equal(json_str_at(itself, "waitingFor"), "the device");
 	/* 20 min after it began, the second time. */
 	assert_string_equal(json_str_at(itself, "nextTry"), at(19 * 60000));
