@@ -65,13 +65,39 @@ static const struct tenant_node *node_of(struct life *l, const struct node_claim
 	return NULL;
 }
 
+/* Its port is where that tenant's are, as far as the fabric can say: nobody is given a machine in another's network. */
+static bool is_placed(struct life *l, const struct node_claim *n)
+{
+	const struct provider_object *p = life_provider(l);
+	const struct virtual_cluster *vc = CONTROLLER_GET(
+		l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, n->spec.virtual_cluster_ref.name);
+	char segment[256];
+
+	if (!p || !vc)
+		return false;
+	if (p->spec.network.type == FABRIC_NONE)
+		return true;
+	if (!life_place_seen(l, l->c->o.poll_ms * 10))
+		return false;
+	str_format(segment, sizeof(segment), "tenant/%s",
+		   str_or(vc->spec.network.segment, vc->meta.name));
+	if (str_eq(l->place.segment, segment) && l->place.proof != FABRIC_PROOF_NONE)
+		return true;
+	life_wait(l, WAITING_APPROVAL, "NetworkNotConfirmed",
+		  "its port is in %s%s, and the claim's tenant in %s; it is not adopted there",
+		  l->place.segment[0] ? l->place.segment : "no segment",
+		  l->place.proof == FABRIC_PROOF_NONE ? " (not proved)" : "", segment);
+	l->place.known = false;
+	return false;
+}
+
 void adopt(struct life *l)
 {
 	const struct node_claim *n = claim_of(l);
 	const struct tenant_node *node = n ? node_of(l, n) : NULL;
 	json_t *x;
 
-	if (!node)
+	if (!node || !is_placed(l, n))
 		return;
 	if (l->state != MACHINE_KNOWN) { /* the same tenancy, by other UIDs */
 		x = json_pack("{s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s}}", "approvalID",

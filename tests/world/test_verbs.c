@@ -470,14 +470,20 @@ static void a_running_server_is_adopted_by_the_claim_that_it_serves(void **state
 	verbs_adopt(b, "01", "no-such-claim");
 	earth_wait_reason(b, "ClaimNotFound", 300);
 	assert_string_equal(b->state, "known");
-	verbs_adopt(b, "02",
+	str_copy(b->segment, sizeof(b->segment), "tenant/team-b");
+	verbs_adopt(b, "02", claim);
+	earth_wait_reason(b, "NetworkNotConfirmed", 300);
+	earth_run(&w, 300 * 1000);
+	assert_string_equal(b->state, "known");
+	str_copy(b->segment, sizeof(b->segment), "tenant/team-a");
+	verbs_adopt(b, "03",
 		    claim); /* it has the UID of the Machine that was lost: the Node proves it */
 	earth_wait_state(b, "serving", 300);
 	assert_int_equal(b->tenancy, tenancy + 1);
 	assert_string_equal(b->claim, claim);
 	assert_string_equal(earth_at(b, "status.tenant.name"), "team-a");
 	assert_string_not_equal(earth_at(b, "status.bootID"), "");
-	assert_string_equal(earth_at(b, "status.approvalID"), "02");
+	assert_string_equal(earth_at(b, "status.approvalID"), "03");
 	assert_false(json_true_at(b->object, "status", "clean"));
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
 	w.restored = false;
