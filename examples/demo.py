@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import ssl
@@ -290,6 +291,18 @@ class Demo:
               f"free, one changed tenants and serves team-b/more, {broken} lost a drive and is in quarantine. "
               f"{len(records)} wipe records hold; {time.monotonic() - self.view.began:.0f} s in all.")
 
+    def stay(self):
+        """Until Ctrl-C, or until it ends by itself."""
+        print("\nIt stays up. Look around, in another terminal:\n"
+              f"  kubectl --kubeconfig {self.folder}/host.conf get machines,nodeclaims,wiperecords\n"
+              f"  kubectl --kubeconfig {self.folder}/team-b.conf get nodes,pods,events\n"
+              f"  {self.args.drover} why --kubeconfig {self.folder}/host.conf gpu-1")
+        if not shutil.which("kubectl"):
+            print("There is no kubectl here; any will do: apt-get install kubernetes-client")
+        print("Ctrl-C ends it" + (f"; what it keeps stays in {self.folder}." if self.args.data
+                                  else " and removes what it keeps."), flush=True)
+        self.process.wait()
+
 
 def all_in(machines, state):
     return all(m.get("status", {}).get("state") == state for m in machines)
@@ -334,12 +347,7 @@ def main():
         demo.start()
         demo.verdict(*demo.circle())
         if args.keep:
-            print(f"\nIt stays up. Look around:\n"
-                  f"  kubectl --kubeconfig {folder}/host.conf get machines,nodeclaims,wiperecords\n"
-                  f"  kubectl --kubeconfig {folder}/team-a.conf get nodes,pods\n"
-                  f"  {args.drover} why --kubeconfig {folder}/host.conf gpu-1\n"
-                  "Ctrl-C ends it.", flush=True)
-            demo.process.wait()
+            demo.stay()
     except KeyboardInterrupt:
         print("\nended", flush=True)
     except (RuntimeError, OSError) as error:
@@ -347,6 +355,8 @@ def main():
         return 1
     finally:
         demo.stop()
+    if not args.data:
+        shutil.rmtree(folder, ignore_errors=True)
     return 0
 
 
