@@ -9,6 +9,7 @@
  * what cannot be said is left to the controller of the kind.  So is one that
  * would cost too much: glibc writes {m,n} and + out, one copy after the other,
  * within one another, and a definition is not always a friend's.
+ * Tests: tests/unit/kube/apiserver/test_schema.c
  */
 #define MAX_LENGTH 4096
 #define MAX_GROUPS 50	   /* within one another */
