@@ -10,8 +10,8 @@
  * A list is written while it is read by the client, a piece at a time, so that
  * a large one costs neither memory nor a long turn of the loop.  What changes
  * meanwhile shows or does not; the revision is that of the beginning, so a watch
- * from there brings the reader to the present in any case.  Each piece waits until
- * what it shows is durable.
+ * from there brings the reader to the present in any case.  Its last piece, without which
+ * it is no list, waits until everything in it is durable.
  */
 #define PIECE_BYTES ((size_t)64 << 10)
 #define PIECE_SCAN_BYTES ((size_t)512 << 10)
@@ -79,7 +79,7 @@ struct lister {
 	size_t scanned;
 	bool more, whole, ended;
 	bool broken;		 /* what was read will never be durable */
-	struct barrier *barrier; /* the piece waits for the disk */
+	struct barrier *barrier; /* the last piece waits for the disk */
 	struct buf buf;
 	size_t sent;
 	struct loop_defer wake;
@@ -159,7 +159,7 @@ static void next_piece(struct lister *s)
 	}
 }
 
-static void on_piece_durable(const struct err *e, void *arg)
+static void on_end_durable(const struct err *e, void *arg)
 {
 	struct lister *s = arg;
 
@@ -181,7 +181,7 @@ static int64_t list_read(char *out, size_t max, uint64_t pos, void *arg)
 			return -1;
 		next_piece(s);
 		left = s->buf.len;
-		s->barrier = barrier_new(s->a, on_piece_durable, s);
+		s->barrier = s->ended ? barrier_new(s->a, on_end_durable, s) : NULL;
 	}
 	if (s->barrier)
 		return 0;
