@@ -9,7 +9,8 @@
 
 #define AGENT_SILENT_MS (5 * 60 * 1000)
 #define BOOTS_MAX 3
-#define BACKOFF_MS 60000
+#define BACKOFF_MS 15000 /* before the second boot; four times as long before the third */
+#define WELL_MS (60 * 60 * 1000)
 #define REST_MS (30 * 60 * 1000)
 /* A long poll lasts 30 s, and an agent whose connection broke comes back a little later. */
 #define ANSWER_MS 60000
@@ -147,8 +148,13 @@ static void give_up(struct life *l, const char *why)
 
 static void lost(struct life *l, const char *reason, const char *why)
 {
-	int64_t n = l->m->status.operation->boot_number;
-	char text[200];
+	const struct machine_operation *op = l->m->status.operation;
+	/* It was switched on, and well for an hour: what was before does not count. */
+	bool well =
+		l->m->status.agent && op->started && loop_wall(l->c->loop) - op->started > WELL_MS;
+	int64_t n = well ? 0 : op->boot_number;
+	char text[200], id[33];
+	json_t *next;
 
 	if (n >= BOOTS_MAX) {
 		str_format(text, sizeof(text), "%s, for the %dth time: off for 30 minutes", why,
@@ -159,10 +165,14 @@ static void lost(struct life *l, const char *reason, const char *why)
 	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason, why);
 	log_warn("warm machine boots again", LOG_S("machine", l->name), LOG_S("message", why),
 		 LOG_I("boot", n + 1));
+	next = boot(l, n + 1, n < 2 ? BACKOFF_MS : 4 * BACKOFF_MS);
+	if (well) {
+		life_operation_id(l, id);
+		json_object_set_new(next, "id", json_string(id));
+	}
 	forget_acts(l);
 	agents_close(l->seat);
-	life_write(l, json_pack("{s:n, s:o}", "agent", "operation", boot(l, n + 1, BACKOFF_MS * n)),
-		   NULL);
+	life_write(l, json_pack("{s:n, s:o}", "agent", "operation", next), NULL);
 }
 
 /* --- keeping -------------------------------------------------------------------------------------- */

@@ -533,6 +533,184 @@ static void a_leader_that_dies_at_each_entry_on_the_way_to_warm_and_back_is_foll
 	assert_true(skip > 8);
 }
 
+/* There and back by way of warm, with one request that meets its fate. */
+static void warm_circle(struct earth *w)
+{
+	struct box *b = &w->boxes[0];
+
+	want_warm(w, "gpus", 1);
+	earth_replica(w);
+	wait_warm(w, 1, 3600);
+	earth_pod(w, &w->tenants[0], "train");
+	earth_wait_running(w, &w->tenants[0], "train", 3600);
+	want_warm(w, "gpus", 0);
+	earth_wait_state(b, "serving", 3600);
+	earth_delete_pod(w, &w->tenants[0], "train");
+	earth_release(b);
+	wait_off(w, 1, 3600);
+	assert_true(box_is_blank(b));
+	assert_true(oracle_nothing_leaks(w));
+}
+
+/* WORLD_EVERY=1: each request in turn. */
+static unsigned every(void)
+{
+	const char *text = getenv("WORLD_EVERY");
+
+	return text ? (unsigned)atoi(text) : 307;
+}
+
+static void a_lost_request_or_a_leader_that_dies_at_it_changes_nothing_in_the_end(void **state)
+{
+	static const enum http_mem_fate fates[] = {HTTP_MEM_REFUSED, HTTP_MEM_REPLY_LOST,
+						   HTTP_MEM_SILENT};
+	unsigned met = 0;
+
+	(void)state;
+	for (unsigned k = 0; k < 4; k++) {
+		bool more = true;
+
+		for (unsigned at = 1 + k * every() / 4; more; at += every()) {
+			struct earth w;
+
+			earth_start(&w, 900 + at, 1);
+			if (k < 3) {
+				w.fault_at = at;
+				w.fault = fates[k];
+			} else {
+				w.kill_at = at;
+			}
+			warm_circle(&w);
+			more = w.requests >= at;
+			met += more;
+			earth_stop(&w);
+		}
+	}
+	assert_true(met > 3);
+}
+
+static void a_second_caller_with_its_secret_takes_it_out_of_use(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	struct bootagent *second;
+
+	(void)state;
+	earth_start(&w, 818, 1);
+	want_warm(&w, "gpus", 1);
+	earth_replica(&w);
+	wait_warm(&w, 1, 900);
+	second = bootagent_new(b, b->block, strlen(b->block));
+	assert_non_null(second);
+	earth_wait_state(b, "quarantined", 60);
+	bootagent_free(second);
+	assert_string_equal(earth_at(b, "status.quarantine.reason"), "SecondCaller");
+	assert_false(json_true_at(b->object, "status", "clean"));
+	earth_run(&w, 300000);
+	assert_int_equal(b->doing, BOX_OFF);
+	assert_null(b->bmc.image);
+	earth_stop(&w);
+}
+
+/* What happened long ago is not counted. */
+static void an_agent_that_dies_now_and_then_is_always_booted_again(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 819, 1);
+	want_warm(&w, "gpus", 1);
+	earth_replica(&w);
+	for (int i = 0; i < 5; i++) {
+		wait_warm(&w, 1, 900);
+		earth_run(&w, 2 * 3600 * 1000);
+		assert_true(is_warm(b));
+		kill_agent(b);
+		earth_run(&w, 1000);
+	}
+	wait_warm(&w, 1, 900);
+	assert_int_equal(b->boots, 7);
+	assert_null(strstr(w.log, "cannot be kept warm"));
+	earth_stop(&w);
+}
+
+struct power_ons {
+	struct earth *w;
+	bool on[EARTH_BOXES];
+	int64_t last, least;
+	unsigned n;
+};
+
+static bool all_are_warm(void *arg)
+{
+	struct power_ons *s = arg;
+	int64_t now = loop_now(s->w->loop);
+
+	for (unsigned i = 0; i < s->w->nboxes; i++) {
+		bool on = s->w->boxes[i].bmc.on;
+
+		if (on && !s->on[i]) {
+			if (s->n && (!s->least || now - s->last < s->least))
+				s->least = now - s->last;
+			s->last = now;
+			s->n++;
+		}
+		s->on[i] = on;
+	}
+	return count_warm(s->w) == s->w->nboxes;
+}
+
+static void warm_machines_wait_their_turn_to_be_switched_on(void **state)
+{
+	struct earth w;
+	struct power_ons s = {.w = &w};
+
+	(void)state;
+	earth_start(&w, 820, 3);
+	earth_replica(&w);
+	earth_wait_all(&w, "free", 900);
+	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+		 json_pack("{s:{s:{s:i}}}", "spec", "limits", "powerOnPerMinute", 1));
+	want_warm(&w, "gpus", 3);
+	earth_wait(&w, all_are_warm, &s, 900, "three are warm");
+	assert_int_equal(s.n, 3);
+	assert_true(s.least >= 59000);
+	earth_stop(&w);
+}
+
+/* It is kept for a pool that serves nobody here, and is the best all the same. */
+static void a_claim_of_another_pool_takes_a_warm_machine_too(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct earth w;
+	struct box *b, *warm;
+
+	(void)state;
+	earth_start(&w, 821, 3);
+	earth_apply(
+		&w,
+		arena_printf(
+			a,
+			"apiVersion: drover.dev/v1alpha1\nkind: NodePool\nmetadata: {name: idle}\n"
+			"spec:\n  virtualClusterSelector: {matchLabels: {nobody: here}}\n  warm: {nodes: 1}\n"
+			"  template:\n    spec:\n      providerRefs: [{name: rack}]\n"
+			"      images:\n      - {kubernetesVersion: \"1.36\", url: \"" EARTH_IMAGES
+			"/node.raw\", format: raw, digest: \"%s\"}\n"
+			"  wipe: {minimumLevel: {flash: Clear, hdd: Clear}}\n",
+			w.image_digest));
+	earth_replica(&w);
+	wait_warm(&w, 1, 900);
+	earth_wait_all(&w, "free", 900);
+	warm = a_warm_one(&w);
+	assert_string_equal(earth_at(warm, "status.warmFor.name"), "idle");
+	(void)to_imaging(&w, &b);
+	assert_ptr_equal(b, warm);
+	wait_warm(&w, 1, 300);
+	assert_true(a_warm_one(&w) != b);
+	earth_stop(&w);
+}
+
 static void a_pool_keeps_no_more_warm_than_its_limits_leave_room_for(void **state)
 {
 	struct earth w;
@@ -624,6 +802,11 @@ int main(void)
 		T(a_pool_keeps_no_more_warm_than_its_limits_leave_room_for),
 		T(the_pool_says_how_many_are_warm_and_why_not_more),
 		T(warm_machines_are_spread_over_racks),
+		T(a_lost_request_or_a_leader_that_dies_at_it_changes_nothing_in_the_end),
+		T(a_second_caller_with_its_secret_takes_it_out_of_use),
+		T(an_agent_that_dies_now_and_then_is_always_booted_again),
+		T(warm_machines_wait_their_turn_to_be_switched_on),
+		T(a_claim_of_another_pool_takes_a_warm_machine_too),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));
