@@ -329,6 +329,13 @@ struct evidence_device *batch_devices(struct batch *b, size_t *n)
 	return v;
 }
 
+/* Drives may say what they like about their sizes. */
+static void add(int64_t *sum, int64_t n)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = INT64_MAX;
+}
+
 void batch_progress(const struct batch *b, struct proto_report *r)
 {
 	bool named = false;
@@ -338,8 +345,8 @@ void batch_progress(const struct batch *b, struct proto_report *r)
 	for (size_t i = 0; i < b->n; i++) {
 		const struct erase_progress *g = &b->units[i].erase.progress;
 
-		r->done_bytes += atomic_load(&g->done_bytes);
-		r->total_bytes += atomic_load(&g->total_bytes);
+		add(&r->done_bytes, atomic_load(&g->done_bytes));
+		add(&r->total_bytes, atomic_load(&g->total_bytes));
 		/* Of the first that is at work: steady while several are in different ones. */
 		if (b->units[i].work && !named) {
 			r->phase = atomic_load(&g->phase);

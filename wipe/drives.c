@@ -109,6 +109,22 @@ static void read_identity(const struct host *h, struct arena *a, const char *nam
 	d->wwn = one_word(a, id);
 }
 
+int drive_check(const struct host *h, const struct proto_drive *d, struct err *e)
+{
+	OWN(arena) a = arena_new();
+	const char *name = drive_name(d);
+	struct proto_drive now = {0};
+	size_t n;
+
+	if (!host_number(0, "%s/block/%s/size", h->sys, name))
+		return 0; /* gone: what is open says so itself */
+	read_identity(h, a, name, &now);
+	n = strlen(now.wwn);
+	if (!strncmp(d->wwn, now.wwn, n) && (!d->wwn[n] || d->wwn[n] == '#'))
+		return 0;
+	return err_set(e, ERR_CONFLICT, 0, "%s: is drive %s now, was %s", d->path, now.wwn, d->wwn);
+}
+
 /* Two drives under one identity (multipath, or bad firmware): both are seen, under two names, so
  * that neither escapes the wipe. */
 static void tell_apart(struct arena *a, struct drive_list *l)

@@ -21,4 +21,9 @@ void drives_scan(const struct host *h, struct arena *a, struct drive_list *out);
 /* "nvme0n1" of "/dev/nvme0n1" */
 const char *drive_name(const struct proto_drive *d);
 
+/* Is what is called so still the drive that was found?  Names are given again when one drive is
+ * pulled and another put in: asked with the drive open.  ERR_CONFLICT: it is another. */
+int drive_check(const struct host *h, const struct proto_drive *d, struct err *e)
+	__attribute__((warn_unused_result));
+
 #endif

@@ -233,6 +233,13 @@ static const struct rung {
 	{"Overwrite", WIPE_CLEAR, VERIFY_ZEROS, can_reach, run_overwrite},
 };
 
+int64_t erase_samples(int64_t asked)
+{
+	if (asked <= 0)
+		return VERIFY_SAMPLES;
+	return asked < VERIFY_MAX_SAMPLES ? asked : VERIFY_MAX_SAMPLES;
+}
+
 void erase_init(struct erase *x, const struct host *h, const struct proto_drive *d,
 		const struct secret *nonce, int minimum_level, int64_t samples)
 {
@@ -241,9 +248,7 @@ void erase_init(struct erase *x, const struct host *h, const struct proto_drive 
 	x->drive = d;
 	x->nonce = nonce;
 	x->minimum_level = minimum_level;
-	x->samples = samples <= 0		    ? VERIFY_SAMPLES
-		     : samples > VERIFY_MAX_SAMPLES ? VERIFY_MAX_SAMPLES
-						    : samples;
+	x->samples = erase_samples(samples);
 	x->device.type = d->type;
 	x->device.model = d->model;
 	x->device.serial = d->serial;
@@ -297,7 +302,7 @@ static int open_pass(struct pass *p, struct erase *x, bool write, struct err *e)
 	 * named. */
 	if (p->dio.bytes != x->drive->bytes)
 		return err_set(e, ERR_CONFLICT, 0, "size changed since it was found");
-	return 0;
+	return drive_check(x->host, x->drive, e);
 }
 
 static void close_pass(struct pass *p)

@@ -47,6 +47,8 @@ struct erase {
 	uint8_t (*prints)[16];	       /* of the samples before a cryptographic erase, or NULL */
 	int64_t nprints;
 };
+/* How many that are, of an order that asks for so many: 0 is not none. */
+int64_t erase_samples(int64_t asked);
 void erase_init(struct erase *x, const struct host *h, const struct proto_drive *d,
 		const struct secret *nonce, int minimum_level,
 		int64_t samples /* 0: VERIFY_SAMPLES */);

@@ -395,6 +395,9 @@ static int check_verdict(const struct evidence *ev, bool unfinished, struct err 
 	if (!unfinished && ev->unfinished)
 		return err_set(e, ERR_PROTOCOL, 0,
 			       "predicate.unfinished: an agent signed, so it was");
+	if (!ev->devices.n && ev->verdict != WIPE_FAIL)
+		return err_set(e, ERR_PROTOCOL, 0, "predicate.verdict: %s, of no device",
+			       wipe_level_names[ev->verdict]);
 	for (size_t i = 0; i < ev->devices.n; i++)
 		if (ev->devices.v[i].level < ev->verdict)
 			return err_set(e, ERR_PROTOCOL, 0,

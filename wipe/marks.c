@@ -28,10 +28,12 @@ static int open_drive(struct dio *d, const struct host *h, const struct proto_dr
 {
 	if (dio_open(d, h, drive_name(p), true, e) < 0)
 		return -1;
-	if (d->bytes == p->bytes)
+	if (d->bytes != p->bytes)
+		(void)!err_set(e, ERR_CONFLICT, 0, "%s: size changed since it was found", p->path);
+	else if (drive_check(h, p, e) == 0)
 		return 0;
 	dio_close(d);
-	return err_set(e, ERR_CONFLICT, 0, "%s: size changed since it was found", p->path);
+	return -1;
 }
 
 int marks_stamp(const struct host *h, const struct proto_drive *d, const char *record,

@@ -153,7 +153,7 @@ static void begin_verify(struct orders *o)
 	}
 	o->batch = batch_ref(b);
 	for (size_t i = 0; i < b->n; i++)
-		b->units[i].erase.samples = o->order->samples;
+		b->units[i].erase.samples = erase_samples(o->order->samples);
 	batch_act(b, BATCH_VERIFY, all_done, o);
 }
 
@@ -180,7 +180,7 @@ static void end_verify(struct orders *o)
 	char *envelope;
 
 	ev.devices.v = batch_devices(b, &ev.devices.n);
-	ev.verdict = WIPE_PURGE;
+	ev.verdict = ev.devices.n ? WIPE_PURGE : WIPE_FAIL;
 	for (size_t i = 0; i < ev.devices.n; i++)
 		if (ev.devices.v[i].level < ev.verdict)
 			ev.verdict = ev.devices.v[i].level;
@@ -217,6 +217,14 @@ static void on_written(const char *reason, const struct err *e, void *arg)
 	else
 		finish_wwn(o, o->order->drive);
 	writer_free(w);
+}
+
+/* What is written on a drive after its wipe was verified is not what was verified. */
+static void forget_verified(struct orders *o, const struct proto_drive *d)
+{
+	for (size_t i = 0; o->wiped && i < o->wiped->n; i++)
+		if (str_eq(o->wiped->units[i].drive->wwn, d->wwn))
+			o->wiped->units[i].verified = false;
 }
 
 static void start_image(struct orders *o, const struct proto_drive *d)
@@ -269,9 +277,12 @@ static void start_write(struct orders *o)
 		return;
 	}
 	d = batch_find(b, o->order->drive);
-	if (!d)
+	if (!d) {
 		refuse(o, "DriveMissing", "no drive %s", o->order->drive);
-	else if (o->order->what == PROTO_WRITE_IMAGE)
+		return;
+	}
+	forget_verified(o, d);
+	if (o->order->what == PROTO_WRITE_IMAGE)
 		start_image(o, d);
 	else
 		start_config(o, d);
@@ -452,6 +463,12 @@ void orders_start(struct orders *o, const struct proto_order *order,
 		scan(o);
 }
 
+/* A drive may say that it is 2^63 bytes large. */
+static int64_t per_second(int64_t bytes, int64_t ms)
+{
+	return bytes < INT64_MAX / 1000 ? bytes * 1000 / ms : bytes / ms * 1000;
+}
+
 bool orders_progress(struct orders *o, struct proto_report *r)
 {
 	int64_t now = loop_now(loop_of(o->group)), ignored;
@@ -476,7 +493,7 @@ bool orders_progress(struct orders *o, struct proto_report *r)
 		o->phase_since = now;
 	}
 	if (now > o->phase_since)
-		r->bytes_per_s = (r->done_bytes - o->phase_bytes) * 1000 / (now - o->phase_since);
+		r->bytes_per_s = per_second(r->done_bytes - o->phase_bytes, now - o->phase_since);
 	return true;
 }
 

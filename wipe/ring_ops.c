@@ -44,6 +44,8 @@ static void uring_close(void *backend)
 	free(u);
 }
 
+#define NOBODY UINT64_MAX
+
 static int uring_submit(void *backend, const struct ring_op *op)
 {
 	struct uring *u = backend;
@@ -67,7 +69,13 @@ static int uring_submit(void *backend, const struct ring_op *op)
 	do
 		rc = io_uring_submit(&u->ring);
 	while (rc == -EINTR || rc == -EAGAIN);
-	return rc < 0 ? -rc : 0;
+	if (rc >= 0)
+		return 0;
+	/* It stays in the queue and goes with the next one: as nothing, for nobody, since the slot
+	 * has been told of a failure. */
+	io_uring_prep_nop(sqe);
+	io_uring_sqe_set_data64(sqe, NOBODY);
+	return -rc;
 }
 
 static int uring_wait(void *backend, int timeout_ms, int64_t *result)
@@ -76,17 +84,21 @@ static int uring_wait(void *backend, int timeout_ms, int64_t *result)
 	struct __kernel_timespec t = {.tv_sec = timeout_ms / 1000,
 				      .tv_nsec = timeout_ms % 1000 * 1000000L};
 	struct io_uring_cqe *cqe = NULL;
-	int rc, slot;
+	uint64_t whose;
+	int rc;
 
-	do
-		rc = io_uring_wait_cqe_timeout(&u->ring, &cqe, &t);
-	while (rc == -EINTR);
-	if (rc < 0)
-		return -1;
-	slot = (int)io_uring_cqe_get_data64(cqe);
-	*result = cqe->res;
-	io_uring_cqe_seen(&u->ring, cqe);
-	return slot;
+	for (;;) {
+		do
+			rc = io_uring_wait_cqe_timeout(&u->ring, &cqe, &t);
+		while (rc == -EINTR);
+		if (rc < 0)
+			return -1;
+		whose = io_uring_cqe_get_data64(cqe);
+		*result = cqe->res;
+		io_uring_cqe_seen(&u->ring, cqe);
+		if (whose != NOBODY)
+			return (int)whose;
+	}
 }
 
 const struct ring_ops ring_uring = {uring_open, uring_close, uring_submit, uring_wait};

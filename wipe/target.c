@@ -80,12 +80,7 @@ int target_open(struct target *t, struct err *e)
 	if (t->dio.bytes != t->drive->bytes)
 		return err_set(e, ERR_CONFLICT, 0, "%s: size changed since it was found",
 			       t->drive->path);
-	return 0;
-}
-
-int64_t target_bytes(const struct target *t)
-{
-	return t->dio.bytes;
+	return drive_check(t->host, t->drive, e);
 }
 
 /* Both places where a firmware looks for a table. */

@@ -42,7 +42,6 @@ void target_free(struct target *t);
 
 /* ERR_CONFLICT: not the drive that was found, by its size. */
 int target_open(struct target *t, struct err *e) __attribute__((warn_unused_result));
-int64_t target_bytes(const struct target *t);
 /* TARGET_PIECE bytes to fill, the same until target_put().  NULL: an earlier write failed. */
 void *target_buffer(struct target *t, struct err *e);
 /* The next len bytes of the image; only the last piece may be short. */

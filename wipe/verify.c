@@ -195,10 +195,18 @@ static void fingerprint(const struct verify *v, const void *block, uint8_t out[s
 	memcpy(out, d, 16);
 }
 
+/* A print of a block that could not be read. */
+static const uint8_t unread[16] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+				   0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+
 static void saw_before(struct walk *w, const void *block, int64_t at, int64_t i)
 {
 	(void)at;
-	if (block && !constant(block))
+	if (!block)
+		return;
+	if (constant(block))
+		memset(w->prints[i], 0, sizeof(w->prints[i]));
+	else
 		fingerprint(w->v, block, w->prints[i]);
 }
 
@@ -212,7 +220,7 @@ void verify_fingerprint(const struct verify *v, int64_t n, uint8_t (*prints)[16]
 	struct walk w = {
 		.v = v, .where = sample_place, .saw = saw_before, .n = n, .prints = prints};
 
-	memset(prints, 0, (size_t)n * sizeof(*prints));
+	memset(prints, 0xff, (size_t)n * sizeof(*prints));
 	walk(&w);
 }
 
@@ -238,7 +246,8 @@ static bool is_clean(const struct verify *v, enum verify_accept accept, const vo
 static void saw_after(struct walk *w, const void *block, int64_t at, int64_t i)
 {
 	(void)at;
-	if (!block)
+	/* It may hold what it held before, which nobody saw. */
+	if (!block || (w->old && !constant(block) && !memcmp(w->old[i], unread, sizeof(unread))))
 		w->counts->unreadable++;
 	else if (is_clean(w->v, w->accept, block, w->old ? w->old[i] : NULL))
 		w->counts->clean++;

@@ -53,7 +53,8 @@ int verify_plant(const struct verify *v, struct err *e);
 int verify_find(const struct verify *v, int64_t *unreadable);
 
 /* What each of n sample blocks held: 16 bytes each, for VERIFY_CHANGED.  A block that was
- * constant or could not be read gets zeros: it can tell nothing. */
+ * constant gets zeros: any change is one.  One that could not be read gets ones: what is there
+ * afterwards may be what was there before, and counts as unreadable unless it is constant. */
 void verify_fingerprint(const struct verify *v, int64_t n, uint8_t (*prints)[16]);
 /* Both edges and n samples.  prints: from before, at VERIFY_CHANGED; else NULL. */
 void verify_sample(const struct verify *v, enum verify_accept accept, int64_t n,

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "tests/unit/testing.h"
 #include "tests/unit/wipe/machine.h"
+#include "wipe/verify.h"
 
 #define ORIGIN "https://drover:8443"
 #define SECRET "0011223344556677889900112233445566778899001122334455667788990011"
@@ -450,6 +451,51 @@ static void wipe_verify_and_stamp_follow_one_another(void **state)
 		assert_int_equal(block[i], 0);
 }
 
+/* However the orders come: a clean stamp means that nothing was written since. */
+static void what_was_written_after_the_verification_is_not_stamped(void **state)
+{
+	const char *wwns[] = {"eui.1", "eui.2"};
+	struct proto_order o = {.seq = 1,
+				.id = "op/wipe",
+				.fence = 1,
+				.kind = PROTO_WIPE,
+				.nonce = NONCE,
+				.expected = {wwns, 2}};
+	struct proto_order image = {.seq = 3,
+				    .id = "op/image",
+				    .fence = 1,
+				    .kind = PROTO_WRITE,
+				    .what = PROTO_WRITE_IMAGE,
+				    .drive = "eui.2",
+				    .url = "ftp://nowhere",
+				    .digest = DIGEST};
+	struct proto_order stamp = {.seq = 4,
+				    .id = "op/stamp",
+				    .fence = 1,
+				    .kind = PROTO_WRITE,
+				    .what = PROTO_WRITE_STAMP,
+				    .record = "gpu-1-41-1",
+				    .stamp = DIGEST};
+	const struct proto_report *r;
+	struct evidence got;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(give_order(&o)->state, PROTO_DONE);
+	o.seq = 2;
+	o.id = "op/verify";
+	o.kind = PROTO_VERIFY;
+	o.evidence = &evidence;
+	r = give_order(&o);
+	assert_ok(evidence_open(r->envelope, w.hello.public_key, NULL, 0, w.arena, &got, &e), &e);
+	/* No number of samples is not none. */
+	assert_int_equal(got.devices.v[0].reads.clean, VERIFY_SAMPLES + 512);
+	assert_int_equal(give_order(&image)->state, PROTO_FAILED);
+	r = give_order(&stamp);
+	assert_string_equal(r->reason, "NotWiped");
+	assert_non_null(strstr(r->message, "eui.2"));
+}
+
 static void a_drive_that_was_not_expected_is_reported_and_left_alone(void **state)
 {
 	const char *wwns[] = {"eui.1", "eui.9"};
@@ -657,6 +703,7 @@ int main(void)
 		T(a_result_is_kept_until_it_is_taken),
 		T(a_result_that_is_refused_for_good_is_dropped),
 		T(wipe_verify_and_stamp_follow_one_another),
+		T(what_was_written_after_the_verification_is_not_stamped),
 		T(a_drive_that_was_not_expected_is_reported_and_left_alone),
 		T(one_failed_drive_does_not_stop_the_others),
 		T(nothing_is_verified_that_was_not_wiped_in_this_boot),

@@ -227,6 +227,58 @@ static void blocks_that_survive_a_cryptographic_erase_are_found(void **state)
 	free(was);
 }
 
+/* Nobody saw what was there before, so nobody can say that it changed. */
+static void a_block_that_could_be_read_only_afterwards_is_not_clean(void **state)
+{
+	static const char old[] = "what the tenant left";
+	unsigned refused = 0;
+	struct err e;
+
+	machine.host.ring = &flaky_ops;
+	for (int64_t at = 300 * 4096; at < 320 * 4096; at += 4096) {
+		machine.host.ring = &flaky_ops;
+		drive.format = drive.crypto = true;
+		flaky.bad_at = at;
+		if (!erase_run(&erase, &e)) {
+			flaky.bad_at = -1;
+			machine_poke(&machine, NAME, old, sizeof(old), at);
+			if (erase_verify(&erase, 500, &e) < 0) {
+				assert_string_equal(erase.device.reason, "DriveFailed");
+				assert_int_equal(erase.device.level, WIPE_FAIL);
+				assert_int_equal(erase.device.reads.unreadable, 1);
+				refused++;
+			}
+		}
+		teardown(state);
+		setup(state);
+	}
+	assert_true(refused > 0);
+}
+
+/* Names are given again: another drive may stand in the slot when it comes to verifying. */
+static void another_drive_under_the_same_name_is_neither_wiped_nor_verified(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_ok(erase_run(&erase, &e), &e);
+	machine_file(&machine, "sys/block/" NAME "/wwid", "eui.0002\n");
+	assert_int_equal(erase_verify(&erase, 100, &e), -1);
+	assert_int_equal(erase.device.level, WIPE_FAIL);
+	assert_non_null(strstr(e.text, "eui.0002"));
+
+	machine_poke(&machine, NAME, "kept", 4, 1 << 20);
+	erase_done(&erase);
+	erase_init(&erase, &machine.host, &info, nonce, WIPE_FAIL, 500);
+	assert_int_equal(erase_run(&erase, &e), -1);
+	assert_int_equal(erase.device.level, WIPE_FAIL);
+	machine_file(&machine, "sys/block/" NAME "/wwid", "eui.0001\n");
+	char four[4];
+
+	machine_peek(&machine, NAME, four, 4, 1 << 20);
+	assert_memory_equal(four, "kept", 4);
+}
+
 static void a_refused_format_falls_to_the_next_rung(void **state)
 {
 	struct err e;
@@ -711,6 +763,8 @@ int main(void)
 		T(a_cryptographic_erase_may_leave_noise),
 		T(noise_after_a_user_data_erase_is_dirty),
 		T(blocks_that_survive_a_cryptographic_erase_are_found),
+		T(a_block_that_could_be_read_only_afterwards_is_not_clean),
+		T(another_drive_under_the_same_name_is_neither_wiped_nor_verified),
 		T(a_refused_format_falls_to_the_next_rung),
 		T(a_drive_that_lies_is_found_out_and_overwritten),
 		T(a_format_that_leaves_the_middle_is_found_by_canaries),

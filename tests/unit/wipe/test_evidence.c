@@ -601,6 +601,25 @@ static void an_attempt_without_an_end_is_never_proof(void **state)
 	assert_false(evidence_is_unfinished("AAAA"));
 }
 
+/* Success is something that was seen; of nothing, nothing was seen. */
+static void a_record_of_no_drive_proves_nothing(void **state)
+{
+	struct evidence ev = sample(), got;
+	char *envelope;
+	struct err e;
+
+	(void)state;
+	ev.devices.n = 0;
+	envelope = evidence_sign(&ev, keys.agent);
+	assert_ok(open_agent(envelope, &got, &e), &e);
+	free(envelope);
+	ev.verdict = WIPE_CLEAR;
+	envelope = evidence_sign(&ev, keys.agent);
+	assert_int_equal(open_agent(envelope, &got, &e), -1);
+	assert_int_equal(e.kind, ERR_PROTOCOL);
+	free(envelope);
+}
+
 /* Drives say what they like: odd bytes must not make a record that nobody can open. */
 static void odd_names_of_devices_still_open(void **state)
 {
@@ -645,6 +664,7 @@ int main(void)
 		cmocka_unit_test(nobody_countersigns_below_a_bad_signature),
 		cmocka_unit_test(every_field_that_differs_is_named),
 		cmocka_unit_test(an_attempt_without_an_end_is_never_proof),
+		cmocka_unit_test(a_record_of_no_drive_proves_nothing),
 		cmocka_unit_test(odd_names_of_devices_still_open),
 		cmocka_unit_test(the_digest_is_of_the_envelope_text),
 	};
