@@ -77,7 +77,7 @@ struct life {
 		enum provider_power power;
 		char uuid[64], serial[128];
 		bool override, media, media_known;
-		char media_url[512];
+		char media_url[512], http_url[512];
 		int64_t off_since; /* read_at of the first of the reads that all said off; 0: not off */
 	} seen;
 	char session_uri[256], learned_pin[80];
@@ -118,8 +118,10 @@ struct life {
 	bool unsent;	/* ... and was kept back at the last moment: the lease was too old (S7) */
 	int64_t acted_at,
 		act_end; /* loop_now() when it went out and was answered; 0: not by this process */
-	int64_t power_end; /* loop_now() when a power request was answered last */
-	int64_t act_after; /* backing off until */
+	unsigned boot_way;     /* which of the ways to boot the agent is tried */
+	char boot_way_for[64]; /* ... of which operation and boot */
+	int64_t power_end;     /* loop_now() when a power request was answered last */
+	int64_t act_after;     /* backing off until */
 	struct backoff act_backoff;
 
 	int64_t tenancy_seen;	  /* in the turn before */

@@ -69,6 +69,7 @@ static void remember(struct life *l, const struct provider_observation *o)
 	str_copy(l->seen.uuid, sizeof(l->seen.uuid), str_or(o->system_uuid, ""));
 	str_copy(l->seen.serial, sizeof(l->seen.serial), str_or(o->serial, ""));
 	str_copy(l->seen.media_url, sizeof(l->seen.media_url), str_or(o->media_url, ""));
+	str_copy(l->seen.http_url, sizeof(l->seen.http_url), str_or(o->http_url, ""));
 	str_copy(l->session_uri, sizeof(l->session_uri), str_or(o->session_uri, ""));
 	str_clean(l->seen.uuid);
 	str_clean(l->seen.serial);
@@ -93,6 +94,8 @@ static void on_observed(const struct provider_observation *o, const char *handle
 		return;
 	}
 	delay = backoff_next(&l->observe_backoff, loop_random(l->c->loop));
+	if (delay < (int64_t)e->retry_after_ms)
+		delay = e->retry_after_ms;
 	l->observe_after = loop_now(l->c->loop) + delay;
 	l->observe_error = *e;
 	l->seen.off_since = 0; /* two reads in a row, or it is no proof */
@@ -282,12 +285,63 @@ static struct provider_call acting(struct life *l)
 	};
 }
 
+/* --- the way to boot the agent -------------------------------------------------------------------- */
+
+static bool shows_our_url(const struct life *l)
+{
+	const char *base = life_provider(l)->spec.boot.media_url;
+
+	return base && str_starts(l->seen.http_url, base);
+}
+
 /* Our medium, of this boot or an earlier one: the media server's address is ours alone. */
 bool life_shows_ours(const struct life *l)
 {
 	const char *base = life_provider(l)->spec.boot.media_url;
 
-	return l->seen.media && base && str_starts(l->seen.media_url, base);
+	return (l->seen.media && base && str_starts(l->seen.media_url, base)) || shows_our_url(l);
+}
+
+static unsigned ways(const struct life *l)
+{
+	size_t n = life_provider(l)->spec.boot.methods.n;
+
+	return n ? (unsigned)n : 2;
+}
+
+/* In the order of the Provider; where it says nothing, what the BMC offers, media first. */
+static bool by_http(const struct life *l)
+{
+	const struct strings *m = &life_provider(l)->spec.boot.methods;
+
+	return m->n ? str_eq(m->v[l->boot_way < m->n ? l->boot_way : m->n - 1], "UefiHttp")
+		    : l->boot_way > 0;
+}
+
+/* Each boot begins with the first way. */
+static void begin_ways(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	char now[sizeof(l->boot_way_for)];
+
+	str_format(now, sizeof(now), "%s/%lld", op->id, (long long)op->boot_number);
+	if (str_eq(l->boot_way_for, now))
+		return;
+	str_copy(l->boot_way_for, sizeof(l->boot_way_for), now);
+	l->boot_way = 0;
+}
+
+static void on_way(const struct provider_observation *o, const char *handle, const struct err *e,
+		   void *arg)
+{
+	struct life *l = arg;
+
+	if (e && e->kind == ERR_UNSUPPORTED && l->boot_way + 1 < ways(l)) {
+		log_info("BMC boots no agent in this way", LOG_S("machine", l->name),
+			 LOG_S("way", by_http(l) ? "UefiHttp" : "VirtualMedia"));
+		l->boot_way++;
+	}
+	on_acted(o, handle, e, arg);
 }
 
 static enum life_turn bmc_act(struct life *l, const char *step, enum life_class cls,
@@ -438,12 +492,28 @@ static bool seat_open(struct life *l)
 	return true;
 }
 
+static void boot_http(struct life *l, const char *url)
+{
+	struct provider_call call;
+
+	if (l->seen.override && str_eq(l->seen.http_url, url)) {
+		life_power(l, true);
+		return;
+	}
+	if (bmc_act(l, "boot-http", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
+		return;
+	call = acting(l);
+	call.done = on_way;
+	provider_boot(l->source->provider, l->bmc, PROVIDER_BOOT_HTTP, url, &call);
+}
+
 bool life_agent(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	const struct agents_session *s;
 	struct provider_call call;
 	const char *url;
+	bool went_on;
 
 	if (!seat_open(l)) { /* a new boot gets a new number, and with it a new secret and URL */
 		life_write(l,
@@ -481,10 +551,14 @@ bool life_agent(struct life *l)
 	if (l->seen.power == PROVIDER_POWER_ON) {
 		if (!l->seen.media_known) /* not read this time: nothing is concluded */
 			return false;
-		if (!life_shows_ours(l))
+		/* Some BMCs forget the address when the boot has used it: then that it was we. */
+		went_on = by_http(l) && str_eq(op->step, "power-on") && !l->seen.media &&
+			  !l->seen.http_url[0];
+		if (!life_shows_ours(l) && !went_on)
 			life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
 				  "the machine is on, and its BMC does not show our boot medium");
-		else if (!str_eq(l->seen.media_url, url))
+		else if (!went_on && !str_eq(l->seen.media_url, url) &&
+			 !str_eq(l->seen.http_url, url))
 			life_power(l, false); /* an earlier boot of ours */
 		else if (op && str_eq(op->last_error.reason, "PowerStateUnexpected"))
 			life_write(
@@ -495,10 +569,16 @@ bool life_agent(struct life *l)
 	}
 	if (l->seen.power != PROVIDER_POWER_OFF)
 		return false;
+	begin_ways(l);
+	if (by_http(l)) {
+		boot_http(l, url);
+		return false;
+	}
 	if (!l->seen.media || !str_eq(l->seen.media_url, url)) {
 		if (bmc_act(l, "insert-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
 			return false;
 		call = acting(l);
+		call.done = on_way;
 		provider_media(l->source->provider, l->bmc, url, &call);
 	} else if (!l->seen.override) {
 		if (bmc_act(l, "boot-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
@@ -564,7 +644,8 @@ bool life_agent_off(struct life *l)
 			if (!l->acted_at || loop_now(l->c->loop) - l->acted_at < POWEROFF_GRACE_MS)
 				return false;
 		}
-		if (life_shows_ours(l) || str_eq(op->step, "power-off"))
+		if (life_shows_ours(l) || str_eq(op->step, "power-off") ||
+		    (by_http(l) && l->m->status.agent))
 			life_power(l, false);
 		else
 			life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
@@ -583,7 +664,8 @@ bool life_agent_off(struct life *l)
 		provider_media(l->source->provider, l->bmc, NULL, &call);
 		return false;
 	}
-	if (l->seen.override) {
+	/* An address that stays would say of a tenant's system that it is our agent. */
+	if (l->seen.override || shows_our_url(l)) {
 		if (bmc_act(l, "clear-boot", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
 			return false;
 		call = acting(l);

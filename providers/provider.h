@@ -71,7 +71,8 @@ struct provider_observation {
 	bool boot_override;		  /* any override is set */
 	bool media_known; /* false: the media could not be read this time; true where there is no slot */
 	bool media_inserted;
-	const char *media_url;	  /* NULL: none or unknown */
+	const char *media_url; /* NULL: none or unknown */
+	const char *http_url;  /* what HTTP boot would fetch, or did last; NULL: none or unknown */
 	const char *session_uri;  /* to journal; NULL: none */
 	const char *learned_pin;  /* trust on first use: to be stored; NULL: none */
 	const char *handle_state; /* managed, elastic: state of the handle asked about */

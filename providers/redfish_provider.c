@@ -14,7 +14,6 @@
  *
  *	waiting --pump--> running (at the BMC) --> done
  *	   \---- 60 s ----> timed out \---- 60 s ----> abandoned: answered, may act no more, still running
- * Tests: tests/contract/test_provider.c
  */
 #define RATE 50.0
 #define CONCURRENT 64
@@ -185,6 +184,7 @@ static void on_system(const struct redfish_system *s, const struct err *e, void 
 	j->seen.system_uuid = arena_strdup(j->strings, s->system_uuid);
 	j->seen.serial = arena_strdup(j->strings, s->serial);
 	j->seen.boot_override = overridden(s);
+	j->seen.http_url = arena_strdup(j->strings, s->http_boot_uri);
 	redfish_read_media(j->m->bmc, on_media, j);
 }
 

@@ -12,7 +12,6 @@
  *	what:  a payload in up to two forms, in which BMCs differ
  *
  * A BMC may boot virtual CDs by a way of its own (oem.c), which then goes first.
- * Tests: tests/unit/redfish/test_system.c, tests/unit/redfish/test_task.c
  */
 static void boot_write(struct redfish *r);
 
@@ -82,6 +81,14 @@ static json_t *override_body(const struct redfish *r, const char *target)
 	return o;
 }
 
+/* The address of an HTTP boot goes too: it would tell of a boot that is long past. */
+static void clear_address(const struct rf_op *op, json_t *o)
+{
+	if (!str_empty(json_str_at(op->system, "Boot", "HttpBootUri")) ||
+	    !str_empty(json_str_at(op->pending, "Boot", "HttpBootUri")))
+		put(o, "HttpBootUri", "");
+}
+
 static json_t *clear_body(const struct redfish *r)
 {
 	const struct rf_op *op = r->op;
@@ -89,9 +96,7 @@ static json_t *clear_body(const struct redfish *r)
 	json_t *o;
 
 	/* No way to say "none": the disk is what is meant. */
-	if (!none && op->rung > 0)
-		return NULL;
-	if (op->rung > 1)
+	if (op->rung > (none ? 1 : 0))
 		return NULL;
 	o = json_object();
 	if (!none) {
@@ -99,12 +104,13 @@ static json_t *clear_body(const struct redfish *r)
 		put(o, "BootSourceOverrideEnabled",
 		    listed(op, "BootSourceOverrideEnabled", "Continuous") == 0 ? "Once"
 									       : "Continuous");
-		return o;
+	} else {
+		put(o, "BootSourceOverrideEnabled", "Disabled");
+		if (op->rung == 0)
+			put(o, "BootSourceOverrideTarget",
+			    r->quirks & QUIRK_BOOT_CLEAR_BY_PXE ? "Pxe" : "None");
 	}
-	put(o, "BootSourceOverrideEnabled", "Disabled");
-	if (op->rung == 0)
-		put(o, "BootSourceOverrideTarget",
-		    r->quirks & QUIRK_BOOT_CLEAR_BY_PXE ? "Pxe" : "None");
+	clear_address(op, o);
 	return o;
 }
 

@@ -171,9 +171,13 @@ static json_t *boot(const struct fake_bmc *b, bool pending)
 			      shown ? b->boot_enabled : "Disabled", "BootSourceOverrideTarget",
 			      shown ? b->boot_target : "None", "BootSourceOverrideMode",
 			      b->pending_boot ? json_null() : json_string("UEFI"));
-	json_t *targets = json_pack("[s,s,s,s]", "Pxe", "Cd", "Hdd", "UefiHttp");
+	json_t *targets = json_pack("[s,s,s]", "Pxe", "Cd", "Hdd");
 
-	json_object_set_new(j, "HttpBootUri", b->http_uri ? json_string(b->http_uri) : json_null());
+	if (!b->no_http_boot) {
+		json_object_set_new(j, "HttpBootUri",
+				    b->http_uri ? json_string(b->http_uri) : json_null());
+		json_array_append_new(targets, json_string("UefiHttp"));
+	}
 	if (!b->no_none_target)
 		json_array_append_new(targets, json_string("None"));
 	if (b->vendor && str_eq(b->vendor, "Supermicro"))
@@ -456,7 +460,7 @@ static void do_boot(struct fake_bmc *b, struct httpd_req *q, const json_t *body,
 		set(&b->boot_target, target);
 	if (enabled && !b->write_lie)
 		set(&b->boot_enabled, enabled);
-	if (uri && !b->write_lie)
+	if (uri && !b->write_lie && !(b->http_sticks && !*uri))
 		set(&b->http_uri, uri);
 	b->etag++;
 	taken(b, q, 200);

@@ -36,6 +36,9 @@ struct fake_bmc {
 	bool on_refused;	    /* On: 409 */
 	bool pending_boot;	    /* overrides are taken by the settings object alone */
 	bool no_none_target;	    /* None is not among the boot targets */
+	bool no_http_boot;	    /* neither UefiHttp nor HttpBootUri */
+	bool http_sticks;	    /* HttpBootUri cannot be emptied */
+	bool http_forgotten; /* a boot that used HttpBootUri empties it (the tests' machines do the boot) */
 	bool boot_moved; /* the System refuses overrides, the pending object takes and then shows them */
 	bool boot_shy; /* the pending object shows overrides and refuses them, the System takes them */
 	bool refuse_mode; /* 400 when the boot mode comes with the target */

@@ -48,7 +48,7 @@ struct answer {
 	struct err err;
 	struct provider_observation seen;
 	bool observed;
-	char uuid[64], serial[64], url[256], session[128], pin[80];
+	char uuid[64], serial[64], url[256], http[256], session[128], pin[80];
 };
 
 static void origin_of(char out[static 32], int i)
@@ -200,6 +200,7 @@ static void on_done(const struct provider_observation *o, const char *handle, co
 	str_copy(a->uuid, sizeof(a->uuid), str_or(o->system_uuid, ""));
 	str_copy(a->serial, sizeof(a->serial), str_or(o->serial, ""));
 	str_copy(a->url, sizeof(a->url), str_or(o->media_url, ""));
+	str_copy(a->http, sizeof(a->http), str_or(o->http_url, ""));
 	str_copy(a->session, sizeof(a->session), str_or(o->session_uri, ""));
 	str_copy(a->pin, sizeof(a->pin), str_or(o->learned_pin, ""));
 }
@@ -359,9 +360,15 @@ EACH_BACKEND(boot_overrides_come_and_go)
 	assert_int_equal(boot(w, PROVIDER_BOOT_DISK, NULL), ERR_NONE);
 	assert_int_equal(observe(w, &a), ERR_NONE);
 	assert_false(a.seen.boot_override);
+	assert_string_equal(a.http, "");
 	assert_int_equal(boot(w, PROVIDER_BOOT_HTTP, "https://10.1.0.5:8443/boot/a"), ERR_NONE);
 	assert_int_equal(observe(w, &a), ERR_NONE);
 	assert_true(a.seen.boot_override);
+	assert_string_equal(a.http, "https://10.1.0.5:8443/boot/a");
+	assert_int_equal(boot(w, PROVIDER_BOOT_DISK, NULL), ERR_NONE);
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_false(a.seen.boot_override);
+	assert_string_equal(a.http, "");
 }
 
 EACH_BACKEND(media_come_and_go_or_are_unsupported)

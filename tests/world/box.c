@@ -319,10 +319,10 @@ static void on_medium(const struct http_reply *r, const struct err *e, void *arg
 		boot_disk(b);
 }
 
-static void fetch_medium(struct box *b)
+static void fetch_medium(struct box *b, const char *url)
 {
-	const char *path = strchr(strstr(b->bmc.image, "://") + 3, '/');
-	char *origin = mem_strndup(b->bmc.image, (size_t)(path - b->bmc.image));
+	const char *path = strchr(strstr(url, "://") + 3, '/');
+	char *origin = mem_strndup(url, (size_t)(path - url));
 	struct http_peer_spec s = {.base_url = origin, .plain_ok = true};
 	struct http_call call = {.path = path, .done = on_medium, .arg = b};
 	struct err e;
@@ -335,17 +335,22 @@ static void fetch_medium(struct box *b)
 
 static void on_firmware(struct box *b)
 {
-	bool from_medium = b->bmc.image && str_eq(b->bmc.boot_target, "Cd") &&
-			   !str_eq(b->bmc.boot_enabled, "Disabled");
+	bool overridden = !str_eq(b->bmc.boot_enabled, "Disabled");
+	const char *from = !overridden				    ? NULL
+			   : str_eq(b->bmc.boot_target, "Cd")	    ? b->bmc.image
+			   : str_eq(b->bmc.boot_target, "UefiHttp") ? b->bmc.http_uri
+								    : NULL;
 
 	if (str_eq(b->bmc.boot_enabled, "Once")) {
 		set_text(&b->bmc.boot_enabled, "Disabled");
 		set_text(&b->bmc.boot_target, "None");
 	}
-	if (from_medium && !b->boots_disk)
-		fetch_medium(b);
+	if (from && !b->boots_disk)
+		fetch_medium(b, from);
 	else
 		boot_disk(b);
+	if (from && b->bmc.http_forgotten)
+		set_text(&b->bmc.http_uri, "");
 }
 
 static void on_timer(void *arg)

@@ -297,6 +297,13 @@ static void http_boot_takes_its_address_along(void **state)
 	assert_done(bmc_boot(f, REDFISH_BOOT_HTTP, "https://10.1.0.5:8443/boot/x"));
 	assert_string_equal(f->bmc.boot_target, "UefiHttp");
 	assert_string_equal(f->bmc.http_uri, "https://10.1.0.5:8443/boot/x");
+	assert_done(bmc_boot(f, REDFISH_BOOT_NONE, NULL));
+	assert_string_equal(f->bmc.http_uri, "");
+	assert_done(bmc_boot(f, REDFISH_BOOT_NONE, NULL));
+	assert_null(strstr(fake_bmc_last(&f->bmc, "PATCH"), "HttpBootUri"));
+	f->bmc.no_http_boot = true;
+	assert_int_equal(bmc_boot(f, REDFISH_BOOT_HTTP, "https://10.1.0.5:8443/boot/x"),
+			 ERR_UNSUPPORTED);
 }
 
 static void overrides_go_to_the_pending_object_that_has_them(void **state)
