@@ -240,7 +240,7 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 			      ops = {.address = r->ops_listen};
 
 	if (!host)
-		return -1;
+		return r->kubeconfig ? -1 : err_wrap(e, "no --kubeconfig");
 	if (r->evidence_dir && access(r->evidence_dir, R_OK | W_OK | X_OK) < 0)
 		return err_errno(e, errno, "--evidence-dir %s", r->evidence_dir);
 	r->http = http_new(r->group, http_curl_new(r->group, HTTP_CONNECTIONS), HTTP_IN_FLIGHT);

@@ -2,6 +2,7 @@
  * up_apiserver: `drover apiserver`, the embedded API server alone: for kubectl, tests and trying things out.
  */
 #include <argp.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -58,7 +59,8 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.doc = "Serve the Kubernetes API from this process, without controllers or kubelets.\v"
-	       "Example: drover apiserver --data ~/.drover/api & kubectl --kubeconfig ~/.drover/api/admin.conf get ns\n"
+	       "Example: drover apiserver --data ~/.drover/api\n"
+	       "  kubectl --kubeconfig ~/.drover/api/admin.conf get namespaces\n"
 	       "SIGTERM or Ctrl-C end it.",
 };
 
@@ -106,7 +108,8 @@ int cli_apiserver(int argc, char **argv)
 	term = loop_signal(group, SIGTERM, on_signal, loop);
 	intr = loop_signal(group, SIGINT, on_signal, loop);
 	if (start(group, &o, &server, &e) < 0) {
-		fprintf(stderr, "drover apiserver: %s\n", e.text);
+		fprintf(stderr, "drover apiserver: %s%s\n", e.text,
+			e.code == EADDRINUSE ? "; --listen ADDR:PORT takes another" : "");
 		status = 1;
 	} else {
 		loop_run(loop);

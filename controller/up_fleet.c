@@ -35,6 +35,7 @@
 #define POLL_MS 500
 #define IDLE_POLL_MS 5000 /* nobody's network is between */
 #define NAMESPACE "drover-system"
+#define DISK_LOOK_MS 1000
 
 static const char *const tenant_names[UP_TENANTS] = {"team-a", "team-b"};
 
@@ -85,7 +86,8 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.doc = "Run a whole drover on this machine: a host cluster, two tenants, a simulated rack, the controller.\v"
-	       "Example: drover up --machines 4 & kubectl --kubeconfig ~/.drover/up/host.conf get machines\n"
+	       "Example: drover up --machines 4\n"
+	       "It prints a kubeconfig for each cluster; docs/quickstart.md goes on from there.\n"
 	       "Ctrl-C ends it; the next start with the same --data goes on from there.",
 };
 
@@ -99,11 +101,21 @@ static void on_log(const char *line, size_t len, void *arg)
 		return; /* a full disk is told by the store */
 }
 
+/* What went wrong, and what to do next. */
+static int advise(struct err *e, const char *advice)
+{
+	struct err was = *e;
+
+	return err_set(e, was.kind, was.code, "%s; %s", was.text, advice);
+}
+
 static int open_folder(struct up *u, struct err *e)
 {
 	char *lock = NULL, *log = NULL;
 	int rc = up_folder(u->data, e);
 
+	if (rc < 0)
+		return advise(e, "--data DIR keeps everything elsewhere");
 	if (!rc) {
 		lock = mem_printf("%s/lock", u->data);
 		log = mem_printf("%s/drover.log", u->data);
@@ -203,16 +215,39 @@ static int listen_on(struct up *u, struct httpd *d, enum up_port port, struct ht
 
 	str_format(address, sizeof(address), "127.0.0.1:%lld", (long long)(u->port + port));
 	*l = httpd_mhd_new(d, &s, e);
-	return *l ? 0 : err_wrap(e, "%s: --port chooses others", address);
+	return *l ? 0 : -1;
 }
 
 /* --- drover itself -------------------------------------------------------------------------------- */
 
 static void give_up(struct up *u, const struct err *e)
 {
-	fprintf(stderr, "drover up: %s\n", e->text);
+	fprintf(stderr, "drover up: %s%s\n", e->text,
+		e->code == EADDRINUSE
+			? "; another `drover up`, perhaps: end that one, or --port PORT takes ten other ports"
+			: "");
 	u->status = 1;
 	loop_stop(u->loop);
+}
+
+/*
+ * A store that could not write stays as it is until the next start, and the log stands on the same disk:
+ * whoever sits at the terminal is told, instead of a drover that hangs.
+ */
+static void on_disk_look(void *arg)
+{
+	struct up *u = arg;
+	struct err e;
+
+	for (int i = -1; i < UP_TENANTS; i++) {
+		const struct up_cluster *c = i < 0 ? &u->host : &u->tenants[i];
+
+		if (store_commit(up_server_store(c->server), NULL, 0, NULL, NULL, NULL, &e) < 0) {
+			give_up(u, &e);
+			return;
+		}
+	}
+	loop_timer_start(&u->disk_look, DISK_LOOK_MS);
 }
 
 static void say_ready(struct up *u)
@@ -248,6 +283,8 @@ static void on_ready(void *arg)
 	}
 	free(cert);
 	u->ready = true;
+	loop_timer_init(&u->disk_look, u->group, on_disk_look, u);
+	loop_timer_start(&u->disk_look, DISK_LOOK_MS);
 	say_ready(u);
 }
 
@@ -349,6 +386,8 @@ static void stop(struct up *u)
 {
 	loop_signal_free(u->term);
 	loop_signal_free(u->intr);
+	if (u->ready)
+		loop_timer_stop(&u->disk_look);
 	up_apply_free(u->apply);
 	httpd_mhd_free(u->agent_l);
 	httpd_mhd_free(u->media_l);

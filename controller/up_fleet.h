@@ -60,6 +60,7 @@ struct up {
 	struct httpd_mhd *agent_l, *media_l, *ops_l;
 	char *agent_image;
 	struct loop_signal *term, *intr;
+	struct loop_timer disk_look; /* once it is ready */
 	int64_t began;
 	bool ready, stopping;
 	int status;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -15,6 +14,7 @@
 #include "base/mem.h"
 #include "base/store_sqlite.h"
 #include "base/str.h"
+#include "controller/up_files.h"
 #include "kube/apiserver/apiserver.h"
 
 #define FILE_MAX_BYTES (64u << 10)
@@ -177,8 +177,8 @@ static int keep_all(struct up_server *s, const char *folder, struct err *e)
 		make_token(s);
 		return make_ca(s, e);
 	}
-	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
-		return err_errno(e, errno, "%s", folder);
+	if (up_folder(folder, e) < 0)
+		return -1;
 	return keep_ca(s, folder, e) < 0 ? -1 : keep_token(s, folder, e);
 }
 

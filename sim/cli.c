@@ -264,7 +264,7 @@ static int begin(struct run *r, struct err *e)
 	s.key_pem = r->key;
 	r->mhd = httpd_mhd_new(r->httpd, &s, e);
 	if (!r->mhd)
-		return err_wrap(e, "%s", r->o.listen);
+		return -1; /* it names the address */
 	port = httpd_mhd_port(r->mhd);
 	objects = sim_rack_objects(r->rack, PROVIDER);
 	status = write_in(r, "objects.yaml", objects, e);

@@ -149,6 +149,19 @@ static void what_is_wrong_is_named(void **state)
 	verb_assert_said("Example: drover apiserver --data");
 }
 
+static void a_port_in_use_is_named_with_the_option_that_takes_another(void **state)
+{
+	char address[64];
+
+	(void)state;
+	SERVE(&served, "--data", path_in("deep/er/one"), "--listen", ANY);
+	str_format(address, sizeof(address), "%s", program_await(&served, "serving https://"));
+	address[strcspn(address, "\n")] = '\0';
+	assert_int_equal(VERB("--data", path_in("two"), "--listen", address), 1);
+	verb_assert_said(address);
+	verb_assert_said("; --listen ADDR:PORT takes another");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +170,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			the_next_one_on_its_folder_has_the_same_objects_ca_and_token, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(
+			a_port_in_use_is_named_with_the_option_that_takes_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_folder_nothing_is_kept_but_the_kubeconfig,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_wrong_is_named, setup, teardown),
