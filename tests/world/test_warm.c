@@ -540,7 +540,7 @@ static void warm_circle(struct earth *w)
 
 	want_warm(w, "gpus", 1);
 	earth_replica(w);
-	wait_warm(w, 1, 3600);
+	wait_warm(w, 1, 7200);
 	earth_pod(w, &w->tenants[0], "train");
 	earth_wait_running(w, &w->tenants[0], "train", 3600);
 	want_warm(w, "gpus", 0);
