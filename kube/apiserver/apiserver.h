@@ -19,7 +19,8 @@
  * both forms; bodies may be JSON, YAML, and for built-in kinds protobuf, which Go clients send
  * (volumes of particular vendors excepted); answers are JSON, as Table and
  * PartialObjectMetadata(List) where asked for.  OpenAPI has custom kinds as their definition has
- * them, built-in ones without descriptions; /openapi/v2 is empty: old kubectls want one.
+ * them, built-in ones with a line about what is met often; /openapi/v2 is empty: old kubectls want
+ * one.
  *
  *   core/v1                      pods nodes secrets configmaps namespaces events serviceaccounts
  *                                services persistentvolumeclaims persistentvolumes

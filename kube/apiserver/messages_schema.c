@@ -1,11 +1,48 @@
+#include <stdlib.h>
 #include <string.h>
 #include "base/str.h"
 #include "kube/apiserver/messages.h"
 
 /*
- * The table of messages as the schemas of an OpenAPI document, without descriptions.
+ * The table of messages as the schemas of an OpenAPI document, with the descriptions of
+ * descriptions.def.
  * Tests: tests/unit/kube/apiserver/test_discovery.c
  */
+
+static const struct description {
+	const char *of, *text;
+} descriptions[] = {
+#define DESCRIPTION(of, text) {of, text},
+#include "kube/apiserver/descriptions.def"
+};
+
+static int compare(const void *of, const void *d)
+{
+	return strcmp(of, ((const struct description *)d)->of);
+}
+
+static const char *find_description(const char *of)
+{
+	const struct description *d =
+		bsearch(of, descriptions, sizeof(descriptions) / sizeof(*descriptions),
+			sizeof(*descriptions), compare);
+
+	return d ? d->text : NULL;
+}
+
+static void describe(json_t *schema, const char *text)
+{
+	if (text)
+		json_object_set_new(schema, "description", json_string(text));
+}
+
+static void describe_field(json_t *schema, const struct message *m, const struct message_field *f,
+			   struct arena *a)
+{
+	const char *own = find_description(arena_printf(a, "%s.%s", m->name, f->name));
+
+	describe(schema, own ? own : find_description(arena_printf(a, "*.%s", f->name)));
+}
 
 const char *message_component(const char *name, struct arena *a)
 {
@@ -49,6 +86,7 @@ static void add_properties(const struct message *m, json_t *properties, json_t *
 
 	for (const char *at = NULL; message_next(m, &at, &f);) {
 		const struct message *of = f.type == MESSAGE_MESSAGE ? message_find(f.of) : NULL;
+		json_t *schema;
 
 		if (f.is_inline && of) {
 			add_properties(of, properties, components, a);
@@ -56,12 +94,12 @@ static void add_properties(const struct message *m, json_t *properties, json_t *
 		}
 		if (of)
 			messages_add_schemas(of, components, a);
-		json_object_set_new(
-			properties, f.name,
-			f.list	? json_pack("{s:s, s:o}", "type", "array", "items", plain(&f, a))
-			: f.map ? json_pack("{s:s, s:o}", "type", "object", "additionalProperties",
-					    plain(&f, a))
-				: plain(&f, a));
+		schema = f.list	 ? json_pack("{s:s, s:o}", "type", "array", "items", plain(&f, a))
+			 : f.map ? json_pack("{s:s, s:o}", "type", "object", "additionalProperties",
+					     plain(&f, a))
+				 : plain(&f, a);
+		describe_field(schema, m, &f, a);
+		json_object_set_new(properties, f.name, schema);
 	}
 }
 
@@ -77,5 +115,6 @@ void messages_add_schemas(const struct message *m, json_t *components, struct ar
 	}
 	json_object_set_new(components, name,
 			    json_pack("{s:s, s:o}", "type", "object", "properties", properties));
+	describe(json_object_get(components, name), find_description(m->name));
 	add_properties(m, properties, components, a);
 }

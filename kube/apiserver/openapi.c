@@ -5,8 +5,9 @@
 /*
  * OpenAPI v3: that PATCH of each kind takes the parameter fieldValidation, so that kubectl leaves
  * checking to the server, and the schemas that `kubectl explain` shows: of custom kinds as their
- * definition has them, of built-in ones the fields with their types.  A PATCH names no content
- * types: kubectl apply would take its merge keys from the schemas, which have none.
+ * definition has them, of built-in ones the fields with their types, and a line about those that
+ * are met often.  A PATCH names no content types: kubectl apply would take its merge keys from the
+ * schemas, which have none.
  * Tests: tests/unit/kube/apiserver/test_discovery.c
  */
 
@@ -79,8 +80,12 @@ static void add_schema(const struct resource *r, json_t *components, struct aren
 	schema = json_object_get(components, name);
 	properties = json_object_get(schema, "properties");
 	if (m) {
-		json_object_set_new(properties, "apiVersion", json_pack("{s:s}", "type", "string"));
-		json_object_set_new(properties, "kind", json_pack("{s:s}", "type", "string"));
+		json_object_set_new(properties, "apiVersion",
+				    json_pack("{s:s, s:s}", "type", "string", "description",
+					      "Group and version of its kind."));
+		json_object_set_new(
+			properties, "kind",
+			json_pack("{s:s, s:s}", "type", "string", "description", "What it is."));
 	}
 	json_object_set_new(schema, "x-kubernetes-group-version-kind",
 			    json_pack("[{s:s, s:s, s:s}]", "group", r->group, "version", r->version,

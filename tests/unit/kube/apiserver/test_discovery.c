@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include "base/str.h"
+#include "kube/apiserver/messages.h"
 
 static bool lists(struct api *r, const char *list, const char *member, const char *value)
 {
@@ -134,6 +135,59 @@ static void openapi_says_that_a_patch_may_ask_for_validation(void **state)
 	assert_status(r, 404);
 }
 
+static bool has_field(const char *message, const char *name)
+{
+	struct message_field f;
+
+	for (const char *at = NULL; message_next(message_find(message), &at, &f);)
+		if (str_eq(f.name, name))
+			return true;
+	return false;
+}
+
+static void descriptions_are_of_what_there_is_and_in_order(void **state)
+{
+	static const char *const of[] = {
+#define DESCRIPTION(of, text) of,
+#include "kube/apiserver/descriptions.def"
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		char message[128];
+		const char *field = strrchr(of[i], '.') + 1;
+
+		if (i && strcmp(of[i - 1], of[i]) >= 0)
+			fail_msg("%s stands after %s", of[i], of[i - 1]);
+		if (str_starts(of[i], "*.") || message_find(of[i]))
+			continue;
+		assert_true(str_format(message, sizeof(message), "%.*s", (int)(field - 1 - of[i]),
+				       of[i]));
+		if (!message_find(message) || !has_field(message, field))
+			fail_msg("%s: there is no such field", of[i]);
+	}
+}
+
+static void openapi_says_what_kinds_and_fields_are(void **state)
+{
+	struct api *r = *state;
+	json_t *pod, *spec, *meta;
+
+	api_do(r, "GET", "/openapi/v3/api/v1", NULL);
+	pod = json_at(r->j, "components", "schemas", "io.k8s.api.core.v1.Pod");
+	spec = json_at(r->j, "components", "schemas", "io.k8s.api.core.v1.PodSpec", "properties");
+	meta = json_at(r->j, "components", "schemas",
+		       "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta", "properties");
+	assert_string_equal(json_str_at(pod, "description"),
+			    "Containers that run together on one node.");
+	assert_string_equal(json_str_at(pod, "properties", "spec", "description"),
+			    "What is wanted.");
+	assert_non_null(json_str_at(pod, "properties", "apiVersion", "description"));
+	assert_non_null(json_str_at(spec, "nodeName", "description"));
+	assert_non_null(json_str_at(meta, "finalizers", "description"));
+	assert_null(json_str_at(spec, "setHostnameAsFQDN", "description"));
+}
+
 static void an_old_kubectl_gets_an_openapi_v2_without_schemas(void **state)
 {
 	static const char protobuf[] = "\x0a\x03"
@@ -194,6 +248,8 @@ int main(void)
 		CASE(one_answer_says_it_all_to_who_asks_for_it),
 		CASE(a_definition_appears_in_discovery),
 		CASE(openapi_says_that_a_patch_may_ask_for_validation),
+		CASE(openapi_says_what_kinds_and_fields_are),
+		cmocka_unit_test(descriptions_are_of_what_there_is_and_in_order),
 		CASE(an_old_kubectl_gets_an_openapi_v2_without_schemas),
 		CASE(version_and_health_are_told),
 		cmocka_unit_test(who_is_not_known_is_refused),
