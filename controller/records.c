@@ -6,6 +6,7 @@
  */
 #include "controller/records.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ struct job {
 	struct records *owner; /* for the loop's side alone */
 	enum job_kind kind;
 	char *dir, *machine, *name, *text;
+	char record[254]; /* "": none */
 	int rc;
 	struct err err;
 };
@@ -36,15 +38,17 @@ struct records {
 	struct loop_timer timer;
 	struct loop_work *work;
 	struct kube_call *call;
-	bool led;	      /* in the turn before */
-	struct map *names;    /* records that may have work in them */
+	bool led;	   /* in the turn before */
+	struct map *names; /* records that may have work in them */
+	struct map *again; /* ... whose file could not be written: tried again after again_after */
 	struct map *exported; /* record -> "" : its file was seen since we lead */
 	struct map *doomed;   /* to be deleted */
 	struct backoff backoff;
-	int64_t export_after; /* loop_now(): backing off until */
-	int64_t looked_at;    /* when all were looked at last */
-	char *keys_text;      /* what keys.json holds; NULL: not known */
-	char at[254];	      /* the record of the call under way */
+	int64_t export_after;		 /* loop_now(): backing off until, with all */
+	int64_t again_after, keys_after; /* ... with those that failed; with keys.json */
+	int64_t looked_at;		 /* when all were looked at last */
+	char *keys_text;		 /* what keys.json holds; NULL: not known */
+	char at[254];			 /* the record of the call under way */
 };
 
 static void step(void *arg);
@@ -55,6 +59,7 @@ struct records *records_new(struct controller *c)
 
 	r->c = c;
 	r->names = map_new(NULL);
+	r->again = map_new(NULL);
 	r->exported = map_new(NULL);
 	r->doomed = map_new(NULL);
 	r->backoff = (struct backoff){.base_ms = 5000, .cap_ms = 300000};
@@ -72,6 +77,7 @@ void records_free(struct records *r)
 	kube_call_cancel(r->call);
 	loop_timer_stop(&r->timer);
 	map_free(r->names);
+	map_free(r->again);
 	map_free(r->exported);
 	map_free(r->doomed);
 	free(r->keys_text);
@@ -130,16 +136,25 @@ static void job_free(struct job *j)
 	free(j);
 }
 
-/* Keys that an earlier drover wrote stay: what they signed has to be checked with them. */
+/* Keys that an earlier drover wrote stay: what they signed has to be checked with them.  NULL: what stands there
+ * cannot be read, and is not written over. */
 static char *keys_with_old(const struct job *j, struct err *e)
 {
 	char *old = records_file_read(j->dir, KEYS_FILE, e), *text, *line;
-	OWN_JSON now = json_parse(j->text, strlen(j->text), e);
+	bool none = !old && e->kind == ERR_NOT_FOUND;
 	OWN_JSON was = old ? json_parse(old, strlen(old), e) : NULL;
-	json_t *keys = json_at(now, "keys"), *k, *known;
+	OWN_JSON now = NULL;
+	json_t *keys, *k, *known;
 	size_t i, n;
 
 	free(old);
+	if (!none && !json_is_array(json_at(was, "keys"))) {
+		if (was)
+			(void)!err_set(e, ERR_INVALID, 0, KEYS_FILE ": it has no list of keys");
+		return NULL;
+	}
+	now = json_parse(j->text, strlen(j->text), e);
+	keys = json_at(now, "keys");
 	json_array_foreach (json_at(was, "keys"), i, k) {
 		bool has = false;
 
@@ -164,7 +179,7 @@ static void run_job(void *arg)
 	} else {
 		char *text = keys_with_old(j, &j->err);
 
-		j->rc = records_file_replace(j->dir, KEYS_FILE, text, &j->err);
+		j->rc = text ? records_file_replace(j->dir, KEYS_FILE, text, &j->err) : -1;
 		free(text);
 	}
 }
@@ -188,16 +203,28 @@ static void say_failed(struct records *r, const struct wipe_record *w, const str
 				 j->err.text);
 }
 
+/* One file in the way keeps no other waiting; a disk that takes nothing does. */
+static void failed_job(struct records *r, const struct job *j)
+{
+	int64_t after = loop_now(r->c->loop) + backoff_next(&r->backoff, loop_random(r->c->loop));
+	int code = j->err.code;
+
+	if (j->kind == JOB_KEYS)
+		r->keys_after = after;
+	else if (j->err.kind != ERR_CONFLICT) /* that is looked at again with all others */
+		map_put(r->again, j->record, (void *)"");
+	r->again_after = after;
+	if (code == ENOSPC || code == EDQUOT || code == EIO || code == EROFS || code == EFBIG)
+		r->export_after = after;
+}
+
 static void done_job(void *arg)
 {
 	struct job *j = arg;
 	struct records *r = j->owner;
-	char record[254];
+	const char *record = j->record;
 
 	r->work = NULL;
-	str_copy(record, sizeof(record), j->name ? j->name : "");
-	if (j->name) /* "NAME.json" */
-		record[strlen(record) - strlen(".json")] = '\0';
 	if (j->rc == 0) {
 		backoff_reset(&r->backoff);
 		if (j->kind == JOB_RECORD) {
@@ -209,13 +236,7 @@ static void done_job(void *arg)
 		}
 	} else {
 		say_failed(r, j->name ? record_of(r, record) : NULL, j);
-		/* A file that differs is looked at again with all others; what it stands for is not lost. */
-		if (j->err.kind != ERR_CONFLICT) {
-			r->export_after = loop_now(r->c->loop) +
-					  backoff_next(&r->backoff, loop_random(r->c->loop));
-			if (j->name)
-				map_put(r->names, record, (void *)"");
-		}
+		failed_job(r, j);
 	}
 	job_free(j);
 	loop_timer_start(&r->timer, 0);
@@ -235,6 +256,7 @@ static void export_record(struct records *r, const struct wipe_record *w)
 	j->kind = JOB_RECORD;
 	j->machine = mem_strdup(w->spec.evidence.machine.name);
 	j->name = mem_printf("%s.json", w->meta.name);
+	str_copy(j->record, sizeof(j->record), w->meta.name);
 	j->text = records_text(w);
 	start_job(r, j);
 }
@@ -249,7 +271,7 @@ static bool export_keys(struct records *r)
 	size_t n;
 
 	publics = keys_evidence_publics(r->c->keys, &n);
-	if (!n)
+	if (!n || loop_now(r->c->loop) < r->keys_after)
 		return false;
 	o = json_pack("{s:s, s:[]}", "current", publics[0], "keys");
 	for (size_t i = 0; i < n; i++)
@@ -294,6 +316,15 @@ static void let_go(struct records *r, const struct wipe_record *w)
 			     w->meta.name, NULL, KUBE_PATCH_MERGE, patch, on_let_go, r);
 }
 
+static void retry(struct records *r)
+{
+	struct map_iter it;
+
+	map_for_each (it, r->again)
+		map_put(r->names, it.key, (void *)"");
+	map_clear(r->again);
+}
+
 /* The next name with work in it; true: something was started, or has to wait. */
 static bool next_export(struct records *r)
 {
@@ -305,6 +336,8 @@ static bool next_export(struct records *r)
 	}
 	if (export_keys(r))
 		return true;
+	if (map_size(r->again) && loop_now(r->c->loop) >= r->again_after)
+		retry(r);
 	while (map_first(r->names, &it)) {
 		const struct wipe_record *w = record_of(r, it.key);
 
@@ -372,30 +405,35 @@ static bool is_rested_on(const struct records *r, const struct wipe_record *w)
 		      str_eq(m->status.wipe_attempt->previous.name, w->meta.name)));
 }
 
-/* nth: its place among its machine's, the newest 0. */
-static bool may_go(const struct records *r, const struct wipe_record *w, size_t nth)
+/* nth: its place among its machine's, the newest 0.  now: when the newest record of all was made, so that the API
+ * server's clock alone counts: an agent's is anybody's, and ours may jump. */
+static bool may_go(const struct records *r, const struct wipe_record *w, size_t nth, int64_t now)
 {
 	if (nth == 0 || w->meta.deletion_timestamp || is_rested_on(r, w))
 		return false;
 	if (r->c->o.evidence_dir)
 		return nth >= RECORDS_KEPT && map_has(r->exported, w->meta.name) && !is_held(w);
-	return loop_wall(r->c->loop) - w->spec.evidence.end_time > RECORDS_AGE_MS && !is_held(w);
+	return now - w->meta.creation_timestamp > RECORDS_AGE_MS && !is_held(w);
 }
 
 static void find_doomed(struct records *r)
 {
 	struct census s = {0};
 	size_t nth = 0;
+	int64_t now = 0;
 
 	kube_cache_each(r->c->cache[OBJECT_WIPE_RECORD], take, &s);
 	if (s.n)
 		qsort(s.v, s.n, sizeof(*s.v), newest_first);
+	for (size_t i = 0; i < s.n; i++)
+		if (s.v[i]->meta.creation_timestamp > now)
+			now = s.v[i]->meta.creation_timestamp;
 	for (size_t i = 0; i < s.n; i++) {
 		nth = i && str_eq(s.v[i]->spec.evidence.machine.name,
 				  s.v[i - 1]->spec.evidence.machine.name)
 			      ? nth + 1
 			      : 0;
-		if (may_go(r, s.v[i], nth))
+		if (may_go(r, s.v[i], nth, now))
 			map_put(r->doomed, s.v[i]->meta.name, (void *)"");
 	}
 	free(s.v);
@@ -441,7 +479,7 @@ static bool next_deletion(struct records *r)
 static void step(void *arg)
 {
 	struct records *r = arg;
-	int64_t now = loop_now(r->c->loop);
+	int64_t now = loop_now(r->c->loop), wait;
 
 	if (r->work || r->call)
 		return;
@@ -455,6 +493,8 @@ static void step(void *arg)
 		r->looked_at = 0;
 		map_clear(r->exported);
 		map_clear(r->doomed);
+		map_clear(r->again);
+		r->keys_after = 0;
 		free(r->keys_text);
 		r->keys_text = NULL;
 		records_kick(r, NULL);
@@ -469,6 +509,10 @@ static void step(void *arg)
 		r->looked_at = now > 0 ? now : 1;
 		find_doomed(r);
 	}
-	if (!next_deletion(r))
-		loop_timer_start(&r->timer, map_size(r->names) ? 0 : LOOK_MS);
+	if (next_deletion(r))
+		return;
+	wait = map_size(r->names) ? 0 : LOOK_MS;
+	if (map_size(r->again) && r->again_after - now < wait)
+		wait = r->again_after > now ? r->again_after - now : 0;
+	loop_timer_start(&r->timer, wait);
 }

@@ -9,7 +9,8 @@
  * With controller_options.evidence_dir each is written to DIR/MACHINE/RECORD.json, the public keys to
  * DIR/keys.json.  A record is created with the finalizer RECORDS_FINALIZER then, which goes when the
  * file is safe on disk; so what was not exported cannot be deleted by anybody.  Of each machine
- * the newest RECORDS_KEPT stay in the cluster.  Without it they stay RECORDS_AGE_MS.
+ * the newest RECORDS_KEPT stay in the cluster.  Without it they stay RECORDS_AGE_MS, until a
+ * record is so much younger: the API server's clock alone counts.
  *
  * Never deleted: the newest of each machine, the one that a Machine's status.lastWipe names, and with
  * an evidence_dir what was not seen in its file since this process began to lead.

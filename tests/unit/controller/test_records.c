@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "base/arena.h"
 #include "base/mem.h"
@@ -279,6 +280,78 @@ static void a_full_disk_leaves_no_half_file(void **state)
 	records_free(r);
 }
 
+/* Two replicas that both believe to lead, on one directory: one of them has it written, and knows. */
+static void of_two_that_write_at_once_one_is_whole_and_the_other_told(void **state)
+{
+	size_t len = 1 << 20;
+	pid_t pids[2];
+	int status;
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		pids[k] = fork();
+		assert_true(pids[k] >= 0);
+		if (pids[k] == 0) {
+			char *mine = mem_alloc(len + 1), name[32], *is;
+			struct err e;
+
+			memset(mine, 'a' + k, len);
+			mine[len] = '\0';
+			for (int i = 0; i < 60; i++) {
+				int rc;
+
+				str_format(name, sizeof(name), "r-%d.json", i);
+				rc = records_file_keep(dir, "m-1", name, mine, &e);
+				is = file("m-1", name);
+				if (!is || strlen(is) != len || is[0] != is[len - 1] ||
+				    (rc == 0) != (is[0] == mine[0]) ||
+				    (rc < 0 && e.kind != ERR_CONFLICT))
+					_exit(1);
+				free(is);
+			}
+			_exit(0);
+		}
+	}
+	for (int k = 0; k < 2; k++) {
+		assert_int_equal(waitpid(pids[k], &status, 0), pids[k]);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), 0);
+	}
+}
+
+/* Whoever may write there must be able neither to lead drover elsewhere nor to make it wait. */
+static void what_is_no_plain_file_is_refused_and_left_alone(void **state)
+{
+	struct desk *d = *state;
+	char *folder = mem_printf("%s/m-1", dir), *pipe_ = mem_printf("%s/m-1/m-1-41-1.json", dir),
+	     *link_ = mem_printf("%s/m-1/m-1-40-1.json", dir), *out = mem_printf("%s/m-2", dir),
+	     *elsewhere = mem_printf("%s/elsewhere", dir);
+	struct records *r;
+
+	mkdir(folder, 0755);
+	mkdir(elsewhere, 0755);
+	assert_int_equal(mkfifo(pipe_, 0600), 0);
+	assert_int_equal(symlink("/etc/hostname", link_), 0);
+	assert_int_equal(symlink(elsewhere, out), 0);
+	put_record(d, "m-1", 40, loop_wall(d->l), true);
+	put_record(d, "m-1", 41, loop_wall(d->l), true);
+	put_record(d, "m-1", 42, loop_wall(d->l), true);
+	put_record(d, "m-2", 1, loop_wall(d->l), true);
+	alarm(60); /* a pipe that nobody writes to would be waited for */
+	r = records_new(&d->c);
+	desk_run(d, 60000);
+	alarm(0);
+	assert_true(is_held(d, "m-1-40-1") && is_held(d, "m-1-41-1") && is_held(d, "m-2-1-1"));
+	assert_false(is_held(d, "m-1-42-1")); /* what is in nobody's way is not kept waiting */
+	assert_false(has_file("elsewhere", "m-2-1-1.json"));
+	records_free(r);
+	free(folder);
+	free(pipe_);
+	free(link_);
+	free(out);
+	free(elsewhere);
+}
+
 static void a_name_with_a_slash_leads_nowhere(void **state)
 {
 	struct desk *d = *state;
@@ -331,21 +404,29 @@ static void without_an_export_they_stay_400_days(void **state)
 	struct records *r;
 
 	d->c.o.evidence_dir = NULL;
-	put_record(d, "m-1", 38, now - 401 * DAY_MS, false); /* the machine rests on it */
-	put_record(d, "m-1", 39, now - 401 * DAY_MS, true);  /* waits for an export that is gone */
-	put_record(d, "m-1", 40, now - 401 * DAY_MS, false);
-	put_record(d, "m-1", 41, now - 399 * DAY_MS, false);
-	put_record(d, "m-1", 42, now, false);
-	put_record(d, "gone", 7, now - 900 * DAY_MS, false); /* the newest of its machine */
+	put_record(d, "m-1", 38, now, false); /* the machine rests on it */
+	put_record(d, "m-1", 39, now, true);  /* waits for an export that is gone */
+	put_record(d, "m-1", 40, now, false);
+	put_record(d, "gone", 7, now, false); /* the newest of its machine */
+	loop_sim_set_clock(d->l, 2 * DAY_MS);
+	put_record(d, "m-1", 41, 0, false); /* an agent whose clock says 1970 */
 	desk_status(d, OBJECT_MACHINE, "m-1", "{'lastWipe': {'record': 'm-1-38-1'}}");
+	/* The clock alone, which may be wrong, takes nothing away. */
 	r = records_new(&d->c);
-	desk_run(d, 30000);
+	loop_sim_set_clock(d->l, 9000 * DAY_MS);
+	desk_run(d, 1300000);
+	assert_true(stands(d, "m-1-40-1") && stands(d, "m-1-41-1"));
+	loop_sim_set_clock(d->l, -9000 * DAY_MS + 399 * DAY_MS);
+	put_record(d, "m-1", 42, loop_wall(d->l), false);
+	desk_run(d, 1300000);
 	assert_true(stands(d, "m-1-38-1"));
 	assert_true(stands(d, "m-1-39-1"));
 	assert_false(stands(d, "m-1-40-1"));
 	assert_true(stands(d, "m-1-41-1"));
 	assert_true(stands(d, "gone-7-1"));
-	desk_run(d, 2 * DAY_MS);
+	loop_sim_set_clock(d->l, 2 * DAY_MS);
+	put_record(d, "m-2", 1, loop_wall(d->l), false);
+	desk_run(d, 1300000);
 	assert_false(stands(d, "m-1-41-1"));
 	assert_true(stands(d, "m-1-42-1"));
 	records_free(r);
@@ -372,6 +453,35 @@ static void old_keys_stay_in_the_file(void **state)
 	records_free(r);
 }
 
+/* Whoever wrote that may have been an earlier drover: what its keys signed is checked with them. */
+static void keys_that_cannot_be_read_are_not_written_over(void **state)
+{
+	static const char torn[] = "{\"keys\":[\"ed25519:abc";
+	struct desk *d = *state;
+	char *path = mem_printf("%s/keys.json", dir), *text;
+	struct records *r;
+
+	assert_ok(records_file_replace(dir, "keys.json", torn, &d->e), &d->e);
+	put_record(d, "m-1", 41, loop_wall(d->l), true);
+	r = records_new(&d->c);
+	desk_run(d, 60000);
+	text = records_file_read(dir, "keys.json", &d->e);
+	assert_string_equal(text, torn);
+	free(text);
+	assert_false(is_held(d, "m-1-41-1")); /* records do not wait for them */
+	unlink(path);
+	assert_int_equal(symlink("elsewhere.json", path), 0);
+	desk_run(d, 700000);
+	assert_int_equal(access(path, F_OK), -1); /* the link leads nowhere still */
+	unlink(path);
+	desk_run(d, 700000);
+	text = records_file_read(dir, "keys.json", &d->e);
+	assert_non_null(text);
+	free(text);
+	free(path);
+	records_free(r);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -383,6 +493,9 @@ int main(void)
 		T(a_file_is_never_written_over),
 		T(a_disk_that_takes_nothing_loses_nothing),
 		T(a_full_disk_leaves_no_half_file),
+		T(of_two_that_write_at_once_one_is_whole_and_the_other_told),
+		T(what_is_no_plain_file_is_refused_and_left_alone),
+		T(keys_that_cannot_be_read_are_not_written_over),
 		T(a_name_with_a_slash_leads_nowhere),
 		T(the_newest_three_of_each_machine_stay),
 		T(without_an_export_they_stay_400_days),
