@@ -460,7 +460,8 @@ int cli_drain(int argc, char **argv)
 	v.d.deadline = when(&c, v.deadline);
 	v.d.not_before = when(&c, v.not_before);
 	if (v.d.deadline < 0 || v.d.not_before < 0) {
-		(void)cli_failed(&c, "want a time such as 2h or 2026-12-01T04:00:00Z, got %s",
+		(void)cli_failed(&c, "--%s: want a time such as 2h or 2026-12-01T04:00:00Z, got %s",
+				 v.d.deadline < 0 ? "deadline" : "not-before",
 				 v.d.deadline < 0 ? v.deadline : v.not_before);
 		status = 2;
 	} else {

@@ -151,7 +151,13 @@ static void on_tenant(json_t *o, const struct err *e, void *arg)
 		.arg = q,
 	};
 	struct virtual_cluster *vc;
+	struct err none;
 
+	if (e && e->kind == ERR_NOT_FOUND) {
+		(void)!err_set(&none, ERR_NOT_FOUND, 0, "there is no tenant (VirtualCluster) %s",
+			       q->name);
+		e = &none;
+	}
 	if (e) {
 		finish(q, e);
 		return;
@@ -199,6 +205,20 @@ struct why {
 
 static const struct argp_option options[] = {CLI_OPTION_ROWS};
 
+/* A name, or three with slashes between. */
+static bool is_target(const char *s)
+{
+	size_t slashes = 0;
+
+	for (const char *p = s; *p; p++)
+		if (*p == '/') {
+			slashes++;
+			if (p == s || p[1] == '/' || !p[1])
+				return false;
+		}
+	return *s && (slashes == 0 || slashes == 2);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
 	struct why *w = st->input;
@@ -207,6 +227,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case ARGP_KEY_ARG:
 		if (w->target)
 			argp_error(st, "one at a time");
+		if (!is_target(arg))
+			argp_error(st, "want MACHINE, CLAIM or TENANT/NAMESPACE/POD, got '%s'",
+				   arg);
 		w->target = arg;
 		return 0;
 	case ARGP_KEY_END:

@@ -126,6 +126,19 @@ static void a_drain_says_which_option_is_wrong(void **state)
 	verb_assert_said("drover drain: ");
 }
 
+static void why_wants_a_name_or_a_whole_pod(void **state)
+{
+	static const char *const wrong[] = {"", "a/b", "a/b/c/d", "/b/c", "a//c", "a/b/"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_int_equal(VERB(cli_why, wrong[i]), 2);
+		verb_assert_said("want MACHINE, CLAIM or TENANT/NAMESPACE/POD, got '");
+	}
+	assert_int_equal(VERB(cli_why, "team-a/default/train"), 1);
+	verb_assert_said("which cluster?");
+}
+
 static void verbs_that_need_a_reason_say_so(void **state)
 {
 	(void)state;
@@ -146,6 +159,7 @@ int main(void)
 		cmocka_unit_test(a_kubeconfig_that_cannot_be_used_is_named),
 		cmocka_unit_test(every_verb_has_help_with_an_example_and_kubectl),
 		cmocka_unit_test(a_drain_says_which_option_is_wrong),
+		cmocka_unit_test(why_wants_a_name_or_a_whole_pod),
 		cmocka_unit_test(verbs_that_need_a_reason_say_so),
 		cmocka_unit_test(run_says_which_option_is_wrong_and_what_is_allowed),
 	};
