@@ -58,6 +58,8 @@ static void remember(struct life *l, const struct provider_observation *o)
 	bool off = o->power == PROVIDER_POWER_OFF,
 	     same = l->seen.known && strcasecmp(l->seen.uuid, str_or(o->system_uuid, "")) == 0;
 
+	if (off)
+		l->http_booted = false;
 	l->seen.off_since = !off ? 0 : same && l->seen.off_since ? l->seen.off_since : o->read_at;
 	life_follow_looked(l);
 	l->seen.known = true;
@@ -294,12 +296,16 @@ static bool shows_our_url(const struct life *l)
 	return base && str_starts(l->seen.http_url, base);
 }
 
-/* Our medium, of this boot or an earlier one: the media server's address is ours alone. */
+/*
+ * Our medium, of this boot or an earlier one: the media server's address is ours alone.
+ * Some BMCs forget the address of an HTTP boot when it is used; then what counts is that it was we.
+ */
 bool life_shows_ours(const struct life *l)
 {
 	const char *base = life_provider(l)->spec.boot.media_url;
 
-	return (l->seen.media && base && str_starts(l->seen.media_url, base)) || shows_our_url(l);
+	return (l->seen.media && base && str_starts(l->seen.media_url, base)) || shows_our_url(l) ||
+	       l->http_booted;
 }
 
 static unsigned ways(const struct life *l)
@@ -497,6 +503,7 @@ static void boot_http(struct life *l, const char *url)
 	struct provider_call call;
 
 	if (l->seen.override && str_eq(l->seen.http_url, url)) {
+		l->http_booted = true;
 		life_power(l, true);
 		return;
 	}
@@ -551,7 +558,7 @@ bool life_agent(struct life *l)
 	if (l->seen.power == PROVIDER_POWER_ON) {
 		if (!l->seen.media_known) /* not read this time: nothing is concluded */
 			return false;
-		/* Some BMCs forget the address when the boot has used it: then that it was we. */
+		/* After a change of leader the journal knows that it was we. */
 		went_on = by_http(l) && str_eq(op->step, "power-on") && !l->seen.media &&
 			  !l->seen.http_url[0];
 		if (!life_shows_ours(l) && !went_on)
@@ -644,8 +651,7 @@ bool life_agent_off(struct life *l)
 			if (!l->acted_at || loop_now(l->c->loop) - l->acted_at < POWEROFF_GRACE_MS)
 				return false;
 		}
-		if (life_shows_ours(l) || str_eq(op->step, "power-off") ||
-		    (by_http(l) && l->m->status.agent))
+		if (life_shows_ours(l) || str_eq(op->step, "power-off"))
 			life_power(l, false);
 		else
 			life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
