@@ -427,6 +427,21 @@ static const char *result_text(const struct audit_row *r)
 	return "BAD";
 }
 
+/* Names and texts come from files that nobody vouches for: no control character of theirs reaches a terminal. */
+static const char *harmless(struct arena *a, const char *text)
+{
+	char *copy = arena_strdup(a, text);
+
+	str_clean(copy);
+	for (unsigned char *c = (unsigned char *)copy; *c; c++) {
+		if (*c < 0x20 || *c == 0x7f)
+			*c = '?';
+		else if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) /* U+0080 to U+009F */
+			c[0] = c[1] = '?';
+	}
+	return copy;
+}
+
 #define COLUMNS 8
 
 static void cells(const struct audit_row *r, const char *out[COLUMNS], struct arena *a)
@@ -441,6 +456,8 @@ static void cells(const struct audit_row *r, const char *out[COLUMNS], struct ar
 	out[5] = r->result == AUDIT_UNFINISHED ? "-" : str_or(r->trust, "-");
 	out[6] = known ? arena_printf(a, "%zu", r->drives) : "-";
 	out[7] = known ? audit_chain_names[r->chain] : "-";
+	for (int k = 0; k < COLUMNS; k++)
+		out[k] = harmless(a, out[k]);
 }
 
 static void print_row(const char *const v[COLUMNS], const size_t *width, struct buf *out)
@@ -474,9 +491,9 @@ void audit_print(const struct audit *a, struct buf *out)
 		print_row(v, width, out);
 		buf_puts(out, result_text(r));
 		if (r->result == AUDIT_BAD)
-			buf_printf(out, ": %s", r->err.text);
+			buf_printf(out, ": %s", harmless(tmp, r->err.text));
 		else if (r->unfinished)
-			buf_printf(out, " (%s)", r->unfinished);
+			buf_printf(out, " (%s)", harmless(tmp, r->unfinished));
 		buf_puts(out, "\n");
 	}
 	buf_printf(out,

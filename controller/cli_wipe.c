@@ -115,8 +115,12 @@ static void add_folder(struct verify *v, const char *path, int depth)
 				add_folder(v, sub, depth + 1);
 			else
 				complain(v, sub, "too deep");
-		} else if (is_record_file(list[i]->d_name)) {
+		} else if (!is_record_file(list[i]->d_name)) {
+			/* not a record's name */
+		} else if (S_ISREG(st.st_mode)) {
 			add_file(v, sub);
+		} else { /* a pipe would be waited for */
+			complain(v, sub, "no plain file");
 		}
 		free(sub);
 		free(list[i]);

@@ -288,7 +288,7 @@ static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
 	ev = made_sample();
 	ev.devices.n = 0;
 	none = made_record(&ev);
-	expect_bad(none, "spec.verdict: Clear, but the worst drive is Fail");
+	expect_bad(none, "predicate.verdict: Clear, of no device");
 }
 
 /* --- the chain -------------------------------------------------------------------------------------- */
@@ -401,6 +401,36 @@ static void a_record_that_was_replaced_breaks_the_chain(void **state)
 		json_decref(list[i]);
 }
 
+/* What nobody signed is shown to a person on a terminal. */
+static void no_name_can_paint_over_the_result(void **state)
+{
+	OWN_JSON o = json_pack("{s:{s:s}, s:{s:{s:s}}}", "metadata", "name",
+			       "a\x1b[2K\rgpu-1-40-1 good\n\xc2\x9b"
+			       "2J",
+			       "spec", "machine", "name", "\x1b]0;x\x07 b");
+	struct audit *a = audit_new();
+	char *text = json_text(o);
+	unsigned lines = 0;
+	struct buf out;
+
+	(void)state;
+	audit_keys(a, made.drover_text);
+	audit_add(a, "dir/\x1b[1mfile.json", text, strlen(text));
+	audit_add(a, "dir/\x1b[1mother.json", "}", 1);
+	free(text);
+	audit_run(a, NULL);
+	buf_init(&out, 1 << 20);
+	audit_print(a, &out);
+	for (size_t i = 0; i < out.len; i++) {
+		assert_true(out.data[i] == '\n' || (unsigned char)out.data[i] >= 0x20);
+		assert_int_not_equal((unsigned char)out.data[i], 0x9b);
+		lines += out.data[i] == '\n';
+	}
+	assert_int_equal(lines, 6); /* head, two rows, an empty one, the sum, the judgement */
+	buf_done(&out);
+	audit_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +443,7 @@ int main(void)
 		cmocka_unit_test(a_verdict_that_its_drives_do_not_bear_out_is_bad),
 		cmocka_unit_test(records_are_linked_to_the_one_before),
 		cmocka_unit_test(a_record_that_was_replaced_breaks_the_chain),
+		cmocka_unit_test(no_name_can_paint_over_the_result),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

@@ -57,6 +57,12 @@ static void a_folder_as_it_was_exported_is_checked(void **state)
 		WIPE(NULL, "verify", made.dir, "--key", made.drover_text, "--machine", "gpu-2"), 1);
 	verb_assert_said("There is nothing to check.");
 
+	path = arena_printf(a, "%s/pipe.json", sub);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(60); /* it would be waited for */
+	assert_int_equal(WIPE(NULL, "verify", made.dir, "--keys", keys), 1);
+	alarm(0);
+	unlink(path);
 	put_file(arena_printf(a, "%s/junk.json", sub), "{\"kind\":\"Pod\"}");
 	assert_int_equal(WIPE(NULL, "verify", made.dir, "--keys", keys), 1);
 	verb_assert_said("is this a WipeRecord?");
