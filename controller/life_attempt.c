@@ -333,7 +333,6 @@ static void unfinished(const struct life *l, struct arena *a, struct evidence *e
 							    .wwn = want->v[i].wwn,
 							    .bytes = want->v[i].bytes,
 							    .technique = "Unknown",
-							    .raw_status = -1,
 							    .level = WIPE_FAIL,
 							    .reason = "NotFinished"};
 }

@@ -18,6 +18,7 @@
 struct agent_unit {
 	struct drive *drive; /* NULL: expected and not there */
 	struct evidence_device device;
+	int64_t status; /* what device.raw_status points to, once there is one */
 	bool verified;
 	int64_t sampled;
 };

@@ -301,6 +301,12 @@ static void end_wipe(struct sim_agent *a)
 	agent_finish(a, &r);
 }
 
+static void set_status(struct agent_unit *u, int64_t status)
+{
+	u->status = status;
+	u->device.raw_status = (struct ints){&u->status, 1};
+}
+
 /* Each drive as far as its speed allows, all at once. */
 static void wipe(struct sim_agent *a)
 {
@@ -320,12 +326,13 @@ static void wipe(struct sim_agent *a)
 		if (a->pull && i + 1 == a->nunits && far > u->device.bytes / 2)
 			drive_fail(u->drive, true);
 		if (to > u->sampled && drive_zero(u->drive, u->sampled, to - u->sampled, &e) < 0) {
-			u->device.raw_status = e.code;
+			set_status(u, e.code);
 			fail_unit(u, broken(u));
 			continue;
 		}
 		u->sampled = to;
 		u->device.technique = "SanitizeBlockErase";
+		set_status(u, 0);
 		a->done_bytes += to;
 		a->total_bytes += u->device.bytes;
 		a->bytes_per_s += rate;
@@ -349,7 +356,7 @@ static void plant_all(struct sim_agent *a)
 		struct agent_unit *u = &a->units[a->nunits - 1];
 
 		u->device.technique = "SanitizeBlockErase";
-		u->device.raw_status = 0x1c; /* Sanitize Failed */
+		set_status(u, 0x1c); /* Sanitize Failed */
 		fail_unit(u, "DriveFailed");
 	}
 	a->stepped_at = loop_now(loop_of(a->group));

@@ -29,6 +29,7 @@ struct pass {
 	struct err unreadable;	    /* why, of the first block that could not be read */
 	struct nvme_abilities nvme; /* all false for what is no NVMe */
 	bool final;		    /* what was begun may not be replaced by something weaker */
+	int64_t *status;	    /* what the drive answers to this rung */
 };
 
 /* The guard is the second to lose patience: I/O that can be given up says why. */
@@ -73,7 +74,7 @@ static int format(struct pass *p, uint32_t ses, struct err *e)
 
 	set_phase(p->x, "format", 0, FORMAT_TIMEOUT_MS + FLUSH_MS);
 	rc = p->x->host->nvme_admin(p->dio.fd, &c);
-	p->x->device.raw_status = rc < 0 ? errno : rc;
+	*p->status = rc < 0 ? errno : rc;
 	if (rc < 0)
 		return err_errno(e, errno, "Format NVM");
 	if (rc > 0)
@@ -120,7 +121,7 @@ static int sanitize(struct pass *p, enum sanitize_action action, struct err *e)
 
 	set_phase(p->x, "sanitize", p->dio.bytes, SANITIZE_STALL_MS + FLUSH_MS);
 	return sanitize_run(p->x->host, p->dio.fd, action, p->identify, &g->done_bytes,
-			    p->dio.bytes, &p->x->device.raw_status, &p->final, e);
+			    p->dio.bytes, p->status, &p->final, e);
 }
 
 static int run_sanitize_block(struct pass *p, struct err *e)
@@ -232,6 +233,7 @@ static const struct rung {
 	{"FormatUserData", WIPE_CLEAR, VERIFY_CONSTANT, has_format, run_user_data},
 	{"Overwrite", WIPE_CLEAR, VERIFY_ZEROS, can_reach, run_overwrite},
 };
+_Static_assert(sizeof(ladder) / sizeof(*ladder) == ERASE_RUNGS, "each has room for its status");
 
 int64_t erase_samples(int64_t asked)
 {
@@ -256,6 +258,7 @@ void erase_init(struct erase *x, const struct host *h, const struct proto_drive 
 	x->device.bytes = d->bytes;
 	x->device.rotational = d->rotational;
 	x->device.technique = "None";
+	x->device.raw_status.v = x->status;
 	x->device.level = WIPE_FAIL;
 	x->device.reason = "NotWiped";
 	set_phase(x, "canaries", 0, 0);
@@ -320,11 +323,12 @@ static int run_rung(struct pass *p, const struct rung *r, struct err *e)
 	int found;
 
 	x->device.technique = r->technique;
-	x->device.raw_status = 0;
+	p->status = &x->status[x->device.raw_status.n++];
+	*p->status = 0;
 	x->accept = r->accept;
 	if (r->run(p, e) < 0) {
-		if (!x->device.raw_status)
-			x->device.raw_status = e->code;
+		if (!*p->status)
+			*p->status = e->code;
 		return fail_drive(x);
 	}
 	set_phase(x, "canaries", VERIFY_CANARIES * VERIFY_BLOCK, 0);
@@ -352,6 +356,7 @@ static int run_ladder(struct pass *p, struct err *e)
 	struct erase *x = p->x;
 	int planted;
 
+	x->device.raw_status.n = 0;
 	set_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
 	planted = verify_plant(&p->verify, e);
 	if (planted < 0)

@@ -26,6 +26,7 @@
  * nothing is gained; drives cut what is larger than they take. */
 #define ERASE_PIECE_KIB 1024
 #define ERASE_DEPTH 16
+#define ERASE_RUNGS 6
 
 struct erase_progress {
 	_Atomic(const char *) phase; /* "canaries", "format", "overwrite", "verify" ... */
@@ -43,6 +44,7 @@ struct erase {
 	struct erase_progress progress;
 
 	struct evidence_device device; /* the result so far */
+	int64_t status[ERASE_RUNGS];   /* what device.raw_status points to */
 	enum verify_accept accept;     /* what the technique used leaves behind */
 	uint8_t (*prints)[16];	       /* of the samples before a cryptographic erase, or NULL */
 	int64_t nprints;

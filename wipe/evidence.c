@@ -55,8 +55,9 @@ const struct field evidence_device_fields[] = {
 	      .doc = "It spins; all else counts as flash."),
 	FIELD(evidence_device, technique, "technique", FIELD_STR, .max_len = 64,
 	      .doc = "How it was erased: SanitizeCryptoErase, Overwrite, None and so on."),
-	FIELD(evidence_device, raw_status, "rawStatus", FIELD_I64, .required = true,
-	      .doc = "What the device answered; 0 is success, -1 is not known."),
+	FIELD(evidence_device, raw_status, "rawStatus", FIELD_INTS, .max_items = 16,
+	      .doc = "What the device answered to each command that was to erase it, in order, the "
+		     "technique's last; 0 is success."),
 	FIELD(evidence_device, level, "level", FIELD_ENUM, .enums = wipe_level_names,
 	      .required = true, .doc = "The level that was reached and verified."),
 	FIELD(evidence_device, reason, "reason", FIELD_STR, .max_len = 256,

@@ -49,9 +49,11 @@ struct evidence_device {
 	bool rotational; /* a spinning disk; all else counts as flash */
 	const char
 		*technique; /* SanitizeCryptoErase, FormatCrypto, FormatUserData, Overwrite, None */
-	int64_t raw_status; /* what the device answered; 0: success, -1: not known */
-	int level;	    /* enum wipe_level */
-	const char *reason; /* when level is Fail: EraseUnverified, DriveFailed, ... */
+	struct ints raw_status; /* what it answered to each command that was to erase it, in
+				 * order, the technique's last; 0: success.  Empty: none was sent,
+				 * or what it answered is not known */
+	int level;		/* enum wipe_level */
+	const char *reason;	/* when level is Fail: EraseUnverified, DriveFailed, ... */
 	struct {
 		int64_t planted, found;
 	} canaries;

@@ -225,6 +225,7 @@ static void inspect(struct bootagent *a)
 
 static void wipe(struct bootagent *a)
 {
+	static const int64_t status[] = {0, 5};
 	struct box *b = a->box;
 	struct proto_report r = {.state = PROTO_DONE};
 
@@ -239,7 +240,8 @@ static void wipe(struct bootagent *a)
 							 .wwn = b->drives[i].wwn,
 							 .bytes = (4ll + i) << 30,
 							 .technique = fails ? "None" : "Overwrite",
-							 .raw_status = fails ? 5 : 0,
+							 .raw_status = {(int64_t *)&status[fails],
+									1},
 							 .level = fails ? WIPE_FAIL : WIPE_CLEAR,
 							 .reason = fails ? "DriveFailed" : NULL,
 							 .canaries = {.planted = 4}};

@@ -404,7 +404,8 @@ static void a_wipe_that_fails_says_what_the_drive_said(void **state)
 	boot(o, "op-1", 17);
 	r = wipe(o);
 	assert_string_equal(r->devices.v[1].reason, "DriveFailed");
-	assert_true(r->devices.v[1].raw_status != 0);
+	assert_int_equal(r->devices.v[1].raw_status.n, 1);
+	assert_true(r->devices.v[1].raw_status.v[0] != 0);
 	assert_non_null(strstr(r->message, o->f->m.wwns[1]));
 }
 

@@ -290,6 +290,11 @@ static void a_refused_format_falls_to_the_next_rung(void **state)
 	assert_int_equal(drive.formats, 2);
 	assert_string_equal(erase.device.technique, "Overwrite");
 	assert_int_equal(machine_residue(&machine, NAME), 0);
+	/* Each command's answer is kept. */
+	assert_int_equal(erase.device.raw_status.n, 3);
+	assert_int_equal(erase.device.raw_status.v[0], 0x2002);
+	assert_int_equal(erase.device.raw_status.v[1], 0x2002);
+	assert_int_equal(erase.device.raw_status.v[2], 0);
 }
 
 static void a_drive_that_lies_is_found_out_and_overwritten(void **state)
@@ -469,7 +474,8 @@ static void sanitize_comes_first_and_earns_purge(void **state)
 	assert_ok(erase_run(&erase, &e), &e);
 	assert_string_equal(erase.device.technique, "SanitizeCryptoErase");
 	assert_int_equal(erase.device.level, WIPE_PURGE);
-	assert_int_equal(erase.device.raw_status, 0);
+	assert_int_equal(erase.device.raw_status.n, 1);
+	assert_int_equal(erase.device.raw_status.v[0], 0);
 	assert_int_equal(drive.last_action, 4);
 	assert_int_equal(drive.polls, 3); /* accepted is not done */
 	assert_int_equal(drive.formats, 0);
@@ -663,7 +669,8 @@ static void a_place_that_cannot_be_written_fails_the_drive_and_is_named(void **s
 	assert_int_equal(erase_run(&erase, &e), -1);
 	assert_int_equal(erase.device.level, WIPE_FAIL);
 	assert_string_equal(erase.device.reason, "DriveFailed");
-	assert_int_equal(erase.device.raw_status, EIO);
+	assert_int_equal(erase.device.raw_status.n, 1);
+	assert_int_equal(erase.device.raw_status.v[0], EIO);
 	assert_non_null(strstr(e.text, "/dev/" NAME));
 	assert_non_null(strstr(e.text, "write at 5242880"));
 }

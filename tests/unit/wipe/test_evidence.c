@@ -40,6 +40,7 @@ static int teardown(void **state)
 }
 
 static struct evidence_device devices[2];
+static int64_t statuses[] = {0x4002, 5}, others[] = {0, 5};
 static const char *missing[] = {"eui.0003"};
 static const char *not_covered[] = {"GPUMemory", "BMC"};
 
@@ -57,7 +58,7 @@ static struct evidence sample(void)
 	devices[1] = (struct evidence_device){.type = "SATA",
 					      .wwn = "eui.0002",
 					      .technique = "Overwrite",
-					      .raw_status = 5,
+					      .raw_status = {statuses, 2},
 					      .level = WIPE_FAIL,
 					      .reason = "DriveFailed",
 					      .reads = {1, 2, 3}};
@@ -143,7 +144,8 @@ static void what_was_signed_is_opened(void **state)
 	assert_int_equal(got.tenancy, 41);
 	assert_int_equal(got.devices.n, 2);
 	assert_int_equal(got.devices.v[1].reads.unreadable, 3);
-	assert_int_equal(got.devices.v[1].raw_status, 5);
+	assert_int_equal(got.devices.v[1].raw_status.n, 2);
+	assert_int_equal(got.devices.v[1].raw_status.v[1], 5);
 	assert_string_equal(got.inventory.missing.v[0], "eui.0003");
 	assert_int_equal(got.end_time, 1796120470000);
 	free(envelope);
@@ -168,7 +170,7 @@ static void the_statement_is_canonical_and_says_zeros(void **state)
 	snprintf(want, sizeof(want),
 		 "{\"_type\":\"https://in-toto.io/Statement/v1\",\"predicate\":{"
 		 "\"agentKey\":\"%s\",\"agentTrust\":\"BootNetwork\",\"attempt\":1,\"devices\":[{"
-		 "\"canaries\":{\"found\":0,\"planted\":0},\"level\":\"Purge\",\"rawStatus\":0,"
+		 "\"canaries\":{\"found\":0,\"planted\":0},\"level\":\"Purge\","
 		 "\"reads\":{\"clean\":0,\"dirty\":0,\"unreadable\":0},\"wwn\":\"eui.1\"}],"
 		 "\"endTime\":\"2026-12-01T10:20:00Z\",\"inventory\":{\"expected\":1,\"seen\":1},"
 		 "\"machine\":{\"name\":\"gpu-1\"},\"startTime\":\"2026-12-01T10:20:00Z\","
@@ -531,7 +533,8 @@ static void every_field_that_differs_is_named(void **state)
 	DIFFERS(d[0].wwn = "x", "spec.devices[0].wwn");
 	DIFFERS(d[0].bytes--, "spec.devices[0].bytes");
 	DIFFERS(d[0].technique = "None", "spec.devices[0].technique");
-	DIFFERS(d[1].raw_status = 0, "spec.devices[1].rawStatus");
+	DIFFERS(d[1].raw_status.n = 1, "spec.devices[1].rawStatus[1]");
+	DIFFERS(d[1].raw_status.v = others, "spec.devices[1].rawStatus[0]");
 	DIFFERS(d[1].level = WIPE_PURGE, "spec.devices[1].level");
 	DIFFERS(d[1].reason = NULL, "spec.devices[1].reason");
 	DIFFERS(d[0].canaries.planted = 63, "spec.devices[0].canaries.planted");
