@@ -8,7 +8,6 @@
 #include "controller/warm.h"
 
 #define AGENT_SILENT_MS (5 * 60 * 1000)
-#define BOOTS_MAX 3
 #define BACKOFF_MS 15000 /* before the second boot; four times as long before the third */
 #define WELL_MS (60 * 60 * 1000)
 #define REST_MS (30 * 60 * 1000)
@@ -79,22 +78,21 @@ static void begin(struct life *l, const struct object_ref *pool)
 
 /* --- ending --------------------------------------------------------------------------------------- */
 
-/* It was told to go, or has had its boots. */
-static bool is_over(const struct life *l)
-{
-	const struct machine_operation *op = l->m->status.operation;
-
-	return l->m->status.warm_for && (life_agent_dismissed(l) || op->boot_number > BOOTS_MAX);
-}
-
 static void end(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	int64_t now = loop_wall(l->c->loop);
-	bool rest = op->boot_number > BOOTS_MAX;
+	bool rest = op->boot_number > WARM_BOOTS;
+	struct err err;
 	json_t *j, *e;
 
 	look_again(l, l->c->o.poll_ms);
+	if (!life_seen(l, l->c->o.poll_ms * 5))
+		return;
+	if (life_identity(l, &err) < 0) { /* never switch off what may be somebody else's machine */
+		life_wait(l, WAITING_APPROVAL, "IdentityMismatch", "%s", err.text);
+		return;
+	}
 	if (!life_agent_off(l))
 		return;
 	j = json_pack("{s:n, s:n, s:n, s:n, s:n}", "bootNumber", "waitingFor", "lastError",
@@ -114,7 +112,7 @@ static void end(struct life *l)
 
 bool life_warm_ends(struct life *l)
 {
-	if (!is_over(l))
+	if (!warm_is_ending(l->m))
 		return false;
 	end(l);
 	return true;
@@ -122,10 +120,12 @@ bool life_warm_ends(struct life *l)
 
 bool life_warm_leaves(struct life *l)
 {
-	/* A BMC that does not answer keeps nobody from retiring the machine. */
+	struct err e;
+
 	if (!l->m->status.warm_for)
 		return false;
-	if (l->observe_error.kind != ERR_NONE) {
+	/* A BMC that does not answer, or is another's, keeps nobody from retiring the machine. */
+	if (l->observe_error.kind != ERR_NONE || (l->seen.known && life_identity(l, &e) < 0)) {
 		agents_close(l->seat); /* nobody's: it goes off by itself after a while */
 		return false;
 	}
@@ -136,7 +136,7 @@ bool life_warm_leaves(struct life *l)
 /* Not warm for a while: three boots, or another hand. */
 static void give_up(struct life *l, const char *why)
 {
-	json_t *op = boot(l, BOOTS_MAX + 1, 0);
+	json_t *op = boot(l, WARM_BOOTS + 1, 0);
 
 	json_object_set_new(op, "deadline", json_null());
 	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "NotWarm", why);
@@ -156,9 +156,9 @@ static void lost(struct life *l, const char *reason, const char *why)
 	char text[200], id[33];
 	json_t *next;
 
-	if (n >= BOOTS_MAX) {
+	if (n >= WARM_BOOTS) {
 		str_format(text, sizeof(text), "%s, for the %dth time: off for 30 minutes", why,
-			   BOOTS_MAX);
+			   WARM_BOOTS);
 		give_up(l, text);
 		return;
 	}
@@ -254,7 +254,7 @@ void life_warm(struct life *l)
 	look_again(l, l->c->o.poll_ms);
 	if (!is)
 		begin(l, &want);
-	else if (is_over(l) || wish == WARM_OFF)
+	else if (warm_is_ending(l->m) || wish == WARM_OFF)
 		end(l);
 	else if (wish == WARM_ON && !(str_eq(is->name, want.name) && str_eq(is->uid, want.uid)))
 		life_write(

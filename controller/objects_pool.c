@@ -136,7 +136,7 @@ static const struct field pool_status_fields[] = {
 	      .doc = "Nodes that the pool has."),
 	FIELD(node_pool_status, resources, "resources", FIELD_RESOURCES, .max_items = 64,
 	      .doc = "What they have in all."),
-	CONDITIONS_ROW(node_pool_status, "Ready, ProvidersReady, CapacityPaused."),
+	CONDITIONS_ROW(node_pool_status, "Ready, ProvidersReady, LineStopped, WarmReady."),
 	FIELDS_END,
 };
 

@@ -212,6 +212,10 @@ void scheduler_machine(struct scheduler *s, const char *name, const struct machi
 		w.offered = false;
 		w.not_offered = "to be taken out of use";
 	}
+	if (w.offered && warm_is_ending(m)) {
+		w.offered = false;
+		w.not_offered = "being switched off";
+	}
 	if (w.offered && avoided(s, name)) {
 		w.offered = false;
 		w.not_offered = "avoided: it did not take its last claim";

@@ -51,6 +51,14 @@ bool warm_is_ready(const struct machine *m)
 	       m->status.agent->boot_id && m->status.agent->public_key;
 }
 
+bool warm_is_ending(const struct machine *m)
+{
+	const struct machine_status *s = &m->status;
+
+	return s->warm_for && ((s->agent && !s->agent->public_key) ||
+			       (s->operation && s->operation->boot_number > WARM_BOOTS));
+}
+
 static bool kept_for(const struct machine *m, const struct node_pool *p)
 {
 	const struct object_ref *r = m->status.warm_for;
@@ -70,7 +78,8 @@ static bool may_be_warmed(const struct warm *w, const struct machine *m)
 	int64_t now = loop_wall(w->c->loop);
 	size_t n = m->status.failures.n;
 
-	return m->spec.bmc && !str_eq(m->status.power.state, "On") && !(op && op->next_attempt > now) &&
+	return m->spec.bmc && !str_eq(m->status.power.state, "On") &&
+	       !(op && op->next_attempt > now) &&
 	       !(n && now - m->status.failures.v[n - 1].time < FAILED_LATELY_MS);
 }
 

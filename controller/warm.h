@@ -27,8 +27,13 @@ enum warm_wish { WARM_UNKNOWN, WARM_OFF, WARM_ON };
  * process has looked as the leader: what is stays. */
 enum warm_wish warm_wish(const struct warm *w, const char *machine, struct object_ref *pool);
 
+/* So many boots, and a machine is left off for a while. */
+#define WARM_BOOTS 3
+
 /* Kept warm, and its agent is there. */
 bool warm_is_ready(const struct machine *m);
+/* On its way off, which is not called back: a claim would have to wait. */
+bool warm_is_ending(const struct machine *m);
 
 /* How a pool stands. */
 struct warm_tally {

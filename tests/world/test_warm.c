@@ -418,6 +418,61 @@ static void what_is_only_observed_is_left_as_it_is(void **state)
 	earth_stop(&w);
 }
 
+static void pause_provider(struct earth *w, bool paused)
+{
+	earth_do(w, &w->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+		 json_pack("{s:{s:b}}", "spec", "paused", paused));
+}
+
+static void nothing_is_switched_while_the_provider_is_paused(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 822, 1);
+	earth_replica(&w);
+	earth_wait_state(b, "free", 900);
+	pause_provider(&w, true);
+	want_warm(&w, "gpus", 1);
+	earth_run(&w, 600000);
+	assert_int_equal(b->boots, 1);
+	pause_provider(&w, false);
+	wait_warm(&w, 1, 300);
+	pause_provider(&w, true);
+	want_warm(&w, "gpus", 0);
+	earth_run(&w, 600000);
+	assert_true(is_warm(b));
+	pause_provider(&w, false);
+	wait_off(&w, 1, 300);
+	assert_int_equal(b->boots, 2);
+	earth_stop(&w);
+}
+
+/* Its BMC's address leads to another machine by now. */
+static void what_is_another_machine_is_not_switched_off(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 823, 1);
+	want_warm(&w, "gpus", 1);
+	earth_replica(&w);
+	wait_warm(&w, 1, 900);
+	free(b->bmc.uuid);
+	b->bmc.uuid = mem_strdup("4c4c4544-0035-3410-8050-c6c04f314799");
+	earth_run(&w, 150000);
+	want_warm(&w, "gpus", 0);
+	earth_wait_reason(b, "IdentityMismatch", 300);
+	earth_run(&w, 600000);
+	assert_int_equal(b->doing, BOX_AGENT);
+	free(b->bmc.uuid);
+	b->bmc.uuid = mem_strdup(b->uuid);
+	wait_off(&w, 1, 300);
+	earth_stop(&w);
+}
+
 static void a_second_leader_goes_on_with_the_agent_that_is_there(void **state)
 {
 	struct earth w;
@@ -797,6 +852,8 @@ int main(void)
 		T(a_claim_that_is_withdrawn_leaves_a_machine_that_is_warmed_again),
 		T(a_machine_that_is_warm_can_be_wiped_retired_and_taken_out_of_use),
 		T(what_is_only_observed_is_left_as_it_is),
+		T(nothing_is_switched_while_the_provider_is_paused),
+		T(what_is_another_machine_is_not_switched_off),
 		T(a_second_leader_goes_on_with_the_agent_that_is_there),
 		T(a_leader_that_dies_at_each_entry_on_the_way_to_warm_and_back_is_followed),
 		T(a_pool_keeps_no_more_warm_than_its_limits_leave_room_for),
