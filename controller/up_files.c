@@ -18,6 +18,7 @@
 int up_folder(const char *path, struct err *e)
 {
 	char *p = mem_strdup(path);
+	struct stat st;
 	int rc = 0;
 
 	for (char *at = p + 1; !rc; at++) {
@@ -33,6 +34,9 @@ int up_folder(const char *path, struct err *e)
 			break;
 	}
 	free(p);
+	/* mkdir() says of a file only that it is there. */
+	if (!rc && stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+		rc = err_errno(e, ENOTDIR, "folder %s", path);
 	if (!rc && access(path, R_OK | W_OK | X_OK) < 0)
 		rc = err_errno(e, errno, "folder %s", path);
 	return rc;

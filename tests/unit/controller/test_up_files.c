@@ -1,5 +1,6 @@
 #include "tests/unit/testing.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -61,6 +62,8 @@ static void a_folder_is_made_with_its_parents_for_its_owner_alone(void **state)
 	assert_int_equal(st.st_mode & 0777, 0700);
 	assert_int_equal(up_folder("/proc/none/here", &e), -1);
 	assert_non_null(strstr(e.text, "/proc/none"));
+	assert_int_equal(up_folder("/proc/version", &e), -1);
+	assert_int_equal(e.code, ENOTDIR);
 }
 
 static void a_token_is_made_once_and_kept(void **state)
