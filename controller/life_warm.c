@@ -248,6 +248,9 @@ void life_warm(struct life *l)
 
 	if ((!is && wish != WARM_ON) || l->m->spec.management_policy != MACHINE_MANAGE ||
 	    p->spec.paused) {
+		/* It goes on being listened to: an agent that nobody knows goes off by itself. */
+		if (warm_is_ready(l->m))
+			(void)life_agent(l);
 		(void)life_seen(l, l->c->o.idle_poll_ms);
 		return;
 	}

@@ -116,13 +116,22 @@ static bool is_anothers(const struct choosing *ch, const struct machine *m)
 	return p && wants(p) && kept_for(m, p) && !f;
 }
 
+/* A person has to look at it; meanwhile another one may be warm. */
+static bool is_odd(const struct machine *m)
+{
+	const struct machine_operation *op = m->status.operation;
+
+	return m->status.warm_for && !warm_is_ready(m) && op &&
+	       str_eq(op->last_error.reason, "PowerStateUnexpected");
+}
+
 static void consider(struct choosing *ch, const char *machine)
 {
 	const struct machine *m = CONTROLLER_GET(ch->w->c, OBJECT_MACHINE, machine, machine);
 	struct choice *c = &ch->v[ch->n];
 	const char *rack;
 
-	if (!m || map_has(ch->w->wishes, machine))
+	if (!m || is_odd(m) || map_has(ch->w->wishes, machine))
 		return;
 	*c = (struct choice){.m = m, .mine = kept_for(m, ch->pool), .ready = warm_is_ready(m)};
 	c->on = m->status.warm_for;

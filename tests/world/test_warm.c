@@ -443,9 +443,39 @@ static void nothing_is_switched_while_the_provider_is_paused(void **state)
 	want_warm(&w, "gpus", 0);
 	earth_run(&w, 600000);
 	assert_true(is_warm(b));
+	earth_kill(&w.replicas[0]);
+	earth_replica(&w);
+	earth_run(&w, 3600000);
+	assert_true(is_warm(b)); /* its agent is answered by the next leader, too */
 	pause_provider(&w, false);
 	wait_off(&w, 1, 300);
 	assert_int_equal(b->boots, 2);
+	earth_stop(&w);
+}
+
+/* A person took the medium out while it came up: it is on, and nobody knows what for. */
+static void one_that_is_on_for_no_known_reason_is_left_and_another_is_warmed(void **state)
+{
+	struct number one = {.n = 1};
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 824, 2);
+	one.w = &w;
+	want_warm(&w, "gpus", 1);
+	earth_replica(&w);
+	earth_wait(&w, boots_to_be_warm, b, 900, "it comes up");
+	free(b->bmc.image);
+	b->bmc.image = NULL;
+	earth_wait_reason(b, "PowerStateUnexpected", 900);
+	earth_wait(&w, as_many_are_warm, &one, 900, "the other one is warm");
+	assert_true(is_warm(&w.boxes[1]));
+	earth_run(&w, 600000);
+	assert_int_equal(b->doing, BOX_NOTHING);
+	box_power(b, false);
+	wait_off(&w, 1, 600);
+	assert_true(is_warm(&w.boxes[1]));
 	earth_stop(&w);
 }
 
@@ -853,6 +883,7 @@ int main(void)
 		T(a_machine_that_is_warm_can_be_wiped_retired_and_taken_out_of_use),
 		T(what_is_only_observed_is_left_as_it_is),
 		T(nothing_is_switched_while_the_provider_is_paused),
+		T(one_that_is_on_for_no_known_reason_is_left_and_another_is_warmed),
 		T(what_is_another_machine_is_not_switched_off),
 		T(a_second_leader_goes_on_with_the_agent_that_is_there),
 		T(a_leader_that_dies_at_each_entry_on_the_way_to_warm_and_back_is_followed),
