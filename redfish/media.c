@@ -425,20 +425,29 @@ static bool climb(struct redfish *r, const struct rf_reply *p, void (*again)(str
 	return true;
 }
 
+/* The forms of a body, the one that this BMC is known to want first. */
+static const char *insert_form(const struct redfish *r)
+{
+	static const char *const forms[] = {"full", "bare", "wordy", "named"};
+	size_t first = r->quirks & QUIRK_MEDIA_BARE    ? 1
+		       : r->quirks & QUIRK_MEDIA_WORDY ? 2
+		       : r->quirks & QUIRK_MEDIA_NAMED ? 3
+						       : 0;
+	unsigned rung = r->op->rung;
+
+	if (rung >= sizeof(forms) / sizeof(*forms))
+		return NULL;
+	return rung == 0 ? forms[first] : forms[rung <= first ? rung - 1 : rung];
+}
+
 static char *insert_body(const struct redfish *r)
 {
-	static const char *const careful[] = {"full", "bare", "wordy", "named"}, *const terse[] = {
-											 "bare",
-											 "full",
-											 "wordy",
-											 "named"};
 	const struct rf_op *op = r->op;
-	const char *form;
+	const char *form = insert_form(r);
 	OWN_JSON o = NULL;
 
-	if (op->rung >= sizeof(careful) / sizeof(*careful))
+	if (!form)
 		return NULL;
-	form = (r->quirks & QUIRK_MEDIA_BARE ? terse : careful)[op->rung];
 	o = json_pack("{s:s}", "Image", op->url);
 	if (!o)
 		return NULL; /* not UTF-8 */

@@ -17,9 +17,9 @@ enum quirk {
 	QUIRK_BOOT_MODE_ALWAYS = 1 << 3,  /* the boot mode goes with every override */
 	QUIRK_BOOT_MODE_NEVER = 1 << 4,	  /* ... with none */
 	QUIRK_BOOT_CLEAR_BY_PXE = 1 << 5, /* target None is refused: clear with Pxe and Disabled */
-	QUIRK_CD_BY_ATTRIBUTE =
-		1
-		<< 6, /* virtual CDs boot by the attribute ServerBoot; Cd is the drive in the box */
+	QUIRK_MEDIA_WORDY = 1 << 6,	  /* InsertMedia wants the transfer protocol */
+	QUIRK_MEDIA_NAMED = 1 << 7,	  /* ... a user name and password, also for nobody */
+	QUIRK_CD_BY_ATTRIBUTE = 1 << 8,	  /* virtual CDs boot by an attribute; Cd is a drive */
 };
 
 /* All may be NULL: not given. */

@@ -20,12 +20,15 @@
  */
 #define CAPTURES "../shared/captures"
 #define ORIGIN "https://10.0.8.17"
+#define ISO "https://10.0.8.2:8443/boot/5f1c.iso"
 #define MEDIA "http://10.0.8.2:8080/media/5f1c.iso"
 
 struct expected {
 	const char *name;
 	const char *uuid;
 	const char *off; /* the request that switches off, and so on; journal lines */
+	const char *on;
+	const char *http; /* NULL: it has no HTTP boot */
 	const char *cd, *cd_tag;
 	const char *clear;
 	const char *insert; /* NULL: there is no slot */
@@ -37,6 +40,7 @@ static const struct expected expected[] = {
 		.name = "dell-h100",
 		.uuid = "4c4c4544-0035-3410-8050-c6c04f314733",
 		.off = "POST /redfish/v1/Systems/System.Embedded.1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
+		.on = "POST /redfish/v1/Systems/System.Embedded.1/Actions/ComputerSystem.Reset {\"ResetType\":\"On\"}",
 		.cd = "PATCH /redfish/v1/Managers/iDRAC.Embedded.1/Oem/Dell/DellAttributes/iDRAC.Embedded.1 "
 		      "{\"Attributes\":{\"ServerBoot.1.BootOnce\":\"Enabled\","
 		      "\"ServerBoot.1.FirstBootDevice\":\"VCD-DVD\"}}",
@@ -52,6 +56,10 @@ static const struct expected expected[] = {
 		.name = "dgx-h100",
 		.uuid = "b11dd4f2-bfde-1000-02bc-5cff35fbe6e9",
 		.off = "POST /redfish/v1/Systems/DGX/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
+		.on = "POST /redfish/v1/Systems/DGX/Actions/ComputerSystem.Reset {\"ResetType\":\"On\"}",
+		.http = "PATCH /redfish/v1/Systems/DGX/SD {\"Boot\":{\"BootSourceOverrideTarget\":\"UefiHttp\","
+			"\"BootSourceOverrideEnabled\":\"Once\",\"BootSourceOverrideMode\":\"UEFI\","
+			"\"HttpBootUri\":\"" ISO "\"}}",
 		.cd = "PATCH /redfish/v1/Systems/DGX/SD {\"Boot\":{\"BootSourceOverrideTarget\":\"Cd\","
 		      "\"BootSourceOverrideEnabled\":\"Once\",\"BootSourceOverrideMode\":\"UEFI\"}}",
 		.cd_tag = "\"1720574208\"",
@@ -65,6 +73,7 @@ static const struct expected expected[] = {
 		.name = "hpe-dl385",
 		.uuid = "34383350-3131-584d-5133-303230393953",
 		.off = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
+		.on = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"On\"}",
 		.cd = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideTarget\":\"Cd\","
 		      "\"BootSourceOverrideEnabled\":\"Once\"}}",
 		.clear =
@@ -78,6 +87,7 @@ static const struct expected expected[] = {
 		.name = "lenovo-sr670",
 		.uuid = "6173ecec-6ef5-11ee-834a-0a8fc3a58a71",
 		.off = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
+		.on = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"On\"}",
 		.cd = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideTarget\":\"Cd\","
 		      "\"BootSourceOverrideEnabled\":\"Once\"}}",
 		.cd_tag = "\"387fcecc167782f0b7edb1\"",
@@ -91,6 +101,7 @@ static const struct expected expected[] = {
 		.name = "supermicro",
 		.uuid = "00000000-0000-0000-0000-7cc25550a8ff",
 		.off = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
+		.on = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"On\"}",
 		.cd = "PATCH /redfish/v1/Systems/1 {\"Boot\":{\"BootSourceOverrideTarget\":\"UsbCd\","
 		      "\"BootSourceOverrideEnabled\":\"Once\",\"BootSourceOverrideMode\":\"UEFI\"}}",
 		.cd_tag = "\"a0a7128477b3552049bdbf0d3286de78\"",
@@ -180,6 +191,18 @@ static void check(struct replay *p, struct redfish *r, const struct fake_bmc *bm
 	assert_int_equal(wait_answer(p), ERR_NONE);
 	if (x)
 		assert_string_equal(fake_bmc_last(bmc, "POST"), x->off);
+	redfish_power(r, true, on_plain, p);
+	assert_int_equal(wait_answer(p), ERR_NONE);
+	if (x)
+		assert_string_equal(fake_bmc_last(bmc, "POST"), x->on);
+	redfish_boot(r, REDFISH_BOOT_HTTP, ISO, on_plain, p);
+	if (x && !x->http) {
+		assert_int_equal(wait_answer(p), ERR_UNSUPPORTED);
+	} else {
+		assert_int_equal(wait_answer(p), ERR_NONE);
+		if (x)
+			assert_string_equal(fake_bmc_last(bmc, "PATCH"), x->http);
+	}
 	redfish_boot(r, REDFISH_BOOT_CD, NULL, on_plain, p);
 	assert_int_equal(wait_answer(p), ERR_NONE);
 	if (x)

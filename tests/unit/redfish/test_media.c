@@ -193,6 +193,50 @@ static void media_that_want_a_name_get_none(void **state)
 	assert_done(bmc_insert(f, MEDIA));
 	assert_non_null(strstr(f->bmc.journal[f->bmc.njournal - 1],
 			       "\"UserName\":\"none\",\"Password\":\"none\""));
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems/1/VirtualMedia"), 4);
+}
+
+static void the_table_says_which_form_a_bmc_wants(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.named_media = true;
+	f->bmc.model = "DGXH100";
+	assert_done(bmc_insert(f, MEDIA));
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems/1/VirtualMedia"), 1);
+	assert_done(bmc_eject(f));
+	f->bmc.model = NULL;
+	f->bmc.vendor = "Nokia";
+	f->bmc.named_media = false;
+	redfish_credentials(f->r, "drover", f->password); /* it is all read again */
+	assert_done(bmc_insert(f, MEDIA));
+	assert_non_null(
+		strstr(f->bmc.journal[f->bmc.njournal - 1], "\"TransferProtocolType\":\"HTTP\"}"));
+}
+
+/* Each form once, whatever comes first. */
+static void a_medium_that_nothing_helps_is_sent_in_every_form(void **state)
+{
+	static const char *const vendors[] = {"Contoso", "Supermicro", "Nokia"};
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, "POST /redfish/v1/Systems/1/VirtualMedia", 400, NULL};
+
+	f->bmc.tamper = bmc_select_tamper;
+	f->bmc.tamper_arg = &s;
+	for (unsigned i = 0; i < 3; i++) {
+		unsigned from = f->bmc.njournal;
+
+		f->bmc.vendor = vendors[i];
+		redfish_credentials(bmc_client(f), "drover", f->password);
+		assert_int_equal(bmc_insert(f, MEDIA), ERR_INVALID);
+		assert_int_equal(fake_bmc_count(&f->bmc, s.start), 4 * (i + 1));
+		for (unsigned a = from; a < f->bmc.njournal; a++)
+			for (unsigned b = a + 1; b < f->bmc.njournal; b++)
+				assert_false(str_starts(f->bmc.journal[a], s.start) &&
+					     str_eq(f->bmc.journal[a], f->bmc.journal[b]));
+	}
+	f->bmc.tamper = NULL;
+	f->bmc.tamper_arg = NULL;
 }
 
 int main(void)
@@ -214,6 +258,8 @@ int main(void)
 		bmc_test(a_slot_that_takes_no_medium_is_passed_over),
 		bmc_test(where_no_slot_takes_it_the_refusal_is_the_answer),
 		bmc_test(media_that_want_a_name_get_none),
+		bmc_test(the_table_says_which_form_a_bmc_wants),
+		bmc_test(a_medium_that_nothing_helps_is_sent_in_every_form),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

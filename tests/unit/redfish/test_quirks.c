@@ -61,6 +61,16 @@ static void every_row_has_a_number_a_condition_an_effect_and_a_reason(void **sta
 	}
 }
 
+static void what_is_known_of_one_maker_is_not_held_against_another(void **state)
+{
+	(void)state;
+	assert_int_equal(of("Dell", "PowerEdge R750"), QUIRK_CD_BY_ATTRIBUTE);
+	assert_int_equal(of("Nokia", NULL), QUIRK_MEDIA_WORDY);
+	assert_int_equal(of("NVIDIA", "DGXH100"), QUIRK_MEDIA_NAMED);
+	assert_false(QUIRK_CD_BY_ATTRIBUTE & (QUIRK_MEDIA_WORDY | QUIRK_MEDIA_NAMED));
+	assert_false(QUIRK_MEDIA_WORDY & QUIRK_MEDIA_NAMED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -68,6 +78,7 @@ int main(void)
 		cmocka_unit_test(later_rows_correct_earlier_ones),
 		cmocka_unit_test(letter_case_does_not_matter),
 		cmocka_unit_test(a_member_of_the_root_may_tell_what_the_vendor_does_not),
+		cmocka_unit_test(what_is_known_of_one_maker_is_not_held_against_another),
 		cmocka_unit_test(every_row_has_a_number_a_condition_an_effect_and_a_reason),
 	};
 
