@@ -28,6 +28,9 @@
 #include "wipe/proto.h"
 
 #define PORT 18440
+#define PORT_MIN 1024
+#define PORT_MAX (65535 - UP_PORTS)
+#define PORT_TEXT 16
 #define CERT_DAYS 365
 #define MACHINES_MAX 64
 #define CONNECTIONS 2048
@@ -46,7 +49,8 @@ static const struct argp_option options[] = {
 	{"machines", 'm', "N", 0, "Machines in the rack, 1 to 64 (8)", 0},
 	{"speed", 's', "N", 0, "How many times faster than a quick laptop demo machines are (1)",
 	 0},
-	{"port", OPT_PORT, "PORT", 0, "The first of ten ports on the loopback (18440)", 0},
+	{"port", OPT_PORT, "PORT", 0,
+	 "The first of ten ports on the loopback (18440); the folder keeps it", 0},
 	{"debug", OPT_DEBUG, NULL, 0, "Log more", 0},
 	{0},
 };
@@ -68,8 +72,8 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 			argp_error(st, "--speed: want 1 to 100, got %s", arg);
 		return 0;
 	case OPT_PORT:
-		if (!str_to_i64(arg, 1024, 65535 - UP_PORTS, &u->port))
-			argp_error(st, "--port: want 1024 to %d, got %s", 65535 - UP_PORTS, arg);
+		if (!str_to_i64(arg, PORT_MIN, PORT_MAX, &u->port))
+			argp_error(st, "--port: want %d to %d, got %s", PORT_MIN, PORT_MAX, arg);
 		return 0;
 	case OPT_DEBUG:
 		u->debug = true;
@@ -132,6 +136,45 @@ static int open_folder(struct up *u, struct err *e)
 			     u->data);
 	free(lock);
 	free(log);
+	return rc;
+}
+
+/* The first start's port is kept: machines' addresses, pools' images and kubeconfigs name it. */
+static int find_port(struct up *u, struct err *e)
+{
+	char *path = mem_printf("%s/port", u->data), *text = up_read(path, PORT_TEXT, NULL, e);
+	int64_t kept = 0;
+	int rc = 0;
+
+	if (text && !str_to_i64(text, PORT_MIN, PORT_MAX, &kept)) {
+		rc = err_set(e, ERR_INVALID, 0, "%s: want %d to %d, got '%s'", path, PORT_MIN,
+			     PORT_MAX, text);
+	} else if (text && u->port && u->port != kept) {
+		rc = err_set(
+			e, ERR_CONFLICT, 0,
+			"%s began with --port %lld, which its objects name: leave --port out, or begin anew with another --data",
+			u->data, (long long)kept);
+	} else if (text) {
+		u->port = kept;
+	} else if (e->kind != ERR_NOT_FOUND) {
+		rc = -1;
+	} else {
+		u->port = u->port ? u->port : PORT;
+	}
+	free(text);
+	free(path);
+	return rc;
+}
+
+/* Before objects name it, but not before it was found to be free. */
+static int keep_port(const struct up *u, struct err *e)
+{
+	char *path = mem_printf("%s/port", u->data), number[PORT_TEXT];
+	int rc;
+
+	str_format(number, sizeof(number), "%lld", (long long)u->port);
+	rc = up_write(path, number, strlen(number), e);
+	free(path);
 	return rc;
 }
 
@@ -224,7 +267,7 @@ static void give_up(struct up *u, const struct err *e)
 {
 	fprintf(stderr, "drover up: %s%s\n", e->text,
 		e->code == EADDRINUSE
-			? "; another `drover up`, perhaps: end that one, or --port PORT takes ten other ports"
+			? "; another `drover up`, perhaps: end that one, or --port PORT takes ten others (with --data DIR, where this folder has begun)"
 			: "");
 	u->status = 1;
 	loop_stop(u->loop);
@@ -358,7 +401,7 @@ static void on_signal(int signum, void *arg)
 
 static int start(struct up *u, struct err *e)
 {
-	if (open_folder(u, e) < 0 || make_agent_image(u, e) < 0)
+	if (open_folder(u, e) < 0 || find_port(u, e) < 0 || make_agent_image(u, e) < 0)
 		return -1;
 	log_redirect(on_log, u);
 	u->kubelet_token = up_token(u->loop, u->data, "kubelet-token", e);
@@ -373,6 +416,8 @@ static int start(struct up *u, struct err *e)
 			return -1;
 	u->rack = up_rack_new(u, e);
 	if (!u->rack)
+		return -1;
+	if (keep_port(u, e) < 0)
 		return -1;
 	u->apply = up_apply_new(u, on_applied, u, e);
 	if (!u->apply)
@@ -431,7 +476,7 @@ static char *absolute(const char *data)
 
 int cli_up(int argc, char **argv)
 {
-	struct up u = {.machines = 8, .speed = 1, .port = PORT, .lock = -1, .log = -1};
+	struct up u = {.machines = 8, .speed = 1, .lock = -1, .log = -1};
 	char *data;
 	struct err e;
 

@@ -15,7 +15,7 @@
  *
  * Everything is one process on one loop.  Ports count up from `port`, so that a kubeconfig stays
  * good over a restart.
- * Tests: tests/real/up.py, examples/demo.py
+ * Tests: tests/unit/controller/test_up_fleet.c, tests/real/up.py, examples/demo.py
  */
 #define UP_TENANTS 2
 #define UP_PROVIDER "rack" /* also begins the names of its Secrets */
@@ -41,8 +41,8 @@ struct up_cluster {
 };
 
 struct up {
-	const char *data; /* absolute */
-	int64_t machines, speed, port;
+	const char *data;	       /* absolute */
+	int64_t machines, speed, port; /* port: 0 until the folder is open, unless given */
 	bool debug;
 
 	struct loop *loop;
