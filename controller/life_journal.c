@@ -166,6 +166,8 @@ static json_t *failures_with(const struct life *l, const char *reason, const cha
 			json_object_set_new(o, "pool", json_string(old->pool));
 		if (old->image)
 			json_object_set_new(o, "image", json_string(old->image));
+		if (old->tenant)
+			json_object_set_new(o, "tenant", json_string(old->tenant));
 		json_array_append_new(list, o);
 	}
 	life_set_time(f, "time", loop_wall(l->c->loop));
@@ -177,6 +179,8 @@ static json_t *failures_with(const struct life *l, const char *reason, const cha
 	if (n_claim) {
 		json_object_set_new(f, "pool", json_string(n_claim->spec.node_pool_ref.name));
 		json_object_set_new(f, "image", json_string(n_claim->spec.image.digest));
+		json_object_set_new(f, "tenant",
+				    json_string(n_claim->spec.virtual_cluster_ref.name));
 	}
 	json_array_append_new(list, f);
 	return list;

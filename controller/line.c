@@ -18,7 +18,7 @@
 
 struct failure {
 	int64_t time;
-	const char *machine, *reason;
+	const char *machine, *reason, *step;
 	struct line_place at;
 };
 struct served {
@@ -110,7 +110,9 @@ static bool read_machine(const struct kube_entry *en, void *arg)
 			.time = f->time,
 			.machine = m->meta.name,
 			.reason = f->reason,
-			.at = {f->pool, f->image, m->spec.provider_ref.name, line_rack(l->c, m)},
+			.step = f->step,
+			.at = {f->pool, f->image, m->spec.provider_ref.name, line_rack(l->c, m),
+			       f->tenant},
 		};
 	}
 	return true;
@@ -127,7 +129,8 @@ static bool read_claim(const struct kube_entry *en, void *arg)
 	const struct machine_operation *op = m ? m->status.operation : NULL;
 	const struct line_place at = {n->spec.node_pool_ref.name, n->spec.image.digest,
 				      m ? m->spec.provider_ref.name : NULL,
-				      m ? line_rack(l->c, m) : NULL};
+				      m ? line_rack(l->c, m) : NULL,
+				      n->spec.virtual_cluster_ref.name};
 	const char *reason, *message;
 	bool failed;
 
@@ -255,8 +258,45 @@ static void add_to_row(struct row *r, const struct failure *f)
 	r->last[0] = f;
 }
 
+/* May its tenant have made it fail, by what it answers or does with its Node? */
+static bool is_of_tenants_making(const char *step)
+{
+	static const char *const steps[] = {"booting", "joining", "gating"};
+
+	return is_one_of(step, steps, sizeof(steps) / sizeof(steps[0]));
+}
+
+static bool of_another(const struct found *s, const struct line_place *at, const char *tenant)
+{
+	return at->tenant && !str_eq(at->tenant, tenant) && in_scope(s, at);
+}
+
+/* Has anybody been there but this tenant?  One that is on its way tells nothing yet. */
+static bool is_shared(const struct line *l, const struct found *s, const char *tenant)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < l->nserved && !any; i++)
+		any = of_another(s, &l->served[i].at, tenant);
+	for (size_t i = 0; i < l->nfailures && !any; i++)
+		any = of_another(s, &l->failures[i].at, tenant);
+	return any;
+}
+
+/* The three are of one tenant, who may have made them. */
+static bool is_one_tenants(const struct line *l, const struct found *s, const struct row *r)
+{
+	const char *tenant = r->last[0]->at.tenant;
+
+	for (size_t i = 0; i < MACHINES; i++)
+		if (!is_of_tenants_making(r->last[i]->step) ||
+		    !str_eq(r->last[i]->at.tenant, tenant))
+			return false;
+	return tenant && is_shared(l, s, tenant);
+}
+
 /* Does this one stop the line?  Gives the oldest that it is stopped for. */
-static const struct failure *stops(const struct found *s, const struct row *r)
+static const struct failure *stops(const struct line *l, const struct found *s, const struct row *r)
 {
 	const struct failure *newest = r->last[0], *oldest = r->last[MACHINES - 1];
 	bool several = s->scope == IMAGE || s->scope == POOL;
@@ -267,7 +307,7 @@ static const struct failure *stops(const struct found *s, const struct row *r)
 		return NULL;
 	for (size_t i = 1; !several && i < MACHINES; i++)
 		several = !str_eq(r->last[i]->at.pool, newest->at.pool);
-	return several ? oldest : NULL;
+	return several && !is_one_tenants(l, s, r) ? oldest : NULL;
 }
 
 static int64_t wait_of(unsigned doublings)
@@ -337,7 +377,7 @@ static void find(struct line *l, struct found *s)
 		if (!r)
 			continue;
 		add_to_row(r, f);
-		oldest = stops(s, r);
+		oldest = stops(l, s, r);
 		if (!oldest)
 			continue;
 		s->stopped = true;
@@ -449,7 +489,7 @@ static bool blames(struct line *l, const struct machine *m, const struct machine
 	/* What is asked for cannot be made, wherever: it is never the machine's. */
 	static const char *const never[] = {"ImageMismatch", "ConfigInvalid", "StartupTaintsExist"};
 	const struct line_place p = {f->pool, f->image, m->spec.provider_ref.name,
-				     line_rack(l->c, m)};
+				     line_rack(l->c, m), f->tenant};
 
 	if (!f->reason || is_tenants(f->reason) ||
 	    is_one_of(f->reason, never, sizeof(never) / sizeof(never[0])) ||
@@ -486,6 +526,9 @@ bool line_machine_worn(const struct controller *c, const struct machine *m)
 {
 	OWN(arena) a = arena_new();
 	struct line *l = line_read(c, a);
+	struct found pool = {.scope = POOL};
+	const char *tenant = NULL;
+	bool one = true; /* all that count are of one tenant's making */
 	unsigned n = 0;
 
 	for (size_t i = m->status.failures.n; i-- > 0 && n < MACHINES;) {
@@ -493,7 +536,13 @@ bool line_machine_worn(const struct controller *c, const struct machine *m)
 
 		if (str_eq(f->reason, LINE_WORN))
 			break;
-		n += f->claim && !follows(m, i) && !blames(l, m, f);
+		if (!f->claim || follows(m, i) || blames(l, m, f))
+			continue;
+		one &= f->tenant && is_of_tenants_making(f->step) &&
+		       (!n || str_eq(f->tenant, tenant));
+		tenant = f->tenant;
+		pool.name = f->pool;
+		n++;
 	}
-	return n == MACHINES;
+	return n == MACHINES && !(one && is_shared(l, &pool, tenant));
 }

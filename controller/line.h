@@ -10,7 +10,9 @@
  * through comes to, one claim is let through, and no other while it is on its way.
  *
  * A provider or rack is blamed only when the three are of more than one pool: what one pool has wrong
- * stops nobody else.  What is a tenant's own fault (TenantGone ...) stops nothing.
+ * stops nobody else.  What is a tenant's own fault (TenantGone ...) stops nothing.  In booting, joining and
+ * gating the tenant's API has a say, and could make claims fail on purpose: failures of these states that are
+ * all of one tenant stop nothing, and count against no machine, where other tenants are as well.
  *
  * The line opens when a claim there comes to serve (condition Initialized, younger than the failures);
  * when the pool or provider is changed: its condition LineStopped is True of an older generation; and by
@@ -26,7 +28,8 @@
 
 struct line_place {
 	const char *pool, *image /* digest */, *provider,
-		*rack; /* rack: value of perDomain.key's label; NULL: none */
+		*rack,	 /* rack: value of perDomain.key's label; NULL: none */
+		*tenant; /* of what has been; NULL: not known */
 };
 struct line_stop {
 	const char *scope, *name, *reason; /* "image", its digest, "ImageMismatch" */

@@ -223,7 +223,8 @@ struct machine_failure {
 	int64_t time;
 	const char *step, *reason, *message, *claim;
 	const char *pool,
-		*image; /* the claim's, image by its digest: for stopping the line (line.h) */
+		*image, /* the claim's, image by its digest: for stopping the line (line.h) */
+		*tenant;
 };
 /* Why it leaves its tenant, and what comes after the wipe: from serving until free, quarantined or
  * retired (leave.h). */

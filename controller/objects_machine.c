@@ -254,6 +254,8 @@ static const struct field failure_fields[] = {
 	FIELD(machine_failure, pool, "pool", FIELD_STR, .max_len = 253, .doc = "Its pool."),
 	FIELD(machine_failure, image, "image", FIELD_STR, .max_len = 128,
 	      .doc = "Its image, by digest."),
+	FIELD(machine_failure, tenant, "tenant", FIELD_STR, .max_len = 253,
+	      .doc = "Its VirtualCluster."),
 	FIELDS_END,
 };
 

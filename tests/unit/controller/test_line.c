@@ -58,7 +58,8 @@ static void fails(struct desk *d, int n, const char *reason, int ago, const char
 		    arena_printf(d->a, "{'failures': [%s]}", failure(d, n, reason, ago, pool)));
 }
 
-static const struct line_place here = {"h100", IMAGE, "hall-a", "r0"};
+static const struct line_place here = {
+	.pool = "h100", .image = IMAGE, .provider = "hall-a", .rack = "r0"};
 
 static struct line_stop stop;
 static bool open_at(struct desk *d, const struct line_place *p)
@@ -87,6 +88,54 @@ static void the_third_machine_stops_the_line_and_not_the_third_failure(void **st
 	assert_string_equal(stop.reason, "JoinTimeout");
 	assert_int_equal(stop.machines, 3);
 	assert_true(stop.next > now(d) + 8 * MIN && stop.next <= now(d) + 9 * MIN);
+}
+
+static const char *failure_of(struct desk *d, int n, int ago, const char *tenant, const char *step)
+{
+	return arena_printf(
+		d->a,
+		"{'time': '%s', 'step': '%s', 'reason': 'JoinTimeout', 'message': 'x', 'claim': 'c-%d-%d',"
+		" 'pool': 'h100', 'image': '" IMAGE "', 'tenant': '%s'}",
+		at(d, now(d) - ago * MIN), step, n, ago, tenant);
+}
+
+static void fails_for(struct desk *d, int n, int ago, const char *tenant, const char *step)
+{
+	desk_status(d, OBJECT_MACHINE, arena_printf(d->a, "m-%d", n),
+		    arena_printf(d->a, "{'failures': [%s]}", failure_of(d, n, ago, tenant, step)));
+}
+
+/* Its API server may refuse Nodes for as long as it likes: the others' work goes on. */
+static void one_tenant_stops_no_line_of_others(void **state)
+{
+	struct desk *d = *state;
+
+	for (int n = 2; n < 5; n++)
+		fails_for(d, n, n, "team-a", "joining");
+	assert_false(open_at(
+		d, &here)); /* nobody else is there: it is the image, as far as anybody knows */
+	fails_for(d, 5, 300, "team-b", "joining");
+	assert_true(open_at(d, &here));
+	fails_for(d, 4, 4, "team-a", "imaging"); /* that is none of its making */
+	assert_false(open_at(d, &here));
+	fails_for(d, 4, 4, "team-b", "joining"); /* it is not that tenant alone */
+	assert_false(open_at(d, &here));
+}
+
+static void one_tenant_wears_no_machine_of_others(void **state)
+{
+	struct desk *d = *state;
+	const char *three = arena_printf(d->a, "{'failures': [%s, %s, %s]}",
+					 failure_of(d, 2, 300, "team-a", "joining"),
+					 failure_of(d, 2, 200, "team-a", "gating"),
+					 failure_of(d, 2, 100, "team-a", "booting"));
+
+	desk_status(d, OBJECT_MACHINE, "m-2", three);
+	assert_true(
+		line_machine_worn(&d->c, CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, "m-2")));
+	fails_for(d, 5, 400, "team-b", "joining");
+	assert_false(
+		line_machine_worn(&d->c, CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, "m-2")));
 }
 
 static void failures_further_apart_than_half_an_hour_stop_nothing(void **state)
@@ -141,8 +190,14 @@ static void one_wrong_image_stops_the_image_alone(void **state)
 static void a_provider_or_rack_is_blamed_when_more_than_one_pool_fails_there(void **state)
 {
 	struct desk *d = *state;
-	const struct line_place elsewhere = {"spare", "sha256:third", "hall-a", "r0"},
-				next_rack = {"spare", "sha256:third", "hall-a", "r1"};
+	const struct line_place elsewhere = {.pool = "spare",
+					     .image = "sha256:third",
+					     .provider = "hall-a",
+					     .rack = "r0"},
+				next_rack = {.pool = "spare",
+					     .image = "sha256:third",
+					     .provider = "hall-a",
+					     .rack = "r1"};
 	const struct provider_object *hall;
 
 	fails(d, 2, "BmcUnreachable", 3, "h100");
@@ -162,7 +217,10 @@ static void a_provider_or_rack_is_blamed_when_more_than_one_pool_fails_there(voi
 	fails(d, 6, "AgentSilent", 1, "old");
 	assert_false(line_stops_provider(line_read(&d->c, d->a), hall, &stop));
 	fails(d, 7, "BmcUnreachable", 1, "old");
-	assert_true(open_at(d, &(struct line_place){"spare", "sha256:third", "elsewhere", "r1"}));
+	assert_true(open_at(d, &(struct line_place){.pool = "spare",
+						    .image = "sha256:third",
+						    .provider = "elsewhere",
+						    .rack = "r1"}));
 }
 
 static void what_is_a_tenants_or_a_wipes_stops_nothing(void **state)
@@ -319,6 +377,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(the_third_machine_stops_the_line_and_not_the_third_failure),
+		T(one_tenant_stops_no_line_of_others),
+		T(one_tenant_wears_no_machine_of_others),
 		T(failures_further_apart_than_half_an_hour_stop_nothing),
 		T(the_wait_doubles),
 		T(one_wrong_image_stops_the_image_alone),
