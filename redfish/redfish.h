@@ -21,7 +21,9 @@
  * (schemas); what real BMCs do instead is in quirks.def.
  *
  * Login: POST to the Sessions collection named by the service root; Basic only
- * where there is no session service, and never after a session once worked.  401 in the middle of use:
+ * where there is no session service, or no session is free (for 10 min, then a session is tried for
+ * again), and never after a session once worked.  Of sessions only those are deleted that drover opened.
+ * 401 in the middle of use:
  * one new login, then ERR_DENIED.  A refused login (400, 401, 403) is remembered for this credential:
  * every further call fails with ERR_DENIED at once, without touching the BMC, until
  * redfish_credentials() gives others or redfish_retry_login() is called.  Such an error has the code
@@ -29,6 +31,15 @@
  *
  * An operation that changes the machine first reads the System if that was longer than 30 s ago or in
  * another session; another UUID or serial than was read before ends it with ERR_CONFLICT, nothing sent.
+ *
+ * ERR_CONFLICT is another machine, or may_act() said no; nothing else is.
+ *
+ * A 202 is followed to the end of its task, for 20 s at the longest; after that, or when the task is lost,
+ * it counts as taken, which proves nothing.
+ *
+ * After three operations in a row without a useful answer (none, or 5xx) the BMC is left alone for 5 s,
+ * up to a minute when it goes on so: every call fails at once with ERR_UNAVAILABLE and retry_after_ms.
+ * So it is for as long as a 429 or 503 asked for.  redfish_retry_login() ends that.
  *
  * An operation is several exchanges and ends within REDFISH_OP_MS of being asked for, waiting included.
  */
@@ -92,7 +103,9 @@ void redfish_read_system(struct redfish *r,
 			 void *arg);
 
 /* Ask for a power state; done() when the BMC took the request, which proves nothing: read the system.
- * Off is ForceOff.  Asking for what already is, is not an error. */
+ * Off is ForceOff (GracefulShutdown only where there is nothing else).  On that has no effect is
+ * asked for in other ways from the third time on: ForceOn, PowerCycle.  Asking for what already is, is
+ * not an error. */
 void redfish_power(struct redfish *r, bool on, void (*done)(const struct err *e, void *arg),
 		   void *arg);
 
@@ -102,6 +115,7 @@ enum redfish_boot {
 	REDFISH_BOOT_HTTP,
 	REDFISH_BOOT_HDD
 };
+/* Clearing empties HttpBootUri too. */
 void redfish_boot(struct redfish *r, enum redfish_boot target, const char *http_uri,
 		  void (*done)(const struct err *e, void *arg), void *arg);
 
@@ -114,7 +128,7 @@ struct redfish_media {
 void redfish_read_media(struct redfish *r,
 			void (*done)(const struct redfish_media *m, const struct err *e, void *arg),
 			void *arg);
-/* Ejects what is there first, then inserts (nothing to do when it is this very image); ERR_UNSUPPORTED when the BMC has no slot for a CD. */
+/* Enables the slots where that is an action of their own.  Ejects what is there first, then inserts (nothing to do when it is this very image); ERR_UNSUPPORTED when the BMC has no slot for a CD. */
 void redfish_insert(struct redfish *r, const char *url,
 		    void (*done)(const struct err *e, void *arg), void *arg);
 void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *arg),
