@@ -312,7 +312,19 @@ static const char *why_unfinished(const struct life *l, struct arena *a)
 	return "drover did not see its end";
 }
 
-/* The drives that were to be wiped; what became of each is not known. */
+/* What the agent said last of one of them; NULL: nothing. */
+static const struct machine_reached *reached(const struct life *l, const char *wwn)
+{
+	const struct machine_attempt *t = l->m->status.wipe_attempt;
+
+	for (size_t i = 0; i < t->devices.n; i++)
+		if (str_eq(t->devices.v[i].wwn, wwn))
+			return &t->devices.v[i];
+	return NULL;
+}
+
+/* The drives that were to be wiped, and how far each was when the agent was heard last; what
+ * became of them is not known. */
 static void unfinished(const struct life *l, struct arena *a, struct evidence *ev)
 {
 	const struct object_drives *want = &l->m->spec.drives;
@@ -326,15 +338,20 @@ static void unfinished(const struct life *l, struct arena *a, struct evidence *e
 	ev->inventory.expected = (int64_t)want->n;
 	ev->devices.n = want->n;
 	ev->devices.v = arena_calloc(a, want->n + 1, sizeof(*ev->devices.v));
-	for (size_t i = 0; i < want->n; i++)
-		ev->devices.v[i] = (struct evidence_device){.type = want->v[i].type,
-							    .model = want->v[i].model,
-							    .serial = want->v[i].serial_number,
-							    .wwn = want->v[i].wwn,
-							    .bytes = want->v[i].bytes,
-							    .technique = "Unknown",
-							    .level = WIPE_FAIL,
-							    .reason = "NotFinished"};
+	for (size_t i = 0; i < want->n; i++) {
+		const struct machine_reached *far = reached(l, want->v[i].wwn);
+
+		ev->devices.v[i] = (struct evidence_device){
+			.type = want->v[i].type,
+			.model = want->v[i].model,
+			.serial = want->v[i].serial_number,
+			.wwn = want->v[i].wwn,
+			.bytes = want->v[i].bytes,
+			.technique = far ? str_or(far->technique, "Unknown") : "Unknown",
+			.erased_bytes = far ? far->erased_bytes : 0,
+			.level = WIPE_FAIL,
+			.reason = "NotFinished"};
+	}
 }
 
 bool life_attempt_settle(struct life *l)

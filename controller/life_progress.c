@@ -23,6 +23,26 @@ static int64_t expected_end(const struct life *l, const struct proto_report *r)
 	return left_s < FAR_S ? loop_wall(l->c->loop) + left_s * 1000 : 0;
 }
 
+/* For the record, should the attempt have no end. */
+static json_t *reached(const struct proto_report *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < r->devices.n; i++) {
+		const struct evidence_device *d = &r->devices.v[i];
+		char wwn[257], technique[65];
+
+		(void)str_copy(wwn, sizeof(wwn), str_or(d->wwn, ""));
+		(void)str_copy(technique, sizeof(technique), str_or(d->technique, "Unknown"));
+		str_clean(wwn);
+		str_clean(technique);
+		json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "wwn", wwn, "technique",
+						      technique, "erasedBytes",
+						      (json_int_t)d->erased_bytes));
+	}
+	return list;
+}
+
 void life_progress(struct life *l, const char *order)
 {
 	const struct proto_report *r = agents_progress(l->seat, order);
@@ -48,5 +68,8 @@ void life_progress(struct life *l, const char *order)
 		      "bytesPerSecond", (json_int_t)r->bytes_per_s, "expectedEnd",
 		      end ? json_string(str_time(time, end)) : json_null());
 	l->progress_at = now;
-	life_write(l, json_pack("{s:{s:o}}", "operation", "progress", p), NULL);
+	p = json_pack("{s:{s:o}}", "operation", "progress", p);
+	if (l->m->status.wipe_attempt && r->devices.n)
+		json_object_set_new(p, "wipeAttempt", json_pack("{s:o}", "devices", reached(r)));
+	life_write(l, p, NULL);
 }

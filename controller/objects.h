@@ -242,6 +242,10 @@ struct machine_hold {
 	int64_t since;
 };
 /* A wipe that was begun: written before the agent is told, gone when its record stands. */
+struct machine_reached { /* what the agent said last; no proof */
+	const char *wwn, *technique;
+	int64_t erased_bytes;
+};
 struct machine_attempt {
 	const char *record; /* its WipeRecord's name */
 	int64_t attempt;
@@ -250,6 +254,10 @@ struct machine_attempt {
 	} previous; /* the record before; empty: none */
 	const char *nonce_digest, *policy_digest;
 	int64_t start_time;
+	struct {
+		struct machine_reached *v;
+		size_t n;
+	} devices; /* how far each drive is */
 };
 struct machine_quarantine {
 	const char *reason, *message;

@@ -99,6 +99,16 @@ static const struct field attempt_previous_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field reached_fields[] = {
+	FIELD(machine_reached, wwn, "wwn", FIELD_STR, .required = true, .max_len = 256,
+	      .doc = "The drive."),
+	FIELD(machine_reached, technique, "technique", FIELD_STR, .max_len = 64,
+	      .doc = "The last that was begun."),
+	FIELD(machine_reached, erased_bytes, "erasedBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "How far that was, where it tells."),
+	FIELDS_END,
+};
+
 static const struct field attempt_fields[] = {
 	FIELD(machine_attempt, record, "record", FIELD_STR, .required = true, .max_len = 253,
 	      .doc = "Name that its WipeRecord will have."),
@@ -111,6 +121,8 @@ static const struct field attempt_fields[] = {
 	FIELD(machine_attempt, policy_digest, "policyDigest", FIELD_STR, .max_len = 128,
 	      .doc = "SHA-256 of the wipe policy that was in force."),
 	FIELD(machine_attempt, start_time, "startTime", FIELD_TIME, .doc = "When it began."),
+	FIELD_ITEMS(machine_attempt, devices, "devices", reached_fields, .max_items = 256,
+		    .doc = "How far each drive was when the agent was heard last.  No proof."),
 	FIELDS_END,
 };
 

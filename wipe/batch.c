@@ -336,15 +336,32 @@ static void add(int64_t *sum, int64_t n)
 		*sum = INT64_MAX;
 }
 
-void batch_progress(const struct batch *b, struct proto_report *r)
+/* Never more than Fail: what is on its way was not found done. */
+static struct evidence_device reached(const struct batch_unit *u)
+{
+	const struct erase_progress *g = &u->erase.progress;
+
+	return (struct evidence_device){.wwn = u->drive->wwn,
+					.technique = str_or(atomic_load(&g->technique), "None"),
+					.erased_bytes = atomic_load(&g->erased_bytes),
+					.level = WIPE_FAIL,
+					.reason = "NotFinished"};
+}
+
+void batch_progress(struct batch *b, struct proto_report *r)
 {
 	bool named = false;
 
 	if (b->act != BATCH_WIPE && b->act != BATCH_VERIFY)
 		return;
+	if (!b->reached)
+		b->reached = arena_calloc(b->arena, b->n + 1, sizeof(*b->reached));
+	r->devices.v = b->reached;
+	r->devices.n = b->n;
 	for (size_t i = 0; i < b->n; i++) {
 		const struct erase_progress *g = &b->units[i].erase.progress;
 
+		b->reached[i] = reached(&b->units[i]);
 		add(&r->done_bytes, atomic_load(&g->done_bytes));
 		add(&r->total_bytes, atomic_load(&g->total_bytes));
 		/* Of the first that is at work: steady while several are in different ones. */

@@ -63,6 +63,7 @@ struct batch {
 	const char *record, *stamp; /* BATCH_STAMP */
 	uint8_t *volume;	    /* BATCH_CONFIG */
 	size_t volume_used;
+	struct evidence_device *reached; /* batch_progress() */
 	struct loop_timer guard;
 	void (*done)(void *arg);
 	void *arg;
@@ -86,7 +87,7 @@ void batch_abandon(struct batch *b);
 const struct batch_unit *batch_failed(const struct batch *b);
 /* One entry for each drive, the missing ones too; in the batch's arena. */
 struct evidence_device *batch_devices(struct batch *b, size_t *n);
-/* Phase and bytes over all drives. */
-void batch_progress(const struct batch *b, struct proto_report *r);
+/* Phase and bytes over all drives, and how far each is; *r points into the batch. */
+void batch_progress(struct batch *b, struct proto_report *r);
 
 #endif

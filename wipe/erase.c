@@ -199,6 +199,7 @@ static int zeros_written(const struct ring_piece *p, struct err *e, void *arg)
 	if (e)
 		return -1;
 	atomic_fetch_add(&s->progress->done_bytes, (int64_t)p->len);
+	atomic_fetch_add(&s->progress->erased_bytes, (int64_t)p->len);
 	return 0;
 }
 
@@ -323,6 +324,8 @@ static int run_rung(struct pass *p, const struct rung *r, struct err *e)
 	int found;
 
 	x->device.technique = r->technique;
+	atomic_store(&x->progress.erased_bytes, 0);
+	atomic_store(&x->progress.technique, r->technique);
 	p->status = &x->status[x->device.raw_status.n++];
 	*p->status = 0;
 	x->accept = r->accept;
@@ -331,6 +334,7 @@ static int run_rung(struct pass *p, const struct rung *r, struct err *e)
 			*p->status = e->code;
 		return fail_drive(x);
 	}
+	atomic_store(&x->progress.erased_bytes, x->device.bytes);
 	set_phase(x, "canaries", VERIFY_CANARIES * VERIFY_BLOCK, 0);
 	found = verify_find(&p->verify, &unreadable);
 	x->device.canaries.found = found;

@@ -31,7 +31,9 @@
 struct erase_progress {
 	_Atomic(const char *) phase; /* "canaries", "format", "overwrite", "verify" ... */
 	_Atomic int64_t done_bytes, total_bytes;
-	_Atomic int64_t patience_ms; /* longest time in which nothing of this need change */
+	_Atomic(const char *) technique; /* the last that was begun; NULL: none */
+	_Atomic int64_t erased_bytes;	 /* how far that is, where it tells */
+	_Atomic int64_t patience_ms;	 /* longest time in which nothing of this need change */
 };
 
 /* One drive through wipe and verify.  Strings in device belong to drive and to constants. */

@@ -58,6 +58,9 @@ const struct field evidence_device_fields[] = {
 	FIELD(evidence_device, raw_status, "rawStatus", FIELD_INTS, .max_items = 16,
 	      .doc = "What the device answered to each command that was to erase it, in order, the "
 		     "technique's last; 0 is success."),
+	FIELD(evidence_device, erased_bytes, "erasedBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Of an attempt without an end: how far the technique was when the agent was heard "
+		     "last.  No proof."),
 	FIELD(evidence_device, level, "level", FIELD_ENUM, .enums = wipe_level_names,
 	      .required = true, .doc = "The level that was reached and verified."),
 	FIELD(evidence_device, reason, "reason", FIELD_STR, .max_len = 256,

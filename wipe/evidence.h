@@ -40,7 +40,8 @@ extern const char *const wipe_trust_names[]; /* "BootNetwork", "SecureBoot", "Qu
 
 /* What no technique here touches, named in every record; see docs/wipe.md. */
 #define EVIDENCE_NOT_COVERED                                                                       \
-	"GPUMemory", "SystemMemory", "Firmware", "BMC", "TPM", "NIC", "UEFIVariables"
+	"GPUMemory", "SystemMemory", "Firmware", "BMC", "TPM", "NIC", "UEFIVariables",             \
+		"RemovableUSB"
 
 struct evidence_device {
 	const char *type; /* NVMe, SATA, SAS, MMC, Virtio ... */
@@ -52,8 +53,10 @@ struct evidence_device {
 	struct ints raw_status; /* what it answered to each command that was to erase it, in
 				 * order, the technique's last; 0: success.  Empty: none was sent,
 				 * or what it answered is not known */
-	int level;		/* enum wipe_level */
-	const char *reason;	/* when level is Fail: EraseUnverified, DriveFailed, ... */
+	int64_t erased_bytes; /* of an attempt without an end, and on the way: how far the technique
+			       * was when it was heard of last; says nothing of what is left */
+	int level;	      /* enum wipe_level */
+	const char *reason;   /* when level is Fail: EraseUnverified, DriveFailed, ... */
 	struct {
 		int64_t planted, found;
 	} canaries;

@@ -237,8 +237,9 @@ const struct field proto_report_fields[] = {
 	FIELD(proto_report, message, "message", FIELD_STR, .max_len = 1024, .doc = "For people."),
 	FIELD_PTR(proto_report, inventory, "inventory", proto_inventory_fields,
 		  .doc = "Result of inspect."),
-	FIELD_ITEMS(proto_report, devices, "devices", evidence_device_fields, .max_items = 256,
-		    .doc = "Result of wipe: one entry for each drive."),
+	FIELD_ITEMS(
+		proto_report, devices, "devices", evidence_device_fields, .max_items = 256,
+		.doc = "Result of wipe: one entry for each drive; on the way, how far each is."),
 	FIELD(proto_report, envelope, "envelope", FIELD_STR, .max_len = MAX_ENVELOPE,
 	      .doc = "Result of verify: evidence signed by the agent."),
 	FIELD(proto_report, drive, "drive", FIELD_STR, .max_len = 256,

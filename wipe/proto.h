@@ -174,7 +174,7 @@ struct proto_report {
 	struct {
 		struct evidence_device *v;
 		size_t n;
-	} devices;	      /* wipe */
+	} devices;	      /* wipe; progress of wipe and verify: how far each is */
 	const char *envelope; /* verify: evidence, signed by the agent */
 	const char *drive;    /* write image, config: the WWN written */
 };

@@ -234,17 +234,17 @@ static void wipe(struct bootagent *a)
 
 		if (!fails)
 			memset(b->drives[i].data, 0, BOX_DRIVE_BYTES);
-		a->devices[i] = (struct evidence_device){.type = "NVMe",
-							 .model = i ? "DATA" : "ROOT",
-							 .serial = b->drives[i].wwn,
-							 .wwn = b->drives[i].wwn,
-							 .bytes = (4ll + i) << 30,
-							 .technique = fails ? "None" : "Overwrite",
-							 .raw_status = {(int64_t *)&status[fails],
-									1},
-							 .level = fails ? WIPE_FAIL : WIPE_CLEAR,
-							 .reason = fails ? "DriveFailed" : NULL,
-							 .canaries = {.planted = 4}};
+		a->devices[i] =
+			(struct evidence_device){.type = "NVMe",
+						 .model = i ? "DATA" : "ROOT",
+						 .serial = b->drives[i].wwn,
+						 .wwn = b->drives[i].wwn,
+						 .bytes = (4ll + i) << 30,
+						 .technique = fails ? "None" : "Overwrite",
+						 .raw_status = {(int64_t *)&status[fails], 1},
+						 .level = fails ? WIPE_FAIL : WIPE_CLEAR,
+						 .reason = fails ? "DriveFailed" : NULL,
+						 .canaries = {.planted = 4}};
 	}
 	str_copy(a->wiped_with, sizeof(a->wiped_with), str_or(a->order->nonce, ""));
 	r.devices.v = a->devices;
@@ -280,6 +280,13 @@ static void go_on_wiping(struct bootagent *a)
 		wipe(a);
 		return;
 	}
+	for (int i = 0; i < BOX_DRIVES; i++)
+		a->devices[i] = (struct evidence_device){.wwn = a->box->drives[i].wwn,
+							 .technique = i ? "Overwrite" : "None",
+							 .erased_bytes = i ? took << 20 : 0,
+							 .level = WIPE_FAIL};
+	r.devices.v = a->devices;
+	r.devices.n = BOX_DRIVES;
 	char *text = proto_encode(proto_report_fields, &r);
 
 	send(a, "POST", PROTO_REPORT_PATH, text, on_progress);

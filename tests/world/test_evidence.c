@@ -155,6 +155,35 @@ static void an_attempt_that_a_second_caller_ended_is_recorded(void **state)
 	earth_stop(&w);
 }
 
+/* It says how far each drive was when the agent was heard last, and is a failure all the same. */
+static void an_attempt_that_was_cut_off_says_how_far_each_drive_was(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	struct bootagent *intruder;
+	OWN_JSON o = NULL;
+	const json_t *devices;
+
+	(void)state;
+	earth_start(&w, 77, 1);
+	b->wipe_ms = 120000;
+	earth_replica(&w);
+	earth_wait_state(b, "wiping", 300);
+	earth_run(&w, 60000);
+	intruder = bootagent_new(b, b->block, PROTO_BOOT_BLOCK);
+	earth_wait(&w, lets_it_be, b, 300, "recorded");
+	bootagent_free(intruder);
+	is_unfinished(&w, "gpu-1-1-1", "SecondCaller");
+	o = record_of(&w, "gpu-1-1-1");
+	devices = json_at(o, "spec", "devices");
+	assert_string_equal(json_str_at(json_array_get(devices, 0), "technique"), "None");
+	assert_string_equal(json_str_at(json_array_get(devices, 1), "technique"), "Overwrite");
+	assert_in_range(json_int_at(json_array_get(devices, 1), "erasedBytes"), 40000ll << 20,
+			70000ll << 20);
+	assert_string_equal(json_str_at(json_array_get(devices, 1), "level"), "Fail");
+	earth_stop(&w);
+}
+
 static void attempts_are_counted_through_all_failures(void **state)
 {
 	static const char *const names[] = {"gpu-1-1-1", "gpu-1-1-2", "gpu-1-1-3", "gpu-1-2-1"};
@@ -600,6 +629,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_attempt_whose_agent_reboots_is_recorded_by_drover_alone),
 		cmocka_unit_test(an_attempt_that_a_second_caller_ended_is_recorded),
+		cmocka_unit_test(an_attempt_that_was_cut_off_says_how_far_each_drive_was),
 		cmocka_unit_test(attempts_are_counted_through_all_failures),
 		cmocka_unit_test(a_leader_that_dies_leaves_no_gap),
 		cmocka_unit_test(every_record_leaves_the_cluster_as_a_file),

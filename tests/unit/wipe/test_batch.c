@@ -147,6 +147,25 @@ static void a_drive_that_hangs_holds_up_neither_the_others_nor_the_end(void **st
 	assert_int_equal(d[1].level, WIPE_FAIL);
 }
 
+/* On the way each drive says how far it is, which is never a level. */
+static void progress_tells_how_far_each_drive_is(void **state)
+{
+	struct proto_report r = {0};
+
+	(void)state;
+	hang(2 << 20);
+	do_all(BATCH_WIPE);
+	batch_progress(batch, &r);
+	assert_int_equal(r.devices.n, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(r.devices.v[i].level, WIPE_FAIL);
+		assert_string_equal(r.devices.v[i].technique, "Overwrite");
+	}
+	assert_int_equal(r.devices.v[0].erased_bytes, BYTES);
+	assert_true(r.devices.v[1].erased_bytes < BYTES);
+	assert_string_equal(r.devices.v[1].wwn, "eui.1");
+}
+
 static void what_a_drive_that_was_given_up_does_later_changes_nothing(void **state)
 {
 	(void)state;
@@ -222,6 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(all_drives_are_done_at_the_same_time),
 		T(a_drive_that_hangs_holds_up_neither_the_others_nor_the_end),
+		T(progress_tells_how_far_each_drive_is),
 		T(what_a_drive_that_was_given_up_does_later_changes_nothing),
 		T(with_no_drive_left_an_act_ends_all_the_same),
 		T(a_drive_that_hangs_and_is_gone_is_missing),
