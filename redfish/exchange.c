@@ -297,6 +297,7 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 	char *etag = NULL;
 
 	r->http = NULL;
+	r->silent = !http || http->status >= 500;
 	if (!http) {
 		p.err = *e;
 		p.err.scope = ERR_MACHINE;

@@ -140,6 +140,7 @@ struct redfish {
 	int64_t sent_at, used_at;		 /* used_at: last time that the session worked */
 
 	/* the breaker */
+	bool silent;	   /* the last exchange of the operation brought no useful answer */
 	unsigned failures; /* operations in a row that ended without a useful answer */
 	struct backoff pause;
 	int64_t not_before;    /* nothing is sent before; INT64_MIN: at will */

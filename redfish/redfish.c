@@ -152,8 +152,7 @@ void redfish_free(struct redfish *r)
 static void judge(struct redfish *r, const struct err *e)
 {
 	int64_t now = loop_now(loop_of(r->group)), pause = 0;
-	bool silent = e && (e->kind == ERR_TIMEOUT || e->kind == ERR_UNAVAILABLE) &&
-		      (e->code < 400 || e->code >= 500);
+	bool silent = e && r->silent && (e->kind == ERR_TIMEOUT || e->kind == ERR_UNAVAILABLE);
 
 	if (!silent) {
 		r->failures = 0;
@@ -249,10 +248,13 @@ bool rf_changes(const struct rf_op *op)
 static void on_limit(void *arg)
 {
 	struct rf_op *op = arg;
+	struct redfish *r = op->r;
 	struct err e;
 
 	(void)!err_set(&e, ERR_TIMEOUT, 0, "the BMC took longer than %d s", REDFISH_OP_MS / 1000);
 	e.scope = ERR_MACHINE;
+	if (r->op == op)
+		r->silent = r->silent || r->http;
 	finish(op, NULL, &e);
 }
 
@@ -314,6 +316,7 @@ static void pump(void *arg)
 		return;
 	}
 	r->op = op;
+	r->silent = false;
 	if (r->op->kind == RF_LOGOUT)
 		begin(r, NULL);
 	else

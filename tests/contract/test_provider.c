@@ -94,6 +94,24 @@ static void emulator(struct fake_bmc *b)
 	b->basic_only = b->no_none_target = b->eject_no_body = b->same_state_400 = true;
 }
 
+static void tasks(struct fake_bmc *b)
+{
+	b->tasks = true;
+	b->task_ms = 2000;
+}
+
+static void idrac(struct fake_bmc *b)
+{
+	b->vendor = "Dell";
+	b->dell_attributes = b->tasks = true;
+}
+
+static void ami(struct fake_bmc *b)
+{
+	b->vendor = "AMI";
+	b->media_off = b->managers_media = b->pending_boot = b->etags = b->action_info = true;
+}
+
 static const struct backend backends[] = {
 	{"redfish, by the book", "redfish", plain, false},
 	{"redfish, Basic only", "redfish", basic_only, false},
@@ -102,6 +120,9 @@ static const struct backend backends[] = {
 	{"redfish, pending boot object", "redfish", pending_boot, true},
 	{"redfish, bare media", "redfish", supermicro, false},
 	{"redfish, emulator", "redfish", emulator, false},
+	{"redfish, tasks", "redfish", tasks, false},
+	{"redfish, iDRAC", "redfish", idrac, false},
+	{"redfish, slots to be enabled", "redfish", ami, false},
 };
 
 static struct world *world_new(const struct backend *backend)

@@ -151,7 +151,8 @@ static void slots_that_do_not_appear_are_asked_for_again_later(void **state)
 
 	f->bmc.media_off = f->bmc.managers_media = true;
 	f->bmc.media_ms = 60000;
-	assert_int_equal(bmc_insert(f, MEDIA), ERR_UNAVAILABLE);
+	for (int i = 0; i < 4; i++) /* which is no reason to leave the BMC alone */
+		assert_int_equal(bmc_insert(f, MEDIA), ERR_UNAVAILABLE);
 	f->bmc.media_ms = 0;
 	assert_done(bmc_insert(f, MEDIA));
 }
