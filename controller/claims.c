@@ -463,14 +463,13 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	struct kube_delete_opts o = {.uid = n->meta.uid, .grace_s = -1};
 	json_t *patch, *kept;
 
+	/* A Machine that was made anew does not say when it is done with the claim of the one before. */
+	if (n->meta.deletion_timestamp && r && r->uid && m && !str_eq(r->uid, m->meta.uid))
+		loop_timer_start(&en->timer, UNTAKEN_MS);
 	if (claims_machine(c, n) || (n->status.machine_ref && !released))
 		return false;
-	if (n->meta.deletion_timestamp && may_serve(c, n, r, m)) {
-		if (released && owe_node(en, n, m)) /* off and cut: its Node is all that is left */
-			return true;
-		loop_timer_start(&en->timer, UNTAKEN_MS); /* the tenant tells nobody here */
-		return false;
-	}
+	if (n->meta.deletion_timestamp && may_serve(c, n, r, m)) /* its Node is all that is left */
+		return released && owe_node(en, n, m);
 	if (!n->meta.deletion_timestamp &&
 	    (adopts(m, n) || may_serve(c, n, r, m))) /* it waits for its proofs */
 		return false;

@@ -413,9 +413,6 @@ static void on_placed(const struct fabric_place *p, const struct err *e, void *a
 	(void)p;
 	l->placing = false;
 	l->place.known = false;
-	/* It remembers a higher fence: of a newer leader, whose writes then stop ours, or of a journal that was lost. */
-	if (e && e->kind == ERR_CONFLICT)
-		l->took_over = false;
 	life_acted(l, e);
 }
 

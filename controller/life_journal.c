@@ -349,6 +349,7 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 void life_acted(struct life *l, const struct err *e)
 {
 	int64_t delay, now = loop_now(l->c->loop);
+	const char *reason;
 	json_t *err, *op;
 
 	l->acting = false;
@@ -360,14 +361,18 @@ void life_acted(struct life *l, const struct err *e)
 		l->act_after = now + delay;
 		l->acted_at = 0;
 		l->m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
-		figures_act_failed(l->c->figures, l->act, life_bmc_reason(e));
+		reason = str_starts(l->act, "place ") ? "NetworkNotConfirmed" : life_bmc_reason(e);
+		figures_act_failed(l->c->figures, l->act, reason);
 		log_warn("act failed", LOG_S("machine", l->name), LOG_S("act", l->act),
 			 LOG_I("again_in_ms", delay), LOG_E(e));
 		if (l->m) {
-			err = json_pack("{s:s, s:s}", "reason", life_bmc_reason(e), "message",
-					e->text);
+			err = json_pack("{s:s, s:s}", "reason", reason, "message", e->text);
 			life_set_time(err, "time", loop_wall(l->c->loop));
 			op = json_pack("{s:o}", "lastError", err);
+			/* The fabric remembers a higher fence: of a newer leader, who then stops this write, or
+			 * of a journal that was lost. */
+			if (e->kind == ERR_CONFLICT && str_starts(l->act, "place "))
+				json_object_set_new(op, "fence", json_integer(life_fence(l) + 1));
 			life_set_time(op, "nextAttempt", loop_wall(l->c->loop) + delay);
 			life_write(l, json_pack("{s:o}", "operation", op), NULL);
 		}

@@ -240,6 +240,57 @@ static void nothing_is_touched_where_statuses_were_lost_too(void **state)
 	earth_stop(&w);
 }
 
+/* Its Machine object was taken away by force and made anew: the claim of the old one ends all the same. */
+static void a_claim_ends_although_its_machine_was_made_anew(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 607);
+	OWN_JSON left = NULL;
+	OWN_JSON node = NULL;
+	char claim[128], key[200];
+
+	(void)state;
+	str_copy(claim, sizeof(claim), b->claim);
+	w.restored = true;
+	earth_do(&w, &w.host, "DELETE", GROUP "/machines/gpu-1", NULL);
+	earth_do(&w, &w.host, "PATCH", GROUP "/machines/gpu-1",
+		 json_pack("{s:{s:[]}}", "metadata", "finalizers"));
+	earth_machine(&w, b);
+	earth_wait_reason(b, "PowerStateUnexpected", 300);
+	str_format(key, sizeof(key), GROUP "/nodeclaims/%s", claim);
+	earth_do(&w, &w.host, "DELETE", key, NULL);
+	earth_run(&w, 600 * 1000);
+	left = claim_of(&w, claim);
+	assert_non_null(left); /* nothing was seen off yet */
+	json_decref(left);
+	left = NULL;
+	earth_patch_machine(
+		b, json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "it-is-over"));
+	earth_wait_state(b, "free", 1800);
+	earth_run(&w, 300 * 1000);
+	left = claim_of(&w, claim);
+	assert_null(left);
+	str_format(key, sizeof(key), "nodes/%s", claim);
+	node = plane_get(&w.tenants[0], key);
+	assert_null(node);
+	earth_stop(&w);
+}
+
+/* The journal that it was written to was lost, and fences of a backup are lower. */
+static void a_fence_that_only_the_fabric_remembers_is_caught_up_with(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 608);
+
+	(void)state;
+	b->fence += 6;
+	earth_release(b);
+	earth_wait_reason(b, "NetworkNotConfirmed", 300);
+	earth_wait_state(b, "free", 3600);
+	assert_null(strstr(w.log, "DuplicateIdentity"));
+	earth_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,6 +301,8 @@ int main(void)
 		cmocka_unit_test(owners_with_new_uids_take_no_claim_along),
 		cmocka_unit_test(a_claim_with_a_new_uid_is_not_a_deleted_one),
 		cmocka_unit_test(nothing_is_touched_where_statuses_were_lost_too),
+		cmocka_unit_test(a_claim_ends_although_its_machine_was_made_anew),
+		cmocka_unit_test(a_fence_that_only_the_fabric_remembers_is_caught_up_with),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));
