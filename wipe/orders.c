@@ -471,7 +471,7 @@ static int64_t per_second(int64_t bytes, int64_t ms)
 
 bool orders_progress(struct orders *o, struct proto_report *r)
 {
-	int64_t now = loop_now(loop_of(o->group)), ignored;
+	int64_t now = loop_now(loop_of(o->group));
 
 	if (!o->order)
 		return false;
@@ -483,7 +483,7 @@ bool orders_progress(struct orders *o, struct proto_report *r)
 	r->phase = proto_order_kind_names[o->order->kind];
 	if (o->writer) {
 		r->phase = "image";
-		writer_progress(o->writer, &r->done_bytes, &r->total_bytes, &ignored);
+		writer_progress(o->writer, &r->done_bytes, &r->total_bytes);
 	} else if (o->batch) {
 		batch_progress(o->batch, r);
 	}

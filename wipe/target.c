@@ -26,7 +26,7 @@ struct target {
 	struct ring *ring;
 	struct ring_job job;
 	struct readback *readback;
-	_Atomic int64_t *written;
+	_Atomic int64_t *moved;
 	uint8_t *head;		     /* GPT_HEAD bytes, held back */
 	int64_t at;		     /* of the next piece */
 	struct run zeros[ZERO_RUNS]; /* not yet written */
@@ -42,12 +42,12 @@ static int piece_written(const struct ring_piece *p, struct err *e, void *arg)
 
 	if (e)
 		return -1;
-	atomic_fetch_add(t->written, (int64_t)p->len);
+	atomic_fetch_add(t->moved, (int64_t)p->len);
 	return 0;
 }
 
 struct target *target_new(const struct host *h, const struct proto_drive *d,
-			  const uint8_t seed[static 32], _Atomic int64_t *written)
+			  const uint8_t seed[static 32], _Atomic int64_t *moved)
 {
 	struct target *t = mem_new(struct target);
 
@@ -57,7 +57,7 @@ struct target *target_new(const struct host *h, const struct proto_drive *d,
 	t->ring = ring_new(h, TARGET_DEPTH, TARGET_PIECE, false);
 	t->job = (struct ring_job){.write = true, .done = piece_written, .arg = t};
 	t->readback = readback_new(seed);
-	t->written = written;
+	t->moved = moved;
 	t->head = dio_buffer(GPT_HEAD);
 	return t;
 }
@@ -111,7 +111,7 @@ static int write_zeros(struct target *t, struct err *e)
 			if (dio_zero(&t->dio, r->at, n, e) < 0)
 				return -1;
 			r->at += n;
-			atomic_fetch_add(t->written, n);
+			atomic_fetch_add(t->moved, n);
 		}
 	}
 	t->nzeros = 0;
@@ -122,6 +122,8 @@ static int add_zeros(struct target *t, size_t len, struct err *e)
 {
 	struct run *last = t->nzeros ? &t->zeros[t->nzeros - 1] : NULL;
 
+	/* Hundreds of GB of them may pass before the drive gets anything. */
+	atomic_fetch_add(t->moved, (int64_t)len);
 	if (last && last->end == t->at) {
 		last->end += (int64_t)len;
 		return 0;
@@ -167,7 +169,7 @@ int target_put(struct target *t, size_t len, struct err *e)
 	blank_backup(t, data, len);
 	if (t->at < GPT_HEAD) {
 		memcpy(t->head + t->at, data, len);
-		atomic_fetch_add(t->written, (int64_t)len);
+		atomic_fetch_add(t->moved, (int64_t)len);
 		rc = 0;
 	} else {
 		readback_note(t->readback, data, len, t->at);

@@ -24,7 +24,7 @@
  * the drive's true end, a partition `cidata` for the config drive behind the image, and then the
  * first MiB.
  *
- * Blocking, from loop_work(), one thread at a time; but for `written`.  Memory is bounded and
+ * Blocking, from loop_work(), one thread at a time; but for `moved`.  Memory is bounded and
  * allocated in target_new().
  */
 #define TARGET_PIECE (512u << 10)
@@ -33,10 +33,10 @@
 #define TARGET_CIDATA_BYTES (4 << 20)
 
 struct target;
-/* seed: which blocks are read back.  written: rises with the image's bytes that are on the drive
- * or need not be. */
+/* seed: which blocks are read back.  moved: a sign of life, rises with all that is taken in and
+ * with all that the drive has done. */
 struct target *target_new(const struct host *h, const struct proto_drive *d,
-			  const uint8_t seed[static 32], _Atomic int64_t *written);
+			  const uint8_t seed[static 32], _Atomic int64_t *moved);
 /* At any time between two calls; what is in flight is left to the kernel. */
 void target_free(struct target *t);
 

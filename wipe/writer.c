@@ -79,8 +79,8 @@ struct writer {
 	bool emptied;	/* of the buffer nothing is left; its flags are the loop's */
 	struct failure store_failure;
 
-	_Atomic int64_t written;
-	struct failure first; /* what done() is told; the loop's, then the end job's */
+	_Atomic int64_t stirs; /* the target's sign of life */
+	struct failure first;  /* what done() is told; the loop's, then the end job's */
 };
 
 static void pump(struct writer *w);
@@ -494,7 +494,7 @@ static void fetch(void *arg)
 /* The drive: its thread may never come back, and whoever waits for the order must be told. */
 static bool drive_hangs(struct writer *w, int64_t now)
 {
-	int64_t moved = atomic_load(&w->written);
+	int64_t moved = atomic_load(&w->stirs);
 	int64_t limit = w->end_work ? END_MS : erase_patience_ms(w->host);
 
 	if ((!w->store_work && !w->end_work) || moved != w->moved) {
@@ -527,10 +527,8 @@ static void on_watch(void *arg)
 			       w->received - w->paced, PACE_MS / 1000);
 		lose(w, "ImageUnavailable", &e);
 	} else if (drive_hangs(w, now)) {
-		(void)!err_set(&e, ERR_TIMEOUT, 0,
-			       "%s stands still after %" PRId64 " bytes, and holds a part of the "
-			       "image",
-			       w->drive->path, w->moved);
+		(void)!err_set(&e, ERR_TIMEOUT, 0, "%s stands still, and holds a part of the image",
+			       w->drive->path);
 		stop_http(w);
 		loop_timer_stop(&w->watch);
 		w->over = true;
@@ -603,7 +601,7 @@ struct writer *writer_start(struct loop_group *g, struct http *http, const struc
 	w->paced_at = w->moved_at = loop_now(loop_of(g));
 	loop_timer_start(&w->watch, WATCH_MS);
 	loop_random_bytes(loop_of(g), seed, sizeof(seed));
-	w->target = target_new(w->host, w->drive, seed, &w->written);
+	w->target = target_new(w->host, w->drive, seed, &w->stirs);
 	w->hash = crypto_hash_new();
 	for (int i = 0; i < IN_BUFFERS; i++)
 		w->in[i].data = mem_alloc(IN_BYTES);
@@ -620,9 +618,8 @@ struct writer *writer_start(struct loop_group *g, struct http *http, const struc
 	return w;
 }
 
-void writer_progress(const struct writer *w, int64_t *served, int64_t *total, int64_t *written)
+void writer_progress(const struct writer *w, int64_t *served, int64_t *total)
 {
 	*served = w->received;
 	*total = w->total;
-	*written = atomic_load(&((struct writer *)w)->written);
 }

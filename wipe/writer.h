@@ -40,8 +40,7 @@ struct writer *writer_start(struct loop_group *g, struct http *http, const struc
 			    void *arg);
 /* At any time; what a job holds is freed when it has ended.  done is not called any more. */
 void writer_free(struct writer *w);
-/* Bytes of the image on the drive so far; served and total (0: unknown) as the server counts
- * them. */
-void writer_progress(const struct writer *w, int64_t *served, int64_t *total, int64_t *written);
+/* Bytes of the image so far and in all (0: unknown), as the server counts them. */
+void writer_progress(const struct writer *w, int64_t *served, int64_t *total);
 
 #endif

@@ -128,6 +128,25 @@ static void until_it_is_finished_the_drive_has_no_table(void **state)
 	free(got);
 }
 
+/* Whoever watches for a drive that hangs must not take a long run of zeros for it. */
+static void zeros_that_are_written_later_are_a_sign_of_life_now(void **state)
+{
+	struct err e;
+	uint8_t *piece;
+
+	(void)state;
+	put_image(2 << 20);
+	for (int i = 0; i < 4; i++) {
+		int64_t before = written;
+
+		piece = target_buffer(t, &e);
+		assert_non_null(piece);
+		memset(piece, 0, TARGET_PIECE);
+		assert_ok(target_put(t, TARGET_PIECE, &e), &e);
+		assert_true(written > before);
+	}
+}
+
 static void an_image_of_odd_length_is_filled_up_with_zeros(void **state)
 {
 	uint8_t got[VERIFY_BLOCK];
@@ -186,6 +205,7 @@ static void a_drive_that_loses_what_was_written_does_not_settle(void **state)
 	(void)state;
 	memset(other, 0x77, 16 << 20);
 	put_image(20 << 20);
+	assert_ok(target_settle(t, &e), &e); /* nothing is in flight any more */
 	machine_poke(&m, NAME, other, 16 << 20, 2 << 20);
 	assert_int_equal(target_settle(t, &e), -1);
 	assert_int_equal(e.kind, ERR_PROTOCOL);
@@ -197,6 +217,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(until_it_is_finished_the_drive_has_no_table),
+		T(zeros_that_are_written_later_are_a_sign_of_life_now),
 		T(an_image_of_odd_length_is_filled_up_with_zeros),
 		T(what_is_larger_than_the_drive_is_refused),
 		T(a_write_that_fails_is_never_forgotten),
