@@ -76,7 +76,7 @@ static const struct field boot_fields[] = {
 		.enums = boot_method_names, .max_items = 2,
 		.doc = "Ways to boot the agent, tried in this order; absent: what the BMC offers."),
 	FIELD_IN(provider_object_spec, boot, media_url, "mediaURL", FIELD_STR, AS_HTTP,
-		 .doc = "Where BMCs reach drover for virtual media."),
+		 .doc = "Where BMCs, and firmware that boots by HTTP, reach drover."),
 	FIELDS_END,
 };
 
