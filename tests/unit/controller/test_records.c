@@ -128,9 +128,10 @@ static char *file(const char *machine, const char *name)
 static bool has_file(const char *machine, const char *name)
 {
 	char *text = file(machine, name);
+	bool has = text != NULL;
 
 	free(text);
-	return text;
+	return has;
 }
 
 static void a_record_is_written_and_then_let_go(void **state)
