@@ -14,12 +14,21 @@
 #include "controller/objects.h"
 #include "controller/tenant.h"
 
-#define ITEMS_MAX 256	   /* of one list in one object that is looked at */
+#define ITEMS_MAX 256 /* of one list in one object that is looked at */
+#define SHORT_MAX 64
 #define DEFAULT_GRACE_S 30 /* as the API server's defaulting has it */
 
 static const char *copy(struct arena *a, const json_t *s)
 {
 	return arena_strdup(a, json_string_value(s));
+}
+
+/* What a tenant may write at any length, and what is a duration or a time where it is good. */
+static const char *copy_short(struct arena *a, const json_t *s)
+{
+	const char *text = json_string_value(s);
+
+	return text ? arena_strndup(a, text, strnlen(text, SHORT_MAX)) : NULL;
 }
 
 static int by_key(const void *x, const void *y)
@@ -308,9 +317,9 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 			      : DEFAULT_GRACE_S;
 	if (!str_to_time(str_or(json_str_at(meta, "deletionTimestamp"), ""), &tp->going_until))
 		tp->going_until = 0;
-	tp->checkpoint = copy(a, json_object_get(notes, CHECKPOINT_WANTED));
-	tp->checkpoint_requested = copy(a, json_object_get(notes, CHECKPOINT_REQUESTED));
-	tp->checkpoint_done = copy(a, json_object_get(notes, CHECKPOINT_DONE));
+	tp->checkpoint = copy_short(a, json_object_get(notes, CHECKPOINT_WANTED));
+	tp->checkpoint_requested = copy_short(a, json_object_get(notes, CHECKPOINT_REQUESTED));
+	tp->checkpoint_done = copy_short(a, json_object_get(notes, CHECKPOINT_DONE));
 	p = &tp->world;
 	p->tenant = arena_strdup(a, t->name);
 	p->ns = copy(a, json_object_get(meta, "namespace"));

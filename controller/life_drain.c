@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "controller/checkpoint.h"
 #include "controller/evict.h"
+#include "controller/jumps.h"
 #include "controller/leave.h"
 #include "controller/life_hold.h"
 
@@ -218,7 +219,7 @@ static void escalate(struct life *l, struct tenant *t, const struct node_claim *
 	if (!at_step(l, "escalate"))
 		return;
 	since = l->m->status.operation->started;
-	patient = now - since < ESCALATE_MS && now >= since;
+	patient = now - jumps_since(l->c, since) - since < ESCALATE_MS && now >= since;
 	/* It may have begun too late to be marked before: else pods come as fast as they go. */
 	if (patient && node && !life_hold_mark(l, t, node, lv->reason))
 		return;

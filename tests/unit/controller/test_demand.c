@@ -118,6 +118,19 @@ static void how_a_pod_goes_is_read_from_it(void **state)
 	assert_null(p->checkpoint_done);
 }
 
+static void of_a_long_annotation_only_the_beginning_is_kept(void **state)
+{
+	struct fixture *f = *state;
+	const struct tenant_pod *p = (const struct tenant_pod *)whole_pod(
+		f,
+		arena_printf(f->a,
+			     "{'metadata': {'annotations': {'drover.dev/checkpoint-done': '%0*d'}},"
+			     " 'spec': {'nodeName': 'n-1'}, 'status': {'phase': 'Running'}}",
+			     100000, 1));
+
+	assert_int_equal(strlen(p->checkpoint_done), 64);
+}
+
 static void a_node_says_who_cordoned_it_and_since_when_it_is_not_ready(void **state)
 {
 	struct fixture *f = *state;
@@ -715,6 +728,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(how_a_pod_goes_is_read_from_it),
+		T(of_a_long_annotation_only_the_beginning_is_kept),
 		T(a_node_says_who_cordoned_it_and_since_when_it_is_not_ready),
 		T(containers_are_summed_and_sorted_by_name),
 		T(a_limit_stands_in_for_each_request_that_is_not_given),
