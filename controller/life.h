@@ -118,8 +118,8 @@ struct life {
 	bool unsent;	/* ... and was kept back at the last moment: the lease was too old (S7) */
 	int64_t acted_at,
 		act_end; /* loop_now() when it went out and was answered; 0: not by this process */
-	unsigned boot_way;	  /* which of the ways to boot the agent is tried */
-	bool http_booted;	  /* switched on for an agent by HTTP, and not seen off since */
+	unsigned boot_way;     /* which of the ways to boot the agent is tried */
+	bool http_booted;      /* switched on for an agent by HTTP, and not seen off since */
 	char boot_way_for[64]; /* ... of which operation and boot */
 	int64_t power_end;     /* loop_now() when a power request was answered last */
 	int64_t act_after;     /* backing off until */

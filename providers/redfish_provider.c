@@ -14,6 +14,8 @@
  *
  *	waiting --pump--> running (at the BMC) --> done
  *	   \---- 60 s ----> timed out \---- 60 s ----> abandoned: answered, may act no more, still running
+ *
+ * Tests: tests/contract/test_provider.c
  */
 #define RATE 50.0
 #define CONCURRENT 64

@@ -12,6 +12,8 @@
  *	what:  a payload in up to two forms, in which BMCs differ
  *
  * A BMC may boot virtual CDs by a way of its own (oem.c), which then goes first.
+ *
+ * Tests: tests/unit/redfish/test_system.c, tests/unit/redfish/test_task.c
  */
 static void boot_write(struct redfish *r);
 

@@ -9,6 +9,8 @@
 /*
  * One request at a time.  r->req is what an operation wants; r->login is what a
  * login in the middle of it needs, so that r->req can be sent again afterwards.
+ *
+ * Tests: tests/unit/redfish/test_redfish.c, tests/unit/redfish/test_system.c
  */
 #define MAX_BODY (1u << 20)
 #define MAX_DEPTH 32

@@ -8,6 +8,8 @@
 /*
  * Which System is the machine: the configured one, or the first that can be
  * switched; and what is known of it.
+ *
+ * Tests: tests/unit/redfish/test_system.c, tests/unit/redfish/test_redfish.c
  */
 #define MAX_CANDIDATES (sizeof(((struct redfish *)0)->candidates) / sizeof(char *))
 
