@@ -57,12 +57,13 @@ static void on_poll(struct httpd_req *q, void *arg)
 	static const struct proto_order orders[] = {
 		{.seq = 1, .id = "op-7/inspect", .fence = 1, .kind = PROTO_INSPECT},
 		{.seq = 2, .id = "op-7/poweroff", .fence = 1, .kind = PROTO_POWEROFF}};
+	const struct home *h = arg;
 	int64_t after;
 	char *text;
 
-	(void)arg;
 	assert_true(str_to_i64(httpd_query(q, "after"), 0, 2, &after));
-	if (after == 2) {
+	/* One thing at a time: power off would overtake the report. */
+	if (after == 2 || (after == 1 && h->inspected.state != PROTO_DONE)) {
 		httpd_reply(q, 204, NULL, NULL, 0);
 		return;
 	}
