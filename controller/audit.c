@@ -191,6 +191,11 @@ static int check_drives(const struct evidence *ev, struct err *e)
 			return err_set(e, ERR_DENIED, 0,
 				       "spec.devices[%zu].level: %s, and data was found", i,
 				       wipe_level_names[d->level]);
+		/* Of a wipe that failed a drive need not have been looked at. */
+		if (ev->verdict > WIPE_FAIL && d->level > WIPE_FAIL &&
+		    evidence_bears_out(d, EVIDENCE_SAMPLES, e) < 0)
+			return err_wrap(e, "spec.devices[%zu].level: %s", i,
+					wipe_level_names[d->level]);
 	}
 	if (ev->verdict != worst)
 		return err_set(e, ERR_DENIED, 0, "spec.verdict: %s, but the worst drive is %s",

@@ -18,7 +18,6 @@
 #include "controller/life_wipe.h"
 #include "controller/line.h"
 
-#define SAMPLES 10000
 #define AGENT_SILENT_MS (5 * 60 * 1000)
 #define AGENT_BOOTS_MAX 3
 
@@ -345,7 +344,7 @@ void step_verifying(struct life *l)
 	const struct wipe_record *rec;
 	struct proto_order o = {.kind = PROTO_VERIFY,
 				.minimum_level = floor_level(l),
-				.samples = SAMPLES,
+				.samples = EVIDENCE_SAMPLES,
 				.expected = expected(l, a)};
 	const struct proto_report *r;
 	struct evidence ev = {0};

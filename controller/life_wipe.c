@@ -79,13 +79,11 @@ static int judge_wipe(const struct life *l, const struct evidence *ev, struct er
 	for (size_t i = 0; i < ev->devices.n; i++) {
 		const struct evidence_device *d = &ev->devices.v[i];
 
-		if (d->level < WIPE_CLEAR || d->canaries.found || d->reads.dirty ||
-		    d->reads.unreadable)
-			return err_set(
-				e, ERR_DENIED, 0,
-				"drive %s: %s, %lld canaries found, %lld reads dirty, %lld unreadable",
-				d->wwn, wipe_level_names[d->level], (long long)d->canaries.found,
-				(long long)d->reads.dirty, (long long)d->reads.unreadable);
+		if (d->level < WIPE_CLEAR)
+			return err_set(e, ERR_DENIED, 0, "drive %s: %s", d->wwn,
+				       wipe_level_names[d->level]);
+		if (evidence_bears_out(d, EVIDENCE_SAMPLES, e) < 0)
+			return err_wrap(e, "drive %s", d->wwn);
 	}
 	return 0;
 }

@@ -12,7 +12,6 @@
  * wipes and verifies, agent_write.c writes.  An order is begun by agent_begin_*() and ends with
  * agent_finish() or agent_fail(), once, at the same moment or later.
  */
-#define AGENT_CANARIES 64
 
 /* One drive that was wiped in this boot. */
 struct agent_unit {

@@ -17,7 +17,6 @@
 #define LOOK_MS 200	/* what an inspection takes */
 #define SLICE_MS 20	/* of verification: so much at a time, */
 #define SLICE_READS 256 /* ... that the loop is not held up */
-#define SAMPLES 10000
 #define SAMPLES_MAX 1000000
 #define EDGE (1 << 20)
 
@@ -156,7 +155,7 @@ static int64_t find_canaries(struct sim_agent *a, struct agent_unit *u, int64_t 
 	int64_t found = 0;
 	struct err e;
 
-	for (int64_t i = 0; i < AGENT_CANARIES; i++) {
+	for (int64_t i = 0; i < EVIDENCE_CANARIES; i++) {
 		int64_t at = canary_place(a, u, i);
 
 		canary(a, u, at, want);
@@ -185,7 +184,7 @@ static void plant(struct sim_agent *a, struct agent_unit *u)
 	int64_t unreadable = 0;
 	struct err e;
 
-	for (int64_t i = 0; i < AGENT_CANARIES; i++) {
+	for (int64_t i = 0; i < EVIDENCE_CANARIES; i++) {
 		int64_t at = canary_place(a, u, i);
 
 		canary(a, u, at, block);
@@ -195,7 +194,7 @@ static void plant(struct sim_agent *a, struct agent_unit *u)
 		}
 	}
 	u->device.canaries.planted = find_canaries(a, u, &unreadable);
-	if (u->device.canaries.planted < AGENT_CANARIES)
+	if (u->device.canaries.planted < EVIDENCE_CANARIES)
 		fail_unit(u, unreadable ? broken(u) : "CanaryLost");
 }
 
@@ -407,8 +406,8 @@ static int64_t all_reads(const struct sim_agent *a)
 {
 	int64_t n = a->order->samples;
 
-	n = n <= 0 ? SAMPLES : n > SAMPLES_MAX ? SAMPLES_MAX : n;
-	return 2 * EDGE / DRIVE_BLOCK + n;
+	n = n <= 0 ? EVIDENCE_SAMPLES : n > SAMPLES_MAX ? SAMPLES_MAX : n;
+	return EVIDENCE_EDGE_READS + n;
 }
 
 static void judge_unit(struct sim_agent *a, struct agent_unit *u)

@@ -454,6 +454,10 @@ int erase_verify(struct erase *x, int64_t samples, struct err *e)
 		return err_wrap(e, "%s: %d blocks cannot be read", x->drive->path,
 				(int)x->device.reads.unreadable);
 	}
+	if (evidence_bears_out(&x->device, samples, e) < 0) {
+		(void)fail(x, "EraseUnverified");
+		return err_wrap(e, "%s", x->drive->path);
+	}
 	if (x->device.level < x->minimum_level)
 		return err_set(e, ERR_UNSUPPORTED, 0, "%s: erased, below the policy's level",
 			       x->drive->path);

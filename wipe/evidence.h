@@ -43,6 +43,11 @@ extern const char *const wipe_trust_names[]; /* "BootNetwork", "SecureBoot", "Qu
 	"GPUMemory", "SystemMemory", "Firmware", "BMC", "TPM", "NIC", "UEFIVariables",             \
 		"RemovableUSB"
 
+/* What is done to each drive, however small, and so the least that a proof of its wipe shows. */
+#define EVIDENCE_CANARIES 64
+#define EVIDENCE_EDGE_READS 512 /* the first and the last MiB, by 4096 bytes */
+#define EVIDENCE_SAMPLES 10000	/* find a residue of 0.046 % of the drive with 99 % */
+
 struct evidence_device {
 	const char *type; /* NVMe, SATA, SAS, MMC, Virtio ... */
 	const char *model, *serial, *wwn;
@@ -65,6 +70,10 @@ struct evidence_device {
 	} reads;
 };
 extern const struct field evidence_device_fields[];
+/* Do its counts say that nothing is left: all canaries planted and none found, both edges and so
+ * many samples read, each clean?  ERR_DENIED tells the counts; the level is not looked at. */
+int evidence_bears_out(const struct evidence_device *d, int64_t samples, struct err *e)
+	__attribute__((warn_unused_result));
 
 struct evidence {
 	struct {

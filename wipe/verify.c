@@ -6,6 +6,7 @@
 #include "base/crypto.h"
 
 #define SECTOR 512
+_Static_assert(2 * VERIFY_EDGE / VERIFY_BLOCK == EVIDENCE_EDGE_READS, "as a record must show");
 
 static void derive(const struct verify *v, const char *what, int64_t n, uint8_t out[CRYPTO_SHA256])
 {

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include "base/secret.h"
 #include "wipe/dio.h"
+#include "wipe/evidence.h"
 #include "wipe/ring.h"
 
 /*
@@ -21,9 +22,9 @@
  * Tests: tests/unit/wipe/test_erase.c
  */
 #define VERIFY_BLOCK 4096
-#define VERIFY_CANARIES 64
+#define VERIFY_CANARIES EVIDENCE_CANARIES
 #define VERIFY_EDGE (1 << 20) /* of both ends, all is read */
-#define VERIFY_SAMPLES 10000  /* find a residue of 0.046 % of the drive with 99 % */
+#define VERIFY_SAMPLES EVIDENCE_SAMPLES
 #define VERIFY_MAX_SAMPLES 1000000
 
 /* What a block may hold after the erase. */

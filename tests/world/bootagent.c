@@ -244,7 +244,7 @@ static void wipe(struct bootagent *a)
 						 .raw_status = {(int64_t *)&status[fails], 1},
 						 .level = fails ? WIPE_FAIL : WIPE_CLEAR,
 						 .reason = fails ? "DriveFailed" : NULL,
-						 .canaries = {.planted = 4}};
+						 .canaries = {.planted = EVIDENCE_CANARIES}};
 	}
 	str_copy(a->wiped_with, sizeof(a->wiped_with), str_or(a->order->nonce, ""));
 	r.devices.v = a->devices;
@@ -314,8 +314,9 @@ static void verify(struct bootagent *a)
 	ev.devices.n = BOX_DRIVES;
 	ev.verdict = WIPE_PURGE;
 	for (int i = 0; i < BOX_DRIVES; i++) {
-		for (int k = 0; k < BOX_DRIVE_BYTES; k += 512)
-			if (a->box->drives[i].data[k])
+		/* There is less of a drive than it says: the same places again and again. */
+		for (int k = 0; k < EVIDENCE_EDGE_READS + EVIDENCE_SAMPLES; k++)
+			if (a->box->drives[i].data[k * 512 % BOX_DRIVE_BYTES])
 				a->devices[i].reads.dirty++;
 			else
 				a->devices[i].reads.clean++;

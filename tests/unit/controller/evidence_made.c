@@ -22,7 +22,7 @@ struct evidence made_sample(void)
 						  .technique = "SanitizeCryptoErase",
 						  .level = WIPE_PURGE,
 						  .canaries = {64, 0},
-						  .reads = {10000, 0, 0}};
+						  .reads = {10512, 0, 0}};
 	made_drives[1] = made_drives[0];
 	made_drives[1].wwn = "eui.0002";
 	made_drives[1].rotational = true;

@@ -291,6 +291,29 @@ static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
 	expect_bad(none, "predicate.verdict: Clear, of no device");
 }
 
+/* An agent that looked at nothing found nothing. */
+static void a_wipe_that_nobody_looked_at_is_no_proof_and_a_failed_one_stays_readable(void **state)
+{
+	struct evidence ev = made_sample();
+	OWN_JSON unplanted = NULL;
+	OWN_JSON unread = NULL;
+	OWN_JSON failed = NULL;
+	struct err e;
+
+	(void)state;
+	made_drives[1].canaries.planted = 63;
+	unplanted = made_record(&ev);
+	expect_bad(unplanted, "spec.devices[1].level: Clear: of 64 canaries 63 planted");
+	ev = made_sample();
+	made_drives[0].reads.clean = 10511;
+	unread = made_record(&ev);
+	expect_bad(unread, "spec.devices[0].level: Purge: of 64 canaries 64 planted, 0 canaries "
+			   "found; of 10512 reads 10511 clean");
+	made_drives[1].level = ev.verdict = WIPE_FAIL;
+	failed = made_record(&ev);
+	assert_int_equal(judged(failed, &e), AUDIT_FAILED);
+}
+
 /* --- the chain -------------------------------------------------------------------------------------- */
 
 static struct audit *audit_of(json_t *const *list, size_t n)
@@ -441,6 +464,8 @@ int main(void)
 		cmocka_unit_test(no_field_of_the_payload_can_be_changed),
 		cmocka_unit_test(no_byte_of_the_envelope_can_be_changed),
 		cmocka_unit_test(a_verdict_that_its_drives_do_not_bear_out_is_bad),
+		cmocka_unit_test(
+			a_wipe_that_nobody_looked_at_is_no_proof_and_a_failed_one_stays_readable),
 		cmocka_unit_test(records_are_linked_to_the_one_before),
 		cmocka_unit_test(a_record_that_was_replaced_breaks_the_chain),
 		cmocka_unit_test(no_name_can_paint_over_the_result),

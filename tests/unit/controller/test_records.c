@@ -65,8 +65,12 @@ static int teardown(void **state)
 /* A record of that machine, good and signed by both; held: as it is created with an evidence_dir. */
 static void put_record(struct desk *d, const char *machine, int64_t tenancy, int64_t end, bool held)
 {
-	static struct evidence_device drive = {
-		.type = "NVMe", .wwn = "eui.1", .level = WIPE_PURGE, .technique = "Overwrite"};
+	static struct evidence_device drive = {.type = "NVMe",
+					       .wwn = "eui.1",
+					       .level = WIPE_PURGE,
+					       .technique = "Overwrite",
+					       .canaries = {.planted = 64},
+					       .reads = {.clean = 10512}};
 	OWN(arena) a = arena_new();
 	OWN(crypto_key) agent = crypto_key_new();
 	struct evidence ev = {.machine = {.name = machine, .uid = "u"},

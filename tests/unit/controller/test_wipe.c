@@ -26,7 +26,7 @@ static struct evidence good(const struct life *l)
 					     .serial = "1",
 					     .bytes = 1000,
 					     .canaries = {.planted = 64},
-					     .reads = {.clean = 100}};
+					     .reads = {.clean = 10512}};
 	drives[1] = drives[0];
 	drives[1].wwn = "eui.2";
 	drives[1].serial = "2";
@@ -154,6 +154,22 @@ static void one_bad_sign_on_one_drive_is_enough(void **state)
 	ev = good(l);
 	drives[0].reads.unreadable = 3;
 	refused(l, &ev, NULL, "3 unreadable");
+	ev = good(l);
+	drives[1].canaries.planted = 0;
+	refused(l, &ev, NULL, "drive eui.2: of 64 canaries 0 planted");
+	drives[1].canaries.planted = 63;
+	refused(l, &ev, NULL, "of 64 canaries 63 planted");
+	ev = good(l);
+	drives[0].reads.clean = 0;
+	refused(l, &ev, NULL,
+		"drive eui.1: of 64 canaries 64 planted, 0 canaries found; of 10512 "
+		"reads 0 clean");
+	drives[0].reads.clean = 10511;
+	refused(l, &ev, NULL, "of 10512 reads 10511 clean");
+	drives[0].bytes = 2 << 20; /* a small drive is read as often */
+	refused(l, &ev, NULL, "of 10512 reads 10511 clean");
+	drives[0].reads.clean++;
+	assert_int_equal(life_judge(l, &ev, NULL, &(struct err){0}), 0);
 	desk_life_done(l);
 }
 

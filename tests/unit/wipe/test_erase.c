@@ -382,6 +382,20 @@ static void one_sector_of_a_canary_is_enough(void **state)
 	ring_free(ring);
 }
 
+/* The agent judges itself as drover and an auditor do. */
+static void a_drive_whose_counts_are_short_is_not_confirmed(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_ok(erase_run(&erase, &e), &e);
+	erase.device.canaries.planted = 63;
+	assert_int_equal(erase_verify(&erase, 0, &e), -1);
+	assert_string_equal(erase.device.reason, "EraseUnverified");
+	assert_int_equal(erase.device.level, WIPE_FAIL);
+	assert_non_null(strstr(e.text, "of 64 canaries 63 planted"));
+}
+
 static void residue_at_the_edge_fails_the_verification(void **state)
 {
 	struct err e;
@@ -778,6 +792,7 @@ int main(void)
 		T(a_canary_left_behind_fails_the_verification),
 		T(canaries_left_by_a_cryptographic_erase_fail_the_verification),
 		T(one_sector_of_a_canary_is_enough),
+		T(a_drive_whose_counts_are_short_is_not_confirmed),
 		T(residue_at_the_edge_fails_the_verification),
 		T(a_drive_that_was_not_wiped_cannot_be_verified),
 		T(a_level_below_the_minimum_is_told_and_never_confirmed),
