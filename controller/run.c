@@ -73,7 +73,7 @@ static const struct argp_option options[] = {
 	 "CAs that machines trust when they fetch an https image (/etc/ssl/certs/ca-certificates.crt)",
 	 0},
 	{"evidence-dir", OPT_EVIDENCE, "DIR", 0,
-	 "Write each wipe record there, and the public keys; see docs/wipe.md", 0},
+	 "Write each wipe record there, and the public keys; see docs/evidence.md", 0},
 	{"agent-listen", OPT_AGENT, "ADDR:PORT", 0, "TLS endpoint of the agents (0.0.0.0:8443)", 0},
 	{"agent-name", OPT_NAME, "HOST", 0,
 	 "Host or address in that endpoint's certificate; may be repeated", 0},

@@ -121,11 +121,11 @@ static void wrong_usage_is_said(void **state)
 
 /* --- by hand ---------------------------------------------------------------------------------------- */
 
-/* The commands that docs/wipe.md gives under "By hand"; malloc'd. */
+/* The commands that docs/evidence.md gives under "By hand"; malloc'd. */
 static char *by_hand(void)
 {
 	static char text[64 << 10];
-	FILE *f = fopen("docs/wipe.md", "r");
+	FILE *f = fopen("docs/evidence.md", "r");
 	char *from, *to;
 	size_t n;
 
