@@ -29,9 +29,16 @@
  *
  *	begin -> body -> dispatch -+-> respond -> queue -> reader ... -> completed
  *	                           '-> suspend ... respond: resume -'  '-> suspend, wake: resume
+ *
+ * MHD's own limit counts from the last byte, so that one byte now and then would hold a connection
+ * for ever.  The loop's timer of each connection therefore runs while something is to come from the
+ * client: from accept or completed to begin, and from begin to dispatch.  It shuts the socket down,
+ * which MHD takes for a client that left.
  */
 #define MAX_CONNECTIONS 1024
 #define STALLED_S 30u
+#define HEAD_MS 60000
+#define BODY_MS 120000
 #define POOL_BYTES 8192u	 /* for each connection: headers in, headers and chunks out */
 #define DISCARD_MAX (256u << 10) /* of a refused body, so that its sender may read the answer */
 #define BLOCK_BYTES 65536u
@@ -46,9 +53,16 @@ struct httpd_mhd {
 	struct loop_timer timer;
 	struct loop_defer kick; /* MHD acts on a resumed connection only when it is run */
 	struct list exchanges;
+	int64_t head_ms, body_ms;
 	unsigned port, connections;
 	bool client_ca, running, started;
 	char log[160]; /* the last complaint while starting */
+};
+
+struct caller { /* MHD's context of a connection */
+	struct httpd_peer *peer;
+	struct loop_timer limit; /* runs while a head or a body is to come */
+	int fd;
 };
 
 struct exchange {
@@ -64,6 +78,25 @@ struct exchange {
 	struct MHD_Response *response; /* until it is queued */
 	struct httpd_reader body;
 };
+
+static struct caller *caller_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *i =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return i ? i->socket_context : NULL;
+}
+
+/* 0: nothing is to come. */
+static void expect_within(struct MHD_Connection *c, int64_t ms)
+{
+	struct caller *who = caller_of(c);
+
+	if (who && ms)
+		loop_timer_start(&who->limit, ms);
+	else if (who)
+		loop_timer_stop(&who->limit);
+}
 
 /* --- suspending ------------------------------------------------------------------------------- */
 
@@ -191,15 +224,14 @@ static enum MHD_Result on_header(void *arg, enum MHD_ValueKind kind, const char 
 
 static const struct httpd_identity *identity_of(struct exchange *x)
 {
-	const union MHD_ConnectionInfo *i =
-		MHD_get_connection_info(x->c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	struct httpd_peer *p = i ? i->socket_context : NULL;
+	const union MHD_ConnectionInfo *i = NULL;
+	struct caller *who = caller_of(x->c);
 
-	if (!p)
+	if (!who)
 		return httpd_peer_identity(NULL, NULL);
-	i = x->m->client_ca ? MHD_get_connection_info(x->c, MHD_CONNECTION_INFO_GNUTLS_SESSION)
-			    : NULL;
-	return httpd_peer_identity(p, i ? i->tls_session : NULL);
+	if (x->m->client_ca)
+		i = MHD_get_connection_info(x->c, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	return httpd_peer_identity(who->peer, i ? i->tls_session : NULL);
 }
 
 static void begin(struct exchange *x, const char *method)
@@ -217,6 +249,7 @@ static void begin(struct exchange *x, const char *method)
 	in.headers = h.v;
 	in.nheaders = h.n;
 	x->begun = true;
+	expect_within(x->c, x->m->body_ms);
 	httpd_begin(x->m->d, &in, &x->q);
 	free(h.v);
 }
@@ -225,6 +258,7 @@ static enum MHD_Result queue(struct exchange *x)
 {
 	enum MHD_Result rc = MHD_queue_response(x->c, (unsigned)x->status, x->response);
 
+	expect_within(x->c, 0);
 	MHD_destroy_response(x->response);
 	x->response = NULL;
 	return rc;
@@ -256,7 +290,7 @@ static enum MHD_Result on_access(void *arg, struct MHD_Connection *c, const char
 	struct exchange *x = *state;
 	size_t n = *len;
 
-	(void)c, (void)url, (void)version;
+	(void)url, (void)version;
 	if (!x || x->dead || !m->d)
 		return MHD_NO;
 	if (!x->begun) {
@@ -267,6 +301,7 @@ static enum MHD_Result on_access(void *arg, struct MHD_Connection *c, const char
 		*len = 0;
 		return take_body(x, data, n);
 	}
+	expect_within(c, 0);
 	if (!x->answered && !x->dispatched) {
 		x->dispatched = true;
 		httpd_dispatch(x->q);
@@ -298,10 +333,11 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **state,
 	struct exchange *x = *state;
 	struct httpd_req *q;
 
-	(void)arg, (void)c;
+	(void)arg;
 	if (!x)
 		return;
 	*state = NULL;
+	expect_within(c, x->m->head_ms); /* of the next */
 	q = x->q;
 	x->q = NULL;
 	if (q && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
@@ -316,23 +352,50 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **state,
 	free(x);
 }
 
+/* The socket is MHD's, and closed by it once it has looked. */
+static void on_limit(void *arg)
+{
+	struct caller *who = arg;
+
+	(void)shutdown(who->fd, SHUT_RDWR);
+}
+
+static struct caller *caller_new(struct httpd_mhd *m, struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *i =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	struct caller *who = mem_new(struct caller);
+	int on = 1;
+
+	who->peer = httpd_peer_new(i ? i->client_addr : NULL);
+	loop_timer_init(&who->limit, m->group, on_limit, who);
+	i = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	assert(i);
+	who->fd = i->connect_fd;
+	/* Or a suspended connection outlives a client that lost its power. */
+	setsockopt(who->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	loop_timer_start(&who->limit, m->head_ms);
+	return who;
+}
+
+static void caller_free(struct caller *who)
+{
+	if (!who)
+		return;
+	loop_timer_stop(&who->limit);
+	httpd_peer_free(who->peer);
+	free(who);
+}
+
 static void on_connection(void *arg, struct MHD_Connection *c, void **context,
 			  enum MHD_ConnectionNotificationCode what)
 {
-	const union MHD_ConnectionInfo *i;
-	int on = 1;
-
-	(void)arg;
-	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-		httpd_peer_free(*context);
-		*context = NULL;
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		*context = caller_new(arg, c);
 		return;
 	}
-	i = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	*context = httpd_peer_new(i ? i->client_addr : NULL);
-	i = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-	if (i) /* or a suspended connection outlives a client that lost its power */
-		setsockopt(i->connect_fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	caller_free(*context);
+	*context = NULL;
 }
 
 /* --- the loop's side -------------------------------------------------------------------------- */
@@ -475,6 +538,8 @@ struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s,
 	m->d = d;
 	m->group = httpd_group(d);
 	m->client_ca = s->cert_pem && s->client_ca_pem;
+	m->head_ms = s->head_ms ? s->head_ms : HEAD_MS;
+	m->body_ms = s->body_ms ? s->body_ms : BODY_MS;
 	list_init(&m->exchanges);
 	list_init(&m->listener.link);
 	m->listener.stopped = on_stopped;

@@ -8,6 +8,9 @@
  * Several listeners may feed one httpd.  30 s without progress end a connection,
  * idle or slow; one whose handler or reader has nothing to say yet may wait for ever.  A request's
  * headers may have 8 KiB.  A client that shuts its sending side down while it waits counts as gone.
+ *
+ * A request has to arrive within head_ms and body_ms, however steadily its bytes drip; a connection
+ * that exceeds them is closed without an answer.  Answers have no such limit.
  */
 struct httpd_mhd;
 struct httpd_mhd_spec {
@@ -17,6 +20,9 @@ struct httpd_mhd_spec {
 	const char
 		*client_ca_pem; /* ask for client certificates of this CA; identity carries them */
 	unsigned max_connections; /* 0: 1024 */
+	/* For a request's head, handshake included, from when the connection was accepted or the
+	 * request before was over; 0: 60 s.  For its body, from the end of the head; 0: 120 s. */
+	int64_t head_ms, body_ms;
 };
 struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s, struct err *e);
 void httpd_mhd_free(

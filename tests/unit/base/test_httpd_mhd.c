@@ -36,17 +36,30 @@ static void dial(struct plain *p)
 	memset(p->got, 0, sizeof(p->got));
 }
 
-static struct plain *start(void)
+static struct plain *start_with(int64_t head_ms, int64_t body_ms, bool tls)
 {
 	struct plain *p = calloc(1, sizeof(*p));
 	struct err e;
 
 	rig_start(&p->r, true);
-	p->mhd = httpd_mhd_new(p->r.d, &(struct httpd_mhd_spec){.address = "127.0.0.1:0"}, &e);
+	p->mhd = httpd_mhd_new(p->r.d,
+			       &(struct httpd_mhd_spec){
+				       .address = "127.0.0.1:0",
+				       .cert_pem = tls ? p->r.cert_pem : NULL,
+				       .key_pem = tls ? p->r.key : NULL,
+				       .head_ms = head_ms,
+				       .body_ms = body_ms,
+			       },
+			       &e);
 	if (!p->mhd)
 		fail_msg("%s", e.text);
 	dial(p);
 	return p;
+}
+
+static struct plain *start(void)
+{
+	return start_with(0, 0, false);
 }
 
 static void stop(struct plain *p)
@@ -314,6 +327,127 @@ static void connections_are_limited(void **state)
 	stop(p);
 }
 
+/* --- slow clients ------------------------------------------------------------------------------- */
+
+/* A byte each time it looks, until the server has closed. */
+static bool is_closed_on_a_drip(void *arg)
+{
+	struct plain *p = arg;
+
+	(void)!send(p->fd, "a", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	take(p);
+	return p->closed;
+}
+
+static void a_client_that_stalls_in_the_head_is_closed(void **state)
+{
+	static const char *const heads[] = {"", "GET /hel",
+					    "GET /hello/1 HTTP/1.1\r\nHost: x\r\nX-A: b"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+		struct plain *p = start_with(50, 0, false);
+
+		say(p, heads[i]);
+		rig_until(&p->r, is_closed, p);
+		assert_int_equal(p->len, 0);
+		stop(p);
+	}
+}
+
+static void a_client_that_stalls_in_its_handshake_is_closed(void **state)
+{
+	struct plain *p = start_with(50, 0, true);
+
+	(void)state;
+	say(p, "\x16\x03\x01\x02"); /* the beginning of a record */
+	rig_until(&p->r, is_closed, p);
+	assert_int_equal(p->r.served, 0);
+	stop(p);
+}
+
+static void a_head_that_drips_has_a_limit(void **state)
+{
+	struct plain *p = start_with(100, 0, false);
+
+	(void)state;
+	say(p, "GET /hello/1 HTTP/1.1\r\nHost: x\r\nX-Long: ");
+	rig_until(&p->r, is_closed_on_a_drip, p);
+	assert_int_equal(p->r.served, 0);
+	assert_int_equal(p->len, 0); /* long before 431 */
+	stop(p);
+}
+
+static void the_head_of_the_next_request_has_a_limit_too(void **state)
+{
+	struct plain *p = start_with(1000, 0, false);
+
+	(void)state;
+	say(p, "GET /hello/1 HTTP/1.1\r\nHost: x\r\n\r\nGET /hello/2");
+	expect(p, "[1]");
+	rig_until(&p->r, is_closed_on_a_drip, p);
+	assert_int_equal(p->r.served, 1);
+	assert_null(strstr(p->got, "HTTP/1.1 4")); /* long before it is too long */
+	stop(p);
+}
+
+static void a_body_that_drips_has_a_limit(void **state)
+{
+	static const char *const heads[] = {
+		"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n",
+		/* Refused, and read for the sender's sake. */
+		"PUT /small HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+		struct plain *p = start_with(0, 100, false);
+
+		say(p, heads[i]);
+		rig_until(&p->r, is_closed_on_a_drip, p);
+		assert_int_equal(p->r.served, 0);
+		stop(p);
+	}
+}
+
+static void who_waits_for_an_answer_has_all_the_time(void **state)
+{
+	static const char *const paths[] = {
+		"GET /wait HTTP/1.1\r\nHost: x\r\n\r\n",  /* no answer yet */
+		"GET /stall HTTP/1.1\r\nHost: x\r\n\r\n", /* the beginning of one */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		struct plain *p = start_with(1000, 1000, false);
+		int waiting = p->fd;
+
+		say(p, paths[i]);
+		rig_until(&p->r, rig_served, &p->r);
+		/* One that came after it has reached its limit: so would it have. */
+		dial(p);
+		rig_until(&p->r, is_closed, p);
+		close(p->fd);
+		p->fd = waiting;
+		p->closed = false;
+		assert_int_equal(p->r.gone, 0);
+		if (i == 0) {
+			httpd_on_gone(p->r.waiting, NULL, NULL);
+			httpd_reply(p->r.waiting, 200, "text/plain", "late", 4);
+			expect(p, "late");
+			say(p, "GET /hello/1 HTTP/1.1\r\nHost: x\r\n\r\n");
+			expect(p, "[1]");
+		} else {
+			expect(p, "first");
+			p->r.inside = 77;
+			httpd_wake(p->r.waiting);
+			expect(p, "second");
+		}
+		assert_false(p->closed);
+		stop(p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +463,12 @@ int main(void)
 		cmocka_unit_test(a_listener_may_go_before_its_httpd),
 		cmocka_unit_test(a_bad_listener_is_refused),
 		cmocka_unit_test(connections_are_limited),
+		cmocka_unit_test(a_client_that_stalls_in_the_head_is_closed),
+		cmocka_unit_test(a_client_that_stalls_in_its_handshake_is_closed),
+		cmocka_unit_test(a_head_that_drips_has_a_limit),
+		cmocka_unit_test(the_head_of_the_next_request_has_a_limit_too),
+		cmocka_unit_test(a_body_that_drips_has_a_limit),
+		cmocka_unit_test(who_waits_for_an_answer_has_all_the_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
