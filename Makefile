@@ -141,7 +141,7 @@ test: ## everything: check, lint, fuzz for a moment, the main job and the way ba
 	$(call STAGE,fuzz)
 	$(Q)$(MAKE) --no-print-directory -j2 fuzz
 	$(call STAGE,drover up: its demo; killed at bad moments)
-	$(Q)examples/demo.py
+	$(Q)tests/real/demo_view.py
 	$(Q)tests/real/up.py
 	$(call STAGE,real parts)
 	$(Q)tests/real/parts/build

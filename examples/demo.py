@@ -107,7 +107,8 @@ class View:
             lines += [""] * (self.rows - len(lines))
         if self.rows:
             self.out.write(f"\033[{self.rows}A")
-        self.out.write("".join(f"\033[2K{line[:110]}\n" for line in lines))
+        columns = shutil.get_terminal_size().columns
+        self.out.write("".join(f"\033[2K{cut(line, columns)}\n" for line in lines))
         self.out.flush()
         self.rows = len(lines)
 
@@ -115,6 +116,17 @@ class View:
         """Below the rows, which begin anew after it."""
         self.rows = 0
         print(f"\n{text}", file=self.out, flush=True)
+
+
+def cut(line, columns):
+    """What fits: a line that wraps would not be drawn over.  Escapes take no room."""
+    parts = []
+    for part in re.split(r"(\033\[\d+m)", line):
+        if not part.startswith("\033"):
+            part = part[:columns]
+            columns -= len(part)
+        parts.append(part)
+    return "".join(parts)
 
 
 def tenant(machine):
@@ -284,7 +296,8 @@ class Demo:
         print(f"\n$ drover why {broken}")
         why = self.run("why", broken)
         print(why.stdout + why.stderr, end="")
-        if checked.returncode or why.returncode:
+        reason = self.host.call("GET", f"{API}/machines/{broken}")["status"]["quarantine"]["reason"]
+        if checked.returncode or why.returncode or f" {reason}: " not in why.stdout:
             raise RuntimeError("evidence or explanation is missing")
         print(f"\ndemo: {len(wanted)} pods of 2 tenants ran on {self.args.machines} machines within "
               f"{took:.0f} s. Afterwards every machine was wiped: {self.args.machines - 2} are proved and "
