@@ -149,24 +149,53 @@ static void a_drive_is_fail_until_something_succeeded(void **state)
 	assert_non_null(erase.device.reason);
 }
 
-static void a_drive_without_format_is_overwritten_to_its_last_byte(void **state)
+static void overwritten_to_its_last_byte(const char *name, const char *type)
 {
-	struct err e;
 	uint8_t *all = mem_alloc(BYTES);
+	static char path[32]; /* info outlives this */
+	struct err e;
 
-	(void)state;
-	assert_int_equal(machine_residue(&machine, NAME), BYTES >> 20);
+	str_format(path, sizeof(path), "/dev/%s", name);
+	info.path = path;
+	info.type = type;
+	erase_done(&erase);
+	erase_init(&erase, &machine.host, &info, nonce, WIPE_FAIL, 500);
+	assert_int_equal(machine_residue(&machine, name), BYTES >> 20);
 	assert_ok(erase_run(&erase, &e), &e);
+	assert_string_equal(erase.device.type, type);
 	assert_string_equal(erase.device.technique, "Overwrite");
 	assert_int_equal(erase.device.level, WIPE_CLEAR);
 	assert_int_equal(erase.device.canaries.planted, 64);
 	assert_int_equal(erase.device.canaries.found, 0);
-	machine_peek(&machine, NAME, all, BYTES, 0);
+	machine_peek(&machine, name, all, BYTES, 0);
 	assert_true(dio_all(all, BYTES, 0));
 	assert_ok(erase_verify(&erase, 1000, &e), &e);
 	assert_int_equal(erase.device.reads.clean, 1000 + 512);
 	assert_int_equal(erase.device.level, WIPE_CLEAR);
 	free(all);
+}
+
+static void a_drive_without_format_is_overwritten_to_its_last_byte(void **state)
+{
+	(void)state;
+	overwritten_to_its_last_byte(NAME, "NVMe");
+}
+
+/* Nobody asks them for what NVMe offers. */
+static void a_drive_that_is_no_nvme_is_overwritten_to_its_last_byte(void **state)
+{
+	static const char *const others[][2] = {
+		{"sda", "SATA"}, {"sdb", "SAS"}, {"vda", "Virtio"}, {"mmcblk0", "MMC"}};
+
+	(void)state;
+	drive.format = true;
+	drive.sanicap = 2;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		machine_drive(&machine, others[i][0], "eui.0001\n", BYTES);
+		overwritten_to_its_last_byte(others[i][0], others[i][1]);
+	}
+	assert_int_equal(drive.formats + drive.sanitizes, 0);
+	assert_int_equal(machine_residue(&machine, NAME), BYTES >> 20); /* nobody named it */
 }
 
 static void format_is_chosen_by_capability_and_keeps_the_format(void **state)
@@ -780,6 +809,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_drive_is_fail_until_something_succeeded),
 		T(a_drive_without_format_is_overwritten_to_its_last_byte),
+		T(a_drive_that_is_no_nvme_is_overwritten_to_its_last_byte),
 		T(format_is_chosen_by_capability_and_keeps_the_format),
 		T(a_cryptographic_erase_may_leave_noise),
 		T(noise_after_a_user_data_erase_is_dirty),
