@@ -297,11 +297,15 @@ static const struct virtual_cluster_debt *choose(struct debtor *d, const struct 
 static void on_paid(json_t *o, const struct err *e, void *arg)
 {
 	struct debtor *d = arg;
+	struct err kept;
 	int64_t delay;
 
-	(void)o;
 	d->call = NULL;
 	d->abroad = false;
+	if (!e && d->paying == PAY_NODE && json_at(o, "metadata", "deletionTimestamp")) {
+		(void)!err_set(&kept, ERR_CONFLICT, 0, "deleted, and finalizers keep it");
+		e = &kept;
+	}
 	/* A precondition that fails: the Node of that name is another one by now, and the cache will show which. */
 	if (!e || e->kind == ERR_NOT_FOUND) {
 		d->paying++;

@@ -5,7 +5,8 @@
 
 /*
  * debts: what drover owes to tenants: Nodes to delete (by UID) and bootstrap tokens to
- * delete in clusters that could not be reached when their machine left.
+ * delete in clusters that could not be reached when their machine left, or that did not let them go: a webhook
+ * refused, or a finalizer keeps the Node (marked is not gone).
  *
  * They stand in VirtualCluster.status.debts, written before the machine goes on (life_leave.c).
  * As soon as the tenant answers again they are paid, one call at a time, and struck off by a write

@@ -21,7 +21,7 @@
 /* How far it is: l->progress. */
 enum { LEFT_LOOK, LEFT_NODE, LEFT_TOKEN, LEFT_ALL };
 
-/* What is not there any more needs no deletion, and what has another UID by now is not ours. */
+/* What is not there any more needs no deletion. */
 static void on_step(json_t *o, const struct err *e, void *arg)
 {
 	struct life *l = arg;
@@ -29,12 +29,24 @@ static void on_step(json_t *o, const struct err *e, void *arg)
 	(void)o;
 	l->call = NULL;
 	l->call_to = NULL;
-	l->answer.ok = !e || e->kind == ERR_NOT_FOUND ||
-		       (e->kind == ERR_CONFLICT && str_eq(l->asking, "node"));
+	l->answer.ok = !e || e->kind == ERR_NOT_FOUND;
 	if (e)
 		l->answer.err = *e;
 	str_copy(l->answer.about, sizeof(l->answer.about), l->asking);
 	loop_timer_start(&l->timer, l->answer.ok ? 0 : l->c->o.poll_ms);
+}
+
+/* Marked is not gone: with finalizers on, or where the UID is another by now (the cache will show whose), it is asked
+ * again until the tenant's time is over. */
+static void on_node(json_t *o, const struct err *e, void *arg)
+{
+	struct err kept;
+
+	if (!e && json_at(o, "metadata", "deletionTimestamp")) {
+		(void)!err_set(&kept, ERR_CONFLICT, 0, "deleted, and finalizers keep it");
+		e = &kept;
+	}
+	on_step(o, e, arg);
 }
 
 static bool answer_is(const struct life *l, const char *about)
@@ -60,6 +72,26 @@ static struct left what_is_left(const struct life *l, const struct node_claim *n
 
 /* --- debts ----------------------------------------------------------------------------------------- */
 
+/* Once for each debt: not again when only its write is tried again. */
+static void tell_owed(struct life *l, const struct virtual_cluster *vc, const char *node)
+{
+	bool refused = str_eq(l->answer.about, "node") || str_eq(l->answer.about, "token") ||
+		       str_eq(l->answer.about, "taint");
+	char note[512];
+
+	if (str_eq(l->answer.about, "debt"))
+		return;
+	str_format(note, sizeof(note),
+		   "Node %.253s is still to be deleted, and machine %.63s went on: %.120s", node,
+		   l->name,
+		   refused && !l->answer.ok ? l->answer.err.text
+					    : "the tenant was not done with it in time");
+	str_clean(note);
+	log_warn("tenant is owed", LOG_S("tenant", vc->meta.name), LOG_S("node", node),
+		 LOG_S("machine", l->name), LOG_S("why", note));
+	controller_event(l->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, "Warning", "Owed", note);
+}
+
 static void owe(struct life *l, const struct left *x, const char *node_uid, const char *token_id)
 {
 	const struct virtual_cluster *vc =
@@ -74,6 +106,7 @@ static void owe(struct life *l, const struct left *x, const char *node_uid, cons
 		life_kick(l);
 		return;
 	}
+	tell_owed(l, vc, x->name);
 	list = debts_without(vc, x->name);
 	while (json_array_size(list) >= DEBTS_MAX) /* a debt never holds a machine up */
 		json_array_remove(list, 0);
@@ -250,7 +283,7 @@ static bool left_tenant(struct life *l, const struct left *x)
 	if (l->progress == LEFT_NODE && node && !answer_is(l, "node")) {
 		o.uid = node->uid;
 		life_asking(l, "node", t);
-		l->call = kube_delete(t->client, &KUBE_NODES, NULL, x->name, &o, on_step, l);
+		l->call = kube_delete(t->client, &KUBE_NODES, NULL, x->name, &o, on_node, l);
 		return false;
 	}
 	l->progress = LEFT_TOKEN;

@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "controller/debts.h"
 #include "controller/requests.h"
-#include "tests/world/world.h"
+#include "tests/world/leaving.h"
 
 #define GROUP "/apis/" OBJECT_API_VERSION
 #define LONG_S (12 * 3600)
@@ -601,6 +601,119 @@ static void a_clean_leave_takes_nothing_out_of_service(void **state)
 	earth_stop(&w);
 }
 
+/* What an admission webhook of the tenant makes of drover's deletion of a Node. */
+static void on_hook(struct httpd_req *q, void *arg)
+{
+	const int *code = arg;
+	OWN_JSON o = json_pack("{s:s,s:s,s:{},s:s,s:s,s:s,s:i}", "kind", "Status", "apiVersion",
+			       "v1", "metadata", "status", "Failure", "message",
+			       "admission webhook \"keep\" denied the request: this one stays",
+			       "reason", *code == 409 ? "Conflict" : "Forbidden", "code", *code);
+	char *text = json_text(o);
+
+	httpd_reply_json(q, *code, text);
+	free(text);
+}
+
+static struct httpd *leave_hook(struct earth *w, struct plane *p, int *code)
+{
+	struct httpd *d = httpd_new(p->group);
+
+	httpd_route(d, "DELETE", "/api/v1/nodes/{}", 1 << 16, on_hook, code);
+	apiserver_routes(p->api, d);
+	http_mem_serve(w->net, p->origin, d);
+	return d;
+}
+
+static void a_node_that_may_not_be_deleted_is_owed(void **state)
+{
+	static int codes[] = {403, 409}; /* a webhook says what it likes */
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+		struct plane *team = &w.tenants[0];
+		struct httpd *hook;
+		char claim[128];
+
+		leave_serving(&w, 453 + i);
+		str_copy(claim, sizeof(claim), b->claim);
+		hook = leave_hook(&w, team, &codes[i]);
+		leave_begin(&w);
+		earth_wait_state(b, "leaving", 300);
+		earth_run(&w, 60000);
+		assert_string_equal(b->state, "leaving");
+		earth_wait_state(b, "dirty", 120);
+		assert_int_equal(leave_debts(&w), 1);
+		leaving_wait_event(&w, &w.host, "Owed", "this one stays");
+		earth_wait_state(b, "free", 900);
+		assert_true(leave_has(team, "nodes", claim));
+		assert_int_equal(leave_debts(&w), 1);
+		http_mem_serve(w.net, team->origin, team->httpd);
+		httpd_free(hook);
+		earth_wait(&w, leave_is_quits, &w, 600, "the debt paid");
+		assert_false(leave_has(team, "nodes", claim));
+		earth_stop(&w);
+	}
+}
+
+static void a_node_that_a_finalizer_keeps_is_owed(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	struct plane *team = &w.tenants[0];
+	char claim[128], path[200];
+
+	(void)state;
+	leave_serving(&w, 455);
+	str_copy(claim, sizeof(claim), b->claim);
+	str_format(path, sizeof(path), "/api/v1/nodes/%s", claim);
+	earth_do(&w, team, "PATCH", path,
+		 json_pack("{s:{s:[s]}}", "metadata", "finalizers", "example.com/inventory"));
+	leave_begin(&w);
+	earth_wait_state(b, "leaving", 300);
+	earth_run(&w, 60000);
+	assert_string_equal(b->state, "leaving"); /* it may go soon */
+	earth_kill(&w.replicas[0]);
+	earth_replica(&w);
+	earth_wait_state(b, "dirty", 120);
+	assert_int_equal(leave_debts(&w), 1);
+	leaving_wait_event(&w, &w.host, "Owed", claim);
+	earth_wait_state(b, "free", 900);
+	earth_run(&w, 1800 * 1000);
+	assert_true(leave_has(team, "nodes", claim));
+	assert_int_equal(leave_debts(&w), 1);
+	earth_do(&w, team, "PATCH", path, json_pack("{s:{s:[]}}", "metadata", "finalizers"));
+	earth_wait(&w, leave_is_quits, &w, 600, "the debt paid");
+	assert_false(leave_has(team, "nodes", claim));
+	earth_stop(&w);
+}
+
+/* A finalizer that is taken away in time leaves no debt. */
+static void a_node_that_a_finalizer_keeps_for_a_while_is_not_owed(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	struct plane *team = &w.tenants[0];
+	char path[200];
+
+	(void)state;
+	leave_serving(&w, 456);
+	str_format(path, sizeof(path), "/api/v1/nodes/%s", b->claim);
+	earth_do(&w, team, "PATCH", path,
+		 json_pack("{s:{s:[s]}}", "metadata", "finalizers", "example.com/inventory"));
+	leave_begin(&w);
+	earth_wait_state(b, "leaving", 300);
+	earth_run(&w, 30000);
+	assert_string_equal(b->state, "leaving");
+	earth_do(&w, team, "PATCH", path, json_pack("{s:{s:[]}}", "metadata", "finalizers"));
+	earth_wait_state(b, "dirty", 10);
+	assert_int_equal(leave_debts(&w), 0);
+	assert_int_equal(leave_events(&w, "Owed"), 0);
+	earth_stop(&w);
+}
+
 /* --- owners ---------------------------------------------------------------------------------------- */
 
 static bool cluster_is_gone(void *arg)
@@ -701,6 +814,9 @@ int main(void)
 		cmocka_unit_test(a_debt_is_written_off_after_a_day),
 		cmocka_unit_test(volumes_are_let_go_of_before_the_node_goes),
 		cmocka_unit_test(a_clean_leave_takes_nothing_out_of_service),
+		cmocka_unit_test(a_node_that_may_not_be_deleted_is_owed),
+		cmocka_unit_test(a_node_that_a_finalizer_keeps_is_owed),
+		cmocka_unit_test(a_node_that_a_finalizer_keeps_for_a_while_is_not_owed),
 		cmocka_unit_test(a_deleted_tenant_gives_its_machines_back_first),
 		cmocka_unit_test(the_claims_of_a_deleted_pool_leave),
 		cmocka_unit_test(pools_lost_with_their_definition_take_no_claim_along),
