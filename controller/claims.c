@@ -435,6 +435,8 @@ static bool owe_node(struct entry *en, const struct node_claim *n, const struct 
 		if (str_eq(vc->status.debts.v[i].node_uid, node->uid))
 			return false; /* it is being paid */
 	list = debts_without(vc, en->name);
+	while (json_array_size(list) >= DEBTS_MAX)
+		json_array_remove(list, 0);
 	json_array_append_new(list,
 			      json_pack("{s:s, s:s, s:s}", "nodeName", en->name, "nodeUID",
 					node->uid, "since", str_time(when, loop_wall(c->loop))));
@@ -472,6 +474,10 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 		return released && owe_node(en, n, m);
 	if (!n->meta.deletion_timestamp &&
 	    (adopts(m, n) || may_serve(c, n, r, m))) /* it waits for its proofs */
+		return false;
+	/* It was made anew, as from a backup without statuses, and the machine may serve the one before (ClaimReplaced). */
+	if (!n->meta.deletion_timestamp && m && m->status.claim_ref &&
+	    str_eq(m->status.claim_ref->name, n->meta.name))
 		return false;
 	if (n->meta.deletion_timestamp) {
 		if (controller_crds_terminating(c))

@@ -26,6 +26,8 @@
  * deleted while the VirtualCluster is paused.
  */
 #define DEBTS_FINALIZER "drover.dev/virtual-cluster"
+#define DEBTS_MAX                                                                                  \
+	250 /* of a tenant; the oldest gives way to a new one, so that no machine or claim is held up */
 
 struct debts; /* NULL where a controller is taken apart: kicks do nothing */
 struct debts *debts_new(struct controller *c);

@@ -15,7 +15,6 @@
 
 /* A tenant that does not do its step in this time is owed it, and holds nothing up. */
 #define TENANT_PATIENCE_MS (2 * 60 * 1000)
-#define DEBTS_MAX 250
 #define OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
 
 /* How far it is: l->progress. */

@@ -216,6 +216,25 @@ static void a_claim_with_a_new_uid_is_not_a_deleted_one(void **state)
 	earth_stop(&w);
 }
 
+/* Applied from files, or by Velero: nothing says any more whom the machine serves but its own lock. */
+static void a_claim_that_came_back_without_its_status_is_not_one_that_nobody_took(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 612);
+	char claim[128];
+	OWN_JSON n = NULL;
+
+	(void)state;
+	str_copy(claim, sizeof(claim), b->claim);
+	put_back(&w, claims, false);
+	earth_run(&w, 4 * 3600 * 1000);
+	still_serves(&w, b);
+	assert_string_equal(b->state, "serving");
+	n = claim_of(&w, claim);
+	assert_non_null(n);
+	earth_stop(&w);
+}
+
 /* Without statuses, as Velero does unless it is told otherwise. */
 static void nothing_is_touched_where_statuses_were_lost_too(void **state)
 {
@@ -300,6 +319,8 @@ int main(void)
 		cmocka_unit_test(deleting_the_claim_that_came_back_gives_the_machine_back),
 		cmocka_unit_test(owners_with_new_uids_take_no_claim_along),
 		cmocka_unit_test(a_claim_with_a_new_uid_is_not_a_deleted_one),
+		cmocka_unit_test(
+			a_claim_that_came_back_without_its_status_is_not_one_that_nobody_took),
 		cmocka_unit_test(nothing_is_touched_where_statuses_were_lost_too),
 		cmocka_unit_test(a_claim_ends_although_its_machine_was_made_anew),
 		cmocka_unit_test(a_fence_that_only_the_fabric_remembers_is_caught_up_with),
