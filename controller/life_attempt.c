@@ -246,6 +246,14 @@ static void create(struct life *l, const struct evidence *ev, char *envelope)
 	free(envelope);
 }
 
+/* The most that drover can vouch for: how an agent was booted it saw itself, and nothing checks more yet. */
+#define AGENT_TRUST WIPE_BOOT_NETWORK
+
+static bool same(const char *x, const char *y)
+{
+	return str_eq(str_or(x, ""), str_or(y, ""));
+}
+
 /* It speaks of this machine, this tenancy, this attempt and this run, as it was briefed. */
 static bool as_briefed(const struct evidence *ev, const struct evidence *want)
 {
@@ -253,11 +261,16 @@ static bool as_briefed(const struct evidence *ev, const struct evidence *want)
 		if (i >= ev->not_covered.n || !str_eq(ev->not_covered.v[i], want->not_covered.v[i]))
 			return false;
 	return str_eq(ev->machine.name, want->machine.name) &&
-	       str_eq(ev->machine.uid, want->machine.uid) && ev->tenancy == want->tenancy &&
+	       str_eq(ev->machine.uid, want->machine.uid) &&
+	       same(ev->machine.system_uuid, want->machine.system_uuid) &&
+	       same(ev->machine.serial, want->machine.serial) &&
+	       same(ev->virtual_cluster.name, want->virtual_cluster.name) &&
+	       same(ev->virtual_cluster.uid, want->virtual_cluster.uid) &&
+	       ev->agent_trust <= AGENT_TRUST && ev->tenancy == want->tenancy &&
 	       ev->attempt == want->attempt && str_eq(ev->nonce_digest, want->nonce_digest) &&
 	       str_eq(ev->policy_digest, want->policy_digest) &&
-	       str_eq(str_or(ev->previous.name, ""), str_or(want->previous.name, "")) &&
-	       str_eq(str_or(ev->previous.digest, ""), str_or(want->previous.digest, ""));
+	       same(ev->previous.name, want->previous.name) &&
+	       same(ev->previous.digest, want->previous.digest);
 }
 
 void life_attempt_keep(struct life *l, const char *envelope, const struct evidence *want)

@@ -198,6 +198,11 @@ static void fail(struct bootagent *a, const char *reason, const char *message)
 	finish(a, &r);
 }
 
+static int drives_there(const struct box *b)
+{
+	return b->drive_gone ? 1 : BOX_DRIVES;
+}
+
 static void inspect(struct bootagent *a)
 {
 	struct box *b = a->box;
@@ -206,9 +211,9 @@ static void inspect(struct bootagent *a)
 	struct proto_report r = {.state = PROTO_DONE, .inventory = &inv};
 
 	inv.dmi = (struct proto_dmi){.system_uuid = b->uuid, .serial = b->serial};
-	inv.drives.n = BOX_DRIVES;
+	inv.drives.n = (size_t)drives_there(b);
 	inv.drives.v = arena_calloc(tmp, BOX_DRIVES, sizeof(*inv.drives.v));
-	for (int i = 0; i < BOX_DRIVES; i++) {
+	for (int i = 0; i < drives_there(b); i++) {
 		struct proto_drive *d = &inv.drives.v[i];
 
 		*d = (struct proto_drive){.path = i ? "/dev/nvme1n1" : "/dev/nvme0n1",
@@ -230,7 +235,7 @@ static void wipe(struct bootagent *a)
 	struct proto_report r = {.state = PROTO_DONE};
 
 	for (int i = 0; i < BOX_DRIVES; i++) {
-		bool fails = b->wipe_fails && i == 1;
+		bool gone = i >= drives_there(b), fails = gone || (b->wipe_fails && i == 1);
 
 		if (!fails)
 			memset(b->drives[i].data, 0, BOX_DRIVE_BYTES);
@@ -243,7 +248,9 @@ static void wipe(struct bootagent *a)
 						 .technique = fails ? "None" : "Overwrite",
 						 .raw_status = {(int64_t *)&status[fails], 1},
 						 .level = fails ? WIPE_FAIL : WIPE_CLEAR,
-						 .reason = fails ? "DriveFailed" : NULL,
+						 .reason = gone	   ? "DriveMissing"
+							   : fails ? "DriveFailed"
+								   : NULL,
 						 .canaries = {.planted = EVIDENCE_CANARIES}};
 	}
 	str_copy(a->wiped_with, sizeof(a->wiped_with), str_or(a->order->nonce, ""));
@@ -299,6 +306,18 @@ static void begin_wipe(struct bootagent *a)
 	go_on_wiping(a);
 }
 
+static void swear(const struct box *b, struct evidence *ev)
+{
+	if (b->swears_uuid)
+		ev->machine.system_uuid = b->swears_uuid;
+	if (b->swears_serial)
+		ev->machine.serial = b->swears_serial;
+	if (b->swears_tenant)
+		ev->virtual_cluster.name = b->swears_tenant;
+	if (b->swears_trust)
+		ev->agent_trust = str_eq(b->swears_trust, "Quote") ? WIPE_QUOTE : WIPE_SECURE_BOOT;
+}
+
 static void verify(struct bootagent *a)
 {
 	struct evidence ev;
@@ -314,8 +333,10 @@ static void verify(struct bootagent *a)
 	ev.devices.n = BOX_DRIVES;
 	ev.verdict = WIPE_PURGE;
 	for (int i = 0; i < BOX_DRIVES; i++) {
+		int reads = i < drives_there(a->box) ? EVIDENCE_EDGE_READS + EVIDENCE_SAMPLES : 0;
+
 		/* There is less of a drive than it says: the same places again and again. */
-		for (int k = 0; k < EVIDENCE_EDGE_READS + EVIDENCE_SAMPLES; k++)
+		for (int k = 0; k < reads; k++)
 			if (a->box->drives[i].data[k * 512 % BOX_DRIVE_BYTES])
 				a->devices[i].reads.dirty++;
 			else
@@ -327,7 +348,8 @@ static void verify(struct bootagent *a)
 	ev.start_time = ev.start_time / 1000 * 1000;
 	ev.agent_trust = WIPE_BOOT_NETWORK;
 	ev.inventory.expected = (int64_t)(a->order->expected.n ? a->order->expected.n : BOX_DRIVES);
-	ev.inventory.seen = BOX_DRIVES;
+	ev.inventory.seen = drives_there(a->box);
+	swear(a->box, &ev);
 	envelope = evidence_sign(&ev, a->key);
 	r.envelope = envelope;
 	finish(a, &r);

@@ -67,9 +67,12 @@ struct box {
 	const char *says_uuid, *says_provider_id; /* kubelet's word for it; NULL: the truth */
 	int64_t wipe_ms; /* how long a wipe takes, with a word on it each second; 0: at once */
 	bool wipe_fails; /* the second drive cannot be erased */
+	bool drive_gone; /* the second drive was pulled out */
 	const char *reboots_at; /* at this order ("wipe") the machine reboots, once */
 	bool mute;		/* its agent says hello and then nothing */
-	bool button;		/* the next power cut is a person's */
+	/* What its evidence says in place of what the agent was told; NULL: that. */
+	const char *swears_uuid, *swears_serial, *swears_tenant, *swears_trust;
+	bool button; /* the next power cut is a person's */
 
 	/* what oracles look at */
 	json_t *object; /* the Machine, as the host's store has it; NULL: none */

@@ -439,6 +439,33 @@ static bool was_told(struct plane *p, const char *reason)
 }
 
 /* The rack's drives reach Clear; its provider wants Purge. */
+/* Countersigned it would count for that machine, hide whose data it was, or pass a floor that nothing checks. */
+static void evidence_of_what_the_agent_was_not_told_is_not_countersigned(void **state)
+{
+	static const struct {
+		const char *uuid, *serial, *tenant, *trust;
+	} lies[] = {{.uuid = "4c4c4544-0035-3410-8050-c6c04f314799"},
+		    {.serial = "another"},
+		    {.tenant = "team-z"},
+		    {.trust = "SecureBoot"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+
+		earth_start(&w, 640 + i, 1);
+		b->swears_uuid = lies[i].uuid;
+		b->swears_serial = lies[i].serial;
+		b->swears_tenant = lies[i].tenant;
+		b->swears_trust = lies[i].trust;
+		earth_replica(&w);
+		earth_wait_reason(b, "EraseUnverified", 1800);
+		earth_wait_state(b, "quarantined", 60);
+		earth_stop(&w);
+	}
+}
+
 static void a_wipe_below_the_providers_floor_is_quarantined(void **state)
 {
 	struct earth w;
@@ -500,6 +527,29 @@ static void a_drive_that_fails_is_named(void **state)
 	earth_wait_state(b, "quarantined", 600);
 	assert_string_equal(earth_at(b, "status.quarantine.reason"), "DriveFailed");
 	assert_string_equal(earth_at(b, "status.quarantine.exit"), "operator");
+	earth_stop(&w);
+}
+
+/* It was there when the wipe began: whoever goes to the machine looks for an empty slot. */
+static void a_drive_that_is_pulled_out_amid_the_wipe_is_called_missing(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	OWN_JSON record = NULL;
+
+	(void)state;
+	earth_start(&w, 88, 1);
+	b->wipe_ms = 20000;
+	earth_replica(&w);
+	earth_wait_state(b, "wiping", 600);
+	earth_run(&w, 10000);
+	assert_string_equal(b->state, "wiping");
+	b->drive_gone = true;
+	earth_wait_state(b, "quarantined", 600);
+	assert_string_equal(earth_at(b, "status.quarantine.reason"), "DriveMissing");
+	assert_string_equal(earth_at(b, "status.quarantine.exit"), "operator");
+	record = plane_get(&w.host, "wiperecords.drover.dev/gpu-1-1-1");
+	assert_string_equal(json_str_at(record, "spec", "verdict"), "Fail");
 	earth_stop(&w);
 }
 
@@ -635,9 +685,11 @@ int main(void)
 		cmocka_unit_test(every_record_leaves_the_cluster_as_a_file),
 		cmocka_unit_test(a_restored_status_does_not_switch_a_tenant_off),
 		cmocka_unit_test(a_restored_status_does_not_make_a_machine_clean),
+		cmocka_unit_test(evidence_of_what_the_agent_was_not_told_is_not_countersigned),
 		cmocka_unit_test(a_wipe_below_the_providers_floor_is_quarantined),
 		cmocka_unit_test(a_machine_below_the_pools_level_is_not_offered_to_it),
 		cmocka_unit_test(a_drive_that_fails_is_named),
+		cmocka_unit_test(a_drive_that_is_pulled_out_amid_the_wipe_is_called_missing),
 		cmocka_unit_test(without_its_key_nothing_is_released),
 		cmocka_unit_test(without_its_key_a_free_machine_is_not_called_dirty),
 		cmocka_unit_test(a_wipe_under_way_waits_for_the_key),
