@@ -415,6 +415,7 @@ static void on_hello(struct httpd_req *q, void *arg)
 		s->session.trust = h.trust < 0 ? WIPE_BOOT_NETWORK : h.trust;
 	}
 	s->session.last_seen = now;
+	s->session.heard = true;
 	w = (struct proto_welcome){.wall_time = loop_wall(loop_of(a->group))};
 	text = proto_encode(proto_welcome_fields, &w);
 	httpd_reply_json(q, 200, text);
@@ -442,6 +443,7 @@ static struct agents_seat *caller(struct agents *a, struct httpd_req *q, const c
 		return NULL;
 	}
 	s->session.last_seen = loop_now(loop_of(a->group));
+	s->session.heard = true;
 	if (s->suspect_at &&
 	    !s->intruder) { /* the first one lives, and another boot called: two hold the secret */
 		s->intruder = true;

@@ -66,6 +66,7 @@ void agents_restore(struct agents_seat *s, const char *boot_id, const char *publ
 struct agents_session {
 	const char *boot_id, *public_key;
 	int64_t last_seen; /* loop_now() */
+	bool heard;	   /* by this process; false: only agents_restore() says that it is there */
 	const char *system_uuid, *serial;
 	int trust; /* enum wipe_trust */
 };

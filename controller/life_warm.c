@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "controller/figures.h"
+#include "controller/jumps.h"
 #include "controller/warm.h"
 
 #define AGENT_SILENT_MS (5 * 60 * 1000)
@@ -124,8 +125,11 @@ bool life_warm_leaves(struct life *l)
 
 	if (!l->m->status.warm_for)
 		return false;
-	/* A BMC that does not answer, or is another's, keeps nobody from retiring the machine. */
-	if (l->observe_error.kind != ERR_NONE || (l->seen.known && life_identity(l, &e) < 0)) {
+	/* A BMC that does not answer, or is another's, keeps nobody from retiring the machine; nor does what
+	 * somebody else booted on it, which is not switched off. */
+	if (l->observe_error.kind != ERR_NONE ||
+	    (l->seen.known && (life_identity(l, &e) < 0 ||
+			       (l->seen.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))))) {
 		agents_close(l->seat); /* nobody's: it goes off by itself after a while */
 		return false;
 	}
@@ -182,7 +186,9 @@ static bool is_late(const struct life *l)
 	const struct machine_operation *op = l->m->status.operation;
 
 	/* Waiting for a person or its turn does not eat the time. */
-	return op->deadline && loop_wall(l->c->loop) > op->deadline && !l->m->status.agent &&
+	int64_t now = loop_wall(l->c->loop) - jumps_since(l->c, op->deadline - limit_ms());
+
+	return op->deadline && now > op->deadline && !l->m->status.agent &&
 	       op->waiting_for != WAITING_RATE && op->waiting_for != WAITING_APPROVAL;
 }
 
@@ -211,6 +217,17 @@ static void stay(struct life *l)
 		give_up(l, "somebody switched it off: it stays off for 30 minutes");
 }
 
+/* What a backup says of a warm machine may be long past: one that is on without our medium may be a tenant's. */
+static bool may_be_moved(struct life *l)
+{
+	if (l->seen.power == PROVIDER_POWER_OFF || life_shows_ours(l))
+		return true;
+	life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
+		  "recorded warm, but it is on without our boot medium; `drover approve --wipe %s`",
+		  l->name);
+	return false;
+}
+
 static void keep(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
@@ -222,7 +239,7 @@ static void keep(struct life *l)
 		return;
 	}
 	if (!l->m->status.agent &&
-	    (!life_seen(l, l->c->o.poll_ms * 5) || !life_consented(l) ||
+	    (!life_seen(l, l->c->o.poll_ms * 5) || !life_consented(l) || !may_be_moved(l) ||
 	     !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")))) {
 		if (!l->write && is_late(l))
 			lost(l, "AgentSilent", "it was not booted in time");
@@ -276,7 +293,7 @@ bool life_warm_may_be_on(const struct life *l)
 
 	return l->m->status.warm_for &&
 	       (life_shows_ours(l) ||
-		(s->boot_id && loop_now(l->c->loop) - s->last_seen < AGENT_SILENT_MS));
+		(s->heard && loop_now(l->c->loop) - s->last_seen < AGENT_SILENT_MS));
 }
 
 /* As usual, then: off, and booted with a new secret. */

@@ -197,7 +197,7 @@ static void look_at_box(struct earth *w, struct box *b)
 	    !str_eq(earth_at(b, "status.tenant.name"), b->tenant->name))
 		complain(w, "S2: %s runs a system of %s and is recorded for \"%s\"", b->name,
 			 b->tenant->name, earth_at(b, "status.tenant.name"));
-	if (earth_at(b, "status.warmFor.name")[0] && in_tenant_segment(b))
+	if (!w->restored && earth_at(b, "status.warmFor.name")[0] && in_tenant_segment(b))
 		complain(w, "%s is warm in %s", b->name, b->segment);
 	if (b->switched_off) {
 		b->switched_off = 0;

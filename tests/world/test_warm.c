@@ -484,6 +484,39 @@ static void one_that_is_on_for_no_known_reason_is_left_and_another_is_warmed(voi
 	earth_stop(&w);
 }
 
+/* A backup that was made while it was warm: it serves somebody by now, of whom nothing is known. */
+static void a_restored_record_of_a_warm_machine_moves_and_switches_off_nothing(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	for (int claimed = 0; claimed < 2; claimed++) {
+		earth_start(&w, 828 + (unsigned)claimed, 1);
+		want_warm(&w, "gpus", 1);
+		earth_replica(&w);
+		wait_warm(&w, 1, 900);
+		earth_kill(&w.replicas[0]);
+		box_power(b, false);
+		earth_run(&w, 5000);
+		free(b->bmc.image);
+		b->bmc.image = NULL;
+		w.restored = true;
+		str_copy(b->segment, sizeof(b->segment), "tenant/team-b");
+		box_power(b, true);
+		if (claimed)
+			earth_pod(&w, &w.tenants[0], "train");
+		earth_replica(&w);
+		earth_wait_reason(b, "PowerStateUnexpected", 1200);
+		earth_run(&w, 4 * 3600 * 1000);
+		assert_int_equal(b->doing, BOX_NOTHING);
+		assert_string_equal(b->segment, "tenant/team-b");
+		/* A person sees to it, and it can be taken out of use. */
+		earth_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Observe"));
+		earth_stop(&w);
+	}
+}
+
 /* Its BMC's address leads to another machine by now. */
 static void what_is_another_machine_is_not_switched_off(void **state)
 {
@@ -889,6 +922,7 @@ int main(void)
 		T(what_is_only_observed_is_left_as_it_is),
 		T(nothing_is_switched_while_the_provider_is_paused),
 		T(one_that_is_on_for_no_known_reason_is_left_and_another_is_warmed),
+		T(a_restored_record_of_a_warm_machine_moves_and_switches_off_nothing),
 		T(what_is_another_machine_is_not_switched_off),
 		T(a_second_leader_goes_on_with_the_agent_that_is_there),
 		T(a_leader_that_dies_at_each_entry_on_the_way_to_warm_and_back_is_followed),
