@@ -98,8 +98,13 @@ int64_t jumps_since(const struct controller *c, int64_t stamp)
 	if (!c->jumps)
 		return 0;
 	look(c->jumps); /* a timer may come too late: whoever asks may be the first that runs */
-	for (size_t i = 0; i < c->jumps->n; i++)
-		if (stamp + 1000 <= c->jumps->v[i].to) /* stamps are whole seconds */
-			sum += c->jumps->v[i].by;
+	for (size_t i = 0; i < c->jumps->n; i++) {
+		const struct jump *j = &c->jumps->v[i];
+
+		/* Stamps are whole seconds.  One that a right clock made while this one was behind is nearer to
+		 * the jump's end than the jump is long. */
+		if (stamp + 1000 <= j->to)
+			sum += j->by < j->to - stamp ? j->by : j->to - stamp;
+	}
 	return sum;
 }

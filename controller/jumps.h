@@ -16,7 +16,8 @@
  *
  * Later than right is possible that way, earlier is not.  A clock that is put back again
  * takes its jump back.  It is known to this process alone: a new one believes its clock.
- * Tests: tests/world/test_clock.c
+ *
+ * Tests: tests/unit/controller/test_jumps.c, tests/world/test_clock.c
  */
 struct jumps;
 struct jumps *jumps_new(struct controller *c);
