@@ -335,7 +335,7 @@ static void forget(struct life *l)
 	life_follow_forget(l);
 	detach_bmc(l); /* attached again, it first ends the session of whoever led meanwhile */
 	l->acted_at = l->knocked_at = 0;
-	l->seen.known = l->place.known = false;
+	l->seen.known = l->place.known = l->http_booted = false;
 	if (l->seat)
 		agents_close(l->seat);
 }

@@ -289,11 +289,17 @@ static struct provider_call acting(struct life *l)
 
 /* --- the way to boot the agent -------------------------------------------------------------------- */
 
-static bool shows_our_url(const struct life *l)
+/* As agents.c makes them: another server's address may begin with the same digits. */
+static bool is_ours(const struct life *l, const char *url)
 {
 	const char *base = life_provider(l)->spec.boot.media_url;
 
-	return base && str_starts(l->seen.http_url, base);
+	return base && str_starts(url, base) && str_starts(url + strlen(base), "/boot/");
+}
+
+static bool shows_our_url(const struct life *l)
+{
+	return is_ours(l, l->seen.http_url);
 }
 
 /*
@@ -302,9 +308,7 @@ static bool shows_our_url(const struct life *l)
  */
 bool life_shows_ours(const struct life *l)
 {
-	const char *base = life_provider(l)->spec.boot.media_url;
-
-	return (l->seen.media && base && str_starts(l->seen.media_url, base)) || shows_our_url(l) ||
+	return (l->seen.media && is_ours(l, l->seen.media_url)) || shows_our_url(l) ||
 	       l->http_booted;
 }
 
@@ -588,6 +592,7 @@ bool life_agent(struct life *l)
 		if (bmc_act(l, "boot-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
 			return false;
 		call = acting(l);
+		call.done = on_way;
 		provider_boot(l->source->provider, l->bmc, PROVIDER_BOOT_MEDIA, NULL, &call);
 	} else {
 		life_power(l, true);

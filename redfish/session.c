@@ -210,6 +210,11 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 		no_session_left(r, &p->err);
 		return;
 	}
+	/* "Not now" (InvalidOperationForSystemState and the like) says nothing about it either. */
+	if (p->status != 401 && p->err.kind == ERR_UNAVAILABLE) {
+		rf_fail(r, &p->err);
+		return;
+	}
 	if (p->status == 400 || p->status == 401 || p->status == 403) {
 		refuse(r);
 		return;
