@@ -344,6 +344,27 @@ static void no_free_session_is_not_a_wrong_password_whatever_its_status(void **s
 	assert_done(bmc_read_system(f));
 }
 
+static bool busy(struct httpd_req *q, unsigned n, void *arg)
+{
+	(void)arg;
+	if (n != 1)
+		return false;
+	httpd_reply_json(q, 400,
+			 "{\"error\":{\"@Message.ExtendedInfo\":{\"MessageId\":"
+			 "\"iLO.2.14.InvalidOperationForSystemState\"}}}");
+	return true;
+}
+
+static void not_now_is_not_a_wrong_password_whatever_its_status(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.tamper = busy;
+	assert_int_equal(bmc_read_system(f), ERR_UNAVAILABLE);
+	assert_false(redfish_login_refused(f->r));
+	assert_done(bmc_read_system(f));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -354,6 +375,7 @@ int main(void)
 		bmc_test(a_wrong_password_reaches_a_closed_bmc_once),
 		bmc_test(a_closed_root_is_read_after_the_login),
 		bmc_test(a_wrong_password_reaches_a_closed_bmc_with_sessions_once),
+		bmc_test(not_now_is_not_a_wrong_password_whatever_its_status),
 		bmc_test(a_refused_login_is_tried_again_when_told_to),
 		bmc_test(an_expired_session_is_renewed_once),
 		bmc_test(a_password_changed_behind_our_back_is_refused_once),
