@@ -127,7 +127,7 @@ demo-real: ## the same on real parts: two virtual machines, kube-apiserver, kube
 
 test: ## everything: check, lint, fuzz for a moment, the main job and the way back on real parts
 	$(call STAGE,packages)
-	$(Q)tests/tools/deps build lint
+	$(Q)tests/tools/deps build lint test
 	$(call STAGE,build)
 	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 all
 	$(call STAGE,unit tests)
@@ -150,6 +150,8 @@ test: ## everything: check, lint, fuzz for a moment, the main job and the way ba
 	$(Q)tests/contract/apiserver/conformance
 	$(call STAGE,kubectl and a Python client and an operator against drover apiserver)
 	$(Q)tests/real/apiserver_clients.py
+	$(call STAGE,the commands of docs/quickstart.md)
+	$(Q)tests/real/quickstart.py
 	$(call STAGE,the simulated rack before clients that others wrote)
 	$(Q)tests/real/sim_clients.py
 	$(call STAGE,the main job on real parts)
