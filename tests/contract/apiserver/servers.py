@@ -67,6 +67,7 @@ class Server:
 class Real:
     """etcd, kube-apiserver and the controllers that belong to its contract."""
     name = "kube-apiserver"
+    kills = 1  # it takes its time to come back
 
     def __init__(self, folder, durable=False):
         """durable: etcd waits for its disk, as it does in earnest."""
@@ -106,6 +107,7 @@ class Real:
 class Embedded:
     """drover apiserver."""
     name = "drover apiserver"
+    kills = 20
 
     def __init__(self, folder, **_):
         self.folder = pathlib.Path(folder)
