@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "controller/claims.h"
 #include "controller/debts.h"
+#include "controller/jumps.h"
 #include "controller/life_going.h"
 #include "controller/life_join.h"
 
@@ -254,7 +255,9 @@ static bool left_tenant(struct life *l, const struct left *x)
 {
 	struct tenant *t = x->tenant ? tenant_get(l->c, x->tenant) : NULL;
 	const struct tenant_node *node = node_of(l, x, t);
-	bool late = loop_wall(l->c->loop) - l->m->status.state_since > TENANT_PATIENCE_MS;
+	bool late = loop_wall(l->c->loop) - jumps_since(l->c, l->m->status.state_since) -
+			    l->m->status.state_since >
+		    TENANT_PATIENCE_MS;
 	struct kube_delete_opts o = {.grace_s = -1};
 	struct life_token token;
 	char name[32];
