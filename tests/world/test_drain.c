@@ -2,6 +2,7 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include "base/arena.h"
 #include "base/str.h"
 #include "tests/world/leaving.h"
@@ -87,6 +88,7 @@ static void a_pod_that_cannot_end_does_not_outlast_the_deadline(void **state)
 	earth_wait_state(b, "stopping", 3700);
 	assert_true(loop_wall(w.loop) - began >= 3600 * 1000);
 	assert_true(loop_wall(w.loop) - began < 3640 * 1000);
+	leaving_wait_event(&w, &w.host, "DeadlinePassed", "1 pods are left");
 	leaving_patch_pod(&w, "train", json_pack("{s:{s:[]}}", "metadata", "finalizers"));
 	earth_wait_state(b, "free", 900);
 	earth_stop(&w);
@@ -111,6 +113,83 @@ static void many_pods_are_asked_side_by_side(void **state)
 	earth_wait_state(b, "stopping", 120);
 	assert_true(loop_wall(w.loop) - began < 75000);
 	earth_wait_state(b, "free", 900);
+	earth_stop(&w);
+}
+
+/* An API server in front of the tenant's that keeps count of what is asked of pods, and lets none go. */
+struct drain_front {
+	unsigned evictions, forced;
+	bool graced; /* an eviction said how long a pod may take */
+	json_int_t train, web;
+};
+
+static void on_eviction(struct httpd_req *q, void *arg)
+{
+	struct drain_front *f = arg;
+	size_t len;
+
+	f->evictions++;
+	f->graced |= strstr(httpd_body(q, &len), "gracePeriod") != NULL;
+	httpd_reply_json(q, 429,
+			 "{\"kind\": \"Status\", \"apiVersion\": \"v1\", \"status\": "
+			 "\"Failure\", \"reason\": \"TooManyRequests\", \"code\": 429}");
+}
+
+static void on_forced(struct httpd_req *q, void *arg)
+{
+	struct drain_front *f = arg;
+	size_t len;
+	const char *text = httpd_body(q, &len);
+	struct err e;
+	OWN_JSON o = json_parse(text, len, &e);
+
+	f->forced++;
+	*(str_eq(httpd_segment(q, 1), "web") ? &f->web : &f->train) =
+		json_at(o, "gracePeriodSeconds") ? json_int_at(o, "gracePeriodSeconds") : -1;
+	httpd_reply_json(q, 503,
+			 "{\"kind\": \"Status\", \"apiVersion\": \"v1\", \"status\": "
+			 "\"Failure\", \"code\": 503}");
+}
+
+static bool both_were_forced(void *arg)
+{
+	const struct drain_front *f = arg;
+
+	return f->train && f->web;
+}
+
+/* Its own time when it is evicted, and min(that, 30 s) when it is not waited for. */
+static void a_pod_has_its_grace_period_and_no_more_than_30_s_of_it_at_the_deadline(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 305);
+	struct plane *team = &w.tenants[0];
+	struct drain_front f = {0};
+	struct httpd *d = httpd_new(team->group);
+
+	(void)state;
+	leaving_small_pod(b, "web");
+	leaving_patch_pod(&w, "train",
+			  json_pack("{s:{s:i}}", "spec", "terminationGracePeriodSeconds", 7));
+	leaving_patch_pod(&w, "web",
+			  json_pack("{s:{s:i}}", "spec", "terminationGracePeriodSeconds", 3600));
+	earth_run(&w, 5000);
+	httpd_route(d, "POST", "/api/v1/namespaces/{}/pods/{}/eviction", 1 << 16, on_eviction, &f);
+	httpd_route(d, "DELETE", "/api/v1/namespaces/{}/pods/{}", 1 << 16, on_forced, &f);
+	apiserver_routes(team->api, d);
+	http_mem_serve(w.net, team->origin, d);
+	leaving_drain(&w, "fans", 60, "  onDeadline: Escalate\n");
+	earth_wait_state(b, "draining", 60);
+	earth_run(&w, 30000);
+	assert_true(f.evictions >= 2);
+	assert_int_equal(f.forced, 0);
+	earth_wait(&w, both_were_forced, &f, 120, "both pods are deleted");
+	assert_false(f.graced);
+	assert_int_equal(f.train, 7);
+	assert_int_equal(f.web, 30);
+	http_mem_serve(w.net, team->origin, team->httpd);
+	httpd_free(d);
+	earth_wait_state(b, "free", 1200);
 	earth_stop(&w);
 }
 
@@ -163,7 +242,8 @@ static void a_person_s_cordon_outlives_a_drain_that_was_cancelled(void **state)
 	(void)state;
 	leaving_budget(&w, "train");
 	leaving_cordon(b, true);
-	earth_run(&w, 10000);
+	leaving_wait_event(&w, &w.host, "Held", "cordoned by a person");
+	assert_false(leaving_was_told(&w.host, "HoldEnded", ""));
 	leaving_drain(&w, "fans", 0, "");
 	leaving_wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
 	leaving_cancel(&w, "fans");
@@ -174,6 +254,7 @@ static void a_person_s_cordon_outlives_a_drain_that_was_cancelled(void **state)
 	leaving_release(b, "1");
 	leaving_wait_at(b, "status.requests.release", "1", 30);
 	assert_true(leaving_is_clear(b));
+	leaving_wait_event(&w, &w.host, "HoldEnded", "released by a person");
 	earth_stop(&w);
 }
 
@@ -280,6 +361,8 @@ int main(void)
 		cmocka_unit_test(what_refuses_every_eviction_is_told_and_passed_at_the_deadline),
 		cmocka_unit_test(a_pod_that_cannot_end_does_not_outlast_the_deadline),
 		cmocka_unit_test(many_pods_are_asked_side_by_side),
+		cmocka_unit_test(
+			a_pod_has_its_grace_period_and_no_more_than_30_s_of_it_at_the_deadline),
 		cmocka_unit_test(a_drain_that_stops_lets_the_machine_serve_on),
 		cmocka_unit_test(a_cancelled_drain_lets_the_machine_serve_on),
 		cmocka_unit_test(a_person_s_cordon_outlives_a_drain_that_was_cancelled),
