@@ -435,15 +435,14 @@ static const struct argp argp = {
 	       "The same with kubectl: create a Drain.",
 };
 
-/* "2h" from now, or a time; -1: neither. */
-static int64_t when(const struct cli_client *c, const char *text)
+int64_t cli_time(int64_t now, const char *text)
 {
 	int64_t ms;
 
 	if (!text)
 		return 0;
 	if (str_to_duration(text, &ms) && ms > 0)
-		return loop_wall(c->loop) + ms;
+		return now + ms;
 	return str_to_time(text, &ms) && ms > 0 ? ms : -1;
 }
 
@@ -457,8 +456,8 @@ int cli_drain(int argc, char **argv)
 	v.d.names = v.names;
 	if (cli_open(&c, "drover drain", &v.o) < 0)
 		return 1;
-	v.d.deadline = when(&c, v.deadline);
-	v.d.not_before = when(&c, v.not_before);
+	v.d.deadline = cli_time(loop_wall(c.loop), v.deadline);
+	v.d.not_before = cli_time(loop_wall(c.loop), v.not_before);
 	if (v.d.deadline < 0 || v.d.not_before < 0) {
 		(void)cli_failed(&c, "--%s: want a time such as 2h or 2026-12-01T04:00:00Z, got %s",
 				 v.d.deadline < 0 ? "deadline" : "not-before",

@@ -18,6 +18,8 @@ struct cli_drain {
 	bool split; /* gangs need not leave together */
 	bool wait;
 };
+/* "2h" from now on, or an RFC 3339 time, in wall ms; 0: text is NULL; -1: it is neither. */
+int64_t cli_time(int64_t now, const char *text);
 int cli_do_drain(struct cli_client *c, const struct cli_drain *d);
 /* Show how far it is until it has ended; a signal leaves it and says how to follow and to cancel. */
 int cli_do_follow(struct cli_client *c, const char *drain);

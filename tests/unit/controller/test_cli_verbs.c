@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "base/str.h"
 #include "controller/cli_verbs.h"
@@ -295,6 +296,142 @@ static void a_drain_that_is_waited_for_says_how_it_ended(void **state)
 	assert_int_equal(cli_do_follow(&c, "no-such"), 1);
 }
 
+/* What becomes of a Drain, step by step, while somebody looks on. */
+static const char *const progress[] = {
+	"{'phase': 'Draining', 'startTime': '2025-11-24T16:00:00Z', 'targets': ["
+	"{'machine': 'm-1', 'phase': 'Evicting', 'podsLeft': 3, 'blockedBy': 'pdb default/web'},"
+	"{'machine': 'm-2', 'phase': 'Pending'}]}",
+	"{'targets': [{'machine': 'm-1', 'phase': 'Evicting', 'podsLeft': 1},"
+	"{'machine': 'm-2', 'phase': 'Pending'}]}",
+	"{'targets': [{'machine': 'm-1', 'phase': 'Leaving'},"
+	"{'machine': 'm-2', 'phase': 'Pending'}]}",
+	"{'targets': [{'machine': 'm-1', 'phase': 'Done'},"
+	"{'machine': 'm-2', 'phase': 'Escalating', 'podsLeft': 2}]}",
+	"{'phase': 'Succeeded', 'completionTime': '2025-11-24T16:10:00Z', 'targets': ["
+	"{'machine': 'm-1', 'phase': 'Done'}, {'machine': 'm-2', 'phase': 'Done'}]}",
+};
+
+static struct {
+	struct loop_timer timer;
+	char drain[254];
+	size_t at;
+} going;
+
+static void on_made(struct desk *d, enum object_kind_id kind, const char *name, void *object)
+{
+	(void)d;
+	if (kind == OBJECT_DRAIN && object)
+		str_copy(going.drain, sizeof(going.drain), name);
+}
+
+static void on_progress(json_t *o, const struct err *e, void *arg)
+{
+	(void)o;
+	(void)arg;
+	assert_null(e);
+	loop_timer_start(&going.timer, 5000);
+}
+
+static void go_on(void *arg)
+{
+	struct desk *d = arg;
+	char *text;
+	json_t *patch;
+
+	if (going.at == sizeof(progress) / sizeof(progress[0]))
+		return;
+	if (!going.drain[0]) { /* it is being made */
+		loop_timer_start(&going.timer, 1000);
+		return;
+	}
+	text = arena_printf(d->a, "{'status': %s}", progress[going.at++]);
+	for (char *q = text; *q; q++)
+		if (*q == '\'')
+			*q = '"';
+	patch = json_parse(text, strlen(text), &d->e);
+	assert_non_null(patch);
+	kube_patch(d->c.host, &controller_resources[OBJECT_DRAIN], NULL, going.drain, "status",
+		   KUBE_PATCH_MERGE, patch, on_progress, NULL);
+	json_decref(patch);
+}
+
+static void begin_progress(struct desk *d)
+{
+	memset(&going, 0, sizeof(going));
+	d->on_change = on_made;
+	loop_timer_init(&going.timer, d->g, go_on, d);
+	loop_timer_start(&going.timer, 1000);
+}
+
+static void a_drain_that_is_waited_for_shows_how_far_it_is(void **state)
+{
+	struct desk *d = *state;
+	const char *names[] = {"m-1"}, *end;
+	struct cli_drain want = {
+		.names = names, .nnames = 1, .reason = "PSU", .concurrent = 1, .wait = true};
+
+	begin_progress(d);
+	assert_int_equal(cli_do_drain(&c, &want), 0);
+	loop_timer_stop(&going.timer);
+	assert_said("m-1 Evicting pods=3 blocked by pdb default/web\n"
+		    "m-2 Pending\n"
+		    "m-1 Evicting pods=1\n"
+		    "m-1 Leaving\n"
+		    "m-1 Done\n"
+		    "m-2 Escalating pods=2\n"
+		    "m-2 Done\n");
+	end = arena_printf(d->a, "drain %s Succeeded\n", going.drain);
+	assert_true(str_ends(said, end));
+	assert_null(strchr(said, '\033'));
+}
+
+static void on_a_terminal_it_is_drawn_anew_with_each_change(void **state)
+{
+	struct desk *d = *state;
+	const char *names[] = {"m-1"}, *at;
+	struct cli_drain want = {
+		.names = names, .nnames = 1, .reason = "PSU", .concurrent = 1, .wait = true};
+	unsigned n = 0;
+
+	c.tty = true;
+	begin_progress(d);
+	assert_int_equal(cli_do_drain(&c, &want), 0);
+	loop_timer_stop(&going.timer);
+	fflush(c.out);
+	for (at = said; (at = strstr(at, "\033[4A\033[J")); at++) /* two rows and two more */
+		n++;
+	assert_int_equal(n, 4);
+	assert_said("    3  pdb default/web\n");
+	assert_said("Draining: 0 of 2 done\n");
+	assert_said("Draining: 1 of 2 done\n");
+	assert_said("Succeeded: 2 of 2 done\n");
+}
+
+static void a_time_is_from_now_on_or_a_date(void **state)
+{
+	struct desk *d = *state;
+	const char *names[] = {"m-1"};
+	struct cli_drain want = {.names = names, .nnames = 1, .reason = "PSU", .concurrent = 1};
+	int64_t now = loop_wall(d->l), due;
+	json_t *o;
+
+	assert_int_equal(cli_time(now, NULL), 0);
+	assert_int_equal(cli_time(now, "2h"), now + 7200000);
+	assert_int_equal(cli_time(now, "90m"), now + 5400000);
+	assert_true(cli_time(now, "2026-12-01T04:00:00Z") == 1796097600000);
+	assert_int_equal(cli_time(now, "0s"), -1);
+	assert_int_equal(cli_time(now, "tomorrow"), -1);
+	assert_int_equal(cli_time(now, ""), -1);
+	want.not_before = cli_time(now, "2h");
+	want.deadline = cli_time(now, "2026-12-01T04:00:00Z");
+	assert_int_equal(cli_do_drain(&c, &want), 0);
+	o = only_drain(d);
+	assert_string_equal(json_str_at(o, "spec", "deadline"), "2026-12-01T04:00:00Z");
+	assert_true(str_to_time(json_str_at(o, "spec", "notBefore"), &due));
+	assert_int_equal(due / 1000, now / 1000 + 7200);
+	json_decref(o);
+}
+
 static void a_terminal_is_drawn_over(void **state)
 {
 	struct desk *d = *state;
@@ -343,6 +480,9 @@ int main(void)
 		T(a_drain_is_made_of_what_was_said),
 		T(a_drain_by_label_names_no_machine),
 		T(a_drain_that_is_waited_for_says_how_it_ended),
+		T(a_drain_that_is_waited_for_shows_how_far_it_is),
+		T(on_a_terminal_it_is_drawn_anew_with_each_change),
+		T(a_time_is_from_now_on_or_a_date),
 		T(a_terminal_is_drawn_over),
 		T(programs_read_json),
 	};
