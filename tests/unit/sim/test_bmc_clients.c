@@ -198,6 +198,94 @@ static void it_says_what_kind_of_failure_it_met(void **state)
 	}
 }
 
+/* --- the breaker ---------------------------------------------------------------------------------- */
+
+static enum http_mem_fate count(const char *origin, const char *method, const char *target,
+				void *arg)
+{
+	(void)origin, (void)method, (void)target;
+	++*(unsigned *)arg;
+	return HTTP_MEM_WELL;
+}
+
+static enum err_kind read_kind(struct bench *b, struct redfish *r, struct seen *o)
+{
+	const struct err *e;
+
+	redfish_read_system(r, on_system, o);
+	e = failure_of(b, o);
+	return e ? e->kind : ERR_NONE;
+}
+
+/* Asked each half second until then, it fails at once, and nothing is sent. */
+static void assert_quiet_until(struct bench *b, struct redfish *r, const unsigned *sent, int64_t at)
+{
+	unsigned before = *sent;
+	struct seen o = {0};
+
+	for (;;) {
+		assert_int_equal(read_kind(b, r, &o), ERR_UNAVAILABLE);
+		assert_true(o.err.retry_after_ms > 0);
+		if (loop_now(b->loop) + 500 >= at)
+			break;
+		pass(b, 500);
+	}
+	assert_int_equal(*sent, before);
+}
+
+static void assert_recovers(struct bench *b, struct redfish *r)
+{
+	struct seen o = {0};
+
+	b->faults.n = 0;
+	pass(b, 1000);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(read_kind(b, r, &o), ERR_NONE);
+}
+
+static void it_leaves_one_alone_that_hangs_and_comes_back_to_it(void **state)
+{
+	struct seen o = {0};
+	struct redfish *r;
+	unsigned sent = 0;
+	struct bench b;
+
+	(void)state;
+	begin(&b, "faults: [{machine: gpu-1, what: BmcHang}]");
+	http_mem_fault(b.net, count, &sent);
+	r = client(&b);
+	for (unsigned i = 0; i < 3; i++) {
+		unsigned before = sent;
+
+		assert_int_equal(read_kind(&b, r, &o), ERR_TIMEOUT);
+		assert_true(sent > before);
+	}
+	assert_int_equal(read_kind(&b, r, &o), ERR_UNAVAILABLE);
+	assert_quiet_until(&b, r, &sent, loop_now(b.loop) + o.err.retry_after_ms);
+	assert_recovers(&b, r);
+	redfish_free(r);
+	end(&b);
+}
+
+static void it_leaves_one_alone_for_as_long_as_that_asks(void **state)
+{
+	struct seen o = {0};
+	struct redfish *r;
+	unsigned sent = 0;
+	struct bench b;
+
+	(void)state;
+	begin(&b, "faults: [{machine: gpu-1, what: RetryAfter, value: 20}]");
+	http_mem_fault(b.net, count, &sent);
+	r = client(&b);
+	assert_int_equal(read_kind(&b, r, &o), ERR_UNAVAILABLE);
+	assert_true(sent > 0);
+	assert_quiet_until(&b, r, &sent, loop_now(b.loop) + 20000);
+	assert_recovers(&b, r);
+	redfish_free(r);
+	end(&b);
+}
+
 static void it_acts_on_no_machine_that_became_another(void **state)
 {
 	struct seen o = {0};
@@ -333,6 +421,8 @@ int main(void)
 		cmocka_unit_test(the_client_does_all_it_wants),
 		cmocka_unit_test(it_does_so_where_the_bmc_is_difficult),
 		cmocka_unit_test(it_says_what_kind_of_failure_it_met),
+		cmocka_unit_test(it_leaves_one_alone_that_hangs_and_comes_back_to_it),
+		cmocka_unit_test(it_leaves_one_alone_for_as_long_as_that_asks),
 		cmocka_unit_test(it_acts_on_no_machine_that_became_another),
 		cmocka_unit_test(the_provider_brings_it_up_and_down),
 	};
