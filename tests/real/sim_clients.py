@@ -26,8 +26,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DROVER = ROOT / "build/rel/drover"
 MACHINES = 3
-# Assertions of the protocol validator that do not hold, with what comes of each.
-EXCEPTIONS = {"SERV_EVENT_POST_RESP": "FAIL", "SERV_EVENT_ERROR_ON_BAD_REQUEST": "WARN"}
+SUBSCRIPTIONS = "/redfish/v1/EventService/Subscriptions"
+# Assertions of the protocol validator that do not hold: what comes of each, of which request.
+EXCEPTIONS = {("SERV_EVENT_POST_RESP", "FAIL", "POST", SUBSCRIPTIONS),
+              ("SERV_EVENT_ERROR_ON_BAD_REQUEST", "WARN", "POST", SUBSCRIPTIONS)}
+# What it says of one random token in fifty: two tests of its bits, each at a level of 1 %.
+BY_CHANCE = {("RESP_HEADERS_X_AUTH_TOKEN", "WARN", "POST", "/redfish/v1/SessionService/Sessions")}
 
 
 def free_port():
@@ -203,6 +207,31 @@ def try_tacklebox(rack, folder, python):
 
 # --- the validator ----------------------------------------------------------------------------------
 
+def judge(path):
+    """Of the validator's report."""
+    found, passed = {}, 0
+    with open(path, encoding="utf-8", newline="") as report:
+        rows = csv.reader(report, delimiter="\t", quoting=csv.QUOTE_NONE)
+        head = next(rows)
+        assert head[:5] == ["Assertion", "Method", "Status code", "URI", "Result"], head
+        for row in rows:
+            if len(row) < 5:
+                continue  # a message of several lines goes on
+            name, method, _, uri, level = row[:5]
+            passed += level == "PASS"
+            if level not in ("PASS", "NOT_TESTED"):
+                found[name, level, method, uri] = "\t".join(row)
+    wrong = [row for which, row in found.items() if which not in EXCEPTIONS | BY_CHANCE]
+    gone = sorted(EXCEPTIONS - set(found))
+    assert not wrong, "the protocol validator complains:\n" + "\n".join(wrong)
+    assert not gone, f"no exceptions any more: {gone}"
+    assert passed > 300, f"only {passed} assertions were tried"
+    doc = (ROOT / "docs/sim.md").read_text(encoding="utf-8")
+    unlisted = [name for name, *_ in EXCEPTIONS | BY_CHANCE if name not in doc]
+    assert not unlisted, f"docs/sim.md does not list {unlisted}"
+    return f"{passed} pass, {len(found)} exceptions"
+
+
 def try_validator(rack, folder, python):
     reports = folder / "reports"
     env = dict(os.environ, REQUESTS_CA_BUNDLE=str(rack.ca))
@@ -213,21 +242,7 @@ def try_validator(rack, folder, python):
                         "--ca-bundle", rack.ca, "--avoid-http-redirect", "--report-dir", reports,
                         "--report-type", "tsv"],
                        env=env, cwd=folder, stdout=log, stderr=log, check=False, timeout=400)
-    found, passed = {}, 0
-    with open(next(reports.glob("*.tsv")), encoding="utf-8", newline="") as report:
-        for row in csv.reader(report, delimiter="\t", quoting=csv.QUOTE_NONE):
-            passed += "PASS" in row
-            for bad in ("FAIL", "WARN"):
-                if bad in row:
-                    found.setdefault(row[0], (bad, "\t".join(row)))
-    wrong = [row for name, (bad, row) in found.items() if EXCEPTIONS.get(name) != bad]
-    gone = sorted(set(EXCEPTIONS) - set(found))
-    assert not wrong, "the protocol validator complains:\n" + "\n".join(wrong)
-    assert not gone, f"no exceptions any more: {gone}"
-    assert passed > 300, f"only {passed} assertions were tried"
-    doc = (ROOT / "docs/sim.md").read_text(encoding="utf-8")
-    assert all(name in doc for name in EXCEPTIONS), "docs/sim.md does not list every exception"
-    return f"{passed} pass, {len(found)} exceptions"
+    return judge(next(reports.glob("*.tsv")))
 
 
 def main():
