@@ -24,7 +24,7 @@ import replicas  # noqa: E402
 import testbed  # noqa: E402
 from smoke import Bmc  # noqa: E402
 
-COMING = ("free", "claimed", "imaging", "attaching", "booting", "joining", "gating", "serving")
+COMING = ("claimed", "imaging", "attaching", "booting", "joining", "gating", "serving")
 GOING = ("draining", "stopping", "isolating", "leaving", "dirty", "inspecting", "wiping",
          "verifying")
 # Acts whose journal entry is a moment as well; the request may have left or not.
@@ -54,8 +54,7 @@ class Killer:
         f.watch.on.append(self.see)
 
     def see(self, machine):
-        """In the watch's thread: the kill comes within milliseconds of the write.  Who rests in
-        free writes nothing, and is shown to it by at_rest()."""
+        """In the watch's thread: the kill comes within milliseconds of the write."""
         status = machine.get("status", {})
         op = status.get("operation") or {}
         if self.busy.is_set():
@@ -81,12 +80,6 @@ class Killer:
             self.replica.kill()
             self.names += self.other
             self.replica.start(identity=f"replica-{self.names}")
-
-    def at_rest(self, show):
-        """Kills while nothing is under way, before anybody wants the machine."""
-        self.see(self.f.get("machines", self.f.vm.name))
-        testbed.wait_for("led again", lambda: (show("free"), not self.busy.is_set())[1],
-                         RECOVER_LIMIT_S, 0.2)
 
     def check(self):
         self.f.watch.check()
@@ -134,7 +127,6 @@ def round_trip(f, view, killer):
         killer.check()
         f.drover.check()
         view.show(f.states(), note)
-    killer.at_rest(show)
     f.tenants["team-a"].apply(fleet.gpu_pod("train", fleet.GPUS))
     testbed.wait_for("the pod Running", lambda: (show("pod pending"),
                      f.pod_running("team-a", "train"))[1], 400, 0.2)
