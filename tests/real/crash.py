@@ -58,13 +58,13 @@ class Killer:
         status = machine.get("status", {})
         op = status.get("operation") or {}
         if self.busy.is_set():
-            if op.get("fence", 0) > self.fence:
-                self.done.append((self.moment, time.monotonic() - self.killed_at, self.other))
-                print(f"         killed in {self.moment:24} back after "
-                      f"{self.done[-1][1]:5.1f} s{'  (another name)' if self.other else ''}",
-                      flush=True)
-                self.busy.clear()
-            return
+            if op.get("fence", 0) <= self.fence:
+                return
+            self.done.append((self.moment, time.monotonic() - self.killed_at, self.other))
+            print(f"         killed in {self.moment:24} back after "
+                  f"{self.done[-1][1]:5.1f} s{'  (another name)' if self.other else ''}",
+                  flush=True)
+            self.busy.clear()  # and this write may be the next moment
         state = status.get("state")
         moment = next((m for m in (state, f"{state}/{op.get('step')}")
                        if m in COMING + GOING + ACTS and m not in self.met), None)
