@@ -505,7 +505,7 @@ void audit_print(const struct audit *a, struct buf *out)
 		   "\n%zu record%s: %zu proved clean, %zu failed, %zu not finished, %zu bad.\n%s\n",
 		   a->nrows, a->nrows == 1 ? "" : "s", audit_count(a, AUDIT_PROVED),
 		   audit_count(a, AUDIT_FAILED), audit_count(a, AUDIT_UNFINISHED), bad,
-		   bad	      ? "DO NOT TRUST what is bad: it is not what was signed, or proves no wipe."
+		   bad ? "DO NOT TRUST what is bad: it is not what was signed, or proves no wipe."
 		   : a->nrows ? "Every record is what was signed."
 			      : "There is nothing to check.");
 }

@@ -341,7 +341,7 @@ static bool is_closed_on_a_drip(void *arg)
 
 static void a_client_that_stalls_in_the_head_is_closed(void **state)
 {
-	static const char *const heads[] = {"", "GET /hel",
+	static const char *const heads[] = {"", "GET /he",
 					    "GET /hello/1 HTTP/1.1\r\nHost: x\r\nX-A: b"};
 
 	(void)state;
