@@ -323,14 +323,7 @@ static void a_leader_that_dies_at_each_entry_of_the_journal_is_followed(void **s
 	assert_true(skip > 25);
 }
 
-/* Every EVERYth request of a full circle meets its fate; WORLD_EVERY=1: each in turn. */
-static unsigned every(void)
-{
-	const char *text = getenv("WORLD_EVERY");
-
-	return text ? (unsigned)atoi(text) : 503;
-}
-
+/* Some requests of a full circle meet their fate. */
 static void one_lost_request_changes_nothing_in_the_end(void **state)
 {
 	static const enum http_mem_fate fates[] = {HTTP_MEM_REFUSED, HTTP_MEM_REPLY_LOST,
@@ -341,7 +334,7 @@ static void one_lost_request_changes_nothing_in_the_end(void **state)
 	for (unsigned k = 0; k < 3; k++) {
 		bool more = true;
 
-		for (unsigned at = 1 + k * every() / 3; more; at += every()) {
+		for (unsigned at = 1 + k * earth_every() / 3; more; at += earth_every()) {
 			struct earth w;
 
 			earth_start(&w, 300 + at, 1);
@@ -364,7 +357,7 @@ static void a_leader_that_dies_at_one_request_is_followed(void **state)
 	for (unsigned k = 0; k < 2; k++) {
 		bool more = true;
 
-		for (unsigned at = 1 + k * every() / 2; more; at += every()) {
+		for (unsigned at = 1 + k * earth_every() / 2; more; at += earth_every()) {
 			struct earth w;
 
 			earth_start(&w, 300 + at, 1);

@@ -675,14 +675,6 @@ static void warm_circle(struct earth *w)
 	assert_true(oracle_nothing_leaks(w));
 }
 
-/* WORLD_EVERY=1: each request in turn. */
-static unsigned every(void)
-{
-	const char *text = getenv("WORLD_EVERY");
-
-	return text ? (unsigned)atoi(text) : 503;
-}
-
 static void a_lost_request_or_a_leader_that_dies_at_it_changes_nothing_in_the_end(void **state)
 {
 	static const enum http_mem_fate fates[] = {HTTP_MEM_REFUSED, HTTP_MEM_REPLY_LOST,
@@ -693,7 +685,7 @@ static void a_lost_request_or_a_leader_that_dies_at_it_changes_nothing_in_the_en
 	for (unsigned k = 0; k < 4; k++) {
 		bool more = true;
 
-		for (unsigned at = 1 + k * every() / 4; more; at += every()) {
+		for (unsigned at = 1 + k * earth_every() / 4; more; at += earth_every()) {
 			struct earth w;
 
 			earth_start(&w, 900 + at, 1);

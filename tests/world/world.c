@@ -154,6 +154,15 @@ static bool let_pass(struct earth *w, bool (*cond)(void *arg), void *arg, int64_
 	return held;
 }
 
+unsigned earth_every(void)
+{
+	const char *text = getenv("WORLD_EVERY");
+	int64_t n = 503;
+
+	assert_true(!text || str_to_i64(text, 1, 100000, &n));
+	return (unsigned)n;
+}
+
 void earth_run(struct earth *w, int64_t ms)
 {
 	(void)let_pass(w, NULL, NULL, ms);

@@ -100,6 +100,8 @@ void earth_secret(struct earth *w, const char *ns, const char *name, const char 
 
 /* Let time pass; the oracle looks after each event and fails the test when it complains. */
 void earth_run(struct earth *w, int64_t ms);
+/* Where a test lets some request after the other fail: how far apart they are.  WORLD_EVERY=1: each in turn. */
+unsigned earth_every(void);
 /* ... until the condition holds; fails the test, saying where every machine stands, when it does not in time. */
 void earth_wait(struct earth *w, bool (*cond)(void *arg), void *arg, int64_t limit_s,
 		const char *what);

@@ -530,7 +530,7 @@ const char *desk_kubeconfig(struct desk *d, const char *server, const char *more
 	return text;
 }
 
-static void to_tenants(struct desk *d, enum object_kind_id kind, const char *name, void *object)
+void desk_to_scheduler(struct desk *d, enum object_kind_id kind, const char *name, void *object)
 {
 	struct scheduler *s = d->c.scheduler;
 
@@ -542,7 +542,12 @@ static void to_tenants(struct desk *d, enum object_kind_id kind, const char *nam
 		scheduler_machine(s, name, object);
 	else if (kind == OBJECT_NODE_CLAIM)
 		scheduler_claim(s, name, object);
-	else if (kind == OBJECT_VIRTUAL_CLUSTER)
+}
+
+static void to_tenants(struct desk *d, enum object_kind_id kind, const char *name, void *object)
+{
+	desk_to_scheduler(d, kind, name, object);
+	if (kind == OBJECT_VIRTUAL_CLUSTER)
 		tenant_update(&d->c, name);
 }
 

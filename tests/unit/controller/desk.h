@@ -95,6 +95,8 @@ struct life *desk_life(struct desk *d, const char *machine);
 void desk_life_done(struct life *l);
 /* A kubeconfig for this server; more: members of the user beside its token ("" or ", 'exec': {}"). */
 const char *desk_kubeconfig(struct desk *d, const char *server, const char *more);
+/* An on_change: what a cache says goes to the scheduler. */
+void desk_to_scheduler(struct desk *d, enum object_kind_id kind, const char *name, void *object);
 /* From now on objects and Secrets reach tenants and the scheduler as in the controller; team-a's Secret is there. */
 void desk_tenants(struct desk *d);
 /* A pod of team-a that asks for GPUs and is marked unschedulable. */

@@ -157,8 +157,8 @@ static void a_node_that_is_somebody_elses_by_now_stays(void **state)
 	assert_false(is_there(d, "nodes/n-3"));
 }
 
-/* Its kubelet ran on for a moment, found its Node deleted, and registered it again. */
-static void a_node_that_its_kubelet_registered_again_goes_too(void **state)
+/* A claim of team-a: gives its name, in the desk's arena. */
+static const char *put_claim(struct desk *d)
 {
 	static const struct plan_claim planned = {.tenant = "team-a",
 						  .pool = "h100",
@@ -166,16 +166,20 @@ static void a_node_that_its_kubelet_registered_again_goes_too(void **state)
 						  .machine = "m-1",
 						  .instance_type = "hgx",
 						  .version = "1.36"};
-	struct desk *d = *state;
 	OWN_JSON o = claims_build(&d->c, &planned, &d->e);
-	const char *serving = json_str_at(o, "metadata", "name");
 	char *text = json_text(o);
 
-	for (char *c = text; *c; c++)
-		if (*c == '"')
-			*c = '\'';
 	desk_put(d, text);
 	free(text);
+	return arena_strdup(d->a, json_str_at(o, "metadata", "name"));
+}
+
+/* Its kubelet ran on for a moment, found its Node deleted, and registered it again. */
+static void a_node_that_its_kubelet_registered_again_goes_too(void **state)
+{
+	struct desk *d = *state;
+	const char *serving = put_claim(d);
+
 	put_node(d, "n-1", "drover://hall-a/m-1");
 	put_node(d, serving,
 		 "drover://hall-a/m-1"); /* a claim stands for it: it is no debt by now */
@@ -218,21 +222,12 @@ static void nothing_is_deleted_for_a_paused_tenant_or_by_who_does_not_lead(void 
 
 static void a_tenant_is_finalized_while_it_has_claims_or_debts(void **state)
 {
-	static const struct plan_claim planned = {.tenant = "team-a",
-						  .pool = "h100",
-						  .provider = "hall-a",
-						  .machine = "m-1",
-						  .instance_type = "hgx",
-						  .version = "1.36"};
 	struct desk *d = *state;
-	OWN_JSON o = claims_build(&d->c, &planned, &d->e);
-	const char *name = json_str_at(o, "metadata", "name");
-	char *text = json_text(o);
+	const char *name;
 
 	desk_run(d, 15000);
 	assert_false(finalized(d));
-	desk_put(d, text);
-	free(text);
+	name = put_claim(d);
 	desk_run(d, 2000);
 	assert_true(finalized(d));
 	desk_away(d, &d->team, true);

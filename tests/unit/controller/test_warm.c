@@ -9,16 +9,7 @@
 
 static void on_any(struct desk *d, enum object_kind_id kind, const char *name, void *object)
 {
-	struct scheduler *s = d->c.scheduler;
-
-	if (kind == OBJECT_NODE_POOL)
-		scheduler_pool(s, name, object);
-	else if (kind == OBJECT_PROVIDER)
-		scheduler_provider(s, name, object);
-	else if (kind == OBJECT_MACHINE)
-		scheduler_machine(s, name, object);
-	else if (kind == OBJECT_NODE_CLAIM)
-		scheduler_claim(s, name, object);
+	desk_to_scheduler(d, kind, name, object);
 	warm_kick(d->c.warm);
 }
 

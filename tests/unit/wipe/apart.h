@@ -12,7 +12,7 @@
  * looks at that.
  */
 
-/* Skips the test where the kernel or a container forbids it.  What was written: apart_said. */
+/* Fails, and says so, where the kernel or a container forbids it.  What was written: apart_said. */
 void apart_run(void (*fn)(void *arg), void *arg);
 extern char apart_said[1 << 16];
 void apart_assert_said(const char *what);
