@@ -1,7 +1,7 @@
 /*
  * life_leave: leaving.  Off and cut, what still hangs on the Node is let go of, the Node is deleted by
  * UID and the token with it, and then the claim ends (S3).  A tenant that cannot be reached is owed that (debts.h).
- * Tests: tests/world/test_leave.c, tests/world/test_review.c
+ * Tests: tests/world/test_leave.c, tests/world/test_leave_tenant.c, tests/world/test_review.c
  */
 #include <stdlib.h>
 #include <string.h>

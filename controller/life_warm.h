@@ -13,7 +13,7 @@
  * The agent's session is that of status.operation {id, bootNumber}, which the claim takes over, so the agent need not be
  * booted again: identity, inventory and stamps are looked at then as ever.  Whoever switches it off by
  * another hand is not fought: off for 30 min, too.
- * Tests: tests/world/test_warm.c
+ * Tests: tests/world/test_warm.c, tests/world/test_warm_claim.c, tests/world/test_warm_crash.c
  */
 
 /* In free, with nothing else to do: as wished. */

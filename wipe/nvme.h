@@ -11,7 +11,7 @@
  * attached to nobody and so have no block device.
  *
  * Blocking: only from loop_work().
- * Tests: tests/unit/wipe/test_erase.c
+ * Tests: tests/unit/wipe/test_erase_nvme.c
  */
 struct nvme_abilities {
 	bool format, format_crypto;

@@ -14,7 +14,7 @@
  * that goes backwards or stands still.
  *
  * Blocking: only from loop_work().
- * Tests: tests/unit/wipe/test_erase.c
+ * Tests: tests/unit/wipe/test_erase_nvme.c
  */
 /* No progress for so long: drives are known that never end. */
 #define SANITIZE_STALL_MS (60 * 60 * 1000)

@@ -19,7 +19,7 @@
  * clean, dirty, unreadable; unreadable is never clean.
  *
  * Blocking: only from loop_work().
- * Tests: tests/unit/wipe/test_verify.c, tests/unit/wipe/test_erase.c
+ * Tests: tests/unit/wipe/test_verify.c, tests/unit/wipe/test_erase_verify.c
  */
 #define VERIFY_BLOCK 4096
 #define VERIFY_CANARIES EVIDENCE_CANARIES

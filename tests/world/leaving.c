@@ -125,6 +125,67 @@ bool leaving_is_clear(void *arg)
 	return !leaving_is_marked(arg) && !leaving_is_cordoned(arg);
 }
 
+bool leaving_has(struct plane *p, const char *what, const char *name)
+{
+	char key[200];
+	struct store_entry en;
+
+	str_format(key, sizeof(key), "%s/%s", what, name);
+	return store_get(p->store, key, &en);
+}
+
+const char *leaving_condition(struct earth *w, struct arena *a, const char *claim, const char *type)
+{
+	OWN_JSON o = plane_get(&w->host, arena_printf(a, "nodeclaims.drover.dev/%s", claim));
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), type))
+			return arena_printf(a, "%s %s", json_str_at(c, "status"),
+					    json_str_at(c, "reason"));
+	return "";
+}
+
+struct counted {
+	const char *reason;
+	unsigned n;
+};
+
+static bool count_event(const json_t *o, void *arg)
+{
+	struct counted *ev = arg;
+
+	ev->n += str_eq(json_str_at(o, "reason"), ev->reason);
+	return true;
+}
+
+unsigned leaving_events(struct earth *w, const char *reason)
+{
+	struct counted ev = {reason, 0};
+
+	earth_run(w, 5000);
+	plane_each(&w->host, "events/", count_event, &ev);
+	return ev.n;
+}
+
+size_t leaving_debts(struct earth *w)
+{
+	OWN_JSON vc = plane_get(&w->host, "virtualclusters.drover.dev/team-a");
+
+	return json_array_size(json_at(vc, "status", "debts"));
+}
+
+bool leaving_is_owed(void *arg)
+{
+	return leaving_debts(arg) > 0;
+}
+
+bool leaving_is_quits(void *arg)
+{
+	return leaving_debts(arg) == 0;
+}
+
 /* --- doing ------------------------------------------------------------------------------------------ */
 
 /* One machine that serves a pod of team-a. */
@@ -136,6 +197,23 @@ struct box *leaving_serving(struct earth *w, uint64_t seed)
 	earth_wait_running(w, &w->tenants[0], "train", 900);
 	earth_wait_state(&w->boxes[0], "serving", 60);
 	return &w->boxes[0];
+}
+
+void leaving_alive(struct earth *w, uint64_t seed)
+{
+	earth_start(w, seed, 1);
+	w->boxes[0].beats = true;
+	earth_replica(w);
+	earth_pod(w, &w->tenants[0], "train");
+	earth_wait_running(w, &w->tenants[0], "train", 900);
+	earth_wait_state(&w->boxes[0], "serving", 60);
+	earth_run(w, 15000); /* the claim's status follows */
+}
+
+void leaving_begin(struct earth *w)
+{
+	earth_delete_pod(w, &w->tenants[0], "train");
+	earth_release(&w->boxes[0]);
 }
 
 void leaving_patch_pod(struct earth *w, const char *name, json_t *patch)

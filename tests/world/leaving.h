@@ -12,6 +12,17 @@ void leaving_wait_gone(struct earth *w, struct plane *p, const char *key, int64_
 /* An event with that reason whose text has this in it. */
 void leaving_wait_event(struct earth *w, struct plane *p, const char *reason, const char *text);
 bool leaving_was_told(struct plane *p, const char *reason, const char *text);
+/* How many events have that reason, 5 s from now. */
+unsigned leaving_events(struct earth *w, const char *reason);
+/* An object of that name is there; what: as the store names its kind. */
+bool leaving_has(struct plane *p, const char *what, const char *name);
+/* "STATUS REASON" of a claim's condition; "": it has none. */
+const char *leaving_condition(struct earth *w, struct arena *a, const char *claim,
+			      const char *type);
+/* What team-a is owed (arg: the world). */
+size_t leaving_debts(struct earth *w);
+bool leaving_is_owed(void *arg);
+bool leaving_is_quits(void *arg);
 /* Of its Node: by the taint of drover, cordoned by whomever, neither (arg: the box). */
 bool leaving_is_marked(const struct box *b);
 bool leaving_is_cordoned(const struct box *b);
@@ -36,6 +47,10 @@ void leaving_set_pool(struct earth *w, json_t *spec);
 void leaving_wait_target(struct earth *w, const char *phase);
 /* One machine that serves a pod of team-a. */
 struct box *leaving_serving(struct earth *w, uint64_t seed);
+/* The same, whose kubelet renews its lease, once the claim's status has followed. */
+void leaving_alive(struct earth *w, uint64_t seed);
+/* The pod is deleted, and the claim of the first machine. */
+void leaving_begin(struct earth *w);
 bool leaving_runs_still(const struct earth *w);
 
 #endif

@@ -9,13 +9,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/yaml.h"
 #include "controller/agents.h"
 #include "tests/unit/testing.h"
 #include "tests/world/oracle.h"
+#include "tests/world/world_objects.h"
 #include "wipe/proto.h"
 
-#define WAIT_MS 60000 /* for one answer */
 #define IMAGE BOX_IMAGE " 1.36\nan operating system, in a few words\n"
 
 /* --- the fabric ----------------------------------------------------------------------------------- */
@@ -175,214 +174,6 @@ void earth_wait(struct earth *w, bool (*cond)(void *arg), void *arg, int64_t lim
 		say_where(w);
 		fail_msg("not in %lld s: %s", (long long)limit_s, what);
 	}
-}
-
-/* --- objects -------------------------------------------------------------------------------------- */
-
-struct answer {
-	bool in;
-	int status;
-	char text[400];
-};
-
-static void on_answer(int status, json_t *o, void *arg)
-{
-	struct answer *a = arg;
-
-	a->in = true;
-	a->status = status;
-	str_copy(a->text, sizeof(a->text), str_or(json_str_at(o, "message"), ""));
-}
-
-static bool is_in(void *arg)
-{
-	return ((struct answer *)arg)->in;
-}
-
-void earth_do(struct earth *w, struct plane *p, const char *method, const char *path, json_t *body)
-{
-	struct answer a = {0};
-
-	plane_ask(p, method, path, body, on_answer, &a);
-	earth_wait(w, is_in, &a, WAIT_MS / 1000, path);
-	if (a.status < 200 || a.status > 299)
-		fail_msg("%s %s: %d %s", method, path, a.status, a.text);
-}
-
-static const char *collection_of(const json_t *o, struct arena *a)
-{
-	const char *kind = json_str_at(o, "kind"), *ns = json_str_at(o, "metadata", "namespace");
-
-	for (int i = 0; i < OBJECT_KINDS; i++)
-		if (str_eq(kind, object_kinds[i].kind))
-			return arena_printf(a, "/apis/" OBJECT_API_VERSION "/%s",
-					    object_kinds[i].plural);
-	if (str_eq(kind, "Namespace"))
-		return "/api/v1/namespaces";
-	if (str_eq(kind, "CustomResourceDefinition"))
-		return "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-	if (str_eq(kind, "Secret"))
-		return arena_printf(a, "/api/v1/namespaces/%s/secrets", ns);
-	fail_msg("no path for kind %s", kind);
-	return NULL;
-}
-
-static void apply_text(struct earth *w, const char *text, size_t len)
-{
-	OWN(arena) a = arena_new();
-	struct err e;
-	OWN_JSON all = yaml_parse_all(text, len, &e);
-	json_t *o;
-	size_t i;
-
-	if (!all)
-		fail_msg("%s", e.text);
-	json_array_foreach (all, i, o)
-		earth_do(w, &w->host, "POST", collection_of(o, a), json_incref(o));
-}
-
-void earth_apply(struct earth *w, const char *yaml)
-{
-	apply_text(w, yaml, strlen(yaml));
-}
-
-static void apply_file(struct earth *w, const char *path)
-{
-	FILE *f = fopen(path, "r");
-	char *text = mem_alloc(1 << 20);
-	size_t n;
-
-	if (!f)
-		fail_msg("%s cannot be read; run from the root", path);
-	n = fread(text, 1, 1 << 20, f);
-	fclose(f);
-	apply_text(w, text, n);
-	free(text);
-}
-
-void earth_delete_pod(struct earth *w, struct plane *p, const char *name)
-{
-	char path[200];
-
-	str_format(path, sizeof(path), "/api/v1/namespaces/default/pods/%s", name);
-	earth_do(w, p, "DELETE", path, NULL);
-}
-
-void earth_release(struct box *b)
-{
-	char path[200];
-
-	str_format(path, sizeof(path), "/apis/" OBJECT_API_VERSION "/nodeclaims/%s", b->claim);
-	earth_do(b->earth, &b->earth->host, "DELETE", path, NULL);
-}
-
-void earth_patch_machine(struct box *b, json_t *spec)
-{
-	char path[200];
-
-	str_format(path, sizeof(path), "/apis/" OBJECT_API_VERSION "/machines/%s", b->name);
-	earth_do(b->earth, &b->earth->host, "PATCH", path, json_pack("{s:o}", "spec", spec));
-}
-
-void earth_secret(struct earth *w, const char *ns, const char *name, const char *key,
-		  const char *value, const char *key2, const char *value2)
-{
-	OWN(arena) a = arena_new();
-	const char *path = arena_printf(a, "/api/v1/namespaces/%s/secrets", ns);
-	const char *one = arena_printf(a, "secrets/%s/%s", ns, name);
-	OWN_JSON old = plane_get(&w->host, one);
-	json_t *o = json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:s,s:s*}}", "apiVersion", "v1", "kind",
-			      "Secret", "metadata", "name", name, "namespace", ns, "stringData",
-			      key, value, key2 ? key2 : "-", value2);
-
-	if (old)
-		earth_do(w, &w->host, "PATCH", arena_printf(a, "%s/%s", path, name), o);
-	else
-		earth_do(w, &w->host, "POST", path, o);
-}
-
-void earth_machine(struct earth *w, const struct box *b)
-{
-	json_t *o =
-		json_pack("{s:s,s:s,s:{s:s},s:{s:{s:s},s:s,s:s,s:{s:s},s:{s:s,s:{s:b}},s:s}}",
-			  "apiVersion", OBJECT_API_VERSION, "kind", "Machine", "metadata", "name",
-			  b->name, "spec", "providerRef", "name", "rack", "instanceType", "gpu-8",
-			  "managementPolicy", "Manage", "identity", "systemUUID", b->uuid, "bmc",
-			  "address", "", "tls", "trustOnFirstUse", 1, "bootMACAddress", b->mac);
-	char address[128];
-
-	str_format(address, sizeof(address), "%s/redfish/v1/Systems/1", b->origin);
-	json_object_set_new(json_at(o, "spec", "bmc"), "address", json_string(address));
-	earth_do(w, &w->host, "POST", "/apis/" OBJECT_API_VERSION "/machines", o);
-}
-
-void earth_pod(struct earth *w, struct plane *p, const char *name)
-{
-	earth_do(w, p, "POST", "/api/v1/namespaces/default/pods",
-		 json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
-			   "apiVersion", "v1", "kind", "Pod", "metadata", "name", name, "namespace",
-			   "default", "spec", "tolerations", "key", "nvidia.com/gpu", "operator",
-			   "Exists", "containers", "name", "main", "image", "train:1", "resources",
-			   "limits", "nvidia.com/gpu", "8"));
-}
-
-static void apply_tenant(struct earth *w, const struct plane *p)
-{
-	OWN(arena) a = arena_new();
-	const char *ns = arena_printf(a, "vc-%s", p->name);
-	char *conf = plane_kubeconfig(p, p->origin, w->ca_pem);
-
-	earth_apply(w,
-		    arena_printf(a, "apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", ns));
-	earth_secret(w, ns, ns, "config", conf, NULL, NULL);
-	free(conf);
-	earth_apply(
-		w,
-		arena_printf(
-			a,
-			"apiVersion: drover.dev/v1alpha1\nkind: VirtualCluster\nmetadata: {name: %s}\n"
-			"spec:\n  kubeconfigSecretRef: {namespace: %s, name: %s, key: config}\n"
-			"  joinEndpoint: \"%s\"\n  quota: {nvidia.com/gpu: \"64\"}\n",
-			p->name, ns, ns, p->endpoint));
-}
-
-static void apply_objects(struct earth *w)
-{
-	OWN(arena) a = arena_new();
-
-	for (int i = 0; i < OBJECT_KINDS; i++)
-		apply_file(w, arena_printf(a, "deploy/crds/%s.yaml", object_kinds[i].plural));
-	earth_apply(w, "apiVersion: v1\nkind: Namespace\nmetadata: {name: drover-system}\n");
-	earth_secret(w, "drover-system", "bmc", "username", "drover", "password", EARTH_PASSWORD);
-	earth_apply(
-		w,
-		"apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: rack}\n"
-		"spec:\n  type: redfish\n  credentialsSecretRef: {name: bmc}\n"
-		"  boot: {methods: [VirtualMedia], mediaURL: \"" EARTH_MEDIA "\"}\n"
-		"  agent: {endpoint: \"" EARTH_AGENT "\"}\n"
-		"  network:\n    type: exec\n    exec: {command: [" EARTH_FABRIC "]}\n"
-		"    segments: {quarantine: quarantine, provisioning: provisioning}\n"
-		"  instanceTypes:\n  - name: gpu-8\n"
-		"    capacity: {cpu: \"4\", memory: 8Gi, nvidia.com/gpu: \"8\", pods: \"110\"}\n"
-		"    rootDevice: {model: ROOT}\n"
-		"  wipe: {minimumLevel: {flash: Clear, hdd: Clear}, minimumTrust: BootNetwork}\n");
-	earth_apply(
-		w,
-		arena_printf(
-			a,
-			"apiVersion: drover.dev/v1alpha1\nkind: NodePool\nmetadata: {name: gpus}\n"
-			"spec:\n  virtualClusterSelector: {}\n  template:\n    spec:\n"
-			"      providerRefs: [{name: rack}]\n      requirements:\n"
-			"      - {key: node.kubernetes.io/instance-type, operator: In, values: [gpu-8]}\n"
-			"      taints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n"
-			"      images:\n      - {kubernetesVersion: \"1.36\", url: \"" EARTH_IMAGES
-			"/node.raw\", format: raw, digest: \"%s\"}\n"
-			"  wipe: {minimumLevel: {flash: Clear, hdd: Clear}}\n",
-			w->image_digest));
-	for (int i = 0; i < 2; i++)
-		apply_tenant(w, &w->tenants[i]);
-	for (unsigned i = 0; i < w->nboxes; i++)
-		earth_machine(w, &w->boxes[i]);
 }
 
 /* --- replicas ------------------------------------------------------------------------------------- */
@@ -580,7 +371,7 @@ void earth_start(struct earth *w, uint64_t seed, unsigned boxes)
 	plane_init(&w->tenants[1], w->loop, w->net, "team-b");
 	for (unsigned i = 0; i < boxes; i++)
 		box_init(&w->boxes[i], w, i + 1);
-	apply_objects(w);
+	earth_objects(w);
 	for (int i = 0; i < 2; i++)
 		plane_start_scheduler(&w->tenants[i]);
 }

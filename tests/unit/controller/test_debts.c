@@ -1,4 +1,4 @@
-/* What drover owes to tenants, one debtor at a desk; whole machines leave in tests/world/test_leave.c. */
+/* What drover owes to tenants, one debtor at a desk; whole machines leave in tests/world/test_leave_tenant.c. */
 #include "tests/unit/controller/desk.h"
 
 #include <stdlib.h>

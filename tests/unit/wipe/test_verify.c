@@ -1,4 +1,4 @@
-/* What the canaries depend on; what is found by them and by samples is in test_erase.c. */
+/* What the canaries depend on; what is found by them and by samples is in test_erase_verify.c. */
 #include "wipe/verify.h"
 
 #include "tests/unit/testing.h"

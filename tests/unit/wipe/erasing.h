@@ -1,0 +1,45 @@
+#ifndef TESTS_UNIT_WIPE_ERASING_H
+#define TESTS_UNIT_WIPE_ERASING_H
+
+#include "tests/unit/wipe/machine.h"
+#include "wipe/drives.h"
+#include "wipe/erase.h"
+
+/*
+ * erasing: one NVMe drive of a machine (machine.h) and its erase.  The drive answers the commands
+ * of NVMe as it is told; its setup asserts that none is sent which no erase may send.
+ */
+#define ERASING_BYTES (8 << 20)
+#define ERASING_NAME "nvme0n1"
+
+extern struct erasing {
+	struct machine machine;
+	/* A drive that answers as it is told. */
+	struct erasing_drive {
+		bool format, crypto; /* what it says that it can do */
+		int status;	     /* of Format; -1: errno EIO */
+		bool lies;	     /* reports success and leaves everything */
+		bool noise;	     /* leaves noise instead of zeros */
+		bool keeps_middle;   /* leaves the middle as it was */
+		unsigned formats, last_ses, last_lbaf;
+		uint32_t sanicap;
+		int sanitize_status;
+		bool two_namespaces;	/* active ones */
+		bool managed, detached; /* can manage namespaces; one is attached to nobody */
+		bool format_all, no_broadcast; /* Format hits all; it may not name them all */
+		uint32_t deaf;		       /* Identify with this CNS fails; 0: none */
+		uint32_t last_nsid;	       /* of Format */
+		const uint16_t (*trail)[2];    /* SPROG, SSTAT of each poll; the last one stays */
+		unsigned sanitizes, last_action, polls;
+	} drive;
+	struct erase erase;
+	struct proto_drive info;
+	struct secret *nonce;
+} erasing;
+
+int erasing_setup(void **state);
+int erasing_teardown(void **state);
+/* Every byte of it, as far as the drive does what it says. */
+void erasing_fill(uint8_t byte);
+
+#endif

@@ -1,0 +1,270 @@
+/* The commands of NVMe that erase: which are asked for, when the next one is, whom they would hit. */
+#include "wipe/erase.h"
+
+#include "base/mem.h"
+#include "tests/unit/testing.h"
+#include "tests/unit/wipe/erasing.h"
+
+static void format_is_chosen_by_capability_and_keeps_the_format(void **state)
+{
+	struct err e;
+
+	(void)state;
+	erasing.drive.format = true;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_string_equal(erasing.erase.device.technique, "FormatUserData");
+	assert_int_equal(erasing.drive.last_ses, 1);
+	/* LBA format 2, extended metadata, protection type 1 in the first bytes */
+	assert_int_equal(erasing.drive.last_lbaf, 0x2 | 1 << 4 | 1 << 5 | 1 << 8);
+	assert_ok(erase_verify(&erasing.erase, 100, &e), &e); /* all ones are as clean as zeros */
+}
+
+static void a_refused_format_falls_to_the_next_rung(void **state)
+{
+	struct err e;
+
+	(void)state;
+	erasing.drive.format = erasing.drive.crypto = true;
+	erasing.drive.status = 0x2002; /* Invalid Field */
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_int_equal(erasing.drive.formats, 2);
+	assert_string_equal(erasing.erase.device.technique, "Overwrite");
+	assert_int_equal(machine_residue(&erasing.machine, ERASING_NAME), 0);
+	/* Each command's answer is kept. */
+	assert_int_equal(erasing.erase.device.raw_status.n, 3);
+	assert_int_equal(erasing.erase.device.raw_status.v[0], 0x2002);
+	assert_int_equal(erasing.erase.device.raw_status.v[1], 0x2002);
+	assert_int_equal(erasing.erase.device.raw_status.v[2], 0);
+}
+
+static void a_drive_that_lies_is_found_out_and_overwritten(void **state)
+{
+	struct err e;
+
+	(void)state;
+	erasing.drive.format = erasing.drive.lies = true;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_string_equal(erasing.erase.device.technique, "Overwrite");
+	assert_int_equal(machine_residue(&erasing.machine, ERASING_NAME), 0);
+}
+
+static const uint16_t erasing_trail[][2] = {{100, 2}, {30000, 2}, {65535, 0x101}, {0, 1}};
+
+static void sanitize_comes_first_and_earns_purge(void **state)
+{
+	struct err e;
+
+	(void)state;
+	erasing.drive.sanicap = 7;
+	erasing.drive.format = erasing.drive.crypto = erasing.drive.noise = true;
+	erasing.drive.trail = erasing_trail;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_string_equal(erasing.erase.device.technique, "SanitizeCryptoErase");
+	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
+	assert_int_equal(erasing.erase.device.raw_status.n, 1);
+	assert_int_equal(erasing.erase.device.raw_status.v[0], 0);
+	assert_int_equal(erasing.drive.last_action, 4);
+	assert_int_equal(erasing.drive.polls, 3); /* accepted is not done */
+	assert_int_equal(erasing.drive.formats, 0);
+	assert_ok(erase_verify(&erasing.erase, 100, &e), &e);
+	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
+}
+
+static void sanitize_overwrite_asks_for_one_pass(void **state)
+{
+	struct err e;
+
+	(void)state;
+	erasing.drive.sanicap = 4;
+	erasing.drive.trail = erasing_trail;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_string_equal(erasing.erase.device.technique, "SanitizeOverwrite");
+	assert_int_equal(erasing.drive.last_action, 0x13);
+}
+
+static void a_refused_sanitize_falls_to_the_next_rung(void **state)
+{
+	struct err e;
+
+	(void)state;
+	erasing.drive.sanicap = 3;
+	erasing.drive.sanitize_status = 0x2001;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_int_equal(erasing.drive.sanitizes, 2);
+	assert_string_equal(erasing.erase.device.technique, "Overwrite");
+	assert_int_equal(erasing.erase.device.level, WIPE_CLEAR);
+}
+
+static void a_sanitize_that_began_and_failed_is_replaced_by_nothing(void **state)
+{
+	static const uint16_t failed[][2] = {{100, 2}, {200, 3}, {0, 1}};
+	static const uint16_t back[][2] = {{30000, 2}, {100, 2}, {0, 1}};
+	static const uint16_t unknown[][2] = {{100, 2}, {200, 5}, {0, 1}};
+	/* Each ends well for one who does not look. */
+	static const uint16_t(*const trails[])[2] = {failed, back, unknown};
+	struct err e;
+
+	for (size_t i = 0; i < 3; i++) {
+		erasing_teardown(state);
+		erasing_setup(state);
+		erasing.drive.sanicap = 7;
+		erasing.drive.format = true;
+		erasing.drive.trail = trails[i];
+		assert_int_equal(erase_run(&erasing.erase, &e), -1);
+		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
+		assert_string_equal(erasing.erase.device.technique, "SanitizeCryptoErase");
+		assert_int_equal(erasing.drive.sanitizes, 1);
+		assert_int_equal(erasing.drive.formats, 0);
+	}
+}
+
+static void a_sanitize_that_left_everything_is_a_failure(void **state)
+{
+	struct err e;
+
+	(void)state;
+	erasing.drive.sanicap = 2;
+	erasing.drive.lies = true;
+	erasing.drive.trail = erasing_trail;
+	assert_int_equal(erase_run(&erasing.erase, &e), -1);
+	assert_string_equal(erasing.erase.device.reason, "EraseUnverified");
+}
+
+static void second_namespace(void)
+{
+	erasing.drive.two_namespaces = true;
+	machine_drive(&erasing.machine, "nvme0n2", "eui.0002\n", ERASING_BYTES);
+	machine_file(&erasing.machine, "sys/block/nvme0n2/nsid", "2\n");
+}
+
+static void sanitize_is_not_used_where_it_would_hit_another_namespace(void **state)
+{
+	struct err e;
+
+	(void)state;
+	erasing.drive.sanicap = 7;
+	second_namespace();
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_int_equal(erasing.drive.sanitizes, 0);
+	assert_string_equal(erasing.erase.device.technique, "Overwrite");
+}
+
+static void format_names_one_namespace_or_all_as_the_drive_says(void **state)
+{
+	struct err e;
+
+	erasing.drive.format = true;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_int_equal(erasing.drive.last_nsid, 1);
+	for (int i = 0; i < 2; i++) {
+		erasing_teardown(state);
+		erasing_setup(state);
+		erasing.drive.format = erasing.drive.format_all = true;
+		erasing.drive.no_broadcast = i;
+		assert_ok(erase_run(&erasing.erase, &e), &e);
+		assert_true(erasing.drive.last_nsid == (i ? 1 : 0xffffffff));
+	}
+}
+
+static void format_is_not_used_where_it_would_hit_another_namespace(void **state)
+{
+	struct err e;
+
+	(void)state;
+	erasing.drive.format = erasing.drive.crypto = erasing.drive.format_all = true;
+	second_namespace();
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_int_equal(erasing.drive.formats, 0);
+	assert_string_equal(erasing.erase.device.technique, "Overwrite");
+	/* Where it does not, each namespace has a Format of its own. */
+	erasing_teardown(state);
+	erasing_setup(state);
+	erasing.drive.format = true;
+	second_namespace();
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_string_equal(erasing.erase.device.technique, "FormatUserData");
+	assert_int_equal(erasing.drive.last_nsid, 1);
+}
+
+static void assert_namespace_hidden(void)
+{
+	struct err e;
+
+	assert_int_equal(erase_run(&erasing.erase, &e), -1);
+	assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
+	assert_string_equal(erasing.erase.device.reason, "NamespaceHidden");
+	assert_non_null(strstr(e.text, "/dev/" ERASING_NAME));
+	assert_int_equal(erasing.drive.formats, 0);
+}
+
+static void a_namespace_without_a_block_device_fails_the_drive(void **state)
+{
+	(void)state;
+	erasing.drive.format = erasing.drive.two_namespaces = true;
+	/* Another controller's does not stand for it. */
+	machine_drive(&erasing.machine, "nvme1n1", "eui.0003\n", ERASING_BYTES);
+	machine_file(&erasing.machine, "sys/block/nvme1n1/nsid", "2\n");
+	assert_namespace_hidden();
+}
+
+static void a_namespace_that_is_attached_to_nobody_fails_the_drive(void **state)
+{
+	(void)state;
+	erasing.drive.format = erasing.drive.managed = erasing.drive.detached = true;
+	assert_namespace_hidden();
+}
+
+static void sanitize_reaches_a_namespace_that_nobody_sees(void **state)
+{
+	struct err e;
+
+	(void)state;
+	erasing.drive.managed = erasing.drive.detached = true;
+	erasing.drive.sanicap = 2;
+	erasing.drive.trail = erasing_trail;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_string_equal(erasing.erase.device.technique, "SanitizeBlockErase");
+	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
+}
+
+static void a_drive_that_does_not_say_what_it_holds_fails(void **state)
+{
+	static const uint32_t deaf[] = {1, 2, 0x10};
+	struct err e;
+
+	for (size_t i = 0; i < 3; i++) {
+		erasing_teardown(state);
+		erasing_setup(state);
+		erasing.drive.managed = erasing.drive.format = true;
+		erasing.drive.deaf = deaf[i];
+		assert_int_equal(erase_run(&erasing.erase, &e), -1);
+		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
+		assert_string_equal(erasing.erase.device.reason, "DriveFailed");
+		assert_int_equal(erasing.drive.formats, 0);
+	}
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, erasing_setup, erasing_teardown)
+	const struct CMUnitTest tests[] = {
+		T(format_is_chosen_by_capability_and_keeps_the_format),
+		T(a_refused_format_falls_to_the_next_rung),
+		T(a_drive_that_lies_is_found_out_and_overwritten),
+		T(sanitize_comes_first_and_earns_purge),
+		T(sanitize_overwrite_asks_for_one_pass),
+		T(a_refused_sanitize_falls_to_the_next_rung),
+		T(a_sanitize_that_began_and_failed_is_replaced_by_nothing),
+		T(a_sanitize_that_left_everything_is_a_failure),
+		T(sanitize_is_not_used_where_it_would_hit_another_namespace),
+		T(format_names_one_namespace_or_all_as_the_drive_says),
+		T(format_is_not_used_where_it_would_hit_another_namespace),
+		T(a_namespace_without_a_block_device_fails_the_drive),
+		T(a_namespace_that_is_attached_to_nobody_fails_the_drive),
+		T(sanitize_reaches_a_namespace_that_nobody_sees),
+		T(a_drive_that_does_not_say_what_it_holds_fails),
+	};
+
+	mem_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

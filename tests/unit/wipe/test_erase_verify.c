@@ -1,0 +1,253 @@
+/* What is left on a drive after an erase is found: by canaries, by samples, at the edges. */
+#include "wipe/erase.h"
+
+#include <stdlib.h>
+#include "base/mem.h"
+#include "tests/unit/testing.h"
+#include "tests/unit/wipe/erasing.h"
+#include "tests/unit/wipe/flaky.h"
+
+static void a_cryptographic_erase_may_leave_noise(void **state)
+{
+	struct err e;
+
+	(void)state;
+	erasing.drive.format = erasing.drive.crypto = erasing.drive.noise = true;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_string_equal(erasing.erase.device.technique, "FormatCrypto");
+	assert_int_equal(erasing.drive.last_ses, 2);
+	assert_ok(erase_verify(&erasing.erase, 500, &e), &e);
+}
+
+static void noise_after_a_user_data_erase_is_dirty(void **state)
+{
+	struct err e;
+
+	(void)state;
+	erasing.drive.format = erasing.drive.noise = true;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_int_equal(erase_verify(&erasing.erase, 500, &e), -1);
+	assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
+	assert_string_equal(erasing.erase.device.reason, "EraseUnverified");
+	assert_true(erasing.erase.device.reads.dirty > 0);
+}
+
+static void blocks_that_survive_a_cryptographic_erase_are_found(void **state)
+{
+	struct err e;
+	uint8_t *was = mem_alloc(ERASING_BYTES);
+
+	(void)state;
+	/* The whole drive holds data, so that a block left over shows. */
+	erasing.drive.noise = true;
+	erasing_fill(0);
+	machine_peek(&erasing.machine, ERASING_NAME, was, ERASING_BYTES, 0);
+	erasing.drive.noise = false;
+	erasing.drive.format = erasing.drive.crypto = true;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	machine_poke(&erasing.machine, ERASING_NAME, was + (2 << 20), 3 << 20, 2 << 20);
+	assert_int_equal(erase_verify(&erasing.erase, 500, &e), -1);
+	assert_string_equal(erasing.erase.device.reason, "EraseUnverified");
+	free(was);
+}
+
+/* Nobody saw what was there before, so nobody can say that it changed. */
+static void a_block_that_could_be_read_only_afterwards_is_not_clean(void **state)
+{
+	static const char old[] = "what the tenant left";
+	unsigned refused = 0;
+	struct err e;
+
+	erasing.machine.host.ring = &flaky_ops;
+	for (int64_t at = 300 * 4096; at < 320 * 4096; at += 4096) {
+		erasing.machine.host.ring = &flaky_ops;
+		erasing.drive.format = erasing.drive.crypto = true;
+		flaky.bad_at = at;
+		if (!erase_run(&erasing.erase, &e)) {
+			flaky.bad_at = -1;
+			machine_poke(&erasing.machine, ERASING_NAME, old, sizeof(old), at);
+			if (erase_verify(&erasing.erase, 500, &e) < 0) {
+				assert_string_equal(erasing.erase.device.reason, "DriveFailed");
+				assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
+				assert_int_equal(erasing.erase.device.reads.unreadable, 1);
+				refused++;
+			}
+		}
+		erasing_teardown(state);
+		erasing_setup(state);
+	}
+	assert_true(refused > 0);
+}
+
+static void a_format_that_leaves_the_middle_is_found_by_canaries(void **state)
+{
+	struct err e;
+
+	(void)state;
+	erasing.drive.format = erasing.drive.keeps_middle = true;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_string_equal(erasing.erase.device.technique, "Overwrite");
+}
+
+static void a_canary_left_behind_fails_the_verification(void **state)
+{
+	struct err e;
+	struct dio d;
+	struct ring *ring = ring_new(&erasing.machine.host, RING_DEPTH, VERIFY_BLOCK, false);
+
+	(void)state;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(dio_open(&d, &erasing.machine.host, ERASING_NAME, true, &e), &e);
+	struct verify v = {
+		.drive = &d, .nonce = erasing.nonce, .wwn = erasing.info.wwn, .ring = ring};
+
+	assert_int_equal(verify_find(&v, NULL), 0);
+	assert_int_equal(verify_plant(&v, &e), 64);
+	dio_close(&d);
+	ring_free(ring);
+	assert_int_equal(erase_verify(&erasing.erase, 0, &e), -1);
+	assert_string_equal(erasing.erase.device.reason, "EraseUnverified");
+	assert_int_equal(erasing.erase.device.canaries.found, 64);
+}
+
+/* Noise is allowed after it, so that the samples alone would not see them. */
+static void canaries_left_by_a_cryptographic_erase_fail_the_verification(void **state)
+{
+	struct err e;
+	struct dio d;
+	struct ring *ring = ring_new(&erasing.machine.host, RING_DEPTH, VERIFY_BLOCK, false);
+
+	(void)state;
+	erasing.drive.format = erasing.drive.crypto = erasing.drive.noise = true;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(dio_open(&d, &erasing.machine.host, ERASING_NAME, true, &e), &e);
+	struct verify v = {
+		.drive = &d, .nonce = erasing.nonce, .wwn = erasing.info.wwn, .ring = ring};
+
+	assert_int_equal(verify_plant(&v, &e), 64);
+	dio_close(&d);
+	ring_free(ring);
+	assert_int_equal(erase_verify(&erasing.erase, 0, &e), -1);
+	assert_int_equal(erasing.erase.device.reads.dirty, 0);
+	assert_string_equal(erasing.erase.device.reason, "EraseUnverified");
+}
+
+static void one_sector_of_a_canary_is_enough(void **state)
+{
+	struct err e;
+	struct dio d;
+	uint8_t zeros[3584] = {0};
+	struct ring *ring = ring_new(&erasing.machine.host, RING_DEPTH, VERIFY_BLOCK, false);
+
+	(void)state;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_ok(dio_open(&d, &erasing.machine.host, ERASING_NAME, true, &e), &e);
+	struct verify v = {
+		.drive = &d, .nonce = erasing.nonce, .wwn = erasing.info.wwn, .ring = ring};
+
+	assert_int_equal(verify_plant(&v, &e), 64);
+	dio_close(&d);
+	/* Of each block only the last sector stays. */
+	for (off_t at = 0; at < ERASING_BYTES; at += VERIFY_BLOCK)
+		machine_poke(&erasing.machine, ERASING_NAME, zeros, sizeof(zeros), at);
+	assert_ok(dio_open(&d, &erasing.machine.host, ERASING_NAME, false, &e), &e);
+	assert_int_equal(verify_find(&v, NULL), 64);
+	dio_close(&d);
+	ring_free(ring);
+}
+
+/* The agent judges itself as drover and an auditor do. */
+static void a_drive_whose_counts_are_short_is_not_confirmed(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	erasing.erase.device.canaries.planted = 63;
+	assert_int_equal(erase_verify(&erasing.erase, 0, &e), -1);
+	assert_string_equal(erasing.erase.device.reason, "EraseUnverified");
+	assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
+	assert_non_null(strstr(e.text, "of 64 canaries 63 planted"));
+}
+
+static void residue_at_the_edge_fails_the_verification(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	machine_poke(&erasing.machine, ERASING_NAME, "x", 1, ERASING_BYTES - 1);
+	assert_int_equal(erase_verify(&erasing.erase, 0, &e), -1);
+	assert_int_equal(erasing.erase.device.reads.dirty, 1);
+	assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
+}
+
+static void a_drive_that_was_not_wiped_cannot_be_verified(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_int_equal(erase_verify(&erasing.erase, 0, &e), -1);
+	assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
+}
+
+static void what_cannot_be_read_is_never_clean(void **state)
+{
+	struct err e;
+
+	for (int i = 0; i < 2; i++) {
+		erasing_teardown(state);
+		erasing_setup(state);
+		assert_ok(erase_run(&erasing.erase, &e), &e);
+		erasing.machine.host.ring = &flaky_ops;
+		erasing.machine.host.stall_ms = 20;
+		flaky.bad_at = i ? -1 : ERASING_BYTES - 4096 * 9;
+		flaky.hang_at = i ? ERASING_BYTES - 4096 * 9 : -1;
+		assert_int_equal(erase_verify(&erasing.erase, 100, &e), -1);
+		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
+		assert_string_equal(erasing.erase.device.reason, "DriveFailed");
+		/* Every block counts, as one or the other. */
+		assert_int_equal(erasing.erase.device.reads.clean +
+					 erasing.erase.device.reads.unreadable,
+				 100 + 512);
+		assert_int_equal(erasing.erase.device.reads.unreadable, i ? 101 : 1);
+		assert_non_null(strstr(e.text, "read at 8351744"));
+	}
+}
+
+static void verification_keeps_many_reads_in_flight(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	erasing.machine.host.ring = &flaky_ops;
+	assert_ok(erase_verify(&erasing.erase, 1000, &e), &e);
+	assert_int_equal(flaky.most_at_once, RING_DEPTH);
+	assert_int_equal(flaky.pieces, 64 + 512 + 1000);
+	assert_int_equal(atomic_load(&erasing.erase.progress.done_bytes),
+			 atomic_load(&erasing.erase.progress.total_bytes));
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, erasing_setup, erasing_teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_cryptographic_erase_may_leave_noise),
+		T(noise_after_a_user_data_erase_is_dirty),
+		T(blocks_that_survive_a_cryptographic_erase_are_found),
+		T(a_block_that_could_be_read_only_afterwards_is_not_clean),
+		T(a_format_that_leaves_the_middle_is_found_by_canaries),
+		T(a_canary_left_behind_fails_the_verification),
+		T(canaries_left_by_a_cryptographic_erase_fail_the_verification),
+		T(one_sector_of_a_canary_is_enough),
+		T(a_drive_whose_counts_are_short_is_not_confirmed),
+		T(residue_at_the_edge_fails_the_verification),
+		T(a_drive_that_was_not_wiped_cannot_be_verified),
+		T(what_cannot_be_read_is_never_clean),
+		T(verification_keeps_many_reads_in_flight),
+	};
+
+	mem_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

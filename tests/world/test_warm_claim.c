@@ -1,0 +1,152 @@
+/* A claim of a machine that is kept on. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/str.h"
+#include "tests/world/warming.h"
+
+static void a_warm_machine_is_claimed_without_a_boot_and_another_is_warmed(void **state)
+{
+	struct box *b, *warm;
+	struct earth w;
+	int64_t cold_ms, warm_ms;
+	unsigned boots;
+
+	(void)state;
+	earth_start(&w, 802, 1);
+	earth_replica(&w);
+	earth_wait_all(&w, "free", 900);
+	cold_ms = warming_to_imaging(&w, &b);
+	earth_stop(&w);
+
+	earth_start(&w, 802, 3);
+	earth_replica(&w);
+	earth_wait_all(&w, "free", 900);
+	/* Not the first by name, which would be taken anyway. */
+	earth_patch_machine(&w.boxes[0], json_pack("{s:s}", "managementPolicy", "Observe"));
+	warming_want(&w, "gpus", 1);
+	warming_wait(&w, 1, 900);
+	earth_patch_machine(&w.boxes[0], json_pack("{s:s}", "managementPolicy", "Manage"));
+	earth_run(&w, 5000);
+	warm = warming_one(&w);
+	assert_true(warm != &w.boxes[0]);
+	boots = warm->boots;
+	warm_ms = warming_to_imaging(&w, &b);
+	assert_ptr_equal(b, warm);
+	assert_int_equal(b->boots, boots);
+	assert_string_equal(earth_at(b, "status.warmFor.name"), "");
+	assert_non_null(strstr(w.log, "machine was claimed warm"));
+	print_message("from pod to imaging: %lld ms cold, %lld ms warm\n", (long long)cold_ms,
+		      (long long)warm_ms);
+	assert_true(warm_ms * 2 < cold_ms);
+	warming_wait(&w, 1, 300);
+	assert_true(warming_one(&w) != b);
+	earth_wait_running(&w, &w.tenants[0], "train", 300);
+	earth_run(&w, 30000);
+	earth_check_serving(&w, &w.tenants[0], "train");
+	earth_stop(&w);
+}
+
+/* Dead a moment before the claim comes. */
+static void a_claim_of_a_machine_whose_agent_is_dead_boots_it_as_usual(void **state)
+{
+	struct earth w;
+	struct box *b;
+
+	(void)state;
+	earth_start(&w, 808, 1);
+	warming_want(&w, "gpus", 1);
+	earth_replica(&w);
+	warming_wait(&w, 1, 900);
+	warming_kill_agent(&w.boxes[0]);
+	(void)warming_to_imaging(&w, &b);
+	assert_int_equal(b->boots, 3);
+	assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
+	assert_non_null(strstr(w.log, "warm machine is booted for its claim"));
+	earth_wait_running(&w, &w.tenants[0], "train", 300);
+	earth_stop(&w);
+}
+
+static void a_claim_takes_a_machine_that_is_still_coming_up(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 809, 1);
+	warming_want(&w, "gpus", 1);
+	earth_replica(&w);
+	earth_wait(&w, warming_boots, b, 900, "it comes up");
+	(void)warming_to_imaging(&w, &b);
+	assert_int_equal(b->boots, 2);
+	earth_wait_running(&w, &w.tenants[0], "train", 300);
+	earth_stop(&w);
+}
+
+static void a_claim_that_is_withdrawn_leaves_a_machine_that_is_warmed_again(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 810, 1);
+	warming_want(&w, "gpus", 1);
+	earth_replica(&w);
+	warming_wait(&w, 1, 900);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_state(b, "claimed", 60);
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	earth_release(b);
+	earth_wait_state(b, "free", 300);
+	warming_wait(&w, 1, 300);
+	assert_int_equal(b->tenancy, 1);
+	earth_stop(&w);
+}
+
+/* It is kept for a pool that serves nobody here, and is the best all the same. */
+static void a_claim_of_another_pool_takes_a_warm_machine_too(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct earth w;
+	struct box *b, *warm;
+
+	(void)state;
+	earth_start(&w, 821, 3);
+	earth_apply(
+		&w,
+		arena_printf(
+			a,
+			"apiVersion: drover.dev/v1alpha1\nkind: NodePool\nmetadata: {name: idle}\n"
+			"spec:\n  virtualClusterSelector: {matchLabels: {nobody: here}}\n  warm: {nodes: 1}\n"
+			"  template:\n    spec:\n      providerRefs: [{name: rack}]\n"
+			"      images:\n      - {kubernetesVersion: \"1.36\", url: \"" EARTH_IMAGES
+			"/node.raw\", format: raw, digest: \"%s\"}\n"
+			"  wipe: {minimumLevel: {flash: Clear, hdd: Clear}}\n",
+			w.image_digest));
+	earth_replica(&w);
+	warming_wait(&w, 1, 900);
+	earth_wait_all(&w, "free", 900);
+	warm = warming_one(&w);
+	assert_string_equal(earth_at(warm, "status.warmFor.name"), "idle");
+	(void)warming_to_imaging(&w, &b);
+	assert_ptr_equal(b, warm);
+	warming_wait(&w, 1, 300);
+	assert_true(warming_one(&w) != b);
+	earth_stop(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_warm_machine_is_claimed_without_a_boot_and_another_is_warmed),
+		cmocka_unit_test(a_claim_of_a_machine_whose_agent_is_dead_boots_it_as_usual),
+		cmocka_unit_test(a_claim_takes_a_machine_that_is_still_coming_up),
+		cmocka_unit_test(a_claim_that_is_withdrawn_leaves_a_machine_that_is_warmed_again),
+		cmocka_unit_test(a_claim_of_another_pool_takes_a_warm_machine_too),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
