@@ -19,16 +19,21 @@ static const struct node_claim *claim_of(struct life *l)
 	const struct object_ref *r = n ? n->spec.machine_ref : NULL;
 
 	if (!n)
-		life_wait(l, WAITING_APPROVAL, "ClaimNotFound",
-			  "spec.approval.claim: there is no NodeClaim %s", name);
+		life_wait(
+			l, WAITING_APPROVAL, "ClaimNotFound",
+			"spec.approval.claim: there is no NodeClaim %s; create it, by the name of the "
+			"tenant's Node and with spec.machineRef this machine, or approve another",
+			name);
 	else if (!r || !str_eq(r->name,
 			       l->name)) /* its UID is an older one after a backup was put back */
-		life_wait(l, WAITING_APPROVAL, "ClaimNotFound",
-			  "NodeClaim %s: spec.machineRef is %s, not this machine", name,
-			  r ? str_or(r->name, "empty") : "empty");
+		life_wait(
+			l, WAITING_APPROVAL, "ClaimNotFound",
+			"NodeClaim %s: spec.machineRef is %s, not this machine; approve the claim that "
+			"it serves",
+			name, r ? str_or(r->name, "empty") : "empty");
 	else if (n->meta.deletion_timestamp)
-		life_wait(l, WAITING_APPROVAL, "ClaimNotFound", "NodeClaim %s is being deleted",
-			  name);
+		life_wait(l, WAITING_APPROVAL, "ClaimNotFound",
+			  "NodeClaim %s is being deleted; create it again when it is gone", name);
 	else
 		return n;
 	return NULL;

@@ -390,6 +390,13 @@ static bool adopts(const struct machine *m, const struct node_claim *n)
 	       !str_eq(ap->id, m->status.approval_id);
 }
 
+/* False: it has none, and said so itself. */
+static bool may_have_node(struct tenant *t, const char *name)
+{
+	return !tenant_usable(t) || !t->nodes || !kube_cache_synced(t->nodes) ||
+	       tenant_node_get(t, name);
+}
+
 /* The Machine that it was made for was made anew, and what it made may run there still: only a tenant that has no such
  * Node says that it does not. */
 static bool may_serve(struct controller *c, const struct node_claim *n, const struct object_ref *r,
@@ -399,8 +406,16 @@ static bool may_serve(struct controller *c, const struct node_claim *n, const st
 
 	if (!r || !r->uid || !m || str_eq(r->uid, m->meta.uid))
 		return false;
-	return !t || !tenant_usable(t) || !t->nodes || !kube_cache_synced(t->nodes) ||
-	       tenant_node_get(t, n->meta.name);
+	return !t || may_have_node(t, n->meta.name);
+}
+
+/* Nothing is known of its machine, and its tenant has such a Node: a person made it for a server that runs already, and
+ * is about to approve that (adopt.h). */
+static bool may_be_adopted(struct controller *c, const struct node_claim *n, enum machine_state s)
+{
+	struct tenant *t = tenant_get(c, str_or(n->spec.virtual_cluster_ref.name, ""));
+
+	return s == MACHINE_KNOWN && t && may_have_node(t, n->meta.name);
 }
 
 static void on_owed(json_t *o, const struct err *e, void *arg)
@@ -497,8 +512,8 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 		json_decref(patch);
 		return true;
 	}
-	if (age < UNTAKEN_MS) {
-		loop_timer_start(&en->timer, UNTAKEN_MS - age);
+	if (age < UNTAKEN_MS || may_be_adopted(c, n, s)) {
+		loop_timer_start(&en->timer, age < UNTAKEN_MS ? UNTAKEN_MS - age : UNTAKEN_MS);
 		return false;
 	}
 	log_info("claim withdrawn: no machine took it", LOG_S("claim", en->name));

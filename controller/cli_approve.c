@@ -60,6 +60,36 @@ static json_t *drives(struct cli_client *c, const json_t *m)
 	return json_incref(seen);
 }
 
+/* What adopt.c would wait for in vain is refused here, where the person still is. */
+static int check_claim(struct cli_client *c, const struct cli_approve *a)
+{
+	struct err e;
+	OWN_JSON n = cli_get(c, OBJECT_NODE_CLAIM, a->adopt, &e);
+	const char *of = json_str_at(n, "spec", "machineRef", "name");
+
+	if (!n && e.kind == ERR_NOT_FOUND)
+		return cli_failed(
+			c,
+			"there is no NodeClaim %s: nothing was written.  Create it first, by the name of the "
+			"tenant's Node, with spec.machineRef.name %s (docs/operations.md, Taking over a "
+			"running server)",
+			a->adopt, a->machine);
+	if (!n)
+		return cli_failed(c, "NodeClaim %s: %s", a->adopt, e.text);
+	if (!str_eq(of, a->machine))
+		return cli_failed(c,
+				  "NodeClaim %s: spec.machineRef.name is %s, not %s: nothing was "
+				  "written.  Name the claim that this machine serves",
+				  a->adopt, str_or(of, "empty"), a->machine);
+	if (json_at(n, "metadata", "deletionTimestamp"))
+		return cli_failed(
+			c,
+			"NodeClaim %s is being deleted: nothing was written.  When it is gone "
+			"create it again, and approve then",
+			a->adopt);
+	return 0;
+}
+
 int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 {
 	struct err e;
@@ -74,6 +104,8 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 		return cli_failed(
 			c, "machine %s: its BMC was not read yet; is the controller running?",
 			a->machine);
+	if (a->adopt && check_claim(c, a))
+		return 1;
 	spec = json_pack("{s:s}", "managementPolicy", "Manage");
 	if (!json_at(m, "spec", "identity"))
 		json_object_set(spec, "identity", seen);

@@ -469,6 +469,8 @@ static void a_running_server_is_adopted_by_the_claim_that_it_serves(void **state
 	resets = fake_bmc_count(&b->bmc, RESET);
 	verbs_adopt(b, "01", "no-such-claim");
 	earth_wait_reason(b, "ClaimNotFound", 300);
+	assert_non_null(strstr(earth_at(b, "status.operation.lastError.message"),
+			       "there is no NodeClaim no-such-claim; create it"));
 	assert_string_equal(b->state, "known");
 	str_copy(b->segment, sizeof(b->segment), "tenant/team-b");
 	verbs_adopt(b, "02", claim);
@@ -507,6 +509,7 @@ static void a_server_whose_node_is_not_proved_is_not_adopted(void **state)
 		 json_pack("{s:{s:{s:s}}}", "status", "nodeInfo", "systemUUID",
 			   "ffffffff-0035-3410-8050-c6c04f314733"));
 	verbs_claim_again(&w, claim);
+	earth_run(&w, 300 * 1000); /* the claim is made first, and waits for the approval */
 	verbs_adopt(b, "01", claim);
 	earth_wait_reason(b, "NodeIdentityMismatch", 300);
 	earth_run(&w, 600 * 1000);

@@ -329,6 +329,31 @@ static void a_claim_that_no_machine_takes_goes_after_half_a_minute(void **state)
 	assert_null(gone);
 }
 
+/* Made by a person for a server that runs already, and not approved yet. */
+static void an_untaken_claim_stays_while_its_tenant_has_the_node(void **state)
+{
+	struct desk *d = *state;
+	const char *c;
+
+	desk_tenants(d);
+	desk_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'metadata': {'labels': {'a': 'b'}}}");
+	desk_run(d, 5000);
+	d->on_change = on_change;
+	desk_status(d, OBJECT_MACHINE, "m-1", "{'state': 'known'}");
+	c = created(d);
+	desk_must(d, &d->team, "POST", "/api/v1/nodes",
+		  arena_printf(d->a,
+			       "{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': '%s'}}",
+			       c));
+	desk_run(d, 600000);
+	OWN_JSON there = desk_get(d, OBJECT_NODE_CLAIM, c);
+	assert_non_null(there);
+	desk_must(d, &d->team, "DELETE", arena_printf(d->a, "/api/v1/nodes/%s", c), NULL);
+	desk_run(d, 35000);
+	OWN_JSON gone = desk_get(d, OBJECT_NODE_CLAIM, c);
+	assert_null(gone);
+}
+
 static void a_claim_that_a_machine_took_stays_whatever_the_time(void **state)
 {
 	struct desk *d = *state;
@@ -416,6 +441,7 @@ int main(void)
 		T(a_replica_that_does_not_lead_writes_nothing),
 		T(a_machine_locked_by_another_claim_is_not_this_ones),
 		T(a_claim_that_no_machine_takes_goes_after_half_a_minute),
+		T(an_untaken_claim_stays_while_its_tenant_has_the_node),
 		T(a_claim_that_a_machine_took_stays_whatever_the_time),
 		T(a_deleted_claim_ends_once_its_machine_is_off_and_cut),
 		T(of_an_untaken_claim_only_our_finalizer_is_taken_away),

@@ -51,6 +51,35 @@ static void assert_said(const char *what)
 		fail_msg("want '%s' in: %s", what, said);
 }
 
+/* What is written to standard error from here until errors_end(), which asserts that this is in it. */
+static int errors_to;
+static FILE *errors;
+
+static void errors_begin(void)
+{
+	fflush(stderr);
+	errors = tmpfile();
+	assert_non_null(errors);
+	errors_to = dup(STDERR_FILENO);
+	assert_true(dup2(fileno(errors), STDERR_FILENO) >= 0);
+}
+
+static void errors_end(const char *what)
+{
+	char text[2048];
+	size_t n;
+
+	fflush(stderr);
+	assert_true(dup2(errors_to, STDERR_FILENO) >= 0);
+	close(errors_to);
+	rewind(errors);
+	n = fread(text, 1, sizeof(text) - 1, errors);
+	fclose(errors);
+	text[n] = '\0';
+	if (what ? !strstr(text, what) : n)
+		fail_msg("want '%s' in: %s", str_or(what, "nothing"), text);
+}
+
 static const char *at(struct desk *d, enum object_kind_id kind, const char *name, const char *part,
 		      const char *key)
 {
@@ -223,17 +252,55 @@ static void approve_takes_over_the_drives_that_were_seen(void **state)
 	assert_string_equal(json_str_at(o, "spec", "approval", "action"), "Wipe");
 }
 
+static void put_claim(struct desk *d, const char *name, const char *machine)
+{
+	desk_put(d,
+		 arena_printf(
+			 d->a,
+			 "{'kind': 'NodeClaim', 'metadata': {'name': '%s', 'finalizers': "
+			 "['drover.dev/termination']}, 'spec': {'nodePoolRef': {'name': 'h100'}, "
+			 "'virtualClusterRef': {'name': 'team-a'}, 'machineRef': {'name': '%s'}, "
+			 "'requirements': []}}",
+			 name, machine));
+}
+
 static void approve_names_the_claim_that_is_served(void **state)
 {
 	struct desk *d = *state;
 	OWN_JSON o = NULL;
 	struct cli_approve a = {.machine = "m-1", .adopt = "h100-1"};
 
+	put_claim(d, "h100-1", "m-1");
 	assert_int_equal(cli_do_approve(&c, &a), 0);
 	o = desk_get(d, OBJECT_MACHINE, "m-1");
 	assert_string_equal(json_str_at(o, "spec", "approval", "action"), "Adopt");
 	assert_string_equal(json_str_at(o, "spec", "approval", "claim"), "h100-1");
 	assert_string_not_equal(json_str_at(o, "spec", "approval", "id"), "");
+}
+
+static void approve_writes_nothing_for_a_claim_that_cannot_be_served(void **state)
+{
+	struct desk *d = *state;
+	OWN_JSON before = desk_get(d, OBJECT_MACHINE, "m-1");
+	OWN_JSON after = NULL;
+	struct cli_approve a = {.machine = "m-1", .adopt = "no-such"};
+
+	errors_begin();
+	assert_int_equal(cli_do_approve(&c, &a), 1);
+	errors_end("there is no NodeClaim no-such: nothing was written.  Create it first");
+	put_claim(d, "h100-1", "m-2");
+	a.adopt = "h100-1";
+	errors_begin();
+	assert_int_equal(cli_do_approve(&c, &a), 1);
+	errors_end("spec.machineRef.name is m-2, not m-1");
+	put_claim(d, "h100-2", "m-1");
+	desk_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/nodeclaims/h100-2", NULL);
+	a.adopt = "h100-2";
+	errors_begin();
+	assert_int_equal(cli_do_approve(&c, &a), 1);
+	errors_end("NodeClaim h100-2 is being deleted");
+	after = desk_get(d, OBJECT_MACHINE, "m-1");
+	assert_true(json_equal(before, after));
 }
 
 static void a_drain_is_made_of_what_was_said(void **state)
@@ -477,6 +544,7 @@ int main(void)
 		T(resume_writes_the_time_on_a_pool_or_a_provider),
 		T(approve_takes_over_the_drives_that_were_seen),
 		T(approve_names_the_claim_that_is_served),
+		T(approve_writes_nothing_for_a_claim_that_cannot_be_served),
 		T(a_drain_is_made_of_what_was_said),
 		T(a_drain_by_label_names_no_machine),
 		T(a_drain_that_is_waited_for_says_how_it_ended),
