@@ -242,20 +242,20 @@ static struct strings expected(const struct life *l, struct arena *a)
 	return s;
 }
 
-static int floor_level(const struct life *l)
+/* What each medium must reach: never less than Clear. */
+static void set_floor(const struct life *l, struct proto_order *o)
 {
-	const struct provider_object *p = life_provider(l);
-	int f = p->spec.wipe.floor.minimum_level.flash, h = p->spec.wipe.floor.minimum_level.hdd;
-	int level = f > h ? f : h;
+	const struct object_wipe_floor *f = &life_provider(l)->spec.wipe.floor;
+	int flash = f->minimum_level.flash, hdd = f->minimum_level.hdd;
 
-	return level < WIPE_CLEAR ? WIPE_CLEAR : level;
+	o->minimum_level = flash < WIPE_CLEAR ? WIPE_CLEAR : flash;
+	o->minimum_level_hdd = hdd < WIPE_CLEAR ? WIPE_CLEAR : hdd;
 }
 
 void step_wiping(struct life *l)
 {
 	OWN(arena) a = arena_new();
-	struct proto_order o = {
-		.kind = PROTO_WIPE, .minimum_level = floor_level(l), .expected = expected(l, a)};
+	struct proto_order o = {.kind = PROTO_WIPE, .expected = expected(l, a)};
 	const struct proto_report *r;
 	char hex[65];
 
@@ -263,6 +263,7 @@ void step_wiping(struct life *l)
 	if (!attempt_stands(l, hex) || agent_lost(l))
 		return;
 	o.nonce = hex;
+	set_floor(l, &o);
 	r = life_order(l, &o, "wipe");
 	if (!r)
 		return;
@@ -343,7 +344,6 @@ void step_verifying(struct life *l)
 	OWN(arena) a = arena_new();
 	const struct wipe_record *rec;
 	struct proto_order o = {.kind = PROTO_VERIFY,
-				.minimum_level = floor_level(l),
 				.samples = EVIDENCE_SAMPLES,
 				.expected = expected(l, a)};
 	const struct proto_report *r;
@@ -363,6 +363,7 @@ void step_verifying(struct life *l)
 		life_attempt_brief(l, &ev);
 		o.nonce = hex;
 		o.evidence = &ev;
+		set_floor(l, &o);
 		r = life_order(l, &o, "verify");
 		if (!r)
 			return;

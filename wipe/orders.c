@@ -100,6 +100,12 @@ __attribute__((format(printf, 3, 4))) static void refuse(struct orders *o, const
 
 static void all_done(void *arg);
 
+static int minimum_of(const struct proto_order *p, const struct proto_drive *d)
+{
+	return d->rotational && p->minimum_level_hdd > WIPE_FAIL ? p->minimum_level_hdd
+								 : p->minimum_level;
+}
+
 static void start_wipe(struct orders *o)
 {
 	struct batch *b = o->batch;
@@ -113,7 +119,7 @@ static void start_wipe(struct orders *o)
 	}
 	for (size_t i = 0; i < b->n; i++)
 		erase_init(&b->units[i].erase, b->host, b->units[i].drive, b->nonce,
-			   p->minimum_level, p->samples);
+			   minimum_of(p, b->units[i].drive), p->samples);
 	batch_unref(o->wiped);
 	o->wiped = batch_ref(b);
 	batch_act(b, BATCH_WIPE, all_done, o);

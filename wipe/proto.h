@@ -102,6 +102,7 @@ struct proto_order {
 	/* wipe and verify */
 	const char *nonce;	 /* hex; canaries are HMAC(nonce, wwn, offset) */
 	int minimum_level;	 /* enum wipe_level */
+	int minimum_level_hdd;	 /* ... of what spins; Fail: as the others */
 	struct strings expected; /* WWNs; empty at the first inspection: all that is seen */
 	int64_t samples;	 /* reads per drive in verify */
 	struct evidence *

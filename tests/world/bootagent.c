@@ -37,6 +37,7 @@ struct bootagent {
 	char *out;		   /* report to be sent */
 	struct evidence_device devices[BOX_DRIVES];
 	char wiped_with[160]; /* nonce of the wipe in this boot */
+	int below;	      /* drives that reached less than they had to */
 	int64_t wipe_since;
 };
 
@@ -222,7 +223,8 @@ static void inspect(struct bootagent *a)
 					  .serial = b->drives[i].wwn,
 					  .wwn = b->drives[i].wwn,
 					  .bytes = (4ll + i) << 30,
-					  .block_size = 4096};
+					  .block_size = 4096,
+					  .rotational = b->spins};
 		(void)proto_stamp_read(b->drives[i].data, tmp, &d->stamp_record, &d->stamp);
 	}
 	finish(a, &r);
@@ -233,7 +235,10 @@ static void wipe(struct bootagent *a)
 	static const int64_t status[] = {0, 5};
 	struct box *b = a->box;
 	struct proto_report r = {.state = PROTO_DONE};
+	int minimum = b->spins && a->order->minimum_level_hdd ? a->order->minimum_level_hdd
+							      : a->order->minimum_level;
 
+	a->below = 0;
 	for (int i = 0; i < BOX_DRIVES; i++) {
 		bool gone = i >= drives_there(b), fails = gone || (b->wipe_fails && i == 1);
 
@@ -245,6 +250,7 @@ static void wipe(struct bootagent *a)
 						 .serial = b->drives[i].wwn,
 						 .wwn = b->drives[i].wwn,
 						 .bytes = (4ll + i) << 30,
+						 .rotational = b->spins,
 						 .technique = fails ? "None" : "Overwrite",
 						 .raw_status = {(int64_t *)&status[fails], 1},
 						 .level = fails ? WIPE_FAIL : WIPE_CLEAR,
@@ -252,6 +258,7 @@ static void wipe(struct bootagent *a)
 							   : fails ? "DriveFailed"
 								   : NULL,
 						 .canaries = {.planted = EVIDENCE_CANARIES}};
+		a->below += a->devices[i].level < minimum;
 	}
 	str_copy(a->wiped_with, sizeof(a->wiped_with), str_or(a->order->nonce, ""));
 	r.devices.v = a->devices;
@@ -417,6 +424,10 @@ static void write_stamps(struct bootagent *a, bool on)
 {
 	struct proto_report r = {.state = PROTO_DONE};
 
+	if (on && a->below) {
+		fail(a, "NotWiped", "a drive is below the minimum");
+		return;
+	}
 	for (int i = 0; i < BOX_DRIVES; i++) {
 		if (on)
 			proto_stamp_write(a->order->record, a->order->stamp,

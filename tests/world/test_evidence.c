@@ -492,6 +492,26 @@ static void a_wipe_below_the_providers_floor_is_quarantined(void **state)
 	earth_stop(&w);
 }
 
+/* What spins cannot be purged, and by the policy that nobody has to write it need not. */
+static void what_spins_is_held_to_the_floor_of_what_spins(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 89, 1);
+	b->spins = true;
+	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+		 json_pack(POLICY, "Purge", "hdd", "Clear"));
+	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
+		 json_pack(POLICY, "Purge", "hdd", "Clear"));
+	earth_replica(&w);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_running(&w, &w.tenants[0], "train", 1200);
+	assert_int_equal(records(&w), 1);
+	earth_stop(&w);
+}
+
 /* The provider is content with Clear; the pool is not: its pods are told why, others are served. */
 static void a_machine_below_the_pools_level_is_not_offered_to_it(void **state)
 {
@@ -687,6 +707,7 @@ int main(void)
 		cmocka_unit_test(a_restored_status_does_not_make_a_machine_clean),
 		cmocka_unit_test(evidence_of_what_the_agent_was_not_told_is_not_countersigned),
 		cmocka_unit_test(a_wipe_below_the_providers_floor_is_quarantined),
+		cmocka_unit_test(what_spins_is_held_to_the_floor_of_what_spins),
 		cmocka_unit_test(a_machine_below_the_pools_level_is_not_offered_to_it),
 		cmocka_unit_test(a_drive_that_fails_is_named),
 		cmocka_unit_test(a_drive_that_is_pulled_out_amid_the_wipe_is_called_missing),

@@ -451,6 +451,55 @@ static void wipe_verify_and_stamp_follow_one_another(void **state)
 		assert_int_equal(block[i], 0);
 }
 
+/* Flash has to be purged, and what spins cannot be: each by its own medium. */
+static void each_medium_has_its_own_minimum(void **state)
+{
+	const char *wwns[] = {"eui.1", "eui.2"};
+	struct proto_order wipe = {.seq = 1,
+				   .id = "op/wipe",
+				   .fence = 1,
+				   .kind = PROTO_WIPE,
+				   .nonce = NONCE,
+				   .expected = {wwns, 2},
+				   .minimum_level = WIPE_PURGE,
+				   .minimum_level_hdd = WIPE_CLEAR};
+	struct proto_order verify = wipe, stamp = {.seq = 3,
+						   .id = "op/stamp",
+						   .fence = 1,
+						   .kind = PROTO_WRITE,
+						   .what = PROTO_WRITE_STAMP,
+						   .record = "gpu-1-41-1",
+						   .stamp = DIGEST};
+	const struct proto_report *r;
+
+	(void)state;
+	verify.seq = 2;
+	verify.id = "op/verify";
+	verify.kind = PROTO_VERIFY;
+	verify.evidence = &evidence;
+	machine_file(&w.m, "sys/block/nvme1n1/queue/rotational", "1\n");
+	r = give_order(&wipe);
+	assert_int_equal(r->devices.v[0].level, WIPE_CLEAR);
+	assert_string_equal(r->devices.v[0].reason, "EraseBelowPolicy");
+	assert_int_equal(r->devices.v[1].level, WIPE_CLEAR);
+	assert_null(r->devices.v[1].reason);
+	assert_int_equal(give_order(&verify)->state, PROTO_DONE);
+	r = give_order(&stamp);
+	assert_string_equal(r->reason, "NotWiped");
+	assert_non_null(strstr(r->message, "eui.1"));
+
+	machine_file(&w.m, "sys/block/nvme0n1/queue/rotational", "1\n");
+	wipe.seq = 4;
+	wipe.id = "op/wipe2";
+	verify.seq = 5;
+	verify.id = "op/verify2";
+	stamp.seq = 6;
+	stamp.id = "op/stamp2";
+	assert_null(give_order(&wipe)->devices.v[0].reason);
+	assert_int_equal(give_order(&verify)->state, PROTO_DONE);
+	assert_int_equal(give_order(&stamp)->state, PROTO_DONE);
+}
+
 /* However the orders come: a clean stamp means that nothing was written since. */
 static void what_was_written_after_the_verification_is_not_stamped(void **state)
 {
@@ -703,6 +752,7 @@ int main(void)
 		T(a_result_is_kept_until_it_is_taken),
 		T(a_result_that_is_refused_for_good_is_dropped),
 		T(wipe_verify_and_stamp_follow_one_another),
+		T(each_medium_has_its_own_minimum),
 		T(what_was_written_after_the_verification_is_not_stamped),
 		T(a_drive_that_was_not_expected_is_reported_and_left_alone),
 		T(one_failed_drive_does_not_stop_the_others),

@@ -122,6 +122,7 @@ static void an_order_survives_the_wire(void **state)
 		.what = PROTO_WRITE_CONFIG,
 		.format = 1,
 		.minimum_level = WIPE_PURGE,
+		.minimum_level_hdd = WIPE_CLEAR,
 		.nonce = SECRET,
 		.expected = {wwns, 2},
 		.drive = "eui.1",
@@ -139,6 +140,7 @@ static void an_order_survives_the_wire(void **state)
 	assert_int_equal(got.what, PROTO_WRITE_CONFIG);
 	assert_int_equal(got.format, 1);
 	assert_int_equal(got.minimum_level, WIPE_PURGE);
+	assert_int_equal(got.minimum_level_hdd, WIPE_CLEAR);
 	assert_int_equal(got.fence, 9);
 	assert_int_equal(got.expected.n, 2);
 	assert_string_equal(got.expected.v[1], "eui.2");
