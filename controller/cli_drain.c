@@ -86,6 +86,67 @@ static json_t *build(struct cli_client *c, const struct cli_drain *d, struct are
 			 "Drain", "metadata", "name", name, "spec", spec);
 }
 
+struct count {
+	struct loop *loop;
+	size_t n;
+	bool in, known;
+};
+
+static void on_match(json_t *object, void *arg)
+{
+	(void)object;
+	((struct count *)arg)->n++;
+}
+
+static void on_recount(void *arg)
+{
+	((struct count *)arg)->n = 0;
+}
+
+static void on_counted(const char *rv, const struct err *e, void *arg)
+{
+	struct count *n = arg;
+
+	(void)rv;
+	n->in = true;
+	n->known = !e;
+	loop_stop(n->loop);
+}
+
+/* Allowed, since labels may be set until it begins; but as a rule somebody mistyped one.  Who may not list machines is
+ * not warned. */
+static void warn_of_nobody(struct cli_client *c, const struct cli_drain *d)
+{
+	struct count n = {.loop = c->loop};
+	struct kube_list_spec s = {
+		.resource = &controller_resources[OBJECT_MACHINE],
+		.label_selector = d->selector,
+		.on_item = on_match,
+		.on_restart = on_recount,
+		.done = on_counted,
+		.arg = &n,
+	};
+	char t[STR_TIME_SIZE];
+
+	(void)kube_list(c->host, &s);
+	while (!n.in)
+		loop_run(c->loop);
+	if (!n.known || n.n)
+		return;
+	if (d->not_before > loop_wall(c->loop))
+		(void)cli_failed(
+			c,
+			"no machine matches %s now; whom the Drain means is settled when it begins, "
+			"at %s: if none matches then, it ends at once as Partial, with nothing done",
+			d->selector, str_time(t, d->not_before));
+	else
+		(void)cli_failed(
+			c,
+			"no machine matches %s now: the Drain ends at once as Partial, with nothing "
+			"done; the labels there are: kubectl get machines --show-labels",
+			d->selector);
+}
+
 int cli_do_drain(struct cli_client *c, const struct cli_drain *d)
 {
 	OWN(arena) a = arena_new();
@@ -102,6 +163,8 @@ int cli_do_drain(struct cli_client *c, const struct cli_drain *d)
 	o = build(c, d, a, name, &e);
 	if (!o)
 		return cli_failed(c, "%s", e.text);
+	if (d->selector)
+		warn_of_nobody(c, d);
 	status = cli_make(
 		c, OBJECT_DRAIN, o,
 		d->wait ? arena_printf(a, "drain %s begins", name)

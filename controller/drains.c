@@ -291,6 +291,8 @@ static void begin(struct entry *en, const struct drain *d, int64_t now)
 		kube_cache_each(c->cache[OBJECT_MACHINE], selected, &r);
 		if (s.targets.n)
 			qsort(s.targets.v, s.targets.n, sizeof(*s.targets.v), by_name);
+		else
+			missing = "no Machine matched spec.machineSelector when it began";
 	} else {
 		resolve_names(&r, c, d, &missing);
 	}

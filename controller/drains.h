@@ -23,7 +23,9 @@
  *	Failed      in quarantine for another reason: the machine says which
  *	Cancelled   spec.cancelled before it had left
  *
- * Phase of the Drain: Succeeded when all targets are Done, Partial when they ended otherwise.
+ * Phase of the Drain: Succeeded when all targets are Done, Partial when they ended otherwise, or when not all whom it names
+ * were there at its start (condition Resolved False says whom).  A selector that matches nobody is such a case: it ends at
+ * once, with nothing done, and what is labelled later is not meant.
  * A deleted Drain is a cancelled one; one with then: Hold holds as long as it exists and is not cancelled
  * (its ttl waits), or until a person releases the machine, which writes status.hold away.
  *

@@ -248,10 +248,11 @@ static void judge(const struct look *k, struct drain_status *s)
 									       : DRAIN_PARTIAL;
 	if (over == s->targets.n)
 		s->completion_time = k->now;
-	drain_condition(k->d, s, k->a, k->now, "Ready",
-			s->phase == DRAIN_SUCCEEDED ? CONDITION_TRUE : CONDITION_FALSE,
-			names[s->phase],
-			arena_printf(k->a, "%zu of %zu machines done", done, s->targets.n));
+	drain_condition(
+		k->d, s, k->a, k->now, "Ready",
+		s->phase == DRAIN_SUCCEEDED ? CONDITION_TRUE : CONDITION_FALSE, names[s->phase],
+		arena_printf(k->a, "%zu of %zu machines done%s%s", done, s->targets.n,
+			     whole ? "" : "; ", whole ? "" : str_or(resolved->message, "")));
 }
 
 void drains_advance(const struct controller *c, const struct drain *d, struct drain_status *s,

@@ -363,6 +363,30 @@ static void a_drain_that_is_waited_for_says_how_it_ended(void **state)
 	assert_int_equal(cli_do_follow(&c, "no-such"), 1);
 }
 
+static void a_drain_that_means_nobody_warns_and_is_not_waited_for(void **state)
+{
+	struct desk *d = *state;
+	struct cli_drain want = {
+		.selector = "rack in (no-such)", .reason = "PSU", .concurrent = 1, .wait = true};
+	int64_t from = loop_now(d->l);
+
+	errors_begin();
+	assert_int_equal(cli_do_drain(&c, &want), 1);
+	errors_end("no machine matches rack in (no-such) now: the Drain ends at once as Partial");
+	assert_said("Partial");
+	assert_true(loop_now(d->l) - from < 10000);
+	want.wait = false;
+	want.not_before = loop_wall(d->l) + 3600000;
+	errors_begin();
+	assert_int_equal(cli_do_drain(&c, &want), 0);
+	errors_end("is settled when it begins");
+	desk_patch(d, OBJECT_MACHINE, "m-1", "{'metadata': {'labels': {'rack': 'r1'}}}");
+	want.selector = "rack=r1";
+	errors_begin();
+	assert_int_equal(cli_do_drain(&c, &want), 0);
+	errors_end(NULL);
+}
+
 /* What becomes of a Drain, step by step, while somebody looks on. */
 static const char *const progress[] = {
 	"{'phase': 'Draining', 'startTime': '2025-11-24T16:00:00Z', 'targets': ["
@@ -548,6 +572,7 @@ int main(void)
 		T(a_drain_is_made_of_what_was_said),
 		T(a_drain_by_label_names_no_machine),
 		T(a_drain_that_is_waited_for_says_how_it_ended),
+		T(a_drain_that_means_nobody_warns_and_is_not_waited_for),
 		T(a_drain_that_is_waited_for_shows_how_far_it_is),
 		T(on_a_terminal_it_is_drawn_anew_with_each_change),
 		T(a_time_is_from_now_on_or_a_date),

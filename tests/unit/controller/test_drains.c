@@ -408,6 +408,28 @@ static void names_that_are_nobodys_are_said(void **state)
 	assert_string_equal(of_drain(d, "claims", "phase"), "Partial");
 }
 
+static void a_selector_that_matches_nobody_ends_it_and_is_said(void **state)
+{
+	struct desk *d = *state;
+	json_t *c;
+	size_t i;
+	unsigned seen = 0;
+
+	drain(d, "psu", "'machineSelector': {'matchLabels': {'rack': 'no-such'}}");
+	desk_run(d, 5000);
+	OWN_JSON o = desk_get(d, OBJECT_DRAIN, "psu");
+	assert_string_equal(json_str_at(o, "status", "phase"), "Partial");
+	assert_non_null(json_str_at(o, "status", "completionTime"));
+	json_array_foreach (json_at(o, "status", "conditions"), i, c) {
+		assert_string_equal(json_str_at(c, "status"), "False");
+		assert_non_null(strstr(json_str_at(c, "message"), "no Machine matched"));
+		seen += str_eq(json_str_at(c, "type"), "Resolved") ||
+			str_eq(json_str_at(c, "type"), "Ready");
+	}
+	assert_int_equal(seen, 2);
+	assert_int_equal(desk_events(&d->host, "Partial"), 1);
+}
+
 static void a_drain_of_a_claim_means_no_other_on_its_machine(void **state)
 {
 	struct desk *d = *state;
@@ -482,6 +504,7 @@ int main(void)
 		T(a_hold_lasts_until_somebody_ends_it),
 		T(a_finished_drain_goes_after_its_time),
 		T(names_that_are_nobodys_are_said),
+		T(a_selector_that_matches_nobody_ends_it_and_is_said),
 		T(a_drain_of_a_claim_means_no_other_on_its_machine),
 		T(what_is_to_be_taken_out_of_use_is_not_offered),
 		T(only_a_leader_writes_and_the_next_one_goes_on),
