@@ -38,7 +38,9 @@ struct wish {
 	const struct machine *m;
 	const struct controller *c;
 	const struct drain *found;
-	bool holding; /* found has what it wants: any other that does not goes first */
+	bool holding;	  /* found has what it wants: any other that does not goes first */
+	bool late;	  /* found is past its deadline, and escalates: it goes before all others */
+	int64_t deadline; /* the first at which any of them escalates; 0: none */
 };
 
 static bool older(const struct drain *a, const struct drain *b)
@@ -48,11 +50,28 @@ static bool older(const struct drain *a, const struct drain *b)
 	return strcmp(a->meta.name, b->meta.name) < 0;
 }
 
+static bool goes_before(const struct wish *w, const struct drain *d, bool holding, bool late)
+{
+	if (!w->found || w->holding != holding)
+		return !w->found || w->holding;
+	return w->late == late ? older(d, w->found) : late;
+}
+
+/* Wiped already, and not yet where it shall be: its own turn to say so comes after that of the machine. */
+static bool comes_next(const struct drain *d, const struct machine *m, enum drain_step p)
+{
+	return (d->spec.then == DRAIN_QUARANTINE || d->spec.then == DRAIN_RETIRE) &&
+	       (p == DRAIN_STEP_LEAVING || p == DRAIN_STEP_WIPING) && m &&
+	       str_eq(m->status.state, machine_state_info[MACHINE_FREE].name);
+}
+
 static bool wants(const struct kube_entry *en, void *arg)
 {
 	const struct drain *d = en->object;
 	struct wish *w = arg;
-	bool stop = d->spec.on_deadline == DRAIN_STOP && drain_late(w->c, d);
+	bool past = drain_late(w->c, d), stop = d->spec.on_deadline == DRAIN_STOP && past,
+	     late = d->spec.on_deadline == DRAIN_ESCALATE && past;
+	int64_t at = d->spec.deadline + jumps_since(w->c, d->meta.creation_timestamp);
 
 	if (drain_withdrawn(d) || (d->status.completion_time && d->spec.then != DRAIN_HOLD))
 		return true;
@@ -62,29 +81,43 @@ static bool wants(const struct kube_entry *en, void *arg)
 		bool active = (p == DRAIN_STEP_EVICTING || p == DRAIN_STEP_ESCALATING) && !stop;
 		bool holding = p == DRAIN_STEP_DONE && drain_holds(d, w->m);
 
-		if (!str_eq(t->machine, w->machine) || (!active && !holding))
+		if (!str_eq(t->machine, w->machine) ||
+		    (!active && !holding && !comes_next(d, w->m, p)))
 			continue;
-		if (!w->found || w->holding > holding ||
-		    (w->holding == holding && older(d, w->found))) {
+		if (active && d->spec.deadline && d->spec.on_deadline == DRAIN_ESCALATE &&
+		    (!w->deadline || at < w->deadline))
+			w->deadline = at;
+		if (goes_before(w, d, holding, late)) {
 			w->found = d;
 			w->holding = holding;
+			w->late = late;
 		}
 	}
 	return true;
 }
 
-const struct drain *drains_wants(const struct controller *c, const char *machine, bool *escalate)
+static struct wish look_for(const struct controller *c, const char *machine)
 {
 	struct wish w = {.machine = machine, .c = c};
 
-	*escalate = false;
 	if (!c->cache[OBJECT_DRAIN])
-		return NULL;
+		return w;
 	w.m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, machine);
 	kube_cache_each(c->cache[OBJECT_DRAIN], wants, &w);
-	*escalate =
-		w.found && w.found->spec.on_deadline == DRAIN_ESCALATE && drain_late(c, w.found);
+	return w;
+}
+
+const struct drain *drains_wants(const struct controller *c, const char *machine, bool *escalate)
+{
+	struct wish w = look_for(c, machine);
+
+	*escalate = w.found && w.late;
 	return w.found;
+}
+
+int64_t drains_deadline(const struct controller *c, const char *machine)
+{
+	return look_for(c, machine).deadline;
 }
 
 /* --- writing --------------------------------------------------------------------------------------- */

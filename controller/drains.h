@@ -38,8 +38,11 @@ void drains_kick(struct drains *d, const char *name); /* this Drain changed; NUL
 void drains_machine(struct drains *d, const char *machine); /* this Machine changed */
 
 /* The Drain that wants this machine out of service now (its target is Evicting or Escalating, or it holds
- * it), with *escalate set past its deadline.  The oldest when several do, but one that merely holds it after all
- * others; NULL: none.  While the machine is free: only what then: Quarantine or Retire has to do yet. */
+ * it), with *escalate set past its deadline.  The oldest when several do; one that is past its deadline and
+ * escalates goes before all others, one that merely holds it after them; NULL: none.  While the machine is free: only
+ * what then: Quarantine or Retire has to do yet. */
 const struct drain *drains_wants(const struct controller *c, const char *machine, bool *escalate);
+/* The first deadline of the Drains whose target it is now and that escalate at it, wall ms; 0: none. */
+int64_t drains_deadline(const struct controller *c, const char *machine);
 
 #endif

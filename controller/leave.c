@@ -25,6 +25,7 @@ static struct leave for_drain(const struct life *l)
 {
 	bool escalate = false;
 	const struct drain *d = drains_wants(l->c, l->name, &escalate);
+	int64_t hurry = drains_deadline(l->c, l->name);
 	struct leave lv = {0};
 
 	if (!d || (d->spec.then == DRAIN_HOLD && done_with(d, l->name)))
@@ -36,6 +37,11 @@ static struct leave for_drain(const struct life *l)
 		lv.deadline = d->spec.deadline + jumps_since(l->c, d->meta.creation_timestamp);
 	lv.stop = d->spec.on_deadline == DRAIN_STOP;
 	lv.now = escalate;
+	/* Another one may be in more of a hurry; it goes first from then on. */
+	if (hurry && (!lv.deadline || hurry < lv.deadline)) {
+		lv.deadline = hurry;
+		lv.stop = false;
+	}
 	/* One that stops at its deadline has nothing more to say after it. */
 	if (lv.stop && l->state == MACHINE_SERVING && lv.deadline &&
 	    loop_wall(l->c->loop) >= lv.deadline)

@@ -343,9 +343,8 @@ void step_verifying(struct life *l)
 {
 	OWN(arena) a = arena_new();
 	const struct wipe_record *rec;
-	struct proto_order o = {.kind = PROTO_VERIFY,
-				.samples = EVIDENCE_SAMPLES,
-				.expected = expected(l, a)};
+	struct proto_order o = {
+		.kind = PROTO_VERIFY, .samples = EVIDENCE_SAMPLES, .expected = expected(l, a)};
 	const struct proto_report *r;
 	struct evidence ev = {0};
 	const char *const *publics;

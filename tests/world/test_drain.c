@@ -54,6 +54,28 @@ static void a_budget_does_not_outlast_the_deadline(void **state)
 	earth_stop(&w);
 }
 
+/* The first one has all the time there is, and hides no deadline of the second. */
+static void of_two_drains_the_one_in_a_hurry_is_not_held_back(void **state)
+{
+	struct earth w;
+	struct box *b = leaving_serving(&w, 313);
+
+	(void)state;
+	leaving_budget(&w, "train");
+	leaving_drain(&w, "first", 0, "  then: Quarantine\n");
+	leaving_wait_at(b, "status.leave.drain", "first", 60);
+	earth_run(&w, 5000);
+	leaving_drain(&w, "fans", 600, "  onDeadline: Escalate\n");
+	earth_run(&w, 500 * 1000);
+	assert_string_equal(b->state, "draining");
+	earth_wait_state(b, "stopping", 160);
+	leaving_wait_event(&w, &w.host, "PodDeleted", "Drain fans: fans");
+	earth_wait_state(b, "quarantined", 900);
+	leaving_wait_target(&w, "Done");
+	assert_string_equal(earth_at(b, "status.quarantine.reason"), "QuarantinedByOperator");
+	earth_stop(&w);
+}
+
 static void what_refuses_every_eviction_is_told_and_passed_at_the_deadline(void **state)
 {
 	struct earth w;
@@ -358,6 +380,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_budget_is_waited_for_and_named),
 		cmocka_unit_test(a_budget_does_not_outlast_the_deadline),
+		cmocka_unit_test(of_two_drains_the_one_in_a_hurry_is_not_held_back),
 		cmocka_unit_test(what_refuses_every_eviction_is_told_and_passed_at_the_deadline),
 		cmocka_unit_test(a_pod_that_cannot_end_does_not_outlast_the_deadline),
 		cmocka_unit_test(many_pods_are_asked_side_by_side),

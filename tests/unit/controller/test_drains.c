@@ -360,6 +360,30 @@ static void of_two_drains_the_older_acts_and_the_newer_follows(void **state)
 	assert_string_equal(of_drain(d, "aa-second", "phase"), "Succeeded");
 }
 
+/* Whoever is in a hurry may come second. */
+static void a_newer_drain_escalates_at_its_own_deadline(void **state)
+{
+	struct desk *d = *state;
+
+	serving(d, 1, "");
+	drain(d, "zz-first", "'machineNames': ['m-1'], 'then': 'Quarantine'");
+	drain(d, "aa-second",
+	      arena_printf(d->a,
+			   "'machineNames': ['m-1'], 'deadline': '%s', 'onDeadline': 'Escalate'",
+			   soon(d, HOUR)));
+	assert_string_equal(wanting(d, "m-1"), "zz-first");
+	assert_true(drains_deadline(&d->c, "m-1") > loop_wall(d->l) + HOUR - 10000);
+	desk_run(d, HOUR);
+	assert_string_equal(wanting(d, "m-1"), "aa-second!");
+	is(d, 1, "{'state': 'stopping', 'leave': {'reason': 'Drain', 'drain': 'aa-second'}}");
+	left(d, 1, "verifying");
+	desk_status(d, OBJECT_MACHINE, "m-1", "{'state': 'free'}");
+	assert_string_equal(wanting(d, "m-1"), "zz-first"); /* at once: it is not offered */
+	desk_run(d, 2000);
+	assert_string_equal(wanting(d, "m-1"), "zz-first");
+	assert_string_equal(of_drain(d, "aa-second", "phase"), "Succeeded");
+}
+
 static void a_hold_lasts_until_somebody_ends_it(void **state)
 {
 	struct desk *d = *state;
@@ -501,6 +525,7 @@ int main(void)
 		T(cancelling_undoes_only_what_has_not_left),
 		T(a_deleted_drain_wants_nothing),
 		T(of_two_drains_the_older_acts_and_the_newer_follows),
+		T(a_newer_drain_escalates_at_its_own_deadline),
 		T(a_hold_lasts_until_somebody_ends_it),
 		T(a_finished_drain_goes_after_its_time),
 		T(names_that_are_nobodys_are_said),

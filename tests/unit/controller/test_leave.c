@@ -144,6 +144,26 @@ static void a_drain_says_when_and_what_then(void **state)
 	assert_true(wanted(d).now);
 }
 
+static void of_two_drains_the_earlier_deadline_counts_when_it_escalates(void **state)
+{
+	struct desk *d = *state;
+	struct leave lv;
+
+	drain(d, "a", arena_printf(d->a, ", 'deadline': '%s'", in(d, HOUR)));
+	desk_run(d, 2000);
+	drain(d, "b",
+	      arena_printf(d->a, ", 'deadline': '%s', 'onDeadline': 'Escalate'", in(d, HOUR / 2)));
+	draining_since(d, 1000, "{'reason': 'Drain', 'drain': 'a'}");
+	lv = wanted(d);
+	assert_string_equal(lv.drain, "a");
+	assert_false(lv.stop || lv.now);
+	near(d, lv.deadline, HOUR / 2);
+	desk_run(d, HOUR / 2 + 1000);
+	lv = wanted(d);
+	assert_string_equal(lv.drain, "b");
+	assert_true(lv.now && !lv.stop);
+}
+
 static void a_claim_deleted_while_it_drains_takes_the_earlier_deadline(void **state)
 {
 	struct desk *d = *state;
@@ -222,6 +242,7 @@ int main(void)
 		T(a_deleted_claim_has_its_grace_period),
 		T(a_clock_that_is_ahead_does_not_put_the_deadline_off),
 		T(a_drain_says_when_and_what_then),
+		T(of_two_drains_the_earlier_deadline_counts_when_it_escalates),
 		T(a_claim_deleted_while_it_drains_takes_the_earlier_deadline),
 		T(a_drain_that_stops_does_not_stop_a_deleted_claim),
 		T(a_hold_that_was_let_go_of_is_not_drained_again),
