@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +23,8 @@
 
 /*
  * `drover sim rack` keeps everything in one folder: the rack's state, its certificates, the password of
- * its BMCs, and objects.yaml, which makes drover manage it.
+ * its BMCs, and objects.yaml, which makes drover manage it.  One process at a time: it holds a lock on the
+ * file "lock" there, which ends with the process however that ends.
  */
 #define PROVIDER "rack"
 #define PER_OCTET 250
@@ -54,6 +56,7 @@ struct run {
 	struct sim_faults faults;
 	struct secret *password, *key;
 	char *ca, *cert, *format;
+	int lock;
 };
 
 /* --- files ---------------------------------------------------------------------------------------- */
@@ -105,6 +108,26 @@ static char *read_in(const struct run *r, const char *name, struct err *e)
 }
 
 /* --- beginning ------------------------------------------------------------------------------------ */
+
+static int open_folder(struct run *r, struct err *e)
+{
+	char *path;
+	int status = 0;
+
+	if (mkdir(r->o.data, 0700) < 0 && errno != EEXIST)
+		return err_errno(e, errno, "%s", r->o.data);
+	path = path_in(r, "lock");
+	r->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (r->lock < 0)
+		status = err_errno(e, errno, "%s", path);
+	else if (flock(r->lock, LOCK_EX | LOCK_NB) < 0)
+		status = err_set(
+			e, ERR_CONFLICT, errno,
+			"%s: another `drover sim rack` uses it; end that one, or give --data",
+			r->o.data);
+	free(path);
+	return status;
+}
 
 static int make_password(struct run *r, struct err *e)
 {
@@ -251,9 +274,7 @@ static int begin(struct run *r, struct err *e)
 	r->group = loop_group_new(r->loop, "rack");
 	r->arena = arena_new();
 	r->http = http_new(r->group, http_curl_new(r->group, CONNECTIONS), 0);
-	if (mkdir(r->o.data, 0700) < 0 && errno != EEXIST)
-		return err_errno(e, errno, "%s", r->o.data);
-	if (read_faults(r, e) < 0 || make_password(r, e) < 0 ||
+	if (open_folder(r, e) < 0 || read_faults(r, e) < 0 || make_password(r, e) < 0 ||
 	    (!r->o.plain && make_certificates(r, e) < 0))
 		return -1;
 	r->format = mem_printf("%s://127.10.%%u.%%u%s", r->o.plain ? "http" : "https",
@@ -298,6 +319,8 @@ static void finish(struct run *r)
 	free(r->format);
 	loop_group_free(r->group);
 	loop_free(r->loop);
+	if (r->lock >= 0)
+		close(r->lock);
 }
 
 /* --- the command line ----------------------------------------------------------------------------- */
@@ -389,7 +412,8 @@ static int cli_rack(int argc, char **argv)
 			      .speed = 1,
 			      .listen = "0.0.0.0:8443",
 			      .data = "drover-rack",
-			      .user = "admin"}};
+			      .user = "admin"},
+			.lock = -1};
 	char *any = NULL;
 	struct err e;
 	int status = 0;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "base/mem.h"
 #include "base/str.h"
@@ -150,6 +151,29 @@ static void a_rack_that_comes_again_is_the_same_one(void **state)
 	}
 }
 
+static void a_folder_is_of_one_rack_at_a_time(void **state)
+{
+	struct rack *r = *state;
+	char *before, *after, listen[24];
+
+	start(r, NULL);
+	before = program_file(r->data, "objects.yaml");
+	str_format(listen, sizeof(listen), "127.0.0.1:%u", r->port + 1);
+	assert_int_equal(SIM("rack", "--machines", "5", "--data", r->data, "--listen", listen), 1);
+	verb_assert_said(r->data);
+	verb_assert_said("another `drover sim rack` uses it");
+	after = program_file(r->data, "objects.yaml");
+	assert_string_equal(before, after);
+	free(before);
+	free(after);
+	/* Killed, it leaves no lock behind. */
+	assert_int_equal(kill(r->program.pid, SIGKILL), 0);
+	assert_int_equal(waitpid(r->program.pid, NULL, 0), r->program.pid);
+	close(r->program.out);
+	r->program.pid = 0;
+	start(r, NULL);
+}
+
 static void a_plain_rack_has_no_certificates(void **state)
 {
 	struct rack *r = *state;
@@ -225,6 +249,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_rack_that_comes_again_is_the_same_one, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_folder_is_of_one_rack_at_a_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_plain_rack_has_no_certificates, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_wrong_is_named_with_what_is_allowed, setup,
 						teardown),
