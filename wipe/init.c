@@ -117,6 +117,11 @@ static char *slurp(const char *path)
 	return text;
 }
 
+bool init_clock_is_wrong(int64_t now_ms, int64_t told_ms, int64_t slack_ms)
+{
+	return now_ms / 1000 < told_ms / 1000 || now_ms - told_ms > slack_ms;
+}
+
 int init_alias_fits(const char *pattern, const char *modalias)
 {
 	return fnmatch(pattern, modalias, 0) == 0;

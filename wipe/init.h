@@ -1,6 +1,8 @@
 #ifndef WIPE_INIT_H
 #define WIPE_INIT_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include "base/err.h"
 
 /*
@@ -20,6 +22,10 @@ void init_network_modules(void);
 void init_storage_modules(void); /* after the network's; returns at once */
 void init_settle(void); /* until those are loaded and no new drive has appeared for a while */
 void init_power_off(void) __attribute__((noreturn));
+
+/* The machine's clock shows now_ms when drover's shows told_ms: earlier, or ahead by more than slack_ms?  A tenant may
+ * have left any time at all in it, and to a clock that is years ahead every certificate has run out. */
+bool init_clock_is_wrong(int64_t now_ms, int64_t told_ms, int64_t slack_ms);
 
 /* Does a modalias fit the pattern of modules.alias? */
 int init_alias_fits(const char *pattern, const char *modalias);

@@ -23,6 +23,9 @@
 #endif
 #define BOOT_BLOCK "/.extra/credentials/drover.cred"
 #define GIVE_UP_S 600
+/* The block was made when the boot was ordered, and the machine may have started much later. */
+#define BLOCK_AGE_MS (24 * 3600 * 1000)
+#define WELCOME_AGE_MS 2000
 
 struct program {
 	struct loop *loop;
@@ -38,14 +41,22 @@ static void say(const char *what, const char *detail, const struct err *e, void 
 		log_info(what, LOG_S("about", str_or(detail, "")));
 }
 
-static void set_clock(int64_t wall_ms, void *arg)
+static void set_clock(int64_t wall_ms, int64_t slack_ms)
 {
-	const struct program *p = arg;
 	struct timespec now, t = {.tv_sec = wall_ms / 1000, .tv_nsec = wall_ms % 1000 * 1000000};
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (p->init && t.tv_sec > now.tv_sec)
+	if (init_clock_is_wrong(now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000, wall_ms,
+				slack_ms))
 		(void)!clock_settime(CLOCK_REALTIME, &t);
+}
+
+static void on_welcome(int64_t wall_ms, void *arg)
+{
+	const struct program *p = arg;
+
+	if (p->init)
+		set_clock(wall_ms, WELCOME_AGE_MS);
 }
 
 static void power_off(void *arg)
@@ -81,7 +92,7 @@ static int run(struct program *p, const struct host *h, const struct proto_boot 
 		.version = DROVER_VERSION,
 		.trust = WIPE_BOOT_NETWORK,
 		.power_off = power_off,
-		.set_clock = set_clock,
+		.set_clock = on_welcome,
 		.say = say,
 		.arg = p,
 	};
@@ -128,7 +139,8 @@ static void run_machine(void)
 	init_network_modules();
 	if (read_boot(BOOT_BLOCK, a, &boot, &e) < 0)
 		give_up(&e);
-	set_clock(boot.wall_time, &p);
+	if (boot.wall_time)
+		set_clock(boot.wall_time, BLOCK_AGE_MS);
 	clock_gettime(CLOCK_BOOTTIME, &up);
 	log_info("drover-agent", LOG_S("version", DROVER_VERSION), LOG_S("machine", boot.machine),
 		 LOG_I("up_ms", up.tv_sec * 1000 + up.tv_nsec / 1000000));

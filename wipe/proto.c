@@ -75,7 +75,7 @@ const struct field proto_boot_fields[] = {
 	FIELD(proto_boot, secret, "secret", FIELD_STR, .required = true, .valid = is_secret,
 	      .want = "64 hex digits", .doc = "Proves this boot to drover."),
 	FIELD(proto_boot, wall_time, "wallTime", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Unix milliseconds; a clock that is earlier is set from it."),
+	      .doc = "Unix milliseconds; a clock that is earlier, or a day ahead, is set from it."),
 	FIELD(proto_boot, address, "address", FIELD_STR, .max_len = 18,
 	      .doc = "IPv4 address and prefix length of the NIC; absent: DHCP."),
 	FIELD(proto_boot, gateway, "gateway", FIELD_STR, .max_len = 15, .doc = "IPv4 gateway."),

@@ -171,6 +171,21 @@ static void process_1_makes_its_folders_and_leaves_no_zombies(void **state)
 			    "/proc is\n/sys is\n/dev is\n/etc is\nchildren are reaped\n");
 }
 
+/* 2026 is told; 1970 is an empty battery, 2099 a tenant's joke. */
+static void a_clock_that_is_wrong_either_way_is_put_right(void **state)
+{
+	const int64_t told = INT64_C(1790000000000), day = INT64_C(86400000);
+
+	(void)state;
+	assert_true(init_clock_is_wrong(0, told, day));
+	assert_true(init_clock_is_wrong(told - 1000, told, day));
+	assert_false(init_clock_is_wrong(told, told, day));
+	assert_false(init_clock_is_wrong(told + day, told, day)); /* an old block */
+	assert_true(init_clock_is_wrong(told + day + 1, told, day));
+	assert_true(init_clock_is_wrong(INT64_C(4070908800000), told, day));
+	assert_true(init_clock_is_wrong(told + 3000, told, 2000)); /* a welcome is new */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +193,7 @@ int main(void)
 		cmocka_unit_test(an_image_without_modules_is_no_error),
 		cmocka_unit_test(settling_waits_for_a_drive_that_is_still_connecting),
 		cmocka_unit_test(process_1_makes_its_folders_and_leaves_no_zombies),
+		cmocka_unit_test(a_clock_that_is_wrong_either_way_is_put_right),
 	};
 
 	mem_init();
