@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/retry.h"
 #include "base/str.h"
+#include "controller/asleep.h"
 #include "controller/debts.h"
 #include "controller/jumps.h"
 #include "controller/tenant.h"
@@ -258,10 +259,10 @@ static bool write_off(struct debtor *d, const struct virtual_cluster *vc)
 
 	for (size_t i = 0; i < vc->status.debts.n; i++) {
 		const struct virtual_cluster_debt *b = &vc->status.debts.v[i];
-		int64_t since = gone > b->since ? gone : b->since;
+		int64_t since = asleep_debt_since(vc, gone > b->since ? gone : b->since);
 
-		if (now - jumps_since(d->owner->c, since) - since <=
-		    (gone ? LAST_TRY_MS : DEBT_LIMIT_MS))
+		if (since == INT64_MAX || now - jumps_since(d->owner->c, since) - since <=
+						  (gone ? LAST_TRY_MS : DEBT_LIMIT_MS))
 			continue;
 		str_format(note, sizeof(note),
 			   "not deleted in time and given up: Node %.253s (UID %.64s), token %.16s",

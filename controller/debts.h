@@ -10,7 +10,8 @@
  *
  * They stand in VirtualCluster.status.debts, written before the machine goes on (life_leave.c).
  * As soon as the tenant answers again they are paid, one call at a time, and struck off by a write
- * with the resourceVersion.  After 24 h one is written off with an event that names what is left.
+ * with the resourceVersion.  After 24 h one is written off with an event that names what is left; time
+ * that the tenant is known to sleep (asleep.h) does not count, and they begin anew when it wakes.
  * A Node whose UID is another one is somebody else's and stays.  But one of that name is ours, whatever its UID,
  * when its providerID is one of drover's and no claim has the name: drover never saw its UID, or its kubelet
  * registered it again.

@@ -1,5 +1,6 @@
 #include "base/map.h"
 #include "base/str.h"
+#include "controller/asleep.h"
 #include "controller/budgets.h"
 #include "controller/drains.h"
 #include "controller/figures.h"
@@ -49,6 +50,13 @@ static struct leave for_drain(const struct life *l)
 	return lv;
 }
 
+static bool slept_out(const struct life *l, const struct node_claim *n)
+{
+	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
+
+	return t && asleep_too_long(t);
+}
+
 /* It cannot be undone, so a Drain that runs besides may only make it sooner. */
 static struct leave for_deletion(const struct life *l, const struct node_claim *n,
 				 const struct leave *drain)
@@ -78,6 +86,8 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 	}
 	if (lv.then == DRAIN_HOLD) /* there is nothing left to serve on with */
 		lv.then = DRAIN_RELEASE;
+	if (l->state == MACHINE_DRAINING && slept_out(l, n)) /* nobody there has pods to evict */
+		lv.now = true;
 	return lv;
 }
 
@@ -97,7 +107,8 @@ struct crowd {
 
 static bool of_own_accord(const char *reason)
 {
-	return str_eq(reason, LEAVE_EMPTY) || str_eq(reason, LEAVE_EXPIRED);
+	return str_eq(reason, LEAVE_EMPTY) || str_eq(reason, LEAVE_EXPIRED) ||
+	       str_eq(reason, LEAVE_ASLEEP);
 }
 
 static void count_machine(struct crowd *cr, const struct life *l)
@@ -203,6 +214,38 @@ static bool is_dead(struct life *l, struct tenant *t, const struct node_claim *n
 	return h.ready || h.nodes < OUTAGE_NODES;
 }
 
+/* Cordoned by a person, by the machine's status or by what the tenant said last. */
+static bool is_held(const struct life *l, const struct node_claim *n)
+{
+	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
+	const struct tenant_node *node = t ? tenant_node_get(t, n->meta.name) : NULL;
+
+	return l->m->status.hold || (node && node->world.unschedulable && !node->draining);
+}
+
+/* Its tenant slept for too long: also what is already on its way out waits for nobody there.  A Drain
+ * that is to hold it wants it to stay. */
+static struct leave for_sleep(struct life *l, const struct node_claim *n, const struct leave *drain)
+{
+	const struct virtual_cluster *vc = CONTROLLER_GET(
+		l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, n->spec.virtual_cluster_ref.name);
+	const struct node_pool *p =
+		CONTROLLER_GET(l->c, OBJECT_NODE_POOL, node_pool, n->spec.node_pool_ref.name);
+	struct leave lv = {.reason = LEAVE_ASLEEP, .now = true};
+
+	if (!vc || !vc->status.asleep_since || !p || p->spec.paused || is_held(l, n) ||
+	    (drain->reason && drain->then == DRAIN_HOLD) ||
+	    !is_due(l, vc->status.asleep_since, vc->spec.sleep_grace))
+		return (struct leave){0};
+	if (l->state == MACHINE_SERVING && !within_budget(l, p, LEAVE_ASLEEP))
+		return (struct leave){0};
+	if (!slept_out(l, n))
+		return (struct leave){0};
+	lv.drain = drain->drain;
+	lv.then = drain->then;
+	return lv;
+}
+
 /* What drover itself begins: only where nobody has stopped it, and never on a Node that is held. */
 static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 {
@@ -239,7 +282,7 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
 	int64_t since;
 
-	if (!was || !of_own_accord(was->reason))
+	if (!was || !of_own_accord(was->reason) || str_eq(was->reason, LEAVE_ASLEEP))
 		return (struct leave){0};
 	if (str_eq(was->reason, LEAVE_EXPIRED))
 		return (struct leave){.reason = LEAVE_EXPIRED,
@@ -254,11 +297,16 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 struct leave leave_wanted(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
-	struct leave lv = for_drain(l);
+	struct leave lv = for_drain(l), asleep;
 
 	if (n && n->meta.deletion_timestamp)
 		return for_deletion(l, n, &lv);
-	if (lv.reason || !n)
+	if (!n)
+		return lv;
+	asleep = for_sleep(l, n, &lv);
+	if (asleep.reason)
+		return asleep;
+	if (lv.reason)
 		return lv;
 	return l->state == MACHINE_DRAINING ? still_ourselves(l, n) : for_ourselves(l, n);
 }

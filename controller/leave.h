@@ -10,8 +10,8 @@
  * While serving the answer starts a drain and is written to status.leave; while
  * draining it is asked again: what no longer wants it to leave lets it serve on, as long as its claim
  * is not deleted, for that cannot be undone.
- * What drover begins for its own sake, Empty and Expired, waits for the budgets of the pool and for
- * nobody to have paused it; once begun, the journal says that it goes on.
+ * What drover begins for its own sake, Empty, Expired and TenantAsleep, waits for the budgets of the pool and for
+ * nobody to have paused or held it; once begun, the journal says that it goes on.
  */
 #define LEAVE_CLAIM_DELETED                                                                        \
 	"ClaimDeleted"		/* the claim, or its pool or tenant: those delete their claims */
@@ -20,6 +20,8 @@
 #define LEAVE_EXPIRED "Expired" /* older than expireAfter */
 #define LEAVE_NODE_DEAD                                                                            \
 	"NodeDead" /* not Ready for longer than deadlines.notReady: no pods are waited for */
+#define LEAVE_ASLEEP                                                                               \
+	"TenantAsleep" /* its tenant slept for longer than sleepGrace: there is nobody to ask */
 
 struct leave {
 	const char *reason; /* one of the above; NULL: it stays */

@@ -122,6 +122,22 @@ static void give_up(struct life *l, const struct node_claim *n, const struct lea
 	life_goto(l, MACHINE_STOPPING, extra, "NodeDead", "%s", text);
 }
 
+/* Its tenant sleeps: nobody there can be asked, told, or evicted from.  What is left there is owed (debts.h). */
+static void take_back(struct life *l, const struct node_claim *n, const struct leave *lv)
+{
+	const struct virtual_cluster *vc = CONTROLLER_GET(
+		l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, n->spec.virtual_cluster_ref.name);
+	json_t *extra = json_pack("{s:o, s:n}", "leave", leave_json(lv), "hold");
+	char text[300], when[STR_TIME_SIZE];
+
+	str_format(
+		text, sizeof(text), "VirtualCluster %.63s sleeps since %s, longer than sleepGrace",
+		n->spec.virtual_cluster_ref.name, str_time(when, vc ? vc->status.asleep_since : 0));
+	tell(l, n, "Normal", lv->reason, text);
+	l->giving_back = true;
+	life_goto(l, MACHINE_STOPPING, extra, NULL, NULL);
+}
+
 void step_serving(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
@@ -143,6 +159,11 @@ void step_serving(struct life *l)
 			return;
 		if (str_eq(lv.reason, LEAVE_NODE_DEAD))
 			give_up(l, n, &lv);
+		else if (str_eq(lv.reason, LEAVE_ASLEEP) && life_may_leave(l) &&
+			 controller_may_destroy(l->c))
+			take_back(l, n, &lv);
+		else if (str_eq(lv.reason, LEAVE_ASLEEP))
+			loop_timer_start(&l->timer, l->c->o.poll_ms);
 		else
 			begin(l, n, &lv);
 		return;

@@ -14,6 +14,18 @@ static const struct field kubeconfig_fields[] = {
 	FIELDS_END,
 };
 
+const char *const control_plane_kind_names[] = {"StatefulSet", "Deployment", NULL};
+static const struct field control_plane_fields[] = {
+	FIELD(virtual_cluster_control_plane, kind, "kind", FIELD_ENUM,
+	      .enums = control_plane_kind_names, .def = "\"StatefulSet\"",
+	      .doc = "What it runs as, of group apps."),
+	FIELD(virtual_cluster_control_plane, namespace, "namespace", FIELD_STR, .required = true,
+	      AS_LABEL, .doc = "Its namespace in the host cluster."),
+	FIELD(virtual_cluster_control_plane, name, "name", FIELD_STR, .required = true, AS_NAME,
+	      .doc = "Its name."),
+	FIELDS_END,
+};
+
 static const struct field network_fields[] = {
 	FIELD_IN(virtual_cluster_spec, network, segment, "segment", FIELD_STR, .max_len = 253,
 		 .doc = "The tenant's segment; absent: its name."),
@@ -32,6 +44,9 @@ static const struct field spec_fields[] = {
 	FIELD(virtual_cluster_spec, join_endpoint, "joinEndpoint", FIELD_STR, .max_len = 261,
 	      .pattern = "^[][0-9A-Za-z.:-]+:[0-9]{1,5}$", .want = "HOST:PORT",
 	      .doc = "The API server as nodes reach it, from the tenant's network."),
+	FIELD_PTR(
+		virtual_cluster_spec, control_plane, "controlPlane", control_plane_fields,
+		.doc = "What its API server runs as: a tenant sleeps while that is scaled to 0. Absent: it never counts as asleep."),
 	FIELD(virtual_cluster_spec, quota, "quota", FIELD_RESOURCES, .required = true,
 	      .max_items = 32,
 	      .doc = "Most of each resource that its nodes may have; a resource that is not named has no limit."),
@@ -43,7 +58,7 @@ static const struct field spec_fields[] = {
 		  .doc = "The tenant's network."),
 	FIELD(virtual_cluster_spec, sleep_grace, "sleepGrace", FIELD_DURATION, .never = true,
 	      .min = MINUTE, .def = "\"1h\"",
-	      .doc = "Kept and checked; nothing acts on it yet: an idle tenant's machines go back by its pools' consolidateAfter."),
+	      .doc = "How long it may sleep until its machines go back, without its API; needs controlPlane. Never: they stay."),
 	FIELD(virtual_cluster_spec, paused, "paused", FIELD_BOOL,
 	      .doc = "No new nodes and nothing taken away."),
 	FIELDS_END,
@@ -57,7 +72,7 @@ static const struct field debt_fields[] = {
 	FIELD(virtual_cluster_debt, token_id, "tokenID", FIELD_STR, .max_len = 16,
 	      .doc = "A bootstrap token still to be deleted."),
 	FIELD(virtual_cluster_debt, since, "since", FIELD_TIME,
-	      .doc = "Since when; given up after 24 h."),
+	      .doc = "Since when; given up after 24 h in which it did not sleep."),
 	FIELDS_END,
 };
 
@@ -69,12 +84,16 @@ static const struct field status_fields[] = {
 	FIELD(virtual_cluster_status, last_contact_time, "lastContactTime", FIELD_TIME,
 	      .doc = "When it answered last."),
 	FIELD(virtual_cluster_status, asleep_since, "asleepSince", FIELD_TIME,
-	      .doc = "Since when it is paused or scaled to 0; not written yet."),
+	      .doc = "Since when its control plane is seen paused or scaled to 0; absent: awake."),
+	FIELD(virtual_cluster_status, asleep_object, "asleepObject", FIELD_STR, .max_len = 96,
+	      .doc = "UID and generation of its control plane's object then: another one shows that it was changed since, and asleepSince begins anew."),
 	FIELD(virtual_cluster_status, allocated, "allocated", FIELD_RESOURCES, .max_items = 64,
 	      .doc = "What its nodes have in all, those on their way included."),
 	FIELD_ITEMS(virtual_cluster_status, debts, "debts", debt_fields, .max_items = 256,
 		    .doc = "What drover still owes it after machines left."),
-	CONDITIONS_ROW(virtual_cluster_status, "KubeconfigAccepted, Permitted, Reachable, Ready."),
+	CONDITIONS_ROW(
+		virtual_cluster_status,
+		"KubeconfigAccepted, Permitted, Reachable, Ready; Asleep where controlPlane is given."),
 	FIELDS_END,
 };
 
@@ -93,6 +112,7 @@ const struct object_column virtual_cluster_columns[] = {
 	{"GPUs", "string", ".status.allocated.nvidia\\.com/gpu", 0},
 	{"Quota", "string", ".spec.quota.nvidia\\.com/gpu", 0},
 	{"Weight", "integer", ".spec.weight", 1},
+	{"Asleep", "date", ".status.asleepSince", 1},
 	{"Contact", "date", ".status.lastContactTime", 1},
 	{NULL, NULL, NULL, 0},
 };

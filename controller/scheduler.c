@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/asleep.h"
 #include "controller/claims.h"
 #include "controller/eta.h"
 #include "controller/figures.h"
@@ -319,6 +320,7 @@ void scheduler_tenant(struct scheduler *s, const char *name)
 	w.paused = vc->spec.paused || vc->meta.deletion_timestamp || !t || !tenant_usable(t);
 	w.paused_reason = vc->meta.deletion_timestamp ? "TenantDeleted"
 			  : vc->spec.paused	      ? "TenantPaused"
+			  : t && asleep_now(t)	      ? "Asleep"
 			  : t && t->reason	      ? t->reason
 						      : "Starting";
 	world_put_tenant(s->world, &w);

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/asleep.h"
 #include "controller/debts.h"
 #include "controller/life.h"
 #include "controller/scheduler.h"
@@ -22,6 +23,7 @@
 
 #define PROBE_OK_MS 60000
 #define PROBE_FAILED_MS 5000
+#define SILENT_MS 60000
 
 struct tenant *tenant_get(struct controller *c, const char *name)
 {
@@ -96,6 +98,7 @@ void tenant_say(struct tenant *t, const char *reason, const char *fmt, ...)
 		log_info("tenant is usable", LOG_S("tenant", t->name),
 			 LOG_S("version", str_or(t->version, "")));
 	tenant_status_write(t);
+	asleep_kick(t->asleep);
 	scheduler_tenant(t->c->scheduler, t->name);
 	debts_kick(t->c->debts, t->name);
 	controller_kick_all(t->c);
@@ -121,6 +124,7 @@ static void take_down(struct tenant *t)
 	kube_client_free(t->client);
 	t->client = NULL;
 	t->reachable = false;
+	t->unanswered_at = 0;
 }
 
 void tenant_free(struct tenant *t)
@@ -128,6 +132,7 @@ void tenant_free(struct tenant *t)
 	if (!t)
 		return;
 	take_down(t);
+	asleep_free(t->asleep);
 	kube_call_cancel(t->status_write);
 	loop_timer_stop(&t->status_timer);
 	loop_defer_cancel(&t->refresh);
@@ -226,6 +231,12 @@ static bool secret_absent(const struct tenant *t)
 	return r && secrets_want(t->c->secrets, r->namespace, r->name) == SECRET_ABSENT;
 }
 
+bool tenant_is_silent(const struct tenant *t)
+{
+	return t->unanswered_at && !t->reachable && !t->stopped && !secret_absent(t) &&
+	       loop_now(t->c->loop) - t->unanswered_at < SILENT_MS;
+}
+
 static void judge(struct tenant *t)
 {
 	bool in = t->pods && kube_cache_synced(t->pods) && kube_cache_synced(t->nodes);
@@ -286,7 +297,9 @@ static void start_caches(struct tenant *t)
 static void probe_failed(struct tenant *t, const struct err *e)
 {
 	t->reachable = false;
+	t->unanswered_at = e->kind == ERR_DENIED ? 0 : loop_now(t->c->loop);
 	tenant_say(t, e->kind == ERR_DENIED ? "NotPermitted" : "Unreachable", "%s", e->text);
+	tenant_status_write(t); /* it may be seen asleep, and its time be new */
 	loop_timer_start(&t->timer, PROBE_FAILED_MS);
 }
 
@@ -322,6 +335,7 @@ static void on_cluster_uid(json_t *o, const struct err *e, void *arg)
 	t->cluster_uid = mem_strdup(uid);
 	t->stopped = false;
 	t->reachable = true;
+	t->unanswered_at = 0;
 	tenant_status_write(t);
 	if (!t->pods)
 		start_caches(t);
@@ -409,6 +423,7 @@ static void on_refresh(void *arg)
 		tenant_free(t);
 		return;
 	}
+	asleep_kick(t->asleep);
 	r = &vc->spec.kubeconfig_secret_ref;
 	switch (secrets_want(c->secrets, r->namespace, r->name)) {
 	case SECRET_LOADING:
@@ -453,6 +468,7 @@ void tenant_update(struct controller *c, const char *name)
 		t->name = mem_strdup(name);
 		t->uid = mem_strdup(vc->meta.uid);
 		t->reason = "Starting";
+		t->asleep = asleep_new(t);
 		loop_timer_init(&t->timer, c->group, probe, t);
 		loop_timer_init(&t->status_timer, c->group, tenant_status_tick, t);
 		loop_defer_init(&t->refresh, c->group, on_refresh, t);

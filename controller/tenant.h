@@ -11,6 +11,7 @@
  * caches.  Unreachable is not gone: errors, an absent Secret or a changed cluster UID
  * only mark the tenant; nothing is drained, given back or wiped because of them.
  */
+struct asleep;
 struct tenant {
 	struct controller *c;
 	char *name, *uid;
@@ -28,6 +29,8 @@ struct tenant {
 	bool reachable, stopped; /* stopped: the cluster UID changed */
 	const char *reason;	 /* why it is not usable, CamelCase; NULL: usable */
 	char message[256];
+	int64_t unanswered_at; /* loop_now() when its API did not answer last; 0: it did, or was not asked */
+	struct asleep *asleep; /* asleep.h */
 	struct kube_call *probe;
 	struct loop_timer timer;
 	struct loop_defer refresh; /* rebuild outside callbacks */
@@ -63,6 +66,8 @@ void tenant_update(struct controller *c, const char *name);
 void tenant_free(struct tenant *t);
 struct tenant *tenant_get(struct controller *c, const char *name);
 bool tenant_usable(const struct tenant *t);
+/* By the login that was given for it, its API did not answer at the last try, less than a minute ago. */
+bool tenant_is_silent(const struct tenant *t);
 const struct tenant_node *tenant_node_get(struct tenant *t,
 					  const char *name); /* NULL: none, or not known */
 /* Any tenant's Node with this system UUID (lower case): its name into out. */

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/asleep.h"
 #include "controller/tenant_status.h"
 
 static const char *const types[] = {"KubeconfigAccepted", "Permitted", "Reachable", "Ready"};
@@ -49,8 +50,9 @@ void tenant_status_tick(void *arg)
 	OWN(arena) a = arena_new();
 	struct conditions cs;
 	struct virtual_cluster out = {0};
+	const char *reason = t->reason;
 	json_t *whole, *patch;
-	bool changed = false;
+	bool changed;
 	int f = failing(t);
 
 	if (t->status_write) {
@@ -61,9 +63,12 @@ void tenant_status_tick(void *arg)
 	if (!vc || !t->c->leading)
 		return;
 	cs.n = vc->status.conditions.n;
-	cs.v = arena_calloc(a, cs.n + 4, sizeof(*cs.v));
+	cs.v = arena_calloc(a, cs.n + 5, sizeof(*cs.v));
 	if (cs.n)
 		memcpy(cs.v, vc->status.conditions.v, cs.n * sizeof(*cs.v));
+	if (f == 2 && asleep_now(t))
+		reason = ASLEEP_CONDITION;
+	changed = asleep_status(t, vc, a, &cs, &out.status);
 	for (int i = 0; i < 4; i++) {
 		struct condition want = {
 			.type = types[i],
@@ -71,7 +76,7 @@ void tenant_status_tick(void *arg)
 				  : i == f ? CONDITION_FALSE
 				  : i == 3 ? CONDITION_FALSE
 					   : CONDITION_UNKNOWN,
-			.reason = i < f ? "Ok" : t->reason,
+			.reason = i < f ? "Ok" : reason,
 			.message = i < f ? "" : t->message,
 			.observed_generation = vc->meta.generation,
 		};
@@ -89,6 +94,9 @@ void tenant_status_tick(void *arg)
 	whole = fields_encode(object_kinds[OBJECT_VIRTUAL_CLUSTER].fields, &out);
 	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion",
 			  vc->meta.resource_version, "status", json_object_get(whole, "status"));
+	if (!out.status.asleep_since && vc->status.asleep_since)
+		json_object_update_new(json_object_get(patch, "status"),
+				       json_pack("{s:n, s:n}", "asleepSince", "asleepObject"));
 	json_decref(whole);
 	t->status_write =
 		kube_patch(t->c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL, t->name,

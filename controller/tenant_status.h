@@ -4,7 +4,7 @@
 #include "controller/tenant.h"
 
 /*
- * tenant_status: the conditions, version and cluster UID of a VirtualCluster, written when they changed.
+ * tenant_status: the conditions, version, cluster UID and sleep of a VirtualCluster, written when they changed.
  * Tests: tests/unit/controller/test_tenant.c
  */
 void tenant_status_write(struct tenant *t);

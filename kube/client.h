@@ -64,7 +64,8 @@ struct kube_resource {
 };
 extern const struct kube_resource KUBE_PODS, KUBE_NODES, KUBE_SECRETS, KUBE_CONFIGMAPS,
 	KUBE_NAMESPACES, KUBE_LEASES, KUBE_EVENTS /* events.k8s.io/v1 */, KUBE_DAEMONSETS,
-	KUBE_PVCS, KUBE_CRDS, KUBE_VOLUMEATTACHMENTS, KUBE_PDBS;
+	KUBE_DEPLOYMENTS, KUBE_STATEFULSETS, KUBE_PVCS, KUBE_CRDS, KUBE_VOLUMEATTACHMENTS,
+	KUBE_PDBS;
 
 typedef void kube_done(json_t *object, const struct err *e, void *arg);
 

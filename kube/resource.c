@@ -8,6 +8,8 @@ const struct kube_resource KUBE_NAMESPACES = {"", "v1", "namespaces", "Namespace
 const struct kube_resource KUBE_LEASES = {"coordination.k8s.io", "v1", "leases", "Lease", true};
 const struct kube_resource KUBE_EVENTS = {"events.k8s.io", "v1", "events", "Event", true};
 const struct kube_resource KUBE_DAEMONSETS = {"apps", "v1", "daemonsets", "DaemonSet", true};
+const struct kube_resource KUBE_DEPLOYMENTS = {"apps", "v1", "deployments", "Deployment", true};
+const struct kube_resource KUBE_STATEFULSETS = {"apps", "v1", "statefulsets", "StatefulSet", true};
 const struct kube_resource KUBE_PVCS = {"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim",
 					true};
 const struct kube_resource KUBE_CRDS = {"apiextensions.k8s.io", "v1", "customresourcedefinitions",

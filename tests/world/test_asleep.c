@@ -1,0 +1,626 @@
+/* A tenant sleeps: its machines stay for sleepGrace, then go back without its API; whoever merely does not answer keeps them. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/str.h"
+#include "controller/asleep.h"
+#include "tests/world/leaving.h"
+
+#define CLUSTERS "/apis/" OBJECT_API_VERSION "/virtualclusters/"
+#define SETS "/apis/apps/v1/namespaces/vc-team-a/statefulsets"
+#define MINUTE_MS (60 * 1000)
+#define HOUR_MS (3600 * 1000)
+
+/* --- what the tests do and look at ---------------------------------------------------------------- */
+
+static void asleep_cluster(struct earth *w, json_t *spec)
+{
+	earth_do(w, &w->host, "PATCH", CLUSTERS "team-a", json_pack("{s:o}", "spec", spec));
+}
+
+static int64_t asleep_generation(struct earth *w)
+{
+	OWN_JSON o = plane_get(&w->host, "statefulsets.apps/vc-team-a/team-a");
+
+	assert_non_null(o);
+	return json_int_at(json_at(o, "metadata"), "generation");
+}
+
+/* As `vcluster pause`, `vcluster resume` and the controller of StatefulSets do. */
+static void asleep_scale(struct earth *w, int replicas, bool paused)
+{
+	earth_do(w, &w->host, "PATCH", SETS "/team-a",
+		 json_pack("{s:{s:{s:s?}}, s:{s:i}}", "metadata", "annotations", "loft.sh/paused",
+			   paused ? "true" : NULL, "spec", "replicas", replicas));
+	earth_do(w, &w->host, "PATCH", SETS "/team-a/status",
+		 json_pack("{s:{s:I, s:i}}", "status", "observedGeneration",
+			   (json_int_t)asleep_generation(w), "replicas", replicas));
+}
+
+static void asleep_set(struct earth *w)
+{
+	earth_do(
+		w, &w->host, "POST", SETS,
+		json_pack(
+			"{s:s,s:s,s:{s:s,s:s},s:{s:i,s:s,s:{s:{s:s}},s:{s:{s:{s:s}},s:{s:[{s:s,s:s}]}}}}",
+			"apiVersion", "apps/v1", "kind", "StatefulSet", "metadata", "name",
+			"team-a", "namespace", "vc-team-a", "spec", "replicas", 1, "serviceName",
+			"team-a", "selector", "matchLabels", "app", "vcluster", "template",
+			"metadata", "labels", "app", "vcluster", "spec", "containers", "name",
+			"syncer", "image", "vcluster:1"));
+	asleep_scale(w, 1, false);
+	asleep_cluster(w, json_pack("{s:{s:s,s:s}}", "controlPlane", "namespace", "vc-team-a",
+				    "name", "team-a"));
+}
+
+/* So many machines that serve a pod of team-a each, whose control plane is known. */
+static void asleep_serving(struct earth *w, uint64_t seed, unsigned boxes)
+{
+	char pod[2][8] = {"train", "more"};
+
+	earth_start(w, seed, boxes);
+	earth_replica(w);
+	asleep_set(w);
+	for (unsigned i = 0; i < boxes; i++)
+		earth_pod(w, &w->tenants[0], pod[i]);
+	for (unsigned i = 0; i < boxes; i++)
+		earth_wait_running(w, &w->tenants[0], pod[i], 900);
+	earth_wait_all(w, "serving", 60);
+	earth_run(w, 15000); /* the claims' status follows */
+}
+
+static void asleep_sleep(struct earth *w)
+{
+	w->tenants[0].owed = true;
+	asleep_scale(w, 0, true);
+	plane_away(&w->tenants[0], true);
+}
+
+static void asleep_wake(struct earth *w)
+{
+	asleep_scale(w, 1, false);
+	plane_away(&w->tenants[0], false);
+}
+
+static const char *asleep_condition(struct earth *w, struct arena *a, const char *type,
+				    const char *member)
+{
+	OWN_JSON o = plane_get(&w->host, "virtualclusters.drover.dev/team-a");
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), type))
+			return arena_printf(a, "%s %s", json_str_at(c, "status"),
+					    json_str_at(c, member));
+	return "";
+}
+
+struct asleep_says {
+	struct earth *w;
+	const char *text;
+};
+
+static bool asleep_is(void *arg)
+{
+	struct asleep_says *s = arg;
+	OWN(arena) a = arena_new();
+
+	return str_eq(asleep_condition(s->w, a, ASLEEP_CONDITION, "reason"), s->text);
+}
+
+static void asleep_wait(struct earth *w, const char *text, int64_t limit_s)
+{
+	struct asleep_says s = {w, text};
+
+	earth_wait(w, asleep_is, &s, limit_s, text);
+}
+
+static int64_t asleep_since(struct earth *w)
+{
+	OWN_JSON o = plane_get(&w->host, "virtualclusters.drover.dev/team-a");
+	const char *text = json_str_at(o, "status", "asleepSince");
+	int64_t ms = 0;
+
+	assert_true(!text || str_to_time(text, &ms));
+	return ms;
+}
+
+static size_t asleep_debts(struct earth *w)
+{
+	OWN_JSON vc = plane_get(&w->host, "virtualclusters.drover.dev/team-a");
+
+	return json_array_size(json_at(vc, "status", "debts"));
+}
+
+static bool asleep_is_quits(void *arg)
+{
+	return asleep_debts(arg) == 0;
+}
+
+static bool asleep_has_node(struct earth *w, const char *name)
+{
+	char key[200];
+	struct store_entry en;
+
+	str_format(key, sizeof(key), "nodes/%s", name);
+	return store_get(w->tenants[0].store, key, &en);
+}
+
+static bool asleep_left(void *arg)
+{
+	return !str_eq(((struct box *)arg)->state, "serving");
+}
+
+/* When, in ms from `from`, the machine stopped serving. */
+static int64_t asleep_leaves(struct earth *w, struct box *b, int64_t from, int64_t limit_s)
+{
+	earth_wait(w, asleep_left, b, limit_s, "it leaves");
+	return loop_now(w->loop) - from;
+}
+
+/* --- knowing -------------------------------------------------------------------------------------- */
+
+static void a_sleeping_tenant_keeps_its_machines_for_the_grace(void **state)
+{
+	struct earth w;
+	OWN(arena) a = arena_new();
+	struct box *b = &w.boxes[0];
+	int64_t from;
+
+	(void)state;
+	asleep_serving(&w, 700, 1);
+	assert_string_equal(asleep_condition(&w, a, "Asleep", "reason"), "False Awake");
+	assert_int_equal(asleep_since(&w), 0);
+	asleep_sleep(&w);
+	from = loop_now(w.loop);
+	asleep_wait(&w, "True Paused", 120);
+	assert_in_range(loop_wall(w.loop) - asleep_since(&w), 0, 2000);
+	earth_run(&w, 10000);
+	assert_string_equal(asleep_condition(&w, a, "Ready", "reason"), "False Asleep");
+	assert_string_equal(asleep_condition(&w, a, "Reachable", "reason"), "False Asleep");
+	assert_non_null(
+		strstr(asleep_condition(&w, a, "Asleep", "message"),
+		       "StatefulSet vc-team-a/team-a is paused; its machines go back from "));
+	earth_run(&w, 58 * MINUTE_MS - (loop_now(w.loop) - from));
+	assert_string_equal(b->state, "serving");
+	assert_true(b->bmc.on);
+	assert_int_equal(asleep_debts(&w), 0);
+	asleep_wake(&w);
+	asleep_wait(&w, "False Awake", 60);
+	assert_int_equal(asleep_since(&w), 0);
+	earth_run(&w, 3 * HOUR_MS);
+	assert_string_equal(b->state, "serving");
+	earth_check_serving(&w, &w.tenants[0], "train");
+	assert_string_equal(asleep_condition(&w, a, "Ready", "reason"), "True Ok");
+	earth_stop(&w);
+}
+
+static void after_the_grace_they_go_back_without_its_api(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	char claim[128];
+	int64_t from;
+
+	(void)state;
+	asleep_serving(&w, 701, 1);
+	str_copy(claim, sizeof(claim), b->claim);
+	asleep_sleep(&w);
+	asleep_wait(&w, "True Paused", 120);
+	from = loop_now(w.loop);
+	assert_in_range(asleep_leaves(&w, b, from, 2 * 3600), HOUR_MS - 2000, HOUR_MS + 15000);
+	assert_string_equal(b->state, "stopping");
+	assert_string_equal(earth_at(b, "status.leave.reason"), "TenantAsleep");
+	leaving_wait_event(&w, &w.host, "TenantAsleep", "VirtualCluster team-a sleeps since ");
+	earth_wait_state(b, "free", 1800);
+	assert_true(box_is_blank(b));
+	assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
+	assert_int_equal(asleep_debts(&w), 1);
+	/* Days later nothing of that is forgotten, and it is paid when the tenant is back. */
+	earth_run(&w, 26 * (int64_t)HOUR_MS);
+	assert_int_equal(asleep_debts(&w), 1);
+	assert_true(asleep_has_node(&w, claim));
+	asleep_wake(&w);
+	earth_wait(&w, asleep_is_quits, &w, 120, "the debt paid");
+	assert_false(asleep_has_node(&w, claim));
+	assert_false(leaving_was_told(&w.host, "DebtWrittenOff", ""));
+	earth_stop(&w);
+}
+
+static void a_tenant_that_never_gives_back_keeps_its_machines(void **state)
+{
+	struct earth w;
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	asleep_serving(&w, 702, 1);
+	asleep_cluster(&w, json_pack("{s:s}", "sleepGrace", "Never"));
+	asleep_sleep(&w);
+	asleep_wait(&w, "True Paused", 120);
+	earth_run(&w, 8 * HOUR_MS);
+	assert_string_equal(w.boxes[0].state, "serving");
+	assert_non_null(
+		strstr(asleep_condition(&w, a, "Asleep", "message"), "sleepGrace is Never"));
+	asleep_wake(&w);
+	earth_run(&w, MINUTE_MS);
+	earth_check_serving(&w, &w.tenants[0], "train");
+	earth_stop(&w);
+}
+
+static void a_tenant_that_only_does_not_answer_is_not_asleep(void **state)
+{
+	(void)state;
+	for (int how = 0; how < 4; how++) {
+		struct earth w;
+		OWN(arena) a = arena_new();
+
+		asleep_serving(&w, 710 + (uint64_t)how, 1);
+		if (how == 1) /* nobody said what to look at */
+			asleep_cluster(&w, json_pack("{s:n}", "controlPlane"));
+		if (how == 1 || how == 2)
+			asleep_scale(&w, 0, true);
+		if (how == 3) { /* its pods were not seen to be gone */
+			earth_do(&w, &w.host, "PATCH", SETS "/team-a",
+				 json_pack("{s:{s:i}}", "spec", "replicas", 0));
+		}
+		if (how != 2) /* it answers, whatever the host says */
+			plane_away(&w.tenants[0], true);
+		earth_run(&w, 3 * HOUR_MS);
+		assert_string_equal(w.boxes[0].state, "serving");
+		assert_int_equal(asleep_since(&w), 0);
+		assert_string_equal(asleep_condition(&w, a, "Asleep", "reason"),
+				    how == 1   ? ""
+				    : how == 3 ? "False GoingToSleep"
+					       : "False Awake");
+		assert_string_equal(asleep_condition(&w, a, "Reachable", "reason"),
+				    how == 2 ? "True Ok" : "False Unreachable");
+		earth_stop(&w);
+	}
+}
+
+static void on_forbidden(struct httpd_req *q, void *arg)
+{
+	(void)arg;
+	httpd_reply_json(q, 403,
+			 "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\","
+			 "\"message\":\"no\",\"reason\":\"Forbidden\",\"code\":403}");
+}
+
+static void whoever_may_not_look_says_so_and_takes_nothing(void **state)
+{
+	struct earth w;
+	OWN(arena) a = arena_new();
+	struct httpd *forbids;
+	int64_t from;
+
+	(void)state;
+	asleep_serving(&w, 720, 1);
+	forbids = httpd_new(w.host.group);
+	httpd_route(forbids, "GET", SETS "/{}", 1 << 16, on_forbidden, NULL);
+	apiserver_routes(w.host.api, forbids);
+	http_mem_serve(w.net, w.replicas[0].origin, forbids);
+	asleep_wait(&w, "Unknown NotPermitted", 360); /* before it is needed */
+	assert_non_null(strstr(asleep_condition(&w, a, "Asleep", "message"),
+			       "deploy/tenant-kubeconfig.yaml"));
+	leaving_wait_event(&w, &w.host, "NotPermitted", "StatefulSet vc-team-a/team-a");
+	asleep_sleep(&w);
+	earth_run(&w, 5 * HOUR_MS);
+	assert_string_equal(w.boxes[0].state, "serving");
+	assert_int_equal(asleep_since(&w), 0);
+	http_mem_serve(w.net, w.replicas[0].origin, w.host.httpd);
+	httpd_free(forbids);
+	asleep_wait(&w, "True Paused", 120);
+	from = loop_now(w.loop);
+	assert_in_range(asleep_leaves(&w, &w.boxes[0], from, 2 * 3600), HOUR_MS - 2000,
+			HOUR_MS + 15000);
+	earth_stop(&w);
+}
+
+/* --- the time --------------------------------------------------------------------------------------- */
+
+static void each_sleep_has_its_own_time(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	int64_t first, from;
+
+	(void)state;
+	asleep_serving(&w, 730, 1);
+	asleep_sleep(&w);
+	asleep_wait(&w, "True Paused", 120);
+	earth_run(&w, 50 * MINUTE_MS);
+	asleep_wake(&w);
+	earth_run(&w, MINUTE_MS);
+	asleep_sleep(&w);
+	asleep_wait(&w, "True Paused", 120);
+	earth_run(&w, 50 * MINUTE_MS);
+	assert_string_equal(b->state, "serving");
+	/* Up and down again between two looks, without a word from its API. */
+	first = asleep_since(&w);
+	asleep_scale(&w, 1, false);
+	asleep_scale(&w, 0, false);
+	from = loop_now(w.loop);
+	asleep_wait(&w, "True ScaledToZero", 60);
+	assert_true(asleep_since(&w) > first + 45 * MINUTE_MS);
+	assert_in_range(asleep_leaves(&w, b, from, 2 * 3600), HOUR_MS - 2000, HOUR_MS + 45000);
+	earth_stop(&w);
+}
+
+static void a_clock_that_is_put_forward_does_not_shorten_the_grace(void **state)
+{
+	struct earth w;
+	int64_t from;
+
+	(void)state;
+	asleep_serving(&w, 731, 1);
+	asleep_sleep(&w);
+	asleep_wait(&w, "True Paused", 120);
+	from = loop_now(w.loop);
+	earth_run(&w, 5 * MINUTE_MS);
+	loop_sim_set_clock(w.loop, 30 * (int64_t)HOUR_MS);
+	assert_in_range(asleep_leaves(&w, &w.boxes[0], from, 2 * 3600), HOUR_MS - 2000,
+			HOUR_MS + 15000);
+	earth_stop(&w);
+}
+
+static void a_sleep_that_began_in_the_future_begins_now(void **state)
+{
+	struct earth w;
+	int64_t from;
+
+	(void)state;
+	asleep_serving(&w, 732, 1);
+	asleep_sleep(&w);
+	asleep_wait(&w, "True Paused", 120);
+	earth_run(&w, 30 * MINUTE_MS);
+	loop_sim_set_clock(w.loop, -20 * (int64_t)HOUR_MS);
+	from = loop_now(w.loop);
+	earth_run(&w, MINUTE_MS);
+	assert_in_range(loop_wall(w.loop) - asleep_since(&w), 0, MINUTE_MS + 2000);
+	assert_in_range(asleep_leaves(&w, &w.boxes[0], from, 2 * 3600), HOUR_MS - 2000,
+			HOUR_MS + 60000);
+	earth_stop(&w);
+}
+
+static void a_new_leader_goes_on_counting(void **state)
+{
+	struct earth w;
+	int64_t from;
+
+	(void)state;
+	asleep_serving(&w, 733, 1);
+	asleep_sleep(&w);
+	asleep_wait(&w, "True Paused", 120);
+	from = loop_now(w.loop);
+	earth_run(&w, 30 * MINUTE_MS);
+	earth_kill(&w.replicas[0]);
+	earth_replica(&w);
+	earth_run(&w, 20 * MINUTE_MS);
+	earth_kill(&w.replicas[1]);
+	earth_run(&w, 20 * MINUTE_MS);
+	assert_string_equal(w.boxes[0].state, "serving");
+	earth_replica(&w); /* its first word is not that they go: it looks for itself */
+	assert_in_range(asleep_leaves(&w, &w.boxes[0], from, 2 * 3600), 70 * MINUTE_MS,
+			73 * MINUTE_MS);
+	earth_wait_state(&w.boxes[0], "free", 1800);
+	assert_int_equal(asleep_debts(&w), 1);
+	earth_stop(&w);
+}
+
+static void a_tenant_that_was_awake_while_nobody_led_begins_anew(void **state)
+{
+	struct earth w;
+	int64_t from;
+
+	(void)state;
+	asleep_serving(&w, 734, 1);
+	asleep_sleep(&w);
+	asleep_wait(&w, "True Paused", 120);
+	earth_run(&w, 50 * MINUTE_MS);
+	earth_kill(&w.replicas[0]);
+	asleep_scale(&w, 1, false);
+	earth_run(&w, 20 * MINUTE_MS);
+	asleep_scale(&w, 0, true);
+	from = loop_now(w.loop);
+	earth_replica(&w);
+	assert_in_range(asleep_leaves(&w, &w.boxes[0], from, 2 * 3600), HOUR_MS - 2000,
+			HOUR_MS + 120000);
+	earth_stop(&w);
+}
+
+/* What is known is old at the moment when it is to be acted on. */
+static void without_a_fresh_look_nothing_goes_back(void **state)
+{
+	struct earth w;
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	asleep_serving(&w, 735, 1);
+	asleep_sleep(&w);
+	asleep_wait(&w, "True Paused", 120);
+	w.refused = "/statefulsets/";
+	earth_run(&w, 3 * HOUR_MS);
+	assert_string_equal(w.boxes[0].state, "serving");
+	w.refused = NULL;
+	/* It is awake, and does not answer yet: the watch of its VirtualCluster cannot know. */
+	asleep_scale(&w, 1, false);
+	earth_run(&w, 3 * HOUR_MS);
+	assert_string_equal(w.boxes[0].state, "serving");
+	assert_string_equal(asleep_condition(&w, a, "Asleep", "reason"), "False Awake");
+	earth_stop(&w);
+}
+
+/* --- what keeps them ---------------------------------------------------------------------------------- */
+
+static void what_is_held_or_paused_stays(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	asleep_serving(&w, 740, 1);
+	asleep_cluster(&w, json_pack("{s:b}", "paused", 1));
+	asleep_sleep(&w);
+	asleep_wait(&w, "True Paused", 120);
+	earth_run(&w, 3 * HOUR_MS);
+	assert_string_equal(b->state, "serving");
+	assert_non_null(strstr(asleep_condition(&w, a, "Asleep", "message"), "spec.paused"));
+	leaving_set_pool(&w, json_pack("{s:b}", "paused", 1));
+	asleep_cluster(&w, json_pack("{s:b}", "paused", 0));
+	earth_run(&w, HOUR_MS);
+	assert_string_equal(b->state, "serving");
+	leaving_set_pool(&w, json_pack("{s:b, s:{s:[{s:s}]}}", "paused", 0, "disruption", "budgets",
+				       "nodes", "0"));
+	earth_run(&w, HOUR_MS);
+	assert_string_equal(b->state, "serving");
+	leaving_set_pool(&w, json_pack("{s:{s:[{s:s}]}}", "disruption", "budgets", "nodes", "1"));
+	earth_wait_state(b, "free", 1800);
+	earth_stop(&w);
+}
+
+static void a_cordoned_node_stays(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	asleep_serving(&w, 741, 1);
+	leaving_cordon(b, true);
+	earth_run(&w, 10000);
+	asleep_sleep(&w);
+	asleep_wait(&w, "True Paused", 120);
+	earth_run(&w, 2 * HOUR_MS);
+	earth_kill(&w.replicas[0]);
+	earth_replica(&w);
+	earth_run(&w, 2 * HOUR_MS);
+	assert_string_equal(b->state, "serving");
+	earth_stop(&w);
+}
+
+static void a_drain_without_a_deadline_does_not_wait_for_a_sleeper(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	int64_t from;
+
+	(void)state;
+	asleep_serving(&w, 742, 1);
+	asleep_sleep(&w);
+	asleep_wait(&w, "True Paused", 120);
+	from = loop_now(w.loop);
+	leaving_drain(&w, "fans", 0, "  then: Quarantine\n");
+	earth_wait_state(b, "draining", 60);
+	earth_run(&w, 55 * MINUTE_MS);
+	assert_string_equal(b->state, "draining");
+	earth_wait_state(b, "stopping", 600);
+	assert_in_range(loop_now(w.loop) - from, HOUR_MS - 2000, HOUR_MS + 60000);
+	earth_wait_state(b, "quarantined", 1800);
+	leaving_wait_target(&w, "Done");
+	earth_stop(&w);
+}
+
+/* --- waking while they leave ---------------------------------------------------------------------------- */
+
+static void one_that_has_begun_to_leave_goes_on_and_the_others_stay(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0], *other = &w.boxes[1], *x;
+	char claim[128];
+
+	(void)state;
+	asleep_serving(&w, 750, 2);
+	leaving_set_pool(&w, json_pack("{s:{s:[{s:s}]}}", "disruption", "budgets", "nodes", "1"));
+	asleep_sleep(&w);
+	asleep_wait(&w, "True Paused", 120);
+	earth_run(&w, 55 * MINUTE_MS);
+	while (str_eq(b->state, "serving") && str_eq(other->state, "serving"))
+		earth_run(&w, 1000);
+	if (str_eq(b->state, "serving")) {
+		x = b;
+		b = other;
+		other = x;
+	}
+	str_copy(claim, sizeof(claim), other->claim);
+	asleep_wake(&w);
+	w.tenants[0].owed = false;
+	earth_wait_state(b, "dirty", 600);
+	earth_run(&w, 2 * HOUR_MS);
+	assert_string_equal(other->state, "serving");
+	assert_string_equal(other->claim, claim);
+	assert_int_equal(asleep_debts(&w), 0);
+	earth_stop(&w);
+}
+
+static void of_two_tenants_the_one_that_is_awake_gets_what_the_other_slept_on(void **state)
+{
+	struct earth w;
+
+	(void)state;
+	asleep_serving(&w, 751, 2);
+	asleep_cluster(&w, json_pack("{s:s}", "sleepGrace", "2h"));
+	earth_delete_pod(&w, &w.tenants[0], "more");
+	earth_pod(&w, &w.tenants[1], "theirs");
+	earth_wait_running(&w, &w.tenants[1], "theirs", 3600);
+	earth_pod(&w, &w.tenants[1], "second");
+	asleep_sleep(&w);
+	asleep_wait(&w, "True Paused", 120);
+	earth_run(&w, 110 * MINUTE_MS);
+	earth_check_serving(&w, &w.tenants[1], "theirs");
+	earth_wait_running(&w, &w.tenants[1], "second", 3600);
+	earth_check_serving(&w, &w.tenants[1], "second");
+	earth_check_serving(&w, &w.tenants[1], "theirs");
+	assert_int_equal(asleep_debts(&w), 1);
+	earth_stop(&w);
+}
+
+/* Its pods still wait in what drover knows of it. */
+static void nothing_is_placed_for_a_sleeper(void **state)
+{
+	struct earth w;
+	struct box *second = &w.boxes[1];
+
+	(void)state;
+	asleep_serving(&w, 752, 1);
+	earth_pod(&w, &w.tenants[0], "more");
+	earth_run(&w, 10000);
+	asleep_sleep(&w);
+	asleep_wait(&w, "True Paused", 120);
+	w.nboxes = 2;
+	box_init(second, &w, 2);
+	earth_machine(&w, second);
+	earth_wait_state(second, "free", 900);
+	earth_run(&w, 30 * MINUTE_MS);
+	assert_string_equal(second->state, "free");
+	assert_string_equal(second->claim, "");
+	asleep_wake(&w);
+	earth_wait_running(&w, &w.tenants[0], "more", 900);
+	earth_stop(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sleeping_tenant_keeps_its_machines_for_the_grace),
+		cmocka_unit_test(after_the_grace_they_go_back_without_its_api),
+		cmocka_unit_test(a_tenant_that_never_gives_back_keeps_its_machines),
+		cmocka_unit_test(a_tenant_that_only_does_not_answer_is_not_asleep),
+		cmocka_unit_test(whoever_may_not_look_says_so_and_takes_nothing),
+		cmocka_unit_test(each_sleep_has_its_own_time),
+		cmocka_unit_test(a_clock_that_is_put_forward_does_not_shorten_the_grace),
+		cmocka_unit_test(a_sleep_that_began_in_the_future_begins_now),
+		cmocka_unit_test(a_new_leader_goes_on_counting),
+		cmocka_unit_test(a_tenant_that_was_awake_while_nobody_led_begins_anew),
+		cmocka_unit_test(without_a_fresh_look_nothing_goes_back),
+		cmocka_unit_test(what_is_held_or_paused_stays),
+		cmocka_unit_test(a_cordoned_node_stays),
+		cmocka_unit_test(a_drain_without_a_deadline_does_not_wait_for_a_sleeper),
+		cmocka_unit_test(one_that_has_begun_to_leave_goes_on_and_the_others_stay),
+		cmocka_unit_test(of_two_tenants_the_one_that_is_awake_gets_what_the_other_slept_on),
+		cmocka_unit_test(nothing_is_placed_for_a_sleeper),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
