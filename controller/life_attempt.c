@@ -254,6 +254,17 @@ static bool same(const char *x, const char *y)
 	return str_eq(str_or(x, ""), str_or(y, ""));
 }
 
+/* An agent takes drover's clock.  What its record shows otherwise would be countersigned too. */
+static bool timely(const struct life *l, const struct evidence *ev)
+{
+	const int64_t day = 24 * 3600 * 1000;
+	int64_t now = loop_wall(l->c->loop), since = l->m->status.wipe_attempt->start_time;
+
+	return ev->start_time <= ev->end_time &&
+	       ev->start_time >= (since < now ? since : now) - day &&
+	       ev->end_time <= (since > now ? since : now) + day;
+}
+
 /* It speaks of this machine, this tenancy, this attempt and this run, as it was briefed. */
 static bool as_briefed(const struct evidence *ev, const struct evidence *want)
 {
@@ -294,9 +305,10 @@ void life_attempt_keep(struct life *l, const char *envelope, const struct eviden
 				"the evidence is not the agent's: %s", e.text);
 		return;
 	}
-	if (!as_briefed(&ev, want)) { /* the countersignature would vouch for it */
+	if (!as_briefed(&ev, want) ||
+	    !timely(l, &ev)) { /* the countersignature would vouch for it */
 		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified",
-				"the evidence speaks of another machine, tenancy or run");
+				"the evidence speaks of another machine, tenancy, run or time");
 		return;
 	}
 	both = evidence_countersign(envelope, key, &e);

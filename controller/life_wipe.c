@@ -72,10 +72,17 @@ static int judge_wipe(const struct life *l, const struct evidence *ev, struct er
 		return err_set(e, ERR_DENIED, 0,
 			       "%zu drives expected, %zu wiped, %zu missing, %zu extra", want->n,
 			       ev->devices.n, ev->inventory.missing.n, ev->inventory.extra.n);
-	for (size_t i = 0; i < want->n; i++)
-		if (!device_of(ev, want->v[i].wwn))
+	for (size_t i = 0; i < want->n; i++) {
+		const struct evidence_device *d = device_of(ev, want->v[i].wwn);
+
+		if (!d)
 			return err_set(e, ERR_DENIED, 0, "no evidence for drive %s",
 				       want->v[i].wwn);
+		if (d->bytes != want->v[i].bytes) /* what is hidden was not wiped */
+			return err_set(e, ERR_DENIED, 0,
+				       "drive %s: %lld bytes expected, %lld wiped", d->wwn,
+				       (long long)want->v[i].bytes, (long long)d->bytes);
+	}
 	for (size_t i = 0; i < ev->devices.n; i++) {
 		const struct evidence_device *d = &ev->devices.v[i];
 

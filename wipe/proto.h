@@ -46,7 +46,7 @@ struct proto_boot {
 	const char *operation; /* journal id that this boot belongs to */
 	int64_t boot;	       /* boot number under that operation, from 1 */
 	const char *secret;    /* 64 hex digits: HMAC-SHA256(boot key, "uid\noperation\nboot") */
-	int64_t wall_time;     /* Unix ms; a clock that is earlier, or a day ahead, is set from it */
+	int64_t wall_time;     /* Unix ms; a clock that is earlier or a day ahead is set */
 	const char *address;   /* 10.1.0.17/24; NULL: DHCP */
 	const char *gateway;
 	const char *mac; /* the NIC to use; NULL: the first with a link */

@@ -315,6 +315,8 @@ static void begin_wipe(struct bootagent *a)
 
 static void swear(const struct box *b, struct evidence *ev)
 {
+	ev->start_time += b->swears_later;
+	ev->end_time += b->swears_later;
 	if (b->swears_uuid)
 		ev->machine.system_uuid = b->swears_uuid;
 	if (b->swears_serial)

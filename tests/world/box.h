@@ -73,7 +73,8 @@ struct box {
 	bool mute;		/* its agent says hello and then nothing */
 	/* What its evidence says in place of what the agent was told; NULL: that. */
 	const char *swears_uuid, *swears_serial, *swears_tenant, *swears_trust;
-	bool button; /* the next power cut is a person's */
+	int64_t swears_later; /* its clock is wrong by so many ms */
+	bool button;	      /* the next power cut is a person's */
 
 	/* what oracles look at */
 	json_t *object; /* the Machine, as the host's store has it; NULL: none */

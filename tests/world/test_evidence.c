@@ -444,10 +444,13 @@ static void evidence_of_what_the_agent_was_not_told_is_not_countersigned(void **
 {
 	static const struct {
 		const char *uuid, *serial, *tenant, *trust;
+		int64_t later;
 	} lies[] = {{.uuid = "4c4c4544-0035-3410-8050-c6c04f314799"},
 		    {.serial = "another"},
 		    {.tenant = "team-z"},
-		    {.trust = "SecureBoot"}};
+		    {.trust = "SecureBoot"},
+		    {.later = 25 * INT64_C(3600000)},
+		    {.later = -25 * INT64_C(3600000)}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
@@ -459,6 +462,7 @@ static void evidence_of_what_the_agent_was_not_told_is_not_countersigned(void **
 		b->swears_serial = lies[i].serial;
 		b->swears_tenant = lies[i].tenant;
 		b->swears_trust = lies[i].trust;
+		b->swears_later = lies[i].later;
 		earth_replica(&w);
 		earth_wait_reason(b, "EraseUnverified", 1800);
 		earth_wait_state(b, "quarantined", 60);

@@ -115,6 +115,9 @@ static void every_expected_drive_must_be_there_and_no_other(void **state)
 	ev.inventory.extra = (struct strings){wwns, 1};
 	refused(l, &ev, NULL, "1 extra");
 	ev = good(l);
+	drives[1].bytes = 999; /* the rest of it was hidden from the wipe */
+	refused(l, &ev, NULL, "drive eui.2: 1000 bytes expected, 999 wiped");
+	ev = good(l);
 	drives[1].wwn = "eui.3";
 	refused(l, &ev, NULL, "no evidence for drive eui.2");
 	drives[1].wwn = "eui.1"; /* one drive twice */
@@ -140,7 +143,8 @@ static void where_no_drive_is_expected_nothing_is_clean(void **state)
 
 static void one_bad_sign_on_one_drive_is_enough(void **state)
 {
-	struct life *l = desk_life(*state, "m-1");
+	struct desk *d = *state;
+	struct life *l = desk_life(d, "m-1");
 	struct evidence ev = good(l);
 
 	drives[1].level = WIPE_FAIL;
@@ -166,7 +170,15 @@ static void one_bad_sign_on_one_drive_is_enough(void **state)
 		"reads 0 clean");
 	drives[0].reads.clean = 10511;
 	refused(l, &ev, NULL, "of 10512 reads 10511 clean");
+	desk_life_done(l);
+	desk_patch(d, OBJECT_MACHINE, "m-1",
+		   "{'spec': {'drives': [{'wwn': 'eui.1', 'bytes': 2097152}, "
+		   "{'wwn': 'eui.2', 'bytes': 1000}]}}");
+	desk_run(d, 1000);
+	l = desk_life(d, "m-1");
+	ev = good(l);
 	drives[0].bytes = 2 << 20; /* a small drive is read as often */
+	drives[0].reads.clean = 10511;
 	refused(l, &ev, NULL, "of 10512 reads 10511 clean");
 	drives[0].reads.clean++;
 	assert_int_equal(life_judge(l, &ev, NULL, &(struct err){0}), 0);
