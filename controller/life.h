@@ -116,6 +116,7 @@ struct life {
 	bool journaled; /* written down, may go out */
 	bool acting;	/* went out, not yet answered */
 	bool unsent;	/* ... and was kept back at the last moment: the lease was too old (S7) */
+	bool withheld;	/* the one that is due is: it was told, and goes out when the lease is renewed */
 	int64_t acted_at,
 		act_end; /* loop_now() when it went out and was answered; 0: not by this process */
 	unsigned boot_way;     /* which of the ways to boot the agent is tried */
@@ -204,6 +205,8 @@ void life_wait(struct life *l, enum machine_waiting waiting_for, const char *rea
 
 /* patience_ms: how long after it went out the act is not repeated. */
 enum life_turn life_act(struct life *l, const char *step, enum life_class cls, int64_t patience_ms);
+/* The lease is too old for a destructive request (controller_may_destroy()): log it, once until it is not. */
+bool life_withheld(struct life *l, const char *act);
 /* The act ended.  An error is written down; the act goes out again after a backoff (2 s to 5 min). */
 void life_acted(struct life *l, const struct err *e);
 /* The closed list's name for a BMC's error. */

@@ -270,7 +270,7 @@ static bool may_act(void *arg)
 {
 	struct life *l = arg;
 
-	l->unsent = !controller_may_destroy(l->c);
+	l->unsent = life_withheld(l, l->act);
 	return !l->unsent;
 }
 

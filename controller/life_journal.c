@@ -307,6 +307,18 @@ void life_wait(struct life *l, enum machine_waiting waiting_for, const char *rea
 
 /* --- the journal ------------------------------------------------------------------------------- */
 
+bool life_withheld(struct life *l, const char *act)
+{
+	bool old = !controller_may_destroy(l->c);
+
+	if (old && l->c->leading && !l->withheld)
+		log_warn("destructive request not sent: the lease was not renewed in time",
+			 LOG_S("machine", l->name), LOG_S("act", act),
+			 LOG_I("renewed_ms_ago", kube_lease_renewed_age(l->c->lease)));
+	l->withheld = old;
+	return old;
+}
+
 enum life_turn life_act(struct life *l, const char *step, enum life_class cls, int64_t patience_ms)
 {
 	static const char *const classes[] = {"idempotent", "probe-first", "once"};
@@ -315,8 +327,7 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 	bool same = str_eq(l->act, step);
 	json_t *j;
 
-	if (l->acting || l->write || now < l->act_after || life_paused(l) ||
-	    !controller_may_destroy(l->c))
+	if (l->acting || l->write || now < l->act_after || life_paused(l) || life_withheld(l, step))
 		return LIFE_HOLD;
 	if (request_is_double(l))
 		return LIFE_HOLD;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/str.h"
 #include "tests/world/bootagent.h"
-#include "tests/world/world.h"
+#include "tests/world/warming.h"
 
 #define RUNS 3
 #define KILLS 3
@@ -68,6 +68,7 @@ static void a_leader_killed_while_machines_leave_is_followed_too(void **state)
 struct watch_bmc {
 	struct earth *w;
 	unsigned foreign, writes, late;
+	unsigned changes; /* writes but for logins, which change no machine */
 };
 
 /* Who asks is known by the address of its transport. */
@@ -80,10 +81,11 @@ static bool note_caller(struct httpd_req *q, unsigned n, void *arg)
 	if (str_eq(httpd_method(q), "GET"))
 		return false;
 	watch->writes++;
+	watch->changes += !strstr(httpd_path(q), "/SessionService/");
 	if (!leader || !str_starts(httpd_identity(q)->address, leader->name))
 		watch->foreign++;
 	else if (kube_lease_renewed_age(leader->controller->lease) > FRESH_MS &&
-		 !strstr(httpd_path(q), "/SessionService/")) /* a login changes no machine */
+		 !strstr(httpd_path(q), "/SessionService/"))
 		watch->late++;
 	return false;
 }
@@ -167,6 +169,65 @@ static void nothing_is_switched_on_an_old_lease(void **state)
 	earth_stop(&w);
 }
 
+static bool is_off(void *arg)
+{
+	const struct box *b = arg;
+
+	return b->doing == BOX_OFF;
+}
+
+static int64_t lease_age(struct earth *w)
+{
+	struct replica *leader = earth_leader(w);
+
+	assert_non_null(leader); /* it believes that it leads, all the time */
+	return kube_lease_renewed_age(leader->controller->lease);
+}
+
+/* The API server renews no lease for some seconds, fewer than it takes to stop leading; something is to be switched off then. */
+static void what_is_due_on_an_old_lease_goes_out_when_it_is_renewed(void **state)
+{
+	static const char told[] =
+		"destructive request not sent: the lease was not renewed in time";
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	struct watch_bmc watch = {.w = &w};
+	unsigned changes;
+	int64_t fence;
+
+	(void)state;
+	earth_start(&w, 35, 1);
+	b->bmc.tamper = note_caller;
+	b->bmc.tamper_arg = &watch;
+	warming_want(&w, "gpus", 1);
+	earth_replica(&w);
+	warming_wait(&w, 1, 900);
+	earth_run(&w, 60000);
+	w.lease_fails = true;
+	while (lease_age(&w) < 5000)
+		earth_run(&w, 50);
+	assert_null(strstr(w.log, told));
+	changes = watch.changes;
+	fence = json_int_at(b->object, "status", "operation", "fence");
+	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/gpu-1",
+		 json_pack("{s:{s:{s:s}}}", "metadata", "annotations", "drover.dev/quarantine",
+			   "a noise"));
+	earth_wait_state(b, "quarantined", 1);
+	while (lease_age(&w) < 7000)
+		earth_run(&w, 50);
+	assert_int_equal(watch.changes, changes);
+	assert_int_equal(b->doing, BOX_AGENT);
+	assert_non_null(strstr(w.log, told));
+	w.lease_fails = false;
+	while (lease_age(&w) >= 5000) {
+		assert_int_equal(watch.changes, changes);
+		earth_run(&w, 10);
+	}
+	earth_wait(&w, is_off, b, 30, "it is off");
+	assert_int_equal(json_int_at(b->object, "status", "operation", "fence"), fence);
+	earth_stop(&w);
+}
+
 /* Old and new leader both count their orders from 1: the agent must get the new one's all the same. */
 static void an_agent_gets_its_order_from_each_new_leader(void **state)
 {
@@ -185,13 +246,6 @@ static void an_agent_gets_its_order_from_each_new_leader(void **state)
 		assert_int_equal(w.boxes[0].boots, 1);
 		earth_stop(&w);
 	}
-}
-
-static bool is_off(void *arg)
-{
-	const struct box *b = arg;
-
-	return b->doing == BOX_OFF;
 }
 
 /* It has done its work and is on its way off: whoever follows must not wait for it. */
@@ -385,6 +439,7 @@ int main(void)
 		cmocka_unit_test(an_agent_gets_its_order_from_each_new_leader),
 		cmocka_unit_test(nobody_waits_for_an_agent_that_was_sent_away),
 		cmocka_unit_test(nothing_is_switched_on_an_old_lease),
+		cmocka_unit_test(what_is_due_on_an_old_lease_goes_out_when_it_is_renewed),
 		cmocka_unit_test(a_leader_that_dies_at_each_entry_of_the_journal_is_followed),
 		cmocka_unit_test(one_lost_request_changes_nothing_in_the_end),
 		cmocka_unit_test(a_leader_that_dies_at_one_request_is_followed),
