@@ -1,8 +1,9 @@
 #include <string.h>
-#include <strings.h>
 
+#include "base/arena.h"
 #include "base/str.h"
 #include "controller/adopt.h"
+#include "controller/identity.h"
 #include "controller/tenant.h"
 
 bool adopt_wanted(const struct life *l)
@@ -45,6 +46,7 @@ static const struct tenant_node *node_of(struct life *l, const struct node_claim
 	const char *vc = n->spec.virtual_cluster_ref.name;
 	struct tenant *t = tenant_get(l->c, vc);
 	const struct tenant_node *node;
+	OWN(arena) a = arena_new();
 
 	if (!t || !tenant_usable(t) || !t->nodes || !kube_cache_synced(t->nodes)) {
 		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "tenant %s: %s", vc,
@@ -55,10 +57,12 @@ static const struct tenant_node *node_of(struct life *l, const struct node_claim
 	if (!node)
 		life_wait(l, WAITING_APPROVAL, "NodeNotFound",
 			  "tenant %s has no Node %s, the claim's name", vc, n->meta.name);
-	else if (!node->system_uuid || strcasecmp(node->system_uuid, l->seen.uuid) != 0)
+	else if (!identity_node(l->seen.uuid, identity_provider_id(l->m, a), node->system_uuid,
+				node->provider_id))
 		life_wait(l, WAITING_APPROVAL, "NodeIdentityMismatch",
-			  "Node %s runs on system UUID %s, the BMC says %s", n->meta.name,
-			  str_or(node->system_uuid, "(none)"), l->seen.uuid);
+			  "Node %s (%s) runs on system UUID %s, the BMC says %s", n->meta.name,
+			  str_or(node->provider_id, "no providerID"),
+			  str_or(node->system_uuid, "(none)"), str_or(l->seen.uuid, "(none)"));
 	else if (str_empty(node->boot_id))
 		life_wait(l, WAITING_APPROVAL, "NodeIdentityMismatch", "Node %s reports no boot id",
 			  n->meta.name);

@@ -11,6 +11,7 @@
 #include "controller/debts.h"
 #include "controller/eta.h"
 #include "controller/figures.h"
+#include "controller/identity.h"
 #include "controller/life.h"
 #include "controller/scheduler.h"
 #include "controller/tenant.h"
@@ -440,11 +441,13 @@ static bool owe_node(struct entry *en, const struct node_claim *n, const struct 
 	const struct tenant_node *node =
 		t && tenant_usable(t) ? tenant_node_get(t, en->name) : NULL;
 	const struct machine_identity *id = m->spec.identity;
+	OWN(arena) a = arena_new();
 	char when[STR_TIME_SIZE];
 	json_t *list, *patch;
 
-	if (!vc || !node || !id || !id->system_uuid || !node->system_uuid ||
-	    strcasecmp(id->system_uuid, node->system_uuid) != 0)
+	if (!vc || !node || !id ||
+	    !identity_node(id->system_uuid, identity_provider_id(m, a), node->system_uuid,
+			   node->provider_id))
 		return false;
 	for (size_t i = 0; i < vc->status.debts.n; i++)
 		if (str_eq(vc->status.debts.v[i].node_uid, node->uid))

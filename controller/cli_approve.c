@@ -90,19 +90,35 @@ static int check_claim(struct cli_client *c, const struct cli_approve *a)
 	return 0;
 }
 
+/* What the BMC said, without what it did not: none of a UUID is no UUID that another BMC could share. */
+static json_t *identity_of(const json_t *seen)
+{
+	static const char *const members[] = {"systemUUID", "serialNumber"};
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < 2; i++)
+		if (!str_empty(json_str_at(seen, members[i])))
+			json_object_set(o, members[i], json_object_get(seen, members[i]));
+	return o;
+}
+
 int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 {
 	struct err e;
 	OWN(arena) mem = arena_new();
 	OWN_JSON m = cli_get(c, OBJECT_MACHINE, a->machine, &e);
-	json_t *seen = json_at(m, "status", "identity"), *spec, *list;
+	json_t *spec, *list;
+	OWN_JSON seen = identity_of(json_at(m, "status", "identity"));
 	bool again, quarantined = str_eq(json_str_at(m, "status", "state"), "quarantined");
 
 	if (!m)
 		return cli_failed(c, "%s", e.text);
-	if (!json_at(m, "spec", "identity") && !seen)
+	if (!json_at(m, "spec", "identity") && !json_object_size(seen))
 		return cli_failed(
-			c, "machine %s: its BMC was not read yet; is the controller running?",
+			c,
+			json_at(m, "status", "identity")
+				? "machine %s: its BMC tells neither a system UUID of its own nor a serial number"
+				: "machine %s: its BMC was not read yet; is the controller running?",
 			a->machine);
 	if (a->adopt && check_claim(c, a))
 		return 1;

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/identity.h"
 #include "controller/life.h"
 #include "controller/life_pace.h"
 #include "controller/requests.h"
@@ -55,8 +56,10 @@ void life_seat_changed(void *life)
 
 static void remember(struct life *l, const struct provider_observation *o)
 {
+	/* One spelling, however good another would be: two reads are to agree in all. */
 	bool off = o->power == PROVIDER_POWER_OFF,
-	     same = l->seen.known && strcasecmp(l->seen.uuid, str_or(o->system_uuid, "")) == 0;
+	     same = l->seen.known && str_eq(l->seen.uuid, str_or(o->system_uuid, "")) &&
+		    (l->seen.uuid[0] || str_eq(l->seen.serial, str_or(o->serial, "")));
 
 	if (off)
 		l->http_booted = false;
@@ -216,22 +219,14 @@ bool life_off_confirmed(struct life *l)
 
 int life_identity(const struct life *l, struct err *e)
 {
-	const struct machine_identity *id = l->m->spec.identity;
-
-	if (!id || !id->system_uuid)
-		return err_set(
-			e, ERR_NOT_FOUND, 0,
-			"spec.identity is empty; `drover approve %s` fills it in from the BMC (%s, %s)",
-			l->name, l->seen.uuid, l->seen.serial);
-	if (strcasecmp(id->system_uuid, l->seen.uuid) != 0)
-		return err_set(e, ERR_CONFLICT, 0,
-			       "spec.identity.systemUUID: want %s, the BMC says %s",
-			       id->system_uuid, l->seen.uuid[0] ? l->seen.uuid : "nothing");
-	if (id->serial_number && l->seen.serial[0] && !str_eq(id->serial_number, l->seen.serial))
-		return err_set(e, ERR_CONFLICT, 0,
-			       "spec.identity.serialNumber: want %s, the BMC says %s",
-			       id->serial_number, l->seen.serial);
-	return 0;
+	if (identity_bmc(l->m->spec.identity, l->seen.uuid, l->seen.serial, e) == 0)
+		return 0;
+	return e->kind == ERR_NOT_FOUND
+		       ? err_set(e, ERR_NOT_FOUND, 0,
+				 "spec.identity is empty; `drover approve %s` fills it in from the BMC (%s, %s)",
+				 l->name, str_or(l->seen.uuid, "no system UUID"),
+				 str_or(l->seen.serial, "no serial number"))
+		       : -1;
 }
 
 /* --- power -------------------------------------------------------------------------------------- */
@@ -544,8 +539,9 @@ bool life_agent(struct life *l)
 		if (l->m->status.agent && str_eq(l->m->status.agent->boot_id, s->boot_id))
 			return true;
 		life_write(l,
-			   json_pack("{s:{s:s, s:s}, s:{s:s}}", "agent", "bootID", s->boot_id,
-				     "publicKey", s->public_key, "operation", "step", "agent"),
+			   json_pack("{s:{s:s, s:s, s:s?}, s:{s:s}}", "agent", "bootID", s->boot_id,
+				     "publicKey", s->public_key, "systemUUID", s->system_uuid,
+				     "operation", "step", "agent"),
 			   NULL);
 		return false;
 	}

@@ -157,11 +157,15 @@ void life_attempt_brief(const struct life *l, struct evidence *ev)
 	static const char *not_covered[] = {EVIDENCE_NOT_COVERED};
 	const struct machine_attempt *t = l->m->status.wipe_attempt;
 	const struct machine_identity *id = l->m->spec.identity;
+	const struct machine_agent *ag = l->m->status.agent;
 
 	*ev = (struct evidence){0};
 	ev->machine.name = l->name;
 	ev->machine.uid = l->m->meta.uid;
-	ev->machine.system_uuid = id ? id->system_uuid : NULL;
+	/* As the agent read it, in its spelling, once life_inventory_fits() said that this is the machine. */
+	ev->machine.system_uuid = ag && ag->system_uuid ? ag->system_uuid
+				  : id			? id->system_uuid
+							: NULL;
 	ev->machine.serial = id ? id->serial_number : NULL;
 	ev->tenancy = l->m->status.tenancy;
 	ev->attempt = t->attempt;

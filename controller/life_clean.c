@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/identity.h"
 #include "controller/keys.h"
 #include "controller/life.h"
 #include "controller/life_wipe.h"
@@ -115,17 +116,18 @@ int life_inventory_fits(const struct life *l, const struct proto_inventory *inv,
 	const struct provider_object *p = life_provider(l);
 	const struct provider_object_instance_type *t =
 		p ? source_type(p, l->m->spec.instance_type) : NULL;
-	const struct machine_identity *id = l->m->spec.identity;
+	const struct machine_agent *ag = l->m->status.agent;
 
 	if (!t)
 		return err_set(e, ERR_NOT_FOUND, 0, "spec.instanceType: provider has no type %s",
 			       str_or(l->m->spec.instance_type, "(none)"));
-	if (!id || !id->system_uuid || !inv->dmi.system_uuid ||
-	    strcasecmp(id->system_uuid, inv->dmi.system_uuid) != 0)
+	if (identity_agent(l->m->spec.identity, l->m->spec.boot_mac_address, inv, e) < 0)
+		return -1;
+	/* What it said when it called: Node and evidence are held against that. */
+	if (ag && ag->system_uuid && !str_eq(ag->system_uuid, inv->dmi.system_uuid))
 		return err_set(e, ERR_CONFLICT, 0,
-			       "the agent runs on system UUID %s, spec.identity says %s",
-			       str_or(inv->dmi.system_uuid, "(none)"),
-			       id ? str_or(id->system_uuid, "(none)") : "(none)");
+			       "the agent called from system UUID %s, and inspected %s",
+			       ag->system_uuid, str_or(inv->dmi.system_uuid, "(none)"));
 	for (size_t i = 0; i < t->match.pci.n; i++) {
 		int64_t seen = 0;
 

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "controller/identity.h"
 #include "controller/keys.h"
 #include "controller/life_join.h"
 
@@ -49,7 +50,7 @@ json_t *life_token_secret(const struct life_token *t, const char *claim, int64_t
 
 const char *life_provider_id(const struct life *l, struct arena *a)
 {
-	return arena_printf(a, "drover://%s/%s", l->m->spec.provider_ref.name, l->name);
+	return identity_provider_id(l->m, a);
 }
 
 /* Values go into a KEY=VALUE file that a script on the node reads line by line. */
@@ -138,6 +139,7 @@ int life_proves(const struct life *l, const struct node_claim *n, const struct t
 	OWN(arena) a = arena_new();
 	const char *id = life_provider_id(l, a);
 	const struct machine_identity *mine = l->m->spec.identity;
+	const char *seen = l->m->status.agent ? l->m->status.agent->system_uuid : NULL;
 
 	if (!str_eq(node->world.name, n->meta.name))
 		return err_set(e, ERR_CONFLICT, 0, "Node %s is not named after claim %s",
@@ -145,11 +147,10 @@ int life_proves(const struct life *l, const struct node_claim *n, const struct t
 	if (!str_eq(node->provider_id, id))
 		return err_set(e, ERR_CONFLICT, 0, "Node %s says providerID %s, want %s",
 			       node->world.name, str_or(node->provider_id, "(none)"), id);
-	if (!mine || !mine->system_uuid || !node->system_uuid ||
-	    strcasecmp(node->system_uuid, mine->system_uuid) != 0)
+	if (!identity_joined(mine, seen, node->system_uuid))
 		return err_set(e, ERR_CONFLICT, 0, "Node %s runs on system UUID %s, want %s",
 			       node->world.name, str_or(node->system_uuid, "(none)"),
-			       mine ? str_or(mine->system_uuid, "(none)") : "(none)");
+			       str_or(seen, mine ? str_or(mine->system_uuid, "(none)") : "(none)"));
 	if (str_empty(node->boot_id) || str_eq(node->boot_id, l->m->status.boot_id) ||
 	    (l->m->status.agent && str_eq(node->boot_id, l->m->status.agent->boot_id)))
 		return err_set(e, ERR_CONFLICT, 0, "Node %s reports a boot id that was seen before",

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "controller/adopt.h"
+#include "controller/identity.h"
 #include "controller/keys.h"
 #include "controller/life.h"
 #include "controller/life_warm.h"
@@ -92,6 +93,7 @@ void step_known(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
 	const char *approved = life_approved_wipe(l), *seg, *text;
+	OWN(arena) a = arena_new();
 	char node[256];
 	bool kept_apart;
 
@@ -115,11 +117,12 @@ void step_known(struct life *l)
 		return;
 	}
 	/* A tenant's, whose record here was lost: what is on its drives is not ours to wipe either. */
-	if (tenant_find_uuid(l->c, l->seen.uuid, node, sizeof(node))) {
-		life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
-			  "nothing is known of the machine, and Node %s of a tenant is this one; "
-			  "`drover approve --wipe %s` if it holds nothing",
-			  node, l->name);
+	if (tenant_may_run(l->c, l->seen.uuid, identity_provider_id(l->m, a), node, sizeof(node))) {
+		life_wait(
+			l, WAITING_APPROVAL, "PowerStateUnexpected",
+			"nothing is known of the machine, and Node %s of a tenant may be this one; "
+			"`drover approve --wipe %s` if it holds nothing",
+			node, l->name);
 		return;
 	}
 	if (l->seen.power != PROVIDER_POWER_OFF) {

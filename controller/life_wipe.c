@@ -1,7 +1,7 @@
 #include <string.h>
-#include <strings.h>
 
 #include "base/str.h"
+#include "controller/identity.h"
 #include "controller/keys.h"
 #include "controller/life_wipe.h"
 
@@ -163,12 +163,11 @@ static bool record_tenancy(const struct kube_entry *en, void *arg)
 	const struct wipe_record *r = en->object;
 	const struct evidence *ev = &r->spec.evidence;
 	struct highest *h = arg;
-	const struct machine_identity *id = h->l->m->spec.identity;
 
 	if (ev->tenancy > h->tenancy &&
 	    (str_eq(ev->machine.name, h->l->name) ||
-	     (id && id->system_uuid && ev->machine.system_uuid &&
-	      strcasecmp(ev->machine.system_uuid, id->system_uuid) == 0)))
+	     identity_of_record(h->l->m->spec.identity, ev->machine.system_uuid,
+				ev->machine.serial)))
 		h->tenancy = ev->tenancy;
 	return true;
 }

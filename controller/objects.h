@@ -203,6 +203,8 @@ struct machine_operation {
 };
 struct machine_agent {
 	const char *boot_id, *public_key, *secret_digest;
+	const char *
+		system_uuid; /* letter for letter, as its kernel reads DMI; proved by the inspection */
 	int64_t observed_time;
 };
 struct machine_nic {

@@ -26,7 +26,7 @@ static const struct field_rule approval_rules[] = {
 
 static const struct field identity_fields[] = {
 	FIELD(machine_identity, system_uuid, "systemUUID", FIELD_STR, .max_len = 64,
-	      .doc = "System UUID, as the BMC says."),
+	      .doc = "System UUID, as the BMC says, or dmidecode."),
 	FIELD(machine_identity, serial_number, "serialNumber", FIELD_STR, .max_len = 128,
 	      .doc = "Serial number, as the BMC says."),
 	FIELDS_END,
@@ -225,6 +225,8 @@ static const struct field agent_fields[] = {
 	      .doc = "Key that it signs with; absent when its orders are done."),
 	FIELD(machine_agent, secret_digest, "secretDigest", FIELD_STR, .max_len = 128,
 	      .doc = "SHA-256 of its secret."),
+	FIELD(machine_agent, system_uuid, "systemUUID", FIELD_STR, .max_len = 64,
+	      .doc = "System UUID as it reads it: its Node has to say the same."),
 	FIELD(machine_agent, observed_time, "observedTime", FIELD_TIME,
 	      .doc = "When it was heard last."),
 	FIELDS_END,

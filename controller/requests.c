@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "controller/drains.h"
+#include "controller/identity.h"
 #include "controller/leave.h"
 #include "controller/requests.h"
 
@@ -101,14 +102,11 @@ static bool is_twin(const struct kube_entry *en, void *arg)
 
 	if (str_eq(a->meta.name, b->meta.name) || b->spec.management_policy == MACHINE_RETIRE)
 		return true;
-	if (a->spec.identity && b->spec.identity && a->spec.identity->system_uuid &&
-	    b->spec.identity->system_uuid &&
-	    strcasecmp(a->spec.identity->system_uuid, b->spec.identity->system_uuid) == 0)
-		t->what = "spec.identity.systemUUID";
-	else if (a->spec.bmc && b->spec.bmc &&
-		 same_address(a->spec.bmc->address, b->spec.bmc->address))
+	t->what = identity_twins(a->spec.identity, b->spec.identity);
+	if (!t->what && a->spec.bmc && b->spec.bmc &&
+	    same_address(a->spec.bmc->address, b->spec.bmc->address))
 		t->what = "spec.bmc.address";
-	else
+	if (!t->what)
 		return true;
 	t->found = b->meta.name;
 	return false;

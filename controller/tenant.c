@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "controller/asleep.h"
 #include "controller/debts.h"
+#include "controller/identity.h"
 #include "controller/life.h"
 #include "controller/scheduler.h"
 #include "controller/secrets.h"
@@ -40,31 +41,32 @@ const struct tenant_node *tenant_node_get(struct tenant *t, const char *name)
 	return t->nodes ? KUBE_CACHE_GET(t->nodes, tenant_node, "", name) : NULL;
 }
 
-struct by_uuid {
-	const char *uuid;
+struct by_identity {
+	const char *uuid, *provider_id;
 	const struct tenant_node *found;
 };
 
-static bool has_uuid(const struct kube_entry *en, void *arg)
+static bool may_be_it(const struct kube_entry *en, void *arg)
 {
 	const struct tenant_node *n = en->object;
-	struct by_uuid *f = arg;
+	struct by_identity *f = arg;
 
-	if (n->system_uuid && strcasecmp(n->system_uuid, f->uuid) == 0)
+	if (identity_may_run(f->uuid, f->provider_id, n->system_uuid, n->provider_id))
 		f->found = n;
 	return !f->found;
 }
 
-bool tenant_find_uuid(struct controller *c, const char *system_uuid, char *out, size_t size)
+bool tenant_may_run(struct controller *c, const char *system_uuid, const char *provider_id,
+		    char *out, size_t size)
 {
 	struct map_iter it;
 
 	map_for_each (it, c->tenants) {
 		struct tenant *t = it.value;
-		struct by_uuid f = {.uuid = system_uuid};
+		struct by_identity f = {.uuid = system_uuid, .provider_id = provider_id};
 
 		if (t->nodes)
-			kube_cache_each(t->nodes, has_uuid, &f);
+			kube_cache_each(t->nodes, may_be_it, &f);
 		if (f.found) {
 			str_format(out, size, "%s/%s", t->name, f.found->world.name);
 			return true;

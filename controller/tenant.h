@@ -70,8 +70,9 @@ bool tenant_usable(const struct tenant *t);
 bool tenant_is_silent(const struct tenant *t);
 const struct tenant_node *tenant_node_get(struct tenant *t,
 					  const char *name); /* NULL: none, or not known */
-/* Any tenant's Node with this system UUID (lower case): its name into out. */
-bool tenant_find_uuid(struct controller *c, const char *system_uuid, char *out, size_t size);
+/* Any tenant's Node that may run on this machine (identity_may_run()): its name into out. */
+bool tenant_may_run(struct controller *c, const char *system_uuid, const char *provider_id,
+		    char *out, size_t size);
 
 /* How many pods keep that node in use: not of a DaemonSet, not static, not ended.  *since: wall ms from
  * which on it had none, as far as this process saw. */

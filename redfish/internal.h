@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/list.h"
 #include "base/retry.h"
+#include "base/uuid.h"
 #include "redfish/quirks.h"
 #include "redfish/redfish.h"
 
@@ -59,7 +60,7 @@ struct rf_request {
 };
 
 struct rf_identity {
-	char uuid[37], serial[RF_STR]; /* "": not given */
+	char uuid[UUID_TEXT], serial[RF_STR]; /* "": not given */
 };
 
 enum rf_known { RF_UNKNOWN, RF_NO, RF_YES };

@@ -88,7 +88,8 @@ enum redfish_power {
 struct redfish_system {
 	int64_t read_at; /* loop_now() when the request was sent */
 	enum redfish_power power;
-	const char *system_uuid; /* lower case; NULL: not given */
+	const char *
+		system_uuid; /* lower case, in the order of the BMC; NULL: none, or a maker's default */
 	const char *serial, *manufacturer, *model, *bios_version;
 	const char *boot_target;  /* BootSourceOverrideTarget as given, "None" when disabled */
 	const char *boot_enabled; /* Disabled, Once, Continuous */

@@ -1,6 +1,5 @@
 #include "redfish/internal.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
@@ -38,31 +37,6 @@ static enum redfish_power power_of(const char *s)
 	return REDFISH_POWER_UNKNOWN;
 }
 
-/* "4c4c4544-0035-...": lower case.  All zeros or all ones is what an empty EEPROM gives: not an identity. */
-static bool uuid_of(const char *s, char out[static 37])
-{
-	bool zeros = true, ones = true;
-
-	if (!s || strlen(s) != 36)
-		return false;
-	for (size_t i = 0; i < 36; i++) {
-		char c = (char)tolower((unsigned char)s[i]);
-
-		if (i == 8 || i == 13 || i == 18 || i == 23) {
-			if (c != '-')
-				return false;
-		} else if (!isxdigit((unsigned char)c)) {
-			return false;
-		} else {
-			zeros = zeros && c == '0';
-			ones = ones && c == 'f';
-		}
-		out[i] = c;
-	}
-	out[36] = '\0';
-	return !zeros && !ones;
-}
-
 static bool trimmed(const char *s, char out[static RF_STR])
 {
 	size_t len;
@@ -78,7 +52,8 @@ static bool trimmed(const char *s, char out[static RF_STR])
 
 void rf_identity_of(const json_t *system, struct rf_identity *out)
 {
-	if (!uuid_of(text_at(system, "UUID"), out->uuid))
+	/* A default of the maker's is not an identity, so not one that two reads could agree in. */
+	if (uuid_read(text_at(system, "UUID"), out->uuid) != UUID_IS)
 		out->uuid[0] = '\0';
 	if (!trimmed(text_at(system, "SerialNumber"), out->serial))
 		out->serial[0] = '\0';

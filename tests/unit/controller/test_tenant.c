@@ -142,7 +142,7 @@ static void what_is_known_of_a_tenant_outlives_its_secret(void **state)
 {
 	struct desk *d = *state;
 
-	put_node(d, "n-1", "AAAA-1");
+	put_node(d, "n-1", "4C4C4544-0035-3410-8050-C6C04F314733");
 	desk_run(d, 5000);
 	assert_non_null(tenant_node_get(team(d), "n-1"));
 	desk_must(d, &d->host, "DELETE", "/api/v1/namespaces/" DESK_NS "/secrets/team-a", NULL);
@@ -163,9 +163,9 @@ static void what_is_known_of_a_tenant_outlives_its_secret(void **state)
 static void an_api_that_is_away_is_not_a_tenant_that_is_gone(void **state)
 {
 	struct desk *d = *state;
-	char uuid[80];
+	char node[80];
 
-	put_node(d, "n-1", "AAAA-1");
+	put_node(d, "n-1", "4C4C4544-0035-3410-8050-C6C04F314733");
 	desk_run(d, 5000);
 	desk_away(d, &d->team, true);
 	desk_run(d, 120000);
@@ -173,7 +173,8 @@ static void an_api_that_is_away_is_not_a_tenant_that_is_gone(void **state)
 	assert_string_equal(condition(d, "Reachable"), "False Unreachable");
 	assert_string_equal(condition(d, "Permitted"), "True Ok");
 	assert_non_null(tenant_node_get(team(d), "n-1"));
-	assert_true(tenant_find_uuid(&d->c, "aaaa-1", uuid, sizeof(uuid)));
+	assert_true(tenant_may_run(&d->c, "4c4c4544-0035-3410-8050-c6c04f314733", NULL, node,
+				   sizeof(node)));
 	desk_away(d, &d->team, false);
 	desk_run(d, 60000);
 	assert_true(tenant_usable(team(d)));
@@ -198,7 +199,7 @@ static void another_cluster_behind_the_same_name_stops_everything(void **state)
 {
 	struct desk *d = *state;
 
-	put_node(d, "n-1", "AAAA-1");
+	put_node(d, "n-1", "4C4C4544-0035-3410-8050-C6C04F314733");
 	desk_run(d, 5000);
 	/* The status keeps the first UID; now the cluster is a different one. */
 	OWN_JSON vc = desk_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
@@ -243,16 +244,25 @@ static void a_cluster_that_does_not_say_who_it_is_is_not_used(void **state)
 	assert_string_equal(condition(d, "Reachable"), "False Unreachable");
 }
 
-static void a_node_is_found_by_its_system_uuid_in_any_case(void **state)
+static void a_node_is_found_by_its_system_uuid_in_any_case_and_order(void **state)
 {
 	struct desk *d = *state;
 	char out[80] = "";
 
-	put_node(d, "n-1", "AbCd-1");
+	put_node(d, "n-1", "4C4C4544-0035-3410-8050-C6C04F314733");
 	desk_run(d, 5000);
-	assert_true(tenant_find_uuid(&d->c, "abcd-1", out, sizeof(out)));
+	assert_true(tenant_may_run(&d->c, "4c4c4544-0035-3410-8050-c6c04f314733", NULL, out,
+				   sizeof(out)));
 	assert_string_equal(out, "team-a/n-1");
-	assert_false(tenant_find_uuid(&d->c, "abcd-2", out, sizeof(out)));
+	assert_true(tenant_may_run(&d->c, "44454c4c-3500-1034-8050-c6c04f314733", NULL, out,
+				   sizeof(out)));
+	assert_false(tenant_may_run(&d->c, "4c4c4544-0035-3410-8050-c6c04f314734", NULL, out,
+				    sizeof(out)));
+	assert_false(tenant_may_run(&d->c, "", NULL, out, sizeof(out)));
+	put_node(d, "n-2", "03000200-0400-0500-0006-000700080009");
+	desk_run(d, 5000);
+	assert_true(tenant_may_run(&d->c, "", NULL, out, sizeof(out)));
+	assert_string_equal(out, "team-a/n-2");
 }
 
 static void a_tenant_goes_with_its_object(void **state)
@@ -291,7 +301,7 @@ int main(void)
 		T(a_login_that_is_refused_is_said),
 		T(another_cluster_behind_the_same_name_stops_everything),
 		T(a_cluster_that_does_not_say_who_it_is_is_not_used),
-		T(a_node_is_found_by_its_system_uuid_in_any_case),
+		T(a_node_is_found_by_its_system_uuid_in_any_case_and_order),
 		T(a_tenant_goes_with_its_object),
 		T(a_replica_that_does_not_lead_looks_but_writes_nothing),
 	};
