@@ -16,7 +16,7 @@
 #define KEY_MARK "ed25519:"
 #define KEYS_MAX 64
 
-const char *const audit_chain_names[] = {"first", "linked", "not given", "broken", NULL};
+const char *const audit_chain_names[] = {"first", "linked", "not given", "gap", "broken", NULL};
 
 struct item {
 	struct audit_row row;
@@ -331,7 +331,7 @@ static void link_item(const struct audit *a, struct item *it, const struct item 
 			broken(it);
 		}
 	} else if (!prev) {
-		it->row.chain = AUDIT_NOT_GIVEN;
+		it->row.chain = before ? AUDIT_GAP : AUDIT_NOT_GIVEN;
 	} else if (!str_eq(prev->digest, digest)) {
 		(void)!err_set(e, ERR_DENIED, 0,
 			       "spec.previous.digest: %s is another one than was signed", name);
@@ -415,6 +415,15 @@ size_t audit_count(const struct audit *a, enum audit_result r)
 	return n;
 }
 
+size_t audit_gaps(const struct audit *a)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->nrows; i++)
+		n += a->rows[i].chain == AUDIT_GAP;
+	return n;
+}
+
 /* --- what goes out ------------------------------------------------------------------------------ */
 
 static const char *result_text(const struct audit_row *r)
@@ -476,7 +485,7 @@ void audit_print(const struct audit *a, struct buf *out)
 	static const char *const head[COLUMNS] = {"RECORD",  "MACHINE", "TENANCY", "ATTEMPT",
 						  "VERDICT", "TRUST",	"DRIVES",  "CHAIN"};
 	OWN(arena) tmp = arena_new();
-	size_t width[COLUMNS], bad = audit_count(a, AUDIT_BAD);
+	size_t width[COLUMNS], bad = audit_count(a, AUDIT_BAD), gaps = audit_gaps(a);
 	const char *v[COLUMNS];
 
 	for (int k = 0; k < COLUMNS; k++)
@@ -508,6 +517,11 @@ void audit_print(const struct audit *a, struct buf *out)
 		   bad ? "DO NOT TRUST what is bad: it is not what was signed, or proves no wipe."
 		   : a->nrows ? "Every record is what was signed."
 			      : "There is nothing to check.");
+	if (gaps)
+		buf_printf(
+			out,
+			"INCOMPLETE: before %zu of them others are missing that are named there.\n",
+			gaps);
 }
 
 json_t *audit_json(const struct audit *a)
@@ -532,6 +546,6 @@ json_t *audit_json(const struct audit *a)
 							 "chain", audit_chain_names[r->chain]));
 		json_array_append_new(list, o);
 	}
-	return json_pack("{s:o, s:b}", "records", list, "ok",
-			 a->nrows > 0 && !audit_count(a, AUDIT_BAD));
+	return json_pack("{s:o, s:I, s:b}", "records", list, "gaps", (json_int_t)audit_gaps(a),
+			 "ok", a->nrows > 0 && !audit_count(a, AUDIT_BAD) && !audit_gaps(a));
 }

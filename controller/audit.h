@@ -26,10 +26,11 @@ enum audit_result {
 enum audit_chain {
 	AUDIT_FIRST,	 /* it says that there was none before */
 	AUDIT_LINKED,	 /* the one before is here, with that digest */
-	AUDIT_NOT_GIVEN, /* the one before is not here */
+	AUDIT_NOT_GIVEN, /* the one before is not here, nor is any earlier one */
+	AUDIT_GAP,	 /* the one before is not here, but earlier ones are */
 	AUDIT_BROKEN,
 };
-extern const char *const audit_chain_names[]; /* first, linked, not given, broken */
+extern const char *const audit_chain_names[]; /* first, linked, not given, gap, broken */
 
 struct audit_row {
 	const char *source; /* file, or what the caller said */
@@ -54,7 +55,8 @@ void audit_run(struct audit *a, const char *machine);
 const struct audit_row *audit_rows(const struct audit *a, size_t *n); /* after audit_run() */
 bool audit_any(const struct audit *a); /* there was something to check */
 size_t audit_count(const struct audit *a, enum audit_result r);
-/* A table and a last line; and the same as {records: [...], ok}. */
+size_t audit_gaps(const struct audit *a); /* records before which others are missing */
+/* A table and a last line; and the same as {records: [...], gaps, ok}. */
 void audit_print(const struct audit *a, struct buf *out);
 json_t *audit_json(const struct audit *a);
 

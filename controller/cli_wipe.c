@@ -307,7 +307,7 @@ static const struct argp verify_argp = {
 	       "  kubectl get wiperecords -o yaml | drover wipe verify - --key ed25519:...\n"
 	       "  drover wipe verify gpu-r1-07-41-1\n"
 	       "Files are checked without any network.  What is no file is the name of a WipeRecord of "
-	       "the host cluster.  The exit status is 1 when anything is bad.",
+	       "the host cluster.  The exit status is 1 when anything is bad or missing in between.",
 };
 
 static const struct argp_option keys_options[] = {
@@ -385,7 +385,8 @@ static int verify(struct verify *v)
 		fwrite(b.data, 1, b.len, stdout);
 	}
 	buf_done(&b);
-	return v->failed || audit_count(v->audit, AUDIT_BAD) || !audit_any(v->audit);
+	return v->failed || audit_count(v->audit, AUDIT_BAD) || audit_gaps(v->audit) ||
+	       !audit_any(v->audit);
 }
 
 int cli_wipe(int argc, char **argv)

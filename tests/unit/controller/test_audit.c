@@ -330,9 +330,10 @@ static struct audit *audit_of(json_t *const *list, size_t n)
 
 static void records_are_linked_to_the_one_before(void **state)
 {
-	json_t *list[3], *mixed[4];
+	json_t *list[3], *mixed[4], *whole;
 	const struct audit_row *r;
 	struct audit *a;
+	struct buf out;
 	size_t n;
 
 	(void)state;
@@ -358,7 +359,24 @@ static void records_are_linked_to_the_one_before(void **state)
 	a = audit_of(mixed, 3);
 	r = audit_rows(a, &n);
 	assert_int_equal(n, 2);
-	assert_int_equal(r[1].chain, AUDIT_NOT_GIVEN);
+	assert_int_equal(r[0].chain, AUDIT_FIRST);
+	assert_int_equal(r[1].chain, AUDIT_GAP);
+	assert_int_equal(audit_count(a, AUDIT_BAD), 0);
+	assert_int_equal(audit_gaps(a), 1);
+	whole = audit_json(a);
+	assert_false(json_true_at(whole, "ok"));
+	json_decref(whole);
+	buf_init(&out, 1 << 20);
+	audit_print(a, &out);
+	assert_non_null(strstr(out.data, "INCOMPLETE: before 1 of them"));
+	buf_done(&out);
+	audit_free(a);
+
+	a = audit_of(list + 1, 2); /* what came first may lie elsewhere */
+	r = audit_rows(a, &n);
+	assert_int_equal(r[0].chain, AUDIT_NOT_GIVEN);
+	assert_int_equal(r[1].chain, AUDIT_LINKED);
+	assert_int_equal(audit_gaps(a), 0);
 	audit_free(a);
 	for (int i = 0; i < 3; i++)
 		json_decref(list[i]);
