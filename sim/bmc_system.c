@@ -67,6 +67,16 @@ json_t *bmc_get_systems(struct bmc_call *c)
 	return bmc_collection("Systems", json_pack("[o]", bmc_link(BMC_SYSTEM)));
 }
 
+/* As BMCs do that read SMBIOS' little-endian groups as they lie there. */
+static void swap_groups(char *out, const char *uuid)
+{
+	static const uint8_t from[] = {6,  7,  4, 5,  2,  3,  0,  1,  8,
+				       11, 12, 9, 10, 13, 16, 17, 14, 15};
+
+	for (size_t i = 0; i < sizeof(from); i++)
+		out[i] = uuid[from[i]];
+}
+
 json_t *bmc_get_system(struct bmc_call *c)
 {
 	const struct sim_bmc *b = c->b;
@@ -77,6 +87,8 @@ json_t *bmc_get_system(struct bmc_call *c)
 	str_copy(uuid, sizeof(uuid), m->uuid);
 	if (bmc_fault(b, "WrongUUID", NULL))
 		uuid[35] = uuid[35] == '0' ? '1' : '0';
+	if (bmc_fault(b, "SwappedUUID", NULL))
+		swap_groups(uuid, m->uuid);
 	j = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:s,s:s,s:{s:s,s:s},s:{s:s}}", "Id",
 		      "1", "Name", m->name, "SystemType", "Physical", "Manufacturer", "drover",
 		      "Model", m->model, "SerialNumber", m->serial, "UUID", uuid, "AssetTag",

@@ -22,7 +22,7 @@
  * what: PowerLie PowerSlow(seconds) BmcStatus(HTTP status) BmcHang BmcGarbage SessionsFull TaskFails Async
  *       (every action is answered with a Task) EtagAlways412 EtagRequired (428 without If-Match)
  *       MediaVanishes BootsDisk NoKubelet PullDrive DriveUnreadable WipeFails AgentSilent Reboot
- *       PortLie WrongUUID RetryAfter(seconds)
+ *       PortLie WrongUUID SwappedUUID (the System says its own in the other byte order) RetryAfter(seconds)
  */
 struct sim_fault {
 	const char *machine, *when, *what;

@@ -430,6 +430,37 @@ EACH_BACKEND(another_machine_at_the_address_is_seen)
 	assert_string_equal(a.serial, "XN7792154A0014");
 }
 
+static void says(struct world *w, const char *uuid)
+{
+	free(w->bmc[0].uuid);
+	w->bmc[0].uuid = mem_strdup(uuid);
+}
+
+/* Which order is the right one the machine's owner knows (controller/identity.h); a default is nobody's. */
+EACH_BACKEND(a_uuid_comes_in_the_order_of_the_bmc_and_a_default_not_at_all)
+{
+	static const char *const none[] = {"03000200-0400-0500-0006-000700080009",
+					   "00020003-0004-0005-0006-000700080009",
+					   "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
+					   "00000000000000000000000000000000",
+					   "Not Settable",
+					   ""};
+	struct answer a;
+
+	says(w, "44454C4C-3500-1034-8050-C6C04F314733");
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_string_equal(a.uuid, "44454c4c-3500-1034-8050-c6c04f314733");
+	says(w, "44454C4C350010348050C6C04F314733");
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_string_equal(a.uuid, "44454c4c-3500-1034-8050-c6c04f314733");
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
+		says(w, none[i]);
+		assert_int_equal(observe(w, &a), ERR_NONE);
+		assert_string_equal(a.uuid, "");
+		assert_string_equal(a.serial, "CN7792154A0014");
+	}
+}
+
 EACH_BACKEND(a_wrong_password_is_tried_once)
 {
 	struct answer a;
@@ -751,6 +782,7 @@ int main(void)
 		cmocka_unit_test(media_come_and_go_or_are_unsupported),
 		cmocka_unit_test(a_lie_about_power_is_seen),
 		cmocka_unit_test(another_machine_at_the_address_is_seen),
+		cmocka_unit_test(a_uuid_comes_in_the_order_of_the_bmc_and_a_default_not_at_all),
 		cmocka_unit_test(a_wrong_password_is_tried_once),
 		cmocka_unit_test(a_predecessors_session_is_deleted_first),
 		cmocka_unit_test(a_logout_leaves_no_session),

@@ -147,7 +147,8 @@ static void hello(struct bootagent *a)
 		.boot_id = a->box->boot_id,
 		.public_key = a->public_key,
 		.version = "test",
-		.dmi = {.system_uuid = a->box->uuid, .serial = a->box->serial},
+		.dmi = {.system_uuid = str_or(a->box->calls_uuid, a->box->uuid),
+			.serial = a->box->serial},
 		.trust = WIPE_BOOT_NETWORK,
 	};
 	char *text = proto_encode(proto_hello_fields, &h);

@@ -145,6 +145,25 @@ static void a_node_has_to_say_what_the_agent_read(void **state)
 	earth_stop(&w);
 }
 
+/* Its Node and its record would be held against the first, and its drives are the second's. */
+static void an_agent_that_tells_two_uuids_inspects_nothing(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	char other[40];
+
+	(void)state;
+	earth_start(&w, 691, 1);
+	identify(b, b->uuid, b->serial);
+	b->calls_uuid = turned_round(b->uuid, other);
+	box_put_old_system(b);
+	earth_replica(&w);
+	earth_wait_reason(b, "InventoryMismatch", 1800);
+	assert_string_equal(b->state, "quarantined");
+	assert_false(box_is_blank(b));
+	earth_stop(&w);
+}
+
 static void a_new_leader_goes_on_in_the_other_order(void **state)
 {
 	static const char *const at[] = {"verifying", "joining"};
@@ -255,6 +274,44 @@ static void machines_with_one_default_are_not_one_machine(void **state)
 	earth_stop(&w);
 }
 
+struct looks {
+	struct box *b;
+	unsigned n;
+};
+
+/* The first look while it stops finds another plate. */
+static bool change_plates(struct httpd_req *q, unsigned n, void *arg)
+{
+	struct looks *k = arg;
+	struct box *b = k->b;
+
+	(void)n;
+	if (str_eq(httpd_method(q), "GET") && str_eq(httpd_path(q), "/redfish/v1/Systems/1") &&
+	    str_eq(b->state, "stopping"))
+		set_text(&b->bmc.serial, ++k->n == 1 ? "another" : b->serial);
+	return false;
+}
+
+static void two_looks_that_disagree_prove_no_off_where_there_is_no_uuid(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	struct looks k = {b, 0};
+
+	(void)state;
+	earth_start(&w, 692, 1);
+	str_copy(b->uuid, sizeof(b->uuid), DEFAULT);
+	set_text(&b->bmc.uuid, DEFAULT);
+	identify(b, NULL, b->serial);
+	b->bmc.tamper = change_plates;
+	b->bmc.tamper_arg = &k;
+	earth_replica(&w);
+	earth_wait_state(b, "isolating", 600);
+	assert_true(k.n >= 3); /* two that agree, after the one that did not */
+	earth_wait_state(b, "free", 1800);
+	earth_stop(&w);
+}
+
 static void a_default_without_a_serial_proves_nobody(void **state)
 {
 	struct earth w;
@@ -281,11 +338,13 @@ int main(void)
 		cmocka_unit_test(the_other_order_alone_proves_no_bmc),
 		cmocka_unit_test(the_other_order_alone_proves_no_agent),
 		cmocka_unit_test(a_node_has_to_say_what_the_agent_read),
+		cmocka_unit_test(an_agent_that_tells_two_uuids_inspects_nothing),
 		cmocka_unit_test(a_new_leader_goes_on_in_the_other_order),
 		cmocka_unit_test(a_neighbours_uuid_turned_round_stops_both),
 		cmocka_unit_test(a_tenants_node_in_the_other_order_is_not_run_over),
 		cmocka_unit_test(a_makers_default_leaves_it_to_the_serial),
 		cmocka_unit_test(machines_with_one_default_are_not_one_machine),
+		cmocka_unit_test(two_looks_that_disagree_prove_no_off_where_there_is_no_uuid),
 		cmocka_unit_test(a_default_without_a_serial_proves_nobody),
 	};
 

@@ -264,6 +264,29 @@ static void put_claim(struct desk *d, const char *name, const char *machine)
 			 name, machine));
 }
 
+static void approve_takes_from_the_bmc_what_tells_the_machine_apart(void **state)
+{
+	struct desk *d = *state;
+	struct cli_approve a = {.machine = "m-1"};
+	OWN_JSON o = NULL;
+
+	desk_must(d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
+		  "{'spec': {'identity': null}}");
+	assert_int_equal(cli_do_approve(&c, &a), 1); /* not read yet */
+	desk_status(d, OBJECT_MACHINE, "m-1",
+		    "{'identity': {'systemUUID': '', 'serialNumber': ''}}");
+	assert_int_equal(cli_do_approve(&c, &a), 1);
+	o = desk_get(d, OBJECT_MACHINE, "m-1");
+	assert_null(json_at(o, "spec", "identity"));
+	desk_status(d, OBJECT_MACHINE, "m-1",
+		    "{'identity': {'systemUUID': '', 'serialNumber': 'S9'}}");
+	assert_int_equal(cli_do_approve(&c, &a), 0);
+	json_decref(o);
+	o = desk_get(d, OBJECT_MACHINE, "m-1");
+	assert_null(json_at(o, "spec", "identity", "systemUUID"));
+	assert_string_equal(json_str_at(o, "spec", "identity", "serialNumber"), "S9");
+}
+
 static void approve_names_the_claim_that_is_served(void **state)
 {
 	struct desk *d = *state;
@@ -567,6 +590,7 @@ int main(void)
 		T(confirm_off_names_the_operation_and_wants_a_yes),
 		T(resume_writes_the_time_on_a_pool_or_a_provider),
 		T(approve_takes_over_the_drives_that_were_seen),
+		T(approve_takes_from_the_bmc_what_tells_the_machine_apart),
 		T(approve_names_the_claim_that_is_served),
 		T(approve_writes_nothing_for_a_claim_that_cannot_be_served),
 		T(a_drain_is_made_of_what_was_said),

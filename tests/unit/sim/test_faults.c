@@ -265,6 +265,13 @@ static void a_medium_may_vanish_and_a_machine_be_another(void **state)
 	get(&b, SYSTEM);
 	assert_string_equal(json_str_at(b.json, "UUID"), b.m->uuid);
 	end(&b);
+
+	begin(&b, ONCE("SwappedUUID"));
+	log_in(&b);
+	get(&b, SYSTEM);
+	assert_string_equal(b.m->uuid, "4c4c4544-0035-3410-8050-0000c04f3101");
+	assert_string_equal(json_str_at(b.json, "UUID"), "44454c4c-3500-1034-8050-0000c04f3101");
+	end(&b);
 }
 
 static void a_switch_may_say_done_and_do_nothing(void **state)
