@@ -17,6 +17,7 @@
 #define LOOK_AWAKE_MS 300000 /* while it does */
 #define FRESH_MS 10000
 #define PAUSED "loft.sh/paused"
+#define RESTORING "loft.sh/restoring"
 
 struct asleep {
 	struct tenant *t;
@@ -60,6 +61,8 @@ void asleep_read(const json_t *o, const char *what, struct asleep_view *out)
 		say(out, ASLEEP_UNKNOWN, "ControlPlaneDeleted", "%s is being deleted", what);
 	else if (number(json_at(o, "spec", "replicas"), 1) != 0)
 		say(out, ASLEEP_NO, "Awake", "%s is not scaled to 0", what);
+	else if (str_eq(json_str_at(o, "metadata", "annotations", RESTORING), "true"))
+		say(out, ASLEEP_NO, "Restoring", "%s is being restored", what);
 	else if (str_empty(uid) || strlen(uid) > 64 || generation < 1)
 		say(out, ASLEEP_UNKNOWN, "ControlPlaneUnreadable",
 		    "%s has no UID of 1 to 64 bytes, or no generation", what);

@@ -19,10 +19,12 @@
  * scaling makes a new generation: a tenant that was awake between two looks, or while no
  * controller ran, is seen to have been, and its time begins anew.  The condition Asleep says the rest.
  *
- * vCluster: `vcluster pause` scales to 0 the one that has the label app=vcluster, waits for status.replicas 0, and
- * leaves the annotations loft.sh/paused "true" and loft.sh/paused-replicas; `vcluster resume` puts both back
- * (loft-sh/vcluster pkg/lifecycle/lifecycle.go, pkg/constants/annotation.go).  The number alone decides here,
- * whoever wrote it; the annotation only tells people who did.
+ * vCluster: `vcluster pause` scales to 0 what has the label app=vcluster, waits for status.replicas 0, and leaves the
+ * annotations loft.sh/paused "true" and loft.sh/paused-replicas; `vcluster resume` takes both back.  A restore from
+ * a snapshot does the same under loft.sh/restoring, and is no sleep.  Where workload sleep is configured,
+ * pausing leaves the control plane running: such a tenant answers, and is awake.
+ * (loft-sh/vcluster pkg/lifecycle/lifecycle.go, pkg/constants/annotation.go, pkg/cli/pause_helm.go)
+ * The number decides here, whoever wrote it; loft.sh/paused only tells people who did.
  *
  * Tests: tests/unit/controller/test_asleep.c, tests/world/test_asleep.c
  */

@@ -24,6 +24,7 @@ struct ask {
 	struct arena *a;	     /* target and decoded objects */
 	const char *name, *ns, *pod; /* ns, pod: NULL unless it is a pod; then name is the tenant */
 	struct node_claim *claim;
+	struct machine *machine; /* NULL: none */
 	json_t *answer;
 	void (*done)(const json_t *answer, const struct err *e, void *arg);
 	void *arg;
@@ -50,19 +51,47 @@ static void *decode(struct ask *q, enum object_kind_id kind, const json_t *o)
 	return NULL;
 }
 
+/* The answer stands; whether the tenant sleeps belongs to it, where that may be read. */
+static void on_its_tenant(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct virtual_cluster *vc;
+	struct err bad;
+	void *out;
+
+	if (!e && object_decode(&object_kinds[OBJECT_VIRTUAL_CLUSTER], o, q->a, &out, &bad) == 0) {
+		vc = out;
+		why_tenant(q->answer, vc, q->machine);
+	}
+	finish(q, NULL);
+}
+
+static void ask_tenant(struct ask *q, const char *name)
+{
+	if (str_empty(name))
+		finish(q, NULL);
+	else
+		(void)kube_get(q->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL, name,
+			       on_its_tenant, q);
+}
+
+static void answer_claim(struct ask *q)
+{
+	q->answer = why_claim(q->claim, q->machine, loop_wall(q->loop));
+	ask_tenant(q, q->claim->spec.virtual_cluster_ref.name);
+}
+
 static void on_claims_machine(json_t *o, const struct err *e, void *arg)
 {
 	struct ask *q = arg;
-	struct machine *m = NULL;
 
 	if (e && e->kind != ERR_NOT_FOUND) {
 		finish(q, e);
 		return;
 	}
-	if (!e && !(m = decode(q, OBJECT_MACHINE, o)))
+	if (!e && !(q->machine = decode(q, OBJECT_MACHINE, o)))
 		return;
-	q->answer = why_claim(q->claim, m, loop_wall(q->loop));
-	finish(q, NULL);
+	answer_claim(q);
 }
 
 static void on_claim(json_t *o, const struct err *e, void *arg)
@@ -92,14 +121,12 @@ static void on_claim(json_t *o, const struct err *e, void *arg)
 			       on_claims_machine, q);
 		return;
 	}
-	q->answer = why_claim(q->claim, NULL, loop_wall(q->loop));
-	finish(q, NULL);
+	answer_claim(q);
 }
 
 static void on_machine(json_t *o, const struct err *e, void *arg)
 {
 	struct ask *q = arg;
-	struct machine *m;
 
 	if (e && e->kind == ERR_NOT_FOUND) {
 		(void)kube_get(q->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, q->name,
@@ -110,11 +137,11 @@ static void on_machine(json_t *o, const struct err *e, void *arg)
 		finish(q, e);
 		return;
 	}
-	m = decode(q, OBJECT_MACHINE, o);
-	if (!m)
+	q->machine = decode(q, OBJECT_MACHINE, o);
+	if (!q->machine)
 		return;
-	q->answer = why_machine(m, loop_wall(q->loop));
-	finish(q, NULL);
+	q->answer = why_machine(q->machine, loop_wall(q->loop));
+	ask_tenant(q, q->machine->status.claim_ref ? q->machine->status.tenant.name : NULL);
 }
 
 static void on_item(json_t *o, void *arg)

@@ -14,7 +14,7 @@ struct figures {
 	struct controller *c;
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *claims_warm,
 		*wipes;
-	struct metric *machines, *quarantined, *warm, *tenants, *leading, *turn;
+	struct metric *machines, *quarantined, *warm, *tenants, *asleep, *leading, *turn;
 	struct map *since; /* machine that was taken back -> struct began */
 	int64_t recycle_ms;
 	struct map *reasons; /* of quarantine, that were ever shown -> struct count */
@@ -161,15 +161,25 @@ static void read_machines(struct figures *f)
 	show(f->warm, f->pools);
 }
 
+static bool count_asleep(const struct kube_entry *en, void *arg)
+{
+	const struct virtual_cluster *vc = en->object;
+
+	*(double *)arg += vc->status.asleep_since != 0;
+	return true;
+}
+
 void figures_read(struct figures *f)
 {
-	double usable = 0;
+	double usable = 0, asleep = 0;
 	struct map_iter it;
 
 	read_machines(f);
 	map_for_each (it, f->c->tenants)
 		usable += tenant_usable(it.value);
 	metric_set(f->tenants, NULL, usable);
+	kube_cache_each(f->c->cache[OBJECT_VIRTUAL_CLUSTER], count_asleep, &asleep);
+	metric_set(f->asleep, NULL, asleep);
 	metric_set(f->leading, NULL, f->c->leading);
 	metric_set(f->turn, NULL, (double)loop_stats(f->c->loop).longest_ms);
 }
@@ -209,6 +219,8 @@ struct figures *figures_new(struct controller *c)
 				   "Wipes that ended with a record, by its verdict.",
 				   LABELS("verdict"));
 	f->tenants = metrics_gauge(m, "drover_tenants_usable", "Tenants whose API answers.", NULL);
+	f->asleep = metrics_gauge(m, "drover_tenants_asleep",
+				  "Tenants whose control plane is paused or scaled to 0.", NULL);
 	f->leading = metrics_gauge(m, "drover_leading", "1 while this replica leads.", NULL);
 	f->turn = metrics_gauge(m, "drover_loop_longest_turn_ms", "Longest turn of the event loop.",
 				NULL);

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "controller/asleep.h"
 #include "controller/life.h"
 #include "controller/why.h"
 
@@ -14,6 +15,8 @@ static const struct {
 #include "controller/reasons.def"
 };
 
+#define WAKE_HELPS                                                                                 \
+	"wake it: vcluster resume, or scale up what spec.controlPlane of the VirtualCluster names"
 static const char *const tenant_remedies[][2] = {
 	{"KubeconfigRefused", "correct the Secret that spec.kubeconfigSecretRef names"},
 	{"KubeconfigAbsent",
@@ -21,6 +24,7 @@ static const char *const tenant_remedies[][2] = {
 	{"NotPermitted",
 	 "apply the tenant's Role and binding, deploy/tenant-rbac.yaml, in its cluster"},
 	{"Unreachable", "see that drover reaches spec.server of the tenant"},
+	{"Asleep", WAKE_HELPS},
 	{"ClusterChanged",
 	 "delete the VirtualCluster and make a new one, if another cluster is meant"},
 };
@@ -276,6 +280,23 @@ void why_pod_claim(json_t *answer, const struct node_claim *n)
 	json_array_append_new(json_object_get(answer, "claims"), c);
 }
 
+void why_tenant(json_t *answer, const struct virtual_cluster *vc, const struct machine *m)
+{
+	const struct condition *c = condition_get(&vc->status.conditions, ASLEEP_CONDITION);
+	OWN(arena) a = arena_new();
+	json_t *o;
+
+	if (!vc->status.asleep_since)
+		return;
+	o = json_object();
+	put_time(o, "since", vc->status.asleep_since);
+	put(o, "message",
+	    arena_printf(a, "%s%s", c ? str_or(c->message, "") : "",
+			 m && m->status.hold ? "; but this one is held, and stays" : ""));
+	json_object_set_new(answer, "tenantAsleep", o);
+	help(answer, WAKE_HELPS, vc->meta.name);
+}
+
 /* --- printing ----------------------------------------------------------------------------------- */
 
 /* Texts come from whoever may write an object: no control characters reach a terminal. */
@@ -368,6 +389,11 @@ void why_print(const json_t *o, int64_t now, struct buf *out)
 	row(out, "claim", json_str_at(o, "claim"));
 	row(out, "warm for", json_str_at(o, "warmFor"));
 	row(out, "tenant", json_str_at(o, "tenant"));
+	if (json_object_get(o, "tenantAsleep"))
+		row(out, "tenant sleeps",
+		    arena_printf(a, "since %s: %s",
+				 span(json_str_at(o, "tenantAsleep", "since"), now, a),
+				 str_or(json_str_at(o, "tenantAsleep", "message"), "")));
 	row(out, "pool", json_str_at(o, "pool"));
 	row(out, "leaving", span(json_str_at(o, "leavingSince"), now, a));
 	row(out, "last contact", span(json_str_at(o, "lastContact"), now, a));

@@ -21,6 +21,8 @@ json_t *why_claim(const struct node_claim *n, const struct machine *m,
 json_t *why_pod(const struct virtual_cluster *vc, const char *ns,
 		const char *pod); /* add claims with why_pod_claim() */
 void why_pod_claim(json_t *answer, const struct node_claim *n);
+/* To the answer for a machine or a claim: that this tenant sleeps, if it does, and what then.  m: may be NULL. */
+void why_tenant(json_t *answer, const struct virtual_cluster *vc, const struct machine *m);
 void why_print(const json_t *answer, int64_t now, struct buf *out);
 
 /* target: a machine, a claim, or TENANT/NAMESPACE/POD.  done comes once, never from inside; the answer is borrowed. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "base/str.h"
 #include "controller/asleep.h"
+#include "controller/why.h"
 #include "tests/world/leaving.h"
 
 #define CLUSTERS "/apis/" OBJECT_API_VERSION "/virtualclusters/"
@@ -159,6 +160,24 @@ static int64_t asleep_leaves(struct earth *w, struct box *b, int64_t from, int64
 	return loop_now(w->loop) - from;
 }
 
+static void asleep_on_why(const json_t *answer, const struct err *e, void *arg)
+{
+	json_t **out = arg;
+
+	assert_null(e);
+	*out = json_deep_copy(answer);
+}
+
+static json_t *asleep_why(struct earth *w, const char *target)
+{
+	json_t *answer = NULL;
+
+	why_ask(earth_leader(w)->controller->host, w->loop, target, asleep_on_why, &answer);
+	earth_run(w, 5000);
+	assert_non_null(answer);
+	return answer;
+}
+
 /* --- knowing -------------------------------------------------------------------------------------- */
 
 static void a_sleeping_tenant_keeps_its_machines_for_the_grace(void **state)
@@ -182,6 +201,12 @@ static void a_sleeping_tenant_keeps_its_machines_for_the_grace(void **state)
 	assert_non_null(
 		strstr(asleep_condition(&w, a, "Asleep", "message"),
 		       "StatefulSet vc-team-a/team-a is paused; its machines go back from "));
+	OWN_JSON machine = asleep_why(&w, "gpu-1");
+	OWN_JSON claim = asleep_why(&w, b->claim);
+	OWN_JSON pod = asleep_why(&w, "team-a/default/train");
+	assert_non_null(json_at(machine, "tenantAsleep", "since"));
+	assert_non_null(strstr(json_str_at(claim, "tenantAsleep", "message"), "is paused"));
+	assert_string_equal(json_str_at(pod, "lastError", "reason"), "Asleep");
 	earth_run(&w, 58 * MINUTE_MS - (loop_now(w.loop) - from));
 	assert_string_equal(b->state, "serving");
 	assert_true(b->bmc.on);
@@ -499,6 +524,49 @@ static void a_cordoned_node_stays(void **state)
 	earth_stop(&w);
 }
 
+/* The Drain wants it kept; whether it has got so far or waits for the tenant. */
+static void what_a_drain_is_to_hold_stays(void **state)
+{
+	(void)state;
+	for (int held = 0; held < 2; held++) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+
+		asleep_serving(&w, 743 + (uint64_t)held, 1);
+		if (held) {
+			leaving_drain(&w, "fans", 0, "  then: Hold\n");
+			leaving_wait_target(&w, "Done");
+			assert_string_equal(earth_at(b, "status.hold.drain"), "fans");
+		}
+		asleep_sleep(&w);
+		asleep_wait(&w, "True Paused", 120);
+		if (!held)
+			leaving_drain(&w, "fans", 0, "  then: Hold\n");
+		earth_run(&w, 2 * HOUR_MS);
+		assert_string_equal(b->state, held ? "serving" : "draining");
+		earth_stop(&w);
+	}
+}
+
+static void a_deleted_claim_waits_no_longer_than_its_tenants_grace(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	int64_t from;
+
+	(void)state;
+	asleep_serving(&w, 745, 1);
+	asleep_cluster(&w, json_pack("{s:s}", "sleepGrace", "30m"));
+	asleep_sleep(&w);
+	asleep_wait(&w, "True Paused", 120);
+	from = loop_now(w.loop);
+	earth_run(&w, 10 * MINUTE_MS);
+	earth_release(b); /* its pods would have an hour */
+	earth_wait_state(b, "stopping", 3600);
+	assert_in_range(loop_now(w.loop) - from, 30 * MINUTE_MS - 2000, 30 * MINUTE_MS + 15000);
+	earth_stop(&w);
+}
+
 static void a_drain_without_a_deadline_does_not_wait_for_a_sleeper(void **state)
 {
 	struct earth w;
@@ -615,6 +683,8 @@ int main(void)
 		cmocka_unit_test(without_a_fresh_look_nothing_goes_back),
 		cmocka_unit_test(what_is_held_or_paused_stays),
 		cmocka_unit_test(a_cordoned_node_stays),
+		cmocka_unit_test(what_a_drain_is_to_hold_stays),
+		cmocka_unit_test(a_deleted_claim_waits_no_longer_than_its_tenants_grace),
 		cmocka_unit_test(a_drain_without_a_deadline_does_not_wait_for_a_sleeper),
 		cmocka_unit_test(one_that_has_begun_to_leave_goes_on_and_the_others_stay),
 		cmocka_unit_test(of_two_tenants_the_one_that_is_awake_gets_what_the_other_slept_on),

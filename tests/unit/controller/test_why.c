@@ -174,6 +174,38 @@ static void a_condition_that_is_false_brings_its_remedy_once(void **state)
 	assert_true(helps(answer, "drover approve gpu-1"));
 }
 
+static void a_tenant_that_sleeps_is_told_with_its_machine(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m =
+		machine(json_pack("{s:s, s:s, s:{s:s}}", "state", "serving", "stateSince",
+				  at(-600000), "hold", "since", at(-300000)),
+			a);
+	json_t *o = json_pack(
+		"{s:{s:s}, s:{s:{s:s}, s:s, s:{s:s}}, s:{s:s, s:[{s:s, s:s, s:s, s:s}]}}",
+		"metadata", "name", "team-a", "spec", "kubeconfigSecretRef", "name", "k",
+		"joinEndpoint", "10.0.0.1:6443", "quota", "nvidia.com/gpu", "8", "status",
+		"asleepSince", at(-120000), "conditions", "type", "Asleep", "status", "True",
+		"reason", "Paused", "message", "StatefulSet x/y is paused; its machines go back");
+	OWN_JSON answer = why_machine(m, NOW);
+	OWN_JSON awake = why_machine(m, NOW);
+	char *text;
+
+	(void)state;
+	json_incref(o);
+	why_tenant(answer, decoded(OBJECT_VIRTUAL_CLUSTER, o, a), m);
+	text = printed(answer);
+	assert_non_null(strstr(
+		text,
+		"  tenant sleeps since 2m ago: StatefulSet x/y is paused; its machines go back; "
+		"but this one is held, and stays\n"));
+	assert_true(helps(answer, "vcluster resume"));
+	free(text);
+	json_object_del(json_object_get(o, "status"), "asleepSince");
+	why_tenant(awake, decoded(OBJECT_VIRTUAL_CLUSTER, o, a), m);
+	assert_null(json_object_get(awake, "tenantAsleep"));
+}
+
 static void foreign_control_characters_reach_no_terminal(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -370,6 +402,7 @@ int main(void)
 		cmocka_unit_test(a_machine_at_rest_says_nothing_of_what_is_long_done),
 		cmocka_unit_test(quarantine_says_who_ends_it_and_when),
 		cmocka_unit_test(a_condition_that_is_false_brings_its_remedy_once),
+		cmocka_unit_test(a_tenant_that_sleeps_is_told_with_its_machine),
 		cmocka_unit_test(foreign_control_characters_reach_no_terminal),
 		cmocka_unit_test(a_format_in_a_name_is_only_text),
 		cmocka_unit_test(the_manual_has_each_reason_and_no_other),

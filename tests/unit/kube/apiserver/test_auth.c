@@ -494,6 +494,8 @@ static char *token_of_drover(struct api *r)
 	return mem_strdup(api_str(r, "status.token"));
 }
 
+#define SLEEPER "/apis/apps/v1/namespaces/vc-team-a/"
+
 static void drovers_own_roles_allow_what_they_say_in_the_host_cluster(void **state)
 {
 	struct api *r = *state;
@@ -516,6 +518,13 @@ static void drovers_own_roles_allow_what_they_say_in_the_host_cluster(void **sta
 	assert_false(can(r, t, "'resourceAttributes':{'verb':'delete','resource':'nodes'}"));
 	assert_int_equal(try(r, t, "GET", "/api/v1/namespaces/drover-system/secrets/x", NULL), 404);
 	assert_int_equal(try(r, t, "GET", "/api/v1/secrets", NULL), 403);
+	must(r, "/api/v1/namespaces", "{'metadata':{'name':'vc-team-a'}}");
+	assert_int_equal(try(r, t, "GET", SLEEPER "statefulsets/team-a", NULL), 403);
+	apply_file(r, "deploy/tenant-kubeconfig.yaml");
+	assert_int_equal(try(r, t, "GET", SLEEPER "statefulsets/team-a", NULL), 404);
+	assert_int_equal(try(r, t, "GET", SLEEPER "statefulsets/other", NULL), 403);
+	assert_int_equal(try(r, t, "GET", SLEEPER "statefulsets", NULL), 403);
+	assert_int_equal(try(r, t, "DELETE", SLEEPER "statefulsets/team-a", NULL), 403);
 	free(t);
 }
 
