@@ -147,6 +147,7 @@ static void run_unit(void *arg)
 	struct batch_unit *u = arg;
 	struct batch *b = u->batch;
 
+	atomic_store(&u->begun, true);
 	switch (b->act) {
 	case BATCH_LOOK:
 		u->own.rc = look(u);
@@ -216,6 +217,7 @@ static void begin_unit(struct batch *b, struct batch_unit *u)
 	u->done_bytes = 0;
 	u->moved_at = loop_now(loop_of(b->group));
 	u->own.rc = 0;
+	atomic_store(&u->begun, false);
 	if (b->act == BATCH_LOOK && !u->own.first_block)
 		u->own.first_block = dio_buffer(PROTO_STAMP_SIZE);
 	batch_ref(b);
@@ -278,7 +280,8 @@ static void look_after(struct batch_unit *u, int64_t now)
 	int64_t patience =
 		erases ? atomic_load(&u->erase.progress.patience_ms) : erase_patience_ms(b->host);
 
-	if (phase != u->phase || done != u->done_bytes) {
+	/* There may be more drives than threads: who waits for one is not silent. */
+	if (!atomic_load(&u->begun) || phase != u->phase || done != u->done_bytes) {
 		u->phase = phase;
 		u->done_bytes = done;
 		u->moved_at = now;

@@ -28,7 +28,8 @@ struct batch_unit {
 	struct batch *batch;
 	struct proto_drive *drive;
 	struct loop_work *work;
-	struct { /* the thread's while it runs */
+	_Atomic bool begun; /* it has a thread */
+	struct {	    /* the thread's while it runs */
 		int rc;
 		struct err err;
 		char *first_block; /* BATCH_LOOK */

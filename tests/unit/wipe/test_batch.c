@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "base/loop_uv.h"
 #include "base/mem.h"
 #include "tests/unit/testing.h"
@@ -12,6 +13,9 @@
 
 #define BYTES (4 << 20)
 #define BAD "nvme1n1"
+#define THREADS 16
+#define STR_(x) #x
+#define STR(x) STR_(x)
 
 /* On real threads: a drive that hangs is what this is about. */
 static struct machine machine;
@@ -147,6 +151,28 @@ static void a_drive_that_hangs_holds_up_neither_the_others_nor_the_end(void **st
 	assert_int_equal(d[1].level, WIPE_FAIL);
 }
 
+static void sleep_long(void *arg)
+{
+	(void)arg;
+	nanosleep(&(struct timespec){.tv_nsec = 900 * 1000000}, NULL);
+}
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+/* More drives than threads: who waits for one does not stand still. */
+static void a_drive_whose_turn_has_not_come_is_not_given_up(void **state)
+{
+	(void)state;
+	for (int i = 0; i < THREADS; i++)
+		(void)loop_work(group, sleep_long, nothing, nothing, NULL);
+	do_all(BATCH_WIPE);
+	assert_others_are_clean();
+	assert_null(batch_failed(batch));
+}
+
 /* On the way each drive says how far it is, which is never a level. */
 static void progress_tells_how_far_each_drive_is(void **state)
 {
@@ -241,6 +267,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(all_drives_are_done_at_the_same_time),
 		T(a_drive_that_hangs_holds_up_neither_the_others_nor_the_end),
+		T(a_drive_whose_turn_has_not_come_is_not_given_up),
 		T(progress_tells_how_far_each_drive_is),
 		T(what_a_drive_that_was_given_up_does_later_changes_nothing),
 		T(with_no_drive_left_an_act_ends_all_the_same),
@@ -250,6 +277,6 @@ int main(void)
 	};
 
 	mem_init();
-	setenv("UV_THREADPOOL_SIZE", "16", 0);
+	setenv("UV_THREADPOOL_SIZE", STR(THREADS), 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
