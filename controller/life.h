@@ -238,7 +238,8 @@ bool life_placed(struct life *l, const char *segment);
 void life_power(struct life *l, bool on);
 /* The agent of this operation is there: media in, override set, powered on, hello heard.  Starts what is missing. */
 bool life_agent(struct life *l);
-/* Give the order ("inspect", ...; o->id is filled in) and wait for its end.  NULL: under way. */
+/* Give the order ("inspect", or "CLAIM/check" where the same boot may be asked again for another one; o->id is filled in)
+ * and wait for its end.  NULL: under way. */
 const struct proto_report *life_order(struct life *l, struct proto_order *o, const char *name);
 /* What the agent said last of that order goes into status.operation.progress, now and then. */
 void life_progress(struct life *l, const char *order);

@@ -600,6 +600,7 @@ const struct proto_report *life_order(struct life *l, struct proto_order *o, con
 {
 	const struct machine_operation *op = l->m->status.operation;
 	const struct proto_report *r;
+	const char *last = strrchr(name, '/');
 	char id[128], step[48];
 
 	str_format(id, sizeof(id), "%s/%lld/%s", op->id, (long long)op->boot_number, name);
@@ -607,7 +608,7 @@ const struct proto_report *life_order(struct life *l, struct proto_order *o, con
 	r = agents_result(l->seat, id);
 	if (r)
 		return r;
-	str_format(step, sizeof(step), "order %s", name);
+	str_format(step, sizeof(step), "order %s", last ? last + 1 : name);
 	/* The agent answers the same id with the same result, so an order may be given again and again. */
 	if (!str_eq(l->act, step) || l->journaled || !l->acted_at) {
 		if (life_act(l, step, LIFE_IDEMPOTENT, INT64_MAX) == LIFE_GO) {

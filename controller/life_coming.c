@@ -106,11 +106,12 @@ void step_claimed(struct life *l)
 	const struct node_claim *n = asked_for(l, &leaving);
 	struct proto_order o = {.kind = PROTO_INSPECT};
 	const struct proto_report *r;
+	char check[64];
 	struct err e;
 	json_t *x;
 
-	if (!n) { /* nothing was written: off, and free again */
-		if (leaving && life_agent_off(l))
+	if (!n) { /* nothing was written: free again, and off unless it was warm */
+		if (leaving && !life_warm_stays(l) && life_agent_off(l))
 			life_goto(l, MACHINE_FREE, json_pack("{s:n, s:n}", "claimRef", "agent"),
 				  NULL, NULL);
 		return;
@@ -119,7 +120,10 @@ void step_claimed(struct life *l)
 	    !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !life_warm_answers(l) || !agent_there(l))
 		return;
-	r = life_order(l, &o, "check");
+	/* By the claim: of a warm machine, what was found for one that was withdrawn says nothing for the next. */
+	str_format(check, sizeof(check), "%s/check",
+		   str_or(l->m->status.claim_ref->uid, n->meta.name));
+	r = life_order(l, &o, check);
 	if (!r)
 		return;
 	if (r->state != PROTO_DONE || !r->inventory) {

@@ -209,7 +209,7 @@ static void enter(struct life *l, enum machine_state to, json_t *extra, const ch
 	if (given)
 		json_object_update(op, given);
 	json_object_set_new(status, "operation", op);
-	if (l->m->status.warm_for && to != MACHINE_CLAIMED)
+	if (l->m->status.warm_for && to != MACHINE_CLAIMED && !json_object_get(status, "warmFor"))
 		json_object_set_new(status, "warmFor", json_null());
 	json_object_set_new(status, "state", json_string(machine_state_info[to].name));
 	life_set_time(status, "stateSince", now);

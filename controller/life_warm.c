@@ -352,3 +352,22 @@ bool life_warm_answers(struct life *l)
 	figures_claimed_warm(l->c->figures, true);
 	return true;
 }
+
+bool life_warm_stays(struct life *l)
+{
+	const struct object_ref *is = l->m->status.warm_for;
+	const struct machine_agent *ag = l->m->status.agent;
+	json_t *op;
+
+	if (!is || !ag || !ag->boot_id || !ag->public_key)
+		return false;
+	if (l->acting)
+		return true;
+	op = json_object();
+	life_set_time(op, "started", loop_wall(l->c->loop));
+	life_goto(l, MACHINE_FREE,
+		  json_pack("{s:n, s:{s:s, s:s}, s:o}", "claimRef", "warmFor", "name", is->name,
+			    "uid", str_or(is->uid, ""), "operation", op),
+		  NULL, NULL);
+	return true;
+}

@@ -7,8 +7,9 @@
  * life_warm: a free machine that is kept on, with the agent running in the provisioning network (warm.h says which).
  *
  *	off --warmFor, new operation--> booted like at claim --> agent polls --claim--> claimed, same operation
- *	                                   ^                        | silent, rebooted
- *	                                   '-------- backoff -------'   (3 boots, then off for 30 min)
+ *	                                   ^                      ^ | silent, rebooted      |
+ *	                                   '-------- backoff ------|-' (3 boots, off 30 min) |
+ *	                                                          '------ claim withdrawn ---'
  *
  * The agent's session is that of status.operation {id, bootNumber}, which the claim takes over, so the agent need not be
  * booted again: identity, inventory and stamps are looked at then as ever.  Whoever switches it off by
@@ -27,5 +28,9 @@ bool life_warm_may_be_on(const struct life *l);
 /* In claimed, of one that was warm: its agent was asked whether it is there, and said so.  False: it is waited for, or
  * booted as usual. */
 bool life_warm_answers(struct life *l);
+/* In claimed, whose claim was withdrawn: one whose agent is still the one that it was warm with goes back to free as it
+ * is, since nothing was written and its stamps stand.  What happened to it meanwhile is found there, as ever; the next
+ * claim has it inspected anew.  False: it was booted for the claim, or was still coming up, and is to be off. */
+bool life_warm_stays(struct life *l);
 
 #endif

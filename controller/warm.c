@@ -40,6 +40,7 @@ struct warm {
 	int64_t passed_at; /* loop_now() of the last pass */
 	bool known;
 	struct map *wishes; /* machine -> struct wish */
+	struct map *looked; /* machines that were free at the last pass */
 	struct map *pools;  /* pool -> struct found */
 };
 
@@ -268,6 +269,8 @@ static bool kick_if_other(const struct kube_entry *en, void *arg)
 	struct object_ref want;
 	bool on = warm_wish(w, m->meta.name, &want) == WARM_ON;
 
+	if (str_eq(m->status.state, "free"))
+		map_put(w->looked, m->meta.name, w);
 	if (on != (is != NULL) ||
 	    (on && !(str_eq(is->name, want.name) && str_eq(is->uid, want.uid))))
 		controller_kick_machine(w->c, m->meta.name);
@@ -292,6 +295,7 @@ static void pass(void *arg)
 	}
 	w->passed_at = loop_now(c->loop);
 	map_clear(w->wishes);
+	map_clear(w->looked);
 	map_clear(w->pools);
 	g.cap = kube_cache_size(c->cache[OBJECT_NODE_POOL]);
 	g.v = arena_calloc(a, g.cap + 1, sizeof(*g.v));
@@ -336,7 +340,7 @@ enum warm_wish warm_wish(const struct warm *w, const char *machine, struct objec
 		return WARM_UNKNOWN;
 	x = map_get(w->wishes, machine);
 	if (!x)
-		return WARM_OFF;
+		return map_has(w->looked, machine) ? WARM_OFF : WARM_UNKNOWN;
 	*pool = (struct object_ref){x->pool, x->uid};
 	return WARM_ON;
 }
@@ -398,6 +402,7 @@ struct warm *warm_new(struct controller *c)
 
 	w->c = c;
 	w->wishes = map_new(wish_free);
+	w->looked = map_new(NULL);
 	w->pools = map_new(free);
 	loop_timer_init(&w->timer, c->group, pass, w);
 	loop_timer_init(&w->again, c->group, on_again, w);
@@ -411,6 +416,7 @@ void warm_free(struct warm *w)
 	loop_timer_stop(&w->timer);
 	loop_timer_stop(&w->again);
 	map_free(w->wishes);
+	map_free(w->looked);
 	map_free(w->pools);
 	free(w);
 }

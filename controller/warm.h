@@ -24,7 +24,7 @@ void warm_kick(struct warm *w); /* something changed; w NULL: nothing */
 
 enum warm_wish { WARM_UNKNOWN, WARM_OFF, WARM_ON };
 /* What is to become of this free machine; WARM_ON: *pool names it, valid until the next turn.  UNKNOWN until this
- * process has looked as the leader: what is stays. */
+ * process has looked as the leader since the machine is free: what is stays. */
 enum warm_wish warm_wish(const struct warm *w, const char *machine, struct object_ref *pool);
 
 /* So many boots, and a machine is left off for a while. */

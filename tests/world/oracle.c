@@ -125,6 +125,15 @@ static void claim_ended(struct earth *w, const struct box *b, const char *claim)
 		complain(w, "S3: claim %s ended while %s is in %s", claim, b->name, b->segment);
 }
 
+/* Withdrawn before anything was written, from a machine that was warm: there is nothing that it could have left running. */
+static bool never_given(const struct box *b, const char *was)
+{
+	return str_eq(was, "claimed") && str_eq(b->state, "free") &&
+	       json_true_at(b->object, "status", "clean") &&
+	       earth_at(b, "status.warmFor.name")[0] && b->doing != BOX_OS &&
+	       !in_tenant_segment(b) && box_is_blank(b);
+}
+
 static void look_at_machine(struct earth *w, struct box *b)
 {
 	struct store_entry en;
@@ -161,7 +170,7 @@ static void look_at_machine(struct earth *w, struct box *b)
 	     json_int_at(b->object, "status", "lastWipe", "tenancy") != b->tenancy))
 		complain(w, "%s is %s in tenancy %lld and says that it is clean", b->name, b->state,
 			 (long long)b->tenancy);
-	if (claim[0] && !str_eq(claim, b->claim) && !w->restored)
+	if (claim[0] && !str_eq(claim, b->claim) && !w->restored && !never_given(b, was))
 		claim_ended(w, b, claim);
 	if (str_eq(b->state, was))
 		return;

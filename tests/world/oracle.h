@@ -11,7 +11,8 @@
  *	S1  a tenancy begins on a machine whose newest WipeRecord is valid, of the tenancy before, and
  *	    whose drives hold no byte of anybody
  *	S2  a machine is in one tenant's cluster and one tenant's segment at most
- *	S3  a claim ends only after its machine is off and out of the tenant's segment
+ *	S3  a claim ends only after its machine is off and out of the tenant's segment; or it never got beyond
+ *	    claimed, on a machine that is warm, blank and clean
  *	    clean is false from the first tenant byte until a wipe of that tenancy is recorded
  *	    no medium in a machine that is on in a tenant's segment, no agent there
  *	    power never goes away under a machine that serves; under what comes up from the disk in the

@@ -85,10 +85,11 @@ static void a_claim_takes_a_machine_that_is_still_coming_up(void **state)
 	earth_stop(&w);
 }
 
-static void a_claim_that_is_withdrawn_leaves_a_machine_that_is_warmed_again(void **state)
+/* Nothing was written for it: its pool keeps it, and the next claim has it as if there had been no other. */
+static void a_claim_that_is_withdrawn_leaves_a_machine_warm(void **state)
 {
 	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct box *b = &w.boxes[0], *again;
 
 	(void)state;
 	earth_start(&w, 810, 1);
@@ -99,9 +100,102 @@ static void a_claim_that_is_withdrawn_leaves_a_machine_that_is_warmed_again(void
 	earth_wait_state(b, "claimed", 60);
 	earth_delete_pod(&w, &w.tenants[0], "train");
 	earth_release(b);
-	earth_wait_state(b, "free", 300);
-	warming_wait(&w, 1, 300);
+	earth_wait_state(b, "free", 60);
+	assert_true(warming_is_warm(b));
+	earth_run(&w, 3600000);
+	assert_true(warming_is_warm(b));
+	assert_string_equal(b->claim, "");
+	assert_int_equal(b->boots, 2); /* wipe, warm */
 	assert_int_equal(b->tenancy, 1);
+	assert_true(json_true_at(b->object, "status", "clean"));
+	(void)warming_to_imaging(&w, &again);
+	assert_ptr_equal(again, b);
+	assert_int_equal(b->boots, 2);
+	earth_wait_running(&w, &w.tenants[0], "train", 300);
+	earth_run(&w, 30000);
+	earth_check_serving(&w, &w.tenants[0], "train");
+	earth_stop(&w);
+}
+
+static bool checked(void *arg)
+{
+	struct box *b = arg;
+
+	return str_eq(b->state, "claimed") &&
+	       str_eq(earth_at(b, "status.operation.step"), "order check");
+}
+
+/* What its agent saw for a claim that was withdrawn is not what the next one gets. */
+static void drives_changed_between_two_claims_of_a_warm_machine_are_seen(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 830, 1);
+	warming_want(&w, "gpus", 1);
+	earth_replica(&w);
+	warming_wait(&w, 1, 900);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait(&w, checked, b, 60, "it is looked at");
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	earth_release(b);
+	earth_wait_state(b, "free", 60);
+	assert_true(warming_is_warm(b));
+	earth_run(&w, 60000);
+	str_copy(b->drives[1].wwn, sizeof(b->drives[1].wwn), "eui.new");
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_reason(b, "InventoryMismatch", 300);
+	assert_int_equal(b->tenancy, 1);
+	earth_stop(&w);
+}
+
+/* Whoever leads next finds it between the two. */
+static void a_leader_that_dies_when_a_warm_claim_is_withdrawn_is_followed(void **state)
+{
+	(void)state;
+	for (unsigned ms = 0; ms < 400; ms += 40) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+
+		earth_start(&w, 831, 1);
+		warming_want(&w, "gpus", 1);
+		earth_replica(&w);
+		warming_wait(&w, 1, 900);
+		earth_pod(&w, &w.tenants[0], "train");
+		earth_wait_state(b, "claimed", 60);
+		earth_delete_pod(&w, &w.tenants[0], "train");
+		earth_release(b);
+		earth_run(&w, ms);
+		earth_kill(&w.replicas[0]);
+		earth_replica(&w);
+		earth_wait_state(b, "free", 120);
+		earth_run(&w, 60000);
+		assert_true(warming_is_warm(b));
+		assert_int_equal(b->boots, 2);
+		earth_stop(&w);
+	}
+}
+
+/* The BMC's session was lost on the way, or somebody pulled the plug: it is found in free, as ever. */
+static void one_that_went_off_under_a_claim_that_is_withdrawn_is_found_off(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+
+	(void)state;
+	earth_start(&w, 832, 1);
+	warming_want(&w, "gpus", 1);
+	earth_replica(&w);
+	warming_wait(&w, 1, 900);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_state(b, "claimed", 60);
+	box_power(b, false);
+	earth_delete_pod(&w, &w.tenants[0], "train");
+	earth_release(b);
+	earth_wait_state(b, "free", 300);
+	warming_wait_off(&w, 1, 900);
+	warming_wait(&w, 1, 3600);
 	earth_stop(&w);
 }
 
@@ -143,7 +237,10 @@ int main(void)
 		cmocka_unit_test(a_warm_machine_is_claimed_without_a_boot_and_another_is_warmed),
 		cmocka_unit_test(a_claim_of_a_machine_whose_agent_is_dead_boots_it_as_usual),
 		cmocka_unit_test(a_claim_takes_a_machine_that_is_still_coming_up),
-		cmocka_unit_test(a_claim_that_is_withdrawn_leaves_a_machine_that_is_warmed_again),
+		cmocka_unit_test(a_claim_that_is_withdrawn_leaves_a_machine_warm),
+		cmocka_unit_test(drives_changed_between_two_claims_of_a_warm_machine_are_seen),
+		cmocka_unit_test(a_leader_that_dies_when_a_warm_claim_is_withdrawn_is_followed),
+		cmocka_unit_test(one_that_went_off_under_a_claim_that_is_withdrawn_is_found_off),
 		cmocka_unit_test(a_claim_of_another_pool_takes_a_warm_machine_too),
 	};
 
