@@ -25,16 +25,21 @@ static bool has_no_medium(const char *name)
 	return false;
 }
 
-/* A stick, most likely the BMC's virtual medium that this very program was booted from. */
-static bool is_stick(const struct host *h, const char *name)
+/* A stick, most likely the BMC's virtual medium that this very program was booted from; or a slot with nothing in it.
+ * Any other drive that shows no size is broken, locked or formatted in a way that this kernel cannot read:
+ * it is there, and who wipes it fails. */
+static bool is_stick(const struct host *h, const char *name, bool empty)
 {
 	char path[PATH_MAX], to[PATH_MAX];
 	ssize_t n;
+	bool usb, removable;
 
 	snprintf(path, sizeof(path), "%s/block/%s", h->sys, name);
 	n = readlink(path, to, sizeof(to) - 1);
 	to[n > 0 ? n : 0] = '\0';
-	return strstr(to, "/usb") && host_number(0, "%s/removable", path) == 1;
+	usb = strstr(to, "/usb");
+	removable = host_number(0, "%s/removable", path) == 1;
+	return empty ? usb || removable : usb && removable;
 }
 
 /* Identities are compared and travel in JSON and names: one word of printable characters. */
@@ -150,8 +155,11 @@ void drives_scan(const struct host *h, struct arena *a, struct drive_list *out)
 		struct proto_drive *d = &out->v[out->n];
 		int64_t sectors = host_number(0, "%s/block/%s/size", h->sys, names[i]);
 
-		if (has_no_medium(names[i]) || sectors <= 0 || sectors > INT64_MAX / 512 ||
-		    host_number(0, "%s/block/%s/hidden", h->sys, names[i]) || is_stick(h, names[i]))
+		if (sectors < 0 || sectors > INT64_MAX / 512)
+			sectors = 0;
+		if (has_no_medium(names[i]) ||
+		    host_number(0, "%s/block/%s/hidden", h->sys, names[i]) ||
+		    is_stick(h, names[i], !sectors))
 			continue;
 		d->path = arena_printf(a, "%s/%s", h->dev, names[i]);
 		d->bytes = sectors * 512;

@@ -655,9 +655,26 @@ static void a_machine_without_drives_was_not_wiped(void **state)
 		.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
 
 	(void)state;
-	machine_file(&w.m, "sys/block/nvme0n1/size", "0\n");
-	machine_file(&w.m, "sys/block/nvme1n1/size", "0\n");
+	machine_file(&w.m, "sys/block/nvme0n1/hidden", "1\n");
+	machine_file(&w.m, "sys/block/nvme1n1/hidden", "1\n");
 	assert_string_equal(give_order(&wipe)->reason, "NoDrives");
+}
+
+/* It was found with no size already: named, wiped by nobody, and never stamped. */
+static void a_drive_without_a_size_fails_the_wipe(void **state)
+{
+	struct proto_order wipe = {
+		.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
+	const struct proto_report *r;
+
+	(void)state;
+	machine_file(&w.m, "sys/block/nvme1n1/size", "0\n");
+	r = give_order(&wipe);
+	assert_int_equal(r->devices.n, 2);
+	assert_int_equal(r->devices.v[0].level, WIPE_CLEAR);
+	assert_int_equal(r->devices.v[1].level, WIPE_FAIL);
+	assert_string_equal(r->devices.v[1].reason, "DriveFailed");
+	assert_true(machine_residue(&w.m, "nvme1n1") > 0);
 }
 
 static void orders_that_lack_something_are_refused(void **state)
@@ -759,6 +776,7 @@ int main(void)
 		T(nothing_is_verified_that_was_not_wiped_in_this_boot),
 		T(evidence_for_another_machine_is_not_signed),
 		T(a_machine_without_drives_was_not_wiped),
+		T(a_drive_without_a_size_fails_the_wipe),
 		T(orders_that_lack_something_are_refused),
 		T(a_config_drive_needs_an_image),
 		T(power_off_is_reported_and_done),

@@ -68,6 +68,7 @@ static void what_has_no_medium_is_no_drive(void **state)
 		machine_file(&m, path, "4096\n");
 	}
 	machine_file(&m, "sys/block/sdz/size", "0\n"); /* a card reader without a card */
+	machine_file(&m, "sys/block/sdz/removable", "1\n");
 	machine_file(&m, "sys/block/nvme0c0n1/size", "4096\n");
 	machine_file(&m, "sys/block/nvme0c0n1/hidden", "1\n");
 	/* A stick on USB, as sysfs shows it. */
@@ -80,6 +81,25 @@ static void what_has_no_medium_is_no_drive(void **state)
 	machine_file(&m, "sys/block/sdy/removable", "0\n");
 	drives_scan(&m.host, a, &l);
 	assert_int_equal(l.n, 1);
+}
+
+/* Sectors of 520 bytes, a lock, a head crash: its last tenant may bring it back to life. */
+static void a_drive_without_a_size_is_a_drive_all_the_same(void **state)
+{
+	static const char *const sizes[] = {"0\n", "-1\n", "9223372036854775807\n"};
+	OWN(arena) a = arena_new();
+	struct drive_list l;
+
+	(void)state;
+	machine_drive(&m, "sda", "naa.5000\n", 2 << 20);
+	machine_file(&m, "sys/block/sdb/wwid", "naa.5001\n");
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		machine_file(&m, "sys/block/sdb/size", sizes[i]);
+		drives_scan(&m.host, a, &l);
+		assert_int_equal(l.n, 2);
+		assert_string_equal(l.v[1].wwn, "naa.5001");
+		assert_int_equal(l.v[1].bytes, 0);
+	}
 }
 
 static void two_drives_of_one_name_are_both_seen(void **state)
@@ -164,6 +184,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(drives_are_found_with_their_identity),
 		T(what_has_no_medium_is_no_drive),
+		T(a_drive_without_a_size_is_a_drive_all_the_same),
 		T(two_drives_of_one_name_are_both_seen),
 		T(the_machine_says_who_it_is_and_what_it_has),
 		T(an_empty_machine_has_nothing),
