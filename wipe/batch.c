@@ -179,6 +179,28 @@ static int64_t guard_ms(const struct batch *b)
 	return quarter < GUARD_MS ? quarter : GUARD_MS;
 }
 
+static void begin_unit(struct batch *b, struct batch_unit *u);
+
+/* Two paths to one drive, or firmware that gives two drives one name: drives.c tells them apart by "#2". */
+static bool same_drive(const struct batch_unit *a, const struct batch_unit *b)
+{
+	size_t n = strcspn(a->drive->wwn, "#");
+
+	return n == strcspn(b->drive->wwn, "#") && !strncmp(a->drive->wwn, b->drive->wwn, n);
+}
+
+/* This one has ended, or was given up: the next path to its drive. */
+static void begin_next(struct batch_unit *u)
+{
+	struct batch *b = u->batch;
+
+	for (size_t i = 0; i < b->n; i++)
+		if (b->units[i].waits && same_drive(&b->units[i], u)) {
+			begin_unit(b, &b->units[i]);
+			return;
+		}
+}
+
 static void one_less(struct batch *b)
 {
 	if (--b->running || !b->done)
@@ -202,6 +224,7 @@ static void done_unit(void *arg)
 	if (b->act == BATCH_LOOK && !u->rc)
 		(void)proto_stamp_read(u->own.first_block, b->arena, &u->drive->stamp_record,
 				       &u->drive->stamp);
+	begin_next(u);
 	one_less(b);
 	batch_unref(b);
 }
@@ -213,6 +236,7 @@ static void drop_unit(void *arg)
 
 static void begin_unit(struct batch *b, struct batch_unit *u)
 {
+	u->waits = false;
 	u->phase = NULL;
 	u->done_bytes = 0;
 	u->moved_at = loop_now(loop_of(b->group));
@@ -234,11 +258,16 @@ void batch_act(struct batch *b, enum batch_act what, void (*done)(void *arg), vo
 		b->running += !b->units[i].lost;
 	loop_timer_start(&b->guard, b->running ? guard_ms(b) : 0);
 	for (size_t i = 0; i < b->n; i++) {
+		struct batch_unit *u = &b->units[i];
+
+		u->waits = false;
+		for (size_t k = 0; k < i; k++)
+			u->waits |= !u->lost && !b->units[k].lost && same_drive(&b->units[k], u);
 		/* A drive whose thread hangs gets no second one: what it says stays said. */
-		if (b->units[i].lost)
-			b->units[i].verified = false;
-		else
-			begin_unit(b, &b->units[i]);
+		if (u->lost)
+			u->verified = false;
+		else if (!u->waits)
+			begin_unit(b, u);
 	}
 }
 
@@ -267,6 +296,7 @@ static void give_up(struct batch_unit *u, int64_t silent_ms)
 	};
 	batch_ref(b);
 	loop_work_abandon(w);
+	begin_next(u);
 	one_less(b);
 	batch_unref(b);
 }

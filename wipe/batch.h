@@ -40,7 +40,8 @@ struct batch_unit {
 	int rc;
 	struct err err;
 	bool verified;
-	bool lost; /* given up: its thread may run still */
+	bool waits; /* for another unit, which is the same drive by another path */
+	bool lost;  /* given up: its thread may run still */
 	/* the guard's */
 	const char *phase;
 	int64_t done_bytes, moved_at;

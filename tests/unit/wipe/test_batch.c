@@ -1,8 +1,10 @@
 #include "wipe/batch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "base/loop_uv.h"
 #include "base/mem.h"
 #include "tests/unit/testing.h"
@@ -24,10 +26,23 @@ static struct loop_group *group;
 static struct batch *batch;
 static unsigned dones;
 
-static int setup(void **state)
+static void begin_with_all(void)
 {
 	struct drive_list l;
 
+	batch = batch_new(group, &machine.host);
+	batch->nonce = secret_from_str("a1a2a3a4a5a6a7a8a9a0a1a2a3a4a5a6");
+	drives_scan(&machine.host, batch->arena, &l);
+	batch->inventory.drives.v = l.v;
+	batch->inventory.drives.n = l.n;
+	batch_choose_all(batch);
+	for (size_t i = 0; i < batch->n; i++)
+		erase_init(&batch->units[i].erase, &machine.host, batch->units[i].drive,
+			   batch->nonce, WIPE_CLEAR, 100);
+}
+
+static int setup(void **state)
+{
 	(void)state;
 	flaky_reset();
 	machine_init(&machine);
@@ -38,15 +53,7 @@ static int setup(void **state)
 	machine_drive(&machine, "nvme2n1", "eui.2\n", BYTES);
 	loop = loop_uv_new();
 	group = loop_group_new(loop, "agent");
-	batch = batch_new(group, &machine.host);
-	batch->nonce = secret_from_str("a1a2a3a4a5a6a7a8a9a0a1a2a3a4a5a6");
-	drives_scan(&machine.host, batch->arena, &l);
-	batch->inventory.drives.v = l.v;
-	batch->inventory.drives.n = l.n;
-	batch_choose_all(batch);
-	for (size_t i = 0; i < batch->n; i++)
-		erase_init(&batch->units[i].erase, &machine.host, batch->units[i].drive,
-			   batch->nonce, WIPE_CLEAR, 100);
+	begin_with_all();
 	dones = 0;
 	return 0;
 }
@@ -149,6 +156,30 @@ static void a_drive_that_hangs_holds_up_neither_the_others_nor_the_end(void **st
 	d = batch_devices(batch, &n);
 	assert_int_equal(n, 3);
 	assert_int_equal(d[1].level, WIPE_FAIL);
+}
+
+/* By two paths: whoever comes second would find the other's marks in the place of its own. */
+static void one_drive_under_two_names_is_wiped_twice_in_turn(void **state)
+{
+	char from[128], to[128];
+
+	(void)state;
+	batch_unref(batch);
+	machine_file(&machine, "sys/block/" BAD "/wwid", "eui.0\n");
+	machine_remove(&machine, "dev/" BAD);
+	snprintf(from, sizeof(from), "%s/nvme0n1", machine.dev);
+	snprintf(to, sizeof(to), "%s/" BAD, machine.dev);
+	assert_int_equal(link(from, to), 0);
+	begin_with_all();
+	assert_string_equal(batch->units[1].drive->wwn, "eui.0#2");
+	for (int i = 0; i < 5; i++) {
+		do_all(BATCH_WIPE);
+		assert_null(batch_failed(batch));
+		do_all(BATCH_VERIFY);
+		assert_null(batch_failed(batch));
+		assert_true(batch->units[0].verified && batch->units[1].verified);
+	}
+	assert_others_are_clean();
 }
 
 static void sleep_long(void *arg)
@@ -267,6 +298,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(all_drives_are_done_at_the_same_time),
 		T(a_drive_that_hangs_holds_up_neither_the_others_nor_the_end),
+		T(one_drive_under_two_names_is_wiped_twice_in_turn),
 		T(a_drive_whose_turn_has_not_come_is_not_given_up),
 		T(progress_tells_how_far_each_drive_is),
 		T(what_a_drive_that_was_given_up_does_later_changes_nothing),
