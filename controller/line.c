@@ -35,6 +35,9 @@ struct found {
 	const char *name, *pool, *provider; /* whose object says since when failures count */
 	bool stopped, on_its_way;
 	int64_t begin; /* the first failure that it was stopped for */
+	const char *
+		tenant; /* the only one who has been there, and may have made them all; NULL: several, or nobody could */
+	int64_t next; /* as stop.next, for any other tenant */
 	struct line_stop stop;
 };
 
@@ -271,28 +274,41 @@ static bool of_another(const struct found *s, const struct line_place *at, const
 	return at->tenant && !str_eq(at->tenant, tenant) && in_scope(s, at);
 }
 
-/* Has anybody been there but this tenant?  One that is on its way tells nothing yet. */
-static bool is_shared(const struct line *l, const struct found *s, const char *tenant)
+/* Has anybody been there but this tenant?  One that is on its way tells nothing yet, and one that failed for the same
+ * reason after it speaks for it (after: its last failure; NULL: whatever failed). */
+static bool is_shared(const struct line *l, const struct found *s, const char *tenant,
+		      const struct failure *after)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < l->nserved && !any; i++)
 		any = of_another(s, &l->served[i].at, tenant);
-	for (size_t i = 0; i < l->nfailures && !any; i++)
-		any = of_another(s, &l->failures[i].at, tenant);
+	for (size_t i = 0; i < l->nfailures && !any; i++) {
+		const struct failure *f = &l->failures[i];
+		bool alike = after && f->time > after->time && str_eq(f->reason, after->reason);
+
+		any = !alike && of_another(s, &f->at, tenant);
+	}
 	return any;
 }
 
-/* The three are of one tenant, who may have made them. */
-static bool is_one_tenants(const struct line *l, const struct found *s, const struct row *r)
+/* The one tenant that the three are of, and who may have made them; NULL: there is none. */
+static const char *tenant_of(const struct row *r)
 {
 	const char *tenant = r->last[0]->at.tenant;
 
 	for (size_t i = 0; i < MACHINES; i++)
-		if (!is_of_tenants_making(r->last[i]->step) ||
+		if (!r->last[i] || !is_of_tenants_making(r->last[i]->step) ||
 		    !str_eq(r->last[i]->at.tenant, tenant))
-			return false;
-	return tenant && is_shared(l, s, tenant);
+			return NULL;
+	return tenant;
+}
+
+static bool is_one_tenants(const struct line *l, const struct found *s, const struct row *r)
+{
+	const char *tenant = tenant_of(r);
+
+	return tenant && is_shared(l, s, tenant, r->last[0]);
 }
 
 /* Does this one stop the line?  Gives the oldest that it is stopped for. */
@@ -368,6 +384,8 @@ static void find(struct line *l, struct found *s)
 		if (f->time <= since || !in_scope(s, &f->at))
 			continue;
 		if (s->stopped) { /* whatever the one that was let through failed for */
+			if (!str_eq(f->at.tenant, s->tenant))
+				s->tenant = NULL;
 			if (f->time >= s->stop.next)
 				doublings++;
 			s->stop.next = f->time + wait_of(doublings);
@@ -382,6 +400,8 @@ static void find(struct line *l, struct found *s)
 			continue;
 		s->stopped = true;
 		s->begin = oldest->time;
+		s->tenant = tenant_of(r);
+		s->next = f->time + FIRST_MS;
 		s->stop = (struct line_stop){.scope = scope_names[s->scope],
 					     .name = s->name,
 					     .reason = r->reason,
@@ -394,6 +414,8 @@ static void find(struct line *l, struct found *s)
 		s->on_its_way |= in_scope(s, &l->coming[i]);
 	if (s->stop.next <= l->now)
 		s->stop.next = 0;
+	if (s->next <= l->now)
+		s->next = 0;
 }
 
 static const struct found *ask(struct line *l, enum scope scope, const char *name, const char *pool,
@@ -440,13 +462,17 @@ bool line_admits(struct line *l, const struct line_place *p, struct line_stop *w
 	*why = (struct line_stop){0};
 	for (enum scope k = IMAGE; k < SCOPES; k++) {
 		const struct found *s = ask_place(l, k, p);
-		bool held = s->stopped && (s->stop.next || s->on_its_way);
+		bool other = s->tenant && p->tenant && !str_eq(p->tenant, s->tenant), held;
+		int64_t next = other ? s->next : s->stop.next;
 
 		if (!s->stopped)
 			continue;
+		held = next || s->on_its_way;
 		/* Of several the one that holds it longest; the narrowest of those that let it through. */
-		if (!why->scope || (held && (open || s->stop.next > why->next)))
+		if (!why->scope || (held && (open || next > why->next))) {
 			*why = s->stop;
+			why->next = next;
+		}
 		open &= !held;
 	}
 	return open;
@@ -544,5 +570,5 @@ bool line_machine_worn(const struct controller *c, const struct machine *m)
 		pool.name = f->pool;
 		n++;
 	}
-	return n == MACHINES && !(one && is_shared(l, &pool, tenant));
+	return n == MACHINES && !(one && is_shared(l, &pool, tenant, NULL));
 }

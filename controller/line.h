@@ -14,6 +14,11 @@
  * gating the tenant's API has a say, and could make claims fail on purpose: failures of these states that are
  * all of one tenant stop nothing, and count against no machine, where other tenants are as well.
  *
+ * Where only one tenant has been, nobody knows whether it is the place or that tenant, and the line stops for all: who comes
+ * new waits as well.  But the doubling is for claims of that tenant alone: any other's is the one that is let through from
+ * 10 min after the stop on, so that nobody's claims, failing one after the other, keep a newcomer out.  If it comes to
+ * serve, the line opens, and the failures were the tenant's; if it fails alike, they were not.
+ *
  * The line opens when a claim there comes to serve (condition Initialized, younger than the failures);
  * when the pool or provider is changed: its condition LineStopped is True of an older generation; and by
  * `drover resume` (requests.h).  An image has no object: its pool's stand for it, and another digest is another image.
@@ -29,7 +34,7 @@
 struct line_place {
 	const char *pool, *image /* digest */, *provider,
 		*rack,	 /* rack: value of perDomain.key's label; NULL: none */
-		*tenant; /* of what has been; NULL: not known */
+		*tenant; /* of what has been, or whose claim it would be; NULL: not known */
 };
 struct line_stop {
 	const char *scope, *name, *reason; /* "image", its digest, "ImageMismatch" */

@@ -384,7 +384,8 @@ static struct line_place place_of(const struct scheduler *s, const struct plan_c
 	return (struct line_place){.pool = p->pool,
 				   .image = image ? image->digest : NULL,
 				   .provider = p->provider,
-				   .rack = m ? line_rack(s->c, m) : NULL};
+				   .rack = m ? line_rack(s->c, m) : NULL,
+				   .tenant = p->tenant};
 }
 
 static struct news_hold hold_of(const struct scheduler *s, struct line *l,

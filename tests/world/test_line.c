@@ -91,8 +91,8 @@ static void kubelets(struct earth *w, bool come)
 		w->boxes[i].no_kubelet = !come;
 }
 
-/* Three machines of four fail for one image, and a pod of another tenant comes. */
-static void stop_the_line(struct earth *w, uint64_t seed)
+/* Three machines of four fail for one image, all for one tenant. */
+static void stop_for_one(struct earth *w, uint64_t seed)
 {
 	earth_start(w, seed, 4);
 	kubelets(w, false);
@@ -108,6 +108,12 @@ static void stop_the_line(struct earth *w, uint64_t seed)
 	}
 	earth_wait(w, three_timed_out, w, 7200, "three machines fail alike");
 	earth_patch_machine(&w->boxes[3], json_pack("{s:s}", "managementPolicy", "Manage"));
+}
+
+/* ... and a pod of another tenant comes. */
+static void stop_the_line(struct earth *w, uint64_t seed)
+{
+	stop_for_one(w, seed);
 	earth_pod(w, &w->tenants[1], "late");
 }
 
@@ -137,6 +143,31 @@ static void three_machines_that_fail_alike_are_enough(void **state)
 	assert_int_equal(claims(&w), 4);
 	assert_string_equal(line_of(&w), "False Open");
 	earth_wait_running(&w, &w.tenants[1], "late", 1800);
+	earth_stop(&w);
+}
+
+static bool four_timed_out(void *arg)
+{
+	return failed(arg, "JoinTimeout") == 4;
+}
+
+/* The one that was let through was of the same tenant and failed, too: that tenant waits twice as long, nobody else does. */
+static void a_newcomer_is_let_through_before_those_who_failed(void **state)
+{
+	struct earth w;
+
+	(void)state;
+	stop_for_one(&w, 707);
+	earth_wait(&w, four_timed_out, &w, 7200, "the one that was let through fails");
+	earth_run(&w, 120000);
+	assert_int_equal(claims(&w), 0);
+	kubelets(&w, true);
+	earth_pod(&w, &w.tenants[1], "late");
+	earth_run(&w, 20000);
+	assert_int_equal(claims(&w), 1);
+	earth_wait_running(&w, &w.tenants[1], "late", 600);
+	earth_run(&w, 30000);
+	assert_string_equal(line_of(&w), "False Open");
 	earth_stop(&w);
 }
 
@@ -249,6 +280,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(three_machines_that_fail_alike_are_enough),
+		cmocka_unit_test(a_newcomer_is_let_through_before_those_who_failed),
 		cmocka_unit_test(one_wrong_image_is_enough_and_a_person_opens_the_line),
 		cmocka_unit_test(a_changed_pool_is_tried_at_once),
 		cmocka_unit_test(a_stopped_line_stays_stopped_under_another_leader),

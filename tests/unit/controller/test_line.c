@@ -105,6 +105,20 @@ static void fails_for(struct desk *d, int n, int ago, const char *tenant, const 
 		    arena_printf(d->a, "{'failures': [%s]}", failure_of(d, n, ago, tenant, step)));
 }
 
+static void claim(struct desk *d, const char *name, const char *status)
+{
+	desk_put(
+		d,
+		arena_printf(
+			d->a,
+			"{'kind': 'NodeClaim', 'metadata': {'name': '%s'}, 'spec': {"
+			" 'virtualClusterRef': {'name': 'team-a'}, 'nodePoolRef': {'name': 'h100'},"
+			" 'machineRef': {'name': 'm-8'}, 'image': {'kubernetesVersion': '1.36',"
+			" 'url': 'https://img.example/n136.raw', 'format': 'raw', 'digest': '" IMAGE
+			"'}}, 'status': %s}",
+			name, status));
+}
+
 /* Its API server may refuse Nodes for as long as it likes: the others' work goes on. */
 static void one_tenant_stops_no_line_of_others(void **state)
 {
@@ -120,6 +134,41 @@ static void one_tenant_stops_no_line_of_others(void **state)
 	assert_false(open_at(d, &here));
 	fails_for(d, 4, 4, "team-b", "joining"); /* it is not that tenant alone */
 	assert_false(open_at(d, &here));
+}
+
+/* Nobody else has been there: it may be the place, so all wait.  The doubling is for those who fail. */
+static void a_newcomer_does_not_wait_for_what_another_tenants_claims_come_to(void **state)
+{
+	struct desk *d = *state;
+	struct line_place a = here, b = here;
+
+	a.tenant = "team-a";
+	b.tenant = "team-b";
+	for (int n = 2; n < 5; n++)
+		fails_for(d, n, n, "team-a", "joining");
+	assert_false(open_at(d, &b));
+	assert_true(stop.next > now(d) + 7 * MIN && stop.next <= now(d) + 8 * MIN);
+	for (int n = 2; n < 5; n++)
+		fails_for(d, n, 60 + n, "team-a", "joining");
+	fails_for(d, 5, 5, "team-a", "joining"); /* it was let through */
+	assert_false(open_at(d, &a));
+	assert_true(stop.next > now(d) + 14 * MIN && stop.next <= now(d) + 15 * MIN);
+	assert_true(open_at(d, &b));
+	assert_string_equal(stop.scope, "image"); /* it is the one that is let through */
+	assert_int_equal(stop.next, 0);
+	claim(d, "the-one", "{'phase': 'Pending'}"); /* of whomever: one at a time */
+	assert_false(open_at(d, &b));
+	desk_status(d, OBJECT_NODE_CLAIM, "the-one", "{'phase': 'Failed'}");
+	assert_true(open_at(d, &b));
+	fails_for(d, 6, 1, "team-b", "joining"); /* it fails alike: it is the place */
+	assert_false(open_at(d, &a));
+	assert_false(open_at(d, &b));
+	assert_true(stop.next > now(d) + 18 * MIN && stop.next <= now(d) + 19 * MIN);
+	desk_status(d, OBJECT_MACHINE, "m-6", "{'failures': []}");
+	/* Where the tenant has no say it is the place for everybody. */
+	for (int n = 2; n < 6; n++)
+		fails_for(d, n, n == 5 ? 5 : 60 + n, "team-a", "imaging");
+	assert_false(open_at(d, &b));
 }
 
 static void one_tenant_wears_no_machine_of_others(void **state)
@@ -239,20 +288,6 @@ static void what_is_a_tenants_or_a_wipes_stops_nothing(void **state)
 				at(d, now(d) - MIN)));
 	fails(d, 2, "AgentSilent", 1, "h100");
 	assert_true(open_at(d, &here));
-}
-
-static void claim(struct desk *d, const char *name, const char *status)
-{
-	desk_put(
-		d,
-		arena_printf(
-			d->a,
-			"{'kind': 'NodeClaim', 'metadata': {'name': '%s'}, 'spec': {"
-			" 'virtualClusterRef': {'name': 'team-a'}, 'nodePoolRef': {'name': 'h100'},"
-			" 'machineRef': {'name': 'm-8'}, 'image': {'kubernetesVersion': '1.36',"
-			" 'url': 'https://img.example/n136.raw', 'format': 'raw', 'digest': '" IMAGE
-			"'}}, 'status': %s}",
-			name, status));
 }
 
 static const char *initialized(struct desk *d, int ago)
@@ -378,6 +413,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(the_third_machine_stops_the_line_and_not_the_third_failure),
 		T(one_tenant_stops_no_line_of_others),
+		T(a_newcomer_does_not_wait_for_what_another_tenants_claims_come_to),
 		T(one_tenant_wears_no_machine_of_others),
 		T(failures_further_apart_than_half_an_hour_stop_nothing),
 		T(the_wait_doubles),
