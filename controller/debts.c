@@ -15,8 +15,10 @@
 #include "base/retry.h"
 #include "base/str.h"
 #include "controller/asleep.h"
+#include "controller/budgets.h"
 #include "controller/debts.h"
 #include "controller/jumps.h"
+#include "controller/life.h"
 #include "controller/tenant.h"
 
 #define LOOK_MS 10000
@@ -28,6 +30,7 @@
 struct debts {
 	struct controller *c;
 	struct map *debtors; /* VirtualCluster name -> struct debtor */
+	bool deleting;	     /* a claim of a pool that is gone: one at a time, of all tenants */
 };
 
 enum paying { PAY_NODE, PAY_TOKEN, PAY_STRIKE };
@@ -96,6 +99,53 @@ static bool stands(const struct controller *c, enum object_kind_id kind,
 	return m && !m->deletion_timestamp;
 }
 
+struct crowd {
+	const struct controller *c;
+	const char *pool;
+	int64_t nodes, leaving;
+};
+
+/* Work may run on its machine. */
+static bool serves(const struct controller *c, const struct node_claim *n, enum machine_state *s)
+{
+	const struct machine *m =
+		n->status.machine_ref
+			? CONTROLLER_GET(c, OBJECT_MACHINE, machine, n->status.machine_ref->name)
+			: NULL;
+
+	*s = m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
+	return m && m->status.claim_ref && str_eq(m->status.claim_ref->name, n->meta.name) &&
+	       *s >= MACHINE_SERVING && *s <= MACHINE_LEAVING;
+}
+
+static bool count_claim(const struct kube_entry *en, void *arg)
+{
+	const struct node_claim *n = en->object;
+	struct crowd *cr = arg;
+	enum machine_state s;
+
+	if (!str_eq(n->spec.node_pool_ref.name, cr->pool) || !serves(cr->c, n, &s))
+		return true;
+	cr->nodes++;
+	cr->leaving += n->meta.deletion_timestamp || s > MACHINE_SERVING;
+	return true;
+}
+
+/* A pool's claims leave within its budgets, of which none counts for less than one.  With the pool
+ * they are gone as a rule, and then it is one. */
+static bool within_budget(const struct controller *c, const struct node_claim *n)
+{
+	struct crowd cr = {.c = c, .pool = n->spec.node_pool_ref.name};
+	const struct node_pool *p = CONTROLLER_GET(c, OBJECT_NODE_POOL, node_pool, cr.pool);
+	enum machine_state s;
+
+	if (!serves(c, n, &s) || s > MACHINE_SERVING) /* it leaves as it is */
+		return true;
+	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], count_claim, &cr);
+	return !cr.leaving ||
+	       (p && cr.leaving < budgets_allow(p, "Deleted", cr.nodes, loop_wall(c->loop)));
+}
+
 static bool look_at_claim(const struct kube_entry *en, void *arg)
 {
 	const struct node_claim *n = en->object;
@@ -111,7 +161,7 @@ static bool look_at_claim(const struct kube_entry *en, void *arg)
 		s->kind = OBJECT_VIRTUAL_CLUSTER;
 		s->ref = &n->spec.virtual_cluster_ref;
 		s->orphan = n;
-	} else if (!stands(c, OBJECT_NODE_POOL, &n->spec.node_pool_ref)) {
+	} else if (!stands(c, OBJECT_NODE_POOL, &n->spec.node_pool_ref) && within_budget(c, n)) {
 		s->kind = OBJECT_NODE_POOL;
 		s->ref = &n->spec.node_pool_ref;
 		s->orphan = n;
@@ -123,8 +173,10 @@ static void on_claim_deleted(json_t *o, const struct err *e, void *arg)
 {
 	struct debtor *d = arg;
 
-	(void)o;
 	d->call = NULL;
+	d->owner->deleting = false;
+	if (!e && json_object_get(o, "spec"))
+		kube_cache_learn(d->owner->c->cache[OBJECT_NODE_CLAIM], o);
 	if (e && e->kind != ERR_NOT_FOUND && e->kind != ERR_CONFLICT)
 		log_warn("claim not deleted", LOG_S("claim", d->claim), LOG_E(e));
 	later(d, SOON_MS);
@@ -137,10 +189,12 @@ static void delete_claim(struct debtor *d)
 	struct kube_delete_opts o = {.uid = d->claim_uid, .grace_s = -1};
 
 	if (!n || !str_eq(n->meta.uid, d->claim_uid) || n->meta.deletion_timestamp ||
-	    !controller_may_destroy(c) || controller_crds_terminating(c)) {
+	    !controller_may_destroy(c) || controller_crds_terminating(c) || d->owner->deleting ||
+	    (d->owner_kind == OBJECT_NODE_POOL && !within_budget(c, n))) {
 		later(d, SOON_MS);
 		return;
 	}
+	d->owner->deleting = true;
 	log_info("claim deleted: its owner is", LOG_S("claim", d->claim),
 		 LOG_S("owner", object_kinds[d->owner_kind].kind));
 	controller_event(c, OBJECT_NODE_CLAIM, &n->meta, "Normal", "OwnerDeleted",

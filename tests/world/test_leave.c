@@ -328,6 +328,77 @@ static void the_claims_of_a_deleted_pool_leave(void **state)
 	earth_stop(&w);
 }
 
+struct going {
+	struct earth *w;
+	unsigned most;
+};
+
+/* All are free; the most that were on their way out at once. */
+static bool all_have_gone(void *arg)
+{
+	struct going *g = arg;
+	unsigned n = 0, done = 0;
+
+	for (unsigned i = 0; i < g->w->nboxes; i++) {
+		const struct box *b = &g->w->boxes[i];
+
+		n += b->claim[0] && !str_eq(b->state, "serving");
+		done += str_eq(b->state, "free");
+	}
+	if (n > g->most)
+		g->most = n;
+	return done == g->w->nboxes;
+}
+
+/* Not all work at once, of however many tenants it is. */
+static void the_claims_of_a_deleted_pool_leave_one_after_the_other(void **state)
+{
+	struct earth w;
+	struct going g = {&w, 0};
+
+	(void)state;
+	earth_start(&w, 472, 3);
+	earth_replica(&w);
+	for (unsigned i = 0; i < 3; i++) {
+		static const char *const pods[] = {"one", "two", "three"};
+
+		earth_pod(&w, &w.tenants[i % 2], pods[i]);
+		earth_wait_running(&w, &w.tenants[i % 2], pods[i], 900);
+	}
+	earth_wait_all(&w, "serving", 60);
+	earth_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
+	earth_wait(&w, all_have_gone, &g, 5400, "all are free");
+	assert_int_equal(g.most, 1);
+	assert_int_equal(leaving_events(&w, "OwnerDeleted"), 3);
+	earth_stop(&w);
+}
+
+/* A Drain without end holds neither its own machine nor the others of a pool that was deleted. */
+static void a_pool_deleted_while_a_drain_waits_lets_all_go(void **state)
+{
+	struct earth w;
+	struct box *b;
+
+	(void)state;
+	earth_start(&w, 473, 2);
+	earth_replica(&w);
+	for (unsigned i = 0; i < 2; i++) {
+		earth_pod(&w, &w.tenants[i], "train");
+		earth_wait_running(&w, &w.tenants[i], "train", 900);
+	}
+	earth_wait_all(&w, "serving", 60);
+	b = earth_box_of(&w, &w.tenants[0], "train");
+	leaving_budget(&w, "train");
+	leaving_drain_of(&w, "fans", b->name, 0, "  then: Quarantine\n");
+	leaving_wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
+	earth_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
+	leaving_cordon(b, true);
+	earth_wait_state(b, "quarantined", 3600 + 900); /* terminationGracePeriod */
+	assert_string_equal(earth_at(b, "status.quarantine.reason"), "QuarantinedByOperator");
+	earth_wait_state(b == &w.boxes[0] ? &w.boxes[1] : &w.boxes[0], "free", 1800);
+	earth_stop(&w);
+}
+
 /* The pools went with their definition, and GitOps put both back: nobody wanted the work to stop. */
 static void pools_lost_with_their_definition_take_no_claim_along(void **state)
 {
@@ -379,6 +450,8 @@ int main(void)
 		cmocka_unit_test(a_pool_that_wants_no_isolation_does_not_wait_for_its_proof),
 		cmocka_unit_test(a_deleted_tenant_gives_its_machines_back_first),
 		cmocka_unit_test(the_claims_of_a_deleted_pool_leave),
+		cmocka_unit_test(the_claims_of_a_deleted_pool_leave_one_after_the_other),
+		cmocka_unit_test(a_pool_deleted_while_a_drain_waits_lets_all_go),
 		cmocka_unit_test(pools_lost_with_their_definition_take_no_claim_along),
 	};
 
