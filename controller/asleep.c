@@ -337,6 +337,8 @@ bool asleep_status(const struct tenant *t, const struct virtual_cluster *vc, str
 		}
 		changed = condition_set(cs, a, &want, now);
 	} else if (current(s) && v->is == ASLEEP_UNKNOWN) {
+		if (answers(t))
+			since = 0;
 		want.status = CONDITION_UNKNOWN;
 		changed = condition_set(cs, a, &want, now);
 	} else if (asleep_now(t)) {

@@ -216,6 +216,13 @@ static void a_control_plane_that_is_gone_keeps_since_and_one_made_anew_does_not(
 	desk_run(d, 60000);
 	assert_string_equal(condition(d, "Asleep"), "True ScaledToZero");
 	assert_string_not_equal(status(d, "asleepSince"), first);
+	desk_must(d, &d->host, "DELETE", SETS "statefulsets/a", NULL);
+	desk_run(d, 60000);
+	assert_string_not_equal(status(d, "asleepSince"), "");
+	desk_away(d, &d->team, false);
+	desk_run(d, 60000);
+	assert_string_equal(condition(d, "Asleep"), "Unknown ControlPlaneNotFound");
+	assert_string_equal(status(d, "asleepSince"), "");
 }
 
 static void a_refusal_is_an_answer_and_a_lost_kubeconfig_is_no_silence(void **state)
