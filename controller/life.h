@@ -116,7 +116,7 @@ struct life {
 	bool journaled; /* written down, may go out */
 	bool acting;	/* went out, not yet answered */
 	bool unsent;	/* ... and was kept back at the last moment: the lease was too old (S7) */
-	bool withheld;	/* the one that is due is: it was told, and goes out when the lease is renewed */
+	bool withheld; /* the one that is due is: it was told, and goes out when the lease is renewed */
 	int64_t acted_at,
 		act_end; /* loop_now() when it went out and was answered; 0: not by this process */
 	unsigned boot_way;     /* which of the ways to boot the agent is tried */
@@ -284,6 +284,8 @@ const struct node_claim *life_claim_wanting(
 	const struct life *l); /* an unlocked claim that names this machine */
 const struct provider_object *life_provider(const struct life *l);
 int64_t life_deadline(const struct life *l); /* wall ms; 0: none */
+/* How long this machine may be in that state, by its claim, its Provider or the table; 0: for ever. */
+int64_t life_limit_ms(const struct life *l, enum machine_state s);
 /* Records or claims tell of a later tenancy than status does: a backup was put back.  True: it begins again, as known. */
 bool life_outdated(struct life *l);
 

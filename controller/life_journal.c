@@ -126,9 +126,10 @@ void life_operation_id(struct life *l, char out[static 33])
 	str_hex(out, b, sizeof(b));
 }
 
-static int64_t limit_ms(const struct life *l, enum machine_state s)
+int64_t life_limit_ms(const struct life *l, enum machine_state s)
 {
 	const struct node_claim *n = life_claim(l);
+	const struct provider_object *p = life_provider(l);
 	int64_t ms = machine_state_info[s].limit_s * 1000;
 
 	if (n && s == MACHINE_IMAGING && n->spec.deadlines.imaging > 0)
@@ -139,6 +140,8 @@ static int64_t limit_ms(const struct life *l, enum machine_state s)
 		ms = n->spec.deadlines.joining;
 	else if (n && s == MACHINE_GATING && n->spec.deadlines.gating > 0)
 		ms = n->spec.deadlines.gating;
+	else if (p && s == MACHINE_WIPING && p->spec.wipe.deadline > 0)
+		ms = p->spec.wipe.deadline;
 	else if (n && s == MACHINE_DRAINING && n->spec.termination_grace_period)
 		ms = n->spec.termination_grace_period > 0 ? n->spec.termination_grace_period : 0;
 	return ms;
@@ -190,7 +193,7 @@ static void enter(struct life *l, enum machine_state to, json_t *extra, const ch
 		  const char *message)
 {
 	json_t *status = extra ? extra : json_object(), *op, *given;
-	int64_t now = loop_wall(l->c->loop), limit = limit_ms(l, to);
+	int64_t now = loop_wall(l->c->loop), limit = life_limit_ms(l, to);
 	char id[33];
 
 	assert(machine_state_info[l->state].next & 1u << to);

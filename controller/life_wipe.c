@@ -196,7 +196,7 @@ bool life_can_sign(struct life *l)
 {
 	static const char missing[] = "EvidenceKeyMissing";
 	const struct machine_operation *op = l->m->status.operation;
-	int64_t limit = machine_state_info[l->state].limit_s * 1000;
+	int64_t limit = life_limit_ms(l, l->state);
 	char t[STR_TIME_SIZE];
 
 	if (!keys_evidence(l->c->keys)) {

@@ -516,6 +516,31 @@ static void what_spins_is_held_to_the_floor_of_what_spins(void **state)
 	earth_stop(&w);
 }
 
+/* Large drives take a day to overwrite, and small ones need not be waited for as long. */
+static void a_wipe_has_as_long_as_the_provider_says(void **state)
+{
+	static const struct {
+		const char *deadline;
+		int64_t wipe_s;
+		bool in_time;
+	} cases[] = {{"8h", 7 * 3600, true}, {"20m", 1800, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+
+		earth_start(&w, 590 + i, 1);
+		b->wipe_ms = cases[i].wipe_s * 1000;
+		earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+			 json_pack("{s:{s:{s:s}}}", "spec", "wipe", "deadline", cases[i].deadline));
+		earth_replica(&w);
+		earth_wait_state(b, cases[i].in_time ? "free" : "quarantined",
+				 cases[i].in_time ? 8 * 3600 : 1700);
+		earth_stop(&w);
+	}
+}
+
 /* The provider is content with Clear; the pool is not: its pods are told why, others are served. */
 static void a_machine_below_the_pools_level_is_not_offered_to_it(void **state)
 {
@@ -712,6 +737,7 @@ int main(void)
 		cmocka_unit_test(evidence_of_what_the_agent_was_not_told_is_not_countersigned),
 		cmocka_unit_test(a_wipe_below_the_providers_floor_is_quarantined),
 		cmocka_unit_test(what_spins_is_held_to_the_floor_of_what_spins),
+		cmocka_unit_test(a_wipe_has_as_long_as_the_provider_says),
 		cmocka_unit_test(a_machine_below_the_pools_level_is_not_offered_to_it),
 		cmocka_unit_test(a_drive_that_fails_is_named),
 		cmocka_unit_test(a_drive_that_is_pulled_out_amid_the_wipe_is_called_missing),
