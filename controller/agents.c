@@ -202,15 +202,32 @@ bool agents_is_open(const struct agents_seat *s, const char *operation, int64_t 
 }
 
 /* The media token is derived, so that any leader serves the same address. */
-static void media_token(const struct agents_seat *s, char out[static 65])
+static const char *media_token(const struct agents_seat *s, const char *operation, int64_t boot,
+			       char out[static 65])
 {
 	OWN(arena) a = arena_new();
 	const char *text =
-		arena_printf(a, "media\n%s\n%s\n%lld", s->uid, s->operation, (long long)s->boot);
+		arena_printf(a, "media\n%s\n%s\n%lld", s->uid, operation, (long long)boot);
 	uint8_t mac[CRYPTO_SHA256];
 
 	crypto_hmac_sha256(s->agents->boot_key, text, strlen(text), mac);
 	str_hex(out, mac, sizeof(mac));
+	return out;
+}
+
+static char *address_of(const struct agents_seat *s, const char *token)
+{
+	return mem_printf("%s/boot/%s/drover-agent.iso", s->media_base, token);
+}
+
+bool agents_makes(const struct agents_seat *s, const char *operation, int64_t boot, const char *url)
+{
+	char token[65];
+	char *address = address_of(s, media_token(s, operation, boot, token));
+	bool same = str_eq(address, url);
+
+	free(address);
+	return same;
 }
 
 void agents_open(struct agents_seat *s, const char *operation, int64_t boot, int64_t fence)
@@ -241,10 +258,10 @@ void agents_open(struct agents_seat *s, const char *operation, int64_t boot, int
 		.gateway = s->gateway,
 		.mac = s->mac,
 	};
-	media_token(s, token);
+	media_token(s, operation, boot, token);
 	s->item = media_open(s->agents->media, token, &block, &e);
 	if (s->item)
-		s->url = mem_printf("%s/boot/%s/drover-agent.iso", s->media_base, token);
+		s->url = address_of(s, token);
 	else
 		str_copy(s->refusal, sizeof(s->refusal), e.text);
 }

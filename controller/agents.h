@@ -58,6 +58,10 @@ void agents_close(struct agents_seat *s); /* no call is accepted, the media URL 
 bool agents_is_open(const struct agents_seat *s, const char *operation, int64_t boot);
 const char *agents_media_url(struct agents_seat *s); /* while open; NULL: closed or no image */
 
+/* Is this the address of that boot, whether it is open or not?  Nobody else could have made it. */
+bool agents_makes(const struct agents_seat *s, const char *operation, int64_t boot,
+		  const char *url);
+
 /* A session that the journal knows from a predecessor: only this boot id and key are its agent. */
 void agents_restore(struct agents_seat *s, const char *boot_id, const char *public_key,
 		    struct err *e);

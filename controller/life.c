@@ -111,10 +111,11 @@ static void begin(struct life *l, const char *why)
 	int64_t tenancy = life_tenancy_known(l) + 1;
 	/* Backends remember the fence of a Machine that was lost: seconds are more than its leaders were. */
 	int64_t fence = l->m->status.operation ? life_fence(l) : loop_wall(l->c->loop) / 1000;
-	json_t *s = json_pack("{s:s, s:I, s:b, s:{s:I}, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}",
-			      "state", "known", "tenancy", (json_int_t)tenancy, "clean", 0,
-			      "operation", "fence", (json_int_t)fence, "claimRef", "tenant",
-			      "warmFor", "agent", "quarantine", "leave", "hold", "wipeAttempt");
+	json_t *s = json_pack(
+		"{s:s, s:I, s:b, s:{s:I}, s:{s:n}, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}",
+		"state", "known", "tenancy", (json_int_t)tenancy, "clean", 0, "operation", "fence",
+		(json_int_t)fence, "power", "httpBoot", "claimRef", "tenant", "warmFor", "agent",
+		"quarantine", "leave", "hold", "wipeAttempt");
 
 	l->state = MACHINE_KNOWN;
 	life_set_time(s, "stateSince", loop_wall(l->c->loop));
@@ -336,6 +337,7 @@ static void forget(struct life *l)
 	detach_bmc(l); /* attached again, it first ends the session of whoever led meanwhile */
 	l->acted_at = l->knocked_at = 0;
 	l->seen.known = l->place.known = l->http_booted = false;
+	l->whereabouts = LIFE_NOT_ASKED;
 	if (l->seat)
 		agents_close(l->seat);
 }
@@ -385,8 +387,8 @@ static void on_tick(void *arg)
 	if (l->m->spec.management_policy == MACHINE_MANAGE && !l->m->meta.deletion_timestamp &&
 	    life_finalizer(l, true))
 		return;
-	if (request_retry(l) || write_seen(l) || overdue(l) || write_conditions(l) ||
-	    life_attempt_settle(l) || !attached(l))
+	if (request_retry(l) || write_seen(l) || life_boot_ends(l) || overdue(l) ||
+	    write_conditions(l) || life_attempt_settle(l) || !attached(l) || !life_boot_followed(l))
 		return;
 	machine_state_info[l->state].step(l);
 }

@@ -119,9 +119,11 @@ struct life {
 	bool withheld; /* the one that is due is: it was told, and goes out when the lease is renewed */
 	int64_t acted_at,
 		act_end; /* loop_now() when it went out and was answered; 0: not by this process */
-	unsigned boot_way;     /* which of the ways to boot the agent is tried */
-	bool http_booted;      /* switched on for an agent by HTTP, and not seen off since */
-	char boot_way_for[64]; /* ... of which operation and boot */
+	unsigned boot_way; /* which of the ways to boot the agent is tried */
+	bool http_booted;  /* what is on was switched on for an agent by HTTP (life_agent.c) */
+	/* ... and where it was found, for that: of a boot that this process did not order. */
+	enum { LIFE_NOT_ASKED, LIFE_ASKED, LIFE_NOT_ANSWERED, LIFE_FOUND } whereabouts;
+	char boot_way_for[96]; /* ... of which operation and boot */
 	int64_t power_end;     /* loop_now() when a power request was answered last */
 	int64_t act_after;     /* backing off until */
 	struct backoff act_backoff;
@@ -236,6 +238,12 @@ bool life_place_seen(struct life *l, int64_t max_age_ms);
 bool life_placed(struct life *l, const char *segment);
 /* Switch it off through the BMC; nothing when a request is out. */
 void life_power(struct life *l, bool on);
+/* For acts at the BMC: may this one go out, the call for it, and what its done() passes on (life: call.arg). */
+enum life_turn life_bmc_act(struct life *l, const char *step, enum life_class cls,
+			    int64_t patience_ms);
+struct provider_call life_bmc_call(struct life *l);
+void life_bmc_acted(const struct provider_observation *o, const char *handle, const struct err *e,
+		    void *life);
 /* The agent of this operation is there: media in, override set, powered on, hello heard.  Starts what is missing. */
 bool life_agent(struct life *l);
 /* Give the order ("inspect", or "CLAIM/check" where the same boot may be asked again for another one; o->id is filled in)
@@ -246,8 +254,14 @@ void life_progress(struct life *l, const char *order);
 /* The agent has gone: power off, media out, override cleared, all read back.  Starts what is missing,
  * after it took the agent's key out of status: its orders are all done, and no other leader waits for it. */
 bool life_agent_off(struct life *l);
-/* Its BMC shows a medium of ours, of whatever boot. */
+/* What is on was booted by us, as its BMC shows (a medium of whatever boot) or the journal says. */
 bool life_shows_ours(const struct life *l);
+/* Something is left at its BMC that life_agent_off() takes away. */
+bool life_agent_left(const struct life *l);
+/* It was seen off after an earlier boot by HTTP: that is being written down. */
+bool life_boot_ends(struct life *l);
+/* What the journal says of a boot by HTTP is held against the network; false: that is being asked. */
+bool life_boot_followed(struct life *l);
 bool life_agent_dismissed(const struct life *l); /* that was written down */
 
 /* DMI, PCI devices and drives as the Machine and its instance type say; -1 names what differs. */

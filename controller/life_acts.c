@@ -1,6 +1,6 @@
 /*
- * life_acts: what steps share with the outside: the look at the BMC, power,
- * the fabric, and the agent's way in and out.
+ * life_acts: what steps share with the outside: the look at the BMC, power and
+ * the fabric.  The agent's way in and out is in life_agent.c.
  * Tests: tests/world/test_leave.c, tests/unit/controller/test_life_conditions.c
  */
 #include <stdio.h>
@@ -15,9 +15,6 @@
 
 /* A power change is not asked for again within this time: GPU servers need up to 3 min. */
 #define POWER_PATIENCE_MS 60000
-#define BOOT_PATIENCE_MS 20000
-/* An agent that was told to power off is switched off from outside after this. */
-#define POWEROFF_GRACE_MS 30000
 /* So many looks without an answer, one after the other, and a person's word counts for more. */
 #define DEAD_READS 3
 
@@ -61,8 +58,10 @@ static void remember(struct life *l, const struct provider_observation *o)
 	     same = l->seen.known && str_eq(l->seen.uuid, str_or(o->system_uuid, "")) &&
 		    (l->seen.uuid[0] || str_eq(l->seen.serial, str_or(o->serial, "")));
 
-	if (off)
+	if (off) {
 		l->http_booted = false;
+		l->whereabouts = LIFE_NOT_ASKED;
+	}
 	l->seen.off_since = !off ? 0 : same && l->seen.off_since ? l->seen.off_since : o->read_at;
 	life_follow_looked(l);
 	l->seen.known = true;
@@ -252,12 +251,12 @@ static void on_powered(const struct provider_observation *o, const char *handle,
 	acted(l, e);
 }
 
-static void on_acted(const struct provider_observation *o, const char *handle, const struct err *e,
-		     void *arg)
+void life_bmc_acted(const struct provider_observation *o, const char *handle, const struct err *e,
+		    void *life)
 {
 	(void)o;
 	(void)handle;
-	acted(arg, e);
+	acted(life, e);
 }
 
 /* Asked again when the request is about to leave: pace and login may have taken a while (S7). */
@@ -269,7 +268,7 @@ static bool may_act(void *arg)
 	return !l->unsent;
 }
 
-static struct provider_call acting(struct life *l)
+struct provider_call life_bmc_call(struct life *l)
 {
 	l->unsent = false;
 	return (struct provider_call){
@@ -277,80 +276,13 @@ static struct provider_call acting(struct life *l)
 		.fence = l->m->status.operation->fence,
 		.may_act = may_act,
 		.session = str_or(l->m->status.bmc.session_uri, ""),
-		.done = on_acted,
+		.done = life_bmc_acted,
 		.arg = l,
 	};
 }
 
-/* --- the way to boot the agent -------------------------------------------------------------------- */
-
-/* As agents.c makes them: another server's address may begin with the same digits. */
-static bool is_ours(const struct life *l, const char *url)
-{
-	const char *base = life_provider(l)->spec.boot.media_url;
-
-	return base && str_starts(url, base) && str_starts(url + strlen(base), "/boot/");
-}
-
-static bool shows_our_url(const struct life *l)
-{
-	return is_ours(l, l->seen.http_url);
-}
-
-/*
- * Our medium, of this boot or an earlier one: the media server's address is ours alone.
- * Some BMCs forget the address of an HTTP boot when it is used; then what counts is that it was we.
- */
-bool life_shows_ours(const struct life *l)
-{
-	return (l->seen.media && is_ours(l, l->seen.media_url)) || shows_our_url(l) ||
-	       l->http_booted;
-}
-
-static unsigned ways(const struct life *l)
-{
-	size_t n = life_provider(l)->spec.boot.methods.n;
-
-	return n ? (unsigned)n : 2;
-}
-
-/* In the order of the Provider; where it says nothing, what the BMC offers, media first. */
-static bool by_http(const struct life *l)
-{
-	const struct strings *m = &life_provider(l)->spec.boot.methods;
-
-	return m->n ? str_eq(m->v[l->boot_way < m->n ? l->boot_way : m->n - 1], "UefiHttp")
-		    : l->boot_way > 0;
-}
-
-/* Each boot begins with the first way. */
-static void begin_ways(struct life *l)
-{
-	const struct machine_operation *op = l->m->status.operation;
-	char now[sizeof(l->boot_way_for)];
-
-	str_format(now, sizeof(now), "%s/%lld", op->id, (long long)op->boot_number);
-	if (str_eq(l->boot_way_for, now))
-		return;
-	str_copy(l->boot_way_for, sizeof(l->boot_way_for), now);
-	l->boot_way = 0;
-}
-
-static void on_way(const struct provider_observation *o, const char *handle, const struct err *e,
-		   void *arg)
-{
-	struct life *l = arg;
-
-	if (e && e->kind == ERR_UNSUPPORTED && l->boot_way + 1 < ways(l)) {
-		log_info("BMC boots no agent in this way", LOG_S("machine", l->name),
-			 LOG_S("way", by_http(l) ? "UefiHttp" : "VirtualMedia"));
-		l->boot_way++;
-	}
-	on_acted(o, handle, e, arg);
-}
-
-static enum life_turn bmc_act(struct life *l, const char *step, enum life_class cls,
-			      int64_t patience_ms)
+enum life_turn life_bmc_act(struct life *l, const char *step, enum life_class cls,
+			    int64_t patience_ms)
 {
 	return life_follow_may_act(l) ? life_act(l, step, cls, patience_ms) : LIFE_HOLD;
 }
@@ -369,10 +301,10 @@ void life_power(struct life *l, bool on)
 	}
 	if (on && !(life_follow_may_act(l) && life_paced(l, POWER_PATIENCE_MS)))
 		return;
-	if (bmc_act(l, on ? "power-on" : "power-off", LIFE_PROBE_FIRST, POWER_PATIENCE_MS) !=
+	if (life_bmc_act(l, on ? "power-on" : "power-off", LIFE_PROBE_FIRST, POWER_PATIENCE_MS) !=
 	    LIFE_GO)
 		return;
-	call = acting(l);
+	call = life_bmc_call(l);
 	call.done = on_powered;
 	provider_power(l->source->provider, l->bmc, on, &call);
 }
@@ -472,210 +404,4 @@ bool life_placed(struct life *l, const char *segment)
 	call.done = on_placed;
 	fabric_place(l->source->fabric, &at, segment, &call);
 	return false;
-}
-
-/* --- the agent ---------------------------------------------------------------------------------- */
-
-static bool seat_open(struct life *l)
-{
-	const struct machine_operation *op = l->m->status.operation;
-	const struct machine_agent *ag = l->m->status.agent;
-	struct err e;
-	bool was;
-
-	if (!op->boot_number)
-		return false;
-	was = agents_is_open(l->seat, op->id, op->boot_number);
-	agents_open(l->seat, op->id, op->boot_number,
-		    op->fence); /* raises the fence of an open one */
-	/* A session of this boot that the journal knows goes on under a new leader. */
-	if (!was && ag && ag->boot_id && ag->public_key)
-		agents_restore(l->seat, ag->boot_id, ag->public_key, &e);
-	return true;
-}
-
-static void boot_http(struct life *l, const char *url)
-{
-	struct provider_call call;
-
-	if (l->seen.override && str_eq(l->seen.http_url, url)) {
-		l->http_booted = true;
-		life_power(l, true);
-		return;
-	}
-	if (bmc_act(l, "boot-http", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
-		return;
-	call = acting(l);
-	call.done = on_way;
-	provider_boot(l->source->provider, l->bmc, PROVIDER_BOOT_HTTP, url, &call);
-}
-
-bool life_agent(struct life *l)
-{
-	const struct machine_operation *op = l->m->status.operation;
-	const struct agents_session *s;
-	struct provider_call call;
-	const char *url;
-	bool went_on;
-
-	if (!seat_open(l)) { /* a new boot gets a new number, and with it a new secret and URL */
-		life_write(l,
-			   json_pack("{s:{s:I}, s:n}", "operation", "bootNumber", (json_int_t)1,
-				     "agent"),
-			   NULL);
-		return false;
-	}
-	s = agents_session(l->seat);
-	if (agents_intruder(l->seat)) {
-		if (!(machine_state_info[l->state].next & 1u << MACHINE_QUARANTINED))
-			life_fail(l, "SecondCaller",
-				  "a second caller used the boot secret of this operation");
-		else
-			life_quarantine(l, EXIT_OPERATOR, "SecondCaller",
-					"a second caller used the boot secret of this operation");
-		return false;
-	}
-	if (s->boot_id) {
-		if (l->m->status.agent && str_eq(l->m->status.agent->boot_id, s->boot_id))
-			return true;
-		life_write(l,
-			   json_pack("{s:{s:s, s:s, s:s?}, s:{s:s}}", "agent", "bootID", s->boot_id,
-				     "publicKey", s->public_key, "systemUUID", s->system_uuid,
-				     "operation", "step", "agent"),
-			   NULL);
-		return false;
-	}
-	url = agents_media_url(l->seat);
-	if (!url) {
-		life_wait(l, WAITING_APPROVAL, "MediaNotMounted", "%s", agents_refusal(l->seat));
-		return false;
-	}
-	if (!life_seen(l, l->c->o.poll_ms * 3))
-		return false;
-	if (l->seen.power == PROVIDER_POWER_ON) {
-		if (!l->seen.media_known) /* not read this time: nothing is concluded */
-			return false;
-		/* After a change of leader the journal knows that it was we. */
-		went_on = by_http(l) && str_eq(op->step, "power-on") && !l->seen.media &&
-			  !l->seen.http_url[0];
-		if (!life_shows_ours(l) && !went_on)
-			life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
-				  "the machine is on, and its BMC does not show our boot medium");
-		else if (!went_on && !str_eq(l->seen.media_url, url) &&
-			 !str_eq(l->seen.http_url, url))
-			life_power(l, false); /* an earlier boot of ours */
-		else if (op && str_eq(op->last_error.reason, "PowerStateUnexpected"))
-			life_write(
-				l,
-				json_pack("{s:{s:n, s:n}}", "operation", "lastError", "waitingFor"),
-				NULL); /* seen again: the deadline counts */
-		return false;	       /* ours and on: wait for the call */
-	}
-	if (l->seen.power != PROVIDER_POWER_OFF)
-		return false;
-	begin_ways(l);
-	if (by_http(l)) {
-		boot_http(l, url);
-		return false;
-	}
-	if (!l->seen.media || !str_eq(l->seen.media_url, url)) {
-		if (bmc_act(l, "insert-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
-			return false;
-		call = acting(l);
-		call.done = on_way;
-		provider_media(l->source->provider, l->bmc, url, &call);
-	} else if (!l->seen.override) {
-		if (bmc_act(l, "boot-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
-			return false;
-		call = acting(l);
-		call.done = on_way;
-		provider_boot(l->source->provider, l->bmc, PROVIDER_BOOT_MEDIA, NULL, &call);
-	} else {
-		life_power(l, true);
-	}
-	return false;
-}
-
-const struct proto_report *life_order(struct life *l, struct proto_order *o, const char *name)
-{
-	const struct machine_operation *op = l->m->status.operation;
-	const struct proto_report *r;
-	const char *last = strrchr(name, '/');
-	char id[128], step[48];
-
-	str_format(id, sizeof(id), "%s/%lld/%s", op->id, (long long)op->boot_number, name);
-	o->id = id;
-	r = agents_result(l->seat, id);
-	if (r)
-		return r;
-	str_format(step, sizeof(step), "order %s", last ? last + 1 : name);
-	/* The agent answers the same id with the same result, so an order may be given again and again. */
-	if (!str_eq(l->act, step) || l->journaled || !l->acted_at) {
-		if (life_act(l, step, LIFE_IDEMPOTENT, INT64_MAX) == LIFE_GO) {
-			agents_order(l->seat, o);
-			l->acting = false;
-		}
-	} else {
-		agents_order(l->seat,
-			     o); /* a rebuilt seat has forgotten it; the same id changes nothing */
-		life_progress(l, id);
-	}
-	return NULL;
-}
-
-/* Its boot id stays: a Node must not come with it. */
-bool life_agent_dismissed(const struct life *l)
-{
-	const struct machine_agent *ag = l->m->status.agent;
-
-	return ag && !ag->public_key;
-}
-
-bool life_agent_off(struct life *l)
-{
-	const struct machine_operation *op = l->m->status.operation;
-	struct proto_order o = {.kind = PROTO_POWEROFF};
-	struct provider_call call;
-
-	if (l->m->status.agent && !life_agent_dismissed(l)) {
-		life_write(l, json_pack("{s:{s:n}}", "agent", "publicKey"), NULL);
-		return false;
-	}
-	if (!life_seen(l, l->c->o.poll_ms))
-		return false;
-	if (l->seen.power != PROVIDER_POWER_OFF) {
-		if (seat_open(l) && agents_session(l->seat)->boot_id &&
-		    !str_eq(l->act, "power-off")) {
-			(void)life_order(l, &o, "poweroff");
-			if (!l->acted_at || loop_now(l->c->loop) - l->acted_at < POWEROFF_GRACE_MS)
-				return false;
-		}
-		if (life_shows_ours(l) || str_eq(op->step, "power-off"))
-			life_power(l, false);
-		else
-			life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
-				  "the machine is on, and its BMC does not show our boot medium");
-		return false;
-	}
-	agents_close(l->seat);
-	if (!l->seen.media_known) { /* not read this time: nothing is concluded */
-		observe(l);
-		return false;
-	}
-	if (l->seen.media) {
-		if (bmc_act(l, "eject-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
-			return false;
-		call = acting(l);
-		provider_media(l->source->provider, l->bmc, NULL, &call);
-		return false;
-	}
-	/* An address that stays would say of a tenant's system that it is our agent. */
-	if (l->seen.override || shows_our_url(l)) {
-		if (bmc_act(l, "clear-boot", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
-			return false;
-		call = acting(l);
-		provider_boot(l->source->provider, l->bmc, PROVIDER_BOOT_DISK, NULL, &call);
-		return false;
-	}
-	return true;
 }

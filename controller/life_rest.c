@@ -239,12 +239,13 @@ static void wait_for_release(struct life *l)
 static bool agent_taken_away(struct life *l)
 {
 	if (l->m->status.claim_ref || !l->m->status.operation ||
-	    !life_seen(l, l->c->o.idle_poll_ms) || !life_shows_ours(l))
+	    !life_seen(l, l->c->o.idle_poll_ms))
 		return false;
 	if (l->seen.power == PROVIDER_POWER_OFF)
-		(void)life_agent_off(l);
-	else
-		life_power(l, false);
+		return life_agent_left(l) && !life_agent_off(l);
+	if (!life_shows_ours(l))
+		return false;
+	life_power(l, false);
 	return true;
 }
 

@@ -285,6 +285,9 @@ struct machine_status {
 			*confirmed_by; /* the operation for which a person saw it off; NULL: none */
 		const char
 			*doubted; /* the operation in which it was heard after the BMC said Off */
+		const char
+			*http_boot; /* "operation/boot" of the agent that it was switched on for by
+					* HTTP; NULL: none, or it was seen off since */
 	} power;
 	struct {
 		const char *segment, *proof; /* "tenant/team-a"; Strong, Weak, None */
@@ -293,6 +296,8 @@ struct machine_status {
 	struct {
 		const char *session_uri, *secret_version, *refused_secret_version,
 			*fingerprint; /* pinned at first use */
+		const char *
+			kept_address; /* digest of an HTTP boot address of ours that it does not let go */
 	} bmc;
 	struct machine_operation *operation;
 	struct object_ref

@@ -143,6 +143,9 @@ static const struct field power_fields[] = {
 		 .doc = "The operation for which a person saw it off (drover confirm-off)."),
 	FIELD_IN(machine_status, power, doubted, "doubted", FIELD_STR, .max_len = 253,
 		 .doc = "The operation in which it was heard after its BMC had said Off."),
+	FIELD_IN(
+		machine_status, power, http_boot, "httpBoot", FIELD_STR, .max_len = 253,
+		.doc = "Operation and boot of the agent that it was switched on for by HTTP boot; absent when that is over."),
 	FIELDS_END,
 };
 
@@ -166,6 +169,9 @@ static const struct field bmc_status_fields[] = {
 		 .doc = "resourceVersion of the Secret whose login was refused: not tried again."),
 	FIELD_IN(machine_status, bmc, fingerprint, "fingerprint", FIELD_STR, .max_len = 128,
 		 .doc = "Certificate pinned at first use."),
+	FIELD_IN(
+		machine_status, bmc, kept_address, "keptAddress", FIELD_STR, .max_len = 128,
+		.doc = "SHA-256 of an HTTP boot address of drover that the BMC does not let go; it boots nothing."),
 	FIELDS_END,
 };
 

@@ -9,7 +9,7 @@
  * The boot override: what boots next, and once.
  *
  *	where: the pending object if it has overrides, else the System
- *	what:  a payload in up to two forms, in which BMCs differ
+ *	what:  a payload in up to two forms, in which BMCs differ; six to clear it and an address
  *
  * A BMC may boot virtual CDs by a way of its own (oem.c), which then goes first.
  *
@@ -83,22 +83,25 @@ static json_t *override_body(const struct redfish *r, const char *target)
 	return o;
 }
 
-/* The address of an HTTP boot goes too: it would tell of a boot that is long past. */
-static void clear_address(const struct rf_op *op, json_t *o)
+static bool has_address(const struct rf_op *op)
 {
-	if (!str_empty(json_str_at(op->system, "Boot", "HttpBootUri")) ||
-	    !str_empty(json_str_at(op->pending, "Boot", "HttpBootUri")))
-		put(o, "HttpBootUri", "");
+	return !str_empty(json_str_at(op->system, "Boot", "HttpBootUri")) ||
+	       !str_empty(json_str_at(op->pending, "Boot", "HttpBootUri"));
 }
 
+/*
+ * The address of an HTTP boot goes too: it would tell of a boot that is long past.  Some take no empty
+ * text, which is no address, but null; where it may not be written at all the override goes alone.
+ */
 static json_t *clear_body(const struct redfish *r)
 {
 	const struct rf_op *op = r->op;
-	bool none = listed(op, "BootSourceOverrideTarget", "None") != 0;
+	bool none = listed(op, "BootSourceOverrideTarget", "None") != 0, address = has_address(op);
+	unsigned forms = none ? 2 : 1, form = op->rung % forms, way = op->rung / forms;
 	json_t *o;
 
 	/* No way to say "none": the disk is what is meant. */
-	if (op->rung > (none ? 1 : 0))
+	if (way > (address ? 2 : 0))
 		return NULL;
 	o = json_object();
 	if (!none) {
@@ -108,11 +111,12 @@ static json_t *clear_body(const struct redfish *r)
 									       : "Continuous");
 	} else {
 		put(o, "BootSourceOverrideEnabled", "Disabled");
-		if (op->rung == 0)
+		if (form == 0)
 			put(o, "BootSourceOverrideTarget",
 			    r->quirks & QUIRK_BOOT_CLEAR_BY_PXE ? "Pxe" : "None");
 	}
-	clear_address(op, o);
+	if (address && way < 2)
+		json_object_set_new(o, "HttpBootUri", way ? json_null() : json_string(""));
 	return o;
 }
 

@@ -116,7 +116,7 @@ enum redfish_boot {
 	REDFISH_BOOT_HTTP,
 	REDFISH_BOOT_HDD
 };
-/* Clearing empties HttpBootUri too. */
+/* Clearing empties HttpBootUri too, where the BMC lets it: read the system. */
 void redfish_boot(struct redfish *r, enum redfish_boot target, const char *http_uri,
 		  void (*done)(const struct err *e, void *arg), void *arg);
 

@@ -442,8 +442,13 @@ static void do_boot(struct fake_bmc *b, struct httpd_req *q, const json_t *body,
 {
 	const char *target = json_str_at(body, "Boot", "BootSourceOverrideTarget");
 	const char *enabled = json_str_at(body, "Boot", "BootSourceOverrideEnabled");
-	const char *uri = json_str_at(body, "Boot", "HttpBootUri");
+	const json_t *address = json_at(body, "Boot", "HttpBootUri");
+	const char *uri = json_is_null(address) ? "" : json_string_value(address);
 
+	if (uri && !*uri && (b->http_refused || (b->http_null && !json_is_null(address)))) {
+		refuse(q, 400, "Base.1.8.PropertyValueFormatError");
+		return;
+	}
 	if ((b->refuse_mode && json_at(body, "Boot", "BootSourceOverrideMode")) ||
 	    (b->only_once && str_eq(enabled, "Continuous")) ||
 	    (b->no_none_target && str_eq(target, "None"))) {

@@ -37,7 +37,9 @@ struct fake_bmc {
 	bool pending_boot;	    /* overrides are taken by the settings object alone */
 	bool no_none_target;	    /* None is not among the boot targets */
 	bool no_http_boot;	    /* neither UefiHttp nor HttpBootUri */
-	bool http_sticks;	    /* HttpBootUri cannot be emptied */
+	bool http_sticks;	    /* HttpBootUri cannot be emptied, and nothing is said of it */
+	bool http_refused;	    /* ... 400 */
+	bool http_null;		    /* ... but by null */
 	bool http_forgotten; /* a boot that used HttpBootUri empties it (the tests' machines do the boot) */
 	bool boot_moved; /* the System refuses overrides, the pending object takes and then shows them */
 	bool boot_shy; /* the pending object shows overrides and refuses them, the System takes them */

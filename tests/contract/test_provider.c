@@ -392,6 +392,35 @@ EACH_BACKEND(boot_overrides_come_and_go)
 	assert_string_equal(a.http, "");
 }
 
+/* Whether it says so or not: the override goes, and what is left is told. */
+EACH_BACKEND(an_address_that_stays_keeps_no_override)
+{
+	static const char url[] = "https://10.1.0.5:8443/boot/a";
+	struct answer a;
+
+	for (int refused = 0; refused < 2; refused++) {
+		w->bmc[0].http_refused = refused;
+		w->bmc[0].http_sticks = !refused;
+		assert_int_equal(boot(w, PROVIDER_BOOT_HTTP, url), ERR_NONE);
+		assert_int_equal(boot(w, PROVIDER_BOOT_DISK, NULL), ERR_NONE);
+		assert_int_equal(observe(w, &a), ERR_NONE);
+		assert_false(a.seen.boot_override);
+		assert_string_equal(a.http, url);
+		/* Another one takes its place. */
+		assert_int_equal(boot(w, PROVIDER_BOOT_HTTP, "https://10.1.0.5:8443/boot/b"),
+				 ERR_NONE);
+		assert_int_equal(observe(w, &a), ERR_NONE);
+		assert_true(a.seen.boot_override);
+		assert_string_equal(a.http, "https://10.1.0.5:8443/boot/b");
+	}
+	w->bmc[0].http_refused = false;
+	w->bmc[0].http_null = true;
+	assert_int_equal(boot(w, PROVIDER_BOOT_DISK, NULL), ERR_NONE);
+	assert_int_equal(observe(w, &a), ERR_NONE);
+	assert_false(a.seen.boot_override);
+	assert_string_equal(a.http, "");
+}
+
 EACH_BACKEND(media_come_and_go_or_are_unsupported)
 {
 	struct answer a;
@@ -779,6 +808,7 @@ int main(void)
 		cmocka_unit_test(power_is_a_target_and_may_be_asked_for_twice),
 		cmocka_unit_test(nothing_is_changed_in_a_login_that_was_not_written_down),
 		cmocka_unit_test(boot_overrides_come_and_go),
+		cmocka_unit_test(an_address_that_stays_keeps_no_override),
 		cmocka_unit_test(media_come_and_go_or_are_unsupported),
 		cmocka_unit_test(a_lie_about_power_is_seen),
 		cmocka_unit_test(another_machine_at_the_address_is_seen),

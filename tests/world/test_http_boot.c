@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "tests/world/world.h"
 
+#define RESET "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset"
 #define INSERT "POST /redfish/v1/Systems/1/VirtualMedia"
 
 static void start(struct earth *w, uint64_t seed, json_t *methods /* taken */)
@@ -124,21 +125,129 @@ static void an_agent_that_fell_silent_is_switched_off(void **state)
 	earth_stop(&w);
 }
 
-/* A later look would take a tenant's system for our agent. */
-static void a_machine_whose_address_stays_is_offered_to_nobody(void **state)
+/* --- addresses that stay ---------------------------------------------------------------------------- */
+
+enum keeper { SILENTLY, WITH_400 };
+
+static void keep_addresses(struct box *b, enum keeper how)
+{
+	b->bmc.http_sticks = how == SILENTLY;
+	b->bmc.http_refused = how == WITH_400;
+}
+
+/* The override has gone, and nothing is served at the address: it boots nothing. */
+static void a_machine_whose_bmc_keeps_the_address_goes_on(void **state)
+{
+	(void)state;
+	for (int how = SILENTLY; how <= WITH_400; how++) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+		char first[512];
+
+		start(&w, 177, json_pack("[s]", "UefiHttp"));
+		keep_addresses(b, (enum keeper)how);
+		earth_replica(&w);
+		earth_wait_state(b, "free", 1800);
+		str_copy(first, sizeof(first), str_or(b->bmc.http_uri, ""));
+		assert_true(str_starts(first, EARTH_MEDIA "/boot/"));
+		assert_true(str_starts(earth_at(b, "status.bmc.keptAddress"), "sha256:"));
+		assert_string_equal(earth_at(b, "status.power.httpBoot"), "");
+		earth_pod(&w, &w.tenants[0], "train");
+		earth_wait_running(&w, &w.tenants[0], "train", 1800);
+		earth_check_serving(&w, &w.tenants[0], "train");
+		assert_string_not_equal(b->bmc.http_uri, first);
+		earth_delete_pod(&w, &w.tenants[0], "train");
+		earth_release(b);
+		earth_wait_state(b, "free", 1800);
+		earth_stop(&w);
+	}
+}
+
+static void an_address_that_goes_by_null_alone_goes(void **state)
+{
+	struct earth w;
+
+	(void)state;
+	start(&w, 179, json_pack("[s]", "UefiHttp"));
+	w.boxes[0].bmc.http_null = true;
+	once_round(&w);
+}
+
+/* Somebody switched it on: the address tells of a boot that is long past. */
+static void what_is_on_beside_a_kept_address_is_not_our_agent(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	unsigned resets;
+
+	(void)state;
+	start(&w, 180, json_pack("[s]", "UefiHttp"));
+	keep_addresses(b, SILENTLY);
+	earth_replica(&w);
+	earth_wait_state(b, "free", 1800);
+	resets = fake_bmc_count(&b->bmc, RESET);
+	box_power(b, true);
+	earth_run(&w, 10000);
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_reason(b, "PowerStateUnexpected", 900);
+	earth_kill(&w.replicas[0]); /* nor does the next one take it for that */
+	earth_replica(&w);
+	earth_run(&w, 1800 * 1000);
+	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
+	assert_true(b->bmc.on);
+	assert_string_equal(b->state, "free");
+	earth_patch_machine(b,
+			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
+	earth_wait_running(&w, &w.tenants[0], "train", 1800);
+	earth_stop(&w);
+}
+
+static void a_quarantined_machine_with_a_kept_address_can_be_approved(void **state)
 {
 	struct earth w;
 	struct box *b = &w.boxes[0];
 
 	(void)state;
-	start(&w, 177, json_pack("[s]", "UefiHttp"));
-	b->bmc.http_sticks = true;
+	start(&w, 181, json_pack("[s]", "UefiHttp"));
+	keep_addresses(b, WITH_400);
+	b->wipe_fails = true;
 	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_run(&w, 4 * 3600 * 1000);
-	assert_string_equal(b->claim, "");
-	assert_string_not_equal(b->state, "free");
+	earth_wait_state(b, "quarantined", 3600);
+	earth_run(&w, 600 * 1000);
+	assert_false(b->bmc.on); /* its agent was taken away */
+	b->wipe_fails = false;
+	earth_patch_machine(b,
+			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
+	earth_wait_state(b, "free", 3600);
 	earth_stop(&w);
+}
+
+/* --- what the journal says of a boot ---------------------------------------------------------------- */
+
+/* Its agent says nothing more: it is switched off and booted again, by whoever leads by then. */
+static void a_new_leader_switches_a_silent_agent_off(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+
+		start(&w, 182, json_pack("[s]", "UefiHttp"));
+		b->bmc.http_forgotten = i == 1;
+		keep_addresses(b, i == 2 ? SILENTLY : WITH_400 + 1);
+		b->mute = true;
+		earth_replica(&w);
+		earth_wait_state(b, "inspecting", 1800);
+		assert_string_not_equal(earth_at(b, "status.power.httpBoot"), "");
+		earth_kill(&w.replicas[0]);
+		earth_replica(&w);
+		earth_wait_reason(b, "AgentSilent", 1800);
+		b->mute = false;
+		earth_wait_state(b, "free", 1800);
+		assert_null(strstr(w.log, "PowerStateUnexpected"));
+		assert_string_equal(earth_at(b, "status.power.httpBoot"), "");
+		earth_stop(&w);
+	}
 }
 
 int main(void)
@@ -151,7 +260,11 @@ int main(void)
 		cmocka_unit_test(a_provider_that_says_nothing_takes_what_the_bmc_offers),
 		cmocka_unit_test(a_new_leader_goes_on_with_a_boot_by_http),
 		cmocka_unit_test(an_agent_that_fell_silent_is_switched_off),
-		cmocka_unit_test(a_machine_whose_address_stays_is_offered_to_nobody),
+		cmocka_unit_test(a_machine_whose_bmc_keeps_the_address_goes_on),
+		cmocka_unit_test(an_address_that_goes_by_null_alone_goes),
+		cmocka_unit_test(what_is_on_beside_a_kept_address_is_not_our_agent),
+		cmocka_unit_test(a_quarantined_machine_with_a_kept_address_can_be_approved),
+		cmocka_unit_test(a_new_leader_switches_a_silent_agent_off),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));
