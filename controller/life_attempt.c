@@ -114,10 +114,17 @@ static json_t *attempt_json(const struct life *l, const struct previous *p,
 
 static void on_looked_up(json_t *o, const struct err *e, void *arg)
 {
+	OWN(arena) a = arena_new();
 	struct life *l = arg;
+	struct err bad;
+	void *r;
 
-	if (!e)
+	if (!e) {
 		kube_cache_learn(l->c->cache[OBJECT_WIPE_RECORD], o);
+		if (object_decode(&object_kinds[OBJECT_WIPE_RECORD], o, a, &r, &bad) < 0 ||
+		    object_check(&object_kinds[OBJECT_WIPE_RECORD], r, NULL, &bad) < 0)
+			e = &bad;
+	}
 	life_answer(o, e, l);
 }
 
@@ -136,11 +143,15 @@ json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 	case ASK_FAILED:
 		if (l->answer.err.kind == ERR_NOT_FOUND)
 			return attempt_json(l, &p, nonce_digest, loop_wall(l->c->loop));
+		if (l->answer.err.kind == ERR_INVALID &&
+		    !l->answer.err.code) /* not the server: the record */
+			life_wait(
+				l, WAITING_APPROVAL, "RecordNotKept",
+				"WipeRecord %s exists and cannot be read: %s; keep a copy and delete it",
+				name, l->answer.err.text);
 		life_ask_again(l);
 		return NULL;
-	case ASK_OK: /* there, and not one that this version reads */
-		life_wait(l, WAITING_APPROVAL, "RecordNotKept",
-			  "WipeRecord %s exists and cannot be read", name);
+	case ASK_OK: /* there; it was learned, and is counted in the next turn */
 		life_ask_again(l);
 		return NULL;
 	}

@@ -233,8 +233,12 @@ int life_clean(const struct life *l, const struct object_wipe_floor *floor, stru
 			       (long long)l->m->status.tenancy, (long long)life_tenancy_known(l));
 	if (!r || !str_eq(l->m->status.last_wipe.record, r->meta.name) ||
 	    l->m->status.last_wipe.tenancy != l->m->status.tenancy)
-		return err_set(e, ERR_DENIED, 0, "no WipeRecord of tenancy %lld",
-			       (long long)l->m->status.tenancy);
+		return err_set(
+			e, ERR_DENIED, 0,
+			"no WipeRecord of tenancy %lld that can be read; the last wipe's is %s "
+			"(an event ValidationFailed there names the field)",
+			(long long)l->m->status.tenancy,
+			str_or(l->m->status.last_wipe.record, "none"));
 	publics = keys_evidence_publics(l->c->keys, &n);
 	if (evidence_open_countersigned(r->spec.envelope, publics, n, a, &ev, e) < 0 ||
 	    evidence_compare(&r->spec.evidence, &ev, e) < 0)

@@ -19,7 +19,7 @@ struct verdict {
 
 struct wish {
 	char *uid, *rv, *note; /* note NULL: it is good */
-	json_t *conditions;    /* all of them */
+	json_t *conditions;    /* all of them; NULL: of a kind without status */
 };
 
 struct entry {
@@ -97,6 +97,11 @@ static void send_next(void *arg)
 
 	if (!c->leading || en->call || !en->next)
 		return;
+	if (!object_kinds[en->kind].has_status) { /* an event is all there is to be said */
+		tell(en, en->next);
+		map_del(en->owner->entries, en->key);
+		return;
+	}
 	en->sent = give(en->next);
 	patch = json_pack("{s:{s:s}, s:{s:O}}", "metadata", "resourceVersion", en->sent->rv,
 			  "status", "conditions", en->sent->conditions);
@@ -197,16 +202,6 @@ void verdict_bad(struct verdict *v, enum object_kind_id kind, const json_t *obje
 
 	if (!name || !uid)
 		return;
-	if (!object_kinds[kind].has_status) {
-		const struct object_meta about = {.name = name, .uid = uid};
-
-		log_warn("object refused", LOG_S("kind", object_kinds[kind].kind),
-			 LOG_S("name", name), LOG_E(e));
-		if (v->c->leading)
-			controller_event(v->c, kind, &about, "Warning", "ValidationFailed",
-					 e->text);
-		return;
-	}
 	if (str_eq(json_str_at(old, "status"), "False") &&
 	    str_eq(json_str_at(old, "message"), e->text) &&
 	    json_int_at(old, "observedGeneration") == generation) {
@@ -219,8 +214,9 @@ void verdict_bad(struct verdict *v, enum object_kind_id kind, const json_t *obje
 	w->uid = mem_strdup(uid);
 	w->rv = mem_strdup(str_or(json_str_at(object, "metadata", "resourceVersion"), ""));
 	w->note = mem_strdup(e->text);
-	w->conditions =
-		with_verdict(v, conditions, "False", "ValidationFailed", e->text, generation);
+	if (object_kinds[kind].has_status)
+		w->conditions = with_verdict(v, conditions, "False", "ValidationFailed", e->text,
+					     generation);
 	put(v, kind, name, w);
 }
 

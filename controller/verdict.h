@@ -10,7 +10,7 @@
  * ValidationFailed, with the field, the value and what is allowed, and one
  * event for each generation; when it is good again, Valid=True.  An object that was
  * always good gets nothing.  What already stands there is not written again, so
- * that our own patch, which comes back through the watch, ends it.
+ * that our own patch, which comes back through the watch, ends it.  A WipeRecord has no status: it gets the event.
  *
  * Only the leader writes.  What another replica sees is kept (4,096 objects)
  * until verdict_lead().

@@ -1,4 +1,4 @@
-/* A backup that gives every object a new UID is put back: what serves goes on serving. */
+/* A backup that gives every object a new UID is put back: what serves goes on serving.  Records that are too old. */
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
@@ -310,6 +310,66 @@ static void a_fence_that_only_the_fabric_remembers_is_caught_up_with(void **stat
 	earth_stop(&w);
 }
 
+/* The statuses of each drive's commands as one number: no record is that any more. */
+static void spoil_record(struct earth *w, const char *name)
+{
+	OWN(arena) a = arena_new();
+	const char *key = arena_printf(a, "wiperecords.drover.dev/%s", name);
+	OWN_JSON o = plane_get(&w->host, key);
+	struct store_change ch = {.key = key, .if_rev = -1};
+	struct err e;
+	uint64_t rev;
+	json_t *d;
+	size_t i;
+	char *text;
+
+	assert_non_null(o);
+	json_array_foreach (json_at(o, "spec", "devices"), i, d)
+		json_object_set_new(d, "rawStatus", json_integer(0));
+	json_object_set_new(json_at(o, "metadata"), "resourceVersion",
+			    json_string(arena_printf(
+				    a, "%llu", (unsigned long long)store_rev(w->host.store) + 1)));
+	text = json_text(o);
+	ch.value = text;
+	ch.value_len = strlen(text);
+	assert_ok(store_commit(w->host.store, &ch, 1, &rev, NULL, NULL, &e), &e);
+	free(text);
+}
+
+/* Of a version long gone: it is proof of nothing, and the machine is wiped again before anybody has it. */
+static void a_record_that_cannot_be_read_gives_no_machine_away(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	char first[80], path[160];
+
+	(void)state;
+	earth_start(&w, 612, 1);
+	earth_replica(&w);
+	earth_wait_state(b, "free", 600);
+	str_copy(first, sizeof(first), earth_at(b, "status.lastWipe.record"));
+	earth_kill(&w.replicas[0]);
+	spoil_record(&w, first);
+	earth_replica(&w);
+	earth_run(&w, 30000);
+	assert_string_equal(b->state, "free"); /* nobody wants it */
+	leaving_wait_event(&w, &w.host, "ValidationFailed", "spec.devices[0].rawStatus");
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_reason(b, "EraseUnverified", 300);
+	leaving_wait_event(&w, &w.host, "EraseUnverified", first);
+	assert_false(json_true_at(b->object, "status", "clean"));
+	/* Nor is it written over. */
+	earth_wait_reason(b, "RecordNotKept", 300);
+	assert_non_null(strstr(earth_at(b, "status.operation.lastError.message"),
+			       "spec.devices[0].rawStatus: want a list, got 0; keep a copy"));
+	earth_run(&w, 300000);
+	assert_false(str_eq(b->state, "free") || b->claim[0]);
+	str_format(path, sizeof(path), GROUP "/wiperecords/%s", first);
+	earth_do(&w, &w.host, "DELETE", path, NULL);
+	earth_wait_running(&w, &w.tenants[0], "train", 3600);
+	earth_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -323,6 +383,7 @@ int main(void)
 			a_claim_that_came_back_without_its_status_is_not_one_that_nobody_took),
 		cmocka_unit_test(nothing_is_touched_where_statuses_were_lost_too),
 		cmocka_unit_test(a_claim_ends_although_its_machine_was_made_anew),
+		cmocka_unit_test(a_record_that_cannot_be_read_gives_no_machine_away),
 		cmocka_unit_test(a_fence_that_only_the_fabric_remembers_is_caught_up_with),
 	};
 

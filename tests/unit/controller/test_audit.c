@@ -207,6 +207,20 @@ static void every_field_that_is_shown_is_checked_and_named(void **state)
 	expect_bad(o, "spec.approvedBy");
 }
 
+/* As records of old were written: the whole of it says so, and the field is named. */
+static void a_record_whose_status_is_one_number_is_bad_and_named(void **state)
+{
+	struct evidence ev = made_sample();
+	OWN_JSON o = made_record(&ev);
+	json_t *drive = json_array_get(json_at(o, "spec", "devices"), 0);
+
+	(void)state;
+	json_object_set_new(drive, "rawStatus", json_integer(0));
+	expect_bad(o, "spec.devices[0].rawStatus");
+	json_object_set_new(drive, "rawStatus", json_null());
+	expect_bad(o, "spec.devices[0].rawStatus");
+}
+
 static void change_payload(json_t *whole, json_t *parent, const char *key, size_t index, json_t *v,
 			   const char *path, void *arg)
 {
@@ -479,6 +493,7 @@ int main(void)
 		cmocka_unit_test(failed_and_unfinished_attempts_are_not_bad_and_not_proof),
 		cmocka_unit_test(without_the_right_key_nothing_is_good),
 		cmocka_unit_test(every_field_that_is_shown_is_checked_and_named),
+		cmocka_unit_test(a_record_whose_status_is_one_number_is_bad_and_named),
 		cmocka_unit_test(no_field_of_the_payload_can_be_changed),
 		cmocka_unit_test(no_byte_of_the_envelope_can_be_changed),
 		cmocka_unit_test(a_verdict_that_its_drives_do_not_bear_out_is_bad),

@@ -415,6 +415,10 @@ static void a_signed_statement_must_still_make_sense(void **state)
 		 "canonical"},
 		{"\"tenancy\":41", "\"tenancy\":41,\"tenancy\":41", "statement"},
 		{"\"found\":0,", "", "found"},
+		/* As records of old were written: refused by the name of the field, not taken for success. */
+		{"\"rawStatus\":[16386,5]", "\"rawStatus\":5", "devices[1].rawStatus"},
+		{"\"rawStatus\":[16386,5]", "\"rawStatus\":0", "devices[1].rawStatus"},
+		{"\"rawStatus\":[16386,5]", "\"rawStatus\":[0,\"x\"]", "devices[1].rawStatus[1]"},
 		{"\"name\":\"Micron 7450|22A|eui.0001\"", "\"name\":\"other\"", "subjects"},
 		{"\"model\":\"Micron 7450\"", "\"model\":\"Micron 7451\"", "subjects"},
 	};
