@@ -153,6 +153,7 @@ struct life {
 	/* While it drains (life_drain.c); NULL: nothing was begun by this process. */
 	struct evict *evict;
 	struct checkpoint *checkpoint;
+	int64_t emptied_at;   /* loop_now() since when no pod is left that counts; 0: some are */
 	int64_t told_at;      /* loop_now() of the last word on it in status.leave */
 	int64_t quiet_since;  /* wall ms: an emptiness that began before does not count */
 	int64_t budget_after; /* loop_now(): its pool has nothing to spare before */

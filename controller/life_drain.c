@@ -16,9 +16,12 @@
 #include "controller/evict.h"
 #include "controller/jumps.h"
 #include "controller/leave.h"
+#include "controller/life_going.h"
 #include "controller/life_hold.h"
 
-#define TELL_MS 5000	  /* status.leave is written at most so often */
+#define TELL_MS 5000 /* status.leave is written at most so often */
+/* Volumes of the pods that went are taken down in seconds; those of DaemonSets never are. */
+#define VOLUMES_MS (2 * 60 * 1000)
 #define ESCALATE_MS 30000 /* for pods that were deleted, before the power goes */
 
 void life_drain_forget(struct life *l)
@@ -27,7 +30,7 @@ void life_drain_forget(struct life *l)
 	l->evict = NULL;
 	checkpoint_free(l->checkpoint);
 	l->checkpoint = NULL;
-	l->told_at = 0;
+	l->told_at = l->emptied_at = 0;
 }
 
 /* --- status.leave ----------------------------------------------------------------------------------- */
@@ -273,6 +276,33 @@ static bool checkpointed(struct life *l, struct tenant *t, const struct node_cla
 	return !who;
 }
 
+/* Pods are gone before their volumes are taken down, and what they wrote may be on its way to them.  Not waited for
+ * longer than makes sense, nor where drover may not look. */
+static bool volumes_gone(struct life *l, struct tenant *t)
+{
+	char text[64];
+
+	if (loop_now(l->c->loop) - l->emptied_at >= VOLUMES_MS)
+		return true;
+	switch (life_asked(l, "volumes")) {
+	case ASK_NONE:
+		life_ask_volumes(l, t);
+		return false;
+	case ASK_OK:
+		if (!l->volumes)
+			return true;
+		str_format(text, sizeof(text), "%d volumes attached", l->volumes);
+		report(l, 0, "EvictionBlocked", text);
+		break;
+	case ASK_FAILED:
+		if (l->answer.err.kind == ERR_DENIED || l->answer.err.kind == ERR_NOT_FOUND)
+			return true;
+		break;
+	}
+	life_ask_again(l);
+	return false;
+}
+
 /* Marked, told, and asked; true: nothing of the tenant's is left that counts. */
 static bool pods_gone(struct life *l, struct tenant *t, const struct node_claim *n,
 		      const struct leave *lv)
@@ -285,9 +315,16 @@ static bool pods_gone(struct life *l, struct tenant *t, const struct node_claim 
 	if (!checkpointed(l, t, n, lv) || !at_step(l, "evict"))
 		return false;
 	look = evict_turn(evict_of(l, t, n), NULL);
-	report(l, look.left, "EvictionBlocked", look.blocked_by);
+	if (look.left)
+		l->emptied_at = 0;
+	else if (!l->emptied_at)
+		l->emptied_at = loop_now(l->c->loop);
 	/* A pod may have been bound a moment before the Node was marked. */
-	return !look.left && !l->write && evict_age(l->evict) >= l->c->o.settle_ms;
+	if (look.left || evict_age(l->evict) < l->c->o.settle_ms) {
+		report(l, look.left, "EvictionBlocked", look.blocked_by);
+		return false;
+	}
+	return !l->write && (lv->then == DRAIN_HOLD || volumes_gone(l, t));
 }
 
 void step_draining(struct life *l)

@@ -16,4 +16,7 @@ bool life_rested(struct life *l, int64_t off_for);
  * a minute, and leaving does not ask.  Starts what is missing. */
 bool life_cut(struct life *l);
 
+/* Counts the VolumeAttachments that name its Node into l->volumes: the question "volumes" of life_asked(). */
+void life_ask_volumes(struct life *l, struct tenant *t);
+
 #endif

@@ -164,7 +164,7 @@ static void on_attachments(const char *rv, const struct err *e, void *arg)
 	life_answer(NULL, e, l);
 }
 
-static void ask_volumes(struct life *l, struct tenant *t)
+void life_ask_volumes(struct life *l, struct tenant *t)
 {
 	struct kube_list_spec s = {.resource = &KUBE_VOLUMEATTACHMENTS,
 				   .on_item = on_attachment,
@@ -213,7 +213,7 @@ static bool let_go(struct life *l, struct tenant *t, const struct tenant_node *n
 
 	switch (life_asked(l, "volumes")) {
 	case ASK_NONE:
-		ask_volumes(l, t);
+		life_ask_volumes(l, t);
 		return false;
 	case ASK_FAILED:
 		if (l->answer.err.kind != ERR_DENIED && l->answer.err.kind != ERR_NOT_FOUND) {

@@ -222,6 +222,28 @@ static void volumes_are_let_go_of_before_the_node_goes(void **state)
 	}
 }
 
+/* What was written is on its way to the volume until it is taken down: no power is cut in between. */
+static void volumes_are_taken_down_before_the_power_goes(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	struct plane *team = &w.tenants[0];
+
+	(void)state;
+	leaving_alive(&w, 456);
+	attach_volume(&w, team, "va-1", b->claim);
+	attach_volume(&w, team, "va-2", "a-node-of-somebody");
+	leaving_begin(&w);
+	leaving_wait_at(b, "status.leave.blockedBy", "1 volumes attached", 60);
+	earth_run(&w, 30000);
+	assert_string_equal(b->state, "draining");
+	assert_true(b->bmc.on);
+	earth_do(&w, team, "DELETE", "/apis/storage.k8s.io/v1/volumeattachments/va-1", NULL);
+	earth_wait_state(b, "stopping", 10);
+	earth_wait_state(b, "free", 900);
+	earth_stop(&w);
+}
+
 static void a_clean_leave_takes_nothing_out_of_service(void **state)
 {
 	struct earth w;
@@ -363,6 +385,7 @@ int main(void)
 		cmocka_unit_test(a_node_of_the_same_name_and_another_uid_is_not_touched),
 		cmocka_unit_test(a_debt_is_written_off_after_a_day),
 		cmocka_unit_test(volumes_are_let_go_of_before_the_node_goes),
+		cmocka_unit_test(volumes_are_taken_down_before_the_power_goes),
 		cmocka_unit_test(a_clean_leave_takes_nothing_out_of_service),
 		cmocka_unit_test(a_node_that_may_not_be_deleted_is_owed),
 		cmocka_unit_test(a_node_that_a_finalizer_keeps_is_owed),
