@@ -292,7 +292,7 @@ static bool volumes_gone(struct life *l, struct tenant *t)
 		if (!l->volumes)
 			return true;
 		str_format(text, sizeof(text), "%d volumes attached", l->volumes);
-		report(l, 0, "EvictionBlocked", text);
+		report(l, 0, "VolumesAttached", text);
 		break;
 	case ASK_FAILED:
 		if (l->answer.err.kind == ERR_DENIED || l->answer.err.kind == ERR_NOT_FOUND)
