@@ -176,6 +176,17 @@ void audit_add(struct audit *a, const char *source, const char *text, size_t len
 
 /* --- one record --------------------------------------------------------------------------------- */
 
+static int check_names(const struct evidence *ev, struct err *e)
+{
+	for (size_t i = 1; i < ev->devices.n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (str_eq(ev->devices.v[k].wwn, ev->devices.v[i].wwn))
+				return err_set(e, ERR_DENIED, 0,
+					       "spec.devices[%zu].wwn: drive %s twice", i,
+					       str_or(ev->devices.v[i].wwn, "(none)"));
+	return 0;
+}
+
 /* A verdict that the drives do not bear out. */
 static int check_drives(const struct evidence *ev, struct err *e)
 {
@@ -197,6 +208,17 @@ static int check_drives(const struct evidence *ev, struct err *e)
 			return err_wrap(e, "spec.devices[%zu].level: %s", i,
 					wipe_level_names[d->level]);
 	}
+	if (ev->verdict > WIPE_FAIL && ev->inventory.extra.n)
+		return err_set(e, ERR_DENIED, 0,
+			       "spec.verdict: %s, but drive %s was not expected, and not wiped",
+			       wipe_level_names[ev->verdict], ev->inventory.extra.v[0]);
+	if (ev->verdict > WIPE_FAIL && ev->inventory.expected != (int64_t)ev->devices.n)
+		return err_set(e, ERR_DENIED, 0,
+			       "spec.verdict: %s, but of %lld expected drives it shows %zu",
+			       wipe_level_names[ev->verdict], (long long)ev->inventory.expected,
+			       ev->devices.n);
+	if (ev->inventory.extra.n) /* whatever became of the others */
+		worst = WIPE_FAIL;
 	if (ev->verdict != worst)
 		return err_set(e, ERR_DENIED, 0, "spec.verdict: %s, but the worst drive is %s",
 			       wipe_level_names[ev->verdict], wipe_level_names[worst]);
@@ -276,7 +298,7 @@ static void check(struct audit *a, struct item *it)
 	r->trust = wipe_trust_names[ev->agent_trust];
 	r->unfinished = ev->unfinished;
 	r->drives = ev->devices.n;
-	if (check_drives(ev, &r->err) < 0 ||
+	if (check_names(ev, &r->err) < 0 || check_drives(ev, &r->err) < 0 ||
 	    (it->object && check_object(it, a->arena, &r->err) < 0))
 		r->result = AUDIT_BAD;
 }

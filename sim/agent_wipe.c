@@ -442,7 +442,7 @@ static void end_verify(struct sim_agent *a)
 	struct proto_report r = {.state = PROTO_DONE};
 	char *envelope;
 
-	ev.verdict = WIPE_PURGE;
+	ev.verdict = a->extra.n ? WIPE_FAIL : WIPE_PURGE;
 	for (size_t i = 0; i < a->nunits; i++) {
 		judge_unit(a, &a->units[i]);
 		v[i] = a->units[i].device;

@@ -186,7 +186,7 @@ static void end_verify(struct orders *o)
 	char *envelope;
 
 	ev.devices.v = batch_devices(b, &ev.devices.n);
-	ev.verdict = ev.devices.n ? WIPE_PURGE : WIPE_FAIL;
+	ev.verdict = ev.devices.n && !b->extra.n ? WIPE_PURGE : WIPE_FAIL;
 	for (size_t i = 0; i < ev.devices.n; i++)
 		if (ev.devices.v[i].level < ev.verdict)
 			ev.verdict = ev.devices.v[i].level;
@@ -305,7 +305,7 @@ static void begin_stamp(struct orders *o)
 			refuse(o, "NotWiped", "drive %s was not verified", b->units[i].drive->wwn);
 			return;
 		}
-	if (!b || b->missing.n) {
+	if (!b || b->missing.n || b->extra.n) {
 		refuse(o, "NotWiped", "not all drives were wiped since the machine started");
 		return;
 	}

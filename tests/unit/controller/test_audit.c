@@ -284,8 +284,13 @@ static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
 	struct evidence ev = made_sample();
 	OWN_JSON found = NULL;
 	OWN_JSON missing = NULL;
+	OWN_JSON extra = NULL;
+	OWN_JSON told = NULL;
+	OWN_JSON fewer = NULL;
+	OWN_JSON twice = NULL;
 	OWN_JSON low = NULL;
 	OWN_JSON none = NULL;
+	struct err e;
 
 	(void)state;
 	made_drives[1].reads.dirty = 1;
@@ -295,6 +300,21 @@ static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
 	ev.inventory.missing = (struct strings){gone, 1};
 	missing = made_record(&ev);
 	expect_bad(missing, "drive eui.9 was missing");
+	ev = made_sample();
+	ev.inventory.extra = (struct strings){gone, 1};
+	extra = made_record(&ev);
+	expect_bad(extra, "drive eui.9 was not expected, and not wiped");
+	ev.verdict = WIPE_FAIL; /* it says so itself */
+	told = made_record(&ev);
+	assert_int_equal(judged(told, &e), AUDIT_FAILED);
+	ev = made_sample();
+	ev.inventory.expected = 3;
+	fewer = made_record(&ev);
+	expect_bad(fewer, "of 3 expected drives it shows 2");
+	ev = made_sample();
+	made_drives[1].wwn = made_drives[0].wwn;
+	twice = made_record(&ev);
+	expect_bad(twice, "drive eui.0001 twice");
 	ev = made_sample();
 	ev.verdict = WIPE_FAIL;
 	low = made_record(&ev);

@@ -500,6 +500,41 @@ static void each_medium_has_its_own_minimum(void **state)
 	assert_int_equal(give_order(&stamp)->state, PROTO_DONE);
 }
 
+/* All that were to be wiped are clean, and one more is there. */
+static void a_machine_with_a_drive_too_many_is_not_clean(void **state)
+{
+	const char *wwns[] = {"eui.1"};
+	struct proto_order wipe = {.seq = 1,
+				   .id = "op/wipe",
+				   .fence = 1,
+				   .kind = PROTO_WIPE,
+				   .nonce = NONCE,
+				   .expected = {wwns, 1}};
+	struct proto_order verify = wipe, stamp = {.seq = 3,
+						   .id = "op/stamp",
+						   .fence = 1,
+						   .kind = PROTO_WRITE,
+						   .what = PROTO_WRITE_STAMP,
+						   .record = "gpu-1-41-1",
+						   .stamp = DIGEST};
+	const struct proto_report *r;
+	struct evidence got;
+	struct err e;
+
+	(void)state;
+	verify.seq = 2;
+	verify.id = "op/verify";
+	verify.kind = PROTO_VERIFY;
+	verify.evidence = &evidence;
+	assert_int_equal(give_order(&wipe)->devices.v[0].level, WIPE_CLEAR);
+	r = give_order(&verify);
+	assert_ok(evidence_open(r->envelope, w.hello.public_key, NULL, 0, w.arena, &got, &e), &e);
+	assert_int_equal(got.devices.v[0].level, WIPE_CLEAR);
+	assert_string_equal(got.inventory.extra.v[0], "eui.2");
+	assert_int_equal(got.verdict, WIPE_FAIL);
+	assert_string_equal(give_order(&stamp)->reason, "NotWiped");
+}
+
 /* However the orders come: a clean stamp means that nothing was written since. */
 static void what_was_written_after_the_verification_is_not_stamped(void **state)
 {
@@ -770,6 +805,7 @@ int main(void)
 		T(a_result_that_is_refused_for_good_is_dropped),
 		T(wipe_verify_and_stamp_follow_one_another),
 		T(each_medium_has_its_own_minimum),
+		T(a_machine_with_a_drive_too_many_is_not_clean),
 		T(what_was_written_after_the_verification_is_not_stamped),
 		T(a_drive_that_was_not_expected_is_reported_and_left_alone),
 		T(one_failed_drive_does_not_stop_the_others),
