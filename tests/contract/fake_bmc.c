@@ -674,9 +674,8 @@ static void serve(struct fake_bmc *b, struct httpd_req *q, const char *path, con
 	reply(q, 200, j);
 }
 
-static void on_request(struct httpd_req *q, void *arg)
+void fake_bmc_answer(struct fake_bmc *b, struct httpd_req *q)
 {
-	struct fake_bmc *b = arg;
 	const char *path = httpd_path(q), *method = httpd_method(q),
 		   *sessions = "/redfish/v1/SessionService/Sessions";
 	const char *basic = httpd_header(q, "Authorization");
@@ -684,10 +683,7 @@ static void on_request(struct httpd_req *q, void *arg)
 	const char *text = httpd_body(q, &len);
 	OWN_JSON body = len ? json_loads(text, 0, NULL) : NULL;
 
-	note(b, q, path, str_eq(path, sessions) ? "" : text);
-	if (b->tamper && b->tamper(q, b->requests++, b->tamper_arg)) {
-		return;
-	} else if (str_eq(path, "/redfish/v1") && !b->closed_root) {
+	if (str_eq(path, "/redfish/v1") && !b->closed_root) {
 		if (b->capture)
 			serve_capture(b, q, path);
 		else
@@ -714,6 +710,18 @@ static void on_request(struct httpd_req *q, void *arg)
 	} else {
 		serve(b, q, path, body);
 	}
+}
+
+static void on_request(struct httpd_req *q, void *arg)
+{
+	struct fake_bmc *b = arg;
+	const char *path = httpd_path(q);
+	size_t len;
+	const char *text = httpd_body(q, &len);
+
+	note(b, q, path, str_eq(path, "/redfish/v1/SessionService/Sessions") ? "" : text);
+	if (!b->tamper || !b->tamper(q, b->requests++, b->tamper_arg))
+		fake_bmc_answer(b, q);
 }
 
 void fake_bmc_init(struct fake_bmc *b, struct loop_group *g)

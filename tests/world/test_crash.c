@@ -228,6 +228,76 @@ static void what_is_due_on_an_old_lease_goes_out_when_it_is_renewed(void **state
 	earth_stop(&w);
 }
 
+/* A look that belongs to an act, kept by the BMC until the test answers it. */
+struct kept {
+	struct earth *w;
+	struct httpd_req *q;
+	bool was;
+};
+
+static void on_gone(void *arg)
+{
+	((struct kept *)arg)->q = NULL;
+}
+
+static bool keep_look(struct httpd_req *q, unsigned n, void *arg)
+{
+	struct kept *k = arg;
+
+	(void)n;
+	if (k->was || !str_eq(httpd_method(q), "GET") || !strstr(httpd_path(q), "/VirtualMedia/") ||
+	    !str_eq(earth_at(&k->w->boxes[0], "status.operation.step"), "eject-media"))
+		return false;
+	k->was = true;
+	k->q = q;
+	httpd_on_gone(q, on_gone, k);
+	k->w->lease_fails = true;
+	return true;
+}
+
+static bool is_kept(void *arg)
+{
+	return ((struct kept *)arg)->was;
+}
+
+/* It began on a good lease, and its own looks took so long that it may not be sent any more. */
+static void an_act_whose_lease_grows_old_on_the_way_is_not_sent(void **state)
+{
+	static const char told[] =
+		"destructive request not sent: the lease was not renewed in time";
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	struct kept kept = {.w = &w};
+
+	(void)state;
+	earth_start(&w, 36, 1);
+	b->bmc.tamper_arg = &kept;
+	warming_want(&w, "gpus", 1);
+	earth_replica(&w);
+	warming_wait(&w, 1, 900);
+	earth_run(&w, 60000);
+	b->bmc.tamper = keep_look;
+	warming_want(&w, "gpus", 0);
+	earth_wait(&w, is_kept, &kept, 60, "its medium is to be taken out");
+	while (lease_age(&w) < 5000)
+		earth_run(&w, 50);
+	assert_non_null(kept.q);
+	assert_null(strstr(w.log, told));
+	fake_bmc_answer(&b->bmc, kept.q);
+	while (lease_age(&w) < 6000)
+		earth_run(&w, 50);
+	assert_non_null(b->bmc.image);
+	assert_non_null(strstr(w.log, told));
+	w.lease_fails = false;
+	while (lease_age(&w) >= 5000) {
+		assert_non_null(b->bmc.image);
+		earth_run(&w, 10);
+	}
+	warming_wait_off(&w, 1, 30);
+	assert_string_equal(earth_at(b, "status.operation.lastError.reason"), "");
+	earth_stop(&w);
+}
+
 /* Old and new leader both count their orders from 1: the agent must get the new one's all the same. */
 static void an_agent_gets_its_order_from_each_new_leader(void **state)
 {
@@ -439,6 +509,7 @@ int main(void)
 		cmocka_unit_test(an_agent_gets_its_order_from_each_new_leader),
 		cmocka_unit_test(nobody_waits_for_an_agent_that_was_sent_away),
 		cmocka_unit_test(nothing_is_switched_on_an_old_lease),
+		cmocka_unit_test(an_act_whose_lease_grows_old_on_the_way_is_not_sent),
 		cmocka_unit_test(what_is_due_on_an_old_lease_goes_out_when_it_is_renewed),
 		cmocka_unit_test(a_leader_that_dies_at_each_entry_of_the_journal_is_followed),
 		cmocka_unit_test(one_lost_request_changes_nothing_in_the_end),
