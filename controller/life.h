@@ -121,8 +121,8 @@ struct life {
 		act_end; /* loop_now() when it went out and was answered; 0: not by this process */
 	unsigned boot_way; /* which of the ways to boot the agent is tried */
 	bool http_booted;  /* what is on was switched on for an agent by HTTP (life_agent.c) */
-	/* ... and where it was found, for that: of a boot that this process did not order. */
-	enum { LIFE_NOT_ASKED, LIFE_ASKED, LIFE_NOT_ANSWERED, LIFE_FOUND } whereabouts;
+	/* ... where it is, asked for a boot that this process did not order. */
+	enum { LIFE_NOT_ASKED, LIFE_ASKED, LIFE_ANSWERED } whereabouts;
 	char boot_way_for[96]; /* ... of which operation and boot */
 	int64_t power_end;     /* loop_now() when a power request was answered last */
 	int64_t act_after;     /* backing off until */
@@ -261,6 +261,9 @@ bool life_shows_ours(const struct life *l);
 bool life_agent_left(const struct life *l);
 /* It was seen off after an earlier boot by HTTP: that is being written down. */
 bool life_boot_ends(struct life *l);
+/* Its port may be moved for an agent: it is off, or what is on is ours, or nobody can reach that.  Else it
+ * waits, since a journal that was put back may be of before a tenant. */
+bool life_may_move(struct life *l);
 /* What the journal says of a boot by HTTP is held against the network; false: that is being asked. */
 bool life_boot_followed(struct life *l);
 bool life_agent_dismissed(const struct life *l); /* that was written down */

@@ -103,7 +103,23 @@ static bool is_apart(const struct life *l)
 		str_eq(seg, str_or(p->spec.network.segments.provisioning, "provisioning")));
 }
 
-/* Once, by where it was found: the next step may move its port. */
+bool life_may_move(struct life *l)
+{
+	if (life_provider(l)->spec.network.type == FABRIC_NONE ||
+	    l->seen.power == PROVIDER_POWER_OFF || life_shows_ours(l))
+		return true;
+	if (!life_place_seen(l, l->c->o.poll_ms * 10))
+		return false;
+	if (is_apart(l))
+		return true;
+	life_wait(
+		l, WAITING_APPROVAL, "PowerStateUnexpected",
+		"the machine is on without our boot medium, and its port is in %s%s: it is not moved",
+		l->place.segment[0] ? l->place.segment : "no segment",
+		l->place.proof == FABRIC_PROOF_NONE ? " (not proved)" : "");
+	return false;
+}
+
 bool life_boot_followed(struct life *l)
 {
 	const uint32_t agents_turn =
@@ -113,18 +129,18 @@ bool life_boot_followed(struct life *l)
 	OWN(arena) a = arena_new();
 	char node[256];
 
-	if (l->http_booted || l->whereabouts == LIFE_FOUND || !(agents_turn & 1u << l->state) ||
-	    !l->seen.known || l->seen.power != PROVIDER_POWER_ON ||
+	if (l->http_booted || !(agents_turn & 1u << l->state) || !l->seen.known ||
+	    l->seen.power != PROVIDER_POWER_ON ||
 	    !(l->m->status.power.http_boot || shows_a_boot_of_this(l)))
 		return true;
 	if (l->whereabouts == LIFE_ASKED && !l->placing && !l->place.known)
-		l->whereabouts = LIFE_NOT_ANSWERED;
+		l->whereabouts = LIFE_ANSWERED;
 	if (!life_place_seen(l, l->c->o.poll_ms * 10)) {
 		if (l->whereabouts == LIFE_NOT_ASKED)
 			l->whereabouts = LIFE_ASKED;
-		return l->whereabouts == LIFE_NOT_ANSWERED; /* nothing waits for a second one */
+		return l->whereabouts == LIFE_ANSWERED; /* nothing waits for a second one */
 	}
-	l->whereabouts = LIFE_FOUND;
+	l->whereabouts = LIFE_ANSWERED;
 	l->http_booted =
 		is_apart(l) && !tenant_may_run(l->c, l->seen.uuid, identity_provider_id(l->m, a),
 					       node, sizeof(node));

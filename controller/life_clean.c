@@ -65,7 +65,8 @@ void step_dirty(struct life *l)
 		life_quarantine(l, EXIT_OPERATOR, "DuplicateIdentity", "%s", e.text);
 		return;
 	}
-	if (!life_placed(l, str_or(p->spec.network.segments.quarantine, "quarantine")) ||
+	if (!life_may_move(l) ||
+	    !life_placed(l, str_or(p->spec.network.segments.quarantine, "quarantine")) ||
 	    !life_can_sign(l)) /* a wipe that cannot be recorded is not begun */
 		return;
 	if (agents_rebooted(l->seat)) {

@@ -116,7 +116,7 @@ void step_claimed(struct life *l)
 				  NULL, NULL);
 		return;
 	}
-	if (!bmc_is_ours(l) || !life_can_sign(l) ||
+	if (!bmc_is_ours(l) || !life_can_sign(l) || !life_may_move(l) ||
 	    !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !life_warm_answers(l) || !agent_there(l))
 		return;

@@ -2,10 +2,13 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include "base/arena.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "tests/world/world.h"
 
 #define RESET "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset"
+#define CLAIMS "nodeclaims.drover.dev/"
 #define INSERT "POST /redfish/v1/Systems/1/VirtualMedia"
 
 static void start(struct earth *w, uint64_t seed, json_t *methods /* taken */)
@@ -215,6 +218,9 @@ static void a_quarantined_machine_with_a_kept_address_can_be_approved(void **sta
 	earth_wait_state(b, "quarantined", 3600);
 	earth_run(&w, 600 * 1000);
 	assert_false(b->bmc.on); /* its agent was taken away */
+	box_power(b, true);	 /* what a person boots is not */
+	earth_run(&w, 600 * 1000);
+	assert_true(b->bmc.on);
 	b->wipe_fails = false;
 	earth_patch_machine(b,
 			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
@@ -224,11 +230,158 @@ static void a_quarantined_machine_with_a_kept_address_can_be_approved(void **sta
 
 /* --- what the journal says of a boot ---------------------------------------------------------------- */
 
+static void set_status(struct box *b, json_t *status)
+{
+	char path[200];
+
+	str_format(path, sizeof(path), "/apis/" OBJECT_API_VERSION "/machines/%s/status", b->name);
+	earth_do(b->earth, &b->earth->host, "PATCH", path, json_pack("{s:o}", "status", status));
+}
+
+static void pause_rack(struct earth *w, bool on)
+{
+	earth_do(w, &w->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+		 json_pack("{s:{s:b}}", "spec", "paused", on));
+}
+
+/* The boot that was ended by switching it off is not what a person switches on afterwards. */
+static void a_boot_ends_when_it_is_seen_off(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	unsigned resets;
+
+	(void)state;
+	start(&w, 183, json_pack("[s]", "UefiHttp"));
+	b->bmc.http_forgotten = true;
+	earth_replica(&w);
+	earth_wait_state(b, "free", 1800);
+	b->reboots_at = "image";
+	earth_pod(&w, &w.tenants[0], "train");
+	earth_wait_reason(b, "AgentSilent", 1800); /* its override was for one boot */
+	earth_wait_state(b, "dirty", 600);
+	pause_rack(&w, true);
+	box_power(b, true);
+	earth_run(&w, 60 * 1000);
+	resets = fake_bmc_count(&b->bmc, RESET);
+	pause_rack(&w, false);
+	earth_wait_reason(b, "PowerStateUnexpected", 600);
+	earth_run(&w, 600 * 1000);
+	assert_true(b->bmc.on);
+	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
+	earth_stop(&w);
+}
+
+struct keys {
+	char *v[16];
+	size_t n;
+};
+
+static bool note_key(const struct store_entry *en, void *arg)
+{
+	struct keys *k = arg;
+
+	assert_true(k->n < 16);
+	k->v[k->n++] = mem_strdup(en->key);
+	return true;
+}
+
+static void forget(struct earth *w, const char *prefix)
+{
+	struct keys k = {.n = 0};
+	struct err e;
+
+	store_list(w->host.store, prefix, NULL, 0, note_key, &k);
+	for (size_t i = 0; i < k.n; i++) {
+		struct store_change gone = {.key = k.v[i], .if_rev = -1};
+
+		assert_ok(store_commit(w->host.store, &gone, 1, NULL, NULL, NULL, &e), &e);
+		free(k.v[i]);
+	}
+}
+
+static void put_back(struct earth *w, json_t *claim)
+{
+	OWN(arena) a = arena_new();
+	const char *version =
+		arena_printf(a, "%llu", (unsigned long long)store_rev(w->host.store) + 1);
+	struct store_change ch = {
+		.key = arena_printf(a, CLAIMS "%s", json_str_at(claim, "metadata", "name")),
+		.if_rev = -1};
+	struct err e;
+	char *text;
+
+	json_object_set_new(json_at(claim, "metadata"), "resourceVersion", json_string(version));
+	text = json_text(claim);
+	ch.value = text;
+	ch.value_len = strlen(text);
+	assert_ok(store_commit(w->host.store, &ch, 1, NULL, NULL, NULL, &e), &e);
+	free(text);
+}
+
+/* A backup of when its agent was booted: what runs there by now is a tenant's. */
+static void a_journal_that_is_put_back_makes_no_agent_of_a_tenants_system(void **state)
+{
+	static const struct {
+		bool away, cut, claimed;
+	} cases[] = {{0}, {.away = true}, {.cut = true}, {.claimed = true}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+		OWN(arena) a = arena_new();
+		OWN_JSON old = NULL;
+		OWN_JSON claim = NULL;
+		unsigned resets;
+
+		start(&w, 184, json_pack("[s]", "UefiHttp"));
+		b->bmc.http_forgotten = true;
+		earth_replica(&w);
+		if (cases[i].claimed) {
+			earth_wait_state(b, "free", 1800);
+			earth_pod(&w, &w.tenants[0], "train");
+		}
+		earth_wait(&w, is_booting, b, 600, "its agent is switched on");
+		old = json_deep_copy(json_at(b->object, "status"));
+		if (cases[i].claimed)
+			claim = plane_get(&w.host, arena_printf(a, CLAIMS "%s", b->claim));
+		else
+			earth_pod(&w, &w.tenants[0], "train");
+		earth_wait_running(&w, &w.tenants[0], "train", 1800);
+		earth_wait_state(b, "serving", 60);
+		earth_kill(&w.replicas[0]);
+		w.restored = true;
+		resets = fake_bmc_count(&b->bmc, RESET);
+		if (claim) {
+			put_back(&w, claim);
+		} else {
+			forget(&w, CLAIMS);
+			forget(&w, "wiperecords.drover.dev/");
+			json_object_set_new(old, "claimRef", json_null());
+		}
+		json_object_set_new(old, "bootID", json_null());
+		json_object_set_new(old, "tenant", json_null());
+		set_status(b, json_incref(old));
+		if (cases[i].away) /* nobody's Nodes are read: its port says it */
+			plane_away(&w.tenants[0], true);
+		if (cases[i].cut) /* ... or its Node, which is there */
+			str_copy(b->segment, sizeof(b->segment), "quarantine");
+		earth_replica(&w);
+		earth_wait_reason(b, "PowerStateUnexpected", 600);
+		earth_run(&w, 4 * 3600 * 1000);
+		assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
+		assert_true(b->bmc.on);
+		assert_string_equal(b->segment, cases[i].cut ? "quarantine" : "tenant/team-a");
+		earth_stop(&w);
+	}
+}
+
 /* Its agent says nothing more: it is switched off and booted again, by whoever leads by then. */
 static void a_new_leader_switches_a_silent_agent_off(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct earth w;
 		struct box *b = &w.boxes[0];
 
@@ -240,6 +393,8 @@ static void a_new_leader_switches_a_silent_agent_off(void **state)
 		earth_wait_state(b, "inspecting", 1800);
 		assert_string_not_equal(earth_at(b, "status.power.httpBoot"), "");
 		earth_kill(&w.replicas[0]);
+		if (i == 3) /* the address alone: nobody wrote it down */
+			set_status(b, json_pack("{s:{s:n}}", "power", "httpBoot"));
 		earth_replica(&w);
 		earth_wait_reason(b, "AgentSilent", 1800);
 		b->mute = false;
@@ -264,6 +419,8 @@ int main(void)
 		cmocka_unit_test(an_address_that_goes_by_null_alone_goes),
 		cmocka_unit_test(what_is_on_beside_a_kept_address_is_not_our_agent),
 		cmocka_unit_test(a_quarantined_machine_with_a_kept_address_can_be_approved),
+		cmocka_unit_test(a_boot_ends_when_it_is_seen_off),
+		cmocka_unit_test(a_journal_that_is_put_back_makes_no_agent_of_a_tenants_system),
 		cmocka_unit_test(a_new_leader_switches_a_silent_agent_off),
 	};
 
