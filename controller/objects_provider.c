@@ -44,10 +44,12 @@ static const struct field netris_fields[] = {
 
 static const struct field segments_fields[] = {
 	FIELD_IN(provider_object_network, segments, quarantine, "quarantine", FIELD_STR,
-		 .required = true, .max_len = 253, .doc = "Reaches the agent endpoint alone."),
-	FIELD_IN(provider_object_network, segments, provisioning, "provisioning", FIELD_STR,
 		 .required = true, .max_len = 253,
-		 .doc = "Reaches the agent endpoint and the images."),
+		 .doc = "Reaches the agent endpoint alone; its machines do not reach one another."),
+	FIELD_IN(
+		provider_object_network, segments, provisioning, "provisioning", FIELD_STR,
+		.required = true, .max_len = 253,
+		.doc = "Reaches agent endpoint and images; its machines do not reach one another."),
 	FIELDS_END,
 };
 

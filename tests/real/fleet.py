@@ -99,13 +99,15 @@ class Fleet:
             for port in ports:
                 self.network.allow(segment, port)
 
-    def write_driver_config(self, provider):
-        """For a driver of that Provider's own: its path."""
+    def write_driver_config(self, provider, names=None):
+        """For a driver of that Provider's own, and the ports of those names (the machines'): its
+        path."""
+        names = names or [vm.name for vm in self.rack.machines]
         path = self.folder / f"bridge-move-{provider}.json"
         path.write_text(json.dumps({
             "netns": self.network.name, "state": str(path.with_suffix(".state")),
             "segments": SEGMENTS, "private": [QUARANTINE, PROVISIONING],
-            "ports": {vm.name: [self.network.port(vm.name)] for vm in self.rack.machines}}))
+            "ports": {name: [self.network.port(name)] for name in names}}))
         return path
 
     def _tenant_secret(self, name, plane):

@@ -34,6 +34,7 @@ FLOOR_S = 25  # off observed twice 6, agent home 6.5, inspect, wipe and verify 6
 STAMP_BYTES = 4096  # what the agent leaves at the beginning of a clean drive
 COPIES = 3  # of what is planted on a drive that holds no file system
 LINES = (1 << 20) // 64
+UNTOUCHED = (COPIES * LINES, COPIES * (1 << 20) - STAMP_BYTES)  # see remains()
 
 # Where a machine's port is while it is in that state.
 PLACE = {"inspecting": QUARANTINE, "wiping": QUARANTINE, "verifying": QUARANTINE,
@@ -52,8 +53,10 @@ class Round(fleet.Fleet):
 
     def apply_objects(self):
         # Before drover knows of it, as if a tenant had had it.
-        for path in self.rack.machines[1].drives:
+        drives = self.rack.machines[1].drives
+        for path in drives:
             plant(path, self.control_marker)
+        assert remains(drives, self.control_marker) == [UNTOUCHED] * len(drives)
         strict = self.provider()
         strict["metadata"]["name"] = "strict"
         strict["spec"]["wipe"]["minimumLevel"]["flash"] = "Purge"
@@ -98,8 +101,14 @@ def plant(path, mark):
 
 
 def left_on(paths, mark):
-    """The check that everything here is for: on each drive, how often the bytes still stand."""
+    """On each drive, how often the bytes stand."""
     return [drive.count(path, mark.encode()) for path in paths]
+
+
+def remains(paths, mark):
+    """The check that everything here is for, of machines that are off: what each drive still holds,
+    as (how often the bytes, how many bytes but zeros behind the stamp).  Wiped: (0, 0)."""
+    return list(zip(left_on(paths, mark), (drive.not_zero(p, STAMP_BYTES) for p in paths)))
 
 
 def planted(paths, mark):
@@ -173,8 +182,8 @@ def released(f, view, tenant, name):
     return took
 
 
-def clean(f, tenancy):
-    """Free, off, in provisioning, with good evidence of the tenancy that ended."""
+def clean(f, tenancy, mark):
+    """Free, off, in provisioning, with good evidence of the tenancy that ended, and truly so."""
     vm = f.rack.machines[0]
     status = f.look()
     record = f.get("wiperecords", status["lastWipe"]["record"])["spec"]
@@ -184,9 +193,8 @@ def clean(f, tenancy):
     assert not status.get("claimRef") and status["clean"], status
     until(f, fleet.View(open(os.devnull, "w", encoding="ascii")), "off and in provisioning",
           lambda _: vm.power() == "Off" and f.network.where(vm.name) == PROVISIONING, 60)
-    for path in vm.drives:
-        rest = drive.not_zero(path, STAMP_BYTES)
-        assert rest == 0, f"{path}: {rest} bytes besides the stamp"
+    rest = remains(vm.drives, mark)
+    assert rest == [(0, 0)] * len(vm.drives), f"(markers, bytes) left on the drives: {rest}"
 
 
 def nothing_left(f, tenant, node):
@@ -214,9 +222,82 @@ def segments_reach(f):
         assert got == want, f"{segment} reaches {got}, not {want}"
 
 
+class Driver:
+    """The driver of examples/, asked as drover asks it."""
+
+    def __init__(self, f, names):
+        config = f.write_driver_config("stand-ins", names)
+        self.process = subprocess.Popen([str(fleet.DRIVER), str(config)], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.id = 0
+        self.ask(op="hello", protocol=1)
+
+    def ask(self, **request):
+        self.id += 1
+        print(json.dumps({"id": self.id, **request}), file=self.process.stdin, flush=True)
+        reply = json.loads(self.process.stdout.readline())
+        assert reply["id"] == self.id and "error" not in reply, reply
+        return reply
+
+    def place(self, name, segment):
+        common = {"machine": name, "mac": None, "operation": "stand-in", "fence": 1,
+                  "limitMs": 30000}
+        self.ask(op="place", segment=segment, **common)
+        seen = self.ask(op="observe", **common)
+        assert (seen["segment"], seen["proof"]) == (segment, "Strong"), seen
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait(10)
+        self.process.stdout.close()
+
+
+def kept_apart(f, view):
+    """Of two ports that the driver put into a segment where machines wait, neither hears the
+    other, and a machine that is there answers its segment's side alone; in a tenant's segment they
+    do hear each other.  Nothing of drover stands between them: it is the driver's work."""
+    net = f.network
+    one, other = net.stand_in("one", "10.0.2.251"), net.stand_in("other", "10.0.2.252")
+    driver = Driver(f, ["one", "other"])
+    for segment, want in ((QUARANTINE, None), ("tenant/team-a", "both"), (PROVISIONING, None),
+                          (QUARANTINE, None)):
+        driver.place("one", segment)
+        driver.place("other", segment)
+        outside = net.outside(segment)
+        for a, b in ((one, other), (other, one)):
+            got = a.is_heard_by(b)
+            assert got == want, f"{segment}: one port's frames arrive at the other: {got}, not {want}"
+            assert a.is_heard_by(outside) == "both" == outside.is_heard_by(a), segment
+        outside.close()
+    driver.stop()
+    outside = net.outside(QUARANTINE)
+
+    def asked():
+        """True when a machine was there from before the question that it must not answer until
+        after the same question from a port that is not kept apart."""
+        f.drover.check()
+        view.show(f.states(), "a machine in quarantine")
+        for vm in f.rack.machines:
+            address = net.address(QUARANTINE, vm.mac)
+            if not address or not outside.gets_answer_from(address):
+                continue
+            answered = one.gets_answer_from(address)
+            net.keep_apart("one", False)
+            there = one.gets_answer_from(address)
+            net.keep_apart("one", True)
+            if there and net.where(vm.name) == QUARANTINE:
+                assert not answered, f"{vm.name} in quarantine is reached from another port there"
+                return True
+        return False
+    testbed.wait_for("a machine that answers in quarantine", asked, 240, 0.1)
+    for place in (one, other, outside):
+        place.close()
+
+
 def control(f):
-    """The drive that loses writes: what the agent says of it is good, the check from outside is
-    not.  And a Provider's floor that is above what was earned."""
+    """The drive that loses writes is one that was never wiped: what the agent says of it is good,
+    and the check from outside, the very one that the other machine passes, is not.  And a
+    Provider's floor that is above what was earned."""
     vm = f.rack.machines[1]
 
     def quarantined():
@@ -225,10 +306,14 @@ def control(f):
     status = f.states()[vm.name]
     assert "EraseBelowPolicy" in json.dumps(status), status
     records = [r["spec"] for r in f.get("wiperecords") if r["spec"]["machine"]["name"] == vm.name]
-    assert records and not any(r["verdict"] == "Purge" for r in records), records
+    assert records and all(r["verdict"] == "Clear" for r in records), records
+    told = {d["bytes"]: d["canaries"] for d in records[-1]["devices"]}
+    assert set(told) == {p.stat().st_size for p in vm.drives}, records
+    assert all(c["planted"] and not c["found"] for c in told.values()), told
     vm.power_off()  # the plug pulled: now the drive is what it is
-    left = left_on(vm.drives, f.control_marker)
-    assert left == [0, COPIES * LINES], f"the search does not tell a wiped drive from another: {left}"
+    left = remains(vm.drives, f.control_marker)
+    assert left == [(0, 0), UNTOUCHED], (
+        f"the check does not tell a wiped drive from another: {left}")
     assert f.network.where(vm.name) == QUARANTINE, f.network.where(vm.name)
 
 
@@ -286,14 +371,13 @@ def first_tenant(f, view, timer):
     timer.phase("drain blocked by the budget, named in the Drain")
     f.host.api("PATCH", f"/apis/{fleet.API}/drains/round-1", {"spec": {"deadline": after(1)}})
     took = released(f, view, "team-a", "train")
-    clean(f, 2)
+    clean(f, 2, mark)
     nothing_left(f, "team-a", node)
     until(f, view, "Drain Succeeded",
           lambda _: f.get("drains", "round-1")["status"]["phase"] == "Succeeded", 30)
     view.done()
     timer.phase(f"escalated, off, cut, wiped, free: {took:.1f} s")
     assert planted(before, mark), "the search finds nothing any more"
-    assert left_on(vm.drives, mark) == [0, 0], f"team-a's bytes are left: {left_on(vm.drives, mark)}"
     for copy in before:
         copy.unlink()
     return took, mark
@@ -310,7 +394,7 @@ def next_tenant(f, view, timer, tenant, number, mark):
     subprocess.run([fleet.DROVER, "drain", node, "--kubeconfig", f.host.kubeconfig,
                     "--reason", "real test"], check=True, capture_output=True)
     took = released(f, view, tenant, "next")
-    clean(f, number + 1)
+    clean(f, number + 1, mark)
     nothing_left(f, tenant, node)
     view.done()
     timer.phase(f"drained, off, cut, wiped, free: {took:.1f} s")
@@ -346,12 +430,15 @@ def main():
         timer.phase("everything started, machines known and off")
         segments_reach(f)
         timer.phase("each segment reaches what it may, and nothing else")
+        kept_apart(f, view)
+        view.done()
+        timer.phase("in quarantine and provisioning no machine reaches another")
         f.wait_state("free", [f.rack.machines[0].name], 300, view)
         view.done()
         timer.phase("machine free")
         control(f)
         timer.phase("control: lost writes found by the search; a floor of Purge quarantines")
-        clean(f, 1)
+        clean(f, 1, f.control_marker)
         print("  " + purge_wanted(f, "team-b"), flush=True)
         timer.phase("a pool that wants Purge gets no machine, its pod is told")
         took, mark = first_tenant(f, view, timer)

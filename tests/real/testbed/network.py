@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
 from . import process
 
@@ -45,6 +46,68 @@ def _enter(path):
             raise OSError(ctypes.get_errno(), f"setns {path}")
     finally:
         os.close(fd)
+
+
+class Place:
+    """Frames sent and heard at eth0 of a namespace: of a segment's side, or of a stand-in."""
+
+    ARP, OWN = b"\x08\x06", b"\x88\xb5"  # the latter is for experiments
+    ALL = b"\xff" * 6
+
+    def __init__(self, space, address):
+        self.address = socket.inet_aton(address)
+        got = []
+
+        def enter():
+            try:
+                _enter(NETNS / space)
+                got.append(socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)))
+                got[0].bind(("eth0", 0))
+            except OSError as e:
+                got.append(e)
+        thread = threading.Thread(target=enter)
+        thread.start()
+        thread.join()
+        if isinstance(got[-1], OSError):
+            raise got[-1]
+        self.socket = got[0]
+        self.mac = self.socket.getsockname()[4]
+
+    def close(self):
+        self.socket.close()
+
+    def send(self, kind, payload, to=ALL):
+        self.socket.send(to + self.mac + kind + payload.ljust(46, b"\0"))
+
+    def hears(self, wanted, limit_s):
+        """The first frame that wanted(kind, payload) is true of, or None."""
+        end = time.monotonic() + limit_s
+        while (left := end - time.monotonic()) > 0:
+            self.socket.settimeout(left)
+            try:
+                frame = self.socket.recv(2048)
+            except TimeoutError:
+                return None
+            if frame[6:12] != self.mac and wanted(frame[12:14], frame[14:]):
+                return frame
+        return None
+
+    def is_heard_by(self, other, limit_s=0.5):
+        """Does a frame to all, and one to its own address, arrive there?  "both", "one", or None."""
+        token = os.urandom(16)
+        found = 0
+        for to in (self.ALL, other.mac):
+            self.send(self.OWN, token, to)
+            found += bool(other.hears(lambda kind, rest: kind == self.OWN
+                                      and rest.startswith(token), limit_s))
+        return (None, "one", "both")[found]
+
+    def gets_answer_from(self, address, limit_s=0.5):
+        """Who has that address?  True when somebody says so."""
+        asked = socket.inet_aton(address)
+        self.send(self.ARP, b"\0\1\x08\0\6\4\0\1" + self.mac + self.address + bytes(6) + asked)
+        return bool(self.hears(lambda kind, rest: kind == self.ARP and rest[6:8] == b"\0\2"
+                               and rest[14:18] == asked, limit_s))
 
 
 class Forwarder:
@@ -120,7 +183,7 @@ class Network:
         self.name = name
         self.folder = pathlib.Path(folder)
         self.segments = dict(segments)
-        self.ports = {}  # machine -> its interface in the switch
+        self.ports = {}  # machine or stand-in -> its interface in the switch
         self.forwarders = []
         self.servers = []
 
@@ -202,6 +265,35 @@ class Network:
             ip("tuntap", "add", "dev", self.ports[machine], "mode", "tap", netns=self.name)
             ip("link", "set", self.ports[machine], "up", netns=self.name)
         return self.ports[machine]
+
+    def stand_in(self, name, address):
+        """A port that a driver can move as it moves those of machines, and the Place at its other
+        end, to speak from in a machine's stead."""
+        self.ports[name] = f"port{len(self.ports)}"
+        side = self._side(name)
+        self._space(side)
+        ip("link", "add", "name", self.ports[name], "netns", self.name, "type", "veth",
+           "peer", "name", "eth0", "netns", side)
+        ip("link", "set", self.ports[name], "up", netns=self.name)
+        ip("link", "set", "eth0", "up", netns=side)
+        return Place(side, address)
+
+    def outside(self, segment):
+        """The segment's own side, where the agent endpoint is."""
+        return Place(self._side(self.segments[segment]), GATEWAY)
+
+    def keep_apart(self, name, on):
+        """Sets by hand what a driver sets for a private segment."""
+        ip("link", "set", "dev", self.ports[name], "type", "bridge_slave",
+           "isolated", "on" if on else "off", netns=self.name)
+
+    def address(self, segment, mac):
+        """What DHCP of that segment gave to the card, or None."""
+        leases = self.folder / f"{self.segments[segment]}.leases"
+        for line in leases.read_text().splitlines() if leases.exists() else []:
+            if line.split()[1:2] == [mac]:
+                return line.split()[2]
+        return None
 
     def where(self, machine):
         """The segment that the machine's port forwards in now, or None."""
