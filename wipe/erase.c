@@ -355,12 +355,25 @@ static int run_rung(struct pass *p, const struct rung *r, struct err *e)
 	return 0;
 }
 
+/* Begun before this boot, by an agent that was lost. */
+static int await_sanitize(struct pass *p, struct err *e)
+{
+	struct erase_progress *g = &p->x->progress;
+
+	if (!p->nvme.sanicap)
+		return 0;
+	set_phase(p->x, "sanitize", p->dio.bytes, SANITIZE_STALL_MS + FLUSH_MS);
+	return sanitize_wait(p->x->host, p->dio.fd, p->identify, &g->done_bytes, p->dio.bytes, e);
+}
+
 static int run_ladder(struct pass *p, struct err *e)
 {
 	struct erase *x = p->x;
 	int planted;
 
 	x->device.raw_status.n = 0;
+	if (read_abilities(p, e) < 0 || await_sanitize(p, e) < 0)
+		return fail_drive(x);
 	set_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
 	planted = verify_plant(&p->verify, e);
 	if (planted < 0)
@@ -371,8 +384,6 @@ static int run_ladder(struct pass *p, struct err *e)
 		return err_set(e, ERR_PROTOCOL, 0, "of %d canaries written %d can be read",
 			       VERIFY_CANARIES, planted);
 	}
-	if (read_abilities(p, e) < 0)
-		return fail_drive(x);
 	if (p->nvme.hidden) { /* Sanitize alone would reach it */
 		(void)fail(x, "NamespaceHidden");
 		(void)!err_set(e, ERR_UNSUPPORTED, 0,

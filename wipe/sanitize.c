@@ -45,20 +45,13 @@ static int read_log(const struct host *h, int fd, uint8_t *log)
 	return h->nvme_admin(fd, &c);
 }
 
-int sanitize_run(const struct host *h, int fd, enum sanitize_action action, uint8_t *log,
-		 _Atomic int64_t *done, int64_t total, int64_t *status, bool *started,
-		 struct err *e)
+/* Until the one that runs is done. */
+static int follow(const struct host *h, int fd, uint8_t *log, _Atomic int64_t *done, int64_t total,
+		  int64_t *status, struct err *e)
 {
-	int rc = start(h, fd, action);
 	int64_t moved = now_ms(), heard = moved;
 	unsigned last = 0;
 
-	*status = rc < 0 ? errno : rc;
-	if (rc < 0)
-		return err_errno(e, errno, "Sanitize");
-	if (rc > 0)
-		return err_set(e, ERR_UNSUPPORTED, rc, "Sanitize: status %xh", (unsigned)rc);
-	*started = true;
 	for (;;) {
 		struct timespec nap = {.tv_nsec = POLL_MS * 1000000};
 		unsigned progress, state;
@@ -94,4 +87,29 @@ int sanitize_run(const struct host *h, int fd, enum sanitize_action action, uint
 		last = progress;
 		atomic_store(done, total / 65536 * progress);
 	}
+}
+
+int sanitize_run(const struct host *h, int fd, enum sanitize_action action, uint8_t *log,
+		 _Atomic int64_t *done, int64_t total, int64_t *status, bool *started,
+		 struct err *e)
+{
+	int rc = start(h, fd, action);
+
+	*status = rc < 0 ? errno : rc;
+	if (rc < 0)
+		return err_errno(e, errno, "Sanitize");
+	if (rc > 0)
+		return err_set(e, ERR_UNSUPPORTED, rc, "Sanitize: status %xh", (unsigned)rc);
+	*started = true;
+	return follow(h, fd, log, done, total, status, e);
+}
+
+int sanitize_wait(const struct host *h, int fd, uint8_t *log, _Atomic int64_t *done, int64_t total,
+		  struct err *e)
+{
+	int64_t status;
+
+	if (read_log(h, fd, log) != 0 || (log[2] & 7u) != RUNNING)
+		return 0;
+	return follow(h, fd, log, done, total, &status, e);
 }

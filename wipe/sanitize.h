@@ -28,4 +28,9 @@ int sanitize_run(const struct host *h, int fd, enum sanitize_action action, uint
 		 _Atomic int64_t *done, int64_t total, int64_t *status, bool *started,
 		 struct err *e) __attribute__((warn_unused_result));
 
+/* One that was begun before this boot may still run, and the drive takes no I/O until it ends; -1: it ended badly.
+ * At once where there is none. */
+int sanitize_wait(const struct host *h, int fd, uint8_t *log, _Atomic int64_t *done, int64_t total,
+		  struct err *e) __attribute__((warn_unused_result));
+
 #endif

@@ -31,6 +31,8 @@ extern struct erasing {
 		uint32_t last_nsid;	       /* of Format */
 		const uint16_t (*trail)[2];    /* SPROG, SSTAT of each poll; the last one stays */
 		unsigned sanitizes, last_action, polls;
+		const uint16_t (*earlier)[2]; /* the same of one that runs already; NULL: none */
+		unsigned waits;
 	} drive;
 	struct erase erase;
 	struct proto_drive info;

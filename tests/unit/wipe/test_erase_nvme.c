@@ -118,6 +118,33 @@ static void a_sanitize_that_began_and_failed_is_replaced_by_nothing(void **state
 	}
 }
 
+/* It outlives the agent that began it; meanwhile the drive takes no write. */
+static void a_sanitize_that_still_runs_is_waited_for(void **state)
+{
+	static const uint16_t ends[][2] = {{100, 2}, {30000, 2}, {65535, 0x101}};
+	static const uint16_t fails[][2] = {{100, 2}, {200, 3}};
+	struct err e;
+
+	(void)state;
+	erasing.drive.sanicap = 7;
+	erasing.drive.trail = erasing_trail;
+	erasing.drive.earlier = ends;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_int_equal(erasing.drive.waits, 2);
+	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
+	assert_int_equal(erasing.erase.device.raw_status.n, 1);
+
+	erasing_teardown(state);
+	erasing_setup(state);
+	erasing.drive.sanicap = 7;
+	erasing.drive.trail = erasing_trail;
+	erasing.drive.earlier = fails;
+	assert_int_equal(erase_run(&erasing.erase, &e), -1);
+	assert_string_equal(erasing.erase.device.reason, "DriveFailed");
+	assert_non_null(strstr(e.text, "Sanitize failed"));
+	assert_int_equal(erasing.drive.sanitizes, 0);
+}
+
 static void a_sanitize_that_left_everything_is_a_failure(void **state)
 {
 	struct err e;
@@ -255,6 +282,7 @@ int main(void)
 		T(sanitize_overwrite_asks_for_one_pass),
 		T(a_refused_sanitize_falls_to_the_next_rung),
 		T(a_sanitize_that_began_and_failed_is_replaced_by_nothing),
+		T(a_sanitize_that_still_runs_is_waited_for),
 		T(a_sanitize_that_left_everything_is_a_failure),
 		T(sanitize_is_not_used_where_it_would_hit_another_namespace),
 		T(format_names_one_namespace_or_all_as_the_drive_says),
