@@ -165,8 +165,9 @@ test: ## everything: check, lint, fuzz for a moment, the main job and the way ba
 	$(call STAGE,done)
 	@echo "drover: all tests passed"
 
-test-long: test ## test, with longer fuzzing, more kills and the bad inputs on real parts
+test-long: test ## test, with longer fuzzing, more kills, bad inputs and a sleeping tenant on real parts
 	$(Q)tests/real/intruders.py
+	$(Q)tests/real/asleep.py
 	$(Q)FUZZ_SEED=0 $(MAKE) --no-print-directory fuzz FUZZ_S=120
 	$(Q)DROVER_KILLS=1000 TEST_TIMEOUT=600 $(MAKE) --no-print-directory WERROR=1 unit T=base/test_store_kill
 

@@ -26,6 +26,7 @@ struct asleep {
 	char *spec;	  /* which object is looked at; NULL: none */
 	int64_t asked_at; /* loop_now() of the look under way, or the last one; 0: none */
 	int64_t seen_at;  /* ... of the one that `view` is from; 0: none */
+	int64_t until;	  /* asleep_until() as machines have heard of it */
 	bool wanted;	  /* a machine waits for it */
 	struct asleep_view view;
 };
@@ -211,7 +212,13 @@ static void look(void *arg)
 
 void asleep_kick(struct asleep *s)
 {
-	(void)follow_spec(s, cluster_of(s->t));
+	const struct virtual_cluster *vc = cluster_of(s->t);
+	int64_t until = vc && !vc->spec.paused ? asleep_until(vc) : 0;
+
+	(void)follow_spec(s, vc);
+	if (until != s->until)
+		controller_kick_all(s->t->c);
+	s->until = until;
 	if (s->spec && !s->call)
 		plan(s);
 	else if (!s->spec)

@@ -65,7 +65,8 @@ static const struct field template_fields[] = {
 	FIELDS_END,
 };
 
-static const char *const budget_reasons[] = {"Underutilized", "Empty", "Drifted", NULL};
+static const char *const budget_reasons[] = {"Underutilized", "Empty", "Drifted", "TenantAsleep",
+					     NULL};
 static const char *const consolidation_names[] = {"WhenEmpty", "WhenEmptyOrUnderutilized", NULL};
 static const char *const drift_names[] = {"Never", "WhenEmpty", "WithinBudgets", NULL};
 
@@ -75,7 +76,7 @@ static const struct field budget_fields[] = {
 	      .want = "a count or a percentage such as \"10%\"",
 	      .doc = "Most nodes of the pool that may leave at once; percentages round up."),
 	FIELD(node_pool_budget, reasons, "reasons", FIELD_STRINGS, .enums = budget_reasons,
-	      .max_items = 3, .doc = "For which reasons; absent: for all."),
+	      .max_items = 4, .doc = "For which reasons; absent: for all."),
 	FIELD(node_pool_budget, schedule, "schedule", FIELD_STR, AS_CRON,
 	      .doc = "When it begins to count, in UTC."),
 	FIELD(node_pool_budget, duration, "duration", FIELD_DURATION, .min = MINUTE,

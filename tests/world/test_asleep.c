@@ -11,7 +11,7 @@
 #define SETS "/apis/apps/v1/namespaces/vc-team-a/statefulsets"
 #define MINUTE_MS (60 * 1000)
 #define HOUR_MS (3600 * 1000)
-#define GRACE_MS (12 * MINUTE_MS)
+#define GRACE_MS (11 * MINUTE_MS)
 
 /* --- what the tests do and look at ---------------------------------------------------------------- */
 
@@ -52,7 +52,7 @@ static void asleep_set(struct earth *w)
 			"syncer", "image", "vcluster:1"));
 	asleep_scale(w, 1, false);
 	asleep_cluster(w, json_pack("{s:{s:s,s:s},s:s}", "controlPlane", "namespace", "vc-team-a",
-				    "name", "team-a", "sleepGrace", "12m"));
+				    "name", "team-a", "sleepGrace", "11m"));
 }
 
 /* So many machines that serve a pod of team-a each, whose control plane is known. */
@@ -373,6 +373,26 @@ static void each_sleep_has_its_own_time(void **state)
 	earth_stop(&w);
 }
 
+/* Shorter than a machine that serves is left alone, and nothing else happens meanwhile. */
+static void a_short_grace_is_kept_as_well(void **state)
+{
+	struct earth w;
+	int64_t from;
+
+	(void)state;
+	asleep_serving(&w, 736, 1);
+	asleep_cluster(&w, json_pack("{s:s}", "sleepGrace", "1m"));
+	w.tenants[0].owed = true;
+	plane_away(&w.tenants[0], true);
+	earth_run(&w, 5 * MINUTE_MS);
+	asleep_scale(&w, 0, true);
+	asleep_wait(&w, "True Paused", 120);
+	from = loop_now(w.loop);
+	assert_in_range(asleep_leaves(&w, &w.boxes[0], from, 2 * 3600), MINUTE_MS - 2000,
+			MINUTE_MS + 10000);
+	earth_stop(&w);
+}
+
 static void a_clock_that_is_put_forward_does_not_shorten_the_grace(void **state)
 {
 	struct earth w;
@@ -498,11 +518,12 @@ static void what_is_held_or_paused_stays(void **state)
 	asleep_cluster(&w, json_pack("{s:b}", "paused", 0));
 	earth_run(&w, 10 * MINUTE_MS);
 	assert_string_equal(b->state, "serving");
-	leaving_set_pool(&w, json_pack("{s:b, s:{s:[{s:s}]}}", "paused", 0, "disruption", "budgets",
-				       "nodes", "0"));
+	leaving_set_pool(&w, json_pack("{s:b, s:{s:[{s:s, s:[s]}]}}", "paused", 0, "disruption",
+				       "budgets", "nodes", "0", "reasons", "TenantAsleep"));
 	earth_run(&w, 10 * MINUTE_MS);
 	assert_string_equal(b->state, "serving");
-	leaving_set_pool(&w, json_pack("{s:{s:[{s:s}]}}", "disruption", "budgets", "nodes", "1"));
+	leaving_set_pool(&w, json_pack("{s:{s:[{s:s, s:[s]}]}}", "disruption", "budgets", "nodes",
+				       "0", "reasons", "Empty"));
 	earth_wait_state(b, "free", 1800);
 	earth_stop(&w);
 }
@@ -729,6 +750,7 @@ int main(void)
 		cmocka_unit_test(a_tenant_that_only_does_not_answer_is_not_asleep),
 		cmocka_unit_test(whoever_may_not_look_says_so_and_takes_nothing),
 		cmocka_unit_test(each_sleep_has_its_own_time),
+		cmocka_unit_test(a_short_grace_is_kept_as_well),
 		cmocka_unit_test(a_clock_that_is_put_forward_does_not_shorten_the_grace),
 		cmocka_unit_test(a_sleep_that_began_in_the_future_begins_now),
 		cmocka_unit_test(a_new_leader_goes_on_counting),

@@ -178,6 +178,22 @@ static void a_deployment_counts_as_well_as_a_stateful_set(void **state)
 	}
 }
 
+static void a_sleep_that_goes_on_is_not_written_again_and_again(void **state)
+{
+	struct desk *d = *state;
+
+	watch_plane(d, "StatefulSet");
+	plane_is(d, "statefulsets", 0);
+	desk_away(d, &d->team, true);
+	desk_run(d, 120000);
+	assert_string_equal(condition(d, "Asleep"), "True ScaledToZero");
+	OWN_JSON before = desk_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	desk_run(d, 1800000);
+	OWN_JSON after = desk_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	assert_true(json_equal(before, after));
+	assert_int_equal(desk_events(&d->host, "ScaledToZero"), 1);
+}
+
 static void who_is_not_to_be_looked_at_any_more_has_no_sleep(void **state)
 {
 	struct desk *d = *state;
@@ -293,6 +309,7 @@ int main(void)
 		T(only_what_is_scaled_to_zero_and_seen_to_be_so_sleeps),
 		T(a_long_name_is_cut_and_does_no_harm),
 		T(a_deployment_counts_as_well_as_a_stateful_set),
+		T(a_sleep_that_goes_on_is_not_written_again_and_again),
 		T(who_is_not_to_be_looked_at_any_more_has_no_sleep),
 		T(a_control_plane_that_is_gone_keeps_since_and_one_made_anew_does_not),
 		T(a_refusal_is_an_answer_and_a_lost_kubeconfig_is_no_silence),

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""A tenant that sleeps, on real parts: its machine stays for sleepGrace and goes back without it.
+
+    tests/real/asleep.py [--folder FOLDER]
+
+A StatefulSet of the host cluster, kept by a real kube-controller-manager, stands for the tenant's
+control plane.  A real kube-apiserver refuses to show it until it is the one that drover's Role
+names.  Scaled to 0 with the tenant's API server stopped, the tenant is asleep: the machine serves
+on until the grace is over, is switched off and wiped, and its Node and token are owed.  When the
+tenant wakes they are gone.
+"""
+import argparse
+import datetime
+import pathlib
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import fleet  # noqa: E402  (beside this file)
+import testbed  # noqa: E402
+
+GRACE_S = 60
+SET = {"apiVersion": "apps/v1", "kind": "StatefulSet",
+       "metadata": {"name": "team-a", "namespace": "vc-team-a"},
+       "spec": {"replicas": 1, "serviceName": "team-a",
+                "selector": {"matchLabels": {"app": "vcluster"}},
+                "template": {"metadata": {"labels": {"app": "vcluster"}},
+                             "spec": {"containers": [{"name": "syncer", "image": "none.test/x:1"}]}}}}
+
+
+class Api:
+    """The tenant's API server, stopped and started again with the same data."""
+
+    def __init__(self, plane):
+        self.plane, self.argv = plane, None
+
+    def stop(self):
+        server = next(p for p in self.plane.processes if p.name == "kube-apiserver")
+        self.argv = server.popen.args
+        server.stop()
+        self.plane.processes.remove(server)
+
+    def start(self):
+        self.plane.processes.append(testbed.process.Process(
+            "kube-apiserver", self.plane.folder, self.argv))
+
+
+def spec(f, **members):
+    f.host.api("PATCH", f"/apis/{fleet.API}/virtualclusters/team-a", {"spec": members})
+
+
+def asleep(f):
+    """Its condition Asleep: "True Paused"."""
+    conditions = f.get("virtualclusters", "team-a").get("status", {}).get("conditions", [])
+    return next((f"{c['status']} {c['reason']}" for c in conditions if c["type"] == "Asleep"), "")
+
+
+def scale(f, replicas, paused):
+    """As `vcluster pause` and `vcluster resume` do."""
+    f.host.api("PATCH", "/apis/apps/v1/namespaces/vc-team-a/statefulsets/team-a", {
+        "metadata": {"annotations": {"loft.sh/paused": "true" if paused else None}},
+        "spec": {"replicas": replicas}})
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    args.add_argument("--folder", type=pathlib.Path)
+    args = args.parse_args()
+    folder = args.folder or pathlib.Path(tempfile.mkdtemp(prefix="drover-asleep-"))
+    print(f"Logs and keys: {folder}", flush=True)
+    timer = testbed.Timer()
+    f = fleet.Fleet(folder, machines=1, prefix="drover-asleep")
+    view, name = fleet.View(), "drover-asleep-0"
+    team, api = f.tenants["team-a"], Api(f.tenants["team-a"])
+
+    def until(what, test, limit_s):
+        def look():
+            f.drover.check()
+            view.show(f.states(), what)
+            return test()
+        return testbed.wait_for(what, look, limit_s, 0.2)
+
+    def state():
+        return f.states()[name].get("state")
+    try:
+        f.start()
+        f.host.apply(SET)
+        # Its Role names a StatefulSet: a real API server lets it see nothing else.
+        spec(f, controlPlane={"kind": "Deployment", "namespace": "vc-team-a", "name": "team-a"},
+             sleepGrace=f"{GRACE_S}s")
+        until("refused", lambda: asleep(f) == "Unknown NotPermitted", 30)
+        spec(f, controlPlane={"kind": "StatefulSet"})
+        until("awake", lambda: asleep(f) == "False Awake", 30)
+        f.wait_state("free", limit_s=200, view=view)
+        timer.phase("its control plane is looked at; machine free and off")
+        team.apply(fleet.gpu_pod("train", fleet.GPUS))
+        until("pod Running", lambda: f.pod_running("team-a", "train"), 300)
+        until("serving", lambda: state() == "serving", 30)
+        status = f.states()[name]
+        claim, tenancy = status["claimRef"]["name"], status["tenancy"]
+        timer.phase("pod Running")
+
+        api.stop()
+        scale(f, 0, True)
+        began = time.monotonic()
+        until("asleep", lambda: asleep(f) == "True Paused", 120)  # a probe a minute, a look in 30 s
+        text = f.get("virtualclusters", "team-a")["status"]["asleepSince"]
+        since = datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+        timer.phase("asleep")
+        until("it leaves", lambda: state() != "serving", GRACE_S + 60)
+        slept = time.time() - since
+        assert slept >= GRACE_S, f"given back after {slept:.1f} s"
+        assert f.states()[name]["leave"]["reason"] == "TenantAsleep", f.states()[name]["leave"]
+        timer.phase(f"it leaves, {slept:.1f} s after it was first seen asleep")
+        until("wiped, and free", lambda: state() == "free", 300)
+        assert f.rack.machines[0].power() == "Off"
+        record = f.get("wiperecords", f.states()[name]["lastWipe"]["record"])
+        assert (record["spec"]["tenancy"], record["spec"]["verdict"]) == (tenancy, "Clear"), record
+        debts = f.get("virtualclusters", "team-a")["status"]["debts"]
+        assert [d["nodeName"] for d in debts] == [claim], debts
+        assert not f.get("nodeclaims"), "the claim has not ended"
+        timer.phase("off, wiped, free; its Node is owed")
+
+        api.start()
+        scale(f, 1, False)
+        until("quits", lambda: not f.get("virtualclusters", "team-a")["status"].get("debts"), 120)
+        until("awake", lambda: asleep(f) == "False Awake", 60)
+        assert not team.node(claim), "its Node is still there"
+        assert "asleepSince" not in f.get("virtualclusters", "team-a")["status"]
+        timer.phase(f"awake after {time.monotonic() - began:.0f} s, and nothing is owed")
+    except BaseException:
+        view.done()
+        fleet.last_words(folder)
+        raise
+    finally:
+        f.stop()
+    print("\nasleep: a machine went back without its tenant, and what it was owed was paid\n"
+          "1 passed, 0 failed")
+
+
+if __name__ == "__main__":
+    main()
