@@ -399,6 +399,39 @@ static void a_pool_deleted_while_a_drain_waits_lets_all_go(void **state)
 	earth_stop(&w);
 }
 
+/* Whoever comes first, and though its tenant is away: off, cut off, wiped, nothing left. */
+static void all_that_wants_it_to_leave_at_once_lets_it_go(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 8; i++) {
+		struct earth w;
+		struct box *b = &w.boxes[0];
+		char claim[128];
+
+		leaving_alive(&w, 480 + i);
+		str_copy(claim, sizeof(claim), b->claim);
+		leaving_budget(&w, "train");
+		w.tenants[0].owed = true;
+		if (i & 1)
+			leaving_cordon(b, true);
+		leaving_drain(&w, "fans", 1800, i & 2 ? "  then: Hold\n" : "  onDeadline: Stop\n");
+		leaving_drain_of(&w, "other", b->name, 600, "  onDeadline: Escalate\n");
+		earth_do(&w, &w.host, "DELETE", GROUP "/virtualclusters/team-a", NULL);
+		earth_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
+		earth_release(b);
+		if (i & 4) {
+			earth_run(&w, 3000);
+			plane_away(&w.tenants[0], true);
+			earth_kill(earth_leader(&w));
+			earth_replica(&w);
+		}
+		earth_wait_state(b, "free", 3600 + 900);
+		earth_wait(&w, cluster_is_gone, &w, 1800, "the VirtualCluster gone");
+		assert_false(leaving_has(&w.host, "nodeclaims.drover.dev", claim));
+		earth_stop(&w);
+	}
+}
+
 /* The pools went with their definition, and GitOps put both back: nobody wanted the work to stop. */
 static void pools_lost_with_their_definition_take_no_claim_along(void **state)
 {
@@ -452,6 +485,7 @@ int main(void)
 		cmocka_unit_test(the_claims_of_a_deleted_pool_leave),
 		cmocka_unit_test(the_claims_of_a_deleted_pool_leave_one_after_the_other),
 		cmocka_unit_test(a_pool_deleted_while_a_drain_waits_lets_all_go),
+		cmocka_unit_test(all_that_wants_it_to_leave_at_once_lets_it_go),
 		cmocka_unit_test(pools_lost_with_their_definition_take_no_claim_along),
 	};
 
