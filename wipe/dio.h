@@ -44,6 +44,10 @@ int dio_zero(struct dio *d, int64_t off, int64_t len, struct err *e)
 int dio_flush(struct dio *d, struct err *e) __attribute__((warn_unused_result));
 
 void *dio_buffer(size_t len) __attribute__((returns_nonnull)); /* zeroed; free() */
+/* Pages of their own, for what may still be in flight when it is given up: freed while a drive
+ * holds them they go to nobody else.  Zeroed; not there until they are touched. */
+void *dio_pages(size_t len) __attribute__((returns_nonnull));
+void dio_pages_free(void *p, size_t len); /* NULL is fine */
 bool dio_all(const void *buf, size_t len, uint8_t byte);
 
 #endif
