@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -24,20 +23,10 @@ struct ring {
 	bool shared;
 	char *region;
 	size_t region_len;
-	struct slot *slots;
+	struct slot *slots, *claimed; /* claimed: its buffer is being filled */
 	unsigned busy;
 	struct err dead; /* the drive stood still: why; kind ERR_NONE: it did not */
 };
-
-/* Pages of their own: what is freed while a drive still holds it goes to nobody else. */
-static char *map(size_t len)
-{
-	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED)
-		abort();
-	return p;
-}
 
 /* why: 0, or the errno for which io_uring is not there. */
 static void say_once(const struct ring *r, int why)
@@ -72,7 +61,7 @@ struct ring *ring_new(const struct host *h, unsigned depth, size_t piece, bool s
 	r->size = piece;
 	r->shared = shared;
 	r->region_len = piece * (shared ? 1 : depth);
-	r->region = map(r->region_len);
+	r->region = dio_pages(r->region_len);
 	r->slots = mem_calloc(depth, sizeof(*r->slots));
 	rc = r->ops->open(&r->backend, depth, r->region, r->region_len);
 	if (rc) {
@@ -91,7 +80,7 @@ void ring_free(struct ring *r)
 	if (!r)
 		return;
 	r->ops->close(r->backend);
-	munmap(r->region, r->region_len);
+	dio_pages_free(r->region, r->region_len);
 	free(r->slots);
 	free(r);
 }
@@ -252,29 +241,56 @@ int ring_run(struct ring *r, struct dio *d, const struct ring_job *j, struct err
 static struct slot *idle(struct ring *r)
 {
 	for (unsigned i = 0; i < r->depth; i++)
-		if (!r->slots[i].busy)
+		if (!r->slots[i].busy && &r->slots[i] != r->claimed)
 			return &r->slots[i];
 	return NULL;
+}
+
+/* Waits until a slot is. */
+static struct slot *idle_slot(struct ring *r, struct dio *d, const struct ring_job *j,
+			      struct err *e)
+{
+	struct slot *s;
+
+	if (is_dead(r, e))
+		return NULL;
+	while (!(s = idle(r)))
+		if (wait_for_one(r, d, j, e) < 0)
+			return NULL;
+	return s;
 }
 
 void *ring_claim(struct ring *r, struct dio *d, const struct ring_job *j, struct err *e)
 {
 	if (is_dead(r, e))
 		return NULL;
-	while (!idle(r))
-		if (wait_for_one(r, d, j, e) < 0)
-			return NULL;
-	return buffer(r, (size_t)(idle(r) - r->slots));
+	if (!r->claimed)
+		r->claimed = idle_slot(r, d, j, e);
+	return r->claimed ? buffer(r, (size_t)(r->claimed - r->slots)) : NULL;
 }
 
-int ring_send(struct ring *r, struct dio *d, const struct ring_job *j, size_t len, int64_t off,
+int ring_send(struct ring *r, struct dio *d, const struct ring_job *j, const struct ring_piece *p,
 	      struct err *e)
 {
-	struct slot *s = idle(r);
+	struct slot *s = r->claimed ? r->claimed : idle_slot(r, d, j, e);
 
-	s->piece = (struct ring_piece){
-		.buf = buffer(r, (size_t)(s - r->slots)), .len = len, .off = off};
+	r->claimed = NULL;
+	if (!s)
+		return -1;
+	s->piece = *p;
+	if (!p->buf)
+		s->piece.buf = buffer(r, (size_t)(s - r->slots));
 	return start(r, d, j, s, e);
+}
+
+int ring_await(struct ring *r, struct dio *d, const struct ring_job *j, const unsigned *left,
+	       struct err *e)
+{
+	int rc = is_dead(r, e);
+
+	while (!rc && *left && r->busy)
+		rc = wait_for_one(r, d, j, e);
+	return rc;
 }
 
 int ring_drain(struct ring *r, struct dio *d, const struct ring_job *j, struct err *e)

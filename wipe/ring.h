@@ -49,15 +49,19 @@ int ring_run(struct ring *r, struct dio *d, const struct ring_job *j, struct err
 	__attribute__((warn_unused_result));
 
 /*
- * A stream of writes, whose data come up one after the other: claim a buffer, fill it, send it.
- * Nobody waits but for a free buffer, so that the drive always has the next ones.  j->next is
- * not used; after a failure, and at the end, ring_drain().
+ * A stream of writes, whose data come up one after the other: claim a buffer, fill it, send it;
+ * or send what stands elsewhere.  Nobody waits but for a free slot, so that the drive always has
+ * the next ones.  j->next is not used; after a failure, and at the end, ring_drain().
  */
 /* A buffer of `piece` bytes, the same until it is sent.  NULL: a write failed or stood still. */
 void *ring_claim(struct ring *r, struct dio *d, const struct ring_job *j, struct err *e);
-/* What was claimed last, to offset off. */
-int ring_send(struct ring *r, struct dio *d, const struct ring_job *j, size_t len, int64_t off,
+/* p->buf NULL: what was claimed.  Else the caller's, from dio_pages(), left alone until done(); a
+ * buffer that was claimed is given up. */
+int ring_send(struct ring *r, struct dio *d, const struct ring_job *j, const struct ring_piece *p,
 	      struct err *e) __attribute__((warn_unused_result));
+/* Until *left, which done() counts down, is 0. */
+int ring_await(struct ring *r, struct dio *d, const struct ring_job *j, const unsigned *left,
+	       struct err *e) __attribute__((warn_unused_result));
 /* Until nothing is in flight; -1: of that something failed. */
 int ring_drain(struct ring *r, struct dio *d, const struct ring_job *j, struct err *e)
 	__attribute__((warn_unused_result));

@@ -42,6 +42,8 @@ static int piece_written(const struct ring_piece *p, struct err *e, void *arg)
 
 	if (e)
 		return -1;
+	if (p->tag)
+		--*(unsigned *)(uintptr_t)p->tag;
 	atomic_fetch_add(t->moved, (int64_t)p->len);
 	return 0;
 }
@@ -145,39 +147,72 @@ static void blank_backup(const struct target *t, uint8_t *data, size_t len)
 		memset(data + (from > 0 ? from : 0), 0, len - (size_t)(from > 0 ? from : 0));
 }
 
-int target_put(struct target *t, size_t len, struct err *e)
+/* in_flight: NULL for what stands in a buffer of the ring. */
+static int send(struct target *t, uint8_t *data, size_t len, unsigned *in_flight, struct err *e)
 {
-	uint8_t *data = target_buffer(t, e);
-	size_t pad = len % VERIFY_BLOCK ? VERIFY_BLOCK - len % VERIFY_BLOCK : 0;
-	int rc;
+	struct ring_piece p = {.buf = in_flight ? data : NULL,
+			       .len = len,
+			       .off = t->at,
+			       .tag = (int64_t)(uintptr_t)in_flight};
 
-	if (!data)
-		return -1;
-	if ((int64_t)len > t->dio.bytes - t->at)
-		return err_set(e, ERR_CAPACITY, 0,
-			       "the image is larger than the drive's %" PRId64 " bytes",
-			       t->dio.bytes);
-	if (!t->touched) {
-		t->touched = true;
-		if (erase_tables(t, e) < 0)
-			return -1;
-	}
-	if (pad > (size_t)(t->dio.bytes - t->at) - len)
-		pad = (size_t)(t->dio.bytes - t->at) - len;
-	memset(data + len, 0, pad);
-	len += pad;
+	if (in_flight)
+		++*in_flight;
+	return ring_send(t->ring, &t->dio, &t->job, &p, e);
+}
+
+static int put(struct target *t, uint8_t *data, size_t len, unsigned *in_flight, struct err *e)
+{
+	int rc = 0;
+
 	blank_backup(t, data, len);
 	if (t->at < GPT_HEAD) {
 		memcpy(t->head + t->at, data, len);
 		atomic_fetch_add(t->moved, (int64_t)len);
-		rc = 0;
 	} else {
 		readback_note(t->readback, data, len, t->at);
 		rc = dio_all(data, len, 0) ? add_zeros(t, len, e)
-					   : ring_send(t->ring, &t->dio, &t->job, len, t->at, e);
+					   : send(t, data, len, in_flight, e);
 	}
 	t->at += (int64_t)len;
 	return rc;
+}
+
+/* Room, and nothing bootable beside what is going to be written. */
+static int prepare(struct target *t, size_t len, struct err *e)
+{
+	if ((int64_t)len > t->dio.bytes - t->at)
+		return err_set(e, ERR_CAPACITY, 0,
+			       "the image is larger than the drive's %" PRId64 " bytes",
+			       t->dio.bytes);
+	if (t->touched)
+		return 0;
+	t->touched = true;
+	return erase_tables(t, e);
+}
+
+int target_put(struct target *t, size_t len, struct err *e)
+{
+	uint8_t *data = target_buffer(t, e);
+	size_t pad = len % VERIFY_BLOCK ? VERIFY_BLOCK - len % VERIFY_BLOCK : 0;
+
+	if (!data || prepare(t, len, e) < 0)
+		return -1;
+	if (pad > (size_t)(t->dio.bytes - t->at) - len)
+		pad = (size_t)(t->dio.bytes - t->at) - len;
+	memset(data + len, 0, pad);
+	return put(t, data, len + pad, NULL, e);
+}
+
+int target_put_from(struct target *t, uint8_t *data, unsigned *in_flight, struct err *e)
+{
+	if (prepare(t, TARGET_PIECE, e) < 0)
+		return -1;
+	return put(t, data, TARGET_PIECE, in_flight, e);
+}
+
+int target_await(struct target *t, const unsigned *in_flight, struct err *e)
+{
+	return ring_await(t->ring, &t->dio, &t->job, in_flight, e);
 }
 
 int target_settle(struct target *t, struct err *e)

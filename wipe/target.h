@@ -11,7 +11,8 @@
 /*
  * target: the drive that an image is written to, from its first byte to its last.
  *
- *	target_buffer() -> filled -> target_put() -> ... -> target_settle()
+ *	target_buffer() -> filled -> target_put()   \
+ *				     target_put_from() -> ... -> target_settle()
  *		-> target_fit() -> target_finish()
  *
  * Writes go on while the next buffer is filled; runs of zeros are written last, as Write Zeroes
@@ -46,6 +47,12 @@ int target_open(struct target *t, struct err *e) __attribute__((warn_unused_resu
 void *target_buffer(struct target *t, struct err *e);
 /* The next len bytes of the image; only the last piece may be short. */
 int target_put(struct target *t, size_t len, struct err *e) __attribute__((warn_unused_result));
+/* The same, TARGET_PIECE bytes that stand in pages of the caller (dio_pages()); what was put
+ * into a claimed buffer is lost.  Until target_await(in_flight) they are the target's. */
+int target_put_from(struct target *t, uint8_t *data, unsigned *in_flight, struct err *e)
+	__attribute__((warn_unused_result));
+int target_await(struct target *t, const unsigned *in_flight, struct err *e)
+	__attribute__((warn_unused_result));
 /* All is on the medium, and random blocks of it read back. */
 int target_settle(struct target *t, struct err *e) __attribute__((warn_unused_result));
 /* Is the image's table sound, and is there room for `cidata`?  digest: the image's, for the

@@ -210,6 +210,98 @@ static void nothing_is_written_beyond_the_end(void **state)
 	assert_int_equal(e.kind, ERR_INVALID);
 }
 
+static int count_down(const struct ring_piece *p, struct err *e, void *arg)
+{
+	(void)arg;
+	if (p->tag)
+		--*(unsigned *)(uintptr_t)p->tag;
+	return e ? -1 : 0;
+}
+
+/* Eight pieces that stand elsewhere, then one that is filled in two goes while they end. */
+static void stream(unsigned depth)
+{
+	struct ring *r = ring_new(&machine.host, depth, PIECE, false);
+	struct ring_job j = {.write = true, .done = count_down};
+	uint8_t *pages = dio_pages(8 * PIECE), *claimed, *got = mem_alloc(9 * PIECE);
+	unsigned left = 8;
+	struct err e;
+
+	for (size_t i = 0; i < 8 * PIECE; i++)
+		pages[i] = (uint8_t)(i / PIECE + i);
+	assert_non_null(ring_claim(r, &drive, &j, &e)); /* and given up */
+	for (int64_t i = 0; i < 8; i++)
+		assert_ok(ring_send(r, &drive, &j,
+				    &(struct ring_piece){.buf = pages + i * PIECE,
+							 .len = PIECE,
+							 .off = i * PIECE,
+							 .tag = (int64_t)(uintptr_t)&left},
+				    &e),
+			  &e);
+	claimed = ring_claim(r, &drive, &j, &e);
+	assert_non_null(claimed);
+	memset(claimed, 7, PIECE / 2);
+	assert_ok(ring_await(r, &drive, &j, &left, &e), &e);
+	assert_int_equal(left, 0);
+	memset(pages, 0xee, 8 * PIECE); /* they are ours again */
+	assert_ptr_equal(ring_claim(r, &drive, &j, &e), claimed);
+	memset(claimed + PIECE / 2, 8, PIECE / 2);
+	assert_ok(
+		ring_send(r, &drive, &j, &(struct ring_piece){.len = PIECE, .off = 8 * PIECE}, &e),
+		&e);
+	assert_ok(ring_drain(r, &drive, &j, &e), &e);
+	ring_free(r);
+	dio_pages_free(pages, 8 * PIECE);
+
+	machine_peek(&machine, NAME, got, 9 * PIECE, 0);
+	for (size_t i = 0; i < 8 * PIECE; i++)
+		if (got[i] != (uint8_t)(i / PIECE + i))
+			fail_msg("byte %zu is %u", i, got[i]);
+	assert_true(dio_all(got + 8 * PIECE, PIECE / 2, 7));
+	assert_true(dio_all(got + 8 * PIECE + PIECE / 2, PIECE / 2, 8));
+	free(got);
+}
+
+static void a_stream_writes_what_stands_elsewhere_and_what_is_filled_meanwhile(void **state)
+{
+	static const struct ring_ops *const all[] = {NULL, &ring_blocking, &flaky_ops};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		machine.host.ring = all[i];
+		stream(1);
+		stream(3);
+		stream(16);
+	}
+}
+
+static void a_stream_on_a_drive_that_stands_still_is_given_up(void **state)
+{
+	struct ring_job j = {.write = true, .done = count_down};
+	uint8_t *pages = dio_pages(PIECE);
+	unsigned left = 1;
+	struct ring *r;
+	struct err e;
+
+	(void)state;
+	machine.host.ring = &flaky_ops;
+	machine.host.stall_ms = 20;
+	flaky.hang_at = 0;
+	r = ring_new(&machine.host, 4, PIECE, false);
+	assert_ok(ring_send(r, &drive, &j,
+			    &(struct ring_piece){
+				    .buf = pages, .len = PIECE, .tag = (int64_t)(uintptr_t)&left},
+			    &e),
+		  &e);
+	assert_int_equal(ring_await(r, &drive, &j, &left, &e), -1);
+	assert_int_equal(e.code, ETIMEDOUT);
+	assert_int_equal(left, 1);
+	assert_null(ring_claim(r, &drive, &j, &e));
+	assert_int_equal(ring_drain(r, &drive, &j, &e), -1);
+	ring_free(r);
+	dio_pages_free(pages, PIECE);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -223,6 +315,8 @@ int main(void)
 		T(who_can_bear_an_error_gets_the_rest),
 		T(a_drive_that_stands_still_is_given_up),
 		T(nothing_is_written_beyond_the_end),
+		T(a_stream_writes_what_stands_elsewhere_and_what_is_filled_meanwhile),
+		T(a_stream_on_a_drive_that_stands_still_is_given_up),
 	};
 
 	mem_init();
