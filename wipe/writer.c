@@ -4,37 +4,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zstd.h>
-#include "base/buf.h"
 #include "base/crypto.h"
 #include "base/mem.h"
-#include "base/retry.h"
 #include "base/str.h"
+#include "wipe/dio.h"
 #include "wipe/erase.h"
+#include "wipe/fetch.h"
+#include "wipe/intake.h"
 #include "wipe/target.h"
+#include "wipe/verify.h"
 
-enum { IN_BUFFERS = 8 };
-/* Large, because every change of hands goes through the loop. */
-#define IN_BYTES (1u << 20)
-/* A job ends after so many, however much a buffer unpacks to: between two of them the writer
- * can be told to stop. */
+/* A job ends after so many, however much a chunk unpacks to: between two of them the writer can
+ * be told to stop. */
 #define JOB_PIECES 64
-#define HTTP_PIECE (256u << 10) /* what http.h may deliver after one http_want() */
-#define WINDOW_LOG 27		/* zstd --ultra --long=27 */
-#define ATTEMPTS 8		/* connections in a row that bring nothing */
-#define IDLE_MS 60000
-/* What comes more slowly is no image server; what the drive is to blame for does not count. */
-#define PACE_MS (5 * 60 * 1000)
-#define PACE_BYTES (1 << 20)
+#define LANES_MAX 8   /* frames that are unpacked at the same time */
+#define BESIDE 4      /* chunks that are filled, hashed, stored or in flight meanwhile */
+#define WINDOW_LOG 27 /* zstd --ultra --long=27 */
 #define WATCH_MS 5000
 #define END_MS (15 * 60 * 1000) /* flush, read back, flush: tells no progress */
-
-struct in_buf {
-	uint8_t *data;
-	size_t len, pos;
-	bool full; /* closed: hash and store job may have it */
-	bool hashed, stored;
-};
 
 /* A job has one of its own, so that no two threads write the same. */
 struct failure {
@@ -42,32 +31,44 @@ struct failure {
 	struct err err;
 };
 
+/* What becomes of a chunk of the intake. */
+struct part {
+	struct writer *w;
+	const struct chunk *chunk;
+	bool hashed, stored;   /* the loop's */
+	struct loop_work *job; /* unpacks it, if it is whole */
+	bool unpacked;
+	/* that job's, then the store job's */
+	ZSTD_DCtx *zd;
+	uint8_t *out; /* INTAKE_UNPACKED bytes */
+	size_t nout;
+	struct failure failure;
+	/* the store job's */
+	size_t pos;	    /* of what is unpacked, or of the chunk */
+	unsigned in_flight; /* writes from `out` */
+};
+
 struct writer {
 	struct loop_group *group;
-	struct http *http;
-	struct http_peer *peer;
-	struct http_req *req;
-	struct loop_timer retry, watch;
-	int64_t paced_at, paced; /* when PACE_BYTES had come, and how many bytes then */
-	int64_t moved_at, moved; /* the same for the drive */
-	struct backoff backoff;
-	unsigned attempts;
+	struct fetch *fetch; /* NULL: not begun, or given up */
+	struct loop_timer watch;
+	int64_t moved_at, moved; /* of `stirs` */
 	void (*done)(const char *reason, const struct err *e, void *arg);
 	void *arg;
 
 	const struct host *host;
 	const struct proto_drive *drive;
-	char *path;
 	uint8_t digest[CRYPTO_SHA256];
-	bool zstd, wants, eof, over;
-	int64_t received, total; /* served bytes */
+	bool zstd, open, eof, over; /* open: the drive is */
+	int64_t served, total;	    /* when there is no `fetch` any more */
 
 	struct loop_work *hash_work, *store_work, *end_work;
 	bool closing; /* freed while jobs run */
 
-	/* one at a time belongs to a job: the loop does not look into a buffer that it has */
-	struct in_buf in[IN_BUFFERS];
-	unsigned in_fill, in_hash, in_next;
+	struct intake in;
+	struct part parts[INTAKE_MAX]; /* by the chunk's number */
+	unsigned lanes, in_hash, in_next;
+	struct part *held; /* stored, and parts of it in flight */
 
 	struct crypto_hash *hash; /* the hash job's, then the end job's */
 	/* the store job's, then the end job's */
@@ -76,7 +77,7 @@ struct writer {
 	struct target *target;
 	size_t filled;	/* of the piece that is not full yet */
 	int64_t stored; /* bytes in pieces */
-	bool emptied;	/* of the buffer nothing is left; its flags are the loop's */
+	bool emptied;	/* of the chunk nothing is left; its flags are the loop's */
 	struct failure store_failure;
 
 	_Atomic int64_t stirs; /* the target's sign of life */
@@ -89,17 +90,22 @@ static void pump(struct writer *w);
 
 static void writer_destroy(struct writer *w)
 {
-	for (int i = 0; i < IN_BUFFERS; i++)
-		free(w->in[i].data);
+	for (unsigned i = 0; i < w->in.n; i++) {
+		ZSTD_freeDCtx(w->parts[i].zd);
+		dio_pages_free(w->parts[i].out, INTAKE_UNPACKED);
+	}
+	intake_done(&w->in);
 	target_free(w->target);
 	crypto_hash_free(w->hash);
 	ZSTD_freeDCtx(w->zd);
-	free(w->path);
 	free(w);
 }
 
 static bool at_work(const struct writer *w)
 {
+	for (unsigned i = 0; i < w->in.n; i++)
+		if (w->parts[i].job)
+			return true;
 	return w->hash_work || w->store_work || w->end_work;
 }
 
@@ -125,26 +131,35 @@ static void drop_end(void *arg)
 	on_drop(&((struct writer *)arg)->end_work, arg);
 }
 
-static void stop_http(struct writer *w)
+static void drop_unpack(void *arg)
 {
-	loop_timer_stop(&w->retry);
-	http_cancel(w->req);
-	w->req = NULL;
-	http_peer_free(w->peer);
-	w->peer = NULL;
+	struct part *p = arg;
+
+	on_drop(&p->job, p->w);
+}
+
+static void stop_fetching(struct writer *w)
+{
+	if (w->fetch)
+		fetch_progress(w->fetch, &w->served, &w->total);
+	fetch_free(w->fetch);
+	w->fetch = NULL;
 }
 
 void writer_free(struct writer *w)
 {
 	if (!w)
 		return;
-	stop_http(w);
+	stop_fetching(w);
 	loop_timer_stop(&w->watch);
 	w->closing = true;
 	if (!at_work(w)) {
 		writer_destroy(w);
 		return;
 	}
+	for (unsigned i = 0; i < w->in.n; i++)
+		if (w->parts[i].job)
+			loop_work_abandon(w->parts[i].job);
 	if (w->hash_work)
 		loop_work_abandon(w->hash_work);
 	if (w->store_work)
@@ -230,40 +245,92 @@ static void done_end(void *arg)
 	w->done(w->first.reason, w->first.reason ? &w->first.err : NULL, w->arg);
 }
 
-/* --- hashing, unpacking, writing --------------------------------------------------------------- */
+/* --- hashing --------------------------------------------------------------------------------- */
 
-/* Both have had it: it can be filled again.  In the order of filling, as both go in that order. */
-static void give_back(struct in_buf *in)
+/* Both have had it, and nothing of it is in flight: the chunk can be filled again. */
+static void give_back(struct part *p)
 {
-	if (!in->hashed || !in->stored)
+	struct writer *w = p->w;
+
+	if (!p->hashed || !p->stored || p == w->held)
 		return;
-	in->len = in->pos = 0;
-	in->full = in->hashed = in->stored = false;
+	p->hashed = p->stored = p->unpacked = false;
+	p->pos = p->nout = 0;
+	intake_give_back(&w->in, (unsigned)(p - w->parts));
 }
 
 static void run_hash(void *arg)
 {
 	struct writer *w = arg;
-	const struct in_buf *in = &w->in[w->in_hash];
+	const struct chunk *c = w->parts[w->in_hash].chunk;
 
-	crypto_hash_add(w->hash, in->data, in->len);
+	crypto_hash_add(w->hash, c->data, c->len);
 }
 
 static void done_hash(void *arg)
 {
 	struct writer *w = arg;
-	struct in_buf *in = &w->in[w->in_hash];
+	struct part *p = &w->parts[w->in_hash];
 
 	w->hash_work = NULL;
-	w->in_hash = (w->in_hash + 1) % IN_BUFFERS;
-	in->hashed = true;
-	give_back(in);
+	w->in_hash = (w->in_hash + 1) % w->in.n;
+	p->hashed = true;
+	give_back(p);
 	pump(w);
 }
 
-static int unpack(struct writer *w, struct in_buf *in, uint8_t *piece, struct err *e)
+/* --- unpacking: whole frames side by side ------------------------------------------------------ */
+
+static void run_unpack(void *arg)
 {
-	ZSTD_inBuffer zin = {in->data, in->len, in->pos};
+	struct part *p = arg;
+	struct err e;
+	size_t rc;
+
+	if (!p->zd && !(p->zd = ZSTD_createDCtx()))
+		abort();
+	if (!p->out)
+		p->out = dio_pages(INTAKE_UNPACKED);
+	rc = ZSTD_decompressDCtx(p->zd, p->out, INTAKE_UNPACKED, p->chunk->data, p->chunk->len);
+	if (ZSTD_isError(rc)) {
+		(void)!err_set(&e, ERR_PROTOCOL, 0, "zstd: %s", ZSTD_getErrorName(rc));
+		set_failed(&p->failure, "ImageMismatch", &e);
+	} else {
+		p->nout = rc;
+	}
+}
+
+static void done_unpack(void *arg)
+{
+	struct part *p = arg;
+
+	p->job = NULL;
+	p->unpacked = true;
+	take_failure(p->w, &p->failure);
+	pump(p->w);
+}
+
+/* In the order of the image, so that what comes next is never behind what comes later. */
+static void start_unpacking(struct writer *w)
+{
+	unsigned busy = 0;
+
+	for (unsigned i = 0; i < w->in.n && busy < w->lanes; i++) {
+		struct part *p = &w->parts[(w->in_next + i) % w->in.n];
+
+		if (p->chunk->closed && p->chunk->whole && !p->unpacked && !p->job)
+			p->job = loop_work(w->group, run_unpack, done_unpack, drop_unpack, p);
+		busy += p->job != NULL;
+	}
+}
+
+/* --- storing --------------------------------------------------------------------------------- */
+
+/* From a chunk that is not whole.  One whose bytes are all taken may still have output waiting in
+ * the decoder: only when room was left in the piece is it known that nothing more comes. */
+static int unpack(struct writer *w, struct part *p, uint8_t *piece, struct err *e)
+{
+	ZSTD_inBuffer zin = {p->chunk->data, p->chunk->len, p->pos};
 	ZSTD_outBuffer zout = {piece, TARGET_PIECE, w->filled};
 
 	/* With nothing left to read too: inside a frame the decoder may hold output that did
@@ -278,215 +345,152 @@ static int unpack(struct writer *w, struct in_buf *in, uint8_t *piece, struct er
 		if (zin.pos == in_before && zout.pos == out_before)
 			break;
 	}
-	in->pos = zin.pos;
+	p->pos = zin.pos;
 	w->filled = zout.pos;
+	w->emptied = w->filled < TARGET_PIECE;
 	return 0;
 }
 
-static void copy(struct writer *w, struct in_buf *in, uint8_t *piece)
+static void copy(struct writer *w, struct part *p, const uint8_t *from, size_t len, uint8_t *piece)
 {
-	size_t n = in->len - in->pos;
+	size_t n = len - p->pos;
 
 	if (n > TARGET_PIECE - w->filled)
 		n = TARGET_PIECE - w->filled;
-	memcpy(piece + w->filled, in->data + in->pos, n);
-	in->pos += n;
+	memcpy(piece + w->filled, from + p->pos, n);
+	p->pos += n;
 	w->filled += n;
+	w->emptied = p->pos == len;
 }
 
-/* From the buffer to the drive.  A buffer whose bytes are all taken may still have output waiting
- * in the decoder: only when room was left in the piece is it known that nothing more comes. */
+/* A whole piece of it can go to the drive from where it stands. */
+static bool goes_as_it_is(const struct writer *w, const struct part *p)
+{
+	return p->chunk->whole && !w->filled && p->nout - p->pos >= TARGET_PIECE &&
+	       p->pos % VERIFY_BLOCK == 0;
+}
+
+static const char *store_as_it_is(struct writer *w, struct part *p, struct err *e)
+{
+	if (target_put_from(w->target, p->out + p->pos, &p->in_flight, e) < 0)
+		return put_reason(e);
+	p->pos += TARGET_PIECE;
+	w->stored += TARGET_PIECE;
+	w->emptied = p->pos == p->nout;
+	return NULL;
+}
+
+static const char *store_piece(struct writer *w, struct part *p, struct err *e)
+{
+	const struct chunk *c = p->chunk;
+	uint8_t *piece = target_buffer(w->target, e);
+
+	if (!piece)
+		return "DriveFailed";
+	if (c->whole)
+		copy(w, p, p->out, p->nout, piece);
+	else if (!w->zstd)
+		copy(w, p, c->data, c->len, piece);
+	else if (unpack(w, p, piece, e) < 0)
+		return "ImageMismatch";
+	return w->filled == TARGET_PIECE && put_last(w, e) < 0 ? put_reason(e) : NULL;
+}
+
+/* From the chunk to the drive; at its end the one before it has left for good. */
 static void run_store(void *arg)
 {
 	struct writer *w = arg;
-	struct in_buf *in = &w->in[w->in_next];
+	struct part *p = &w->parts[w->in_next];
+	const char *reason = NULL;
 	struct err e;
 
-	for (int pieces = 0; pieces < JOB_PIECES && !w->emptied; pieces++) {
-		uint8_t *piece = target_buffer(w->target, &e);
-
-		if (!piece) {
-			set_failed(&w->store_failure, "DriveFailed", &e);
-			return;
-		}
-		if (!w->zstd) {
-			copy(w, in, piece);
-		} else if (unpack(w, in, piece, &e) < 0) {
-			set_failed(&w->store_failure, "ImageMismatch", &e);
-			return;
-		}
-		if (w->filled < TARGET_PIECE) {
-			w->emptied = true;
-		} else if (put_last(w, &e) < 0) {
-			set_failed(&w->store_failure, put_reason(&e), &e);
-			return;
-		}
-	}
+	for (int pieces = 0; pieces < JOB_PIECES && !w->emptied && !reason; pieces++)
+		reason = goes_as_it_is(w, p) ? store_as_it_is(w, p, &e) : store_piece(w, p, &e);
+	if (!reason && w->emptied && w->held &&
+	    target_await(w->target, &w->held->in_flight, &e) < 0)
+		reason = "DriveFailed";
+	if (reason)
+		set_failed(&w->store_failure, reason, &e);
 }
 
 static void done_store(void *arg)
 {
 	struct writer *w = arg;
-	struct in_buf *in = &w->in[w->in_next];
+	struct part *p = &w->parts[w->in_next], *before = w->held;
 
 	w->store_work = NULL;
 	take_failure(w, &w->store_failure);
-	if (w->emptied) {
+	if (w->emptied && !w->store_failure.reason) {
 		w->emptied = false;
-		in->stored = true;
-		w->in_next = (w->in_next + 1) % IN_BUFFERS;
-		give_back(in);
+		p->stored = true;
+		w->in_next = (w->in_next + 1) % w->in.n;
+		w->held = p->in_flight ? p : NULL;
+		give_back(p);
+		if (before)
+			give_back(before);
 	}
 	pump(w);
 }
 
 /* --- what can go on, goes on ----------------------------------------------------------------- */
 
-static size_t room(const struct writer *w)
+static bool storable(const struct part *p)
 {
-	size_t n = 0;
-
-	for (int i = 0; i < IN_BUFFERS; i++)
-		if (!w->in[i].full)
-			n += IN_BYTES - w->in[i].len;
-	return n;
+	return p->chunk->closed && !p->stored && (!p->chunk->whole || p->unpacked);
 }
 
 static void pump(struct writer *w)
 {
-	struct in_buf *in = &w->in[w->in_next];
+	struct part *next;
 
 	if (w->over || w->end_work)
 		return;
 	if (w->first.reason) {
-		stop_http(w);
+		stop_fetching(w);
 		if (!at_work(w))
 			w->end_work = loop_work(w->group, run_end, done_end, drop_end, w);
 		return;
 	}
-	/* Nothing to do but wait for the network: take what there is, if that leaves room for
-	 * what was asked for. */
-	if (!in->full && in->len && !w->store_work && !w->in[(w->in_next + 1) % IN_BUFFERS].full) {
-		in->full = true;
-		w->in_fill = (w->in_next + 1) % IN_BUFFERS;
-	}
-	if (!w->hash_work && w->in[w->in_hash].full && !w->in[w->in_hash].hashed)
+	if (w->eof)
+		intake_end(&w->in);
+	next = &w->parts[w->in_hash];
+	if (!w->hash_work && next->chunk->closed && !next->hashed)
 		w->hash_work = loop_work(w->group, run_hash, done_hash, drop_hash, w);
-	if (!w->store_work && in->full && !in->stored)
+	start_unpacking(w);
+	next = &w->parts[w->in_next];
+	if (!w->store_work && storable(next))
 		w->store_work = loop_work(w->group, run_store, done_store, drop_store, w);
-	if (w->wants && w->req && room(w) >= HTTP_PIECE) {
-		w->wants = false;
-		http_want(w->req);
-	}
+	if (w->open && w->fetch && intake_hungry(&w->in))
+		fetch_more(w->fetch);
 	if (w->eof && !at_work(w))
 		w->end_work = loop_work(w->group, run_end, done_end, drop_end, w);
 }
 
 /* --- the network ----------------------------------------------------------------------------- */
 
-static void lose(struct writer *w, const char *reason, const struct err *e)
-{
-	set_failed(&w->first, reason, e);
-	pump(w);
-}
-
-static int on_head(const struct http_reply *r, void *arg, struct err *e)
-{
-	struct writer *w = arg;
-	const char *range = http_reply_header(r, "Content-Range");
-	const char *length = http_reply_header(r, "Content-Length");
-	int64_t n;
-
-	if (r->status >= 400)
-		return http_err(r, e);
-	if (r->status != (w->received ? 206 : 200))
-		return err_set(e, ERR_PROTOCOL, r->status, "status %d, want %d", r->status,
-			       w->received ? 206 : 200);
-	if (w->received) {
-		long long from;
-
-		if (!range || sscanf(range, "bytes %lld-", &from) != 1 || from != w->received)
-			return err_set(e, ERR_PROTOCOL, 0, "the server resumes at another place");
-	} else if (length && str_to_i64(length, 0, INT64_MAX, &n)) {
-		w->total = n;
-	}
-	return 0;
-}
-
 static int on_data(const char *data, size_t len, void *arg, struct err *e)
 {
 	struct writer *w = arg;
 
-	if (len > room(w))
+	if (intake_add(&w->in, data, len) < 0)
 		return err_set(e, ERR_PROTOCOL, 0, "more data than was asked for");
-	if (w->total && (int64_t)len > w->total - w->received) {
-		(void)!err_set(e, ERR_PROTOCOL, 0, "more than the %" PRId64 " bytes it said",
-			       w->total);
-		set_failed(&w->first, "ImageMismatch", e);
-		return -1;
-	}
-	w->received += (int64_t)len;
-	w->attempts = 0;
-	while (len) {
-		struct in_buf *in = &w->in[w->in_fill];
-		size_t n = IN_BYTES - in->len < len ? IN_BYTES - in->len : len;
-
-		memcpy(in->data + in->len, data, n);
-		in->len += n;
-		data += n;
-		len -= n;
-		if (in->len == IN_BYTES) {
-			in->full = true;
-			w->in_fill = (w->in_fill + 1) % IN_BUFFERS;
-		}
-	}
-	w->wants = true;
 	pump(w);
 	return 0;
 }
 
-static void on_done(const struct http_reply *r, const struct err *e, void *arg)
+static void on_fetched(const char *reason, const struct err *e, void *arg)
 {
 	struct writer *w = arg;
 
-	(void)r;
-	w->req = NULL;
-	/* on_head let nothing but a good status pass.  A connection that broke after the last
-	 * byte broke nothing. */
-	if (!e || (w->total && w->received == w->total)) {
-		w->eof = true;
-		pump(w);
-		return;
-	}
-	if (!err_is_transient(e) || ++w->attempts >= ATTEMPTS) {
-		lose(w, "ImageUnavailable", e);
-		return;
-	}
-	loop_timer_start(&w->retry, backoff_next(&w->backoff, loop_random(loop_of(w->group))));
+	w->eof = true;
+	if (reason)
+		set_failed(&w->first, reason, e);
+	pump(w);
 }
 
-static void fetch(void *arg)
+static void on_due(void *arg)
 {
-	struct writer *w = arg;
-	char from[48];
-	struct http_header range = {"Range", from};
-	struct http_call c = {
-		.path = w->path,
-		.headers = &range,
-		.nheaders = w->received ? 1 : 0,
-		.no_timeout = true,
-		.idle_ms = IDLE_MS,
-		.max_body = SIZE_MAX / 2,
-		.on_head = on_head,
-		.on_data = on_data,
-		.paced = true,
-		.done = on_done,
-		.arg = w,
-	};
-
-	snprintf(from, sizeof(from), "bytes=%" PRId64 "-", w->received);
-	w->wants = false;
-	w->req = http_start(w->peer, &c);
+	pump(arg);
 }
 
 /* --- what stands still ------------------------------------------------------------------------ */
@@ -504,60 +508,41 @@ static bool drive_hangs(struct writer *w, int64_t now)
 	return now - w->moved_at > limit;
 }
 
-static bool server_trickles(struct writer *w, int64_t now)
-{
-	bool waits = !w->eof && !w->store_work && !w->end_work && !w->first.reason;
-
-	if (!waits || w->received - w->paced >= PACE_BYTES) {
-		w->paced = w->received;
-		w->paced_at = now;
-	}
-	return now - w->paced_at > PACE_MS;
-}
-
 static void on_watch(void *arg)
 {
 	struct writer *w = arg;
-	int64_t now = loop_now(loop_of(w->group));
 	struct err e;
 
 	loop_timer_start(&w->watch, WATCH_MS);
-	if (server_trickles(w, now)) {
-		(void)!err_set(&e, ERR_TIMEOUT, 0, "%" PRId64 " bytes in %d s",
-			       w->received - w->paced, PACE_MS / 1000);
-		lose(w, "ImageUnavailable", &e);
-	} else if (drive_hangs(w, now)) {
-		(void)!err_set(&e, ERR_TIMEOUT, 0, "%s stands still, and holds a part of the image",
-			       w->drive->path);
-		stop_http(w);
-		loop_timer_stop(&w->watch);
-		w->over = true;
-		w->done("DriveFailed", &e, w->arg);
-	}
+	if (w->fetch)
+		fetch_watch(w->fetch, !w->over && !at_work(w));
+	if (!drive_hangs(w, loop_now(loop_of(w->group))))
+		return;
+	(void)!err_set(&e, ERR_TIMEOUT, 0, "%s stands still, and holds a part of the image",
+		       w->drive->path);
+	stop_fetching(w);
+	loop_timer_stop(&w->watch);
+	w->over = true;
+	w->done("DriveFailed", &e, w->arg);
 }
 
 /* --- the beginning --------------------------------------------------------------------------- */
 
-static int open_source(struct writer *w, const struct writer_spec *s, struct err *e)
+static int start_fetching(struct writer *w, struct http *http, const struct writer_spec *s,
+			  struct err *e)
 {
-	const char *host = s->url ? strstr(s->url, "://") : NULL, *path;
-	bool tls = str_starts(str_or(s->url, ""), "https://");
+	struct fetch_spec f = {.url = s->url,
+			       .ca_pem = s->ca_pem,
+			       .piece = INTAKE_PIECE,
+			       .on_data = on_data,
+			       .on_due = on_due,
+			       .on_end = on_fetched,
+			       .arg = w};
 
-	if (!host || (!tls && !str_starts(s->url, "http://")))
-		return err_set(e, ERR_INVALID, 0, "url: want http:// or https://");
-	if (tls && str_empty(s->ca_pem))
-		return err_set(e, ERR_INVALID, 0, "an https url needs a CA");
 	if (!s->digest || !crypto_digest_parse(s->digest, w->digest))
 		return err_set(e, ERR_INVALID, 0, "digest: want sha256:<64 hex digits>");
-	path = strchr(host + 3, '/');
-	w->path = mem_strdup(path ? path : "/");
-
-	char *base = path ? mem_strndup(s->url, (size_t)(path - s->url)) : mem_strdup(s->url);
-	struct http_peer_spec p = {.base_url = base, .ca_pem = s->ca_pem, .plain_ok = !tls};
-
-	w->peer = http_peer_new(w->http, &p, e);
-	free(base);
-	return w->peer ? 0 : -1;
+	w->fetch = fetch_new(w->group, http, &f, e);
+	return w->fetch ? 0 : -1;
 }
 
 static void run_open(void *arg)
@@ -575,9 +560,15 @@ static void done_open(void *arg)
 
 	w->store_work = NULL;
 	take_failure(w, &w->store_failure);
-	if (!w->first.reason)
-		fetch(w);
+	w->open = true;
 	pump(w);
+}
+
+static unsigned lanes(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return cpus < 1 ? 1 : cpus < LANES_MAX ? (unsigned)cpus : LANES_MAX;
 }
 
 struct writer *writer_start(struct loop_group *g, struct http *http, const struct writer_spec *s,
@@ -589,29 +580,28 @@ struct writer *writer_start(struct loop_group *g, struct http *http, const struc
 	struct err e;
 
 	w->group = g;
-	w->http = http;
 	w->done = done;
 	w->arg = arg;
 	w->host = s->host;
 	w->drive = s->drive;
 	w->zstd = s->format == 1;
-	w->backoff = (struct backoff){.base_ms = 500, .cap_ms = 15000};
-	loop_timer_init(&w->retry, g, fetch, w);
 	loop_timer_init(&w->watch, g, on_watch, w);
-	w->paced_at = w->moved_at = loop_now(loop_of(g));
+	w->moved_at = loop_now(loop_of(g));
 	loop_timer_start(&w->watch, WATCH_MS);
 	loop_random_bytes(loop_of(g), seed, sizeof(seed));
 	w->target = target_new(w->host, w->drive, seed, &w->stirs);
 	w->hash = crypto_hash_new();
-	for (int i = 0; i < IN_BUFFERS; i++)
-		w->in[i].data = mem_alloc(IN_BYTES);
+	w->lanes = lanes();
+	intake_init(&w->in, w->lanes + BESIDE, w->zstd);
+	for (unsigned i = 0; i < w->in.n; i++)
+		w->parts[i] = (struct part){.w = w, .chunk = &w->in.v[i]};
 	if (w->zstd) {
 		w->zd = ZSTD_createDCtx();
 		if (!w->zd ||
 		    ZSTD_isError(ZSTD_DCtx_setParameter(w->zd, ZSTD_d_windowLogMax, WINDOW_LOG)))
 			abort();
 	}
-	if (open_source(w, s, &e) < 0)
+	if (start_fetching(w, http, s, &e) < 0)
 		set_failed(&w->first, "OrderInvalid", &e);
 	/* In either case done() comes later, from the loop. */
 	w->store_work = loop_work(g, run_open, done_open, drop_store, w);
@@ -620,6 +610,8 @@ struct writer *writer_start(struct loop_group *g, struct http *http, const struc
 
 void writer_progress(const struct writer *w, int64_t *served, int64_t *total)
 {
-	*served = w->received;
+	*served = w->served;
 	*total = w->total;
+	if (w->fetch)
+		fetch_progress(w->fetch, served, total);
 }

@@ -295,22 +295,86 @@ static void a_compressed_image_arrives_whole(void **state)
 	free(image);
 }
 
-/* pzstd and `cat a.zst b.zst` make several frames. */
+/* The image in frames of n bytes, each with a skippable one before it, as pzstd makes them. */
+static void compress_in_frames(size_t n)
+{
+	size_t cap = ZSTD_compressBound(IMAGE) + IMAGE / n * 64 + 4096, len = 0;
+	uint8_t *out = mem_alloc(cap);
+	ZSTD_CCtx *zc = ZSTD_createCCtx();
+
+	ZSTD_CCtx_setParameter(zc, ZSTD_c_checksumFlag, 1);
+	for (size_t at = 0; at < IMAGE; at += n) {
+		static const uint8_t skippable[] = {0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4};
+
+		memcpy(out + len, skippable, sizeof(skippable));
+		len += sizeof(skippable);
+		len += ZSTD_compress2(zc, out + len, cap - len, w.served + at,
+				      n < IMAGE - at ? n : IMAGE - at);
+	}
+	ZSTD_freeCCtx(zc);
+	free(w.served);
+	w.served = out;
+	w.nserved = len;
+}
+
+/* pzstd and `cat a.zst b.zst` make several frames: whole pieces, odd ones, tiny ones, and some that
+ * are too large to be unpacked side by side. */
 static void frames_one_after_another_are_one_image(void **state)
 {
+	static const size_t sizes[] = {2 << 20, (1 << 20) + 4096, 1234567, 5000, 20 << 20};
 	uint8_t *image = make_image();
-	size_t cap = 2 * ZSTD_compressBound(IMAGE), half = IMAGE / 2 + 12345, n;
 
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		teardown(state);
+		setup(state);
+		compress_in_frames(sizes[i]);
+		start(1, NULL);
+		finish();
+		check_image(image);
+	}
+	free(image);
+}
+
+/* While nothing can be taken in, too. */
+static void frames_survive_a_broken_connection(void **state)
+{
+	uint8_t *image = make_image();
+
+	for (size_t cut = 3; cut < 9 << 20; cut += 700000) {
+		teardown(state);
+		setup(state);
+		compress_in_frames(1 << 20);
+		w.cut = cut % w.nserved;
+		start(1, NULL);
+		finish();
+		check_image(image);
+		assert_int_equal(w.requests, 2);
+	}
+	free(image);
+}
+
+static void a_damaged_frame_among_many_is_refused(void **state)
+{
 	(void)state;
-	free(w.served);
-	w.served = mem_alloc(cap);
-	n = ZSTD_compress(w.served, cap, image, half, 1);
-	n += ZSTD_compress(w.served + n, cap - n, image + half, IMAGE - half, 1);
-	w.nserved = n;
+	compress_in_frames(1 << 20);
+	/* Before it was published: the digest is right. */
+	memset(w.served + w.nserved / 2, 0xff, 64);
 	start(1, NULL);
 	finish();
-	check_image(image);
-	free(image);
+	assert_string_equal(w.reason, "ImageMismatch");
+	assert_non_null(strstr(w.err.text, "zstd"));
+	assert_not_bootable();
+}
+
+static void many_frames_that_end_inside_one_are_refused(void **state)
+{
+	(void)state;
+	compress_in_frames(1 << 20);
+	w.nserved -= 5;
+	start(1, NULL);
+	finish();
+	assert_string_equal(w.reason, "ImageMismatch");
+	assert_not_bootable();
 }
 
 static void other_bytes_than_promised_are_never_left_bootable(void **state)
@@ -459,16 +523,23 @@ static void a_trickle_is_given_up(void **state)
 
 static void a_drive_that_breaks_or_hangs_in_the_middle_fails_and_is_named(void **state)
 {
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 4; i++) {
+		bool hangs = i & 1, frames = i & 2;
+
 		teardown(state);
 		setup(state);
 		w.m.host.ring = &flaky_ops;
 		w.m.host.stall_ms = 20;
-		flaky.bad_at = i ? -1 : 7 << 20;
-		flaky.hang_at = i ? 7 << 20 : -1;
-		assert_failed_as("DriveFailed");
+		flaky.bad_at = hangs ? -1 : 7 << 20;
+		flaky.hang_at = hangs ? 7 << 20 : -1;
+		if (frames)
+			compress_in_frames(2 << 20);
+		start(frames, NULL);
+		finish();
+		assert_string_equal(w.reason, "DriveFailed");
+		assert_not_bootable();
 		assert_non_null(strstr(w.err.text, "write at 7340032"));
-		assert_int_equal(w.err.code, i ? ETIMEDOUT : EIO);
+		assert_int_equal(w.err.code, hangs ? ETIMEDOUT : EIO);
 	}
 }
 
@@ -522,9 +593,13 @@ static void a_drive_of_another_size_is_not_written(void **state)
 /* At any moment: whatever job is under way ends in peace. */
 static void a_writer_can_be_freed_at_any_moment(void **state)
 {
-	(void)state;
-	compress();
 	for (int64_t ms = 0; ms < 400; ms += 7) {
+		teardown(state);
+		setup(state);
+		if (ms % 2)
+			compress_in_frames(1 << 20);
+		else
+			compress();
 		start(1, NULL);
 		loop_sim_run_until(w.loop, loop_now(w.loop) + ms);
 		writer_free(w.w);
@@ -549,7 +624,7 @@ static void done_and_stop(const char *reason, const struct err *e, void *arg)
 }
 
 /* On the simulated loop jobs run one after the other; here they get in each other's way. */
-static void jobs_on_threads_of_their_own_hold_together(void **state)
+static void write_on_threads(void **state, size_t frames)
 {
 	uint8_t *image = make_image(), d[CRYPTO_SHA256];
 	char text[CRYPTO_DIGEST_TEXT];
@@ -558,10 +633,13 @@ static void jobs_on_threads_of_their_own_hold_together(void **state)
 	teardown(state);
 	set_up_on(loop_uv_new());
 	w.m.host.ring = NULL;
-	compress();
+	if (frames)
+		compress_in_frames(frames);
+	else
+		compress();
 	crypto_sha256(w.served, w.nserved, d);
 	loop_timer_init(&limit, w.agent, on_limit, NULL);
-	for (int i = 0; i < 30; i++) {
+	for (int i = 0; i < 20; i++) {
 		struct writer_spec s = {.host = &w.m.host,
 					.drive = &w.drive,
 					.url = ORIGIN "/i/img",
@@ -584,6 +662,21 @@ static void jobs_on_threads_of_their_own_hold_together(void **state)
 	loop_defer(&stop);
 }
 
+static void jobs_on_threads_of_their_own_hold_together(void **state)
+{
+	write_on_threads(state, 0);
+}
+
+static void frames_on_threads_of_their_own_hold_together(void **state)
+{
+	write_on_threads(state, 1 << 20);
+}
+
+static void odd_frames_on_threads_of_their_own_hold_together(void **state)
+{
+	write_on_threads(state, 1234567);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -591,6 +684,9 @@ int main(void)
 		T(a_raw_image_arrives_whole_and_gets_its_config_partition),
 		T(a_compressed_image_arrives_whole),
 		T(frames_one_after_another_are_one_image),
+		T(frames_survive_a_broken_connection),
+		T(a_damaged_frame_among_many_is_refused),
+		T(many_frames_that_end_inside_one_are_refused),
 		T(other_bytes_than_promised_are_never_left_bootable),
 		T(a_stream_that_ends_inside_a_frame_is_refused),
 		T(bytes_that_are_no_zstd_are_refused),
@@ -611,6 +707,8 @@ int main(void)
 		T(a_drive_of_another_size_is_not_written),
 		T(a_writer_can_be_freed_at_any_moment),
 		T(jobs_on_threads_of_their_own_hold_together),
+		T(frames_on_threads_of_their_own_hold_together),
+		T(odd_frames_on_threads_of_their_own_hold_together),
 	};
 
 	mem_init();
