@@ -405,6 +405,52 @@ static void a_new_leader_switches_a_silent_agent_off(void **state)
 	}
 }
 
+/* --- faults ------------------------------------------------------------------------------------------- */
+
+static void circle(struct earth *w)
+{
+	struct box *b = &w->boxes[0];
+
+	earth_replica(w);
+	earth_pod(w, &w->tenants[0], "train");
+	earth_wait_running(w, &w->tenants[0], "train", 7200);
+	earth_wait_state(b, "serving", 3600);
+	earth_delete_pod(w, &w->tenants[0], "train");
+	earth_release(b);
+	earth_wait_state(b, "free", 7200);
+	assert_true(box_is_blank(b));
+	assert_null(strstr(w->log, "PowerStateUnexpected")); /* it was always our own */
+	assert_string_equal(earth_at(b, "status.power.httpBoot"), "");
+}
+
+static void a_lost_request_or_a_leader_that_dies_at_it_needs_no_person(void **state)
+{
+	static const enum http_mem_fate fates[] = {HTTP_MEM_REFUSED, HTTP_MEM_REPLY_LOST,
+						   HTTP_MEM_SILENT};
+	unsigned met = 0;
+
+	(void)state;
+	for (unsigned k = 0; k < 4; k++) {
+		bool more = true;
+
+		for (unsigned at = 1 + k * earth_every() / 4; more; at += earth_every()) {
+			struct earth w;
+
+			start(&w, 1000 + at, json_pack("[s]", "UefiHttp"));
+			w.boxes[0].bmc.http_forgotten = at % 2;
+			w.boxes[0].bmc.http_sticks = at % 2 == 0;
+			w.fault_at = k < 3 ? at : 0;
+			w.fault = fates[k % 3];
+			w.kill_at = k < 3 ? 0 : at;
+			circle(&w);
+			more = w.requests >= at;
+			met += more;
+			earth_stop(&w);
+		}
+	}
+	assert_true(met > 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -422,6 +468,7 @@ int main(void)
 		cmocka_unit_test(a_boot_ends_when_it_is_seen_off),
 		cmocka_unit_test(a_journal_that_is_put_back_makes_no_agent_of_a_tenants_system),
 		cmocka_unit_test(a_new_leader_switches_a_silent_agent_off),
+		cmocka_unit_test(a_lost_request_or_a_leader_that_dies_at_it_needs_no_person),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));
