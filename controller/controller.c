@@ -118,6 +118,7 @@ static void on_bad(const json_t *o, const struct err *e, void *arg)
 {
 	struct kind_watch *w = arg;
 
+	w->c->records_unread |= w->kind == OBJECT_WIPE_RECORD;
 	verdict_bad(w->c->verdict, w->kind, o, e);
 }
 

@@ -95,6 +95,7 @@ struct controller {
 	struct kind_watch *watches; /* one for each kind */
 	struct loop_timer settle;   /* derives again what depends on several kinds */
 	bool ready;
+	bool records_unread; /* there is a WipeRecord that this version cannot read */
 	struct controller_options o;
 };
 

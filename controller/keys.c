@@ -164,7 +164,7 @@ static bool take_evidence(struct keys *k, const char **why)
 static bool evidence_known(struct keys *k, const char **why)
 {
 	if (kube_cache_synced(k->c->cache[OBJECT_WIPE_RECORD]) &&
-	    kube_cache_size(k->c->cache[OBJECT_WIPE_RECORD]) > 0) {
+	    (kube_cache_size(k->c->cache[OBJECT_WIPE_RECORD]) > 0 || k->c->records_unread)) {
 		if (secrets_want(k->c->secrets, NULL, EVIDENCE) != SECRET_LOADING)
 			return true;
 		if (why)

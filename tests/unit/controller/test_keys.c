@@ -91,6 +91,19 @@ static void no_evidence_key_is_made_once_a_record_exists(void **state)
 	assert_non_null(keys_evidence(d->c.keys));
 }
 
+/* A record is one, whoever wrote it and whether or not it can be read. */
+static void no_evidence_key_is_made_over_a_record_that_cannot_be_read(void **state)
+{
+	struct desk *d = *state;
+
+	d->c.records_unread = true;
+	desk_run(d, 60000);
+	assert_true(ready_after(d, 60000, NULL));
+	assert_null(keys_evidence(d->c.keys));
+	OWN_JSON made = desk_stored(&d->host, "secrets/" DESK_NS "/drover-evidence-key");
+	assert_null(made);
+}
+
 static void an_evidence_key_that_is_deleted_under_us_signs_no_more(void **state)
 {
 	struct desk *d = *state;
@@ -265,6 +278,7 @@ int main(void)
 		T(missing_secrets_are_made_at_the_first_start),
 		T(secrets_that_are_there_are_taken_as_they_are),
 		T(no_evidence_key_is_made_once_a_record_exists),
+		T(no_evidence_key_is_made_over_a_record_that_cannot_be_read),
 		T(an_evidence_key_that_is_deleted_under_us_signs_no_more),
 		T(public_keys_are_published_and_stay_so),
 		T(an_evidence_key_that_is_none_is_named_and_not_replaced),
