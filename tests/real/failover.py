@@ -20,13 +20,12 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import crash  # noqa: E402  (beside this file)
-import fleet  # noqa: E402
+import fleet  # noqa: E402  (beside this file)
 import replicas  # noqa: E402
 import testbed  # noqa: E402
+import traces  # noqa: E402
 from testbed import session_proxy  # noqa: E402
 
-LEASE = ("/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-controller")
 TAKEOVER_S = 40
 RESET = "/Actions/ComputerSystem.Reset"
 
@@ -55,16 +54,12 @@ class Gate:
         self.held, self.wanted = None, wanted
 
 
-def holder(f):
-    return f.host.get(LEASE)["spec"].get("holderIdentity")
-
-
 def leader(f, limit_s=TAKEOVER_S, but=None):
     """The replica that leads, once one does that is not `but`."""
     def leads():
         f.drover.check()
         now = f.door.leader
-        return now if now and now is not but and now.name == holder(f) else None
+        return now if now and now is not but and now.name == f.holder() else None
     return testbed.wait_for("a leader" + (f" that is not {but.name}" if but else ""), leads,
                             limit_s, 0.1)
 
@@ -122,7 +117,7 @@ def stopped_in_the_middle(f, view, gate, what, wanted, done):
     strange = [r for r in effects(log) if r.at > resumed_at and r.named not in own
                and r.status != 401]
     assert not strange, f"acts after {old.name} went on, of no session in the journal: {strange}"
-    assert holder(f) == new.name, f"{holder(f)} leads"
+    assert f.holder() == new.name, f"{f.holder()} leads"
     print(f"         {old.name} went on: {len(took)} of its acts at the BMC, all refused", flush=True)
     return new
 
@@ -139,10 +134,20 @@ def sessions_of(f, new, old):
     return {u.rsplit("/", 1)[1] for u in uris if u}
 
 
-def as_wanted(f, due):
-    after = crash.what_is_left(f)
-    wrong = {k: (after[k], due[k]) for k in due if after[k] != due[k]}
+def as_wanted(f, before, tenancies, wipes, boots):
+    """What is left is what so many tenancies, wipes and boots of the agent leave."""
+    after = traces.settled(f)
+    got = traces.change(before, after)
+    assert [json.loads(r)["verdict"] for r in got["records"]] == ["Clear"] * wipes, got["records"]
+    due = {"tenancy": tenancies, "record of": tenancies, "agent boots": boots, "failures": {},
+           "objects": {"wiperecords": wipes}, "open media": False,
+           **{k: before[k] for k in ("spec", "finalizers", "power", "medium", "override",
+                                     "team-a: nodes", "team-b: nodes", "team-a: secrets",
+                                     "team-b: secrets")}}
+    wrong = {k: (got[k], due[k]) for k in due if got[k] != due[k]}
     assert not wrong, f"not as after an undisturbed run (is, should be): {wrong}"
+    assert after["status"]["state"] == "free" and after["status"]["clean"], after["status"]
+    assert not after["status"].keys() & {"claimRef", "quarantine"}, after["status"]
 
 
 def main():
@@ -160,7 +165,7 @@ def main():
         f.drover.all[1].start()
         timer.phase("everything started, two replicas")
         f.wait_state("free", limit_s=200, view=view)
-        before = crash.what_is_left(f)
+        before = traces.settled(f)
         timer.phase("machine free and off")
 
         first = leader(f)
@@ -190,12 +195,13 @@ def main():
             lambda: f.status()["state"] == "dirty")
         until(f, view, "free", lambda: f.status()["state"] == "free" and f.vm.power() == "Off", 240)
         timer.phase("off, cut, left and wiped by the other")
-        due = crash.wanted(before)
-        as_wanted(f, due)
+        as_wanted(f, before, tenancies=1, wipes=1, boots=2)
         for r in f.drover.all:
             r.log_from = len(old_log(f, r))
-        f.host.kubectl("patch", "machine", f.vm.name, "--type=merge", "-p", json.dumps(
-            {"spec": {"approval": {"action": "Wipe", "id": "once-more"}}}))
+        approval = {"approval": {"action": "Wipe", "id": "once-more"}}
+        f.host.kubectl("patch", "machine", f.vm.name, "--type=merge", "-p",
+                       json.dumps({"spec": approval}))
+        before["spec"] |= approval
         stopped_in_the_middle(
             f, view, gate, "stopped about to send, its wipe's boot in the journal",
             lambda r: r.method == "GET" and r.named is not None and (
@@ -205,9 +211,7 @@ def main():
         until(f, view, "free again", lambda: f.status()["state"] == "free" and
               f.vm.power() == "Off", 240)
         timer.phase("wiped and free again")
-        due["records"].append(due["records"][-1])
-        due["agent boots"] += 1
-        as_wanted(f, due)
+        as_wanted(f, before, tenancies=1, wipes=2, boots=3)
         assert f.rack.password not in f.logs(), "the BMC's password is in a log"
     except BaseException:
         view.done()

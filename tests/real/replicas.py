@@ -11,6 +11,8 @@ import signal
 import sys
 import threading
 import time
+import urllib.error
+import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import fleet  # noqa: E402  (beside this file)
@@ -18,6 +20,7 @@ import testbed  # noqa: E402
 from testbed import door, process, session_proxy  # noqa: E402
 
 PORTS = ("agent", "media", "ops")
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-controller"
 
 
 class Replica:
@@ -41,6 +44,17 @@ class Replica:
             env={"PATH": "/usr/bin:/bin", **{k: v for k, v in os.environ.items()
                                               if k.startswith(("ASAN", "UBSAN"))}})
         return self
+
+    def ops(self, path):
+        """(status, text) of its operations endpoint; (0, "") when nothing answers."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.ports['ops']}{path}",
+                                        timeout=5) as reply:
+                return reply.status, reply.read().decode()
+        except urllib.error.HTTPError as e:
+            return e.code, ""
+        except OSError:
+            return 0, ""
 
     def signal(self, number):
         os.kill(self.process.pid, number)
@@ -74,10 +88,11 @@ class Replicas:
 class Fleet(fleet.Fleet):
     """As fleet.Fleet, one machine, with sessions, a door, and replicas started by hand."""
 
-    def __init__(self, folder, prefix, hold=None, names=("drover-1",)):
-        super().__init__(folder, machines=1, prefix=prefix)
+    def __init__(self, folder, prefix, hold=None, names=("drover-1",), isolated=False):
+        super().__init__(folder, machines=1, prefix=prefix, isolated=isolated)
         self.hold, self.proxy, self.door, self.watch = hold, None, None, None
         self.identity = None  # of the first replica; its own name
+        self.on_watch = None  # called before drover starts, when the watch of machines runs
         self.agent_names = ("10.0.2.2",)
         self.drover = Replicas()
         self.drover.all = [Replica(self, n) for n in names]
@@ -103,6 +118,8 @@ class Fleet(fleet.Fleet):
         self.door = door.Door({p: self.ports[p] for p in ("agent", "media")},
                               lambda: [r for r in self.drover.all if r.process])
         self.watch = Watch(self.host, "machines")
+        if self.on_watch:
+            self.on_watch()
         self.drover.all[0].start(self.identity)
 
     def stop(self):
@@ -119,6 +136,10 @@ class Fleet(fleet.Fleet):
 
     def status(self):
         return self.get("machines", self.vm.name).get("status", {})
+
+    def holder(self):
+        """The name in the Lease."""
+        return self.host.get(LEASE)["spec"].get("holderIdentity")
 
     def logs(self):
         return "".join(p.read_text(errors="replace") for p in self.folder.glob("drover-*.log"))
