@@ -135,7 +135,7 @@ bool uuid_is(const char *text)
 
 enum uuid_match uuid_compare(const char *a, const char *b)
 {
-	uint8_t x[BYTES], y[BYTES], other[BYTES];
+	uint8_t x[BYTES] = {0}, y[BYTES] = {0}, other[BYTES];
 
 	if (str_empty(a) || str_empty(b) || !parse(a, x) || !parse(b, y))
 		return UUID_DIFFERENT;
