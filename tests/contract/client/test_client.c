@@ -2,115 +2,13 @@
  * drover's client against a real API server: an embedded one of its own, or whichever the
  * environment names (keeper.h), so that the same cases are run against kube-apiserver.
  */
-#include "tests/unit/testing.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include "base/http_curl.h"
-#include "base/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/cache.h"
 #include "kube/lease.h"
-#include "kube/reflect.h"
-#include "tests/contract/client/keeper.h"
+#include "tests/contract/client/client_rig.h"
 
-enum { ANSWER_MS = 30000, SOON_MS = 15000, BOOKMARK_MS = 90000 };
-
-struct rig {
-	struct keeper *keeper;
-	struct loop *l;
-	struct loop_group *g;
-	struct http *h;
-	struct kube_client *c;
-	char ns[32];
-	/* Nothing ever happens to what this one watches. */
-	struct kube_reflect *quiet;
-	char quiet_rv[32]; /* of its first list */
-};
-
-/* --- waiting ------------------------------------------------------------------------------------ */
-
-struct wait {
-	struct rig *r;
-	bool (*holds)(void *arg);
-	void *arg;
-	int64_t until;
-	bool met;
-	struct loop_timer timer;
-};
-
-static void on_tick(void *arg)
-{
-	struct wait *w = arg;
-
-	w->met = w->holds(w->arg);
-	if (w->met || loop_now(w->r->l) > w->until)
-		loop_stop(w->r->l);
-	else
-		loop_timer_start(&w->timer, 5);
-}
-
-static bool wait_for(struct rig *r, bool (*holds)(void *arg), void *arg, int64_t limit_ms)
-{
-	struct wait w = {.r = r, .holds = holds, .arg = arg, .until = loop_now(r->l) + limit_ms};
-
-	loop_timer_init(&w.timer, r->g, on_tick, &w);
-	loop_timer_start(&w.timer, 0);
-	loop_run(r->l);
-	loop_timer_stop(&w.timer);
-	return w.met;
-}
-
-struct answer {
-	bool done, failed;
-	struct err e;
-	json_t *j;
-};
-
-static void on_answer(json_t *object, const struct err *e, void *arg)
-{
-	struct answer *a = arg;
-
-	a->done = true;
-	a->failed = e != NULL;
-	if (e)
-		a->e = *e;
-	a->j = json_incref(object);
-}
-
-static bool is_answered(void *arg)
-{
-	return ((struct answer *)arg)->done;
-}
-
-/* The call is written with on_answer and a. */
-#define ASK(r, a, call)                                                                            \
-	do {                                                                                       \
-		json_decref((a)->j);                                                               \
-		*(a) = (struct answer){0};                                                         \
-		(void)(call);                                                                      \
-		if (!wait_for(r, is_answered, a, ANSWER_MS))                                       \
-			fail_msg("no answer: %s", #call);                                          \
-	} while (0)
-#define assert_answered(a)                                                                         \
-	do {                                                                                       \
-		if ((a)->failed)                                                                   \
-			fail_msg("%s", (a)->e.text);                                               \
-	} while (0)
-#define assert_refused(a, kind_, code_)                                                            \
-	do {                                                                                       \
-		assert_true((a)->failed);                                                          \
-		if ((a)->e.kind != (kind_) || (a)->e.code != (code_))                              \
-			fail_msg("%d %s", (a)->e.code, (a)->e.text);                               \
-	} while (0)
-
-static void create(struct rig *r, struct answer *a, const struct kube_resource *kind, json_t *obj)
-{
-	ASK(r, a, kube_create(r->c, kind, r->ns, obj, on_answer, a));
-	json_decref(obj);
-	assert_answered(a);
-}
+enum { SOON_MS = 15000, BOOKMARK_MS = 90000 };
 
 static json_t *config_map(const char *name, const char *label)
 {
@@ -122,101 +20,6 @@ static json_t *config_map(const char *name, const char *label)
 static const char *rv_of(const json_t *obj)
 {
 	return str_or(json_str_at(obj, "metadata", "resourceVersion"), "");
-}
-
-/* --- the rig --------------------------------------------------------------------------------------- */
-
-static void quiet_begin(void *arg)
-{
-	(void)arg;
-}
-
-static void quiet_item(json_t *object, void *arg)
-{
-	(void)object, (void)arg;
-}
-
-static int quiet_end(const char *rv, void *arg, struct err *e)
-{
-	struct rig *r = arg;
-
-	(void)e;
-	assert_true(str_copy(r->quiet_rv, sizeof(r->quiet_rv), rv));
-	return 0;
-}
-
-static void quiet_event(bool deleted, json_t *object, void *arg)
-{
-	(void)deleted, (void)object, (void)arg;
-}
-
-static void quiet_health(const struct err *e, void *arg)
-{
-	(void)e, (void)arg;
-}
-
-static const struct kube_reflect_ops quiet_ops = {
-	.list_begin = quiet_begin,
-	.list_item = quiet_item,
-	.list_end = quiet_end,
-	.event = quiet_event,
-	.health = quiet_health,
-};
-
-static int setup(void **state)
-{
-	struct rig *r = mem_new(struct rig);
-	struct answer a = {0};
-	json_t *ns;
-	struct err e;
-
-	r->keeper = keeper_new();
-	r->l = loop_uv_new();
-	r->g = loop_group_new(r->l, "client");
-	r->h = http_new(r->g, http_curl_new(r->g, 64), 0);
-	r->c = kube_client_new(r->g, r->h,
-			       &(struct kube_client_spec){
-				       .config = keeper_config(r->keeper),
-				       .name = "server",
-				       .qps = 10000,
-				       .burst = 10000,
-				       .timeout_ms = ANSWER_MS,
-			       },
-			       &e);
-	if (!r->c)
-		fail_msg("%s", e.text);
-	snprintf(r->ns, sizeof(r->ns), "client-%06llx",
-		 (unsigned long long)loop_random_below(r->l, 1 << 24));
-	ns = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", "v1", "kind", "Namespace", "metadata",
-		       "name", r->ns);
-	ASK(r, &a, kube_create(r->c, &KUBE_NAMESPACES, NULL, ns, on_answer, &a));
-	assert_answered(&a);
-	json_decref(ns);
-	json_decref(a.j);
-	r->quiet = kube_reflect_new(r->g, &(struct kube_reflect_spec){
-						  .client = r->c,
-						  .resource = &KUBE_SECRETS,
-						  .ns = r->ns,
-						  .max_item = 1 << 20,
-						  .ops = &quiet_ops,
-						  .arg = r,
-					  });
-	*state = r;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct rig *r = *state;
-
-	kube_reflect_free(r->quiet);
-	kube_client_free(r->c);
-	http_free(r->h);
-	loop_group_free(r->g);
-	loop_free(r->l);
-	keeper_free(r->keeper);
-	free(r);
-	return 0;
 }
 
 /* --- many at once, lists ----------------------------------------------------------------------------- */
@@ -248,7 +51,7 @@ static void begin_batch(struct rig *r, struct batch *b, const char *label)
 
 		snprintf(name, sizeof(name), "%s-%04u", label, b->first + i);
 		obj = config_map(name, label);
-		(void)kube_create(r->c, &KUBE_CONFIGMAPS, r->ns, obj, on_answer, &b->a[i]);
+		(void)kube_create(r->c, &KUBE_CONFIGMAPS, r->ns, obj, client_on_answer, &b->a[i]);
 		json_decref(obj);
 	}
 }
@@ -312,7 +115,7 @@ static struct listing *list(struct rig *r, const char *selector)
 				      .done = on_list_done,
 				      .arg = l,
 			      });
-	assert_true(wait_for(r, is_listed, l, ANSWER_MS));
+	assert_true(client_wait_for(r, is_listed, l, ANSWER_MS));
 	return l;
 }
 
@@ -323,7 +126,7 @@ static void a_long_list_comes_whole_in_pages(void **state)
 	struct listing *l;
 
 	begin_batch(r, &b, "page");
-	assert_true(wait_for(r, are_enough, &b, 2 * ANSWER_MS));
+	assert_true(client_wait_for(r, are_enough, &b, 2 * ANSWER_MS));
 	for (unsigned i = 0; i < b.n; i++)
 		assert_answered(&b.a[i]);
 	l = list(r, "case=page");
@@ -342,21 +145,21 @@ static void what_is_there_already_and_what_is_not_are_told_apart(void **state)
 	struct answer a = {0};
 	json_t *obj = config_map("twice", "one");
 
-	create(r, &a, &KUBE_CONFIGMAPS, config_map("twice", "one"));
+	client_create(r, &a, &KUBE_CONFIGMAPS, config_map("twice", "one"));
 	assert_non_null(json_str_at(a.j, "metadata", "uid"));
-	ASK(r, &a, kube_create(r->c, &KUBE_CONFIGMAPS, r->ns, obj, on_answer, &a));
+	ASK(r, &a, kube_create(r->c, &KUBE_CONFIGMAPS, r->ns, obj, client_on_answer, &a));
 	assert_refused(&a, ERR_CONFLICT, 409);
 	assert_true(str_starts(a.e.text, "AlreadyExists"));
-	ASK(r, &a, kube_get(r->c, &KUBE_CONFIGMAPS, r->ns, "none", on_answer, &a));
+	ASK(r, &a, kube_get(r->c, &KUBE_CONFIGMAPS, r->ns, "none", client_on_answer, &a));
 	assert_refused(&a, ERR_NOT_FOUND, 404);
 	ASK(r, &a,
 	    kube_delete(r->c, &KUBE_CONFIGMAPS, r->ns, "none",
-			&(struct kube_delete_opts){.grace_s = -1}, on_answer, &a));
+			&(struct kube_delete_opts){.grace_s = -1}, client_on_answer, &a));
 	assert_refused(&a, ERR_NOT_FOUND, 404);
 	json_object_set_new(obj, "data", json_string("no map"));
-	ASK(r, &a, kube_create(r->c, &KUBE_CONFIGMAPS, r->ns, obj, on_answer, &a));
+	ASK(r, &a, kube_create(r->c, &KUBE_CONFIGMAPS, r->ns, obj, client_on_answer, &a));
 	assert_refused(&a, ERR_INVALID, 400);
-	ASK(r, &a, kube_get_path(r->c, "/version", on_answer, &a));
+	ASK(r, &a, kube_get_path(r->c, "/version", client_on_answer, &a));
 	assert_answered(&a);
 	assert_non_null(json_str_at(a.j, "gitVersion"));
 	json_decref(obj);
@@ -366,7 +169,8 @@ static void what_is_there_already_and_what_is_not_are_told_apart(void **state)
 static void patch(struct rig *r, struct answer *a, enum kube_patch_type type, json_t *patch)
 {
 	ASK(r, a,
-	    kube_patch(r->c, &KUBE_CONFIGMAPS, r->ns, "patched", NULL, type, patch, on_answer, a));
+	    kube_patch(r->c, &KUBE_CONFIGMAPS, r->ns, "patched", NULL, type, patch,
+		       client_on_answer, a));
 	json_decref(patch);
 }
 
@@ -376,7 +180,7 @@ static void patches_change_what_they_name_and_only_the_version_that_they_know(vo
 	struct answer a = {0};
 	char *old;
 
-	create(r, &a, &KUBE_CONFIGMAPS, config_map("patched", "patch"));
+	client_create(r, &a, &KUBE_CONFIGMAPS, config_map("patched", "patch"));
 	old = mem_strdup(rv_of(a.j));
 	patch(r, &a, KUBE_PATCH_MERGE,
 	      json_pack("{s:{s:s}, s:{s:s, s:n}}", "metadata", "resourceVersion", old, "data", "b",
@@ -420,8 +224,8 @@ static void set_running(struct rig *r, struct answer *a, const char *name)
 			  "conditions", "type", "Ready", "status", "True", "spec", "nodeName", "x");
 
 	ASK(r, a,
-	    kube_patch(r->c, &KUBE_PODS, r->ns, name, "status", KUBE_PATCH_MERGE, status, on_answer,
-		       a));
+	    kube_patch(r->c, &KUBE_PODS, r->ns, name, "status", KUBE_PATCH_MERGE, status,
+		       client_on_answer, a));
 	json_decref(status);
 	assert_answered(a);
 }
@@ -431,7 +235,7 @@ static void a_status_is_written_through_its_own_door(void **state)
 	struct rig *r = *state;
 	struct answer a = {0};
 
-	create(r, &a, &KUBE_PODS, pod("status"));
+	client_create(r, &a, &KUBE_PODS, pod("status"));
 	set_running(r, &a, "status");
 	assert_string_equal(json_str_at(a.j, "status", "phase"), "Running");
 	assert_null(json_str_at(a.j, "spec", "nodeName")); /* which is no part of it */
@@ -444,13 +248,14 @@ static void a_deletion_happens_only_to_the_object_that_was_meant(void **state)
 	struct answer a = {0};
 	char *uid, *rv;
 
-	create(r, &a, &KUBE_CONFIGMAPS, config_map("meant", "delete"));
+	client_create(r, &a, &KUBE_CONFIGMAPS, config_map("meant", "delete"));
 	uid = mem_strdup(json_str_at(a.j, "metadata", "uid"));
 	rv = mem_strdup(rv_of(a.j));
 #define DELETE(...)                                                                                \
 	ASK(r, &a,                                                                                 \
 	    kube_delete(r->c, &KUBE_CONFIGMAPS, r->ns, "meant",                                    \
-			&(struct kube_delete_opts){.grace_s = -1, __VA_ARGS__}, on_answer, &a))
+			&(struct kube_delete_opts){.grace_s = -1, __VA_ARGS__}, client_on_answer,  \
+			&a))
 	DELETE(.uid = "00000000-0000-4000-8000-000000000000");
 	assert_refused(&a, ERR_CONFLICT, 409);
 	DELETE(.uid = uid, .resource_version = "1");
@@ -482,23 +287,24 @@ static void a_budget_holds_an_eviction_back_until_it_allows_it(void **state)
 	json_t *p = json_pack("{s:{s:i}}", "spec", "minAvailable", 0);
 	int64_t until = loop_now(r->l) + SOON_MS;
 
-	create(r, &a, &KUBE_PODS, pod("evict"));
+	client_create(r, &a, &KUBE_PODS, pod("evict"));
 	uid = mem_strdup(json_str_at(a.j, "metadata", "uid"));
 	set_running(r, &a, "evict");
-	create(r, &a, &KUBE_PDBS, budget(1));
-	ASK(r, &a, kube_evict(r->c, r->ns, "evict", uid, 0, on_answer, &a));
+	client_create(r, &a, &KUBE_PDBS, budget(1));
+	ASK(r, &a, kube_evict(r->c, r->ns, "evict", uid, 0, client_on_answer, &a));
 	assert_refused(&a, ERR_UNAVAILABLE, 429);
-	ASK(r, &a, kube_get(r->c, &KUBE_PODS, r->ns, "evict", on_answer, &a));
+	ASK(r, &a, kube_get(r->c, &KUBE_PODS, r->ns, "evict", client_on_answer, &a));
 	assert_answered(&a);
 	assert_null(json_at(a.j, "metadata", "deletionTimestamp"));
 	ASK(r, &a,
-	    kube_patch(r->c, &KUBE_PDBS, r->ns, "evict", NULL, KUBE_PATCH_MERGE, p, on_answer, &a));
+	    kube_patch(r->c, &KUBE_PDBS, r->ns, "evict", NULL, KUBE_PATCH_MERGE, p,
+		       client_on_answer, &a));
 	assert_answered(&a);
 	do /* the budget's controller takes its time */
-		ASK(r, &a, kube_evict(r->c, r->ns, "evict", uid, 0, on_answer, &a));
+		ASK(r, &a, kube_evict(r->c, r->ns, "evict", uid, 0, client_on_answer, &a));
 	while (a.failed && a.e.code == 429 && loop_now(r->l) < until);
 	assert_answered(&a);
-	ASK(r, &a, kube_evict(r->c, r->ns, "evict", uid, 0, on_answer, &a));
+	ASK(r, &a, kube_evict(r->c, r->ns, "evict", uid, 0, client_on_answer, &a));
 	assert_refused(&a, ERR_NOT_FOUND, 404);
 	free(uid);
 	json_decref(p);
@@ -567,14 +373,14 @@ static void of_two_candidates_one_leads_and_the_other_follows_him(void **state)
 	struct candidate one, two;
 
 	stand(r, &one, "one");
-	assert_true(wait_for(r, leads, &one, SOON_MS));
+	assert_true(client_wait_for(r, leads, &one, SOON_MS));
 	stand(r, &two, "two");
-	assert_true(wait_for(r, sees_a_holder, &two, SOON_MS));
+	assert_true(client_wait_for(r, sees_a_holder, &two, SOON_MS));
 	assert_string_equal(kube_lease_holder(two.lease), "one");
 	assert_false(kube_lease_held(two.lease));
 	kube_lease_release(one.lease, on_released, &one);
-	assert_true(wait_for(r, has_released, &one, SOON_MS));
-	assert_true(wait_for(r, leads, &two, SOON_MS));
+	assert_true(client_wait_for(r, has_released, &one, SOON_MS));
+	assert_true(client_wait_for(r, leads, &two, SOON_MS));
 	assert_true(two.term > one.term);
 	assert_false(kube_lease_held(one.lease));
 	kube_lease_free(one.lease);
@@ -622,7 +428,7 @@ static void follow(struct rig *r, struct follower *f, const char *selector)
 						.on_change = on_change,
 						.arg = f,
 					});
-	assert_true(wait_for(r, is_synced, f, SOON_MS));
+	assert_true(client_wait_for(r, is_synced, f, SOON_MS));
 }
 
 /* Does the cache hold this object at this version or a later one; rv NULL: not at all? */
@@ -644,7 +450,7 @@ static void expect(struct rig *r, struct follower *f, const char *name, const ch
 {
 	struct expected x = {r, f, name, rv};
 
-	if (!wait_for(r, is_as_expected, &x, SOON_MS))
+	if (!client_wait_for(r, is_as_expected, &x, SOON_MS))
 		fail_msg("the cache does not have %s at %s", name, str_or(rv, "nothing"));
 }
 
@@ -653,8 +459,8 @@ static void relabel(struct rig *r, struct answer *a, const char *name, const cha
 	json_t *p = json_pack("{s:{s:{s:s}}}", "metadata", "labels", "case", label);
 
 	ASK(r, a,
-	    kube_patch(r->c, &KUBE_CONFIGMAPS, r->ns, name, NULL, KUBE_PATCH_MERGE, p, on_answer,
-		       a));
+	    kube_patch(r->c, &KUBE_CONFIGMAPS, r->ns, name, NULL, KUBE_PATCH_MERGE, p,
+		       client_on_answer, a));
 	json_decref(p);
 	assert_answered(a);
 }
@@ -663,7 +469,7 @@ static void remove_config_map(struct rig *r, struct answer *a, const char *name)
 {
 	ASK(r, a,
 	    kube_delete(r->c, &KUBE_CONFIGMAPS, r->ns, name,
-			&(struct kube_delete_opts){.grace_s = -1}, on_answer, a));
+			&(struct kube_delete_opts){.grace_s = -1}, client_on_answer, a));
 	assert_answered(a);
 }
 
@@ -673,13 +479,13 @@ static void a_cache_follows_what_it_selects(void **state)
 	struct follower f;
 	struct answer a = {0};
 
-	create(r, &a, &KUBE_CONFIGMAPS, config_map("before", "cache"));
+	client_create(r, &a, &KUBE_CONFIGMAPS, config_map("before", "cache"));
 	follow(r, &f, "case=cache");
 	expect(r, &f, "before", rv_of(a.j));
 	assert_int_equal(kube_cache_size(f.cache), 1);
-	create(r, &a, &KUBE_CONFIGMAPS, config_map("new", "cache"));
+	client_create(r, &a, &KUBE_CONFIGMAPS, config_map("new", "cache"));
 	expect(r, &f, "new", rv_of(a.j));
-	create(r, &a, &KUBE_CONFIGMAPS, config_map("other", "elsewhere"));
+	client_create(r, &a, &KUBE_CONFIGMAPS, config_map("other", "elsewhere"));
 	relabel(r, &a, "other", "cache"); /* comes in */
 	expect(r, &f, "other", rv_of(a.j));
 	relabel(r, &a, "new", "elsewhere"); /* goes out */
@@ -711,13 +517,13 @@ static void bookmarks_carry_a_watch_on_that_sees_nothing(void **state)
 	json_t *secret = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", "v1", "kind", "Secret",
 				   "metadata", "name", r->ns);
 
-	ASK(r, &a, kube_create(r->c, &KUBE_SECRETS, "default", secret, on_answer, &a));
+	ASK(r, &a, kube_create(r->c, &KUBE_SECRETS, "default", secret, client_on_answer, &a));
 	assert_answered(&a);
 	json_decref(secret);
-	assert_true(wait_for(r, has_moved_on, r, BOOKMARK_MS));
+	assert_true(client_wait_for(r, has_moved_on, r, BOOKMARK_MS));
 	ASK(r, &a,
 	    kube_delete(r->c, &KUBE_SECRETS, "default", r->ns,
-			&(struct kube_delete_opts){.grace_s = -1}, on_answer, &a));
+			&(struct kube_delete_opts){.grace_s = -1}, client_on_answer, &a));
 	assert_answered(&a);
 	json_decref(a.j);
 }
@@ -732,7 +538,7 @@ static void assert_kept(struct rig *r, const struct answer *told)
 	const char *name = json_str_at(told->j, "metadata", "name");
 	struct answer a = {0};
 
-	ASK(r, &a, kube_get(r->c, &KUBE_CONFIGMAPS, r->ns, name, on_answer, &a));
+	ASK(r, &a, kube_get(r->c, &KUBE_CONFIGMAPS, r->ns, name, client_on_answer, &a));
 	if (a.failed)
 		fail_msg("%s was acknowledged and is lost: %s", name, a.e.text);
 	assert_true(json_equal(told->j, a.j));
@@ -747,13 +553,13 @@ static void what_was_acknowledged_outlives_a_kill_and_watches_go_on(void **state
 	struct answer a = {0};
 	unsigned kept = 0;
 
-	create(r, &a, &KUBE_CONFIGMAPS, config_map("kill-before", "kill"));
+	client_create(r, &a, &KUBE_CONFIGMAPS, config_map("kill-before", "kill"));
 	follow(r, &f, "case=kill");
 	begin_batch(r, &b, "kill");
-	assert_true(wait_for(r, are_enough, &b, ANSWER_MS));
+	assert_true(client_wait_for(r, are_enough, &b, ANSWER_MS));
 	keeper_restart_server(r->keeper);
 	b.enough = b.n;
-	assert_true(wait_for(r, are_enough, &b, 2 * ANSWER_MS));
+	assert_true(client_wait_for(r, are_enough, &b, 2 * ANSWER_MS));
 	for (unsigned i = 0; i < b.n; i++)
 		if (!b.a[i].failed) {
 			assert_kept(r, &b.a[i]);
@@ -763,7 +569,7 @@ static void what_was_acknowledged_outlives_a_kill_and_watches_go_on(void **state
 	assert_true(kept >= 60);
 	assert_int_equal(f.deleted, 0);
 	/* The watch is a watch again. */
-	create(r, &a, &KUBE_CONFIGMAPS, config_map("kill-after", "kill"));
+	client_create(r, &a, &KUBE_CONFIGMAPS, config_map("kill-after", "kill"));
 	expect(r, &f, "kill-after", rv_of(a.j));
 	remove_config_map(r, &a, "kill-before");
 	expect(r, &f, "kill-before", NULL);
@@ -794,10 +600,10 @@ static void no_acknowledged_write_is_lost_however_often_the_server_is_killed(voi
 
 		begin_batch(r, &b, "often");
 		b.enough = least;
-		assert_true(wait_for(r, are_enough, &b, ANSWER_MS));
+		assert_true(client_wait_for(r, are_enough, &b, ANSWER_MS));
 		keeper_restart_server(r->keeper);
 		b.enough = b.n;
-		assert_true(wait_for(r, are_enough, &b, 2 * ANSWER_MS));
+		assert_true(client_wait_for(r, are_enough, &b, 2 * ANSWER_MS));
 		for (unsigned i = 0; i < b.n; i++)
 			if (!b.a[i].failed) {
 				assert_kept(r, &b.a[i]);
@@ -838,5 +644,5 @@ int main(void)
 		tests[n - 2] = tests[n - 1];
 		tests[n - 1] = tests[n];
 	}
-	return _cmocka_run_group_tests("client", tests, n, setup, teardown);
+	return _cmocka_run_group_tests("client", tests, n, client_setup, client_teardown);
 }
