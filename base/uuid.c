@@ -71,7 +71,7 @@ static void print(const uint8_t in[static BYTES], char out[static UUID_TEXT])
 	*out = '\0';
 }
 
-static void swap(const uint8_t in[static BYTES], uint8_t out[static BYTES])
+static void turn_round(const uint8_t in[static BYTES], uint8_t out[static BYTES])
 {
 	static const uint8_t from[] = {3, 2, 1, 0, 5, 4, 7, 6};
 
@@ -99,7 +99,7 @@ static bool is_default(const uint8_t b[static BYTES])
 	for (size_t i = 0; i < sizeof(defaults) / sizeof(*defaults); i++) {
 		if (!parse(defaults[i], known))
 			continue;
-		swap(known, other);
+		turn_round(known, other);
 		if (memcmp(b, known, BYTES) == 0 || memcmp(b, other, BYTES) == 0)
 			return true;
 	}
@@ -135,11 +135,11 @@ bool uuid_is(const char *text)
 
 enum uuid_match uuid_compare(const char *a, const char *b)
 {
-	uint8_t x[BYTES] = {0}, y[BYTES] = {0}, other[BYTES];
+	uint8_t x[BYTES], y[BYTES], other[BYTES];
 
 	if (str_empty(a) || str_empty(b) || !parse(a, x) || !parse(b, y))
 		return UUID_DIFFERENT;
-	swap(y, other);
+	turn_round(y, other);
 	/* Of most pairs that is all; the table is gone through for those that match. */
 	if (memcmp(x, y, BYTES) != 0 && memcmp(x, other, BYTES) != 0)
 		return UUID_DIFFERENT;
