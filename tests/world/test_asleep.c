@@ -514,16 +514,16 @@ static void what_is_held_or_paused_stays(void **state)
 	earth_run(&w, 20 * MINUTE_MS);
 	assert_string_equal(b->state, "serving");
 	assert_non_null(strstr(asleep_condition(&w, a, "Asleep", "message"), "spec.paused"));
-	leaving_set_pool(&w, json_pack("{s:b}", "paused", 1));
+	leaving_set_pool(&w, json_pack("{s:{s:[{s:s, s:[s]}]}}", "disruption", "budgets", "nodes",
+				       "0", "reasons", "TenantAsleep"));
 	asleep_cluster(&w, json_pack("{s:b}", "paused", 0));
 	earth_run(&w, 10 * MINUTE_MS);
 	assert_string_equal(b->state, "serving");
-	leaving_set_pool(&w, json_pack("{s:b, s:{s:[{s:s, s:[s]}]}}", "paused", 0, "disruption",
-				       "budgets", "nodes", "0", "reasons", "TenantAsleep"));
+	leaving_set_pool(&w, json_pack("{s:b, s:{s:[{s:s, s:[s]}]}}", "paused", 1, "disruption",
+				       "budgets", "nodes", "0", "reasons", "Empty"));
 	earth_run(&w, 10 * MINUTE_MS);
 	assert_string_equal(b->state, "serving");
-	leaving_set_pool(&w, json_pack("{s:{s:[{s:s, s:[s]}]}}", "disruption", "budgets", "nodes",
-				       "0", "reasons", "Empty"));
+	leaving_set_pool(&w, json_pack("{s:b}", "paused", 0));
 	earth_wait_state(b, "free", 1800);
 	earth_stop(&w);
 }
