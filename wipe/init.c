@@ -26,7 +26,8 @@
 /*
  * Inserting a module returns when the probes that it began have ended (async_synchronize_full()
  * in the kernel's do_init_module()): NVMe namespaces and SATA disks are there then.  The rest
- * is for drives behind SAS expanders, whose links come up one by one.
+ * is for drives behind SAS expanders, whose links come up one by one, and for memory cards,
+ * which the kernel looks for in the background.
  */
 #define QUIET_MS 200 /* no new drive for so long: they are all there */
 #define QUIET_SAS_MS 2500
@@ -257,9 +258,14 @@ static void wait_for_drives(void)
 	int quiet = 0, want = QUIET_MS;
 	size_t n = host_names(a, "/sys/class/scsi_host", &names);
 
-	for (size_t i = 0; i < n; i++)
-		if (!str_eq(host_line(a, "/sys/class/scsi_host/%s/proc_name", names[i]), "ahci"))
+	for (size_t i = 0; i < n; i++) {
+		const char *name = host_line(a, "/sys/class/scsi_host/%s/proc_name", names[i]);
+
+		if (!str_eq(name, "ahci") && !str_eq(name, "ata_piix"))
 			want = QUIET_SAS_MS;
+	}
+	if (host_names(a, "/sys/class/mmc_host", &names))
+		want = QUIET_SAS_MS;
 	for (int waited = 0; waited < SETTLE_MS && quiet < want; waited += 20) {
 		bool starting = false;
 		size_t now = count_drives(&starting);
@@ -272,9 +278,14 @@ static void wait_for_drives(void)
 
 static void *load_storage(void *arg)
 {
+	size_t before;
+
 	(void)arg;
-	load_bus(&state.m, "pci", NULL);
-	load_bus(&state.m, "virtio", NULL);
+	do { /* a driver may bring a bus of its own to light: vmd hides NVMe drives behind it */
+		before = state.m.nloaded;
+		load_bus(&state.m, "pci", NULL);
+		load_bus(&state.m, "virtio", NULL);
+	} while (state.m.nloaded > before);
 	wait_for_drives();
 	pthread_mutex_lock(&state.lock);
 	state.loading = false;
