@@ -172,13 +172,37 @@ static void nonce(const struct life *l, char out[static 65])
 		    out);
 }
 
+/* Controllers that no driver has taken: what is behind them nobody sees. */
+static void undriven_text(const struct proto_inventory *inv, char *out, size_t size)
+{
+	str_format(out, size, "%zu without a driver in the agent's image:", inv->undriven.n);
+	for (size_t i = 0; i < inv->undriven.n; i++) {
+		const struct proto_undriven *u = &inv->undriven.v[i];
+		size_t used = strlen(out);
+
+		if (used + 32 > size) /* the rest is in the record */
+			return;
+		str_format(out + used, size - used, " %s at %s", u->id, u->address);
+	}
+}
+
+/* For whoever has to decide: it stands in status before the quarantine does. */
+static bool shown(struct life *l, const struct proto_inventory *inv)
+{
+	if (l->m->status.inventory &&
+	    l->m->status.inventory->observed_time >= l->m->status.state_since)
+		return true;
+	life_write(l, json_pack("{s:o}", "inventory", inventory_json(l, inv)), NULL);
+	return false;
+}
+
 void step_inspecting(struct life *l)
 {
 	struct proto_order o = {.kind = PROTO_INSPECT};
 	const struct proto_report *r;
 	OWN(arena) a = arena_new();
 	json_t *attempt;
-	char hex[65];
+	char hex[65], dark[160];
 	struct err e;
 
 	if (agent_lost(l))
@@ -196,15 +220,15 @@ void step_inspecting(struct life *l)
 		return;
 	}
 	if (life_inventory_fits(l, r->inventory, &e) < 0) {
-		/* First what it saw, for whoever has to decide. */
-		if (!l->m->status.inventory ||
-		    l->m->status.inventory->observed_time < l->m->status.state_since) {
-			life_write(l,
-				   json_pack("{s:o}", "inventory", inventory_json(l, r->inventory)),
-				   NULL);
-			return;
-		}
-		life_quarantine(l, EXIT_OPERATOR, "InventoryMismatch", "%s", e.text);
+		if (shown(l, r->inventory))
+			life_quarantine(l, EXIT_OPERATOR, "InventoryMismatch", "%s", e.text);
+		return;
+	}
+	undriven_text(r->inventory, dark, sizeof(dark));
+	/* A list without them would be taken for complete ever after: a person says that it is. */
+	if (r->inventory->undriven.n && !l->m->spec.drives.n) {
+		if (shown(l, r->inventory))
+			life_quarantine(l, EXIT_OPERATOR, "StorageNotDriven", "%s", dark);
 		return;
 	}
 	if (!l->m->spec.drives
@@ -214,6 +238,9 @@ void step_inspecting(struct life *l)
 	}
 	nonce(l, hex);
 	attempt = life_attempt_begin(l, life_digest(a, hex, strlen(hex)));
+	if (attempt && r->inventory->undriven.n)
+		controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "StorageNotDriven",
+				 arena_printf(a, "it is wiped without them: %s", dark));
 	if (attempt)
 		life_goto(l, MACHINE_WIPING,
 			  json_pack("{s:o, s:o}", "inventory", inventory_json(l, r->inventory),

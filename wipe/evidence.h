@@ -42,6 +42,7 @@ extern const char *const wipe_trust_names[]; /* "BootNetwork", "SecureBoot", "Qu
 #define EVIDENCE_NOT_COVERED                                                                       \
 	"GPUMemory", "SystemMemory", "Firmware", "BMC", "TPM", "NIC", "UEFIVariables",             \
 		"RemovableUSB"
+#define EVIDENCE_NOT_COVERED_MAX 32
 
 /* What is done to each drive, however small, and so the least that a proof of its wipe shows. */
 #define EVIDENCE_CANARIES 64
@@ -134,7 +135,8 @@ extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
 			  .doc = "Expected drives against seen ones."),                            \
 		FIELD_ITEMS(type_, member_.devices, "devices", evidence_device_fields,             \
 			    .max_items = 256, .doc = "One entry for each drive."),                 \
-		FIELD(type_, member_.not_covered, "notCovered", FIELD_STRINGS, .max_items = 32,    \
+		FIELD(type_, member_.not_covered, "notCovered", FIELD_STRINGS,                     \
+		      .max_items = EVIDENCE_NOT_COVERED_MAX,                                       \
 		      .doc = "What this wipe says nothing about."),                                \
 		FIELD(type_, member_.unfinished, "unfinished", FIELD_STR,                          \
 		      .doc = "Why the attempt did not come to its end: no agent signed, drover alone did.")

@@ -177,9 +177,27 @@ static const char *nonce_digest(struct batch *b)
 	return arena_strdup(b->arena, crypto_digest_text(d, text));
 }
 
+/* What no technique touches, and what hangs on a controller that no driver has taken. */
+static void name_not_covered(struct batch *b, struct evidence *ev)
+{
+	static const char *const always[] = {EVIDENCE_NOT_COVERED};
+	const size_t nalways = sizeof(always) / sizeof(*always);
+	const char **v = arena_calloc(b->arena, EVIDENCE_NOT_COVERED_MAX, sizeof(*v));
+	size_t n = 0;
+
+	for (size_t i = 0; i < ev->not_covered.n && n < EVIDENCE_NOT_COVERED_MAX; i++)
+		v[n++] = ev->not_covered.v[i];
+	for (size_t i = 0; !ev->not_covered.n && i < nalways; i++)
+		v[n++] = always[i];
+	for (size_t i = 0; i < b->inventory.undriven.n && n < EVIDENCE_NOT_COVERED_MAX; i++)
+		v[n++] = arena_printf(b->arena, "StorageController %s %s",
+				      b->inventory.undriven.v[i].id,
+				      b->inventory.undriven.v[i].address);
+	ev->not_covered = (struct strings){v, n};
+}
+
 static void end_verify(struct orders *o)
 {
-	static const char *not_covered[] = {EVIDENCE_NOT_COVERED};
 	struct batch *b = o->batch;
 	struct evidence ev = *o->order->evidence;
 	struct proto_report r = {.state = PROTO_DONE, .message = what_failed(b)};
@@ -199,9 +217,7 @@ static void end_verify(struct orders *o)
 	ev.inventory.extra = b->extra;
 	if (!ev.nonce_digest)
 		ev.nonce_digest = nonce_digest(b);
-	if (!ev.not_covered.n)
-		ev.not_covered =
-			(struct strings){not_covered, sizeof(not_covered) / sizeof(*not_covered)};
+	name_not_covered(b, &ev);
 	envelope = evidence_sign(&ev, o->key);
 	r.envelope = envelope;
 	r.devices.v = ev.devices.v;
@@ -340,6 +356,7 @@ static void run_scan(void *arg)
 		struct drive_list l;
 
 		inventory_dmi(b->host, b->arena, &b->inventory.dmi);
+		inventory_undriven(b->host, b->arena, &b->inventory);
 		drives_scan(b->host, b->arena, &l);
 		b->inventory.drives.v = l.v;
 		b->inventory.drives.n = l.n;

@@ -203,6 +203,14 @@ static const struct field gpu_fields[] = {
 	FIELD(proto_gpu, id, "id", FIELD_STR, .max_len = 16, .doc = "PCI vendor:device."),
 	FIELDS_END,
 };
+static const struct field undriven_fields[] = {
+	FIELD(proto_undriven, address, "address", FIELD_STR, .required = true, .max_len = 32,
+	      .doc = "PCI address."),
+	FIELD(proto_undriven, id, "id", FIELD_STR, .required = true, .max_len = 16,
+	      .doc = "PCI vendor:device."),
+	FIELD(proto_undriven, class, "class", FIELD_STR, .max_len = 8, .doc = "PCI class."),
+	FIELDS_END,
+};
 
 const struct field proto_inventory_fields[] = {
 	FIELD_OBJ(proto_inventory, dmi, "dmi", dmi_fields, .doc = "Who the machine says it is."),
@@ -216,6 +224,9 @@ const struct field proto_inventory_fields[] = {
 		    .doc = "Every network interface with a device."),
 	FIELD_ITEMS(proto_inventory, gpus, "gpus", gpu_fields, .max_items = 64,
 		    .doc = "Every PCI display controller."),
+	FIELD_ITEMS(proto_inventory, undriven, "undriven", undriven_fields,
+		    .max_items = PROTO_UNDRIVEN_MAX,
+		    .doc = "Every PCI storage controller that no driver has taken."),
 	FIELDS_END,
 };
 

@@ -141,6 +141,13 @@ struct proto_nic {
 struct proto_gpu {
 	const char *address, *id; /* 0000:01:00.0, 10de:2330 */
 };
+/* A storage controller that no driver has taken: what hangs on it is not seen. */
+struct proto_undriven {
+	const char *address, *id; /* 0000:00:0e.0, 8086:201d */
+	const char *class;	  /* PCI class and programming interface: 010400 */
+};
+#define PROTO_UNDRIVEN_MAX 64
+
 struct proto_inventory {
 	struct proto_dmi dmi;
 	int64_t cpus, memory_bytes;
@@ -156,6 +163,10 @@ struct proto_inventory {
 		struct proto_gpu *v;
 		size_t n;
 	} gpus;
+	struct {
+		struct proto_undriven *v;
+		size_t n;
+	} undriven;
 };
 extern const struct field proto_inventory_fields[];
 

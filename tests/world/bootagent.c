@@ -212,10 +212,13 @@ static void inspect(struct bootagent *a)
 	struct proto_inventory inv = {.cpus = 4, .memory_bytes = 8ll << 30};
 	struct proto_report r = {.state = PROTO_DONE, .inventory = &inv};
 	struct proto_nic nic = {.name = "eth0", .mac = b->mac};
+	struct proto_undriven dark = {"0000:00:0e.0", "8086:201d", "010400"};
 
 	inv.dmi = (struct proto_dmi){.system_uuid = b->uuid, .serial = b->serial};
 	inv.nics.v = &nic;
 	inv.nics.n = 1;
+	inv.undriven.v = &dark;
+	inv.undriven.n = b->undriven;
 	inv.drives.n = (size_t)drives_there(b);
 	inv.drives.v = arena_calloc(tmp, BOX_DRIVES, sizeof(*inv.drives.v));
 	for (int i = 0; i < drives_there(b); i++) {

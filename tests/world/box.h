@@ -69,6 +69,7 @@ struct box {
 	int64_t wipe_ms; /* how long a wipe takes, with a word on it each second; 0: at once */
 	bool wipe_fails; /* the second drive cannot be erased */
 	bool drive_gone; /* the second drive was pulled out */
+	bool undriven;	 /* a storage controller has no driver in its agent */
 	bool spins;	 /* its drives are no flash */
 	const char *reboots_at; /* at this order ("wipe") the machine reboots, once */
 	bool mute;		/* its agent says hello and then nothing */

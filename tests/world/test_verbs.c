@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/str.h"
 #include "controller/requests.h"
+#include "tests/world/leaving.h"
 #include "tests/world/world.h"
 
 #define GROUP "/apis/" OBJECT_API_VERSION
@@ -409,6 +410,32 @@ static void a_changed_drive_is_shown_and_may_be_approved(void **state)
 	earth_stop(&w);
 }
 
+/* Of what nobody ever saw nobody would say later that it is missing. */
+static void storage_without_a_driver_is_a_persons_decision(void **state)
+{
+	struct earth w;
+	struct box *b = &w.boxes[0];
+	json_t *seen;
+
+	(void)state;
+	earth_start(&w, 131, 1);
+	b->undriven = true;
+	box_put_old_system(b);
+	earth_replica(&w);
+	earth_wait_reason(b, "StorageNotDriven", 1800);
+	earth_wait_state(b, "quarantined", 60);
+	assert_null(json_at(b->object, "spec", "drives"));
+	assert_non_null(strstr(earth_at(b, "status.quarantine.message"), "8086:201d"));
+	assert_false(box_is_blank(b));
+	seen = json_at(b->object, "status", "inventory", "drives");
+	assert_int_equal(json_array_size(seen), 2);
+	earth_patch_machine(b, json_pack("{s:O,s:{s:s,s:s}}", "drives", seen, "approval", "action",
+					 "Wipe", "id", "01"));
+	earth_wait_state(b, "free", 900);
+	leaving_wait_event(&w, &w.host, "StorageNotDriven", "it is wiped without them");
+	earth_stop(&w);
+}
+
 /* A tenant's work runs on it, and nothing of that is known: its Machine was lost. */
 static void verbs_lost(struct earth *w, uint64_t seed, char claim[static 128])
 {
@@ -565,6 +592,7 @@ int main(void)
 		cmocka_unit_test(a_person_ends_the_wait_of_a_quarantine),
 		cmocka_unit_test(a_refused_login_is_tried_once_more_at_a_request),
 		cmocka_unit_test(a_changed_drive_is_shown_and_may_be_approved),
+		cmocka_unit_test(storage_without_a_driver_is_a_persons_decision),
 		cmocka_unit_test(a_running_server_is_adopted_by_the_claim_that_it_serves),
 		cmocka_unit_test(a_server_whose_node_is_not_proved_is_not_adopted),
 		cmocka_unit_test(a_twin_that_comes_in_the_middle_stops_both),

@@ -410,12 +410,16 @@ static void wipe_verify_and_stamp_follow_one_another(void **state)
 				      .fence = 1,
 				      .kind = PROTO_WRITE,
 				      .what = PROTO_WRITE_UNSTAMP};
-	const struct proto_report *r = give_order(&wipe);
+	const struct proto_report *r;
 	struct evidence got;
 	struct err e;
 	char block[PROTO_STAMP_SIZE];
 
 	(void)state;
+	machine_file(&w.m, "sys/bus/pci/devices/0000:00:0e.0/class", "0x010400\n");
+	machine_file(&w.m, "sys/bus/pci/devices/0000:00:0e.0/vendor", "0x8086\n");
+	machine_file(&w.m, "sys/bus/pci/devices/0000:00:0e.0/device", "0x201d\n");
+	r = give_order(&wipe);
 	assert_int_equal(r->state, PROTO_DONE);
 	assert_int_equal(r->devices.n, 2);
 	assert_int_equal(r->devices.v[1].level, WIPE_CLEAR);
@@ -437,7 +441,9 @@ static void wipe_verify_and_stamp_follow_one_another(void **state)
 	assert_int_equal(got.inventory.seen, 2);
 	assert_int_equal(got.start_time % 1000, 0);
 	assert_true(got.end_time >= got.start_time);
-	assert_true(got.not_covered.n > 0);
+	assert_int_equal(got.not_covered.n, 9);
+	assert_string_equal(got.not_covered.v[0], "GPUMemory");
+	assert_string_equal(got.not_covered.v[8], "StorageController 8086:201d 0000:00:0e.0");
 
 	r = give_order(&stamp);
 	assert_int_equal(r->state, PROTO_DONE);

@@ -116,6 +116,47 @@ static void two_drives_of_one_name_are_both_seen(void **state)
 	assert_string_equal(l.v[1].wwn, "naa.5000#2");
 }
 
+static void pci(const char *address, const char *class, const char *id, const char *driver)
+{
+	char path[256], text[32];
+
+	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/class", address);
+	machine_file(&m, path, class);
+	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/vendor", address);
+	snprintf(text, sizeof(text), "0x%.4s\n", id);
+	machine_file(&m, path, text);
+	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/device", address);
+	snprintf(text, sizeof(text), "0x%s\n", id + 5);
+	machine_file(&m, path, text);
+	snprintf(path, sizeof(path), "%s/bus/pci/devices/%s/driver", m.sys, address);
+	if (driver)
+		assert_int_equal(symlink(driver, path), 0);
+}
+
+static void a_storage_controller_without_a_driver_is_named(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct proto_inventory inv;
+	char address[32];
+
+	(void)state;
+	pci("0000:00:0e.0", "0x010400\n", "8086:201d", NULL);
+	pci("0000:00:17.0", "0x010601\n", "8086:a182", "../../drivers/ahci");
+	pci("0000:00:14.0", "0x0c0330\n", "8086:a1af", NULL);
+	pci("0000:cc:00.0", "0x010700\n", "1000:00b2", NULL); /* a switch's, with no drive */
+	inventory_read(&m.host, a, &inv);
+	assert_int_equal(inv.undriven.n, 1);
+	assert_string_equal(inv.undriven.v[0].address, "0000:00:0e.0");
+	assert_string_equal(inv.undriven.v[0].id, "8086:201d");
+	assert_string_equal(inv.undriven.v[0].class, "010400");
+	for (int i = 0; i < 100; i++) {
+		snprintf(address, sizeof(address), "0001:%02x:00.0", i);
+		pci(address, "0x010700\n", "1000:00a5", NULL);
+	}
+	inventory_read(&m.host, a, &inv);
+	assert_int_equal(inv.undriven.n, PROTO_UNDRIVEN_MAX);
+}
+
 static void the_machine_says_who_it_is_and_what_it_has(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -186,6 +227,7 @@ int main(void)
 		T(what_has_no_medium_is_no_drive),
 		T(a_drive_without_a_size_is_a_drive_all_the_same),
 		T(two_drives_of_one_name_are_both_seen),
+		T(a_storage_controller_without_a_driver_is_named),
 		T(the_machine_says_who_it_is_and_what_it_has),
 		T(an_empty_machine_has_nothing),
 		T(modules_are_found_by_the_aliases_of_the_hardware),
