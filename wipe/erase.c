@@ -366,6 +366,26 @@ static int await_sanitize(struct pass *p, struct err *e)
 	return sanitize_wait(p->x->host, p->dio.fd, p->identify, &g->done_bytes, p->dio.bytes, e);
 }
 
+/* *e: why no canary could be written; stays.  0: a Format came to its end, try again. */
+static int mend(struct pass *p, const struct err *e)
+{
+	static const char *const techniques[] = {NULL, "FormatUserData", "FormatCrypto"};
+	struct erase *x = p->x;
+	struct err refused;
+
+	/* What does not answer at all would hold the Format for hours. */
+	if (!can_format(p) || e->code == ETIMEDOUT || dio_gone(x->host, drive_name(x->drive)))
+		return -1;
+	for (uint32_t ses = has_crypto(p) ? 2 : 1; ses; ses--) {
+		x->device.technique = techniques[ses];
+		atomic_store(&x->progress.technique, techniques[ses]);
+		p->status = &x->status[x->device.raw_status.n++];
+		if (!format(p, ses, &refused))
+			return 0;
+	}
+	return -1;
+}
+
 static int run_ladder(struct pass *p, struct err *e)
 {
 	struct erase *x = p->x;
@@ -376,6 +396,10 @@ static int run_ladder(struct pass *p, struct err *e)
 		return fail_drive(x);
 	set_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
 	planted = verify_plant(&p->verify, e);
+	if (planted < 0 && !mend(p, e)) {
+		set_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
+		planted = verify_plant(&p->verify, e);
+	}
 	if (planted < 0)
 		return fail_drive(x);
 	x->device.canaries.planted = planted;

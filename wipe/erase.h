@@ -16,6 +16,10 @@
  * no level (Format without erase, discard, Write Zeroes) is no rung.  Success
  * is only ever a positive observation: a drive starts at Fail.
  *
+ * A Format that lost its power may leave a namespace that takes no I/O until a Format comes to its
+ * end.  Where writing the canaries fails, one is sent, which proves nothing and earns nothing; then
+ * the canaries are written anew and the ladder begins at its top.
+ *
  * Levels as in IEEE 2883-2022: Sanitize earns Purge; Format earns Clear in either mode (Purge only
  * where a vendor says that its implementation meets the standard, which a drive
  * cannot tell us); an overwrite by the host earns Clear.
@@ -27,6 +31,7 @@
 #define ERASE_PIECE_KIB 1024
 #define ERASE_DEPTH 16
 #define ERASE_RUNGS 6
+#define ERASE_MENDS 2 /* Formats, at most, of a namespace that takes no canaries */
 
 struct erase_progress {
 	_Atomic(const char *) phase; /* "canaries", "format", "overwrite", "verify" ... */
@@ -45,10 +50,10 @@ struct erase {
 	int64_t samples;   /* how many blocks to remember before a cryptographic erase */
 	struct erase_progress progress;
 
-	struct evidence_device device; /* the result so far */
-	int64_t status[ERASE_RUNGS];   /* what device.raw_status points to */
-	enum verify_accept accept;     /* what the technique used leaves behind */
-	uint8_t (*prints)[16];	       /* of the samples before a cryptographic erase, or NULL */
+	struct evidence_device device;		   /* the result so far */
+	int64_t status[ERASE_RUNGS + ERASE_MENDS]; /* what device.raw_status points to */
+	enum verify_accept accept;		   /* what the technique used leaves behind */
+	uint8_t (*prints)[16]; /* of the samples before a cryptographic erase, or NULL */
 	int64_t nprints;
 };
 /* How many that are, of an order that asks for so many: 0 is not none. */

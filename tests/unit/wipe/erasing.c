@@ -93,6 +93,8 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 		errno = EIO;
 		return -1;
 	}
+	if (!drive->status && drive->mends)
+		flaky.bad_at = -1;
 	if (!drive->status && !drive->lies)
 		erasing_fill(drive->last_ses == 1 ? 0xff : 0);
 	return drive->status;

@@ -21,6 +21,7 @@ extern struct erasing {
 		bool lies;	     /* reports success and leaves everything */
 		bool noise;	     /* leaves noise instead of zeros */
 		bool keeps_middle;   /* leaves the middle as it was */
+		bool mends;	     /* after Format the flaky drive has no bad place any more */
 		unsigned formats, last_ses, last_lbaf;
 		uint32_t sanicap;
 		int sanitize_status;

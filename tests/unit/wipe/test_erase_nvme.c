@@ -1,9 +1,13 @@
 /* The commands of NVMe that erase: which are asked for, when the next one is, whom they would hit. */
 #include "wipe/erase.h"
 
+#include <string.h>
 #include "base/mem.h"
 #include "tests/unit/testing.h"
 #include "tests/unit/wipe/erasing.h"
+#include "tests/unit/wipe/flaky.h"
+
+static const uint16_t erasing_trail[][2] = {{100, 2}, {30000, 2}, {65535, 0x101}, {0, 1}};
 
 static void format_is_chosen_by_capability_and_keeps_the_format(void **state)
 {
@@ -37,6 +41,54 @@ static void a_refused_format_falls_to_the_next_rung(void **state)
 	assert_int_equal(erasing.erase.device.raw_status.v[2], 0);
 }
 
+/* Power was lost during Format: the namespace takes no I/O until one comes to its end. */
+static void a_namespace_that_takes_no_io_is_formatted_and_then_wiped(void **state)
+{
+	struct err e;
+
+	(void)state;
+	erasing.machine.host.ring = &flaky_ops;
+	flaky.bad_at = 0;
+	erasing.drive.format = erasing.drive.crypto = erasing.drive.mends = true;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_int_equal(erasing.drive.formats, 2); /* the first proves nothing: no canary stood */
+	assert_string_equal(erasing.erase.device.technique, "FormatCrypto");
+	assert_int_equal(erasing.erase.device.canaries.planted, VERIFY_CANARIES);
+	assert_int_equal(erasing.erase.device.raw_status.n, 2);
+	assert_ok(erase_verify(&erasing.erase, 100, &e), &e);
+
+	erasing_teardown(state);
+	erasing_setup(state);
+	erasing.machine.host.ring = &flaky_ops;
+	flaky.bad_at = 0;
+	erasing.drive.sanicap = 7;
+	erasing.drive.trail = erasing_trail;
+	erasing.drive.format = erasing.drive.mends = true;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_int_equal(erasing.drive.formats, 1);
+	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
+}
+
+static void what_no_format_mends_has_failed(void **state)
+{
+	struct err e;
+
+	for (int status = 0; status < 2; status++) {
+		erasing_teardown(state);
+		erasing_setup(state);
+		erasing.machine.host.ring = &flaky_ops;
+		flaky.bad_at = 0;
+		erasing.drive.format = erasing.drive.crypto = true;
+		erasing.drive.status = status ? 0x2002 : 0;
+		assert_int_equal(erase_run(&erasing.erase, &e), -1);
+		assert_int_equal(erasing.drive.formats, 1 + status); /* refused: the other one */
+		assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
+		assert_string_equal(erasing.erase.device.reason, "DriveFailed");
+		assert_int_equal(erasing.erase.device.canaries.planted, 0);
+		assert_non_null(strstr(e.text, "canary"));
+	}
+}
+
 static void a_drive_that_lies_is_found_out_and_overwritten(void **state)
 {
 	struct err e;
@@ -47,8 +99,6 @@ static void a_drive_that_lies_is_found_out_and_overwritten(void **state)
 	assert_string_equal(erasing.erase.device.technique, "Overwrite");
 	assert_int_equal(machine_residue(&erasing.machine, ERASING_NAME), 0);
 }
-
-static const uint16_t erasing_trail[][2] = {{100, 2}, {30000, 2}, {65535, 0x101}, {0, 1}};
 
 static void sanitize_comes_first_and_earns_purge(void **state)
 {
@@ -277,6 +327,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(format_is_chosen_by_capability_and_keeps_the_format),
 		T(a_refused_format_falls_to_the_next_rung),
+		T(a_namespace_that_takes_no_io_is_formatted_and_then_wiped),
+		T(what_no_format_mends_has_failed),
 		T(a_drive_that_lies_is_found_out_and_overwritten),
 		T(sanitize_comes_first_and_earns_purge),
 		T(sanitize_overwrite_asks_for_one_pass),
