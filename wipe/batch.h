@@ -53,6 +53,7 @@ struct batch {
 	const struct host *host;
 	struct arena *arena;
 	struct proto_inventory inventory;
+	struct strings parts; /* beside the drives (drives.h) */
 
 	struct batch_unit *units; /* the drives that are meant */
 	size_t n, running;

@@ -25,6 +25,15 @@ static bool has_no_medium(const char *name)
 	return false;
 }
 
+/* What follows the number in the name of an eMMC device (Linux, drivers/mmc/core/mmc.c: boot%d, gp%d,
+ * rpmb); NULL: it is none. */
+static const char *emmc_part(const char *name)
+{
+	const char *s = str_starts(name, "mmcblk") ? name + strlen("mmcblk") : NULL;
+
+	return s ? s + strspn(s, "0123456789") : NULL;
+}
+
 /* A stick, most likely the BMC's virtual medium that this very program was booted from; or a slot with nothing in it.
  * Any other drive that shows no size is broken, locked or formatted in a way that this kernel cannot read:
  * it is there, and who wipes it fails. */
@@ -149,12 +158,18 @@ void drives_scan(const struct host *h, struct arena *a, struct drive_list *out)
 	const char **names;
 	size_t n = host_names(a, arena_printf(a, "%s/block", h->sys), &names);
 
-	out->n = 0;
+	out->n = out->parts.n = 0;
 	out->v = arena_calloc(a, n + 1, sizeof(*out->v));
+	out->parts.v = arena_calloc(a, n + 1, sizeof(*out->parts.v));
 	for (size_t i = 0; i < n; i++) {
 		struct proto_drive *d = &out->v[out->n];
+		const char *part = emmc_part(names[i]);
 		int64_t sectors = host_number(0, "%s/block/%s/size", h->sys, names[i]);
 
+		if (part && str_starts(part, "boot"))
+			out->parts.v[out->parts.n++] = names[i];
+		if (part && (str_starts(part, "boot") || str_eq(part, "rpmb")))
+			continue;
 		if (sectors < 0 || sectors > INT64_MAX / 512)
 			sectors = 0;
 		if (has_no_medium(names[i]) ||

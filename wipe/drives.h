@@ -10,12 +10,14 @@
  *
  * What has no medium of its own (loop, RAM, device mapper, software RAID), optical
  * drives and empty slots are left out; hidden paths of NVMe multipath too; and USB sticks,
- * among which is the virtual medium that the agent was booted from.
+ * among which is the virtual medium that the agent was booted from.  The boot partitions of an eMMC
+ * device are parts of it and no drives of their own; its RPMB takes no plain I/O at all.
  * Tests: tests/unit/wipe/test_inventory.c
  */
 struct drive_list {
 	struct proto_drive *v; /* strings and array in the arena given */
 	size_t n;
+	struct strings parts; /* mmcblk0boot0 ...: beside the drives, neither wiped nor written */
 };
 void drives_scan(const struct host *h, struct arena *a, struct drive_list *out);
 /* "nvme0n1" of "/dev/nvme0n1" */

@@ -177,7 +177,8 @@ static const char *nonce_digest(struct batch *b)
 	return arena_strdup(b->arena, crypto_digest_text(d, text));
 }
 
-/* What no technique touches, and what hangs on a controller that no driver has taken. */
+/* What no technique touches, what hangs on a controller that no driver has taken, and parts of
+ * devices that are beside their drives. */
 static void name_not_covered(struct batch *b, struct evidence *ev)
 {
 	static const char *const always[] = {EVIDENCE_NOT_COVERED};
@@ -193,6 +194,8 @@ static void name_not_covered(struct batch *b, struct evidence *ev)
 		v[n++] = arena_printf(b->arena, "StorageController %s %s",
 				      b->inventory.undriven.v[i].id,
 				      b->inventory.undriven.v[i].address);
+	for (size_t i = 0; i < b->parts.n && n < EVIDENCE_NOT_COVERED_MAX; i++)
+		v[n++] = arena_printf(b->arena, "BootPartition %s", b->parts.v[i]);
 	ev->not_covered = (struct strings){v, n};
 }
 
@@ -360,6 +363,7 @@ static void run_scan(void *arg)
 		drives_scan(b->host, b->arena, &l);
 		b->inventory.drives.v = l.v;
 		b->inventory.drives.n = l.n;
+		b->parts = l.parts;
 	}
 }
 

@@ -419,6 +419,7 @@ static void wipe_verify_and_stamp_follow_one_another(void **state)
 	machine_file(&w.m, "sys/bus/pci/devices/0000:00:0e.0/class", "0x010400\n");
 	machine_file(&w.m, "sys/bus/pci/devices/0000:00:0e.0/vendor", "0x8086\n");
 	machine_file(&w.m, "sys/bus/pci/devices/0000:00:0e.0/device", "0x201d\n");
+	machine_file(&w.m, "sys/block/mmcblk0boot0/size", "8192\n");
 	r = give_order(&wipe);
 	assert_int_equal(r->state, PROTO_DONE);
 	assert_int_equal(r->devices.n, 2);
@@ -441,7 +442,8 @@ static void wipe_verify_and_stamp_follow_one_another(void **state)
 	assert_int_equal(got.inventory.seen, 2);
 	assert_int_equal(got.start_time % 1000, 0);
 	assert_true(got.end_time >= got.start_time);
-	assert_int_equal(got.not_covered.n, 9);
+	assert_int_equal(got.not_covered.n, 10);
+	assert_string_equal(got.not_covered.v[9], "BootPartition mmcblk0boot0");
 	assert_string_equal(got.not_covered.v[0], "GPUMemory");
 	assert_string_equal(got.not_covered.v[8], "StorageController 8086:201d 0000:00:0e.0");
 

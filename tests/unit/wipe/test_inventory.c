@@ -83,6 +83,32 @@ static void what_has_no_medium_is_no_drive(void **state)
 	assert_int_equal(l.n, 1);
 }
 
+/* They are parts of the device, read-only until somebody says otherwise, and would fail it for ever. */
+static void the_boot_partitions_of_an_emmc_are_no_drives_of_their_own(void **state)
+{
+	static const char *const parts[] = {"mmcblk0boot0", "mmcblk0boot1", "mmcblk0rpmb"};
+	OWN(arena) a = arena_new();
+	struct drive_list l;
+	char path[128];
+
+	(void)state;
+	machine_file(&m, "sys/block/mmcblk0/size", "8192\n");
+	machine_file(&m, "sys/block/mmcblk10gp0/size", "4096\n"); /* writable as any other */
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		snprintf(path, sizeof(path), "sys/block/%s/size", parts[i]);
+		machine_file(&m, path, "4096\n");
+		snprintf(path, sizeof(path), "sys/block/%s/ro", parts[i]);
+		machine_file(&m, path, "1\n");
+	}
+	drives_scan(&m.host, a, &l);
+	assert_int_equal(l.n, 2);
+	assert_string_equal(drive_name(&l.v[0]), "mmcblk0");
+	assert_string_equal(drive_name(&l.v[1]), "mmcblk10gp0");
+	assert_int_equal(l.parts.n, 2); /* no host reads or writes an RPMB */
+	assert_string_equal(l.parts.v[0], "mmcblk0boot0");
+	assert_string_equal(l.parts.v[1], "mmcblk0boot1");
+}
+
 /* Sectors of 520 bytes, a lock, a head crash: its last tenant may bring it back to life. */
 static void a_drive_without_a_size_is_a_drive_all_the_same(void **state)
 {
@@ -225,6 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(drives_are_found_with_their_identity),
 		T(what_has_no_medium_is_no_drive),
+		T(the_boot_partitions_of_an_emmc_are_no_drives_of_their_own),
 		T(a_drive_without_a_size_is_a_drive_all_the_same),
 		T(two_drives_of_one_name_are_both_seen),
 		T(a_storage_controller_without_a_driver_is_named),
