@@ -27,7 +27,7 @@ enum job_kind { JOB_RECORD, JOB_KEYS };
 struct job {
 	struct records *owner; /* for the loop's side alone */
 	enum job_kind kind;
-	char *dir, *machine, *name, *text;
+	char *dir, *machine /* its folder */, *name, *text;
 	char record[254]; /* "": none */
 	int rc;
 	struct err err;
@@ -254,7 +254,9 @@ static void export_record(struct records *r, const struct wipe_record *w)
 	struct job *j = mem_new(struct job);
 
 	j->kind = JOB_RECORD;
-	j->machine = mem_strdup(w->spec.evidence.machine.name);
+	/* A Machine may be called as the file of keys is; none has an underscore. */
+	j->machine = mem_printf("%s%s", w->spec.evidence.machine.name,
+				str_eq(w->spec.evidence.machine.name, KEYS_FILE) ? "_" : "");
 	j->name = mem_printf("%s.json", w->meta.name);
 	str_copy(j->record, sizeof(j->record), w->meta.name);
 	j->text = records_text(w);

@@ -7,7 +7,7 @@
  * records: what becomes of WipeRecords after they stand.
  *
  * With controller_options.evidence_dir each is written to DIR/MACHINE/RECORD.json, the public keys to
- * DIR/keys.json.  A record is created with the finalizer RECORDS_FINALIZER then, which goes when the
+ * DIR/keys.json (so those of a Machine of that name are in DIR/keys.json_).  A record is created with the finalizer RECORDS_FINALIZER then, which goes when the
  * file is safe on disk; so what was not exported cannot be deleted by anybody.  Of each machine
  * the newest RECORDS_KEPT stay in the cluster.  Without it they stay RECORDS_AGE_MS, until a
  * record is so much younger: the API server's clock alone counts.

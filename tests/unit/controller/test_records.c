@@ -173,6 +173,23 @@ static void a_record_is_written_and_then_let_go(void **state)
 	records_free(r);
 }
 
+static void a_machine_may_be_called_as_the_file_of_keys_is(void **state)
+{
+	struct desk *d = *state;
+	struct records *r;
+	char *text;
+
+	put_record(d, "keys.json", 41, loop_wall(d->l), true);
+	r = records_new(&d->c);
+	desk_run(d, 10000);
+	assert_true(has_file("keys.json_", "keys.json-41-1.json"));
+	assert_false(is_held(d, "keys.json-41-1"));
+	text = records_file_read(dir, "keys.json", &d->e);
+	assert_non_null(text);
+	free(text);
+	records_free(r);
+}
+
 static void a_record_that_comes_later_is_written_too(void **state)
 {
 	struct desk *d = *state;
@@ -493,6 +510,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_record_is_written_and_then_let_go),
+		T(a_machine_may_be_called_as_the_file_of_keys_is),
 		T(a_record_that_comes_later_is_written_too),
 		T(who_does_not_lead_writes_nothing),
 		T(a_file_is_never_written_over),
