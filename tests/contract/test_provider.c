@@ -746,61 +746,6 @@ EACH_BACKEND(calls_are_paced)
 	assert_true(a[10].at - from >= 18000);
 }
 
-/* --- the wrappers --------------------------------------------------------------------------------- */
-
-static void an_unknown_type_is_unsupported(void **state)
-{
-	struct provider_spec s = {.name = "x", .type = "fax"};
-	struct err e;
-
-	(void)state;
-	assert_null(provider_new(&s, &e));
-	assert_int_equal(e.kind, ERR_UNSUPPORTED);
-	assert_non_null(strstr(e.text, "fax"));
-}
-
-static void empty_close(struct provider *p)
-{
-	(void)p;
-}
-
-static void an_empty_slot_answers_unsupported_later(void **state)
-{
-	static const struct provider_ops ops = {.type = "bare", .close = empty_close};
-	struct world *w = world_new(&backends[0]);
-	struct provider *p = mem_new(struct provider);
-	struct answer a[5], last;
-	struct provider_call c[5], unheard = call(w, &last);
-
-	(void)state;
-	p->ops = &ops;
-	p->group = w->group;
-	list_init(&p->refusals);
-	for (int i = 0; i < 5; i++)
-		c[i] = call(w, &a[i]);
-	provider_observe(p, NULL, &c[0]);
-	provider_power(p, NULL, true, &c[1]);
-	provider_boot(p, NULL, PROVIDER_BOOT_DISK, NULL, &c[2]);
-	provider_media(p, NULL, NULL, &c[3]);
-	provider_logout(p, NULL, &c[4]);
-	for (int i = 0; i < 5; i++)
-		assert_int_equal(finish(&a[i]), ERR_UNSUPPORTED);
-	provider_power(p, NULL, true, &unheard);
-	provider_free(p);
-	loop_sim_run_until(w->loop, loop_now(w->loop) + 1000);
-	assert_int_equal(last.count, 0);
-	world_free(w);
-}
-
-static void every_power_has_a_name(void **state)
-{
-	(void)state;
-	assert_string_equal(provider_power_names[PROVIDER_POWER_UNKNOWN], "Unknown");
-	assert_string_equal(provider_power_names[PROVIDER_POWER_OFF], "Off");
-	assert_string_equal(provider_power_names[PROVIDER_POWER_ON], "On");
-	assert_string_equal(provider_power_names[PROVIDER_POWER_CHANGING], "Changing");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -826,9 +771,6 @@ int main(void)
 		cmocka_unit_test(a_changed_certificate_stops),
 		cmocka_unit_test(hostile_replies_are_errors),
 		cmocka_unit_test(calls_are_paced),
-		cmocka_unit_test(an_unknown_type_is_unsupported),
-		cmocka_unit_test(an_empty_slot_answers_unsupported_later),
-		cmocka_unit_test(every_power_has_a_name),
 	};
 
 	mem_init();

@@ -1,0 +1,56 @@
+#ifndef TESTS_UNIT_WIPE_AGENT_RIG_H
+#define TESTS_UNIT_WIPE_AGENT_RIG_H
+
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/crypto.h"
+#include "base/http_mem.h"
+#include "base/loop_sim.h"
+#include "base/str.h"
+#include "tests/unit/wipe/machine.h"
+#include "wipe/agent.h"
+
+/*
+ * agent_rig: an agent on a machine with two drives, on the simulated loop, and a controller that says
+ * what it was told to say and writes down what it hears.  One for the program.
+ */
+#define ORIGIN "https://drover:8443"
+#define SECRET "0011223344556677889900112233445566778899001122334455667788990011"
+#define NONCE "a1a2a3a4a5a6a7a8a9a0a1a2a3a4a5a6"
+#define DIGEST "sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+#define WALL 1790000000000
+#define DRIVE (8 << 20)
+#define MAX_REPORTS 64
+
+struct agent_rig {
+	struct machine m;
+	struct loop *loop;
+	struct loop_group *agent_group, *server_group;
+	struct http_mem_net *net;
+	struct httpd *httpd;
+	struct http *http;
+	struct proto_boot boot;
+	struct agent *agent;
+	struct arena *arena;
+
+	unsigned hellos, polls, off;
+	int64_t off_at, clock;
+	int hello_status, poll_status, report_status; /* 0: as it should be */
+	unsigned fail_reports;			      /* how many to answer with 503 */
+	const struct proto_order *order;	      /* the next to hand out */
+	bool repeat;				      /* hand it out whatever `after` says */
+	struct proto_hello hello;
+	struct crypto_key *key;
+	struct proto_report reports[MAX_REPORTS]; /* results and progress, in order */
+	size_t nreports;
+};
+extern struct agent_rig agent_rig;
+
+int agent_rig_setup(void **state);
+int agent_rig_teardown(void **state);
+void agent_rig_run_for(int64_t ms);
+/* Hand out an order and wait; the result, or NULL if none came. */
+const struct proto_report *agent_rig_order(const struct proto_order *o);
+
+#endif

@@ -1,0 +1,375 @@
+#include "wipe/orders.h"
+
+#include "base/mem.h"
+#include "tests/unit/wipe/agent_rig.h"
+#include "wipe/verify.h"
+
+static struct evidence evidence = {
+	.machine = {"gpu-1", "uid-1", "4c4c4544-0000-1000-8000-000000000001", "J7XK2T3"},
+	.tenancy = 41,
+	.attempt = 1,
+	.policy_digest = DIGEST,
+};
+
+static void wipe_verify_and_stamp_follow_one_another(void **state)
+{
+	const char *wwns[] = {"eui.1", "eui.2"};
+	struct proto_order wipe = {.seq = 1,
+				   .id = "op/wipe",
+				   .fence = 1,
+				   .kind = PROTO_WIPE,
+				   .nonce = NONCE,
+				   .expected = {wwns, 2},
+				   .samples = 100};
+	struct proto_order verify = wipe, stamp = {.seq = 3,
+						   .id = "op/stamp",
+						   .fence = 1,
+						   .kind = PROTO_WRITE,
+						   .what = PROTO_WRITE_STAMP,
+						   .record = "gpu-1-41-1",
+						   .stamp = DIGEST};
+	struct proto_order look = {.seq = 4, .id = "op/look", .fence = 1};
+	struct proto_order unstamp = {.seq = 5,
+				      .id = "op/unstamp",
+				      .fence = 1,
+				      .kind = PROTO_WRITE,
+				      .what = PROTO_WRITE_UNSTAMP};
+	const struct proto_report *r;
+	struct evidence got;
+	struct err e;
+	char block[PROTO_STAMP_SIZE];
+
+	(void)state;
+	machine_file(&agent_rig.m, "sys/bus/pci/devices/0000:00:0e.0/class", "0x010400\n");
+	machine_file(&agent_rig.m, "sys/bus/pci/devices/0000:00:0e.0/vendor", "0x8086\n");
+	machine_file(&agent_rig.m, "sys/bus/pci/devices/0000:00:0e.0/device", "0x201d\n");
+	machine_file(&agent_rig.m, "sys/block/mmcblk0boot0/size", "8192\n");
+	r = agent_rig_order(&wipe);
+	assert_int_equal(r->state, PROTO_DONE);
+	assert_int_equal(r->devices.n, 2);
+	assert_int_equal(r->devices.v[1].level, WIPE_CLEAR);
+	assert_int_equal(machine_residue(&agent_rig.m, "nvme0n1") +
+				 machine_residue(&agent_rig.m, "nvme1n1"),
+			 0);
+
+	verify.seq = 2;
+	verify.id = "op/verify";
+	verify.kind = PROTO_VERIFY;
+	verify.evidence = &evidence;
+	r = agent_rig_order(&verify);
+	assert_int_equal(r->state, PROTO_DONE);
+	assert_non_null(r->envelope);
+	assert_ok(evidence_open(r->envelope, agent_rig.hello.public_key, NULL, 0, agent_rig.arena,
+				&got, &e),
+		  &e);
+	assert_int_equal(got.verdict, WIPE_CLEAR);
+	assert_int_equal(got.tenancy, 41);
+	assert_int_equal(got.devices.n, 2);
+	assert_int_equal(got.devices.v[0].reads.clean, 100 + 512);
+	assert_int_equal(got.inventory.expected, 2);
+	assert_int_equal(got.inventory.seen, 2);
+	assert_int_equal(got.start_time % 1000, 0);
+	assert_true(got.end_time >= got.start_time);
+	assert_int_equal(got.not_covered.n, 10);
+	assert_string_equal(got.not_covered.v[9], "BootPartition mmcblk0boot0");
+	assert_string_equal(got.not_covered.v[0], "GPUMemory");
+	assert_string_equal(got.not_covered.v[8], "StorageController 8086:201d 0000:00:0e.0");
+
+	r = agent_rig_order(&stamp);
+	assert_int_equal(r->state, PROTO_DONE);
+	r = agent_rig_order(&look);
+	assert_string_equal(r->inventory->drives.v[0].stamp, DIGEST);
+	assert_string_equal(r->inventory->drives.v[1].stamp_record, "gpu-1-41-1");
+	r = agent_rig_order(&unstamp);
+	assert_int_equal(r->state, PROTO_DONE);
+	machine_peek(&agent_rig.m, "nvme1n1", block, sizeof(block), 0);
+	for (size_t i = 0; i < sizeof(block); i++)
+		assert_int_equal(block[i], 0);
+}
+
+/* Flash has to be purged, and what spins cannot be: each by its own medium. */
+static void each_medium_has_its_own_minimum(void **state)
+{
+	const char *wwns[] = {"eui.1", "eui.2"};
+	struct proto_order wipe = {.seq = 1,
+				   .id = "op/wipe",
+				   .fence = 1,
+				   .kind = PROTO_WIPE,
+				   .nonce = NONCE,
+				   .expected = {wwns, 2},
+				   .minimum_level = WIPE_PURGE,
+				   .minimum_level_hdd = WIPE_CLEAR};
+	struct proto_order verify = wipe, stamp = {.seq = 3,
+						   .id = "op/stamp",
+						   .fence = 1,
+						   .kind = PROTO_WRITE,
+						   .what = PROTO_WRITE_STAMP,
+						   .record = "gpu-1-41-1",
+						   .stamp = DIGEST};
+	const struct proto_report *r;
+
+	(void)state;
+	verify.seq = 2;
+	verify.id = "op/verify";
+	verify.kind = PROTO_VERIFY;
+	verify.evidence = &evidence;
+	machine_file(&agent_rig.m, "sys/block/nvme1n1/queue/rotational", "1\n");
+	r = agent_rig_order(&wipe);
+	assert_int_equal(r->devices.v[0].level, WIPE_CLEAR);
+	assert_string_equal(r->devices.v[0].reason, "EraseBelowPolicy");
+	assert_int_equal(r->devices.v[1].level, WIPE_CLEAR);
+	assert_null(r->devices.v[1].reason);
+	assert_int_equal(agent_rig_order(&verify)->state, PROTO_DONE);
+	r = agent_rig_order(&stamp);
+	assert_string_equal(r->reason, "NotWiped");
+	assert_non_null(strstr(r->message, "eui.1"));
+
+	machine_file(&agent_rig.m, "sys/block/nvme0n1/queue/rotational", "1\n");
+	wipe.seq = 4;
+	wipe.id = "op/wipe2";
+	verify.seq = 5;
+	verify.id = "op/verify2";
+	stamp.seq = 6;
+	stamp.id = "op/stamp2";
+	assert_null(agent_rig_order(&wipe)->devices.v[0].reason);
+	assert_int_equal(agent_rig_order(&verify)->state, PROTO_DONE);
+	assert_int_equal(agent_rig_order(&stamp)->state, PROTO_DONE);
+}
+
+/* All that were to be wiped are clean, and one more is there. */
+static void a_machine_with_a_drive_too_many_is_not_clean(void **state)
+{
+	const char *wwns[] = {"eui.1"};
+	struct proto_order wipe = {.seq = 1,
+				   .id = "op/wipe",
+				   .fence = 1,
+				   .kind = PROTO_WIPE,
+				   .nonce = NONCE,
+				   .expected = {wwns, 1}};
+	struct proto_order verify = wipe, stamp = {.seq = 3,
+						   .id = "op/stamp",
+						   .fence = 1,
+						   .kind = PROTO_WRITE,
+						   .what = PROTO_WRITE_STAMP,
+						   .record = "gpu-1-41-1",
+						   .stamp = DIGEST};
+	const struct proto_report *r;
+	struct evidence got;
+	struct err e;
+
+	(void)state;
+	verify.seq = 2;
+	verify.id = "op/verify";
+	verify.kind = PROTO_VERIFY;
+	verify.evidence = &evidence;
+	assert_int_equal(agent_rig_order(&wipe)->devices.v[0].level, WIPE_CLEAR);
+	r = agent_rig_order(&verify);
+	assert_ok(evidence_open(r->envelope, agent_rig.hello.public_key, NULL, 0, agent_rig.arena,
+				&got, &e),
+		  &e);
+	assert_int_equal(got.devices.v[0].level, WIPE_CLEAR);
+	assert_string_equal(got.inventory.extra.v[0], "eui.2");
+	assert_int_equal(got.verdict, WIPE_FAIL);
+	assert_string_equal(agent_rig_order(&stamp)->reason, "NotWiped");
+}
+
+/* However the orders come: a clean stamp means that nothing was written since. */
+static void what_was_written_after_the_verification_is_not_stamped(void **state)
+{
+	const char *wwns[] = {"eui.1", "eui.2"};
+	struct proto_order o = {.seq = 1,
+				.id = "op/wipe",
+				.fence = 1,
+				.kind = PROTO_WIPE,
+				.nonce = NONCE,
+				.expected = {wwns, 2}};
+	struct proto_order image = {.seq = 3,
+				    .id = "op/image",
+				    .fence = 1,
+				    .kind = PROTO_WRITE,
+				    .what = PROTO_WRITE_IMAGE,
+				    .drive = "eui.2",
+				    .url = "ftp://nowhere",
+				    .digest = DIGEST};
+	struct proto_order stamp = {.seq = 4,
+				    .id = "op/stamp",
+				    .fence = 1,
+				    .kind = PROTO_WRITE,
+				    .what = PROTO_WRITE_STAMP,
+				    .record = "gpu-1-41-1",
+				    .stamp = DIGEST};
+	const struct proto_report *r;
+	struct evidence got;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(agent_rig_order(&o)->state, PROTO_DONE);
+	o.seq = 2;
+	o.id = "op/verify";
+	o.kind = PROTO_VERIFY;
+	o.evidence = &evidence;
+	r = agent_rig_order(&o);
+	assert_ok(evidence_open(r->envelope, agent_rig.hello.public_key, NULL, 0, agent_rig.arena,
+				&got, &e),
+		  &e);
+	/* No number of samples is not none. */
+	assert_int_equal(got.devices.v[0].reads.clean, VERIFY_SAMPLES + 512);
+	assert_int_equal(agent_rig_order(&image)->state, PROTO_FAILED);
+	r = agent_rig_order(&stamp);
+	assert_string_equal(r->reason, "NotWiped");
+	assert_non_null(strstr(r->message, "eui.2"));
+}
+
+static void a_drive_that_was_not_expected_is_reported_and_left_alone(void **state)
+{
+	const char *wwns[] = {"eui.1", "eui.9"};
+	struct proto_order wipe = {.seq = 1,
+				   .id = "op/wipe",
+				   .fence = 1,
+				   .kind = PROTO_WIPE,
+				   .nonce = NONCE,
+				   .expected = {wwns, 2}};
+	struct proto_order verify = {.seq = 2,
+				     .id = "op/verify",
+				     .fence = 1,
+				     .kind = PROTO_VERIFY,
+				     .nonce = NONCE,
+				     .evidence = &evidence};
+	struct proto_order stamp = {.seq = 3,
+				    .id = "op/stamp",
+				    .fence = 1,
+				    .kind = PROTO_WRITE,
+				    .what = PROTO_WRITE_STAMP,
+				    .record = "r",
+				    .stamp = DIGEST};
+	const struct proto_report *r = agent_rig_order(&wipe);
+	struct evidence got;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(r->state, PROTO_DONE);
+	assert_int_equal(r->devices.n, 2);
+	assert_string_equal(r->devices.v[1].wwn, "eui.9");
+	assert_int_equal(r->devices.v[1].level, WIPE_FAIL);
+	assert_string_equal(r->devices.v[1].reason, "DriveMissing");
+	assert_int_equal(machine_residue(&agent_rig.m, "nvme0n1"), 0);
+	assert_int_equal(machine_residue(&agent_rig.m, "nvme1n1"), DRIVE >> 20);
+
+	r = agent_rig_order(&verify);
+	assert_ok(evidence_open(r->envelope, agent_rig.hello.public_key, NULL, 0, agent_rig.arena,
+				&got, &e),
+		  &e);
+	assert_int_equal(got.verdict, WIPE_FAIL);
+	assert_int_equal(got.inventory.missing.n, 1);
+	assert_string_equal(got.inventory.missing.v[0], "eui.9");
+	assert_string_equal(got.inventory.extra.v[0], "eui.2");
+	/* And nothing of it may be called clean. */
+	r = agent_rig_order(&stamp);
+	assert_int_equal(r->state, PROTO_FAILED);
+	assert_string_equal(r->reason, "NotWiped");
+}
+
+static void one_failed_drive_does_not_stop_the_others(void **state)
+{
+	struct proto_order wipe = {
+		.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
+	const struct proto_report *r;
+
+	(void)state;
+	machine_file(&agent_rig.m, "sys/block/nvme0n1/ro", "1\n");
+	r = agent_rig_order(&wipe);
+	assert_int_equal(r->state, PROTO_DONE);
+	assert_int_equal(r->devices.v[0].level, WIPE_FAIL);
+	assert_string_equal(r->devices.v[0].reason, "ReadOnly");
+	assert_non_null(strstr(r->message, "nvme0n1 is read-only"));
+	assert_int_equal(r->devices.v[1].level, WIPE_CLEAR);
+	assert_int_equal(machine_residue(&agent_rig.m, "nvme1n1"), 0);
+}
+
+static void nothing_is_verified_that_was_not_wiped_in_this_boot(void **state)
+{
+	struct proto_order verify = {.seq = 1,
+				     .id = "op/verify",
+				     .fence = 1,
+				     .kind = PROTO_VERIFY,
+				     .nonce = NONCE,
+				     .evidence = &evidence};
+	struct proto_order wipe = {
+		.seq = 2, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
+	const struct proto_report *r = agent_rig_order(&verify);
+
+	(void)state;
+	assert_int_equal(r->state, PROTO_FAILED);
+	assert_string_equal(r->reason, "NotWiped");
+	assert_int_equal(agent_rig_order(&wipe)->state, PROTO_DONE);
+	verify.seq = 3;
+	verify.id = "op/verify2";
+	verify.nonce = "b1b2b3b4b5b6b7b8b9b0b1b2b3b4b5b6";
+	assert_string_equal(agent_rig_order(&verify)->reason, "NotWiped");
+}
+
+static void evidence_for_another_machine_is_not_signed(void **state)
+{
+	struct evidence other = evidence;
+	struct proto_order wipe = {
+		.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
+	struct proto_order verify = {.seq = 2,
+				     .id = "op/verify",
+				     .fence = 1,
+				     .kind = PROTO_VERIFY,
+				     .nonce = NONCE,
+				     .evidence = &other};
+
+	(void)state;
+	other.machine.system_uuid = "4c4c4544-0000-1000-8000-000000000002";
+	assert_int_equal(agent_rig_order(&wipe)->state, PROTO_DONE);
+	assert_string_equal(agent_rig_order(&verify)->reason, "IdentityMismatch");
+}
+
+static void a_machine_without_drives_was_not_wiped(void **state)
+{
+	struct proto_order wipe = {
+		.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
+
+	(void)state;
+	machine_file(&agent_rig.m, "sys/block/nvme0n1/hidden", "1\n");
+	machine_file(&agent_rig.m, "sys/block/nvme1n1/hidden", "1\n");
+	assert_string_equal(agent_rig_order(&wipe)->reason, "NoDrives");
+}
+
+/* It was found with no size already: named, wiped by nobody, and never stamped. */
+static void a_drive_without_a_size_fails_the_wipe(void **state)
+{
+	struct proto_order wipe = {
+		.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
+	const struct proto_report *r;
+
+	(void)state;
+	machine_file(&agent_rig.m, "sys/block/nvme1n1/size", "0\n");
+	r = agent_rig_order(&wipe);
+	assert_int_equal(r->devices.n, 2);
+	assert_int_equal(r->devices.v[0].level, WIPE_CLEAR);
+	assert_int_equal(r->devices.v[1].level, WIPE_FAIL);
+	assert_string_equal(r->devices.v[1].reason, "DriveFailed");
+	assert_true(machine_residue(&agent_rig.m, "nvme1n1") > 0);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, agent_rig_setup, agent_rig_teardown)
+	const struct CMUnitTest tests[] = {
+		T(wipe_verify_and_stamp_follow_one_another),
+		T(each_medium_has_its_own_minimum),
+		T(a_machine_with_a_drive_too_many_is_not_clean),
+		T(what_was_written_after_the_verification_is_not_stamped),
+		T(a_drive_that_was_not_expected_is_reported_and_left_alone),
+		T(one_failed_drive_does_not_stop_the_others),
+		T(nothing_is_verified_that_was_not_wiped_in_this_boot),
+		T(evidence_for_another_machine_is_not_signed),
+		T(a_machine_without_drives_was_not_wiped),
+		T(a_drive_without_a_size_fails_the_wipe),
+	};
+
+	mem_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
