@@ -112,7 +112,6 @@ static bool is_switch_port(const char *id)
 		"1000:00b2", /* "PCIe Switch management endpoint" (pci.ids); "Atlas PCIe Switch
 			      * Management Port" (Linux, mpt3sas_base.h) */
 		"1000:02b0", /* "Virtual Endpoint on PCIe Switch" (pci.ids) */
-		"1000:02b1", /* the same of PEX9749 (pci.ids) */
 	};
 
 	for (size_t i = 0; i < sizeof(ports) / sizeof(*ports); i++)
