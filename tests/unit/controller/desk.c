@@ -142,6 +142,20 @@ json_t *desk_get(struct desk *d, enum object_kind_id kind, const char *name)
 						  object_kinds[kind].plural, name));
 }
 
+const char *desk_condition(struct desk *d, enum object_kind_id kind, const char *name,
+			   const char *type)
+{
+	OWN_JSON o = desk_get(d, kind, name);
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), type))
+			return arena_printf(d->a, "%s %s", json_str_at(c, "status"),
+					    json_str_at(c, "reason"));
+	return "";
+}
+
 struct count {
 	const char *reason;
 	size_t n;

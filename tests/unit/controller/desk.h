@@ -83,6 +83,9 @@ void desk_patch(struct desk *d, enum object_kind_id kind, const char *name, cons
 void desk_fleet(struct desk *d);
 /* An object of ours as it stands in the API; gives, NULL: none. */
 json_t *desk_get(struct desk *d, enum object_kind_id kind, const char *name);
+/* Of an object's status: "True Ok"; "" when there is none. */
+const char *desk_condition(struct desk *d, enum object_kind_id kind, const char *name,
+			   const char *type);
 json_t *desk_stored(struct desk_api *api, const char *key); /* "secrets/NS/NAME" */
 /* A Secret of the host cluster with these two entries (key2 may be NULL). */
 void desk_secret(struct desk *d, const char *name, const char *key1, const char *value1,

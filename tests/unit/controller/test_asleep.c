@@ -97,15 +97,7 @@ static void a_long_name_is_cut_and_does_no_harm(void **state)
 
 static const char *condition(struct desk *d, const char *type)
 {
-	OWN_JSON o = desk_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (json_at(o, "status", "conditions"), i, c)
-		if (str_eq(json_str_at(c, "type"), type))
-			return arena_printf(d->a, "%s %s", json_str_at(c, "status"),
-					    json_str_at(c, "reason"));
-	return "";
+	return desk_condition(d, OBJECT_VIRTUAL_CLUSTER, "team-a", type);
 }
 
 static const char *status(struct desk *d, const char *member)

@@ -19,18 +19,9 @@ static struct tenant *team(struct desk *d)
 	return t;
 }
 
-/* "True Ok", "" when there is none. */
 static const char *condition(struct desk *d, const char *type)
 {
-	OWN_JSON o = desk_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (json_at(o, "status", "conditions"), i, c)
-		if (str_eq(json_str_at(c, "type"), type))
-			return arena_printf(d->a, "%s %s", json_str_at(c, "status"),
-					    json_str_at(c, "reason"));
-	return "";
+	return desk_condition(d, OBJECT_VIRTUAL_CLUSTER, "team-a", type);
 }
 
 static const char *message(struct desk *d, const char *type)
