@@ -13,7 +13,9 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.
 
 B := build/$(VARIANT)$(if $(findstring clang,$(CC)),-clang)
 
-ROOMS := base kube kube/apiserver redfish netris planner providers wipe controller sim
+ROOMS := base base/data base/loop base/http base/httpd base/store kube kube/apiserver redfish netris planner \
+	providers wipe sim api controller/rules controller/core controller/agent controller/hardware controller/tenant \
+	controller/drain controller/claims controller/life controller/steps controller cli cli/up
 PKGS  := libuv libcurl libmicrohttpd gnutls jansson yaml-0.1 libcrypto libssl libzstd sqlite3
 TEST_PKGS := cmocka
 
@@ -36,11 +38,11 @@ LDFLAGS  += $(LD_$(VARIANT))
 LDLIBS    = $(shell pkg-config --libs $(PKGS)) -l:liburing.a -lpthread
 
 # --- what is built: found by name, no list to forget ---------------------------------------------
-MAINS     := $(wildcard controller/main.c wipe/main.c)
+MAINS     := $(wildcard cli/main.c wipe/main.c)
 SRC       := $(filter-out $(MAINS),$(foreach r,$(ROOMS),$(wildcard $(r)/*.c)))
 LIBS      := $(patsubst %,$(B)/lib/%.a,$(subst /,_,$(patsubst %/,%,$(sort $(dir $(SRC))))))
 OBJ       := $(SRC:%.c=$(B)/%.o)
-PROGRAMS  := $(if $(wildcard controller/main.c),$(B)/drover) $(if $(wildcard wipe/main.c),$(B)/drover-agent)
+PROGRAMS  := $(if $(wildcard cli/main.c),$(B)/drover) $(if $(wildcard wipe/main.c),$(B)/drover-agent)
 UNIT_SRC  := $(shell find tests/unit tests/contract tests/world -name 'test_*.c' 2>/dev/null | sort)
 UNIT      := $(UNIT_SRC:%.c=$(B)/%)
 HELP_SRC  := $(shell find tests/unit tests/contract tests/world -name '*.c' ! -name 'test_*.c' 2>/dev/null)
@@ -73,13 +75,14 @@ $(B)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(B)/drover: $(B)/controller/main.o $(LIBS)
+$(B)/drover: $(B)/cli/main.o $(LIBS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(LIBS) -Wl,--end-group $(LDLIBS)
 
-$(B)/drover-agent: $(B)/wipe/main.o $(B)/lib/wipe.a $(B)/lib/base.a
+AGENT_LIBS := $(B)/lib/wipe.a $(filter $(B)/lib/base%,$(LIBS))
+$(B)/drover-agent: $(B)/wipe/main.o $(AGENT_LIBS)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(B)/lib/wipe.a $(B)/lib/base.a -Wl,--as-needed $(LDLIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(AGENT_LIBS) -Wl,--end-group -Wl,--as-needed $(LDLIBS)
 
 $(B)/tests/%: $(B)/tests/%.o $(HELP_OBJ) $(LIBS)
 	$(call say,LINK,$@)
@@ -97,7 +100,7 @@ check: ## no network, no real parts: unit and world tests, sanitizers, headers, 
 	$(Q)$(MAKE) --no-print-directory -j2 WERROR=1 VARIANT=san unit
 	$(Q)$(MAKE) --no-print-directory layers headers
 
-layers: ## each room includes only what it may
+layers: all ## each room includes only what it may
 	$(Q)python3 tests/tools/layers
 
 headers: ## each header compiles alone, with gcc and clang
@@ -197,7 +200,7 @@ bench: all $(BENCH) build/rel/tests/bench/load_apiserver ## measure; build/bench
 cover: ## line coverage of the unit tests, build/cover.txt
 	$(Q)tests/tools/deps build cover
 	$(Q)$(MAKE) --no-print-directory VARIANT=cov unit
-	$(Q)gcovr -r . --object-directory build/cov -f 'base/|kube/|redfish/|planner/|providers/|wipe/|controller/' \
+	$(Q)gcovr -r . --object-directory build/cov -f 'base/|kube/|redfish/|planner/|providers/|wipe/|api/|controller/|cli/' \
 		-o build/cover.txt && tail -n 3 build/cover.txt
 
 lint: all ## clang-format, cppcheck, codespell, shellcheck, banned functions

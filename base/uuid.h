@@ -19,7 +19,7 @@
  *
  * Whether the other order is good enough is the caller's to decide: for "may these
  * two be one?" it always is, for "is it proved?" only with another proof beside it
- * (controller/identity.h).
+ * (controller/rules/identity.h).
  */
 #define UUID_TEXT 37
 

@@ -4,25 +4,25 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/agents.h"
-#include "controller/claims.h"
-#include "controller/debts.h"
-#include "controller/drains.h"
-#include "controller/eta.h"
-#include "controller/figures.h"
-#include "controller/jumps.h"
-#include "controller/keys.h"
-#include "controller/life.h"
-#include "controller/records.h"
-#include "controller/pace.h"
-#include "controller/scheduler.h"
-#include "controller/scout.h"
-#include "controller/secrets.h"
-#include "controller/source.h"
-#include "controller/summary.h"
-#include "controller/tenant.h"
-#include "controller/verdict.h"
-#include "controller/warm.h"
+#include "controller/agent/endpoint.h"
+#include "controller/claims/claims.h"
+#include "controller/tenant/debts.h"
+#include "controller/drain/drains.h"
+#include "controller/claims/eta.h"
+#include "controller/core/counters.h"
+#include "controller/core/clock_jumps.h"
+#include "controller/core/keys.h"
+#include "controller/life/life.h"
+#include "controller/core/record_export.h"
+#include "controller/hardware/power_pacing.h"
+#include "controller/claims/provisioner.h"
+#include "controller/hardware/login_guard.h"
+#include "controller/core/secrets.h"
+#include "controller/hardware/driver.h"
+#include "controller/claims/supply_status.h"
+#include "controller/tenant/tenant.h"
+#include "controller/core/validation.h"
+#include "controller/claims/warm_pool.h"
 
 #define IMAGE_AGAIN_MS 10000
 #define LEASE "drover-controller"
@@ -106,9 +106,9 @@ static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
 		return out;
 	old = kube_cache_get(w->c->cache[w->kind], "",
 			     str_or(json_str_at(o, "metadata", "name"), ""));
-	out = old ? verdict_keep(w->kind, old->object, o, a) : NULL;
+	out = old ? validation_keep(w->kind, old->object, o, a) : NULL;
 	if (out) {
-		verdict_bad(w->c->verdict, w->kind, o, e);
+		validation_bad(w->c->validation, w->kind, o, e);
 		err_clear(e);
 	}
 	return out;
@@ -119,13 +119,13 @@ static void on_bad(const json_t *o, const struct err *e, void *arg)
 	struct kind_watch *w = arg;
 
 	w->c->records_unread |= w->kind == OBJECT_WIPE_RECORD;
-	verdict_bad(w->c->verdict, w->kind, o, e);
+	validation_bad(w->c->validation, w->kind, o, e);
 }
 
 static void machine_changed(struct controller *c, const char *name, const struct machine *m)
 {
 	life_update(c, name, m);
-	scheduler_machine(c->scheduler, name, m);
+	provisioner_machine(c->provisioner, name, m);
 	drains_machine(c->drains, name);
 	if (m && m->status.claim_ref)
 		claims_kick(c->claims, m->status.claim_ref->name);
@@ -145,7 +145,7 @@ static void claim_changed(struct controller *c, const char *name, const struct n
 
 	claims_kick(c->claims, name);
 	debts_kick(c->debts, n ? n->spec.virtual_cluster_ref.name : NULL);
-	scheduler_claim(c->scheduler, name, n);
+	provisioner_claim(c->provisioner, name, n);
 	if (r)
 		controller_kick_machine(c, r->name);
 	else if (!n)
@@ -170,14 +170,15 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	void *o = new_ ? new_->object : NULL;
 
 	if (o)
-		verdict_good(c->verdict, w->kind, o);
-	summary_kick(c->summary);
-	warm_kick(c->warm);
+		validation_good(c->validation, w->kind, o);
+	supply_status_kick(c->supply_status);
+	warm_pool_kick(c->warm_pool);
 	switch (w->kind) {
 	case OBJECT_NODE_POOL:
 		if (!same_spec(old, new_))
-			scheduler_pool(c->scheduler, name, o);
-		scheduler_kick(c->scheduler); /* its line may have been opened (line.h) */
+			provisioner_pool(c->provisioner, name, o);
+		provisioner_kick(
+			c->provisioner); /* its line may have been opened (claims/stop_line.h) */
 		debts_kick(c->debts, NULL);
 		break;
 	case OBJECT_NODE_CLAIM:
@@ -185,23 +186,23 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		break;
 	case OBJECT_MACHINE:
 		kick_claim_of(c, old); /* one that it has just let go of ends now */
-		figures_machine(c->figures, old ? old->object : NULL, o);
+		counters_machine(c->counters, old ? old->object : NULL, o);
 		eta_saw(c->eta, old ? old->object : NULL, o);
 		machine_changed(c, name, o);
 		break;
 	case OBJECT_PROVIDER:
-		scheduler_kick(c->scheduler);
+		provisioner_kick(c->provisioner);
 		if (same_spec(old, new_))
 			break;
-		source_update(c, name);
-		scheduler_provider(c->scheduler, name, o);
+		driver_update(c, name);
+		provisioner_provider(c->provisioner, name, o);
 		break;
 	case OBJECT_VIRTUAL_CLUSTER:
 		tenant_update(c, name);
 		debts_kick(c->debts, name);
 		break;
 	case OBJECT_WIPE_RECORD:
-		records_kick(c->records, name);
+		record_export_kick(c->record_export, name);
 		controller_kick_all(c);
 		break;
 	case OBJECT_DRAIN:
@@ -229,18 +230,18 @@ static void rederive(void *arg)
 	for (size_t i = 0; i < WATCHED; i++)
 		if (!kube_cache_synced(c->cache[watched[i]]))
 			return;
-	if (!agents_ready(c->agents) && keys_ready(c->keys, NULL)) {
-		struct agents_spec s = {.image = c->o.agent_image,
-					.ca_pem = keys_ca_pem(c->keys),
-					.boot_key = keys_boot(c->keys)};
+	if (!agent_endpoint_ready(c->agent_endpoint) && keys_ready(c->keys, NULL)) {
+		struct agent_endpoint_spec s = {.image = c->o.agent_image,
+						.ca_pem = keys_ca_pem(c->keys),
+						.boot_key = keys_boot(c->keys)};
 
-		if (agents_configure(c->agents, &s, &e) < 0) {
+		if (agent_endpoint_configure(c->agent_endpoint, &s, &e) < 0) {
 			log_error("the agent's image cannot be used", LOG_E(&e));
 			loop_timer_start(&c->settle, IMAGE_AGAIN_MS);
 			return;
 		}
 	}
-	if (!agents_ready(c->agents)) {
+	if (!agent_endpoint_ready(c->agent_endpoint)) {
 		loop_timer_start(&c->settle, 500);
 		return;
 	}
@@ -260,9 +261,9 @@ static void rederive(void *arg)
 	controller_kick_all(c);
 	drains_kick(c->drains, NULL);
 	debts_kick(c->debts, NULL);
-	scheduler_kick(c->scheduler);
-	summary_kick(c->summary);
-	warm_kick(c->warm);
+	provisioner_kick(c->provisioner);
+	supply_status_kick(c->supply_status);
+	warm_pool_kick(c->warm_pool);
 }
 
 static void on_sync(void *arg)
@@ -293,7 +294,7 @@ static void on_leading(int64_t transitions, void *arg)
 
 	c->leading = true;
 	log_info("leading", LOG_S("identity", c->o.identity), LOG_I("transitions", transitions));
-	verdict_lead(c->verdict);
+	validation_lead(c->validation);
 	loop_timer_start(&c->settle, 0);
 }
 
@@ -302,7 +303,7 @@ static void on_following(void *arg)
 	struct controller *c = arg;
 
 	c->leading = false;
-	warm_kick(c->warm);
+	warm_pool_kick(c->warm_pool);
 	log_warn("not leading any more: nothing is written", LOG_S("identity", c->o.identity));
 	controller_kick_all(c);
 }
@@ -434,24 +435,24 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	loop_timer_init(&c->settle, g, rederive, c);
 	c->watches = mem_calloc(OBJECT_KINDS, sizeof(*c->watches));
 	c->metrics = metrics_new();
-	c->figures = figures_new(c);
+	c->counters = counters_new(c);
 	c->eta = eta_new();
-	c->jumps = jumps_new(c);
+	c->clock_jumps = clock_jumps_new(c);
 	c->lives = map_new(NULL);
 	c->tenants = map_new(NULL);
-	c->sources = map_new(NULL);
-	c->agents = agents_new(g);
+	c->drivers = map_new(NULL);
+	c->agent_endpoint = agent_endpoint_new(g);
 	c->keys = keys_new(c);
-	c->records = records_new(c);
+	c->record_export = record_export_new(c);
 	c->claims = claims_new(c);
 	c->drains = drains_new(c);
 	c->debts = debts_new(c);
-	c->scheduler = scheduler_new(c);
-	c->pace = pace_new(c);
-	c->scouts = scouts_new(c);
-	c->verdict = verdict_new(c);
-	c->summary = summary_new(c);
-	c->warm = warm_new(c);
+	c->provisioner = provisioner_new(c);
+	c->power_pacing = power_pacing_new(c);
+	c->login_guard = login_guard_new(c);
+	c->validation = validation_new(c);
+	c->supply_status = supply_status_new(c);
+	c->warm_pool = warm_pool_new(c);
 	c->host = kube_client_new(g, h, &cs, e);
 	if (!c->host) {
 		controller_free(c);
@@ -481,34 +482,34 @@ void controller_free(struct controller *c)
 	loop_timer_stop(&c->settle);
 	map_for_each (it, c->lives)
 		life_free(it.value);
-	map_for_each (it, c->sources)
-		source_free(it.value);
+	map_for_each (it, c->drivers)
+		driver_free(it.value);
 	map_for_each (it, c->tenants)
 		tenant_free(it.value);
-	records_free(c->records);
+	record_export_free(c->record_export);
 	debts_free(c->debts);
 	drains_free(c->drains);
 	claims_free(c->claims);
-	verdict_free(c->verdict);
-	summary_free(c->summary);
-	warm_free(c->warm);
+	validation_free(c->validation);
+	supply_status_free(c->supply_status);
+	warm_pool_free(c->warm_pool);
 	kube_cache_free(c->crds);
 	for (int i = 0; i < OBJECT_KINDS; i++)
 		kube_cache_free(c->cache[i]);
 	secrets_free(c->secrets);
 	keys_free(c->keys);
-	agents_free(c->agents);
-	scheduler_free(c->scheduler);
-	pace_free(c->pace);
-	scouts_free(c->scouts);
+	agent_endpoint_free(c->agent_endpoint);
+	provisioner_free(c->provisioner);
+	power_pacing_free(c->power_pacing);
+	login_guard_free(c->login_guard);
 	kube_events_free(c->events);
 	kube_client_free(c->host);
 	map_free(c->lives);
 	map_free(c->tenants);
-	map_free(c->sources);
-	figures_free(c->figures);
+	map_free(c->drivers);
+	counters_free(c->counters);
 	eta_free(c->eta);
-	jumps_free(c->jumps);
+	clock_jumps_free(c->clock_jumps);
 	metrics_free(c->metrics);
 	free(c->watches);
 	free((char *)c->o.ns);

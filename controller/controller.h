@@ -3,12 +3,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "base/http.h"
-#include "base/httpd.h"
-#include "base/loop.h"
+#include "base/http/http.h"
+#include "base/httpd/httpd.h"
+#include "base/loop/loop.h"
 #include "base/map.h"
 #include "base/metrics.h"
-#include "controller/objects.h"
+#include "api/kinds.h"
 #include "kube/cache.h"
 #include "kube/event.h"
 #include "kube/lease.h"
@@ -26,23 +26,23 @@
  * back into another that is in the middle of its own work.
  * Tests: tests/world/test_fence.c, tests/world/test_crash.c, tests/world/test_chaos.c
  */
-struct agents;
+struct agent_endpoint;
 struct claims;
 struct debts;
 struct drains;
 struct eta;
-struct figures;
-struct jumps;
+struct counters;
+struct clock_jumps;
 struct keys;
-struct records;
+struct record_export;
 struct kind_watch;
-struct pace;
-struct scheduler;
-struct scouts;
+struct power_pacing;
+struct provisioner;
+struct login_guard;
 struct secrets;
-struct summary;
-struct verdict;
-struct warm;
+struct supply_status;
+struct validation;
+struct warm_pool;
 
 struct controller_options {
 	const char *ns;	      /* drover's own namespace: Secrets, Lease */
@@ -73,25 +73,25 @@ struct controller {
 	struct kube_lease *lease;
 	bool leading;
 	struct metrics *metrics;
-	struct figures *figures;
-	struct jumps *jumps; /* NULL: the clock is believed */
+	struct counters *counters;
+	struct clock_jumps *clock_jumps; /* NULL: the clock is believed */
 	struct eta *eta;
 	struct map *lives;   /* Machine name -> struct life */
 	struct map *tenants; /* VirtualCluster name -> struct tenant */
-	struct map *sources; /* Provider name -> struct source */
+	struct map *drivers; /* Provider name -> struct driver */
 	struct secrets *secrets;
 	struct keys *keys;
-	struct records *records;
+	struct record_export *record_export;
 	struct claims *claims;
 	struct drains *drains;
 	struct debts *debts;
-	struct agents *agents;
-	struct scheduler *scheduler;
-	struct pace *pace;
-	struct scouts *scouts;
-	struct verdict *verdict;
-	struct summary *summary;
-	struct warm *warm;
+	struct agent_endpoint *agent_endpoint;
+	struct provisioner *provisioner;
+	struct power_pacing *power_pacing;
+	struct login_guard *login_guard;
+	struct validation *validation;
+	struct supply_status *supply_status;
+	struct warm_pool *warm_pool;
 	struct kind_watch *watches; /* one for each kind */
 	struct loop_timer settle;   /* derives again what depends on several kinds */
 	bool ready;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/data/json.h"
 #include "base/own.h"
 #include "kube/client.h"
 

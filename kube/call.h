@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/buf.h"
-#include "base/http.h"
-#include "base/items.h"
+#include "base/http/http.h"
+#include "base/data/items.h"
 #include "base/list.h"
-#include "base/loop.h"
+#include "base/loop/loop.h"
 #include "base/retry.h"
 #include "base/secret.h"
 #include "kube/client.h"

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/err.h"
-#include "base/http.h"
-#include "base/json.h"
-#include "base/loop.h"
+#include "base/http/http.h"
+#include "base/data/json.h"
+#include "base/loop/loop.h"
 #include "base/own.h"
 #include "kube/config.h"
 

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/crypto.h"
-#include "base/json.h"
+#include "base/data/json.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/data/yaml.h"
 
 /*
  * The text becomes a tree, the tree is checked, then the parts of the current

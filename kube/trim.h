@@ -2,7 +2,7 @@
 #define KUBE_TRIM_H
 
 #include "base/err.h"
-#include "base/json.h"
+#include "base/data/json.h"
 
 /*
  * kube_trim: parse an object of a list or watch without its managedFields.

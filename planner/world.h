@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "base/labels.h"
+#include "base/data/labels.h"
 #include "base/own.h"
-#include "base/quantity.h"
-#include "base/selector.h"
+#include "base/data/quantity.h"
+#include "base/data/selector.h"
 
 /*
  * world: what the planner knows.  Long-lived; it changes only by world_put_*

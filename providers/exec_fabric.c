@@ -1,7 +1,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/json.h"
+#include "base/data/json.h"
 #include "base/list.h"
 #include "base/mem.h"
 #include "base/retry.h"

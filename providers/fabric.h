@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/err.h"
-#include "base/loop.h"
+#include "base/loop/loop.h"
 
 /*
  * fabric: which network segment a machine's ports are in.

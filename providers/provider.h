@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/err.h"
-#include "base/http.h"
+#include "base/http/http.h"
 #include "base/list.h"
-#include "base/loop.h"
+#include "base/loop/loop.h"
 #include "base/secret.h"
 
 /*
@@ -38,7 +38,7 @@ enum provider_boot {
 	PROVIDER_BOOT_HTTP
 };
 
-/* What distinguishes classes of machines; see controller/machine_states.def. */
+/* What distinguishes classes of machines; see api/machine_states.def. */
 enum provider_class { PROVIDER_HARDWARE = 1, PROVIDER_MANAGED = 2, PROVIDER_ELASTIC = 4 };
 
 struct provider_spec {

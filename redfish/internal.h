@@ -1,7 +1,7 @@
 #ifndef REDFISH_INTERNAL_H
 #define REDFISH_INTERNAL_H
 
-#include "base/json.h"
+#include "base/data/json.h"
 #include "base/list.h"
 #include "base/retry.h"
 #include "base/uuid.h"

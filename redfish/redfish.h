@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/err.h"
-#include "base/http.h"
-#include "base/loop.h"
+#include "base/http/http.h"
+#include "base/loop/loop.h"
 #include "base/own.h"
 #include "base/secret.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/json.h"
+#include "base/data/json.h"
 #include "base/mem.h"
 #include "base/str.h"
 

@@ -1,7 +1,7 @@
 #ifndef SIM_BMC_H
 #define SIM_BMC_H
 
-#include "base/httpd.h"
+#include "base/httpd/httpd.h"
 #include "sim/machine.h"
 
 /*

@@ -1,9 +1,9 @@
 #ifndef SIM_BMC_IMPL_H
 #define SIM_BMC_IMPL_H
 
-#include "base/json.h"
+#include "base/data/json.h"
 #include "base/list.h"
-#include "base/loop.h"
+#include "base/loop/loop.h"
 #include "sim/bmc.h"
 
 /*

@@ -13,9 +13,9 @@
 #include <unistd.h>
 #include "base/arena.h"
 #include "base/crypto.h"
-#include "base/http_curl.h"
-#include "base/httpd_mhd.h"
-#include "base/loop_uv.h"
+#include "base/http/http_curl.h"
+#include "base/httpd/httpd_mhd.h"
+#include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/ports.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/data/yaml.h"
 
 static const char *const whens[] = {"POST",   "Agent", "Node",	  "inspect", "wipe",
 				    "verify", "write", "Request", NULL};

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/data/json.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/agent.h"

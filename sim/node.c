@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
-#include "base/quantity.h"
+#include "base/data/quantity.h"
 #include "base/str.h"
 #include "sim/iso.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/data/yaml.h"
 #include "sim/node_impl.h"
 
 #define CLUSTER_INFO "/api/v1/namespaces/kube-public/configmaps/cluster-info"

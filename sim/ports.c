@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/http_curl.h"
-#include "base/json.h"
+#include "base/http/http_curl.h"
+#include "base/data/json.h"
 #include "base/list.h"
-#include "base/loop_uv.h"
+#include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
 

@@ -2,7 +2,7 @@
 #define SIM_PORTS_H
 
 #include "base/err.h"
-#include "base/http.h"
+#include "base/http/http.h"
 
 /*
  * ports: the exec network driver of the rack's switch (docs/exec-fabric.md): JSON lines on

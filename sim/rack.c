@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/data/json.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/data/yaml.h"
 #include "sim/bmc.h"
 
 /*

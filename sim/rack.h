@@ -1,8 +1,8 @@
 #ifndef SIM_RACK_H
 #define SIM_RACK_H
 
-#include "base/http.h"
-#include "base/httpd.h"
+#include "base/http/http.h"
+#include "base/httpd/httpd.h"
 #include "base/secret.h"
 #include "sim/faults.h"
 #include "sim/machine.h"

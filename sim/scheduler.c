@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "base/list.h"
 #include "base/mem.h"
-#include "base/quantity.h"
-#include "base/selector.h"
+#include "base/data/quantity.h"
+#include "base/data/selector.h"
 #include "base/str.h"
 
 #define PERIOD_MS 500

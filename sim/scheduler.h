@@ -1,8 +1,8 @@
 #ifndef SIM_SCHEDULER_H
 #define SIM_SCHEDULER_H
 
-#include "base/http.h"
-#include "base/json.h"
+#include "base/http/http.h"
+#include "base/data/json.h"
 #include "base/secret.h"
 
 /*

@@ -1,8 +1,8 @@
 #ifndef WIPE_AGENT_H
 #define WIPE_AGENT_H
 
-#include "base/http.h"
-#include "base/loop.h"
+#include "base/http/http.h"
+#include "base/loop/loop.h"
 #include "wipe/host.h"
 #include "wipe/proto.h"
 

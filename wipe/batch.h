@@ -1,7 +1,7 @@
 #ifndef WIPE_BATCH_H
 #define WIPE_BATCH_H
 
-#include "base/loop.h"
+#include "base/loop/loop.h"
 #include "wipe/erase.h"
 #include "wipe/host.h"
 #include "wipe/proto.h"

@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "base/crypto.h"
 #include "base/err.h"
-#include "base/fields.h"
-#include "base/json.h"
+#include "base/data/fields.h"
+#include "base/data/json.h"
 
 /*
  * evidence: what one wipe attempt did and found, signed by the agent that did

@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "base/http.h"
-#include "base/loop.h"
+#include "base/http/http.h"
+#include "base/loop/loop.h"
 
 /*
  * fetch: one large file over HTTP, in pieces that the caller asks for.

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "base/http_curl.h"
+#include "base/http/http_curl.h"
 #include "base/log.h"
-#include "base/loop_uv.h"
+#include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "wipe/agent.h"

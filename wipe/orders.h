@@ -2,8 +2,8 @@
 #define WIPE_ORDERS_H
 
 #include "base/crypto.h"
-#include "base/http.h"
-#include "base/loop.h"
+#include "base/http/http.h"
+#include "base/loop/loop.h"
 #include "wipe/host.h"
 #include "wipe/proto.h"
 

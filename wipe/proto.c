@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/data/json.h"
 #include "base/mem.h"
 #include "base/str.h"
 

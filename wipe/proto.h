@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/crypto.h"
 #include "base/err.h"
-#include "base/fields.h"
+#include "base/data/fields.h"
 #include "wipe/evidence.h"
 
 /*

@@ -2,8 +2,8 @@
 #define WIPE_WRITER_H
 
 #include <stdint.h>
-#include "base/http.h"
-#include "base/loop.h"
+#include "base/http/http.h"
+#include "base/loop/loop.h"
 #include "wipe/host.h"
 #include "wipe/proto.h"
 

@@ -1,6 +1,6 @@
 #include "kube/apiserver/amount.h"
 
-#include "base/quantity.h"
+#include "base/data/quantity.h"
 
 bool amount_is_valid(const char *text)
 {

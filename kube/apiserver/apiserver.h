@@ -3,11 +3,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "base/httpd.h"
-#include "base/loop.h"
+#include "base/httpd/httpd.h"
+#include "base/loop/loop.h"
 #include "base/own.h"
 #include "base/secret.h"
-#include "base/store.h"
+#include "base/store/store.h"
 
 /*
  * apiserver: a Kubernetes-compatible API server, for the demo, a laptop and the

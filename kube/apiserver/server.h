@@ -3,9 +3,9 @@
 
 #include "base/arena.h"
 #include "base/crypto.h"
-#include "base/json.h"
+#include "base/data/json.h"
 #include "base/list.h"
-#include "base/selector.h"
+#include "base/data/selector.h"
 #include "kube/apiserver/apiserver.h"
 
 /*

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/data/yaml.h"
 #include "kube/apiserver/messages.h"
 #include "kube/apiserver/server.h"
 

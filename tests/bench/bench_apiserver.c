@@ -19,11 +19,11 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "base/http_curl.h"
-#include "base/loop_uv.h"
+#include "base/http/http_curl.h"
+#include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/up_server.h"
+#include "cli/up/server.h"
 #include "tests/bench/entry.h"
 
 /* Kept connections: libcurl shares them out over the hosts that it might have. */

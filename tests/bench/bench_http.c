@@ -17,9 +17,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "base/http_curl.h"
-#include "base/httpd_mhd.h"
-#include "base/loop_uv.h"
+#include "base/http/http_curl.h"
+#include "base/httpd/httpd_mhd.h"
+#include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
 

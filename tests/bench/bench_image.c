@@ -36,9 +36,9 @@
 #include <unistd.h>
 #include <zstd.h>
 #include "base/crypto.h"
-#include "base/http_curl.h"
-#include "base/json.h"
-#include "base/loop_uv.h"
+#include "base/http/http_curl.h"
+#include "base/data/json.h"
+#include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "wipe/dio.h"

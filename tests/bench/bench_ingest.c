@@ -23,9 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/buf.h"
-#include "base/http_curl.h"
-#include "base/httpd_mhd.h"
-#include "base/loop_uv.h"
+#include "base/http/http_curl.h"
+#include "base/httpd/httpd_mhd.h"
+#include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/cache.h"

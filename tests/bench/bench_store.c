@@ -17,9 +17,9 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "base/loop_uv.h"
+#include "base/loop/loop_uv.h"
 #include "base/mem.h"
-#include "base/store_sqlite.h"
+#include "base/store/store_sqlite.h"
 #include "base/str.h"
 #include "tests/bench/entry.h"
 

@@ -3,9 +3,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "base/http_mem.h"
-#include "base/httpd.h"
-#include "base/loop.h"
+#include "base/httpd/http_mem.h"
+#include "base/httpd/httpd.h"
+#include "base/loop/loop.h"
 
 /*
  * fake_bmc: a BMC for tests of the client and the providers, small on purpose.

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/json.h"
+#include "base/data/json.h"
 #include "base/mem.h"
 #include "base/str.h"
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "base/loop_sim.h"
-#include "base/loop_uv.h"
+#include "base/loop/loop_sim.h"
+#include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "providers/fabric.h"

@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include "base/http_mem.h"
-#include "base/loop_sim.h"
+#include "base/httpd/http_mem.h"
+#include "base/loop/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "providers/provider.h"
@@ -465,7 +465,7 @@ static void says(struct world *w, const char *uuid)
 	w->bmc[0].uuid = mem_strdup(uuid);
 }
 
-/* Which order is the right one the machine's owner knows (controller/identity.h); a default is nobody's. */
+/* Which order is the right one the machine's owner knows (controller/rules/identity.h); a default is nobody's. */
 EACH_BACKEND(a_uuid_comes_in_the_order_of_the_bmc_and_a_default_not_at_all)
 {
 	static const char *const none[] = {"03000200-0400-0500-0006-000700080009",

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
-#include "base/httpd.h"
-#include "base/json.h"
-#include "base/loop_sim.h"
-#include "base/store.h"
+#include "base/httpd/httpd.h"
+#include "base/data/json.h"
+#include "base/loop/loop_sim.h"
+#include "base/store/store.h"
 #include "kube/apiserver/apiserver.h"
 
 struct fuzz_api {

@@ -6,7 +6,7 @@
  * for a place that is not there any more, or not yet.
  */
 #include <stdint.h>
-#include "base/http.h"
+#include "base/http/http.h"
 #include "base/mem.h"
 #include "tests/fuzz/apiserver.h"
 

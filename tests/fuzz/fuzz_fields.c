@@ -1,7 +1,7 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "controller/objects.h"
+#include "api/kinds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/httpd.h"
-#include "base/loop_sim.h"
+#include "base/httpd/httpd.h"
+#include "base/loop/loop_sim.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,8 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "base/items.h"
-#include "base/json.h"
+#include "base/data/items.h"
+#include "base/data/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
-#include "base/quantity.h"
+#include "base/data/quantity.h"
 
 /*
  * Any text: what is read lies in the range, and its canonical text reads back

@@ -2,8 +2,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include "base/http_mem.h"
-#include "base/loop_sim.h"
+#include "base/httpd/http_mem.h"
+#include "base/loop/loop_sim.h"
 #include "base/mem.h"
 #include "redfish/redfish.h"
 #include "tests/contract/fake_bmc.c" /* a fuzz program is one file */

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
-#include "base/selector.h"
+#include "base/data/selector.h"
 
 /* Any text: what is read has sound requirements, and matching it ends. */
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);

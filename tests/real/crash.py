@@ -9,7 +9,7 @@ each kind of act.  What the second trip has changed (traces.py) must be what the
 everything but names and times; and so must what was there while it served.  Prints a line for each
 kill; exits 0 only when all of it worked.
 
-Of the states of machine_states.def, `known` comes before the first trip, and is killed in there.
+Of the states of api/machine_states.def, `known` comes before the first trip, and is killed in there.
 `quarantined` and `retired` are on no round trip: a person takes the machine out of use after the
 second one, and it is killed in both.  There, and in `free`, nothing is under way that would go on:
 Killer.rested() says what shows that somebody leads again, and that nothing was done.  `gone` is of

@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "tests/world/box.h"
+#include "tests/world/server.h"
 #include "tests/world/world.h"
 #include "wipe/proto.h"
 
@@ -18,7 +18,7 @@
 #define REFUSED_MS (10 * 60 * 1000)
 
 struct bootagent {
-	struct box *box;
+	struct server *server;
 	struct arena *arena;
 	struct proto_boot boot;
 	struct crypto_key *key;
@@ -35,7 +35,7 @@ struct bootagent {
 	struct proto_order *order; /* under way */
 	struct map *results;	   /* order id -> report text */
 	char *out;		   /* report to be sent */
-	struct evidence_device devices[BOX_DRIVES];
+	struct evidence_device devices[SERVER_DRIVES];
 	char wiped_with[160]; /* nonce of the wipe in this boot */
 	int below;	      /* drives that reached less than they had to */
 	int64_t wipe_since;
@@ -47,7 +47,7 @@ static void send_report(struct bootagent *a);
 
 static struct loop *loop_here(const struct bootagent *a)
 {
-	return a->box->earth->loop;
+	return a->server->world->loop;
 }
 
 static void on_timer(void *arg)
@@ -93,7 +93,7 @@ static void send(struct bootagent *a, const char *method, const char *target, co
 		.arg = a,
 	};
 
-	if (box_reaches_drover(a->box))
+	if (server_reaches_drover(a->server))
 		a->req = http_start(a->peer, &call);
 	else
 		after_ms(a, AGAIN_MS, go_on);
@@ -114,7 +114,7 @@ static bool turned_away(struct bootagent *a, const struct http_reply *r)
 	if (!a->refused_since)
 		a->refused_since = now;
 	if (now - a->refused_since > REFUSED_MS)
-		box_power(a->box, false);
+		server_power(a->server, false);
 	else
 		after_ms(a, AGAIN_MS, hello);
 	return true;
@@ -129,7 +129,7 @@ static void on_hello(const struct http_reply *r, const struct err *e, void *arg)
 	if (turned_away(a, r))
 		return;
 	a->welcome = r && r->status == 200;
-	if (a->welcome && a->box->mute)
+	if (a->welcome && a->server->mute)
 		return;
 	if (a->welcome)
 		go_on(a);
@@ -144,11 +144,11 @@ static void hello(struct bootagent *a)
 		.operation = a->boot.operation,
 		.boot = a->boot.boot,
 		.secret = a->boot.secret,
-		.boot_id = a->box->boot_id,
+		.boot_id = a->server->boot_id,
 		.public_key = a->public_key,
 		.version = "test",
-		.dmi = {.system_uuid = str_or(a->box->calls_uuid, a->box->uuid),
-			.serial = a->box->serial},
+		.dmi = {.system_uuid = str_or(a->server->calls_uuid, a->server->uuid),
+			.serial = a->server->serial},
 		.trust = WIPE_BOOT_NETWORK,
 	};
 	char *text = proto_encode(proto_hello_fields, &h);
@@ -200,14 +200,14 @@ static void fail(struct bootagent *a, const char *reason, const char *message)
 	finish(a, &r);
 }
 
-static int drives_there(const struct box *b)
+static int drives_there(const struct server *b)
 {
-	return b->drive_gone ? 1 : BOX_DRIVES;
+	return b->drive_gone ? 1 : SERVER_DRIVES;
 }
 
 static void inspect(struct bootagent *a)
 {
-	struct box *b = a->box;
+	struct server *b = a->server;
 	OWN(arena) tmp = arena_new();
 	struct proto_inventory inv = {.cpus = 4, .memory_bytes = 8ll << 30};
 	struct proto_report r = {.state = PROTO_DONE, .inventory = &inv};
@@ -220,7 +220,7 @@ static void inspect(struct bootagent *a)
 	inv.undriven.v = &dark;
 	inv.undriven.n = b->undriven;
 	inv.drives.n = (size_t)drives_there(b);
-	inv.drives.v = arena_calloc(tmp, BOX_DRIVES, sizeof(*inv.drives.v));
+	inv.drives.v = arena_calloc(tmp, SERVER_DRIVES, sizeof(*inv.drives.v));
 	for (int i = 0; i < drives_there(b); i++) {
 		struct proto_drive *d = &inv.drives.v[i];
 
@@ -240,17 +240,17 @@ static void inspect(struct bootagent *a)
 static void wipe(struct bootagent *a)
 {
 	static const int64_t status[] = {0, 5};
-	struct box *b = a->box;
+	struct server *b = a->server;
 	struct proto_report r = {.state = PROTO_DONE};
 	int minimum = b->spins && a->order->minimum_level_hdd ? a->order->minimum_level_hdd
 							      : a->order->minimum_level;
 
 	a->below = 0;
-	for (int i = 0; i < BOX_DRIVES; i++) {
+	for (int i = 0; i < SERVER_DRIVES; i++) {
 		bool gone = i >= drives_there(b), fails = gone || (b->wipe_fails && i == 1);
 
 		if (!fails)
-			memset(b->drives[i].data, 0, BOX_DRIVE_BYTES);
+			memset(b->drives[i].data, 0, SERVER_DRIVE_BYTES);
 		a->devices[i] =
 			(struct evidence_device){.type = "NVMe",
 						 .model = i ? "DATA" : "ROOT",
@@ -269,7 +269,7 @@ static void wipe(struct bootagent *a)
 	}
 	str_copy(a->wiped_with, sizeof(a->wiped_with), str_or(a->order->nonce, ""));
 	r.devices.v = a->devices;
-	r.devices.n = BOX_DRIVES;
+	r.devices.n = SERVER_DRIVES;
 	finish(a, &r);
 }
 
@@ -288,7 +288,7 @@ static void on_progress(const struct http_reply *r, const struct err *e, void *a
 /* The first half of the time without a rate, as in a phase that has just begun. */
 static void go_on_wiping(struct bootagent *a)
 {
-	int64_t took = loop_now(loop_here(a)) - a->wipe_since, all = a->box->wipe_ms;
+	int64_t took = loop_now(loop_here(a)) - a->wipe_since, all = a->server->wipe_ms;
 	struct proto_report r = {.id = a->order->id,
 				 .seq = a->order->seq,
 				 .fence = a->order->fence,
@@ -301,13 +301,13 @@ static void go_on_wiping(struct bootagent *a)
 		wipe(a);
 		return;
 	}
-	for (int i = 0; i < BOX_DRIVES; i++)
-		a->devices[i] = (struct evidence_device){.wwn = a->box->drives[i].wwn,
+	for (int i = 0; i < SERVER_DRIVES; i++)
+		a->devices[i] = (struct evidence_device){.wwn = a->server->drives[i].wwn,
 							 .technique = i ? "Overwrite" : "None",
 							 .erased_bytes = i ? took << 20 : 0,
 							 .level = WIPE_FAIL};
 	r.devices.v = a->devices;
-	r.devices.n = BOX_DRIVES;
+	r.devices.n = SERVER_DRIVES;
 	char *text = proto_encode(proto_report_fields, &r);
 
 	send(a, "POST", PROTO_REPORT_PATH, text, on_progress);
@@ -320,7 +320,7 @@ static void begin_wipe(struct bootagent *a)
 	go_on_wiping(a);
 }
 
-static void swear(const struct box *b, struct evidence *ev)
+static void swear(const struct server *b, struct evidence *ev)
 {
 	ev->start_time += b->swears_later;
 	ev->end_time += b->swears_later;
@@ -346,14 +346,15 @@ static void verify(struct bootagent *a)
 	}
 	ev = *a->order->evidence;
 	ev.devices.v = a->devices;
-	ev.devices.n = BOX_DRIVES;
+	ev.devices.n = SERVER_DRIVES;
 	ev.verdict = WIPE_PURGE;
-	for (int i = 0; i < BOX_DRIVES; i++) {
-		int reads = i < drives_there(a->box) ? EVIDENCE_EDGE_READS + EVIDENCE_SAMPLES : 0;
+	for (int i = 0; i < SERVER_DRIVES; i++) {
+		int reads =
+			i < drives_there(a->server) ? EVIDENCE_EDGE_READS + EVIDENCE_SAMPLES : 0;
 
 		/* There is less of a drive than it says: the same places again and again. */
 		for (int k = 0; k < reads; k++)
-			if (a->box->drives[i].data[k * 512 % BOX_DRIVE_BYTES])
+			if (a->server->drives[i].data[k * 512 % SERVER_DRIVE_BYTES])
 				a->devices[i].reads.dirty++;
 			else
 				a->devices[i].reads.clean++;
@@ -363,9 +364,10 @@ static void verify(struct bootagent *a)
 	ev.end_time = loop_wall(loop_here(a)) / 1000 * 1000;
 	ev.start_time = ev.start_time / 1000 * 1000;
 	ev.agent_trust = WIPE_BOOT_NETWORK;
-	ev.inventory.expected = (int64_t)(a->order->expected.n ? a->order->expected.n : BOX_DRIVES);
-	ev.inventory.seen = drives_there(a->box);
-	swear(a->box, &ev);
+	ev.inventory.expected =
+		(int64_t)(a->order->expected.n ? a->order->expected.n : SERVER_DRIVES);
+	ev.inventory.seen = drives_there(a->server);
+	swear(a->server, &ev);
 	envelope = evidence_sign(&ev, a->key);
 	r.envelope = envelope;
 	finish(a, &r);
@@ -385,8 +387,8 @@ static void on_image(const struct http_reply *r, const struct err *e, void *arg)
 		fail(a, "ImageUnreachable", "the image cannot be fetched");
 		return;
 	}
-	memcpy(a->box->drives[0].data, r->body,
-	       r->body_len < BOX_CONFIG_AT ? r->body_len : BOX_CONFIG_AT);
+	memcpy(a->server->drives[0].data, r->body,
+	       r->body_len < SERVER_CONFIG_AT ? r->body_len : SERVER_CONFIG_AT);
 	crypto_sha256(r->body, r->body_len, d);
 	if (!str_eq(crypto_digest_text(d, text), a->order->digest)) {
 		fail(a, "ImageMismatch", "the image's digest is another");
@@ -414,7 +416,7 @@ static void write_image(struct bootagent *a)
 	call.path = split_url(a->order->url, origin, sizeof(origin));
 	s.base_url = origin;
 	http_peer_free(a->image_peer);
-	a->image_peer = http_peer_new(a->box->earth->machines, &s, &e);
+	a->image_peer = http_peer_new(a->server->world->machines, &s, &e);
 	a->image_req = http_start(a->image_peer, &call);
 }
 
@@ -424,8 +426,9 @@ static void write_config(struct bootagent *a)
 
 	for (size_t i = 0; i < a->order->files.n; i++)
 		if (str_eq(a->order->files.v[i].name, "drover-join.cfg"))
-			str_copy(a->box->drives[0].data + BOX_CONFIG_AT,
-				 BOX_DRIVE_BYTES - BOX_CONFIG_AT, a->order->files.v[i].content);
+			str_copy(a->server->drives[0].data + SERVER_CONFIG_AT,
+				 SERVER_DRIVE_BYTES - SERVER_CONFIG_AT,
+				 a->order->files.v[i].content);
 	finish(a, &r);
 }
 
@@ -437,24 +440,24 @@ static void write_stamps(struct bootagent *a, bool on)
 		fail(a, "NotWiped", "a drive is below the minimum");
 		return;
 	}
-	for (int i = 0; i < BOX_DRIVES; i++) {
+	for (int i = 0; i < SERVER_DRIVES; i++) {
 		if (on)
 			proto_stamp_write(a->order->record, a->order->stamp,
-					  a->box->drives[i].data);
+					  a->server->drives[i].data);
 		else
-			memset(a->box->drives[i].data, 0, PROTO_STAMP_SIZE);
+			memset(a->server->drives[i].data, 0, PROTO_STAMP_SIZE);
 	}
 	finish(a, &r);
 }
 
 static void off(struct bootagent *a)
 {
-	box_power(a->box, false);
+	server_power(a->server, false);
 }
 
 static void obey(struct bootagent *a)
 {
-	struct box *b = a->box;
+	struct server *b = a->server;
 
 	switch ((enum proto_order_kind)a->order->kind) {
 	case PROTO_INSPECT:
@@ -515,12 +518,12 @@ static void take(struct bootagent *a, const char *text, size_t len)
 		return;
 	}
 	name = strrchr(o->id, '/');
-	if (a->box->reboots_at && name && str_eq(name + 1, a->box->reboots_at)) {
-		struct box *b = a->box;
+	if (a->server->reboots_at && name && str_eq(name + 1, a->server->reboots_at)) {
+		struct server *b = a->server;
 
 		b->reboots_at = NULL;
-		box_power(b, false);
-		box_power(b, true);
+		server_power(b, false);
+		server_power(b, true);
 		return;
 	}
 	after_ms(a, ORDER_MS, obey);
@@ -550,16 +553,16 @@ static void poll_order(struct bootagent *a)
 
 /* --- life ----------------------------------------------------------------------------------------- */
 
-struct bootagent *bootagent_new(struct box *b, const char *block, size_t len)
+struct bootagent *bootagent_new(struct server *b, const char *block, size_t len)
 {
 	struct bootagent *a = mem_new(struct bootagent);
 	struct http_peer_spec s = {0};
 	struct err e;
 
-	a->box = b;
+	a->server = b;
 	a->arena = arena_new();
 	a->results = map_new(free);
-	loop_timer_init(&a->timer, b->earth->hardware, on_timer, a);
+	loop_timer_init(&a->timer, b->world->hardware, on_timer, a);
 	if (proto_boot_read(block, len, a->arena, &a->boot, &e) < 0) {
 		bootagent_free(a);
 		return NULL;
@@ -569,7 +572,7 @@ struct bootagent *bootagent_new(struct box *b, const char *block, size_t len)
 	str_format(a->who, sizeof(a->who), "%s/%s", a->boot.machine, b->boot_id);
 	s.base_url = a->boot.endpoint;
 	s.ca_pem = a->boot.ca_pem;
-	a->peer = http_peer_new(b->earth->machines, &s, &e);
+	a->peer = http_peer_new(b->world->machines, &s, &e);
 	after_ms(a, AGAIN_MS, hello);
 	return a;
 }

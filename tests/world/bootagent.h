@@ -5,13 +5,13 @@
 
 /*
  * bootagent: an agent of the world's own, written from wipe/proto.h alone: hello,
- * orders by long poll, results, on the drives of a box.  One lives for one boot.
+ * orders by long poll, results, on the drives of a server.  One lives for one boot.
  */
-struct box;
+struct server;
 struct bootagent;
 
 /* block: the boot block as the medium had it.  NULL: it cannot be read. */
-struct bootagent *bootagent_new(struct box *b, const char *block, size_t len);
+struct bootagent *bootagent_new(struct server *b, const char *block, size_t len);
 void bootagent_free(struct bootagent *a);
 /* The highest fence that it obeyed, and how many orders it refused for a lower one. */
 struct bootagent_seen {

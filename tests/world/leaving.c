@@ -8,9 +8,9 @@
 /* --- asking the world ------------------------------------------------------------------------------- */
 
 struct until {
-	struct earth *w;
-	struct box *b;
-	struct plane *p;
+	struct sim_world *w;
+	struct server *b;
+	struct cluster *p;
 	const char *a, *text;
 	uint64_t rev;
 	bool found;
@@ -20,15 +20,15 @@ static bool says(void *arg)
 {
 	struct until *u = arg;
 
-	return str_eq(earth_at(u->b, u->a), u->text);
+	return str_eq(world_at(u->b, u->a), u->text);
 }
 
-void leaving_wait_at(struct box *b, const char *path, const char *text, int64_t limit_s)
+void leaving_wait_at(struct server *b, const char *path, const char *text, int64_t limit_s)
 {
 	struct until u = {.b = b, .a = path, .text = text};
 	OWN(arena) a = arena_new();
 
-	earth_wait(b->earth, says, &u, limit_s, arena_printf(a, "%s is \"%s\"", path, text));
+	world_wait(b->world, says, &u, limit_s, arena_printf(a, "%s is \"%s\"", path, text));
 }
 
 static bool gone(void *arg)
@@ -39,15 +39,15 @@ static bool gone(void *arg)
 	if (u->rev == store_rev(u->p->store))
 		return false;
 	u->rev = store_rev(u->p->store);
-	o = plane_get(u->p, u->text);
+	o = cluster_get(u->p, u->text);
 	return o == NULL;
 }
 
-void leaving_wait_gone(struct earth *w, struct plane *p, const char *key, int64_t limit_s)
+void leaving_wait_gone(struct sim_world *w, struct cluster *p, const char *key, int64_t limit_s)
 {
 	struct until u = {.p = p, .text = key};
 
-	earth_wait(w, gone, &u, limit_s, key);
+	world_wait(w, gone, &u, limit_s, key);
 }
 
 static bool tells(const json_t *event, void *arg)
@@ -66,42 +66,43 @@ static bool told(void *arg)
 
 	u->found = false;
 	if (u->rev != store_rev(u->p->store))
-		plane_each(u->p, "events/", tells, u);
+		cluster_each(u->p, "events/", tells, u);
 	u->rev = store_rev(u->p->store);
 	return u->found;
 }
 
 /* An event with that reason whose text has this in it. */
-void leaving_wait_event(struct earth *w, struct plane *p, const char *reason, const char *text)
+void leaving_wait_event(struct sim_world *w, struct cluster *p, const char *reason,
+			const char *text)
 {
 	struct until u = {.p = p, .a = reason, .text = text};
 
-	earth_wait(w, told, &u, 60, reason);
+	world_wait(w, told, &u, 60, reason);
 }
 
-bool leaving_was_told(struct plane *p, const char *reason, const char *text)
+bool leaving_was_told(struct cluster *p, const char *reason, const char *text)
 {
 	struct until u = {.p = p, .a = reason, .text = text};
 
 	return told(&u);
 }
 
-static json_t *node_of(const struct box *b)
+static json_t *node_of(const struct server *b)
 {
 	char key[160];
 
 	str_format(key, sizeof(key), "nodes/%s", b->claim);
-	return plane_get(&b->earth->tenants[0], key);
+	return cluster_get(&b->world->tenants[0], key);
 }
 
-bool leaving_runs_still(const struct earth *w)
+bool leaving_runs_still(const struct sim_world *w)
 {
-	OWN_JSON pod = plane_get(&w->tenants[0], "pods/default/train");
+	OWN_JSON pod = cluster_get(&w->tenants[0], "pods/default/train");
 
 	return pod != NULL;
 }
 
-bool leaving_is_marked(const struct box *b)
+bool leaving_is_marked(const struct server *b)
 {
 	OWN_JSON node = node_of(b);
 	json_t *t;
@@ -113,7 +114,7 @@ bool leaving_is_marked(const struct box *b)
 	return false;
 }
 
-bool leaving_is_cordoned(const struct box *b)
+bool leaving_is_cordoned(const struct server *b)
 {
 	OWN_JSON node = node_of(b);
 
@@ -125,7 +126,7 @@ bool leaving_is_clear(void *arg)
 	return !leaving_is_marked(arg) && !leaving_is_cordoned(arg);
 }
 
-bool leaving_has(struct plane *p, const char *what, const char *name)
+bool leaving_has(struct cluster *p, const char *what, const char *name)
 {
 	char key[200];
 	struct store_entry en;
@@ -134,9 +135,10 @@ bool leaving_has(struct plane *p, const char *what, const char *name)
 	return store_get(p->store, key, &en);
 }
 
-const char *leaving_condition(struct earth *w, struct arena *a, const char *claim, const char *type)
+const char *leaving_condition(struct sim_world *w, struct arena *a, const char *claim,
+			      const char *type)
 {
-	OWN_JSON o = plane_get(&w->host, arena_printf(a, "nodeclaims.drover.dev/%s", claim));
+	OWN_JSON o = cluster_get(&w->host, arena_printf(a, "nodeclaims.drover.dev/%s", claim));
 	json_t *c;
 	size_t i;
 
@@ -160,18 +162,18 @@ static bool count_event(const json_t *o, void *arg)
 	return true;
 }
 
-unsigned leaving_events(struct earth *w, const char *reason)
+unsigned leaving_events(struct sim_world *w, const char *reason)
 {
 	struct counted ev = {reason, 0};
 
-	earth_run(w, 5000);
-	plane_each(&w->host, "events/", count_event, &ev);
+	world_run(w, 5000);
+	cluster_each(&w->host, "events/", count_event, &ev);
 	return ev.n;
 }
 
-size_t leaving_debts(struct earth *w)
+size_t leaving_debts(struct sim_world *w)
 {
-	OWN_JSON vc = plane_get(&w->host, "virtualclusters.drover.dev/team-a");
+	OWN_JSON vc = cluster_get(&w->host, "virtualclusters.drover.dev/team-a");
 
 	return json_array_size(json_at(vc, "status", "debts"));
 }
@@ -189,76 +191,76 @@ bool leaving_is_quits(void *arg)
 /* --- doing ------------------------------------------------------------------------------------------ */
 
 /* One machine that serves a pod of team-a. */
-struct box *leaving_serving(struct earth *w, uint64_t seed)
+struct server *leaving_serving(struct sim_world *w, uint64_t seed)
 {
-	earth_start(w, seed, 1);
-	earth_replica(w);
-	earth_pod(w, &w->tenants[0], "train");
-	earth_wait_running(w, &w->tenants[0], "train", 900);
-	earth_wait_state(&w->boxes[0], "serving", 60);
-	return &w->boxes[0];
+	world_start(w, seed, 1);
+	world_replica(w);
+	world_pod(w, &w->tenants[0], "train");
+	world_wait_running(w, &w->tenants[0], "train", 900);
+	world_wait_state(&w->servers[0], "serving", 60);
+	return &w->servers[0];
 }
 
-void leaving_alive(struct earth *w, uint64_t seed)
+void leaving_alive(struct sim_world *w, uint64_t seed)
 {
-	earth_start(w, seed, 1);
-	w->boxes[0].beats = true;
-	earth_replica(w);
-	earth_pod(w, &w->tenants[0], "train");
-	earth_wait_running(w, &w->tenants[0], "train", 900);
-	earth_wait_state(&w->boxes[0], "serving", 60);
-	earth_run(w, 15000); /* the claim's status follows */
+	world_start(w, seed, 1);
+	w->servers[0].beats = true;
+	world_replica(w);
+	world_pod(w, &w->tenants[0], "train");
+	world_wait_running(w, &w->tenants[0], "train", 900);
+	world_wait_state(&w->servers[0], "serving", 60);
+	world_run(w, 15000); /* the claim's status follows */
 }
 
-void leaving_begin(struct earth *w)
+void leaving_begin(struct sim_world *w)
 {
-	earth_delete_pod(w, &w->tenants[0], "train");
-	earth_release(&w->boxes[0]);
+	world_delete_pod(w, &w->tenants[0], "train");
+	world_release(&w->servers[0]);
 }
 
-void leaving_patch_pod(struct earth *w, const char *name, json_t *patch)
+void leaving_patch_pod(struct sim_world *w, const char *name, json_t *patch)
 {
 	char path[200];
 
 	str_format(path, sizeof(path), "/api/v1/namespaces/default/pods/%s", name);
-	earth_do(w, &w->tenants[0], "PATCH", path, patch);
+	world_do(w, &w->tenants[0], "PATCH", path, patch);
 }
 
-void leaving_patch_node(struct box *b, const char *sub, json_t *patch)
+void leaving_patch_node(struct server *b, const char *sub, json_t *patch)
 {
 	char path[200];
 
 	str_format(path, sizeof(path), "/api/v1/nodes/%s%s", b->claim, sub);
-	earth_do(b->earth, &b->earth->tenants[0], "PATCH", path, patch);
+	world_do(b->world, &b->world->tenants[0], "PATCH", path, patch);
 }
 
-void leaving_cordon(struct box *b, bool on)
+void leaving_cordon(struct server *b, bool on)
 {
 	leaving_patch_node(b, "", json_pack("{s:{s:b}}", "spec", "unschedulable", on));
 }
 
 /* A pod without GPUs, bound to that machine's node. */
-void leaving_small_pod(struct box *b, const char *name)
+void leaving_small_pod(struct server *b, const char *name)
 {
-	earth_do(b->earth, &b->earth->tenants[0], "POST", "/api/v1/namespaces/default/pods",
+	world_do(b->world, &b->world->tenants[0], "POST", "/api/v1/namespaces/default/pods",
 		 json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:s,s:[{s:s,s:s}]}}", "apiVersion", "v1",
 			   "kind", "Pod", "metadata", "name", name, "namespace", "default", "spec",
 			   "nodeName", b->claim, "containers", "name", "main", "image", "web:1"));
 }
 
 /* As `drover release` does. */
-void leaving_release(struct box *b, const char *value)
+void leaving_release(struct server *b, const char *value)
 {
-	earth_do(
-		b->earth, &b->earth->host, "PATCH", "/apis/drover.dev/v1alpha1/machines/gpu-1",
+	world_do(
+		b->world, &b->world->host, "PATCH", "/apis/drover.dev/v1alpha1/machines/gpu-1",
 		json_pack("{s:{s:{s:s}}}", "metadata", "annotations", "drover.dev/release", value));
 }
 
 /* A budget that allows no disruption of any pod with this label. */
-void leaving_budget(struct earth *w, const char *pod)
+void leaving_budget(struct sim_world *w, const char *pod)
 {
 	leaving_patch_pod(w, pod, json_pack("{s:{s:{s:s}}}", "metadata", "labels", "app", "web"));
-	earth_do(w, &w->tenants[0], "POST",
+	world_do(w, &w->tenants[0], "POST",
 		 "/apis/policy/v1/namespaces/default/poddisruptionbudgets",
 		 json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:{s:{s:s}}},s:{s:i}}", "apiVersion",
 			   "policy/v1", "kind", "PodDisruptionBudget", "metadata", "name", "web",
@@ -266,15 +268,15 @@ void leaving_budget(struct earth *w, const char *pod)
 			   "status", "disruptionsAllowed", 0));
 }
 
-void leaving_lift_budget(struct earth *w)
+void leaving_lift_budget(struct sim_world *w)
 {
-	earth_do(w, &w->tenants[0], "DELETE",
+	world_do(w, &w->tenants[0], "DELETE",
 		 "/apis/policy/v1/namespaces/default/poddisruptionbudgets/web", NULL);
 }
 
 /* deadline_s: from now; 0: none.  more: further members of spec, in YAML. */
-void leaving_drain_of(struct earth *w, const char *name, const char *machine, int64_t deadline_s,
-		      const char *more)
+void leaving_drain_of(struct sim_world *w, const char *name, const char *machine,
+		      int64_t deadline_s, const char *more)
 {
 	OWN(arena) a = arena_new();
 	char when[STR_TIME_SIZE];
@@ -283,23 +285,23 @@ void leaving_drain_of(struct earth *w, const char *name, const char *machine, in
 					  str_time(when, loop_wall(w->loop) + deadline_s * 1000))
 			   : "";
 
-	earth_apply(w, arena_printf(a,
+	world_apply(w, arena_printf(a,
 				    "apiVersion: drover.dev/v1alpha1\nkind: Drain\n"
 				    "metadata: {name: %s}\n"
 				    "spec:\n  reason: fans\n  machineNames: [%s]\n%s%s",
 				    name, machine, deadline, more));
 }
 
-void leaving_drain(struct earth *w, const char *name, int64_t deadline_s, const char *more)
+void leaving_drain(struct sim_world *w, const char *name, int64_t deadline_s, const char *more)
 {
 	leaving_drain_of(w, name, "gpu-1", deadline_s, more);
 }
 
-void leaving_cancel(struct earth *w, const char *name)
+void leaving_cancel(struct sim_world *w, const char *name)
 {
 	OWN(arena) a = arena_new();
 
-	earth_do(w, &w->host, "PATCH", arena_printf(a, "/apis/drover.dev/v1alpha1/drains/%s", name),
+	world_do(w, &w->host, "PATCH", arena_printf(a, "/apis/drover.dev/v1alpha1/drains/%s", name),
 		 json_pack("{s:{s:b}}", "spec", "cancelled", 1));
 }
 
@@ -311,21 +313,21 @@ static bool target_is(void *arg)
 	if (u->rev == store_rev(u->w->host.store))
 		return false;
 	u->rev = store_rev(u->w->host.store);
-	d = plane_get(&u->w->host, "drains.drover.dev/fans");
+	d = cluster_get(&u->w->host, "drains.drover.dev/fans");
 	return str_eq(json_str_at(json_array_get(json_at(d, "status", "targets"), 0), "phase"),
 		      u->text);
 }
 
 /* What the Drain "fans" makes of how its machine is. */
-void leaving_wait_target(struct earth *w, const char *phase)
+void leaving_wait_target(struct sim_world *w, const char *phase)
 {
 	struct until u = {.w = w, .text = phase};
 
-	earth_wait(w, target_is, &u, 60, phase);
+	world_wait(w, target_is, &u, 60, phase);
 }
 
-void leaving_set_pool(struct earth *w, json_t *spec)
+void leaving_set_pool(struct sim_world *w, json_t *spec)
 {
-	earth_do(w, &w->host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
+	world_do(w, &w->host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
 		 json_pack("{s:o}", "spec", spec));
 }

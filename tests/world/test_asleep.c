@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 #include "base/str.h"
-#include "controller/asleep.h"
-#include "controller/why.h"
+#include "controller/tenant/sleep.h"
+#include "cli/explain.h"
 #include "tests/world/leaving.h"
 
 #define CLUSTERS "/apis/" OBJECT_API_VERSION "/virtualclusters/"
@@ -15,33 +15,33 @@
 
 /* --- what the tests do and look at ---------------------------------------------------------------- */
 
-static void asleep_cluster(struct earth *w, json_t *spec)
+static void asleep_cluster(struct sim_world *w, json_t *spec)
 {
-	earth_do(w, &w->host, "PATCH", CLUSTERS "team-a", json_pack("{s:o}", "spec", spec));
+	world_do(w, &w->host, "PATCH", CLUSTERS "team-a", json_pack("{s:o}", "spec", spec));
 }
 
-static int64_t asleep_generation(struct earth *w)
+static int64_t asleep_generation(struct sim_world *w)
 {
-	OWN_JSON o = plane_get(&w->host, "statefulsets.apps/vc-team-a/team-a");
+	OWN_JSON o = cluster_get(&w->host, "statefulsets.apps/vc-team-a/team-a");
 
 	assert_non_null(o);
 	return json_int_at(json_at(o, "metadata"), "generation");
 }
 
 /* As `vcluster pause`, `vcluster resume` and the controller of StatefulSets do. */
-static void asleep_scale(struct earth *w, int replicas, bool paused)
+static void asleep_scale(struct sim_world *w, int replicas, bool paused)
 {
-	earth_do(w, &w->host, "PATCH", SETS "/team-a",
+	world_do(w, &w->host, "PATCH", SETS "/team-a",
 		 json_pack("{s:{s:{s:s?}}, s:{s:i}}", "metadata", "annotations", "loft.sh/paused",
 			   paused ? "true" : NULL, "spec", "replicas", replicas));
-	earth_do(w, &w->host, "PATCH", SETS "/team-a/status",
+	world_do(w, &w->host, "PATCH", SETS "/team-a/status",
 		 json_pack("{s:{s:I, s:i}}", "status", "observedGeneration",
 			   (json_int_t)asleep_generation(w), "replicas", replicas));
 }
 
-static void asleep_set(struct earth *w)
+static void asleep_set(struct sim_world *w)
 {
-	earth_do(
+	world_do(
 		w, &w->host, "POST", SETS,
 		json_pack(
 			"{s:s,s:s,s:{s:s,s:s},s:{s:i,s:s,s:{s:{s:s}},s:{s:{s:{s:s}},s:{s:[{s:s,s:s}]}}}}",
@@ -56,38 +56,38 @@ static void asleep_set(struct earth *w)
 }
 
 /* So many machines that serve a pod of team-a each, whose control plane is known. */
-static void asleep_serving(struct earth *w, uint64_t seed, unsigned boxes)
+static void asleep_serving(struct sim_world *w, uint64_t seed, unsigned servers)
 {
 	char pod[2][8] = {"train", "more"};
 
-	earth_start(w, seed, boxes);
-	earth_replica(w);
+	world_start(w, seed, servers);
+	world_replica(w);
 	asleep_set(w);
-	for (unsigned i = 0; i < boxes; i++)
-		earth_pod(w, &w->tenants[0], pod[i]);
-	for (unsigned i = 0; i < boxes; i++)
-		earth_wait_running(w, &w->tenants[0], pod[i], 900);
-	earth_wait_all(w, "serving", 60);
-	earth_run(w, 15000); /* the claims' status follows */
+	for (unsigned i = 0; i < servers; i++)
+		world_pod(w, &w->tenants[0], pod[i]);
+	for (unsigned i = 0; i < servers; i++)
+		world_wait_running(w, &w->tenants[0], pod[i], 900);
+	world_wait_all(w, "serving", 60);
+	world_run(w, 15000); /* the claims' status follows */
 }
 
-static void asleep_sleep(struct earth *w)
+static void asleep_sleep(struct sim_world *w)
 {
 	w->tenants[0].owed = true;
 	asleep_scale(w, 0, true);
-	plane_away(&w->tenants[0], true);
+	cluster_away(&w->tenants[0], true);
 }
 
-static void asleep_wake(struct earth *w)
+static void asleep_wake(struct sim_world *w)
 {
 	asleep_scale(w, 1, false);
-	plane_away(&w->tenants[0], false);
+	cluster_away(&w->tenants[0], false);
 }
 
-static const char *asleep_condition(struct earth *w, struct arena *a, const char *type,
+static const char *asleep_condition(struct sim_world *w, struct arena *a, const char *type,
 				    const char *member)
 {
-	OWN_JSON o = plane_get(&w->host, "virtualclusters.drover.dev/team-a");
+	OWN_JSON o = cluster_get(&w->host, "virtualclusters.drover.dev/team-a");
 	json_t *c;
 	size_t i;
 
@@ -99,28 +99,28 @@ static const char *asleep_condition(struct earth *w, struct arena *a, const char
 }
 
 struct asleep_says {
-	struct earth *w;
+	struct sim_world *w;
 	const char *text;
 };
 
-static bool asleep_is(void *arg)
+static bool tenant_sleep_is(void *arg)
 {
 	struct asleep_says *s = arg;
 	OWN(arena) a = arena_new();
 
-	return str_eq(asleep_condition(s->w, a, ASLEEP_CONDITION, "reason"), s->text);
+	return str_eq(asleep_condition(s->w, a, TENANT_SLEEP_CONDITION, "reason"), s->text);
 }
 
-static void asleep_wait(struct earth *w, const char *text, int64_t limit_s)
+static void asleep_wait(struct sim_world *w, const char *text, int64_t limit_s)
 {
 	struct asleep_says s = {w, text};
 
-	earth_wait(w, asleep_is, &s, limit_s, text);
+	world_wait(w, tenant_sleep_is, &s, limit_s, text);
 }
 
-static int64_t asleep_since(struct earth *w)
+static int64_t asleep_since(struct sim_world *w)
 {
-	OWN_JSON o = plane_get(&w->host, "virtualclusters.drover.dev/team-a");
+	OWN_JSON o = cluster_get(&w->host, "virtualclusters.drover.dev/team-a");
 	const char *text = json_str_at(o, "status", "asleepSince");
 	int64_t ms = 0;
 
@@ -128,9 +128,9 @@ static int64_t asleep_since(struct earth *w)
 	return ms;
 }
 
-static size_t asleep_debts(struct earth *w)
+static size_t asleep_debts(struct sim_world *w)
 {
-	OWN_JSON vc = plane_get(&w->host, "virtualclusters.drover.dev/team-a");
+	OWN_JSON vc = cluster_get(&w->host, "virtualclusters.drover.dev/team-a");
 
 	return json_array_size(json_at(vc, "status", "debts"));
 }
@@ -140,7 +140,7 @@ static bool asleep_is_quits(void *arg)
 	return asleep_debts(arg) == 0;
 }
 
-static bool asleep_has_node(struct earth *w, const char *name)
+static bool asleep_has_node(struct sim_world *w, const char *name)
 {
 	char key[200];
 	struct store_entry en;
@@ -151,13 +151,13 @@ static bool asleep_has_node(struct earth *w, const char *name)
 
 static bool asleep_left(void *arg)
 {
-	return !str_eq(((struct box *)arg)->state, "serving");
+	return !str_eq(((struct server *)arg)->state, "serving");
 }
 
 /* When, in ms from `from`, the machine stopped serving. */
-static int64_t asleep_leaves(struct earth *w, struct box *b, int64_t from, int64_t limit_s)
+static int64_t asleep_leaves(struct sim_world *w, struct server *b, int64_t from, int64_t limit_s)
 {
-	earth_wait(w, asleep_left, b, limit_s, "it leaves");
+	world_wait(w, asleep_left, b, limit_s, "it leaves");
 	return loop_now(w->loop) - from;
 }
 
@@ -169,12 +169,12 @@ static void asleep_on_why(const json_t *answer, const struct err *e, void *arg)
 	*out = json_deep_copy(answer);
 }
 
-static json_t *asleep_why(struct earth *w, const char *target)
+static json_t *asleep_why(struct sim_world *w, const char *target)
 {
 	json_t *answer = NULL;
 
-	why_ask(earth_leader(w)->controller->host, w->loop, target, asleep_on_why, &answer);
-	earth_run(w, 5000);
+	explain_ask(world_leader(w)->controller->host, w->loop, target, asleep_on_why, &answer);
+	world_run(w, 5000);
 	assert_non_null(answer);
 	return answer;
 }
@@ -183,9 +183,9 @@ static json_t *asleep_why(struct earth *w, const char *target)
 
 static void a_sleeping_tenant_keeps_its_machines_for_the_grace(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	OWN(arena) a = arena_new();
-	struct box *b = &w.boxes[0];
+	struct server *b = &w.servers[0];
 	int64_t from;
 
 	(void)state;
@@ -196,7 +196,7 @@ static void a_sleeping_tenant_keeps_its_machines_for_the_grace(void **state)
 	from = loop_now(w.loop);
 	asleep_wait(&w, "True Paused", 120);
 	assert_in_range(loop_wall(w.loop) - asleep_since(&w), 0, 2000);
-	earth_run(&w, 10000);
+	world_run(&w, 10000);
 	assert_string_equal(asleep_condition(&w, a, "Ready", "reason"), "False Asleep");
 	assert_string_equal(asleep_condition(&w, a, "Reachable", "reason"), "False Asleep");
 	assert_non_null(
@@ -208,24 +208,24 @@ static void a_sleeping_tenant_keeps_its_machines_for_the_grace(void **state)
 	assert_non_null(json_at(machine, "tenantAsleep", "since"));
 	assert_non_null(strstr(json_str_at(claim, "tenantAsleep", "message"), "is paused"));
 	assert_string_equal(json_str_at(pod, "lastError", "reason"), "Asleep");
-	earth_run(&w, GRACE_MS - MINUTE_MS - (loop_now(w.loop) - from));
+	world_run(&w, GRACE_MS - MINUTE_MS - (loop_now(w.loop) - from));
 	assert_string_equal(b->state, "serving");
 	assert_true(b->bmc.on);
 	assert_int_equal(asleep_debts(&w), 0);
 	asleep_wake(&w);
 	asleep_wait(&w, "False Awake", 60);
 	assert_int_equal(asleep_since(&w), 0);
-	earth_run(&w, HOUR_MS);
+	world_run(&w, HOUR_MS);
 	assert_string_equal(b->state, "serving");
-	earth_check_serving(&w, &w.tenants[0], "train");
+	world_check_serving(&w, &w.tenants[0], "train");
 	assert_string_equal(asleep_condition(&w, a, "Ready", "reason"), "True Ok");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void after_the_grace_they_go_back_without_its_api(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	char claim[128];
 	int64_t from;
 
@@ -237,26 +237,26 @@ static void after_the_grace_they_go_back_without_its_api(void **state)
 	from = loop_now(w.loop);
 	assert_in_range(asleep_leaves(&w, b, from, 2 * 3600), GRACE_MS - 2000, GRACE_MS + 15000);
 	assert_string_equal(b->state, "stopping");
-	assert_string_equal(earth_at(b, "status.leave.reason"), "TenantAsleep");
+	assert_string_equal(world_at(b, "status.leave.reason"), "TenantAsleep");
 	leaving_wait_event(&w, &w.host, "TenantAsleep", "VirtualCluster team-a sleeps since ");
-	earth_wait_state(b, "free", 1800);
-	assert_true(box_is_blank(b));
+	world_wait_state(b, "free", 1800);
+	assert_true(server_is_blank(b));
 	assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
 	assert_int_equal(asleep_debts(&w), 1);
 	/* Days later nothing of that is forgotten, and it is paid when the tenant is back. */
-	earth_run(&w, 26 * (int64_t)HOUR_MS);
+	world_run(&w, 26 * (int64_t)HOUR_MS);
 	assert_int_equal(asleep_debts(&w), 1);
 	assert_true(asleep_has_node(&w, claim));
 	asleep_wake(&w);
-	earth_wait(&w, asleep_is_quits, &w, 120, "the debt paid");
+	world_wait(&w, asleep_is_quits, &w, 120, "the debt paid");
 	assert_false(asleep_has_node(&w, claim));
 	assert_false(leaving_was_told(&w.host, "DebtWrittenOff", ""));
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_tenant_that_never_gives_back_keeps_its_machines(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	OWN(arena) a = arena_new();
 
 	(void)state;
@@ -264,21 +264,21 @@ static void a_tenant_that_never_gives_back_keeps_its_machines(void **state)
 	asleep_cluster(&w, json_pack("{s:s}", "sleepGrace", "Never"));
 	asleep_sleep(&w);
 	asleep_wait(&w, "True Paused", 120);
-	earth_run(&w, 2 * HOUR_MS);
-	assert_string_equal(w.boxes[0].state, "serving");
+	world_run(&w, 2 * HOUR_MS);
+	assert_string_equal(w.servers[0].state, "serving");
 	assert_non_null(
 		strstr(asleep_condition(&w, a, "Asleep", "message"), "sleepGrace is Never"));
 	asleep_wake(&w);
-	earth_run(&w, MINUTE_MS);
-	earth_check_serving(&w, &w.tenants[0], "train");
-	earth_stop(&w);
+	world_run(&w, MINUTE_MS);
+	world_check_serving(&w, &w.tenants[0], "train");
+	world_stop(&w);
 }
 
 static void a_tenant_that_only_does_not_answer_is_not_asleep(void **state)
 {
 	(void)state;
 	for (int how = 0; how < 4; how++) {
-		struct earth w;
+		struct sim_world w;
 		OWN(arena) a = arena_new();
 
 		asleep_serving(&w, 710 + (uint64_t)how, 1);
@@ -287,13 +287,13 @@ static void a_tenant_that_only_does_not_answer_is_not_asleep(void **state)
 		if (how == 1 || how == 2)
 			asleep_scale(&w, 0, true);
 		if (how == 3) { /* its pods were not seen to be gone */
-			earth_do(&w, &w.host, "PATCH", SETS "/team-a",
+			world_do(&w, &w.host, "PATCH", SETS "/team-a",
 				 json_pack("{s:{s:i}}", "spec", "replicas", 0));
 		}
 		if (how != 2) /* it answers, whatever the host says */
-			plane_away(&w.tenants[0], true);
-		earth_run(&w, HOUR_MS);
-		assert_string_equal(w.boxes[0].state, "serving");
+			cluster_away(&w.tenants[0], true);
+		world_run(&w, HOUR_MS);
+		assert_string_equal(w.servers[0].state, "serving");
 		assert_int_equal(asleep_since(&w), 0);
 		assert_string_equal(asleep_condition(&w, a, "Asleep", "reason"),
 				    how == 1   ? ""
@@ -301,7 +301,7 @@ static void a_tenant_that_only_does_not_answer_is_not_asleep(void **state)
 					       : "False Awake");
 		assert_string_equal(asleep_condition(&w, a, "Reachable", "reason"),
 				    how == 2 ? "True Ok" : "False Unreachable");
-		earth_stop(&w);
+		world_stop(&w);
 	}
 }
 
@@ -315,7 +315,7 @@ static void on_forbidden(struct httpd_req *q, void *arg)
 
 static void whoever_may_not_look_says_so_and_takes_nothing(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	OWN(arena) a = arena_new();
 	struct httpd *forbids;
 	int64_t from;
@@ -331,36 +331,36 @@ static void whoever_may_not_look_says_so_and_takes_nothing(void **state)
 			       "deploy/tenant-kubeconfig.yaml"));
 	leaving_wait_event(&w, &w.host, "NotPermitted", "StatefulSet vc-team-a/team-a");
 	asleep_sleep(&w);
-	earth_run(&w, HOUR_MS);
-	assert_string_equal(w.boxes[0].state, "serving");
+	world_run(&w, HOUR_MS);
+	assert_string_equal(w.servers[0].state, "serving");
 	assert_int_equal(asleep_since(&w), 0);
 	http_mem_serve(w.net, w.replicas[0].origin, w.host.httpd);
 	httpd_free(forbids);
 	asleep_wait(&w, "True Paused", 120);
 	from = loop_now(w.loop);
-	assert_in_range(asleep_leaves(&w, &w.boxes[0], from, 2 * 3600), GRACE_MS - 2000,
+	assert_in_range(asleep_leaves(&w, &w.servers[0], from, 2 * 3600), GRACE_MS - 2000,
 			GRACE_MS + 15000);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* --- the time --------------------------------------------------------------------------------------- */
 
 static void each_sleep_has_its_own_time(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	int64_t first, from;
 
 	(void)state;
 	asleep_serving(&w, 730, 1);
 	asleep_sleep(&w);
 	asleep_wait(&w, "True Paused", 120);
-	earth_run(&w, 10 * MINUTE_MS);
+	world_run(&w, 10 * MINUTE_MS);
 	asleep_wake(&w);
-	earth_run(&w, MINUTE_MS);
+	world_run(&w, MINUTE_MS);
 	asleep_sleep(&w);
 	asleep_wait(&w, "True Paused", 120);
-	earth_run(&w, 10 * MINUTE_MS);
+	world_run(&w, 10 * MINUTE_MS);
 	assert_string_equal(b->state, "serving");
 	/* Up and down again between two looks, without a word from its API. */
 	first = asleep_since(&w);
@@ -370,32 +370,32 @@ static void each_sleep_has_its_own_time(void **state)
 	asleep_wait(&w, "True ScaledToZero", 60);
 	assert_true(asleep_since(&w) > first + 9 * MINUTE_MS);
 	assert_in_range(asleep_leaves(&w, b, from, 2 * 3600), GRACE_MS - 2000, GRACE_MS + 45000);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* Shorter than a machine that serves is left alone, and nothing else happens meanwhile. */
 static void a_short_grace_is_kept_as_well(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	int64_t from;
 
 	(void)state;
 	asleep_serving(&w, 736, 1);
 	asleep_cluster(&w, json_pack("{s:s}", "sleepGrace", "1m"));
 	w.tenants[0].owed = true;
-	plane_away(&w.tenants[0], true);
-	earth_run(&w, 5 * MINUTE_MS);
+	cluster_away(&w.tenants[0], true);
+	world_run(&w, 5 * MINUTE_MS);
 	asleep_scale(&w, 0, true);
 	asleep_wait(&w, "True Paused", 120);
 	from = loop_now(w.loop);
-	assert_in_range(asleep_leaves(&w, &w.boxes[0], from, 2 * 3600), MINUTE_MS - 2000,
+	assert_in_range(asleep_leaves(&w, &w.servers[0], from, 2 * 3600), MINUTE_MS - 2000,
 			MINUTE_MS + 10000);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_clock_that_is_put_forward_does_not_shorten_the_grace(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	int64_t from;
 
 	(void)state;
@@ -403,35 +403,35 @@ static void a_clock_that_is_put_forward_does_not_shorten_the_grace(void **state)
 	asleep_sleep(&w);
 	asleep_wait(&w, "True Paused", 120);
 	from = loop_now(w.loop);
-	earth_run(&w, 5 * MINUTE_MS);
+	world_run(&w, 5 * MINUTE_MS);
 	loop_sim_set_clock(w.loop, 30 * (int64_t)HOUR_MS);
-	assert_in_range(asleep_leaves(&w, &w.boxes[0], from, 2 * 3600), GRACE_MS - 2000,
+	assert_in_range(asleep_leaves(&w, &w.servers[0], from, 2 * 3600), GRACE_MS - 2000,
 			GRACE_MS + 15000);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_sleep_that_began_in_the_future_begins_now(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	int64_t from;
 
 	(void)state;
 	asleep_serving(&w, 732, 1);
 	asleep_sleep(&w);
 	asleep_wait(&w, "True Paused", 120);
-	earth_run(&w, 5 * MINUTE_MS);
+	world_run(&w, 5 * MINUTE_MS);
 	loop_sim_set_clock(w.loop, -20 * (int64_t)HOUR_MS);
 	from = loop_now(w.loop);
-	earth_run(&w, MINUTE_MS);
+	world_run(&w, MINUTE_MS);
 	assert_in_range(loop_wall(w.loop) - asleep_since(&w), 0, MINUTE_MS + 2000);
-	assert_in_range(asleep_leaves(&w, &w.boxes[0], from, 2 * 3600), GRACE_MS - 2000,
+	assert_in_range(asleep_leaves(&w, &w.servers[0], from, 2 * 3600), GRACE_MS - 2000,
 			GRACE_MS + 60000);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_new_leader_goes_on_counting(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	int64_t from;
 
 	(void)state;
@@ -439,71 +439,71 @@ static void a_new_leader_goes_on_counting(void **state)
 	asleep_sleep(&w);
 	asleep_wait(&w, "True Paused", 120);
 	from = loop_now(w.loop);
-	earth_run(&w, 5 * MINUTE_MS);
-	earth_kill(&w.replicas[0]);
-	earth_replica(&w);
-	earth_run(&w, 4 * MINUTE_MS);
-	earth_kill(&w.replicas[1]);
-	earth_run(&w, 4 * MINUTE_MS);
-	assert_string_equal(w.boxes[0].state, "serving");
-	earth_replica(&w); /* its first word is not that they go: it looks for itself */
-	assert_in_range(asleep_leaves(&w, &w.boxes[0], from, 2 * 3600), 13 * MINUTE_MS,
+	world_run(&w, 5 * MINUTE_MS);
+	world_kill(&w.replicas[0]);
+	world_replica(&w);
+	world_run(&w, 4 * MINUTE_MS);
+	world_kill(&w.replicas[1]);
+	world_run(&w, 4 * MINUTE_MS);
+	assert_string_equal(w.servers[0].state, "serving");
+	world_replica(&w); /* its first word is not that they go: it looks for itself */
+	assert_in_range(asleep_leaves(&w, &w.servers[0], from, 2 * 3600), 13 * MINUTE_MS,
 			16 * MINUTE_MS);
-	earth_wait_state(&w.boxes[0], "free", 1800);
+	world_wait_state(&w.servers[0], "free", 1800);
 	assert_int_equal(asleep_debts(&w), 1);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_tenant_that_was_awake_while_nobody_led_begins_anew(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	int64_t from;
 
 	(void)state;
 	asleep_serving(&w, 734, 1);
 	asleep_sleep(&w);
 	asleep_wait(&w, "True Paused", 120);
-	earth_run(&w, 10 * MINUTE_MS);
-	earth_kill(&w.replicas[0]);
+	world_run(&w, 10 * MINUTE_MS);
+	world_kill(&w.replicas[0]);
 	asleep_scale(&w, 1, false);
-	earth_run(&w, 5 * MINUTE_MS);
+	world_run(&w, 5 * MINUTE_MS);
 	asleep_scale(&w, 0, true);
 	from = loop_now(w.loop);
-	earth_replica(&w);
-	assert_in_range(asleep_leaves(&w, &w.boxes[0], from, 2 * 3600), GRACE_MS - 2000,
+	world_replica(&w);
+	assert_in_range(asleep_leaves(&w, &w.servers[0], from, 2 * 3600), GRACE_MS - 2000,
 			GRACE_MS + 120000);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* What is known is some seconds old at the moment when it is to be acted on. */
 static void without_a_fresh_look_nothing_goes_back(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	OWN(arena) a = arena_new();
 
 	(void)state;
 	asleep_serving(&w, 735, 1);
 	asleep_sleep(&w);
 	asleep_wait(&w, "True Paused", 120);
-	earth_run(&w, GRACE_MS - 15000 - (loop_wall(w.loop) - asleep_since(&w)));
+	world_run(&w, GRACE_MS - 15000 - (loop_wall(w.loop) - asleep_since(&w)));
 	w.refused = "/statefulsets/";
-	earth_run(&w, 30 * MINUTE_MS);
-	assert_string_equal(w.boxes[0].state, "serving");
+	world_run(&w, 30 * MINUTE_MS);
+	assert_string_equal(w.servers[0].state, "serving");
 	/* It is awake, and does not answer yet: no watch could tell. */
 	asleep_scale(&w, 1, false);
 	w.refused = NULL;
-	earth_run(&w, 30 * MINUTE_MS);
-	assert_string_equal(w.boxes[0].state, "serving");
+	world_run(&w, 30 * MINUTE_MS);
+	assert_string_equal(w.servers[0].state, "serving");
 	assert_string_equal(asleep_condition(&w, a, "Asleep", "reason"), "False Awake");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* --- what keeps them ---------------------------------------------------------------------------------- */
 
 static void what_is_held_or_paused_stays(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	OWN(arena) a = arena_new();
 
 	(void)state;
@@ -511,40 +511,40 @@ static void what_is_held_or_paused_stays(void **state)
 	asleep_cluster(&w, json_pack("{s:b}", "paused", 1));
 	asleep_sleep(&w);
 	asleep_wait(&w, "True Paused", 120);
-	earth_run(&w, 20 * MINUTE_MS);
+	world_run(&w, 20 * MINUTE_MS);
 	assert_string_equal(b->state, "serving");
 	assert_non_null(strstr(asleep_condition(&w, a, "Asleep", "message"), "spec.paused"));
 	leaving_set_pool(&w, json_pack("{s:{s:[{s:s, s:[s]}]}}", "disruption", "budgets", "nodes",
 				       "0", "reasons", "TenantAsleep"));
 	asleep_cluster(&w, json_pack("{s:b}", "paused", 0));
-	earth_run(&w, 10 * MINUTE_MS);
+	world_run(&w, 10 * MINUTE_MS);
 	assert_string_equal(b->state, "serving");
 	leaving_set_pool(&w, json_pack("{s:b, s:{s:[{s:s, s:[s]}]}}", "paused", 1, "disruption",
 				       "budgets", "nodes", "0", "reasons", "Empty"));
-	earth_run(&w, 10 * MINUTE_MS);
+	world_run(&w, 10 * MINUTE_MS);
 	assert_string_equal(b->state, "serving");
 	leaving_set_pool(&w, json_pack("{s:b}", "paused", 0));
-	earth_wait_state(b, "free", 1800);
-	earth_stop(&w);
+	world_wait_state(b, "free", 1800);
+	world_stop(&w);
 }
 
 static void a_cordoned_node_stays(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
 	asleep_serving(&w, 741, 1);
 	leaving_cordon(b, true);
-	earth_run(&w, 10000);
+	world_run(&w, 10000);
 	asleep_sleep(&w);
 	asleep_wait(&w, "True Paused", 120);
-	earth_run(&w, 20 * MINUTE_MS);
-	earth_kill(&w.replicas[0]);
-	earth_replica(&w);
-	earth_run(&w, 20 * MINUTE_MS);
+	world_run(&w, 20 * MINUTE_MS);
+	world_kill(&w.replicas[0]);
+	world_replica(&w);
+	world_run(&w, 20 * MINUTE_MS);
 	assert_string_equal(b->state, "serving");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* The Drain wants it kept; whether it has got so far or waits for the tenant. */
@@ -552,29 +552,29 @@ static void what_a_drain_is_to_hold_stays(void **state)
 {
 	(void)state;
 	for (int held = 0; held < 2; held++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 
 		asleep_serving(&w, 743 + (uint64_t)held, 1);
 		if (held) {
 			leaving_drain(&w, "fans", 0, "  then: Hold\n");
 			leaving_wait_target(&w, "Done");
-			assert_string_equal(earth_at(b, "status.hold.drain"), "fans");
+			assert_string_equal(world_at(b, "status.hold.drain"), "fans");
 		}
 		asleep_sleep(&w);
 		asleep_wait(&w, "True Paused", 120);
 		if (!held)
 			leaving_drain(&w, "fans", 0, "  then: Hold\n");
-		earth_run(&w, 20 * MINUTE_MS);
+		world_run(&w, 20 * MINUTE_MS);
 		assert_string_equal(b->state, held ? "serving" : "draining");
-		earth_stop(&w);
+		world_stop(&w);
 	}
 }
 
 static void a_deleted_claim_waits_no_longer_than_its_tenants_grace(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	int64_t from;
 
 	(void)state;
@@ -582,17 +582,17 @@ static void a_deleted_claim_waits_no_longer_than_its_tenants_grace(void **state)
 	asleep_sleep(&w);
 	asleep_wait(&w, "True Paused", 120);
 	from = loop_now(w.loop);
-	earth_run(&w, 5 * MINUTE_MS);
-	earth_release(b); /* its pods would have an hour */
-	earth_wait_state(b, "stopping", 3600);
+	world_run(&w, 5 * MINUTE_MS);
+	world_release(b); /* its pods would have an hour */
+	world_wait_state(b, "stopping", 3600);
 	assert_in_range(loop_now(w.loop) - from, GRACE_MS - 2000, GRACE_MS + 15000);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_drain_without_a_deadline_does_not_wait_for_a_sleeper(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	int64_t from;
 
 	(void)state;
@@ -601,22 +601,22 @@ static void a_drain_without_a_deadline_does_not_wait_for_a_sleeper(void **state)
 	asleep_wait(&w, "True Paused", 120);
 	from = loop_now(w.loop);
 	leaving_drain(&w, "fans", 0, "  then: Quarantine\n");
-	earth_wait_state(b, "draining", 60);
-	earth_run(&w, 10 * MINUTE_MS);
+	world_wait_state(b, "draining", 60);
+	world_run(&w, 10 * MINUTE_MS);
 	assert_string_equal(b->state, "draining");
-	earth_wait_state(b, "stopping", 600);
+	world_wait_state(b, "stopping", 600);
 	assert_in_range(loop_now(w.loop) - from, GRACE_MS - 2000, GRACE_MS + 60000);
-	earth_wait_state(b, "quarantined", 1800);
+	world_wait_state(b, "quarantined", 1800);
 	leaving_wait_target(&w, "Done");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* --- waking while they leave ---------------------------------------------------------------------------- */
 
 static void one_that_has_begun_to_leave_goes_on_and_the_others_stay(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0], *other = &w.boxes[1], *x;
+	struct sim_world w;
+	struct server *b = &w.servers[0], *other = &w.servers[1], *x;
 	char claim[128];
 
 	(void)state;
@@ -624,49 +624,49 @@ static void one_that_has_begun_to_leave_goes_on_and_the_others_stay(void **state
 	leaving_set_pool(&w, json_pack("{s:{s:[{s:s}]}}", "disruption", "budgets", "nodes", "1"));
 	asleep_sleep(&w);
 	asleep_wait(&w, "True Paused", 120);
-	earth_run(&w, 10 * MINUTE_MS);
+	world_run(&w, 10 * MINUTE_MS);
 	while (str_eq(b->state, "serving") && str_eq(other->state, "serving"))
-		earth_run(&w, 1000);
+		world_run(&w, 1000);
 	if (str_eq(b->state, "serving")) {
 		x = b;
 		b = other;
 		other = x;
 	}
 	str_copy(claim, sizeof(claim), other->claim);
-	earth_kill(&w.replicas[0]); /* the next one spends no more than the budget either */
-	earth_replica(&w);
-	earth_run(&w, MINUTE_MS);
+	world_kill(&w.replicas[0]); /* the next one spends no more than the budget either */
+	world_replica(&w);
+	world_run(&w, MINUTE_MS);
 	assert_string_not_equal(b->claim, "");
 	assert_string_equal(other->state, "serving");
 	asleep_wake(&w);
 	w.tenants[0].owed = false;
-	earth_wait_state(b, "dirty", 600);
-	earth_run(&w, 30 * MINUTE_MS);
+	world_wait_state(b, "dirty", 600);
+	world_run(&w, 30 * MINUTE_MS);
 	assert_string_equal(other->state, "serving");
 	assert_string_equal(other->claim, claim);
 	assert_int_equal(asleep_debts(&w), 0);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void of_two_tenants_the_one_that_is_awake_gets_what_the_other_slept_on(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
 	asleep_serving(&w, 751, 2);
-	earth_delete_pod(&w, &w.tenants[0], "more");
-	earth_pod(&w, &w.tenants[1], "theirs");
-	earth_wait_running(&w, &w.tenants[1], "theirs", 3600);
-	earth_pod(&w, &w.tenants[1], "second");
+	world_delete_pod(&w, &w.tenants[0], "more");
+	world_pod(&w, &w.tenants[1], "theirs");
+	world_wait_running(&w, &w.tenants[1], "theirs", 3600);
+	world_pod(&w, &w.tenants[1], "second");
 	asleep_sleep(&w);
 	asleep_wait(&w, "True Paused", 120);
-	earth_run(&w, 10 * MINUTE_MS);
-	earth_check_serving(&w, &w.tenants[1], "theirs");
-	earth_wait_running(&w, &w.tenants[1], "second", 3600);
-	earth_check_serving(&w, &w.tenants[1], "second");
-	earth_check_serving(&w, &w.tenants[1], "theirs");
+	world_run(&w, 10 * MINUTE_MS);
+	world_check_serving(&w, &w.tenants[1], "theirs");
+	world_wait_running(&w, &w.tenants[1], "second", 3600);
+	world_check_serving(&w, &w.tenants[1], "second");
+	world_check_serving(&w, &w.tenants[1], "theirs");
 	assert_int_equal(asleep_debts(&w), 1);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* The tenant falls asleep at any moment of a machine's coming: it is not waited for, and nothing is lost. */
@@ -676,22 +676,22 @@ static void what_was_on_its_way_to_a_sleeper_comes_back(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 
-		earth_start(&w, 760 + i, 1);
-		earth_replica(&w);
+		world_start(&w, 760 + i, 1);
+		world_replica(&w);
 		asleep_set(&w);
-		earth_pod(&w, &w.tenants[0], "train");
-		earth_wait_state(b, at[i], 900);
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait_state(b, at[i], 900);
 		asleep_sleep(&w);
-		earth_wait_state(b, "free", 2 * 3600);
-		earth_run(&w, 10 * MINUTE_MS);
+		world_wait_state(b, "free", 2 * 3600);
+		world_run(&w, 10 * MINUTE_MS);
 		assert_string_equal(b->state, "free");
 		asleep_wake(&w);
-		earth_wait(&w, asleep_is_quits, &w, 120, "the debts paid");
-		earth_wait_running(&w, &w.tenants[0], "train", 3600);
-		earth_stop(&w);
+		world_wait(&w, asleep_is_quits, &w, 120, "the debts paid");
+		world_wait_running(&w, &w.tenants[0], "train", 3600);
+		world_stop(&w);
 	}
 }
 
@@ -701,44 +701,44 @@ static void leaders_that_die_while_they_go_back_are_followed(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 
 		asleep_serving(&w, 770 + i, 1);
 		asleep_sleep(&w);
-		earth_wait_state(b, at[i], 3600);
-		earth_kill(&w.replicas[0]);
-		earth_replica(&w);
-		earth_wait_state(b, "free", 1800);
+		world_wait_state(b, at[i], 3600);
+		world_kill(&w.replicas[0]);
+		world_replica(&w);
+		world_wait_state(b, "free", 1800);
 		assert_int_equal(asleep_debts(&w), 1);
 		asleep_wake(&w);
-		earth_wait(&w, asleep_is_quits, &w, 120, "the debt paid");
-		earth_stop(&w);
+		world_wait(&w, asleep_is_quits, &w, 120, "the debt paid");
+		world_stop(&w);
 	}
 }
 
 /* Its pods still wait in what drover knows of it. */
 static void nothing_is_placed_for_a_sleeper(void **state)
 {
-	struct earth w;
-	struct box *second = &w.boxes[1];
+	struct sim_world w;
+	struct server *second = &w.servers[1];
 
 	(void)state;
 	asleep_serving(&w, 752, 1);
-	earth_pod(&w, &w.tenants[0], "more");
-	earth_run(&w, 10000);
+	world_pod(&w, &w.tenants[0], "more");
+	world_run(&w, 10000);
 	asleep_sleep(&w);
 	asleep_wait(&w, "True Paused", 120);
 	w.nboxes = 2;
-	box_init(second, &w, 2);
-	earth_machine(&w, second);
-	earth_wait_state(second, "free", 900);
-	earth_run(&w, 10 * MINUTE_MS);
+	server_init(second, &w, 2);
+	world_machine(&w, second);
+	world_wait_state(second, "free", 900);
+	world_run(&w, 10 * MINUTE_MS);
 	assert_string_equal(second->state, "free");
 	assert_string_equal(second->claim, "");
 	asleep_wake(&w);
-	earth_wait_running(&w, &w.tenants[0], "more", 900);
-	earth_stop(&w);
+	world_wait_running(&w, &w.tenants[0], "more", 900);
+	world_stop(&w);
 }
 
 int main(void)

@@ -15,7 +15,7 @@ static void set_text(char **slot, const char *text)
 }
 
 /* Nothing was asked of it that changes a machine: power, media, boot order. */
-static void assert_untouched(const struct box *b)
+static void assert_untouched(const struct server *b)
 {
 	assert_int_equal(fake_bmc_count(&b->bmc, "POST /redfish/v1/Systems"), 0);
 	assert_int_equal(fake_bmc_count(&b->bmc, "PATCH"), 0);
@@ -23,238 +23,238 @@ static void assert_untouched(const struct box *b)
 
 static void a_wrong_password_is_tried_once_until_the_secret_changes(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 11, 1);
+	world_start(&w, 11, 1);
 	b->bmc.password = "changed by hand";
-	earth_replica(&w);
-	earth_wait_reason(b, "BmcAuthFailed", 60);
-	earth_run(&w, 1800 * 1000);
+	world_replica(&w);
+	world_wait_reason(b, "BmcAuthFailed", 60);
+	world_run(&w, 1800 * 1000);
 	assert_int_equal(b->bmc.logins, 1);
-	assert_string_equal(earth_at(b, "status.operation.waitingFor"), "Approval");
+	assert_string_equal(world_at(b, "status.operation.waitingFor"), "Approval");
 	assert_untouched(b);
-	earth_kill(&w.replicas[0]); /* nor by the next leader */
-	earth_replica(&w);
-	earth_run(&w, 1800 * 1000);
+	world_kill(&w.replicas[0]); /* nor by the next leader */
+	world_replica(&w);
+	world_run(&w, 1800 * 1000);
 	assert_int_equal(b->bmc.logins, 1);
-	earth_secret(&w, "drover-system", "bmc", "username", "drover", "password",
+	world_secret(&w, "drover-system", "bmc", "username", "drover", "password",
 		     "changed by hand");
-	earth_wait_state(b, "free", 900);
-	earth_stop(&w);
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
 }
 
 static void another_machine_at_the_address_is_left_alone(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 12, 2);
+	world_start(&w, 12, 2);
 	set_text(&b->bmc.uuid, "ffffffff-0035-3410-8050-c6c04f314733");
-	box_power(b, true);
-	earth_replica(&w);
-	earth_wait_reason(b, "IdentityMismatch", 60);
-	earth_wait_state(&w.boxes[1], "free", 600);
-	earth_run(&w, 1800 * 1000);
+	server_power(b, true);
+	world_replica(&w);
+	world_wait_reason(b, "IdentityMismatch", 60);
+	world_wait_state(&w.servers[1], "free", 600);
+	world_run(&w, 1800 * 1000);
 	assert_string_equal(b->state, "known");
 	assert_true(b->bmc.on);
 	assert_untouched(b);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* Its cable was moved while it served: the new one at that address is never switched off. */
 static void a_machine_that_became_another_is_never_switched(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	unsigned resets;
 
 	(void)state;
-	earth_start(&w, 13, 1);
-	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_running(&w, &w.tenants[0], "train", 900);
-	earth_wait_state(b, "serving", 60);
+	world_start(&w, 13, 1);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_wait_state(b, "serving", 60);
 	set_text(&b->bmc.uuid, "ffffffff-0035-3410-8050-c6c04f314733");
 	resets = fake_bmc_count(&b->bmc, RESET);
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_release(b);
-	earth_run(&w, 3600 * 1000);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_run(&w, 3600 * 1000);
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
 	assert_true(b->bmc.on);
 	assert_true(b->claim[0]); /* off is not proved: it keeps its claim */
 	assert_string_equal(b->segment, "quarantine");
 	set_text(&b->bmc.uuid, b->uuid);
-	earth_wait_state(b, "free", 12 * 3600);
-	earth_stop(&w);
+	world_wait_state(b, "free", 12 * 3600);
+	world_stop(&w);
 }
 
 static void a_changed_certificate_stops_it(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	unsigned resets;
 	char pin[80];
 
 	(void)state;
-	earth_start(&w, 14, 1);
-	earth_replica(&w);
-	earth_wait_state(b, "free", 600);
+	world_start(&w, 14, 1);
+	world_replica(&w);
+	world_wait_state(b, "free", 600);
 	resets = fake_bmc_count(&b->bmc, RESET);
-	str_copy(pin, sizeof(pin), earth_at(b, "status.bmc.fingerprint") + strlen("sha256:"));
+	str_copy(pin, sizeof(pin), world_at(b, "status.bmc.fingerprint") + strlen("sha256:"));
 	http_mem_pin(w.net, b->origin,
 		     "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff");
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_run(&w, 1800 * 1000);
+	world_pod(&w, &w.tenants[0], "train");
+	world_run(&w, 1800 * 1000);
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
-	assert_string_equal(earth_at(b, "status.tenant.name"), "");
+	assert_string_equal(world_at(b, "status.tenant.name"), "");
 	http_mem_pin(w.net, b->origin, pin);
-	earth_wait_running(&w, &w.tenants[0], "train", 24 * 3600);
-	earth_stop(&w);
+	world_wait_running(&w, &w.tenants[0], "train", 24 * 3600);
+	world_stop(&w);
 }
 
 static void a_reply_without_end_is_an_error_of_that_machine_alone(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 15, 3);
+	world_start(&w, 15, 3);
 	b->bmc.huge = true;
-	earth_replica(&w);
-	earth_wait_reason(b, "BmcProtocolError", 300);
-	earth_wait_state(&w.boxes[1], "free", 600);
-	earth_wait_state(&w.boxes[2], "free", 60);
+	world_replica(&w);
+	world_wait_reason(b, "BmcProtocolError", 300);
+	world_wait_state(&w.servers[1], "free", 600);
+	world_wait_state(&w.servers[2], "free", 60);
 	assert_string_equal(b->state, "known");
 	assert_untouched(b);
 	b->bmc.huge = false;
-	earth_wait_state(b, "free", 1200);
-	earth_stop(&w);
+	world_wait_state(b, "free", 1200);
+	world_stop(&w);
 }
 
 static void a_machine_found_on_waits_for_a_person(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 16, 1);
-	box_put_old_system(b);
+	world_start(&w, 16, 1);
+	server_put_old_system(b);
 	str_copy(b->segment, sizeof(b->segment), "somewhere");
-	box_power(b, true);
-	earth_replica(&w);
-	earth_wait_reason(b, "PowerStateUnexpected", 60);
-	earth_run(&w, 3600 * 1000);
+	server_power(b, true);
+	world_replica(&w);
+	world_wait_reason(b, "PowerStateUnexpected", 60);
+	world_run(&w, 3600 * 1000);
 	assert_true(b->bmc.on);
 	assert_untouched(b);
-	assert_false(box_is_blank(b));
-	earth_patch_machine(b,
+	assert_false(server_is_blank(b));
+	world_patch_machine(b,
 			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
-	earth_wait_state(b, "free", 900);
-	assert_true(box_is_blank(b));
-	assert_string_equal(earth_at(b, "status.approvalID"), "01");
-	earth_stop(&w);
+	world_wait_state(b, "free", 900);
+	assert_true(server_is_blank(b));
+	assert_string_equal(world_at(b, "status.approvalID"), "01");
+	world_stop(&w);
 }
 
 /* A backup was restored: the Machine is as new, and a tenant's work runs on it. */
 static void a_machine_whose_object_was_lost_keeps_its_tenant(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	int64_t tenancy;
 	unsigned resets;
 
 	(void)state;
-	earth_start(&w, 20, 1);
-	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_running(&w, &w.tenants[0], "train", 900);
-	earth_wait_state(b, "serving", 60);
+	world_start(&w, 20, 1);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_wait_state(b, "serving", 60);
 	tenancy = b->tenancy;
 	resets = fake_bmc_count(&b->bmc, RESET);
 	w.restored = true;
-	earth_do(&w, &w.host, "DELETE", "/apis/" OBJECT_API_VERSION "/machines/gpu-1", NULL);
+	world_do(&w, &w.host, "DELETE", "/apis/" OBJECT_API_VERSION "/machines/gpu-1", NULL);
 	/* Our finalizer holds it; whoever takes that away by force loses the object all the same. */
-	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/gpu-1",
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/gpu-1",
 		 json_pack("{s:{s:[]}}", "metadata", "finalizers"));
-	earth_machine(&w, b);
-	earth_wait_reason(b, "PowerStateUnexpected", 300);
-	earth_run(&w, 3600 * 1000);
+	world_machine(&w, b);
+	world_wait_reason(b, "PowerStateUnexpected", 300);
+	world_run(&w, 3600 * 1000);
 	assert_true(b->bmc.on);
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
 	assert_true(b->tenancy > tenancy);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* Somebody switched a free machine on by hand: it is not taken for a claim, and not fought. */
 static void a_free_machine_that_is_on_serves_nobody(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	unsigned resets;
 
 	(void)state;
-	earth_start(&w, 17, 1);
-	earth_replica(&w);
-	earth_wait_state(b, "free", 600);
-	box_power(b, true);
+	world_start(&w, 17, 1);
+	world_replica(&w);
+	world_wait_state(b, "free", 600);
+	server_power(b, true);
 	resets = fake_bmc_count(&b->bmc, RESET);
-	earth_run(&w, 10000);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_reason(b, "PowerStateUnexpected", 900);
-	earth_run(&w, 1800 * 1000);
+	world_run(&w, 10000);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_reason(b, "PowerStateUnexpected", 900);
+	world_run(&w, 1800 * 1000);
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
 	assert_string_equal(b->state, "free");
 	assert_string_equal(b->claim, "");
-	earth_patch_machine(b,
+	world_patch_machine(b,
 			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "02"));
-	earth_wait_running(&w, &w.tenants[0], "train", 1800);
-	earth_stop(&w);
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	world_stop(&w);
 }
 
 static void two_machines_with_one_bmc_both_wait(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0], twin;
+	struct sim_world w;
+	struct server *b = &w.servers[0], twin;
 
 	(void)state;
-	earth_start(&w, 18, 1);
+	world_start(&w, 18, 1);
 	twin = *b;
 	str_copy(twin.name, sizeof(twin.name), "gpu-twin");
-	earth_machine(&w, &twin);
-	earth_replica(&w);
-	earth_wait_reason(b, "DuplicateIdentity", 60);
-	earth_run(&w, 1800 * 1000);
+	world_machine(&w, &twin);
+	world_replica(&w);
+	world_wait_reason(b, "DuplicateIdentity", 60);
+	world_run(&w, 1800 * 1000);
 	assert_string_equal(b->state, "known");
 	assert_untouched(b);
-	earth_do(&w, &w.host, "DELETE", "/apis/" OBJECT_API_VERSION "/machines/gpu-twin", NULL);
-	earth_wait_state(b, "free", 900);
-	earth_stop(&w);
+	world_do(&w, &w.host, "DELETE", "/apis/" OBJECT_API_VERSION "/machines/gpu-twin", NULL);
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
 }
 
 static void a_bmc_that_only_says_yes_is_found_out(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 19, 1);
-	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_running(&w, &w.tenants[0], "train", 900);
-	earth_wait_state(b, "serving", 60);
+	world_start(&w, 19, 1);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_wait_state(b, "serving", 60);
 	b->bmc.power_lie = true;
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_release(b);
-	earth_run(&w, 1800 * 1000);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_run(&w, 1800 * 1000);
 	assert_true(b->bmc.on);
-	assert_true(b->claim[0]); /* the oracle watches that it never ends */
+	assert_true(b->claim[0]); /* the invariants watches that it never ends */
 	assert_string_equal(b->segment, "quarantine");
 	b->bmc.power_lie = false;
-	earth_wait_state(b, "free", 12 * 3600);
-	earth_stop(&w);
+	world_wait_state(b, "free", 12 * 3600);
+	world_stop(&w);
 }
 
 /* It says Off for less than five seconds, and the machine runs on: one read proves nothing. */
@@ -264,28 +264,28 @@ static void a_bmc_that_says_off_for_a_moment_is_not_believed(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 
-		earth_start(&w, 21 + i, 1);
-		earth_replica(&w);
-		earth_pod(&w, &w.tenants[0], "train");
-		earth_wait_running(&w, &w.tenants[0], "train", 900);
-		earth_wait_state(b, "serving", 60);
+		world_start(&w, 21 + i, 1);
+		world_replica(&w);
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait_running(&w, &w.tenants[0], "train", 900);
+		world_wait_state(b, "serving", 60);
 		b->bmc.power_lie = true;
-		earth_delete_pod(&w, &w.tenants[0], "train");
-		earth_release(b);
-		earth_wait_state(b, states[i], 900);
-		earth_run(&w, 2000);
+		world_delete_pod(&w, &w.tenants[0], "train");
+		world_release(b);
+		world_wait_state(b, states[i], 900);
+		world_run(&w, 2000);
 		b->bmc.on = false; /* only the BMC's word for it: nothing was switched */
-		earth_run(&w, 4800);
+		world_run(&w, 4800);
 		b->bmc.on = true;
-		earth_run(&w, 30000);
+		world_run(&w, 30000);
 		assert_string_equal(b->state, states[i]);
 		assert_true(b->claim[0]);
 		b->bmc.power_lie = false;
-		earth_wait_state(b, "free", 12 * 3600);
-		earth_stop(&w);
+		world_wait_state(b, "free", 12 * 3600);
+		world_stop(&w);
 	}
 }
 

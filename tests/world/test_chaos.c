@@ -1,13 +1,13 @@
 /* Everything at once, by seed: drains, people, tenants, BMCs, ports, leaders.  Nothing that must not
- * happen does (oracle.h), and once it is over the machines serve again by themselves (S9). */
+ * happen does (invariants.h), and once it is over the machines serve again by themselves (S9). */
 #include "tests/unit/testing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/str.h"
-#include "controller/requests.h"
+#include "controller/steps/requests.h"
 #include "tests/world/leaving.h"
-#include "tests/world/oracle.h"
+#include "tests/world/invariants.h"
 
 #define GROUP "/apis/" OBJECT_API_VERSION
 #define BOXES 3
@@ -17,7 +17,7 @@
 #define SETTLE_S (24 * 3600)
 
 struct chaos {
-	struct earth w;
+	struct sim_world w;
 	uint64_t random;
 	unsigned npods, ndrains;
 	char pods[PODS][16]; /* "": none */
@@ -35,18 +35,18 @@ static unsigned chaos_below(struct chaos *c, unsigned n)
 }
 
 /* What is refused or no longer there is no matter here. */
-static void chaos_ask(struct plane *p, const char *method, const char *path, json_t *body)
+static void chaos_ask(struct cluster *p, const char *method, const char *path, json_t *body)
 {
 	if (getenv("WORLD_LOG"))
 		fprintf(stderr, "chaos %s %s\n", method, path);
-	plane_ask(p, method, path, body, NULL, NULL);
+	cluster_ask(p, method, path, body, NULL, NULL);
 }
 
-static void chaos_annotate(struct chaos *c, unsigned box, const char *key, const char *value)
+static void chaos_annotate(struct chaos *c, unsigned server, const char *key, const char *value)
 {
 	char path[200];
 
-	str_format(path, sizeof(path), GROUP "/machines/%s", c->w.boxes[box].name);
+	str_format(path, sizeof(path), GROUP "/machines/%s", c->w.servers[server].name);
 	chaos_ask(&c->w.host, "PATCH", path,
 		  json_pack("{s:{s:{s:s?}}}", "metadata", "annotations", key, value));
 }
@@ -66,7 +66,7 @@ static void chaos_pod(struct chaos *c)
 	} else if (!c->pods[at][0]) {
 		c->owner[at] = team;
 		str_format(c->pods[at], sizeof(c->pods[at]), "p-%u", c->npods++);
-		earth_pod(&c->w, &c->w.tenants[team], c->pods[at]);
+		world_pod(&c->w, &c->w.tenants[team], c->pods[at]);
 	}
 }
 
@@ -93,15 +93,15 @@ static void chaos_drain(struct chaos *c)
 		  json_pack("{s:s,s:s,s:{s:s},s:{s:s,s:[s,s],s:s,s:s,s:s}}", "apiVersion",
 			    OBJECT_API_VERSION, "kind", "Drain", "metadata", "name", c->drains[at],
 			    "spec", "reason", "chaos", "machineNames",
-			    c->w.boxes[chaos_below(c, 2)].name, c->w.boxes[2].name, "deadline",
+			    c->w.servers[chaos_below(c, 2)].name, c->w.servers[2].name, "deadline",
 			    str_time(when, deadline), "onDeadline",
 			    chaos_below(c, 2) ? "Escalate" : "Stop", "then",
 			    thens[chaos_below(c, 3)]));
 }
 
-static void chaos_cordon(struct chaos *c, unsigned box, bool on)
+static void chaos_cordon(struct chaos *c, unsigned server, bool on)
 {
-	struct box *b = &c->w.boxes[box];
+	struct server *b = &c->w.servers[server];
 	char path[200];
 
 	if (!b->claim[0])
@@ -114,31 +114,31 @@ static void chaos_cordon(struct chaos *c, unsigned box, bool on)
 
 static void chaos_leader(struct chaos *c)
 {
-	if (c->w.nreplicas == EARTH_REPLICAS)
+	if (c->w.nreplicas == WORLD_REPLICAS)
 		return;
-	earth_kill(&c->w.replicas[c->w.nreplicas - 1]);
-	earth_replica(&c->w);
+	world_kill(&c->w.replicas[c->w.nreplicas - 1]);
+	world_replica(&c->w);
 }
 
-static void chaos_claim(struct chaos *c, unsigned box)
+static void chaos_claim(struct chaos *c, unsigned server)
 {
 	char path[200];
 
-	if (!c->w.boxes[box].claim[0])
+	if (!c->w.servers[server].claim[0])
 		return;
-	str_format(path, sizeof(path), GROUP "/nodeclaims/%s", c->w.boxes[box].claim);
+	str_format(path, sizeof(path), GROUP "/nodeclaims/%s", c->w.servers[server].claim);
 	chaos_ask(&c->w.host, "DELETE", path, NULL);
 }
 
-static void chaos_bmc(struct chaos *c, unsigned box, bool dead)
+static void chaos_bmc(struct chaos *c, unsigned server, bool dead)
 {
-	struct box *b = &c->w.boxes[box];
+	struct server *b = &c->w.servers[server];
 
-	c->bmc_dead[box] = dead;
+	c->bmc_dead[server] = dead;
 	http_mem_serve(c->w.net, b->origin, dead ? NULL : b->bmc.httpd);
 }
 
-static void chaos_person(struct chaos *c, unsigned box)
+static void chaos_person(struct chaos *c, unsigned server)
 {
 	static const char *const keys[] = {REQUEST_RETRY, REQUEST_RELEASE, REQUEST_QUARANTINE,
 					   REQUEST_QUARANTINE, REQUEST_CONFIRM_OFF};
@@ -146,7 +146,7 @@ static void chaos_person(struct chaos *c, unsigned box)
 	char value[40];
 
 	str_format(value, sizeof(value), "nonsense %u", chaos_below(c, 1000));
-	chaos_annotate(c, box, keys[k], k == 3 ? NULL : value);
+	chaos_annotate(c, server, keys[k], k == 3 ? NULL : value);
 }
 
 static void chaos_pause(struct chaos *c, bool on)
@@ -157,8 +157,8 @@ static void chaos_pause(struct chaos *c, bool on)
 
 static void chaos_step(struct chaos *c)
 {
-	unsigned box = chaos_below(c, BOXES), team = chaos_below(c, 2);
-	struct box *b = &c->w.boxes[box];
+	unsigned server = chaos_below(c, BOXES), team = chaos_below(c, 2);
+	struct server *b = &c->w.servers[server];
 
 	switch (chaos_below(c, 20)) {
 	case 0:
@@ -171,17 +171,17 @@ static void chaos_step(struct chaos *c)
 		chaos_drain(c);
 		break;
 	case 5:
-		chaos_claim(c, box);
+		chaos_claim(c, server);
 		break;
 	case 6:
 	case 7:
 		chaos_leader(c);
 		break;
 	case 8:
-		plane_away(&c->w.tenants[team], !c->w.tenants[team].away);
+		cluster_away(&c->w.tenants[team], !c->w.tenants[team].away);
 		break;
 	case 9:
-		chaos_bmc(c, box, !c->bmc_dead[box]);
+		chaos_bmc(c, server, !c->bmc_dead[server]);
 		break;
 	case 10:
 		b->port_stuck = !b->port_stuck;
@@ -191,10 +191,10 @@ static void chaos_step(struct chaos *c)
 		break;
 	case 12:
 		if (!c->w.tenants[0].away && !c->w.tenants[1].away)
-			chaos_cordon(c, box, chaos_below(c, 2));
+			chaos_cordon(c, server, chaos_below(c, 2));
 		break;
 	case 13:
-		chaos_person(c, box);
+		chaos_person(c, server);
 		break;
 	case 14:
 		chaos_pause(c, chaos_below(c, 2));
@@ -227,12 +227,12 @@ static void chaos_stop(struct chaos *c)
 	c->w.fault_at = 0;
 	c->w.lease_fails = false;
 	for (int i = 0; i < 2; i++)
-		plane_away(&c->w.tenants[i], false);
+		cluster_away(&c->w.tenants[i], false);
 	for (unsigned i = 0; i < BOXES; i++) {
 		chaos_bmc(c, i, false);
-		c->w.boxes[i].port_stuck = c->w.boxes[i].port_unproved = false;
-		c->w.boxes[i].mute = c->w.boxes[i].bmc.power_lie = false;
-		c->w.boxes[i].reboots_at = NULL;
+		c->w.servers[i].port_stuck = c->w.servers[i].port_unproved = false;
+		c->w.servers[i].mute = c->w.servers[i].bmc.power_lie = false;
+		c->w.servers[i].reboots_at = NULL;
 		chaos_cordon(c, i, false);
 		chaos_annotate(c, i, REQUEST_QUARANTINE, NULL);
 	}
@@ -249,36 +249,36 @@ static bool chaos_settled(void *arg)
 {
 	struct chaos *c = arg;
 
-	return oracle_is_settled(&c->w);
+	return invariants_is_settled(&c->w);
 }
 
 static void chaos_run(uint64_t seed)
 {
 	struct chaos c = {.random = seed * 0x9e3779b97f4a7c15 + 1};
-	struct earth *w = &c.w;
+	struct sim_world *w = &c.w;
 	char path[200];
 
-	earth_start(w, seed, BOXES);
+	world_start(w, seed, BOXES);
 	for (unsigned i = 0; i < BOXES; i++)
-		w->boxes[i].beats = true;
-	earth_replica(w);
-	earth_wait_all(w, "free", 1800);
+		w->servers[i].beats = true;
+	world_replica(w);
+	world_wait_all(w, "free", 1800);
 	w->tenants[0].owed = w->tenants[1].owed = true;
 	for (unsigned i = 0; i < STEPS; i++) {
 		chaos_step(&c);
-		earth_run(w, 1000 + chaos_below(&c, 120000));
+		world_run(w, 1000 + chaos_below(&c, 120000));
 	}
 	chaos_stop(&c);
-	earth_run(w, 600 * 1000);
+	world_run(w, 600 * 1000);
 	chaos_stop(&c); /* what a lost request kept from being undone */
 	for (unsigned i = 0; i < PODS; i++) {
 		str_format(path, sizeof(path), "/api/v1/namespaces/default/pods/%s", c.pods[i]);
 		if (c.pods[i][0])
 			chaos_ask(&w->tenants[c.owner[i]], "DELETE", path, NULL);
 	}
-	earth_wait(w, chaos_settled, &c, SETTLE_S, "every machine free or serving");
+	world_wait(w, chaos_settled, &c, SETTLE_S, "every machine free or serving");
 	w->tenants[0].owed = w->tenants[1].owed = false; /* all is paid */
-	earth_stop(w);
+	world_stop(w);
 }
 
 static void after_a_day_of_everything_the_machines_serve_again(void **state)

@@ -9,144 +9,144 @@
 
 static void a_drain_keeps_its_time_when_the_clock_is_put_forward(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 500);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 500);
 	int64_t began;
 
 	(void)state;
 	leaving_budget(&w, "train");
 	leaving_drain(&w, "fans", 1800, "  onDeadline: Escalate\n");
-	earth_wait_state(b, "draining", 60);
+	world_wait_state(b, "draining", 60);
 	began = loop_now(w.loop);
-	earth_run(&w, 300 * 1000);
+	world_run(&w, 300 * 1000);
 	loop_sim_set_clock(w.loop, 3 * HOUR_MS);
-	earth_run(&w, 1200 * 1000);
+	world_run(&w, 1200 * 1000);
 	assert_true(leaving_runs_still(&w));
 	assert_string_equal(b->state, "draining");
 	leaving_wait_gone(&w, &w.tenants[0], "pods/default/train", 600);
 	assert_in_range(loop_now(w.loop) - began, 1780 * 1000, 1900 * 1000);
 	assert_non_null(strstr(w.log, "the clock was put forward"));
-	earth_wait_state(b, "free", 900);
-	earth_stop(&w);
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
 }
 
 static void a_drain_that_has_not_begun_does_not_begin_by_a_jump(void **state)
 {
 	char more[80], when[STR_TIME_SIZE];
-	struct earth w;
-	struct box *b = leaving_serving(&w, 501);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 501);
 
 	(void)state;
 	str_format(more, sizeof(more), "  notBefore: %s\n",
 		   str_time(when, loop_wall(w.loop) + HOUR_MS));
 	leaving_drain(&w, "fans", 2 * 3600, more);
-	earth_run(&w, 60 * 1000);
+	world_run(&w, 60 * 1000);
 	loop_sim_set_clock(w.loop, 5 * HOUR_MS);
-	earth_run(&w, 3400 * 1000);
+	world_run(&w, 3400 * 1000);
 	assert_string_equal(b->state, "serving");
 	assert_true(leaving_runs_still(&w));
-	earth_wait_state(b, "free", 1200);
-	earth_stop(&w);
+	world_wait_state(b, "free", 1200);
+	world_stop(&w);
 }
 
 static void a_deleted_claim_has_its_grace_all_the_same(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 502);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 502);
 	int64_t began;
 
 	(void)state;
 	leaving_budget(&w, "train");
-	earth_release(b);
-	earth_wait_state(b, "draining", 60);
+	world_release(b);
+	world_wait_state(b, "draining", 60);
 	began = loop_now(w.loop);
 	loop_sim_set_clock(w.loop, 30 * 24 * (int64_t)HOUR_MS);
-	earth_run(&w, 3500 * 1000);
+	world_run(&w, 3500 * 1000);
 	assert_true(leaving_runs_still(&w));
 	leaving_wait_gone(&w, &w.tenants[0], "pods/default/train", 300);
 	assert_true(loop_now(w.loop) - began >= 3590 * 1000);
-	earth_wait_state(b, "free", 900);
-	earth_stop(&w);
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
 }
 
 static void work_that_saves_itself_has_its_time(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 503);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 503);
 
 	(void)state;
 	leaving_patch_pod(&w, "train",
 			  json_pack("{s:{s:{s:s}}}", "metadata", "annotations",
 				    "drover.dev/checkpoint", "30m"));
-	earth_release(b);
+	world_release(b);
 	leaving_wait_at(b, "status.leave.blockedBy", "checkpoint default/train", 60);
 	loop_sim_set_clock(w.loop, 2 * HOUR_MS);
-	earth_run(&w, 1500 * 1000);
+	world_run(&w, 1500 * 1000);
 	assert_true(leaving_runs_still(&w));
 	leaving_wait_gone(&w, &w.tenants[0], "pods/default/train", 600);
-	earth_wait_state(b, "free", 900);
-	earth_stop(&w);
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
 }
 
 static void no_machine_is_empty_expired_or_dead_by_a_jump(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 504);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 504);
 
 	(void)state;
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_run(&w, 60 * 1000);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_run(&w, 60 * 1000);
 	loop_sim_set_clock(w.loop, 24 * (int64_t)HOUR_MS);
-	earth_run(&w, 400 * 1000);
+	world_run(&w, 400 * 1000);
 	assert_string_equal(b->state, "serving");
-	earth_wait_state(b, "free", 1800);
-	earth_stop(&w);
+	world_wait_state(b, "free", 1800);
+	world_stop(&w);
 }
 
 /* From imaging on there is a token too, which runs out by its tenant's clock: that claim is made anew. */
 static void no_state_runs_out_of_time_by_a_jump(void **state)
 {
 	static const char *const at[] = {"dirty", "wiping", "verifying", "claimed"};
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
-		struct box *b;
+		struct server *b;
 
-		earth_start(&w, 505 + i, 1);
-		b = &w.boxes[0];
+		world_start(&w, 505 + i, 1);
+		b = &w.servers[0];
 		b->wipe_ms = 60000;
-		earth_replica(&w);
-		earth_pod(&w, &w.tenants[0], "train");
-		earth_wait_state(b, at[i], 1800);
+		world_replica(&w);
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait_state(b, at[i], 1800);
 		loop_sim_set_clock(w.loop, 9 * HOUR_MS);
-		earth_wait_running(&w, &w.tenants[0], "train", 1800);
-		earth_wait_state(b, "serving", 60);
+		world_wait_running(&w, &w.tenants[0], "train", 1800);
+		world_wait_state(b, "serving", 60);
 		assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
-		earth_stop(&w);
+		world_stop(&w);
 	}
 }
 
 static void a_clock_that_was_wrong_and_is_put_right_again_is_believed(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 508);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 508);
 	int64_t began;
 
 	(void)state;
 	leaving_budget(&w, "train");
 	leaving_drain(&w, "fans", 1800, "  onDeadline: Escalate\n");
-	earth_wait_state(b, "draining", 60);
+	world_wait_state(b, "draining", 60);
 	began = loop_now(w.loop);
 	loop_sim_set_clock(w.loop, 3 * HOUR_MS);
-	earth_run(&w, 120 * 1000);
+	world_run(&w, 120 * 1000);
 	loop_sim_set_clock(w.loop, -3 * HOUR_MS);
-	earth_run(&w, 1500 * 1000);
+	world_run(&w, 1500 * 1000);
 	assert_true(leaving_runs_still(&w));
 	leaving_wait_gone(&w, &w.tenants[0], "pods/default/train", 600);
 	assert_true(loop_now(w.loop) - began < 1900 * 1000);
-	earth_wait_state(b, "free", 900);
-	earth_stop(&w);
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
 }
 
 int main(void)

@@ -12,33 +12,33 @@
 #define FRESH_MS 5050  /* a request may be on its way for a moment */
 #define SPAN_MS 150000 /* from nothing to Running in a good world */
 
-static void both_pods_run(struct earth *w, int64_t limit_s)
+static void both_pods_run(struct sim_world *w, int64_t limit_s)
 {
-	earth_wait_running(w, &w->tenants[0], "train", limit_s);
-	earth_wait_running(w, &w->tenants[1], "train", limit_s);
-	earth_run(w, 30000);
-	earth_check_serving(w, &w->tenants[0], "train");
-	earth_check_serving(w, &w->tenants[1], "train");
+	world_wait_running(w, &w->tenants[0], "train", limit_s);
+	world_wait_running(w, &w->tenants[1], "train", limit_s);
+	world_run(w, 30000);
+	world_check_serving(w, &w->tenants[0], "train");
+	world_check_serving(w, &w->tenants[1], "train");
 }
 
 static void a_leader_killed_at_any_moment_is_followed_by_one_that_finishes(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 100; seed < 100 + RUNS; seed++) {
-		struct earth w;
+		struct sim_world w;
 		struct replica *r;
 
-		earth_start(&w, seed, 2);
-		earth_pod(&w, &w.tenants[0], "train");
-		earth_pod(&w, &w.tenants[1], "train");
+		world_start(&w, seed, 2);
+		world_pod(&w, &w.tenants[0], "train");
+		world_pod(&w, &w.tenants[1], "train");
 		for (int k = 0; k < KILLS; k++) {
-			r = earth_replica(&w);
-			earth_run(&w, 1 + (int64_t)loop_random_below(w.loop, SPAN_MS));
-			earth_kill(r);
+			r = world_replica(&w);
+			world_run(&w, 1 + (int64_t)loop_random_below(w.loop, SPAN_MS));
+			world_kill(r);
 		}
-		earth_replica(&w);
+		world_replica(&w);
 		both_pods_run(&w, 3600);
-		earth_stop(&w);
+		world_stop(&w);
 	}
 }
 
@@ -46,27 +46,27 @@ static void a_leader_killed_while_machines_leave_is_followed_too(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 200; seed < 200 + RUNS / 2; seed++) {
-		struct earth w;
+		struct sim_world w;
 
-		earth_start(&w, seed, 1);
-		earth_replica(&w);
-		earth_pod(&w, &w.tenants[0], "train");
-		earth_wait_running(&w, &w.tenants[0], "train", 900);
-		earth_wait_state(&w.boxes[0], "serving", 60);
-		earth_delete_pod(&w, &w.tenants[0], "train");
-		earth_release(&w.boxes[0]);
+		world_start(&w, seed, 1);
+		world_replica(&w);
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait_running(&w, &w.tenants[0], "train", 900);
+		world_wait_state(&w.servers[0], "serving", 60);
+		world_delete_pod(&w, &w.tenants[0], "train");
+		world_release(&w.servers[0]);
 		for (int k = 0; k < KILLS; k++) {
-			earth_run(&w, 1 + (int64_t)loop_random_below(w.loop, 40000));
-			earth_kill(&w.replicas[w.nreplicas - 1]);
-			earth_replica(&w);
+			world_run(&w, 1 + (int64_t)loop_random_below(w.loop, 40000));
+			world_kill(&w.replicas[w.nreplicas - 1]);
+			world_replica(&w);
 		}
-		earth_wait_state(&w.boxes[0], "free", 3600);
-		earth_stop(&w);
+		world_wait_state(&w.servers[0], "free", 3600);
+		world_stop(&w);
 	}
 }
 
 struct watch_bmc {
-	struct earth *w;
+	struct sim_world *w;
 	unsigned foreign, writes, late;
 	unsigned changes; /* writes but for logins, which change no machine */
 };
@@ -75,7 +75,7 @@ struct watch_bmc {
 static bool note_caller(struct httpd_req *q, unsigned n, void *arg)
 {
 	struct watch_bmc *watch = arg;
-	struct replica *leader = earth_leader(watch->w);
+	struct replica *leader = world_leader(watch->w);
 
 	(void)n;
 	if (str_eq(httpd_method(q), "GET"))
@@ -92,93 +92,93 @@ static bool note_caller(struct httpd_req *q, unsigned n, void *arg)
 
 static void of_two_replicas_one_acts(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	struct watch_bmc watch = {.w = &w};
 
 	(void)state;
-	earth_start(&w, 31, 2);
+	world_start(&w, 31, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		w.boxes[i].bmc.tamper = note_caller;
-		w.boxes[i].bmc.tamper_arg = &watch;
+		w.servers[i].bmc.tamper = note_caller;
+		w.servers[i].bmc.tamper_arg = &watch;
 	}
-	earth_replica(&w);
-	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_pod(&w, &w.tenants[1], "train");
+	world_replica(&w);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_pod(&w, &w.tenants[1], "train");
 	both_pods_run(&w, 900);
 	assert_true(watch.writes > 10);
 	assert_int_equal(watch.foreign, 0);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* The first leader lives on without the API server: it stops before the second one starts. */
 static void a_leader_that_is_cut_off_hands_over(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	struct watch_bmc watch = {.w = &w};
 	struct replica *first;
 
 	(void)state;
-	earth_start(&w, 32, 2);
+	world_start(&w, 32, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		w.boxes[i].bmc.tamper = note_caller;
-		w.boxes[i].bmc.tamper_arg = &watch;
+		w.servers[i].bmc.tamper = note_caller;
+		w.servers[i].bmc.tamper_arg = &watch;
 	}
-	first = earth_replica(&w);
-	earth_run(&w, 5000);
-	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_pod(&w, &w.tenants[1], "train");
-	earth_run(&w, 25000);
-	assert_ptr_equal(earth_leader(&w), first);
-	earth_cut(first, true);
-	earth_run(&w, 60000);
-	assert_ptr_equal(earth_leader(&w), &w.replicas[1]);
-	earth_cut(first, false);
+	first = world_replica(&w);
+	world_run(&w, 5000);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_pod(&w, &w.tenants[1], "train");
+	world_run(&w, 25000);
+	assert_ptr_equal(world_leader(&w), first);
+	world_cut(first, true);
+	world_run(&w, 60000);
+	assert_ptr_equal(world_leader(&w), &w.replicas[1]);
+	world_cut(first, false);
 	both_pods_run(&w, 1800);
-	assert_ptr_equal(earth_leader(&w), &w.replicas[1]);
+	assert_ptr_equal(world_leader(&w), &w.replicas[1]);
 	assert_int_equal(watch.foreign, 0);
 	for (unsigned i = 0; i < 2; i++)
-		assert_true(w.boxes[i].seen_fence >= 2);
-	earth_stop(&w);
+		assert_true(w.servers[i].seen_fence >= 2);
+	world_stop(&w);
 }
 
 static void nothing_is_switched_on_an_old_lease(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	struct watch_bmc watch = {.w = &w};
 
 	(void)state;
-	earth_start(&w, 33, 2);
+	world_start(&w, 33, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		w.boxes[i].bmc.tamper = note_caller;
-		w.boxes[i].bmc.tamper_arg = &watch;
+		w.servers[i].bmc.tamper = note_caller;
+		w.servers[i].bmc.tamper_arg = &watch;
 	}
-	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_pod(&w, &w.tenants[1], "train");
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_pod(&w, &w.tenants[1], "train");
 	for (unsigned i = 0; i < 10; i++) {
-		earth_run(&w, 5000 + (int64_t)loop_random_below(w.loop, 10000));
+		world_run(&w, 5000 + (int64_t)loop_random_below(w.loop, 10000));
 		w.lease_fails = true;
-		earth_run(&w, 12000);
+		world_run(&w, 12000);
 		w.lease_fails = false;
 	}
 	both_pods_run(&w, 3600); /* a medium fetched while nobody led: claimed has 2400 s */
 	assert_int_equal(watch.late, 0);
 	assert_int_equal(watch.foreign, 0);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static bool is_off(void *arg)
 {
-	const struct box *b = arg;
+	const struct server *b = arg;
 
-	return b->doing == BOX_OFF;
+	return b->doing == SERVER_OFF;
 }
 
-static int64_t lease_age(struct earth *w)
+static int64_t lease_age(struct sim_world *w)
 {
-	struct replica *leader = earth_leader(w);
+	struct replica *leader = world_leader(w);
 
 	assert_non_null(leader); /* it believes that it leads, all the time */
 	return kube_lease_renewed_age(leader->controller->lease);
@@ -189,48 +189,48 @@ static void what_is_due_on_an_old_lease_goes_out_when_it_is_renewed(void **state
 {
 	static const char told[] =
 		"destructive request not sent: the lease was not renewed in time";
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	struct watch_bmc watch = {.w = &w};
 	unsigned changes;
 	int64_t fence;
 
 	(void)state;
-	earth_start(&w, 35, 1);
+	world_start(&w, 35, 1);
 	b->bmc.tamper = note_caller;
 	b->bmc.tamper_arg = &watch;
 	warming_want(&w, "gpus", 1);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 1, 900);
-	earth_run(&w, 60000);
+	world_run(&w, 60000);
 	w.lease_fails = true;
 	while (lease_age(&w) < 5000)
-		earth_run(&w, 50);
+		world_run(&w, 50);
 	assert_null(strstr(w.log, told));
 	changes = watch.changes;
 	fence = json_int_at(b->object, "status", "operation", "fence");
-	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/gpu-1",
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/gpu-1",
 		 json_pack("{s:{s:{s:s}}}", "metadata", "annotations", "drover.dev/quarantine",
 			   "a noise"));
-	earth_wait_state(b, "quarantined", 1);
+	world_wait_state(b, "quarantined", 1);
 	while (lease_age(&w) < 7000)
-		earth_run(&w, 50);
+		world_run(&w, 50);
 	assert_int_equal(watch.changes, changes);
-	assert_int_equal(b->doing, BOX_AGENT);
+	assert_int_equal(b->doing, SERVER_AGENT);
 	assert_non_null(strstr(w.log, told));
 	w.lease_fails = false;
 	while (lease_age(&w) >= 5000) {
 		assert_int_equal(watch.changes, changes);
-		earth_run(&w, 10);
+		world_run(&w, 10);
 	}
-	earth_wait(&w, is_off, b, 30, "it is off");
+	world_wait(&w, is_off, b, 30, "it is off");
 	assert_int_equal(json_int_at(b->object, "status", "operation", "fence"), fence);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* A look that belongs to an act, kept by the BMC until the test answers it. */
 struct kept {
-	struct earth *w;
+	struct sim_world *w;
 	struct httpd_req *q;
 	bool was;
 };
@@ -246,7 +246,7 @@ static bool keep_look(struct httpd_req *q, unsigned n, void *arg)
 
 	(void)n;
 	if (k->was || !str_eq(httpd_method(q), "GET") || !strstr(httpd_path(q), "/VirtualMedia/") ||
-	    !str_eq(earth_at(&k->w->boxes[0], "status.operation.step"), "eject-media"))
+	    !str_eq(world_at(&k->w->servers[0], "status.operation.step"), "eject-media"))
 		return false;
 	k->was = true;
 	k->q = q;
@@ -265,37 +265,37 @@ static void an_act_whose_lease_grows_old_on_the_way_is_not_sent(void **state)
 {
 	static const char told[] =
 		"destructive request not sent: the lease was not renewed in time";
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	struct kept kept = {.w = &w};
 
 	(void)state;
-	earth_start(&w, 36, 1);
+	world_start(&w, 36, 1);
 	b->bmc.tamper_arg = &kept;
 	warming_want(&w, "gpus", 1);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 1, 900);
-	earth_run(&w, 60000);
+	world_run(&w, 60000);
 	b->bmc.tamper = keep_look;
 	warming_want(&w, "gpus", 0);
-	earth_wait(&w, is_kept, &kept, 60, "its medium is to be taken out");
+	world_wait(&w, is_kept, &kept, 60, "its medium is to be taken out");
 	while (lease_age(&w) < 5000)
-		earth_run(&w, 50);
+		world_run(&w, 50);
 	assert_non_null(kept.q);
 	assert_null(strstr(w.log, told));
 	fake_bmc_answer(&b->bmc, kept.q);
 	while (lease_age(&w) < 6000)
-		earth_run(&w, 50);
+		world_run(&w, 50);
 	assert_non_null(b->bmc.image);
 	assert_non_null(strstr(w.log, told));
 	w.lease_fails = false;
 	while (lease_age(&w) >= 5000) {
 		assert_non_null(b->bmc.image);
-		earth_run(&w, 10);
+		world_run(&w, 10);
 	}
 	warming_wait_off(&w, 1, 30);
-	assert_string_equal(earth_at(b, "status.operation.lastError.reason"), "");
-	earth_stop(&w);
+	assert_string_equal(world_at(b, "status.operation.lastError.reason"), "");
+	world_stop(&w);
 }
 
 /* Old and new leader both count their orders from 1: the agent must get the new one's all the same. */
@@ -305,65 +305,65 @@ static void an_agent_gets_its_order_from_each_new_leader(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
-		struct earth w;
+		struct sim_world w;
 
-		earth_start(&w, 34, 1);
-		earth_replica(&w);
-		earth_wait_state(&w.boxes[0], states[i], 300);
-		earth_kill(&w.replicas[0]);
-		earth_replica(&w);
-		earth_wait_state(&w.boxes[0], "free", 120);
-		assert_int_equal(w.boxes[0].boots, 1);
-		earth_stop(&w);
+		world_start(&w, 34, 1);
+		world_replica(&w);
+		world_wait_state(&w.servers[0], states[i], 300);
+		world_kill(&w.replicas[0]);
+		world_replica(&w);
+		world_wait_state(&w.servers[0], "free", 120);
+		assert_int_equal(w.servers[0].boots, 1);
+		world_stop(&w);
 	}
 }
 
 /* It has done its work and is on its way off: whoever follows must not wait for it. */
 static void nobody_waits_for_an_agent_that_was_sent_away(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 35, 1);
-	earth_replica(&w);
+	world_start(&w, 35, 1);
+	world_replica(&w);
 	for (unsigned way = 0; way < 2; way++) {
-		earth_wait_state(b, way ? "imaging" : "verifying", 300);
-		earth_wait(&w, is_off, b, 300, "the agent was sent away");
+		world_wait_state(b, way ? "imaging" : "verifying", 300);
+		world_wait(&w, is_off, b, 300, "the agent was sent away");
 		assert_string_equal(b->state, way ? "imaging" : "verifying");
-		earth_kill(&w.replicas[w.nreplicas - 1]);
-		earth_replica(&w);
+		world_kill(&w.replicas[w.nreplicas - 1]);
+		world_replica(&w);
 		if (way)
-			earth_wait_running(&w, &w.tenants[0], "train", 150);
+			world_wait_running(&w, &w.tenants[0], "train", 150);
 		else
-			earth_wait_state(b, "free", 60);
+			world_wait_state(b, "free", 60);
 		if (!way)
-			earth_pod(&w, &w.tenants[0], "train");
+			world_pod(&w, &w.tenants[0], "train");
 	}
 	assert_int_equal(b->boots, 3); /* agent, agent, its own disk */
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* There and back: a pod runs on the machine, and the machine is free again. */
-static void full_circle(struct earth *w)
+static void full_circle(struct sim_world *w)
 {
-	struct box *b = &w->boxes[0];
+	struct server *b = &w->servers[0];
 
-	earth_pod(w, &w->tenants[0], "train");
-	earth_replica(w);
-	earth_wait_running(w, &w->tenants[0], "train", 3600);
-	earth_wait_state(b, "serving", 3600);
-	earth_delete_pod(w, &w->tenants[0], "train");
-	earth_release(b);
-	earth_wait_state(b, "free", 3600);
-	assert_true(box_is_blank(b));
-	earth_run(w, 10000);
+	world_pod(w, &w->tenants[0], "train");
+	world_replica(w);
+	world_wait_running(w, &w->tenants[0], "train", 3600);
+	world_wait_state(b, "serving", 3600);
+	world_delete_pod(w, &w->tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "free", 3600);
+	assert_true(server_is_blank(b));
+	world_run(w, 10000);
 	assert_string_equal(b->state, "free");
 }
 
 /* State and act as the journal shows them. */
 struct moments {
-	struct earth *w;
+	struct sim_world *w;
 	const char *until; /* this state ends the way */
 	char met[64][80];
 	unsigned nmet, skip, kills;
@@ -372,10 +372,10 @@ struct moments {
 static bool is_new_moment(void *arg)
 {
 	struct moments *m = arg;
-	const struct box *b = &m->w->boxes[0];
+	const struct server *b = &m->w->servers[0];
 	char now[80];
 
-	str_format(now, sizeof(now), "%s/%s", b->state, earth_at(b, "status.operation.step"));
+	str_format(now, sizeof(now), "%s/%s", b->state, world_at(b, "status.operation.step"));
 	for (unsigned i = 0; i < m->nmet; i++)
 		if (str_eq(m->met[i], now))
 			return false;
@@ -388,7 +388,7 @@ static bool is_there_or_new(void *arg)
 {
 	struct moments *m = arg;
 
-	return str_eq(m->w->boxes[0].state, m->until) || is_new_moment(m);
+	return str_eq(m->w->servers[0].state, m->until) || is_new_moment(m);
 }
 
 /* True when it was killed at as many moments as one world has replicas for. */
@@ -396,15 +396,15 @@ static bool killed_until(struct moments *m, const char *state)
 {
 	m->until = state;
 	for (;;) {
-		earth_wait(m->w, is_there_or_new, m, 600, "something new in the journal");
-		if (str_eq(m->w->boxes[0].state, state))
+		world_wait(m->w, is_there_or_new, m, 600, "something new in the journal");
+		if (str_eq(m->w->servers[0].state, state))
 			return false;
 		if (m->nmet <= m->skip)
 			continue;
-		if (m->w->nreplicas == EARTH_REPLICAS)
+		if (m->w->nreplicas == WORLD_REPLICAS)
 			return true;
-		earth_kill(&m->w->replicas[m->w->nreplicas - 1]);
-		earth_replica(m->w);
+		world_kill(&m->w->replicas[m->w->nreplicas - 1]);
+		world_replica(m->w);
 		m->kills++;
 	}
 }
@@ -418,31 +418,31 @@ static void a_leader_that_dies_at_each_entry_of_the_journal_is_followed(void **s
 
 	(void)state;
 	while (more) {
-		struct earth w;
+		struct sim_world w;
 		struct moments m = {.w = &w, .skip = skip};
-		struct box *b = &w.boxes[0];
+		struct server *b = &w.servers[0];
 
-		earth_start(&w, 36, 1);
-		earth_replica(&w);
-		earth_wait_state(b, "free", 300);
+		world_start(&w, 36, 1);
+		world_replica(&w);
+		world_wait_state(b, "free", 300);
 		(void)is_new_moment(&m);
-		earth_pod(&w, &w.tenants[0], "train");
+		world_pod(&w, &w.tenants[0], "train");
 		more = killed_until(&m, "serving");
-		earth_wait_state(b, "serving", 600);
-		earth_wait_running(&w, &w.tenants[0], "train", 60);
-		earth_delete_pod(&w, &w.tenants[0], "train");
-		earth_release(b);
+		world_wait_state(b, "serving", 600);
+		world_wait_running(&w, &w.tenants[0], "train", 60);
+		world_delete_pod(&w, &w.tenants[0], "train");
+		world_release(b);
 		if (!more)
 			more = killed_until(&m, "free");
-		earth_wait_state(b, "free", 600);
-		earth_run(&w, 10000);
+		world_wait_state(b, "free", 600);
+		world_run(&w, 10000);
 		assert_string_equal(b->state, "free");
 		assert_int_equal(b->boots, 4); /* wipe; claim, its own disk, wipe */
 		assert_int_equal(b->tenancy, 2);
-		assert_true(box_is_blank(b));
+		assert_true(server_is_blank(b));
 		assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
 		skip += m.kills;
-		earth_stop(&w);
+		world_stop(&w);
 	}
 	assert_true(skip > 25);
 }
@@ -458,16 +458,16 @@ static void one_lost_request_changes_nothing_in_the_end(void **state)
 	for (unsigned k = 0; k < 3; k++) {
 		bool more = true;
 
-		for (unsigned at = 1 + k * earth_every() / 3; more; at += earth_every()) {
-			struct earth w;
+		for (unsigned at = 1 + k * world_every() / 3; more; at += world_every()) {
+			struct sim_world w;
 
-			earth_start(&w, 300 + at, 1);
+			world_start(&w, 300 + at, 1);
 			w.fault_at = at;
 			w.fault = fates[k];
 			full_circle(&w);
 			more = w.requests >= at;
 			met += more;
-			earth_stop(&w);
+			world_stop(&w);
 		}
 	}
 	assert_true(met > 2);
@@ -481,10 +481,10 @@ static void a_leader_that_dies_at_one_request_is_followed(void **state)
 	for (unsigned k = 0; k < 2; k++) {
 		bool more = true;
 
-		for (unsigned at = 1 + k * earth_every() / 2; more; at += earth_every()) {
-			struct earth w;
+		for (unsigned at = 1 + k * world_every() / 2; more; at += world_every()) {
+			struct sim_world w;
 
-			earth_start(&w, 300 + at, 1);
+			world_start(&w, 300 + at, 1);
 			w.kill_at = at;
 			if (k) { /* before its effect */
 				w.fault_at = at;
@@ -493,7 +493,7 @@ static void a_leader_that_dies_at_one_request_is_followed(void **state)
 			full_circle(&w);
 			more = !w.kill_at;
 			met += more;
-			earth_stop(&w);
+			world_stop(&w);
 		}
 	}
 	assert_true(met > 1);

@@ -11,29 +11,29 @@
 
 static void a_budget_is_waited_for_and_named(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 300);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 300);
 
 	(void)state;
 	leaving_budget(&w, "train");
-	earth_release(b);
+	world_release(b);
 	leaving_wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
-	assert_string_equal(earth_at(b, "status.leave.reason"), "ClaimDeleted");
+	assert_string_equal(world_at(b, "status.leave.reason"), "ClaimDeleted");
 	assert_int_equal(json_int_at(b->object, "status", "leave", "podsLeft"), 1);
 	assert_true(leaving_is_marked(b) && leaving_is_cordoned(b));
-	earth_run(&w, 1800 * 1000);
+	world_run(&w, 1800 * 1000);
 	assert_string_equal(b->state, "draining");
 	leaving_lift_budget(&w);
 	leaving_wait_gone(&w, &w.tenants[0], "pods/default/train", 60);
-	earth_wait_state(b, "free", 900);
+	world_wait_state(b, "free", 900);
 	assert_false(leaving_was_told(&w.host, "PodDeleted", ""));
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_budget_does_not_outlast_the_deadline(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 301);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 301);
 	int64_t began;
 
 	(void)state;
@@ -41,85 +41,85 @@ static void a_budget_does_not_outlast_the_deadline(void **state)
 	leaving_drain(&w, "fans", 600, "  onDeadline: Escalate\n");
 	leaving_wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
 	began = loop_wall(w.loop);
-	assert_string_equal(earth_at(b, "status.leave.drain"), "fans");
-	earth_wait_state(b, "stopping", 660);
+	assert_string_equal(world_at(b, "status.leave.drain"), "fans");
+	world_wait_state(b, "stopping", 660);
 	assert_true(loop_wall(w.loop) - began > 500 * 1000);
 	leaving_wait_event(&w, &w.host, "PodDeleted", "what kept it: pdb default/web");
 	leaving_wait_event(&w, &w.host, "PodDeleted", "Drain fans: fans");
 	leaving_wait_event(&w, &w.tenants[0], "PodDeleted", "pod default/train");
 	leaving_wait_gone(&w, &w.tenants[0], "pods/default/train", 60);
-	assert_false(earth_has_failure(b, "DeadlineExceeded"));
-	earth_wait_state(b, "free", 900);
+	assert_false(world_has_failure(b, "DeadlineExceeded"));
+	world_wait_state(b, "free", 900);
 	leaving_wait_target(&w, "Done");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* The first one has all the time there is, and hides no deadline of the second. */
 static void of_two_drains_the_one_in_a_hurry_is_not_held_back(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 313);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 313);
 
 	(void)state;
 	leaving_budget(&w, "train");
 	leaving_drain(&w, "first", 0, "  then: Quarantine\n");
 	leaving_wait_at(b, "status.leave.drain", "first", 60);
-	earth_run(&w, 5000);
+	world_run(&w, 5000);
 	leaving_drain(&w, "fans", 600, "  onDeadline: Escalate\n");
-	earth_run(&w, 500 * 1000);
+	world_run(&w, 500 * 1000);
 	assert_string_equal(b->state, "draining");
-	earth_wait_state(b, "stopping", 160);
+	world_wait_state(b, "stopping", 160);
 	leaving_wait_event(&w, &w.host, "PodDeleted", "Drain fans: fans");
-	earth_wait_state(b, "quarantined", 900);
+	world_wait_state(b, "quarantined", 900);
 	leaving_wait_target(&w, "Done");
-	assert_string_equal(earth_at(b, "status.quarantine.reason"), "QuarantinedByOperator");
-	earth_stop(&w);
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "QuarantinedByOperator");
+	world_stop(&w);
 }
 
 static void what_refuses_every_eviction_is_told_and_passed_at_the_deadline(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 302);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 302);
 
 	(void)state;
 	w.refused = "/eviction";
-	earth_release(b);
-	earth_run(&w, 120 * 1000);
-	assert_true(str_starts(earth_at(b, "status.leave.blockedBy"), "pod default/train: "));
-	earth_wait_state(b, "stopping", 3600);
+	world_release(b);
+	world_run(&w, 120 * 1000);
+	assert_true(str_starts(world_at(b, "status.leave.blockedBy"), "pod default/train: "));
+	world_wait_state(b, "stopping", 3600);
 	leaving_wait_event(&w, &w.host, "PodDeleted", "pod default/train");
-	earth_wait_state(b, "free", 900);
-	earth_stop(&w);
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
 }
 
 static void a_pod_that_cannot_end_does_not_outlast_the_deadline(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 303);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 303);
 	int64_t began;
 
 	(void)state;
 	leaving_patch_pod(&w, "train",
 			  json_pack("{s:{s:[s]}}", "metadata", "finalizers", "example.com/stuck"));
-	earth_release(b);
-	earth_wait_state(b, "draining", 60);
+	world_release(b);
+	world_wait_state(b, "draining", 60);
 	began = loop_wall(w.loop);
-	earth_run(&w, 120 * 1000);
-	assert_string_equal(earth_at(b, "status.leave.blockedBy"),
+	world_run(&w, 120 * 1000);
+	assert_string_equal(world_at(b, "status.leave.blockedBy"),
 			    "pod default/train: deleted, and does not end");
-	earth_wait_state(b, "stopping", 3700);
+	world_wait_state(b, "stopping", 3700);
 	assert_true(loop_wall(w.loop) - began >= 3600 * 1000);
 	assert_true(loop_wall(w.loop) - began < 3640 * 1000);
 	leaving_wait_event(&w, &w.host, "DeadlinePassed", "1 pods are left");
 	leaving_patch_pod(&w, "train", json_pack("{s:{s:[]}}", "metadata", "finalizers"));
-	earth_wait_state(b, "free", 900);
-	earth_stop(&w);
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
 }
 
 static void many_pods_are_asked_side_by_side(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 304);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 304);
 	int64_t began;
 
 	(void)state;
@@ -129,13 +129,13 @@ static void many_pods_are_asked_side_by_side(void **state)
 		leaving_small_pod(b, arena_printf(a, "web-%d", i));
 	}
 	w.unanswered = "/eviction"; /* each call lasts as long as it may */
-	earth_release(b);
-	earth_wait_state(b, "draining", 60);
+	world_release(b);
+	world_wait_state(b, "draining", 60);
 	began = loop_wall(w.loop);
-	earth_wait_state(b, "stopping", 120);
+	world_wait_state(b, "stopping", 120);
 	assert_true(loop_wall(w.loop) - began < 75000);
-	earth_wait_state(b, "free", 900);
-	earth_stop(&w);
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
 }
 
 /* An API server in front of the tenant's that keeps count of what is asked of pods, and lets none go. */
@@ -183,9 +183,9 @@ static bool both_were_forced(void *arg)
 /* Its own time when it is evicted, and min(that, 30 s) when it is not waited for. */
 static void a_pod_has_its_grace_period_and_no_more_than_30_s_of_it_at_the_deadline(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 305);
-	struct plane *team = &w.tenants[0];
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 305);
+	struct cluster *team = &w.tenants[0];
 	struct drain_front f = {0};
 	struct httpd *d = httpd_new(team->group);
 
@@ -195,71 +195,71 @@ static void a_pod_has_its_grace_period_and_no_more_than_30_s_of_it_at_the_deadli
 			  json_pack("{s:{s:i}}", "spec", "terminationGracePeriodSeconds", 7));
 	leaving_patch_pod(&w, "web",
 			  json_pack("{s:{s:i}}", "spec", "terminationGracePeriodSeconds", 3600));
-	earth_run(&w, 5000);
+	world_run(&w, 5000);
 	httpd_route(d, "POST", "/api/v1/namespaces/{}/pods/{}/eviction", 1 << 16, on_eviction, &f);
 	httpd_route(d, "DELETE", "/api/v1/namespaces/{}/pods/{}", 1 << 16, on_forced, &f);
 	apiserver_routes(team->api, d);
 	http_mem_serve(w.net, team->origin, d);
 	leaving_drain(&w, "fans", 60, "  onDeadline: Escalate\n");
-	earth_wait_state(b, "draining", 60);
-	earth_run(&w, 30000);
+	world_wait_state(b, "draining", 60);
+	world_run(&w, 30000);
 	assert_true(f.evictions >= 2);
 	assert_int_equal(f.forced, 0);
-	earth_wait(&w, both_were_forced, &f, 120, "both pods are deleted");
+	world_wait(&w, both_were_forced, &f, 120, "both pods are deleted");
 	assert_false(f.graced);
 	assert_int_equal(f.train, 7);
 	assert_int_equal(f.web, 30);
 	http_mem_serve(w.net, team->origin, team->httpd);
 	httpd_free(d);
-	earth_wait_state(b, "free", 1200);
-	earth_stop(&w);
+	world_wait_state(b, "free", 1200);
+	world_stop(&w);
 }
 
 /* --- Drains ----------------------------------------------------------------------------------------- */
 
 static void a_drain_that_stops_lets_the_machine_serve_on(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 310);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 310);
 
 	(void)state;
 	leaving_budget(&w, "train");
 	leaving_drain(&w, "fans", 300, "  onDeadline: Stop\n");
-	earth_wait_state(b, "draining", 60);
-	earth_run(&w, 60 * 1000);
+	world_wait_state(b, "draining", 60);
+	world_run(&w, 60 * 1000);
 	assert_true(leaving_is_marked(b));
-	earth_wait_state(b, "serving", 400);
+	world_wait_state(b, "serving", 400);
 	leaving_wait_target(&w, "Stopped");
-	earth_wait(&w, leaving_is_clear, b, 30, "the Node is clear");
-	assert_string_equal(earth_at(b, "status.leave.reason"), "");
-	earth_run(&w, 1200 * 1000);
-	earth_check_serving(&w, &w.tenants[0], "train");
-	earth_stop(&w);
+	world_wait(&w, leaving_is_clear, b, 30, "the Node is clear");
+	assert_string_equal(world_at(b, "status.leave.reason"), "");
+	world_run(&w, 1200 * 1000);
+	world_check_serving(&w, &w.tenants[0], "train");
+	world_stop(&w);
 }
 
 static void a_cancelled_drain_lets_the_machine_serve_on(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 311);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 311);
 
 	(void)state;
 	leaving_budget(&w, "train");
 	leaving_drain(&w, "fans", 0, "");
 	leaving_wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
 	leaving_cancel(&w, "fans");
-	earth_wait_state(b, "serving", 30);
+	world_wait_state(b, "serving", 30);
 	leaving_wait_target(&w, "Cancelled");
-	earth_wait(&w, leaving_is_clear, b, 30, "the Node is clear");
+	world_wait(&w, leaving_is_clear, b, 30, "the Node is clear");
 	leaving_wait_event(&w, &w.host, "DrainWithdrawn", "");
-	earth_run(&w, 60 * 1000);
-	earth_check_serving(&w, &w.tenants[0], "train");
-	earth_stop(&w);
+	world_run(&w, 60 * 1000);
+	world_check_serving(&w, &w.tenants[0], "train");
+	world_stop(&w);
 }
 
 static void a_person_s_cordon_outlives_a_drain_that_was_cancelled(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 312);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 312);
 
 	(void)state;
 	leaving_budget(&w, "train");
@@ -269,21 +269,21 @@ static void a_person_s_cordon_outlives_a_drain_that_was_cancelled(void **state)
 	leaving_drain(&w, "fans", 0, "");
 	leaving_wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
 	leaving_cancel(&w, "fans");
-	earth_wait_state(b, "serving", 30);
-	earth_run(&w, 60 * 1000);
+	world_wait_state(b, "serving", 30);
+	world_run(&w, 60 * 1000);
 	assert_true(leaving_is_cordoned(b) && !leaving_is_marked(b));
-	assert_string_not_equal(earth_at(b, "status.hold.since"), "");
+	assert_string_not_equal(world_at(b, "status.hold.since"), "");
 	leaving_release(b, "1");
 	leaving_wait_at(b, "status.requests.release", "1", 30);
 	assert_true(leaving_is_clear(b));
 	leaving_wait_event(&w, &w.host, "HoldEnded", "released by a person");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_tenant_that_goes_away_in_the_middle_is_not_waited_for_past_the_deadline(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 313);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 313);
 	int64_t began;
 
 	(void)state;
@@ -291,59 +291,59 @@ static void a_tenant_that_goes_away_in_the_middle_is_not_waited_for_past_the_dea
 	began = loop_wall(w.loop);
 	leaving_drain(&w, "fans", 900, "  onDeadline: Escalate\n");
 	leaving_wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
-	plane_away(&w.tenants[0], true);
+	cluster_away(&w.tenants[0], true);
 	w.tenants[0].owed = true;
-	earth_run(&w, 600 * 1000);
+	world_run(&w, 600 * 1000);
 	assert_string_equal(b->state, "draining");
-	assert_string_equal(earth_at(b, "status.operation.lastError.reason"), "TenantUnreachable");
-	earth_wait_state(b, "stopping", 400);
+	assert_string_equal(world_at(b, "status.operation.lastError.reason"), "TenantUnreachable");
+	world_wait_state(b, "stopping", 400);
 	assert_true(loop_wall(w.loop) - began < 910 * 1000);
-	earth_wait_state(b, "free", 1200);
-	earth_stop(&w);
+	world_wait_state(b, "free", 1200);
+	world_stop(&w);
 }
 
 static void a_claim_deleted_while_a_drain_waits_cannot_be_called_back(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 314);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 314);
 
 	(void)state;
 	leaving_budget(&w, "train");
 	leaving_drain(&w, "fans", 0, "  then: Hold\n");
 	leaving_wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
-	earth_release(b);
+	world_release(b);
 	leaving_wait_at(b, "status.leave.reason", "ClaimDeleted", 30);
-	assert_string_equal(earth_at(b, "status.leave.then"), "Release");
+	assert_string_equal(world_at(b, "status.leave.then"), "Release");
 	leaving_cancel(&w, "fans");
-	earth_run(&w, 60 * 1000);
+	world_run(&w, 60 * 1000);
 	assert_string_equal(b->state, "draining");
 	leaving_lift_budget(&w);
-	earth_wait_state(b, "free", 900);
-	earth_stop(&w);
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
 }
 
 static void a_machine_that_drains_is_no_room_for_anybody(void **state)
 {
-	struct earth w;
-	struct box *b;
+	struct sim_world w;
+	struct server *b;
 
 	(void)state;
-	earth_start(&w, 315, 2);
-	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_running(&w, &w.tenants[0], "train", 900);
-	b = earth_box_of(&w, &w.tenants[0], "train");
-	earth_wait_state(b, "serving", 60);
+	world_start(&w, 315, 2);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	b = world_box_of(&w, &w.tenants[0], "train");
+	world_wait_state(b, "serving", 60);
 	leaving_small_pod(b, "web");
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_run(&w, 10000);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_run(&w, 10000);
 	leaving_budget(&w, "web");
 	leaving_drain_of(&w, "fans", b->name, 0, "");
 	leaving_wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
-	earth_pod(&w, &w.tenants[0], "next");
-	earth_wait_running(&w, &w.tenants[0], "next", 900);
-	assert_ptr_not_equal(earth_box_of(&w, &w.tenants[0], "next"), b);
-	earth_stop(&w);
+	world_pod(&w, &w.tenants[0], "next");
+	world_wait_running(&w, &w.tenants[0], "next", 900);
+	assert_ptr_not_equal(world_box_of(&w, &w.tenants[0], "next"), b);
+	world_stop(&w);
 }
 
 /* What a drain is at stands in the journal: whoever leads goes on with it, forward or back. */
@@ -351,27 +351,27 @@ static void leaders_die_and_the_drain_goes_on(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 316; seed < 320; seed++) {
-		struct earth w;
-		struct box *b = leaving_serving(&w, seed);
+		struct sim_world w;
+		struct server *b = leaving_serving(&w, seed);
 		bool back = seed % 2;
 
 		leaving_budget(&w, "train");
 		leaving_drain(&w, "fans", 60,
 			      back ? "  onDeadline: Stop\n" : "  onDeadline: Escalate\n");
 		for (int k = 0; k < 4; k++) {
-			earth_run(&w, 1 + (int64_t)loop_random_below(w.loop, 30000));
-			earth_kill(&w.replicas[w.nreplicas - 1]);
-			earth_replica(&w);
+			world_run(&w, 1 + (int64_t)loop_random_below(w.loop, 30000));
+			world_kill(&w.replicas[w.nreplicas - 1]);
+			world_replica(&w);
 		}
 		if (!back) {
-			earth_wait_state(b, "free", 900);
+			world_wait_state(b, "free", 900);
 		} else {
-			earth_run(&w, 120 * 1000);
+			world_run(&w, 120 * 1000);
 			assert_true(leaving_is_clear(b));
-			earth_check_serving(&w, &w.tenants[0], "train");
+			world_check_serving(&w, &w.tenants[0], "train");
 		}
 		leaving_wait_target(&w, back ? "Stopped" : "Done");
-		earth_stop(&w);
+		world_stop(&w);
 	}
 }
 

@@ -5,15 +5,15 @@
 #include "base/str.h"
 #include "tests/world/world.h"
 
-/* Unix ms of status.eta.p50 of the claim that holds the box; 0: none. */
-static int64_t expected(struct earth *w, const struct box *b)
+/* Unix ms of status.eta.p50 of the claim that holds the server; 0: none. */
+static int64_t expected(struct sim_world *w, const struct server *b)
 {
 	char key[160];
 	OWN_JSON o = NULL;
 	int64_t ms = 0;
 
 	str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", b->claim);
-	o = plane_get(&w->host, key);
+	o = cluster_get(&w->host, key);
 	(void)str_to_time(str_or(json_str_at(o, "status", "eta", "p50"), ""), &ms);
 	return ms;
 }
@@ -26,48 +26,48 @@ static bool says_when(const json_t *o, void *arg)
 	return true;
 }
 
-static unsigned told(const struct plane *p)
+static unsigned told(const struct cluster *p)
 {
 	unsigned n = 0;
 
-	plane_each(p, "events/", says_when, &n);
+	cluster_each(p, "events/", says_when, &n);
 	return n;
 }
 
 static void the_fourth_claim_knows_when_it_will_serve(void **state)
 {
 	static const char *const pods[] = {"a", "b", "c"};
-	struct earth w;
-	struct box *b = NULL;
+	struct sim_world w;
+	struct server *b = NULL;
 	int64_t due;
 
 	(void)state;
-	earth_start(&w, 731, 4);
-	earth_replica(&w);
-	earth_wait_all(&w, "free", 1800);
+	world_start(&w, 731, 4);
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
 	for (int i = 0; i < 3; i++)
-		earth_pod(&w, &w.tenants[0], pods[i]);
-	earth_run(&w, 30000);
+		world_pod(&w, &w.tenants[0], pods[i]);
+	world_run(&w, 30000);
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(expected(&w, &w.boxes[i]), 0);
+		assert_int_equal(expected(&w, &w.servers[i]), 0);
 	for (int i = 0; i < 3; i++)
-		earth_wait_running(&w, &w.tenants[0], pods[i], 900);
+		world_wait_running(&w, &w.tenants[0], pods[i], 900);
 	assert_int_equal(told(&w.tenants[0]), 0);
 	for (int i = 0; i < 4; i++)
-		if (str_eq(w.boxes[i].state, "free"))
-			b = &w.boxes[i];
+		if (str_eq(w.servers[i].state, "free"))
+			b = &w.servers[i];
 	assert_non_null(b);
-	earth_pod(&w, &w.tenants[1], "d");
-	earth_wait_state(b, "imaging", 120);
-	earth_run(&w, 3000);
+	world_pod(&w, &w.tenants[1], "d");
+	world_wait_state(b, "imaging", 120);
+	world_run(&w, 3000);
 	due = expected(&w, b);
 	assert_true(due > loop_wall(w.loop));
 	assert_true(told(&w.tenants[1]) >= 1);
-	earth_wait_state(b, "serving", 900);
+	world_wait_state(b, "serving", 900);
 	assert_in_range(loop_wall(w.loop), due - 15000, due + 15000);
-	earth_run(&w, 3000);
+	world_run(&w, 3000);
 	assert_int_equal(expected(&w, b), 0);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 int main(void)

@@ -5,8 +5,8 @@
 #include <unistd.h>
 #include "base/crypto.h"
 #include "base/str.h"
-#include "controller/audit.h"
-#include "controller/records_file.h"
+#include "cli/audit.h"
+#include "controller/core/record_files.h"
 #include "tests/world/bootagent.h"
 #include "tests/world/world.h"
 #include "wipe/evidence.h"
@@ -14,12 +14,12 @@
 
 #define RECORDS "wiperecords.drover.dev/"
 
-static json_t *record_of(struct earth *w, const char *name)
+static json_t *record_of(struct sim_world *w, const char *name)
 {
 	char key[128];
 
 	str_format(key, sizeof(key), RECORDS "%s", name);
-	return plane_get(&w->host, key);
+	return cluster_get(&w->host, key);
 }
 
 static bool count(const json_t *o, void *arg)
@@ -29,18 +29,18 @@ static bool count(const json_t *o, void *arg)
 	return true;
 }
 
-static unsigned records(struct earth *w)
+static unsigned records(struct sim_world *w)
 {
 	unsigned n = 0;
 
-	plane_each(&w->host, RECORDS, count, &n);
+	cluster_each(&w->host, RECORDS, count, &n);
 	return n;
 }
 
 /* The public half of drover's key, as an auditor has it. */
-static const char *our_public(struct earth *w, struct arena *a)
+static const char *our_public(struct sim_world *w, struct arena *a)
 {
-	OWN_JSON o = plane_get(&w->host, "secrets/drover-system/drover-evidence-key");
+	OWN_JSON o = cluster_get(&w->host, "secrets/drover-system/drover-evidence-key");
 	const char *b64 = json_str_at(o, "data", "private.pem");
 	char text[CRYPTO_PUBLIC_TEXT];
 	struct err e;
@@ -55,7 +55,7 @@ static const char *our_public(struct earth *w, struct arena *a)
 }
 
 /* The attempt of that number ended without its agent's word: drover alone says why. */
-static void is_unfinished(struct earth *w, const char *name, const char *why)
+static void is_unfinished(struct sim_world *w, const char *name, const char *why)
 {
 	OWN(arena) a = arena_new();
 	OWN_JSON o = record_of(w, name);
@@ -68,7 +68,7 @@ static void is_unfinished(struct earth *w, const char *name, const char *why)
 	assert_true(evidence_is_unfinished(envelope));
 	assert_ok(evidence_open_unfinished(envelope, publics, 1, a, &ev, &e), &e);
 	assert_int_equal(ev.verdict, WIPE_FAIL);
-	assert_int_equal(ev.devices.n, BOX_DRIVES);
+	assert_int_equal(ev.devices.n, SERVER_DRIVES);
 	assert_int_equal(ev.devices.v[1].level, WIPE_FAIL);
 	if (!strstr(ev.unfinished, why))
 		fail_msg("%s: \"%s\" does not say %s", name, ev.unfinished, why);
@@ -77,7 +77,7 @@ static void is_unfinished(struct earth *w, const char *name, const char *why)
 }
 
 /* Each record of the machine names the one before and its digest, from the first on. */
-static void chain_holds(struct earth *w, const char *const *names, size_t n)
+static void chain_holds(struct sim_world *w, const char *const *names, size_t n)
 {
 	OWN(arena) a = arena_new();
 	const char *name = "", *digest = "";
@@ -109,69 +109,69 @@ static void an_attempt_whose_agent_reboots_is_recorded_by_drover_alone(void **st
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 		OWN_JSON good = NULL;
 
-		earth_start(&w, 70 + i, 1);
+		world_start(&w, 70 + i, 1);
 		b->reboots_at = orders[i];
-		earth_replica(&w);
-		earth_wait_state(b, "free", 3600);
+		world_replica(&w);
+		world_wait_state(b, "free", 3600);
 		is_unfinished(&w, names[0], "AgentSilent: the agent said nothing");
 		chain_holds(&w, names, 2);
 		good = record_of(&w, names[1]);
 		assert_string_equal(json_str_at(good, "spec", "verdict"), "Clear");
 		assert_int_equal(json_int_at(good, "spec", "attempt"), 2);
-		assert_string_equal(earth_at(b, "status.lastWipe.record"), names[1]);
+		assert_string_equal(world_at(b, "status.lastWipe.record"), names[1]);
 		assert_null(json_at(b->object, "status", "wipeAttempt"));
-		earth_stop(&w);
+		world_stop(&w);
 	}
 }
 
 static bool lets_it_be(void *arg)
 {
-	struct box *b = arg;
+	struct server *b = arg;
 
 	return str_eq(b->state, "quarantined") && !json_at(b->object, "status", "wipeAttempt") &&
-	       records(b->earth) == 1;
+	       records(b->world) == 1;
 }
 
 static void an_attempt_that_a_second_caller_ended_is_recorded(void **state)
 {
 	static const char *const names[] = {"gpu-1-1-1"};
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	struct bootagent *intruder;
 
 	(void)state;
-	earth_start(&w, 72, 1);
-	earth_replica(&w);
-	earth_wait_state(b, "wiping", 300);
+	world_start(&w, 72, 1);
+	world_replica(&w);
+	world_wait_state(b, "wiping", 300);
 	intruder = bootagent_new(b, b->block, PROTO_BOOT_BLOCK);
-	earth_wait(&w, lets_it_be, b, 300, "recorded");
+	world_wait(&w, lets_it_be, b, 300, "recorded");
 	bootagent_free(intruder);
 	is_unfinished(&w, names[0], "SecondCaller");
 	chain_holds(&w, names, 1);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* It says how far each drive was when the agent was heard last, and is a failure all the same. */
 static void an_attempt_that_was_cut_off_says_how_far_each_drive_was(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	struct bootagent *intruder;
 	OWN_JSON o = NULL;
 	const json_t *devices;
 
 	(void)state;
-	earth_start(&w, 77, 1);
+	world_start(&w, 77, 1);
 	b->wipe_ms = 120000;
-	earth_replica(&w);
-	earth_wait_state(b, "wiping", 300);
-	earth_run(&w, 60000);
+	world_replica(&w);
+	world_wait_state(b, "wiping", 300);
+	world_run(&w, 60000);
 	intruder = bootagent_new(b, b->block, PROTO_BOOT_BLOCK);
-	earth_wait(&w, lets_it_be, b, 300, "recorded");
+	world_wait(&w, lets_it_be, b, 300, "recorded");
 	bootagent_free(intruder);
 	is_unfinished(&w, "gpu-1-1-1", "SecondCaller");
 	o = record_of(&w, "gpu-1-1-1");
@@ -181,39 +181,39 @@ static void an_attempt_that_was_cut_off_says_how_far_each_drive_was(void **state
 	assert_in_range(json_int_at(json_array_get(devices, 1), "erasedBytes"), 40000ll << 20,
 			70000ll << 20);
 	assert_string_equal(json_str_at(json_array_get(devices, 1), "level"), "Fail");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void attempts_are_counted_through_all_failures(void **state)
 {
 	static const char *const names[] = {"gpu-1-1-1", "gpu-1-1-2", "gpu-1-1-3", "gpu-1-2-1"};
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	OWN_JSON third = NULL;
 
 	(void)state;
-	earth_start(&w, 73, 1);
-	box_put_old_system(b);
+	world_start(&w, 73, 1);
+	server_put_old_system(b);
 	b->wipe_fails = true;
 	b->reboots_at = "wipe";
-	earth_replica(&w);
-	earth_wait_state(b, "quarantined",
+	world_replica(&w);
+	world_wait_state(b, "quarantined",
 			 3600); /* the second attempt came to its end, and failed */
 	b->wipe_fails = false;
-	earth_patch_machine(b,
+	world_patch_machine(b,
 			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "03"));
-	earth_wait_state(b, "free", 3600);
+	world_wait_state(b, "free", 3600);
 	third = record_of(&w, names[2]);
 	assert_string_equal(json_str_at(third, "spec", "verdict"), "Clear");
 	chain_holds(&w, names, 3);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_running(&w, &w.tenants[0], "train", 1800);
-	earth_wait_state(b, "serving", 60);
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_release(b);
-	earth_wait_state(b, "free", 3600);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	world_wait_state(b, "serving", 60);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "free", 3600);
 	chain_holds(&w, names, 4);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_leader_that_dies_leaves_no_gap(void **state)
@@ -221,19 +221,19 @@ static void a_leader_that_dies_leaves_no_gap(void **state)
 	(void)state;
 	for (int64_t ms = 200; ms < 14000; ms += 1900) {
 		static const char *const names[] = {"gpu-1-1-1", "gpu-1-1-2"};
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 
-		earth_start(&w, 74, 1);
+		world_start(&w, 74, 1);
 		b->reboots_at = "verify";
-		earth_replica(&w);
-		earth_wait_state(b, "verifying", 300);
-		earth_run(&w, ms);
-		earth_kill(&w.replicas[0]);
-		earth_replica(&w);
-		earth_wait_state(b, "free", 3600);
+		world_replica(&w);
+		world_wait_state(b, "verifying", 300);
+		world_run(&w, ms);
+		world_kill(&w.replicas[0]);
+		world_replica(&w);
+		world_wait_state(b, "free", 3600);
 		chain_holds(&w, names, 2);
-		earth_stop(&w);
+		world_stop(&w);
 	}
 }
 
@@ -252,32 +252,32 @@ static void every_record_leaves_the_cluster_as_a_file(void **state)
 	OWN(arena) a = arena_new();
 	OWN(audit) audit = audit_new();
 	char dir[] = "/tmp/drover-evidence-XXXXXX";
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
-	earth_start(&w, 75, 1);
+	world_start(&w, 75, 1);
 	w.evidence_dir = dir;
 	b->reboots_at = "verify";
-	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_running(&w, &w.tenants[0], "train", 3600);
-	earth_wait_state(b, "serving", 60);
-	earth_kill(&w.replicas[0]);
-	earth_replica(&w);
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_release(b);
-	earth_wait_state(b, "free", 3600);
-	earth_run(&w, 20000);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 3600);
+	world_wait_state(b, "serving", 60);
+	world_kill(&w.replicas[0]);
+	world_replica(&w);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "free", 3600);
+	world_run(&w, 20000);
 	chain_holds(&w, names, 3);
-	plane_each(&w.host, RECORDS, not_held, NULL);
+	cluster_each(&w.host, RECORDS, not_held, NULL);
 	audit_keys(audit, our_public(&w, a));
 	for (size_t i = 0; i < 3; i++) {
 		const char *path = arena_printf(a, "%s/gpu-1", dir),
 			   *name = arena_printf(a, "%s.json", names[i]);
 		struct err e;
-		char *text = records_file_read(path, name, &e);
+		char *text = record_files_read(path, name, &e);
 
 		if (!text)
 			fail_msg("%s/%s: %s", path, name, e.text);
@@ -291,15 +291,15 @@ static void every_record_leaves_the_cluster_as_a_file(void **state)
 	unlink(arena_printf(a, "%s/keys.json", dir));
 	rmdir(arena_printf(a, "%s/gpu-1", dir));
 	assert_int_equal(rmdir(dir), 0);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* --- backups ---------------------------------------------------------------------------------------- */
 
 /* status as it was then, put back past the API server, as who restores etcd does. */
-static void restore_status(struct box *b, const json_t *status)
+static void restore_status(struct server *b, const json_t *status)
 {
-	struct earth *w = b->earth;
+	struct sim_world *w = b->world;
 	struct store_change c = {.if_rev = -1};
 	OWN_JSON o = json_deep_copy(b->object);
 	char key[80], *text, next[24];
@@ -316,18 +316,18 @@ static void restore_status(struct box *b, const json_t *status)
 	c.value_len = strlen(text);
 	assert_ok(store_commit(w->host.store, &c, 1, &rev, NULL, NULL, &e), &e);
 	free(text);
-	/* The oracle judges what drover does from here on. */
+	/* The invariants judges what drover does from here on. */
 	w->restored = true;
 	b->rev = rev;
 	json_decref(b->object);
 	b->object = json_incref(o);
-	str_copy(b->state, sizeof(b->state), earth_at(b, "status.state"));
-	str_copy(b->claim, sizeof(b->claim), earth_at(b, "status.claimRef.name"));
+	str_copy(b->state, sizeof(b->state), world_at(b, "status.state"));
+	str_copy(b->claim, sizeof(b->claim), world_at(b, "status.claimRef.name"));
 	b->tenancy = json_int_at(o, "status", "tenancy");
 	b->seen_fence = 0;
 }
 
-static json_t *status_of(const struct box *b)
+static json_t *status_of(const struct server *b)
 {
 	return json_deep_copy(json_at(b->object, "status"));
 }
@@ -337,33 +337,33 @@ static void a_restored_status_does_not_switch_a_tenant_off(void **state)
 {
 	(void)state;
 	for (unsigned running = 0; running < 2; running++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 		OWN_JSON old = NULL;
 
-		earth_start(&w, 80, 1);
-		earth_replica(&w);
-		earth_wait_state(b, "free", 600);
+		world_start(&w, 80, 1);
+		world_replica(&w);
+		world_wait_state(b, "free", 600);
 		old = status_of(b);
-		earth_pod(&w, &w.tenants[0], "train");
-		earth_wait_running(&w, &w.tenants[0], "train", 1800);
-		earth_wait_state(b, "serving", 60);
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait_running(&w, &w.tenants[0], "train", 1800);
+		world_wait_state(b, "serving", 60);
 		assert_int_equal(b->tenancy, 2);
 		if (!running)
-			earth_kill(&w.replicas[0]);
+			world_kill(&w.replicas[0]);
 		restore_status(b, old);
 		if (!running)
-			earth_replica(&w);
-		earth_wait_reason(b, "PowerStateUnexpected", 300);
+			world_replica(&w);
+		world_wait_reason(b, "PowerStateUnexpected", 300);
 		assert_string_equal(b->state, "known");
 		assert_true(b->tenancy > 2);
 		assert_false(json_true_at(b->object, "status", "clean"));
-		earth_pod(&w, &w.tenants[1], "next");
-		earth_run(&w, 3600 * 1000);
+		world_pod(&w, &w.tenants[1], "next");
+		world_run(&w, 3600 * 1000);
 		assert_true(b->bmc.on);
-		assert_int_equal(b->doing, BOX_OS);
+		assert_int_equal(b->doing, SERVER_OS);
 		assert_string_equal(b->claim, "");
-		earth_stop(&w);
+		world_stop(&w);
 	}
 }
 
@@ -374,42 +374,42 @@ static void a_restored_status_does_not_make_a_machine_clean(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 		OWN_JSON old = NULL;
 		OWN_JSON newest = NULL;
 
-		earth_start(&w, 81, 1);
-		earth_replica(&w);
-		earth_wait_state(b, "free", 600);
+		world_start(&w, 81, 1);
+		world_replica(&w);
+		world_wait_state(b, "free", 600);
 		old = status_of(b);
-		earth_pod(&w, &w.tenants[0], "train");
-		earth_wait_running(&w, &w.tenants[0], "train", 1800);
-		earth_wait_state(b, "serving", 60);
-		earth_delete_pod(&w, &w.tenants[0], "train");
-		earth_release(b);
-		earth_wait_state(b, until[i], 600);
-		earth_kill(&w.replicas[0]);
-		box_power(b, false);
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait_running(&w, &w.tenants[0], "train", 1800);
+		world_wait_state(b, "serving", 60);
+		world_delete_pod(&w, &w.tenants[0], "train");
+		world_release(b);
+		world_wait_state(b, until[i], 600);
+		world_kill(&w.replicas[0]);
+		server_power(b, false);
 		b->switched_off = 0;
 		b->fence = 0;
 		restore_status(b, old);
-		earth_replica(&w);
-		earth_pod(&w, &w.tenants[1], "next");
+		world_replica(&w);
+		world_pod(&w, &w.tenants[1], "next");
 		if (!i) { /* its Node is still in the first tenant's cluster */
-			earth_wait_reason(b, "PowerStateUnexpected", 300);
-			earth_run(&w, 3600 * 1000);
-			assert_false(box_is_blank(b));
+			world_wait_reason(b, "PowerStateUnexpected", 300);
+			world_run(&w, 3600 * 1000);
+			assert_false(server_is_blank(b));
 			assert_string_equal(b->claim, "");
-			earth_stop(&w);
+			world_stop(&w);
 			continue;
 		}
-		/* The oracle looks at its drives. */
-		earth_wait_running(&w, &w.tenants[1], "next", 7200);
+		/* The invariants looks at its drives. */
+		world_wait_running(&w, &w.tenants[1], "next", 7200);
 		assert_true(b->tenancy > 2);
-		newest = record_of(&w, earth_at(b, "status.lastWipe.record"));
+		newest = record_of(&w, world_at(b, "status.lastWipe.record"));
 		assert_int_equal(json_int_at(newest, "spec", "tenancy"), b->tenancy - 1);
-		earth_stop(&w);
+		world_stop(&w);
 	}
 }
 
@@ -430,11 +430,11 @@ static bool tells(const json_t *o, void *arg)
 	return !t->found;
 }
 
-static bool was_told(struct plane *p, const char *reason)
+static bool was_told(struct cluster *p, const char *reason)
 {
 	struct told t = {reason, false};
 
-	plane_each(p, "events/", tells, &t);
+	cluster_each(p, "events/", tells, &t);
 	return t.found;
 }
 
@@ -454,66 +454,66 @@ static void evidence_of_what_the_agent_was_not_told_is_not_countersigned(void **
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 
-		earth_start(&w, 640 + i, 1);
+		world_start(&w, 640 + i, 1);
 		b->swears_uuid = lies[i].uuid;
 		b->swears_serial = lies[i].serial;
 		b->swears_tenant = lies[i].tenant;
 		b->swears_trust = lies[i].trust;
 		b->swears_later = lies[i].later;
-		earth_replica(&w);
-		earth_wait_reason(b, "EraseUnverified", 1800);
-		earth_wait_state(b, "quarantined", 60);
-		earth_stop(&w);
+		world_replica(&w);
+		world_wait_reason(b, "EraseUnverified", 1800);
+		world_wait_state(b, "quarantined", 60);
+		world_stop(&w);
 	}
 }
 
 static void a_wipe_below_the_providers_floor_is_quarantined(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	OWN_JSON record = NULL;
 
 	(void)state;
-	earth_start(&w, 85, 1);
-	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+	world_start(&w, 85, 1);
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
 		 json_pack(POLICY, "Purge", "hdd", "Clear"));
-	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_state(b, "quarantined", 600);
-	assert_string_equal(earth_at(b, "status.quarantine.reason"), "EraseBelowPolicy");
-	assert_string_equal(earth_at(b, "status.quarantine.exit"), "operator");
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "quarantined", 600);
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "EraseBelowPolicy");
+	assert_string_equal(world_at(b, "status.quarantine.exit"), "operator");
 	record = record_of(&w, "gpu-1-1-1");
 	assert_string_equal(json_str_at(record, "spec", "verdict"), "Clear");
 	/* Its agent is not left running in there. */
-	earth_run(&w, 300 * 1000);
+	world_run(&w, 300 * 1000);
 	assert_false(b->bmc.on);
 	assert_null(b->bmc.image);
-	earth_run(&w, 3600 * 1000);
+	world_run(&w, 3600 * 1000);
 	assert_string_equal(b->state, "quarantined");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* What spins cannot be purged, and by the policy that nobody has to write it need not. */
 static void what_spins_is_held_to_the_floor_of_what_spins(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 89, 1);
+	world_start(&w, 89, 1);
 	b->spins = true;
-	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
 		 json_pack(POLICY, "Purge", "hdd", "Clear"));
-	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
 		 json_pack(POLICY, "Purge", "hdd", "Clear"));
-	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_running(&w, &w.tenants[0], "train", 1200);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1200);
 	assert_int_equal(records(&w), 1);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* Large drives take a day to overwrite, and small ones need not be waited for as long. */
@@ -527,99 +527,99 @@ static void a_wipe_has_as_long_as_the_provider_says(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 
-		earth_start(&w, 590 + i, 1);
+		world_start(&w, 590 + i, 1);
 		b->wipe_ms = cases[i].wipe_s * 1000;
-		earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+		world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
 			 json_pack("{s:{s:{s:s}}}", "spec", "wipe", "deadline", cases[i].deadline));
-		earth_replica(&w);
-		earth_wait_state(b, cases[i].in_time ? "free" : "quarantined",
+		world_replica(&w);
+		world_wait_state(b, cases[i].in_time ? "free" : "quarantined",
 				 cases[i].in_time ? 8 * 3600 : 1700);
-		earth_stop(&w);
+		world_stop(&w);
 	}
 }
 
 /* The provider is content with Clear; the pool is not: its pods are told why, others are served. */
 static void a_machine_below_the_pools_level_is_not_offered_to_it(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 86, 1);
-	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
+	world_start(&w, 86, 1);
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
 		 json_pack(POLICY, "Purge", "hdd", "Clear"));
-	earth_replica(&w);
-	earth_wait_state(b, "free", 600);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_run(&w, 1200 * 1000);
+	world_replica(&w);
+	world_wait_state(b, "free", 600);
+	world_pod(&w, &w.tenants[0], "train");
+	world_run(&w, 1200 * 1000);
 	assert_string_equal(b->state, "free");
 	assert_true(was_told(&w.tenants[0], "EraseBelowPolicy"));
 	assert_int_equal(records(&w), 1); /* nor wiped again and again */
-	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
 		 json_pack(POLICY, "Clear", "hdd", "Clear"));
-	earth_wait_running(&w, &w.tenants[0], "train", 1200);
-	earth_stop(&w);
+	world_wait_running(&w, &w.tenants[0], "train", 1200);
+	world_stop(&w);
 }
 
 static void a_drive_that_fails_is_named(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 87, 1);
+	world_start(&w, 87, 1);
 	b->wipe_fails = true;
-	earth_replica(&w);
-	earth_wait_state(b, "quarantined", 600);
-	assert_string_equal(earth_at(b, "status.quarantine.reason"), "DriveFailed");
-	assert_string_equal(earth_at(b, "status.quarantine.exit"), "operator");
-	earth_stop(&w);
+	world_replica(&w);
+	world_wait_state(b, "quarantined", 600);
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "DriveFailed");
+	assert_string_equal(world_at(b, "status.quarantine.exit"), "operator");
+	world_stop(&w);
 }
 
 /* It was there when the wipe began: whoever goes to the machine looks for an empty slot. */
 static void a_drive_that_is_pulled_out_amid_the_wipe_is_called_missing(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	OWN_JSON record = NULL;
 
 	(void)state;
-	earth_start(&w, 88, 1);
+	world_start(&w, 88, 1);
 	b->wipe_ms = 20000;
-	earth_replica(&w);
-	earth_wait_state(b, "wiping", 600);
-	earth_run(&w, 10000);
+	world_replica(&w);
+	world_wait_state(b, "wiping", 600);
+	world_run(&w, 10000);
 	assert_string_equal(b->state, "wiping");
 	b->drive_gone = true;
-	earth_wait_state(b, "quarantined", 600);
-	assert_string_equal(earth_at(b, "status.quarantine.reason"), "DriveMissing");
-	assert_string_equal(earth_at(b, "status.quarantine.exit"), "operator");
-	record = plane_get(&w.host, "wiperecords.drover.dev/gpu-1-1-1");
+	world_wait_state(b, "quarantined", 600);
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "DriveMissing");
+	assert_string_equal(world_at(b, "status.quarantine.exit"), "operator");
+	record = cluster_get(&w.host, "wiperecords.drover.dev/gpu-1-1-1");
 	assert_string_equal(json_str_at(record, "spec", "verdict"), "Fail");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* --- the key ---------------------------------------------------------------------------------------- */
 
 #define KEY_PATH "/api/v1/namespaces/drover-system/secrets"
 
-static json_t *take_key_away(struct earth *w)
+static json_t *take_key_away(struct sim_world *w)
 {
-	json_t *key = plane_get(&w->host, "secrets/drover-system/drover-evidence-key");
+	json_t *key = cluster_get(&w->host, "secrets/drover-system/drover-evidence-key");
 
 	assert_non_null(key);
-	earth_do(w, &w->host, "DELETE", KEY_PATH "/drover-evidence-key", NULL);
+	world_do(w, &w->host, "DELETE", KEY_PATH "/drover-evidence-key", NULL);
 	json_object_del(json_at(key, "metadata"), "resourceVersion");
 	json_object_del(json_at(key, "metadata"), "uid");
 	return key;
 }
 
-static void no_key_was_made(struct earth *w)
+static void no_key_was_made(struct sim_world *w)
 {
-	OWN_JSON made = plane_get(&w->host, "secrets/drover-system/drover-evidence-key");
+	OWN_JSON made = cluster_get(&w->host, "secrets/drover-system/drover-evidence-key");
 
 	assert_null(made);
 }
@@ -628,33 +628,33 @@ static void without_its_key_nothing_is_released(void **state)
 {
 	(void)state;
 	for (unsigned restart = 0; restart < 2; restart++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 		json_t *key;
 
-		earth_start(&w, 82, 1);
-		earth_replica(&w);
-		earth_pod(&w, &w.tenants[0], "train");
-		earth_wait_running(&w, &w.tenants[0], "train", 1800);
-		earth_wait_state(b, "serving", 60);
+		world_start(&w, 82, 1);
+		world_replica(&w);
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait_running(&w, &w.tenants[0], "train", 1800);
+		world_wait_state(b, "serving", 60);
 		key = take_key_away(&w);
 		if (restart) {
-			earth_kill(&w.replicas[0]);
-			earth_replica(&w);
+			world_kill(&w.replicas[0]);
+			world_replica(&w);
 		}
-		earth_run(&w, 60000);
-		earth_delete_pod(&w, &w.tenants[0], "train");
-		earth_release(b); /* it leaves its tenant all the same */
-		earth_wait_state(b, "dirty", 900);
-		earth_wait_reason(b, "EvidenceKeyMissing", 300);
-		earth_run(&w, 4 * 3600 * 1000);
+		world_run(&w, 60000);
+		world_delete_pod(&w, &w.tenants[0], "train");
+		world_release(b); /* it leaves its tenant all the same */
+		world_wait_state(b, "dirty", 900);
+		world_wait_reason(b, "EvidenceKeyMissing", 300);
+		world_run(&w, 4 * 3600 * 1000);
 		assert_string_equal(b->state, "dirty");
 		assert_int_equal(records(&w), 1);
 		no_key_was_made(&w);
-		earth_do(&w, &w.host, "POST", KEY_PATH, key);
-		earth_wait_state(b, "free", 1800);
+		world_do(&w, &w.host, "POST", KEY_PATH, key);
+		world_wait_state(b, "free", 1800);
 		assert_int_equal(records(&w), 2);
-		earth_stop(&w);
+		world_stop(&w);
 	}
 }
 
@@ -662,29 +662,29 @@ static void without_its_key_a_free_machine_is_not_called_dirty(void **state)
 {
 	(void)state;
 	for (unsigned restart = 0; restart < 2; restart++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 		json_t *key;
 
-		earth_start(&w, 83, 1);
-		earth_replica(&w);
-		earth_wait_state(b, "free", 600);
+		world_start(&w, 83, 1);
+		world_replica(&w);
+		world_wait_state(b, "free", 600);
 		key = take_key_away(&w);
 		if (restart) {
-			earth_kill(&w.replicas[0]);
-			earth_replica(&w);
+			world_kill(&w.replicas[0]);
+			world_replica(&w);
 		}
-		earth_run(&w, 60000);
-		earth_pod(&w, &w.tenants[0], "train");
-		earth_wait_reason(b, "EvidenceKeyMissing", 600);
-		earth_run(&w, 600 * 1000);
+		world_run(&w, 60000);
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait_reason(b, "EvidenceKeyMissing", 600);
+		world_run(&w, 600 * 1000);
 		assert_string_equal(b->state, "free");
-		assert_false(earth_has_failure(b, "EraseUnverified"));
+		assert_false(world_has_failure(b, "EraseUnverified"));
 		no_key_was_made(&w);
-		earth_do(&w, &w.host, "POST", KEY_PATH, key);
-		earth_wait_running(&w, &w.tenants[0], "train", 3600);
+		world_do(&w, &w.host, "POST", KEY_PATH, key);
+		world_wait_running(&w, &w.tenants[0], "train", 3600);
 		assert_int_equal(records(&w), 1);
-		earth_stop(&w);
+		world_stop(&w);
 	}
 }
 
@@ -692,35 +692,35 @@ static void without_its_key_a_free_machine_is_not_called_dirty(void **state)
 static void a_wipe_under_way_waits_for_the_key(void **state)
 {
 	static const char *const names[] = {"gpu-1-1-1", "gpu-1-2-1"};
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	unsigned boots;
 	json_t *key;
 
 	(void)state;
-	earth_start(&w, 84, 1);
-	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_running(&w, &w.tenants[0], "train", 1800);
-	earth_wait_state(b, "serving", 60);
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_release(b);
-	earth_wait_state(b, "dirty", 900);
-	earth_wait_state(b, "wiping", 900);
+	world_start(&w, 84, 1);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	world_wait_state(b, "serving", 60);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "dirty", 900);
+	world_wait_state(b, "wiping", 900);
 	boots = b->boots;
 	key = take_key_away(&w);
-	earth_kill(&w.replicas[0]);
-	earth_replica(&w);
-	earth_wait_reason(b, "EvidenceKeyMissing", 300);
+	world_kill(&w.replicas[0]);
+	world_replica(&w);
+	world_wait_reason(b, "EvidenceKeyMissing", 300);
 	assert_string_equal(b->state, "verifying");
-	earth_run(&w, 2 * 3600 * 1000);
+	world_run(&w, 2 * 3600 * 1000);
 	assert_string_equal(b->state, "verifying");
 	no_key_was_made(&w);
-	earth_do(&w, &w.host, "POST", KEY_PATH, key);
-	earth_wait_state(b, "free", 900);
+	world_do(&w, &w.host, "POST", KEY_PATH, key);
+	world_wait_state(b, "free", 900);
 	assert_int_equal(b->boots, boots);
 	chain_holds(&w, names, 2);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 int main(void)

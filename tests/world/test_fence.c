@@ -11,7 +11,7 @@
 
 /* What one caller asked of a BMC until its first act; who asks is known by its transport's address. */
 struct followed {
-	struct earth *w;
+	struct sim_world *w;
 	const char *name;
 	unsigned looks, deleted;
 	int64_t acted_at; /* loop_now(); 0: not yet */
@@ -42,62 +42,62 @@ static bool has_acted(void *arg)
 
 static bool powers_on(void *arg)
 {
-	return str_eq(earth_at(arg, "status.operation.step"), "power-on");
+	return str_eq(world_at(arg, "status.operation.step"), "power-on");
 }
 
 /* The leader dies when the journal names a power-on; its lease is taken away, so that time is not what helps.
  * Returns when the next one was started. */
-static int64_t killed_at_power_on(struct earth *w, struct followed *f, bool basic)
+static int64_t killed_at_power_on(struct sim_world *w, struct followed *f, bool basic)
 {
-	struct box *b = &w->boxes[0];
+	struct server *b = &w->servers[0];
 	struct replica *next;
 
-	earth_start(w, 41, 1);
+	world_start(w, 41, 1);
 	b->bmc.basic_only = basic;
 	b->bmc.tamper = note;
 	b->bmc.tamper_arg = f;
 	*f = (struct followed){.w = w};
-	earth_replica(w);
-	earth_wait(w, powers_on, b, 60, "power-on in the journal");
-	earth_kill(&w->replicas[0]);
-	earth_do(w, &w->host, "DELETE", LEASE, NULL);
-	next = earth_replica(w);
+	world_replica(w);
+	world_wait(w, powers_on, b, 60, "power-on in the journal");
+	world_kill(&w->replicas[0]);
+	world_do(w, &w->host, "DELETE", LEASE, NULL);
+	next = world_replica(w);
 	f->name = next->name;
 	return loop_now(w->loop);
 }
 
 static void a_follower_ends_the_session_and_looks_twice_before_it_acts(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	struct followed f;
 	int64_t began = killed_at_power_on(&w, &f, false);
 
 	(void)state;
-	earth_wait(&w, has_acted, &f, 60, "an act of the next leader");
+	world_wait(&w, has_acted, &f, 60, "an act of the next leader");
 	assert_true(f.looks >= 3); /* the login's own, and two */
 	assert_int_equal(f.deleted, 1);
 	assert_true(f.acted_at - began < CALL_MS); /* no call is waited out: none can arrive */
-	earth_wait_state(&w.boxes[0], "free", 300);
-	earth_stop(&w);
+	world_wait_state(&w.servers[0], "free", 300);
+	world_stop(&w);
 }
 
 static void without_sessions_a_follower_waits_out_the_call_that_was_begun(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	struct followed f;
 	int64_t began = killed_at_power_on(&w, &f, true);
 
 	(void)state;
-	earth_wait(&w, has_acted, &f, 60, "an act of the next leader");
+	world_wait(&w, has_acted, &f, 60, "an act of the next leader");
 	assert_true(f.looks >= 3); /* the login's own, and two */
 	assert_true(f.acted_at - began >= CALL_MS);
 	assert_true(f.acted_at - began < CALL_MS + 5000);
-	earth_wait_state(&w.boxes[0], "free", 300);
-	earth_stop(&w);
+	world_wait_state(&w.servers[0], "free", 300);
+	world_stop(&w);
 }
 
 struct leads {
-	struct earth *w;
+	struct sim_world *w;
 	struct replica *who;
 };
 
@@ -105,32 +105,32 @@ static bool it_leads(void *arg)
 {
 	const struct leads *l = arg;
 
-	return earth_leader(l->w) == l->who;
+	return world_leader(l->w) == l->who;
 }
 
 /* Its own login is from before: it has to look up whose session is the last. */
 static void a_leader_that_leads_again_ends_the_session_of_whoever_led_meanwhile(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	struct leads first, second;
 
 	(void)state;
-	earth_start(&w, 42, 1);
-	first = (struct leads){&w, earth_replica(&w)};
-	earth_wait_state(&w.boxes[0], "free", 300);
-	second = (struct leads){&w, earth_replica(&w)};
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_state(&w.boxes[0], "claimed", 60);
-	earth_cut(first.who, true);
-	earth_wait(&w, it_leads, &second, 60, "the second leads");
-	earth_wait_running(&w, &w.tenants[0], "train", 300);
-	earth_cut(first.who, false);
-	earth_cut(second.who, true);
-	earth_wait(&w, it_leads, &first, 60, "the first leads again");
-	earth_release(&w.boxes[0]);
-	earth_wait_state(&w.boxes[0], "dirty", 300);
-	assert_int_equal(fake_bmc_sessions(&w.boxes[0].bmc), 1);
-	earth_stop(&w);
+	world_start(&w, 42, 1);
+	first = (struct leads){&w, world_replica(&w)};
+	world_wait_state(&w.servers[0], "free", 300);
+	second = (struct leads){&w, world_replica(&w)};
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(&w.servers[0], "claimed", 60);
+	world_cut(first.who, true);
+	world_wait(&w, it_leads, &second, 60, "the second leads");
+	world_wait_running(&w, &w.tenants[0], "train", 300);
+	world_cut(first.who, false);
+	world_cut(second.who, true);
+	world_wait(&w, it_leads, &first, 60, "the first leads again");
+	world_release(&w.servers[0]);
+	world_wait_state(&w.servers[0], "dirty", 300);
+	assert_int_equal(fake_bmc_sessions(&w.servers[0].bmc), 1);
+	world_stop(&w);
 }
 
 int main(void)

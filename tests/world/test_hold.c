@@ -10,33 +10,33 @@
 
 static void a_cordon_holds_and_an_uncordon_ends_it(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 320);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 320);
 
 	(void)state;
-	earth_delete_pod(&w, &w.tenants[0], "train");
+	world_delete_pod(&w, &w.tenants[0], "train");
 	leaving_cordon(b, true);
-	earth_run(&w, 30000);
-	assert_string_not_equal(earth_at(b, "status.hold.since"), "");
-	earth_run(&w, 3600 * 1000); /* empty, and not given back */
+	world_run(&w, 30000);
+	assert_string_not_equal(world_at(b, "status.hold.since"), "");
+	world_run(&w, 3600 * 1000); /* empty, and not given back */
 	assert_string_equal(b->state, "serving");
 	assert_true(leaving_is_cordoned(b) && !leaving_is_marked(b));
 	leaving_cordon(b, false);
 	leaving_wait_at(b, "status.hold.since", "", 30);
-	earth_run(&w, 300 * 1000); /* its emptiness counts from now on */
+	world_run(&w, 300 * 1000); /* its emptiness counts from now on */
 	assert_string_equal(b->state, "serving");
-	earth_wait_state(b, "free", 1800);
-	earth_stop(&w);
+	world_wait_state(b, "free", 1800);
+	world_stop(&w);
 }
 
 static void release_uncordons_what_a_person_cordoned(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 321);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 321);
 
 	(void)state;
 	leaving_cordon(b, true);
-	earth_run(&w, 10000);
+	world_run(&w, 10000);
 	for (int i = 1; i < 3; i++) { /* a value is acted on once */
 		char value[8];
 
@@ -44,18 +44,18 @@ static void release_uncordons_what_a_person_cordoned(void **state)
 		leaving_release(b, value);
 		leaving_wait_at(b, "status.requests.release", value, 30);
 		assert_true(leaving_is_clear(b));
-		assert_string_equal(earth_at(b, "status.hold.since"), "");
+		assert_string_equal(world_at(b, "status.hold.since"), "");
 		leaving_cordon(b, true);
-		earth_run(&w, 30000);
-		assert_string_not_equal(earth_at(b, "status.hold.since"), "");
+		world_run(&w, 30000);
+		assert_string_not_equal(world_at(b, "status.hold.since"), "");
 	}
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_drain_that_holds_keeps_the_machine_until_it_ends(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 322);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 322);
 
 	(void)state;
 	leaving_drain(&w, "fans", 0, "  then: Hold\n");
@@ -63,56 +63,56 @@ static void a_drain_that_holds_keeps_the_machine_until_it_ends(void **state)
 	leaving_wait_target(&w, "Done");
 	leaving_wait_gone(&w, &w.tenants[0], "pods/default/train", 10);
 	assert_string_equal(b->state, "serving");
-	assert_string_equal(earth_at(b, "status.leave.reason"), "");
-	earth_run(&w, 3600 * 1000);
+	assert_string_equal(world_at(b, "status.leave.reason"), "");
+	world_run(&w, 3600 * 1000);
 	assert_string_equal(b->state, "serving");
 	assert_true(leaving_is_marked(b) && leaving_is_cordoned(b));
 	leaving_cancel(&w, "fans");
 	leaving_wait_at(b, "status.hold.since", "", 60);
 	assert_true(leaving_is_clear(b));
 	assert_string_equal(b->state, "serving");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_drain_that_is_deleted_is_a_cancelled_one(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 325);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 325);
 
 	(void)state;
 	leaving_drain(&w, "fans", 0, "  then: Hold\n");
 	leaving_wait_at(b, "status.hold.drain", "fans", 120);
-	earth_run(&w, 60 * 1000);
-	earth_do(&w, &w.host, "DELETE", "/apis/drover.dev/v1alpha1/drains/fans", NULL);
+	world_run(&w, 60 * 1000);
+	world_do(&w, &w.host, "DELETE", "/apis/drover.dev/v1alpha1/drains/fans", NULL);
 	leaving_wait_at(b, "status.hold.since", "", 200);
 	assert_true(leaving_is_clear(b));
-	earth_pod(&w, &w.tenants[0], "next");
-	earth_wait_running(&w, &w.tenants[0], "next", 60);
+	world_pod(&w, &w.tenants[0], "next");
+	world_wait_running(&w, &w.tenants[0], "next", 60);
 	leaving_budget(&w, "next");
 	leaving_drain(&w, "again", 0, "");
-	earth_wait_state(b, "draining", 60);
-	earth_run(&w, 30000);
-	earth_do(&w, &w.host, "DELETE", "/apis/drover.dev/v1alpha1/drains/again", NULL);
-	earth_wait_state(b, "serving", 60);
-	earth_wait(&w, leaving_is_clear, b, 30, "the Node is clear");
-	earth_stop(&w);
+	world_wait_state(b, "draining", 60);
+	world_run(&w, 30000);
+	world_do(&w, &w.host, "DELETE", "/apis/drover.dev/v1alpha1/drains/again", NULL);
+	world_wait_state(b, "serving", 60);
+	world_wait(&w, leaving_is_clear, b, 30, "the Node is clear");
+	world_stop(&w);
 }
 
 static void a_person_may_uncordon_what_a_drain_holds(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 323);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 323);
 
 	(void)state;
 	leaving_drain(&w, "fans", 0, "  then: Hold\n");
 	leaving_wait_at(b, "status.hold.drain", "fans", 120);
-	earth_run(&w, 30000);
+	world_run(&w, 30000);
 	leaving_cordon(b, false);
 	leaving_wait_at(b, "status.hold.since", "", 60);
-	earth_run(&w, 120 * 1000);
+	world_run(&w, 120 * 1000);
 	assert_string_equal(b->state, "serving"); /* and the Drain does not ask for it again */
 	assert_true(leaving_is_clear(b));
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static bool is_out_of_use(void *arg)
@@ -122,90 +122,90 @@ static bool is_out_of_use(void *arg)
 
 static void a_node_that_is_uncordoned_while_it_drains_is_cordoned_again(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 333);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 333);
 
 	(void)state;
 	leaving_budget(&w, "train");
 	leaving_drain(&w, "fans", 0, "");
 	for (int i = 0; i < 3; i++) {
-		earth_wait(&w, is_out_of_use, b, 60, "the Node is cordoned and marked");
-		earth_run(&w, 10000);
+		world_wait(&w, is_out_of_use, b, 60, "the Node is cordoned and marked");
+		world_run(&w, 10000);
 		leaving_cordon(b, false);
 	}
 	leaving_lift_budget(&w);
-	earth_wait_state(b, "free", 900);
-	earth_stop(&w);
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
 }
 
 static void a_claim_that_is_deleted_is_not_held_any_more(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 324);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 324);
 
 	(void)state;
 	leaving_cordon(b, true);
-	earth_run(&w, 10000);
-	earth_release(b);
-	earth_wait_state(b, "free", 900);
-	assert_string_equal(earth_at(b, "status.hold.since"), "");
-	earth_stop(&w);
+	world_run(&w, 10000);
+	world_release(b);
+	world_wait_state(b, "free", 900);
+	assert_string_equal(world_at(b, "status.hold.since"), "");
+	world_stop(&w);
 }
 
 /* --- drover's own accord ------------------------------------------------------------------------------ */
 
 static void what_is_empty_for_long_is_given_back(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 330);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 330);
 
 	(void)state;
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_run(&w, 590 * 1000);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_run(&w, 590 * 1000);
 	assert_string_equal(b->state, "serving");
-	earth_wait_state(b, "draining", 60);
-	assert_string_equal(earth_at(b, "status.leave.reason"), "Empty");
-	earth_wait_state(b, "free", 900);
+	world_wait_state(b, "draining", 60);
+	assert_string_equal(world_at(b, "status.leave.reason"), "Empty");
+	world_wait_state(b, "free", 900);
 	leaving_wait_event(&w, &w.host, "Draining", "Empty");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_pod_that_comes_at_the_last_moment_keeps_the_machine(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 331);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 331);
 
 	(void)state;
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_wait_state(b, "draining", 700);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "draining", 700);
 	/* It was bound before the Node was marked, as far as its scheduler knew. */
 	leaving_small_pod(b, "late");
-	earth_wait_state(b, "serving", 30);
-	earth_wait(&w, leaving_is_clear, b, 30, "the Node is clear");
-	earth_run(&w, 1200 * 1000);
-	earth_check_serving(&w, &w.tenants[0], "late");
-	earth_stop(&w);
+	world_wait_state(b, "serving", 30);
+	world_wait(&w, leaving_is_clear, b, 30, "the Node is clear");
+	world_run(&w, 1200 * 1000);
+	world_check_serving(&w, &w.tenants[0], "late");
+	world_stop(&w);
 }
 
 static void a_paused_pool_gives_nothing_back(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 332);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 332);
 
 	(void)state;
-	earth_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
+	world_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
 		 json_pack("{s:{s:b}}", "spec", "paused", 1));
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_run(&w, 3600 * 1000);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_run(&w, 3600 * 1000);
 	assert_string_equal(b->state, "serving");
-	earth_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
+	world_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
 		 json_pack("{s:{s:b}}", "spec", "paused", 0));
-	earth_wait_state(b, "free", 1200);
-	earth_stop(&w);
+	world_wait_state(b, "free", 1200);
+	world_stop(&w);
 }
 
 struct both {
-	struct earth *w;
+	struct sim_world *w;
 	unsigned most; /* at once on their way out */
 };
 
@@ -215,10 +215,10 @@ static bool both_are_free(void *arg)
 	unsigned leaving = 0, free_ = 0;
 
 	for (unsigned i = 0; i < 2; i++) {
-		leaving += str_eq(o->w->boxes[i].state, "draining") ||
-			   str_eq(o->w->boxes[i].state, "stopping") ||
-			   str_eq(o->w->boxes[i].state, "isolating");
-		free_ += str_eq(o->w->boxes[i].state, "free");
+		leaving += str_eq(o->w->servers[i].state, "draining") ||
+			   str_eq(o->w->servers[i].state, "stopping") ||
+			   str_eq(o->w->servers[i].state, "isolating");
+		free_ += str_eq(o->w->servers[i].state, "free");
 	}
 	o->most = leaving > o->most ? leaving : o->most;
 	return free_ == 2;
@@ -226,53 +226,53 @@ static bool both_are_free(void *arg)
 
 static void the_budget_of_the_pool_holds_though_all_are_empty(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	struct both both = {&w, 0};
-	struct box *b;
+	struct server *b;
 
 	(void)state;
-	earth_start(&w, 333, 2);
-	earth_replica(&w);
+	world_start(&w, 333, 2);
+	world_replica(&w);
 	for (int i = 0; i < 2; i++) {
-		earth_pod(&w, &w.tenants[i], "train");
-		earth_wait_running(&w, &w.tenants[i], "train", 900);
+		world_pod(&w, &w.tenants[i], "train");
+		world_wait_running(&w, &w.tenants[i], "train", 900);
 	}
-	earth_wait_all(&w, "serving", 60);
-	b = earth_box_of(&w, &w.tenants[0], "train");
+	world_wait_all(&w, "serving", 60);
+	b = world_box_of(&w, &w.tenants[0], "train");
 	leaving_set_pool(&w, json_pack("{s:b}", "paused", 1));
 	for (int i = 0; i < 2; i++)
-		earth_delete_pod(&w, &w.tenants[i], "train");
-	earth_run(&w, 1200 * 1000);
+		world_delete_pod(&w, &w.tenants[i], "train");
+	world_run(&w, 1200 * 1000);
 	leaving_set_pool(&w, json_pack("{s:b}", "paused", 0));
 	/* Any change of a Node makes all machines look at once. */
 	leaving_patch_node(b, "", json_pack("{s:{s:{s:s}}}", "metadata", "labels", "a", "b"));
-	earth_wait(&w, both_are_free, &both, 3600, "both are free");
+	world_wait(&w, both_are_free, &both, 3600, "both are free");
 	assert_int_equal(both.most, 1); /* 10 % of two, rounded up */
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void what_is_older_than_it_may_be_leaves(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 334, 1);
+	world_start(&w, 334, 1);
 	leaving_set_pool(&w, json_pack("{s:{s:{s:s,s:s}}}", "template", "spec", "expireAfter",
 				       "30m", "terminationGracePeriod", "10m"));
-	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_running(&w, &w.tenants[0], "train", 900);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
 	leaving_budget(&w, "train");
-	earth_wait_state(b, "draining", 1900);
-	assert_string_equal(earth_at(b, "status.leave.reason"), "Expired");
-	earth_wait_state(b, "stopping", 700);
+	world_wait_state(b, "draining", 1900);
+	assert_string_equal(world_at(b, "status.leave.reason"), "Expired");
+	world_wait_state(b, "stopping", 700);
 	leaving_wait_event(&w, &w.host, "PodDeleted", "Expired");
-	earth_wait_state(b, "free", 900);
-	earth_stop(&w);
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
 }
 
-static void not_ready(struct box *b, int64_t since)
+static void not_ready(struct server *b, int64_t since)
 {
 	char when[STR_TIME_SIZE];
 
@@ -284,32 +284,32 @@ static void not_ready(struct box *b, int64_t since)
 
 static void a_dead_node_is_given_up_without_waiting_for_pods(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 335);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 335);
 
 	(void)state;
 	leaving_budget(&w, "train");
 	not_ready(b, loop_wall(w.loop));
-	earth_run(&w, 29 * 60 * 1000);
+	world_run(&w, 29 * 60 * 1000);
 	assert_string_equal(b->state, "serving");
-	earth_wait_state(b, "stopping", 90);
-	assert_true(earth_has_failure(b, "NodeDead"));
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_wait_state(b, "free", 900);
-	earth_stop(&w);
+	world_wait_state(b, "stopping", 90);
+	assert_true(world_has_failure(b, "NodeDead"));
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
 }
 
 static void a_dead_node_that_is_held_is_left_alone(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 336);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 336);
 
 	(void)state;
 	leaving_cordon(b, true);
 	not_ready(b, loop_wall(w.loop));
-	earth_run(&w, 7200 * 1000);
+	world_run(&w, 7200 * 1000);
 	assert_string_equal(b->state, "serving");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 int main(void)

@@ -11,128 +11,128 @@
 #define CLAIMS "nodeclaims.drover.dev/"
 #define INSERT "POST /redfish/v1/Systems/1/VirtualMedia"
 
-static void start(struct earth *w, uint64_t seed, json_t *methods /* taken */)
+static void start(struct sim_world *w, uint64_t seed, json_t *methods /* taken */)
 {
-	earth_start(w, seed, 1);
-	earth_do(w, &w->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+	world_start(w, seed, 1);
+	world_do(w, &w->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
 		 json_pack("{s:{s:{s:o}}}", "spec", "boot", "methods", methods));
 }
 
 /* From nothing to free, to a tenant and back. */
-static void once_round(struct earth *w)
+static void once_round(struct sim_world *w)
 {
-	struct box *b = &w->boxes[0];
+	struct server *b = &w->servers[0];
 
-	earth_replica(w);
-	earth_wait_state(b, "free", 1800);
+	world_replica(w);
+	world_wait_state(b, "free", 1800);
 	assert_string_equal(str_or(b->bmc.http_uri, ""), "");
-	earth_pod(w, &w->tenants[0], "train");
-	earth_wait_running(w, &w->tenants[0], "train", 1800);
-	earth_check_serving(w, &w->tenants[0], "train");
+	world_pod(w, &w->tenants[0], "train");
+	world_wait_running(w, &w->tenants[0], "train", 1800);
+	world_check_serving(w, &w->tenants[0], "train");
 	assert_string_equal(str_or(b->bmc.http_uri, ""), "");
-	earth_delete_pod(w, &w->tenants[0], "train");
-	earth_release(b);
-	earth_wait_state(b, "free", 1800);
-	earth_stop(w);
+	world_delete_pod(w, &w->tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "free", 1800);
+	world_stop(w);
 }
 
 static void an_agent_is_booted_by_http(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
 	start(&w, 171, json_pack("[s]", "UefiHttp"));
-	w.boxes[0].bmc.no_media = true;
+	w.servers[0].bmc.no_media = true;
 	once_round(&w);
 }
 
 static void with_http_first_no_medium_is_put_in(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
 	start(&w, 172, json_pack("[s,s]", "UefiHttp", "VirtualMedia"));
-	earth_replica(&w);
-	earth_wait_state(&w.boxes[0], "free", 1800);
-	assert_int_equal(fake_bmc_count(&w.boxes[0].bmc, INSERT), 0);
-	earth_stop(&w);
+	world_replica(&w);
+	world_wait_state(&w.servers[0], "free", 1800);
+	assert_int_equal(fake_bmc_count(&w.servers[0].bmc, INSERT), 0);
+	world_stop(&w);
 }
 
 static void a_bmc_that_forgets_the_address_is_known_to_boot_our_agent(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
 	start(&w, 173, json_pack("[s]", "UefiHttp"));
-	w.boxes[0].bmc.http_forgotten = true;
+	w.servers[0].bmc.http_forgotten = true;
 	once_round(&w);
 }
 
 static void a_bmc_without_http_boot_gets_a_medium(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
 	start(&w, 174, json_pack("[s,s]", "UefiHttp", "VirtualMedia"));
-	w.boxes[0].bmc.no_http_boot = true;
+	w.servers[0].bmc.no_http_boot = true;
 	once_round(&w);
 }
 
 static void a_provider_that_says_nothing_takes_what_the_bmc_offers(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
 	start(&w, 175, json_null());
-	w.boxes[0].bmc.no_media = true;
+	w.servers[0].bmc.no_media = true;
 	once_round(&w);
 }
 
 static bool is_booting(void *arg)
 {
-	const struct box *b = arg;
+	const struct server *b = arg;
 
-	return b->bmc.on && str_eq(earth_at(b, "status.operation.step"), "power-on");
+	return b->bmc.on && str_eq(world_at(b, "status.operation.step"), "power-on");
 }
 
 static void a_new_leader_goes_on_with_a_boot_by_http(void **state)
 {
 	(void)state;
 	for (int forgets = 0; forgets < 2; forgets++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 
 		start(&w, 176, json_pack("[s]", "UefiHttp"));
 		b->bmc.http_forgotten = forgets;
-		earth_replica(&w);
-		earth_wait(&w, is_booting, b, 600, "it is switched on");
-		earth_kill(&w.replicas[0]);
-		earth_replica(&w);
-		earth_wait_state(b, "free", 3600); /* its agent found no drover while nobody led */
-		earth_stop(&w);
+		world_replica(&w);
+		world_wait(&w, is_booting, b, 600, "it is switched on");
+		world_kill(&w.replicas[0]);
+		world_replica(&w);
+		world_wait_state(b, "free", 3600); /* its agent found no drover while nobody led */
+		world_stop(&w);
 	}
 }
 
 static void an_agent_that_fell_silent_is_switched_off(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
 	start(&w, 178, json_pack("[s]", "UefiHttp"));
 	b->bmc.http_forgotten = b->mute = true;
-	earth_replica(&w);
-	earth_wait_state(b, "quarantined", 12 * 3600);
+	world_replica(&w);
+	world_wait_state(b, "quarantined", 12 * 3600);
 	b->mute = false;
-	earth_wait_state(b, "free", 12 * 3600);
-	earth_stop(&w);
+	world_wait_state(b, "free", 12 * 3600);
+	world_stop(&w);
 }
 
 /* --- addresses that stay ---------------------------------------------------------------------------- */
 
 enum keeper { SILENTLY, WITH_400 };
 
-static void keep_addresses(struct box *b, enum keeper how)
+static void keep_addresses(struct server *b, enum keeper how)
 {
 	b->bmc.http_sticks = how == SILENTLY;
 	b->bmc.http_refused = how == WITH_400;
@@ -143,133 +143,133 @@ static void a_machine_whose_bmc_keeps_the_address_goes_on(void **state)
 {
 	(void)state;
 	for (int how = SILENTLY; how <= WITH_400; how++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 		char first[512];
 
 		start(&w, 177, json_pack("[s]", "UefiHttp"));
 		keep_addresses(b, (enum keeper)how);
-		earth_replica(&w);
-		earth_wait_state(b, "free", 1800);
+		world_replica(&w);
+		world_wait_state(b, "free", 1800);
 		str_copy(first, sizeof(first), str_or(b->bmc.http_uri, ""));
-		assert_true(str_starts(first, EARTH_MEDIA "/boot/"));
-		assert_true(str_starts(earth_at(b, "status.bmc.keptAddress"), "sha256:"));
-		assert_string_equal(earth_at(b, "status.power.httpBoot"), "");
-		earth_pod(&w, &w.tenants[0], "train");
-		earth_wait_running(&w, &w.tenants[0], "train", 1800);
-		earth_check_serving(&w, &w.tenants[0], "train");
+		assert_true(str_starts(first, WORLD_MEDIA "/boot/"));
+		assert_true(str_starts(world_at(b, "status.bmc.keptAddress"), "sha256:"));
+		assert_string_equal(world_at(b, "status.power.httpBoot"), "");
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait_running(&w, &w.tenants[0], "train", 1800);
+		world_check_serving(&w, &w.tenants[0], "train");
 		assert_string_not_equal(b->bmc.http_uri, first);
-		earth_delete_pod(&w, &w.tenants[0], "train");
-		earth_release(b);
-		earth_wait_state(b, "free", 1800);
-		earth_stop(&w);
+		world_delete_pod(&w, &w.tenants[0], "train");
+		world_release(b);
+		world_wait_state(b, "free", 1800);
+		world_stop(&w);
 	}
 }
 
 static void an_address_that_goes_by_null_alone_goes(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
 	start(&w, 179, json_pack("[s]", "UefiHttp"));
-	w.boxes[0].bmc.http_null = true;
+	w.servers[0].bmc.http_null = true;
 	once_round(&w);
 }
 
 /* Somebody switched it on: the address tells of a boot that is long past. */
 static void what_is_on_beside_a_kept_address_is_not_our_agent(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	unsigned resets;
 
 	(void)state;
 	start(&w, 180, json_pack("[s]", "UefiHttp"));
 	keep_addresses(b, SILENTLY);
-	earth_replica(&w);
-	earth_wait_state(b, "free", 1800);
+	world_replica(&w);
+	world_wait_state(b, "free", 1800);
 	resets = fake_bmc_count(&b->bmc, RESET);
-	box_power(b, true);
-	earth_run(&w, 10000);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_reason(b, "PowerStateUnexpected", 900);
-	earth_kill(&w.replicas[0]); /* nor does the next one take it for that */
-	earth_replica(&w);
-	earth_run(&w, 1800 * 1000);
+	server_power(b, true);
+	world_run(&w, 10000);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_reason(b, "PowerStateUnexpected", 900);
+	world_kill(&w.replicas[0]); /* nor does the next one take it for that */
+	world_replica(&w);
+	world_run(&w, 1800 * 1000);
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
 	assert_true(b->bmc.on);
 	assert_string_equal(b->state, "free");
-	earth_patch_machine(b,
+	world_patch_machine(b,
 			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
-	earth_wait_running(&w, &w.tenants[0], "train", 1800);
-	earth_stop(&w);
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	world_stop(&w);
 }
 
 static void a_quarantined_machine_with_a_kept_address_can_be_approved(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
 	start(&w, 181, json_pack("[s]", "UefiHttp"));
 	keep_addresses(b, WITH_400);
 	b->wipe_fails = true;
-	earth_replica(&w);
-	earth_wait_state(b, "quarantined", 3600);
-	earth_run(&w, 600 * 1000);
+	world_replica(&w);
+	world_wait_state(b, "quarantined", 3600);
+	world_run(&w, 600 * 1000);
 	assert_false(b->bmc.on); /* its agent was taken away */
-	box_power(b, true);	 /* what a person boots is not */
-	earth_run(&w, 600 * 1000);
+	server_power(b, true);	 /* what a person boots is not */
+	world_run(&w, 600 * 1000);
 	assert_true(b->bmc.on);
 	b->wipe_fails = false;
-	earth_patch_machine(b,
+	world_patch_machine(b,
 			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
-	earth_wait_state(b, "free", 3600);
-	earth_stop(&w);
+	world_wait_state(b, "free", 3600);
+	world_stop(&w);
 }
 
 /* --- what the journal says of a boot ---------------------------------------------------------------- */
 
-static void set_status(struct box *b, json_t *status)
+static void set_status(struct server *b, json_t *status)
 {
 	char path[200];
 
 	str_format(path, sizeof(path), "/apis/" OBJECT_API_VERSION "/machines/%s/status", b->name);
-	earth_do(b->earth, &b->earth->host, "PATCH", path, json_pack("{s:o}", "status", status));
+	world_do(b->world, &b->world->host, "PATCH", path, json_pack("{s:o}", "status", status));
 }
 
-static void pause_rack(struct earth *w, bool on)
+static void pause_rack(struct sim_world *w, bool on)
 {
-	earth_do(w, &w->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+	world_do(w, &w->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
 		 json_pack("{s:{s:b}}", "spec", "paused", on));
 }
 
 /* The boot that was ended by switching it off is not what a person switches on afterwards. */
 static void a_boot_ends_when_it_is_seen_off(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	unsigned resets;
 
 	(void)state;
 	start(&w, 183, json_pack("[s]", "UefiHttp"));
 	b->bmc.http_forgotten = true;
-	earth_replica(&w);
-	earth_wait_state(b, "free", 1800);
+	world_replica(&w);
+	world_wait_state(b, "free", 1800);
 	b->reboots_at = "image";
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_reason(b, "AgentSilent", 1800); /* its override was for one boot */
-	earth_wait_state(b, "dirty", 600);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_reason(b, "AgentSilent", 1800); /* its override was for one boot */
+	world_wait_state(b, "dirty", 600);
 	pause_rack(&w, true);
-	box_power(b, true);
-	earth_run(&w, 60 * 1000);
+	server_power(b, true);
+	world_run(&w, 60 * 1000);
 	resets = fake_bmc_count(&b->bmc, RESET);
 	pause_rack(&w, false);
-	earth_wait_reason(b, "PowerStateUnexpected", 600);
-	earth_run(&w, 600 * 1000);
+	world_wait_reason(b, "PowerStateUnexpected", 600);
+	world_run(&w, 600 * 1000);
 	assert_true(b->bmc.on);
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 struct keys {
@@ -286,7 +286,7 @@ static bool note_key(const struct store_entry *en, void *arg)
 	return true;
 }
 
-static void forget(struct earth *w, const char *prefix)
+static void forget(struct sim_world *w, const char *prefix)
 {
 	struct keys k = {.n = 0};
 	struct err e;
@@ -300,7 +300,7 @@ static void forget(struct earth *w, const char *prefix)
 	}
 }
 
-static void put_back(struct earth *w, json_t *claim)
+static void put_back(struct sim_world *w, json_t *claim)
 {
 	OWN(arena) a = arena_new();
 	const char *version =
@@ -328,8 +328,8 @@ static void a_journal_that_is_put_back_makes_no_agent_of_a_tenants_system(void *
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 		OWN(arena) a = arena_new();
 		OWN_JSON old = NULL;
 		OWN_JSON claim = NULL;
@@ -337,20 +337,20 @@ static void a_journal_that_is_put_back_makes_no_agent_of_a_tenants_system(void *
 
 		start(&w, 184, json_pack("[s]", "UefiHttp"));
 		b->bmc.http_forgotten = true;
-		earth_replica(&w);
+		world_replica(&w);
 		if (cases[i].claimed) {
-			earth_wait_state(b, "free", 1800);
-			earth_pod(&w, &w.tenants[0], "train");
+			world_wait_state(b, "free", 1800);
+			world_pod(&w, &w.tenants[0], "train");
 		}
-		earth_wait(&w, is_booting, b, 600, "its agent is switched on");
+		world_wait(&w, is_booting, b, 600, "its agent is switched on");
 		old = json_deep_copy(json_at(b->object, "status"));
 		if (cases[i].claimed)
-			claim = plane_get(&w.host, arena_printf(a, CLAIMS "%s", b->claim));
+			claim = cluster_get(&w.host, arena_printf(a, CLAIMS "%s", b->claim));
 		else
-			earth_pod(&w, &w.tenants[0], "train");
-		earth_wait_running(&w, &w.tenants[0], "train", 1800);
-		earth_wait_state(b, "serving", 60);
-		earth_kill(&w.replicas[0]);
+			world_pod(&w, &w.tenants[0], "train");
+		world_wait_running(&w, &w.tenants[0], "train", 1800);
+		world_wait_state(b, "serving", 60);
+		world_kill(&w.replicas[0]);
 		w.restored = true;
 		resets = fake_bmc_count(&b->bmc, RESET);
 		if (claim) {
@@ -364,16 +364,16 @@ static void a_journal_that_is_put_back_makes_no_agent_of_a_tenants_system(void *
 		json_object_set_new(old, "tenant", json_null());
 		set_status(b, json_incref(old));
 		if (cases[i].away) /* nobody's Nodes are read: its port says it */
-			plane_away(&w.tenants[0], true);
+			cluster_away(&w.tenants[0], true);
 		if (cases[i].cut) /* ... or its Node, which is there */
 			str_copy(b->segment, sizeof(b->segment), "quarantine");
-		earth_replica(&w);
-		earth_wait_reason(b, "PowerStateUnexpected", 600);
-		earth_run(&w, 4 * 3600 * 1000);
+		world_replica(&w);
+		world_wait_reason(b, "PowerStateUnexpected", 600);
+		world_run(&w, 4 * 3600 * 1000);
 		assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
 		assert_true(b->bmc.on);
 		assert_string_equal(b->segment, cases[i].cut ? "quarantine" : "tenant/team-a");
-		earth_stop(&w);
+		world_stop(&w);
 	}
 }
 
@@ -382,45 +382,45 @@ static void a_new_leader_switches_a_silent_agent_off(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 4; i++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 
 		start(&w, 182, json_pack("[s]", "UefiHttp"));
 		b->bmc.http_forgotten = i == 1;
 		keep_addresses(b, i == 2 ? SILENTLY : WITH_400 + 1);
 		b->mute = true;
-		earth_replica(&w);
-		earth_wait_state(b, "inspecting", 1800);
-		assert_string_not_equal(earth_at(b, "status.power.httpBoot"), "");
-		earth_kill(&w.replicas[0]);
+		world_replica(&w);
+		world_wait_state(b, "inspecting", 1800);
+		assert_string_not_equal(world_at(b, "status.power.httpBoot"), "");
+		world_kill(&w.replicas[0]);
 		if (i == 3) /* the address alone: nobody wrote it down */
 			set_status(b, json_pack("{s:{s:n}}", "power", "httpBoot"));
-		earth_replica(&w);
-		earth_wait_reason(b, "AgentSilent", 1800);
+		world_replica(&w);
+		world_wait_reason(b, "AgentSilent", 1800);
 		b->mute = false;
-		earth_wait_state(b, "free", 1800);
+		world_wait_state(b, "free", 1800);
 		assert_null(strstr(w.log, "PowerStateUnexpected"));
-		assert_string_equal(earth_at(b, "status.power.httpBoot"), "");
-		earth_stop(&w);
+		assert_string_equal(world_at(b, "status.power.httpBoot"), "");
+		world_stop(&w);
 	}
 }
 
 /* --- faults ------------------------------------------------------------------------------------------- */
 
-static void circle(struct earth *w)
+static void circle(struct sim_world *w)
 {
-	struct box *b = &w->boxes[0];
+	struct server *b = &w->servers[0];
 
-	earth_replica(w);
-	earth_pod(w, &w->tenants[0], "train");
-	earth_wait_running(w, &w->tenants[0], "train", 7200);
-	earth_wait_state(b, "serving", 3600);
-	earth_delete_pod(w, &w->tenants[0], "train");
-	earth_release(b);
-	earth_wait_state(b, "free", 7200);
-	assert_true(box_is_blank(b));
+	world_replica(w);
+	world_pod(w, &w->tenants[0], "train");
+	world_wait_running(w, &w->tenants[0], "train", 7200);
+	world_wait_state(b, "serving", 3600);
+	world_delete_pod(w, &w->tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "free", 7200);
+	assert_true(server_is_blank(b));
 	assert_null(strstr(w->log, "PowerStateUnexpected")); /* it was always our own */
-	assert_string_equal(earth_at(b, "status.power.httpBoot"), "");
+	assert_string_equal(world_at(b, "status.power.httpBoot"), "");
 }
 
 static void a_lost_request_or_a_leader_that_dies_at_it_needs_no_person(void **state)
@@ -433,19 +433,19 @@ static void a_lost_request_or_a_leader_that_dies_at_it_needs_no_person(void **st
 	for (unsigned k = 0; k < 4; k++) {
 		bool more = true;
 
-		for (unsigned at = 1 + k * earth_every() / 4; more; at += earth_every()) {
-			struct earth w;
+		for (unsigned at = 1 + k * world_every() / 4; more; at += world_every()) {
+			struct sim_world w;
 
 			start(&w, 1000 + at, json_pack("[s]", "UefiHttp"));
-			w.boxes[0].bmc.http_forgotten = at % 2;
-			w.boxes[0].bmc.http_sticks = at % 2 == 0;
+			w.servers[0].bmc.http_forgotten = at % 2;
+			w.servers[0].bmc.http_sticks = at % 2 == 0;
 			w.fault_at = k < 3 ? at : 0;
 			w.fault = fates[k % 3];
 			w.kill_at = k < 3 ? 0 : at;
 			circle(&w);
 			more = w.requests >= at;
 			met += more;
-			earth_stop(&w);
+			world_stop(&w);
 		}
 	}
 	assert_true(met > 3);

@@ -29,35 +29,35 @@ static const char *turned_round(const char *uuid, char out[static 40])
 }
 
 /* Its BMC says its UUID the other way round. */
-static void start(struct earth *w, uint64_t seed, unsigned boxes)
+static void start(struct sim_world *w, uint64_t seed, unsigned servers)
 {
 	char text[40];
 
-	earth_start(w, seed, boxes);
-	set_text(&w->boxes[0].bmc.uuid, turned_round(w->boxes[0].uuid, text));
+	world_start(w, seed, servers);
+	set_text(&w->servers[0].bmc.uuid, turned_round(w->servers[0].uuid, text));
 }
 
-static void identify(struct box *b, const char *uuid, const char *serial)
+static void identify(struct server *b, const char *uuid, const char *serial)
 {
-	earth_patch_machine(b, json_pack("{s:{s:s?,s:s?}}", "identity", "systemUUID", uuid,
+	world_patch_machine(b, json_pack("{s:{s:s?,s:s?}}", "identity", "systemUUID", uuid,
 					 "serialNumber", serial));
 }
 
-/* From nothing to free, to a tenant and back; the oracle holds its record against the machine itself. */
-static void once_round(struct earth *w)
+/* From nothing to free, to a tenant and back; the invariants holds its record against the machine itself. */
+static void once_round(struct sim_world *w)
 {
-	struct box *b = &w->boxes[0];
+	struct server *b = &w->servers[0];
 
-	earth_replica(w);
-	earth_wait_state(b, "free", 1800);
-	earth_pod(w, &w->tenants[0], "train");
-	earth_wait_running(w, &w->tenants[0], "train", 1800);
-	earth_check_serving(w, &w->tenants[0], "train");
-	earth_delete_pod(w, &w->tenants[0], "train");
-	earth_release(b);
-	earth_wait_state(b, "free", 1800);
-	assert_true(box_is_blank(b));
-	earth_stop(w);
+	world_replica(w);
+	world_wait_state(b, "free", 1800);
+	world_pod(w, &w->tenants[0], "train");
+	world_wait_running(w, &w->tenants[0], "train", 1800);
+	world_check_serving(w, &w->tenants[0], "train");
+	world_delete_pod(w, &w->tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "free", 1800);
+	assert_true(server_is_blank(b));
+	world_stop(w);
 }
 
 /* As `drover approve` takes it from the BMC, or as a person took it from dmidecode. */
@@ -65,8 +65,8 @@ static void a_bmc_in_the_other_order_lives_a_whole_life(void **state)
 {
 	(void)state;
 	for (int as_the_bmc = 0; as_the_bmc < 2; as_the_bmc++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 
 		start(&w, 680, 1);
 		identify(b, as_the_bmc ? b->bmc.uuid : b->uuid, b->serial);
@@ -76,8 +76,8 @@ static void a_bmc_in_the_other_order_lives_a_whole_life(void **state)
 
 static void the_boot_nic_stands_in_for_the_serial_of_an_agent(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
 	start(&w, 681, 1);
@@ -88,80 +88,80 @@ static void the_boot_nic_stands_in_for_the_serial_of_an_agent(void **state)
 
 static void the_other_order_alone_proves_no_bmc(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
 	start(&w, 682, 1);
 	identify(b, b->uuid, NULL);
-	box_power(b, true);
-	earth_replica(&w);
-	earth_wait_reason(b, "IdentityMismatch", 60);
-	earth_run(&w, 1800 * 1000);
+	server_power(b, true);
+	world_replica(&w);
+	world_wait_reason(b, "IdentityMismatch", 60);
+	world_run(&w, 1800 * 1000);
 	assert_string_equal(b->state, "known");
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), 0);
-	assert_non_null(strstr(earth_at(b, "status.operation.lastError.message"), "byte order"));
+	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"), "byte order"));
 	identify(b, b->uuid, b->serial);
-	earth_wait_state(b, "free", 1800);
-	earth_stop(&w);
+	world_wait_state(b, "free", 1800);
+	world_stop(&w);
 }
 
 static void the_other_order_alone_proves_no_agent(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
 	start(&w, 683, 1);
 	set_text(&b->bmc.serial, "another plate");
 	identify(b, b->bmc.uuid, "another plate");
-	earth_patch_machine(b, json_pack("{s:s}", "bootMACAddress", "b8:ce:f6:01:02:99"));
-	box_put_old_system(b);
-	earth_replica(&w);
-	earth_wait_reason(b, "InventoryMismatch", 1800);
-	earth_run(&w, 3600 * 1000);
-	assert_false(box_is_blank(b)); /* nothing of it was wiped */
-	earth_patch_machine(b, json_pack("{s:s,s:{s:s,s:s}}", "bootMACAddress", b->mac, "approval",
+	world_patch_machine(b, json_pack("{s:s}", "bootMACAddress", "b8:ce:f6:01:02:99"));
+	server_put_old_system(b);
+	world_replica(&w);
+	world_wait_reason(b, "InventoryMismatch", 1800);
+	world_run(&w, 3600 * 1000);
+	assert_false(server_is_blank(b)); /* nothing of it was wiped */
+	world_patch_machine(b, json_pack("{s:s,s:{s:s,s:s}}", "bootMACAddress", b->mac, "approval",
 					 "action", "Wipe", "id", "01"));
-	earth_wait_state(b, "free", 1800);
-	earth_stop(&w);
+	world_wait_state(b, "free", 1800);
+	world_stop(&w);
 }
 
 /* spec.identity says the same, but no kernel on that machine does. */
 static void a_node_has_to_say_what_the_agent_read(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
 	start(&w, 684, 1);
 	identify(b, b->bmc.uuid, b->serial);
 	b->says_uuid = b->bmc.uuid; /* what spec.identity says */
-	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_reason(b, "NodeIdentityMismatch", 1800);
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_wait_state(b, "free", 1800);
-	earth_stop(&w);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_reason(b, "NodeIdentityMismatch", 1800);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "free", 1800);
+	world_stop(&w);
 }
 
 /* Its Node and its record would be held against the first, and its drives are the second's. */
 static void an_agent_that_tells_two_uuids_inspects_nothing(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	char other[40];
 
 	(void)state;
-	earth_start(&w, 691, 1);
+	world_start(&w, 691, 1);
 	identify(b, b->uuid, b->serial);
 	b->calls_uuid = turned_round(b->uuid, other);
-	box_put_old_system(b);
-	earth_replica(&w);
-	earth_wait_reason(b, "InventoryMismatch", 1800);
+	server_put_old_system(b);
+	world_replica(&w);
+	world_wait_reason(b, "InventoryMismatch", 1800);
 	assert_string_equal(b->state, "quarantined");
-	assert_false(box_is_blank(b));
-	earth_stop(&w);
+	assert_false(server_is_blank(b));
+	world_stop(&w);
 }
 
 static void a_new_leader_goes_on_in_the_other_order(void **state)
@@ -170,86 +170,86 @@ static void a_new_leader_goes_on_in_the_other_order(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 
 		start(&w, 685, 1);
 		identify(b, b->bmc.uuid, b->serial);
 		b->wipe_ms = 20000;
-		earth_replica(&w);
-		earth_pod(&w, &w.tenants[0], "train");
-		earth_wait_state(b, at[i], 1800);
-		earth_kill(&w.replicas[0]);
-		earth_replica(&w);
-		earth_wait_running(&w, &w.tenants[0], "train", 3600);
-		earth_check_serving(&w, &w.tenants[0], "train");
-		assert_false(earth_has_failure(b, "EraseUnverified"));
-		assert_false(earth_has_failure(b, "NodeIdentityMismatch"));
-		earth_stop(&w);
+		world_replica(&w);
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait_state(b, at[i], 1800);
+		world_kill(&w.replicas[0]);
+		world_replica(&w);
+		world_wait_running(&w, &w.tenants[0], "train", 3600);
+		world_check_serving(&w, &w.tenants[0], "train");
+		assert_false(world_has_failure(b, "EraseUnverified"));
+		assert_false(world_has_failure(b, "NodeIdentityMismatch"));
+		world_stop(&w);
 	}
 }
 
 static void a_neighbours_uuid_turned_round_stops_both(void **state)
 {
-	struct earth w;
-	struct box *a = &w.boxes[0], *b = &w.boxes[1];
+	struct sim_world w;
+	struct server *a = &w.servers[0], *b = &w.servers[1];
 	char text[40];
 
 	(void)state;
-	earth_start(&w, 686, 2);
+	world_start(&w, 686, 2);
 	set_text(&b->bmc.uuid, turned_round(a->uuid, text));
 	identify(a, a->uuid, a->serial);
 	identify(b, b->bmc.uuid, b->serial);
-	earth_replica(&w);
-	earth_wait_reason(a, "DuplicateIdentity", 60);
-	earth_wait_reason(b, "DuplicateIdentity", 60);
-	earth_run(&w, 1800 * 1000);
+	world_replica(&w);
+	world_wait_reason(a, "DuplicateIdentity", 60);
+	world_wait_reason(b, "DuplicateIdentity", 60);
+	world_run(&w, 1800 * 1000);
 	for (int i = 0; i < 2; i++) {
-		assert_string_equal(w.boxes[i].state, "known");
-		assert_int_equal(fake_bmc_count(&w.boxes[i].bmc, "POST /redfish/v1/Systems"), 0);
+		assert_string_equal(w.servers[i].state, "known");
+		assert_int_equal(fake_bmc_count(&w.servers[i].bmc, "POST /redfish/v1/Systems"), 0);
 	}
-	earth_do(&w, &w.host, "DELETE", MACHINES "/gpu-2", NULL);
-	earth_wait_state(a, "free", 900);
-	earth_stop(&w);
+	world_do(&w, &w.host, "DELETE", MACHINES "/gpu-2", NULL);
+	world_wait_state(a, "free", 900);
+	world_stop(&w);
 }
 
 /* Its Machine is as new, and its Node says the UUID as the kernel does. */
 static void a_tenants_node_in_the_other_order_is_not_run_over(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	unsigned resets;
 
 	(void)state;
 	start(&w, 687, 1);
 	identify(b, b->bmc.uuid, b->serial);
-	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_running(&w, &w.tenants[0], "train", 1800);
-	earth_wait_state(b, "serving", 60);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	world_wait_state(b, "serving", 60);
 	w.restored = true;
-	earth_do(&w, &w.host, "DELETE", MACHINES "/gpu-1", NULL);
-	earth_do(&w, &w.host, "PATCH", MACHINES "/gpu-1",
+	world_do(&w, &w.host, "DELETE", MACHINES "/gpu-1", NULL);
+	world_do(&w, &w.host, "PATCH", MACHINES "/gpu-1",
 		 json_pack("{s:{s:[]}}", "metadata", "finalizers"));
-	box_power(b, false); /* off: its place in the fabric is not asked */
+	server_power(b, false); /* off: its place in the fabric is not asked */
 	b->switched_off = 0;
 	resets = fake_bmc_count(&b->bmc, RESET);
-	earth_machine(&w, b);
+	world_machine(&w, b);
 	identify(b, b->bmc.uuid, b->serial);
-	earth_wait_reason(b, "PowerStateUnexpected", 300);
-	earth_run(&w, 3600 * 1000);
+	world_wait_reason(b, "PowerStateUnexpected", 300);
+	world_run(&w, 3600 * 1000);
 	assert_string_equal(b->state, "known");
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_makers_default_leaves_it_to_the_serial(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 688, 1);
+	world_start(&w, 688, 1);
 	str_copy(b->uuid, sizeof(b->uuid), DEFAULT);
 	set_text(&b->bmc.uuid, DEFAULT);
 	identify(b, DEFAULT, b->serial);
@@ -258,24 +258,24 @@ static void a_makers_default_leaves_it_to_the_serial(void **state)
 
 static void machines_with_one_default_are_not_one_machine(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
-	earth_start(&w, 689, 2);
+	world_start(&w, 689, 2);
 	for (int i = 0; i < 2; i++) {
-		struct box *b = &w.boxes[i];
+		struct server *b = &w.servers[i];
 
 		str_copy(b->uuid, sizeof(b->uuid), DEFAULT);
 		set_text(&b->bmc.uuid, DEFAULT);
 		identify(b, NULL, b->serial);
 	}
-	earth_replica(&w);
-	earth_wait_all(&w, "free", 1800);
-	earth_stop(&w);
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
+	world_stop(&w);
 }
 
 struct looks {
-	struct box *b;
+	struct server *b;
 	unsigned n;
 };
 
@@ -283,7 +283,7 @@ struct looks {
 static bool change_plates(struct httpd_req *q, unsigned n, void *arg)
 {
 	struct looks *k = arg;
-	struct box *b = k->b;
+	struct server *b = k->b;
 
 	(void)n;
 	if (str_eq(httpd_method(q), "GET") && str_eq(httpd_path(q), "/redfish/v1/Systems/1") &&
@@ -294,40 +294,40 @@ static bool change_plates(struct httpd_req *q, unsigned n, void *arg)
 
 static void two_looks_that_disagree_prove_no_off_where_there_is_no_uuid(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	struct looks k = {b, 0};
 
 	(void)state;
-	earth_start(&w, 692, 1);
+	world_start(&w, 692, 1);
 	str_copy(b->uuid, sizeof(b->uuid), DEFAULT);
 	set_text(&b->bmc.uuid, DEFAULT);
 	identify(b, NULL, b->serial);
 	b->bmc.tamper = change_plates;
 	b->bmc.tamper_arg = &k;
-	earth_replica(&w);
-	earth_wait_state(b, "isolating", 600);
+	world_replica(&w);
+	world_wait_state(b, "isolating", 600);
 	assert_true(k.n >= 3); /* two that agree, after the one that did not */
-	earth_wait_state(b, "free", 1800);
-	earth_stop(&w);
+	world_wait_state(b, "free", 1800);
+	world_stop(&w);
 }
 
 static void a_default_without_a_serial_proves_nobody(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 690, 1);
+	world_start(&w, 690, 1);
 	str_copy(b->uuid, sizeof(b->uuid), DEFAULT);
 	set_text(&b->bmc.uuid, DEFAULT);
 	identify(b, DEFAULT, NULL);
-	earth_replica(&w);
-	earth_wait_reason(b, "IdentityMismatch", 60);
-	earth_run(&w, 1800 * 1000);
+	world_replica(&w);
+	world_wait_reason(b, "IdentityMismatch", 60);
+	world_run(&w, 1800 * 1000);
 	assert_string_equal(b->state, "known");
 	assert_int_equal(fake_bmc_count(&b->bmc, "POST /redfish/v1/Systems"), 0);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 int main(void)

@@ -3,24 +3,24 @@
 
 #include <stdlib.h>
 #include "base/str.h"
-#include "controller/requests.h"
+#include "controller/steps/requests.h"
 #include "tests/world/leaving.h"
 
 #define GROUP "/apis/" OBJECT_API_VERSION
 #define LONG_S (12 * 3600)
 
-static void confirm(struct box *b, const char *id)
+static void confirm(struct server *b, const char *id)
 {
 	char path[200];
 
 	str_format(path, sizeof(path), GROUP "/machines/%s", b->name);
-	earth_do(b->earth, &b->earth->host, "PATCH", path,
+	world_do(b->world, &b->world->host, "PATCH", path,
 		 json_pack("{s:{s:{s:s}}}", "metadata", "annotations", REQUEST_CONFIRM_OFF, id));
 }
 
-static void bmc_lives(struct box *b, bool alive)
+static void bmc_lives(struct server *b, bool alive)
 {
-	http_mem_serve(b->earth->net, b->origin, alive ? b->bmc.httpd : NULL);
+	http_mem_serve(b->world->net, b->origin, alive ? b->bmc.httpd : NULL);
 }
 
 /* --- off ------------------------------------------------------------------------------------------- */
@@ -31,70 +31,70 @@ static void a_person_stands_in_for_a_dead_bmc(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 		char id[80], claim[128];
 
 		leaving_alive(&w, 400 + i);
 		str_copy(claim, sizeof(claim), b->claim);
 		bmc_lives(b, false);
 		leaving_begin(&w);
-		earth_wait_state(b, "stopping", 300);
-		str_copy(id, sizeof(id), earth_at(b, "status.operation.id"));
-		box_power(b, false);
-		earth_wait_state(b, states[i], 1000);
-		earth_run(&w, 60000);
+		world_wait_state(b, "stopping", 300);
+		str_copy(id, sizeof(id), world_at(b, "status.operation.id"));
+		server_power(b, false);
+		world_wait_state(b, states[i], 1000);
+		world_run(&w, 60000);
 		confirm(b, "an-operation-of-yesterday");
-		earth_run(&w, 60000);
+		world_run(&w, 60000);
 		assert_string_equal(b->state, states[i]);
 		assert_string_equal(b->claim, claim);
 		assert_true(leaving_has(&w.tenants[0], "nodes", claim));
-		assert_string_equal(earth_at(b, "status.power.confirmedBy"), "");
-		assert_string_equal(earth_at(b, "status.operation.id"), id);
+		assert_string_equal(world_at(b, "status.power.confirmedBy"), "");
+		assert_string_equal(world_at(b, "status.operation.id"), id);
 		confirm(b, id);
-		earth_wait_state(b, "dirty", 120);
-		assert_string_equal(earth_at(b, "status.power.confirmedBy"), id);
+		world_wait_state(b, "dirty", 120);
+		assert_string_equal(world_at(b, "status.power.confirmedBy"), id);
 		assert_false(leaving_has(&w.tenants[0], "nodes", claim));
 		assert_false(leaving_has(&w.host, "nodeclaims.drover.dev", claim));
 		assert_int_equal(leaving_events(&w, "OffConfirmed"), 1);
 		bmc_lives(b, true);
-		earth_wait_state(b, "free", LONG_S);
-		earth_stop(&w);
+		world_wait_state(b, "free", LONG_S);
+		world_stop(&w);
 	}
 }
 
 static void nobody_confirms_off_what_answers_on(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	char id[80];
 
 	(void)state;
 	leaving_alive(&w, 410);
 	b->bmc.power_lie = true;
 	leaving_begin(&w);
-	earth_wait_state(b, "stopping", 300);
-	str_copy(id, sizeof(id), earth_at(b, "status.operation.id"));
+	world_wait_state(b, "stopping", 300);
+	str_copy(id, sizeof(id), world_at(b, "status.operation.id"));
 	confirm(b, id);
-	earth_run(&w, 60000);
+	world_run(&w, 60000);
 	assert_string_equal(b->state, "stopping");
-	assert_string_equal(earth_at(b, "status.power.confirmedBy"), "");
+	assert_string_equal(world_at(b, "status.power.confirmedBy"), "");
 	assert_true(leaving_events(&w, "OffNotConfirmed") > 0);
 	bmc_lives(b, false); /* it dies now: what was said while it was on is void */
-	earth_wait_state(b, "leaving", 600);
-	earth_run(&w, 300000);
+	world_wait_state(b, "leaving", 600);
+	world_run(&w, 300000);
 	assert_string_equal(b->state, "leaving");
 	assert_true(b->claim[0]);
 	b->bmc.power_lie = false;
 	bmc_lives(b, true);
-	earth_wait_state(b, "free", LONG_S);
-	earth_stop(&w);
+	world_wait_state(b, "free", LONG_S);
+	world_stop(&w);
 }
 
 static void a_bmc_that_says_off_while_kubelet_lives_is_not_believed(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	char claim[128];
 
 	(void)state;
@@ -102,55 +102,55 @@ static void a_bmc_that_says_off_while_kubelet_lives_is_not_believed(void **state
 	str_copy(claim, sizeof(claim), b->claim);
 	b->bmc.power_lie = true;
 	leaving_begin(&w);
-	earth_wait_state(b, "stopping", 300);
+	world_wait_state(b, "stopping", 300);
 	b->bmc.on = false; /* the BMC's word for it */
-	earth_run(&w, 60000);
+	world_run(&w, 60000);
 	assert_string_equal(b->state, "stopping");
-	assert_string_equal(earth_at(b, "status.operation.lastError.reason"), "PowerNotConfirmed");
-	assert_string_equal(earth_at(b, "status.power.doubted"),
-			    earth_at(b, "status.operation.id"));
-	earth_wait_state(b, "leaving", 600); /* the network is cut all the same */
+	assert_string_equal(world_at(b, "status.operation.lastError.reason"), "PowerNotConfirmed");
+	assert_string_equal(world_at(b, "status.power.doubted"),
+			    world_at(b, "status.operation.id"));
+	world_wait_state(b, "leaving", 600); /* the network is cut all the same */
 	assert_string_equal(b->segment, "quarantine");
-	earth_wait_state(b, "quarantined", 900);
-	assert_string_equal(earth_at(b, "status.quarantine.reason"), "PowerNotConfirmed");
+	world_wait_state(b, "quarantined", 900);
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "PowerNotConfirmed");
 	assert_string_equal(b->claim, claim);
 	assert_true(leaving_has(&w.tenants[0], "nodes", claim));
 	b->bmc.on = true;
 	b->bmc.power_lie = false;
-	earth_wait_state(b, "free", LONG_S);
-	earth_stop(&w);
+	world_wait_state(b, "free", LONG_S);
+	world_stop(&w);
 }
 
 /* The same while our agent runs on it: it writes an image, and the claim is withdrawn. */
 static void a_bmc_that_says_off_while_the_agent_lives_is_not_believed(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 414, 1);
-	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_state(b, "imaging", 600);
-	assert_int_equal(b->doing, BOX_AGENT);
+	world_start(&w, 414, 1);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "imaging", 600);
+	assert_int_equal(b->doing, SERVER_AGENT);
 	b->bmc.power_lie = true;
 	leaving_begin(&w);
-	earth_wait_state(b, "stopping", 300);
+	world_wait_state(b, "stopping", 300);
 	b->bmc.on = false;
-	earth_wait_reason(b, "PowerNotConfirmed", 120);
-	earth_wait_state(b, "quarantined", 1200);
+	world_wait_reason(b, "PowerNotConfirmed", 120);
+	world_wait_state(b, "quarantined", 1200);
 	assert_true(b->claim[0]);
 	b->bmc.on = true;
 	b->bmc.power_lie = false;
-	earth_wait_state(b, "free", LONG_S);
-	earth_stop(&w);
+	world_wait_state(b, "free", LONG_S);
+	world_stop(&w);
 }
 
 /* Its board was changed, and nobody knows the password: off is off. */
 static void a_person_stands_in_for_a_bmc_that_lets_nobody_in(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	unsigned logins;
 
 	(void)state;
@@ -158,79 +158,79 @@ static void a_person_stands_in_for_a_bmc_that_lets_nobody_in(void **state)
 	b->bmc.password = "of the new board";
 	fake_bmc_expire(&b->bmc);
 	leaving_begin(&w);
-	earth_wait_state(b, "stopping", 300);
-	earth_wait_reason(b, "BmcAuthFailed", 120);
-	box_power(b, false);
-	earth_kill(&w.replicas[0]);
-	earth_replica(&w);
-	earth_run(&w, 60000);
+	world_wait_state(b, "stopping", 300);
+	world_wait_reason(b, "BmcAuthFailed", 120);
+	server_power(b, false);
+	world_kill(&w.replicas[0]);
+	world_replica(&w);
+	world_run(&w, 60000);
 	logins = b->bmc.logins;
 	assert_true(b->claim[0]);
-	confirm(b, earth_at(b, "status.operation.id"));
-	earth_wait_state(b, "dirty", 120);
+	confirm(b, world_at(b, "status.operation.id"));
+	world_wait_state(b, "dirty", 120);
 	assert_string_equal(b->claim, "");
-	earth_run(&w, 600000);
+	world_run(&w, 600000);
 	assert_int_equal(b->bmc.logins, logins);
-	earth_secret(&w, "drover-system", "bmc", "username", "drover", "password",
+	world_secret(&w, "drover-system", "bmc", "username", "drover", "password",
 		     "of the new board");
-	earth_wait_state(b, "free", LONG_S);
-	earth_stop(&w);
+	world_wait_state(b, "free", LONG_S);
+	world_stop(&w);
 }
 
 /* Kubelet's last word may arrive late: it costs some seconds, and no more. */
 static void a_machine_that_went_off_is_believed(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	int64_t from;
 
 	(void)state;
 	leaving_alive(&w, 412);
 	leaving_begin(&w);
-	earth_wait_state(b, "stopping", 300);
+	world_wait_state(b, "stopping", 300);
 	from = loop_now(w.loop);
-	earth_wait_state(b, "isolating", 30);
+	world_wait_state(b, "isolating", 30);
 	assert_true(loop_now(w.loop) - from < 20000);
-	earth_wait_state(b, "free", 900);
-	assert_string_equal(earth_at(b, "status.power.doubted"), "");
-	earth_stop(&w);
+	world_wait_state(b, "free", 900);
+	assert_string_equal(world_at(b, "status.power.doubted"), "");
+	world_stop(&w);
 }
 
 static void off_lasts_as_long_as_its_type_wants(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	int64_t off;
 
 	(void)state;
-	earth_start(&w, 413, 1);
-	earth_do(&w, &w.host, "PATCH", GROUP "/providers/rack",
+	world_start(&w, 413, 1);
+	world_do(&w, &w.host, "PATCH", GROUP "/providers/rack",
 		 json_pack("{s:{s:[{s:s,s:{s:s,s:s,s:s,s:s},s:{s:s},s:s}]}}", "spec",
 			   "instanceTypes", "name", "gpu-8", "capacity", "cpu", "4", "memory",
 			   "8Gi", "nvidia.com/gpu", "8", "pods", "110", "rootDevice", "model",
 			   "ROOT", "minimumOffTime", "90s"));
-	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_running(&w, &w.tenants[0], "train", 900);
-	earth_wait_state(b, "serving", 60);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_wait_state(b, "serving", 60);
 	leaving_begin(&w);
-	earth_wait_state(b, "stopping", 300);
+	world_wait_state(b, "stopping", 300);
 	while (b->bmc.on)
-		earth_run(&w, 100);
+		world_run(&w, 100);
 	off = loop_now(w.loop);
-	earth_wait_state(b, "isolating", 300);
+	world_wait_state(b, "isolating", 300);
 	assert_true(loop_now(w.loop) - off >= 89000);
 	assert_true(loop_now(w.loop) - off < 110000);
-	earth_wait_state(b, "free", 900);
-	earth_stop(&w);
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
 }
 
 /* --- cut ------------------------------------------------------------------------------------------- */
 
 static void a_port_that_only_says_it_moved_holds_claim_and_node(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	OWN(arena) a = arena_new();
 	char claim[128];
 
@@ -239,47 +239,47 @@ static void a_port_that_only_says_it_moved_holds_claim_and_node(void **state)
 	str_copy(claim, sizeof(claim), b->claim);
 	b->port_stuck = true;
 	leaving_begin(&w);
-	earth_wait_state(b, "quarantined", 1200);
-	assert_string_equal(earth_at(b, "status.quarantine.reason"), "NetworkNotConfirmed");
-	assert_string_equal(earth_at(b, "status.quarantine.exit"), "auto");
-	earth_run(&w, 1800 * 1000); /* tried again, and no better */
+	world_wait_state(b, "quarantined", 1200);
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "NetworkNotConfirmed");
+	assert_string_equal(world_at(b, "status.quarantine.exit"), "auto");
+	world_run(&w, 1800 * 1000); /* tried again, and no better */
 	assert_string_equal(b->claim, claim);
 	assert_string_equal(b->segment, "tenant/team-a");
 	assert_true(leaving_has(&w.tenants[0], "nodes", claim));
 	assert_string_equal(leaving_condition(&w, a, claim, "PoweredOff"), "True Observed");
 	assert_true(str_starts(leaving_condition(&w, a, claim, "Isolated"), "False"));
 	b->port_stuck = false; /* nobody does anything else */
-	earth_wait_state(b, "free", LONG_S);
+	world_wait_state(b, "free", LONG_S);
 	assert_false(leaving_has(&w.tenants[0], "nodes", claim));
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_pool_that_wants_no_isolation_does_not_wait_for_its_proof(void **state)
 {
 	(void)state;
 	for (int wanted = 0; wanted < 2; wanted++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 
-		earth_start(&w, 421 + (uint64_t)wanted, 1);
+		world_start(&w, 421 + (uint64_t)wanted, 1);
 		if (!wanted)
-			earth_do(&w, &w.host, "PATCH", GROUP "/nodepools/gpus",
+			world_do(&w, &w.host, "PATCH", GROUP "/nodepools/gpus",
 				 json_pack("{s:{s:{s:{s:{s:s}}}}}", "spec", "template", "spec",
 					   "network", "isolation", "NotRequired"));
-		earth_replica(&w);
-		earth_pod(&w, &w.tenants[0], "train");
-		earth_wait_running(&w, &w.tenants[0], "train", 900);
-		earth_wait_state(b, "serving", 60);
+		world_replica(&w);
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait_running(&w, &w.tenants[0], "train", 900);
+		world_wait_state(b, "serving", 60);
 		b->port_unproved = true;
 		leaving_begin(&w);
-		earth_wait_state(b, "isolating", 300);
-		earth_run(&w, 50000);
+		world_wait_state(b, "isolating", 300);
+		world_run(&w, 50000);
 		assert_string_equal(b->state, "isolating");
-		earth_wait_state(b, wanted ? "quarantined" : "dirty", wanted ? 300 : 30);
+		world_wait_state(b, wanted ? "quarantined" : "dirty", wanted ? 300 : 30);
 		assert_true(!b->claim[0] == !wanted);
 		b->port_unproved = false;
-		earth_wait_state(b, "free", LONG_S);
-		earth_stop(&w);
+		world_wait_state(b, "free", LONG_S);
+		world_stop(&w);
 	}
 }
 
@@ -287,7 +287,7 @@ static void a_pool_that_wants_no_isolation_does_not_wait_for_its_proof(void **st
 
 static bool cluster_is_gone(void *arg)
 {
-	struct earth *w = arg;
+	struct sim_world *w = arg;
 
 	return !leaving_has(&w->host, "virtualclusters.drover.dev", "team-a");
 }
@@ -295,41 +295,41 @@ static bool cluster_is_gone(void *arg)
 static void a_deleted_tenant_gives_its_machines_back_first(void **state)
 {
 	for (int away = 0; away < 2; away++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 		char claim[128];
 
 		(void)state;
 		leaving_alive(&w, 460 + (uint64_t)away);
 		str_copy(claim, sizeof(claim), b->claim);
 		w.tenants[0].owed = away;
-		plane_away(&w.tenants[0], away);
-		earth_do(&w, &w.host, "DELETE", GROUP "/virtualclusters/team-a", NULL);
-		earth_run(&w, 10000);
+		cluster_away(&w.tenants[0], away);
+		world_do(&w, &w.host, "DELETE", GROUP "/virtualclusters/team-a", NULL);
+		world_run(&w, 10000);
 		assert_false(cluster_is_gone(&w));
-		earth_wait_state(b, "free", away ? 6000 : 900);
-		earth_wait(&w, cluster_is_gone, &w, 900, "the VirtualCluster gone");
+		world_wait_state(b, "free", away ? 6000 : 900);
+		world_wait(&w, cluster_is_gone, &w, 900, "the VirtualCluster gone");
 		assert_true(leaving_has(&w.tenants[0], "nodes", claim) == away);
 		assert_int_equal(leaving_events(&w, "DebtWrittenOff"), away);
-		earth_stop(&w);
+		world_stop(&w);
 	}
 }
 
 static void the_claims_of_a_deleted_pool_leave(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
 	leaving_alive(&w, 470);
-	earth_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
-	earth_wait_state(b, "free", 900);
+	world_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
+	world_wait_state(b, "free", 900);
 	assert_int_equal(leaving_events(&w, "OwnerDeleted"), 1);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 struct going {
-	struct earth *w;
+	struct sim_world *w;
 	unsigned most;
 };
 
@@ -340,7 +340,7 @@ static bool all_have_gone(void *arg)
 	unsigned n = 0, done = 0;
 
 	for (unsigned i = 0; i < g->w->nboxes; i++) {
-		const struct box *b = &g->w->boxes[i];
+		const struct server *b = &g->w->servers[i];
 
 		n += b->claim[0] && !str_eq(b->state, "serving");
 		done += str_eq(b->state, "free");
@@ -353,50 +353,50 @@ static bool all_have_gone(void *arg)
 /* Not all work at once, of however many tenants it is. */
 static void the_claims_of_a_deleted_pool_leave_one_after_the_other(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	struct going g = {&w, 0};
 
 	(void)state;
-	earth_start(&w, 472, 3);
-	earth_replica(&w);
+	world_start(&w, 472, 3);
+	world_replica(&w);
 	for (unsigned i = 0; i < 3; i++) {
 		static const char *const pods[] = {"one", "two", "three"};
 
-		earth_pod(&w, &w.tenants[i % 2], pods[i]);
-		earth_wait_running(&w, &w.tenants[i % 2], pods[i], 900);
+		world_pod(&w, &w.tenants[i % 2], pods[i]);
+		world_wait_running(&w, &w.tenants[i % 2], pods[i], 900);
 	}
-	earth_wait_all(&w, "serving", 60);
-	earth_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
-	earth_wait(&w, all_have_gone, &g, 5400, "all are free");
+	world_wait_all(&w, "serving", 60);
+	world_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
+	world_wait(&w, all_have_gone, &g, 5400, "all are free");
 	assert_int_equal(g.most, 1);
 	assert_int_equal(leaving_events(&w, "OwnerDeleted"), 3);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* A Drain without end holds neither its own machine nor the others of a pool that was deleted. */
 static void a_pool_deleted_while_a_drain_waits_lets_all_go(void **state)
 {
-	struct earth w;
-	struct box *b;
+	struct sim_world w;
+	struct server *b;
 
 	(void)state;
-	earth_start(&w, 473, 2);
-	earth_replica(&w);
+	world_start(&w, 473, 2);
+	world_replica(&w);
 	for (unsigned i = 0; i < 2; i++) {
-		earth_pod(&w, &w.tenants[i], "train");
-		earth_wait_running(&w, &w.tenants[i], "train", 900);
+		world_pod(&w, &w.tenants[i], "train");
+		world_wait_running(&w, &w.tenants[i], "train", 900);
 	}
-	earth_wait_all(&w, "serving", 60);
-	b = earth_box_of(&w, &w.tenants[0], "train");
+	world_wait_all(&w, "serving", 60);
+	b = world_box_of(&w, &w.tenants[0], "train");
 	leaving_budget(&w, "train");
 	leaving_drain_of(&w, "fans", b->name, 0, "  then: Quarantine\n");
 	leaving_wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
-	earth_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
+	world_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
 	leaving_cordon(b, true);
-	earth_wait_state(b, "quarantined", 3600 + 900); /* terminationGracePeriod */
-	assert_string_equal(earth_at(b, "status.quarantine.reason"), "QuarantinedByOperator");
-	earth_wait_state(b == &w.boxes[0] ? &w.boxes[1] : &w.boxes[0], "free", 1800);
-	earth_stop(&w);
+	world_wait_state(b, "quarantined", 3600 + 900); /* terminationGracePeriod */
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "QuarantinedByOperator");
+	world_wait_state(b == &w.servers[0] ? &w.servers[1] : &w.servers[0], "free", 1800);
+	world_stop(&w);
 }
 
 /* Whoever comes first, and though its tenant is away: off, cut off, wiped, nothing left. */
@@ -404,8 +404,8 @@ static void all_that_wants_it_to_leave_at_once_lets_it_go(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 8; i++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 		char claim[128];
 
 		leaving_alive(&w, 480 + i);
@@ -416,27 +416,27 @@ static void all_that_wants_it_to_leave_at_once_lets_it_go(void **state)
 			leaving_cordon(b, true);
 		leaving_drain(&w, "fans", 1800, i & 2 ? "  then: Hold\n" : "  onDeadline: Stop\n");
 		leaving_drain_of(&w, "other", b->name, 600, "  onDeadline: Escalate\n");
-		earth_do(&w, &w.host, "DELETE", GROUP "/virtualclusters/team-a", NULL);
-		earth_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
-		earth_release(b);
+		world_do(&w, &w.host, "DELETE", GROUP "/virtualclusters/team-a", NULL);
+		world_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
+		world_release(b);
 		if (i & 4) {
-			earth_run(&w, 3000);
-			plane_away(&w.tenants[0], true);
-			earth_kill(earth_leader(&w));
-			earth_replica(&w);
+			world_run(&w, 3000);
+			cluster_away(&w.tenants[0], true);
+			world_kill(world_leader(&w));
+			world_replica(&w);
 		}
-		earth_wait_state(b, "free", 3600 + 900);
-		earth_wait(&w, cluster_is_gone, &w, 1800, "the VirtualCluster gone");
+		world_wait_state(b, "free", 3600 + 900);
+		world_wait(&w, cluster_is_gone, &w, 1800, "the VirtualCluster gone");
 		assert_false(leaving_has(&w.host, "nodeclaims.drover.dev", claim));
-		earth_stop(&w);
+		world_stop(&w);
 	}
 }
 
 /* The pools went with their definition, and GitOps put both back: nobody wanted the work to stop. */
 static void pools_lost_with_their_definition_take_no_claim_along(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	OWN_JSON crd = NULL;
 	OWN_JSON pool = NULL;
 	char claim[128];
@@ -444,29 +444,29 @@ static void pools_lost_with_their_definition_take_no_claim_along(void **state)
 	(void)state;
 	leaving_alive(&w, 471);
 	str_copy(claim, sizeof(claim), b->claim);
-	crd = plane_get(&w.host,
-			"customresourcedefinitions.apiextensions.k8s.io/nodepools.drover.dev");
-	pool = plane_get(&w.host, "nodepools.drover.dev/gpus");
+	crd = cluster_get(&w.host,
+			  "customresourcedefinitions.apiextensions.k8s.io/nodepools.drover.dev");
+	pool = cluster_get(&w.host, "nodepools.drover.dev/gpus");
 	assert_non_null(pool);
 	if (!crd)
-		crd = plane_get(&w.host, "customresourcedefinitions/nodepools.drover.dev");
+		crd = cluster_get(&w.host, "customresourcedefinitions/nodepools.drover.dev");
 	assert_non_null(crd);
 	json_object_del(json_object_get(crd, "metadata"), "resourceVersion");
 	json_object_del(json_object_get(pool, "metadata"), "resourceVersion");
-	earth_do(&w, &w.host, "DELETE",
+	world_do(&w, &w.host, "DELETE",
 		 "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodepools.drover.dev",
 		 NULL);
-	earth_run(&w, 120000);
+	world_run(&w, 120000);
 	assert_string_equal(b->state, "serving");
-	earth_do(&w, &w.host, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+	world_do(&w, &w.host, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
 		 json_incref(crd));
-	earth_run(&w, 120000);
-	earth_do(&w, &w.host, "POST", GROUP "/nodepools", json_incref(pool));
-	earth_run(&w, 1800 * 1000);
+	world_run(&w, 120000);
+	world_do(&w, &w.host, "POST", GROUP "/nodepools", json_incref(pool));
+	world_run(&w, 1800 * 1000);
 	assert_string_equal(b->state, "serving");
 	assert_string_equal(b->claim, claim);
 	assert_true(leaving_events(&w, "OwnerLost") > 0);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 int main(void)

@@ -3,19 +3,19 @@
 
 #include <stdlib.h>
 #include "base/str.h"
-#include "controller/life_pace.h"
+#include "controller/life/power_turn.h"
 #include "tests/world/world.h"
 
-static void limit(struct earth *w, json_t *limits)
+static void limit(struct sim_world *w, json_t *limits)
 {
-	earth_do(w, &w->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+	world_do(w, &w->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
 		 json_pack("{s:{s:o}}", "spec", "limits", limits));
 }
 
 /* When each was switched on: the newest time. */
 struct watch {
-	struct earth *w;
-	bool on[EARTH_BOXES];
+	struct sim_world *w;
+	bool on[WORLD_BOXES];
 	int64_t at[64];
 	unsigned n;
 	bool told; /* somebody said that it waits for its turn */
@@ -27,13 +27,13 @@ static bool look(void *arg)
 	unsigned running = 0;
 
 	for (unsigned i = 0; i < s->w->nboxes; i++) {
-		struct box *b = &s->w->boxes[i];
+		struct server *b = &s->w->servers[i];
 
 		if (b->bmc.on && !s->on[i] && s->n < 64)
 			s->at[s->n++] = loop_now(s->w->loop);
 		s->on[i] = b->bmc.on;
-		s->told |= str_eq(earth_at(b, "status.operation.waitingFor"), "Rate") &&
-			   str_eq(earth_at(b, "status.operation.lastError.reason"), LIFE_PACED);
+		s->told |= str_eq(world_at(b, "status.operation.waitingFor"), "Rate") &&
+			   str_eq(world_at(b, "status.operation.lastError.reason"), LIFE_PACED);
 		running += str_eq(b->state, "serving");
 	}
 	return running == s->w->nboxes;
@@ -42,43 +42,43 @@ static bool look(void *arg)
 static void machines_are_switched_on_one_after_the_other(void **state)
 {
 	static const char *const pods[] = {"a", "b", "c", "d"};
-	struct earth w;
+	struct sim_world w;
 	struct watch s = {.w = &w};
 
 	(void)state;
-	earth_start(&w, 711, 4);
+	world_start(&w, 711, 4);
 	limit(&w, json_pack("{s:i}", "powerOnPerMinute", 2));
 	for (int i = 0; i < 4; i++)
-		earth_pod(&w, &w.tenants[0], pods[i]);
-	earth_replica(&w);
-	earth_wait(&w, look, &s, 3600, "four serve");
+		world_pod(&w, &w.tenants[0], pods[i]);
+	world_replica(&w);
+	world_wait(&w, look, &s, 3600, "four serve");
 	assert_true(s.n >= 12); /* wiped, imaged, booted */
 	for (unsigned i = 1; i < s.n; i++)
 		assert_true(s.at[i] - s.at[i - 1] >= 29000);
 	assert_true(s.told);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* Switched on once a minute, a machine waits for longer than it may boot. */
 static void a_wait_for_its_turn_does_not_eat_the_deadline(void **state)
 {
 	static const char *const pods[] = {"a", "b", "c", "d"};
-	struct earth w;
+	struct sim_world w;
 	struct watch s = {.w = &w};
 
 	(void)state;
-	earth_start(&w, 712, 4);
-	earth_replica(&w);
-	earth_wait_all(&w, "free", 1800);
+	world_start(&w, 712, 4);
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
 	limit(&w, json_pack("{s:i}", "powerOnPerMinute", 1));
-	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
 		 json_pack("{s:{s:{s:s}}}", "spec", "deadlines", "booting", "2m"));
 	for (int i = 0; i < 4; i++)
-		earth_pod(&w, &w.tenants[0], pods[i]);
-	earth_wait(&w, look, &s, 3600, "four serve");
+		world_pod(&w, &w.tenants[0], pods[i]);
+	world_wait(&w, look, &s, 3600, "four serve");
 	assert_true(s.told);
 	assert_int_equal(s.n, 8); /* no claim failed */
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 #define GROUP "/apis/drover.dev/v1alpha1"
 
 struct put_back {
-	struct earth *w;
+	struct sim_world *w;
 	const char *keys[16];
 	char *values[16];
 	size_t n;
@@ -41,14 +41,14 @@ static bool remake(const struct store_entry *en, void *arg)
 }
 
 /* As Velero does it: drover is away meanwhile.  Names stay, UIDs do not. */
-static void put_back(struct earth *w, const char *const *kinds, bool statuses)
+static void put_back(struct sim_world *w, const char *const *kinds, bool statuses)
 {
 	struct put_back pb = {.w = w, .statuses = statuses, .a = arena_new()};
 	struct store_change ch[16];
 	struct err e;
 	uint64_t rev;
 
-	earth_kill(&w->replicas[w->nreplicas - 1]);
+	world_kill(&w->replicas[w->nreplicas - 1]);
 	for (; *kinds; kinds++)
 		store_list(w->host.store, arena_printf(pb.a, "%s.drover.dev/", *kinds), NULL, 0,
 			   remake, &pb);
@@ -61,8 +61,8 @@ static void put_back(struct earth *w, const char *const *kinds, bool statuses)
 	for (size_t i = 0; i < pb.n; i++)
 		free(pb.values[i]);
 	arena_free(pb.a);
-	w->restored |= !statuses; /* the oracle's books are of the lost ones */
-	earth_replica(w);
+	w->restored |= !statuses; /* the invariants's books are of the lost ones */
+	world_replica(w);
 }
 
 static const char *const everything[] = {"nodepools",  "virtualclusters", "machines",
@@ -70,40 +70,40 @@ static const char *const everything[] = {"nodepools",  "virtualclusters", "machi
 static const char *const owners[] = {"nodepools", "virtualclusters", NULL};
 static const char *const claims[] = {"nodeclaims", NULL};
 
-static void still_serves(struct earth *w, struct box *b)
+static void still_serves(struct sim_world *w, struct server *b)
 {
-	assert_int_equal(b->doing, BOX_OS);
+	assert_int_equal(b->doing, SERVER_OS);
 	assert_true(leaving_runs_still(w));
 	assert_int_equal(b->switched_off, 0);
 }
 
-static json_t *claim_of(struct earth *w, const char *name)
+static json_t *claim_of(struct sim_world *w, const char *name)
 {
 	OWN(arena) a = arena_new();
 
-	return plane_get(&w->host, arena_printf(a, "nodeclaims.drover.dev/%s", name));
+	return cluster_get(&w->host, arena_printf(a, "nodeclaims.drover.dev/%s", name));
 }
 
 static void work_goes_on_when_everything_has_a_new_uid(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 600);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 600);
 	OWN_JSON n = NULL;
 	char claim[128];
 
 	(void)state;
 	str_copy(claim, sizeof(claim), b->claim);
 	put_back(&w, everything, true);
-	earth_run(&w, 4 * 3600 * 1000);
+	world_run(&w, 4 * 3600 * 1000);
 	still_serves(&w, b);
 	assert_string_equal(b->state, "serving");
 	assert_string_equal(b->claim, claim);
-	assert_string_equal(earth_at(b, "status.operation.lastError.reason"), "ClaimReplaced");
+	assert_string_equal(world_at(b, "status.operation.lastError.reason"), "ClaimReplaced");
 	n = claim_of(&w, claim);
 	assert_non_null(n);
 	assert_null(json_at(n, "metadata", "deletionTimestamp"));
 	assert_true(leaving_was_told(&w.host, "OwnerReplaced", "another UID"));
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static json_t *uid_of(const json_t *o)
@@ -113,16 +113,16 @@ static json_t *uid_of(const json_t *o)
 
 static bool is_rebound(void *arg)
 {
-	struct box *b = arg;
-	OWN_JSON n = claim_of(b->earth, b->claim);
+	struct server *b = arg;
+	OWN_JSON n = claim_of(b->world, b->claim);
 
 	return json_equal(uid_of(n), json_at(b->object, "status", "claimRef", "uid"));
 }
 
 static void a_person_says_that_it_is_the_same_and_all_is_as_it_was(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 601);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 601);
 	int64_t tenancy = b->tenancy;
 	OWN_JSON left = NULL;
 	char claim[128];
@@ -130,140 +130,140 @@ static void a_person_says_that_it_is_the_same_and_all_is_as_it_was(void **state)
 	(void)state;
 	str_copy(claim, sizeof(claim), b->claim);
 	put_back(&w, everything, true);
-	earth_wait_reason(b, "ClaimReplaced", 300);
-	earth_patch_machine(b, json_pack("{s:{s:s,s:s,s:s}}", "approval", "action", "Adopt", "id",
+	world_wait_reason(b, "ClaimReplaced", 300);
+	world_patch_machine(b, json_pack("{s:{s:s,s:s,s:s}}", "approval", "action", "Adopt", "id",
 					 "after-the-backup", "claim", b->claim));
-	earth_wait(&w, is_rebound, b, 60, "the claim is the one that it serves");
-	earth_run(&w, 3600 * 1000);
+	world_wait(&w, is_rebound, b, 60, "the claim is the one that it serves");
+	world_run(&w, 3600 * 1000);
 	still_serves(&w, b);
 	assert_int_equal(b->tenancy, tenancy);
-	earth_release(b);
-	earth_wait_state(b, "free", 1800);
+	world_release(b);
+	world_wait_state(b, "free", 1800);
 	left = claim_of(&w, claim);
 	assert_null(left);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void nobody_adopts_what_another_machine_runs(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 602);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 602);
 
 	(void)state;
 	put_back(&w, everything, true);
-	earth_wait_reason(b, "ClaimReplaced", 300);
+	world_wait_reason(b, "ClaimReplaced", 300);
 	leaving_patch_node(b, "/status",
 			   json_pack("{s:{s:{s:s}}}", "status", "nodeInfo", "systemUUID",
 				     "4c4c4544-0035-3410-8050-000000000000"));
-	earth_patch_machine(b, json_pack("{s:{s:s,s:s,s:s}}", "approval", "action", "Adopt", "id",
+	world_patch_machine(b, json_pack("{s:{s:s,s:s,s:s}}", "approval", "action", "Adopt", "id",
 					 "after-the-backup", "claim", b->claim));
-	earth_wait_reason(b, "NodeIdentityMismatch", 60);
-	earth_run(&w, 600 * 1000);
+	world_wait_reason(b, "NodeIdentityMismatch", 60);
+	world_run(&w, 600 * 1000);
 	assert_false(is_rebound(b));
 	still_serves(&w, b);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void deleting_the_claim_that_came_back_gives_the_machine_back(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 603);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 603);
 	char claim[128];
 	OWN_JSON left = NULL;
 
 	(void)state;
 	str_copy(claim, sizeof(claim), b->claim);
 	put_back(&w, everything, true);
-	earth_wait_reason(b, "ClaimReplaced", 300);
-	earth_release(b);
-	earth_wait_state(b, "free", 1800);
-	earth_run(&w, 120 * 1000);
+	world_wait_reason(b, "ClaimReplaced", 300);
+	world_release(b);
+	world_wait_state(b, "free", 1800);
+	world_run(&w, 120 * 1000);
 	left = claim_of(&w, claim);
 	assert_null(left);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void owners_with_new_uids_take_no_claim_along(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 604);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 604);
 	OWN_JSON n = NULL;
 
 	(void)state;
 	put_back(&w, owners, true);
-	earth_run(&w, 4 * 3600 * 1000);
+	world_run(&w, 4 * 3600 * 1000);
 	still_serves(&w, b);
 	assert_string_equal(b->state, "serving");
 	n = claim_of(&w, b->claim);
 	assert_null(json_at(n, "metadata", "deletionTimestamp"));
 	assert_true(leaving_was_told(&w.host, "OwnerReplaced", "VirtualCluster"));
 	/* Its pool is deleted after all: it leaves. */
-	earth_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
-	earth_wait_state(b, "free", 1800);
-	earth_stop(&w);
+	world_do(&w, &w.host, "DELETE", GROUP "/nodepools/gpus", NULL);
+	world_wait_state(b, "free", 1800);
+	world_stop(&w);
 }
 
 static void a_claim_with_a_new_uid_is_not_a_deleted_one(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 605);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 605);
 
 	(void)state;
 	put_back(&w, claims, true);
-	earth_run(&w, 4 * 3600 * 1000);
+	world_run(&w, 4 * 3600 * 1000);
 	still_serves(&w, b);
 	assert_string_equal(b->state, "serving");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* Applied from files, or by Velero: nothing says any more whom the machine serves but its own lock. */
 static void a_claim_that_came_back_without_its_status_is_not_one_that_nobody_took(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 612);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 612);
 	char claim[128];
 	OWN_JSON n = NULL;
 
 	(void)state;
 	str_copy(claim, sizeof(claim), b->claim);
 	put_back(&w, claims, false);
-	earth_run(&w, 4 * 3600 * 1000);
+	world_run(&w, 4 * 3600 * 1000);
 	still_serves(&w, b);
 	assert_string_equal(b->state, "serving");
 	n = claim_of(&w, claim);
 	assert_non_null(n);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* Without statuses, as Velero does unless it is told otherwise. */
 static void nothing_is_touched_where_statuses_were_lost_too(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 606);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 606);
 	char claim[128];
 	OWN_JSON n = NULL;
 
 	(void)state;
 	str_copy(claim, sizeof(claim), b->claim);
 	put_back(&w, everything, false);
-	earth_wait_reason(b, "PowerStateUnexpected", 300);
-	earth_run(&w, 4 * 3600 * 1000);
+	world_wait_reason(b, "PowerStateUnexpected", 300);
+	world_run(&w, 4 * 3600 * 1000);
 	assert_string_equal(b->state, "known");
 	still_serves(&w, b);
 	n = claim_of(&w, claim);
 	assert_non_null(n); /* it says whom the machine serves */
-	earth_patch_machine(b, json_pack("{s:{s:s,s:s,s:s}}", "approval", "action", "Adopt", "id",
+	world_patch_machine(b, json_pack("{s:{s:s,s:s,s:s}}", "approval", "action", "Adopt", "id",
 					 "after-the-backup", "claim", claim));
-	earth_wait_state(b, "serving", 300);
+	world_wait_state(b, "serving", 300);
 	still_serves(&w, b);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* Its Machine object was taken away by force and made anew: the claim of the old one ends all the same. */
 static void a_claim_ends_although_its_machine_was_made_anew(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 607);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 607);
 	OWN_JSON left = NULL;
 	OWN_JSON node = NULL;
 	char claim[128], key[200];
@@ -271,51 +271,51 @@ static void a_claim_ends_although_its_machine_was_made_anew(void **state)
 	(void)state;
 	str_copy(claim, sizeof(claim), b->claim);
 	w.restored = true;
-	earth_do(&w, &w.host, "DELETE", GROUP "/machines/gpu-1", NULL);
-	earth_do(&w, &w.host, "PATCH", GROUP "/machines/gpu-1",
+	world_do(&w, &w.host, "DELETE", GROUP "/machines/gpu-1", NULL);
+	world_do(&w, &w.host, "PATCH", GROUP "/machines/gpu-1",
 		 json_pack("{s:{s:[]}}", "metadata", "finalizers"));
-	earth_machine(&w, b);
-	earth_wait_reason(b, "PowerStateUnexpected", 300);
+	world_machine(&w, b);
+	world_wait_reason(b, "PowerStateUnexpected", 300);
 	str_format(key, sizeof(key), GROUP "/nodeclaims/%s", claim);
-	earth_do(&w, &w.host, "DELETE", key, NULL);
-	earth_run(&w, 600 * 1000);
+	world_do(&w, &w.host, "DELETE", key, NULL);
+	world_run(&w, 600 * 1000);
 	left = claim_of(&w, claim);
 	assert_non_null(left); /* nothing was seen off yet */
 	json_decref(left);
 	left = NULL;
-	earth_patch_machine(
+	world_patch_machine(
 		b, json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "it-is-over"));
-	earth_wait_state(b, "free", 1800);
-	earth_run(&w, 300 * 1000);
+	world_wait_state(b, "free", 1800);
+	world_run(&w, 300 * 1000);
 	left = claim_of(&w, claim);
 	assert_null(left);
 	str_format(key, sizeof(key), "nodes/%s", claim);
-	node = plane_get(&w.tenants[0], key);
+	node = cluster_get(&w.tenants[0], key);
 	assert_null(node);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* The journal that it was written to was lost, and fences of a backup are lower. */
 static void a_fence_that_only_the_fabric_remembers_is_caught_up_with(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 608);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 608);
 
 	(void)state;
 	b->fence += 6;
-	earth_release(b);
-	earth_wait_reason(b, "NetworkNotConfirmed", 300);
-	earth_wait_state(b, "free", 3600);
+	world_release(b);
+	world_wait_reason(b, "NetworkNotConfirmed", 300);
+	world_wait_state(b, "free", 3600);
 	assert_null(strstr(w.log, "DuplicateIdentity"));
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* The statuses of each drive's commands as one number: no record is that any more. */
-static void spoil_record(struct earth *w, const char *name)
+static void spoil_record(struct sim_world *w, const char *name)
 {
 	OWN(arena) a = arena_new();
 	const char *key = arena_printf(a, "wiperecords.drover.dev/%s", name);
-	OWN_JSON o = plane_get(&w->host, key);
+	OWN_JSON o = cluster_get(&w->host, key);
 	struct store_change ch = {.key = key, .if_rev = -1};
 	struct err e;
 	uint64_t rev;
@@ -339,35 +339,35 @@ static void spoil_record(struct earth *w, const char *name)
 /* Of a version long gone: it is proof of nothing, and the machine is wiped again before anybody has it. */
 static void a_record_that_cannot_be_read_gives_no_machine_away(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	char first[80], path[160];
 
 	(void)state;
-	earth_start(&w, 612, 1);
-	earth_replica(&w);
-	earth_wait_state(b, "free", 600);
-	str_copy(first, sizeof(first), earth_at(b, "status.lastWipe.record"));
-	earth_kill(&w.replicas[0]);
+	world_start(&w, 612, 1);
+	world_replica(&w);
+	world_wait_state(b, "free", 600);
+	str_copy(first, sizeof(first), world_at(b, "status.lastWipe.record"));
+	world_kill(&w.replicas[0]);
 	spoil_record(&w, first);
-	earth_replica(&w);
-	earth_run(&w, 30000);
+	world_replica(&w);
+	world_run(&w, 30000);
 	assert_string_equal(b->state, "free"); /* nobody wants it */
 	leaving_wait_event(&w, &w.host, "ValidationFailed", "spec.devices[0].rawStatus");
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_reason(b, "EraseUnverified", 300);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_reason(b, "EraseUnverified", 300);
 	leaving_wait_event(&w, &w.host, "EraseUnverified", first);
 	assert_false(json_true_at(b->object, "status", "clean"));
 	/* Nor is it written over. */
-	earth_wait_reason(b, "RecordNotKept", 300);
-	assert_non_null(strstr(earth_at(b, "status.operation.lastError.message"),
+	world_wait_reason(b, "RecordNotKept", 300);
+	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
 			       "spec.devices[0].rawStatus: want a list, got 0; keep a copy"));
-	earth_run(&w, 300000);
+	world_run(&w, 300000);
 	assert_false(str_eq(b->state, "free") || b->claim[0]);
 	str_format(path, sizeof(path), GROUP "/wiperecords/%s", first);
-	earth_do(&w, &w.host, "DELETE", path, NULL);
-	earth_wait_running(&w, &w.tenants[0], "train", 3600);
-	earth_stop(&w);
+	world_do(&w, &w.host, "DELETE", path, NULL);
+	world_wait_running(&w, &w.tenants[0], "train", 3600);
+	world_stop(&w);
 }
 
 int main(void)

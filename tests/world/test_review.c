@@ -10,35 +10,35 @@
 
 /* --- what the tests do and look at ---------------------------------------------------------------- */
 
-static void review_claim(struct earth *w, const char *method, const char *claim, json_t *patch)
+static void review_claim(struct sim_world *w, const char *method, const char *claim, json_t *patch)
 {
 	char path[200];
 
 	str_format(path, sizeof(path), GROUP "/nodeclaims/%s", claim);
-	earth_do(w, &w->host, method, path, patch);
+	world_do(w, &w->host, method, path, patch);
 }
 
 /* As people do with what does not go away. */
-static void review_take_finalizers(struct earth *w, const char *claim)
+static void review_take_finalizers(struct sim_world *w, const char *claim)
 {
 	review_claim(w, "PATCH", claim, json_pack("{s:{s:[]}}", "metadata", "finalizers"));
 }
 
-static void review_machine_status(struct box *b, json_t *status)
+static void review_machine_status(struct server *b, json_t *status)
 {
 	char path[200];
 
 	str_format(path, sizeof(path), GROUP "/machines/%s/status", b->name);
-	earth_do(b->earth, &b->earth->host, "PATCH", path, json_pack("{s:o}", "status", status));
+	world_do(b->world, &b->world->host, "PATCH", path, json_pack("{s:o}", "status", status));
 }
 
-static void review_pause(struct earth *w, bool on)
+static void review_pause(struct sim_world *w, bool on)
 {
-	earth_do(w, &w->host, "PATCH", GROUP "/providers/rack",
+	world_do(w, &w->host, "PATCH", GROUP "/providers/rack",
 		 json_pack("{s:{s:b}}", "spec", "paused", on));
 }
 
-static bool review_has(struct plane *p, const char *what, const char *name)
+static bool review_has(struct cluster *p, const char *what, const char *name)
 {
 	char key[200];
 	struct store_entry en;
@@ -49,12 +49,12 @@ static bool review_has(struct plane *p, const char *what, const char *name)
 
 static bool review_is_finalized(void *arg)
 {
-	const struct box *b = arg;
+	const struct server *b = arg;
 	char key[200];
 	OWN_JSON o = NULL;
 
 	str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", b->claim);
-	o = plane_get(&b->earth->host, key);
+	o = cluster_get(&b->world->host, key);
 	return json_array_size(json_at(o, "metadata", "finalizers")) == 1;
 }
 
@@ -62,135 +62,135 @@ static bool review_is_finalized(void *arg)
 
 static void a_claim_taken_away_by_force_leaves_no_node_behind(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 900);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 900);
 	char claim[128];
 
 	(void)state;
 	str_copy(claim, sizeof(claim), b->claim);
 	w.restored = true; /* whoever does this answers for power; the rest is drover's */
-	earth_delete_pod(&w, &w.tenants[0], "train");
+	world_delete_pod(&w, &w.tenants[0], "train");
 	review_claim(&w, "DELETE", claim, NULL);
 	review_take_finalizers(&w, claim);
-	earth_wait_state(b, "free", 1800);
+	world_wait_state(b, "free", 1800);
 	w.restored = false;
 	assert_false(review_has(&w.tenants[0], "nodes", claim));
-	earth_pod(&w, &w.tenants[1], "next");
-	earth_wait_running(&w, &w.tenants[1], "next", 900);
-	earth_stop(&w);
+	world_pod(&w, &w.tenants[1], "next");
+	world_wait_running(&w, &w.tenants[1], "next", 900);
+	world_stop(&w);
 }
 
 static void a_claim_that_lost_its_finalizer_gets_it_back(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 901);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 901);
 	char claim[128];
 
 	(void)state;
 	str_copy(claim, sizeof(claim), b->claim);
 	review_take_finalizers(&w, claim);
-	earth_wait(&w, review_is_finalized, b, 30, "the finalizer back");
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_release(b);
-	earth_wait_state(b, "free", 1800);
+	world_wait(&w, review_is_finalized, b, 30, "the finalizer back");
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "free", 1800);
 	assert_false(review_has(&w.tenants[0], "nodes", claim));
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_claim_does_not_end_on_the_word_of_an_old_backup(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 902);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 902);
 	char claim[128];
 	int64_t tenancy = b->tenancy;
 
 	(void)state;
-	earth_run(&w, 15000);
+	world_run(&w, 15000);
 	str_copy(claim, sizeof(claim), b->claim);
 	w.restored = true;
-	earth_kill(&w.replicas[0]);
+	world_kill(&w.replicas[0]);
 	review_machine_status(b, json_pack("{s:s,s:I,s:b,s:n,s:n,s:n}", "state", "dirty", "tenancy",
 					   (json_int_t)tenancy - 1, "clean", 0, "claimRef",
 					   "tenant", "leave"));
 	review_claim(&w, "DELETE", claim, NULL);
-	earth_replica(&w);
-	earth_run(&w, 300 * 1000);
+	world_replica(&w);
+	world_run(&w, 300 * 1000);
 	assert_true(b->bmc.on);
 	assert_true(review_has(&w.host, "nodeclaims.drover.dev", claim));
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_claim_cancelled_before_anything_was_written_ends(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	char claim[128], key[200];
 
 	(void)state;
-	earth_start(&w, 903, 1);
-	earth_replica(&w);
-	earth_wait_state(b, "free", 300);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_state(b, "claimed", 60);
+	world_start(&w, 903, 1);
+	world_replica(&w);
+	world_wait_state(b, "free", 300);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "claimed", 60);
 	str_copy(claim, sizeof(claim), b->claim);
 	str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", claim);
-	earth_delete_pod(&w, &w.tenants[0], "train");
+	world_delete_pod(&w, &w.tenants[0], "train");
 	review_pause(&w, true);
 	review_claim(&w, "DELETE", claim, NULL);
-	earth_kill(
+	world_kill(
 		&w.replicas[0]); /* whoever follows has heard all there is to hear of the claim */
-	earth_replica(&w);
-	earth_run(&w, 60000);
+	world_replica(&w);
+	world_run(&w, 60000);
 	review_pause(&w, false);
-	earth_wait_state(b, "free", 300);
+	world_wait_state(b, "free", 300);
 	leaving_wait_gone(&w, &w.host, key, 60);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_medium_that_was_not_read_once_stops_no_clock(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 904, 1);
-	earth_replica(&w);
-	earth_wait_state(b, "free", 300);
-	earth_media(&w, false); /* the agent never calls */
-	earth_pod(&w, &w.tenants[0], "train");
+	world_start(&w, 904, 1);
+	world_replica(&w);
+	world_wait_state(b, "free", 300);
+	world_media(&w, false); /* the agent never calls */
+	world_pod(&w, &w.tenants[0], "train");
 	leaving_wait_at(b, "status.operation.step", "power-on", 300);
-	earth_run(&w, 10000);
-	earth_kill(&w.replicas[0]);
+	world_run(&w, 10000);
+	world_kill(&w.replicas[0]);
 	w.refused = "/VirtualMedia";
-	earth_replica(&w);
-	earth_run(&w, 120 * 1000);
+	world_replica(&w);
+	world_run(&w, 120 * 1000);
 	w.refused = NULL;
-	earth_wait_state(b, "stopping", 3600);
-	earth_stop(&w);
+	world_wait_state(b, "stopping", 3600);
+	world_stop(&w);
 }
 
 /* --- drains ---------------------------------------------------------------------------------------- */
 
 static void a_drain_that_begins_late_still_holds(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 910);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 910);
 
 	(void)state;
 	leaving_budget(&w, "train");
 	leaving_drain(&w, "fans", -5, "  then: Hold\n  onDeadline: Escalate\n");
 	leaving_wait_at(b, "status.hold.drain", "fans", 300);
-	earth_run(&w, 60000);
+	world_run(&w, 60000);
 	assert_string_equal(b->state, "serving");
-	assert_string_equal(earth_at(b, "status.hold.drain"), "fans");
+	assert_string_equal(world_at(b, "status.hold.drain"), "fans");
 	assert_true(leaving_is_marked(b));
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_tenant_that_plays_with_the_mark_is_drained_all_the_same(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 911);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 911);
 
 	(void)state;
 	w.refused = "/api/v1/nodes/"; /* drover's changes of Nodes are not let in */
@@ -198,16 +198,16 @@ static void a_tenant_that_plays_with_the_mark_is_drained_all_the_same(void **sta
 			   json_pack("{s:{s:[{s:s,s:s,s:s},{s:s,s:s}]}}", "spec", "taints", "key",
 				     "drover.dev/draining", "value", "mine", "effect", "NoSchedule",
 				     "key", "nvidia.com/gpu", "effect", "NoSchedule"));
-	earth_run(&w, 10000);
+	world_run(&w, 10000);
 	leaving_drain(&w, "fans", 60, "  onDeadline: Escalate\n");
-	earth_wait_state(b, "dirty", 1200);
-	earth_stop(&w);
+	world_wait_state(b, "dirty", 1200);
+	world_stop(&w);
 }
 
 /* --- owners that vanish ---------------------------------------------------------------------------- */
 
 /* Gone at once, whatever holds it; gives what is needed to make it anew. */
-static json_t *review_vanish(struct earth *w, const char *plural, const char *name)
+static json_t *review_vanish(struct sim_world *w, const char *plural, const char *name)
 {
 	static const char *const servers[] = {"uid",	    "resourceVersion", "creationTimestamp",
 					      "generation", "finalizers",      "managedFields"};
@@ -216,9 +216,9 @@ static json_t *review_vanish(struct earth *w, const char *plural, const char *na
 
 	str_format(path, sizeof(path), GROUP "/%s/%s", plural, name);
 	str_format(key, sizeof(key), "%s.drover.dev/%s", plural, name);
-	o = plane_get(&w->host, key);
-	earth_do(w, &w->host, "PATCH", path, json_pack("{s:{s:[]}}", "metadata", "finalizers"));
-	earth_do(w, &w->host, "DELETE", path, NULL);
+	o = cluster_get(&w->host, key);
+	world_do(w, &w->host, "PATCH", path, json_pack("{s:{s:[]}}", "metadata", "finalizers"));
+	world_do(w, &w->host, "DELETE", path, NULL);
 	for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++)
 		json_object_del(json_at(o, "metadata"), servers[i]);
 	json_object_del(o, "status");
@@ -231,36 +231,36 @@ static void a_provider_that_vanishes_for_an_hour_loses_no_machine(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
-		struct earth w;
-		struct box *b = leaving_serving(&w, 940 + i);
+		struct sim_world w;
+		struct server *b = leaving_serving(&w, 940 + i);
 		json_t *provider;
 
-		earth_delete_pod(&w, &w.tenants[0], "train");
-		earth_release(b);
-		earth_wait_state(b, at[i], 300);
+		world_delete_pod(&w, &w.tenants[0], "train");
+		world_release(b);
+		world_wait_state(b, at[i], 300);
 		provider = review_vanish(&w, "providers", "rack");
-		earth_run(&w, 3600 * 1000);
-		earth_do(&w, &w.host, "POST", GROUP "/providers", provider);
-		earth_wait_state(b, "free", 7 * 3600);
-		earth_stop(&w);
+		world_run(&w, 3600 * 1000);
+		world_do(&w, &w.host, "POST", GROUP "/providers", provider);
+		world_wait_state(b, "free", 7 * 3600);
+		world_stop(&w);
 	}
 }
 
 static void a_tenant_that_is_taken_away_by_force_frees_its_machine(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 950);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 950);
 	char key[200];
 
 	(void)state;
 	str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", b->claim);
 	w.tenants[0].owed = true; /* nobody knows how to reach it */
 	json_decref(review_vanish(&w, "virtualclusters", "team-a"));
-	earth_wait_state(b, "free", 4 * 3600);
+	world_wait_state(b, "free", 4 * 3600);
 	leaving_wait_gone(&w, &w.host, key, 60);
-	earth_pod(&w, &w.tenants[1], "next");
-	earth_wait_running(&w, &w.tenants[1], "next", 900);
-	earth_stop(&w);
+	world_pod(&w, &w.tenants[1], "next");
+	world_wait_running(&w, &w.tenants[1], "next", 900);
+	world_stop(&w);
 }
 
 static void a_machine_whose_object_vanishes_takes_nobody_along(void **state)
@@ -269,31 +269,31 @@ static void a_machine_whose_object_vanishes_takes_nobody_along(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 
-		earth_start(&w, 960 + i, 2);
-		earth_replica(&w);
+		world_start(&w, 960 + i, 2);
+		world_replica(&w);
 		if (i == 3) {
-			earth_wait_state(b, at[i], 300);
+			world_wait_state(b, at[i], 300);
 		} else {
-			earth_wait_all(&w, "free", 300);
-			earth_pod(&w, &w.tenants[0], "train");
-			earth_pod(&w, &w.tenants[0], "more");
-			earth_wait_state(b, i ? "serving" : at[i], 900);
+			world_wait_all(&w, "free", 300);
+			world_pod(&w, &w.tenants[0], "train");
+			world_pod(&w, &w.tenants[0], "more");
+			world_wait_state(b, i ? "serving" : at[i], 900);
 		}
 		if (i == 1 || i == 2) {
 			leaving_budget(&w, "train");
-			earth_release(b);
-			earth_wait_state(b, at[i], 4000);
+			world_release(b);
+			world_wait_state(b, at[i], 4000);
 		}
 		w.restored = true;
 		json_decref(review_vanish(&w, "machines", b->name));
-		earth_run(&w, 600 * 1000);
+		world_run(&w, 600 * 1000);
 		assert_true(w.replicas[0].controller->leading);
-		assert_true(str_eq(w.boxes[1].state, "free") ||
-			    str_eq(w.boxes[1].state, "serving"));
-		earth_stop(&w);
+		assert_true(str_eq(w.servers[1].state, "free") ||
+			    str_eq(w.servers[1].state, "serving"));
+		world_stop(&w);
 	}
 }
 
@@ -301,74 +301,74 @@ static void a_machine_whose_object_vanishes_takes_nobody_along(void **state)
 
 static void heartbeats_that_are_forged_for_ever_do_not_keep_a_machine(void **state)
 {
-	struct earth w;
-	struct box *b;
+	struct sim_world w;
+	struct server *b;
 	char path[200], now[STR_TIME_SIZE];
 
 	(void)state;
-	earth_start(&w, 920, 1);
-	b = &w.boxes[0];
+	world_start(&w, 920, 1);
+	b = &w.servers[0];
 	b->beats = true;
-	earth_replica(&w);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_state(b, "serving", 900);
-	earth_run(&w, 15000);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "serving", 900);
+	world_run(&w, 15000);
 	str_format(path, sizeof(path),
 		   "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/%s", b->claim);
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_release(b);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
 	for (int i = 0; i < 3 * 3600 && !str_eq(b->state, "free"); i++) {
-		earth_do(&w, &w.tenants[0], "PATCH", path,
+		world_do(&w, &w.tenants[0], "PATCH", path,
 			 json_pack("{s:{s:s}}", "spec", "renewTime",
 				   str_time(now, loop_wall(w.loop))));
-		earth_run(&w, 1000);
+		world_run(&w, 1000);
 	}
 	assert_string_equal(b->state, "free");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_node_that_its_kubelet_registered_again_goes_with_its_machine(void **state)
 {
-	struct earth w;
-	struct box *b = leaving_serving(&w, 921);
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 921);
 	char claim[128], path[200], key[200];
 	OWN_JSON node = NULL;
 
 	(void)state;
-	earth_run(&w, 15000);
+	world_run(&w, 15000);
 	str_copy(claim, sizeof(claim), b->claim);
 	str_format(path, sizeof(path), "/api/v1/nodes/%s", claim);
 	str_format(key, sizeof(key), "nodes/%s", claim);
-	node = plane_get(&w.tenants[0], key);
+	node = cluster_get(&w.tenants[0], key);
 	json_object_del(json_at(node, "metadata"), "uid");
 	json_object_del(json_at(node, "metadata"), "resourceVersion");
 	json_object_del(json_at(node, "metadata"), "creationTimestamp");
-	earth_do(&w, &w.tenants[0], "DELETE", path, NULL);
-	earth_do(&w, &w.tenants[0], "POST", "/api/v1/nodes", json_incref(node));
-	earth_run(&w, RACE_MS);
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_release(b);
-	earth_wait_state(b, "free", 1800);
+	world_do(&w, &w.tenants[0], "DELETE", path, NULL);
+	world_do(&w, &w.tenants[0], "POST", "/api/v1/nodes", json_incref(node));
+	world_run(&w, RACE_MS);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "free", 1800);
 	assert_false(review_has(&w.tenants[0], "nodes", claim));
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* --- the journal ----------------------------------------------------------------------------------- */
 
 static void a_journal_that_was_wiped_out_stops_one_machine_and_nobody_else(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 930, 2);
-	earth_replica(&w);
-	earth_wait_state(b, "wiping", 600);
+	world_start(&w, 930, 2);
+	world_replica(&w);
+	world_wait_state(b, "wiping", 600);
 	w.restored = true;
 	review_machine_status(b, json_pack("{s:n}", "operation"));
-	earth_wait_all(&w, "free", 3600);
-	assert_true(box_is_blank(b));
-	earth_stop(&w);
+	world_wait_all(&w, "free", 3600);
+	assert_true(server_is_blank(b));
+	world_stop(&w);
 }
 
 int main(void)

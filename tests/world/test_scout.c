@@ -5,86 +5,86 @@
 #include "base/str.h"
 #include "tests/world/world.h"
 
-static unsigned wrong_passwords(const struct earth *w)
+static unsigned wrong_passwords(const struct sim_world *w)
 {
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < w->nboxes; i++)
-		n += w->boxes[i].bmc.wrong_passwords;
+		n += w->servers[i].bmc.wrong_passwords;
 	return n;
 }
 
-static unsigned saying(const struct earth *w, const char *reason)
+static unsigned saying(const struct sim_world *w, const char *reason)
 {
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < w->nboxes; i++)
-		n += str_eq(earth_at(&w->boxes[i], "status.operation.lastError.reason"), reason);
+		n += str_eq(world_at(&w->servers[i], "status.operation.lastError.reason"), reason);
 	return n;
 }
 
 static void a_wrong_password_is_tried_on_one_bmc_alone(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
-	earth_start(&w, 721, 4);
-	earth_replica(&w);
-	earth_wait_all(&w, "free", 1800);
+	world_start(&w, 721, 4);
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
 	assert_int_equal(wrong_passwords(&w), 0);
-	earth_secret(&w, "drover-system", "bmc", "username", "drover", "password", "wrong");
-	earth_run(&w, 30 * 60 * 1000);
+	world_secret(&w, "drover-system", "bmc", "username", "drover", "password", "wrong");
+	world_run(&w, 30 * 60 * 1000);
 	assert_int_equal(wrong_passwords(&w), 1);
 	assert_int_equal(saying(&w, "BmcAuthFailed"), 4);
 	/* The next leader knows. */
-	earth_kill(&w.replicas[0]);
-	earth_replica(&w);
-	earth_run(&w, 30 * 60 * 1000);
+	world_kill(&w.replicas[0]);
+	world_replica(&w);
+	world_run(&w, 30 * 60 * 1000);
 	assert_int_equal(wrong_passwords(&w), 1);
-	earth_secret(&w, "drover-system", "bmc", "username", "drover", "password", EARTH_PASSWORD);
-	earth_run(&w, 60 * 1000);
+	world_secret(&w, "drover-system", "bmc", "username", "drover", "password", WORLD_PASSWORD);
+	world_run(&w, 60 * 1000);
 	for (unsigned i = 1; i < 4; i++)
-		assert_string_equal(earth_at(&w.boxes[i], "status.bmc.secretVersion"),
-				    earth_at(&w.boxes[0], "status.bmc.secretVersion"));
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_running(&w, &w.tenants[0], "train", 900);
-	earth_stop(&w);
+		assert_string_equal(world_at(&w.servers[i], "status.bmc.secretVersion"),
+				    world_at(&w.servers[0], "status.bmc.secretVersion"));
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_stop(&w);
 }
 
 /* One BMC has another password: what the others accepted stays good, under a new leader too. */
 static void one_bmc_that_refuses_stops_no_other_when_others_accepted(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
-	earth_start(&w, 722, 3);
-	earth_replica(&w);
-	earth_wait_all(&w, "free", 1800);
-	w.boxes[0].bmc.password = "its own";
-	earth_kill(&w.replicas[0]);
-	earth_replica(&w);
-	earth_run(&w, 10 * 60 * 1000);
+	world_start(&w, 722, 3);
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
+	w.servers[0].bmc.password = "its own";
+	world_kill(&w.replicas[0]);
+	world_replica(&w);
+	world_run(&w, 10 * 60 * 1000);
 	assert_true(wrong_passwords(&w) >= 1);
 	assert_int_equal(saying(&w, "BmcAuthFailed"), 1);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_pod(&w, &w.tenants[0], "train-2");
-	earth_wait_running(&w, &w.tenants[0], "train", 1800);
-	earth_wait_running(&w, &w.tenants[0], "train-2", 1800);
-	earth_stop(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_pod(&w, &w.tenants[0], "train-2");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	world_wait_running(&w, &w.tenants[0], "train-2", 1800);
+	world_stop(&w);
 }
 
 /* The first that is asked does not answer. */
 static void a_dead_bmc_does_not_hold_the_others_up(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
-	earth_start(&w, 723, 3);
-	http_mem_hang(w.net, w.boxes[0].origin, true);
-	http_mem_hang(w.net, w.boxes[1].origin, true);
-	earth_replica(&w);
-	earth_wait_state(&w.boxes[2], "free", 900);
-	earth_stop(&w);
+	world_start(&w, 723, 3);
+	http_mem_hang(w.net, w.servers[0].origin, true);
+	http_mem_hang(w.net, w.servers[1].origin, true);
+	world_replica(&w);
+	world_wait_state(&w.servers[2], "free", 900);
+	world_stop(&w);
 }
 
 int main(void)

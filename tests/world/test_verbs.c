@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/str.h"
-#include "controller/requests.h"
+#include "controller/steps/requests.h"
 #include "tests/world/leaving.h"
 #include "tests/world/world.h"
 
@@ -17,28 +17,28 @@ static const char *const pods[] = {"p-1", "p-2", "p-3", "p-4"};
 
 static bool verbs_all_serve(void *arg)
 {
-	const struct earth *w = arg;
+	const struct sim_world *w = arg;
 
 	for (unsigned i = 0; i < w->nboxes; i++)
-		if (!str_eq(w->boxes[i].state, "serving"))
+		if (!str_eq(w->servers[i].state, "serving"))
 			return false;
 	return true;
 }
 
 /* Every machine serves a pod of team-a. */
-static void verbs_serving(struct earth *w, uint64_t seed, unsigned boxes)
+static void verbs_serving(struct sim_world *w, uint64_t seed, unsigned servers)
 {
-	earth_start(w, seed, boxes);
-	earth_replica(w);
-	for (unsigned i = 0; i < boxes; i++)
-		earth_pod(w, &w->tenants[0], pods[i]);
-	for (unsigned i = 0; i < boxes; i++)
-		earth_wait_running(w, &w->tenants[0], pods[i], 1800);
-	earth_wait(w, verbs_all_serve, w, 300, "all of them serve");
+	world_start(w, seed, servers);
+	world_replica(w);
+	for (unsigned i = 0; i < servers; i++)
+		world_pod(w, &w->tenants[0], pods[i]);
+	for (unsigned i = 0; i < servers; i++)
+		world_wait_running(w, &w->tenants[0], pods[i], 1800);
+	world_wait(w, verbs_all_serve, w, 300, "all of them serve");
 }
 
 /* names: "\"gpu-1\", ..."; more: further members of spec, each after a comma. */
-static void verbs_drain(struct earth *w, const char *name, const char *names, const char *more)
+static void verbs_drain(struct sim_world *w, const char *name, const char *names, const char *more)
 {
 	char text[600];
 
@@ -46,28 +46,28 @@ static void verbs_drain(struct earth *w, const char *name, const char *names, co
 		   "apiVersion: " OBJECT_API_VERSION "\nkind: Drain\nmetadata: {name: %s}\n"
 		   "spec: {reason: PSU swap, machineNames: [%s]%s}\n",
 		   name, names, more);
-	earth_apply(w, text);
+	world_apply(w, text);
 }
 
-static void verbs_cancel(struct earth *w, const char *name)
+static void verbs_cancel(struct sim_world *w, const char *name)
 {
 	char path[200];
 
 	str_format(path, sizeof(path), GROUP "/drains/%s", name);
-	earth_do(w, &w->host, "PATCH", path, json_pack("{s:{s:b}}", "spec", "cancelled", 1));
+	world_do(w, &w->host, "PATCH", path, json_pack("{s:{s:b}}", "spec", "cancelled", 1));
 }
 
-static void verbs_annotate(struct box *b, const char *key, const char *value)
+static void verbs_annotate(struct server *b, const char *key, const char *value)
 {
 	char path[200];
 
 	str_format(path, sizeof(path), GROUP "/machines/%s", b->name);
-	earth_do(b->earth, &b->earth->host, "PATCH", path,
+	world_do(b->world, &b->world->host, "PATCH", path,
 		 json_pack("{s:{s:{s:s?}}}", "metadata", "annotations", key, value));
 }
 
 /* The phase of the Drain, or of its nth target. */
-static const char *verbs_phase(struct earth *w, const char *name, int nth)
+static const char *verbs_phase(struct sim_world *w, const char *name, int nth)
 {
 	static char text[40];
 	char key[100];
@@ -75,7 +75,7 @@ static const char *verbs_phase(struct earth *w, const char *name, int nth)
 	const char *p;
 
 	str_format(key, sizeof(key), "drains.drover.dev/%s", name);
-	o = plane_get(&w->host, key);
+	o = cluster_get(&w->host, key);
 	p = nth < 0 ? json_str_at(o, "status", "phase")
 		    : json_str_at(json_array_get(json_at(o, "status", "targets"), (size_t)nth),
 				  "phase");
@@ -85,26 +85,27 @@ static const char *verbs_phase(struct earth *w, const char *name, int nth)
 
 static bool verbs_ended(void *arg)
 {
-	struct earth *w = arg;
+	struct sim_world *w = arg;
 	const char *p = verbs_phase(w, "psu", -1);
-	OWN_JSON o = plane_get(&w->host, "drains.drover.dev/psu");
+	OWN_JSON o = cluster_get(&w->host, "drains.drover.dev/psu");
 
 	return p[0] && json_str_at(o, "status", "completionTime");
 }
 
-static unsigned verbs_on_their_way(const struct earth *w)
+static unsigned verbs_on_their_way(const struct sim_world *w)
 {
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < w->nboxes; i++)
-		n += str_eq(w->boxes[i].state, "draining") ||
-		     str_eq(w->boxes[i].state, "stopping") ||
-		     str_eq(w->boxes[i].state, "isolating") || str_eq(w->boxes[i].state, "leaving");
+		n += str_eq(w->servers[i].state, "draining") ||
+		     str_eq(w->servers[i].state, "stopping") ||
+		     str_eq(w->servers[i].state, "isolating") ||
+		     str_eq(w->servers[i].state, "leaving");
 	return n;
 }
 
 struct verbs_watch {
-	struct earth *w;
+	struct sim_world *w;
 	unsigned most;
 	bool split; /* the gang was seen apart */
 };
@@ -123,26 +124,26 @@ static bool verbs_ended_watched(void *arg)
 
 static void a_rack_is_drained_two_machines_at_a_time(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	struct verbs_watch v = {.w = &w};
 
 	(void)state;
 	verbs_serving(&w, 101, 4);
 	verbs_drain(&w, "psu", "gpu-1, gpu-2, gpu-3, gpu-4", ", concurrent: 2");
-	earth_wait(&w, verbs_ended_watched, &v, 3600, "the rack is drained");
+	world_wait(&w, verbs_ended_watched, &v, 3600, "the rack is drained");
 	assert_int_equal(v.most, 2);
 	assert_string_equal(verbs_phase(&w, "psu", -1), "Succeeded");
-	earth_run(&w, 5000); /* what is over is written away after it is free */
+	world_run(&w, 5000); /* what is over is written away after it is free */
 	for (unsigned i = 0; i < 4; i++) {
-		assert_string_equal(w.boxes[i].state, "free");
-		assert_string_equal(earth_at(&w.boxes[i], "status.leave.reason"), "");
-		assert_true(box_is_blank(&w.boxes[i]));
+		assert_string_equal(w.servers[i].state, "free");
+		assert_string_equal(world_at(&w.servers[i], "status.leave.reason"), "");
+		assert_true(server_is_blank(&w.servers[i]));
 	}
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* A claim such as this one for another machine, in a gang. */
-static void verbs_claim_like(struct earth *w, const struct box *like, const struct box *b,
+static void verbs_claim_like(struct sim_world *w, const struct server *like, const struct server *b,
 			     const char *gang)
 {
 	char key[200], name[100];
@@ -150,14 +151,14 @@ static void verbs_claim_like(struct earth *w, const struct box *like, const stru
 	json_t *spec;
 
 	str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", like->claim);
-	o = plane_get(&w->host, key);
+	o = cluster_get(&w->host, key);
 	spec = json_deep_copy(json_object_get(o, "spec"));
 	json_object_set_new(spec, "machineRef",
 			    json_pack("{s:s,s:s}", "name", b->name, "uid",
 				      json_str_at(b->object, "metadata", "uid")));
 	json_object_set_new(spec, "gang", json_pack("{s:s,s:i}", "uid", gang, "size", 2));
 	str_format(name, sizeof(name), "gang-%s", b->name);
-	earth_do(w, &w->host, "POST", GROUP "/nodeclaims",
+	world_do(w, &w->host, "POST", GROUP "/nodeclaims",
 		 json_pack("{s:s,s:s,s:{s:s,s:[s],s:{s:s,s:s}},s:o}", "apiVersion",
 			   OBJECT_API_VERSION, "kind", "NodeClaim", "metadata", "name", name,
 			   "finalizers", LIFE_CLAIM_FINALIZER, "labels", "drover.dev/nodepool",
@@ -176,53 +177,53 @@ static bool verbs_gang_ended(void *arg)
 
 static void a_gang_is_drained_together(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	struct verbs_watch v = {.w = &w};
 
 	(void)state;
-	earth_start(&w, 102, 3);
-	earth_replica(&w);
-	earth_wait_all(&w, "free", 600);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_running(&w, &w.tenants[0], "train", 900);
+	world_start(&w, 102, 3);
+	world_replica(&w);
+	world_wait_all(&w, "free", 600);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
 	for (unsigned i = 0; i < 3; i++)
-		if (!w.boxes[i].claim[0])
-			verbs_claim_like(&w, earth_box_of(&w, &w.tenants[0], "train"), &w.boxes[i],
-					 "a-gang");
-	earth_wait(&w, verbs_all_serve, &w, 900, "all of them serve");
+		if (!w.servers[i].claim[0])
+			verbs_claim_like(&w, world_box_of(&w, &w.tenants[0], "train"),
+					 &w.servers[i], "a-gang");
+	world_wait(&w, verbs_all_serve, &w, 900, "all of them serve");
 	{
-		const struct box *alone = earth_box_of(&w, &w.tenants[0], "train");
+		const struct server *alone = world_box_of(&w, &w.tenants[0], "train");
 		char names[100];
 
 		str_format(names, sizeof(names), "%s, %s, %s", alone->name,
-			   w.boxes[alone == &w.boxes[0]].name,
-			   w.boxes[alone == &w.boxes[2] ? 1 : 2].name);
+			   w.servers[alone == &w.servers[0]].name,
+			   w.servers[alone == &w.servers[2] ? 1 : 2].name);
 		verbs_drain(&w, "psu", names, "");
 	}
-	earth_wait(&w, verbs_gang_ended, &v, 3600, "all are drained");
+	world_wait(&w, verbs_gang_ended, &v, 3600, "all are drained");
 	assert_false(v.split);
 	assert_true(v.most >= 2); /* both of the gang, although one at a time was asked for */
 	assert_string_equal(verbs_phase(&w, "psu", -1), "Succeeded");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_drain_cancelled_in_the_middle_undoes_what_has_not_left(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
 	verbs_serving(&w, 103, 2);
 	verbs_drain(&w, "psu", "gpu-1, gpu-2", "");
-	earth_wait_state(&w.boxes[0], "stopping", 300);
+	world_wait_state(&w.servers[0], "stopping", 300);
 	verbs_cancel(&w, "psu");
-	earth_wait(&w, verbs_ended, &w, 1800, "the drain has ended");
+	world_wait(&w, verbs_ended, &w, 1800, "the drain has ended");
 	assert_string_equal(verbs_phase(&w, "psu", -1), "Cancelled");
 	assert_string_equal(verbs_phase(&w, "psu", 0), "Done");
 	assert_string_equal(verbs_phase(&w, "psu", 1), "Cancelled");
-	assert_string_equal(w.boxes[0].state, "free");
-	assert_string_equal(w.boxes[1].state, "serving");
-	assert_string_equal(earth_at(&w.boxes[1], "status.leave.reason"), "");
-	earth_stop(&w);
+	assert_string_equal(w.servers[0].state, "free");
+	assert_string_equal(w.servers[1].state, "serving");
+	assert_string_equal(world_at(&w.servers[1], "status.leave.reason"), "");
+	world_stop(&w);
 }
 
 static void a_leader_killed_during_a_drain_is_followed(void **state)
@@ -231,20 +232,20 @@ static void a_leader_killed_during_a_drain_is_followed(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(states) / sizeof(*states); i++) {
-		struct earth w;
+		struct sim_world w;
 		struct verbs_watch v = {.w = &w};
 
 		verbs_serving(&w, 110 + i, 2);
 		verbs_drain(&w, "psu", "gpu-1, gpu-2", ", then: Quarantine");
-		earth_wait_state(&w.boxes[0], states[i], 600);
-		earth_kill(&w.replicas[0]);
-		earth_replica(&w);
-		earth_wait(&w, verbs_ended_watched, &v, 3600, "the drain has ended");
+		world_wait_state(&w.servers[0], states[i], 600);
+		world_kill(&w.replicas[0]);
+		world_replica(&w);
+		world_wait(&w, verbs_ended_watched, &v, 3600, "the drain has ended");
 		assert_true(v.most <= 1);
 		assert_string_equal(verbs_phase(&w, "psu", -1), "Succeeded");
-		assert_string_equal(w.boxes[0].state, "quarantined");
-		assert_string_equal(w.boxes[1].state, "quarantined");
-		earth_stop(&w);
+		assert_string_equal(w.servers[0].state, "quarantined");
+		assert_string_equal(w.servers[1].state, "quarantined");
+		world_stop(&w);
 	}
 }
 
@@ -252,230 +253,230 @@ static void a_leader_killed_during_a_drain_is_followed(void **state)
 
 static void a_drain_to_quarantine_ends_there_wiped_until_it_is_released(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
 	verbs_serving(&w, 120, 1);
 	verbs_drain(&w, "psu", "gpu-1", ", then: Quarantine");
-	earth_wait_state(b, "quarantined", 1800);
-	assert_true(box_is_blank(b));
+	world_wait_state(b, "quarantined", 1800);
+	assert_true(server_is_blank(b));
 	assert_string_equal(b->claim, "");
-	assert_string_equal(earth_at(b, "status.quarantine.reason"), "QuarantinedByOperator");
-	assert_string_equal(earth_at(b, "status.quarantine.exit"), "operator");
-	assert_string_equal(earth_at(b, "status.quarantine.message"), "PSU swap");
-	assert_string_equal(earth_at(b, "status.leave.then"), "");
-	earth_pod(&w, &w.tenants[1], "next");
-	earth_run(&w, 7 * 3600 * 1000); /* longer than any waits that ends by itself */
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "QuarantinedByOperator");
+	assert_string_equal(world_at(b, "status.quarantine.exit"), "operator");
+	assert_string_equal(world_at(b, "status.quarantine.message"), "PSU swap");
+	assert_string_equal(world_at(b, "status.leave.then"), "");
+	world_pod(&w, &w.tenants[1], "next");
+	world_run(&w, 7 * 3600 * 1000); /* longer than any waits that ends by itself */
 	assert_string_equal(b->state, "quarantined");
 	assert_string_equal(verbs_phase(&w, "psu", -1), "Succeeded");
 	verbs_annotate(b, REQUEST_RELEASE, "1");
-	earth_wait_state(b, "wiping", 900);
-	earth_wait_running(&w, &w.tenants[1], "next", 1800);
-	assert_string_equal(earth_at(b, "status.requests.release"), "1");
-	earth_stop(&w);
+	world_wait_state(b, "wiping", 900);
+	world_wait_running(&w, &w.tenants[1], "next", 1800);
+	assert_string_equal(world_at(b, "status.requests.release"), "1");
+	world_stop(&w);
 }
 
 static void a_drain_to_retirement_ends_there_wiped(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
 	verbs_serving(&w, 121, 1);
 	verbs_drain(&w, "psu", "gpu-1", ", then: Retire");
-	earth_wait_state(b, "retired", 1800);
-	earth_run(&w, 10000);
-	assert_true(box_is_blank(b));
+	world_wait_state(b, "retired", 1800);
+	world_run(&w, 10000);
+	assert_true(server_is_blank(b));
 	assert_string_equal(b->claim, "");
-	assert_string_equal(earth_at(b, "spec.managementPolicy"), "Retire");
-	assert_string_equal(earth_at(b, "status.leave.then"), "");
+	assert_string_equal(world_at(b, "spec.managementPolicy"), "Retire");
+	assert_string_equal(world_at(b, "status.leave.then"), "");
 	assert_string_equal(verbs_phase(&w, "psu", -1), "Succeeded");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_free_machine_is_taken_out_of_use_and_let_back(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 122, 1);
-	earth_replica(&w);
-	earth_wait_state(b, "free", 600);
+	world_start(&w, 122, 1);
+	world_replica(&w);
+	world_wait_state(b, "free", 600);
 	verbs_annotate(b, REQUEST_RELEASE, "from before"); /* ends nothing that comes later */
 	verbs_annotate(b, REQUEST_QUARANTINE, "GPU 3 falls off the bus");
-	earth_wait_state(b, "quarantined", 10);
-	assert_string_equal(earth_at(b, "status.quarantine.message"), "GPU 3 falls off the bus");
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_run(&w, 3600 * 1000);
+	world_wait_state(b, "quarantined", 10);
+	assert_string_equal(world_at(b, "status.quarantine.message"), "GPU 3 falls off the bus");
+	world_pod(&w, &w.tenants[0], "train");
+	world_run(&w, 3600 * 1000);
 	assert_string_equal(b->state, "quarantined");
 	verbs_annotate(b, REQUEST_QUARANTINE, NULL);
-	earth_wait_state(b, "wiping", 300); /* whoever repaired it may have left something */
-	earth_wait_running(&w, &w.tenants[0], "train", 1800);
-	earth_stop(&w);
+	world_wait_state(b, "wiping", 300); /* whoever repaired it may have left something */
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	world_stop(&w);
 }
 
 /* It is marked while a tenant is on it. */
 static void a_mark_waits_until_the_tenant_has_left(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
 	verbs_serving(&w, 123, 1);
 	verbs_annotate(b, REQUEST_QUARANTINE, "RMA");
-	earth_run(&w, 120 * 1000);
-	earth_check_serving(&w, &w.tenants[0], "p-1");
-	earth_delete_pod(&w, &w.tenants[0], "p-1");
-	earth_pod(&w, &w.tenants[1], "next");
-	earth_release(b);
-	earth_wait_state(b, "quarantined", 1800);
-	assert_true(box_is_blank(b));
-	earth_stop(&w);
+	world_run(&w, 120 * 1000);
+	world_check_serving(&w, &w.tenants[0], "p-1");
+	world_delete_pod(&w, &w.tenants[0], "p-1");
+	world_pod(&w, &w.tenants[1], "next");
+	world_release(b);
+	world_wait_state(b, "quarantined", 1800);
+	assert_true(server_is_blank(b));
+	world_stop(&w);
 }
 
 static void a_person_ends_the_wait_of_a_quarantine(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 124, 1);
-	earth_media(&w, false);
-	earth_replica(&w);
-	earth_wait_reason(b, "AgentSilent", 3600);
-	earth_wait_state(b, "quarantined", 60);
-	earth_media(&w, true);
+	world_start(&w, 124, 1);
+	world_media(&w, false);
+	world_replica(&w);
+	world_wait_reason(b, "AgentSilent", 3600);
+	world_wait_state(b, "quarantined", 60);
+	world_media(&w, true);
 	verbs_annotate(b, REQUEST_RETRY, "one");
-	earth_wait_state(b, "stopping", 5);
-	assert_string_equal(earth_at(b, "status.requests.retry"), "one");
-	earth_wait_state(b, "free", 900);
+	world_wait_state(b, "stopping", 5);
+	assert_string_equal(world_at(b, "status.requests.retry"), "one");
+	world_wait_state(b, "free", 900);
 	/* The same value is no new request. */
-	earth_media(&w, false);
-	earth_patch_machine(b,
+	world_media(&w, false);
+	world_patch_machine(b,
 			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
-	earth_wait_state(b, "quarantined", 7200);
-	earth_run(&w, 60 * 1000);
+	world_wait_state(b, "quarantined", 7200);
+	world_run(&w, 60 * 1000);
 	assert_string_equal(b->state, "quarantined");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_refused_login_is_tried_once_more_at_a_request(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	const char *right;
 
 	(void)state;
-	earth_start(&w, 125, 1);
+	world_start(&w, 125, 1);
 	right = b->bmc.password;
 	b->bmc.password = "changed by hand";
-	earth_replica(&w);
-	earth_wait_reason(b, "BmcAuthFailed", 60);
-	earth_run(&w, 600 * 1000);
+	world_replica(&w);
+	world_wait_reason(b, "BmcAuthFailed", 60);
+	world_run(&w, 600 * 1000);
 	assert_int_equal(b->bmc.logins, 1);
 	verbs_annotate(b, REQUEST_RETRY, "one");
-	earth_run(&w, 600 * 1000);
+	world_run(&w, 600 * 1000);
 	assert_int_equal(b->bmc.logins, 2);
 	b->bmc.password = right;
 	verbs_annotate(b, REQUEST_RETRY, "two");
-	earth_wait_state(b, "free", 900);
-	earth_stop(&w);
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
 }
 
 /* --- approve --------------------------------------------------------------------------------------- */
 
 static void a_changed_drive_is_shown_and_may_be_approved(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	json_t *list, *d, *fewer = json_array();
 	size_t i;
 
 	(void)state;
 	verbs_serving(&w, 130, 1);
 	str_copy(b->drives[1].wwn, sizeof(b->drives[1].wwn), "eui.new");
-	earth_delete_pod(&w, &w.tenants[0], "p-1");
-	earth_release(b);
-	earth_wait_reason(b, "InventoryMismatch", 1800);
-	earth_wait_state(b, "quarantined", 60);
+	world_delete_pod(&w, &w.tenants[0], "p-1");
+	world_release(b);
+	world_wait_reason(b, "InventoryMismatch", 1800);
+	world_wait_state(b, "quarantined", 60);
 	list = json_at(b->object, "status", "inventory", "drives");
 	assert_string_equal(json_str_at(json_array_get(list, 1), "wwn"), "eui.new");
 	json_array_foreach (list, i, d)
 		json_array_append(fewer, d);
-	earth_patch_machine(b, json_pack("{s:o,s:{s:s,s:s}}", "drives", fewer, "approval", "action",
+	world_patch_machine(b, json_pack("{s:o,s:{s:s,s:s}}", "drives", fewer, "approval", "action",
 					 "Wipe", "id", "01"));
-	earth_wait_state(b, "free", 900);
-	earth_stop(&w);
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
 }
 
 /* Of what nobody ever saw nobody would say later that it is missing. */
 static void storage_without_a_driver_is_a_persons_decision(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	json_t *seen;
 
 	(void)state;
-	earth_start(&w, 131, 1);
+	world_start(&w, 131, 1);
 	b->undriven = true;
-	box_put_old_system(b);
-	earth_replica(&w);
-	earth_wait_reason(b, "StorageNotDriven", 1800);
-	earth_wait_state(b, "quarantined", 60);
+	server_put_old_system(b);
+	world_replica(&w);
+	world_wait_reason(b, "StorageNotDriven", 1800);
+	world_wait_state(b, "quarantined", 60);
 	assert_null(json_at(b->object, "spec", "drives"));
-	assert_non_null(strstr(earth_at(b, "status.quarantine.message"), "8086:201d"));
-	assert_false(box_is_blank(b));
+	assert_non_null(strstr(world_at(b, "status.quarantine.message"), "8086:201d"));
+	assert_false(server_is_blank(b));
 	seen = json_at(b->object, "status", "inventory", "drives");
 	assert_int_equal(json_array_size(seen), 2);
-	earth_patch_machine(b, json_pack("{s:O,s:{s:s,s:s}}", "drives", seen, "approval", "action",
+	world_patch_machine(b, json_pack("{s:O,s:{s:s,s:s}}", "drives", seen, "approval", "action",
 					 "Wipe", "id", "01"));
-	earth_wait_state(b, "free", 900);
+	world_wait_state(b, "free", 900);
 	leaving_wait_event(&w, &w.host, "StorageNotDriven", "it is wiped without them");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* A tenant's work runs on it, and nothing of that is known: its Machine was lost. */
-static void verbs_lost(struct earth *w, uint64_t seed, char claim[static 128])
+static void verbs_lost(struct sim_world *w, uint64_t seed, char claim[static 128])
 {
-	struct box *b = &w->boxes[0];
+	struct server *b = &w->servers[0];
 
 	verbs_serving(w, seed, 1);
 	str_copy(claim, 128, b->claim);
 	w->restored = true;
-	earth_do(w, &w->host, "DELETE", GROUP "/machines/gpu-1", NULL);
-	earth_do(w, &w->host, "PATCH", GROUP "/machines/gpu-1",
+	world_do(w, &w->host, "DELETE", GROUP "/machines/gpu-1", NULL);
+	world_do(w, &w->host, "PATCH", GROUP "/machines/gpu-1",
 		 json_pack("{s:{s:[]}}", "metadata", "finalizers"));
-	earth_machine(w, b);
-	earth_wait_reason(b, "PowerStateUnexpected", 300);
+	world_machine(w, b);
+	world_wait_reason(b, "PowerStateUnexpected", 300);
 }
 
-static void verbs_adopt(struct box *b, const char *id, const char *claim)
+static void verbs_adopt(struct server *b, const char *id, const char *claim)
 {
-	earth_patch_machine(b, json_pack("{s:{s:s,s:s,s:s}}", "approval", "action", "Adopt", "id",
+	world_patch_machine(b, json_pack("{s:{s:s,s:s,s:s}}", "approval", "action", "Adopt", "id",
 					 id, "claim", claim));
 }
 
 /* Its claim named the Machine that was lost; somebody makes one for the new object, by the name of the Node. */
-static void verbs_claim_again(struct earth *w, const char *name)
+static void verbs_claim_again(struct sim_world *w, const char *name)
 {
-	struct box *b = &w->boxes[0];
+	struct server *b = &w->servers[0];
 	char key[200], path[200];
 	OWN_JSON o = NULL;
 	json_t *spec;
 
 	str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", name);
 	str_format(path, sizeof(path), GROUP "/nodeclaims/%s", name);
-	o = plane_get(&w->host, key);
+	o = cluster_get(&w->host, key);
 	assert_non_null(o);
-	earth_do(w, &w->host, "DELETE", path, NULL);
-	earth_do(w, &w->host, "PATCH", path, json_pack("{s:{s:[]}}", "metadata", "finalizers"));
+	world_do(w, &w->host, "DELETE", path, NULL);
+	world_do(w, &w->host, "PATCH", path, json_pack("{s:{s:[]}}", "metadata", "finalizers"));
 	spec = json_deep_copy(json_object_get(o, "spec"));
 	json_object_set_new(spec, "machineRef",
 			    json_pack("{s:s,s:s}", "name", b->name, "uid",
 				      json_str_at(b->object, "metadata", "uid")));
-	earth_do(w, &w->host, "POST", GROUP "/nodeclaims",
+	world_do(w, &w->host, "POST", GROUP "/nodeclaims",
 		 json_pack("{s:s,s:s,s:{s:s,s:[s],s:{s:s,s:s}},s:o}", "apiVersion",
 			   OBJECT_API_VERSION, "kind", "NodeClaim", "metadata", "name", name,
 			   "finalizers", LIFE_CLAIM_FINALIZER, "labels", "drover.dev/nodepool",
@@ -484,8 +485,8 @@ static void verbs_claim_again(struct earth *w, const char *name)
 
 static void a_running_server_is_adopted_by_the_claim_that_it_serves(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	char claim[128];
 	int64_t tenancy;
 	unsigned resets;
@@ -495,87 +496,87 @@ static void a_running_server_is_adopted_by_the_claim_that_it_serves(void **state
 	tenancy = b->tenancy;
 	resets = fake_bmc_count(&b->bmc, RESET);
 	verbs_adopt(b, "01", "no-such-claim");
-	earth_wait_reason(b, "ClaimNotFound", 300);
-	assert_non_null(strstr(earth_at(b, "status.operation.lastError.message"),
+	world_wait_reason(b, "ClaimNotFound", 300);
+	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
 			       "there is no NodeClaim no-such-claim; create it"));
 	assert_string_equal(b->state, "known");
 	str_copy(b->segment, sizeof(b->segment), "tenant/team-b");
 	verbs_adopt(b, "02", claim);
-	earth_wait_reason(b, "NetworkNotConfirmed", 300);
-	earth_run(&w, 300 * 1000);
+	world_wait_reason(b, "NetworkNotConfirmed", 300);
+	world_run(&w, 300 * 1000);
 	assert_string_equal(b->state, "known");
 	str_copy(b->segment, sizeof(b->segment), "tenant/team-a");
 	verbs_adopt(b, "03",
 		    claim); /* it has the UID of the Machine that was lost: the Node proves it */
-	earth_wait_state(b, "serving", 300);
+	world_wait_state(b, "serving", 300);
 	assert_int_equal(b->tenancy, tenancy + 1);
 	assert_string_equal(b->claim, claim);
-	assert_string_equal(earth_at(b, "status.tenant.name"), "team-a");
-	assert_string_not_equal(earth_at(b, "status.bootID"), "");
-	assert_string_equal(earth_at(b, "status.approvalID"), "03");
+	assert_string_equal(world_at(b, "status.tenant.name"), "team-a");
+	assert_string_not_equal(world_at(b, "status.bootID"), "");
+	assert_string_equal(world_at(b, "status.approvalID"), "03");
 	assert_false(json_true_at(b->object, "status", "clean"));
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
 	w.restored = false;
-	earth_delete_pod(&w, &w.tenants[0], "p-1"); /* and it leaves as any other */
-	earth_release(b);
-	earth_wait_state(b, "free", 1800);
-	assert_true(box_is_blank(b));
-	earth_stop(&w);
+	world_delete_pod(&w, &w.tenants[0], "p-1"); /* and it leaves as any other */
+	world_release(b);
+	world_wait_state(b, "free", 1800);
+	assert_true(server_is_blank(b));
+	world_stop(&w);
 }
 
 static void a_server_whose_node_is_not_proved_is_not_adopted(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	char claim[128], path[200];
 
 	(void)state;
 	verbs_lost(&w, 141, claim);
 	str_format(path, sizeof(path), "/api/v1/nodes/%s/status", claim);
-	earth_do(&w, &w.tenants[0], "PATCH", path,
+	world_do(&w, &w.tenants[0], "PATCH", path,
 		 json_pack("{s:{s:{s:s}}}", "status", "nodeInfo", "systemUUID",
 			   "ffffffff-0035-3410-8050-c6c04f314733"));
 	verbs_claim_again(&w, claim);
-	earth_run(&w, 300 * 1000); /* the claim is made first, and waits for the approval */
+	world_run(&w, 300 * 1000); /* the claim is made first, and waits for the approval */
 	verbs_adopt(b, "01", claim);
-	earth_wait_reason(b, "NodeIdentityMismatch", 300);
-	earth_run(&w, 600 * 1000);
+	world_wait_reason(b, "NodeIdentityMismatch", 300);
+	world_run(&w, 600 * 1000);
 	assert_string_equal(b->state, "known");
 	assert_true(b->bmc.on);
 	str_format(path, sizeof(path), "nodeclaims.drover.dev/%s", claim);
 	{
-		OWN_JSON o = plane_get(&w.host, path);
+		OWN_JSON o = cluster_get(&w.host, path);
 
 		assert_non_null(o); /* it is waited for, however long it takes */
 	}
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* --- two Machines for one --------------------------------------------------------------------------- */
 
 static void a_twin_that_comes_in_the_middle_stops_both(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0], twin;
+	struct sim_world w;
+	struct server *b = &w.servers[0], twin;
 	unsigned resets;
 
 	(void)state;
-	earth_start(&w, 150, 1);
-	earth_replica(&w);
-	earth_wait_state(b, "free", 600);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_state(b, "imaging", 300);
+	world_start(&w, 150, 1);
+	world_replica(&w);
+	world_wait_state(b, "free", 600);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "imaging", 300);
 	twin = *b;
 	str_copy(twin.name, sizeof(twin.name), "gpu-twin");
-	earth_machine(&w, &twin);
-	earth_wait_reason(b, "DuplicateIdentity", 60);
+	world_machine(&w, &twin);
+	world_wait_reason(b, "DuplicateIdentity", 60);
 	resets = fake_bmc_count(&b->bmc, RESET);
-	earth_run(&w, 3600 * 1000);
+	world_run(&w, 3600 * 1000);
 	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
 	assert_string_not_equal(b->state, "serving");
-	earth_do(&w, &w.host, "DELETE", GROUP "/machines/gpu-twin", NULL);
-	earth_wait_running(&w, &w.tenants[0], "train", 12 * 3600);
-	earth_stop(&w);
+	world_do(&w, &w.host, "DELETE", GROUP "/machines/gpu-twin", NULL);
+	world_wait_running(&w, &w.tenants[0], "train", 12 * 3600);
+	world_stop(&w);
 }
 
 int main(void)

@@ -6,14 +6,14 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "tests/world/bootagent.h"
-#include "tests/world/oracle.h"
+#include "tests/world/invariants.h"
 #include "tests/world/warming.h"
 
 /* The reason of the pool's condition WarmReady; "": it has none. */
-static const char *warm_reason(struct earth *w)
+static const char *warm_reason(struct sim_world *w)
 {
 	static char reason[64];
-	OWN_JSON pool = plane_get(&w->host, "nodepools.drover.dev/gpus");
+	OWN_JSON pool = cluster_get(&w->host, "nodepools.drover.dev/gpus");
 	json_t *c;
 	size_t i;
 
@@ -31,75 +31,75 @@ static bool pool_is_warm(void *arg)
 
 static void as_many_as_the_pool_wants_are_on_with_their_agents(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
-	earth_start(&w, 801, 3);
+	world_start(&w, 801, 3);
 	warming_want(&w, "gpus", 2);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 2, 900);
-	earth_run(&w, 3600000);
+	world_run(&w, 3600000);
 	assert_int_equal(warming_count(&w), 2);
 	for (unsigned i = 0; i < 3; i++)
-		assert_int_equal(w.boxes[i].boots, warming_is_warm(&w.boxes[i]) ? 2 : 1);
-	assert_true(oracle_secrets_kept(&w));
-	assert_true(oracle_nothing_leaks(&w));
-	earth_stop(&w);
+		assert_int_equal(w.servers[i].boots, warming_is_warm(&w.servers[i]) ? 2 : 1);
+	assert_true(invariants_secrets_kept(&w));
+	assert_true(invariants_nothing_leaks(&w));
+	world_stop(&w);
 }
 
 static void what_is_over_is_switched_off(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
-	earth_start(&w, 803, 3);
+	world_start(&w, 803, 3);
 	warming_want(&w, "gpus", 3);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 3, 900);
 	warming_want(&w, "gpus", 1);
 	warming_wait_off(&w, 2, 300);
-	earth_run(&w, 600000);
+	world_run(&w, 600000);
 	assert_int_equal(warming_count(&w), 1);
-	assert_true(oracle_nothing_leaks(&w));
+	assert_true(invariants_nothing_leaks(&w));
 	warming_want(&w, "gpus", 2);
 	warming_wait(&w, 2, 300);
 	warming_want(&w, "gpus", 0);
 	warming_wait_off(&w, 3, 300);
-	assert_true(oracle_nothing_leaks(&w));
-	earth_stop(&w);
+	assert_true(invariants_nothing_leaks(&w));
+	world_stop(&w);
 }
 
 static void nothing_stays_warm_for_a_pool_that_is_deleted(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
-	earth_start(&w, 804, 2);
+	world_start(&w, 804, 2);
 	warming_want(&w, "gpus", 2);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 2, 900);
-	earth_do(&w, &w.host, "DELETE", WARMING_POOLS "/gpus", NULL);
+	world_do(&w, &w.host, "DELETE", WARMING_POOLS "/gpus", NULL);
 	warming_wait_off(&w, 2, 300);
-	earth_run(&w, 60000);
-	assert_true(oracle_nothing_leaks(&w));
-	earth_stop(&w);
+	world_run(&w, 60000);
+	assert_true(invariants_nothing_leaks(&w));
+	world_stop(&w);
 }
 
 static void an_agent_that_dies_is_booted_again_and_the_third_time_left_off(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	int64_t since;
 
 	(void)state;
-	earth_start(&w, 805, 1);
+	world_start(&w, 805, 1);
 	warming_want(&w, "gpus", 1);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 1, 900);
 	for (unsigned boots = 2; boots < 4; boots++) {
 		assert_int_equal(b->boots, boots);
 		warming_kill_agent(b);
-		earth_run(&w, 290000);
+		world_run(&w, 290000);
 		assert_int_equal(b->boots, boots); /* silent for less than 5 min */
 		warming_wait(&w, 1, 400);
 		assert_int_equal(b->boots, boots + 1);
@@ -107,269 +107,269 @@ static void an_agent_that_dies_is_booted_again_and_the_third_time_left_off(void 
 	warming_kill_agent(b);
 	warming_wait_off(&w, 1, 600);
 	since = loop_now(w.loop);
-	assert_string_equal(earth_at(b, "status.operation.lastError.reason"), "NotWarm");
+	assert_string_equal(world_at(b, "status.operation.lastError.reason"), "NotWarm");
 	assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
 	warming_wait(&w, 1, 3600);
 	assert_true(loop_now(w.loop) - since >= 30 * 60000);
 	assert_int_equal(b->boots, 5);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_machine_that_reboots_while_warm_is_booted_with_a_new_secret(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	char *block;
 
 	(void)state;
-	earth_start(&w, 806, 1);
+	world_start(&w, 806, 1);
 	warming_want(&w, "gpus", 1);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 1, 900);
 	block = mem_strdup(b->block);
 	b->bmc.boot_enabled = (free(b->bmc.boot_enabled), mem_strdup("Continuous"));
 	b->bmc.boot_target = (free(b->bmc.boot_target), mem_strdup("Cd"));
-	box_power(b, false);
-	box_power(b, true);
-	earth_run(&w, 60000);
+	server_power(b, false);
+	server_power(b, true);
+	world_run(&w, 60000);
 	warming_wait(&w, 1, 600);
 	assert_int_equal(b->boots, 4); /* wipe, warm, by itself, warm */
 	assert_false(str_eq(block, b->block));
 	free(block);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void what_somebody_switches_off_is_not_switched_on_at_once(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 807, 1);
+	world_start(&w, 807, 1);
 	warming_want(&w, "gpus", 1);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 1, 900);
-	box_power(b, false);
-	earth_run(&w, 25 * 60000);
-	assert_int_equal(b->doing, BOX_OFF);
+	server_power(b, false);
+	world_run(&w, 25 * 60000);
+	assert_int_equal(b->doing, SERVER_OFF);
 	assert_int_equal(b->boots, 2);
 	assert_string_equal(b->state, "free");
 	warming_wait(&w, 1, 1800);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_machine_that_is_warm_can_be_wiped_retired_and_taken_out_of_use(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
-	earth_start(&w, 811, 3);
+	world_start(&w, 811, 3);
 	warming_want(&w, "gpus", 3);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 3, 900);
-	earth_patch_machine(&w.boxes[0], json_pack("{s:{s:s, s:s}}", "approval", "action", "Wipe",
-						   "id", "01JC"));
-	earth_patch_machine(&w.boxes[1], json_pack("{s:s}", "managementPolicy", "Retire"));
-	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/gpu-3",
+	world_patch_machine(&w.servers[0], json_pack("{s:{s:s, s:s}}", "approval", "action", "Wipe",
+						     "id", "01JC"));
+	world_patch_machine(&w.servers[1], json_pack("{s:s}", "managementPolicy", "Retire"));
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/gpu-3",
 		 json_pack("{s:{s:{s:s}}}", "metadata", "annotations", "drover.dev/quarantine",
 			   "a noise"));
-	earth_wait_state(&w.boxes[0], "stopping", 60);
-	earth_wait_state(&w.boxes[1], "retired", 60);
-	earth_wait_state(&w.boxes[2], "quarantined", 60);
-	assert_int_equal(w.boxes[1].doing, BOX_OFF);
-	earth_run(&w, 600000);
-	assert_int_equal(w.boxes[2].doing, BOX_OFF);
-	assert_null(w.boxes[1].bmc.image);
-	assert_null(w.boxes[2].bmc.image);
-	assert_string_equal(w.boxes[0].state, "free");
-	assert_true(warming_is_warm(&w.boxes[0]));
-	earth_stop(&w);
+	world_wait_state(&w.servers[0], "stopping", 60);
+	world_wait_state(&w.servers[1], "retired", 60);
+	world_wait_state(&w.servers[2], "quarantined", 60);
+	assert_int_equal(w.servers[1].doing, SERVER_OFF);
+	world_run(&w, 600000);
+	assert_int_equal(w.servers[2].doing, SERVER_OFF);
+	assert_null(w.servers[1].bmc.image);
+	assert_null(w.servers[2].bmc.image);
+	assert_string_equal(w.servers[0].state, "free");
+	assert_true(warming_is_warm(&w.servers[0]));
+	world_stop(&w);
 }
 
 static void what_is_only_observed_is_left_as_it_is(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 812, 1);
+	world_start(&w, 812, 1);
 	warming_want(&w, "gpus", 1);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 1, 900);
-	earth_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Observe"));
+	world_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Observe"));
 	warming_want(&w, "gpus", 0);
-	earth_run(&w, 3600000);
-	assert_int_equal(b->doing, BOX_AGENT);
-	earth_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Manage"));
+	world_run(&w, 3600000);
+	assert_int_equal(b->doing, SERVER_AGENT);
+	world_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Manage"));
 	warming_wait_off(&w, 1, 300);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
-static void pause_provider(struct earth *w, bool paused)
+static void pause_provider(struct sim_world *w, bool paused)
 {
-	earth_do(w, &w->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+	world_do(w, &w->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
 		 json_pack("{s:{s:b}}", "spec", "paused", paused));
 }
 
 static void nothing_is_switched_while_the_provider_is_paused(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 822, 1);
-	earth_replica(&w);
-	earth_wait_state(b, "free", 900);
+	world_start(&w, 822, 1);
+	world_replica(&w);
+	world_wait_state(b, "free", 900);
 	pause_provider(&w, true);
 	warming_want(&w, "gpus", 1);
-	earth_run(&w, 600000);
+	world_run(&w, 600000);
 	assert_int_equal(b->boots, 1);
 	pause_provider(&w, false);
 	warming_wait(&w, 1, 300);
 	pause_provider(&w, true);
 	warming_want(&w, "gpus", 0);
-	earth_run(&w, 600000);
+	world_run(&w, 600000);
 	assert_true(warming_is_warm(b));
-	earth_kill(&w.replicas[0]);
-	earth_replica(&w);
-	earth_run(&w, 3600000);
+	world_kill(&w.replicas[0]);
+	world_replica(&w);
+	world_run(&w, 3600000);
 	assert_true(warming_is_warm(b)); /* its agent is answered by the next leader, too */
 	pause_provider(&w, false);
 	warming_wait_off(&w, 1, 300);
 	assert_int_equal(b->boots, 2);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* A person took the medium out while it came up: it is on, and nobody knows what for. */
 static void one_that_is_on_for_no_known_reason_is_left_and_another_is_warmed(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 824, 2);
+	world_start(&w, 824, 2);
 	warming_want(&w, "gpus", 1);
-	earth_replica(&w);
-	earth_wait(&w, warming_boots, b, 900, "it comes up");
+	world_replica(&w);
+	world_wait(&w, warming_boots, b, 900, "it comes up");
 	free(b->bmc.image);
 	b->bmc.image = NULL;
-	earth_wait_reason(b, "PowerStateUnexpected", 900);
+	world_wait_reason(b, "PowerStateUnexpected", 900);
 	warming_wait(&w, 1, 900);
-	assert_true(warming_is_warm(&w.boxes[1]));
-	earth_run(&w, 600000);
-	assert_int_equal(b->doing, BOX_NOTHING);
-	box_power(b, false);
+	assert_true(warming_is_warm(&w.servers[1]));
+	world_run(&w, 600000);
+	assert_int_equal(b->doing, SERVER_NOTHING);
+	server_power(b, false);
 	warming_wait_off(&w, 1, 600);
-	assert_true(warming_is_warm(&w.boxes[1]));
-	earth_stop(&w);
+	assert_true(warming_is_warm(&w.servers[1]));
+	world_stop(&w);
 }
 
 /* A backup that was made while it was warm: it serves somebody by now, of whom nothing is known. */
 static void a_restored_record_of_a_warm_machine_moves_and_switches_off_nothing(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
 	for (int claimed = 0; claimed < 2; claimed++) {
-		earth_start(&w, 828 + (unsigned)claimed, 1);
+		world_start(&w, 828 + (unsigned)claimed, 1);
 		warming_want(&w, "gpus", 1);
-		earth_replica(&w);
+		world_replica(&w);
 		warming_wait(&w, 1, 900);
-		earth_kill(&w.replicas[0]);
-		box_power(b, false);
-		earth_run(&w, 5000);
+		world_kill(&w.replicas[0]);
+		server_power(b, false);
+		world_run(&w, 5000);
 		free(b->bmc.image);
 		b->bmc.image = NULL;
 		w.restored = true;
 		str_copy(b->segment, sizeof(b->segment), "tenant/team-b");
-		box_power(b, true);
+		server_power(b, true);
 		if (claimed)
-			earth_pod(&w, &w.tenants[0], "train");
-		earth_replica(&w);
-		earth_wait_reason(b, "PowerStateUnexpected", 1200);
-		earth_run(&w, 4 * 3600 * 1000);
-		assert_int_equal(b->doing, BOX_NOTHING);
+			world_pod(&w, &w.tenants[0], "train");
+		world_replica(&w);
+		world_wait_reason(b, "PowerStateUnexpected", 1200);
+		world_run(&w, 4 * 3600 * 1000);
+		assert_int_equal(b->doing, SERVER_NOTHING);
 		assert_string_equal(b->segment, "tenant/team-b");
 		/* A person sees to it, and it can be taken out of use. */
-		earth_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Observe"));
-		earth_stop(&w);
+		world_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Observe"));
+		world_stop(&w);
 	}
 }
 
 /* Its BMC's address leads to another machine by now. */
 static void what_is_another_machine_is_not_switched_off(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 823, 1);
+	world_start(&w, 823, 1);
 	warming_want(&w, "gpus", 1);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 1, 900);
 	free(b->bmc.uuid);
 	b->bmc.uuid = mem_strdup("4c4c4544-0035-3410-8050-c6c04f314799");
-	earth_run(&w, 150000);
+	world_run(&w, 150000);
 	warming_want(&w, "gpus", 0);
-	earth_wait_reason(b, "IdentityMismatch", 300);
-	earth_run(&w, 600000);
-	assert_int_equal(b->doing, BOX_AGENT);
+	world_wait_reason(b, "IdentityMismatch", 300);
+	world_run(&w, 600000);
+	assert_int_equal(b->doing, SERVER_AGENT);
 	free(b->bmc.uuid);
 	b->bmc.uuid = mem_strdup(b->uuid);
 	warming_wait_off(&w, 1, 300);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_second_caller_with_its_secret_takes_it_out_of_use(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 	struct bootagent *second;
 
 	(void)state;
-	earth_start(&w, 818, 1);
+	world_start(&w, 818, 1);
 	warming_want(&w, "gpus", 1);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 1, 900);
 	second = bootagent_new(b, b->block, strlen(b->block));
 	assert_non_null(second);
-	earth_wait_state(b, "quarantined", 60);
+	world_wait_state(b, "quarantined", 60);
 	bootagent_free(second);
-	assert_string_equal(earth_at(b, "status.quarantine.reason"), "SecondCaller");
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "SecondCaller");
 	assert_false(json_true_at(b->object, "status", "clean"));
-	earth_run(&w, 300000);
-	assert_int_equal(b->doing, BOX_OFF);
+	world_run(&w, 300000);
+	assert_int_equal(b->doing, SERVER_OFF);
 	assert_null(b->bmc.image);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* What happened long ago is not counted. */
 static void an_agent_that_dies_now_and_then_is_always_booted_again(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 819, 1);
+	world_start(&w, 819, 1);
 	warming_want(&w, "gpus", 1);
-	earth_replica(&w);
+	world_replica(&w);
 	for (int i = 0; i < 5; i++) {
 		warming_wait(&w, 1, 900);
-		earth_run(&w, 2 * 3600 * 1000);
+		world_run(&w, 2 * 3600 * 1000);
 		assert_true(warming_is_warm(b));
 		warming_kill_agent(b);
-		earth_run(&w, 1000);
+		world_run(&w, 1000);
 	}
 	warming_wait(&w, 1, 900);
 	assert_int_equal(b->boots, 7);
 	assert_null(strstr(w.log, "cannot be kept warm"));
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 struct power_ons {
-	struct earth *w;
-	bool on[EARTH_BOXES];
+	struct sim_world *w;
+	bool on[WORLD_BOXES];
 	int64_t last, least;
 	unsigned n;
 };
@@ -380,7 +380,7 @@ static bool all_are_warm(void *arg)
 	int64_t now = loop_now(s->w->loop);
 
 	for (unsigned i = 0; i < s->w->nboxes; i++) {
-		bool on = s->w->boxes[i].bmc.on;
+		bool on = s->w->servers[i].bmc.on;
 
 		if (on && !s->on[i]) {
 			if (s->n && (!s->least || now - s->last < s->least))
@@ -395,90 +395,90 @@ static bool all_are_warm(void *arg)
 
 static void warm_machines_wait_their_turn_to_be_switched_on(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 	struct power_ons s = {.w = &w};
 
 	(void)state;
-	earth_start(&w, 820, 3);
-	earth_replica(&w);
-	earth_wait_all(&w, "free", 900);
-	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+	world_start(&w, 820, 3);
+	world_replica(&w);
+	world_wait_all(&w, "free", 900);
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
 		 json_pack("{s:{s:{s:i}}}", "spec", "limits", "powerOnPerMinute", 1));
 	warming_want(&w, "gpus", 3);
-	earth_wait(&w, all_are_warm, &s, 900, "three are warm");
+	world_wait(&w, all_are_warm, &s, 900, "three are warm");
 	assert_int_equal(s.n, 3);
 	assert_true(s.least >= 59000);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void a_pool_keeps_no_more_warm_than_its_limits_leave_room_for(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
-	earth_start(&w, 815, 3);
-	earth_do(&w, &w.host, "PATCH", WARMING_POOLS "/gpus",
+	world_start(&w, 815, 3);
+	world_do(&w, &w.host, "PATCH", WARMING_POOLS "/gpus",
 		 json_pack("{s:{s:{s:s}, s:{s:i}}}", "spec", "limits", "nodes", "1", "warm",
 			   "nodes", 3));
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 1, 900);
-	earth_wait_all(&w, "free", 300);
-	earth_run(&w, 600000);
+	world_wait_all(&w, "free", 300);
+	world_run(&w, 600000);
 	assert_int_equal(warming_count(&w), 1);
 	assert_string_equal(warm_reason(&w), "LimitExceeded");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 static void the_pool_says_how_many_are_warm_and_why_not_more(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
-	earth_start(&w, 816, 2);
+	world_start(&w, 816, 2);
 	warming_want(&w, "gpus", 2);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 2, 900);
-	earth_wait(&w, pool_is_warm, &w, 60, "WarmReady");
+	world_wait(&w, pool_is_warm, &w, 60, "WarmReady");
 	warming_want(&w, "gpus", 4);
-	earth_run(&w, 30000);
+	world_run(&w, 30000);
 	assert_string_equal(warm_reason(&w), "NoCapacity");
-	earth_do(&w, &w.host, "PATCH", WARMING_POOLS "/gpus",
+	world_do(&w, &w.host, "PATCH", WARMING_POOLS "/gpus",
 		 json_pack("{s:{s:b}}", "spec", "paused", 1));
-	earth_run(&w, 600000);
+	world_run(&w, 600000);
 	assert_int_equal(warming_count(&w), 2); /* it keeps what it has */
 	assert_string_equal(warm_reason(&w), "PoolPaused");
 	warming_want(&w, "gpus", 0);
 	warming_wait_off(&w, 2, 300);
-	earth_run(&w, 30000);
+	world_run(&w, 30000);
 	assert_string_equal(warm_reason(&w), "");
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* One machine in another rack: it is among the two. */
 static void warm_machines_are_spread_over_racks(void **state)
 {
-	struct earth w;
+	struct sim_world w;
 
 	(void)state;
-	earth_start(&w, 817, 4);
-	earth_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+	world_start(&w, 817, 4);
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
 		 json_pack("{s:{s:{s:{s:s, s:i}}}}", "spec", "limits", "perDomain", "key",
 			   "topology.drover.dev/rack", "concurrent", 4));
 	for (unsigned i = 0; i < 4; i++) {
 		char path[160];
 
 		str_format(path, sizeof(path), "/apis/" OBJECT_API_VERSION "/machines/%s",
-			   w.boxes[i].name);
-		earth_do(&w, &w.host, "PATCH", path,
+			   w.servers[i].name);
+		world_do(&w, &w.host, "PATCH", path,
 			 json_pack("{s:{s:{s:s}}}", "metadata", "labels",
 				   "topology.drover.dev/rack", i < 3 ? "r1" : "r2"));
 	}
-	earth_replica(&w);
-	earth_wait_all(&w, "free", 900);
+	world_replica(&w);
+	world_wait_all(&w, "free", 900);
 	warming_want(&w, "gpus", 2);
 	warming_wait(&w, 2, 900);
-	assert_true(warming_is_warm(&w.boxes[3]));
-	earth_stop(&w);
+	assert_true(warming_is_warm(&w.servers[3]));
+	world_stop(&w);
 }
 
 int main(void)

@@ -9,100 +9,100 @@
 
 static void a_warm_machine_is_claimed_without_a_boot_and_another_is_warmed(void **state)
 {
-	struct box *b, *warm;
-	struct earth w;
+	struct server *b, *warm;
+	struct sim_world w;
 	int64_t cold_ms, warm_ms;
 	unsigned boots;
 
 	(void)state;
-	earth_start(&w, 802, 1);
-	earth_replica(&w);
-	earth_wait_all(&w, "free", 900);
+	world_start(&w, 802, 1);
+	world_replica(&w);
+	world_wait_all(&w, "free", 900);
 	cold_ms = warming_to_imaging(&w, &b);
-	earth_stop(&w);
+	world_stop(&w);
 
-	earth_start(&w, 802, 3);
-	earth_replica(&w);
-	earth_wait_all(&w, "free", 900);
+	world_start(&w, 802, 3);
+	world_replica(&w);
+	world_wait_all(&w, "free", 900);
 	/* Not the first by name, which would be taken anyway. */
-	earth_patch_machine(&w.boxes[0], json_pack("{s:s}", "managementPolicy", "Observe"));
+	world_patch_machine(&w.servers[0], json_pack("{s:s}", "managementPolicy", "Observe"));
 	warming_want(&w, "gpus", 1);
 	warming_wait(&w, 1, 900);
-	earth_patch_machine(&w.boxes[0], json_pack("{s:s}", "managementPolicy", "Manage"));
-	earth_run(&w, 5000);
+	world_patch_machine(&w.servers[0], json_pack("{s:s}", "managementPolicy", "Manage"));
+	world_run(&w, 5000);
 	warm = warming_one(&w);
-	assert_true(warm != &w.boxes[0]);
+	assert_true(warm != &w.servers[0]);
 	boots = warm->boots;
 	warm_ms = warming_to_imaging(&w, &b);
 	assert_ptr_equal(b, warm);
 	assert_int_equal(b->boots, boots);
-	assert_string_equal(earth_at(b, "status.warmFor.name"), "");
+	assert_string_equal(world_at(b, "status.warmFor.name"), "");
 	assert_non_null(strstr(w.log, "machine was claimed warm"));
 	print_message("from pod to imaging: %lld ms cold, %lld ms warm\n", (long long)cold_ms,
 		      (long long)warm_ms);
 	assert_true(warm_ms * 2 < cold_ms);
 	warming_wait(&w, 1, 300);
 	assert_true(warming_one(&w) != b);
-	earth_wait_running(&w, &w.tenants[0], "train", 300);
-	earth_run(&w, 30000);
-	earth_check_serving(&w, &w.tenants[0], "train");
-	earth_stop(&w);
+	world_wait_running(&w, &w.tenants[0], "train", 300);
+	world_run(&w, 30000);
+	world_check_serving(&w, &w.tenants[0], "train");
+	world_stop(&w);
 }
 
 /* Dead a moment before the claim comes. */
 static void a_claim_of_a_machine_whose_agent_is_dead_boots_it_as_usual(void **state)
 {
-	struct earth w;
-	struct box *b;
+	struct sim_world w;
+	struct server *b;
 
 	(void)state;
-	earth_start(&w, 808, 1);
+	world_start(&w, 808, 1);
 	warming_want(&w, "gpus", 1);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 1, 900);
-	warming_kill_agent(&w.boxes[0]);
+	warming_kill_agent(&w.servers[0]);
 	(void)warming_to_imaging(&w, &b);
 	assert_int_equal(b->boots, 3);
 	assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
 	assert_non_null(strstr(w.log, "warm machine is booted for its claim"));
-	earth_wait_running(&w, &w.tenants[0], "train", 300);
-	earth_stop(&w);
+	world_wait_running(&w, &w.tenants[0], "train", 300);
+	world_stop(&w);
 }
 
 static void a_claim_takes_a_machine_that_is_still_coming_up(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 809, 1);
+	world_start(&w, 809, 1);
 	warming_want(&w, "gpus", 1);
-	earth_replica(&w);
-	earth_wait(&w, warming_boots, b, 900, "it comes up");
+	world_replica(&w);
+	world_wait(&w, warming_boots, b, 900, "it comes up");
 	(void)warming_to_imaging(&w, &b);
 	assert_int_equal(b->boots, 2);
-	earth_wait_running(&w, &w.tenants[0], "train", 300);
-	earth_stop(&w);
+	world_wait_running(&w, &w.tenants[0], "train", 300);
+	world_stop(&w);
 }
 
 /* Nothing was written for it: its pool keeps it, and the next claim has it as if there had been no other. */
 static void a_claim_that_is_withdrawn_leaves_a_machine_warm(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0], *again;
+	struct sim_world w;
+	struct server *b = &w.servers[0], *again;
 
 	(void)state;
-	earth_start(&w, 810, 1);
+	world_start(&w, 810, 1);
 	warming_want(&w, "gpus", 1);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 1, 900);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_state(b, "claimed", 60);
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_release(b);
-	earth_wait_state(b, "free", 60);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "claimed", 60);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "free", 60);
 	assert_true(warming_is_warm(b));
-	earth_run(&w, 3600000);
+	world_run(&w, 3600000);
 	assert_true(warming_is_warm(b));
 	assert_string_equal(b->claim, "");
 	assert_int_equal(b->boots, 2); /* wipe, warm */
@@ -111,43 +111,43 @@ static void a_claim_that_is_withdrawn_leaves_a_machine_warm(void **state)
 	(void)warming_to_imaging(&w, &again);
 	assert_ptr_equal(again, b);
 	assert_int_equal(b->boots, 2);
-	earth_wait_running(&w, &w.tenants[0], "train", 300);
-	earth_run(&w, 30000);
-	earth_check_serving(&w, &w.tenants[0], "train");
-	earth_stop(&w);
+	world_wait_running(&w, &w.tenants[0], "train", 300);
+	world_run(&w, 30000);
+	world_check_serving(&w, &w.tenants[0], "train");
+	world_stop(&w);
 }
 
 static bool checked(void *arg)
 {
-	struct box *b = arg;
+	struct server *b = arg;
 
 	return str_eq(b->state, "claimed") &&
-	       str_eq(earth_at(b, "status.operation.step"), "order check");
+	       str_eq(world_at(b, "status.operation.step"), "order check");
 }
 
 /* What its agent saw for a claim that was withdrawn is not what the next one gets. */
 static void drives_changed_between_two_claims_of_a_warm_machine_are_seen(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 830, 1);
+	world_start(&w, 830, 1);
 	warming_want(&w, "gpus", 1);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 1, 900);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait(&w, checked, b, 60, "it is looked at");
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_release(b);
-	earth_wait_state(b, "free", 60);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait(&w, checked, b, 60, "it is looked at");
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "free", 60);
 	assert_true(warming_is_warm(b));
-	earth_run(&w, 60000);
+	world_run(&w, 60000);
 	str_copy(b->drives[1].wwn, sizeof(b->drives[1].wwn), "eui.new");
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_reason(b, "InventoryMismatch", 300);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_reason(b, "InventoryMismatch", 300);
 	assert_int_equal(b->tenancy, 1);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* Whoever leads next finds it between the two. */
@@ -155,80 +155,80 @@ static void a_leader_that_dies_when_a_warm_claim_is_withdrawn_is_followed(void *
 {
 	(void)state;
 	for (unsigned ms = 0; ms < 400; ms += 40) {
-		struct earth w;
-		struct box *b = &w.boxes[0];
+		struct sim_world w;
+		struct server *b = &w.servers[0];
 
-		earth_start(&w, 831, 1);
+		world_start(&w, 831, 1);
 		warming_want(&w, "gpus", 1);
-		earth_replica(&w);
+		world_replica(&w);
 		warming_wait(&w, 1, 900);
-		earth_pod(&w, &w.tenants[0], "train");
-		earth_wait_state(b, "claimed", 60);
-		earth_delete_pod(&w, &w.tenants[0], "train");
-		earth_release(b);
-		earth_run(&w, ms);
-		earth_kill(&w.replicas[0]);
-		earth_replica(&w);
-		earth_wait_state(b, "free", 120);
-		earth_run(&w, 60000);
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait_state(b, "claimed", 60);
+		world_delete_pod(&w, &w.tenants[0], "train");
+		world_release(b);
+		world_run(&w, ms);
+		world_kill(&w.replicas[0]);
+		world_replica(&w);
+		world_wait_state(b, "free", 120);
+		world_run(&w, 60000);
 		assert_true(warming_is_warm(b));
 		assert_int_equal(b->boots, 2);
-		earth_stop(&w);
+		world_stop(&w);
 	}
 }
 
 /* The BMC's session was lost on the way, or somebody pulled the plug: it is found in free, as ever. */
 static void one_that_went_off_under_a_claim_that_is_withdrawn_is_found_off(void **state)
 {
-	struct earth w;
-	struct box *b = &w.boxes[0];
+	struct sim_world w;
+	struct server *b = &w.servers[0];
 
 	(void)state;
-	earth_start(&w, 832, 1);
+	world_start(&w, 832, 1);
 	warming_want(&w, "gpus", 1);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 1, 900);
-	earth_pod(&w, &w.tenants[0], "train");
-	earth_wait_state(b, "claimed", 60);
-	box_power(b, false);
-	earth_delete_pod(&w, &w.tenants[0], "train");
-	earth_release(b);
-	earth_wait_state(b, "free", 300);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "claimed", 60);
+	server_power(b, false);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "free", 300);
 	warming_wait_off(&w, 1, 900);
 	warming_wait(&w, 1, 3600);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 /* It is kept for a pool that serves nobody here, and is the best all the same. */
 static void a_claim_of_another_pool_takes_a_warm_machine_too(void **state)
 {
 	OWN(arena) a = arena_new();
-	struct earth w;
-	struct box *b, *warm;
+	struct sim_world w;
+	struct server *b, *warm;
 
 	(void)state;
-	earth_start(&w, 821, 3);
-	earth_apply(
+	world_start(&w, 821, 3);
+	world_apply(
 		&w,
 		arena_printf(
 			a,
 			"apiVersion: drover.dev/v1alpha1\nkind: NodePool\nmetadata: {name: idle}\n"
 			"spec:\n  virtualClusterSelector: {matchLabels: {nobody: here}}\n  warm: {nodes: 1}\n"
 			"  template:\n    spec:\n      providerRefs: [{name: rack}]\n"
-			"      images:\n      - {kubernetesVersion: \"1.36\", url: \"" EARTH_IMAGES
+			"      images:\n      - {kubernetesVersion: \"1.36\", url: \"" WORLD_IMAGES
 			"/node.raw\", format: raw, digest: \"%s\"}\n"
 			"  wipe: {minimumLevel: {flash: Clear, hdd: Clear}}\n",
 			w.image_digest));
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 1, 900);
-	earth_wait_all(&w, "free", 900);
+	world_wait_all(&w, "free", 900);
 	warm = warming_one(&w);
-	assert_string_equal(earth_at(warm, "status.warmFor.name"), "idle");
+	assert_string_equal(world_at(warm, "status.warmFor.name"), "idle");
 	(void)warming_to_imaging(&w, &b);
 	assert_ptr_equal(b, warm);
 	warming_wait(&w, 1, 300);
 	assert_true(warming_one(&w) != b);
-	earth_stop(&w);
+	world_stop(&w);
 }
 
 int main(void)

@@ -3,50 +3,50 @@
 
 #include <stdlib.h>
 #include "base/str.h"
-#include "tests/world/oracle.h"
+#include "tests/world/invariants.h"
 #include "tests/world/warming.h"
 
 static void a_second_leader_goes_on_with_the_agent_that_is_there(void **state)
 {
-	struct earth w;
-	struct box *b;
+	struct sim_world w;
+	struct server *b;
 
 	(void)state;
-	earth_start(&w, 813, 1);
+	world_start(&w, 813, 1);
 	warming_want(&w, "gpus", 1);
-	earth_replica(&w);
+	world_replica(&w);
 	warming_wait(&w, 1, 900);
-	earth_kill(&w.replicas[0]);
-	earth_replica(&w);
-	earth_run(&w, 3600000);
+	world_kill(&w.replicas[0]);
+	world_replica(&w);
+	world_run(&w, 3600000);
 	assert_int_equal(warming_count(&w), 1);
-	assert_int_equal(w.boxes[0].boots, 2);
-	earth_kill(&w.replicas[1]);
-	earth_replica(&w);
+	assert_int_equal(w.servers[0].boots, 2);
+	world_kill(&w.replicas[1]);
+	world_replica(&w);
 	(void)warming_to_imaging(&w, &b);
 	assert_int_equal(b->boots, 2);
-	earth_wait_running(&w, &w.tenants[0], "train", 300);
-	earth_stop(&w);
+	world_wait_running(&w, &w.tenants[0], "train", 300);
+	world_stop(&w);
 }
 
 /* State and act as the journal shows them, and whose warmth. */
 struct way {
-	struct earth *w;
+	struct sim_world *w;
 	char met[48][160];
 	unsigned nmet, skip, kills;
-	bool (*there)(const struct box *b);
+	bool (*there)(const struct server *b);
 };
 
 static bool is_new_or_there(void *arg)
 {
 	struct way *m = arg;
-	const struct box *b = &m->w->boxes[0];
+	const struct server *b = &m->w->servers[0];
 	char now[160];
 
 	if (m->there(b))
 		return true;
-	str_format(now, sizeof(now), "%s/%s/%s/%s", b->state, earth_at(b, "status.operation.step"),
-		   earth_at(b, "status.warmFor.name"), earth_at(b, "status.agent.bootID"));
+	str_format(now, sizeof(now), "%s/%s/%s/%s", b->state, world_at(b, "status.operation.step"),
+		   world_at(b, "status.warmFor.name"), world_at(b, "status.agent.bootID"));
 	for (unsigned i = 0; i < m->nmet; i++)
 		if (str_eq(m->met[i], now))
 			return false;
@@ -56,32 +56,32 @@ static bool is_new_or_there(void *arg)
 }
 
 /* True when it was killed at as many moments as one world has replicas for. */
-static bool killed_on_the_way(struct way *m, bool (*there)(const struct box *b))
+static bool killed_on_the_way(struct way *m, bool (*there)(const struct server *b))
 {
 	m->there = there;
 	for (;;) {
-		earth_wait(m->w, is_new_or_there, m, 600, "something new in the journal");
-		if (there(&m->w->boxes[0]))
+		world_wait(m->w, is_new_or_there, m, 600, "something new in the journal");
+		if (there(&m->w->servers[0]))
 			return false;
 		if (m->nmet <= m->skip)
 			continue;
-		if (m->w->nreplicas == EARTH_REPLICAS)
+		if (m->w->nreplicas == WORLD_REPLICAS)
 			return true;
-		earth_kill(&m->w->replicas[m->w->nreplicas - 1]);
-		earth_replica(m->w);
+		world_kill(&m->w->replicas[m->w->nreplicas - 1]);
+		world_replica(m->w);
 		m->kills++;
 	}
 }
 
-static bool is_imaging(const struct box *b)
+static bool is_imaging(const struct server *b)
 {
 	return str_eq(b->state, "imaging");
 }
 
-static bool is_cold(const struct box *b)
+static bool is_cold(const struct server *b)
 {
-	return str_eq(b->state, "free") && !earth_at(b, "status.warmFor.name")[0] &&
-	       b->doing == BOX_OFF;
+	return str_eq(b->state, "free") && !world_at(b, "status.warmFor.name")[0] &&
+	       b->doing == SERVER_OFF;
 }
 
 static void a_leader_that_dies_at_each_entry_on_the_way_to_warm_and_back_is_followed(void **state)
@@ -91,13 +91,13 @@ static void a_leader_that_dies_at_each_entry_on_the_way_to_warm_and_back_is_foll
 
 	(void)state;
 	while (more) {
-		struct earth w;
+		struct sim_world w;
 		struct way m = {.w = &w, .skip = skip};
-		struct box *b = &w.boxes[0];
+		struct server *b = &w.servers[0];
 
-		earth_start(&w, 814, 1);
-		earth_replica(&w);
-		earth_wait_state(b, "free", 300);
+		world_start(&w, 814, 1);
+		world_replica(&w);
+		world_wait_state(b, "free", 300);
 		warming_want(&w, "gpus", 1);
 		more = killed_on_the_way(&m, warming_is_warm);
 		warming_wait(&w, 1, 600);
@@ -108,36 +108,36 @@ static void a_leader_that_dies_at_each_entry_on_the_way_to_warm_and_back_is_foll
 		warming_wait_off(&w, 1, 600);
 		warming_want(&w, "gpus", 1);
 		warming_wait(&w, 1, 600);
-		earth_pod(&w, &w.tenants[0], "train");
+		world_pod(&w, &w.tenants[0], "train");
 		if (!more)
 			more = killed_on_the_way(&m, is_imaging);
-		earth_wait_running(&w, &w.tenants[0], "train", 600);
+		world_wait_running(&w, &w.tenants[0], "train", 600);
 		assert_int_equal(b->boots, 4); /* wipe, warm, warm, its own disk */
 		assert_int_equal(b->tenancy, 2);
 		assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
 		skip += m.kills;
-		earth_stop(&w);
+		world_stop(&w);
 	}
 	assert_true(skip > 8);
 }
 
 /* There and back by way of warm, with one request that meets its fate. */
-static void warm_circle(struct earth *w)
+static void warm_circle(struct sim_world *w)
 {
-	struct box *b = &w->boxes[0];
+	struct server *b = &w->servers[0];
 
 	warming_want(w, "gpus", 1);
-	earth_replica(w);
+	world_replica(w);
 	warming_wait(w, 1, 7200);
-	earth_pod(w, &w->tenants[0], "train");
-	earth_wait_running(w, &w->tenants[0], "train", 3600);
+	world_pod(w, &w->tenants[0], "train");
+	world_wait_running(w, &w->tenants[0], "train", 3600);
 	warming_want(w, "gpus", 0);
-	earth_wait_state(b, "serving", 3600);
-	earth_delete_pod(w, &w->tenants[0], "train");
-	earth_release(b);
+	world_wait_state(b, "serving", 3600);
+	world_delete_pod(w, &w->tenants[0], "train");
+	world_release(b);
 	warming_wait_off(w, 1, 3600);
-	assert_true(box_is_blank(b));
-	assert_true(oracle_nothing_leaks(w));
+	assert_true(server_is_blank(b));
+	assert_true(invariants_nothing_leaks(w));
 }
 
 static void a_lost_request_or_a_leader_that_dies_at_it_changes_nothing_in_the_end(void **state)
@@ -150,10 +150,10 @@ static void a_lost_request_or_a_leader_that_dies_at_it_changes_nothing_in_the_en
 	for (unsigned k = 0; k < 4; k++) {
 		bool more = true;
 
-		for (unsigned at = 1 + k * earth_every() / 4; more; at += earth_every()) {
-			struct earth w;
+		for (unsigned at = 1 + k * world_every() / 4; more; at += world_every()) {
+			struct sim_world w;
 
-			earth_start(&w, 900 + at, 1);
+			world_start(&w, 900 + at, 1);
 			if (k < 3) {
 				w.fault_at = at;
 				w.fault = fates[k];
@@ -163,7 +163,7 @@ static void a_lost_request_or_a_leader_that_dies_at_it_changes_nothing_in_the_en
 			warm_circle(&w);
 			more = w.requests >= at;
 			met += more;
-			earth_stop(&w);
+			world_stop(&w);
 		}
 	}
 	assert_true(met > 3);

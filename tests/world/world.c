@@ -9,13 +9,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/agents.h"
+#include "controller/agent/endpoint.h"
 #include "tests/unit/testing.h"
-#include "tests/world/oracle.h"
+#include "tests/world/invariants.h"
 #include "tests/world/world_objects.h"
 #include "wipe/proto.h"
 
-#define IMAGE BOX_IMAGE " 1.36\nan operating system, in a few words\n"
+#define IMAGE SERVER_IMAGE " 1.36\nan operating system, in a few words\n"
 
 /* --- the fabric ----------------------------------------------------------------------------------- */
 
@@ -26,13 +26,13 @@ static void on_fabric_start(struct loop_child *c, const char *const *argv, void 
 	*state = arg;
 }
 
-static json_t *move_port(struct earth *w, const json_t *q, json_int_t id)
+static json_t *move_port(struct sim_world *w, const json_t *q, json_int_t id)
 {
 	const char *op = json_str_at(q, "op");
 	int64_t fence = json_int_at(q, "fence");
 
 	for (unsigned i = 0; i < w->nboxes; i++) {
-		struct box *b = &w->boxes[i];
+		struct server *b = &w->servers[i];
 
 		if (!str_eq(b->name, json_str_at(q, "machine")))
 			continue;
@@ -67,39 +67,39 @@ static void on_fabric_eof(struct loop_child *c, void *state)
 	loop_sim_child_exit(c, 0);
 }
 
-static void start_fabric(struct earth *w)
+static void start_fabric(struct sim_world *w)
 {
 	struct loop_sim_program p = {
 		.start = on_fabric_start, .line = on_fabric_line, .eof = on_fabric_eof, .arg = w};
 
-	loop_sim_program(w->loop, EARTH_FABRIC, &p);
+	loop_sim_program(w->loop, WORLD_FABRIC, &p);
 }
 
 /* --- time ----------------------------------------------------------------------------------------- */
 
-static void face(struct earth *w, struct replica *r)
+static void face(struct sim_world *w, struct replica *r)
 {
 	w->facing = r;
-	http_mem_serve(w->net, EARTH_AGENT, r ? r->agent : NULL);
-	http_mem_serve(w->net, EARTH_MEDIA, r && !w->media_gone ? r->media : NULL);
+	http_mem_serve(w->net, WORLD_AGENT, r ? r->agent : NULL);
+	http_mem_serve(w->net, WORLD_MEDIA, r && !w->media_gone ? r->media : NULL);
 }
 
-void earth_media(struct earth *w, bool there)
+void world_media(struct sim_world *w, bool there)
 {
 	w->media_gone = !there;
 	face(w, w->facing);
 }
 
 struct waiting {
-	struct earth *w;
+	struct sim_world *w;
 	bool (*cond)(void *arg);
 	void *arg;
 };
 
 /* Agents find the replica that leads, as a Service in front of it would arrange. */
-static void face_leader(struct earth *w)
+static void face_leader(struct sim_world *w)
 {
-	struct replica *r = earth_leader(w);
+	struct replica *r = world_leader(w);
 
 	if (r && !r->ready)
 		r = NULL;
@@ -113,27 +113,27 @@ static bool after_event(void *arg)
 
 	if (wait->w->kill_at && wait->w->requests >= wait->w->kill_at) {
 		wait->w->kill_at = 0;
-		earth_kill(&wait->w->replicas[wait->w->nreplicas - 1]);
-		earth_replica(wait->w);
+		world_kill(&wait->w->replicas[wait->w->nreplicas - 1]);
+		world_replica(wait->w);
 	}
 	face_leader(wait->w);
-	if (!oracle_look(wait->w))
+	if (!invariants_look(wait->w))
 		return true;
 	return wait->cond && wait->cond(wait->arg);
 }
 
-static void say_where(struct earth *w)
+static void say_where(struct sim_world *w)
 {
 	if (w->fault_on[0])
 		print_message("one of %llu requests met fate %d, replica %u: %s\n",
 			      (unsigned long long)w->requests, w->fault, w->nreplicas, w->fault_on);
 	for (unsigned i = 0; i < w->nboxes; i++) {
-		struct box *b = &w->boxes[i];
+		struct server *b = &w->servers[i];
 
 		print_message("%s: %s, step %s, %s: %s; %s, %s in %s; does %d\n", b->name,
-			      earth_at(b, "status.state"), earth_at(b, "status.operation.step"),
-			      earth_at(b, "status.operation.lastError.reason"),
-			      earth_at(b, "status.operation.lastError.message"),
+			      world_at(b, "status.state"), world_at(b, "status.operation.step"),
+			      world_at(b, "status.operation.lastError.reason"),
+			      world_at(b, "status.operation.lastError.message"),
 			      b->bmc.on ? "on" : "off", b->bmc.image ? "medium" : "no medium",
 			      b->segment, b->doing);
 	}
@@ -141,7 +141,7 @@ static void say_where(struct earth *w)
 		      w->log ? w->log + (w->log_len > 4000 ? w->log_len - 4000 : 0) : "");
 }
 
-static bool let_pass(struct earth *w, bool (*cond)(void *arg), void *arg, int64_t ms)
+static bool let_pass(struct sim_world *w, bool (*cond)(void *arg), void *arg, int64_t ms)
 {
 	struct waiting wait = {w, cond, arg};
 	bool held = loop_sim_run_cond(w->loop, after_event, &wait, loop_now(w->loop) + ms);
@@ -153,7 +153,7 @@ static bool let_pass(struct earth *w, bool (*cond)(void *arg), void *arg, int64_
 	return held;
 }
 
-unsigned earth_every(void)
+unsigned world_every(void)
 {
 	const char *text = getenv("WORLD_EVERY");
 	int64_t n = 503;
@@ -162,12 +162,12 @@ unsigned earth_every(void)
 	return (unsigned)n;
 }
 
-void earth_run(struct earth *w, int64_t ms)
+void world_run(struct sim_world *w, int64_t ms)
 {
 	(void)let_pass(w, NULL, NULL, ms);
 }
 
-void earth_wait(struct earth *w, bool (*cond)(void *arg), void *arg, int64_t limit_s,
+void world_wait(struct sim_world *w, bool (*cond)(void *arg), void *arg, int64_t limit_s,
 		const char *what)
 {
 	if (!cond(arg) && !let_pass(w, cond, arg, limit_s * 1000)) {
@@ -183,7 +183,7 @@ static void on_ready(void *arg)
 	((struct replica *)arg)->ready = true;
 }
 
-struct replica *earth_replica(struct earth *w)
+struct replica *world_replica(struct sim_world *w)
 {
 	struct replica *r = &w->replicas[w->nreplicas++];
 	struct err e;
@@ -198,12 +198,12 @@ struct replica *earth_replica(struct earth *w)
 		.on_ready_arg = r,
 	};
 
-	assert_true(w->nreplicas <= EARTH_REPLICAS);
-	r->earth = w;
+	assert_true(w->nreplicas <= WORLD_REPLICAS);
+	r->world = w;
 	str_format(r->name, sizeof(r->name), "replica-%u", w->nreplicas);
 	str_format(r->origin, sizeof(r->origin), "https://host-%u:6443", w->nreplicas);
 	http_mem_serve(w->net, r->origin, w->host.httpd);
-	text = plane_kubeconfig(&w->host, r->origin, w->ca_pem);
+	text = cluster_kubeconfig(&w->host, r->origin, w->ca_pem);
 	cfg = kube_config_parse(text, strlen(text), KUBE_CONFIG_OWN, NULL, NULL, &e);
 	free(text);
 	if (!cfg)
@@ -215,8 +215,8 @@ struct replica *earth_replica(struct earth *w)
 		fail_msg("%s", e.text);
 	r->agent = httpd_new(r->group);
 	r->media = httpd_new(r->group);
-	agents_api_routes(r->controller->agents, r->agent);
-	agents_media_routes(r->controller->agents, r->media);
+	agent_endpoint_api_routes(r->controller->agent_endpoint, r->agent);
+	agent_endpoint_media_routes(r->controller->agent_endpoint, r->media);
 	return r;
 }
 
@@ -224,8 +224,8 @@ static void free_replica(struct replica *r)
 {
 	if (!r->group)
 		return;
-	if (r->earth->facing == r)
-		face(r->earth, NULL);
+	if (r->world->facing == r)
+		face(r->world, NULL);
 	httpd_free(r->agent);
 	httpd_free(r->media);
 	controller_free(r->controller);
@@ -236,18 +236,18 @@ static void free_replica(struct replica *r)
 	r->ready = false;
 }
 
-void earth_cut(struct replica *r, bool cut)
+void world_cut(struct replica *r, bool cut)
 {
-	http_mem_hang(r->earth->net, r->origin, cut);
+	http_mem_hang(r->world->net, r->origin, cut);
 }
 
-void earth_kill(struct replica *r)
+void world_kill(struct replica *r)
 {
 	loop_group_drop(r->group);
 	free_replica(r);
 }
 
-struct replica *earth_leader(struct earth *w)
+struct replica *world_leader(struct sim_world *w)
 {
 	for (unsigned i = 0; i < w->nreplicas; i++)
 		if (w->replicas[i].group && w->replicas[i].controller->leading)
@@ -257,7 +257,7 @@ struct replica *earth_leader(struct earth *w)
 
 /* --- the rest of the world ------------------------------------------------------------------------ */
 
-struct plane *earth_tenant_at(struct earth *w, const char *endpoint)
+struct cluster *world_tenant_at(struct sim_world *w, const char *endpoint)
 {
 	for (int i = 0; i < 2; i++)
 		if (str_eq(w->tenants[i].endpoint, endpoint))
@@ -267,7 +267,7 @@ struct plane *earth_tenant_at(struct earth *w, const char *endpoint)
 
 static void on_image_get(struct httpd_req *q, void *arg)
 {
-	struct earth *w = arg;
+	struct sim_world *w = arg;
 
 	w->image_gets++;
 	if (w->bad_images) {
@@ -279,7 +279,7 @@ static void on_image_get(struct httpd_req *q, void *arg)
 }
 
 /* A file with one boot block in it: as much of an ISO as the media server looks at. */
-static void make_iso(struct earth *w)
+static void make_iso(struct sim_world *w)
 {
 	static const char head[] = "an ISO, as far as anybody here looks: ";
 	char *block = mem_alloc(PROTO_BOOT_BLOCK);
@@ -300,7 +300,7 @@ static void make_iso(struct earth *w)
 
 static void on_log(const char *line, size_t len, void *arg)
 {
-	struct earth *w = arg;
+	struct sim_world *w = arg;
 
 	while (w->log_len + len + 1 > w->log_cap) {
 		w->log_cap = w->log_cap ? w->log_cap * 2 : 1 << 16;
@@ -316,13 +316,13 @@ static void on_log(const char *line, size_t len, void *arg)
 static enum http_mem_fate fate(const char *origin, const char *method, const char *target,
 			       void *arg)
 {
-	struct earth *w = arg;
+	struct sim_world *w = arg;
 
 	if (getenv("WORLD_LOG"))
 		fprintf(stderr, "request %lld %s %s%s\n", (long long)loop_now(w->loop), method,
 			origin, target);
 	if (!w->facing ||
-	    str_ends(origin, PLANE_INSIDE)) /* faults are drover's, and begin once it leads */
+	    str_ends(origin, CLUSTER_INSIDE)) /* faults are drover's, and begin once it leads */
 		return HTTP_MEM_WELL;
 	if (w->refused && strstr(target, w->refused))
 		return HTTP_MEM_REFUSED;
@@ -341,14 +341,14 @@ static int64_t wall_of(void *arg)
 	return loop_wall(arg);
 }
 
-void earth_start(struct earth *w, uint64_t seed, unsigned boxes)
+void world_start(struct sim_world *w, uint64_t seed, unsigned servers)
 {
 	struct secret *key = NULL;
 	uint8_t d[CRYPTO_SHA256];
 	struct err e;
 
-	*w = (struct earth){.nboxes = boxes};
-	w->loop = loop_sim_new(seed, EARTH_WALL);
+	*w = (struct sim_world){.nboxes = servers};
+	w->loop = loop_sim_new(seed, WORLD_WALL);
 	log_redirect(on_log, w);
 	log_clock(wall_of, w->loop);
 	log_config(LOG_DEBUG, LOG_TEXT);
@@ -361,32 +361,32 @@ void earth_start(struct earth *w, uint64_t seed, unsigned boxes)
 	crypto_digest_text(d, w->image_digest);
 	w->images = httpd_new(w->hardware);
 	httpd_route(w->images, "GET", "/node.raw", 0, on_image_get, w);
-	http_mem_serve(w->net, EARTH_IMAGES, w->images);
-	assert_ok(crypto_ca_new("world", EARTH_WALL, 3650, &w->ca_pem, &key, &e), &e);
+	http_mem_serve(w->net, WORLD_IMAGES, w->images);
+	assert_ok(crypto_ca_new("world", WORLD_WALL, 3650, &w->ca_pem, &key, &e), &e);
 	secret_free(key);
 	make_iso(w);
 	start_fabric(w);
-	plane_init(&w->host, w->loop, w->net, "host");
-	plane_init(&w->tenants[0], w->loop, w->net, "team-a");
-	plane_init(&w->tenants[1], w->loop, w->net, "team-b");
-	for (unsigned i = 0; i < boxes; i++)
-		box_init(&w->boxes[i], w, i + 1);
-	earth_objects(w);
+	cluster_init(&w->host, w->loop, w->net, "host");
+	cluster_init(&w->tenants[0], w->loop, w->net, "team-a");
+	cluster_init(&w->tenants[1], w->loop, w->net, "team-b");
+	for (unsigned i = 0; i < servers; i++)
+		server_init(&w->servers[i], w, i + 1);
+	world_objects(w);
 	for (int i = 0; i < 2; i++)
-		plane_start_scheduler(&w->tenants[i]);
+		cluster_start_scheduler(&w->tenants[i]);
 }
 
-void earth_stop(struct earth *w)
+void world_stop(struct sim_world *w)
 {
-	bool kept = oracle_secrets_kept(w) && oracle_nothing_leaks(w);
+	bool kept = invariants_secrets_kept(w) && invariants_nothing_leaks(w);
 
 	for (unsigned i = 0; i < w->nreplicas; i++)
 		free_replica(&w->replicas[i]);
 	for (int i = 0; i < 2; i++)
-		plane_done(&w->tenants[i]);
-	plane_done(&w->host);
+		cluster_done(&w->tenants[i]);
+	cluster_done(&w->host);
 	for (unsigned i = 0; i < w->nboxes; i++)
-		box_done(&w->boxes[i]);
+		server_done(&w->servers[i]);
 	http_free(w->machines);
 	httpd_free(w->images);
 	loop_group_free(w->hardware);
@@ -403,7 +403,7 @@ void earth_stop(struct earth *w)
 
 /* --- what tests ask ------------------------------------------------------------------------------- */
 
-const char *earth_at(const struct box *b, const char *dotted)
+const char *world_at(const struct server *b, const char *dotted)
 {
 	const json_t *o = b->object;
 	char key[64];
@@ -419,8 +419,8 @@ const char *earth_at(const struct box *b, const char *dotted)
 }
 
 struct state_wait {
-	struct earth *w;
-	struct box *b;
+	struct sim_world *w;
+	struct server *b;
 	const char *text;
 };
 
@@ -431,13 +431,13 @@ static bool in_state(void *arg)
 	return str_eq(s->b->state, s->text);
 }
 
-void earth_wait_state(struct box *b, const char *state, int64_t limit_s)
+void world_wait_state(struct server *b, const char *state, int64_t limit_s)
 {
-	struct state_wait s = {b->earth, b, state};
+	struct state_wait s = {b->world, b, state};
 	char what[80];
 
 	str_format(what, sizeof(what), "%s %s", b->name, state);
-	earth_wait(b->earth, in_state, &s, limit_s, what);
+	world_wait(b->world, in_state, &s, limit_s, what);
 }
 
 static bool all_in_state(void *arg)
@@ -445,19 +445,19 @@ static bool all_in_state(void *arg)
 	struct state_wait *s = arg;
 
 	for (unsigned i = 0; i < s->w->nboxes; i++)
-		if (!str_eq(s->w->boxes[i].state, s->text))
+		if (!str_eq(s->w->servers[i].state, s->text))
 			return false;
 	return true;
 }
 
-void earth_wait_all(struct earth *w, const char *state, int64_t limit_s)
+void world_wait_all(struct sim_world *w, const char *state, int64_t limit_s)
 {
 	struct state_wait s = {w, NULL, state};
 
-	earth_wait(w, all_in_state, &s, limit_s, state);
+	world_wait(w, all_in_state, &s, limit_s, state);
 }
 
-bool earth_has_failure(const struct box *b, const char *reason)
+bool world_has_failure(const struct server *b, const char *reason)
 {
 	json_t *f;
 	size_t i;
@@ -472,32 +472,32 @@ static bool names_reason(void *arg)
 {
 	struct state_wait *s = arg;
 
-	return str_eq(earth_at(s->b, "status.operation.lastError.reason"), s->text) ||
-	       str_eq(earth_at(s->b, "status.quarantine.reason"), s->text) ||
-	       earth_has_failure(s->b, s->text);
+	return str_eq(world_at(s->b, "status.operation.lastError.reason"), s->text) ||
+	       str_eq(world_at(s->b, "status.quarantine.reason"), s->text) ||
+	       world_has_failure(s->b, s->text);
 }
 
-void earth_wait_reason(struct box *b, const char *reason, int64_t limit_s)
+void world_wait_reason(struct server *b, const char *reason, int64_t limit_s)
 {
-	struct state_wait s = {b->earth, b, reason};
+	struct state_wait s = {b->world, b, reason};
 	char what[80];
 
 	str_format(what, sizeof(what), "%s says %s", b->name, reason);
-	earth_wait(b->earth, names_reason, &s, limit_s, what);
+	world_wait(b->world, names_reason, &s, limit_s, what);
 }
 
 struct pod_wait {
-	struct plane *p;
+	struct cluster *p;
 	const char *name;
 	uint64_t rev; /* of the last look */
 };
 
-static json_t *pod_of(const struct plane *p, const char *name)
+static json_t *pod_of(const struct cluster *p, const char *name)
 {
 	char key[160];
 
 	str_format(key, sizeof(key), "pods/default/%s", name);
-	return plane_get(p, key);
+	return cluster_get(p, key);
 }
 
 static bool runs(void *arg)
@@ -512,23 +512,23 @@ static bool runs(void *arg)
 	return str_eq(json_str_at(pod, "status", "phase"), "Running");
 }
 
-void earth_wait_running(struct earth *w, struct plane *p, const char *pod, int64_t limit_s)
+void world_wait_running(struct sim_world *w, struct cluster *p, const char *pod, int64_t limit_s)
 {
 	struct pod_wait s = {p, pod, 0};
 	char what[80];
 
 	str_format(what, sizeof(what), "pod %s of %s Running", pod, p->name);
-	earth_wait(w, runs, &s, limit_s, what);
+	world_wait(w, runs, &s, limit_s, what);
 }
 
-struct box *earth_box_of(struct earth *w, struct plane *p, const char *pod)
+struct server *world_box_of(struct sim_world *w, struct cluster *p, const char *pod)
 {
 	OWN_JSON o = pod_of(p, pod);
 	const char *node = json_str_at(o, "spec", "nodeName");
 
 	for (unsigned i = 0; node && i < w->nboxes; i++)
-		if (str_eq(w->boxes[i].claim, node))
-			return &w->boxes[i];
+		if (str_eq(w->servers[i].claim, node))
+			return &w->servers[i];
 	return NULL;
 }
 
@@ -539,14 +539,14 @@ static bool no_token_of(const json_t *secret, void *arg)
 	       (*(const char **)arg = NULL);
 }
 
-void earth_check_serving(struct earth *w, struct plane *p, const char *pod_name)
+void world_check_serving(struct sim_world *w, struct cluster *p, const char *pod_name)
 {
 	OWN(arena) a = arena_new();
 	OWN_JSON pod = pod_of(p, pod_name);
 	const char *node_name = json_str_at(pod, "spec", "nodeName"), *left = node_name;
-	struct box *b = earth_box_of(w, p, pod_name);
-	OWN_JSON node = plane_get(p, arena_printf(a, "nodes/%s", str_or(node_name, "")));
-	OWN_JSON claim = plane_get(
+	struct server *b = world_box_of(w, p, pod_name);
+	OWN_JSON node = cluster_get(p, arena_printf(a, "nodes/%s", str_or(node_name, "")));
+	OWN_JSON claim = cluster_get(
 		&w->host, arena_printf(a, "nodeclaims.drover.dev/%s", str_or(node_name, "")));
 	OWN_JSON record = NULL;
 	json_t *t;
@@ -559,7 +559,7 @@ void earth_check_serving(struct earth *w, struct plane *p, const char *pod_name)
 	assert_string_equal(json_str_at(claim, "spec", "virtualClusterRef", "name"), p->name);
 	assert_string_equal(json_str_at(claim, "spec", "machineRef", "name"), b->name);
 	assert_string_equal(b->state, "serving");
-	assert_string_equal(earth_at(b, "status.tenant.name"), p->name);
+	assert_string_equal(world_at(b, "status.tenant.name"), p->name);
 	assert_false(json_true_at(b->object, "status", "clean"));
 	assert_string_equal(json_str_at(node, "spec", "providerID"),
 			    arena_printf(a, "drover://rack/%s", b->name));
@@ -570,14 +570,15 @@ void earth_check_serving(struct earth *w, struct plane *p, const char *pod_name)
 	}
 	assert_true(ours);
 	for (int k = 0; k < 2; k++) {
-		OWN_JSON other = plane_get(&w->tenants[k], arena_printf(a, "nodes/%s", node_name));
+		OWN_JSON other =
+			cluster_get(&w->tenants[k], arena_printf(a, "nodes/%s", node_name));
 
 		assert_true(!other || p == &w->tenants[k]);
 	}
-	plane_each(p, "secrets/kube-system/", no_token_of, &left);
+	cluster_each(p, "secrets/kube-system/", no_token_of, &left);
 	assert_ptr_equal(left, node_name);
-	record = plane_get(&w->host, arena_printf(a, "wiperecords.drover.dev/%s",
-						  earth_at(b, "status.lastWipe.record")));
+	record = cluster_get(&w->host, arena_printf(a, "wiperecords.drover.dev/%s",
+						    world_at(b, "status.lastWipe.record")));
 	assert_string_equal(json_str_at(record, "spec", "verdict"), "Clear");
 	assert_int_equal(b->tenancy, json_int_at(record, "spec", "tenancy") + 1);
 	assert_string_equal(b->segment, arena_printf(a, "tenant/%s", p->name));

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/data/yaml.h"
 #include "tests/unit/testing.h"
 #include "tests/world/world.h"
 
@@ -32,12 +32,13 @@ static bool is_in(void *arg)
 	return ((struct answer *)arg)->in;
 }
 
-void earth_do(struct earth *w, struct plane *p, const char *method, const char *path, json_t *body)
+void world_do(struct sim_world *w, struct cluster *p, const char *method, const char *path,
+	      json_t *body)
 {
 	struct answer a = {0};
 
-	plane_ask(p, method, path, body, on_answer, &a);
-	earth_wait(w, is_in, &a, WAIT_MS / 1000, path);
+	cluster_ask(p, method, path, body, on_answer, &a);
+	world_wait(w, is_in, &a, WAIT_MS / 1000, path);
 	if (a.status < 200 || a.status > 299)
 		fail_msg("%s %s: %d %s", method, path, a.status, a.text);
 }
@@ -60,7 +61,7 @@ static const char *collection_of(const json_t *o, struct arena *a)
 	return NULL;
 }
 
-static void apply_text(struct earth *w, const char *text, size_t len)
+static void apply_text(struct sim_world *w, const char *text, size_t len)
 {
 	OWN(arena) a = arena_new();
 	struct err e;
@@ -71,15 +72,15 @@ static void apply_text(struct earth *w, const char *text, size_t len)
 	if (!all)
 		fail_msg("%s", e.text);
 	json_array_foreach (all, i, o)
-		earth_do(w, &w->host, "POST", collection_of(o, a), json_incref(o));
+		world_do(w, &w->host, "POST", collection_of(o, a), json_incref(o));
 }
 
-void earth_apply(struct earth *w, const char *yaml)
+void world_apply(struct sim_world *w, const char *yaml)
 {
 	apply_text(w, yaml, strlen(yaml));
 }
 
-static void apply_file(struct earth *w, const char *path)
+static void apply_file(struct sim_world *w, const char *path)
 {
 	FILE *f = fopen(path, "r");
 	char *text = mem_alloc(1 << 20);
@@ -93,48 +94,48 @@ static void apply_file(struct earth *w, const char *path)
 	free(text);
 }
 
-void earth_delete_pod(struct earth *w, struct plane *p, const char *name)
+void world_delete_pod(struct sim_world *w, struct cluster *p, const char *name)
 {
 	char path[200];
 
 	str_format(path, sizeof(path), "/api/v1/namespaces/default/pods/%s", name);
-	earth_do(w, p, "DELETE", path, NULL);
+	world_do(w, p, "DELETE", path, NULL);
 }
 
-void earth_release(struct box *b)
+void world_release(struct server *b)
 {
 	char path[200];
 
 	str_format(path, sizeof(path), "/apis/" OBJECT_API_VERSION "/nodeclaims/%s", b->claim);
-	earth_do(b->earth, &b->earth->host, "DELETE", path, NULL);
+	world_do(b->world, &b->world->host, "DELETE", path, NULL);
 }
 
-void earth_patch_machine(struct box *b, json_t *spec)
+void world_patch_machine(struct server *b, json_t *spec)
 {
 	char path[200];
 
 	str_format(path, sizeof(path), "/apis/" OBJECT_API_VERSION "/machines/%s", b->name);
-	earth_do(b->earth, &b->earth->host, "PATCH", path, json_pack("{s:o}", "spec", spec));
+	world_do(b->world, &b->world->host, "PATCH", path, json_pack("{s:o}", "spec", spec));
 }
 
-void earth_secret(struct earth *w, const char *ns, const char *name, const char *key,
+void world_secret(struct sim_world *w, const char *ns, const char *name, const char *key,
 		  const char *value, const char *key2, const char *value2)
 {
 	OWN(arena) a = arena_new();
 	const char *path = arena_printf(a, "/api/v1/namespaces/%s/secrets", ns);
 	const char *one = arena_printf(a, "secrets/%s/%s", ns, name);
-	OWN_JSON old = plane_get(&w->host, one);
+	OWN_JSON old = cluster_get(&w->host, one);
 	json_t *o = json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:s,s:s*}}", "apiVersion", "v1", "kind",
 			      "Secret", "metadata", "name", name, "namespace", ns, "stringData",
 			      key, value, key2 ? key2 : "-", value2);
 
 	if (old)
-		earth_do(w, &w->host, "PATCH", arena_printf(a, "%s/%s", path, name), o);
+		world_do(w, &w->host, "PATCH", arena_printf(a, "%s/%s", path, name), o);
 	else
-		earth_do(w, &w->host, "POST", path, o);
+		world_do(w, &w->host, "POST", path, o);
 }
 
-void earth_machine(struct earth *w, const struct box *b)
+void world_machine(struct sim_world *w, const struct server *b)
 {
 	json_t *o =
 		json_pack("{s:s,s:s,s:{s:s},s:{s:{s:s},s:s,s:s,s:{s:s},s:{s:s,s:{s:b}},s:s}}",
@@ -146,12 +147,12 @@ void earth_machine(struct earth *w, const struct box *b)
 
 	str_format(address, sizeof(address), "%s/redfish/v1/Systems/1", b->origin);
 	json_object_set_new(json_at(o, "spec", "bmc"), "address", json_string(address));
-	earth_do(w, &w->host, "POST", "/apis/" OBJECT_API_VERSION "/machines", o);
+	world_do(w, &w->host, "POST", "/apis/" OBJECT_API_VERSION "/machines", o);
 }
 
-void earth_pod(struct earth *w, struct plane *p, const char *name)
+void world_pod(struct sim_world *w, struct cluster *p, const char *name)
 {
-	earth_do(w, p, "POST", "/api/v1/namespaces/default/pods",
+	world_do(w, p, "POST", "/api/v1/namespaces/default/pods",
 		 json_pack("{s:s,s:s,s:{s:s,s:s},s:{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
 			   "apiVersion", "v1", "kind", "Pod", "metadata", "name", name, "namespace",
 			   "default", "spec", "tolerations", "key", "nvidia.com/gpu", "operator",
@@ -159,17 +160,17 @@ void earth_pod(struct earth *w, struct plane *p, const char *name)
 			   "limits", "nvidia.com/gpu", "8"));
 }
 
-static void apply_tenant(struct earth *w, const struct plane *p)
+static void apply_tenant(struct sim_world *w, const struct cluster *p)
 {
 	OWN(arena) a = arena_new();
 	const char *ns = arena_printf(a, "vc-%s", p->name);
-	char *conf = plane_kubeconfig(p, p->origin, w->ca_pem);
+	char *conf = cluster_kubeconfig(p, p->origin, w->ca_pem);
 
-	earth_apply(w,
+	world_apply(w,
 		    arena_printf(a, "apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", ns));
-	earth_secret(w, ns, ns, "config", conf, NULL, NULL);
+	world_secret(w, ns, ns, "config", conf, NULL, NULL);
 	free(conf);
-	earth_apply(
+	world_apply(
 		w,
 		arena_printf(
 			a,
@@ -179,27 +180,27 @@ static void apply_tenant(struct earth *w, const struct plane *p)
 			p->name, ns, ns, p->endpoint));
 }
 
-void earth_objects(struct earth *w)
+void world_objects(struct sim_world *w)
 {
 	OWN(arena) a = arena_new();
 
 	for (int i = 0; i < OBJECT_KINDS; i++)
 		apply_file(w, arena_printf(a, "deploy/crds/%s.yaml", object_kinds[i].plural));
-	earth_apply(w, "apiVersion: v1\nkind: Namespace\nmetadata: {name: drover-system}\n");
-	earth_secret(w, "drover-system", "bmc", "username", "drover", "password", EARTH_PASSWORD);
-	earth_apply(
+	world_apply(w, "apiVersion: v1\nkind: Namespace\nmetadata: {name: drover-system}\n");
+	world_secret(w, "drover-system", "bmc", "username", "drover", "password", WORLD_PASSWORD);
+	world_apply(
 		w,
 		"apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: rack}\n"
 		"spec:\n  type: redfish\n  credentialsSecretRef: {name: bmc}\n"
-		"  boot: {methods: [VirtualMedia], mediaURL: \"" EARTH_MEDIA "\"}\n"
-		"  agent: {endpoint: \"" EARTH_AGENT "\"}\n"
-		"  network:\n    type: exec\n    exec: {command: [" EARTH_FABRIC "]}\n"
+		"  boot: {methods: [VirtualMedia], mediaURL: \"" WORLD_MEDIA "\"}\n"
+		"  agent: {endpoint: \"" WORLD_AGENT "\"}\n"
+		"  network:\n    type: exec\n    exec: {command: [" WORLD_FABRIC "]}\n"
 		"    segments: {quarantine: quarantine, provisioning: provisioning}\n"
 		"  instanceTypes:\n  - name: gpu-8\n"
 		"    capacity: {cpu: \"4\", memory: 8Gi, nvidia.com/gpu: \"8\", pods: \"110\"}\n"
 		"    rootDevice: {model: ROOT}\n"
 		"  wipe: {minimumLevel: {flash: Clear, hdd: Clear}, minimumTrust: BootNetwork}\n");
-	earth_apply(
+	world_apply(
 		w,
 		arena_printf(
 			a,
@@ -208,12 +209,12 @@ void earth_objects(struct earth *w)
 			"      providerRefs: [{name: rack}]\n      requirements:\n"
 			"      - {key: node.kubernetes.io/instance-type, operator: In, values: [gpu-8]}\n"
 			"      taints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n"
-			"      images:\n      - {kubernetesVersion: \"1.36\", url: \"" EARTH_IMAGES
+			"      images:\n      - {kubernetesVersion: \"1.36\", url: \"" WORLD_IMAGES
 			"/node.raw\", format: raw, digest: \"%s\"}\n"
 			"  wipe: {minimumLevel: {flash: Clear, hdd: Clear}}\n",
 			w->image_digest));
 	for (int i = 0; i < 2; i++)
 		apply_tenant(w, &w->tenants[i]);
 	for (unsigned i = 0; i < w->nboxes; i++)
-		earth_machine(w, &w->boxes[i]);
+		world_machine(w, &w->servers[i]);
 }

@@ -1,7 +1,7 @@
 #include "tests/contract/client/client_rig.h"
 
-#include "base/http_curl.h"
-#include "base/loop_uv.h"
+#include "base/http/http_curl.h"
+#include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
 

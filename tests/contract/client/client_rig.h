@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include "base/json.h"
+#include "base/data/json.h"
 #include "kube/client.h"
 #include "kube/reflect.h"
 #include "tests/contract/client/keeper.h"

@@ -10,10 +10,10 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "base/loop_uv.h"
+#include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/up_server.h"
+#include "cli/up/server.h"
 
 struct keeper {
 	int control;

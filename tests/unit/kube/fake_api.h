@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "base/http_mem.h"
-#include "base/httpd.h"
-#include "base/json.h"
-#include "base/loop.h"
+#include "base/httpd/http_mem.h"
+#include "base/httpd/httpd.h"
+#include "base/data/json.h"
+#include "base/loop/loop.h"
 #include "kube/client.h"
 
 /*

@@ -1,7 +1,7 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
-#include "base/json.h"
+#include "base/data/json.h"
 #include "kube/trim.h"
 
 static void managed_fields_are_left_out(void **state)

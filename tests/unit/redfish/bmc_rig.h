@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "base/http_mem.h"
-#include "base/loop.h"
+#include "base/httpd/http_mem.h"
+#include "base/loop/loop.h"
 #include "redfish/redfish.h"
 #include "tests/contract/fake_bmc.h"
 

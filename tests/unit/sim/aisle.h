@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/arena.h"
-#include "base/http_mem.h"
-#include "base/loop_sim.h"
+#include "base/httpd/http_mem.h"
+#include "base/loop/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/machine.h"

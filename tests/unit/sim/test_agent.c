@@ -2,11 +2,11 @@
 
 #include <zstd.h>
 #include "base/crypto.h"
-#include "controller/agents.h"
+#include "controller/agent/endpoint.h"
 #include "sim/iso.h"
 #include "wipe/proto.h"
 
-/* controller/agents.h is the judge: drover's own side of the protocol. */
+/* controller/agent/endpoint.h is the judge: drover's own side of the protocol. */
 #define DROVER "https://10.1.0.5:8443"
 #define MEDIA "http://10.0.8.2:8080"
 #define IMAGES "http://images:80"
@@ -15,8 +15,8 @@
 
 struct office {
 	struct aisle *f;
-	struct agents *agents;
-	struct agents_seat *seat;
+	struct agent_endpoint *agents;
+	struct agent_session *seat;
 	char image_path[64];
 	char *image;
 	size_t image_len;
@@ -74,24 +74,25 @@ static int setup(void **state)
 {
 	struct office *o = mem_new(struct office);
 	OWN(secret) key = secret_from_str("boot-key");
-	struct agents_seat_spec seat = {.machine = "gpu-1",
-					.uid = "uid-1",
-					.endpoint = DROVER,
-					.media_url = MEDIA,
-					.changed = on_seat};
-	struct agents_spec s = {.image = o->image_path, .ca_pem = "-----CA-----", .boot_key = key};
+	struct agent_session_spec seat = {.machine = "gpu-1",
+					  .uid = "uid-1",
+					  .endpoint = DROVER,
+					  .media_url = MEDIA,
+					  .changed = on_seat};
+	struct agent_endpoint_spec s = {
+		.image = o->image_path, .ca_pem = "-----CA-----", .boot_key = key};
 
 	o->f = aisle_new(false);
 	make_medium(o);
-	o->agents = agents_new(o->f->server_g);
-	assert_ok(agents_configure(o->agents, &s, &o->f->e), &o->f->e);
-	agents_api_routes(o->agents, o->f->d);
-	agents_media_routes(o->agents, o->f->d);
+	o->agents = agent_endpoint_new(o->f->server_g);
+	assert_ok(agent_endpoint_configure(o->agents, &s, &o->f->e), &o->f->e);
+	agent_endpoint_api_routes(o->agents, o->f->d);
+	agent_endpoint_media_routes(o->agents, o->f->d);
 	httpd_route(o->f->d, "GET", "/image", 0, serve_image, o);
 	http_mem_serve(o->f->net, DROVER, o->f->d);
 	http_mem_serve(o->f->net, MEDIA, o->f->d);
 	http_mem_serve(o->f->net, IMAGES, o->f->d);
-	o->seat = agents_seat_new(o->agents, &seat);
+	o->seat = agent_session_new(o->agents, &seat);
 	*state = o;
 	return 0;
 }
@@ -100,9 +101,9 @@ static int teardown(void **state)
 {
 	struct office *o = *state;
 
-	agents_seat_free(o->seat);
+	agent_session_free(o->seat);
 	aisle_free(o->f);
-	agents_free(o->agents);
+	agent_endpoint_free(o->agents);
 	unlink(o->image_path);
 	free(o->image);
 	free(o);
@@ -114,11 +115,11 @@ static void boot(struct office *o, const char *operation, int64_t fence)
 {
 	struct sim_machine *m = &o->f->m;
 
-	agents_open(o->seat, operation, 1, fence);
+	agent_session_open(o->seat, operation, 1, fence);
 	free(m->image);
 	free(m->boot_target);
 	free(m->boot_enabled);
-	m->image = mem_strdup(agents_media_url(o->seat));
+	m->image = mem_strdup(agent_session_media_url(o->seat));
 	m->boot_target = mem_strdup("Cd");
 	m->boot_enabled = mem_strdup("Once");
 	sim_machine_power(m, true);
@@ -129,7 +130,7 @@ static const struct proto_report *result(struct office *o, const char *id, int64
 {
 	const struct proto_report *r = NULL;
 
-	for (int64_t t = 0; t < ms && !(r = agents_result(o->seat, id)); t += 100)
+	for (int64_t t = 0; t < ms && !(r = agent_session_result(o->seat, id)); t += 100)
 		aisle_run(o->f, 100);
 	if (!r)
 		fail_msg("%s: no result in %lld ms; the machine says: %s", id, (long long)ms,
@@ -140,7 +141,7 @@ static const struct proto_report *result(struct office *o, const char *id, int64
 static const struct proto_report *obey(struct office *o, const char *id, struct proto_order order)
 {
 	order.id = id;
-	agents_order(o->seat, &order);
+	agent_session_order(o->seat, &order);
 	return result(o, id, 60000);
 }
 
@@ -183,7 +184,7 @@ static const struct proto_report *verify(struct office *o)
 static void the_agent_of_the_medium_calls_home(void **state)
 {
 	struct office *o = *state;
-	const struct agents_session *s = agents_session(o->seat);
+	const struct agent_session_info *s = agent_session_info(o->seat);
 
 	boot(o, "op-1", 17);
 	assert_int_equal(o->f->m.doing, SIM_AGENT);
@@ -203,7 +204,7 @@ static void an_agent_cut_off_by_the_switch_is_silent_and_comes_back(void **state
 	sim_machine_cut(&o->f->m);
 	o->f->rack.segment = "provisioning";
 	boot(o, "op-1", 17);
-	assert_non_null(agents_session(o->seat)->boot_id);
+	assert_non_null(agent_session_info(o->seat)->boot_id);
 }
 
 static void an_order_that_comes_after_the_port_was_moved_is_not_heard(void **state)
@@ -212,11 +213,12 @@ static void an_order_that_comes_after_the_port_was_moved_is_not_heard(void **sta
 
 	boot(o, "op-1", 17);
 	o->f->rack.segment = "";
-	agents_order(o->seat, &(struct proto_order){.id = "w", .kind = PROTO_WIPE, .nonce = NONCE});
+	agent_session_order(o->seat,
+			    &(struct proto_order){.id = "w", .kind = PROTO_WIPE, .nonce = NONCE});
 	scribble(o);
 	aisle_run(o->f, 60000);
 	assert_true(holds_secret(o));
-	assert_null(agents_progress(o->seat, "w"));
+	assert_null(agent_session_progress(o->seat, "w"));
 	o->f->rack.segment = "provisioning";
 	assert_int_equal(result(o, "w", 60000)->state, PROTO_DONE);
 	assert_false(holds_secret(o));
@@ -273,10 +275,11 @@ static void a_wipe_leaves_nothing_and_tells_how_far_it_is(void **state)
 	o->f->rack.spec.times.wipe_bytes_per_s = 100 << 20;
 	boot(o, "op-1", 17);
 	scribble(o);
-	agents_order(o->seat,
-		     &(struct proto_order){.id = "op-1/wipe", .kind = PROTO_WIPE, .nonce = NONCE});
+	agent_session_order(
+		o->seat,
+		&(struct proto_order){.id = "op-1/wipe", .kind = PROTO_WIPE, .nonce = NONCE});
 	aisle_run(o->f, 3500);
-	p = agents_progress(o->seat, "op-1/wipe");
+	p = agent_session_progress(o->seat, "op-1/wipe");
 	assert_non_null(p);
 	assert_string_equal(p->phase, "sanitize");
 	assert_true(p->done_bytes > 200 << 20);
@@ -304,8 +307,8 @@ static void evidence_is_signed_by_the_key_of_the_session(void **state)
 	wipe(o);
 	r = verify(o);
 	assert_int_equal(r->state, PROTO_DONE);
-	assert_ok(evidence_open(r->envelope, agents_session(o->seat)->public_key, NULL, 0, o->f->a,
-				&ev, &o->f->e),
+	assert_ok(evidence_open(r->envelope, agent_session_info(o->seat)->public_key, NULL, 0,
+				o->f->a, &ev, &o->f->e),
 		  &o->f->e);
 	assert_int_equal(ev.verdict, WIPE_PURGE);
 	assert_int_equal(ev.tenancy, 3);
@@ -328,8 +331,8 @@ static void what_is_written_after_the_wipe_is_found_by_verification(void **state
 	wipe(o);
 	assert_ok(drive_write(o->f->m.drives[1], "x", 1, 12345, &o->f->e), &o->f->e);
 	r = verify(o);
-	assert_ok(evidence_open(r->envelope, agents_session(o->seat)->public_key, NULL, 0, o->f->a,
-				&ev, &o->f->e),
+	assert_ok(evidence_open(r->envelope, agent_session_info(o->seat)->public_key, NULL, 0,
+				o->f->a, &ev, &o->f->e),
 		  &o->f->e);
 	assert_int_equal(ev.verdict, WIPE_FAIL);
 	assert_int_equal(ev.devices.v[0].level, WIPE_PURGE);
@@ -347,7 +350,7 @@ static void what_was_not_wiped_in_this_boot_is_neither_verified_nor_stamped(void
 	assert_string_equal(r->reason, "NotWiped");
 	wipe(o);
 	sim_machine_cut(&o->f->m);
-	agents_close(o->seat);
+	agent_session_close(o->seat);
 	boot(o, "op-2", 18);
 	r = verify(o);
 	assert_string_equal(r->reason, "NotWiped");
@@ -434,11 +437,12 @@ static void a_machine_that_reboots_amid_a_wipe_is_another_boot(void **state)
 	o->f->m.boot_enabled = mem_strdup("Continuous");
 	o->f->m.boot_target = mem_strdup("Cd");
 	str_copy(first, sizeof(first), o->f->m.boot_id);
-	agents_order(o->seat, &(struct proto_order){.id = "w", .kind = PROTO_WIPE, .nonce = NONCE});
+	agent_session_order(o->seat,
+			    &(struct proto_order){.id = "w", .kind = PROTO_WIPE, .nonce = NONCE});
 	aisle_run(o->f, 20000);
 	assert_string_not_equal(o->f->m.boot_id, first);
 	assert_int_equal(o->f->m.boots, 2);
-	assert_true(agents_rebooted(o->seat));
+	assert_true(agent_session_rebooted(o->seat));
 }
 
 static void a_silent_agent_says_nothing_after_hello(void **state)
@@ -447,10 +451,10 @@ static void a_silent_agent_says_nothing_after_hello(void **state)
 
 	aisle_fault(o->f, "Agent", "AgentSilent", 1);
 	boot(o, "op-1", 17);
-	assert_non_null(agents_session(o->seat)->boot_id);
-	agents_order(o->seat, &(struct proto_order){.id = "i", .kind = PROTO_INSPECT});
+	assert_non_null(agent_session_info(o->seat)->boot_id);
+	agent_session_order(o->seat, &(struct proto_order){.id = "i", .kind = PROTO_INSPECT});
 	aisle_run(o->f, 60000);
-	assert_null(agents_result(o->seat, "i"));
+	assert_null(agent_session_result(o->seat, "i"));
 }
 
 /* --- fences and repetition ------------------------------------------------------------------------ */
@@ -462,12 +466,12 @@ static void a_lower_fence_is_refused(void **state)
 
 	boot(o, "op-1", 17);
 	obey(o, "i", (struct proto_order){.kind = PROTO_INSPECT});
-	agents_open(o->seat, "op-1", 1, 16); /* the leader that was before */
+	agent_session_open(o->seat, "op-1", 1, 16); /* the leader that was before */
 	r = obey(o, "j", (struct proto_order){.kind = PROTO_INSPECT});
 	assert_int_equal(r->state, PROTO_FAILED);
 	assert_string_equal(r->reason, "StaleFence");
-	agents_open(o->seat, "op-1", 1, 18);
-	agents_order(o->seat, &(struct proto_order){.id = "k", .kind = PROTO_INSPECT});
+	agent_session_open(o->seat, "op-1", 1, 18);
+	agent_session_order(o->seat, &(struct proto_order){.id = "k", .kind = PROTO_INSPECT});
 	assert_int_equal(result(o, "k", 10000)->state, PROTO_DONE);
 }
 
@@ -532,7 +536,7 @@ static void an_agent_that_is_turned_away_for_ten_minutes_powers_off(void **state
 	struct office *o = *state;
 
 	boot(o, "op-1", 17);
-	agents_close(o->seat);
+	agent_session_close(o->seat);
 	aisle_run(o->f, 9 * 60 * 1000);
 	assert_true(o->f->m.on);
 	aisle_run(o->f, 3 * 60 * 1000);

@@ -9,10 +9,10 @@
 #include <unistd.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/data/yaml.h"
 #include "sim/cli.h"
-#include "tests/unit/controller/program.h"
-#include "tests/unit/controller/verb.h"
+#include "tests/unit/cli/program.h"
+#include "tests/unit/cli/verb.h"
 
 #define SIM(...) verb_run("drover sim", sim_cli, NULL, (const char *const[]){__VA_ARGS__, NULL})
 

@@ -1,8 +1,8 @@
 #include "tests/unit/sim/aisle.h"
 
 #include "base/crypto.h"
-#include "base/json.h"
-#include "base/store.h"
+#include "base/data/json.h"
+#include "base/store/store.h"
 #include "kube/apiserver/apiserver.h"
 #include "sim/iso.h"
 #include "sim/node.h"

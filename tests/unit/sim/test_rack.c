@@ -2,7 +2,7 @@
 
 #include <dirent.h>
 #include <unistd.h>
-#include "base/yaml.h"
+#include "base/data/yaml.h"
 
 /*
  * The rack: which BMC a request means, the switch, the aisle, what is kept, and the objects that it

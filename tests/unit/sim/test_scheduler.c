@@ -1,7 +1,7 @@
 #include "tests/unit/testing.h"
 
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/data/yaml.h"
 #include "sim/scheduler.h"
 #include "tests/unit/kube/apiserver/api_rig.h"
 

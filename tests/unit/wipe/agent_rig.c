@@ -1,6 +1,6 @@
 #include "tests/unit/wipe/agent_rig.h"
 
-#include "base/json.h"
+#include "base/data/json.h"
 #include "base/mem.h"
 
 struct agent_rig agent_rig;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "base/loop_uv.h"
+#include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "tests/unit/testing.h"
 #include "tests/unit/wipe/flaky.h"

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/crypto.h"
-#include "base/httpd_mhd.h"
-#include "base/loop_uv.h"
+#include "base/httpd/httpd_mhd.h"
+#include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "tests/unit/controller/program.h"
-#include "tests/unit/controller/verb.h"
+#include "tests/unit/cli/program.h"
+#include "tests/unit/cli/verb.h"
 #include "tests/unit/wipe/machine.h"
 #include "wipe/proto.h"
 

@@ -1,7 +1,7 @@
 #include "wipe/proto.h"
 
 #include <stdlib.h>
-#include "base/json.h"
+#include "base/data/json.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "tests/unit/testing.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <zstd.h>
 #include "base/crypto.h"
-#include "base/http_mem.h"
-#include "base/loop_sim.h"
-#include "base/loop_uv.h"
+#include "base/httpd/http_mem.h"
+#include "base/loop/loop_sim.h"
+#include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "tests/unit/testing.h"
@@ -317,7 +317,7 @@ static void compress_in_frames(size_t n)
 	w.nserved = len;
 }
 
-/* pzstd and `cat a.zst b.zst` make several frames: whole pieces, odd ones, tiny ones, and some that
+/* pzstd and `cat a.zst b.zst` make several frames: whole pieces, odd ones, fake agent ones, and some that
  * are too large to be unpacked side by side. */
 static void frames_one_after_another_are_one_image(void **state)
 {

@@ -4,10 +4,10 @@
 #include "tests/unit/testing.h"
 
 #include "base/buf.h"
-#include "base/http_mem.h"
-#include "base/json.h"
-#include "base/loop_sim.h"
-#include "base/store.h"
+#include "base/httpd/http_mem.h"
+#include "base/data/json.h"
+#include "base/loop/loop_sim.h"
+#include "base/store/store.h"
 #include "kube/apiserver/apiserver.h"
 
 /* api_rig: a server on the simulated loop, and a client that speaks HTTP to it. */

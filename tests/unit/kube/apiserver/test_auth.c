@@ -5,7 +5,7 @@
 #include "base/crypto.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/yaml.h"
+#include "base/data/yaml.h"
 
 #define SECRETS "/api/v1/namespaces/kube-system/secrets"
 #define ACCOUNTS "/api/v1/namespaces/default/serviceaccounts"

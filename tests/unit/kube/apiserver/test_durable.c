@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/mem.h"
-#include "base/store_internal.h"
+#include "base/store/store_internal.h"
 
 /*
  * What a client is told is on the disk.  The store here has a writer that stands

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include "base/http.h"
+#include "base/http/http.h"
 #include "base/mem.h"
 
 #define CM "/api/v1/namespaces/default/configmaps"

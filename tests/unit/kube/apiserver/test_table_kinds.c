@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/data/json.h"
 #include "base/str.h"
 #include "kube/apiserver/table.h"
 

@@ -1,0 +1,422 @@
+#include "api/common.h"
+
+#include <string.h>
+#include "base/str.h"
+#include "api/tables.h"
+
+bool object_is_digest(const char *s)
+{
+	return str_starts(s, "sha256:") && strlen(s) == 71 &&
+	       strspn(s + 7, "0123456789abcdef") == 64;
+}
+
+bool object_is_url(const char *s)
+{
+	size_t scheme = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789+.-");
+
+	return *s >= 'a' && *s <= 'z' && str_starts(s + scheme, "://") && s[scheme + 3] &&
+	       !strpbrk(s, " \t\n\v\f\r");
+}
+
+bool object_is_https(const char *s)
+{
+	return str_starts(s, "https://") && object_is_url(s);
+}
+
+bool object_is_http(const char *s)
+{
+	return object_is_https(s) || (str_starts(s, "http://") && object_is_url(s));
+}
+
+static const struct field owner_fields[] = {
+	FIELD(object_owner, api_version, "apiVersion", FIELD_STR, .required = true),
+	FIELD(object_owner, kind, "kind", FIELD_STR, .required = true),
+	FIELD(object_owner, name, "name", FIELD_STR, .required = true),
+	FIELD(object_owner, uid, "uid", FIELD_STR, .required = true),
+	FIELD(object_owner, controller, "controller", FIELD_BOOL),
+	FIELD(object_owner, block_owner_deletion, "blockOwnerDeletion", FIELD_BOOL),
+	FIELDS_END,
+};
+
+/* Not part of any schema: the server has its own.  Bounds are those of the API server or above. */
+const struct field object_meta_fields[] = {
+	FIELD(object_meta, name, "name", FIELD_STR, .required = true, .max_len = 253),
+	FIELD(object_meta, namespace, "namespace", FIELD_STR, .max_len = 63),
+	FIELD(object_meta, uid, "uid", FIELD_STR),
+	FIELD(object_meta, resource_version, "resourceVersion", FIELD_STR),
+	FIELD(object_meta, generation, "generation", FIELD_I64),
+	FIELD(object_meta, creation_timestamp, "creationTimestamp", FIELD_TIME),
+	FIELD(object_meta, deletion_timestamp, "deletionTimestamp", FIELD_TIME),
+	FIELD(object_meta, labels, "labels", FIELD_MAP, .max_items = 4096),
+	FIELD(object_meta, annotations, "annotations", FIELD_MAP, .max_items = 4096,
+	      .max_len = 262144),
+	FIELD(object_meta, finalizers, "finalizers", FIELD_STRINGS),
+	FIELD_ITEMS(object_meta, owner_references, "ownerReferences", owner_fields),
+	FIELDS_END,
+};
+
+const char *const condition_status_names[] = {"False", "True", "Unknown", NULL};
+
+const struct field condition_fields[] = {
+	FIELD(condition, type, "type", FIELD_STR, .required = true, .max_len = 316,
+	      .doc = "What is said."),
+	FIELD(condition, status, "status", FIELD_ENUM, .enums = condition_status_names,
+	      .required = true, .doc = "Whether it is so."),
+	FIELD(condition, reason, "reason", FIELD_STR, .doc = "One word of a closed list."),
+	FIELD(condition, message, "message", FIELD_STR, .max_len = 8192, .doc = "For people."),
+	FIELD(condition, observed_generation, "observedGeneration", FIELD_I64, .min = 0,
+	      .max = INT64_MAX, .doc = "The generation of spec that was looked at."),
+	FIELD(condition, last_transition_time, "lastTransitionTime", FIELD_TIME,
+	      .doc = "When the status last changed."),
+	FIELDS_END,
+};
+
+const struct field object_name_ref_fields[] = {
+	FIELD(object_name_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
+	      .doc = "Its name."),
+	FIELDS_END,
+};
+
+const struct field object_ref_fields[] = {
+	FIELD(object_ref, name, "name", FIELD_STR, .required = true, AS_NAME, .doc = "Its name."),
+	FIELD(object_ref, uid, "uid", FIELD_STR, .max_len = 64,
+	      .doc = "Its UID: another object of that name is not meant."),
+	FIELDS_END,
+};
+
+const struct field object_secret_ref_fields[] = {
+	FIELD(object_secret_ref, namespace, "namespace", FIELD_STR, AS_LABEL,
+	      .doc = "Namespace of the Secret; absent: drover's own."),
+	FIELD(object_secret_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
+	      .doc = "Name of the Secret."),
+	FIELD(object_secret_ref, key, "key", FIELD_STR, .max_len = 253,
+	      .doc = "Which of its entries."),
+	FIELDS_END,
+};
+
+/* In drover's namespace only: the namespace cannot even be written. */
+const struct field object_local_secret_fields[] = {
+	FIELD(object_secret_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
+	      .doc = "Name of a Secret in drover's namespace."),
+	FIELD(object_secret_ref, key, "key", FIELD_STR, .max_len = 253,
+	      .doc = "Which of its entries."),
+	FIELDS_END,
+};
+
+const char *const object_effect_names[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", NULL};
+
+const struct field object_taint_fields[] = {
+	FIELD(object_taint, key, "key", FIELD_STR, .required = true, AS_QUALIFIED,
+	      .doc = "Key of the taint."),
+	FIELD(object_taint, value, "value", FIELD_STR, .max_len = 63, .doc = "Value of the taint."),
+	FIELD(object_taint, effect, "effect", FIELD_ENUM, .enums = object_effect_names,
+	      .required = true, .doc = "What it does to pods that do not tolerate it."),
+	FIELDS_END,
+};
+
+const char *const object_operator_names[] = {"In",  "NotIn", "Exists", "DoesNotExist", "Gt", "Lt",
+					     "Gte", "Lte",   NULL};
+
+const struct field object_requirement_fields[] = {
+	FIELD(object_requirement, key, "key", FIELD_STR, .required = true, AS_QUALIFIED,
+	      .doc = "A label's key."),
+	FIELD(object_requirement, operator, "operator", FIELD_ENUM, .enums = object_operator_names,
+	      .required = true, .doc = "How the label's value is compared with values."),
+	FIELD(object_requirement, values, "values", FIELD_STRINGS, .max_items = 128, .max_len = 63,
+	      .doc = "Values; one whole number for Gt, Lt, Gte and Lte; none for Exists and DoesNotExist."),
+	FIELD(object_requirement, min_values, "minValues", FIELD_I64, .min = 1, .max = 50,
+	      .doc = "Keep at least this many different values possible."),
+	FIELDS_END,
+};
+
+const struct field_rule object_requirement_rules[] = {
+	{"self.all(x, !(x.operator in ['In', 'NotIn']) || (has(x.values) && size(x.values) > 0))",
+	 "operators In and NotIn need values"},
+	{"self.all(x, !(x.operator in ['Exists', 'DoesNotExist']) || !has(x.values) || size(x.values) == 0)",
+	 "operators Exists and DoesNotExist take no values"},
+	{"self.all(x, !(x.operator in ['Gt', 'Lt', 'Gte', 'Lte']) || "
+	 "(has(x.values) && size(x.values) == 1 && x.values[0].matches('^[0-9]+$')))",
+	 "operators Gt, Lt, Gte and Lte need one whole number"},
+	{NULL, NULL},
+};
+
+int object_requirements_check(const struct object_requirements *r, const char *path, struct err *e)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const struct object_requirement *q = &r->v[i];
+		const char *name = object_operator_names[q->operator];
+		int64_t n;
+
+		switch ((enum object_operator)q->operator) {
+		case OPERATOR_IN:
+		case OPERATOR_NOT_IN:
+			if (!q->values.n)
+				return err_set(e, ERR_INVALID, 0,
+					       "%s[%zu].values: operator %s needs values", path, i,
+					       name);
+			break;
+		case OPERATOR_EXISTS:
+		case OPERATOR_DOES_NOT_EXIST:
+			if (q->values.n)
+				return err_set(e, ERR_INVALID, 0,
+					       "%s[%zu].values: operator %s takes no values", path,
+					       i, name);
+			break;
+		case OPERATOR_GT:
+		case OPERATOR_LT:
+		case OPERATOR_GTE:
+		case OPERATOR_LTE:
+			if (q->values.n != 1 || !str_to_i64(q->values.v[0], 0, INT64_MAX, &n))
+				return err_set(e, ERR_INVALID, 0,
+					       "%s[%zu].values: operator %s needs one whole number",
+					       path, i, name);
+			break;
+		}
+	}
+	return 0;
+}
+
+/* The first four of object_operator_names: an index means the same in both. */
+static const char *const selector_operator_names[] = {"In", "NotIn", "Exists", "DoesNotExist",
+						      NULL};
+
+static const struct field selector_requirement_fields[] = {
+	FIELD(object_requirement, key, "key", FIELD_STR, .required = true, AS_QUALIFIED,
+	      .doc = "A label's key."),
+	FIELD(object_requirement, operator, "operator", FIELD_ENUM,
+	      .enums = selector_operator_names, .required = true,
+	      .doc = "How the label's value is compared with values."),
+	FIELD(object_requirement, values, "values", FIELD_STRINGS, .max_items = 64, .max_len = 63,
+	      .doc = "Values; none for Exists and DoesNotExist."),
+	FIELDS_END,
+};
+
+const struct field object_selector_fields[] = {
+	FIELD(object_label_selector, match_labels, "matchLabels", FIELD_MAP, .max_items = 32,
+	      .max_len = 63, .doc = "Labels that must be there with exactly these values."),
+	FIELD_ITEMS(object_label_selector, match_expressions, "matchExpressions",
+		    selector_requirement_fields, .max_items = 32,
+		    .doc = "Requirements that must all hold."),
+	FIELDS_END,
+};
+
+struct selector object_selector(const struct object_label_selector *s, struct arena *a)
+{
+	struct selector out = {0};
+
+	if (!s)
+		return out;
+	out.v = arena_calloc(a, s->match_labels.n + s->match_expressions.n, sizeof(*out.v));
+	for (size_t i = 0; i < s->match_labels.n; i++) {
+		const struct label *l = &s->match_labels.v[i];
+		const char **values = arena_calloc(a, 1, sizeof(*values));
+
+		values[0] = l->value;
+		out.v[out.n++] = (struct requirement){
+			.key = l->key, .op = SELECTOR_IN, .values = values, .nvalues = 1};
+	}
+	for (size_t i = 0; i < s->match_expressions.n; i++) {
+		const struct object_requirement *r = &s->match_expressions.v[i];
+
+		out.v[out.n++] = (struct requirement){
+			.key = r->key,
+			.op = (enum selector_op)r->operator,
+			.values = r->values.v,
+			.nvalues = r->values.n,
+		};
+	}
+	return out;
+}
+
+const char *const object_image_format_names[] = {"raw", "raw+zstd", NULL};
+
+const struct field object_image_fields[] = {
+	FIELD(object_image, kubernetes_version, "kubernetesVersion", FIELD_STR, .required = true,
+	      .max_len = 8, .pattern = "^1[.][0-9]{1,3}$", .want = "a minor such as \"1.36\"",
+	      .doc = "Minor version of the kubelet inside."),
+	FIELD(object_image, url, "url", FIELD_STR, .required = true, AS_HTTP,
+	      .doc = "Where the agent gets it."),
+	FIELD(object_image, format, "format", FIELD_ENUM, .enums = object_image_format_names,
+	      .def = "\"raw+zstd\"", .doc = "How its bytes become a disk."),
+	FIELD(object_image, digest, "digest", FIELD_STR, .required = true, AS_DIGEST,
+	      .doc = "SHA-256 of the bytes that are served."),
+	FIELDS_END,
+};
+
+const struct field object_kubelet_fields[] = {
+	FIELD(object_kubelet, max_pods, "maxPods", FIELD_I64, .min = 1, .max = 1000,
+	      .doc = "Most pods on the node; absent: the kubelet's default."),
+	FIELD(object_kubelet, system_reserved, "systemReserved", FIELD_RESOURCES, .max_items = 16,
+	      .doc = "Kept back for the system."),
+	FIELD(object_kubelet, kube_reserved, "kubeReserved", FIELD_RESOURCES, .max_items = 16,
+	      .doc = "Kept back for kubelet and container runtime."),
+	FIELDS_END,
+};
+
+const char *const object_isolation_names[] = {"Required", "NotRequired", NULL};
+
+const struct field object_node_network_fields[] = {
+	FIELD(object_node_network, isolation, "isolation", FIELD_ENUM,
+	      .enums = object_isolation_names, .def = "\"Required\"",
+	      .doc = "NotRequired must be written to use a Provider whose network type is none."),
+	FIELDS_END,
+};
+
+#define DEADLINE(member_, def_, doc_)                                                              \
+	FIELD(object_deadlines, member_, #member_, FIELD_DURATION, .min = MINUTE, .max = DAY,      \
+	      .def = (def_), .doc = (doc_))
+const struct field object_deadlines_fields[] = {
+	DEADLINE(imaging, "\"30m\"", "Longest time for writing the image."),
+	DEADLINE(booting, "\"30m\"", "Longest time from power-on to the kubelet's first contact."),
+	DEADLINE(joining, "\"10m\"",
+		 "Longest time until the Node is there; the bootstrap token's life."),
+	DEADLINE(gating, "\"15m\"", "Longest time for the checks before pods are let in."),
+	FIELD(object_deadlines, not_ready, "notReady", FIELD_DURATION, .never = true, .min = MINUTE,
+	      .max = 31 * DAY, .def = "\"30m\"",
+	      .doc = "Longest time that a serving Node may be not Ready before its machine is taken back."),
+	FIELDS_END,
+};
+
+const struct field object_checkpoint_fields[] = {
+	FIELD(object_checkpoint, url, "url", FIELD_STR, .required = true, AS_HTTPS,
+	      .doc = "https address that is told before pods are evicted (docs/drain.md)."),
+	FIELD_PTR(
+		object_checkpoint, ca_secret_ref, "caSecretRef", object_local_secret_fields,
+		.doc = "Secret whose ca.crt the address is checked with; absent: the system's CAs."),
+	FIELD(object_checkpoint, timeout, "timeout", FIELD_DURATION, .min = SECOND, .max = DAY,
+	      .def = "\"5m\"", .doc = "Longest wait for its word that it is done."),
+	FIELDS_END,
+};
+
+/* As wipe_level_names, but Fail cannot be asked for. */
+const char *const object_minimum_level_names[] = {"", "Clear", "Purge", NULL};
+
+struct minimum_level {
+	int flash, hdd;
+};
+_Static_assert(sizeof(struct minimum_level) ==
+		       sizeof(((struct object_wipe_floor *)0)->minimum_level),
+	       "the table below is for the member of struct object_wipe_floor");
+
+const struct field object_minimum_level_fields[] = {
+	FIELD(minimum_level, flash, "flash", FIELD_ENUM, .enums = object_minimum_level_names,
+	      .def = "\"Purge\"", .doc = "For flash."),
+	FIELD(minimum_level, hdd, "hdd", FIELD_ENUM, .enums = object_minimum_level_names,
+	      .def = "\"Clear\"", .doc = "For spinning disks."),
+	FIELDS_END,
+};
+
+const struct field object_wipe_floor_fields[] = {
+	FIELD_OBJ(object_wipe_floor, minimum_level, "minimumLevel", object_minimum_level_fields,
+		  .def = "{}",
+		  .doc = "The level of NIST SP 800-88 that each drive must have reached."),
+	FIELD(object_wipe_floor, minimum_trust, "minimumTrust", FIELD_ENUM,
+	      .enums = wipe_trust_names, .def = "\"BootNetwork\"",
+	      .doc = "How far the agent that wiped must be believed."),
+	FIELDS_END,
+};
+
+const struct field object_tls_fields[] = {
+	FIELD(object_tls, fingerprint, "fingerprint", FIELD_STR, AS_DIGEST,
+	      .doc = "SHA-256 of the certificate."),
+	FIELD_PTR(object_tls, ca_secret_ref, "caSecretRef", object_local_secret_fields,
+		  .doc = "Secret with the CA's certificate under ca.crt."),
+	FIELD(object_tls, trust_on_first_use, "trustOnFirstUse", FIELD_BOOL,
+	      .doc = "Pin the first certificate that is seen; a change stops."),
+	FIELDS_END,
+};
+
+const struct field_rule object_tls_rules[] = {
+	{"(has(self.fingerprint) ? 1 : 0) + (has(self.caSecretRef) ? 1 : 0) + "
+	 "(has(self.trustOnFirstUse) && self.trustOnFirstUse ? 1 : 0) == 1",
+	 "exactly one of fingerprint, caSecretRef and trustOnFirstUse"},
+	{NULL, NULL},
+};
+
+int object_tls_check(const struct object_tls *t, bool needed, const char *path, struct err *e)
+{
+	int n = !!t->fingerprint + !!t->ca_secret_ref + t->trust_on_first_use;
+
+	if (n == 1 || (n == 0 && !needed))
+		return 0;
+	return err_set(
+		e, ERR_INVALID, 0,
+		"%s: want exactly one of fingerprint, caSecretRef and trustOnFirstUse, got %d",
+		path, n);
+}
+
+const struct field object_drive_fields[] = {
+	FIELD(object_drive, wwn, "wwn", FIELD_STR, .required = true, .max_len = 128,
+	      .doc = "World-wide name, or eui, nguid."),
+	FIELD(object_drive, type, "type", FIELD_STR, .max_len = 16, .doc = "NVMe, SATA, SAS ..."),
+	FIELD(object_drive, model, "model", FIELD_STR, .max_len = 128,
+	      .doc = "Model, as the drive says."),
+	FIELD(object_drive, serial_number, "serialNumber", FIELD_STR, .max_len = 128,
+	      .doc = "Serial number."),
+	FIELD(object_drive, bytes, "bytes", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Capacity in bytes."),
+	FIELDS_END,
+};
+
+int object_name_check(const struct object_meta *m, size_t max, struct err *e)
+{
+	if (strlen(m->name) > max || !str_is_dns_label(m->name))
+		return err_set(e, ERR_INVALID, 0,
+			       "metadata.name: want a DNS label of at most %zu bytes, got \"%s\"",
+			       max, m->name);
+	return 0;
+}
+
+int object_same(const struct field *f, const void *a, const void *b, const char *path,
+		struct err *e)
+{
+	OWN_JSON x = fields_encode(f, a);
+	OWN_JSON y = fields_encode(f, b);
+
+	return json_equal(x, y) ? 0 : err_set(e, ERR_INVALID, 0, "%s: is immutable", path);
+}
+
+/* --- conditions ------------------------------------------------------------------------------- */
+
+const struct condition *condition_get(const struct conditions *c, const char *type)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (!strcmp(c->v[i].type, type))
+			return &c->v[i];
+	return NULL;
+}
+
+bool condition_is_true(const struct conditions *c, const char *type)
+{
+	const struct condition *found = condition_get(c, type);
+
+	return found && found->status == CONDITION_TRUE;
+}
+
+bool condition_set(struct conditions *c, struct arena *a, const struct condition *want, int64_t now)
+{
+	struct condition *old = (struct condition *)condition_get(c, want->type);
+	bool turned = !old || old->status != want->status;
+	/* An empty text is left out when it is written, and reads back as NULL. */
+	bool changed = turned || !str_eq(str_or(old->reason, ""), str_or(want->reason, "")) ||
+		       !str_eq(str_or(old->message, ""), str_or(want->message, ""));
+
+	if (!old) {
+		struct condition *v = arena_calloc(a, c->n + 1, sizeof(*v));
+
+		if (c->n)
+			memcpy(v, c->v, c->n * sizeof(*v));
+		c->v = v;
+		old = &v[c->n++];
+	}
+	if (changed) {
+		old->type = arena_strdup(a, want->type);
+		old->status = want->status;
+		old->reason = arena_strdup(a, want->reason);
+		old->message = arena_strdup(a, want->message);
+	}
+	if (turned)
+		old->last_transition_time = now;
+	old->observed_generation = want->observed_generation;
+	return changed;
+}

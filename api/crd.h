@@ -1,0 +1,16 @@
+#ifndef API_CRD_H
+#define API_CRD_H
+
+#include "base/buf.h"
+#include "api/kinds.h"
+
+/*
+ * crds: CustomResourceDefinitions and the reference page, printed from the
+ * tables in objects_*.c.  deploy/crds/ and docs/reference.md are this output; a test keeps them equal.
+ */
+void crd_write(const struct object_kind *k, struct buf *out);
+/* All kinds, as one YAML stream to apply. */
+void crds_write(struct buf *out);
+void crds_reference(struct buf *out);
+
+#endif

@@ -1,0 +1,180 @@
+#include "base/str.h"
+#include "api/tables.h"
+
+/*
+ * Drain and WipeRecord: an operator's request, and the evidence of a wipe.
+ * Tests: tests/unit/api/test_kinds.c
+ */
+static const char *const on_deadline_names[] = {"Escalate", "Stop", NULL};
+static const char *const gangs_names[] = {"Whole", "Split", NULL};
+const char *const drain_then_names[] = {"Release", "Hold", "Quarantine", "Retire", NULL};
+static const char *const phase_names[] = {"Pending", "Draining",  "Succeeded",
+					  "Partial", "Cancelled", NULL};
+
+static const struct field_rule cancelled_rules[] = {
+	{"self || !oldSelf", "a cancelled Drain stays cancelled: make a new one"},
+	{NULL, NULL},
+};
+
+static const struct field spec_fields[] = {
+	FIELD(drain_spec, reason, "reason", FIELD_STR, .required = true, .immutable = true,
+	      .doc = "Why, for people."),
+	FIELD_PTR(
+		drain_spec, machine_selector, "machineSelector", object_selector_fields,
+		.immutable = true,
+		.doc = "Machines by label; exactly one of this, machineNames and nodeClaimNames."),
+	FIELD(drain_spec, machine_names, "machineNames", FIELD_STRINGS, .immutable = true,
+	      .max_len = 63, .max_items = 1000, .doc = "Machines by name."),
+	FIELD(drain_spec, node_claim_names, "nodeClaimNames", FIELD_STRINGS, .immutable = true,
+	      .max_len = 63, .max_items = 1000, .doc = "Claims by name."),
+	FIELD(drain_spec, not_before, "notBefore", FIELD_TIME, .immutable = true,
+	      .doc = "Nothing is done before."),
+	FIELD(drain_spec, deadline, "deadline", FIELD_TIME,
+	      .doc = "When onDeadline is done; may be changed."),
+	FIELD(drain_spec, on_deadline, "onDeadline", FIELD_ENUM, .enums = on_deadline_names,
+	      .def = "\"Stop\"", .immutable = true,
+	      .doc = "Escalate: pods are deleted and machines switched off. Stop: what has not left is let in peace."),
+	FIELD(drain_spec, concurrent, "concurrent", FIELD_I64, .min = 1, .max = 1000, .def = "1",
+	      .immutable = true, .doc = "How many machines at once."),
+	FIELD(drain_spec, gangs, "gangs", FIELD_ENUM, .enums = gangs_names, .def = "\"Whole\"",
+	      .immutable = true, .doc = "Whether the machines of one gang leave together."),
+	FIELD(drain_spec, then, "then", FIELD_ENUM, .enums = drain_then_names, .def = "\"Release\"",
+	      .immutable = true, .doc = "What then; all but Hold wipe."),
+	FIELD(drain_spec, cancelled, "cancelled", FIELD_BOOL, .def = "false",
+	      .rules = cancelled_rules, .doc = "Undoes what has not left; may be set."),
+	FIELD(drain_spec, ttl_seconds_after_finished, "ttlSecondsAfterFinished", FIELD_I64,
+	      .min = 0, .max = 31536000, .def = "604800", .immutable = true,
+	      .doc = "Seconds after which a finished Drain is deleted."),
+	FIELDS_END,
+};
+static const struct field_rule spec_rules[] = {
+	{"(has(self.machineSelector) ? 1 : 0) + (has(self.machineNames) && size(self.machineNames) > 0 ? 1 : 0) + "
+	 "(has(self.nodeClaimNames) && size(self.nodeClaimNames) > 0 ? 1 : 0) == 1",
+	 "exactly one of machineSelector, machineNames and nodeClaimNames"},
+	{"has(self.machineSelector) == has(oldSelf.machineSelector) && has(self.machineNames) == has(oldSelf.machineNames) "
+	 "&& has(self.nodeClaimNames) == has(oldSelf.nodeClaimNames) && has(self.notBefore) == has(oldSelf.notBefore)",
+	 "only cancelled and deadline may be changed"},
+	{"!has(self.notBefore) || !has(self.deadline) || self.notBefore < self.deadline",
+	 "deadline must be after notBefore"},
+	{"self.onDeadline != 'Escalate' || has(self.deadline)",
+	 "onDeadline Escalate needs deadline"},
+	{NULL, NULL},
+};
+
+static const struct field target_fields[] = {
+	FIELD(drain_target, machine, "machine", FIELD_STR, .required = true, .max_len = 253,
+	      .doc = "The Machine."),
+	FIELD(drain_target, claim, "claim", FIELD_STR, .max_len = 253,
+	      .doc = "The NodeClaim that it served."),
+	FIELD(drain_target, phase, "phase", FIELD_STR, .max_len = 32,
+	      .doc = "Pending, Evicting, Escalating, Leaving, Wiping, Done, Stopped, Failed or Cancelled."),
+	FIELD(drain_target, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Pods that have not left."),
+	FIELD(drain_target, blocked_by, "blockedBy", FIELD_STR,
+	      .doc = "What keeps the first of them."),
+	FIELDS_END,
+};
+
+static const struct field status_fields[] = {
+	FIELD(drain_status, phase, "phase", FIELD_ENUM, .enums = phase_names,
+	      .doc = "How far it is."),
+	FIELD(drain_status, start_time, "startTime", FIELD_TIME,
+	      .doc = "When targets were resolved."),
+	FIELD(drain_status, completion_time, "completionTime", FIELD_TIME,
+	      .doc = "When it finished."),
+	FIELD_ITEMS(drain_status, targets, "targets", target_fields, .max_items = 1000,
+		    .doc = "Resolved once, at the start."),
+	CONDITIONS_ROW(drain_status, "Ready (it ended as asked), Resolved."),
+	FIELDS_END,
+};
+
+const struct field drain_fields[] = {
+	META_ROW(drain),
+	FIELD_OBJ(drain, spec, "spec", spec_fields, .required = true, .rules = spec_rules,
+		  .doc = "What is wanted; immutable but for cancelled and deadline."),
+	FIELD_OBJ(drain, status, "status", status_fields, .doc = "What is."),
+	FIELDS_END,
+};
+
+const struct object_column drain_columns[] = {
+	{"Phase", "string", ".status.phase", 0},	  {"Then", "string", ".spec.then", 0},
+	{"Deadline", "string", ".spec.deadline", 0},	  {"Reason", "string", ".spec.reason", 0},
+	{"Concurrent", "integer", ".spec.concurrent", 1}, {NULL, NULL, NULL, 0},
+};
+
+/* All but these two must stay what they were. */
+static int check_unchanged(const struct drain_spec *s, const struct drain_spec *o, struct err *e)
+{
+	struct drain_spec now = *s;
+
+	now.cancelled = o->cancelled;
+	now.deadline = o->deadline;
+	if (object_same(spec_fields, &now, o, "spec", e) < 0)
+		return err_set(e, ERR_INVALID, 0,
+			       "spec: only cancelled and deadline may be changed");
+	if (o->cancelled && !s->cancelled)
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.cancelled: a cancelled Drain stays cancelled");
+	return 0;
+}
+
+int drain_check(const void *object, const void *old, struct err *e)
+{
+	const struct drain *d = object, *o = old;
+	const struct drain_spec *s = &d->spec;
+	int n = !!s->machine_selector + !!s->machine_names.n + !!s->node_claim_names.n;
+
+	if (n != 1)
+		return err_set(
+			e, ERR_INVALID, 0,
+			"spec: want exactly one of machineSelector, machineNames and nodeClaimNames, got %d",
+			n);
+	if (s->not_before && s->deadline && s->not_before >= s->deadline)
+		return err_set(e, ERR_INVALID, 0, "spec.deadline: must be after notBefore");
+	if (s->on_deadline == DRAIN_ESCALATE && !s->deadline)
+		return err_set(e, ERR_INVALID, 0, "spec.deadline: required by onDeadline Escalate");
+	return o ? check_unchanged(s, &o->spec, e) : 0;
+}
+
+/* --- WipeRecord ------------------------------------------------------------------------------- */
+
+static const struct field record_spec_fields[] = {
+	EVIDENCE_ROWS(wipe_record_spec, evidence),
+	FIELD(wipe_record_spec, envelope, "envelope", FIELD_STR, .required = true,
+	      .max_len = 524288,
+	      .doc = "The signed truth (DSSE, base64), with which the fields above are compared."),
+	FIELDS_END,
+};
+static const struct field_rule record_spec_rules[] = {
+	{"self == oldSelf", "a record never changes"},
+	{"!has(self.startTime) || !has(self.endTime) || self.startTime <= self.endTime",
+	 "endTime must not be before startTime"},
+	{NULL, NULL},
+};
+
+const struct field wipe_record_fields[] = {
+	META_ROW(wipe_record),
+	FIELD_OBJ(wipe_record, spec, "spec", record_spec_fields, .required = true,
+		  .rules = record_spec_rules, .doc = "What was done and found; immutable."),
+	FIELDS_END,
+};
+
+const struct object_column wipe_record_columns[] = {
+	{"Machine", "string", ".spec.machine.name", 0},
+	{"Tenancy", "integer", ".spec.tenancy", 0},
+	{"Attempt", "integer", ".spec.attempt", 0},
+	{"Verdict", "string", ".spec.verdict", 0},
+	{"Trust", "string", ".spec.agentTrust", 0},
+	{"Cluster", "string", ".spec.virtualCluster.name", 1},
+	{"Ended", "date", ".spec.endTime", 1},
+	{NULL, NULL, NULL, 0},
+};
+
+int wipe_record_check(const void *object, const void *old, struct err *e)
+{
+	const struct wipe_record *r = object, *o = old;
+
+	if (r->spec.evidence.end_time && r->spec.evidence.end_time < r->spec.evidence.start_time)
+		return err_set(e, ERR_INVALID, 0, "spec.endTime: must not be before startTime");
+	return o ? object_same(record_spec_fields, &r->spec, &o->spec, "spec", e) : 0;
+}

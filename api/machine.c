@@ -1,0 +1,423 @@
+#include "base/str.h"
+#include "api/tables.h"
+
+/*
+ * Machine: one physical server or cloud instance.
+ * Tests: tests/unit/api/test_kinds.c
+ */
+static const char *const policy_names[] = {"Observe", "Manage", "Retire", NULL};
+static const char *const approve_names[] = {"Wipe", "Adopt", NULL};
+static const char *const exit_names[] = {"auto", "operator", NULL};
+static const char *const waiting_names[] = {"Device", "Rate", "Budget", "Approval", NULL};
+
+static const struct field approval_fields[] = {
+	FIELD(machine_approval, action, "action", FIELD_ENUM, .enums = approve_names,
+	      .required = true,
+	      .doc = "Wipe: treat what is on it as nobody's. Adopt: it serves the named claim."),
+	FIELD(machine_approval, id, "id", FIELD_STR, .required = true, .max_len = 64,
+	      .doc = "Acted on once; then it stands in status.approvalID."),
+	FIELD(machine_approval, claim, "claim", FIELD_STR, AS_NAME, .doc = "Adopt: the NodeClaim."),
+	FIELDS_END,
+};
+static const struct field_rule approval_rules[] = {
+	{"self.action != 'Adopt' || has(self.claim)", "action Adopt needs claim"},
+	{NULL, NULL},
+};
+
+static const struct field identity_fields[] = {
+	FIELD(machine_identity, system_uuid, "systemUUID", FIELD_STR, .max_len = 64,
+	      .doc = "System UUID, as the BMC says, or dmidecode."),
+	FIELD(machine_identity, serial_number, "serialNumber", FIELD_STR, .max_len = 128,
+	      .doc = "Serial number, as the BMC says."),
+	FIELDS_END,
+};
+static const struct field_rule identity_rules[] = {
+	{"has(self.systemUUID) || has(self.serialNumber)", "systemUUID or serialNumber"},
+	{NULL, NULL},
+};
+
+static const struct field bmc_fields[] = {
+	FIELD(machine_bmc, address, "address", FIELD_STR, .required = true, AS_URL,
+	      .doc = "URL of the system at its BMC; https for Redfish."),
+	FIELD_PTR(machine_bmc, credentials_secret_ref, "credentialsSecretRef",
+		  object_local_secret_fields,
+		  .doc = "Secret with username and password; absent: the Provider's."),
+	FIELD_OBJ(machine_bmc, tls, "tls", object_tls_fields, .rules = object_tls_rules,
+		  .doc = "How the BMC's certificate is known; there is no way to skip it."),
+	FIELDS_END,
+};
+static const struct field_rule bmc_rules[] = {
+	{"!self.address.startsWith('https://') || has(self.tls)", "an https address needs tls"},
+	{NULL, NULL},
+};
+
+static const struct field provisioning_fields[] = {
+	FIELD(machine_provisioning, address, "address", FIELD_STR, .required = true, .max_len = 64,
+	      .pattern = "^[0-9a-fA-F.:]+/[0-9]{1,3}$", .want = "an address such as 10.1.0.17/24",
+	      .doc = "The machine's own address in the provisioning network."),
+	FIELD(machine_provisioning, gateway, "gateway", FIELD_STR, .max_len = 64,
+	      .pattern = "^[0-9a-fA-F.:]+$", .want = "an IP address", .doc = "Its gateway there."),
+	FIELDS_END,
+};
+
+#define DRIVES_ROW(type_, doc_)                                                                    \
+	FIELD_ITEMS(type_, drives, "drives", object_drive_fields, .max_items = 128,                \
+		    .list_key = "wwn", .doc = (doc_))
+
+static const struct field spec_fields[] = {
+	FIELD_OBJ(machine_spec, provider_ref, "providerRef", object_name_ref_fields,
+		  .required = true, .doc = "The Provider that it belongs to."),
+	FIELD(machine_spec, instance_type, "instanceType", FIELD_STR, .max_len = 128,
+	      .doc = "Name of one of the Provider's instance types."),
+	FIELD(machine_spec, management_policy, "managementPolicy", FIELD_ENUM,
+	      .enums = policy_names, .def = "\"Observe\"",
+	      .doc = "Observe only reads; Manage acts; Retire takes it out for good."),
+	FIELD_PTR(
+		machine_spec, approval, "approval", approval_fields, .rules = approval_rules,
+		.doc = "What a person decided about a machine that drover would not touch; written by drover approve."),
+	DRIVES_ROW(
+		machine_spec,
+		"Drives that must be there; written at the first inspection, then only by a person."),
+	FIELD_PTR(machine_spec, identity, "identity", identity_fields, .rules = identity_rules,
+		  .doc = "Checked at each BMC login; without it nothing is managed."),
+	FIELD_PTR(machine_spec, bmc, "bmc", bmc_fields, .rules = bmc_rules,
+		  .doc = "How its BMC is reached."),
+	FIELD(machine_spec, boot_mac_address, "bootMACAddress", FIELD_STR, .max_len = 17,
+	      .pattern = "^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$",
+	      .want = "a MAC address such as b8:ce:f6:01:02:03",
+	      .doc = "NIC in the provisioning network."),
+	FIELD_PTR(machine_spec, provisioning, "provisioning", provisioning_fields,
+		  .doc = "Its address in the provisioning network; absent: DHCP."),
+	FIELDS_END,
+};
+
+static const struct field attempt_previous_fields[] = {
+	FIELD_IN(machine_attempt, previous, name, "name", FIELD_STR, .max_len = 253,
+		 .doc = "Name of the WipeRecord before."),
+	FIELD_IN(machine_attempt, previous, digest, "digest", FIELD_STR, .max_len = 128,
+		 .doc = "SHA-256 of its envelope."),
+	FIELDS_END,
+};
+
+static const struct field reached_fields[] = {
+	FIELD(machine_reached, wwn, "wwn", FIELD_STR, .required = true, .max_len = 256,
+	      .doc = "The drive."),
+	FIELD(machine_reached, technique, "technique", FIELD_STR, .max_len = 64,
+	      .doc = "The last that was begun."),
+	FIELD(machine_reached, erased_bytes, "erasedBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "How far that was, where it tells."),
+	FIELDS_END,
+};
+
+static const struct field attempt_fields[] = {
+	FIELD(machine_attempt, record, "record", FIELD_STR, .required = true, .max_len = 253,
+	      .doc = "Name that its WipeRecord will have."),
+	FIELD(machine_attempt, attempt, "attempt", FIELD_I64, .min = 1, .max = 1000000,
+	      .required = true, .doc = "Counts the attempts for one tenancy, from 1."),
+	FIELD_OBJ(machine_attempt, previous, "previous", attempt_previous_fields,
+		  .doc = "The machine's newest record when it began."),
+	FIELD(machine_attempt, nonce_digest, "nonceDigest", FIELD_STR, .max_len = 128,
+	      .doc = "SHA-256 of the nonce."),
+	FIELD(machine_attempt, policy_digest, "policyDigest", FIELD_STR, .max_len = 128,
+	      .doc = "SHA-256 of the wipe policy that was in force."),
+	FIELD(machine_attempt, start_time, "startTime", FIELD_TIME, .doc = "When it began."),
+	FIELD_ITEMS(machine_attempt, devices, "devices", reached_fields, .max_items = 256,
+		    .doc = "How far each drive was when the agent was heard last.  No proof."),
+	FIELDS_END,
+};
+
+static const struct field last_wipe_fields[] = {
+	FIELD_IN(machine_status, last_wipe, record, "record", FIELD_STR, .max_len = 253,
+		 .doc = "Name of the WipeRecord."),
+	FIELD_IN(machine_status, last_wipe, tenancy, "tenancy", FIELD_I64, .min = 0,
+		 .max = INT64_MAX, .doc = "The tenancy that it ended."),
+	FIELDS_END,
+};
+
+static const struct field power_fields[] = {
+	FIELD_IN(machine_status, power, state, "state", FIELD_STR, .max_len = 16,
+		 .doc = "On, Off, Changing or Unknown."),
+	FIELD_IN(machine_status, power, observed_time, "observedTime", FIELD_TIME,
+		 .doc = "When it was read."),
+	FIELD_IN(machine_status, power, confirmed_by, "confirmedBy", FIELD_STR, .max_len = 253,
+		 .doc = "The operation for which a person saw it off (drover confirm-off)."),
+	FIELD_IN(machine_status, power, doubted, "doubted", FIELD_STR, .max_len = 253,
+		 .doc = "The operation in which it was heard after its BMC had said Off."),
+	FIELD_IN(
+		machine_status, power, http_boot, "httpBoot", FIELD_STR, .max_len = 253,
+		.doc = "Operation and boot of the agent that it was switched on for by HTTP boot; absent when that is over."),
+	FIELDS_END,
+};
+
+static const struct field network_fields[] = {
+	FIELD_IN(machine_status, network, segment, "segment", FIELD_STR, .max_len = 253,
+		 .doc = "quarantine, provisioning or tenant/NAME."),
+	FIELD_IN(machine_status, network, proof, "proof", FIELD_STR, .max_len = 16,
+		 .doc = "Strong, Weak or None."),
+	FIELD_IN(machine_status, network, observed_time, "observedTime", FIELD_TIME,
+		 .doc = "When it was read."),
+	FIELDS_END,
+};
+
+static const struct field bmc_status_fields[] = {
+	FIELD_IN(machine_status, bmc, session_uri, "sessionURI", FIELD_STR, .max_len = 2048,
+		 .doc = "The open session; a new leader deletes it first."),
+	FIELD_IN(machine_status, bmc, secret_version, "secretVersion", FIELD_STR, .max_len = 64,
+		 .doc = "resourceVersion of the Secret that the BMC last accepted."),
+	FIELD_IN(machine_status, bmc, refused_secret_version, "refusedSecretVersion", FIELD_STR,
+		 .max_len = 64,
+		 .doc = "resourceVersion of the Secret whose login was refused: not tried again."),
+	FIELD_IN(machine_status, bmc, fingerprint, "fingerprint", FIELD_STR, .max_len = 128,
+		 .doc = "Certificate pinned at first use."),
+	FIELD_IN(
+		machine_status, bmc, kept_address, "keptAddress", FIELD_STR, .max_len = 128,
+		.doc = "SHA-256 of an HTTP boot address of drover that the BMC does not let go; it boots nothing."),
+	FIELDS_END,
+};
+
+static const struct field error_fields[] = {
+	FIELD(machine_error, reason, "reason", FIELD_STR, .max_len = 128,
+	      .doc = "One of a closed list."),
+	FIELD(machine_error, message, "message", FIELD_STR, .doc = "For people."),
+	FIELD(machine_error, time, "time", FIELD_TIME, .doc = "When it happened."),
+	FIELDS_END,
+};
+
+static const struct field progress_fields[] = {
+	FIELD(machine_progress, phase, "phase", FIELD_STR, .max_len = 64,
+	      .doc = "What the agent does: canaries, overwrite, image ..."),
+	FIELD(machine_progress, done_bytes, "doneBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Done, over all drives."),
+	FIELD(machine_progress, total_bytes, "totalBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "To do in all; 0: not known."),
+	FIELD(machine_progress, bytes_per_second, "bytesPerSecond", FIELD_I64, .min = 0,
+	      .max = INT64_MAX, .doc = "Rate, over all drives."),
+	FIELD(machine_progress, expected_end, "expectedEnd", FIELD_TIME,
+	      .doc = "When it will be done at that rate."),
+	FIELDS_END,
+};
+
+static const struct field operation_fields[] = {
+	FIELD(machine_operation, id, "id", FIELD_STR, .max_len = 64, .doc = "Its id, everywhere."),
+	FIELD(machine_operation, step, "step", FIELD_STR, .max_len = 64,
+	      .doc = "What is being done."),
+	FIELD(machine_operation, class_, "class", FIELD_STR, .max_len = 16,
+	      .doc = "idempotent, probe-first or once: how it goes on after a crash."),
+	FIELD(machine_operation, attempt, "attempt", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Counts from 1."),
+	FIELD(machine_operation, fence, "fence", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Rises with each new leader; lower ones are refused."),
+	FIELD(machine_operation, boot_number, "bootNumber", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Which boot of the agent in this operation."),
+	FIELD(machine_operation, handle, "handle", FIELD_STR,
+	      .doc = "What the backend gave for a call that is under way."),
+	FIELD(machine_operation, started, "started", FIELD_TIME, .doc = "When it began."),
+	FIELD(machine_operation, deadline, "deadline", FIELD_TIME, .doc = "When it is given up."),
+	FIELD(machine_operation, waiting_for, "waitingFor", FIELD_ENUM, .enums = waiting_names,
+	      .doc = "The device, or drover itself: then the deadline is moved."),
+	FIELD(machine_operation, next_attempt, "nextAttempt", FIELD_TIME,
+	      .doc = "When it is tried again."),
+	FIELD_OBJ(machine_operation, last_error, "lastError", error_fields,
+		  .doc = "Why it was not done the last time."),
+	FIELD_PTR(machine_operation, progress, "progress", progress_fields,
+		  .doc = "How far the agent is."),
+	FIELDS_END,
+};
+
+static const struct field agent_fields[] = {
+	FIELD(machine_agent, boot_id, "bootID", FIELD_STR, .max_len = 64,
+	      .doc = "Boot id of the agent's kernel."),
+	FIELD(machine_agent, public_key, "publicKey", FIELD_STR, .max_len = 256,
+	      .doc = "Key that it signs with; absent when its orders are done."),
+	FIELD(machine_agent, secret_digest, "secretDigest", FIELD_STR, .max_len = 128,
+	      .doc = "SHA-256 of its secret."),
+	FIELD(machine_agent, system_uuid, "systemUUID", FIELD_STR, .max_len = 64,
+	      .doc = "System UUID as it reads it: its Node has to say the same."),
+	FIELD(machine_agent, observed_time, "observedTime", FIELD_TIME,
+	      .doc = "When it was heard last."),
+	FIELDS_END,
+};
+
+static const struct field nic_fields[] = {
+	FIELD(machine_nic, mac, "mac", FIELD_STR, .max_len = 64, .doc = "MAC address."),
+	FIELD(machine_nic, name, "name", FIELD_STR, .max_len = 32,
+	      .doc = "Name in the agent's kernel."),
+	FIELD(machine_nic, driver, "driver", FIELD_STR, .max_len = 32, .doc = "Its driver."),
+	FIELDS_END,
+};
+
+static const struct field inventory_fields[] = {
+	FIELD(machine_inventory, gpus, "gpus", FIELD_I64, .min = 0, .max = 1024,
+	      .doc = "How many GPUs."),
+	FIELD(machine_inventory, gpu_product, "gpuProduct", FIELD_STR, .max_len = 128,
+	      .doc = "Which."),
+	FIELD(machine_inventory, cpus, "cpus", FIELD_I64, .min = 0, .max = 65536,
+	      .doc = "How many logical CPUs."),
+	FIELD(machine_inventory, memory_bytes, "memoryBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "RAM."),
+	DRIVES_ROW(machine_inventory, "Drives that were seen."),
+	FIELD_ITEMS(machine_inventory, nics, "nics", nic_fields, .max_items = 64,
+		    .doc = "NICs that were seen."),
+	FIELD(machine_inventory, observed_time, "observedTime", FIELD_TIME,
+	      .doc = "When the agent looked."),
+	FIELDS_END,
+};
+
+static const struct field failure_fields[] = {
+	FIELD(machine_failure, time, "time", FIELD_TIME, .doc = "When."),
+	FIELD(machine_failure, step, "step", FIELD_STR, .max_len = 64, .doc = "In which step."),
+	FIELD(machine_failure, reason, "reason", FIELD_STR, .max_len = 128,
+	      .doc = "One of a closed list."),
+	FIELD(machine_failure, message, "message", FIELD_STR, .doc = "For people."),
+	FIELD(machine_failure, claim, "claim", FIELD_STR, .max_len = 253,
+	      .doc = "The claim that it served then."),
+	FIELD(machine_failure, pool, "pool", FIELD_STR, .max_len = 253, .doc = "Its pool."),
+	FIELD(machine_failure, image, "image", FIELD_STR, .max_len = 128,
+	      .doc = "Its image, by digest."),
+	FIELD(machine_failure, tenant, "tenant", FIELD_STR, .max_len = 253,
+	      .doc = "Its VirtualCluster."),
+	FIELDS_END,
+};
+
+static const struct field quarantine_fields[] = {
+	FIELD(machine_quarantine, reason, "reason", FIELD_STR, .max_len = 128,
+	      .doc = "One of a closed list."),
+	FIELD(machine_quarantine, message, "message", FIELD_STR, .doc = "For people."),
+	FIELD(machine_quarantine, exit, "exit", FIELD_ENUM, .enums = exit_names,
+	      .doc = "auto: tried again by itself. operator: a person has to decide."),
+	FIELD(machine_quarantine, since, "since", FIELD_TIME, .doc = "Since when."),
+	FIELD(machine_quarantine, next_attempt, "nextAttempt", FIELD_TIME,
+	      .doc = "When it is tried again."),
+	FIELD(machine_quarantine, attempts, "attempts", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "How often it was."),
+	FIELDS_END,
+};
+
+static const struct field hold_fields[] = {
+	FIELD(machine_hold, drain, "drain", FIELD_STR, .max_len = 253,
+	      .doc = "The Drain that holds it; absent: a person cordoned its Node."),
+	FIELD(machine_hold, since, "since", FIELD_TIME, .doc = "Since when."),
+	FIELDS_END,
+};
+
+static const struct field leave_fields[] = {
+	FIELD(machine_leave, reason, "reason", FIELD_STR, .required = true, .max_len = 64,
+	      .doc = "Why it leaves its tenant."),
+	FIELD(machine_leave, drain, "drain", FIELD_STR, .max_len = 253,
+	      .doc = "The Drain that asked."),
+	FIELD(machine_leave, then, "then", FIELD_ENUM, .enums = drain_then_names,
+	      .def = "\"Release\"", .doc = "What comes after the wipe."),
+	FIELD(machine_leave, deadline, "deadline", FIELD_TIME,
+	      .doc = "When its pods are not waited for any more."),
+	FIELD(machine_leave, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Pods that have not left."),
+	FIELD(machine_leave, blocked_by, "blockedBy", FIELD_STR,
+	      .doc = "What keeps the first of them."),
+	FIELDS_END,
+};
+
+static const struct field requests_fields[] = {
+	FIELD_IN(machine_status, requests, retry, "retry", FIELD_STR, .max_len = 253,
+		 .doc = "Value of the annotation drover.dev/retry that was acted on last."),
+	FIELD_IN(machine_status, requests, release, "release", FIELD_STR, .max_len = 253,
+		 .doc = "Value of the annotation drover.dev/release that was acted on last."),
+	FIELDS_END,
+};
+
+static const struct field_rule tenancy_rules[] = {
+	{"self >= oldSelf", "tenancy never falls"},
+	{NULL, NULL},
+};
+
+static const struct field status_fields[] = {
+	FIELD(machine_status, state, "state", FIELD_STR, .max_len = 32,
+	      .doc = "Where it is in its life."),
+	FIELD(machine_status, state_since, "stateSince", FIELD_TIME, .doc = "Since when."),
+	FIELD(machine_status, tenancy, "tenancy", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .rules = tenancy_rules,
+	      .doc = "Counts tenants; rises before the first byte of one, never falls."),
+	FIELD(machine_status, clean, "clean", FIELD_BOOL,
+	      .doc = "Wiped since the last tenant, and proved."),
+	FIELD_OBJ(
+		machine_status, identity, "identity", identity_fields,
+		.doc = "What the BMC said at the last login; `drover approve` copies it to spec.identity."),
+	FIELD_PTR(machine_status, claim_ref, "claimRef", object_ref_fields,
+		  .doc = "The claim that holds it: the lock."),
+	FIELD_OBJ(machine_status, last_wipe, "lastWipe", last_wipe_fields,
+		  .doc = "The newest record that passed."),
+	FIELD_PTR(machine_status, wipe_attempt, "wipeAttempt", attempt_fields,
+		  .doc = "A wipe that was begun and has no WipeRecord yet."),
+	FIELD_OBJ(machine_status, power, "power", power_fields, .doc = "What the BMC said last."),
+	FIELD_OBJ(machine_status, network, "network", network_fields,
+		  .doc = "Where its network is."),
+	FIELD_OBJ(machine_status, bmc, "bmc", bmc_status_fields,
+		  .doc = "What is remembered about its BMC."),
+	FIELD_PTR(machine_status, operation, "operation", operation_fields, .doc = "The journal."),
+	FIELD_OBJ(machine_status, tenant, "tenant", object_ref_fields,
+		  .doc = "The virtual cluster that it serves or served last."),
+	FIELD_PTR(machine_status, warm_for, "warmFor", object_ref_fields,
+		  .doc = "The pool that keeps it on while it is free."),
+	FIELD_PTR(machine_status, agent, "agent", agent_fields, .doc = "The agent's session."),
+	FIELD_PTR(machine_status, inventory, "inventory", inventory_fields,
+		  .doc = "What the agent saw."),
+	FIELD_ITEMS(machine_status, failures, "failures", failure_fields, .max_items = 20,
+		    .doc = "The newest 20."),
+	FIELD_PTR(machine_status, quarantine, "quarantine", quarantine_fields,
+		  .doc = "Why it is in quarantine."),
+	FIELD_PTR(machine_status, leave, "leave", leave_fields,
+		  .doc = "Why it leaves its tenant, and what comes after the wipe."),
+	FIELD_PTR(machine_status, hold, "hold", hold_fields,
+		  .doc = "No placing and no giving back."),
+	FIELD_OBJ(machine_status, requests, "requests", requests_fields,
+		  .doc = "Requests by annotation that were acted on."),
+	FIELD(machine_status, approval_id, "approvalID", FIELD_STR, .max_len = 64,
+	      .doc = "The approval acted on last."),
+	FIELD(machine_status, boot_id, "bootID", FIELD_STR, .max_len = 64,
+	      .doc = "Boot id of its newest Node."),
+	FIELD(machine_status, instance_id, "instanceID", FIELD_STR, .max_len = 253,
+	      .doc = "Its id in a cloud or in BCM."),
+	CONDITIONS_ROW(machine_status, "Ready, Reachable, Managed."),
+	FIELDS_END,
+};
+
+const struct field machine_fields[] = {
+	META_ROW(machine),
+	FIELD_OBJ(machine, spec, "spec", spec_fields, .required = true, .doc = "What is wanted."),
+	FIELD_OBJ(machine, status, "status", status_fields, .doc = "What is."),
+	FIELDS_END,
+};
+
+const struct object_column machine_columns[] = {
+	{"State", "string", ".status.state", 0},
+	{"Since", "date", ".status.stateSince", 0},
+	{"Claim", "string", ".status.claimRef.name", 0},
+	{"Power", "string", ".status.power.state", 0},
+	{"Waiting", "string", ".status.operation.waitingFor", 0},
+	{"Error", "string", ".status.operation.lastError.reason", 0},
+	{"Type", "string", ".spec.instanceType", 1},
+	{"Provider", "string", ".spec.providerRef.name", 1},
+	{"Network", "string", ".status.network.segment", 1},
+	{"WarmFor", "string", ".status.warmFor.name", 1},
+	{"Tenancy", "integer", ".status.tenancy", 1},
+	{NULL, NULL, NULL, 0},
+};
+
+int machine_check(const void *object, const void *old, struct err *e)
+{
+	const struct machine *m = object, *o = old;
+	const struct machine_spec *s = &m->spec;
+
+	if (object_name_check(&m->meta, 63, e) < 0)
+		return -1;
+	if (s->approval && s->approval->action == APPROVE_ADOPT && !s->approval->claim)
+		return err_set(e, ERR_INVALID, 0, "spec.approval.claim: required by action Adopt");
+	if (s->identity && !s->identity->system_uuid && !s->identity->serial_number)
+		return err_set(e, ERR_INVALID, 0, "spec.identity: want systemUUID or serialNumber");
+	if (s->bmc && object_tls_check(&s->bmc->tls, str_starts(s->bmc->address, "https://"),
+				       "spec.bmc.tls", e) < 0)
+		return -1;
+	if (o && m->status.tenancy < o->status.tenancy)
+		return err_set(e, ERR_INVALID, 0, "status.tenancy: never falls, was %jd, got %jd",
+			       (intmax_t)o->status.tenancy, (intmax_t)m->status.tenancy);
+	return 0;
+}

@@ -1,0 +1,273 @@
+#include "base/str.h"
+#include "api/tables.h"
+
+/*
+ * Provider: where machines come from and how they are switched.
+ * Tests: tests/unit/api/test_kinds.c
+ */
+const char *const provider_object_type_names[] = {"redfish", "ipmi", "libvirt", "bcm",
+						  "ec2",     "exec", NULL};
+const char *const provider_object_fabric_names[] = {"none", "exec", "netris", NULL};
+static const char *const boot_method_names[] = {"UefiHttp", "VirtualMedia", NULL};
+
+static const struct field exec_fields[] = {
+	FIELD(provider_object_exec, command, "command", FIELD_STRINGS, .required = true,
+	      .max_items = 32, .doc = "Program and arguments; no shell."),
+	FIELDS_END,
+};
+
+static const struct field ec2_fields[] = {
+	FIELD(provider_object_ec2, region, "region", FIELD_STR, .required = true, .max_len = 64,
+	      .doc = "Region."),
+	FIELD(provider_object_ec2, image_id, "imageID", FIELD_STR, .required = true, .max_len = 64,
+	      .doc = "AMI."),
+	FIELD(provider_object_ec2, subnet_id, "subnetID", FIELD_STR, .required = true,
+	      .max_len = 64, .doc = "Subnet of the instances."),
+	FIELD(provider_object_ec2, security_group_ids, "securityGroupIDs", FIELD_STRINGS,
+	      .max_items = 16, .max_len = 64, .doc = "Security groups of the instances."),
+	FIELD(provider_object_ec2, instance_profile, "instanceProfile", FIELD_STR, .max_len = 256,
+	      .doc = "IAM instance profile."),
+	FIELDS_END,
+};
+
+static const struct field netris_fields[] = {
+	FIELD(provider_object_netris, endpoint, "endpoint", FIELD_STR, .required = true, AS_HTTPS,
+	      .doc = "The Netris controller."),
+	FIELD(provider_object_netris, site, "site", FIELD_STR, .max_len = 253, .doc = "Its site."),
+	FIELD_PTR(provider_object_netris, credentials_secret_ref, "credentialsSecretRef",
+		  object_local_secret_fields, .required = true,
+		  .doc = "Secret with username and password."),
+	FIELD_OBJ(provider_object_netris, tls, "tls", object_tls_fields, .rules = object_tls_rules,
+		  .doc = "How its certificate is known; absent: by the system's CAs."),
+	FIELDS_END,
+};
+
+static const struct field segments_fields[] = {
+	FIELD_IN(provider_object_network, segments, quarantine, "quarantine", FIELD_STR,
+		 .required = true, .max_len = 253,
+		 .doc = "Reaches the agent endpoint alone; its machines do not reach one another."),
+	FIELD_IN(
+		provider_object_network, segments, provisioning, "provisioning", FIELD_STR,
+		.required = true, .max_len = 253,
+		.doc = "Reaches agent endpoint and images; its machines do not reach one another."),
+	FIELDS_END,
+};
+
+static const struct field network_fields[] = {
+	FIELD(provider_object_network, type, "type", FIELD_ENUM,
+	      .enums = provider_object_fabric_names, .def = "\"none\"",
+	      .doc = "What moves the machines' ports; none: nothing does."),
+	FIELD_PTR(provider_object_network, exec, "exec", exec_fields,
+		  .doc = "Type exec: the program."),
+	FIELD_PTR(provider_object_network, netris, "netris", netris_fields,
+		  .doc = "Type netris: its controller."),
+	FIELD_OBJ(provider_object_network, segments, "segments", segments_fields,
+		  .doc = "drover's own segments."),
+	FIELDS_END,
+};
+static const struct field_rule network_rules[] = {
+	{"self.type != 'exec' || has(self.exec)", "type exec needs exec"},
+	{"self.type != 'netris' || has(self.netris)", "type netris needs netris"},
+	{"self.type == 'none' || has(self.segments)", "segments are needed unless type is none"},
+	{NULL, NULL},
+};
+
+static const struct field boot_fields[] = {
+	FIELD_IN(
+		provider_object_spec, boot, methods, "methods", FIELD_STRINGS,
+		.enums = boot_method_names, .max_items = 2,
+		.doc = "Ways to boot the agent, tried in this order; absent: what the BMC offers."),
+	FIELD_IN(provider_object_spec, boot, media_url, "mediaURL", FIELD_STR, AS_HTTP,
+		 .doc = "Where BMCs, and firmware that boots by HTTP, reach drover."),
+	FIELDS_END,
+};
+
+static const struct field agent_fields[] = {
+	FIELD_IN(provider_object_spec, agent, endpoint, "endpoint", FIELD_STR, AS_HTTPS,
+		 .doc = "Where agents reach drover, from quarantine and provisioning alike."),
+	FIELDS_END,
+};
+
+struct per_domain {
+	const char *key;
+	int64_t concurrent;
+};
+_Static_assert(sizeof(struct per_domain) ==
+		       sizeof(((struct provider_object_limits *)0)->per_domain),
+	       "the table below is for the member of struct provider_object_limits");
+
+static const struct field per_domain_fields[] = {
+	FIELD(per_domain, key, "key", FIELD_STR, .required = true, AS_QUALIFIED,
+	      .doc = "Label of Machines that names the domain."),
+	FIELD(per_domain, concurrent, "concurrent", FIELD_I64, .required = true, .min = 1,
+	      .max = 10000, .doc = "Power-ons at once in one domain."),
+	FIELDS_END,
+};
+
+static const struct field limits_fields[] = {
+	FIELD(provider_object_limits, requests_per_second, "requestsPerSecond", FIELD_I64, .min = 1,
+	      .max = 10000, .def = "50", .doc = "Requests to all BMCs or to the API."),
+	FIELD(provider_object_limits, concurrent_operations, "concurrentOperations", FIELD_I64,
+	      .min = 1, .max = 10000, .def = "64", .doc = "Calls in flight at once."),
+	FIELD(provider_object_limits, power_on_per_minute, "powerOnPerMinute", FIELD_I64, .min = 1,
+	      .max = 10000, .def = "30", .doc = "Machines switched on in a minute."),
+	FIELD_OBJ(provider_object_limits, per_domain, "perDomain", per_domain_fields,
+		  .doc = "A further limit by rack or feed."),
+	FIELDS_END,
+};
+
+static const struct field pci_fields[] = {
+	FIELD(provider_object_pci, id, "id", FIELD_STR, .required = true, .max_len = 9,
+	      .pattern = "^[0-9a-f]{4}:[0-9a-f]{4}$", .want = "a PCI id such as 10de:2330",
+	      .doc = "Vendor and device."),
+	FIELD(provider_object_pci, count, "count", FIELD_I64, .min = 1, .max = 256, .def = "1",
+	      .doc = "How many."),
+	FIELDS_END,
+};
+
+/* match.pci: two anonymous structs deep, but the list is all that is in them. */
+static const struct field match_fields[] = {
+	{.name = "pci",
+	 .type = FIELD_LIST,
+	 .sub = pci_fields,
+	 .size = sizeof(struct provider_object_pci),
+	 .max_items = 32,
+	 .doc = "PCI devices that it must have."},
+	FIELDS_END,
+};
+
+static const struct field root_device_fields[] = {
+	FIELD_IN(provider_object_instance_type, root_device, model, "model", FIELD_STR,
+		 .max_len = 128, .doc = "Model of the drive."),
+	FIELD_IN(provider_object_instance_type, root_device, min_bytes, "minBytes", FIELD_I64,
+		 .min = 0, .max = INT64_MAX, .doc = "At least so large."),
+	FIELD_IN(provider_object_instance_type, root_device, max_bytes, "maxBytes", FIELD_I64,
+		 .min = 0, .max = INT64_MAX, .doc = "At most so large; 0: any."),
+	FIELDS_END,
+};
+
+static const struct field instance_type_fields[] = {
+	FIELD(provider_object_instance_type, name, "name", FIELD_STR, .required = true,
+	      .max_len = 128,
+	      .doc = "What Machine.spec.instanceType says; the node's instance-type label."),
+	FIELD_OBJ(provider_object_instance_type, match, "match", match_fields,
+		  .doc = "What a machine must have to be one."),
+	FIELD(provider_object_instance_type, capacity, "capacity", FIELD_RESOURCES,
+	      .required = true, .max_items = 32,
+	      .doc = "What its node will have; compared after it joined."),
+	FIELD(provider_object_instance_type, labels, "labels", FIELD_MAP, .max_items = 64,
+	      .max_len = 63, .doc = "Labels that its node will have; compared after it joined."),
+	FIELD_OBJ(provider_object_instance_type, root_device, "rootDevice", root_device_fields,
+		  .doc = "Which drive takes the image; none or two that fit: InventoryMismatch."),
+	FIELD(provider_object_instance_type, minimum_off_time, "minimumOffTime", FIELD_DURATION,
+	      .min = 0, .max = HOUR, .def = "\"0s\"",
+	      .doc = "How long it stays off between tenants: memory keeps its charge for seconds."),
+	FIELDS_END,
+};
+
+static const struct field wipe_fields[] = {
+	FIELD_OBJ(provider_object_wipe, floor.minimum_level, "minimumLevel",
+		  object_minimum_level_fields, .def = "{}",
+		  .doc = "The level of NIST SP 800-88 that each drive must reach to be free."),
+	FIELD(provider_object_wipe, floor.minimum_trust, "minimumTrust", FIELD_ENUM,
+	      .enums = wipe_trust_names, .def = "\"BootNetwork\"",
+	      .doc = "How far the agent that wipes must be believed."),
+	FIELD(provider_object_wipe, deadline, "deadline", FIELD_DURATION, .min = 10 * MINUTE,
+	      .max = 7 * DAY, .def = "\"6h\"", .doc = "Longest wipe."),
+	FIELDS_END,
+};
+
+static const struct field spec_fields[] = {
+	FIELD(provider_object_spec, type, "type", FIELD_ENUM, .enums = provider_object_type_names,
+	      .required = true, .immutable = true, .doc = "What it speaks."),
+	FIELD(provider_object_spec, paused, "paused", FIELD_BOOL,
+	      .doc = "Nothing destructive is started."),
+	FIELD(provider_object_spec, endpoint, "endpoint", FIELD_STR, AS_URL,
+	      .doc = "The one address, where there is one: BCM's head node, a cloud's API, libvirt."),
+	FIELD_PTR(provider_object_spec, credentials_secret_ref, "credentialsSecretRef",
+		  object_local_secret_fields,
+		  .doc = "Secret for all its machines; a Machine's own wins."),
+	FIELD_OBJ(provider_object_spec, tls, "tls", object_tls_fields, .rules = object_tls_rules,
+		  .doc = "How the endpoint's certificate is known; absent: by the system's CAs."),
+	FIELD_PTR(provider_object_spec, exec, "exec", exec_fields,
+		  .doc = "Type exec: the program."),
+	FIELD_PTR(provider_object_spec, ec2, "ec2", ec2_fields,
+		  .doc = "Type ec2: what instances are made of."),
+	FIELD_OBJ(provider_object_spec, boot, "boot", boot_fields,
+		  .doc = "How the agent is booted."),
+	FIELD_OBJ(provider_object_spec, agent, "agent", agent_fields,
+		  .doc = "What the agent is told."),
+	FIELD_OBJ(provider_object_spec, network, "network", network_fields,
+		  .def = "{\"type\":\"none\"}", .rules = network_rules,
+		  .doc = "How machines are moved between networks."),
+	FIELD_OBJ(provider_object_spec, limits, "limits", limits_fields, .def = "{}",
+		  .doc = "How hard it is driven."),
+	FIELD_ITEMS(provider_object_spec, instance_types, "instanceTypes", instance_type_fields,
+		    .max_items = 64, .list_key = "name",
+		    .doc = "What machines are; needed to scale from zero."),
+	FIELD_OBJ(provider_object_spec, wipe, "wipe", wipe_fields, .def = "{}",
+		  .doc = "The floor for free machines."),
+	FIELDS_END,
+};
+static const struct field_rule spec_rules[] = {
+	{"self.type != 'exec' || has(self.exec)", "type exec needs exec"},
+	{"self.type != 'ec2' || has(self.ec2)", "type ec2 needs ec2"},
+	{"self.type != 'bcm' || has(self.endpoint)", "type bcm needs endpoint"},
+	{NULL, NULL},
+};
+
+static const struct field status_fields[] = {
+	FIELD(provider_object_status, machines, "machines", FIELD_RESOURCES, .whole = true,
+	      .max_items = 64, .doc = "How many machines are in each state."),
+	CONDITIONS_ROW(provider_object_status, "Ready, Isolating, Paused."),
+	FIELDS_END,
+};
+
+const struct field provider_object_fields[] = {
+	META_ROW(provider_object),
+	FIELD_OBJ(provider_object, spec, "spec", spec_fields, .required = true, .rules = spec_rules,
+		  .doc = "What is wanted."),
+	FIELD_OBJ(provider_object, status, "status", status_fields, .doc = "What is."),
+	FIELDS_END,
+};
+
+const struct object_column provider_object_columns[] = {
+	{"Type", "string", ".spec.type", 0},
+	{"Free", "integer", ".status.machines.free", 0},
+	{"Serving", "integer", ".status.machines.serving", 0},
+	{"Quarantined", "integer", ".status.machines.quarantined", 0},
+	{"Paused", "boolean", ".spec.paused", 0},
+	{"Ready", "string", ".status.conditions[?(@.type==\"Ready\")].status", 0},
+	{"Network", "string", ".spec.network.type", 1},
+	{NULL, NULL, NULL, 0},
+};
+
+int provider_object_check(const void *object, const void *old, struct err *e)
+{
+	const struct provider_object *p = object, *o = old;
+	const struct provider_object_spec *s = &p->spec;
+	const struct provider_object_network *n = &s->network;
+
+	if (object_name_check(&p->meta, 63, e) < 0)
+		return -1;
+	if (o && o->spec.type != s->type)
+		return err_set(e, ERR_INVALID, 0, "spec.type: is immutable, was %s, got %s",
+			       provider_object_type_names[o->spec.type],
+			       provider_object_type_names[s->type]);
+	if (s->type == PROVIDER_TYPE_EXEC && !s->exec)
+		return err_set(e, ERR_INVALID, 0, "spec.exec: required by type exec");
+	if (s->type == PROVIDER_TYPE_EC2 && !s->ec2)
+		return err_set(e, ERR_INVALID, 0, "spec.ec2: required by type ec2");
+	if (s->type == PROVIDER_TYPE_BCM && !s->endpoint)
+		return err_set(e, ERR_INVALID, 0, "spec.endpoint: required by type bcm");
+	if (n->type == FABRIC_EXEC && !n->exec)
+		return err_set(e, ERR_INVALID, 0, "spec.network.exec: required by type exec");
+	if (n->type == FABRIC_NETRIS && !n->netris)
+		return err_set(e, ERR_INVALID, 0, "spec.network.netris: required by type netris");
+	if (n->type != FABRIC_NONE && !n->segments.quarantine)
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.network.segments: required unless type is none");
+	if (n->netris && object_tls_check(&n->netris->tls, false, "spec.network.netris.tls", e) < 0)
+		return -1;
+	return object_tls_check(&s->tls, false, "spec.tls", e);
+}

@@ -1,0 +1,92 @@
+#ifndef API_TABLES_H
+#define API_TABLES_H
+
+#include "base/str.h"
+#include "api/kinds.h"
+
+/*
+ * objects_tables: what the objects_*.c files share, and nobody else sees.
+ */
+
+/* RE2 and POSIX ERE at once; CEL and the controller refuse the same texts. */
+#define NAME_PATTERN "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+#define AS_NAME                                                                                    \
+	.max_len = 253, .pattern = NAME_PATTERN, .valid = str_is_dns_subdomain, .want = "a DNS name"
+#define AS_LABEL                                                                                   \
+	.max_len = 63, .pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", .valid = str_is_dns_label,    \
+	.want = "a DNS label"
+#define AS_QUALIFIED                                                                               \
+	.max_len = 317,                                                                            \
+	.pattern = "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$", \
+	.valid = str_is_qualified_name, .want = "a name such as example.com/key"
+#define AS_DIGEST                                                                                  \
+	.max_len = 71, .pattern = "^sha256:[0-9a-f]{64}$", .valid = object_is_digest,              \
+	.want = "sha256: and 64 hexadecimal digits"
+#define AS_HTTPS                                                                                   \
+	.max_len = 2048, .pattern = "^https://[^[:space:]]+$", .valid = object_is_https,           \
+	.want = "an https URL"
+#define AS_URL                                                                                     \
+	.max_len = 2048, .pattern = "^[a-z][a-z0-9+.-]*://[^[:space:]]+$", .valid = object_is_url, \
+	.want = "a URL"
+#define AS_HTTP                                                                                    \
+	.max_len = 2048, .pattern = "^https?://[^[:space:]]+$", .valid = object_is_http,           \
+	.want = "an http or https URL"
+#define AS_MONEY                                                                                   \
+	.max_len = 24, .pattern = "^[0-9]{1,12}([.][0-9]{1,6})?$",                                 \
+	.want = "an amount such as \"6.50\""
+#define AS_CRON                                                                                    \
+	.max_len = 128, .pattern = "^(@(yearly|monthly|weekly|daily|hourly)|([^ ]+ ){4}[^ ]+)$",   \
+	.want = "five fields of cron or @daily"
+
+bool object_is_digest(const char *s);
+bool object_is_url(const char *s);
+bool object_is_http(const char *s);
+bool object_is_https(const char *s);
+
+#define SECOND INT64_C(1000)
+#define MINUTE (60 * SECOND)
+#define HOUR (60 * MINUTE)
+#define DAY (24 * HOUR)
+
+extern const struct field object_name_ref_fields[], object_ref_fields[], object_secret_ref_fields[],
+	object_local_secret_fields[], object_taint_fields[], object_requirement_fields[],
+	object_selector_fields[], object_image_fields[], object_kubelet_fields[],
+	object_node_network_fields[], object_deadlines_fields[], object_minimum_level_fields[],
+	object_wipe_floor_fields[], object_tls_fields[], object_drive_fields[],
+	object_checkpoint_fields[];
+extern const struct field_rule object_requirement_rules[], object_tls_rules[];
+extern const char *const object_minimum_level_names[];
+
+/* The whole object of each kind. */
+extern const struct field node_pool_fields[], node_claim_fields[], machine_fields[],
+	provider_object_fields[], virtual_cluster_fields[], drain_fields[], wipe_record_fields[],
+	burst_policy_fields[];
+extern const struct object_column node_pool_columns[], node_claim_columns[], machine_columns[],
+	provider_object_columns[], virtual_cluster_columns[], drain_columns[],
+	wipe_record_columns[], burst_policy_columns[];
+
+/* Rules that cross fields; see struct object_kind.  old may be NULL. */
+int node_pool_check(const void *object, const void *old, struct err *e);
+int node_claim_check(const void *object, const void *old, struct err *e);
+int machine_check(const void *object, const void *old, struct err *e);
+int provider_object_check(const void *object, const void *old, struct err *e);
+int virtual_cluster_check(const void *object, const void *old, struct err *e);
+int drain_check(const void *object, const void *old, struct err *e);
+int wipe_record_check(const void *object, const void *old, struct err *e);
+int burst_policy_check(const void *object, const void *old, struct err *e);
+
+/* Parts of them.  path: "spec.template.spec.requirements". */
+int object_requirements_check(const struct object_requirements *r, const char *path, struct err *e);
+int object_tls_check(const struct object_tls *t, bool needed, const char *path, struct err *e);
+int object_name_check(const struct object_meta *m, size_t max, struct err *e); /* a DNS label */
+/* ERR_INVALID unless both encode to the same. */
+int object_same(const struct field *f, const void *a, const void *b, const char *path,
+		struct err *e);
+
+/* object_meta_of() and object_decode() take the address of an object for that of its metadata. */
+#define META_ROW(type_) FIELD_OBJ(type_, meta, "metadata", object_meta_fields, .required = true)
+#define CONDITIONS_ROW(type_, doc_)                                                                \
+	FIELD_ITEMS(type_, conditions, "conditions", condition_fields, .max_items = 32,            \
+		    .list_key = "type", .doc = (doc_))
+
+#endif

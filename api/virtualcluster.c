@@ -1,0 +1,126 @@
+#include "api/tables.h"
+
+/*
+ * VirtualCluster: a tenant.
+ * Tests: tests/unit/api/test_kinds.c
+ */
+static const struct field kubeconfig_fields[] = {
+	FIELD(object_secret_ref, namespace, "namespace", FIELD_STR, AS_LABEL,
+	      .doc = "Namespace of the Secret; absent: drover's own."),
+	FIELD(object_secret_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
+	      .doc = "Name of the Secret."),
+	FIELD(object_secret_ref, key, "key", FIELD_STR, .max_len = 253, .def = "\"config\"",
+	      .doc = "Which of its entries is the kubeconfig."),
+	FIELDS_END,
+};
+
+const char *const control_plane_kind_names[] = {"StatefulSet", "Deployment", NULL};
+static const struct field control_plane_fields[] = {
+	FIELD(virtual_cluster_control_plane, kind, "kind", FIELD_ENUM,
+	      .enums = control_plane_kind_names, .def = "\"StatefulSet\"",
+	      .doc = "What it runs as, of group apps."),
+	FIELD(virtual_cluster_control_plane, namespace, "namespace", FIELD_STR, .required = true,
+	      AS_LABEL, .doc = "Its namespace in the host cluster."),
+	FIELD(virtual_cluster_control_plane, name, "name", FIELD_STR, .required = true, AS_NAME,
+	      .doc = "Its name."),
+	FIELDS_END,
+};
+
+static const struct field network_fields[] = {
+	FIELD_IN(virtual_cluster_spec, network, segment, "segment", FIELD_STR, .max_len = 253,
+		 .doc = "The tenant's segment; absent: its name."),
+	FIELD_IN(virtual_cluster_spec, network, addressing, "addressing", FIELD_STR, .max_len = 128,
+		 .pattern = "^(DHCP|[0-9a-fA-F.:]+(/[0-9]{1,3}|-[0-9a-fA-F.:]+))$",
+		 .want = "DHCP or a range such as 10.20.1.10-10.20.1.99", .def = "\"DHCP\"",
+		 .doc = "How nodes get their address there."),
+	FIELDS_END,
+};
+
+static const struct field spec_fields[] = {
+	FIELD_OBJ(virtual_cluster_spec, kubeconfig_secret_ref, "kubeconfigSecretRef",
+		  kubeconfig_fields, .required = true, .doc = "The tenant's kubeconfig."),
+	FIELD(virtual_cluster_spec, server, "server", FIELD_STR, AS_HTTPS,
+	      .doc = "The API server as drover reaches it, when the kubeconfig says localhost."),
+	FIELD(virtual_cluster_spec, join_endpoint, "joinEndpoint", FIELD_STR, .max_len = 261,
+	      .pattern = "^[][0-9A-Za-z.:-]+:[0-9]{1,5}$", .want = "HOST:PORT",
+	      .doc = "The API server as nodes reach it, from the tenant's network."),
+	FIELD_PTR(
+		virtual_cluster_spec, control_plane, "controlPlane", control_plane_fields,
+		.doc = "What its API server runs as: a tenant sleeps while that is scaled to 0. Absent: it never counts as asleep."),
+	FIELD(virtual_cluster_spec, quota, "quota", FIELD_RESOURCES, .required = true,
+	      .max_items = 32,
+	      .doc = "Most of each resource that its nodes may have; a resource that is not named has no limit."),
+	FIELD(virtual_cluster_spec, weight, "weight", FIELD_I64, .min = 1, .max = 1000, .def = "1",
+	      .doc = "Its part of a fair share."),
+	FIELD(virtual_cluster_spec, priority, "priority", FIELD_I64, .min = -1000000000,
+	      .max = 1000000000, .doc = "Added to the priority of its pods."),
+	FIELD_OBJ(virtual_cluster_spec, network, "network", network_fields, .def = "{}",
+		  .doc = "The tenant's network."),
+	FIELD(virtual_cluster_spec, sleep_grace, "sleepGrace", FIELD_DURATION, .never = true,
+	      .min = MINUTE, .def = "\"1h\"",
+	      .doc = "How long it may sleep until its machines go back, without its API; needs controlPlane. Never: they stay."),
+	FIELD(virtual_cluster_spec, paused, "paused", FIELD_BOOL,
+	      .doc = "No new nodes and nothing taken away."),
+	FIELDS_END,
+};
+
+static const struct field debt_fields[] = {
+	FIELD(virtual_cluster_debt, node_name, "nodeName", FIELD_STR, .max_len = 253,
+	      .doc = "A Node still to be deleted."),
+	FIELD(virtual_cluster_debt, node_uid, "nodeUID", FIELD_STR, .max_len = 64,
+	      .doc = "Its UID."),
+	FIELD(virtual_cluster_debt, token_id, "tokenID", FIELD_STR, .max_len = 16,
+	      .doc = "A bootstrap token still to be deleted."),
+	FIELD(virtual_cluster_debt, since, "since", FIELD_TIME,
+	      .doc = "Since when; given up after 24 h in which it did not sleep."),
+	FIELDS_END,
+};
+
+static const struct field status_fields[] = {
+	FIELD(virtual_cluster_status, cluster_uid, "clusterUID", FIELD_STR, .max_len = 64,
+	      .doc = "UID of its kube-system; a change stops everything."),
+	FIELD(virtual_cluster_status, version, "version", FIELD_STR, .max_len = 64,
+	      .doc = "Version of its API server."),
+	FIELD(virtual_cluster_status, last_contact_time, "lastContactTime", FIELD_TIME,
+	      .doc = "When it answered last."),
+	FIELD(virtual_cluster_status, asleep_since, "asleepSince", FIELD_TIME,
+	      .doc = "Since when its control plane is seen paused or scaled to 0; absent: awake."),
+	FIELD(virtual_cluster_status, asleep_object, "asleepObject", FIELD_STR, .max_len = 96,
+	      .doc = "UID and generation of its control plane's object then: another one shows that it was changed since, and asleepSince begins anew."),
+	FIELD(virtual_cluster_status, allocated, "allocated", FIELD_RESOURCES, .max_items = 64,
+	      .doc = "What its nodes have in all, those on their way included."),
+	FIELD_ITEMS(virtual_cluster_status, debts, "debts", debt_fields, .max_items = 256,
+		    .doc = "What drover still owes it after machines left."),
+	CONDITIONS_ROW(
+		virtual_cluster_status,
+		"KubeconfigAccepted, Permitted, Reachable, Ready; Asleep where controlPlane is given."),
+	FIELDS_END,
+};
+
+const struct field virtual_cluster_fields[] = {
+	META_ROW(virtual_cluster),
+	FIELD_OBJ(virtual_cluster, spec, "spec", spec_fields, .required = true,
+		  .doc = "What is wanted."),
+	FIELD_OBJ(virtual_cluster, status, "status", status_fields, .doc = "What is."),
+	FIELDS_END,
+};
+
+const struct object_column virtual_cluster_columns[] = {
+	{"Version", "string", ".status.version", 0},
+	{"Reachable", "string", ".status.conditions[?(@.type==\"Reachable\")].status", 0},
+	{"Ready", "string", ".status.conditions[?(@.type==\"Ready\")].status", 0},
+	{"GPUs", "string", ".status.allocated.nvidia\\.com/gpu", 0},
+	{"Quota", "string", ".spec.quota.nvidia\\.com/gpu", 0},
+	{"Weight", "integer", ".spec.weight", 1},
+	{"Asleep", "date", ".status.asleepSince", 1},
+	{"Contact", "date", ".status.lastContactTime", 1},
+	{NULL, NULL, NULL, 0},
+};
+
+int virtual_cluster_check(const void *object, const void *old, struct err *e)
+{
+	const struct virtual_cluster *v = object;
+
+	(void)old;
+	return object_name_check(&v->meta, 63, e);
+}

@@ -1,0 +1,138 @@
+#ifndef BASE_DATA_FIELDS_H
+#define BASE_DATA_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/data/json.h"
+#include "base/data/labels.h"
+#include "base/data/quantity.h"
+
+/*
+ * fields: one table per struct says how JSON becomes it and back.  From the
+ * same table come precise errors, defaults, the structural schema of a CRD with
+ * its CEL rules, and the reference page.
+ *
+ *	static const struct field pool_limits_fields[] = {
+ *		FIELD(pool_limits, nodes, "nodes", FIELD_I64, .min = 0, .max = 100000,
+ *		      .doc = "Most nodes that this pool may have at once."),
+ *		FIELDS_END,
+ *	};
+ *	errors: "spec.limits.nodes: want 0 to 100000, got -3"
+ *
+ * Decoding puts strings, lists and nested objects into the arena given.
+ * Members that the table does not name are ignored by fields_decode() and
+ * refused by fields_decode_strict() (configuration files).  A struct begins
+ * zeroed; absent and null leave the default, or zero when there is none.
+ */
+enum field_type {
+	FIELD_STR,	/* const char *; absent: NULL */
+	FIELD_BOOL,	/* bool */
+	FIELD_I64,	/* int64_t; min..max when max > min; also accepts a decimal string ("40") */
+	FIELD_ENUM,	/* int: index into enums (NULL-terminated); absent without default: -1 */
+	FIELD_QUANTITY, /* struct quantity; int or string */
+	FIELD_DURATION, /* int64_t ms; Go duration text; "Never" is -1 where .never is set */
+	FIELD_TIME,	/* int64_t Unix ms; RFC 3339; absent: 0 */
+	FIELD_MAP,	/* struct labels: string to string */
+	FIELD_RESOURCES,  /* struct resources: string to quantity */
+	FIELD_STRINGS,	  /* struct strings */
+	FIELD_OBJECT,	  /* the struct itself, in place; sub */
+	FIELD_OBJECT_PTR, /* pointer to a struct of .size bytes, NULL when absent; sub */
+	FIELD_LIST,	  /* struct { T *v; size_t n; }; T has .size bytes; sub */
+	FIELD_ANY,	  /* const char *: JSON text, kept as it came; schema: preserve unknown */
+	FIELD_INTS,	  /* struct ints; min..max as for FIELD_I64 */
+};
+
+#define FIELDS_DURATION_MAX 32 /* bytes of a duration's text */
+
+struct strings {
+	const char **v;
+	size_t n;
+};
+struct ints {
+	int64_t *v;
+	size_t n;
+};
+
+/* A CEL rule of x-kubernetes-validations.  The controller's own check of the same rule is code:
+ * see fields_check in the module that owns the kind. */
+struct field_rule {
+	const char *rule, *message;
+};
+
+struct field {
+	const char *name; /* in JSON; NULL ends the table */
+	enum field_type type;
+	size_t offset;
+	size_t size;		 /* of the struct in place, pointed to or listed */
+	const struct field *sub; /* of objects and lists */
+	const char *const
+		*enums;	  /* of FIELD_ENUM, and what each of FIELD_STRINGS may be; "" is no name */
+	const char *def;  /* default, as JSON text: "\"Never\"", "30", "{}" */
+	bool required;	  /* present and not null (a string also not empty) */
+	bool immutable;	  /* becomes the rule self == oldSelf */
+	bool never;	  /* FIELD_DURATION: "Never" is allowed, value -1 */
+	bool whole;	  /* FIELD_RESOURCES: counts, written as JSON integers */
+	int64_t min, max; /* numbers; durations in ms; ignored when both are 0 */
+	uint32_t max_len; /* bytes of a string; 0: 1024 */
+	uint32_t max_items;  /* of list, strings, map; 0: 256 */
+	const char *pattern; /* of strings; RE2 (schema) and POSIX ERE (regexec) at once */
+	bool (*valid)(
+		const char
+			*); /* the same in code, because compiling a pattern costs 20 us and more */
+	const char *want;   /* what `valid` or `pattern` wants, for the error: "a DNS label" */
+	const char *list_key;		/* x-kubernetes-list-map-keys; a duplicate is an error */
+	const struct field_rule *rules; /* NULL-terminated by .rule == NULL */
+	const char *doc; /* one sentence, units in it; schema description and manual */
+};
+#define FIELD(type_, member_, name_, kind_, ...)                                                   \
+	{                                                                                          \
+		.name = (name_), .type = (kind_), .offset = offsetof(struct type_, member_),       \
+		__VA_ARGS__                                                                        \
+	}
+/* Object in place, object behind a pointer, list of objects: the size comes from the member. */
+#define FIELD_OBJ(type_, member_, name_, sub_, ...)                                                \
+	FIELD(type_, member_, name_, FIELD_OBJECT, .sub = (sub_),                                  \
+	      .size = sizeof(((struct type_ *)0)->member_), __VA_ARGS__)
+#define FIELD_PTR(type_, member_, name_, sub_, ...)                                                \
+	FIELD(type_, member_, name_, FIELD_OBJECT_PTR, .sub = (sub_),                              \
+	      .size = sizeof(*((struct type_ *)0)->member_), __VA_ARGS__)
+#define FIELD_ITEMS(type_, member_, name_, sub_, ...)                                              \
+	FIELD(type_, member_, name_, FIELD_LIST, .sub = (sub_),                                    \
+	      .size = sizeof(*((struct type_ *)0)->member_.v), __VA_ARGS__)
+/* A member of an anonymous struct: the table is for `outer_` of struct type_. */
+#define FIELD_IN(type_, outer_, member_, name_, kind_, ...)                                        \
+	{                                                                                          \
+		.name = (name_), .type = (kind_),                                                  \
+		.offset = offsetof(struct type_, outer_.member_) - offsetof(struct type_, outer_), \
+		__VA_ARGS__                                                                        \
+	}
+#define FIELDS_END                                                                                 \
+	{                                                                                          \
+		.name = NULL                                                                       \
+	}
+
+/* path: where j stands ("spec"), for errors; NULL or "" for the top.  On error *out is unspecified. */
+int fields_decode(const struct field *f, const json_t *j, const char *path, void *out,
+		  struct arena *a, struct err *e) __attribute__((warn_unused_result));
+int fields_decode_strict(const struct field *f, const json_t *j, const char *path, void *out,
+			 struct arena *a, struct err *e) __attribute__((warn_unused_result));
+
+/* A struct without any of its members: defaults, and -1 in enums that have none. */
+void fields_defaults(const struct field *f, void *out, struct arena *a);
+
+/* Back to JSON: zero, NULL, empty and -1 (enum) members are left out, and
+ * objects in place that say no more than their defaults; but not what is required or would
+ * be taken for its default; gives a new object. */
+json_t *fields_encode(const struct field *f, const void *in);
+
+/* Structural schema (OpenAPI v3, apiextensions.k8s.io/v1) of an object with these fields. */
+json_t *fields_schema(const struct field *f);
+
+/* Markdown table rows: field, type, default, allowed, description; nested with dotted names. */
+void fields_reference(const struct field *f, const char *prefix, struct buf *out);
+
+#endif

@@ -1,0 +1,140 @@
+#include "base/data/json.h"
+
+#include <assert.h>
+#include <stdarg.h>
+
+/* jansson's own limit (2048) is compiled in, and its parser and its dump recurse. */
+#define JSON_DEPTH_MAX 64
+
+/* Bytes outside of strings decide the depth; a string that never ends is left to the parser. */
+static bool too_deep(const char *data, size_t len, size_t *at)
+{
+	bool in_string = false;
+	size_t depth = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		char c = data[i];
+
+		if (in_string) {
+			if (c == '\\')
+				i++;
+			else if (c == '"')
+				in_string = false;
+		} else if (c == '"') {
+			in_string = true;
+		} else if (c == '{' || c == '[') {
+			if (++depth > JSON_DEPTH_MAX) {
+				*at = i;
+				return true;
+			}
+		} else if ((c == '}' || c == ']') && depth) {
+			depth--;
+		}
+	}
+	return false;
+}
+
+static int depth_error(const char *data, size_t at, struct err *e)
+{
+	size_t line = 1, column = 1;
+
+	for (size_t i = 0; i < at; i++) {
+		column++;
+		if (data[i] == '\n') {
+			line++;
+			column = 1;
+		}
+	}
+	return err_set(e, ERR_PROTOCOL, 0, "line %zu, column %zu: JSON deeper than %d levels", line,
+		       column, JSON_DEPTH_MAX);
+}
+
+json_t *json_parse(const char *data, size_t len, struct err *e)
+{
+	json_error_t je;
+	json_t *j;
+	size_t at;
+
+	if (too_deep(data, len, &at)) {
+		(void)!depth_error(data, at, e);
+		return NULL;
+	}
+	j = json_loadb(data, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &je);
+	if (!j)
+		(void)!err_set(e, ERR_PROTOCOL, 0, "line %d, column %d: %s", je.line, je.column,
+			       je.text);
+	return j;
+}
+
+static char *dump(const json_t *j, size_t flags)
+{
+	char *text = json_dumps(j, flags | JSON_COMPACT | JSON_ENCODE_ANY);
+
+	assert(text); /* fails only for loops, which nobody can build from a parsed value */
+	return text;
+}
+
+char *json_text(const json_t *j)
+{
+	return dump(j, 0);
+}
+
+char *json_text_sorted(const json_t *j)
+{
+	return dump(j, JSON_SORT_KEYS);
+}
+
+json_t *json_at_(const json_t *j, ...)
+{
+	const json_t *at = j;
+	const char *name;
+	va_list ap;
+
+	va_start(ap, j);
+	while (at && (name = va_arg(ap, const char *)))
+		at = json_object_get(at, name);
+	va_end(ap);
+	return (json_t *)at;
+}
+
+json_t *json_merge_diff(const json_t *from, const json_t *to)
+{
+	const char *key;
+	json_t *value, *patch;
+
+	if (!json_is_object(from) || !json_is_object(to))
+		return json_deep_copy(to);
+	patch = json_object();
+	json_object_foreach ((json_t *)to, key, value) {
+		const json_t *old = json_object_get(from, key);
+
+		if (json_is_null(value) || (old && json_equal(old, value)))
+			continue;
+		json_object_set_new(patch, key, json_merge_diff(old, value));
+	}
+	json_object_foreach ((json_t *)from, key, value) {
+		const json_t *new = json_object_get(to, key);
+
+		if (!json_is_null(value) && (!new || json_is_null(new)))
+			json_object_set_new(patch, key, json_null());
+	}
+	return patch;
+}
+
+json_t *json_merge_apply(const json_t *to, const json_t *patch)
+{
+	const char *key;
+	json_t *value, *out;
+
+	if (!json_is_object(patch))
+		return json_deep_copy(patch);
+	out = json_is_object(to) ? json_deep_copy(to) : json_object();
+	json_object_foreach ((json_t *)patch, key, value) {
+		if (json_is_null(value))
+			json_object_del(out, key);
+		else
+			json_object_set_new(out, key,
+					    json_merge_apply(json_object_get(out, key), value));
+	}
+	return out;
+}

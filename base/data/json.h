@@ -1,0 +1,39 @@
+#ifndef BASE_DATA_JSON_H
+#define BASE_DATA_JSON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/err.h"
+
+/*
+ * json: jansson, with bounds.  One object at a time: lists and watches go
+ * through items.h first.
+ *
+ * json_parse() rejects duplicate keys, invalid UTF-8, anything after the value,
+ * NaN and depth over 64; errors name line and column.
+ */
+json_t *json_parse(const char *data, size_t len, struct err *e); /* NULL on error; any value */
+char *json_text(const json_t *j);				 /* malloc'd, compact */
+char *json_text_sorted(const json_t *j);			 /* compact, sorted keys */
+
+/* Walk members by name: json_at(o, "status", "power", "state"); NULL when absent or of another type. */
+#define json_at(j, ...) json_at_(j, __VA_ARGS__, (const char *)NULL)
+#define json_str_at(j, ...) json_string_value(json_at_(j, __VA_ARGS__, (const char *)NULL))
+#define json_int_at(j, ...) json_integer_value(json_at_(j, __VA_ARGS__, (const char *)NULL))
+#define json_true_at(j, ...) json_is_true(json_at_(j, __VA_ARGS__, (const char *)NULL))
+json_t *json_at_(const json_t *j, ...) __attribute__((sentinel));
+
+/* What a JSON merge patch (RFC 7386) must say to turn `from` into `to`: {} when equal. */
+json_t *json_merge_diff(const json_t *from, const json_t *to);
+/* Apply a merge patch; gives a new value.  Depth of the patch is bounded by json_parse. */
+json_t *json_merge_apply(const json_t *to, const json_t *patch);
+
+static inline void json_own_free_(json_t **j)
+{
+	json_decref(*j);
+}
+#define OWN_JSON __attribute__((cleanup(json_own_free_))) json_t *
+
+#endif

@@ -1,0 +1,23 @@
+#ifndef BASE_DATA_LABELS_H
+#define BASE_DATA_LABELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * labels: string to string, sorted by key, as in metadata.labels.  A plain
+ * view: the strings belong to whoever made it (an arena as a rule).
+ */
+struct label {
+	const char *key, *value;
+};
+struct labels {
+	struct label *v;
+	size_t n;
+};
+
+const char *labels_get(const struct labels *l, const char *key); /* NULL: absent */
+void labels_sort(struct labels *l);				 /* after filling v by hand */
+bool labels_equal(const struct labels *a, const struct labels *b);
+
+#endif

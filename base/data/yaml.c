@@ -1,0 +1,401 @@
+#include "base/data/yaml.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <yaml.h>
+#include "base/str.h"
+
+#define YAML_DEPTH_MAX 64 /* as json_parse() */
+
+struct reader {
+	yaml_parser_t parser;
+	yaml_event_t event; /* the one at hand; valid when have is set */
+	bool have;
+	struct err *e;
+};
+
+static int wrong(struct reader *r, const char *what)
+{
+	return err_set(r->e, ERR_INVALID, 0, "line %zu, column %zu: %s",
+		       r->event.start_mark.line + 1, r->event.start_mark.column + 1, what);
+}
+
+static int next(struct reader *r)
+{
+	if (r->have)
+		yaml_event_delete(&r->event);
+	r->have = false;
+	if (!yaml_parser_parse(&r->parser, &r->event))
+		return err_set(r->e, ERR_INVALID, 0, "line %zu, column %zu: %s%s%s",
+			       r->parser.problem_mark.line + 1, r->parser.problem_mark.column + 1,
+			       str_or(r->parser.problem, "not YAML"), r->parser.context ? ", " : "",
+			       str_or(r->parser.context, ""));
+	r->have = true;
+	return 0;
+}
+
+static bool one_of(const char *s, const char *const *words)
+{
+	for (; *words; words++)
+		if (!strcmp(s, *words))
+			return true;
+	return false;
+}
+
+/* [-+]?digits, 0o17, 0x1f */
+static bool is_int(const char *s, int *base)
+{
+	static const char digits[] = "0123456789abcdefABCDEF";
+	const char *d = s + (*s == '-' || *s == '+');
+
+	*base = 10;
+	if (s[0] == '0' && (s[1] == 'o' || s[1] == 'x')) {
+		*base = s[1] == 'o' ? 8 : 16;
+		d = s + 2;
+	}
+	return *d && !d[*base == 16 ? strspn(d, digits)
+				    : strspn(d, *base == 8 ? "01234567" : "0123456789")];
+}
+
+/* [-+]?(.5|5.|5.5|5)(e[-+]?5)? */
+static bool is_float(const char *s)
+{
+	size_t whole, part = 0;
+
+	s += *s == '-' || *s == '+';
+	whole = strspn(s, "0123456789");
+	s += whole;
+	if (*s == '.') {
+		part = strspn(++s, "0123456789");
+		s += part;
+	}
+	if (!whole && !part)
+		return false;
+	if (*s == 'e' || *s == 'E') {
+		s++;
+		s += *s == '-' || *s == '+';
+		if (!*s)
+			return false;
+		s += strspn(s, "0123456789");
+	}
+	return !*s;
+}
+
+/* YAML 1.2, 10.3.2: the core schema. */
+static json_t *plain(struct reader *r, const char *s)
+{
+	static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
+	static const char *const trues[] = {"true", "True", "TRUE", NULL};
+	static const char *const falses[] = {"false", "False", "FALSE", NULL};
+	static const char *const not_json[] = {
+		".inf",	 ".Inf",  ".INF", "+.inf", "+.Inf", "+.INF", "-.inf",
+		"-.Inf", "-.INF", ".nan", ".NaN",  ".NAN",  NULL,
+	};
+	int base;
+
+	if (one_of(s, nulls))
+		return json_null();
+	if (one_of(s, trues))
+		return json_true();
+	if (one_of(s, falses))
+		return json_false();
+	if (is_int(s, &base)) {
+		long long v;
+
+		errno = 0;
+		v = strtoll(base == 10 ? s : s + 2, NULL, base);
+		if (errno) {
+			(void)!wrong(r, "number out of range: put quotes around it if it is text");
+			return NULL;
+		}
+		return json_integer(v);
+	}
+	if (is_float(s) || one_of(s, not_json)) {
+		json_t *j = one_of(s, not_json) ? NULL : json_real(strtod(s, NULL));
+
+		if (!j)
+			(void)!wrong(r, "number that JSON does not have");
+		return j;
+	}
+	return json_string(s);
+}
+
+/* Scalars, sequences and mappings alike. */
+static int check_node(struct reader *r, const yaml_char_t *anchor, const yaml_char_t *tag)
+{
+	if (anchor)
+		return wrong(r, "anchors are not allowed");
+	if (tag)
+		return wrong(r, "tags are not allowed");
+	return 0;
+}
+
+static json_t *scalar(struct reader *r)
+{
+	const char *s = (const char *)r->event.data.scalar.value;
+	size_t len = r->event.data.scalar.length;
+	json_t *j;
+
+	if (check_node(r, r->event.data.scalar.anchor, r->event.data.scalar.tag) < 0)
+		return NULL;
+	if (strlen(s) != len) {
+		(void)!wrong(r, "text must not hold a NUL");
+		return NULL;
+	}
+	if (r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+		return plain(r, s);
+	j = json_stringn(s, len);
+	if (!j)
+		(void)!wrong(r, "text is not UTF-8");
+	return j;
+}
+
+static json_t *value(struct reader *r, int depth);
+
+static int add_element(struct reader *r, json_t *list, int depth)
+{
+	json_t *j = value(r, depth);
+
+	return j ? json_array_append_new(list, j) : -1;
+}
+
+static int add_member(struct reader *r, json_t *map, int depth)
+{
+	char *key;
+	json_t *j;
+	int rc = -1;
+
+	if (r->event.type != YAML_SCALAR_EVENT)
+		return r->event.type == YAML_ALIAS_EVENT ? wrong(r, "aliases are not allowed")
+							 : wrong(r, "a key must be text");
+	if (check_node(r, r->event.data.scalar.anchor, r->event.data.scalar.tag) < 0)
+		return -1;
+	key = (char *)r->event.data.scalar.value;
+	if (!strcmp(key, "<<") && r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+		return wrong(r, "merge keys are not allowed");
+	if (strlen(key) != r->event.data.scalar.length)
+		return wrong(r, "text must not hold a NUL");
+	if (json_object_get(map, key))
+		return err_set(r->e, ERR_INVALID, 0, "line %zu, column %zu: key %s is there twice",
+			       r->event.start_mark.line + 1, r->event.start_mark.column + 1, key);
+	/* Keep the key: the event goes with the next one. */
+	r->event.data.scalar.value = NULL;
+	if (next(r) == 0) {
+		j = value(r, depth);
+		rc = j ? json_object_set_new(map, key, j) : -1;
+		if (j && rc < 0)
+			(void)!wrong(r, "text is not UTF-8");
+	}
+	free(key);
+	return rc;
+}
+
+/* The value that begins at the event at hand; afterwards its last event is at hand. */
+static json_t *value(struct reader *r, int depth)
+{
+	bool map = r->event.type == YAML_MAPPING_START_EVENT;
+	yaml_event_type_t end = map ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT;
+	json_t *j;
+	int rc;
+
+	if (r->event.type == YAML_SCALAR_EVENT)
+		return scalar(r);
+	if (r->event.type == YAML_ALIAS_EVENT) {
+		(void)!wrong(r, "aliases are not allowed");
+		return NULL;
+	}
+	assert(map || r->event.type == YAML_SEQUENCE_START_EVENT);
+	rc = map ? check_node(r, r->event.data.mapping_start.anchor,
+			      r->event.data.mapping_start.tag)
+		 : check_node(r, r->event.data.sequence_start.anchor,
+			      r->event.data.sequence_start.tag);
+	if (rc == 0 && depth >= YAML_DEPTH_MAX)
+		rc = wrong(r, "deeper than 64 levels");
+	if (rc < 0)
+		return NULL;
+	j = map ? json_object() : json_array();
+	while ((rc = next(r)) == 0 && r->event.type != end) {
+		rc = map ? add_member(r, j, depth + 1) : add_element(r, j, depth + 1);
+		if (rc < 0)
+			break;
+	}
+	if (rc < 0) {
+		json_decref(j);
+		return NULL;
+	}
+	return j;
+}
+
+/* Documents until the end of the stream. */
+static int documents(struct reader *r, json_t *list)
+{
+	while (next(r) == 0) {
+		json_t *j;
+
+		if (r->event.type == YAML_STREAM_END_EVENT)
+			return 0;
+		if (r->event.type == YAML_STREAM_START_EVENT ||
+		    r->event.type == YAML_DOCUMENT_START_EVENT ||
+		    r->event.type == YAML_DOCUMENT_END_EVENT)
+			continue;
+		j = value(r, 0);
+		if (!j)
+			return -1;
+		json_array_append_new(list, j);
+	}
+	return -1;
+}
+
+json_t *yaml_parse_all(const char *text, size_t len, struct err *e)
+{
+	struct reader r = {.e = e};
+	json_t *list = json_array();
+	int rc;
+
+	if (!yaml_parser_initialize(&r.parser))
+		abort(); /* no memory */
+	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, len);
+	rc = documents(&r, list);
+	if (r.have)
+		yaml_event_delete(&r.event);
+	yaml_parser_delete(&r.parser);
+	if (rc == 0)
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
+json_t *yaml_parse(const char *text, size_t len, struct err *e)
+{
+	OWN_JSON list = yaml_parse_all(text, len, e);
+
+	if (!list)
+		return NULL;
+	if (json_array_size(list) != 1) {
+		(void)!err_set(e, ERR_INVALID, 0, "want one YAML document, got %zu",
+			       json_array_size(list));
+		return NULL;
+	}
+	return json_incref(json_array_get(list, 0));
+}
+
+/* --- to text ---------------------------------------------------------------------------------- */
+
+/* Letters first, nothing with a meaning in YAML 1.1 or 1.2, no word that a parser takes for
+ * another type: everything else is quoted. */
+static bool is_plain(const char *s)
+{
+	static const char *const words[] = {"null", "true", "false", "yes", "no",
+					    "on",   "off",  "y",     "n",   NULL};
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/";
+	static const char others[] = "0123456789 .,()+-";
+	size_t n = strlen(s);
+
+	if (!n || !strchr(letters, s[0]) || s[n - 1] == ' ')
+		return false;
+	for (size_t i = 0; words[i]; i++)
+		if (!strcasecmp(s, words[i]))
+			return false;
+	for (size_t i = 0; i < n; i++)
+		if (!strchr(letters, s[i]) && !strchr(others, s[i]))
+			return false;
+	return true;
+}
+
+/* What YAML 1.1 takes for a line break, or for no character at all, inside quotes: NEL and the other C1
+ * controls, DEL, the two separators and the byte order mark.  JSON leaves them as they are. */
+static bool is_break(int32_t c)
+{
+	return (c >= 0x7f && c <= 0x9f) || c == 0x2028 || c == 0x2029 || c == 0xfeff ||
+	       c == 0xfffe || c == 0xffff;
+}
+
+static void print_escaped(const char *text, struct buf *out)
+{
+	size_t left = strlen(text), used;
+
+	for (; left; text += used, left -= used) {
+		int32_t c = str_utf8(text, left, &used);
+
+		if (is_break(c))
+			buf_printf(out, "\\u%04x", (unsigned)c);
+		else
+			buf_put(out, text, used);
+	}
+}
+
+static void print_scalar(const json_t *j, struct buf *out)
+{
+	char *text;
+
+	if (json_is_string(j) && is_plain(json_string_value(j))) {
+		buf_puts(out, json_string_value(j));
+		return;
+	}
+	text = json_text(j); /* a JSON scalar is a YAML one; also {} and [] */
+	print_escaped(text, out);
+	free(text);
+}
+
+static void print_key(const char *key, struct buf *out)
+{
+	OWN_JSON j = json_string(key);
+
+	print_scalar(j, out);
+	buf_puts(out, ":");
+}
+
+static void print_block(const json_t *j, int indent, bool first_in_line, struct buf *out);
+
+static bool is_block(const json_t *j)
+{
+	return json_object_size(j) || json_array_size(j);
+}
+
+/* What follows "key:" or "-". */
+static void print_rest(const json_t *j, int indent, bool in_list, struct buf *out)
+{
+	if (!is_block(j)) {
+		buf_puts(out, " ");
+		print_scalar(j, out);
+		buf_puts(out, "\n");
+	} else if (in_list && json_is_object(j)) {
+		buf_puts(out, " ");
+		print_block(j, indent + 2, true, out);
+	} else {
+		buf_puts(out, "\n");
+		print_block(j, json_is_array(j) && !in_list ? indent : indent + 2, false, out);
+	}
+}
+
+static void print_block(const json_t *j, int indent, bool first_in_line, struct buf *out)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	json_object_foreach ((json_t *)j, key, v) {
+		buf_printf(out, "%*s", first_in_line ? 0 : indent, "");
+		first_in_line = false;
+		print_key(key, out);
+		print_rest(v, indent, false, out);
+	}
+	json_array_foreach (j, i, v) {
+		buf_printf(out, "%*s-", indent, "");
+		print_rest(v, indent, true, out);
+	}
+}
+
+void yaml_print(const json_t *j, struct buf *out)
+{
+	if (is_block(j)) {
+		print_block(j, 0, false, out);
+	} else {
+		print_scalar(j, out);
+		buf_puts(out, "\n");
+	}
+}

@@ -1,0 +1,23 @@
+#ifndef BASE_DATA_YAML_H
+#define BASE_DATA_YAML_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/data/json.h"
+
+/*
+ * yaml: YAML text to JSON values (libyaml events), for configuration,
+ * kubeconfigs and manifests.  Aliases, anchors, tags, merge keys and duplicate
+ * keys are refused; depth and size are bounded as in json.h.  Plain scalars
+ * follow the YAML 1.2 core schema (true/false/null, integers, floats); quoted ones are
+ * strings.  Errors name line and column.
+ */
+json_t *yaml_parse(const char *text, size_t len, struct err *e); /* exactly one document */
+json_t *yaml_parse_all(const char *text, size_t len,
+		       struct err *e); /* array, one element a document */
+
+/* Block style, members in their order, lists not indented; whatever YAML 1.1 or 1.2 might take for
+ * another type is quoted.  For our own values: no error, only out->over, and keys below 1,000 bytes. */
+void yaml_print(const json_t *j, struct buf *out);
+
+#endif

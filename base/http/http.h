@@ -1,0 +1,126 @@
+#ifndef BASE_HTTP_HTTP_H
+#define BASE_HTTP_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/loop/loop.h"
+#include "base/own.h"
+#include "base/secret.h"
+
+/*
+ * http: the HTTP client.  Policy is here and the same for both transports:
+ * deadline, no-progress limit, byte limits, cancel, Retry-After, concurrency for
+ * each peer and for all, flow control.  Below it stands a struct
+ * http_transport: libcurl on the loop (http_curl.h) or in-process (http_mem.h).
+ *
+ * All on the loop thread.  Completion: the request is out of every list, then
+ * done() is called exactly once, then its memory goes.  done() may start,
+ * cancel and close anything.  No callback ever runs inside http_start(),
+ * http_want() or http_cancel().
+ *
+ * TLS is always verified: by CA bundle, or by the pinned certificate.  There is
+ * no switch to skip it.  Plain http:// is allowed only for peers that were made with
+ * plain_ok (image and media servers, tests).
+ */
+struct http;
+struct http_peer;
+struct http_req;
+struct http_transport; /* http_transport.h */
+
+/* max_in_flight: of all peers together; 0: no limit. */
+struct http *http_new(struct loop_group *g, struct http_transport *t /* taken */,
+		      unsigned max_in_flight);
+/* Cancels what is left; safe inside done(), not inside on_head() or on_data().  Peers are freed by
+ * their owners, before or after. */
+void http_free(struct http *h);
+DEFINE_OWN(http)
+
+/* One server: where, and how it is trusted.  Everything is copied. */
+struct http_peer_spec {
+	const char *base_url;	 /* scheme://host[:port][/prefix]; no user part, no query */
+	const char *ca_pem;	 /* trust these CAs; NULL and no pin: the system's */
+	const char *server_name; /* name to check instead of the host (tls-server-name) */
+	const char *
+		pin_sha256; /* 64 hex digits: SHA-256 of the server certificate's DER.  Replaces CA and name check */
+	bool learn_pin; /* trust on first use: accept the first certificate and report its
+				     * fingerprint through http_peer_learned(); every later one must equal it */
+	const char *client_cert_pem;
+	const struct secret *client_key_pem;
+	unsigned max_in_flight; /* 0: no limit of its own; BMCs: 1 */
+	bool plain_ok;
+	const char *user_agent; /* NULL: "drover/VERSION" */
+};
+struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spec, struct err *e);
+void http_peer_free(struct http_peer *p);		  /* cancels its requests */
+const char *http_peer_learned(const struct http_peer *p); /* hex, or NULL */
+const char *http_peer_origin(const struct http_peer *p);  /* "https://host:port" */
+
+struct http_header {
+	const char *name, *value;
+};
+
+struct http_reply {
+	int status;
+	const char *body; /* NUL-terminated; "" when streamed */
+	size_t body_len;
+	uint32_t retry_after_ms; /* from Retry-After (seconds or date), clamped to 5 min; 0: none */
+	const struct http_header *headers;
+	size_t nheaders;
+};
+const char *http_reply_header(const struct http_reply *r,
+			      const char *name); /* any case; NULL: none */
+
+struct http_call {
+	const char *method; /* NULL: GET */
+	const char *
+		path; /* after the base URL's prefix: "/api/v1/pods?limit=500"; must begin with '/' */
+	bool absolute; /* path replaces the prefix too */
+	const struct http_header *headers;
+	size_t nheaders;
+	const struct secret *bearer; /* Authorization: Bearer */
+	const char *basic_user;	     /* with basic_password: Authorization: Basic */
+	const struct secret *basic_password;
+	const char *secret_header; /* a header whose value is secret (X-Auth-Token) */
+	const struct secret *secret_value;
+	const void *body; /* copied */
+	size_t body_len;
+	const char *content_type; /* NULL with a body: application/json */
+	uint32_t timeout_ms; /* whole exchange, waiting for a free place not counted; 0: 30 s */
+	uint32_t connect_ms; /* 0: 10 s */
+	uint32_t idle_ms;    /* no byte for so long; 0: none of its own */
+	bool no_timeout;     /* watches: only idle_ms counts */
+	size_t max_body; /* 0: 1 MiB, or no limit when streamed; more is ERR_PROTOCOL, nothing of it delivered after */
+	/* Stream the body instead of collecting it.  Only the body of a 2xx reply goes to on_data(); any
+	 * other is collected for done(), so that http_err() has its text.  Return -1 with *e set to end the request with that
+	 * error.  When `paced`, delivery stops after each call until http_want(); at most 256 KiB are
+	 * held below. */
+	int (*on_head)(const struct http_reply *r, void *arg, struct err *e);
+	int (*on_data)(const char *data, size_t len, void *arg, struct err *e);
+	bool paced;
+	size_t piece_bytes; /* largest piece, and what the transport keeps for it as long as the call lives: 1 KiB
+			     * to 256 KiB; 0: 16 KiB.  Thousands of idle watches: 4 KiB; images: 64 KiB */
+	/* e is NULL on any HTTP reply, whatever its status.  r is NULL if there was none. */
+	void (*done)(const struct http_reply *r, const struct err *e, void *arg);
+	void *arg;
+};
+/* Never fails: a call that cannot be started ends in done() with an error.  The handle is valid until done(). */
+struct http_req *http_start(struct http_peer *p, const struct http_call *c);
+void http_cancel(struct http_req *q); /* done() will not be called; NULL is fine */
+void http_want(struct http_req *q);   /* paced: ready for the next piece */
+
+/* The struct err that a reply with this status means ("404 Not Found: text from the body"): -1; 0 for 2xx. */
+int http_err(const struct http_reply *r, struct err *e) __attribute__((warn_unused_result));
+
+struct http_stats {
+	uint64_t started, done, failed;
+	unsigned in_flight, waiting;
+};
+struct http_stats http_stats(const struct http *h);
+
+/* RFC 3986 percent-encoding of a path segment or query value, appended. */
+void http_escape(struct buf *out, const char *s);
+
+#endif

@@ -1,0 +1,528 @@
+#include "base/http/http_curl.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "base/http/http_curl_impl.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+/*
+ * libcurl never waits here: it names descriptors and one timer, the loop
+ * watches them, and curl_multi_socket_action() does what can be done.
+ * Finished transfers are taken after each such call and never inside a
+ * callback of libcurl's.
+ *
+ * Peers are spread over several multi handles, since libcurl 7.88 walks all
+ * connections of one for each request that ends (curl_multi_remove_handle()):
+ * with 2,000 hosts in one that was a fifth of the processor time.
+ */
+#define HEADERS_MAX 256
+#define HEADER_BYTES_MAX (128u << 10)
+#define KEEPALIVE_IDLE_S 30L
+/* Servers close connections that were idle, some after 30 s, and TLS hides it from a look at the
+ * socket: what may not be sent twice is not tried on an old one. */
+#define REUSE_IDLE_S 20L
+#define KEEPALIVE_EVERY_S 10L
+
+#define SHARDS 32
+
+struct shard {
+	struct loop_group *group;
+	CURLM *multi;
+	struct loop_timer timer;
+};
+
+struct curl_transport {
+	struct http_transport base;
+	struct loop_group *group;
+	unsigned max_connections;
+	struct shard *shards[SHARDS]; /* made when needed: each has descriptors of its own */
+	struct loop_defer resume;
+	struct list wanting; /* flights that are paused and may go on */
+};
+
+struct watch {
+	struct shard *s;
+	curl_socket_t fd;
+	struct loop_fd *loop_fd;
+};
+
+/* --- a flight's end --------------------------------------------------------------------------- */
+
+static void reply_clear(struct flight *f)
+{
+	for (size_t i = 0; i < f->nreply; i++) {
+		free((char *)f->reply[i].name);
+		free((char *)f->reply[i].value);
+	}
+	f->nreply = f->reply_bytes = 0;
+}
+
+static void flight_free(struct flight *f)
+{
+	list_remove(&f->link);
+	curl_multi_remove_handle(f->s->multi, f->easy);
+	curl_easy_cleanup(f->easy);
+	for (struct curl_slist *s = f->headers; s; s = s->next)
+		secret_wipe(s->data, strlen(s->data));
+	curl_slist_free_all(f->headers);
+	curl_slist_free_all(f->connect_to);
+	reply_clear(f);
+	free(f->reply);
+	free(f);
+}
+
+static enum err_kind kind_of(CURLcode rc)
+{
+	switch ((int)rc) { /* the many others are surprises */
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_ISSUER_ERROR:
+	case CURLE_SSL_CRL_BADFILE:
+		return ERR_DENIED;
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_URL_MALFORMAT:
+	case CURLE_SSL_ENGINE_NOTFOUND:
+		return ERR_INVALID;
+	case CURLE_UNSUPPORTED_PROTOCOL:
+	case CURLE_WEIRD_SERVER_REPLY:
+	case CURLE_BAD_CONTENT_ENCODING:
+	case CURLE_TOO_MANY_REDIRECTS:
+		return ERR_PROTOCOL;
+	default:
+		return ERR_UNAVAILABLE;
+	}
+}
+
+static void set_error(const struct flight *f, CURLcode rc, struct err *e)
+{
+	const char *text = *f->text ? f->text : curl_easy_strerror(rc);
+
+	if (f->failed)
+		*e = f->err;
+	else if (rc == CURLE_OPERATION_TIMEDOUT) /* the only limit that libcurl was given */
+		(void)!err_set(e, ERR_UNAVAILABLE, rc, "%s: no connection within %u ms",
+			       f->x->origin, f->x->connect_ms);
+	else
+		(void)!err_set(e, kind_of(rc), rc, "%s: %.160s", f->x->origin, text);
+}
+
+/* Takes every transfer that is over. */
+static void drain(struct shard *s)
+{
+	CURLMsg *m;
+	int left;
+
+	while ((m = curl_multi_info_read(s->multi, &left))) {
+		CURLcode rc = m->data.result;
+		struct http_req *req;
+		struct flight *f = NULL;
+		struct err e;
+
+		if (m->msg != CURLMSG_DONE)
+			continue;
+		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&f);
+		if (rc != CURLE_OK)
+			set_error(f, rc, &e);
+		req = f->x->req;
+		flight_free(f);
+		http_transport_end(req, rc == CURLE_OK ? NULL : &e);
+	}
+}
+
+/* --- the loop's side -------------------------------------------------------------------------- */
+
+static void on_timer(void *arg)
+{
+	struct shard *s = arg;
+	int running;
+
+	curl_multi_socket_action(s->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	drain(s);
+}
+
+static void on_fd(int events, void *arg)
+{
+	struct watch *w = arg;
+	struct shard *s = w->s;
+	int running, flags = 0;
+
+	flags |= events & LOOP_READ ? CURL_CSELECT_IN : 0;
+	flags |= events & LOOP_WRITE ? CURL_CSELECT_OUT : 0;
+	flags |= events & LOOP_HANGUP ? CURL_CSELECT_ERR : 0;
+	curl_multi_socket_action(s->multi, w->fd, flags, &running); /* w may be gone now */
+	drain(s);
+}
+
+static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *sockp)
+{
+	struct shard *s = arg;
+	struct watch *w = sockp;
+
+	(void)easy;
+	if (what == CURL_POLL_REMOVE) {
+		if (w) {
+			curl_multi_assign(s->multi, fd, NULL);
+			loop_fd_free(w->loop_fd);
+			free(w);
+		}
+		return 0;
+	}
+	if (!w) {
+		w = mem_new(struct watch);
+		w->s = s;
+		w->fd = fd;
+		w->loop_fd = loop_fd(s->group, fd, on_fd, w);
+		curl_multi_assign(s->multi, fd, w);
+	}
+	loop_fd_want(w->loop_fd, (what & CURL_POLL_IN ? LOOP_READ : 0) |
+					 (what & CURL_POLL_OUT ? LOOP_WRITE : 0));
+	return 0;
+}
+
+static int on_curl_timer(CURLM *multi, long ms, void *arg)
+{
+	struct shard *s = arg;
+
+	(void)multi;
+	if (ms < 0)
+		loop_timer_stop(&s->timer);
+	else
+		loop_timer_start(&s->timer, ms); /* 0: the next turn, never from here */
+	return 0;
+}
+
+static void on_resume(void *arg)
+{
+	struct curl_transport *t = arg;
+	struct flight *f;
+
+	while ((f = list_first(&t->wanting, struct flight, link))) {
+		list_remove(&f->link);
+		f->paused = false;
+		curl_easy_pause(f->easy, CURLPAUSE_CONT); /* may deliver */
+		drain(f->s);
+	}
+}
+
+/* --- what arrives ------------------------------------------------------------------------------- */
+
+static bool changes_nothing(const struct http_exchange *x)
+{
+	return !strcmp(x->method, "GET") || !strcmp(x->method, "HEAD");
+}
+
+/*
+ * Called when a connection stands and before each time that the request is
+ * sent on it.  libcurl sends again by itself when a kept connection breaks
+ * before an answer; the server may have acted by then, so only what changes
+ * nothing may go twice.
+ */
+static int on_prerequest(void *arg, char *remote, char *local, int remote_port, int local_port)
+{
+	struct flight *f = arg;
+
+	(void)remote, (void)local, (void)remote_port, (void)local_port;
+	if (f->sent && !changes_nothing(f->x)) {
+		f->failed = true;
+		(void)!err_set(&f->err, ERR_UNAVAILABLE, 0,
+			       "%s: the connection closed before an answer", f->x->origin);
+		return CURL_PREREQFUNC_ABORT;
+	}
+	f->sent = true;
+	return http_curl_check_connection(f) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+}
+
+static size_t give_up(struct flight *f, const char *why)
+{
+	f->failed = true;
+	(void)!err_set(&f->err, ERR_PROTOCOL, 0, "%s: %s", f->x->origin, why);
+	return 0;
+}
+
+static void add_reply_header(struct flight *f, const char *line, size_t n)
+{
+	const char *colon = memchr(line, ':', n);
+	const char *value, *end = line + n;
+
+	if (!colon || *line == ' ' || *line == '\t')
+		return; /* no header; a folded line (obsolete) is dropped */
+	value = colon + 1;
+	while (value < end && (*value == ' ' || *value == '\t'))
+		value++;
+	while (end > value && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	mem_grow(f->reply, f->nreply, f->reply_cap);
+	f->reply[f->nreply++] = (struct http_header){mem_strndup(line, (size_t)(colon - line)),
+						     mem_strndup(value, (size_t)(end - value))};
+}
+
+static size_t on_header(char *line, size_t size, size_t n, void *arg)
+{
+	struct flight *f = arg;
+	size_t len = size * n;
+	long status = 0;
+
+	if (f->head_told)
+		return len; /* a trailer */
+	f->reply_bytes += len;
+	if (f->nreply >= HEADERS_MAX || f->reply_bytes > HEADER_BYTES_MAX)
+		return give_up(f, "too many headers in the reply");
+	n = len;
+	while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
+		n--;
+	if (len > 5 && !strncmp(line, "HTTP/", 5)) {
+		reply_clear(f); /* after 100 Continue, for one */
+		curl_easy_getinfo(f->easy, CURLINFO_RESPONSE_CODE, &status);
+		f->status = (int)status;
+	} else if (n > 0) {
+		add_reply_header(f, line, n);
+	} else if (f->status >= 200) {
+		f->head_told = true;
+		http_transport_head(f->x->req, f->status, f->reply, f->nreply);
+	}
+	return len;
+}
+
+static size_t on_body(char *data, size_t size, size_t n, void *arg)
+{
+	struct flight *f = arg;
+
+	if (f->x->paced && !f->credit) {
+		f->paused = true;
+		return CURL_WRITEFUNC_PAUSE;
+	}
+	f->credit = !f->x->paced;
+	return http_transport_data(f->x->req, data, size * n) ? size * n : 0;
+}
+
+/* --- starting --------------------------------------------------------------------------------- */
+
+static void add_line(struct flight *f, const char *name, const char *value)
+{
+	/* libcurl sends a header without value only in this spelling. */
+	char *line = *value ? mem_printf("%s: %s", name, value) : mem_printf("%s;", name);
+	struct curl_slist *longer = curl_slist_append(f->headers, line);
+
+	assert(longer); /* out of memory */
+	f->headers = longer;
+	secret_wipe(line, strlen(line));
+	free(line);
+}
+
+static void remove_line(struct flight *f, const char *line)
+{
+	struct curl_slist *longer = curl_slist_append(f->headers, line);
+
+	assert(longer);
+	f->headers = longer;
+}
+
+static bool has_header(const struct http_exchange *x, const char *name)
+{
+	for (size_t i = 0; i < x->nheaders; i++)
+		if (!strcasecmp(x->headers[i].name, name))
+			return true;
+	return false;
+}
+
+static void set_headers(struct flight *f)
+{
+	const struct http_exchange *x = f->x;
+
+	for (size_t i = 0; i < x->nheaders; i++)
+		add_line(f, x->headers[i].name, x->headers[i].value);
+	if (!has_header(x, "Accept-Encoding"))
+		add_line(f, "Accept-Encoding", "identity");
+	remove_line(f, "Expect:"); /* what libcurl would add of its own accord */
+	if (!has_header(x, "Content-Type"))
+		remove_line(f, "Content-Type:");
+}
+
+/* The name goes into the URL, where certificate check and SNI look; the connection goes where it
+ * went, and the server reads the Host that it would have read. */
+static void set_server_name(struct flight *f)
+{
+	const struct http_exchange *x = f->x;
+	const char *authority = strstr(x->origin, "://") + 3;
+	const char *port = strrchr(authority, ':') + 1;
+	char *url = mem_printf("https://%s:%s%s", x->peer->server_name, port,
+			       x->url + strlen(x->origin));
+	char *to = mem_printf("%s:%s:%s", x->peer->server_name, port, authority);
+
+	curl_easy_setopt(f->easy, CURLOPT_URL, url);
+	f->connect_to = curl_slist_append(NULL, to);
+	assert(f->connect_to);
+	curl_easy_setopt(f->easy, CURLOPT_CONNECT_TO, f->connect_to);
+	if (!has_header(x, "Host"))
+		add_line(f, "Host", authority);
+	free(url);
+	free(to);
+}
+
+static void set_method(struct flight *f)
+{
+	const struct http_exchange *x = f->x;
+	bool body = x->body || !strcmp(x->method, "POST") || !strcmp(x->method, "PUT") ||
+		    !strcmp(x->method, "PATCH");
+
+	if (!strcmp(x->method, "HEAD")) {
+		curl_easy_setopt(f->easy, CURLOPT_NOBODY, 1L);
+		return;
+	}
+	if (body) {
+		curl_easy_setopt(f->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->body_len);
+		curl_easy_setopt(f->easy, CURLOPT_POSTFIELDS, x->body ? x->body : "");
+	}
+	curl_easy_setopt(f->easy, CURLOPT_CUSTOMREQUEST, x->method);
+}
+
+static void set_behaviour(struct flight *f)
+{
+	CURL *c = f->easy;
+
+	curl_easy_setopt(c, CURLOPT_PRIVATE, f);
+	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, f->text);
+	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(c, CURLOPT_PROXY, ""); /* also: none from the environment */
+	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(c, CURLOPT_QUICK_EXIT,
+			 1L); /* or a cancel waits for the resolver's thread */
+	/* libcurl walks its whole cache of names for each request; connections are kept, so that
+	 * names are seldom looked up (2,000 hosts: a third of the processor time). */
+	curl_easy_setopt(c, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
+	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, (long)f->x->connect_ms);
+	if (!changes_nothing(f->x))
+		curl_easy_setopt(c, CURLOPT_MAXAGE_CONN, REUSE_IDLE_S);
+	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(c, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
+	curl_easy_setopt(c, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_EVERY_S);
+	if (f->x->piece_bytes)
+		curl_easy_setopt(c, CURLOPT_BUFFERSIZE, (long)f->x->piece_bytes);
+	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(c, CURLOPT_HEADERDATA, f);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body);
+	curl_easy_setopt(c, CURLOPT_WRITEDATA, f);
+	curl_easy_setopt(c, CURLOPT_PREREQFUNCTION, on_prerequest);
+	curl_easy_setopt(c, CURLOPT_PREREQDATA, f);
+}
+
+static struct shard *shard_new(const struct curl_transport *t)
+{
+	struct shard *s = mem_new(struct shard);
+	/* A few more for each than its part: peers do not spread evenly. */
+	long most = (long)t->max_connections / SHARDS * 2 + 16;
+
+	s->group = t->group;
+	s->multi = curl_multi_init();
+	assert(s->multi); /* out of memory */
+	loop_timer_init(&s->timer, t->group, on_timer, s);
+	curl_multi_setopt(s->multi, CURLMOPT_SOCKETFUNCTION, on_curl_socket);
+	curl_multi_setopt(s->multi, CURLMOPT_SOCKETDATA, s);
+	curl_multi_setopt(s->multi, CURLMOPT_TIMERFUNCTION, on_curl_timer);
+	curl_multi_setopt(s->multi, CURLMOPT_TIMERDATA, s);
+	curl_multi_setopt(s->multi, CURLMOPT_MAXCONNECTS, most);
+	curl_multi_setopt(s->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+	return s;
+}
+
+static struct shard *shard_of(struct curl_transport *t, const char *origin)
+{
+	uint32_t h = 2166136261u; /* FNV-1a */
+
+	for (const char *s = origin; *s; s++)
+		h = (h ^ (unsigned char)*s) * 16777619u;
+	h %= SHARDS;
+	if (!t->shards[h])
+		t->shards[h] = shard_new(t);
+	return t->shards[h];
+}
+
+static int curl_start(struct http_transport *base, struct http_exchange *x, struct err *e)
+{
+	struct curl_transport *t = container_of(base, struct curl_transport, base);
+	struct flight *f = mem_new(struct flight);
+	CURLMcode rc;
+
+	f->s = shard_of(t, x->origin);
+	f->x = x;
+	f->credit = true;
+	list_init(&f->link);
+	f->easy = curl_easy_init();
+	assert(f->easy); /* out of memory */
+	set_behaviour(f);
+	http_curl_set_trust(f);
+	set_method(f);
+	set_headers(f);
+	if (x->peer->server_name)
+		set_server_name(f);
+	else
+		curl_easy_setopt(f->easy, CURLOPT_URL, x->url);
+	curl_easy_setopt(f->easy, CURLOPT_HTTPHEADER, f->headers);
+	rc = curl_multi_add_handle(f->s->multi, f->easy);
+	if (rc != CURLM_OK) {
+		flight_free(f);
+		return err_set(e, ERR_UNAVAILABLE, (int)rc, "%s: %s", x->origin,
+			       curl_multi_strerror(rc));
+	}
+	x->state = f;
+	return 0;
+}
+
+static void curl_want(struct http_transport *base, struct http_exchange *x)
+{
+	struct curl_transport *t = container_of(base, struct curl_transport, base);
+	struct flight *f = x->state;
+
+	f->credit = true;
+	if (f->paused && !list_linked(&f->link)) {
+		list_push_back(&t->wanting, &f->link);
+		loop_defer(&t->resume);
+	}
+}
+
+static void curl_cancel(struct http_transport *base, struct http_exchange *x)
+{
+	(void)base;
+	flight_free(x->state);
+	x->state = NULL;
+}
+
+static void curl_free_(struct http_transport *base)
+{
+	struct curl_transport *t = container_of(base, struct curl_transport, base);
+
+	for (size_t i = 0; i < SHARDS; i++) {
+		if (!t->shards[i])
+			continue;
+		curl_multi_cleanup(t->shards[i]->multi);
+		loop_timer_stop(&t->shards[i]->timer);
+		free(t->shards[i]);
+	}
+	loop_defer_cancel(&t->resume);
+	free(t);
+	curl_global_cleanup();
+}
+
+struct http_transport *http_curl_new(struct loop_group *g, unsigned max_connections)
+{
+	static const struct http_transport_ops ops = {
+		.start = curl_start,
+		.want = curl_want,
+		.cancel = curl_cancel,
+		.free = curl_free_,
+	};
+	struct curl_transport *t = mem_new(struct curl_transport);
+
+	curl_global_init(CURL_GLOBAL_DEFAULT); /* counted by libcurl */
+	t->base.ops = &ops;
+	t->group = g;
+	t->max_connections = max_connections;
+	list_init(&t->wanting);
+	loop_defer_init(&t->resume, g, on_resume, t);
+	return &t->base;
+}

@@ -1,0 +1,53 @@
+#ifndef BASE_HTTP_HTTP_IMPL_H
+#define BASE_HTTP_HTTP_IMPL_H
+
+#include "base/http/http_transport.h"
+#include "base/list.h"
+
+/*
+ * http_impl: what http.c, http_peer.c and http_reply.c share; nobody else includes it.
+ *
+ * A request is in exactly one of: its peer's `waiting`, its peer's `flying`,
+ * the client's `ended` or `batch`; or it is the one whose done() runs, in none.
+ * A request keeps its peer alive, because the transport reads the peer's spec
+ * until the exchange is cancelled or over.
+ */
+struct http {
+	struct loop_group *group;
+	struct http_transport *transport;
+	unsigned max_in_flight; /* 0: no limit */
+	struct list peers;
+	struct list ready; /* peers that have something waiting and room for it */
+	struct list ended; /* requests that are over and whose owner has not heard yet */
+	struct list batch; /* those being told in this turn */
+	struct loop_defer turn;
+	struct http_stats stats;
+	unsigned frames; /* calls from the transport that are on the stack */
+	bool in_turn, closed;
+};
+
+struct http_peer {
+	struct http *h; /* NULL once the client is gone */
+	unsigned refs;	/* the owner's, and one for each request */
+	struct list link, ready_link, waiting, flying;
+	unsigned in_flight;
+	struct http_peer_spec spec; /* of copies */
+	struct secret *client_key;
+	char *origin, *host, *prefix;
+	char pin[65]; /* given or learned; spec.pin_sha256 points here once there is one */
+	bool learned;
+};
+
+void http_peer_unref(struct http_peer *p);
+
+/* Cancel all requests of a peer. */
+void http_cancel_all(struct http_peer *p);
+
+/* "Sun, 06 Nov 1994 08:49:37 GMT" or seconds, as milliseconds from now, five minutes at most;
+ * 0: neither. */
+uint32_t http_retry_after_ms(const char *value, int64_t wall_ms);
+
+bool http_is_token(const char *s);	  /* RFC 9110 token: method or header name */
+bool http_is_header_value(const char *s); /* no control character but the tab */
+
+#endif

@@ -1,0 +1,166 @@
+#include "base/http/http_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include "base/data/json.h"
+#include "base/str.h"
+
+#define RETRY_AFTER_MOST_MS 300000
+
+/* Tests: tests/unit/base/httpd/test_http_mem.c, tests/unit/base/http/test_http_curl.c */
+
+bool http_is_token(const char *s)
+{
+	if (!*s)
+		return false;
+	for (; *s; s++)
+		if ((unsigned char)*s <= ' ' || (unsigned char)*s >= 0x7f ||
+		    strchr("\"(),/:;<=>?@[\\]{}", *s))
+			return false;
+	return true;
+}
+
+bool http_is_header_value(const char *s)
+{
+	for (; *s; s++)
+		if (((unsigned char)*s < ' ' && *s != '\t') || *s == 0x7f)
+			return false;
+	return true;
+}
+
+const char *http_reply_header(const struct http_reply *r, const char *name)
+{
+	for (size_t i = 0; i < r->nheaders; i++)
+		if (!strcasecmp(r->headers[i].name, name))
+			return r->headers[i].value;
+	return NULL;
+}
+
+/* IMF-fixdate of RFC 9110 section 5.6.7; the two obsolete forms are not in use any more. */
+static bool parse_date(const char *s, int64_t *unix_s)
+{
+	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+	struct tm t = {0};
+	char month[4] = "";
+	const char *at;
+	int end = 0;
+
+	if (sscanf(s, "%*3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d GMT%n", &t.tm_mday, month,
+		   &t.tm_year, &t.tm_hour, &t.tm_min, &t.tm_sec, &end) != 6 ||
+	    end == 0 || s[end] || strlen(month) != 3)
+		return false;
+	at = strstr(months, month);
+	if (!at || (at - months) % 3 || t.tm_year < 1900)
+		return false;
+	t.tm_mon = (int)(at - months) / 3;
+	t.tm_year -= 1900;
+	*unix_s = timegm(&t);
+	return true;
+}
+
+uint32_t http_retry_after_ms(const char *value, int64_t wall_ms)
+{
+	size_t digits = strspn(value, "0123456789");
+	int64_t n;
+
+	if (digits && !value[digits]) {
+		if (!str_to_i64(value, 0, RETRY_AFTER_MOST_MS / 1000, &n))
+			return RETRY_AFTER_MOST_MS; /* a number, only too large a one */
+		return (uint32_t)(n * 1000);
+	}
+	if (!parse_date(value, &n))
+		return 0;
+	n = n * 1000 - wall_ms;
+	if (n <= 0)
+		return 0;
+	return n > RETRY_AFTER_MOST_MS ? RETRY_AFTER_MOST_MS : (uint32_t)n;
+}
+
+static const char *reason(int status)
+{
+	static const struct {
+		int status;
+		const char *text;
+	} reasons[] = {
+		{400, "Bad Request"},
+		{401, "Unauthorized"},
+		{403, "Forbidden"},
+		{404, "Not Found"},
+		{405, "Method Not Allowed"},
+		{408, "Request Timeout"},
+		{409, "Conflict"},
+		{410, "Gone"},
+		{412, "Precondition Failed"},
+		{413, "Content Too Large"},
+		{415, "Unsupported Media Type"},
+		{422, "Unprocessable Content"},
+		{428, "Precondition Required"},
+		{429, "Too Many Requests"},
+		{500, "Internal Server Error"},
+		{501, "Not Implemented"},
+		{502, "Bad Gateway"},
+		{503, "Service Unavailable"},
+		{504, "Gateway Timeout"},
+	};
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+		if (reasons[i].status == status)
+			return reasons[i].text;
+	return "";
+}
+
+/*
+ * The sentence in the forms that our peers use: {"message"} (Kubernetes Status,
+ * AWS JSON), {"error": "..."} (httpd), {"error": {"message"}} with the better
+ * text in @Message.ExtendedInfo (Redfish, DSP0266 section 8.6).
+ */
+static const char *message_of(const json_t *j)
+{
+	const json_t *more = json_at(j, "error", "@Message.ExtendedInfo");
+	const char *s = json_str_at(json_array_get(more, 0), "Message");
+
+	if (!s)
+		s = json_str_at(j, "error", "message");
+	if (!s)
+		s = json_str_at(j, "error");
+	if (!s)
+		s = json_str_at(j, "message");
+	return s;
+}
+
+int http_err(const struct http_reply *r, struct err *e)
+{
+	enum err_kind kind = err_kind_of_http(r->status);
+	const char *text = NULL;
+	struct err ignored;
+	OWN_JSON j = NULL;
+
+	if (r->status >= 200 && r->status < 300)
+		return 0;
+	if (r->body_len && *r->body == '{')
+		j = json_parse(r->body, r->body_len, &ignored);
+	if (j)
+		text = message_of(j);
+	else if (r->body_len && *r->body != '<')
+		text = r->body;
+	(void)!err_set(e, kind == ERR_NONE ? ERR_PROTOCOL : kind, r->status, "%d %s%s%.180s",
+		       r->status, reason(r->status), str_empty(text) ? "" : ": ", str_or(text, ""));
+	e->retry_after_ms = r->retry_after_ms;
+	return -1;
+}
+
+void http_escape(struct buf *out, const char *s)
+{
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+		bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+			     (c >= 'A' && c <= 'Z') || strchr("-._~", c);
+
+		if (plain)
+			buf_put(out, s, 1);
+		else
+			buf_printf(out, "%%%02X", c);
+	}
+}

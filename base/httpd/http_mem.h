@@ -1,0 +1,49 @@
+#ifndef BASE_HTTPD_HTTP_MEM_H
+#define BASE_HTTPD_HTTP_MEM_H
+
+#include "base/http/http.h"
+#include "base/httpd/httpd.h"
+
+/*
+ * http_mem: client and server in one process, for tests and the simulated
+ * world.  A net maps origins ("https://10.0.8.17", "https://host:6443") to
+ * httpd handlers.  Bodies go in seeded chunks with seeded delays on the loop's clock.
+ * An unknown origin is a refused connection (ERR_UNAVAILABLE).
+ *
+ * The client's callbacks run in the client's group, handlers and readers in
+ * the server's: dropping either silences that side only, as a crash does; the
+ * other side notices when its objects are freed.  An https origin shows a
+ * fingerprint made from its name unless http_mem_pin() gave it one.
+ */
+struct http_mem_net;
+
+struct http_mem_net *http_mem_net_new(struct loop *l);
+void http_mem_net_free(struct http_mem_net *n); /* transports may outlive it: they find nobody */
+DEFINE_OWN(http_mem_net)
+
+/* Serve an origin; NULL takes it away (connections in flight break). */
+void http_mem_serve(struct http_mem_net *n, const char *origin, struct httpd *d);
+/* The certificate fingerprint that the origin shows (64 hex); a peer with another pin is refused. */
+void http_mem_pin(struct http_mem_net *n, const char *origin, const char *pin_sha256);
+/* The origin swallows requests and never answers (true), or behaves again (false). */
+void http_mem_hang(struct http_mem_net *n, const char *origin, bool on);
+
+/* Faults: asked once for each request that reaches a served origin.  The function decides, with a generator of its own
+ * or by counting, so that a scenario can be run once for each request. */
+enum http_mem_fate {
+	HTTP_MEM_WELL,
+	HTTP_MEM_REFUSED,    /* connection refused: no effect */
+	HTTP_MEM_REPLY_LOST, /* the server acts, then the connection breaks before its answer */
+	HTTP_MEM_SILENT,     /* the server acts, its answer never comes */
+};
+void http_mem_fault(struct http_mem_net *n,
+		    enum http_mem_fate (*fate)(const char *origin, const char *method,
+					       const char *target, void *arg),
+		    void *arg);
+
+/* A transport for one client whose identity the servers see: address, and common name when it has a certificate. */
+struct http_transport *http_mem_transport(struct http_mem_net *n, struct loop_group *g,
+					  const char *address, const char *cert_cn,
+					  const char *cert_o);
+
+#endif

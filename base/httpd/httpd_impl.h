@@ -1,0 +1,63 @@
+#ifndef BASE_HTTPD_HTTPD_IMPL_H
+#define BASE_HTTPD_HTTPD_IMPL_H
+
+#include "base/arena.h"
+#include "base/httpd/httpd.h"
+#include "base/httpd/httpd_target.h"
+
+/*
+ * httpd_impl: what httpd.c (routes, requests) and httpd_reply.c (replies,
+ * ranges) share; nobody else includes it.
+ */
+struct route {
+	char *method;
+	char *text;				  /* the pattern, cut at its slashes */
+	const char *segments[HTTPD_SEGMENTS_MAX]; /* NULL: any one segment */
+	size_t nsegments;
+	bool rest;
+	size_t max_body;
+	httpd_handler *fn;
+	void *arg;
+};
+
+struct httpd {
+	struct loop_group *group;
+	struct route *routes;
+	size_t nroutes, routes_cap;
+	struct list requests, listeners;
+};
+
+struct httpd_req {
+	struct list link;
+	struct httpd *d;
+	struct arena *arena;
+	const struct httpd_listener_ops *ops;
+	void *conn;
+	struct httpd_identity identity;
+	const char *method;
+	struct httpd_target target;
+	struct http_header *headers;
+	size_t nheaders;
+	httpd_handler *fn; /* the route's; routes may be added while it waits */
+	void *fn_arg;
+	size_t max_body;
+	const char *matched[HTTPD_SEGMENTS_MAX];
+	size_t nmatched;
+	struct buf body;
+
+	bool replied;
+	struct http_header *reply_headers;
+	size_t nreply_headers, reply_headers_cap;
+	struct httpd_reader reader;  /* the handler's */
+	struct httpd_reader guarded; /* what the listener reads */
+	struct httpd_content content;
+	uint64_t content_from;
+	char *text; /* body of httpd_reply(), malloc'd */
+	void (*gone)(void *arg);
+	void *gone_arg;
+};
+
+/* {"error": text} */
+void httpd_reply_status(struct httpd_req *q, int status, const char *text);
+
+#endif

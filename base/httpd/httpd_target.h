@@ -1,0 +1,34 @@
+#ifndef BASE_HTTPD_HTTPD_TARGET_H
+#define BASE_HTTPD_HTTPD_TARGET_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/*
+ * httpd_target: a request's target (path?query) taken apart and decoded once.
+ *
+ * Refused, so that a decoded segment can be compared, logged and joined to a
+ * file name without another look: anything but origin form, bad
+ * percent-encoding, encoded '/' and NUL, control characters, invalid UTF-8, "."
+ * and "..", empty segments.  One '/' at the end is dropped ("/redfish/v1/").
+ * In the query '+' is a space.
+ * Tests: tests/unit/base/httpd/test_httpd.c
+ */
+#define HTTPD_SEGMENTS_MAX 32
+#define HTTPD_PARAMS_MAX 64
+#define HTTPD_TARGET_MAX 8192
+
+struct httpd_target {
+	char *path;
+	char *segments[HTTPD_SEGMENTS_MAX];
+	size_t nsegments;
+	struct {
+		char *name, *value;
+	} * params;
+	size_t nparams;
+};
+
+/* Everything in t comes from the arena. */
+int httpd_target_parse(struct httpd_target *t, struct arena *a, const char *target, struct err *e);
+
+#endif

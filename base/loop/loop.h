@@ -1,0 +1,128 @@
+#ifndef BASE_LOOP_LOOP_H
+#define BASE_LOOP_LOOP_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/err.h"
+#include "base/list.h"
+
+/*
+ * loop: one thread, one event loop, no blocking call.  Two mechanisms below
+ * the same verbs: libuv (loop_uv.h) and a simulated loop whose clock jumps to
+ * the next event (loop_sim.h).  Nothing else in the project calls time(),
+ * sleep(), rand(), opens a socket or sees libuv.
+ *
+ * Timers, deferred calls and groups live here, in loop.c, and are the same
+ * code for both; a backend only waits.  Everything is for the loop's thread,
+ * but loop_work()'s run function.
+ *
+ * Groups: every timer, deferral, child and work item belongs to a group, the
+ * unit that crashes together (one replica of the controller, one simulated
+ * machine).  After loop_group_drop() no callback of that group runs any more;
+ * its objects are then freed by their ordinary destructors.
+ */
+struct loop;
+struct loop_group;
+
+void loop_free(struct loop *l); /* all groups first */
+struct loop_group *loop_group_new(struct loop *l, const char *name);
+void loop_group_drop(struct loop_group *g);
+bool loop_group_dropped(const struct loop_group *g);
+void loop_group_free(struct loop_group *g); /* drops it; its objects must be gone */
+struct loop *loop_of(const struct loop_group *g);
+const char *loop_group_name(const struct loop_group *g);
+
+/* Run until loop_stop(); the simulated loop also ends when nothing is left to happen. */
+void loop_run(struct loop *l);
+void loop_stop(struct loop *l);
+
+/* Milliseconds.  now: monotonic, for deadlines.  wall: Unix time, for what people and objects read. */
+int64_t loop_now(const struct loop *l);
+/* The clock itself, also inside a turn, in which loop_now() stands still: for what must not be done late
+ * even when the process was stopped in the middle of it. */
+int64_t loop_clock(const struct loop *l);
+int64_t loop_wall(const struct loop *l);
+
+/* Real loop: the kernel's generator, fit for keys.  Simulated loop: seeded. */
+void loop_random_bytes(struct loop *l, void *out, size_t n);
+uint64_t loop_random(struct loop *l);
+/* Uniform in 0..below-1; 0 for below 0. */
+uint64_t loop_random_below(struct loop *l, uint64_t below);
+
+/* Longest turn so far in ms, and turns over 50 ms: the watchdog's counters. */
+struct loop_stats {
+	uint64_t turns, slow_turns;
+	int64_t longest_ms;
+};
+struct loop_stats loop_stats(const struct loop *l);
+
+/* A call on the loop at a later time.  Embedded in its owner; init once, stop before the owner dies. */
+struct loop_timer {
+	struct loop_group *group;
+	void (*fn)(void *arg);
+	void *arg;
+	int64_t at;
+	size_t slot; /* place in the heap + 1; 0: not running */
+	uint64_t seq;
+};
+void loop_timer_init(struct loop_timer *t, struct loop_group *g, void (*fn)(void *arg), void *arg);
+void loop_timer_start(struct loop_timer *t, int64_t delay_ms); /* restarts; 0: next turn */
+void loop_timer_stop(struct loop_timer *t);
+bool loop_timer_active(const struct loop_timer *t);
+
+/* A call in the next turn, in order of asking, once however often it was asked for. */
+struct loop_defer {
+	struct loop_group *group;
+	void (*fn)(void *arg);
+	void *arg;
+	struct list link;
+};
+void loop_defer_init(struct loop_defer *d, struct loop_group *g, void (*fn)(void *arg), void *arg);
+void loop_defer(struct loop_defer *d);
+void loop_defer_cancel(struct loop_defer *d);
+
+/* Blocking work on one of four threads: run(arg) there, done(arg) here.  run touches no loop
+ * object.  After loop_work_abandon() done is not called; drop(arg) is, once run has ended.
+ * The simulated loop runs it inline at a seeded later time. */
+struct loop_work;
+struct loop_work *loop_work(struct loop_group *g, void (*run)(void *arg), void (*done)(void *arg),
+			    void (*drop)(void *arg), void *arg);
+void loop_work_abandon(struct loop_work *w);
+
+/* A child process that speaks lines.  argv[0] is a path; no shell, an environment of its own,
+ * descriptors beyond 0..2 closed.  Standard error is discarded unless on_stderr is given.
+ * Output lines longer than max_line end the child with ERR_PROTOCOL in on_exit's err. */
+struct loop_child;
+struct loop_spawn {
+	const char *const *argv;				  /* NULL-terminated */
+	const char *const *env;					  /* NULL-terminated; NULL: empty */
+	size_t max_line;					  /* 0: 1 MiB */
+	void (*on_line)(const char *line, size_t len, void *arg); /* without the newline */
+	void (*on_stderr)(const char *data, size_t len, void *arg);
+	/* Once, after the last line.  status: exit code, or 128 + signal. */
+	void (*on_exit)(int status, const struct err *e, void *arg);
+	void *arg;
+};
+struct loop_child *loop_spawn(struct loop_group *g, const struct loop_spawn *s, struct err *e);
+void loop_child_write(struct loop_child *c, const void *data, size_t len); /* copied */
+void loop_child_close_stdin(struct loop_child *c);
+void loop_child_kill(struct loop_child *c, int signum);
+void loop_child_free(
+	struct loop_child
+		*c); /* no callback after; the process gets end of file and, if it stays, SIGKILL */
+
+struct loop_signal;
+struct loop_signal *loop_signal(struct loop_group *g, int signum, void (*fn)(int signum, void *arg),
+				void *arg);
+void loop_signal_free(struct loop_signal *s);
+
+/* Real loop only, and only inside base/. */
+struct loop_fd;
+enum { LOOP_READ = 1, LOOP_WRITE = 2, LOOP_HANGUP = 4 };
+struct loop_fd *loop_fd(struct loop_group *g, int fd, void (*fn)(int events, void *arg), void *arg);
+void loop_fd_want(struct loop_fd *f, int events); /* 0: no event */
+void loop_fd_free(struct loop_fd *f);		  /* does not close fd */
+
+#endif

@@ -1,0 +1,125 @@
+#ifndef BASE_LOOP_LOOP_INTERNAL_H
+#define BASE_LOOP_LOOP_INTERNAL_H
+
+#include "base/buf.h"
+#include "base/loop/loop.h"
+
+/*
+ * loop_internal: what loop.c and its two backends know of one another.
+ *
+ * A backend embeds struct loop, and the objects below, as the first member of
+ * its own structs, allocates them with mem_alloc() and lets free() return them.
+ */
+struct loop_ops {
+	void (*free)(struct loop *l);
+	int64_t (*now)(const struct loop *l);
+	int64_t (*wall)(const struct loop *l);
+	void (*random)(struct loop *l, void *out, size_t n);
+	/* Wait until something happens or timeout_ms have passed (-1: no timer is set) and call
+	 * what is due, each after loop_enter().  False: nothing can happen any more. */
+	bool (*wait)(struct loop *l, int64_t timeout_ms);
+	void (*group_dropped)(struct loop *l, struct loop_group *g);
+
+	struct loop_work *(*work)(struct loop *l, const struct loop_work *proto);
+	void (*work_cancel)(struct loop_work *w); /* run is no longer wanted; may still happen */
+
+	struct loop_child *(*spawn)(struct loop *l, const struct loop_child *proto, struct err *e);
+	void (*child_write)(struct loop_child *c, const void *data, size_t len);
+	void (*child_close_stdin)(struct loop_child *c);
+	void (*child_kill)(struct loop_child *c, int signum);
+	void (*child_free)(struct loop_child *c); /* base.freed is set, base.group gone */
+
+	struct loop_signal *(*signal)(struct loop *l, const struct loop_signal *proto);
+	void (*signal_free)(struct loop_signal *s);
+	struct loop_fd *(*fd)(struct loop *l, const struct loop_fd *proto);
+	void (*fd_want)(struct loop_fd *f, int events);
+	void (*fd_free)(struct loop_fd *f);
+};
+
+struct loop {
+	const struct loop_ops *ops;
+	struct loop_timer **heap; /* earliest (at, seq) first */
+	size_t nheap, heap_cap;
+	uint64_t seq;
+	struct list defers; /* asked for, next turn's */
+	struct list batch;  /* this turn's */
+	struct list groups;
+	struct loop_group *own; /* for what must go on when its owner's group was dropped */
+	bool running, stopping, entered;
+	int64_t now; /* of this turn */
+	int64_t entered_at;
+	bool (*cond)(void *arg); /* asked after every callback; true stops */
+	void *cond_arg;
+	bool cond_met;
+	struct loop_stats stats;
+};
+
+struct loop_group {
+	struct loop *loop;
+	char *name;
+	bool dropped;
+	size_t objects; /* work, children, signals, descriptors */
+	struct list link;
+};
+
+struct loop_work {
+	struct loop *loop;
+	struct loop_group *group; /* NULL once abandoned */
+	void (*run)(void *arg);
+	void (*done)(void *arg);
+	void (*drop)(void *arg);
+	void *arg;
+	bool ended;
+};
+
+struct loop_child {
+	struct loop *loop;
+	struct loop_group *group; /* NULL once freed */
+	struct loop_spawn spawn;  /* argv and env are valid inside ops->spawn only */
+	bool freed;
+};
+
+struct loop_signal {
+	struct loop_group *group;
+	int signum;
+	void (*fn)(int signum, void *arg);
+	void *arg;
+};
+
+struct loop_fd {
+	struct loop_group *group;
+	int fd;
+	void (*fn)(int events, void *arg);
+	void *arg;
+};
+
+void loop_base_init(struct loop *l, const struct loop_ops *ops);
+void loop_base_done(struct loop *l);
+bool loop_turn(struct loop *l); /* false: nothing can happen any more */
+
+/* Before a backend calls anything in wait(): the clock of this turn starts here. */
+void loop_enter(struct loop *l);
+/* After a backend has called something. */
+void loop_called(struct loop *l);
+/* The work's run function has returned; on the loop's thread. */
+void loop_work_ended(struct loop_work *w);
+/* May the child's owner still be called? */
+bool loop_child_open(const struct loop_child *c);
+
+/* Bytes to lines.  The line given to fn is NUL-terminated; fn returns false to stop. */
+struct loop_lines {
+	struct buf buf;
+};
+#define LOOP_MAX_LINE (1u << 20)
+/* How long a child may go on after it was freed or its output should have ended. */
+#define LOOP_CHILD_GRACE_MS 5000
+#define LOOP_CHILD_DRAIN_MS 1000
+
+void loop_lines_init(struct loop_lines *b, size_t max_line);
+void loop_lines_done(struct loop_lines *b);
+/* -1: a line was longer than the maximum. */
+int loop_lines_feed(struct loop_lines *b, const char *data, size_t len,
+		    bool (*fn)(const char *line, size_t len, void *arg), void *arg, struct err *e)
+	__attribute__((warn_unused_result));
+
+#endif

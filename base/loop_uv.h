@@ -1,9 +1,0 @@
-#ifndef BASE_LOOP_UV_H
-#define BASE_LOOP_UV_H
-
-#include "base/loop.h"
-
-/* The real loop, on libuv.  SIGPIPE is ignored process-wide. */
-struct loop *loop_uv_new(void);
-
-#endif

@@ -1,0 +1,155 @@
+/*
+ * cli_approve: consent to act on a machine, and decisions that only a person
+ * can take: it may be wiped, it serves already, its drives are others now.
+ * Tests: tests/unit/cli/test_verbs.c
+ */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/verbs.h"
+
+static bool has_drive(const json_t *drives, const json_t *one)
+{
+	json_t *d;
+	size_t i;
+
+	json_array_foreach (drives, i, d)
+		if (str_eq(json_str_at(d, "wwn"), json_str_at(one, "wwn")) &&
+		    json_int_at(d, "bytes") == json_int_at(one, "bytes"))
+			return true;
+	return false;
+}
+
+static void show(struct cli_client *c, const json_t *a, const json_t *b, char sign)
+{
+	json_t *d;
+	size_t i;
+
+	json_array_foreach (a, i, d)
+		if (!has_drive(b, d))
+			fprintf(c->json ? stderr : c->out, "%c %s %lld bytes %s\n", sign,
+				str_or(json_str_at(d, "wwn"), "(no wwn)"),
+				(long long)json_int_at(d, "bytes"),
+				str_or(json_str_at(d, "model"), ""));
+}
+
+static json_t *approval(struct cli_client *c, const char *action, const char *claim)
+{
+	char id[33];
+	uint8_t raw[16];
+
+	loop_random_bytes(c->loop, raw, sizeof(raw));
+	str_hex(id, raw, sizeof(raw));
+	return json_pack("{s:s, s:s, s:s*}", "action", action, "id", id, "claim", claim);
+}
+
+/* spec.drives becomes what the last inspection saw; NULL: nothing to do, and it said so. */
+static json_t *drives(struct cli_client *c, const json_t *m)
+{
+	json_t *seen = json_at(m, "status", "inventory", "drives");
+	const json_t *want = json_at(m, "spec", "drives");
+
+	if (!json_array_size(seen)) {
+		(void)cli_failed(c, "the agent has not inspected it yet");
+		return NULL;
+	}
+	show(c, want, seen, '-');
+	show(c, seen, want, '+');
+	return json_incref(seen);
+}
+
+/* What steps/adopt.c would wait for in vain is refused here, where the person still is. */
+static int check_claim(struct cli_client *c, const struct cli_approve *a)
+{
+	struct err e;
+	OWN_JSON n = cli_get(c, OBJECT_NODE_CLAIM, a->adopt, &e);
+	const char *of = json_str_at(n, "spec", "machineRef", "name");
+
+	if (!n && e.kind == ERR_NOT_FOUND)
+		return cli_failed(
+			c,
+			"there is no NodeClaim %s: nothing was written.  Create it first, by the name of the "
+			"tenant's Node, with spec.machineRef.name %s (docs/operations.md, Taking over a "
+			"running server)",
+			a->adopt, a->machine);
+	if (!n)
+		return cli_failed(c, "NodeClaim %s: %s", a->adopt, e.text);
+	if (!str_eq(of, a->machine))
+		return cli_failed(c,
+				  "NodeClaim %s: spec.machineRef.name is %s, not %s: nothing was "
+				  "written.  Name the claim that this machine serves",
+				  a->adopt, str_or(of, "empty"), a->machine);
+	if (json_at(n, "metadata", "deletionTimestamp"))
+		return cli_failed(
+			c,
+			"NodeClaim %s is being deleted: nothing was written.  When it is gone "
+			"create it again, and approve then",
+			a->adopt);
+	return 0;
+}
+
+/* What the BMC said, without what it did not: none of a UUID is no UUID that another BMC could share. */
+static json_t *identity_of(const json_t *seen)
+{
+	static const char *const members[] = {"systemUUID", "serialNumber"};
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < 2; i++)
+		if (!str_empty(json_str_at(seen, members[i])))
+			json_object_set(o, members[i], json_object_get(seen, members[i]));
+	return o;
+}
+
+int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
+{
+	struct err e;
+	OWN(arena) mem = arena_new();
+	OWN_JSON m = cli_get(c, OBJECT_MACHINE, a->machine, &e);
+	json_t *spec, *list;
+	OWN_JSON seen = identity_of(json_at(m, "status", "identity"));
+	bool again, quarantined = str_eq(json_str_at(m, "status", "state"), "quarantined");
+
+	if (!m)
+		return cli_failed(c, "%s", e.text);
+	if (!json_at(m, "spec", "identity") && !json_object_size(seen))
+		return cli_failed(
+			c,
+			json_at(m, "status", "identity")
+				? "machine %s: its BMC tells neither a system UUID of its own nor a serial number"
+				: "machine %s: its BMC was not read yet; is the controller running?",
+			a->machine);
+	if (a->adopt && check_claim(c, a))
+		return 1;
+	spec = json_pack("{s:s}", "managementPolicy", "Manage");
+	if (!json_at(m, "spec", "identity"))
+		json_object_set(spec, "identity", seen);
+	if (a->drives) {
+		list = drives(c, m);
+		if (!list) {
+			json_decref(spec);
+			return 1;
+		}
+		json_object_set_new(spec, "drives", list);
+	}
+	/* In quarantine because of its drives: with these it is looked at and wiped again. */
+	again = a->drives && quarantined;
+	if (a->wipe || again)
+		json_object_set_new(spec, "approval", approval(c, "Wipe", NULL));
+	else if (a->adopt)
+		json_object_set_new(spec, "approval", approval(c, "Adopt", a->adopt));
+	return cli_write(
+		c, OBJECT_MACHINE, a->machine,
+		json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
+			  str_or(json_str_at(m, "metadata", "resourceVersion"), ""), "spec", spec),
+		arena_printf(
+			mem, "machine %s: managed, system UUID %s%s%s%s", a->machine,
+			str_or(json_str_at(json_at(m, "spec", "identity") ? json_at(m, "spec")
+									  : json_at(m, "status"),
+					   "identity", "systemUUID"),
+			       "(none)"),
+			a->drives ? ", drives as inspected" : "",
+			a->wipe || again ? ", approved to be wiped" : "",
+			a->adopt ? arena_printf(mem, ", serves claim %s", a->adopt) : ""));
+}

@@ -1,0 +1,37 @@
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+/*
+ * cli: the verbs of the drover binary.  Each takes its own argv (argv[0] is the
+ * verb) and returns the exit status: 0 done, 1 failed (said why on standard
+ * error), 2 wrong usage.
+ */
+struct argp;
+struct cli_verb {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *what, *example;
+};
+
+/* argp_parse(), but wrong usage ends the program with 2. */
+void cli_parse(const struct argp *p, int argc, char **argv, void *input);
+
+int cli_run(int argc, char **argv);
+int cli_apiserver(int argc, char **argv);
+int cli_approve(int argc, char **argv);
+int cli_cancel(int argc, char **argv);
+int cli_confirm_off(int argc, char **argv);
+int cli_crds(int argc, char **argv);
+int cli_drain(int argc, char **argv);
+int cli_quarantine(int argc, char **argv);
+int cli_release(int argc, char **argv);
+int cli_resume(int argc, char **argv);
+int cli_retire(int argc, char **argv);
+int cli_retry(int argc, char **argv);
+int cli_sim(int argc, char **argv);
+int cli_up(int argc, char **argv);
+int cli_why(int argc, char **argv);
+int cli_wipe(int argc, char **argv);
+int cli_version(int argc, char **argv);
+
+#endif

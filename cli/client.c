@@ -1,0 +1,288 @@
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/http/http_curl.h"
+#include "base/loop/loop_uv.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/client.h"
+
+void cli_parse(const struct argp *p, int argc, char **argv, void *input)
+{
+	argp_err_exit_status = 2;
+	argp_parse(p, argc, argv, 0, NULL, input);
+}
+
+error_t cli_option(int key, char *arg, struct argp_state *st, struct cli_options *o)
+{
+	switch (key) {
+	case 'k':
+		o->kubeconfig = arg;
+		return 0;
+	case 'o':
+		if (!str_eq(arg, "json"))
+			argp_error(st, "--output: want json, got '%s'", arg);
+		o->json = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cli_failed(const struct cli_client *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "%s: ", c->verb);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return 1;
+}
+
+/* ~/.kube/config, where kubectl looks when nothing is said. */
+static struct kube_config *of_kubectl(struct err *e)
+{
+	const char *home = getenv("HOME");
+	char *path = str_empty(home) ? NULL : mem_printf("%s/.kube/config", home);
+	struct kube_config *found = NULL;
+
+	if (path && access(path, F_OK) == 0)
+		found = kube_config_load(path, e);
+	else
+		(void)!err_set(
+			e, ERR_NOT_FOUND, 0,
+			"which cluster?  Give --kubeconfig FILE or set KUBECONFIG (that of `drover up` is ~/.drover/up/host.conf); this is no pod, and there is no ~/.kube/config");
+	free(path);
+	return found;
+}
+
+struct kube_config *cli_kubeconfig(const char *path, struct err *e)
+{
+	const char *given = getenv("KUBECONFIG");
+	struct kube_config *found;
+
+	if (path)
+		return kube_config_load(path, e);
+	if (str_empty(given))
+		return str_empty(getenv("KUBERNETES_SERVICE_HOST")) ? of_kubectl(e)
+								    : kube_config_in_cluster(e);
+	found = kube_config_load(given, e);
+	if (!found)
+		(void)!err_wrap(e, strchr(given, ':')
+					   ? "KUBECONFIG (one file is wanted, not a list)"
+					   : "KUBECONFIG");
+	return found;
+}
+
+int cli_open(struct cli_client *c, const char *verb, const struct cli_options *o)
+{
+	struct kube_client_spec cs = {.name = "host"};
+	struct err e;
+
+	*c = (struct cli_client){
+		.verb = verb, .json = o->json, .tty = isatty(STDOUT_FILENO) == 1, .out = stdout};
+	OWN(kube_config)
+	host = cli_kubeconfig(o->kubeconfig, &e);
+	if (!host) {
+		(void)cli_failed(c, "%s", e.text);
+		return -1;
+	}
+	c->loop = loop_uv_new();
+	c->group = loop_group_new(c->loop, "cli");
+	c->http = http_new(c->group, http_curl_new(c->group, 4), 4);
+	cs.config = host;
+	c->host = kube_client_new(c->group, c->http, &cs, &e);
+	if (c->host)
+		return 0;
+	(void)cli_failed(c, "%s", e.text);
+	cli_close(c);
+	return -1;
+}
+
+void cli_close(struct cli_client *c)
+{
+	kube_client_free(c->host);
+	http_free(c->http);
+	loop_group_free(c->group);
+	loop_free(c->loop);
+}
+
+/* --- calls ---------------------------------------------------------------------------------------- */
+
+struct answer {
+	struct loop *loop;
+	json_t *o;
+	struct err e;
+	bool in;
+};
+
+static void on_answer(json_t *o, const struct err *e, void *arg)
+{
+	struct answer *a = arg;
+
+	a->in = true;
+	if (e)
+		a->e = *e;
+	else
+		a->o = json_incref(o);
+	loop_stop(a->loop);
+}
+
+static json_t *answered(struct answer *a, struct err *e)
+{
+	while (!a->in)
+		loop_run(a->loop);
+	if (!a->o)
+		*e = a->e;
+	return a->o;
+}
+
+json_t *cli_get(struct cli_client *c, enum object_kind_id kind, const char *name, struct err *e)
+{
+	struct answer a = {.loop = c->loop};
+
+	(void)kube_get(c->host, &controller_resources[kind], NULL, name, on_answer, &a);
+	return answered(&a, e);
+}
+
+json_t *cli_create(struct cli_client *c, enum object_kind_id kind, const json_t *object,
+		   struct err *e)
+{
+	struct answer a = {.loop = c->loop};
+
+	(void)kube_create(c->host, &controller_resources[kind], NULL, object, on_answer, &a);
+	return answered(&a, e);
+}
+
+json_t *cli_patch(struct cli_client *c, enum object_kind_id kind, const char *name,
+		  const json_t *patch, struct err *e)
+{
+	struct answer a = {.loop = c->loop};
+
+	(void)kube_patch(c->host, &controller_resources[kind], NULL, name, NULL, KUBE_PATCH_MERGE,
+			 patch, on_answer, &a);
+	return answered(&a, e);
+}
+
+json_t *cli_machine(struct cli_client *c, const char *name, struct err *e)
+{
+	json_t *m = cli_get(c, OBJECT_MACHINE, name, e);
+	const char *of;
+
+	if (m || e->kind != ERR_NOT_FOUND)
+		return m;
+	OWN_JSON n = cli_get(c, OBJECT_NODE_CLAIM, name, e);
+	if (!n) {
+		if (e->kind == ERR_NOT_FOUND)
+			(void)!err_set(
+				e, ERR_NOT_FOUND, 0,
+				"there is no Machine %s, and no Node of drover's (NodeClaim)",
+				name);
+		return NULL;
+	}
+	of = json_str_at(n, "spec", "machineRef", "name");
+	if (!of)
+		of = json_str_at(n, "status", "machineRef", "name");
+	if (!of) {
+		(void)!err_set(e, ERR_NOT_FOUND, 0, "NodeClaim %s has no machine yet", name);
+		return NULL;
+	}
+	return cli_get(c, OBJECT_MACHINE, of, e);
+}
+
+/* --- what was written ----------------------------------------------------------------------------- */
+
+char *cli_quote(const char *s)
+{
+	struct buf b;
+
+	buf_init(&b, 4 << 20);
+	buf_puts(&b, "'");
+	for (; *s; s++) {
+		if (*s == '\'')
+			buf_puts(&b, "'\\''");
+		else
+			buf_put(&b, s, 1);
+	}
+	buf_puts(&b, "'");
+	return buf_give(&b);
+}
+
+json_t *cli_annotation(struct cli_client *c, const char *key, const char *value)
+{
+	char now[STR_TIME_SIZE];
+
+	return json_pack("{s:{s:{s:s}}}", "metadata", "annotations", key,
+			 value ? value : str_time_micro(now, loop_wall(c->loop)));
+}
+
+static void tell(struct cli_client *c, const json_t *object, const json_t *wrote,
+		 const char *kubectl, const char *text)
+{
+	OWN_JSON all = NULL;
+
+	if (c->json) {
+		all = json_pack("{s:O, s:O, s:s}", "object", object, "wrote", wrote, "kubectl",
+				kubectl);
+		json_dumpf(all, c->out, JSON_INDENT(2));
+		fputc('\n', c->out);
+		return;
+	}
+	fprintf(c->out, "%s\n", text);
+	fprintf(c->out, c->tty ? "\033[2mthe same: %s\033[0m\n" : "the same: %s\n", kubectl);
+}
+
+int cli_write(struct cli_client *c, enum object_kind_id kind, const char *name, json_t *patch,
+	      const char *text)
+{
+	struct err e;
+	OWN_JSON wrote = patch;
+	OWN_JSON o = cli_patch(c, kind, name, patch, &e);
+	json_t *meta = json_object_get(wrote, "metadata");
+	char *plain, *quoted;
+	struct buf b;
+
+	if (!o)
+		return cli_failed(c, "%s", e.text);
+	json_object_del(meta, "resourceVersion");
+	if (meta && !json_object_size(meta))
+		json_object_del(wrote, "metadata");
+	plain = json_text(wrote);
+	quoted = cli_quote(plain);
+	buf_init(&b, 4 << 20);
+	buf_printf(&b, "kubectl patch %s %s --type merge -p ", object_kinds[kind].singular, name);
+	buf_puts(&b, quoted);
+	tell(c, o, wrote, b.data, text);
+	buf_done(&b);
+	free(plain);
+	free(quoted);
+	return 0;
+}
+
+int cli_make(struct cli_client *c, enum object_kind_id kind, json_t *object, const char *text)
+{
+	struct err e;
+	OWN_JSON wrote = object;
+	OWN_JSON o = cli_create(c, kind, object, &e);
+	char *plain, *quoted;
+	struct buf b;
+
+	if (!o)
+		return cli_failed(c, "%s", e.text);
+	plain = json_text(wrote);
+	quoted = cli_quote(plain);
+	buf_init(&b, 4 << 20);
+	buf_puts(&b, "kubectl create -f - <<<");
+	buf_puts(&b, quoted);
+	tell(c, o, wrote, b.data, text);
+	buf_done(&b);
+	free(plain);
+	free(quoted);
+	return 0;
+}

@@ -1,0 +1,74 @@
+#ifndef CLI_CLIENT_H
+#define CLI_CLIENT_H
+
+#include <argp.h>
+#include <stdio.h>
+#include "controller/controller.h"
+
+/*
+ * cli_client: what the verbs share: options, a connection to the host cluster,
+ * calls that wait for their answer, and how what was written is told.
+ *
+ * A verb is a program of its own with nothing else on its loop, so calls may run the loop until
+ * they are answered.  Nothing here is for the daemon.
+ * Tests: tests/unit/cli/test_verbs.c, tests/unit/cli/test_client.c
+ */
+struct cli_options {
+	const char *kubeconfig;
+	bool json;
+};
+#define CLI_KUBECONFIG_HELP "The host cluster (KUBECONFIG; in a pod its own; ~/.kube/config)"
+#define CLI_OPTION_ROWS                                                                            \
+	{"kubeconfig", 'k', "FILE", 0, CLI_KUBECONFIG_HELP, 0},                                    \
+		{"output", 'o', "FORMAT", 0, "json: for programs", 0},                             \
+	{                                                                                          \
+		0                                                                                  \
+	}
+/* The keys of those rows; ARGP_ERR_UNKNOWN for any other. */
+error_t cli_option(int key, char *arg, struct argp_state *st, struct cli_options *o);
+
+/* Of the host cluster: path (NULL: not given), else KUBECONFIG, else in a pod its own, else
+ * ~/.kube/config.  NULL with e, which names what was tried; one file, never a list.  Caller frees. */
+struct kube_config *cli_kubeconfig(const char *path, struct err *e);
+
+struct cli_client {
+	const char *verb; /* "drover drain", before each error */
+	bool json;
+	bool tty; /* out is a terminal */
+	FILE *out;
+	struct loop *loop;
+	struct loop_group *group;
+	struct http *http;
+	struct kube_client *host;
+};
+/* -1: it said why on standard error. */
+int cli_open(struct cli_client *c, const char *verb, const struct cli_options *o);
+void cli_close(struct cli_client *c);
+
+/* Errors are said, after c->verb; always gives 1, the exit status. */
+int cli_failed(const struct cli_client *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Each gives what the server answered, or NULL with e. */
+json_t *cli_get(struct cli_client *c, enum object_kind_id kind, const char *name, struct err *e);
+json_t *cli_create(struct cli_client *c, enum object_kind_id kind, const json_t *object,
+		   struct err *e);
+json_t *cli_patch(struct cli_client *c, enum object_kind_id kind, const char *name,
+		  const json_t *patch, struct err *e);
+
+/* The Machine of that name, or that a Node of that name (its claim's) runs on. */
+json_t *cli_machine(struct cli_client *c, const char *node_or_machine, struct err *e);
+
+/* Patch it, say what was written and how kubectl writes the same; text: for people.  Gives the exit status.
+ * patch: taken; with metadata.resourceVersion it is compare-and-swap, which kubectl's line leaves out. */
+int cli_write(struct cli_client *c, enum object_kind_id kind, const char *name, json_t *patch,
+	      const char *text);
+/* The same for a new object (taken). */
+int cli_make(struct cli_client *c, enum object_kind_id kind, json_t *object, const char *text);
+
+/* In single quotes for a shell; malloc'd. */
+char *cli_quote(const char *s);
+/* drover.dev/retry and the like on that object: {"metadata": {"annotations": {key: now}}} */
+json_t *cli_annotation(struct cli_client *c, const char *key, const char *value);
+
+#endif

@@ -1,0 +1,534 @@
+/*
+ * cli_drain: `drover drain` and `drover cancel`: a Drain object is made, and
+ * watched while it goes on.
+ * Tests: tests/unit/cli/test_verbs.c, tests/unit/cli/test_client.c
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/data/selector.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/verbs.h"
+
+#define ROWS_MAX 20 /* drawn at once on a terminal; the rest is counted */
+
+/* --- making it ------------------------------------------------------------------------------------ */
+
+static json_t *selector(const char *text, struct arena *a, struct err *e)
+{
+	json_t *list = json_array(), *values;
+	struct selector s;
+
+	if (selector_parse(text, a, &s, e) < 0) {
+		json_decref(list);
+		return NULL;
+	}
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.v[i].op == SELECTOR_GT || s.v[i].op == SELECTOR_LT) {
+			(void)!err_set(e, ERR_INVALID, 0, "%s: labels have no order", s.v[i].key);
+			json_decref(list);
+			return NULL;
+		}
+		values = json_array();
+		for (size_t k = 0; k < s.v[i].nvalues; k++)
+			json_array_append_new(values, json_string(s.v[i].values[k]));
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:o}", "key", s.v[i].key, "operator",
+						selector_op_name(s.v[i].op), "values", values));
+	}
+	return json_pack("{s:o}", "matchExpressions", list);
+}
+
+/* Machines by name; NULL: one of them is nobody's. */
+static json_t *machines(struct cli_client *c, const struct cli_drain *d, struct err *e)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < d->nnames; i++) {
+		OWN_JSON m = cli_machine(c, d->names[i], e);
+
+		if (!m) {
+			json_decref(list);
+			return NULL;
+		}
+		json_array_append(list, json_at(m, "metadata", "name"));
+	}
+	return list;
+}
+
+static void set_time(json_t *o, const char *key, int64_t ms)
+{
+	char t[STR_TIME_SIZE];
+
+	if (ms)
+		json_object_set_new(o, key, json_string(str_time(t, ms)));
+}
+
+static json_t *build(struct cli_client *c, const struct cli_drain *d, struct arena *a,
+		     const char *name, struct err *e)
+{
+	json_t *who = d->selector ? selector(d->selector, a, e) : machines(c, d, e), *spec;
+
+	if (!who)
+		return NULL;
+	spec = json_pack("{s:s, s:o, s:s*, s:s*, s:I, s:s}", "reason", d->reason,
+			 d->selector ? "machineSelector" : "machineNames", who, "onDeadline",
+			 d->on_deadline, "then", d->then, "concurrent", (json_int_t)d->concurrent,
+			 "gangs", d->split ? "Split" : "Whole");
+	set_time(spec, "notBefore", d->not_before);
+	set_time(spec, "deadline", d->deadline);
+	return json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", OBJECT_API_VERSION, "kind",
+			 "Drain", "metadata", "name", name, "spec", spec);
+}
+
+struct count {
+	struct loop *loop;
+	size_t n;
+	bool in, known;
+};
+
+static void on_match(json_t *object, void *arg)
+{
+	(void)object;
+	((struct count *)arg)->n++;
+}
+
+static void on_recount(void *arg)
+{
+	((struct count *)arg)->n = 0;
+}
+
+static void on_counted(const char *rv, const struct err *e, void *arg)
+{
+	struct count *n = arg;
+
+	(void)rv;
+	n->in = true;
+	n->known = !e;
+	loop_stop(n->loop);
+}
+
+/* Allowed, since labels may be set until it begins; but as a rule somebody mistyped one.  Who may not list machines is
+ * not warned. */
+static void warn_of_nobody(struct cli_client *c, const struct cli_drain *d)
+{
+	struct count n = {.loop = c->loop};
+	struct kube_list_spec s = {
+		.resource = &controller_resources[OBJECT_MACHINE],
+		.label_selector = d->selector,
+		.on_item = on_match,
+		.on_restart = on_recount,
+		.done = on_counted,
+		.arg = &n,
+	};
+	char t[STR_TIME_SIZE];
+
+	(void)kube_list(c->host, &s);
+	while (!n.in)
+		loop_run(c->loop);
+	if (!n.known || n.n)
+		return;
+	if (d->not_before > loop_wall(c->loop))
+		(void)cli_failed(
+			c,
+			"no machine matches %s now; whom the Drain means is settled when it begins, "
+			"at %s: if none matches then, it ends at once as Partial, with nothing done",
+			d->selector, str_time(t, d->not_before));
+	else
+		(void)cli_failed(
+			c,
+			"no machine matches %s now: the Drain ends at once as Partial, with nothing "
+			"done; the labels there are: kubectl get machines --show-labels",
+			d->selector);
+}
+
+int cli_do_drain(struct cli_client *c, const struct cli_drain *d)
+{
+	OWN(arena) a = arena_new();
+	uint8_t raw[3];
+	char tail[7];
+	const char *name;
+	struct err e;
+	json_t *o;
+	int status;
+
+	loop_random_bytes(c->loop, raw, sizeof(raw));
+	str_hex(tail, raw, sizeof(raw));
+	name = arena_printf(a, "drain-%.40s-%s", d->nnames ? d->names[0] : "machines", tail);
+	o = build(c, d, a, name, &e);
+	if (!o)
+		return cli_failed(c, "%s", e.text);
+	if (d->selector)
+		warn_of_nobody(c, d);
+	status = cli_make(
+		c, OBJECT_DRAIN, o,
+		d->wait ? arena_printf(a, "drain %s begins", name)
+			: arena_printf(
+				  a,
+				  "drain %s begins; to follow: drover drain --follow %s; to undo: drover cancel %s",
+				  name, name, name));
+	return status || !d->wait ? status : cli_do_follow(c, name);
+}
+
+int cli_do_cancel(struct cli_client *c, const char *drain)
+{
+	OWN(arena) a = arena_new();
+
+	return cli_write(c, OBJECT_DRAIN, drain, json_pack("{s:{s:b}}", "spec", "cancelled", 1),
+			 arena_printf(a, "drain %s: cancelled; what has left goes its way", drain));
+}
+
+/* --- following it --------------------------------------------------------------------------------- */
+
+struct follow {
+	struct cli_client *c;
+	const char *name;
+	struct kube_cache *cache;
+	struct map *said;     /* machine -> the last line about it */
+	size_t drawn;	      /* lines on the terminal to be drawn over */
+	bool gone, over, cut; /* the Drain was deleted; it has ended; a person wants to go */
+	bool unhealthy;
+	int phase;
+};
+
+static const char *const drain_phase_names[] = {"Pending", "Draining", "Succeeded", "Partial",
+						"Cancelled"};
+
+static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
+{
+	const struct follow *f = arg;
+	void *out = NULL;
+
+	if (!str_eq(json_str_at(o, "metadata", "name"), f->name))
+		return NULL;
+	return object_decode(&object_kinds[OBJECT_DRAIN], o, a, &out, e) < 0 ? NULL : out;
+}
+
+static const char *colour(const char *phase)
+{
+	return str_eq(phase, "Done")					? "\033[32m"
+	       : str_eq(phase, "Failed") || str_eq(phase, "Escalating") ? "\033[31m"
+	       : str_eq(phase, "Evicting")				? "\033[33m"
+	       : str_eq(phase, "Leaving") || str_eq(phase, "Wiping")	? "\033[36m"
+									: "\033[2m";
+}
+
+static bool under_way(const struct drain_target *t)
+{
+	return !str_eq(t->phase, "Pending") && !str_eq(t->phase, "Done") &&
+	       !str_eq(t->phase, "Stopped") && !str_eq(t->phase, "Cancelled");
+}
+
+/* All of them, or, when they are many, those under way. */
+static void draw(struct follow *f, const struct drain *d)
+{
+	bool plain = getenv("NO_COLOR") != NULL;
+	size_t rows = 0, done = 0;
+
+	if (f->drawn)
+		fprintf(f->c->out, "\033[%zuA\033[J", f->drawn);
+	fprintf(f->c->out, "%-24s %-11s %5s  %s\n", "MACHINE", "PHASE", "PODS", "BLOCKED BY");
+	for (size_t i = 0; i < d->status.targets.n; i++) {
+		const struct drain_target *t = &d->status.targets.v[i];
+
+		done += str_eq(t->phase, "Done");
+		if (rows >= ROWS_MAX || (d->status.targets.n > ROWS_MAX && !under_way(t)))
+			continue;
+		rows++;
+		fprintf(f->c->out, "%-24.63s %s%-11s%s %5lld  %.60s\n", t->machine,
+			plain ? "" : colour(t->phase), t->phase, plain ? "" : "\033[0m",
+			(long long)t->pods_left, str_or(t->blocked_by, ""));
+	}
+	fprintf(f->c->out, "%s: %zu of %zu done\n",
+		drain_phase_names[d->status.phase < 0 ? DRAIN_PENDING : d->status.phase], done,
+		d->status.targets.n);
+	f->drawn = rows + 2;
+}
+
+/* One line for each machine of which there is news. */
+static void list(struct follow *f, const struct drain *d)
+{
+	char line[512];
+
+	for (size_t i = 0; i < d->status.targets.n; i++) {
+		const struct drain_target *t = &d->status.targets.v[i];
+
+		str_format(line, sizeof(line), "%s %s", t->machine, t->phase);
+		if (t->pods_left || t->blocked_by)
+			str_format(line, sizeof(line), "%s %s pods=%lld%s%s", t->machine, t->phase,
+				   (long long)t->pods_left, t->blocked_by ? " blocked by " : "",
+				   str_or(t->blocked_by, ""));
+		str_clean(line);
+		if (str_eq(map_get(f->said, t->machine), line))
+			continue;
+		map_put(f->said, t->machine, mem_strdup(line));
+		fprintf(f->c->out, "%s\n", line);
+	}
+}
+
+static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
+{
+	struct follow *f = arg;
+	const struct drain *d = new_ ? new_->object : NULL;
+
+	(void)old;
+	if (!d) {
+		f->gone = true;
+		loop_stop(f->c->loop);
+		return;
+	}
+	f->phase = d->status.phase;
+	f->over = d->status.completion_time != 0;
+	if (!f->c->json && d->status.start_time) {
+		if (f->c->tty)
+			draw(f, d);
+		else
+			list(f, d);
+		fflush(f->c->out);
+	}
+	if (f->over)
+		loop_stop(f->c->loop);
+}
+
+static void on_sync(void *arg)
+{
+	struct follow *f = arg;
+
+	f->gone = !kube_cache_size(f->cache);
+	if (f->gone)
+		loop_stop(f->c->loop);
+}
+
+static void on_health(const struct err *e, void *arg)
+{
+	struct follow *f = arg;
+
+	if (e && !f->unhealthy)
+		(void)cli_failed(f->c, "%s; it is tried again", e->text);
+	f->unhealthy = e != NULL;
+	f->drawn = 0;
+}
+
+static void on_signal(int signum, void *arg)
+{
+	struct follow *f = arg;
+
+	(void)signum;
+	f->cut = true;
+	loop_stop(f->c->loop);
+}
+
+static int told(const struct follow *f)
+{
+	struct err e;
+	OWN_JSON o = NULL;
+
+	if (f->cut) {
+		fprintf(stderr,
+			"\ndrain %s goes on without you; to follow: drover drain --follow %s; to undo: drover cancel %s\n",
+			f->name, f->name, f->name);
+		return 1;
+	}
+	if (f->gone)
+		return cli_failed(f->c, "there is no drain %s (any more)", f->name);
+	if (f->c->json) {
+		o = cli_get(f->c, OBJECT_DRAIN, f->name, &e);
+		if (!o)
+			return cli_failed(f->c, "%s", e.text);
+		json_dumpf(o, f->c->out, JSON_INDENT(2));
+		fputc('\n', f->c->out);
+	} else if (!f->c->tty) {
+		fprintf(f->c->out, "drain %s %s\n", f->name, drain_phase_names[f->phase]);
+	}
+	return f->phase == DRAIN_SUCCEEDED ? 0 : 1;
+}
+
+int cli_do_follow(struct cli_client *c, const char *drain)
+{
+	struct follow f = {.c = c, .name = drain, .said = map_new(free)};
+	OWN(arena) a = arena_new();
+	struct kube_cache_spec s = {
+		.client = c->host,
+		.resource = &controller_resources[OBJECT_DRAIN],
+		.field_selector = arena_printf(a, "metadata.name=%s", drain),
+		.project = project,
+		.on_change = on_change,
+		.on_sync = on_sync,
+		.on_health = on_health,
+		.arg = &f,
+	};
+	struct loop_signal *in = loop_signal(c->group, SIGINT, on_signal, &f),
+			   *term = loop_signal(c->group, SIGTERM, on_signal, &f);
+	int status;
+
+	f.cache = kube_cache_new(c->group, &s);
+	while (!f.gone && !f.over && !f.cut)
+		loop_run(c->loop);
+	kube_cache_free(f.cache);
+	status = told(&f);
+	loop_signal_free(in);
+	loop_signal_free(term);
+	map_free(f.said);
+	return status;
+}
+
+/* --- the command line ----------------------------------------------------------------------------- */
+
+enum { DEADLINE = 256, ON_DEADLINE, NOT_BEFORE, SPLIT, FOLLOW };
+
+struct stop_line {
+	struct cli_options o;
+	struct cli_drain d;
+	const char *names[1000];
+	const char *deadline, *not_before, *follow;
+	bool split;
+};
+
+static const struct argp_option options[] = {
+	{"reason", 'r', "TEXT", 0, "Why, for people", 0},
+	{"selector", 'l', "LABELS", 0, "Machines by label instead of by name: rack=r1", 0},
+	{"then", 't', "WHAT", 0,
+	 "Release (default) | Hold: serve on without new pods | Quarantine | Retire", 0},
+	{"concurrent", 'c', "N", 0, "So many machines at a time (1)", 0},
+	{"deadline", DEADLINE, "TIME", 0, "2h from now, or 2026-12-01T04:00:00Z", 0},
+	{"on-deadline", ON_DEADLINE, "WHAT", 0,
+	 "Stop (default): what has not left serves on | Escalate: pods are not waited for", 0},
+	{"not-before", NOT_BEFORE, "TIME", 0, "Begin then, not now", 0},
+	{"split-gangs", SPLIT, NULL, 0, "Machines of one gang need not leave together", 0},
+	{"wait", 'w', NULL, 0, "Show how far it is until it has ended", 0},
+	{"follow", FOLLOW, "DRAIN", 0, "Only show one that is under way", 0},
+	CLI_OPTION_ROWS,
+};
+
+static bool is_one_of(const char *s, const char *const *names)
+{
+	for (; *names; names++)
+		if (str_eq(s, *names))
+			return true;
+	return false;
+}
+
+static void check(struct stop_line *v, struct argp_state *st)
+{
+	static const char *const on_deadline[] = {"Stop", "Escalate", NULL};
+
+	if (v->follow) {
+		if (v->d.nnames || v->d.selector)
+			argp_error(st, "--follow makes none: no machine wanted");
+		return;
+	}
+	if (!v->d.nnames == !v->d.selector)
+		argp_error(st, "which machines? name them, or give --selector");
+	if (str_empty(v->d.reason))
+		argp_error(st, "--reason: say why, for whoever finds it");
+	if (v->d.then && !is_one_of(v->d.then, drain_then_names))
+		argp_error(st, "--then: want Release, Hold, Quarantine or Retire, got %s",
+			   v->d.then);
+	if (v->d.on_deadline && !is_one_of(v->d.on_deadline, on_deadline))
+		argp_error(st, "--on-deadline: want Stop or Escalate, got %s", v->d.on_deadline);
+	if (v->d.on_deadline && !v->deadline)
+		argp_error(st, "--on-deadline needs --deadline");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct stop_line *v = st->input;
+
+	switch (key) {
+	case 'r':
+		v->d.reason = arg;
+		return 0;
+	case 'l':
+		v->d.selector = arg;
+		return 0;
+	case 't':
+		v->d.then = arg;
+		return 0;
+	case 'c':
+		if (!str_to_i64(arg, 1, 1000, &v->d.concurrent))
+			argp_error(st, "--concurrent: want 1 to 1000, got %s", arg);
+		return 0;
+	case 'w':
+		v->d.wait = true;
+		return 0;
+	case DEADLINE:
+		v->deadline = arg;
+		return 0;
+	case ON_DEADLINE:
+		v->d.on_deadline = arg;
+		return 0;
+	case NOT_BEFORE:
+		v->not_before = arg;
+		return 0;
+	case SPLIT:
+		v->d.split = true;
+		return 0;
+	case FOLLOW:
+		v->follow = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (v->d.nnames == sizeof(v->names) / sizeof(v->names[0]))
+			argp_error(st, "at most 1000 machines");
+		v->names[v->d.nnames++] = arg;
+		return 0;
+	case ARGP_KEY_END:
+		check(v, st);
+		return 0;
+	default:
+		return cli_option(key, arg, st, &v->o);
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "[NODE|MACHINE...]",
+	.doc = "Ask machines to leave their tenants: cordoned, pods evicted, switched off, wiped; or held, with --then Hold.\v"
+	       "Examples:\n"
+	       "  drover drain gpu-r1-07 --reason 'fan 2 is dying' --wait\n"
+	       "  drover drain h100-x7k2p --reason 'CHG-4411' --then Hold\n"
+	       "  drover drain --selector topology.drover.dev/rack=r1 --reason 'PSU' \\\n"
+	       "    --concurrent 2 --deadline 2h --on-deadline Escalate --then Quarantine\n"
+	       "NODE is the name of a Node of drover's, which is that of its NodeClaim. Ctrl-C while it is shown leaves the Drain as it is.\n"
+	       "The same with kubectl: create a Drain.",
+};
+
+int64_t cli_time(int64_t now, const char *text)
+{
+	int64_t ms;
+
+	if (!text)
+		return 0;
+	if (str_to_duration(text, &ms) && ms > 0)
+		return now + ms;
+	return str_to_time(text, &ms) && ms > 0 ? ms : -1;
+}
+
+int cli_drain(int argc, char **argv)
+{
+	struct stop_line v = {.d = {.concurrent = 1}};
+	struct cli_client c;
+	int status;
+
+	cli_parse(&argp, argc, argv, &v);
+	v.d.names = v.names;
+	if (cli_open(&c, "drover drain", &v.o) < 0)
+		return 1;
+	v.d.deadline = cli_time(loop_wall(c.loop), v.deadline);
+	v.d.not_before = cli_time(loop_wall(c.loop), v.not_before);
+	if (v.d.deadline < 0 || v.d.not_before < 0) {
+		(void)cli_failed(&c, "--%s: want a time such as 2h or 2026-12-01T04:00:00Z, got %s",
+				 v.d.deadline < 0 ? "deadline" : "not-before",
+				 v.d.deadline < 0 ? v.deadline : v.not_before);
+		status = 2;
+	} else {
+		status = v.follow ? cli_do_follow(&c, v.follow) : cli_do_drain(&c, &v.d);
+	}
+	cli_close(&c);
+	return status;
+}

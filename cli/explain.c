@@ -1,0 +1,422 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "controller/tenant/sleep.h"
+#include "controller/life/life.h"
+#include "cli/explain.h"
+
+/* What a person can do about a reason. */
+static const struct {
+	const char *reason, *helps;
+} remedies[] = {
+#define REASON(name_, means_, helps_) {#name_, helps_},
+#include "api/reasons.def"
+};
+
+#define WAKE_HELPS                                                                                 \
+	"wake it: vcluster resume, or scale up what spec.controlPlane of the VirtualCluster names"
+static const char *const tenant_remedies[][2] = {
+	{"KubeconfigRefused", "correct the Secret that spec.kubeconfigSecretRef names"},
+	{"KubeconfigAbsent",
+	 "create the Secret that spec.kubeconfigSecretRef names, and let drover read it"},
+	{"NotPermitted",
+	 "apply the tenant's Role and binding, deploy/tenant-rbac.yaml, in its cluster"},
+	{"Unreachable", "see that drover reaches spec.server of the tenant"},
+	{"Asleep", WAKE_HELPS},
+	{"ClusterChanged",
+	 "delete the VirtualCluster and make a new one, if another cluster is meant"},
+};
+
+/* --- members ------------------------------------------------------------------------------------ */
+
+static void put(json_t *o, const char *key, const char *text)
+{
+	if (!str_empty(text))
+		json_object_set_new(o, key, json_string(text));
+}
+
+static void put_time(json_t *o, const char *key, int64_t ms)
+{
+	char t[STR_TIME_SIZE];
+
+	if (ms)
+		put(o, key, str_time(t, ms));
+}
+
+static json_t *error_of(const char *reason, const char *message, int64_t time)
+{
+	json_t *o;
+
+	if (str_empty(reason))
+		return NULL;
+	o = json_object();
+	put(o, "reason", reason);
+	put(o, "message", message);
+	put_time(o, "time", time);
+	return o;
+}
+
+static void put_error(json_t *o, const char *key, json_t *error)
+{
+	if (error)
+		json_object_set_new(o, key, error);
+}
+
+static void put_conditions(json_t *o, const struct conditions *cs)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < cs->n; i++)
+		json_array_append_new(list, fields_encode(condition_fields, &cs->v[i]));
+	json_object_set_new(o, "conditions", list);
+}
+
+/* Each remedy once; format: from the tables above, with at most two %s. */
+static void help(json_t *o, const char *format, const char *name)
+{
+	json_t *list = json_object_get(o, "helps"), *x;
+	OWN(arena) a = arena_new();
+	const char *text = "", *at;
+	size_t i;
+
+	if (!list)
+		json_object_set_new(o, "helps", list = json_array());
+	for (; (at = strstr(format, "%s")); format = at + 2)
+		text = arena_printf(a, "%s%.*s%s", text, (int)(at - format), format, name);
+	text = arena_printf(a, "%s%s", text, format);
+	json_array_foreach (list, i, x)
+		if (str_eq(json_string_value(x), text))
+			return;
+	json_array_append_new(list, json_string(text));
+}
+
+static void help_with(json_t *o, const char *reason, const char *name)
+{
+	for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
+		if (str_eq(remedies[i].reason, reason))
+			help(o, remedies[i].helps, name);
+}
+
+/* --- machines ----------------------------------------------------------------------------------- */
+
+static void operation(json_t *o, const struct machine *m)
+{
+	static const char *const waits[] = {"the device", "drover's own rate limit", "a budget",
+					    "approval"};
+	const struct machine_operation *op = m->status.operation;
+	enum machine_state s = machine_state_find(str_or(m->status.state, "known"));
+	const struct machine_state_info *info =
+		s == MACHINE_STATE_NONE ? NULL : &machine_state_info[s];
+
+	/* At rest the journal tells of what is long done. */
+	if (!op || !info || (!info->limit_s && str_empty(op->last_error.reason)))
+		return;
+	put(o, "step", op->step);
+	if (op->attempt > 1)
+		json_object_set_new(o, "attempt", json_integer(op->attempt));
+	if (op->waiting_for >= WAITING_DEVICE && op->waiting_for <= WAITING_APPROVAL)
+		put(o, "waitingFor", waits[op->waiting_for]);
+	if (op->progress) {
+		json_object_set_new(o, "progress",
+				    json_pack("{s:s, s:I, s:I}", "phase",
+					      str_or(op->progress->phase, "busy"), "doneBytes",
+					      (json_int_t)op->progress->done_bytes, "totalBytes",
+					      (json_int_t)op->progress->total_bytes));
+		put_time(json_object_get(o, "progress"), "expectedEnd", op->progress->expected_end);
+	}
+	put_time(o, "nextTry", op->next_attempt);
+	put_error(o, "lastError",
+		  error_of(op->last_error.reason, op->last_error.message, op->last_error.time));
+	if (op->deadline && info->limit_s) {
+		put_time(o, "deadline", op->deadline);
+		put(o, "then", machine_state_info[info->on_limit].name);
+	}
+}
+
+/* Whether what the reason has to say ends with `drover approve --wipe` already. */
+static bool wipe_is_told(const json_t *o, const char *name)
+{
+	OWN(arena) a = arena_new();
+	const char *wanted = arena_printf(a, "drover approve %s --wipe", name);
+	json_t *x;
+	size_t i;
+
+	json_array_foreach (json_object_get(o, "helps"), i, x)
+		if (strstr(json_string_value(x), wanted))
+			return true;
+	return false;
+}
+
+static void quarantine(json_t *o, const struct machine *m)
+{
+	const struct machine_quarantine *q = m->status.quarantine;
+	int64_t due = life_quarantine_due(m);
+
+	if (!str_eq(m->status.state, "quarantined") || !q)
+		return;
+	put_error(o, "quarantine", error_of(str_or(q->reason, "Unknown"), q->message, q->since));
+	json_object_del(o, "nextTry");
+	put(o, "waitingFor", due ? "the device" : "an operator");
+	put_time(o, "nextTry", due);
+	help_with(o, q->reason, m->meta.name);
+	if (!str_eq(q->reason, "QuarantinedByOperator") && (due || !wipe_is_told(o, m->meta.name)))
+		help(o,
+		     due ? "drover retry %s (to try at once)"
+			 : "drover approve %s --wipe (if it holds nothing of worth)",
+		     m->meta.name);
+}
+
+json_t *explain_machine(const struct machine *m, int64_t now)
+{
+	const struct machine_operation *op = m->status.operation;
+	json_t *o = json_object();
+
+	put(o, "kind", "Machine");
+	put(o, "name", m->meta.name);
+	put(o, "state", str_or(m->status.state, "known"));
+	put_time(o, "since", m->status.state_since);
+	if (m->status.claim_ref)
+		put(o, "claim", m->status.claim_ref->name);
+	if (m->status.warm_for)
+		put(o, "warmFor", m->status.warm_for->name);
+	put(o, "tenant", m->status.tenant.name);
+	put(o, "power", m->status.power.state);
+	put_time(o, "powerSeen", m->status.power.observed_time);
+	put(o, "network", m->status.network.segment);
+	operation(o, m);
+	put_conditions(o, &m->status.conditions);
+	quarantine(o, m);
+	if (op)
+		help_with(o, op->last_error.reason, m->meta.name);
+	for (size_t i = 0; i < m->status.conditions.n; i++)
+		if (m->status.conditions.v[i].status == CONDITION_FALSE)
+			help_with(o, m->status.conditions.v[i].reason, m->meta.name);
+	if (m->status.failures.n) {
+		const struct machine_failure *f = &m->status.failures.v[m->status.failures.n - 1];
+
+		put_error(o, "lastFailure", error_of(f->reason, f->message, f->time));
+	}
+	if (op && op->deadline && now > op->deadline && !json_object_get(o, "helps"))
+		help(o,
+		     "see that a controller leads: kubectl get lease drover-controller -n drover-system",
+		     m->meta.name);
+	return o;
+}
+
+/* --- claims and pods ---------------------------------------------------------------------------- */
+
+json_t *explain_claim(const struct node_claim *n, const struct machine *m, int64_t now)
+{
+	const struct condition *ready = condition_get(&n->status.conditions, "Ready");
+	json_t *o = json_object();
+	bool failed = str_eq(n->status.phase, "Failed");
+
+	put(o, "kind", "NodeClaim");
+	put(o, "name", n->meta.name);
+	put(o, "state", str_or(n->status.phase, "Pending"));
+	put_time(o, "since", ready ? ready->last_transition_time : n->meta.creation_timestamp);
+	put(o, "tenant", n->spec.virtual_cluster_ref.name);
+	put(o, "pool", n->spec.node_pool_ref.name);
+	if (n->meta.deletion_timestamp)
+		put_time(o, "leavingSince", n->meta.deletion_timestamp);
+	if (failed && ready)
+		put_error(o, "lastError",
+			  error_of(ready->reason, ready->message, ready->last_transition_time));
+	put_conditions(o, &n->status.conditions);
+	if (m)
+		json_object_set_new(o, "machine", explain_machine(m, now));
+	else if (!failed)
+		put(o, "waitingFor",
+		    "its machine to take it; a claim that none took in 30 s is withdrawn and planned again");
+	if (failed)
+		help(o,
+		     "nothing: drover makes another claim, three for one demand, then it waits 10 min and longer",
+		     "");
+	return o;
+}
+
+json_t *explain_pod(const struct virtual_cluster *vc, const char *ns, const char *pod)
+{
+	OWN(arena) a = arena_new();
+	const struct condition *ready = condition_get(&vc->status.conditions, "Ready");
+	json_t *o = json_object();
+
+	put(o, "kind", "Pod");
+	put(o, "name", arena_printf(a, "%s/%s/%s", vc->meta.name, ns, pod));
+	put(o, "tenant", vc->meta.name);
+	put_time(o, "lastContact", vc->status.last_contact_time);
+	put_conditions(o, &vc->status.conditions);
+	if (vc->spec.paused)
+		help(o,
+		     "kubectl patch virtualcluster %s --type merge -p '{\"spec\":{\"paused\":false}}'",
+		     vc->meta.name);
+	if (ready && ready->status != CONDITION_TRUE) {
+		put_error(o, "lastError",
+			  error_of(ready->reason, ready->message, ready->last_transition_time));
+		for (size_t i = 0; i < sizeof(tenant_remedies) / sizeof(tenant_remedies[0]); i++)
+			if (str_eq(tenant_remedies[i][0], ready->reason))
+				help(o, tenant_remedies[i][1], vc->meta.name);
+	}
+	help(o,
+	     arena_printf(
+		     a,
+		     "kubectl describe pod -n %s %s in the tenant: drover's event there has place and reason",
+		     ns, pod),
+	     "");
+	json_object_set_new(o, "claims", json_array());
+	return o;
+}
+
+void explain_pod_claim(json_t *answer, const struct node_claim *n)
+{
+	json_t *c = json_object();
+
+	put(c, "name", n->meta.name);
+	put(c, "state", str_or(n->status.phase, "Pending"));
+	if (n->status.machine_ref)
+		put(c, "machine", n->status.machine_ref->name);
+	json_array_append_new(json_object_get(answer, "claims"), c);
+}
+
+void explain_tenant(json_t *answer, const struct virtual_cluster *vc, const struct machine *m)
+{
+	const struct condition *c = condition_get(&vc->status.conditions, TENANT_SLEEP_CONDITION);
+	OWN(arena) a = arena_new();
+	json_t *o;
+
+	if (!vc->status.asleep_since)
+		return;
+	o = json_object();
+	put_time(o, "since", vc->status.asleep_since);
+	put(o, "message",
+	    arena_printf(a, "%s%s", c ? str_or(c->message, "") : "",
+			 m && m->status.hold ? "; but this one is held, and stays" : ""));
+	json_object_set_new(answer, "tenantAsleep", o);
+	help(answer, WAKE_HELPS, vc->meta.name);
+}
+
+/* --- printing ----------------------------------------------------------------------------------- */
+
+/* Texts come from whoever may write an object: no control characters reach a terminal. */
+static void print_text(struct buf *out, const char *s)
+{
+	for (; *s; s++)
+		buf_put(out, (unsigned char)*s < 0x20 || *s == 0x7f ? " " : s, 1);
+}
+
+static void row(struct buf *out, const char *label, const char *text)
+{
+	if (str_empty(text))
+		return;
+	buf_printf(out, "  %-13s ", label);
+	print_text(out, text);
+	buf_puts(out, "\n");
+}
+
+/* "2m3s ago", "in 5s"; "" when it is none. */
+static const char *span(const char *time, int64_t now, struct arena *a)
+{
+	char d[STR_TIME_SIZE];
+	int64_t t;
+
+	if (!time || !str_to_time(time, &t))
+		return "";
+	str_duration(d, (t < now ? now - t : t - now) / 1000 * 1000);
+	return t <= now ? arena_printf(a, "%s ago", d) : arena_printf(a, "in %s", d);
+}
+
+static void print_error(struct buf *out, const char *label, const json_t *error, int64_t now,
+			struct arena *a)
+{
+	const char *when = span(json_str_at(error, "time"), now, a);
+
+	if (error)
+		row(out, label,
+		    arena_printf(a, "%s: %s%s%s", json_str_at(error, "reason"),
+				 str_or(json_str_at(error, "message"), "-"), *when ? ", " : "",
+				 when));
+}
+
+static void print_progress(struct buf *out, const json_t *p, int64_t now, struct arena *a)
+{
+	int64_t done = json_int_at(p, "doneBytes"), total = json_int_at(p, "totalBytes");
+	const char *end = span(json_str_at(p, "expectedEnd"), now, a);
+
+	if (p)
+		row(out, "progress",
+		    arena_printf(a, "%s, %.1f of %.1f GB%s%s", json_str_at(p, "phase"),
+				 (double)done / 1e9, (double)total / 1e9, *end ? ", done " : "",
+				 str_ends(end, " ago") ? "any moment" : end));
+}
+
+static void print_lists(const json_t *o, struct buf *out, struct arena *a)
+{
+	json_t *x;
+	size_t i;
+
+	json_array_foreach (json_object_get(o, "conditions"), i, x)
+		if (!str_eq(json_str_at(x, "status"), "True") &&
+		    !str_empty(json_str_at(x, "message")))
+			row(out, json_str_at(x, "type"),
+			    arena_printf(a, "%s: %s: %s", json_str_at(x, "status"),
+					 str_or(json_str_at(x, "reason"), "-"),
+					 json_str_at(x, "message")));
+	json_array_foreach (json_object_get(o, "claims"), i, x)
+		row(out, "claim",
+		    arena_printf(a, "%s %s %s", json_str_at(x, "name"), json_str_at(x, "state"),
+				 str_or(json_str_at(x, "machine"), "")));
+	json_array_foreach (json_object_get(o, "helps"), i, x)
+		row(out, "what helps", json_string_value(x));
+}
+
+void explain_print(const json_t *o, int64_t now, struct buf *out)
+{
+	OWN(arena) a = arena_new();
+	const char *since = span(json_str_at(o, "since"), now, a),
+		   *next = json_str_at(o, "nextTry");
+	int64_t attempt = json_int_at(o, "attempt");
+	const json_t *machine = json_object_get(o, "machine");
+
+	print_text(out, arena_printf(a, "%s %s", str_or(json_str_at(o, "kind"), ""),
+				     str_or(json_str_at(o, "name"), "")));
+	buf_puts(out, "\n");
+	if (json_str_at(o, "state"))
+		row(out, "state",
+		    arena_printf(a, "%s%s%s", json_str_at(o, "state"), *since ? ", since " : "",
+				 since));
+	row(out, "claim", json_str_at(o, "claim"));
+	row(out, "warm for", json_str_at(o, "warmFor"));
+	row(out, "tenant", json_str_at(o, "tenant"));
+	if (json_object_get(o, "tenantAsleep"))
+		row(out, "tenant sleeps",
+		    arena_printf(a, "since %s: %s",
+				 span(json_str_at(o, "tenantAsleep", "since"), now, a),
+				 str_or(json_str_at(o, "tenantAsleep", "message"), "")));
+	row(out, "pool", json_str_at(o, "pool"));
+	row(out, "leaving", span(json_str_at(o, "leavingSince"), now, a));
+	row(out, "last contact", span(json_str_at(o, "lastContact"), now, a));
+	row(out, "step",
+	    attempt ? arena_printf(a, "%s, attempt %lld", str_or(json_str_at(o, "step"), "-"),
+				   (long long)attempt)
+		    : json_str_at(o, "step"));
+	row(out, "waits for", json_str_at(o, "waitingFor"));
+	print_progress(out, json_object_get(o, "progress"), now, a);
+	row(out, "next try", span(next, now, a));
+	if (json_str_at(o, "deadline"))
+		row(out, "deadline",
+		    arena_printf(a, "%s, then %s", span(json_str_at(o, "deadline"), now, a),
+				 json_str_at(o, "then")));
+	print_error(out, "quarantine", json_object_get(o, "quarantine"), now, a);
+	print_error(out, "last error", json_object_get(o, "lastError"), now, a);
+	print_error(out, "last failure", json_object_get(o, "lastFailure"), now, a);
+	if (json_str_at(o, "power"))
+		row(out, "power",
+		    arena_printf(a, "%s, read %s", json_str_at(o, "power"),
+				 str_or(span(json_str_at(o, "powerSeen"), now, a), "never")));
+	row(out, "network", json_str_at(o, "network"));
+	print_lists(o, out, a);
+	if (machine)
+		explain_print(machine, now, out);
+}

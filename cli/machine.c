@@ -1,0 +1,191 @@
+/*
+ * cli_machine: verbs on one machine (and on what stops the line).  Each is an
+ * annotation or a spec field that kubectl can write as well; what is written is printed.
+ * Tests: tests/unit/cli/test_verbs.c
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/verbs.h"
+#include "controller/steps/requests.h"
+
+static const char *name_of(const json_t *o)
+{
+	return str_or(json_str_at(o, "metadata", "name"), "");
+}
+
+static const char *state_of(const json_t *m)
+{
+	return str_or(json_str_at(m, "status", "state"), "known");
+}
+
+/* A tenant's Node is on it, or on its way. */
+static bool occupied(const json_t *m)
+{
+	return json_at(m, "status", "claimRef", "name") != NULL &&
+	       !str_eq(state_of(m), "quarantined");
+}
+
+/* --- release, retry ------------------------------------------------------------------------------- */
+
+int cli_do_release(struct cli_client *c, const char *name)
+{
+	struct err e;
+	OWN(arena) a = arena_new();
+	OWN_JSON m = cli_machine(c, name, &e);
+	const char *reason = json_str_at(m, "status", "quarantine", "reason"), *drain;
+	bool quarantined = m && str_eq(state_of(m), "quarantined"), held, marked;
+	json_t *patch;
+
+	if (!m)
+		return cli_failed(c, "%s", e.text);
+	held = json_at(m, "status", "hold") != NULL;
+	drain = json_str_at(m, "status", "hold", "drain");
+	marked = json_at(m, "metadata", "annotations", REQUEST_QUARANTINE) != NULL;
+	if (quarantined && !marked && !str_eq(reason, "QuarantinedByOperator"))
+		return cli_failed(
+			c,
+			"machine %s is in quarantine because of %s, not by a person: `drover why %s` says what helps",
+			name_of(m), str_or(reason, "an unknown reason"), name_of(m));
+	if (!held && !marked && !quarantined)
+		return cli_failed(c, "machine %s is %s: nobody holds it", name_of(m), state_of(m));
+	patch = cli_annotation(c, REQUEST_RELEASE, NULL);
+	if (marked)
+		json_object_set_new(json_at(patch, "metadata", "annotations"), REQUEST_QUARANTINE,
+				    json_null());
+	return cli_write(
+		c, OBJECT_MACHINE, name_of(m), patch,
+		arena_printf(a, "machine %s: %s", name_of(m),
+			     quarantined ? "let go of; it is wiped again before it is offered"
+			     : drain	 ? arena_printf(a,
+							"let go of; drain %s does not hold it any more",
+							drain)
+					 : "let go of"));
+}
+
+int cli_do_retry(struct cli_client *c, const char *name)
+{
+	struct err e;
+	OWN(arena) a = arena_new();
+	OWN_JSON m = cli_machine(c, name, &e);
+	const char *reason = json_str_at(m, "status", "quarantine", "reason");
+
+	if (!m)
+		return cli_failed(c, "%s", e.text);
+	if (str_eq(state_of(m), "quarantined") &&
+	    str_eq(json_str_at(m, "status", "quarantine", "exit"), "operator"))
+		return cli_failed(
+			c,
+			"machine %s is in quarantine because of %s, which trying again does not cure: `drover why %s` says what helps",
+			name_of(m), str_or(reason, "an unknown reason"), name_of(m));
+	return cli_write(
+		c, OBJECT_MACHINE, name_of(m), cli_annotation(c, REQUEST_RETRY, NULL),
+		arena_printf(a, "machine %s (%s): tried again now", name_of(m), state_of(m)));
+}
+
+/* --- quarantine, retire --------------------------------------------------------------------------- */
+
+/* A tenant is on it: it is asked to leave first. */
+static int drain_first(struct cli_client *c, const json_t *m, const char *reason, const char *then)
+{
+	const char *names[] = {name_of(m)};
+	struct cli_drain d = {
+		.names = names, .nnames = 1, .reason = reason, .then = then, .concurrent = 1};
+
+	return cli_do_drain(c, &d);
+}
+
+int cli_do_quarantine(struct cli_client *c, const char *name, const char *reason)
+{
+	struct err e;
+	OWN(arena) a = arena_new();
+	OWN_JSON m = cli_machine(c, name, &e);
+
+	if (!m)
+		return cli_failed(c, "%s", e.text);
+	if (occupied(m))
+		return drain_first(c, m, reason, "Quarantine");
+	return cli_write(c, OBJECT_MACHINE, name_of(m),
+			 cli_annotation(c, REQUEST_QUARANTINE, reason),
+			 arena_printf(a, "machine %s (%s): out of use until `drover release %s`",
+				      name_of(m), state_of(m), name_of(m)));
+}
+
+int cli_do_retire(struct cli_client *c, const char *name, const char *reason)
+{
+	struct err e;
+	OWN(arena) a = arena_new();
+	OWN_JSON m = cli_machine(c, name, &e);
+
+	if (!m)
+		return cli_failed(c, "%s", e.text);
+	if (occupied(m))
+		return drain_first(c, m, reason, "Retire");
+	return cli_write(c, OBJECT_MACHINE, name_of(m),
+			 json_pack("{s:{s:s}}", "spec", "managementPolicy", "Retire"),
+			 arena_printf(a, "machine %s (%s): drover leaves it alone from now on",
+				      name_of(m), state_of(m)));
+}
+
+/* --- confirm-off ---------------------------------------------------------------------------------- */
+
+static bool says_yes(void)
+{
+	char line[16] = "";
+
+	fputs("Type yes if it is so: ", stderr);
+	fflush(stderr);
+	return fgets(line, sizeof(line), stdin) && str_eq(line, "yes\n");
+}
+
+int cli_do_confirm_off(struct cli_client *c, const char *name, bool yes)
+{
+	struct err e;
+	OWN(arena) a = arena_new();
+	OWN_JSON m = cli_machine(c, name, &e);
+	const char *id = json_str_at(m, "status", "operation", "id"), *s = m ? state_of(m) : "";
+
+	if (!m)
+		return cli_failed(c, "%s", e.text);
+	if (!id || (!str_eq(s, "stopping") && !str_eq(s, "isolating") && !str_eq(s, "leaving") &&
+		    !str_eq(s, "quarantined")))
+		return cli_failed(
+			c, "machine %s is %s: nothing waits for it to be off (drover drain %s)",
+			name_of(m), s, name_of(m));
+	fprintf(stderr,
+		"This says that a person saw machine %s (serial number %s) without power, because its BMC\n"
+		"cannot be asked. drover then deletes its Node and ends its claim: if it runs all the same, a\n"
+		"job can run twice, and two machines can write to one volume.\n",
+		name_of(m), str_or(json_str_at(m, "spec", "identity", "serialNumber"), "unknown"));
+	if (!yes && !isatty(STDIN_FILENO))
+		return cli_failed(c, "no terminal to ask at: say --yes if it is so");
+	if (!yes && !says_yes())
+		return cli_failed(c, "nothing was written");
+	return cli_write(c, OBJECT_MACHINE, name_of(m), cli_annotation(c, REQUEST_CONFIRM_OFF, id),
+			 arena_printf(a, "machine %s: taken for off in this operation (%s)",
+				      name_of(m), id));
+}
+
+/* --- resume --------------------------------------------------------------------------------------- */
+
+int cli_do_resume(struct cli_client *c, const char *what)
+{
+	OWN(arena) a = arena_new();
+	const char *name = strchr(what, '/');
+	const struct object_kind *k =
+		name ? object_kind_find(arena_printf(a, "%.*s", (int)(name - what), what)) : NULL;
+	enum object_kind_id kind = k ? (enum object_kind_id)(k - object_kinds) : OBJECT_KINDS;
+	char now[STR_TIME_SIZE];
+
+	if (kind != OBJECT_NODE_POOL && kind != OBJECT_PROVIDER)
+		return cli_failed(c, "want nodepool/NAME or provider/NAME, got %s", what);
+	return cli_write(c, kind, name + 1,
+			 cli_annotation(c, REQUEST_RESUME, str_time(now, loop_wall(c->loop))),
+			 arena_printf(a,
+				      "%s %s: new claims go on; failures before now do not count",
+				      k->singular, name + 1));
+}

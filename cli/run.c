@@ -1,0 +1,309 @@
+/*
+ * run: `drover run`, one replica as a process: the real loop, libcurl, and three listeners.
+ *
+ *	agent   TLS, certificate of our own CA for the names that Providers give
+ *	media   plain HTTP: BMCs rarely verify; its URLs are unguessable
+ *	ops     plain HTTP: /healthz /readyz /metrics
+ */
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/crypto.h"
+#include "base/http/http_curl.h"
+#include "base/httpd/httpd_mhd.h"
+#include "base/log.h"
+#include "base/loop/loop_uv.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/agent/endpoint.h"
+#include "cli/cli.h"
+#include "controller/controller.h"
+#include "controller/core/keys.h"
+
+#define NAMES_MAX 8
+#define IMAGE_CA "/etc/ssl/certs/ca-certificates.crt"
+#define IMAGE_CA_MAX (512 << 10)
+#define CERT_DAYS 365
+#define HTTP_IN_FLIGHT 4096
+#define HTTP_CONNECTIONS 16384
+
+struct run {
+	const char *kubeconfig, *ns, *identity, *agent_listen, *media_listen, *ops_listen, *image,
+		*image_ca, *evidence_dir;
+	const char *names[NAMES_MAX + 1];
+	size_t nnames;
+	bool json, debug;
+	int64_t poll_ms, settle_ms;
+
+	struct loop *loop;
+	struct loop_group *group;
+	struct http *http;
+	struct controller *controller;
+	struct httpd *agent, *media, *ops;
+	struct httpd_mhd *agent_l, *media_l, *ops_l;
+	struct loop_signal *term, *intr;
+	int status;
+};
+
+enum {
+	OPT_AGENT = 256,
+	OPT_MEDIA,
+	OPT_OPS,
+	OPT_NAME,
+	OPT_JSON,
+	OPT_DEBUG,
+	OPT_POLL,
+	OPT_SETTLE,
+	OPT_IMAGE_CA,
+	OPT_EVIDENCE
+};
+
+static const struct argp_option options[] = {
+	{"kubeconfig", 'k', "FILE", 0, "The host cluster; default: in-cluster", 0},
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	{"identity", 'i', "NAME", 0, "Name of this replica (the host name)", 0},
+	{"agent-image", 'a', "ISO", 0, "The boot image of drover-agent", 0},
+	{"image-ca", OPT_IMAGE_CA, "FILE", 0,
+	 "CAs that machines trust when they fetch an https image (/etc/ssl/certs/ca-certificates.crt)",
+	 0},
+	{"evidence-dir", OPT_EVIDENCE, "DIR", 0,
+	 "Write each wipe record there, and the public keys; see docs/evidence.md", 0},
+	{"agent-listen", OPT_AGENT, "ADDR:PORT", 0, "TLS endpoint of the agents (0.0.0.0:8443)", 0},
+	{"agent-name", OPT_NAME, "HOST", 0,
+	 "Host or address in that endpoint's certificate; may be repeated", 0},
+	{"media-listen", OPT_MEDIA, "ADDR:PORT", 0,
+	 "HTTP endpoint of the boot media (0.0.0.0:8080)", 0},
+	{"ops-listen", OPT_OPS, "ADDR:PORT", 0,
+	 "HTTP endpoint of /healthz, /readyz, /metrics (127.0.0.1:9090)", 0},
+	{"poll-ms", OPT_POLL, "MS", 0, "Between looks at a machine in transition (1000)", 0},
+	{"settle-ms", OPT_SETTLE, "MS", 0, "Between the two reads that prove power off (5000)", 0},
+	{"log-json", OPT_JSON, NULL, 0, "Log as JSON lines", 0},
+	{"debug", OPT_DEBUG, NULL, 0, "Log more", 0},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct run *r = st->input;
+
+	switch (key) {
+	case 'k':
+		r->kubeconfig = arg;
+		return 0;
+	case 'n':
+		r->ns = arg;
+		return 0;
+	case 'i':
+		r->identity = arg;
+		return 0;
+	case 'a':
+		r->image = arg;
+		return 0;
+	case OPT_IMAGE_CA:
+		r->image_ca = arg;
+		return 0;
+	case OPT_EVIDENCE:
+		r->evidence_dir = arg;
+		return 0;
+	case OPT_AGENT:
+		r->agent_listen = arg;
+		return 0;
+	case OPT_MEDIA:
+		r->media_listen = arg;
+		return 0;
+	case OPT_OPS:
+		r->ops_listen = arg;
+		return 0;
+	case OPT_NAME:
+		if (r->nnames == NAMES_MAX)
+			argp_error(st, "--agent-name: at most %d", NAMES_MAX);
+		r->names[r->nnames++] = arg;
+		return 0;
+	case OPT_POLL:
+		if (!str_to_i64(arg, 50, 60000, &r->poll_ms))
+			argp_error(st, "--poll-ms: want 50 to 60000, got %s", arg);
+		return 0;
+	case OPT_SETTLE:
+		if (!str_to_i64(arg, 1000, 60000, &r->settle_ms))
+			argp_error(st, "--settle-ms: want 1000 to 60000, got %s", arg);
+		return 0;
+	case OPT_JSON:
+		r->json = true;
+		return 0;
+	case OPT_DEBUG:
+		r->debug = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(st, "no argument wanted: %s", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.doc = "Run the controller: watch tenants, move machines.\v"
+	       "Example: drover run --kubeconfig host.conf --agent-image drover-agent.iso --agent-name 10.1.0.5\n"
+	       "Stop it with SIGTERM: it gives its lease back and leaves machines as they are.",
+};
+
+static void give_up(struct run *r, const struct err *e, const char *what)
+{
+	log_error(what, LOG_E(e));
+	r->status = 1;
+	loop_stop(r->loop);
+}
+
+static void on_ready(void *arg)
+{
+	struct run *r = arg;
+	struct secret *key = NULL;
+	char *cert = NULL;
+	struct httpd_mhd_spec s = {.address = r->agent_listen};
+	struct err e;
+
+	if (crypto_cert_issue(keys_ca_pem(r->controller->keys), keys_ca_key(r->controller->keys),
+			      "drover", r->names, loop_wall(r->loop), CERT_DAYS, &cert, &key,
+			      &e) < 0) {
+		give_up(r, &e, "no certificate for the agent endpoint");
+		return;
+	}
+	s.cert_pem = cert;
+	s.key_pem = key;
+	r->agent_l = httpd_mhd_new(r->agent, &s, &e);
+	free(cert);
+	secret_free(key);
+	if (!r->agent_l) {
+		give_up(r, &e, "agent endpoint");
+		return;
+	}
+	log_info("ready", LOG_S("agent", r->agent_listen), LOG_S("media", r->media_listen),
+		 LOG_S("ops", r->ops_listen));
+}
+
+static void on_released(void *arg)
+{
+	struct run *r = arg;
+
+	loop_stop(r->loop);
+}
+
+static void on_signal(int signum, void *arg)
+{
+	struct run *r = arg;
+
+	log_info("stopping", LOG_I("signal", signum));
+	controller_stop(r->controller, on_released, r);
+}
+
+/* The system's bundle may be absent; one that was asked for may not. */
+static int read_image_ca(const struct run *r, struct buf *into, struct err *e)
+{
+	const char *path = r->image_ca ? r->image_ca : IMAGE_CA;
+	FILE *f = fopen(path, "rb");
+	char piece[4096];
+	size_t n;
+	int rc = 0;
+
+	if (!f)
+		return r->image_ca ? err_errno(e, errno, "--image-ca %s", path) : 0;
+	while (!rc && (n = fread(piece, 1, sizeof(piece), f)) > 0)
+		rc = buf_add(into, piece, n, e);
+	fclose(f);
+	return rc < 0 ? err_wrap(e, "--image-ca %s", path) : 0;
+}
+
+static int start(struct run *r, const char *image_ca, struct err *e)
+{
+	OWN(kube_config)
+	host = r->kubeconfig ? kube_config_load(r->kubeconfig, e) : kube_config_in_cluster(e);
+	struct controller_options o = {
+		.ns = r->ns,
+		.identity = r->identity,
+		.agent_image = r->image,
+		.image_ca_pem = image_ca[0] ? image_ca : NULL,
+		.evidence_dir = r->evidence_dir,
+		.poll_ms = r->poll_ms,
+		.settle_ms = r->settle_ms,
+		.on_ready = on_ready,
+		.on_ready_arg = r,
+	};
+	struct httpd_mhd_spec media = {.address = r->media_listen},
+			      ops = {.address = r->ops_listen};
+
+	if (!host)
+		return r->kubeconfig ? -1 : err_wrap(e, "no --kubeconfig");
+	if (r->evidence_dir && access(r->evidence_dir, R_OK | W_OK | X_OK) < 0)
+		return err_errno(e, errno, "--evidence-dir %s", r->evidence_dir);
+	r->http = http_new(r->group, http_curl_new(r->group, HTTP_CONNECTIONS), HTTP_IN_FLIGHT);
+	r->controller = controller_new(r->group, r->http, host, &o, e);
+	if (!r->controller)
+		return -1;
+	r->agent = httpd_new(r->group);
+	r->media = httpd_new(r->group);
+	r->ops = httpd_new(r->group);
+	agent_endpoint_api_routes(r->controller->agent_endpoint, r->agent);
+	agent_endpoint_media_routes(r->controller->agent_endpoint, r->media);
+	controller_ops_routes(r->controller, r->ops);
+	r->media_l = httpd_mhd_new(r->media, &media, e);
+	if (!r->media_l)
+		return err_wrap(e, "--media-listen %s", r->media_listen);
+	r->ops_l = httpd_mhd_new(r->ops, &ops, e);
+	if (!r->ops_l)
+		return err_wrap(e, "--ops-listen %s", r->ops_listen);
+	r->term = loop_signal(r->group, SIGTERM, on_signal, r);
+	r->intr = loop_signal(r->group, SIGINT, on_signal, r);
+	return 0;
+}
+
+int cli_run(int argc, char **argv)
+{
+	struct run r = {
+		.ns = "drover-system",
+		.agent_listen = "0.0.0.0:8443",
+		.media_listen = "0.0.0.0:8080",
+		.ops_listen = "127.0.0.1:9090",
+	};
+	char host[256] = "drover";
+	struct buf image_ca;
+	struct err e;
+
+	(void)gethostname(host, sizeof(host) - 1);
+	r.identity = host;
+	cli_parse(&argp, argc, argv, &r);
+	if (!r.nnames)
+		r.names[r.nnames++] = host;
+	log_config(r.debug ? LOG_DEBUG : LOG_INFO, r.json ? LOG_JSON : LOG_TEXT);
+	prctl(PR_SET_DUMPABLE, 0); /* no core file of a process that holds credentials */
+	r.loop = loop_uv_new();
+	r.group = loop_group_new(r.loop, "drover");
+	buf_init(&image_ca, IMAGE_CA_MAX);
+	if (read_image_ca(&r, &image_ca, &e) < 0 || start(&r, image_ca.data, &e) < 0) {
+		log_error("cannot start", LOG_E(&e));
+		r.status = 1;
+	} else {
+		loop_run(r.loop);
+	}
+	loop_signal_free(r.term);
+	loop_signal_free(r.intr);
+	httpd_mhd_free(r.agent_l);
+	httpd_mhd_free(r.media_l);
+	httpd_mhd_free(r.ops_l);
+	httpd_free(r.agent);
+	httpd_free(r.media);
+	httpd_free(r.ops);
+	controller_free(r.controller);
+	http_free(r.http);
+	loop_group_free(r.group);
+	loop_free(r.loop);
+	buf_done(&image_ca);
+	return r.status;
+}

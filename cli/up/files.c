@@ -1,0 +1,126 @@
+#include "cli/up/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#define FILE_MAX (64 << 10)
+#define TOKEN_BYTES 32
+
+int up_folder(const char *path, struct err *e)
+{
+	char *p = mem_strdup(path);
+	struct stat st;
+	int rc = 0;
+
+	for (char *at = p + 1; !rc; at++) {
+		char c = *at;
+
+		if (c != '/' && c != '\0')
+			continue;
+		*at = '\0';
+		if (mkdir(p, 0700) < 0 && errno != EEXIST)
+			rc = err_errno(e, errno, "folder %s", p);
+		*at = c;
+		if (!c)
+			break;
+	}
+	free(p);
+	/* mkdir() says of a file only that it is there. */
+	if (!rc && stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+		rc = err_errno(e, ENOTDIR, "folder %s", path);
+	if (!rc && access(path, R_OK | W_OK | X_OK) < 0)
+		rc = err_errno(e, errno, "folder %s", path);
+	return rc;
+}
+
+int up_write(const char *path, const void *data, size_t len, struct err *e)
+{
+	char *tmp = mem_printf("%s.new", path);
+	int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), rc = 0;
+	size_t done = 0;
+
+	if (fd < 0)
+		rc = err_errno(e, errno, "%s", tmp);
+	while (!rc && done < len) {
+		ssize_t n = write(fd, (const char *)data + done, len - done);
+
+		if (n < 0 && errno != EINTR)
+			rc = err_errno(e, errno, "%s", tmp);
+		done += n > 0 ? (size_t)n : 0;
+	}
+	if (!rc && fsync(fd) < 0)
+		rc = err_errno(e, errno, "%s", tmp);
+	if (fd >= 0)
+		close(fd);
+	if (!rc && rename(tmp, path) < 0)
+		rc = err_errno(e, errno, "%s", path);
+	free(tmp);
+	return rc;
+}
+
+char *up_read(const char *path, size_t max, size_t *len, struct err *e)
+{
+	FILE *f = fopen(path, "rbe");
+	char piece[4096];
+	struct buf b;
+	size_t n;
+	int rc = 0;
+
+	if (!f) {
+		(void)!(errno == ENOENT
+				? err_set(e, ERR_NOT_FOUND, ENOENT, "%s: no such file", path)
+				: err_errno(e, errno, "%s", path));
+		return NULL;
+	}
+	buf_init(&b, max);
+	while (!rc && (n = fread(piece, 1, sizeof(piece), f)) > 0)
+		rc = buf_add(&b, piece, n, e);
+	if (!rc && ferror(f))
+		rc = err_errno(e, errno, "%s", path);
+	fclose(f);
+	secret_wipe(piece, sizeof(piece));
+	if (rc < 0) {
+		buf_done(&b);
+		return NULL;
+	}
+	if (len)
+		*len = b.len;
+	return b.data && b.len ? buf_give(&b) : mem_strdup("");
+}
+
+struct secret *up_token(struct loop *l, const char *folder, const char *name, struct err *e)
+{
+	uint8_t raw[TOKEN_BYTES];
+	char hex[2 * TOKEN_BYTES + 1];
+	char *path = mem_printf("%s/%s", folder, name);
+	char *text = up_read(path, FILE_MAX, NULL, e);
+	struct secret *s = NULL;
+
+	if (text && strlen(text) == 2 * TOKEN_BYTES) {
+		s = secret_from_str(text);
+	} else if (text) {
+		(void)!err_set(e, ERR_INVALID, 0, "%s: want %d hex digits; remove it for a new one",
+			       path, 2 * TOKEN_BYTES);
+	} else if (e->kind == ERR_NOT_FOUND) {
+		loop_random_bytes(l, raw, sizeof(raw));
+		str_hex(hex, raw, sizeof(raw));
+		if (up_write(path, hex, strlen(hex), e) == 0)
+			s = secret_from_str(hex);
+		secret_wipe(raw, sizeof(raw));
+		secret_wipe(hex, sizeof(hex));
+	}
+	if (text)
+		secret_wipe(text, strlen(text));
+	free(text);
+	free(path);
+	return s;
+}

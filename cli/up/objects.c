@@ -1,0 +1,267 @@
+/*
+ * up_objects: what `drover up` applies to the host cluster: drover's CustomResourceDefinitions, a Provider
+ * with its Machines, one NodePool, two VirtualClusters, and their Secrets.
+ * Tests: tests/real/up.py, examples/demo.py
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/crypto.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/data/yaml.h"
+#include "api/crd.h"
+#include "cli/up/up.h"
+
+#define TEXT_MAX (1u << 20)
+#define NAMESPACE "drover-system"
+
+/* --- which objects -------------------------------------------------------------------------------- */
+
+static json_t *namespace(const char *name)
+{
+	return json_pack("{s:s,s:s,s:{s:s}}", "apiVersion", "v1", "kind", "Namespace", "metadata",
+			 "name", name);
+}
+
+static void put_data(json_t *secret, const char *key, const char *value)
+{
+	char *b = crypto_base64(value, strlen(value));
+
+	json_object_set_new(json_object_get(secret, "data"), key, json_string(b));
+	free(b);
+}
+
+static json_t *secret(const char *ns, const char *name)
+{
+	return json_pack("{s:s,s:s,s:{s:s,s:s},s:{}}", "apiVersion", "v1", "kind", "Secret",
+			 "metadata", "name", name, "namespace", ns, "data");
+}
+
+static int add_crds(json_t *list, struct err *e)
+{
+	struct buf text;
+	json_t *crds;
+
+	buf_init(&text, TEXT_MAX);
+	crds_write(&text);
+	crds = yaml_parse_all(text.data, text.len, e);
+	buf_done(&text);
+	if (!crds)
+		return err_wrap(e, "definitions");
+	json_array_extend(list, crds);
+	json_decref(crds);
+	return 0;
+}
+
+static void add_tenant(json_t *list, const struct up_cluster *t)
+{
+	OWN(secret) conf = up_server_kubeconfig(t->server);
+	const char *url = up_server_url(t->server);
+	char *ns = mem_printf("vc-%s", t->name);
+	json_t *s = secret(ns, ns);
+
+	put_data(s, "config", secret_expose(conf));
+	json_array_append_new(list, namespace(ns));
+	json_array_append_new(list, s);
+	/* server: a kubeconfig alone may not name the loopback. */
+	json_array_append_new(
+		list, json_pack("{s:s,s:s,s:{s:s,s:{s:s}},s:{s:{s:s,s:s,s:s},s:s,s:s,s:{s:s}}}",
+				"apiVersion", OBJECT_API_VERSION, "kind", "VirtualCluster",
+				"metadata", "name", t->name, "labels", "tier", "research", "spec",
+				"kubeconfigSecretRef", "namespace", ns, "name", ns, "key", "config",
+				"server", url, "joinEndpoint", url + strlen("https://"), "quota",
+				"nvidia.com/gpu", "64"));
+	free(ns);
+}
+
+/* Quick to give back, so that a person sees it. */
+static json_t *pool(const struct up *u)
+{
+	char *url = up_url(u, "http", UP_PORT_IMAGES);
+	char *image = mem_printf("%s/node.raw", url);
+	json_t *o = json_pack(
+		"{s:s,s:s,s:{s:s},s:{s:{},s:{s:{s:[{s:s}],s:[{s:s,s:s,s:[s]}],s:[{s:s,s:s}],"
+		"s:[{s:s,s:s,s:s,s:s}],s:{s:s},s:s}},s:{s:s,s:[{s:s}]},s:{s:{s:s,s:s}}}}",
+		"apiVersion", OBJECT_API_VERSION, "kind", "NodePool", "metadata", "name", "h100",
+		"spec", "virtualClusterSelector", "template", "spec", "providerRefs", "name",
+		UP_PROVIDER, "requirements", "key", "node.kubernetes.io/instance-type", "operator",
+		"In", "values", "hgx-h100-8", "taints", "key", "nvidia.com/gpu", "effect",
+		"NoSchedule", "images", "kubernetesVersion", "1.36", "url", image, "format", "raw",
+		"digest", up_rack_image_digest(u->rack), "network", "isolation", "Required",
+		"terminationGracePeriod", "1m", "disruption", "consolidateAfter", "5s", "budgets",
+		"nodes", "100%", "wipe", "minimumLevel", "flash", "Clear", "hdd", "Clear");
+
+	free(image);
+	free(url);
+	return o;
+}
+
+static json_t *all_objects(const struct up *u, struct err *e)
+{
+	json_t *list = json_array(), *bmc = secret(NAMESPACE, UP_PROVIDER "-bmc"),
+	       *ca = secret(NAMESPACE, UP_PROVIDER "-ca"), *rack;
+
+	put_data(bmc, "username", "drover");
+	put_data(bmc, "password", secret_expose(u->bmc_password));
+	put_data(ca, "ca.crt", up_server_ca_pem(u->host.server));
+	rack = add_crds(list, e) < 0 ? NULL : up_rack_objects(u->rack, e);
+	json_array_append_new(list, namespace(NAMESPACE));
+	json_array_append_new(list, bmc);
+	json_array_append_new(list, ca);
+	if (!rack) {
+		json_decref(list);
+		return NULL;
+	}
+	for (int i = 0; i < UP_TENANTS; i++)
+		add_tenant(list, &u->tenants[i]);
+	json_array_extend(list, rack);
+	json_array_append_new(list, pool(u));
+	json_decref(rack);
+	return list;
+}
+
+/* --- apply ---------------------------------------------------------------------------------------- */
+
+struct up_apply {
+	struct http_peer *peer;
+	const struct secret *token;
+	json_t *list;
+	size_t at;
+	struct http_req *req;
+	void (*done)(const struct err *e, void *arg);
+	void *arg;
+};
+
+static void next(struct up_apply *a);
+
+/* The collection that an object belongs to. */
+static const char *path_of(const json_t *o, struct arena *a)
+{
+	const char *version = json_str_at(o, "apiVersion"), *kind = json_str_at(o, "kind"),
+		   *ns = json_str_at(o, "metadata", "namespace");
+	const struct object_kind *k = object_kind_find(kind);
+
+	if (str_eq(version, OBJECT_API_VERSION) && k)
+		return arena_printf(a, "/apis/%s/%s", version, k->plural);
+	if (str_eq(kind, "CustomResourceDefinition"))
+		return arena_printf(a, "/apis/%s/customresourcedefinitions", version);
+	if (str_eq(kind, "Namespace"))
+		return "/api/v1/namespaces";
+	return arena_printf(a, "/api/v1/namespaces/%s/secrets", str_or(ns, "default"));
+}
+
+static void send(struct up_apply *a, const char *method, bool item, const char *type,
+		 void (*done)(const struct http_reply *r, const struct err *e, void *arg))
+{
+	const json_t *o = json_array_get(a->list, a->at);
+	OWN(arena) arena = arena_new();
+	const char *path = path_of(o, arena);
+	char *text = json_text(o);
+	struct http_call call = {
+		.method = method,
+		.path = item ? arena_printf(arena, "%s/%s", path,
+					    json_str_at(o, "metadata", "name"))
+			     : path,
+		.bearer = a->token,
+		.body = text,
+		.body_len = strlen(text),
+		.content_type = type,
+		.max_body = TEXT_MAX,
+		.done = done,
+		.arg = a,
+	};
+
+	a->req = http_start(a->peer, &call);
+	secret_wipe(text, strlen(text));
+	free(text);
+}
+
+static void failed(struct up_apply *a, struct err *e)
+{
+	const json_t *o = json_array_get(a->list, a->at);
+
+	if (err_wrap(e, "%s %s", str_or(json_str_at(o, "kind"), "object"),
+		     str_or(json_str_at(o, "metadata", "name"), "")) < 0)
+		a->done(e, a->arg);
+}
+
+static void on_merged(const struct http_reply *r, const struct err *e, void *arg)
+{
+	struct up_apply *a = arg;
+	struct err bad;
+
+	a->req = NULL;
+	if (!r || http_err(r, &bad) < 0) {
+		bad = r ? bad : *e;
+		failed(a, &bad);
+		return;
+	}
+	a->at++;
+	next(a);
+}
+
+/* Once made, these belong to whoever tries things out. */
+static bool is_made_once(const json_t *o)
+{
+	const char *kind = json_str_at(o, "kind");
+
+	return str_eq(kind, "NodePool") || str_eq(kind, "Namespace") || str_eq(kind, "Machine");
+}
+
+static void on_created(const struct http_reply *r, const struct err *e, void *arg)
+{
+	struct up_apply *a = arg;
+	const json_t *o = json_array_get(a->list, a->at);
+	struct err bad;
+
+	a->req = NULL;
+	if (r && r->status == 409 && !is_made_once(o)) {
+		send(a, "PATCH", true, "application/merge-patch+json", on_merged);
+	} else if (!r || (r->status != 409 && http_err(r, &bad) < 0)) {
+		bad = r ? bad : *e;
+		failed(a, &bad);
+	} else {
+		a->at++;
+		next(a);
+	}
+}
+
+static void next(struct up_apply *a)
+{
+	if (a->at == json_array_size(a->list))
+		a->done(NULL, a->arg);
+	else
+		send(a, "POST", false, NULL, on_created);
+}
+
+struct up_apply *up_apply_new(struct up *u, void (*done)(const struct err *e, void *arg), void *arg,
+			      struct err *e)
+{
+	struct up_apply *a = mem_new(struct up_apply);
+	struct http_peer_spec peer = {.base_url = up_server_url(u->host.server),
+				      .ca_pem = up_server_ca_pem(u->host.server)};
+
+	a->done = done;
+	a->arg = arg;
+	a->token = up_server_token(u->host.server);
+	a->list = all_objects(u, e);
+	a->peer = a->list ? http_peer_new(u->http, &peer, e) : NULL;
+	if (!a->peer) {
+		up_apply_free(a);
+		return NULL;
+	}
+	next(a);
+	return a;
+}
+
+void up_apply_free(struct up_apply *a)
+{
+	if (!a)
+		return;
+	http_cancel(a->req);
+	http_peer_free(a->peer);
+	json_decref(a->list);
+	free(a);
+}

@@ -1,0 +1,247 @@
+/*
+ * up_rack: the simulated rack of `drover up`: its machines, a TLS listener on the address of each BMC, one
+ * for people and the switch driver, and the server of the image that machines run.
+ * Tests: tests/real/up.py, examples/demo.py
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/crypto.h"
+#include "base/http/http_curl.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/data/yaml.h"
+#include "cli/up/files.h"
+#include "cli/up/up.h"
+#include "sim/node.h"
+#include "sim/rack.h"
+
+#define CONNECTIONS 2048
+#define OBJECTS_MAX (4u << 20)
+#define PER_OCTET 250 /* of a BMC's address: sim/rack.h */
+#define IMAGE_BYTES (16u << 20)
+#define IMAGE_S 3 /* to write it: long enough to be seen */
+#define BMC_CONNECTIONS 64
+
+struct up_rack {
+	struct up *up;
+	struct loop_group *group;
+	struct http *http;
+	struct sim_rack *rack;
+	struct httpd *httpd, *images;
+	struct httpd_mhd **bmcs, *people, *images_l;
+	unsigned nbmcs;
+	char *image;
+	char digest[CRYPTO_DIGEST_TEXT];
+	char *urls[2], *bmc_format, *folder, *origins[UP_TENANTS], *segments[UP_TENANTS];
+	const char *cas[UP_TENANTS + 1];
+	struct sim_route routes[UP_TENANTS + 1];
+	char driver[4096], *people_url, *ca_path;
+};
+
+/* --- the image ------------------------------------------------------------------------------------ */
+
+static void on_image(struct httpd_req *q, void *arg)
+{
+	struct up_rack *r = arg;
+
+	httpd_reply(q, 200, "application/octet-stream", r->image, IMAGE_BYTES);
+}
+
+static int serve_image(struct up_rack *r, struct err *e)
+{
+	char address[32];
+	struct httpd_mhd_spec s = {.address = address};
+
+	r->image = sim_node_image("v1.36.0", IMAGE_BYTES, r->digest);
+	r->images = httpd_new(r->group);
+	httpd_route(r->images, "GET", "/node.raw", 0, on_image, r);
+	str_format(address, sizeof(address), "127.0.0.1:%lld",
+		   (long long)(r->up->port + UP_PORT_IMAGES));
+	r->images_l = httpd_mhd_new(r->images, &s, e);
+	return r->images_l ? 0 : err_wrap(e, "images on %s", address);
+}
+
+const char *up_rack_image_digest(const struct up_rack *r)
+{
+	return r->digest;
+}
+
+/* --- machines ------------------------------------------------------------------------------------- */
+
+static void bmc_host(unsigned number, char out[static 24])
+{
+	str_format(out, 24, "127.10.%u.%u", number / PER_OCTET, number % PER_OCTET + 1);
+}
+
+/* Where machines are, and which segment reaches which cluster. */
+static int make_rack(struct up_rack *r, struct err *e)
+{
+	struct up *u = r->up;
+	struct sim_rack_spec s = {
+		.machines = (unsigned)u->machines,
+		.data = r->folder,
+		.user = "drover",
+		.password = u->bmc_password,
+		.http = r->http,
+		.endpoint_format = r->bmc_format,
+		.cluster_cas = r->cas,
+		.routes = r->routes,
+		.ca_pem = up_server_ca_pem(u->host.server),
+		.media_url = r->urls[0],
+		.agent_url = r->urls[1],
+		.loopback_only = true,
+		.kubelet_token = u->kubelet_token,
+	};
+	struct sim_times t = sim_times_or_fast(&(struct sim_times){0});
+
+	s.times = (struct sim_times){
+		.power_ms = t.power_ms / u->speed + 1,
+		.post_ms = t.post_ms / u->speed + 1,
+		.kernel_ms = t.kernel_ms / u->speed + 1,
+		.system_ms = t.system_ms / u->speed + 1,
+		.wipe_bytes_per_s = t.wipe_bytes_per_s * u->speed,
+		.write_bytes_per_s = (int64_t)IMAGE_BYTES / IMAGE_S * u->speed,
+	};
+	for (int i = 0; i < UP_TENANTS; i++) {
+		r->cas[i] = up_server_ca_pem(u->tenants[i].server);
+		r->segments[i] = mem_printf("tenant/%s", u->tenants[i].name);
+		r->routes[i] =
+			(struct sim_route){r->segments[i], up_server_url(u->tenants[i].server)};
+	}
+	r->rack = sim_rack_new(r->group, &s, e);
+	return r->rack ? 0 : -1;
+}
+
+static int listen_bmcs(struct up_rack *r, struct err *e)
+{
+	unsigned n = sim_rack_count(r->rack);
+	const char **names = mem_calloc(n + 2, sizeof(*names));
+	char(*hosts)[24] = mem_calloc(n, sizeof(*hosts)), address[40], *cert = NULL;
+	struct httpd_mhd_spec s = {.address = address, .max_connections = BMC_CONNECTIONS};
+	OWN(secret) key = NULL;
+	int rc;
+
+	for (unsigned i = 0; i < n; i++) {
+		bmc_host(i + 1, hosts[i]);
+		names[i] = hosts[i];
+	}
+	names[n] = "127.0.0.1";
+	rc = up_certificate(r->up, names, &cert, &key, e);
+	s.cert_pem = cert;
+	s.key_pem = key;
+	r->bmcs = mem_calloc(n, sizeof(*r->bmcs));
+	for (; rc == 0 && r->nbmcs < n; r->nbmcs++) {
+		str_format(address, sizeof(address), "%s:%lld", hosts[r->nbmcs],
+			   (long long)(r->up->port + UP_PORT_BMC));
+		r->bmcs[r->nbmcs] = httpd_mhd_new(r->httpd, &s, e);
+		if (!r->bmcs[r->nbmcs])
+			rc = err_wrap(e, "BMC on %s", address);
+	}
+	if (rc == 0) {
+		str_format(address, sizeof(address), "127.0.0.1:%lld",
+			   (long long)(r->up->port + UP_PORT_RACK));
+		r->people = httpd_mhd_new(r->httpd, &s, e);
+		rc = r->people ? 0 : err_wrap(e, "rack on %s", address);
+	}
+	free(cert);
+	free(hosts);
+	free(names);
+	return rc;
+}
+
+struct up_rack *up_rack_new(struct up *u, struct err *e)
+{
+	struct up_rack *r = mem_new(struct up_rack);
+	ssize_t n = readlink("/proc/self/exe", r->driver, sizeof(r->driver) - 1);
+	int rc = n < 0 ? err_errno(e, errno, "/proc/self/exe") : 0;
+
+	r->up = u;
+	r->group = loop_group_new(u->loop, "rack");
+	r->http = http_new(r->group, http_curl_new(r->group, CONNECTIONS), 0);
+	r->folder = mem_printf("%s/rack", u->data);
+	r->ca_path = mem_printf("%s/host/ca.crt", u->data);
+	r->people_url = up_url(u, "https", UP_PORT_RACK);
+	r->urls[0] = up_url(u, "http", UP_PORT_MEDIA);
+	r->urls[1] = up_url(u, "https", UP_PORT_AGENT);
+	r->bmc_format =
+		mem_printf("https://127.10.%%u.%%u:%lld", (long long)(u->port + UP_PORT_BMC));
+	if (rc == 0)
+		rc = up_folder(r->folder, e);
+	if (rc == 0)
+		rc = make_rack(r, e);
+	if (rc == 0) {
+		r->httpd = httpd_new(r->group);
+		sim_rack_routes(r->rack, r->httpd);
+		rc = listen_bmcs(r, e);
+	}
+	if (rc == 0)
+		rc = serve_image(r, e);
+	if (rc < 0) {
+		up_rack_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void up_rack_free(struct up_rack *r)
+{
+	if (!r)
+		return;
+	for (unsigned i = 0; i < r->nbmcs; i++)
+		httpd_mhd_free(r->bmcs[i]);
+	httpd_mhd_free(r->people);
+	httpd_mhd_free(r->images_l);
+	httpd_free(r->httpd);
+	httpd_free(r->images);
+	sim_rack_free(r->rack);
+	http_free(r->http);
+	loop_group_free(r->group);
+	for (int i = 0; i < UP_TENANTS; i++)
+		free(r->segments[i]);
+	free(r->bmcs);
+	free(r->image);
+	free(r->urls[0]);
+	free(r->urls[1]);
+	free(r->bmc_format);
+	free(r->folder);
+	free(r->people_url);
+	free(r->ca_path);
+	free(r);
+}
+
+/* --- objects -------------------------------------------------------------------------------------- */
+
+/* What the rack does not know of: the driver that moves its ports, and how well is to be wiped. */
+static int finish_provider(const struct up_rack *r, json_t *spec)
+{
+	return json_object_set_new(spec, "network",
+				   json_pack("{s:s,s:{s:[s,s,s,s,s,s]},s:{s:s,s:s}}", "type",
+					     "exec", "exec", "command", r->driver, "sim",
+					     "port-move", r->people_url, "--ca", r->ca_path,
+					     "segments", "quarantine", "quarantine", "provisioning",
+					     "provisioning")) ||
+	       json_object_set_new(spec, "wipe",
+				   json_pack("{s:{s:s,s:s},s:s}", "minimumLevel", "flash", "Clear",
+					     "hdd", "Clear", "minimumTrust", "BootNetwork")) ||
+	       json_object_set_new(spec, "limits", json_pack("{s:i}", "powerOnPerMinute", 600));
+}
+
+json_t *up_rack_objects(const struct up_rack *r, struct err *e)
+{
+	char *text = sim_rack_objects(r->rack, UP_PROVIDER);
+	json_t *list = yaml_parse_all(text, strlen(text), e), *o;
+	size_t i;
+
+	free(text);
+	json_array_foreach (list, i, o)
+		if (str_eq(json_str_at(o, "kind"), "Provider") &&
+		    finish_provider(r, json_at(o, "spec")) != 0) {
+			(void)!err_set(e, ERR_PROTOCOL, 0, "the rack gave no whole Provider");
+			json_decref(list);
+			return NULL;
+		}
+	return list;
+}

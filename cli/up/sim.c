@@ -1,0 +1,11 @@
+/*
+ * up_sim: `drover sim`, whose words are in sim/cli.h.
+ * Tests: tests/unit/cli/test_main.c
+ */
+#include "cli/cli.h"
+#include "sim/cli.h"
+
+int cli_sim(int argc, char **argv)
+{
+	return sim_cli(argc, argv);
+}

@@ -1,0 +1,498 @@
+/*
+ * up_fleet: `drover up`: a host cluster, two virtual clusters, a rack of simulated machines and drover, in one
+ * process, for a laptop.
+ */
+#include "cli/up/up.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/crypto.h"
+#include "base/http/http_curl.h"
+#include "base/log.h"
+#include "base/loop/loop_uv.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/agent/endpoint.h"
+#include "cli/cli.h"
+#include "controller/core/keys.h"
+#include "cli/up/files.h"
+#include "wipe/proto.h"
+
+#define PORT 18440
+#define PORT_MIN 1024
+#define PORT_MAX (65535 - UP_PORTS)
+#define PORT_TEXT 16
+#define CERT_DAYS 365
+#define MACHINES_MAX 64
+#define CONNECTIONS 2048
+#define SETTLE_MS 5000
+#define POLL_MS 500
+#define IDLE_POLL_MS 5000 /* nobody's network is between */
+#define NAMESPACE "drover-system"
+#define DISK_LOOK_MS 1000
+
+static const char *const tenant_names[UP_TENANTS] = {"team-a", "team-b"};
+
+enum { OPT_PORT = 256, OPT_DEBUG };
+
+static const struct argp_option options[] = {
+	{"data", 'd', "DIR", 0, "Where everything is kept (~/.drover/up)", 0},
+	{"machines", 'm', "N", 0, "Machines in the rack, 1 to 64 (8)", 0},
+	{"speed", 's', "N", 0, "How many times faster than a quick laptop demo machines are (1)",
+	 0},
+	{"port", OPT_PORT, "PORT", 0,
+	 "The first of ten ports on the loopback (18440); the folder keeps it", 0},
+	{"debug", OPT_DEBUG, NULL, 0, "Log more", 0},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct up *u = st->input;
+
+	switch (key) {
+	case 'd':
+		u->data = arg;
+		return 0;
+	case 'm':
+		if (!str_to_i64(arg, 1, MACHINES_MAX, &u->machines))
+			argp_error(st, "--machines: want 1 to %d, got %s", MACHINES_MAX, arg);
+		return 0;
+	case 's':
+		if (!str_to_i64(arg, 1, 100, &u->speed))
+			argp_error(st, "--speed: want 1 to 100, got %s", arg);
+		return 0;
+	case OPT_PORT:
+		if (!str_to_i64(arg, PORT_MIN, PORT_MAX, &u->port))
+			argp_error(st, "--port: want %d to %d, got %s", PORT_MIN, PORT_MAX, arg);
+		return 0;
+	case OPT_DEBUG:
+		u->debug = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(st, "no argument wanted: %s", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.doc = "Run a whole drover on this machine: a host cluster, two tenants, a simulated rack, the controller.\v"
+	       "Example: drover up --machines 4\n"
+	       "It prints a kubeconfig for each cluster; docs/quickstart.md goes on from there.\n"
+	       "Ctrl-C ends it; the next start with the same --data goes on from there.",
+};
+
+/* --- files ---------------------------------------------------------------------------------------- */
+
+static void on_log(const char *line, size_t len, void *arg)
+{
+	struct up *u = arg;
+
+	if (write(u->log, line, len) < 0)
+		return; /* a full disk is told by the store */
+}
+
+/* What went wrong, and what to do next. */
+static int advise(struct err *e, const char *advice)
+{
+	struct err was = *e;
+
+	return err_set(e, was.kind, was.code, "%s; %s", was.text, advice);
+}
+
+static int open_folder(struct up *u, struct err *e)
+{
+	char *lock = NULL, *log = NULL;
+	int rc = up_folder(u->data, e);
+
+	if (rc < 0)
+		return advise(e, "--data DIR keeps everything elsewhere");
+	if (!rc) {
+		lock = mem_printf("%s/lock", u->data);
+		log = mem_printf("%s/drover.log", u->data);
+		u->lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		u->log = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	}
+	if (!rc && u->lock < 0)
+		rc = err_errno(e, errno, "%s", lock);
+	else if (!rc && u->log < 0)
+		rc = err_errno(e, errno, "%s", log);
+	else if (!rc && flock(u->lock, LOCK_EX | LOCK_NB) < 0)
+		rc = err_set(e, ERR_CONFLICT, errno,
+			     "%s: another `drover up` uses it; end that one, or give --data",
+			     u->data);
+	free(lock);
+	free(log);
+	return rc;
+}
+
+/* The first start's port is kept: machines' addresses, pools' images and kubeconfigs name it. */
+static int find_port(struct up *u, struct err *e)
+{
+	char *path = mem_printf("%s/port", u->data), *text = up_read(path, PORT_TEXT, NULL, e);
+	int64_t kept = 0;
+	int rc = 0;
+
+	if (text && !str_to_i64(text, PORT_MIN, PORT_MAX, &kept)) {
+		rc = err_set(e, ERR_INVALID, 0, "%s: want %d to %d, got '%s'", path, PORT_MIN,
+			     PORT_MAX, text);
+	} else if (text && u->port && u->port != kept) {
+		rc = err_set(
+			e, ERR_CONFLICT, 0,
+			"%s began with --port %lld, which its objects name: leave --port out, or begin anew with another --data",
+			u->data, (long long)kept);
+	} else if (text) {
+		u->port = kept;
+	} else if (e->kind != ERR_NOT_FOUND) {
+		rc = -1;
+	} else {
+		u->port = u->port ? u->port : PORT;
+	}
+	free(text);
+	free(path);
+	return rc;
+}
+
+/* Before objects name it, but not before it was found to be free. */
+static int keep_port(const struct up *u, struct err *e)
+{
+	char *path = mem_printf("%s/port", u->data), number[PORT_TEXT];
+	int rc;
+
+	str_format(number, sizeof(number), "%lld", (long long)u->port);
+	rc = up_write(path, number, strlen(number), e);
+	free(path);
+	return rc;
+}
+
+/* As much of an ISO as the media server and a simulated machine look at: its boot block. */
+static int make_agent_image(struct up *u, struct err *e)
+{
+	static const char head[] = "drover-agent of simulated machines\n";
+	char image[2 * PROTO_BOOT_BLOCK];
+	char *at = image + sizeof(head) - 1;
+
+	memset(image, ' ', sizeof(image));
+	memcpy(image, head, sizeof(head) - 1);
+	memcpy(at, PROTO_BOOT_MARK, sizeof(PROTO_BOOT_MARK) - 1);
+	memset(at + PROTO_BOOT_BLOCK, '.', sizeof(image) - PROTO_BOOT_BLOCK - sizeof(head) + 1);
+	u->agent_image = mem_printf("%s/drover-agent.iso", u->data);
+	return up_write(u->agent_image, image, sizeof(image), e);
+}
+
+/* --- servers -------------------------------------------------------------------------------------- */
+
+char *up_url(const struct up *u, const char *scheme, enum up_port port)
+{
+	return mem_printf("%s://127.0.0.1:%lld", scheme, (long long)(u->port + port));
+}
+
+int up_certificate(const struct up *u, const char *const *names, char **cert_pem,
+		   struct secret **key, struct err *e)
+{
+	return crypto_cert_issue(up_server_ca_pem(u->host.server), up_server_ca_key(u->host.server),
+				 "drover up", names, loop_wall(u->loop), CERT_DAYS, cert_pem, key,
+				 e);
+}
+
+static int open_cluster(struct up *u, struct up_cluster *c, const char *name, unsigned port,
+			struct err *e)
+{
+	char *folder = mem_printf("%s/%s", u->data, name), listen[32];
+	struct up_server_spec spec = {.folder = folder, .listen = listen, .name = name};
+
+	str_format(listen, sizeof(listen), "127.0.0.1:%lld", (long long)(u->port + port));
+	c->name = mem_strdup(name);
+	c->kubeconfig = mem_printf("%s/%s.conf", u->data, name);
+	c->group = loop_group_new(u->loop, name);
+	spec.graceful_pods = port != UP_PORT_HOST;
+	spec.kubelet_token = port == UP_PORT_HOST ? NULL : u->kubelet_token;
+	c->server = up_server_new(c->group, &spec, e);
+	free(folder);
+	if (!c->server)
+		return err_wrap(e, "cluster %s", name);
+	return up_server_save_kubeconfig(c->server, c->kubeconfig, e);
+}
+
+static int start_scheduler(struct up *u, struct up_cluster *c, struct err *e)
+{
+	struct sim_scheduler_spec s = {
+		.http = u->http,
+		.server = up_server_url(c->server),
+		.ca_pem = up_server_ca_pem(c->server),
+		.token = up_server_token(c->server),
+	};
+
+	c->scheduler = sim_scheduler_new(c->group, &s, e);
+	return c->scheduler ? 0 : -1;
+}
+
+static void close_cluster(struct up_cluster *c)
+{
+	sim_scheduler_free(c->scheduler);
+	up_server_free(c->server);
+	if (c->group)
+		loop_group_free(c->group);
+	free(c->name);
+	free(c->kubeconfig);
+}
+
+static int listen_on(struct up *u, struct httpd *d, enum up_port port, struct httpd_mhd **l,
+		     const char *cert_pem, const struct secret *key, struct err *e)
+{
+	char address[32];
+	struct httpd_mhd_spec s = {.address = address, .cert_pem = cert_pem, .key_pem = key};
+
+	str_format(address, sizeof(address), "127.0.0.1:%lld", (long long)(u->port + port));
+	*l = httpd_mhd_new(d, &s, e);
+	return *l ? 0 : -1;
+}
+
+/* --- drover itself -------------------------------------------------------------------------------- */
+
+static void give_up(struct up *u, const struct err *e)
+{
+	fprintf(stderr, "drover up: %s%s\n", e->text,
+		e->code == EADDRINUSE
+			? "; another `drover up`, perhaps: end that one, or --port PORT takes ten others (with --data DIR, where this folder has begun)"
+			: "");
+	u->status = 1;
+	loop_stop(u->loop);
+}
+
+/*
+ * A store that could not write stays as it is until the next start, and the log stands on the same disk:
+ * whoever sits at the terminal is told, instead of a drover that hangs.
+ */
+static void on_disk_look(void *arg)
+{
+	struct up *u = arg;
+	struct err e;
+
+	for (int i = -1; i < UP_TENANTS; i++) {
+		const struct up_cluster *c = i < 0 ? &u->host : &u->tenants[i];
+
+		if (store_commit(up_server_store(c->server), NULL, 0, NULL, NULL, NULL, &e) < 0) {
+			give_up(u, &e);
+			return;
+		}
+	}
+	loop_timer_start(&u->disk_look, DISK_LOOK_MS);
+}
+
+static void say_ready(struct up *u)
+{
+	printf("\ndrover is up after %.1f s: a rack of %lld machines and two tenants.\n\n"
+	       "  host     kubectl --kubeconfig %s get machines,nodeclaims\n",
+	       (double)(loop_now(u->loop) - u->began) / 1000, (long long)u->machines,
+	       u->host.kubeconfig);
+	for (int i = 0; i < UP_TENANTS; i++)
+		printf("  %-8s kubectl --kubeconfig %s get pods,nodes\n", u->tenants[i].name,
+		       u->tenants[i].kubeconfig);
+	printf("  why      drover why --kubeconfig %s gpu-1\n"
+	       "  log      %s/drover.log\n\nCtrl-C ends it; all of it is kept in %s\n",
+	       u->host.kubeconfig, u->data, u->data);
+	fflush(stdout);
+}
+
+static void on_ready(void *arg)
+{
+	struct up *u = arg;
+	static const char *const names[] = {"127.0.0.1", NULL};
+	OWN(secret) key = NULL;
+	char *cert = NULL;
+	struct err e;
+
+	if (crypto_cert_issue(keys_ca_pem(u->controller->keys), keys_ca_key(u->controller->keys),
+			      "drover", names, loop_wall(u->loop), CERT_DAYS, &cert, &key,
+			      &e) < 0 ||
+	    listen_on(u, u->agent, UP_PORT_AGENT, &u->agent_l, cert, key, &e) < 0) {
+		free(cert);
+		give_up(u, &e);
+		return;
+	}
+	free(cert);
+	u->ready = true;
+	loop_timer_init(&u->disk_look, u->group, on_disk_look, u);
+	loop_timer_start(&u->disk_look, DISK_LOOK_MS);
+	say_ready(u);
+}
+
+static int start_controller(struct up *u, struct err *e)
+{
+	OWN(secret) text = up_server_kubeconfig(u->host.server);
+	OWN(kube_config)
+	host = kube_config_parse(secret_expose(text), secret_len(text), KUBE_CONFIG_OWN, NULL, NULL,
+				 e);
+	struct controller_options o = {
+		.ns = NAMESPACE,
+		.identity = "up",
+		.agent_image = u->agent_image,
+		.poll_ms = POLL_MS,
+		.idle_poll_ms = IDLE_POLL_MS,
+		.settle_ms = SETTLE_MS / u->speed,
+		.on_ready = on_ready,
+		.on_ready_arg = u,
+	};
+
+	if (!host)
+		return -1;
+	u->drover = loop_group_new(u->loop, "drover");
+	u->drover_http = http_new(u->drover, http_curl_new(u->drover, CONNECTIONS), 0);
+	u->controller = controller_new(u->drover, u->drover_http, host, &o, e);
+	if (!u->controller)
+		return -1;
+	u->agent = httpd_new(u->drover);
+	u->media = httpd_new(u->drover);
+	u->ops = httpd_new(u->drover);
+	agent_endpoint_api_routes(u->controller->agent_endpoint, u->agent);
+	agent_endpoint_media_routes(u->controller->agent_endpoint, u->media);
+	controller_ops_routes(u->controller, u->ops);
+	return listen_on(u, u->media, UP_PORT_MEDIA, &u->media_l, NULL, NULL, e) < 0 ||
+			       listen_on(u, u->ops, UP_PORT_OPS, &u->ops_l, NULL, NULL, e) < 0
+		       ? -1
+		       : 0;
+}
+
+static void on_applied(const struct err *e, void *arg)
+{
+	struct up *u = arg;
+	struct err bad;
+
+	if (e)
+		give_up(u, e);
+	else if (start_controller(u, &bad) < 0)
+		give_up(u, &bad);
+}
+
+/* --- life ----------------------------------------------------------------------------------------- */
+
+static void on_released(void *arg)
+{
+	loop_stop(((struct up *)arg)->loop);
+}
+
+/* The second time it does not wait for the lease. */
+static void on_signal(int signum, void *arg)
+{
+	struct up *u = arg;
+
+	(void)signum;
+	if (u->stopping || !u->ready) {
+		loop_stop(u->loop);
+		return;
+	}
+	u->stopping = true;
+	controller_stop(u->controller, on_released, u);
+}
+
+static int start(struct up *u, struct err *e)
+{
+	if (open_folder(u, e) < 0 || find_port(u, e) < 0 || make_agent_image(u, e) < 0)
+		return -1;
+	log_redirect(on_log, u);
+	u->kubelet_token = up_token(u->loop, u->data, "kubelet-token", e);
+	u->bmc_password = u->kubelet_token ? up_token(u->loop, u->data, "bmc-password", e) : NULL;
+	if (!u->bmc_password || open_cluster(u, &u->host, "host", UP_PORT_HOST, e) < 0)
+		return -1;
+	u->http = http_new(u->group, http_curl_new(u->group, CONNECTIONS), 0);
+	for (int i = 0; i < UP_TENANTS; i++)
+		if (open_cluster(u, &u->tenants[i], tenant_names[i], UP_PORT_TENANT + (unsigned)i,
+				 e) < 0 ||
+		    start_scheduler(u, &u->tenants[i], e) < 0)
+			return -1;
+	u->rack = up_rack_new(u, e);
+	if (!u->rack)
+		return -1;
+	if (keep_port(u, e) < 0)
+		return -1;
+	u->apply = up_apply_new(u, on_applied, u, e);
+	if (!u->apply)
+		return -1;
+	u->term = loop_signal(u->group, SIGTERM, on_signal, u);
+	u->intr = loop_signal(u->group, SIGINT, on_signal, u);
+	return 0;
+}
+
+static void stop(struct up *u)
+{
+	loop_signal_free(u->term);
+	loop_signal_free(u->intr);
+	if (u->ready)
+		loop_timer_stop(&u->disk_look);
+	up_apply_free(u->apply);
+	httpd_mhd_free(u->agent_l);
+	httpd_mhd_free(u->media_l);
+	httpd_mhd_free(u->ops_l);
+	httpd_free(u->agent);
+	httpd_free(u->media);
+	httpd_free(u->ops);
+	controller_free(u->controller);
+	http_free(u->drover_http);
+	if (u->drover)
+		loop_group_free(u->drover);
+	up_rack_free(u->rack);
+	for (int i = 0; i < UP_TENANTS; i++)
+		close_cluster(&u->tenants[i]);
+	close_cluster(&u->host);
+	http_free(u->http);
+	loop_group_free(u->group);
+	loop_free(u->loop);
+	log_redirect(NULL, NULL);
+	secret_free(u->kubelet_token);
+	secret_free(u->bmc_password);
+	free(u->agent_image);
+	if (u->log >= 0)
+		close(u->log);
+	if (u->lock >= 0)
+		close(u->lock);
+}
+
+/* argument or default, from the root: the network driver runs elsewhere. */
+static char *absolute(const char *data)
+{
+	const char *home = str_or(getenv("HOME"), "/root");
+	char here[4096];
+
+	if (!data)
+		return mem_printf("%s/.drover/up", home);
+	if (data[0] == '/' || !getcwd(here, sizeof(here)))
+		return mem_strdup(data);
+	return mem_printf("%s/%s", here, data);
+}
+
+int cli_up(int argc, char **argv)
+{
+	struct up u = {.machines = 8, .speed = 1, .lock = -1, .log = -1};
+	char *data;
+	struct err e;
+
+	cli_parse(&argp, argc, argv, &u);
+	data = absolute(u.data);
+	u.data = data;
+	log_config(u.debug ? LOG_DEBUG : LOG_INFO, LOG_TEXT);
+	prctl(PR_SET_DUMPABLE, 0); /* no core file of a process that holds credentials */
+	u.loop = loop_uv_new();
+	u.group = loop_group_new(u.loop, "up");
+	u.began = loop_now(u.loop);
+	if (start(&u, &e) < 0)
+		give_up(&u, &e);
+	else
+		loop_run(u.loop);
+	stop(&u);
+	free(data);
+	return u.status;
+}

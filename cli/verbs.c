@@ -1,0 +1,240 @@
+/*
+ * cli: command lines of the short verbs.  What they do is in cli/machine.c,
+ * cli/approve.c and cli/drain.c.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/verbs.h"
+#include "api/crd.h"
+
+static error_t parse_nothing(int key, char *arg, struct argp_state *st)
+{
+	if (key == ARGP_KEY_ARG)
+		argp_error(st, "no argument wanted: %s", arg);
+	return ARGP_ERR_UNKNOWN;
+}
+
+int cli_version(int argc, char **argv)
+{
+	static const struct argp a = {.parser = parse_nothing,
+				      .doc = "Print the version, and that of the API."};
+
+	cli_parse(&a, argc, argv, NULL);
+	printf("drover %s (%s)\n", DROVER_VERSION, OBJECT_API_VERSION);
+	return 0;
+}
+
+int cli_crds(int argc, char **argv)
+{
+	static const struct argp a = {
+		.parser = parse_nothing,
+		.doc = "Print the CustomResourceDefinitions of drover's objects, as YAML.\v"
+		       "Example: drover crds | kubectl apply -f -"};
+	struct buf b;
+
+	cli_parse(&a, argc, argv, NULL);
+	buf_init(&b, 16 << 20);
+	crds_write(&b);
+	fwrite(b.data, 1, b.len, stdout);
+	buf_done(&b);
+	return fflush(stdout) ? 1 : 0;
+}
+
+/* --- verbs on one object -------------------------------------------------------------------------- */
+
+enum { ADOPT = 256, DRIVES };
+
+/* What any of them may be told; each has options for its own. */
+struct one {
+	struct cli_options o;
+	const char *what; /* "machine", for errors */
+	const char *name, *reason;
+	bool needs_reason, yes;
+	struct cli_approve approve;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct one *v = st->input;
+
+	switch (key) {
+	case 'r':
+		v->reason = arg;
+		return 0;
+	case 'y':
+		v->yes = true;
+		return 0;
+	case 'w':
+		v->approve.wipe = true;
+		return 0;
+	case DRIVES:
+		v->approve.drives = true;
+		return 0;
+	case ADOPT:
+		v->approve.adopt = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (v->name)
+			argp_error(st, "one %s at a time", v->what);
+		v->name = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!v->name)
+			argp_error(st, "which %s?", v->what);
+		if (v->needs_reason && str_empty(v->reason))
+			argp_error(st, "--reason: say why, for whoever finds it");
+		if (v->approve.adopt && v->approve.wipe)
+			argp_error(st, "--adopt and --wipe: one of them");
+		return 0;
+	default:
+		return cli_option(key, arg, st, &v->o);
+	}
+}
+
+static void read_one(struct one *v, const struct argp_option *options, const char *args_doc,
+		     const char *doc, int argc, char **argv)
+{
+	const struct argp a = {
+		.options = options, .parser = parse, .args_doc = args_doc, .doc = doc};
+
+	cli_parse(&a, argc, argv, v);
+}
+
+/* Open, do it, close. */
+#define RUN_ONE(v_, verb_, call_)                                                                  \
+	({                                                                                         \
+		struct cli_client c;                                                               \
+		int status_ = cli_open(&c, (verb_), &(v_).o) < 0 ? 1 : -1;                         \
+                                                                                                   \
+		if (status_ < 0) {                                                                 \
+			status_ = (call_);                                                         \
+			cli_close(&c);                                                             \
+		}                                                                                  \
+		status_;                                                                           \
+	})
+
+static const struct argp_option plain_options[] = {CLI_OPTION_ROWS};
+static const struct argp_option reason_options[] = {
+	{"reason", 'r', "TEXT", 0, "Why, for people", 0}, CLI_OPTION_ROWS};
+
+int cli_approve(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{"wipe", 'w', NULL, 0,
+		 "It holds nothing of worth: take it down and wipe it although it is on or quarantined",
+		 0},
+		{"drives", DRIVES, NULL, 0,
+		 "Its drives are those that the last inspection saw; out of quarantine it is wiped again",
+		 0},
+		{"adopt", ADOPT, "CLAIM", 0,
+		 "It serves this NodeClaim already, as the tenant's Node of that name; it is not touched",
+		 0},
+		CLI_OPTION_ROWS};
+	struct one v = {.what = "machine"};
+
+	read_one(
+		&v, options, "MACHINE",
+		"Let drover act on a machine: spec.managementPolicy becomes Manage and spec.identity what its BMC said.\v"
+		"Examples:\n  drover approve gpu-r1-07\n  drover approve gpu-r1-07 --wipe\n"
+		"  drover approve gpu-r1-07 --drives\n  drover approve gpu-r1-07 --adopt h100-x7k2p\n"
+		"The same with kubectl: patch spec.managementPolicy, spec.identity, spec.approval, spec.drives.",
+		argc, argv);
+	v.approve.machine = v.name;
+	return RUN_ONE(v, "drover approve", cli_do_approve(&c, &v.approve));
+}
+
+int cli_release(int argc, char **argv)
+{
+	struct one v = {.what = "machine or node"};
+
+	read_one(
+		&v, plain_options, "NODE|MACHINE",
+		"End a hold, or the quarantine that a person asked for: the Node takes pods again, the machine is wiped and offered again.\v"
+		"Examples:\n  drover release gpu-r1-07\n  drover release h100-x7k2p\n"
+		"The same with kubectl: annotate the Machine with drover.dev/release, and take drover.dev/quarantine away.",
+		argc, argv);
+	return RUN_ONE(v, "drover release", cli_do_release(&c, v.name));
+}
+
+int cli_retry(int argc, char **argv)
+{
+	struct one v = {.what = "machine"};
+
+	read_one(
+		&v, plain_options, "MACHINE",
+		"Try again now: waiting between attempts ends, a quarantine that ends by itself ends, a refused login is tried once more.\v"
+		"Examples:\n  drover retry gpu-r1-07\n"
+		"The same with kubectl: annotate the Machine with drover.dev/retry=ANYTHING-NEW.",
+		argc, argv);
+	return RUN_ONE(v, "drover retry", cli_do_retry(&c, v.name));
+}
+
+int cli_quarantine(int argc, char **argv)
+{
+	struct one v = {.what = "machine", .needs_reason = true};
+
+	read_one(
+		&v, reason_options, "MACHINE",
+		"Take a machine out of use until `drover release`; one that serves is drained first.\v"
+		"Examples:\n  drover quarantine gpu-r1-07 --reason 'GPU 3 falls off the bus, RMA 881'\n"
+		"The same with kubectl: annotate the Machine with drover.dev/quarantine=REASON, or create a Drain with then: Quarantine.",
+		argc, argv);
+	return RUN_ONE(v, "drover quarantine", cli_do_quarantine(&c, v.name, v.reason));
+}
+
+int cli_retire(int argc, char **argv)
+{
+	struct one v = {.what = "machine", .reason = "to be retired"};
+
+	read_one(
+		&v, reason_options, "MACHINE",
+		"Give a machine up: it is wiped when it has served, and drover leaves it alone from then on.\v"
+		"Examples:\n  drover retire gpu-r1-07\n  drover retire gpu-r1-07 --reason 'sold'\n"
+		"The same with kubectl: patch spec.managementPolicy to Retire, or create a Drain with then: Retire.",
+		argc, argv);
+	return RUN_ONE(v, "drover retire", cli_do_retire(&c, v.name, v.reason));
+}
+
+int cli_confirm_off(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{"yes", 'y', NULL, 0, "It is so: do not ask", 0}, CLI_OPTION_ROWS};
+	struct one v = {.what = "machine"};
+
+	read_one(
+		&v, options, "MACHINE",
+		"Say that you saw a machine without power, because its BMC cannot be asked. It counts for the operation under way alone, and is recorded.\v"
+		"Examples:\n  drover confirm-off gpu-r1-07\n  drover confirm-off gpu-r1-07 --yes\n"
+		"The same with kubectl: annotate the Machine with drover.dev/confirm-off=ITS status.operation.id.",
+		argc, argv);
+	return RUN_ONE(v, "drover confirm-off", cli_do_confirm_off(&c, v.name, v.yes));
+}
+
+int cli_resume(int argc, char **argv)
+{
+	struct one v = {.what = "nodepool/NAME or provider/NAME"};
+
+	read_one(
+		&v, plain_options, "nodepool/NAME|provider/NAME",
+		"Let new claims go on where failures stopped them: what failed before now does not count any more.\v"
+		"Examples:\n  drover resume nodepool/h100\n  drover resume provider/hall-a\n"
+		"The same with kubectl: annotate it with drover.dev/resume=NOW, as 2026-12-01T10:00:00Z.",
+		argc, argv);
+	return RUN_ONE(v, "drover resume", cli_do_resume(&c, v.name));
+}
+
+int cli_cancel(int argc, char **argv)
+{
+	struct one v = {.what = "drain"};
+
+	read_one(&v, plain_options, "DRAIN",
+		 "Cancel a Drain: machines that have not left serve on, the others go their way.\v"
+		 "Examples:\n  drover cancel drain-gpu-r1-07-1f2e\n"
+		 "The same with kubectl: patch spec.cancelled of the Drain to true.",
+		 argc, argv);
+	return RUN_ONE(v, "drover cancel", cli_do_cancel(&c, v.name));
+}

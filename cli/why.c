@@ -1,0 +1,310 @@
+/*
+ * cli_why: `drover why`: asks the host cluster's API server and prints the
+ * answer of cli/explain.c.
+ * Tests: tests/unit/cli/test_explain.c
+ */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/client.h"
+#include "controller/controller.h"
+#include "cli/explain.h"
+
+/* --- asking ------------------------------------------------------------------------------------- */
+
+struct ask {
+	struct kube_client *host;
+	struct loop *loop;
+	struct arena *a;	     /* target and decoded objects */
+	const char *name, *ns, *pod; /* ns, pod: NULL unless it is a pod; then name is the tenant */
+	struct node_claim *claim;
+	struct machine *machine; /* NULL: none */
+	json_t *answer;
+	void (*done)(const json_t *answer, const struct err *e, void *arg);
+	void *arg;
+};
+
+static void finish(struct ask *q, const struct err *e)
+{
+	q->done(e ? NULL : q->answer, e, q->arg);
+	json_decref(q->answer);
+	arena_free(q->a);
+	free(q);
+}
+
+/* NULL with the end of it all when the object is not one that this version reads. */
+static void *decode(struct ask *q, enum object_kind_id kind, const json_t *o)
+{
+	struct err e;
+	void *out;
+
+	if (object_decode(&object_kinds[kind], o, q->a, &out, &e) == 0)
+		return out;
+	(void)!err_wrap(&e, "%s %s", object_kinds[kind].kind, q->name);
+	finish(q, &e);
+	return NULL;
+}
+
+/* The answer stands; whether the tenant sleeps belongs to it, where that may be read. */
+static void on_its_tenant(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct virtual_cluster *vc;
+	struct err bad;
+	void *out;
+
+	if (!e && object_decode(&object_kinds[OBJECT_VIRTUAL_CLUSTER], o, q->a, &out, &bad) == 0) {
+		vc = out;
+		explain_tenant(q->answer, vc, q->machine);
+	}
+	finish(q, NULL);
+}
+
+static void ask_tenant(struct ask *q, const char *name)
+{
+	if (str_empty(name))
+		finish(q, NULL);
+	else
+		(void)kube_get(q->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL, name,
+			       on_its_tenant, q);
+}
+
+static void answer_claim(struct ask *q)
+{
+	q->answer = explain_claim(q->claim, q->machine, loop_wall(q->loop));
+	ask_tenant(q, q->claim->spec.virtual_cluster_ref.name);
+}
+
+static void on_claims_machine(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+
+	if (e && e->kind != ERR_NOT_FOUND) {
+		finish(q, e);
+		return;
+	}
+	if (!e && !(q->machine = decode(q, OBJECT_MACHINE, o)))
+		return;
+	answer_claim(q);
+}
+
+static void on_claim(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct err none;
+	const struct object_ref *r;
+
+	if (e && e->kind == ERR_NOT_FOUND) {
+		(void)!err_set(
+			&none, ERR_NOT_FOUND, 0,
+			"there is no Machine and no NodeClaim %s; a pod is TENANT/NAMESPACE/POD",
+			q->name);
+		e = &none;
+	}
+	if (e) {
+		finish(q, e);
+		return;
+	}
+	q->claim = decode(q, OBJECT_NODE_CLAIM, o);
+	if (!q->claim)
+		return;
+	r = q->claim->status.machine_ref ? q->claim->status.machine_ref
+					 : q->claim->spec.machine_ref;
+	if (r && r->name) {
+		(void)kube_get(q->host, &controller_resources[OBJECT_MACHINE], NULL, r->name,
+			       on_claims_machine, q);
+		return;
+	}
+	answer_claim(q);
+}
+
+static void on_machine(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+
+	if (e && e->kind == ERR_NOT_FOUND) {
+		(void)kube_get(q->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, q->name,
+			       on_claim, q);
+		return;
+	}
+	if (e) {
+		finish(q, e);
+		return;
+	}
+	q->machine = decode(q, OBJECT_MACHINE, o);
+	if (!q->machine)
+		return;
+	q->answer = explain_machine(q->machine, loop_wall(q->loop));
+	ask_tenant(q, q->machine->status.claim_ref ? q->machine->status.tenant.name : NULL);
+}
+
+static void on_item(json_t *o, void *arg)
+{
+	struct ask *q = arg;
+	struct err e;
+	void *n;
+
+	if (object_decode(&object_kinds[OBJECT_NODE_CLAIM], o, q->a, &n, &e) == 0)
+		explain_pod_claim(q->answer, n);
+}
+
+static void on_restart(void *arg)
+{
+	struct ask *q = arg;
+
+	json_array_clear(json_object_get(q->answer, "claims"));
+}
+
+static void on_listed(const char *rv, const struct err *e, void *arg)
+{
+	(void)rv;
+	finish(arg, e);
+}
+
+static void on_tenant(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct kube_list_spec s = {
+		.resource = &controller_resources[OBJECT_NODE_CLAIM],
+		.on_item = on_item,
+		.on_restart = on_restart,
+		.done = on_listed,
+		.arg = q,
+	};
+	struct virtual_cluster *vc;
+	struct err none;
+
+	if (e && e->kind == ERR_NOT_FOUND) {
+		(void)!err_set(&none, ERR_NOT_FOUND, 0, "there is no tenant (VirtualCluster) %s",
+			       q->name);
+		e = &none;
+	}
+	if (e) {
+		finish(q, e);
+		return;
+	}
+	vc = decode(q, OBJECT_VIRTUAL_CLUSTER, o);
+	if (!vc)
+		return;
+	q->answer = explain_pod(vc, q->ns, q->pod);
+	s.label_selector = arena_printf(q->a, "drover.dev/virtual-cluster=%s", vc->meta.name);
+	(void)kube_list(q->host, &s);
+}
+
+void explain_ask(struct kube_client *host, struct loop *l, const char *target,
+		 void (*done)(const json_t *answer, const struct err *e, void *arg), void *arg)
+{
+	struct ask *q = mem_new(struct ask);
+	char *first, *second;
+
+	q->host = host;
+	q->loop = l;
+	q->a = arena_new();
+	q->done = done;
+	q->arg = arg;
+	q->name = first = arena_strdup(q->a, target);
+	first = strchr(first, '/');
+	second = first ? strchr(first + 1, '/') : NULL;
+	if (second) {
+		*first = *second = '\0';
+		q->ns = first + 1;
+		q->pod = second + 1;
+	}
+	(void)kube_get(host,
+		       &controller_resources[second ? OBJECT_VIRTUAL_CLUSTER : OBJECT_MACHINE],
+		       NULL, q->name, second ? on_tenant : on_machine, q);
+}
+
+/* --- the verb ----------------------------------------------------------------------------------- */
+
+struct why {
+	struct cli_options o;
+	const char *target;
+	struct cli_client c;
+	int status;
+};
+
+static const struct argp_option options[] = {CLI_OPTION_ROWS};
+
+/* A name, or three with slashes between. */
+static bool is_target(const char *s)
+{
+	size_t slashes = 0;
+
+	for (const char *p = s; *p; p++)
+		if (*p == '/') {
+			slashes++;
+			if (p == s || p[1] == '/' || !p[1])
+				return false;
+		}
+	return *s && (slashes == 0 || slashes == 2);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct why *w = st->input;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		if (w->target)
+			argp_error(st, "one at a time");
+		if (!is_target(arg))
+			argp_error(st, "want MACHINE, CLAIM or TENANT/NAMESPACE/POD, got '%s'",
+				   arg);
+		w->target = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!w->target)
+			argp_error(st, "which machine, claim or pod?");
+		return 0;
+	default:
+		return cli_option(key, arg, st, &w->o);
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "MACHINE|CLAIM|TENANT/NAMESPACE/POD",
+	.doc = "Say what is stuck, since when, waiting for what, when it is tried next, and what helps.\v"
+	       "Examples:\n  drover why gpu-r1-07\n  drover why h100-x7k2p -o json\n  drover why team-a/default/train-0\n"
+	       "It only reads Machines, NodeClaims and VirtualClusters.",
+};
+
+static void on_answer(const json_t *answer, const struct err *e, void *arg)
+{
+	struct why *w = arg;
+	struct buf b;
+
+	if (e) {
+		w->status = cli_failed(&w->c, "%s", e->text);
+	} else if (w->c.json) {
+		json_dumpf(answer, stdout, JSON_INDENT(2));
+		putchar('\n');
+	} else {
+		buf_init(&b, 1 << 20);
+		explain_print(answer, loop_wall(w->c.loop), &b);
+		fwrite(b.data, 1, b.len, stdout);
+		buf_done(&b);
+	}
+	loop_stop(w->c.loop);
+}
+
+int cli_why(int argc, char **argv)
+{
+	struct why w = {.status = 0};
+
+	cli_parse(&argp, argc, argv, &w);
+	if (cli_open(&w.c, "drover why", &w.o) < 0)
+		return 1;
+	explain_ask(w.c.host, w.c.loop, w.target, on_answer, &w);
+	loop_run(w.c.loop);
+	cli_close(&w.c);
+	return w.status;
+}

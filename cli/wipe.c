@@ -1,0 +1,416 @@
+/*
+ * cli_wipe: `drover wipe verify` and `drover wipe keys`.  Files are read here, records and keys
+ * that are named are asked from the host cluster; cli/audit.c judges.
+ */
+#include <argp.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/http/http_curl.h"
+#include "base/loop/loop_uv.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/audit.h"
+#include "cli/cli.h"
+#include "cli/client.h"
+#include "controller/controller.h"
+#include "controller/core/keys.h"
+
+#define FILE_MAX (256u << 20)
+#define DEPTH_MAX 4
+#define NAMES_MAX 256
+
+struct verify {
+	const char *kubeconfig, *ns, *machine;
+	const char *args[NAMES_MAX];
+	size_t nargs;
+	bool json, keys_only;
+	struct audit *audit;
+	size_t nkeys;
+
+	/* asking */
+	const char *names[NAMES_MAX];
+	size_t nnames, at;
+	struct loop *loop;
+	struct kube_client *client;
+	bool failed;
+};
+
+static void complain(struct verify *v, const char *what, const char *why)
+{
+	fprintf(stderr, "drover wipe: %s: %s\n", what, why);
+	v->failed = true;
+}
+
+/* --- files -------------------------------------------------------------------------------------- */
+
+static int read_fd(int fd, struct buf *b, struct err *e)
+{
+	char piece[65536];
+	ssize_t n;
+
+	while ((n = read(fd, piece, sizeof(piece))) > 0)
+		if (buf_add(b, piece, (size_t)n, e) < 0)
+			return -1;
+	return n < 0 ? err_errno(e, errno, "read") : 0;
+}
+
+static int read_path(const char *path, struct buf *b, struct err *e)
+{
+	int fd = str_eq(path, "-") ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC), rc;
+
+	buf_init(b, FILE_MAX);
+	if (fd < 0)
+		return err_errno(e, errno, "open");
+	rc = read_fd(fd, b, e);
+	close(fd);
+	return rc;
+}
+
+static void add_file(struct verify *v, const char *path)
+{
+	struct buf b;
+	struct err e;
+
+	if (read_path(path, &b, &e) < 0)
+		complain(v, path, e.text);
+	else
+		audit_add(v->audit, str_eq(path, "-") ? "standard input" : path, b.data, b.len);
+	buf_done(&b);
+}
+
+static bool is_record_file(const char *name)
+{
+	return !str_eq(name, "keys.json") && name[0] != '.' &&
+	       (str_ends(name, ".json") || str_ends(name, ".yaml") || str_ends(name, ".yml") ||
+		str_ends(name, ".dsse"));
+}
+
+static void add_folder(struct verify *v, const char *path, int depth)
+{
+	struct dirent **list;
+	int n = scandir(path, &list, NULL, alphasort);
+
+	if (n < 0) {
+		complain(v, path, strerror(errno));
+		return;
+	}
+	for (int i = 0; i < n; i++) {
+		char *sub = mem_printf("%s/%s", path, list[i]->d_name);
+		struct stat st;
+
+		if (list[i]->d_name[0] == '.') {
+			/* a file half written, or the folder itself */
+		} else if (stat(sub, &st) < 0) {
+			complain(v, sub, strerror(errno));
+		} else if (S_ISDIR(st.st_mode)) {
+			if (depth < DEPTH_MAX)
+				add_folder(v, sub, depth + 1);
+			else
+				complain(v, sub, "too deep");
+		} else if (!is_record_file(list[i]->d_name)) {
+			/* not a record's name */
+		} else if (S_ISREG(st.st_mode)) {
+			add_file(v, sub);
+		} else { /* a pipe would be waited for */
+			complain(v, sub, "no plain file");
+		}
+		free(sub);
+		free(list[i]);
+	}
+	free(list);
+}
+
+/* --- asking the host cluster -------------------------------------------------------------------- */
+
+static void ask_next(struct verify *v);
+
+static void on_record(json_t *o, const struct err *e, void *arg)
+{
+	struct verify *v = arg;
+	const char *name = v->names[v->at++];
+	char *text;
+
+	if (e) {
+		complain(v, name, e->text);
+	} else {
+		text = json_text(o);
+		audit_add(v->audit, name, text, strlen(text));
+		free(text);
+	}
+	ask_next(v);
+}
+
+static void on_keys(json_t *o, const struct err *e, void *arg)
+{
+	struct verify *v = arg;
+	const char *name, *now = json_str_at(o, "data", "current");
+	json_t *key;
+
+	if (e) {
+		complain(v, KEYS_PUBLISHED, e->text);
+		loop_stop(v->loop);
+		return;
+	}
+	if (now) { /* the present one first */
+		v->nkeys += audit_keys(v->audit, now);
+		if (v->keys_only)
+			printf("%s\n", now);
+	}
+	json_object_foreach (json_at(o, "data"), name, key) {
+		const char *text = json_string_value(key);
+
+		if (!text || str_eq(text, now))
+			continue;
+		v->nkeys += audit_keys(v->audit, text);
+		if (v->keys_only)
+			printf("%s\n", text);
+	}
+	ask_next(v);
+}
+
+static void ask_next(struct verify *v)
+{
+	if (v->at == v->nnames)
+		loop_stop(v->loop);
+	else
+		(void)kube_get(v->client, &controller_resources[OBJECT_WIPE_RECORD], NULL,
+			       v->names[v->at], on_record, v);
+}
+
+static void ask_cluster(struct verify *v)
+{
+	struct kube_client_spec cs = {.name = "host"};
+	struct loop_group *g;
+	struct http *h;
+	struct err e;
+	OWN(kube_config)
+	host = cli_kubeconfig(v->kubeconfig, &e);
+
+	if (!host && v->nnames)
+		(void)!err_wrap(
+			&e, "no such file; nor can the host cluster be asked for that WipeRecord");
+	if (!host) {
+		complain(v, v->nnames ? v->names[0] : "host cluster", e.text);
+		return;
+	}
+	v->loop = loop_uv_new();
+	g = loop_group_new(v->loop, "cli");
+	h = http_new(g, http_curl_new(g, 4), 4);
+	cs.config = host;
+	v->client = kube_client_new(g, h, &cs, &e);
+	if (v->client) {
+		if (!v->nkeys) {
+			if (!v->keys_only)
+				fputs("drover wipe: no --key: checked against the keys that the cluster shows; "
+				      "--keys FILE takes those that you kept\n",
+				      stderr);
+			(void)kube_get(v->client, &KUBE_CONFIGMAPS, v->ns, KEYS_PUBLISHED, on_keys,
+				       v);
+		} else {
+			ask_next(v);
+		}
+		loop_run(v->loop);
+	} else {
+		complain(v, "host cluster", e.text);
+	}
+	kube_client_free(v->client);
+	http_free(h);
+	loop_group_free(g);
+	loop_free(v->loop);
+}
+
+/* --- the verbs ---------------------------------------------------------------------------------- */
+
+enum { OPT_KEY = 256, OPT_KEYS, OPT_MACHINE };
+
+static const struct argp_option verify_options[] = {
+	{"key", OPT_KEY, "ed25519:...", 0, "A public key of drover's; may be repeated", 0},
+	{"keys", OPT_KEYS, "FILE", 0, "A file that names them: keys.json, a ConfigMap, lines", 0},
+	{"machine", OPT_MACHINE, "NAME", 0, "Records of this machine alone", 0},
+	{"output", 'o', "FORMAT", 0, "json: for programs", 0},
+	{"kubeconfig", 'k', "FILE", 0, "The host cluster, for RECORDs (KUBECONFIG)", 0},
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	{0},
+};
+
+static void take_keys(struct verify *v, struct argp_state *st, const char *arg, bool is_file)
+{
+	struct buf b;
+	struct err e;
+	size_t n;
+
+	if (!is_file) {
+		n = audit_keys(v->audit, arg);
+	} else {
+		if (read_path(arg, &b, &e) < 0)
+			argp_failure(st, 2, 0, "--keys %s: %s", arg, e.text);
+		n = audit_keys(v->audit, b.data);
+		buf_done(&b);
+	}
+	if (!n)
+		argp_error(st, "%s %s: names no key (ed25519:...)", is_file ? "--keys" : "--key",
+			   arg);
+	v->nkeys += n;
+}
+
+static error_t parse_verify(int key, char *arg, struct argp_state *st)
+{
+	struct verify *v = st->input;
+
+	switch (key) {
+	case OPT_KEY:
+	case OPT_KEYS:
+		take_keys(v, st, arg, key == OPT_KEYS);
+		return 0;
+	case OPT_MACHINE:
+		v->machine = arg;
+		return 0;
+	case 'o':
+		if (!str_eq(arg, "json"))
+			argp_error(st, "--output: want json, got '%s'", arg);
+		v->json = true;
+		return 0;
+	case 'k':
+		v->kubeconfig = arg;
+		return 0;
+	case 'n':
+		v->ns = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (v->nargs == NAMES_MAX)
+			argp_error(st, "at most %d at a time; a folder counts as one", NAMES_MAX);
+		v->args[v->nargs++] = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!v->nargs)
+			argp_error(st, "which files, folders or records?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp verify_argp = {
+	.options = verify_options,
+	.parser = parse_verify,
+	.args_doc = "FILE|FOLDER|RECORD|-...",
+	.doc = "Check wipe records: signatures, what is shown, verdict, chain.\v"
+	       "Examples:\n  drover wipe verify records/ --keys keys.json\n"
+	       "  kubectl get wiperecords -o yaml | drover wipe verify - --key ed25519:...\n"
+	       "  drover wipe verify gpu-r1-07-41-1\n"
+	       "Files are checked without any network.  What is no file is the name of a WipeRecord of "
+	       "the host cluster.  The exit status is 1 when anything is bad or missing in between.",
+};
+
+static const struct argp_option keys_options[] = {
+	{"kubeconfig", 'k', "FILE", 0, CLI_KUBECONFIG_HELP, 0},
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	{0},
+};
+
+static error_t parse_keys(int key, char *arg, struct argp_state *st)
+{
+	struct verify *v = st->input;
+
+	switch (key) {
+	case 'k':
+		v->kubeconfig = arg;
+		return 0;
+	case 'n':
+		v->ns = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(st, "no argument wanted: %s", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp keys_argp = {
+	.options = keys_options,
+	.parser = parse_keys,
+	.doc = "Print the public keys with which drover countersigned, the present one first.\v"
+	       "Keep them where whoever runs drover cannot write: a record proves as much as its key.",
+};
+
+static void verify_args(struct verify *v)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < v->nargs; i++) {
+		const char *arg = v->args[i];
+
+		if (str_eq(arg, "-"))
+			add_file(v, arg);
+		else if (stat(arg, &st) == 0 && S_ISDIR(st.st_mode))
+			add_folder(v, arg, 0);
+		else if (stat(arg, &st) == 0)
+			add_file(v, arg);
+		else if (strchr(arg, '/') || str_ends(arg, ".json") || str_ends(arg, ".yaml"))
+			complain(v, arg, strerror(errno));
+		else
+			v->names[v->nnames++] = arg;
+	}
+	if (v->nnames)
+		ask_cluster(v);
+	else if (!v->nkeys)
+		complain(v, "no key", "whose signature?  --key or --keys says");
+}
+
+static int verify(struct verify *v)
+{
+	struct buf b;
+
+	verify_args(v);
+	if (!v->nkeys)
+		return 1;
+	audit_run(v->audit, v->machine);
+	buf_init(&b, FILE_MAX);
+	if (v->json) {
+		OWN_JSON j = audit_json(v->audit);
+
+		json_dumpf(j, stdout, JSON_INDENT(2));
+		putchar('\n');
+	} else {
+		audit_print(v->audit, &b);
+		fwrite(b.data, 1, b.len, stdout);
+	}
+	buf_done(&b);
+	return v->failed || audit_count(v->audit, AUDIT_BAD) || audit_gaps(v->audit) ||
+	       !audit_any(v->audit);
+}
+
+int cli_wipe(int argc, char **argv)
+{
+	struct verify v = {.ns = "drover-system"};
+	static char verify_title[] = "drover wipe verify", keys_title[] = "drover wipe keys";
+	OWN(audit) audit = audit_new();
+
+	v.audit = audit;
+	if (argc > 1 && str_eq(argv[1], "verify")) {
+		argv[1] = verify_title;
+		cli_parse(&verify_argp, argc - 1, argv + 1, &v);
+		return verify(&v);
+	}
+	if (argc > 1 && str_eq(argv[1], "keys")) {
+		argv[1] = keys_title;
+		v.keys_only = true;
+		cli_parse(&keys_argp, argc - 1, argv + 1, &v);
+		ask_cluster(&v);
+		return v.failed;
+	}
+	fputs("Usage: drover wipe verify FILE|FOLDER|RECORD|-...   check records of wipes\n"
+	      "   or: drover wipe keys                             the keys to check them with\n"
+	      "`drover wipe verify --help` says more.\n",
+	      argc > 1 && str_eq(argv[1], "--help") ? stdout : stderr);
+	return argc > 1 && str_eq(argv[1], "--help") ? 0 : 2;
+}

@@ -1,0 +1,214 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/list.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/secret.h"
+#include "base/str.h"
+#include "controller/agent/boot_media.h"
+
+#define MEDIA_MAX (256u << 20)
+
+struct boot_media {
+	struct map *items; /* token -> struct boot_media_item */
+	char *path;
+	char *data;
+	size_t size, block_at;
+};
+
+struct boot_media_item {
+	struct boot_media *media;
+	char *token;
+	char *block; /* PROTO_BOOT_BLOCK bytes; holds the boot secret */
+	struct list readers;
+};
+
+struct reader {
+	struct list link;
+	struct boot_media_item *item; /* NULL once the item was closed */
+};
+
+struct boot_media *boot_media_new(void)
+{
+	struct boot_media *m = mem_new(struct boot_media);
+
+	m->items = map_new(NULL);
+	return m;
+}
+
+void boot_media_free(struct boot_media *m)
+{
+	struct map_iter it;
+
+	if (!m)
+		return;
+	map_for_each (it, m->items)
+		boot_media_close(it.value);
+	map_free(m->items);
+	free(m->path);
+	free(m->data);
+	free(m);
+}
+
+static int read_file(const char *path, char **data, size_t *size, struct err *e)
+{
+	FILE *f = fopen(path, "rb");
+	struct stat st;
+	char *p;
+
+	if (!f)
+		return err_errno(e, errno, "agent image %s", path);
+	if (fstat(fileno(f), &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < PROTO_BOOT_BLOCK ||
+	    st.st_size > MEDIA_MAX) {
+		fclose(f);
+		return err_set(e, ERR_INVALID, 0,
+			       "agent image %s: want a file of %d bytes to 256 MiB", path,
+			       PROTO_BOOT_BLOCK);
+	}
+	p = malloc((size_t)st.st_size);
+	if (!p || fread(p, 1, (size_t)st.st_size, f) != (size_t)st.st_size) {
+		free(p);
+		fclose(f);
+		return err_set(e, ERR_UNAVAILABLE, 0, "agent image %s: cannot be read whole", path);
+	}
+	fclose(f);
+	*data = p;
+	*size = (size_t)st.st_size;
+	return 0;
+}
+
+int boot_media_load(struct boot_media *m, const char *path, struct err *e)
+{
+	static const char mark[] = PROTO_BOOT_MARK;
+	char *data = NULL, *hit, *second;
+	size_t size = 0, at;
+
+	if (m->data && str_eq(path, m->path))
+		return 0;
+	if (read_file(path, &data, &size, e) < 0)
+		return -1;
+	hit = memmem(data, size, mark, sizeof(mark) - 1);
+	at = hit ? (size_t)(hit - data) : 0;
+	second = hit ? memmem(hit + 1, size - at - 1, mark, sizeof(mark) - 1) : NULL;
+	if (!hit || second || at + PROTO_BOOT_BLOCK > size) {
+		free(data);
+		return err_set(e, ERR_INVALID, 0,
+			       "agent image %s: want one boot block in it, found %s", path,
+			       second ? "several" : "none");
+	}
+	for (size_t i = sizeof(mark) - 1; i < PROTO_BOOT_BLOCK; i++)
+		if (data[at + i] != ' ') {
+			free(data);
+			return err_set(e, ERR_INVALID, 0,
+				       "agent image %s: its boot block is not contiguous", path);
+		}
+	free(m->data);
+	free(m->path);
+	m->data = data;
+	m->size = size;
+	m->block_at = at;
+	m->path = mem_strdup(path);
+	return 0;
+}
+
+struct boot_media_item *boot_media_open(struct boot_media *m, const char *token,
+					const struct proto_boot *b, struct err *e)
+{
+	struct boot_media_item *i = mem_new(struct boot_media_item);
+
+	i->block = mem_alloc(PROTO_BOOT_BLOCK);
+	list_init(&i->readers);
+	if (!m->data) {
+		free(i->block);
+		free(i);
+		(void)!err_set(e, ERR_INVALID, 0, "no agent image is configured");
+		return NULL;
+	}
+	if (proto_boot_write(b, i->block, e) < 0) {
+		free(i->block);
+		free(i);
+		return NULL;
+	}
+	i->media = m;
+	i->token = mem_strdup(token);
+	map_put(m->items, token, i);
+	return i;
+}
+
+void boot_media_close(struct boot_media_item *i)
+{
+	if (!i)
+		return;
+	list_for_each (r, &i->readers, struct reader, link) {
+		list_remove(&r->link);
+		r->item = NULL;
+	}
+	if (map_get(i->media->items, i->token) == i)
+		map_del(i->media->items, i->token);
+	secret_wipe(i->block, PROTO_BOOT_BLOCK);
+	free(i->block);
+	free(i->token);
+	free(i);
+}
+
+static int64_t read_image(char *out, size_t max, uint64_t pos, void *arg)
+{
+	struct reader *r = arg;
+	const struct boot_media *m;
+	size_t n, from, to;
+
+	if (!r->item)
+		return -2;
+	m = r->item->media;
+	if (pos >= m->size)
+		return -2;
+	n = m->size - pos < max ? (size_t)(m->size - pos) : max;
+	memcpy(out, m->data + pos, n);
+	from = pos > m->block_at ? pos : m->block_at;
+	to = pos + n < m->block_at + PROTO_BOOT_BLOCK ? pos + n : m->block_at + PROTO_BOOT_BLOCK;
+	if (from < to)
+		memcpy(out + (from - pos), r->item->block + (from - m->block_at), to - from);
+	return (int64_t)n;
+}
+
+static void read_done(void *arg)
+{
+	struct reader *r = arg;
+
+	if (r->item)
+		list_remove(&r->link);
+	free(r);
+}
+
+static void on_get(struct httpd_req *q, void *arg)
+{
+	struct boot_media *m = arg;
+	struct boot_media_item *i = map_get(m->items, str_or(httpd_segment(q, 0), ""));
+	struct httpd_content c;
+	struct reader *r;
+
+	if (!i) {
+		httpd_reply_json(q, 404, "{\"error\":\"no such medium\"}");
+		return;
+	}
+	r = mem_new(struct reader);
+	r->item = i;
+	list_push_back(&i->readers, &r->link);
+	c = (struct httpd_content){
+		.read = read_image,
+		.done = read_done,
+		.arg = r,
+		.size = m->size,
+		.content_type = "application/octet-stream",
+	};
+	httpd_reply_content(q, &c);
+}
+
+void boot_media_routes(struct boot_media *m, struct httpd *d)
+{
+	httpd_route(d, "GET", "/boot/{}/drover-agent.iso", 0, on_get, m);
+}

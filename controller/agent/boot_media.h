@@ -1,0 +1,30 @@
+#ifndef CONTROLLER_AGENT_BOOT_MEDIA_H
+#define CONTROLLER_AGENT_BOOT_MEDIA_H
+
+#include <stddef.h>
+#include "base/err.h"
+#include "base/httpd/httpd.h"
+#include "base/own.h"
+#include "wipe/proto.h"
+
+/*
+ * media: the agent's ISO, served with one machine's boot block patched in.
+ *
+ * The image is held once in memory; an item is a token and a block.  GET
+ * /boot/TOKEN/drover-agent.iso with ranges; any other token is 404.
+ */
+struct boot_media;
+struct boot_media_item;
+
+struct boot_media *boot_media_new(void);
+void boot_media_free(struct boot_media *m);
+DEFINE_OWN(boot_media)
+/* ERR_INVALID when the boot block's mark does not stand in it exactly once; at most 256 MiB. */
+int boot_media_load(struct boot_media *m, const char *path, struct err *e);
+void boot_media_routes(struct boot_media *m, struct httpd *d);
+
+struct boot_media_item *boot_media_open(struct boot_media *m, const char *token,
+					const struct proto_boot *b, struct err *e);
+void boot_media_close(struct boot_media_item *i); /* downloads in flight break */
+
+#endif

@@ -1,0 +1,98 @@
+#ifndef CONTROLLER_AGENT_ENDPOINT_H
+#define CONTROLLER_AGENT_ENDPOINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/err.h"
+#include "base/httpd/httpd.h"
+#include "base/loop/loop.h"
+#include "base/own.h"
+#include "base/secret.h"
+#include "wipe/proto.h"
+
+/*
+ * agents: the endpoint that drover-agent calls, and the boot media that carry it.
+ *
+ * A seat is what the controller keeps for one machine while an agent may call:
+ * opened by a lifecycle step for one operation and boot number, closed by it.
+ * Everything that a hello must show is derived from the Secret drover-boot-key,
+ * so any leader serves the same ISO and accepts the same agent.
+ *
+ *	/agent/v1/...                      TLS: hello, order (long poll), report; see wipe/proto.h
+ *	/boot/TOKEN/drover-agent.iso       the image with this machine's boot block patched in
+ *
+ * Orders are idempotent by id.  All on the loop thread.
+ */
+struct agent_endpoint;
+struct agent_session;
+
+struct agent_endpoint_spec {
+	const char *image;	       /* path of the ISO; NULL: none */
+	const char *ca_pem;	       /* what the boot block pins */
+	const struct secret *boot_key; /* copied */
+};
+struct agent_endpoint *agent_endpoint_new(struct loop_group *g);
+void agent_endpoint_free(struct agent_endpoint *a);
+DEFINE_OWN(agent_endpoint)
+/* Keys are in; may be called again.  ERR_INVALID names what is wrong with the image. */
+int agent_endpoint_configure(struct agent_endpoint *a, const struct agent_endpoint_spec *s,
+			     struct err *e);
+bool agent_endpoint_ready(const struct agent_endpoint *a);
+void agent_endpoint_api_routes(struct agent_endpoint *a, struct httpd *d);   /* TLS listener */
+void agent_endpoint_media_routes(struct agent_endpoint *a, struct httpd *d); /* media listener */
+
+struct agent_session_spec {
+	const char *machine, *uid;
+	const char *endpoint;		     /* Provider.spec.agent.endpoint */
+	const char *media_url;		     /* Provider.spec.boot.mediaURL: scheme://host:port */
+	const char *address, *gateway, *mac; /* static address; NULL: DHCP */
+	void (*changed)(
+		void *arg); /* hello, result, new progress: look again (deferred by the callee) */
+	void *arg;
+};
+struct agent_session *agent_session_new(struct agent_endpoint *a,
+					const struct agent_session_spec *s);
+void agent_session_free(struct agent_session *s);
+
+/* Accept an agent of this operation and boot.  The same again changes nothing; another one ends the session before. */
+void agent_session_open(struct agent_session *s, const char *operation, int64_t boot,
+			int64_t fence);
+void agent_session_close(struct agent_session *s); /* no call is accepted, the media URL is gone */
+bool agent_session_is_open(const struct agent_session *s, const char *operation, int64_t boot);
+const char *agent_session_media_url(
+	struct agent_session *s); /* while open; NULL: closed or no image */
+
+/* Is this the address of that boot, whether it is open or not?  Nobody else could have made it. */
+bool agent_session_makes(const struct agent_session *s, const char *operation, int64_t boot,
+			 const char *url);
+
+/* A session that the journal knows from a predecessor: only this boot id and key are its agent. */
+void agent_session_restore(struct agent_session *s, const char *boot_id, const char *public_key,
+			   struct err *e);
+
+/* The session, NULL or zero before hello. */
+struct agent_session_info {
+	const char *boot_id, *public_key;
+	int64_t last_seen; /* loop_now() */
+	bool heard; /* by this process; false: only agent_session_restore() says that it is there */
+	const char *system_uuid, *serial;
+	int trust; /* enum wipe_trust */
+};
+const struct agent_session_info *agent_session_info(const struct agent_session *s);
+/* Are you there?  Ends the poll that is open: a living agent comes again at once, and last_seen rises. */
+void agent_session_knock(struct agent_session *s);
+/* Why the last caller was turned away ("another boot id", "second key"); "" if none. */
+const char *agent_session_refusal(const struct agent_session *s);
+/* Another key called while the first agent was alive. */
+bool agent_session_intruder(const struct agent_session *s);
+/* An agent with another boot id called: it rebooted. */
+bool agent_session_rebooted(const struct agent_session *s);
+
+/* Make this the order of the machine (copied); the same id again changes nothing. */
+void agent_session_order(struct agent_session *s, const struct proto_order *o);
+/* done or failed report of that order; NULL: not yet.  Valid until the next order. */
+const struct proto_report *agent_session_result(const struct agent_session *s, const char *id);
+/* Last progress of that order; NULL: none. */
+const struct proto_report *agent_session_progress(const struct agent_session *s, const char *id);
+
+#endif

@@ -1,0 +1,34 @@
+#ifndef CONTROLLER_CLAIMS_POD_EVENTS_H
+#define CONTROLLER_CLAIMS_POD_EVENTS_H
+
+#include "controller/controller.h"
+#include "controller/claims/stop_line.h"
+#include "planner/plan.h"
+
+/*
+ * news: each pod that waits is told by an event what will happen for it, or why nothing does, and the log says
+ * the same once.  The same news of a pod is an event again after five minutes.
+ * Tests: tests/unit/controller/claims/test_provisioner.c, tests/world/test_line.c
+ */
+struct pod_events;
+struct pod_events *pod_events_new(struct controller *c);
+void pod_events_free(struct pod_events *w);
+
+/* What holds up a claim that a plan wants. */
+struct pod_events_hold {
+	bool line; /* stop: the pool, image, rack or provider fails too often (claims/stop_line.h) */
+	bool backing_off; /* its tenant's claims of this pool failed, so many in a row: */
+	unsigned failures;
+	struct stopped_line stop; /* line */
+	int64_t until;		  /* wall ms; 0: unknown */
+};
+
+/* One plan, with a hold for each of its claims.  Returns after how many ms there is more to tell if nothing
+ * changes; 0: never. */
+int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan,
+			   const struct pod_events_hold *held);
+
+/* The pod has gone, or has its place. */
+void pod_events_forget(struct pod_events *w, const char *tenant, const char *ns, const char *pod);
+
+#endif

@@ -1,0 +1,579 @@
+#include "controller/claims/stop_line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "controller/claims/claims.h"
+#include "controller/steps/requests.h"
+
+#define MACHINES 3
+#define WINDOW_MS (30 * 60 * 1000)
+#define FIRST_MS (10 * 60 * 1000)
+#define CAP_MS (2 * 3600 * 1000)
+/* A stop is written down this much later than it came about, at most. */
+#define LATE_MS (5 * 60 * 1000)
+#define REASONS 64
+
+struct failure {
+	int64_t time;
+	const char *machine, *reason, *step;
+	struct stop_line_place at;
+};
+struct served {
+	int64_t time;
+	struct stop_line_place at;
+};
+
+enum scope { IMAGE, POOL, RACK, PROVIDER, SCOPES };
+static const char *const scope_names[] = {"image", "pool", "rack", "provider"};
+
+/* What was found of one scope: asked for once in a turn. */
+struct found {
+	enum scope scope;
+	const char *name, *pool, *provider; /* whose object says since when failures count */
+	bool stopped, on_its_way;
+	int64_t begin; /* the first failure that it was stopped for */
+	const char *
+		tenant; /* the only one who has been there, and may have made them all; NULL: several, or nobody could */
+	int64_t next; /* as stop.next, for any other tenant */
+	struct stopped_line stop;
+};
+
+struct stop_line {
+	const struct controller *c;
+	struct arena *a;
+	int64_t now;
+	struct failure *failures; /* by time */
+	size_t nfailures, failures_cap;
+	struct served *served;
+	size_t nserved, served_cap;
+	struct stop_line_place *coming; /* claims on their way */
+	size_t ncoming, coming_cap;
+	struct found *found;
+	size_t nfound, found_cap;
+};
+
+static bool is_one_of(const char *reason, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(reason, list[i]))
+			return true;
+	return false;
+}
+
+static bool is_tenants(const char *reason)
+{
+	static const char *const list[] = {"TenantGone", "TenantCAInvalid", "TenantUnreachable"};
+
+	return is_one_of(reason, list, sizeof(list) / sizeof(list[0]));
+}
+
+/* --- reading -------------------------------------------------------------------------------------- */
+
+static void *room(struct arena *a, void *v, size_t n, size_t *cap, size_t size)
+{
+	void *to;
+
+	if (n < *cap)
+		return v;
+	*cap = *cap ? *cap * 2 : 16;
+	to = arena_calloc(a, *cap, size);
+	if (n)
+		memcpy(to, v, n * size);
+	return to;
+}
+
+const char *stop_line_rack(const struct controller *c, const struct machine *m)
+{
+	const char *name = m->spec.provider_ref.name;
+	const struct provider_object *p =
+		name ? CONTROLLER_GET(c, OBJECT_PROVIDER, provider_object, name) : NULL;
+
+	return p && p->spec.limits.per_domain.key
+		       ? labels_get(&m->meta.labels, p->spec.limits.per_domain.key)
+		       : NULL;
+}
+
+static bool read_machine(const struct kube_entry *en, void *arg)
+{
+	const struct machine *m = en->object;
+	struct stop_line *l = arg;
+
+	for (size_t i = 0; i < m->status.failures.n; i++) {
+		const struct machine_failure *f = &m->status.failures.v[i];
+
+		/* What comes to light in a wipe is no claim's. */
+		if (!f->claim || !f->reason || is_tenants(f->reason))
+			continue;
+		l->failures = room(l->a, l->failures, l->nfailures, &l->failures_cap,
+				   sizeof(*l->failures));
+		l->failures[l->nfailures++] = (struct failure){
+			.time = f->time,
+			.machine = m->meta.name,
+			.reason = f->reason,
+			.step = f->step,
+			.at = {f->pool, f->image, m->spec.provider_ref.name,
+			       stop_line_rack(l->c, m), f->tenant},
+		};
+	}
+	return true;
+}
+
+static bool read_claim(const struct kube_entry *en, void *arg)
+{
+	const struct node_claim *n = en->object;
+	const struct condition *up = condition_get(&n->status.conditions, "Initialized");
+	const struct object_ref *r =
+		n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
+	struct stop_line *l = arg;
+	const struct machine *m = r ? CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, r->name) : NULL;
+	const struct machine_operation *op = m ? m->status.operation : NULL;
+	const struct stop_line_place at = {n->spec.node_pool_ref.name, n->spec.image.digest,
+					   m ? m->spec.provider_ref.name : NULL,
+					   m ? stop_line_rack(l->c, m) : NULL,
+					   n->spec.virtual_cluster_ref.name};
+	const char *reason, *message;
+	bool failed;
+
+	if (up && up->status == CONDITION_TRUE) {
+		l->served = room(l->a, l->served, l->nserved, &l->served_cap, sizeof(*l->served));
+		l->served[l->nserved++] = (struct served){up->last_transition_time, at};
+		return true;
+	}
+	(void)claims_phase(n, claims_machine(l->c, n), &failed, &reason, &message);
+	/* What waits for a person tells nothing, and may do so for days. */
+	if (failed || str_eq(n->status.phase, "Failed") || n->meta.deletion_timestamp ||
+	    (op && op->waiting_for == WAITING_APPROVAL && claims_machine(l->c, n)))
+		return true;
+	stop_line_sent(l, &at);
+	return true;
+}
+
+static int by_time(const void *x, const void *y)
+{
+	const struct failure *a = x, *b = y;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return strcmp(a->machine, b->machine);
+}
+
+struct stop_line *stop_line_read(const struct controller *c, struct arena *a)
+{
+	struct stop_line *l = arena_new_obj(a, struct stop_line);
+
+	l->c = c;
+	l->a = a;
+	l->now = loop_wall(c->loop);
+	kube_cache_each(c->cache[OBJECT_MACHINE], read_machine, l);
+	if (!l->nfailures)
+		return l;
+	qsort(l->failures, l->nfailures, sizeof(*l->failures), by_time);
+	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], read_claim, l);
+	return l;
+}
+
+void stop_line_sent(struct stop_line *l, const struct stop_line_place *p)
+{
+	l->coming = room(l->a, l->coming, l->ncoming, &l->coming_cap, sizeof(*l->coming));
+	l->coming[l->ncoming++] = *p;
+	l->nfound = 0;
+}
+
+/* --- since when failures count -------------------------------------------------------------------- */
+
+static int64_t since_of(const struct stop_line *l, const struct object_meta *m,
+			const struct conditions *cs)
+{
+	const struct condition *c = condition_get(cs, STOP_LINE_CONDITION);
+	const char *asked = labels_get(&m->annotations, REQUEST_RESUME);
+	int64_t resumed = 0, since = 0;
+
+	/* One that lies ahead would keep the line open until then, whatever fails. */
+	if (asked && (!str_to_time(asked, &resumed) || resumed > l->now + LATE_MS))
+		resumed = 0;
+	if (c && c->status != CONDITION_TRUE)
+		since = c->last_transition_time;
+	else if (c && c->observed_generation < m->generation)
+		since = l->now;
+	else if (c)
+		since = c->last_transition_time - WINDOW_MS - LATE_MS;
+	return since > resumed ? since : resumed;
+}
+
+int64_t stop_line_since(const struct stop_line *l, const char *pool, const char *provider)
+{
+	const struct node_pool *p =
+		pool ? CONTROLLER_GET(l->c, OBJECT_NODE_POOL, node_pool, pool) : NULL;
+	const struct provider_object *r =
+		provider ? CONTROLLER_GET(l->c, OBJECT_PROVIDER, provider_object, provider) : NULL;
+	int64_t a = p ? since_of(l, &p->meta, &p->status.conditions) : 0;
+	int64_t b = r ? since_of(l, &r->meta, &r->status.conditions) : 0;
+
+	return a > b ? a : b;
+}
+
+/* --- finding -------------------------------------------------------------------------------------- */
+
+static bool in_scope(const struct found *s, const struct stop_line_place *p)
+{
+	switch (s->scope) {
+	case IMAGE:
+		return str_eq(p->image, s->name);
+	case POOL:
+		return str_eq(p->pool, s->name);
+	case RACK: /* two providers may number their racks alike */
+		return str_eq(p->rack, s->name) && str_eq(p->provider, s->provider);
+	case PROVIDER:
+		return str_eq(p->provider, s->name);
+	case SCOPES:
+		break;
+	}
+	return false;
+}
+
+/* The newest failure for one reason on each of the three machines that had it last. */
+struct row {
+	const char *reason;
+	const struct failure *last[MACHINES]; /* newest first */
+};
+
+static struct row *row_of(struct row *rows, size_t *n, const char *reason)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (str_eq(rows[i].reason, reason))
+			return &rows[i];
+	if (*n == REASONS) /* reasons are a closed list; an agent may invent some */
+		return NULL;
+	rows[*n] = (struct row){.reason = reason};
+	return &rows[(*n)++];
+}
+
+static void add_to_row(struct row *r, const struct failure *f)
+{
+	size_t at = 0;
+
+	while (at < MACHINES - 1 && r->last[at] && !str_eq(r->last[at]->machine, f->machine))
+		at++;
+	memmove(r->last + 1, r->last, at * sizeof(struct failure *));
+	r->last[0] = f;
+}
+
+/* May its tenant have made it fail, by what it answers or does with its Node? */
+static bool is_of_tenants_making(const char *step)
+{
+	static const char *const steps[] = {"booting", "joining", "gating"};
+
+	return is_one_of(step, steps, sizeof(steps) / sizeof(steps[0]));
+}
+
+static bool of_another(const struct found *s, const struct stop_line_place *at, const char *tenant)
+{
+	return at->tenant && !str_eq(at->tenant, tenant) && in_scope(s, at);
+}
+
+/* Has anybody been there but this tenant?  One that is on its way tells nothing yet, and one that failed for the same
+ * reason after it speaks for it (after: its last failure; NULL: whatever failed). */
+static bool is_shared(const struct stop_line *l, const struct found *s, const char *tenant,
+		      const struct failure *after)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < l->nserved && !any; i++)
+		any = of_another(s, &l->served[i].at, tenant);
+	for (size_t i = 0; i < l->nfailures && !any; i++) {
+		const struct failure *f = &l->failures[i];
+		bool alike = after && f->time > after->time && str_eq(f->reason, after->reason);
+
+		any = !alike && of_another(s, &f->at, tenant);
+	}
+	return any;
+}
+
+/* The one tenant that the three are of, and who may have made them; NULL: there is none. */
+static const char *tenant_of(const struct row *r)
+{
+	const char *tenant = r->last[0]->at.tenant;
+
+	for (size_t i = 0; i < MACHINES; i++)
+		if (!r->last[i] || !is_of_tenants_making(r->last[i]->step) ||
+		    !str_eq(r->last[i]->at.tenant, tenant))
+			return NULL;
+	return tenant;
+}
+
+static bool is_one_tenants(const struct stop_line *l, const struct found *s, const struct row *r)
+{
+	const char *tenant = tenant_of(r);
+
+	return tenant && is_shared(l, s, tenant, r->last[0]);
+}
+
+/* Does this one stop the line?  Gives the oldest that it is stopped for. */
+static const struct failure *stops(const struct stop_line *l, const struct found *s,
+				   const struct row *r)
+{
+	const struct failure *newest = r->last[0], *oldest = r->last[MACHINES - 1];
+	bool several = s->scope == IMAGE || s->scope == POOL;
+
+	if (s->scope == IMAGE && str_eq(newest->reason, "ImageMismatch"))
+		return newest;
+	if (!oldest || newest->time - oldest->time > WINDOW_MS)
+		return NULL;
+	for (size_t i = 1; !several && i < MACHINES; i++)
+		several = !str_eq(r->last[i]->at.pool, newest->at.pool);
+	return several && !is_one_tenants(l, s, r) ? oldest : NULL;
+}
+
+static int64_t wait_of(unsigned doublings)
+{
+	int64_t ms = FIRST_MS;
+
+	while (doublings-- && ms < CAP_MS)
+		ms *= 2;
+	return ms < CAP_MS ? ms : CAP_MS;
+}
+
+/* On how many machines the reason was seen from then on. */
+static int64_t machines_with(const struct stop_line *l, const struct found *s)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < l->nfailures; i++) {
+		const struct failure *f = &l->failures[i];
+		bool again = false;
+
+		if (f->time < s->begin || !in_scope(s, &f->at) ||
+		    !str_eq(f->reason, s->stop.reason))
+			continue;
+		for (size_t k = i; k-- > 0 && l->failures[k].time >= s->begin && !again;)
+			again = str_eq(l->failures[k].machine, f->machine) &&
+				str_eq(l->failures[k].reason, f->reason) &&
+				in_scope(s, &l->failures[k].at);
+		n += !again;
+	}
+	return n;
+}
+
+static int64_t last_served(const struct stop_line *l, const struct found *s)
+{
+	int64_t last = 0;
+
+	for (size_t i = 0; i < l->nserved; i++)
+		if (in_scope(s, &l->served[i].at) && l->served[i].time > last)
+			last = l->served[i].time;
+	return last;
+}
+
+static void find(struct stop_line *l, struct found *s)
+{
+	int64_t since = stop_line_since(l, s->pool,
+					s->scope == POOL || s->scope == IMAGE ? NULL : s->provider),
+		served = last_served(l, s);
+	struct row rows[REASONS];
+	size_t nrows = 0;
+	unsigned doublings = 0;
+
+	if (served > since)
+		since = served;
+	for (size_t i = 0; i < l->nfailures; i++) {
+		const struct failure *f = &l->failures[i], *oldest;
+		struct row *r;
+
+		if (f->time <= since || !in_scope(s, &f->at))
+			continue;
+		if (s->stopped) { /* whatever the one that was let through failed for */
+			if (!str_eq(f->at.tenant, s->tenant))
+				s->tenant = NULL;
+			if (f->time >= s->stop.next)
+				doublings++;
+			s->stop.next = f->time + wait_of(doublings);
+			continue;
+		}
+		r = row_of(rows, &nrows, f->reason);
+		if (!r)
+			continue;
+		add_to_row(r, f);
+		oldest = stops(l, s, r);
+		if (!oldest)
+			continue;
+		s->stopped = true;
+		s->begin = oldest->time;
+		s->tenant = tenant_of(r);
+		s->next = f->time + FIRST_MS;
+		s->stop = (struct stopped_line){.scope = scope_names[s->scope],
+						.name = s->name,
+						.reason = r->reason,
+						.next = f->time + FIRST_MS};
+	}
+	if (!s->stopped)
+		return;
+	s->stop.machines = machines_with(l, s);
+	for (size_t i = 0; i < l->ncoming; i++)
+		s->on_its_way |= in_scope(s, &l->coming[i]);
+	if (s->stop.next <= l->now)
+		s->stop.next = 0;
+	if (s->next <= l->now)
+		s->next = 0;
+}
+
+static const struct found *ask(struct stop_line *l, enum scope scope, const char *name,
+			       const char *pool, const char *provider)
+{
+	static const struct found none;
+	struct found *s;
+
+	if (!name || !l->nfailures)
+		return &none;
+	for (size_t i = 0; i < l->nfound; i++) {
+		s = &l->found[i];
+		if (s->scope == scope && str_eq(s->name, name) && str_eq(s->pool, pool) &&
+		    str_eq(s->provider, provider))
+			return s;
+	}
+	l->found = room(l->a, l->found, l->nfound, &l->found_cap, sizeof(*l->found));
+	s = &l->found[l->nfound++];
+	*s = (struct found){.scope = scope, .name = name, .pool = pool, .provider = provider};
+	find(l, s);
+	return s;
+}
+
+static const struct found *ask_place(struct stop_line *l, enum scope scope,
+				     const struct stop_line_place *p)
+{
+	switch (scope) {
+	case IMAGE:
+		return ask(l, IMAGE, p->image, p->pool, NULL);
+	case POOL:
+		return ask(l, POOL, p->pool, p->pool, NULL);
+	case RACK:
+		return ask(l, RACK, p->rack, NULL, p->provider);
+	case PROVIDER:
+	case SCOPES:
+		break;
+	}
+	return ask(l, PROVIDER, p->provider, NULL, p->provider);
+}
+
+bool stop_line_admits(struct stop_line *l, const struct stop_line_place *p,
+		      struct stopped_line *why)
+{
+	bool open = true;
+
+	*why = (struct stopped_line){0};
+	for (enum scope k = IMAGE; k < SCOPES; k++) {
+		const struct found *s = ask_place(l, k, p);
+		bool other = s->tenant && p->tenant && !str_eq(p->tenant, s->tenant), held;
+		int64_t next = other ? s->next : s->stop.next;
+
+		if (!s->stopped)
+			continue;
+		held = next || s->on_its_way;
+		/* Of several the one that holds it longest; the narrowest of those that let it through. */
+		if (!why->scope || (held && (open || next > why->next))) {
+			*why = s->stop;
+			why->next = next;
+		}
+		open &= !held;
+	}
+	return open;
+}
+
+bool stop_line_open(const struct controller *c, const struct stop_line_place *p,
+		    struct stopped_line *why)
+{
+	OWN(arena) a = arena_new();
+
+	return stop_line_admits(stop_line_read(c, a), p, why);
+}
+
+bool stop_line_stops_pool(struct stop_line *l, const struct node_pool *p, struct stopped_line *why)
+{
+	const struct found *s = ask(l, POOL, p->meta.name, p->meta.name, NULL);
+
+	for (size_t i = 0; !s->stopped && i < p->spec.template_.spec.images.n; i++)
+		s = ask(l, IMAGE, p->spec.template_.spec.images.v[i].digest, p->meta.name, NULL);
+	if (s->stopped)
+		*why = s->stop;
+	return s->stopped;
+}
+
+bool stop_line_stops_provider(struct stop_line *l, const struct provider_object *p,
+			      struct stopped_line *why)
+{
+	const struct found *s = ask(l, PROVIDER, p->meta.name, NULL, p->meta.name);
+
+	for (size_t i = 0; !s->stopped && i < l->nfailures; i++)
+		if (str_eq(l->failures[i].at.provider, p->meta.name))
+			s = ask(l, RACK, l->failures[i].at.rack, NULL, p->meta.name);
+	if (s->stopped)
+		*why = s->stop;
+	return s->stopped;
+}
+
+/* --- machines ------------------------------------------------------------------------------------- */
+
+static bool blames(struct stop_line *l, const struct machine *m, const struct machine_failure *f)
+{
+	/* What is asked for cannot be made, wherever: it is never the machine's. */
+	static const char *const never[] = {"ImageMismatch", "ConfigInvalid", "StartupTaintsExist"};
+	const struct stop_line_place p = {f->pool, f->image, m->spec.provider_ref.name,
+					  stop_line_rack(l->c, m), f->tenant};
+
+	if (!f->reason || is_tenants(f->reason) ||
+	    is_one_of(f->reason, never, sizeof(never) / sizeof(never[0])) ||
+	    f->time <= stop_line_since(l, f->pool, p.provider))
+		return true;
+	for (enum scope k = IMAGE; k < SCOPES; k++) {
+		const struct found *s = ask_place(l, k, &p);
+
+		if (s->stopped && f->time >= s->begin && str_eq(s->stop.reason, f->reason))
+			return true;
+	}
+	return false;
+}
+
+bool stop_line_blames(const struct controller *c, const struct machine *m,
+		      const struct machine_failure *f)
+{
+	OWN(arena) a = arena_new();
+
+	return blames(stop_line_read(c, a), m, f);
+}
+
+/* It only followed from an earlier one of the same claim. */
+static bool follows(const struct machine *m, size_t at)
+{
+	for (size_t i = at; i-- > 0;)
+		if (m->status.failures.v[i].claim)
+			return str_eq(m->status.failures.v[i].claim,
+				      m->status.failures.v[at].claim);
+	return false;
+}
+
+bool stop_line_machine_worn(const struct controller *c, const struct machine *m)
+{
+	OWN(arena) a = arena_new();
+	struct stop_line *l = stop_line_read(c, a);
+	struct found pool = {.scope = POOL};
+	const char *tenant = NULL;
+	bool one = true; /* all that count are of one tenant's making */
+	unsigned n = 0;
+
+	for (size_t i = m->status.failures.n; i-- > 0 && n < MACHINES;) {
+		const struct machine_failure *f = &m->status.failures.v[i];
+
+		if (str_eq(f->reason, STOP_LINE_WORN))
+			break;
+		if (!f->claim || follows(m, i) || blames(l, m, f))
+			continue;
+		one &= f->tenant && is_of_tenants_making(f->step) &&
+		       (!n || str_eq(f->tenant, tenant));
+		tenant = f->tenant;
+		pool.name = f->pool;
+		n++;
+	}
+	return n == MACHINES && !(one && is_shared(l, &pool, tenant, NULL));
+}

@@ -1,0 +1,73 @@
+#ifndef CONTROLLER_CLAIMS_STOP_LINE_H
+#define CONTROLLER_CLAIMS_STOP_LINE_H
+
+#include "controller/controller.h"
+
+/*
+ * line: stop the line.  The same reason on three machines of one image, pool, provider or rack
+ * within 30 min (an ImageMismatch at the first) pauses new claims there, and those failures do not
+ * count against the machines.  10 min after the last failure, doubling to 2 h with each that a claim let
+ * through comes to, one claim is let through, and no other while it is on its way.
+ *
+ * A provider or rack is blamed only when the three are of more than one pool: what one pool has wrong
+ * stops nobody else.  What is a tenant's own fault (TenantGone ...) stops nothing.  In booting, joining and
+ * gating the tenant's API has a say, and could make claims fail on purpose: failures of these states that are
+ * all of one tenant stop nothing, and count against no machine, where other tenants are as well.
+ *
+ * Where only one tenant has been, nobody knows whether it is the place or that tenant, and the line stops for all: who comes
+ * new waits as well.  But the doubling is for claims of that tenant alone: any other's is the one that is let through from
+ * 10 min after the stop on, so that nobody's claims, failing one after the other, keep a newcomer out.  If it comes to
+ * serve, the line opens, and the failures were the tenant's; if it fails alike, they were not.
+ *
+ * The line opens when a claim there comes to serve (condition Initialized, younger than the failures);
+ * when the pool or provider is changed: its condition LineStopped is True of an older generation; and by
+ * `drover resume` (steps/requests.h).  An image has no object: its pool's stand for it, and another digest is another image.
+ *
+ * It is derived from status.failures of all Machines, the claims that exist and that condition, which
+ * claims/supply_status.c writes, so any leader comes to the same answer.  Failures from before it became False are
+ * over: they stop nothing and count against no machine.
+ */
+#define STOP_LINE_CONDITION "LineStopped"
+/* Of failures and quarantine: three claims in a row failed on this machine, for reasons of its own. */
+#define STOP_LINE_WORN "FailsRepeatedly"
+
+struct stop_line_place {
+	const char *pool, *image /* digest */, *provider,
+		*rack,	 /* rack: value of perDomain.key's label; NULL: none */
+		*tenant; /* of what has been, or whose claim it would be; NULL: not known */
+};
+struct stopped_line {
+	const char *scope, *name, *reason; /* "image", its digest, "ImageMismatch" */
+	int64_t machines;		   /* how many have it */
+	int64_t next; /* wall ms when one is let through; 0: now, unless one is on its way */
+};
+
+/* All that is known now, for many questions in one turn of the loop.  Lives in the arena, names are the caches'. */
+struct stop_line;
+struct stop_line *stop_line_read(const struct controller *c, struct arena *a);
+/* May a claim be made there now?  False: *why says what stopped it.  True with why->scope not NULL: it is the
+ * one that is let through. */
+bool stop_line_admits(struct stop_line *l, const struct stop_line_place *p,
+		      struct stopped_line *why);
+void stop_line_sent(struct stop_line *l,
+		    const struct stop_line_place *p); /* a claim is being made there */
+/* Failures of this pool (NULL: any) and provider before this (wall ms) are over. */
+int64_t stop_line_since(const struct stop_line *l, const char *pool, const char *provider);
+/* What stops claims of this pool, or of an image of it; machines of this provider, or of a rack of it. */
+bool stop_line_stops_pool(struct stop_line *l, const struct node_pool *p, struct stopped_line *why);
+bool stop_line_stops_provider(struct stop_line *l, const struct provider_object *p,
+			      struct stopped_line *why);
+
+/* stop_line_read() and stop_line_admits() in one. */
+bool stop_line_open(const struct controller *c, const struct stop_line_place *p,
+		    struct stopped_line *why);
+/* The rack of a machine, or NULL. */
+const char *stop_line_rack(const struct controller *c, const struct machine *m);
+/* Is this failure one of a stopped line, or of a tenant, and so not the machine's own? */
+bool stop_line_blames(const struct controller *c, const struct machine *m,
+		      const struct machine_failure *f);
+/* Three failures in a row that are its own: the machine is due for quarantine.  Of a claim its first failure
+ * counts, what followed from it does not; a wipe ends no row, serving does, and so does that quarantine. */
+bool stop_line_machine_worn(const struct controller *c, const struct machine *m);
+
+#endif

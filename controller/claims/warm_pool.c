@@ -1,0 +1,423 @@
+/*
+ * warm: one pass over the pools that want warm machines.
+ *
+ *	plan_stock(pool) --> what it has, then what fits best --> wishes --> kick the machines that differ
+ *
+ * A machine is chosen by: kept for this pool already, its agent there, on for a pool that gives it
+ * back, the rack with the fewest of this pool, the planner's order, the name.
+ */
+#include "controller/claims/warm_pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/life/life.h"
+#include "controller/claims/stop_line.h"
+#include "controller/claims/provisioner.h"
+#include "controller/claims/supply_status.h"
+#include "planner/plan.h"
+
+#define PASS_MS 1000
+#define AGAIN_MS 60000 /* while a pool has too few: time alone makes machines fit again */
+#define FAILED_LATELY_MS (30 * 60 * 1000)
+
+struct wish {
+	char *pool, *uid;
+};
+
+/* Of one pool, at the last pass. */
+struct found {
+	int64_t kept;
+	bool limited; /* its limits leave no room for more */
+};
+
+struct warm_pool {
+	struct controller *c;
+	struct loop_timer timer, again;
+	int64_t passed_at; /* loop_now() of the last pass */
+	bool known;
+	struct map *wishes; /* machine -> struct wish */
+	struct map *looked; /* machines that were free at the last pass */
+	struct map *pools;  /* pool -> struct found */
+};
+
+/* --- what there is ------------------------------------------------------------------------------ */
+
+bool warm_is_ready(const struct machine *m)
+{
+	return str_eq(m->status.state, "free") && m->status.warm_for && m->status.agent &&
+	       m->status.agent->boot_id && m->status.agent->public_key;
+}
+
+bool warm_is_ending(const struct machine *m)
+{
+	const struct machine_status *s = &m->status;
+
+	return s->warm_for && ((s->agent && !s->agent->public_key) ||
+			       (s->operation && s->operation->boot_number > WARM_POOL_BOOTS));
+}
+
+static bool kept_for(const struct machine *m, const struct node_pool *p)
+{
+	const struct object_ref *r = m->status.warm_for;
+
+	return r && str_eq(r->name, p->meta.name) && str_eq(str_or(r->uid, ""), p->meta.uid);
+}
+
+static bool wants(const struct node_pool *p)
+{
+	return p->spec.warm.nodes > 0 && !p->meta.deletion_timestamp;
+}
+
+/* Off as it should be, and nothing that happened to it lately speaks against it. */
+static bool may_be_warmed(const struct warm_pool *w, const struct machine *m)
+{
+	const struct machine_operation *op = m->status.operation;
+	int64_t now = loop_wall(w->c->loop);
+	size_t n = m->status.failures.n;
+
+	return m->spec.bmc && !str_eq(m->status.power.state, "On") &&
+	       !(op && op->next_attempt > now) &&
+	       !(n && now - m->status.failures.v[n - 1].time < FAILED_LATELY_MS);
+}
+
+/* --- choosing ----------------------------------------------------------------------------------- */
+
+struct rack {
+	int64_t n; /* chosen in it, for this pool */
+};
+
+struct choice {
+	const struct machine *m;
+	struct rack *rack; /* NULL: none is known */
+	bool mine, ready, on, chosen;
+};
+
+struct choosing {
+	struct warm_pool *w;
+	const struct node_pool *pool;
+	struct arena *a;
+	struct map *racks;
+	struct choice *v;
+	size_t n;
+};
+
+/* Another pool keeps it, and still wants to. */
+static bool is_anothers(const struct choosing *ch, const struct machine *m)
+{
+	const struct object_ref *r = m->status.warm_for;
+	const struct node_pool *p =
+		r ? CONTROLLER_GET(ch->w->c, OBJECT_NODE_POOL, node_pool, r->name) : NULL;
+	const struct found *f = p ? map_get(ch->w->pools, p->meta.name) : NULL;
+
+	/* One that was looked at before this one has given back what it has not chosen. */
+	return p && wants(p) && kept_for(m, p) && !f;
+}
+
+/* A person has to look at it; meanwhile another one may be warm. */
+static bool is_odd(const struct machine *m)
+{
+	const struct machine_operation *op = m->status.operation;
+
+	return m->status.warm_for && !warm_is_ready(m) && op &&
+	       str_eq(op->last_error.reason, "PowerStateUnexpected");
+}
+
+static void consider(struct choosing *ch, const char *machine)
+{
+	const struct machine *m = CONTROLLER_GET(ch->w->c, OBJECT_MACHINE, machine, machine);
+	struct choice *c = &ch->v[ch->n];
+	const char *rack;
+
+	if (!m || is_odd(m) || map_has(ch->w->wishes, machine))
+		return;
+	*c = (struct choice){.m = m, .mine = kept_for(m, ch->pool), .ready = warm_is_ready(m)};
+	c->on = m->status.warm_for;
+	if (!c->mine && (ch->pool->spec.paused || is_anothers(ch, m)))
+		return;
+	if (!c->on && !may_be_warmed(ch->w, m))
+		return;
+	rack = stop_line_rack(ch->w->c, m);
+	if (rack) {
+		c->rack = map_get(ch->racks, rack);
+		if (!c->rack) {
+			c->rack = arena_new_obj(ch->a, struct rack);
+			map_put(ch->racks, rack, c->rack);
+		}
+	}
+	ch->n++;
+}
+
+static bool better(const struct choice *x, const struct choice *y)
+{
+	if (x->mine != y->mine)
+		return x->mine;
+	if (x->ready != y->ready)
+		return x->ready;
+	if (x->on != y->on)
+		return x->on;
+	return x->rack && y->rack && x->rack->n < y->rack->n; /* else the one that comes first */
+}
+
+static struct choice *best(const struct choosing *ch)
+{
+	struct choice *b = NULL;
+
+	for (size_t i = 0; i < ch->n; i++)
+		if (!ch->v[i].chosen && (!b || better(&ch->v[i], b)))
+			b = &ch->v[i];
+	return b;
+}
+
+static void wish_free(void *arg)
+{
+	struct wish *x = arg;
+
+	free(x->pool);
+	free(x->uid);
+	free(x);
+}
+
+static void choose(struct choosing *ch, struct choice *c)
+{
+	struct wish *x = mem_new(struct wish);
+
+	c->chosen = true;
+	if (c->rack)
+		c->rack->n++;
+	x->pool = mem_strdup(ch->pool->meta.name);
+	x->uid = mem_strdup(str_or(ch->pool->meta.uid, ""));
+	map_put(ch->w->wishes, c->m->meta.name, x);
+}
+
+static int by_name(const void *x, const void *y)
+{
+	return strcmp((*(const struct world_machine *const *)x)->name,
+		      (*(const struct world_machine *const *)y)->name);
+}
+
+/* By failures, then name: the planner's own order has the kinds first, which all serve the pool as well. */
+static int by_health(const void *x, const void *y)
+{
+	const struct world_machine *a = *(const struct world_machine *const *)x,
+				   *b = *(const struct world_machine *const *)y;
+
+	if (a->failures != b->failures)
+		return a->failures < b->failures ? -1 : 1;
+	return by_name(x, y);
+}
+
+static void look_at(struct warm_pool *w, const struct node_pool *p)
+{
+	OWN(arena) a = arena_new();
+	OWN(map) racks = map_new(NULL);
+	struct plan_stock stock = plan_stock(provisioner_world(w->c->provisioner), p->meta.name, a);
+	struct choosing ch = {.w = w, .pool = p, .a = a, .racks = racks};
+	struct found *f = mem_new(struct found);
+	int64_t want = p->spec.warm.nodes;
+	struct choice *c;
+
+	if (stock.n)
+		qsort(stock.v, stock.n, sizeof(*stock.v), by_health);
+	ch.v = arena_calloc(a, stock.n + 1, sizeof(*ch.v));
+	for (size_t i = 0; i < stock.n; i++)
+		consider(&ch, stock.v[i]->name);
+	if ((uint64_t)want > stock.room) {
+		f->limited = stock.room < stock.n;
+		want = (int64_t)stock.room;
+	}
+	for (; f->kept < want && (c = best(&ch)); f->kept++)
+		choose(&ch, c);
+	map_put(w->pools, p->meta.name, f);
+}
+
+/* --- the pass ----------------------------------------------------------------------------------- */
+
+struct wanting {
+	const struct node_pool **v;
+	size_t n, cap;
+	struct arena *a;
+};
+
+static bool gather(const struct kube_entry *en, void *arg)
+{
+	struct wanting *g = arg;
+
+	if (wants(en->object) && g->n < g->cap)
+		g->v[g->n++] = en->object;
+	return true;
+}
+
+static int by_weight(const void *x, const void *y)
+{
+	const struct node_pool *a = *(const struct node_pool *const *)x,
+			       *b = *(const struct node_pool *const *)y;
+
+	if (a->spec.weight != b->spec.weight)
+		return a->spec.weight > b->spec.weight ? -1 : 1;
+	return strcmp(a->meta.name, b->meta.name);
+}
+
+static bool kick_if_other(const struct kube_entry *en, void *arg)
+{
+	const struct machine *m = en->object;
+	const struct object_ref *is = m->status.warm_for;
+	struct warm_pool *w = arg;
+	struct object_ref want;
+	bool on = warm_pool_wish(w, m->meta.name, &want) == WARM_POOL_ON;
+
+	if (str_eq(m->status.state, "free"))
+		map_put(w->looked, m->meta.name, w);
+	if (on != (is != NULL) ||
+	    (on && !(str_eq(is->name, want.name) && str_eq(is->uid, want.uid))))
+		controller_kick_machine(w->c, m->meta.name);
+	return true;
+}
+
+static void pass(void *arg)
+{
+	struct warm_pool *w = arg;
+	struct controller *c = w->c;
+	OWN(arena) a = arena_new();
+	struct wanting g = {.a = a};
+	bool few = false;
+
+	w->known = c->leading && controller_ready(c);
+	if (!w->known)
+		return;
+	if (controller_crds_terminating(c)) { /* pools that are gone may be gone with their kind */
+		w->known = false;
+		loop_timer_start(&w->again, AGAIN_MS);
+		return;
+	}
+	w->passed_at = loop_now(c->loop);
+	map_clear(w->wishes);
+	map_clear(w->looked);
+	map_clear(w->pools);
+	g.cap = kube_cache_size(c->cache[OBJECT_NODE_POOL]);
+	g.v = arena_calloc(a, g.cap + 1, sizeof(*g.v));
+	kube_cache_each(c->cache[OBJECT_NODE_POOL], gather, &g);
+	qsort(g.v, g.n, sizeof(*g.v), by_weight);
+	for (size_t i = 0; i < g.n; i++) {
+		look_at(w, g.v[i]);
+		few |= ((struct found *)map_get(w->pools, g.v[i]->meta.name))->kept <
+		       g.v[i]->spec.warm.nodes;
+	}
+	kube_cache_each(c->cache[OBJECT_MACHINE], kick_if_other, w);
+	supply_status_kick(c->supply_status);
+	if (few)
+		loop_timer_start(&w->again, AGAIN_MS);
+}
+
+void warm_pool_kick(struct warm_pool *w)
+{
+	int64_t due;
+
+	if (!w)
+		return;
+	w->known &= w->c->leading; /* what others have done since is not known */
+	if (loop_timer_active(&w->timer))
+		return;
+	due = w->known ? w->passed_at + PASS_MS - loop_now(w->c->loop) : 0;
+	loop_timer_start(&w->timer, due > 0 ? due : 0);
+}
+
+static void on_again(void *arg)
+{
+	warm_pool_kick(arg);
+}
+
+/* --- asking ------------------------------------------------------------------------------------- */
+
+enum warm_pool_wish warm_pool_wish(const struct warm_pool *w, const char *machine,
+				   struct object_ref *pool)
+{
+	const struct wish *x;
+
+	if (!w || !w->known || !w->c->leading)
+		return WARM_POOL_UNKNOWN;
+	x = map_get(w->wishes, machine);
+	if (!x)
+		return map_has(w->looked, machine) ? WARM_POOL_OFF : WARM_POOL_UNKNOWN;
+	*pool = (struct object_ref){x->pool, x->uid};
+	return WARM_POOL_ON;
+}
+
+struct counting {
+	const struct node_pool *pool;
+	struct warm_pool_tally *out;
+};
+
+static bool count(const struct kube_entry *en, void *arg)
+{
+	const struct machine *m = en->object;
+	struct counting *k = arg;
+
+	if (!str_eq(m->status.state, "free") || !kept_for(m, k->pool))
+		return true;
+	k->out->kept++;
+	k->out->ready += warm_is_ready(m);
+	return true;
+}
+
+bool warm_pool_tally(const struct warm_pool *w, const struct node_pool *p, struct arena *a,
+		     struct warm_pool_tally *out)
+{
+	const struct found *f = w && w->known ? map_get(w->pools, p->meta.name) : NULL;
+	struct counting k = {p, out};
+	const char *why;
+
+	*out = (struct warm_pool_tally){0};
+	if (!f || !wants(p))
+		return false;
+	kube_cache_each(w->c->cache[OBJECT_MACHINE], count, &k);
+	if (out->ready >= p->spec.warm.nodes) {
+		out->reason = "Warm";
+		why = "";
+	} else if (p->spec.paused) {
+		out->reason = "PoolPaused";
+		why = ": the pool is paused";
+	} else if (f->kept >= p->spec.warm.nodes) {
+		out->reason = "Warming";
+		why = ": the others are coming up";
+	} else if (f->limited) {
+		out->reason = "LimitExceeded";
+		why = ": the limits of the pool leave no room for more";
+	} else {
+		out->reason = "NoCapacity";
+		why = ": no other free machine of its kinds can be warmed now";
+	}
+	out->message = arena_printf(a, "%lld of %lld%s", (long long)out->ready,
+				    (long long)p->spec.warm.nodes, why);
+	return true;
+}
+
+/* --- start -------------------------------------------------------------------------------------- */
+
+struct warm_pool *warm_pool_new(struct controller *c)
+{
+	struct warm_pool *w = mem_new(struct warm_pool);
+
+	w->c = c;
+	w->wishes = map_new(wish_free);
+	w->looked = map_new(NULL);
+	w->pools = map_new(free);
+	loop_timer_init(&w->timer, c->group, pass, w);
+	loop_timer_init(&w->again, c->group, on_again, w);
+	return w;
+}
+
+void warm_pool_free(struct warm_pool *w)
+{
+	if (!w)
+		return;
+	loop_timer_stop(&w->timer);
+	loop_timer_stop(&w->again);
+	map_free(w->wishes);
+	map_free(w->looked);
+	map_free(w->pools);
+	free(w);
+}

@@ -1,0 +1,110 @@
+#include "controller/core/clock_jumps.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+#define LOOK_MS 10000
+/* What NTP slews in the meantime, and a second that is inserted, are no jumps. */
+#define JUMP_MS 5000
+#define KEPT 16
+
+struct jump {
+	int64_t to; /* wall ms right after it */
+	int64_t by;
+};
+
+struct clock_jumps {
+	struct loop *loop;
+	struct loop_timer timer;
+	int64_t ahead; /* of the wall clock before the monotonic one, when looked at last */
+	struct jump v[KEPT];
+	size_t n;
+};
+
+static void remember(struct clock_jumps *j, int64_t to, int64_t by)
+{
+	if (j->n == KEPT) { /* the two oldest become one: too late rather than too early */
+		j->v[1].by += j->v[0].by;
+		for (size_t i = 1; i < KEPT; i++)
+			j->v[i - 1] = j->v[i];
+		j->n--;
+	}
+	j->v[j->n++] = (struct jump){to, by};
+}
+
+static void take_back(struct clock_jumps *j, int64_t by)
+{
+	while (by > 0 && j->n) {
+		struct jump *last = &j->v[j->n - 1];
+		int64_t part = by < last->by ? by : last->by;
+
+		last->by -= part;
+		by -= part;
+		if (!last->by)
+			j->n--;
+	}
+}
+
+static void look(struct clock_jumps *j)
+{
+	int64_t wall = loop_wall(j->loop), ahead = wall - loop_clock(j->loop),
+		by = ahead - j->ahead;
+
+	j->ahead = ahead;
+	if (by > -JUMP_MS && by < JUMP_MS)
+		return;
+	log_warn(by > 0 ? "the clock was put forward: deadlines wait as long as they would have"
+			: "the clock was put back",
+		 LOG_I("ms", by));
+	if (by > 0)
+		remember(j, wall, by);
+	else
+		take_back(j, -by);
+}
+
+static void on_timer(void *arg)
+{
+	struct clock_jumps *j = arg;
+
+	look(j);
+	loop_timer_start(&j->timer, LOOK_MS);
+}
+
+struct clock_jumps *clock_jumps_new(struct controller *c)
+{
+	struct clock_jumps *j = mem_new(struct clock_jumps);
+
+	j->loop = c->loop;
+	j->ahead = loop_wall(c->loop) - loop_clock(c->loop);
+	loop_timer_init(&j->timer, c->group, on_timer, j);
+	loop_timer_start(&j->timer, LOOK_MS);
+	return j;
+}
+
+void clock_jumps_free(struct clock_jumps *j)
+{
+	if (!j)
+		return;
+	loop_timer_stop(&j->timer);
+	free(j);
+}
+
+int64_t clock_jumps_since(const struct controller *c, int64_t stamp)
+{
+	int64_t sum = 0;
+
+	if (!c->clock_jumps)
+		return 0;
+	look(c->clock_jumps); /* a timer may come too late: whoever asks may be the first that runs */
+	for (size_t i = 0; i < c->clock_jumps->n; i++) {
+		const struct jump *j = &c->clock_jumps->v[i];
+
+		/* Stamps are whole seconds.  One that a right clock made while this one was behind is nearer to
+		 * the jump's end than the jump is long. */
+		if (stamp + 1000 <= j->to)
+			sum += j->by < j->to - stamp ? j->by : j->to - stamp;
+	}
+	return sum;
+}

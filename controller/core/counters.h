@@ -1,0 +1,33 @@
+#ifndef CONTROLLER_CORE_COUNTERS_H
+#define CONTROLLER_CORE_COUNTERS_H
+
+#include "controller/controller.h"
+
+/*
+ * figures: the metrics of claims and machines.  docs/metrics.md lists all
+ * families with the help text that stands here; a test compares.
+ *
+ * Counters count what this replica did or, for times in a state, saw written
+ * while it led; gauges are made from the caches when they are read.  Without
+ * figures (NULL) nothing is counted.
+ */
+struct counters;
+struct counters *counters_new(struct controller *c);
+void counters_free(struct counters *f);
+
+/* The object changed; either may be NULL. */
+void counters_machine(struct counters *f, const struct machine *was, const struct machine *is);
+/* act: as in status.operation.step; reason: one of the closed list. */
+void counters_act_failed(struct counters *f, const char *act, const char *reason);
+void counters_claim_created(struct counters *f, const char *pool);
+void counters_claim_failed(struct counters *f, const char *pool, const char *reason);
+/* A machine that was warm was claimed: its agent answered, or it had to be booted after all. */
+void counters_claimed_warm(struct counters *f, bool answered);
+void counters_wipe(struct counters *f, const char *verdict);
+/* How long a machine takes from leaving its tenant to being free again: the mean of those that this
+ * replica saw, the newer the heavier; 0: none yet. */
+int64_t counters_recycle_ms(const struct counters *f);
+/* Bring the gauges up to date. */
+void counters_read(struct counters *f);
+
+#endif

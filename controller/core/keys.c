@@ -1,0 +1,294 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/core/keys.h"
+#include "controller/core/secrets.h"
+
+#define BOOT "drover-boot-key"
+#define EVIDENCE "drover-evidence-key"
+#define AGENT_CA "drover-agent-ca"
+#define CA_DAYS 3650
+#define PUBLICS_MAX 16
+#define AGAIN_MS 10000
+#define PUBLISH_AGAIN_MS 30000
+#define PUBLISHED_MS 3600000
+
+struct keys {
+	struct controller *c;
+	struct secret *boot; /* a copy: a Secret that is deleted under us takes nothing away */
+	struct crypto_key *evidence;
+	char *evidence_version;
+	char publics[PUBLICS_MAX][CRYPTO_PUBLIC_TEXT];
+	const char *public_list[PUBLICS_MAX];
+	size_t npublics;
+	int64_t ensured_boot, ensured_evidence,
+		ensured_ca; /* loop_now() of the last try to make it; 0: none */
+	char *published; /* version of the Secret whose publics the ConfigMap holds; NULL: none */
+	struct kube_call *publishing;
+	struct loop_timer publish_again;
+};
+
+static void publish_again(void *arg)
+{
+	struct keys *k = arg;
+
+	free(k->published);
+	k->published = NULL;
+	keys_publish(k);
+}
+
+struct keys *keys_new(struct controller *c)
+{
+	struct keys *k = mem_new(struct keys);
+
+	k->c = c;
+	loop_timer_init(&k->publish_again, c->group, publish_again, k);
+	return k;
+}
+
+void keys_free(struct keys *k)
+{
+	if (!k)
+		return;
+	kube_call_cancel(k->publishing);
+	loop_timer_stop(&k->publish_again);
+	crypto_key_free(k->evidence);
+	free(k->evidence_version);
+	free(k->published);
+	secret_free(k->boot);
+	free(k);
+}
+
+static void make_boot(struct keys *k)
+{
+	uint8_t raw[32];
+	char hex[65];
+	const char *names[] = {"key"};
+
+	loop_random_bytes(k->c->loop, raw, sizeof(raw));
+	str_hex(hex, raw, sizeof(raw));
+	{
+		OWN(secret) s = secret_from_str(hex);
+		const struct secret *values[] = {s};
+
+		secrets_ensure(k->c->secrets, BOOT, names, values, 1);
+	}
+	secret_wipe(raw, sizeof(raw));
+	secret_wipe(hex, sizeof(hex));
+}
+
+static void make_evidence(struct keys *k)
+{
+	OWN(crypto_key) key = crypto_key_new();
+	OWN(secret) pem = crypto_key_pem(key);
+	const char *names[] = {"private.pem"};
+	const struct secret *values[] = {pem};
+
+	secrets_ensure(k->c->secrets, EVIDENCE, names, values, 1);
+}
+
+static void make_ca(struct keys *k)
+{
+	const char *names[] = {"ca.crt", "ca.key"};
+	struct secret *key = NULL;
+	char *pem = NULL;
+	struct err e;
+
+	if (crypto_ca_new("drover agent CA", loop_wall(k->c->loop), CA_DAYS, &pem, &key, &e) < 0)
+		return;
+	{
+		OWN(secret) cert = secret_from_str(pem);
+		const struct secret *values[] = {cert, key};
+
+		secrets_ensure(k->c->secrets, AGENT_CA, names, values, 2);
+	}
+	secret_free(key);
+	free(pem);
+}
+
+static bool loaded(struct keys *k, const char *name, int64_t *ensured, void (*make)(struct keys *),
+		   const char **why)
+{
+	enum secret_state st = secrets_want(k->c->secrets, NULL, name);
+	int64_t now = loop_now(k->c->loop);
+
+	if (st == SECRET_LOADED)
+		return true;
+	if (st == SECRET_ABSENT && make && (!*ensured || now - *ensured > AGAIN_MS)) {
+		*ensured = now > 0 ? now : 1;
+		make(k);
+	}
+	if (why)
+		*why = name;
+	return false;
+}
+
+static bool take_evidence(struct keys *k, const char **why)
+{
+	const char *version = secrets_version(k->c->secrets, NULL, EVIDENCE);
+	const struct secret *pem = secrets_value(k->c->secrets, NULL, EVIDENCE, "private.pem"),
+			    *old;
+	char name[16];
+	struct err e;
+
+	if (k->evidence && str_eq(version, k->evidence_version))
+		return true;
+	crypto_key_free(k->evidence);
+	k->evidence = pem ? crypto_key_from_pem(pem, &e) : NULL;
+	free(k->evidence_version);
+	k->evidence_version = mem_strdup(k->evidence ? version : "");
+	if (!k->evidence) {
+		if (why)
+			*why = EVIDENCE " (private.pem is not an Ed25519 key)";
+		return false;
+	}
+	crypto_key_public(k->evidence, k->publics[0]);
+	k->npublics = 1;
+	for (int i = 1; i < PUBLICS_MAX; i++) {
+		str_format(name, sizeof(name), "public-%d", i);
+		old = secrets_value(k->c->secrets, NULL, EVIDENCE, name);
+		if (old &&
+		    str_copy(k->publics[k->npublics], CRYPTO_PUBLIC_TEXT, secret_expose(old)))
+			k->npublics++;
+	}
+	for (size_t i = 0; i < k->npublics; i++)
+		k->public_list[i] = k->publics[i];
+	return true;
+}
+
+/* Once a record exists none is made: it is only waited until it is known whether there is one. */
+static bool evidence_known(struct keys *k, const char **why)
+{
+	if (kube_cache_synced(k->c->cache[OBJECT_WIPE_RECORD]) &&
+	    (kube_cache_size(k->c->cache[OBJECT_WIPE_RECORD]) > 0 || k->c->records_unread)) {
+		if (secrets_want(k->c->secrets, NULL, EVIDENCE) != SECRET_LOADING)
+			return true;
+		if (why)
+			*why = EVIDENCE;
+		return false;
+	}
+	return loaded(k, EVIDENCE, &k->ensured_evidence,
+		      kube_cache_synced(k->c->cache[OBJECT_WIPE_RECORD]) ? make_evidence : NULL,
+		      why) &&
+	       take_evidence(k, why);
+}
+
+bool keys_ready(struct keys *k, const char **why)
+{
+	return loaded(k, BOOT, &k->ensured_boot, make_boot, why) && keys_boot(k) &&
+	       loaded(k, AGENT_CA, &k->ensured_ca, make_ca, why) && evidence_known(k, why);
+}
+
+const struct secret *keys_boot(struct keys *k)
+{
+	const struct secret *now = secrets_value(k->c->secrets, NULL, BOOT, "key");
+
+	if (now && (!k->boot || !secret_equal(now, k->boot))) {
+		secret_free(k->boot);
+		k->boot = secret_copy(now);
+	}
+	return k->boot;
+}
+
+const struct crypto_key *keys_evidence(struct keys *k)
+{
+	if (secrets_want(k->c->secrets, NULL, EVIDENCE) != SECRET_LOADED || !take_evidence(k, NULL))
+		return NULL;
+	return k->evidence;
+}
+
+const char *const *keys_evidence_publics(struct keys *k, size_t *n)
+{
+	(void)keys_evidence(k);
+	*n = k->npublics;
+	return k->public_list;
+}
+
+/* --- for auditors ------------------------------------------------------------------------------- */
+
+static void on_published(json_t *o, const struct err *e, void *arg);
+
+/* One member for each key, named by its digest: an old one is never written over. */
+static json_t *published(const struct keys *k)
+{
+	json_t *data = json_pack("{s:s}", "current", k->publics[0]);
+
+	for (size_t i = 0; i < k->npublics; i++) {
+		uint8_t d[CRYPTO_SHA256];
+		char name[32], hex[17];
+
+		crypto_sha256(k->publics[i], strlen(k->publics[i]), d);
+		str_hex(hex, d, 8);
+		str_format(name, sizeof(name), "key-%s", hex);
+		json_object_set_new(data, name, json_string(k->publics[i]));
+	}
+	return data;
+}
+
+static void on_patched(json_t *o, const struct err *e, void *arg)
+{
+	struct keys *k = arg;
+	OWN_JSON all = NULL;
+
+	if (!e || e->kind != ERR_NOT_FOUND) {
+		on_published(o, e, arg);
+		return;
+	}
+	all = json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s}}, s:o}", "apiVersion", "v1", "kind",
+			"ConfigMap", "metadata", "name", KEYS_PUBLISHED, "namespace", k->c->o.ns,
+			"labels", "app.kubernetes.io/managed-by", "drover", "data", published(k));
+	k->publishing = kube_create(k->c->host, &KUBE_CONFIGMAPS, k->c->o.ns, all, on_published, k);
+}
+
+static void on_published(json_t *o, const struct err *e, void *arg)
+{
+	struct keys *k = arg;
+
+	(void)o;
+	k->publishing = NULL;
+	if (e) {
+		log_warn("public keys not published", LOG_S("configmap", KEYS_PUBLISHED), LOG_E(e));
+		free(k->published);
+		k->published = NULL;
+	}
+	loop_timer_start(&k->publish_again, e ? PUBLISH_AGAIN_MS : PUBLISHED_MS);
+}
+
+void keys_publish(struct keys *k)
+{
+	OWN_JSON patch = NULL;
+
+	if (!k->c->leading || k->publishing || !keys_evidence(k) ||
+	    str_eq(k->published, k->evidence_version))
+		return;
+	free(k->published);
+	k->published = mem_strdup(k->evidence_version);
+	patch = json_pack("{s:o}", "data", published(k));
+	k->publishing = kube_patch(k->c->host, &KUBE_CONFIGMAPS, k->c->o.ns, KEYS_PUBLISHED, NULL,
+				   KUBE_PATCH_MERGE, patch, on_patched, k);
+}
+
+const char *keys_ca_pem(struct keys *k)
+{
+	const struct secret *s = secrets_value(k->c->secrets, NULL, AGENT_CA, "ca.crt");
+
+	return s ? secret_expose(s) : NULL;
+}
+
+const struct secret *keys_ca_key(struct keys *k)
+{
+	return secrets_value(k->c->secrets, NULL, AGENT_CA, "ca.key");
+}
+
+void keys_derive(struct keys *k, const char *text, char out[static 65])
+{
+	uint8_t mac[CRYPTO_SHA256];
+
+	crypto_hmac_sha256(keys_boot(k), text, strlen(text), mac);
+	str_hex(out, mac, sizeof(mac));
+	secret_wipe(mac, sizeof(mac));
+}

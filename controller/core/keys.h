@@ -1,0 +1,45 @@
+#ifndef CONTROLLER_CORE_KEYS_H
+#define CONTROLLER_CORE_KEYS_H
+
+#include "base/crypto.h"
+#include "controller/controller.h"
+
+/*
+ * keys: the three Secrets that drover itself needs, in its own namespace.
+ *
+ *	drover-boot-key      key          32 random bytes in hex: boot secrets, media tokens, nonces
+ *	drover-evidence-key  private.pem  Ed25519: countersigns wipe records
+ *	                     public-*     old public keys ("ed25519:..."), still accepted
+ *	drover-agent-ca      ca.crt, ca.key  the CA that agents pin
+ *
+ * Missing ones are made, with one exception: once a WipeRecord exists a missing
+ * evidence key stops releases, because a new one would make every record unverifiable: nothing is
+ * offered, claimed or wiped until somebody brings it back; all else goes on.
+ */
+/* The public halves, for auditors: a ConfigMap in drover's namespace.  Nothing is ever taken from it. */
+#define KEYS_PUBLISHED "drover-evidence-keys"
+
+struct keys;
+
+struct keys *keys_new(struct controller *c);
+void keys_free(struct keys *k);
+DEFINE_OWN(keys)
+
+/* Ask for what is missing; true once the boot key and the CA are there and it is known whether the evidence
+ * key is.  why (may be NULL): what is waited for. */
+bool keys_ready(struct keys *k, const char **why);
+const struct secret *keys_boot(struct keys *k);
+/* NULL: its Secret is not there or cannot be used (now); the one taken last is not used on. */
+const struct crypto_key *keys_evidence(struct keys *k);
+/* Put the public keys into the ConfigMap, where they stay after they were replaced; only while leading.
+ * Done again when they change, and every hour. */
+void keys_publish(struct keys *k);
+/* Public keys that may have countersigned: n of them, the present one first; those known last when the Secret is gone. */
+const char *const *keys_evidence_publics(struct keys *k, size_t *n);
+const char *keys_ca_pem(struct keys *k);
+const struct secret *keys_ca_key(struct keys *k);
+
+/* HMAC-SHA256 of the text under the boot key, in hex: values that any leader derives alike. */
+void keys_derive(struct keys *k, const char *text, char out[static 65]);
+
+#endif

@@ -1,0 +1,522 @@
+/*
+ * records: one thing at a time, from a list of names that may have work in them.
+ *
+ *	names --> export --> finalizer off
+ *	  '-- list empty: which are too old? --> delete, one by one
+ */
+#include "controller/core/record_export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/retry.h"
+#include "base/str.h"
+#include "controller/core/keys.h"
+#include "controller/core/record_files.h"
+
+#define LOOK_MS (10 * 60 * 1000)
+#define KEYS_FILE "keys.json"
+
+enum job_kind { JOB_RECORD, JOB_KEYS };
+
+/* What the thread works on: its own copies. */
+struct job {
+	struct record_export *owner; /* for the loop's side alone */
+	enum job_kind kind;
+	char *dir, *machine /* its folder */, *name, *text;
+	char record[254]; /* "": none */
+	int rc;
+	struct err err;
+};
+
+struct record_export {
+	struct controller *c;
+	struct loop_timer timer;
+	struct loop_work *work;
+	struct kube_call *call;
+	bool led;	   /* in the turn before */
+	struct map *names; /* records that may have work in them */
+	struct map *again; /* ... whose file could not be written: tried again after again_after */
+	struct map *exported; /* record -> "" : its file was seen since we lead */
+	struct map *doomed;   /* to be deleted */
+	struct backoff backoff;
+	int64_t export_after;		 /* loop_now(): backing off until, with all */
+	int64_t again_after, keys_after; /* ... with those that failed; with keys.json */
+	int64_t looked_at;		 /* when all were looked at last */
+	char *keys_text;		 /* what keys.json holds; NULL: not known */
+	char at[254];			 /* the record of the call under way */
+};
+
+static void step(void *arg);
+
+struct record_export *record_export_new(struct controller *c)
+{
+	struct record_export *r = mem_new(struct record_export);
+
+	r->c = c;
+	r->names = map_new(NULL);
+	r->again = map_new(NULL);
+	r->exported = map_new(NULL);
+	r->doomed = map_new(NULL);
+	r->backoff = (struct backoff){.base_ms = 5000, .cap_ms = 300000};
+	loop_timer_init(&r->timer, c->group, step, r);
+	loop_timer_start(&r->timer, 1000);
+	return r;
+}
+
+void record_export_free(struct record_export *r)
+{
+	if (!r)
+		return;
+	if (r->work)
+		loop_work_abandon(r->work);
+	kube_call_cancel(r->call);
+	loop_timer_stop(&r->timer);
+	map_free(r->names);
+	map_free(r->again);
+	map_free(r->exported);
+	map_free(r->doomed);
+	free(r->keys_text);
+	free(r);
+}
+
+static bool add_name(const struct kube_entry *en, void *arg)
+{
+	map_put(arg, en->name, (void *)"");
+	return true;
+}
+
+void record_export_kick(struct record_export *r, const char *name)
+{
+	if (name)
+		map_put(r->names, name, (void *)"");
+	else
+		kube_cache_each(r->c->cache[OBJECT_WIPE_RECORD], add_name, r->names);
+	loop_timer_start(&r->timer, 0);
+}
+
+static const struct wipe_record *record_of(const struct record_export *r, const char *name)
+{
+	return CONTROLLER_GET(r->c, OBJECT_WIPE_RECORD, wipe_record, name);
+}
+
+static bool is_held(const struct wipe_record *w)
+{
+	for (size_t i = 0; i < w->meta.finalizers.n; i++)
+		if (str_eq(w->meta.finalizers.v[i], RECORD_EXPORT_FINALIZER))
+			return true;
+	return false;
+}
+
+char *record_export_text(const struct wipe_record *w)
+{
+	OWN_JSON all = fields_encode(object_kinds[OBJECT_WIPE_RECORD].fields, w);
+	OWN_JSON o = json_pack("{s:s, s:s, s:{s:s, s:{s:s}}, s:O}", "apiVersion",
+			       OBJECT_API_VERSION, "kind", "WipeRecord", "metadata", "name",
+			       w->meta.name, "labels", "drover.dev/machine",
+			       w->spec.evidence.machine.name, "spec", json_object_get(all, "spec"));
+	char *text = json_text_sorted(o), *line = mem_printf("%s\n", text);
+
+	free(text);
+	return line;
+}
+
+/* --- on the thread ------------------------------------------------------------------------------ */
+
+static void job_free(struct job *j)
+{
+	free(j->dir);
+	free(j->machine);
+	free(j->name);
+	free(j->text);
+	free(j);
+}
+
+/* Keys that an earlier drover wrote stay: what they signed has to be checked with them.  NULL: what stands there
+ * cannot be read, and is not written over. */
+static char *keys_with_old(const struct job *j, struct err *e)
+{
+	char *old = record_files_read(j->dir, KEYS_FILE, e), *text, *line;
+	bool none = !old && e->kind == ERR_NOT_FOUND;
+	OWN_JSON was = old ? json_parse(old, strlen(old), e) : NULL;
+	OWN_JSON now = NULL;
+	json_t *keys, *k, *known;
+	size_t i, n;
+
+	free(old);
+	if (!none && !json_is_array(json_at(was, "keys"))) {
+		if (was)
+			(void)!err_set(e, ERR_INVALID, 0, KEYS_FILE ": it has no list of keys");
+		return NULL;
+	}
+	now = json_parse(j->text, strlen(j->text), e);
+	keys = json_at(now, "keys");
+	json_array_foreach (json_at(was, "keys"), i, k) {
+		bool has = false;
+
+		json_array_foreach (keys, n, known)
+			has |= json_equal(known, k);
+		if (!has && json_is_string(k))
+			json_array_append(keys, k);
+	}
+	text = json_text_sorted(now);
+	line = mem_printf("%s\n", text);
+	free(text);
+	return line;
+}
+
+static void run_job(void *arg)
+{
+	struct job *j = arg;
+
+	err_clear(&j->err);
+	if (j->kind == JOB_RECORD) {
+		j->rc = record_files_keep(j->dir, j->machine, j->name, j->text, &j->err);
+	} else {
+		char *text = keys_with_old(j, &j->err);
+
+		j->rc = text ? record_files_replace(j->dir, KEYS_FILE, text, &j->err) : -1;
+		free(text);
+	}
+}
+
+static void drop_job(void *arg)
+{
+	job_free(arg);
+}
+
+/* --- export ------------------------------------------------------------------------------------- */
+
+static void say_failed(struct record_export *r, const struct wipe_record *w, const struct job *j)
+{
+	const char *reason =
+		j->err.kind == ERR_CONFLICT ? "RecordFileDiffers" : "RecordNotExported";
+
+	log_error("wipe record not exported", LOG_S("record", j->name), LOG_S("reason", reason),
+		  LOG_E(&j->err));
+	if (w)
+		controller_event(r->c, OBJECT_WIPE_RECORD, &w->meta, "Warning", reason,
+				 j->err.text);
+}
+
+/* One file in the way keeps no other waiting; a disk that takes nothing does. */
+static void failed_job(struct record_export *r, const struct job *j)
+{
+	int64_t after = loop_now(r->c->loop) + backoff_next(&r->backoff, loop_random(r->c->loop));
+	int code = j->err.code;
+
+	if (j->kind == JOB_KEYS)
+		r->keys_after = after;
+	else if (j->err.kind != ERR_CONFLICT) /* that is looked at again with all others */
+		map_put(r->again, j->record, (void *)"");
+	r->again_after = after;
+	if (code == ENOSPC || code == EDQUOT || code == EIO || code == EROFS || code == EFBIG)
+		r->export_after = after;
+}
+
+static void done_job(void *arg)
+{
+	struct job *j = arg;
+	struct record_export *r = j->owner;
+	const char *record = j->record;
+
+	r->work = NULL;
+	if (j->rc == 0) {
+		backoff_reset(&r->backoff);
+		if (j->kind == JOB_RECORD) {
+			map_put(r->exported, record, (void *)"");
+			map_put(r->names, record, (void *)""); /* to be let go */
+		} else {
+			free(r->keys_text);
+			r->keys_text = mem_strdup(j->text);
+		}
+	} else {
+		say_failed(r, j->name ? record_of(r, record) : NULL, j);
+		failed_job(r, j);
+	}
+	job_free(j);
+	loop_timer_start(&r->timer, 0);
+}
+
+static void start_job(struct record_export *r, struct job *j)
+{
+	j->owner = r;
+	j->dir = mem_strdup(r->c->o.evidence_dir);
+	r->work = loop_work(r->c->group, run_job, done_job, drop_job, j);
+}
+
+static void export_record(struct record_export *r, const struct wipe_record *w)
+{
+	struct job *j = mem_new(struct job);
+
+	j->kind = JOB_RECORD;
+	/* A Machine may be called as the file of keys is; none has an underscore. */
+	j->machine = mem_printf("%s%s", w->spec.evidence.machine.name,
+				str_eq(w->spec.evidence.machine.name, KEYS_FILE) ? "_" : "");
+	j->name = mem_printf("%s.json", w->meta.name);
+	str_copy(j->record, sizeof(j->record), w->meta.name);
+	j->text = record_export_text(w);
+	start_job(r, j);
+}
+
+/* True: keys.json is being written, or was not and is not tried yet. */
+static bool export_keys(struct record_export *r)
+{
+	const char *const *publics;
+	OWN_JSON o = NULL;
+	struct job *j;
+	char *text;
+	size_t n;
+
+	publics = keys_evidence_publics(r->c->keys, &n);
+	if (!n || loop_now(r->c->loop) < r->keys_after)
+		return false;
+	o = json_pack("{s:s, s:[]}", "current", publics[0], "keys");
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(json_at(o, "keys"), json_string(publics[i]));
+	text = json_text_sorted(o);
+	if (str_eq(text, r->keys_text)) {
+		free(text);
+		return false;
+	}
+	j = mem_new(struct job);
+	j->kind = JOB_KEYS;
+	j->text = text;
+	start_job(r, j);
+	return true;
+}
+
+static void on_let_go(json_t *o, const struct err *e, void *arg)
+{
+	struct record_export *r = arg;
+
+	(void)o;
+	r->call = NULL;
+	if (e && e->kind != ERR_NOT_FOUND) {
+		log_warn("wipe record not let go", LOG_S("record", r->at), LOG_E(e));
+		map_put(r->names, r->at, (void *)"");
+	}
+	loop_timer_start(&r->timer, e ? 1000 : 0);
+}
+
+static void let_go(struct record_export *r, const struct wipe_record *w)
+{
+	json_t *list = json_array();
+	OWN_JSON patch = NULL;
+
+	for (size_t i = 0; i < w->meta.finalizers.n; i++)
+		if (!str_eq(w->meta.finalizers.v[i], RECORD_EXPORT_FINALIZER))
+			json_array_append_new(list, json_string(w->meta.finalizers.v[i]));
+	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", w->meta.resource_version,
+			  "finalizers", list);
+	str_copy(r->at, sizeof(r->at), w->meta.name);
+	r->call = kube_patch(r->c->host, &controller_resources[OBJECT_WIPE_RECORD], NULL,
+			     w->meta.name, NULL, KUBE_PATCH_MERGE, patch, on_let_go, r);
+}
+
+static void retry(struct record_export *r)
+{
+	struct map_iter it;
+
+	map_for_each (it, r->again)
+		map_put(r->names, it.key, (void *)"");
+	map_clear(r->again);
+}
+
+/* The next name with work in it; true: something was started, or has to wait. */
+static bool next_export(struct record_export *r)
+{
+	struct map_iter it;
+
+	if (loop_now(r->c->loop) < r->export_after) {
+		loop_timer_start(&r->timer, r->export_after - loop_now(r->c->loop));
+		return true;
+	}
+	if (export_keys(r))
+		return true;
+	if (map_size(r->again) && loop_now(r->c->loop) >= r->again_after)
+		retry(r);
+	while (map_first(r->names, &it)) {
+		const struct wipe_record *w = record_of(r, it.key);
+
+		if (w && !map_has(r->exported, it.key)) {
+			/* A name that is no DNS name was never drover's. */
+			if (str_is_dns_subdomain(str_or(w->spec.evidence.machine.name, "")))
+				export_record(r, w);
+			map_del(r->names, it.key);
+			if (r->work)
+				return true;
+			continue;
+		}
+		if (w && is_held(w)) {
+			let_go(r, w);
+			map_del(r->names, it.key);
+			return true;
+		}
+		if (!w)
+			map_del(r->exported, it.key);
+		map_del(r->names, it.key);
+	}
+	return false;
+}
+
+/* --- retention ---------------------------------------------------------------------------------- */
+
+struct census {
+	const struct wipe_record **v;
+	size_t n, cap;
+};
+
+static bool take(const struct kube_entry *en, void *arg)
+{
+	struct census *s = arg;
+
+	if (s->n == s->cap) {
+		s->cap = s->cap ? 2 * s->cap : 256;
+		s->v = mem_realloc_array(s->v, s->cap, sizeof(*s->v));
+	}
+	s->v[s->n++] = en->object;
+	return true;
+}
+
+/* By machine, newest first. */
+static int newest_first(const void *x, const void *y)
+{
+	const struct evidence *a = &(*(const struct wipe_record *const *)x)->spec.evidence,
+			      *b = &(*(const struct wipe_record *const *)y)->spec.evidence;
+	int c = strcmp(str_or(a->machine.name, ""), str_or(b->machine.name, ""));
+
+	if (c)
+		return c;
+	if (a->tenancy != b->tenancy)
+		return a->tenancy > b->tenancy ? -1 : 1;
+	return a->attempt == b->attempt ? 0 : a->attempt > b->attempt ? -1 : 1;
+}
+
+static bool is_rested_on(const struct record_export *r, const struct wipe_record *w)
+{
+	const struct machine *m = CONTROLLER_GET(r->c, OBJECT_MACHINE, machine,
+						 str_or(w->spec.evidence.machine.name, ""));
+
+	return m && (str_eq(m->status.last_wipe.record, w->meta.name) ||
+		     (m->status.wipe_attempt &&
+		      str_eq(m->status.wipe_attempt->previous.name, w->meta.name)));
+}
+
+/* nth: its place among its machine's, the newest 0.  now: when the newest record of all was made, so that the API
+ * server's clock alone counts: an agent's is anybody's, and ours may jump. */
+static bool may_go(const struct record_export *r, const struct wipe_record *w, size_t nth,
+		   int64_t now)
+{
+	if (nth == 0 || w->meta.deletion_timestamp || is_rested_on(r, w))
+		return false;
+	if (r->c->o.evidence_dir)
+		return nth >= RECORD_EXPORT_KEPT && map_has(r->exported, w->meta.name) &&
+		       !is_held(w);
+	return now - w->meta.creation_timestamp > RECORD_EXPORT_AGE_MS && !is_held(w);
+}
+
+static void find_doomed(struct record_export *r)
+{
+	struct census s = {0};
+	size_t nth = 0;
+	int64_t now = 0;
+
+	kube_cache_each(r->c->cache[OBJECT_WIPE_RECORD], take, &s);
+	if (s.n)
+		qsort(s.v, s.n, sizeof(*s.v), newest_first);
+	for (size_t i = 0; i < s.n; i++)
+		if (s.v[i]->meta.creation_timestamp > now)
+			now = s.v[i]->meta.creation_timestamp;
+	for (size_t i = 0; i < s.n; i++) {
+		nth = i && str_eq(s.v[i]->spec.evidence.machine.name,
+				  s.v[i - 1]->spec.evidence.machine.name)
+			      ? nth + 1
+			      : 0;
+		if (may_go(r, s.v[i], nth, now))
+			map_put(r->doomed, s.v[i]->meta.name, (void *)"");
+	}
+	free(s.v);
+}
+
+static void on_deleted(json_t *o, const struct err *e, void *arg)
+{
+	struct record_export *r = arg;
+
+	(void)o;
+	r->call = NULL;
+	if (e && e->kind != ERR_NOT_FOUND)
+		log_warn("wipe record not deleted", LOG_S("record", r->at), LOG_E(e));
+	loop_timer_start(&r->timer, e ? 1000 : 0);
+}
+
+static bool next_deletion(struct record_export *r)
+{
+	struct map_iter it;
+	const struct wipe_record *w;
+
+	while (map_first(r->doomed, &it)) {
+		w = record_of(r, it.key);
+		str_copy(r->at, sizeof(r->at), it.key);
+		map_del(r->doomed, r->at);
+		/* It may have become the one that counts. */
+		if (!w || is_rested_on(r, w))
+			continue;
+		log_info("wipe record deleted", LOG_S("record", r->at),
+			 LOG_S("because",
+			       r->c->o.evidence_dir ? "it is exported" : "it is 400 days old"));
+		r->call = kube_delete(r->c->host, &controller_resources[OBJECT_WIPE_RECORD], NULL,
+				      r->at,
+				      &(struct kube_delete_opts){.uid = w->meta.uid, .grace_s = -1},
+				      on_deleted, r);
+		return true;
+	}
+	return false;
+}
+
+/* --- the turn ----------------------------------------------------------------------------------- */
+
+static void step(void *arg)
+{
+	struct record_export *r = arg;
+	int64_t now = loop_now(r->c->loop), wait;
+
+	if (r->work || r->call)
+		return;
+	if (!r->c->leading || !controller_ready(r->c)) {
+		r->led = false;
+		loop_timer_start(&r->timer, 5000);
+		return;
+	}
+	if (!r->led) { /* another one may have acted meanwhile, on another disk */
+		r->led = true;
+		r->looked_at = 0;
+		map_clear(r->exported);
+		map_clear(r->doomed);
+		map_clear(r->again);
+		r->keys_after = 0;
+		free(r->keys_text);
+		r->keys_text = NULL;
+		record_export_kick(r, NULL);
+	}
+	if (r->c->o.evidence_dir && next_export(r))
+		return;
+	if (!r->c->o.evidence_dir)
+		map_clear(r->names);
+	if (!map_size(r->doomed) && (!r->looked_at || now - r->looked_at >= LOOK_MS)) {
+		if (r->looked_at) /* files that differed, names that were missed */
+			kube_cache_each(r->c->cache[OBJECT_WIPE_RECORD], add_name, r->names);
+		r->looked_at = now > 0 ? now : 1;
+		find_doomed(r);
+	}
+	if (next_deletion(r))
+		return;
+	wait = map_size(r->names) ? 0 : LOOK_MS;
+	if (map_size(r->again) && r->again_after - now < wait)
+		wait = r->again_after > now ? r->again_after - now : 0;
+	loop_timer_start(&r->timer, wait);
+}

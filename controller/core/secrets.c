@@ -1,0 +1,187 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/crypto.h"
+#include "base/data/json.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/core/secrets.h"
+
+#define REFRESH_MS 30000
+#define RETRY_MS 2000
+
+struct secrets {
+	struct loop_group *group;
+	struct kube_client *client;
+	char *own_ns;
+	struct map *entries; /* "ns/name" -> struct entry */
+	void (*changed)(const char *ns, const char *name, void *arg);
+	void *arg;
+};
+
+struct entry {
+	struct secrets *s;
+	char *ns, *name, *version;
+	enum secret_state state;
+	struct map *values; /* key -> struct secret */
+	struct kube_call *call;
+	struct loop_timer timer;
+};
+
+static void free_value(void *v)
+{
+	secret_free(v);
+}
+
+static void entry_free(void *p)
+{
+	struct entry *en = p;
+
+	kube_call_cancel(en->call);
+	loop_timer_stop(&en->timer);
+	map_free(en->values);
+	free(en->ns);
+	free(en->name);
+	free(en->version);
+	free(en);
+}
+
+struct secrets *secrets_new(struct loop_group *g, struct kube_client *c, const char *own_ns,
+			    void (*changed)(const char *ns, const char *name, void *arg), void *arg)
+{
+	struct secrets *s = mem_new(struct secrets);
+
+	s->group = g;
+	s->client = c;
+	s->own_ns = mem_strdup(own_ns);
+	s->entries = map_new(entry_free);
+	s->changed = changed;
+	s->arg = arg;
+	return s;
+}
+
+void secrets_free(struct secrets *s)
+{
+	if (!s)
+		return;
+	map_free(s->entries);
+	free(s->own_ns);
+	free(s);
+}
+
+static void take(struct entry *en, const json_t *o)
+{
+	const char *key, *version = json_str_at(o, "metadata", "resourceVersion");
+	json_t *v;
+
+	if (en->state == SECRET_LOADED && str_eq(version, en->version))
+		return;
+	map_clear(en->values);
+	json_object_foreach (json_at(o, "data"), key, v) {
+		const char *text = json_string_value(v);
+		struct err e;
+		size_t len;
+		char *raw = text ? crypto_base64_decode(text, strlen(text), &len, &e) : NULL;
+
+		if (!raw)
+			continue;
+		map_put(en->values, key, secret_new(raw, len));
+		secret_wipe(raw, len);
+		free(raw);
+	}
+	free(en->version);
+	en->version = mem_strdup(str_or(version, ""));
+	en->state = SECRET_LOADED;
+	en->s->changed(en->ns, en->name, en->s->arg);
+}
+
+static void on_secret(json_t *o, const struct err *e, void *arg)
+{
+	struct entry *en = arg;
+	enum secret_state was = en->state;
+
+	en->call = NULL;
+	if (!e) {
+		loop_timer_start(&en->timer, REFRESH_MS);
+		take(en, o);
+		return;
+	}
+	/* A Secret that was there and cannot be read now keeps its values: unreachable is not gone. */
+	if (e->kind == ERR_NOT_FOUND)
+		en->state = SECRET_ABSENT;
+	else if (was != SECRET_LOADED)
+		en->state = e->kind == ERR_DENIED ? SECRET_DENIED : SECRET_ERROR;
+	loop_timer_start(&en->timer, RETRY_MS);
+	if (en->state != was)
+		en->s->changed(en->ns, en->name, en->s->arg);
+}
+
+static void load(void *arg)
+{
+	struct entry *en = arg;
+
+	if (!en->call)
+		en->call = kube_get(en->s->client, &KUBE_SECRETS, en->ns, en->name, on_secret, en);
+}
+
+static struct entry *entry_of(struct secrets *s, const char *ns, const char *name)
+{
+	OWN(arena) a = arena_new();
+	const char *key = arena_printf(a, "%s/%s", ns ? ns : s->own_ns, name);
+	struct entry *en = map_get(s->entries, key);
+
+	if (en)
+		return en;
+	en = mem_new(struct entry);
+	en->s = s;
+	en->ns = mem_strdup(ns ? ns : s->own_ns);
+	en->name = mem_strdup(name);
+	en->version = mem_strdup("");
+	en->values = map_new(free_value);
+	loop_timer_init(&en->timer, s->group, load, en);
+	map_put(s->entries, key, en);
+	load(en);
+	return en;
+}
+
+enum secret_state secrets_want(struct secrets *s, const char *ns, const char *name)
+{
+	return entry_of(s, ns, name)->state;
+}
+
+const struct secret *secrets_value(struct secrets *s, const char *ns, const char *name,
+				   const char *key)
+{
+	struct entry *en = entry_of(s, ns, name);
+
+	return en->state == SECRET_LOADED ? map_get(en->values, key) : NULL;
+}
+
+const char *secrets_version(struct secrets *s, const char *ns, const char *name)
+{
+	return entry_of(s, ns, name)->version;
+}
+
+void secrets_ensure(struct secrets *s, const char *name, const char *const *keys,
+		    const struct secret *const *values, size_t n)
+{
+	struct entry *en = entry_of(s, NULL, name);
+	json_t *o, *data = json_object();
+
+	for (size_t i = 0; i < n; i++) {
+		char *text = crypto_base64(secret_expose(values[i]), secret_len(values[i]));
+
+		json_object_set_new(data, keys[i], json_string(text));
+		secret_wipe(text, strlen(text));
+		free(text);
+	}
+	o = json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s}}, s:s, s:o}", "apiVersion", "v1", "kind",
+		      "Secret", "metadata", "name", name, "namespace", en->ns, "labels",
+		      "app.kubernetes.io/managed-by", "drover", "type", "Opaque", "data", data);
+	kube_call_cancel(en->call);
+	/* Whoever came first wins: on a conflict the next read, 2 s later, has theirs. */
+	en->call = kube_create(s->client, &KUBE_SECRETS, en->ns, o, on_secret, en);
+	json_decref(o);
+}

@@ -1,0 +1,37 @@
+#ifndef CONTROLLER_CORE_SECRETS_H
+#define CONTROLLER_CORE_SECRETS_H
+
+#include <stdbool.h>
+#include "base/loop/loop.h"
+#include "base/own.h"
+#include "base/secret.h"
+#include "kube/client.h"
+
+/*
+ * secrets: Kubernetes Secrets by name, read one by one (drover may get, not
+ * list, them), held as struct secret, read again every 30 s while somebody wants them.
+ */
+struct secrets;
+
+enum secret_state { SECRET_LOADING, SECRET_ABSENT, SECRET_DENIED, SECRET_ERROR, SECRET_LOADED };
+
+struct secrets *secrets_new(struct loop_group *g, struct kube_client *c, const char *own_ns,
+			    void (*changed)(const char *ns, const char *name, void *arg),
+			    void *arg);
+void secrets_free(struct secrets *s);
+DEFINE_OWN(secrets)
+
+/* ns NULL: drover's own.  The first call starts to load; changed() tells when something new is known. */
+enum secret_state secrets_want(struct secrets *s, const char *ns, const char *name);
+/* NULL when not loaded or no such key. Borrowed until the next turn of the loop. */
+const struct secret *secrets_value(struct secrets *s, const char *ns, const char *name,
+				   const char *key);
+const char *secrets_version(struct secrets *s, const char *ns,
+			    const char *name); /* resourceVersion; "" when not loaded */
+
+/* Create it with these data if there is none (another replica may win: then theirs is taken).
+ * The key appears through secrets_value(). */
+void secrets_ensure(struct secrets *s, const char *name, const char *const *keys,
+		    const struct secret *const *values, size_t n);
+
+#endif

@@ -1,0 +1,387 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/drain/checkpoint.h"
+#include "controller/core/clock_jumps.h"
+#include "controller/core/secrets.h"
+
+#define POD_MS (5 * 60 * 1000) /* "true", and what cannot be read */
+#define POD_MAX_MS (24 * 3600 * 1000)
+#define AGAIN_MS 5000
+#define AGAIN_MAX_MS 30000
+#define CALL_MS 10000
+#define ANSWER_MAX (64 << 10)
+#define PODS_LISTED 1000 /* a tenant can bind as many as it likes */
+
+struct checkpoint {
+	struct life *l;
+	struct tenant *t;
+	struct kube_call *patch; /* of one pod at a time */
+	int64_t patch_after;	 /* loop_now(): an annotation was refused */
+	struct map *told;	 /* UIDs of pods that were given up */
+	struct http_peer *peer;
+	struct http_req *post;
+	int64_t post_after; /* loop_now() */
+	bool url_done, url_told;
+	char trouble[300]; /* told last */
+	char who[300];
+};
+
+struct checkpoint *checkpoint_new(struct life *l, struct tenant *t)
+{
+	struct checkpoint *cp = mem_new(struct checkpoint);
+
+	cp->l = l;
+	cp->t = t;
+	cp->told = map_new(NULL);
+	return cp;
+}
+
+void checkpoint_free(struct checkpoint *cp)
+{
+	if (!cp)
+		return;
+	kube_call_cancel(cp->patch);
+	http_cancel(cp->post);
+	http_peer_free(cp->peer);
+	map_free(cp->told);
+	free(cp);
+}
+
+const struct tenant *checkpoint_tenant(const struct checkpoint *cp)
+{
+	return cp->t;
+}
+
+static void tell(struct checkpoint *cp, const char *reason, const char *text)
+{
+	struct controller *c = cp->l->c;
+	/* Answers come between turns, where l->m may be one that the cache has let go of. */
+	const struct machine *m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, cp->l->name);
+
+	if (m)
+		controller_event(c, OBJECT_MACHINE, &m->meta, "Warning", reason, text);
+	log_warn("checkpoint", LOG_S("machine", cp->l->name), LOG_S("reason", reason),
+		 LOG_S("text", text));
+}
+
+/* A clock that is put forward ends nobody's time. */
+static int64_t running_for(const struct checkpoint *cp, int64_t began)
+{
+	return loop_wall(cp->l->c->loop) - clock_jumps_since(cp->l->c, began) - began;
+}
+
+/* The same trouble is told once. */
+static void trouble(struct checkpoint *cp, const char *whose, const char *text)
+{
+	char now[sizeof(cp->trouble)];
+
+	str_format(now, sizeof(now), "%.120s: %.170s", whose, text);
+	str_clean(now);
+	if (str_eq(now, cp->trouble))
+		return;
+	str_copy(cp->trouble, sizeof(cp->trouble), now);
+	tell(cp, "CheckpointFailed", now);
+}
+
+/* --- pods ------------------------------------------------------------------------------------------- */
+
+static bool asks_for_it(const struct tenant_pod *p, const char *node)
+{
+	return p->checkpoint && p->running && !p->world.terminating && !p->world.daemon &&
+	       str_eq(p->world.node, node);
+}
+
+static int64_t patience(const struct tenant_pod *p)
+{
+	int64_t ms;
+
+	if (!str_to_duration(p->checkpoint, &ms) || ms <= 0)
+		return POD_MS;
+	return ms < POD_MAX_MS ? ms : POD_MAX_MS;
+}
+
+static void on_patched(json_t *o, const struct err *e, void *arg)
+{
+	struct checkpoint *cp = arg;
+
+	(void)o;
+	cp->patch = NULL;
+	/* A conflict: somebody was quicker, and the cache will show it.  So it does when this went well. */
+	cp->patch_after = loop_now(cp->l->c->loop) + 1000;
+	if (e && e->kind != ERR_CONFLICT && e->kind != ERR_NOT_FOUND) {
+		trouble(cp, CHECKPOINT_REQUESTED, e->text);
+		cp->patch_after += AGAIN_MS;
+	}
+	life_kick(cp->l);
+}
+
+/* An answer to an earlier request is none to this one.  The resourceVersion sees to it that an answer which
+ * has just come is not taken away. */
+static void request(struct checkpoint *cp, const struct kube_entry *en, const char *when)
+{
+	OWN_JSON patch = json_pack("{s:{s:s, s:s, s:{s:s, s:n}}}", "metadata", "uid", en->uid,
+				   "resourceVersion", en->rv, "annotations", CHECKPOINT_REQUESTED,
+				   when, CHECKPOINT_DONE);
+
+	if (cp->patch || loop_now(cp->l->c->loop) < cp->patch_after ||
+	    !controller_may_destroy(cp->l->c))
+		return;
+	cp->patch = kube_patch(cp->t->client, &KUBE_PODS, en->ns, en->name, NULL, KUBE_PATCH_MERGE,
+			       patch, on_patched, cp);
+}
+
+struct look {
+	struct checkpoint *cp;
+	const char *node, *when;
+	int64_t running;
+	const struct kube_entry *first; /* that is waited for */
+};
+
+static bool before(const struct kube_entry *a, const struct kube_entry *b)
+{
+	int order = strcmp(a->ns, b->ns);
+
+	return order ? order < 0 : strcmp(a->name, b->name) < 0;
+}
+
+static bool look_at_pod(const struct kube_entry *en, void *arg)
+{
+	const struct tenant_pod *p = en->object;
+	struct look *k = arg;
+	char text[300];
+
+	if (!asks_for_it(p, k->node))
+		return true;
+	if (str_eq(p->checkpoint_requested, k->when) && p->checkpoint_done)
+		return true;
+	if (k->running >= patience(p)) {
+		if (!map_has(k->cp->told, p->world.uid)) {
+			map_put(k->cp->told, p->world.uid, k->cp);
+			str_format(text, sizeof(text),
+				   "pod %.60s/%.100s did not say that it is done in time", en->ns,
+				   en->name);
+			tell(k->cp, "CheckpointTimedOut", text);
+		}
+		return true;
+	}
+	if (!str_eq(p->checkpoint_requested, k->when))
+		request(k->cp, en, k->when);
+	if (!k->first || before(en, k->first))
+		k->first = en;
+	return true;
+}
+
+/* --- the URL ---------------------------------------------------------------------------------------- */
+
+static void on_posted(const struct http_reply *r, const struct err *e, void *arg)
+{
+	struct checkpoint *cp = arg;
+	struct err bad;
+	OWN_JSON answer = NULL;
+	int64_t delay = AGAIN_MS;
+	char text[120];
+
+	cp->post = NULL;
+	if (r && r->retry_after_ms > delay)
+		delay = r->retry_after_ms < AGAIN_MAX_MS ? r->retry_after_ms : AGAIN_MAX_MS;
+	cp->post_after = loop_now(cp->l->c->loop) + delay;
+	life_kick(cp->l);
+	if (!r) {
+		trouble(cp, "spec.checkpoint.url", e->text);
+		return;
+	}
+	answer = r->status == 200 ? json_parse(r->body, r->body_len, &bad) : NULL;
+	if (json_true_at(answer, "done")) {
+		cp->url_done = true;
+	} else if (r->status != 202 && !json_is_object(answer)) {
+		str_format(text, sizeof(text), "HTTP %d%s", r->status,
+			   r->status == 200 ? ", and what it says is no object of JSON" : "");
+		trouble(cp, "spec.checkpoint.url", text);
+	}
+}
+
+struct list_pods {
+	const char *node;
+	json_t *list;
+	json_int_t n;
+};
+
+static bool list_pod(const struct kube_entry *en, void *arg)
+{
+	const struct tenant_pod *p = en->object;
+	struct list_pods *lp = arg;
+
+	if (str_eq(p->world.node, lp->node) && !p->world.daemon && lp->n++ < PODS_LISTED)
+		json_array_append_new(lp->list, json_pack("{s:s, s:s, s:s}", "namespace", en->ns,
+							  "name", en->name, "uid", p->world.uid));
+	return true;
+}
+
+static char *body_of(const struct checkpoint *cp, const struct node_claim *n,
+		     const struct leave *lv)
+{
+	struct list_pods lp = {n->meta.name, json_array(), 0};
+	char when[STR_TIME_SIZE];
+	OWN_JSON o = NULL;
+
+	kube_cache_each(cp->t->pods, list_pod, &lp);
+	o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s*, s:I, s:o}", "apiVersion",
+		      OBJECT_API_VERSION, "machine", cp->l->name, "node", n->meta.name, "nodeClaim",
+		      n->meta.name, "virtualCluster", cp->t->name, "reason", lv->reason, "deadline",
+		      lv->deadline ? str_time(when, lv->deadline) : NULL, "podsLeft", lp.n, "pods",
+		      lp.list);
+	return json_text(o);
+}
+
+/* The CA of the claim; false: it is not there (yet). */
+static bool trust(struct checkpoint *cp, const struct object_secret_ref *r, const char **ca)
+{
+	struct secrets *s = cp->l->c->secrets;
+	const struct secret *v;
+	char text[280];
+
+	*ca = NULL;
+	if (!r)
+		return true;
+	switch (secrets_want(s, NULL, r->name)) {
+	case SECRET_LOADING:
+		return false;
+	case SECRET_ABSENT:
+	case SECRET_DENIED:
+	case SECRET_ERROR:
+		trouble(cp, "spec.checkpoint.caSecretRef", "it cannot be read");
+		return false;
+	case SECRET_LOADED:
+		break;
+	}
+	v = secrets_value(s, NULL, r->name, str_or(r->key, "ca.crt"));
+	if (!v) {
+		str_format(text, sizeof(text), "it has no %s", str_or(r->key, "ca.crt"));
+		trouble(cp, "spec.checkpoint.caSecretRef", text);
+		return false;
+	}
+	*ca = secret_expose(v);
+	return true;
+}
+
+/* "https://host:port" as people are told it: what stands before an @ may be a password. */
+static const char *shown(const char *origin)
+{
+	const char *host = strstr(origin, "://"), *at = strrchr(origin, '@');
+
+	return at ? at + 1 : host ? host + 3 : origin;
+}
+
+/* "https://host:port" and the rest. */
+static const char *split(const char *url, struct arena *a, const char **origin)
+{
+	const char *host = strstr(url, "://"), *path = host ? host + 3 : url;
+
+	path += strcspn(path, "/?#");
+	*origin = arena_strndup(a, url, (size_t)(path - url));
+	path = arena_strndup(a, path, strcspn(path, "#"));
+	return *path == '/' ? path : arena_printf(a, "/%s", path);
+}
+
+static void post(struct checkpoint *cp, const struct node_claim *n, const struct leave *lv)
+{
+	OWN(arena) a = arena_new();
+	struct http_peer_spec spec = {0};
+	struct http_call call = {.method = "POST",
+				 .timeout_ms = CALL_MS,
+				 .max_body = ANSWER_MAX,
+				 .done = on_posted,
+				 .arg = cp};
+	struct err e;
+	char *body;
+
+	if (cp->post || loop_now(cp->l->c->loop) < cp->post_after ||
+	    !trust(cp, n->spec.checkpoint->ca_secret_ref, &spec.ca_pem))
+		return;
+	call.path = split(n->spec.checkpoint->url, a, &spec.base_url);
+	http_peer_free(cp->peer); /* made anew each time: the CA may be another one by now */
+	cp->peer = http_peer_new(cp->l->c->http, &spec, &e);
+	if (!cp->peer) {
+		trouble(cp, "spec.checkpoint.url", e.text);
+		cp->post_after = loop_now(cp->l->c->loop) + AGAIN_MS;
+		return;
+	}
+	body = body_of(cp, n, lv);
+	call.body = body;
+	call.body_len = strlen(body);
+	cp->post = http_start(cp->peer, &call);
+	free(body);
+}
+
+/* True: it is still waited for. */
+static bool look_at_url(struct checkpoint *cp, const struct node_claim *n, const struct leave *lv,
+			int64_t began)
+{
+	const struct object_checkpoint *want = n->spec.checkpoint;
+
+	if (!want || cp->url_done)
+		return false;
+	if (running_for(cp, began) >= want->timeout) {
+		if (!cp->url_told)
+			tell(cp, "CheckpointTimedOut",
+			     "spec.checkpoint.url did not say that it is done in time");
+		cp->url_told = true;
+		return false;
+	}
+	post(cp, n, lv);
+	return true;
+}
+
+/* --- both ------------------------------------------------------------------------------------------- */
+
+struct any {
+	const char *node;
+	bool found, counts;
+};
+
+static bool is_any(const struct kube_entry *en, void *arg)
+{
+	const struct tenant_pod *p = en->object;
+	struct any *any = arg;
+
+	any->found |= asks_for_it(p, any->node);
+	any->counts |= str_eq(p->world.node, any->node) && !p->world.daemon;
+	return !any->found;
+}
+
+bool checkpoint_needed(struct tenant *t, const struct node_claim *n)
+{
+	struct any any = {.node = n->meta.name};
+
+	kube_cache_each(t->pods, is_any, &any);
+	return any.found || (any.counts && n->spec.checkpoint);
+}
+
+const char *checkpoint_look(struct checkpoint *cp, const struct node_claim *n,
+			    const struct leave *lv, int64_t began)
+{
+	char when[STR_TIME_SIZE];
+	struct look k = {.cp = cp,
+			 .node = n->meta.name,
+			 .when = str_time(when, began),
+			 .running = running_for(cp, began)};
+	OWN(arena) a = arena_new();
+	const char *origin;
+	bool url;
+
+	kube_cache_each(cp->t->pods, look_at_pod, &k);
+	url = look_at_url(cp, n, lv, began);
+	if (k.first) {
+		str_format(cp->who, sizeof(cp->who), "checkpoint %.60s/%.200s", k.first->ns,
+			   k.first->name);
+	} else if (url) {
+		(void)split(n->spec.checkpoint->url, a, &origin);
+		str_format(cp->who, sizeof(cp->who), "checkpoint %.250s", shown(origin));
+	}
+	return k.first || url ? cp->who : NULL;
+}

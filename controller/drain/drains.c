@@ -1,0 +1,501 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/drain/drains.h"
+#include "controller/drain/targets.h"
+#include "controller/core/clock_jumps.h"
+#include "controller/life/life.h"
+#include "controller/claims/provisioner.h"
+
+#define AGAIN_MS 500 /* after a write that failed */
+#define TARGETS_MAX 1000
+
+struct drains {
+	struct controller *c;
+	struct map *entries; /* Drain -> struct entry */
+};
+
+struct entry {
+	struct drains *owner;
+	char *name;
+	struct loop_timer timer;
+	struct kube_call *write;
+	int64_t generation;    /* of the spec that its machines were told of */
+	struct arena *changed; /* names of machines to be told when the write under way is done */
+	const char **names;
+	size_t nnames;
+};
+
+/* --- who wants a machine --------------------------------------------------------------------------- */
+
+struct wish {
+	const char *machine;
+	const struct machine *m;
+	const struct controller *c;
+	const struct drain *found;
+	bool holding;	  /* found has what it wants: any other that does not goes first */
+	bool late;	  /* found is past its deadline, and escalates: it goes before all others */
+	int64_t deadline; /* the first at which any of them escalates; 0: none */
+};
+
+static bool older(const struct drain *a, const struct drain *b)
+{
+	if (a->meta.creation_timestamp != b->meta.creation_timestamp)
+		return a->meta.creation_timestamp < b->meta.creation_timestamp;
+	return strcmp(a->meta.name, b->meta.name) < 0;
+}
+
+static bool goes_before(const struct wish *w, const struct drain *d, bool holding, bool late)
+{
+	if (!w->found || w->holding != holding)
+		return !w->found || w->holding;
+	return w->late == late ? older(d, w->found) : late;
+}
+
+/* Wiped already, and not yet where it shall be: its own turn to say so comes after that of the machine. */
+static bool comes_next(const struct drain *d, const struct machine *m, enum drain_step p)
+{
+	return (d->spec.then == DRAIN_QUARANTINE || d->spec.then == DRAIN_RETIRE) &&
+	       (p == DRAIN_STEP_LEAVING || p == DRAIN_STEP_WIPING) && m &&
+	       str_eq(m->status.state, machine_state_info[MACHINE_FREE].name);
+}
+
+static bool wants(const struct kube_entry *en, void *arg)
+{
+	const struct drain *d = en->object;
+	struct wish *w = arg;
+	bool past = drain_late(w->c, d), stop = d->spec.on_deadline == DRAIN_STOP && past,
+	     late = d->spec.on_deadline == DRAIN_ESCALATE && past;
+	int64_t at = d->spec.deadline + clock_jumps_since(w->c, d->meta.creation_timestamp);
+
+	if (drain_withdrawn(d) || (d->status.completion_time && d->spec.then != DRAIN_HOLD))
+		return true;
+	for (size_t i = 0; i < d->status.targets.n; i++) {
+		const struct drain_target *t = &d->status.targets.v[i];
+		enum drain_step p = drain_step_of(t);
+		bool active = (p == DRAIN_STEP_EVICTING || p == DRAIN_STEP_ESCALATING) && !stop;
+		bool holding = p == DRAIN_STEP_DONE && drain_holds(d, w->m);
+
+		if (!str_eq(t->machine, w->machine) ||
+		    (!active && !holding && !comes_next(d, w->m, p)))
+			continue;
+		if (active && d->spec.deadline && d->spec.on_deadline == DRAIN_ESCALATE &&
+		    (!w->deadline || at < w->deadline))
+			w->deadline = at;
+		if (goes_before(w, d, holding, late)) {
+			w->found = d;
+			w->holding = holding;
+			w->late = late;
+		}
+	}
+	return true;
+}
+
+static struct wish look_for(const struct controller *c, const char *machine)
+{
+	struct wish w = {.machine = machine, .c = c};
+
+	if (!c->cache[OBJECT_DRAIN])
+		return w;
+	w.m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, machine);
+	kube_cache_each(c->cache[OBJECT_DRAIN], wants, &w);
+	return w;
+}
+
+const struct drain *drains_wants(const struct controller *c, const char *machine, bool *escalate)
+{
+	struct wish w = look_for(c, machine);
+
+	*escalate = w.found && w.late;
+	return w.found;
+}
+
+int64_t drains_deadline(const struct controller *c, const char *machine)
+{
+	return look_for(c, machine).deadline;
+}
+
+/* --- writing --------------------------------------------------------------------------------------- */
+
+static void tell(struct controller *c, const char *machine)
+{
+	controller_kick_machine(c, machine);
+	provisioner_machine(c->provisioner, machine,
+			    CONTROLLER_GET(c, OBJECT_MACHINE, machine, machine));
+}
+
+static void on_written(json_t *o, const struct err *e, void *arg)
+{
+	struct entry *en = arg;
+	struct controller *c = en->owner->c;
+
+	en->write = NULL;
+	if (!e && json_object_get(o, "spec"))
+		kube_cache_learn(c->cache[OBJECT_DRAIN], o);
+	else if (e && e->kind != ERR_NOT_FOUND && e->kind != ERR_CONFLICT)
+		log_warn("drain not written", LOG_S("drain", en->name), LOG_E(e));
+	for (size_t i = 0; !e && i < en->nnames; i++)
+		tell(c, en->names[i]);
+	arena_free(en->changed);
+	en->changed = NULL;
+	en->nnames = 0;
+	loop_timer_start(&en->timer, e && e->kind != ERR_NOT_FOUND ? AGAIN_MS : 0);
+}
+
+/* A copy of the status whose lists may be changed. */
+static struct drain_status copy(const struct drain *d, struct arena *a)
+{
+	struct drain_status s = d->status;
+
+	s.targets.v = arena_calloc(a, s.targets.n + 1, sizeof(*s.targets.v));
+	if (s.targets.n)
+		memcpy(s.targets.v, d->status.targets.v, s.targets.n * sizeof(*s.targets.v));
+	s.conditions.v = arena_calloc(a, s.conditions.n + 2, sizeof(*s.conditions.v));
+	if (s.conditions.n)
+		memcpy(s.conditions.v, d->status.conditions.v,
+		       s.conditions.n * sizeof(*s.conditions.v));
+	return s;
+}
+
+/* Which machines are to be told once it is written: those whose phase changed. */
+static void note_changes(struct entry *en, const struct drain *d, const struct drain_status *s)
+{
+	en->changed = arena_new();
+	en->names = arena_calloc(en->changed, s->targets.n + 1, sizeof(*en->names));
+	en->nnames = 0;
+	for (size_t i = 0; i < s->targets.n; i++) {
+		const struct drain_target *t = &s->targets.v[i];
+		const char *was = i < d->status.targets.n ? d->status.targets.v[i].phase : NULL;
+
+		if (str_eq(was, t->phase))
+			continue;
+		log_info("drain target", LOG_S("drain", en->name), LOG_S("machine", t->machine),
+			 LOG_S("phase", t->phase));
+		en->names[en->nnames++] = arena_strdup(en->changed, t->machine);
+	}
+}
+
+static void say_end(struct entry *en, const struct drain *d, const struct drain_status *s)
+{
+	const struct condition *ready = condition_get(&s->conditions, "Ready");
+	bool good = s->phase == DRAIN_SUCCEEDED || s->phase == DRAIN_CANCELLED;
+
+	log_info("drain ended", LOG_S("drain", en->name), LOG_S("phase", ready->reason),
+		 LOG_S("message", str_or(ready->message, "")));
+	controller_event(en->owner->c, OBJECT_DRAIN, &d->meta, good ? "Normal" : "Warning",
+			 ready->reason, str_or(ready->message, ""));
+}
+
+static void write_status(struct entry *en, const struct drain *d, const struct drain_status *s)
+{
+	struct controller *c = en->owner->c;
+	struct drain was = {.status = d->status}, is = {.status = *s};
+	const struct field *f = object_kinds[OBJECT_DRAIN].fields;
+	OWN_JSON before = fields_encode(f, &was);
+	OWN_JSON after = fields_encode(f, &is);
+	json_t *patch;
+
+	if (json_equal(json_object_get(before, "status"), json_object_get(after, "status")))
+		return;
+	if (s->completion_time && !d->status.completion_time)
+		say_end(en, d, s);
+	note_changes(en, d, s);
+	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion", d->meta.resource_version,
+			  "status", json_object_get(after, "status"));
+	en->write = kube_patch(c->host, &controller_resources[OBJECT_DRAIN], NULL, en->name,
+			       "status", KUBE_PATCH_MERGE, patch, on_written, en);
+	json_decref(patch);
+}
+
+/* --- the start: whom it means ---------------------------------------------------------------------- */
+
+struct resolving {
+	struct arena *a;
+	struct selector selector;
+	struct drain_status *s;
+	size_t room;
+	size_t left_out; /* no room */
+};
+
+static void add_target(struct resolving *r, const char *machine, const char *claim)
+{
+	struct drain_target *v;
+
+	if (r->s->targets.n == TARGETS_MAX) {
+		r->left_out++;
+		return;
+	}
+	if (r->s->targets.n == r->room) {
+		v = arena_calloc(r->a, r->room * 2 + 16, sizeof(*v));
+		if (r->room)
+			memcpy(v, r->s->targets.v, r->room * sizeof(*v));
+		r->room = r->room * 2 + 16;
+		r->s->targets.v = v;
+	}
+	r->s->targets.v[r->s->targets.n++] = (struct drain_target){
+		.machine = machine, .claim = claim, .phase = drain_step_names[DRAIN_STEP_PENDING]};
+}
+
+static bool selected(const struct kube_entry *en, void *arg)
+{
+	struct resolving *r = arg;
+	const struct machine *m = en->object;
+
+	if (selector_matches(&r->selector, &m->meta.labels))
+		add_target(r, m->meta.name, m->status.claim_ref ? m->status.claim_ref->name : NULL);
+	return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct drain_target *)a)->machine,
+		      ((const struct drain_target *)b)->machine);
+}
+
+static void resolve_names(struct resolving *r, const struct controller *c, const struct drain *d,
+			  const char **missing)
+{
+	const struct strings *ms = &d->spec.machine_names, *cs = &d->spec.node_claim_names;
+
+	for (size_t i = 0; i < ms->n; i++) {
+		const struct machine *m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, ms->v[i]);
+
+		if (!m)
+			*missing = arena_printf(r->a, "there is no Machine %s", ms->v[i]);
+		add_target(r, ms->v[i],
+			   m && m->status.claim_ref ? m->status.claim_ref->name : NULL);
+		if (!m)
+			r->s->targets.v[r->s->targets.n - 1].phase =
+				drain_step_names[DRAIN_STEP_FAILED];
+	}
+	for (size_t i = 0; i < cs->n; i++) {
+		const struct node_claim *n =
+			CONTROLLER_GET(c, OBJECT_NODE_CLAIM, node_claim, cs->v[i]);
+		const struct object_ref *ref = n && n->spec.machine_ref ? n->spec.machine_ref
+					       : n			? n->status.machine_ref
+									: NULL;
+
+		if (ref && ref->name)
+			add_target(r, ref->name, n->meta.name);
+		else
+			*missing = arena_printf(r->a,
+						n ? "NodeClaim %s has no machine"
+						  : "there is no NodeClaim %s",
+						cs->v[i]);
+	}
+}
+
+static void begin(struct entry *en, const struct drain *d, int64_t now)
+{
+	const struct controller *c = en->owner->c;
+	OWN(arena) a = arena_new();
+	struct drain_status s = copy(d, a);
+	struct resolving r = {.a = a, .s = &s};
+	const char *missing = NULL;
+	int64_t left;
+
+	s.targets.v = NULL;
+	s.targets.n = 0;
+	if (drain_withdrawn(d)) {
+		s.phase = DRAIN_CANCELLED;
+		s.start_time = s.completion_time = now;
+		drain_condition(d, &s, a, now, "Ready", CONDITION_FALSE, "Cancelled",
+				"before it began");
+		write_status(en, d, &s);
+		return;
+	}
+	left = d->spec.not_before + clock_jumps_since(c, d->meta.creation_timestamp) - now;
+	s.phase = d->spec.not_before && left > 0 ? DRAIN_PENDING : DRAIN_DRAINING;
+	if (s.phase == DRAIN_PENDING) {
+		loop_timer_start(&en->timer, left);
+		drain_condition(d, &s, a, now, "Ready", CONDITION_FALSE, "Pending",
+				"it begins at spec.notBefore");
+		write_status(en, d, &s);
+		return;
+	}
+	s.start_time = now;
+	if (d->spec.machine_selector) {
+		r.selector = object_selector(d->spec.machine_selector, a);
+		kube_cache_each(c->cache[OBJECT_MACHINE], selected, &r);
+		if (s.targets.n)
+			qsort(s.targets.v, s.targets.n, sizeof(*s.targets.v), by_name);
+		else
+			missing = "no Machine matched spec.machineSelector when it began";
+	} else {
+		resolve_names(&r, c, d, &missing);
+	}
+	if (r.left_out)
+		missing = arena_printf(a, "%zu machines more than %d were left out", r.left_out,
+				       TARGETS_MAX);
+	drain_condition(d, &s, a, now, "Resolved", missing ? CONDITION_FALSE : CONDITION_TRUE,
+			missing ? "NotFound" : "Resolved", missing ? missing : "");
+	drain_condition(d, &s, a, now, "Ready", CONDITION_FALSE, "Draining", "");
+	write_status(en, d, &s);
+}
+
+/* --- going on -------------------------------------------------------------------------------------- */
+
+static void go_on(struct entry *en, const struct drain *d, int64_t now)
+{
+	OWN(arena) a = arena_new();
+	struct drain_status s = copy(d, a);
+	int64_t left = d->spec.deadline +
+		       clock_jumps_since(en->owner->c, d->meta.creation_timestamp) - now;
+
+	drains_advance(en->owner->c, d, &s, a, now);
+	if (d->spec.deadline && left > 0)
+		loop_timer_start(&en->timer, left);
+	write_status(en, d, &s);
+}
+
+static bool still_holds(const struct controller *c, const struct drain *d)
+{
+	for (size_t i = 0; i < d->status.targets.n; i++)
+		if (drain_holds(d, CONTROLLER_GET(c, OBJECT_MACHINE, machine,
+						  d->status.targets.v[i].machine)))
+			return true;
+	return false;
+}
+
+/* A hold lasts until somebody ends it: no clock does. */
+static void expire(struct entry *en, const struct drain *d, int64_t now)
+{
+	struct controller *c = en->owner->c;
+	struct kube_delete_opts o = {.uid = d->meta.uid, .grace_s = -1};
+	int64_t end = d->status.completion_time + d->spec.ttl_seconds_after_finished * 1000;
+
+	if (d->meta.deletion_timestamp || (!drain_withdrawn(d) && still_holds(c, d)))
+		return;
+	if (now < end) {
+		loop_timer_start(&en->timer, end - now);
+		return;
+	}
+	log_info("drain deleted: its time is over", LOG_S("drain", en->name));
+	en->write = kube_delete(c->host, &controller_resources[OBJECT_DRAIN], NULL, en->name, &o,
+				on_written, en);
+}
+
+/* Its spec is new to this process: every machine it means looks at it. */
+static void tell_all(struct entry *en, const struct drain *d)
+{
+	if (en->generation == d->meta.generation)
+		return;
+	en->generation = d->meta.generation;
+	for (size_t i = 0; i < d->status.targets.n; i++)
+		tell(en->owner->c, d->status.targets.v[i].machine);
+}
+
+static void on_timer(void *arg)
+{
+	struct entry *en = arg;
+	struct controller *c = en->owner->c;
+	const struct drain *d = CONTROLLER_GET(c, OBJECT_DRAIN, drain, en->name);
+	int64_t now = loop_wall(c->loop);
+
+	if (!d) {
+		controller_kick_all(c); /* who was wanted by it is not known any more */
+		if (!en->write)
+			map_del(en->owner->entries, en->name);
+		return;
+	}
+	if (!c->leading || en->write || !controller_ready(c))
+		return;
+	tell_all(en, d);
+	if (d->status.completion_time)
+		expire(en, d, now);
+	else if (d->status.start_time)
+		go_on(en, d, now);
+	else
+		begin(en, d, now);
+}
+
+/* --- making it --------------------------------------------------------------------------------------- */
+
+static void entry_free(void *p)
+{
+	struct entry *en = p;
+
+	kube_call_cancel(en->write);
+	loop_timer_stop(&en->timer);
+	arena_free(en->changed);
+	free(en->name);
+	free(en);
+}
+
+struct drains *drains_new(struct controller *c)
+{
+	struct drains *d = mem_new(struct drains);
+
+	d->c = c;
+	d->entries = map_new(entry_free);
+	return d;
+}
+
+void drains_free(struct drains *d)
+{
+	if (!d)
+		return;
+	map_free(d->entries);
+	free(d);
+}
+
+static void kick(struct drains *d, const char *name)
+{
+	struct entry *en = map_get(d->entries, name);
+
+	if (!en) {
+		en = mem_new(struct entry);
+		en->owner = d;
+		en->name = mem_strdup(name);
+		loop_timer_init(&en->timer, d->c->group, on_timer, en);
+		map_put(d->entries, name, en);
+	}
+	if (!en->write)
+		loop_timer_start(&en->timer, 0);
+}
+
+static bool kick_each(const struct kube_entry *en, void *arg)
+{
+	kick(arg, en->name);
+	return true;
+}
+
+void drains_kick(struct drains *d, const char *name)
+{
+	if (name)
+		kick(d, name);
+	else
+		kube_cache_each(d->c->cache[OBJECT_DRAIN], kick_each, d);
+}
+
+struct changed {
+	struct drains *d;
+	const char *machine;
+};
+
+/* Also those that are over: what they hold may have been let go. */
+static bool kick_if_target(const struct kube_entry *en, void *arg)
+{
+	const struct changed *ch = arg;
+	const struct drain *d = en->object;
+
+	for (size_t i = 0; i < d->status.targets.n; i++)
+		if (str_eq(d->status.targets.v[i].machine, ch->machine)) {
+			kick(ch->d, en->name);
+			break;
+		}
+	return true;
+}
+
+void drains_machine(struct drains *d, const char *machine)
+{
+	struct changed ch = {d, machine};
+
+	if (d->c->cache[OBJECT_DRAIN])
+		kube_cache_each(d->c->cache[OBJECT_DRAIN], kick_if_target, &ch);
+}

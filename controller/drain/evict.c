@@ -1,0 +1,267 @@
+/*
+ * evict: each pod has its own pace; ten calls are shared by all of them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/drain/evict.h"
+
+#define AT_ONCE 10
+#define AGAIN_MS 5000
+#define AGAIN_CAP_MS 30000
+#define FORCED_GRACE_S 30
+/* A kubelet that is alive has seen to a pod by then. */
+#define STUCK_MS 10000
+
+struct slot {
+	struct evict *ev;
+	struct kube_call *call; /* NULL: free */
+	char *uid, *ns, *name;
+};
+
+/* One pod that was asked. */
+struct asked {
+	int64_t not_before; /* loop_now(): not asked again earlier */
+	struct backoff backoff;
+	bool forced;
+	char blocked[300]; /* "": not */
+};
+
+struct evict {
+	struct life *l;
+	struct tenant *t;
+	char *node;
+	struct slot slots[AT_ONCE];
+	struct map *asked; /* UID -> struct asked */
+	char blocked[300];
+	int64_t began;
+	bool forcing;
+};
+
+struct evict *evict_new(struct life *l, struct tenant *t, const char *node)
+{
+	struct evict *ev = mem_new(struct evict);
+
+	ev->l = l;
+	ev->t = t;
+	ev->node = mem_strdup(node);
+	ev->asked = map_new(free);
+	ev->began = loop_now(l->c->loop);
+	for (size_t i = 0; i < AT_ONCE; i++)
+		ev->slots[i].ev = ev;
+	return ev;
+}
+
+static void slot_free(struct slot *s)
+{
+	kube_call_cancel(s->call);
+	free(s->uid);
+	free(s->ns);
+	free(s->name);
+	*s = (struct slot){.ev = s->ev};
+}
+
+void evict_free(struct evict *ev)
+{
+	if (!ev)
+		return;
+	for (size_t i = 0; i < AT_ONCE; i++)
+		slot_free(&ev->slots[i]);
+	map_free(ev->asked);
+	free(ev->node);
+	free(ev);
+}
+
+const struct tenant *evict_tenant(const struct evict *ev)
+{
+	return ev->t;
+}
+
+int64_t evict_age(const struct evict *ev)
+{
+	return loop_now(ev->l->c->loop) - ev->began;
+}
+
+static struct asked *asked_of(struct evict *ev, const char *uid)
+{
+	struct asked *a = map_get(ev->asked, uid);
+
+	if (!a) {
+		a = mem_new(struct asked);
+		a->backoff = (struct backoff){.base_ms = AGAIN_MS, .cap_ms = AGAIN_CAP_MS};
+		map_put(ev->asked, uid, a);
+	}
+	return a;
+}
+
+/* --- what an answer means --------------------------------------------------------------------------- */
+
+/* "... The disruption budget web needs 3 healthy pods ..." (pods/eviction of kube-apiserver) */
+static bool budget_of(const char *text, char *out, size_t size)
+{
+	static const char mark[] = "disruption budget ";
+	const char *p = text;
+	size_t n;
+
+	while ((p = strstr(p, mark))) {
+		p += sizeof(mark) - 1;
+		n = strcspn(p, " .,");
+		str_format(out, size, "%.*s", (int)n, p);
+		if (n && n < 254 && str_is_dns_subdomain(out))
+			return true;
+	}
+	return false;
+}
+
+static void on_answer(json_t *o, const struct err *e, void *arg)
+{
+	struct slot *s = arg;
+	struct evict *ev = s->ev;
+	struct asked *a = asked_of(ev, s->uid);
+	int64_t delay = AGAIN_MS;
+	char budget[256];
+
+	(void)o;
+	s->call = NULL;
+	if (!e || e->kind == ERR_NOT_FOUND) { /* the cache will show it */
+		a->blocked[0] = '\0';
+		backoff_reset(&a->backoff);
+	} else if (e->kind != ERR_CONFLICT) { /* a conflict: it is another pod by now */
+		delay = backoff_next(&a->backoff, loop_random(ev->l->c->loop));
+		if (delay < (int64_t)e->retry_after_ms)
+			delay = e->retry_after_ms;
+		if (delay > AGAIN_CAP_MS)
+			delay = AGAIN_CAP_MS;
+		if (e->code == 429 && budget_of(e->text, budget, sizeof(budget)))
+			str_format(a->blocked, sizeof(a->blocked), "pdb %.60s/%s", s->ns, budget);
+		else
+			str_format(a->blocked, sizeof(a->blocked), "pod %.60s/%.100s: %s", s->ns,
+				   s->name, e->text);
+		str_clean(a->blocked);
+	}
+	a->not_before = loop_now(ev->l->c->loop) + delay;
+	slot_free(s);
+	life_kick(ev->l);
+}
+
+/* --- asking ----------------------------------------------------------------------------------------- */
+
+/* The audit trail: on the Machine, on the tenant's pod, and, as events are lossy, in the log. */
+static void tell_forced(struct evict *ev, const struct world_pod *p, const char *blocked,
+			const char *policy)
+{
+	struct kube_ref ref = {
+		.api_version = "v1", .kind = "Pod", .ns = p->ns, .name = p->name, .uid = p->uid};
+	char note[700];
+
+	str_format(note, sizeof(note), "pod %s/%s of %s is deleted: %s; what kept it: %s", p->ns,
+		   p->name, ev->t->name, policy, str_or(blocked, "nothing was heard of it"));
+	controller_event(ev->l->c, OBJECT_MACHINE, &ev->l->m->meta, "Warning", "PodDeleted", note);
+	if (ev->t->events)
+		kube_event(ev->t->events, &ref, "Warning", "PodDeleted", "Drain", note);
+	log_warn("pod deleted", LOG_S("machine", ev->l->name), LOG_S("tenant", ev->t->name),
+		 LOG_S("ns", p->ns), LOG_S("pod", p->name), LOG_S("uid", p->uid),
+		 LOG_S("policy", policy), LOG_S("kept_by", str_or(blocked, "")));
+}
+
+static void ask(struct evict *ev, struct slot *s, const struct tenant_pod *pod, struct asked *a,
+		const char *policy)
+{
+	const struct world_pod *p = &pod->world;
+	struct kube_delete_opts o = {.uid = p->uid,
+				     .grace_s = pod->grace_s < FORCED_GRACE_S ? pod->grace_s
+									      : FORCED_GRACE_S};
+
+	s->uid = mem_strdup(p->uid);
+	s->ns = mem_strdup(p->ns);
+	s->name = mem_strdup(p->name);
+	if (!policy) {
+		s->call = kube_evict(ev->t->client, p->ns, p->name, p->uid, -1, on_answer, s);
+		return;
+	}
+	if (!a->forced)
+		tell_forced(ev, p, a->blocked, policy);
+	a->forced = true;
+	s->call = kube_delete(ev->t->client, &KUBE_PODS, p->ns, p->name, &o, on_answer, s);
+}
+
+struct turn {
+	struct evict *ev;
+	const char *policy;
+	struct evict_look look;
+	const struct tenant_pod *first; /* that is blocked */
+};
+
+static struct slot *free_slot(struct evict *ev, const char *uid)
+{
+	struct slot *found = NULL;
+
+	for (size_t i = 0; i < AT_ONCE; i++)
+		if (!ev->slots[i].call)
+			found = &ev->slots[i];
+		else if (str_eq(ev->slots[i].uid, uid)) /* it is being asked */
+			return NULL;
+	return found;
+}
+
+static bool before(const struct world_pod *a, const struct world_pod *b)
+{
+	int order = strcmp(a->ns, b->ns);
+
+	return order ? order < 0 : strcmp(a->name, b->name) < 0;
+}
+
+static bool each_pod(const struct kube_entry *en, void *arg)
+{
+	const struct tenant_pod *pod = en->object;
+	const struct world_pod *p = &pod->world;
+	struct turn *t = arg;
+	struct evict *ev = t->ev;
+	struct controller *c = ev->l->c;
+	struct asked *a;
+	struct slot *s;
+	bool going, blocked;
+
+	if (!str_eq(p->node, ev->node) || p->daemon)
+		return true;
+	t->look.left++;
+	a = asked_of(ev, p->uid);
+	going = p->terminating && !t->policy;
+	blocked = going ? loop_wall(c->loop) > pod->going_until + STUCK_MS : a->blocked[0];
+	if (blocked && (!t->first || before(p, &t->first->world))) {
+		t->first = pod;
+		if (going)
+			str_format(ev->blocked, sizeof(ev->blocked),
+				   "pod %.60s/%.100s: deleted, and does not end", p->ns, p->name);
+		else
+			str_copy(ev->blocked, sizeof(ev->blocked), a->blocked);
+		t->look.blocked_by = ev->blocked;
+	}
+	if (going || loop_now(c->loop) < a->not_before || (p->terminating && a->forced))
+		return true;
+	s = free_slot(ev, p->uid);
+	if (s)
+		ask(ev, s, pod, a, t->policy);
+	return true;
+}
+
+struct evict_look evict_turn(struct evict *ev, const char *policy)
+{
+	struct turn t = {.ev = ev, .policy = policy};
+	struct map_iter it;
+
+	/* What was asked politely is not waited for any more, nor how long it wanted to be left alone. */
+	if (policy && !ev->forcing) {
+		ev->forcing = true;
+		for (size_t i = 0; i < AT_ONCE; i++)
+			slot_free(&ev->slots[i]);
+		map_for_each (it, ev->asked)
+			((struct asked *)it.value)->not_before = 0;
+	}
+	kube_cache_each(ev->t->pods, each_pod, &t);
+	return t.look;
+}

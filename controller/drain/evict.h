@@ -1,0 +1,31 @@
+#ifndef CONTROLLER_DRAIN_EVICT_H
+#define CONTROLLER_DRAIN_EVICT_H
+
+#include "controller/life/life.h"
+#include "controller/tenant/tenant.h"
+
+/*
+ * evict: the pods of one Node are asked to go, at most ten at a time.
+ *
+ * By the Eviction API, which minds PodDisruptionBudgets and grace periods: a refusal is
+ * asked again after its Retry-After, or 5 s, doubling to 30 s.  By force, each is deleted with a
+ * grace of at most 30 s, with an event that says what had kept it.  Each request carries the pod's UID.
+ * Pods of DaemonSets and static ones do not count.
+ * Tests: tests/world/test_drain.c
+ */
+struct evict;
+struct evict *evict_new(struct life *l, struct tenant *t, const char *node);
+void evict_free(struct evict *ev); /* calls under way are as if never made */
+const struct tenant *evict_tenant(const struct evict *ev);
+
+struct evict_look {
+	size_t left; /* pods that have not gone */
+	const char *
+		blocked_by; /* what keeps the first of them: "pdb ns/name", "pod ns/name: text"; NULL: nothing */
+};
+/* Ask whoever may be asked now.  policy: NULL to evict; else why they are deleted, for the events. */
+struct evict_look evict_turn(struct evict *ev, const char *policy);
+/* ms since the first look. */
+int64_t evict_age(const struct evict *ev);
+
+#endif

@@ -1,0 +1,274 @@
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "controller/drain/targets.h"
+#include "controller/core/clock_jumps.h"
+#include "controller/life/life.h"
+
+const char *const drain_step_names[DRAIN_STEPS] = {"Pending", "Evicting", "Escalating",
+						   "Leaving", "Wiping",	  "Done",
+						   "Stopped", "Failed",	  "Cancelled"};
+
+enum drain_step drain_step_of(const struct drain_target *t)
+{
+	for (int i = 0; i < DRAIN_STEPS; i++)
+		if (str_eq(drain_step_names[i], t->phase))
+			return (enum drain_step)i;
+	return DRAIN_STEP_PENDING;
+}
+
+static bool ended(enum drain_step p)
+{
+	return p >= DRAIN_STEP_DONE;
+}
+
+bool drain_withdrawn(const struct drain *d)
+{
+	return d->spec.cancelled || d->meta.deletion_timestamp;
+}
+
+bool drain_late(const struct controller *c, const struct drain *d)
+{
+	return d->spec.deadline &&
+	       loop_wall(c->loop) - clock_jumps_since(c, d->meta.creation_timestamp) >=
+		       d->spec.deadline;
+}
+
+bool drain_holds(const struct drain *d, const struct machine *m)
+{
+	return d->spec.then == DRAIN_HOLD && m && m->status.hold &&
+	       str_eq(m->status.hold->drain, d->meta.name);
+}
+
+void drain_condition(const struct drain *d, struct drain_status *s, struct arena *a, int64_t now,
+		     const char *type, int status, const char *reason, const char *message)
+{
+	struct condition want = {
+		.type = type,
+		.status = status,
+		.reason = reason,
+		.message = message,
+		.observed_generation = d->meta.generation,
+	};
+
+	(void)condition_set(&s->conditions, a, &want, now);
+}
+
+/* --- going on -------------------------------------------------------------------------------------- */
+
+/* What one look at a Drain goes by. */
+struct look {
+	const struct controller *c;
+	const struct drain *d;
+	struct arena *a;
+	int64_t now;
+};
+
+static const struct machine *machine_of(const struct look *k, const struct drain_target *t)
+{
+	return CONTROLLER_GET(k->c, OBJECT_MACHINE, machine, t->machine);
+}
+
+/* Nobody of those whom it means is on the machine. */
+static bool serves_nobody(const struct look *k, const struct drain_target *t,
+			  const struct machine *m)
+{
+	const struct object_ref *r = m->status.claim_ref;
+
+	return !r || (k->d->spec.node_claim_names.n && !str_eq(r->name, t->claim));
+}
+
+static enum drain_step quarantined(const struct look *k, const struct drain_target *t,
+				   const struct machine *m, enum drain_step was)
+{
+	const struct machine_quarantine *q = m->status.quarantine;
+	bool by_itself = q && q->exit == EXIT_AUTO;
+
+	if (m->status.claim_ref)
+		return DRAIN_STEP_FAILED; /* off or cut is not proved */
+	if (k->d->spec.then == DRAIN_QUARANTINE &&
+	    (q && str_eq(q->reason, "QuarantinedByOperator")))
+		return DRAIN_STEP_DONE;
+	if (k->d->spec.then == DRAIN_QUARANTINE && by_itself)
+		return was; /* it is made to stay: steps/rest.c */
+	if (!t->claim && k->d->spec.then == DRAIN_QUARANTINE)
+		return DRAIN_STEP_DONE;
+	if (!t->claim && k->d->spec.then == DRAIN_RETIRE)
+		return was;
+	return DRAIN_STEP_FAILED;
+}
+
+/* Of a target whose turn has come: as far as its machine is. */
+static enum drain_step follow(const struct look *k, const struct drain_target *t,
+			      const struct machine *m)
+{
+	const struct drain_spec *spec = &k->d->spec;
+	enum machine_state s = machine_state_find(str_or(m->status.state, "known"));
+	enum drain_step was = drain_step_of(t);
+	bool ours = m->status.claim_ref && str_eq(m->status.claim_ref->name, t->claim);
+	bool stays = spec->then == DRAIN_QUARANTINE || spec->then == DRAIN_RETIRE;
+	bool draining = s == MACHINE_DRAINING && m->status.leave &&
+			str_eq(m->status.leave->drain, k->d->meta.name);
+
+	if (s == MACHINE_RETIRED || s == MACHINE_GONE)
+		return DRAIN_STEP_DONE;
+	if (s == MACHINE_QUARANTINED)
+		return quarantined(k, t, m, was);
+	if (s == MACHINE_STOPPING || s == MACHINE_ISOLATING || s == MACHINE_LEAVING)
+		return ours || !t->claim ? DRAIN_STEP_LEAVING : DRAIN_STEP_DONE;
+	if (s >= MACHINE_DIRTY && s <= MACHINE_VERIFYING)
+		return DRAIN_STEP_WIPING;
+	if (drain_holds(k->d, m))
+		return DRAIN_STEP_DONE;
+	if (!ours && t->claim && !stays)
+		return DRAIN_STEP_DONE;
+	if ((was == DRAIN_STEP_LEAVING || was == DRAIN_STEP_WIPING) && stays && m->status.leave &&
+	    m->status.leave->then == spec->then)
+		return was; /* free, but not for long */
+	if (drain_withdrawn(k->d))
+		return draining ? was : DRAIN_STEP_CANCELLED;
+	if (drain_late(k->c, k->d) && spec->on_deadline == DRAIN_STOP)
+		return draining ? was : DRAIN_STEP_STOPPED;
+	return drain_late(k->c, k->d) && spec->on_deadline == DRAIN_ESCALATE ? DRAIN_STEP_ESCALATING
+									     : DRAIN_STEP_EVICTING;
+}
+
+static enum drain_step derive(const struct look *k, struct drain_target *t)
+{
+	const struct machine *m = machine_of(k, t);
+	enum drain_step was = drain_step_of(t);
+	bool stays = k->d->spec.then == DRAIN_QUARANTINE || k->d->spec.then == DRAIN_RETIRE;
+
+	if (ended(was))
+		return was;
+	if (!m)
+		return was == DRAIN_STEP_PENDING && k->d->spec.then != DRAIN_RETIRE
+			       ? DRAIN_STEP_FAILED
+			       : DRAIN_STEP_DONE;
+	if (was != DRAIN_STEP_PENDING)
+		return follow(k, t, m);
+	if (drain_withdrawn(k->d))
+		return DRAIN_STEP_CANCELLED;
+	if (drain_late(k->c, k->d) && k->d->spec.on_deadline == DRAIN_STOP)
+		return DRAIN_STEP_STOPPED;
+	if (!serves_nobody(k, t, m))
+		return DRAIN_STEP_PENDING;
+	t->claim = NULL;
+	if (!stays || m->status.claim_ref)
+		return DRAIN_STEP_DONE;
+	return DRAIN_STEP_EVICTING; /* it disturbs nobody: no need to wait for a turn */
+}
+
+static const char *gang_of(const struct look *k, const struct drain_target *t)
+{
+	const struct node_claim *n =
+		t->claim ? CONTROLLER_GET(k->c, OBJECT_NODE_CLAIM, node_claim, t->claim) : NULL;
+
+	return k->d->spec.gangs == DRAIN_WHOLE && n && n->spec.gang ? n->spec.gang->uid : NULL;
+}
+
+/* Its tenant is not rid of it yet. */
+static bool takes_a_turn(const struct drain_target *t)
+{
+	enum drain_step p = drain_step_of(t);
+
+	return t->claim &&
+	       (p == DRAIN_STEP_EVICTING || p == DRAIN_STEP_ESCALATING || p == DRAIN_STEP_LEAVING);
+}
+
+/* The next ones, in their order; those of one gang together, even if that is more than spec.concurrent, and
+ * all that are left when the deadline is past. */
+static void start_next(const struct look *k, struct drain_status *s)
+{
+	bool hurry = drain_late(k->c, k->d);
+	int64_t turns = 0;
+
+	for (size_t i = 0; i < s->targets.n; i++)
+		turns += takes_a_turn(&s->targets.v[i]);
+	for (size_t i = 0; i < s->targets.n; i++) {
+		struct drain_target *t = &s->targets.v[i];
+		const char *gang = gang_of(k, t);
+
+		if (drain_step_of(t) != DRAIN_STEP_PENDING)
+			continue;
+		if (turns >= k->d->spec.concurrent && !hurry)
+			break;
+		for (size_t j = i; j < s->targets.n; j++) {
+			struct drain_target *o = &s->targets.v[j];
+
+			if (drain_step_of(o) != DRAIN_STEP_PENDING ||
+			    (j != i && !(gang && str_eq(gang, gang_of(k, o)))))
+				continue;
+			o->phase = drain_step_names[hurry ? DRAIN_STEP_ESCALATING
+							  : DRAIN_STEP_EVICTING];
+			turns++;
+		}
+	}
+}
+
+/* Whom it serves now, until its turn has come; what holds it up, from then on. */
+static void copy_machine(const struct look *k, struct drain_target *t)
+{
+	const struct machine *m = machine_of(k, t);
+	const struct machine_leave *l = m ? m->status.leave : NULL;
+	enum drain_step p = drain_step_of(t);
+
+	if (p == DRAIN_STEP_PENDING && m && m->status.claim_ref && !k->d->spec.node_claim_names.n)
+		t->claim = arena_strdup(k->a, m->status.claim_ref->name);
+	t->pods_left = 0;
+	t->blocked_by = NULL;
+	if ((p == DRAIN_STEP_EVICTING || p == DRAIN_STEP_ESCALATING) && l) {
+		t->pods_left = l->pods_left;
+		t->blocked_by = l->blocked_by;
+	} else if (p == DRAIN_STEP_FAILED) {
+		t->blocked_by = !m		       ? "there is no such Machine"
+				: m->status.quarantine ? m->status.quarantine->reason
+						       : NULL;
+	}
+}
+
+static void judge(const struct look *k, struct drain_status *s)
+{
+	static const char *const names[] = {"Pending", "Draining", "Succeeded", "Partial",
+					    "Cancelled"};
+	size_t done = 0, over = 0, cancelled = 0;
+	const struct condition *resolved = condition_get(&s->conditions, "Resolved");
+	bool whole = !resolved || resolved->status == CONDITION_TRUE;
+
+	for (size_t i = 0; i < s->targets.n; i++) {
+		enum drain_step p = drain_step_of(&s->targets.v[i]);
+
+		done += p == DRAIN_STEP_DONE;
+		over += ended(p);
+		cancelled += p == DRAIN_STEP_CANCELLED;
+	}
+	s->phase = drain_withdrawn(k->d) && (cancelled || over < s->targets.n) ? DRAIN_CANCELLED
+		   : over < s->targets.n				       ? DRAIN_DRAINING
+		   : done == s->targets.n && whole			       ? DRAIN_SUCCEEDED
+									       : DRAIN_PARTIAL;
+	if (over == s->targets.n)
+		s->completion_time = k->now;
+	drain_condition(
+		k->d, s, k->a, k->now, "Ready",
+		s->phase == DRAIN_SUCCEEDED ? CONDITION_TRUE : CONDITION_FALSE, names[s->phase],
+		arena_printf(k->a, "%zu of %zu machines done%s%s", done, s->targets.n,
+			     whole ? "" : "; ", whole ? "" : str_or(resolved->message, "")));
+}
+
+void drains_advance(const struct controller *c, const struct drain *d, struct drain_status *s,
+		    struct arena *a, int64_t now)
+{
+	struct look k = {c, d, a, now};
+
+	for (size_t i = 0; i < s->targets.n; i++) {
+		struct drain_target *t = &s->targets.v[i];
+
+		copy_machine(&k, t);
+		t->phase = drain_step_names[derive(&k, t)];
+	}
+	start_next(&k, s);
+	for (size_t i = 0; i < s->targets.n; i++)
+		copy_machine(&k, &s->targets.v[i]);
+	judge(&k, s);
+}

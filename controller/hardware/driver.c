@@ -1,0 +1,194 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/life/life.h"
+#include "controller/core/secrets.h"
+#include "controller/hardware/driver.h"
+
+struct driver *driver_get(struct controller *c, const char *name)
+{
+	return map_get(c->drivers, name);
+}
+
+const struct provider_object_instance_type *driver_type(const struct provider_object *p,
+							const char *name)
+{
+	for (size_t i = 0; i < p->spec.instance_types.n; i++)
+		if (str_eq(p->spec.instance_types.v[i].name, name))
+			return &p->spec.instance_types.v[i];
+	return NULL;
+}
+
+static void take_down(struct driver *s)
+{
+	struct map_iter it;
+
+	map_for_each (it, s->c->lives) {
+		struct life *l = it.value;
+
+		if (l->driver == s)
+			life_detach(l);
+	}
+	fabric_free(s->fabric);
+	provider_free(s->provider);
+	s->fabric = NULL;
+	s->provider = NULL;
+}
+
+void driver_free(struct driver *s)
+{
+	if (!s)
+		return;
+	take_down(s);
+	free(s->spec_digest);
+	free(s->name);
+	free(s);
+}
+
+/* What a new driver is needed for; limits, types and floors are read from the object each time. */
+static const char *digest(const struct provider_object *p, struct arena *a)
+{
+	const struct provider_object_network *n = &p->spec.network;
+	const char *text =
+		arena_printf(a, "%d|%s|%d|%lld|%lld", p->spec.type, str_or(p->spec.endpoint, ""),
+			     n->type, (long long)p->spec.limits.requests_per_second,
+			     (long long)p->spec.limits.concurrent_operations);
+
+	for (size_t i = 0; n->exec && i < n->exec->command.n; i++)
+		text = arena_printf(a, "%s|%s", text, n->exec->command.v[i]);
+	return text;
+}
+
+static void put_up(struct driver *s, const struct provider_object *p)
+{
+	const struct provider_object_network *n = &p->spec.network;
+	struct provider_spec ps = {
+		.name = p->meta.name,
+		.type = provider_object_type_names[p->spec.type],
+		.endpoint = p->spec.endpoint,
+		.requests_per_s = (double)p->spec.limits.requests_per_second,
+		.concurrent = (unsigned)p->spec.limits.concurrent_operations,
+		.group = s->c->group,
+		.http = s->c->http,
+		.plain_ok = s->c->o.plain_ok,
+	};
+	struct fabric_spec fs = {.type = provider_object_fabric_names[n->type],
+				 .group = s->c->group};
+	const char **argv = NULL;
+
+	err_clear(&s->error);
+	if (n->exec) {
+		argv = mem_calloc(n->exec->command.n + 1, sizeof(*argv));
+		memcpy(argv, n->exec->command.v, n->exec->command.n * sizeof(*argv));
+		fs.command = argv;
+	}
+	s->provider = provider_new(&ps, &s->error);
+	if (s->provider)
+		s->fabric = fabric_new(&fs, &s->error);
+	free(argv);
+	if (!s->fabric) {
+		provider_free(s->provider);
+		s->provider = NULL;
+		log_warn("provider is not usable", LOG_S("provider", s->name), LOG_E(&s->error));
+	}
+}
+
+void driver_update(struct controller *c, const char *name)
+{
+	const struct provider_object *p = CONTROLLER_GET(c, OBJECT_PROVIDER, provider_object, name);
+	struct driver *s = map_get(c->drivers, name);
+	OWN(arena) a = arena_new();
+	const char *d;
+
+	if (!p) {
+		map_del(c->drivers, name);
+		driver_free(s);
+		controller_kick_all(c);
+		return;
+	}
+	if (!s) {
+		s = mem_new(struct driver);
+		s->c = c;
+		s->name = mem_strdup(name);
+		map_put(c->drivers, name, s);
+	}
+	d = digest(p, a);
+	if (!str_eq(d, s->spec_digest)) {
+		take_down(s);
+		free(s->spec_digest);
+		s->spec_digest = mem_strdup(d);
+		put_up(s, p);
+	}
+	controller_kick_all(c);
+}
+
+struct provider_machine *driver_attach(struct driver *s, const struct machine *m,
+				       const char **secret_version, struct err *e)
+{
+	struct controller *c = s->c;
+	const struct provider_object *p =
+		CONTROLLER_GET(c, OBJECT_PROVIDER, provider_object, s->name);
+	const struct machine_bmc *b = m->spec.bmc;
+	const struct object_secret_ref *ref = b->credentials_secret_ref;
+	const struct secret *user, *password, *ca = NULL;
+	const char *pin = b->tls.fingerprint;
+	struct provider_machine_spec ms;
+	enum secret_state st;
+
+	if (!ref && p)
+		ref = p->spec.credentials_secret_ref;
+	if (!ref) {
+		(void)!err_set(
+			e, ERR_INVALID, 0,
+			"spec.bmc.credentialsSecretRef: neither the machine nor its provider has one");
+		return NULL;
+	}
+	st = secrets_want(c->secrets, NULL, ref->name);
+	if (st == SECRET_LOADING || st == SECRET_ERROR) {
+		(void)!err_set(e, ERR_UNAVAILABLE, 0, "Secret %s is being read", ref->name);
+		return NULL;
+	}
+	user = secrets_value(c->secrets, NULL, ref->name, "username");
+	password = secrets_value(c->secrets, NULL, ref->name, "password");
+	if (st != SECRET_LOADED || !user || !password) {
+		(void)!err_set(e, ERR_NOT_FOUND, 0, "Secret %s: %s", ref->name,
+			       st == SECRET_LOADED   ? "keys username and password are needed"
+			       : st == SECRET_DENIED ? "drover may not read it"
+						     : "does not exist");
+		return NULL;
+	}
+	if (b->tls.ca_secret_ref) {
+		st = secrets_want(c->secrets, NULL, b->tls.ca_secret_ref->name);
+		ca = secrets_value(c->secrets, NULL, b->tls.ca_secret_ref->name,
+				   str_or(b->tls.ca_secret_ref->key, "ca.crt"));
+		if (!ca) {
+			(void)!err_set(e,
+				       st == SECRET_LOADING || st == SECRET_ERROR ? ERR_UNAVAILABLE
+										  : ERR_NOT_FOUND,
+				       0, "spec.bmc.tls.caSecretRef: Secret %s has no such key",
+				       b->tls.ca_secret_ref->name);
+			return NULL;
+		}
+	}
+	if (!pin && b->tls.trust_on_first_use)
+		pin = m->status.bmc.fingerprint;
+	if (pin && str_starts(pin, "sha256:"))
+		pin += strlen("sha256:");
+	ms = (struct provider_machine_spec){
+		.name = m->meta.name,
+		.bmc_address = b->address,
+		.user = secret_expose(user),
+		.password = password,
+		.ca_pem = ca ? secret_expose(ca) : NULL,
+		.pin_sha256 = pin,
+		.learn_pin = b->tls.trust_on_first_use && !pin,
+		.old_session =
+			str_empty(m->status.bmc.session_uri) ? NULL : m->status.bmc.session_uri,
+	};
+	*secret_version = secrets_version(c->secrets, NULL, ref->name);
+	return provider_attach(s->provider, &ms, e);
+}

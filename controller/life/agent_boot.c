@@ -1,0 +1,452 @@
+/*
+ * life_agent: the agent's way in and out: what boots it, its orders, and that nothing of it is left.
+ *
+ * A boot by virtual media shows in the slot.  One by HTTP shows in HttpBootUri, which some BMCs forget
+ * when it is used, and others never let go.  So the journal says it: status.power.httpBoot stands from
+ * before the power-on until the agent's end, or an off that is read later.  Where that is not there, an
+ * address counts that only a boot of this operation can have: it is made of the boot key.
+ * Whoever did not switch it on itself holds either against the network and the tenants' Nodes: the
+ * journal may be a backup's, and what is on a tenant's by now.
+ *
+ * An address that stays boots nothing: UefiHttp is a target of the override, and that is cleared and
+ * read back (DSP0268, ComputerSystem.Boot); nothing is served there any more.  It is written down
+ * (status.bmc.keptAddress) and from then on says nothing of what runs.
+ * Tests: tests/world/test_http_boot.c, tests/world/test_boot.c
+ */
+#include <string.h>
+
+#include "base/crypto.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/rules/identity.h"
+#include "controller/life/life.h"
+#include "controller/tenant/tenant.h"
+
+#define BOOT_PATIENCE_MS 20000
+/* An agent that was told to power off is switched off from outside after this. */
+#define POWEROFF_GRACE_MS 30000
+/* So often an address is asked to go, before it counts as one that stays. */
+#define CLEAR_TRIES 2
+#define BOOT_TEXT 96
+/* An operation has a few boots; what is on is of the newest as a rule. */
+#define BOOTS_BACK 8
+
+/* --- the way to boot the agent -------------------------------------------------------------------- */
+
+/* As agents.c makes them: another server's address may begin with the same digits. */
+static bool is_ours(const struct life *l, const char *url)
+{
+	const char *base = life_provider(l)->spec.boot.media_url;
+
+	return base && str_starts(url, base) && str_starts(url + strlen(base), "/boot/");
+}
+
+static bool shows_our_medium(const struct life *l)
+{
+	return l->seen.media && is_ours(l, l->seen.media_url);
+}
+
+static void digest_of(const char *url, char out[static CRYPTO_DIGEST_TEXT])
+{
+	uint8_t d[CRYPTO_SHA256];
+
+	crypto_sha256(url, strlen(url), d);
+	crypto_digest_text(d, out);
+}
+
+static bool is_kept(const struct life *l)
+{
+	char digest[CRYPTO_DIGEST_TEXT];
+
+	if (!l->m->status.bmc.kept_address)
+		return false;
+	digest_of(l->seen.http_url, digest);
+	return str_eq(l->m->status.bmc.kept_address, digest);
+}
+
+/* An address of ours that is to go. */
+static bool has_our_address(const struct life *l)
+{
+	return is_ours(l, l->seen.http_url) && !is_kept(l);
+}
+
+/* One of the boots of this operation, and nobody else's: the newest, or one before it. */
+static bool shows_a_boot_of_this(const struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+
+	if (!op || !op->id || !has_our_address(l))
+		return false;
+	for (int64_t n = op->boot_number; n > 0 && n > op->boot_number - BOOTS_BACK; n--)
+		if (agent_session_makes(l->agent, op->id, n, l->seen.http_url))
+			return true;
+	return false;
+}
+
+bool life_shows_ours(const struct life *l)
+{
+	return shows_our_medium(l) || l->http_booted;
+}
+
+bool life_agent_left(const struct life *l)
+{
+	return shows_our_medium(l) || l->m->status.power.http_boot || has_our_address(l);
+}
+
+static bool is_apart(const struct life *l)
+{
+	const struct provider_object *p = life_provider(l);
+	const char *seg = l->place.segment;
+
+	return l->place.known && l->place.proof != FABRIC_PROOF_NONE &&
+	       (str_eq(seg, str_or(p->spec.network.segments.quarantine, "quarantine")) ||
+		str_eq(seg, str_or(p->spec.network.segments.provisioning, "provisioning")));
+}
+
+bool life_may_move(struct life *l)
+{
+	if (life_provider(l)->spec.network.type == FABRIC_NONE ||
+	    l->seen.power == PROVIDER_POWER_OFF || life_shows_ours(l))
+		return true;
+	if (!life_place_seen(l, l->c->o.poll_ms * 10))
+		return false;
+	if (is_apart(l))
+		return true;
+	life_wait(
+		l, WAITING_APPROVAL, "PowerStateUnexpected",
+		"the machine is on without our boot medium, and its port is in %s%s: it is not moved",
+		l->place.segment[0] ? l->place.segment : "no segment",
+		l->place.proof == FABRIC_PROOF_NONE ? " (not proved)" : "");
+	return false;
+}
+
+bool life_boot_followed(struct life *l)
+{
+	const uint32_t agents_turn =
+		1u << MACHINE_FREE | 1u << MACHINE_CLAIMED | 1u << MACHINE_IMAGING |
+		1u << MACHINE_ATTACHING | 1u << MACHINE_DIRTY | 1u << MACHINE_INSPECTING |
+		1u << MACHINE_WIPING | 1u << MACHINE_VERIFYING | 1u << MACHINE_QUARANTINED;
+	OWN(arena) a = arena_new();
+	char node[256];
+
+	if (l->http_booted || !(agents_turn & 1u << l->state) || !l->seen.known ||
+	    l->seen.power != PROVIDER_POWER_ON ||
+	    !(l->m->status.power.http_boot || shows_a_boot_of_this(l)))
+		return true;
+	if (l->whereabouts == LIFE_ASKED && !l->placing && !l->place.known)
+		l->whereabouts = LIFE_ANSWERED;
+	if (!life_place_seen(l, l->c->o.poll_ms * 10)) {
+		if (l->whereabouts == LIFE_NOT_ASKED)
+			l->whereabouts = LIFE_ASKED;
+		return l->whereabouts == LIFE_ANSWERED; /* nothing waits for a second one */
+	}
+	l->whereabouts = LIFE_ANSWERED;
+	l->http_booted =
+		is_apart(l) && !tenant_may_run(l->c, l->seen.uuid, identity_provider_id(l->m, a),
+					       node, sizeof(node));
+	return true;
+}
+
+/* What status.power.httpBoot says of the boot of now. */
+static void boot_of_now(const struct life *l, char out[static BOOT_TEXT])
+{
+	const struct machine_operation *op = l->m->status.operation;
+
+	str_format(out, BOOT_TEXT, "%s/%lld", str_or(op->id, ""), (long long)op->boot_number);
+}
+
+static bool is_boot_of_now(const struct life *l)
+{
+	char now[BOOT_TEXT];
+
+	boot_of_now(l, now);
+	return str_eq(l->m->status.power.http_boot, now);
+}
+
+/* False: it is being written. */
+static bool marked(struct life *l, const char *http_boot)
+{
+	if (str_eq(l->m->status.power.http_boot, http_boot))
+		return true;
+	life_write(l, json_pack("{s:{s:s?}}", "power", "httpBoot", http_boot), NULL);
+	return false;
+}
+
+bool life_boot_ends(struct life *l)
+{
+	return l->m->status.power.http_boot && l->seen.known &&
+	       l->seen.power == PROVIDER_POWER_OFF && !is_boot_of_now(l) && !marked(l, NULL);
+}
+
+static unsigned ways(const struct life *l)
+{
+	size_t n = life_provider(l)->spec.boot.methods.n;
+
+	return n ? (unsigned)n : 2;
+}
+
+/* In the order of the Provider; where it says nothing, what the BMC offers, media first. */
+static bool by_http(const struct life *l)
+{
+	const struct strings *m = &life_provider(l)->spec.boot.methods;
+
+	return m->n ? str_eq(m->v[l->boot_way < m->n ? l->boot_way : m->n - 1], "UefiHttp")
+		    : l->boot_way > 0;
+}
+
+/* Each boot begins with the first way. */
+static void begin_ways(struct life *l)
+{
+	char now[BOOT_TEXT];
+
+	boot_of_now(l, now);
+	if (str_eq(l->boot_way_for, now))
+		return;
+	str_copy(l->boot_way_for, sizeof(l->boot_way_for), now);
+	l->boot_way = 0;
+}
+
+static void on_way(const struct provider_observation *o, const char *handle, const struct err *e,
+		   void *arg)
+{
+	struct life *l = arg;
+
+	if (e && e->kind == ERR_UNSUPPORTED && l->boot_way + 1 < ways(l)) {
+		log_info("BMC boots no agent in this way", LOG_S("machine", l->name),
+			 LOG_S("way", by_http(l) ? "UefiHttp" : "VirtualMedia"));
+		l->boot_way++;
+	}
+	life_bmc_acted(o, handle, e, arg);
+}
+
+/* --- the agent ---------------------------------------------------------------------------------- */
+
+static bool seat_open(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	const struct machine_agent *ag = l->m->status.agent;
+	struct err e;
+	bool was;
+
+	if (!op->boot_number)
+		return false;
+	was = agent_session_is_open(l->agent, op->id, op->boot_number);
+	agent_session_open(l->agent, op->id, op->boot_number,
+			   op->fence); /* raises the fence of an open one */
+	/* A session of this boot that the journal knows goes on under a new leader. */
+	if (!was && ag && ag->boot_id && ag->public_key)
+		agent_session_restore(l->agent, ag->boot_id, ag->public_key, &e);
+	return true;
+}
+
+static void boot_http(struct life *l, const char *url)
+{
+	struct provider_call call;
+	char now[BOOT_TEXT];
+
+	if (l->seen.override && str_eq(l->seen.http_url, url)) {
+		boot_of_now(l, now);
+		if (marked(l, now)) {
+			l->http_booted = true;
+			life_power(l, true);
+		}
+		return;
+	}
+	if (life_bmc_act(l, "boot-http", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
+		return;
+	call = life_bmc_call(l);
+	call.done = on_way;
+	provider_boot(l->driver->provider, l->bmc, PROVIDER_BOOT_HTTP, url, &call);
+}
+
+bool life_agent(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	const struct agent_session_info *s;
+	struct provider_call call;
+	const char *url;
+
+	if (!seat_open(l)) { /* a new boot gets a new number, and with it a new secret and URL */
+		life_write(l,
+			   json_pack("{s:{s:I}, s:n}", "operation", "bootNumber", (json_int_t)1,
+				     "agent"),
+			   NULL);
+		return false;
+	}
+	s = agent_session_info(l->agent);
+	if (agent_session_intruder(l->agent)) {
+		if (!(machine_state_info[l->state].next & 1u << MACHINE_QUARANTINED))
+			life_fail(l, "SecondCaller",
+				  "a second caller used the boot secret of this operation");
+		else
+			life_quarantine(l, EXIT_OPERATOR, "SecondCaller",
+					"a second caller used the boot secret of this operation");
+		return false;
+	}
+	if (s->boot_id) {
+		if (l->m->status.agent && str_eq(l->m->status.agent->boot_id, s->boot_id))
+			return true;
+		life_write(l,
+			   json_pack("{s:{s:s, s:s, s:s?}, s:{s:s}}", "agent", "bootID", s->boot_id,
+				     "publicKey", s->public_key, "systemUUID", s->system_uuid,
+				     "operation", "step", "agent"),
+			   NULL);
+		return false;
+	}
+	url = agent_session_media_url(l->agent);
+	if (!url) {
+		life_wait(l, WAITING_APPROVAL, "MediaNotMounted", "%s",
+			  agent_session_refusal(l->agent));
+		return false;
+	}
+	if (!life_seen(l, l->c->o.poll_ms * 3))
+		return false;
+	if (l->seen.power == PROVIDER_POWER_ON) {
+		if (!l->seen.media_known) /* not read this time: nothing is concluded */
+			return false;
+		if (!life_shows_ours(l))
+			life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
+				  "the machine is on, and its BMC does not show our boot medium");
+		else if (!is_boot_of_now(l) && !str_eq(l->seen.media_url, url) &&
+			 !(str_eq(l->seen.http_url, url) && !is_kept(l)))
+			life_power(l, false); /* an earlier boot of ours */
+		else if (op && str_eq(op->last_error.reason, "PowerStateUnexpected"))
+			life_write(
+				l,
+				json_pack("{s:{s:n, s:n}}", "operation", "lastError", "waitingFor"),
+				NULL); /* seen again: the deadline counts */
+		return false;	       /* ours and on: wait for the call */
+	}
+	if (l->seen.power != PROVIDER_POWER_OFF)
+		return false;
+	begin_ways(l);
+	if (by_http(l)) {
+		boot_http(l, url);
+		return false;
+	}
+	if (!l->seen.media || !str_eq(l->seen.media_url, url)) {
+		if (life_bmc_act(l, "insert-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
+			return false;
+		call = life_bmc_call(l);
+		call.done = on_way;
+		provider_media(l->driver->provider, l->bmc, url, &call);
+	} else if (!l->seen.override) {
+		if (life_bmc_act(l, "boot-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
+			return false;
+		call = life_bmc_call(l);
+		call.done = on_way;
+		provider_boot(l->driver->provider, l->bmc, PROVIDER_BOOT_MEDIA, NULL, &call);
+	} else if (marked(l, NULL)) {
+		life_power(l, true);
+	}
+	return false;
+}
+
+const struct proto_report *life_order(struct life *l, struct proto_order *o, const char *name)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	const struct proto_report *r;
+	const char *last = strrchr(name, '/');
+	char id[128], step[48];
+
+	str_format(id, sizeof(id), "%s/%lld/%s", op->id, (long long)op->boot_number, name);
+	o->id = id;
+	r = agent_session_result(l->agent, id);
+	if (r)
+		return r;
+	str_format(step, sizeof(step), "order %s", last ? last + 1 : name);
+	/* The agent answers the same id with the same result, so an order may be given again and again. */
+	if (!str_eq(l->act, step) || l->journaled || !l->acted_at) {
+		if (life_act(l, step, LIFE_IDEMPOTENT, INT64_MAX) == LIFE_GO) {
+			agent_session_order(l->agent, o);
+			l->acting = false;
+		}
+	} else {
+		agent_session_order(
+			l->agent,
+			o); /* a rebuilt seat has forgotten it; the same id changes nothing */
+		life_progress(l, id);
+	}
+	return NULL;
+}
+
+/* Its boot id stays: a Node must not come with it. */
+bool life_agent_dismissed(const struct life *l)
+{
+	const struct machine_agent *ag = l->m->status.agent;
+
+	return ag && !ag->public_key;
+}
+
+/* It was asked often enough, and the override has gone. */
+static bool address_stays(const struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+
+	return str_eq(op->step, "clear-boot") && op->attempt >= CLEAR_TRIES && !l->acting &&
+	       !l->journaled;
+}
+
+static void keep_address(struct life *l)
+{
+	char digest[CRYPTO_DIGEST_TEXT];
+
+	digest_of(l->seen.http_url, digest);
+	log_warn("BMC keeps the address of an HTTP boot, which boots nothing any more",
+		 LOG_S("machine", l->name));
+	life_write(l,
+		   json_pack("{s:{s:s}, s:{s:n}, s:{s:n, s:n}}", "bmc", "keptAddress", digest,
+			     "power", "httpBoot", "operation", "lastError", "waitingFor"),
+		   NULL);
+}
+
+bool life_agent_off(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	struct proto_order o = {.kind = PROTO_POWEROFF};
+	struct provider_call call;
+
+	if (l->m->status.agent && !life_agent_dismissed(l)) {
+		life_write(l, json_pack("{s:{s:n}}", "agent", "publicKey"), NULL);
+		return false;
+	}
+	if (!life_seen(l, l->c->o.poll_ms))
+		return false;
+	if (l->seen.power != PROVIDER_POWER_OFF) {
+		if (seat_open(l) && agent_session_info(l->agent)->boot_id &&
+		    !str_eq(l->act, "power-off")) {
+			(void)life_order(l, &o, "poweroff");
+			if (!l->acted_at || loop_now(l->c->loop) - l->acted_at < POWEROFF_GRACE_MS)
+				return false;
+		}
+		if (life_shows_ours(l) || str_eq(op->step, "power-off"))
+			life_power(l, false);
+		else
+			life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
+				  "the machine is on, and its BMC does not show our boot medium");
+		return false;
+	}
+	agent_session_close(l->agent);
+	if (!l->seen.media_known) { /* not read this time: nothing is concluded */
+		(void)life_seen(l, -1);
+		return false;
+	}
+	if (l->seen.media) {
+		if (life_bmc_act(l, "eject-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
+			return false;
+		call = life_bmc_call(l);
+		provider_media(l->driver->provider, l->bmc, NULL, &call);
+		return false;
+	}
+	if (l->seen.override || has_our_address(l)) {
+		if (!l->seen.override && address_stays(l))
+			keep_address(l);
+		else if (life_bmc_act(l, "clear-boot", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) ==
+			 LIFE_GO) {
+			call = life_bmc_call(l);
+			provider_boot(l->driver->provider, l->bmc, PROVIDER_BOOT_DISK, NULL, &call);
+		}
+		return false;
+	}
+	return marked(l, NULL);
+}

@@ -1,0 +1,121 @@
+/*
+ * life_conditions: what a Machine says of itself to people and to `kubectl wait`.
+ * Nothing in drover decides by it.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "controller/life/life.h"
+
+#define CONDITIONS 3
+
+static void ready(const struct life *l, const json_t *status, struct condition *c, struct arena *a)
+{
+	const struct machine_quarantine *q = l->m->status.quarantine;
+	const char *state =
+		str_or(json_str_at(status, "state"), str_or(l->m->status.state, "known"));
+	const json_t *given = json_object_get(status, "quarantine");
+	enum machine_state s = machine_state_find(state);
+	char *name = arena_strdup(a, state);
+
+	name[0] = (char)toupper((unsigned char)name[0]);
+	*c = (struct condition){.type = "Ready",
+				.status = s == MACHINE_FREE || s == MACHINE_SERVING,
+				.reason = name,
+				.message = ""};
+	if (s != MACHINE_QUARANTINED)
+		return;
+	if (given) {
+		c->reason = arena_strdup(a, str_or(json_str_at(given, "reason"), name));
+		c->message = arena_strdup(a, str_or(json_str_at(given, "message"), ""));
+	} else if (q) {
+		c->reason = str_or(q->reason, name);
+		c->message = str_or(q->message, "");
+	}
+}
+
+/* False: nothing is known by this process, so what stands there stays. */
+static bool reachable(const struct life *l, struct condition *c)
+{
+	if (!l->m->spec.bmc || (!l->seen.known && l->observe_error.kind == ERR_NONE))
+		return false;
+	*c = (struct condition){
+		.type = "Reachable", .status = CONDITION_TRUE, .reason = "Answered", .message = ""};
+	if (l->observe_error.kind != ERR_NONE) {
+		c->status = CONDITION_FALSE;
+		c->reason = life_bmc_reason(&l->observe_error);
+		c->message = l->observe_error.text;
+	}
+	return true;
+}
+
+static bool managed(const struct life *l, struct condition *c, struct arena *a)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	struct err e;
+
+	*c = (struct condition){.type = "Managed", .status = CONDITION_FALSE, .message = ""};
+	if (l->m->spec.management_policy == MACHINE_RETIRE) {
+		c->reason = "Retired";
+		c->message = "spec.managementPolicy is Retire";
+	} else if (l->m->spec.management_policy != MACHINE_MANAGE) {
+		c->reason = "Observed";
+		c->message = arena_printf(
+			a,
+			"spec.managementPolicy is Observe: drover only reads; `drover approve %s`",
+			l->name);
+	} else if (l->m->spec.bmc && !l->seen.known) {
+		return false;
+	} else if (l->m->spec.bmc && life_identity(l, &e) < 0) {
+		c->reason = e.kind == ERR_NOT_FOUND ? "NotApproved" : "IdentityMismatch";
+		c->message = arena_strdup(a, e.text);
+	} else if (op && str_eq(op->last_error.reason, "DuplicateIdentity")) {
+		c->reason = op->last_error.reason;
+		c->message = str_or(op->last_error.message, "");
+	} else {
+		c->status = CONDITION_TRUE;
+		c->reason = "Approved";
+	}
+	return true;
+}
+
+static bool stands(const struct conditions *cs, const struct condition *want)
+{
+	const struct condition *c = condition_get(cs, want->type);
+
+	return c && c->status == want->status && str_eq(c->reason, want->reason) &&
+	       str_eq(str_or(c->message, ""), want->message) &&
+	       c->observed_generation == want->observed_generation;
+}
+
+json_t *life_conditions(const struct life *l, const json_t *status)
+{
+	const struct conditions *old = &l->m->status.conditions;
+	OWN(arena) a = arena_new();
+	struct condition want[CONDITIONS];
+	struct conditions cs = {.n = old->n};
+	size_t n = 0;
+	bool same = true;
+	json_t *list;
+
+	ready(l, status, &want[n++], a);
+	n += reachable(l, &want[n]);
+	n += managed(l, &want[n], a);
+	for (size_t i = 0; i < n; i++) {
+		want[i].observed_generation = l->m->meta.generation;
+		same &= stands(old, &want[i]);
+	}
+	if (same)
+		return NULL;
+	cs.v = arena_calloc(a, old->n + CONDITIONS, sizeof(*cs.v));
+	if (old->n)
+		memcpy(cs.v, old->v, old->n * sizeof(*cs.v));
+	for (size_t i = 0; i < n; i++)
+		(void)condition_set(&cs, a, &want[i], loop_wall(l->c->loop));
+	list = json_array();
+	for (size_t i = 0; i < cs.n; i++)
+		json_array_append_new(list, fields_encode(condition_fields, &cs.v[i]));
+	return list;
+}

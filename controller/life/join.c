@@ -1,0 +1,177 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "controller/rules/identity.h"
+#include "controller/core/keys.h"
+#include "controller/life/join.h"
+
+/* Bootstrap tokens are lower-case letters and digits (kubeadm: [a-z0-9]{6}.[a-z0-9]{16}). */
+static void token_text(const uint8_t *raw, char *out, size_t n)
+{
+	static const char digits[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+
+	for (size_t i = 0; i < n; i++)
+		out[i] = digits[raw[i] % 36];
+	out[n] = '\0';
+}
+
+void life_token(struct life *l, const char *claim_uid, struct life_token *out)
+{
+	OWN(arena) a = arena_new();
+	char hex[65];
+	uint8_t raw[32];
+
+	keys_derive(l->c->keys, arena_printf(a, "token\n%s", claim_uid), hex);
+	(void)str_unhex(raw, hex, sizeof(raw));
+	token_text(raw, out->id, 6);
+	token_text(raw + 6, out->secret, 16);
+	secret_wipe(hex, sizeof(hex));
+	secret_wipe(raw, sizeof(raw));
+}
+
+json_t *life_token_secret(const struct life_token *t, const char *claim, int64_t expires)
+{
+	char when[STR_TIME_SIZE], name[32], what[320];
+
+	str_format(name, sizeof(name), "bootstrap-token-%s", t->id);
+	str_format(what, sizeof(what), "drover: %s", claim);
+	return json_pack(
+		"{s:s, s:s, s:{s:s, s:s, s:{s:s, s:s}}, s:s, s:{s:s, s:s, s:s, s:s, s:s, s:s, s:s}}",
+		"apiVersion", "v1", "kind", "Secret", "metadata", "name", name, "namespace",
+		"kube-system", "labels", TENANT_LABEL_CLAIM, claim,
+		"vcluster.loft.sh/token-node-type", "worker", "type",
+		"bootstrap.kubernetes.io/token", "stringData", "token-id", t->id, "token-secret",
+		t->secret, "usage-bootstrap-signing", "true", "usage-bootstrap-authentication",
+		"true", "auth-extra-groups", "system:bootstrappers:kubeadm:default-node-token",
+		"expiration", str_time(when, expires), "description", what);
+}
+
+const char *life_provider_id(const struct life *l, struct arena *a)
+{
+	return identity_provider_id(l->m, a);
+}
+
+/* Values go into a KEY=VALUE file that a script on the node reads line by line. */
+static int put(struct buf *b, const char *key, const char *value, struct err *e)
+{
+	for (const char *p = value; *p; p++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:/._,=@-[]",
+			    *p))
+			return err_set(e, ERR_INVALID, 0, "config drive: %s may not contain '%c'",
+				       key, *p);
+	buf_printf(b, "%s=%s\n", key, value);
+	return 0;
+}
+
+static const char *taints_text(const struct node_claim *n, struct arena *a)
+{
+	const struct object_taints *lists[] = {&n->spec.taints, &n->spec.startup_taints};
+	const char *text = TENANT_TAINT_UNREGISTERED ":NoSchedule";
+
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < lists[k]->n; i++) {
+			const struct object_taint *t = &lists[k]->v[i];
+
+			text = arena_printf(a, "%s,%s%s%s:%s", text, t->key,
+					    str_empty(t->value) ? "" : "=", str_or(t->value, ""),
+					    object_effect_names[t->effect]);
+		}
+	return text;
+}
+
+static const char *reserved_text(const struct object_kubelet *k, struct arena *a)
+{
+	const char *text = "";
+	char q[QUANTITY_TEXT];
+
+	for (size_t i = 0; k && i < k->system_reserved.n; i++)
+		text = arena_printf(a, "%s%s%s=%s", text, i ? "," : "",
+				    k->system_reserved.v[i].name,
+				    quantity_format(k->system_reserved.v[i].q, q));
+	return text;
+}
+
+static void add_file(struct proto_order *o, const char *name, const char *content)
+{
+	o->files.v[o->files.n++] = (struct proto_file){.name = name, .content = content};
+}
+
+int life_config_files(struct life *l, const struct node_claim *n, const struct virtual_cluster *vc,
+		      const struct life_token *t, const char *ca_hash, const char *user_data,
+		      struct arena *a, struct proto_order *o, struct err *e)
+{
+	const struct object_kubelet *k = n->spec.kubelet;
+	const char *max_pods =
+		arena_printf(a, "%lld", (long long)(k && k->max_pods ? k->max_pods : 110));
+	const char *token = arena_printf(a, "%s.%s", t->id, t->secret);
+	struct buf b;
+	int rc = -1;
+
+	buf_init(&b, 64 << 10);
+	if (put(&b, "JOIN_ENDPOINT", str_or(vc->spec.join_endpoint, ""), e) < 0 ||
+	    put(&b, "TOKEN", token, e) < 0 || put(&b, "CA_CERT_HASH", ca_hash, e) < 0 ||
+	    put(&b, "NODE_NAME", n->meta.name, e) < 0 ||
+	    put(&b, "PROVIDER_ID", life_provider_id(l, a), e) < 0 ||
+	    put(&b, "NODE_LABELS", "", e) < 0 || put(&b, "TAINTS", taints_text(n, a), e) < 0 ||
+	    put(&b, "MAX_PODS", max_pods, e) < 0 ||
+	    put(&b, "SYSTEM_RESERVED", reserved_text(k, a), e) < 0)
+		goto out;
+	o->files.v = arena_calloc(a, 4, sizeof(*o->files.v));
+	add_file(o, "meta-data",
+		 arena_printf(a, "instance-id: %s\nlocal-hostname: %s\n", n->meta.uid,
+			      n->meta.name));
+	add_file(o, "user-data", str_or(user_data, "#cloud-config\n{}\n"));
+	add_file(o, "network-config",
+		 "version: 2\nethernets:\n  all:\n    match: {name: \"e*\"}\n    dhcp4: true\n");
+	add_file(o, "drover-join.cfg", arena_strndup(a, b.data, b.len));
+	rc = 0;
+out:
+	secret_wipe(b.data, b.len);
+	buf_done(&b);
+	return rc;
+}
+
+int life_proves(const struct life *l, const struct node_claim *n, const struct tenant_node *node,
+		struct err *e)
+{
+	OWN(arena) a = arena_new();
+	const char *id = life_provider_id(l, a);
+	const struct machine_identity *mine = l->m->spec.identity;
+	const char *seen = l->m->status.agent ? l->m->status.agent->system_uuid : NULL;
+
+	if (!str_eq(node->world.name, n->meta.name))
+		return err_set(e, ERR_CONFLICT, 0, "Node %s is not named after claim %s",
+			       node->world.name, n->meta.name);
+	if (!str_eq(node->provider_id, id))
+		return err_set(e, ERR_CONFLICT, 0, "Node %s says providerID %s, want %s",
+			       node->world.name, str_or(node->provider_id, "(none)"), id);
+	if (!identity_joined(mine, seen, node->system_uuid))
+		return err_set(e, ERR_CONFLICT, 0, "Node %s runs on system UUID %s, want %s",
+			       node->world.name, str_or(node->system_uuid, "(none)"),
+			       str_or(seen, mine ? str_or(mine->system_uuid, "(none)") : "(none)"));
+	if (str_empty(node->boot_id) || str_eq(node->boot_id, l->m->status.boot_id) ||
+	    (l->m->status.agent && str_eq(node->boot_id, l->m->status.agent->boot_id)))
+		return err_set(e, ERR_CONFLICT, 0, "Node %s reports a boot id that was seen before",
+			       node->world.name);
+	return 0;
+}
+
+json_t *life_node_labels(const struct life *l, const struct node_claim *n)
+{
+	json_t *labels =
+		json_pack("{s:s, s:s, s:s}", TENANT_LABEL_CLAIM, n->meta.name, TENANT_LABEL_POOL,
+			  n->spec.node_pool_ref.name, "node.kubernetes.io/instance-type",
+			  str_or(l->m->spec.instance_type, "unknown"));
+	const struct provider_object *p = life_provider(l);
+	const struct provider_object_instance_type *t =
+		p ? driver_type(p, l->m->spec.instance_type) : NULL;
+
+	for (size_t i = 0; t && i < t->labels.n; i++)
+		json_object_set_new(labels, t->labels.v[i].key, json_string(t->labels.v[i].value));
+	for (size_t i = 0; i < n->spec.labels.n; i++)
+		json_object_set_new(labels, n->spec.labels.v[i].key,
+				    json_string(n->spec.labels.v[i].value));
+	return json_pack("{s:{s:o}}", "metadata", "labels", labels);
+}

@@ -1,0 +1,396 @@
+/*
+ * life_journal: what is written of a Machine: changes of state, acts before they go out, why nothing
+ * moves.  Every write is a merge patch with the resourceVersion.
+ * Tests: tests/world/test_bmc.c, tests/world/test_crash.c
+ */
+#include <assert.h>
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/core/counters.h"
+#include "controller/life/life.h"
+#include "controller/steps/requests.h"
+
+void life_set_time(json_t *o, const char *key, int64_t ms)
+{
+	char t[STR_TIME_SIZE];
+
+	json_object_set_new(o, key, ms ? json_string(str_time(t, ms)) : json_null());
+}
+
+static void on_spec_written(json_t *o, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	l->write = NULL;
+	if (!e && json_object_get(o, "spec"))
+		kube_cache_learn(l->c->cache[OBJECT_MACHINE], o);
+	else if (e && e->kind != ERR_NOT_FOUND)
+		log_warn("machine spec not written", LOG_S("machine", l->name), LOG_E(e));
+	loop_timer_start(&l->timer, e ? 1000 : 0);
+}
+
+static void on_written(json_t *o, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	l->write = NULL;
+	if (!e) {
+		kube_cache_learn(l->c->cache[OBJECT_MACHINE], o);
+		l->took_over = true;
+		life_kick(l);
+		return;
+	}
+	/* Nothing of what the patch announced may be done. */
+	l->journaled = false;
+	if (e->kind != ERR_CONFLICT)
+		log_warn("machine status not written", LOG_S("machine", l->name), LOG_E(e));
+	if (e->kind == ERR_CONFLICT)
+		l->took_over = false;
+	loop_timer_start(&l->timer, e->kind == ERR_CONFLICT ? 100 : 1000);
+}
+
+void life_write(struct life *l, json_t *status, json_t *spec)
+{
+	json_t *patch, *conditions;
+
+	if (!status &&
+	    !spec) { /* jansson refused a text: what it was about is tried again with the next look */
+		log_error("machine status could not be built", LOG_S("machine", l->name));
+		return;
+	}
+	if (l->write || !l->c->leading) {
+		json_decref(status);
+		json_decref(spec);
+		return;
+	}
+	if (spec) {
+		patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
+				  l->m->meta.resource_version, "spec", spec);
+		l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL,
+				      l->name, NULL, KUBE_PATCH_MERGE, patch, on_spec_written, l);
+	} else {
+		conditions = life_conditions(l, status);
+		if (conditions)
+			json_object_set_new(status, "conditions", conditions);
+		patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
+				  l->m->meta.resource_version, "status", status);
+		l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL,
+				      l->name, "status", KUBE_PATCH_MERGE, patch, on_written, l);
+	}
+	json_decref(patch);
+}
+
+bool life_finalizer(struct life *l, bool on)
+{
+	const struct strings *have = &l->m->meta.finalizers;
+	json_t *list, *patch;
+	bool has = false;
+
+	for (size_t i = 0; i < have->n; i++)
+		has |= str_eq(have->v[i], LIFE_MACHINE_FINALIZER);
+	if (has == on || l->write || !l->c->leading)
+		return has != on;
+	list = json_array();
+	for (size_t i = 0; i < have->n; i++)
+		if (!str_eq(have->v[i], LIFE_MACHINE_FINALIZER))
+			json_array_append_new(list, json_string(have->v[i]));
+	if (on)
+		json_array_append_new(list, json_string(LIFE_MACHINE_FINALIZER));
+	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion",
+			  l->m->meta.resource_version, "finalizers", list);
+	l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL, l->name,
+			      NULL, KUBE_PATCH_MERGE, patch, on_spec_written, l);
+	json_decref(patch);
+	return true;
+}
+
+/* Our fence: one above what the journal shows, from our first write on. */
+int64_t life_fence(const struct life *l)
+{
+	int64_t f = l->m->status.operation ? l->m->status.operation->fence : 0;
+
+	return l->took_over ? f : f + 1;
+}
+
+void life_operation_id(struct life *l, char out[static 33])
+{
+	uint8_t b[16];
+
+	loop_random_bytes(l->c->loop, b, sizeof(b));
+	str_hex(out, b, sizeof(b));
+}
+
+int64_t life_limit_ms(const struct life *l, enum machine_state s)
+{
+	const struct node_claim *n = life_claim(l);
+	const struct provider_object *p = life_provider(l);
+	int64_t ms = machine_state_info[s].limit_s * 1000;
+
+	if (n && s == MACHINE_IMAGING && n->spec.deadlines.imaging > 0)
+		ms = n->spec.deadlines.imaging;
+	else if (n && s == MACHINE_BOOTING && n->spec.deadlines.booting > 0)
+		ms = n->spec.deadlines.booting;
+	else if (n && s == MACHINE_JOINING && n->spec.deadlines.joining > 0)
+		ms = n->spec.deadlines.joining;
+	else if (n && s == MACHINE_GATING && n->spec.deadlines.gating > 0)
+		ms = n->spec.deadlines.gating;
+	else if (p && s == MACHINE_WIPING && p->spec.wipe.deadline > 0)
+		ms = p->spec.wipe.deadline;
+	else if (n && s == MACHINE_DRAINING && n->spec.termination_grace_period)
+		ms = n->spec.termination_grace_period > 0 ? n->spec.termination_grace_period : 0;
+	return ms;
+}
+
+#define FAILURES_KEPT 20
+
+static json_t *failures_with(const struct life *l, const char *reason, const char *message)
+{
+	json_t *list = json_array(), *f = json_object();
+	size_t n = l->m->status.failures.n;
+	const struct object_ref *r = l->m->status.claim_ref;
+	const struct node_claim *n_claim = life_claim(l);
+
+	for (size_t i = n >= FAILURES_KEPT ? n - FAILURES_KEPT + 1 : 0; i < n; i++) {
+		const struct machine_failure *old = &l->m->status.failures.v[i];
+		json_t *o = json_pack("{s:s, s:s, s:s}", "step", str_or(old->step, "unknown"),
+				      "reason", str_or(old->reason, "Unknown"), "message",
+				      str_or(old->message, ""));
+
+		life_set_time(o, "time", old->time);
+		if (old->claim)
+			json_object_set_new(o, "claim", json_string(old->claim));
+		if (old->pool)
+			json_object_set_new(o, "pool", json_string(old->pool));
+		if (old->image)
+			json_object_set_new(o, "image", json_string(old->image));
+		if (old->tenant)
+			json_object_set_new(o, "tenant", json_string(old->tenant));
+		json_array_append_new(list, o);
+	}
+	life_set_time(f, "time", loop_wall(l->c->loop));
+	json_object_set_new(f, "step", json_string(machine_state_info[l->state].name));
+	json_object_set_new(f, "reason", json_string(reason));
+	json_object_set_new(f, "message", json_string(message));
+	if (r)
+		json_object_set_new(f, "claim", json_string(r->name));
+	if (n_claim) {
+		json_object_set_new(f, "pool", json_string(n_claim->spec.node_pool_ref.name));
+		json_object_set_new(f, "image", json_string(n_claim->spec.image.digest));
+		json_object_set_new(f, "tenant",
+				    json_string(n_claim->spec.virtual_cluster_ref.name));
+	}
+	json_array_append_new(list, f);
+	return list;
+}
+
+static void enter(struct life *l, enum machine_state to, json_t *extra, const char *reason,
+		  const char *message)
+{
+	json_t *status = extra ? extra : json_object(), *op, *given;
+	int64_t now = loop_wall(l->c->loop), limit = life_limit_ms(l, to);
+	char id[33];
+
+	assert(machine_state_info[l->state].next & 1u << to);
+	/* Only what is elastic, and so has no network of ours, may leave without being cut off. */
+	assert(l->state != MACHINE_STOPPING || to != MACHINE_LEAVING || !l->m->spec.bmc);
+	given = json_object_get(status, "operation");
+	op = json_pack("{s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:I}", "step", "class",
+		       "attempt", "handle", "waitingFor", "nextAttempt", "lastError", "started",
+		       "progress", "fence", (json_int_t)life_fence(l));
+	life_set_time(op, "deadline", limit ? now + limit : 0);
+	if (to == MACHINE_CLAIMED || to == MACHINE_STOPPING) {
+		life_operation_id(l, id);
+		json_object_set_new(op, "id", json_string(id));
+		json_object_set_new(op, "bootNumber", json_null());
+	}
+	if (given)
+		json_object_update(op, given);
+	json_object_set_new(status, "operation", op);
+	if (l->m->status.warm_for && to != MACHINE_CLAIMED && !json_object_get(status, "warmFor"))
+		json_object_set_new(status, "warmFor", json_null());
+	json_object_set_new(status, "state", json_string(machine_state_info[to].name));
+	life_set_time(status, "stateSince", now);
+	if (reason) {
+		json_object_set_new(status, "failures", failures_with(l, reason, message));
+		controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason, message);
+	}
+	log_info("machine state", LOG_S("machine", l->name),
+		 LOG_S("from", machine_state_info[l->state].name),
+		 LOG_S("to", machine_state_info[to].name), LOG_S("reason", str_or(reason, "")),
+		 LOG_S("message", str_or(message, "")),
+		 LOG_I("ms", l->m->status.state_since ? now - l->m->status.state_since : 0));
+	l->act[0] = l->answer.about[0] = '\0';
+	life_drain_forget(l);
+	l->progress = 0;
+	l->act_after = l->knocked_at = 0;
+	backoff_reset(&l->act_backoff);
+	life_write(l, status, NULL);
+}
+
+/* Texts quote BMCs, agents and tenants: whole UTF-8, and no media token, which opens the boot block. */
+static void tidy(char *text)
+{
+	char *at = strstr(text, "/boot/");
+
+	str_clean(text);
+	for (at = at ? at + strlen("/boot/") : NULL; at && isxdigit((unsigned char)*at); at++)
+		*at = '*';
+}
+
+void life_goto(struct life *l, enum machine_state to, json_t *extra, const char *reason,
+	       const char *fmt, ...)
+{
+	char message[400] = "";
+	va_list ap;
+
+	if (fmt) {
+		va_start(ap, fmt);
+		vsnprintf(message, sizeof(message), fmt, ap);
+		va_end(ap);
+		tidy(message);
+	}
+	enter(l, to, extra, reason, message);
+}
+
+void life_quarantine(struct life *l, enum machine_exit exit_, const char *reason, const char *fmt,
+		     ...)
+{
+	char message[400];
+	json_t *q;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
+	tidy(message);
+	q = json_pack("{s:s, s:s, s:s}", "reason", reason, "message", message, "exit",
+		      exit_ == EXIT_AUTO ? "auto" : "operator");
+	life_set_time(q, "since", loop_wall(l->c->loop));
+	life_set_time(q, "nextAttempt",
+		      exit_ == EXIT_AUTO ? loop_wall(l->c->loop) + life_quarantine_wait(l->m) : 0);
+	/* A machine that was free is not clean any more. */
+	enter(l, MACHINE_QUARANTINED, json_pack("{s:o, s:b}", "quarantine", q, "clean", 0), reason,
+	      message);
+}
+
+void life_wait(struct life *l, enum machine_waiting waiting_for, const char *reason,
+	       const char *fmt, ...)
+{
+	static const char *const names[] = {"Device", "Rate", "Budget", "Approval"};
+	const struct machine_operation *op = l->m->status.operation;
+	char message[400];
+	json_t *err;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
+	tidy(message);
+	if (op && str_eq(op->last_error.reason, reason) &&
+	    str_eq(op->last_error.message, message) && op->waiting_for == (int)waiting_for)
+		return;
+	log_info("machine waits", LOG_S("machine", l->name),
+		 LOG_S("state", machine_state_info[l->state].name), LOG_S("reason", reason),
+		 LOG_S("message", message));
+	if (!op || !str_eq(op->last_error.reason, reason))
+		controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason, message);
+	err = json_pack("{s:s, s:s}", "reason", reason, "message", message);
+	life_set_time(err, "time", loop_wall(l->c->loop));
+	life_write(l,
+		   json_pack("{s:{s:s, s:o}}", "operation", "waitingFor", names[waiting_for],
+			     "lastError", err),
+		   NULL);
+}
+
+/* --- the journal ------------------------------------------------------------------------------- */
+
+bool life_withheld(struct life *l, const char *act)
+{
+	bool old = !controller_may_destroy(l->c);
+
+	if (old && l->c->leading && !l->withheld)
+		log_warn("destructive request not sent: the lease was not renewed in time",
+			 LOG_S("machine", l->name), LOG_S("act", act),
+			 LOG_I("renewed_ms_ago", kube_lease_renewed_age(l->c->lease)));
+	l->withheld = old;
+	return old;
+}
+
+enum life_turn life_act(struct life *l, const char *step, enum life_class cls, int64_t patience_ms)
+{
+	static const char *const classes[] = {"idempotent", "probe-first", "once"};
+	const struct machine_operation *op = l->m->status.operation;
+	int64_t now = loop_now(l->c->loop), attempt;
+	bool same = str_eq(l->act, step);
+	json_t *j;
+
+	if (l->acting || l->write || now < l->act_after || life_paused(l) || life_withheld(l, step))
+		return LIFE_HOLD;
+	if (request_is_double(l))
+		return LIFE_HOLD;
+	if (same && l->journaled && op && str_eq(op->step, step)) {
+		l->journaled = false;
+		l->acting = true;
+		l->acted_at = now;
+		return LIFE_GO;
+	}
+	if (same && l->acted_at && now - l->acted_at < patience_ms)
+		return LIFE_HOLD;
+	attempt = op && str_eq(op->step, step) ? op->attempt + 1 : 1;
+	str_copy(l->act, sizeof(l->act), step);
+	l->acted_at = 0;
+	l->journaled = true;
+	if (!same)
+		backoff_reset(&l->act_backoff);
+	j = json_pack("{s:s, s:s, s:I, s:I, s:n, s:s, s:n}", "step", step, "class", classes[cls],
+		      "attempt", (json_int_t)attempt, "fence", (json_int_t)life_fence(l), "handle",
+		      "waitingFor", "Device", "nextAttempt");
+	if (attempt == 1) { /* a new step: what an earlier one waited for or told is past */
+		json_object_set_new(j, "lastError", json_null());
+		json_object_set_new(j, "progress", json_null());
+	}
+	life_set_time(j, "started", loop_wall(l->c->loop));
+	life_write(l, json_pack("{s:o}", "operation", j), NULL);
+	return LIFE_HOLD;
+}
+
+void life_acted(struct life *l, const struct err *e)
+{
+	int64_t delay, now = loop_now(l->c->loop);
+	const char *reason;
+	json_t *err, *op;
+
+	l->acting = false;
+	l->act_end = now;
+	if (e && l->m) {
+		delay = backoff_next(&l->act_backoff, loop_random(l->c->loop));
+		if (delay < (int64_t)e->retry_after_ms)
+			delay = e->retry_after_ms;
+		l->act_after = now + delay;
+		l->acted_at = 0;
+		l->m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
+		reason = str_starts(l->act, "place ") ? "NetworkNotConfirmed" : life_bmc_reason(e);
+		counters_act_failed(l->c->counters, l->act, reason);
+		log_warn("act failed", LOG_S("machine", l->name), LOG_S("act", l->act),
+			 LOG_I("again_in_ms", delay), LOG_E(e));
+		if (l->m) {
+			err = json_pack("{s:s, s:s}", "reason", reason, "message", e->text);
+			life_set_time(err, "time", loop_wall(l->c->loop));
+			op = json_pack("{s:o}", "lastError", err);
+			/* The fabric remembers a higher fence: of a newer leader, who then stops this write, or
+			 * of a journal that was lost. */
+			if (e->kind == ERR_CONFLICT && str_starts(l->act, "place "))
+				json_object_set_new(op, "fence", json_integer(life_fence(l) + 1));
+			life_set_time(op, "nextAttempt", loop_wall(l->c->loop) + delay);
+			life_write(l, json_pack("{s:o}", "operation", op), NULL);
+		}
+		loop_timer_start(&l->timer, delay);
+	}
+	life_kick(l);
+}

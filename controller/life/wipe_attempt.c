@@ -1,0 +1,429 @@
+/*
+ * life_attempt: from the first order of a wipe to the record of it.
+ *
+ *	inspecting --status.wipeAttempt--> wiping, verifying --WipeRecord--> stamp, free
+ *	                                        '--> dirty, quarantined: drover's word alone
+ *
+ * The attempt is written down, with its number and what came before it, before
+ * the agent is told to wipe.  So it ends in one record whatever happens, numbers have no
+ * gap, and each record names the one before.
+ * Tests: tests/world/test_evidence.c, tests/world/test_boot.c
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/core/counters.h"
+#include "controller/core/keys.h"
+#include "controller/life/clean_proof.h"
+#include "controller/core/record_export.h"
+
+#define RECORD_AGAIN_MS 1000
+#define RECORD_AGAIN_ASIDE_MS 30000 /* where more than the record is waiting to be done */
+
+const char *life_digest(struct arena *a, const void *data, size_t len)
+{
+	uint8_t d[CRYPTO_SHA256];
+	char text[CRYPTO_DIGEST_TEXT];
+
+	crypto_sha256(data, len, d);
+	return arena_strdup(a, crypto_digest_text(d, text));
+}
+
+static const char *digest_of_record(struct arena *a, const struct wipe_record *r)
+{
+	return life_digest(a, r->spec.envelope, strlen(r->spec.envelope));
+}
+
+/* --- its number --------------------------------------------------------------------------------- */
+
+struct previous {
+	const struct life *l;
+	const struct wipe_record *newest;
+	int64_t attempts;
+};
+
+static bool look_back(const struct kube_entry *en, void *arg)
+{
+	const struct wipe_record *r = en->object;
+	const struct evidence *ev = &r->spec.evidence, *n;
+	struct previous *p = arg;
+
+	if (!str_eq(ev->machine.name, p->l->name))
+		return true;
+	n = p->newest ? &p->newest->spec.evidence : NULL;
+	if (!n || ev->tenancy > n->tenancy ||
+	    (ev->tenancy == n->tenancy && ev->attempt > n->attempt))
+		p->newest = r;
+	if (ev->tenancy == p->l->m->status.tenancy && ev->attempt > p->attempts)
+		p->attempts = ev->attempt;
+	return true;
+}
+
+static struct previous looked_back(const struct life *l)
+{
+	struct previous p = {.l = l};
+
+	kube_cache_each(l->c->cache[OBJECT_WIPE_RECORD], look_back, &p);
+	return p;
+}
+
+static const char *record_name(const struct life *l, int64_t attempt, struct arena *a)
+{
+	return arena_printf(a, "%s-%lld-%lld", l->name, (long long)l->m->status.tenancy,
+			    (long long)attempt);
+}
+
+static const struct wipe_record *record_named(const struct life *l, const char *name)
+{
+	return CONTROLLER_GET(l->c, OBJECT_WIPE_RECORD, wipe_record, name);
+}
+
+/* What the drives were to reach, in a word that can be compared. */
+static const char *policy_digest(const struct life *l, struct arena *a)
+{
+	const struct provider_object *p = life_provider(l);
+	const char *policy = p ? arena_printf(a, "flash=%d hdd=%d trust=%d",
+					      p->spec.wipe.floor.minimum_level.flash,
+					      p->spec.wipe.floor.minimum_level.hdd,
+					      p->spec.wipe.floor.minimum_trust)
+			       : "";
+
+	return life_digest(a, policy, strlen(policy));
+}
+
+static json_t *attempt_json(const struct life *l, const struct previous *p,
+			    const char *nonce_digest, int64_t start)
+{
+	OWN(arena) a = arena_new();
+	int64_t number = p->attempts + 1;
+	json_t *j = json_pack("{s:s, s:I, s:s, s:s, s:n}", "record", record_name(l, number, a),
+			      "attempt", (json_int_t)number, "nonceDigest", nonce_digest,
+			      "policyDigest", policy_digest(l, a), "previous");
+
+	json_object_set_new(j, "startTime",
+			    json_string(str_time((char[STR_TIME_SIZE]){0}, start / 1000 * 1000)));
+	if (p->newest)
+		json_object_set_new(j, "previous",
+				    json_pack("{s:s, s:s}", "name", p->newest->meta.name, "digest",
+					      digest_of_record(a, p->newest)));
+	return j;
+}
+
+static void on_looked_up(json_t *o, const struct err *e, void *arg)
+{
+	OWN(arena) a = arena_new();
+	struct life *l = arg;
+	struct err bad;
+	void *r;
+
+	if (!e) {
+		kube_cache_learn(l->c->cache[OBJECT_WIPE_RECORD], o);
+		if (object_decode(&object_kinds[OBJECT_WIPE_RECORD], o, a, &r, &bad) < 0 ||
+		    object_check(&object_kinds[OBJECT_WIPE_RECORD], r, NULL, &bad) < 0)
+			e = &bad;
+	}
+	life_answer(o, e, l);
+}
+
+/* The cache may be behind: the API is asked whether the number is free. */
+json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
+{
+	const struct previous p = looked_back(l);
+	OWN(arena) a = arena_new();
+	const char *name = record_name(l, p.attempts + 1, a);
+	char about[64];
+
+	str_format(about, sizeof(about), "number %lld", (long long)p.attempts + 1);
+	switch (life_asked(l, about)) {
+	case ASK_NONE:
+		break;
+	case ASK_FAILED:
+		if (l->answer.err.kind == ERR_NOT_FOUND)
+			return attempt_json(l, &p, nonce_digest, loop_wall(l->c->loop));
+		if (l->answer.err.kind == ERR_INVALID &&
+		    !l->answer.err.code) /* not the server: the record */
+			life_wait(
+				l, WAITING_APPROVAL, "RecordNotKept",
+				"WipeRecord %s exists and cannot be read: %s; keep a copy and delete it",
+				name, l->answer.err.text);
+		life_ask_again(l);
+		return NULL;
+	case ASK_OK: /* there; it was learned, and is counted in the next turn */
+		life_ask_again(l);
+		return NULL;
+	}
+	life_asking(l, about, NULL);
+	l->call = kube_get(l->c->host, &controller_resources[OBJECT_WIPE_RECORD], NULL, name,
+			   on_looked_up, l);
+	return NULL;
+}
+
+/* --- what it says ------------------------------------------------------------------------------- */
+
+void life_attempt_brief(const struct life *l, struct evidence *ev)
+{
+	static const char *not_covered[] = {EVIDENCE_NOT_COVERED};
+	const struct machine_attempt *t = l->m->status.wipe_attempt;
+	const struct machine_identity *id = l->m->spec.identity;
+	const struct machine_agent *ag = l->m->status.agent;
+
+	*ev = (struct evidence){0};
+	ev->machine.name = l->name;
+	ev->machine.uid = l->m->meta.uid;
+	/* As the agent read it, in its spelling, once life_inventory_fits() said that this is the machine. */
+	ev->machine.system_uuid = ag && ag->system_uuid ? ag->system_uuid
+				  : id			? id->system_uuid
+							: NULL;
+	ev->machine.serial = id ? id->serial_number : NULL;
+	ev->tenancy = l->m->status.tenancy;
+	ev->attempt = t->attempt;
+	ev->previous.name = t->previous.name;
+	ev->previous.digest = t->previous.digest;
+	ev->nonce_digest = t->nonce_digest;
+	ev->policy_digest = t->policy_digest;
+	ev->start_time = t->start_time;
+	ev->not_covered.v = not_covered;
+	ev->not_covered.n = sizeof(not_covered) / sizeof(*not_covered);
+	if (l->m->status.tenant.name) {
+		ev->virtual_cluster.name = l->m->status.tenant.name;
+		ev->virtual_cluster.uid = l->m->status.tenant.uid;
+	}
+}
+
+const struct wipe_record *life_attempt_record(const struct life *l)
+{
+	const struct machine_attempt *t = l->m->status.wipe_attempt;
+	const struct wipe_record *r = t ? record_named(l, t->record) : NULL;
+
+	return r && str_eq(r->spec.evidence.nonce_digest, t->nonce_digest) ? r : NULL;
+}
+
+/* --- keeping it --------------------------------------------------------------------------------- */
+
+static void on_kept(json_t *o, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+	int64_t again = l->state == MACHINE_VERIFYING || l->state == MACHINE_DIRTY
+				? RECORD_AGAIN_MS
+				: RECORD_AGAIN_ASIDE_MS;
+
+	l->call = NULL;
+	l->m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
+	if (!e) {
+		counters_wipe(l->c->counters, json_str_at(o, "spec", "verdict"));
+		kube_cache_learn(l->c->cache[OBJECT_WIPE_RECORD], o);
+		life_kick(l);
+		return;
+	}
+	if (!l->m || !l->m->status.wipe_attempt) {
+		life_kick(l);
+		return;
+	}
+	if (e->kind == ERR_CONFLICT) { /* ours, of a reply that was lost, or another's: look */
+		life_asking(l, "record", NULL);
+		l->call = kube_get(l->c->host, &controller_resources[OBJECT_WIPE_RECORD], NULL,
+				   l->m->status.wipe_attempt->record, on_looked_up, l);
+		return;
+	}
+	log_warn("wipe record not created", LOG_S("machine", l->name), LOG_E(e));
+	l->record_after = loop_now(l->c->loop) + again;
+	if (!l->write && again == RECORD_AGAIN_MS)
+		life_wait(l, WAITING_APPROVAL, "RecordNotKept",
+			  "the WipeRecord was not created: %s", e->text);
+	loop_timer_start(&l->timer, RECORD_AGAIN_MS);
+}
+
+/* Takes the envelope. */
+static void create(struct life *l, const struct evidence *ev, char *envelope)
+{
+	struct wipe_record rec = {.spec = {.evidence = *ev, .envelope = envelope}};
+	OWN_JSON all = NULL;
+	json_t *o;
+
+	if (loop_now(l->c->loop) < l->record_after) {
+		loop_timer_start(&l->timer, l->record_after - loop_now(l->c->loop));
+		free(envelope);
+		return;
+	}
+	all = fields_encode(object_kinds[OBJECT_WIPE_RECORD].fields, &rec);
+	o = json_pack("{s:s, s:s, s:{s:s, s:{s:s}}, s:O}", "apiVersion", OBJECT_API_VERSION, "kind",
+		      "WipeRecord", "metadata", "name", l->m->status.wipe_attempt->record, "labels",
+		      "drover.dev/machine", l->name, "spec", json_object_get(all, "spec"));
+	if (l->c->o.evidence_dir)
+		json_object_set_new(json_at(o, "metadata"), "finalizers",
+				    json_pack("[s]", RECORD_EXPORT_FINALIZER));
+	l->call = kube_create(l->c->host, &controller_resources[OBJECT_WIPE_RECORD], NULL, o,
+			      on_kept, l);
+	json_decref(o);
+	free(envelope);
+}
+
+/* The most that drover can vouch for: how an agent was booted it saw itself, and nothing checks more yet. */
+#define AGENT_TRUST WIPE_BOOT_NETWORK
+
+static bool same(const char *x, const char *y)
+{
+	return str_eq(str_or(x, ""), str_or(y, ""));
+}
+
+/* An agent takes drover's clock.  What its record shows otherwise would be countersigned too. */
+static bool timely(const struct life *l, const struct evidence *ev)
+{
+	const int64_t day = 24 * 3600 * 1000;
+	int64_t now = loop_wall(l->c->loop), since = l->m->status.wipe_attempt->start_time;
+
+	return ev->start_time <= ev->end_time &&
+	       ev->start_time >= (since < now ? since : now) - day &&
+	       ev->end_time <= (since > now ? since : now) + day;
+}
+
+/* It speaks of this machine, this tenancy, this attempt and this run, as it was briefed. */
+static bool as_briefed(const struct evidence *ev, const struct evidence *want)
+{
+	for (size_t i = 0; i < want->not_covered.n; i++)
+		if (i >= ev->not_covered.n || !str_eq(ev->not_covered.v[i], want->not_covered.v[i]))
+			return false;
+	return str_eq(ev->machine.name, want->machine.name) &&
+	       str_eq(ev->machine.uid, want->machine.uid) &&
+	       same(ev->machine.system_uuid, want->machine.system_uuid) &&
+	       same(ev->machine.serial, want->machine.serial) &&
+	       same(ev->virtual_cluster.name, want->virtual_cluster.name) &&
+	       same(ev->virtual_cluster.uid, want->virtual_cluster.uid) &&
+	       ev->agent_trust <= AGENT_TRUST && ev->tenancy == want->tenancy &&
+	       ev->attempt == want->attempt && str_eq(ev->nonce_digest, want->nonce_digest) &&
+	       str_eq(ev->policy_digest, want->policy_digest) &&
+	       same(ev->previous.name, want->previous.name) &&
+	       same(ev->previous.digest, want->previous.digest);
+}
+
+void life_attempt_keep(struct life *l, const char *envelope, const struct evidence *want)
+{
+	const struct crypto_key *key = keys_evidence(l->c->keys);
+	OWN(arena) a = arena_new();
+	struct evidence ev;
+	struct err e;
+	char *both;
+
+	if (!life_can_sign(l))
+		return;
+	if (record_named(l, l->m->status.wipe_attempt->record)) {
+		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified",
+				"WipeRecord %s is of another run",
+				l->m->status.wipe_attempt->record);
+		return;
+	}
+	if (evidence_open(envelope, agent_session_info(l->agent)->public_key, NULL, 0, a, &ev, &e) <
+	    0) {
+		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified",
+				"the evidence is not the agent's: %s", e.text);
+		return;
+	}
+	if (!as_briefed(&ev, want) ||
+	    !timely(l, &ev)) { /* the countersignature would vouch for it */
+		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified",
+				"the evidence speaks of another machine, tenancy, run or time");
+		return;
+	}
+	both = evidence_countersign(envelope, key, &e);
+	if (!both) {
+		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified",
+				"the evidence is not the agent's: %s", e.text);
+		return;
+	}
+	create(l, &ev, both);
+}
+
+/* --- an attempt without an end ------------------------------------------------------------------ */
+
+/* Why, from what drover wrote down when it left. */
+static const char *why_unfinished(const struct life *l, struct arena *a)
+{
+	const struct machine_quarantine *q = l->m->status.quarantine;
+	const struct machine_failure *f =
+		l->m->status.failures.n ? &l->m->status.failures.v[l->m->status.failures.n - 1]
+					: NULL;
+
+	if (q && q->since >= l->m->status.wipe_attempt->start_time)
+		return arena_printf(a, "%s: %s", q->reason, str_or(q->message, ""));
+	if (f && f->time >= l->m->status.wipe_attempt->start_time)
+		return arena_printf(a, "%s: %s", f->reason, str_or(f->message, ""));
+	return "drover did not see its end";
+}
+
+/* What the agent said last of one of them; NULL: nothing. */
+static const struct machine_reached *reached(const struct life *l, const char *wwn)
+{
+	const struct machine_attempt *t = l->m->status.wipe_attempt;
+
+	for (size_t i = 0; i < t->devices.n; i++)
+		if (str_eq(t->devices.v[i].wwn, wwn))
+			return &t->devices.v[i];
+	return NULL;
+}
+
+/* The drives that were to be wiped, and how far each was when the agent was heard last; what
+ * became of them is not known. */
+static void unfinished(const struct life *l, struct arena *a, struct evidence *ev)
+{
+	const struct object_drives *want = &l->m->spec.drives;
+
+	ev->unfinished = why_unfinished(l, a);
+	ev->verdict = WIPE_FAIL;
+	ev->agent_trust = WIPE_BOOT_NETWORK;
+	ev->end_time = l->m->status.state_since / 1000 * 1000;
+	if (ev->end_time < ev->start_time)
+		ev->end_time = ev->start_time;
+	ev->inventory.expected = (int64_t)want->n;
+	ev->devices.n = want->n;
+	ev->devices.v = arena_calloc(a, want->n + 1, sizeof(*ev->devices.v));
+	for (size_t i = 0; i < want->n; i++) {
+		const struct machine_reached *far = reached(l, want->v[i].wwn);
+
+		ev->devices.v[i] = (struct evidence_device){
+			.type = want->v[i].type,
+			.model = want->v[i].model,
+			.serial = want->v[i].serial_number,
+			.wwn = want->v[i].wwn,
+			.bytes = want->v[i].bytes,
+			.technique = far ? str_or(far->technique, "Unknown") : "Unknown",
+			.erased_bytes = far ? far->erased_bytes : 0,
+			.level = WIPE_FAIL,
+			.reason = "NotFinished"};
+	}
+}
+
+bool life_attempt_settle(struct life *l)
+{
+	const struct machine_attempt *t = l->m->status.wipe_attempt;
+	const struct crypto_key *key = keys_evidence(l->c->keys);
+	OWN(arena) a = arena_new();
+	struct previous p;
+	struct evidence ev;
+
+	if (!t || l->state == MACHINE_WIPING || l->state == MACHINE_VERIFYING)
+		return false;
+	if (life_attempt_record(l)) {
+		life_write(l, json_pack("{s:n}", "wipeAttempt"), NULL);
+		return true;
+	}
+	if (record_named(l, t->record)) { /* the number is another's */
+		p = looked_back(l);
+		life_write(l,
+			   json_pack("{s:o}", "wipeAttempt",
+				     attempt_json(l, &p, t->nonce_digest, t->start_time)),
+			   NULL);
+		return true;
+	}
+	if (!key && l->state == MACHINE_DIRTY)
+		(void)life_can_sign(l);
+	if (key) {
+		life_attempt_brief(l, &ev);
+		unfinished(l, a, &ev);
+		create(l, &ev, evidence_sign_unfinished(&ev, key));
+	}
+	/* Nothing but another wipe waits for the record. */
+	return l->call || l->state == MACHINE_DIRTY;
+}

@@ -1,0 +1,129 @@
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "controller/steps/adopt.h"
+#include "controller/rules/identity.h"
+#include "controller/tenant/tenant.h"
+
+bool adopt_wanted(const struct life *l)
+{
+	const struct machine_approval *a = l->m->spec.approval;
+
+	return a && a->action == APPROVE_ADOPT && a->id && !str_eq(a->id, l->m->status.approval_id);
+}
+
+static const struct node_claim *claim_of(struct life *l)
+{
+	const char *name = str_or(l->m->spec.approval->claim, "(none)");
+	const struct node_claim *n = CONTROLLER_GET(l->c, OBJECT_NODE_CLAIM, node_claim, name);
+	const struct object_ref *r = n ? n->spec.machine_ref : NULL;
+
+	if (!n)
+		life_wait(
+			l, WAITING_APPROVAL, "ClaimNotFound",
+			"spec.approval.claim: there is no NodeClaim %s; create it, by the name of the "
+			"tenant's Node and with spec.machineRef this machine, or approve another",
+			name);
+	else if (!r || !str_eq(r->name,
+			       l->name)) /* its UID is an older one after a backup was put back */
+		life_wait(
+			l, WAITING_APPROVAL, "ClaimNotFound",
+			"NodeClaim %s: spec.machineRef is %s, not this machine; approve the claim that "
+			"it serves",
+			name, r ? str_or(r->name, "empty") : "empty");
+	else if (n->meta.deletion_timestamp)
+		life_wait(l, WAITING_APPROVAL, "ClaimNotFound",
+			  "NodeClaim %s is being deleted; create it again when it is gone", name);
+	else
+		return n;
+	return NULL;
+}
+
+/* Its tenant's Node, when it is proved to run on this machine. */
+static const struct tenant_node *node_of(struct life *l, const struct node_claim *n)
+{
+	const char *vc = n->spec.virtual_cluster_ref.name;
+	struct tenant *t = tenant_get(l->c, vc);
+	const struct tenant_node *node;
+	OWN(arena) a = arena_new();
+
+	if (!t || !tenant_usable(t) || !t->nodes || !kube_cache_synced(t->nodes)) {
+		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "tenant %s: %s", vc,
+			  t ? str_or(t->reason, "its Nodes are not read yet") : "is not there");
+		return NULL;
+	}
+	node = tenant_node_get(t, n->meta.name);
+	if (!node)
+		life_wait(l, WAITING_APPROVAL, "NodeNotFound",
+			  "tenant %s has no Node %s, the claim's name", vc, n->meta.name);
+	else if (!identity_node(l->seen.uuid, identity_provider_id(l->m, a), node->system_uuid,
+				node->provider_id))
+		life_wait(l, WAITING_APPROVAL, "NodeIdentityMismatch",
+			  "Node %s (%s) runs on system UUID %s, the BMC says %s", n->meta.name,
+			  str_or(node->provider_id, "no providerID"),
+			  str_or(node->system_uuid, "(none)"), str_or(l->seen.uuid, "(none)"));
+	else if (str_empty(node->boot_id))
+		life_wait(l, WAITING_APPROVAL, "NodeIdentityMismatch", "Node %s reports no boot id",
+			  n->meta.name);
+	else if (l->seen.power != PROVIDER_POWER_ON)
+		life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
+			  "Node %s runs on it, but the BMC says it is not on", n->meta.name);
+	else
+		return node;
+	return NULL;
+}
+
+/* Its port is where that tenant's are, as far as the fabric can say: nobody is given a machine in another's network. */
+static bool is_placed(struct life *l, const struct node_claim *n)
+{
+	const struct provider_object *p = life_provider(l);
+	const struct virtual_cluster *vc = CONTROLLER_GET(
+		l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, n->spec.virtual_cluster_ref.name);
+	char segment[256];
+
+	if (!p || !vc)
+		return false;
+	if (p->spec.network.type == FABRIC_NONE)
+		return true;
+	if (!life_place_seen(l, l->c->o.poll_ms * 10))
+		return false;
+	str_format(segment, sizeof(segment), "tenant/%s",
+		   str_or(vc->spec.network.segment, vc->meta.name));
+	if (str_eq(l->place.segment, segment) && l->place.proof != FABRIC_PROOF_NONE)
+		return true;
+	life_wait(l, WAITING_APPROVAL, "NetworkNotConfirmed",
+		  "its port is in %s%s, and the claim's tenant in %s; it is not adopted there",
+		  l->place.segment[0] ? l->place.segment : "no segment",
+		  l->place.proof == FABRIC_PROOF_NONE ? " (not proved)" : "", segment);
+	l->place.known = false;
+	return false;
+}
+
+void adopt(struct life *l)
+{
+	const struct node_claim *n = claim_of(l);
+	const struct tenant_node *node = n ? node_of(l, n) : NULL;
+	json_t *x;
+
+	if (!node || !is_placed(l, n))
+		return;
+	if (l->state != MACHINE_KNOWN) { /* the same tenancy, by other UIDs */
+		x = json_pack("{s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s}}", "approvalID",
+			      l->m->spec.approval->id, "claimRef", "name", n->meta.name, "uid",
+			      n->meta.uid, "tenant", "name", n->spec.virtual_cluster_ref.name,
+			      "uid", str_or(n->spec.virtual_cluster_ref.uid, ""), "bootID",
+			      node->boot_id);
+		controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "Adopted",
+				 n->meta.name);
+		life_write(l, x, NULL);
+		return;
+	}
+	x = json_pack("{s:s, s:{s:s, s:s}, s:I, s:b, s:{s:s, s:s}, s:s}", "approvalID",
+		      l->m->spec.approval->id, "claimRef", "name", n->meta.name, "uid", n->meta.uid,
+		      "tenancy", (json_int_t)(l->m->status.tenancy + 1), "clean", 0, "tenant",
+		      "name", n->spec.virtual_cluster_ref.name, "uid",
+		      str_or(n->spec.virtual_cluster_ref.uid, ""), "bootID", node->boot_id);
+	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "Adopted", n->meta.name);
+	life_goto(l, MACHINE_SERVING, x, NULL, NULL);
+}

@@ -1,0 +1,22 @@
+#ifndef CONTROLLER_STEPS_ADOPT_H
+#define CONTROLLER_STEPS_ADOPT_H
+
+#include "controller/life/life.h"
+
+/*
+ * adopt: known to serving without touching the machine, by spec.approval
+ * {action: Adopt, claim}: a server that ran before drover, or whose status was lost.
+ *
+ * Proved before: the claim is there and names this machine, its tenant has a Node of the
+ * claim's name with the system UUID that the BMC says and a boot id, the machine is on, and
+ * its port is in that tenant's segment, where there is a fabric.
+ * Until then it waits and says for what; nothing is switched.
+ *
+ * Also while it serves, when the claim that it serves came back with another UID (life_claim_gone()): then it
+ * takes the UID over, in the same tenancy.
+ * Tests: tests/world/test_verbs.c
+ */
+bool adopt_wanted(const struct life *l); /* an approval to adopt that was not acted on yet */
+void adopt(struct life *l);		 /* consent is given, the BMC was just read */
+
+#endif

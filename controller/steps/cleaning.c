@@ -1,0 +1,421 @@
+/*
+ * life_clean: dirty, inspecting, wiping, verifying.  The machine is cut off; the
+ * agent looks at it, wipes it, looks again and signs; drover judges,
+ * countersigns and keeps the record; only then is it free.
+ *
+ * The record is created before the stamp is written, and the stamp before the
+ * machine is free: whatever is interrupted leaves it dirty.
+ * Tests: tests/world/test_boot.c, tests/unit/controller/life/test_conditions.c
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/rules/identity.h"
+#include "controller/core/keys.h"
+#include "controller/life/life.h"
+#include "controller/life/clean_proof.h"
+#include "controller/claims/stop_line.h"
+
+#define AGENT_SILENT_MS (5 * 60 * 1000)
+#define AGENT_BOOTS_MAX 3
+
+static json_t *again(const struct life *l)
+{
+	return json_pack("{s:{s:I}, s:n}", "operation", "bootNumber",
+			 (json_int_t)(l->m->status.operation->boot_number + 1), "agent");
+}
+
+/* The agent that worked is no longer there: back to dirty, the third time to quarantine. */
+static bool agent_lost(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	const char *why;
+
+	bool there = life_agent(l);
+
+	if (agent_session_rebooted(l->agent)) /* also of a session that the journal knows */
+		why = "the machine rebooted under the agent";
+	else if (!there)
+		why = NULL;
+	else if (loop_now(l->c->loop) - agent_session_info(l->agent)->last_seen > AGENT_SILENT_MS)
+		why = "the agent said nothing for 5 minutes";
+	else
+		return false;
+	if (!why) /* a new leader's seat is being filled again, or a quarantine is being written */
+		return true;
+	if (op->boot_number >= AGENT_BOOTS_MAX)
+		life_quarantine(l, EXIT_AUTO, "AgentSilent", "%s, for the %dth time", why,
+				AGENT_BOOTS_MAX);
+	else
+		life_goto(l, MACHINE_DIRTY, again(l), "AgentSilent", "%s", why);
+	return true;
+}
+
+void step_dirty(struct life *l)
+{
+	const struct provider_object *p = life_provider(l);
+	struct err e;
+
+	if (!life_seen(l, l->c->o.poll_ms * 5))
+		return;
+	if (life_identity(l, &e) < 0) {
+		life_quarantine(l, EXIT_OPERATOR, "DuplicateIdentity", "%s", e.text);
+		return;
+	}
+	if (!life_may_move(l) ||
+	    !life_placed(l, str_or(p->spec.network.segments.quarantine, "quarantine")) ||
+	    !life_can_sign(l)) /* a wipe that cannot be recorded is not begun */
+		return;
+	if (agent_session_rebooted(l->agent)) {
+		life_write(l, again(l), NULL);
+		agent_session_close(l->agent);
+		return;
+	}
+	if (life_agent(l))
+		life_goto(l, MACHINE_INSPECTING, NULL, NULL, NULL);
+}
+
+/* --- inspecting --------------------------------------------------------------------------------- */
+
+static json_t *drives_json(const struct proto_inventory *inv)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < inv->drives.n; i++) {
+		const struct proto_drive *d = &inv->drives.v[i];
+
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:s, s:s, s:s, s:I}", "wwn", str_or(d->wwn, ""), "model",
+				  str_or(d->model, ""), "serialNumber", str_or(d->serial, ""),
+				  "type", str_or(d->type, ""), "bytes", (json_int_t)d->bytes));
+	}
+	return list;
+}
+
+static json_t *inventory_json(const struct life *l, const struct proto_inventory *inv)
+{
+	json_t *nics = json_array(), *o;
+
+	for (size_t i = 0; i < inv->nics.n; i++)
+		json_array_append_new(nics, json_pack("{s:s, s:s}", "name",
+						      str_or(inv->nics.v[i].name, ""), "mac",
+						      str_or(inv->nics.v[i].mac, "")));
+	o = json_pack("{s:I, s:I, s:I, s:o, s:o}", "gpus", (json_int_t)inv->gpus.n, "cpus",
+		      (json_int_t)inv->cpus, "memoryBytes", (json_int_t)inv->memory_bytes, "drives",
+		      drives_json(inv), "nics", nics);
+	json_object_set_new(o, "observedTime",
+			    json_string(str_time((char[STR_TIME_SIZE]){0}, loop_wall(l->c->loop))));
+	return o;
+}
+
+int life_inventory_fits(const struct life *l, const struct proto_inventory *inv, struct err *e)
+{
+	const struct provider_object *p = life_provider(l);
+	const struct provider_object_instance_type *t =
+		p ? driver_type(p, l->m->spec.instance_type) : NULL;
+	const struct machine_agent *ag = l->m->status.agent;
+
+	if (!t)
+		return err_set(e, ERR_NOT_FOUND, 0, "spec.instanceType: provider has no type %s",
+			       str_or(l->m->spec.instance_type, "(none)"));
+	if (identity_agent(l->m->spec.identity, l->m->spec.boot_mac_address, inv, e) < 0)
+		return -1;
+	/* What it said when it called: Node and evidence are held against that. */
+	if (ag && ag->system_uuid && !str_eq(ag->system_uuid, inv->dmi.system_uuid))
+		return err_set(e, ERR_CONFLICT, 0,
+			       "the agent called from system UUID %s, and inspected %s",
+			       ag->system_uuid, str_or(inv->dmi.system_uuid, "(none)"));
+	for (size_t i = 0; i < t->match.pci.n; i++) {
+		int64_t seen = 0;
+
+		for (size_t k = 0; k < inv->gpus.n; k++)
+			seen += str_eq(inv->gpus.v[k].id, t->match.pci.v[i].id);
+		if (seen != t->match.pci.v[i].count)
+			return err_set(e, ERR_INVALID, 0,
+				       "instance type %s wants %lld of PCI %s, found %lld", t->name,
+				       (long long)t->match.pci.v[i].count, t->match.pci.v[i].id,
+				       (long long)seen);
+	}
+	if (!l->m->spec.drives.n)
+		return 0;
+	if (inv->drives.n != l->m->spec.drives.n)
+		return err_set(e, ERR_INVALID, 0, "spec.drives: want %zu drives, found %zu",
+			       l->m->spec.drives.n, inv->drives.n);
+	for (size_t i = 0; i < l->m->spec.drives.n; i++) {
+		const struct object_drive *d = &l->m->spec.drives.v[i];
+		bool found = false;
+
+		for (size_t k = 0; k < inv->drives.n; k++)
+			found |= str_eq(inv->drives.v[k].wwn, d->wwn) &&
+				 inv->drives.v[k].bytes == d->bytes;
+		if (!found)
+			return err_set(e, ERR_INVALID, 0,
+				       "spec.drives: %s of %lld bytes is missing", d->wwn,
+				       (long long)d->bytes);
+	}
+	return 0;
+}
+
+/* Canaries and samples are derived from it; any leader derives the same for one boot. */
+static void nonce(const struct life *l, char out[static 65])
+{
+	const struct machine_operation *op = l->m->status.operation;
+	OWN(arena) a = arena_new();
+
+	keys_derive(l->c->keys,
+		    arena_printf(a, "nonce\n%s\n%s\n%lld", l->m->meta.uid, op->id,
+				 (long long)op->boot_number),
+		    out);
+}
+
+/* Controllers that no driver has taken: what is behind them nobody sees. */
+static void undriven_text(const struct proto_inventory *inv, char *out, size_t size)
+{
+	str_format(out, size, "%zu without a driver in the agent's image:", inv->undriven.n);
+	for (size_t i = 0; i < inv->undriven.n; i++) {
+		const struct proto_undriven *u = &inv->undriven.v[i];
+		size_t used = strlen(out);
+
+		if (used + 32 > size) /* the rest is in the record */
+			return;
+		str_format(out + used, size - used, " %s at %s", u->id, u->address);
+	}
+}
+
+/* For whoever has to decide: it stands in status before the quarantine does. */
+static bool shown(struct life *l, const struct proto_inventory *inv)
+{
+	if (l->m->status.inventory &&
+	    l->m->status.inventory->observed_time >= l->m->status.state_since)
+		return true;
+	life_write(l, json_pack("{s:o}", "inventory", inventory_json(l, inv)), NULL);
+	return false;
+}
+
+void step_inspecting(struct life *l)
+{
+	struct proto_order o = {.kind = PROTO_INSPECT};
+	const struct proto_report *r;
+	OWN(arena) a = arena_new();
+	json_t *attempt;
+	char hex[65], dark[160];
+	struct err e;
+
+	if (agent_lost(l))
+		return;
+	r = life_order(l, &o, "inspect");
+	if (!r)
+		return;
+	if (r->state != PROTO_DONE || !r->inventory) {
+		life_quarantine(l, EXIT_AUTO, str_or(r->reason, "InventoryMismatch"),
+				"inspection failed: %s", str_or(r->message, "no inventory"));
+		return;
+	}
+	if (!r->inventory->drives.n) {
+		life_quarantine(l, EXIT_OPERATOR, "DriveUnknown", "the agent sees no drive");
+		return;
+	}
+	if (life_inventory_fits(l, r->inventory, &e) < 0) {
+		if (shown(l, r->inventory))
+			life_quarantine(l, EXIT_OPERATOR, "InventoryMismatch", "%s", e.text);
+		return;
+	}
+	undriven_text(r->inventory, dark, sizeof(dark));
+	/* A list without them would be taken for complete ever after: a person says that it is. */
+	if (r->inventory->undriven.n && !l->m->spec.drives.n) {
+		if (shown(l, r->inventory))
+			life_quarantine(l, EXIT_OPERATOR, "StorageNotDriven", "%s", dark);
+		return;
+	}
+	if (!l->m->spec.drives
+		     .n) { /* the first inspection says what is to be expected from now on */
+		life_write(l, NULL, json_pack("{s:o}", "drives", drives_json(r->inventory)));
+		return;
+	}
+	nonce(l, hex);
+	attempt = life_attempt_begin(l, life_digest(a, hex, strlen(hex)));
+	if (attempt && r->inventory->undriven.n)
+		controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "StorageNotDriven",
+				 arena_printf(a, "it is wiped without them: %s", dark));
+	if (attempt)
+		life_goto(l, MACHINE_WIPING,
+			  json_pack("{s:o, s:o}", "inventory", inventory_json(l, r->inventory),
+				    "wipeAttempt", attempt),
+			  NULL, NULL);
+}
+
+/* --- wiping, verifying -------------------------------------------------------------------------- */
+
+/* The attempt that was written down is the one of this boot of the agent; else it begins again. */
+static bool attempt_stands(struct life *l, const char *nonce_hex)
+{
+	const struct machine_attempt *t = l->m->status.wipe_attempt;
+	OWN(arena) a = arena_new();
+
+	if (t && str_eq(t->nonce_digest, life_digest(a, nonce_hex, strlen(nonce_hex))))
+		return true;
+	life_goto(l, MACHINE_DIRTY, again(l), NULL, NULL);
+	return false;
+}
+
+static struct strings expected(const struct life *l, struct arena *a)
+{
+	struct strings s = {.n = l->m->spec.drives.n};
+
+	s.v = arena_calloc(a, s.n + 1, sizeof(*s.v));
+	for (size_t i = 0; i < s.n; i++)
+		s.v[i] = l->m->spec.drives.v[i].wwn;
+	return s;
+}
+
+/* What each medium must reach: never less than Clear. */
+static void set_floor(const struct life *l, struct proto_order *o)
+{
+	const struct object_wipe_floor *f = &life_provider(l)->spec.wipe.floor;
+	int flash = f->minimum_level.flash, hdd = f->minimum_level.hdd;
+
+	o->minimum_level = flash < WIPE_CLEAR ? WIPE_CLEAR : flash;
+	o->minimum_level_hdd = hdd < WIPE_CLEAR ? WIPE_CLEAR : hdd;
+}
+
+void step_wiping(struct life *l)
+{
+	OWN(arena) a = arena_new();
+	struct proto_order o = {.kind = PROTO_WIPE, .expected = expected(l, a)};
+	const struct proto_report *r;
+	char hex[65];
+
+	nonce(l, hex);
+	if (!attempt_stands(l, hex) || agent_lost(l))
+		return;
+	o.nonce = hex;
+	set_floor(l, &o);
+	r = life_order(l, &o, "wipe");
+	if (!r)
+		return;
+	if (r->state != PROTO_DONE) {
+		life_quarantine(l, EXIT_OPERATOR, str_or(r->reason, "EraseUnverified"),
+				"wipe failed: %s", str_or(r->message, "no reason given"));
+		return;
+	}
+	life_goto(l, MACHINE_VERIFYING, NULL, NULL, NULL);
+}
+
+/* Wiped and good, but three claims in a row failed on it: it is not offered again (DESIGN.md, section 4). */
+static bool worn_out(struct life *l)
+{
+	/* What another try would not mend. */
+	static const char *const lasting[] = {
+		"DriveFailed",	     "DriveMissing",	     "DriveUnknown",
+		"EraseUnverified",   "InventoryMismatch",    "ResourceNotRegistered",
+		"DuplicateIdentity", "NodeIdentityMismatch", "SecondCaller"};
+	const struct machine_failure *f = NULL;
+	enum machine_exit way = EXIT_AUTO;
+
+	if (!stop_line_machine_worn(l->c, l->m))
+		return false;
+	for (size_t i = 0; i < l->m->status.failures.n; i++)
+		if (l->m->status.failures.v[i].claim)
+			f = &l->m->status.failures.v[i];
+	for (size_t i = 0; i < sizeof(lasting) / sizeof(lasting[0]); i++)
+		if (str_eq(f->reason, lasting[i]))
+			way = EXIT_OPERATOR;
+	life_quarantine(l, way, STOP_LINE_WORN,
+			"three claims in a row failed on it, at last %s: %s", f->reason,
+			str_or(f->message, ""));
+	return true;
+}
+
+static void stamp(struct life *l, const struct wipe_record *rec, struct arena *a)
+{
+	const struct provider_object *p = life_provider(l);
+	struct proto_order o = {.kind = PROTO_WRITE,
+				.what = PROTO_WRITE_STAMP,
+				.record = rec->meta.name,
+				.expected = expected(l, a)};
+	const struct proto_report *r;
+	uint8_t d[CRYPTO_SHA256];
+	char text[CRYPTO_DIGEST_TEXT];
+	json_t *x;
+
+	if (life_agent_dismissed(l))
+		l->progress = 1;
+	if (!l->progress) {
+		if (agent_lost(l))
+			return;
+		evidence_digest(rec->spec.envelope, d);
+		o.stamp = crypto_digest_text(d, text);
+		r = life_order(l, &o, "stamp");
+		if (!r)
+			return;
+		if (r->state != PROTO_DONE) {
+			life_quarantine(l, EXIT_OPERATOR, str_or(r->reason, "DriveFailed"),
+					"the clean stamp was not written: %s",
+					str_or(r->message, "no reason given"));
+			return;
+		}
+		l->progress = 1;
+	}
+	if (!life_agent_off(l) ||
+	    !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
+	    worn_out(l))
+		return;
+	x = json_pack("{s:b, s:{s:s, s:I}, s:n, s:n, s:n, s:n}", "clean", 1, "lastWipe", "record",
+		      rec->meta.name, "tenancy", (json_int_t)l->m->status.tenancy, "agent",
+		      "quarantine", "tenant", "wipeAttempt");
+	life_goto(l, MACHINE_FREE, x, NULL, NULL);
+}
+
+void step_verifying(struct life *l)
+{
+	OWN(arena) a = arena_new();
+	const struct wipe_record *rec;
+	struct proto_order o = {
+		.kind = PROTO_VERIFY, .samples = EVIDENCE_SAMPLES, .expected = expected(l, a)};
+	const struct proto_report *r;
+	struct evidence ev = {0};
+	const char *const *publics;
+	struct err e;
+	size_t n;
+	char hex[65];
+
+	nonce(l, hex);
+	if (!attempt_stands(l, hex))
+		return;
+	rec = life_attempt_record(l);
+	if (!rec) {
+		if (agent_lost(l))
+			return;
+		life_attempt_brief(l, &ev);
+		o.nonce = hex;
+		o.evidence = &ev;
+		set_floor(l, &o);
+		r = life_order(l, &o, "verify");
+		if (!r)
+			return;
+		if (r->state != PROTO_DONE || !r->envelope)
+			life_quarantine(l, EXIT_OPERATOR, str_or(r->reason, "EraseUnverified"),
+					"verification failed: %s",
+					str_or(r->message, "no evidence"));
+		else
+			life_attempt_keep(l, r->envelope, &ev);
+		return;
+	}
+	publics = keys_evidence_publics(l->c->keys, &n);
+	if (evidence_open_countersigned(rec->spec.envelope, publics, n, a, &ev, &e) < 0 ||
+	    evidence_compare(&rec->spec.evidence, &ev, &e) < 0) {
+		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified", "%s: %s", rec->meta.name,
+				e.text);
+		return;
+	}
+	if (life_judge(l, &ev, NULL, &e) < 0) {
+		life_quarantine(l, EXIT_OPERATOR, life_judge_reason(l, &ev), "%s: %s",
+				rec->meta.name, e.text);
+		return;
+	}
+	stamp(l, rec, a);
+}

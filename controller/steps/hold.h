@@ -1,0 +1,27 @@
+#ifndef CONTROLLER_STEPS_HOLD_H
+#define CONTROLLER_STEPS_HOLD_H
+
+#include "controller/life/life.h"
+#include "controller/tenant/tenant.h"
+
+/*
+ * life_hold: a Node that is out of use while its machine serves on, and the marks on
+ * Nodes: cordon, and the taint drover.dev/draining, without which a cordon is somebody else's.
+ *
+ *	a person cordons      status.hold {since}; ends when a person uncordons
+ *	Drain, then: Hold     status.hold {drain, since}, once drained; ends with the Drain, or when a
+ *	                      person uncordons
+ *	drover release        ends both; the Node is uncordoned
+ *
+ * Marks that a withdrawn drain left behind are taken away here.
+ * Tests: tests/world/test_hold.c
+ */
+
+/* In serving.  True: status or Node do not fit yet, and something was started. */
+bool life_hold(struct life *l, const struct node_claim *n);
+
+/* Cordoned and tainted with this reason; false: not yet, it is being done. */
+bool life_hold_mark(struct life *l, struct tenant *t, const struct tenant_node *node,
+		    const char *reason);
+
+#endif

@@ -1,0 +1,319 @@
+#include "base/map.h"
+#include "base/str.h"
+#include "controller/tenant/sleep.h"
+#include "controller/rules/disruption_budget.h"
+#include "controller/drain/drains.h"
+#include "controller/core/counters.h"
+#include "controller/core/clock_jumps.h"
+#include "controller/steps/leave_reason.h"
+#include "controller/tenant/tenant.h"
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return !a ? b : !b ? a : a < b ? a : b;
+}
+
+/* Its target, as the Drain itself has it, is done: whoever let go of the hold since then meant it. */
+static bool done_with(const struct drain *d, const char *machine)
+{
+	for (size_t i = 0; i < d->status.targets.n; i++)
+		if (str_eq(d->status.targets.v[i].machine, machine))
+			return str_eq(d->status.targets.v[i].phase, "Done");
+	return false;
+}
+
+static struct leave for_drain(const struct life *l)
+{
+	bool escalate = false;
+	const struct drain *d = drains_wants(l->c, l->name, &escalate);
+	int64_t hurry = drains_deadline(l->c, l->name);
+	struct leave lv = {0};
+
+	if (!d || (d->spec.then == DRAIN_HOLD && done_with(d, l->name)))
+		return lv;
+	lv.reason = LEAVE_DRAIN;
+	lv.drain = d->meta.name;
+	lv.then = (enum drain_then)d->spec.then;
+	if (d->spec.deadline)
+		lv.deadline =
+			d->spec.deadline + clock_jumps_since(l->c, d->meta.creation_timestamp);
+	lv.stop = d->spec.on_deadline == DRAIN_STOP;
+	lv.now = escalate;
+	/* Another one may be in more of a hurry; it goes first from then on. */
+	if (hurry && (!lv.deadline || hurry < lv.deadline)) {
+		lv.deadline = hurry;
+		lv.stop = false;
+	}
+	/* One that stops at its deadline has nothing more to say after it. */
+	if (lv.stop && l->state == MACHINE_SERVING && lv.deadline &&
+	    loop_wall(l->c->loop) >= lv.deadline)
+		return (struct leave){0};
+	return lv;
+}
+
+static bool slept_out(const struct life *l, const struct node_claim *n)
+{
+	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
+
+	return t && tenant_sleep_too_long(t);
+}
+
+/* It cannot be undone, so a Drain that runs besides may only make it sooner. */
+static struct leave for_deletion(const struct life *l, const struct node_claim *n,
+				 const struct leave *drain)
+{
+	const struct machine_leave *was = l->state == MACHINE_DRAINING ? l->m->status.leave : NULL;
+	int64_t now = loop_wall(l->c->loop), from = n->meta.deletion_timestamp;
+	struct leave lv = {.reason = LEAVE_CLAIM_DELETED};
+
+	if (from > now)
+		from = now;
+	if (from < l->m->status.state_since || l->state != MACHINE_DRAINING)
+		from = l->state == MACHINE_DRAINING ? l->m->status.state_since : now;
+	lv.deadline = from + n->spec.termination_grace_period + clock_jumps_since(l->c, from);
+	/* The API server's clock is ahead: what was written down first is not put off with each look. */
+	if (n->meta.deletion_timestamp > now && was && was->deadline &&
+	    str_eq(was->reason, LEAVE_CLAIM_DELETED))
+		lv.deadline = was->deadline;
+	if (drain->reason) {
+		lv.drain = drain->drain;
+		lv.then = drain->then;
+		lv.now = drain->now;
+		if (!drain->stop)
+			lv.deadline = earlier(lv.deadline, drain->deadline);
+	} else if (was) {
+		lv.drain = was->drain;
+		lv.then = (enum drain_then)was->then;
+	}
+	if (lv.then == DRAIN_HOLD) /* there is nothing left to serve on with */
+		lv.then = DRAIN_RELEASE;
+	if (l->state == MACHINE_DRAINING && slept_out(l, n)) /* nobody there has pods to evict */
+		lv.now = true;
+	return lv;
+}
+
+/* --- for drover's own sake ---------------------------------------------------------------------------- */
+
+#define EMPTY_MIN_MS (10 * 60 * 1000)
+/* A tenant that just came back may not have heard of its Nodes yet. */
+#define DEAD_SEEN_MS 60000
+#define OUTAGE_NODES 3
+/* Counting a pool takes a look at all machines. */
+#define BUDGET_AGAIN_MS 10000
+
+struct crowd {
+	const char *pool;
+	int64_t nodes, leaving;
+};
+
+static bool of_own_accord(const char *reason)
+{
+	return str_eq(reason, LEAVE_EMPTY) || str_eq(reason, LEAVE_EXPIRED) ||
+	       str_eq(reason, LEAVE_ASLEEP);
+}
+
+static void count_machine(struct crowd *cr, const struct life *l)
+{
+	const struct machine *m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
+	const struct object_ref *r = m ? m->status.claim_ref : NULL;
+	const struct node_claim *n =
+		r ? CONTROLLER_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
+	enum machine_state s =
+		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
+
+	if (!n || !str_eq(n->spec.node_pool_ref.name, cr->pool) || s < MACHINE_SERVING)
+		return;
+	cr->nodes++;
+	cr->leaving += l->giving_back || (s >= MACHINE_DRAINING && m->status.leave &&
+					  of_own_accord(m->status.leave->reason));
+}
+
+/* Look again no later than in so many ms. */
+static void look_in(struct life *l, int64_t ms)
+{
+	if (!loop_timer_active(&l->timer) || l->timer.at > loop_now(l->c->loop) + ms)
+		loop_timer_start(&l->timer, ms);
+}
+
+static bool within_budget(struct life *l, const struct node_pool *p, const char *reason)
+{
+	struct crowd cr = {.pool = p->meta.name};
+	int64_t now = loop_now(l->c->loop);
+	struct map_iter it;
+
+	if (now >= l->budget_after) {
+		map_for_each (it, l->c->lives)
+			count_machine(&cr, it.value);
+		if (cr.leaving <
+		    disruption_budget_allow(p, reason, cr.nodes, loop_wall(l->c->loop)))
+			return true;
+		l->budget_after = now + BUDGET_AGAIN_MS;
+	}
+	look_in(l, l->budget_after - now);
+	return false;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t quiet_for(const struct life *l, const struct node_pool *p)
+{
+	int64_t set = p->spec.disruption.consolidate_after;
+
+	return set ? set : later(EMPTY_MIN_MS, 2 * counters_recycle_ms(l->c->counters));
+}
+
+static bool is_due(struct life *l, int64_t since, int64_t after)
+{
+	int64_t left = since + after + clock_jumps_since(l->c, since) - loop_wall(l->c->loop);
+
+	if (after < 0) /* Never */
+		return false;
+	if (left > 0)
+		look_in(l, left);
+	return left <= 0;
+}
+
+static bool is_empty(struct life *l, const struct tenant *t, const struct node_claim *n,
+		     const struct node_pool *p)
+{
+	int64_t since;
+
+	if (tenant_pods_on(t, n->meta.name, &since))
+		return false;
+	since = later(later(since, l->quiet_since), l->m->status.state_since);
+	return is_due(l, since, quiet_for(l, p));
+}
+
+struct health {
+	size_t nodes, ready;
+};
+
+static bool count_node(const struct kube_entry *en, void *arg)
+{
+	const struct tenant_node *node = en->object;
+	struct health *h = arg;
+
+	h->nodes++;
+	h->ready += node->world.ready;
+	return true;
+}
+
+/* For so long, by the tenant's own word.  Where all of several are, it is the tenant's control plane or
+ * network that is broken, and what runs on them may run well. */
+static bool is_dead(struct life *l, struct tenant *t, const struct node_claim *n,
+		    const struct tenant_node *node)
+{
+	struct health h = {0};
+
+	if (node->world.ready || !node->ready_since ||
+	    !is_due(l, node->ready_since, n->spec.deadlines.not_ready) ||
+	    !is_due(l, t->usable_since, DEAD_SEEN_MS))
+		return false;
+	kube_cache_each(t->nodes, count_node, &h);
+	return h.ready || h.nodes < OUTAGE_NODES;
+}
+
+/* Cordoned by a person, by the machine's status or by what the tenant said last. */
+static bool is_held(const struct life *l, const struct node_claim *n)
+{
+	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
+	const struct tenant_node *node = t ? tenant_node_get(t, n->meta.name) : NULL;
+
+	return l->m->status.hold || (node && node->world.unschedulable && !node->draining);
+}
+
+/* Its tenant slept for too long: also what is already on its way out waits for nobody there.  A Drain
+ * that is to hold it wants it to stay. */
+static struct leave for_sleep(struct life *l, const struct node_claim *n, const struct leave *drain)
+{
+	const struct virtual_cluster *vc = CONTROLLER_GET(
+		l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, n->spec.virtual_cluster_ref.name);
+	const struct node_pool *p =
+		CONTROLLER_GET(l->c, OBJECT_NODE_POOL, node_pool, n->spec.node_pool_ref.name);
+	struct leave lv = {.reason = LEAVE_ASLEEP, .now = true};
+
+	if (!vc || !vc->status.asleep_since || !p || p->spec.paused || is_held(l, n) ||
+	    (drain->reason && drain->then == DRAIN_HOLD) ||
+	    !is_due(l, vc->status.asleep_since, vc->spec.sleep_grace))
+		return (struct leave){0};
+	if (l->state == MACHINE_SERVING && !within_budget(l, p, LEAVE_ASLEEP))
+		return (struct leave){0};
+	if (!slept_out(l, n))
+		return (struct leave){0};
+	lv.drain = drain->drain;
+	lv.then = drain->then;
+	return lv;
+}
+
+/* What drover itself begins: only where nobody has stopped it, and never on a Node that is held. */
+static struct leave for_ourselves(struct life *l, const struct node_claim *n)
+{
+	const struct node_pool *p =
+		CONTROLLER_GET(l->c, OBJECT_NODE_POOL, node_pool, n->spec.node_pool_ref.name);
+	const struct virtual_cluster *vc = CONTROLLER_GET(
+		l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, n->spec.virtual_cluster_ref.name);
+	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
+	const struct tenant_node *node =
+		t && tenant_usable(t) ? tenant_node_get(t, n->meta.name) : NULL;
+	int64_t now = loop_wall(l->c->loop);
+
+	/* An absent Node is not a dead one. */
+	if (!node || node->world.unschedulable || !vc || vc->spec.paused)
+		return (struct leave){0};
+	if (is_dead(l, t, n, node))
+		return (struct leave){.reason = LEAVE_NODE_DEAD, .now = true};
+	if (!p || p->spec.paused || p->meta.deletion_timestamp)
+		return (struct leave){0};
+	if (n->spec.expire_after > 0 &&
+	    is_due(l, n->meta.creation_timestamp, n->spec.expire_after) &&
+	    within_budget(l, p, LEAVE_EXPIRED))
+		return (struct leave){.reason = LEAVE_EXPIRED,
+				      .deadline = now + n->spec.termination_grace_period};
+	if (is_empty(l, t, n, p) && within_budget(l, p, LEAVE_EMPTY))
+		return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};
+	return (struct leave){0};
+}
+
+/* What drover began itself goes on; what was to be quiet, as long as it is. */
+static struct leave still_ourselves(const struct life *l, const struct node_claim *n)
+{
+	const struct machine_leave *was = l->m->status.leave;
+	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
+	int64_t since;
+
+	if (!was || !of_own_accord(was->reason) || str_eq(was->reason, LEAVE_ASLEEP))
+		return (struct leave){0};
+	if (str_eq(was->reason, LEAVE_EXPIRED))
+		return (struct leave){
+			.reason = LEAVE_EXPIRED,
+			.deadline = l->m->status.state_since + n->spec.termination_grace_period +
+				    clock_jumps_since(l->c, l->m->status.state_since)};
+	if (t && tenant_usable(t) && tenant_pods_on(t, n->meta.name, &since))
+		return (struct leave){0};
+	return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};
+}
+
+struct leave leave_reason(struct life *l)
+{
+	const struct node_claim *n = life_claim(l);
+	struct leave lv = for_drain(l), asleep;
+
+	if (n && n->meta.deletion_timestamp)
+		return for_deletion(l, n, &lv);
+	if (!n)
+		return lv;
+	asleep = for_sleep(l, n, &lv);
+	if (asleep.reason)
+		return asleep;
+	if (lv.reason)
+		return lv;
+	return l->state == MACHINE_DRAINING ? still_ourselves(l, n) : for_ourselves(l, n);
+}
+
+enum drain_then leave_then(const struct machine *m)
+{
+	return m->status.leave ? (enum drain_then)m->status.leave->then : DRAIN_RELEASE;
+}

@@ -1,0 +1,41 @@
+#ifndef CONTROLLER_STEPS_LEAVE_REASON_H
+#define CONTROLLER_STEPS_LEAVE_REASON_H
+
+#include "controller/life/life.h"
+
+/*
+ * leave: whether a machine that serves has to leave its tenant, why, and how it
+ * may: asked from the caches at each turn, never remembered here.
+ *
+ * While serving the answer starts a drain and is written to status.leave; while
+ * draining it is asked again: what no longer wants it to leave lets it serve on, as long as its claim
+ * is not deleted, for that cannot be undone.
+ * What drover begins for its own sake, Empty, Expired and TenantAsleep, waits for the budgets of the pool and for
+ * nobody to have paused or held it; once begun, the journal says that it goes on.
+ */
+#define LEAVE_CLAIM_DELETED                                                                        \
+	"ClaimDeleted"		/* the claim, or its pool or tenant: those delete their claims */
+#define LEAVE_DRAIN "Drain"	/* a Drain object: drain/drains.h */
+#define LEAVE_EMPTY "Empty"	/* nothing ran on it for consolidateAfter */
+#define LEAVE_EXPIRED "Expired" /* older than expireAfter */
+#define LEAVE_NODE_DEAD                                                                            \
+	"NodeDead" /* not Ready for longer than deadlines.notReady: no pods are waited for */
+#define LEAVE_ASLEEP                                                                               \
+	"TenantAsleep" /* its tenant slept for longer than sleepGrace: there is nobody to ask */
+
+struct leave {
+	const char *reason; /* one of the above; NULL: it stays */
+	const char *drain;
+	enum drain_then then;
+	int64_t deadline; /* wall ms when its pods are not waited for any more; 0: never */
+	bool stop; /* at the deadline it is let in peace and serves on, instead of being switched off */
+	bool now;     /* pods are not waited for at all */
+	bool quietly; /* only while nothing runs on it: a pod that comes lets it stay */
+};
+/* In serving and draining. */
+struct leave leave_reason(struct life *l);
+
+/* What comes after the wipe, of status.leave; DRAIN_RELEASE when nothing is written. */
+enum drain_then leave_then(const struct machine *m);
+
+#endif

@@ -1,0 +1,374 @@
+/*
+ * life_leave: leaving.  Off and cut, what still hangs on the Node is let go of, the Node is deleted by
+ * UID and the token with it, and then the claim ends (S3).  A tenant that cannot be reached is owed that (tenant/debts.h).
+ * Tests: tests/world/test_leave.c, tests/world/test_leave_tenant.c, tests/world/test_review.c
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/claims/claims.h"
+#include "controller/tenant/debts.h"
+#include "controller/core/clock_jumps.h"
+#include "controller/steps/stopping.h"
+#include "controller/life/join.h"
+
+/* A tenant that does not do its step in this time is owed it, and holds nothing up. */
+#define TENANT_PATIENCE_MS (2 * 60 * 1000)
+#define OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
+
+/* How far it is: l->progress. */
+enum { LEFT_LOOK, LEFT_NODE, LEFT_TOKEN, LEFT_ALL };
+
+/* What is not there any more needs no deletion. */
+static void on_step(json_t *o, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	(void)o;
+	l->call = NULL;
+	l->call_to = NULL;
+	l->answer.ok = !e || e->kind == ERR_NOT_FOUND;
+	if (e)
+		l->answer.err = *e;
+	str_copy(l->answer.about, sizeof(l->answer.about), l->asking);
+	loop_timer_start(&l->timer, l->answer.ok ? 0 : l->c->o.poll_ms);
+}
+
+/* Marked is not gone: with finalizers on, or where the UID is another by now (the cache will show whose), it is asked
+ * again until the tenant's time is over. */
+static void on_node(json_t *o, const struct err *e, void *arg)
+{
+	struct err kept;
+
+	if (!e && json_at(o, "metadata", "deletionTimestamp")) {
+		(void)!err_set(&kept, ERR_CONFLICT, 0, "deleted, and finalizers keep it");
+		e = &kept;
+	}
+	on_step(o, e, arg);
+}
+
+static bool answer_is(const struct life *l, const char *about)
+{
+	return str_eq(l->answer.about, about) && l->answer.ok;
+}
+
+/* Whose Node it was.  A claim that was taken away by force still stands in the lock, by name and UID. */
+struct left {
+	const char *tenant, *name, *claim_uid;
+	const char *node_uid; /* NULL: not known */
+};
+
+static struct left what_is_left(const struct life *l, const struct node_claim *n)
+{
+	const struct machine_status *st = &l->m->status;
+
+	if (n)
+		return (struct left){n->spec.virtual_cluster_ref.name, n->meta.name, n->meta.uid,
+				     n->status.node_uid};
+	return (struct left){st->tenant.name, st->claim_ref->name, st->claim_ref->uid, NULL};
+}
+
+/* --- debts ----------------------------------------------------------------------------------------- */
+
+/* Once for each debt: not again when only its write is tried again. */
+static void tell_owed(struct life *l, const struct virtual_cluster *vc, const char *node)
+{
+	bool refused = str_eq(l->answer.about, "node") || str_eq(l->answer.about, "token") ||
+		       str_eq(l->answer.about, "taint");
+	char note[512];
+
+	if (str_eq(l->answer.about, "debt"))
+		return;
+	str_format(note, sizeof(note),
+		   "Node %.253s is still to be deleted, and machine %.63s went on: %.120s", node,
+		   l->name,
+		   refused && !l->answer.ok ? l->answer.err.text
+					    : "the tenant was not done with it in time");
+	str_clean(note);
+	log_warn("tenant is owed", LOG_S("tenant", vc->meta.name), LOG_S("node", node),
+		 LOG_S("machine", l->name), LOG_S("why", note));
+	controller_event(l->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, "Warning", "Owed", note);
+}
+
+static void owe(struct life *l, const struct left *x, const char *node_uid, const char *token_id)
+{
+	const struct virtual_cluster *vc =
+		CONTROLLER_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, x->tenant);
+	char when[STR_TIME_SIZE];
+	json_t *list, *o, *patch;
+
+	if (!vc) {
+		log_warn("tenant has gone, and keeps what drover owes it",
+			 LOG_S("machine", l->name), LOG_S("node", x->name));
+		l->progress = LEFT_ALL;
+		life_kick(l);
+		return;
+	}
+	tell_owed(l, vc, x->name);
+	list = debts_without(vc, x->name);
+	while (json_array_size(list) >= DEBTS_MAX) /* a debt never holds a machine up */
+		json_array_remove(list, 0);
+	o = json_pack("{s:s, s:s*, s:s*, s:s}", "nodeName", x->name, "nodeUID", node_uid, "tokenID",
+		      token_id, "since", str_time(when, loop_wall(l->c->loop)));
+	json_array_append_new(list, o);
+	patch = json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
+			  vc->meta.resource_version, "status", "debts", list);
+	life_asking(l, "debt", NULL);
+	l->call = kube_patch(l->c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL,
+			     vc->meta.name, "status", KUBE_PATCH_MERGE, patch, on_step, l);
+	json_decref(patch);
+}
+
+/* --- volumes --------------------------------------------------------------------------------------- */
+
+struct left_pods {
+	const char *node;
+	size_t n;
+};
+
+static bool count_pod(const struct kube_entry *en, void *arg)
+{
+	const struct world_pod *p = en->object;
+	struct left_pods *left = arg;
+
+	left->n += !p->daemon && str_eq(p->node, left->node);
+	return true;
+}
+
+static void on_attachment(json_t *o, void *arg)
+{
+	struct life *l = arg;
+	const struct machine *m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
+	const struct object_ref *r = m ? m->status.claim_ref : NULL;
+
+	l->volumes += r && str_eq(json_str_at(o, "spec", "nodeName"), r->name);
+}
+
+static void on_attachments_restart(void *arg)
+{
+	((struct life *)arg)->volumes = 0;
+}
+
+static void on_attachments(const char *rv, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+	const struct machine *m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
+
+	(void)rv;
+	if (e)
+		l->volumes = -1;
+	if (m && m->status.claim_ref)
+		claims_kick(l->c->claims, m->status.claim_ref->name);
+	life_answer(NULL, e, l);
+}
+
+void life_ask_volumes(struct life *l, struct tenant *t)
+{
+	struct kube_list_spec s = {.resource = &KUBE_VOLUMEATTACHMENTS,
+				   .on_item = on_attachment,
+				   .on_restart = on_attachments_restart,
+				   .done = on_attachments,
+				   .arg = l};
+
+	l->volumes = 0;
+	life_asking(l, "volumes", t);
+	l->call = kube_list(t->client, &s);
+}
+
+static bool out_of_service(const struct tenant_node *node)
+{
+	for (size_t i = 0; i < node->world.taints.n; i++)
+		if (str_eq(node->world.taints.v[i].key, OUT_OF_SERVICE))
+			return true;
+	return false;
+}
+
+/* Tells Kubernetes that the Node is off, so that its pods are forgotten and their volumes let go of. */
+static void take_out_of_service(struct life *l, struct tenant *t, const struct tenant_node *node)
+{
+	struct err e;
+	json_t *taints = node->taints_json
+				 ? json_parse(node->taints_json, strlen(node->taints_json), &e)
+				 : NULL,
+	       *patch;
+
+	if (!taints)
+		taints = json_array();
+	json_array_append_new(taints, json_pack("{s:s, s:s, s:s}", "key", OUT_OF_SERVICE, "value",
+						"nodeshutdown", "effect", "NoExecute"));
+	patch = json_pack("{s:{s:s, s:s}, s:{s:o}}", "metadata", "uid", node->uid,
+			  "resourceVersion", node->rv, "spec", "taints", taints);
+	life_asking(l, "taint", t);
+	l->call = kube_patch(t->client, &KUBE_NODES, NULL, node->world.name, NULL, KUBE_PATCH_MERGE,
+			     patch, on_step, l);
+	json_decref(patch);
+}
+
+/* No pod and no volume hangs on the Node any more. */
+static bool let_go(struct life *l, struct tenant *t, const struct tenant_node *node)
+{
+	struct left_pods left = {.node = node->world.name};
+
+	switch (life_asked(l, "volumes")) {
+	case ASK_NONE:
+		life_ask_volumes(l, t);
+		return false;
+	case ASK_FAILED:
+		if (l->answer.err.kind != ERR_DENIED && l->answer.err.kind != ERR_NOT_FOUND) {
+			life_ask_again(l);
+			return false;
+		}
+		break; /* drover may not look: the pods alone decide */
+	case ASK_OK:
+		break;
+	}
+	kube_cache_each(t->pods, count_pod, &left);
+	if (!left.n && l->volumes <= 0)
+		return true;
+	if (!out_of_service(node))
+		take_out_of_service(l, t, node);
+	else
+		life_ask_again(l);
+	return false;
+}
+
+/* --- the Node and its token ------------------------------------------------------------------------ */
+
+/* The Node that the claim is known to have had, or that its kubelet registered again since: one of that name and
+ * another UID and providerID is not ours. */
+static const struct tenant_node *node_of(const struct life *l, const struct left *x,
+					 struct tenant *t)
+{
+	const struct tenant_node *node = t && t->nodes ? tenant_node_get(t, x->name) : NULL;
+	OWN(arena) a = arena_new();
+
+	return node && (!x->node_uid || str_eq(node->uid, x->node_uid) ||
+			str_eq(node->provider_id, life_provider_id(l, a)))
+		       ? node
+		       : NULL;
+}
+
+/* Pods and volumes, Node by UID, token.  True when all are gone, or owed. */
+static bool left_tenant(struct life *l, const struct left *x)
+{
+	struct tenant *t = x->tenant ? tenant_get(l->c, x->tenant) : NULL;
+	const struct tenant_node *node = node_of(l, x, t);
+	bool late = loop_wall(l->c->loop) - clock_jumps_since(l->c, l->m->status.state_since) -
+			    l->m->status.state_since >
+		    TENANT_PATIENCE_MS;
+	struct kube_delete_opts o = {.grace_s = -1};
+	struct life_token token;
+	char name[32];
+
+	if (life_paused(l) || !controller_may_destroy(l->c))
+		return false;
+	if (l->progress == LEFT_ALL)
+		return true;
+	if (answer_is(l, "debt") || answer_is(l, "token") ||
+	    l->m->status.tenant.name == NULL) { /* nothing was ever written for a tenant */
+		l->progress = LEFT_ALL;
+		return true;
+	}
+	life_token(l, x->claim_uid, &token);
+	secret_wipe(token.secret, sizeof(token.secret));
+	if (!t || !tenant_usable(t) || !t->nodes || !kube_cache_synced(t->nodes) || late) {
+		if (late || !t)
+			owe(l, x, node ? node->uid : x->node_uid, token.id);
+		return false;
+	}
+	if (l->progress == LEFT_LOOK && node && !let_go(l, t, node))
+		return false;
+	if (l->progress == LEFT_LOOK)
+		l->progress = LEFT_NODE;
+	if (l->progress == LEFT_NODE && node && !answer_is(l, "node")) {
+		o.uid = node->uid;
+		life_asking(l, "node", t);
+		l->call = kube_delete(t->client, &KUBE_NODES, NULL, x->name, &o, on_node, l);
+		return false;
+	}
+	l->progress = LEFT_TOKEN;
+	str_format(name, sizeof(name), "bootstrap-token-%s", token.id);
+	life_asking(l, "token", t);
+	l->call = kube_delete(t->client, &KUBE_SECRETS, "kube-system", name, &o, on_step, l);
+	return false;
+}
+
+/* --- the claim ------------------------------------------------------------------------------------- */
+
+/* The claim ends: our finalizer goes, and the object with it. */
+static void end_claim(struct life *l, const struct node_claim *n)
+{
+	json_t *kept, *patch;
+
+	if (!n->meta.deletion_timestamp) {
+		life_asking(l, "claim", NULL);
+		l->call = kube_delete(
+			l->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, n->meta.name,
+			&(struct kube_delete_opts){.uid = n->meta.uid, .grace_s = -1}, on_step, l);
+		return;
+	}
+	kept = json_array();
+	for (size_t i = 0; i < n->meta.finalizers.n; i++)
+		if (!str_eq(n->meta.finalizers.v[i], LIFE_CLAIM_FINALIZER))
+			json_array_append_new(kept, json_string(n->meta.finalizers.v[i]));
+	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", n->meta.resource_version,
+			  "finalizers", kept);
+	life_asking(l, "claim", NULL);
+	l->call = kube_patch(l->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL,
+			     n->meta.name, NULL, KUBE_PATCH_MERGE, patch, on_step, l);
+	json_decref(patch);
+}
+
+static bool finalized(const struct node_claim *n)
+{
+	for (size_t i = 0; i < n->meta.finalizers.n; i++)
+		if (str_eq(n->meta.finalizers.v[i], LIFE_CLAIM_FINALIZER))
+			return true;
+	return false;
+}
+
+/* Stopping may have passed its deadline: cut first, but nothing ends before off is observed. */
+static bool off(struct life *l)
+{
+	struct err e;
+
+	if (life_off_confirmed(l))
+		return true;
+	if (!life_seen(l, l->c->o.poll_ms * 5))
+		return false;
+	if (life_identity(l, &e) < 0) { /* another machine's off proves nothing of ours */
+		life_wait(l, WAITING_APPROVAL, "DuplicateIdentity", "%s", e.text);
+		return false;
+	}
+	if (life_doubted(l))
+		return false;
+	if (l->seen.power != PROVIDER_POWER_OFF) {
+		life_power(l, false);
+		return false;
+	}
+	return life_off_proved(l) && life_rested(l, l->seen.read_at - l->seen.off_since);
+}
+
+void step_leaving(struct life *l)
+{
+	const struct node_claim *n = life_claim(l);
+	struct left x;
+
+	if (!off(l))
+		return;
+	/* Also what a claim had that somebody took away: its Node and token are nobody's then. */
+	if (l->m->status.claim_ref && (n || l->progress != LEFT_ALL)) {
+		x = what_is_left(l, n);
+		if (!life_cut(l) || !left_tenant(l, &x))
+			return;
+	}
+	if (n && finalized(n)) {
+		end_claim(l, n);
+		return;
+	}
+	if (!n && !life_claim_gone(l))
+		return;
+	life_goto(l, MACHINE_DIRTY, json_pack("{s:n, s:n}", "claimRef", "agent"), NULL, NULL);
+}

@@ -1,0 +1,161 @@
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/drain/drains.h"
+#include "controller/rules/identity.h"
+#include "controller/steps/leave_reason.h"
+#include "controller/steps/requests.h"
+
+#define VALUE_MAX 253 /* of status.requests */
+
+const char *request_new(const struct machine *m, const char *key, const char *acted_on)
+{
+	const char *v = labels_get(&m->meta.annotations, key);
+
+	return v && v[0] && strlen(v) <= VALUE_MAX && !str_eq(v, acted_on) ? v : NULL;
+}
+
+/* --- annotations --------------------------------------------------------------------------------- */
+
+static void on_annotated(json_t *o, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	l->write = NULL;
+	if (!e)
+		kube_cache_learn(l->c->cache[OBJECT_MACHINE], o);
+	else if (e->kind != ERR_NOT_FOUND && e->kind != ERR_CONFLICT)
+		log_warn("machine annotation not written", LOG_S("machine", l->name), LOG_E(e));
+	loop_timer_start(&l->timer, e ? 1000 : 0);
+}
+
+void request_annotate(struct life *l, const char *key, const char *value)
+{
+	json_t *patch;
+
+	if (l->write || !l->c->leading)
+		return;
+	patch = json_pack("{s:{s:s, s:{s:s?}}}", "metadata", "resourceVersion",
+			  l->m->meta.resource_version, "annotations", key, value);
+	l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL, l->name,
+			      NULL, KUBE_PATCH_MERGE, patch, on_annotated, l);
+	json_decref(patch);
+}
+
+/* --- trying again -------------------------------------------------------------------------------- */
+
+static void forget_backoffs(struct life *l)
+{
+	l->act_after = l->observe_after = 0;
+	backoff_reset(&l->act_backoff);
+	backoff_reset(&l->observe_backoff);
+	l->reattach |= !str_empty(l->m->status.bmc.refused_secret_version);
+}
+
+bool request_retry(struct life *l)
+{
+	const struct machine_status *st = &l->m->status;
+	const struct machine_quarantine *q = st->quarantine;
+	const char *v = request_new(l->m, REQUEST_RETRY, st->requests.retry);
+	bool again = l->state == MACHINE_QUARANTINED && q && q->exit == EXIT_AUTO;
+	json_t *s;
+
+	if (!v || (again && life_paused(l)))
+		return false;
+	log_info("a person wants it tried again", LOG_S("machine", l->name), LOG_S("request", v));
+	forget_backoffs(l);
+	s = json_pack("{s:{s:s}, s:{s:n}, s:{s:n}}", "requests", "retry", v, "bmc",
+		      "refusedSecretVersion", "operation", "nextAttempt");
+	if (again) {
+		json_object_set_new(s, "quarantine", json_pack("{s:n}", "nextAttempt"));
+		life_goto(l, MACHINE_STOPPING, s, NULL, NULL);
+	} else {
+		life_write(l, s, NULL);
+	}
+	return true;
+}
+
+/* --- two Machines for one ------------------------------------------------------------------------ */
+
+struct twin {
+	const struct life *l;
+	const char *found, *what;
+};
+
+/* A slash at the end and the case of the host do not make it another one. */
+static bool same_address(const char *a, const char *b)
+{
+	size_t n = a ? strlen(a) : 0, m = b ? strlen(b) : 0;
+
+	while (n && a[n - 1] == '/')
+		n--;
+	while (m && b[m - 1] == '/')
+		m--;
+	return n && n == m && strncasecmp(a, b, n) == 0;
+}
+
+static bool is_twin(const struct kube_entry *en, void *arg)
+{
+	struct twin *t = arg;
+	const struct machine *a = t->l->m, *b = en->object;
+
+	if (str_eq(a->meta.name, b->meta.name) || b->spec.management_policy == MACHINE_RETIRE)
+		return true;
+	t->what = identity_twins(a->spec.identity, b->spec.identity);
+	if (!t->what && a->spec.bmc && b->spec.bmc &&
+	    same_address(a->spec.bmc->address, b->spec.bmc->address))
+		t->what = "spec.bmc.address";
+	if (!t->what)
+		return true;
+	t->found = b->meta.name;
+	return false;
+}
+
+bool request_is_double(struct life *l)
+{
+	struct twin t = {.l = l};
+
+	kube_cache_each(l->c->cache[OBJECT_MACHINE], is_twin, &t);
+	if (t.found)
+		life_wait(l, WAITING_APPROVAL, "DuplicateIdentity", "%s is that of machine %s too",
+			  t.what, t.found);
+	return t.found != NULL;
+}
+
+/* --- what becomes of it -------------------------------------------------------------------------- */
+
+enum drain_then request_fate(const struct life *l, const char **text)
+{
+	const struct machine *m = l->m;
+	const char *asked = labels_get(&m->meta.annotations, REQUEST_QUARANTINE);
+	const char *by = m->status.leave ? m->status.leave->drain : NULL;
+	enum drain_then then = leave_then(m);
+	const struct drain *d;
+	bool escalate;
+
+	*text = str_or(asked, "");
+	if (then != DRAIN_QUARANTINE && then != DRAIN_RETIRE) {
+		d = drains_wants(l->c, l->name, &escalate);
+		by = d ? d->meta.name : NULL;
+		then = d ? (enum drain_then)d->spec.then : DRAIN_RELEASE;
+	}
+	d = by ? CONTROLLER_GET(l->c, OBJECT_DRAIN, drain, by) : NULL;
+	if (!asked && (d || by))
+		*text = d ? str_or(d->spec.reason, by) : by;
+	if (then == DRAIN_RETIRE)
+		return DRAIN_RETIRE;
+	return asked || then == DRAIN_QUARANTINE ? DRAIN_QUARANTINE : DRAIN_RELEASE;
+}
+
+bool request_not_offered(const struct controller *c, const struct machine *m)
+{
+	bool escalate;
+	const struct drain *d;
+
+	if (labels_get(&m->meta.annotations, REQUEST_QUARANTINE) ||
+	    leave_then(m) == DRAIN_QUARANTINE || leave_then(m) == DRAIN_RETIRE)
+		return true;
+	d = drains_wants(c, m->meta.name, &escalate);
+	return d && (d->spec.then == DRAIN_QUARANTINE || d->spec.then == DRAIN_RETIRE);
+}

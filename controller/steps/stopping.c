@@ -1,0 +1,203 @@
+/*
+ * life_going: stopping and isolating.  The order is the guarantee: off and observed, cut off and
+ * proved, then what steps/leaving.c does (S3).
+ *
+ * A BMC that says Off while the machine runs is found out by its kubelet, which renews its Lease every
+ * 10 s (a quarter of 40 s), and by our agent.  No clocks are compared: what counts is
+ * that the Lease changes between two questions that were both asked after off was read.  One such
+ * change may be a write that was on its way; two are a machine that runs.  The tenant
+ * could do that to keep the machine, so it ends with the operation; its network is cut by then.
+ */
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/core/clock_jumps.h"
+#include "controller/life/life.h"
+#include "controller/steps/stopping.h"
+#include "controller/tenant/tenant.h"
+
+#define BEAT_EVERY_MS 1000
+/* Nothing for this long: no kubelet.  Its 10 s, and 4 % of jitter. */
+#define BEAT_SILENT_MS 11000
+/* A tenant that does not answer holds nothing up. */
+#define BEAT_ANSWER_MS 5000
+#define BEATS_ALIVE 2
+/* A pool without isolation does not wait longer for the network. */
+#define CUT_PATIENCE_MS 60000
+
+/* --- heartbeats ------------------------------------------------------------------------------------ */
+
+static void on_beat(json_t *o, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+	const char *text = json_str_at(o, "spec", "renewTime");
+	int64_t off = l->seen.off_since;
+
+	l->beat.call = NULL;
+	l->beat.silent = e || !text;
+	if (!l->beat.silent && !str_eq(text, l->beat.text)) {
+		if (l->beat.text[0] && off && l->beat.read_at >= off)
+			l->beat.after_off++;
+		str_copy(l->beat.text, sizeof(l->beat.text), text);
+		l->beat.changed_at = loop_now(l->c->loop);
+	}
+	l->beat.read_at = l->beat.asked_at;
+	life_kick(l);
+}
+
+/* In quarantine already, since an earlier operation: what is heard now is forged. */
+static bool is_cut(const struct life *l)
+{
+	const struct provider_object *p = life_provider(l);
+	const struct machine_status *st = &l->m->status;
+
+	return p && !str_eq(st->network.proof, fabric_proof_names[FABRIC_PROOF_NONE]) &&
+	       str_eq(st->network.segment,
+		      str_or(p->spec.network.segments.quarantine, "quarantine"));
+}
+
+static struct tenant *listens_to(const struct life *l)
+{
+	const struct node_claim *n = life_claim(l);
+	struct tenant *t = n ? tenant_get(l->c, n->spec.virtual_cluster_ref.name) : NULL;
+
+	return t && !is_cut(l) && tenant_usable(t) && tenant_node_get(t, n->meta.name) ? t : NULL;
+}
+
+static void listen(struct life *l)
+{
+	struct tenant *t = listens_to(l);
+	int64_t now = loop_now(l->c->loop);
+
+	if (!t || l->beat.call || (l->beat.asked_at && now - l->beat.asked_at < BEAT_EVERY_MS))
+		return;
+	l->beat.asked_at = now;
+	l->beat.to = t;
+	l->beat.call = kube_get(t->client, &KUBE_LEASES, "kube-node-lease",
+				life_claim(l)->meta.name, on_beat, l);
+}
+
+/* Off was read, and nothing was heard of the machine since.  What the agent says counts like a beat. */
+static bool silent(struct life *l)
+{
+	const struct agent_session_info *s = agent_session_info(l->agent);
+	int64_t now = loop_now(l->c->loop);
+
+	if (s->boot_id && s->last_seen > l->seen.off_since) {
+		life_wait(l, WAITING_DEVICE, "PowerNotConfirmed",
+			  "the BMC says off, and our agent was heard since");
+		l->beat.after_off++;
+		l->seen.off_since = loop_now(l->c->loop);
+		return false;
+	}
+	if (!listens_to(l) || l->beat.silent ||
+	    (l->beat.call && now - l->beat.asked_at > BEAT_ANSWER_MS))
+		return true;
+	return l->beat.read_at >= l->seen.off_since &&
+	       l->beat.read_at - l->beat.changed_at >= BEAT_SILENT_MS;
+}
+
+bool life_doubted(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	bool doubted = op && op->id && str_eq(l->m->status.power.doubted, op->id);
+
+	if (!doubted && op && op->id && l->beat.after_off >= BEATS_ALIVE) {
+		l->beat.after_off = 0;
+		life_write(l, json_pack("{s:{s:s}}", "power", "doubted", op->id), NULL);
+		return true;
+	}
+	if (!doubted)
+		return false;
+	if (l->seen.power == PROVIDER_POWER_OFF) {
+		life_wait(
+			l, WAITING_DEVICE, "PowerNotConfirmed",
+			"the BMC says off, and the machine was heard since; `drover confirm-off %s` if it is off",
+			l->name);
+		return true;
+	}
+	/* It says otherwise by now: what it says next counts again. */
+	memset(l->beat.text, 0, sizeof(l->beat.text));
+	l->beat.after_off = 0;
+	life_write(l, json_pack("{s:{s:n}}", "power", "doubted"), NULL);
+	return true;
+}
+
+/* How long it has been in this state. */
+static int64_t here_for(const struct life *l)
+{
+	int64_t since = l->m->status.state_since;
+
+	return loop_wall(l->c->loop) - clock_jumps_since(l->c, since) - since;
+}
+
+/* --- stopping -------------------------------------------------------------------------------------- */
+
+bool life_rested(struct life *l, int64_t off_for)
+{
+	const struct provider_object_instance_type *t =
+		driver_type(life_provider(l), l->m->spec.instance_type);
+	int64_t rest = t ? t->minimum_off_time : 0;
+
+	if (off_for < rest)
+		loop_timer_start(&l->timer, rest - off_for);
+	return off_for >= rest;
+}
+
+void step_stopping(struct life *l)
+{
+	struct err e;
+
+	if (!l->progress) {
+		l->progress = 1;
+		l->volumes = -1;
+		kube_call_cancel(l->beat.call);
+		memset(&l->beat, 0, sizeof(l->beat));
+	}
+	listen(l);
+	if (life_off_confirmed(l)) {
+		if (life_rested(l, here_for(l)))
+			life_goto(l, MACHINE_ISOLATING, NULL, NULL, NULL);
+		return;
+	}
+	if (!life_seen(l, l->c->o.poll_ms * 2))
+		return;
+	if (life_identity(l, &e) < 0) { /* never switch off what may be somebody else's machine */
+		life_wait(l, WAITING_APPROVAL, "DuplicateIdentity", "%s", e.text);
+		return;
+	}
+	if (life_doubted(l))
+		return;
+	if (l->seen.power != PROVIDER_POWER_OFF) {
+		life_power(l, false);
+		return;
+	}
+	agent_session_knock(l->agent);
+	if (!life_off_proved(l) || !silent(l) ||
+	    !life_rested(l, l->seen.read_at - l->seen.off_since))
+		return;
+	life_goto(l, MACHINE_ISOLATING, NULL, NULL, NULL);
+}
+
+/* --- isolating ------------------------------------------------------------------------------------- */
+
+bool life_cut(struct life *l)
+{
+	const struct node_claim *n = life_claim(l);
+	bool optional = n && n->spec.network.isolation == ISOLATION_NOT_REQUIRED;
+
+	if (optional && l->state != MACHINE_ISOLATING) /* it was tried there */
+		return true;
+	if (life_placed(l,
+			str_or(life_provider(l)->spec.network.segments.quarantine, "quarantine")))
+		return true;
+	return optional && !l->write && here_for(l) > CUT_PATIENCE_MS;
+}
+
+void step_isolating(struct life *l)
+{
+	agent_session_close(l->agent);
+	if (life_cut(l))
+		life_goto(l, MACHINE_LEAVING, NULL, NULL, NULL);
+}

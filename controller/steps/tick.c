@@ -1,0 +1,447 @@
+/*
+ * life: attaching and ticking.  The steps are in steps/rest.c, steps/coming.c, steps/serving.c,
+ * steps/stopping.c, steps/leaving.c and steps/cleaning.c; what they share with the outside (BMC,
+ * fabric, agent) is in life/bmc.c, what is written in life/journal.c.
+ *
+ *	on_tick --> take over (fence) --> deadline? --> step --> act / order / goto
+ *	   ^                                                          |
+ *	   '---- cache, observation, report, timer <--- life_write ---'
+ *
+ * Tests: tests/world/test_review.c, tests/world/test_boot.c
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/core/counters.h"
+#include "controller/core/clock_jumps.h"
+#include "controller/life/life.h"
+#include "controller/life/clean_proof.h"
+#include "controller/steps/requests.h"
+#include "controller/claims/provisioner.h"
+#include "controller/hardware/login_guard.h"
+#include "controller/core/secrets.h"
+
+#define H PROVIDER_HARDWARE
+#define M PROVIDER_MANAGED
+#define E PROVIDER_ELASTIC
+#define TO(id) | 1u << MACHINE_##id
+const struct machine_state_info machine_state_info[MACHINE_STATES] = {
+#define MACHINE_STATE(id, name_, step_, classes_, limit_, on_limit_, next_)                        \
+	[MACHINE_##id] = {.name = (name_),                                                         \
+			  .step = (step_),                                                         \
+			  .classes = (classes_),                                                   \
+			  .limit_s = (limit_),                                                     \
+			  .on_limit = MACHINE_##on_limit_,                                         \
+			  .next = 0 next_},
+#include "api/machine_states.def"
+};
+#undef H
+#undef M
+#undef E
+#undef TO
+
+enum machine_state machine_state_find(const char *name)
+{
+	for (int i = 0; i < MACHINE_STATES; i++)
+		if (str_eq(machine_state_info[i].name, name))
+			return (enum machine_state)i;
+	return MACHINE_STATE_NONE;
+}
+
+/* --- objects ----------------------------------------------------------------------------------- */
+
+void life_kick(struct life *l)
+{
+	loop_defer(&l->tick);
+}
+
+const struct provider_object *life_provider(const struct life *l)
+{
+	const char *name = l->m->spec.provider_ref.name;
+
+	return name ? CONTROLLER_GET(l->c, OBJECT_PROVIDER, provider_object, name) : NULL;
+}
+
+const struct node_claim *life_claim(const struct life *l)
+{
+	const struct object_ref *r = l->m->status.claim_ref;
+	const struct node_claim *n =
+		r ? CONTROLLER_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
+
+	return n && str_eq(n->meta.uid, r->uid) ? n : NULL;
+}
+
+struct wanting {
+	const struct life *l;
+	const struct node_claim *found;
+};
+
+static bool wants_machine(const struct kube_entry *en, void *arg)
+{
+	struct wanting *w = arg;
+	const struct node_claim *n = en->object;
+	const struct object_ref *r = n->spec.machine_ref;
+
+	if (r && str_eq(r->name, w->l->name) && (!r->uid || str_eq(r->uid, w->l->m->meta.uid)) &&
+	    !n->status.machine_ref && !n->meta.deletion_timestamp &&
+	    !str_eq(n->status.phase, "Failed"))
+		w->found = n;
+	return !w->found;
+}
+
+const struct node_claim *life_claim_wanting(const struct life *l)
+{
+	struct wanting w = {.l = l};
+
+	kube_cache_each(l->c->cache[OBJECT_NODE_CLAIM], wants_machine, &w);
+	return w.found;
+}
+
+int64_t life_deadline(const struct life *l)
+{
+	return l->m->status.operation ? l->m->status.operation->deadline : 0;
+}
+
+/* --- the tick ---------------------------------------------------------------------------------- */
+
+/* Known, in a tenancy past every one that is known of: whatever it held is not clean and not ours to cut. */
+static void begin(struct life *l, const char *why)
+{
+	int64_t tenancy = life_tenancy_known(l) + 1;
+	/* Backends remember the fence of a Machine that was lost: seconds are more than its leaders were. */
+	int64_t fence = l->m->status.operation ? life_fence(l) : loop_wall(l->c->loop) / 1000;
+	json_t *s = json_pack(
+		"{s:s, s:I, s:b, s:{s:I}, s:{s:n}, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}",
+		"state", "known", "tenancy", (json_int_t)tenancy, "clean", 0, "operation", "fence",
+		(json_int_t)fence, "power", "httpBoot", "claimRef", "tenant", "warmFor", "agent",
+		"quarantine", "leave", "hold", "wipeAttempt");
+
+	l->state = MACHINE_KNOWN;
+	life_set_time(s, "stateSince", loop_wall(l->c->loop));
+	log_info(why, LOG_S("machine", l->name), LOG_I("tenancy", tenancy));
+	life_write(l, s, NULL);
+}
+
+bool life_outdated(struct life *l)
+{
+	if (life_tenancy_known(l) <= l->m->status.tenancy)
+		return false;
+	controller_event(
+		l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "StatusOutdated",
+		"status is older than its records or claims: it begins again, and is not clean");
+	begin(l, "machine status is older than what is known");
+	return true;
+}
+
+static bool overdue(struct life *l)
+{
+	const struct machine_state_info *info = &machine_state_info[l->state];
+	const struct machine_operation *op = l->m->status.operation;
+	int64_t deadline = life_deadline(l);
+	const char *reason = op && op->last_error.reason ? op->last_error.reason : NULL;
+	const char *detail =
+		op && op->last_error.message ? op->last_error.message : "no error was reported";
+
+	bool odd = reason && str_eq(reason, "PowerStateUnexpected");
+
+	if (!deadline || info->on_limit == l->state ||
+	    loop_wall(l->c->loop) - clock_jumps_since(l->c, l->m->status.state_since) < deadline)
+		return false;
+	/* Waiting for a person or a turn does not eat the time; and what is on against the record is not switched off by a clock. */
+	if (life_paused(l) || (op && op->waiting_for == WAITING_RATE) ||
+	    (reason && str_eq(reason, "EvidenceKeyMissing")) ||
+	    (odd && info->on_limit != MACHINE_QUARANTINED && !life_approved_wipe(l)))
+		return false;
+	if (!reason)
+		reason = l->state == MACHINE_BOOTING || l->state == MACHINE_JOINING ? "JoinTimeout"
+			 : l->state == MACHINE_GATING	 ? "HealthGateFailed"
+			 : l->state == MACHINE_STOPPING	 ? "PowerNotConfirmed"
+			 : l->state == MACHINE_ISOLATING ? "NetworkNotConfirmed"
+			 : l->state == MACHINE_CLAIMED || l->state == MACHINE_DIRTY
+				 ? "AgentSilent"
+				 : "DeadlineExceeded";
+	if (info->on_limit == MACHINE_QUARANTINED)
+		life_quarantine(l,
+				odd || l->state == MACHINE_WIPING || l->state == MACHINE_VERIFYING
+					? EXIT_OPERATOR
+					: EXIT_AUTO,
+				reason, "%s was not done in time: %s", info->name, detail);
+	else
+		life_goto(l, info->on_limit, NULL, reason, "%s was not done in time: %s",
+			  info->name, detail);
+	return true;
+}
+
+/* What the BMC said goes into status when it changed: people and the next leader read it there. */
+static bool write_seen(struct life *l)
+{
+	const struct machine_status *st = &l->m->status;
+	const char *power = provider_power_names[l->seen.power];
+	json_t *s;
+
+	if (!l->seen.known)
+		return false;
+	if (str_eq(st->power.state, power) &&
+	    str_eq(str_or(st->bmc.session_uri, ""), l->session_uri) &&
+	    str_eq(st->bmc.secret_version, l->bmc_secret_version) &&
+	    str_eq(str_or(st->identity.system_uuid, ""), l->seen.uuid) &&
+	    str_eq(str_or(st->identity.serial_number, ""), l->seen.serial) &&
+	    (!l->learned_pin[0] || str_eq(st->bmc.fingerprint, l->learned_pin)))
+		return false;
+	s = json_pack("{s:{s:s}, s:{s:s, s:s*}, s:{s:s, s:s}}", "power", "state", power, "bmc",
+		      "sessionURI", l->session_uri, "secretVersion", l->bmc_secret_version,
+		      "identity", "systemUUID", l->seen.uuid, "serialNumber", l->seen.serial);
+	life_set_time(json_object_get(s, "power"), "observedTime", loop_wall(l->c->loop));
+	if (l->learned_pin[0])
+		json_object_set_new(json_object_get(s, "bmc"), "fingerprint",
+				    json_string(l->learned_pin));
+	life_write(l, s, NULL);
+	return true;
+}
+
+/* As a rule they go along with something else. */
+static bool write_conditions(struct life *l)
+{
+	OWN_JSON changed = life_conditions(l, NULL);
+
+	if (changed)
+		life_write(l, json_object(), NULL);
+	return changed;
+}
+
+static bool seated(struct life *l, const struct provider_object *p)
+{
+	const struct machine_provisioning *pv = l->m->spec.provisioning;
+	char digest[512];
+	struct agent_session_spec s;
+
+	if (!p->spec.agent.endpoint || !p->spec.boot.media_url)
+		return false;
+	str_format(digest, sizeof(digest), "%s|%s|%s|%s|%s", p->spec.agent.endpoint,
+		   p->spec.boot.media_url, pv ? str_or(pv->address, "") : "",
+		   pv ? str_or(pv->gateway, "") : "", str_or(l->m->spec.boot_mac_address, ""));
+	if (l->agent && str_eq(digest, l->agent_digest))
+		return true;
+	agent_session_free(l->agent);
+	s = (struct agent_session_spec){
+		.machine = l->name,
+		.uid = l->m->meta.uid,
+		.endpoint = p->spec.agent.endpoint,
+		.media_url = p->spec.boot.media_url,
+		.address = pv ? pv->address : NULL,
+		.gateway = pv ? pv->gateway : NULL,
+		.mac = l->m->spec.boot_mac_address,
+		.changed = life_agent_changed,
+		.arg = l,
+	};
+	l->agent = agent_session_new(l->c->agent_endpoint, &s);
+	free(l->agent_digest);
+	l->agent_digest = mem_strdup(digest);
+	return true;
+}
+
+static void detach_bmc(struct life *l)
+{
+	if (l->bmc) {
+		provider_detach(l->driver->provider, l->bmc);
+		l->bmc = NULL;
+		l->observing = l->acting = false;
+		l->seen.known = false;
+	}
+}
+
+void life_detach(struct life *l)
+{
+	detach_bmc(l);
+	l->driver = NULL;
+	l->placing = l->place.known = false;
+}
+
+/* Off is what it waits for, and it does not have to come from the BMC (steps/requests.h). */
+static bool stuck_with_claim(const struct life *l)
+{
+	return l->m->status.claim_ref &&
+	       (l->state == MACHINE_STOPPING || l->state == MACHINE_ISOLATING ||
+		l->state == MACHINE_LEAVING || l->state == MACHINE_QUARANTINED);
+}
+
+static bool attached(struct life *l)
+{
+	const struct provider_object *p = life_provider(l);
+	const char *version = NULL, *refused = l->m->status.bmc.refused_secret_version;
+	struct driver *s = p ? driver_get(l->c, p->meta.name) : NULL;
+	struct err e = {0};
+	const char *by;
+	char digest[512];
+
+	if (l->driver &&
+	    l->driver != s) /* spec.providerRef changed: what hangs on the old one goes first */
+		life_detach(l);
+	l->driver = s;
+	if (!s || !s->provider) {
+		life_wait(l, WAITING_APPROVAL, "ProviderNotReady",
+			  "spec.providerRef: provider %s %s",
+			  str_or(l->m->spec.provider_ref.name, "(none)"),
+			  s ? s->error.text : "does not exist");
+		return false;
+	}
+	if (!seated(l, p)) {
+		life_wait(l, WAITING_APPROVAL, "ProviderNotReady",
+			  "provider %s: spec.agent.endpoint and spec.boot.mediaURL are needed",
+			  p->meta.name);
+		return false;
+	}
+	if (!l->m->spec.bmc)
+		return true;
+	if (!l->bmc || l->reattach) {
+		detach_bmc(l);
+		l->bmc = driver_attach(l->driver, l->m, &version, &e);
+		if (!l->bmc) {
+			if (e.kind != ERR_UNAVAILABLE)
+				life_wait(l, WAITING_APPROVAL, "BmcAuthFailed", "%s", e.text);
+			loop_timer_start(&l->timer, 1000);
+			return false;
+		}
+		l->reattach = false;
+		str_copy(digest, sizeof(digest), str_or(version, ""));
+		free(l->bmc_secret_version);
+		l->bmc_secret_version = mem_strdup(digest);
+	}
+	if (refused && refused[0] && str_eq(refused, l->bmc_secret_version)) {
+		life_wait(
+			l, WAITING_APPROVAL, "BmcAuthFailed",
+			"the BMC refused the login of Secret version %s; change the Secret, or `drover retry %s`",
+			refused, l->name);
+		return stuck_with_claim(l) && life_off_confirmed(l);
+	}
+	if (login_guard_admit(l->c->login_guard, l, &by))
+		return true;
+	if (by)
+		life_wait(
+			l, WAITING_APPROVAL, "BmcAuthFailed",
+			"the BMC of %s refused the login of Secret version %s, so it is not tried here; change the Secret, or `drover retry %s`",
+			by, l->bmc_secret_version, by);
+	loop_timer_start(&l->timer, 1000);
+	return false;
+}
+
+/* Another replica may lead now: what this process remembers of the state is worth nothing when it leads again. */
+static void forget(struct life *l)
+{
+	l->took_over = l->journaled = false;
+	l->progress = 0;
+	l->act[0] = l->answer.about[0] = '\0';
+	life_drain_forget(l);
+	life_follow_forget(l);
+	detach_bmc(l); /* attached again, it first ends the session of whoever led meanwhile */
+	l->acted_at = l->knocked_at = 0;
+	l->seen.known = l->place.known = l->http_booted = false;
+	l->whereabouts = LIFE_NOT_ASKED;
+	if (l->agent)
+		agent_session_close(l->agent);
+}
+
+static void on_tick(void *arg)
+{
+	struct life *l = arg;
+	struct controller *c = l->c;
+
+	l->m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, l->name);
+	if (!l->m) {
+		if (!l->write && !l->call && !l->placing)
+			life_free(l);
+		return;
+	}
+	l->state = l->m->status.state ? machine_state_find(l->m->status.state) : MACHINE_KNOWN;
+	if (!c->leading) {
+		forget(l);
+		return;
+	}
+	if (l->write || l->call || !agent_endpoint_ready(c->agent_endpoint) || !controller_ready(c))
+		return;
+	if (l->state == MACHINE_STATE_NONE) {
+		log_error("machine has a state that this version does not know",
+			  LOG_S("machine", l->name), LOG_S("state", l->m->status.state));
+		return;
+	}
+	loop_timer_start(&l->timer, l->state == MACHINE_FREE || l->state == MACHINE_SERVING ||
+						    l->state == MACHINE_KNOWN
+					    ? c->o.idle_poll_ms
+					    : c->o.poll_ms);
+	if (!l->m->status.state || !l->m->status.operation) {
+		begin(l, l->m->status.state ? "machine has lost its journal" : "machine begins");
+		return;
+	}
+	/* A backup that was put back shows at the start, in a conflict, or by a tenancy that fell. */
+	if ((!l->took_over || l->m->status.tenancy < l->tenancy_seen) && life_outdated(l))
+		return;
+	l->tenancy_seen = l->m->status.tenancy;
+	if (!l->took_over) { /* a new leader's first write raises the fence */
+		life_write(l,
+			   json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)life_fence(l)),
+			   NULL);
+		return;
+	}
+	/* Held until retired: from before the first act on. */
+	if (l->m->spec.management_policy == MACHINE_MANAGE && !l->m->meta.deletion_timestamp &&
+	    life_finalizer(l, true))
+		return;
+	if (request_retry(l) || write_seen(l) || life_boot_ends(l) || overdue(l) ||
+	    write_conditions(l) || life_attempt_settle(l) || !attached(l) || !life_boot_followed(l))
+		return;
+	machine_state_info[l->state].step(l);
+}
+
+static void on_timer(void *arg)
+{
+	on_tick(arg);
+}
+
+void life_update(struct controller *c, const char *name, const struct machine *m)
+{
+	struct life *l = map_get(c->lives, name);
+
+	if (!l && m) {
+		l = mem_new(struct life);
+		l->c = c;
+		l->name = mem_strdup(name);
+		l->volumes = -1;
+		l->observe_backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
+		l->act_backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
+		loop_defer_init(&l->tick, c->group, on_tick, l);
+		loop_timer_init(&l->timer, c->group, on_timer, l);
+		map_put(c->lives, name, l);
+	}
+	if (!l)
+		return;
+	if (m)
+		life_follow_saw(l, m);
+	if (m && l->generation !=
+			 m->meta.generation) { /* spec changed: addresses and Secrets may have */
+		l->reattach = true;
+		l->generation = m->meta.generation;
+	}
+	life_kick(l);
+}
+
+void life_free(struct life *l)
+{
+	if (!l)
+		return;
+	map_del(l->c->lives, l->name);
+	kube_call_cancel(l->write);
+	kube_call_cancel(l->call);
+	kube_call_cancel(l->beat.call);
+	loop_defer_cancel(&l->tick);
+	loop_timer_stop(&l->timer);
+	life_drain_forget(l);
+	life_detach(l);
+	agent_session_free(l->agent);
+	free(l->agent_digest);
+	free(l->bmc_secret_version);
+	free(l->name);
+	free(l);
+}

@@ -1,0 +1,374 @@
+#include "controller/steps/warm.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/core/counters.h"
+#include "controller/core/clock_jumps.h"
+#include "controller/claims/warm_pool.h"
+
+#define AGENT_SILENT_MS (5 * 60 * 1000)
+#define BACKOFF_MS 15000 /* before the second boot; four times as long before the third */
+#define WELL_MS (60 * 60 * 1000)
+#define REST_MS (30 * 60 * 1000)
+/* A long poll lasts 30 s, and an agent whose connection broke comes back a little later. */
+#define ANSWER_MS 60000
+
+/* As long as a claimed machine has. */
+static int64_t limit_ms(void)
+{
+	return machine_state_info[MACHINE_CLAIMED].limit_s * 1000;
+}
+
+static void look_again(struct life *l, int64_t ms)
+{
+	loop_timer_start(&l->timer, ms > 0 ? ms : 1);
+}
+
+/* Everything of the act before is past. */
+static void forget_acts(struct life *l)
+{
+	l->act[0] = '\0';
+	l->acted_at = l->act_after = 0;
+	l->journaled = false;
+	backoff_reset(&l->act_backoff);
+}
+
+/* status.operation for a boot of this number, which may begin in delay_ms. */
+static json_t *boot(const struct life *l, int64_t number, int64_t delay_ms)
+{
+	int64_t now = loop_wall(l->c->loop);
+	json_t *op = json_pack("{s:I, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}", "bootNumber",
+			       (json_int_t)number, "step", "class", "attempt", "handle",
+			       "waitingFor", "lastError", "started", "progress");
+
+	life_set_time(op, "nextAttempt", delay_ms ? now + delay_ms : 0);
+	life_set_time(op, "deadline", now + delay_ms + limit_ms());
+	return op;
+}
+
+/* --- beginning ------------------------------------------------------------------------------------ */
+
+static void begin(struct life *l, const struct object_ref *pool)
+{
+	json_t *op;
+	char id[33];
+
+	/* The wish may be older than its rest. */
+	if (l->m->status.operation->next_attempt > loop_wall(l->c->loop) || life_outdated(l) ||
+	    !life_seen(l, l->c->o.poll_ms * 5) || !life_consented(l))
+		return;
+	if (l->seen.power != PROVIDER_POWER_OFF) {
+		life_wait(
+			l, WAITING_APPROVAL, "PowerStateUnexpected",
+			"recorded free and off, but the BMC says it is not off; `drover approve --wipe %s`",
+			l->name);
+		return;
+	}
+	life_operation_id(l, id);
+	op = boot(l, 1, 0);
+	json_object_set_new(op, "id", json_string(id));
+	forget_acts(l);
+	log_info("machine is to be warm", LOG_S("machine", l->name), LOG_S("pool", pool->name));
+	life_write(l,
+		   json_pack("{s:{s:s, s:s}, s:n, s:o}", "warmFor", "name", pool->name, "uid",
+			     pool->uid, "agent", "operation", op),
+		   NULL);
+}
+
+/* --- ending --------------------------------------------------------------------------------------- */
+
+static void end(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	int64_t now = loop_wall(l->c->loop);
+	bool rest = op->boot_number > WARM_POOL_BOOTS;
+	struct err err;
+	json_t *j, *e;
+
+	look_again(l, l->c->o.poll_ms);
+	if (!life_seen(l, l->c->o.poll_ms * 5))
+		return;
+	if (life_identity(l, &err) < 0) { /* never switch off what may be somebody else's machine */
+		life_wait(l, WAITING_APPROVAL, "IdentityMismatch", "%s", err.text);
+		return;
+	}
+	if (!life_agent_off(l))
+		return;
+	j = json_pack("{s:n, s:n, s:n, s:n, s:n}", "bootNumber", "waitingFor", "lastError",
+		      "nextAttempt", "deadline");
+	if (rest) {
+		e = json_pack("{s:s, s:s}", "reason", "NotWarm", "message",
+			      "its agent did not stay: off for 30 minutes");
+		life_set_time(e, "time", now);
+		json_object_set_new(j, "lastError", e);
+		life_set_time(j, "nextAttempt", now + REST_MS);
+	}
+	log_info("machine is not warm any more", LOG_S("machine", l->name),
+		 LOG_S("pool", l->m->status.warm_for->name));
+	forget_acts(l);
+	life_write(l, json_pack("{s:n, s:n, s:o}", "warmFor", "agent", "operation", j), NULL);
+}
+
+bool life_warm_ends(struct life *l)
+{
+	if (!warm_is_ending(l->m))
+		return false;
+	end(l);
+	return true;
+}
+
+bool life_warm_leaves(struct life *l)
+{
+	struct err e;
+
+	if (!l->m->status.warm_for)
+		return false;
+	/* A BMC that does not answer, or is another's, keeps nobody from retiring the machine; nor does what
+	 * somebody else booted on it, which is not switched off. */
+	if (l->observe_error.kind != ERR_NONE ||
+	    (l->seen.known && (life_identity(l, &e) < 0 ||
+			       (l->seen.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))))) {
+		agent_session_close(l->agent); /* nobody's: it goes off by itself after a while */
+		return false;
+	}
+	end(l);
+	return true;
+}
+
+/* Not warm for a while: three boots, or another hand. */
+static void give_up(struct life *l, const char *why)
+{
+	json_t *op = boot(l, WARM_POOL_BOOTS + 1, 0);
+
+	json_object_set_new(op, "deadline", json_null());
+	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "NotWarm", why);
+	log_warn("machine cannot be kept warm", LOG_S("machine", l->name), LOG_S("message", why));
+	forget_acts(l);
+	agent_session_close(l->agent);
+	life_write(l, json_pack("{s:n, s:o}", "agent", "operation", op), NULL);
+}
+
+static void lost(struct life *l, const char *reason, const char *why)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	/* It was switched on, and well for an hour: what was before does not count. */
+	bool well =
+		l->m->status.agent && op->started && loop_wall(l->c->loop) - op->started > WELL_MS;
+	int64_t n = well ? 0 : op->boot_number;
+	char text[200], id[33];
+	json_t *next;
+
+	if (n >= WARM_POOL_BOOTS) {
+		str_format(text, sizeof(text), "%s, for the %dth time: off for 30 minutes", why,
+			   WARM_POOL_BOOTS);
+		give_up(l, text);
+		return;
+	}
+	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason, why);
+	log_warn("warm machine boots again", LOG_S("machine", l->name), LOG_S("message", why),
+		 LOG_I("boot", n + 1));
+	next = boot(l, n + 1, n < 2 ? BACKOFF_MS : 4 * BACKOFF_MS);
+	if (well) {
+		life_operation_id(l, id);
+		json_object_set_new(next, "id", json_string(id));
+	}
+	forget_acts(l);
+	agent_session_close(l->agent);
+	life_write(l, json_pack("{s:n, s:o}", "agent", "operation", next), NULL);
+}
+
+/* --- keeping -------------------------------------------------------------------------------------- */
+
+static bool is_late(const struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+
+	/* Waiting for a person or its turn does not eat the time. */
+	int64_t now = loop_wall(l->c->loop) - clock_jumps_since(l->c, op->deadline - limit_ms());
+
+	return op->deadline && now > op->deadline && !l->m->status.agent &&
+	       op->waiting_for != WAITING_RATE && op->waiting_for != WAITING_APPROVAL;
+}
+
+/* Its agent is there: nothing to do but look after it. */
+static void stay(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	int64_t silent = loop_now(l->c->loop) - agent_session_info(l->agent)->last_seen;
+
+	if (op->deadline) {
+		log_info("machine is warm", LOG_S("machine", l->name),
+			 LOG_S("pool", l->m->status.warm_for->name));
+		life_write(l,
+			   json_pack("{s:{s:n, s:n, s:n}}", "operation", "deadline", "waitingFor",
+				     "lastError"),
+			   NULL);
+		return;
+	}
+	if (silent > AGENT_SILENT_MS) {
+		lost(l, "AgentSilent", "the agent said nothing for 5 minutes");
+		return;
+	}
+	look_again(l, AGENT_SILENT_MS - silent < l->c->o.idle_poll_ms ? AGENT_SILENT_MS - silent + 1
+								      : l->c->o.idle_poll_ms);
+	if (life_seen(l, l->c->o.idle_poll_ms) && l->seen.power == PROVIDER_POWER_OFF)
+		give_up(l, "somebody switched it off: it stays off for 30 minutes");
+}
+
+/* What a backup says of a warm machine may be long past: one that is on without our medium may be a tenant's. */
+static bool may_be_moved(struct life *l)
+{
+	if (l->seen.power == PROVIDER_POWER_OFF || life_shows_ours(l))
+		return true;
+	life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
+		  "recorded warm, but it is on without our boot medium; `drover approve --wipe %s`",
+		  l->name);
+	return false;
+}
+
+static void keep(struct life *l)
+{
+	const struct provider_object *p = life_provider(l);
+	int64_t wait = l->m->status.operation->next_attempt - loop_wall(l->c->loop);
+	bool there;
+
+	if (wait > 0) {
+		look_again(l, wait);
+		return;
+	}
+	if (!l->m->status.agent &&
+	    (!life_seen(l, l->c->o.poll_ms * 5) || !life_consented(l) || !may_be_moved(l) ||
+	     !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")))) {
+		if (!l->write && is_late(l))
+			lost(l, "AgentSilent", "it was not booted in time");
+		return;
+	}
+	there = life_agent(l);
+	if (l->write)
+		return;
+	if (agent_session_rebooted(l->agent))
+		lost(l, "AgentRebooted", "the machine rebooted under the agent");
+	else if (there)
+		stay(l);
+	else if (is_late(l))
+		lost(l, "AgentSilent", "the agent was not heard in time");
+}
+
+void life_warm(struct life *l)
+{
+	const struct provider_object *p = life_provider(l);
+	const struct object_ref *is = l->m->status.warm_for;
+	struct object_ref want = {0};
+	enum warm_pool_wish wish = warm_pool_wish(l->c->warm_pool, l->name, &want);
+
+	if ((!is && wish != WARM_POOL_ON) || l->m->spec.management_policy != MACHINE_MANAGE ||
+	    p->spec.paused) {
+		/* It goes on being listened to: an agent that nobody knows goes off by itself. */
+		if (warm_is_ready(l->m))
+			(void)life_agent(l);
+		(void)life_seen(l, l->c->o.idle_poll_ms);
+		return;
+	}
+	look_again(l, l->c->o.poll_ms);
+	if (!is)
+		begin(l, &want);
+	else if (warm_is_ending(l->m) || wish == WARM_POOL_OFF)
+		end(l);
+	else if (wish == WARM_POOL_ON &&
+		 !(str_eq(is->name, want.name) && str_eq(is->uid, want.uid)))
+		life_write(
+			l,
+			json_pack("{s:{s:s, s:s}}", "warmFor", "name", want.name, "uid", want.uid),
+			NULL);
+	else
+		keep(l);
+}
+
+/* --- claimed -------------------------------------------------------------------------------------- */
+
+bool life_warm_may_be_on(const struct life *l)
+{
+	const struct agent_session_info *s = agent_session_info(l->agent);
+
+	return l->m->status.warm_for &&
+	       (life_shows_ours(l) ||
+		(s->heard && loop_now(l->c->loop) - s->last_seen < AGENT_SILENT_MS));
+}
+
+/* As usual, then: off, and booted with a new secret. */
+static void boot_after_all(struct life *l, const char *why)
+{
+	int64_t n = l->m->status.operation->boot_number;
+
+	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "BootedAgain", why);
+	log_warn("warm machine is booted for its claim", LOG_S("machine", l->name),
+		 LOG_S("message", why));
+	counters_claimed_warm(l->c->counters, false);
+	forget_acts(l);
+	agent_session_close(l->agent);
+	life_write(l,
+		   json_pack("{s:n, s:n, s:{s:I, s:n}}", "warmFor", "agent", "operation",
+			     "bootNumber", (json_int_t)(n + 1), "step"),
+		   NULL);
+}
+
+bool life_warm_answers(struct life *l)
+{
+	int64_t now = loop_now(l->c->loop), silent;
+	bool there;
+
+	if (!l->m->status.warm_for)
+		return true;
+	there = life_agent(l);
+	if (l->write)
+		return false;
+	if (agent_session_rebooted(l->agent)) {
+		boot_after_all(l, "the machine rebooted under the agent");
+		return false;
+	}
+	if (!there) /* it was on its way: as usual */
+		return false;
+	if (!l->knocked_at)
+		l->knocked_at = now;
+	silent = now - agent_session_info(l->agent)->last_seen;
+	if (agent_session_info(l->agent)->last_seen <= l->knocked_at) {
+		agent_session_knock(l->agent);
+		if (now - l->knocked_at > ANSWER_MS)
+			boot_after_all(l, "its agent does not answer");
+		return false;
+	}
+	if (silent > AGENT_SILENT_MS) {
+		boot_after_all(l, "the agent said nothing for 5 minutes");
+		return false;
+	}
+	if (l->progress)
+		return true;
+	l->progress = 1;
+	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "ClaimedWarm",
+			 "its agent is there: it need not be booted");
+	log_info("machine was claimed warm", LOG_S("machine", l->name),
+		 LOG_S("claim", l->m->status.claim_ref->name));
+	counters_claimed_warm(l->c->counters, true);
+	return true;
+}
+
+bool life_warm_stays(struct life *l)
+{
+	const struct object_ref *is = l->m->status.warm_for;
+	const struct machine_agent *ag = l->m->status.agent;
+	json_t *op;
+
+	if (!is || !ag || !ag->boot_id || !ag->public_key)
+		return false;
+	if (l->acting)
+		return true;
+	op = json_object();
+	life_set_time(op, "started", loop_wall(l->c->loop));
+	life_goto(l, MACHINE_FREE,
+		  json_pack("{s:n, s:{s:s, s:s}, s:o}", "claimRef", "warmFor", "name", is->name,
+			    "uid", str_or(is->uid, ""), "operation", op),
+		  NULL, NULL);
+	return true;
+}

@@ -1,0 +1,549 @@
+/*
+ * debts: one debtor for each tenant that has claims or debts, one call of it at a time.
+ *
+ *	look --> owner of a claim gone? --> delete the claim
+ *	     '-> finalizer on or off
+ *	     '-> oldest debts written off
+ *	     '-> the debt at hand: Node --> token --> struck off
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/retry.h"
+#include "base/str.h"
+#include "controller/tenant/sleep.h"
+#include "controller/rules/disruption_budget.h"
+#include "controller/tenant/debts.h"
+#include "controller/core/clock_jumps.h"
+#include "controller/life/life.h"
+#include "controller/tenant/tenant.h"
+
+#define LOOK_MS 10000
+#define SOON_MS 500
+#define DEBT_LIMIT_MS (24 * 3600 * 1000)
+#define LAST_TRY_MS (10 * 60 * 1000) /* the same of a tenant that is being deleted */
+#define PROVIDER_ID "drover://"
+
+struct debts {
+	struct controller *c;
+	struct map *debtors; /* VirtualCluster name -> struct debtor */
+	bool deleting;	     /* a claim of a pool that is gone: one at a time, of all tenants */
+};
+
+enum paying { PAY_NODE, PAY_TOKEN, PAY_STRIKE };
+
+struct debtor {
+	struct debts *owner;
+	char *tenant;
+	struct loop_timer timer;
+	struct kube_call *call;
+	bool abroad;	 /* call goes through the tenant's client */
+	char debt[254];	 /* the debt at hand: its Node's name; "": none yet */
+	char after[254]; /* the debt that failed last: others first */
+	enum paying paying;
+	struct backoff backoff;
+	int64_t pay_after; /* loop_now(): backing off until */
+	/* The claim whose owner is asked about. */
+	char claim[254], claim_uid[64];
+	enum object_kind_id owner_kind;
+};
+
+json_t *debts_without(const struct virtual_cluster *vc, const char *node)
+{
+	json_t *list = json_array(), *o;
+	char when[STR_TIME_SIZE];
+
+	for (size_t i = 0; i < vc->status.debts.n; i++) {
+		const struct virtual_cluster_debt *d = &vc->status.debts.v[i];
+
+		if (str_eq(d->node_name, node))
+			continue;
+		o = json_pack("{s:s, s:s*, s:s*, s:s}", "nodeName", str_or(d->node_name, ""),
+			      "nodeUID", d->node_uid, "tokenID", d->token_id, "since",
+			      str_time(when, d->since));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static const struct virtual_cluster *cluster_of(const struct debtor *d)
+{
+	return CONTROLLER_GET(d->owner->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, d->tenant);
+}
+
+static void later(struct debtor *d, int64_t ms)
+{
+	loop_timer_start(&d->timer, ms);
+}
+
+/* --- owners ---------------------------------------------------------------------------------------- */
+
+struct search {
+	const struct debtor *d;
+	size_t n; /* claims of this tenant */
+	const struct node_claim *orphan;
+	enum object_kind_id kind;
+	const struct object_ref *ref;
+};
+
+static bool stands(const struct controller *c, enum object_kind_id kind,
+		   const struct object_ref *ref)
+{
+	const struct kube_entry *en = kube_cache_get(c->cache[kind], "", str_or(ref->name, ""));
+	const struct object_meta *m = en ? object_meta_of(en->object) : NULL;
+
+	/* Another UID is no deletion: a backup was put back, or it was made anew (claims_owner_replaced()). */
+	return m && !m->deletion_timestamp;
+}
+
+struct crowd {
+	const struct controller *c;
+	const char *pool;
+	int64_t nodes, leaving;
+};
+
+/* Work may run on its machine. */
+static bool serves(const struct controller *c, const struct node_claim *n, enum machine_state *s)
+{
+	const struct machine *m =
+		n->status.machine_ref
+			? CONTROLLER_GET(c, OBJECT_MACHINE, machine, n->status.machine_ref->name)
+			: NULL;
+
+	*s = m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
+	return m && m->status.claim_ref && str_eq(m->status.claim_ref->name, n->meta.name) &&
+	       *s >= MACHINE_SERVING && *s <= MACHINE_LEAVING;
+}
+
+static bool count_claim(const struct kube_entry *en, void *arg)
+{
+	const struct node_claim *n = en->object;
+	struct crowd *cr = arg;
+	enum machine_state s;
+
+	if (!str_eq(n->spec.node_pool_ref.name, cr->pool) || !serves(cr->c, n, &s))
+		return true;
+	cr->nodes++;
+	cr->leaving += n->meta.deletion_timestamp || s > MACHINE_SERVING;
+	return true;
+}
+
+/* A pool's claims leave within its budgets, of which none counts for less than one.  With the pool
+ * they are gone as a rule, and then it is one. */
+static bool within_budget(const struct controller *c, const struct node_claim *n)
+{
+	struct crowd cr = {.c = c, .pool = n->spec.node_pool_ref.name};
+	const struct node_pool *p = CONTROLLER_GET(c, OBJECT_NODE_POOL, node_pool, cr.pool);
+	enum machine_state s;
+
+	if (!serves(c, n, &s) || s > MACHINE_SERVING) /* it leaves as it is */
+		return true;
+	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], count_claim, &cr);
+	return !cr.leaving || (p && cr.leaving < disruption_budget_allow(p, "Deleted", cr.nodes,
+									 loop_wall(c->loop)));
+}
+
+static bool look_at_claim(const struct kube_entry *en, void *arg)
+{
+	const struct node_claim *n = en->object;
+	struct search *s = arg;
+	const struct controller *c = s->d->owner->c;
+
+	if (!str_eq(n->spec.virtual_cluster_ref.name, s->d->tenant))
+		return true;
+	s->n++;
+	if (s->orphan || n->meta.deletion_timestamp)
+		return true;
+	if (!stands(c, OBJECT_VIRTUAL_CLUSTER, &n->spec.virtual_cluster_ref)) {
+		s->kind = OBJECT_VIRTUAL_CLUSTER;
+		s->ref = &n->spec.virtual_cluster_ref;
+		s->orphan = n;
+	} else if (!stands(c, OBJECT_NODE_POOL, &n->spec.node_pool_ref) && within_budget(c, n)) {
+		s->kind = OBJECT_NODE_POOL;
+		s->ref = &n->spec.node_pool_ref;
+		s->orphan = n;
+	}
+	return true;
+}
+
+static void on_claim_deleted(json_t *o, const struct err *e, void *arg)
+{
+	struct debtor *d = arg;
+
+	d->call = NULL;
+	d->owner->deleting = false;
+	if (!e && json_object_get(o, "spec"))
+		kube_cache_learn(d->owner->c->cache[OBJECT_NODE_CLAIM], o);
+	if (e && e->kind != ERR_NOT_FOUND && e->kind != ERR_CONFLICT)
+		log_warn("claim not deleted", LOG_S("claim", d->claim), LOG_E(e));
+	later(d, SOON_MS);
+}
+
+static void delete_claim(struct debtor *d)
+{
+	struct controller *c = d->owner->c;
+	const struct node_claim *n = CONTROLLER_GET(c, OBJECT_NODE_CLAIM, node_claim, d->claim);
+	struct kube_delete_opts o = {.uid = d->claim_uid, .grace_s = -1};
+
+	if (!n || !str_eq(n->meta.uid, d->claim_uid) || n->meta.deletion_timestamp ||
+	    !controller_may_destroy(c) || controller_crds_terminating(c) || d->owner->deleting ||
+	    (d->owner_kind == OBJECT_NODE_POOL && !within_budget(c, n))) {
+		later(d, SOON_MS);
+		return;
+	}
+	d->owner->deleting = true;
+	log_info("claim deleted: its owner is", LOG_S("claim", d->claim),
+		 LOG_S("owner", object_kinds[d->owner_kind].kind));
+	controller_event(c, OBJECT_NODE_CLAIM, &n->meta, "Normal", "OwnerDeleted",
+			 d->owner_kind == OBJECT_NODE_POOL ? "its NodePool was deleted"
+							   : "its VirtualCluster was deleted");
+	d->call = kube_delete(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, d->claim, &o,
+			      on_claim_deleted, d);
+}
+
+/* A definition younger than the claim was deleted and applied again, and took the owners along. */
+static void on_definition(json_t *o, const struct err *e, void *arg)
+{
+	struct debtor *d = arg;
+	const struct node_claim *n =
+		CONTROLLER_GET(d->owner->c, OBJECT_NODE_CLAIM, node_claim, d->claim);
+	int64_t since;
+
+	d->call = NULL;
+	if (e || json_at(o, "metadata", "deletionTimestamp") || !n ||
+	    !str_to_time(str_or(json_str_at(o, "metadata", "creationTimestamp"), ""), &since)) {
+		later(d, LOOK_MS);
+		return;
+	}
+	if (since > n->meta.creation_timestamp) {
+		controller_event(
+			d->owner->c, OBJECT_NODE_CLAIM, &n->meta, "Warning", "OwnerLost",
+			"what it belongs to was lost with its CustomResourceDefinition: the claim stays until it is deleted");
+		later(d, 60 * LOOK_MS);
+		return;
+	}
+	delete_claim(d);
+}
+
+static void on_owner(json_t *o, const struct err *e, void *arg)
+{
+	struct debtor *d = arg;
+	char name[128];
+	bool going =
+		e ? e->kind == ERR_NOT_FOUND : json_at(o, "metadata", "deletionTimestamp") != NULL;
+
+	d->call = NULL;
+	if (!going) { /* the cache is behind, or nobody can say */
+		later(d, LOOK_MS);
+		return;
+	}
+	str_format(name, sizeof(name), "%s." OBJECT_GROUP, object_kinds[d->owner_kind].plural);
+	d->call = kube_get(d->owner->c->host, &KUBE_CRDS, NULL, name, on_definition, d);
+}
+
+static void ask_owner(struct debtor *d, const struct search *s)
+{
+	str_copy(d->claim, sizeof(d->claim), s->orphan->meta.name);
+	str_copy(d->claim_uid, sizeof(d->claim_uid), s->orphan->meta.uid);
+	d->owner_kind = s->kind;
+	d->call = kube_get(d->owner->c->host, &controller_resources[s->kind], NULL,
+			   str_or(s->ref->name, ""), on_owner, d);
+}
+
+/* --- the finalizer --------------------------------------------------------------------------------- */
+
+static void on_cluster_written(json_t *o, const struct err *e, void *arg)
+{
+	struct debtor *d = arg;
+
+	d->call = NULL;
+	if (!e && json_object_get(o, "spec"))
+		kube_cache_learn(d->owner->c->cache[OBJECT_VIRTUAL_CLUSTER], o);
+	else if (e && e->kind != ERR_CONFLICT && e->kind != ERR_NOT_FOUND)
+		log_warn("tenant not written", LOG_S("tenant", d->tenant), LOG_E(e));
+	later(d, e ? SOON_MS : 0);
+}
+
+/* True: a write is under way. */
+static bool finalizer(struct debtor *d, const struct virtual_cluster *vc, bool needed)
+{
+	const struct strings *have = &vc->meta.finalizers;
+	json_t *list, *patch;
+	bool has = false;
+
+	for (size_t i = 0; i < have->n; i++)
+		has |= str_eq(have->v[i], DEBTS_FINALIZER);
+	if (has == needed || (needed && vc->meta.deletion_timestamp))
+		return false;
+	list = json_array();
+	for (size_t i = 0; i < have->n; i++)
+		if (!str_eq(have->v[i], DEBTS_FINALIZER))
+			json_array_append_new(list, json_string(have->v[i]));
+	if (needed)
+		json_array_append_new(list, json_string(DEBTS_FINALIZER));
+	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion",
+			  vc->meta.resource_version, "finalizers", list);
+	d->call = kube_patch(d->owner->c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL,
+			     d->tenant, NULL, KUBE_PATCH_MERGE, patch, on_cluster_written, d);
+	json_decref(patch);
+	return true;
+}
+
+/* --- paying ---------------------------------------------------------------------------------------- */
+
+static void strike(struct debtor *d, const struct virtual_cluster *vc, const char *node)
+{
+	json_t *patch =
+		json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
+			  vc->meta.resource_version, "status", "debts", debts_without(vc, node));
+
+	d->call = kube_patch(d->owner->c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL,
+			     d->tenant, "status", KUBE_PATCH_MERGE, patch, on_cluster_written, d);
+	json_decref(patch);
+}
+
+/* True: one is being struck off, unpaid. */
+static bool write_off(struct debtor *d, const struct virtual_cluster *vc)
+{
+	int64_t now = loop_wall(d->owner->c->loop), gone = vc->meta.deletion_timestamp;
+	char note[512];
+
+	for (size_t i = 0; i < vc->status.debts.n; i++) {
+		const struct virtual_cluster_debt *b = &vc->status.debts.v[i];
+		int64_t since = tenant_sleep_debt_since(vc, gone > b->since ? gone : b->since);
+
+		if (since == INT64_MAX || now - clock_jumps_since(d->owner->c, since) - since <=
+						  (gone ? LAST_TRY_MS : DEBT_LIMIT_MS))
+			continue;
+		str_format(note, sizeof(note),
+			   "not deleted in time and given up: Node %.253s (UID %.64s), token %.16s",
+			   str_or(b->node_name, ""), str_or(b->node_uid, "unknown"),
+			   str_or(b->token_id, "none"));
+		log_warn("debt written off", LOG_S("tenant", d->tenant),
+			 LOG_S("node", str_or(b->node_name, "")));
+		controller_event(d->owner->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, "Warning",
+				 "DebtWrittenOff", note);
+		strike(d, vc, str_or(b->node_name, ""));
+		return true;
+	}
+	return false;
+}
+
+/* The debt at hand, or the one after the one that failed last. */
+static const struct virtual_cluster_debt *choose(struct debtor *d, const struct virtual_cluster *vc)
+{
+	const struct virtual_cluster_debt *v = vc->status.debts.v;
+	size_t n = vc->status.debts.n, from = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (d->debt[0] && str_eq(v[i].node_name, d->debt))
+			return &v[i];
+		if (d->after[0] && str_eq(v[i].node_name, d->after))
+			from = (i + 1) % n;
+	}
+	str_copy(d->debt, sizeof(d->debt), str_or(v[from].node_name, ""));
+	d->paying = PAY_NODE;
+	return &v[from];
+}
+
+static void on_paid(json_t *o, const struct err *e, void *arg)
+{
+	struct debtor *d = arg;
+	struct err kept;
+	int64_t delay;
+
+	d->call = NULL;
+	d->abroad = false;
+	if (!e && d->paying == PAY_NODE && json_at(o, "metadata", "deletionTimestamp")) {
+		(void)!err_set(&kept, ERR_CONFLICT, 0, "deleted, and finalizers keep it");
+		e = &kept;
+	}
+	/* A precondition that fails: the Node of that name is another one by now, and the cache will show which. */
+	if (!e || e->kind == ERR_NOT_FOUND) {
+		d->paying++;
+		backoff_reset(&d->backoff);
+		later(d, 0);
+		return;
+	}
+	log_warn("debt not paid", LOG_S("tenant", d->tenant), LOG_S("node", d->debt), LOG_E(e));
+	str_copy(d->after, sizeof(d->after), d->debt);
+	d->debt[0] = '\0';
+	delay = backoff_next(&d->backoff, loop_random(d->owner->c->loop));
+	d->pay_after = loop_now(d->owner->c->loop) + delay;
+	later(d, delay);
+}
+
+/* Whose Node is to be deleted; NULL: none that is ours.  A kubelet that found its Node deleted registers it again, with
+ * another UID: that is ours too, as long as no claim has the name. */
+static const char *uid_owed(struct controller *c, struct tenant *t,
+			    const struct virtual_cluster_debt *b)
+{
+	const struct tenant_node *node = tenant_node_get(t, b->node_name);
+	bool ours = node && str_starts(str_or(node->provider_id, ""), PROVIDER_ID) &&
+		    !CONTROLLER_GET(c, OBJECT_NODE_CLAIM, node_claim, b->node_name);
+
+	if (node && str_eq(node->uid, b->node_uid))
+		return node->uid;
+	if (node && !str_empty(node->uid))
+		return ours ? node->uid : NULL;
+	return str_empty(b->node_uid) ? NULL : b->node_uid;
+}
+
+/* The caller has made sure that something may be deleted now. */
+static void pay(struct debtor *d, const struct virtual_cluster *vc, struct tenant *t)
+{
+	const struct virtual_cluster_debt *b = choose(d, vc);
+	struct kube_delete_opts o = {.grace_s = -1};
+	char name[64];
+
+	if (d->paying == PAY_NODE) {
+		o.uid = uid_owed(d->owner->c, t, b);
+		if (o.uid) {
+			d->abroad = true;
+			d->call = kube_delete(t->client, &KUBE_NODES, NULL, b->node_name, &o,
+					      on_paid, d);
+			return;
+		}
+		d->paying = PAY_TOKEN;
+	}
+	if (d->paying == PAY_TOKEN && !str_empty(b->token_id)) {
+		str_format(name, sizeof(name), "bootstrap-token-%s", b->token_id);
+		d->abroad = true;
+		d->call =
+			kube_delete(t->client, &KUBE_SECRETS, "kube-system", name, &o, on_paid, d);
+		return;
+	}
+	log_info("debt paid", LOG_S("tenant", d->tenant), LOG_S("node", d->debt));
+	strike(d, vc, d->debt);
+}
+
+/* --- looking --------------------------------------------------------------------------------------- */
+
+static void debtor_free(void *p)
+{
+	struct debtor *d = p;
+
+	kube_call_cancel(d->call);
+	loop_timer_stop(&d->timer);
+	free(d->tenant);
+	free(d);
+}
+
+static bool synced(const struct controller *c)
+{
+	return kube_cache_synced(c->cache[OBJECT_NODE_CLAIM]) &&
+	       kube_cache_synced(c->cache[OBJECT_NODE_POOL]) &&
+	       kube_cache_synced(c->cache[OBJECT_VIRTUAL_CLUSTER]);
+}
+
+static void look(void *arg)
+{
+	struct debtor *d = arg;
+	struct controller *c = d->owner->c;
+	const struct virtual_cluster *vc = cluster_of(d);
+	struct tenant *t = tenant_get(c, d->tenant);
+	struct search s = {.d = d};
+
+	if (d->call || !c->leading || !controller_ready(c)) /* kicked when it leads and is ready */
+		return;
+	later(d, LOOK_MS);
+	if (!synced(c) || controller_crds_terminating(c))
+		return;
+	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], look_at_claim, &s);
+	if (s.orphan && !(vc && vc->spec.paused)) {
+		ask_owner(d, &s);
+		return;
+	}
+	if (!vc) {
+		if (!s.n)
+			map_del(d->owner->debtors, d->tenant);
+		return;
+	}
+	if (finalizer(d, vc, s.n || vc->status.debts.n) || write_off(d, vc))
+		return;
+	if (!vc->status.debts.n) {
+		d->debt[0] = d->after[0] = '\0';
+		loop_timer_stop(&d->timer); /* whatever changes kicks it */
+		return;
+	}
+	if (loop_now(c->loop) < d->pay_after)
+		return;
+	if (t && tenant_usable(t) && t->nodes && kube_cache_synced(t->nodes) && !vc->spec.paused &&
+	    controller_may_destroy(c))
+		pay(d, vc, t);
+}
+
+static void kick(struct debts *ds, const char *tenant)
+{
+	struct debtor *d = map_get(ds->debtors, tenant);
+
+	if (!d) {
+		d = mem_new(struct debtor);
+		d->owner = ds;
+		d->tenant = mem_strdup(tenant);
+		d->backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
+		loop_timer_init(&d->timer, ds->c->group, look, d);
+		map_put(ds->debtors, tenant, d);
+	}
+	if (!d->call)
+		later(d, 0);
+}
+
+static bool kick_cluster(const struct kube_entry *en, void *arg)
+{
+	kick(arg, en->name);
+	return true;
+}
+
+static bool kick_tenant_of(const struct kube_entry *en, void *arg)
+{
+	const struct node_claim *n = en->object;
+
+	if (n->spec.virtual_cluster_ref.name)
+		kick(arg, n->spec.virtual_cluster_ref.name);
+	return true;
+}
+
+struct debts *debts_new(struct controller *c)
+{
+	struct debts *d = mem_new(struct debts);
+
+	d->c = c;
+	d->debtors = map_new(debtor_free);
+	return d;
+}
+
+void debts_free(struct debts *d)
+{
+	if (!d)
+		return;
+	map_free(d->debtors);
+	free(d);
+}
+
+void debts_kick(struct debts *d, const char *tenant)
+{
+	if (!d || !d->c->ready) /* all are looked at then */
+		return;
+	if (tenant) {
+		kick(d, tenant);
+		return;
+	}
+	kube_cache_each(d->c->cache[OBJECT_VIRTUAL_CLUSTER], kick_cluster, d);
+	kube_cache_each(d->c->cache[OBJECT_NODE_CLAIM], kick_tenant_of, d);
+}
+
+void debts_hang_up(struct debts *ds, const char *tenant)
+{
+	struct debtor *d = ds ? map_get(ds->debtors, tenant) : NULL;
+
+	if (!d || !d->call || !d->abroad)
+		return;
+	kube_call_cancel(d->call);
+	d->call = NULL;
+	d->abroad = false;
+	later(d, LOOK_MS);
+}

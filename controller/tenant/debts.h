@@ -1,0 +1,43 @@
+#ifndef CONTROLLER_TENANT_DEBTS_H
+#define CONTROLLER_TENANT_DEBTS_H
+
+#include "controller/controller.h"
+
+/*
+ * debts: what drover owes to tenants: Nodes to delete (by UID) and bootstrap tokens to
+ * delete in clusters that could not be reached when their machine left, or that did not let them go: a webhook
+ * refused, or a finalizer keeps the Node (marked is not gone).
+ *
+ * They stand in VirtualCluster.status.debts, written before the machine goes on (steps/leaving.c).
+ * As soon as the tenant answers again they are paid, one call at a time, and struck off by a write
+ * with the resourceVersion.  After 24 h one is written off with an event that names what is left; time
+ * that the tenant is known to sleep (tenant/sleep.h) does not count, and they begin anew when it wakes.
+ * A Node whose UID is another one is somebody else's and stays.  But one of that name is ours, whatever its UID,
+ * when its providerID is one of drover's and no claim has the name: drover never saw its UID, or its kubelet
+ * registered it again.
+ *
+ * Also the finalizer drover.dev/virtual-cluster: put on while claims or debts exist; a VirtualCluster
+ * that is being deleted has its claims deleted, its debts tried for 10 min, and then the finalizer taken off.
+ * A deleted NodePool likewise has its claims deleted (its claims' spec is frozen, so nothing else hangs on it).
+ * That an owner has gone is read from the API itself (one of the same name and another UID has not: a backup that was
+ * put back must not stop work); and the definition of its kind has to be older than the
+ * claim, for when that was deleted and came back nobody wanted the claims to go.
+ *
+ * None of this happens while one of our CustomResourceDefinitions is being deleted; nothing is
+ * deleted while the VirtualCluster is paused.
+ */
+#define DEBTS_FINALIZER "drover.dev/virtual-cluster"
+#define DEBTS_MAX                                                                                  \
+	250 /* of a tenant; the oldest gives way to a new one, so that no machine or claim is held up */
+
+struct debts; /* NULL where a controller is taken apart: kicks do nothing */
+struct debts *debts_new(struct controller *c);
+void debts_free(struct debts *d);
+void debts_kick(struct debts *d, const char *tenant); /* NULL: look at all */
+/* The client of this tenant is about to be freed: calls through it are as if never made. */
+void debts_hang_up(struct debts *d, const char *tenant);
+
+/* status.debts as a patch may write them, all but that of this Node; gives. */
+json_t *debts_without(const struct virtual_cluster *vc, const char *node);
+
+#endif

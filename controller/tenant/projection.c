@@ -1,0 +1,419 @@
+/*
+ * demand: what the API says of pods and nodes, as the planner reads it.
+ *
+ * Everything here is a tenant's text: quantities and selectors that do not
+ * parse make the pod "unsupported" with the reason, never an error of ours.
+ * Effective requests: k8s.io/component-helpers resource.PodRequests.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "controller/drain/checkpoint.h"
+#include "controller/tenant/pod_topology.h"
+#include "api/kinds.h"
+#include "controller/tenant/tenant.h"
+
+#define ITEMS_MAX 256 /* of one list in one object that is looked at */
+#define SHORT_MAX 64
+#define DEFAULT_GRACE_S 30 /* as the API server's defaulting has it */
+
+static const char *copy(struct arena *a, const json_t *s)
+{
+	return arena_strdup(a, json_string_value(s));
+}
+
+/* What a tenant may write at any length, and what is a duration or a time where it is good. */
+static const char *copy_short(struct arena *a, const json_t *s)
+{
+	const char *text = json_string_value(s);
+
+	return text ? arena_strndup(a, text, strnlen(text, SHORT_MAX)) : NULL;
+}
+
+static int by_key(const void *x, const void *y)
+{
+	return strcmp(((const struct label *)x)->key, ((const struct label *)y)->key);
+}
+
+static struct labels labels_of(const json_t *o, struct arena *a)
+{
+	struct labels l = {0};
+	const char *key;
+	json_t *v;
+
+	l.v = arena_calloc(a, json_object_size(o) + 1, sizeof(*l.v));
+	json_object_foreach ((json_t *)o, key, v)
+		if (json_is_string(v))
+			l.v[l.n++] = (struct label){arena_strdup(a, key), copy(a, v)};
+	qsort(l.v, l.n, sizeof(*l.v), by_key);
+	return l;
+}
+
+static bool quantity_of_json(const json_t *v, struct quantity *q)
+{
+	struct err e;
+
+	if (json_is_integer(v))
+		*q = quantity_of(json_integer_value(v));
+	else if (!json_is_string(v) || quantity_parse(json_string_value(v), q, &e) < 0)
+		return false;
+	return q->nano >= 0; /* less than nothing would make room for others */
+}
+
+/* --- resource sums ------------------------------------------------------------------------------- */
+
+enum merge { SUM, MAXIMUM };
+
+static bool merge_one(struct resources *into, const char *name, const json_t *v, enum merge how,
+		      struct arena *a)
+{
+	struct quantity q;
+	size_t i = 0;
+
+	if (!quantity_of_json(v, &q))
+		return false;
+	while (i < into->n && !str_eq(into->v[i].name, name))
+		i++;
+	if (i == into->n) {
+		if (into->n == ITEMS_MAX)
+			return false;
+		into->v[into->n++] = (struct resource){arena_strdup(a, name), q};
+	} else if (how == SUM) {
+		into->v[i].q = quantity_add(into->v[i].q, q);
+	} else if (quantity_cmp(q, into->v[i].q) > 0) {
+		into->v[i].q = q;
+	}
+	return true;
+}
+
+static bool merge_in(struct resources *into, const json_t *list, enum merge how, struct arena *a)
+{
+	const char *name;
+	json_t *v;
+
+	json_object_foreach ((json_t *)list, name, v)
+		if (!merge_one(into, name, v, how, a))
+			return false;
+	return true;
+}
+
+static struct resources empty(struct arena *a)
+{
+	return (struct resources){.v = arena_calloc(a, ITEMS_MAX, sizeof(struct resource))};
+}
+
+static bool merge_resources(struct resources *into, const struct resources *from, enum merge how)
+{
+	for (size_t k = 0; k < from->n; k++) {
+		size_t i = 0;
+
+		while (i < into->n && !str_eq(into->v[i].name, from->v[k].name))
+			i++;
+		if (i == into->n) {
+			if (into->n == ITEMS_MAX)
+				return false;
+			into->v[into->n++] = from->v[k];
+		} else if (how == SUM) {
+			into->v[i].q = quantity_add(into->v[i].q, from->v[k].q);
+		} else if (quantity_cmp(from->v[k].q, into->v[i].q) > 0) {
+			into->v[i].q = from->v[k].q;
+		}
+	}
+	return true;
+}
+
+/* Limits stand in for requests that are not given, as the API server's defaulting does. */
+static bool add_container(struct resources *into, const json_t *container, struct arena *a)
+{
+	const json_t *requests = json_at(container, "resources", "requests");
+	const char *name;
+	json_t *v;
+
+	if (!merge_in(into, requests, SUM, a))
+		return false;
+	json_object_foreach (json_at(container, "resources", "limits"), name, v)
+		if (!json_object_get(requests, name) && !merge_one(into, name, v, SUM, a))
+			return false;
+	return true;
+}
+
+static int by_name(const void *x, const void *y)
+{
+	return strcmp(((const struct resource *)x)->name, ((const struct resource *)y)->name);
+}
+
+static bool effective(const json_t *spec, struct resources *out, struct arena *a)
+{
+	OWN(arena) tmp = arena_new();
+	struct resources run = empty(tmp), side = empty(tmp), peak = empty(tmp), now;
+	json_t *c, *list;
+	size_t i;
+
+	if (json_array_size(json_object_get(spec, "containers")) > ITEMS_MAX ||
+	    json_array_size(json_object_get(spec, "initContainers")) > ITEMS_MAX)
+		return false;
+	json_array_foreach (json_object_get(spec, "containers"), i, c)
+		if (!add_container(&run, c, tmp))
+			return false;
+	json_array_foreach (json_object_get(spec, "initContainers"), i, c) {
+		if (str_eq(json_str_at(c, "restartPolicy"),
+			   "Always")) { /* a sidecar runs on beside the rest */
+			if (!add_container(&side, c, tmp))
+				return false;
+			now = side;
+		} else {
+			now = empty(tmp);
+			if (!merge_resources(&now, &side, SUM) || !add_container(&now, c, tmp))
+				return false;
+		}
+		if (!merge_resources(&peak, &now, MAXIMUM))
+			return false;
+	}
+	if (!merge_resources(&run, &side, SUM) || !merge_resources(&run, &peak, MAXIMUM))
+		return false;
+	list = json_at(spec, "resources", "requests");
+	if (list) { /* pod level: in place of the sum */
+		now = empty(tmp);
+		if (!merge_in(&now, list, SUM, tmp))
+			return false;
+		for (size_t k = 0; k < run.n; k++)
+			for (size_t m = 0; m < now.n; m++)
+				if (str_eq(run.v[k].name, now.v[m].name))
+					run.v[k].q = now.v[m].q;
+		(void)merge_resources(&run, &now, MAXIMUM);
+	}
+	if (!merge_in(&run, json_object_get(spec, "overhead"), SUM, tmp))
+		return false;
+	out->n = run.n;
+	out->v = arena_calloc(a, run.n + 1, sizeof(*out->v));
+	for (size_t k = 0; k < run.n; k++)
+		out->v[k] = (struct resource){arena_strdup(a, run.v[k].name), run.v[k].q};
+	qsort(out->v, out->n, sizeof(*out->v), by_name);
+	return true;
+}
+
+/* --- selectors ----------------------------------------------------------------------------------- */
+
+static bool term_of(const json_t *term, struct selector *out, struct arena *a)
+{
+	const json_t *list = json_object_get(term, "matchExpressions"),
+		     *fields = json_object_get(term, "matchFields");
+
+	return !json_array_size(fields) && demand_requirements(list, 0, out, a);
+}
+
+static bool affinity_of(const json_t *spec, struct world_pod *p, struct arena *a)
+{
+	const json_t *node = json_at(spec, "affinity", "nodeAffinity");
+	const json_t *terms = json_at(node, "requiredDuringSchedulingIgnoredDuringExecution",
+				      "nodeSelectorTerms");
+	const json_t *prefs =
+		json_object_get(node, "preferredDuringSchedulingIgnoredDuringExecution");
+	json_t *t;
+	size_t i;
+
+	if (json_array_size(terms) > ITEMS_MAX || json_array_size(prefs) > ITEMS_MAX)
+		return false;
+	p->affinity.v = arena_calloc(a, json_array_size(terms) + 1, sizeof(*p->affinity.v));
+	json_array_foreach (terms, i, t)
+		if ((json_array_size(json_object_get(t, "matchExpressions")) ||
+		     json_object_get(t, "matchFields")) &&
+		    !term_of(t, &p->affinity.v[p->affinity.n++], a))
+			return false;
+	if (json_array_size(terms) && !p->affinity.n) /* an empty term matches no node */
+		return false;
+	p->preferences.v = arena_calloc(a, json_array_size(prefs) + 1, sizeof(*p->preferences.v));
+	json_array_foreach (prefs, i, t) {
+		struct world_preference *w = &p->preferences.v[p->preferences.n++];
+
+		w->weight = json_int_at(t, "weight");
+		if (!term_of(json_object_get(t, "preference"), &w->term, a))
+			return false;
+	}
+	return true;
+}
+
+static void tolerations_of(const json_t *spec, struct world_pod *p, struct arena *a)
+{
+	const json_t *list = json_object_get(spec, "tolerations");
+	json_t *t;
+	size_t i;
+
+	p->tolerations.v = arena_calloc(a, json_array_size(list) + 1, sizeof(*p->tolerations.v));
+	json_array_foreach (list, i, t)
+		p->tolerations.v[p->tolerations.n++] = (struct world_toleration){
+			.key = copy(a, json_object_get(t, "key")),
+			.value = copy(a, json_object_get(t, "value")),
+			.effect = copy(a, json_object_get(t, "effect")),
+			.exists = str_eq(json_str_at(t, "operator"), "Exists"),
+		};
+}
+
+/* Hard constraints that this planner does not judge: serving such a pod could be in vain, so it is told. */
+static const char *unjudged(const json_t *spec)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (json_object_get(spec, "volumes"), i, v)
+		if (json_object_get(v, "persistentVolumeClaim") || json_object_get(v, "ephemeral"))
+			return "a persistentVolumeClaim";
+	if (json_array_size(json_object_get(spec, "resourceClaims")))
+		return "resourceClaims";
+	return NULL;
+}
+
+/* --- projections --------------------------------------------------------------------------------- */
+
+static bool is_unschedulable(const json_t *o, int64_t *since)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), "PodScheduled") &&
+		    str_eq(json_str_at(c, "status"), "False") &&
+		    str_eq(json_str_at(c, "reason"), "Unschedulable")) {
+			if (!str_to_time(str_or(json_str_at(c, "lastTransitionTime"), ""), since))
+				*since = 0;
+			return true;
+		}
+	return false;
+}
+
+static bool is_daemon(const json_t *o)
+{
+	json_t *r;
+	size_t i;
+
+	json_array_foreach (json_at(o, "metadata", "ownerReferences"), i, r)
+		if (json_true_at(r, "controller") && (str_eq(json_str_at(r, "kind"), "DaemonSet") ||
+						      str_eq(json_str_at(r, "kind"), "Node")))
+			return true;
+	return json_at(o, "metadata", "annotations", "kubernetes.io/config.mirror") != NULL;
+}
+
+void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err *e)
+{
+	const struct tenant *t = arg;
+	const json_t *spec = json_object_get(o, "spec"), *meta = json_object_get(o, "metadata");
+	const char *phase = json_str_at(o, "status", "phase");
+	const json_t *notes = json_object_get(meta, "annotations"),
+		     *grace = json_object_get(spec, "terminationGracePeriodSeconds");
+	struct tenant_pod *tp;
+	struct world_pod *p;
+	bool finished;
+
+	(void)e;
+	finished = str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
+	/* One that is being deleted still needs its kubelet, which takes its volumes down and then the object away. */
+	if (finished && !(json_at(meta, "deletionTimestamp") && json_str_at(spec, "nodeName")))
+		return NULL;
+	tp = arena_new_obj(a, struct tenant_pod);
+	tp->running = str_eq(phase, "Running");
+	tp->grace_s = json_is_integer(grace) && json_integer_value(grace) >= 0
+			      ? json_integer_value(grace)
+			      : DEFAULT_GRACE_S;
+	if (!str_to_time(str_or(json_str_at(meta, "deletionTimestamp"), ""), &tp->going_until))
+		tp->going_until = 0;
+	tp->checkpoint = copy_short(a, json_object_get(notes, CHECKPOINT_WANTED));
+	tp->checkpoint_requested = copy_short(a, json_object_get(notes, CHECKPOINT_REQUESTED));
+	tp->checkpoint_done = copy_short(a, json_object_get(notes, CHECKPOINT_DONE));
+	p = &tp->world;
+	p->tenant = arena_strdup(a, t->name);
+	p->ns = copy(a, json_object_get(meta, "namespace"));
+	p->name = copy(a, json_object_get(meta, "name"));
+	p->uid = copy(a, json_object_get(meta, "uid"));
+	p->node = copy(a, json_object_get(spec, "nodeName"));
+	p->daemon = is_daemon(o);
+	p->terminating = json_at(meta, "deletionTimestamp") != NULL;
+	if (!p->ns || !p->name || !p->uid) /* no API server says so; a hostile one may */
+		return NULL;
+	p->priority = json_int_at(spec, "priority");
+	p->unschedulable = !p->node && !p->daemon && !json_at(meta, "deletionTimestamp") &&
+			   !json_array_size(json_object_get(spec, "schedulingGates")) &&
+			   str_empty(json_str_at(o, "status", "nominatedNodeName")) &&
+			   is_unschedulable(o, &p->since);
+	if (!finished && !effective(spec, &p->requests, a))
+		p->unsupported = "resource requests that cannot be read";
+	p->labels = labels_of(json_object_get(meta, "labels"), a);
+	if (p->node) { /* its size, and what it is to others: keep the projection small */
+		(void)demand_topology(spec, p, a);
+		return tp;
+	}
+	p->node_selector = labels_of(json_object_get(spec, "nodeSelector"), a);
+	tolerations_of(spec, p, a);
+	if (!affinity_of(spec, p, a))
+		p->unsupported = "a node affinity that cannot be read";
+	if (!p->unsupported)
+		p->unsupported = demand_topology(spec, p, a);
+	if (!p->unsupported)
+		p->unsupported = unjudged(spec);
+	return tp;
+}
+
+static struct resources resources_of(const json_t *list, struct arena *a)
+{
+	struct resources r = {
+		.v = arena_calloc(a, json_object_size(list) + 1, sizeof(struct resource))};
+	const char *name;
+	json_t *v;
+
+	json_object_foreach ((json_t *)list, name, v)
+		if (quantity_of_json(v, &r.v[r.n].q))
+			r.v[r.n++].name = arena_strdup(a, name);
+	qsort(r.v, r.n, sizeof(*r.v), by_name);
+	return r;
+}
+
+void *tenant_project_node(const json_t *o, struct arena *a, void *arg, struct err *e)
+{
+	const struct tenant *t = arg;
+	struct tenant_node *n = arena_new_obj(a, struct tenant_node);
+	const json_t *taints = json_at(o, "spec", "taints"),
+		     *info = json_at(o, "status", "nodeInfo");
+	json_t *c;
+	char *text;
+	size_t i;
+
+	(void)e;
+	n->world.tenant = arena_strdup(a, t->name);
+	n->world.name = arena_strdup(a, json_str_at(o, "metadata", "name"));
+	n->world.labels = labels_of(json_at(o, "metadata", "labels"), a);
+	n->world.claim = labels_get(&n->world.labels, TENANT_LABEL_CLAIM);
+	n->world.allocatable = resources_of(json_at(o, "status", "allocatable"), a);
+	n->capacity = resources_of(json_at(o, "status", "capacity"), a);
+	n->world.unschedulable = json_true_at(o, "spec", "unschedulable");
+	n->world.taints.v =
+		arena_calloc(a, json_array_size(taints) + 1, sizeof(*n->world.taints.v));
+	json_array_foreach (taints, i, c) {
+		struct world_taint *w = &n->world.taints.v[n->world.taints.n++];
+
+		w->key = str_or(copy(a, json_object_get(c, "key")), "");
+		w->value = copy(a, json_object_get(c, "value"));
+		w->effect = copy(a, json_object_get(c, "effect"));
+		n->unregistered |= str_eq(w->key, TENANT_TAINT_UNREGISTERED);
+		n->draining |= str_eq(w->key, TENANT_TAINT_DRAINING);
+	}
+	if (taints) {
+		text = json_text(taints);
+		n->taints_json = arena_strdup(a, text);
+		free(text);
+	}
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), "Ready")) {
+			n->world.ready = str_eq(json_str_at(c, "status"), "True");
+			if (!str_to_time(str_or(json_str_at(c, "lastTransitionTime"), ""),
+					 &n->ready_since))
+				n->ready_since = 0;
+		}
+	n->uid = copy(a, json_at(o, "metadata", "uid"));
+	n->rv = copy(a, json_at(o, "metadata", "resourceVersion"));
+	n->provider_id = copy(a, json_at(o, "spec", "providerID"));
+	n->system_uuid = copy(a, json_object_get(info, "systemUUID"));
+	n->boot_id = copy(a, json_object_get(info, "bootID"));
+	if (!str_to_time(str_or(json_str_at(o, "metadata", "creationTimestamp"), ""), &n->created))
+		n->created = 0;
+	return n;
+}

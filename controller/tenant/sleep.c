@@ -1,0 +1,381 @@
+#include "controller/tenant/sleep.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/core/clock_jumps.h"
+#include "controller/claims/provisioner.h"
+#include "controller/tenant/status.h"
+
+#define LOOK_MS 30000	     /* while its API does not answer */
+#define LOOK_AWAKE_MS 300000 /* while it does */
+#define FRESH_MS 10000
+#define PAUSED "loft.sh/paused"
+#define RESTORING "loft.sh/restoring"
+
+struct tenant_sleep {
+	struct tenant *t;
+	struct loop_timer timer;
+	struct kube_call *call;
+	char *spec;	  /* which object is looked at; NULL: none */
+	int64_t asked_at; /* loop_now() of the look under way, or the last one; 0: none */
+	int64_t seen_at;  /* ... of the one that `view` is from; 0: none */
+	int64_t until;	  /* tenant_sleep_until() as machines have heard of it */
+	bool wanted;	  /* a machine waits for it */
+	struct tenant_sleep_view view;
+};
+
+/* --- what an object says ----------------------------------------------------------------------------- */
+
+static int64_t number(const json_t *v, int64_t absent)
+{
+	return json_is_integer(v) ? json_integer_value(v) : absent;
+}
+
+static void say(struct tenant_sleep_view *v, enum tenant_sleep_is is, const char *reason,
+		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+static void say(struct tenant_sleep_view *v, enum tenant_sleep_is is, const char *reason,
+		const char *fmt, ...)
+{
+	va_list ap;
+
+	*v = (struct tenant_sleep_view){.is = is, .reason = reason};
+	va_start(ap, fmt);
+	(void)vsnprintf(v->message, sizeof(v->message), fmt, ap);
+	va_end(ap);
+	str_clean(v->message);
+}
+
+void tenant_sleep_read(const json_t *o, const char *what, struct tenant_sleep_view *out)
+{
+	const char *uid = json_str_at(o, "metadata", "uid");
+	int64_t generation = number(json_at(o, "metadata", "generation"), 0);
+	int64_t seen = number(json_at(o, "status", "observedGeneration"), 0);
+	int64_t pods = number(json_at(o, "status", "replicas"), 0);
+
+	if (json_at(o, "metadata", "deletionTimestamp"))
+		say(out, TENANT_SLEEP_UNKNOWN, "ControlPlaneDeleted", "%s is being deleted", what);
+	else if (number(json_at(o, "spec", "replicas"), 1) != 0)
+		say(out, TENANT_SLEEP_NO, "Awake", "%s is not scaled to 0", what);
+	else if (str_eq(json_str_at(o, "metadata", "annotations", RESTORING), "true"))
+		say(out, TENANT_SLEEP_NO, "Restoring", "%s is being restored", what);
+	else if (str_empty(uid) || strlen(uid) > 64 || generation < 1)
+		say(out, TENANT_SLEEP_UNKNOWN, "ControlPlaneUnreadable",
+		    "%s has no UID of 1 to 64 bytes, or no generation", what);
+	else if (seen < generation || pods != 0)
+		say(out, TENANT_SLEEP_NO, "GoingToSleep",
+		    "%s is scaled to 0, and its pods are not gone", what);
+	else if (str_eq(json_str_at(o, "metadata", "annotations", PAUSED), "true"))
+		say(out, TENANT_SLEEP_YES, "Paused", "%s is paused", what);
+	else
+		say(out, TENANT_SLEEP_YES, "ScaledToZero", "%s is scaled to 0", what);
+	if (out->is == TENANT_SLEEP_YES)
+		str_format(out->object, sizeof(out->object), "%s/%lld", uid, (long long)generation);
+}
+
+/* --- looking ------------------------------------------------------------------------------------------ */
+
+static const struct virtual_cluster *cluster_of(const struct tenant *t)
+{
+	return CONTROLLER_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+}
+
+static const char *name_of(const struct virtual_cluster_control_plane *p, struct arena *a)
+{
+	return arena_printf(a, "%s %s/%s", control_plane_kind_names[p->kind], p->namespace,
+			    p->name);
+}
+
+static int64_t period(const struct tenant_sleep *s)
+{
+	return tenant_usable(s->t) ? LOOK_AWAKE_MS : LOOK_MS;
+}
+
+/* The next look is so long after the last one. */
+static void plan(struct tenant_sleep *s)
+{
+	int64_t due = s->asked_at ? s->asked_at + period(s) - loop_now(s->t->c->loop) : 0;
+
+	loop_timer_start(&s->timer, due > 0 ? due : 0);
+}
+
+static void tell(const struct tenant_sleep *s, enum tenant_sleep_is was)
+{
+	const struct virtual_cluster *vc = cluster_of(s->t);
+	const struct tenant_sleep_view *v = &s->view;
+
+	log_info("tenant's control plane", LOG_S("tenant", s->t->name), LOG_S("is", v->reason),
+		 LOG_S("text", v->message));
+	if (vc && (v->is != TENANT_SLEEP_NO || was == TENANT_SLEEP_YES))
+		controller_event(s->t->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta,
+				 v->is == TENANT_SLEEP_UNKNOWN ? "Warning" : "Normal", v->reason,
+				 v->message);
+}
+
+static void saw(struct tenant_sleep *s, const struct tenant_sleep_view *v)
+{
+	enum tenant_sleep_is was = s->view.is;
+	bool changed = !s->seen_at || v->is != was || !str_eq(v->reason, s->view.reason) ||
+		       !str_eq(v->object, s->view.object);
+
+	s->view = *v;
+	s->seen_at = s->asked_at;
+	if (changed) {
+		tell(s, was);
+		tenant_status_write(s->t);
+		provisioner_tenant(s->t->c->provisioner, s->t->name);
+	}
+	if (changed || s->wanted)
+		controller_kick_all(s->t->c);
+	s->wanted = false;
+}
+
+static void on_control_plane(json_t *o, const struct err *e, void *arg)
+{
+	struct tenant_sleep *s = arg;
+	struct tenant_sleep_view v;
+
+	s->call = NULL;
+	plan(s);
+	if (!e) {
+		tenant_sleep_read(o, s->spec, &v);
+	} else if (e->kind == ERR_DENIED) {
+		say(&v, TENANT_SLEEP_UNKNOWN, "NotPermitted",
+		    "drover may not get %.140s: apply deploy/tenant-kubeconfig.yaml", s->spec);
+	} else if (e->kind == ERR_NOT_FOUND) {
+		say(&v, TENANT_SLEEP_UNKNOWN, "ControlPlaneNotFound", "there is no %s", s->spec);
+	} else { /* what was seen before grows old */
+		log_warn("tenant's control plane not read", LOG_S("tenant", s->t->name), LOG_E(e));
+		return;
+	}
+	saw(s, &v);
+}
+
+/* Whether it still names this one: else what is known is of another. */
+static bool follow_spec(struct tenant_sleep *s, const struct virtual_cluster *vc)
+{
+	const struct virtual_cluster_control_plane *p = vc ? vc->spec.control_plane : NULL;
+	OWN(arena) a = arena_new();
+	const char *name = p ? name_of(p, a) : NULL;
+
+	if (str_eq(name, s->spec))
+		return true;
+	kube_call_cancel(s->call);
+	s->call = NULL;
+	free(s->spec);
+	s->spec = mem_strdup(name);
+	s->asked_at = s->seen_at = 0;
+	s->view = (struct tenant_sleep_view){0};
+	tenant_status_write(s->t);
+	return false;
+}
+
+static void on_cluster(json_t *o, const struct err *e, void *arg)
+{
+	struct tenant_sleep *s = arg;
+	struct controller *c = s->t->c;
+	const struct virtual_cluster_control_plane *p;
+	const struct virtual_cluster *vc;
+
+	s->call = NULL;
+	if (!e)
+		kube_cache_learn(c->cache[OBJECT_VIRTUAL_CLUSTER], o);
+	vc = cluster_of(s->t);
+	if (e || !vc || !follow_spec(s, vc)) {
+		plan(s);
+		return;
+	}
+	p = vc->spec.control_plane;
+	if (p)
+		s->call = kube_get(c->host,
+				   p->kind == CONTROL_PLANE_DEPLOYMENT ? &KUBE_DEPLOYMENTS
+								       : &KUBE_STATEFULSETS,
+				   p->namespace, p->name, on_control_plane, s);
+}
+
+static void look(void *arg)
+{
+	struct tenant_sleep *s = arg;
+	struct controller *c = s->t->c;
+
+	if (s->call || !s->spec || !c->leading || !controller_ready(c))
+		return; /* kicked when it leads and is ready */
+	s->asked_at = loop_now(c->loop);
+	s->call = kube_get(c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL, s->t->name,
+			   on_cluster, s);
+}
+
+void tenant_sleep_kick(struct tenant_sleep *s)
+{
+	const struct virtual_cluster *vc = cluster_of(s->t);
+	int64_t until = vc && !vc->spec.paused ? tenant_sleep_until(vc) : 0;
+
+	(void)follow_spec(s, vc);
+	if (until != s->until)
+		controller_kick_all(s->t->c);
+	s->until = until;
+	if (s->spec && !s->call)
+		plan(s);
+	else if (!s->spec)
+		loop_timer_stop(&s->timer);
+}
+
+struct tenant_sleep *tenant_sleep_new(struct tenant *t)
+{
+	struct tenant_sleep *s = mem_new(struct tenant_sleep);
+
+	s->t = t;
+	loop_timer_init(&s->timer, t->c->group, look, s);
+	return s;
+}
+
+void tenant_sleep_free(struct tenant_sleep *s)
+{
+	if (!s)
+		return;
+	kube_call_cancel(s->call);
+	loop_timer_stop(&s->timer);
+	free(s->spec);
+	free(s);
+}
+
+/* --- judging ------------------------------------------------------------------------------------------ */
+
+/* What was seen is not from before another replica led, nor from before the host's API was lost. */
+static bool current(const struct tenant_sleep *s)
+{
+	return s->seen_at && loop_now(s->t->c->loop) - s->seen_at <= LOOK_AWAKE_MS + LOOK_MS;
+}
+
+bool tenant_sleep_now(const struct tenant *t)
+{
+	return current(t->asleep) && t->asleep->view.is == TENANT_SLEEP_YES && tenant_is_silent(t);
+}
+
+/* Is what was seen the sleep that status tells of? */
+static bool same_sleep(const struct tenant_sleep *s, const struct virtual_cluster *vc)
+{
+	return vc->status.asleep_since && str_eq(vc->status.asleep_object, s->view.object);
+}
+
+int64_t tenant_sleep_until(const struct virtual_cluster *vc)
+{
+	return vc->status.asleep_since && vc->spec.sleep_grace >= 0
+		       ? vc->status.asleep_since + vc->spec.sleep_grace
+		       : 0;
+}
+
+bool tenant_sleep_too_long(struct tenant *t)
+{
+	struct tenant_sleep *s = t->asleep;
+	const struct virtual_cluster *vc = cluster_of(t);
+	int64_t now = loop_wall(t->c->loop);
+
+	if (!vc || vc->spec.paused || !tenant_sleep_until(vc) || !tenant_sleep_now(t) ||
+	    !same_sleep(s, vc))
+		return false;
+	if (vc->status.asleep_since > now ||
+	    now - clock_jumps_since(t->c, vc->status.asleep_since) < tenant_sleep_until(vc))
+		return false;
+	if (loop_now(t->c->loop) - s->seen_at < FRESH_MS)
+		return true;
+	s->wanted = true;
+	if (!s->call)
+		loop_timer_start(&s->timer, 0);
+	return false;
+}
+
+/* --- status ------------------------------------------------------------------------------------------- */
+
+static const char *what_then(const struct virtual_cluster *vc, int64_t since, struct arena *a)
+{
+	char when[STR_TIME_SIZE];
+
+	if (vc->spec.paused)
+		return "its machines stay: spec.paused";
+	if (vc->spec.sleep_grace < 0)
+		return "its machines stay: sleepGrace is Never";
+	return arena_printf(a, "its machines go back from %s on",
+			    str_time(when, since + vc->spec.sleep_grace));
+}
+
+static bool take_out(struct conditions *cs, const char *type)
+{
+	for (size_t i = 0; i < cs->n; i++)
+		if (str_eq(cs->v[i].type, type)) {
+			memmove(&cs->v[i], &cs->v[i + 1], (--cs->n - i) * sizeof(*cs->v));
+			return true;
+		}
+	return false;
+}
+
+/* Something answers at its address, if only with a refusal: whatever the host says, it is awake. */
+static bool answers(const struct tenant *t)
+{
+	return t->reachable || str_eq(t->reason, "NotPermitted");
+}
+
+bool tenant_sleep_status(const struct tenant *t, const struct virtual_cluster *vc, struct arena *a,
+			 struct conditions *cs, struct virtual_cluster_status *out)
+{
+	const struct tenant_sleep *s = t->asleep;
+	const struct tenant_sleep_view *v = &s->view;
+	int64_t now = loop_wall(t->c->loop), since = vc->status.asleep_since;
+	struct condition want = {.type = TENANT_SLEEP_CONDITION,
+				 .reason = v->reason,
+				 .message = v->message,
+				 .observed_generation = vc->meta.generation};
+	bool changed = false;
+
+	out->asleep_object = vc->status.asleep_object;
+	if (!vc->spec.control_plane) {
+		since = 0;
+		changed = take_out(cs, TENANT_SLEEP_CONDITION);
+	} else if (current(s) &&
+		   (v->is == TENANT_SLEEP_NO || (v->is == TENANT_SLEEP_YES && answers(t)))) {
+		since = 0;
+		want.status = CONDITION_FALSE;
+		if (v->is == TENANT_SLEEP_YES) {
+			want.reason = "Awake";
+			want.message = "its API answers";
+		}
+		changed = condition_set(cs, a, &want, now);
+	} else if (current(s) && v->is == TENANT_SLEEP_UNKNOWN) {
+		if (answers(t))
+			since = 0;
+		want.status = CONDITION_UNKNOWN;
+		changed = condition_set(cs, a, &want, now);
+	} else if (tenant_sleep_now(t)) {
+		/* Of another clock, or of one that was put back: it begins now. */
+		if (!same_sleep(s, vc) || since > now)
+			since = now / 1000 * 1000;
+		out->asleep_object = v->object;
+		want.status = CONDITION_TRUE;
+		want.message = arena_printf(a, "%s; %s", v->message, what_then(vc, since, a));
+		changed = condition_set(cs, a, &want, now);
+	}
+	if (!since)
+		out->asleep_object = NULL;
+	out->asleep_since = since;
+	return changed || since != vc->status.asleep_since ||
+	       !str_eq(str_or(out->asleep_object, ""), str_or(vc->status.asleep_object, ""));
+}
+
+/* --- debts -------------------------------------------------------------------------------------------- */
+
+int64_t tenant_sleep_debt_since(const struct virtual_cluster *vc, int64_t since)
+{
+	const struct condition *c = condition_get(&vc->status.conditions, TENANT_SLEEP_CONDITION);
+
+	if (!c || vc->meta.deletion_timestamp)
+		return since;
+	if (c->status == CONDITION_TRUE)
+		return INT64_MAX;
+	return c->last_transition_time > since ? c->last_transition_time : since;
+}

@@ -1,0 +1,105 @@
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/tenant/sleep.h"
+#include "controller/tenant/status.h"
+
+static const char *const types[] = {"KubeconfigAccepted", "Permitted", "Reachable", "Ready"};
+
+/* Which condition a reason is about; those before it hold, those after it are unknown. */
+static int failing(const struct tenant *t)
+{
+	if (!t->reason)
+		return 4;
+	if (str_starts(t->reason, "Kubeconfig"))
+		return 0;
+	if (str_eq(t->reason, "NotPermitted"))
+		return 1;
+	if (str_eq(t->reason, "Unreachable"))
+		return 2;
+	return 3;
+}
+
+static void on_written(json_t *o, const struct err *e, void *arg)
+{
+	struct tenant *t = arg;
+
+	t->status_write = NULL;
+	if (!e)
+		kube_cache_learn(t->c->cache[OBJECT_VIRTUAL_CLUSTER], o);
+	else if (e->kind == ERR_CONFLICT ||
+		 err_is_transient(e)) /* anything else would be refused again */
+		loop_timer_start(&t->status_timer, 500);
+	if (t->status_again)
+		loop_timer_start(&t->status_timer, 0);
+}
+
+void tenant_status_write(struct tenant *t)
+{
+	if (t->c->leading)
+		loop_timer_start(&t->status_timer, 0);
+}
+
+void tenant_status_tick(void *arg)
+{
+	struct tenant *t = arg;
+	const struct virtual_cluster *vc =
+		CONTROLLER_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+	OWN(arena) a = arena_new();
+	struct conditions cs;
+	struct virtual_cluster out = {0};
+	const char *reason = t->reason;
+	json_t *whole, *patch;
+	bool changed;
+	int f = failing(t);
+
+	if (t->status_write) {
+		t->status_again = true;
+		return;
+	}
+	t->status_again = false;
+	if (!vc || !t->c->leading)
+		return;
+	cs.n = vc->status.conditions.n;
+	cs.v = arena_calloc(a, cs.n + 5, sizeof(*cs.v));
+	if (cs.n)
+		memcpy(cs.v, vc->status.conditions.v, cs.n * sizeof(*cs.v));
+	if (f == 2 && tenant_sleep_now(t))
+		reason = TENANT_SLEEP_CONDITION;
+	changed = tenant_sleep_status(t, vc, a, &cs, &out.status);
+	for (int i = 0; i < 4; i++) {
+		struct condition want = {
+			.type = types[i],
+			.status = i < f	   ? CONDITION_TRUE
+				  : i == f ? CONDITION_FALSE
+				  : i == 3 ? CONDITION_FALSE
+					   : CONDITION_UNKNOWN,
+			.reason = i < f ? "Ok" : reason,
+			.message = i < f ? "" : t->message,
+			.observed_generation = vc->meta.generation,
+		};
+
+		changed |= condition_set(&cs, a, &want, loop_wall(t->c->loop));
+	}
+	if (!changed && str_eq(str_or(vc->status.version, ""), str_or(t->version, "")) &&
+	    (!t->cluster_uid || str_eq(vc->status.cluster_uid, t->cluster_uid)))
+		return;
+	out.status.conditions = cs;
+	out.status.version = t->version;
+	out.status.cluster_uid =
+		str_empty(vc->status.cluster_uid) ? t->cluster_uid : vc->status.cluster_uid;
+	out.status.last_contact_time = t->client ? kube_client_last_contact(t->client) : 0;
+	whole = fields_encode(object_kinds[OBJECT_VIRTUAL_CLUSTER].fields, &out);
+	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion",
+			  vc->meta.resource_version, "status", json_object_get(whole, "status"));
+	if (!out.status.asleep_since && vc->status.asleep_since)
+		json_object_update_new(json_object_get(patch, "status"),
+				       json_pack("{s:n, s:n}", "asleepSince", "asleepObject"));
+	json_decref(whole);
+	t->status_write =
+		kube_patch(t->c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL, t->name,
+			   "status", KUBE_PATCH_MERGE, patch, on_written, t);
+	json_decref(patch);
+}

@@ -1,0 +1,480 @@
+/*
+ * tenant: from a VirtualCluster and its Secret to a client with two caches.
+ *
+ *	Secret --> kubeconfig (hostile) --> client --> /version, UID of kube-system
+ *	  --> pods, nodes.  Any change of Secret or spec builds it anew.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/tenant/sleep.h"
+#include "controller/tenant/debts.h"
+#include "controller/rules/identity.h"
+#include "controller/life/life.h"
+#include "controller/claims/provisioner.h"
+#include "controller/core/secrets.h"
+#include "controller/tenant/tenant.h"
+#include "controller/tenant/status.h"
+
+#define PROBE_OK_MS 60000
+#define PROBE_FAILED_MS 5000
+#define SILENT_MS 60000
+
+struct tenant *tenant_get(struct controller *c, const char *name)
+{
+	return map_get(c->tenants, name);
+}
+
+bool tenant_usable(const struct tenant *t)
+{
+	return !t->reason;
+}
+
+const struct tenant_node *tenant_node_get(struct tenant *t, const char *name)
+{
+	return t->nodes ? KUBE_CACHE_GET(t->nodes, tenant_node, "", name) : NULL;
+}
+
+struct by_identity {
+	const char *uuid, *provider_id;
+	const struct tenant_node *found;
+};
+
+static bool may_be_it(const struct kube_entry *en, void *arg)
+{
+	const struct tenant_node *n = en->object;
+	struct by_identity *f = arg;
+
+	if (identity_may_run(f->uuid, f->provider_id, n->system_uuid, n->provider_id))
+		f->found = n;
+	return !f->found;
+}
+
+bool tenant_may_run(struct controller *c, const char *system_uuid, const char *provider_id,
+		    char *out, size_t size)
+{
+	struct map_iter it;
+
+	map_for_each (it, c->tenants) {
+		struct tenant *t = it.value;
+		struct by_identity f = {.uuid = system_uuid, .provider_id = provider_id};
+
+		if (t->nodes)
+			kube_cache_each(t->nodes, may_be_it, &f);
+		if (f.found) {
+			str_format(out, size, "%s/%s", t->name, f.found->world.name);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- health -------------------------------------------------------------------------------------- */
+
+void tenant_say(struct tenant *t, const char *reason, const char *fmt, ...)
+{
+	char message[sizeof(t->message)] = "";
+	va_list ap;
+
+	if (fmt) {
+		va_start(ap, fmt);
+		vsnprintf(message, sizeof(message), fmt, ap);
+		va_end(ap);
+		str_clean(message);
+	}
+	if (str_eq(t->reason, reason) && str_eq(t->message, message))
+		return;
+	t->reason = reason;
+	t->usable_since = reason ? 0 : loop_wall(t->c->loop);
+	str_copy(t->message, sizeof(t->message), message);
+	if (reason)
+		log_warn("tenant is not usable", LOG_S("tenant", t->name), LOG_S("reason", reason),
+			 LOG_S("message", message));
+	else
+		log_info("tenant is usable", LOG_S("tenant", t->name),
+			 LOG_S("version", str_or(t->version, "")));
+	tenant_status_write(t);
+	tenant_sleep_kick(t->asleep);
+	provisioner_tenant(t->c->provisioner, t->name);
+	debts_kick(t->c->debts, t->name);
+	controller_kick_all(t->c);
+}
+
+static void take_down(struct tenant *t)
+{
+	struct map_iter it;
+
+	map_for_each (it, t->c->lives)
+		life_hang_up(it.value, t);
+	debts_hang_up(t->c->debts, t->name);
+	loop_timer_stop(&t->timer);
+	kube_call_cancel(t->probe);
+	t->probe = NULL;
+	kube_cache_free(t->pods);
+	kube_cache_free(t->nodes);
+	t->pods = t->nodes = NULL;
+	map_free(t->loads);
+	t->loads = NULL;
+	kube_events_free(t->events);
+	t->events = NULL;
+	kube_client_free(t->client);
+	t->client = NULL;
+	t->reachable = false;
+	t->unanswered_at = 0;
+}
+
+void tenant_free(struct tenant *t)
+{
+	if (!t)
+		return;
+	take_down(t);
+	tenant_sleep_free(t->asleep);
+	kube_call_cancel(t->status_write);
+	loop_timer_stop(&t->status_timer);
+	loop_defer_cancel(&t->refresh);
+	free(t->name);
+	free(t->uid);
+	free(t->version);
+	free(t->ca_pem);
+	free(t->secret_version);
+	free(t->spec_digest);
+	free(t->cluster_uid);
+	free(t);
+}
+
+/* --- caches -------------------------------------------------------------------------------------- */
+
+struct load {
+	size_t pods;
+	int64_t since; /* wall ms of the last change */
+};
+
+static void count(struct tenant *t, const struct kube_entry *en, int by)
+{
+	const struct world_pod *p = en ? en->object : NULL;
+	struct load *load;
+
+	if (!p || !p->node || p->daemon)
+		return;
+	load = map_get(t->loads, p->node);
+	if (!load) {
+		load = mem_new(struct load);
+		map_put(t->loads, p->node, load);
+	}
+	if (by > 0)
+		load->pods++;
+	else if (load->pods)
+		load->pods--;
+	load->since = loop_wall(t->c->loop);
+}
+
+size_t tenant_pods_on(const struct tenant *t, const char *node, int64_t *since)
+{
+	const struct load *load = t->loads ? map_get(t->loads, node) : NULL;
+
+	*since = load ? load->since : t->counted_since;
+	return load ? load->pods : 0;
+}
+
+/* Its machine may be empty by now, or no more. */
+static void kick_machine_of(struct tenant *t, const struct kube_entry *en)
+{
+	const struct world_pod *p = en ? en->object : NULL;
+	const struct node_claim *n =
+		p && p->node ? CONTROLLER_GET(t->c, OBJECT_NODE_CLAIM, node_claim, p->node) : NULL;
+
+	if (n && n->spec.machine_ref)
+		controller_kick_machine(t->c, n->spec.machine_ref->name);
+}
+
+static void on_pod(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
+{
+	struct tenant *t = arg;
+	const struct kube_entry *en = new_ ? new_ : old;
+
+	count(t, old, -1);
+	count(t, new_, 1);
+	kick_machine_of(t, en);
+	provisioner_pod(t->c->provisioner, t->name, en->ns, en->name, new_ ? new_->object : NULL);
+}
+
+static void on_node(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
+{
+	struct tenant *t = arg;
+	const struct kube_entry *en = new_ ? new_ : old;
+	const struct load *load = new_ ? NULL : map_get(t->loads, en->name);
+
+	if (load && !load->pods)
+		map_del(t->loads, en->name);
+	provisioner_node(t->c->provisioner, t->name, en->name, new_ ? new_->object : NULL);
+	controller_kick_all(t->c);
+}
+
+/* A relist that lost more than a fifth of the nodes is not believed: an emptied store, a wrong cluster. */
+static bool accept_node_loss(size_t before, size_t gone, void *arg)
+{
+	(void)arg;
+	return before < 5 || gone * 5 <= before;
+}
+
+/* The API may still answer to what we hold, but whoever took the Secret away wants us out. */
+static bool secret_absent(const struct tenant *t)
+{
+	const struct virtual_cluster *vc =
+		CONTROLLER_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+	const struct object_secret_ref *r = vc ? &vc->spec.kubeconfig_secret_ref : NULL;
+
+	return r && secrets_want(t->c->secrets, r->namespace, r->name) == SECRET_ABSENT;
+}
+
+bool tenant_is_silent(const struct tenant *t)
+{
+	return t->unanswered_at && !t->reachable && !t->stopped && !secret_absent(t) &&
+	       loop_now(t->c->loop) - t->unanswered_at < SILENT_MS;
+}
+
+static void judge(struct tenant *t)
+{
+	bool in = t->pods && kube_cache_synced(t->pods) && kube_cache_synced(t->nodes);
+
+	if (t->stopped || secret_absent(t))
+		return;
+	if (in && t->reachable && kube_cache_healthy(t->pods) && kube_cache_healthy(t->nodes))
+		tenant_say(t, NULL, NULL);
+	else if (!in && t->reachable && !t->reason)
+		tenant_say(t, "Syncing", "its pods and nodes are being read");
+}
+
+static void on_sync(void *arg)
+{
+	struct tenant *t = arg;
+
+	judge(t);
+	provisioner_tenant(t->c->provisioner, t->name);
+}
+
+static void on_health(const struct err *e, void *arg)
+{
+	struct tenant *t = arg;
+
+	if (!e) {
+		judge(t);
+		return;
+	}
+	if (!t->stopped)
+		tenant_say(t, e->kind == ERR_DENIED ? "NotPermitted" : "Unreachable", "%s",
+			   e->text);
+}
+
+static void start_caches(struct tenant *t)
+{
+	struct kube_cache_spec s = {
+		.client = t->client,
+		.resource = &KUBE_PODS,
+		.project = tenant_project_pod,
+		.on_change = on_pod,
+		.on_sync = on_sync,
+		.on_health = on_health,
+		.arg = t,
+	};
+
+	t->loads = map_new(free);
+	t->counted_since = loop_wall(t->c->loop);
+	t->pods = kube_cache_new(t->c->group, &s);
+	s.resource = &KUBE_NODES;
+	s.project = tenant_project_node;
+	s.on_change = on_node;
+	s.accept_loss = accept_node_loss;
+	t->nodes = kube_cache_new(t->c->group, &s);
+}
+
+/* --- probing ------------------------------------------------------------------------------------- */
+
+static void probe_failed(struct tenant *t, const struct err *e)
+{
+	t->reachable = false;
+	t->unanswered_at = e->kind == ERR_DENIED ? 0 : loop_now(t->c->loop);
+	tenant_say(t, e->kind == ERR_DENIED ? "NotPermitted" : "Unreachable", "%s", e->text);
+	tenant_status_write(t); /* it may be seen asleep, and its time be new */
+	loop_timer_start(&t->timer, PROBE_FAILED_MS);
+}
+
+static void on_cluster_uid(json_t *o, const struct err *e, void *arg)
+{
+	struct tenant *t = arg;
+	const struct virtual_cluster *vc =
+		CONTROLLER_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+	const char *uid = json_str_at(o, "metadata", "uid");
+
+	t->probe = NULL;
+	if (e) {
+		probe_failed(t, e);
+		return;
+	}
+	if (!vc)
+		return;
+	if (str_empty(uid) || strlen(uid) > 64) {
+		t->reachable = false;
+		tenant_say(t, "Unreachable", "namespace kube-system has no UID of 1 to 64 bytes");
+		loop_timer_start(&t->timer, PROBE_FAILED_MS);
+		return;
+	}
+	if (!str_empty(vc->status.cluster_uid) && !str_eq(vc->status.cluster_uid, uid)) {
+		t->stopped = true;
+		tenant_say(t, "ClusterChanged",
+			   "this is another cluster: UID %s, status.clusterUID is %s",
+			   str_or(uid, "(none)"), vc->status.cluster_uid);
+		loop_timer_start(&t->timer, PROBE_OK_MS);
+		return;
+	}
+	free(t->cluster_uid);
+	t->cluster_uid = mem_strdup(uid);
+	t->stopped = false;
+	t->reachable = true;
+	t->unanswered_at = 0;
+	tenant_status_write(t);
+	if (!t->pods)
+		start_caches(t);
+	judge(t);
+	loop_timer_start(&t->timer, PROBE_OK_MS);
+}
+
+static void on_version(json_t *o, const struct err *e, void *arg)
+{
+	struct tenant *t = arg;
+	const char *major = json_str_at(o, "major"), *minor = json_str_at(o, "minor");
+
+	t->probe = NULL;
+	if (e) {
+		probe_failed(t, e);
+		return;
+	}
+	free(t->version);
+	t->version = mem_printf("%d.%d", atoi(str_or(major, "1")), atoi(str_or(minor, "0")));
+	t->probe = kube_get(t->client, &KUBE_NAMESPACES, NULL, "kube-system", on_cluster_uid, t);
+}
+
+static void probe(void *arg)
+{
+	struct tenant *t = arg;
+
+	if (t->client && !t->probe)
+		t->probe = kube_get_path(t->client, "/version", on_version, t);
+}
+
+/* --- building ------------------------------------------------------------------------------------ */
+
+static void build(struct tenant *t, const struct virtual_cluster *vc)
+{
+	const struct object_secret_ref *r = &vc->spec.kubeconfig_secret_ref;
+	const struct secret *text =
+		secrets_value(t->c->secrets, r->namespace, r->name, str_or(r->key, "config"));
+	struct kube_client_spec cs = {.name = t->name};
+	struct err e;
+
+	take_down(t);
+	tenant_say(t, "Syncing", "its kubeconfig changed");
+	provisioner_tenant_reset(t->c->provisioner, t->name);
+	if (!text) {
+		tenant_say(t, "KubeconfigRefused", "Secret %s has no key %s", r->name,
+			   str_or(r->key, "config"));
+		return;
+	}
+	OWN(kube_config)
+	cfg = kube_config_parse(secret_expose(text), secret_len(text), KUBE_CONFIG_TENANT,
+				vc->spec.server, NULL, &e);
+
+	if (!cfg) {
+		tenant_say(t, "KubeconfigRefused", "%s", e.text);
+		return;
+	}
+	free(t->ca_pem);
+	t->ca_pem = mem_strdup(cfg->ca_pem);
+	cs.config = cfg;
+	cs.plain_ok = t->c->o.plain_ok;
+	t->client = kube_client_new(t->c->group, t->c->http, &cs, &e);
+	if (!t->client) {
+		tenant_say(t, "KubeconfigRefused", "%s", e.text);
+		return;
+	}
+	t->events =
+		kube_events_new(t->c->group, t->client, "drover.dev/controller", t->c->o.identity);
+	probe(t);
+}
+
+static void on_refresh(void *arg)
+{
+	struct tenant *t = arg;
+	struct controller *c = t->c;
+	const struct virtual_cluster *vc =
+		CONTROLLER_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+	const struct object_secret_ref *r;
+	const char *version;
+	OWN(arena) a = arena_new();
+	const char *d;
+
+	if (!vc) {
+		provisioner_tenant(c->provisioner, t->name);
+		map_del(c->tenants, t->name);
+		tenant_free(t);
+		return;
+	}
+	tenant_sleep_kick(t->asleep);
+	r = &vc->spec.kubeconfig_secret_ref;
+	switch (secrets_want(c->secrets, r->namespace, r->name)) {
+	case SECRET_LOADING:
+		return;
+	case SECRET_ABSENT: /* absent is not gone: what is known of the tenant stays */
+		tenant_say(t, "KubeconfigAbsent", "Secret %s/%s does not exist",
+			   str_or(r->namespace, c->o.ns), r->name);
+		return;
+	case SECRET_DENIED:
+		tenant_say(t, "KubeconfigAbsent", "drover may not read Secret %s/%s",
+			   str_or(r->namespace, c->o.ns), r->name);
+		return;
+	case SECRET_ERROR:
+		return;
+	case SECRET_LOADED:
+		break;
+	}
+	version = secrets_version(c->secrets, r->namespace, r->name);
+	d = arena_printf(a, "%s|%s|%s|%s", str_or(r->namespace, ""), r->name, str_or(r->key, ""),
+			 str_or(vc->spec.server, ""));
+	if (!str_eq(version, t->secret_version) || !str_eq(d, t->spec_digest)) {
+		free(t->secret_version);
+		free(t->spec_digest);
+		t->secret_version = mem_strdup(version);
+		t->spec_digest = mem_strdup(d);
+		build(t, vc);
+	}
+	provisioner_tenant(c->provisioner, t->name);
+}
+
+void tenant_update(struct controller *c, const char *name)
+{
+	const struct virtual_cluster *vc =
+		CONTROLLER_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
+	struct tenant *t = map_get(c->tenants, name);
+
+	if (!t) {
+		if (!vc)
+			return;
+		t = mem_new(struct tenant);
+		t->c = c;
+		t->name = mem_strdup(name);
+		t->uid = mem_strdup(vc->meta.uid);
+		t->reason = "Starting";
+		t->asleep = tenant_sleep_new(t);
+		loop_timer_init(&t->timer, c->group, probe, t);
+		loop_timer_init(&t->status_timer, c->group, tenant_status_tick, t);
+		loop_defer_init(&t->refresh, c->group, on_refresh, t);
+		map_put(c->tenants, name, t);
+	}
+	loop_defer(&t->refresh);
+}

@@ -1,0 +1,93 @@
+#ifndef CONTROLLER_TENANT_TENANT_H
+#define CONTROLLER_TENANT_TENANT_H
+
+#include "controller/controller.h"
+#include "planner/world.h"
+
+/*
+ * tenant: one virtual cluster: its client, its pods and nodes, its health.
+ *
+ * One slow or dead tenant delays no other: each has its own client, rate and
+ * caches.  Unreachable is not gone: errors, an absent Secret or a changed cluster UID
+ * only mark the tenant; nothing is drained, given back or wiped because of them.
+ */
+struct tenant_sleep;
+struct tenant {
+	struct controller *c;
+	char *name, *uid;
+	struct kube_client *client;
+	struct kube_events *events;
+	struct kube_cache *pods, *nodes;
+	struct map *loads;     /* node -> how many pods keep it, for tenant_pods_on() */
+	int64_t counted_since; /* wall ms when counting began */
+	int64_t usable_since;  /* wall ms; 0: not usable */
+	char *version;	       /* "1.36"; NULL: unknown */
+	char *ca_pem;	       /* of its API server, for the join pin */
+	char *secret_version;  /* of the kubeconfig in use */
+	char *spec_digest;
+	char *cluster_uid;	 /* as read at the last probe */
+	bool reachable, stopped; /* stopped: the cluster UID changed */
+	const char *reason;	 /* why it is not usable, CamelCase; NULL: usable */
+	char message[256];
+	int64_t unanswered_at; /* loop_now() when its API did not answer last; 0: it did, or was not asked */
+	struct tenant_sleep *asleep; /* tenant/sleep.h */
+	struct kube_call *probe;
+	struct loop_timer timer;
+	struct loop_defer refresh; /* rebuild outside callbacks */
+	struct kube_call *status_write;
+	struct loop_timer status_timer;
+	bool status_again;
+};
+
+/* What drover needs of a Node, typed. */
+struct tenant_node {
+	struct world_node
+		world; /* claim: from the label drover.dev/nodeclaim, verified by the lifecycle */
+	const char *uid, *rv, *provider_id, *system_uuid, *boot_id;
+	int64_t created;   /* Unix ms */
+	bool unregistered; /* carries our taint */
+	bool draining;	   /* carries our NoSchedule taint: it was drover that cordoned it */
+	int64_t ready_since; /* Unix ms when its Ready condition last changed, by the tenant's word; 0: unknown */
+	struct resources capacity;
+	const char *taints_json; /* spec.taints as they are, for patches */
+};
+
+/* A pod as the planner reads it, and what its going needs.  Entries of struct tenant.pods. */
+struct tenant_pod {
+	struct world_pod world; /* first: whoever wants no more may take it for one of these */
+	int64_t grace_s;	/* spec.terminationGracePeriodSeconds */
+	bool running;
+	int64_t going_until; /* Unix ms when its grace is over; 0: it was not deleted */
+	const char *checkpoint, *checkpoint_requested,
+		*checkpoint_done; /* annotations; NULL: none */
+};
+
+void tenant_update(struct controller *c, const char *name);
+void tenant_free(struct tenant *t);
+struct tenant *tenant_get(struct controller *c, const char *name);
+bool tenant_usable(const struct tenant *t);
+/* By the login that was given for it, its API did not answer at the last try, less than a minute ago. */
+bool tenant_is_silent(const struct tenant *t);
+const struct tenant_node *tenant_node_get(struct tenant *t,
+					  const char *name); /* NULL: none, or not known */
+/* Any tenant's Node that may run on this machine (identity_may_run()): its name into out. */
+bool tenant_may_run(struct controller *c, const char *system_uuid, const char *provider_id,
+		    char *out, size_t size);
+
+/* How many pods keep that node in use: not of a DaemonSet, not static, not ended.  *since: wall ms from
+ * which on it had none, as far as this process saw. */
+size_t tenant_pods_on(const struct tenant *t, const char *node, int64_t *since);
+
+/* kube/cache projections (tenant/projection.c): struct tenant_pod and struct tenant_node; arg: struct tenant. */
+void *tenant_project_pod(const json_t *o, struct arena *a, void *tenant, struct err *e);
+void *tenant_project_node(const json_t *o, struct arena *a, void *tenant, struct err *e);
+
+#define TENANT_LABEL_CLAIM "drover.dev/nodeclaim"
+#define TENANT_LABEL_POOL "drover.dev/nodepool"
+/* NoSchedule, and not NoExecute: kube-controller-manager's taint eviction may see a Node some milliseconds later than
+ * kube-scheduler, and would delete the first pod that is bound once the taint is off (kubernetes#139992). */
+#define TENANT_TAINT_UNREGISTERED "drover.dev/unregistered"
+/* NoSchedule, with the reason as its value: drover cordoned the Node, and may uncordon it. */
+#define TENANT_TAINT_DRAINING "drover.dev/draining"
+
+#endif

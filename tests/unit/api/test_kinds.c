@@ -1,0 +1,469 @@
+#include "tests/unit/testing.h"
+
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/str.h"
+#include "base/data/yaml.h"
+#include "api/kinds.h"
+
+/* Tests run in the root of the tree. */
+static json_t *load(const char *path)
+{
+	static char text[256 * 1024];
+	FILE *f = fopen(path, "r");
+	struct err e;
+	json_t *j;
+	size_t n;
+
+	if (!f)
+		fail_msg("%s: cannot be read", path);
+	n = fread(text, 1, sizeof(text), f);
+	fclose(f);
+	j = yaml_parse_all(text, n, &e);
+	if (!j)
+		fail_msg("%s: %s", path, e.text);
+	return j;
+}
+
+static json_t *valid;
+
+static int setup(void **state)
+{
+	(void)state;
+	valid = load("tests/data/objects/valid.yaml");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	json_decref(valid);
+	return 0;
+}
+
+static const json_t *example(const struct object_kind *k)
+{
+	json_t *j;
+	size_t i;
+
+	json_array_foreach (valid, i, j)
+		if (str_eq(json_str_at(j, "kind"), k->kind))
+			return j;
+	fail_msg("no example of %s", k->kind);
+	return NULL;
+}
+
+/* Decode and check: what the controller does with each object that it gets. */
+static int accept(const struct object_kind *k, const json_t *j, const void *old, struct arena *a,
+		  void **out, struct err *e)
+{
+	if (object_decode(k, j, a, out, e) < 0)
+		return -1;
+	return object_check(k, *out, old, e);
+}
+
+/* Whatever the example says, but for what is empty and so says nothing, is in the other too. */
+static void assert_kept(const json_t *from, const json_t *to, const char *path)
+{
+	char below[512];
+	const char *key;
+	json_t *j;
+	size_t i;
+
+	if (json_is_object(from)) {
+		json_object_foreach ((json_t *)from, key, j) {
+			str_format(below, sizeof(below), "%s.%s", path, key);
+			if (strcmp(key, "apiVersion") != 0 && strcmp(key, "kind") != 0)
+				assert_kept(j, json_object_get(to, key), below);
+		}
+	} else if (json_is_array(from)) {
+		assert_int_equal(json_array_size(from), json_array_size(to));
+		json_array_foreach (from, i, j) {
+			str_format(below, sizeof(below), "%s[%zu]", path, i);
+			assert_kept(j, json_array_get(to, i), below);
+		}
+	} else if (json_is_true(from) || json_integer_value(from) || json_string_length(from)) {
+		if (!to || !json_equal(from, to))
+			fail_msg("%s is lost or changed", path);
+	}
+}
+
+static void an_example_of_each_kind_is_accepted_and_encodes_to_what_it_says(void **state)
+{
+	(void)state;
+	for (const struct object_kind *k = object_kinds; k < object_kinds + OBJECT_KINDS; k++) {
+		OWN(arena) a = arena_new();
+		void *one, *two;
+		struct err e;
+
+		if (accept(k, example(k), NULL, a, &one, &e) < 0)
+			fail_msg("%s: %s", k->kind, e.text);
+		OWN_JSON once = fields_encode(k->fields, one);
+		if (accept(k, once, one, a, &two, &e) < 0)
+			fail_msg("%s again: %s", k->kind, e.text);
+		OWN_JSON twice = fields_encode(k->fields, two);
+		assert_true(json_equal(once, twice));
+
+		assert_kept(example(k), once, k->kind);
+	}
+}
+
+static void every_member_of_the_examples_is_named_by_a_table(void **state)
+{
+	(void)state;
+	for (const struct object_kind *k = object_kinds; k < object_kinds + OBJECT_KINDS; k++)
+		for (const struct field *f = k->fields; f->name; f++) {
+			OWN(arena) a = arena_new();
+			struct err e;
+			void *out = arena_alloc(a, f->size);
+			json_t *part = json_at(example(k), f->name);
+
+			if (part && fields_decode_strict(f->sub, part, f->name, out, a, &e) < 0)
+				fail_msg("%s: %s", k->kind, e.text);
+		}
+}
+
+static void each_broken_rule_is_refused_by_name_value_and_what_is_allowed(void **state)
+{
+	OWN_JSON docs = load("tests/data/objects/invalid.yaml");
+	json_t *c;
+	size_t i;
+
+	(void)state;
+	json_array_foreach (json_array_get(docs, 0), i, c) {
+		const struct object_kind *k = object_kind_find(json_str_at(c, "kind"));
+		OWN(arena) a = arena_new();
+		void *old = NULL, *new;
+		struct err e;
+
+		assert_non_null(k);
+		OWN_JSON j = json_merge_apply(example(k), json_at(c, "patch"));
+		if (json_true_at(c, "update"))
+			assert_ok(accept(k, example(k), NULL, a, &old, &e), &e);
+		if (accept(k, j, old, a, &new, &e) == 0)
+			fail_msg("accepted, want: %s", json_str_at(c, "error"));
+		assert_int_equal(e.kind, ERR_INVALID);
+		assert_string_equal(e.text, json_str_at(c, "error"));
+	}
+	assert_true(i > 80);
+}
+
+static void what_may_be_changed_can_be(void **state)
+{
+	static const struct {
+		enum object_kind_id kind;
+		const char *patch;
+	} rows[] = {
+		{OBJECT_NODE_CLAIM,
+		 "{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"status\":{\"phase\":\"serving\"}}"},
+		{OBJECT_DRAIN,
+		 "{\"spec\":{\"cancelled\":true,\"deadline\":\"2026-12-02T00:00:00Z\"}}"},
+		{OBJECT_MACHINE,
+		 "{\"status\":{\"tenancy\":43},\"spec\":{\"managementPolicy\":\"Observe\"}}"},
+		{OBJECT_PROVIDER, "{\"spec\":{\"paused\":true}}"},
+		{OBJECT_NODE_POOL, "{\"spec\":{\"template\":{\"spec\":{\"gate\":\"G2\"}}}}"},
+		{OBJECT_WIPE_RECORD, "{\"metadata\":{\"finalizers\":null}}"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct object_kind *k = &object_kinds[rows[i].kind];
+		OWN(arena) a = arena_new();
+		OWN_JSON patch = json_loads(rows[i].patch, 0, NULL);
+		OWN_JSON j = json_merge_apply(example(k), patch);
+		void *old, *new;
+		struct err e;
+
+		assert_ok(accept(k, example(k), NULL, a, &old, &e), &e);
+		if (accept(k, j, old, a, &new, &e) < 0)
+			fail_msg("%s %s: %s", k->kind, rows[i].patch, e.text);
+	}
+}
+
+static void a_cancelled_drain_stays_cancelled(void **state)
+{
+	const struct object_kind *k = &object_kinds[OBJECT_DRAIN];
+	OWN(arena) a = arena_new();
+	void *old, *new;
+	struct err e;
+
+	(void)state;
+	assert_ok(object_decode(k, example(k), a, &new, &e), &e);
+	assert_ok(object_decode(k, example(k), a, &old, &e), &e);
+	((struct drain *)old)->spec.cancelled = true;
+	assert_int_equal(object_check(k, new, old, &e), -1);
+	assert_string_equal(e.text, "spec.cancelled: a cancelled Drain stays cancelled");
+}
+
+static void members_land_where_their_names_say(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct err e;
+	void *o;
+
+	(void)state;
+	assert_ok(object_decode(&object_kinds[OBJECT_NODE_POOL],
+				example(&object_kinds[OBJECT_NODE_POOL]), a, &o, &e),
+		  &e);
+	const struct node_pool *p = o;
+	assert_string_equal(p->meta.name, "h100");
+	assert_string_equal(labels_get(&p->spec.virtual_cluster_selector.match_labels, "tier"),
+			    "research");
+	assert_string_equal(p->spec.template_.spec.provider_refs.v[1].name, "bcm-1");
+	assert_int_equal(p->spec.template_.spec.images.n, 2);
+	assert_int_equal(p->spec.template_.spec.images.v[1].format, IMAGE_RAW);
+	assert_int_equal(p->spec.template_.spec.requirements.v[2].operator,
+			 OPERATOR_DOES_NOT_EXIST);
+	assert_int_equal(p->spec.template_.spec.startup_taints.v[0].effect, EFFECT_NO_EXECUTE);
+	assert_int_equal(p->spec.template_.spec.expire_after, -1);
+	assert_int_equal(p->spec.template_.spec.termination_grace_period, 3600000);
+	assert_int_equal(p->spec.wipe.minimum_level.flash, WIPE_PURGE);
+	assert_int_equal(p->spec.wipe.minimum_level.hdd, WIPE_CLEAR);
+	assert_int_equal(p->spec.wipe.minimum_trust, WIPE_BOOT_NETWORK);
+	assert_int_equal(p->spec.warm.nodes, 2);
+	assert_int_equal(p->spec.disruption.budgets.v[1].duration, 8 * 3600000);
+	assert_int_equal(p->spec.deadlines.gating, 900000);
+
+	assert_ok(object_decode(&object_kinds[OBJECT_MACHINE],
+				example(&object_kinds[OBJECT_MACHINE]), a, &o, &e),
+		  &e);
+	const struct machine *m = o;
+	assert_string_equal(m->spec.bmc->credentials_secret_ref->name, "bmc-r1-07");
+	assert_int_equal(m->spec.management_policy, MACHINE_MANAGE);
+	assert_string_equal(m->status.claim_ref->uid, "c0de");
+	assert_string_equal(m->status.operation->class_, "probe-first");
+	assert_int_equal(m->status.operation->fence, 17);
+	assert_int_equal(m->status.operation->waiting_for, WAITING_DEVICE);
+	assert_int_equal(m->status.last_wipe.tenancy, 41);
+	assert_string_equal(m->status.power.state, "On");
+	assert_string_equal(m->status.network.proof, "Strong");
+	assert_string_equal(m->status.bmc.session_uri, "/redfish/v1/SessionService/Sessions/9");
+	assert_null(m->status.warm_for);
+	assert_int_equal(m->status.inventory->drives.v[0].bytes, 960197124096);
+
+	assert_ok(object_decode(&object_kinds[OBJECT_PROVIDER],
+				example(&object_kinds[OBJECT_PROVIDER]), a, &o, &e),
+		  &e);
+	const struct provider_object *r = o;
+	assert_int_equal(r->spec.network.type, FABRIC_EXEC);
+	assert_string_equal(r->spec.network.segments.provisioning, "p-1");
+	assert_string_equal(r->spec.boot.methods.v[1], "VirtualMedia");
+	assert_string_equal(r->spec.agent.endpoint, "https://10.1.0.5:8443");
+	assert_int_equal(r->spec.limits.per_domain.concurrent, 4);
+	assert_int_equal(r->spec.instance_types.v[0].match.pci.v[0].count, 8);
+	assert_int_equal(r->spec.instance_types.v[0].root_device.min_bytes, 900000000000);
+	assert_int_equal(r->spec.wipe.floor.minimum_level.flash, WIPE_PURGE);
+	assert_int_equal(r->spec.wipe.deadline, 6 * 3600000);
+	assert_int_equal(quantity_floor(*resources_get(&r->status.machines, "serving")), 28);
+
+	assert_ok(object_decode(&object_kinds[OBJECT_WIPE_RECORD],
+				example(&object_kinds[OBJECT_WIPE_RECORD]), a, &o, &e),
+		  &e);
+	const struct wipe_record *w = o;
+	assert_int_equal(w->spec.evidence.tenancy, 41);
+	assert_int_equal(w->spec.evidence.devices.v[0].level, WIPE_PURGE);
+	assert_string_equal(w->spec.envelope, "eyJwYXlsb2Fk");
+
+	assert_ok(object_decode(&object_kinds[OBJECT_BURST_POLICY],
+				example(&object_kinds[OBJECT_BURST_POLICY]), a, &o, &e),
+		  &e);
+	const struct burst_policy *b = o;
+	assert_int_equal(b->spec.trigger.max_queue_wait.default_, 1800000);
+	assert_string_equal(labels_get(&b->spec.trigger.max_queue_wait.by_priority, "best-effort"),
+			    "Never");
+	assert_int_equal(b->spec.cost.price_source.type, BURST_PRICE_FILE);
+	assert_int_equal(b->spec.failover.capacity_cooldown.region, 900000);
+	assert_int_equal(b->spec.windows.allow.v[0].duration, 12 * 3600000);
+	assert_int_equal(b->spec.scale_back.to_on_prem, BURST_AT_CHECKPOINT);
+}
+
+static size_t assert_agree(const struct field *f)
+{
+	static const char *const samples[] = {
+		"a",
+		"A",
+		"a-b",
+		"-a",
+		"a-",
+		"a.b",
+		"a..b",
+		".a",
+		"a_b",
+		"example.com/key",
+		"/key",
+		"example.com/",
+		"Example.com/key",
+		"example.com/Key_1.2-3",
+		"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+		"sha256:0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef",
+		"sha256:00",
+		"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0",
+		"https://a",
+		"https://",
+		"http://a/b?c",
+		"https://a b",
+		"qemu+ssh://a/system",
+		"1x://a",
+		"://a",
+		"HTTPS://a",
+		"https:/a",
+		"https://a\tb",
+		"https://a\n",
+	};
+	size_t n = 0;
+
+	for (; f->name; f++) {
+		regex_t re;
+
+		if (f->sub)
+			n += assert_agree(f->sub);
+		if (!f->pattern || !f->valid)
+			continue;
+		assert_int_equal(regcomp(&re, f->pattern, REG_EXTENDED | REG_NOSUB), 0);
+		for (size_t i = 0; i < sizeof(samples) / sizeof(*samples); i++)
+			if (f->valid(samples[i]) != (regexec(&re, samples[i], 0, NULL, 0) == 0))
+				fail_msg("%s: code and pattern differ on \"%s\"", f->name,
+					 samples[i]);
+		regfree(&re);
+		n++;
+	}
+	return n;
+}
+
+static void a_check_in_code_means_the_same_as_its_pattern(void **state)
+{
+	size_t n = 0;
+
+	(void)state;
+	for (const struct object_kind *k = object_kinds; k < object_kinds + OBJECT_KINDS; k++)
+		n += assert_agree(k->fields);
+	assert_true(n > 20);
+}
+
+static void defaults_suit_gpu_metal(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct node_pool p = {0};
+	struct machine m = {0};
+
+	(void)state;
+	fields_defaults(object_kinds[OBJECT_NODE_POOL].fields, &p, a);
+	assert_int_equal(p.spec.template_.spec.expire_after, -1);
+	assert_int_equal(p.spec.template_.spec.termination_grace_period, 3600000);
+	assert_int_equal(p.spec.disruption.consolidation_policy, CONSOLIDATE_WHEN_EMPTY);
+	assert_int_equal(p.spec.disruption.drift, DRIFT_WHEN_EMPTY);
+	assert_int_equal(p.spec.template_.spec.network.isolation, ISOLATION_REQUIRED);
+	fields_defaults(object_kinds[OBJECT_MACHINE].fields, &m, a);
+	assert_int_equal(m.spec.management_policy, MACHINE_OBSERVE);
+}
+
+static void an_object_with_a_bad_spec_still_gives_its_metadata(void **state)
+{
+	const struct object_kind *k = &object_kinds[OBJECT_MACHINE];
+	OWN(arena) a = arena_new();
+	OWN_JSON j = json_loads(
+		"{\"metadata\":{\"name\":\"m\",\"generation\":3},\"spec\":{\"providerRef\":7}}", 0,
+		NULL);
+	OWN_JSON nameless = json_loads("{\"metadata\":{},\"spec\":{}}", 0, NULL);
+	struct err e;
+	void *o;
+
+	(void)state;
+	assert_int_equal(object_decode(k, j, a, &o, &e), -1);
+	assert_string_equal(e.text, "spec.providerRef: want an object, got 7");
+	assert_non_null(o);
+	assert_string_equal(object_meta_of(o)->name, "m");
+	assert_int_equal(object_meta_of(o)->generation, 3);
+	assert_int_equal(object_decode(k, nameless, a, &o, &e), -1);
+	assert_string_equal(e.text, "metadata.name: required");
+	assert_null(o);
+}
+
+static void a_kind_is_found_by_any_of_its_names(void **state)
+{
+	(void)state;
+	assert_ptr_equal(object_kind_find("NodePool"), &object_kinds[OBJECT_NODE_POOL]);
+	assert_ptr_equal(object_kind_find("providers"), &object_kinds[OBJECT_PROVIDER]);
+	assert_ptr_equal(object_kind_find("wr"), &object_kinds[OBJECT_WIPE_RECORD]);
+	assert_null(object_kind_find("pods"));
+	assert_null(object_kind_find(""));
+	for (const struct object_kind *k = object_kinds; k < object_kinds + OBJECT_KINDS; k++) {
+		assert_ptr_equal(object_kind_find(k->short_name), k);
+		assert_ptr_equal(object_kind_find(k->singular), k);
+	}
+}
+
+static void a_label_selector_becomes_the_form_that_matches(void **state)
+{
+	struct label l[] = {{"a", "1"}};
+	const char *values[] = {"x", "y"};
+	struct object_requirement r[] = {
+		{.key = "b", .operator= OPERATOR_NOT_IN, .values = {values, 2}},
+		{
+			.key = "c",
+			.operator= OPERATOR_DOES_NOT_EXIST },
+		};
+	struct object_label_selector s = {.match_labels = {l, 1}, .match_expressions = {r, 2}};
+	struct label yes[] = {{"a", "1"}, {"b", "z"}}, no[] = {{"a", "1"}, {"b", "y"}},
+		     nor[] = {{"a", "1"}, {"c", ""}};
+	OWN(arena) a = arena_new();
+	struct selector out = object_selector(&s, a), none = object_selector(NULL, a);
+
+	(void)state;
+	assert_int_equal(out.n, 3);
+	assert_true(selector_matches(&out, &(struct labels){yes, 2}));
+	assert_false(selector_matches(&out, &(struct labels){no, 2}));
+	assert_false(selector_matches(&out, &(struct labels){nor, 2}));
+	assert_false(selector_matches(&out, &(struct labels){yes + 1, 1}));
+	assert_true(selector_matches(&none, &(struct labels){NULL, 0}));
+}
+
+static void a_condition_keeps_its_time_until_its_status_turns(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct conditions c = {0};
+
+	(void)state;
+	assert_true(condition_set(
+		&c, a, &(struct condition){"Ready", CONDITION_FALSE, "Waiting", "for a", 1, 0},
+		1000));
+	assert_true(condition_set(
+		&c, a, &(struct condition){"Other", CONDITION_TRUE, NULL, NULL, 1, 0}, 1000));
+	assert_false(condition_set(
+		&c, a, &(struct condition){"Ready", CONDITION_FALSE, "Waiting", "for a", 2, 0},
+		2000));
+	assert_int_equal(condition_get(&c, "Ready")->observed_generation, 2);
+	assert_int_equal(condition_get(&c, "Ready")->last_transition_time, 1000);
+	assert_true(condition_set(
+		&c, a, &(struct condition){"Ready", CONDITION_FALSE, "Waiting", "for b", 2, 0},
+		3000));
+	assert_int_equal(condition_get(&c, "Ready")->last_transition_time, 1000);
+	assert_false(condition_is_true(&c, "Ready"));
+	assert_true(condition_set(
+		&c, a, &(struct condition){"Ready", CONDITION_TRUE, "Done", NULL, 2, 0}, 4000));
+	assert_int_equal(condition_get(&c, "Ready")->last_transition_time, 4000);
+	assert_true(condition_is_true(&c, "Ready"));
+	assert_int_equal(c.n, 2);
+	assert_null(condition_get(&c, "Absent"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_example_of_each_kind_is_accepted_and_encodes_to_what_it_says),
+		cmocka_unit_test(every_member_of_the_examples_is_named_by_a_table),
+		cmocka_unit_test(each_broken_rule_is_refused_by_name_value_and_what_is_allowed),
+		cmocka_unit_test(what_may_be_changed_can_be),
+		cmocka_unit_test(a_cancelled_drain_stays_cancelled),
+		cmocka_unit_test(members_land_where_their_names_say),
+		cmocka_unit_test(a_check_in_code_means_the_same_as_its_pattern),
+		cmocka_unit_test(defaults_suit_gpu_metal),
+		cmocka_unit_test(an_object_with_a_bad_spec_still_gives_its_metadata),
+		cmocka_unit_test(a_kind_is_found_by_any_of_its_names),
+		cmocka_unit_test(a_label_selector_becomes_the_form_that_matches),
+		cmocka_unit_test(a_condition_keeps_its_time_until_its_status_turns),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,120 @@
+#ifndef TESTS_UNIT_BASE_HTTP_HTTP_RIG_H
+#define TESTS_UNIT_BASE_HTTP_HTTP_RIG_H
+
+#include "base/http/http.h"
+#include "base/httpd/http_mem.h"
+#include "base/httpd/httpd.h"
+#include "base/httpd/httpd_mhd.h"
+#include "base/loop/loop.h"
+
+/*
+ * http_rig: one client and one server, so that the same cases run in process on
+ * the simulated loop and over TLS through libcurl and libmicrohttpd on the real
+ * one.  A case starts calls, runs until what it waits for has happened, and
+ * looks at what it got.
+ */
+struct rig {
+	bool real;
+	struct loop *loop;
+	struct loop_group *client_g, *server_g;
+	struct loop_timer guard;
+	bool (*until)(void *arg);
+	void *until_arg;
+	bool late;
+
+	struct httpd *d;
+	struct http *h;
+	struct http_peer *p;
+	struct http_mem_net *net; /* not real */
+	struct httpd_mhd *mhd;	  /* real, like all below */
+	char *ca_pem, *cert_pem, *client_pem;
+	struct secret *ca_key, *key, *client_key;
+	char pin[65]; /* of the server's certificate */
+	char url[64];
+
+	/* What the server has seen. */
+	unsigned served, gone, readers_done, inside, most_inside;
+	uint64_t bytes_read;
+	struct httpd_req *waiting;
+	char seen[4096];
+};
+
+struct got {
+	struct rig *rig;
+	unsigned done, heads, pieces;
+	int status;
+	bool failed;
+	struct err err;
+	char body[8192];
+	size_t len, streamed;
+	uint32_t retry_after_ms;
+	char header[256]; /* X-Test of the reply */
+	struct http_req *req;
+};
+
+void rig_start(struct rig *r, bool real);
+void rig_stop(struct rig *r);
+/* A client of its own identity; with max_in_flight for all. */
+struct http *rig_client(struct rig *r, unsigned max_in_flight);
+struct http_peer_spec rig_spec(const struct rig *r);
+
+/* Run until cond(arg); fails the test when that takes more than 20 seconds. */
+void rig_until(struct rig *r, bool (*cond)(void *arg), void *arg);
+void rig_run_ms(struct rig *r, int64_t ms);
+/* Conditions: on a struct rig, on a struct got. */
+bool rig_served(void *arg);
+bool rig_gone(void *arg);
+bool got_piece(void *arg);
+void rig_done(struct rig *r, struct got *g); /* until g is done */
+
+/* on_done into *g. */
+struct http_req *rig_call(struct rig *r, struct got *g, struct http_call c);
+void rig_get(struct rig *r, struct got *g, const char *path); /* and wait */
+void got_done(const struct http_reply *reply, const struct err *e, void *arg);
+int got_data(const char *data, size_t len, void *arg, struct err *e);
+
+/* The cases, each with a rig of its own. */
+#define HTTP_CASES(X)                                                                              \
+	X(a_request_reaches_its_handler_and_the_reply_comes_back)                                  \
+	X(a_body_travels_both_ways)                                                                \
+	X(a_large_body_travels_both_ways)                                                          \
+	X(unknown_paths_and_methods_are_refused)                                                   \
+	X(a_request_body_over_the_limit_is_refused)                                                \
+	X(a_reply_over_the_limit_ends_early)                                                       \
+	X(a_server_that_does_not_answer_runs_into_the_timeout)                                     \
+	X(a_stream_that_stalls_runs_into_the_idle_limit)                                           \
+	X(a_cancelled_request_is_not_heard_of)                                                     \
+	X(done_may_cancel_another_request)                                                         \
+	X(done_may_free_the_client)                                                                \
+	X(done_may_start_the_next_request)                                                         \
+	X(data_may_cancel_its_request)                                                             \
+	X(a_peer_may_be_freed_with_requests_waiting)                                               \
+	X(a_peer_has_no_more_in_flight_than_allowed)                                               \
+	X(a_client_has_no_more_in_flight_than_allowed)                                             \
+	X(a_wrong_pin_is_refused)                                                                  \
+	X(the_right_pin_is_enough)                                                                 \
+	X(a_learned_pin_is_reported_and_kept)                                                      \
+	X(nobody_there_is_unavailable)                                                             \
+	X(retry_after_is_understood)                                                               \
+	X(a_paced_stream_waits_for_its_reader)                                                     \
+	X(pieces_are_as_small_as_asked_for)                                                        \
+	X(a_waiting_handler_hears_that_the_client_went_away)                                       \
+	X(a_waiting_stream_hears_that_the_client_went_away)                                        \
+	X(a_late_reply_arrives)                                                                    \
+	X(a_sleeping_stream_goes_on_when_woken)                                                    \
+	X(a_broken_reply_is_not_taken_for_whole)                                                   \
+	X(control_characters_cannot_make_headers)                                                  \
+	X(secrets_arrive_as_headers)                                                               \
+	X(ranges_are_served)                                                                       \
+	X(head_has_headers_and_no_body)                                                            \
+	X(an_error_reply_is_collected_not_streamed)                                                \
+	X(a_server_may_be_freed_with_requests_waiting)                                             \
+	X(a_handler_may_free_the_server)                                                           \
+	X(an_error_becomes_a_reply)                                                                \
+	X(the_client_certificate_is_the_identity)
+
+#define HTTP_CASE(name) void name(struct rig *r);
+HTTP_CASES(HTTP_CASE)
+#undef HTTP_CASE
+
+#endif

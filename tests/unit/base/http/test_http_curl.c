@@ -1,0 +1,435 @@
+#include "tests/unit/testing.h"
+
+#include "tests/unit/base/http/http_rig.h"
+
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "base/crypto.h"
+#include "base/str.h"
+
+#define OVER_TLS(name)                                                                             \
+	static void over_tls_##name(void **state)                                                  \
+	{                                                                                          \
+		struct rig r;                                                                      \
+                                                                                                   \
+		(void)state;                                                                       \
+		rig_start(&r, true);                                                               \
+		name(&r);                                                                          \
+		rig_stop(&r);                                                                      \
+	}
+HTTP_CASES(OVER_TLS)
+
+/* --- trust ------------------------------------------------------------------------------------ */
+
+static void try(struct rig *r, const struct http_peer_spec *spec, struct got *g)
+{
+	struct http_peer *old = r->p;
+	struct err e;
+
+	r->p = http_peer_new(r->h, spec, &e);
+	if (!r->p)
+		fail_msg("%s", e.text);
+	rig_get(r, g, "/hello/x");
+	http_peer_free(r->p);
+	r->p = old;
+}
+
+static void a_server_of_another_ca_is_refused(void **state)
+{
+	struct http_peer_spec spec;
+	struct secret *key;
+	struct rig r;
+	struct got g;
+	struct err e;
+	char *pem;
+
+	(void)state;
+	rig_start(&r, true);
+	rig_get(&r, &g, "/hello/x");
+	assert_int_equal(g.status, 200);
+	assert_ok(crypto_ca_new("test CA", loop_wall(r.loop), 2, &pem, &key, &e), &e);
+	spec = rig_spec(&r);
+	spec.ca_pem = pem;
+	try(&r, &spec, &g);
+	assert_true(g.failed);
+	assert_int_equal(g.err.kind, ERR_DENIED);
+	spec.ca_pem = NULL; /* the system's */
+	try(&r, &spec, &g);
+	assert_true(g.failed);
+	assert_int_equal(g.err.kind, ERR_DENIED);
+	assert_int_equal(r.served, 1);
+	free(pem);
+	secret_free(key);
+	rig_stop(&r);
+}
+
+static void a_certificate_for_another_name_is_refused(void **state)
+{
+	static const char *const names[] = {"api.example", NULL};
+	struct http_peer_spec spec;
+	struct httpd_mhd *other;
+	struct secret *key;
+	char *cert, url[64];
+	struct rig r;
+	struct got g;
+	struct err e;
+
+	(void)state;
+	rig_start(&r, true);
+	assert_ok(crypto_cert_issue(r.ca_pem, r.ca_key, "x", names, loop_wall(r.loop), 2, &cert,
+				    &key, &e),
+		  &e);
+	other = httpd_mhd_new(r.d,
+			      &(struct httpd_mhd_spec){
+				      .address = "127.0.0.1:0", .cert_pem = cert, .key_pem = key},
+			      &e);
+	assert_non_null(other);
+	str_format(url, sizeof(url), "https://localhost:%u", httpd_mhd_port(other));
+	spec = rig_spec(&r);
+	spec.base_url = url;
+	try(&r, &spec, &g);
+	assert_int_equal(g.err.kind, ERR_DENIED);
+	assert_int_equal(r.served, 0);
+	spec.server_name = "api.example";
+	try(&r, &spec, &g);
+	assert_false(g.failed);
+	assert_int_equal(g.status, 200);
+	httpd_mhd_free(other); /* before its httpd */
+	free(cert);
+	secret_free(key);
+	rig_stop(&r);
+}
+
+static void a_changed_certificate_is_refused_after_the_first(void **state)
+{
+	static const char *const names[] = {"localhost", NULL};
+	struct http_peer_spec spec;
+	struct http_peer *old;
+	struct secret *key;
+	char *cert, address[32];
+	struct rig r;
+	struct got g;
+	struct err e;
+
+	(void)state;
+	rig_start(&r, true);
+	spec = rig_spec(&r);
+	spec.ca_pem = NULL;
+	spec.learn_pin = true;
+	old = r.p;
+	r.p = http_peer_new(r.h, &spec, &e);
+	rig_get(&r, &g, "/hello/x");
+	assert_string_equal(http_peer_learned(r.p), r.pin);
+	rig_get(&r, &g, "/hello/x");
+	assert_int_equal(g.status, 200);
+
+	assert_ok(crypto_cert_issue(r.ca_pem, r.ca_key, "server", names, loop_wall(r.loop), 2,
+				    &cert, &key, &e),
+		  &e);
+	str_format(address, sizeof(address), "127.0.0.1:%u", httpd_mhd_port(r.mhd));
+	httpd_mhd_free(r.mhd);
+	r.mhd = httpd_mhd_new(
+		r.d, &(struct httpd_mhd_spec){.address = address, .cert_pem = cert, .key_pem = key},
+		&e);
+	if (!r.mhd)
+		fail_msg("%s", e.text);
+	rig_get(&r, &g, "/hello/x");
+	assert_true(g.failed);
+	assert_int_equal(g.err.kind, ERR_DENIED);
+	assert_int_equal(r.served, 2);
+	http_peer_free(r.p);
+	r.p = old;
+	free(cert);
+	secret_free(key);
+	rig_stop(&r);
+}
+
+static void a_client_certificate_of_another_ca_is_no_identity(void **state)
+{
+	static const char *const names[] = {"x", NULL};
+	struct secret *ca_key, *key;
+	struct http_peer_spec spec;
+	char *ca, *cert;
+	struct http_peer *old;
+	struct rig r;
+	struct got g;
+	struct err e;
+
+	(void)state;
+	rig_start(&r, true);
+	assert_ok(crypto_ca_new("test CA", loop_wall(r.loop), 2, &ca, &ca_key, &e), &e);
+	assert_ok(crypto_cert_issue(ca, ca_key, "tester", names, loop_wall(r.loop), 2, &cert, &key,
+				    &e),
+		  &e);
+	spec = rig_spec(&r);
+	spec.client_cert_pem = cert;
+	spec.client_key_pem = key;
+	old = r.p;
+	r.p = http_peer_new(r.h, &spec, &e);
+	rig_get(&r, &g, "/who");
+	assert_string_equal(r.seen, "-/-");
+	http_peer_free(r.p);
+	spec.client_cert_pem = NULL;
+	spec.client_key_pem = NULL;
+	r.p = http_peer_new(r.h, &spec, &e);
+	rig_get(&r, &g, "/who");
+	assert_string_equal(r.seen, "-/-");
+	http_peer_free(r.p);
+	r.p = old;
+	rig_get(&r, &g, "/who");
+	assert_string_equal(r.seen, "tester/-");
+	free(ca);
+	free(cert);
+	secret_free(ca_key);
+	secret_free(key);
+	rig_stop(&r);
+}
+
+/* --- servers that misbehave ------------------------------------------------------------------- */
+
+/* Answers every connection with the same bytes, or with nothing. */
+struct raw {
+	struct loop_group *g;
+	struct loop_fd *listener;
+	int fd, conn;
+	unsigned accepted;
+	const char *answer;
+	bool shut;
+	char url[64];
+};
+
+static void on_raw(int events, void *arg)
+{
+	struct raw *s = arg;
+
+	(void)events;
+	if (s->conn >= 0)
+		close(s->conn);
+	s->conn = accept(s->fd, NULL, NULL);
+	s->accepted++;
+	if (s->answer)
+		(void)!write(s->conn, s->answer, strlen(s->answer));
+	if (s->shut)
+		shutdown(s->conn, SHUT_WR);
+}
+
+static void raw_start(struct raw *s, struct rig *r, const char *answer, bool shut)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t n = sizeof(a);
+
+	*s = (struct raw){.conn = -1, .answer = answer, .shut = shut};
+	s->g = loop_group_new(r->loop, "raw");
+	s->fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(bind(s->fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(listen(s->fd, 10), 0);
+	assert_int_equal(getsockname(s->fd, (struct sockaddr *)&a, &n), 0);
+	s->listener = loop_fd(s->g, s->fd, on_raw, s);
+	loop_fd_want(s->listener, LOOP_READ);
+	str_format(s->url, sizeof(s->url), "http://127.0.0.1:%u/", ntohs(a.sin_port));
+}
+
+static void raw_stop(struct raw *s)
+{
+	loop_fd_free(s->listener);
+	close(s->fd);
+	if (s->conn >= 0)
+		close(s->conn);
+	loop_group_free(s->g);
+}
+
+static void ask_raw(struct rig *r, struct got *g, const char *answer, bool shut,
+		    uint32_t timeout_ms, unsigned *accepted)
+{
+	struct http_peer *old = r->p;
+	struct raw s;
+	struct err e;
+
+	raw_start(&s, r, answer, shut);
+	r->p = http_peer_new(r->h, &(struct http_peer_spec){.base_url = s.url, .plain_ok = true},
+			     &e);
+	assert_non_null(r->p);
+	rig_call(r, g, (struct http_call){.path = "/", .timeout_ms = timeout_ms});
+	rig_done(r, g);
+	http_peer_free(r->p);
+	r->p = old;
+	*accepted = s.accepted;
+	raw_stop(&s);
+}
+
+static void nonsense_from_a_server_is_an_error(void **state)
+{
+	static const struct {
+		const char *answer;
+		bool shut;
+		enum err_kind kind;
+	} cases[] = {
+		{NULL, false, ERR_TIMEOUT},
+		{NULL, true, ERR_UNAVAILABLE},
+		{"220 smtp\r\n", true, ERR_PROTOCOL},
+		{"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", true, ERR_UNAVAILABLE},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", true,
+		 ERR_UNAVAILABLE},
+		{"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", false, ERR_TIMEOUT},
+	};
+	struct rig r;
+	struct got g;
+	unsigned accepted;
+
+	(void)state;
+	rig_start(&r, true);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ask_raw(&r, &g, cases[i].answer, cases[i].shut,
+			cases[i].kind == ERR_TIMEOUT ? 60 : 0, &accepted);
+		assert_true(g.failed);
+		assert_int_equal(g.err.kind, cases[i].kind);
+	}
+	rig_stop(&r);
+}
+
+static void too_many_headers_are_refused(void **state)
+{
+	char *answer = malloc(40000);
+	size_t n;
+	unsigned accepted;
+	struct rig r;
+	struct got g;
+
+	(void)state;
+	n = (size_t)sprintf(answer, "HTTP/1.1 200 OK\r\n");
+	for (int i = 0; i < 1000; i++)
+		n += (size_t)sprintf(answer + n, "X-Header-%d: value\r\n", i);
+	sprintf(answer + n, "\r\n");
+	rig_start(&r, true);
+	ask_raw(&r, &g, answer, true, 0, &accepted);
+	assert_true(g.failed);
+	assert_int_equal(g.err.kind, ERR_PROTOCOL);
+	rig_stop(&r);
+	free(answer);
+}
+
+static void redirects_are_not_followed(void **state)
+{
+	unsigned accepted;
+	struct rig r;
+	struct got g;
+
+	(void)state;
+	rig_start(&r, true);
+	ask_raw(&r, &g,
+		"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n",
+		true, 0, &accepted);
+	assert_false(g.failed);
+	assert_int_equal(g.status, 302);
+	assert_int_equal(accepted, 1);
+	rig_stop(&r);
+}
+
+static void proxies_of_the_environment_are_ignored(void **state)
+{
+	static const char *const names[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+	struct rig r;
+	struct got g;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		setenv(names[i], "http://127.0.0.1:1", 1);
+	rig_start(&r, true);
+	rig_get(&r, &g, "/hello/x");
+	assert_int_equal(g.status, 200);
+	rig_stop(&r);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		unsetenv(names[i]);
+}
+
+/* A kept connection that breaks after the request has left: the server may have acted. */
+struct flaky {
+	struct raw raw;
+	struct loop_fd *conn;
+	unsigned requests;
+};
+
+static void on_flaky_data(int events, void *arg)
+{
+	static const char ok[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+	struct flaky *s = arg;
+	char data[4096];
+
+	(void)events;
+	if (read(s->raw.conn, data, sizeof(data)) > 0 && ++s->requests % 2) {
+		assert_int_equal(write(s->raw.conn, ok, sizeof(ok) - 1), sizeof(ok) - 1);
+		return;
+	}
+	loop_fd_free(s->conn);
+	s->conn = NULL;
+	close(s->raw.conn);
+	s->raw.conn = -1;
+}
+
+static void on_flaky(int events, void *arg)
+{
+	struct flaky *s = arg;
+
+	(void)events;
+	s->raw.conn = accept(s->raw.fd, NULL, NULL);
+	s->raw.accepted++;
+	s->conn = loop_fd(s->raw.g, s->raw.conn, on_flaky_data, s);
+	loop_fd_want(s->conn, LOOP_READ);
+}
+
+static void only_what_changes_nothing_is_sent_twice(void **state)
+{
+	static const char *const methods[] = {"POST", "GET"};
+	struct rig r;
+	struct got g;
+	struct err e;
+
+	(void)state;
+	rig_start(&r, true);
+	for (int i = 0; i < 2; i++) {
+		struct http_peer *old = r.p;
+		struct flaky s = {0};
+
+		raw_start(&s.raw, &r, NULL, false);
+		loop_fd_free(s.raw.listener);
+		s.raw.listener = loop_fd(s.raw.g, s.raw.fd, on_flaky, &s);
+		loop_fd_want(s.raw.listener, LOOP_READ);
+		r.p = http_peer_new(
+			r.h, &(struct http_peer_spec){.base_url = s.raw.url, .plain_ok = true}, &e);
+		rig_call(&r, &g, (struct http_call){.path = "/"});
+		rig_done(&r, &g);
+		assert_string_equal(g.body, "ok");
+		rig_call(&r, &g, (struct http_call){.method = methods[i], .path = "/"});
+		rig_done(&r, &g);
+		assert_int_equal(g.failed, i == 0);
+		assert_int_equal(s.requests, 2 + i);
+		if (g.failed)
+			assert_int_equal(g.err.kind, ERR_UNAVAILABLE);
+		http_peer_free(r.p);
+		r.p = old;
+		loop_fd_free(s.conn);
+		raw_stop(&s.raw);
+	}
+	rig_stop(&r);
+}
+
+int main(void)
+{
+#define ENTRY(name) cmocka_unit_test(over_tls_##name),
+	const struct CMUnitTest tests[] = {
+		HTTP_CASES(ENTRY) cmocka_unit_test(a_server_of_another_ca_is_refused),
+		cmocka_unit_test(a_certificate_for_another_name_is_refused),
+		cmocka_unit_test(a_changed_certificate_is_refused_after_the_first),
+		cmocka_unit_test(a_client_certificate_of_another_ca_is_no_identity),
+		cmocka_unit_test(nonsense_from_a_server_is_an_error),
+		cmocka_unit_test(too_many_headers_are_refused),
+		cmocka_unit_test(redirects_are_not_followed),
+		cmocka_unit_test(proxies_of_the_environment_are_ignored),
+		cmocka_unit_test(only_what_changes_nothing_is_sent_twice),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

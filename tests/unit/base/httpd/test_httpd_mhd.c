@@ -1,0 +1,475 @@
+#include "tests/unit/testing.h"
+
+#include "tests/unit/base/http/http_rig.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "base/str.h"
+
+/* What a client other than ours may send, over plain TCP beside the rig's listener. */
+struct plain {
+	struct rig r;
+	struct httpd_mhd *mhd;
+	int fd;
+	char got[65536];
+	size_t len;
+	bool closed;
+	const char *want;
+};
+
+static void dial(struct plain *p)
+{
+	struct sockaddr_in a = {
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)httpd_mhd_port(p->mhd)),
+		.sin_addr = {htonl(INADDR_LOOPBACK)},
+	};
+
+	p->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(connect(p->fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	p->len = 0;
+	p->closed = false;
+	memset(p->got, 0, sizeof(p->got));
+}
+
+static struct plain *start_with(int64_t head_ms, int64_t body_ms, bool tls)
+{
+	struct plain *p = calloc(1, sizeof(*p));
+	struct err e;
+
+	rig_start(&p->r, true);
+	p->mhd = httpd_mhd_new(p->r.d,
+			       &(struct httpd_mhd_spec){
+				       .address = "127.0.0.1:0",
+				       .cert_pem = tls ? p->r.cert_pem : NULL,
+				       .key_pem = tls ? p->r.key : NULL,
+				       .head_ms = head_ms,
+				       .body_ms = body_ms,
+			       },
+			       &e);
+	if (!p->mhd)
+		fail_msg("%s", e.text);
+	dial(p);
+	return p;
+}
+
+static struct plain *start(void)
+{
+	return start_with(0, 0, false);
+}
+
+static void stop(struct plain *p)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	httpd_mhd_free(p->mhd);
+	rig_stop(&p->r);
+	free(p);
+}
+
+static void take(struct plain *p)
+{
+	ssize_t n = recv(p->fd, p->got + p->len, sizeof(p->got) - 1 - p->len, MSG_DONTWAIT);
+
+	if (n > 0)
+		p->len += (size_t)n;
+	else if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
+		p->closed = true;
+}
+
+static bool has_wanted(void *arg)
+{
+	struct plain *p = arg;
+
+	take(p);
+	return strstr(p->got, p->want) != NULL;
+}
+
+static bool is_closed(void *arg)
+{
+	struct plain *p = arg;
+
+	take(p);
+	return p->closed;
+}
+
+static bool has_something(void *arg)
+{
+	struct plain *p = arg;
+
+	take(p);
+	return p->len > 0 || p->closed;
+}
+
+static void say(struct plain *p, const char *text)
+{
+	assert_int_equal(send(p->fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+static void expect(struct plain *p, const char *text)
+{
+	p->want = text;
+	rig_until(&p->r, has_wanted, p);
+}
+
+static void pipelined_requests_are_answered_in_order(void **state)
+{
+	struct plain *p = start();
+
+	(void)state;
+	say(p, "GET /hello/1 HTTP/1.1\r\nHost: x\r\n\r\nGET /hello/2 HTTP/1.1\r\nHost: x\r\n\r\n");
+	expect(p, "[2]");
+	assert_true(strstr(p->got, "[1]") < strstr(p->got, "[2]"));
+	assert_false(p->closed);
+	stop(p);
+}
+
+static void an_old_client_is_answered_and_closed(void **state)
+{
+	struct plain *p = start();
+
+	(void)state;
+	say(p, "GET /hello/1 HTTP/1.0\r\n\r\n");
+	expect(p, "[1]");
+	rig_until(&p->r, is_closed, p);
+	stop(p);
+}
+
+static void a_small_refused_body_does_not_cost_the_connection(void **state)
+{
+	struct plain *p = start();
+
+	(void)state;
+	say(p, "PUT /small HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n0123456789a");
+	expect(p, "too large");
+	assert_non_null(strstr(p->got, " 413 "));
+	say(p, "GET /hello/1 HTTP/1.1\r\nHost: x\r\n\r\n");
+	expect(p, "[1]");
+	stop(p);
+}
+
+static void a_chunked_body_over_the_limit_is_refused(void **state)
+{
+	struct plain *p = start();
+
+	(void)state;
+	say(p, "PUT /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+	       "8\r\n01234567\r\n8\r\n01234567\r\n0\r\n\r\n");
+	expect(p, "too large");
+	assert_non_null(strstr(p->got, " 413 "));
+	assert_int_equal(p->r.served, 0);
+	stop(p);
+}
+
+static void an_endless_refused_body_ends_the_connection(void **state)
+{
+	static char chunk[8192 + 16];
+	struct plain *p = start();
+
+	(void)state;
+	say(p, "PUT /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+	memset(chunk, 'x', sizeof(chunk));
+	memcpy(chunk, "2000\r\n", 6);
+	memcpy(chunk + 6 + 8192, "\r\n", 2);
+	for (int i = 0; i < 200 && !p->closed; i++) {
+		(void)!send(p->fd, chunk, 6 + 8192 + 2, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (i % 10 == 0) {
+			rig_run_ms(&p->r, 1);
+			take(p);
+		}
+	}
+	rig_until(&p->r, is_closed, p);
+	assert_int_equal(p->r.served, 0);
+	stop(p);
+}
+
+static void a_long_body_is_refused_before_it_is_sent(void **state)
+{
+	struct plain *p = start();
+
+	(void)state;
+	say(p, "PUT /small HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000000\r\n"
+	       "Expect: 100-continue\r\n\r\n");
+	expect(p, " 413 ");
+	assert_null(strstr(p->got, "100 Continue"));
+	rig_until(&p->r, is_closed, p);
+	stop(p);
+}
+
+static void headers_have_a_limit(void **state)
+{
+	struct plain *p = start();
+	char *line = malloc(20000);
+
+	(void)state;
+	memset(line, 'a', 20000);
+	memcpy(line, "GET /hello/1 HTTP/1.1\r\nHost: x\r\nX-Long: ", 40);
+	line[12000] = '\0';
+	say(p, line);
+	rig_until(&p->r, is_closed, p);
+	assert_int_equal(p->r.served, 0);
+	if (p->len)
+		assert_non_null(strstr(p->got, "HTTP/1.1 4"));
+	free(line);
+	stop(p);
+}
+
+static void a_client_that_leaves_in_the_middle_is_forgotten(void **state)
+{
+	struct plain *p = start();
+
+	(void)state;
+	say(p, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc");
+	rig_run_ms(&p->r, 5);
+	close(p->fd);
+	dial(p);
+	say(p, "GET /zeros HTTP/1.1\r\nHost: x\r\n\r\n");
+	expect(p, "000000");
+	assert_int_equal(p->r.served, 1);
+	close(p->fd);
+	p->fd = -1;
+	rig_until(&p->r, rig_gone, &p->r);
+	assert_int_equal(p->r.readers_done, 1);
+	stop(p);
+}
+
+static void nonsense_is_refused(void **state)
+{
+	static const char *const lines[] = {
+		"GET /../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET //hello/1 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET http://x/hello/1 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET /hello/%00 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
+		"PUT /small HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+		"\x16\x03\x01\x02\r\n\r\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		struct plain *p = start();
+
+		say(p, lines[i]);
+		rig_until(&p->r, has_something, p);
+		assert_int_equal(p->r.served, 0);
+		assert_null(strstr(p->got, " 200 "));
+		stop(p);
+	}
+}
+
+static void a_listener_may_go_before_its_httpd(void **state)
+{
+	struct plain *p = start();
+
+	(void)state;
+	say(p, "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
+	rig_until(&p->r, rig_served, &p->r);
+	httpd_mhd_free(p->mhd);
+	p->mhd = NULL;
+	assert_int_equal(p->r.gone, 1);
+	rig_until(&p->r, is_closed, p);
+	stop(p);
+}
+
+static void a_bad_listener_is_refused(void **state)
+{
+	struct plain *p = start();
+	struct secret *no_key = secret_from_str("no key");
+	char taken[32];
+	const struct httpd_mhd_spec specs[] = {
+		{.address = "localhost"},
+		{.address = "127.0.0.1:66000"},
+		{.address = "somewhere.example:80"},
+		{.address = "192.0.2.1:0"},
+		{.address = taken},
+		{.address = "127.0.0.1:0", .cert_pem = "no certificate", .key_pem = no_key},
+	};
+
+	(void)state;
+	str_format(taken, sizeof(taken), "127.0.0.1:%u", httpd_mhd_port(p->mhd));
+	for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++) {
+		struct err e = {0};
+
+		assert_null(httpd_mhd_new(p->r.d, &specs[i], &e));
+		assert_true(*e.text);
+	}
+	secret_free(no_key);
+	stop(p);
+}
+
+static void connections_are_limited(void **state)
+{
+	struct plain *p = start();
+	struct err e;
+	int first;
+
+	(void)state;
+	httpd_mhd_free(p->mhd);
+	p->mhd = httpd_mhd_new(
+		p->r.d, &(struct httpd_mhd_spec){.address = "127.0.0.1:0", .max_connections = 1},
+		&e);
+	close(p->fd);
+	dial(p);
+	say(p, "GET /hello/1 HTTP/1.1\r\nHost: x\r\n\r\n");
+	expect(p, "[1]");
+	first = p->fd;
+	dial(p);
+	say(p, "GET /hello/2 HTTP/1.1\r\nHost: x\r\n\r\n");
+	rig_run_ms(&p->r, 20);
+	take(p);
+	assert_int_equal(p->len, 0);
+	close(first);
+	expect(p, "[2]"); /* it waited for its place */
+	stop(p);
+}
+
+/* --- slow clients ------------------------------------------------------------------------------- */
+
+/* A byte each time it looks, until the server has closed. */
+static bool is_closed_on_a_drip(void *arg)
+{
+	struct plain *p = arg;
+
+	(void)!send(p->fd, "a", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	take(p);
+	return p->closed;
+}
+
+static void a_client_that_stalls_in_the_head_is_closed(void **state)
+{
+	static const char *const heads[] = {"", "GET /he",
+					    "GET /hello/1 HTTP/1.1\r\nHost: x\r\nX-A: b"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+		struct plain *p = start_with(50, 0, false);
+
+		say(p, heads[i]);
+		rig_until(&p->r, is_closed, p);
+		assert_int_equal(p->len, 0);
+		stop(p);
+	}
+}
+
+static void a_client_that_stalls_in_its_handshake_is_closed(void **state)
+{
+	struct plain *p = start_with(50, 0, true);
+
+	(void)state;
+	say(p, "\x16\x03\x01\x02"); /* the beginning of a record */
+	rig_until(&p->r, is_closed, p);
+	assert_int_equal(p->r.served, 0);
+	stop(p);
+}
+
+static void a_head_that_drips_has_a_limit(void **state)
+{
+	struct plain *p = start_with(100, 0, false);
+
+	(void)state;
+	say(p, "GET /hello/1 HTTP/1.1\r\nHost: x\r\nX-Long: ");
+	rig_until(&p->r, is_closed_on_a_drip, p);
+	assert_int_equal(p->r.served, 0);
+	assert_int_equal(p->len, 0); /* long before 431 */
+	stop(p);
+}
+
+static void the_head_of_the_next_request_has_a_limit_too(void **state)
+{
+	struct plain *p = start_with(1000, 0, false);
+
+	(void)state;
+	say(p, "GET /hello/1 HTTP/1.1\r\nHost: x\r\n\r\nGET /hello/2");
+	expect(p, "[1]");
+	rig_until(&p->r, is_closed_on_a_drip, p);
+	assert_int_equal(p->r.served, 1);
+	assert_null(strstr(p->got, "HTTP/1.1 4")); /* long before it is too long */
+	stop(p);
+}
+
+static void a_body_that_drips_has_a_limit(void **state)
+{
+	static const char *const heads[] = {
+		"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n",
+		/* Refused, and read for the sender's sake. */
+		"PUT /small HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+		struct plain *p = start_with(0, 100, false);
+
+		say(p, heads[i]);
+		rig_until(&p->r, is_closed_on_a_drip, p);
+		assert_int_equal(p->r.served, 0);
+		stop(p);
+	}
+}
+
+static void who_waits_for_an_answer_has_all_the_time(void **state)
+{
+	static const char *const paths[] = {
+		"GET /wait HTTP/1.1\r\nHost: x\r\n\r\n",  /* no answer yet */
+		"GET /stall HTTP/1.1\r\nHost: x\r\n\r\n", /* the beginning of one */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		struct plain *p = start_with(1000, 1000, false);
+		int waiting = p->fd;
+
+		say(p, paths[i]);
+		rig_until(&p->r, rig_served, &p->r);
+		/* One that came after it has reached its limit: so would it have. */
+		dial(p);
+		rig_until(&p->r, is_closed, p);
+		close(p->fd);
+		p->fd = waiting;
+		p->closed = false;
+		assert_int_equal(p->r.gone, 0);
+		if (i == 0) {
+			httpd_on_gone(p->r.waiting, NULL, NULL);
+			httpd_reply(p->r.waiting, 200, "text/plain", "late", 4);
+			expect(p, "late");
+			say(p, "GET /hello/1 HTTP/1.1\r\nHost: x\r\n\r\n");
+			expect(p, "[1]");
+		} else {
+			expect(p, "first");
+			p->r.inside = 77;
+			httpd_wake(p->r.waiting);
+			expect(p, "second");
+		}
+		assert_false(p->closed);
+		stop(p);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pipelined_requests_are_answered_in_order),
+		cmocka_unit_test(an_old_client_is_answered_and_closed),
+		cmocka_unit_test(a_small_refused_body_does_not_cost_the_connection),
+		cmocka_unit_test(a_chunked_body_over_the_limit_is_refused),
+		cmocka_unit_test(an_endless_refused_body_ends_the_connection),
+		cmocka_unit_test(a_long_body_is_refused_before_it_is_sent),
+		cmocka_unit_test(headers_have_a_limit),
+		cmocka_unit_test(a_client_that_leaves_in_the_middle_is_forgotten),
+		cmocka_unit_test(nonsense_is_refused),
+		cmocka_unit_test(a_listener_may_go_before_its_httpd),
+		cmocka_unit_test(a_bad_listener_is_refused),
+		cmocka_unit_test(connections_are_limited),
+		cmocka_unit_test(a_client_that_stalls_in_the_head_is_closed),
+		cmocka_unit_test(a_client_that_stalls_in_its_handshake_is_closed),
+		cmocka_unit_test(a_head_that_drips_has_a_limit),
+		cmocka_unit_test(the_head_of_the_next_request_has_a_limit_too),
+		cmocka_unit_test(a_body_that_drips_has_a_limit),
+		cmocka_unit_test(who_waits_for_an_answer_has_all_the_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,343 @@
+#include "tests/unit/testing.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "base/buf.h"
+#include "base/loop/loop_uv.h"
+#include "base/mem.h"
+
+struct fixture {
+	struct loop *l;
+	struct loop_group *g;
+	struct buf out, err;
+	int status;
+	enum err_kind kind;
+	struct loop_fd *fd;
+	int events, calls;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = mem_new(struct fixture);
+
+	f->l = loop_uv_new();
+	f->g = loop_group_new(f->l, "test");
+	buf_init(&f->out, 1 << 20);
+	buf_init(&f->err, 1 << 20);
+	f->status = -1;
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	loop_group_free(f->g);
+	loop_free(f->l);
+	buf_done(&f->out);
+	buf_done(&f->err);
+	free(f);
+	return 0;
+}
+
+static void stop(void *arg)
+{
+	loop_stop(arg);
+}
+
+static void run_for(struct fixture *f, int64_t ms)
+{
+	struct loop_timer t;
+
+	loop_timer_init(&t, f->g, stop, f->l);
+	loop_timer_start(&t, ms);
+	loop_run(f->l);
+	loop_timer_stop(&t);
+}
+
+/* --- children --------------------------------------------------------------------------------- */
+
+static void on_line(const char *line, size_t len, void *arg)
+{
+	struct fixture *f = arg;
+
+	buf_put(&f->out, line, len);
+	buf_puts(&f->out, ";");
+}
+
+static void on_stderr(const char *data, size_t len, void *arg)
+{
+	struct fixture *f = arg;
+
+	buf_put(&f->err, data, len);
+}
+
+static void on_end(int status, const struct err *e, void *arg)
+{
+	struct fixture *f = arg;
+
+	f->status = status;
+	f->kind = e ? e->kind : ERR_NONE;
+	loop_stop(f->l);
+}
+
+static struct loop_child *spawn(struct fixture *f, const char *const *argv, const char *const *env,
+				size_t max_line)
+{
+	struct loop_spawn s = {
+		.argv = argv,
+		.env = env,
+		.max_line = max_line,
+		.on_line = on_line,
+		.on_stderr = on_stderr,
+		.on_exit = on_end,
+		.arg = f,
+	};
+	struct err e;
+	struct loop_child *c = loop_spawn(f->g, &s, &e);
+
+	if (!c)
+		fail_msg("%s", e.text);
+	return c;
+}
+
+static void a_child_has_the_environment_given_and_no_other(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const argv[] = {"/usr/bin/env", NULL};
+	static const char *const env[] = {"A=1", "B=2", NULL};
+
+	struct loop_child *c = spawn(f, argv, env, 0);
+
+	loop_run(f->l);
+	assert_string_equal(f->out.data, "A=1;B=2;");
+	loop_child_free(c);
+	buf_clear(&f->out);
+	c = spawn(f, argv, NULL, 0);
+	loop_run(f->l);
+	assert_string_equal(f->out.data, "");
+	loop_child_free(c);
+}
+
+static void a_child_has_no_other_descriptors(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const argv[] = {"/bin/ls", "/proc/self/fd", NULL};
+	int leak = open("/dev/null", O_RDONLY); /* not close-on-exec */
+	struct loop_child *c = spawn(f, argv, NULL, 0);
+
+	loop_run(f->l);
+	/* 3 is the directory that ls reads. */
+	assert_string_equal(f->out.data, "0;1;2;3;");
+	loop_child_free(c);
+	close(leak);
+}
+
+static void a_child_reports_its_status_and_what_it_wrote_to_standard_error(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const argv[] = {"/bin/ls", "/nonexistent", NULL};
+	struct loop_child *c = spawn(f, argv, NULL, 0);
+
+	loop_run(f->l);
+	assert_int_equal(f->status, 2);
+	assert_non_null(strstr(f->err.data, "/nonexistent"));
+	loop_child_free(c);
+}
+
+static void a_last_line_without_newline_is_a_line(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const argv[] = {"/usr/bin/printf", "one\\ntwo", NULL};
+	struct loop_child *c = spawn(f, argv, NULL, 0);
+
+	loop_run(f->l);
+	assert_string_equal(f->out.data, "one;two;");
+	assert_int_equal(f->status, 0);
+	loop_child_free(c);
+}
+
+static void a_line_over_the_maximum_ends_the_child(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const argv[] = {"/bin/cat", NULL};
+	struct loop_child *c = spawn(f, argv, NULL, 8);
+
+	loop_child_write(c, "12345678\n123456789\nmore\n", 24);
+	loop_run(f->l);
+	assert_string_equal(f->out.data, "12345678;");
+	assert_int_equal(f->kind, ERR_PROTOCOL);
+	loop_child_free(c);
+}
+
+static void a_program_must_be_a_path(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const argv[] = {"ls", NULL};
+	struct loop_spawn s = {.argv = argv};
+	struct err e;
+
+	assert_null(loop_spawn(f->g, &s, &e));
+	assert_int_equal(e.kind, ERR_INVALID);
+}
+
+static void output_held_open_by_a_grandchild_does_not_hold_the_end_back_for_ever(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const argv[] = {"/bin/sh", "-c", "sleep 20 & echo begun", NULL};
+	static const char *const env[] = {"PATH=/usr/bin:/bin", NULL};
+	struct loop_child *c = spawn(f, argv, env, 0);
+	int64_t begin = loop_now(f->l);
+
+	loop_run(f->l);
+	assert_string_equal(f->out.data, "begun;");
+	assert_int_equal(f->status, 0);
+	assert_true(loop_now(f->l) - begin < 5000);
+	loop_child_free(c);
+}
+
+static void freeing_the_loop_kills_a_child_that_stays(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const argv[] = {"/bin/sleep", "60", NULL};
+
+	loop_child_free(spawn(f, argv, NULL, 0));
+	run_for(f, 5); /* teardown waits for the child: the test would take a minute */
+}
+
+/* --- descriptors and signals ------------------------------------------------------------------ */
+
+static void on_fd(int events, void *arg)
+{
+	struct fixture *f = arg;
+
+	f->events |= events;
+	f->calls++;
+	loop_fd_want(f->fd, 0);
+	loop_stop(f->l);
+}
+
+static void a_descriptor_tells_what_was_wanted(void **state)
+{
+	struct fixture *f = *state;
+	int s[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, s), 0);
+	f->fd = loop_fd(f->g, s[0], on_fd, f);
+	loop_fd_want(f->fd, LOOP_WRITE);
+	loop_run(f->l);
+	assert_int_equal(f->events, LOOP_WRITE);
+
+	f->events = f->calls = 0;
+	loop_fd_want(f->fd, LOOP_READ);
+	run_for(f, 5);
+	assert_int_equal(f->calls, 0);
+	assert_int_equal(write(s[1], "x", 1), 1);
+	loop_run(f->l);
+	assert_int_equal(f->events, LOOP_READ);
+
+	f->events = f->calls = 0;
+	run_for(f, 5); /* nothing wanted: nothing told */
+	assert_int_equal(f->calls, 0);
+	loop_fd_want(f->fd, LOOP_HANGUP);
+	close(s[1]);
+	loop_run(f->l);
+	assert_true(f->events & LOOP_HANGUP);
+	loop_fd_free(f->fd);
+	close(s[0]);
+}
+
+static void on_signal(int signum, void *arg)
+{
+	struct fixture *f = arg;
+
+	f->events = signum;
+	loop_stop(f->l);
+}
+
+static void a_signal_arrives_on_the_loop(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_signal *s = loop_signal(f->g, SIGUSR1, on_signal, f);
+
+	assert_int_equal(kill(getpid(), SIGUSR1), 0);
+	loop_run(f->l);
+	assert_int_equal(f->events, SIGUSR1);
+	loop_signal_free(s);
+}
+
+/* --- watchdog --------------------------------------------------------------------------------- */
+
+static void block(void *arg)
+{
+	(void)arg;
+	usleep(80000);
+}
+
+static void the_watchdog_counts_a_turn_that_took_too_long_and_not_the_waiting(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_timer t;
+
+	run_for(f, 100);
+	assert_true(loop_stats(f->l).longest_ms < 50);
+	assert_int_equal(loop_stats(f->l).slow_turns, 0);
+	loop_timer_init(&t, f->g, block, NULL);
+	loop_timer_start(&t, 0);
+	run_for(f, 1);
+	assert_true(loop_stats(f->l).longest_ms >= 79);
+	assert_int_equal(loop_stats(f->l).slow_turns, 1);
+}
+
+struct two_clocks {
+	struct loop *l;
+	int64_t turn, clock;
+};
+
+static void stopped_for_a_while(void *arg)
+{
+	struct two_clocks *c = arg;
+	int64_t turn = loop_now(c->l), clock = loop_clock(c->l);
+
+	usleep(30000);
+	c->turn = loop_now(c->l) - turn;
+	c->clock = loop_clock(c->l) - clock;
+}
+
+static void the_clock_goes_on_in_a_turn_and_its_time_stands(void **state)
+{
+	struct fixture *f = *state;
+	struct two_clocks c = {.l = f->l};
+	struct loop_timer t;
+
+	loop_timer_init(&t, f->g, stopped_for_a_while, &c);
+	loop_timer_start(&t, 0);
+	run_for(f, 1);
+	assert_int_equal(c.turn, 0);
+	assert_true(c.clock >= 29);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(a_child_has_the_environment_given_and_no_other),
+		CASE(a_child_has_no_other_descriptors),
+		CASE(a_child_reports_its_status_and_what_it_wrote_to_standard_error),
+		CASE(a_last_line_without_newline_is_a_line),
+		CASE(a_line_over_the_maximum_ends_the_child),
+		CASE(a_program_must_be_a_path),
+		CASE(output_held_open_by_a_grandchild_does_not_hold_the_end_back_for_ever),
+		CASE(freeing_the_loop_kills_a_child_that_stays),
+		CASE(a_descriptor_tells_what_was_wanted),
+		CASE(a_signal_arrives_on_the_loop),
+		CASE(the_watchdog_counts_a_turn_that_took_too_long_and_not_the_waiting),
+		CASE(the_clock_goes_on_in_a_turn_and_its_time_stands),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

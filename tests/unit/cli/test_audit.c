@@ -1,0 +1,529 @@
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/data/yaml.h"
+#include "cli/audit.h"
+#include "tests/unit/controller/rules/evidence_made.h"
+
+static void add_json(struct audit *a, const json_t *o)
+{
+	char *text = json_text(o);
+
+	audit_add(a, "test", text, strlen(text));
+	free(text);
+}
+
+/* The one row of this object; its error in *e. */
+static enum audit_result judged(const json_t *o, struct err *e)
+{
+	OWN(audit) a = audit_new();
+	const struct audit_row *rows;
+	size_t n;
+
+	audit_keys(a, made.drover_text);
+	add_json(a, o);
+	audit_run(a, NULL);
+	rows = audit_rows(a, &n);
+	assert_int_equal(n, 1);
+	*e = rows[0].err;
+	return rows[0].result;
+}
+
+static void expect_bad(const json_t *o, const char *names)
+{
+	struct err e;
+
+	if (judged(o, &e) != AUDIT_BAD)
+		fail_msg("%s: was accepted", names);
+	if (!strstr(e.text, names))
+		fail_msg("\"%s\" does not name %s", e.text, names);
+}
+
+/* --- what is good ----------------------------------------------------------------------------------- */
+
+static void a_record_is_good_in_every_shape(void **state)
+{
+	struct evidence ev = made_sample();
+	OWN_JSON o = made_record(&ev);
+	OWN_JSON list =
+		json_pack("{s:s, s:s, s:[O]}", "apiVersion", "v1", "kind", "List", "items", o);
+	const char *b64 = json_str_at(o, "spec", "envelope");
+	struct buf yaml;
+	struct err e;
+	size_t n;
+	char *texts[6], *dsse = crypto_base64_decode(b64, strlen(b64), &n, &e);
+
+	(void)state;
+	buf_init(&yaml, 1 << 20);
+	yaml_print(o, &yaml);
+	texts[0] = json_text(o);
+	texts[1] = json_text(list);
+	texts[2] = mem_strdup(b64);
+	texts[3] = mem_printf("%s\n", dsse);
+	texts[4] = mem_strdup(yaml.data);
+	texts[5] = mem_printf("---\n%s---\n", yaml.data);
+	for (size_t i = 0; i < 6; i++) {
+		OWN(audit) a = audit_new();
+		const struct audit_row *r;
+
+		audit_keys(a, made.drover_text);
+		audit_add(a, "x", texts[i], strlen(texts[i]));
+		audit_run(a, NULL);
+		r = audit_rows(a, &n);
+		assert_int_equal(n, 1);
+		if (r->result != AUDIT_PROVED)
+			fail_msg("shape %zu: %s", i, r->err.text);
+		assert_string_equal(r->record, "gpu-1-41-1");
+		assert_string_equal(r->verdict, "Clear");
+		assert_int_equal(r->drives, 2);
+		assert_int_equal(r->chain, AUDIT_NOT_GIVEN);
+		free(texts[i]);
+	}
+	free(dsse);
+	buf_done(&yaml);
+}
+
+static void failed_and_unfinished_attempts_are_not_bad_and_not_proof(void **state)
+{
+	struct evidence ev = made_sample();
+	OWN_JSON failed = NULL;
+	OWN_JSON lone = NULL;
+	struct err e;
+
+	(void)state;
+	made_drives[1].level = WIPE_FAIL;
+	made_drives[1].reads.dirty = 7;
+	ev.verdict = WIPE_FAIL;
+	failed = made_record(&ev);
+	assert_int_equal(judged(failed, &e), AUDIT_FAILED);
+	made_drives[0].level = WIPE_FAIL;
+	ev.unfinished = "AgentSilent: nothing for 5 minutes";
+	lone = made_record(&ev);
+	assert_int_equal(judged(lone, &e), AUDIT_UNFINISHED);
+	json_object_del(json_at(lone, "spec"), "unfinished"); /* as if an agent had signed */
+	expect_bad(lone, "spec.unfinished");
+}
+
+static void without_the_right_key_nothing_is_good(void **state)
+{
+	struct evidence ev = made_sample();
+	char *forged = made_envelope(&ev, made.other);
+	OWN_JSON o = made_record_with(&ev, forged);
+
+	(void)state;
+	expect_bad(o, "drover's signature is by an unknown key");
+	free(forged);
+}
+
+/* --- what was changed ------------------------------------------------------------------------------- */
+
+typedef void leaf_fn(json_t *whole, json_t *parent, const char *key, size_t index, json_t *v,
+		     const char *path, void *arg);
+
+static void each_leaf(json_t *whole, json_t *j, const char *path, leaf_fn *fn, void *arg)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON keys = json_array(); /* fn may take members out and put them in */
+	const char *key;
+	size_t i;
+	json_t *v;
+
+	json_object_foreach (j, key, v)
+		json_array_append_new(keys, json_string(key));
+	for (i = 0; i < json_array_size(json_is_object(j) ? keys : j); i++) {
+		const char *p;
+
+		key = json_string_value(json_array_get(keys, i));
+		v = key ? json_object_get(j, key) : json_array_get(j, i);
+		p = key ? arena_printf(a, "%s%s%s", path, path[0] ? "." : "", key)
+			: arena_printf(a, "%s[%zu]", path, i);
+		if (json_is_object(v) || json_is_array(v))
+			each_leaf(whole, v, p, fn, arg);
+		else
+			fn(whole, j, key, i, v, p, arg);
+	}
+}
+
+static json_t *changed(const json_t *v)
+{
+	OWN(arena) a = arena_new();
+
+	if (json_is_integer(v))
+		return json_integer(json_integer_value(v) + 1);
+	if (json_is_boolean(v))
+		return json_boolean(!json_is_true(v));
+	return json_string(arena_printf(a, "%sx", str_or(json_string_value(v), "")));
+}
+
+static void put(json_t *parent, const char *key, size_t index, json_t *v)
+{
+	if (key)
+		json_object_set_new(parent, key, v);
+	else
+		json_array_set_new(parent, index, v);
+}
+
+static void change_shown(json_t *whole, json_t *parent, const char *key, size_t index, json_t *v,
+			 const char *path, void *arg)
+{
+	json_t *was = json_incref(v);
+	bool envelope = str_eq(path, "spec.envelope"), label = str_starts(path, "metadata.labels");
+
+	++*(unsigned *)arg;
+	put(parent, key, index, changed(v));
+	expect_bad(whole, envelope ? "envelope" : label ? "metadata.labels" : path);
+	if (json_is_integer(was)) { /* the same number as a text is another value */
+		char text[32];
+
+		str_format(text, sizeof(text), "%lld", (long long)json_integer_value(was));
+		put(parent, key, index, json_string(text));
+		expect_bad(whole, path);
+	}
+	put(parent, key, index, json_incref(was));
+	if (key && !label) {
+		json_object_del(parent, key);
+		expect_bad(whole, path);
+		put(parent, key, index, json_incref(was));
+	}
+	json_decref(was);
+}
+
+static void every_field_that_is_shown_is_checked_and_named(void **state)
+{
+	struct evidence ev = made_sample();
+	OWN_JSON o = made_record(&ev);
+	unsigned leaves = 0;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(judged(o, &e), AUDIT_PROVED);
+	each_leaf(o, o, "", change_shown, &leaves);
+	assert_true(leaves > 45);
+	assert_int_equal(judged(o, &e), AUDIT_PROVED); /* all was put back */
+	json_object_set_new(json_at(o, "spec"), "approvedBy", json_string("the auditor"));
+	expect_bad(o, "spec.approvedBy");
+}
+
+/* As records of old were written: the whole of it says so, and the field is named. */
+static void a_record_whose_status_is_one_number_is_bad_and_named(void **state)
+{
+	struct evidence ev = made_sample();
+	OWN_JSON o = made_record(&ev);
+	json_t *drive = json_array_get(json_at(o, "spec", "devices"), 0);
+
+	(void)state;
+	json_object_set_new(drive, "rawStatus", json_integer(0));
+	expect_bad(o, "spec.devices[0].rawStatus");
+	json_object_set_new(drive, "rawStatus", json_null());
+	expect_bad(o, "spec.devices[0].rawStatus");
+}
+
+static void change_payload(json_t *whole, json_t *parent, const char *key, size_t index, json_t *v,
+			   const char *path, void *arg)
+{
+	json_t *was = json_incref(v), *envelope = arg;
+	OWN(audit) a = audit_new();
+	const struct audit_row *r;
+	size_t n;
+	char *text;
+
+	put(parent, key, index, changed(v));
+	text = made_around(envelope, whole);
+	audit_keys(a, made.drover_text);
+	audit_add(a, "x", text, strlen(text));
+	audit_run(a, NULL);
+	r = audit_rows(a, &n);
+	if (r->result != AUDIT_BAD || !strstr(r->err.text, "agent's signature is bad"))
+		fail_msg("%s: %s", path, r->err.text);
+	free(text);
+	put(parent, key, index, was);
+}
+
+static void no_field_of_the_payload_can_be_changed(void **state)
+{
+	struct evidence ev = made_sample();
+	OWN_JSON o = made_record(&ev);
+	OWN_JSON envelope = made_decoded(json_str_at(o, "spec", "envelope"));
+	OWN_JSON statement = made_decoded(json_str_at(envelope, "payload"));
+
+	(void)state;
+	each_leaf(statement, statement, "", change_payload, envelope);
+}
+
+static void no_byte_of_the_envelope_can_be_changed(void **state)
+{
+	static const char instead[] = "A0+/=-\n ";
+	struct evidence ev = made_sample();
+	char *envelope = made_envelope(&ev, made.drover);
+	size_t n = strlen(envelope);
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		char was = envelope[i];
+		OWN_JSON o = NULL;
+		struct err e;
+
+		envelope[i] = instead[i % (sizeof(instead) - 1)];
+		if (envelope[i] == was)
+			envelope[i] = was == 'B' ? 'C' : 'B';
+		o = made_record_with(&ev, envelope);
+		if (judged(o, &e) != AUDIT_BAD)
+			fail_msg("byte %zu of %zu", i, n);
+		envelope[i] = was;
+	}
+	free(envelope);
+}
+
+/* Signed by both, and still nonsense: an agent that lies about its own counts. */
+static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
+{
+	static const char *gone[] = {"eui.9"};
+	struct evidence ev = made_sample();
+	OWN_JSON found = NULL;
+	OWN_JSON missing = NULL;
+	OWN_JSON extra = NULL;
+	OWN_JSON told = NULL;
+	OWN_JSON fewer = NULL;
+	OWN_JSON twice = NULL;
+	OWN_JSON low = NULL;
+	OWN_JSON none = NULL;
+	struct err e;
+
+	(void)state;
+	made_drives[1].reads.dirty = 1;
+	found = made_record(&ev);
+	expect_bad(found, "spec.devices[1].level: Clear, and data was found");
+	ev = made_sample();
+	ev.inventory.missing = (struct strings){gone, 1};
+	missing = made_record(&ev);
+	expect_bad(missing, "drive eui.9 was missing");
+	ev = made_sample();
+	ev.inventory.extra = (struct strings){gone, 1};
+	extra = made_record(&ev);
+	expect_bad(extra, "drive eui.9 was not expected, and not wiped");
+	ev.verdict = WIPE_FAIL; /* it says so itself */
+	told = made_record(&ev);
+	assert_int_equal(judged(told, &e), AUDIT_FAILED);
+	ev = made_sample();
+	ev.inventory.expected = 3;
+	fewer = made_record(&ev);
+	expect_bad(fewer, "of 3 expected drives it shows 2");
+	ev = made_sample();
+	made_drives[1].wwn = made_drives[0].wwn;
+	twice = made_record(&ev);
+	expect_bad(twice, "drive eui.0001 twice");
+	ev = made_sample();
+	ev.verdict = WIPE_FAIL;
+	low = made_record(&ev);
+	expect_bad(low, "spec.verdict: Fail, but the worst drive is Clear");
+	ev = made_sample();
+	ev.devices.n = 0;
+	none = made_record(&ev);
+	expect_bad(none, "predicate.verdict: Clear, of no device");
+}
+
+/* An agent that looked at nothing found nothing. */
+static void a_wipe_that_nobody_looked_at_is_no_proof_and_a_failed_one_stays_readable(void **state)
+{
+	struct evidence ev = made_sample();
+	OWN_JSON unplanted = NULL;
+	OWN_JSON unread = NULL;
+	OWN_JSON failed = NULL;
+	struct err e;
+
+	(void)state;
+	made_drives[1].canaries.planted = 63;
+	unplanted = made_record(&ev);
+	expect_bad(unplanted, "spec.devices[1].level: Clear: of 64 canaries 63 planted");
+	ev = made_sample();
+	made_drives[0].reads.clean = 10511;
+	unread = made_record(&ev);
+	expect_bad(unread, "spec.devices[0].level: Purge: of 64 canaries 64 planted, 0 canaries "
+			   "found; of 10512 reads 10511 clean");
+	made_drives[1].level = ev.verdict = WIPE_FAIL;
+	failed = made_record(&ev);
+	assert_int_equal(judged(failed, &e), AUDIT_FAILED);
+}
+
+/* --- the chain -------------------------------------------------------------------------------------- */
+
+static struct audit *audit_of(json_t *const *list, size_t n)
+{
+	struct audit *a = audit_new();
+
+	audit_keys(a, made.drover_text);
+	for (size_t i = 0; i < n; i++)
+		if (list[i])
+			add_json(a, list[i]);
+	audit_run(a, NULL);
+	return a;
+}
+
+static void records_are_linked_to_the_one_before(void **state)
+{
+	json_t *list[3], *mixed[4], *whole;
+	const struct audit_row *r;
+	struct audit *a;
+	struct buf out;
+	size_t n;
+
+	(void)state;
+	made_chain(list);
+	mixed[0] = list[2];
+	mixed[1] = list[0];
+	mixed[2] = list[1];
+	mixed[3] = list[0]; /* given twice */
+	a = audit_of(mixed, 4);
+	r = audit_rows(a, &n);
+	assert_int_equal(n, 3);
+	assert_int_equal(audit_count(a, AUDIT_BAD), 0);
+	assert_string_equal(r[0].record, "gpu-1-40-1");
+	assert_int_equal(r[0].chain, AUDIT_FIRST);
+	assert_int_equal(r[1].chain, AUDIT_LINKED);
+	assert_int_equal(r[1].result, AUDIT_UNFINISHED);
+	assert_int_equal(r[2].chain, AUDIT_LINKED);
+	audit_free(a);
+
+	mixed[0] = NULL; /* the middle one was taken out */
+	mixed[1] = list[0];
+	mixed[2] = list[2];
+	a = audit_of(mixed, 3);
+	r = audit_rows(a, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(r[0].chain, AUDIT_FIRST);
+	assert_int_equal(r[1].chain, AUDIT_GAP);
+	assert_int_equal(audit_count(a, AUDIT_BAD), 0);
+	assert_int_equal(audit_gaps(a), 1);
+	whole = audit_json(a);
+	assert_false(json_true_at(whole, "ok"));
+	json_decref(whole);
+	buf_init(&out, 1 << 20);
+	audit_print(a, &out);
+	assert_non_null(strstr(out.data, "INCOMPLETE: before 1 of them"));
+	buf_done(&out);
+	audit_free(a);
+
+	a = audit_of(list + 1, 2); /* what came first may lie elsewhere */
+	r = audit_rows(a, &n);
+	assert_int_equal(r[0].chain, AUDIT_NOT_GIVEN);
+	assert_int_equal(r[1].chain, AUDIT_LINKED);
+	assert_int_equal(audit_gaps(a), 0);
+	audit_free(a);
+	for (int i = 0; i < 3; i++)
+		json_decref(list[i]);
+}
+
+static void expect_broken(json_t *const *list, size_t n, const char *record, const char *why)
+{
+	struct audit *a = audit_of(list, n);
+	const struct audit_row *r = audit_rows(a, &n);
+	bool found = false;
+
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(r[i].record, record) && r[i].result == AUDIT_BAD) {
+			found = true;
+			assert_int_equal(r[i].chain, AUDIT_BROKEN);
+			if (!strstr(r[i].err.text, why))
+				fail_msg("\"%s\" does not say \"%s\"", r[i].err.text, why);
+		}
+	if (!found)
+		fail_msg("%s is not bad", record);
+	audit_free(a);
+}
+
+static void a_record_that_was_replaced_breaks_the_chain(void **state)
+{
+	json_t *list[3], *other[3];
+	struct evidence ev = made_sample();
+
+	(void)state;
+	made_chain(list);
+	ev.tenancy = 40; /* signed by drover as well, but another one */
+	ev.previous.name = ev.previous.digest = NULL;
+	ev.end_time += 1000;
+	other[0] = made_record(&ev);
+	other[1] = list[1];
+	expect_broken(other, 2, "gpu-1-41-1", "is another one than was signed");
+	other[1] = list[0];
+	expect_broken(other, 2, "gpu-1-40-1", "two different records");
+	json_decref(other[0]);
+	ev = made_sample();
+	ev.attempt = 2;
+	ev.previous.name = ev.previous.digest = NULL;
+	other[0] = made_record(&ev);
+	expect_broken(other, 1, "gpu-1-41-2", "says that it is the first");
+	ev.attempt = 1;
+	json_decref(other[0]);
+	other[0] = made_record(&ev);
+	other[1] = list[0];
+	expect_broken(other, 2, "gpu-1-41-1", "says that it is the first, but gpu-1-40-1");
+	json_decref(other[0]);
+	/* It leaves one out. */
+	ev = made_sample();
+	ev.attempt = 2;
+	ev.previous.name = "gpu-1-40-1";
+	ev.previous.digest = json_str_at(list[1], "spec", "previous", "digest");
+	other[0] = made_record(&ev);
+	other[1] = list[0];
+	other[2] = list[1];
+	expect_broken(other, 2, "gpu-1-41-2", "gpu-1-40-1 is not the one before");
+	expect_broken(other, 3, "gpu-1-41-2", "gpu-1-40-1 is not the one before");
+	json_decref(other[0]);
+	for (int i = 0; i < 3; i++)
+		json_decref(list[i]);
+}
+
+/* What nobody signed is shown to a person on a terminal. */
+static void no_name_can_paint_over_the_result(void **state)
+{
+	OWN_JSON o = json_pack("{s:{s:s}, s:{s:{s:s}}}", "metadata", "name",
+			       "a\x1b[2K\rgpu-1-40-1 good\n\xc2\x9b"
+			       "2J",
+			       "spec", "machine", "name", "\x1b]0;x\x07 b");
+	struct audit *a = audit_new();
+	char *text = json_text(o);
+	unsigned lines = 0;
+	struct buf out;
+
+	(void)state;
+	audit_keys(a, made.drover_text);
+	audit_add(a, "dir/\x1b[1mfile.json", text, strlen(text));
+	audit_add(a, "dir/\x1b[1mother.json", "}", 1);
+	free(text);
+	audit_run(a, NULL);
+	buf_init(&out, 1 << 20);
+	audit_print(a, &out);
+	for (size_t i = 0; i < out.len; i++) {
+		assert_true(out.data[i] == '\n' || (unsigned char)out.data[i] >= 0x20);
+		assert_int_not_equal((unsigned char)out.data[i], 0x9b);
+		lines += out.data[i] == '\n';
+	}
+	assert_int_equal(lines, 6); /* head, two rows, an empty one, the sum, the judgement */
+	buf_done(&out);
+	audit_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_record_is_good_in_every_shape),
+		cmocka_unit_test(failed_and_unfinished_attempts_are_not_bad_and_not_proof),
+		cmocka_unit_test(without_the_right_key_nothing_is_good),
+		cmocka_unit_test(every_field_that_is_shown_is_checked_and_named),
+		cmocka_unit_test(a_record_whose_status_is_one_number_is_bad_and_named),
+		cmocka_unit_test(no_field_of_the_payload_can_be_changed),
+		cmocka_unit_test(no_byte_of_the_envelope_can_be_changed),
+		cmocka_unit_test(a_verdict_that_its_drives_do_not_bear_out_is_bad),
+		cmocka_unit_test(
+			a_wipe_that_nobody_looked_at_is_no_proof_and_a_failed_one_stays_readable),
+		cmocka_unit_test(records_are_linked_to_the_one_before),
+		cmocka_unit_test(a_record_that_was_replaced_breaks_the_chain),
+		cmocka_unit_test(no_name_can_paint_over_the_result),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, made_setup, made_teardown);
+}

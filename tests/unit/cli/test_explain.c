@@ -1,0 +1,415 @@
+/* What `drover why` says: of objects as they are written here, and of a whole simulated world. */
+#include "tests/unit/testing.h"
+
+#include <glob.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/explain.h"
+#include "tests/world/world.h"
+
+#define NOW 1790000000000
+
+static const char *at(int64_t ms)
+{
+	static char t[8][STR_TIME_SIZE];
+	static unsigned i;
+
+	return str_time(t[i++ % 8], NOW + ms);
+}
+
+static void *decoded(enum object_kind_id kind, json_t *o, struct arena *a)
+{
+	struct err e;
+	void *out;
+
+	assert_non_null(o);
+	assert_ok(object_decode(&object_kinds[kind], o, a, &out, &e), &e);
+	json_decref(o);
+	return out;
+}
+
+static struct machine *machine(json_t *status, struct arena *a)
+{
+	return decoded(OBJECT_MACHINE,
+		       json_pack("{s:{s:s, s:s}, s:{s:{s:s}}, s:o}", "metadata", "name", "gpu-1",
+				 "uid", "u", "spec", "providerRef", "name", "rack", "status",
+				 status),
+		       a);
+}
+
+static char *printed(const json_t *answer)
+{
+	struct buf b;
+	char *text;
+
+	buf_init(&b, 1 << 20);
+	explain_print(answer, NOW, &b);
+	text = strndup(b.data, b.len);
+	buf_done(&b);
+	return text;
+}
+
+static bool helps(const json_t *answer, const char *part)
+{
+	json_t *x;
+	size_t i;
+
+	json_array_foreach (json_object_get(answer, "helps"), i, x)
+		if (strstr(json_string_value(x), part))
+			return true;
+	return false;
+}
+
+static void a_machine_that_is_wiped_says_how_far_it_is(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m = machine(
+		json_pack("{s:s, s:{s:s, s:s, s:{s:s, s:I, s:I, s:I, s:s}}}", "state", "wiping",
+			  "operation", "step", "order wipe", "waitingFor", "Device", "progress",
+			  "phase", "overwrite", "doneBytes", (json_int_t)12500000000, "totalBytes",
+			  (json_int_t)50000000000, "bytesPerSecond", (json_int_t)2500000000,
+			  "expectedEnd", at(15000)),
+		a);
+	OWN_JSON answer = explain_machine(m, NOW);
+	char *text = printed(answer);
+
+	(void)state;
+	assert_non_null(strstr(text, "overwrite, 12.5 of 50.0 GB, done in 15s"));
+	assert_string_equal(json_str_at(answer, "progress", "expectedEnd"), at(15000));
+	free(text);
+	json_object_set_new(json_at(answer, "progress"), "expectedEnd", json_string(at(-3000)));
+	text = printed(answer);
+	assert_non_null(strstr(text, "of 50.0 GB, done any moment"));
+	free(text);
+}
+
+static void a_machine_under_way_says_since_when_for_what_and_when_next(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m = machine(
+		json_pack(
+			"{s:s, s:s, s:{s:s, s:i, s:s, s:s, s:s, s:{s:s, s:s, s:s}}, s:{s:s, s:s}}",
+			"state", "stopping", "stateSince", at(-125000), "operation", "step",
+			"power-off", "attempt", 3, "waitingFor", "Device", "nextAttempt", at(20000),
+			"deadline", at(90000), "lastError", "reason", "BmcUnreachable", "message",
+			"connection refused", "time", at(-5000), "power", "state", "On",
+			"observedTime", at(-61000)),
+		a);
+	OWN_JSON answer = explain_machine(m, NOW);
+	char *text = printed(answer);
+
+	(void)state;
+	assert_string_equal(
+		text,
+		"Machine gpu-1\n"
+		"  state         stopping, since 2m5s ago\n"
+		"  step          power-off, attempt 3\n"
+		"  waits for     the device\n"
+		"  next try      in 20s\n"
+		"  deadline      in 1m30s, then isolating\n"
+		"  last error    BmcUnreachable: connection refused, 5s ago\n"
+		"  power         On, read 1m1s ago\n"
+		"  what helps    look at its BMC, spec.bmc.address; it is asked again by itself\n");
+	free(text);
+}
+
+static void a_machine_at_rest_says_nothing_of_what_is_long_done(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m = machine(json_pack("{s:s, s:s, s:{s:s, s:s, s:i}}", "state", "free",
+					      "stateSince", at(-1000), "operation", "step",
+					      "eject-media", "waitingFor", "Device", "fence", 3),
+				    a);
+	OWN_JSON answer = explain_machine(m, NOW);
+	char *text = printed(answer);
+
+	(void)state;
+	assert_string_equal(text, "Machine gpu-1\n  state         free, since 1s ago\n");
+	free(text);
+}
+
+static struct machine *quarantined(const char *reason, const char *exit_, int attempts,
+				   struct arena *a)
+{
+	return machine(json_pack("{s:s, s:s, s:{s:s, s:s, s:s, s:i}}", "state", "quarantined",
+				 "stateSince", at(-60000), "quarantine", "reason", reason,
+				 "message", "m", "exit", exit_, "attempts", attempts),
+		       a);
+}
+
+static void quarantine_says_who_ends_it_and_when(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON person = explain_machine(quarantined("DriveFailed", "operator", 0, a), NOW);
+	OWN_JSON itself = explain_machine(quarantined("PowerNotConfirmed", "auto", 1, a), NOW);
+
+	(void)state;
+	assert_string_equal(json_str_at(person, "waitingFor"), "an operator");
+	assert_null(json_object_get(person, "nextTry"));
+	assert_true(helps(person, "replace the drive, then drover approve gpu-1 --wipe"));
+	assert_int_equal(json_array_size(json_object_get(person, "helps")), 1); /* not twice */
+	assert_string_equal(json_str_at(itself, "waitingFor"), "the device");
+	/* 20 min after it began, the second time. */
+	assert_string_equal(json_str_at(itself, "nextTry"), at(19 * 60000));
+	assert_true(helps(itself, "drover retry gpu-1 (to try at once)"));
+}
+
+static void a_condition_that_is_false_brings_its_remedy_once(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m = machine(json_pack("{s:s, s:{s:{s:s, s:s}}, s:[{s:s, s:s, s:s, s:s}]}",
+					      "state", "known", "operation", "lastError", "reason",
+					      "NotApproved", "message", "spec.identity is empty",
+					      "conditions", "type", "Managed", "status", "False",
+					      "reason", "NotApproved", "message", "x"),
+				    a);
+	OWN_JSON answer = explain_machine(m, NOW);
+
+	(void)state;
+	assert_int_equal(json_array_size(json_object_get(answer, "helps")), 1);
+	assert_true(helps(answer, "drover approve gpu-1"));
+}
+
+static void a_tenant_that_sleeps_is_told_with_its_machine(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m =
+		machine(json_pack("{s:s, s:s, s:{s:s}}", "state", "serving", "stateSince",
+				  at(-600000), "hold", "since", at(-300000)),
+			a);
+	json_t *o = json_pack(
+		"{s:{s:s}, s:{s:{s:s}, s:s, s:{s:s}}, s:{s:s, s:[{s:s, s:s, s:s, s:s}]}}",
+		"metadata", "name", "team-a", "spec", "kubeconfigSecretRef", "name", "k",
+		"joinEndpoint", "10.0.0.1:6443", "quota", "nvidia.com/gpu", "8", "status",
+		"asleepSince", at(-120000), "conditions", "type", "Asleep", "status", "True",
+		"reason", "Paused", "message", "StatefulSet x/y is paused; its machines go back");
+	OWN_JSON answer = explain_machine(m, NOW);
+	OWN_JSON awake = explain_machine(m, NOW);
+	char *text;
+
+	(void)state;
+	json_incref(o);
+	explain_tenant(answer, decoded(OBJECT_VIRTUAL_CLUSTER, o, a), m);
+	text = printed(answer);
+	assert_non_null(strstr(
+		text,
+		"  tenant sleeps since 2m ago: StatefulSet x/y is paused; its machines go back; "
+		"but this one is held, and stays\n"));
+	assert_true(helps(answer, "vcluster resume"));
+	free(text);
+	json_object_del(json_object_get(o, "status"), "asleepSince");
+	explain_tenant(awake, decoded(OBJECT_VIRTUAL_CLUSTER, o, a), m);
+	assert_null(json_object_get(awake, "tenantAsleep"));
+}
+
+static void foreign_control_characters_reach_no_terminal(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m =
+		machine(json_pack("{s:s, s:{s:{s:s, s:s}}}", "state", "known", "operation",
+				  "lastError", "reason", "X", "message", "\x1b[2J\nroot\x7f"),
+			a);
+	OWN_JSON answer = explain_machine(m, NOW);
+	char *text = printed(answer);
+
+	(void)state;
+	assert_null(strchr(text, 0x1b));
+	assert_null(strchr(text, 0x7f));
+	assert_non_null(strstr(text, " [2J root "));
+	free(text);
+}
+
+static void a_format_in_a_name_is_only_text(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct virtual_cluster *vc =
+		decoded(OBJECT_VIRTUAL_CLUSTER,
+			json_pack("{s:{s:s}, s:{s:{s:s}, s:s, s:{s:s}}}", "metadata", "name",
+				  "team-a", "spec", "kubeconfigSecretRef", "name", "k",
+				  "joinEndpoint", "10.0.0.1:6443", "quota", "nvidia.com/gpu", "8"),
+			a);
+	OWN_JSON answer = explain_pod(vc, "%n%s", "%s%s");
+
+	(void)state;
+	assert_non_null(answer);
+	assert_string_equal(json_str_at(answer, "name"), "team-a/%n%s/%s%s");
+}
+
+static const struct {
+	const char *reason, *means, *helps;
+} reasons[] = {
+#define REASON(name_, means_, helps_) {#name_, means_, helps_},
+#include "api/reasons.def"
+};
+#define REASONS (sizeof(reasons) / sizeof(reasons[0]))
+
+static char *text_of(const char *path, struct arena *a)
+{
+	FILE *f = fopen(path, "r");
+	char *text = arena_alloc(a, 1 << 18);
+
+	if (!f)
+		fail_msg("%s cannot be read; run from the root", path);
+	text[fread(text, 1, (1 << 18) - 1, f)] = '\0';
+	fclose(f);
+	return text;
+}
+
+/* docs/reasons.md: | `Reason` | what it means | what helps, with MACHINE for its name | */
+static void the_manual_has_each_reason_and_no_other(void **state)
+{
+	OWN(arena) a = arena_new();
+	char *text = text_of("docs/reasons.md", a);
+	size_t rows = 0;
+
+	(void)state;
+	for (size_t i = 0; i < REASONS; i++) {
+		const char *h = "", *p = reasons[i].helps, *row;
+
+		for (const char *at; (at = strstr(p, "%s")); p = at + 2)
+			h = arena_printf(a, "%s%.*sMACHINE", h, (int)(at - p), p);
+		row = arena_printf(a, "\n| `%s` | %s | %s%s |\n", reasons[i].reason,
+				   reasons[i].means, h, p);
+		if (!strstr(text, row))
+			fail_msg("docs/reasons.md lacks the row %s", row + 1);
+	}
+	for (const char *p = text; (p = strstr(p, "\n| `")); p++)
+		rows++;
+	assert_int_equal(rows, REASONS);
+}
+
+static bool is_listed(const char *reason)
+{
+	for (size_t i = 0; i < REASONS; i++)
+		if (str_eq(reasons[i].reason, reason))
+			return true;
+	return false;
+}
+
+/* The list is closed: what the life of a machine says is on it. */
+static void each_reason_that_is_written_in_the_code_is_on_the_list(void **state)
+{
+	OWN(arena) a = arena_new();
+	regmatch_t at[5];
+	regex_t re;
+	glob_t files;
+	size_t found = 0;
+
+	(void)state;
+	assert_int_equal(
+		regcomp(&re,
+			"life_(fail\\(l|(wait|quarantine|goto)\\(l, [A-Z_]+(, NULL)?),[ \t\n]*\"([A-Za-z]+)\"",
+			REG_EXTENDED),
+		0);
+	assert_int_equal(glob("controller/{life,steps}/*.c", GLOB_BRACE, NULL, &files), 0);
+	for (size_t i = 0; i < files.gl_pathc; i++)
+		for (const char *p = text_of(files.gl_pathv[i], a); regexec(&re, p, 5, at, 0) == 0;
+		     p += at[0].rm_eo) {
+			const char *reason = arena_strndup(a, p + at[4].rm_so,
+							   (size_t)(at[4].rm_eo - at[4].rm_so));
+			if (!is_listed(reason))
+				fail_msg("%s: %s is not in api/reasons.def", files.gl_pathv[i],
+					 reason);
+			found++;
+		}
+	assert_true(found > 20);
+	globfree(&files);
+	regfree(&re);
+}
+
+/* --- asked of an API server --------------------------------------------------------------------- */
+
+struct got {
+	bool done;
+	json_t *answer;
+	struct err e;
+};
+
+static void on_answer(const json_t *answer, const struct err *e, void *arg)
+{
+	struct got *g = arg;
+
+	g->done = true;
+	g->answer = json_deep_copy(answer);
+	if (e)
+		g->e = *e;
+}
+
+static json_t *asked(struct sim_world *w, const char *target, struct got *g)
+{
+	*g = (struct got){0};
+	explain_ask(w->replicas[0].controller->host, w->loop, target, on_answer, g);
+	assert_false(g->done);
+	world_run(w, 5000);
+	assert_true(g->done);
+	return g->answer;
+}
+
+static void machines_claims_and_pods_are_found_and_what_is_not_there_is_said(void **state)
+{
+	struct sim_world w;
+	struct got g;
+	json_t *x;
+
+	(void)state;
+	world_start(&w, 41, 1);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_wait_state(&w.servers[0], "serving", 60);
+	world_run(&w, 5000);
+
+	x = asked(&w, "gpu-1", &g);
+	assert_string_equal(json_str_at(x, "kind"), "Machine");
+	assert_string_equal(json_str_at(x, "state"), "serving");
+	assert_string_equal(json_str_at(x, "tenant"), "team-a");
+	json_decref(x);
+	x = asked(&w, w.servers[0].claim, &g);
+	assert_string_equal(json_str_at(x, "kind"), "NodeClaim");
+	assert_string_equal(json_str_at(x, "machine", "name"), "gpu-1");
+	assert_string_equal(json_str_at(x, "pool"), "gpus");
+	json_decref(x);
+	x = asked(&w, "team-a/default/train", &g);
+	assert_string_equal(json_str_at(x, "kind"), "Pod");
+	assert_int_equal(json_array_size(json_object_get(x, "claims")), 1);
+	assert_string_equal(json_str_at(json_array_get(json_object_get(x, "claims"), 0), "machine"),
+			    "gpu-1");
+	assert_true(helps(x, "kubectl describe pod -n default train"));
+	json_decref(x);
+	x = asked(&w, "team-b/default/train", &g);
+	assert_int_equal(json_array_size(json_object_get(x, "claims")), 0);
+	json_decref(x);
+
+	assert_null(asked(&w, "nobody", &g));
+	assert_int_equal(g.e.kind, ERR_NOT_FOUND);
+	assert_non_null(strstr(g.e.text, "nobody"));
+	assert_null(asked(&w, "nobody/default/x", &g));
+	assert_int_equal(g.e.kind, ERR_NOT_FOUND);
+	assert_null(asked(&w, "../secrets", &g));
+	assert_int_not_equal(g.e.kind, ERR_NONE);
+	world_stop(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_machine_that_is_wiped_says_how_far_it_is),
+		cmocka_unit_test(a_machine_under_way_says_since_when_for_what_and_when_next),
+		cmocka_unit_test(a_machine_at_rest_says_nothing_of_what_is_long_done),
+		cmocka_unit_test(quarantine_says_who_ends_it_and_when),
+		cmocka_unit_test(a_condition_that_is_false_brings_its_remedy_once),
+		cmocka_unit_test(a_tenant_that_sleeps_is_told_with_its_machine),
+		cmocka_unit_test(foreign_control_characters_reach_no_terminal),
+		cmocka_unit_test(a_format_in_a_name_is_only_text),
+		cmocka_unit_test(the_manual_has_each_reason_and_no_other),
+		cmocka_unit_test(each_reason_that_is_written_in_the_code_is_on_the_list),
+		cmocka_unit_test(machines_claims_and_pods_are_found_and_what_is_not_there_is_said),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

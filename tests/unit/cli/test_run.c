@@ -1,0 +1,239 @@
+/* `drover run` as a process, beside an embedded API server: the real loop, libcurl, listeners. */
+#include "tests/unit/testing.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/crypto.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/data/yaml.h"
+#include "cli/cli.h"
+#include "kube/config.h"
+#include "tests/unit/cli/program.h"
+#include "tests/unit/cli/verb.h"
+
+#define NS "/api/v1/namespaces/drover-system"
+#define LEASE "/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-controller"
+#define VERB(...) verb_run("drover run", cli_run, NULL, (const char *const[]){__VA_ARGS__, NULL})
+
+struct rig {
+	struct program api, drover;
+	struct kube_config *host;
+	char folder[64], kubeconfig[96];
+	char agent[40], media[40], ops[40], ops_url[48];
+};
+
+static int ask(struct rig *r, const char *method, const char *path, const char *body)
+{
+	struct program_call call = {.url = r->host->server,
+				    .ca_pem = r->host->ca_pem,
+				    .bearer = secret_expose(r->host->token),
+				    .method = method,
+				    .path = path,
+				    .body = body};
+
+	return program_ask(&call);
+}
+
+static struct program_call ops(struct rig *r, const char *path)
+{
+	return (struct program_call){.url = r->ops_url, .path = path};
+}
+
+static int setup(void **state)
+{
+	struct rig *r = mem_new(struct rig);
+	struct err e;
+
+	*state = r;
+	program_folder(r->folder);
+	str_format(r->kubeconfig, sizeof(r->kubeconfig), "%s/host.conf", r->folder);
+	str_format(r->agent, sizeof(r->agent), "%s:8443", program_address());
+	str_format(r->media, sizeof(r->media), "%s:8080", program_address());
+	str_format(r->ops, sizeof(r->ops), "%s:9090", program_address());
+	str_format(r->ops_url, sizeof(r->ops_url), "http://%s", r->ops);
+	program_start(&r->api, "drover apiserver", cli_apiserver,
+		      (const char *const[]){"--listen", "127.0.0.1:0", "--kubeconfig-out",
+					    r->kubeconfig, NULL});
+	program_await(&r->api, "kubectl ");
+	r->host = kube_config_load(r->kubeconfig, &e);
+	assert_non_null(r->host);
+	assert_int_equal(
+		ask(r, "POST", "/api/v1/namespaces", "{\"metadata\":{\"name\":\"drover-system\"}}"),
+		201);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct rig *r = *state;
+
+	if (r->drover.pid)
+		program_end(&r->drover, SIGTERM);
+	program_end(&r->api, SIGTERM);
+	kube_config_free(r->host);
+	program_folder_done(r->folder);
+	free(r);
+	return 0;
+}
+
+static void define(struct rig *r)
+{
+	OWN_JSON crds = NULL;
+	struct err e;
+	json_t *crd;
+	size_t i;
+
+	assert_int_equal(verb_run("drover crds", cli_crds, NULL, (const char *const[]){NULL}), 0);
+	crds = yaml_parse_all(verb_said, strlen(verb_said), &e);
+	assert_true(json_array_size(crds) > 0);
+	json_array_foreach (crds, i, crd) {
+		char *text = json_text(crd);
+
+		if (ask(r, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+			text) != 201)
+			fail_msg("%s", program_text);
+		free(text);
+	}
+}
+
+static void run(struct rig *r)
+{
+	program_start(&r->drover, "drover run", cli_run,
+		      (const char *const[]){"--kubeconfig", r->kubeconfig, "--identity",
+					    "replica-x", "--agent-listen", r->agent, "--agent-name",
+					    program_address(), "--agent-name", "agent.example",
+					    "--media-listen", r->media, "--ops-listen", r->ops,
+					    "--evidence-dir", r->folder, "--log-json", "--debug",
+					    NULL});
+}
+
+static char *holder(struct rig *r)
+{
+	OWN_JSON lease = NULL;
+
+	assert_int_equal(ask(r, "GET", LEASE, NULL), 200);
+	lease = program_json();
+	return mem_strdup(str_or(json_str_at(lease, "spec", "holderIdentity"), ""));
+}
+
+/* The certificate of the agents' endpoint: for this name, from the CA that agents pin. */
+static int ask_agent_endpoint(struct rig *r)
+{
+	OWN_JSON secret = NULL;
+	char url[64];
+	char *ca;
+	size_t len;
+	struct err e;
+	int status;
+
+	assert_int_equal(ask(r, "GET", NS "/secrets/drover-agent-ca", NULL), 200);
+	secret = program_json();
+	ca = crypto_base64_decode(json_str_at(secret, "data", "ca.crt"),
+				  strlen(json_str_at(secret, "data", "ca.crt")), &len, &e);
+	assert_non_null(ca);
+	str_format(url, sizeof(url), "https://%s", r->agent);
+	status = program_ask(&(struct program_call){
+		.url = url, .ca_pem = ca, .path = "/agent/v1/order?after=0"});
+	free(ca);
+	return status;
+}
+
+static void it_is_ready_when_it_leads_and_gives_its_lease_back_at_the_end(void **state)
+{
+	struct rig *r = *state;
+	struct program_call ready = ops(r, "/readyz"), health = ops(r, "/healthz"),
+			    metrics = ops(r, "/metrics");
+	char *name;
+
+	define(r);
+	run(r);
+	program_await(&r->drover, "\"ready\"");
+	program_ask_until(&ready, 200);
+	assert_int_equal(program_ask(&health), 200);
+	assert_int_equal(program_ask(&metrics), 200);
+	assert_non_null(strstr(program_text, "# TYPE drover_"));
+	name = holder(r);
+	assert_string_equal(name, "replica-x");
+	free(name);
+	assert_int_equal(ask_agent_endpoint(r), 401); /* a stranger, but over good TLS */
+	assert_int_equal(program_end(&r->drover, SIGTERM), 0);
+	name = holder(r);
+	assert_string_equal(name, "");
+	free(name);
+}
+
+static void without_its_definitions_it_lives_but_is_not_ready(void **state)
+{
+	struct rig *r = *state;
+	struct program_call ready = ops(r, "/readyz"), health = ops(r, "/healthz");
+
+	run(r);
+	program_ask_until(&health, 200);
+	assert_int_equal(program_ask(&ready), 503);
+	define(r);
+	program_ask_until(&ready, 200);
+	assert_int_equal(program_end(&r->drover, SIGINT), 0);
+}
+
+static void an_address_that_is_taken_is_named(void **state)
+{
+	struct rig *r = *state;
+	const char *taken = strrchr(r->host->server, '/') + 1;
+
+	assert_int_equal(VERB("-k", r->kubeconfig, "--media-listen", taken), 1);
+	verb_assert_said("--media-listen");
+	verb_assert_said(taken);
+	assert_int_equal(
+		VERB("-k", r->kubeconfig, "--media-listen", r->media, "--ops-listen", taken), 1);
+	verb_assert_said("--ops-listen");
+}
+
+static void files_that_are_not_there_are_named(void **state)
+{
+	struct rig *r = *state;
+
+	assert_int_equal(VERB("-k", r->kubeconfig, "--image-ca", "/nonexistent/ca.crt"), 1);
+	verb_assert_said("--image-ca /nonexistent/ca.crt");
+	assert_int_equal(VERB("-k", r->kubeconfig, "--evidence-dir", "/nonexistent/records"), 1);
+	verb_assert_said("--evidence-dir /nonexistent/records");
+}
+
+/* It may be put there while drover runs. */
+static void an_agent_image_that_cannot_be_read_is_named_and_keeps_it_from_being_ready(void **state)
+{
+	struct rig *r = *state;
+	struct program_call ready = ops(r, "/readyz");
+
+	define(r);
+	program_start(&r->drover, "drover run", cli_run,
+		      (const char *const[]){"-k", r->kubeconfig, "-n", "drover-system", "-i", "x",
+					    "-a", "/nonexistent/agent.iso", "--agent-listen",
+					    r->agent, "--media-listen", r->media, "--ops-listen",
+					    r->ops, NULL});
+	assert_non_null(strstr(program_await(&r->drover, "the agent's image cannot be used"),
+			       "/nonexistent/agent.iso"));
+	assert_int_equal(program_ask(&ready), 503);
+	assert_int_equal(program_end(&r->drover, SIGTERM), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			it_is_ready_when_it_leads_and_gives_its_lease_back_at_the_end, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(without_its_definitions_it_lives_but_is_not_ready,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(an_address_that_is_taken_is_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(files_that_are_not_there_are_named, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(
+			an_agent_image_that_cannot_be_read_is_named_and_keeps_it_from_being_ready,
+			setup, teardown),
+	};
+
+	mem_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

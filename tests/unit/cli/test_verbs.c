@@ -1,0 +1,609 @@
+/* What the verbs write, with a client on the simulated loop. */
+#include "tests/unit/controller/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/str.h"
+#include "cli/verbs.h"
+#include "controller/drain/drains.h"
+#include "controller/steps/requests.h"
+
+static struct cli_client c;
+static char *said;
+static size_t said_len;
+
+static void on_change(struct bench *d, enum object_kind_id kind, const char *name, void *object)
+{
+	(void)object;
+	if (kind == OBJECT_DRAIN)
+		drains_kick(d->c.drains, name);
+}
+
+static int setup(void **state)
+{
+	struct bench *d;
+
+	bench_setup(state);
+	d = *state;
+	bench_fleet(d);
+	d->on_change = on_change;
+	c = (struct cli_client){.verb = "drover test",
+				.loop = d->l,
+				.group = d->g,
+				.host = d->c.host,
+				.out = open_memstream(&said, &said_len)};
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fclose(c.out);
+	free(said);
+	return bench_teardown(state);
+}
+
+static void assert_said(const char *what)
+{
+	fflush(c.out);
+	if (!strstr(said, what))
+		fail_msg("want '%s' in: %s", what, said);
+}
+
+/* What is written to standard error from here until errors_end(), which asserts that this is in it. */
+static int errors_to;
+static FILE *errors;
+
+static void errors_begin(void)
+{
+	fflush(stderr);
+	errors = tmpfile();
+	assert_non_null(errors);
+	errors_to = dup(STDERR_FILENO);
+	assert_true(dup2(fileno(errors), STDERR_FILENO) >= 0);
+}
+
+static void errors_end(const char *what)
+{
+	char text[2048];
+	size_t n;
+
+	fflush(stderr);
+	assert_true(dup2(errors_to, STDERR_FILENO) >= 0);
+	close(errors_to);
+	rewind(errors);
+	n = fread(text, 1, sizeof(text) - 1, errors);
+	fclose(errors);
+	text[n] = '\0';
+	if (what ? !strstr(text, what) : n)
+		fail_msg("want '%s' in: %s", str_or(what, "nothing"), text);
+}
+
+static const char *at(struct bench *d, enum object_kind_id kind, const char *name, const char *part,
+		      const char *key)
+{
+	OWN_JSON o = bench_get(d, kind, name);
+
+	return arena_strdup(d->a, str_or(json_str_at(o, part, key), ""));
+}
+
+static const char *annotation(struct bench *d, const char *key)
+{
+	OWN_JSON o = bench_get(d, OBJECT_MACHINE, "m-1");
+
+	return arena_strdup(d->a, str_or(json_str_at(o, "metadata", "annotations", key), ""));
+}
+
+static void serves(struct bench *d)
+{
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'state': 'serving', 'claimRef': {'name': 'c-1', 'uid': 'u-1'}}");
+}
+
+static void quarantined(struct bench *d, const char *reason, const char *exit_)
+{
+	bench_status(
+		d, OBJECT_MACHINE, "m-1",
+		arena_printf(
+			d->a,
+			"{'state': 'quarantined', 'quarantine': {'reason': '%s', 'exit': '%s'}}",
+			reason, exit_));
+}
+
+/* The only Drain there is; NULL: none. */
+static json_t *only_drain(struct bench *d)
+{
+	json_t *o = NULL, *all;
+	struct err e;
+
+	(void)bench_do(d, &d->host, "GET", "/apis/" OBJECT_API_VERSION "/drains", NULL);
+	all = json_parse(d->text, strlen(d->text), &e);
+	assert_non_null(all);
+	if (json_array_size(json_at(all, "items")) == 1)
+		o = json_incref(json_array_get(json_at(all, "items"), 0));
+	json_decref(all);
+	return o;
+}
+
+static void retry_writes_a_new_value_each_time(void **state)
+{
+	struct bench *d = *state;
+	const char *first;
+
+	assert_int_equal(cli_do_retry(&c, "m-1"), 0);
+	first = annotation(d, REQUEST_RETRY);
+	assert_string_not_equal(first, "");
+	assert_said("the same: kubectl patch machine m-1 --type merge -p "
+		    "'{\"metadata\":{\"annotations\":{\"drover.dev/retry\":");
+	bench_run(d, 10);
+	assert_int_equal(cli_do_retry(&c, "m-1"), 0);
+	assert_string_not_equal(annotation(d, REQUEST_RETRY), first);
+}
+
+static void retry_says_when_it_cannot_help(void **state)
+{
+	struct bench *d = *state;
+
+	quarantined(d, "EraseUnverified", "operator");
+	assert_int_equal(cli_do_retry(&c, "m-1"), 1);
+	assert_string_equal(annotation(d, REQUEST_RETRY), "");
+	assert_int_equal(cli_do_retry(&c, "m-9"), 1);
+}
+
+static void release_lets_go_of_what_a_person_holds_and_of_nothing_else(void **state)
+{
+	struct bench *d = *state;
+
+	assert_int_equal(cli_do_release(&c, "m-1"), 1); /* nobody holds it */
+	quarantined(d, "EraseUnverified", "operator");
+	assert_int_equal(cli_do_release(&c, "m-1"), 1);
+	assert_string_equal(annotation(d, REQUEST_RELEASE), "");
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'state': 'serving', 'quarantine': null, 'hold': {'drain': 'psu'}}");
+	assert_int_equal(cli_do_release(&c, "m-1"), 0);
+	assert_string_not_equal(annotation(d, REQUEST_RELEASE), "");
+	assert_said("drain psu does not hold it any more");
+}
+
+static void quarantine_marks_a_machine_and_release_takes_the_mark_away(void **state)
+{
+	struct bench *d = *state;
+
+	assert_int_equal(cli_do_quarantine(&c, "m-1", "RMA '881'"), 0);
+	assert_string_equal(annotation(d, REQUEST_QUARANTINE), "RMA '881'");
+	assert_said("RMA '\\''881'\\''"); /* as a shell wants it */
+	assert_int_equal(cli_do_release(&c, "m-1"), 0);
+	assert_string_equal(annotation(d, REQUEST_QUARANTINE), "");
+}
+
+static void who_serves_is_drained_before_quarantine_or_retirement(void **state)
+{
+	struct bench *d = *state;
+	json_t *o;
+
+	serves(d);
+	assert_int_equal(cli_do_retire(&c, "m-1", "sold"), 0);
+	o = only_drain(d);
+	assert_string_equal(json_str_at(o, "spec", "then"), "Retire");
+	assert_string_equal(json_str_at(o, "spec", "reason"), "sold");
+	assert_string_equal(
+		json_string_value(json_array_get(json_at(o, "spec", "machineNames"), 0)), "m-1");
+	assert_string_equal(at(d, OBJECT_MACHINE, "m-1", "spec", "managementPolicy"), "Manage");
+	json_decref(o);
+	assert_int_equal(cli_do_quarantine(&c, "m-1", "x"), 0);
+	assert_string_equal(annotation(d, REQUEST_QUARANTINE), "");
+}
+
+static void who_serves_nobody_is_retired_at_once(void **state)
+{
+	struct bench *d = *state;
+
+	assert_int_equal(cli_do_retire(&c, "m-1", "sold"), 0);
+	assert_string_equal(at(d, OBJECT_MACHINE, "m-1", "spec", "managementPolicy"), "Retire");
+	assert_null(only_drain(d));
+}
+
+static void confirm_off_names_the_operation_and_wants_a_yes(void **state)
+{
+	struct bench *d = *state;
+
+	assert_int_equal(cli_do_confirm_off(&c, "m-1", true), 1); /* free: nothing waits for it */
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'state': 'stopping', 'operation': {'id': 'op-7'}}");
+	if (!isatty(STDIN_FILENO))
+		assert_int_equal(cli_do_confirm_off(&c, "m-1", false), 1);
+	assert_string_equal(annotation(d, REQUEST_CONFIRM_OFF), "");
+	assert_int_equal(cli_do_confirm_off(&c, "m-1", true), 0);
+	assert_string_equal(annotation(d, REQUEST_CONFIRM_OFF), "op-7");
+}
+
+static void resume_writes_the_time_on_a_pool_or_a_provider(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON o = NULL;
+	int64_t when;
+
+	assert_int_equal(cli_do_resume(&c, "nodepool/h100"), 0);
+	o = bench_get(d, OBJECT_NODE_POOL, "h100");
+	assert_true(str_to_time(json_str_at(o, "metadata", "annotations", REQUEST_RESUME), &when));
+	assert_true(when <= loop_wall(d->l) && when > loop_wall(d->l) - 5000);
+	assert_int_equal(cli_do_resume(&c, "provider/hall-a"), 0);
+	assert_int_equal(cli_do_resume(&c, "machine/m-1"), 1);
+	assert_int_equal(cli_do_resume(&c, "h100"), 1);
+}
+
+static void approve_takes_over_the_drives_that_were_seen(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON o = NULL;
+	struct cli_approve a = {.machine = "m-1", .drives = true};
+
+	assert_int_equal(cli_do_approve(&c, &a), 1); /* not inspected */
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'inventory': {'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.9', "
+		     "'bytes': 2000, 'model': 'X'}]}}");
+	quarantined(d, "InventoryMismatch", "operator");
+	assert_int_equal(cli_do_approve(&c, &a), 0);
+	assert_said("- eui.2 1000 bytes");
+	assert_said("+ eui.9 2000 bytes X");
+	o = bench_get(d, OBJECT_MACHINE, "m-1");
+	assert_string_equal(json_str_at(json_array_get(json_at(o, "spec", "drives"), 1), "wwn"),
+			    "eui.9");
+	assert_string_equal(json_str_at(o, "spec", "approval", "action"), "Wipe");
+}
+
+static void put_claim(struct bench *d, const char *name, const char *machine)
+{
+	bench_put(d,
+		  arena_printf(
+			  d->a,
+			  "{'kind': 'NodeClaim', 'metadata': {'name': '%s', 'finalizers': "
+			  "['drover.dev/termination']}, 'spec': {'nodePoolRef': {'name': 'h100'}, "
+			  "'virtualClusterRef': {'name': 'team-a'}, 'machineRef': {'name': '%s'}, "
+			  "'requirements': []}}",
+			  name, machine));
+}
+
+static void approve_takes_from_the_bmc_what_tells_the_machine_apart(void **state)
+{
+	struct bench *d = *state;
+	struct cli_approve a = {.machine = "m-1"};
+	OWN_JSON o = NULL;
+
+	bench_must(d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
+		   "{'spec': {'identity': null}}");
+	assert_int_equal(cli_do_approve(&c, &a), 1); /* not read yet */
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'identity': {'systemUUID': '', 'serialNumber': ''}}");
+	assert_int_equal(cli_do_approve(&c, &a), 1);
+	o = bench_get(d, OBJECT_MACHINE, "m-1");
+	assert_null(json_at(o, "spec", "identity"));
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'identity': {'systemUUID': '', 'serialNumber': 'S9'}}");
+	assert_int_equal(cli_do_approve(&c, &a), 0);
+	json_decref(o);
+	o = bench_get(d, OBJECT_MACHINE, "m-1");
+	assert_null(json_at(o, "spec", "identity", "systemUUID"));
+	assert_string_equal(json_str_at(o, "spec", "identity", "serialNumber"), "S9");
+}
+
+static void approve_names_the_claim_that_is_served(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON o = NULL;
+	struct cli_approve a = {.machine = "m-1", .adopt = "h100-1"};
+
+	put_claim(d, "h100-1", "m-1");
+	assert_int_equal(cli_do_approve(&c, &a), 0);
+	o = bench_get(d, OBJECT_MACHINE, "m-1");
+	assert_string_equal(json_str_at(o, "spec", "approval", "action"), "Adopt");
+	assert_string_equal(json_str_at(o, "spec", "approval", "claim"), "h100-1");
+	assert_string_not_equal(json_str_at(o, "spec", "approval", "id"), "");
+}
+
+static void approve_writes_nothing_for_a_claim_that_cannot_be_served(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON before = bench_get(d, OBJECT_MACHINE, "m-1");
+	OWN_JSON after = NULL;
+	struct cli_approve a = {.machine = "m-1", .adopt = "no-such"};
+
+	errors_begin();
+	assert_int_equal(cli_do_approve(&c, &a), 1);
+	errors_end("there is no NodeClaim no-such: nothing was written.  Create it first");
+	put_claim(d, "h100-1", "m-2");
+	a.adopt = "h100-1";
+	errors_begin();
+	assert_int_equal(cli_do_approve(&c, &a), 1);
+	errors_end("spec.machineRef.name is m-2, not m-1");
+	put_claim(d, "h100-2", "m-1");
+	bench_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/nodeclaims/h100-2", NULL);
+	a.adopt = "h100-2";
+	errors_begin();
+	assert_int_equal(cli_do_approve(&c, &a), 1);
+	errors_end("NodeClaim h100-2 is being deleted");
+	after = bench_get(d, OBJECT_MACHINE, "m-1");
+	assert_true(json_equal(before, after));
+}
+
+static void a_drain_is_made_of_what_was_said(void **state)
+{
+	struct bench *d = *state;
+	const char *names[] = {"m-1"};
+	struct cli_drain want = {.names = names,
+				 .nnames = 1,
+				 .reason = "PSU",
+				 .then = "Hold",
+				 .on_deadline = "Escalate",
+				 .deadline = loop_wall(d->l) + 7200000,
+				 .concurrent = 3,
+				 .split = true};
+	json_t *o;
+
+	serves(d);
+	assert_int_equal(cli_do_drain(&c, &want), 0);
+	o = only_drain(d);
+	assert_string_equal(json_str_at(o, "spec", "then"), "Hold");
+	assert_string_equal(json_str_at(o, "spec", "onDeadline"), "Escalate");
+	assert_string_equal(json_str_at(o, "spec", "gangs"), "Split");
+	assert_int_equal(json_int_at(o, "spec", "concurrent"), 3);
+	assert_non_null(json_str_at(o, "spec", "deadline"));
+	assert_int_equal(cli_do_cancel(&c, json_str_at(o, "metadata", "name")), 0);
+	json_decref(o);
+	o = only_drain(d);
+	assert_true(json_true_at(o, "spec", "cancelled"));
+	json_decref(o);
+}
+
+static void a_drain_by_label_names_no_machine(void **state)
+{
+	struct bench *d = *state;
+	struct cli_drain want = {
+		.selector = "rack=r1,gen in (a,b),!old", .reason = "PSU", .concurrent = 1};
+	OWN_JSON o = NULL;
+
+	assert_int_equal(cli_do_drain(&c, &want), 0);
+	o = only_drain(d);
+	assert_int_equal(json_array_size(json_at(o, "spec", "machineSelector", "matchExpressions")),
+			 3);
+	want.selector = "rack>3";
+	assert_int_equal(cli_do_drain(&c, &want), 1);
+	want.selector = "rack in (";
+	assert_int_equal(cli_do_drain(&c, &want), 1);
+}
+
+static void a_drain_that_is_waited_for_says_how_it_ended(void **state)
+{
+	struct bench *d = *state;
+	const char *names[] = {"m-1"};
+	struct cli_drain want = {
+		.names = names, .nnames = 1, .reason = "PSU", .concurrent = 1, .wait = true};
+
+	(void)d;
+	assert_int_equal(cli_do_drain(&c, &want), 0); /* it serves nobody */
+	assert_said("m-1 Done\n");
+	assert_said("Succeeded");
+	assert_int_equal(cli_do_follow(&c, "no-such"), 1);
+}
+
+static void a_drain_that_means_nobody_warns_and_is_not_waited_for(void **state)
+{
+	struct bench *d = *state;
+	struct cli_drain want = {
+		.selector = "rack in (no-such)", .reason = "PSU", .concurrent = 1, .wait = true};
+	int64_t from = loop_now(d->l);
+
+	errors_begin();
+	assert_int_equal(cli_do_drain(&c, &want), 1);
+	errors_end("no machine matches rack in (no-such) now: the Drain ends at once as Partial");
+	assert_said("Partial");
+	assert_true(loop_now(d->l) - from < 10000);
+	want.wait = false;
+	want.not_before = loop_wall(d->l) + 3600000;
+	errors_begin();
+	assert_int_equal(cli_do_drain(&c, &want), 0);
+	errors_end("is settled when it begins");
+	bench_patch(d, OBJECT_MACHINE, "m-1", "{'metadata': {'labels': {'rack': 'r1'}}}");
+	want.selector = "rack=r1";
+	errors_begin();
+	assert_int_equal(cli_do_drain(&c, &want), 0);
+	errors_end(NULL);
+}
+
+/* What becomes of a Drain, step by step, while somebody looks on. */
+static const char *const progress[] = {
+	"{'phase': 'Draining', 'startTime': '2025-11-24T16:00:00Z', 'targets': ["
+	"{'machine': 'm-1', 'phase': 'Evicting', 'podsLeft': 3, 'blockedBy': 'pdb default/web'},"
+	"{'machine': 'm-2', 'phase': 'Pending'}]}",
+	"{'targets': [{'machine': 'm-1', 'phase': 'Evicting', 'podsLeft': 1},"
+	"{'machine': 'm-2', 'phase': 'Pending'}]}",
+	"{'targets': [{'machine': 'm-1', 'phase': 'Leaving'},"
+	"{'machine': 'm-2', 'phase': 'Pending'}]}",
+	"{'targets': [{'machine': 'm-1', 'phase': 'Done'},"
+	"{'machine': 'm-2', 'phase': 'Escalating', 'podsLeft': 2}]}",
+	"{'phase': 'Succeeded', 'completionTime': '2025-11-24T16:10:00Z', 'targets': ["
+	"{'machine': 'm-1', 'phase': 'Done'}, {'machine': 'm-2', 'phase': 'Done'}]}",
+};
+
+static struct {
+	struct loop_timer timer;
+	char drain[254];
+	size_t at;
+} going;
+
+static void on_made(struct bench *d, enum object_kind_id kind, const char *name, void *object)
+{
+	(void)d;
+	if (kind == OBJECT_DRAIN && object)
+		str_copy(going.drain, sizeof(going.drain), name);
+}
+
+static void on_progress(json_t *o, const struct err *e, void *arg)
+{
+	(void)o;
+	(void)arg;
+	assert_null(e);
+	loop_timer_start(&going.timer, 5000);
+}
+
+static void go_on(void *arg)
+{
+	struct bench *d = arg;
+	char *text;
+	json_t *patch;
+
+	if (going.at == sizeof(progress) / sizeof(progress[0]))
+		return;
+	if (!going.drain[0]) { /* it is being made */
+		loop_timer_start(&going.timer, 1000);
+		return;
+	}
+	text = arena_printf(d->a, "{'status': %s}", progress[going.at++]);
+	for (char *q = text; *q; q++)
+		if (*q == '\'')
+			*q = '"';
+	patch = json_parse(text, strlen(text), &d->e);
+	assert_non_null(patch);
+	kube_patch(d->c.host, &controller_resources[OBJECT_DRAIN], NULL, going.drain, "status",
+		   KUBE_PATCH_MERGE, patch, on_progress, NULL);
+	json_decref(patch);
+}
+
+static void begin_progress(struct bench *d)
+{
+	memset(&going, 0, sizeof(going));
+	d->on_change = on_made;
+	loop_timer_init(&going.timer, d->g, go_on, d);
+	loop_timer_start(&going.timer, 1000);
+}
+
+static void a_drain_that_is_waited_for_shows_how_far_it_is(void **state)
+{
+	struct bench *d = *state;
+	const char *names[] = {"m-1"}, *end;
+	struct cli_drain want = {
+		.names = names, .nnames = 1, .reason = "PSU", .concurrent = 1, .wait = true};
+
+	begin_progress(d);
+	assert_int_equal(cli_do_drain(&c, &want), 0);
+	loop_timer_stop(&going.timer);
+	assert_said("m-1 Evicting pods=3 blocked by pdb default/web\n"
+		    "m-2 Pending\n"
+		    "m-1 Evicting pods=1\n"
+		    "m-1 Leaving\n"
+		    "m-1 Done\n"
+		    "m-2 Escalating pods=2\n"
+		    "m-2 Done\n");
+	end = arena_printf(d->a, "drain %s Succeeded\n", going.drain);
+	assert_true(str_ends(said, end));
+	assert_null(strchr(said, '\033'));
+}
+
+static void on_a_terminal_it_is_drawn_anew_with_each_change(void **state)
+{
+	struct bench *d = *state;
+	const char *names[] = {"m-1"}, *at;
+	struct cli_drain want = {
+		.names = names, .nnames = 1, .reason = "PSU", .concurrent = 1, .wait = true};
+	unsigned n = 0;
+
+	c.tty = true;
+	begin_progress(d);
+	assert_int_equal(cli_do_drain(&c, &want), 0);
+	loop_timer_stop(&going.timer);
+	fflush(c.out);
+	for (at = said; (at = strstr(at, "\033[4A\033[J")); at++) /* two rows and two more */
+		n++;
+	assert_int_equal(n, 4);
+	assert_said("    3  pdb default/web\n");
+	assert_said("Draining: 0 of 2 done\n");
+	assert_said("Draining: 1 of 2 done\n");
+	assert_said("Succeeded: 2 of 2 done\n");
+}
+
+static void a_time_is_from_now_on_or_a_date(void **state)
+{
+	struct bench *d = *state;
+	const char *names[] = {"m-1"};
+	struct cli_drain want = {.names = names, .nnames = 1, .reason = "PSU", .concurrent = 1};
+	int64_t now = loop_wall(d->l), due;
+	json_t *o;
+
+	assert_int_equal(cli_time(now, NULL), 0);
+	assert_int_equal(cli_time(now, "2h"), now + 7200000);
+	assert_int_equal(cli_time(now, "90m"), now + 5400000);
+	assert_true(cli_time(now, "2026-12-01T04:00:00Z") == 1796097600000);
+	assert_int_equal(cli_time(now, "0s"), -1);
+	assert_int_equal(cli_time(now, "tomorrow"), -1);
+	assert_int_equal(cli_time(now, ""), -1);
+	want.not_before = cli_time(now, "2h");
+	want.deadline = cli_time(now, "2026-12-01T04:00:00Z");
+	assert_int_equal(cli_do_drain(&c, &want), 0);
+	o = only_drain(d);
+	assert_string_equal(json_str_at(o, "spec", "deadline"), "2026-12-01T04:00:00Z");
+	assert_true(str_to_time(json_str_at(o, "spec", "notBefore"), &due));
+	assert_int_equal(due / 1000, now / 1000 + 7200);
+	json_decref(o);
+}
+
+static void a_terminal_is_drawn_over(void **state)
+{
+	struct bench *d = *state;
+
+	c.tty = true;
+	bench_put(d, "{'kind': 'Drain', 'metadata': {'name': 'psu'}, 'spec': {'reason': 'x', "
+		     "'machineNames': ['m-1', 'm-9'], 'notBefore': '2020-01-01T00:00:00Z'}}");
+	bench_run(d, 2000);
+	assert_int_equal(cli_do_follow(&c, "psu"), 1); /* there is no m-9 */
+	assert_said("BLOCKED BY");
+	assert_said("there is no such Machine");
+	assert_said("Partial: 1 of 2 done");
+}
+
+static void programs_read_json(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON o = NULL;
+	struct err e;
+
+	(void)d;
+	c.json = true;
+	assert_int_equal(cli_do_retry(&c, "m-1"), 0);
+	fflush(c.out);
+	o = json_parse(said, said_len, &e);
+	assert_non_null(o);
+	assert_string_equal(json_str_at(o, "object", "kind"), "Machine");
+	assert_non_null(json_at(o, "wrote", "metadata", "annotations"));
+	assert_true(str_starts(json_str_at(o, "kubectl"), "kubectl patch machine m-1"));
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(retry_writes_a_new_value_each_time),
+		T(retry_says_when_it_cannot_help),
+		T(release_lets_go_of_what_a_person_holds_and_of_nothing_else),
+		T(quarantine_marks_a_machine_and_release_takes_the_mark_away),
+		T(who_serves_is_drained_before_quarantine_or_retirement),
+		T(who_serves_nobody_is_retired_at_once),
+		T(confirm_off_names_the_operation_and_wants_a_yes),
+		T(resume_writes_the_time_on_a_pool_or_a_provider),
+		T(approve_takes_over_the_drives_that_were_seen),
+		T(approve_takes_from_the_bmc_what_tells_the_machine_apart),
+		T(approve_names_the_claim_that_is_served),
+		T(approve_writes_nothing_for_a_claim_that_cannot_be_served),
+		T(a_drain_is_made_of_what_was_said),
+		T(a_drain_by_label_names_no_machine),
+		T(a_drain_that_is_waited_for_says_how_it_ended),
+		T(a_drain_that_means_nobody_warns_and_is_not_waited_for),
+		T(a_drain_that_is_waited_for_shows_how_far_it_is),
+		T(on_a_terminal_it_is_drawn_anew_with_each_change),
+		T(a_time_is_from_now_on_or_a_date),
+		T(a_terminal_is_drawn_over),
+		T(programs_read_json),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

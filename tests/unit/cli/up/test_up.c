@@ -1,0 +1,84 @@
+/* The command line of `drover up`, and what it refuses before anything runs; the rest is in tests/real/up.py. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/up/files.h"
+#include "tests/unit/cli/program.h"
+#include "tests/unit/cli/verb.h"
+
+#define VERB(...) verb_run("drover up", cli_up, NULL, (const char *const[]){__VA_ARGS__, NULL})
+
+static char folder[64];
+
+static int setup(void **state)
+{
+	(void)state;
+	program_folder(folder);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	program_folder_done(folder);
+	return 0;
+}
+
+static void put_port(const char *text)
+{
+	char *path = mem_printf("%s/port", folder);
+	struct err e;
+
+	assert_ok(up_write(path, text, strlen(text), &e), &e);
+	free(path);
+}
+
+static void a_wrong_option_is_named_with_what_is_allowed(void **state)
+{
+	(void)state;
+	assert_int_equal(VERB("--machines", "65"), 2);
+	verb_assert_said("--machines: want 1 to 64, got 65");
+	assert_int_equal(VERB("--port", "80"), 2);
+	verb_assert_said("--port: want 1024 to 65526, got 80");
+	assert_int_equal(VERB("--speed", "0"), 2);
+	verb_assert_said("--speed: want 1 to 100, got 0");
+	assert_int_equal(VERB("now"), 2);
+	verb_assert_said("no argument wanted: now");
+}
+
+static void a_folder_that_cannot_be_is_named_with_the_option_for_another(void **state)
+{
+	(void)state;
+	assert_int_equal(VERB("--data", "/dev/null/up"), 1);
+	verb_assert_said("folder /dev/null/up");
+	verb_assert_said("; --data DIR keeps everything elsewhere");
+}
+
+static void a_folder_keeps_the_port_that_its_objects_name(void **state)
+{
+	(void)state;
+	put_port("29100");
+	assert_int_equal(VERB("--data", folder, "--port", "29200"), 1);
+	verb_assert_said("began with --port 29100");
+	verb_assert_said("another --data");
+	put_port("soon");
+	assert_int_equal(VERB("--data", folder), 1);
+	verb_assert_said("/port: want 1024 to 65526, got 'soon'");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_wrong_option_is_named_with_what_is_allowed),
+		TEST(a_folder_that_cannot_be_is_named_with_the_option_for_another),
+		TEST(a_folder_keeps_the_port_that_its_objects_name),
+	};
+
+	mem_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

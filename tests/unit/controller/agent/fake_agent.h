@@ -1,0 +1,63 @@
+#ifndef TESTS_UNIT_CONTROLLER_AGENT_FAKE_AGENT_H
+#define TESTS_UNIT_CONTROLLER_AGENT_FAKE_AGENT_H
+
+#include "tests/unit/testing.h"
+
+#include "base/arena.h"
+#include "base/httpd/http_mem.h"
+#include "base/loop/loop_sim.h"
+#include "controller/agent/endpoint.h"
+
+/*
+ * fake agent: the endpoint of the agents on the simulated loop, with a seat for
+ * machine m-1, and an agent that says no more than a test tells it to.
+ */
+#define TINY_ORIGIN "https://10.1.0.5:8443"
+
+struct fake_agent_bench {
+	struct loop *l;
+	struct loop_group *g, *machine_g;
+	struct http_mem_net *net;
+	struct httpd *d;
+	struct http *h;
+	struct http_peer *p;
+	struct agent_endpoint *agents;
+	struct agent_session *seat;
+	unsigned changes;
+	struct arena *a;
+	struct err e;
+};
+
+/* What the program on a machine has, and what it was answered last. */
+struct fake_agent {
+	struct fake_agent_bench *f;
+	struct crypto_key *key;
+	char public[CRYPTO_PUBLIC_TEXT], secret[65], boot_id[40];
+	int64_t boot;
+	struct http_req *q;
+	bool done;
+	int status; /* -1: no answer */
+	char body[4096];
+};
+
+struct agent_session *fake_agent_seat(struct fake_agent_bench *f, const char *machine);
+int fake_agent_setup(void **state);
+int fake_agent_teardown(void **state);
+void fake_agent_run(struct fake_agent_bench *f, int64_t ms);
+void fake_agent_init(struct fake_agent *t, struct fake_agent_bench *f, const char *boot_id);
+void fake_agent_done(struct fake_agent *t);
+/* NULL signature: a right one. */
+void fake_agent_send(struct fake_agent *t, const char *method, const char *target, const void *body,
+		     size_t len, const char *signature);
+char *fake_agent_hello_text(struct fake_agent *t);
+/* Its status. */
+int fake_agent_hello(struct fake_agent *t);
+void fake_agent_poll(struct fake_agent *t, int64_t after);
+int fake_agent_report(struct fake_agent *t, const struct proto_report *r);
+/* The order that it was answered. */
+struct proto_order fake_agent_got(struct fake_agent *t);
+void fake_agent_order(struct fake_agent_bench *f, const char *id, int kind);
+/* The seat is open and this agent said hello. */
+void fake_agent_greeted(struct fake_agent_bench *f, struct fake_agent *t);
+
+#endif

@@ -1,0 +1,110 @@
+#ifndef TESTS_UNIT_CONTROLLER_BENCH_H
+#define TESTS_UNIT_CONTROLLER_BENCH_H
+
+#include "tests/unit/testing.h"
+
+#include "base/httpd/http_mem.h"
+#include "base/data/json.h"
+#include "base/loop/loop_sim.h"
+#include "base/store/store.h"
+#include "controller/agent/endpoint.h"
+#include "controller/claims/claims.h"
+#include "controller/controller.h"
+#include "controller/core/keys.h"
+#include "controller/life/life.h"
+#include "controller/claims/provisioner.h"
+#include "controller/core/secrets.h"
+#include "controller/hardware/driver.h"
+#include "controller/tenant/tenant.h"
+#include "kube/apiserver/apiserver.h"
+
+/*
+ * bench: a controller taken apart.  Its parts lie ready, on the simulated loop
+ * and with an embedded API server, but nothing tells one of another unless the
+ * test does: there is no leader election, no life runs, and what a cache says goes to on_change alone.
+ *
+ * Texts of JSON are written with single quotes for double ones.
+ */
+#define BENCH_NS "drover-system"
+#define BENCH_HOST "https://host.test:6443"
+#define BENCH_TEAM "https://team-a.test:6443"
+
+struct bench_api {
+	const char *origin;
+	struct store *store;
+	struct apiserver *api;
+	struct httpd *d;
+	struct http_peer *admin;
+	bool denied; /* everybody: 401 */
+};
+
+struct bench;
+struct bench_kind {
+	struct bench *d;
+	enum object_kind_id kind;
+};
+
+struct bench {
+	struct loop *l;
+	struct loop_group *server_g, *g;
+	struct http_mem_net *net;
+	struct http *admin;
+	struct bench_api host, team; /* team: one tenant's */
+	struct controller c;
+	struct bench_kind kinds[OBJECT_KINDS];
+	void (*on_change)(struct bench *d, enum object_kind_id kind, const char *name,
+			  void *object);
+	void (*on_secret)(struct bench *d, const char *name);
+	unsigned secret_changes;
+	/* The last answer to the test itself. */
+	bool done;
+	int status;
+	char text[8192];
+	struct arena *a;
+	struct err e;
+};
+
+void bench_start(struct bench *d);
+void bench_stop(struct bench *d);
+int bench_setup(void **state);
+int bench_teardown(void **state);
+void bench_run(struct bench *d, int64_t ms);
+
+/* Ask an API server and wait; gives the status. */
+int bench_do(struct bench *d, struct bench_api *api, const char *method, const char *path,
+	     const char *body);
+void bench_must(struct bench *d, struct bench_api *api, const char *method, const char *path,
+		const char *body);
+/* Make an object of ours, status included, and wait until the cache has it. */
+void bench_put(struct bench *d, const char *object);
+/* Merge this into its status, or with spec into the object, and wait for the cache. */
+void bench_status(struct bench *d, enum object_kind_id kind, const char *name, const char *status);
+void bench_patch(struct bench *d, enum object_kind_id kind, const char *name, const char *patch);
+/* Provider hall-a, pool h100, tenant team-a, and its Machine m-1: free and clean in tenancy 41. */
+void bench_fleet(struct bench *d);
+/* An object of ours as it stands in the API; gives, NULL: none. */
+json_t *bench_get(struct bench *d, enum object_kind_id kind, const char *name);
+/* Of an object's status: "True Ok"; "" when there is none. */
+const char *bench_condition(struct bench *d, enum object_kind_id kind, const char *name,
+			    const char *type);
+json_t *bench_stored(struct bench_api *api, const char *key); /* "secrets/NS/NAME" */
+/* A Secret of the host cluster with these two entries (key2 may be NULL). */
+void bench_secret(struct bench *d, const char *name, const char *key1, const char *value1,
+		  const char *key2, const char *value2);
+size_t bench_events(struct bench_api *api, const char *reason);
+void bench_away(struct bench *d, struct bench_api *api, bool away);
+void bench_keys(struct bench *d); /* the three Secrets are there */
+/* A life of that machine, for functions that take one; nothing runs.  Free with bench_life_done(). */
+struct life *bench_life(struct bench *d, const char *machine);
+void bench_life_done(struct life *l);
+/* A kubeconfig for this server; more: members of the user beside its token ("" or ", 'exec': {}"). */
+const char *bench_kubeconfig(struct bench *d, const char *server, const char *more);
+/* An on_change: what a cache says goes to the scheduler. */
+void bench_to_scheduler(struct bench *d, enum object_kind_id kind, const char *name, void *object);
+/* From now on objects and Secrets reach tenants and the scheduler as in the controller; team-a's Secret is there. */
+void bench_tenants(struct bench *d);
+/* A pod of team-a that asks for GPUs and is marked unschedulable. */
+void bench_pod(struct bench *d, const char *name, int gpus);
+json_t *bench_json(const char *text);
+
+#endif

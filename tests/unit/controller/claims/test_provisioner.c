@@ -1,0 +1,405 @@
+#include "tests/unit/controller/bench.h"
+
+#include <stdlib.h>
+#include "base/str.h"
+
+#define PODS "/api/v1/namespaces/default/pods"
+
+static int setup(void **state)
+{
+	struct bench *d;
+
+	bench_setup(state);
+	d = *state;
+	bench_tenants(d);
+	bench_fleet(d);
+	bench_run(d, 5000);
+	assert_true(tenant_usable(tenant_get(&d->c, "team-a")));
+	return 0;
+}
+
+struct names {
+	struct bench *d;
+	const char *v[16];
+	size_t n;
+};
+
+static bool on_claim(const struct kube_entry *en, void *arg)
+{
+	struct names *w = arg;
+
+	w->v[w->n++] = arena_strdup(w->d->a, en->name);
+	return w->n < 16;
+}
+
+static struct names claims(struct bench *d)
+{
+	struct names w = {.d = d};
+
+	kube_cache_each(d->c.cache[OBJECT_NODE_CLAIM], on_claim, &w);
+	return w;
+}
+
+/* The only claim there is fails, its machine is free again, and it goes. */
+static void fail_claim(struct bench *d)
+{
+	struct names w = claims(d);
+
+	assert_int_equal(w.n, 1);
+	bench_status(d, OBJECT_NODE_CLAIM, w.v[0], "{'phase': 'Failed'}");
+	bench_status(d, OBJECT_NODE_CLAIM, w.v[0],
+		     "{'nodeName': 'x'}"); /* told again: counted once */
+	bench_patch(d, OBJECT_NODE_CLAIM, w.v[0], "{'metadata': {'finalizers': null}}");
+	bench_must(d, &d->host, "DELETE",
+		   arena_printf(d->a, "/apis/" OBJECT_API_VERSION "/nodeclaims/%s", w.v[0]), NULL);
+	bench_run(d, 5000);
+}
+
+static void a_waiting_pod_gets_one_claim_and_is_told(void **state)
+{
+	struct bench *d = *state;
+	struct names w;
+
+	bench_pod(d, "train", 8);
+	bench_run(d, 60000);
+	w = claims(d);
+	assert_int_equal(w.n, 1);
+	OWN_JSON o = bench_get(d, OBJECT_NODE_CLAIM, w.v[0]);
+	assert_string_equal(json_str_at(o, "spec", "machineRef", "name"), "m-1");
+	assert_string_equal(json_str_at(o, "spec", "virtualClusterRef", "name"), "team-a");
+	assert_string_equal(json_str_at(o, "spec", "resources", "requests", "nvidia.com/gpu"), "8");
+	assert_true(bench_events(&d->team, "Nominated") >= 1);
+}
+
+/* The only one of the tenant; gives. */
+static json_t *the_event(struct bench *d)
+{
+	bench_must(d, &d->team, "GET", "/api/v1/namespaces/default/events", NULL);
+	OWN_JSON list = bench_json(d->text);
+
+	assert_int_equal(json_array_size(json_at(list, "items")), 1);
+	return json_incref(json_array_get(json_at(list, "items"), 0));
+}
+
+static void a_pod_that_gets_nothing_is_told_why_and_not_told_again_for_five_minutes(void **state)
+{
+	struct bench *d = *state;
+
+	bench_pod(d, "huge", 9);
+	bench_run(d, 10000);
+	assert_int_equal(claims(d).n, 0);
+	OWN_JSON first = the_event(d);
+	assert_string_equal(json_str_at(first, "type"), "Warning");
+	assert_non_null(strstr(json_str_at(first, "message"), "place 1: "));
+	for (int i = 0; i < 20; i++) {
+		provisioner_kick(d->c.provisioner);
+		bench_run(d, 10000);
+	}
+	OWN_JSON again = the_event(d);
+	assert_true(json_equal(first, again));
+	bench_run(d, 120000);
+	provisioner_kick(d->c.provisioner);
+	bench_run(d, 20000);
+	OWN_JSON later = the_event(d);
+	assert_false(json_equal(first, later));
+}
+
+/* As with a Node whose taint drover does not know of, or a second scheduler that is down. */
+static void a_pod_that_is_not_bound_though_there_is_room_is_told_after_a_minute(void **state)
+{
+	struct bench *d = *state;
+
+	bench_must(
+		d, &d->team, "POST", "/api/v1/nodes",
+		"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'theirs'}, 'spec': {'providerID': 'x://1'}, 'status': {"
+		"'allocatable': {'nvidia.com/gpu': '8', 'cpu': '64', 'memory': '512Gi', 'pods': '110'},"
+		"'conditions': [{'type': 'Ready', 'status': 'True'}]}}");
+	bench_run(d, 1000);
+	bench_pod(d, "train", 8);
+	bench_run(d, 55000);
+	assert_int_equal(bench_events(&d->team, "RoomOnNode"), 0);
+	bench_run(d, 15000);
+	assert_int_equal(bench_events(&d->team, "RoomOnNode"), 1);
+	assert_int_equal(claims(d).n, 0);
+}
+
+static void who_does_not_lead_or_is_not_ready_plans_nothing(void **state)
+{
+	struct bench *d = *state;
+
+	d->c.leading = false;
+	bench_pod(d, "train", 8);
+	bench_run(d, 5000);
+	assert_int_equal(claims(d).n, 0);
+	d->c.leading = true;
+	d->c.ready = false;
+	provisioner_kick(d->c.provisioner);
+	bench_run(d, 5000);
+	assert_int_equal(claims(d).n, 0);
+	d->c.ready = true;
+	provisioner_kick(d->c.provisioner);
+	bench_run(d, 5000);
+	assert_int_equal(claims(d).n, 1);
+}
+
+static void a_claim_that_could_not_be_created_is_tried_again(void **state)
+{
+	struct bench *d = *state;
+
+	d->host.denied = true;
+	bench_pod(d, "train", 8);
+	bench_run(d, 10000);
+	assert_int_equal(claims(d).n, 0);
+	d->host.denied = false;
+	bench_run(d, 10000);
+	assert_int_equal(claims(d).n, 1);
+}
+
+static void while_a_claim_is_being_created_nothing_is_planned(void **state)
+{
+	struct bench *d = *state;
+	unsigned before = http_stats(d->c.http).in_flight;
+
+	http_mem_hang(d->net, BENCH_HOST, true);
+	bench_pod(d, "train", 8);
+	for (int i = 0; i < 30; i++) {
+		provisioner_kick(d->c.provisioner);
+		bench_run(d, 100);
+	}
+	assert_true(http_stats(d->c.http).in_flight <= before + 2);
+	http_mem_hang(d->net, BENCH_HOST, false);
+	bench_run(d, 60000);
+	assert_int_equal(claims(d).n, 1);
+}
+
+static void what_is_not_offered_gets_no_claim(void **state)
+{
+	static const char *const patches[] = {
+		"{'state': 'wiping'}", "{'state': 'free', 'clean': false}",
+		"{'clean': true, 'claimRef': {'name': 'x', 'uid': 'y'}}"};
+	struct bench *d = *state;
+
+	for (size_t i = 0; i < 3; i++) {
+		bench_status(d, OBJECT_MACHINE, "m-1", patches[i]);
+		if (!i)
+			bench_pod(d, "train", 8);
+		bench_run(d, 5000);
+		assert_int_equal(claims(d).n, 0);
+	}
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'claimRef': null}");
+	bench_run(d, 5000);
+	assert_int_equal(claims(d).n, 1);
+}
+
+static void after_three_failures_in_a_row_it_backs_off_and_says_so(void **state)
+{
+	struct bench *d = *state;
+
+	bench_pod(d, "train", 8);
+	bench_run(d, 5000);
+	for (int i = 0; i < 3; i++)
+		fail_claim(d);
+	assert_int_equal(claims(d).n, 0);
+	assert_true(bench_events(&d->team, "BackingOff") >= 1);
+	bench_run(d, 9 * 60 * 1000);
+	assert_int_equal(claims(d).n, 0);
+	bench_run(d, 2 * 60 * 1000);
+	assert_int_equal(claims(d).n, 1);
+	/* The fourth: twice as long. */
+	fail_claim(d);
+	bench_run(d, 15 * 60 * 1000);
+	assert_int_equal(claims(d).n, 0);
+	bench_run(d, 6 * 60 * 1000);
+	assert_int_equal(claims(d).n, 1);
+}
+
+static void a_changed_pool_is_tried_at_once(void **state)
+{
+	struct bench *d = *state;
+
+	bench_pod(d, "train", 8);
+	bench_run(d, 5000);
+	for (int i = 0; i < 3; i++)
+		fail_claim(d);
+	assert_int_equal(claims(d).n, 0);
+	bench_patch(d, OBJECT_NODE_POOL, "h100", "{'spec': {'weight': 3}}");
+	bench_run(d, 5000);
+	assert_int_equal(claims(d).n, 1);
+}
+
+static void a_claim_that_became_ready_ends_the_row(void **state)
+{
+	struct bench *d = *state;
+
+	bench_pod(d, "train", 8);
+	bench_run(d, 5000);
+	fail_claim(d);
+	fail_claim(d);
+	bench_status(
+		d, OBJECT_NODE_CLAIM, claims(d).v[0],
+		"{'conditions': [{'type': 'Ready', 'status': 'True', 'reason': 'Ready', 'message': '',"
+		" 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}");
+	bench_run(d, 1000);
+	fail_claim(d);
+	fail_claim(d);
+	assert_int_equal(claims(d).n, 1);
+	fail_claim(d);
+	assert_int_equal(claims(d).n, 0);
+}
+
+static void backing_off_for_one_demand_holds_up_no_other(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON pool = bench_get(d, OBJECT_NODE_POOL, "h100");
+
+	bench_pod(d, "train", 8);
+	bench_run(d, 5000);
+	for (int i = 0; i < 3; i++)
+		fail_claim(d);
+	assert_int_equal(claims(d).n, 0);
+	/* Another pool that could serve it is a demand of its own. */
+	json_object_set_new(pool, "metadata", json_pack("{s:s}", "name", "spare"));
+	json_object_set_new(json_object_get(pool, "spec"), "weight", json_integer(90));
+	json_object_del(pool, "status");
+	char *text = json_text(pool);
+	bench_put(d, text);
+	free(text);
+	bench_run(d, 5000);
+	assert_int_equal(claims(d).n, 1);
+	OWN_JSON o = bench_get(d, OBJECT_NODE_CLAIM, claims(d).v[0]);
+	assert_string_equal(json_str_at(o, "spec", "nodePoolRef", "name"), "spare");
+}
+
+static void a_machine_that_does_not_take_its_claims_is_avoided_longer_each_time(void **state)
+{
+	struct bench *d = *state;
+
+	provisioner_avoid(d->c.provisioner, "m-1");
+	bench_pod(d, "train", 8);
+	bench_run(d, 9 * 60 * 1000);
+	assert_int_equal(claims(d).n, 0);
+	bench_run(d, 2 * 60 * 1000);
+	assert_int_equal(claims(d).n, 1);
+	provisioner_avoid(d->c.provisioner, "m-1");
+	fail_claim(d);
+	bench_run(d, 15 * 60 * 1000);
+	assert_int_equal(claims(d).n, 0);
+	/* It takes one: that is forgotten. */
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'claimRef': {'name': 'x', 'uid': 'y'}}");
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'claimRef': null}");
+	bench_run(d, 5000);
+	assert_int_equal(claims(d).n, 1);
+}
+
+/* Two pods that would fit on one machine, and may not be on one. */
+static void pods_that_must_be_apart_get_a_machine_each(void **state)
+{
+	struct bench *d = *state;
+
+	bench_put(
+		d,
+		"{'kind': 'Machine', 'metadata': {'name': 'm-2'}, 'spec': {'providerRef': {'name': 'hall-a'},"
+		" 'instanceType': 'hgx', 'managementPolicy': 'Manage'},"
+		" 'status': {'state': 'free', 'clean': true}}");
+	for (int i = 0; i < 2; i++) {
+		bench_must(
+			d, &d->team, "POST", PODS,
+			arena_printf(
+				d->a,
+				"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'p-%d', 'labels': {'app': 'a'}},"
+				" 'spec': {'tolerations': [{'key': 'nvidia.com/gpu', 'operator': 'Exists'}],"
+				" 'affinity': {'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
+				"  {'topologyKey': 'kubernetes.io/hostname', 'labelSelector': {'matchLabels': {'app': 'a'}}}]}},"
+				" 'containers': [{'name': 'c', 'resources': {'limits': {'nvidia.com/gpu': '1'}}}]}}",
+				i));
+		bench_must(
+			d, &d->team, "PATCH", arena_printf(d->a, PODS "/p-%d/status", i),
+			"{'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False',"
+			" 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
+	}
+	bench_run(d, 5000);
+	assert_int_equal(claims(d).n, 2);
+}
+
+static void (*feed)(struct bench *d, enum object_kind_id kind, const char *name, void *object);
+
+static void feed_claims_too(struct bench *d, enum object_kind_id kind, const char *name,
+			    void *object)
+{
+	feed(d, kind, name, object);
+	if (kind == OBJECT_NODE_CLAIM)
+		claims_kick(d->c.claims, name);
+}
+
+static void a_claim_that_was_not_taken_is_not_made_for_the_same_machine_at_once(void **state)
+{
+	struct bench *d = *state;
+
+	feed = d->on_change;
+	d->on_change = feed_claims_too;
+	bench_pod(d, "train", 8);
+	bench_run(d, 20000);
+	assert_int_equal(claims(d).n, 1);
+	bench_run(d, 20000);
+	assert_int_equal(claims(d).n, 0);
+	bench_run(d, 9 * 60 * 1000);
+	assert_int_equal(claims(d).n, 0);
+	bench_run(d, 75000);
+	assert_int_equal(claims(d).n, 1);
+}
+
+static void a_machine_that_is_gone_is_avoided_no_more(void **state)
+{
+	struct bench *d = *state;
+
+	provisioner_avoid(d->c.provisioner, "m-1");
+	bench_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/machines/m-1", NULL);
+	bench_run(d, 30 * 60 * 1000);
+	bench_pod(d, "train", 8);
+	bench_run(d, 5000);
+	assert_int_equal(claims(d).n, 0);
+}
+
+static void a_pod_that_is_gone_or_bound_is_no_demand_any_more(void **state)
+{
+	struct bench *d = *state;
+
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'state': 'wiping'}");
+	bench_pod(d, "a", 8);
+	bench_pod(d, "b", 8);
+	bench_run(d, 2000);
+	bench_must(d, &d->team, "DELETE", PODS "/a", NULL);
+	bench_must(
+		d, &d->team, "POST", PODS "/b/binding",
+		"{'apiVersion': 'v1', 'kind': 'Binding', 'metadata': {'name': 'b'}, 'target': {'kind': 'Node', 'name': 'n'}}");
+	bench_run(d, 2000);
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'state': 'free'}");
+	bench_run(d, 10000);
+	assert_int_equal(claims(d).n, 0);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, bench_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_waiting_pod_gets_one_claim_and_is_told),
+		T(a_pod_that_gets_nothing_is_told_why_and_not_told_again_for_five_minutes),
+		T(a_pod_that_is_not_bound_though_there_is_room_is_told_after_a_minute),
+		T(who_does_not_lead_or_is_not_ready_plans_nothing),
+		T(a_claim_that_could_not_be_created_is_tried_again),
+		T(while_a_claim_is_being_created_nothing_is_planned),
+		T(pods_that_must_be_apart_get_a_machine_each),
+		T(what_is_not_offered_gets_no_claim),
+		T(after_three_failures_in_a_row_it_backs_off_and_says_so),
+		T(a_changed_pool_is_tried_at_once),
+		T(a_claim_that_became_ready_ends_the_row),
+		T(backing_off_for_one_demand_holds_up_no_other),
+		T(a_machine_that_does_not_take_its_claims_is_avoided_longer_each_time),
+		T(a_claim_that_was_not_taken_is_not_made_for_the_same_machine_at_once),
+		T(a_machine_that_is_gone_is_avoided_no_more),
+		T(a_pod_that_is_gone_or_bound_is_no_demand_any_more),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

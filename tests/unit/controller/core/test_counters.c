@@ -1,0 +1,214 @@
+/* The metrics: what they count on a whole simulated world, and that the manual lists them all. */
+#include "tests/unit/testing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/core/counters.h"
+#include "tests/world/world.h"
+
+#define MANUAL "docs/metrics.md"
+
+static char *page_of(struct sim_world *w)
+{
+	struct buf b;
+	char *text;
+
+	counters_read(w->replicas[0].controller->counters);
+	buf_init(&b, 4u << 20);
+	metrics_write(w->replicas[0].controller->metrics, &b);
+	text = strndup(b.data, b.len);
+	buf_done(&b);
+	return text;
+}
+
+static bool shows(const char *page, const char *line)
+{
+	const char *p = page;
+	size_t n = strlen(line);
+
+	for (; (p = strstr(p, line)); p += n)
+		if ((p == page || p[-1] == '\n') && p[n] == '\n')
+			return true;
+	return false;
+}
+
+static char *manual(void)
+{
+	FILE *f = fopen(MANUAL, "r");
+	char *text = mem_alloc(1 << 18);
+	size_t n;
+
+	if (!f)
+		fail_msg("%s cannot be read; run from the root", MANUAL);
+	n = fread(text, 1, (1 << 18) - 1, f);
+	text[n] = '\0';
+	fclose(f);
+	return text;
+}
+
+/* The help text of a family in the manual's table: | `name` | type | labels | help | */
+static bool in_manual(const char *text, const char *name, const char *help)
+{
+	char head[128], tail[400];
+	const char *row, *end;
+
+	str_format(head, sizeof(head), "\n| `%s` |", name);
+	str_format(tail, sizeof(tail), "| %s |", help);
+	row = strstr(text, head);
+	end = row ? strchr(row + 1, '\n') : NULL;
+	return end && (size_t)(end - row) > strlen(tail) &&
+	       strncmp(end - strlen(tail), tail, strlen(tail)) == 0;
+}
+
+static void the_manual_lists_each_family_with_its_help_and_no_other(void **state)
+{
+	struct sim_world w;
+	char *page, *text = manual(), *save = NULL;
+	size_t families = 0, rows = 0;
+
+	(void)state;
+	world_start(&w, 21, 0);
+	world_replica(&w);
+	world_run(&w, 10000);
+	page = page_of(&w);
+	for (char *l = strtok_r(page, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
+		char name[128], *help;
+
+		if (!str_starts(l, "# HELP "))
+			continue;
+		help = strchr(l + 7, ' ');
+		assert_non_null(help);
+		str_format(name, sizeof(name), "%.*s", (int)(help - l - 7), l + 7);
+		families++;
+		if (!in_manual(text, name, help + 1))
+			fail_msg("%s: no row '| `%s` | TYPE | LABELS | %s |'", MANUAL, name,
+				 help + 1);
+	}
+	for (const char *p = text; (p = strstr(p, "\n| `drover_")); p++)
+		rows += str_starts(p + 4 + strspn(p + 4, "abcdefghijklmnopqrstuvwxyz_"), "` |");
+	assert_true(families > 10);
+	assert_int_equal(rows, families);
+	free(page);
+	free(text);
+	world_stop(&w);
+}
+
+static void a_tenancy_is_counted_from_claim_to_wipe(void **state)
+{
+	struct sim_world w;
+	char *page;
+
+	(void)state;
+	world_start(&w, 22, 1);
+	world_replica(&w);
+	world_wait_all(&w, "free", 900);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_run(&w, 3600 * 1000);
+	page = page_of(&w);
+	assert_true(shows(page, "drover_machines{state=\"serving\"} 1"));
+	assert_true(shows(page, "drover_claims_created_total{pool=\"gpus\"} 1"));
+	assert_true(shows(page, "drover_wipes_total{verdict=\"Clear\"} 1") ||
+		    shows(page, "drover_wipes_total{verdict=\"Purge\"} 1"));
+	assert_true(shows(page, "drover_machine_state_seconds_count{state=\"imaging\"} 1"));
+	assert_null(strstr(page, "drover_machine_state_seconds_count{state=\"serving\"}"));
+	free(page);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(&w.servers[0]);
+	world_wait_state(&w.servers[0], "free", 1800);
+	page = page_of(&w);
+	assert_true(shows(page, "drover_machine_state_seconds_count{state=\"serving\"} 1"));
+	/* It served for an hour and a bit. */
+	assert_true(shows(page,
+			  "drover_machine_state_seconds_bucket{state=\"serving\",le=\"3600\"} 0"));
+	assert_true(shows(page,
+			  "drover_machine_state_seconds_bucket{state=\"serving\",le=\"7200\"} 1"));
+	assert_true(shows(page, "drover_machine_state_seconds_count{state=\"wiping\"} 2"));
+	free(page);
+	world_stop(&w);
+}
+
+static void a_claim_that_fails_is_counted_once_with_its_reason(void **state)
+{
+	struct sim_world w;
+	char *page;
+
+	(void)state;
+	world_start(&w, 23, 1);
+	w.bad_images = 1000;
+	world_replica(&w);
+	world_wait_all(&w, "free", 900);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_reason(&w.servers[0], "ImageMismatch", 1800);
+	world_run(&w, 5000);
+	page = page_of(&w);
+	assert_true(shows(page,
+			  "drover_claims_failed_total{pool=\"gpus\",reason=\"ImageMismatch\"} 1"));
+	free(page);
+	world_stop(&w);
+}
+
+/* --- without a world ---------------------------------------------------------------------------- */
+
+static void a_place_is_counted_without_the_name_of_the_segment(void **state)
+{
+	OWN(metrics) m = metrics_new();
+	struct controller c = {.metrics = m};
+	struct counters *f = counters_new(&c);
+	static const char *const act_reason[] = {"act", "reason", NULL};
+	struct metric *fails = metrics_counter(m, "drover_act_failures_total", "", act_reason);
+
+	(void)state;
+	counters_act_failed(f, "place tenant/team-a", "BmcUnreachable");
+	counters_act_failed(f, "place tenant/team-b", "BmcUnreachable");
+	counters_act_failed(f, "power-on", "BmcBusy");
+	assert_true(metric_get(fails, (const char *const[]){"place", "BmcUnreachable"}) == 2);
+	assert_true(metric_get(fails, (const char *const[]){"power-on", "BmcBusy"}) == 1);
+	counters_free(f);
+}
+
+static void only_a_leader_counts_times_and_only_of_states_that_were_left(void **state)
+{
+	OWN(metrics) m = metrics_new();
+	struct controller c = {.metrics = m, .leading = true};
+	struct counters *f = counters_new(&c);
+	struct machine was = {.status = {.state = "imaging", .state_since = 1000}}, is = was;
+	struct buf b;
+
+	(void)state;
+	counters_machine(f, &was, &is);
+	counters_machine(f, NULL, &is);
+	counters_machine(f, &was, NULL);
+	is.status.state = "attaching";
+	is.status.state_since = 43000;
+	c.leading = false;
+	counters_machine(f, &was, &is);
+	c.leading = true;
+	counters_machine(f, &was, &is);
+	was.status.state = "a state of another version";
+	counters_machine(f, &was, &is);
+	buf_init(&b, 1 << 20);
+	metrics_write(m, &b);
+	assert_non_null(strstr(b.data, "drover_machine_state_seconds_sum{state=\"imaging\"} 42\n"));
+	assert_non_null(
+		strstr(b.data, "drover_machine_state_seconds_count{state=\"imaging\"} 1\n"));
+	assert_null(strstr(b.data, "another version"));
+	buf_done(&b);
+	counters_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_manual_lists_each_family_with_its_help_and_no_other),
+		cmocka_unit_test(a_tenancy_is_counted_from_claim_to_wipe),
+		cmocka_unit_test(a_claim_that_fails_is_counted_once_with_its_reason),
+		cmocka_unit_test(a_place_is_counted_without_the_name_of_the_segment),
+		cmocka_unit_test(only_a_leader_counts_times_and_only_of_states_that_were_left),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,286 @@
+/* What drover owes to tenants, one debtor at a bench; whole machines leave in tests/world/test_leave_tenant.c. */
+#include "tests/unit/controller/bench.h"
+
+#include <stdlib.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/tenant/debts.h"
+
+#define WHEN "2025-11-24T15:59:00Z" /* a minute before the bench's clock starts */
+
+static void (*to_tenants)(struct bench *d, enum object_kind_id kind, const char *name,
+			  void *object);
+
+/* What the controller itself does when these change. */
+static void on_change(struct bench *d, enum object_kind_id kind, const char *name, void *object)
+{
+	const struct node_claim *n = object;
+
+	to_tenants(d, kind, name, object);
+	if (kind == OBJECT_VIRTUAL_CLUSTER)
+		debts_kick(d->c.debts, name);
+	else if (kind == OBJECT_NODE_CLAIM)
+		debts_kick(d->c.debts, n ? n->spec.virtual_cluster_ref.name : NULL);
+	else if (kind == OBJECT_NODE_POOL)
+		debts_kick(d->c.debts, NULL);
+}
+
+static void on_started(int64_t transitions, void *arg)
+{
+	(void)transitions;
+	(void)arg;
+}
+
+static void on_stopped(void *arg)
+{
+	(void)arg;
+}
+
+static int setup(void **state)
+{
+	struct kube_lease_spec s = {.ns = BENCH_NS,
+				    .name = "lead",
+				    .identity = "bench",
+				    .on_started = on_started,
+				    .on_stopped = on_stopped};
+	struct bench *d;
+
+	bench_setup(state);
+	d = *state;
+	d->c.debts = debts_new(&d->c);
+	bench_tenants(d);
+	to_tenants = d->on_change;
+	d->on_change = on_change;
+	s.client = d->c.host;
+	d->c.lease = kube_lease_new(d->g, &s);
+	bench_fleet(d);
+	bench_run(d, 5000);
+	assert_true(tenant_usable(tenant_get(&d->c, "team-a")));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct bench *d = *state;
+
+	kube_lease_free(d->c.lease);
+	debts_free(d->c.debts);
+	d->c.lease = NULL;
+	d->c.debts = NULL;
+	return bench_teardown(state);
+}
+
+/* Gives its UID, in the bench's arena. */
+static const char *put_node(struct bench *d, const char *name, const char *provider_id)
+{
+	bench_must(d, &d->team, "POST", "/api/v1/nodes",
+		   arena_printf(d->a,
+				"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': '%s'},"
+				" 'spec': {'providerID': '%s'}}",
+				name, provider_id));
+	OWN_JSON o = bench_stored(&d->team, arena_printf(d->a, "nodes/%s", name));
+	bench_run(d, 1000);
+	return arena_strdup(d->a, json_str_at(o, "metadata", "uid"));
+}
+
+static void put_token(struct bench *d, const char *id)
+{
+	bench_must(d, &d->team, "POST", "/api/v1/namespaces/kube-system/secrets",
+		   arena_printf(d->a,
+				"{'apiVersion': 'v1', 'kind': 'Secret', 'metadata':"
+				" {'name': 'bootstrap-token-%s'}}",
+				id));
+}
+
+static bool is_there(struct bench *d, const char *key)
+{
+	OWN_JSON o = bench_stored(&d->team, key);
+
+	return o;
+}
+
+static size_t debts(struct bench *d)
+{
+	OWN_JSON vc = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+
+	return json_array_size(json_at(vc, "status", "debts"));
+}
+
+static bool finalized(struct bench *d)
+{
+	OWN_JSON vc = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	json_t *f;
+	size_t i;
+
+	json_array_foreach (json_at(vc, "metadata", "finalizers"), i, f)
+		if (str_eq(json_string_value(f), DEBTS_FINALIZER))
+			return true;
+	return false;
+}
+
+static void a_debt_is_paid_by_uid_and_struck_off(void **state)
+{
+	struct bench *d = *state;
+	const char *uid = put_node(d, "n-1", "drover://hall-a/m-1");
+
+	put_node(d, "n-2", "drover://hall-a/m-2");
+	put_token(d, "aaaaaa");
+	put_token(d, "bbbbbb");
+	bench_status(
+		d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		arena_printf(d->a,
+			     "{'debts': [{'nodeName': 'n-1', 'nodeUID': '%s', 'tokenID': 'aaaaaa',"
+			     " 'since': '" WHEN "'}]}",
+			     uid));
+	bench_run(d, 15000);
+	assert_int_equal(debts(d), 0);
+	assert_false(is_there(d, "nodes/n-1"));
+	assert_true(is_there(d, "nodes/n-2"));
+	assert_false(is_there(d, "secrets/kube-system/bootstrap-token-aaaaaa"));
+	assert_true(is_there(d, "secrets/kube-system/bootstrap-token-bbbbbb"));
+}
+
+static void a_node_that_is_somebody_elses_by_now_stays(void **state)
+{
+	struct bench *d = *state;
+
+	put_node(d, "n-1", "somebodys://n-1");	   /* of another UID */
+	put_node(d, "n-2", "somebodys://n-2");	   /* never known, and not ours */
+	put_node(d, "n-3", "drover://hall-a/m-1"); /* never known, and ours */
+	bench_status(
+		d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		"{'debts': [{'nodeName': 'n-1', 'nodeUID': 'of-the-one-before', 'since': '" WHEN
+		"'}, {'nodeName': 'n-2', 'since': '" WHEN "'}, {'nodeName': 'n-3', 'since': '" WHEN
+		"'}]}");
+	bench_run(d, 30000);
+	assert_int_equal(debts(d), 0);
+	assert_true(is_there(d, "nodes/n-1"));
+	assert_true(is_there(d, "nodes/n-2"));
+	assert_false(is_there(d, "nodes/n-3"));
+}
+
+/* A claim of team-a: gives its name, in the bench's arena. */
+static const char *put_claim(struct bench *d)
+{
+	static const struct plan_claim planned = {.tenant = "team-a",
+						  .pool = "h100",
+						  .provider = "hall-a",
+						  .machine = "m-1",
+						  .instance_type = "hgx",
+						  .version = "1.36"};
+	OWN_JSON o = claims_build(&d->c, &planned, &d->e);
+	char *text = json_text(o);
+
+	bench_put(d, text);
+	free(text);
+	return arena_strdup(d->a, json_str_at(o, "metadata", "name"));
+}
+
+/* Its kubelet ran on for a moment, found its Node deleted, and registered it again. */
+static void a_node_that_its_kubelet_registered_again_goes_too(void **state)
+{
+	struct bench *d = *state;
+	const char *serving = put_claim(d);
+
+	put_node(d, "n-1", "drover://hall-a/m-1");
+	put_node(d, serving,
+		 "drover://hall-a/m-1"); /* a claim stands for it: it is no debt by now */
+	bench_status(
+		d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		arena_printf(d->a,
+			     "{'debts': [{'nodeName': 'n-1', 'nodeUID': 'before', 'since': '" WHEN
+			     "'}, {'nodeName': '%s', 'nodeUID': 'before', 'since': '" WHEN "'}]}",
+			     serving));
+	bench_run(d, 60000);
+	assert_int_equal(debts(d), 0);
+	assert_false(is_there(d, "nodes/n-1"));
+	assert_true(is_there(d, arena_printf(d->a, "nodes/%s", serving)));
+}
+
+static void nothing_is_deleted_for_a_paused_tenant_or_by_who_does_not_lead(void **state)
+{
+	struct bench *d = *state;
+	const char *uid = put_node(d, "n-1", "drover://hall-a/m-1");
+
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'spec': {'paused': true}}");
+	bench_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		     arena_printf(d->a,
+				  "{'debts': [{'nodeName': 'n-1', 'nodeUID': '%s', 'since': '" WHEN
+				  "'}]}",
+				  uid));
+	bench_run(d, 60000);
+	assert_true(is_there(d, "nodes/n-1"));
+	d->c.leading = false;
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'spec': {'paused': false}}");
+	bench_run(d, 60000);
+	assert_true(is_there(d, "nodes/n-1"));
+	assert_int_equal(debts(d), 1);
+	d->c.leading = true;
+	debts_kick(d->c.debts, NULL);
+	bench_run(d, 15000);
+	assert_false(is_there(d, "nodes/n-1"));
+	assert_int_equal(debts(d), 0);
+}
+
+static void a_tenant_is_finalized_while_it_has_claims_or_debts(void **state)
+{
+	struct bench *d = *state;
+	const char *name;
+
+	bench_run(d, 15000);
+	assert_false(finalized(d));
+	name = put_claim(d);
+	bench_run(d, 2000);
+	assert_true(finalized(d));
+	bench_away(d, &d->team, true);
+	bench_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		     "{'debts': [{'nodeName': 'n-9', 'nodeUID': 'u', 'since': '" WHEN "'}]}");
+	bench_must(d, &d->host, "PATCH",
+		   arena_printf(d->a, "/apis/" OBJECT_API_VERSION "/nodeclaims/%s", name),
+		   "{'metadata': {'finalizers': null}}");
+	bench_must(d, &d->host, "DELETE",
+		   arena_printf(d->a, "/apis/" OBJECT_API_VERSION "/nodeclaims/%s", name), NULL);
+	bench_run(d, 15000);
+	assert_true(finalized(d));
+	bench_away(d, &d->team, false);
+	bench_run(d, 120000);
+	assert_int_equal(debts(d), 0);
+	assert_false(finalized(d));
+}
+
+static void a_list_without_one_keeps_the_others_as_they_are(void **state)
+{
+	struct bench *d = *state;
+
+	bench_away(d, &d->team, true);
+	d->c.leading = false;
+	bench_status(
+		d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		"{'debts': [{'nodeName': 'n-1', 'nodeUID': 'u-1', 'tokenID': 'aaaaaa', 'since': '" WHEN
+		"'}, {'nodeName': 'n-2', 'since': '" WHEN "'}]}");
+	bench_run(d, 15000);
+	assert_false(finalized(d)); /* it does not lead */
+	OWN_JSON both = debts_without(
+		CONTROLLER_GET(&d->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, "team-a"), "n-9");
+	OWN_JSON one = debts_without(
+		CONTROLLER_GET(&d->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, "team-a"), "n-1");
+	OWN_JSON vc = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	assert_true(json_equal(both, json_at(vc, "status", "debts")));
+	assert_int_equal(json_array_size(one), 1);
+	assert_string_equal(json_str_at(json_array_get(one, 0), "nodeName"), "n-2");
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_debt_is_paid_by_uid_and_struck_off),
+		T(a_node_that_is_somebody_elses_by_now_stays),
+		T(a_node_that_its_kubelet_registered_again_goes_too),
+		T(nothing_is_deleted_for_a_paused_tenant_or_by_who_does_not_lead),
+		T(a_tenant_is_finalized_while_it_has_claims_or_debts),
+		T(a_list_without_one_keeps_the_others_as_they_are),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

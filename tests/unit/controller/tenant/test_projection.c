@@ -1,0 +1,762 @@
+#include "tests/unit/testing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/tenant/tenant.h"
+
+static struct tenant team = {.name = (char *)"team-a"};
+
+struct fixture {
+	struct arena *a;
+	struct err e;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = mem_new(struct fixture);
+
+	f->a = arena_new();
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	arena_free(f->a);
+	free(f);
+	return 0;
+}
+
+/* Single quotes stand for double ones. */
+static json_t *read_json(const char *text)
+{
+	char *copy = mem_strdup(text);
+	struct err e;
+	json_t *j;
+
+	for (char *c = copy; *c; c++)
+		if (*c == '\'')
+			*c = '"';
+	j = json_parse(copy, strlen(copy), &e);
+	if (!j)
+		fail_msg("%s: %s", e.text, copy);
+	free(copy);
+	return j;
+}
+
+static struct world_pod *pod_of(struct fixture *f, const json_t *o)
+{
+	return tenant_project_pod(o, f->a, &team, &f->e);
+}
+
+/* A pod with this spec, marked unschedulable. */
+static struct world_pod *pod(struct fixture *f, const char *spec)
+{
+	OWN_JSON o = read_json(
+		"{'metadata': {'namespace': 'ml', 'name': 'train', 'uid': 'u-1'},"
+		" 'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False',"
+		" 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
+	struct world_pod *p;
+
+	json_object_set_new(o, "spec", read_json(spec));
+	p = pod_of(f, o);
+	assert_non_null(p);
+	return p;
+}
+
+static struct world_pod *whole_pod(struct fixture *f, const char *text)
+{
+	OWN_JSON o = read_json(text);
+	OWN_JSON named = json_pack("{s:{s:s, s:s, s:s}}", "metadata", "namespace", "default",
+				   "name", "p", "uid", "u");
+
+	json_object_update_recursive(named, o);
+	return pod_of(f, named);
+}
+
+static void assert_requests(const struct world_pod *p, const char *want)
+{
+	char got[512] = "", q[QUANTITY_TEXT];
+	size_t at = 0;
+
+	assert_null(p->unsupported);
+	for (size_t i = 0; i < p->requests.n; i++)
+		at += (size_t)snprintf(got + at, sizeof(got) - at, "%s%s=%s", i ? " " : "",
+				       p->requests.v[i].name,
+				       quantity_format(p->requests.v[i].q, q));
+	assert_string_equal(got, want);
+}
+
+/* --- going ----------------------------------------------------------------------------------------- */
+
+static void how_a_pod_goes_is_read_from_it(void **state)
+{
+	const struct tenant_pod *p = (const struct tenant_pod *)whole_pod(
+		*state,
+		"{'metadata': {'deletionTimestamp': '2026-12-01T10:00:00Z', 'annotations': {"
+		"'drover.dev/checkpoint': '20m', 'drover.dev/checkpoint-requested': 'then',"
+		" 'drover.dev/checkpoint-done': 'yes'}}, 'spec': {'nodeName': 'n-1',"
+		" 'terminationGracePeriodSeconds': 600}, 'status': {'phase': 'Running'}}");
+
+	assert_int_equal(p->grace_s, 600);
+	assert_true(p->running && p->world.terminating);
+	assert_int_equal(p->going_until, 1796119200000);
+	assert_string_equal(p->checkpoint, "20m");
+	assert_string_equal(p->checkpoint_requested, "then");
+	assert_string_equal(p->checkpoint_done, "yes");
+	p = (const struct tenant_pod *)whole_pod(
+		*state, "{'spec': {'terminationGracePeriodSeconds': -5, 'nodeName': 'n-1'},"
+			" 'status': {'phase': 'Pending'}}");
+	assert_int_equal(p->grace_s, 30);
+	assert_false(p->running || p->world.terminating || p->going_until);
+	assert_null(p->checkpoint);
+	assert_null(p->checkpoint_done);
+}
+
+static void of_a_long_annotation_only_the_beginning_is_kept(void **state)
+{
+	struct fixture *f = *state;
+	const struct tenant_pod *p = (const struct tenant_pod *)whole_pod(
+		f,
+		arena_printf(f->a,
+			     "{'metadata': {'annotations': {'drover.dev/checkpoint-done': '%0*d'}},"
+			     " 'spec': {'nodeName': 'n-1'}, 'status': {'phase': 'Running'}}",
+			     100000, 1));
+
+	assert_int_equal(strlen(p->checkpoint_done), 64);
+}
+
+static void a_node_says_who_cordoned_it_and_since_when_it_is_not_ready(void **state)
+{
+	struct fixture *f = *state;
+	OWN_JSON o = read_json(
+		"{'metadata': {'name': 'n', 'uid': 'u'}, 'spec': {'unschedulable': true, 'taints': [{"
+		"'key': 'drover.dev/draining', 'value': 'Empty', 'effect': 'NoSchedule'}]}, 'status': {"
+		"'conditions': [{'type': 'Ready', 'status': 'Unknown',"
+		" 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
+	OWN_JSON bare = read_json("{'metadata': {'name': 'n', 'uid': 'u'},"
+				  " 'spec': {'unschedulable': true, 'taints': []}}");
+	const struct tenant_node *n = tenant_project_node(o, f->a, &team, &f->e);
+
+	assert_true(n->draining && n->world.unschedulable && !n->world.ready);
+	assert_int_equal(n->ready_since, 1796119200000);
+	n = tenant_project_node(bare, f->a, &team, &f->e);
+	assert_true(!n->draining && n->world.unschedulable);
+	assert_int_equal(n->ready_since, 0);
+}
+
+/* --- requests -------------------------------------------------------------------------------------- */
+
+static void containers_are_summed_and_sorted_by_name(void **state)
+{
+	assert_requests(
+		pod(*state,
+		    "{'containers': [{'resources': {'requests': {'nvidia.com/gpu': '2', 'cpu': '500m'}}},"
+		    " {'resources': {'requests': {'cpu': '1500m', 'memory': '1Gi', 'nvidia.com/gpu': 1}}}, {}]}"),
+		"cpu=2 memory=1Gi nvidia.com/gpu=3");
+	assert_requests(pod(*state, "{'containers': [{}]}"), "");
+	assert_requests(pod(*state, "{}"), "");
+}
+
+static void a_limit_stands_in_for_each_request_that_is_not_given(void **state)
+{
+	assert_requests(
+		pod(*state,
+		    "{'containers': [{'resources': {'limits': {'nvidia.com/gpu': '8', 'cpu': '9'},"
+		    " 'requests': {'cpu': '1'}}}]}"),
+		"cpu=1 nvidia.com/gpu=8");
+	assert_requests(
+		pod(*state, "{'containers': [{'resources': {'limits': {'nvidia.com/gpu': '8'}}}]}"),
+		"nvidia.com/gpu=8");
+}
+
+static void an_init_container_counts_only_where_it_is_larger_than_the_rest(void **state)
+{
+	assert_requests(
+		pod(*state,
+		    "{'containers': [{'resources': {'requests': {'cpu': '2', 'memory': '1Gi'}}}],"
+		    " 'initContainers': [{'resources': {'requests': {'cpu': '1', 'memory': '3Gi'}}},"
+		    "                    {'resources': {'requests': {'cpu': '3'}}}]}"),
+		"cpu=3 memory=3Gi");
+}
+
+static void a_sidecar_runs_beside_the_containers_and_beside_later_init_containers(void **state)
+{
+	/* sidecar 1 + container 2 = 3; init before it 3 alone; init after it 3 + 1 = 4 */
+	assert_requests(
+		pod(*state,
+		    "{'containers': [{'resources': {'requests': {'cpu': '2'}}}],"
+		    " 'initContainers': [{'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '1'}}},"
+		    "                    {'resources': {'requests': {'cpu': '3'}}}]}"),
+		"cpu=4");
+	assert_requests(
+		pod(*state,
+		    "{'containers': [{'resources': {'requests': {'cpu': '2'}}}],"
+		    " 'initContainers': [{'resources': {'requests': {'cpu': '3'}}},"
+		    "                    {'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '1'}}}]}"),
+		"cpu=3");
+	assert_requests(
+		pod(*state,
+		    "{'containers': [{'resources': {'requests': {'cpu': '2'}}}],"
+		    " 'initContainers': [{'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '5'}}}]}"),
+		"cpu=7");
+}
+
+static void what_the_pod_asks_for_as_a_whole_replaces_the_sum(void **state)
+{
+	assert_requests(
+		pod(*state,
+		    "{'resources': {'requests': {'cpu': '3', 'memory': '1Gi'}},"
+		    " 'containers': [{'resources': {'requests': {'cpu': '5', 'nvidia.com/gpu': '1'}}}]}"),
+		"cpu=3 memory=1Gi nvidia.com/gpu=1");
+}
+
+static void overhead_comes_on_top_of_everything(void **state)
+{
+	assert_requests(pod(*state,
+			    "{'overhead': {'cpu': '250m', 'memory': '64Mi'},"
+			    " 'resources': {'requests': {'cpu': '1'}}, 'containers': [{}]}"),
+			"cpu=1250m memory=64Mi");
+	assert_requests(
+		pod(*state,
+		    "{'overhead': {'cpu': '1'}, 'containers': [{'resources': {'requests': {'cpu': '1'}}}],"
+		    " 'initContainers': [{'resources': {'requests': {'cpu': '4'}}}]}"),
+		"cpu=5");
+}
+
+static void a_quantity_that_is_none_makes_the_pod_unsupported_and_says_so(void **state)
+{
+	static const char *const bad[] = {"'lots'", "''", "'1e999'", "true", "null",
+					  "1.5",    "{}", "['1']",   "'-1'", "-1"};
+	char spec[256];
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		for (int at = 0; at < 4; at++) {
+			static const char *const places[] = {
+				"{'containers': [{'resources': {'requests': {'cpu': %s}}}]}",
+				"{'initContainers': [{'resources': {'limits': {'cpu': %s}}}]}",
+				"{'overhead': {'cpu': %s}}",
+				"{'resources': {'requests': {'cpu': %s}}}",
+			};
+			const char *cut = strstr(places[at], "%s");
+
+			str_format(spec, sizeof(spec), "%.*s%s%s", (int)(cut - places[at]),
+				   places[at], bad[i], cut + 2);
+			if (!str_eq(pod(*state, spec)->unsupported,
+				    "resource requests that cannot be read"))
+				fail_msg("taken: %s", spec);
+		}
+	}
+}
+
+static void members_of_the_wrong_type_are_taken_for_absent(void **state)
+{
+	static const char *const odd[] = {
+		"{'containers': 7}",
+		"{'containers': {'a': 1}}",
+		"{'containers': [1, 'x', null]}",
+		"{'containers': [{'resources': 'x'}]}",
+		"{'containers': [{'resources': {'requests': [1]}}]}",
+		"{'overhead': []}",
+		"{'initContainers': [[]]}",
+		"{'tolerations': {}}",
+		"{'tolerations': [1]}",
+		"{'nodeSelector': []}",
+		"{'nodeSelector': {'a': 1}}",
+		"{'affinity': 1}",
+		"{'affinity': {'nodeAffinity': []}}",
+		"{'priority': 'high'}",
+		"{'topologySpreadConstraints': 'x'}",
+		"{'volumes': [7]}",
+		"{'schedulingGates': {}}",
+		"{'resourceClaims': 1}",
+		"{'nodeName': 7}",
+		"[]",
+		"null",
+		"'spec'",
+	};
+
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		const struct world_pod *p = pod(*state, odd[i]);
+
+		if (p->unsupported || p->requests.n || !p->unschedulable)
+			fail_msg("%s", odd[i]);
+	}
+}
+
+static void append_many(struct buf *b, const char *item, int n)
+{
+	for (int i = 0; i < n; i++)
+		buf_printf(b, "%s%s", i ? "," : "", item);
+}
+
+static void a_list_beyond_reason_makes_the_pod_unsupported_and_costs_little(void **state)
+{
+	static const char *const lists[] = {
+		"{'containers': [",
+		"{'initContainers': [",
+		"{'affinity': {'nodeAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': {'nodeSelectorTerms': [",
+		"{'affinity': {'nodeAffinity': {'preferredDuringSchedulingIgnoredDuringExecution': [",
+	};
+	static const char *const ends[] = {"]}", "]}", "]}}}}", "]}}}"};
+	struct fixture *f = *state;
+
+	for (int i = 0; i < 4; i++) {
+		struct buf b;
+
+		buf_init(&b, 4 << 20);
+		buf_puts(&b, lists[i]);
+		append_many(&b, "{}", 100000);
+		buf_puts(&b, ends[i]);
+		assert_non_null(pod(f, b.data)->unsupported);
+		buf_done(&b);
+		assert_true(arena_size(f->a) < (1 << 20));
+	}
+}
+
+static void more_resources_than_reason_make_the_pod_unsupported(void **state)
+{
+	struct buf b;
+
+	buf_init(&b, 1 << 20);
+	buf_puts(&b, "{'containers': [{'resources': {'requests': {");
+	for (int i = 0; i < 257; i++)
+		buf_printf(&b, "%s'example.com/r%d': 1", i ? "," : "", i);
+	buf_puts(&b, "}}}]}");
+	assert_non_null(pod(*state, b.data)->unsupported);
+	buf_done(&b);
+}
+
+static void a_sum_past_all_numbers_saturates(void **state)
+{
+	const struct world_pod *p =
+		pod(*state,
+		    "{'containers': [{'resources': {'requests': {'cpu': '9223372036854775807'}}},"
+		    " {'resources': {'requests': {'cpu': '9223372036854775807'}}}]}");
+
+	assert_true(quantity_ceil(p->requests.v[0].q) == INT64_MAX);
+}
+
+/* --- whether it is demand -------------------------------------------------------------------------- */
+
+static void a_marked_pod_is_demand_since_its_mark(void **state)
+{
+	const struct world_pod *p = pod(*state, "{'priority': 1000, 'containers': [{}]}");
+
+	assert_string_equal(p->tenant, "team-a");
+	assert_string_equal(p->ns, "ml");
+	assert_string_equal(p->name, "train");
+	assert_string_equal(p->uid, "u-1");
+	assert_true(p->unschedulable);
+	assert_int_equal(p->since, 1796119200000);
+	assert_int_equal(p->priority, 1000);
+	assert_false(p->daemon);
+}
+
+#define MARK                                                                                       \
+	"'conditions': [{'type': 'PodScheduled', 'status': 'False', 'reason': 'Unschedulable'}]"
+
+static void what_waits_for_something_else_is_no_demand(void **state)
+{
+	static const char *const others[] = {
+		"{'status': {'phase': 'Pending'}}",
+		"{'status': {'conditions': [{'type': 'PodScheduled', 'status': 'True', 'reason': 'Unschedulable'}]}}",
+		"{'status': {'conditions': [{'type': 'PodScheduled', 'status': 'False', 'reason': 'SchedulingGated'}]}}",
+		"{'status': {'conditions': [{'type': 'Ready', 'status': 'False', 'reason': 'Unschedulable'}]}}",
+		"{'status': {'conditions': 'Unschedulable'}}",
+		"{'status': {" MARK ", 'nominatedNodeName': 'n-1'}}",
+		"{'status': {" MARK "}, 'spec': {'nodeName': 'n-1'}}",
+		"{'status': {" MARK "}, 'spec': {'schedulingGates': [{'name': 'quota'}]}}",
+		"{'status': {" MARK "}, 'metadata': {'deletionTimestamp': '2026-12-01T10:00:00Z'}}",
+		"{'status': {" MARK
+		"}, 'metadata': {'ownerReferences': [{'kind': 'DaemonSet', 'controller': true}]}}",
+		"{'status': {" MARK
+		"}, 'metadata': {'annotations': {'kubernetes.io/config.mirror': 'x'}}}",
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		const struct world_pod *p = whole_pod(*state, others[i]);
+
+		if (!p || p->unschedulable)
+			fail_msg("taken for demand: %s", others[i]);
+	}
+	assert_true(whole_pod(*state, "{'status': {" MARK "}}")->unschedulable);
+	assert_int_equal(whole_pod(*state, "{'status': {" MARK "}}")->since, 0);
+	assert_true(whole_pod(*state,
+			      "{'status': {" MARK
+			      ", 'nominatedNodeName': ''}, 'spec': {'schedulingGates': []}}")
+			    ->unschedulable);
+}
+
+static void a_finished_pod_is_left_out(void **state)
+{
+	assert_null(whole_pod(*state, "{'status': {'phase': 'Succeeded'}}"));
+	assert_null(whole_pod(*state, "{'status': {'phase': 'Failed'}}"));
+	assert_non_null(whole_pod(*state, "{'status': {'phase': 'Running'}}"));
+}
+
+#define GOING "'metadata': {'deletionTimestamp': '2026-11-22T00:35:41Z'}"
+
+/* Switching its machine off then would leave it there until kube-controller-manager's pod GC, a minute later. */
+static void a_finished_pod_that_is_being_deleted_keeps_its_node_until_it_is_gone(void **state)
+{
+	const struct tenant_pod *p = (const struct tenant_pod *)whole_pod(
+		*state, "{" GOING
+			", 'status': {'phase': 'Failed'}, 'spec': {'nodeName': 'n1', 'containers': "
+			"[{'resources': {'requests': {'cpu': '1'}}}]}}");
+
+	assert_non_null(p);
+	assert_string_equal(p->world.node, "n1");
+	assert_true(p->world.terminating);
+	assert_false(p->running);
+	assert_int_equal(p->world.requests.n, 0);
+	/* Nobody's business: no kubelet has it. */
+	assert_null(whole_pod(
+		*state, "{" GOING ", 'status': {'phase': 'Failed'}, 'spec': {'nodeName': null}}"));
+}
+
+static void daemon_and_static_pods_are_known_for_what_they_are(void **state)
+{
+	assert_true(
+		whole_pod(
+			*state,
+			"{'metadata': {'ownerReferences': [{'kind': 'DaemonSet', 'controller': true}]}}")
+			->daemon);
+	assert_true(
+		whole_pod(
+			*state,
+			"{'metadata': {'ownerReferences': [{'kind': 'Node', 'controller': true}]}}")
+			->daemon);
+	assert_true(whole_pod(*state,
+			      "{'metadata': {'annotations': {'kubernetes.io/config.mirror': 'x'}}}")
+			    ->daemon);
+	assert_false(whole_pod(*state, "{'metadata': {'ownerReferences': [{'kind': 'DaemonSet'}]}}")
+			     ->daemon);
+	assert_false(
+		whole_pod(
+			*state,
+			"{'metadata': {'ownerReferences': [{'kind': 'Job', 'controller': true}]}}")
+			->daemon);
+}
+
+static void of_a_bound_pod_only_its_size_is_kept(void **state)
+{
+	const struct world_pod *p =
+		pod(*state,
+		    "{'nodeName': 'n-1', 'nodeSelector': {'a': 'b'}, 'tolerations': [{'key': 'x'}],"
+		    " 'containers': [{'resources': {'requests': {'cpu': '1'}}}],"
+		    " 'volumes': [{'persistentVolumeClaim': {'claimName': 'c'}}]}");
+
+	assert_string_equal(p->node, "n-1");
+	assert_requests(p, "cpu=1");
+	assert_int_equal(p->node_selector.n + p->tolerations.n + p->labels.n, 0);
+}
+
+/* --- constraints ----------------------------------------------------------------------------------- */
+
+static void selectors_tolerations_and_affinity_are_read(void **state)
+{
+	const struct world_pod *p = pod(
+		*state,
+		"{'nodeSelector': {'z': '1', 'a': '2'},"
+		" 'tolerations': [{'operator': 'Exists'}, {'key': 'gpu', 'value': 'yes', 'effect': 'NoSchedule'}],"
+		" 'affinity': {'nodeAffinity': {"
+		"  'requiredDuringSchedulingIgnoredDuringExecution': {'nodeSelectorTerms': ["
+		"    {'matchExpressions': [{'key': 'gpu', 'operator': 'In', 'values': ['h100', 'h200']}]},"
+		"    {'matchExpressions': [{'key': 'mem', 'operator': 'Gt', 'values': ['80']}]}]},"
+		"  'preferredDuringSchedulingIgnoredDuringExecution': [{'weight': 7, 'preference':"
+		"    {'matchExpressions': [{'key': 'rack', 'operator': 'NotIn', 'values': ['r1']}]}}]}}}");
+
+	assert_null(p->unsupported);
+	assert_string_equal(labels_get(&p->node_selector, "a"), "2");
+	assert_string_equal(p->node_selector.v[1].key, "z");
+	assert_int_equal(p->tolerations.n, 2);
+	assert_true(p->tolerations.v[0].exists);
+	assert_null(p->tolerations.v[0].key);
+	assert_false(p->tolerations.v[1].exists);
+	assert_string_equal(p->tolerations.v[1].value, "yes");
+	assert_string_equal(p->tolerations.v[1].effect, "NoSchedule");
+	assert_int_equal(p->affinity.n, 2);
+	assert_int_equal(p->affinity.v[0].v[0].op, SELECTOR_IN);
+	assert_int_equal(p->affinity.v[0].v[0].nvalues, 2);
+	assert_string_equal(p->affinity.v[0].v[0].values[1], "h200");
+	assert_int_equal(p->affinity.v[1].v[0].op, SELECTOR_GT);
+	assert_int_equal(p->preferences.n, 1);
+	assert_int_equal(p->preferences.v[0].weight, 7);
+	assert_int_equal(p->preferences.v[0].term.v[0].op, SELECTOR_NOT_IN);
+}
+
+#define REQUIRED(terms)                                                                                                 \
+	"{'affinity': {'nodeAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': {'nodeSelectorTerms': " terms \
+	"}}}}"
+
+#define PREFERRED(term)                                                                                           \
+	"{'affinity': {'nodeAffinity': {'preferredDuringSchedulingIgnoredDuringExecution': [{'preference': " term \
+	"}]}}}"
+
+static void an_affinity_that_cannot_be_judged_is_not_taken_for_none(void **state)
+{
+	static const char *const bad[] = {
+		REQUIRED(
+			"[{'matchFields': [{'key': 'metadata.name', 'operator': 'In', 'values': ['n-1']}]}]"),
+		REQUIRED("[{'matchExpressions': [{'key': 'a', 'operator': 'Like'}]}]"),
+		REQUIRED("[{'matchExpressions': [{'key': 'a'}]}]"),
+		REQUIRED("[{'matchExpressions': [{'operator': 'Exists'}]}]"),
+		REQUIRED("[{'matchExpressions': [7]}]"),
+		REQUIRED("[{}]"), /* an empty term matches no node */
+		REQUIRED("[{'matchExpressions': []}]"),
+		PREFERRED("{'matchExpressions': [{'key': 'a', 'operator': 'Like'}]}"),
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (!str_eq(pod(*state, bad[i])->unsupported,
+			    "a node affinity that cannot be read"))
+			fail_msg("taken: %s", bad[i]);
+	/* Beside one that says something an empty term says nothing. */
+	assert_int_equal(
+		pod(*state,
+		    REQUIRED("[{}, {'matchExpressions': [{'key': 'a', 'operator': 'Exists'}]}]"))
+			->affinity.n,
+		1);
+}
+
+#define SPREAD                                                                                     \
+	"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule', 'topologyKey': 'zone', 'maxSkew': 1"
+
+static void constraints_that_the_planner_does_not_judge_are_named(void **state)
+{
+	static const struct {
+		const char *spec, *says;
+	} cases[] = {
+		{"{'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{}]}}}",
+		 "a required pod affinity that cannot be read"},
+		{"{'affinity': {'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{}]}}}",
+		 "a required pod anti-affinity that cannot be read"},
+		{"{'affinity': {'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
+		 "{'topologyKey': 'zone', 'namespaceSelector': {}}]}}}",
+		 "required pod anti-affinity with a namespaceSelector"},
+		{SPREAD "}]}", NULL},
+		{SPREAD ", 'minDomains': 1}]}", NULL},
+		{SPREAD ", 'minDomains': 2}]}", "topologySpreadConstraints with minDomains"},
+		{SPREAD ", 'nodeAffinityPolicy': 'Honor', 'nodeTaintsPolicy': 'Ignore'}]}", NULL},
+		{SPREAD ", 'nodeAffinityPolicy': 'Ignore'}]}",
+		 "topologySpreadConstraints with nodeAffinityPolicy Ignore"},
+		{SPREAD ", 'nodeTaintsPolicy': 'Honor'}]}",
+		 "topologySpreadConstraints with nodeTaintsPolicy Honor"},
+		{SPREAD
+		 ", 'labelSelector': {'matchExpressions': [{'key': 'a', 'operator': 'Odd'}]}}]}",
+		 "topologySpreadConstraints that cannot be read"},
+		{SPREAD ", 'labelSelector': {'matchLabels': {'a': 1}}}]}",
+		 "topologySpreadConstraints that cannot be read"},
+		{"{'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': []},"
+		 " 'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [],"
+		 " 'preferredDuringSchedulingIgnoredDuringExecution': [{}]}}}",
+		 NULL},
+		{"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'ScheduleAnyway'}, {'whenUnsatisfiable': 'DoNotSchedule'}]}",
+		 "topologySpreadConstraints that cannot be read"},
+		{"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'ScheduleAnyway'}]}", NULL},
+		{"{'volumes': [{'emptyDir': {}}, {'persistentVolumeClaim': {'claimName': 'c'}}]}",
+		 "a persistentVolumeClaim"},
+		{"{'volumes': [{'ephemeral': {}}]}", "a persistentVolumeClaim"},
+		{"{'volumes': [{'emptyDir': {}}]}", NULL},
+		{"{'resourceClaims': [{'name': 'gpu'}]}", "resourceClaims"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (!str_eq(pod(*state, cases[i].spec)->unsupported, cases[i].says))
+			fail_msg("%s", cases[i].spec);
+}
+
+static struct world_pod *labelled(struct fixture *f, const char *spec)
+{
+	OWN_JSON o = read_json(
+		"{'metadata': {'namespace': 'ml', 'name': 'p', 'uid': 'u', 'labels': {'app': 'a', 'rev': '7'}}}");
+
+	json_object_set_new(o, "spec", read_json(spec));
+	return pod_of(f, o);
+}
+
+static bool picks(const struct world_topology *t, const char *app, const char *rev)
+{
+	struct label l[] = {{"app", app}, {"rev", rev}};
+	const struct labels labels = {l, rev ? 2 : 1};
+
+	return selector_matches(&t->pods, &labels);
+}
+
+static void where_other_pods_let_it_be_is_read(void **state)
+{
+	const struct world_pod *p = labelled(
+		*state,
+		"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule', 'topologyKey': 'zone',"
+		"   'maxSkew': 2, 'labelSelector': {'matchLabels': {'app': 'a'}}, 'matchLabelKeys': ['rev', 'none']},"
+		"  {'whenUnsatisfiable': 'ScheduleAnyway', 'topologyKey': 'rack', 'maxSkew': 1}],"
+		" 'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
+		"   {'topologyKey': 'rack', 'labelSelector': {'matchExpressions': ["
+		"    {'key': 'app', 'operator': 'In', 'values': ['a', 'b']}]}, 'namespaces': ['x', 'y']}]},"
+		"  'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
+		"   {'topologyKey': 'kubernetes.io/hostname', 'labelSelector': {}, 'mismatchLabelKeys': ['rev']}]}}}");
+	const struct world_topology *t = p->topology.v;
+
+	assert_null(p->unsupported);
+	assert_int_equal(p->topology.n, 3);
+	assert_int_equal(t[0].kind, WORLD_APART);
+	assert_string_equal(t[0].key, "kubernetes.io/hostname");
+	assert_int_equal(t[0].nnamespaces, 0);
+	assert_true(picks(&t[0], "b", "8") && !picks(&t[0], "b", "7"));
+	assert_int_equal(t[1].kind, WORLD_TOGETHER);
+	assert_string_equal(t[1].namespaces[1], "y");
+	assert_true(picks(&t[1], "b", NULL) && !picks(&t[1], "c", NULL));
+	assert_int_equal(t[2].kind, WORLD_SPREAD);
+	assert_int_equal(t[2].max_skew, 2);
+	assert_true(picks(&t[2], "a", "7") && !picks(&t[2], "a", "8") && !picks(&t[2], "b", "7"));
+}
+
+static void a_selector_that_is_absent_selects_nobody(void **state)
+{
+	const struct world_pod *p = labelled(
+		*state,
+		"{'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule', 'topologyKey': 'zone', 'maxSkew': 1}]}");
+
+	assert_int_equal(p->topology.n, 1);
+	assert_false(picks(&p->topology.v[0], "a", NULL));
+	assert_false(picks(&p->topology.v[0], "a", "7"));
+}
+
+static void a_bound_pod_keeps_its_labels_and_whom_it_bans(void **state)
+{
+	const struct world_pod *p = labelled(
+		*state,
+		"{'nodeName': 'n-1', 'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule',"
+		"  'topologyKey': 'zone', 'maxSkew': 1, 'labelSelector': {}}],"
+		" 'affinity': {'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
+		"   {'topologyKey': 'zone', 'labelSelector': {}}]},"
+		"  'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': ["
+		"   {'topologyKey': 'zone', 'labelSelector': {'matchLabels': {'app': 'a'}}}]}}}");
+
+	assert_string_equal(labels_get(&p->labels, "app"), "a");
+	assert_int_equal(p->topology.n, 1);
+	assert_int_equal(p->topology.v[0].kind, WORLD_APART);
+	assert_true(picks(&p->topology.v[0], "a", NULL));
+}
+
+/* --- nodes ----------------------------------------------------------------------------------------- */
+
+static struct tenant_node *node(struct fixture *f, const char *text)
+{
+	OWN_JSON o = read_json(text);
+
+	return tenant_project_node(o, f->a, &team, &f->e);
+}
+
+static void a_node_says_who_it_is_and_what_it_holds(void **state)
+{
+	const struct tenant_node *n = node(
+		*state,
+		"{'metadata': {'name': 'h100-x', 'uid': 'u-9', 'resourceVersion': '17',"
+		" 'creationTimestamp': '2026-12-01T10:00:00Z', 'labels': {'drover.dev/nodeclaim': 'h100-x', 'a': 'b'}},"
+		" 'spec': {'providerID': 'drover://hall-a/m-1', 'unschedulable': true,"
+		"  'taints': [{'key': 'gpu', 'value': 'yes', 'effect': 'NoSchedule'}]},"
+		" 'status': {'capacity': {'cpu': '8'}, 'allocatable': {'nvidia.com/gpu': '8', 'cpu': '7500m', 'x': 'lots'},"
+		"  'conditions': [{'type': 'MemoryPressure', 'status': 'False'}, {'type': 'Ready', 'status': 'True'}],"
+		"  'nodeInfo': {'systemUUID': 'AB', 'bootID': 'boot-1'}}}");
+
+	assert_string_equal(n->world.tenant, "team-a");
+	assert_string_equal(n->world.name, "h100-x");
+	assert_string_equal(n->world.claim, "h100-x");
+	assert_true(n->world.ready);
+	assert_true(n->world.unschedulable);
+	assert_int_equal(n->world.allocatable.n, 2); /* what cannot be read is not there */
+	assert_string_equal(n->world.allocatable.v[0].name, "cpu");
+	assert_int_equal(quantity_milli_floor(n->world.allocatable.v[0].q), 7500);
+	assert_int_equal(n->capacity.n, 1);
+	assert_int_equal(n->world.taints.n, 1);
+	assert_string_equal(n->world.taints.v[0].value, "yes");
+	assert_false(n->unregistered);
+	assert_string_equal(n->uid, "u-9");
+	assert_string_equal(n->rv, "17");
+	assert_string_equal(n->provider_id, "drover://hall-a/m-1");
+	assert_string_equal(n->system_uuid, "AB");
+	assert_string_equal(n->boot_id, "boot-1");
+	assert_int_equal(n->created, 1796119200000);
+	assert_string_equal(n->taints_json,
+			    "[{\"key\":\"gpu\",\"value\":\"yes\",\"effect\":\"NoSchedule\"}]");
+}
+
+static void a_node_with_our_taint_is_not_registered_yet(void **state)
+{
+	assert_true(
+		node(*state,
+		     "{'spec': {'taints': [{'key': 'a'}, {'key': 'drover.dev/unregistered', 'effect': 'NoSchedule'}]}}")
+			->unregistered);
+}
+
+static void a_node_that_says_next_to_nothing_is_taken_as_it_is(void **state)
+{
+	static const char *const poor[] = {
+		"{}",
+		"{'metadata': {}, 'spec': {}, 'status': {}}",
+		"{'metadata': 1, 'spec': [], 'status': 'x'}",
+		"{'spec': {'taints': 'x'}}",
+		"{'status': {'conditions': {}, 'allocatable': [], 'nodeInfo': 3}}",
+		"{'metadata': {'creationTimestamp': 'yesterday', 'labels': {'drover.dev/nodeclaim': 5}}}",
+		"{'status': {'conditions': [{'type': 'Ready', 'status': 'Unknown'}], 'allocatable': {'cpu': '-4'}}}",
+	};
+
+	for (size_t i = 0; i < sizeof(poor) / sizeof(poor[0]); i++) {
+		const struct tenant_node *n = node(*state, poor[i]);
+
+		assert_non_null(n);
+		assert_false(n->world.ready);
+		assert_null(n->world.claim);
+		assert_null(n->system_uuid);
+		assert_int_equal(n->world.allocatable.n, 0);
+		assert_int_equal(n->created, 0);
+	}
+	assert_string_equal(node(*state, "{'spec': {'taints': [{}, 7]}}")->world.taints.v[1].key,
+			    "");
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(how_a_pod_goes_is_read_from_it),
+		T(of_a_long_annotation_only_the_beginning_is_kept),
+		T(a_node_says_who_cordoned_it_and_since_when_it_is_not_ready),
+		T(containers_are_summed_and_sorted_by_name),
+		T(a_limit_stands_in_for_each_request_that_is_not_given),
+		T(an_init_container_counts_only_where_it_is_larger_than_the_rest),
+		T(a_sidecar_runs_beside_the_containers_and_beside_later_init_containers),
+		T(what_the_pod_asks_for_as_a_whole_replaces_the_sum),
+		T(overhead_comes_on_top_of_everything),
+		T(a_quantity_that_is_none_makes_the_pod_unsupported_and_says_so),
+		T(members_of_the_wrong_type_are_taken_for_absent),
+		T(a_list_beyond_reason_makes_the_pod_unsupported_and_costs_little),
+		T(more_resources_than_reason_make_the_pod_unsupported),
+		T(a_sum_past_all_numbers_saturates),
+		T(a_marked_pod_is_demand_since_its_mark),
+		T(what_waits_for_something_else_is_no_demand),
+		T(a_finished_pod_is_left_out),
+		T(a_finished_pod_that_is_being_deleted_keeps_its_node_until_it_is_gone),
+		T(daemon_and_static_pods_are_known_for_what_they_are),
+		T(of_a_bound_pod_only_its_size_is_kept),
+		T(selectors_tolerations_and_affinity_are_read),
+		T(where_other_pods_let_it_be_is_read),
+		T(a_selector_that_is_absent_selects_nobody),
+		T(a_bound_pod_keeps_its_labels_and_whom_it_bans),
+		T(an_affinity_that_cannot_be_judged_is_not_taken_for_none),
+		T(constraints_that_the_planner_does_not_judge_are_named),
+		T(a_node_says_who_it_is_and_what_it_holds),
+		T(a_node_with_our_taint_is_not_registered_yet),
+		T(a_node_that_says_next_to_nothing_is_taken_as_it_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

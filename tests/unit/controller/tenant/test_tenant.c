@@ -1,0 +1,301 @@
+#include "tests/unit/controller/bench.h"
+
+#include <stdlib.h>
+#include "base/str.h"
+
+static int setup(void **state)
+{
+	bench_setup(state);
+	bench_tenants(*state);
+	bench_fleet(*state);
+	return 0;
+}
+
+static struct tenant *team(struct bench *d)
+{
+	struct tenant *t = tenant_get(&d->c, "team-a");
+
+	assert_non_null(t);
+	return t;
+}
+
+static const char *condition(struct bench *d, const char *type)
+{
+	return bench_condition(d, OBJECT_VIRTUAL_CLUSTER, "team-a", type);
+}
+
+static const char *message(struct bench *d, const char *type)
+{
+	OWN_JSON o = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), type))
+			return arena_strdup(d->a, json_str_at(c, "message"));
+	return "";
+}
+
+static void new_kubeconfig(struct bench *d, const char *text)
+{
+	bench_secret(d, "team-a", "config", text, NULL, NULL);
+	bench_run(d, 40000);
+}
+
+static void put_node(struct bench *d, const char *name, const char *uuid)
+{
+	bench_must(d, &d->team, "POST", "/api/v1/nodes",
+		   arena_printf(d->a,
+				"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': '%s'},"
+				" 'status': {'nodeInfo': {'systemUUID': '%s'}}}",
+				name, uuid));
+}
+
+static void a_tenant_whose_kubeconfig_works_is_usable(void **state)
+{
+	struct bench *d = *state;
+
+	bench_run(d, 5000);
+	assert_true(tenant_usable(team(d)));
+	assert_string_equal(team(d)->version, "1.36");
+	assert_true(str_starts(team(d)->ca_pem, "-----BEGIN CERTIFICATE-----"));
+	assert_string_equal(condition(d, "KubeconfigAccepted"), "True Ok");
+	assert_string_equal(condition(d, "Permitted"), "True Ok");
+	assert_string_equal(condition(d, "Reachable"), "True Ok");
+	assert_string_equal(condition(d, "Ready"), "True Ok");
+	OWN_JSON vc = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	OWN_JSON ns = bench_stored(&d->team, "namespaces/kube-system");
+	assert_string_equal(json_str_at(vc, "status", "clusterUID"),
+			    json_str_at(ns, "metadata", "uid"));
+	assert_string_equal(json_str_at(vc, "status", "version"), "1.36");
+}
+
+static void a_kubeconfig_that_could_turn_on_us_is_refused_with_the_field_named(void **state)
+{
+	struct bench *d = *state;
+	const struct {
+		const char *server, *more, *says;
+	} cases[] = {
+		{BENCH_TEAM, ", 'exec': {'command': '/bin/sh'}", "exec"},
+		{BENCH_TEAM, ", 'tokenFile': '/var/run/secrets/token'", "tokenFile"},
+		{"http://team-a.test:6443", "", "server"},
+		{"https://127.0.0.1:6443", "", "server"},
+		{"https://169.254.169.254", "", "server"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		new_kubeconfig(d, bench_kubeconfig(d, cases[i].server, cases[i].more));
+		assert_false(tenant_usable(team(d)));
+		assert_string_equal(condition(d, "KubeconfigAccepted"), "False KubeconfigRefused");
+		assert_string_equal(condition(d, "Reachable"), "Unknown KubeconfigRefused");
+		assert_string_equal(condition(d, "Ready"), "False KubeconfigRefused");
+		if (!strstr(message(d, "KubeconfigAccepted"), cases[i].says))
+			fail_msg("%s", message(d, "KubeconfigAccepted"));
+		assert_null(team(d)->client);
+		assert_null(strstr(message(d, "KubeconfigAccepted"), "bench-token"));
+	}
+	new_kubeconfig(d, "{");
+	assert_string_equal(condition(d, "KubeconfigAccepted"), "False KubeconfigRefused");
+	new_kubeconfig(d, bench_kubeconfig(d, BENCH_TEAM, ""));
+	assert_true(tenant_usable(team(d)));
+}
+
+static void a_server_that_an_admin_wrote_stands_in_for_a_local_one(void **state)
+{
+	struct bench *d = *state;
+
+	new_kubeconfig(d, bench_kubeconfig(d, "https://localhost:8443", ""));
+	assert_false(tenant_usable(team(d)));
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'spec': {'server': '" BENCH_TEAM "'}}");
+	bench_run(d, 5000);
+	assert_true(tenant_usable(team(d)));
+}
+
+static void an_absent_secret_or_key_is_said_and_comes_back(void **state)
+{
+	struct bench *d = *state;
+
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		    "{'spec': {'kubeconfigSecretRef': {'name': 'other'}}}");
+	bench_run(d, 5000);
+	assert_string_equal(condition(d, "KubeconfigAccepted"), "False KubeconfigAbsent");
+	bench_secret(d, "other", "value", "x", NULL, NULL);
+	bench_run(d, 5000);
+	assert_string_equal(condition(d, "KubeconfigAccepted"), "False KubeconfigRefused");
+	assert_string_equal(message(d, "Ready"), "Secret other has no key config");
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		    "{'spec': {'kubeconfigSecretRef': {'name': 'team-a'}}}");
+	bench_run(d, 40000);
+	assert_true(tenant_usable(team(d)));
+}
+
+static void what_is_known_of_a_tenant_outlives_its_secret(void **state)
+{
+	struct bench *d = *state;
+
+	put_node(d, "n-1", "4C4C4544-0035-3410-8050-C6C04F314733");
+	bench_run(d, 5000);
+	assert_non_null(tenant_node_get(team(d), "n-1"));
+	bench_must(d, &d->host, "DELETE", "/api/v1/namespaces/" BENCH_NS "/secrets/team-a", NULL);
+	bench_run(d, 40000);
+	OWN_JSON before = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	bench_run(d, 300000);
+	/* The old login still works; that does not make it change its mind. */
+	OWN_JSON after = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	assert_true(json_equal(before, after));
+	assert_false(tenant_usable(team(d)));
+	assert_non_null(tenant_node_get(team(d), "n-1"));
+	assert_string_equal(condition(d, "KubeconfigAccepted"), "False KubeconfigAbsent");
+	bench_secret(d, "team-a", "config", bench_kubeconfig(d, BENCH_TEAM, ""), NULL, NULL);
+	bench_run(d, 10000);
+	assert_true(tenant_usable(team(d)));
+}
+
+static void an_api_that_is_away_is_not_a_tenant_that_is_gone(void **state)
+{
+	struct bench *d = *state;
+	char node[80];
+
+	put_node(d, "n-1", "4C4C4544-0035-3410-8050-C6C04F314733");
+	bench_run(d, 5000);
+	bench_away(d, &d->team, true);
+	bench_run(d, 120000);
+	assert_false(tenant_usable(team(d)));
+	assert_string_equal(condition(d, "Reachable"), "False Unreachable");
+	assert_string_equal(condition(d, "Permitted"), "True Ok");
+	assert_non_null(tenant_node_get(team(d), "n-1"));
+	assert_true(tenant_may_run(&d->c, "4c4c4544-0035-3410-8050-c6c04f314733", NULL, node,
+				   sizeof(node)));
+	bench_away(d, &d->team, false);
+	bench_run(d, 60000);
+	assert_true(tenant_usable(team(d)));
+	assert_string_equal(condition(d, "Ready"), "True Ok");
+}
+
+static void a_login_that_is_refused_is_said(void **state)
+{
+	struct bench *d = *state;
+
+	bench_run(d, 5000);
+	d->team.denied = true;
+	bench_run(d, 120000);
+	assert_false(tenant_usable(team(d)));
+	assert_string_equal(condition(d, "Permitted"), "False NotPermitted");
+	d->team.denied = false;
+	bench_run(d, 120000);
+	assert_true(tenant_usable(team(d)));
+}
+
+static void another_cluster_behind_the_same_name_stops_everything(void **state)
+{
+	struct bench *d = *state;
+
+	put_node(d, "n-1", "4C4C4544-0035-3410-8050-C6C04F314733");
+	bench_run(d, 5000);
+	/* The status keeps the first UID; now the cluster is a different one. */
+	OWN_JSON vc = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	const char *uid = json_str_at(vc, "status", "clusterUID");
+	bench_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'clusterUID': 'the one before'}");
+	bench_run(d, 120000);
+	assert_false(tenant_usable(team(d)));
+	assert_string_equal(condition(d, "Ready"), "False ClusterChanged");
+	assert_string_equal(condition(d, "Reachable"), "True Ok");
+	assert_non_null(strstr(message(d, "Ready"), uid));
+	OWN_JSON after = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	assert_string_equal(json_str_at(after, "status", "clusterUID"), "the one before");
+	/* Whatever comes and goes between two probes, it stays stopped. */
+	for (int i = 0; i < 10; i++) {
+		put_node(d, arena_printf(d->a, "more-%d", i), "AAAA-2");
+		bench_away(d, &d->team, true);
+		bench_run(d, 4000);
+		bench_away(d, &d->team, false);
+		for (int k = 0; k < 15; k++) {
+			bench_run(d, 1000);
+			assert_false(tenant_usable(team(d)));
+		}
+	}
+	bench_run(d, 120000);
+	assert_string_equal(condition(d, "Ready"), "False ClusterChanged");
+	/* An admin says that this is the cluster. */
+	bench_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		     arena_printf(d->a, "{'clusterUID': '%s'}", uid));
+	bench_run(d, 120000);
+	assert_true(tenant_usable(team(d)));
+}
+
+static void a_cluster_that_does_not_say_who_it_is_is_not_used(void **state)
+{
+	struct bench *d = *state;
+	struct store_change gone = {.key = "namespaces/kube-system", .if_rev = -1};
+
+	/* No API server deletes it: its store has lost it. */
+	assert_int_equal(store_commit(d->team.store, &gone, 1, NULL, NULL, NULL, &d->e), 0);
+	bench_run(d, 120000);
+	assert_false(tenant_usable(team(d)));
+	assert_string_equal(condition(d, "Reachable"), "False Unreachable");
+}
+
+static void a_node_is_found_by_its_system_uuid_in_any_case_and_order(void **state)
+{
+	struct bench *d = *state;
+	char out[80] = "";
+
+	put_node(d, "n-1", "4C4C4544-0035-3410-8050-C6C04F314733");
+	bench_run(d, 5000);
+	assert_true(tenant_may_run(&d->c, "4c4c4544-0035-3410-8050-c6c04f314733", NULL, out,
+				   sizeof(out)));
+	assert_string_equal(out, "team-a/n-1");
+	assert_true(tenant_may_run(&d->c, "44454c4c-3500-1034-8050-c6c04f314733", NULL, out,
+				   sizeof(out)));
+	assert_false(tenant_may_run(&d->c, "4c4c4544-0035-3410-8050-c6c04f314734", NULL, out,
+				    sizeof(out)));
+	assert_false(tenant_may_run(&d->c, "", NULL, out, sizeof(out)));
+	put_node(d, "n-2", "03000200-0400-0500-0006-000700080009");
+	bench_run(d, 5000);
+	assert_true(tenant_may_run(&d->c, "", NULL, out, sizeof(out)));
+	assert_string_equal(out, "team-a/n-2");
+}
+
+static void a_tenant_goes_with_its_object(void **state)
+{
+	struct bench *d = *state;
+
+	bench_run(d, 5000);
+	bench_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/virtualclusters/team-a",
+		   NULL);
+	bench_run(d, 5000);
+	assert_null(tenant_get(&d->c, "team-a"));
+}
+
+static void a_replica_that_does_not_lead_looks_but_writes_nothing(void **state)
+{
+	struct bench *d = *state;
+
+	d->c.leading = false;
+	bench_run(d, 30000);
+	assert_true(tenant_usable(team(d)));
+	OWN_JSON vc = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	assert_null(json_at(vc, "status", "clusterUID"));
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, bench_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_tenant_whose_kubeconfig_works_is_usable),
+		T(a_kubeconfig_that_could_turn_on_us_is_refused_with_the_field_named),
+		T(a_server_that_an_admin_wrote_stands_in_for_a_local_one),
+		T(an_absent_secret_or_key_is_said_and_comes_back),
+		T(what_is_known_of_a_tenant_outlives_its_secret),
+		T(an_api_that_is_away_is_not_a_tenant_that_is_gone),
+		T(a_login_that_is_refused_is_said),
+		T(another_cluster_behind_the_same_name_stops_everything),
+		T(a_cluster_that_does_not_say_who_it_is_is_not_used),
+		T(a_node_is_found_by_its_system_uuid_in_any_case_and_order),
+		T(a_tenant_goes_with_its_object),
+		T(a_replica_that_does_not_lead_looks_but_writes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

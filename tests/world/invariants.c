@@ -1,0 +1,423 @@
+#include "tests/world/invariants.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/crypto.h"
+#include "base/str.h"
+#include "api/kinds.h"
+#include "tests/world/world.h"
+#include "wipe/evidence.h"
+#include "wipe/proto.h"
+
+__attribute__((format(printf, 2, 3))) static void complain(struct sim_world *w, const char *fmt,
+							   ...)
+{
+	va_list ap;
+
+	if (w->complaint[0])
+		return;
+	va_start(ap, fmt);
+	vsnprintf(w->complaint, sizeof(w->complaint), fmt, ap);
+	va_end(ap);
+}
+
+static bool one_of(const char *s, const char *const *list)
+{
+	for (; *list; list++)
+		if (str_eq(s, *list))
+			return true;
+	return false;
+}
+
+static const char *const used[] = {"imaging", "attaching", "booting",  "joining",
+				   "gating",  "serving",   "draining", NULL};
+static const char *const may_cut[] = {"stopping", "isolating", "leaving", "quarantined", NULL};
+
+/* Here the agent is to run.  When its medium cannot be fetched, the firmware goes on to the disk, and what
+ * an earlier tenant left there comes up: in quarantine, where it reaches nobody and nobody needs it. */
+static const char *const agents_turn[] = {"claimed", "imaging",	  "dirty", "inspecting",
+					  "wiping",  "verifying", NULL};
+
+static bool in_tenant_segment(const struct server *b)
+{
+	return str_starts(b->segment, "tenant/");
+}
+
+/* Power went away under a system.  A leftover that came up in the agent's place may be switched off as long as the
+ * BMC shows the medium, and the port is nobody's. */
+static bool may_be_cut(const struct server *b)
+{
+	return b->button || one_of(b->state, may_cut) ||
+	       (one_of(b->state, agents_turn) && b->bmc.image && !in_tenant_segment(b));
+}
+
+/* --- S1 ------------------------------------------------------------------------------------------- */
+
+static bool evidence_holds(struct sim_world *w, const struct server *b, int64_t tenancy,
+			   struct err *e)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON key = cluster_get(&w->host, "secrets/drover-system/drover-evidence-key");
+	const char *name = world_at(b, "status.lastWipe.record"),
+		   *b64 = json_str_at(key, "data", "private.pem");
+	OWN_JSON record = cluster_get(&w->host, arena_printf(a, "wiperecords.drover.dev/%s", name));
+	const char *envelope = json_str_at(record, "spec", "envelope");
+	char public_key[CRYPTO_PUBLIC_TEXT];
+	const char *publics[] = {public_key};
+	struct evidence ev;
+	size_t n;
+	char *pem = b64 ? crypto_base64_decode(b64, strlen(b64), &n, e) : NULL;
+	OWN(secret) s = pem ? secret_from_str(pem) : NULL;
+	OWN(crypto_key) k = s ? crypto_key_from_pem(s, e) : NULL;
+
+	free(pem);
+	if (!k || !envelope)
+		return err_set(e, ERR_NOT_FOUND, 0, "no record %s or no key", name) == 0;
+	crypto_key_public(k, public_key);
+	if (evidence_open_countersigned(envelope, publics, 1, a, &ev, e) < 0)
+		return false;
+	if (ev.tenancy != tenancy || !str_eq(ev.machine.name, b->name) ||
+	    !str_eq(ev.machine.system_uuid, b->uuid))
+		return err_set(e, ERR_DENIED, 0, "%s is of another tenancy or machine", name) == 0;
+	if (ev.verdict < WIPE_CLEAR || ev.devices.n != SERVER_DRIVES)
+		return err_set(e, ERR_DENIED, 0, "%s has verdict %d and %zu drives", name,
+			       ev.verdict, ev.devices.n) == 0;
+	for (size_t i = 0; i < ev.devices.n; i++)
+		if (ev.devices.v[i].level < WIPE_CLEAR || ev.devices.v[i].reads.dirty)
+			return err_set(e, ERR_DENIED, 0, "%s: drive %s was not wiped", name,
+				       ev.devices.v[i].wwn) == 0;
+	return true;
+}
+
+static void tenancy_begins(struct sim_world *w, const struct server *b)
+{
+	struct err e;
+
+	if (!evidence_holds(w, b, b->tenancy - 1, &e))
+		complain(w, "S1: %s begins tenancy %lld: %s", b->name, (long long)b->tenancy,
+			 e.text);
+	if (!server_is_blank(b))
+		complain(w, "S1: %s begins tenancy %lld with somebody's bytes on a drive", b->name,
+			 (long long)b->tenancy);
+}
+
+static void offered(struct sim_world *w, const struct server *b)
+{
+	struct err e;
+
+	if (!evidence_holds(w, b, b->tenancy, &e))
+		complain(w, "S1: %s is free: %s", b->name, e.text);
+	if (!server_is_blank(b))
+		complain(w, "S1: %s is free with somebody's bytes on a drive", b->name);
+	if (b->doing != SERVER_OFF || in_tenant_segment(b))
+		complain(w, "%s became free while %s in %s", b->name,
+			 b->doing != SERVER_OFF ? "on" : "off", b->segment);
+}
+
+/* --- Machines ------------------------------------------------------------------------------------- */
+
+static void claim_ended(struct sim_world *w, const struct server *b, const char *claim)
+{
+	if (b->doing != SERVER_OFF)
+		complain(w, "S3: claim %s ended while %s is on", claim, b->name);
+	if (in_tenant_segment(b))
+		complain(w, "S3: claim %s ended while %s is in %s", claim, b->name, b->segment);
+}
+
+/* Withdrawn before anything was written, from a machine that was warm: there is nothing that it could have left running. */
+static bool never_given(const struct server *b, const char *was)
+{
+	return str_eq(was, "claimed") && str_eq(b->state, "free") &&
+	       json_true_at(b->object, "status", "clean") &&
+	       world_at(b, "status.warmFor.name")[0] && b->doing != SERVER_OS &&
+	       !in_tenant_segment(b) && server_is_blank(b);
+}
+
+static void look_at_machine(struct sim_world *w, struct server *b)
+{
+	struct store_entry en;
+	char key[80], was[sizeof(b->state)], claim[sizeof(b->claim)];
+	int64_t tenancy = b->tenancy, fence;
+	struct err e;
+
+	str_format(key, sizeof(key), "machines.drover.dev/%s", b->name);
+	if (!store_get(w->host.store, key, &en)) {
+		json_decref(b->object);
+		b->object = NULL;
+		return;
+	}
+	if (en.rev == b->rev)
+		return;
+	b->rev = en.rev;
+	json_decref(b->object);
+	b->object = json_parse(en.value, en.value_len, &e);
+	str_copy(was, sizeof(was), b->state);
+	str_copy(claim, sizeof(claim), b->claim);
+	str_copy(b->state, sizeof(b->state), world_at(b, "status.state"));
+	str_copy(b->claim, sizeof(b->claim), world_at(b, "status.claimRef.name"));
+	b->tenancy = json_int_at(b->object, "status", "tenancy");
+	fence = json_int_at(b->object, "status", "operation", "fence");
+	if (fence < b->seen_fence && !w->restored)
+		complain(w, "%s: the fence fell from %lld to %lld", b->name,
+			 (long long)b->seen_fence, (long long)fence);
+	b->seen_fence = fence;
+	if (b->tenancy < tenancy && b->state[0] && !w->restored)
+		complain(w, "%s: tenancy fell from %lld to %lld", b->name, (long long)tenancy,
+			 (long long)b->tenancy);
+	if (json_true_at(b->object, "status", "clean") &&
+	    (one_of(b->state, used) ||
+	     json_int_at(b->object, "status", "lastWipe", "tenancy") != b->tenancy))
+		complain(w, "%s is %s in tenancy %lld and says that it is clean", b->name, b->state,
+			 (long long)b->tenancy);
+	if (claim[0] && !str_eq(claim, b->claim) && !w->restored && !never_given(b, was))
+		claim_ended(w, b, claim);
+	if (str_eq(b->state, was))
+		return;
+	if (str_eq(b->state, "imaging"))
+		tenancy_begins(w, b);
+	if (str_eq(b->state, "free") && !str_eq(was, "claimed"))
+		offered(w, b);
+}
+
+static void look_at_claims(struct sim_world *w)
+{
+	char key[200];
+
+	for (unsigned i = 0; i < w->nboxes; i++) {
+		struct store_entry en;
+		struct server *b = &w->servers[i];
+
+		str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", b->claim);
+		if (b->claim[0] && !w->restored && !store_get(w->host.store, key, &en))
+			claim_ended(w, b, b->claim);
+	}
+}
+
+/* --- hardware ------------------------------------------------------------------------------------- */
+
+static void look_at_box(struct sim_world *w, struct server *b)
+{
+	if (b->bmc.on && b->bmc.image && in_tenant_segment(b))
+		complain(w, "%s is on in %s with a medium in", b->name, b->segment);
+	if (b->doing == SERVER_AGENT && in_tenant_segment(b))
+		complain(w, "%s runs an agent in %s", b->name, b->segment);
+	if (b->doing == SERVER_OS && b->tenant && !w->restored &&
+	    !str_eq(world_at(b, "status.tenant.name"), b->tenant->name))
+		complain(w, "S2: %s runs a system of %s and is recorded for \"%s\"", b->name,
+			 b->tenant->name, world_at(b, "status.tenant.name"));
+	if (!w->restored && world_at(b, "status.warmFor.name")[0] && in_tenant_segment(b))
+		complain(w, "%s is warm in %s", b->name, b->segment);
+	if (b->switched_off) {
+		b->switched_off = 0;
+		if (!may_be_cut(b))
+			complain(w, "%s was switched off under a running system while %s", b->name,
+				 b->state);
+		b->button = false;
+	}
+}
+
+/* --- S2 ------------------------------------------------------------------------------------------- */
+
+struct membership {
+	const struct server *b;
+	unsigned n;
+};
+
+static bool is_member(const json_t *node, void *arg)
+{
+	struct membership *m = arg;
+
+	m->n += str_eq(json_str_at(node, "status", "nodeInfo", "systemUUID"), m->b->uuid);
+	return true;
+}
+
+static void look_at_nodes(struct sim_world *w)
+{
+	for (unsigned i = 0; i < w->nboxes; i++) {
+		struct membership m = {&w->servers[i], 0};
+
+		/* A tenant that cannot be reached keeps its Node until the debt is paid. */
+		for (int k = 0; k < 2; k++)
+			if (!w->tenants[k].owed)
+				cluster_each(&w->tenants[k], "nodes/", is_member, &m);
+		if (m.n > 1)
+			complain(w, "S2: %s is %u Nodes at once", m.b->name, m.n);
+	}
+}
+
+static void look_at_leaders(struct sim_world *w)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < w->nreplicas; i++)
+		n += w->replicas[i].group && w->replicas[i].controller->leading;
+	if (n > 1)
+		complain(w, "%u replicas lead at once", n);
+}
+
+bool invariants_look(struct sim_world *w)
+{
+	uint64_t rev = store_rev(w->host.store);
+	bool moved = false;
+
+	look_at_leaders(w);
+
+	if (rev != w->host_rev) {
+		w->host_rev = rev;
+		for (unsigned i = 0; i < w->nboxes; i++)
+			look_at_machine(w, &w->servers[i]);
+		look_at_claims(w);
+	}
+	for (unsigned i = 0; i < w->nboxes; i++)
+		look_at_box(w, &w->servers[i]);
+	for (int k = 0; k < 2; k++) {
+		moved |= store_rev(w->tenants[k].store) != w->tenant_rev[k];
+		w->tenant_rev[k] = store_rev(w->tenants[k].store);
+	}
+	if (moved)
+		look_at_nodes(w);
+	return !w->complaint[0];
+}
+
+/* --- S8 ------------------------------------------------------------------------------------------- */
+
+static bool is_kept(const struct store_entry *en, void *arg)
+{
+	struct sim_world *w = arg;
+
+	if (!str_starts(en->key, "secrets/") &&
+	    memmem(en->value, en->value_len, WORLD_PASSWORD, strlen(WORLD_PASSWORD)))
+		complain(w, "S8: %s holds the BMC's password", en->key);
+	return true;
+}
+
+bool invariants_secrets_kept(struct sim_world *w)
+{
+	struct cluster *clusters[] = {&w->host, &w->tenants[0], &w->tenants[1]};
+
+	for (int i = 0; i < 3; i++) {
+		store_list(clusters[i]->store, "", NULL, 0, is_kept, w);
+		if (w->log && strstr(w->log, clusters[i]->token))
+			complain(w, "S8: the log holds the token of %s", clusters[i]->name);
+	}
+	if (w->log && (strstr(w->log, WORLD_PASSWORD) || strstr(w->log, "PRIVATE KEY")))
+		complain(w, "S8: the log holds a credential");
+	return !w->complaint[0];
+}
+
+/* --- S4 ------------------------------------------------------------------------------------------- */
+
+struct leak {
+	struct sim_world *w;
+	const struct cluster *tenant;
+	json_t *cluster; /* the VirtualCluster; NULL: there is none any more, and nothing is looked for */
+};
+
+static bool is_owed(const struct leak *k, const char *member, const char *text)
+{
+	json_t *d;
+	size_t i;
+
+	json_array_foreach (json_at(k->cluster, "status", "debts"), i, d)
+		if (str_eq(json_str_at(d, member), text))
+			return true;
+	return false;
+}
+
+static bool has_claim(const struct leak *k, const char *name)
+{
+	char key[300];
+	struct store_entry en;
+
+	str_format(key, sizeof(key), "nodeclaims.drover.dev/%s", name);
+	return store_get(k->w->host.store, key, &en);
+}
+
+static bool node_is_kept(const json_t *node, void *arg)
+{
+	const struct leak *k = arg;
+	const char *name = json_str_at(node, "metadata", "name");
+
+	if (str_starts(str_or(json_str_at(node, "spec", "providerID"), ""), "drover://") &&
+	    !has_claim(k, name) && !is_owed(k, "nodeName", name))
+		complain(k->w, "S4: Node %s of %s has no claim", name, k->tenant->name);
+	return true;
+}
+
+static bool token_is_kept(const json_t *secret, void *arg)
+{
+	const struct leak *k = arg;
+	const char *claim = json_str_at(secret, "metadata", "labels", "drover.dev/nodeclaim");
+
+	if (claim && !has_claim(k, claim) &&
+	    !is_owed(k, "tokenID", json_str_at(secret, "data", "token-id")) &&
+	    !is_owed(k, "nodeName", claim))
+		complain(k->w, "S4: a token of claim %s is left in %s", claim, k->tenant->name);
+	return true;
+}
+
+bool invariants_nothing_leaks(struct sim_world *w)
+{
+	static const char *const bare[] = {"booting",  "joining", "gating", "serving",
+					   "draining", "free",	  NULL};
+
+	for (int i = 0; i < 2 && !w->restored; i++) {
+		OWN(arena) a = arena_new();
+		const char *name = w->tenants[i].name;
+		OWN_JSON vc = cluster_get(&w->host,
+					  arena_printf(a, "virtualclusters.drover.dev/%s", name));
+		struct leak k = {w, &w->tenants[i], vc};
+
+		if (!vc || w->tenants[i].owed)
+			continue;
+		cluster_each(&w->tenants[i], "nodes/", node_is_kept, &k);
+		cluster_each(&w->tenants[i], "secrets/kube-system/", token_is_kept, &k);
+	}
+	for (unsigned i = 0; i < w->nboxes; i++)
+		if (w->servers[i].bmc.image && one_of(w->servers[i].state, bare) && !w->restored &&
+		    !world_at(&w->servers[i], "status.warmFor.name")[0])
+			complain(w, "S4: %s is %s with a medium in", w->servers[i].name,
+				 w->servers[i].state);
+	return !w->complaint[0];
+}
+
+/* --- S9 ------------------------------------------------------------------------------------------- */
+
+static bool claim_is_ready(const json_t *claim, void *arg)
+{
+	bool *all = arg;
+	bool ready = false;
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(claim, "status", "conditions"), i, c)
+		ready |= str_eq(json_str_at(c, "type"), "Ready") &&
+			 str_eq(json_str_at(c, "status"), "True");
+	*all &= ready && !json_at(claim, "metadata", "deletionTimestamp");
+	return *all;
+}
+
+static bool is_quits(const json_t *cluster, void *arg)
+{
+	bool *all = arg;
+
+	*all &= json_array_size(json_at(cluster, "status", "debts")) == 0;
+	return *all;
+}
+
+bool invariants_is_settled(struct sim_world *w)
+{
+	static const char *const rest[] = {"free", "serving", NULL};
+	bool all = true;
+
+	for (unsigned i = 0; i < w->nboxes; i++)
+		all &= one_of(w->servers[i].state, rest);
+	if (all)
+		cluster_each(&w->host, "nodeclaims.drover.dev/", claim_is_ready, &all);
+	if (all)
+		cluster_each(&w->host, "virtualclusters.drover.dev/", is_quits, &all);
+	return all;
+}

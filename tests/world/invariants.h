@@ -1,0 +1,35 @@
+#ifndef TESTS_WORLD_INVARIANTS_H
+#define TESTS_WORLD_INVARIANTS_H
+
+#include <stdbool.h>
+
+/*
+ * invariants: what must never happen (DESIGN.md section 4), looked at after every
+ * event of the simulated world.  It reads stores, BMCs, drives and ports, and
+ * nothing that a controller holds in memory.
+ *
+ *	S1  a tenancy begins on a machine whose newest WipeRecord is valid, of the tenancy before, and
+ *	    whose drives hold no byte of anybody
+ *	S2  a machine is in one tenant's cluster and one tenant's segment at most
+ *	S3  a claim ends only after its machine is off and out of the tenant's segment; or it never got beyond
+ *	    claimed, on a machine that is warm, blank and clean
+ *	    clean is false from the first tenant byte until a wipe of that tenancy is recorded
+ *	    no medium in a machine that is on in a tenant's segment, no agent there
+ *	    power never goes away under a machine that serves; under what comes up from the disk in the
+ *	    agent's place only while our medium is in and the port is no tenant's
+ *	    fences never fall
+ */
+struct sim_world;
+
+/* False: w->complaint says what is wrong. */
+bool invariants_look(struct sim_world *w);
+/* S8: credentials are in no log line and no object but Secrets. */
+bool invariants_secrets_kept(struct sim_world *w);
+/* S4: whatever is under way, each token and each Node of drover's in a tenant's cluster has a claim, or is owed to the
+ * tenant; no medium is in a machine that serves, or that is free and not warm. */
+bool invariants_nothing_leaks(struct sim_world *w);
+/* S9, to be waited for once faults have stopped: every machine is free or serves, every claim is Ready or gone, no
+ * debt is left. */
+bool invariants_is_settled(struct sim_world *w);
+
+#endif

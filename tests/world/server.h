@@ -1,0 +1,100 @@
+#ifndef TESTS_WORLD_SERVER_H
+#define TESTS_WORLD_SERVER_H
+
+#include "base/arena.h"
+#include "base/http/http.h"
+#include "tests/contract/fake_bmc.h"
+#include "tests/world/cluster.h"
+
+/*
+ * server: one machine of the simulated world: a fake BMC, two drives, a port in
+ * the fabric, and what happens when power comes.
+ *
+ *	power --> medium in and override set: fetch it, start the agent in it
+ *	      '-> else the root drive: an image with a config drive joins a tenant,
+ *	          anything else just stays on
+ *
+ * Drives are bytes: a wipe zeroes them, an operating system leaves a tenant's
+ * secret on them, and oracles read them.
+ */
+#define SERVER_DRIVES 2
+#define SERVER_DRIVE_BYTES 8192 /* what there is of it; what it says is its size is another thing */
+#define SERVER_CONFIG_AT 4096	/* the config drive's text on the root drive */
+#define SERVER_IMAGE "DROVER-TEST-OS" /* how an image that boots begins */
+#define SERVER_SECRET "a tenant's secret"
+
+struct sim_world;
+struct bootagent;
+
+enum server_doing { SERVER_OFF, SERVER_FIRMWARE, SERVER_AGENT, SERVER_OS, SERVER_NOTHING };
+
+struct server {
+	struct sim_world *world;
+	char name[32], uuid[40], serial[32], mac[20], origin[40];
+	struct fake_bmc bmc;
+	struct {
+		char wwn[32];
+		char data[SERVER_DRIVE_BYTES];
+	} drives[SERVER_DRIVES];
+	enum server_doing doing;
+	struct loop_timer timer; /* what it does next */
+	unsigned boots;
+	char boot_id[40];
+	struct http_peer *media_peer;
+	struct http_req *media;
+	struct bootagent *agent;
+	char *block; /* the boot block that it started with */
+
+	/* fabric */
+	char segment[128];
+	int64_t fence;
+	bool port_stuck;    /* it says that it moved the port, and did not */
+	bool port_unproved; /* ... and cannot prove where the port is */
+
+	/* operating system */
+	struct arena *os; /* of this boot */
+	const char *node_name, *token, *provider_id, *taints;
+	struct cluster *tenant; /* whose cluster its config drive names */
+	const char *lingering; /* key of a NoSchedule taint that the Node has besides; NULL: none */
+	bool registered, ready, busy;
+	bool beats; /* kubelet renews its Lease every 10 s */
+	int64_t beat_at;
+	unsigned asked_in; /* the boot that a call to the API server belongs to */
+
+	/* misdeeds */
+	bool boots_disk;			  /* whatever the medium and the override say */
+	bool no_kubelet;			  /* the image comes up, kubelet does not */
+	const char *says_uuid, *says_provider_id; /* kubelet's word for it; NULL: the truth */
+	const char *calls_uuid; /* its agent's, when it says hello; NULL: the truth */
+	int64_t wipe_ms; /* how long a wipe takes, with a word on it each second; 0: at once */
+	bool wipe_fails; /* the second drive cannot be erased */
+	bool drive_gone; /* the second drive was pulled out */
+	bool undriven;	 /* a storage controller has no driver in its agent */
+	bool spins;	 /* its drives are no flash */
+	const char *reboots_at; /* at this order ("wipe") the machine reboots, once */
+	bool mute;		/* its agent says hello and then nothing */
+	/* What its evidence says in place of what the agent was told; NULL: that. */
+	const char *swears_uuid, *swears_serial, *swears_tenant, *swears_trust;
+	int64_t swears_later; /* its clock is wrong by so many ms */
+	bool button;	      /* the next power cut is a person's */
+
+	/* what oracles look at */
+	json_t *object; /* the Machine, as the host's store has it; NULL: none */
+	uint64_t rev;
+	char state[24], claim[128];
+	int64_t tenancy, seen_fence;
+	unsigned switched_off; /* times that power went away under an operating system */
+};
+
+void server_init(struct server *b, struct sim_world *w, unsigned number);
+void server_done(struct server *b);
+/* The power button, and what the agent's poweroff does: as if the BMC had done it. */
+void server_power(struct server *b, bool on);
+/* Something of somebody's is on its drives, and it boots from them. */
+void server_put_old_system(struct server *b);
+/* Its own port leads there: the agent's endpoint, a tenant's cluster. */
+bool server_reaches_drover(const struct server *b);
+/* No byte of anybody's on any drive; a clean stamp is nobody's. */
+bool server_is_blank(const struct server *b);
+
+#endif
