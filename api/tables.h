@@ -1,8 +1,8 @@
 #ifndef API_TABLES_H
 #define API_TABLES_H
 
-#include "base/str.h"
 #include "api/kinds.h"
+#include "base/str.h"
 
 /*
  * objects_tables: what the objects_*.c files share, and nobody else sees.

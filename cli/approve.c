@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/loop/loop.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"

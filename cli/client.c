@@ -3,13 +3,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/client.h"
+#include "api/resources.h"
 #include "base/buf.h"
 #include "base/http/http_curl.h"
+#include "base/loop/loop.h"
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
-#include "cli/client.h"
+#include "kube/client.h"
+#include "kube/config.h"
 
 void cli_parse(const struct argp *p, int argc, char **argv, void *input)
 {
@@ -147,7 +151,7 @@ json_t *cli_get(struct cli_client *c, enum object_kind_id kind, const char *name
 {
 	struct answer a = {.loop = c->loop};
 
-	(void)kube_get(c->host, &controller_resources[kind], NULL, name, on_answer, &a);
+	(void)kube_get(c->host, &object_resources[kind], NULL, name, on_answer, &a);
 	return answered(&a, e);
 }
 
@@ -156,7 +160,7 @@ json_t *cli_create(struct cli_client *c, enum object_kind_id kind, const json_t 
 {
 	struct answer a = {.loop = c->loop};
 
-	(void)kube_create(c->host, &controller_resources[kind], NULL, object, on_answer, &a);
+	(void)kube_create(c->host, &object_resources[kind], NULL, object, on_answer, &a);
 	return answered(&a, e);
 }
 
@@ -165,7 +169,7 @@ json_t *cli_patch(struct cli_client *c, enum object_kind_id kind, const char *na
 {
 	struct answer a = {.loop = c->loop};
 
-	(void)kube_patch(c->host, &controller_resources[kind], NULL, name, NULL, KUBE_PATCH_MERGE,
+	(void)kube_patch(c->host, &object_resources[kind], NULL, name, NULL, KUBE_PATCH_MERGE,
 			 patch, on_answer, &a);
 	return answered(&a, e);
 }

@@ -3,7 +3,8 @@
 
 #include <argp.h>
 #include <stdio.h>
-#include "controller/controller.h"
+
+#include "api/kinds.h"
 
 /*
  * cli_client: what the verbs share: options, a connection to the host cluster,

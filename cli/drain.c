@@ -7,13 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/resources.h"
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/data/selector.h"
+#include "base/loop/loop.h"
+#include "base/map.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
+#include "kube/cache.h"
 
 #define ROWS_MAX 20 /* drawn at once on a terminal; the rest is counted */
 
@@ -119,7 +123,7 @@ static void warn_of_nobody(struct cli_client *c, const struct cli_drain *d)
 {
 	struct count n = {.loop = c->loop};
 	struct kube_list_spec s = {
-		.resource = &controller_resources[OBJECT_MACHINE],
+		.resource = &object_resources[OBJECT_MACHINE],
 		.label_selector = d->selector,
 		.on_item = on_match,
 		.on_restart = on_recount,
@@ -354,7 +358,7 @@ int cli_do_follow(struct cli_client *c, const char *drain)
 	OWN(arena) a = arena_new();
 	struct kube_cache_spec s = {
 		.client = c->host,
-		.resource = &controller_resources[OBJECT_DRAIN],
+		.resource = &object_resources[OBJECT_DRAIN],
 		.field_selector = arena_printf(a, "metadata.name=%s", drain),
 		.project = project,
 		.on_change = on_change,

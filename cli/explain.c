@@ -1,11 +1,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/explain.h"
+#include "api/annotations.h"
+#include "api/machine_states.h"
 #include "base/arena.h"
 #include "base/str.h"
-#include "controller/tenant/sleep.h"
-#include "controller/life/life.h"
-#include "cli/explain.h"
+#include "controller/rules/machine.h"
 
 /* What a person can do about a reason. */
 static const struct {
@@ -152,7 +153,7 @@ static bool wipe_is_told(const json_t *o, const char *name)
 static void quarantine(json_t *o, const struct machine *m)
 {
 	const struct machine_quarantine *q = m->status.quarantine;
-	int64_t due = life_quarantine_due(m);
+	int64_t due = quarantine_due(m);
 
 	if (!str_eq(m->status.state, "quarantined") || !q)
 		return;

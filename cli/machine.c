@@ -7,11 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/annotations.h"
 #include "base/arena.h"
+#include "base/loop/loop.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
-#include "controller/steps/requests.h"
 
 static const char *name_of(const json_t *o)
 {

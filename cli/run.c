@@ -16,13 +16,16 @@
 
 #include "base/crypto.h"
 #include "base/http/http_curl.h"
+#include "base/http/http_impl.h"
+#include "base/httpd/httpd_impl.h"
 #include "base/httpd/httpd_mhd.h"
 #include "base/log.h"
+#include "base/loop/loop.h"
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/agent/endpoint.h"
 #include "cli/cli.h"
+#include "controller/agent/endpoint.h"
 #include "controller/controller.h"
 #include "controller/core/keys.h"
 

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/verbs.h"
+#include "api/crd.h"
 #include "base/buf.h"
 #include "base/str.h"
 #include "cli/cli.h"
-#include "cli/verbs.h"
-#include "api/crd.h"
 
 static error_t parse_nothing(int key, char *arg, struct argp_state *st)
 {

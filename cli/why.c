@@ -8,13 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/resources.h"
 #include "base/arena.h"
+#include "base/loop/loop.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/client.h"
-#include "controller/controller.h"
 #include "cli/explain.h"
+#include "kube/call.h"
 
 /* --- asking ------------------------------------------------------------------------------------- */
 
@@ -71,7 +73,7 @@ static void ask_tenant(struct ask *q, const char *name)
 	if (str_empty(name))
 		finish(q, NULL);
 	else
-		(void)kube_get(q->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL, name,
+		(void)kube_get(q->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL, name,
 			       on_its_tenant, q);
 }
 
@@ -117,7 +119,7 @@ static void on_claim(json_t *o, const struct err *e, void *arg)
 	r = q->claim->status.machine_ref ? q->claim->status.machine_ref
 					 : q->claim->spec.machine_ref;
 	if (r && r->name) {
-		(void)kube_get(q->host, &controller_resources[OBJECT_MACHINE], NULL, r->name,
+		(void)kube_get(q->host, &object_resources[OBJECT_MACHINE], NULL, r->name,
 			       on_claims_machine, q);
 		return;
 	}
@@ -129,7 +131,7 @@ static void on_machine(json_t *o, const struct err *e, void *arg)
 	struct ask *q = arg;
 
 	if (e && e->kind == ERR_NOT_FOUND) {
-		(void)kube_get(q->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, q->name,
+		(void)kube_get(q->host, &object_resources[OBJECT_NODE_CLAIM], NULL, q->name,
 			       on_claim, q);
 		return;
 	}
@@ -171,7 +173,7 @@ static void on_tenant(json_t *o, const struct err *e, void *arg)
 {
 	struct ask *q = arg;
 	struct kube_list_spec s = {
-		.resource = &controller_resources[OBJECT_NODE_CLAIM],
+		.resource = &object_resources[OBJECT_NODE_CLAIM],
 		.on_item = on_item,
 		.on_restart = on_restart,
 		.done = on_listed,
@@ -216,8 +218,7 @@ void explain_ask(struct kube_client *host, struct loop *l, const char *target,
 		q->ns = first + 1;
 		q->pod = second + 1;
 	}
-	(void)kube_get(host,
-		       &controller_resources[second ? OBJECT_VIRTUAL_CLUSTER : OBJECT_MACHINE],
+	(void)kube_get(host, &object_resources[second ? OBJECT_VIRTUAL_CLUSTER : OBJECT_MACHINE],
 		       NULL, q->name, second ? on_tenant : on_machine, q);
 }
 

@@ -12,16 +12,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/annotations.h"
+#include "api/resources.h"
 #include "base/buf.h"
 #include "base/http/http_curl.h"
+#include "base/http/http_impl.h"
+#include "base/loop/loop.h"
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/audit.h"
 #include "cli/cli.h"
 #include "cli/client.h"
-#include "controller/controller.h"
-#include "controller/core/keys.h"
+#include "kube/call.h"
 
 #define FILE_MAX (256u << 20)
 #define DEPTH_MAX 4
@@ -181,7 +184,7 @@ static void ask_next(struct verify *v)
 	if (v->at == v->nnames)
 		loop_stop(v->loop);
 	else
-		(void)kube_get(v->client, &controller_resources[OBJECT_WIPE_RECORD], NULL,
+		(void)kube_get(v->client, &object_resources[OBJECT_WIPE_RECORD], NULL,
 			       v->names[v->at], on_record, v);
 }
 

@@ -1,47 +1,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/resources.h"
+#include "base/http/http_impl.h"
 #include "base/log.h"
+#include "base/loop/loop.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/agent/endpoint.h"
 #include "controller/claims/claims.h"
-#include "controller/tenant/debts.h"
-#include "controller/drain/drains.h"
 #include "controller/claims/eta.h"
-#include "controller/core/counters.h"
-#include "controller/core/clock_jumps.h"
-#include "controller/core/keys.h"
-#include "controller/life/life.h"
-#include "controller/core/record_export.h"
-#include "controller/hardware/power_pacing.h"
 #include "controller/claims/provisioner.h"
-#include "controller/hardware/login_guard.h"
-#include "controller/core/secrets.h"
-#include "controller/hardware/driver.h"
 #include "controller/claims/supply_status.h"
-#include "controller/tenant/tenant.h"
-#include "controller/core/validation.h"
 #include "controller/claims/warm_pool.h"
+#include "controller/core/clock_jumps.h"
+#include "controller/core/counters.h"
+#include "controller/core/keys.h"
+#include "controller/core/record_export.h"
+#include "controller/core/secrets.h"
+#include "controller/core/validation.h"
+#include "controller/drain/drains.h"
+#include "controller/hardware/driver.h"
+#include "controller/hardware/login_guard.h"
+#include "controller/hardware/power_pacing.h"
+#include "controller/life/life.h"
+#include "controller/tenant/debts.h"
+#include "controller/tenant/tenant.h"
 
 #define IMAGE_AGAIN_MS 10000
 #define LEASE "drover-controller"
 #define DESTROY_LEASE_AGE_MS 5000
-
-#define RESOURCE(kind_, plural_)                                                                   \
-	{                                                                                          \
-		OBJECT_GROUP, OBJECT_VERSION, plural_, kind_, false                                \
-	}
-const struct kube_resource controller_resources[OBJECT_KINDS] = {
-	[OBJECT_NODE_POOL] = RESOURCE("NodePool", "nodepools"),
-	[OBJECT_NODE_CLAIM] = RESOURCE("NodeClaim", "nodeclaims"),
-	[OBJECT_MACHINE] = RESOURCE("Machine", "machines"),
-	[OBJECT_PROVIDER] = RESOURCE("Provider", "providers"),
-	[OBJECT_VIRTUAL_CLUSTER] = RESOURCE("VirtualCluster", "virtualclusters"),
-	[OBJECT_DRAIN] = RESOURCE("Drain", "drains"),
-	[OBJECT_WIPE_RECORD] = RESOURCE("WipeRecord", "wiperecords"),
-	[OBJECT_BURST_POLICY] = RESOURCE("BurstPolicy", "burstpolicies"),
-};
 
 /* Kinds that this controller acts on. */
 static const enum object_kind_id watched[] = {
@@ -386,7 +374,7 @@ static void start_caches(struct controller *c)
 		struct kind_watch *w = &c->watches[watched[i]];
 		struct kube_cache_spec s = {
 			.client = c->host,
-			.resource = &controller_resources[watched[i]],
+			.resource = &object_resources[watched[i]],
 			.project = project,
 			.on_change = on_change,
 			.on_sync = on_sync,

@@ -3,12 +3,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "api/kinds.h"
 #include "base/http/http.h"
 #include "base/httpd/httpd.h"
 #include "base/loop/loop.h"
 #include "base/map.h"
 #include "base/metrics.h"
-#include "api/kinds.h"
 #include "kube/cache.h"
 #include "kube/event.h"
 #include "kube/lease.h"
@@ -127,8 +127,5 @@ bool controller_may_destroy(const struct controller *c);
 void controller_event(struct controller *c, enum object_kind_id kind,
 		      const struct object_meta *about, const char *type, const char *reason,
 		      const char *note);
-
-/* For kube calls: our kinds as resources. */
-extern const struct kube_resource controller_resources[OBJECT_KINDS];
 
 #endif

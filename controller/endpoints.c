@@ -2,6 +2,7 @@
  * ops: /healthz, /readyz, /leadz and /metrics.
  */
 #include "base/buf.h"
+#include "base/httpd/httpd_impl.h"
 #include "controller/controller.h"
 #include "controller/core/counters.h"
 

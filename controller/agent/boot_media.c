@@ -4,12 +4,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "controller/agent/boot_media.h"
+#include "base/httpd/httpd_impl.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/secret.h"
 #include "base/str.h"
-#include "controller/agent/boot_media.h"
 
 #define MEDIA_MAX (256u << 20)
 

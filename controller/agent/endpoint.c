@@ -2,13 +2,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/agent/endpoint.h"
 #include "base/arena.h"
 #include "base/crypto.h"
+#include "base/httpd/httpd_impl.h"
 #include "base/list.h"
+#include "base/loop/loop.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/agent/endpoint.h"
 #include "controller/agent/boot_media.h"
 
 #define POLL_MS 30000

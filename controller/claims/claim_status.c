@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/annotations.h"
+#include "api/resources.h"
 #include "base/arena.h"
 #include "base/list.h"
 #include "base/log.h"
@@ -12,16 +14,19 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/claims.h"
-#include "controller/tenant/debts.h"
 #include "controller/claims/eta.h"
-#include "controller/core/counters.h"
-#include "controller/rules/identity.h"
-#include "controller/life/life.h"
 #include "controller/claims/provisioner.h"
+#include "controller/core/counters.h"
+#include "controller/life/life.h"
+#include "controller/rules/claim.h"
+#include "controller/rules/identity.h"
+#include "controller/tenant/debts.h"
 #include "controller/tenant/tenant.h"
+#include "kube/call.h"
 
 /* A claim that no machine took in this time was planned on a view that has passed. */
 #define UNTAKEN_MS 30000
+
 #define CONDITIONS 9 /* that are derived here */
 
 struct claims {
@@ -40,14 +45,6 @@ struct entry {
 };
 
 /* --- building ------------------------------------------------------------------------------------ */
-
-const struct object_image *claims_image(const struct node_pool *pool, const char *version)
-{
-	for (size_t i = 0; i < pool->spec.template_.spec.images.n; i++)
-		if (str_eq(pool->spec.template_.spec.images.v[i].kubernetes_version, version))
-			return &pool->spec.template_.spec.images.v[i];
-	return NULL;
-}
 
 static struct object_requirements with_type(const struct node_pool *pool, const char *type,
 					    struct arena *a)
@@ -72,7 +69,7 @@ json_t *claims_build(struct controller *c, const struct plan_claim *p, struct er
 	const struct virtual_cluster *vc =
 		CONTROLLER_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, p->tenant);
 	const struct machine *m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, p->machine);
-	const struct object_image *image = pool ? claims_image(pool, p->version) : NULL;
+	const struct object_image *image = pool ? claim_image(pool, p->version) : NULL;
 	const struct node_pool_template_spec *t = pool ? &pool->spec.template_.spec : NULL;
 	OWN(arena) a = arena_new();
 	struct node_claim n = {0};
@@ -118,21 +115,10 @@ json_t *claims_build(struct controller *c, const struct plan_claim *p, struct er
 			 OBJECT_API_VERSION, "kind", "NodeClaim", "metadata", "name",
 			 arena_printf(a, "%.50s-%s", pool->meta.name, tail), "labels",
 			 "drover.dev/nodepool", pool->meta.name, "drover.dev/virtual-cluster",
-			 vc->meta.name, "finalizers", LIFE_CLAIM_FINALIZER, "spec", spec);
+			 vc->meta.name, "finalizers", FINALIZER_CLAIM, "spec", spec);
 }
 
 /* --- status -------------------------------------------------------------------------------------- */
-
-const char *claims_instance_type(const struct node_claim *n)
-{
-	for (size_t i = 0; i < n->spec.requirements.n; i++) {
-		const struct object_requirement *r = &n->spec.requirements.v[i];
-
-		if (str_eq(r->key, "node.kubernetes.io/instance-type") && r->values.n)
-			return r->values.v[0];
-	}
-	return NULL;
-}
 
 const struct machine *claims_machine(const struct controller *c, const struct node_claim *n)
 {
@@ -141,26 +127,6 @@ const struct machine *claims_machine(const struct controller *c, const struct no
 	const struct machine *m = r ? CONTROLLER_GET(c, OBJECT_MACHINE, machine, r->name) : NULL;
 
 	return m && m->status.claim_ref && str_eq(m->status.claim_ref->uid, n->meta.uid) ? m : NULL;
-}
-
-const char *claims_phase(const struct node_claim *n, const struct machine *m, bool *failed,
-			 const char **reason, const char **message)
-{
-	*failed = false;
-	*reason = *message = "";
-	if (!m)
-		return n->meta.deletion_timestamp ? "Ended" : "Pending";
-	for (size_t i = m->status.failures.n; i-- > 0;) {
-		const struct machine_failure *f = &m->status.failures.v[i];
-
-		if (!str_eq(f->claim, n->meta.name))
-			continue;
-		*failed = true;
-		*reason = str_or(f->reason, "Unknown");
-		*message = str_or(f->message, "");
-		return "Failed";
-	}
-	return m->status.state;
 }
 
 static void condition(struct conditions *cs, struct arena *a, const struct controller *c,
@@ -329,7 +295,7 @@ static void derive(struct entry *en, const struct node_claim *n)
 	bool failed, changed = false;
 	json_t *whole, *patch;
 
-	phase = claims_phase(n, m, &failed, &reason, &message);
+	phase = claim_phase(n, m, &failed, &reason, &message);
 	cs->v = arena_calloc(a, n->status.conditions.n + CONDITIONS, sizeof(*cs->v));
 	cs->n = n->status.conditions.n;
 	if (cs->n)
@@ -381,7 +347,7 @@ static void derive(struct entry *en, const struct node_claim *n)
 		str_copy(en->failing, sizeof(en->failing), reason);
 		controller_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", reason, message);
 	}
-	en->write = kube_patch(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, en->name,
+	en->write = kube_patch(c->host, &object_resources[OBJECT_NODE_CLAIM], NULL, en->name,
 			       "status", KUBE_PATCH_MERGE, patch, on_written, en);
 	json_decref(patch);
 }
@@ -464,7 +430,7 @@ static bool owe_node(struct entry *en, const struct node_claim *n, const struct 
 					node->uid, "since", str_time(when, loop_wall(c->loop))));
 	patch = json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
 			  vc->meta.resource_version, "status", "debts", list);
-	en->write = kube_patch(c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL, name,
+	en->write = kube_patch(c->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL, name,
 			       "status", KUBE_PATCH_MERGE, patch, on_owed, en);
 	json_decref(patch);
 	return true;
@@ -506,7 +472,7 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 			return false;
 		kept = json_array();
 		for (size_t i = 0; i < n->meta.finalizers.n; i++)
-			if (!str_eq(n->meta.finalizers.v[i], LIFE_CLAIM_FINALIZER))
+			if (!str_eq(n->meta.finalizers.v[i], FINALIZER_CLAIM))
 				json_array_append_new(kept, json_string(n->meta.finalizers.v[i]));
 		if (json_array_size(kept) == n->meta.finalizers.n) {
 			json_decref(kept);
@@ -514,7 +480,7 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 		}
 		patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion",
 				  n->meta.resource_version, "finalizers", kept);
-		en->write = kube_patch(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL,
+		en->write = kube_patch(c->host, &object_resources[OBJECT_NODE_CLAIM], NULL,
 				       en->name, NULL, KUBE_PATCH_MERGE, patch, on_written, en);
 		json_decref(patch);
 		return true;
@@ -526,8 +492,8 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	log_info("claim withdrawn: no machine took it", LOG_S("claim", en->name));
 	if (r)
 		provisioner_avoid(c->provisioner, r->name);
-	en->write = kube_delete(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, en->name,
-				&o, on_written, en);
+	en->write = kube_delete(c->host, &object_resources[OBJECT_NODE_CLAIM], NULL, en->name, &o,
+				on_written, en);
 	return true;
 }
 
@@ -540,16 +506,16 @@ static bool finalizer(struct entry *en, const struct node_claim *n)
 	if (n->meta.deletion_timestamp || !claims_machine(c, n))
 		return false;
 	for (size_t i = 0; i < n->meta.finalizers.n; i++)
-		if (str_eq(n->meta.finalizers.v[i], LIFE_CLAIM_FINALIZER))
+		if (str_eq(n->meta.finalizers.v[i], FINALIZER_CLAIM))
 			return false;
 	list = json_array();
 	for (size_t i = 0; i < n->meta.finalizers.n; i++)
 		json_array_append_new(list, json_string(n->meta.finalizers.v[i]));
-	json_array_append_new(list, json_string(LIFE_CLAIM_FINALIZER));
+	json_array_append_new(list, json_string(FINALIZER_CLAIM));
 	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", n->meta.resource_version,
 			  "finalizers", list);
-	en->write = kube_patch(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, en->name,
-			       NULL, KUBE_PATCH_MERGE, patch, on_written, en);
+	en->write = kube_patch(c->host, &object_resources[OBJECT_NODE_CLAIM], NULL, en->name, NULL,
+			       KUBE_PATCH_MERGE, patch, on_written, en);
 	json_decref(patch);
 	return true;
 }

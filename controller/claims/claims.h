@@ -12,20 +12,12 @@
 /* The object to create; gives.  NULL with *e set when pool or tenant changed under the plan. */
 json_t *claims_build(struct controller *c, const struct plan_claim *p, struct err *e);
 
-/* The pool's image for a server of that version ("1.36"), or NULL. */
-const struct object_image *claims_image(const struct node_pool *pool, const char *version);
-
 /* Bring the status of one claim in line with its machine.  True: a write is under way or was needed. */
 struct claims;
 struct claims *claims_new(struct controller *c);
 void claims_free(struct claims *cl);
 void claims_kick(struct claims *cl, const char *claim); /* look at this claim in the next turn */
 
-/* What the machine makes of its claim: phase for people, and whether it failed. */
-const char *claims_phase(const struct node_claim *n, const struct machine *m, bool *failed,
-			 const char **reason, const char **message);
-/* The instance type that it asks for by name; NULL: none. */
-const char *claims_instance_type(const struct node_claim *n);
 const struct machine *claims_machine(const struct controller *c,
 				     const struct node_claim *n); /* that holds it; NULL */
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kinds.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"

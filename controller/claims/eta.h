@@ -1,7 +1,8 @@
+
+#include "api/kinds.h"
+#include "api/machine_states.h"
 #ifndef CONTROLLER_CLAIMS_ETA_H
 #define CONTROLLER_CLAIMS_ETA_H
-
-#include "controller/life/life.h"
 
 /*
  * eta: when a machine that was claimed will serve, from how long the machines of its instance type took

@@ -1,14 +1,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/claims/pod_events.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/claims.h"
 #include "controller/claims/eta.h"
-#include "controller/claims/pod_events.h"
+#include "controller/rules/claim.h"
 #include "controller/tenant/tenant.h"
 
 #define TELL_AGAIN_MS 300000 /* the same news of a pod, at most so often */
@@ -115,7 +115,7 @@ static const char *claim_due(const struct pod_events *w, const char *claim, stru
 	if (n && n->status.eta.p50)
 		return in_about(n->status.eta.p50 - loop_wall(w->c->loop), a);
 	if (n && !n->status.machine_ref &&
-	    eta_from(w->c->eta, claims_instance_type(n), MACHINE_CLAIMED, &span))
+	    eta_from(w->c->eta, claim_instance_type(n), MACHINE_CLAIMED, &span))
 		return in_about(span.p50, a);
 	return "";
 }

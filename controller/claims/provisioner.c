@@ -2,24 +2,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/claims/provisioner.h"
+#include "api/resources.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/tenant/sleep.h"
 #include "controller/claims/claims.h"
-#include "controller/claims/eta.h"
-#include "controller/core/counters.h"
-#include "controller/life/life.h"
-#include "controller/life/clean_proof.h"
-#include "controller/claims/stop_line.h"
 #include "controller/claims/pod_events.h"
+#include "controller/claims/stop_line.h"
+#include "controller/core/counters.h"
+#include "controller/rules/claim.h"
+#include "controller/rules/machine.h"
+#include "controller/rules/provider.h"
+#include "controller/rules/wipe_judge.h"
 #include "controller/steps/requests.h"
-#include "controller/claims/provisioner.h"
+#include "controller/tenant/sleep.h"
 #include "controller/tenant/tenant.h"
-#include "controller/claims/warm_pool.h"
 #include "planner/plan.h"
+#include "planner/world_impl.h"
 
 #define SETTLE_MS 50 /* changes come in bursts: one plan for all of them */
 #define RETRY_MS 2000
@@ -207,7 +209,7 @@ void provisioner_machine(struct provisioner *s, const char *name, const struct m
 							m->status.last_wipe.record)
 				       : NULL;
 	if (r) {
-		life_levels(&r->spec.evidence, &w.level_flash, &w.level_hdd);
+		wipe_judge_levels(&r->spec.evidence, &w.level_flash, &w.level_hdd);
 		w.trust = r->spec.evidence.agent_trust;
 	}
 	if (w.offered && request_not_offered(s->c, m)) {
@@ -282,11 +284,11 @@ void provisioner_claim(struct provisioner *s, const char *name, const struct nod
 	p = m && m->spec.provider_ref.name ? CONTROLLER_GET(s->c, OBJECT_PROVIDER, provider_object,
 							    m->spec.provider_ref.name)
 					   : NULL;
-	t = p ? driver_type(p, claims_instance_type(n)) : NULL;
+	t = p ? provider_instance_type(p, claim_instance_type(n)) : NULL;
 	w.tenant = n->spec.virtual_cluster_ref.name;
 	w.pool = n->spec.node_pool_ref.name;
 	w.machine = r ? r->name : NULL;
-	w.instance_type = claims_instance_type(n);
+	w.instance_type = claim_instance_type(n);
 	w.provider = p ? p->meta.name : NULL;
 	w.labels = n->spec.labels;
 	w.taints = taints_of(&n->spec.taints, a);
@@ -381,7 +383,7 @@ static struct stop_line_place place_of(const struct provisioner *s, const struct
 {
 	const struct node_pool *pool = CONTROLLER_GET(s->c, OBJECT_NODE_POOL, node_pool, p->pool);
 	const struct machine *m = CONTROLLER_GET(s->c, OBJECT_MACHINE, machine, p->machine);
-	const struct object_image *image = pool ? claims_image(pool, p->version) : NULL;
+	const struct object_image *image = pool ? claim_image(pool, p->version) : NULL;
 
 	return (struct stop_line_place){.pool = p->pool,
 					.image = image ? image->digest : NULL,
@@ -426,8 +428,7 @@ static void create(struct provisioner *s, const struct plan_claim *p)
 		return;
 	}
 	s->creating++;
-	(void)kube_create(s->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, o, on_created,
-			  s);
+	(void)kube_create(s->c->host, &object_resources[OBJECT_NODE_CLAIM], NULL, o, on_created, s);
 	json_decref(o);
 }
 

@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/annotations.h"
 #include "base/arena.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/claims.h"
-#include "controller/steps/requests.h"
+#include "controller/rules/claim.h"
 
 #define MACHINES 3
 #define WINDOW_MS (30 * 60 * 1000)
@@ -142,7 +144,7 @@ static bool read_claim(const struct kube_entry *en, void *arg)
 		l->served[l->nserved++] = (struct served){up->last_transition_time, at};
 		return true;
 	}
-	(void)claims_phase(n, claims_machine(l->c, n), &failed, &reason, &message);
+	(void)claim_phase(n, claims_machine(l->c, n), &failed, &reason, &message);
 	/* What waits for a person tells nothing, and may do so for days. */
 	if (failed || str_eq(n->status.phase, "Failed") || n->meta.deletion_timestamp ||
 	    (op && op->waiting_for == WAITING_APPROVAL && claims_machine(l->c, n)))

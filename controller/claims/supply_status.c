@@ -1,17 +1,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/claims/supply_status.h"
+#include "api/machine_states.h"
+#include "api/resources.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/claims.h"
-#include "controller/life/life.h"
 #include "controller/claims/stop_line.h"
-#include "controller/hardware/driver.h"
-#include "controller/claims/supply_status.h"
 #include "controller/claims/warm_pool.h"
+#include "controller/hardware/driver.h"
+#include "controller/rules/claim.h"
+#include "controller/rules/provider.h"
+#include "kube/call.h"
 
 #define PASS_MS 2000
 
@@ -208,7 +212,7 @@ static bool count_claim(const struct kube_entry *en, void *arg)
 		    ? CONTROLLER_GET(sum->c, OBJECT_PROVIDER, provider_object,
 				     m->spec.provider_ref.name)
 		    : NULL;
-	t = p ? driver_type(p, claims_instance_type(n)) : NULL;
+	t = p ? provider_instance_type(p, claim_instance_type(n)) : NULL;
 	if (t)
 		add(&sum->out->resources, &t->capacity, sum->a);
 	return true;
@@ -321,7 +325,7 @@ static void write_status(struct supply_status *s, enum object_kind_id kind, cons
 	en->tried = mem_strdup(str_or(m->resource_version, ""));
 	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion", en->tried, "status",
 			  diff);
-	en->call = kube_patch(s->c->host, &controller_resources[kind], NULL, m->name, "status",
+	en->call = kube_patch(s->c->host, &object_resources[kind], NULL, m->name, "status",
 			      KUBE_PATCH_MERGE, patch, on_written, en);
 }
 

@@ -14,14 +14,16 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/life/life.h"
-#include "controller/claims/stop_line.h"
 #include "controller/claims/provisioner.h"
+#include "controller/claims/stop_line.h"
 #include "controller/claims/supply_status.h"
+#include "controller/rules/machine.h"
 #include "planner/plan.h"
 
 #define PASS_MS 1000
+
 #define AGAIN_MS 60000 /* while a pool has too few: time alone makes machines fit again */
+
 #define FAILED_LATELY_MS (30 * 60 * 1000)
 
 struct wish {
@@ -45,20 +47,6 @@ struct warm_pool {
 };
 
 /* --- what there is ------------------------------------------------------------------------------ */
-
-bool warm_is_ready(const struct machine *m)
-{
-	return str_eq(m->status.state, "free") && m->status.warm_for && m->status.agent &&
-	       m->status.agent->boot_id && m->status.agent->public_key;
-}
-
-bool warm_is_ending(const struct machine *m)
-{
-	const struct machine_status *s = &m->status;
-
-	return s->warm_for && ((s->agent && !s->agent->public_key) ||
-			       (s->operation && s->operation->boot_number > WARM_POOL_BOOTS));
-}
 
 static bool kept_for(const struct machine *m, const struct node_pool *p)
 {

@@ -28,14 +28,6 @@ enum warm_pool_wish { WARM_POOL_UNKNOWN, WARM_POOL_OFF, WARM_POOL_ON };
 enum warm_pool_wish warm_pool_wish(const struct warm_pool *w, const char *machine,
 				   struct object_ref *pool);
 
-/* So many boots, and a machine is left off for a while. */
-#define WARM_POOL_BOOTS 3
-
-/* Kept warm, and its agent is there. */
-bool warm_is_ready(const struct machine *m);
-/* On its way off, which is not called back: a claim would have to wait. */
-bool warm_is_ending(const struct machine *m);
-
 /* How a pool stands. */
 struct warm_pool_tally {
 	int64_t ready, kept; /* with their agent there; with those that are coming */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/loop/loop.h"
 #include "base/mem.h"
 
 #define LOOK_MS 10000

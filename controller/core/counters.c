@@ -1,14 +1,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/core/counters.h"
+#include "api/machine_states.h"
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/core/counters.h"
-#include "controller/life/life.h"
+#include "controller/rules/machine.h"
 #include "controller/tenant/tenant.h"
-#include "controller/claims/warm_pool.h"
 
 struct counters {
 	struct controller *c;

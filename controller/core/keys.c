@@ -1,12 +1,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/core/keys.h"
+#include "api/annotations.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/core/keys.h"
 #include "controller/core/secrets.h"
+#include "kube/call.h"
 
 #define BOOT "drover-boot-key"
 #define EVIDENCE "drover-evidence-key"

@@ -16,9 +16,6 @@
  * evidence key stops releases, because a new one would make every record unverifiable: nothing is
  * offered, claimed or wiped until somebody brings it back; all else goes on.
  */
-/* The public halves, for auditors: a ConfigMap in drover's namespace.  Nothing is ever taken from it. */
-#define KEYS_PUBLISHED "drover-evidence-keys"
-
 struct keys;
 
 struct keys *keys_new(struct controller *c);

@@ -5,18 +5,22 @@
  *	  '-- list empty: which are too old? --> delete, one by one
  */
 #include "controller/core/record_export.h"
+#include "api/annotations.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/resources.h"
 #include "base/log.h"
+#include "base/loop/loop.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/retry.h"
 #include "base/str.h"
 #include "controller/core/keys.h"
 #include "controller/core/record_files.h"
+#include "kube/call.h"
 
 #define LOOK_MS (10 * 60 * 1000)
 #define KEYS_FILE "keys.json"
@@ -107,7 +111,7 @@ static const struct wipe_record *record_of(const struct record_export *r, const 
 static bool is_held(const struct wipe_record *w)
 {
 	for (size_t i = 0; i < w->meta.finalizers.n; i++)
-		if (str_eq(w->meta.finalizers.v[i], RECORD_EXPORT_FINALIZER))
+		if (str_eq(w->meta.finalizers.v[i], FINALIZER_WIPE_RECORD))
 			return true;
 	return false;
 }
@@ -309,13 +313,13 @@ static void let_go(struct record_export *r, const struct wipe_record *w)
 	OWN_JSON patch = NULL;
 
 	for (size_t i = 0; i < w->meta.finalizers.n; i++)
-		if (!str_eq(w->meta.finalizers.v[i], RECORD_EXPORT_FINALIZER))
+		if (!str_eq(w->meta.finalizers.v[i], FINALIZER_WIPE_RECORD))
 			json_array_append_new(list, json_string(w->meta.finalizers.v[i]));
 	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", w->meta.resource_version,
 			  "finalizers", list);
 	str_copy(r->at, sizeof(r->at), w->meta.name);
-	r->call = kube_patch(r->c->host, &controller_resources[OBJECT_WIPE_RECORD], NULL,
-			     w->meta.name, NULL, KUBE_PATCH_MERGE, patch, on_let_go, r);
+	r->call = kube_patch(r->c->host, &object_resources[OBJECT_WIPE_RECORD], NULL, w->meta.name,
+			     NULL, KUBE_PATCH_MERGE, patch, on_let_go, r);
 }
 
 static void retry(struct record_export *r)
@@ -469,10 +473,10 @@ static bool next_deletion(struct record_export *r)
 		log_info("wipe record deleted", LOG_S("record", r->at),
 			 LOG_S("because",
 			       r->c->o.evidence_dir ? "it is exported" : "it is 400 days old"));
-		r->call = kube_delete(r->c->host, &controller_resources[OBJECT_WIPE_RECORD], NULL,
-				      r->at,
-				      &(struct kube_delete_opts){.uid = w->meta.uid, .grace_s = -1},
-				      on_deleted, r);
+		r->call =
+			kube_delete(r->c->host, &object_resources[OBJECT_WIPE_RECORD], NULL, r->at,
+				    &(struct kube_delete_opts){.uid = w->meta.uid, .grace_s = -1},
+				    on_deleted, r);
 		return true;
 	}
 	return false;

@@ -7,7 +7,7 @@
  * records: what becomes of WipeRecords after they stand.
  *
  * With controller_options.evidence_dir each is written to DIR/MACHINE/RECORD.json, the public keys to
- * DIR/keys.json (so those of a Machine of that name are in DIR/keys.json_).  A record is created with the finalizer RECORD_EXPORT_FINALIZER then, which goes when the
+ * DIR/keys.json (so those of a Machine of that name are in DIR/keys.json_).  A record is created with the finalizer FINALIZER_WIPE_RECORD then, which goes when the
  * file is safe on disk; so what was not exported cannot be deleted by anybody.  Of each machine
  * the newest RECORD_EXPORT_KEPT stay in the cluster.  Without it they stay RECORD_EXPORT_AGE_MS, until a
  * record is so much younger: the API server's clock alone counts.
@@ -17,7 +17,6 @@
  *
  * Only the leader acts.  Files are written on a thread of the loop's; one at a time.
  */
-#define RECORD_EXPORT_FINALIZER "drover.dev/export"
 #define RECORD_EXPORT_KEPT 3
 #define RECORD_EXPORT_AGE_MS (400ll * 24 * 3600 * 1000)
 

@@ -1,13 +1,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/core/secrets.h"
 #include "base/arena.h"
 #include "base/crypto.h"
 #include "base/data/json.h"
+#include "base/loop/loop.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/core/secrets.h"
+#include "kube/call.h"
 
 #define REFRESH_MS 30000
 #define RETRY_MS 2000

@@ -1,12 +1,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/core/validation.h"
+#include "api/burstpolicy.h"
+#include "api/resources.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/core/validation.h"
+#include "kube/call.h"
 
 #define ENTRIES_MAX 4096
 #define RETRY_MS 2000
@@ -105,7 +108,7 @@ static void send_next(void *arg)
 	en->sent = give(en->next);
 	patch = json_pack("{s:{s:s}, s:{s:O}}", "metadata", "resourceVersion", en->sent->rv,
 			  "status", "conditions", en->sent->conditions);
-	en->call = kube_patch(c->host, &controller_resources[en->kind], NULL, en->name, "status",
+	en->call = kube_patch(c->host, &object_resources[en->kind], NULL, en->name, "status",
 			      KUBE_PATCH_MERGE, patch, on_written, en);
 	json_decref(patch);
 }

@@ -1,13 +1,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/drain/checkpoint.h"
+#include "api/annotations.h"
+#include "base/http/http_impl.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/drain/checkpoint.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/secrets.h"
+#include "kube/call.h"
 
 #define POD_MS (5 * 60 * 1000) /* "true", and what cannot be read */
 #define POD_MAX_MS (24 * 3600 * 1000)

@@ -16,9 +16,6 @@
  * to evict early.  The start stands in status.operation, so that a new leader neither begins anew
  * nor skips anything; what is remembered here can be found out again.
  */
-#define CHECKPOINT_WANTED "drover.dev/checkpoint"
-#define CHECKPOINT_REQUESTED "drover.dev/checkpoint-requested" /* RFC 3339, by drover */
-#define CHECKPOINT_DONE "drover.dev/checkpoint-done"
 
 struct checkpoint;
 struct checkpoint *checkpoint_new(struct life *l, struct tenant *t);

@@ -1,16 +1,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/drain/drains.h"
+#include "api/machine_states.h"
+#include "api/resources.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/drain/drains.h"
-#include "controller/drain/targets.h"
-#include "controller/core/clock_jumps.h"
-#include "controller/life/life.h"
 #include "controller/claims/provisioner.h"
+#include "controller/core/clock_jumps.h"
+#include "controller/drain/targets.h"
+#include "kube/call.h"
 
 #define AGAIN_MS 500 /* after a write that failed */
 #define TARGETS_MAX 1000
@@ -207,8 +209,8 @@ static void write_status(struct entry *en, const struct drain *d, const struct d
 	note_changes(en, d, s);
 	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion", d->meta.resource_version,
 			  "status", json_object_get(after, "status"));
-	en->write = kube_patch(c->host, &controller_resources[OBJECT_DRAIN], NULL, en->name,
-			       "status", KUBE_PATCH_MERGE, patch, on_written, en);
+	en->write = kube_patch(c->host, &object_resources[OBJECT_DRAIN], NULL, en->name, "status",
+			       KUBE_PATCH_MERGE, patch, on_written, en);
 	json_decref(patch);
 }
 
@@ -376,7 +378,7 @@ static void expire(struct entry *en, const struct drain *d, int64_t now)
 		return;
 	}
 	log_info("drain deleted: its time is over", LOG_S("drain", en->name));
-	en->write = kube_delete(c->host, &controller_resources[OBJECT_DRAIN], NULL, en->name, &o,
+	en->write = kube_delete(c->host, &object_resources[OBJECT_DRAIN], NULL, en->name, &o,
 				on_written, en);
 }
 

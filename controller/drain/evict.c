@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/drain/evict.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/drain/evict.h"
+#include "kube/call.h"
 
 #define AT_ONCE 10
 #define AGAIN_MS 5000

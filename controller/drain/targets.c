@@ -1,10 +1,10 @@
 #include <string.h>
 
+#include "controller/drain/targets.h"
+#include "api/machine_states.h"
 #include "base/arena.h"
 #include "base/str.h"
-#include "controller/drain/targets.h"
 #include "controller/core/clock_jumps.h"
-#include "controller/life/life.h"
 
 const char *const drain_step_names[DRAIN_STEPS] = {"Pending", "Evicting", "Escalating",
 						   "Leaving", "Wiping",	  "Done",

@@ -14,15 +14,6 @@ struct driver *driver_get(struct controller *c, const char *name)
 	return map_get(c->drivers, name);
 }
 
-const struct provider_object_instance_type *driver_type(const struct provider_object *p,
-							const char *name)
-{
-	for (size_t i = 0; i < p->spec.instance_types.n; i++)
-		if (str_eq(p->spec.instance_types.v[i].name, name))
-			return &p->spec.instance_types.v[i];
-	return NULL;
-}
-
 static void take_down(struct driver *s)
 {
 	struct map_iter it;

@@ -22,10 +22,6 @@ struct driver {
 void driver_update(struct controller *c, const char *name);
 void driver_free(struct driver *s);
 struct driver *driver_get(struct controller *c, const char *name);
-/* The instance type of that name, or NULL. */
-const struct provider_object_instance_type *driver_type(const struct provider_object *p,
-							const char *name);
-
 /* Attach a Machine: credentials and trust are looked up.  NULL with *e: ERR_UNAVAILABLE while a Secret is
  * loading, ERR_INVALID or ERR_NOT_FOUND naming the field otherwise.  *secret_version: of the Secret used, borrowed. */
 struct provider_machine *driver_attach(struct driver *s, const struct machine *m,

@@ -18,8 +18,9 @@
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "controller/rules/identity.h"
+#include "controller/agent/endpoint.h"
 #include "controller/life/life.h"
+#include "controller/rules/identity.h"
 #include "controller/tenant/tenant.h"
 
 #define BOOT_PATIENCE_MS 20000

@@ -3,12 +3,13 @@
  * answers that several steps need.
  * Tests: tests/world/test_review.c, tests/world/test_leave.c
  */
+#include "api/resources.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "controller/steps/adopt.h"
 #include "controller/drain/checkpoint.h"
 #include "controller/drain/evict.h"
 #include "controller/life/life.h"
+#include "controller/steps/adopt.h"
 #include "controller/tenant/tenant.h"
 
 #define AGAIN_MS 1000
@@ -98,7 +99,7 @@ static void on_claim_read(json_t *o, const struct err *e, void *arg)
 void life_ask_claim(struct life *l, const char *about)
 {
 	life_asking(l, about, NULL);
-	l->call = kube_get(l->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL,
+	l->call = kube_get(l->c->host, &object_resources[OBJECT_NODE_CLAIM], NULL,
 			   l->m->status.claim_ref->name, on_claim_read, l);
 }
 

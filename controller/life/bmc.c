@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/annotations.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "controller/rules/identity.h"
 #include "controller/life/life.h"
 #include "controller/life/power_turn.h"
-#include "controller/steps/requests.h"
+#include "controller/rules/identity.h"
 
 /* A power change is not asked for again within this time: GPU servers need up to 3 min. */
 #define POWER_PATIENCE_MS 60000

@@ -13,19 +13,12 @@
  * ones, every expected drive at its medium's minimum level, agent trust at the floor of the
  * Provider and (floor not NULL) of the claim.  -1 says what is missing. */
 int life_clean(const struct life *l, const struct object_wipe_floor *floor, struct err *e);
-/* Evidence of this machine and tenancy against drives and floors, as opened from its envelope. */
-int life_judge(const struct life *l, const struct evidence *ev,
-	       const struct object_wipe_floor *floor, struct err *e);
-/* Why life_judge() refused it, as one of the closed list. */
-const char *life_judge_reason(const struct life *l, const struct evidence *ev);
 /* The newest record of this machine's present tenancy; NULL: none. */
 const struct wipe_record *life_record(const struct life *l);
 /* The highest tenancy that any record, any claim or this process knows of for this machine or its system UUID. */
 int64_t life_tenancy_known(const struct life *l);
 /* drover-evidence-key can be used.  False: the machine waits, and says so. */
 bool life_can_sign(struct life *l);
-/* Worst levels of flash and of spinning drives in a record; -1: it has none of them. */
-void life_levels(const struct evidence *ev, int *flash, int *hdd);
 
 /* "sha256:..." of these bytes. */
 const char *life_digest(struct arena *a, const void *data, size_t len);

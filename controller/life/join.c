@@ -1,11 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/life/join.h"
+#include "api/annotations.h"
 #include "base/buf.h"
 #include "base/str.h"
-#include "controller/rules/identity.h"
 #include "controller/core/keys.h"
-#include "controller/life/join.h"
+#include "controller/rules/identity.h"
+#include "controller/rules/provider.h"
 
 /* Bootstrap tokens are lower-case letters and digits (kubeadm: [a-z0-9]{6}.[a-z0-9]{16}). */
 static void token_text(const uint8_t *raw, char *out, size_t n)
@@ -166,7 +168,7 @@ json_t *life_node_labels(const struct life *l, const struct node_claim *n)
 			  str_or(l->m->spec.instance_type, "unknown"));
 	const struct provider_object *p = life_provider(l);
 	const struct provider_object_instance_type *t =
-		p ? driver_type(p, l->m->spec.instance_type) : NULL;
+		p ? provider_instance_type(p, l->m->spec.instance_type) : NULL;
 
 	for (size_t i = 0; t && i < t->labels.n; i++)
 		json_object_set_new(labels, t->labels.v[i].key, json_string(t->labels.v[i].value));

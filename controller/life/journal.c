@@ -10,10 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/annotations.h"
+#include "api/resources.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "controller/core/counters.h"
 #include "controller/life/life.h"
+#include "controller/rules/machine.h"
 #include "controller/steps/requests.h"
 
 void life_set_time(json_t *o, const char *key, int64_t ms)
@@ -72,16 +75,16 @@ void life_write(struct life *l, json_t *status, json_t *spec)
 	if (spec) {
 		patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
 				  l->m->meta.resource_version, "spec", spec);
-		l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL,
-				      l->name, NULL, KUBE_PATCH_MERGE, patch, on_spec_written, l);
+		l->write = kube_patch(l->c->host, &object_resources[OBJECT_MACHINE], NULL, l->name,
+				      NULL, KUBE_PATCH_MERGE, patch, on_spec_written, l);
 	} else {
 		conditions = life_conditions(l, status);
 		if (conditions)
 			json_object_set_new(status, "conditions", conditions);
 		patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
 				  l->m->meta.resource_version, "status", status);
-		l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL,
-				      l->name, "status", KUBE_PATCH_MERGE, patch, on_written, l);
+		l->write = kube_patch(l->c->host, &object_resources[OBJECT_MACHINE], NULL, l->name,
+				      "status", KUBE_PATCH_MERGE, patch, on_written, l);
 	}
 	json_decref(patch);
 }
@@ -93,19 +96,19 @@ bool life_finalizer(struct life *l, bool on)
 	bool has = false;
 
 	for (size_t i = 0; i < have->n; i++)
-		has |= str_eq(have->v[i], LIFE_MACHINE_FINALIZER);
+		has |= str_eq(have->v[i], FINALIZER_MACHINE);
 	if (has == on || l->write || !l->c->leading)
 		return has != on;
 	list = json_array();
 	for (size_t i = 0; i < have->n; i++)
-		if (!str_eq(have->v[i], LIFE_MACHINE_FINALIZER))
+		if (!str_eq(have->v[i], FINALIZER_MACHINE))
 			json_array_append_new(list, json_string(have->v[i]));
 	if (on)
-		json_array_append_new(list, json_string(LIFE_MACHINE_FINALIZER));
+		json_array_append_new(list, json_string(FINALIZER_MACHINE));
 	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion",
 			  l->m->meta.resource_version, "finalizers", list);
-	l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL, l->name,
-			      NULL, KUBE_PATCH_MERGE, patch, on_spec_written, l);
+	l->write = kube_patch(l->c->host, &object_resources[OBJECT_MACHINE], NULL, l->name, NULL,
+			      KUBE_PATCH_MERGE, patch, on_spec_written, l);
 	json_decref(patch);
 	return true;
 }
@@ -273,7 +276,7 @@ void life_quarantine(struct life *l, enum machine_exit exit_, const char *reason
 		      exit_ == EXIT_AUTO ? "auto" : "operator");
 	life_set_time(q, "since", loop_wall(l->c->loop));
 	life_set_time(q, "nextAttempt",
-		      exit_ == EXIT_AUTO ? loop_wall(l->c->loop) + life_quarantine_wait(l->m) : 0);
+		      exit_ == EXIT_AUTO ? loop_wall(l->c->loop) + quarantine_wait(l->m) : 0);
 	/* A machine that was free is not clean any more. */
 	enter(l, MACHINE_QUARANTINED, json_pack("{s:o, s:b}", "quarantine", q, "clean", 0), reason,
 	      message);

@@ -3,9 +3,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "api/machine_states.h"
 #include "base/retry.h"
-#include "controller/agent/endpoint.h"
 #include "controller/controller.h"
+#include "wipe/proto.h"
 #include "controller/hardware/driver.h"
 
 /*
@@ -28,30 +29,10 @@
  * (an old view fails with a conflict) and the mutual exclusion with another leader.
  * Tests: tests/world/test_review.c, tests/world/test_bmc.c, tests/world/test_leave.c
  */
-enum machine_state {
-#define MACHINE_STATE(id, ...) MACHINE_##id,
-#include "api/machine_states.def"
-	MACHINE_STATES,
-	MACHINE_STATE_NONE = -1
-};
-
-#define LIFE_CLAIM_FINALIZER "drover.dev/termination"
-#define LIFE_MACHINE_FINALIZER "drover.dev/machine"
-
 struct checkpoint;
 struct evict;
 struct life;
 struct tenant;
-struct machine_state_info {
-	const char *name;
-	void (*step)(struct life *l);
-	unsigned classes;
-	int64_t limit_s; /* 0: none */
-	enum machine_state on_limit;
-	uint32_t next; /* bits: where it may go */
-};
-extern const struct machine_state_info machine_state_info[MACHINE_STATES];
-enum machine_state machine_state_find(const char *name); /* MACHINE_STATE_NONE */
 
 enum life_class { LIFE_IDEMPOTENT, LIFE_PROBE_FIRST, LIFE_ONCE };
 enum life_turn { LIFE_HOLD, LIFE_GO };
@@ -183,11 +164,6 @@ void life_goto(struct life *l, enum machine_state to, json_t *extra, const char 
 /* To quarantined, with the reason and its exit. */
 void life_quarantine(struct life *l, enum machine_exit exit, const char *reason, const char *fmt,
 		     ...) __attribute__((format(printf, 4, 5)));
-int64_t life_quarantine_wait(
-	const struct machine *m); /* ms until a machine that is quarantined now is tried again */
-int64_t life_quarantine_due(
-	const struct machine
-		*m); /* wall ms when it is tried again by itself; 0: an operator has to */
 /* Our fence: one above what the journal shows, from our first write on. */
 int64_t life_fence(const struct life *l);
 void life_set_time(json_t *o, const char *key, int64_t ms); /* RFC 3339; 0: null */
@@ -267,9 +243,6 @@ bool life_may_move(struct life *l);
 /* What the journal says of a boot by HTTP is held against the network; false: that is being asked. */
 bool life_boot_followed(struct life *l);
 bool life_agent_dismissed(const struct life *l); /* that was written down */
-
-/* DMI, PCI devices and drives as the Machine and its instance type say; -1 names what differs. */
-int life_inventory_fits(const struct life *l, const struct proto_inventory *inv, struct err *e);
 
 /* Questions to API servers (life/ask.c).  A step asks through l->call, gets nothing yet, and sees the
  * answer in a later turn; a change of state forgets it. */

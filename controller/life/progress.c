@@ -7,7 +7,9 @@
 #include "base/data/json.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/agent/endpoint.h"
 #include "controller/life/life.h"
+#include "wipe/proto.h"
 
 #define EVERY_MS 5000
 #define PHASE_MS 1000		     /* also an agent that changes its mind all the time */

@@ -12,13 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/annotations.h"
+#include "api/resources.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/agent/endpoint.h"
 #include "controller/core/counters.h"
 #include "controller/core/keys.h"
 #include "controller/life/clean_proof.h"
-#include "controller/core/record_export.h"
 
 #define RECORD_AGAIN_MS 1000
 #define RECORD_AGAIN_ASIDE_MS 30000 /* where more than the record is waiting to be done */
@@ -156,7 +158,7 @@ json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 		return NULL;
 	}
 	life_asking(l, about, NULL);
-	l->call = kube_get(l->c->host, &controller_resources[OBJECT_WIPE_RECORD], NULL, name,
+	l->call = kube_get(l->c->host, &object_resources[OBJECT_WIPE_RECORD], NULL, name,
 			   on_looked_up, l);
 	return NULL;
 }
@@ -173,7 +175,7 @@ void life_attempt_brief(const struct life *l, struct evidence *ev)
 	*ev = (struct evidence){0};
 	ev->machine.name = l->name;
 	ev->machine.uid = l->m->meta.uid;
-	/* As the agent read it, in its spelling, once life_inventory_fits() said that this is the machine. */
+	/* As the agent read it, in its spelling, once inventory_fits() said that this is the machine. */
 	ev->machine.system_uuid = ag && ag->system_uuid ? ag->system_uuid
 				  : id			? id->system_uuid
 							: NULL;
@@ -224,7 +226,7 @@ static void on_kept(json_t *o, const struct err *e, void *arg)
 	}
 	if (e->kind == ERR_CONFLICT) { /* ours, of a reply that was lost, or another's: look */
 		life_asking(l, "record", NULL);
-		l->call = kube_get(l->c->host, &controller_resources[OBJECT_WIPE_RECORD], NULL,
+		l->call = kube_get(l->c->host, &object_resources[OBJECT_WIPE_RECORD], NULL,
 				   l->m->status.wipe_attempt->record, on_looked_up, l);
 		return;
 	}
@@ -254,9 +256,9 @@ static void create(struct life *l, const struct evidence *ev, char *envelope)
 		      "drover.dev/machine", l->name, "spec", json_object_get(all, "spec"));
 	if (l->c->o.evidence_dir)
 		json_object_set_new(json_at(o, "metadata"), "finalizers",
-				    json_pack("[s]", RECORD_EXPORT_FINALIZER));
-	l->call = kube_create(l->c->host, &controller_resources[OBJECT_WIPE_RECORD], NULL, o,
-			      on_kept, l);
+				    json_pack("[s]", FINALIZER_WIPE_RECORD));
+	l->call =
+		kube_create(l->c->host, &object_resources[OBJECT_WIPE_RECORD], NULL, o, on_kept, l);
 	json_decref(o);
 	free(envelope);
 }

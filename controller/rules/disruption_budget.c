@@ -4,8 +4,9 @@
 #include <strings.h>
 #include <time.h>
 
-#include "base/str.h"
 #include "controller/rules/disruption_budget.h"
+#include "base/mem.h"
+#include "base/str.h"
 
 #define MINUTE_MS INT64_C(60000)
 #define DAY_MINUTES 1440

@@ -13,13 +13,16 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/rules/identity.h"
-#include "controller/core/keys.h"
-#include "controller/life/life.h"
-#include "controller/life/clean_proof.h"
+#include "controller/agent/endpoint.h"
 #include "controller/claims/stop_line.h"
+#include "controller/core/keys.h"
+#include "controller/life/clean_proof.h"
+#include "controller/life/life.h"
+#include "controller/rules/inventory.h"
+#include "controller/rules/wipe_judge.h"
 
 #define AGENT_SILENT_MS (5 * 60 * 1000)
+
 #define AGENT_BOOTS_MAX 3
 
 static json_t *again(const struct life *l)
@@ -112,54 +115,6 @@ static json_t *inventory_json(const struct life *l, const struct proto_inventory
 	return o;
 }
 
-int life_inventory_fits(const struct life *l, const struct proto_inventory *inv, struct err *e)
-{
-	const struct provider_object *p = life_provider(l);
-	const struct provider_object_instance_type *t =
-		p ? driver_type(p, l->m->spec.instance_type) : NULL;
-	const struct machine_agent *ag = l->m->status.agent;
-
-	if (!t)
-		return err_set(e, ERR_NOT_FOUND, 0, "spec.instanceType: provider has no type %s",
-			       str_or(l->m->spec.instance_type, "(none)"));
-	if (identity_agent(l->m->spec.identity, l->m->spec.boot_mac_address, inv, e) < 0)
-		return -1;
-	/* What it said when it called: Node and evidence are held against that. */
-	if (ag && ag->system_uuid && !str_eq(ag->system_uuid, inv->dmi.system_uuid))
-		return err_set(e, ERR_CONFLICT, 0,
-			       "the agent called from system UUID %s, and inspected %s",
-			       ag->system_uuid, str_or(inv->dmi.system_uuid, "(none)"));
-	for (size_t i = 0; i < t->match.pci.n; i++) {
-		int64_t seen = 0;
-
-		for (size_t k = 0; k < inv->gpus.n; k++)
-			seen += str_eq(inv->gpus.v[k].id, t->match.pci.v[i].id);
-		if (seen != t->match.pci.v[i].count)
-			return err_set(e, ERR_INVALID, 0,
-				       "instance type %s wants %lld of PCI %s, found %lld", t->name,
-				       (long long)t->match.pci.v[i].count, t->match.pci.v[i].id,
-				       (long long)seen);
-	}
-	if (!l->m->spec.drives.n)
-		return 0;
-	if (inv->drives.n != l->m->spec.drives.n)
-		return err_set(e, ERR_INVALID, 0, "spec.drives: want %zu drives, found %zu",
-			       l->m->spec.drives.n, inv->drives.n);
-	for (size_t i = 0; i < l->m->spec.drives.n; i++) {
-		const struct object_drive *d = &l->m->spec.drives.v[i];
-		bool found = false;
-
-		for (size_t k = 0; k < inv->drives.n; k++)
-			found |= str_eq(inv->drives.v[k].wwn, d->wwn) &&
-				 inv->drives.v[k].bytes == d->bytes;
-		if (!found)
-			return err_set(e, ERR_INVALID, 0,
-				       "spec.drives: %s of %lld bytes is missing", d->wwn,
-				       (long long)d->bytes);
-	}
-	return 0;
-}
-
 /* Canaries and samples are derived from it; any leader derives the same for one boot. */
 static void nonce(const struct life *l, char out[static 65])
 {
@@ -219,7 +174,7 @@ void step_inspecting(struct life *l)
 		life_quarantine(l, EXIT_OPERATOR, "DriveUnknown", "the agent sees no drive");
 		return;
 	}
-	if (life_inventory_fits(l, r->inventory, &e) < 0) {
+	if (inventory_fits(l->m, life_provider(l), r->inventory, &e) < 0) {
 		if (shown(l, r->inventory))
 			life_quarantine(l, EXIT_OPERATOR, "InventoryMismatch", "%s", e.text);
 		return;
@@ -412,8 +367,8 @@ void step_verifying(struct life *l)
 				e.text);
 		return;
 	}
-	if (life_judge(l, &ev, NULL, &e) < 0) {
-		life_quarantine(l, EXIT_OPERATOR, life_judge_reason(l, &ev), "%s: %s",
+	if (wipe_judge(l->m, life_provider(l), &ev, NULL, &e) < 0) {
+		life_quarantine(l, EXIT_OPERATOR, wipe_judge_reason(l->m, &ev), "%s: %s",
 				rec->meta.name, e.text);
 		return;
 	}

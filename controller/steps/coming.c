@@ -9,15 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/annotations.h"
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/life/life.h"
-#include "controller/life/join.h"
-#include "controller/steps/warm.h"
-#include "controller/life/clean_proof.h"
+#include "controller/agent/endpoint.h"
 #include "controller/core/secrets.h"
+#include "controller/life/clean_proof.h"
+#include "controller/life/join.h"
+#include "controller/life/life.h"
+#include "controller/rules/inventory.h"
+#include "controller/rules/provider.h"
+#include "controller/steps/warm.h"
 
 #define AGENT_SILENT_MS (5 * 60 * 1000)
 #define TOKEN_SLACK_MS (5 * 60 * 1000)
@@ -131,7 +135,7 @@ void step_claimed(struct life *l)
 			  str_or(r->message, "no inventory"));
 		return;
 	}
-	if (life_inventory_fits(l, r->inventory, &e) < 0) {
+	if (inventory_fits(l->m, life_provider(l), r->inventory, &e) < 0) {
 		life_fail(l, "InventoryMismatch", "%s", e.text);
 		return;
 	}
@@ -173,7 +177,7 @@ static const char *root_drive(const struct life *l, struct err *e)
 {
 	const struct provider_object *p = life_provider(l);
 	const struct provider_object_instance_type *t =
-		p ? driver_type(p, l->m->spec.instance_type) : NULL;
+		p ? provider_instance_type(p, l->m->spec.instance_type) : NULL;
 	const char *found = NULL;
 
 	for (size_t i = 0; t && i < l->m->spec.drives.n; i++) {
@@ -502,7 +506,7 @@ static const char *resource_missing(const struct life *l, const struct tenant_no
 {
 	const struct provider_object *p = life_provider(l);
 	const struct provider_object_instance_type *t =
-		p ? driver_type(p, l->m->spec.instance_type) : NULL;
+		p ? provider_instance_type(p, l->m->spec.instance_type) : NULL;
 
 	for (size_t i = 0; t && i < t->capacity.n; i++) {
 		const struct quantity *has = resources_get(&node->capacity, t->capacity.v[i].name);

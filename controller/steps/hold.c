@@ -1,9 +1,9 @@
 #include <string.h>
 
+#include "controller/steps/hold.h"
+#include "api/annotations.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "controller/steps/hold.h"
-#include "controller/steps/requests.h"
 
 /* --- marks on the Node ------------------------------------------------------------------------------ */
 

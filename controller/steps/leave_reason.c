@@ -1,11 +1,12 @@
+#include "controller/steps/leave_reason.h"
+#include "api/annotations.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "controller/tenant/sleep.h"
-#include "controller/rules/disruption_budget.h"
-#include "controller/drain/drains.h"
-#include "controller/core/counters.h"
 #include "controller/core/clock_jumps.h"
-#include "controller/steps/leave_reason.h"
+#include "controller/core/counters.h"
+#include "controller/drain/drains.h"
+#include "controller/rules/disruption_budget.h"
+#include "controller/tenant/sleep.h"
 #include "controller/tenant/tenant.h"
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -95,9 +96,12 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 /* --- for drover's own sake ---------------------------------------------------------------------------- */
 
 #define EMPTY_MIN_MS (10 * 60 * 1000)
+
 /* A tenant that just came back may not have heard of its Nodes yet. */
 #define DEAD_SEEN_MS 60000
+
 #define OUTAGE_NODES 3
+
 /* Counting a pool takes a look at all machines. */
 #define BUDGET_AGAIN_MS 10000
 
@@ -311,9 +315,4 @@ struct leave leave_reason(struct life *l)
 	if (lv.reason)
 		return lv;
 	return l->state == MACHINE_DRAINING ? still_ourselves(l, n) : for_ourselves(l, n);
-}
-
-enum drain_then leave_then(const struct machine *m)
-{
-	return m->status.leave ? (enum drain_then)m->status.leave->then : DRAIN_RELEASE;
 }

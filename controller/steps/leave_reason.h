@@ -13,16 +13,6 @@
  * What drover begins for its own sake, Empty, Expired and TenantAsleep, waits for the budgets of the pool and for
  * nobody to have paused or held it; once begun, the journal says that it goes on.
  */
-#define LEAVE_CLAIM_DELETED                                                                        \
-	"ClaimDeleted"		/* the claim, or its pool or tenant: those delete their claims */
-#define LEAVE_DRAIN "Drain"	/* a Drain object: drain/drains.h */
-#define LEAVE_EMPTY "Empty"	/* nothing ran on it for consolidateAfter */
-#define LEAVE_EXPIRED "Expired" /* older than expireAfter */
-#define LEAVE_NODE_DEAD                                                                            \
-	"NodeDead" /* not Ready for longer than deadlines.notReady: no pods are waited for */
-#define LEAVE_ASLEEP                                                                               \
-	"TenantAsleep" /* its tenant slept for longer than sleepGrace: there is nobody to ask */
-
 struct leave {
 	const char *reason; /* one of the above; NULL: it stays */
 	const char *drain;
@@ -34,8 +24,5 @@ struct leave {
 };
 /* In serving and draining. */
 struct leave leave_reason(struct life *l);
-
-/* What comes after the wipe, of status.leave; DRAIN_RELEASE when nothing is written. */
-enum drain_then leave_then(const struct machine *m);
 
 #endif

@@ -6,13 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/annotations.h"
+#include "api/resources.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/claims.h"
-#include "controller/tenant/debts.h"
 #include "controller/core/clock_jumps.h"
-#include "controller/steps/stopping.h"
 #include "controller/life/join.h"
+#include "controller/steps/stopping.h"
+#include "controller/tenant/debts.h"
 
 /* A tenant that does not do its step in this time is owed it, and holds nothing up. */
 #define TENANT_PATIENCE_MS (2 * 60 * 1000)
@@ -116,7 +119,7 @@ static void owe(struct life *l, const struct left *x, const char *node_uid, cons
 	patch = json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
 			  vc->meta.resource_version, "status", "debts", list);
 	life_asking(l, "debt", NULL);
-	l->call = kube_patch(l->c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL,
+	l->call = kube_patch(l->c->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL,
 			     vc->meta.name, "status", KUBE_PATCH_MERGE, patch, on_step, l);
 	json_decref(patch);
 }
@@ -305,26 +308,26 @@ static void end_claim(struct life *l, const struct node_claim *n)
 	if (!n->meta.deletion_timestamp) {
 		life_asking(l, "claim", NULL);
 		l->call = kube_delete(
-			l->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, n->meta.name,
+			l->c->host, &object_resources[OBJECT_NODE_CLAIM], NULL, n->meta.name,
 			&(struct kube_delete_opts){.uid = n->meta.uid, .grace_s = -1}, on_step, l);
 		return;
 	}
 	kept = json_array();
 	for (size_t i = 0; i < n->meta.finalizers.n; i++)
-		if (!str_eq(n->meta.finalizers.v[i], LIFE_CLAIM_FINALIZER))
+		if (!str_eq(n->meta.finalizers.v[i], FINALIZER_CLAIM))
 			json_array_append_new(kept, json_string(n->meta.finalizers.v[i]));
 	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", n->meta.resource_version,
 			  "finalizers", kept);
 	life_asking(l, "claim", NULL);
-	l->call = kube_patch(l->c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL,
-			     n->meta.name, NULL, KUBE_PATCH_MERGE, patch, on_step, l);
+	l->call = kube_patch(l->c->host, &object_resources[OBJECT_NODE_CLAIM], NULL, n->meta.name,
+			     NULL, KUBE_PATCH_MERGE, patch, on_step, l);
 	json_decref(patch);
 }
 
 static bool finalized(const struct node_claim *n)
 {
 	for (size_t i = 0; i < n->meta.finalizers.n; i++)
-		if (str_eq(n->meta.finalizers.v[i], LIFE_CLAIM_FINALIZER))
+		if (str_eq(n->meta.finalizers.v[i], FINALIZER_CLAIM))
 			return true;
 	return false;
 }

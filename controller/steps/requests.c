@@ -1,11 +1,14 @@
 #include <string.h>
 
+#include "controller/steps/requests.h"
+#include "api/annotations.h"
+#include "api/resources.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "controller/drain/drains.h"
 #include "controller/rules/identity.h"
-#include "controller/steps/leave_reason.h"
-#include "controller/steps/requests.h"
+#include "controller/rules/machine.h"
 
 #define VALUE_MAX 253 /* of status.requests */
 
@@ -38,8 +41,8 @@ void request_annotate(struct life *l, const char *key, const char *value)
 		return;
 	patch = json_pack("{s:{s:s, s:{s:s?}}}", "metadata", "resourceVersion",
 			  l->m->meta.resource_version, "annotations", key, value);
-	l->write = kube_patch(l->c->host, &controller_resources[OBJECT_MACHINE], NULL, l->name,
-			      NULL, KUBE_PATCH_MERGE, patch, on_annotated, l);
+	l->write = kube_patch(l->c->host, &object_resources[OBJECT_MACHINE], NULL, l->name, NULL,
+			      KUBE_PATCH_MERGE, patch, on_annotated, l);
 	json_decref(patch);
 }
 

@@ -13,22 +13,6 @@
  * Tests: tests/world/test_verbs.c
  */
 
-/* On a Machine.  Try again now: back-off and quarantine of exit auto end, a refused login is tried once
- * more.  Done when status.requests.retry is the value. */
-#define REQUEST_RETRY "drover.dev/retry"
-/* On a Machine.  End a hold: the Node is uncordoned, and a Drain that holds it is let go of; or let a machine that
- * a person put in quarantine go on (it is wiped again).  Done when status.requests.release is the value. */
-#define REQUEST_RELEASE "drover.dev/release"
-/* On a Machine.  A person saw that it is off: stands in for reads of a dead BMC.  The value is
- * status.operation.id, so that it counts for this operation alone. */
-#define REQUEST_CONFIRM_OFF "drover.dev/confirm-off"
-/* On a Machine.  Out of use as soon as no tenant is on it, with the value as the reason, until it is
- * removed (`drover release`).  A Drain with then: Quarantine writes it when its machine is free. */
-#define REQUEST_QUARANTINE "drover.dev/quarantine"
-/* On a NodePool or Provider.  The line stopped for the wrong reason or the cause is gone: claims go on (claims/stop_line.h).
- * The value is the time, RFC 3339: failures before it do not count. */
-#define REQUEST_RESUME "drover.dev/resume"
-
 /* The value of that annotation when it is not the one acted on last, or NULL. */
 const char *request_new(const struct machine *m, const char *key, const char *acted_on);
 

@@ -5,19 +5,18 @@
  */
 #include <string.h>
 
+#include "api/annotations.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "controller/steps/adopt.h"
-#include "controller/rules/identity.h"
-#include "controller/core/keys.h"
-#include "controller/life/life.h"
-#include "controller/steps/warm.h"
+#include "controller/agent/endpoint.h"
 #include "controller/life/clean_proof.h"
+#include "controller/life/life.h"
+#include "controller/rules/identity.h"
+#include "controller/rules/machine.h"
+#include "controller/steps/adopt.h"
 #include "controller/steps/requests.h"
+#include "controller/steps/warm.h"
 #include "controller/tenant/tenant.h"
-
-#define QUARANTINE_FIRST_MS (10 * 60 * 1000)
-#define QUARANTINE_CAP_MS (6 * 3600 * 1000)
 
 bool life_consented(struct life *l)
 {
@@ -199,23 +198,6 @@ void step_free(struct life *l)
 	life_goto(l, MACHINE_CLAIMED, x, NULL, NULL);
 }
 
-int64_t life_quarantine_wait(const struct machine *m)
-{
-	int64_t wait = QUARANTINE_FIRST_MS,
-		attempts = m->status.quarantine ? m->status.quarantine->attempts : 0;
-
-	for (int64_t i = 0; i < attempts && wait < QUARANTINE_CAP_MS; i++)
-		wait *= 2;
-	return wait < QUARANTINE_CAP_MS ? wait : QUARANTINE_CAP_MS;
-}
-
-int64_t life_quarantine_due(const struct machine *m)
-{
-	const struct machine_quarantine *q = m->status.quarantine;
-
-	return q && q->exit == EXIT_AUTO ? m->status.state_since + life_quarantine_wait(m) : 0;
-}
-
 /* A person put it there: it goes on when the annotation is gone, or at a request to release. */
 static void wait_for_release(struct life *l)
 {
@@ -254,7 +236,7 @@ void step_quarantined(struct life *l)
 	const struct machine_quarantine *q = l->m->status.quarantine;
 	const char *approved = life_approved_wipe(l);
 	int64_t now = loop_wall(l->c->loop), attempts = q ? q->attempts : 0,
-		due = life_quarantine_due(l->m);
+		due = quarantine_due(l->m);
 	const char *text;
 	json_t *next;
 

@@ -10,14 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/annotations.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/core/clock_jumps.h"
 #include "controller/drain/checkpoint.h"
 #include "controller/drain/evict.h"
-#include "controller/core/clock_jumps.h"
+#include "controller/steps/hold.h"
 #include "controller/steps/leave_reason.h"
 #include "controller/steps/stopping.h"
-#include "controller/steps/hold.h"
 
 #define TELL_MS 5000 /* status.leave is written at most so often */
 /* Volumes of the pods that went are taken down in seconds; those of DaemonSets never are. */

@@ -10,11 +10,13 @@
  */
 #include <string.h>
 
+#include "controller/steps/stopping.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/agent/endpoint.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/life/life.h"
-#include "controller/steps/stopping.h"
+#include "controller/rules/provider.h"
 #include "controller/tenant/tenant.h"
 
 #define BEAT_EVERY_MS 1000
@@ -137,7 +139,7 @@ static int64_t here_for(const struct life *l)
 bool life_rested(struct life *l, int64_t off_for)
 {
 	const struct provider_object_instance_type *t =
-		driver_type(life_provider(l), l->m->spec.instance_type);
+		provider_instance_type(life_provider(l), l->m->spec.instance_type);
 	int64_t rest = t ? t->minimum_off_time : 0;
 
 	if (off_for < rest)

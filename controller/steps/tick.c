@@ -15,41 +15,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/core/counters.h"
+#include "controller/agent/endpoint.h"
 #include "controller/core/clock_jumps.h"
-#include "controller/life/life.h"
-#include "controller/life/clean_proof.h"
-#include "controller/steps/requests.h"
-#include "controller/claims/provisioner.h"
 #include "controller/hardware/login_guard.h"
-#include "controller/core/secrets.h"
-
-#define H PROVIDER_HARDWARE
-#define M PROVIDER_MANAGED
-#define E PROVIDER_ELASTIC
-#define TO(id) | 1u << MACHINE_##id
-const struct machine_state_info machine_state_info[MACHINE_STATES] = {
-#define MACHINE_STATE(id, name_, step_, classes_, limit_, on_limit_, next_)                        \
-	[MACHINE_##id] = {.name = (name_),                                                         \
-			  .step = (step_),                                                         \
-			  .classes = (classes_),                                                   \
-			  .limit_s = (limit_),                                                     \
-			  .on_limit = MACHINE_##on_limit_,                                         \
-			  .next = 0 next_},
-#include "api/machine_states.def"
-};
-#undef H
-#undef M
-#undef E
-#undef TO
-
-enum machine_state machine_state_find(const char *name)
-{
-	for (int i = 0; i < MACHINE_STATES; i++)
-		if (str_eq(machine_state_info[i].name, name))
-			return (enum machine_state)i;
-	return MACHINE_STATE_NONE;
-}
+#include "controller/life/clean_proof.h"
+#include "controller/life/life.h"
+#include "controller/steps/requests.h"
 
 /* --- objects ----------------------------------------------------------------------------------- */
 
@@ -344,6 +315,19 @@ static void forget(struct life *l)
 		agent_session_close(l->agent);
 }
 
+static void (*const steps[MACHINE_STATES])(struct life *l) = {
+	[MACHINE_KNOWN] = step_known,		[MACHINE_FREE] = step_free,
+	[MACHINE_CLAIMED] = step_claimed,	[MACHINE_IMAGING] = step_imaging,
+	[MACHINE_ATTACHING] = step_attaching,	[MACHINE_BOOTING] = step_booting,
+	[MACHINE_JOINING] = step_joining,	[MACHINE_GATING] = step_gating,
+	[MACHINE_SERVING] = step_serving,	[MACHINE_DRAINING] = step_draining,
+	[MACHINE_STOPPING] = step_stopping,	[MACHINE_ISOLATING] = step_isolating,
+	[MACHINE_LEAVING] = step_leaving,	[MACHINE_DIRTY] = step_dirty,
+	[MACHINE_INSPECTING] = step_inspecting, [MACHINE_WIPING] = step_wiping,
+	[MACHINE_VERIFYING] = step_verifying,	[MACHINE_QUARANTINED] = step_quarantined,
+	[MACHINE_RETIRED] = step_retired,	[MACHINE_GONE] = step_gone,
+};
+
 static void on_tick(void *arg)
 {
 	struct life *l = arg;
@@ -392,7 +376,7 @@ static void on_tick(void *arg)
 	if (request_retry(l) || write_seen(l) || life_boot_ends(l) || overdue(l) ||
 	    write_conditions(l) || life_attempt_settle(l) || !attached(l) || !life_boot_followed(l))
 		return;
-	machine_state_info[l->state].step(l);
+	steps[l->state](l);
 }
 
 static void on_timer(void *arg)

@@ -4,9 +4,11 @@
 
 #include "base/log.h"
 #include "base/str.h"
-#include "controller/core/counters.h"
-#include "controller/core/clock_jumps.h"
+#include "controller/agent/endpoint.h"
 #include "controller/claims/warm_pool.h"
+#include "controller/core/clock_jumps.h"
+#include "controller/core/counters.h"
+#include "controller/rules/machine.h"
 
 #define AGENT_SILENT_MS (5 * 60 * 1000)
 #define BACKOFF_MS 15000 /* before the second boot; four times as long before the third */

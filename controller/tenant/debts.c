@@ -9,17 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/tenant/debts.h"
+#include "api/annotations.h"
+#include "api/machine_states.h"
+#include "api/resources.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/retry.h"
 #include "base/str.h"
-#include "controller/tenant/sleep.h"
-#include "controller/rules/disruption_budget.h"
-#include "controller/tenant/debts.h"
 #include "controller/core/clock_jumps.h"
-#include "controller/life/life.h"
+#include "controller/rules/disruption_budget.h"
+#include "controller/rules/sleep.h"
 #include "controller/tenant/tenant.h"
+#include "kube/call.h"
 
 #define LOOK_MS 10000
 #define SOON_MS 500
@@ -200,7 +203,7 @@ static void delete_claim(struct debtor *d)
 	controller_event(c, OBJECT_NODE_CLAIM, &n->meta, "Normal", "OwnerDeleted",
 			 d->owner_kind == OBJECT_NODE_POOL ? "its NodePool was deleted"
 							   : "its VirtualCluster was deleted");
-	d->call = kube_delete(c->host, &controller_resources[OBJECT_NODE_CLAIM], NULL, d->claim, &o,
+	d->call = kube_delete(c->host, &object_resources[OBJECT_NODE_CLAIM], NULL, d->claim, &o,
 			      on_claim_deleted, d);
 }
 
@@ -249,7 +252,7 @@ static void ask_owner(struct debtor *d, const struct search *s)
 	str_copy(d->claim, sizeof(d->claim), s->orphan->meta.name);
 	str_copy(d->claim_uid, sizeof(d->claim_uid), s->orphan->meta.uid);
 	d->owner_kind = s->kind;
-	d->call = kube_get(d->owner->c->host, &controller_resources[s->kind], NULL,
+	d->call = kube_get(d->owner->c->host, &object_resources[s->kind], NULL,
 			   str_or(s->ref->name, ""), on_owner, d);
 }
 
@@ -275,18 +278,18 @@ static bool finalizer(struct debtor *d, const struct virtual_cluster *vc, bool n
 	bool has = false;
 
 	for (size_t i = 0; i < have->n; i++)
-		has |= str_eq(have->v[i], DEBTS_FINALIZER);
+		has |= str_eq(have->v[i], FINALIZER_VIRTUAL_CLUSTER);
 	if (has == needed || (needed && vc->meta.deletion_timestamp))
 		return false;
 	list = json_array();
 	for (size_t i = 0; i < have->n; i++)
-		if (!str_eq(have->v[i], DEBTS_FINALIZER))
+		if (!str_eq(have->v[i], FINALIZER_VIRTUAL_CLUSTER))
 			json_array_append_new(list, json_string(have->v[i]));
 	if (needed)
-		json_array_append_new(list, json_string(DEBTS_FINALIZER));
+		json_array_append_new(list, json_string(FINALIZER_VIRTUAL_CLUSTER));
 	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion",
 			  vc->meta.resource_version, "finalizers", list);
-	d->call = kube_patch(d->owner->c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL,
+	d->call = kube_patch(d->owner->c->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL,
 			     d->tenant, NULL, KUBE_PATCH_MERGE, patch, on_cluster_written, d);
 	json_decref(patch);
 	return true;
@@ -300,7 +303,7 @@ static void strike(struct debtor *d, const struct virtual_cluster *vc, const cha
 		json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
 			  vc->meta.resource_version, "status", "debts", debts_without(vc, node));
 
-	d->call = kube_patch(d->owner->c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL,
+	d->call = kube_patch(d->owner->c->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL,
 			     d->tenant, "status", KUBE_PATCH_MERGE, patch, on_cluster_written, d);
 	json_decref(patch);
 }

@@ -26,7 +26,6 @@
  * None of this happens while one of our CustomResourceDefinitions is being deleted; nothing is
  * deleted while the VirtualCluster is paused.
  */
-#define DEBTS_FINALIZER "drover.dev/virtual-cluster"
 #define DEBTS_MAX                                                                                  \
 	250 /* of a tenant; the oldest gives way to a new one, so that no machine or claim is held up */
 

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/annotations.h"
+#include "base/mem.h"
 #include "base/str.h"
-#include "controller/drain/checkpoint.h"
 #include "controller/tenant/pod_topology.h"
-#include "api/kinds.h"
 #include "controller/tenant/tenant.h"
 
 #define ITEMS_MAX 256 /* of one list in one object that is looked at */

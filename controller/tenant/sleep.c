@@ -1,23 +1,27 @@
 #include "controller/tenant/sleep.h"
+#include "api/annotations.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/resources.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/core/clock_jumps.h"
 #include "controller/claims/provisioner.h"
+#include "controller/core/clock_jumps.h"
+#include "controller/rules/sleep.h"
 #include "controller/tenant/status.h"
+#include "kube/call.h"
 
-#define LOOK_MS 30000	     /* while its API does not answer */
+#define LOOK_MS 30000 /* while its API does not answer */
+
 #define LOOK_AWAKE_MS 300000 /* while it does */
+
 #define FRESH_MS 10000
-#define PAUSED "loft.sh/paused"
-#define RESTORING "loft.sh/restoring"
 
 struct tenant_sleep {
 	struct tenant *t;
@@ -30,54 +34,6 @@ struct tenant_sleep {
 	bool wanted;	  /* a machine waits for it */
 	struct tenant_sleep_view view;
 };
-
-/* --- what an object says ----------------------------------------------------------------------------- */
-
-static int64_t number(const json_t *v, int64_t absent)
-{
-	return json_is_integer(v) ? json_integer_value(v) : absent;
-}
-
-static void say(struct tenant_sleep_view *v, enum tenant_sleep_is is, const char *reason,
-		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-static void say(struct tenant_sleep_view *v, enum tenant_sleep_is is, const char *reason,
-		const char *fmt, ...)
-{
-	va_list ap;
-
-	*v = (struct tenant_sleep_view){.is = is, .reason = reason};
-	va_start(ap, fmt);
-	(void)vsnprintf(v->message, sizeof(v->message), fmt, ap);
-	va_end(ap);
-	str_clean(v->message);
-}
-
-void tenant_sleep_read(const json_t *o, const char *what, struct tenant_sleep_view *out)
-{
-	const char *uid = json_str_at(o, "metadata", "uid");
-	int64_t generation = number(json_at(o, "metadata", "generation"), 0);
-	int64_t seen = number(json_at(o, "status", "observedGeneration"), 0);
-	int64_t pods = number(json_at(o, "status", "replicas"), 0);
-
-	if (json_at(o, "metadata", "deletionTimestamp"))
-		say(out, TENANT_SLEEP_UNKNOWN, "ControlPlaneDeleted", "%s is being deleted", what);
-	else if (number(json_at(o, "spec", "replicas"), 1) != 0)
-		say(out, TENANT_SLEEP_NO, "Awake", "%s is not scaled to 0", what);
-	else if (str_eq(json_str_at(o, "metadata", "annotations", RESTORING), "true"))
-		say(out, TENANT_SLEEP_NO, "Restoring", "%s is being restored", what);
-	else if (str_empty(uid) || strlen(uid) > 64 || generation < 1)
-		say(out, TENANT_SLEEP_UNKNOWN, "ControlPlaneUnreadable",
-		    "%s has no UID of 1 to 64 bytes, or no generation", what);
-	else if (seen < generation || pods != 0)
-		say(out, TENANT_SLEEP_NO, "GoingToSleep",
-		    "%s is scaled to 0, and its pods are not gone", what);
-	else if (str_eq(json_str_at(o, "metadata", "annotations", PAUSED), "true"))
-		say(out, TENANT_SLEEP_YES, "Paused", "%s is paused", what);
-	else
-		say(out, TENANT_SLEEP_YES, "ScaledToZero", "%s is scaled to 0", what);
-	if (out->is == TENANT_SLEEP_YES)
-		str_format(out->object, sizeof(out->object), "%s/%lld", uid, (long long)generation);
-}
 
 /* --- looking ------------------------------------------------------------------------------------------ */
 
@@ -145,12 +101,7 @@ static void on_control_plane(json_t *o, const struct err *e, void *arg)
 	plan(s);
 	if (!e) {
 		tenant_sleep_read(o, s->spec, &v);
-	} else if (e->kind == ERR_DENIED) {
-		say(&v, TENANT_SLEEP_UNKNOWN, "NotPermitted",
-		    "drover may not get %.140s: apply deploy/tenant-kubeconfig.yaml", s->spec);
-	} else if (e->kind == ERR_NOT_FOUND) {
-		say(&v, TENANT_SLEEP_UNKNOWN, "ControlPlaneNotFound", "there is no %s", s->spec);
-	} else { /* what was seen before grows old */
+	} else if (!tenant_sleep_refused(e, s->spec, &v)) { /* what was seen before grows old */
 		log_warn("tenant's control plane not read", LOG_S("tenant", s->t->name), LOG_E(e));
 		return;
 	}
@@ -207,7 +158,7 @@ static void look(void *arg)
 	if (s->call || !s->spec || !c->leading || !controller_ready(c))
 		return; /* kicked when it leads and is ready */
 	s->asked_at = loop_now(c->loop);
-	s->call = kube_get(c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL, s->t->name,
+	s->call = kube_get(c->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL, s->t->name,
 			   on_cluster, s);
 }
 
@@ -262,13 +213,6 @@ bool tenant_sleep_now(const struct tenant *t)
 static bool same_sleep(const struct tenant_sleep *s, const struct virtual_cluster *vc)
 {
 	return vc->status.asleep_since && str_eq(vc->status.asleep_object, s->view.object);
-}
-
-int64_t tenant_sleep_until(const struct virtual_cluster *vc)
-{
-	return vc->status.asleep_since && vc->spec.sleep_grace >= 0
-		       ? vc->status.asleep_since + vc->spec.sleep_grace
-		       : 0;
 }
 
 bool tenant_sleep_too_long(struct tenant *t)
@@ -368,14 +312,3 @@ bool tenant_sleep_status(const struct tenant *t, const struct virtual_cluster *v
 }
 
 /* --- debts -------------------------------------------------------------------------------------------- */
-
-int64_t tenant_sleep_debt_since(const struct virtual_cluster *vc, int64_t since)
-{
-	const struct condition *c = condition_get(&vc->status.conditions, TENANT_SLEEP_CONDITION);
-
-	if (!c || vc->meta.deletion_timestamp)
-		return since;
-	if (c->status == CONDITION_TRUE)
-		return INT64_MAX;
-	return c->last_transition_time > since ? c->last_transition_time : since;
-}

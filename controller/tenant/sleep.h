@@ -28,20 +28,6 @@
  *
  * Tests: tests/unit/controller/tenant/test_sleep.c, tests/world/test_asleep.c
  */
-#define TENANT_SLEEP_CONDITION "Asleep"
-
-enum tenant_sleep_is { TENANT_SLEEP_UNKNOWN, TENANT_SLEEP_NO, TENANT_SLEEP_YES };
-
-/* What a control plane's object says. */
-struct tenant_sleep_view {
-	enum tenant_sleep_is is;
-	const char *reason; /* CamelCase, static */
-	char message[200];
-	char object[96]; /* "UID/GENERATION"; "" when it is not TENANT_SLEEP_YES */
-};
-/* what: "StatefulSet vc-team-a/team-a". */
-void tenant_sleep_read(const json_t *o, const char *what, struct tenant_sleep_view *out);
-
 struct tenant_sleep; /* of one tenant */
 struct tenant_sleep *tenant_sleep_new(struct tenant *t);
 void tenant_sleep_free(struct tenant_sleep *s);
@@ -54,15 +40,10 @@ bool tenant_sleep_now(const struct tenant *t);
  * host cluster that was begun less than 10 s ago, and its API did not answer at the last try.
  * False when the look is older: then a new one is on its way, and all machines are kicked when it is in. */
 bool tenant_sleep_too_long(struct tenant *t);
-/* When sleepGrace is over, as wall ms, jumps of the clock not counted; 0: never, or it is awake. */
-int64_t tenant_sleep_until(const struct virtual_cluster *vc);
 
 /* What status has to say of it: asleepSince and asleepObject, and the condition, which is put into cs
  * (with room for one more) or taken out.  True: something differs from vc. */
 bool tenant_sleep_status(const struct tenant *t, const struct virtual_cluster *vc, struct arena *a,
 			 struct conditions *cs, struct virtual_cluster_status *out);
-
-/* Since when a debt of that moment is tried to be paid, as far as sleep goes: from its end on.  INT64_MAX: it sleeps. */
-int64_t tenant_sleep_debt_since(const struct virtual_cluster *vc, int64_t since);
 
 #endif

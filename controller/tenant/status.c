@@ -1,10 +1,12 @@
 #include <string.h>
 
+#include "controller/tenant/status.h"
+#include "api/annotations.h"
+#include "api/resources.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "controller/tenant/sleep.h"
-#include "controller/tenant/status.h"
 
 static const char *const types[] = {"KubeconfigAccepted", "Permitted", "Reachable", "Ready"};
 
@@ -98,8 +100,7 @@ void tenant_status_tick(void *arg)
 		json_object_update_new(json_object_get(patch, "status"),
 				       json_pack("{s:n, s:n}", "asleepSince", "asleepObject"));
 	json_decref(whole);
-	t->status_write =
-		kube_patch(t->c->host, &controller_resources[OBJECT_VIRTUAL_CLUSTER], NULL, t->name,
-			   "status", KUBE_PATCH_MERGE, patch, on_written, t);
+	t->status_write = kube_patch(t->c->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL,
+				     t->name, "status", KUBE_PATCH_MERGE, patch, on_written, t);
 	json_decref(patch);
 }

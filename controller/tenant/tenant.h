@@ -82,12 +82,4 @@ size_t tenant_pods_on(const struct tenant *t, const char *node, int64_t *since);
 void *tenant_project_pod(const json_t *o, struct arena *a, void *tenant, struct err *e);
 void *tenant_project_node(const json_t *o, struct arena *a, void *tenant, struct err *e);
 
-#define TENANT_LABEL_CLAIM "drover.dev/nodeclaim"
-#define TENANT_LABEL_POOL "drover.dev/nodepool"
-/* NoSchedule, and not NoExecute: kube-controller-manager's taint eviction may see a Node some milliseconds later than
- * kube-scheduler, and would delete the first pod that is bound once the taint is off (kubernetes#139992). */
-#define TENANT_TAINT_UNREGISTERED "drover.dev/unregistered"
-/* NoSchedule, with the reason as its value: drover cordoned the Node, and may uncordon it. */
-#define TENANT_TAINT_DRAINING "drover.dev/draining"
-
 #endif

@@ -2,9 +2,11 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include "api/annotations.h"
 #include "base/str.h"
-#include "controller/tenant/sleep.h"
 #include "cli/explain.h"
+#include "controller/rules/sleep.h"
+#include "controller/tenant/sleep.h"
 #include "tests/world/leaving.h"
 
 #define CLUSTERS "/apis/" OBJECT_API_VERSION "/virtualclusters/"

@@ -4,10 +4,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include "api/annotations.h"
 #include "base/str.h"
 #include "controller/steps/requests.h"
-#include "tests/world/leaving.h"
 #include "tests/world/invariants.h"
+#include "tests/world/leaving.h"
 
 #define GROUP "/apis/" OBJECT_API_VERSION
 #define BOXES 3

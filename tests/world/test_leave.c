@@ -2,6 +2,7 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include "api/annotations.h"
 #include "base/str.h"
 #include "controller/steps/requests.h"
 #include "tests/world/leaving.h"

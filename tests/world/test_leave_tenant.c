@@ -2,6 +2,7 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include "api/annotations.h"
 #include "base/str.h"
 #include "controller/tenant/debts.h"
 #include "tests/world/leaving.h"
@@ -15,7 +16,7 @@ static bool finalized(struct sim_world *w)
 	size_t i;
 
 	json_array_foreach (json_at(vc, "metadata", "finalizers"), i, f)
-		if (str_eq(json_string_value(f), DEBTS_FINALIZER))
+		if (str_eq(json_string_value(f), FINALIZER_VIRTUAL_CLUSTER))
 			return true;
 	return false;
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "api/annotations.h"
 #include "base/str.h"
 #include "controller/steps/requests.h"
 #include "tests/world/leaving.h"
@@ -161,8 +162,8 @@ static void verbs_claim_like(struct sim_world *w, const struct server *like, con
 	world_do(w, &w->host, "POST", GROUP "/nodeclaims",
 		 json_pack("{s:s,s:s,s:{s:s,s:[s],s:{s:s,s:s}},s:o}", "apiVersion",
 			   OBJECT_API_VERSION, "kind", "NodeClaim", "metadata", "name", name,
-			   "finalizers", LIFE_CLAIM_FINALIZER, "labels", "drover.dev/nodepool",
-			   "gpus", "drover.dev/virtual-cluster", "team-a", "spec", spec));
+			   "finalizers", FINALIZER_CLAIM, "labels", "drover.dev/nodepool", "gpus",
+			   "drover.dev/virtual-cluster", "team-a", "spec", spec));
 }
 
 static bool verbs_gang_ended(void *arg)
@@ -479,8 +480,8 @@ static void verbs_claim_again(struct sim_world *w, const char *name)
 	world_do(w, &w->host, "POST", GROUP "/nodeclaims",
 		 json_pack("{s:s,s:s,s:{s:s,s:[s],s:{s:s,s:s}},s:o}", "apiVersion",
 			   OBJECT_API_VERSION, "kind", "NodeClaim", "metadata", "name", name,
-			   "finalizers", LIFE_CLAIM_FINALIZER, "labels", "drover.dev/nodepool",
-			   "gpus", "drover.dev/virtual-cluster", "team-a", "spec", spec));
+			   "finalizers", FINALIZER_CLAIM, "labels", "drover.dev/nodepool", "gpus",
+			   "drover.dev/virtual-cluster", "team-a", "spec", spec));
 }
 
 static void a_running_server_is_adopted_by_the_claim_that_it_serves(void **state)

@@ -3,9 +3,10 @@
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "base/str.h"
-#include "base/data/yaml.h"
+#include "api/burstpolicy.h"
 #include "api/kinds.h"
+#include "base/data/yaml.h"
+#include "base/str.h"
 
 /* Tests run in the root of the tree. */
 static json_t *load(const char *path)

@@ -1,4 +1,6 @@
 /* What the verbs write, with a client on the simulated loop. */
+#include "api/annotations.h"
+#include "api/resources.h"
 #include "tests/unit/controller/bench.h"
 
 #include <stdio.h>
@@ -465,7 +467,7 @@ static void go_on(void *arg)
 			*q = '"';
 	patch = json_parse(text, strlen(text), &d->e);
 	assert_non_null(patch);
-	kube_patch(d->c.host, &controller_resources[OBJECT_DRAIN], NULL, going.drain, "status",
+	kube_patch(d->c.host, &object_resources[OBJECT_DRAIN], NULL, going.drain, "status",
 		   KUBE_PATCH_MERGE, patch, on_progress, NULL);
 	json_decref(patch);
 }

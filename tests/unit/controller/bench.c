@@ -1,12 +1,13 @@
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
+#include "api/resources.h"
 #include "base/arena.h"
 #include "base/crypto.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/drain/drains.h"
 #include "controller/core/counters.h"
+#include "controller/drain/drains.h"
 
 #define WAIT_MS 60000
 #define TOKEN "bench-token-0123456789"
@@ -412,7 +413,7 @@ static void start_parts(struct bench *d)
 		struct bench_kind *k = &d->kinds[watched[i]];
 		struct kube_cache_spec s = {
 			.client = c->host,
-			.resource = &controller_resources[watched[i]],
+			.resource = &object_resources[watched[i]],
 			.project = project,
 			.on_change = on_change,
 			.on_bad = on_bad,

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include "base/str.h"
+#include "controller/rules/claim.h"
 
 #define CLAIMS "/apis/" OBJECT_API_VERSION "/nodeclaims"
 
@@ -158,19 +159,19 @@ static void the_phase_is_the_machines_state_until_it_fails_the_claim(void **stat
 	bool failed;
 
 	(void)state;
-	assert_string_equal(claims_phase(&n, NULL, &failed, &reason, &message), "Pending");
-	assert_string_equal(claims_phase(&n, &m, &failed, &reason, &message), "booting");
+	assert_string_equal(claim_phase(&n, NULL, &failed, &reason, &message), "Pending");
+	assert_string_equal(claim_phase(&n, &m, &failed, &reason, &message), "booting");
 	assert_false(failed);
 	m.status.failures.v = failures;
 	m.status.failures.n = 1;
-	assert_string_equal(claims_phase(&n, &m, &failed, &reason, &message), "booting");
+	assert_string_equal(claim_phase(&n, &m, &failed, &reason, &message), "booting");
 	m.status.failures.n = 3;
-	assert_string_equal(claims_phase(&n, &m, &failed, &reason, &message), "Failed");
+	assert_string_equal(claim_phase(&n, &m, &failed, &reason, &message), "Failed");
 	assert_true(failed);
 	assert_string_equal(reason, "JoinTimeout");
 	assert_string_equal(message, "m");
 	n.meta.deletion_timestamp = 1;
-	assert_string_equal(claims_phase(&n, NULL, &failed, &reason, &message), "Ended");
+	assert_string_equal(claim_phase(&n, NULL, &failed, &reason, &message), "Ended");
 	assert_false(failed);
 }
 

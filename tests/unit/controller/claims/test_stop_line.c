@@ -1,5 +1,6 @@
 #include "tests/unit/controller/bench.h"
 
+#include "api/annotations.h"
 #include "base/str.h"
 #include "controller/claims/stop_line.h"
 #include "controller/steps/requests.h"

@@ -1,6 +1,7 @@
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
+#include "api/annotations.h"
 #include "base/crypto.h"
 #include "base/str.h"
 

@@ -1,3 +1,4 @@
+#include "api/annotations.h"
 #include "tests/unit/controller/bench.h"
 
 #include <dirent.h>
@@ -96,7 +97,7 @@ static void put_record(struct bench *d, const char *machine, int64_t tenancy, in
 			  "labels", "drover.dev/machine", strchr(machine, '/') ? "odd" : machine));
 	if (held)
 		json_object_set_new(json_at(o, "metadata"), "finalizers",
-				    json_pack("[s]", RECORD_EXPORT_FINALIZER));
+				    json_pack("[s]", FINALIZER_WIPE_RECORD));
 	text = json_text(o);
 	bench_put(d, text);
 	free(text);

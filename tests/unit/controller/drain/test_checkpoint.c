@@ -3,6 +3,9 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include "api/annotations.h"
+#include "api/resources.h"
+#include "api/tables.h"
 #include "base/arena.h"
 #include "base/crypto.h"
 #include "base/httpd/httpd_mhd.h"
@@ -11,9 +14,9 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/drain/checkpoint.h"
-#include "api/tables.h"
 #include "controller/core/secrets.h"
+#include "controller/drain/checkpoint.h"
+#include "kube/call.h"
 #include "tests/unit/base/http/http_rig.h"
 
 #define NS "drover-system"
@@ -214,7 +217,7 @@ static bool hut_has_pods(void *arg)
 static void hut_open(struct hut *h)
 {
 	/* Nothing of ours comes from there: an empty cache. */
-	h->c.cache[OBJECT_MACHINE] = hut_cache(h, &controller_resources[OBJECT_MACHINE]);
+	h->c.cache[OBJECT_MACHINE] = hut_cache(h, &object_resources[OBJECT_MACHINE]);
 	h->t.pods = hut_cache(h, &KUBE_PODS);
 	rig_until(&h->r, hut_has_pods, h);
 	h->cp = checkpoint_new(&h->l, &h->t);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/rules/provider.h"
 
 static void on_change(struct bench *d, enum object_kind_id kind, const char *name, void *object)
 {
@@ -163,9 +164,9 @@ static void an_instance_type_is_found_by_its_name(void **state)
 	const struct provider_object *p =
 		CONTROLLER_GET(&d->c, OBJECT_PROVIDER, provider_object, "hall-a");
 
-	assert_string_equal(driver_type(p, "hgx")->name, "hgx");
-	assert_null(driver_type(p, "dgx"));
-	assert_null(driver_type(p, NULL));
+	assert_string_equal(provider_instance_type(p, "hgx")->name, "hgx");
+	assert_null(provider_instance_type(p, "dgx"));
+	assert_null(provider_instance_type(p, NULL));
 }
 
 /* --- attaching a machine --------------------------------------------------------------------------- */

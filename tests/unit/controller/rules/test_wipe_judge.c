@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "base/str.h"
 #include "controller/life/clean_proof.h"
+#include "controller/rules/wipe_judge.h"
 
 static struct evidence_device drives[2];
 
@@ -51,7 +52,7 @@ static void refused(const struct life *l, const struct evidence *ev,
 {
 	struct err e = {0};
 
-	assert_int_equal(life_judge(l, ev, floor, &e), -1);
+	assert_int_equal(wipe_judge(l->m, life_provider(l), ev, floor, &e), -1);
 	if (!strstr(e.text, says))
 		fail_msg("%s, want: %s", e.text, says);
 }
@@ -64,7 +65,7 @@ static void good_evidence_is_good(void **state)
 	struct life *l = bench_life(d, "m-1");
 	struct evidence ev = good(l);
 
-	assert_ok(life_judge(l, &ev, NULL, &d->e), &d->e);
+	assert_ok(wipe_judge(l->m, life_provider(l), &ev, NULL, &d->e), &d->e);
 	bench_life_done(l);
 }
 
@@ -181,7 +182,7 @@ static void one_bad_sign_on_one_drive_is_enough(void **state)
 	drives[0].reads.clean = 10511;
 	refused(l, &ev, NULL, "of 10512 reads 10511 clean");
 	drives[0].reads.clean++;
-	assert_int_equal(life_judge(l, &ev, NULL, &(struct err){0}), 0);
+	assert_int_equal(wipe_judge(l->m, life_provider(l), &ev, NULL, &(struct err){0}), 0);
 	bench_life_done(l);
 }
 
@@ -194,7 +195,7 @@ static void the_providers_floor_counts_for_each_medium(void **state)
 	drives[0].level = WIPE_CLEAR;
 	refused(l, &ev, NULL, "drive eui.1 reached Clear, the provider wants Purge");
 	drives[0].rotational = true;
-	assert_ok(life_judge(l, &ev, NULL, &d->e), &d->e);
+	assert_ok(wipe_judge(l->m, life_provider(l), &ev, NULL, &d->e), &d->e);
 	drives[0].rotational = false;
 	for (size_t i = 0; i < 4; i++) {
 		drives[0].type = ((const char *[]){"SATA", "SAS", "Other", "NVMe"})[i];
@@ -213,14 +214,14 @@ static void the_claims_floor_comes_on_top(void **state)
 
 	drives[0].rotational = true;
 	drives[0].level = WIPE_CLEAR;
-	assert_ok(life_judge(l, &ev, NULL, &d->e), &d->e);
+	assert_ok(wipe_judge(l->m, life_provider(l), &ev, NULL, &d->e), &d->e);
 	refused(l, &ev, &floor, "the claim wants Purge");
 	floor.minimum_level.hdd = WIPE_CLEAR;
-	assert_ok(life_judge(l, &ev, &floor, &d->e), &d->e);
+	assert_ok(wipe_judge(l->m, life_provider(l), &ev, &floor, &d->e), &d->e);
 	floor.minimum_trust = WIPE_SECURE_BOOT;
 	refused(l, &ev, &floor, "agent trust is BootNetwork, the claim wants SecureBoot");
 	ev.agent_trust = WIPE_QUOTE;
-	assert_ok(life_judge(l, &ev, &floor, &d->e), &d->e);
+	assert_ok(wipe_judge(l->m, life_provider(l), &ev, &floor, &d->e), &d->e);
 	bench_life_done(l);
 }
 
@@ -248,14 +249,14 @@ static void the_worst_level_of_each_medium_is_what_the_planner_sees(void **state
 	int flash, hdd;
 
 	(void)state;
-	life_levels(&ev, &flash, &hdd);
+	wipe_judge_levels(&ev, &flash, &hdd);
 	assert_int_equal(flash, WIPE_CLEAR);
 	assert_int_equal(hdd, WIPE_PURGE);
 	ev.devices.n = 1;
-	life_levels(&ev, &flash, &hdd);
+	wipe_judge_levels(&ev, &flash, &hdd);
 	assert_int_equal(hdd, -1);
 	ev.devices.n = 0;
-	life_levels(&ev, &flash, &hdd);
+	wipe_judge_levels(&ev, &flash, &hdd);
 	assert_int_equal(flash, -1);
 }
 

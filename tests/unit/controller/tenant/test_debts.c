@@ -2,6 +2,7 @@
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
+#include "api/annotations.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/tenant/debts.h"
@@ -113,7 +114,7 @@ static bool finalized(struct bench *d)
 	size_t i;
 
 	json_array_foreach (json_at(vc, "metadata", "finalizers"), i, f)
-		if (str_eq(json_string_value(f), DEBTS_FINALIZER))
+		if (str_eq(json_string_value(f), FINALIZER_VIRTUAL_CLUSTER))
 			return true;
 	return false;
 }

@@ -1,7 +1,9 @@
 /* What a control plane's object says, and what becomes of it in status.  What follows is in tests/world/test_asleep.c. */
 #include "tests/unit/controller/bench.h"
 
+#include "api/annotations.h"
 #include "base/str.h"
+#include "controller/rules/sleep.h"
 #include "controller/tenant/sleep.h"
 
 #define SETS "/apis/apps/v1/namespaces/vc/"

@@ -1,0 +1,72 @@
+#ifndef API_ANNOTATIONS_H
+#define API_ANNOTATIONS_H
+
+/*
+ * annotations: the names that drover gives to what is on objects beside spec and status: annotations,
+ * labels, taints, finalizers; and the condition and reason names that more than one room reads.
+ * Tests: tests/world/test_verbs.c, tests/world/test_leave.c
+ */
+
+/* --- what a person asks for, by annotation (controller/steps/requests.h) --------------------------- */
+
+/* On a Machine.  Try again now: back-off and quarantine of exit auto end, a refused login is tried once
+ * more.  Done when status.requests.retry is the value. */
+#define REQUEST_RETRY "drover.dev/retry"
+/* On a Machine.  End a hold: the Node is uncordoned, and a Drain that holds it is let go of; or let a machine that
+ * a person put in quarantine go on (it is wiped again).  Done when status.requests.release is the value. */
+#define REQUEST_RELEASE "drover.dev/release"
+/* On a Machine.  A person saw that it is off: stands in for reads of a dead BMC.  The value is
+ * status.operation.id, so that it counts for this operation alone. */
+#define REQUEST_CONFIRM_OFF "drover.dev/confirm-off"
+/* On a Machine.  Out of use as soon as no tenant is on it, with the value as the reason, until it is
+ * removed (`drover release`).  A Drain with then: Quarantine writes it when its machine is free. */
+#define REQUEST_QUARANTINE "drover.dev/quarantine"
+/* On a NodePool or Provider.  The line stopped for the wrong reason or the cause is gone: claims go on (claims/stop_line.h).
+ * The value is the time, RFC 3339: failures before it do not count. */
+#define REQUEST_RESUME "drover.dev/resume"
+
+/* --- why a machine leaves its tenant: status.leave.reason ------------------------------------------- */
+
+/* The claim, or its pool or tenant: those delete their claims. */
+#define LEAVE_CLAIM_DELETED "ClaimDeleted"
+/* A Drain object (controller/drain/drains.h). */
+#define LEAVE_DRAIN "Drain"
+/* Nothing ran on it for consolidateAfter. */
+#define LEAVE_EMPTY "Empty"
+/* Older than expireAfter. */
+#define LEAVE_EXPIRED "Expired"
+/* Not Ready for longer than deadlines.notReady: no pods are waited for. */
+#define LEAVE_NODE_DEAD "NodeDead"
+/* Its tenant slept for longer than sleepGrace: there is nobody to ask. */
+#define LEAVE_ASLEEP "TenantAsleep"
+
+/* --- on pods of a tenant (docs/drain.md) ------------------------------------------------------------ */
+
+#define CHECKPOINT_WANTED "drover.dev/checkpoint"
+#define CHECKPOINT_REQUESTED "drover.dev/checkpoint-requested" /* RFC 3339, by drover */
+#define CHECKPOINT_DONE "drover.dev/checkpoint-done"
+
+/* --- on Nodes of a tenant --------------------------------------------------------------------------- */
+
+#define TENANT_LABEL_CLAIM "drover.dev/nodeclaim"
+#define TENANT_LABEL_POOL "drover.dev/nodepool"
+/* NoSchedule, and not NoExecute: kube-controller-manager's taint eviction may see a Node some milliseconds later than
+ * kube-scheduler, and would delete the first pod that is bound once the taint is off (kubernetes#139992). */
+#define TENANT_TAINT_UNREGISTERED "drover.dev/unregistered"
+/* NoSchedule, with the reason as its value: drover cordoned the Node, and may uncordon it. */
+#define TENANT_TAINT_DRAINING "drover.dev/draining"
+
+/* --- finalizers ------------------------------------------------------------------------------------- */
+
+#define FINALIZER_CLAIM "drover.dev/termination"
+#define FINALIZER_MACHINE "drover.dev/machine"
+#define FINALIZER_VIRTUAL_CLUSTER "drover.dev/virtual-cluster"
+#define FINALIZER_WIPE_RECORD "drover.dev/export"
+
+/* --- conditions, and a ConfigMap -------------------------------------------------------------------- */
+
+#define TENANT_SLEEP_CONDITION "Asleep"
+/* The ConfigMap in drover's namespace with the public evidence keys, for auditors.  Nothing is ever taken from it. */
+#define KEYS_PUBLISHED "drover-evidence-keys"
+
+#endif

@@ -1,0 +1,16 @@
+#include "api/resources.h"
+
+#define RESOURCE(kind_, plural_)                                                                   \
+	{                                                                                          \
+		OBJECT_GROUP, OBJECT_VERSION, plural_, kind_, false                                \
+	}
+const struct kube_resource object_resources[OBJECT_KINDS] = {
+	[OBJECT_NODE_POOL] = RESOURCE("NodePool", "nodepools"),
+	[OBJECT_NODE_CLAIM] = RESOURCE("NodeClaim", "nodeclaims"),
+	[OBJECT_MACHINE] = RESOURCE("Machine", "machines"),
+	[OBJECT_PROVIDER] = RESOURCE("Provider", "providers"),
+	[OBJECT_VIRTUAL_CLUSTER] = RESOURCE("VirtualCluster", "virtualclusters"),
+	[OBJECT_DRAIN] = RESOURCE("Drain", "drains"),
+	[OBJECT_WIPE_RECORD] = RESOURCE("WipeRecord", "wiperecords"),
+	[OBJECT_BURST_POLICY] = RESOURCE("BurstPolicy", "burstpolicies"),
+};

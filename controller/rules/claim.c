@@ -1,0 +1,51 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/rules/claim.h"
+#include "api/common.h"
+#include "api/kinds.h"
+#include "base/arena.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+const struct object_image *claim_image(const struct node_pool *pool, const char *version)
+{
+	for (size_t i = 0; i < pool->spec.template_.spec.images.n; i++)
+		if (str_eq(pool->spec.template_.spec.images.v[i].kubernetes_version, version))
+			return &pool->spec.template_.spec.images.v[i];
+	return NULL;
+}
+
+const char *claim_instance_type(const struct node_claim *n)
+{
+	for (size_t i = 0; i < n->spec.requirements.n; i++) {
+		const struct object_requirement *r = &n->spec.requirements.v[i];
+
+		if (str_eq(r->key, "node.kubernetes.io/instance-type") && r->values.n)
+			return r->values.v[0];
+	}
+	return NULL;
+}
+
+const char *claim_phase(const struct node_claim *n, const struct machine *m, bool *failed,
+			const char **reason, const char **message)
+{
+	*failed = false;
+	*reason = *message = "";
+	if (!m)
+		return n->meta.deletion_timestamp ? "Ended" : "Pending";
+	for (size_t i = m->status.failures.n; i-- > 0;) {
+		const struct machine_failure *f = &m->status.failures.v[i];
+
+		if (!str_eq(f->claim, n->meta.name))
+			continue;
+		*failed = true;
+		*reason = str_or(f->reason, "Unknown");
+		*message = str_or(f->message, "");
+		return "Failed";
+	}
+	return m->status.state;
+}

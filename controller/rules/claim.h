@@ -1,0 +1,19 @@
+#ifndef CONTROLLER_RULES_CLAIM_H
+#define CONTROLLER_RULES_CLAIM_H
+
+#include "api/kinds.h"
+
+/*
+ * claim: what a NodeClaim asks for, and what its machine makes of it.  Pure.
+ * Tests: tests/unit/controller/claims/test_claims.c
+ */
+
+/* The pool's image for a server of that version ("1.36"), or NULL. */
+const struct object_image *claim_image(const struct node_pool *pool, const char *version);
+/* What the machine makes of its claim: phase for people, and whether it failed. */
+const char *claim_phase(const struct node_claim *n, const struct machine *m, bool *failed,
+			const char **reason, const char **message);
+/* The instance type that it asks for by name; NULL: none. */
+const char *claim_instance_type(const struct node_claim *n);
+
+#endif

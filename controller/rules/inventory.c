@@ -1,0 +1,53 @@
+#include "controller/rules/inventory.h"
+
+#include "base/str.h"
+#include "controller/rules/identity.h"
+#include "controller/rules/provider.h"
+
+int inventory_fits(const struct machine *m, const struct provider_object *p,
+		   const struct proto_inventory *inv, struct err *e)
+{
+	const struct provider_object_instance_type *t =
+		p ? provider_instance_type(p, m->spec.instance_type) : NULL;
+	const struct machine_agent *ag = m->status.agent;
+
+	if (!t)
+		return err_set(e, ERR_NOT_FOUND, 0, "spec.instanceType: provider has no type %s",
+			       str_or(m->spec.instance_type, "(none)"));
+	if (identity_agent(m->spec.identity, m->spec.boot_mac_address, inv, e) < 0)
+		return -1;
+	/* What it said when it called: Node and evidence are held against that. */
+	if (ag && ag->system_uuid && !str_eq(ag->system_uuid, inv->dmi.system_uuid))
+		return err_set(e, ERR_CONFLICT, 0,
+			       "the agent called from system UUID %s, and inspected %s",
+			       ag->system_uuid, str_or(inv->dmi.system_uuid, "(none)"));
+	for (size_t i = 0; i < t->match.pci.n; i++) {
+		int64_t seen = 0;
+
+		for (size_t k = 0; k < inv->gpus.n; k++)
+			seen += str_eq(inv->gpus.v[k].id, t->match.pci.v[i].id);
+		if (seen != t->match.pci.v[i].count)
+			return err_set(e, ERR_INVALID, 0,
+				       "instance type %s wants %lld of PCI %s, found %lld", t->name,
+				       (long long)t->match.pci.v[i].count, t->match.pci.v[i].id,
+				       (long long)seen);
+	}
+	if (!m->spec.drives.n)
+		return 0;
+	if (inv->drives.n != m->spec.drives.n)
+		return err_set(e, ERR_INVALID, 0, "spec.drives: want %zu drives, found %zu",
+			       m->spec.drives.n, inv->drives.n);
+	for (size_t i = 0; i < m->spec.drives.n; i++) {
+		const struct object_drive *d = &m->spec.drives.v[i];
+		bool found = false;
+
+		for (size_t k = 0; k < inv->drives.n; k++)
+			found |= str_eq(inv->drives.v[k].wwn, d->wwn) &&
+				 inv->drives.v[k].bytes == d->bytes;
+		if (!found)
+			return err_set(e, ERR_INVALID, 0,
+				       "spec.drives: %s of %lld bytes is missing", d->wwn,
+				       (long long)d->bytes);
+	}
+	return 0;
+}

@@ -1,0 +1,26 @@
+#ifndef CONTROLLER_RULES_MACHINE_H
+#define CONTROLLER_RULES_MACHINE_H
+
+#include "api/kinds.h"
+
+/*
+ * machine: what the status of a Machine says, by itself.  Pure.
+ * Tests: tests/world/test_verbs.c, tests/world/test_warm.c, tests/unit/controller/claims/test_warm_pool.c
+ */
+
+/* What comes after the wipe, of status.leave; DRAIN_RELEASE when nothing is written. */
+enum drain_then leave_then(const struct machine *m);
+
+/* ms until a machine that is quarantined now is tried again. */
+int64_t quarantine_wait(const struct machine *m);
+/* Wall ms when it is tried again by itself; 0: an operator has to. */
+int64_t quarantine_due(const struct machine *m);
+
+/* So many boots, and a machine is left off for a while. */
+#define WARM_POOL_BOOTS 3
+/* Kept warm, and its agent is there. */
+bool warm_is_ready(const struct machine *m);
+/* On its way off, which is not called back: a claim would have to wait. */
+bool warm_is_ending(const struct machine *m);
+
+#endif

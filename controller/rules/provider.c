@@ -1,0 +1,12 @@
+#include "controller/rules/provider.h"
+
+#include "base/str.h"
+
+const struct provider_object_instance_type *provider_instance_type(const struct provider_object *p,
+								   const char *name)
+{
+	for (size_t i = 0; i < p->spec.instance_types.n; i++)
+		if (str_eq(p->spec.instance_types.v[i].name, name))
+			return &p->spec.instance_types.v[i];
+	return NULL;
+}

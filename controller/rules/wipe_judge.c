@@ -1,0 +1,122 @@
+#include "controller/rules/wipe_judge.h"
+
+#include "base/str.h"
+
+/* SATA and SAS drives may be either: what only spins is said by the agent, all else is flash. */
+static bool is_flash(const struct evidence_device *d)
+{
+	return !d->rotational;
+}
+
+void wipe_judge_levels(const struct evidence *ev, int *flash, int *hdd)
+{
+	*flash = *hdd = -1;
+	for (size_t i = 0; i < ev->devices.n; i++) {
+		const struct evidence_device *d = &ev->devices.v[i];
+		int *worst = is_flash(d) ? flash : hdd;
+
+		if (*worst < 0 || d->level < *worst)
+			*worst = d->level;
+	}
+}
+
+static const struct evidence_device *device_of(const struct evidence *ev, const char *wwn)
+{
+	for (size_t i = 0; i < ev->devices.n; i++)
+		if (str_eq(ev->devices.v[i].wwn, wwn))
+			return &ev->devices.v[i];
+	return NULL;
+}
+
+static int judge_floor(const struct evidence *ev, const struct object_wipe_floor *f,
+		       const char *whose, struct err *e)
+{
+	for (size_t i = 0; i < ev->devices.n; i++) {
+		const struct evidence_device *d = &ev->devices.v[i];
+		int want = is_flash(d) ? f->minimum_level.flash : f->minimum_level.hdd;
+
+		if (want < WIPE_CLEAR)
+			want = WIPE_CLEAR;
+		if (d->level < want)
+			return err_set(e, ERR_DENIED, 0, "drive %s reached %s, %s wants %s", d->wwn,
+				       wipe_level_names[d->level], whose, wipe_level_names[want]);
+	}
+	if (ev->agent_trust < f->minimum_trust)
+		return err_set(e, ERR_DENIED, 0, "agent trust is %s, %s wants %s",
+			       wipe_trust_names[ev->agent_trust], whose,
+			       wipe_trust_names[f->minimum_trust]);
+	return 0;
+}
+
+/* The wipe itself, whatever level it had to reach. */
+static int judge_wipe(const struct machine *m, const struct evidence *ev, struct err *e)
+{
+	const struct object_drives *want = &m->spec.drives;
+
+	if (!str_eq(ev->machine.name, m->meta.name) || !str_eq(ev->machine.uid, m->meta.uid))
+		return err_set(e, ERR_DENIED, 0, "the evidence is of machine %s",
+			       str_or(ev->machine.name, "(none)"));
+	if (ev->tenancy != m->status.tenancy)
+		return err_set(e, ERR_DENIED, 0,
+			       "the evidence ends tenancy %lld, the machine is in %lld",
+			       (long long)ev->tenancy, (long long)m->status.tenancy);
+	if (ev->verdict < WIPE_CLEAR)
+		return err_set(e, ERR_DENIED, 0, "the wipe failed");
+	if (!want->n)
+		return err_set(e, ERR_DENIED, 0,
+			       "spec.drives is empty: no drive is known to expect");
+	if (ev->inventory.missing.n || ev->inventory.extra.n || ev->devices.n != want->n)
+		return err_set(e, ERR_DENIED, 0,
+			       "%zu drives expected, %zu wiped, %zu missing, %zu extra", want->n,
+			       ev->devices.n, ev->inventory.missing.n, ev->inventory.extra.n);
+	for (size_t i = 0; i < want->n; i++) {
+		const struct evidence_device *d = device_of(ev, want->v[i].wwn);
+
+		if (!d)
+			return err_set(e, ERR_DENIED, 0, "no evidence for drive %s",
+				       want->v[i].wwn);
+		if (d->bytes != want->v[i].bytes) /* what is hidden was not wiped */
+			return err_set(e, ERR_DENIED, 0,
+				       "drive %s: %lld bytes expected, %lld wiped", d->wwn,
+				       (long long)want->v[i].bytes, (long long)d->bytes);
+	}
+	for (size_t i = 0; i < ev->devices.n; i++) {
+		const struct evidence_device *d = &ev->devices.v[i];
+
+		if (d->level < WIPE_CLEAR)
+			return err_set(e, ERR_DENIED, 0, "drive %s: %s", d->wwn,
+				       wipe_level_names[d->level]);
+		if (evidence_bears_out(d, EVIDENCE_SAMPLES, e) < 0)
+			return err_wrap(e, "drive %s", d->wwn);
+	}
+	return 0;
+}
+
+int wipe_judge(const struct machine *m, const struct provider_object *p, const struct evidence *ev,
+	       const struct object_wipe_floor *floor, struct err *e)
+{
+	if (judge_wipe(m, ev, e) < 0)
+		return -1;
+	if (!p)
+		return err_set(e, ERR_NOT_FOUND, 0,
+			       "the Provider is not there: its floor is unknown");
+	if (judge_floor(ev, &p->spec.wipe.floor, "the provider", e) < 0)
+		return -1;
+	return floor ? judge_floor(ev, floor, "the claim", e) : 0;
+}
+
+const char *wipe_judge_reason(const struct machine *m, const struct evidence *ev)
+{
+	static const char *const told[] = {"DriveMissing", "DriveFailed", "EraseBelowPolicy"};
+	struct err e;
+
+	if (ev->inventory.missing.n)
+		return "DriveMissing";
+	if (ev->inventory.extra.n)
+		return "DriveUnknown";
+	for (size_t i = 0; i < ev->devices.n; i++)
+		for (size_t k = 0; k < sizeof(told) / sizeof(*told); k++)
+			if (str_eq(ev->devices.v[i].reason, told[k]))
+				return told[k];
+	return judge_wipe(m, ev, &e) < 0 ? "EraseUnverified" : "EraseBelowPolicy";
+}
