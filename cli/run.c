@@ -173,9 +173,9 @@ static void on_ready(void *arg)
 	struct httpd_mhd_spec s = {.address = r->agent_listen};
 	struct err e;
 
-	if (crypto_cert_issue(keys_ca_pem(r->controller->keys), keys_ca_key(r->controller->keys),
-			      "drover", r->names, loop_wall(r->loop), CERT_DAYS, &cert, &key,
-			      &e) < 0) {
+	if (crypto_cert_issue(keys_ca_pem(controller_context(r->controller)->keys),
+			      keys_ca_key(controller_context(r->controller)->keys), "drover",
+			      r->names, loop_wall(r->loop), CERT_DAYS, &cert, &key, &e) < 0) {
 		give_up(r, &e, "no certificate for the agent endpoint");
 		return;
 	}
@@ -229,13 +229,13 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 	OWN(kube_config)
 	host = r->kubeconfig ? kube_config_load(r->kubeconfig, e) : kube_config_in_cluster(e);
 	struct controller_options o = {
-		.ns = r->ns,
-		.identity = r->identity,
+		.context.ns = r->ns,
+		.context.identity = r->identity,
 		.agent_image = r->image,
-		.image_ca_pem = image_ca[0] ? image_ca : NULL,
-		.evidence_dir = r->evidence_dir,
-		.poll_ms = r->poll_ms,
-		.settle_ms = r->settle_ms,
+		.context.image_ca_pem = image_ca[0] ? image_ca : NULL,
+		.context.evidence_dir = r->evidence_dir,
+		.context.poll_ms = r->poll_ms,
+		.context.settle_ms = r->settle_ms,
 		.on_ready = on_ready,
 		.on_ready_arg = r,
 	};
@@ -253,8 +253,8 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 	r->agent = httpd_new(r->group);
 	r->media = httpd_new(r->group);
 	r->ops = httpd_new(r->group);
-	agent_endpoint_api_routes(r->controller->agent_endpoint, r->agent);
-	agent_endpoint_media_routes(r->controller->agent_endpoint, r->media);
+	agent_endpoint_api_routes(controller_agent_endpoint(r->controller), r->agent);
+	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->media);
 	controller_ops_routes(r->controller, r->ops);
 	r->media_l = httpd_mhd_new(r->media, &media, e);
 	if (!r->media_l)

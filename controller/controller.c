@@ -1,10 +1,13 @@
+/*
+ * The composition: makes the rooms' parts in their order, hands each what it needs, and tells each what
+ * happened in the others.  Nothing here decides anything.
+ */
+#include "controller/controller.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 #include "api/resources.h"
-#include "base/http/http_impl.h"
 #include "base/log.h"
-#include "base/loop/loop.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/agent/endpoint.h"
@@ -13,6 +16,7 @@
 #include "controller/claims/provisioner.h"
 #include "controller/claims/supply_status.h"
 #include "controller/claims/warm_pool.h"
+#include "controller/claims/world_sync.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/counters.h"
 #include "controller/core/keys.h"
@@ -20,16 +24,17 @@
 #include "controller/core/secrets.h"
 #include "controller/core/validation.h"
 #include "controller/drain/drains.h"
+#include "controller/endpoints.h"
+#include "controller/gauges.h"
 #include "controller/hardware/driver.h"
 #include "controller/hardware/login_guard.h"
 #include "controller/hardware/power_pacing.h"
-#include "controller/life/life.h"
+#include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
 #include "controller/tenant/tenant.h"
 
 #define IMAGE_AGAIN_MS 10000
 #define LEASE "drover-controller"
-#define DESTROY_LEASE_AGE_MS 5000
 
 /* Kinds that this controller acts on. */
 static const enum object_kind_id watched[] = {
@@ -44,41 +49,138 @@ struct kind_watch {
 	enum object_kind_id kind;
 };
 
+struct controller {
+	struct context ctx;
+	const char *agent_image;
+	void (*on_ready)(void *arg);
+	void *on_ready_arg;
+	struct gauges *gauges;
+	struct endpoints endpoints;
+	struct validation *validation;
+	struct record_export *record_export;
+	struct agent_endpoint *agent_endpoint;
+	struct drivers *drivers;
+	struct power_pacing *power_pacing;
+	struct login_guard *login_guard;
+	struct tenants *tenants;
+	struct debts *debts;
+	struct drains *drains;
+	struct eta *eta;
+	struct provisioner *provisioner;
+	struct world_sync *sync; /* the provisioner's */
+	struct claims *claims;
+	struct warm_pool *warm_pool;
+	struct supply_status *supply_status;
+	struct lives *lives;
+	struct kind_watch *watches; /* one for each kind */
+	struct loop_timer settle;   /* derives again what depends on several kinds */
+};
+
+struct context *controller_context(struct controller *c)
+{
+	return &c->ctx;
+}
+
+struct agent_endpoint *controller_agent_endpoint(struct controller *c)
+{
+	return c->agent_endpoint;
+}
+
+bool controller_ready(const struct controller *c)
+{
+	return c->ctx.ready;
+}
+
+void controller_read_gauges(struct controller *c)
+{
+	gauges_read(c->gauges);
+}
+
+void controller_ops_routes(struct controller *c, struct httpd *d)
+{
+	endpoints_routes(&c->endpoints, d);
+}
+
 /* --- telling one another -------------------------------------------------------------------------- */
 
-void controller_kick_machine(struct controller *c, const char *machine)
+static void on_notice(enum notice what, const char *name, void *arg)
 {
-	struct life *l = map_get(c->lives, machine);
+	struct controller *c = arg;
 
-	if (l)
-		life_kick(l);
+	switch (what) {
+	case NOTICE_MACHINE:
+		lives_kick(c->lives, name);
+		break;
+	case NOTICE_OFFER:
+		world_sync_machine(c->sync, name, CTX_GET(&c->ctx, OBJECT_MACHINE, machine, name));
+		break;
+	case NOTICE_CLAIM:
+		claims_kick(c->claims, name);
+		break;
+	case NOTICE_POOL:
+		supply_status_kick(c->supply_status);
+		break;
+	}
 }
 
-void controller_kick_all(struct controller *c)
+static void on_tenant_pod(const struct tenant *t, const char *ns, const char *name,
+			  const struct world_pod *p, void *arg)
 {
-	struct map_iter it;
+	struct controller *c = arg;
 
-	map_for_each (it, c->lives)
-		life_kick(it.value);
+	world_sync_pod(c->sync, t->name, ns, name, p);
 }
 
-bool controller_may_destroy(const struct controller *c)
+static void on_tenant_node(const struct tenant *t, const char *name, const struct tenant_node *n,
+			   void *arg)
 {
-	return c->leading && kube_lease_renewed_age(c->lease) < DESTROY_LEASE_AGE_MS;
+	struct controller *c = arg;
+
+	world_sync_node(c->sync, t->name, name, n);
 }
 
-void controller_event(struct controller *c, enum object_kind_id kind,
-		      const struct object_meta *about, const char *type, const char *reason,
-		      const char *note)
+static void on_tenant_changed(const struct tenant *t, void *arg)
 {
-	struct kube_ref ref = {
-		.api_version = OBJECT_API_VERSION,
-		.kind = object_kinds[kind].kind,
-		.name = about->name,
-		.uid = about->uid,
-	};
+	struct controller *c = arg;
 
-	kube_event(c->events, &ref, type, reason, "Reconcile", note);
+	world_sync_tenant(c->sync, t->name);
+	debts_kick(c->debts, t->name);
+}
+
+static void on_tenant_reset(const struct tenant *t, void *arg)
+{
+	struct controller *c = arg;
+
+	world_sync_tenant_reset(c->sync, t->name);
+}
+
+static void on_tenant_closing(const struct tenant *t, void *arg)
+{
+	struct controller *c = arg;
+
+	lives_hang_up(c->lives, t);
+	debts_hang_up(c->debts, t->name);
+}
+
+static void on_driver_closing(struct driver *s, void *arg)
+{
+	struct controller *c = arg;
+
+	lives_detach(c->lives, s);
+}
+
+static int volumes_left(const char *machine, void *arg)
+{
+	const struct controller *c = arg;
+
+	return lives_volumes_left(c->lives, machine);
+}
+
+static bool try_of(const char *machine, struct login_try *out, void *arg)
+{
+	const struct controller *c = arg;
+
+	return lives_login(c->lives, machine, out);
 }
 
 /* --- host caches ---------------------------------------------------------------------------------- */
@@ -92,7 +194,7 @@ static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
 	if (object_decode(&object_kinds[w->kind], o, a, &out, e) == 0 &&
 	    object_check(&object_kinds[w->kind], out, NULL, e) == 0)
 		return out;
-	old = kube_cache_get(w->c->cache[w->kind], "",
+	old = kube_cache_get(w->c->ctx.cache[w->kind], "",
 			     str_or(json_str_at(o, "metadata", "name"), ""));
 	out = old ? validation_keep(w->kind, old->object, o, a) : NULL;
 	if (out) {
@@ -106,14 +208,14 @@ static void on_bad(const json_t *o, const struct err *e, void *arg)
 {
 	struct kind_watch *w = arg;
 
-	w->c->records_unread |= w->kind == OBJECT_WIPE_RECORD;
+	w->c->ctx.records_unread |= w->kind == OBJECT_WIPE_RECORD;
 	validation_bad(w->c->validation, w->kind, o, e);
 }
 
 static void machine_changed(struct controller *c, const char *name, const struct machine *m)
 {
-	life_update(c, name, m);
-	provisioner_machine(c->provisioner, name, m);
+	lives_update(c->lives, name, m);
+	world_sync_machine(c->sync, name, m);
 	drains_machine(c->drains, name);
 	if (m && m->status.claim_ref)
 		claims_kick(c->claims, m->status.claim_ref->name);
@@ -133,11 +235,9 @@ static void claim_changed(struct controller *c, const char *name, const struct n
 
 	claims_kick(c->claims, name);
 	debts_kick(c->debts, n ? n->spec.virtual_cluster_ref.name : NULL);
-	provisioner_claim(c->provisioner, name, n);
-	if (r)
-		controller_kick_machine(c, r->name);
-	else if (!n)
-		controller_kick_all(c);
+	world_sync_claim(c->sync, name, n);
+	if (r || !n)
+		lives_kick(c->lives, r ? r->name : NULL);
 }
 
 /* Status alone: ours, as a rule, and nothing hangs on it. */
@@ -164,7 +264,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	switch (w->kind) {
 	case OBJECT_NODE_POOL:
 		if (!same_spec(old, new_))
-			provisioner_pool(c->provisioner, name, o);
+			world_sync_pool(c->sync, name, o);
 		provisioner_kick(
 			c->provisioner); /* its line may have been opened (claims/stop_line.h) */
 		debts_kick(c->debts, NULL);
@@ -174,7 +274,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		break;
 	case OBJECT_MACHINE:
 		kick_claim_of(c, old); /* one that it has just let go of ends now */
-		counters_machine(c->counters, old ? old->object : NULL, o);
+		counters_machine(c->ctx.counters, old ? old->object : NULL, o);
 		eta_saw(c->eta, old ? old->object : NULL, o);
 		machine_changed(c, name, o);
 		break;
@@ -182,16 +282,16 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		provisioner_kick(c->provisioner);
 		if (same_spec(old, new_))
 			break;
-		driver_update(c, name);
-		provisioner_provider(c->provisioner, name, o);
+		drivers_update(c->drivers, name);
+		world_sync_provider(c->sync, name, o);
 		break;
 	case OBJECT_VIRTUAL_CLUSTER:
-		tenant_update(c, name);
+		tenants_update(c->tenants, name);
 		debts_kick(c->debts, name);
 		break;
 	case OBJECT_WIPE_RECORD:
 		record_export_kick(c->record_export, name);
-		controller_kick_all(c);
+		lives_kick(c->lives, NULL);
 		break;
 	case OBJECT_DRAIN:
 		drains_kick(c->drains, name);
@@ -208,45 +308,53 @@ static bool claim_again(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* What was derived from other kinds while they were still coming in is derived again, once. */
-static void rederive(void *arg)
+static bool machine_again(const struct kube_entry *en, void *arg)
 {
-	struct controller *c = arg;
-	struct map_iter it;
+	machine_changed(arg, en->name, en->object);
+	return true;
+}
+
+/* False: image or keys are not there yet, and it is tried again. */
+static bool endpoint_ready(struct controller *c)
+{
 	struct err e;
 
-	for (size_t i = 0; i < WATCHED; i++)
-		if (!kube_cache_synced(c->cache[watched[i]]))
-			return;
-	if (!agent_endpoint_ready(c->agent_endpoint) && keys_ready(c->keys, NULL)) {
-		struct agent_endpoint_spec s = {.image = c->o.agent_image,
-						.ca_pem = keys_ca_pem(c->keys),
-						.boot_key = keys_boot(c->keys)};
+	if (!agent_endpoint_ready(c->agent_endpoint) && keys_ready(c->ctx.keys, NULL)) {
+		struct agent_endpoint_spec s = {.image = c->agent_image,
+						.ca_pem = keys_ca_pem(c->ctx.keys),
+						.boot_key = keys_boot(c->ctx.keys)};
 
 		if (agent_endpoint_configure(c->agent_endpoint, &s, &e) < 0) {
 			log_error("the agent's image cannot be used", LOG_E(&e));
 			loop_timer_start(&c->settle, IMAGE_AGAIN_MS);
-			return;
+			return false;
 		}
 	}
 	if (!agent_endpoint_ready(c->agent_endpoint)) {
 		loop_timer_start(&c->settle, 500);
-		return;
+		return false;
 	}
-	keys_publish(c->keys);
-	map_for_each (it, c->lives) {
-		const struct machine *m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, it.key);
+	return true;
+}
 
-		if (m)
-			machine_changed(c, it.key, m);
-	}
-	if (!c->ready && c->o.on_ready)
-		c->o.on_ready(c->o.on_ready_arg);
-	c->ready = true;
-	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], claim_again, c);
-	map_for_each (it, c->tenants)
-		tenant_update(c, it.key);
-	controller_kick_all(c);
+/* What was derived from other kinds while they were still coming in is derived again, once. */
+static void rederive(void *arg)
+{
+	struct controller *c = arg;
+
+	for (size_t i = 0; i < WATCHED; i++)
+		if (!kube_cache_synced(c->ctx.cache[watched[i]]))
+			return;
+	if (!endpoint_ready(c))
+		return;
+	keys_publish(c->ctx.keys);
+	kube_cache_each(c->ctx.cache[OBJECT_MACHINE], machine_again, c);
+	if (!c->ctx.ready && c->on_ready)
+		c->on_ready(c->on_ready_arg);
+	c->ctx.ready = true;
+	kube_cache_each(c->ctx.cache[OBJECT_NODE_CLAIM], claim_again, c);
+	tenants_update_all(c->tenants);
+	lives_kick(c->lives, NULL);
 	drains_kick(c->drains, NULL);
 	debts_kick(c->debts, NULL);
 	provisioner_kick(c->provisioner);
@@ -269,19 +377,15 @@ static void on_health(const struct err *e, void *arg)
 		log_warn("host API watch", LOG_S("kind", object_kinds[w->kind].kind), LOG_E(e));
 }
 
-bool controller_ready(const struct controller *c)
-{
-	return c->ready;
-}
-
 /* --- leading -------------------------------------------------------------------------------------- */
 
 static void on_leading(int64_t transitions, void *arg)
 {
 	struct controller *c = arg;
 
-	c->leading = true;
-	log_info("leading", LOG_S("identity", c->o.identity), LOG_I("transitions", transitions));
+	c->ctx.leading = true;
+	log_info("leading", LOG_S("identity", c->ctx.o.identity),
+		 LOG_I("transitions", transitions));
 	validation_lead(c->validation);
 	loop_timer_start(&c->settle, 0);
 }
@@ -290,21 +394,20 @@ static void on_following(void *arg)
 {
 	struct controller *c = arg;
 
-	c->leading = false;
+	c->ctx.leading = false;
 	warm_pool_kick(c->warm_pool);
-	log_warn("not leading any more: nothing is written", LOG_S("identity", c->o.identity));
-	controller_kick_all(c);
+	log_warn("not leading any more: nothing is written", LOG_S("identity", c->ctx.o.identity));
+	lives_kick(c->lives, NULL);
 }
 
 /* Does the BMC of this machine hang on that Secret of ours? */
-static bool hangs_on(const struct controller *c, const char *machine, const char *name)
+static bool hangs_on(const struct context *c, const struct machine *m, const char *name)
 {
-	const struct machine *m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, machine);
-	const struct machine_bmc *b = m ? m->spec.bmc : NULL;
+	const struct machine_bmc *b = m->spec.bmc;
 	const struct provider_object *p =
-		m && m->spec.provider_ref.name ? CONTROLLER_GET(c, OBJECT_PROVIDER, provider_object,
-								m->spec.provider_ref.name)
-					       : NULL;
+		m->spec.provider_ref.name
+			? CTX_GET(c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name)
+			: NULL;
 
 	return b && ((b->credentials_secret_ref && str_eq(b->credentials_secret_ref->name, name)) ||
 		     (b->tls.ca_secret_ref && str_eq(b->tls.ca_secret_ref->name, name)) ||
@@ -312,68 +415,40 @@ static bool hangs_on(const struct controller *c, const char *machine, const char
 		      str_eq(p->spec.credentials_secret_ref->name, name)));
 }
 
+struct secret_change {
+	struct controller *c;
+	const char *name;
+};
+
+static bool reattach(const struct kube_entry *en, void *arg)
+{
+	const struct secret_change *s = arg;
+
+	if (hangs_on(&s->c->ctx, en->object, s->name))
+		lives_reattach(s->c->lives, en->name);
+	return true;
+}
+
 static void on_secret(const char *ns, const char *name, void *arg)
 {
 	struct controller *c = arg;
-	struct map_iter it;
+	struct secret_change s = {c, name};
 
-	if (str_eq(ns, c->o.ns))
-		map_for_each (it, c->lives)
-			if (hangs_on(c, it.key, name)) {
-				((struct life *)it.value)->reattach = true;
-				life_kick(it.value);
-			}
-	map_for_each (it, c->tenants)
-		tenant_update(c, it.key);
+	if (str_eq(ns, c->ctx.o.ns))
+		kube_cache_each(c->ctx.cache[OBJECT_MACHINE], reattach, &s);
+	tenants_update_all(c->tenants);
 	loop_timer_start(&c->settle, 0);
-}
-
-/* --- our definitions ------------------------------------------------------------------------------ */
-
-static void *project_crd(const json_t *o, struct arena *a, void *arg, struct err *e)
-{
-	bool *terminating;
-
-	(void)arg;
-	(void)e;
-	if (!str_eq(json_str_at(o, "spec", "group"), OBJECT_GROUP))
-		return NULL;
-	terminating = arena_alloc(a, sizeof(*terminating));
-	*terminating = json_at(o, "metadata", "deletionTimestamp") != NULL;
-	return terminating;
-}
-
-static bool is_terminating(const struct kube_entry *en, void *arg)
-{
-	bool *any = arg;
-
-	*any |= *(const bool *)en->object;
-	return !*any;
-}
-
-bool controller_crds_terminating(const struct controller *c)
-{
-	bool any;
-
-	if (!c->crds) /* a part run alone, as tests do */
-		return false;
-	any = !kube_cache_synced(c->crds);
-	kube_cache_each(c->crds, is_terminating, &any);
-	return any;
 }
 
 /* --- start and stop ------------------------------------------------------------------------------- */
 
 static void start_caches(struct controller *c)
 {
-	struct kube_cache_spec crds = {
-		.client = c->host, .resource = &KUBE_CRDS, .project = project_crd, .arg = c};
-
-	c->crds = kube_cache_new(c->group, &crds);
+	ctx_watch_crds(&c->ctx);
 	for (size_t i = 0; i < WATCHED; i++) {
 		struct kind_watch *w = &c->watches[watched[i]];
 		struct kube_cache_spec s = {
-			.client = c->host,
+			.client = c->ctx.host,
 			.resource = &object_resources[watched[i]],
 			.project = project,
 			.on_change = on_change,
@@ -384,8 +459,69 @@ static void start_caches(struct controller *c)
 		};
 
 		*w = (struct kind_watch){c, watched[i]};
-		c->cache[watched[i]] = kube_cache_new(c->group, &s);
+		c->ctx.cache[watched[i]] = kube_cache_new(c->ctx.group, &s);
 	}
+}
+
+static void make_context(struct controller *c, struct loop_group *g, struct http *h,
+			 const struct context_options *o)
+{
+	struct context *x = &c->ctx;
+
+	x->loop = loop_of(g);
+	x->group = g;
+	x->http = h;
+	x->o = *o;
+	x->o.ns = mem_strdup(o->ns);
+	x->o.identity = mem_strdup(o->identity);
+	x->o.image_ca_pem = mem_strdup(o->image_ca_pem);
+	x->o.evidence_dir = mem_strdup(o->evidence_dir);
+	x->o.poll_ms = o->poll_ms ? o->poll_ms : 1000;
+	x->o.idle_poll_ms = o->idle_poll_ms ? o->idle_poll_ms : 120000;
+	x->o.settle_ms = o->settle_ms ? o->settle_ms : 5000;
+	x->on_notice = on_notice;
+	x->on_notice_arg = c;
+	x->metrics = metrics_new();
+	x->counters = counters_new(x);
+	x->clock_jumps = clock_jumps_new(x);
+	x->keys = keys_new(x);
+}
+
+static void make_parts(struct controller *c)
+{
+	struct context *x = &c->ctx;
+	struct tenant_hooks hooks = {.pod = on_tenant_pod,
+				     .node = on_tenant_node,
+				     .changed = on_tenant_changed,
+				     .reset = on_tenant_reset,
+				     .closing = on_tenant_closing,
+				     .arg = c};
+	struct claims_spec cs = {.status = {.c = x, .volumes_left = volumes_left, .arg = c}};
+	struct lives_spec ls = {.parts = {.c = x}};
+
+	c->agent_endpoint = ls.parts.agent_endpoint = agent_endpoint_new(x->group);
+	c->drivers = drivers_new(x, on_driver_closing, c);
+	c->power_pacing = ls.parts.power_pacing = power_pacing_new(x);
+	c->login_guard = ls.parts.login_guard = login_guard_new(x, try_of, c);
+	c->tenants = tenants_new(x, &hooks);
+	c->debts = debts_new(x, c->tenants);
+	c->drains = drains_new(x);
+	c->eta = eta_new();
+	c->provisioner = provisioner_new(x, c->tenants, c->eta);
+	c->sync = provisioner_sync(c->provisioner);
+	c->warm_pool = warm_pool_new(x, c->sync);
+	c->supply_status = supply_status_new(x, c->drivers, c->warm_pool);
+	c->record_export = record_export_new(x);
+	c->validation = validation_new(x);
+	c->gauges = gauges_new(x, c->tenants);
+	c->endpoints = (struct endpoints){x, c->gauges};
+	cs.status.tenants = ls.parts.tenants = c->tenants;
+	cs.status.eta = c->eta;
+	cs.avoided = provisioner_avoided(c->provisioner);
+	c->claims = claims_new(&cs);
+	ls.parts.drivers = c->drivers;
+	ls.warm_pool = c->warm_pool;
+	c->lives = lives_new(&ls);
 }
 
 struct controller *controller_new(struct loop_group *g, struct http *h,
@@ -398,82 +534,72 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 				      .qps = 100,
 				      .burst = 200,
 				      .max_in_flight = 64,
-				      .plain_ok = o->plain_ok};
+				      .plain_ok = o->context.plain_ok};
 	struct kube_lease_spec ls = {
-		.ns = o->ns,
+		.ns = o->context.ns,
 		.name = LEASE,
-		.identity = o->identity,
+		.identity = o->context.identity,
 		.on_started = on_leading,
 		.on_stopped = on_following,
 		.arg = c,
 	};
 
-	c->loop = loop_of(g);
-	c->group = g;
-	c->http = h;
-	c->o = *o;
-	c->o.ns = mem_strdup(o->ns);
-	c->o.identity = mem_strdup(o->identity);
-	c->o.agent_image = mem_strdup(o->agent_image);
-	c->o.image_ca_pem = mem_strdup(o->image_ca_pem);
-	c->o.evidence_dir = mem_strdup(o->evidence_dir);
-	c->o.poll_ms = o->poll_ms ? o->poll_ms : 1000;
-	c->o.idle_poll_ms = o->idle_poll_ms ? o->idle_poll_ms : 120000;
-	c->o.settle_ms = o->settle_ms ? o->settle_ms : 5000;
-	loop_timer_init(&c->settle, g, rederive, c);
+	c->agent_image = mem_strdup(o->agent_image);
+	c->on_ready = o->on_ready;
+	c->on_ready_arg = o->on_ready_arg;
 	c->watches = mem_calloc(OBJECT_KINDS, sizeof(*c->watches));
-	c->metrics = metrics_new();
-	c->counters = counters_new(c);
-	c->eta = eta_new();
-	c->clock_jumps = clock_jumps_new(c);
-	c->lives = map_new(NULL);
-	c->tenants = map_new(NULL);
-	c->drivers = map_new(NULL);
-	c->agent_endpoint = agent_endpoint_new(g);
-	c->keys = keys_new(c);
-	c->record_export = record_export_new(c);
-	c->claims = claims_new(c);
-	c->drains = drains_new(c);
-	c->debts = debts_new(c);
-	c->provisioner = provisioner_new(c);
-	c->power_pacing = power_pacing_new(c);
-	c->login_guard = login_guard_new(c);
-	c->validation = validation_new(c);
-	c->supply_status = supply_status_new(c);
-	c->warm_pool = warm_pool_new(c);
-	c->host = kube_client_new(g, h, &cs, e);
-	if (!c->host) {
+	loop_timer_init(&c->settle, g, rederive, c);
+	make_context(c, g, h, &o->context);
+	make_parts(c);
+	c->ctx.host = kube_client_new(g, h, &cs, e);
+	if (!c->ctx.host) {
 		controller_free(c);
 		return NULL;
 	}
-	c->events = kube_events_new(g, c->host, "drover.dev/controller", c->o.identity);
-	c->secrets = secrets_new(g, c->host, c->o.ns, on_secret, c);
+	c->ctx.events = kube_events_new(g, c->ctx.host, "drover.dev/controller", c->ctx.o.identity);
+	c->ctx.secrets = secrets_new(g, c->ctx.host, c->ctx.o.ns, on_secret, c);
 	start_caches(c);
-	ls.client = c->host;
-	c->lease = kube_lease_new(g, &ls);
+	ls.client = c->ctx.host;
+	c->ctx.lease = kube_lease_new(g, &ls);
 	return c;
 }
 
 void controller_stop(struct controller *c, void (*done)(void *arg), void *arg)
 {
-	kube_lease_release(c->lease, done, arg);
+	kube_lease_release(c->ctx.lease, done, arg);
 }
 
+static void free_context(struct context *x)
+{
+	kube_cache_free(x->crds);
+	for (int i = 0; i < OBJECT_KINDS; i++)
+		kube_cache_free(x->cache[i]);
+	secrets_free(x->secrets);
+	keys_free(x->keys);
+	kube_events_free(x->events);
+	kube_client_free(x->host);
+	counters_free(x->counters);
+	clock_jumps_free(x->clock_jumps);
+	metrics_free(x->metrics);
+	free((char *)x->o.ns);
+	free((char *)x->o.identity);
+	free((char *)x->o.image_ca_pem);
+	free((char *)x->o.evidence_dir);
+}
+
+/* Who hears of others goes first, so that hooks of what is freed later find nothing to do. */
 void controller_free(struct controller *c)
 {
-	struct map_iter it;
-
 	if (!c)
 		return;
-	c->leading = false;
-	kube_lease_free(c->lease);
+	c->ctx.leading = false;
+	c->ctx.on_notice = NULL;
+	kube_lease_free(c->ctx.lease);
 	loop_timer_stop(&c->settle);
-	map_for_each (it, c->lives)
-		life_free(it.value);
-	map_for_each (it, c->drivers)
-		driver_free(it.value);
-	map_for_each (it, c->tenants)
-		tenant_free(it.value);
+	lives_free(c->lives);
+	c->lives = NULL;
+	drivers_free(c->drivers);
+	tenants_free(c->tenants);
 	record_export_free(c->record_export);
 	debts_free(c->debts);
 	drains_free(c->drains);
@@ -481,29 +607,14 @@ void controller_free(struct controller *c)
 	validation_free(c->validation);
 	supply_status_free(c->supply_status);
 	warm_pool_free(c->warm_pool);
-	kube_cache_free(c->crds);
-	for (int i = 0; i < OBJECT_KINDS; i++)
-		kube_cache_free(c->cache[i]);
-	secrets_free(c->secrets);
-	keys_free(c->keys);
+	gauges_free(c->gauges);
 	agent_endpoint_free(c->agent_endpoint);
 	provisioner_free(c->provisioner);
 	power_pacing_free(c->power_pacing);
 	login_guard_free(c->login_guard);
-	kube_events_free(c->events);
-	kube_client_free(c->host);
-	map_free(c->lives);
-	map_free(c->tenants);
-	map_free(c->drivers);
-	counters_free(c->counters);
+	free_context(&c->ctx);
 	eta_free(c->eta);
-	clock_jumps_free(c->clock_jumps);
-	metrics_free(c->metrics);
 	free(c->watches);
-	free((char *)c->o.ns);
-	free((char *)c->o.identity);
-	free((char *)c->o.agent_image);
-	free((char *)c->o.image_ca_pem);
-	free((char *)c->o.evidence_dir);
+	free((char *)c->agent_image);
 	free(c);
 }

@@ -1,10 +1,9 @@
 /*
- * ops: /healthz, /readyz, /leadz and /metrics.
+ * endpoints: /healthz, /readyz, /leadz and /metrics.
  */
 #include "base/buf.h"
 #include "base/httpd/httpd_impl.h"
-#include "controller/controller.h"
-#include "controller/core/counters.h"
+#include "controller/endpoints.h"
 
 #define METRICS_MAX (4u << 20)
 
@@ -16,7 +15,9 @@ static void on_healthz(struct httpd_req *q, void *arg)
 
 static void on_readyz(struct httpd_req *q, void *arg)
 {
-	if (controller_ready(arg))
+	const struct endpoints *ep = arg;
+
+	if (ep->c->ready)
 		httpd_reply(q, 200, "text/plain", "ok\n", 3);
 	else
 		httpd_reply(q, 503, "text/plain", "caches or keys are missing\n", 27);
@@ -24,12 +25,12 @@ static void on_readyz(struct httpd_req *q, void *arg)
 
 static void on_metrics(struct httpd_req *q, void *arg)
 {
-	struct controller *c = arg;
+	const struct endpoints *ep = arg;
 	struct buf b;
 
-	counters_read(c->counters);
+	gauges_read(ep->gauges);
 	buf_init(&b, METRICS_MAX);
-	metrics_write(c->metrics, &b);
+	metrics_write(ep->c->metrics, &b);
 	httpd_reply(q, 200, "text/plain; version=0.0.4", b.data, b.len);
 	buf_done(&b);
 }
@@ -37,18 +38,18 @@ static void on_metrics(struct httpd_req *q, void *arg)
 /* Agents and BMCs are to be sent to the leader alone: what a virtual address or a Service asks. */
 static void on_leadz(struct httpd_req *q, void *arg)
 {
-	const struct controller *c = arg;
+	const struct context *c = ((const struct endpoints *)arg)->c;
 
-	if (controller_ready(c) && c->leading && kube_lease_held(c->lease))
+	if (c->ready && c->leading && kube_lease_held(c->lease))
 		httpd_reply(q, 200, "text/plain", "ok\n", 3);
 	else
 		httpd_reply(q, 503, "text/plain", "another replica leads\n", 22);
 }
 
-void controller_ops_routes(struct controller *c, struct httpd *d)
+void endpoints_routes(struct endpoints *ep, struct httpd *d)
 {
-	httpd_route(d, "GET", "/healthz", 0, on_healthz, c);
-	httpd_route(d, "GET", "/readyz", 0, on_readyz, c);
-	httpd_route(d, "GET", "/leadz", 0, on_leadz, c);
-	httpd_route(d, "GET", "/metrics", 0, on_metrics, c);
+	httpd_route(d, "GET", "/healthz", 0, on_healthz, ep);
+	httpd_route(d, "GET", "/readyz", 0, on_readyz, ep);
+	httpd_route(d, "GET", "/leadz", 0, on_leadz, ep);
+	httpd_route(d, "GET", "/metrics", 0, on_metrics, ep);
 }

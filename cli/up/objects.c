@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/crd.h"
 #include "base/arena.h"
 #include "base/crypto.h"
+#include "base/data/yaml.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/data/yaml.h"
-#include "api/crd.h"
+#include "cli/up/server.h"
 #include "cli/up/up.h"
 
 #define TEXT_MAX (1u << 20)

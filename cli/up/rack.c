@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 #include "base/crypto.h"
+#include "base/data/yaml.h"
 #include "base/http/http_curl.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/data/yaml.h"
 #include "cli/up/files.h"
+#include "cli/up/server.h"
 #include "cli/up/up.h"
 #include "sim/node.h"
 #include "sim/rack.h"

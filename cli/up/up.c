@@ -3,6 +3,9 @@
  * process, for a laptop.
  */
 #include "cli/up/up.h"
+#include "base/store/store.h"
+#include "cli/up/server.h"
+#include "controller/controller.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -21,10 +24,10 @@
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/agent/endpoint.h"
 #include "cli/cli.h"
-#include "controller/core/keys.h"
 #include "cli/up/files.h"
+#include "controller/agent/endpoint.h"
+#include "controller/core/keys.h"
 #include "wipe/proto.h"
 
 #define PORT 18440
@@ -316,9 +319,9 @@ static void on_ready(void *arg)
 	char *cert = NULL;
 	struct err e;
 
-	if (crypto_cert_issue(keys_ca_pem(u->controller->keys), keys_ca_key(u->controller->keys),
-			      "drover", names, loop_wall(u->loop), CERT_DAYS, &cert, &key,
-			      &e) < 0 ||
+	if (crypto_cert_issue(keys_ca_pem(controller_context(u->controller)->keys),
+			      keys_ca_key(controller_context(u->controller)->keys), "drover", names,
+			      loop_wall(u->loop), CERT_DAYS, &cert, &key, &e) < 0 ||
 	    listen_on(u, u->agent, UP_PORT_AGENT, &u->agent_l, cert, key, &e) < 0) {
 		free(cert);
 		give_up(u, &e);
@@ -338,12 +341,12 @@ static int start_controller(struct up *u, struct err *e)
 	host = kube_config_parse(secret_expose(text), secret_len(text), KUBE_CONFIG_OWN, NULL, NULL,
 				 e);
 	struct controller_options o = {
-		.ns = NAMESPACE,
-		.identity = "up",
+		.context.ns = NAMESPACE,
+		.context.identity = "up",
 		.agent_image = u->agent_image,
-		.poll_ms = POLL_MS,
-		.idle_poll_ms = IDLE_POLL_MS,
-		.settle_ms = SETTLE_MS / u->speed,
+		.context.poll_ms = POLL_MS,
+		.context.idle_poll_ms = IDLE_POLL_MS,
+		.context.settle_ms = SETTLE_MS / u->speed,
 		.on_ready = on_ready,
 		.on_ready_arg = u,
 	};
@@ -358,8 +361,8 @@ static int start_controller(struct up *u, struct err *e)
 	u->agent = httpd_new(u->drover);
 	u->media = httpd_new(u->drover);
 	u->ops = httpd_new(u->drover);
-	agent_endpoint_api_routes(u->controller->agent_endpoint, u->agent);
-	agent_endpoint_media_routes(u->controller->agent_endpoint, u->media);
+	agent_endpoint_api_routes(controller_agent_endpoint(u->controller), u->agent);
+	agent_endpoint_media_routes(controller_agent_endpoint(u->controller), u->media);
 	controller_ops_routes(u->controller, u->ops);
 	return listen_on(u, u->media, UP_PORT_MEDIA, &u->media_l, NULL, NULL, e) < 0 ||
 			       listen_on(u, u->ops, UP_PORT_OPS, &u->ops_l, NULL, NULL, e) < 0

@@ -17,7 +17,9 @@
 #define REASONS_TOLD 5
 
 struct pod_events {
-	struct controller *c;
+	struct context *c;
+	const struct tenants *tenants;
+	const struct eta *eta;
 	struct map *told; /* "tenant/ns/name" -> struct told */
 };
 
@@ -27,11 +29,14 @@ struct told {
 	int64_t room_since; /* loop_now(): there has been room for it on a node; 0: no */
 };
 
-struct pod_events *pod_events_new(struct controller *c)
+struct pod_events *pod_events_new(struct context *c, const struct tenants *tenants,
+				  const struct eta *eta)
 {
 	struct pod_events *w = mem_new(struct pod_events);
 
 	w->c = c;
+	w->tenants = tenants;
+	w->eta = eta;
 	w->told = map_new(free);
 	return w;
 }
@@ -82,7 +87,7 @@ static void tell(const struct reader *r, const char *type, const char *reason, c
 {
 	const struct plan_pod *p = r->p;
 	struct told *last = r->last;
-	struct tenant *t = tenant_get(r->w->c, p->tenant);
+	struct tenant *t = tenant_get(r->w->tenants, p->tenant);
 	struct kube_ref ref = {
 		.api_version = "v1", .kind = "Pod", .ns = p->ns, .name = p->name, .uid = p->uid};
 	int64_t now = loop_now(r->w->c->loop);
@@ -109,13 +114,13 @@ static const char *in_about(int64_t ms, struct arena *a)
 
 static const char *claim_due(const struct pod_events *w, const char *claim, struct arena *a)
 {
-	const struct node_claim *n = CONTROLLER_GET(w->c, OBJECT_NODE_CLAIM, node_claim, claim);
+	const struct node_claim *n = CTX_GET(w->c, OBJECT_NODE_CLAIM, node_claim, claim);
 	struct eta_span span;
 
 	if (n && n->status.eta.p50)
 		return in_about(n->status.eta.p50 - loop_wall(w->c->loop), a);
 	if (n && !n->status.machine_ref &&
-	    eta_from(w->c->eta, claim_instance_type(n), MACHINE_CLAIMED, &span))
+	    eta_from(w->eta, claim_instance_type(n), MACHINE_CLAIMED, &span))
 		return in_about(span.p50, a);
 	return "";
 }
@@ -124,8 +129,8 @@ static const char *new_due(const struct pod_events *w, const struct plan_claim *
 {
 	struct eta_span span;
 
-	return eta_from(w->c->eta, p->instance_type, MACHINE_CLAIMED, &span) ? in_about(span.p50, a)
-									     : "";
+	return eta_from(w->eta, p->instance_type, MACHINE_CLAIMED, &span) ? in_about(span.p50, a)
+									  : "";
 }
 
 static void tell_stopped(const struct reader *r, const struct stopped_line *stop)

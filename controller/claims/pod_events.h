@@ -1,17 +1,20 @@
 #ifndef CONTROLLER_CLAIMS_POD_EVENTS_H
 #define CONTROLLER_CLAIMS_POD_EVENTS_H
 
-#include "controller/controller.h"
+#include "controller/core/context.h"
 #include "controller/claims/stop_line.h"
 #include "planner/plan.h"
 
 /*
- * news: each pod that waits is told by an event what will happen for it, or why nothing does, and the log says
+ * pod_events: each pod that waits is told by an event what will happen for it, or why nothing does, and the log says
  * the same once.  The same news of a pod is an event again after five minutes.
  * Tests: tests/unit/controller/claims/test_provisioner.c, tests/world/test_line.c
  */
+struct eta;
 struct pod_events;
-struct pod_events *pod_events_new(struct controller *c);
+struct tenants;
+struct pod_events *pod_events_new(struct context *c, const struct tenants *tenants,
+				  const struct eta *eta);
 void pod_events_free(struct pod_events *w);
 
 /* What holds up a claim that a plan wants. */

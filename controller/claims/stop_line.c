@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/claims.h"
+#include "controller/core/lookup.h"
 #include "controller/rules/claim.h"
 
 #define MACHINES 3
@@ -44,7 +44,7 @@ struct found {
 };
 
 struct stop_line {
-	const struct controller *c;
+	const struct context *c;
 	struct arena *a;
 	int64_t now;
 	struct failure *failures; /* by time */
@@ -87,11 +87,11 @@ static void *room(struct arena *a, void *v, size_t n, size_t *cap, size_t size)
 	return to;
 }
 
-const char *stop_line_rack(const struct controller *c, const struct machine *m)
+const char *stop_line_rack(const struct context *c, const struct machine *m)
 {
 	const char *name = m->spec.provider_ref.name;
 	const struct provider_object *p =
-		name ? CONTROLLER_GET(c, OBJECT_PROVIDER, provider_object, name) : NULL;
+		name ? CTX_GET(c, OBJECT_PROVIDER, provider_object, name) : NULL;
 
 	return p && p->spec.limits.per_domain.key
 		       ? labels_get(&m->meta.labels, p->spec.limits.per_domain.key)
@@ -130,7 +130,7 @@ static bool read_claim(const struct kube_entry *en, void *arg)
 	const struct object_ref *r =
 		n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
 	struct stop_line *l = arg;
-	const struct machine *m = r ? CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, r->name) : NULL;
+	const struct machine *m = r ? CTX_GET(l->c, OBJECT_MACHINE, machine, r->name) : NULL;
 	const struct machine_operation *op = m ? m->status.operation : NULL;
 	const struct stop_line_place at = {n->spec.node_pool_ref.name, n->spec.image.digest,
 					   m ? m->spec.provider_ref.name : NULL,
@@ -144,10 +144,10 @@ static bool read_claim(const struct kube_entry *en, void *arg)
 		l->served[l->nserved++] = (struct served){up->last_transition_time, at};
 		return true;
 	}
-	(void)claim_phase(n, claims_machine(l->c, n), &failed, &reason, &message);
+	(void)claim_phase(n, machine_of_claim(l->c, n), &failed, &reason, &message);
 	/* What waits for a person tells nothing, and may do so for days. */
 	if (failed || str_eq(n->status.phase, "Failed") || n->meta.deletion_timestamp ||
-	    (op && op->waiting_for == WAITING_APPROVAL && claims_machine(l->c, n)))
+	    (op && op->waiting_for == WAITING_APPROVAL && machine_of_claim(l->c, n)))
 		return true;
 	stop_line_sent(l, &at);
 	return true;
@@ -162,7 +162,7 @@ static int by_time(const void *x, const void *y)
 	return strcmp(a->machine, b->machine);
 }
 
-struct stop_line *stop_line_read(const struct controller *c, struct arena *a)
+struct stop_line *stop_line_read(const struct context *c, struct arena *a)
 {
 	struct stop_line *l = arena_new_obj(a, struct stop_line);
 
@@ -207,10 +207,9 @@ static int64_t since_of(const struct stop_line *l, const struct object_meta *m,
 
 int64_t stop_line_since(const struct stop_line *l, const char *pool, const char *provider)
 {
-	const struct node_pool *p =
-		pool ? CONTROLLER_GET(l->c, OBJECT_NODE_POOL, node_pool, pool) : NULL;
+	const struct node_pool *p = pool ? CTX_GET(l->c, OBJECT_NODE_POOL, node_pool, pool) : NULL;
 	const struct provider_object *r =
-		provider ? CONTROLLER_GET(l->c, OBJECT_PROVIDER, provider_object, provider) : NULL;
+		provider ? CTX_GET(l->c, OBJECT_PROVIDER, provider_object, provider) : NULL;
 	int64_t a = p ? since_of(l, &p->meta, &p->status.conditions) : 0;
 	int64_t b = r ? since_of(l, &r->meta, &r->status.conditions) : 0;
 
@@ -483,7 +482,7 @@ bool stop_line_admits(struct stop_line *l, const struct stop_line_place *p,
 	return open;
 }
 
-bool stop_line_open(const struct controller *c, const struct stop_line_place *p,
+bool stop_line_open(const struct context *c, const struct stop_line_place *p,
 		    struct stopped_line *why)
 {
 	OWN(arena) a = arena_new();
@@ -537,7 +536,7 @@ static bool blames(struct stop_line *l, const struct machine *m, const struct ma
 	return false;
 }
 
-bool stop_line_blames(const struct controller *c, const struct machine *m,
+bool stop_line_blames(const struct context *c, const struct machine *m,
 		      const struct machine_failure *f)
 {
 	OWN(arena) a = arena_new();
@@ -555,7 +554,7 @@ static bool follows(const struct machine *m, size_t at)
 	return false;
 }
 
-bool stop_line_machine_worn(const struct controller *c, const struct machine *m)
+bool stop_line_machine_worn(const struct context *c, const struct machine *m)
 {
 	OWN(arena) a = arena_new();
 	struct stop_line *l = stop_line_read(c, a);

@@ -1,7 +1,7 @@
 #ifndef CONTROLLER_CLAIMS_STOP_LINE_H
 #define CONTROLLER_CLAIMS_STOP_LINE_H
 
-#include "controller/controller.h"
+#include "controller/core/context.h"
 
 /*
  * line: stop the line.  The same reason on three machines of one image, pool, provider or rack
@@ -44,7 +44,7 @@ struct stopped_line {
 
 /* All that is known now, for many questions in one turn of the loop.  Lives in the arena, names are the caches'. */
 struct stop_line;
-struct stop_line *stop_line_read(const struct controller *c, struct arena *a);
+struct stop_line *stop_line_read(const struct context *c, struct arena *a);
 /* May a claim be made there now?  False: *why says what stopped it.  True with why->scope not NULL: it is the
  * one that is let through. */
 bool stop_line_admits(struct stop_line *l, const struct stop_line_place *p,
@@ -59,15 +59,15 @@ bool stop_line_stops_provider(struct stop_line *l, const struct provider_object 
 			      struct stopped_line *why);
 
 /* stop_line_read() and stop_line_admits() in one. */
-bool stop_line_open(const struct controller *c, const struct stop_line_place *p,
+bool stop_line_open(const struct context *c, const struct stop_line_place *p,
 		    struct stopped_line *why);
 /* The rack of a machine, or NULL. */
-const char *stop_line_rack(const struct controller *c, const struct machine *m);
+const char *stop_line_rack(const struct context *c, const struct machine *m);
 /* Is this failure one of a stopped line, or of a tenant, and so not the machine's own? */
-bool stop_line_blames(const struct controller *c, const struct machine *m,
+bool stop_line_blames(const struct context *c, const struct machine *m,
 		      const struct machine_failure *f);
 /* Three failures in a row that are its own: the machine is due for quarantine.  Of a claim its first failure
  * counts, what followed from it does not; a wipe ends no row, serving does, and so does that quarantine. */
-bool stop_line_machine_worn(const struct controller *c, const struct machine *m);
+bool stop_line_machine_worn(const struct context *c, const struct machine *m);
 
 #endif

@@ -9,9 +9,9 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/claims.h"
 #include "controller/claims/stop_line.h"
 #include "controller/claims/warm_pool.h"
+#include "controller/core/lookup.h"
 #include "controller/hardware/driver.h"
 #include "controller/rules/claim.h"
 #include "controller/rules/provider.h"
@@ -20,7 +20,9 @@
 #define PASS_MS 2000
 
 struct supply_status {
-	struct controller *c;
+	struct context *c;
+	const struct drivers *drivers;
+	const struct warm_pool *warm_pool;
 	struct loop_timer timer;
 	int64_t passed_at; /* loop_now() of the last pass */
 	struct map *
@@ -46,9 +48,8 @@ static struct conditions copy(const struct conditions *from, struct arena *a)
 	return cs;
 }
 
-static void say(const struct controller *c, struct conditions *cs, struct arena *a,
-		int64_t generation, const char *type, bool status, const char *reason,
-		const char *message)
+static void say(const struct context *c, struct conditions *cs, struct arena *a, int64_t generation,
+		const char *type, bool status, const char *reason, const char *message)
 {
 	const struct condition want = {
 		.type = type,
@@ -61,7 +62,7 @@ static void say(const struct controller *c, struct conditions *cs, struct arena 
 	(void)condition_set(cs, a, &want, loop_wall(c->loop));
 }
 
-static void say_line(const struct controller *c, struct conditions *cs, struct arena *a,
+static void say_line(const struct context *c, struct conditions *cs, struct arena *a,
 		     int64_t generation, bool stopped, const struct stopped_line *why)
 {
 	char t[STR_TIME_SIZE];
@@ -77,13 +78,13 @@ static void say_line(const struct controller *c, struct conditions *cs, struct a
 }
 
 /* As long as warm machines are asked for. */
-static void say_warm(const struct controller *c, struct conditions *cs, struct arena *a,
+static void say_warm(const struct supply_status *s, struct conditions *cs, struct arena *a,
 		     const struct node_pool *p)
 {
 	struct warm_pool_tally t;
 
-	if (warm_pool_tally(c->warm_pool, p, a, &t))
-		say(c, cs, a, p->meta.generation, "WarmReady", t.ready >= p->spec.warm.nodes,
+	if (warm_pool_tally(s->warm_pool, p, a, &t))
+		say(s->c, cs, a, p->meta.generation, "WarmReady", t.ready >= p->spec.warm.nodes,
 		    t.reason, t.message);
 	for (size_t i = 0; i < cs->n && p->spec.warm.nodes <= 0; i++)
 		if (str_eq(cs->v[i].type, "WarmReady")) {
@@ -116,12 +117,14 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Why no machine of this provider can be driven; NULL: they can. */
-static const char *unusable(const struct controller *c, const char *provider, const char **message)
+static const char *unusable(const struct supply_status *st, const char *provider,
+			    const char **message)
 {
-	const struct driver *s = map_get(c->drivers, provider);
+	const struct context *c = st->c;
+	const struct driver *s = driver_get(st->drivers, provider);
 
 	*message = "";
-	if (!CONTROLLER_GET(c, OBJECT_PROVIDER, provider_object, provider)) {
+	if (!CTX_GET(c, OBJECT_PROVIDER, provider_object, provider)) {
 		*message = "there is no Provider of this name";
 		return "ProviderNotFound";
 	}
@@ -135,13 +138,14 @@ static const char *unusable(const struct controller *c, const char *provider, co
 						: "DriverFailed";
 }
 
-void supply_status_provider(const struct controller *c, const struct provider_object *p,
+static void provider_status(const struct supply_status *s, const struct provider_object *p,
 			    struct arena *a, struct provider_object_status *out)
 {
+	const struct context *c = s->c;
 	static const bool always[MACHINE_STATES] = {
 		[MACHINE_FREE] = true, [MACHINE_SERVING] = true, [MACHINE_QUARANTINED] = true};
 	struct machines n = {.provider = p->meta.name};
-	const char *message, *reason = unusable(c, p->meta.name, &message);
+	const char *message, *reason = unusable(s, p->meta.name, &message);
 	struct resources *r = &out->machines;
 	int64_t generation = p->meta.generation;
 	bool none = p->spec.network.type == FABRIC_NONE;
@@ -171,7 +175,7 @@ void supply_status_provider(const struct controller *c, const struct provider_ob
 /* --- pools -------------------------------------------------------------------------------------- */
 
 struct nodes {
-	const struct controller *c;
+	const struct context *c;
 	const char *pool;
 	struct arena *a;
 	struct node_pool_status *out;
@@ -207,10 +211,9 @@ static bool count_claim(const struct kube_entry *en, void *arg)
 	if (!str_eq(n->spec.node_pool_ref.name, sum->pool) || str_eq(n->status.phase, "Ended"))
 		return true;
 	sum->out->nodes++;
-	m = claims_machine(sum->c, n);
+	m = machine_of_claim(sum->c, n);
 	p = m && m->spec.provider_ref.name
-		    ? CONTROLLER_GET(sum->c, OBJECT_PROVIDER, provider_object,
-				     m->spec.provider_ref.name)
+		    ? CTX_GET(sum->c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name)
 		    : NULL;
 	t = p ? provider_instance_type(p, claim_instance_type(n)) : NULL;
 	if (t)
@@ -218,9 +221,10 @@ static bool count_claim(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-void supply_status_pool(const struct controller *c, const struct node_pool *p, struct arena *a,
+static void pool_status(const struct supply_status *s, const struct node_pool *p, struct arena *a,
 			struct node_pool_status *out)
 {
+	const struct context *c = s->c;
 	struct nodes sum = {c, p->meta.name, a, out};
 	const char *reason = NULL, *message = "", *why, *text;
 	int64_t generation = p->meta.generation;
@@ -235,7 +239,7 @@ void supply_status_pool(const struct controller *c, const struct node_pool *p, s
 	for (size_t i = 0; i < p->spec.template_.spec.provider_refs.n; i++) {
 		const char *name = p->spec.template_.spec.provider_refs.v[i].name;
 
-		why = unusable(c, name, &text);
+		why = unusable(s, name, &text);
 		if (!why) {
 			usable++;
 			continue;
@@ -257,7 +261,7 @@ void supply_status_pool(const struct controller *c, const struct node_pool *p, s
 	    usable ? "" : message);
 	say_line(c, &out->conditions, a, generation,
 		 stop_line_stops_pool(stop_line_read(c, a), p, &stop), &stop);
-	say_warm(c, &out->conditions, a, p);
+	say_warm(s, &out->conditions, a, p);
 }
 
 /* --- writing ------------------------------------------------------------------------------------ */
@@ -336,7 +340,7 @@ static bool pass_pool(const struct kube_entry *e, void *arg)
 	const struct node_pool *p = e->object;
 	struct node_pool out = *p;
 
-	supply_status_pool(s->c, p, a, &out.status);
+	pool_status(s, p, a, &out.status);
 	write_status(s, OBJECT_NODE_POOL, p, &out);
 	return true;
 }
@@ -348,7 +352,7 @@ static bool pass_provider(const struct kube_entry *e, void *arg)
 	const struct provider_object *p = e->object;
 	struct provider_object out = *p;
 
-	supply_status_provider(s->c, p, a, &out.status);
+	provider_status(s, p, a, &out.status);
 	write_status(s, OBJECT_PROVIDER, p, &out);
 	return true;
 }
@@ -356,9 +360,9 @@ static bool pass_provider(const struct kube_entry *e, void *arg)
 static void pass(void *arg)
 {
 	struct supply_status *s = arg;
-	struct controller *c = s->c;
+	struct context *c = s->c;
 
-	if (!c->leading || !controller_ready(c))
+	if (!c->leading || !c->ready)
 		return;
 	s->passed_at = loop_now(c->loop);
 	kube_cache_each(c->cache[OBJECT_NODE_POOL], pass_pool, s);
@@ -377,11 +381,14 @@ void supply_status_kick(struct supply_status *s)
 
 /* --- start -------------------------------------------------------------------------------------- */
 
-struct supply_status *supply_status_new(struct controller *c)
+struct supply_status *supply_status_new(struct context *c, const struct drivers *drivers,
+					const struct warm_pool *warm_pool)
 {
 	struct supply_status *s = mem_new(struct supply_status);
 
 	s->c = c;
+	s->drivers = drivers;
+	s->warm_pool = warm_pool;
 	s->entries = map_new(entry_free);
 	loop_timer_init(&s->timer, c->group, pass, s);
 	return s;

@@ -1,7 +1,7 @@
 #ifndef CONTROLLER_CLAIMS_SUPPLY_STATUS_H
 #define CONTROLLER_CLAIMS_SUPPLY_STATUS_H
 
-#include "controller/controller.h"
+#include "controller/core/context.h"
 
 /*
  * summary: the status of NodePools and Providers, which is the sum of what
@@ -11,15 +11,12 @@
  * changed is written by compare-and-swap, only by the leader; while a version of
  * an object is refused it is not written against again.  Conditions of other writers stay.
  */
+struct drivers;
 struct supply_status;
-struct supply_status *supply_status_new(struct controller *c);
+struct warm_pool;
+struct supply_status *supply_status_new(struct context *c, const struct drivers *drivers,
+					const struct warm_pool *warm_pool);
 void supply_status_free(struct supply_status *s);
 void supply_status_kick(struct supply_status *s);
-
-/* What their status should say now, from the caches.  *out begins as the object's own status; arena: its strings. */
-void supply_status_pool(const struct controller *c, const struct node_pool *p, struct arena *a,
-			struct node_pool_status *out);
-void supply_status_provider(const struct controller *c, const struct provider_object *p,
-			    struct arena *a, struct provider_object_status *out);
 
 #endif

@@ -14,9 +14,8 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/provisioner.h"
 #include "controller/claims/stop_line.h"
-#include "controller/claims/supply_status.h"
+#include "controller/claims/world_sync.h"
 #include "controller/rules/machine.h"
 #include "planner/plan.h"
 
@@ -37,7 +36,8 @@ struct found {
 };
 
 struct warm_pool {
-	struct controller *c;
+	struct context *c;
+	struct world_sync *sync;
 	struct loop_timer timer, again;
 	int64_t passed_at; /* loop_now() of the last pass */
 	bool known;
@@ -98,7 +98,7 @@ static bool is_anothers(const struct choosing *ch, const struct machine *m)
 {
 	const struct object_ref *r = m->status.warm_for;
 	const struct node_pool *p =
-		r ? CONTROLLER_GET(ch->w->c, OBJECT_NODE_POOL, node_pool, r->name) : NULL;
+		r ? CTX_GET(ch->w->c, OBJECT_NODE_POOL, node_pool, r->name) : NULL;
 	const struct found *f = p ? map_get(ch->w->pools, p->meta.name) : NULL;
 
 	/* One that was looked at before this one has given back what it has not chosen. */
@@ -116,7 +116,7 @@ static bool is_odd(const struct machine *m)
 
 static void consider(struct choosing *ch, const char *machine)
 {
-	const struct machine *m = CONTROLLER_GET(ch->w->c, OBJECT_MACHINE, machine, machine);
+	const struct machine *m = CTX_GET(ch->w->c, OBJECT_MACHINE, machine, machine);
 	struct choice *c = &ch->v[ch->n];
 	const char *rack;
 
@@ -202,7 +202,7 @@ static void look_at(struct warm_pool *w, const struct node_pool *p)
 {
 	OWN(arena) a = arena_new();
 	OWN(map) racks = map_new(NULL);
-	struct plan_stock stock = plan_stock(provisioner_world(w->c->provisioner), p->meta.name, a);
+	struct plan_stock stock = plan_stock(world_sync_world(w->sync), p->meta.name, a);
 	struct choosing ch = {.w = w, .pool = p, .a = a, .racks = racks};
 	struct found *f = mem_new(struct found);
 	int64_t want = p->spec.warm.nodes;
@@ -261,22 +261,22 @@ static bool kick_if_other(const struct kube_entry *en, void *arg)
 		map_put(w->looked, m->meta.name, w);
 	if (on != (is != NULL) ||
 	    (on && !(str_eq(is->name, want.name) && str_eq(is->uid, want.uid))))
-		controller_kick_machine(w->c, m->meta.name);
+		notify(w->c, NOTICE_MACHINE, m->meta.name);
 	return true;
 }
 
 static void pass(void *arg)
 {
 	struct warm_pool *w = arg;
-	struct controller *c = w->c;
+	struct context *c = w->c;
 	OWN(arena) a = arena_new();
 	struct wanting g = {.a = a};
 	bool few = false;
 
-	w->known = c->leading && controller_ready(c);
+	w->known = c->leading && c->ready;
 	if (!w->known)
 		return;
-	if (controller_crds_terminating(c)) { /* pools that are gone may be gone with their kind */
+	if (ctx_crds_terminating(c)) { /* pools that are gone may be gone with their kind */
 		w->known = false;
 		loop_timer_start(&w->again, AGAIN_MS);
 		return;
@@ -295,7 +295,7 @@ static void pass(void *arg)
 		       g.v[i]->spec.warm.nodes;
 	}
 	kube_cache_each(c->cache[OBJECT_MACHINE], kick_if_other, w);
-	supply_status_kick(c->supply_status);
+	notify(c, NOTICE_POOL, NULL);
 	if (few)
 		loop_timer_start(&w->again, AGAIN_MS);
 }
@@ -385,11 +385,12 @@ bool warm_pool_tally(const struct warm_pool *w, const struct node_pool *p, struc
 
 /* --- start -------------------------------------------------------------------------------------- */
 
-struct warm_pool *warm_pool_new(struct controller *c)
+struct warm_pool *warm_pool_new(struct context *c, struct world_sync *sync)
 {
 	struct warm_pool *w = mem_new(struct warm_pool);
 
 	w->c = c;
+	w->sync = sync;
 	w->wishes = map_new(wish_free);
 	w->looked = map_new(NULL);
 	w->pools = map_new(free);

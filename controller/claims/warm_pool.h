@@ -1,10 +1,10 @@
 #ifndef CONTROLLER_CLAIMS_WARM_POOL_H
 #define CONTROLLER_CLAIMS_WARM_POOL_H
 
-#include "controller/controller.h"
+#include "controller/core/context.h"
 
 /*
- * warm: which free machines are kept on with the agent running, and for which pool
+ * warm_pool: which free machines are kept on with the agent running, and for which pool
  * (NodePool.spec.warm.nodes); steps/warm.h is how.
  *
  * A pool keeps machines that the planner would let it claim now (plan_stock), no more than its limits leave room for, spread
@@ -18,7 +18,8 @@
  * Machines is kept.  On the loop thread.
  */
 struct warm_pool;
-struct warm_pool *warm_pool_new(struct controller *c);
+struct world_sync;
+struct warm_pool *warm_pool_new(struct context *c, struct world_sync *sync);
 void warm_pool_free(struct warm_pool *w);
 void warm_pool_kick(struct warm_pool *w); /* something changed; w NULL: nothing */
 

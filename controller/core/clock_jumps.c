@@ -73,7 +73,7 @@ static void on_timer(void *arg)
 	loop_timer_start(&j->timer, LOOK_MS);
 }
 
-struct clock_jumps *clock_jumps_new(struct controller *c)
+struct clock_jumps *clock_jumps_new(struct context *c)
 {
 	struct clock_jumps *j = mem_new(struct clock_jumps);
 
@@ -92,7 +92,7 @@ void clock_jumps_free(struct clock_jumps *j)
 	free(j);
 }
 
-int64_t clock_jumps_since(const struct controller *c, int64_t stamp)
+int64_t clock_jumps_since(const struct context *c, int64_t stamp)
 {
 	int64_t sum = 0;
 

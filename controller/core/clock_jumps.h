@@ -1,7 +1,7 @@
 #ifndef CONTROLLER_CORE_CLOCK_JUMPS_H
 #define CONTROLLER_CORE_CLOCK_JUMPS_H
 
-#include "controller/controller.h"
+#include "controller/core/context.h"
 
 /*
  * jumps: the wall clock beside the monotonic one.
@@ -20,11 +20,11 @@
  * Tests: tests/unit/controller/core/test_clock_jumps.c, tests/world/test_clock.c
  */
 struct clock_jumps;
-struct clock_jumps *clock_jumps_new(struct controller *c);
+struct clock_jumps *clock_jumps_new(struct context *c);
 void clock_jumps_free(struct clock_jumps *j);
 
 /* By how many ms the wall clock was put forward since this moment of it, or another clock's: what is
  * stamped before the time that a jump led to counts as older than the jump. */
-int64_t clock_jumps_since(const struct controller *c, int64_t stamp);
+int64_t clock_jumps_since(const struct context *c, int64_t stamp);
 
 #endif

@@ -7,23 +7,15 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/rules/machine.h"
-#include "controller/tenant/tenant.h"
 
 struct counters {
-	struct controller *c;
+	struct context *c;
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *claims_warm,
 		*wipes;
-	struct metric *machines, *quarantined, *warm, *tenants, *asleep, *leading, *turn;
 	struct map *since; /* machine that was taken back -> struct began */
 	int64_t recycle_ms;
-	struct map *reasons; /* of quarantine, that were ever shown -> struct count */
-	struct map *pools;   /* with warm machines, that were ever shown -> struct count */
 };
 
-struct count {
-	double n;
-};
 struct began {
 	int64_t at; /* wall ms */
 };
@@ -105,100 +97,13 @@ void counters_wipe(struct counters *f, const char *verdict)
 		metric_add(f->wipes, LABELS(str_or(verdict, "Fail")), 1);
 }
 
-static void add(struct map *counts, const char *what)
-{
-	struct count *c = map_get(counts, what);
-
-	if (!c) {
-		c = mem_new(struct count);
-		map_put(counts, what, c);
-	}
-	c->n++;
-}
-
-static void clear(struct map *counts)
-{
-	struct map_iter it;
-
-	map_for_each (it, counts)
-		((struct count *)it.value)->n = 0;
-}
-
-static void show(struct metric *gauge, const struct map *counts)
-{
-	struct map_iter it;
-
-	map_for_each (it, counts)
-		metric_set(gauge, LABELS(it.key), ((struct count *)it.value)->n);
-}
-
-static void read_machines(struct counters *f)
-{
-	unsigned n[MACHINE_STATES] = {0};
-	struct map_iter it;
-
-	clear(f->reasons);
-	clear(f->pools);
-	map_for_each (it, f->c->lives) {
-		const struct machine *m = CONTROLLER_GET(f->c, OBJECT_MACHINE, machine, it.key);
-		enum machine_state s = m ? machine_state_find(str_or(m->status.state, "known"))
-					 : MACHINE_STATE_NONE;
-		const char *why = m && m->status.quarantine
-					  ? str_or(m->status.quarantine->reason, "Unknown")
-					  : "Unknown";
-
-		if (s == MACHINE_STATE_NONE)
-			continue;
-		n[s]++;
-		if (s == MACHINE_QUARANTINED)
-			add(f->reasons, why);
-		if (warm_is_ready(m))
-			add(f->pools, m->status.warm_for->name);
-	}
-	for (int i = 0; i < MACHINE_STATES; i++)
-		metric_set(f->machines, LABELS(machine_state_info[i].name), n[i]);
-	show(f->quarantined, f->reasons);
-	show(f->warm, f->pools);
-}
-
-static bool count_asleep(const struct kube_entry *en, void *arg)
-{
-	const struct virtual_cluster *vc = en->object;
-
-	*(double *)arg += vc->status.asleep_since != 0;
-	return true;
-}
-
-void counters_read(struct counters *f)
-{
-	double usable = 0, asleep = 0;
-	struct map_iter it;
-
-	read_machines(f);
-	map_for_each (it, f->c->tenants)
-		usable += tenant_usable(it.value);
-	metric_set(f->tenants, NULL, usable);
-	kube_cache_each(f->c->cache[OBJECT_VIRTUAL_CLUSTER], count_asleep, &asleep);
-	metric_set(f->asleep, NULL, asleep);
-	metric_set(f->leading, NULL, f->c->leading);
-	metric_set(f->turn, NULL, (double)loop_stats(f->c->loop).longest_ms);
-}
-
-struct counters *counters_new(struct controller *c)
+struct counters *counters_new(struct context *c)
 {
 	struct counters *f = mem_new(struct counters);
 	struct metrics *m = c->metrics;
 
 	f->c = c;
-	f->reasons = map_new(free);
-	f->pools = map_new(free);
 	f->since = map_new(free);
-	f->machines = metrics_gauge(m, "drover_machines", "Machines by state.", LABELS("state"));
-	f->quarantined = metrics_gauge(m, "drover_machines_quarantined",
-				       "Machines in quarantine by reason.", LABELS("reason"));
-	f->warm = metrics_gauge(m, "drover_machines_warm",
-				"Free machines that a pool keeps on with their agent there.",
-				LABELS("pool"));
 	f->state_seconds =
 		metrics_histogram(m, "drover_machine_state_seconds",
 				  "How long machines were in a state, when they left it.",
@@ -218,12 +123,6 @@ struct counters *counters_new(struct controller *c)
 	f->wipes = metrics_counter(m, "drover_wipes_total",
 				   "Wipes that ended with a record, by its verdict.",
 				   LABELS("verdict"));
-	f->tenants = metrics_gauge(m, "drover_tenants_usable", "Tenants whose API answers.", NULL);
-	f->asleep = metrics_gauge(m, "drover_tenants_asleep",
-				  "Tenants whose control plane is paused or scaled to 0.", NULL);
-	f->leading = metrics_gauge(m, "drover_leading", "1 while this replica leads.", NULL);
-	f->turn = metrics_gauge(m, "drover_loop_longest_turn_ms", "Longest turn of the event loop.",
-				NULL);
 	return f;
 }
 
@@ -231,8 +130,6 @@ void counters_free(struct counters *f)
 {
 	if (!f)
 		return;
-	map_free(f->reasons);
-	map_free(f->pools);
 	map_free(f->since);
 	free(f);
 }

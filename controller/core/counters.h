@@ -1,18 +1,18 @@
 #ifndef CONTROLLER_CORE_COUNTERS_H
 #define CONTROLLER_CORE_COUNTERS_H
 
-#include "controller/controller.h"
+#include "controller/core/context.h"
 
 /*
- * figures: the metrics of claims and machines.  docs/metrics.md lists all
+ * counters: the counting metrics of claims and machines; the gauges are in controller/gauges.h.  docs/metrics.md lists all
  * families with the help text that stands here; a test compares.
  *
  * Counters count what this replica did or, for times in a state, saw written
- * while it led; gauges are made from the caches when they are read.  Without
- * figures (NULL) nothing is counted.
+ * while it led.  Without
+ * counters (NULL) nothing is counted.
  */
 struct counters;
-struct counters *counters_new(struct controller *c);
+struct counters *counters_new(struct context *c);
 void counters_free(struct counters *f);
 
 /* The object changed; either may be NULL. */
@@ -27,7 +27,5 @@ void counters_wipe(struct counters *f, const char *verdict);
 /* How long a machine takes from leaving its tenant to being free again: the mean of those that this
  * replica saw, the newer the heavier; 0: none yet. */
 int64_t counters_recycle_ms(const struct counters *f);
-/* Bring the gauges up to date. */
-void counters_read(struct counters *f);
 
 #endif

@@ -20,7 +20,7 @@
 #define PUBLISHED_MS 3600000
 
 struct keys {
-	struct controller *c;
+	struct context *c;
 	struct secret *boot; /* a copy: a Secret that is deleted under us takes nothing away */
 	struct crypto_key *evidence;
 	char *evidence_version;
@@ -43,7 +43,7 @@ static void publish_again(void *arg)
 	keys_publish(k);
 }
 
-struct keys *keys_new(struct controller *c)
+struct keys *keys_new(struct context *c)
 {
 	struct keys *k = mem_new(struct keys);
 

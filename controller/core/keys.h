@@ -2,7 +2,7 @@
 #define CONTROLLER_CORE_KEYS_H
 
 #include "base/crypto.h"
-#include "controller/controller.h"
+#include "controller/core/context.h"
 
 /*
  * keys: the three Secrets that drover itself needs, in its own namespace.
@@ -18,7 +18,7 @@
  */
 struct keys;
 
-struct keys *keys_new(struct controller *c);
+struct keys *keys_new(struct context *c);
 void keys_free(struct keys *k);
 DEFINE_OWN(keys)
 

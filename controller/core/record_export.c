@@ -38,7 +38,7 @@ struct job {
 };
 
 struct record_export {
-	struct controller *c;
+	struct context *c;
 	struct loop_timer timer;
 	struct loop_work *work;
 	struct kube_call *call;
@@ -57,7 +57,7 @@ struct record_export {
 
 static void step(void *arg);
 
-struct record_export *record_export_new(struct controller *c)
+struct record_export *record_export_new(struct context *c)
 {
 	struct record_export *r = mem_new(struct record_export);
 
@@ -105,7 +105,7 @@ void record_export_kick(struct record_export *r, const char *name)
 
 static const struct wipe_record *record_of(const struct record_export *r, const char *name)
 {
-	return CONTROLLER_GET(r->c, OBJECT_WIPE_RECORD, wipe_record, name);
+	return CTX_GET(r->c, OBJECT_WIPE_RECORD, wipe_record, name);
 }
 
 static bool is_held(const struct wipe_record *w)
@@ -203,8 +203,7 @@ static void say_failed(struct record_export *r, const struct wipe_record *w, con
 	log_error("wipe record not exported", LOG_S("record", j->name), LOG_S("reason", reason),
 		  LOG_E(&j->err));
 	if (w)
-		controller_event(r->c, OBJECT_WIPE_RECORD, &w->meta, "Warning", reason,
-				 j->err.text);
+		ctx_event(r->c, OBJECT_WIPE_RECORD, &w->meta, "Warning", reason, j->err.text);
 }
 
 /* One file in the way keeps no other waiting; a disk that takes nothing does. */
@@ -403,8 +402,8 @@ static int newest_first(const void *x, const void *y)
 
 static bool is_rested_on(const struct record_export *r, const struct wipe_record *w)
 {
-	const struct machine *m = CONTROLLER_GET(r->c, OBJECT_MACHINE, machine,
-						 str_or(w->spec.evidence.machine.name, ""));
+	const struct machine *m =
+		CTX_GET(r->c, OBJECT_MACHINE, machine, str_or(w->spec.evidence.machine.name, ""));
 
 	return m && (str_eq(m->status.last_wipe.record, w->meta.name) ||
 		     (m->status.wipe_attempt &&
@@ -491,7 +490,7 @@ static void step(void *arg)
 
 	if (r->work || r->call)
 		return;
-	if (!r->c->leading || !controller_ready(r->c)) {
+	if (!r->c->leading || !r->c->ready) {
 		r->led = false;
 		loop_timer_start(&r->timer, 5000);
 		return;

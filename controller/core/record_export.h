@@ -1,7 +1,7 @@
 #ifndef CONTROLLER_CORE_RECORD_EXPORT_H
 #define CONTROLLER_CORE_RECORD_EXPORT_H
 
-#include "controller/controller.h"
+#include "controller/core/context.h"
 
 /*
  * records: what becomes of WipeRecords after they stand.
@@ -22,7 +22,7 @@
 
 struct record_export;
 
-struct record_export *record_export_new(struct controller *c);
+struct record_export *record_export_new(struct context *c);
 void record_export_free(struct record_export *r);
 /* A record came or changed (NULL: look at all). */
 void record_export_kick(struct record_export *r, const char *name);

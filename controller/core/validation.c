@@ -16,7 +16,7 @@
 #define TYPE "Valid"
 
 struct validation {
-	struct controller *c;
+	struct context *c;
 	struct map *entries; /* "Kind/name" -> struct entry; only what is still to be written */
 };
 
@@ -65,8 +65,7 @@ static void tell(const struct entry *en, const struct wish *w)
 	const struct object_meta about = {.name = en->name, .uid = w->uid};
 
 	if (w->note)
-		controller_event(en->owner->c, en->kind, &about, "Warning", "ValidationFailed",
-				 w->note);
+		ctx_event(en->owner->c, en->kind, &about, "Warning", "ValidationFailed", w->note);
 }
 
 static void on_written(json_t *o, const struct err *e, void *arg)
@@ -95,7 +94,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 static void send_next(void *arg)
 {
 	struct entry *en = arg;
-	struct controller *c = en->owner->c;
+	struct context *c = en->owner->c;
 	json_t *patch;
 
 	if (!c->leading || en->call || !en->next)
@@ -307,7 +306,7 @@ void validation_lead(struct validation *v)
 		loop_timer_start(&((struct entry *)it.value)->timer, 0);
 }
 
-struct validation *validation_new(struct controller *c)
+struct validation *validation_new(struct context *c)
 {
 	struct validation *v = mem_new(struct validation);
 

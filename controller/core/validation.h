@@ -1,7 +1,7 @@
 #ifndef CONTROLLER_CORE_VALIDATION_H
 #define CONTROLLER_CORE_VALIDATION_H
 
-#include "controller/controller.h"
+#include "controller/core/context.h"
 
 /*
  * verdict: the condition Valid of objects that people wrote.
@@ -16,7 +16,7 @@
  * until validation_lead().
  */
 struct validation;
-struct validation *validation_new(struct controller *c);
+struct validation *validation_new(struct context *c);
 void validation_free(struct validation *v);
 
 /* The server's object, and why it cannot be used. */

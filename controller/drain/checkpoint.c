@@ -21,8 +21,11 @@
 #define PODS_LISTED 1000 /* a tenant can bind as many as it likes */
 
 struct checkpoint {
-	struct life *l;
+	struct context *c;
 	struct tenant *t;
+	char *machine;
+	void (*changed)(void *arg);
+	void *arg;
 	struct kube_call *patch; /* of one pod at a time */
 	int64_t patch_after;	 /* loop_now(): an annotation was refused */
 	struct map *told;	 /* UIDs of pods that were given up */
@@ -34,12 +37,15 @@ struct checkpoint {
 	char who[300];
 };
 
-struct checkpoint *checkpoint_new(struct life *l, struct tenant *t)
+struct checkpoint *checkpoint_new(const struct leave_of *s)
 {
 	struct checkpoint *cp = mem_new(struct checkpoint);
 
-	cp->l = l;
-	cp->t = t;
+	cp->c = s->c;
+	cp->t = s->t;
+	cp->machine = mem_strdup(s->machine);
+	cp->changed = s->changed;
+	cp->arg = s->arg;
 	cp->told = map_new(NULL);
 	return cp;
 }
@@ -52,6 +58,7 @@ void checkpoint_free(struct checkpoint *cp)
 	http_cancel(cp->post);
 	http_peer_free(cp->peer);
 	map_free(cp->told);
+	free(cp->machine);
 	free(cp);
 }
 
@@ -62,20 +69,19 @@ const struct tenant *checkpoint_tenant(const struct checkpoint *cp)
 
 static void tell(struct checkpoint *cp, const char *reason, const char *text)
 {
-	struct controller *c = cp->l->c;
-	/* Answers come between turns, where l->m may be one that the cache has let go of. */
-	const struct machine *m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, cp->l->name);
+	struct context *c = cp->c;
+	const struct machine *m = CTX_GET(c, OBJECT_MACHINE, machine, cp->machine);
 
 	if (m)
-		controller_event(c, OBJECT_MACHINE, &m->meta, "Warning", reason, text);
-	log_warn("checkpoint", LOG_S("machine", cp->l->name), LOG_S("reason", reason),
+		ctx_event(c, OBJECT_MACHINE, &m->meta, "Warning", reason, text);
+	log_warn("checkpoint", LOG_S("machine", cp->machine), LOG_S("reason", reason),
 		 LOG_S("text", text));
 }
 
 /* A clock that is put forward ends nobody's time. */
 static int64_t running_for(const struct checkpoint *cp, int64_t began)
 {
-	return loop_wall(cp->l->c->loop) - clock_jumps_since(cp->l->c, began) - began;
+	return loop_wall(cp->c->loop) - clock_jumps_since(cp->c, began) - began;
 }
 
 /* The same trouble is told once. */
@@ -115,12 +121,12 @@ static void on_patched(json_t *o, const struct err *e, void *arg)
 	(void)o;
 	cp->patch = NULL;
 	/* A conflict: somebody was quicker, and the cache will show it.  So it does when this went well. */
-	cp->patch_after = loop_now(cp->l->c->loop) + 1000;
+	cp->patch_after = loop_now(cp->c->loop) + 1000;
 	if (e && e->kind != ERR_CONFLICT && e->kind != ERR_NOT_FOUND) {
 		trouble(cp, CHECKPOINT_REQUESTED, e->text);
 		cp->patch_after += AGAIN_MS;
 	}
-	life_kick(cp->l);
+	cp->changed(cp->arg);
 }
 
 /* An answer to an earlier request is none to this one.  The resourceVersion sees to it that an answer which
@@ -131,8 +137,7 @@ static void request(struct checkpoint *cp, const struct kube_entry *en, const ch
 				   "resourceVersion", en->rv, "annotations", CHECKPOINT_REQUESTED,
 				   when, CHECKPOINT_DONE);
 
-	if (cp->patch || loop_now(cp->l->c->loop) < cp->patch_after ||
-	    !controller_may_destroy(cp->l->c))
+	if (cp->patch || loop_now(cp->c->loop) < cp->patch_after || !ctx_may_destroy(cp->c))
 		return;
 	cp->patch = kube_patch(cp->t->client, &KUBE_PODS, en->ns, en->name, NULL, KUBE_PATCH_MERGE,
 			       patch, on_patched, cp);
@@ -192,8 +197,8 @@ static void on_posted(const struct http_reply *r, const struct err *e, void *arg
 	cp->post = NULL;
 	if (r && r->retry_after_ms > delay)
 		delay = r->retry_after_ms < AGAIN_MAX_MS ? r->retry_after_ms : AGAIN_MAX_MS;
-	cp->post_after = loop_now(cp->l->c->loop) + delay;
-	life_kick(cp->l);
+	cp->post_after = loop_now(cp->c->loop) + delay;
+	cp->changed(cp->arg);
 	if (!r) {
 		trouble(cp, "spec.checkpoint.url", e->text);
 		return;
@@ -234,7 +239,7 @@ static char *body_of(const struct checkpoint *cp, const struct node_claim *n,
 
 	kube_cache_each(cp->t->pods, list_pod, &lp);
 	o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s*, s:I, s:o}", "apiVersion",
-		      OBJECT_API_VERSION, "machine", cp->l->name, "node", n->meta.name, "nodeClaim",
+		      OBJECT_API_VERSION, "machine", cp->machine, "node", n->meta.name, "nodeClaim",
 		      n->meta.name, "virtualCluster", cp->t->name, "reason", lv->reason, "deadline",
 		      lv->deadline ? str_time(when, lv->deadline) : NULL, "podsLeft", lp.n, "pods",
 		      lp.list);
@@ -244,7 +249,7 @@ static char *body_of(const struct checkpoint *cp, const struct node_claim *n,
 /* The CA of the claim; false: it is not there (yet). */
 static bool trust(struct checkpoint *cp, const struct object_secret_ref *r, const char **ca)
 {
-	struct secrets *s = cp->l->c->secrets;
+	struct secrets *s = cp->c->secrets;
 	const struct secret *v;
 	char text[280];
 
@@ -303,15 +308,15 @@ static void post(struct checkpoint *cp, const struct node_claim *n, const struct
 	struct err e;
 	char *body;
 
-	if (cp->post || loop_now(cp->l->c->loop) < cp->post_after ||
+	if (cp->post || loop_now(cp->c->loop) < cp->post_after ||
 	    !trust(cp, n->spec.checkpoint->ca_secret_ref, &spec.ca_pem))
 		return;
 	call.path = split(n->spec.checkpoint->url, a, &spec.base_url);
 	http_peer_free(cp->peer); /* made anew each time: the CA may be another one by now */
-	cp->peer = http_peer_new(cp->l->c->http, &spec, &e);
+	cp->peer = http_peer_new(cp->c->http, &spec, &e);
 	if (!cp->peer) {
 		trouble(cp, "spec.checkpoint.url", e.text);
-		cp->post_after = loop_now(cp->l->c->loop) + AGAIN_MS;
+		cp->post_after = loop_now(cp->c->loop) + AGAIN_MS;
 		return;
 	}
 	body = body_of(cp, n, lv);

@@ -1,7 +1,8 @@
 #ifndef CONTROLLER_DRAIN_CHECKPOINT_H
 #define CONTROLLER_DRAIN_CHECKPOINT_H
 
-#include "controller/steps/leave_reason.h"
+#include "controller/drain/leave.h"
+#include "controller/tenant/tenant.h"
 #include "controller/tenant/tenant.h"
 
 /*
@@ -18,7 +19,7 @@
  */
 
 struct checkpoint;
-struct checkpoint *checkpoint_new(struct life *l, struct tenant *t);
+struct checkpoint *checkpoint_new(const struct leave_of *s);
 void checkpoint_free(struct checkpoint *cp); /* calls under way are as if never made */
 const struct tenant *checkpoint_tenant(const struct checkpoint *cp);
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "controller/drain/drains.h"
+#include "api/annotations.h"
 #include "api/machine_states.h"
 #include "api/resources.h"
 #include "base/arena.h"
@@ -9,16 +10,16 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/provisioner.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/drain/targets.h"
+#include "controller/rules/machine.h"
 #include "kube/call.h"
 
 #define AGAIN_MS 500 /* after a write that failed */
 #define TARGETS_MAX 1000
 
 struct drains {
-	struct controller *c;
+	struct context *c;
 	struct map *entries; /* Drain -> struct entry */
 };
 
@@ -38,7 +39,7 @@ struct entry {
 struct wish {
 	const char *machine;
 	const struct machine *m;
-	const struct controller *c;
+	const struct context *c;
 	const struct drain *found;
 	bool holding;	  /* found has what it wants: any other that does not goes first */
 	bool late;	  /* found is past its deadline, and escalates: it goes before all others */
@@ -98,18 +99,18 @@ static bool wants(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-static struct wish look_for(const struct controller *c, const char *machine)
+static struct wish look_for(const struct context *c, const char *machine)
 {
 	struct wish w = {.machine = machine, .c = c};
 
 	if (!c->cache[OBJECT_DRAIN])
 		return w;
-	w.m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, machine);
+	w.m = CTX_GET(c, OBJECT_MACHINE, machine, machine);
 	kube_cache_each(c->cache[OBJECT_DRAIN], wants, &w);
 	return w;
 }
 
-const struct drain *drains_wants(const struct controller *c, const char *machine, bool *escalate)
+const struct drain *drains_wants(const struct context *c, const char *machine, bool *escalate)
 {
 	struct wish w = look_for(c, machine);
 
@@ -117,24 +118,23 @@ const struct drain *drains_wants(const struct controller *c, const char *machine
 	return w.found;
 }
 
-int64_t drains_deadline(const struct controller *c, const char *machine)
+int64_t drains_deadline(const struct context *c, const char *machine)
 {
 	return look_for(c, machine).deadline;
 }
 
 /* --- writing --------------------------------------------------------------------------------------- */
 
-static void tell(struct controller *c, const char *machine)
+static void tell(struct context *c, const char *machine)
 {
-	controller_kick_machine(c, machine);
-	provisioner_machine(c->provisioner, machine,
-			    CONTROLLER_GET(c, OBJECT_MACHINE, machine, machine));
+	notify(c, NOTICE_MACHINE, machine);
+	notify(c, NOTICE_OFFER, machine);
 }
 
 static void on_written(json_t *o, const struct err *e, void *arg)
 {
 	struct entry *en = arg;
-	struct controller *c = en->owner->c;
+	struct context *c = en->owner->c;
 
 	en->write = NULL;
 	if (!e && json_object_get(o, "spec"))
@@ -189,13 +189,13 @@ static void say_end(struct entry *en, const struct drain *d, const struct drain_
 
 	log_info("drain ended", LOG_S("drain", en->name), LOG_S("phase", ready->reason),
 		 LOG_S("message", str_or(ready->message, "")));
-	controller_event(en->owner->c, OBJECT_DRAIN, &d->meta, good ? "Normal" : "Warning",
-			 ready->reason, str_or(ready->message, ""));
+	ctx_event(en->owner->c, OBJECT_DRAIN, &d->meta, good ? "Normal" : "Warning", ready->reason,
+		  str_or(ready->message, ""));
 }
 
 static void write_status(struct entry *en, const struct drain *d, const struct drain_status *s)
 {
-	struct controller *c = en->owner->c;
+	struct context *c = en->owner->c;
 	struct drain was = {.status = d->status}, is = {.status = *s};
 	const struct field *f = object_kinds[OBJECT_DRAIN].fields;
 	OWN_JSON before = fields_encode(f, &was);
@@ -259,13 +259,13 @@ static int by_name(const void *a, const void *b)
 		      ((const struct drain_target *)b)->machine);
 }
 
-static void resolve_names(struct resolving *r, const struct controller *c, const struct drain *d,
+static void resolve_names(struct resolving *r, const struct context *c, const struct drain *d,
 			  const char **missing)
 {
 	const struct strings *ms = &d->spec.machine_names, *cs = &d->spec.node_claim_names;
 
 	for (size_t i = 0; i < ms->n; i++) {
-		const struct machine *m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, ms->v[i]);
+		const struct machine *m = CTX_GET(c, OBJECT_MACHINE, machine, ms->v[i]);
 
 		if (!m)
 			*missing = arena_printf(r->a, "there is no Machine %s", ms->v[i]);
@@ -276,8 +276,7 @@ static void resolve_names(struct resolving *r, const struct controller *c, const
 				drain_step_names[DRAIN_STEP_FAILED];
 	}
 	for (size_t i = 0; i < cs->n; i++) {
-		const struct node_claim *n =
-			CONTROLLER_GET(c, OBJECT_NODE_CLAIM, node_claim, cs->v[i]);
+		const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, cs->v[i]);
 		const struct object_ref *ref = n && n->spec.machine_ref ? n->spec.machine_ref
 					       : n			? n->status.machine_ref
 									: NULL;
@@ -294,7 +293,7 @@ static void resolve_names(struct resolving *r, const struct controller *c, const
 
 static void begin(struct entry *en, const struct drain *d, int64_t now)
 {
-	const struct controller *c = en->owner->c;
+	const struct context *c = en->owner->c;
 	OWN(arena) a = arena_new();
 	struct drain_status s = copy(d, a);
 	struct resolving r = {.a = a, .s = &s};
@@ -355,11 +354,11 @@ static void go_on(struct entry *en, const struct drain *d, int64_t now)
 	write_status(en, d, &s);
 }
 
-static bool still_holds(const struct controller *c, const struct drain *d)
+static bool still_holds(const struct context *c, const struct drain *d)
 {
 	for (size_t i = 0; i < d->status.targets.n; i++)
-		if (drain_holds(d, CONTROLLER_GET(c, OBJECT_MACHINE, machine,
-						  d->status.targets.v[i].machine)))
+		if (drain_holds(
+			    d, CTX_GET(c, OBJECT_MACHINE, machine, d->status.targets.v[i].machine)))
 			return true;
 	return false;
 }
@@ -367,7 +366,7 @@ static bool still_holds(const struct controller *c, const struct drain *d)
 /* A hold lasts until somebody ends it: no clock does. */
 static void expire(struct entry *en, const struct drain *d, int64_t now)
 {
-	struct controller *c = en->owner->c;
+	struct context *c = en->owner->c;
 	struct kube_delete_opts o = {.uid = d->meta.uid, .grace_s = -1};
 	int64_t end = d->status.completion_time + d->spec.ttl_seconds_after_finished * 1000;
 
@@ -395,17 +394,17 @@ static void tell_all(struct entry *en, const struct drain *d)
 static void on_timer(void *arg)
 {
 	struct entry *en = arg;
-	struct controller *c = en->owner->c;
-	const struct drain *d = CONTROLLER_GET(c, OBJECT_DRAIN, drain, en->name);
+	struct context *c = en->owner->c;
+	const struct drain *d = CTX_GET(c, OBJECT_DRAIN, drain, en->name);
 	int64_t now = loop_wall(c->loop);
 
 	if (!d) {
-		controller_kick_all(c); /* who was wanted by it is not known any more */
+		notify(c, NOTICE_MACHINE, NULL); /* who was wanted by it is not known any more */
 		if (!en->write)
 			map_del(en->owner->entries, en->name);
 		return;
 	}
-	if (!c->leading || en->write || !controller_ready(c))
+	if (!c->leading || en->write || !c->ready)
 		return;
 	tell_all(en, d);
 	if (d->status.completion_time)
@@ -429,7 +428,7 @@ static void entry_free(void *p)
 	free(en);
 }
 
-struct drains *drains_new(struct controller *c)
+struct drains *drains_new(struct context *c)
 {
 	struct drains *d = mem_new(struct drains);
 
@@ -500,4 +499,16 @@ void drains_machine(struct drains *d, const char *machine)
 
 	if (d->c->cache[OBJECT_DRAIN])
 		kube_cache_each(d->c->cache[OBJECT_DRAIN], kick_if_target, &ch);
+}
+
+bool drains_take_out(const struct context *c, const struct machine *m)
+{
+	bool escalate;
+	const struct drain *d;
+
+	if (labels_get(&m->meta.annotations, REQUEST_QUARANTINE) ||
+	    leave_then(m) == DRAIN_QUARANTINE || leave_then(m) == DRAIN_RETIRE)
+		return true;
+	d = drains_wants(c, m->meta.name, &escalate);
+	return d && (d->spec.then == DRAIN_QUARANTINE || d->spec.then == DRAIN_RETIRE);
 }

@@ -1,7 +1,7 @@
 #ifndef CONTROLLER_DRAIN_DRAINS_H
 #define CONTROLLER_DRAIN_DRAINS_H
 
-#include "controller/controller.h"
+#include "controller/core/context.h"
 
 /*
  * drains: Drain objects.  Resolves whom each one means, once, at its start; lets so many at a
@@ -32,7 +32,7 @@
  * The Drain is the journal: a phase is written before a machine acts on it, so a new leader goes on.
  */
 struct drains;
-struct drains *drains_new(struct controller *c);
+struct drains *drains_new(struct context *c);
 void drains_free(struct drains *d);
 void drains_kick(struct drains *d, const char *name); /* this Drain changed; NULL: look at all */
 void drains_machine(struct drains *d, const char *machine); /* this Machine changed */
@@ -41,8 +41,11 @@ void drains_machine(struct drains *d, const char *machine); /* this Machine chan
  * it), with *escalate set past its deadline.  The oldest when several do; one that is past its deadline and
  * escalates goes before all others, one that merely holds it after them; NULL: none.  While the machine is free: only
  * what then: Quarantine or Retire has to do yet. */
-const struct drain *drains_wants(const struct controller *c, const char *machine, bool *escalate);
+const struct drain *drains_wants(const struct context *c, const char *machine, bool *escalate);
 /* The first deadline of the Drains whose target it is now and that escalate at it, wall ms; 0: none. */
-int64_t drains_deadline(const struct controller *c, const char *machine);
+int64_t drains_deadline(const struct context *c, const char *machine);
+
+/* This machine is to be taken out of use, by a Drain or by annotation: the planner must not count on it. */
+bool drains_take_out(const struct context *c, const struct machine *m);
 
 #endif

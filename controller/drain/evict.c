@@ -33,9 +33,11 @@ struct asked {
 };
 
 struct evict {
-	struct life *l;
+	struct context *c;
 	struct tenant *t;
-	char *node;
+	char *node, *machine;
+	void (*changed)(void *arg);
+	void *arg;
 	struct slot slots[AT_ONCE];
 	struct map *asked; /* UID -> struct asked */
 	char blocked[300];
@@ -43,15 +45,18 @@ struct evict {
 	bool forcing;
 };
 
-struct evict *evict_new(struct life *l, struct tenant *t, const char *node)
+struct evict *evict_new(const struct leave_of *s)
 {
 	struct evict *ev = mem_new(struct evict);
 
-	ev->l = l;
-	ev->t = t;
-	ev->node = mem_strdup(node);
+	ev->c = s->c;
+	ev->t = s->t;
+	ev->node = mem_strdup(s->node);
+	ev->machine = mem_strdup(s->machine);
+	ev->changed = s->changed;
+	ev->arg = s->arg;
 	ev->asked = map_new(free);
-	ev->began = loop_now(l->c->loop);
+	ev->began = loop_now(s->c->loop);
 	for (size_t i = 0; i < AT_ONCE; i++)
 		ev->slots[i].ev = ev;
 	return ev;
@@ -74,6 +79,7 @@ void evict_free(struct evict *ev)
 		slot_free(&ev->slots[i]);
 	map_free(ev->asked);
 	free(ev->node);
+	free(ev->machine);
 	free(ev);
 }
 
@@ -84,7 +90,7 @@ const struct tenant *evict_tenant(const struct evict *ev)
 
 int64_t evict_age(const struct evict *ev)
 {
-	return loop_now(ev->l->c->loop) - ev->began;
+	return loop_now(ev->c->loop) - ev->began;
 }
 
 static struct asked *asked_of(struct evict *ev, const char *uid)
@@ -132,7 +138,7 @@ static void on_answer(json_t *o, const struct err *e, void *arg)
 		a->blocked[0] = '\0';
 		backoff_reset(&a->backoff);
 	} else if (e->kind != ERR_CONFLICT) { /* a conflict: it is another pod by now */
-		delay = backoff_next(&a->backoff, loop_random(ev->l->c->loop));
+		delay = backoff_next(&a->backoff, loop_random(ev->c->loop));
 		if (delay < (int64_t)e->retry_after_ms)
 			delay = e->retry_after_ms;
 		if (delay > AGAIN_CAP_MS)
@@ -144,9 +150,9 @@ static void on_answer(json_t *o, const struct err *e, void *arg)
 				   s->name, e->text);
 		str_clean(a->blocked);
 	}
-	a->not_before = loop_now(ev->l->c->loop) + delay;
+	a->not_before = loop_now(ev->c->loop) + delay;
 	slot_free(s);
-	life_kick(ev->l);
+	ev->changed(ev->arg);
 }
 
 /* --- asking ----------------------------------------------------------------------------------------- */
@@ -157,14 +163,16 @@ static void tell_forced(struct evict *ev, const struct world_pod *p, const char 
 {
 	struct kube_ref ref = {
 		.api_version = "v1", .kind = "Pod", .ns = p->ns, .name = p->name, .uid = p->uid};
+	const struct machine *m = CTX_GET(ev->c, OBJECT_MACHINE, machine, ev->machine);
 	char note[700];
 
 	str_format(note, sizeof(note), "pod %s/%s of %s is deleted: %s; what kept it: %s", p->ns,
 		   p->name, ev->t->name, policy, str_or(blocked, "nothing was heard of it"));
-	controller_event(ev->l->c, OBJECT_MACHINE, &ev->l->m->meta, "Warning", "PodDeleted", note);
+	if (m)
+		ctx_event(ev->c, OBJECT_MACHINE, &m->meta, "Warning", "PodDeleted", note);
 	if (ev->t->events)
 		kube_event(ev->t->events, &ref, "Warning", "PodDeleted", "Drain", note);
-	log_warn("pod deleted", LOG_S("machine", ev->l->name), LOG_S("tenant", ev->t->name),
+	log_warn("pod deleted", LOG_S("machine", ev->machine), LOG_S("tenant", ev->t->name),
 		 LOG_S("ns", p->ns), LOG_S("pod", p->name), LOG_S("uid", p->uid),
 		 LOG_S("policy", policy), LOG_S("kept_by", str_or(blocked, "")));
 }
@@ -222,7 +230,7 @@ static bool each_pod(const struct kube_entry *en, void *arg)
 	const struct world_pod *p = &pod->world;
 	struct turn *t = arg;
 	struct evict *ev = t->ev;
-	struct controller *c = ev->l->c;
+	struct context *c = ev->c;
 	struct asked *a;
 	struct slot *s;
 	bool going, blocked;

@@ -1,7 +1,7 @@
 #ifndef CONTROLLER_DRAIN_EVICT_H
 #define CONTROLLER_DRAIN_EVICT_H
 
-#include "controller/life/life.h"
+#include "controller/drain/leave.h"
 #include "controller/tenant/tenant.h"
 
 /*
@@ -14,7 +14,7 @@
  * Tests: tests/world/test_drain.c
  */
 struct evict;
-struct evict *evict_new(struct life *l, struct tenant *t, const char *node);
+struct evict *evict_new(const struct leave_of *s);
 void evict_free(struct evict *ev); /* calls under way are as if never made */
 const struct tenant *evict_tenant(const struct evict *ev);
 

@@ -28,7 +28,7 @@ bool drain_withdrawn(const struct drain *d)
 	return d->spec.cancelled || d->meta.deletion_timestamp;
 }
 
-bool drain_late(const struct controller *c, const struct drain *d)
+bool drain_late(const struct context *c, const struct drain *d)
 {
 	return d->spec.deadline &&
 	       loop_wall(c->loop) - clock_jumps_since(c, d->meta.creation_timestamp) >=
@@ -59,7 +59,7 @@ void drain_condition(const struct drain *d, struct drain_status *s, struct arena
 
 /* What one look at a Drain goes by. */
 struct look {
-	const struct controller *c;
+	const struct context *c;
 	const struct drain *d;
 	struct arena *a;
 	int64_t now;
@@ -67,7 +67,7 @@ struct look {
 
 static const struct machine *machine_of(const struct look *k, const struct drain_target *t)
 {
-	return CONTROLLER_GET(k->c, OBJECT_MACHINE, machine, t->machine);
+	return CTX_GET(k->c, OBJECT_MACHINE, machine, t->machine);
 }
 
 /* Nobody of those whom it means is on the machine. */
@@ -163,7 +163,7 @@ static enum drain_step derive(const struct look *k, struct drain_target *t)
 static const char *gang_of(const struct look *k, const struct drain_target *t)
 {
 	const struct node_claim *n =
-		t->claim ? CONTROLLER_GET(k->c, OBJECT_NODE_CLAIM, node_claim, t->claim) : NULL;
+		t->claim ? CTX_GET(k->c, OBJECT_NODE_CLAIM, node_claim, t->claim) : NULL;
 
 	return k->d->spec.gangs == DRAIN_WHOLE && n && n->spec.gang ? n->spec.gang->uid : NULL;
 }
@@ -256,7 +256,7 @@ static void judge(const struct look *k, struct drain_status *s)
 			     whole ? "" : "; ", whole ? "" : str_or(resolved->message, "")));
 }
 
-void drains_advance(const struct controller *c, const struct drain *d, struct drain_status *s,
+void drains_advance(const struct context *c, const struct drain *d, struct drain_status *s,
 		    struct arena *a, int64_t now)
 {
 	struct look k = {c, d, a, now};

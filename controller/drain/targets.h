@@ -1,7 +1,7 @@
 #ifndef CONTROLLER_DRAIN_TARGETS_H
 #define CONTROLLER_DRAIN_TARGETS_H
 
-#include "controller/controller.h"
+#include "controller/core/context.h"
 
 /*
  * drains_turn: what becomes of the targets of one Drain, from what its Machines
@@ -25,7 +25,7 @@ enum drain_step drain_step_of(const struct drain_target *t);
 
 bool drain_withdrawn(const struct drain *d); /* cancelled or deleted */
 /* Past its deadline, which a clock that is put forward does not bring nearer. */
-bool drain_late(const struct controller *c, const struct drain *d);
+bool drain_late(const struct context *c, const struct drain *d);
 /* This machine serves on, out of use, as long as the Drain stands. */
 bool drain_holds(const struct drain *d, const struct machine *m);
 
@@ -33,7 +33,7 @@ bool drain_holds(const struct drain *d, const struct machine *m);
 void drain_condition(const struct drain *d, struct drain_status *s, struct arena *a, int64_t now,
 		     const char *type, int status, const char *reason, const char *message);
 /* One look: *s (its lists may be changed) becomes what it is by now, the next targets have their turn. */
-void drains_advance(const struct controller *c, const struct drain *d, struct drain_status *s,
+void drains_advance(const struct context *c, const struct drain *d, struct drain_status *s,
 		    struct arena *a, int64_t now);
 
 #endif

@@ -1,36 +1,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/hardware/driver.h"
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/life/life.h"
 #include "controller/core/secrets.h"
-#include "controller/hardware/driver.h"
 
-struct driver *driver_get(struct controller *c, const char *name)
+struct driver *driver_get(const struct drivers *ds, const char *name)
 {
-	return map_get(c->drivers, name);
+	return map_get(ds->map, name);
 }
 
 static void take_down(struct driver *s)
 {
-	struct map_iter it;
-
-	map_for_each (it, s->c->lives) {
-		struct life *l = it.value;
-
-		if (l->driver == s)
-			life_detach(l);
-	}
+	s->all->closing(s, s->all->arg);
 	fabric_free(s->fabric);
 	provider_free(s->provider);
 	s->fabric = NULL;
 	s->provider = NULL;
 }
 
-void driver_free(struct driver *s)
+static void driver_free(struct driver *s)
 {
 	if (!s)
 		return;
@@ -88,24 +81,26 @@ static void put_up(struct driver *s, const struct provider_object *p)
 	}
 }
 
-void driver_update(struct controller *c, const char *name)
+void drivers_update(struct drivers *ds, const char *name)
 {
-	const struct provider_object *p = CONTROLLER_GET(c, OBJECT_PROVIDER, provider_object, name);
-	struct driver *s = map_get(c->drivers, name);
+	struct context *c = ds->c;
+	const struct provider_object *p = CTX_GET(c, OBJECT_PROVIDER, provider_object, name);
+	struct driver *s = map_get(ds->map, name);
 	OWN(arena) a = arena_new();
 	const char *d;
 
 	if (!p) {
-		map_del(c->drivers, name);
+		map_del(ds->map, name);
 		driver_free(s);
-		controller_kick_all(c);
+		notify(c, NOTICE_MACHINE, NULL);
 		return;
 	}
 	if (!s) {
 		s = mem_new(struct driver);
+		s->all = ds;
 		s->c = c;
 		s->name = mem_strdup(name);
-		map_put(c->drivers, name, s);
+		map_put(ds->map, name, s);
 	}
 	d = digest(p, a);
 	if (!str_eq(d, s->spec_digest)) {
@@ -114,15 +109,14 @@ void driver_update(struct controller *c, const char *name)
 		s->spec_digest = mem_strdup(d);
 		put_up(s, p);
 	}
-	controller_kick_all(c);
+	notify(c, NOTICE_MACHINE, NULL);
 }
 
 struct provider_machine *driver_attach(struct driver *s, const struct machine *m,
 				       const char **secret_version, struct err *e)
 {
-	struct controller *c = s->c;
-	const struct provider_object *p =
-		CONTROLLER_GET(c, OBJECT_PROVIDER, provider_object, s->name);
+	struct context *c = s->c;
+	const struct provider_object *p = CTX_GET(c, OBJECT_PROVIDER, provider_object, s->name);
 	const struct machine_bmc *b = m->spec.bmc;
 	const struct object_secret_ref *ref = b->credentials_secret_ref;
 	const struct secret *user, *password, *ca = NULL;
@@ -182,4 +176,25 @@ struct provider_machine *driver_attach(struct driver *s, const struct machine *m
 	};
 	*secret_version = secrets_version(c->secrets, NULL, ref->name);
 	return provider_attach(s->provider, &ms, e);
+}
+
+struct drivers *drivers_new(struct context *c, void (*closing)(struct driver *s, void *arg),
+			    void *arg)
+{
+	struct drivers *ds = mem_new(struct drivers);
+
+	*ds = (struct drivers){.c = c, .map = map_new(NULL), .closing = closing, .arg = arg};
+	return ds;
+}
+
+void drivers_free(struct drivers *ds)
+{
+	struct map_iter it;
+
+	if (!ds)
+		return;
+	map_for_each (it, ds->map)
+		driver_free(it.value);
+	map_free(ds->map);
+	free(ds);
 }

@@ -1,16 +1,17 @@
 #ifndef CONTROLLER_HARDWARE_DRIVER_H
 #define CONTROLLER_HARDWARE_DRIVER_H
 
-#include "controller/controller.h"
+#include "controller/core/context.h"
 #include "providers/fabric.h"
 #include "providers/provider.h"
 
 /*
- * source: what the controller keeps for one Provider object: the driver, its
+ * driver: what the controller keeps for one Provider object: the driver, its
  * fabric, and the trust and credentials of each BMC behind it.
  */
 struct driver {
-	struct controller *c;
+	struct drivers *all;
+	struct context *c;
 	char *name;
 	struct provider *provider; /* NULL while the object is not usable */
 	struct fabric *fabric;
@@ -18,10 +19,21 @@ struct driver {
 	struct err error;  /* why there is none; kind ERR_NONE: fine */
 };
 
+/* All Providers' drivers. */
+struct drivers {
+	struct context *c;
+	struct map *map; /* Provider name -> struct driver */
+	/* A driver's provider and fabric are about to be freed: forget what hangs on them. */
+	void (*closing)(struct driver *s, void *arg);
+	void *arg;
+};
+struct drivers *drivers_new(struct context *c, void (*closing)(struct driver *s, void *arg),
+			    void *arg);
+void drivers_free(struct drivers *ds);
 /* From the object in the cache; frees and rebuilds only what changed. */
-void driver_update(struct controller *c, const char *name);
-void driver_free(struct driver *s);
-struct driver *driver_get(struct controller *c, const char *name);
+void drivers_update(struct drivers *ds, const char *name);
+struct driver *driver_get(const struct drivers *ds, const char *name); /* NULL: none */
+
 /* Attach a Machine: credentials and trust are looked up.  NULL with *e: ERR_UNAVAILABLE while a Secret is
  * loading, ERR_INVALID or ERR_NOT_FOUND naming the field otherwise.  *secret_version: of the Secret used, borrowed. */
 struct provider_machine *driver_attach(struct driver *s, const struct machine *m,

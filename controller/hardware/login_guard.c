@@ -11,7 +11,9 @@
 #define ANSWER_MS 2000 /* an error that is younger than this may be of an earlier Secret */
 
 struct login_guard {
-	struct controller *c;
+	struct context *c;
+	bool (*try_of)(const char *machine, struct login_try *out, void *arg);
+	void *arg;
 	struct map *logins; /* Secret's resourceVersion, unique in a cluster -> struct login */
 };
 
@@ -29,11 +31,16 @@ static void login_free(void *arg)
 	free(g);
 }
 
-struct login_guard *login_guard_new(struct controller *c)
+struct login_guard *login_guard_new(struct context *c,
+				    bool (*try_of)(const char *machine, struct login_try *out,
+						   void *arg),
+				    void *arg)
 {
 	struct login_guard *s = mem_new(struct login_guard);
 
 	s->c = c;
+	s->try_of = try_of;
+	s->arg = arg;
 	s->logins = map_new(login_free);
 	return s;
 }
@@ -87,11 +94,11 @@ static struct login *login_of(struct login_guard *s, const char *version)
 	return g;
 }
 
-bool login_guard_admit(struct login_guard *s, const struct life *l, const char **refused_by)
+bool login_guard_admit(struct login_guard *s, const char *machine, const char *version,
+		       const char **refused_by)
 {
-	const char *version = l->bmc_secret_version;
 	const struct machine *m;
-	const struct life *scout;
+	struct login_try scout;
 	struct login *g;
 	int64_t for_ms;
 
@@ -99,25 +106,23 @@ bool login_guard_admit(struct login_guard *s, const struct life *l, const char *
 	if (!s || str_empty(version))
 		return true;
 	g = login_of(s, version);
-	if (g->accepted || str_eq(g->scout, l->name))
+	if (g->accepted || str_eq(g->scout, machine))
 		return true;
-	scout = g->scout ? map_get(s->c->lives, g->scout) : NULL;
-	m = g->scout ? CONTROLLER_GET(s->c, OBJECT_MACHINE, machine, g->scout) : NULL;
+	m = g->scout ? CTX_GET(s->c, OBJECT_MACHINE, machine, g->scout) : NULL;
 	if (m && str_eq(m->status.bmc.refused_secret_version, version)) {
 		*refused_by = g->scout;
 		return false;
 	}
-	if (scout && m && str_eq(scout->bmc_secret_version, version)) {
+	if (m && s->try_of(g->scout, &scout, s->arg) && str_eq(scout.version, version)) {
 		for_ms = loop_now(s->c->loop) - g->since;
-		if (scout->seen.known) {
+		if (scout.accepted) {
 			g->accepted = true;
 			return true;
 		}
-		if (for_ms < RELIEF_MS &&
-		    (scout->observe_error.kind == ERR_NONE || for_ms < ANSWER_MS))
+		if (for_ms < RELIEF_MS && (!scout.failed || for_ms < ANSWER_MS))
 			return false;
 	}
-	log_info("a login is tried on one BMC first", LOG_S("machine", l->name));
-	choose(s, g, l->name);
+	log_info("a login is tried on one BMC first", LOG_S("machine", machine));
+	choose(s, g, machine);
 	return true;
 }

@@ -1,10 +1,10 @@
 #ifndef CONTROLLER_HARDWARE_LOGIN_GUARD_H
 #define CONTROLLER_HARDWARE_LOGIN_GUARD_H
 
-#include "controller/life/life.h"
+#include "controller/core/context.h"
 
 /*
- * scout: a Secret that many BMCs share is tried on one of them first, so that a wrong password does not lock
+ * login_guard: a Secret that many BMCs share is tried on one of them first, so that a wrong password does not lock
  * the account on all.
  *
  * For each version of a Secret: the first machine that asks is the scout; the others wait until its
@@ -15,11 +15,24 @@
  * Tests: tests/world/test_scout.c
  */
 struct login_guard;
-struct login_guard *login_guard_new(struct controller *c);
+
+/* How the machine that tries a login stands. */
+struct login_try {
+	const char *version; /* of the Secret that its BMC was attached with; NULL: not attached */
+	bool accepted;	     /* its BMC has answered */
+	bool failed;	     /* ... with an error that is no refusal */
+};
+
+/* try: asks for the state of a machine; false: there is none of that name. */
+struct login_guard *login_guard_new(struct context *c,
+				    bool (*try_of)(const char *machine, struct login_try *out,
+						   void *arg),
+				    void *arg);
 void login_guard_free(struct login_guard *s);
 
-/* May its BMC be logged in to with the Secret that it was attached with?  False: ask again in a second;
+/* May the BMC of this machine be logged in to with that version of a Secret?  False: ask again in a second;
  * *refused_by is the machine whose BMC refused it, or NULL.  s NULL: always. */
-bool login_guard_admit(struct login_guard *s, const struct life *l, const char **refused_by);
+bool login_guard_admit(struct login_guard *s, const char *machine, const char *version,
+		       const char **refused_by);
 
 #endif

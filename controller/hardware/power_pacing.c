@@ -22,7 +22,7 @@ struct place {
 
 /* Of one provider. */
 struct lane {
-	struct controller *c;
+	struct context *c;
 	char *provider;
 	struct list queue, up; /* struct place, oldest first */
 	int64_t next;	       /* loop_now(): none before */
@@ -30,7 +30,7 @@ struct lane {
 };
 
 struct power_pacing {
-	struct controller *c;
+	struct context *c;
 	struct map *lanes;
 };
 
@@ -66,7 +66,7 @@ static struct place *find(struct list *in, const char *machine)
 static const struct provider_object_limits *limits_of(const struct lane *ln)
 {
 	const struct provider_object *p =
-		CONTROLLER_GET(ln->c, OBJECT_PROVIDER, provider_object, ln->provider);
+		CTX_GET(ln->c, OBJECT_PROVIDER, provider_object, ln->provider);
 
 	return p ? &p->spec.limits : NULL;
 }
@@ -98,8 +98,7 @@ static void sweep(struct lane *ln)
 		if (now - p->at > ASK_MS)
 			drop(p);
 	list_for_each (q, &ln->up, struct place, link) {
-		const struct machine *m =
-			CONTROLLER_GET(ln->c, OBJECT_MACHINE, machine, q->machine);
+		const struct machine *m = CTX_GET(ln->c, OBJECT_MACHINE, machine, q->machine);
 
 		if (!m || now - q->at > COMING_UP_MS || str_eq(m->status.power.state, "On"))
 			drop(q);
@@ -113,7 +112,7 @@ static void on_turn(void *arg)
 	sweep(ln);
 	list_for_each (p, &ln->queue, struct place, link)
 		if (!is_full(ln, p->domain)) {
-			controller_kick_machine(ln->c, p->machine);
+			notify(ln->c, NOTICE_MACHINE, p->machine);
 			break;
 		}
 }
@@ -173,7 +172,7 @@ static void lane_free(void *arg)
 	free(ln);
 }
 
-struct power_pacing *power_pacing_new(struct controller *c)
+struct power_pacing *power_pacing_new(struct context *c)
 {
 	struct power_pacing *p = mem_new(struct power_pacing);
 

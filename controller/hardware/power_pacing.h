@@ -1,7 +1,7 @@
 #ifndef CONTROLLER_HARDWARE_POWER_PACING_H
 #define CONTROLLER_HARDWARE_POWER_PACING_H
 
-#include "controller/controller.h"
+#include "controller/core/context.h"
 
 /*
  * pace: who may be switched on now.  A hall's fuses and its boot network do not take all machines at
@@ -12,7 +12,7 @@
  * begun, so a new leader keeps the distance.  (concurrentOperations and requestsPerSecond are kept by the drivers.)
  */
 struct power_pacing;
-struct power_pacing *power_pacing_new(struct controller *c);
+struct power_pacing *power_pacing_new(struct context *c);
 void power_pacing_free(struct power_pacing *p);
 
 struct power_pacing_wait {

@@ -143,8 +143,8 @@ bool life_boot_followed(struct life *l)
 	}
 	l->whereabouts = LIFE_ANSWERED;
 	l->http_booted =
-		is_apart(l) && !tenant_may_run(l->c, l->seen.uuid, identity_provider_id(l->m, a),
-					       node, sizeof(node));
+		is_apart(l) && !tenants_may_run(l->parts->tenants, l->seen.uuid,
+						identity_provider_id(l->m, a), node, sizeof(node));
 	return true;
 }
 

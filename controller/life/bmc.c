@@ -104,7 +104,7 @@ static void on_observed(const struct provider_observation *o, const char *handle
 	l->observe_error = *e;
 	l->seen.off_since = 0; /* two reads in a row, or it is no proof */
 	log_warn("BMC not read", LOG_S("machine", l->name), LOG_I("again_in_ms", delay), LOG_E(e));
-	l->m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
+	l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
 	if (l->m && !l->write) {
 		l->state = machine_state_find(str_or(l->m->status.state, "known"));
 		/* Only a refused login is held against the Secret; a changed certificate is not. */
@@ -176,8 +176,8 @@ static void void_confirmation(struct life *l)
 
 	loop_random_bytes(l->c->loop, raw, sizeof(raw));
 	str_hex(id, raw, sizeof(raw));
-	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "OffNotConfirmed",
-			 "the BMC answers On: what a person confirmed is void");
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "OffNotConfirmed",
+		  "the BMC answers On: what a person confirmed is void");
 	life_write(l,
 		   json_pack("{s:{s:n}, s:{s:s}}", "power", "confirmedBy", "operation", "id", id),
 		   NULL);
@@ -211,7 +211,7 @@ bool life_off_confirmed(struct life *l)
 		   : dead  ? l->observe_error.text
 			   : provider_power_names[l->seen.power]);
 	log_warn("off confirmed by a person", LOG_S("machine", l->name), LOG_S("operation", id));
-	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "OffConfirmed", note);
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "OffConfirmed", note);
 	life_write(l, json_pack("{s:{s:s}}", "power", "confirmedBy", id), NULL);
 	return false;
 }
@@ -328,7 +328,7 @@ static void on_place_seen(const struct fabric_place *p, const struct err *e, voi
 		l->place.read_at = p->read_at;
 	} else {
 		log_warn("fabric not read", LOG_S("machine", l->name), LOG_E(e));
-		l->m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
+		l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
 		if (l->m && !l->write)
 			life_wait(l, WAITING_DEVICE, "NetworkNotConfirmed", "%s", e->text);
 		loop_timer_start(&l->timer, e->retry_after_ms > 1000 ? e->retry_after_ms : 1000);

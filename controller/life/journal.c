@@ -17,7 +17,6 @@
 #include "controller/core/counters.h"
 #include "controller/life/life.h"
 #include "controller/rules/machine.h"
-#include "controller/steps/requests.h"
 
 void life_set_time(json_t *o, const char *key, int64_t ms)
 {
@@ -221,7 +220,7 @@ static void enter(struct life *l, enum machine_state to, json_t *extra, const ch
 	life_set_time(status, "stateSince", now);
 	if (reason) {
 		json_object_set_new(status, "failures", failures_with(l, reason, message));
-		controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason, message);
+		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason, message);
 	}
 	log_info("machine state", LOG_S("machine", l->name),
 		 LOG_S("from", machine_state_info[l->state].name),
@@ -229,7 +228,7 @@ static void enter(struct life *l, enum machine_state to, json_t *extra, const ch
 		 LOG_S("message", str_or(message, "")),
 		 LOG_I("ms", l->m->status.state_since ? now - l->m->status.state_since : 0));
 	l->act[0] = l->answer.about[0] = '\0';
-	life_drain_forget(l);
+	life_drop_work(l);
 	l->progress = 0;
 	l->act_after = l->knocked_at = 0;
 	backoff_reset(&l->act_backoff);
@@ -302,7 +301,7 @@ void life_wait(struct life *l, enum machine_waiting waiting_for, const char *rea
 		 LOG_S("state", machine_state_info[l->state].name), LOG_S("reason", reason),
 		 LOG_S("message", message));
 	if (!op || !str_eq(op->last_error.reason, reason))
-		controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason, message);
+		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason, message);
 	err = json_pack("{s:s, s:s}", "reason", reason, "message", message);
 	life_set_time(err, "time", loop_wall(l->c->loop));
 	life_write(l,
@@ -315,7 +314,7 @@ void life_wait(struct life *l, enum machine_waiting waiting_for, const char *rea
 
 bool life_withheld(struct life *l, const char *act)
 {
-	bool old = !controller_may_destroy(l->c);
+	bool old = !ctx_may_destroy(l->c);
 
 	if (old && l->c->leading && !l->withheld)
 		log_warn("destructive request not sent: the lease was not renewed in time",
@@ -335,7 +334,7 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 
 	if (l->acting || l->write || now < l->act_after || life_paused(l) || life_withheld(l, step))
 		return LIFE_HOLD;
-	if (request_is_double(l))
+	if (life_is_double(l))
 		return LIFE_HOLD;
 	if (same && l->journaled && op && str_eq(op->step, step)) {
 		l->journaled = false;
@@ -377,7 +376,7 @@ void life_acted(struct life *l, const struct err *e)
 			delay = e->retry_after_ms;
 		l->act_after = now + delay;
 		l->acted_at = 0;
-		l->m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
+		l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
 		reason = str_starts(l->act, "place ") ? "NetworkNotConfirmed" : life_bmc_reason(e);
 		counters_act_failed(l->c->counters, l->act, reason);
 		log_warn("act failed", LOG_S("machine", l->name), LOG_S("act", l->act),

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include "api/machine_states.h"
 #include "base/retry.h"
-#include "controller/controller.h"
+#include "controller/core/context.h"
 #include "wipe/proto.h"
 #include "controller/hardware/driver.h"
 
@@ -29,16 +29,32 @@
  * (an old view fails with a conflict) and the mutual exclusion with another leader.
  * Tests: tests/world/test_review.c, tests/world/test_bmc.c, tests/world/test_leave.c
  */
-struct checkpoint;
-struct evict;
+struct agent_endpoint;
+struct drivers;
 struct life;
+struct lives;
+struct login_guard;
+struct power_pacing;
 struct tenant;
+struct tenants;
 
 enum life_class { LIFE_IDEMPOTENT, LIFE_PROBE_FIRST, LIFE_ONCE };
 enum life_turn { LIFE_HOLD, LIFE_GO };
 
+/* The parts below that every life uses; borrowed. */
+struct life_parts {
+	struct context *c;
+	const struct tenants *tenants;
+	const struct drivers *drivers;
+	struct agent_endpoint *agent_endpoint;
+	struct power_pacing *power_pacing;
+	struct login_guard *login_guard; /* NULL: every login is tried */
+};
+
 struct life {
-	struct controller *c;
+	struct context *c;
+	const struct life_parts *parts;
+	struct lives *all; /* steps/lives.h */
 	char *name;
 	const struct machine *m; /* the latest, from the cache; valid in this turn */
 	enum machine_state state;
@@ -131,11 +147,13 @@ struct life {
 		struct err err;
 	} answer;
 
-	/* While it drains (steps/serving.c); NULL: nothing was begun by this process. */
-	struct evict *evict;
-	struct checkpoint *checkpoint;
-	int64_t emptied_at;   /* loop_now() since when no pod is left that counts; 0: some are */
-	int64_t told_at;      /* loop_now() of the last word on it in status.leave */
+	/* What a step holds for its state; forgotten when the state changes or another replica leads. */
+	struct {
+		void *of; /* NULL: nothing was begun by this process */
+		void (*free)(void *of);
+		bool (*uses)(const void *of,
+			     const struct tenant *t); /* calls go through its client */
+	} work;
 	int64_t quiet_since;  /* wall ms: an emptiness that began before does not count */
 	int64_t budget_after; /* loop_now(): its pool has nothing to spare before */
 	bool giving_back;     /* it is being written down that it leaves for a budget's sake */
@@ -146,9 +164,6 @@ struct life {
 	struct loop_timer timer;
 };
 
-/* From the cache: a Machine appeared, changed or went away. */
-void life_update(struct controller *c, const char *name, const struct machine *m);
-void life_free(struct life *l);
 /* Its provider or fabric is about to be freed: forget what hangs on it. */
 void life_detach(struct life *l);
 void life_agent_changed(void *life);
@@ -184,7 +199,7 @@ void life_wait(struct life *l, enum machine_waiting waiting_for, const char *rea
 
 /* patience_ms: how long after it went out the act is not repeated. */
 enum life_turn life_act(struct life *l, const char *step, enum life_class cls, int64_t patience_ms);
-/* The lease is too old for a destructive request (controller_may_destroy()): log it, once until it is not. */
+/* The lease is too old for a destructive request (ctx_may_destroy()): log it, once until it is not. */
 bool life_withheld(struct life *l, const char *act);
 /* The act ended.  An error is written down; the act goes out again after a backoff (2 s to 5 min). */
 void life_acted(struct life *l, const struct err *e);
@@ -254,17 +269,27 @@ void life_answer(json_t *o, const struct err *e, void *life); /* kube_done of su
 void life_ask_again(struct life *l);			      /* a failed one, after a second */
 /* Read the claim that the lock names from the API itself: ok when it is still that one and wanted. */
 void life_ask_claim(struct life *l, const char *about);
-/* What this process remembers of a drain is not worth anything any more; calls under way are as if never made. */
-void life_drain_forget(struct life *l);
+/* What a step holds for its state is not worth anything any more; calls under way are as if never made. */
+void life_drop_work(struct life *l);
 /* The client of this tenant is about to be freed: calls through it are as if never asked. */
 void life_hang_up(struct life *l, const struct tenant *t);
-/* The claim that the lock names does not exist any more: the API said so, and an entry missing in the cache is no proof. */
+/* What the API itself says of the claim that the lock names: an entry missing in the cache is no proof. */
+enum life_claim_is {
+	LIFE_CLAIM_ASKED, /* it is being asked, or has to be asked again */
+	LIFE_CLAIM_THERE, /* it is there and cannot be read: says so */
+	LIFE_CLAIM_GONE,
+	LIFE_CLAIM_REPLACED, /* another one has its name: a backup that was put back, as names are random */
+};
+enum life_claim_is life_claim_look(struct life *l);
+/* ... it is gone, or replaced. */
 bool life_claim_gone(struct life *l);
 /* Deletions may be acted on: none of our CRDs is terminating. */
 bool life_may_leave(struct life *l);
 /* drover may act on this machine: managed, its BMC says that it is the one approved, no other has its identity.
  * False: it waits, and says for what. */
 bool life_consented(struct life *l);
+/* Another Machine has its identity or its BMC: says so (life_wait) and gives true. */
+bool life_is_double(struct life *l);
 /* Its owner, or its provider's, wants nothing to be done: says so and gives true. */
 bool life_paused(struct life *l);
 /* An approval to wipe that was not acted on yet, or NULL. */

@@ -80,7 +80,7 @@ static const char *record_name(const struct life *l, int64_t attempt, struct are
 
 static const struct wipe_record *record_named(const struct life *l, const char *name)
 {
-	return CONTROLLER_GET(l->c, OBJECT_WIPE_RECORD, wipe_record, name);
+	return CTX_GET(l->c, OBJECT_WIPE_RECORD, wipe_record, name);
 }
 
 /* What the drives were to reach, in a word that can be compared. */
@@ -213,7 +213,7 @@ static void on_kept(json_t *o, const struct err *e, void *arg)
 				: RECORD_AGAIN_ASIDE_MS;
 
 	l->call = NULL;
-	l->m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
+	l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
 	if (!e) {
 		counters_wipe(l->c->counters, json_str_at(o, "spec", "verdict"));
 		kube_cache_learn(l->c->cache[OBJECT_WIPE_RECORD], o);

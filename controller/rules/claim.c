@@ -1,14 +1,5 @@
-#include <stdlib.h>
-#include <string.h>
-
 #include "controller/rules/claim.h"
-#include "api/common.h"
-#include "api/kinds.h"
-#include "base/arena.h"
-#include "base/list.h"
-#include "base/log.h"
-#include "base/map.h"
-#include "base/mem.h"
+
 #include "base/str.h"
 
 const struct object_image *claim_image(const struct node_pool *pool, const char *version)

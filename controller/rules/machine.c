@@ -1,14 +1,10 @@
-#include <string.h>
-#include <stdlib.h>
-
 #include "controller/rules/machine.h"
-#include "api/kinds.h"
-#include "base/log.h"
-#include "base/map.h"
-#include "base/mem.h"
-#include "base/str.h"
-#include "planner/plan.h"
 
+#include <string.h>
+
+#include "base/str.h"
+
+#define VALUE_MAX 253 /* of status.requests */
 #define QUARANTINE_FIRST_MS (10 * 60 * 1000)
 #define QUARANTINE_CAP_MS (6 * 3600 * 1000)
 
@@ -46,4 +42,11 @@ bool warm_is_ending(const struct machine *m)
 
 	return s->warm_for && ((s->agent && !s->agent->public_key) ||
 			       (s->operation && s->operation->boot_number > WARM_POOL_BOOTS));
+}
+
+const char *request_new(const struct machine *m, const char *key, const char *acted_on)
+{
+	const char *v = labels_get(&m->meta.annotations, key);
+
+	return v && v[0] && strlen(v) <= VALUE_MAX && !str_eq(v, acted_on) ? v : NULL;
 }

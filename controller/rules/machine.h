@@ -23,4 +23,7 @@ bool warm_is_ready(const struct machine *m);
 /* On its way off, which is not called back: a claim would have to wait. */
 bool warm_is_ending(const struct machine *m);
 
+/* The value of that annotation (api/annotations.h) when it is not the one acted on last, or NULL. */
+const char *request_new(const struct machine *m, const char *key, const char *acted_on);
+
 #endif

@@ -6,6 +6,8 @@
 #include "controller/rules/identity.h"
 #include "controller/tenant/tenant.h"
 
+#define REPLACED_AGAIN_MS 10000
+
 bool adopt_wanted(const struct life *l)
 {
 	const struct machine_approval *a = l->m->spec.approval;
@@ -16,7 +18,7 @@ bool adopt_wanted(const struct life *l)
 static const struct node_claim *claim_of(struct life *l)
 {
 	const char *name = str_or(l->m->spec.approval->claim, "(none)");
-	const struct node_claim *n = CONTROLLER_GET(l->c, OBJECT_NODE_CLAIM, node_claim, name);
+	const struct node_claim *n = CTX_GET(l->c, OBJECT_NODE_CLAIM, node_claim, name);
 	const struct object_ref *r = n ? n->spec.machine_ref : NULL;
 
 	if (!n)
@@ -44,7 +46,7 @@ static const struct node_claim *claim_of(struct life *l)
 static const struct tenant_node *node_of(struct life *l, const struct node_claim *n)
 {
 	const char *vc = n->spec.virtual_cluster_ref.name;
-	struct tenant *t = tenant_get(l->c, vc);
+	struct tenant *t = tenant_get(l->parts->tenants, vc);
 	const struct tenant_node *node;
 	OWN(arena) a = arena_new();
 
@@ -78,8 +80,8 @@ static const struct tenant_node *node_of(struct life *l, const struct node_claim
 static bool is_placed(struct life *l, const struct node_claim *n)
 {
 	const struct provider_object *p = life_provider(l);
-	const struct virtual_cluster *vc = CONTROLLER_GET(
-		l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, n->spec.virtual_cluster_ref.name);
+	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
+						   n->spec.virtual_cluster_ref.name);
 	char segment[256];
 
 	if (!p || !vc)
@@ -114,8 +116,7 @@ void adopt(struct life *l)
 			      n->meta.uid, "tenant", "name", n->spec.virtual_cluster_ref.name,
 			      "uid", str_or(n->spec.virtual_cluster_ref.uid, ""), "bootID",
 			      node->boot_id);
-		controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "Adopted",
-				 n->meta.name);
+		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "Adopted", n->meta.name);
 		life_write(l, x, NULL);
 		return;
 	}
@@ -124,6 +125,32 @@ void adopt(struct life *l)
 		      "tenancy", (json_int_t)(l->m->status.tenancy + 1), "clean", 0, "tenant",
 		      "name", n->spec.virtual_cluster_ref.name, "uid",
 		      str_or(n->spec.virtual_cluster_ref.uid, ""), "bootID", node->boot_id);
-	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "Adopted", n->meta.name);
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "Adopted", n->meta.name);
 	life_goto(l, MACHINE_SERVING, x, NULL, NULL);
+}
+
+/* --- a claim that came back ------------------------------------------------------------------------ */
+
+/* The claim has the name of the one that this machine serves, and another UID: nobody wanted the work to stop.  A
+ * person deletes it, or says that this is it. */
+static void replaced(struct life *l)
+{
+	if (adopt_wanted(l) && life_seen(l, l->c->o.poll_ms * 5))
+		adopt(l);
+	else if (!adopt_wanted(l))
+		life_wait(
+			l, WAITING_APPROVAL, "ClaimReplaced",
+			"NodeClaim %s has another UID than the one that is served (a restored backup?); `drover approve %s --adopt %s` if it is the same",
+			l->m->status.claim_ref->name, l->name, l->m->status.claim_ref->name);
+	l->answer.about[0] = '\0';
+	loop_timer_start(&l->timer, REPLACED_AGAIN_MS);
+}
+
+bool adopt_or_gone(struct life *l)
+{
+	enum life_claim_is is = life_claim_look(l);
+
+	if (is == LIFE_CLAIM_REPLACED)
+		replaced(l);
+	return is == LIFE_CLAIM_GONE;
 }

@@ -18,5 +18,8 @@
  */
 bool adopt_wanted(const struct life *l); /* an approval to adopt that was not acted on yet */
 void adopt(struct life *l);		 /* consent is given, the BMC was just read */
+/* In serving and draining: the claim that is served is gone.  One that came back with another UID is not: it is
+ * adopted, or a person is asked for. */
+bool adopt_or_gone(struct life *l);
 
 #endif

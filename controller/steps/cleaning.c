@@ -194,8 +194,8 @@ void step_inspecting(struct life *l)
 	nonce(l, hex);
 	attempt = life_attempt_begin(l, life_digest(a, hex, strlen(hex)));
 	if (attempt && r->inventory->undriven.n)
-		controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "StorageNotDriven",
-				 arena_printf(a, "it is wiped without them: %s", dark));
+		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "StorageNotDriven",
+			  arena_printf(a, "it is wiped without them: %s", dark));
 	if (attempt)
 		life_goto(l, MACHINE_WIPING,
 			  json_pack("{s:o, s:o}", "inventory", inventory_json(l, r->inventory),

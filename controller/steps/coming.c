@@ -162,7 +162,7 @@ void step_claimed(struct life *l)
 	case ASK_OK:
 		break;
 	}
-	if (!controller_may_destroy(l->c))
+	if (!ctx_may_destroy(l->c))
 		return;
 	x = json_pack("{s:I, s:b, s:{s:s, s:s}}", "tenancy", (json_int_t)(l->m->status.tenancy + 1),
 		      "clean", 0, "tenant", "name", n->spec.virtual_cluster_ref.name, "uid",
@@ -337,9 +337,9 @@ void step_imaging(struct life *l)
 		l->progress = 2;
 	}
 	if (l->progress == 2) {
-		t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
-		vc = CONTROLLER_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
-				    n->spec.virtual_cluster_ref.name);
+		t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
+		vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
+			     n->spec.virtual_cluster_ref.name);
 		if (!t || !vc || !tenant_usable(t)) {
 			life_wait(l, WAITING_DEVICE, "TenantUnreachable", "tenant %s: %s",
 				  n->spec.virtual_cluster_ref.name,
@@ -365,8 +365,8 @@ void step_attaching(struct life *l)
 
 	if (!n || !bmc_is_ours(l) || !life_agent_off(l))
 		return;
-	vc = CONTROLLER_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
-			    n->spec.virtual_cluster_ref.name);
+	vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
+		     n->spec.virtual_cluster_ref.name);
 	if (!vc) {
 		life_fail(l, "TenantGone", "VirtualCluster %s does not exist",
 			  n->spec.virtual_cluster_ref.name);
@@ -380,7 +380,7 @@ void step_attaching(struct life *l)
 
 static const struct tenant_node *node_of(struct life *l, const struct node_claim *n)
 {
-	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
+	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 
 	return t ? tenant_node_get(t, n->meta.name) : NULL;
 }
@@ -447,7 +447,7 @@ void step_joining(struct life *l)
 
 	if (!n)
 		return;
-	t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
+	t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	if (!node) { /* it was there: deleted or not known, the deadline decides */
 		life_wait(l, WAITING_DEVICE, "NodeNotFound",
 			  "Node %s is not in the tenant's cluster", n->meta.name);
@@ -557,7 +557,7 @@ void step_gating(struct life *l)
 		return;
 	}
 	if (node->unregistered) {
-		t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
+		t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 		if (life_asked(l, "taint") == ASK_OK) /* done; the cache will show it */
 			return;
 		if (life_asked(l, "taint") == ASK_FAILED) {

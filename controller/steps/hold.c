@@ -4,73 +4,17 @@
 #include "api/annotations.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/life/node.h"
 
 /* --- marks on the Node ------------------------------------------------------------------------------ */
-
-/* The resourceVersion makes it that Node, as it was seen: its list of taints is replaced. */
-static void patch_node(struct life *l, struct tenant *t, const struct tenant_node *node,
-		       const char *reason, bool cordon, const char *about)
-{
-	struct err e;
-	OWN_JSON old = node->taints_json
-			       ? json_parse(node->taints_json, strlen(node->taints_json), &e)
-			       : NULL;
-	json_t *kept = json_array(), *v;
-	OWN_JSON patch = NULL;
-	size_t i;
-
-	json_array_foreach (old, i, v)
-		if (!str_eq(json_str_at(v, "key"), TENANT_TAINT_DRAINING))
-			json_array_append(kept, v);
-	if (reason)
-		json_array_append_new(kept,
-				      json_pack("{s:s, s:s, s:s}", "key", TENANT_TAINT_DRAINING,
-						"value", reason, "effect", "NoSchedule"));
-	patch = json_pack("{s:{s:s}, s:{s:o, s:b}}", "metadata", "resourceVersion", node->rv,
-			  "spec", "taints", kept, "unschedulable", cordon);
-	life_asking(l, about, t);
-	l->call = kube_patch(t->client, &KUBE_NODES, NULL, node->world.name, NULL, KUBE_PATCH_MERGE,
-			     patch, life_answer, l);
-}
-
-/* True: asked, or the answer is waited for. */
-static bool mark(struct life *l, struct tenant *t, const struct tenant_node *node,
-		 const char *reason, bool cordon, const char *about)
-{
-	switch (life_asked(l, about)) {
-	case ASK_NONE:
-		if (controller_may_destroy(l->c))
-			patch_node(l, t, node, reason, cordon, about);
-		break;
-	case ASK_OK: /* the cache will show it; if not, somebody has undone it since */
-		life_ask_again(l);
-		break;
-	case ASK_FAILED:
-		if (l->answer.err.kind != ERR_CONFLICT)
-			life_wait(l, WAITING_DEVICE, "NodeNotMarked", "Node %s: %s",
-				  node->world.name, l->answer.err.text);
-		life_ask_again(l);
-		break;
-	}
-	return true;
-}
-
-bool life_hold_mark(struct life *l, struct tenant *t, const struct tenant_node *node,
-		    const char *reason)
-{
-	if (node->world.unschedulable && node->draining)
-		return true;
-	(void)mark(l, t, node, reason, true, "cordon");
-	return false;
-}
 
 /* --- holds ------------------------------------------------------------------------------------------ */
 
 static bool drain_stands(const struct life *l, const char *name)
 {
-	const struct drain *d = CONTROLLER_GET(l->c, OBJECT_DRAIN, drain, name);
+	const struct drain *d = CTX_GET(l->c, OBJECT_DRAIN, drain, name);
 
-	if (controller_crds_terminating(l->c)) /* then its absence says nothing */
+	if (ctx_crds_terminating(l->c)) /* then its absence says nothing */
 		return true;
 	return d && !d->spec.cancelled && !d->meta.deletion_timestamp;
 }
@@ -81,8 +25,8 @@ static void write_hold(struct life *l, json_t *hold, const char *released, const
 
 	if (released)
 		json_object_set_new(status, "requests", json_pack("{s:s}", "release", released));
-	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal",
-			 json_is_null(hold) ? "HoldEnded" : "Held", why);
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal",
+		  json_is_null(hold) ? "HoldEnded" : "Held", why);
 	log_info("machine hold", LOG_S("machine", l->name), LOG_I("held", !json_is_null(hold)),
 		 LOG_S("why", why));
 	l->answer.about[0] = '\0';
@@ -92,7 +36,7 @@ static void write_hold(struct life *l, json_t *hold, const char *released, const
 
 bool life_hold(struct life *l, const struct node_claim *n)
 {
-	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
+	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	const struct tenant_node *node =
 		t && tenant_usable(t) ? tenant_node_get(t, n->meta.name) : NULL;
 	const struct machine_hold *h = l->m->status.hold;
@@ -105,20 +49,20 @@ bool life_hold(struct life *l, const struct node_claim *n)
 		return false;
 	if (h && (release || (h->drain && !drain_stands(l, h->drain)))) {
 		if (node->world.unschedulable || node->draining)
-			return mark(l, t, node, NULL, false, "uncordon");
+			return life_mark_node(l, t, node, NULL, false, "uncordon");
 		write_hold(l, json_null(), release,
 			   release ? "released by a person" : "its Drain ended");
 		return true;
 	}
 	if (h && !node->world.unschedulable) {
 		if (node->draining)
-			return mark(l, t, node, NULL, false, "uncordon");
+			return life_mark_node(l, t, node, NULL, false, "uncordon");
 		write_hold(l, json_null(), NULL, "its Node was uncordoned by a person");
 		return true;
 	}
 	if (node->draining &&
 	    !(h && h->drain)) /* of a drain that was withdrawn; a person's cordon stays */
-		return mark(l, t, node, NULL, h != NULL, "uncordon");
+		return life_mark_node(l, t, node, NULL, h != NULL, "uncordon");
 	if (!h && node->world.unschedulable) {
 		write_hold(l, json_pack("{s:s}", "since", str_time(when, loop_wall(l->c->loop))),
 			   NULL, "its Node was cordoned by a person");

@@ -5,8 +5,7 @@
 #include "controller/tenant/tenant.h"
 
 /*
- * life_hold: a Node that is out of use while its machine serves on, and the marks on
- * Nodes: cordon, and the taint drover.dev/draining, without which a cordon is somebody else's.
+ * hold: a Node that is out of use while its machine serves on.
  *
  *	a person cordons      status.hold {since}; ends when a person uncordons
  *	Drain, then: Hold     status.hold {drain, since}, once drained; ends with the Drain, or when a
@@ -19,9 +18,5 @@
 
 /* In serving.  True: status or Node do not fit yet, and something was started. */
 bool life_hold(struct life *l, const struct node_claim *n);
-
-/* Cordoned and tainted with this reason; false: not yet, it is being done. */
-bool life_hold_mark(struct life *l, struct tenant *t, const struct tenant_node *node,
-		    const char *reason);
 
 #endif

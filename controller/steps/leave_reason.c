@@ -6,6 +6,7 @@
 #include "controller/core/counters.h"
 #include "controller/drain/drains.h"
 #include "controller/rules/disruption_budget.h"
+#include "controller/steps/lives.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/tenant.h"
 
@@ -54,7 +55,7 @@ static struct leave for_drain(const struct life *l)
 
 static bool slept_out(const struct life *l, const struct node_claim *n)
 {
-	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
+	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 
 	return t && tenant_sleep_too_long(t);
 }
@@ -118,10 +119,10 @@ static bool of_own_accord(const char *reason)
 
 static void count_machine(struct crowd *cr, const struct life *l)
 {
-	const struct machine *m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
+	const struct machine *m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
 	const struct object_ref *r = m ? m->status.claim_ref : NULL;
 	const struct node_claim *n =
-		r ? CONTROLLER_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
+		r ? CTX_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
 	enum machine_state s =
 		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
 
@@ -146,7 +147,7 @@ static bool within_budget(struct life *l, const struct node_pool *p, const char 
 	struct map_iter it;
 
 	if (now >= l->budget_after) {
-		map_for_each (it, l->c->lives)
+		map_for_each (it, l->all->map)
 			count_machine(&cr, it.value);
 		if (cr.leaving <
 		    disruption_budget_allow(p, reason, cr.nodes, loop_wall(l->c->loop)))
@@ -223,7 +224,7 @@ static bool is_dead(struct life *l, struct tenant *t, const struct node_claim *n
 /* Cordoned by a person, by the machine's status or by what the tenant said last. */
 static bool is_held(const struct life *l, const struct node_claim *n)
 {
-	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
+	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	const struct tenant_node *node = t ? tenant_node_get(t, n->meta.name) : NULL;
 
 	return l->m->status.hold || (node && node->world.unschedulable && !node->draining);
@@ -233,10 +234,10 @@ static bool is_held(const struct life *l, const struct node_claim *n)
  * that is to hold it wants it to stay. */
 static struct leave for_sleep(struct life *l, const struct node_claim *n, const struct leave *drain)
 {
-	const struct virtual_cluster *vc = CONTROLLER_GET(
-		l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, n->spec.virtual_cluster_ref.name);
+	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
+						   n->spec.virtual_cluster_ref.name);
 	const struct node_pool *p =
-		CONTROLLER_GET(l->c, OBJECT_NODE_POOL, node_pool, n->spec.node_pool_ref.name);
+		CTX_GET(l->c, OBJECT_NODE_POOL, node_pool, n->spec.node_pool_ref.name);
 	struct leave lv = {.reason = LEAVE_ASLEEP, .now = true};
 
 	if (!vc || !vc->status.asleep_since || !p || p->spec.paused || is_held(l, n) ||
@@ -256,10 +257,10 @@ static struct leave for_sleep(struct life *l, const struct node_claim *n, const 
 static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 {
 	const struct node_pool *p =
-		CONTROLLER_GET(l->c, OBJECT_NODE_POOL, node_pool, n->spec.node_pool_ref.name);
-	const struct virtual_cluster *vc = CONTROLLER_GET(
-		l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, n->spec.virtual_cluster_ref.name);
-	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
+		CTX_GET(l->c, OBJECT_NODE_POOL, node_pool, n->spec.node_pool_ref.name);
+	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
+						   n->spec.virtual_cluster_ref.name);
+	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	const struct tenant_node *node =
 		t && tenant_usable(t) ? tenant_node_get(t, n->meta.name) : NULL;
 	int64_t now = loop_wall(l->c->loop);
@@ -285,7 +286,7 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 static struct leave still_ourselves(const struct life *l, const struct node_claim *n)
 {
 	const struct machine_leave *was = l->m->status.leave;
-	struct tenant *t = tenant_get(l->c, n->spec.virtual_cluster_ref.name);
+	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	int64_t since;
 
 	if (!was || !of_own_accord(was->reason) || str_eq(was->reason, LEAVE_ASLEEP))

@@ -1,6 +1,7 @@
 #ifndef CONTROLLER_STEPS_LEAVE_REASON_H
 #define CONTROLLER_STEPS_LEAVE_REASON_H
 
+#include "controller/drain/leave.h"
 #include "controller/life/life.h"
 
 /*
@@ -13,15 +14,6 @@
  * What drover begins for its own sake, Empty, Expired and TenantAsleep, waits for the budgets of the pool and for
  * nobody to have paused or held it; once begun, the journal says that it goes on.
  */
-struct leave {
-	const char *reason; /* one of the above; NULL: it stays */
-	const char *drain;
-	enum drain_then then;
-	int64_t deadline; /* wall ms when its pods are not waited for any more; 0: never */
-	bool stop; /* at the deadline it is let in peace and serves on, instead of being switched off */
-	bool now;     /* pods are not waited for at all */
-	bool quietly; /* only while nothing runs on it: a pod that comes lets it stay */
-};
 /* In serving and draining. */
 struct leave leave_reason(struct life *l);
 

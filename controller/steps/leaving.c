@@ -11,14 +11,15 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/claims.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/life/join.h"
+#include "controller/life/node.h"
 #include "controller/steps/stopping.h"
 #include "controller/tenant/debts.h"
 
 /* A tenant that does not do its step in this time is owed it, and holds nothing up. */
 #define TENANT_PATIENCE_MS (2 * 60 * 1000)
+
 #define OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
 
 /* How far it is: l->progress. */
@@ -92,13 +93,13 @@ static void tell_owed(struct life *l, const struct virtual_cluster *vc, const ch
 	str_clean(note);
 	log_warn("tenant is owed", LOG_S("tenant", vc->meta.name), LOG_S("node", node),
 		 LOG_S("machine", l->name), LOG_S("why", note));
-	controller_event(l->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, "Warning", "Owed", note);
+	ctx_event(l->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, "Warning", "Owed", note);
 }
 
 static void owe(struct life *l, const struct left *x, const char *node_uid, const char *token_id)
 {
 	const struct virtual_cluster *vc =
-		CONTROLLER_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, x->tenant);
+		CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, x->tenant);
 	char when[STR_TIME_SIZE];
 	json_t *list, *o, *patch;
 
@@ -138,46 +139,6 @@ static bool count_pod(const struct kube_entry *en, void *arg)
 
 	left->n += !p->daemon && str_eq(p->node, left->node);
 	return true;
-}
-
-static void on_attachment(json_t *o, void *arg)
-{
-	struct life *l = arg;
-	const struct machine *m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
-	const struct object_ref *r = m ? m->status.claim_ref : NULL;
-
-	l->volumes += r && str_eq(json_str_at(o, "spec", "nodeName"), r->name);
-}
-
-static void on_attachments_restart(void *arg)
-{
-	((struct life *)arg)->volumes = 0;
-}
-
-static void on_attachments(const char *rv, const struct err *e, void *arg)
-{
-	struct life *l = arg;
-	const struct machine *m = CONTROLLER_GET(l->c, OBJECT_MACHINE, machine, l->name);
-
-	(void)rv;
-	if (e)
-		l->volumes = -1;
-	if (m && m->status.claim_ref)
-		claims_kick(l->c->claims, m->status.claim_ref->name);
-	life_answer(NULL, e, l);
-}
-
-void life_ask_volumes(struct life *l, struct tenant *t)
-{
-	struct kube_list_spec s = {.resource = &KUBE_VOLUMEATTACHMENTS,
-				   .on_item = on_attachment,
-				   .on_restart = on_attachments_restart,
-				   .done = on_attachments,
-				   .arg = l};
-
-	l->volumes = 0;
-	life_asking(l, "volumes", t);
-	l->call = kube_list(t->client, &s);
 }
 
 static bool out_of_service(const struct tenant_node *node)
@@ -256,7 +217,7 @@ static const struct tenant_node *node_of(const struct life *l, const struct left
 /* Pods and volumes, Node by UID, token.  True when all are gone, or owed. */
 static bool left_tenant(struct life *l, const struct left *x)
 {
-	struct tenant *t = x->tenant ? tenant_get(l->c, x->tenant) : NULL;
+	struct tenant *t = x->tenant ? tenant_get(l->parts->tenants, x->tenant) : NULL;
 	const struct tenant_node *node = node_of(l, x, t);
 	bool late = loop_wall(l->c->loop) - clock_jumps_since(l->c, l->m->status.state_since) -
 			    l->m->status.state_since >
@@ -265,7 +226,7 @@ static bool left_tenant(struct life *l, const struct left *x)
 	struct life_token token;
 	char name[32];
 
-	if (life_paused(l) || !controller_may_destroy(l->c))
+	if (life_paused(l) || !ctx_may_destroy(l->c))
 		return false;
 	if (l->progress == LEFT_ALL)
 		return true;

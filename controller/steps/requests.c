@@ -7,17 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/drain/drains.h"
-#include "controller/rules/identity.h"
 #include "controller/rules/machine.h"
-
-#define VALUE_MAX 253 /* of status.requests */
-
-const char *request_new(const struct machine *m, const char *key, const char *acted_on)
-{
-	const char *v = labels_get(&m->meta.annotations, key);
-
-	return v && v[0] && strlen(v) <= VALUE_MAX && !str_eq(v, acted_on) ? v : NULL;
-}
 
 /* --- annotations --------------------------------------------------------------------------------- */
 
@@ -79,53 +69,6 @@ bool request_retry(struct life *l)
 	return true;
 }
 
-/* --- two Machines for one ------------------------------------------------------------------------ */
-
-struct twin {
-	const struct life *l;
-	const char *found, *what;
-};
-
-/* A slash at the end and the case of the host do not make it another one. */
-static bool same_address(const char *a, const char *b)
-{
-	size_t n = a ? strlen(a) : 0, m = b ? strlen(b) : 0;
-
-	while (n && a[n - 1] == '/')
-		n--;
-	while (m && b[m - 1] == '/')
-		m--;
-	return n && n == m && strncasecmp(a, b, n) == 0;
-}
-
-static bool is_twin(const struct kube_entry *en, void *arg)
-{
-	struct twin *t = arg;
-	const struct machine *a = t->l->m, *b = en->object;
-
-	if (str_eq(a->meta.name, b->meta.name) || b->spec.management_policy == MACHINE_RETIRE)
-		return true;
-	t->what = identity_twins(a->spec.identity, b->spec.identity);
-	if (!t->what && a->spec.bmc && b->spec.bmc &&
-	    same_address(a->spec.bmc->address, b->spec.bmc->address))
-		t->what = "spec.bmc.address";
-	if (!t->what)
-		return true;
-	t->found = b->meta.name;
-	return false;
-}
-
-bool request_is_double(struct life *l)
-{
-	struct twin t = {.l = l};
-
-	kube_cache_each(l->c->cache[OBJECT_MACHINE], is_twin, &t);
-	if (t.found)
-		life_wait(l, WAITING_APPROVAL, "DuplicateIdentity", "%s is that of machine %s too",
-			  t.what, t.found);
-	return t.found != NULL;
-}
-
 /* --- what becomes of it -------------------------------------------------------------------------- */
 
 enum drain_then request_fate(const struct life *l, const char **text)
@@ -143,22 +86,10 @@ enum drain_then request_fate(const struct life *l, const char **text)
 		by = d ? d->meta.name : NULL;
 		then = d ? (enum drain_then)d->spec.then : DRAIN_RELEASE;
 	}
-	d = by ? CONTROLLER_GET(l->c, OBJECT_DRAIN, drain, by) : NULL;
+	d = by ? CTX_GET(l->c, OBJECT_DRAIN, drain, by) : NULL;
 	if (!asked && (d || by))
 		*text = d ? str_or(d->spec.reason, by) : by;
 	if (then == DRAIN_RETIRE)
 		return DRAIN_RETIRE;
 	return asked || then == DRAIN_QUARANTINE ? DRAIN_QUARANTINE : DRAIN_RELEASE;
-}
-
-bool request_not_offered(const struct controller *c, const struct machine *m)
-{
-	bool escalate;
-	const struct drain *d;
-
-	if (labels_get(&m->meta.annotations, REQUEST_QUARANTINE) ||
-	    leave_then(m) == DRAIN_QUARANTINE || leave_then(m) == DRAIN_RETIRE)
-		return true;
-	d = drains_wants(c, m->meta.name, &escalate);
-	return d && (d->spec.then == DRAIN_QUARANTINE || d->spec.then == DRAIN_RETIRE);
 }

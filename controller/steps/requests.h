@@ -13,19 +13,12 @@
  * Tests: tests/world/test_verbs.c
  */
 
-/* The value of that annotation when it is not the one acted on last, or NULL. */
-const char *request_new(const struct machine *m, const char *key, const char *acted_on);
-
 /* Acts on REQUEST_RETRY; true: something was written. */
 bool request_retry(struct life *l);
-/* Another Machine has its identity or its BMC: says so (life_wait) and gives true. */
-bool request_is_double(struct life *l);
 
 /* What is to become of a machine that serves nobody: DRAIN_RELEASE (nothing), DRAIN_QUARANTINE or DRAIN_RETIRE, by
  * status.leave, by a Drain or by annotation; why goes to *text, "" when nobody said. */
 enum drain_then request_fate(const struct life *l, const char **text);
-/* The planner must not count on it. */
-bool request_not_offered(const struct controller *c, const struct machine *m);
 /* Write an annotation, or take it away (value NULL). */
 void request_annotate(struct life *l, const char *key, const char *value);
 

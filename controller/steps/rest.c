@@ -18,21 +18,6 @@
 #include "controller/steps/warm.h"
 #include "controller/tenant/tenant.h"
 
-bool life_consented(struct life *l)
-{
-	struct err e;
-
-	if (l->m->spec.management_policy != MACHINE_MANAGE)
-		return false;
-	if (life_identity(l, &e) < 0) {
-		life_wait(l, WAITING_APPROVAL,
-			  e.kind == ERR_NOT_FOUND ? "NotApproved" : "IdentityMismatch", "%s",
-			  e.text);
-		return false;
-	}
-	return !request_is_double(l);
-}
-
 /* Out of use until a person lets it go on: the annotation stands as long as it is. */
 static void take_out(struct life *l, const char *text)
 {
@@ -57,8 +42,7 @@ static void take_out(struct life *l, const char *text)
 		life_write(l, x, NULL);
 		return;
 	}
-	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "QuarantinedByOperator",
-			 message);
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "QuarantinedByOperator", message);
 	life_goto(l, MACHINE_QUARANTINED, x, NULL, NULL);
 }
 
@@ -116,7 +100,8 @@ void step_known(struct life *l)
 		return;
 	}
 	/* A tenant's, whose record here was lost: what is on its drives is not ours to wipe either. */
-	if (tenant_may_run(l->c, l->seen.uuid, identity_provider_id(l->m, a), node, sizeof(node))) {
+	if (tenants_may_run(l->parts->tenants, l->seen.uuid, identity_provider_id(l->m, a), node,
+			    sizeof(node))) {
 		life_wait(
 			l, WAITING_APPROVAL, "PowerStateUnexpected",
 			"nothing is known of the machine, and Node %s of a tenant may be this one; "

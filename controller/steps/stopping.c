@@ -62,7 +62,8 @@ static bool is_cut(const struct life *l)
 static struct tenant *listens_to(const struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
-	struct tenant *t = n ? tenant_get(l->c, n->spec.virtual_cluster_ref.name) : NULL;
+	struct tenant *t =
+		n ? tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name) : NULL;
 
 	return t && !is_cut(l) && tenant_usable(t) && tenant_node_get(t, n->meta.name) ? t : NULL;
 }

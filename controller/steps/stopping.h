@@ -4,7 +4,7 @@
 #include "controller/life/life.h"
 
 /*
- * life_going: what stopping, isolating and leaving share: is it off, and is it cut off?
+ * stopping: what stopping, isolating and leaving share: is it off, and is it cut off?
  * Tests: tests/world/test_leave.c
  */
 /* The BMC's Off is not believed in this operation, because its kubelet or our agent was heard
@@ -15,8 +15,5 @@ bool life_rested(struct life *l, int64_t off_for);
 /* In the quarantine segment, proved.  Where its pool says that isolation is NotRequired, isolating tries that for
  * a minute, and leaving does not ask.  Starts what is missing. */
 bool life_cut(struct life *l);
-
-/* Counts the VolumeAttachments that name its Node into l->volumes: the question "volumes" of life_asked(). */
-void life_ask_volumes(struct life *l, struct tenant *t);
 
 #endif

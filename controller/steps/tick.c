@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/agent/endpoint.h"
@@ -20,7 +21,9 @@
 #include "controller/hardware/login_guard.h"
 #include "controller/life/clean_proof.h"
 #include "controller/life/life.h"
+#include "controller/steps/lives.h"
 #include "controller/steps/requests.h"
+#include "controller/tenant/tenant.h"
 
 /* --- objects ----------------------------------------------------------------------------------- */
 
@@ -33,14 +36,14 @@ const struct provider_object *life_provider(const struct life *l)
 {
 	const char *name = l->m->spec.provider_ref.name;
 
-	return name ? CONTROLLER_GET(l->c, OBJECT_PROVIDER, provider_object, name) : NULL;
+	return name ? CTX_GET(l->c, OBJECT_PROVIDER, provider_object, name) : NULL;
 }
 
 const struct node_claim *life_claim(const struct life *l)
 {
 	const struct object_ref *r = l->m->status.claim_ref;
 	const struct node_claim *n =
-		r ? CONTROLLER_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
+		r ? CTX_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
 
 	return n && str_eq(n->meta.uid, r->uid) ? n : NULL;
 }
@@ -100,9 +103,8 @@ bool life_outdated(struct life *l)
 {
 	if (life_tenancy_known(l) <= l->m->status.tenancy)
 		return false;
-	controller_event(
-		l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "StatusOutdated",
-		"status is older than its records or claims: it begins again, and is not clean");
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "StatusOutdated",
+		  "status is older than its records or claims: it begins again, and is not clean");
 	begin(l, "machine status is older than what is known");
 	return true;
 }
@@ -208,7 +210,7 @@ static bool seated(struct life *l, const struct provider_object *p)
 		.changed = life_agent_changed,
 		.arg = l,
 	};
-	l->agent = agent_session_new(l->c->agent_endpoint, &s);
+	l->agent = agent_session_new(l->parts->agent_endpoint, &s);
 	free(l->agent_digest);
 	l->agent_digest = mem_strdup(digest);
 	return true;
@@ -243,7 +245,7 @@ static bool attached(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
 	const char *version = NULL, *refused = l->m->status.bmc.refused_secret_version;
-	struct driver *s = p ? driver_get(l->c, p->meta.name) : NULL;
+	struct driver *s = p ? driver_get(l->parts->drivers, p->meta.name) : NULL;
 	struct err e = {0};
 	const char *by;
 	char digest[512];
@@ -288,7 +290,7 @@ static bool attached(struct life *l)
 			refused, l->name);
 		return stuck_with_claim(l) && life_off_confirmed(l);
 	}
-	if (login_guard_admit(l->c->login_guard, l, &by))
+	if (login_guard_admit(l->parts->login_guard, l->name, l->bmc_secret_version, &by))
 		return true;
 	if (by)
 		life_wait(
@@ -305,7 +307,7 @@ static void forget(struct life *l)
 	l->took_over = l->journaled = false;
 	l->progress = 0;
 	l->act[0] = l->answer.about[0] = '\0';
-	life_drain_forget(l);
+	life_drop_work(l);
 	life_follow_forget(l);
 	detach_bmc(l); /* attached again, it first ends the session of whoever led meanwhile */
 	l->acted_at = l->knocked_at = 0;
@@ -328,15 +330,19 @@ static void (*const steps[MACHINE_STATES])(struct life *l) = {
 	[MACHINE_RETIRED] = step_retired,	[MACHINE_GONE] = step_gone,
 };
 
+static void life_free(struct life *l);
+
 static void on_tick(void *arg)
 {
 	struct life *l = arg;
-	struct controller *c = l->c;
+	struct context *c = l->c;
 
-	l->m = CONTROLLER_GET(c, OBJECT_MACHINE, machine, l->name);
+	l->m = CTX_GET(c, OBJECT_MACHINE, machine, l->name);
 	if (!l->m) {
-		if (!l->write && !l->call && !l->placing)
+		if (!l->write && !l->call && !l->placing) {
+			map_del(l->all->map, l->name);
 			life_free(l);
+		}
 		return;
 	}
 	l->state = l->m->status.state ? machine_state_find(l->m->status.state) : MACHINE_KNOWN;
@@ -344,7 +350,7 @@ static void on_tick(void *arg)
 		forget(l);
 		return;
 	}
-	if (l->write || l->call || !agent_endpoint_ready(c->agent_endpoint) || !controller_ready(c))
+	if (l->write || l->call || !agent_endpoint_ready(l->parts->agent_endpoint) || !c->ready)
 		return;
 	if (l->state == MACHINE_STATE_NONE) {
 		log_error("machine has a state that this version does not know",
@@ -384,48 +390,137 @@ static void on_timer(void *arg)
 	on_tick(arg);
 }
 
-void life_update(struct controller *c, const char *name, const struct machine *m)
-{
-	struct life *l = map_get(c->lives, name);
+/* --- all of them --------------------------------------------------------------------------------- */
 
-	if (!l && m) {
-		l = mem_new(struct life);
-		l->c = c;
-		l->name = mem_strdup(name);
-		l->volumes = -1;
-		l->observe_backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
-		l->act_backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
-		loop_defer_init(&l->tick, c->group, on_tick, l);
-		loop_timer_init(&l->timer, c->group, on_timer, l);
-		map_put(c->lives, name, l);
-	}
-	if (!l)
-		return;
-	if (m)
-		life_follow_saw(l, m);
-	if (m && l->generation !=
-			 m->meta.generation) { /* spec changed: addresses and Secrets may have */
-		l->reattach = true;
-		l->generation = m->meta.generation;
-	}
-	life_kick(l);
-}
-
-void life_free(struct life *l)
+static void life_free(struct life *l)
 {
-	if (!l)
-		return;
-	map_del(l->c->lives, l->name);
 	kube_call_cancel(l->write);
 	kube_call_cancel(l->call);
 	kube_call_cancel(l->beat.call);
 	loop_defer_cancel(&l->tick);
 	loop_timer_stop(&l->timer);
-	life_drain_forget(l);
+	life_drop_work(l);
 	life_detach(l);
 	agent_session_free(l->agent);
 	free(l->agent_digest);
 	free(l->bmc_secret_version);
 	free(l->name);
 	free(l);
+}
+
+void lives_update(struct lives *ls, const char *name, const struct machine *m)
+{
+	struct life *l = map_get(ls->map, name);
+
+	if (!l && m) {
+		l = mem_new(struct life);
+		l->c = ls->spec.parts.c;
+		l->parts = &ls->spec.parts;
+		l->all = ls;
+		l->name = mem_strdup(name);
+		l->volumes = -1;
+		l->observe_backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
+		l->act_backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
+		loop_defer_init(&l->tick, l->c->group, on_tick, l);
+		loop_timer_init(&l->timer, l->c->group, on_timer, l);
+		map_put(ls->map, name, l);
+	}
+	if (!l)
+		return;
+	if (m)
+		life_follow_saw(l, m);
+	/* The spec changed: addresses and Secrets may have. */
+	if (m && l->generation != m->meta.generation) {
+		l->reattach = true;
+		l->generation = m->meta.generation;
+	}
+	life_kick(l);
+}
+
+void lives_kick(struct lives *ls, const char *name)
+{
+	struct map_iter it;
+	struct life *l;
+
+	if (name) {
+		l = map_get(ls->map, name);
+		if (l)
+			life_kick(l);
+		return;
+	}
+	map_for_each (it, ls->map)
+		life_kick(it.value);
+}
+
+void lives_reattach(struct lives *ls, const char *name)
+{
+	struct life *l = map_get(ls->map, name);
+
+	if (!l)
+		return;
+	l->reattach = true;
+	life_kick(l);
+}
+
+void lives_hang_up(struct lives *ls, const struct tenant *t)
+{
+	struct map_iter it;
+
+	if (!ls) /* the controller is being freed */
+		return;
+	map_for_each (it, ls->map)
+		life_hang_up(it.value, t);
+}
+
+void lives_detach(struct lives *ls, const struct driver *s)
+{
+	struct map_iter it;
+
+	if (!ls) /* the controller is being freed */
+		return;
+	map_for_each (it, ls->map) {
+		struct life *l = it.value;
+
+		if (l->driver == s)
+			life_detach(l);
+	}
+}
+
+int lives_volumes_left(const struct lives *ls, const char *machine)
+{
+	const struct life *l = map_get(ls->map, machine);
+
+	return l ? l->volumes : -1;
+}
+
+bool lives_login(const struct lives *ls, const char *machine, struct login_try *out)
+{
+	const struct life *l = map_get(ls->map, machine);
+
+	if (l)
+		*out = (struct login_try){.version = l->bmc_secret_version,
+					  .accepted = l->seen.known,
+					  .failed = l->observe_error.kind != ERR_NONE};
+	return l != NULL;
+}
+
+struct lives *lives_new(const struct lives_spec *spec)
+{
+	struct lives *ls = mem_new(struct lives);
+
+	ls->spec = *spec;
+	ls->map = map_new(NULL);
+	return ls;
+}
+
+void lives_free(struct lives *ls)
+{
+	struct map_iter it;
+
+	if (!ls)
+		return;
+	map_for_each (it, ls->map)
+		life_free(it.value);
+	map_free(ls->map);
+	free(ls);
 }

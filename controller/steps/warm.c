@@ -1,3 +1,4 @@
+#include "controller/steps/lives.h"
 #include "controller/steps/warm.h"
 
 #include <string.h>
@@ -145,7 +146,7 @@ static void give_up(struct life *l, const char *why)
 	json_t *op = boot(l, WARM_POOL_BOOTS + 1, 0);
 
 	json_object_set_new(op, "deadline", json_null());
-	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "NotWarm", why);
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "NotWarm", why);
 	log_warn("machine cannot be kept warm", LOG_S("machine", l->name), LOG_S("message", why));
 	forget_acts(l);
 	agent_session_close(l->agent);
@@ -168,7 +169,7 @@ static void lost(struct life *l, const char *reason, const char *why)
 		give_up(l, text);
 		return;
 	}
-	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason, why);
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason, why);
 	log_warn("warm machine boots again", LOG_S("machine", l->name), LOG_S("message", why),
 		 LOG_I("boot", n + 1));
 	next = boot(l, n + 1, n < 2 ? BACKOFF_MS : 4 * BACKOFF_MS);
@@ -263,7 +264,7 @@ void life_warm(struct life *l)
 	const struct provider_object *p = life_provider(l);
 	const struct object_ref *is = l->m->status.warm_for;
 	struct object_ref want = {0};
-	enum warm_pool_wish wish = warm_pool_wish(l->c->warm_pool, l->name, &want);
+	enum warm_pool_wish wish = warm_pool_wish(l->all->spec.warm_pool, l->name, &want);
 
 	if ((!is && wish != WARM_POOL_ON) || l->m->spec.management_policy != MACHINE_MANAGE ||
 	    p->spec.paused) {
@@ -304,7 +305,7 @@ static void boot_after_all(struct life *l, const char *why)
 {
 	int64_t n = l->m->status.operation->boot_number;
 
-	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "BootedAgain", why);
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "BootedAgain", why);
 	log_warn("warm machine is booted for its claim", LOG_S("machine", l->name),
 		 LOG_S("message", why));
 	counters_claimed_warm(l->c->counters, false);
@@ -348,8 +349,8 @@ bool life_warm_answers(struct life *l)
 	if (l->progress)
 		return true;
 	l->progress = 1;
-	controller_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "ClaimedWarm",
-			 "its agent is there: it need not be booted");
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "ClaimedWarm",
+		  "its agent is there: it need not be booted");
 	log_info("machine was claimed warm", LOG_S("machine", l->name),
 		 LOG_S("claim", l->m->status.claim_ref->name));
 	counters_claimed_warm(l->c->counters, true);

@@ -31,7 +31,8 @@
 #define PROVIDER_ID "drover://"
 
 struct debts {
-	struct controller *c;
+	struct context *c;
+	const struct tenants *tenants;
 	struct map *debtors; /* VirtualCluster name -> struct debtor */
 	bool deleting;	     /* a claim of a pool that is gone: one at a time, of all tenants */
 };
@@ -74,7 +75,7 @@ json_t *debts_without(const struct virtual_cluster *vc, const char *node)
 
 static const struct virtual_cluster *cluster_of(const struct debtor *d)
 {
-	return CONTROLLER_GET(d->owner->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, d->tenant);
+	return CTX_GET(d->owner->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, d->tenant);
 }
 
 static void later(struct debtor *d, int64_t ms)
@@ -92,8 +93,7 @@ struct search {
 	const struct object_ref *ref;
 };
 
-static bool stands(const struct controller *c, enum object_kind_id kind,
-		   const struct object_ref *ref)
+static bool stands(const struct context *c, enum object_kind_id kind, const struct object_ref *ref)
 {
 	const struct kube_entry *en = kube_cache_get(c->cache[kind], "", str_or(ref->name, ""));
 	const struct object_meta *m = en ? object_meta_of(en->object) : NULL;
@@ -103,18 +103,17 @@ static bool stands(const struct controller *c, enum object_kind_id kind,
 }
 
 struct crowd {
-	const struct controller *c;
+	const struct context *c;
 	const char *pool;
 	int64_t nodes, leaving;
 };
 
 /* Work may run on its machine. */
-static bool serves(const struct controller *c, const struct node_claim *n, enum machine_state *s)
+static bool serves(const struct context *c, const struct node_claim *n, enum machine_state *s)
 {
-	const struct machine *m =
-		n->status.machine_ref
-			? CONTROLLER_GET(c, OBJECT_MACHINE, machine, n->status.machine_ref->name)
-			: NULL;
+	const struct machine *m = n->status.machine_ref ? CTX_GET(c, OBJECT_MACHINE, machine,
+								  n->status.machine_ref->name)
+							: NULL;
 
 	*s = m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
 	return m && m->status.claim_ref && str_eq(m->status.claim_ref->name, n->meta.name) &&
@@ -136,10 +135,10 @@ static bool count_claim(const struct kube_entry *en, void *arg)
 
 /* A pool's claims leave within its budgets, of which none counts for less than one.  With the pool
  * they are gone as a rule, and then it is one. */
-static bool within_budget(const struct controller *c, const struct node_claim *n)
+static bool within_budget(const struct context *c, const struct node_claim *n)
 {
 	struct crowd cr = {.c = c, .pool = n->spec.node_pool_ref.name};
-	const struct node_pool *p = CONTROLLER_GET(c, OBJECT_NODE_POOL, node_pool, cr.pool);
+	const struct node_pool *p = CTX_GET(c, OBJECT_NODE_POOL, node_pool, cr.pool);
 	enum machine_state s;
 
 	if (!serves(c, n, &s) || s > MACHINE_SERVING) /* it leaves as it is */
@@ -153,7 +152,7 @@ static bool look_at_claim(const struct kube_entry *en, void *arg)
 {
 	const struct node_claim *n = en->object;
 	struct search *s = arg;
-	const struct controller *c = s->d->owner->c;
+	const struct context *c = s->d->owner->c;
 
 	if (!str_eq(n->spec.virtual_cluster_ref.name, s->d->tenant))
 		return true;
@@ -187,12 +186,12 @@ static void on_claim_deleted(json_t *o, const struct err *e, void *arg)
 
 static void delete_claim(struct debtor *d)
 {
-	struct controller *c = d->owner->c;
-	const struct node_claim *n = CONTROLLER_GET(c, OBJECT_NODE_CLAIM, node_claim, d->claim);
+	struct context *c = d->owner->c;
+	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, d->claim);
 	struct kube_delete_opts o = {.uid = d->claim_uid, .grace_s = -1};
 
 	if (!n || !str_eq(n->meta.uid, d->claim_uid) || n->meta.deletion_timestamp ||
-	    !controller_may_destroy(c) || controller_crds_terminating(c) || d->owner->deleting ||
+	    !ctx_may_destroy(c) || ctx_crds_terminating(c) || d->owner->deleting ||
 	    (d->owner_kind == OBJECT_NODE_POOL && !within_budget(c, n))) {
 		later(d, SOON_MS);
 		return;
@@ -200,9 +199,9 @@ static void delete_claim(struct debtor *d)
 	d->owner->deleting = true;
 	log_info("claim deleted: its owner is", LOG_S("claim", d->claim),
 		 LOG_S("owner", object_kinds[d->owner_kind].kind));
-	controller_event(c, OBJECT_NODE_CLAIM, &n->meta, "Normal", "OwnerDeleted",
-			 d->owner_kind == OBJECT_NODE_POOL ? "its NodePool was deleted"
-							   : "its VirtualCluster was deleted");
+	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Normal", "OwnerDeleted",
+		  d->owner_kind == OBJECT_NODE_POOL ? "its NodePool was deleted"
+						    : "its VirtualCluster was deleted");
 	d->call = kube_delete(c->host, &object_resources[OBJECT_NODE_CLAIM], NULL, d->claim, &o,
 			      on_claim_deleted, d);
 }
@@ -211,8 +210,7 @@ static void delete_claim(struct debtor *d)
 static void on_definition(json_t *o, const struct err *e, void *arg)
 {
 	struct debtor *d = arg;
-	const struct node_claim *n =
-		CONTROLLER_GET(d->owner->c, OBJECT_NODE_CLAIM, node_claim, d->claim);
+	const struct node_claim *n = CTX_GET(d->owner->c, OBJECT_NODE_CLAIM, node_claim, d->claim);
 	int64_t since;
 
 	d->call = NULL;
@@ -222,7 +220,7 @@ static void on_definition(json_t *o, const struct err *e, void *arg)
 		return;
 	}
 	if (since > n->meta.creation_timestamp) {
-		controller_event(
+		ctx_event(
 			d->owner->c, OBJECT_NODE_CLAIM, &n->meta, "Warning", "OwnerLost",
 			"what it belongs to was lost with its CustomResourceDefinition: the claim stays until it is deleted");
 		later(d, 60 * LOOK_MS);
@@ -327,8 +325,8 @@ static bool write_off(struct debtor *d, const struct virtual_cluster *vc)
 			   str_or(b->token_id, "none"));
 		log_warn("debt written off", LOG_S("tenant", d->tenant),
 			 LOG_S("node", str_or(b->node_name, "")));
-		controller_event(d->owner->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, "Warning",
-				 "DebtWrittenOff", note);
+		ctx_event(d->owner->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, "Warning",
+			  "DebtWrittenOff", note);
 		strike(d, vc, str_or(b->node_name, ""));
 		return true;
 	}
@@ -381,12 +379,12 @@ static void on_paid(json_t *o, const struct err *e, void *arg)
 
 /* Whose Node is to be deleted; NULL: none that is ours.  A kubelet that found its Node deleted registers it again, with
  * another UID: that is ours too, as long as no claim has the name. */
-static const char *uid_owed(struct controller *c, struct tenant *t,
+static const char *uid_owed(struct context *c, struct tenant *t,
 			    const struct virtual_cluster_debt *b)
 {
 	const struct tenant_node *node = tenant_node_get(t, b->node_name);
 	bool ours = node && str_starts(str_or(node->provider_id, ""), PROVIDER_ID) &&
-		    !CONTROLLER_GET(c, OBJECT_NODE_CLAIM, node_claim, b->node_name);
+		    !CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, b->node_name);
 
 	if (node && str_eq(node->uid, b->node_uid))
 		return node->uid;
@@ -435,7 +433,7 @@ static void debtor_free(void *p)
 	free(d);
 }
 
-static bool synced(const struct controller *c)
+static bool synced(const struct context *c)
 {
 	return kube_cache_synced(c->cache[OBJECT_NODE_CLAIM]) &&
 	       kube_cache_synced(c->cache[OBJECT_NODE_POOL]) &&
@@ -445,15 +443,15 @@ static bool synced(const struct controller *c)
 static void look(void *arg)
 {
 	struct debtor *d = arg;
-	struct controller *c = d->owner->c;
+	struct context *c = d->owner->c;
 	const struct virtual_cluster *vc = cluster_of(d);
-	struct tenant *t = tenant_get(c, d->tenant);
+	struct tenant *t = tenant_get(d->owner->tenants, d->tenant);
 	struct search s = {.d = d};
 
-	if (d->call || !c->leading || !controller_ready(c)) /* kicked when it leads and is ready */
+	if (d->call || !c->leading || !c->ready) /* kicked when it leads and is ready */
 		return;
 	later(d, LOOK_MS);
-	if (!synced(c) || controller_crds_terminating(c))
+	if (!synced(c) || ctx_crds_terminating(c))
 		return;
 	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], look_at_claim, &s);
 	if (s.orphan && !(vc && vc->spec.paused)) {
@@ -475,7 +473,7 @@ static void look(void *arg)
 	if (loop_now(c->loop) < d->pay_after)
 		return;
 	if (t && tenant_usable(t) && t->nodes && kube_cache_synced(t->nodes) && !vc->spec.paused &&
-	    controller_may_destroy(c))
+	    ctx_may_destroy(c))
 		pay(d, vc, t);
 }
 
@@ -510,11 +508,12 @@ static bool kick_tenant_of(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-struct debts *debts_new(struct controller *c)
+struct debts *debts_new(struct context *c, const struct tenants *tenants)
 {
 	struct debts *d = mem_new(struct debts);
 
 	d->c = c;
+	d->tenants = tenants;
 	d->debtors = map_new(debtor_free);
 	return d;
 }

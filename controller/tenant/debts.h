@@ -1,7 +1,7 @@
 #ifndef CONTROLLER_TENANT_DEBTS_H
 #define CONTROLLER_TENANT_DEBTS_H
 
-#include "controller/controller.h"
+#include "controller/core/context.h"
 
 /*
  * debts: what drover owes to tenants: Nodes to delete (by UID) and bootstrap tokens to
@@ -30,7 +30,8 @@
 	250 /* of a tenant; the oldest gives way to a new one, so that no machine or claim is held up */
 
 struct debts; /* NULL where a controller is taken apart: kicks do nothing */
-struct debts *debts_new(struct controller *c);
+struct tenants;
+struct debts *debts_new(struct context *c, const struct tenants *tenants);
 void debts_free(struct debts *d);
 void debts_kick(struct debts *d, const char *tenant); /* NULL: look at all */
 /* The client of this tenant is about to be freed: calls through it are as if never made. */

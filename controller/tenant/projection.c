@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/tenant/projection.h"
 #include "api/annotations.h"
 #include "base/mem.h"
 #include "base/str.h"

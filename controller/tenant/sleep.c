@@ -11,10 +11,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/provisioner.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/rules/sleep.h"
-#include "controller/tenant/status.h"
 #include "kube/call.h"
 
 #define LOOK_MS 30000 /* while its API does not answer */
@@ -25,6 +23,7 @@
 
 struct tenant_sleep {
 	struct tenant *t;
+	void (*changed)(struct tenant *t);
 	struct loop_timer timer;
 	struct kube_call *call;
 	char *spec;	  /* which object is looked at; NULL: none */
@@ -39,7 +38,7 @@ struct tenant_sleep {
 
 static const struct virtual_cluster *cluster_of(const struct tenant *t)
 {
-	return CONTROLLER_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+	return CTX_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
 }
 
 static const char *name_of(const struct virtual_cluster_control_plane *p, struct arena *a)
@@ -69,9 +68,9 @@ static void tell(const struct tenant_sleep *s, enum tenant_sleep_is was)
 	log_info("tenant's control plane", LOG_S("tenant", s->t->name), LOG_S("is", v->reason),
 		 LOG_S("text", v->message));
 	if (vc && (v->is != TENANT_SLEEP_NO || was == TENANT_SLEEP_YES))
-		controller_event(s->t->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta,
-				 v->is == TENANT_SLEEP_UNKNOWN ? "Warning" : "Normal", v->reason,
-				 v->message);
+		ctx_event(s->t->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta,
+			  v->is == TENANT_SLEEP_UNKNOWN ? "Warning" : "Normal", v->reason,
+			  v->message);
 }
 
 static void saw(struct tenant_sleep *s, const struct tenant_sleep_view *v)
@@ -84,11 +83,10 @@ static void saw(struct tenant_sleep *s, const struct tenant_sleep_view *v)
 	s->seen_at = s->asked_at;
 	if (changed) {
 		tell(s, was);
-		tenant_status_write(s->t);
-		provisioner_tenant(s->t->c->provisioner, s->t->name);
+		s->changed(s->t);
 	}
 	if (changed || s->wanted)
-		controller_kick_all(s->t->c);
+		notify(s->t->c, NOTICE_MACHINE, NULL);
 	s->wanted = false;
 }
 
@@ -123,14 +121,14 @@ static bool follow_spec(struct tenant_sleep *s, const struct virtual_cluster *vc
 	s->spec = mem_strdup(name);
 	s->asked_at = s->seen_at = 0;
 	s->view = (struct tenant_sleep_view){0};
-	tenant_status_write(s->t);
+	s->changed(s->t);
 	return false;
 }
 
 static void on_cluster(json_t *o, const struct err *e, void *arg)
 {
 	struct tenant_sleep *s = arg;
-	struct controller *c = s->t->c;
+	struct context *c = s->t->c;
 	const struct virtual_cluster_control_plane *p;
 	const struct virtual_cluster *vc;
 
@@ -153,9 +151,9 @@ static void on_cluster(json_t *o, const struct err *e, void *arg)
 static void look(void *arg)
 {
 	struct tenant_sleep *s = arg;
-	struct controller *c = s->t->c;
+	struct context *c = s->t->c;
 
-	if (s->call || !s->spec || !c->leading || !controller_ready(c))
+	if (s->call || !s->spec || !c->leading || !c->ready)
 		return; /* kicked when it leads and is ready */
 	s->asked_at = loop_now(c->loop);
 	s->call = kube_get(c->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL, s->t->name,
@@ -169,7 +167,7 @@ void tenant_sleep_kick(struct tenant_sleep *s)
 
 	(void)follow_spec(s, vc);
 	if (until != s->until)
-		controller_kick_all(s->t->c);
+		notify(s->t->c, NOTICE_MACHINE, NULL);
 	s->until = until;
 	if (s->spec && !s->call)
 		plan(s);
@@ -177,11 +175,12 @@ void tenant_sleep_kick(struct tenant_sleep *s)
 		loop_timer_stop(&s->timer);
 }
 
-struct tenant_sleep *tenant_sleep_new(struct tenant *t)
+struct tenant_sleep *tenant_sleep_new(struct tenant *t, void (*changed)(struct tenant *t))
 {
 	struct tenant_sleep *s = mem_new(struct tenant_sleep);
 
 	s->t = t;
+	s->changed = changed;
 	loop_timer_init(&s->timer, t->c->group, look, s);
 	return s;
 }

@@ -29,7 +29,8 @@
  * Tests: tests/unit/controller/tenant/test_sleep.c, tests/world/test_asleep.c
  */
 struct tenant_sleep; /* of one tenant */
-struct tenant_sleep *tenant_sleep_new(struct tenant *t);
+/* changed: what was seen is another now; status and planner have to know. */
+struct tenant_sleep *tenant_sleep_new(struct tenant *t, void (*changed)(struct tenant *t));
 void tenant_sleep_free(struct tenant_sleep *s);
 /* Its object, its health or who leads has changed: look in time. */
 void tenant_sleep_kick(struct tenant_sleep *s);

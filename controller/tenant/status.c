@@ -48,7 +48,7 @@ void tenant_status_tick(void *arg)
 {
 	struct tenant *t = arg;
 	const struct virtual_cluster *vc =
-		CONTROLLER_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+		CTX_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
 	OWN(arena) a = arena_new();
 	struct conditions cs;
 	struct virtual_cluster out = {0};

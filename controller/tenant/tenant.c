@@ -9,71 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/tenant/tenant.h"
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/tenant/sleep.h"
-#include "controller/tenant/debts.h"
-#include "controller/rules/identity.h"
-#include "controller/life/life.h"
-#include "controller/claims/provisioner.h"
 #include "controller/core/secrets.h"
-#include "controller/tenant/tenant.h"
+#include "controller/tenant/projection.h"
+#include "controller/tenant/sleep.h"
 #include "controller/tenant/status.h"
 
 #define PROBE_OK_MS 60000
 #define PROBE_FAILED_MS 5000
-#define SILENT_MS 60000
-
-struct tenant *tenant_get(struct controller *c, const char *name)
-{
-	return map_get(c->tenants, name);
-}
-
-bool tenant_usable(const struct tenant *t)
-{
-	return !t->reason;
-}
-
-const struct tenant_node *tenant_node_get(struct tenant *t, const char *name)
-{
-	return t->nodes ? KUBE_CACHE_GET(t->nodes, tenant_node, "", name) : NULL;
-}
-
-struct by_identity {
-	const char *uuid, *provider_id;
-	const struct tenant_node *found;
-};
-
-static bool may_be_it(const struct kube_entry *en, void *arg)
-{
-	const struct tenant_node *n = en->object;
-	struct by_identity *f = arg;
-
-	if (identity_may_run(f->uuid, f->provider_id, n->system_uuid, n->provider_id))
-		f->found = n;
-	return !f->found;
-}
-
-bool tenant_may_run(struct controller *c, const char *system_uuid, const char *provider_id,
-		    char *out, size_t size)
-{
-	struct map_iter it;
-
-	map_for_each (it, c->tenants) {
-		struct tenant *t = it.value;
-		struct by_identity f = {.uuid = system_uuid, .provider_id = provider_id};
-
-		if (t->nodes)
-			kube_cache_each(t->nodes, may_be_it, &f);
-		if (f.found) {
-			str_format(out, size, "%s/%s", t->name, f.found->world.name);
-			return true;
-		}
-	}
-	return false;
-}
 
 /* --- health -------------------------------------------------------------------------------------- */
 
@@ -101,18 +49,13 @@ void tenant_say(struct tenant *t, const char *reason, const char *fmt, ...)
 			 LOG_S("version", str_or(t->version, "")));
 	tenant_status_write(t);
 	tenant_sleep_kick(t->asleep);
-	provisioner_tenant(t->c->provisioner, t->name);
-	debts_kick(t->c->debts, t->name);
-	controller_kick_all(t->c);
+	t->all->hooks.changed(t, t->all->hooks.arg);
+	notify(t->c, NOTICE_MACHINE, NULL);
 }
 
 static void take_down(struct tenant *t)
 {
-	struct map_iter it;
-
-	map_for_each (it, t->c->lives)
-		life_hang_up(it.value, t);
-	debts_hang_up(t->c->debts, t->name);
+	t->all->hooks.closing(t, t->all->hooks.arg);
 	loop_timer_stop(&t->timer);
 	kube_call_cancel(t->probe);
 	t->probe = NULL;
@@ -129,7 +72,7 @@ static void take_down(struct tenant *t)
 	t->unanswered_at = 0;
 }
 
-void tenant_free(struct tenant *t)
+static void tenant_free(struct tenant *t)
 {
 	if (!t)
 		return;
@@ -187,10 +130,10 @@ static void kick_machine_of(struct tenant *t, const struct kube_entry *en)
 {
 	const struct world_pod *p = en ? en->object : NULL;
 	const struct node_claim *n =
-		p && p->node ? CONTROLLER_GET(t->c, OBJECT_NODE_CLAIM, node_claim, p->node) : NULL;
+		p && p->node ? CTX_GET(t->c, OBJECT_NODE_CLAIM, node_claim, p->node) : NULL;
 
 	if (n && n->spec.machine_ref)
-		controller_kick_machine(t->c, n->spec.machine_ref->name);
+		notify(t->c, NOTICE_MACHINE, n->spec.machine_ref->name);
 }
 
 static void on_pod(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
@@ -201,7 +144,7 @@ static void on_pod(const struct kube_entry *old, const struct kube_entry *new_, 
 	count(t, old, -1);
 	count(t, new_, 1);
 	kick_machine_of(t, en);
-	provisioner_pod(t->c->provisioner, t->name, en->ns, en->name, new_ ? new_->object : NULL);
+	t->all->hooks.pod(t, en->ns, en->name, new_ ? new_->object : NULL, t->all->hooks.arg);
 }
 
 static void on_node(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
@@ -212,8 +155,8 @@ static void on_node(const struct kube_entry *old, const struct kube_entry *new_,
 
 	if (load && !load->pods)
 		map_del(t->loads, en->name);
-	provisioner_node(t->c->provisioner, t->name, en->name, new_ ? new_->object : NULL);
-	controller_kick_all(t->c);
+	t->all->hooks.node(t, en->name, new_ ? new_->object : NULL, t->all->hooks.arg);
+	notify(t->c, NOTICE_MACHINE, NULL);
 }
 
 /* A relist that lost more than a fifth of the nodes is not believed: an emptied store, a wrong cluster. */
@@ -223,27 +166,11 @@ static bool accept_node_loss(size_t before, size_t gone, void *arg)
 	return before < 5 || gone * 5 <= before;
 }
 
-/* The API may still answer to what we hold, but whoever took the Secret away wants us out. */
-static bool secret_absent(const struct tenant *t)
-{
-	const struct virtual_cluster *vc =
-		CONTROLLER_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
-	const struct object_secret_ref *r = vc ? &vc->spec.kubeconfig_secret_ref : NULL;
-
-	return r && secrets_want(t->c->secrets, r->namespace, r->name) == SECRET_ABSENT;
-}
-
-bool tenant_is_silent(const struct tenant *t)
-{
-	return t->unanswered_at && !t->reachable && !t->stopped && !secret_absent(t) &&
-	       loop_now(t->c->loop) - t->unanswered_at < SILENT_MS;
-}
-
 static void judge(struct tenant *t)
 {
 	bool in = t->pods && kube_cache_synced(t->pods) && kube_cache_synced(t->nodes);
 
-	if (t->stopped || secret_absent(t))
+	if (t->stopped || tenant_secret_absent(t))
 		return;
 	if (in && t->reachable && kube_cache_healthy(t->pods) && kube_cache_healthy(t->nodes))
 		tenant_say(t, NULL, NULL);
@@ -256,7 +183,7 @@ static void on_sync(void *arg)
 	struct tenant *t = arg;
 
 	judge(t);
-	provisioner_tenant(t->c->provisioner, t->name);
+	t->all->hooks.changed(t, t->all->hooks.arg);
 }
 
 static void on_health(const struct err *e, void *arg)
@@ -309,7 +236,7 @@ static void on_cluster_uid(json_t *o, const struct err *e, void *arg)
 {
 	struct tenant *t = arg;
 	const struct virtual_cluster *vc =
-		CONTROLLER_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+		CTX_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
 	const char *uid = json_str_at(o, "metadata", "uid");
 
 	t->probe = NULL;
@@ -380,7 +307,7 @@ static void build(struct tenant *t, const struct virtual_cluster *vc)
 
 	take_down(t);
 	tenant_say(t, "Syncing", "its kubeconfig changed");
-	provisioner_tenant_reset(t->c->provisioner, t->name);
+	t->all->hooks.reset(t, t->all->hooks.arg);
 	if (!text) {
 		tenant_say(t, "KubeconfigRefused", "Secret %s has no key %s", r->name,
 			   str_or(r->key, "config"));
@@ -411,17 +338,17 @@ static void build(struct tenant *t, const struct virtual_cluster *vc)
 static void on_refresh(void *arg)
 {
 	struct tenant *t = arg;
-	struct controller *c = t->c;
+	struct context *c = t->c;
 	const struct virtual_cluster *vc =
-		CONTROLLER_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+		CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
 	const struct object_secret_ref *r;
 	const char *version;
 	OWN(arena) a = arena_new();
 	const char *d;
 
 	if (!vc) {
-		provisioner_tenant(c->provisioner, t->name);
-		map_del(c->tenants, t->name);
+		t->all->hooks.changed(t, t->all->hooks.arg);
+		map_del(t->all->map, t->name);
 		tenant_free(t);
 		return;
 	}
@@ -453,28 +380,67 @@ static void on_refresh(void *arg)
 		t->spec_digest = mem_strdup(d);
 		build(t, vc);
 	}
-	provisioner_tenant(c->provisioner, t->name);
+	t->all->hooks.changed(t, t->all->hooks.arg);
 }
 
-void tenant_update(struct controller *c, const char *name)
+/* What its control plane's object says of its sleep is another now. */
+static void on_sleep(struct tenant *t)
 {
+	tenant_status_write(t);
+	t->all->hooks.changed(t, t->all->hooks.arg);
+}
+
+void tenants_update(struct tenants *ts, const char *name)
+{
+	struct context *c = ts->c;
 	const struct virtual_cluster *vc =
-		CONTROLLER_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
-	struct tenant *t = map_get(c->tenants, name);
+		CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
+	struct tenant *t = map_get(ts->map, name);
 
 	if (!t) {
 		if (!vc)
 			return;
 		t = mem_new(struct tenant);
+		t->all = ts;
 		t->c = c;
 		t->name = mem_strdup(name);
 		t->uid = mem_strdup(vc->meta.uid);
 		t->reason = "Starting";
-		t->asleep = tenant_sleep_new(t);
+		t->asleep = tenant_sleep_new(t, on_sleep);
 		loop_timer_init(&t->timer, c->group, probe, t);
 		loop_timer_init(&t->status_timer, c->group, tenant_status_tick, t);
 		loop_defer_init(&t->refresh, c->group, on_refresh, t);
-		map_put(c->tenants, name, t);
+		map_put(ts->map, name, t);
 	}
 	loop_defer(&t->refresh);
+}
+
+void tenants_update_all(struct tenants *ts)
+{
+	struct map_iter it;
+
+	map_for_each (it, ts->map)
+		tenants_update(ts, it.key);
+}
+
+struct tenants *tenants_new(struct context *c, const struct tenant_hooks *hooks)
+{
+	struct tenants *ts = mem_new(struct tenants);
+
+	ts->c = c;
+	ts->hooks = *hooks;
+	ts->map = map_new(NULL);
+	return ts;
+}
+
+void tenants_free(struct tenants *ts)
+{
+	struct map_iter it;
+
+	if (!ts)
+		return;
+	map_for_each (it, ts->map)
+		tenant_free(it.value);
+	map_free(ts->map);
+	free(ts);
 }

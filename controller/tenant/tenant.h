@@ -1,7 +1,7 @@
 #ifndef CONTROLLER_TENANT_TENANT_H
 #define CONTROLLER_TENANT_TENANT_H
 
-#include "controller/controller.h"
+#include "controller/core/context.h"
 #include "planner/world.h"
 
 /*
@@ -11,9 +11,44 @@
  * caches.  Unreachable is not gone: errors, an absent Secret or a changed cluster UID
  * only mark the tenant; nothing is drained, given back or wiped because of them.
  */
+struct tenant;
+struct tenant_node;
 struct tenant_sleep;
+
+/* What happens to a tenant, told to whoever composed the parts.  Entries and names are valid during the
+ * call alone; none of these may free or rebuild the tenant. */
+struct tenant_hooks {
+	/* A pod or Node appeared or changed; NULL: it went away. */
+	void (*pod)(const struct tenant *t, const char *ns, const char *name,
+		    const struct world_pod *p, void *arg);
+	void (*node)(const struct tenant *t, const char *name, const struct tenant_node *n,
+		     void *arg);
+	void (*changed)(const struct tenant *t, void *arg); /* its object, health or sleep */
+	void (*reset)(const struct tenant *t, void *arg);   /* its pods and nodes are read anew */
+	/* Its client is about to be freed: calls through it are as if never made. */
+	void (*closing)(const struct tenant *t, void *arg);
+	void *arg;
+};
+
+/* All virtual clusters. */
+struct tenants {
+	struct context *c;
+	struct map *map; /* VirtualCluster name -> struct tenant */
+	struct tenant_hooks hooks;
+};
+struct tenants *tenants_new(struct context *c, const struct tenant_hooks *hooks);
+void tenants_free(struct tenants *ts);
+/* From the object in the cache, in the next turn. */
+void tenants_update(struct tenants *ts, const char *name);
+void tenants_update_all(struct tenants *ts);
+struct tenant *tenant_get(const struct tenants *ts, const char *name); /* NULL: none */
+/* Any tenant's Node that may run on this machine (identity_may_run()): its name into out. */
+bool tenants_may_run(const struct tenants *ts, const char *system_uuid, const char *provider_id,
+		     char *out, size_t size);
+
 struct tenant {
-	struct controller *c;
+	struct tenants *all;
+	struct context *c;
 	char *name, *uid;
 	struct kube_client *client;
 	struct kube_events *events;
@@ -62,24 +97,15 @@ struct tenant_pod {
 		*checkpoint_done; /* annotations; NULL: none */
 };
 
-void tenant_update(struct controller *c, const char *name);
-void tenant_free(struct tenant *t);
-struct tenant *tenant_get(struct controller *c, const char *name);
 bool tenant_usable(const struct tenant *t);
 /* By the login that was given for it, its API did not answer at the last try, less than a minute ago. */
 bool tenant_is_silent(const struct tenant *t);
+/* The Secret of its kubeconfig was taken away: whoever did that wants drover out. */
+bool tenant_secret_absent(const struct tenant *t);
 const struct tenant_node *tenant_node_get(struct tenant *t,
 					  const char *name); /* NULL: none, or not known */
-/* Any tenant's Node that may run on this machine (identity_may_run()): its name into out. */
-bool tenant_may_run(struct controller *c, const char *system_uuid, const char *provider_id,
-		    char *out, size_t size);
-
 /* How many pods keep that node in use: not of a DaemonSet, not static, not ended.  *since: wall ms from
  * which on it had none, as far as this process saw. */
 size_t tenant_pods_on(const struct tenant *t, const char *node, int64_t *since);
-
-/* kube/cache projections (tenant/projection.c): struct tenant_pod and struct tenant_node; arg: struct tenant. */
-void *tenant_project_pod(const json_t *o, struct arena *a, void *tenant, struct err *e);
-void *tenant_project_node(const json_t *o, struct arena *a, void *tenant, struct err *e);
 
 #endif

@@ -253,7 +253,7 @@ static void look_at_leaders(struct sim_world *w)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < w->nreplicas; i++)
-		n += w->replicas[i].group && w->replicas[i].controller->leading;
+		n += w->replicas[i].group && controller_context(w->replicas[i].controller)->leading;
 	if (n > 1)
 		complain(w, "%u replicas lead at once", n);
 }

@@ -175,7 +175,8 @@ static json_t *asleep_why(struct sim_world *w, const char *target)
 {
 	json_t *answer = NULL;
 
-	explain_ask(world_leader(w)->controller->host, w->loop, target, asleep_on_why, &answer);
+	explain_ask(controller_context(world_leader(w)->controller)->host, w->loop, target,
+		    asleep_on_why, &answer);
 	world_run(w, 5000);
 	assert_non_null(answer);
 	return answer;

@@ -84,7 +84,7 @@ static bool note_caller(struct httpd_req *q, unsigned n, void *arg)
 	watch->changes += !strstr(httpd_path(q), "/SessionService/");
 	if (!leader || !str_starts(httpd_identity(q)->address, leader->name))
 		watch->foreign++;
-	else if (kube_lease_renewed_age(leader->controller->lease) > FRESH_MS &&
+	else if (kube_lease_renewed_age(controller_context(leader->controller)->lease) > FRESH_MS &&
 		 !strstr(httpd_path(q), "/SessionService/"))
 		watch->late++;
 	return false;
@@ -181,7 +181,7 @@ static int64_t lease_age(struct sim_world *w)
 	struct replica *leader = world_leader(w);
 
 	assert_non_null(leader); /* it believes that it leads, all the time */
-	return kube_lease_renewed_age(leader->controller->lease);
+	return kube_lease_renewed_age(controller_context(leader->controller)->lease);
 }
 
 /* The API server renews no lease for some seconds, fewer than it takes to stop leading; something is to be switched off then. */

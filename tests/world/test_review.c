@@ -290,7 +290,7 @@ static void a_machine_whose_object_vanishes_takes_nobody_along(void **state)
 		w.restored = true;
 		json_decref(review_vanish(&w, "machines", b->name));
 		world_run(&w, 600 * 1000);
-		assert_true(w.replicas[0].controller->leading);
+		assert_true(controller_context(w.replicas[0].controller)->leading);
 		assert_true(str_eq(w.servers[1].state, "free") ||
 			    str_eq(w.servers[1].state, "serving"));
 		world_stop(&w);

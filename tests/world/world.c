@@ -190,10 +190,10 @@ struct replica *world_replica(struct sim_world *w)
 	OWN(kube_config) cfg = NULL;
 	char *text;
 	struct controller_options o = {
-		.ns = "drover-system",
-		.identity = r->name,
+		.context.ns = "drover-system",
+		.context.identity = r->name,
 		.agent_image = w->iso,
-		.evidence_dir = w->evidence_dir,
+		.context.evidence_dir = w->evidence_dir,
 		.on_ready = on_ready,
 		.on_ready_arg = r,
 	};
@@ -215,8 +215,8 @@ struct replica *world_replica(struct sim_world *w)
 		fail_msg("%s", e.text);
 	r->agent = httpd_new(r->group);
 	r->media = httpd_new(r->group);
-	agent_endpoint_api_routes(r->controller->agent_endpoint, r->agent);
-	agent_endpoint_media_routes(r->controller->agent_endpoint, r->media);
+	agent_endpoint_api_routes(controller_agent_endpoint(r->controller), r->agent);
+	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->media);
 	return r;
 }
 
@@ -250,7 +250,7 @@ void world_kill(struct replica *r)
 struct replica *world_leader(struct sim_world *w)
 {
 	for (unsigned i = 0; i < w->nreplicas; i++)
-		if (w->replicas[i].group && w->replicas[i].controller->leading)
+		if (w->replicas[i].group && controller_context(w->replicas[i].controller)->leading)
 			return &w->replicas[i];
 	return NULL;
 }

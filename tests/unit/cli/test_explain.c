@@ -342,7 +342,8 @@ static void on_answer(const json_t *answer, const struct err *e, void *arg)
 static json_t *asked(struct sim_world *w, const char *target, struct got *g)
 {
 	*g = (struct got){0};
-	explain_ask(w->replicas[0].controller->host, w->loop, target, on_answer, g);
+	explain_ask(controller_context(w->replicas[0].controller)->host, w->loop, target, on_answer,
+		    g);
 	assert_false(g->done);
 	world_run(w, 5000);
 	assert_true(g->done);

@@ -1,6 +1,8 @@
 /* What the verbs write, with a client on the simulated loop. */
 #include "api/annotations.h"
 #include "api/resources.h"
+#include "cli/cli.h"
+#include "controller/steps/adopt.h"
 #include "tests/unit/controller/bench.h"
 
 #include <stdio.h>
@@ -20,7 +22,7 @@ static void on_change(struct bench *d, enum object_kind_id kind, const char *nam
 {
 	(void)object;
 	if (kind == OBJECT_DRAIN)
-		drains_kick(d->c.drains, name);
+		drains_kick(d->drains, name);
 }
 
 static int setup(void **state)

@@ -4,6 +4,7 @@
 #include "api/resources.h"
 #include "base/arena.h"
 #include "base/crypto.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/counters.h"
@@ -380,34 +381,106 @@ static void on_secret(const char *ns, const char *name, void *arg)
 		d->on_secret(d, name);
 }
 
+/* --- what the parts tell one another ---------------------------------------------------------------- */
+
+static void on_notice(enum notice what, const char *name, void *arg)
+{
+	struct bench *d = arg;
+
+	if (what == NOTICE_OFFER)
+		world_sync_machine(d->sync, name, CTX_GET(&d->c, OBJECT_MACHINE, machine, name));
+	else if (what == NOTICE_CLAIM)
+		claims_kick(d->claims, name);
+	else if (what == NOTICE_POOL && d->supply_status)
+		supply_status_kick(d->supply_status);
+}
+
+static void on_tenant_pod(const struct tenant *t, const char *ns, const char *name,
+			  const struct world_pod *p, void *arg)
+{
+	world_sync_pod(((struct bench *)arg)->sync, t->name, ns, name, p);
+}
+
+static void on_tenant_node(const struct tenant *t, const char *name, const struct tenant_node *n,
+			   void *arg)
+{
+	world_sync_node(((struct bench *)arg)->sync, t->name, name, n);
+}
+
+static void on_tenant_changed(const struct tenant *t, void *arg)
+{
+	world_sync_tenant(((struct bench *)arg)->sync, t->name);
+}
+
+static void on_tenant_reset(const struct tenant *t, void *arg)
+{
+	world_sync_tenant_reset(((struct bench *)arg)->sync, t->name);
+}
+
+static void on_tenant_closing(const struct tenant *t, void *arg)
+{
+	(void)t;
+	(void)arg;
+}
+
+static void on_driver_closing(struct driver *s, void *arg)
+{
+	lives_detach(&((struct bench *)arg)->lives, s);
+}
+
+static int volumes_left(const char *machine, void *arg)
+{
+	const struct life *l = map_get(((struct bench *)arg)->lives.map, machine);
+
+	return l ? l->volumes : -1;
+}
+
 static void start_parts(struct bench *d)
 {
-	struct controller *c = &d->c;
+	struct context *c = &d->c;
+	struct tenant_hooks hooks = {.pod = on_tenant_pod,
+				     .node = on_tenant_node,
+				     .changed = on_tenant_changed,
+				     .reset = on_tenant_reset,
+				     .closing = on_tenant_closing,
+				     .arg = d};
+	struct claims_spec cl = {.status = {.c = c, .volumes_left = volumes_left, .arg = d}};
 	OWN(kube_config) cfg = mem_new(struct kube_config);
 	struct kube_client_spec cs = {.config = cfg, .name = "host", .qps = 1000, .burst = 1000};
 
 	cfg->server = mem_strdup(BENCH_HOST);
 	cfg->token = secret_from_str(TOKEN);
-	*c = (struct controller){.loop = d->l, .group = d->g, .leading = true};
-	c->o = (struct controller_options){.ns = BENCH_NS,
-					   .identity = "bench",
-					   .poll_ms = 1000,
-					   .idle_poll_ms = 120000,
-					   .settle_ms = 5000};
+	*c = (struct context){.loop = d->l, .group = d->g, .leading = true};
+	c->o = (struct context_options){.ns = BENCH_NS,
+					.identity = "bench",
+					.poll_ms = 1000,
+					.idle_poll_ms = 120000,
+					.settle_ms = 5000};
 	c->http = http_new(d->g, http_mem_transport(d->net, d->g, "10.0.0.1", NULL, NULL), 0);
 	c->host = kube_client_new(d->g, c->http, &cs, &d->e);
 	assert_non_null(c->host);
 	c->events = kube_events_new(d->g, c->host, "drover.dev/controller", "bench");
 	c->metrics = metrics_new();
-	c->lives = map_new(NULL);
-	c->tenants = map_new(NULL);
-	c->drivers = map_new(NULL);
-	c->agent_endpoint = agent_endpoint_new(d->g);
 	c->keys = keys_new(c);
-	c->claims = claims_new(c);
-	c->drains = drains_new(c);
 	c->counters = counters_new(c);
-	c->provisioner = provisioner_new(c);
+	c->on_notice = on_notice;
+	c->on_notice_arg = d;
+	d->agent_endpoint = agent_endpoint_new(d->g);
+	d->drivers = drivers_new(c, on_driver_closing, d);
+	d->tenants = tenants_new(c, &hooks);
+	d->drains = drains_new(c);
+	d->eta = eta_new();
+	d->provisioner = provisioner_new(c, d->tenants, d->eta);
+	d->sync = provisioner_sync(d->provisioner);
+	cl.status.tenants = d->tenants;
+	cl.status.eta = d->eta;
+	cl.avoided = provisioner_avoided(d->provisioner);
+	d->claims = claims_new(&cl);
+	d->life_parts = (struct life_parts){.c = c,
+					    .tenants = d->tenants,
+					    .drivers = d->drivers,
+					    .agent_endpoint = d->agent_endpoint};
+	d->lives = (struct lives){.spec = {.parts = d->life_parts}, .map = map_new(NULL)};
 	c->secrets = secrets_new(d->g, c->host, BENCH_NS, on_secret, d);
 	for (size_t i = 0; i < WATCHED; i++) {
 		struct bench_kind *k = &d->kinds[watched[i]];
@@ -446,27 +519,23 @@ void bench_start(struct bench *d)
 
 void bench_stop(struct bench *d)
 {
-	struct controller *c = &d->c;
-	struct map_iter it;
+	struct context *c = &d->c;
 
-	map_for_each (it, c->drivers)
-		driver_free(it.value);
-	map_for_each (it, c->tenants)
-		tenant_free(it.value);
-	drains_free(c->drains);
-	claims_free(c->claims);
+	drivers_free(d->drivers);
+	tenants_free(d->tenants);
+	drains_free(d->drains);
+	claims_free(d->claims);
 	for (int i = 0; i < OBJECT_KINDS; i++)
 		kube_cache_free(c->cache[i]);
 	secrets_free(c->secrets);
 	keys_free(c->keys);
-	agent_endpoint_free(c->agent_endpoint);
-	provisioner_free(c->provisioner);
+	agent_endpoint_free(d->agent_endpoint);
+	provisioner_free(d->provisioner);
+	eta_free(d->eta);
 	counters_free(c->counters);
 	kube_events_free(c->events);
 	kube_client_free(c->host);
-	map_free(c->lives);
-	map_free(c->tenants);
-	map_free(c->drivers);
+	map_free(d->lives.map);
 	metrics_free(c->metrics);
 	http_free(c->http);
 	stop_api(&d->host);
@@ -510,8 +579,10 @@ struct life *bench_life(struct bench *d, const char *machine)
 	struct life *l = mem_new(struct life);
 
 	l->c = &d->c;
+	l->parts = &d->life_parts;
+	l->all = &d->lives;
 	l->name = mem_strdup(machine);
-	l->m = CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, machine);
+	l->m = CTX_GET(&d->c, OBJECT_MACHINE, machine, machine);
 	assert_non_null(l->m);
 	l->state = machine_state_find(str_or(l->m->status.state, "known"));
 	return l;
@@ -546,34 +617,31 @@ const char *bench_kubeconfig(struct bench *d, const char *server, const char *mo
 	return text;
 }
 
-void bench_to_scheduler(struct bench *d, enum object_kind_id kind, const char *name, void *object)
+void bench_to_provisioner(struct bench *d, enum object_kind_id kind, const char *name, void *object)
 {
-	struct provisioner *s = d->c.provisioner;
+	struct world_sync *s = d->sync;
 
 	if (kind == OBJECT_NODE_POOL)
-		provisioner_pool(s, name, object);
+		world_sync_pool(s, name, object);
 	else if (kind == OBJECT_PROVIDER)
-		provisioner_provider(s, name, object);
+		world_sync_provider(s, name, object);
 	else if (kind == OBJECT_MACHINE)
-		provisioner_machine(s, name, object);
+		world_sync_machine(s, name, object);
 	else if (kind == OBJECT_NODE_CLAIM)
-		provisioner_claim(s, name, object);
+		world_sync_claim(s, name, object);
 }
 
 static void to_tenants(struct bench *d, enum object_kind_id kind, const char *name, void *object)
 {
-	bench_to_scheduler(d, kind, name, object);
+	bench_to_provisioner(d, kind, name, object);
 	if (kind == OBJECT_VIRTUAL_CLUSTER)
-		tenant_update(&d->c, name);
+		tenants_update(d->tenants, name);
 }
 
 static void secret_to_tenants(struct bench *d, const char *name)
 {
-	struct map_iter it;
-
 	(void)name;
-	map_for_each (it, d->c.tenants)
-		tenant_update(&d->c, it.key);
+	tenants_update_all(d->tenants);
 }
 
 void bench_tenants(struct bench *d)

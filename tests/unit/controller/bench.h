@@ -9,9 +9,16 @@
 #include "base/store/store.h"
 #include "controller/agent/endpoint.h"
 #include "controller/claims/claims.h"
-#include "controller/controller.h"
+#include "controller/core/context.h"
 #include "controller/core/keys.h"
 #include "controller/life/life.h"
+#include "controller/steps/lives.h"
+#include "controller/claims/world_sync.h"
+#include "controller/claims/avoided.h"
+#include "controller/claims/eta.h"
+#include "controller/claims/supply_status.h"
+#include "controller/drain/drains.h"
+#include "controller/core/counters.h"
 #include "controller/claims/provisioner.h"
 #include "controller/core/secrets.h"
 #include "controller/hardware/driver.h"
@@ -50,7 +57,22 @@ struct bench {
 	struct http_mem_net *net;
 	struct http *admin;
 	struct bench_api host, team; /* team: one tenant's */
-	struct controller c;
+	struct context c;
+	struct agent_endpoint *agent_endpoint;
+	struct drivers *drivers;
+	struct tenants *tenants;
+	struct drains *drains;
+	struct eta *eta;
+	struct provisioner *provisioner;
+	struct world_sync *sync; /* the provisioner's */
+	struct claims *claims;
+	/* For tests that make one; NULL otherwise. */
+	struct debts *debts;
+	struct warm_pool *warm_pool;
+	struct supply_status *supply_status;
+	struct power_pacing *power_pacing;
+	struct life_parts life_parts;
+	struct lives lives; /* no tick runs */
 	struct bench_kind kinds[OBJECT_KINDS];
 	void (*on_change)(struct bench *d, enum object_kind_id kind, const char *name,
 			  void *object);
@@ -99,9 +121,10 @@ struct life *bench_life(struct bench *d, const char *machine);
 void bench_life_done(struct life *l);
 /* A kubeconfig for this server; more: members of the user beside its token ("" or ", 'exec': {}"). */
 const char *bench_kubeconfig(struct bench *d, const char *server, const char *more);
-/* An on_change: what a cache says goes to the scheduler. */
-void bench_to_scheduler(struct bench *d, enum object_kind_id kind, const char *name, void *object);
-/* From now on objects and Secrets reach tenants and the scheduler as in the controller; team-a's Secret is there. */
+/* An on_change: what a cache says goes to the planner's world. */
+void bench_to_provisioner(struct bench *d, enum object_kind_id kind, const char *name,
+			  void *object);
+/* From now on objects and Secrets reach tenants and the provisioner as in the controller; team-a's Secret is there. */
 void bench_tenants(struct bench *d);
 /* A pod of team-a that asks for GPUs and is marked unschedulable. */
 void bench_pod(struct bench *d, const char *name, int gpus);

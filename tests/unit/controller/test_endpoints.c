@@ -1,10 +1,12 @@
 #include "tests/unit/controller/bench.h"
 
 #include "base/str.h"
+#include "controller/endpoints.h"
 
 #define ORIGIN "http://127.0.0.1:9090"
 
 static struct httpd *server;
+static struct endpoints endpoints;
 
 static int setup(void **state)
 {
@@ -13,7 +15,8 @@ static int setup(void **state)
 	bench_setup(state);
 	d = *state;
 	server = httpd_new(d->g);
-	controller_ops_routes(&d->c, server);
+	endpoints = (struct endpoints){&d->c, gauges_new(&d->c, d->tenants)};
+	endpoints_routes(&endpoints, server);
 	http_mem_serve(d->net, ORIGIN, server);
 	return 0;
 }
@@ -21,6 +24,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	httpd_free(server);
+	gauges_free(endpoints.gauges);
 	return bench_teardown(state);
 }
 

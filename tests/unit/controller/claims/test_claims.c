@@ -2,7 +2,10 @@
 
 #include <stdlib.h>
 #include "base/str.h"
+#include "controller/claims/claim_build.h"
+#include "controller/core/lookup.h"
 #include "controller/rules/claim.h"
+#include "planner/plan.h"
 
 #define CLAIMS "/apis/" OBJECT_API_VERSION "/nodeclaims"
 
@@ -12,9 +15,9 @@ static void on_change(struct bench *d, enum object_kind_id kind, const char *nam
 	const struct machine *m = object;
 
 	if (kind == OBJECT_NODE_CLAIM)
-		claims_kick(d->c.claims, name);
+		claims_kick(d->claims, name);
 	else if (kind == OBJECT_MACHINE && m && m->status.claim_ref)
-		claims_kick(d->c.claims, m->status.claim_ref->name);
+		claims_kick(d->claims, m->status.claim_ref->name);
 }
 
 static int setup(void **state)
@@ -91,7 +94,7 @@ static void a_claim_is_a_frozen_copy_of_what_was_promised(void **state)
 	OWN_JSON o = claims_build(&d->c, &planned, &d->e);
 	const json_t *spec = json_object_get(o, "spec"),
 		     *requirements = json_object_get(spec, "requirements");
-	const struct machine *m = CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, "m-1");
+	const struct machine *m = CTX_GET(&d->c, OBJECT_MACHINE, machine, "m-1");
 
 	assert_true(str_starts(json_str_at(o, "metadata", "name"), "h100-"));
 	assert_int_equal(strlen(json_str_at(o, "metadata", "name")), strlen("h100-") + 8);
@@ -281,7 +284,7 @@ static void a_status_that_says_all_is_not_written_again(void **state)
 	takes(d, c, "serving", "");
 	OWN_JSON one = bench_get(d, OBJECT_NODE_CLAIM, c);
 	str_copy(before, sizeof(before), json_str_at(one, "metadata", "resourceVersion"));
-	claims_kick(d->c.claims, c);
+	claims_kick(d->claims, c);
 	takes(d, c, "serving", ", 'power': {'state': 'On'}");
 	OWN_JSON two = bench_get(d, OBJECT_NODE_CLAIM, c);
 	assert_string_equal(json_str_at(two, "metadata", "resourceVersion"), before);
@@ -304,7 +307,7 @@ static void a_machine_locked_by_another_claim_is_not_this_ones(void **state)
 {
 	struct bench *d = *state;
 	const char *c = created(d);
-	const struct node_claim *n = CONTROLLER_GET(&d->c, OBJECT_NODE_CLAIM, node_claim, c);
+	const struct node_claim *n = CTX_GET(&d->c, OBJECT_NODE_CLAIM, node_claim, c);
 
 	bench_status(
 		d, OBJECT_MACHINE, "m-1",
@@ -312,8 +315,8 @@ static void a_machine_locked_by_another_claim_is_not_this_ones(void **state)
 			d->a,
 			"{'claimRef': {'name': '%s', 'uid': 'of an earlier claim of that name'}}",
 			c));
-	n = CONTROLLER_GET(&d->c, OBJECT_NODE_CLAIM, node_claim, c);
-	assert_null(claims_machine(&d->c, n));
+	n = CTX_GET(&d->c, OBJECT_NODE_CLAIM, node_claim, c);
+	assert_null(machine_of_claim(&d->c, n));
 }
 
 /* --- withdrawing ----------------------------------------------------------------------------------- */
@@ -398,7 +401,7 @@ static void a_deleted_claim_ends_once_its_machine_is_off_and_cut(void **state)
 		bench_status(
 			d, OBJECT_MACHINE, "m-1",
 			arena_printf(d->a, "{'state': '%s', 'claimRef': null}", cases[i].state));
-		claims_kick(d->c.claims, c);
+		claims_kick(d->claims, c);
 		bench_run(d, 60000);
 		OWN_JSON o = bench_get(d, OBJECT_NODE_CLAIM, c);
 		if (!o != cases[i].ends)

@@ -14,7 +14,7 @@ static int setup(void **state)
 	bench_tenants(d);
 	bench_fleet(d);
 	bench_run(d, 5000);
-	assert_true(tenant_usable(tenant_get(&d->c, "team-a")));
+	assert_true(tenant_usable(tenant_get(d->tenants, "team-a")));
 	return 0;
 }
 
@@ -92,13 +92,13 @@ static void a_pod_that_gets_nothing_is_told_why_and_not_told_again_for_five_minu
 	assert_string_equal(json_str_at(first, "type"), "Warning");
 	assert_non_null(strstr(json_str_at(first, "message"), "place 1: "));
 	for (int i = 0; i < 20; i++) {
-		provisioner_kick(d->c.provisioner);
+		provisioner_kick(d->provisioner);
 		bench_run(d, 10000);
 	}
 	OWN_JSON again = the_event(d);
 	assert_true(json_equal(first, again));
 	bench_run(d, 120000);
-	provisioner_kick(d->c.provisioner);
+	provisioner_kick(d->provisioner);
 	bench_run(d, 20000);
 	OWN_JSON later = the_event(d);
 	assert_false(json_equal(first, later));
@@ -133,11 +133,11 @@ static void who_does_not_lead_or_is_not_ready_plans_nothing(void **state)
 	assert_int_equal(claims(d).n, 0);
 	d->c.leading = true;
 	d->c.ready = false;
-	provisioner_kick(d->c.provisioner);
+	provisioner_kick(d->provisioner);
 	bench_run(d, 5000);
 	assert_int_equal(claims(d).n, 0);
 	d->c.ready = true;
-	provisioner_kick(d->c.provisioner);
+	provisioner_kick(d->provisioner);
 	bench_run(d, 5000);
 	assert_int_equal(claims(d).n, 1);
 }
@@ -163,7 +163,7 @@ static void while_a_claim_is_being_created_nothing_is_planned(void **state)
 	http_mem_hang(d->net, BENCH_HOST, true);
 	bench_pod(d, "train", 8);
 	for (int i = 0; i < 30; i++) {
-		provisioner_kick(d->c.provisioner);
+		provisioner_kick(d->provisioner);
 		bench_run(d, 100);
 	}
 	assert_true(http_stats(d->c.http).in_flight <= before + 2);
@@ -274,13 +274,13 @@ static void a_machine_that_does_not_take_its_claims_is_avoided_longer_each_time(
 {
 	struct bench *d = *state;
 
-	provisioner_avoid(d->c.provisioner, "m-1");
+	avoided_add(provisioner_avoided(d->provisioner), "m-1");
 	bench_pod(d, "train", 8);
 	bench_run(d, 9 * 60 * 1000);
 	assert_int_equal(claims(d).n, 0);
 	bench_run(d, 2 * 60 * 1000);
 	assert_int_equal(claims(d).n, 1);
-	provisioner_avoid(d->c.provisioner, "m-1");
+	avoided_add(provisioner_avoided(d->provisioner), "m-1");
 	fail_claim(d);
 	bench_run(d, 15 * 60 * 1000);
 	assert_int_equal(claims(d).n, 0);
@@ -328,7 +328,7 @@ static void feed_claims_too(struct bench *d, enum object_kind_id kind, const cha
 {
 	feed(d, kind, name, object);
 	if (kind == OBJECT_NODE_CLAIM)
-		claims_kick(d->c.claims, name);
+		claims_kick(d->claims, name);
 }
 
 static void a_claim_that_was_not_taken_is_not_made_for_the_same_machine_at_once(void **state)
@@ -352,7 +352,7 @@ static void a_machine_that_is_gone_is_avoided_no_more(void **state)
 {
 	struct bench *d = *state;
 
-	provisioner_avoid(d->c.provisioner, "m-1");
+	avoided_add(provisioner_avoided(d->provisioner), "m-1");
 	bench_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/machines/m-1", NULL);
 	bench_run(d, 30 * 60 * 1000);
 	bench_pod(d, "train", 8);

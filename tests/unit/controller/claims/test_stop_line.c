@@ -181,11 +181,9 @@ static void one_tenant_wears_no_machine_of_others(void **state)
 					 failure_of(d, 2, 100, "team-a", "booting"));
 
 	bench_status(d, OBJECT_MACHINE, "m-2", three);
-	assert_true(stop_line_machine_worn(&d->c,
-					   CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, "m-2")));
+	assert_true(stop_line_machine_worn(&d->c, CTX_GET(&d->c, OBJECT_MACHINE, machine, "m-2")));
 	fails_for(d, 5, 400, "team-b", "joining");
-	assert_false(stop_line_machine_worn(&d->c,
-					    CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, "m-2")));
+	assert_false(stop_line_machine_worn(&d->c, CTX_GET(&d->c, OBJECT_MACHINE, machine, "m-2")));
 }
 
 static void failures_further_apart_than_half_an_hour_stop_nothing(void **state)
@@ -261,7 +259,7 @@ static void a_provider_or_rack_is_blamed_when_more_than_one_pool_fails_there(voi
 	assert_string_equal(stop.name, "r0");
 	assert_false(open_at(d, &next_rack)); /* the three are of its provider, too */
 	assert_string_equal(stop.scope, "provider");
-	hall = CONTROLLER_GET(&d->c, OBJECT_PROVIDER, provider_object, "hall-a");
+	hall = CTX_GET(&d->c, OBJECT_PROVIDER, provider_object, "hall-a");
 	assert_true(stop_line_stops_provider(stop_line_read(&d->c, d->a), hall, &stop));
 	assert_string_equal(stop.scope, "provider");
 	fails(d, 6, "AgentSilent", 1, "old");
@@ -340,7 +338,7 @@ static void what_was_before_the_line_opened_is_over(void **state)
 
 	for (int i = 2; i < 5; i++)
 		fails(d, i, "JoinTimeout", i, "h100");
-	m = CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, "m-2");
+	m = CTX_GET(&d->c, OBJECT_MACHINE, machine, "m-2");
 	assert_true(stop_line_blames(&d->c, m, &m->status.failures.v[0]));
 	bench_status(
 		d, OBJECT_NODE_POOL, "h100",
@@ -353,7 +351,7 @@ static void what_was_before_the_line_opened_is_over(void **state)
 	assert_true(stop_line_blames(&d->c, m, &m->status.failures.v[0]));
 	fails(d, 5, "JoinTimeout", 0, "h100");
 	assert_true(open_at(d, &here));
-	m = CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, "m-5");
+	m = CTX_GET(&d->c, OBJECT_MACHINE, machine, "m-5");
 	assert_false(stop_line_blames(&d->c, m, &m->status.failures.v[0]));
 }
 
@@ -385,7 +383,7 @@ static void a_person_opens_the_line_for_what_was_and_not_for_what_comes(void **s
 static bool worn(struct bench *d, const char *failures)
 {
 	bench_status(d, OBJECT_MACHINE, "m-2", arena_printf(d->a, "{'failures': [%s]}", failures));
-	return stop_line_machine_worn(&d->c, CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, "m-2"));
+	return stop_line_machine_worn(&d->c, CTX_GET(&d->c, OBJECT_MACHINE, machine, "m-2"));
 }
 
 static void three_claims_wear_a_machine_out_and_not_what_followed_from_them(void **state)

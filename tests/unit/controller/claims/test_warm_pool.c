@@ -9,8 +9,8 @@
 
 static void on_any(struct bench *d, enum object_kind_id kind, const char *name, void *object)
 {
-	bench_to_scheduler(d, kind, name, object);
-	warm_pool_kick(d->c.warm_pool);
+	bench_to_provisioner(d, kind, name, object);
+	warm_pool_kick(d->warm_pool);
 }
 
 /* m-1 to m-6; the last two in rack r2, the others in r1. */
@@ -20,8 +20,8 @@ static int setup(void **state)
 
 	bench_setup(state);
 	d = *state;
-	d->c.supply_status = supply_status_new(&d->c);
-	d->c.warm_pool = warm_pool_new(&d->c);
+	d->warm_pool = warm_pool_new(&d->c, d->sync);
+	d->supply_status = supply_status_new(&d->c, d->drivers, d->warm_pool);
 	d->c.ready = true;
 	d->on_change = on_any;
 	bench_fleet(d);
@@ -49,8 +49,10 @@ static int teardown(void **state)
 {
 	struct bench *d = *state;
 
-	warm_pool_free(d->c.warm_pool);
-	supply_status_free(d->c.supply_status);
+	supply_status_free(d->supply_status);
+	warm_pool_free(d->warm_pool);
+	d->warm_pool = NULL;
+	d->supply_status = NULL;
 	return bench_teardown(state);
 }
 
@@ -70,7 +72,7 @@ static const char *wishes(struct bench *d)
 	for (int i = 1; i <= MACHINES; i++) {
 		const char *name = arena_printf(d->a, "m-%d", i);
 
-		if (warm_pool_wish(d->c.warm_pool, name, &pool) == WARM_POOL_ON)
+		if (warm_pool_wish(d->warm_pool, name, &pool) == WARM_POOL_ON)
 			text = arena_printf(d->a, "%s%s%s=%s", text, *text ? " " : "", name,
 					    pool.name);
 	}
@@ -79,7 +81,7 @@ static const char *wishes(struct bench *d)
 
 static void is_warm_for(struct bench *d, const char *machine, const char *pool, bool there)
 {
-	const struct node_pool *p = CONTROLLER_GET(&d->c, OBJECT_NODE_POOL, node_pool, pool);
+	const struct node_pool *p = CTX_GET(&d->c, OBJECT_NODE_POOL, node_pool, pool);
 
 	bench_status(
 		d, OBJECT_MACHINE, machine,
@@ -108,8 +110,8 @@ static const char *said(struct bench *d, const char *pool)
 	struct warm_pool_tally t;
 
 	bench_run(d, 3000);
-	if (!warm_pool_tally(d->c.warm_pool,
-			     CONTROLLER_GET(&d->c, OBJECT_NODE_POOL, node_pool, pool), d->a, &t))
+	if (!warm_pool_tally(d->warm_pool, CTX_GET(&d->c, OBJECT_NODE_POOL, node_pool, pool), d->a,
+			     &t))
 		return "";
 	return arena_printf(d->a, "%s: %s", t.reason, t.message);
 }
@@ -122,15 +124,15 @@ static void nobody_is_asked_for_before_this_process_has_looked_as_the_leader(voi
 	d->c.leading = false;
 	pool_wants(d, "h100", 2);
 	assert_string_equal(wishes(d), "");
-	assert_int_equal(warm_pool_wish(d->c.warm_pool, "m-1", &pool), WARM_POOL_UNKNOWN);
+	assert_int_equal(warm_pool_wish(d->warm_pool, "m-1", &pool), WARM_POOL_UNKNOWN);
 	d->c.leading = true;
-	warm_pool_kick(d->c.warm_pool);
+	warm_pool_kick(d->warm_pool);
 	assert_string_equal(wishes(d), "m-1=h100 m-5=h100");
 	d->c.leading = false;
-	assert_int_equal(warm_pool_wish(d->c.warm_pool, "m-1", &pool), WARM_POOL_UNKNOWN);
-	warm_pool_kick(d->c.warm_pool);
+	assert_int_equal(warm_pool_wish(d->warm_pool, "m-1", &pool), WARM_POOL_UNKNOWN);
+	warm_pool_kick(d->warm_pool);
 	d->c.leading = true;
-	assert_int_equal(warm_pool_wish(d->c.warm_pool, "m-1", &pool), WARM_POOL_UNKNOWN);
+	assert_int_equal(warm_pool_wish(d->warm_pool, "m-1", &pool), WARM_POOL_UNKNOWN);
 	d->c.leading = true;
 }
 

@@ -9,7 +9,7 @@
 static void a_stamp_before_a_jump_keeps_the_time_that_it_had_left(void **state)
 {
 	struct loop *l = loop_sim_new(1, RIGHT_MS);
-	struct controller c = {.loop = l, .group = loop_group_new(l, "jumps")};
+	struct context c = {.loop = l, .group = loop_group_new(l, "jumps")};
 	int64_t before = loop_wall(l) - HOUR_MS;
 
 	(void)state;
@@ -29,7 +29,7 @@ static void a_stamp_before_a_jump_keeps_the_time_that_it_had_left(void **state)
 static void a_stamp_of_a_right_clock_does_not_get_years_when_this_one_is_put_right(void **state)
 {
 	struct loop *l = loop_sim_new(1, 1000);
-	struct controller c = {.loop = l, .group = loop_group_new(l, "jumps")};
+	struct context c = {.loop = l, .group = loop_group_new(l, "jumps")};
 
 	(void)state;
 	c.clock_jumps = clock_jumps_new(&c);

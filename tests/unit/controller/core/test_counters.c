@@ -15,9 +15,9 @@ static char *page_of(struct sim_world *w)
 	struct buf b;
 	char *text;
 
-	counters_read(w->replicas[0].controller->counters);
+	controller_read_gauges(w->replicas[0].controller);
 	buf_init(&b, 4u << 20);
-	metrics_write(w->replicas[0].controller->metrics, &b);
+	metrics_write(controller_context(w->replicas[0].controller)->metrics, &b);
 	text = strndup(b.data, b.len);
 	buf_done(&b);
 	return text;
@@ -155,7 +155,7 @@ static void a_claim_that_fails_is_counted_once_with_its_reason(void **state)
 static void a_place_is_counted_without_the_name_of_the_segment(void **state)
 {
 	OWN(metrics) m = metrics_new();
-	struct controller c = {.metrics = m};
+	struct context c = {.metrics = m};
 	struct counters *f = counters_new(&c);
 	static const char *const act_reason[] = {"act", "reason", NULL};
 	struct metric *fails = metrics_counter(m, "drover_act_failures_total", "", act_reason);
@@ -172,7 +172,7 @@ static void a_place_is_counted_without_the_name_of_the_segment(void **state)
 static void only_a_leader_counts_times_and_only_of_states_that_were_left(void **state)
 {
 	OWN(metrics) m = metrics_new();
-	struct controller c = {.metrics = m, .leading = true};
+	struct context c = {.metrics = m, .leading = true};
 	struct counters *f = counters_new(&c);
 	struct machine was = {.status = {.state = "imaging", .state_since = 1000}}, is = was;
 	struct buf b;

@@ -153,8 +153,7 @@ static void a_record_is_written_and_then_let_go(void **state)
 	bench_run(d, 10000);
 	text = file("m-1", "m-1-41-1.json");
 	assert_non_null(text);
-	want = record_export_text(
-		CONTROLLER_GET(&d->c, OBJECT_WIPE_RECORD, wipe_record, "m-1-41-1"));
+	want = record_export_text(CTX_GET(&d->c, OBJECT_WIPE_RECORD, wipe_record, "m-1-41-1"));
 	assert_string_equal(text, want);
 	assert_false(is_held(d, "m-1-41-1"));
 	path = mem_printf("%s/m-1/m-1-41-1.json", dir);
@@ -228,8 +227,7 @@ static void a_file_is_never_written_over(void **state)
 
 	put_record(d, "m-1", 40, loop_wall(d->l), true);
 	put_record(d, "m-1", 41, loop_wall(d->l), true);
-	text = record_export_text(
-		CONTROLLER_GET(&d->c, OBJECT_WIPE_RECORD, wipe_record, "m-1-40-1"));
+	text = record_export_text(CTX_GET(&d->c, OBJECT_WIPE_RECORD, wipe_record, "m-1-40-1"));
 	assert_ok(record_files_keep(dir, "m-1", "m-1-40-1.json", text, &d->e), &d->e);
 	free(text);
 	assert_ok(record_files_keep(dir, "m-1", "m-1-41-1.json", "another\n", &d->e), &d->e);
@@ -384,7 +382,7 @@ static void a_name_with_a_slash_leads_nowhere(void **state)
 	struct record_export *r;
 
 	put_record(d, "../../../tmp/drover-escaped", 1, loop_wall(d->l), true);
-	assert_non_null(CONTROLLER_GET(&d->c, OBJECT_WIPE_RECORD, wipe_record, "odd-1-1"));
+	assert_non_null(CTX_GET(&d->c, OBJECT_WIPE_RECORD, wipe_record, "odd-1-1"));
 	r = record_export_new(&d->c);
 	bench_run(d, 60000);
 	assert_int_equal(access("/tmp/drover-escaped", F_OK), -1);

@@ -16,6 +16,8 @@
 #include "base/str.h"
 #include "controller/core/secrets.h"
 #include "controller/drain/checkpoint.h"
+#include "controller/life/life.h"
+#include "controller/tenant/projection.h"
 #include "kube/call.h"
 #include "tests/unit/base/http/http_rig.h"
 
@@ -24,8 +26,7 @@
 
 struct hut {
 	struct rig r;
-	struct controller c;
-	struct life l;
+	struct context c;
 	struct tenant t;
 	struct kube_client *k;
 	struct secret *token;
@@ -193,9 +194,6 @@ static void hut_start(struct hut *h, bool real)
 	h->c.secrets = secrets_new(h->r.client_g, h->k, NS, hut_on_secret_changed, NULL);
 	h->t.name = (char *)"team-a";
 	h->t.client = h->k;
-	h->l.c = &h->c;
-	h->l.name = (char *)"gpu-1";
-	loop_defer_init(&h->l.tick, h->r.client_g, hut_on_tick, NULL);
 	h->n.meta.name = "node-1";
 	h->n.spec.checkpoint = &h->want;
 	h->want.timeout = 180 * 1000;
@@ -220,7 +218,8 @@ static void hut_open(struct hut *h)
 	h->c.cache[OBJECT_MACHINE] = hut_cache(h, &object_resources[OBJECT_MACHINE]);
 	h->t.pods = hut_cache(h, &KUBE_PODS);
 	rig_until(&h->r, hut_has_pods, h);
-	h->cp = checkpoint_new(&h->l, &h->t);
+	h->cp = checkpoint_new(
+		&(struct leave_of){&h->c, &h->t, "gpu-1", "gpu-1", hut_on_tick, NULL});
 	h->began = loop_wall(h->r.loop);
 }
 
@@ -232,7 +231,6 @@ static void hut_stop(struct hut *h)
 		assert_null(strstr(h->body, TOKEN));
 	assert_string_not_equal(h->headers, "a credential came");
 	checkpoint_free(h->cp);
-	loop_defer_cancel(&h->l.tick);
 	kube_cache_free(h->t.pods);
 	kube_cache_free(h->c.cache[OBJECT_MACHINE]);
 	secrets_free(h->c.secrets);

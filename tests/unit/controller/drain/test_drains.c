@@ -12,9 +12,9 @@ static void on_change(struct bench *d, enum object_kind_id kind, const char *nam
 {
 	(void)object;
 	if (kind == OBJECT_DRAIN)
-		drains_kick(d->c.drains, name);
+		drains_kick(d->drains, name);
 	else if (kind == OBJECT_MACHINE)
-		drains_machine(d->c.drains, name);
+		drains_machine(d->drains, name);
 }
 
 static int setup(void **state)
@@ -475,17 +475,17 @@ static void only_a_leader_writes_and_the_next_one_goes_on(void **state)
 	d->c.leading = false;
 	drain(d, "psu", "'machineNames': ['m-1']");
 	assert_string_equal(of_drain(d, "psu", "phase"), "");
-	drains_free(d->c.drains);
-	d->c.drains = drains_new(&d->c);
+	drains_free(d->drains);
+	d->drains = drains_new(&d->c);
 	d->c.leading = true;
-	drains_kick(d->c.drains, NULL);
+	drains_kick(d->drains, NULL);
 	bench_run(d, 2000);
 	assert_string_equal(phases(d, "psu"), "Evicting ");
 }
 
 static bool offered(struct bench *d)
 {
-	return !request_not_offered(&d->c, CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, "m-1"));
+	return !drains_take_out(&d->c, CTX_GET(&d->c, OBJECT_MACHINE, machine, "m-1"));
 }
 
 static void what_is_to_be_taken_out_of_use_is_not_offered(void **state)

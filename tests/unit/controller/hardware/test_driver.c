@@ -1,6 +1,7 @@
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/rules/provider.h"
@@ -9,7 +10,7 @@ static void on_change(struct bench *d, enum object_kind_id kind, const char *nam
 {
 	(void)object;
 	if (kind == OBJECT_PROVIDER)
-		driver_update(&d->c, name);
+		drivers_update(d->drivers, name);
 }
 
 static int setup(void **state)
@@ -26,7 +27,7 @@ static int setup(void **state)
 
 static struct driver *hall(struct bench *d)
 {
-	struct driver *s = driver_get(&d->c, "hall-a");
+	struct driver *s = driver_get(d->drivers, "hall-a");
 
 	assert_non_null(s);
 	return s;
@@ -34,7 +35,7 @@ static struct driver *hall(struct bench *d)
 
 static const struct machine *m1(struct bench *d)
 {
-	return CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, "m-1");
+	return CTX_GET(&d->c, OBJECT_MACHINE, machine, "m-1");
 }
 
 /* What attaching m-1 says now: its error, or the Secret's version. */
@@ -75,7 +76,7 @@ static void a_provider_has_a_driver_and_a_fabric(void **state)
 	assert_non_null(hall(d)->provider);
 	assert_non_null(hall(d)->fabric);
 	assert_int_equal(hall(d)->error.kind, ERR_NONE);
-	assert_null(driver_get(&d->c, "hall-b"));
+	assert_null(driver_get(d->drivers, "hall-b"));
 }
 
 static void a_type_without_a_driver_says_so_and_harms_no_other(void **state)
@@ -86,11 +87,11 @@ static void a_type_without_a_driver_says_so_and_harms_no_other(void **state)
 		d,
 		"{'kind': 'Provider', 'metadata': {'name': 'old'}, 'spec': {'type': 'ipmi', 'network': {'type': 'none'},"
 		" 'credentialsSecretRef': {'name': 'x'}}}");
-	assert_non_null(driver_get(&d->c, "old"));
-	assert_null(driver_get(&d->c, "old")->provider);
-	assert_null(driver_get(&d->c, "old")->fabric);
-	assert_int_equal(driver_get(&d->c, "old")->error.kind, ERR_UNSUPPORTED);
-	assert_non_null(strstr(driver_get(&d->c, "old")->error.text, "ipmi"));
+	assert_non_null(driver_get(d->drivers, "old"));
+	assert_null(driver_get(d->drivers, "old")->provider);
+	assert_null(driver_get(d->drivers, "old")->fabric);
+	assert_int_equal(driver_get(d->drivers, "old")->error.kind, ERR_UNSUPPORTED);
+	assert_non_null(strstr(driver_get(d->drivers, "old")->error.text, "ipmi"));
 	assert_non_null(hall(d)->provider);
 }
 
@@ -107,14 +108,14 @@ static struct life *hanging(struct bench *d)
 	l->driver = hall(d);
 	l->placing = l->place.known = true;
 	loop_defer_init(&l->tick, d->g, nothing, NULL);
-	map_put(d->c.lives, "m-1", l);
+	map_put(d->lives.map, "m-1", l);
 	return l;
 }
 
 static void unhang(struct bench *d, struct life *l)
 {
 	loop_defer_cancel(&l->tick);
-	map_del(d->c.lives, "m-1");
+	map_del(d->lives.map, "m-1");
 	bench_life_done(l);
 }
 
@@ -152,9 +153,9 @@ static void a_provider_that_is_gone_takes_its_driver_along(void **state)
 
 	bench_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/providers/hall-a", NULL);
 	bench_run(d, 1000);
-	assert_null(driver_get(&d->c, "hall-a"));
+	assert_null(driver_get(d->drivers, "hall-a"));
 	assert_null(l->driver);
-	driver_update(&d->c, "hall-a"); /* told twice */
+	drivers_update(d->drivers, "hall-a"); /* told twice */
 	unhang(d, l);
 }
 
@@ -162,7 +163,7 @@ static void an_instance_type_is_found_by_its_name(void **state)
 {
 	struct bench *d = *state;
 	const struct provider_object *p =
-		CONTROLLER_GET(&d->c, OBJECT_PROVIDER, provider_object, "hall-a");
+		CTX_GET(&d->c, OBJECT_PROVIDER, provider_object, "hall-a");
 
 	assert_string_equal(provider_instance_type(p, "hgx")->name, "hgx");
 	assert_null(provider_instance_type(p, "dgx"));

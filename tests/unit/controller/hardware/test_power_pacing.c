@@ -19,7 +19,7 @@ static int setup(void **state)
 				" 'spec': {'providerRef': {'name': 'hall-a'}, 'instanceType': 'hgx'},"
 				" 'status': {'state': 'dirty', 'power': {'state': 'Off'}}}",
 				i, i % 2));
-	d->c.power_pacing = power_pacing_new(&d->c);
+	d->power_pacing = power_pacing_new(&d->c);
 	return 0;
 }
 
@@ -27,7 +27,7 @@ static int teardown(void **state)
 {
 	struct bench *d = *state;
 
-	power_pacing_free(d->c.power_pacing);
+	power_pacing_free(d->power_pacing);
 	return bench_teardown(state);
 }
 
@@ -41,9 +41,9 @@ static struct power_pacing_wait why;
 static bool may(struct bench *d, int n)
 {
 	const struct machine *m =
-		CONTROLLER_GET(&d->c, OBJECT_MACHINE, machine, arena_printf(d->a, "m-%d", n));
+		CTX_GET(&d->c, OBJECT_MACHINE, machine, arena_printf(d->a, "m-%d", n));
 
-	return power_pacing_power_on(d->c.power_pacing, m, &why);
+	return power_pacing_power_on(d->power_pacing, m, &why);
 }
 
 static void power_ons_are_a_distance_apart_and_first_come_first_served(void **state)

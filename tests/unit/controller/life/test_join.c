@@ -22,7 +22,7 @@ static struct node_claim claim_of(const char *uid)
 
 static const struct virtual_cluster *tenant(struct bench *d)
 {
-	return CONTROLLER_GET(&d->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, "team-a");
+	return CTX_GET(&d->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, "team-a");
 }
 
 static int setup(void **state)

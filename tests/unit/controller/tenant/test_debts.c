@@ -5,7 +5,9 @@
 #include "api/annotations.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/claims/claim_build.h"
 #include "controller/tenant/debts.h"
+#include "planner/plan.h"
 
 #define WHEN "2025-11-24T15:59:00Z" /* a minute before the bench's clock starts */
 
@@ -19,11 +21,11 @@ static void on_change(struct bench *d, enum object_kind_id kind, const char *nam
 
 	to_tenants(d, kind, name, object);
 	if (kind == OBJECT_VIRTUAL_CLUSTER)
-		debts_kick(d->c.debts, name);
+		debts_kick(d->debts, name);
 	else if (kind == OBJECT_NODE_CLAIM)
-		debts_kick(d->c.debts, n ? n->spec.virtual_cluster_ref.name : NULL);
+		debts_kick(d->debts, n ? n->spec.virtual_cluster_ref.name : NULL);
 	else if (kind == OBJECT_NODE_POOL)
-		debts_kick(d->c.debts, NULL);
+		debts_kick(d->debts, NULL);
 }
 
 static void on_started(int64_t transitions, void *arg)
@@ -48,7 +50,7 @@ static int setup(void **state)
 
 	bench_setup(state);
 	d = *state;
-	d->c.debts = debts_new(&d->c);
+	d->debts = debts_new(&d->c, d->tenants);
 	bench_tenants(d);
 	to_tenants = d->on_change;
 	d->on_change = on_change;
@@ -56,7 +58,7 @@ static int setup(void **state)
 	d->c.lease = kube_lease_new(d->g, &s);
 	bench_fleet(d);
 	bench_run(d, 5000);
-	assert_true(tenant_usable(tenant_get(&d->c, "team-a")));
+	assert_true(tenant_usable(tenant_get(d->tenants, "team-a")));
 	return 0;
 }
 
@@ -65,9 +67,9 @@ static int teardown(void **state)
 	struct bench *d = *state;
 
 	kube_lease_free(d->c.lease);
-	debts_free(d->c.debts);
+	debts_free(d->debts);
 	d->c.lease = NULL;
-	d->c.debts = NULL;
+	d->debts = NULL;
 	return bench_teardown(state);
 }
 
@@ -217,7 +219,7 @@ static void nothing_is_deleted_for_a_paused_tenant_or_by_who_does_not_lead(void 
 	assert_true(is_there(d, "nodes/n-1"));
 	assert_int_equal(debts(d), 1);
 	d->c.leading = true;
-	debts_kick(d->c.debts, NULL);
+	debts_kick(d->debts, NULL);
 	bench_run(d, 15000);
 	assert_false(is_there(d, "nodes/n-1"));
 	assert_int_equal(debts(d), 0);
@@ -262,9 +264,9 @@ static void a_list_without_one_keeps_the_others_as_they_are(void **state)
 	bench_run(d, 15000);
 	assert_false(finalized(d)); /* it does not lead */
 	OWN_JSON both = debts_without(
-		CONTROLLER_GET(&d->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, "team-a"), "n-9");
+		CTX_GET(&d->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, "team-a"), "n-9");
 	OWN_JSON one = debts_without(
-		CONTROLLER_GET(&d->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, "team-a"), "n-1");
+		CTX_GET(&d->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, "team-a"), "n-1");
 	OWN_JSON vc = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
 	assert_true(json_equal(both, json_at(vc, "status", "debts")));
 	assert_int_equal(json_array_size(one), 1);

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/tenant/projection.h"
 #include "controller/tenant/tenant.h"
 
 static struct tenant team = {.name = (char *)"team-a"};

@@ -202,7 +202,7 @@ static void who_is_not_to_be_looked_at_any_more_has_no_sleep(void **state)
 	assert_string_equal(condition(d, "Asleep"), "");
 	assert_string_equal(status(d, "asleepSince"), "");
 	assert_string_equal(condition(d, "Reachable"), "False Unreachable");
-	assert_false(tenant_sleep_now(tenant_get(&d->c, "team-a")));
+	assert_false(tenant_sleep_now(tenant_get(d->tenants, "team-a")));
 }
 
 /* Another object's sleep is not this one's, and what vanished is not known to sleep. */
@@ -221,7 +221,7 @@ static void a_control_plane_that_is_gone_keeps_since_and_one_made_anew_does_not(
 	bench_run(d, 60000);
 	assert_string_equal(condition(d, "Asleep"), "Unknown ControlPlaneNotFound");
 	assert_string_equal(status(d, "asleepSince"), first);
-	assert_false(tenant_sleep_now(tenant_get(&d->c, "team-a")));
+	assert_false(tenant_sleep_now(tenant_get(d->tenants, "team-a")));
 	plane_is(d, "statefulsets", 0);
 	bench_run(d, 60000);
 	assert_string_equal(condition(d, "Asleep"), "True ScaledToZero");
@@ -253,7 +253,7 @@ static void a_refusal_is_an_answer_and_a_lost_kubeconfig_is_no_silence(void **st
 	bench_away(d, &d->team, true);
 	bench_run(d, 400000);
 	assert_string_equal(status(d, "asleepSince"), "");
-	assert_false(tenant_sleep_now(tenant_get(&d->c, "team-a")));
+	assert_false(tenant_sleep_now(tenant_get(d->tenants, "team-a")));
 }
 
 static void a_replica_that_does_not_lead_does_not_look(void **state)
@@ -266,9 +266,9 @@ static void a_replica_that_does_not_lead_does_not_look(void **state)
 	bench_away(d, &d->team, true);
 	bench_run(d, 400000);
 	assert_string_equal(condition(d, "Asleep"), "");
-	assert_false(tenant_sleep_now(tenant_get(&d->c, "team-a")));
+	assert_false(tenant_sleep_now(tenant_get(d->tenants, "team-a")));
 	d->c.leading = true;
-	tenant_update(&d->c, "team-a");
+	tenants_update(d->tenants, "team-a");
 	bench_run(d, 20000);
 	assert_string_equal(condition(d, "Asleep"), "True ScaledToZero");
 }

@@ -13,7 +13,7 @@ static int setup(void **state)
 
 static struct tenant *team(struct bench *d)
 {
-	struct tenant *t = tenant_get(&d->c, "team-a");
+	struct tenant *t = tenant_get(d->tenants, "team-a");
 
 	assert_non_null(t);
 	return t;
@@ -164,8 +164,8 @@ static void an_api_that_is_away_is_not_a_tenant_that_is_gone(void **state)
 	assert_string_equal(condition(d, "Reachable"), "False Unreachable");
 	assert_string_equal(condition(d, "Permitted"), "True Ok");
 	assert_non_null(tenant_node_get(team(d), "n-1"));
-	assert_true(tenant_may_run(&d->c, "4c4c4544-0035-3410-8050-c6c04f314733", NULL, node,
-				   sizeof(node)));
+	assert_true(tenants_may_run(d->tenants, "4c4c4544-0035-3410-8050-c6c04f314733", NULL, node,
+				    sizeof(node)));
 	bench_away(d, &d->team, false);
 	bench_run(d, 60000);
 	assert_true(tenant_usable(team(d)));
@@ -242,17 +242,17 @@ static void a_node_is_found_by_its_system_uuid_in_any_case_and_order(void **stat
 
 	put_node(d, "n-1", "4C4C4544-0035-3410-8050-C6C04F314733");
 	bench_run(d, 5000);
-	assert_true(tenant_may_run(&d->c, "4c4c4544-0035-3410-8050-c6c04f314733", NULL, out,
-				   sizeof(out)));
-	assert_string_equal(out, "team-a/n-1");
-	assert_true(tenant_may_run(&d->c, "44454c4c-3500-1034-8050-c6c04f314733", NULL, out,
-				   sizeof(out)));
-	assert_false(tenant_may_run(&d->c, "4c4c4544-0035-3410-8050-c6c04f314734", NULL, out,
+	assert_true(tenants_may_run(d->tenants, "4c4c4544-0035-3410-8050-c6c04f314733", NULL, out,
 				    sizeof(out)));
-	assert_false(tenant_may_run(&d->c, "", NULL, out, sizeof(out)));
+	assert_string_equal(out, "team-a/n-1");
+	assert_true(tenants_may_run(d->tenants, "44454c4c-3500-1034-8050-c6c04f314733", NULL, out,
+				    sizeof(out)));
+	assert_false(tenants_may_run(d->tenants, "4c4c4544-0035-3410-8050-c6c04f314734", NULL, out,
+				     sizeof(out)));
+	assert_false(tenants_may_run(d->tenants, "", NULL, out, sizeof(out)));
 	put_node(d, "n-2", "03000200-0400-0500-0006-000700080009");
 	bench_run(d, 5000);
-	assert_true(tenant_may_run(&d->c, "", NULL, out, sizeof(out)));
+	assert_true(tenants_may_run(d->tenants, "", NULL, out, sizeof(out)));
 	assert_string_equal(out, "team-a/n-2");
 }
 
@@ -264,7 +264,7 @@ static void a_tenant_goes_with_its_object(void **state)
 	bench_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/virtualclusters/team-a",
 		   NULL);
 	bench_run(d, 5000);
-	assert_null(tenant_get(&d->c, "team-a"));
+	assert_null(tenant_get(d->tenants, "team-a"));
 }
 
 static void a_replica_that_does_not_lead_looks_but_writes_nothing(void **state)

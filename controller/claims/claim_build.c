@@ -1,0 +1,87 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/claims/claim_build.h"
+#include "api/annotations.h"
+#include "base/arena.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/core/context.h"
+#include "controller/rules/claim.h"
+#include "kube/call.h"
+#include "planner/plan.h"
+
+static struct object_requirements with_type(const struct node_pool *pool, const char *type,
+					    struct arena *a)
+{
+	const struct object_requirements *r = &pool->spec.template_.spec.requirements;
+	struct object_requirements out = {.v = arena_calloc(a, r->n + 1, sizeof(*out.v))};
+	const char **value = arena_calloc(a, 1, sizeof(*value));
+
+	for (size_t i = 0; i < r->n; i++)
+		if (!str_eq(r->v[i].key, "node.kubernetes.io/instance-type"))
+			out.v[out.n++] = r->v[i];
+	*value = type;
+	out.v[out.n++] = (struct object_requirement){.key = "node.kubernetes.io/instance-type",
+						     .operator= OPERATOR_IN,
+						     .values = {value, 1}};
+	return out;
+}
+
+json_t *claims_build(struct context *c, const struct plan_claim *p, struct err *e)
+{
+	const struct node_pool *pool = CTX_GET(c, OBJECT_NODE_POOL, node_pool, p->pool);
+	const struct virtual_cluster *vc =
+		CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, p->tenant);
+	const struct machine *m = CTX_GET(c, OBJECT_MACHINE, machine, p->machine);
+	const struct object_image *image = pool ? claim_image(pool, p->version) : NULL;
+	const struct node_pool_template_spec *t = pool ? &pool->spec.template_.spec : NULL;
+	OWN(arena) a = arena_new();
+	struct node_claim n = {0};
+	struct object_ref machine;
+	json_t *o, *spec;
+	char tail[9];
+	uint8_t raw[4];
+
+	if (!pool || !vc || !m || !image) {
+		(void)!err_set(e, ERR_CONFLICT, 0,
+			       "pool %s, tenant %s or machine %s changed under the plan", p->pool,
+			       p->tenant, p->machine);
+		return NULL;
+	}
+	loop_random_bytes(c->loop, raw, sizeof(raw));
+	str_hex(tail, raw, sizeof(raw));
+	machine = (struct object_ref){m->meta.name, m->meta.uid};
+	n.spec = (struct node_claim_spec){
+		.virtual_cluster_ref = {vc->meta.name, vc->meta.uid},
+		.node_pool_ref = {pool->meta.name, pool->meta.uid},
+		.machine_ref = &machine,
+		.requirements = with_type(pool, p->instance_type, a),
+		.image = *image,
+		.labels = pool->spec.template_.metadata.labels,
+		.annotations = pool->spec.template_.metadata.annotations,
+		.taints = t->taints,
+		.startup_taints = t->startup_taints,
+		.user_data_secret_ref = t->user_data_secret_ref,
+		.kubelet = t->kubelet,
+		.network = t->network,
+		.checkpoint = t->checkpoint,
+		.gate = t->gate,
+		.deadlines = pool->spec.deadlines,
+		.wipe = pool->spec.wipe,
+		.expire_after = t->expire_after,
+		.termination_grace_period = t->termination_grace_period,
+	};
+	n.spec.resources.requests = p->requests;
+	o = fields_encode(object_kinds[OBJECT_NODE_CLAIM].fields, &n);
+	spec = json_incref(json_object_get(o, "spec"));
+	json_decref(o);
+	return json_pack("{s:s, s:s, s:{s:s, s:{s:s, s:s}, s:[s]}, s:o}", "apiVersion",
+			 OBJECT_API_VERSION, "kind", "NodeClaim", "metadata", "name",
+			 arena_printf(a, "%.50s-%s", pool->meta.name, tail), "labels",
+			 "drover.dev/nodepool", pool->meta.name, "drover.dev/virtual-cluster",
+			 vc->meta.name, "finalizers", FINALIZER_CLAIM, "spec", spec);
+}

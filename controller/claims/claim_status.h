@@ -1,0 +1,34 @@
+#ifndef CONTROLLER_CLAIMS_CLAIM_STATUS_H
+#define CONTROLLER_CLAIMS_CLAIM_STATUS_H
+
+#include <jansson.h>
+#include "controller/core/context.h"
+
+/*
+ * claim_status: the status of a NodeClaim, derived from the machine that holds it.
+ * Tests: tests/unit/controller/claims/test_claims.c
+ */
+struct eta;
+struct tenants;
+
+struct claim_status_spec {
+	struct context *c;
+	const struct tenants *tenants;
+	const struct eta *eta;
+	/* VolumeAttachments that name the Node of this machine; -1: nobody has looked. */
+	int (*volumes_left)(const char *machine, void *arg);
+	void *arg;
+};
+
+#define CLAIM_FAILING_SIZE 64
+
+/* The patch of status that brings it in line; gives, NULL: it is.  failing: the reason when the patch says for
+ * the first time that the claim failed, else "". */
+json_t *claim_status_patch(const struct claim_status_spec *in, const struct node_claim *n,
+			   char failing[static CLAIM_FAILING_SIZE]);
+
+/* Which of its owners is another object of the same name by now: "VirtualCluster", "NodePool"; NULL: none.  A
+ * restored backup makes such ones; a claim does not go for that. */
+const char *claims_owner_replaced(const struct context *c, const struct node_claim *n);
+
+#endif

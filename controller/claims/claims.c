@@ -1,0 +1,304 @@
+/*
+ * claims: one entry for each NodeClaim; one write of it at a time.
+ *
+ *	look --> withdrawn? --> finalizer missing? --> status (claim_status.c)
+ */
+#include "controller/claims/claims.h"
+#include "api/annotations.h"
+#include "api/machine_states.h"
+#include "api/resources.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/claims/avoided.h"
+#include "controller/core/counters.h"
+#include "controller/core/lookup.h"
+#include "controller/rules/identity.h"
+#include "controller/tenant/debts.h"
+#include "controller/tenant/tenant.h"
+#include "kube/call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A claim that no machine took in this time was planned on a view that has passed. */
+#define UNTAKEN_MS 30000
+
+struct claims {
+	struct context *c;
+	struct claims_spec spec;
+	struct map *entries; /* claim -> struct entry */
+};
+
+struct entry {
+	struct claims *owner;
+	char *name;
+	struct loop_timer timer;
+	struct kube_call *write;
+	int64_t first_seen; /* loop_now(), of the claim with this UID */
+	char uid[64];
+	char failing
+		[CLAIM_FAILING_SIZE]; /* the write says for the first time that it failed, and why */
+};
+
+static void on_written(json_t *o, const struct err *e, void *arg)
+{
+	struct entry *en = arg;
+
+	en->write = NULL;
+	if (!e && en->failing[0])
+		counters_claim_failed(en->owner->c->counters,
+				      json_str_at(o, "spec", "nodePoolRef", "name"), en->failing);
+	en->failing[0] = '\0';
+	if (!e && json_object_get(o, "spec"))
+		kube_cache_learn(en->owner->c->cache[OBJECT_NODE_CLAIM], o);
+	loop_timer_start(&en->timer, e && e->kind != ERR_NOT_FOUND ? 500 : 0);
+}
+
+/* A person said that this machine serves the claim already. */
+static bool adopts(const struct machine *m, const struct node_claim *n)
+{
+	const struct machine_approval *ap = m ? m->spec.approval : NULL;
+
+	return ap && ap->action == APPROVE_ADOPT && str_eq(ap->claim, n->meta.name) &&
+	       !str_eq(ap->id, m->status.approval_id);
+}
+
+/* False: it has none, and said so itself. */
+static bool may_have_node(struct tenant *t, const char *name)
+{
+	return !tenant_usable(t) || !t->nodes || !kube_cache_synced(t->nodes) ||
+	       tenant_node_get(t, name);
+}
+
+/* The Machine that it was made for was made anew, and what it made may run there still: only a tenant that has no such
+ * Node says that it does not. */
+static bool may_serve(const struct tenants *ts, const struct node_claim *n,
+		      const struct object_ref *r, const struct machine *m)
+{
+	struct tenant *t = tenant_get(ts, str_or(n->spec.virtual_cluster_ref.name, ""));
+
+	if (!r || !r->uid || !m || str_eq(r->uid, m->meta.uid))
+		return false;
+	return !t || may_have_node(t, n->meta.name);
+}
+
+/* Nothing is known of its machine, and its tenant has such a Node: a person made it for a server that runs already, and
+ * is about to approve that (steps/adopt.h). */
+static bool may_be_adopted(const struct tenants *ts, const struct node_claim *n,
+			   enum machine_state s)
+{
+	struct tenant *t = tenant_get(ts, str_or(n->spec.virtual_cluster_ref.name, ""));
+
+	return s == MACHINE_KNOWN && t && may_have_node(t, n->meta.name);
+}
+
+static void on_owed(json_t *o, const struct err *e, void *arg)
+{
+	struct entry *en = arg;
+
+	en->write = NULL;
+	if (!e && json_object_get(o, "spec"))
+		kube_cache_learn(en->owner->c->cache[OBJECT_VIRTUAL_CLUSTER], o);
+	loop_timer_start(&en->timer, 1000);
+}
+
+/* The Node runs on the hardware that this Machine is, which is off and cut by now: it is deleted as a debt.
+ * False: nothing is to be done, or not known. */
+static bool owe_node(struct entry *en, const struct node_claim *n, const struct machine *m)
+{
+	struct context *c = en->owner->c;
+	const char *name = str_or(n->spec.virtual_cluster_ref.name, "");
+	const struct virtual_cluster *vc =
+		CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
+	struct tenant *t = tenant_get(en->owner->spec.status.tenants, name);
+	const struct tenant_node *node =
+		t && tenant_usable(t) ? tenant_node_get(t, en->name) : NULL;
+	const struct machine_identity *id = m->spec.identity;
+	OWN(arena) a = arena_new();
+	char when[STR_TIME_SIZE];
+	json_t *list, *patch;
+
+	if (!vc || !node || !id ||
+	    !identity_node(id->system_uuid, identity_provider_id(m, a), node->system_uuid,
+			   node->provider_id))
+		return false;
+	for (size_t i = 0; i < vc->status.debts.n; i++)
+		if (str_eq(vc->status.debts.v[i].node_uid, node->uid))
+			return false; /* it is being paid */
+	list = debts_without(vc, en->name);
+	while (json_array_size(list) >= DEBTS_MAX)
+		json_array_remove(list, 0);
+	json_array_append_new(list,
+			      json_pack("{s:s, s:s, s:s}", "nodeName", en->name, "nodeUID",
+					node->uid, "since", str_time(when, loop_wall(c->loop))));
+	patch = json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
+			  vc->meta.resource_version, "status", "debts", list);
+	en->write = kube_patch(c->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL, name,
+			       "status", KUBE_PATCH_MERGE, patch, on_owed, en);
+	json_decref(patch);
+	return true;
+}
+
+/* Nobody took it, or it was deleted before anybody did: nothing was started, so it just goes. */
+static bool withdraw(struct entry *en, const struct node_claim *n)
+{
+	struct context *c = en->owner->c;
+	int64_t age = loop_now(c->loop) - en->first_seen;
+	const struct object_ref *r =
+		n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
+	const struct machine *m = r ? CTX_GET(c, OBJECT_MACHINE, machine, r->name) : NULL;
+	enum machine_state s =
+		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
+	/* Its machine has let it go: free again before anything was written, or proved off and cut.  A
+	 * machine whose status was lost, or is older than the claim's, proves nothing. */
+	bool released = n->meta.deletion_timestamp && m && m->status.tenancy >= n->status.tenancy &&
+			(s == MACHINE_FREE || (s >= MACHINE_DIRTY && s <= MACHINE_VERIFYING));
+	struct kube_delete_opts o = {.uid = n->meta.uid, .grace_s = -1};
+	json_t *patch, *kept;
+
+	/* A Machine that was made anew does not say when it is done with the claim of the one before. */
+	if (n->meta.deletion_timestamp && r && r->uid && m && !str_eq(r->uid, m->meta.uid))
+		loop_timer_start(&en->timer, UNTAKEN_MS);
+	if (machine_of_claim(c, n) || (n->status.machine_ref && !released))
+		return false;
+	if (n->meta.deletion_timestamp &&
+	    may_serve(en->owner->spec.status.tenants, n, r, m)) /* its Node is all that is left */
+		return released && owe_node(en, n, m);
+	if (!n->meta.deletion_timestamp &&
+	    (adopts(m, n) ||
+	     may_serve(en->owner->spec.status.tenants, n, r, m))) /* it waits for its proofs */
+		return false;
+	/* It was made anew, as from a backup without statuses, and the machine may serve the one before (ClaimReplaced). */
+	if (!n->meta.deletion_timestamp && m && m->status.claim_ref &&
+	    str_eq(m->status.claim_ref->name, n->meta.name))
+		return false;
+	if (n->meta.deletion_timestamp) {
+		if (ctx_crds_terminating(c))
+			return false;
+		kept = json_array();
+		for (size_t i = 0; i < n->meta.finalizers.n; i++)
+			if (!str_eq(n->meta.finalizers.v[i], FINALIZER_CLAIM))
+				json_array_append_new(kept, json_string(n->meta.finalizers.v[i]));
+		if (json_array_size(kept) == n->meta.finalizers.n) {
+			json_decref(kept);
+			return false;
+		}
+		patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion",
+				  n->meta.resource_version, "finalizers", kept);
+		en->write = kube_patch(c->host, &object_resources[OBJECT_NODE_CLAIM], NULL,
+				       en->name, NULL, KUBE_PATCH_MERGE, patch, on_written, en);
+		json_decref(patch);
+		return true;
+	}
+	if (age < UNTAKEN_MS || may_be_adopted(en->owner->spec.status.tenants, n, s)) {
+		loop_timer_start(&en->timer, age < UNTAKEN_MS ? UNTAKEN_MS - age : UNTAKEN_MS);
+		return false;
+	}
+	log_info("claim withdrawn: no machine took it", LOG_S("claim", en->name));
+	if (r)
+		avoided_add(en->owner->spec.avoided, r->name);
+	en->write = kube_delete(c->host, &object_resources[OBJECT_NODE_CLAIM], NULL, en->name, &o,
+				on_written, en);
+	return true;
+}
+
+/* A machine is held by it: it must not vanish under that, whoever made it or took the finalizer away. */
+static bool finalizer(struct entry *en, const struct node_claim *n)
+{
+	struct context *c = en->owner->c;
+	json_t *list, *patch;
+
+	if (n->meta.deletion_timestamp || !machine_of_claim(c, n))
+		return false;
+	for (size_t i = 0; i < n->meta.finalizers.n; i++)
+		if (str_eq(n->meta.finalizers.v[i], FINALIZER_CLAIM))
+			return false;
+	list = json_array();
+	for (size_t i = 0; i < n->meta.finalizers.n; i++)
+		json_array_append_new(list, json_string(n->meta.finalizers.v[i]));
+	json_array_append_new(list, json_string(FINALIZER_CLAIM));
+	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", n->meta.resource_version,
+			  "finalizers", list);
+	en->write = kube_patch(c->host, &object_resources[OBJECT_NODE_CLAIM], NULL, en->name, NULL,
+			       KUBE_PATCH_MERGE, patch, on_written, en);
+	json_decref(patch);
+	return true;
+}
+
+static void derive(struct entry *en, const struct node_claim *n)
+{
+	json_t *patch = claim_status_patch(&en->owner->spec.status, n, en->failing);
+
+	if (!patch)
+		return;
+	en->write = kube_patch(en->owner->c->host, &object_resources[OBJECT_NODE_CLAIM], NULL,
+			       en->name, "status", KUBE_PATCH_MERGE, patch, on_written, en);
+	json_decref(patch);
+}
+
+static void look(void *arg)
+{
+	struct entry *en = arg;
+	struct context *c = en->owner->c;
+	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, en->name);
+
+	if (!n) {
+		if (!en->write)
+			map_del(en->owner->entries, en->name);
+		return;
+	}
+	if (!str_eq(en->uid, n->meta.uid)) { /* new, or another of the same name */
+		str_copy(en->uid, sizeof(en->uid), n->meta.uid);
+		en->first_seen = loop_now(c->loop);
+	}
+	if (!c->leading || en->write || !c->ready)
+		return;
+	if (!withdraw(en, n) && !finalizer(en, n))
+		derive(en, n);
+}
+
+static void entry_free(void *p)
+{
+	struct entry *en = p;
+
+	kube_call_cancel(en->write);
+	loop_timer_stop(&en->timer);
+	free(en->name);
+	free(en);
+}
+
+struct claims *claims_new(const struct claims_spec *spec)
+{
+	struct claims *cl = mem_new(struct claims);
+
+	cl->c = spec->status.c;
+	cl->spec = *spec;
+	cl->entries = map_new(entry_free);
+	return cl;
+}
+
+void claims_free(struct claims *cl)
+{
+	if (!cl)
+		return;
+	map_free(cl->entries);
+	free(cl);
+}
+
+void claims_kick(struct claims *cl, const char *claim)
+{
+	struct entry *en = map_get(cl->entries, claim);
+
+	if (!en) {
+		en = mem_new(struct entry);
+		en->owner = cl;
+		en->name = mem_strdup(claim);
+		en->first_seen = loop_now(cl->c->loop);
+		loop_timer_init(&en->timer, cl->c->group, look, en);
+		map_put(cl->entries, claim, en);
+	}
+	if (!en->write)
+		loop_timer_start(&en->timer, 0);
+}

@@ -1,0 +1,50 @@
+#ifndef CONTROLLER_CLAIMS_WORLD_SYNC_H
+#define CONTROLLER_CLAIMS_WORLD_SYNC_H
+
+#include "controller/core/context.h"
+
+/*
+ * world_sync: keeps the planner's world in step with the caches, object by object.
+ *
+ * Each call says that one thing changed; the world has it at once, and changed() is called, which only
+ * marks.  On the loop thread.
+ * Tests: tests/unit/controller/claims/test_provisioner.c
+ */
+struct avoided;
+struct failing;
+struct pod_events;
+struct tenant_node;
+struct tenants;
+struct world;
+struct world_pod;
+
+struct world_sync_spec {
+	const struct tenants *tenants;
+	struct avoided *avoided;
+	struct failing *failing;
+	struct pod_events *pod_events;
+	void (*changed)(void *arg);
+	void *arg;
+};
+struct world_sync;
+struct world_sync *world_sync_new(struct context *c, const struct world_sync_spec *spec);
+void world_sync_free(struct world_sync *s);
+
+/* What plans are made of, and plan_stock(); not to be changed by anybody else. */
+struct world *world_sync_world(struct world_sync *s);
+
+/* Deltas; NULL object: gone. */
+void world_sync_pool(struct world_sync *s, const char *name, const struct node_pool *p);
+void world_sync_provider(struct world_sync *s, const char *name, const struct provider_object *p);
+void world_sync_machine(struct world_sync *s, const char *name, const struct machine *m);
+void world_sync_claim(struct world_sync *s, const char *name, const struct node_claim *n);
+void world_sync_tenant(struct world_sync *s,
+		       const char *name); /* reads the object and the struct tenant */
+void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
+		    const struct world_pod *p);
+void world_sync_node(struct world_sync *s, const char *tenant, const char *name,
+		     const struct tenant_node *n);
+/* The tenant's cluster is read anew: forget its pods and nodes. */
+void world_sync_tenant_reset(struct world_sync *s, const char *name);
+
+#endif

@@ -1,0 +1,68 @@
+/* Questions that every room asks of the replica it runs in; who makes the replica is controller/controller.c. */
+#include "controller/core/context.h"
+
+#include "base/arena.h"
+#include "base/data/json.h"
+#include "base/str.h"
+
+#define DESTROY_LEASE_AGE_MS 5000
+
+bool ctx_may_destroy(const struct context *c)
+{
+	return c->leading && kube_lease_renewed_age(c->lease) < DESTROY_LEASE_AGE_MS;
+}
+
+void ctx_event(const struct context *c, enum object_kind_id kind, const struct object_meta *about,
+	       const char *type, const char *reason, const char *note)
+{
+	struct kube_ref ref = {
+		.api_version = OBJECT_API_VERSION,
+		.kind = object_kinds[kind].kind,
+		.name = about->name,
+		.uid = about->uid,
+	};
+
+	kube_event(c->events, &ref, type, reason, "Reconcile", note);
+}
+
+/* --- our definitions ------------------------------------------------------------------------------ */
+
+static void *project_crd(const json_t *o, struct arena *a, void *arg, struct err *e)
+{
+	bool *terminating;
+
+	(void)arg;
+	(void)e;
+	if (!str_eq(json_str_at(o, "spec", "group"), OBJECT_GROUP))
+		return NULL;
+	terminating = arena_alloc(a, sizeof(*terminating));
+	*terminating = json_at(o, "metadata", "deletionTimestamp") != NULL;
+	return terminating;
+}
+
+static bool is_terminating(const struct kube_entry *en, void *arg)
+{
+	bool *any = arg;
+
+	*any |= *(const bool *)en->object;
+	return !*any;
+}
+
+bool ctx_crds_terminating(const struct context *c)
+{
+	bool any;
+
+	if (!c->crds) /* a part run alone, as tests do */
+		return false;
+	any = !kube_cache_synced(c->crds);
+	kube_cache_each(c->crds, is_terminating, &any);
+	return any;
+}
+
+void ctx_watch_crds(struct context *c)
+{
+	struct kube_cache_spec s = {
+		.client = c->host, .resource = &KUBE_CRDS, .project = project_crd, .arg = c};
+
+	c->crds = kube_cache_new(c->group, &s);
+}

@@ -1,0 +1,75 @@
+#ifndef CONTROLLER_CORE_CONTEXT_H
+#define CONTROLLER_CORE_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "api/kinds.h"
+#include "base/http/http.h"
+#include "base/loop/loop.h"
+#include "base/metrics.h"
+#include "controller/core/notify.h"
+#include "kube/cache.h"
+#include "kube/event.h"
+#include "kube/lease.h"
+
+/*
+ * context: what all rooms of one replica share: the loop, the client and caches of the host cluster,
+ * leadership, events, Secrets, keys.  It knows no part above it: what changed is told by notify().
+ *
+ * Owned and filled by controller/controller.c; borrowed by everybody else.  On the loop thread.
+ * Tests: tests/world/test_fence.c, tests/world/test_crash.c
+ */
+struct counters;
+struct clock_jumps;
+struct keys;
+struct secrets;
+
+struct context_options {
+	const char *ns;	      /* drover's own namespace: Secrets, Lease */
+	const char *identity; /* of this replica, for the Lease and events */
+	/* CAs that agents trust for https images; NULL: none, such images fail. */
+	const char *image_ca_pem;
+	/* WipeRecords and public keys are exported there; NULL: not at all. */
+	const char *evidence_dir;
+	bool plain_ok;	      /* http:// BMCs: simulations and tests */
+	int64_t poll_ms;      /* between looks at a machine in transition; 0: 1000 */
+	int64_t idle_poll_ms; /* ... at one at rest; 0: 120000 */
+	int64_t settle_ms;    /* between the two reads that prove off; 0: 5000 */
+};
+
+struct context {
+	struct loop *loop;
+	struct loop_group *group;
+	struct http *http; /* borrowed */
+	struct kube_client *host;
+	struct kube_events *events;
+	/* Our CustomResourceDefinitions: entries say whether they are terminating; NULL: not watched. */
+	struct kube_cache *crds;
+	struct kube_cache *cache[OBJECT_KINDS]; /* of the host cluster; NULL where not watched */
+	struct kube_lease *lease;
+	bool leading;
+	bool ready;	     /* all host caches are in and the agent endpoint has its keys */
+	bool records_unread; /* there is a WipeRecord that this version cannot read */
+	struct metrics *metrics;
+	struct counters *counters;	 /* NULL: nothing is counted */
+	struct clock_jumps *clock_jumps; /* NULL: the clock is believed */
+	struct secrets *secrets;
+	struct keys *keys;
+	void (*on_notice)(enum notice what, const char *name, void *arg);
+	void *on_notice_arg;
+	struct context_options o;
+};
+
+#define CTX_GET(c, kind_id, type, name) KUBE_CACHE_GET((c)->cache[kind_id], type, "", (name))
+
+/* Watch our CustomResourceDefinitions, for ctx_crds_terminating(). */
+void ctx_watch_crds(struct context *c);
+/* One of our CustomResourceDefinitions is being deleted, or it is not known whether one is. */
+bool ctx_crds_terminating(const struct context *c);
+/* Leading, and the lease was renewed within 5 s: destructive requests may go out (S7). */
+bool ctx_may_destroy(const struct context *c);
+/* An event about an object of ours. */
+void ctx_event(const struct context *c, enum object_kind_id kind, const struct object_meta *about,
+	       const char *type, const char *reason, const char *note);
+
+#endif

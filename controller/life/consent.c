@@ -1,0 +1,101 @@
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/life/life.h"
+#include "controller/rules/identity.h"
+
+/* --- two Machines for one ------------------------------------------------------------------------ */
+
+struct twin {
+	const struct life *l;
+	const char *found, *what;
+};
+
+/* A slash at the end and the case of the host do not make it another one. */
+static bool same_address(const char *a, const char *b)
+{
+	size_t n = a ? strlen(a) : 0, m = b ? strlen(b) : 0;
+
+	while (n && a[n - 1] == '/')
+		n--;
+	while (m && b[m - 1] == '/')
+		m--;
+	return n && n == m && strncasecmp(a, b, n) == 0;
+}
+
+static bool is_twin(const struct kube_entry *en, void *arg)
+{
+	struct twin *t = arg;
+	const struct machine *a = t->l->m, *b = en->object;
+
+	if (str_eq(a->meta.name, b->meta.name) || b->spec.management_policy == MACHINE_RETIRE)
+		return true;
+	t->what = identity_twins(a->spec.identity, b->spec.identity);
+	if (!t->what && a->spec.bmc && b->spec.bmc &&
+	    same_address(a->spec.bmc->address, b->spec.bmc->address))
+		t->what = "spec.bmc.address";
+	if (!t->what)
+		return true;
+	t->found = b->meta.name;
+	return false;
+}
+
+bool life_is_double(struct life *l)
+{
+	struct twin t = {.l = l};
+
+	kube_cache_each(l->c->cache[OBJECT_MACHINE], is_twin, &t);
+	if (t.found)
+		life_wait(l, WAITING_APPROVAL, "DuplicateIdentity", "%s is that of machine %s too",
+			  t.what, t.found);
+	return t.found != NULL;
+}
+
+/* --- consent -------------------------------------------------------------------------------------- */
+
+bool life_consented(struct life *l)
+{
+	struct err e;
+
+	if (l->m->spec.management_policy != MACHINE_MANAGE)
+		return false;
+	if (life_identity(l, &e) < 0) {
+		life_wait(l, WAITING_APPROVAL,
+			  e.kind == ERR_NOT_FOUND ? "NotApproved" : "IdentityMismatch", "%s",
+			  e.text);
+		return false;
+	}
+	return !life_is_double(l);
+}
+
+bool life_may_leave(struct life *l)
+{
+	if (!ctx_crds_terminating(l->c))
+		return true;
+	life_wait(
+		l, WAITING_APPROVAL, "DefinitionTerminating",
+		"a CustomResourceDefinition of drover.dev is being deleted: no deletion is acted on");
+	return false;
+}
+
+bool life_paused(struct life *l)
+{
+	const struct provider_object *p = life_provider(l);
+
+	if (l->m->spec.management_policy != MACHINE_OBSERVE && !(p && p->spec.paused))
+		return false;
+	life_wait(l, WAITING_APPROVAL, "Paused", "%s",
+		  p && p->spec.paused ? "the provider is paused"
+				      : "spec.managementPolicy is Observe");
+	return true;
+}
+
+const char *life_approved_wipe(const struct life *l)
+{
+	const struct machine_approval *a = l->m->spec.approval;
+
+	return a && a->action == APPROVE_WIPE && a->id && !str_eq(a->id, l->m->status.approval_id)
+		       ? a->id
+		       : NULL;
+}

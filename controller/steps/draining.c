@@ -1,0 +1,298 @@
+/*
+ * draining: how the pods of a machine that leaves its tenant go; docs/drain.md has the order.
+ *
+ *	draining: mark the Node --> checkpoint --> evict --> volumes --> stopping
+ *	   |                                         |
+ *	   '--withdrawn, Stop, Hold--> serving       '--deadline: escalate--> stopping
+ * Tests: tests/world/test_drain.c, tests/world/test_hold.c
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/core/clock_jumps.h"
+#include "controller/drain/checkpoint.h"
+#include "controller/drain/evict.h"
+#include "controller/life/node.h"
+#include "controller/steps/adopt.h"
+#include "controller/steps/leave_reason.h"
+#include "controller/steps/leave_words.h"
+
+#define TELL_MS 5000 /* status.leave is written at most so often */
+/* Volumes of the pods that went are taken down in seconds; those of DaemonSets never are. */
+#define VOLUMES_MS (2 * 60 * 1000)
+#define ESCALATE_MS 30000 /* for pods that were deleted, before the power goes */
+
+/* What this process has begun; struct life.work. */
+struct work {
+	struct evict *evict;
+	struct checkpoint *checkpoint;
+	int64_t emptied_at; /* loop_now() since when no pod is left that counts; 0: some are */
+	int64_t told_at;    /* loop_now() of the last word on it in status.leave */
+};
+
+static void work_free(void *of)
+{
+	struct work *w = of;
+
+	evict_free(w->evict);
+	checkpoint_free(w->checkpoint);
+	free(w);
+}
+
+static bool work_uses(const void *of, const struct tenant *t)
+{
+	const struct work *w = of;
+
+	return (w->evict && evict_tenant(w->evict) == t) ||
+	       (w->checkpoint && checkpoint_tenant(w->checkpoint) == t);
+}
+
+static struct work *work_of(struct life *l)
+{
+	if (!l->work.of) {
+		l->work.of = mem_new(struct work);
+		l->work.free = work_free;
+		l->work.uses = work_uses;
+	}
+	return l->work.of;
+}
+
+static void on_answer(void *life)
+{
+	life_kick(life);
+}
+
+/* Times are written in seconds. */
+static bool same_leave(const struct machine_leave *was, const struct leave *lv)
+{
+	return was && str_eq(was->reason, lv->reason) && str_eq(was->drain, lv->drain) &&
+	       was->then == (int)lv->then && was->deadline / 1000 == lv->deadline / 1000;
+}
+
+/* Progress, now and then; a pod that is in the way is a thing to wait for, and said so. */
+static void report(struct life *l, size_t left, const char *reason, const char *blocked)
+{
+	const struct machine_leave *was = l->m->status.leave;
+	int64_t now = loop_now(l->c->loop);
+	struct work *w = work_of(l);
+
+	if (l->write || !was || (w->told_at && now - w->told_at < TELL_MS))
+		return;
+	if (was->pods_left != (int64_t)left || !str_eq(was->blocked_by, blocked)) {
+		w->told_at = now;
+		life_write(l,
+			   json_pack("{s:{s:I, s:s?}}", "leave", "podsLeft", (json_int_t)left,
+				     "blockedBy", blocked),
+			   NULL);
+	} else if (blocked) {
+		life_wait(l, WAITING_DEVICE, reason, "%s", blocked);
+	}
+}
+
+/* It is written down which part has begun, and when: true once it is. */
+static bool at_step(struct life *l, const char *step)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	char when[STR_TIME_SIZE];
+
+	if (op && str_eq(op->step, step))
+		return true;
+	life_write(l,
+		   json_pack("{s:{s:s, s:s, s:i, s:s, s:n, s:n, s:n}}", "operation", "step", step,
+			     "class", "idempotent", "attempt", 1, "started",
+			     str_time(when, loop_wall(l->c->loop)), "waitingFor", "nextAttempt",
+			     "lastError"),
+		   NULL);
+	return false;
+}
+
+/* It serves on; what stands on the Node is taken away by life_hold(), as soon as the tenant answers. */
+static void serve_on(struct life *l, const struct node_claim *n, const char *text)
+{
+	leave_tell(l, n, "Normal", "DrainWithdrawn", text);
+	life_goto(l, MACHINE_SERVING, json_pack("{s:n}", "leave"), NULL, NULL);
+}
+
+/* Its pods have gone, or are not waited for any more. */
+static void finish(struct life *l, const struct node_claim *n, const struct leave *lv, size_t left)
+{
+	char when[STR_TIME_SIZE], text[200];
+	json_t *extra;
+
+	str_format(text, sizeof(text), "%zu pods are left", left);
+	if (lv->then == DRAIN_HOLD) {
+		leave_tell(l, n, left ? "Warning" : "Normal", "Drained", text);
+		extra = json_pack("{s:n, s:{s:s?, s:s}}", "leave", "hold", "drain", lv->drain,
+				  "since", str_time(when, loop_wall(l->c->loop)));
+		life_goto(l, MACHINE_SERVING, extra, NULL, NULL);
+		return;
+	}
+	leave_tell(l, n, left ? "Warning" : "Normal", left ? "DeadlinePassed" : "Drained", text);
+	extra = json_pack("{s:n, s:{s:I, s:n}}", "hold", "leave", "podsLeft", (json_int_t)left,
+			  "blockedBy");
+	life_goto(l, MACHINE_STOPPING, extra, NULL, NULL);
+}
+
+static struct evict *evict_of(struct life *l, struct tenant *t, const struct node_claim *n)
+{
+	struct work *w = work_of(l);
+
+	if (!w->evict)
+		w->evict =
+			evict_new(&(struct leave_of){l->c, t, n->meta.name, l->name, on_answer, l});
+	return w->evict;
+}
+
+static void escalate(struct life *l, struct tenant *t, const struct node_claim *n,
+		     const struct leave *lv)
+{
+	const struct tenant_node *node = tenant_node_get(t, n->meta.name);
+	struct evict_look look;
+	int64_t since, now = loop_wall(l->c->loop);
+	char policy[400];
+	bool patient;
+
+	if (!tenant_usable(t)) { /* there is nobody to be asked */
+		finish(l, n, lv, (size_t)(l->m->status.leave ? l->m->status.leave->pods_left : 0));
+		return;
+	}
+	if (!at_step(l, "escalate"))
+		return;
+	since = l->m->status.operation->started;
+	patient = now - clock_jumps_since(l->c, since) - since < ESCALATE_MS && now >= since;
+	/* It may have begun too late to be marked before: else pods come as fast as they go. */
+	if (patient && node && !life_hold_mark(l, t, node, lv->reason))
+		return;
+	look = evict_turn(evict_of(l, t, n), leave_why(l, lv, policy, sizeof(policy)));
+	if (!look.left || !patient)
+		finish(l, n, lv, look.left);
+	else
+		report(l, look.left, "EvictionBlocked", look.blocked_by);
+}
+
+/* Whoever wants to save its work is told, once: before the first eviction. */
+static bool checkpointed(struct life *l, struct tenant *t, const struct node_claim *n,
+			 const struct leave *lv)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	struct work *w = work_of(l);
+	const char *who;
+	int64_t since;
+
+	if (op && (str_eq(op->step, "evict") || str_eq(op->step, "escalate")))
+		return true;
+	if (!(op && str_eq(op->step, "checkpoint")) && !checkpoint_needed(t, n))
+		return true;
+	if (!at_step(l, "checkpoint"))
+		return false;
+	if (!w->checkpoint)
+		w->checkpoint = checkpoint_new(
+			&(struct leave_of){l->c, t, n->meta.name, l->name, on_answer, l});
+	who = checkpoint_look(w->checkpoint, n, lv, op->started);
+	if (who)
+		report(l, tenant_pods_on(t, n->meta.name, &since), "CheckpointPending", who);
+	return !who;
+}
+
+/* Pods are gone before their volumes are taken down, and what they wrote may be on its way to them.  Not waited for
+ * longer than makes sense, nor where drover may not look. */
+static bool volumes_gone(struct life *l, struct tenant *t)
+{
+	char text[64];
+
+	if (loop_now(l->c->loop) - work_of(l)->emptied_at >= VOLUMES_MS)
+		return true;
+	switch (life_asked(l, "volumes")) {
+	case ASK_NONE:
+		life_ask_volumes(l, t);
+		return false;
+	case ASK_OK:
+		if (!l->volumes)
+			return true;
+		str_format(text, sizeof(text), "%d volumes attached", l->volumes);
+		report(l, 0, "VolumesAttached", text);
+		break;
+	case ASK_FAILED:
+		if (l->answer.err.kind == ERR_DENIED || l->answer.err.kind == ERR_NOT_FOUND)
+			return true;
+		break;
+	}
+	life_ask_again(l);
+	return false;
+}
+
+/* Marked, told, and asked; true: nothing of the tenant's is left that counts. */
+static bool pods_gone(struct life *l, struct tenant *t, const struct node_claim *n,
+		      const struct leave *lv)
+{
+	const struct tenant_node *node = tenant_node_get(t, n->meta.name);
+	struct work *w = work_of(l);
+	struct evict_look look;
+
+	if (node && !life_hold_mark(l, t, node, lv->reason))
+		return false;
+	if (!checkpointed(l, t, n, lv) || !at_step(l, "evict"))
+		return false;
+	look = evict_turn(evict_of(l, t, n), NULL);
+	if (look.left)
+		w->emptied_at = 0;
+	else if (!w->emptied_at)
+		w->emptied_at = loop_now(l->c->loop);
+	/* A pod may have been bound a moment before the Node was marked. */
+	if (look.left || evict_age(w->evict) < l->c->o.settle_ms) {
+		report(l, look.left, "EvictionBlocked", look.blocked_by);
+		return false;
+	}
+	return !l->write && (lv->then == DRAIN_HOLD || volumes_gone(l, t));
+}
+
+void step_draining(struct life *l)
+{
+	const struct node_claim *n = life_claim(l);
+	struct tenant *t =
+		n ? tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name) : NULL;
+	int64_t now = loop_wall(l->c->loop);
+	struct leave lv;
+	bool late;
+
+	if (!n) {
+		if (!life_paused(l) && adopt_or_gone(l)) /* nobody's any more */
+			life_goto(l, MACHINE_STOPPING, json_pack("{s:n}", "hold"), NULL, NULL);
+		return;
+	}
+	lv = leave_reason(l);
+	if (!lv.reason) {
+		serve_on(l, n, "nothing wants it to leave any more");
+		return;
+	}
+	if (life_paused(l) || (n->meta.deletion_timestamp && !life_may_leave(l)) ||
+	    !ctx_may_destroy(l->c))
+		return;
+	late = lv.now || (lv.deadline && now >= lv.deadline);
+	if (late && lv.stop) {
+		serve_on(l, n, "the deadline has passed, and onDeadline is Stop");
+		return;
+	}
+	if (!same_leave(l->m->status.leave, &lv)) {
+		life_write(l, json_pack("{s:o}", "leave", leave_json(&lv)), NULL);
+		return;
+	}
+	if (lv.deadline > now)
+		loop_timer_start(&l->timer, lv.deadline - now < l->c->o.poll_ms ? lv.deadline - now
+										: l->c->o.poll_ms);
+	if (!t) {
+		life_wait(l, WAITING_DEVICE, "TenantGone", "VirtualCluster %s is not there",
+			  n->spec.virtual_cluster_ref.name);
+		if (late)
+			finish(l, n, &lv, 0);
+	} else if (late) {
+		escalate(l, t, n, &lv);
+	} else if (!tenant_usable(t)) { /* unreachable is not gone: the deadline decides */
+		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "%s", t->message);
+	} else if (pods_gone(l, t, n, &lv)) {
+		finish(l, n, &lv, 0);
+	}
+}

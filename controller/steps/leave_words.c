@@ -1,0 +1,43 @@
+/* How a leave is told: in status.leave, in events, in the log.  Serving begins it and draining goes on with it. */
+#include "controller/steps/leave_words.h"
+
+#include "api/kinds.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/core/context.h"
+#include "controller/drain/leave.h"
+#include "controller/life/life.h"
+
+json_t *leave_json(const struct leave *lv)
+{
+	char when[STR_TIME_SIZE];
+
+	return json_pack("{s:s, s:s?, s:s, s:s?}", "reason", lv->reason, "drain", lv->drain, "then",
+			 drain_then_names[lv->then], "deadline",
+			 lv->deadline ? str_time(when, lv->deadline) : NULL);
+}
+
+void leave_tell(struct life *l, const struct node_claim *n, const char *type, const char *reason,
+		const char *text)
+{
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, type, reason, text);
+	if (n)
+		ctx_event(l->c, OBJECT_NODE_CLAIM, &n->meta, type, reason, text);
+	log_info("machine leaves", LOG_S("machine", l->name), LOG_S("event", reason),
+		 LOG_S("claim", n ? n->meta.name : ""), LOG_S("text", text));
+}
+
+/* The audit trail begins: who wants it, why, by when, and what then. */
+const char *leave_why(const struct life *l, const struct leave *lv, char *out, size_t size)
+{
+	const struct drain *d = lv->drain ? CTX_GET(l->c, OBJECT_DRAIN, drain, lv->drain) : NULL;
+	char when[STR_TIME_SIZE];
+
+	str_format(out, size, "%s%s%.60s%s%.200s; deadline %s%s", lv->reason, lv->drain ? " " : "",
+		   str_or(lv->drain, ""), d ? ": " : "", d ? str_or(d->spec.reason, "") : "",
+		   lv->deadline ? str_time(when, lv->deadline) : "none",
+		   !lv->deadline ? ""
+		   : lv->stop	 ? ", then it serves on"
+				 : ", then pods are deleted");
+	return out;
+}

@@ -1,0 +1,17 @@
+#ifndef CONTROLLER_STEPS_LEAVE_WORDS_H
+#define CONTROLLER_STEPS_LEAVE_WORDS_H
+
+#include "controller/steps/leave_reason.h"
+
+/*
+ * leave_words: how a leave is told, in status.leave, in events and in the log.
+ * Tests: tests/world/test_leave.c, tests/world/test_drain.c
+ */
+json_t *leave_json(const struct leave *lv); /* status.leave; gives */
+/* An event on the Machine and its claim (n may be NULL), and the log. */
+void leave_tell(struct life *l, const struct node_claim *n, const char *type, const char *reason,
+		const char *text);
+/* Who wants it, why, by when, and what then: into out, which is returned. */
+const char *leave_why(const struct life *l, const struct leave *lv, char *out, size_t size);
+
+#endif

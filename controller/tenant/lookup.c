@@ -1,0 +1,77 @@
+/*
+ * Questions about tenants and their Nodes, from what is in memory.  Apart from tenant.c, which builds
+ * and probes: what stands above asks here and needs nothing of that.
+ * Tests: tests/unit/controller/tenant/test_tenant.c
+ */
+#include "base/map.h"
+#include "base/str.h"
+#include "controller/core/secrets.h"
+#include "controller/rules/identity.h"
+#include "controller/tenant/tenant.h"
+
+#define SILENT_MS 60000
+
+struct tenant *tenant_get(const struct tenants *ts, const char *name)
+{
+	return map_get(ts->map, name);
+}
+
+bool tenant_usable(const struct tenant *t)
+{
+	return !t->reason;
+}
+
+const struct tenant_node *tenant_node_get(struct tenant *t, const char *name)
+{
+	return t->nodes ? KUBE_CACHE_GET(t->nodes, tenant_node, "", name) : NULL;
+}
+
+struct by_identity {
+	const char *uuid, *provider_id;
+	const struct tenant_node *found;
+};
+
+static bool may_be_it(const struct kube_entry *en, void *arg)
+{
+	const struct tenant_node *n = en->object;
+	struct by_identity *f = arg;
+
+	if (identity_may_run(f->uuid, f->provider_id, n->system_uuid, n->provider_id))
+		f->found = n;
+	return !f->found;
+}
+
+bool tenants_may_run(const struct tenants *ts, const char *system_uuid, const char *provider_id,
+		     char *out, size_t size)
+{
+	struct map_iter it;
+
+	map_for_each (it, ts->map) {
+		struct tenant *t = it.value;
+		struct by_identity f = {.uuid = system_uuid, .provider_id = provider_id};
+
+		if (t->nodes)
+			kube_cache_each(t->nodes, may_be_it, &f);
+		if (f.found) {
+			str_format(out, size, "%s/%s", t->name, f.found->world.name);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The API may still answer to what we hold, but whoever took the Secret away wants us out. */
+bool tenant_secret_absent(const struct tenant *t)
+{
+	const struct virtual_cluster *vc =
+		CTX_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+	const struct object_secret_ref *r = vc ? &vc->spec.kubeconfig_secret_ref : NULL;
+
+	return r && secrets_want(t->c->secrets, r->namespace, r->name) == SECRET_ABSENT;
+}
+
+bool tenant_is_silent(const struct tenant *t)
+{
+	return t->unanswered_at && !t->reachable && !t->stopped && !tenant_secret_absent(t) &&
+	       loop_now(t->c->loop) - t->unanswered_at < SILENT_MS;
+}

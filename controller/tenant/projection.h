@@ -1,0 +1,16 @@
+#ifndef CONTROLLER_TENANT_PROJECTION_H
+#define CONTROLLER_TENANT_PROJECTION_H
+
+#include <jansson.h>
+#include "base/arena.h"
+#include "base/err.h"
+
+/*
+ * projection: of a tenant's pods and Nodes what drover needs, typed: struct tenant_pod and struct
+ * tenant_node (tenant/tenant.h), as kube/cache wants them.  arg: the struct tenant.
+ * Tests: tests/unit/controller/tenant/test_projection.c
+ */
+void *tenant_project_pod(const json_t *o, struct arena *a, void *tenant, struct err *e);
+void *tenant_project_node(const json_t *o, struct arena *a, void *tenant, struct err *e);
+
+#endif
