@@ -1,6 +1,5 @@
 #include "kube/apiserver/table.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
