@@ -31,7 +31,6 @@
 #define PORT_MIN 1024
 #define PORT_MAX (65535 - UP_PORTS)
 #define PORT_TEXT 16
-#define CERT_DAYS 365
 #define MACHINES_MAX 64
 #define CONNECTIONS 2048
 #define SETTLE_MS 5000
@@ -195,19 +194,6 @@ static int make_agent_image(struct up *u, struct err *e)
 
 /* --- servers -------------------------------------------------------------------------------------- */
 
-char *up_url(const struct up *u, const char *scheme, enum up_port port)
-{
-	return mem_printf("%s://127.0.0.1:%lld", scheme, (long long)(u->port + port));
-}
-
-int up_certificate(const struct up *u, const char *const *names, char **cert_pem,
-		   struct secret **key, struct err *e)
-{
-	return crypto_cert_issue(up_server_ca_pem(u->host.server), up_server_ca_key(u->host.server),
-				 "drover up", names, loop_wall(u->loop), CERT_DAYS, cert_pem, key,
-				 e);
-}
-
 static int open_cluster(struct up *u, struct up_cluster *c, const char *name, unsigned port,
 			struct err *e)
 {
@@ -317,7 +303,7 @@ static void on_ready(void *arg)
 	struct err e;
 
 	if (crypto_cert_issue(keys_ca_pem(u->controller->keys), keys_ca_key(u->controller->keys),
-			      "drover", names, loop_wall(u->loop), CERT_DAYS, &cert, &key,
+			      "drover", names, loop_wall(u->loop), UP_CERT_DAYS, &cert, &key,
 			      &e) < 0 ||
 	    listen_on(u, u->agent, UP_PORT_AGENT, &u->agent_l, cert, key, &e) < 0) {
 		free(cert);

@@ -12,6 +12,7 @@
  *	cli/up/up.c	the command line; servers, controller, and the order in which they come and go
  *	cli/up/objects.c	the objects of the host cluster, and how they get there
  *	cli/up/rack.c	the simulated machines, their BMCs, the image that they run
+ *	cli/up/common.c	addresses and certificates
  *
  * Everything is one process on one loop.  Ports count up from `port`, so that a kubeconfig stays
  * good over a restart.
@@ -19,6 +20,7 @@
  */
 #define UP_TENANTS 2
 #define UP_PROVIDER "rack" /* also begins the names of its Secrets */
+#define UP_CERT_DAYS 365   /* made anew at each start */
 
 enum up_port {
 	UP_PORT_HOST,
