@@ -1,5 +1,5 @@
 /*
- * up_fleet: `drover up`: a host cluster, two virtual clusters, a rack of simulated machines and drover, in one
+ * up: `drover up`: a host cluster, two virtual clusters, a rack of simulated machines and drover, in one
  * process, for a laptop.
  */
 #include "cli/up/up.h"
@@ -34,7 +34,6 @@
 #define PORT_MIN 1024
 #define PORT_MAX (65535 - UP_PORTS)
 #define PORT_TEXT 16
-#define CERT_DAYS 365
 #define MACHINES_MAX 64
 #define CONNECTIONS 2048
 #define SETTLE_MS 5000
@@ -198,19 +197,6 @@ static int make_agent_image(struct up *u, struct err *e)
 
 /* --- servers -------------------------------------------------------------------------------------- */
 
-char *up_url(const struct up *u, const char *scheme, enum up_port port)
-{
-	return mem_printf("%s://127.0.0.1:%lld", scheme, (long long)(u->port + port));
-}
-
-int up_certificate(const struct up *u, const char *const *names, char **cert_pem,
-		   struct secret **key, struct err *e)
-{
-	return crypto_cert_issue(up_server_ca_pem(u->host.server), up_server_ca_key(u->host.server),
-				 "drover up", names, loop_wall(u->loop), CERT_DAYS, cert_pem, key,
-				 e);
-}
-
 static int open_cluster(struct up *u, struct up_cluster *c, const char *name, unsigned port,
 			struct err *e)
 {
@@ -321,7 +307,7 @@ static void on_ready(void *arg)
 
 	if (crypto_cert_issue(keys_ca_pem(controller_context(u->controller)->keys),
 			      keys_ca_key(controller_context(u->controller)->keys), "drover", names,
-			      loop_wall(u->loop), CERT_DAYS, &cert, &key, &e) < 0 ||
+			      loop_wall(u->loop), UP_CERT_DAYS, &cert, &key, &e) < 0 ||
 	    listen_on(u, u->agent, UP_PORT_AGENT, &u->agent_l, cert, key, &e) < 0) {
 		free(cert);
 		give_up(u, &e);
@@ -417,7 +403,7 @@ static int start(struct up *u, struct err *e)
 				 e) < 0 ||
 		    start_scheduler(u, &u->tenants[i], e) < 0)
 			return -1;
-	u->rack = up_rack_new(u, e);
+	u->rack = rack_new(u, e);
 	if (!u->rack)
 		return -1;
 	if (keep_port(u, e) < 0)
@@ -447,7 +433,7 @@ static void stop(struct up *u)
 	http_free(u->drover_http);
 	if (u->drover)
 		loop_group_free(u->drover);
-	up_rack_free(u->rack);
+	rack_free(u->rack);
 	for (int i = 0; i < UP_TENANTS; i++)
 		close_cluster(&u->tenants[i]);
 	close_cluster(&u->host);

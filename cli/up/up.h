@@ -7,11 +7,12 @@
 #include "sim/scheduler.h"
 
 /*
- * up_fleet: what the files of `drover up` share.
+ * up: what the files of `drover up` share.
  *
  *	cli/up/up.c	the command line; servers, controller, and the order in which they come and go
  *	cli/up/objects.c	the objects of the host cluster, and how they get there
  *	cli/up/rack.c	the simulated machines, their BMCs, the image that they run
+ *	cli/up/common.c	addresses and certificates
  *
  * Everything is one process on one loop.  Ports count up from `port`, so that a kubeconfig stays
  * good over a restart.
@@ -19,6 +20,7 @@
  */
 #define UP_TENANTS 2
 #define UP_PROVIDER "rack" /* also begins the names of its Secrets */
+#define UP_CERT_DAYS 365   /* made anew at each start */
 
 enum up_port {
 	UP_PORT_HOST,
@@ -32,7 +34,7 @@ enum up_port {
 	UP_PORTS,
 };
 
-struct up_rack;
+struct rack;
 struct up_cluster {
 	char *name, *kubeconfig; /* kubeconfig: the file */
 	struct loop_group *group;
@@ -50,7 +52,7 @@ struct up {
 	struct http *http; /* of the schedulers and of what applies objects */
 	struct up_cluster host, tenants[UP_TENANTS];
 	struct secret *kubelet_token, *bmc_password;
-	struct up_rack *rack;
+	struct rack *rack;
 	struct up_apply *apply;
 
 	struct loop_group *drover;
@@ -84,10 +86,10 @@ void up_apply_free(struct up_apply *a);
 
 /* --- rack --------------------------------------------------------------------------------------- */
 
-struct up_rack *up_rack_new(struct up *u, struct err *e);
-void up_rack_free(struct up_rack *r);
+struct rack *rack_new(struct up *u, struct err *e);
+void rack_free(struct rack *r);
 /* Its Provider and Machines; an array. */
-json_t *up_rack_objects(const struct up_rack *r, struct err *e);
-const char *up_rack_image_digest(const struct up_rack *r);
+json_t *rack_objects(const struct rack *r, struct err *e);
+const char *rack_image_digest(const struct rack *r);
 
 #endif

@@ -1,3 +1,7 @@
+/*
+ * May drover act on this machine at all: approved, not another one, not paused, no definition going.
+ * Tests: tests/world/test_identity.c, tests/world/test_review.c
+ */
 #include <string.h>
 
 #include "base/log.h"

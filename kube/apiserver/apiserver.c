@@ -9,22 +9,6 @@
 
 /* --- life ----------------------------------------------------------------------------------------- */
 
-void apiserver_create(struct apiserver *a, const char *group, const char *plural, json_t *obj)
-{
-	struct request rq = {.a = a, .arena = arena_new()};
-	const char *key;
-	struct store_entry entry;
-
-	rq.r = resource_find(a, group, "v1", plural);
-	rq.ns = json_str_at(obj, "metadata", "namespace");
-	key = resource_key(rq.r, rq.arena, rq.ns, json_str_at(obj, "metadata", "name"));
-	if (!store_get(a->store, key, &entry) && object_create(&rq, obj, &rq.fault) == 0) {
-		object_set_rev(a, obj);
-		write_object(&rq, rq.r, key, obj, 0, NULL);
-	}
-	arena_free(rq.arena);
-}
-
 static void create_namespace(struct apiserver *a, const char *name)
 {
 	OWN_JSON obj = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", "v1", "kind", "Namespace",
@@ -51,6 +35,7 @@ struct apiserver *apiserver_new(struct loop_group *g, struct store *s,
 	a->spec.ca_pem = NULL;
 	list_init(&a->customs);
 	list_init(&a->watches);
+	list_init(&a->observers);
 	resources_load(a);
 	for (size_t i = 0; i < sizeof(namespaces) / sizeof(*namespaces); i++)
 		create_namespace(a, namespaces[i]);
@@ -59,7 +44,7 @@ struct apiserver *apiserver_new(struct loop_group *g, struct store *s,
 		budgets_start(a);
 	}
 	if (a->spec.rbac) {
-		a->rbac = rbac_new();
+		rbac_start(a);
 		rbac_create_defaults(a);
 	}
 	return a;

@@ -10,24 +10,6 @@
  * nobody may ask.
  */
 
-#define MAX_GROUPS 32
-
-void user_add_group(struct user *u, struct arena *a, const char *group)
-{
-	if (!u->groups)
-		u->groups = arena_calloc(a, MAX_GROUPS, sizeof(*u->groups));
-	if (u->ngroups < MAX_GROUPS)
-		u->groups[u->ngroups++] = arena_strdup(a, group);
-}
-
-bool user_in_group(const struct user *u, const char *group)
-{
-	for (size_t i = 0; i < u->ngroups; i++)
-		if (str_eq(u->groups[i], group))
-			return true;
-	return false;
-}
-
 /* --- tokens --------------------------------------------------------------------------------------- */
 
 static bool is_listed(struct apiserver *a, const struct secret *token, struct user *u,

@@ -19,6 +19,7 @@
 
 struct budgets {
 	struct apiserver *a;
+	struct observer observer;
 	struct map *stale; /* namespaces */
 	struct loop_timer timer;
 };
@@ -171,52 +172,35 @@ static json_t *status_of(struct apiserver *a, struct arena *m, const json_t *pdb
 
 /* --- when ------------------------------------------------------------------------------------------------- */
 
-struct names {
-	struct arena *arena;
-	const char **v;
-	size_t n, cap;
-};
-
-static bool add_name(const struct store_entry *e, void *arg)
-{
-	struct names *k = arg;
-
-	mem_grow(k->v, k->n, k->cap);
-	k->v[k->n++] = arena_strdup(k->arena, e->key);
-	return true;
-}
-
 void budgets_update(struct apiserver *a, const char *ns)
 {
 	struct request rq = {.a = a, .arena = arena_new()};
-	struct names keys = {.arena = rq.arena};
+	const char **keys = object_keys(a, arena_printf(rq.arena, BUDGETS "%s/", ns), rq.arena);
 	struct store_entry entry;
 
 	rq.r = resource_find(a, "policy", "v1", "poddisruptionbudgets");
-	store_list(a->store, arena_printf(rq.arena, BUDGETS "%s/", ns), NULL, 0, add_name, &keys);
-	for (size_t i = 0; i < keys.n; i++) {
-		OWN_JSON pdb = object_read(a, keys.v[i], &entry);
+	for (const char **key = keys; *key; key++) {
+		OWN_JSON pdb = object_read(a, *key, &entry);
 		OWN_JSON status = pdb ? status_of(a, rq.arena, pdb) : NULL;
 
 		if (!pdb || json_equal(status, json_at(pdb, "status")))
 			continue;
 		json_object_set(pdb, "status", status);
 		object_set_rev(a, pdb);
-		write_object(&rq, rq.r, keys.v[i], pdb, -1, NULL);
+		write_object(&rq, rq.r, *key, pdb, -1, NULL);
 	}
-	free(keys.v);
 	arena_free(rq.arena);
 }
 
-void budgets_note(struct apiserver *a, const char *key)
+static void on_written(struct observer *o, const struct written *w)
 {
-	struct budgets *b = a->budgets;
-	const char *ns = strchr(key, '/');
+	struct budgets *b = container_of(o, struct budgets, observer);
+	const char *key = w->key, *ns = strchr(key, '/');
 	char name[256];
 
-	if (!b || !(str_starts(key, PODS) || str_starts(key, BUDGETS) ||
-		    str_starts(key, "replicasets.apps/") || str_starts(key, "deployments.apps/") ||
-		    str_starts(key, "statefulsets.apps/")))
+	if (!(str_starts(key, PODS) || str_starts(key, BUDGETS) ||
+	      str_starts(key, "replicasets.apps/") || str_starts(key, "deployments.apps/") ||
+	      str_starts(key, "statefulsets.apps/")))
 		return;
 	if (!str_format(name, sizeof(name), "%.*s", (int)strcspn(ns + 1, "/"), ns + 1))
 		return;
@@ -244,6 +228,8 @@ void budgets_start(struct apiserver *a)
 	b->a = a;
 	b->stale = map_new(NULL);
 	loop_timer_init(&b->timer, a->group, on_moment, b);
+	b->observer.written = on_written;
+	observe(a, &b->observer);
 	a->budgets = b;
 }
 
@@ -251,6 +237,7 @@ void budgets_free(struct budgets *b)
 {
 	if (!b)
 		return;
+	list_remove(&b->observer.link);
 	loop_timer_stop(&b->timer);
 	map_free(b->stale);
 	free(b);

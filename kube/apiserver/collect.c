@@ -3,7 +3,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/apiserver/server.h"
+#include "kube/apiserver/erase.h"
 
 /*
  * What kube-controller-manager's garbage collector does: objects go with the
@@ -19,6 +19,7 @@
 
 struct collector {
 	struct apiserver *a;
+	struct observer observer;
 	struct map *refs;     /* key of a dependent -> its ownerReferences, json_t */
 	struct map *children; /* uid of an owner -> struct map of the keys of its dependents */
 	struct map *queue;    /* keys to look at; the value means nothing */
@@ -156,14 +157,11 @@ static void look_at_children(struct collector *c, const char *uid)
 		look_at(c, it.key);
 }
 
-void collect_note(struct apiserver *a, const char *key, const json_t *old, const json_t *obj)
+static void note(struct collector *c, const char *key, const json_t *old, const json_t *obj)
 {
-	struct collector *c = a->collector;
 	json_t *refs = json_at(obj, "metadata", "ownerReferences");
 	const char *ns = json_str_at(obj ? obj : old, "metadata", "namespace");
 
-	if (!c)
-		return;
 	if (map_has(c->refs, key) && !(refs && json_equal(refs, (json_t *)map_get(c->refs, key)))) {
 		look_at_owners(c, key, ns);
 		unlink_refs(c, key);
@@ -176,6 +174,11 @@ void collect_note(struct apiserver *a, const char *key, const json_t *old, const
 		look_at_children(c, json_str_at(old, "metadata", "uid"));
 	else if (object_is_going(obj) || str_starts(key, NAMESPACES))
 		look_at(c, key);
+}
+
+static void on_written(struct observer *o, const struct written *w)
+{
+	note(container_of(o, struct collector, observer), w->key, w->old, w->obj);
 }
 
 /* --- writing -------------------------------------------------------------------------------------------- */
@@ -405,7 +408,7 @@ static bool note_one(const struct store_entry *e, void *arg)
 		e->value_len && *e->value == '{' ? json_parse(e->value, e->value_len, &err) : NULL;
 
 	if (obj)
-		collect_note(arg, e->key, NULL, obj);
+		note(arg, e->key, NULL, obj);
 	return true;
 }
 
@@ -418,15 +421,18 @@ void collector_start(struct apiserver *a)
 	c->children = map_new(free_map);
 	c->queue = map_new(NULL);
 	c->gone = map_new(NULL);
+	c->observer.written = on_written;
 	loop_defer_init(&c->run, a->group, on_run, c);
 	a->collector = c;
-	store_list(a->store, "", NULL, 0, note_one, a);
+	store_list(a->store, "", NULL, 0, note_one, c);
+	observe(a, &c->observer);
 }
 
 void collector_free(struct collector *c)
 {
 	if (!c)
 		return;
+	list_remove(&c->observer.link);
 	loop_defer_cancel(&c->run);
 	map_free(c->refs);
 	map_free(c->children);

@@ -5,38 +5,6 @@
 
 /* What there is, for kubectl and other clients: /api, /apis and below, in the unaggregated form. */
 
-json_t *discovery_verbs(const struct resource *r, const struct subresource *sub)
-{
-	if (sub ? sub->create : r->review)
-		return json_pack("[s]", "create");
-	if (!sub)
-		return json_pack("[s,s,s,s,s,s,s,s]", "create", "delete", "deletecollection", "get",
-				 "list", "patch", "update", "watch");
-	return json_pack("[s,s,s]", "get", "patch", "update");
-}
-
-json_t *discovery_words(const char *words, struct arena *a)
-{
-	char *rest = arena_strdup(a, words);
-	json_t *list = json_array();
-
-	for (char *one; (one = strsep(&rest, " "));)
-		json_array_append_new(list, json_string(one));
-	return list;
-}
-
-/* What `kubectl get all` shows, of the built-in ones. */
-const char *resource_categories(const struct resource *r)
-{
-	static const char *const shown[] = {"Pod",	  "Service",	 "DaemonSet", "Deployment",
-					    "ReplicaSet", "StatefulSet", "Job"};
-
-	for (size_t i = 0; !r->custom && i < sizeof(shown) / sizeof(*shown); i++)
-		if (str_eq(shown[i], r->kind))
-			return "all";
-	return str_or(r->categories, "");
-}
-
 static void add_resource(json_t *list, const struct resource *r, const struct subresource *sub,
 			 struct arena *a)
 {

@@ -108,12 +108,35 @@ void reply_fault(struct request *rq)
 	free(text);
 }
 
+void fault_not_found(struct request *rq)
+{
+	const char *group = rq->r->group;
+
+	(void)!fault_set(&rq->fault, FAULT_NOT_FOUND, "%s%s%s \"%s\" not found", rq->r->plural,
+			 *group ? "." : "", group, rq->name);
+	reply_fault(rq);
+}
+
 void reply_object(struct request *rq, int status, json_t *obj)
 {
 	char *text = json_text(obj);
 
 	reply_json(rq, status, text);
 	free(text);
+}
+
+const char *success_text(struct request *rq, const json_t *obj)
+{
+	OWN_JSON j = json_pack("{s:s, s:s, s:{}, s:s, s:{s:s, s:s, s:s, s:s}}", "kind", "Status",
+			       "apiVersion", "v1", "metadata", "status", "Success", "details",
+			       "name", str_or(json_str_at(obj, "metadata", "name"), ""), "group",
+			       rq->r->group, "kind", rq->r->plural, "uid",
+			       str_or(json_str_at(obj, "metadata", "uid"), ""));
+	char *text = json_text(j);
+	const char *copy = arena_strdup(rq->arena, text);
+
+	free(text);
+	return copy;
 }
 
 bool name_is_true(const char *query_value)

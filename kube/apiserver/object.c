@@ -1,22 +1,13 @@
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/str.h"
 #include "kube/apiserver/server.h"
 
-/* Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_remove.c */
-
-json_t *object_meta(const json_t *obj)
-{
-	json_t *meta = json_object_get(obj, "metadata");
-
-	return json_is_object(meta) ? meta : NULL;
-}
-
-static void set_str(json_t *o, const char *key, const char *value)
-{
-	json_object_set_new(o, key, json_string(value));
-}
+/*
+ * The rules of an object that is written: first its metadata, of all kinds alike, then what its kind
+ * wants.  Between the two it is asked whether the user may grant what it says.
+ * Tests: tests/unit/kube/apiserver/test_write.c, tests/unit/kube/apiserver/test_checks.c
+ */
 
 /* Members that only the server writes: as they were. */
 static void carry(json_t *meta, const json_t *old_meta, const char *key)
@@ -27,54 +18,6 @@ static void carry(json_t *meta, const json_t *old_meta, const char *key)
 		json_object_set(meta, key, v);
 	else
 		json_object_del(meta, key);
-}
-
-/* --- where it stands ---------------------------------------------------------------------------- */
-
-int object_address(const struct request *rq, json_t *obj, struct fault *f)
-{
-	const char *api_version = resource_api_version(rq->r, rq->arena);
-	const char *given_version, *given_kind, *name, *ns;
-	json_t *meta;
-
-	if (!json_is_object(obj))
-		return fault_set(f, FAULT_BAD_REQUEST, "the body is not an object");
-	given_version = json_str_at(obj, "apiVersion");
-	given_kind = json_str_at(obj, "kind");
-	if (given_version && !str_eq(given_version, api_version))
-		return fault_set(
-			f, FAULT_BAD_REQUEST,
-			"the API version in the data (%s) does not match the expected API version (%s)",
-			given_version, api_version);
-	if (given_kind && !str_eq(given_kind, rq->r->kind))
-		return fault_set(f, FAULT_BAD_REQUEST,
-				 "the kind in the data (%s) does not match the expected kind (%s)",
-				 given_kind, rq->r->kind);
-	set_str(obj, "apiVersion", api_version);
-	set_str(obj, "kind", rq->r->kind);
-	if (!json_object_get(obj, "metadata"))
-		json_object_set_new(obj, "metadata", json_object());
-	meta = object_meta(obj);
-	if (!meta)
-		return fault_set(f, FAULT_BAD_REQUEST, "metadata is not an object");
-	name = json_str_at(meta, "name");
-	ns = json_str_at(meta, "namespace");
-	if (rq->name && !str_empty(name) && !str_eq(name, rq->name))
-		return fault_set(
-			f, FAULT_BAD_REQUEST,
-			"the name of the object (%s) does not match the name on the URL (%s)", name,
-			rq->name);
-	if (rq->ns && !str_empty(ns) && !str_eq(ns, rq->ns))
-		return fault_set(
-			f, FAULT_BAD_REQUEST,
-			"the namespace of the provided object does not match the namespace sent on the request");
-	if (rq->r->namespaced)
-		set_str(meta, "namespace", str_or(rq->ns, ""));
-	else
-		json_object_del(meta, "namespace");
-	if (rq->name)
-		set_str(meta, "name", rq->name);
-	return 0;
 }
 
 /* --- checks of metadata ------------------------------------------------------------------------- */
@@ -164,7 +107,7 @@ static void set_uid(struct loop *l, json_t *meta)
 	str_hex(hex, b, sizeof(b));
 	snprintf(text, sizeof(text), "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16,
 		 hex + 20);
-	set_str(meta, "uid", text);
+	json_object_set_new(meta, "uid", json_string(text));
 }
 
 #define NAME_TRIES 8 /* as in kube-apiserver (KEP-4420) */
@@ -186,7 +129,7 @@ static void generate_name(const struct request *rq, json_t *meta)
 		name = arena_printf(rq->arena, "%.58s%s", base, suffix);
 		key = resource_key(rq->r, rq->arena, rq->ns, name);
 	} while (++tries < NAME_TRIES && store_get(rq->a->store, key, &entry));
-	set_str(meta, "name", name);
+	json_object_set_new(meta, "name", json_string(name));
 }
 
 int object_create(struct request *rq, json_t *obj, struct fault *f)
@@ -211,45 +154,16 @@ int object_create(struct request *rq, json_t *obj, struct fault *f)
 	for (size_t i = 0; i < sizeof(server_only) / sizeof(*server_only); i++)
 		json_object_del(meta, server_only[i]);
 	set_uid(l, meta);
-	set_str(meta, "creationTimestamp", str_time(time, loop_wall(l)));
+	json_object_set_new(meta, "creationTimestamp", json_string(str_time(time, loop_wall(l))));
 	if (rq->r->has_generation)
 		json_object_set_new(meta, "generation", json_integer(1));
 	if (rq->r->has_status && (rq->r->custom || (rq->a->spec.checks && rq->r->has_generation)))
 		json_object_del(obj, "status");
 	rq->name = json_str_at(meta, "name");
-	if (rbac_check_grant(rq, obj, f) < 0)
-		return -1;
-	if (kind_adjust(rq, obj, true, f) < 0)
-		return -1;
-	if (!rq->a->spec.checks || !rq->q)
-		return 0;
-	object_fill(rq->r, obj, true);
-	return checks_object(rq, obj, f);
+	return 0;
 }
 
 /* --- update ------------------------------------------------------------------------------------- */
-
-static bool same_member(const json_t *a, const json_t *b, const char *key)
-{
-	const json_t *x = json_object_get(a, key), *y = json_object_get(b, key);
-
-	return x && y ? json_equal(x, y) : x == y;
-}
-
-/* Everything that raises metadata.generation: all but metadata and status. */
-static bool same_wish(const json_t *a, const json_t *b)
-{
-	const char *key;
-	json_t *v;
-
-	json_object_foreach ((json_t *)a, key, v)
-		if (!str_eq(key, "metadata") && !str_eq(key, "status") && !same_member(a, b, key))
-			return false;
-	json_object_foreach ((json_t *)b, key, v)
-		if (!str_eq(key, "metadata") && !str_eq(key, "status") && !json_object_get(a, key))
-			return false;
-	return true;
-}
 
 static int check_unchanged(const struct request *rq, const json_t *old_meta, json_t *meta,
 			   struct fault *f)
@@ -329,15 +243,6 @@ static void separate(const struct request *rq, const json_t *old, json_t *obj)
 	json_decref(status);
 }
 
-/* A status is checked for types alone, in strict.c. */
-static int check_update(const struct request *rq, const json_t *old, json_t *obj, struct fault *f)
-{
-	if (!rq->a->spec.checks || str_eq(rq->sub, "status"))
-		return 0;
-	object_fill(rq->r, obj, false);
-	return checks_object(rq, obj, f) < 0 ? -1 : checks_change(rq, old, obj, f);
-}
-
 int object_update(struct request *rq, const json_t *old, json_t *obj, struct fault *f)
 {
 	static const char *const server_only[] = {
@@ -362,93 +267,50 @@ int object_update(struct request *rq, const json_t *old, json_t *obj, struct fau
 	for (size_t i = 0; i < sizeof(server_only) / sizeof(*server_only); i++)
 		carry(meta, old_meta, server_only[i]);
 	json_object_del(meta, "managedFields");
-	if (rbac_check_grant(rq, obj, f) < 0 || kind_adjust(rq, obj, false, f) < 0)
-		return -1;
-	if (check_update(rq, old, obj, f) < 0)
-		return -1;
-	if (rq->r->has_generation && !same_wish(old, obj))
-		json_object_set_new(meta, "generation",
-				    json_integer(json_int_at(old_meta, "generation") + 1));
 	return 0;
 }
 
-/* --- delete ------------------------------------------------------------------------------------- */
+/* --- what its kind wants ------------------------------------------------------------------------ */
 
-bool object_is_going(const json_t *obj)
+static bool same_member(const json_t *a, const json_t *b, const char *key)
 {
-	return json_is_string(json_at(obj, "metadata", "deletionTimestamp"));
+	const json_t *x = json_object_get(a, key), *y = json_object_get(b, key);
+
+	return x && y ? json_equal(x, y) : x == y;
 }
 
-bool object_may_go(const struct apiserver *a, const struct resource *r, const json_t *obj)
+/* Everything that raises metadata.generation: all but metadata and status. */
+static bool same_wish(const json_t *a, const json_t *b)
 {
-	const char *phase = json_str_at(obj, "status", "phase");
+	const char *key;
+	json_t *v;
 
-	if (json_array_size(json_at(obj, "metadata", "finalizers")) ||
-	    (str_eq(r->key, "namespaces/") && json_array_size(json_at(obj, "spec", "finalizers"))))
-		return false;
-	if (!a->spec.graceful_pods || !str_eq(r->key, "pods/"))
-		return true;
-	if (str_empty(json_str_at(obj, "spec", "nodeName")) || str_eq(phase, "Succeeded") ||
-	    str_eq(phase, "Failed"))
-		return true;
-
-	const json_t *grace = json_at(obj, "metadata", "deletionGracePeriodSeconds");
-
-	return grace && json_integer_value(grace) == 0;
+	json_object_foreach ((json_t *)a, key, v)
+		if (!str_eq(key, "metadata") && !str_eq(key, "status") && !same_member(a, b, key))
+			return false;
+	json_object_foreach ((json_t *)b, key, v)
+		if (!str_eq(key, "metadata") && !str_eq(key, "status") && !json_object_get(a, key))
+			return false;
+	return true;
 }
 
-void object_mark_deleted(const struct apiserver *a, const struct resource *r, json_t *obj,
-			 int64_t grace_s)
+/* A status is checked for types alone, in strict.c; what the server itself makes is not. */
+static bool is_checked(const struct request *rq, const json_t *old)
 {
-	char time[STR_TIME_SIZE];
-	json_t *meta = object_meta(obj);
+	return rq->a->spec.checks && (old ? !str_eq(rq->sub, "status") : rq->q != NULL);
+}
 
-	if (!object_is_going(obj)) {
-		set_str(meta, "deletionTimestamp",
-			str_time(time, loop_wall(a->loop) + grace_s * 1000));
-		if (r->has_generation)
-			json_object_set_new(meta, "generation",
-					    json_integer(json_int_at(meta, "generation") + 1));
+int object_complete(struct request *rq, const json_t *old, json_t *obj, struct fault *f)
+{
+	if (kind_adjust(rq, obj, !old, f) < 0)
+		return -1;
+	if (is_checked(rq, old)) {
+		object_fill(rq->r, obj, !old);
+		if (checks_object(rq, obj, f) < 0 || (old && checks_change(rq, old, obj, f) < 0))
+			return -1;
 	}
-	json_object_set_new(meta, "deletionGracePeriodSeconds", json_integer(grace_s));
-}
-
-/* --- the two forms of an event ------------------------------------------------------------------ */
-
-/* Conversion in Kubernetes pkg/apis/events/v1. */
-static const struct {
-	const char *core, *renamed;
-} event_members[] = {
-	{"involvedObject", "regarding"},
-	{"message", "note"},
-	{"source", "deprecatedSource"},
-	{"firstTimestamp", "deprecatedFirstTimestamp"},
-	{"lastTimestamp", "deprecatedLastTimestamp"},
-	{"count", "deprecatedCount"},
-	{"reportingComponent", "reportingController"},
-};
-
-static void rename_members(json_t *obj, bool to_core, const char *api_version)
-{
-	for (size_t i = 0; i < sizeof(event_members) / sizeof(*event_members); i++) {
-		const char *core = event_members[i].core, *renamed = event_members[i].renamed;
-		const char *from = to_core ? renamed : core;
-		json_t *v = json_object_get(obj, from);
-
-		if (!v)
-			continue;
-		json_object_set(obj, to_core ? core : renamed, v);
-		json_object_del(obj, from);
-	}
-	set_str(obj, "apiVersion", api_version);
-}
-
-void object_event_to_core(json_t *obj)
-{
-	rename_members(obj, true, "v1");
-}
-
-void object_event_from_core(json_t *obj)
-{
-	rename_members(obj, false, "events.k8s.io/v1");
+	if (old && rq->r->has_generation && !same_wish(old, obj))
+		json_object_set_new(object_meta(obj), "generation",
+				    json_integer(json_int_at(old, "metadata", "generation") + 1));
+	return 0;
 }

@@ -11,6 +11,7 @@
  * Tests: tests/unit/kube/apiserver/test_auth.c
  */
 struct rbac {
+	struct observer observer;
 	bool stale;
 	json_t *cluster_roles, *roles;	     /* by "name", by "ns/name" */
 	json_t *cluster_bindings, *bindings; /* lists */
@@ -69,26 +70,29 @@ static struct rbac *fresh(struct apiserver *a)
 	return b;
 }
 
-struct rbac *rbac_new(void)
+static void on_written(struct observer *o, const struct written *w)
+{
+	if (str_eq(w->r->group, GROUP_RBAC))
+		container_of(o, struct rbac, observer)->stale = true;
+}
+
+void rbac_start(struct apiserver *a)
 {
 	struct rbac *b = mem_new(struct rbac);
 
 	b->stale = true;
-	return b;
+	b->observer.written = on_written;
+	observe(a, &b->observer);
+	a->rbac = b;
 }
 
 void rbac_free(struct rbac *b)
 {
 	if (!b)
 		return;
+	list_remove(&b->observer.link);
 	forget(b);
 	free(b);
-}
-
-void rbac_changed(struct apiserver *a)
-{
-	if (a->rbac)
-		a->rbac->stale = true;
 }
 
 /* --- who holds which rules ---------------------------------------------------------------------------- */

@@ -16,24 +16,7 @@
 #define PIECE_BYTES ((size_t)64 << 10)
 #define PIECE_SCAN_BYTES ((size_t)512 << 10)
 
-json_t *object_read(struct apiserver *a, const char *key, struct store_entry *entry)
-{
-	struct err e;
-
-	return store_get(a->store, key, entry) ? json_parse(entry->value, entry->value_len, &e)
-					       : NULL;
-}
-
 /* --- get ---------------------------------------------------------------------------------------- */
-
-void fault_not_found(struct request *rq)
-{
-	const char *group = rq->r->group;
-
-	(void)!fault_set(&rq->fault, FAULT_NOT_FOUND, "%s%s%s \"%s\" not found", rq->r->plural,
-			 *group ? "." : "", group, rq->name);
-	reply_fault(rq);
-}
 
 void do_get(struct request *rq)
 {

@@ -1,286 +1,10 @@
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/apiserver/server.h"
+#include "kube/apiserver/erase.h"
 
 /*
- * Deleting.  An object with finalizers stays, marked, until the last of them
- * goes.  A namespace and a definition take with them what is in them, and stay,
- * marked, until the last of that is gone.
+ * Requests that delete: of one object, of many, and the eviction of a pod, which a budget may refuse.
  */
-
-const char *success_text(struct request *rq, const json_t *obj)
-{
-	OWN_JSON j = json_pack("{s:s, s:s, s:{}, s:s, s:{s:s, s:s, s:s, s:s}}", "kind", "Status",
-			       "apiVersion", "v1", "metadata", "status", "Success", "details",
-			       "name", str_or(json_str_at(obj, "metadata", "name"), ""), "group",
-			       rq->r->group, "kind", rq->r->plural, "uid",
-			       str_or(json_str_at(obj, "metadata", "uid"), ""));
-	char *text = json_text(j);
-	const char *copy = arena_strdup(rq->arena, text);
-
-	free(text);
-	return copy;
-}
-
-/* --- what was waiting for the last one to go ----------------------------------------------------- */
-
-static bool is_namespace(const struct resource *r)
-{
-	return str_eq(r->key, "namespaces/");
-}
-
-static bool namespace_is_empty(struct request *rq, const char *ns)
-{
-	for (const struct resource *r = NULL; resource_next(rq->a, &r);)
-		if (r->namespaced && store_count(rq->a->store, resource_key(r, rq->arena, ns, "")))
-			return false;
-	return true;
-}
-
-bool object_is_emptied(struct request *rq, const struct resource *r, const char *name)
-{
-	if (is_namespace(r))
-		return namespace_is_empty(rq, name);
-	if (resource_is_crd(r))
-		return store_count(rq->a->store, arena_printf(rq->arena, "%s/", name)) == 0;
-	return true;
-}
-
-/* The finalizer by which a namespace waits for its contents. */
-static bool drop_kubernetes(json_t *ns)
-{
-	json_t *list = json_at(ns, "spec", "finalizers");
-
-	for (size_t i = 0; i < json_array_size(list); i++)
-		if (str_eq(json_string_value(json_array_get(list, i)), "kubernetes"))
-			return json_array_remove(list, i) == 0;
-	return false;
-}
-
-static void remove_if_emptied(struct request *rq, const struct resource *r, const char *name)
-{
-	const char *key = resource_key(r, rq->arena, NULL, name);
-	struct store_entry entry;
-	OWN_JSON holder = object_read(rq->a, key, &entry);
-
-	if (!object_is_going(holder) || !object_is_emptied(rq, r, name))
-		return;
-	bool held = is_namespace(r) && drop_kubernetes(holder);
-
-	if (object_may_go(rq->a, r, holder)) {
-		write_object(rq, r, key, NULL, -1, NULL);
-	} else if (held) {
-		object_set_rev(rq->a, holder);
-		write_object(rq, r, key, holder, -1, NULL);
-	}
-}
-
-void remove_object(struct request *rq, const struct resource *r, const char *key, const json_t *obj,
-		   struct answer *c)
-{
-	const struct resource *crds =
-		resource_find(rq->a, "apiextensions.k8s.io", "v1", "customresourcedefinitions");
-	/* The definition may go with it, and r with that. */
-	const char *definition =
-		r->custom ? arena_printf(rq->arena, "%s.%s", r->plural, r->group) : NULL;
-	const char *ns = r->namespaced ? json_str_at(obj, "metadata", "namespace") : NULL;
-
-	write_object(rq, r, key, NULL, -1, c);
-	if (rq->dry_run)
-		return;
-	if (definition)
-		remove_if_emptied(rq, crds, definition);
-	if (ns)
-		remove_if_emptied(rq, resource_find(rq->a, "", "v1", "namespaces"), ns);
-}
-
-/* --- delete ---------------------------------------------------------------------------------------- */
-
-static void set_terminating(struct request *rq, const struct resource *r, json_t *obj)
-{
-	char now[STR_TIME_SIZE];
-	json_t *status;
-
-	if (!json_is_object(json_object_get(obj, "status")))
-		json_object_set_new(obj, "status", json_object());
-	status = json_object_get(obj, "status");
-	if (is_namespace(r))
-		json_object_set_new(status, "phase", json_string("Terminating"));
-	else if (json_is_array(json_object_get(status, "conditions")))
-		json_array_append_new(
-			json_object_get(status, "conditions"),
-			json_pack("{s:s, s:s, s:s, s:s, s:s}", "type", "Terminating", "status",
-				  "True", "reason", "InstanceDeletionPending", "message",
-				  "CustomResource deletion is in progress", "lastTransitionTime",
-				  str_time(now, loop_wall(rq->a->loop))));
-}
-
-/* How it is to be deleted. */
-struct wish {
-	int64_t grace_s;
-	enum policy policy;
-};
-
-/* One object, by its key.  Answers only where `answer` says how. */
-static void delete_object(struct request *rq, const struct resource *r, const char *key,
-			  json_t *obj, const struct wish *wish,
-			  struct answer *(*answer)(struct request *rq, const json_t *obj));
-
-struct keys {
-	struct arena *arena;
-	const char **v;
-	size_t n, cap;
-};
-
-static bool collect_key(const struct store_entry *e, void *arg)
-{
-	struct keys *k = arg;
-
-	mem_grow(k->v, k->n, k->cap);
-	k->v[k->n++] = arena_strdup(k->arena, e->key);
-	return true;
-}
-
-/* A definition may go with the last of its objects. */
-static const struct resource *keep_resource(struct arena *a, const struct resource *r)
-{
-	struct resource *copy = arena_new_obj(a, struct resource);
-
-	*copy = *r;
-	copy->group = arena_strdup(a, r->group);
-	copy->plural = arena_strdup(a, r->plural);
-	copy->kind = arena_strdup(a, r->kind);
-	copy->key = arena_strdup(a, r->key);
-	return copy;
-}
-
-/* Pods have a grace period of their own; nothing else waits. */
-static int64_t default_grace(const struct request *rq, const json_t *obj)
-{
-	const json_t *grace = json_at(obj, "spec", "terminationGracePeriodSeconds");
-
-	if (!rq->a->spec.graceful_pods || !str_eq(rq->r->key, "pods/"))
-		return 0;
-	return json_is_integer(grace) && json_integer_value(grace) >= 0 ? json_integer_value(grace)
-									: 30;
-}
-
-static void delete_under(struct request *rq, const struct resource *r, const char *prefix,
-			 const struct wish *wish, const struct filter *only)
-{
-	struct keys keys = {.arena = rq->arena};
-	struct store_entry entry;
-
-	r = keep_resource(rq->arena, r);
-	store_list(rq->a->store, prefix, NULL, 0, collect_key, &keys);
-	for (size_t i = 0; i < keys.n; i++) {
-		OWN_JSON obj = object_read(rq->a, keys.v[i], &entry);
-
-		struct wish own = *wish;
-
-		if (!obj || (only && !filter_matches(only, obj)))
-			continue;
-		if (own.grace_s < 0)
-			own.grace_s = default_grace(rq, obj);
-		delete_object(rq, r, keys.v[i], obj, &own, NULL);
-	}
-	free(keys.v);
-}
-
-static void delete_contents(struct request *rq, const struct resource *r, const char *name)
-{
-	const struct resource **in = NULL;
-	size_t n = 0, cap = 0;
-
-	for (const struct resource *it = NULL; resource_next(rq->a, &it);) {
-		mem_grow(in, n, cap);
-		if (is_namespace(r) ? it->namespaced
-				    : str_eq(it->key, arena_printf(rq->arena, "%s/", name)))
-			in[n++] = keep_resource(rq->arena, it);
-	}
-	for (size_t i = 0; i < n; i++)
-		delete_under(rq, in[i],
-			     resource_key(in[i], rq->arena, is_namespace(r) ? name : NULL, ""),
-			     &(struct wish){.policy = POLICY_BACKGROUND}, NULL);
-	free(in);
-}
-
-void object_empty(struct request *rq, const struct resource *r, const char *name)
-{
-	delete_contents(rq, r, name);
-	remove_if_emptied(rq, r, name);
-}
-
-static bool set_finalizer(json_t *obj, const char *name, bool wanted)
-{
-	json_t *meta = object_meta(obj), *list = json_object_get(meta, "finalizers");
-
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		if (!str_eq(json_string_value(json_array_get(list, i)), name))
-			continue;
-		if (!wanted)
-			json_array_remove(list, i);
-		return !wanted;
-	}
-	if (!wanted)
-		return false;
-	if (!json_is_array(list)) {
-		list = json_array();
-		json_object_set_new(meta, "finalizers", list);
-	}
-	json_array_append_new(list, json_string(name));
-	return true;
-}
-
-/* What was asked for last counts.  True: something changed. */
-static bool set_policy(json_t *obj, enum policy policy)
-{
-	bool changed;
-
-	if (policy == POLICY_DEFAULT)
-		return false;
-	changed = set_finalizer(obj, FINALIZER_FOREGROUND, policy == POLICY_FOREGROUND);
-	return set_finalizer(obj, FINALIZER_ORPHAN, policy == POLICY_ORPHAN) || changed;
-}
-
-static void delete_object(struct request *rq, const struct resource *r, const char *key,
-			  json_t *obj, const struct wish *wish,
-			  struct answer *(*answer)(struct request *rq, const json_t *obj))
-{
-	const char *name = arena_strdup(rq->arena, json_str_at(obj, "metadata", "name"));
-	bool marked = object_is_going(obj) &&
-		      json_int_at(obj, "metadata", "deletionGracePeriodSeconds") <= wish->grace_s;
-	bool holder = is_namespace(r) || resource_is_crd(r);
-	bool finalized = rq->a->collector && set_policy(obj, wish->policy);
-
-	if (!marked) {
-		object_mark_deleted(rq->a, r, obj, wish->grace_s);
-		if (holder)
-			set_terminating(rq, r, obj);
-	}
-	if (object_may_go(rq->a, r, obj) && (!holder || object_is_emptied(rq, r, name))) {
-		remove_object(rq, r, key, obj, answer ? answer(rq, obj) : NULL);
-		return;
-	}
-	if (!marked || finalized) {
-		object_set_rev(rq->a, obj);
-		write_object(rq, r, key, obj, -1, answer ? answer(rq, obj) : NULL);
-	} else if (answer) {
-		reply_object(rq, 200, obj);
-	}
-	if (holder && !rq->dry_run && !rq->a->collector)
-		object_empty(rq, r, name);
-}
-
-void object_delete(struct request *rq, const char *key, json_t *obj, enum policy policy)
-{
-	struct wish wish = {.grace_s = default_grace(rq, obj), .policy = policy};
-
-	delete_object(rq, rq->r, key, obj, &wish, NULL);
-}
 
 /* --- options ---------------------------------------------------------------------------------------- */
 
@@ -417,7 +141,7 @@ void do_delete(struct request *rq)
 		fault_not_found(rq);
 		return;
 	}
-	if (is_namespace(rq->r) && is_kept(rq->name)) {
+	if (str_eq(rq->r->key, "namespaces/") && is_kept(rq->name)) {
 		(void)!fault_set(
 			&rq->fault, FAULT_FORBIDDEN,
 			"namespaces \"%s\" is forbidden: this namespace may not be deleted",
@@ -425,12 +149,12 @@ void do_delete(struct request *rq)
 		reply_fault(rq);
 		return;
 	}
-	wish.grace_s = default_grace(rq, obj);
+	wish.grace_s = erase_grace(rq, obj);
 	if (read_dry_run(rq, options) < 0 || parse_options(rq, options, obj, &wish) < 0) {
 		reply_fault(rq);
 		return;
 	}
-	delete_object(rq, rq->r, key, obj, &wish, answer_status);
+	erase_object(rq, rq->r, key, obj, &wish, answer_status);
 }
 
 void do_delete_all(struct request *rq)
@@ -449,7 +173,7 @@ void do_delete_all(struct request *rq)
 	OWN_JSON list = json_pack("{s:s+, s:s, s:{}, s:[]}", "kind", rq->r->kind, "List",
 				  "apiVersion", version, "metadata", "items");
 
-	delete_under(rq, rq->r, filter_prefix(&f, rq, rq->arena), &wish, &f);
+	erase_under(rq, rq->r, filter_prefix(&f, rq, rq->arena), &wish, &f);
 	filter_done(&f);
 	reply_object(rq, 200, list);
 }
@@ -499,8 +223,7 @@ static int refuse_eviction(struct request *rq, const json_t *pdb)
 
 static int check_budgets(struct request *rq, const json_t *pod)
 {
-	const char *phase = json_str_at(pod, "status", "phase");
-	struct keys keys = {.arena = rq->arena};
+	const char *phase = json_str_at(pod, "status", "phase"), **keys;
 	struct store_entry entry;
 	unsigned matching = 0;
 	int rc = 0;
@@ -512,10 +235,11 @@ static int check_budgets(struct request *rq, const json_t *pod)
 	/* One eviction a moment after another must find it counted. */
 	if (rq->a->budgets)
 		budgets_update(rq->a, rq->ns);
-	store_list(rq->a->store, arena_printf(rq->arena, "poddisruptionbudgets.policy/%s/", rq->ns),
-		   NULL, 0, collect_key, &keys);
-	for (size_t i = 0; i < keys.n && rc == 0; i++) {
-		OWN_JSON pdb = object_read(rq->a, keys.v[i], &entry);
+	keys = object_keys(rq->a,
+			   arena_printf(rq->arena, "poddisruptionbudgets.policy/%s/", rq->ns),
+			   rq->arena);
+	for (const char **key = keys; *key && rc == 0; key++) {
+		OWN_JSON pdb = object_read(rq->a, *key, &entry);
 
 		if (!selector_object_matches(json_at(pdb, "spec", "selector"),
 					     json_at(pod, "metadata", "labels")))
@@ -524,7 +248,6 @@ static int check_budgets(struct request *rq, const json_t *pod)
 		if (refuses(rq, pdb, pod))
 			rc = refuse_eviction(rq, pdb);
 	}
-	free(keys.v);
 	if (rc == 0 && matching > 1 && rq->a->budgets)
 		return fault_set(
 			&rq->fault, FAULT_INTERNAL,
@@ -555,7 +278,7 @@ void do_eviction(struct request *rq)
 		fault_not_found(rq);
 		return;
 	}
-	wish.grace_s = default_grace(rq, pod);
+	wish.grace_s = erase_grace(rq, pod);
 	if (read_dry_run(rq, json_at(eviction, "deleteOptions")) < 0 ||
 	    parse_options(rq, json_at(eviction, "deleteOptions"), pod, &wish) < 0) {
 		reply_fault(rq);
@@ -565,5 +288,5 @@ void do_eviction(struct request *rq)
 		reply_fault(rq);
 		return;
 	}
-	delete_object(rq, rq->r, key, pod, &wish, answer_evicted);
+	erase_object(rq, rq->r, key, pod, &wish, answer_evicted);
 }

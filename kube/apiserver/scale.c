@@ -161,7 +161,9 @@ static int rescale(struct request *rq, const json_t *old, json_t *obj)
 				json_at(scale, "metadata", "resourceVersion"));
 	if (set_at_path(obj, rq->r->scale_spec, n, rq->arena) < 0)
 		return fault_set(&rq->fault, FAULT_INVALID, "%s cannot be set", rq->r->scale_spec);
-	return object_update(rq, old, obj, &rq->fault);
+	return object_update(rq, old, obj, &rq->fault) < 0
+		       ? -1
+		       : object_complete(rq, old, obj, &rq->fault);
 }
 
 void do_scale(struct request *rq)

@@ -9,32 +9,8 @@
 #include "kube/apiserver/apiserver.h"
 
 /*
- * server: what the files of this folder share.
- *
- *	apiserver.c	life, routes, the path of a request
- *	auth.c		who asks; tokens.c: tokens of ServiceAccounts
- *	rbac.c		who may; rbac_defaults.c: the roles that every cluster has
- *	reviews.c	TokenReview, SubjectAccessReview and their like
- *	resource.c	which kinds there are; CustomResourceDefinitions
- *	object.c	the rules of metadata, spec and status; pure
- *	defaults.c	defaults of built-in kinds; checks.c: what is refused in them
- *	strict.c	fields that a kind does not have
- *	structural.c	schemas of definitions themselves; formats.c, patterns.c: of strings
- *	schema.c	structural schemas: pruning, defaults, checks; pure
- *	kinds.c		what particular kinds need
- *	write.c		create, update, patch, binding
- *	remove.c	delete, eviction, and what goes with a namespace or a definition
- *	collect.c	what goes with its owners; budget.c: status of PodDisruptionBudgets
- *	scale.c		the subresource scale
- *	durable.c	answers that wait for the disk
- *	read.c		get, list; filter.c: selectors
- *	watch.c		watch
- *	jsonpatch.c	RFC 6902; strategic.c: strategic merge patch; pure
- *	discovery.c	/api, /apis, /version; aggregate.c: the same in one answer
- *	table.c		rows for kubectl get; table_kinds.c: their columns
- *	protobuf.c	bodies in protobuf, by messages.c and messages.def
- *	openapi.c	/openapi/v3, an empty /openapi/v2
- *	fault.c		errors as Status objects
+ * server: what the files of this folder share; README.md says what each of them does.  None calls one
+ * that calls it: whoever wants to know of a write observes (below).
  */
 
 #define MAX_BODY ((size_t)3 << 20) /* as in kube-apiserver */
@@ -112,6 +88,7 @@ struct apiserver {
 	char *version;
 	struct list customs; /* struct custom */
 	struct list watches;
+	struct list observers;	      /* struct observer */
 	struct rbac *rbac;	      /* NULL: everybody may everything */
 	struct collector *collector;  /* NULL: nothing is collected */
 	struct budgets *budgets;      /* NULL: nobody keeps their status */
@@ -148,10 +125,9 @@ struct access {
 	const char *ns, *name;	      /* NULL: none */
 };
 struct rbac;
-struct rbac *rbac_new(void);
+void rbac_start(struct apiserver *a);
 void rbac_free(struct rbac *b);
 void rbac_create_defaults(struct apiserver *a);
-void rbac_changed(struct apiserver *a); /* a role or a binding was written */
 /* Only where spec.rbac is set.  *by: the binding that says so, until the next write; may be NULL. */
 bool rbac_allows(struct apiserver *a, const struct user *u, const struct access *x,
 		 const char **by);
@@ -204,10 +180,13 @@ bool selector_object_matches(const json_t *selector, const json_t *labels);
 /* Name, namespace and kind agree with the path, or are filled in from it. */
 int object_address(const struct request *rq, json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
+/* Make of obj what is to be stored, in two steps: the metadata of a new object, or of one that asks to
+ * replace old; then what its kind wants (old NULL: it is new). */
 int object_create(struct request *rq, json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
-/* Make of obj, which asks to replace old, what is to be stored. */
 int object_update(struct request *rq, const json_t *old, json_t *obj, struct fault *f)
+	__attribute__((warn_unused_result));
+int object_complete(struct request *rq, const json_t *old, json_t *obj, struct fault *f)
 	__attribute__((warn_unused_result));
 int kind_adjust(const struct request *rq, json_t *obj, bool creating, struct fault *f)
 	__attribute__((warn_unused_result));
@@ -220,27 +199,13 @@ void object_mark_deleted(const struct apiserver *a, const struct resource *r, js
 void object_event_to_core(json_t *obj);
 void object_event_from_core(json_t *obj);
 
-/* What happens to those that it owns. */
-enum policy { POLICY_DEFAULT, POLICY_BACKGROUND, POLICY_FOREGROUND, POLICY_ORPHAN };
-#define FINALIZER_FOREGROUND "foregroundDeletion"
-#define FINALIZER_ORPHAN "orphan"
-/* For the server itself, without an answer. */
-void object_delete(struct request *rq, const char *key, json_t *obj, enum policy policy);
-/* Is nothing left in this namespace or definition?  True for all else. */
-bool object_is_emptied(struct request *rq, const struct resource *r, const char *name);
-/* Delete what is in it, and it with the last of that. */
-void object_empty(struct request *rq, const struct resource *r, const char *name);
-
-/* Only where spec.controllers is set; without, the notes do nothing. */
+/* Only where spec.controllers is set. */
 struct collector;
 void collector_start(struct apiserver *a);
 void collector_free(struct collector *c);
-/* A key was written; obj NULL: deleted, and old is what was there. */
-void collect_note(struct apiserver *a, const char *key, const json_t *old, const json_t *obj);
 struct budgets;
 void budgets_start(struct apiserver *a);
 void budgets_free(struct budgets *b);
-void budgets_note(struct apiserver *a, const char *key);
 void budgets_update(struct apiserver *a, const char *ns); /* now */
 bool pod_is_ready(const json_t *pod);
 
@@ -300,6 +265,9 @@ char *filter_text(const struct filter *f, const struct resource *r, json_t *j);
 
 void reply_fault(struct request *rq);
 void reply_object(struct request *rq, int status, json_t *obj);
+void fault_not_found(struct request *rq); /* and replies */
+const char *success_text(struct request *rq,
+			 const json_t *obj); /* a Status, in the request's arena */
 json_t *status_object(const struct request *rq, const struct fault *f);
 bool name_is_true(const char *query_value); /* "true", "1" */
 
@@ -324,9 +292,10 @@ void do_version(struct request *rq);
 void do_openapi(struct request *rq);
 void do_openapi_v2(struct request *rq);
 
-void fault_not_found(struct request *rq); /* and replies */
-/* The body, JSON or YAML; NULL with rq->fault set. */
+/* The body, JSON, YAML or protobuf; NULL with rq->fault set. */
 json_t *request_body(struct request *rq);
+/* Is this its Content-Type, whatever the parameters? */
+bool body_has_type(const struct request *rq, const char *type);
 
 /* Nothing is told before it is durable.
  *
@@ -346,23 +315,33 @@ void answer_done(const struct err *e, void *answer);	    /* of store_commit() */
 void answer_waits(struct answer *c);			    /* after store_commit() */
 bool answer_fill(struct answer *c, char *body, size_t len); /* takes it, where there is none */
 
+/* --- the store ------------------------------------------------------------------------------------ */
+
+/* A new reference, or NULL when it is not there. */
+json_t *object_read(struct apiserver *a, const char *key, struct store_entry *entry);
+/* Those that begin with prefix: NULL-terminated, in the arena. */
+const char **object_keys(struct apiserver *a, const char *prefix, struct arena *m);
+
+/* A key that was written. */
+struct written {
+	const struct resource *r;
+	const char *key;
+	const json_t *obj; /* NULL: deleted */
+	const json_t *old; /* of one deleted: what was there; else NULL */
+};
+/* Is told of each write, before it is durable; to write itself, it waits for its own turn of the loop.
+ * Taken out with list_remove(). */
+struct observer {
+	void (*written)(struct observer *o, const struct written *w);
+	struct list link;
+};
+void observe(struct apiserver *a, struct observer *o);
 /* Change one key; obj NULL: delete.  Answers with c (NULL: nobody), or with a fault. */
 void write_object(struct request *rq, const struct resource *r, const char *key, json_t *obj,
 		  int64_t if_rev, struct answer *c);
 /* Give it the resourceVersion of the change that comes next. */
 void object_set_rev(const struct apiserver *a, json_t *obj);
-/* The same, answering with the object. */
-void write_and_show(struct request *rq, const char *key, json_t *obj, int64_t if_rev, int status);
-/* Remove an object that may go, then what was waiting for that. */
-void remove_object(struct request *rq, const struct resource *r, const char *key, const json_t *obj,
-		   struct answer *c);
-const char *success_text(struct request *rq,
-			 const json_t *obj); /* a Status, in the request's arena */
-
 /* An object of the server's own, if there is none of its name. */
 void apiserver_create(struct apiserver *a, const char *group, const char *plural, json_t *obj);
-
-/* A new reference, or NULL when it is not there. */
-json_t *object_read(struct apiserver *a, const char *key, struct store_entry *entry);
 
 #endif

@@ -1,70 +1,11 @@
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/data/yaml.h"
-#include "kube/apiserver/messages.h"
-#include "kube/apiserver/server.h"
+#include "kube/apiserver/erase.h"
 
-/* --- to the store --------------------------------------------------------------------------------- */
-
-static void note_written(struct request *rq, const struct resource *r, const char *key,
-			 const json_t *old, const json_t *obj)
-{
-	struct apiserver *a = rq->a;
-
-	if (str_eq(r->group, "rbac.authorization.k8s.io"))
-		rbac_changed(a);
-	collect_note(a, key, old, obj);
-	budgets_note(a, key);
-	if (resource_is_crd(r) && obj)
-		resources_put(a, obj);
-	else if (resource_is_crd(r))
-		resources_del(a, key + strlen(r->key));
-}
-
-void write_object(struct request *rq, const struct resource *r, const char *key, json_t *obj,
-		  int64_t if_rev, struct answer *c)
-{
-	struct apiserver *a = rq->a;
-	struct store_entry entry;
-	OWN_JSON old = !obj && a->collector ? object_read(a, key, &entry) : NULL;
-	char *text = obj ? json_text(obj) : NULL;
-	struct store_change change = {
-		.key = key,
-		.value = text,
-		.value_len = text ? strlen(text) : 0,
-		.if_rev = if_rev,
-	};
-	struct err e;
-
-	/* A dry run is an empty commit: what it was tried on has to be there. */
-	if (store_commit(a->store, &change, rq->dry_run ? 0 : 1, NULL, c ? answer_done : NULL, c,
-			 &e) < 0) {
-		if (c)
-			answer_done(&e, c);
-	} else {
-		if (c)
-			answer_waits(c);
-		if (!rq->dry_run)
-			note_written(rq, r, key, old, obj);
-		if (answer_fill(c, text, change.value_len))
-			text = NULL;
-	}
-	free(text);
-}
-
-/* The store counts one revision for each change, so the next one is known. */
-void object_set_rev(const struct apiserver *a, json_t *obj)
-{
-	char rev[24];
-
-	snprintf(rev, sizeof(rev), "%llu", (unsigned long long)store_rev(a->store) + 1);
-	json_object_set_new(object_meta(obj), "resourceVersion", json_string(rev));
-}
-
-void write_and_show(struct request *rq, const char *key, json_t *obj, int64_t if_rev, int status)
+/* Answers with the object. */
+static void write_and_show(struct request *rq, const char *key, json_t *obj, int64_t if_rev,
+			   int status)
 {
 	OWN_JSON shown = NULL;
 
@@ -83,47 +24,6 @@ static void show(struct request *rq, int status, json_t *obj)
 	if (rq->r->renamed_event)
 		object_event_from_core(obj);
 	reply_object(rq, status, obj);
-}
-
-/* --- bodies -------------------------------------------------------------------------------------- */
-
-static bool has_type(const struct request *rq, const char *type)
-{
-	const char *given = httpd_header(rq->q, "Content-Type");
-
-	return given && str_starts(given, type) && strchr("; \t", given[strlen(type)]);
-}
-
-/* JSON or YAML, as they are called in patches too; who says nothing means JSON. */
-static bool is_readable(const struct request *rq)
-{
-	const char *type = httpd_header(rq->q, "Content-Type");
-
-	return str_empty(type) || has_type(rq, "application/json") ||
-	       has_type(rq, "application/yaml") || strstr(type, "-patch+json");
-}
-
-json_t *request_body(struct request *rq)
-{
-	size_t len;
-	const char *body = httpd_body(rq->q, &len);
-	struct err e;
-	json_t *j;
-
-	if (has_type(rq, "application/vnd.kubernetes.protobuf"))
-		return protobuf_decode(body, len, &rq->fault);
-	if (!is_readable(rq)) {
-		(void)!fault_set(
-			&rq->fault, FAULT_MEDIA_TYPE,
-			"the body of the request was in an unknown format - accepted media types include: application/json, application/yaml");
-		return NULL;
-	}
-	j = has_type(rq, "application/yaml") ? yaml_parse(body, len, &e)
-					     : json_parse(body, len, &e);
-	if (!j)
-		(void)!fault_set(&rq->fault, FAULT_BAD_REQUEST, "the body is not to be read: %s",
-				 e.text);
-	return j;
 }
 
 /* --- create -------------------------------------------------------------------------------------- */
@@ -175,7 +75,9 @@ void do_create(struct request *rq)
 	const char *key;
 
 	if (!obj || check_room(rq, &rq->fault) < 0 || object_address(rq, obj, &rq->fault) < 0 ||
-	    fields_check(rq, obj) < 0 || object_create(rq, obj, &rq->fault) < 0) {
+	    fields_check(rq, obj) < 0 || object_create(rq, obj, &rq->fault) < 0 ||
+	    rbac_check_grant(rq, obj, &rq->fault) < 0 ||
+	    object_complete(rq, NULL, obj, &rq->fault) < 0) {
 		reply_fault(rq);
 		return;
 	}
@@ -192,6 +94,23 @@ void do_create(struct request *rq)
 	write_and_show(rq, key, obj, 0, 201);
 }
 
+void apiserver_create(struct apiserver *a, const char *group, const char *plural, json_t *obj)
+{
+	struct request rq = {.a = a, .arena = arena_new()};
+	const char *key;
+	struct store_entry entry;
+
+	rq.r = resource_find(a, group, "v1", plural);
+	rq.ns = json_str_at(obj, "metadata", "namespace");
+	key = resource_key(rq.r, rq.arena, rq.ns, json_str_at(obj, "metadata", "name"));
+	if (!store_get(a->store, key, &entry) && object_create(&rq, obj, &rq.fault) == 0 &&
+	    object_complete(&rq, NULL, obj, &rq.fault) == 0) {
+		object_set_rev(a, obj);
+		write_object(&rq, rq.r, key, obj, 0, NULL);
+	}
+	arena_free(rq.arena);
+}
+
 /* --- update and patch ----------------------------------------------------------------------------- */
 
 /* obj: what the request makes of old, not checked yet. */
@@ -206,7 +125,9 @@ static void replace(struct request *rq, const char *key, const struct store_entr
 	}
 	if (rq->r->renamed_event)
 		object_event_to_core(obj);
-	if (object_update(rq, old, obj, &rq->fault) < 0) {
+	if (object_update(rq, old, obj, &rq->fault) < 0 ||
+	    rbac_check_grant(rq, obj, &rq->fault) < 0 ||
+	    object_complete(rq, old, obj, &rq->fault) < 0) {
 		reply_fault(rq);
 		return;
 	}
@@ -243,10 +164,10 @@ static json_t *patched(struct request *rq, const json_t *old, const json_t *patc
 
 	if (rq->r->renamed_event)
 		object_event_from_core(base);
-	if (has_type(rq, "application/json-patch+json"))
+	if (body_has_type(rq, "application/json-patch+json"))
 		return jsonpatch_apply(patch, &base, &rq->fault) < 0 ? NULL : give(base);
 	if (json_is_object(patch))
-		return has_type(rq, "application/strategic-merge-patch+json")
+		return body_has_type(rq, "application/strategic-merge-patch+json")
 			       ? strategic_apply(base, patch, &rq->fault)
 			       : json_merge_apply(base, patch);
 	(void)!fault_set(&rq->fault, FAULT_BAD_REQUEST, "the patch is not an object");
@@ -260,7 +181,7 @@ static int check_size(struct request *rq, const struct store_entry *old, const j
 
 	(void)httpd_body(rq->q, &patch);
 	/* A JSON patch can copy what is there already. */
-	if (!has_type(rq, "application/json-patch+json") && old->value_len + patch <= MAX_BODY)
+	if (!body_has_type(rq, "application/json-patch+json") && old->value_len + patch <= MAX_BODY)
 		return 0;
 	size = json_dumpb(obj, NULL, 0, JSON_COMPACT);
 	return size <= MAX_BODY || size <= old->value_len /* it may always shrink */
@@ -284,16 +205,16 @@ void do_patch(struct request *rq)
 	const char *key = resource_key(rq->r, rq->arena, rq->ns, rq->name);
 	struct store_entry entry;
 
-	if (has_type(rq, "application/apply-patch+yaml")) {
+	if (body_has_type(rq, "application/apply-patch+yaml")) {
 		(void)!fault_set(&rq->fault, FAULT_MEDIA_TYPE,
 				 "this server has no server-side apply: apply on the client's "
 				 "side, or send a merge patch");
 		reply_fault(rq);
 		return;
 	}
-	if (!has_type(rq, "application/json-patch+json") &&
-	    !has_type(rq, "application/merge-patch+json") &&
-	    !(has_type(rq, "application/strategic-merge-patch+json") && !rq->r->custom)) {
+	if (!body_has_type(rq, "application/json-patch+json") &&
+	    !body_has_type(rq, "application/merge-patch+json") &&
+	    !(body_has_type(rq, "application/strategic-merge-patch+json") && !rq->r->custom)) {
 		(void)!fault_set(
 			&rq->fault, FAULT_MEDIA_TYPE,
 			"the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json%s",

@@ -389,6 +389,38 @@ static void nobody_grants_what_he_does_not_hold(void **state)
 	assert_status(r, 201);
 }
 
+static void nobody_grants_by_a_change_what_he_does_not_hold(void **state)
+{
+	struct api *r = *state;
+	const char *role = RBAC "/namespaces/default/roles/x";
+	const char *binding = RBAC "/namespaces/default/rolebindings/x";
+
+	grant(r, "roles",
+	      "{'apiGroups':['rbac.authorization.k8s.io'],'resources':['roles','rolebindings'],"
+	      "'verbs':['update','patch']},{'apiGroups':[''],'resources':['pods'],'verbs':['get']}");
+	must(r, RBAC "/namespaces/default/roles",
+	     "{'metadata':{'name':'x'},'rules':[{'apiGroups':[''],'resources':['pods'],'verbs':['get']}]}");
+	must(r, RBAC "/namespaces/default/rolebindings",
+	     "{'metadata':{'name':'x'},'roleRef':{'kind':'Role','name':'x'}}");
+	as(r, "jane-token");
+	api_patch(r, "merge-patch+json", role, "{'metadata':{'labels':{'a':'b'}}}");
+	assert_status(r, 200);
+	api_patch(r, "merge-patch+json", role,
+		  "{'rules':[{'apiGroups':[''],'resources':['secrets'],'verbs':['get']}]}");
+	assert_status(r, 403);
+	api_do(r, "PUT", role,
+	       "{'metadata':{'name':'x'},'rules':[{'apiGroups':[''],'resources':['*'],'verbs':['get']}]}");
+	assert_status(r, 403);
+	/* What is wrong with its metadata is told before, what is wrong with its kind after. */
+	api_patch(r, "merge-patch+json", role,
+		  "{'metadata':{'resourceVersion':'1'},'rules':[{'apiGroups':[''],"
+		  "'resources':['secrets'],'verbs':['get']}]}");
+	assert_status(r, 409);
+	api_patch(r, "merge-patch+json", binding,
+		  "{'roleRef':{'kind':'ClusterRole','name':'cluster-admin'}}");
+	assert_status(r, 403);
+}
+
 static bool can(struct api *r, const char *token, const char *attributes)
 {
 	char body[400];
@@ -595,6 +627,7 @@ int main(void)
 		CASE(a_role_holds_in_its_namespace),
 		CASE(aggregated_roles_hold_the_rules_of_those_that_they_select),
 		CASE(nobody_grants_what_he_does_not_hold),
+		CASE(nobody_grants_by_a_change_what_he_does_not_hold),
 		CASE(reviews_answer_what_somebody_may),
 		CASE(drovers_own_roles_allow_what_they_say_in_the_host_cluster),
 		CASE(drovers_own_roles_allow_what_they_say_in_a_tenant),

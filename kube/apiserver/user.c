@@ -1,0 +1,24 @@
+#include "base/str.h"
+#include "kube/apiserver/server.h"
+
+/*
+ * The groups of a user.  Apart from auth.c, which asks tokens.c and rbac.c: both need these.
+ * Tests: tests/unit/kube/apiserver/test_auth.c
+ */
+#define MAX_GROUPS 32
+
+void user_add_group(struct user *u, struct arena *a, const char *group)
+{
+	if (!u->groups)
+		u->groups = arena_calloc(a, MAX_GROUPS, sizeof(*u->groups));
+	if (u->ngroups < MAX_GROUPS)
+		u->groups[u->ngroups++] = arena_strdup(a, group);
+}
+
+bool user_in_group(const struct user *u, const char *group)
+{
+	for (size_t i = 0; i < u->ngroups; i++)
+		if (str_eq(u->groups[i], group))
+			return true;
+	return false;
+}
