@@ -90,7 +90,7 @@ static json_t *pool(const struct up *u)
 		UP_PROVIDER, "requirements", "key", "node.kubernetes.io/instance-type", "operator",
 		"In", "values", "hgx-h100-8", "taints", "key", "nvidia.com/gpu", "effect",
 		"NoSchedule", "images", "kubernetesVersion", "1.36", "url", image, "format", "raw",
-		"digest", rack_image_digest(u->rack), "network", "isolation", "Required",
+		"digest", up_rack_image_digest(u->rack), "network", "isolation", "Required",
 		"terminationGracePeriod", "1m", "disruption", "consolidateAfter", "5s", "budgets",
 		"nodes", "100%", "wipe", "minimumLevel", "flash", "Clear", "hdd", "Clear");
 
@@ -107,7 +107,7 @@ static json_t *all_objects(const struct up *u, struct err *e)
 	put_data(bmc, "username", "drover");
 	put_data(bmc, "password", secret_expose(u->bmc_password));
 	put_data(ca, "ca.crt", up_server_ca_pem(u->host.server));
-	rack = add_crds(list, e) < 0 ? NULL : rack_objects(u->rack, e);
+	rack = add_crds(list, e) < 0 ? NULL : up_rack_objects(u->rack, e);
 	json_array_append_new(list, namespace(NAMESPACE));
 	json_array_append_new(list, bmc);
 	json_array_append_new(list, ca);

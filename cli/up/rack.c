@@ -26,7 +26,7 @@
 #define IMAGE_S 3 /* to write it: long enough to be seen */
 #define BMC_CONNECTIONS 64
 
-struct rack {
+struct up_rack {
 	struct up *up;
 	struct loop_group *group;
 	struct http *http;
@@ -46,12 +46,12 @@ struct rack {
 
 static void on_image(struct httpd_req *q, void *arg)
 {
-	struct rack *r = arg;
+	struct up_rack *r = arg;
 
 	httpd_reply(q, 200, "application/octet-stream", r->image, IMAGE_BYTES);
 }
 
-static int serve_image(struct rack *r, struct err *e)
+static int serve_image(struct up_rack *r, struct err *e)
 {
 	char address[32];
 	struct httpd_mhd_spec s = {.address = address};
@@ -65,7 +65,7 @@ static int serve_image(struct rack *r, struct err *e)
 	return r->images_l ? 0 : err_wrap(e, "images on %s", address);
 }
 
-const char *rack_image_digest(const struct rack *r)
+const char *up_rack_image_digest(const struct up_rack *r)
 {
 	return r->digest;
 }
@@ -78,7 +78,7 @@ static void bmc_host(unsigned number, char out[static 24])
 }
 
 /* Where machines are, and which segment reaches which cluster. */
-static int make_rack(struct rack *r, struct err *e)
+static int make_rack(struct up_rack *r, struct err *e)
 {
 	struct up *u = r->up;
 	struct sim_rack_spec s = {
@@ -116,7 +116,7 @@ static int make_rack(struct rack *r, struct err *e)
 	return r->rack ? 0 : -1;
 }
 
-static int listen_bmcs(struct rack *r, struct err *e)
+static int listen_bmcs(struct up_rack *r, struct err *e)
 {
 	unsigned n = sim_rack_count(r->rack);
 	const char **names = mem_calloc(n + 2, sizeof(*names));
@@ -153,9 +153,9 @@ static int listen_bmcs(struct rack *r, struct err *e)
 	return rc;
 }
 
-struct rack *rack_new(struct up *u, struct err *e)
+struct up_rack *up_rack_new(struct up *u, struct err *e)
 {
-	struct rack *r = mem_new(struct rack);
+	struct up_rack *r = mem_new(struct up_rack);
 	ssize_t n = readlink("/proc/self/exe", r->driver, sizeof(r->driver) - 1);
 	int rc = n < 0 ? err_errno(e, errno, "/proc/self/exe") : 0;
 
@@ -181,13 +181,13 @@ struct rack *rack_new(struct up *u, struct err *e)
 	if (rc == 0)
 		rc = serve_image(r, e);
 	if (rc < 0) {
-		rack_free(r);
+		up_rack_free(r);
 		return NULL;
 	}
 	return r;
 }
 
-void rack_free(struct rack *r)
+void up_rack_free(struct up_rack *r)
 {
 	if (!r)
 		return;
@@ -216,7 +216,7 @@ void rack_free(struct rack *r)
 /* --- objects -------------------------------------------------------------------------------------- */
 
 /* What the rack does not know of: the driver that moves its ports, and how well is to be wiped. */
-static int finish_provider(const struct rack *r, json_t *spec)
+static int finish_provider(const struct up_rack *r, json_t *spec)
 {
 	return json_object_set_new(spec, "network",
 				   json_pack("{s:s,s:{s:[s,s,s,s,s,s]},s:{s:s,s:s}}", "type",
@@ -230,7 +230,7 @@ static int finish_provider(const struct rack *r, json_t *spec)
 	       json_object_set_new(spec, "limits", json_pack("{s:i}", "powerOnPerMinute", 600));
 }
 
-json_t *rack_objects(const struct rack *r, struct err *e)
+json_t *up_rack_objects(const struct up_rack *r, struct err *e)
 {
 	char *text = sim_rack_objects(r->rack, UP_PROVIDER);
 	json_t *list = yaml_parse_all(text, strlen(text), e), *o;

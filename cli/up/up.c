@@ -403,7 +403,7 @@ static int start(struct up *u, struct err *e)
 				 e) < 0 ||
 		    start_scheduler(u, &u->tenants[i], e) < 0)
 			return -1;
-	u->rack = rack_new(u, e);
+	u->rack = up_rack_new(u, e);
 	if (!u->rack)
 		return -1;
 	if (keep_port(u, e) < 0)
@@ -433,7 +433,7 @@ static void stop(struct up *u)
 	http_free(u->drover_http);
 	if (u->drover)
 		loop_group_free(u->drover);
-	rack_free(u->rack);
+	up_rack_free(u->rack);
 	for (int i = 0; i < UP_TENANTS; i++)
 		close_cluster(&u->tenants[i]);
 	close_cluster(&u->host);

@@ -34,7 +34,7 @@ enum up_port {
 	UP_PORTS,
 };
 
-struct rack;
+struct up_rack;
 struct up_cluster {
 	char *name, *kubeconfig; /* kubeconfig: the file */
 	struct loop_group *group;
@@ -52,7 +52,7 @@ struct up {
 	struct http *http; /* of the schedulers and of what applies objects */
 	struct up_cluster host, tenants[UP_TENANTS];
 	struct secret *kubelet_token, *bmc_password;
-	struct rack *rack;
+	struct up_rack *rack;
 	struct up_apply *apply;
 
 	struct loop_group *drover;
@@ -86,10 +86,10 @@ void up_apply_free(struct up_apply *a);
 
 /* --- rack --------------------------------------------------------------------------------------- */
 
-struct rack *rack_new(struct up *u, struct err *e);
-void rack_free(struct rack *r);
+struct up_rack *up_rack_new(struct up *u, struct err *e);
+void up_rack_free(struct up_rack *r);
 /* Its Provider and Machines; an array. */
-json_t *rack_objects(const struct rack *r, struct err *e);
-const char *rack_image_digest(const struct rack *r);
+json_t *up_rack_objects(const struct up_rack *r, struct err *e);
+const char *up_rack_image_digest(const struct up_rack *r);
 
 #endif
