@@ -15,83 +15,48 @@
  */
 #include <string.h>
 
+#include "controller/life/agent_boot.h"
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "controller/agent/endpoint.h"
+#include "controller/life/act.h"
+#include "controller/life/bmc.h"
+#include "controller/life/boot_marks.h"
+#include "controller/life/journal.h"
 #include "controller/life/life.h"
+#include "controller/life/port.h"
+#include "controller/life/power.h"
+#include "controller/life/progress.h"
 #include "controller/rules/identity.h"
 #include "controller/tenant/tenant.h"
 
 #define BOOT_PATIENCE_MS 20000
+
 /* An agent that was told to power off is switched off from outside after this. */
 #define POWEROFF_GRACE_MS 30000
+
 /* So often an address is asked to go, before it counts as one that stays. */
 #define CLEAR_TRIES 2
+
 #define BOOT_TEXT 96
+
 /* An operation has a few boots; what is on is of the newest as a rule. */
 #define BOOTS_BACK 8
 
 /* --- the way to boot the agent -------------------------------------------------------------------- */
-
-/* As agents.c makes them: another server's address may begin with the same digits. */
-static bool is_ours(const struct life *l, const char *url)
-{
-	const char *base = life_provider(l)->spec.boot.media_url;
-
-	return base && str_starts(url, base) && str_starts(url + strlen(base), "/boot/");
-}
-
-static bool shows_our_medium(const struct life *l)
-{
-	return l->seen.media && is_ours(l, l->seen.media_url);
-}
-
-static void digest_of(const char *url, char out[static CRYPTO_DIGEST_TEXT])
-{
-	uint8_t d[CRYPTO_SHA256];
-
-	crypto_sha256(url, strlen(url), d);
-	crypto_digest_text(d, out);
-}
-
-static bool is_kept(const struct life *l)
-{
-	char digest[CRYPTO_DIGEST_TEXT];
-
-	if (!l->m->status.bmc.kept_address)
-		return false;
-	digest_of(l->seen.http_url, digest);
-	return str_eq(l->m->status.bmc.kept_address, digest);
-}
-
-/* An address of ours that is to go. */
-static bool has_our_address(const struct life *l)
-{
-	return is_ours(l, l->seen.http_url) && !is_kept(l);
-}
 
 /* One of the boots of this operation, and nobody else's: the newest, or one before it. */
 static bool shows_a_boot_of_this(const struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 
-	if (!op || !op->id || !has_our_address(l))
+	if (!op || !op->id || !life_has_our_address(l))
 		return false;
 	for (int64_t n = op->boot_number; n > 0 && n > op->boot_number - BOOTS_BACK; n--)
 		if (agent_session_makes(l->agent, op->id, n, l->seen.http_url))
 			return true;
 	return false;
-}
-
-bool life_shows_ours(const struct life *l)
-{
-	return shows_our_medium(l) || l->http_booted;
-}
-
-bool life_agent_left(const struct life *l)
-{
-	return shows_our_medium(l) || l->m->status.power.http_boot || has_our_address(l);
 }
 
 static bool is_apart(const struct life *l)
@@ -309,7 +274,7 @@ bool life_agent(struct life *l)
 			life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
 				  "the machine is on, and its BMC does not show our boot medium");
 		else if (!is_boot_of_now(l) && !str_eq(l->seen.media_url, url) &&
-			 !(str_eq(l->seen.http_url, url) && !is_kept(l)))
+			 !(str_eq(l->seen.http_url, url) && !life_address_kept(l)))
 			life_power(l, false); /* an earlier boot of ours */
 		else if (op && str_eq(op->last_error.reason, "PowerStateUnexpected"))
 			life_write(
@@ -392,7 +357,7 @@ static void keep_address(struct life *l)
 {
 	char digest[CRYPTO_DIGEST_TEXT];
 
-	digest_of(l->seen.http_url, digest);
+	life_url_digest(l->seen.http_url, digest);
 	log_warn("BMC keeps the address of an HTTP boot, which boots nothing any more",
 		 LOG_S("machine", l->name));
 	life_write(l,
@@ -439,7 +404,7 @@ bool life_agent_off(struct life *l)
 		provider_media(l->driver->provider, l->bmc, NULL, &call);
 		return false;
 	}
-	if (l->seen.override || has_our_address(l)) {
+	if (l->seen.override || life_has_our_address(l)) {
 		if (!l->seen.override && address_stays(l))
 			keep_address(l);
 		else if (life_bmc_act(l, "clear-boot", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) ==

@@ -3,9 +3,11 @@
  * answers that several steps need.
  * Tests: tests/world/test_review.c, tests/world/test_leave.c
  */
+#include "controller/life/ask.h"
 #include "api/resources.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/tenant/tenant.h"
 
@@ -48,13 +50,6 @@ void life_ask_again(struct life *l)
 {
 	l->answer.about[0] = '\0';
 	loop_timer_start(&l->timer, AGAIN_MS);
-}
-
-void life_drop_work(struct life *l)
-{
-	if (l->work.of)
-		l->work.free(l->work.of);
-	l->work.of = NULL;
 }
 
 void life_hang_up(struct life *l, const struct tenant *t)

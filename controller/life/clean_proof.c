@@ -3,7 +3,8 @@
 #include "controller/life/clean_proof.h"
 #include "base/str.h"
 #include "controller/core/keys.h"
-#include "controller/rules/identity.h"
+#include "controller/life/journal.h"
+#include "controller/life/tenancy.h"
 #include "controller/rules/wipe_judge.h"
 
 struct newest {
@@ -32,45 +33,6 @@ const struct wipe_record *life_record(const struct life *l)
 }
 
 /* --- tenancies ---------------------------------------------------------------------------------- */
-
-struct highest {
-	const struct life *l;
-	int64_t tenancy;
-};
-
-static bool record_tenancy(const struct kube_entry *en, void *arg)
-{
-	const struct wipe_record *r = en->object;
-	const struct evidence *ev = &r->spec.evidence;
-	struct highest *h = arg;
-
-	if (ev->tenancy > h->tenancy &&
-	    (str_eq(ev->machine.name, h->l->name) ||
-	     identity_of_record(h->l->m->spec.identity, ev->machine.system_uuid,
-				ev->machine.serial)))
-		h->tenancy = ev->tenancy;
-	return true;
-}
-
-static bool claim_tenancy(const struct kube_entry *en, void *arg)
-{
-	const struct node_claim *n = en->object;
-	struct highest *h = arg;
-
-	if (n->status.machine_ref && str_eq(n->status.machine_ref->name, h->l->name) &&
-	    n->status.tenancy > h->tenancy)
-		h->tenancy = n->status.tenancy;
-	return true;
-}
-
-int64_t life_tenancy_known(const struct life *l)
-{
-	struct highest h = {.l = l, .tenancy = l->tenancy_seen};
-
-	kube_cache_each(l->c->cache[OBJECT_WIPE_RECORD], record_tenancy, &h);
-	kube_cache_each(l->c->cache[OBJECT_NODE_CLAIM], claim_tenancy, &h);
-	return h.tenancy;
-}
 
 bool life_can_sign(struct life *l)
 {

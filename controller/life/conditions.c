@@ -5,8 +5,11 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "controller/life/conditions.h"
 #include "base/arena.h"
 #include "base/str.h"
+#include "controller/life/bmc_reason.h"
+#include "controller/life/identity.h"
 #include "controller/life/life.h"
 
 #define CONDITIONS 3

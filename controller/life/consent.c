@@ -4,8 +4,11 @@
  */
 #include <string.h>
 
+#include "controller/life/consent.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/life/identity.h"
+#include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/rules/identity.h"
 

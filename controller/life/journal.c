@@ -10,20 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/life/journal.h"
 #include "api/annotations.h"
 #include "api/resources.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "controller/core/counters.h"
+#include "controller/life/conditions.h"
 #include "controller/life/life.h"
 #include "controller/rules/machine.h"
-
-void life_set_time(json_t *o, const char *key, int64_t ms)
-{
-	char t[STR_TIME_SIZE];
-
-	json_object_set_new(o, key, ms ? json_string(str_time(t, ms)) : json_null());
-}
 
 static void on_spec_written(json_t *o, const struct err *e, void *arg)
 {
@@ -110,43 +104,6 @@ bool life_finalizer(struct life *l, bool on)
 			      KUBE_PATCH_MERGE, patch, on_spec_written, l);
 	json_decref(patch);
 	return true;
-}
-
-/* Our fence: one above what the journal shows, from our first write on. */
-int64_t life_fence(const struct life *l)
-{
-	int64_t f = l->m->status.operation ? l->m->status.operation->fence : 0;
-
-	return l->took_over ? f : f + 1;
-}
-
-void life_operation_id(struct life *l, char out[static 33])
-{
-	uint8_t b[16];
-
-	loop_random_bytes(l->c->loop, b, sizeof(b));
-	str_hex(out, b, sizeof(b));
-}
-
-int64_t life_limit_ms(const struct life *l, enum machine_state s)
-{
-	const struct node_claim *n = life_claim(l);
-	const struct provider_object *p = life_provider(l);
-	int64_t ms = machine_state_info[s].limit_s * 1000;
-
-	if (n && s == MACHINE_IMAGING && n->spec.deadlines.imaging > 0)
-		ms = n->spec.deadlines.imaging;
-	else if (n && s == MACHINE_BOOTING && n->spec.deadlines.booting > 0)
-		ms = n->spec.deadlines.booting;
-	else if (n && s == MACHINE_JOINING && n->spec.deadlines.joining > 0)
-		ms = n->spec.deadlines.joining;
-	else if (n && s == MACHINE_GATING && n->spec.deadlines.gating > 0)
-		ms = n->spec.deadlines.gating;
-	else if (p && s == MACHINE_WIPING && p->spec.wipe.deadline > 0)
-		ms = p->spec.wipe.deadline;
-	else if (n && s == MACHINE_DRAINING && n->spec.termination_grace_period)
-		ms = n->spec.termination_grace_period > 0 ? n->spec.termination_grace_period : 0;
-	return ms;
 }
 
 #define FAILURES_KEPT 20
@@ -311,88 +268,3 @@ void life_wait(struct life *l, enum machine_waiting waiting_for, const char *rea
 }
 
 /* --- the journal ------------------------------------------------------------------------------- */
-
-bool life_withheld(struct life *l, const char *act)
-{
-	bool old = !ctx_may_destroy(l->c);
-
-	if (old && l->c->leading && !l->withheld)
-		log_warn("destructive request not sent: the lease was not renewed in time",
-			 LOG_S("machine", l->name), LOG_S("act", act),
-			 LOG_I("renewed_ms_ago", kube_lease_renewed_age(l->c->lease)));
-	l->withheld = old;
-	return old;
-}
-
-enum life_turn life_act(struct life *l, const char *step, enum life_class cls, int64_t patience_ms)
-{
-	static const char *const classes[] = {"idempotent", "probe-first", "once"};
-	const struct machine_operation *op = l->m->status.operation;
-	int64_t now = loop_now(l->c->loop), attempt;
-	bool same = str_eq(l->act, step);
-	json_t *j;
-
-	if (l->acting || l->write || now < l->act_after || life_paused(l) || life_withheld(l, step))
-		return LIFE_HOLD;
-	if (life_is_double(l))
-		return LIFE_HOLD;
-	if (same && l->journaled && op && str_eq(op->step, step)) {
-		l->journaled = false;
-		l->acting = true;
-		l->acted_at = now;
-		return LIFE_GO;
-	}
-	if (same && l->acted_at && now - l->acted_at < patience_ms)
-		return LIFE_HOLD;
-	attempt = op && str_eq(op->step, step) ? op->attempt + 1 : 1;
-	str_copy(l->act, sizeof(l->act), step);
-	l->acted_at = 0;
-	l->journaled = true;
-	if (!same)
-		backoff_reset(&l->act_backoff);
-	j = json_pack("{s:s, s:s, s:I, s:I, s:n, s:s, s:n}", "step", step, "class", classes[cls],
-		      "attempt", (json_int_t)attempt, "fence", (json_int_t)life_fence(l), "handle",
-		      "waitingFor", "Device", "nextAttempt");
-	if (attempt == 1) { /* a new step: what an earlier one waited for or told is past */
-		json_object_set_new(j, "lastError", json_null());
-		json_object_set_new(j, "progress", json_null());
-	}
-	life_set_time(j, "started", loop_wall(l->c->loop));
-	life_write(l, json_pack("{s:o}", "operation", j), NULL);
-	return LIFE_HOLD;
-}
-
-void life_acted(struct life *l, const struct err *e)
-{
-	int64_t delay, now = loop_now(l->c->loop);
-	const char *reason;
-	json_t *err, *op;
-
-	l->acting = false;
-	l->act_end = now;
-	if (e && l->m) {
-		delay = backoff_next(&l->act_backoff, loop_random(l->c->loop));
-		if (delay < (int64_t)e->retry_after_ms)
-			delay = e->retry_after_ms;
-		l->act_after = now + delay;
-		l->acted_at = 0;
-		l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
-		reason = str_starts(l->act, "place ") ? "NetworkNotConfirmed" : life_bmc_reason(e);
-		counters_act_failed(l->c->counters, l->act, reason);
-		log_warn("act failed", LOG_S("machine", l->name), LOG_S("act", l->act),
-			 LOG_I("again_in_ms", delay), LOG_E(e));
-		if (l->m) {
-			err = json_pack("{s:s, s:s}", "reason", reason, "message", e->text);
-			life_set_time(err, "time", loop_wall(l->c->loop));
-			op = json_pack("{s:o}", "lastError", err);
-			/* The fabric remembers a higher fence: of a newer leader, who then stops this write, or
-			 * of a journal that was lost. */
-			if (e->kind == ERR_CONFLICT && str_starts(l->act, "place "))
-				json_object_set_new(op, "fence", json_integer(life_fence(l) + 1));
-			life_set_time(op, "nextAttempt", loop_wall(l->c->loop) + delay);
-			life_write(l, json_pack("{s:o}", "operation", op), NULL);
-		}
-		loop_timer_start(&l->timer, delay);
-	}
-	life_kick(l);
-}

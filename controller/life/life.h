@@ -12,21 +12,17 @@
 /*
  * life: what drives one Machine through the states of api/machine_states.def.
  *
- * The Machine's status is the journal and the lock; a struct life holds only
- * what can be found out again: sessions, the last look at the BMC, what is in flight.
- * life_tick() runs the step of the present state whenever something changed.
- * A step looks at what was observed, starts at most one act, and returns; it never
- * blocks and changes the state only by life_goto().
+ * The Machine's status is the journal and the lock; a struct life holds only what can be found out
+ * again: sessions, the last look at the BMC, what is in flight.  Steps (steps/steps.h) use it through the
+ * headers beside this one:
  *
- * Journal first.  life_act() lets an act go out only after status.operation names it:
+ *	journal.h    what is written: changes of state, why nothing moves	act.h	 acts, after the journal
+ *	bmc.h power.h port.h	   looks and acts at BMC and fabric	ask.h node.h	 questions to API servers
+ *	agent_boot.h boot_marks.h  the agent of an operation		consent.h	 may anything be done?
+ *	clean_proof.h wipe_attempt.h tenancy.h	is it clean?		takeover.h	 a new leader's first acts
  *
- *	switch (life_act(l, "power-on", LIFE_IDEMPOTENT)) {
- *	case LIFE_GO: provider_power(..., on_acted)	written down: do it now, once
- *	case LIFE_HOLD: return				being written, under way, or backing off
- *	}
- *
- * Each write is a merge patch with the Machine's resourceVersion: it is the quorum read
- * (an old view fails with a conflict) and the mutual exclusion with another leader.
+ * Each write is a merge patch with the Machine's resourceVersion: it is the quorum read (an old view
+ * fails with a conflict) and the mutual exclusion with another leader.
  * Tests: tests/world/test_review.c, tests/world/test_bmc.c, tests/world/test_leave.c
  */
 struct agent_endpoint;
@@ -37,9 +33,6 @@ struct login_guard;
 struct power_pacing;
 struct tenant;
 struct tenants;
-
-enum life_class { LIFE_IDEMPOTENT, LIFE_PROBE_FIRST, LIFE_ONCE };
-enum life_turn { LIFE_HOLD, LIFE_GO };
 
 /* The parts below that every life uses; borrowed. */
 struct life_parts {
@@ -164,166 +157,24 @@ struct life {
 	struct loop_timer timer;
 };
 
-/* Its provider or fabric is about to be freed: forget what hangs on it. */
-void life_detach(struct life *l);
-void life_agent_changed(void *life);
 void life_kick(struct life *l); /* tick in the next turn */
 
-/* --- for steps (life_*.c) --- */
+/* What a step holds for its state is not worth anything any more; calls under way are as if never made. */
+void life_drop_work(struct life *l);
 
-/* The only place that changes status.state.  Written down before anything of the new state is done.
- * extra: further status members for the same patch (taken; may be NULL).  reason: not NULL when
- * something failed: it goes into status.failures with the claim, and into an event. */
-void life_goto(struct life *l, enum machine_state to, json_t *extra, const char *reason,
-	       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* To quarantined, with the reason and its exit. */
-void life_quarantine(struct life *l, enum machine_exit exit, const char *reason, const char *fmt,
-		     ...) __attribute__((format(printf, 4, 5)));
 /* Our fence: one above what the journal shows, from our first write on. */
 int64_t life_fence(const struct life *l);
 void life_set_time(json_t *o, const char *key, int64_t ms); /* RFC 3339; 0: null */
-/* The machine fails its claim: to stopping. */
-#define life_fail(l, ...) life_goto((l), MACHINE_STOPPING, NULL, __VA_ARGS__)
+
 /* A new status.operation.id. */
 void life_operation_id(struct life *l, char out[static 33]);
-/* Patch status or spec (taken; exactly one is not NULL) without changing the state. */
-void life_write(struct life *l, json_t *status, json_t *spec);
-/* The conditions Ready, Reachable and Managed as they will be with this patch of status (NULL: without one), in the list
- * of all of them; gives.  NULL: they stand there already.  life_write() puts them into what it writes. */
-json_t *life_conditions(const struct life *l, const json_t *status);
-/* Put our finalizer on the Machine, or take it off; gives true when there was something to write. */
-bool life_finalizer(struct life *l, bool on);
-/* Say why nothing moves: status.operation.waitingFor and lastError, written when they changed. */
-void life_wait(struct life *l, enum machine_waiting waiting_for, const char *reason,
-	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-
-/* patience_ms: how long after it went out the act is not repeated. */
-enum life_turn life_act(struct life *l, const char *step, enum life_class cls, int64_t patience_ms);
-/* The lease is too old for a destructive request (ctx_may_destroy()): log it, once until it is not. */
-bool life_withheld(struct life *l, const char *act);
-/* The act ended.  An error is written down; the act goes out again after a backoff (2 s to 5 min). */
-void life_acted(struct life *l, const struct err *e);
-/* The closed list's name for a BMC's error. */
-const char *life_bmc_reason(const struct err *e);
-
-/* A new leader's first acts at the BMC (life/takeover.c): the journal as seen, also while another leads; a
- * look that was answered; another leads; and whether its predecessor can do nothing any more. */
-void life_follow_saw(struct life *l, const struct machine *m);
-void life_follow_looked(struct life *l);
-void life_follow_forget(struct life *l);
-bool life_follow_may_act(struct life *l);
-
-/* A look at the BMC that is newer than the last act and max_age_ms; false: one is on its way. */
-bool life_seen(struct life *l, int64_t max_age_ms);
-/* Off, proved: two reads that say so, settle_ms apart, with no other answer between them, of one
- * identity, both later than the last power request. */
-bool life_off_proved(struct life *l);
-/* A person saw it off (REQUEST_CONFIRM_OFF names this operation): stands in for reads, never against a BMC
- * that answers On.  Writes who is believed into status.power.confirmedBy and an event, once; a BMC that answers On
- * voids it: the operation gets a new id.  Looks at the BMC itself; false: not confirmed, or not written yet. */
-bool life_off_confirmed(struct life *l);
-/* What the BMC says it is equals spec.identity; -1: ERR_CONFLICT (another machine), ERR_NOT_FOUND (not approved). */
-int life_identity(const struct life *l, struct err *e);
-/* A look at the fabric that is newer than the last act and max_age_ms; false: one is on its way. */
-bool life_place_seen(struct life *l, int64_t max_age_ms);
-/* In that segment, proved as far as the fabric can; starts what is missing. */
-bool life_placed(struct life *l, const char *segment);
-/* Switch it off through the BMC; nothing when a request is out. */
-void life_power(struct life *l, bool on);
-/* For acts at the BMC: may this one go out, the call for it, and what its done() passes on (life: call.arg). */
-enum life_turn life_bmc_act(struct life *l, const char *step, enum life_class cls,
-			    int64_t patience_ms);
-struct provider_call life_bmc_call(struct life *l);
-void life_bmc_acted(const struct provider_observation *o, const char *handle, const struct err *e,
-		    void *life);
-/* The agent of this operation is there: media in, override set, powered on, hello heard.  Starts what is missing. */
-bool life_agent(struct life *l);
-/* Give the order ("inspect", or "CLAIM/check" where the same boot may be asked again for another one; o->id is filled in)
- * and wait for its end.  NULL: under way. */
-const struct proto_report *life_order(struct life *l, struct proto_order *o, const char *name);
-/* What the agent said last of that order goes into status.operation.progress, now and then. */
-void life_progress(struct life *l, const char *order);
-/* The agent has gone: power off, media out, override cleared, all read back.  Starts what is missing,
- * after it took the agent's key out of status: its orders are all done, and no other leader waits for it. */
-bool life_agent_off(struct life *l);
-/* What is on was booted by us, as its BMC shows (a medium of whatever boot) or the journal says. */
-bool life_shows_ours(const struct life *l);
-/* Something is left at its BMC that life_agent_off() takes away. */
-bool life_agent_left(const struct life *l);
-/* It was seen off after an earlier boot by HTTP: that is being written down. */
-bool life_boot_ends(struct life *l);
-/* Its port may be moved for an agent: it is off, or what is on is ours, or nobody can reach that.  Else it
- * waits, since a journal that was put back may be of before a tenant. */
-bool life_may_move(struct life *l);
-/* What the journal says of a boot by HTTP is held against the network; false: that is being asked. */
-bool life_boot_followed(struct life *l);
-bool life_agent_dismissed(const struct life *l); /* that was written down */
-
-/* Questions to API servers (life/ask.c).  A step asks through l->call, gets nothing yet, and sees the
- * answer in a later turn; a change of state forgets it. */
-enum life_asked { ASK_NONE, ASK_OK, ASK_FAILED };
-enum life_asked life_asked(const struct life *l, const char *about);
-/* About to set l->call; t NULL: the host cluster. */
-void life_asking(struct life *l, const char *about, struct tenant *t);
-void life_answer(json_t *o, const struct err *e, void *life); /* kube_done of such a call */
-void life_ask_again(struct life *l);			      /* a failed one, after a second */
-/* Read the claim that the lock names from the API itself: ok when it is still that one and wanted. */
-void life_ask_claim(struct life *l, const char *about);
-/* What a step holds for its state is not worth anything any more; calls under way are as if never made. */
-void life_drop_work(struct life *l);
-/* The client of this tenant is about to be freed: calls through it are as if never asked. */
-void life_hang_up(struct life *l, const struct tenant *t);
-/* What the API itself says of the claim that the lock names: an entry missing in the cache is no proof. */
-enum life_claim_is {
-	LIFE_CLAIM_ASKED, /* it is being asked, or has to be asked again */
-	LIFE_CLAIM_THERE, /* it is there and cannot be read: says so */
-	LIFE_CLAIM_GONE,
-	LIFE_CLAIM_REPLACED, /* another one has its name: a backup that was put back, as names are random */
-};
-enum life_claim_is life_claim_look(struct life *l);
-/* ... it is gone, or replaced. */
-bool life_claim_gone(struct life *l);
-/* Deletions may be acted on: none of our CRDs is terminating. */
-bool life_may_leave(struct life *l);
-/* drover may act on this machine: managed, its BMC says that it is the one approved, no other has its identity.
- * False: it waits, and says for what. */
-bool life_consented(struct life *l);
-/* Another Machine has its identity or its BMC: says so (life_wait) and gives true. */
-bool life_is_double(struct life *l);
-/* Its owner, or its provider's, wants nothing to be done: says so and gives true. */
-bool life_paused(struct life *l);
-/* An approval to wipe that was not acted on yet, or NULL. */
-const char *life_approved_wipe(const struct life *l);
-
 const struct node_claim *life_claim(const struct life *l); /* the claim that holds the lock; NULL */
 const struct node_claim *life_claim_wanting(
 	const struct life *l); /* an unlocked claim that names this machine */
 const struct provider_object *life_provider(const struct life *l);
 int64_t life_deadline(const struct life *l); /* wall ms; 0: none */
+
 /* How long this machine may be in that state, by its claim, its Provider or the table; 0: for ever. */
 int64_t life_limit_ms(const struct life *l, enum machine_state s);
-/* Records or claims tell of a later tenancy than status does: a backup was put back.  True: it begins again, as known. */
-bool life_outdated(struct life *l);
-
-void step_known(struct life *l);
-void step_free(struct life *l);
-void step_claimed(struct life *l);
-void step_imaging(struct life *l);
-void step_attaching(struct life *l);
-void step_booting(struct life *l);
-void step_joining(struct life *l);
-void step_gating(struct life *l);
-void step_serving(struct life *l);
-void step_draining(struct life *l);
-void step_stopping(struct life *l);
-void step_isolating(struct life *l);
-void step_leaving(struct life *l);
-void step_dirty(struct life *l);
-void step_inspecting(struct life *l);
-void step_wiping(struct life *l);
-void step_verifying(struct life *l);
-void step_quarantined(struct life *l);
-void step_retired(struct life *l);
-void step_gone(struct life *l);
 
 #endif

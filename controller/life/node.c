@@ -2,11 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/life/node.h"
 #include "api/annotations.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/life/node.h"
+#include "controller/life/ask.h"
+#include "controller/life/journal.h"
 
 static void on_attachment(json_t *o, void *arg)
 {

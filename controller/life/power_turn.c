@@ -2,6 +2,8 @@
 
 #include "base/str.h"
 #include "controller/hardware/power_pacing.h"
+#include "controller/life/consent.h"
+#include "controller/life/journal.h"
 
 #define TELL_MS 5000
 

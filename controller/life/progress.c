@@ -4,10 +4,12 @@
  * journal takes it out with the next act or state (steps/tick.c), so that it costs no write to end.
  */
 #include <string.h>
+#include "controller/life/progress.h"
 #include "base/data/json.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "controller/agent/endpoint.h"
+#include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "wipe/proto.h"
 

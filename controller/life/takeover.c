@@ -7,7 +7,9 @@
  * process saw it there, so that no clocks are compared.
  * Tests: tests/world/test_fence.c
  */
+#include "controller/life/takeover.h"
 #include "base/str.h"
+#include "controller/life/bmc.h"
 #include "controller/life/life.h"
 
 #define LOOKS 2
@@ -25,11 +27,6 @@ void life_follow_saw(struct life *l, const struct machine *m)
 		return;
 	str_copy(l->follow.begun, sizeof(l->follow.begun), begun);
 	l->follow.begun_at = loop_now(l->c->loop);
-}
-
-void life_follow_looked(struct life *l)
-{
-	l->follow.looks++;
 }
 
 void life_follow_forget(struct life *l)

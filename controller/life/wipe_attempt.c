@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/life/wipe_attempt.h"
 #include "api/annotations.h"
 #include "api/resources.h"
 #include "base/log.h"
@@ -20,7 +21,9 @@
 #include "controller/agent/endpoint.h"
 #include "controller/core/counters.h"
 #include "controller/core/keys.h"
+#include "controller/life/ask.h"
 #include "controller/life/clean_proof.h"
+#include "controller/life/journal.h"
 
 #define RECORD_AGAIN_MS 1000
 #define RECORD_AGAIN_ASIDE_MS 30000 /* where more than the record is waiting to be done */

@@ -1,8 +1,12 @@
 #include <string.h>
 
+#include "controller/steps/adopt.h"
 #include "base/arena.h"
 #include "base/str.h"
-#include "controller/steps/adopt.h"
+#include "controller/life/ask.h"
+#include "controller/life/bmc.h"
+#include "controller/life/journal.h"
+#include "controller/life/port.h"
 #include "controller/rules/identity.h"
 #include "controller/tenant/tenant.h"
 

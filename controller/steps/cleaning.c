@@ -16,10 +16,17 @@
 #include "controller/agent/endpoint.h"
 #include "controller/claims/stop_line.h"
 #include "controller/core/keys.h"
+#include "controller/life/agent_boot.h"
+#include "controller/life/bmc.h"
 #include "controller/life/clean_proof.h"
+#include "controller/life/identity.h"
+#include "controller/life/journal.h"
 #include "controller/life/life.h"
+#include "controller/life/port.h"
+#include "controller/life/wipe_attempt.h"
 #include "controller/rules/inventory.h"
 #include "controller/rules/wipe_judge.h"
+#include "controller/steps/steps.h"
 
 #define AGENT_SILENT_MS (5 * 60 * 1000)
 

@@ -15,10 +15,14 @@
 #include "controller/core/clock_jumps.h"
 #include "controller/drain/checkpoint.h"
 #include "controller/drain/evict.h"
+#include "controller/life/ask.h"
+#include "controller/life/consent.h"
+#include "controller/life/journal.h"
 #include "controller/life/node.h"
 #include "controller/steps/adopt.h"
 #include "controller/steps/leave_reason.h"
 #include "controller/steps/leave_words.h"
+#include "controller/steps/steps.h"
 
 #define TELL_MS 5000 /* status.leave is written at most so often */
 /* Volumes of the pods that went are taken down in seconds; those of DaemonSets never are. */

@@ -4,6 +4,8 @@
 #include "api/annotations.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/life/ask.h"
+#include "controller/life/journal.h"
 #include "controller/life/node.h"
 
 /* --- marks on the Node ------------------------------------------------------------------------------ */

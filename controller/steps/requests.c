@@ -7,6 +7,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/drain/drains.h"
+#include "controller/life/consent.h"
+#include "controller/life/journal.h"
 #include "controller/rules/machine.h"
 
 /* --- annotations --------------------------------------------------------------------------------- */

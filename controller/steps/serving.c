@@ -11,10 +11,14 @@
 #include "api/annotations.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/life/bmc.h"
+#include "controller/life/consent.h"
+#include "controller/life/journal.h"
 #include "controller/steps/adopt.h"
 #include "controller/steps/hold.h"
 #include "controller/steps/leave_reason.h"
 #include "controller/steps/leave_words.h"
+#include "controller/steps/steps.h"
 
 static void begin(struct life *l, const struct node_claim *n, const struct leave *lv)
 {

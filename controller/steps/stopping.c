@@ -15,8 +15,14 @@
 #include "base/str.h"
 #include "controller/agent/endpoint.h"
 #include "controller/core/clock_jumps.h"
+#include "controller/life/bmc.h"
+#include "controller/life/identity.h"
+#include "controller/life/journal.h"
 #include "controller/life/life.h"
+#include "controller/life/port.h"
+#include "controller/life/power.h"
 #include "controller/rules/provider.h"
+#include "controller/steps/steps.h"
 #include "controller/tenant/tenant.h"
 
 #define BEAT_EVERY_MS 1000

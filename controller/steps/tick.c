@@ -19,95 +19,25 @@
 #include "controller/agent/endpoint.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/hardware/login_guard.h"
-#include "controller/life/clean_proof.h"
+#include "controller/life/agent_boot.h"
+#include "controller/life/ask.h"
+#include "controller/life/conditions.h"
+#include "controller/life/consent.h"
+#include "controller/life/journal.h"
 #include "controller/life/life.h"
+#include "controller/life/power.h"
+#include "controller/life/takeover.h"
+#include "controller/life/tenancy.h"
+#include "controller/life/wipe_attempt.h"
 #include "controller/steps/lives.h"
 #include "controller/steps/requests.h"
+#include "controller/steps/steps.h"
 #include "controller/tenant/tenant.h"
+#include <stdio.h>
 
 /* --- objects ----------------------------------------------------------------------------------- */
 
-void life_kick(struct life *l)
-{
-	loop_defer(&l->tick);
-}
-
-const struct provider_object *life_provider(const struct life *l)
-{
-	const char *name = l->m->spec.provider_ref.name;
-
-	return name ? CTX_GET(l->c, OBJECT_PROVIDER, provider_object, name) : NULL;
-}
-
-const struct node_claim *life_claim(const struct life *l)
-{
-	const struct object_ref *r = l->m->status.claim_ref;
-	const struct node_claim *n =
-		r ? CTX_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
-
-	return n && str_eq(n->meta.uid, r->uid) ? n : NULL;
-}
-
-struct wanting {
-	const struct life *l;
-	const struct node_claim *found;
-};
-
-static bool wants_machine(const struct kube_entry *en, void *arg)
-{
-	struct wanting *w = arg;
-	const struct node_claim *n = en->object;
-	const struct object_ref *r = n->spec.machine_ref;
-
-	if (r && str_eq(r->name, w->l->name) && (!r->uid || str_eq(r->uid, w->l->m->meta.uid)) &&
-	    !n->status.machine_ref && !n->meta.deletion_timestamp &&
-	    !str_eq(n->status.phase, "Failed"))
-		w->found = n;
-	return !w->found;
-}
-
-const struct node_claim *life_claim_wanting(const struct life *l)
-{
-	struct wanting w = {.l = l};
-
-	kube_cache_each(l->c->cache[OBJECT_NODE_CLAIM], wants_machine, &w);
-	return w.found;
-}
-
-int64_t life_deadline(const struct life *l)
-{
-	return l->m->status.operation ? l->m->status.operation->deadline : 0;
-}
-
 /* --- the tick ---------------------------------------------------------------------------------- */
-
-/* Known, in a tenancy past every one that is known of: whatever it held is not clean and not ours to cut. */
-static void begin(struct life *l, const char *why)
-{
-	int64_t tenancy = life_tenancy_known(l) + 1;
-	/* Backends remember the fence of a Machine that was lost: seconds are more than its leaders were. */
-	int64_t fence = l->m->status.operation ? life_fence(l) : loop_wall(l->c->loop) / 1000;
-	json_t *s = json_pack(
-		"{s:s, s:I, s:b, s:{s:I}, s:{s:n}, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}",
-		"state", "known", "tenancy", (json_int_t)tenancy, "clean", 0, "operation", "fence",
-		(json_int_t)fence, "power", "httpBoot", "claimRef", "tenant", "warmFor", "agent",
-		"quarantine", "leave", "hold", "wipeAttempt");
-
-	l->state = MACHINE_KNOWN;
-	life_set_time(s, "stateSince", loop_wall(l->c->loop));
-	log_info(why, LOG_S("machine", l->name), LOG_I("tenancy", tenancy));
-	life_write(l, s, NULL);
-}
-
-bool life_outdated(struct life *l)
-{
-	if (life_tenancy_known(l) <= l->m->status.tenancy)
-		return false;
-	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "StatusOutdated",
-		  "status is older than its records or claims: it begins again, and is not clean");
-	begin(l, "machine status is older than what is known");
-	return true;
-}
 
 static bool overdue(struct life *l)
 {
@@ -185,6 +115,11 @@ static bool write_conditions(struct life *l)
 	return changed;
 }
 
+static void life_agent_changed(void *life)
+{
+	life_kick(life);
+}
+
 static bool seated(struct life *l, const struct provider_object *p)
 {
 	const struct machine_provisioning *pv = l->m->spec.provisioning;
@@ -226,7 +161,7 @@ static void detach_bmc(struct life *l)
 	}
 }
 
-void life_detach(struct life *l)
+static void life_detach(struct life *l)
 {
 	detach_bmc(l);
 	l->driver = NULL;
@@ -362,7 +297,8 @@ static void on_tick(void *arg)
 					    ? c->o.idle_poll_ms
 					    : c->o.poll_ms);
 	if (!l->m->status.state || !l->m->status.operation) {
-		begin(l, l->m->status.state ? "machine has lost its journal" : "machine begins");
+		life_begin(l,
+			   l->m->status.state ? "machine has lost its journal" : "machine begins");
 		return;
 	}
 	/* A backup that was put back shows at the start, in a conflict, or by a tenancy that fell. */

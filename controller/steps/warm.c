@@ -1,5 +1,5 @@
-#include "controller/steps/lives.h"
 #include "controller/steps/warm.h"
+#include "controller/steps/lives.h"
 
 #include <string.h>
 
@@ -9,6 +9,14 @@
 #include "controller/claims/warm_pool.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/counters.h"
+#include "controller/life/agent_boot.h"
+#include "controller/life/bmc.h"
+#include "controller/life/boot_marks.h"
+#include "controller/life/consent.h"
+#include "controller/life/identity.h"
+#include "controller/life/journal.h"
+#include "controller/life/port.h"
+#include "controller/life/tenancy.h"
 #include "controller/rules/machine.h"
 
 #define AGENT_SILENT_MS (5 * 60 * 1000)

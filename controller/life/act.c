@@ -1,0 +1,104 @@
+/*
+ * act: an act goes out only after the journal names it, and its end is written down.
+ * Tests: tests/world/test_bmc.c, tests/world/test_crash.c
+ */
+#include <assert.h>
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/life/act.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/core/counters.h"
+#include "controller/life/bmc_reason.h"
+#include "controller/life/consent.h"
+#include "controller/life/journal.h"
+#include "controller/life/life.h"
+
+bool life_withheld(struct life *l, const char *act)
+{
+	bool old = !ctx_may_destroy(l->c);
+
+	if (old && l->c->leading && !l->withheld)
+		log_warn("destructive request not sent: the lease was not renewed in time",
+			 LOG_S("machine", l->name), LOG_S("act", act),
+			 LOG_I("renewed_ms_ago", kube_lease_renewed_age(l->c->lease)));
+	l->withheld = old;
+	return old;
+}
+
+enum life_turn life_act(struct life *l, const char *step, enum life_class cls, int64_t patience_ms)
+{
+	static const char *const classes[] = {"idempotent", "probe-first", "once"};
+	const struct machine_operation *op = l->m->status.operation;
+	int64_t now = loop_now(l->c->loop), attempt;
+	bool same = str_eq(l->act, step);
+	json_t *j;
+
+	if (l->acting || l->write || now < l->act_after || life_paused(l) || life_withheld(l, step))
+		return LIFE_HOLD;
+	if (life_is_double(l))
+		return LIFE_HOLD;
+	if (same && l->journaled && op && str_eq(op->step, step)) {
+		l->journaled = false;
+		l->acting = true;
+		l->acted_at = now;
+		return LIFE_GO;
+	}
+	if (same && l->acted_at && now - l->acted_at < patience_ms)
+		return LIFE_HOLD;
+	attempt = op && str_eq(op->step, step) ? op->attempt + 1 : 1;
+	str_copy(l->act, sizeof(l->act), step);
+	l->acted_at = 0;
+	l->journaled = true;
+	if (!same)
+		backoff_reset(&l->act_backoff);
+	j = json_pack("{s:s, s:s, s:I, s:I, s:n, s:s, s:n}", "step", step, "class", classes[cls],
+		      "attempt", (json_int_t)attempt, "fence", (json_int_t)life_fence(l), "handle",
+		      "waitingFor", "Device", "nextAttempt");
+	if (attempt == 1) { /* a new step: what an earlier one waited for or told is past */
+		json_object_set_new(j, "lastError", json_null());
+		json_object_set_new(j, "progress", json_null());
+	}
+	life_set_time(j, "started", loop_wall(l->c->loop));
+	life_write(l, json_pack("{s:o}", "operation", j), NULL);
+	return LIFE_HOLD;
+}
+
+void life_acted(struct life *l, const struct err *e)
+{
+	int64_t delay, now = loop_now(l->c->loop);
+	const char *reason;
+	json_t *err, *op;
+
+	l->acting = false;
+	l->act_end = now;
+	if (e && l->m) {
+		delay = backoff_next(&l->act_backoff, loop_random(l->c->loop));
+		if (delay < (int64_t)e->retry_after_ms)
+			delay = e->retry_after_ms;
+		l->act_after = now + delay;
+		l->acted_at = 0;
+		l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
+		reason = str_starts(l->act, "place ") ? "NetworkNotConfirmed" : life_bmc_reason(e);
+		counters_act_failed(l->c->counters, l->act, reason);
+		log_warn("act failed", LOG_S("machine", l->name), LOG_S("act", l->act),
+			 LOG_I("again_in_ms", delay), LOG_E(e));
+		if (l->m) {
+			err = json_pack("{s:s, s:s}", "reason", reason, "message", e->text);
+			life_set_time(err, "time", loop_wall(l->c->loop));
+			op = json_pack("{s:o}", "lastError", err);
+			/* The fabric remembers a higher fence: of a newer leader, who then stops this write, or
+			 * of a journal that was lost. */
+			if (e->kind == ERR_CONFLICT && str_starts(l->act, "place "))
+				json_object_set_new(op, "fence", json_integer(life_fence(l) + 1));
+			life_set_time(op, "nextAttempt", loop_wall(l->c->loop) + delay);
+			life_write(l, json_pack("{s:o}", "operation", op), NULL);
+		}
+		loop_timer_start(&l->timer, delay);
+	}
+	life_kick(l);
+}

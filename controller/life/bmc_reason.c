@@ -1,0 +1,36 @@
+/*
+ * bmc_reason: the closed list's name for an error of a BMC.  Apart, for acts of every kind need it.
+ * Tests: tests/world/test_bmc.c
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "controller/life/bmc_reason.h"
+#include "base/log.h"
+#include "base/str.h"
+
+const char *life_bmc_reason(const struct err *e)
+{
+	switch (e->kind) {
+	case ERR_DENIED:
+		return "BmcAuthFailed";
+	case ERR_CONFLICT:
+		return "DuplicateIdentity";
+	case ERR_PROTOCOL:
+		return "BmcProtocolError";
+	case ERR_UNSUPPORTED:
+		return "BmcUnsupported";
+	case ERR_CAPACITY:
+	case ERR_QUOTA:
+		return "BmcBusy";
+	case ERR_NONE:
+	case ERR_INVALID:
+	case ERR_NOT_FOUND:
+	case ERR_TIMEOUT:
+	case ERR_UNAVAILABLE:
+	case ERR_PRICE:
+	case ERR_KINDS:
+		break;
+	}
+	return "BmcUnreachable";
+}

@@ -1,0 +1,14 @@
+#ifndef CONTROLLER_LIFE_BMC_REASON_H
+#define CONTROLLER_LIFE_BMC_REASON_H
+
+#include "controller/life/life.h"
+
+/*
+ * bmc_reason: the closed list's name for an error of a BMC.
+ * Tests: tests/world/test_bmc.c
+ */
+
+/* The closed list's name for a BMC's error. */
+const char *life_bmc_reason(const struct err *e);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * boot_marks: whose boot is it that is on: the marks that drover's own boots leave at the BMC and in the journal.
+ * Tests: tests/world/test_boot.c, tests/world/test_http_boot.c
+ */
+#include <string.h>
+
+#include "controller/life/boot_marks.h"
+#include "base/crypto.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/life/life.h"
+
+/* As agents.c makes them: another server's address may begin with the same digits. */
+static bool is_ours(const struct life *l, const char *url)
+{
+	const char *base = life_provider(l)->spec.boot.media_url;
+
+	return base && str_starts(url, base) && str_starts(url + strlen(base), "/boot/");
+}
+
+static bool shows_our_medium(const struct life *l)
+{
+	return l->seen.media && is_ours(l, l->seen.media_url);
+}
+
+void life_url_digest(const char *url, char out[static CRYPTO_DIGEST_TEXT])
+{
+	uint8_t d[CRYPTO_SHA256];
+
+	crypto_sha256(url, strlen(url), d);
+	crypto_digest_text(d, out);
+}
+
+bool life_address_kept(const struct life *l)
+{
+	char digest[CRYPTO_DIGEST_TEXT];
+
+	if (!l->m->status.bmc.kept_address)
+		return false;
+	life_url_digest(l->seen.http_url, digest);
+	return str_eq(l->m->status.bmc.kept_address, digest);
+}
+
+/* An address of ours that is to go. */
+bool life_has_our_address(const struct life *l)
+{
+	return is_ours(l, l->seen.http_url) && !life_address_kept(l);
+}
+
+bool life_shows_ours(const struct life *l)
+{
+	return shows_our_medium(l) || l->http_booted;
+}
+
+bool life_agent_left(const struct life *l)
+{
+	return shows_our_medium(l) || l->m->status.power.http_boot || life_has_our_address(l);
+}

@@ -1,0 +1,119 @@
+/*
+ * life: what a life is asked by all: its claim, its provider, its limits, its fence.
+ * Tests: tests/world/test_review.c, tests/world/test_fence.c
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <assert.h>
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "controller/life/life.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+void life_kick(struct life *l)
+{
+	loop_defer(&l->tick);
+}
+
+const struct provider_object *life_provider(const struct life *l)
+{
+	const char *name = l->m->spec.provider_ref.name;
+
+	return name ? CTX_GET(l->c, OBJECT_PROVIDER, provider_object, name) : NULL;
+}
+
+const struct node_claim *life_claim(const struct life *l)
+{
+	const struct object_ref *r = l->m->status.claim_ref;
+	const struct node_claim *n =
+		r ? CTX_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
+
+	return n && str_eq(n->meta.uid, r->uid) ? n : NULL;
+}
+
+struct wanting {
+	const struct life *l;
+	const struct node_claim *found;
+};
+
+static bool wants_machine(const struct kube_entry *en, void *arg)
+{
+	struct wanting *w = arg;
+	const struct node_claim *n = en->object;
+	const struct object_ref *r = n->spec.machine_ref;
+
+	if (r && str_eq(r->name, w->l->name) && (!r->uid || str_eq(r->uid, w->l->m->meta.uid)) &&
+	    !n->status.machine_ref && !n->meta.deletion_timestamp &&
+	    !str_eq(n->status.phase, "Failed"))
+		w->found = n;
+	return !w->found;
+}
+
+const struct node_claim *life_claim_wanting(const struct life *l)
+{
+	struct wanting w = {.l = l};
+
+	kube_cache_each(l->c->cache[OBJECT_NODE_CLAIM], wants_machine, &w);
+	return w.found;
+}
+
+int64_t life_deadline(const struct life *l)
+{
+	return l->m->status.operation ? l->m->status.operation->deadline : 0;
+}
+
+void life_set_time(json_t *o, const char *key, int64_t ms)
+{
+	char t[STR_TIME_SIZE];
+
+	json_object_set_new(o, key, ms ? json_string(str_time(t, ms)) : json_null());
+}
+
+/* Our fence: one above what the journal shows, from our first write on. */
+int64_t life_fence(const struct life *l)
+{
+	int64_t f = l->m->status.operation ? l->m->status.operation->fence : 0;
+
+	return l->took_over ? f : f + 1;
+}
+
+void life_operation_id(struct life *l, char out[static 33])
+{
+	uint8_t b[16];
+
+	loop_random_bytes(l->c->loop, b, sizeof(b));
+	str_hex(out, b, sizeof(b));
+}
+
+int64_t life_limit_ms(const struct life *l, enum machine_state s)
+{
+	const struct node_claim *n = life_claim(l);
+	const struct provider_object *p = life_provider(l);
+	int64_t ms = machine_state_info[s].limit_s * 1000;
+
+	if (n && s == MACHINE_IMAGING && n->spec.deadlines.imaging > 0)
+		ms = n->spec.deadlines.imaging;
+	else if (n && s == MACHINE_BOOTING && n->spec.deadlines.booting > 0)
+		ms = n->spec.deadlines.booting;
+	else if (n && s == MACHINE_JOINING && n->spec.deadlines.joining > 0)
+		ms = n->spec.deadlines.joining;
+	else if (n && s == MACHINE_GATING && n->spec.deadlines.gating > 0)
+		ms = n->spec.deadlines.gating;
+	else if (p && s == MACHINE_WIPING && p->spec.wipe.deadline > 0)
+		ms = p->spec.wipe.deadline;
+	else if (n && s == MACHINE_DRAINING && n->spec.termination_grace_period)
+		ms = n->spec.termination_grace_period > 0 ? n->spec.termination_grace_period : 0;
+	return ms;
+}
+
+void life_drop_work(struct life *l)
+{
+	if (l->work.of)
+		l->work.free(l->work.of);
+	l->work.of = NULL;
+}

@@ -1,0 +1,108 @@
+/*
+ * port: where the machine's port is, and moving it: the acts at the fabric.
+ * Tests: tests/world/test_leave.c, tests/world/test_restore.c
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "controller/life/port.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/life/act.h"
+#include "controller/life/journal.h"
+#include "controller/life/life.h"
+
+static struct fabric_port port(const struct life *l)
+{
+	return (struct fabric_port){.machine = l->name, .mac = l->m->spec.boot_mac_address};
+}
+
+static void on_place_seen(const struct fabric_place *p, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	l->placing = false;
+	l->place.known = !e;
+	if (!e) {
+		str_copy(l->place.segment, sizeof(l->place.segment), str_or(p->segment, ""));
+		l->place.proof = p->proof;
+		l->place.read_at = p->read_at;
+	} else {
+		log_warn("fabric not read", LOG_S("machine", l->name), LOG_E(e));
+		l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
+		if (l->m && !l->write)
+			life_wait(l, WAITING_DEVICE, "NetworkNotConfirmed", "%s", e->text);
+		loop_timer_start(&l->timer, e->retry_after_ms > 1000 ? e->retry_after_ms : 1000);
+		return;
+	}
+	life_kick(l);
+}
+
+static void on_placed(const struct fabric_place *p, const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	(void)p;
+	l->placing = false;
+	l->place.known = false;
+	life_acted(l, e);
+}
+
+bool life_place_seen(struct life *l, int64_t max_age_ms)
+{
+	const struct fabric_port at = port(l);
+	struct fabric_call call = {
+		.op_id = l->m->status.operation ? l->m->status.operation->id : NULL,
+		.fence = l->m->status.operation ? l->m->status.operation->fence : 0,
+		.done = on_place_seen,
+		.arg = l};
+
+	if (l->placing)
+		return false;
+	if (l->place.known && l->place.read_at >= l->act_end &&
+	    loop_now(l->c->loop) - l->place.read_at <= max_age_ms)
+		return true;
+	l->placing = true;
+	fabric_observe(l->driver->fabric, &at, &call);
+	return false;
+}
+
+bool life_placed(struct life *l, const char *segment)
+{
+	const struct provider_object *p = life_provider(l);
+	bool isolated = p->spec.network.type != FABRIC_NONE;
+	const struct fabric_port at = port(l);
+	struct fabric_call call = {.op_id = l->m->status.operation->id,
+				   .fence = l->m->status.operation->fence,
+				   .arg = l};
+	char step[48];
+	json_t *s;
+
+	if (l->placing)
+		return false;
+	if (!life_place_seen(l, l->c->o.poll_ms * 10))
+		return false;
+	if (str_eq(l->place.segment, segment) &&
+	    (!isolated || l->place.proof != FABRIC_PROOF_NONE)) {
+		if (str_eq(l->m->status.network.segment, segment))
+			return true;
+		s = json_pack("{s:{s:s, s:s}}", "network", "segment", segment, "proof",
+			      fabric_proof_names[l->place.proof]);
+		json_object_set_new(
+			json_object_get(s, "network"), "observedTime",
+			json_string(str_time((char[STR_TIME_SIZE]){0}, loop_wall(l->c->loop))));
+		life_write(l, s, NULL);
+		return false;
+	}
+	str_format(step, sizeof(step), "place %.40s", segment);
+	if (life_act(l, step, LIFE_IDEMPOTENT, 10000) != LIFE_GO) {
+		/* Asked for and answered, yet not there: look again each poll. */
+		if (str_eq(l->act, step) && !l->acting && !l->write)
+			l->place.known = false;
+		return false;
+	}
+	l->placing = true;
+	call.done = on_placed;
+	fabric_place(l->driver->fabric, &at, segment, &call);
+	return false;
+}

@@ -1,0 +1,17 @@
+#ifndef CONTROLLER_LIFE_PORT_H
+#define CONTROLLER_LIFE_PORT_H
+
+#include "controller/life/life.h"
+
+/*
+ * port: where the machine's port is, and moving it.
+ * Tests: tests/world/test_leave.c, tests/world/test_restore.c
+ */
+
+/* A look at the fabric that is newer than the last act and max_age_ms; false: one is on its way. */
+bool life_place_seen(struct life *l, int64_t max_age_ms);
+
+/* In that segment, proved as far as the fabric can; starts what is missing. */
+bool life_placed(struct life *l, const char *segment);
+
+#endif

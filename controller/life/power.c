@@ -1,0 +1,149 @@
+/*
+ * power: acts at the BMC, and the word of a person that stands in for its reads.
+ * Tests: tests/world/test_bmc.c, tests/world/test_verbs.c
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "controller/life/power.h"
+#include "api/annotations.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/life/act.h"
+#include "controller/life/bmc.h"
+#include "controller/life/boot_marks.h"
+#include "controller/life/journal.h"
+#include "controller/life/life.h"
+#include "controller/life/power_turn.h"
+#include "controller/life/takeover.h"
+
+/* A power change is not asked for again within this time: GPU servers need up to 3 min. */
+#define DEAD_READS 3
+#define POWER_PATIENCE_MS 60000
+
+/* What a person said of this operation does not hold for what comes: it is another one from now on. */
+static void void_confirmation(struct life *l)
+{
+	uint8_t raw[16];
+	char id[33];
+
+	loop_random_bytes(l->c->loop, raw, sizeof(raw));
+	str_hex(id, raw, sizeof(raw));
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "OffNotConfirmed",
+		  "the BMC answers On: what a person confirmed is void");
+	life_write(l,
+		   json_pack("{s:{s:n}, s:{s:s}}", "power", "confirmedBy", "operation", "id", id),
+		   NULL);
+}
+
+bool life_off_confirmed(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	const char *id = op ? op->id : NULL;
+	const char *version = l->m->status.bmc.refused_secret_version;
+	bool refused = !str_empty(version) && str_eq(version, l->bmc_secret_version),
+	     error = l->observe_error.kind != ERR_NONE,
+	     dead = refused || (error && l->observe_backoff.failures >= DEAD_READS);
+	char note[512];
+
+	if (str_empty(id) || !str_eq(labels_get(&l->m->meta.annotations, REQUEST_CONFIRM_OFF), id))
+		return false;
+	if (!refused) /* it may come back, and say otherwise */
+		(void)life_seen(l, l->c->o.poll_ms * 5);
+	if (!dead && (error || !l->seen.known))
+		return false;
+	if (!dead && l->seen.power == PROVIDER_POWER_ON) {
+		void_confirmation(l);
+		return false;
+	}
+	if (str_eq(l->m->status.power.confirmed_by, id))
+		return true;
+	str_format(note, sizeof(note), "a person saw it off: operation %s, %s; its BMC says %s", id,
+		   machine_state_info[l->state].name,
+		   refused ? "that it refuses the login"
+		   : dead  ? l->observe_error.text
+			   : provider_power_names[l->seen.power]);
+	log_warn("off confirmed by a person", LOG_S("machine", l->name), LOG_S("operation", id));
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "OffConfirmed", note);
+	life_write(l, json_pack("{s:{s:s}}", "power", "confirmedBy", id), NULL);
+	return false;
+}
+
+/* What was not sent is no error of the BMC's: it goes out again when the lease is renewed. */
+static void acted(struct life *l, const struct err *e)
+{
+	bool unsent = e && l->unsent;
+
+	life_acted(l, unsent ? NULL : e);
+	if (unsent)
+		l->acted_at = 0;
+}
+
+static void on_powered(const struct provider_observation *o, const char *handle,
+		       const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	(void)o;
+	(void)handle;
+	l->power_end = loop_now(l->c->loop);
+	acted(l, e);
+}
+
+void life_bmc_acted(const struct provider_observation *o, const char *handle, const struct err *e,
+		    void *life)
+{
+	(void)o;
+	(void)handle;
+	acted(life, e);
+}
+
+/* Asked again when the request is about to leave: pace and login may have taken a while (S7). */
+static bool may_act(void *arg)
+{
+	struct life *l = arg;
+
+	l->unsent = life_withheld(l, l->act);
+	return !l->unsent;
+}
+
+struct provider_call life_bmc_call(struct life *l)
+{
+	l->unsent = false;
+	return (struct provider_call){
+		.op_id = l->m->status.operation->id,
+		.fence = l->m->status.operation->fence,
+		.may_act = may_act,
+		.session = str_or(l->m->status.bmc.session_uri, ""),
+		.done = life_bmc_acted,
+		.arg = l,
+	};
+}
+
+enum life_turn life_bmc_act(struct life *l, const char *step, enum life_class cls,
+			    int64_t patience_ms)
+{
+	return life_follow_may_act(l) ? life_act(l, step, cls, patience_ms) : LIFE_HOLD;
+}
+
+void life_power(struct life *l, bool on)
+{
+	struct provider_call call;
+
+	/* Recorded clean, so nobody's: then why is it on?  A restored record, or a person. */
+	if (!on && l->m->status.clean && !life_shows_ours(l) && !l->m->status.agent) {
+		life_wait(
+			l, WAITING_APPROVAL, "PowerStateUnexpected",
+			"recorded clean and off, but on without our boot medium; `drover approve --wipe %s`",
+			l->name);
+		return;
+	}
+	if (on && !(life_follow_may_act(l) && life_paced(l, POWER_PATIENCE_MS)))
+		return;
+	if (life_bmc_act(l, on ? "power-on" : "power-off", LIFE_PROBE_FIRST, POWER_PATIENCE_MS) !=
+	    LIFE_GO)
+		return;
+	call = life_bmc_call(l);
+	call.done = on_powered;
+	provider_power(l->driver->provider, l->bmc, on, &call);
+}

@@ -1,0 +1,27 @@
+#ifndef CONTROLLER_LIFE_POWER_H
+#define CONTROLLER_LIFE_POWER_H
+
+#include "controller/life/act.h"
+#include "controller/life/life.h"
+
+/*
+ * power: acts at the BMC, and the word of a person that stands in for its reads.
+ * Tests: tests/world/test_bmc.c, tests/world/test_verbs.c
+ */
+
+/* A person saw it off (REQUEST_CONFIRM_OFF names this operation): stands in for reads, never against a BMC
+ * that answers On.  Writes who is believed into status.power.confirmedBy and an event, once; a BMC that answers On
+ * voids it: the operation gets a new id.  Looks at the BMC itself; false: not confirmed, or not written yet. */
+bool life_off_confirmed(struct life *l);
+
+/* Switch it off through the BMC; nothing when a request is out. */
+void life_power(struct life *l, bool on);
+
+/* For acts at the BMC: may this one go out, the call for it, and what its done() passes on (life: call.arg). */
+enum life_turn life_bmc_act(struct life *l, const char *step, enum life_class cls,
+			    int64_t patience_ms);
+struct provider_call life_bmc_call(struct life *l);
+void life_bmc_acted(const struct provider_observation *o, const char *handle, const struct err *e,
+		    void *life);
+
+#endif

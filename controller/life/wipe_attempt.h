@@ -1,0 +1,26 @@
+#ifndef CONTROLLER_LIFE_WIPE_ATTEMPT_H
+#define CONTROLLER_LIFE_WIPE_ATTEMPT_H
+
+#include "controller/life/life.h"
+#include "wipe/evidence.h"
+
+/*
+ * wipe_attempt: one WipeRecord for each attempt to wipe, failed ones too.
+ * Tests: tests/world/test_evidence.c
+ */
+
+/* "sha256:..." of these bytes. */
+const char *life_digest(struct arena *a, const void *data, size_t len);
+/* status.wipeAttempt for the next attempt: its number, its record's name, the record before.
+ * NULL: the API is being asked whether the number is free. */
+json_t *life_attempt_begin(struct life *l, const char *nonce_digest);
+/* What drover knows of the attempt and the agent signs with the rest. */
+void life_attempt_brief(const struct life *l, struct evidence *ev);
+/* The record of the attempt that is under way; NULL: there is none yet. */
+const struct wipe_record *life_attempt_record(const struct life *l);
+/* Countersign what the agent signed, and keep it whatever the verdict; it must be as it was briefed. */
+void life_attempt_keep(struct life *l, const char *envelope, const struct evidence *want);
+/* An attempt that ended without the agent's word gets a record of drover's alone.  True: the step has to wait. */
+bool life_attempt_settle(struct life *l);
+
+#endif
