@@ -5,16 +5,9 @@
 #include "api/annotations.h"
 #include "api/machine_states.h"
 #include "base/arena.h"
+#include "api/reasons.h"
 #include "base/str.h"
 #include "controller/rules/machine.h"
-
-/* What a person can do about a reason. */
-static const struct {
-	const char *reason, *helps;
-} remedies[] = {
-#define REASON(name_, means_, helps_) {#name_, helps_},
-#include "api/reasons.def"
-};
 
 #define WAKE_HELPS                                                                                 \
 	"wake it: vcluster resume, or scale up what spec.controlPlane of the VirtualCluster names"
@@ -95,9 +88,10 @@ static void help(json_t *o, const char *format, const char *name)
 
 static void help_with(json_t *o, const char *reason, const char *name)
 {
-	for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
-		if (str_eq(remedies[i].reason, reason))
-			help(o, remedies[i].helps, name);
+	enum reason r = reason_find(reason);
+
+	if (r != REASON_NONE)
+		help(o, reason_info[r].helps, name);
 }
 
 /* --- machines ----------------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@
 #define CAP_MS (2 * 3600 * 1000)
 /* A stop is written down this much later than it came about, at most. */
 #define LATE_MS (5 * 60 * 1000)
-#define REASONS 64
+#define ROWS_MAX 64
 
 struct failure {
 	int64_t time;
@@ -246,7 +246,7 @@ static struct row *row_of(struct row *rows, size_t *n, const char *reason)
 	for (size_t i = 0; i < *n; i++)
 		if (str_eq(rows[i].reason, reason))
 			return &rows[i];
-	if (*n == REASONS) /* reasons are a closed list; an agent may invent some */
+	if (*n == ROWS_MAX) /* a status may have been written by hand */
 		return NULL;
 	rows[*n] = (struct row){.reason = reason};
 	return &rows[(*n)++];
@@ -373,7 +373,7 @@ static void find(struct stop_line *l, struct found *s)
 	int64_t since = stop_line_since(l, s->pool,
 					s->scope == POOL || s->scope == IMAGE ? NULL : s->provider),
 		served = last_served(l, s);
-	struct row rows[REASONS];
+	struct row rows[ROWS_MAX];
 	size_t nrows = 0;
 	unsigned doublings = 0;
 

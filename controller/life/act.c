@@ -71,7 +71,7 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 void life_acted(struct life *l, const struct err *e)
 {
 	int64_t delay, now = loop_now(l->c->loop);
-	const char *reason;
+	enum reason reason;
 	json_t *err, *op;
 
 	l->acting = false;
@@ -83,12 +83,14 @@ void life_acted(struct life *l, const struct err *e)
 		l->act_after = now + delay;
 		l->acted_at = 0;
 		l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
-		reason = str_starts(l->act, "place ") ? "NetworkNotConfirmed" : life_bmc_reason(e);
-		counters_act_failed(l->c->counters, l->act, reason);
+		reason = str_starts(l->act, "place ") ? REASON_NetworkNotConfirmed
+						      : life_bmc_reason(e);
+		counters_act_failed(l->c->counters, l->act, reason_name(reason));
 		log_warn("act failed", LOG_S("machine", l->name), LOG_S("act", l->act),
 			 LOG_I("again_in_ms", delay), LOG_E(e));
 		if (l->m) {
-			err = json_pack("{s:s, s:s}", "reason", reason, "message", e->text);
+			err = json_pack("{s:s, s:s}", "reason", reason_name(reason), "message",
+					e->text);
 			life_set_time(err, "time", loop_wall(l->c->loop));
 			op = json_pack("{s:o}", "lastError", err);
 			/* The fabric remembers a higher fence: of a newer leader, who then stops this write, or

@@ -79,7 +79,7 @@ bool life_may_move(struct life *l)
 	if (is_apart(l))
 		return true;
 	life_wait(
-		l, WAITING_APPROVAL, "PowerStateUnexpected",
+		l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 		"the machine is on without our boot medium, and its port is in %s%s: it is not moved",
 		l->place.segment[0] ? l->place.segment : "no segment",
 		l->place.proof == FABRIC_PROOF_NONE ? " (not proved)" : "");
@@ -242,10 +242,10 @@ bool life_agent(struct life *l)
 	s = agent_session_info(l->agent);
 	if (agent_session_intruder(l->agent)) {
 		if (!(machine_state_info[l->state].next & 1u << MACHINE_QUARANTINED))
-			life_fail(l, "SecondCaller",
+			life_fail(l, REASON_SecondCaller,
 				  "a second caller used the boot secret of this operation");
 		else
-			life_quarantine(l, EXIT_OPERATOR, "SecondCaller",
+			life_quarantine(l, EXIT_OPERATOR, REASON_SecondCaller,
 					"a second caller used the boot secret of this operation");
 		return false;
 	}
@@ -261,7 +261,7 @@ bool life_agent(struct life *l)
 	}
 	url = agent_session_media_url(l->agent);
 	if (!url) {
-		life_wait(l, WAITING_APPROVAL, "MediaNotMounted", "%s",
+		life_wait(l, WAITING_APPROVAL, REASON_MediaNotMounted, "%s",
 			  agent_session_refusal(l->agent));
 		return false;
 	}
@@ -271,12 +271,12 @@ bool life_agent(struct life *l)
 		if (!l->seen.media_known) /* not read this time: nothing is concluded */
 			return false;
 		if (!life_shows_ours(l))
-			life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
+			life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 				  "the machine is on, and its BMC does not show our boot medium");
 		else if (!is_boot_of_now(l) && !str_eq(l->seen.media_url, url) &&
 			 !(str_eq(l->seen.http_url, url) && !life_address_kept(l)))
 			life_power(l, false); /* an earlier boot of ours */
-		else if (op && str_eq(op->last_error.reason, "PowerStateUnexpected"))
+		else if (op && reason_find(op->last_error.reason) == REASON_PowerStateUnexpected)
 			life_write(
 				l,
 				json_pack("{s:{s:n, s:n}}", "operation", "lastError", "waitingFor"),
@@ -388,7 +388,7 @@ bool life_agent_off(struct life *l)
 		if (life_shows_ours(l) || str_eq(op->step, "power-off"))
 			life_power(l, false);
 		else
-			life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
+			life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 				  "the machine is on, and its BMC does not show our boot medium");
 		return false;
 	}
@@ -415,4 +415,11 @@ bool life_agent_off(struct life *l)
 		return false;
 	}
 	return marked(l, NULL);
+}
+
+enum reason agent_reason(const struct proto_report *r, enum reason otherwise)
+{
+	enum reason said = reason_find(r->reason);
+
+	return said == REASON_NONE ? otherwise : said;
 }

@@ -1,6 +1,7 @@
 #ifndef CONTROLLER_LIFE_AGENT_BOOT_H
 #define CONTROLLER_LIFE_AGENT_BOOT_H
 
+#include "api/reasons.h"
 #include "controller/life/life.h"
 
 /*
@@ -29,5 +30,8 @@ bool life_may_move(struct life *l);
 /* What the journal says of a boot by HTTP is held against the network; false: that is being asked. */
 bool life_boot_followed(struct life *l);
 bool life_agent_dismissed(const struct life *l); /* that was written down */
+
+/* Why its order failed, in the agent's word where that is on the list. */
+enum reason agent_reason(const struct proto_report *r, enum reason otherwise);
 
 #endif

@@ -110,7 +110,7 @@ enum life_claim_is life_claim_look(struct life *l)
 		life_ask_claim(l, "gone");
 		return LIFE_CLAIM_ASKED;
 	case ASK_OK:
-		life_wait(l, WAITING_APPROVAL, "ClaimUnreadable",
+		life_wait(l, WAITING_APPROVAL, REASON_ClaimUnreadable,
 			  "claim %s is there and cannot be read; its event says why",
 			  l->m->status.claim_ref->name);
 		life_ask_again(l);

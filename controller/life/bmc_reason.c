@@ -9,20 +9,20 @@
 #include "base/log.h"
 #include "base/str.h"
 
-const char *life_bmc_reason(const struct err *e)
+enum reason life_bmc_reason(const struct err *e)
 {
 	switch (e->kind) {
 	case ERR_DENIED:
-		return "BmcAuthFailed";
+		return REASON_BmcAuthFailed;
 	case ERR_CONFLICT:
-		return "DuplicateIdentity";
+		return REASON_DuplicateIdentity;
 	case ERR_PROTOCOL:
-		return "BmcProtocolError";
+		return REASON_BmcProtocolError;
 	case ERR_UNSUPPORTED:
-		return "BmcUnsupported";
+		return REASON_BmcUnsupported;
 	case ERR_CAPACITY:
 	case ERR_QUOTA:
-		return "BmcBusy";
+		return REASON_BmcBusy;
 	case ERR_NONE:
 	case ERR_INVALID:
 	case ERR_NOT_FOUND:
@@ -32,5 +32,5 @@ const char *life_bmc_reason(const struct err *e)
 	case ERR_KINDS:
 		break;
 	}
-	return "BmcUnreachable";
+	return REASON_BmcUnreachable;
 }

@@ -1,7 +1,8 @@
 #ifndef CONTROLLER_LIFE_BMC_REASON_H
 #define CONTROLLER_LIFE_BMC_REASON_H
 
-#include "controller/life/life.h"
+#include "api/reasons.h"
+#include "base/err.h"
 
 /*
  * bmc_reason: the closed list's name for an error of a BMC.
@@ -9,6 +10,6 @@
  */
 
 /* The closed list's name for a BMC's error. */
-const char *life_bmc_reason(const struct err *e);
+enum reason life_bmc_reason(const struct err *e);
 
 #endif

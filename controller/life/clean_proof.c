@@ -36,18 +36,17 @@ const struct wipe_record *life_record(const struct life *l)
 
 bool life_can_sign(struct life *l)
 {
-	static const char missing[] = "EvidenceKeyMissing";
 	const struct machine_operation *op = l->m->status.operation;
 	int64_t limit = life_limit_ms(l, l->state);
 	char t[STR_TIME_SIZE];
 
 	if (!keys_evidence(l->c->keys)) {
 		life_wait(
-			l, WAITING_APPROVAL, missing,
+			l, WAITING_APPROVAL, REASON_EvidenceKeyMissing,
 			"the Secret drover-evidence-key is not there or holds no key: nothing can be signed");
 		return false;
 	}
-	if (!op || !str_eq(op->last_error.reason, missing))
+	if (!op || reason_find(op->last_error.reason) != REASON_EvidenceKeyMissing)
 		return true;
 	/* The time spent waiting was a person's. */
 	life_write(l,

@@ -48,7 +48,7 @@ static bool reachable(const struct life *l, struct condition *c)
 		.type = "Reachable", .status = CONDITION_TRUE, .reason = "Answered", .message = ""};
 	if (l->observe_error.kind != ERR_NONE) {
 		c->status = CONDITION_FALSE;
-		c->reason = life_bmc_reason(&l->observe_error);
+		c->reason = reason_name(life_bmc_reason(&l->observe_error));
 		c->message = l->observe_error.text;
 	}
 	return true;
@@ -74,7 +74,7 @@ static bool managed(const struct life *l, struct condition *c, struct arena *a)
 	} else if (l->m->spec.bmc && life_identity(l, &e) < 0) {
 		c->reason = e.kind == ERR_NOT_FOUND ? "NotApproved" : "IdentityMismatch";
 		c->message = arena_strdup(a, e.text);
-	} else if (op && str_eq(op->last_error.reason, "DuplicateIdentity")) {
+	} else if (op && reason_find(op->last_error.reason) == REASON_DuplicateIdentity) {
 		c->reason = op->last_error.reason;
 		c->message = str_or(op->last_error.message, "");
 	} else {

@@ -54,8 +54,8 @@ bool life_is_double(struct life *l)
 
 	kube_cache_each(l->c->cache[OBJECT_MACHINE], is_twin, &t);
 	if (t.found)
-		life_wait(l, WAITING_APPROVAL, "DuplicateIdentity", "%s is that of machine %s too",
-			  t.what, t.found);
+		life_wait(l, WAITING_APPROVAL, REASON_DuplicateIdentity,
+			  "%s is that of machine %s too", t.what, t.found);
 	return t.found != NULL;
 }
 
@@ -69,8 +69,8 @@ bool life_consented(struct life *l)
 		return false;
 	if (life_identity(l, &e) < 0) {
 		life_wait(l, WAITING_APPROVAL,
-			  e.kind == ERR_NOT_FOUND ? "NotApproved" : "IdentityMismatch", "%s",
-			  e.text);
+			  e.kind == ERR_NOT_FOUND ? REASON_NotApproved : REASON_IdentityMismatch,
+			  "%s", e.text);
 		return false;
 	}
 	return !life_is_double(l);
@@ -81,7 +81,7 @@ bool life_may_leave(struct life *l)
 	if (!ctx_crds_terminating(l->c))
 		return true;
 	life_wait(
-		l, WAITING_APPROVAL, "DefinitionTerminating",
+		l, WAITING_APPROVAL, REASON_DefinitionTerminating,
 		"a CustomResourceDefinition of drover.dev is being deleted: no deletion is acted on");
 	return false;
 }
@@ -92,7 +92,7 @@ bool life_paused(struct life *l)
 
 	if (l->m->spec.management_policy != MACHINE_OBSERVE && !(p && p->spec.paused))
 		return false;
-	life_wait(l, WAITING_APPROVAL, "Paused", "%s",
+	life_wait(l, WAITING_APPROVAL, REASON_Paused, "%s",
 		  p && p->spec.paused ? "the provider is paused"
 				      : "spec.managementPolicy is Observe");
 	return true;

@@ -108,7 +108,7 @@ bool life_finalizer(struct life *l, bool on)
 
 #define FAILURES_KEPT 20
 
-static json_t *failures_with(const struct life *l, const char *reason, const char *message)
+static json_t *failures_with(const struct life *l, enum reason reason, const char *message)
 {
 	json_t *list = json_array(), *f = json_object();
 	size_t n = l->m->status.failures.n;
@@ -134,7 +134,7 @@ static json_t *failures_with(const struct life *l, const char *reason, const cha
 	}
 	life_set_time(f, "time", loop_wall(l->c->loop));
 	json_object_set_new(f, "step", json_string(machine_state_info[l->state].name));
-	json_object_set_new(f, "reason", json_string(reason));
+	json_object_set_new(f, "reason", json_string(reason_name(reason)));
 	json_object_set_new(f, "message", json_string(message));
 	if (r)
 		json_object_set_new(f, "claim", json_string(r->name));
@@ -148,7 +148,7 @@ static json_t *failures_with(const struct life *l, const char *reason, const cha
 	return list;
 }
 
-static void enter(struct life *l, enum machine_state to, json_t *extra, const char *reason,
+static void enter(struct life *l, enum machine_state to, json_t *extra, enum reason reason,
 		  const char *message)
 {
 	json_t *status = extra ? extra : json_object(), *op, *given;
@@ -177,11 +177,13 @@ static void enter(struct life *l, enum machine_state to, json_t *extra, const ch
 	life_set_time(status, "stateSince", now);
 	if (reason) {
 		json_object_set_new(status, "failures", failures_with(l, reason, message));
-		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason, message);
+		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason_name(reason),
+			  message);
 	}
 	log_info("machine state", LOG_S("machine", l->name),
 		 LOG_S("from", machine_state_info[l->state].name),
-		 LOG_S("to", machine_state_info[to].name), LOG_S("reason", str_or(reason, "")),
+		 LOG_S("to", machine_state_info[to].name),
+		 LOG_S("reason", str_or(reason_name(reason), "")),
 		 LOG_S("message", str_or(message, "")),
 		 LOG_I("ms", l->m->status.state_since ? now - l->m->status.state_since : 0));
 	l->act[0] = l->answer.about[0] = '\0';
@@ -202,7 +204,7 @@ static void tidy(char *text)
 		*at = '*';
 }
 
-void life_goto(struct life *l, enum machine_state to, json_t *extra, const char *reason,
+void life_goto(struct life *l, enum machine_state to, json_t *extra, enum reason reason,
 	       const char *fmt, ...)
 {
 	char message[400] = "";
@@ -217,7 +219,7 @@ void life_goto(struct life *l, enum machine_state to, json_t *extra, const char 
 	enter(l, to, extra, reason, message);
 }
 
-void life_quarantine(struct life *l, enum machine_exit exit_, const char *reason, const char *fmt,
+void life_quarantine(struct life *l, enum machine_exit exit_, enum reason reason, const char *fmt,
 		     ...)
 {
 	char message[400];
@@ -228,7 +230,7 @@ void life_quarantine(struct life *l, enum machine_exit exit_, const char *reason
 	vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
 	tidy(message);
-	q = json_pack("{s:s, s:s, s:s}", "reason", reason, "message", message, "exit",
+	q = json_pack("{s:s, s:s, s:s}", "reason", reason_name(reason), "message", message, "exit",
 		      exit_ == EXIT_AUTO ? "auto" : "operator");
 	life_set_time(q, "since", loop_wall(l->c->loop));
 	life_set_time(q, "nextAttempt",
@@ -238,7 +240,7 @@ void life_quarantine(struct life *l, enum machine_exit exit_, const char *reason
 	      message);
 }
 
-void life_wait(struct life *l, enum machine_waiting waiting_for, const char *reason,
+void life_wait(struct life *l, enum machine_waiting waiting_for, enum reason reason,
 	       const char *fmt, ...)
 {
 	static const char *const names[] = {"Device", "Rate", "Budget", "Approval"};
@@ -251,15 +253,16 @@ void life_wait(struct life *l, enum machine_waiting waiting_for, const char *rea
 	vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
 	tidy(message);
-	if (op && str_eq(op->last_error.reason, reason) &&
+	if (op && str_eq(op->last_error.reason, reason_name(reason)) &&
 	    str_eq(op->last_error.message, message) && op->waiting_for == (int)waiting_for)
 		return;
 	log_info("machine waits", LOG_S("machine", l->name),
-		 LOG_S("state", machine_state_info[l->state].name), LOG_S("reason", reason),
-		 LOG_S("message", message));
-	if (!op || !str_eq(op->last_error.reason, reason))
-		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason, message);
-	err = json_pack("{s:s, s:s}", "reason", reason, "message", message);
+		 LOG_S("state", machine_state_info[l->state].name),
+		 LOG_S("reason", reason_name(reason)), LOG_S("message", message));
+	if (!op || !str_eq(op->last_error.reason, reason_name(reason)))
+		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason_name(reason),
+			  message);
+	err = json_pack("{s:s, s:s}", "reason", reason_name(reason), "message", message);
 	life_set_time(err, "time", loop_wall(l->c->loop));
 	life_write(l,
 		   json_pack("{s:{s:s, s:o}}", "operation", "waitingFor", names[waiting_for],

@@ -1,6 +1,7 @@
 #ifndef CONTROLLER_LIFE_JOURNAL_H
 #define CONTROLLER_LIFE_JOURNAL_H
 
+#include "api/reasons.h"
 #include "controller/life/life.h"
 
 /*
@@ -12,11 +13,11 @@
 /* The only place that changes status.state.  Written down before anything of the new state is done.
  * extra: further status members for the same patch (taken; may be NULL).  reason: not NULL when
  * something failed: it goes into status.failures with the claim, and into an event. */
-void life_goto(struct life *l, enum machine_state to, json_t *extra, const char *reason,
+void life_goto(struct life *l, enum machine_state to, json_t *extra, enum reason reason,
 	       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /* To quarantined, with the reason and its exit. */
-void life_quarantine(struct life *l, enum machine_exit exit, const char *reason, const char *fmt,
+void life_quarantine(struct life *l, enum machine_exit exit, enum reason reason, const char *fmt,
 		     ...) __attribute__((format(printf, 4, 5)));
 
 /* The machine fails its claim: to stopping. */
@@ -29,7 +30,7 @@ void life_write(struct life *l, json_t *status, json_t *spec);
 bool life_finalizer(struct life *l, bool on);
 
 /* Say why nothing moves: status.operation.waitingFor and lastError, written when they changed. */
-void life_wait(struct life *l, enum machine_waiting waiting_for, const char *reason,
+void life_wait(struct life *l, enum machine_waiting waiting_for, enum reason reason,
 	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

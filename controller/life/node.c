@@ -90,7 +90,7 @@ bool life_mark_node(struct life *l, struct tenant *t, const struct tenant_node *
 		break;
 	case ASK_FAILED:
 		if (l->answer.err.kind != ERR_CONFLICT)
-			life_wait(l, WAITING_DEVICE, "NodeNotMarked", "Node %s: %s",
+			life_wait(l, WAITING_DEVICE, REASON_NodeNotMarked, "Node %s: %s",
 				  node->world.name, l->answer.err.text);
 		life_ask_again(l);
 		break;

@@ -31,7 +31,7 @@ static void on_place_seen(const struct fabric_place *p, const struct err *e, voi
 		log_warn("fabric not read", LOG_S("machine", l->name), LOG_E(e));
 		l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
 		if (l->m && !l->write)
-			life_wait(l, WAITING_DEVICE, "NetworkNotConfirmed", "%s", e->text);
+			life_wait(l, WAITING_DEVICE, REASON_NetworkNotConfirmed, "%s", e->text);
 		loop_timer_start(&l->timer, e->retry_after_ms > 1000 ? e->retry_after_ms : 1000);
 		return;
 	}

@@ -133,7 +133,7 @@ void life_power(struct life *l, bool on)
 	/* Recorded clean, so nobody's: then why is it on?  A restored record, or a person. */
 	if (!on && l->m->status.clean && !life_shows_ours(l) && !l->m->status.agent) {
 		life_wait(
-			l, WAITING_APPROVAL, "PowerStateUnexpected",
+			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			"recorded clean and off, but on without our boot medium; `drover approve --wipe %s`",
 			l->name);
 		return;

@@ -24,8 +24,9 @@ static void say(struct life *l)
 	if (li->per_domain.key)
 		str_format(domain, sizeof(domain), ", and %lld at once of one %s",
 			   (long long)li->per_domain.concurrent, li->per_domain.key);
-	life_wait(l, WAITING_RATE, LIFE_PACED, "provider %s switches on %lld machines a minute%s",
-		  p->meta.name, (long long)li->power_on_per_minute, domain);
+	life_wait(l, WAITING_RATE, REASON_PowerOnPaced,
+		  "provider %s switches on %lld machines a minute%s", p->meta.name,
+		  (long long)li->power_on_per_minute, domain);
 }
 
 bool life_paced(struct life *l, int64_t patience_ms)

@@ -10,7 +10,6 @@
  * state's deadline: that stands still meanwhile, and is moved by as much before the machine is switched on.
  * Tests: tests/world/test_pace.c
  */
-#define LIFE_PACED "PowerOnPaced"
 
 /* May power-on go out?  patience_ms: as of life_act(); what is asked for already needs no turn. */
 bool life_paced(struct life *l, int64_t patience_ms);

@@ -151,7 +151,7 @@ json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 		if (l->answer.err.kind == ERR_INVALID &&
 		    !l->answer.err.code) /* not the server: the record */
 			life_wait(
-				l, WAITING_APPROVAL, "RecordNotKept",
+				l, WAITING_APPROVAL, REASON_RecordNotKept,
 				"WipeRecord %s exists and cannot be read: %s; keep a copy and delete it",
 				name, l->answer.err.text);
 		life_ask_again(l);
@@ -236,7 +236,7 @@ static void on_kept(json_t *o, const struct err *e, void *arg)
 	log_warn("wipe record not created", LOG_S("machine", l->name), LOG_E(e));
 	l->record_after = loop_now(l->c->loop) + again;
 	if (!l->write && again == RECORD_AGAIN_MS)
-		life_wait(l, WAITING_APPROVAL, "RecordNotKept",
+		life_wait(l, WAITING_APPROVAL, REASON_RecordNotKept,
 			  "the WipeRecord was not created: %s", e->text);
 	loop_timer_start(&l->timer, RECORD_AGAIN_MS);
 }
@@ -315,26 +315,26 @@ void life_attempt_keep(struct life *l, const char *envelope, const struct eviden
 	if (!life_can_sign(l))
 		return;
 	if (record_named(l, l->m->status.wipe_attempt->record)) {
-		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified",
+		life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
 				"WipeRecord %s is of another run",
 				l->m->status.wipe_attempt->record);
 		return;
 	}
 	if (evidence_open(envelope, agent_session_info(l->agent)->public_key, NULL, 0, a, &ev, &e) <
 	    0) {
-		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified",
+		life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
 				"the evidence is not the agent's: %s", e.text);
 		return;
 	}
 	if (!as_briefed(&ev, want) ||
 	    !timely(l, &ev)) { /* the countersignature would vouch for it */
-		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified",
+		life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
 				"the evidence speaks of another machine, tenancy, run or time");
 		return;
 	}
 	both = evidence_countersign(envelope, key, &e);
 	if (!both) {
-		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified",
+		life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
 				"the evidence is not the agent's: %s", e.text);
 		return;
 	}

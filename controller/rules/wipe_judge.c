@@ -105,18 +105,19 @@ int wipe_judge(const struct machine *m, const struct provider_object *p, const s
 	return floor ? judge_floor(ev, floor, "the claim", e) : 0;
 }
 
-const char *wipe_judge_reason(const struct machine *m, const struct evidence *ev)
+enum reason wipe_judge_reason(const struct machine *m, const struct evidence *ev)
 {
-	static const char *const told[] = {"DriveMissing", "DriveFailed", "EraseBelowPolicy"};
+	static const enum reason told[] = {REASON_DriveMissing, REASON_DriveFailed,
+					   REASON_EraseBelowPolicy};
 	struct err e;
 
 	if (ev->inventory.missing.n)
-		return "DriveMissing";
+		return REASON_DriveMissing;
 	if (ev->inventory.extra.n)
-		return "DriveUnknown";
+		return REASON_DriveUnknown;
 	for (size_t i = 0; i < ev->devices.n; i++)
 		for (size_t k = 0; k < sizeof(told) / sizeof(*told); k++)
-			if (str_eq(ev->devices.v[i].reason, told[k]))
+			if (reason_find(ev->devices.v[i].reason) == told[k])
 				return told[k];
-	return judge_wipe(m, ev, &e) < 0 ? "EraseUnverified" : "EraseBelowPolicy";
+	return judge_wipe(m, ev, &e) < 0 ? REASON_EraseUnverified : REASON_EraseBelowPolicy;
 }

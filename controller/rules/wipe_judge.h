@@ -2,6 +2,7 @@
 #define CONTROLLER_RULES_WIPE_JUDGE_H
 
 #include "api/kinds.h"
+#include "api/reasons.h"
 #include "wipe/evidence.h"
 
 /*
@@ -14,7 +15,7 @@
 int wipe_judge(const struct machine *m, const struct provider_object *p, const struct evidence *ev,
 	       const struct object_wipe_floor *floor, struct err *e);
 /* Why wipe_judge() refused it, as one of reasons.def. */
-const char *wipe_judge_reason(const struct machine *m, const struct evidence *ev);
+enum reason wipe_judge_reason(const struct machine *m, const struct evidence *ev);
 /* Worst levels of flash and of spinning drives in a record; -1: it has none of them. */
 void wipe_judge_levels(const struct evidence *ev, int *flash, int *hdd);
 

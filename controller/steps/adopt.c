@@ -27,19 +27,19 @@ static const struct node_claim *claim_of(struct life *l)
 
 	if (!n)
 		life_wait(
-			l, WAITING_APPROVAL, "ClaimNotFound",
+			l, WAITING_APPROVAL, REASON_ClaimNotFound,
 			"spec.approval.claim: there is no NodeClaim %s; create it, by the name of the "
 			"tenant's Node and with spec.machineRef this machine, or approve another",
 			name);
 	else if (!r || !str_eq(r->name,
 			       l->name)) /* its UID is an older one after a backup was put back */
 		life_wait(
-			l, WAITING_APPROVAL, "ClaimNotFound",
+			l, WAITING_APPROVAL, REASON_ClaimNotFound,
 			"NodeClaim %s: spec.machineRef is %s, not this machine; approve the claim that "
 			"it serves",
 			name, r ? str_or(r->name, "empty") : "empty");
 	else if (n->meta.deletion_timestamp)
-		life_wait(l, WAITING_APPROVAL, "ClaimNotFound",
+		life_wait(l, WAITING_APPROVAL, REASON_ClaimNotFound,
 			  "NodeClaim %s is being deleted; create it again when it is gone", name);
 	else
 		return n;
@@ -55,25 +55,25 @@ static const struct tenant_node *node_of(struct life *l, const struct node_claim
 	OWN(arena) a = arena_new();
 
 	if (!t || !tenant_usable(t) || !t->nodes || !kube_cache_synced(t->nodes)) {
-		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "tenant %s: %s", vc,
+		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "tenant %s: %s", vc,
 			  t ? str_or(t->reason, "its Nodes are not read yet") : "is not there");
 		return NULL;
 	}
 	node = tenant_node_get(t, n->meta.name);
 	if (!node)
-		life_wait(l, WAITING_APPROVAL, "NodeNotFound",
+		life_wait(l, WAITING_APPROVAL, REASON_NodeNotFound,
 			  "tenant %s has no Node %s, the claim's name", vc, n->meta.name);
 	else if (!identity_node(l->seen.uuid, identity_provider_id(l->m, a), node->system_uuid,
 				node->provider_id))
-		life_wait(l, WAITING_APPROVAL, "NodeIdentityMismatch",
+		life_wait(l, WAITING_APPROVAL, REASON_NodeIdentityMismatch,
 			  "Node %s (%s) runs on system UUID %s, the BMC says %s", n->meta.name,
 			  str_or(node->provider_id, "no providerID"),
 			  str_or(node->system_uuid, "(none)"), str_or(l->seen.uuid, "(none)"));
 	else if (str_empty(node->boot_id))
-		life_wait(l, WAITING_APPROVAL, "NodeIdentityMismatch", "Node %s reports no boot id",
-			  n->meta.name);
+		life_wait(l, WAITING_APPROVAL, REASON_NodeIdentityMismatch,
+			  "Node %s reports no boot id", n->meta.name);
 	else if (l->seen.power != PROVIDER_POWER_ON)
-		life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
+		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			  "Node %s runs on it, but the BMC says it is not on", n->meta.name);
 	else
 		return node;
@@ -98,7 +98,7 @@ static bool is_placed(struct life *l, const struct node_claim *n)
 		   str_or(vc->spec.network.segment, vc->meta.name));
 	if (str_eq(l->place.segment, segment) && l->place.proof != FABRIC_PROOF_NONE)
 		return true;
-	life_wait(l, WAITING_APPROVAL, "NetworkNotConfirmed",
+	life_wait(l, WAITING_APPROVAL, REASON_NetworkNotConfirmed,
 		  "its port is in %s%s, and the claim's tenant in %s; it is not adopted there",
 		  l->place.segment[0] ? l->place.segment : "no segment",
 		  l->place.proof == FABRIC_PROOF_NONE ? " (not proved)" : "", segment);
@@ -130,7 +130,7 @@ void adopt(struct life *l)
 		      "name", n->spec.virtual_cluster_ref.name, "uid",
 		      str_or(n->spec.virtual_cluster_ref.uid, ""), "bootID", node->boot_id);
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "Adopted", n->meta.name);
-	life_goto(l, MACHINE_SERVING, x, NULL, NULL);
+	life_goto(l, MACHINE_SERVING, x, REASON_NONE, NULL);
 }
 
 /* --- a claim that came back ------------------------------------------------------------------------ */
@@ -143,7 +143,7 @@ static void replaced(struct life *l)
 		adopt(l);
 	else if (!adopt_wanted(l))
 		life_wait(
-			l, WAITING_APPROVAL, "ClaimReplaced",
+			l, WAITING_APPROVAL, REASON_ClaimReplaced,
 			"NodeClaim %s has another UID than the one that is served (a restored backup?); `drover approve %s --adopt %s` if it is the same",
 			l->m->status.claim_ref->name, l->name, l->m->status.claim_ref->name);
 	l->answer.about[0] = '\0';

@@ -57,10 +57,10 @@ static bool agent_lost(struct life *l)
 	if (!why) /* a new leader's seat is being filled again, or a quarantine is being written */
 		return true;
 	if (op->boot_number >= AGENT_BOOTS_MAX)
-		life_quarantine(l, EXIT_AUTO, "AgentSilent", "%s, for the %dth time", why,
+		life_quarantine(l, EXIT_AUTO, REASON_AgentSilent, "%s, for the %dth time", why,
 				AGENT_BOOTS_MAX);
 	else
-		life_goto(l, MACHINE_DIRTY, again(l), "AgentSilent", "%s", why);
+		life_goto(l, MACHINE_DIRTY, again(l), REASON_AgentSilent, "%s", why);
 	return true;
 }
 
@@ -72,7 +72,7 @@ void step_dirty(struct life *l)
 	if (!life_seen(l, l->c->o.poll_ms * 5))
 		return;
 	if (life_identity(l, &e) < 0) {
-		life_quarantine(l, EXIT_OPERATOR, "DuplicateIdentity", "%s", e.text);
+		life_quarantine(l, EXIT_OPERATOR, REASON_DuplicateIdentity, "%s", e.text);
 		return;
 	}
 	if (!life_may_move(l) ||
@@ -85,7 +85,7 @@ void step_dirty(struct life *l)
 		return;
 	}
 	if (life_agent(l))
-		life_goto(l, MACHINE_INSPECTING, NULL, NULL, NULL);
+		life_goto(l, MACHINE_INSPECTING, NULL, REASON_NONE, NULL);
 }
 
 /* --- inspecting --------------------------------------------------------------------------------- */
@@ -173,24 +173,24 @@ void step_inspecting(struct life *l)
 	if (!r)
 		return;
 	if (r->state != PROTO_DONE || !r->inventory) {
-		life_quarantine(l, EXIT_AUTO, str_or(r->reason, "InventoryMismatch"),
+		life_quarantine(l, EXIT_AUTO, agent_reason(r, REASON_InventoryMismatch),
 				"inspection failed: %s", str_or(r->message, "no inventory"));
 		return;
 	}
 	if (!r->inventory->drives.n) {
-		life_quarantine(l, EXIT_OPERATOR, "DriveUnknown", "the agent sees no drive");
+		life_quarantine(l, EXIT_OPERATOR, REASON_DriveUnknown, "the agent sees no drive");
 		return;
 	}
 	if (inventory_fits(l->m, life_provider(l), r->inventory, &e) < 0) {
 		if (shown(l, r->inventory))
-			life_quarantine(l, EXIT_OPERATOR, "InventoryMismatch", "%s", e.text);
+			life_quarantine(l, EXIT_OPERATOR, REASON_InventoryMismatch, "%s", e.text);
 		return;
 	}
 	undriven_text(r->inventory, dark, sizeof(dark));
 	/* A list without them would be taken for complete ever after: a person says that it is. */
 	if (r->inventory->undriven.n && !l->m->spec.drives.n) {
 		if (shown(l, r->inventory))
-			life_quarantine(l, EXIT_OPERATOR, "StorageNotDriven", "%s", dark);
+			life_quarantine(l, EXIT_OPERATOR, REASON_StorageNotDriven, "%s", dark);
 		return;
 	}
 	if (!l->m->spec.drives
@@ -207,7 +207,7 @@ void step_inspecting(struct life *l)
 		life_goto(l, MACHINE_WIPING,
 			  json_pack("{s:o, s:o}", "inventory", inventory_json(l, r->inventory),
 				    "wipeAttempt", attempt),
-			  NULL, NULL);
+			  REASON_NONE, NULL);
 }
 
 /* --- wiping, verifying -------------------------------------------------------------------------- */
@@ -220,7 +220,7 @@ static bool attempt_stands(struct life *l, const char *nonce_hex)
 
 	if (t && str_eq(t->nonce_digest, life_digest(a, nonce_hex, strlen(nonce_hex))))
 		return true;
-	life_goto(l, MACHINE_DIRTY, again(l), NULL, NULL);
+	life_goto(l, MACHINE_DIRTY, again(l), REASON_NONE, NULL);
 	return false;
 }
 
@@ -260,11 +260,11 @@ void step_wiping(struct life *l)
 	if (!r)
 		return;
 	if (r->state != PROTO_DONE) {
-		life_quarantine(l, EXIT_OPERATOR, str_or(r->reason, "EraseUnverified"),
+		life_quarantine(l, EXIT_OPERATOR, agent_reason(r, REASON_EraseUnverified),
 				"wipe failed: %s", str_or(r->message, "no reason given"));
 		return;
 	}
-	life_goto(l, MACHINE_VERIFYING, NULL, NULL, NULL);
+	life_goto(l, MACHINE_VERIFYING, NULL, REASON_NONE, NULL);
 }
 
 /* Wiped and good, but three claims in a row failed on it: it is not offered again (DESIGN.md, section 4). */
@@ -286,7 +286,7 @@ static bool worn_out(struct life *l)
 	for (size_t i = 0; i < sizeof(lasting) / sizeof(lasting[0]); i++)
 		if (str_eq(f->reason, lasting[i]))
 			way = EXIT_OPERATOR;
-	life_quarantine(l, way, STOP_LINE_WORN,
+	life_quarantine(l, way, REASON_FailsRepeatedly,
 			"three claims in a row failed on it, at last %s: %s", f->reason,
 			str_or(f->message, ""));
 	return true;
@@ -315,7 +315,7 @@ static void stamp(struct life *l, const struct wipe_record *rec, struct arena *a
 		if (!r)
 			return;
 		if (r->state != PROTO_DONE) {
-			life_quarantine(l, EXIT_OPERATOR, str_or(r->reason, "DriveFailed"),
+			life_quarantine(l, EXIT_OPERATOR, agent_reason(r, REASON_DriveFailed),
 					"the clean stamp was not written: %s",
 					str_or(r->message, "no reason given"));
 			return;
@@ -329,7 +329,7 @@ static void stamp(struct life *l, const struct wipe_record *rec, struct arena *a
 	x = json_pack("{s:b, s:{s:s, s:I}, s:n, s:n, s:n, s:n}", "clean", 1, "lastWipe", "record",
 		      rec->meta.name, "tenancy", (json_int_t)l->m->status.tenancy, "agent",
 		      "quarantine", "tenant", "wipeAttempt");
-	life_goto(l, MACHINE_FREE, x, NULL, NULL);
+	life_goto(l, MACHINE_FREE, x, REASON_NONE, NULL);
 }
 
 void step_verifying(struct life *l)
@@ -360,7 +360,7 @@ void step_verifying(struct life *l)
 		if (!r)
 			return;
 		if (r->state != PROTO_DONE || !r->envelope)
-			life_quarantine(l, EXIT_OPERATOR, str_or(r->reason, "EraseUnverified"),
+			life_quarantine(l, EXIT_OPERATOR, agent_reason(r, REASON_EraseUnverified),
 					"verification failed: %s",
 					str_or(r->message, "no evidence"));
 		else
@@ -370,7 +370,7 @@ void step_verifying(struct life *l)
 	publics = keys_evidence_publics(l->c->keys, &n);
 	if (evidence_open_countersigned(rec->spec.envelope, publics, n, a, &ev, &e) < 0 ||
 	    evidence_compare(&rec->spec.evidence, &ev, &e) < 0) {
-		life_quarantine(l, EXIT_OPERATOR, "EraseUnverified", "%s: %s", rec->meta.name,
+		life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified, "%s: %s", rec->meta.name,
 				e.text);
 		return;
 	}

@@ -56,7 +56,7 @@ static const struct node_claim *wanted(struct life *l)
 	const struct node_claim *n = asked_for(l, &leaving);
 
 	if (leaving)
-		life_goto(l, MACHINE_STOPPING, NULL, NULL, NULL);
+		life_goto(l, MACHINE_STOPPING, NULL, REASON_NONE, NULL);
 	return n;
 }
 
@@ -65,13 +65,13 @@ static bool agent_there(struct life *l)
 	bool there = life_agent(l);
 
 	if (agent_session_rebooted(l->agent)) { /* also of a session that the journal knows */
-		life_fail(l, "AgentRebooted", "the machine rebooted under the agent");
+		life_fail(l, REASON_AgentRebooted, "the machine rebooted under the agent");
 		return false;
 	}
 	if (!there)
 		return false;
 	if (loop_now(l->c->loop) - agent_session_info(l->agent)->last_seen > AGENT_SILENT_MS) {
-		life_fail(l, "AgentSilent", "the agent said nothing for 5 minutes");
+		life_fail(l, REASON_AgentSilent, "the agent said nothing for 5 minutes");
 		return false;
 	}
 	return true;
@@ -84,7 +84,7 @@ static bool bmc_is_ours(struct life *l)
 	if (!life_seen(l, l->c->o.poll_ms * 10))
 		return false;
 	if (life_identity(l, &e) < 0) {
-		life_fail(l, "DuplicateIdentity", "%s", e.text);
+		life_fail(l, REASON_DuplicateIdentity, "%s", e.text);
 		return false;
 	}
 	return true;
@@ -126,7 +126,7 @@ void step_claimed(struct life *l)
 	if (!n) { /* nothing was written: free again, and off unless it was warm */
 		if (leaving && !life_warm_stays(l) && life_agent_off(l))
 			life_goto(l, MACHINE_FREE, json_pack("{s:n, s:n}", "claimRef", "agent"),
-				  NULL, NULL);
+				  REASON_NONE, NULL);
 		return;
 	}
 	if (!bmc_is_ours(l) || !life_can_sign(l) || !life_may_move(l) ||
@@ -140,17 +140,17 @@ void step_claimed(struct life *l)
 	if (!r)
 		return;
 	if (r->state != PROTO_DONE || !r->inventory) {
-		life_fail(l, str_or(r->reason, "InventoryMismatch"), "inspection failed: %s",
+		life_fail(l, agent_reason(r, REASON_InventoryMismatch), "inspection failed: %s",
 			  str_or(r->message, "no inventory"));
 		return;
 	}
 	if (inventory_fits(l->m, life_provider(l), r->inventory, &e) < 0) {
-		life_fail(l, "InventoryMismatch", "%s", e.text);
+		life_fail(l, REASON_InventoryMismatch, "%s", e.text);
 		return;
 	}
 	if (life_clean(l, &n->spec.wipe, &e) < 0) {
-		life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0), "EraseUnverified",
-			  "%s", e.text);
+		life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0),
+			  REASON_EraseUnverified, "%s", e.text);
 		return;
 	}
 	/* Somebody was there of whom nothing is known: a tenancy of its own, which the wipe ends. */
@@ -158,7 +158,7 @@ void step_claimed(struct life *l)
 		life_goto(l, MACHINE_STOPPING,
 			  json_pack("{s:I, s:b}", "tenancy", (json_int_t)(l->m->status.tenancy + 1),
 				    "clean", 0),
-			  "EraseUnverified", "%s", e.text);
+			  REASON_EraseUnverified, "%s", e.text);
 		return;
 	}
 	switch (life_asked(l, "claim")) {
@@ -176,7 +176,7 @@ void step_claimed(struct life *l)
 	x = json_pack("{s:I, s:b, s:{s:s, s:s}}", "tenancy", (json_int_t)(l->m->status.tenancy + 1),
 		      "clean", 0, "tenant", "name", n->spec.virtual_cluster_ref.name, "uid",
 		      str_or(n->spec.virtual_cluster_ref.uid, ""));
-	life_goto(l, MACHINE_IMAGING, x, NULL, NULL);
+	life_goto(l, MACHINE_IMAGING, x, REASON_NONE, NULL);
 }
 
 /* --- imaging ------------------------------------------------------------------------------------ */
@@ -215,7 +215,7 @@ static bool ended(struct life *l, const struct proto_report *r, const char *what
 		return false;
 	if (r->state == PROTO_DONE)
 		return true;
-	life_fail(l, str_or(r->reason, "DriveFailed"), "%s: %s", what,
+	life_fail(l, agent_reason(r, REASON_DriveFailed), "%s: %s", what,
 		  str_or(r->message, "no reason given"));
 	return false;
 }
@@ -231,7 +231,7 @@ static bool minted(struct life *l, const struct node_claim *n, struct tenant *t)
 	case ASK_FAILED:
 		if (l->answer.err.kind == ERR_CONFLICT) /* minted before a crash: the same one */
 			return true;
-		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "bootstrap token: %s",
+		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "bootstrap token: %s",
 			  l->answer.err.text);
 		life_ask_again(l);
 		return false;
@@ -264,7 +264,7 @@ static const char *user_data(struct life *l, const struct node_claim *n, bool *r
 	if (st != SECRET_LOADED) {
 		*ready = false;
 		if (st != SECRET_LOADING)
-			life_wait(l, WAITING_APPROVAL, "SecretNotFound",
+			life_wait(l, WAITING_APPROVAL, REASON_SecretNotFound,
 				  "spec.userDataSecretRef: Secret %s cannot be read",
 				  n->spec.user_data_secret_ref->name);
 		return NULL;
@@ -290,13 +290,13 @@ static const struct proto_report *write_config(struct life *l, const struct node
 	if (!ready)
 		return NULL;
 	if (crypto_cert_spki_sha256(t->ca_pem, d, &e) < 0) {
-		life_fail(l, "TenantCAInvalid", "%s", e.text);
+		life_fail(l, REASON_TenantCAInvalid, "%s", e.text);
 		return NULL;
 	}
 	crypto_digest_text(d, hash);
 	life_token(l, n->meta.uid, &token);
 	if (life_config_files(l, n, vc, &token, hash, extra, a, o, &e) < 0) {
-		life_fail(l, "ConfigInvalid", "%s", e.text);
+		life_fail(l, REASON_ConfigInvalid, "%s", e.text);
 		return NULL;
 	}
 	r = life_order(l, o, "config");
@@ -332,7 +332,7 @@ void step_imaging(struct life *l)
 	}
 	image.drive = config.drive = root_drive(l, &e);
 	if (!image.drive) {
-		life_fail(l, "InventoryMismatch", "%s", e.text);
+		life_fail(l, REASON_InventoryMismatch, "%s", e.text);
 		return;
 	}
 	if (l->progress == 1) {
@@ -350,7 +350,7 @@ void step_imaging(struct life *l)
 		vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
 			     n->spec.virtual_cluster_ref.name);
 		if (!t || !vc || !tenant_usable(t)) {
-			life_wait(l, WAITING_DEVICE, "TenantUnreachable", "tenant %s: %s",
+			life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "tenant %s: %s",
 				  n->spec.virtual_cluster_ref.name,
 				  t ? t->message : "does not exist");
 			return;
@@ -361,7 +361,7 @@ void step_imaging(struct life *l)
 		l->progress = 3;
 	}
 	if (life_agent_off(l))
-		life_goto(l, MACHINE_ATTACHING, NULL, NULL, NULL);
+		life_goto(l, MACHINE_ATTACHING, NULL, REASON_NONE, NULL);
 }
 
 /* --- attaching, booting ------------------------------------------------------------------------- */
@@ -377,14 +377,14 @@ void step_attaching(struct life *l)
 	vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
 		     n->spec.virtual_cluster_ref.name);
 	if (!vc) {
-		life_fail(l, "TenantGone", "VirtualCluster %s does not exist",
+		life_fail(l, REASON_TenantGone, "VirtualCluster %s does not exist",
 			  n->spec.virtual_cluster_ref.name);
 		return;
 	}
 	str_format(segment, sizeof(segment), "tenant/%s",
 		   str_or(vc->spec.network.segment, vc->meta.name));
 	if (life_placed(l, segment))
-		life_goto(l, MACHINE_BOOTING, NULL, NULL, NULL);
+		life_goto(l, MACHINE_BOOTING, NULL, REASON_NONE, NULL);
 }
 
 static const struct tenant_node *node_of(struct life *l, const struct node_claim *n)
@@ -401,14 +401,14 @@ void step_booting(struct life *l)
 	if (!n)
 		return;
 	if (node_of(l, n)) {
-		life_goto(l, MACHINE_JOINING, NULL, NULL, NULL);
+		life_goto(l, MACHINE_JOINING, NULL, REASON_NONE, NULL);
 		return;
 	}
 	if (!life_seen(l, l->c->o.poll_ms * 10) || !l->seen.media_known)
 		return;
 	if (l->seen.media ||
 	    l->seen.override) { /* nothing but its own disk may boot in a tenant's network */
-		life_fail(l, "BootOverrideNotCleared",
+		life_fail(l, REASON_BootOverrideNotCleared,
 			  "the BMC shows a medium or a boot override again");
 		return;
 	}
@@ -430,7 +430,7 @@ static bool token_gone(struct life *l, const struct node_claim *n, struct tenant
 	case ASK_FAILED:
 		if (l->answer.err.kind == ERR_NOT_FOUND)
 			return true;
-		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "bootstrap token: %s",
+		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "bootstrap token: %s",
 			  l->answer.err.text);
 		life_ask_again(l);
 		return false;
@@ -458,7 +458,7 @@ void step_joining(struct life *l)
 		return;
 	t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	if (!node) { /* it was there: deleted or not known, the deadline decides */
-		life_wait(l, WAITING_DEVICE, "NodeNotFound",
+		life_wait(l, WAITING_DEVICE, REASON_NodeNotFound,
 			  "Node %s is not in the tenant's cluster", n->meta.name);
 		return;
 	}
@@ -466,7 +466,7 @@ void step_joining(struct life *l)
 		if (!node->system_uuid ||
 		    !node->boot_id) /* registered, its status is not written yet */
 			return;
-		life_fail(l, "NodeIdentityMismatch", "%s", e.text);
+		life_fail(l, REASON_NodeIdentityMismatch, "%s", e.text);
 		return;
 	}
 	if (l->progress == 0 && !token_gone(l, n, t))
@@ -481,14 +481,15 @@ void step_joining(struct life *l)
 		json_decref(patch);
 		return;
 	case ASK_FAILED:
-		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "Node labels: %s",
+		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "Node labels: %s",
 			  l->answer.err.text);
 		life_ask_again(l);
 		return;
 	case ASK_OK:
 		break;
 	}
-	life_goto(l, MACHINE_GATING, json_pack("{s:s}", "bootID", node->boot_id), NULL, NULL);
+	life_goto(l, MACHINE_GATING, json_pack("{s:s}", "bootID", node->boot_id), REASON_NONE,
+		  NULL);
 }
 
 static bool startup_taints_gone(const struct node_claim *n, const struct tenant_node *node)
@@ -555,13 +556,13 @@ void step_gating(struct life *l)
 		return;
 	if (!schedulable(node) || !startup_taints_gone(n, node)) {
 		life_wait(l, WAITING_DEVICE,
-			  schedulable(node) ? "StartupTaintsExist" : "NodeNotReady", "Node %s",
-			  n->meta.name);
+			  schedulable(node) ? REASON_StartupTaintsExist : REASON_NodeNotReady,
+			  "Node %s", n->meta.name);
 		return;
 	}
 	missing = resource_missing(l, node);
 	if (missing) {
-		life_wait(l, WAITING_DEVICE, "ResourceNotRegistered",
+		life_wait(l, WAITING_DEVICE, REASON_ResourceNotRegistered,
 			  "Node %s does not offer all of %s", n->meta.name, missing);
 		return;
 	}
@@ -581,5 +582,6 @@ void step_gating(struct life *l)
 		return;
 	}
 	/* A passed wipe and gate: earlier failures of the machine's own are history. */
-	life_goto(l, MACHINE_SERVING, json_pack("{s:[], s:n}", "failures", "agent"), NULL, NULL);
+	life_goto(l, MACHINE_SERVING, json_pack("{s:[], s:n}", "failures", "agent"), REASON_NONE,
+		  NULL);
 }

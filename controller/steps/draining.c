@@ -77,7 +77,7 @@ static bool same_leave(const struct machine_leave *was, const struct leave *lv)
 }
 
 /* Progress, now and then; a pod that is in the way is a thing to wait for, and said so. */
-static void report(struct life *l, size_t left, const char *reason, const char *blocked)
+static void report(struct life *l, size_t left, enum reason reason, const char *blocked)
 {
 	const struct machine_leave *was = l->m->status.leave;
 	int64_t now = loop_now(l->c->loop);
@@ -117,7 +117,7 @@ static bool at_step(struct life *l, const char *step)
 static void serve_on(struct life *l, const struct node_claim *n, const char *text)
 {
 	leave_tell(l, n, "Normal", "DrainWithdrawn", text);
-	life_goto(l, MACHINE_SERVING, json_pack("{s:n}", "leave"), NULL, NULL);
+	life_goto(l, MACHINE_SERVING, json_pack("{s:n}", "leave"), REASON_NONE, NULL);
 }
 
 /* Its pods have gone, or are not waited for any more. */
@@ -131,13 +131,13 @@ static void finish(struct life *l, const struct node_claim *n, const struct leav
 		leave_tell(l, n, left ? "Warning" : "Normal", "Drained", text);
 		extra = json_pack("{s:n, s:{s:s?, s:s}}", "leave", "hold", "drain", lv->drain,
 				  "since", str_time(when, loop_wall(l->c->loop)));
-		life_goto(l, MACHINE_SERVING, extra, NULL, NULL);
+		life_goto(l, MACHINE_SERVING, extra, REASON_NONE, NULL);
 		return;
 	}
 	leave_tell(l, n, left ? "Warning" : "Normal", left ? "DeadlinePassed" : "Drained", text);
 	extra = json_pack("{s:n, s:{s:I, s:n}}", "hold", "leave", "podsLeft", (json_int_t)left,
 			  "blockedBy");
-	life_goto(l, MACHINE_STOPPING, extra, NULL, NULL);
+	life_goto(l, MACHINE_STOPPING, extra, REASON_NONE, NULL);
 }
 
 static struct evict *evict_of(struct life *l, struct tenant *t, const struct node_claim *n)
@@ -174,7 +174,7 @@ static void escalate(struct life *l, struct tenant *t, const struct node_claim *
 	if (!look.left || !patient)
 		finish(l, n, lv, look.left);
 	else
-		report(l, look.left, "EvictionBlocked", look.blocked_by);
+		report(l, look.left, REASON_EvictionBlocked, look.blocked_by);
 }
 
 /* Whoever wants to save its work is told, once: before the first eviction. */
@@ -197,7 +197,7 @@ static bool checkpointed(struct life *l, struct tenant *t, const struct node_cla
 			&(struct leave_of){l->c, t, n->meta.name, l->name, on_answer, l});
 	who = checkpoint_look(w->checkpoint, n, lv, op->started);
 	if (who)
-		report(l, tenant_pods_on(t, n->meta.name, &since), "CheckpointPending", who);
+		report(l, tenant_pods_on(t, n->meta.name, &since), REASON_CheckpointPending, who);
 	return !who;
 }
 
@@ -217,7 +217,7 @@ static bool volumes_gone(struct life *l, struct tenant *t)
 		if (!l->volumes)
 			return true;
 		str_format(text, sizeof(text), "%d volumes attached", l->volumes);
-		report(l, 0, "VolumesAttached", text);
+		report(l, 0, REASON_VolumesAttached, text);
 		break;
 	case ASK_FAILED:
 		if (l->answer.err.kind == ERR_DENIED || l->answer.err.kind == ERR_NOT_FOUND)
@@ -247,7 +247,7 @@ static bool pods_gone(struct life *l, struct tenant *t, const struct node_claim 
 		w->emptied_at = loop_now(l->c->loop);
 	/* A pod may have been bound a moment before the Node was marked. */
 	if (look.left || evict_age(w->evict) < l->c->o.settle_ms) {
-		report(l, look.left, "EvictionBlocked", look.blocked_by);
+		report(l, look.left, REASON_EvictionBlocked, look.blocked_by);
 		return false;
 	}
 	return !l->write && (lv->then == DRAIN_HOLD || volumes_gone(l, t));
@@ -264,7 +264,8 @@ void step_draining(struct life *l)
 
 	if (!n) {
 		if (!life_paused(l) && adopt_or_gone(l)) /* nobody's any more */
-			life_goto(l, MACHINE_STOPPING, json_pack("{s:n}", "hold"), NULL, NULL);
+			life_goto(l, MACHINE_STOPPING, json_pack("{s:n}", "hold"), REASON_NONE,
+				  NULL);
 		return;
 	}
 	lv = leave_reason(l);
@@ -288,14 +289,14 @@ void step_draining(struct life *l)
 		loop_timer_start(&l->timer, lv.deadline - now < l->c->o.poll_ms ? lv.deadline - now
 										: l->c->o.poll_ms);
 	if (!t) {
-		life_wait(l, WAITING_DEVICE, "TenantGone", "VirtualCluster %s is not there",
+		life_wait(l, WAITING_DEVICE, REASON_TenantGone, "VirtualCluster %s is not there",
 			  n->spec.virtual_cluster_ref.name);
 		if (late)
 			finish(l, n, &lv, 0);
 	} else if (late) {
 		escalate(l, t, n, &lv);
 	} else if (!tenant_usable(t)) { /* unreachable is not gone: the deadline decides */
-		life_wait(l, WAITING_DEVICE, "TenantUnreachable", "%s", t->message);
+		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "%s", t->message);
 	} else if (pods_gone(l, t, n, &lv)) {
 		finish(l, n, &lv, 0);
 	}

@@ -310,7 +310,7 @@ static bool off(struct life *l)
 	if (!life_seen(l, l->c->o.poll_ms * 5))
 		return false;
 	if (life_identity(l, &e) < 0) { /* another machine's off proves nothing of ours */
-		life_wait(l, WAITING_APPROVAL, "DuplicateIdentity", "%s", e.text);
+		life_wait(l, WAITING_APPROVAL, REASON_DuplicateIdentity, "%s", e.text);
 		return false;
 	}
 	if (life_doubted(l))
@@ -341,5 +341,6 @@ void step_leaving(struct life *l)
 	}
 	if (!n && !life_claim_gone(l))
 		return;
-	life_goto(l, MACHINE_DIRTY, json_pack("{s:n, s:n}", "claimRef", "agent"), NULL, NULL);
+	life_goto(l, MACHINE_DIRTY, json_pack("{s:n, s:n}", "claimRef", "agent"), REASON_NONE,
+		  NULL);
 }

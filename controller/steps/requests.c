@@ -64,7 +64,7 @@ bool request_retry(struct life *l)
 		      "refusedSecretVersion", "operation", "nextAttempt");
 	if (again) {
 		json_object_set_new(s, "quarantine", json_pack("{s:n}", "nextAttempt"));
-		life_goto(l, MACHINE_STOPPING, s, NULL, NULL);
+		life_goto(l, MACHINE_STOPPING, s, REASON_NONE, NULL);
 	} else {
 		life_write(l, s, NULL);
 	}

@@ -52,7 +52,7 @@ static void take_out(struct life *l, const char *text)
 		return;
 	}
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "QuarantinedByOperator", message);
-	life_goto(l, MACHINE_QUARANTINED, x, NULL, NULL);
+	life_goto(l, MACHINE_QUARANTINED, x, REASON_NONE, NULL);
 }
 
 /* What a person, or a Drain, wants to become of it is done; true: something was started. */
@@ -90,7 +90,7 @@ void step_known(struct life *l)
 	bool kept_apart;
 
 	if (unwanted(l)) {
-		life_goto(l, MACHINE_RETIRED, NULL, NULL, NULL);
+		life_goto(l, MACHINE_RETIRED, NULL, REASON_NONE, NULL);
 		return;
 	}
 	if (request_fate(l, &text) == DRAIN_RETIRE) {
@@ -104,15 +104,15 @@ void step_known(struct life *l)
 		return;
 	}
 	if (approved) {
-		life_goto(l, MACHINE_STOPPING, json_pack("{s:s}", "approvalID", approved), NULL,
-			  NULL);
+		life_goto(l, MACHINE_STOPPING, json_pack("{s:s}", "approvalID", approved),
+			  REASON_NONE, NULL);
 		return;
 	}
 	/* A tenant's, whose record here was lost: what is on its drives is not ours to wipe either. */
 	if (tenants_may_run(l->parts->tenants, l->seen.uuid, identity_provider_id(l->m, a), node,
 			    sizeof(node))) {
 		life_wait(
-			l, WAITING_APPROVAL, "PowerStateUnexpected",
+			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			"nothing is known of the machine, and Node %s of a tenant may be this one; "
 			"`drover approve --wipe %s` if it holds nothing",
 			node, l->name);
@@ -127,13 +127,13 @@ void step_known(struct life *l)
 			      str_eq(seg, p->spec.network.segments.provisioning));
 		if (!kept_apart) {
 			life_wait(
-				l, WAITING_APPROVAL, "PowerStateUnexpected",
+				l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 				"the machine is on and nothing is known of it; `drover approve --wipe %s` if it holds nothing",
 				l->name);
 			return;
 		}
 	}
-	life_goto(l, MACHINE_STOPPING, NULL, NULL, NULL);
+	life_goto(l, MACHINE_STOPPING, NULL, REASON_NONE, NULL);
 }
 
 void step_free(struct life *l)
@@ -145,14 +145,14 @@ void step_free(struct life *l)
 	if (unwanted(l)) {
 		if (life_warm_leaves(l))
 			return;
-		life_goto(l, MACHINE_RETIRED, json_pack("{s:b, s:n}", "clean", 0, "leave"), NULL,
-			  NULL);
+		life_goto(l, MACHINE_RETIRED, json_pack("{s:b, s:n}", "clean", 0, "leave"),
+			  REASON_NONE, NULL);
 		return;
 	}
 	if (life_approved_wipe(l)) {
 		life_goto(l, MACHINE_STOPPING,
 			  json_pack("{s:s, s:b}", "approvalID", life_approved_wipe(l), "clean", 0),
-			  NULL, NULL);
+			  REASON_NONE, NULL);
 		return;
 	}
 	if (meet_fate(l))
@@ -171,14 +171,14 @@ void step_free(struct life *l)
 		return;
 	if (l->seen.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l)) {
 		life_wait(
-			l, WAITING_APPROVAL, "PowerStateUnexpected",
+			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			"recorded free and off, but the BMC says it is not off; `drover approve --wipe %s`",
 			l->name);
 		return;
 	}
 	if (life_clean(l, &n->spec.wipe, &e) < 0) {
-		life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0), "EraseUnverified",
-			  "%s", e.text);
+		life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0),
+			  REASON_EraseUnverified, "%s", e.text);
 		return;
 	}
 	x = json_pack("{s:{s:s, s:s}}", "claimRef", "name", n->meta.name, "uid", n->meta.uid);
@@ -189,7 +189,7 @@ void step_free(struct life *l)
 					      (json_int_t)l->m->status.operation->boot_number));
 	else
 		json_object_set_new(x, "agent", json_null());
-	life_goto(l, MACHINE_CLAIMED, x, NULL, NULL);
+	life_goto(l, MACHINE_CLAIMED, x, REASON_NONE, NULL);
 }
 
 /* A person put it there: it goes on when the annotation is gone, or at a request to release. */
@@ -208,7 +208,7 @@ static void wait_for_release(struct life *l)
 	x = json_pack("{s:n}", "quarantine");
 	if (v)
 		json_object_set_new(x, "requests", json_pack("{s:s}", "release", v));
-	life_goto(l, MACHINE_STOPPING, x, NULL, NULL);
+	life_goto(l, MACHINE_STOPPING, x, REASON_NONE, NULL);
 }
 
 /* Our agent, left behind by a wipe that failed: its power and its medium are ours to take away. */
@@ -236,23 +236,23 @@ void step_quarantined(struct life *l)
 
 	agent_session_close(l->agent);
 	if (unwanted(l) && !l->m->status.claim_ref) {
-		life_goto(l, MACHINE_RETIRED, json_pack("{s:n, s:n}", "quarantine", "leave"), NULL,
-			  NULL);
+		life_goto(l, MACHINE_RETIRED, json_pack("{s:n, s:n}", "quarantine", "leave"),
+			  REASON_NONE, NULL);
 		return;
 	}
 	if (agent_taken_away(l))
 		return;
 	if (approved) {
 		life_goto(l, MACHINE_STOPPING,
-			  json_pack("{s:s, s:n}", "approvalID", approved, "quarantine"), NULL,
-			  NULL);
+			  json_pack("{s:s, s:n}", "approvalID", approved, "quarantine"),
+			  REASON_NONE, NULL);
 		return;
 	}
 	/* Off is what its claim waits for, and a person saw it. */
 	if (l->m->status.claim_ref && !life_paused(l) && life_off_confirmed(l)) {
 		life_goto(l, MACHINE_STOPPING,
 			  json_pack("{s:{s:s}}", "operation", "id", l->m->status.operation->id),
-			  NULL, NULL);
+			  REASON_NONE, NULL);
 		return;
 	}
 	if (q && str_eq(q->reason, "QuarantinedByOperator") && !l->m->status.claim_ref) {
@@ -278,7 +278,7 @@ void step_quarantined(struct life *l)
 	next = json_pack("{s:{s:n, s:I, s:s, s:s, s:s}}", "quarantine", "nextAttempt", "attempts",
 			 (json_int_t)(attempts + 1), "reason", str_or(q->reason, "Unknown"),
 			 "message", str_or(q->message, ""), "exit", "auto");
-	life_goto(l, MACHINE_STOPPING, next, NULL, NULL);
+	life_goto(l, MACHINE_STOPPING, next, REASON_NONE, NULL);
 }
 
 void step_retired(struct life *l)
@@ -286,7 +286,7 @@ void step_retired(struct life *l)
 	if (l->m->meta.deletion_timestamp)
 		life_finalizer(l, false);
 	else if (l->m->spec.management_policy != MACHINE_RETIRE)
-		life_goto(l, MACHINE_KNOWN, NULL, NULL, NULL);
+		life_goto(l, MACHINE_KNOWN, NULL, REASON_NONE, NULL);
 }
 
 void step_gone(struct life *l)

@@ -33,7 +33,7 @@ static void begin(struct life *l, const struct node_claim *n, const struct leave
 	if (n->meta.deletion_timestamp) /* that cannot be called back, so there is nothing to hold */
 		json_object_set_new(extra, "hold", json_null());
 	l->giving_back = str_eq(lv->reason, LEAVE_EMPTY) || str_eq(lv->reason, LEAVE_EXPIRED);
-	life_goto(l, MACHINE_DRAINING, extra, NULL, NULL);
+	life_goto(l, MACHINE_DRAINING, extra, REASON_NONE, NULL);
 }
 
 /* Nobody answers there, so nobody is asked: what runs on it, runs on nothing that its tenant can see. */
@@ -44,7 +44,7 @@ static void give_up(struct life *l, const struct node_claim *n, const struct lea
 
 	str_format(text, sizeof(text), "Node %s was not Ready for longer than deadlines.notReady",
 		   n->meta.name);
-	life_goto(l, MACHINE_STOPPING, extra, "NodeDead", "%s", text);
+	life_goto(l, MACHINE_STOPPING, extra, REASON_NodeDead, "%s", text);
 }
 
 /* Its tenant sleeps: nobody there can be asked, told, or evicted from.  What is left there is owed (tenant/debts.h). */
@@ -60,7 +60,7 @@ static void take_back(struct life *l, const struct node_claim *n, const struct l
 		n->spec.virtual_cluster_ref.name, str_time(when, vc ? vc->status.asleep_since : 0));
 	leave_tell(l, n, "Normal", lv->reason, text);
 	l->giving_back = true;
-	life_goto(l, MACHINE_STOPPING, extra, NULL, NULL);
+	life_goto(l, MACHINE_STOPPING, extra, REASON_NONE, NULL);
 }
 
 void step_serving(struct life *l)
@@ -72,7 +72,7 @@ void step_serving(struct life *l)
 	if (!n) {
 		if (adopt_or_gone(l) && !life_paused(l))
 			life_goto(l, MACHINE_STOPPING, json_pack("{s:n, s:n}", "leave", "hold"),
-				  NULL, NULL);
+				  REASON_NONE, NULL);
 		return;
 	}
 	lv = leave_reason(l);

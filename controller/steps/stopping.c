@@ -94,7 +94,7 @@ static bool silent(struct life *l)
 	int64_t now = loop_now(l->c->loop);
 
 	if (s->boot_id && s->last_seen > l->seen.off_since) {
-		life_wait(l, WAITING_DEVICE, "PowerNotConfirmed",
+		life_wait(l, WAITING_DEVICE, REASON_PowerNotConfirmed,
 			  "the BMC says off, and our agent was heard since");
 		l->beat.after_off++;
 		l->seen.off_since = loop_now(l->c->loop);
@@ -121,7 +121,7 @@ bool life_doubted(struct life *l)
 		return false;
 	if (l->seen.power == PROVIDER_POWER_OFF) {
 		life_wait(
-			l, WAITING_DEVICE, "PowerNotConfirmed",
+			l, WAITING_DEVICE, REASON_PowerNotConfirmed,
 			"the BMC says off, and the machine was heard since; `drover confirm-off %s` if it is off",
 			l->name);
 		return true;
@@ -167,13 +167,13 @@ void step_stopping(struct life *l)
 	listen(l);
 	if (life_off_confirmed(l)) {
 		if (life_rested(l, here_for(l)))
-			life_goto(l, MACHINE_ISOLATING, NULL, NULL, NULL);
+			life_goto(l, MACHINE_ISOLATING, NULL, REASON_NONE, NULL);
 		return;
 	}
 	if (!life_seen(l, l->c->o.poll_ms * 2))
 		return;
 	if (life_identity(l, &e) < 0) { /* never switch off what may be somebody else's machine */
-		life_wait(l, WAITING_APPROVAL, "DuplicateIdentity", "%s", e.text);
+		life_wait(l, WAITING_APPROVAL, REASON_DuplicateIdentity, "%s", e.text);
 		return;
 	}
 	if (life_doubted(l))
@@ -186,7 +186,7 @@ void step_stopping(struct life *l)
 	if (!life_off_proved(l) || !silent(l) ||
 	    !life_rested(l, l->seen.read_at - l->seen.off_since))
 		return;
-	life_goto(l, MACHINE_ISOLATING, NULL, NULL, NULL);
+	life_goto(l, MACHINE_ISOLATING, NULL, REASON_NONE, NULL);
 }
 
 /* --- isolating ------------------------------------------------------------------------------------- */
@@ -208,5 +208,5 @@ void step_isolating(struct life *l)
 {
 	agent_session_close(l->agent);
 	if (life_cut(l))
-		life_goto(l, MACHINE_LEAVING, NULL, NULL, NULL);
+		life_goto(l, MACHINE_LEAVING, NULL, REASON_NONE, NULL);
 }

@@ -44,28 +44,28 @@ static bool overdue(struct life *l)
 	const struct machine_state_info *info = &machine_state_info[l->state];
 	const struct machine_operation *op = l->m->status.operation;
 	int64_t deadline = life_deadline(l);
-	const char *reason = op && op->last_error.reason ? op->last_error.reason : NULL;
+	enum reason reason = op ? reason_find(op->last_error.reason) : REASON_NONE;
 	const char *detail =
 		op && op->last_error.message ? op->last_error.message : "no error was reported";
-
-	bool odd = reason && str_eq(reason, "PowerStateUnexpected");
+	bool odd = reason == REASON_PowerStateUnexpected;
 
 	if (!deadline || info->on_limit == l->state ||
 	    loop_wall(l->c->loop) - clock_jumps_since(l->c, l->m->status.state_since) < deadline)
 		return false;
 	/* Waiting for a person or a turn does not eat the time; and what is on against the record is not switched off by a clock. */
 	if (life_paused(l) || (op && op->waiting_for == WAITING_RATE) ||
-	    (reason && str_eq(reason, "EvidenceKeyMissing")) ||
+	    reason == REASON_EvidenceKeyMissing ||
 	    (odd && info->on_limit != MACHINE_QUARANTINED && !life_approved_wipe(l)))
 		return false;
-	if (!reason)
-		reason = l->state == MACHINE_BOOTING || l->state == MACHINE_JOINING ? "JoinTimeout"
-			 : l->state == MACHINE_GATING	 ? "HealthGateFailed"
-			 : l->state == MACHINE_STOPPING	 ? "PowerNotConfirmed"
-			 : l->state == MACHINE_ISOLATING ? "NetworkNotConfirmed"
+	if (reason == REASON_NONE)
+		reason = l->state == MACHINE_BOOTING || l->state == MACHINE_JOINING
+				 ? REASON_JoinTimeout
+			 : l->state == MACHINE_GATING	 ? REASON_HealthGateFailed
+			 : l->state == MACHINE_STOPPING	 ? REASON_PowerNotConfirmed
+			 : l->state == MACHINE_ISOLATING ? REASON_NetworkNotConfirmed
 			 : l->state == MACHINE_CLAIMED || l->state == MACHINE_DIRTY
-				 ? "AgentSilent"
-				 : "DeadlineExceeded";
+				 ? REASON_AgentSilent
+				 : REASON_DeadlineExceeded;
 	if (info->on_limit == MACHINE_QUARANTINED)
 		life_quarantine(l,
 				odd || l->state == MACHINE_WIPING || l->state == MACHINE_VERIFYING
@@ -190,14 +190,14 @@ static bool attached(struct life *l)
 		life_detach(l);
 	l->driver = s;
 	if (!s || !s->provider) {
-		life_wait(l, WAITING_APPROVAL, "ProviderNotReady",
+		life_wait(l, WAITING_APPROVAL, REASON_ProviderNotReady,
 			  "spec.providerRef: provider %s %s",
 			  str_or(l->m->spec.provider_ref.name, "(none)"),
 			  s ? s->error.text : "does not exist");
 		return false;
 	}
 	if (!seated(l, p)) {
-		life_wait(l, WAITING_APPROVAL, "ProviderNotReady",
+		life_wait(l, WAITING_APPROVAL, REASON_ProviderNotReady,
 			  "provider %s: spec.agent.endpoint and spec.boot.mediaURL are needed",
 			  p->meta.name);
 		return false;
@@ -209,7 +209,7 @@ static bool attached(struct life *l)
 		l->bmc = driver_attach(l->driver, l->m, &version, &e);
 		if (!l->bmc) {
 			if (e.kind != ERR_UNAVAILABLE)
-				life_wait(l, WAITING_APPROVAL, "BmcAuthFailed", "%s", e.text);
+				life_wait(l, WAITING_APPROVAL, REASON_BmcAuthFailed, "%s", e.text);
 			loop_timer_start(&l->timer, 1000);
 			return false;
 		}
@@ -220,7 +220,7 @@ static bool attached(struct life *l)
 	}
 	if (refused && refused[0] && str_eq(refused, l->bmc_secret_version)) {
 		life_wait(
-			l, WAITING_APPROVAL, "BmcAuthFailed",
+			l, WAITING_APPROVAL, REASON_BmcAuthFailed,
 			"the BMC refused the login of Secret version %s; change the Secret, or `drover retry %s`",
 			refused, l->name);
 		return stuck_with_claim(l) && life_off_confirmed(l);
@@ -229,7 +229,7 @@ static bool attached(struct life *l)
 		return true;
 	if (by)
 		life_wait(
-			l, WAITING_APPROVAL, "BmcAuthFailed",
+			l, WAITING_APPROVAL, REASON_BmcAuthFailed,
 			"the BMC of %s refused the login of Secret version %s, so it is not tried here; change the Secret, or `drover retry %s`",
 			by, l->bmc_secret_version, by);
 	loop_timer_start(&l->timer, 1000);

@@ -72,7 +72,7 @@ static void begin(struct life *l, const struct object_ref *pool)
 		return;
 	if (l->seen.power != PROVIDER_POWER_OFF) {
 		life_wait(
-			l, WAITING_APPROVAL, "PowerStateUnexpected",
+			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			"recorded free and off, but the BMC says it is not off; `drover approve --wipe %s`",
 			l->name);
 		return;
@@ -102,7 +102,7 @@ static void end(struct life *l)
 	if (!life_seen(l, l->c->o.poll_ms * 5))
 		return;
 	if (life_identity(l, &err) < 0) { /* never switch off what may be somebody else's machine */
-		life_wait(l, WAITING_APPROVAL, "IdentityMismatch", "%s", err.text);
+		life_wait(l, WAITING_APPROVAL, REASON_IdentityMismatch, "%s", err.text);
 		return;
 	}
 	if (!life_agent_off(l))
@@ -233,7 +233,7 @@ static bool may_be_moved(struct life *l)
 {
 	if (l->seen.power == PROVIDER_POWER_OFF || life_shows_ours(l))
 		return true;
-	life_wait(l, WAITING_APPROVAL, "PowerStateUnexpected",
+	life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 		  "recorded warm, but it is on without our boot medium; `drover approve --wipe %s`",
 		  l->name);
 	return false;
@@ -380,6 +380,6 @@ bool life_warm_stays(struct life *l)
 	life_goto(l, MACHINE_FREE,
 		  json_pack("{s:n, s:{s:s, s:s}, s:o}", "claimRef", "warmFor", "name", is->name,
 			    "uid", str_or(is->uid, ""), "operation", op),
-		  NULL, NULL);
+		  REASON_NONE, NULL);
 	return true;
 }

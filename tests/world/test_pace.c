@@ -1,4 +1,5 @@
 /* Power-on waits its turn, and what it waits is not held against it. */
+#include "api/reasons.h"
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -33,7 +34,8 @@ static bool look(void *arg)
 			s->at[s->n++] = loop_now(s->w->loop);
 		s->on[i] = b->bmc.on;
 		s->told |= str_eq(world_at(b, "status.operation.waitingFor"), "Rate") &&
-			   str_eq(world_at(b, "status.operation.lastError.reason"), LIFE_PACED);
+			   str_eq(world_at(b, "status.operation.lastError.reason"),
+				  reason_name(REASON_PowerOnPaced));
 		running += str_eq(b->state, "serving");
 	}
 	return running == s->w->nboxes;

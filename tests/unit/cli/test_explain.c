@@ -1,8 +1,6 @@
 /* What `drover why` says: of objects as they are written here, and of a whole simulated world. */
 #include "tests/unit/testing.h"
 
-#include <glob.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/arena.h"
@@ -239,88 +237,6 @@ static void a_format_in_a_name_is_only_text(void **state)
 	assert_string_equal(json_str_at(answer, "name"), "team-a/%n%s/%s%s");
 }
 
-static const struct {
-	const char *reason, *means, *helps;
-} reasons[] = {
-#define REASON(name_, means_, helps_) {#name_, means_, helps_},
-#include "api/reasons.def"
-};
-#define REASONS (sizeof(reasons) / sizeof(reasons[0]))
-
-static char *text_of(const char *path, struct arena *a)
-{
-	FILE *f = fopen(path, "r");
-	char *text = arena_alloc(a, 1 << 18);
-
-	if (!f)
-		fail_msg("%s cannot be read; run from the root", path);
-	text[fread(text, 1, (1 << 18) - 1, f)] = '\0';
-	fclose(f);
-	return text;
-}
-
-/* docs/reasons.md: | `Reason` | what it means | what helps, with MACHINE for its name | */
-static void the_manual_has_each_reason_and_no_other(void **state)
-{
-	OWN(arena) a = arena_new();
-	char *text = text_of("docs/reasons.md", a);
-	size_t rows = 0;
-
-	(void)state;
-	for (size_t i = 0; i < REASONS; i++) {
-		const char *h = "", *p = reasons[i].helps, *row;
-
-		for (const char *at; (at = strstr(p, "%s")); p = at + 2)
-			h = arena_printf(a, "%s%.*sMACHINE", h, (int)(at - p), p);
-		row = arena_printf(a, "\n| `%s` | %s | %s%s |\n", reasons[i].reason,
-				   reasons[i].means, h, p);
-		if (!strstr(text, row))
-			fail_msg("docs/reasons.md lacks the row %s", row + 1);
-	}
-	for (const char *p = text; (p = strstr(p, "\n| `")); p++)
-		rows++;
-	assert_int_equal(rows, REASONS);
-}
-
-static bool is_listed(const char *reason)
-{
-	for (size_t i = 0; i < REASONS; i++)
-		if (str_eq(reasons[i].reason, reason))
-			return true;
-	return false;
-}
-
-/* The list is closed: what the life of a machine says is on it. */
-static void each_reason_that_is_written_in_the_code_is_on_the_list(void **state)
-{
-	OWN(arena) a = arena_new();
-	regmatch_t at[5];
-	regex_t re;
-	glob_t files;
-	size_t found = 0;
-
-	(void)state;
-	assert_int_equal(
-		regcomp(&re,
-			"life_(fail\\(l|(wait|quarantine|goto)\\(l, [A-Z_]+(, NULL)?),[ \t\n]*\"([A-Za-z]+)\"",
-			REG_EXTENDED),
-		0);
-	assert_int_equal(glob("controller/{life,steps}/*.c", GLOB_BRACE, NULL, &files), 0);
-	for (size_t i = 0; i < files.gl_pathc; i++)
-		for (const char *p = text_of(files.gl_pathv[i], a); regexec(&re, p, 5, at, 0) == 0;
-		     p += at[0].rm_eo) {
-			const char *reason = arena_strndup(a, p + at[4].rm_so,
-							   (size_t)(at[4].rm_eo - at[4].rm_so));
-			if (!is_listed(reason))
-				fail_msg("%s: %s is not in api/reasons.def", files.gl_pathv[i],
-					 reason);
-			found++;
-		}
-	assert_true(found > 20);
-	globfree(&files);
-	regfree(&re);
-}
-
 /* --- asked of an API server --------------------------------------------------------------------- */
 
 struct got {
@@ -406,8 +322,6 @@ int main(void)
 		cmocka_unit_test(a_tenant_that_sleeps_is_told_with_its_machine),
 		cmocka_unit_test(foreign_control_characters_reach_no_terminal),
 		cmocka_unit_test(a_format_in_a_name_is_only_text),
-		cmocka_unit_test(the_manual_has_each_reason_and_no_other),
-		cmocka_unit_test(each_reason_that_is_written_in_the_code_is_on_the_list),
 		cmocka_unit_test(machines_claims_and_pods_are_found_and_what_is_not_there_is_said),
 	};
 

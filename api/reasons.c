@@ -1,0 +1,23 @@
+/* The table of reasons.def as C: for whoever writes one, and for whoever explains it. */
+#include "api/reasons.h"
+
+#include "base/str.h"
+
+const struct reason_info reason_info[REASONS] = {
+	[REASON_NONE] = {"", "", ""},
+#define REASON(name_, means_, helps_) [REASON_##name_] = {#name_, means_, helps_},
+#include "api/reasons.def"
+};
+
+const char *reason_name(enum reason r)
+{
+	return r == REASON_NONE ? NULL : reason_info[r].name;
+}
+
+enum reason reason_find(const char *name)
+{
+	for (int r = REASON_NONE + 1; r < REASONS; r++)
+		if (str_eq(reason_info[r].name, name))
+			return (enum reason)r;
+	return REASON_NONE;
+}

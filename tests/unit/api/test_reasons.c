@@ -1,0 +1,70 @@
+/* The closed list of reasons, and the manual of it. */
+#include "tests/unit/testing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "api/reasons.h"
+#include "base/arena.h"
+#include "base/str.h"
+
+static void a_reason_is_found_by_its_name_and_by_no_other(void **state)
+{
+	(void)state;
+	for (int r = REASON_NONE + 1; r < REASONS; r++) {
+		assert_int_equal(reason_find(reason_name((enum reason)r)), r);
+		assert_false(str_empty(reason_info[r].means));
+	}
+	assert_string_equal(reason_name(REASON_BmcBusy), "BmcBusy");
+	assert_null(reason_name(REASON_NONE));
+	assert_int_equal(reason_find(NULL), REASON_NONE);
+	assert_int_equal(reason_find(""), REASON_NONE);
+	assert_int_equal(reason_find("bmcbusy"), REASON_NONE);
+	assert_int_equal(reason_find("BmcBusyToo"), REASON_NONE);
+}
+
+static char *text_of(const char *path, struct arena *a)
+{
+	FILE *f = fopen(path, "r");
+	char *text = arena_alloc(a, 1 << 18);
+
+	if (!f)
+		fail_msg("%s cannot be read; run from the root", path);
+	text[fread(text, 1, (1 << 18) - 1, f)] = '\0';
+	fclose(f);
+	return text;
+}
+
+/* docs/reasons.md: | `Reason` | what it means | what helps, with MACHINE for its name | */
+static void the_manual_has_each_reason_and_no_other(void **state)
+{
+	OWN(arena) a = arena_new();
+	char *text = text_of("docs/reasons.md", a);
+	int rows = 0;
+
+	(void)state;
+	for (int r = REASON_NONE + 1; r < REASONS; r++) {
+		const char *h = "", *p = reason_info[r].helps, *row;
+
+		for (const char *at; (at = strstr(p, "%s")); p = at + 2)
+			h = arena_printf(a, "%s%.*sMACHINE", h, (int)(at - p), p);
+		row = arena_printf(a, "\n| `%s` | %s | %s%s |\n", reason_info[r].name,
+				   reason_info[r].means, h, p);
+		if (!strstr(text, row))
+			fail_msg("docs/reasons.md lacks the row %s", row + 1);
+	}
+	for (const char *p = text; (p = strstr(p, "\n| `")); p++)
+		rows++;
+	assert_int_equal(rows, REASONS - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_reason_is_found_by_its_name_and_by_no_other),
+		cmocka_unit_test(the_manual_has_each_reason_and_no_other),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
