@@ -14,15 +14,18 @@ import re
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from testbed import free_port, pace  # noqa: E402  (beside this file)
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DROVER = ROOT / "build/rel/drover"
+QUIET_KUBECTL_S = 0.2  # kubectl version --client
 
 WIDGETS = """
 apiVersion: apiextensions.k8s.io/v1
@@ -249,7 +252,7 @@ class Server:
 
     def stop(self, how=signal.SIGTERM):
         self.process.send_signal(how)
-        return self.process.wait(10)
+        return self.process.wait(pace.limit(10))
 
 
 class Bench:
@@ -265,8 +268,9 @@ class Bench:
         self.took = 0  # seconds of the first start
 
     def kubectl(self, typed, given=None):
+        typed = re.sub(r"(--timeout=)(\d+)s", lambda m: f"{m[1]}{pace.limit(int(m[2])):.0f}s", typed)
         done = subprocess.run([self.kubectl_path, *shlex.split(quoted(typed))], text=True,
-                              input=given or "", capture_output=True, timeout=30, check=False,
+                              input=given or "", capture_output=True, timeout=pace.limit(30), check=False,
                               env=self.environment)
         return done.returncode, done.stdout + done.stderr
 
@@ -279,12 +283,6 @@ class Bench:
 def quoted(typed):
     """Braces and quotes of JSON and JSONPath reach kubectl as they stand."""
     return typed if "'" in typed else re.sub(r"(\S*[{\[]\S*)", r"'\1'", typed)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def matches(expected, text):
@@ -312,13 +310,13 @@ def watches(bench):
         [bench.kubectl_path, "get", "configmaps", "-n", "default", "--watch-only",
          "--output-watch-events"], stdout=subprocess.PIPE, text=True, env=bench.environment,
         stderr=subprocess.DEVNULL)
-    time.sleep(0.7)
+    time.sleep(pace.limit(0.7))
     for typed in ("create configmap seen --from-literal=a=1", "label configmap seen x=y",
                   "delete configmap seen"):
         bench.kubectl(typed)
-    time.sleep(0.3)
+    time.sleep(pace.limit(0.3))
     process.terminate()
-    text = process.communicate(timeout=10)[0]
+    text = process.communicate(timeout=pace.limit(10))[0]
     bench.check("kubectl get -w", matches(
         r"EVENT +NAME +DATA +AGE ... ^ADDED +seen +1 ... ^MODIFIED +seen +1 ... ^DELETED +seen",
         text) and text.count("EVENT") == 1, text)
@@ -327,30 +325,21 @@ def watches(bench):
 def waits_for_end(bench):
     bench.kubectl("create configmap ends --from-literal=a=1")
     process = subprocess.Popen([bench.kubectl_path, "wait", "--for=delete", "configmap/ends",
-                                "--timeout=10s"], stdout=subprocess.PIPE, text=True,
+                                f"--timeout={pace.limit(10):.0f}s"], stdout=subprocess.PIPE, text=True,
                                env=bench.environment)
-    time.sleep(0.5)
+    time.sleep(pace.limit(0.5))
     bench.kubectl("delete configmap ends")
-    text = process.communicate(timeout=15)[0]
+    text = process.communicate(timeout=pace.limit(15))[0]
     bench.check("kubectl wait --for=delete", process.returncode == 0 and "met" in text, text)
 
 
 def official(bench):
     bench.kubectl("apply -f -", WIDGETS)
     done = subprocess.run([bench.python, HERE / "clients/official.py"], text=True,
-                          capture_output=True, timeout=60, check=False, env=bench.environment)
+                          capture_output=True, timeout=pace.limit(60), check=False, env=bench.environment)
     bench.check("the Python client", done.returncode == 0, done.stdout + done.stderr)
     print("the Python client:", ", ".join(re.findall(r"^(\w+): ok", done.stdout, re.M)),
           flush=True)
-
-
-def until(seconds, truth):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if truth():
-            return True
-        time.sleep(0.2)
-    return False
 
 
 def operator(bench):
@@ -364,9 +353,12 @@ def operator(bench):
              HERE / "clients/widgets.py"], stdout=out, stderr=out, env=bench.environment)
 
     def says(typed, expected):
-        ok = until(15, lambda: matches(expected, bench.kubectl("-n ops " + typed)[1]))
-        bench.check(f"operator: {typed} says {expected}", ok,
-                    bench.kubectl("-n ops " + typed)[1] + log.read_text(encoding="utf-8")[-3000:])
+        what = f"operator: {typed} says {expected}"
+        try:
+            pace.wait_for(what, lambda: matches(expected, bench.kubectl("-n ops " + typed)[1]), 15, 0.2)
+        except TimeoutError as e:
+            bench.check(what, False, f"{e}\n{bench.kubectl('-n ops ' + typed)[1]}"
+                        + log.read_text(encoding="utf-8")[-3000:])
 
     try:
         bench.kubectl("-n ops create -f -", WIDGET)
@@ -386,7 +378,7 @@ def operator(bench):
         says("get events", r"Sized +widget/a +it has a ConfigMap")
     finally:
         process.terminate()
-        process.wait(15)
+        process.wait(pace.limit(15))
     print("the operator on kopf: created, updated, deleted", flush=True)
 
 
@@ -397,7 +389,7 @@ def again(bench):
     bench.kubectl("create configmap lasting --from-literal=a=1")
     server.stop(signal.SIGKILL)
     took = min(bench.took, server.start())
-    bench.check("ready within a second, of two starts", took < 1, f"{took:.2f} s")
+    bench.check("ready within a second, of two starts", took < pace.limit(1), f"{took:.2f} s; allowed: {pace.words(1)}")
     bench.check("the CA stays", (server.folder / "ca.crt").read_text() == ca)
     code, text = bench.kubectl("get configmap lasting -o jsonpath={.data.a}")
     bench.check("objects stay", code == 0 and text == "1", text)
@@ -405,7 +397,7 @@ def again(bench):
 
 def refuses(bench):
     def start(*options):
-        done = subprocess.run([DROVER, "apiserver", *map(str, options)], text=True, timeout=10,
+        done = subprocess.run([DROVER, "apiserver", *map(str, options)], text=True, timeout=pace.limit(10),
                               capture_output=True, check=False, stdin=subprocess.DEVNULL)
         return done.returncode, done.stderr
 
@@ -436,6 +428,8 @@ def main():
     bench = Bench(folder, json.loads(built.stdout.splitlines()[-1]))
     began = time.monotonic()
     try:
+        bench.kubectl("version --client")
+        pace.learn("kubectl version --client", time.monotonic() - began, QUIET_KUBECTL_S)
         bench.took = bench.server.start()
         for part in (table, watches, waits_for_end, official, operator, again, refuses):
             if args.only in part.__name__:

@@ -71,15 +71,8 @@ def main():
     print(f"Logs and keys: {folder}", flush=True)
     timer = testbed.Timer()
     f = fleet.Fleet(folder, machines=1, prefix="drover-asleep")
-    view, name = fleet.View(), "drover-asleep-0"
+    name = "drover-asleep-0"
     team, api = f.tenants["team-a"], Api(f.tenants["team-a"])
-
-    def until(what, test, limit_s):
-        def look():
-            f.drover.check()
-            view.show(f.states(), what)
-            return test()
-        return testbed.wait_for(what, look, limit_s, 0.2)
 
     def state():
         return f.states()[name].get("state")
@@ -89,14 +82,14 @@ def main():
         # Its Role names a StatefulSet: a real API server lets it see nothing else.
         spec(f, controlPlane={"kind": "Deployment", "namespace": "vc-team-a", "name": "team-a"},
              sleepGrace=f"{GRACE_S}s")
-        until("refused", lambda: asleep(f) == "Unknown NotPermitted", 30)
+        f.until("refused", lambda: asleep(f) == "Unknown NotPermitted", 30)
         spec(f, controlPlane={"kind": "StatefulSet"})
-        until("awake", lambda: asleep(f) == "False Awake", 30)
-        f.wait_state("free", limit_s=200, view=view)
+        f.until("awake", lambda: asleep(f) == "False Awake", 30)
+        f.wait_state("free", limit_s=200)
         timer.phase("its control plane is looked at; machine free and off")
         team.apply(fleet.gpu_pod("train", fleet.GPUS))
-        until("pod Running", lambda: f.pod_running("team-a", "train"), 300)
-        until("serving", lambda: state() == "serving", 30)
+        f.until("pod Running", lambda: f.pod_running("team-a", "train"), 300)
+        f.until("serving", lambda: state() == "serving", 30)
         status = f.states()[name]
         claim, tenancy = status["claimRef"]["name"], status["tenancy"]
         timer.phase("pod Running")
@@ -104,16 +97,16 @@ def main():
         api.stop()
         scale(f, 0, True)
         began = time.monotonic()
-        until("asleep", lambda: asleep(f) == "True Paused", 120)  # a probe a minute, a look in 30 s
+        f.until("asleep", lambda: asleep(f) == "True Paused", 120)  # a probe a minute, a look in 30 s
         text = f.get("virtualclusters", "team-a")["status"]["asleepSince"]
         since = datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
         timer.phase("asleep")
-        until("it leaves", lambda: state() != "serving", GRACE_S + 60)
+        f.until("it leaves", lambda: state() != "serving", GRACE_S + 60)
         slept = time.time() - since
         assert slept >= GRACE_S, f"given back after {slept:.1f} s"
         assert f.states()[name]["leave"]["reason"] == "TenantAsleep", f.states()[name]["leave"]
         timer.phase(f"it leaves, {slept:.1f} s after it was first seen asleep")
-        until("wiped, and free", lambda: state() == "free", 300)
+        f.until("wiped, and free", lambda: state() == "free", 300)
         assert f.rack.machines[0].power() == "Off"
         record = f.get("wiperecords", f.states()[name]["lastWipe"]["record"])
         assert (record["spec"]["tenancy"], record["spec"]["verdict"]) == (tenancy, "Clear"), record
@@ -124,14 +117,13 @@ def main():
 
         api.start()
         scale(f, 1, False)
-        until("quits", lambda: not f.get("virtualclusters", "team-a")["status"].get("debts"), 120)
-        until("awake", lambda: asleep(f) == "False Awake", 60)
+        f.until("quits", lambda: not f.get("virtualclusters", "team-a")["status"].get("debts"), 120)
+        f.until("awake", lambda: asleep(f) == "False Awake", 60)
         assert not team.node(claim), "its Node is still there"
         assert "asleepSince" not in f.get("virtualclusters", "team-a")["status"]
         timer.phase(f"awake after {time.monotonic() - began:.0f} s, and nothing is owed")
     except BaseException:
-        view.done()
-        fleet.last_words(folder)
+        f.last_words()
         raise
     finally:
         f.stop()

@@ -31,6 +31,7 @@ import main_job  # noqa: E402
 import replicas  # noqa: E402
 import testbed  # noqa: E402
 import traces  # noqa: E402
+from testbed import pace  # noqa: E402
 
 COMING = ("free", "claimed", "imaging", "attaching", "booting", "joining", "gating", "serving")
 GOING = ("draining", "stopping", "isolating", "leaving", "dirty", "inspecting", "wiping",
@@ -110,11 +111,11 @@ class Killer:
         return self.replica.process.log.read_text(errors="replace")
 
     def check(self):
-        self.f.watch.check()
         if self.busy.is_set() and self.moment in RESTS:
             self.rested()
-        if self.busy.is_set() and time.monotonic() - self.killed_at > RECOVER_LIMIT_S:
-            raise TimeoutError(f"killed in {self.moment}: nobody went on")
+        if self.busy.is_set() and time.monotonic() - self.killed_at > pace.limit(RECOVER_LIMIT_S):
+            raise TimeoutError(f"killed in {self.moment}: nobody went on within "
+                               f"{pace.words(RECOVER_LIMIT_S)}")
 
     def rested(self):
         """Of a machine that rests: the process that was started since leads, and holds the lease by
@@ -135,7 +136,7 @@ class Killer:
                 or self.log().count(LEADS) == self.leads):
             return
         assert f.holder() == self.identity, f.holder()
-        time.sleep(REST_S)
+        time.sleep(pace.limit(REST_S))
         now = f.get("machines", f.vm.name)
         wrong = traces.differences(traces.scrub(self.before), traces.scrub(now))
         assert not wrong, f"killed in {self.moment}, and written to since (was, is): {wrong}"
@@ -162,17 +163,15 @@ def session(machine):
 class Trips:
     """Round trips of the one machine, one like the other."""
 
-    def __init__(self, f, view, killer):
-        self.f, self.view, self.killer = f, view, killer
+    def __init__(self, f, killer):
+        self.f, self.killer = f, killer
         self.left = None  # after the latest one
 
     def until(self, what, test, limit_s):
         def look():
             self.killer.check()
-            self.f.drover.check()
-            self.view.show(self.f.states(), what)
             return test() and not self.killer.busy.is_set()
-        return testbed.wait_for(what, look, limit_s, 0.2)
+        return self.f.until(what, look, limit_s)
 
     def state(self, state, limit_s=400):
         """Until the machine is in it, and was killed in it where that is wanted."""
@@ -237,34 +236,33 @@ def main():
     timer = testbed.Timer()
     f = replicas.Fleet(folder, "drover-crash", isolated=True)
     f.identity = "replica-1"
-    view = fleet.View()
     killers = []
     f.on_watch = lambda: killers.append(Killer(f, args.only))
     try:
         f.start()
         killer = killers[0]
         timer.phase("everything started, machine known and off")
-        trips = Trips(f, view, killer)
+        trips = Trips(f, killer)
         trips.state("free")
-        view.done()
+        f.view.done()
         timer.phase("machine inspected, wiped, proved: free and off")
         begin = len(f.watch.seen)
         undisturbed = trips.go("undisturbed")
         steps = {f"{o['status']['state']}/{o['status']['operation'].get('step')}"
                  for _, _, o in f.watch.seen[begin:]}
-        view.done()
+        f.view.done()
         timer.phase("there and back, undisturbed")
         kills = len(killer.done)
         disturbed = trips.go("disturbed", COMING + GOING + ACTS)
-        view.done()
+        f.view.done()
         timer.phase(f"there and back, {len(killer.done) - kills} kills")
-        main_job.phases(view, [f.vm.name])
+        main_job.phases(f.view, [f.vm.name])
         wrong = traces.differences(undisturbed, disturbed)
         assert not wrong, "not as the undisturbed trip (where, undisturbed, disturbed):\n" + \
             "\n".join(map(str, wrong))
         assert not disturbed["change"]["open media"], "a boot medium is still to be had"
         trips.out_of_use(OUT_OF_USE)
-        view.done()
+        f.view.done()
         timer.phase("taken out of use")
         log = f.logs()
         assert f.rack.password not in log, "the BMC's password is in the log"
@@ -279,9 +277,7 @@ def main():
             fleet.bench("recover_s", statistics.median(took), "s", 35, "lower",
                         ("the lease of a leader that died", 15), len(took))
     except BaseException:
-        view.done()
-        print(f"\nIt did not work; the end of {folder}/drover-1.log:", flush=True)
-        print("\n".join(f.logs().splitlines()[-25:]), flush=True)
+        f.last_words()
         raise
     finally:
         f.stop()

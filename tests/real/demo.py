@@ -30,16 +30,6 @@ def say(text):
     print(f"\n{text}", flush=True)
 
 
-def until(f, view, what, done, limit_s):
-    def test():
-        f.drover.check()
-        view.show(f.states(), what)
-        return done()
-    got = testbed.wait_for(what, test, limit_s, 0.25)
-    view.done()
-    return got
-
-
 def machine_of(f, tenant, pod):
     """Serving it: the Machine's name."""
     node = (f.pod_running(tenant, pod) or {"spec": {}})["spec"].get("nodeName")
@@ -65,29 +55,30 @@ def verify(f):
         raise RuntimeError("a wipe record does not hold")
 
 
-def circle(f, view):
+def circle(f):
     began = time.monotonic()
     say("drover knows two BMC addresses. It boots its agent on each machine, wipes and proves it.")
-    f.wait_state("free", limit_s=300, view=view)
-    view.done()
+    f.wait_state("free", limit_s=300)
+    f.view.done()
     say("Both free and off. Now a GPU pod in each tenant, each wanting a whole machine.")
-    took = main_job.run_pods(f, view, [("team-a", "train"), ("team-b", "train")])
-    view.done()
+    took = main_job.run_pods(f, [("team-a", "train"), ("team-b", "train")])
+    f.view.done()
     first = machine_of(f, "team-a", "train")
     say(f"Both run, after {max(took.values()):.0f} s. team-b wants a second machine: there is none.")
     f.tenants["team-b"].apply(fleet.gpu_pod("more", fleet.GPUS))
-    for line in until(f, view, "team-b/more is told why it waits",
-                      lambda: why(f, "team-b", "more"), 60)[:1]:
-        print(f"  event on team-b/more: {line}", flush=True)
+    told = f.until("team-b/more is told why it waits", lambda: why(f, "team-b", "more"), 60)
+    f.view.done()
+    print(f"  event on team-b/more: {told[0]}", flush=True)
     say(f"team-a's work ends. {first} stands empty for {QUIET}, is given back, wiped, and goes to team-b.")
     f.tenants["team-a"].api("DELETE", "/api/v1/namespaces/default/pods/train")
     ended = time.monotonic()
-    until(f, view, "team-b/more Running", lambda: f.pod_running("team-b", "more"), 400)
+    f.until("team-b/more Running", lambda: f.pod_running("team-b", "more"), 400)
+    f.view.done()
     assert machine_of(f, "team-b", "more") == first, "not on team-a's machine"
     moved = time.monotonic() - ended
     say("The evidence of every wipe, checked:")
     verify(f)
-    main_job.phases(view, [vm.name for vm in f.rack.machines])
+    main_job.phases(f.view, [vm.name for vm in f.rack.machines])
     where = ", ".join(f.network.moves(first))
     print(f"  {first}'s port was in: {where}")
     print(f"\ndemo: 3 pods of 2 tenants ran on 2 machines; {first} changed tenants in {moved:.0f} s, "
@@ -102,19 +93,18 @@ def main():
     folder = args.folder or pathlib.Path(tempfile.mkdtemp(prefix="drover-demo-"))
     print(f"Logs and keys: {folder}", flush=True)
     testbed.parts.paths()
-    f, view = Demo(folder, prefix="drover-demo", isolated=True), fleet.View()
+    f = Demo(folder, prefix="drover-demo", isolated=True)
     try:
         say("Starting a host cluster, two tenants (Kubernetes 1.36), a rack of two machines behind "
             "Redfish BMCs, a bridge for each network segment, and drover.")
         f.start()
-        circle(f, view)
+        circle(f)
         if args.keep:
             print(f"\nkubectl --kubeconfig {f.host.kubeconfig} get machines,nodeclaims,wiperecords\n"
                   "Enter ends it.", flush=True)
             sys.stdin.readline()
     except BaseException:
-        view.done()
-        fleet.last_words(folder)
+        f.last_words()
         raise
     finally:
         f.stop()

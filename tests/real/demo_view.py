@@ -18,7 +18,9 @@ import sys
 import tempfile
 import termios
 import threading
-import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from testbed import pace  # noqa: E402  (beside this file)
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DEMO = str(ROOT / "examples/demo.py")
@@ -67,22 +69,20 @@ class Terminal:
         return self.status is not None
 
     def wait_text(self, what):
-        began = time.monotonic()
-        while what not in self.text():
+        def shown():
+            if what in self.text():
+                return True
             assert not self.ended(), f"ended with {self.status} before: {what}"
-            assert time.monotonic() - began < LIMIT_S, f"not shown: {what}"
-            time.sleep(0.2)
+            return False
+        pace.wait_for(f"{what!r} to be shown", shown, LIMIT_S, 0.2)
 
     def interrupt(self):
         """What Ctrl-C does: the terminal tells the whole foreground group."""
         os.write(self.master, b"\x03")
 
     def wait(self):
-        began = time.monotonic()
-        while not self.ended():
-            assert time.monotonic() - began < LIMIT_S, "Ctrl-C did not end it"
-            time.sleep(0.1)
-        self.reader.join(LIMIT_S)
+        pace.wait_for("its end, after Ctrl-C", self.ended, LIMIT_S)
+        self.reader.join(pace.limit(LIMIT_S))
         return self.status
 
     def close(self):
@@ -174,7 +174,7 @@ def look_around(text):
         if command[0] == "kubectl" and not shutil.which("kubectl"):
             assert "There is no kubectl here" in text
             continue
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=pace.limit(LIMIT_S), check=False)
         assert done.returncode == 0, (command, done)
         assert "gpu-1" in done.stdout or "team-b" in command[2], (command, done)
     return pathlib.Path(commands[-1][commands[-1].index("--kubeconfig") + 1]).parent
@@ -199,7 +199,7 @@ def on_a_terminal(terminal):
 def check_no_drover():
     with tempfile.TemporaryDirectory(prefix="drover-demo-view-") as folder:
         done = subprocess.run([DEMO, "--drover", "/bin/false", "--data", folder], capture_output=True,
-                              text=True, timeout=LIMIT_S, check=False)
+                              text=True, timeout=pace.limit(LIMIT_S), check=False)
     assert done.returncode == 1, done
     assert "demo failed: drover up did not start" in done.stderr, done
     print("  a drover that does not start is its failure", flush=True)

@@ -45,7 +45,7 @@ class Gate:
         if self.wanted and self.wanted(request):
             self.wanted, self.held = None, request
             self.caught.set()
-            self.open.wait(120)
+            self.open.wait(testbed.pace.limit(120))
         return None
 
     def hold(self, wanted):
@@ -57,46 +57,36 @@ class Gate:
 def leader(f, limit_s=TAKEOVER_S, but=None):
     """The replica that leads, once one does that is not `but`."""
     def leads():
-        f.drover.check()
+        f.check()
         now = f.door.leader
         return now if now and now is not but and now.name == f.holder() else None
     return testbed.wait_for("a leader" + (f" that is not {but.name}" if but else ""), leads,
                             limit_s, 0.1)
 
 
-def show(f, view, note=""):
-    f.watch.check()
-    f.drover.check()
-    view.show(f.states(), note)
-
-
-def until(f, view, what, test, limit_s):
-    return testbed.wait_for(what, lambda: (show(f, view, what), test())[1], limit_s, 0.2)
-
-
 def effects(requests, session=None):
     return [r for r in requests if r.effect and (session is None or r.named == session)]
 
 
-def stopped_in_the_middle(f, view, gate, what, wanted, done):
+def stopped_in_the_middle(f, gate, what, wanted, done):
     """The leader is stopped while the BMC holds `wanted` of it; the other leads and goes on until
     done(); then the first goes on.  Nothing that it sends takes effect."""
     print(f"         {what}", flush=True)
     gate.hold(wanted)
     old = leader(f)
-    until(f, view, what, gate.caught.is_set, 240)
+    f.until(what, gate.caught.is_set, 240)
     held = gate.held
     old.signal(signal.SIGSTOP)
     stopped_at = time.monotonic()
     print(f"         {old.name} stopped; its {held.method} {held.path.rsplit('/', 1)[1]} of session "
           f"{held.named} is held", flush=True)
-    # The one that is stopped cannot answer: f.drover.check() only asks whether it lives.
+    # The one that is stopped cannot answer: f.check() only asks whether it lives.
     new = leader(f, but=old)
     print(f"         {new.name} leads after {time.monotonic() - stopped_at:.1f} s", flush=True)
     ended = testbed.wait_for("the predecessor's session deleted", lambda: next(
         (r for r in f.proxy.log if r.at > stopped_at and r.method == "DELETE"
          and r.path.endswith(f"/Sessions/{held.named}") and r.status == 204), None), 30, 0.05)
-    until(f, view, "the other goes on", done, 240)
+    f.until("the other goes on", done, 240)
     first = next((r for r in f.proxy.log if r.at > stopped_at and r.effect), None)
     assert first is None or first.at >= ended.done, (
         f"{first} came before the session of {old.name} was deleted")
@@ -105,8 +95,8 @@ def stopped_in_the_middle(f, view, gate, what, wanted, done):
     resumed_at = time.monotonic()
     testbed.wait_for(f"{old.name} finds that it does not lead", lambda: (
         "not leading any more" in old_log(f, old)), 20, 0.1)
-    time.sleep(12)  # several renewals and polls: whatever it would do, it has done
-    f.drover.check()
+    time.sleep(testbed.pace.limit(12))  # several renewals and polls: it has done what it would
+    f.check()
     log = list(f.proxy.log)
     took = [r for r in effects(log, held.named) if r.at > stopped_at or r is held]
     assert all(r.status == 401 for r in took if r.status != "dropped"), took
@@ -159,18 +149,17 @@ def main():
     timer = testbed.Timer()
     gate = Gate()
     f = replicas.Fleet(folder, "drover-failover", hold=gate, names=("drover-1", "drover-2"))
-    view = fleet.View()
     try:
         f.start()
         f.drover.all[1].start()
         timer.phase("everything started, two replicas")
-        f.wait_state("free", limit_s=200, view=view)
+        f.wait_state("free", limit_s=200)
         before = traces.settled(f)
         timer.phase("machine free and off")
 
         first = leader(f)
         f.tenants["team-a"].apply(fleet.gpu_pod("train", fleet.GPUS))
-        until(f, view, "imaging", lambda: f.status().get("state") == "imaging", 120)
+        f.until("imaging", lambda: f.status().get("state") == "imaging", 120)
         killed_at = time.monotonic()
         with f.drover.lock:
             first.kill()
@@ -179,8 +168,8 @@ def main():
         print(f"         {first.name} killed; {second.name} leads after "
               f"{time.monotonic() - killed_at:.1f} s", flush=True)
         first.start()
-        until(f, view, "the pod Running", lambda: f.pod_running("team-a", "train"), 300)
-        until(f, view, "serving", lambda: f.status()["state"] == "serving", 60)
+        f.until("the pod Running", lambda: f.pod_running("team-a", "train"), 300)
+        f.until("serving", lambda: f.status()["state"] == "serving", 60)
         timer.phase("pod Running, brought by the other")
 
         claim = f.get("nodeclaims")[0]["metadata"]["name"]
@@ -190,10 +179,10 @@ def main():
         threading.Timer(0.5, lambda: f.host.kubectl(
             "delete", "nodeclaim", claim, "--wait=false")).start()
         stopped_in_the_middle(
-            f, view, gate, "stopped with its power-off at the BMC's door",
+            f, gate, "stopped with its power-off at the BMC's door",
             lambda r: r.method == "POST" and r.path.endswith(RESET),
             lambda: f.status()["state"] == "dirty")
-        until(f, view, "free", lambda: f.status()["state"] == "free" and f.vm.power() == "Off", 240)
+        f.until("free", lambda: f.status()["state"] == "free" and f.vm.power() == "Off", 240)
         timer.phase("off, cut, left and wiped by the other")
         as_wanted(f, before, tenancies=1, wipes=1, boots=2)
         for r in f.drover.all:
@@ -203,27 +192,22 @@ def main():
                        json.dumps({"spec": approval}))
         before["spec"] |= approval
         stopped_in_the_middle(
-            f, view, gate, "stopped about to send, its wipe's boot in the journal",
+            f, gate, "stopped about to send, its wipe's boot in the journal",
             lambda r: r.method == "GET" and r.named is not None and (
                 f.status().get("operation") or {}).get("step") in ("insert-media", "boot-media",
                                                                    "power-on"),
             lambda: f.status()["state"] in ("wiping", "verifying", "free"))
-        until(f, view, "free again", lambda: f.status()["state"] == "free" and
+        f.until("free again", lambda: f.status()["state"] == "free" and
               f.vm.power() == "Off", 240)
         timer.phase("wiped and free again")
         as_wanted(f, before, tenancies=1, wipes=2, boots=3)
         assert f.rack.password not in f.logs(), "the BMC's password is in a log"
     except BaseException:
-        view.done()
         gate.open.set()
         for r in f.drover.all:
             if r.process:
                 r.signal(signal.SIGCONT)
-        print(f"\nIt did not work; the ends of {folder}/drover-*.log:", flush=True)
-        for r in f.drover.all:
-            log = folder / f"{r.name}.log"
-            if log.exists():
-                print(f"{r.name}:\n" + "\n".join(log.read_text(errors="replace").splitlines()[-15:]))
+        f.last_words()
         print("\n".join(map(str, f.proxy.log[-40:])) if f.proxy else "", flush=True)
         raise
     finally:

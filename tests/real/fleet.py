@@ -13,7 +13,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import testbed  # noqa: E402  (beside this file)
-from testbed import process  # noqa: E402
+from testbed import pace, process  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DROVER = ROOT / "build/rel/drover"
@@ -24,6 +24,7 @@ DRIVER = ROOT / "examples/exec-fabric/bridge-move"
 SEGMENTS = {"q-1": "br-q", "p-1": "br-p", "tenant/team-a": "br-a", "tenant/team-b": "br-b"}
 QUARANTINE, PROVISIONING = "q-1", "p-1"
 GPUS = 8
+DEADLINES_S = {"imaging": 300, "booting": 240, "joining": 120, "gating": 120}
 
 
 def secret(namespace, name, **data):
@@ -61,6 +62,7 @@ class Fleet:
         self.ports = {p: testbed.free_port() for p in ("agent", "media", "ops")}
         self.drover = None
         self.extra_args = []
+        self.view = View()
 
     # -- life
 
@@ -82,7 +84,8 @@ class Fleet:
         for name, plane in self.tenants.items():
             plane.kubectl("apply", "-f", str(ROOT / "deploy/tenant-rbac.yaml"))
             self._tenant_secret(name, plane)
-        self.host.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+        self.host.kubectl("wait", "--for=condition=Established", "crd", "--all",
+                          f"--timeout={pace.limit(30):.0f}s")
         self.apply_objects()
         self.start_drover()
         return self
@@ -182,7 +185,7 @@ class Fleet:
                 "network": {"isolation": "Required" if self.network else "NotRequired"},
                 **template}},
             "wipe": {"minimumLevel": {"flash": "Clear", "hdd": "Clear"}},
-            "deadlines": {"imaging": "5m", "booting": "4m", "joining": "2m", "gating": "2m"}}}
+            "deadlines": {state: f"{pace.limit(quiet_s):.0f}s" for state, quiet_s in DEADLINES_S.items()}}}
 
     def machine(self, vm):
         return {"apiVersion": API, "kind": "Machine", "metadata": {"name": vm.name}, "spec": {
@@ -219,16 +222,32 @@ class Fleet:
     def states(self):
         return {m["metadata"]["name"]: m.get("status", {}) for m in self.get("machines")}
 
-    def wait_state(self, state, names=None, limit_s=240, view=None):
+    def check(self):
+        """Raises when drover has ended, or when what was seen of it is wrong."""
+        self.drover.check()
+
+    def until(self, what, test, limit_s):
+        """test() gives something true, which is returned.  The rows are drawn meanwhile."""
+        def look():
+            self.check()
+            self.view.show(self.states(), what)
+            return test()
+        return testbed.wait_for(what, look, limit_s, 0.2)
+
+    def wait_state(self, state, names=None, limit_s=240):
         """Until all the machines named (all there are) are in that state."""
         def done():
-            self.drover.check()
             now = self.states()
-            if view:
-                view.show(now)
             wanted = names or list(now)
             return wanted and all(now.get(n, {}).get("state") == state for n in wanted)
-        testbed.wait_for(f"machines {state}", done, limit_s, 0.2)
+        self.until(f"machines {state}", done, limit_s)
+
+    def last_words(self):
+        """What to look at first when it did not work."""
+        self.view.done()
+        for log in sorted(self.folder.glob("drover*.log")):
+            print(f"\nIt did not work; the end of {log}:", flush=True)
+            print("\n".join(log.read_text(errors="replace").splitlines()[-25:]), flush=True)
 
     def pod_running(self, tenant, name):
         pod = self.tenants[tenant].get(f"/api/v1/namespaces/default/pods/{name}")
@@ -296,14 +315,6 @@ class View:
     def done(self):
         """Below the rows from here on."""
         self.rows = 0
-
-
-def last_words(folder):
-    """What to look at first when it did not work."""
-    log = pathlib.Path(folder) / "drover.log"
-    print(f"\nIt did not work; the end of {log}:", flush=True)
-    if log.exists():
-        print("\n".join(log.read_text(errors="replace").splitlines()[-25:]), flush=True)
 
 
 def bench(name, value, unit, goal, better, reference, n=1):

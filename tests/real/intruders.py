@@ -46,7 +46,7 @@ def boot_block(f):
     at = fleet.ISO.read_bytes().index(MARK)
     request = urllib.request.Request(json.loads(put.body)["Image"], headers={
         "Range": f"bytes={at}-{at + BLOCK - 1}"})
-    with urllib.request.urlopen(request, timeout=30) as reply:
+    with urllib.request.urlopen(request, timeout=testbed.pace.limit(30)) as reply:
         return json.loads(reply.read())
 
 
@@ -81,32 +81,24 @@ def main():
     plug = Plug()
     f = replicas.Fleet(folder, "drover-intruder", hold=plug)
     f.agent_names = ("10.0.2.2", "127.0.0.1")
-    view, intruder = fleet.View(), None
-
-    def until(what, test, limit_s):
-        def look():
-            f.watch.check()
-            f.drover.check()
-            view.show(f.states(), what)
-            return test()
-        return testbed.wait_for(what, look, limit_s, 0.1)
+    intruder = None
     try:
         f.start()
-        f.wait_state("free", limit_s=200, view=view)
+        f.wait_state("free", limit_s=200)
         timer.phase("machine free and off")
         tenancy = f.status()["tenancy"]
         f.tenants["team-a"].apply(fleet.gpu_pod("train", fleet.GPUS))
-        until("the agent of the claim at home", lambda: f.status().get("state") in
+        f.until("the agent of the claim at home", lambda: f.status().get("state") in
               ("claimed", "imaging") and (f.status().get("agent") or {}).get("bootID"), 120)
         claim = f.status()["claimRef"]["name"]
         where = pathlib.Path(tempfile.mkdtemp(dir=folder))
         intruder = second_caller(f, where)
-        until("SecondCaller", lambda: "SecondCaller" in reasons(f), 30)
+        f.until("SecondCaller", lambda: "SecondCaller" in reasons(f), 30)
         plug.pulled.set()
-        until("stopping", lambda: f.status()["state"] == "stopping", 10)
+        f.until("stopping", lambda: f.status()["state"] == "stopping", 10)
         timer.phase("a second caller ended the operation")
         assert "welcome" not in (where / "agent.log").read_text(), "the intruder was let in"
-        until("the BMC missed", lambda: (f.status()["operation"].get("lastError") or {})
+        f.until("the BMC missed", lambda: (f.status()["operation"].get("lastError") or {})
               .get("reason") == "BmcUnreachable", 60)
         time.sleep(DARK_S)
         status = f.status()
@@ -116,7 +108,7 @@ def main():
         back = time.monotonic()
         timer.phase("the BMC was away; the machine waited for it")
         # The pod still waits: a new claim may take the machine the moment that it is free.
-        until("wiped, and free", lambda: any(at > back and o.get("status", {}).get("state") == "free"
+        f.until("wiped, and free", lambda: any(at > back and o.get("status", {}).get("state") == "free"
                                              for at, _, o in list(f.watch.seen)), 240)
         timer.phase("BMC back, machine off, left, wiped")
         old = [c for c in f.get("nodeclaims") if c["metadata"]["name"] == claim]
@@ -129,9 +121,7 @@ def main():
         secrets = json.loads((where / "block").read_text())["secret"]
         assert secrets not in f.logs(), "the boot secret is in the log"
     except BaseException:
-        view.done()
-        print(f"\nIt did not work; the end of {folder}/drover-1.log:", flush=True)
-        print("\n".join(f.logs().splitlines()[-25:]), flush=True)
+        f.last_words()
         raise
     finally:
         if intruder:

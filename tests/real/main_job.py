@@ -8,9 +8,7 @@ through their BMCs, its agent wipes them and writes an operating-system image, a
 joins the right tenant, and the pods run.  Prints the time of each phase; exits 0 only when all of it worked.
 """
 import argparse
-import datetime
 import pathlib
-import re
 import statistics
 import sys
 import tempfile
@@ -23,7 +21,7 @@ import testbed  # noqa: E402
 FLOOR_S = 65  # what the parts themselves need: reference for real_pending_to_running_s
 
 
-def run_pods(f, view, pods, gpus=fleet.GPUS, limit_s=300):
+def run_pods(f, pods, gpus=fleet.GPUS, limit_s=300):
     """Create the pods (tenant, name), wait until each one's container runs; seconds for each.
     Each asks for all GPUs of a machine, so that each needs one of its own."""
     began, took = time.monotonic(), {}
@@ -31,7 +29,7 @@ def run_pods(f, view, pods, gpus=fleet.GPUS, limit_s=300):
         f.tenants[tenant].apply(fleet.gpu_pod(name, gpus))
 
     def done():
-        f.drover.check()
+        f.check()
         for pod in pods:
             if pod not in took and f.pod_running(*pod):
                 took[pod] = time.monotonic() - began
@@ -39,7 +37,7 @@ def run_pods(f, view, pods, gpus=fleet.GPUS, limit_s=300):
             assert f.tenants[tenant].get(f"/api/v1/namespaces/default/pods/{name}"), \
                 f"somebody deleted pod {tenant}/{name}"
         waiting = ", ".join(f"{t}/{n}" for t, n in pods if (t, n) not in took)
-        view.show(f.states(), f"pods pending: {waiting}" if waiting else "all pods Running")
+        f.view.show(f.states(), f"pods pending: {waiting}" if waiting else "all pods Running")
         return len(took) == len(pods)
     try:
         testbed.wait_for("pods Running", done, limit_s, 0.2)
@@ -94,26 +92,6 @@ def secrets_kept(f):
     assert "BEGIN" not in log and "token-secret" not in log, "key material is in the log"
 
 
-def agent_home(f):
-    """Seconds from the kernel's start to the first answer to the agent, for each machine's last boot
-    of it (one machine at a time then), as the consoles tell: the agent says how long the kernel was
-    up when it began."""
-    took = []
-    for vm in f.rack.machines:
-        began = home = None
-        for at, msg, rest in re.findall(r"^time=(\S+) level=info msg=(drover-agent|welcome)(.*)$",
-                                        vm.console_text(), re.M):
-            now = datetime.datetime.fromisoformat(at.strip().rstrip("Z"))
-            if msg == "drover-agent":
-                up = re.search(r"up_ms=(\d+)", rest)
-                began = now - datetime.timedelta(milliseconds=int(up[1])) if up else None
-            elif began:
-                home, began = (now - began).total_seconds(), None
-        if home:
-            took.append(home)
-    return took
-
-
 def phases(view, names):
     print("\nphases, in seconds:")
     for name in names:
@@ -133,31 +111,31 @@ def main():
     timer = testbed.Timer()
     pods = [("team-a", "train"), ("team-b", "train"), ("team-a", "more")][:max(args.runs, 2)]
     f = fleet.Fleet(folder, machines=len(pods), prefix="drover-main", isolated=True)
-    view = fleet.View()
     try:
         print("Starting a host cluster, two tenants (Kubernetes 1.36), a rack of "
               f"{len(pods)} machines behind Redfish BMCs, and drover.", flush=True)
         f.start()
         timer.phase("everything started, machines known and off")
-        f.wait_state("free", limit_s=300, view=view)
-        view.done()
+        f.wait_state("free", limit_s=300)
+        f.view.done()
         timer.phase("machines inspected, wiped, proved: free and off")
         for vm in f.rack.machines:
             assert vm.power() == "Off", vm.name
         took = {}
         for pod in pods:
-            took.update(run_pods(f, view, [pod]))
-        view.done()
+            took.update(run_pods(f, [pod]))
+        f.view.done()
         timer.phase("pods Running")
         check(f, pods)
         secrets_kept(f)
-        phases(view, [vm.name for vm in f.rack.machines])
+        phases(f.view, [vm.name for vm in f.rack.machines])
         for (tenant, name), seconds in took.items():
             node = f.pod_running(tenant, name)["spec"]["nodeName"]
             print(f"  {tenant}/{name}: Running on {node} after {seconds:.1f} s")
         fleet.bench("real_pending_to_running_s", statistics.median(took.values()), "s", 90, "lower",
                     ("floor of the parts themselves", FLOOR_S), len(took))
-        home = agent_home(f)
+        # Of the last boots: one machine at a time then.
+        home = [homes[-1] for homes in (vm.agent_homes() for vm in f.rack.machines) if homes]
         fleet.bench("agent_home_s", statistics.median(home), "s", 5, "lower",
                     ("a kernel that starts nothing, same machine", 1.9), len(home))
         fleet.bench("agent_image_mib", fleet.ISO.stat().st_size / (1 << 20), "MiB", 20, "lower",
@@ -166,8 +144,7 @@ def main():
             print(f"\nkubectl --kubeconfig {f.host.kubeconfig} get machines,nodeclaims\nEnter ends it.")
             sys.stdin.readline()
     except BaseException:
-        view.done()
-        fleet.last_words(folder)
+        f.last_words()
         raise
     finally:
         f.stop()

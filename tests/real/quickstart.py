@@ -14,16 +14,17 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import testbed  # noqa: E402  (beside this file)
+from testbed import pace  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SPEC = importlib.util.spec_from_file_location("demo", ROOT / "examples/demo.py")
 demo = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(demo)
 LIMIT_S = 240
+QUIET_READY_S = 0.3
 PORT = 18440  # that of the page
 
 
@@ -49,7 +50,7 @@ class Page:
         script = script.replace(str(PORT + 7), str(self.port + 7))
         done = subprocess.run(["bash", "-c", "set -e -o pipefail\nshopt -s expand_aliases\n" + self.exports
                                + script], env=self.env, cwd=ROOT, capture_output=True, text=True,
-                              timeout=LIMIT_S, check=False)
+                              timeout=pace.limit(LIMIT_S), check=False)
         assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr}"
         return done.stdout
 
@@ -69,10 +70,7 @@ class Page:
 
 
 def until(what, done):
-    began = time.monotonic()
-    while not done():
-        assert time.monotonic() - began < LIMIT_S, f"not within {LIMIT_S} s: {what}"
-        time.sleep(0.5)
+    pace.wait_for(what, done, LIMIT_S, 0.5)
 
 
 def start(page):
@@ -81,6 +79,9 @@ def start(page):
     process = subprocess.Popen([*command, "--port", str(page.port), "--speed", "4"], env=page.env,
                                cwd=ROOT, stdout=subprocess.PIPE, text=True)
     for line in process.stdout:
+        ready = re.match(r"drover is up after ([\d.]+) s", line)
+        if ready:
+            pace.learn("drover up's start", float(ready[1]), QUIET_READY_S)
         if "team-b.conf" in line:
             return process
     raise AssertionError("drover up did not start")
@@ -127,7 +128,7 @@ def main():
             raise
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(30)
+            process.wait(pace.limit(30))
             process.stdout.close()
     print("1 passed, 0 failed")
 

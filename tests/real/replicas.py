@@ -122,6 +122,10 @@ class Fleet(fleet.Fleet):
             self.on_watch()
         self.drover.all[0].start(self.identity)
 
+    def check(self):
+        self.watch.check()
+        super().check()
+
     def stop(self):
         for part in (self.watch, self.door):
             if part:

@@ -74,15 +74,20 @@ class Round(fleet.Fleet):
             m["spec"]["providerRef"]["name"] = "strict"
         return m
 
+    def check(self):
+        super().check()
+        self.look()
+
     def look(self):
-        """Where machine 0 is, when state and place did not change meanwhile."""
+        """Its status.  Notes where machine 0 is, when state and place did not change meanwhile."""
         name = self.rack.machines[0].name
         before = self.network.where(name)
-        status = self.get("machines", name)["status"]
+        status = self.get("machines", name).get("status", {})
+        state = status.get("state")
         if self.network.where(name) == before:
-            self.seen.add((status["state"], before))
+            self.seen.add((state, before))
             # On its way home, when its evidence is good already: off first.
-            if (status["state"], before) == ("verifying", PROVISIONING):
+            if (state, before) == ("verifying", PROVISIONING):
                 assert self.rack.machines[0].power() == "Off", "moved home while it was on"
         return status
 
@@ -144,22 +149,12 @@ def after(seconds):
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + seconds))
 
 
-def until(f, view, what, done, limit_s):
-    """done(machine's status) is something true; the rows are drawn meanwhile."""
-    def test():
-        f.drover.check()
-        status = f.look()
-        view.show(f.states(), what)
-        return done(status)
-    return testbed.wait_for(what, test, limit_s, 0.25)
-
-
-def serve(f, view, tenant, pod):
+def serve(f, tenant, pod):
     """The pod is created and runs on machine 0: seconds it took."""
     name, began = pod["metadata"]["name"], time.monotonic()
     f.tenants[tenant].apply(pod)
-    until(f, view, f"pod {tenant}/{name} Running",
-          lambda status: status["state"] == "serving" and f.pod_running(tenant, name), 300)
+    f.until(f"pod {tenant}/{name} Running",
+            lambda: f.look()["state"] == "serving" and f.pod_running(tenant, name), 300)
     status = f.look()
     assert status["tenant"]["name"] == tenant, status["tenant"]
     node = f.pod_running(tenant, name)["spec"]["nodeName"]
@@ -167,16 +162,16 @@ def serve(f, view, tenant, pod):
     return time.monotonic() - began
 
 
-def released(f, view, tenant, name):
+def released(f, tenant, name):
     """From the last pod's end, or when it was not waited for any more, until the machine is free:
     seconds.  The pod's object is gone by then too."""
     def pod():
         return f.tenants[tenant].get(f"/api/v1/namespaces/default/pods/{name}")
 
-    until(f, view, f"pod {tenant}/{name} gone", lambda status: status["state"] not in
-          ("serving", "draining") or not pod(), 120)
+    f.until(f"pod {tenant}/{name} gone", lambda: f.look()["state"] not in
+            ("serving", "draining") or not pod(), 120)
     began = time.monotonic()
-    until(f, view, "machine free again", lambda status: status["state"] == "free", 240)
+    f.until("machine free again", lambda: f.look()["state"] == "free", 240)
     took = time.monotonic() - began
     testbed.wait_for(f"pod {tenant}/{name} deleted", lambda: not pod(), 60)
     return took
@@ -191,8 +186,8 @@ def clean(f, tenancy, mark):
     assert record["verdict"] == "Clear", record["verdict"]
     assert {d["bytes"] for d in record["devices"]} == {p.stat().st_size for p in vm.drives}, record
     assert not status.get("claimRef") and status["clean"], status
-    until(f, fleet.View(open(os.devnull, "w", encoding="ascii")), "off and in provisioning",
-          lambda _: vm.power() == "Off" and f.network.where(vm.name) == PROVISIONING, 60)
+    f.until("off and in provisioning",
+            lambda: vm.power() == "Off" and f.network.where(vm.name) == PROVISIONING, 60)
     rest = remains(vm.drives, mark)
     assert rest == [(0, 0)] * len(vm.drives), f"(markers, bytes) left on the drives: {rest}"
 
@@ -252,7 +247,7 @@ class Driver:
         self.process.stdout.close()
 
 
-def kept_apart(f, view):
+def kept_apart(f):
     """Of two ports that the driver put into a segment where machines wait, neither hears the
     other, and a machine that is there answers its segment's side alone; in a tenant's segment they
     do hear each other.  Nothing of drover stands between them: it is the driver's work."""
@@ -275,8 +270,6 @@ def kept_apart(f, view):
     def asked():
         """True when a machine was there from before the question that it must not answer until
         after the same question from a port that is not kept apart."""
-        f.drover.check()
-        view.show(f.states(), "a machine in quarantine")
         for vm in f.rack.machines:
             address = net.address(QUARANTINE, vm.mac)
             if not address or not outside.gets_answer_from(address):
@@ -289,7 +282,7 @@ def kept_apart(f, view):
                 assert not answered, f"{vm.name} in quarantine is reached from another port there"
                 return True
         return False
-    testbed.wait_for("a machine that answers in quarantine", asked, 240, 0.1)
+    f.until("a machine that answers in quarantine", asked, 240)
     for place in (one, other, outside):
         place.close()
 
@@ -343,12 +336,12 @@ def verified(f):
     return len(f.get("wiperecords"))
 
 
-def first_tenant(f, view, timer):
+def first_tenant(f, timer):
     """Tenant A: planted, drained against a budget, wiped."""
     vm, mark = f.rack.machines[0], marker("a")
-    serve(f, view, "team-a", planting_pod("train", vm, mark))
+    serve(f, "team-a", planting_pod("train", vm, mark))
     node = f.look()["claimRef"]["name"]
-    view.done()
+    f.view.done()
     timer.phase("team-a/train Running")
     testbed.wait_for("bytes planted on both drives",
                      lambda: planted(vm.drives, mark), 30, 0.5)
@@ -359,23 +352,23 @@ def first_tenant(f, view, timer):
                      lambda: f.tenants["team-a"].get(path)["status"].get("currentHealthy"), 30)
     drain(f, "round-1", 3600)
 
-    def blocked(_):
+    def blocked():
         targets = (f.get("drains", "round-1").get("status") or {}).get("targets", [])
         return targets and "train" in (targets[0].get("blockedBy") or "")
-    until(f, view, "the Drain says what blocks it", blocked, 60)
+    f.until("the Drain says what blocks it", blocked, 60)
     assert f.pod_running("team-a", "train"), "evicted against its budget"
     # A copy for the search, while the tenant's bytes are there.
     for source, copy in zip(vm.drives, before):
         subprocess.run(["cp", "--sparse=always", str(source), str(copy)], check=True)
-    view.done()
+    f.view.done()
     timer.phase("drain blocked by the budget, named in the Drain")
     f.host.api("PATCH", f"/apis/{fleet.API}/drains/round-1", {"spec": {"deadline": after(1)}})
-    took = released(f, view, "team-a", "train")
+    took = released(f, "team-a", "train")
     clean(f, 2, mark)
     nothing_left(f, "team-a", node)
-    until(f, view, "Drain Succeeded",
-          lambda _: f.get("drains", "round-1")["status"]["phase"] == "Succeeded", 30)
-    view.done()
+    f.until("Drain Succeeded",
+            lambda: f.get("drains", "round-1")["status"]["phase"] == "Succeeded", 30)
+    f.view.done()
     timer.phase(f"escalated, off, cut, wiped, free: {took:.1f} s")
     assert planted(before, mark), "the search finds nothing any more"
     for copy in before:
@@ -383,20 +376,20 @@ def first_tenant(f, view, timer):
     return took, mark
 
 
-def next_tenant(f, view, timer, tenant, number, mark):
+def next_tenant(f, timer, tenant, number, mark):
     """The other one, on the same machine; it ends by a Drain that nothing is in the way of."""
     vm = f.rack.machines[0]
-    serve(f, view, tenant, fleet.gpu_pod("next", fleet.GPUS))
+    serve(f, tenant, fleet.gpu_pod("next", fleet.GPUS))
     node = f.look()["claimRef"]["name"]
     assert left_on(vm.drives, mark) == [0, 0]
-    view.done()
+    f.view.done()
     timer.phase(f"{tenant}/next Running on the same machine")
     subprocess.run([fleet.DROVER, "drain", node, "--kubeconfig", f.host.kubeconfig,
                     "--reason", "real test"], check=True, capture_output=True)
-    took = released(f, view, tenant, "next")
+    took = released(f, tenant, "next")
     clean(f, number + 1, mark)
     nothing_left(f, tenant, node)
-    view.done()
+    f.view.done()
     timer.phase(f"drained, off, cut, wiped, free: {took:.1f} s")
     return took
 
@@ -423,36 +416,35 @@ def main():
     folder = args.folder or pathlib.Path(tempfile.mkdtemp(prefix="drover-round-"))
     print(f"Logs and keys: {folder}", flush=True)
     testbed.parts.paths()
-    timer, view = testbed.Timer(), fleet.View()
+    timer = testbed.Timer()
     f = Round(folder)
     try:
         f.start()
         timer.phase("everything started, machines known and off")
         segments_reach(f)
         timer.phase("each segment reaches what it may, and nothing else")
-        kept_apart(f, view)
-        view.done()
+        kept_apart(f)
+        f.view.done()
         timer.phase("in quarantine and provisioning no machine reaches another")
-        f.wait_state("free", [f.rack.machines[0].name], 300, view)
-        view.done()
+        f.wait_state("free", [f.rack.machines[0].name], 300)
+        f.view.done()
         timer.phase("machine free")
         control(f)
         timer.phase("control: lost writes found by the search; a floor of Purge quarantines")
         clean(f, 1, f.control_marker)
         print("  " + purge_wanted(f, "team-b"), flush=True)
         timer.phase("a pool that wants Purge gets no machine, its pod is told")
-        took, mark = first_tenant(f, view, timer)
+        took, mark = first_tenant(f, timer)
         times = [took]
         for number, tenant in ((2, "team-b"), (3, "team-a")):
-            times.append(next_tenant(f, view, timer, tenant, number, mark))
+            times.append(next_tenant(f, timer, tenant, number, mark))
         places(f)
         count = verified(f)
         timer.phase(f"places fit states; {count} wipe records good")
         fleet.bench("real_release_to_free_s", statistics.median(times), "s", 45, "lower",
                     ("floor of the parts themselves", FLOOR_S), len(times))
     except BaseException:
-        view.done()
-        fleet.last_words(folder)
+        f.last_words()
         raise
     finally:
         f.stop()

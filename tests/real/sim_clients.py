@@ -14,7 +14,6 @@ import os
 import pathlib
 import shutil
 import signal
-import socket
 import ssl
 import subprocess
 import sys
@@ -22,22 +21,20 @@ import tempfile
 import time
 import urllib.request
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from testbed import free_port, pace  # noqa: E402  (beside this file)
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DROVER = ROOT / "build/rel/drover"
 MACHINES = 3
+QUIET_START_S = 0.3
 SUBSCRIPTIONS = "/redfish/v1/EventService/Subscriptions"
 # Assertions of the protocol validator that do not hold: what comes of each, of which request.
 EXCEPTIONS = {("SERV_EVENT_POST_RESP", "FAIL", "POST", SUBSCRIPTIONS),
               ("SERV_EVENT_ERROR_ON_BAD_REQUEST", "WARN", "POST", SUBSCRIPTIONS)}
 # What it says of one random token in fifty: two tests of its bits, each at a level of 1 %.
 BY_CHANCE = {("RESP_HEADERS_X_AUTH_TOKEN", "WARN", "POST", "/redfish/v1/SessionService/Sessions")}
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def parts():
@@ -58,23 +55,22 @@ class Rack:
              "--listen", f":{self.port}", "--speed", "4"],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         self.ca = self.data / "ca.crt"
-        self.wait()
+        began = time.monotonic()
+        pace.wait_for("the rack", self.answers, 20)
+        pace.learn("the simulated rack's start", time.monotonic() - began, QUIET_START_S)
         self.password = (self.data / "password").read_text(encoding="ascii")
 
     def url(self, machine):
         return f"https://127.10.0.{machine + 1}:{self.port}"
 
-    def wait(self):
-        end = time.monotonic() + 20
-        while True:
-            assert self.process.poll() is None, "the rack has ended; see rack.log"
-            try:
-                tls = ssl.create_default_context(cafile=self.ca)
-                urllib.request.urlopen(self.url(1) + "/redfish/v1/", context=tls, timeout=5).close()
-                return
-            except OSError:
-                assert time.monotonic() < end, "the rack does not answer"
-                time.sleep(0.1)
+    def answers(self):
+        assert self.process.poll() is None, "the rack has ended; see rack.log"
+        try:
+            tls = ssl.create_default_context(cafile=self.ca)
+            urllib.request.urlopen(self.url(1) + "/redfish/v1/", context=tls, timeout=5).close()
+            return True
+        except OSError:
+            return False
 
     def machine(self, number):
         tls = ssl.create_default_context(cafile=self.ca)
@@ -83,16 +79,9 @@ class Rack:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(20)
+        status = self.process.wait(pace.limit(20))
         self.log.close()
         assert status == 0, f"the rack ended with {status}"
-
-
-def within(limit_s, what, test):
-    end = time.monotonic() + limit_s
-    while not test():
-        assert time.monotonic() < end, f"{what}: not within {limit_s} s"
-        time.sleep(0.1)
 
 
 # --- sushy: runs under the judges' Python -----------------------------------------------------------
@@ -129,9 +118,9 @@ def sushy_walk(url, ca, password):
         return system.power_state == want
 
     system.reset_system(sushy.ResetType.ON)
-    within(20, "power on", lambda: power(sushy.PowerState.ON))
+    pace.wait_for("power on", lambda: power(sushy.PowerState.ON), 20)
     system.reset_system(sushy.ResetType.FORCE_OFF)
-    within(20, "power off", lambda: power(sushy.PowerState.OFF))
+    pace.wait_for("power off", lambda: power(sushy.PowerState.OFF), 20)
     slot.eject_media()
     slot.invalidate()
     slot.refresh()
@@ -171,9 +160,9 @@ def try_redfishtool(rack, folder, python):
         tool(auth, "Systems", "-1", "setAssetTag", auth)
         assert json.loads(tool(auth, "Systems", "-1", "-P", "AssetTag"))["AssetTag"] == auth
         tool(auth, "Systems", "-1", "reset", "On")
-        within(20, "power on", lambda: rack.machine(3)["on"])
+        pace.wait_for("power on", lambda: rack.machine(3)["on"], 20)
         tool(auth, "Systems", "-1", "reset", "ForceOff")
-        within(20, "power off", lambda: not rack.machine(3)["on"])
+        pace.wait_for("power off", lambda: not rack.machine(3)["on"], 20)
         tool(auth, "AccountService", "adduser", "joe", "joes-secret", "Operator")
         tool(auth, "AccountService", "useradmin", "joe", "disable")
         tool(auth, "AccountService", "deleteuser", "joe")
@@ -198,9 +187,9 @@ def try_tacklebox(rack, folder, python):
     tool("rf_boot_override.py", "--target", "Cd")
     assert rack.machine(1)["bootTarget"] == "Cd"
     tool("rf_power_reset.py", "--type", "On")
-    within(20, "power on", lambda: rack.machine(1)["on"])
+    pace.wait_for("power on", lambda: rack.machine(1)["on"], 20)
     tool("rf_power_reset.py", "--type", "ForceOff")
-    within(20, "power off", lambda: not rack.machine(1)["on"])
+    pace.wait_for("power off", lambda: not rack.machine(1)["on"], 20)
     tool("rf_virtual_media.py", "eject", "--id", "Cd")
     assert rack.machine(1)["image"] is None
 
@@ -241,7 +230,7 @@ def try_validator(rack, folder, python):
         subprocess.run([python, "-c", run, "-u", "admin", "-p", rack.password, "-r", rack.url(1),
                         "--ca-bundle", rack.ca, "--avoid-http-redirect", "--report-dir", reports,
                         "--report-type", "tsv"],
-                       env=env, cwd=folder, stdout=log, stderr=log, check=False, timeout=400)
+                       env=env, cwd=folder, stdout=log, stderr=log, check=False, timeout=pace.limit(400))
     return judge(next(reports.glob("*.tsv")))
 
 

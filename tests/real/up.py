@@ -17,6 +17,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import fleet  # noqa: E402  (beside this file)
+from testbed import pace  # noqa: E402
 
 ROOT = fleet.ROOT
 SPEC = importlib.util.spec_from_file_location("demo", ROOT / "examples/demo.py")
@@ -24,6 +25,7 @@ demo = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(demo)
 DROVER = str(ROOT / "build/rel/drover")
 SPEED, MACHINES = 10, 2
+QUIET_READY_S = 0.3
 
 
 class Up:
@@ -50,7 +52,7 @@ class Up:
 
     def end(self, signum):
         self.process.send_signal(signum)
-        status = self.process.wait(20)
+        status = self.process.wait(pace.limit(20))
         self.process.stdout.close()
         return status
 
@@ -59,11 +61,13 @@ class Up:
                 for m in self.host.items(f"{demo.API}/machines")}
 
     def until(self, what, done, limit_s=60):
-        began = time.monotonic()
-        while not done():
+        def look():
             assert self.process.poll() is None, "drover up ended"
-            assert time.monotonic() - began < limit_s, f"not within {limit_s} s: {what}: {self.states()}"
-            time.sleep(0.05)
+            return done()
+        try:
+            pace.wait_for(what, look, limit_s, 0.05)
+        except TimeoutError as e:
+            raise TimeoutError(f"{e}; machines: {self.states()}") from e
 
     def pod(self, name):
         return self.tenant.call("GET", f"{demo.PODS}/{name}") or {}
@@ -73,14 +77,16 @@ class Up:
 
 
 def refused(command, *words):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=pace.limit(20), check=False)
     assert done.returncode == 1, (command, done)
     for word in words:
         assert word in done.stderr, (word, done.stderr)
 
 
 def check_beginning(up):
-    fleet.bench("up_ready_s", up.start(), "s", 2, "lower",
+    ready_s = up.start()
+    pace.learn("drover up's start", ready_s, QUIET_READY_S)
+    fleet.bench("up_ready_s", ready_s, "s", 2, "lower",
                 ("a kube-apiserver with etcd, from nothing to ready", 3.7))
     for name in ("host.conf", "team-a.conf", "team-b.conf"):
         mode = os.stat(f"{up.folder}/{name}").st_mode & 0o777
@@ -113,7 +119,7 @@ def check_killed(up, state):
     node = up.pod(name)["spec"]["nodeName"]
     up.end(signal.SIGKILL)
     up.start()
-    time.sleep(2)
+    time.sleep(pace.limit(2))
     assert up.runs(name) and up.pod(name)["spec"]["nodeName"] == node, "a restart moved the pod"
     assert "serving" in up.states().values(), up.states()
     up.tenant.call("DELETE", f"{demo.PODS}/{name}")

@@ -6,16 +6,18 @@
     network.Network    bridges that machines are moved between, one for each segment
     files.HttpFiles    a small file server on the loopback
     drive              the config drive, made without drover
+    pace               how long to wait on this machine
 
 Everything lives in one work folder: data, keys, logs (*.log) and pid files.
 """
-from . import drive, files, network, parts, plane, process, rack
+from . import drive, files, network, pace, parts, plane, process, rack
 from .files import HttpFiles
 from .network import Network
 from .plane import GUEST_SEES_HOST, ControlPlane
-from .process import Timer, free_port, wait_for
+from .pace import wait_for
+from .process import Timer, free_port
 from .rack import Rack
 
 __all__ = ["ControlPlane", "GUEST_SEES_HOST", "HttpFiles", "Network", "Rack", "Timer",
-           "drive", "files", "free_port", "network", "parts", "plane", "process", "rack",
+           "drive", "files", "free_port", "network", "pace", "parts", "plane", "process", "rack",
            "wait_for"]

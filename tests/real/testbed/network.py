@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 
-from . import process
+from . import pace, process
 
 GATEWAY = "10.0.2.2"  # in every segment: what differs is what listens there
 PROBE = "10.0.2.250"  # outside the range that DHCP gives away
@@ -81,7 +81,7 @@ class Place:
 
     def hears(self, wanted, limit_s):
         """The first frame that wanted(kind, payload) is true of, or None."""
-        end = time.monotonic() + limit_s
+        end = time.monotonic() + pace.limit(limit_s)
         while (left := end - time.monotonic()) > 0:
             self.socket.settimeout(left)
             try:
@@ -317,7 +317,7 @@ class Network:
         ip("route", "add", "default", "via", GATEWAY, netns=side)
         try:
             done = subprocess.run(
-                ["ip", "netns", "exec", side, sys.executable, PROBER, str(limit_s)],
+                ["ip", "netns", "exec", side, sys.executable, PROBER, str(pace.limit(limit_s))],
                 input=json.dumps(list(targets)), capture_output=True, text=True, check=True)
         finally:
             # By name: a deleted namespace takes its links along only later.

@@ -14,7 +14,7 @@ import subprocess
 import urllib.error
 import urllib.request
 
-from . import parts, process
+from . import pace, parts, process
 
 GUEST_SEES_HOST = "10.0.2.2"  # QEMU's user network: the host's loopback
 
@@ -115,7 +115,7 @@ class ControlPlane:
 
     def wait_ready(self, limit_s=60):
         """Ready for nodes: the last pieces are made here, once the API server answers."""
-        process.wait_for(f"API server of {self.name}", self._answers, limit_s)
+        pace.wait_for(f"API server of {self.name}", self._answers, limit_s)
         kube = parts.paths()["kube"]
         self._spawn("kube-scheduler", [
             kube / "kube-scheduler", f"--kubeconfig={self.folder}/scheduler.conf",
@@ -141,7 +141,7 @@ class ControlPlane:
         info = self.api("GET", path)["data"]["kubeconfig"]
         self.api("PATCH", path, {"data": {
             "kubeconfig": info.replace(self.server, f"https://{self.guest_endpoint}")}})
-        process.wait_for(f"service accounts of {self.name}",
+        pace.wait_for(f"service accounts of {self.name}",
                          lambda: self.get("/api/v1/namespaces/default/serviceaccounts/default"),
                          limit_s)
         return self
@@ -167,7 +167,7 @@ class ControlPlane:
         request = urllib.request.Request(self.server + path, data=data, method=method,
                                          headers={"Content-Type": content_type})
         try:
-            with urllib.request.urlopen(request, context=self._context(), timeout=30) as reply:
+            with urllib.request.urlopen(request, context=self._context(), timeout=pace.limit(30)) as reply:
                 return json.loads(reply.read() or b"null")
         except urllib.error.HTTPError as e:
             raise ApiError(e.code, e.read().decode(errors="replace")) from None
@@ -245,7 +245,7 @@ class ControlPlane:
         csr["status"] = {"conditions": [{"type": "Approved", "status": "True",
                                          "reason": "TestBed", "message": "by the test bed"}]}
         self.api("PUT", path + "/approval", csr)
-        certificate = process.wait_for(
+        certificate = pace.wait_for(
             "signed certificate", lambda: self.api("GET", path)["status"].get("certificate"), 20)
         key = base64.b64encode(pathlib.Path(f"{stem}.key").read_bytes()).decode()
         return self._kubeconfig({"client-certificate-data": certificate,

@@ -19,18 +19,6 @@ def free_port():
         return s.getsockname()[1]
 
 
-def wait_for(what, test, limit_s, every_s=0.1):
-    """Calls test() until it gives something true, which is returned."""
-    end = time.monotonic() + limit_s
-    while True:
-        got = test()
-        if got:
-            return got
-        if time.monotonic() > end:
-            raise TimeoutError(f"{what}: not within {limit_s} s")
-        time.sleep(every_s)
-
-
 class Timer:
     """Prints how long each phase took."""
 

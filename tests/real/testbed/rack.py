@@ -4,16 +4,18 @@ The machines are libvirt domains under software emulation; the BMC is sushy-tool
 emulator over TLS with a password.  Nothing of drover is in here.
 """
 import atexit
+import datetime
 import fcntl
 import hashlib
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import uuid
 import xml.sax.saxutils
 
-from . import parts, process
+from . import pace, parts, process
 from .network import QEMU
 
 REAPER = pathlib.Path(__file__).resolve().parent / "reaper.py"
@@ -23,6 +25,8 @@ HOME = (pathlib.Path("/var/lib/drover-testbed")
         / hashlib.sha256(REAPER.read_bytes()).hexdigest()[:12])
 URI = f"qemu:///system?socket={HOME}/run/libvirt-sock"
 LOG = HOME / "libvirt.log"
+FIRST_BOOT = "the agent's first boot, from its kernel to its first answer,"
+QUIET_BOOT_S = {1: 4.5, 2: 6.0, 3: 7.5}  # of so many machines at once
 POOL = pathlib.Path("/var/lib/libvirt/images")  # as libvirtd sees it
 MIB = 1 << 20
 
@@ -95,7 +99,7 @@ def libvirt_up():
                     shutil.which(d) or f"/usr/sbin/{d}" for d in ("virtlogd", "libvirtd")]],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                     cwd="/")
-            process.wait_for("libvirtd", answers, 60)
+            pace.wait_for("libvirtd", answers, 60)
         if "default" not in virsh("pool-list", "--all", "--name").split():
             (HOME / "lib" / POOL.name).mkdir(exist_ok=True)
             virsh("pool-define-as", "default", "dir", "--target", POOL)
@@ -173,8 +177,23 @@ class Vm:
             return ""
 
     def wait_console(self, text, limit_s):
-        process.wait_for(f"{text!r} on the console of {self.name}, {self.console}",
+        pace.wait_for(f"{text!r} on the console of {self.name}, {self.console}",
                          lambda: text in self.console_text(), limit_s, 0.05)
+
+    def agent_homes(self):
+        """Seconds from the kernel's start to the first answer to the agent, for each boot of it, as the
+        console tells: the agent says how long the kernel was up when it began."""
+        took, began = [], None
+        for at, msg, rest in re.findall(r"^time=(\S+) level=info msg=(drover-agent|welcome)(.*)$",
+                                        self.console_text(), re.M):
+            now = datetime.datetime.fromisoformat(at.strip().rstrip("Z"))
+            if msg == "drover-agent":
+                up = re.search(r"up_ms=(\d+)", rest)
+                began = now - datetime.timedelta(milliseconds=int(up[1])) if up else None
+            elif began:
+                took.append((now - began).total_seconds())
+                began = None
+        return took
 
     def undefine(self):
         self.power_off()
@@ -251,8 +270,13 @@ class Rack:
         self.emulator = process.Process("sushy", self.folder, [
             venv / "bin/python", "-m", "sushy_tools.emulator.main", "--config", config],
             env=environment)
-        process.wait_for("the BMC emulator", self._answers, limit_s)
+        pace.wait_for("the BMC emulator", self._answers, limit_s)
+        pace.watch(FIRST_BOOT, QUIET_BOOT_S[min(self.count, 3)], self._first_boot)
         return self
+
+    def _first_boot(self):
+        """Seconds; None as long as no machine has had one."""
+        return max((homes[0] for homes in (vm.agent_homes() for vm in self.machines) if homes), default=None)
 
     def stop(self):
         """Logs and consoles stay."""
