@@ -72,7 +72,7 @@ Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' '$(1)' '$(2)')
 
 # The version is known to the files that tell it alone: another commit compiles these again, and no others.
-$(patsubst %.c,$(B)/%.o,$(shell grep -l DROVER_VERSION --include='*.c' -r $(ROOMS))): \
+$(patsubst %.c,$(B)/%.o,$(shell grep -l DROVER_VERSION --include='*.c' -r $(wildcard $(ROOMS)))): \
 	CPPFLAGS += -DDROVER_VERSION='"$(VERSION)"'
 
 $(B)/%.o: %.c
