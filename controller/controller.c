@@ -39,7 +39,7 @@
 /* Kinds that this controller acts on. */
 static const enum object_kind_id watched[] = {
 	OBJECT_NODE_POOL,	OBJECT_NODE_CLAIM, OBJECT_MACHINE,     OBJECT_PROVIDER,
-	OBJECT_VIRTUAL_CLUSTER, OBJECT_DRAIN,	   OBJECT_WIPE_RECORD,
+	OBJECT_VIRTUAL_CLUSTER, OBJECT_DRAIN,	   OBJECT_WIPE_RECORD, OBJECT_BURST_POLICY,
 };
 #define WATCHED (sizeof(watched) / sizeof(watched[0]))
 

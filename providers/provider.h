@@ -43,7 +43,6 @@ enum provider_class { PROVIDER_HARDWARE = 1, PROVIDER_MANAGED = 2, PROVIDER_ELAS
 
 struct provider_spec {
 	const char *name, *type;
-	const char *endpoint;
 	double requests_per_s; /* calls begun, all machines together; 0: 50 */
 	unsigned concurrent;   /* 0: 64 */
 	struct loop_group *group;
