@@ -86,11 +86,6 @@ struct agent_endpoint *controller_agent_endpoint(struct controller *c)
 	return c->agent_endpoint;
 }
 
-bool controller_ready(const struct controller *c)
-{
-	return c->ctx.ready;
-}
-
 void controller_read_gauges(struct controller *c)
 {
 	gauges_read(c->gauges);
