@@ -124,8 +124,8 @@ const struct field object_requirement_fields[] = {
 	      .required = true, .doc = "How the label's value is compared with values."),
 	FIELD(object_requirement, values, "values", FIELD_STRINGS, .max_items = 128, .max_len = 63,
 	      .doc = "Values; one whole number for Gt, Lt, Gte and Lte; none for Exists and DoesNotExist."),
-	FIELD(object_requirement, min_values, "minValues", FIELD_I64, .min = 1, .max = 50,
-	      .doc = "Keep at least this many different values possible."),
+	FIELD_UNKEPT("minValues", FIELD_I64, .refused = true,
+		     .doc = "Keep at least this many different values possible."),
 	FIELDS_END,
 };
 

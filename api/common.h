@@ -88,7 +88,6 @@ struct object_requirement {
 	const char *key;
 	int operator; /* enum object_operator */
 	struct strings values;
-	int64_t min_values;
 };
 struct object_requirements {
 	struct object_requirement *v;

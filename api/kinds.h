@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "base/data/fields.h"
 #include "base/data/json.h"
-#include "api/burstpolicy.h"
 #include "api/common.h"
 #include "wipe/evidence.h"
 
@@ -22,7 +21,7 @@
  * string.  Lists are {v, n}.  All of it lives in the arena that was given to
  * object_decode().
  *
- * BurstPolicy is in api/burstpolicy.h, what several kinds share in api/common.h.
+ * What several kinds share is in api/common.h.
  *
  * To write: take fields_defaults() or a decoded struct, change it,
  * fields_encode() both, and send json_merge_diff().
@@ -49,7 +48,6 @@ struct node_pool_template_spec {
 	struct object_node_network network;
 	struct object_checkpoint
 		*checkpoint; /* NULL: nobody is told before a drain but pods that ask */
-	const char *gate;    /* "G0" */
 	int64_t expire_after, termination_grace_period;
 };
 struct node_pool_template {
@@ -58,8 +56,6 @@ struct node_pool_template {
 	} metadata;
 	struct node_pool_template_spec spec;
 };
-enum node_pool_consolidation { CONSOLIDATE_WHEN_EMPTY, CONSOLIDATE_WHEN_EMPTY_OR_UNDERUTILIZED };
-enum node_pool_drift { DRIFT_NEVER, DRIFT_WHEN_EMPTY, DRIFT_WITHIN_BUDGETS };
 struct node_pool_budget {
 	const char *nodes;	/* "3" or "10%" */
 	struct strings reasons; /* Underutilized, Empty, Drifted; none: all */
@@ -67,9 +63,7 @@ struct node_pool_budget {
 	int64_t duration;
 };
 struct node_pool_disruption {
-	int consolidation_policy;  /* enum node_pool_consolidation */
 	int64_t consolidate_after; /* 0: max(10 min, 2 x the measured recycle time) */
-	int drift;		   /* enum node_pool_drift */
 	struct {
 		struct node_pool_budget *v;
 		size_t n;
@@ -103,15 +97,10 @@ struct node_pool {
 
 struct node_claim_gang {
 	const char *uid;
-	int64_t size, hold_until;
 };
 struct node_claim_spec {
 	struct object_ref virtual_cluster_ref, node_pool_ref;
 	struct object_ref *machine_ref; /* the plan's choice; NULL: the controller chooses */
-	struct {
-		struct object_name_ref *v;
-		size_t n;
-	} provider_refs;
 	struct object_requirements requirements;
 	struct {
 		struct resources requests;
@@ -123,7 +112,6 @@ struct node_claim_spec {
 	struct object_kubelet *kubelet;
 	struct object_node_network network;
 	struct object_checkpoint *checkpoint;
-	const char *gate;
 	struct object_deadlines deadlines;
 	struct object_wipe_floor wipe;
 	struct node_claim_gang *gang;
@@ -133,11 +121,10 @@ struct node_claim_status {
 	struct object_ref *machine_ref;
 	int64_t tenancy;
 	const char *phase; /* a machine state, Pending, Failed or Ended; for people */
-	const char *node_name, *node_uid, *provider_id, *token_id;
+	const char *node_name, *node_uid, *provider_id;
 	struct {
 		int64_t p50, p90;
 	} eta;
-	struct resources capacity, allocatable;
 	struct conditions
 		conditions; /* Launched Registered Initialized Ready Drained VolumesDetached PoweredOff Isolated */
 };
@@ -202,7 +189,7 @@ struct machine_operation {
 	struct machine_progress *progress; /* NULL: nothing to tell */
 };
 struct machine_agent {
-	const char *boot_id, *public_key, *secret_digest;
+	const char *boot_id, *public_key;
 	const char *
 		system_uuid; /* letter for letter, as its kernel reads DMI; proved by the inspection */
 	int64_t observed_time;
@@ -211,9 +198,7 @@ struct machine_nic {
 	const char *mac, *name, *driver;
 };
 struct machine_inventory {
-	int64_t gpus;
-	const char *gpu_product;
-	int64_t cpus, memory_bytes;
+	int64_t gpus, cpus, memory_bytes;
 	struct object_drives drives;
 	struct {
 		struct machine_nic *v;
@@ -316,8 +301,7 @@ struct machine_status {
 		const char *retry, *release;
 	} requests; /* values of the annotations acted on last (steps/requests.h) */
 	const char *approval_id;
-	const char *boot_id;	 /* of the Node that serves or served last */
-	const char *instance_id; /* elastic, managed */
+	const char *boot_id; /* of the Node that serves or served last */
 	struct conditions conditions;
 };
 struct machine {
@@ -342,19 +326,9 @@ extern const char *const provider_object_fabric_names[];
 struct provider_object_exec {
 	struct strings command;
 };
-struct provider_object_ec2 {
-	const char *region, *image_id, *subnet_id, *instance_profile;
-	struct strings security_group_ids;
-};
-struct provider_object_netris {
-	const char *endpoint, *site;
-	struct object_secret_ref *credentials_secret_ref;
-	struct object_tls tls;
-};
 struct provider_object_network {
 	int type; /* enum provider_object_fabric */
 	struct provider_object_exec *exec;
-	struct provider_object_netris *netris;
 	struct {
 		const char *quarantine, *provisioning;
 	} segments;
@@ -393,11 +367,7 @@ struct provider_object_wipe {
 struct provider_object_spec {
 	int type; /* enum provider_object_type; immutable */
 	bool paused;
-	const char *endpoint;
 	struct object_secret_ref *credentials_secret_ref;
-	struct object_tls tls;
-	struct provider_object_exec *exec;
-	struct provider_object_ec2 *ec2;
 	struct {
 		struct strings methods; /* UefiHttp, VirtualMedia */
 		const char *media_url;
@@ -443,8 +413,7 @@ struct virtual_cluster_spec {
 	struct resources quota;
 	int64_t weight, priority;
 	struct {
-		const char *segment,
-			*addressing; /* "DHCP", or a range such as 10.20.1.10-10.20.1.99 or a CIDR */
+		const char *segment;
 	} network;
 	int64_t sleep_grace; /* ms; -1: never */
 	bool paused;
@@ -514,6 +483,16 @@ struct wipe_record_spec {
 struct wipe_record { /* no status: a record never changes */
 	struct object_meta meta;
 	struct wipe_record_spec spec;
+};
+
+/* --- BurstPolicy --------------------------------------------------------- */
+
+struct burst_policy_status {
+	struct conditions conditions;
+};
+struct burst_policy {
+	struct object_meta meta;
+	struct burst_policy_status status;
 };
 
 /* --- all of them --------------------------------------------------------- */

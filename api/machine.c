@@ -229,8 +229,6 @@ static const struct field agent_fields[] = {
 	      .doc = "Boot id of the agent's kernel."),
 	FIELD(machine_agent, public_key, "publicKey", FIELD_STR, .max_len = 256,
 	      .doc = "Key that it signs with; absent when its orders are done."),
-	FIELD(machine_agent, secret_digest, "secretDigest", FIELD_STR, .max_len = 128,
-	      .doc = "SHA-256 of its secret."),
 	FIELD(machine_agent, system_uuid, "systemUUID", FIELD_STR, .max_len = 64,
 	      .doc = "System UUID as it reads it: its Node has to say the same."),
 	FIELD(machine_agent, observed_time, "observedTime", FIELD_TIME,
@@ -249,8 +247,6 @@ static const struct field nic_fields[] = {
 static const struct field inventory_fields[] = {
 	FIELD(machine_inventory, gpus, "gpus", FIELD_I64, .min = 0, .max = 1024,
 	      .doc = "How many GPUs."),
-	FIELD(machine_inventory, gpu_product, "gpuProduct", FIELD_STR, .max_len = 128,
-	      .doc = "Which."),
 	FIELD(machine_inventory, cpus, "cpus", FIELD_I64, .min = 0, .max = 65536,
 	      .doc = "How many logical CPUs."),
 	FIELD(machine_inventory, memory_bytes, "memoryBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
@@ -374,8 +370,6 @@ static const struct field status_fields[] = {
 	      .doc = "The approval acted on last."),
 	FIELD(machine_status, boot_id, "bootID", FIELD_STR, .max_len = 64,
 	      .doc = "Boot id of its newest Node."),
-	FIELD(machine_status, instance_id, "instanceID", FIELD_STR, .max_len = 253,
-	      .doc = "Its id in a cloud or in BCM."),
 	CONDITIONS_ROW(machine_status, "Ready, Reachable, Managed."),
 	FIELDS_END,
 };

@@ -11,6 +11,12 @@ static const struct field provider_ref_fields[] = {
 	FIELDS_END,
 };
 
+/* What step_gating() waits for.  G1 to G3 need a check that runs on the node. */
+static const char *const gate_names[] = {"G0", NULL};
+#define GATE_DOC                                                                                      \
+	"What must hold before pods are let in. G0: the node is Ready, its startup taints are gone, " \
+	"and every device that its instance type promises is registered."
+
 /* What NodePool.spec.template.spec and NodeClaim.spec have in common. */
 /* clang-format off */
 #define NODE_ROWS(type_)                                                                         \
@@ -28,8 +34,8 @@ static const struct field provider_ref_fields[] = {
 		  .doc = "What is asked of the network."),                                       \
 	FIELD_PTR(type_, checkpoint, "checkpoint", object_checkpoint_fields,                     \
 		  .doc = "Who is told before pods are evicted."),                                \
-	FIELD(type_, gate, "gate", FIELD_STR, .max_len = 2, .pattern = "^G[0-3]$", .want = "G0 to G3", \
-	      .def = "\"G0\"", .doc = "Health check that the node must pass before pods are let in."), \
+	FIELD_UNKEPT("gate", FIELD_STR, .max_len = 2, .pattern = "^G[0-3]$", .want = "G0 to G3", \
+		     .only = gate_names, .def = "\"G0\"", .doc = GATE_DOC),                       \
 	FIELD(type_, expire_after, "expireAfter", FIELD_DURATION, .never = true, .min = 5 * MINUTE, \
 	      .def = "\"Never\"", .doc = "Age at which the node is given back."),                \
 	FIELD(type_, termination_grace_period, "terminationGracePeriod", FIELD_DURATION, .min = 0, \
@@ -68,7 +74,9 @@ static const struct field template_fields[] = {
 static const char *const budget_reasons[] = {"Underutilized", "Empty", "Drifted", "TenantAsleep",
 					     NULL};
 static const char *const consolidation_names[] = {"WhenEmpty", "WhenEmptyOrUnderutilized", NULL};
+static const char *const consolidation_acted_upon[] = {"WhenEmpty", NULL};
 static const char *const drift_names[] = {"Never", "WhenEmpty", "WithinBudgets", NULL};
+static const char *const drift_acted_upon[] = {"Never", NULL};
 
 static const struct field budget_fields[] = {
 	FIELD(node_pool_budget, nodes, "nodes", FIELD_STR, .required = true, .max_len = 7,
@@ -89,15 +97,15 @@ static const struct field_rule budget_rules[] = {
 };
 
 static const struct field disruption_fields[] = {
-	FIELD(node_pool_disruption, consolidation_policy, "consolidationPolicy", FIELD_ENUM,
-	      .enums = consolidation_names, .def = "\"WhenEmpty\"",
-	      .doc = "Which nodes may be given back to save machines."),
+	FIELD_UNKEPT("consolidationPolicy", FIELD_ENUM, .enums = consolidation_names,
+		     .only = consolidation_acted_upon, .def = "\"WhenEmpty\"",
+		     .doc = "Which nodes may be given back to save machines."),
 	FIELD(node_pool_disruption, consolidate_after, "consolidateAfter", FIELD_DURATION,
 	      .never = true, .min = SECOND,
 	      .doc = "Quiet time before that; absent: the greater of 10 min and twice the measured recycle time."),
-	FIELD(node_pool_disruption, drift, "drift", FIELD_ENUM, .enums = drift_names,
-	      .def = "\"WhenEmpty\"",
-	      .doc = "When a node that no longer fits the pool is replaced."),
+	FIELD_UNKEPT("drift", FIELD_ENUM, .enums = drift_names, .only = drift_acted_upon,
+		     .def = "\"Never\"",
+		     .doc = "When a node that no longer fits the pool is replaced."),
 	FIELD_ITEMS(node_pool_disruption, budgets, "budgets", budget_fields, .max_items = 50,
 		    .rules = budget_rules, .def = "[{\"nodes\":\"10%\"}]",
 		    .doc = "How many may leave at once; the smallest that counts now wins."),
@@ -188,10 +196,9 @@ static const struct field requests_fields[] = {
 static const struct field gang_fields[] = {
 	FIELD(node_claim_gang, uid, "uid", FIELD_STR, .required = true, .max_len = 64,
 	      .doc = "Same for all claims of the gang."),
-	FIELD(node_claim_gang, size, "size", FIELD_I64, .min = 1, .max = 100000, .required = true,
-	      .doc = "How many claims the gang has."),
-	FIELD(node_claim_gang, hold_until, "holdUntil", FIELD_TIME,
-	      .doc = "Until then a machine waits for the others; then all are given back."),
+	FIELD_UNKEPT("size", FIELD_I64, .refused = true, .doc = "How many claims the gang has."),
+	FIELD_UNKEPT("holdUntil", FIELD_TIME, .refused = true,
+		     .doc = "Until then a machine waits for the others; then all are given back."),
 	FIELDS_END,
 };
 
@@ -202,8 +209,6 @@ static const struct field claim_spec_fields[] = {
 		  .required = true, .doc = "The pool that this was copied from."),
 	FIELD_PTR(node_claim_spec, machine_ref, "machineRef", object_ref_fields,
 		  .doc = "The machine that the plan chose."),
-	FIELD_ITEMS(node_claim_spec, provider_refs, "providerRefs", provider_ref_fields,
-		    .max_items = 16, .list_key = "name", .doc = "Providers, tried in this order."),
 	FIELD_OBJ(node_claim_spec, resources, "resources", requests_fields,
 		  .doc = "What is needed."),
 	FIELD_OBJ(node_claim_spec, image, "image", object_image_fields,
@@ -247,14 +252,8 @@ static const struct field claim_status_fields[] = {
 	      .doc = "UID of the Node."),
 	FIELD(node_claim_status, provider_id, "providerID", FIELD_STR,
 	      .doc = "drover://PROVIDER/MACHINE"),
-	FIELD(node_claim_status, token_id, "tokenID", FIELD_STR, .max_len = 16,
-	      .doc = "Id of the bootstrap token that is not deleted yet."),
 	FIELD_OBJ(node_claim_status, eta, "eta", eta_fields,
 		  .doc = "When the node is expected to be ready."),
-	FIELD(node_claim_status, capacity, "capacity", FIELD_RESOURCES, .max_items = 64,
-	      .doc = "What the node has."),
-	FIELD(node_claim_status, allocatable, "allocatable", FIELD_RESOURCES, .max_items = 64,
-	      .doc = "What of it pods may use."),
 	CONDITIONS_ROW(
 		node_claim_status,
 		"Launched, Registered, Initialized, Ready, Drained, VolumesDetached, PoweredOff, Isolated."),

@@ -16,32 +16,6 @@ static const struct field exec_fields[] = {
 	FIELDS_END,
 };
 
-static const struct field ec2_fields[] = {
-	FIELD(provider_object_ec2, region, "region", FIELD_STR, .required = true, .max_len = 64,
-	      .doc = "Region."),
-	FIELD(provider_object_ec2, image_id, "imageID", FIELD_STR, .required = true, .max_len = 64,
-	      .doc = "AMI."),
-	FIELD(provider_object_ec2, subnet_id, "subnetID", FIELD_STR, .required = true,
-	      .max_len = 64, .doc = "Subnet of the instances."),
-	FIELD(provider_object_ec2, security_group_ids, "securityGroupIDs", FIELD_STRINGS,
-	      .max_items = 16, .max_len = 64, .doc = "Security groups of the instances."),
-	FIELD(provider_object_ec2, instance_profile, "instanceProfile", FIELD_STR, .max_len = 256,
-	      .doc = "IAM instance profile."),
-	FIELDS_END,
-};
-
-static const struct field netris_fields[] = {
-	FIELD(provider_object_netris, endpoint, "endpoint", FIELD_STR, .required = true, AS_HTTPS,
-	      .doc = "The Netris controller."),
-	FIELD(provider_object_netris, site, "site", FIELD_STR, .max_len = 253, .doc = "Its site."),
-	FIELD_PTR(provider_object_netris, credentials_secret_ref, "credentialsSecretRef",
-		  object_local_secret_fields, .required = true,
-		  .doc = "Secret with username and password."),
-	FIELD_OBJ(provider_object_netris, tls, "tls", object_tls_fields, .rules = object_tls_rules,
-		  .doc = "How its certificate is known; absent: by the system's CAs."),
-	FIELDS_END,
-};
-
 static const struct field segments_fields[] = {
 	FIELD_IN(provider_object_network, segments, quarantine, "quarantine", FIELD_STR,
 		 .required = true, .max_len = 253,
@@ -59,15 +33,13 @@ static const struct field network_fields[] = {
 	      .doc = "What moves the machines' ports; none: nothing does."),
 	FIELD_PTR(provider_object_network, exec, "exec", exec_fields,
 		  .doc = "Type exec: the program."),
-	FIELD_PTR(provider_object_network, netris, "netris", netris_fields,
-		  .doc = "Type netris: its controller."),
+	FIELD_REFUSED("netris", .doc = "Type netris: its controller."),
 	FIELD_OBJ(provider_object_network, segments, "segments", segments_fields,
 		  .doc = "drover's own segments."),
 	FIELDS_END,
 };
 static const struct field_rule network_rules[] = {
 	{"self.type != 'exec' || has(self.exec)", "type exec needs exec"},
-	{"self.type != 'netris' || has(self.netris)", "type netris needs netris"},
 	{"self.type == 'none' || has(self.segments)", "segments are needed unless type is none"},
 	{NULL, NULL},
 };
@@ -182,17 +154,15 @@ static const struct field spec_fields[] = {
 	      .required = true, .immutable = true, .doc = "What it speaks."),
 	FIELD(provider_object_spec, paused, "paused", FIELD_BOOL,
 	      .doc = "Nothing destructive is started."),
-	FIELD(provider_object_spec, endpoint, "endpoint", FIELD_STR, AS_URL,
-	      .doc = "The one address, where there is one: BCM's head node, a cloud's API, libvirt."),
+	FIELD_UNKEPT(
+		"endpoint", FIELD_STR, .refused = true,
+		.doc = "The one address, where there is one: BCM's head node, a cloud's API, libvirt."),
 	FIELD_PTR(provider_object_spec, credentials_secret_ref, "credentialsSecretRef",
 		  object_local_secret_fields,
 		  .doc = "Secret for all its machines; a Machine's own wins."),
-	FIELD_OBJ(provider_object_spec, tls, "tls", object_tls_fields, .rules = object_tls_rules,
-		  .doc = "How the endpoint's certificate is known; absent: by the system's CAs."),
-	FIELD_PTR(provider_object_spec, exec, "exec", exec_fields,
-		  .doc = "Type exec: the program."),
-	FIELD_PTR(provider_object_spec, ec2, "ec2", ec2_fields,
-		  .doc = "Type ec2: what instances are made of."),
+	FIELD_REFUSED("tls", .doc = "How the endpoint's certificate is known."),
+	FIELD_REFUSED("exec", .doc = "Type exec: the program."),
+	FIELD_REFUSED("ec2", .doc = "Type ec2: what instances are made of."),
 	FIELD_OBJ(provider_object_spec, boot, "boot", boot_fields,
 		  .doc = "How the agent is booted."),
 	FIELD_OBJ(provider_object_spec, agent, "agent", agent_fields,
@@ -209,12 +179,6 @@ static const struct field spec_fields[] = {
 		  .doc = "The floor for free machines."),
 	FIELDS_END,
 };
-static const struct field_rule spec_rules[] = {
-	{"self.type != 'exec' || has(self.exec)", "type exec needs exec"},
-	{"self.type != 'ec2' || has(self.ec2)", "type ec2 needs ec2"},
-	{"self.type != 'bcm' || has(self.endpoint)", "type bcm needs endpoint"},
-	{NULL, NULL},
-};
 
 static const struct field status_fields[] = {
 	FIELD(provider_object_status, machines, "machines", FIELD_RESOURCES, .whole = true,
@@ -225,7 +189,7 @@ static const struct field status_fields[] = {
 
 const struct field provider_object_fields[] = {
 	META_ROW(provider_object),
-	FIELD_OBJ(provider_object, spec, "spec", spec_fields, .required = true, .rules = spec_rules,
+	FIELD_OBJ(provider_object, spec, "spec", spec_fields, .required = true,
 		  .doc = "What is wanted."),
 	FIELD_OBJ(provider_object, status, "status", status_fields, .doc = "What is."),
 	FIELDS_END,
@@ -254,20 +218,10 @@ int provider_object_check(const void *object, const void *old, struct err *e)
 		return err_set(e, ERR_INVALID, 0, "spec.type: is immutable, was %s, got %s",
 			       provider_object_type_names[o->spec.type],
 			       provider_object_type_names[s->type]);
-	if (s->type == PROVIDER_TYPE_EXEC && !s->exec)
-		return err_set(e, ERR_INVALID, 0, "spec.exec: required by type exec");
-	if (s->type == PROVIDER_TYPE_EC2 && !s->ec2)
-		return err_set(e, ERR_INVALID, 0, "spec.ec2: required by type ec2");
-	if (s->type == PROVIDER_TYPE_BCM && !s->endpoint)
-		return err_set(e, ERR_INVALID, 0, "spec.endpoint: required by type bcm");
 	if (n->type == FABRIC_EXEC && !n->exec)
 		return err_set(e, ERR_INVALID, 0, "spec.network.exec: required by type exec");
-	if (n->type == FABRIC_NETRIS && !n->netris)
-		return err_set(e, ERR_INVALID, 0, "spec.network.netris: required by type netris");
 	if (n->type != FABRIC_NONE && !n->segments.quarantine)
 		return err_set(e, ERR_INVALID, 0,
 			       "spec.network.segments: required unless type is none");
-	if (n->netris && object_tls_check(&n->netris->tls, false, "spec.network.netris.tls", e) < 0)
-		return -1;
-	return object_tls_check(&s->tls, false, "spec.tls", e);
+	return 0;
 }

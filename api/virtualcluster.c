@@ -26,13 +26,12 @@ static const struct field control_plane_fields[] = {
 	FIELDS_END,
 };
 
+static const char *const addressing_acted_upon[] = {"DHCP", NULL};
 static const struct field network_fields[] = {
 	FIELD_IN(virtual_cluster_spec, network, segment, "segment", FIELD_STR, .max_len = 253,
 		 .doc = "The tenant's segment; absent: its name."),
-	FIELD_IN(virtual_cluster_spec, network, addressing, "addressing", FIELD_STR, .max_len = 128,
-		 .pattern = "^(DHCP|[0-9a-fA-F.:]+(/[0-9]{1,3}|-[0-9a-fA-F.:]+))$",
-		 .want = "DHCP or a range such as 10.20.1.10-10.20.1.99", .def = "\"DHCP\"",
-		 .doc = "How nodes get their address there."),
+	FIELD_UNKEPT("addressing", FIELD_STR, .max_len = 128, .only = addressing_acted_upon,
+		     .def = "\"DHCP\"", .doc = "How nodes get their address there."),
 	FIELDS_END,
 };
 
@@ -82,7 +81,7 @@ static const struct field status_fields[] = {
 	FIELD(virtual_cluster_status, version, "version", FIELD_STR, .max_len = 64,
 	      .doc = "Version of its API server."),
 	FIELD(virtual_cluster_status, last_contact_time, "lastContactTime", FIELD_TIME,
-	      .doc = "When it answered last."),
+	      .doc = "When it answered last; while it answers, not older than 5 min."),
 	FIELD(virtual_cluster_status, asleep_since, "asleepSince", FIELD_TIME,
 	      .doc = "Since when its control plane is seen paused or scaled to 0; absent: awake."),
 	FIELD(virtual_cluster_status, asleep_object, "asleepObject", FIELD_STR, .max_len = 96,

@@ -63,17 +63,6 @@ void arena_free(struct arena *a)
 	free(a);
 }
 
-void arena_clear(struct arena *a)
-{
-	drop_blocks(a);
-	ASAN_POISON_MEMORY_REGION(a->first.data, a->first.cap);
-	a->first.used = 0;
-	a->first.next = NULL;
-	a->head = &a->first;
-	a->size = FIRST;
-	a->next_size = 2 * FIRST;
-}
-
 static struct block *block_new(struct arena *a, size_t bytes)
 {
 	struct block *b = mem_realloc_array(NULL, 1, bytes);

@@ -23,7 +23,6 @@ char *arena_strdup(struct arena *a, const char *s); /* NULL for NULL */
 char *arena_strndup(struct arena *a, const char *s, size_t n) __attribute__((returns_nonnull));
 char *arena_printf(struct arena *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), returns_nonnull));
-void arena_clear(struct arena *a);	  /* keeps the first block */
 size_t arena_size(const struct arena *a); /* bytes taken from malloc */
 
 #define arena_new_obj(a, type) ((type *)arena_alloc((a), sizeof(type)))

@@ -39,7 +39,7 @@
 /* Kinds that this controller acts on. */
 static const enum object_kind_id watched[] = {
 	OBJECT_NODE_POOL,	OBJECT_NODE_CLAIM, OBJECT_MACHINE,     OBJECT_PROVIDER,
-	OBJECT_VIRTUAL_CLUSTER, OBJECT_DRAIN,	   OBJECT_WIPE_RECORD,
+	OBJECT_VIRTUAL_CLUSTER, OBJECT_DRAIN,	   OBJECT_WIPE_RECORD, OBJECT_BURST_POLICY,
 };
 #define WATCHED (sizeof(watched) / sizeof(watched[0]))
 
@@ -84,11 +84,6 @@ struct context *controller_context(struct controller *c)
 struct agent_endpoint *controller_agent_endpoint(struct controller *c)
 {
 	return c->agent_endpoint;
-}
-
-bool controller_ready(const struct controller *c)
-{
-	return c->ctx.ready;
 }
 
 void controller_read_gauges(struct controller *c)

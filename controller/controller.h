@@ -41,8 +41,6 @@ struct agent_endpoint *controller_agent_endpoint(struct controller *c);
 
 /* Routes of /healthz, /readyz, /leadz (200 on the leader alone) and /metrics. */
 void controller_ops_routes(struct controller *c, struct httpd *d);
-/* All host caches are in and the agent endpoint has its keys. */
-bool controller_ready(const struct controller *c);
 /* Bring the gauges of /metrics up to date. */
 void controller_read_gauges(struct controller *c);
 /* Give the lease back, then done(arg). */

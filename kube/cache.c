@@ -518,13 +518,6 @@ bool kube_cache_healthy(const struct kube_cache *c)
 	return c->healthy;
 }
 
-int64_t kube_cache_age(const struct kube_cache *c)
-{
-	int64_t heard = kube_reflect_heard(c->reflect);
-
-	return heard < 0 ? -1 : loop_now(loop_of(c->group)) - heard;
-}
-
 size_t kube_cache_size(const struct kube_cache *c)
 {
 	return map_size(c->slots);

@@ -57,8 +57,6 @@ DEFINE_OWN(kube_cache)
 
 bool kube_cache_synced(const struct kube_cache *c);
 bool kube_cache_healthy(const struct kube_cache *c);
-int64_t kube_cache_age(
-	const struct kube_cache *c); /* ms since the server last said anything; -1: never */
 size_t kube_cache_size(const struct kube_cache *c);
 const struct kube_entry *kube_cache_get(const struct kube_cache *c, const char *ns,
 					const char *name);

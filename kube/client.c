@@ -109,11 +109,6 @@ void kube_client_free(struct kube_client *c)
 	free(c);
 }
 
-const char *kube_client_name(const struct kube_client *c)
-{
-	return c->name;
-}
-
 int64_t kube_client_last_contact(const struct kube_client *c)
 {
 	return c->last_contact;

@@ -51,7 +51,6 @@ DEFINE_OWN(kube_client)
  * began (watches within 10 min).  On error everything stays as it was. */
 int kube_client_reload(struct kube_client *c, const struct kube_config *config, struct err *e)
 	__attribute__((warn_unused_result));
-const char *kube_client_name(const struct kube_client *c);
 int64_t kube_client_last_contact(
 	const struct kube_client *c); /* wall ms of the last reply; 0: never */
 

@@ -321,8 +321,3 @@ int64_t kube_lease_renewed_age(const struct kube_lease *l)
 {
 	return l->held ? loop_clock(loop_of(l->group)) - l->renewed_at : INT64_MAX;
 }
-
-const char *kube_lease_holder(const struct kube_lease *l)
-{
-	return l->holder;
-}

@@ -35,6 +35,5 @@ bool kube_lease_held(const struct kube_lease *l);
 int64_t kube_lease_renewed_age(
 	const struct kube_lease
 		*l); /* ms since the last successful renewal began; INT64_MAX: not held */
-const char *kube_lease_holder(const struct kube_lease *l); /* last seen; "" if none */
 
 #endif

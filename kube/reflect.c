@@ -375,8 +375,3 @@ const char *kube_reflect_rv(const struct kube_reflect *r)
 {
 	return r->rv;
 }
-
-int64_t kube_reflect_heard(const struct kube_reflect *r)
-{
-	return r->heard;
-}

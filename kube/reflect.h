@@ -36,8 +36,6 @@ void kube_reflect_free(struct kube_reflect *r);
 
 const char *kube_reflect_rv(
 	const struct kube_reflect *r); /* all that came up to it is known; NULL: no list yet */
-int64_t kube_reflect_heard(
-	const struct kube_reflect *r); /* loop_now() of the server's last word; -1: never */
 
 /* Both are numbers and a is below b.  Versions that are no numbers have no order.
  * Since Kubernetes 1.35 (KEP-5504) versions of one resource may be compared. */

@@ -76,11 +76,6 @@ void provider_free(struct provider *p)
 	free(p);
 }
 
-unsigned provider_classes(const struct provider *p)
-{
-	return p->ops->classes;
-}
-
 struct provider_machine *provider_attach(struct provider *p, const struct provider_machine_spec *s,
 					 struct err *e)
 {
@@ -95,13 +90,6 @@ void provider_detach(struct provider *p, struct provider_machine *m)
 {
 	if (m)
 		p->ops->detach(p, m);
-}
-
-void provider_credentials(struct provider *p, struct provider_machine *m, const char *user,
-			  const struct secret *password)
-{
-	if (p->ops->credentials)
-		p->ops->credentials(p, m, user, password);
 }
 
 void provider_observe(struct provider *p, struct provider_machine *m, const struct provider_call *c)
@@ -137,12 +125,4 @@ void provider_media(struct provider *p, struct provider_machine *m, const char *
 		p->ops->media(p, m, url, c);
 	else
 		unsupported(p, c, "virtual media");
-}
-
-void provider_logout(struct provider *p, struct provider_machine *m, const struct provider_call *c)
-{
-	if (p->ops->logout)
-		p->ops->logout(p, m, c);
-	else
-		unsupported(p, c, "login");
 }

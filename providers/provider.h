@@ -17,7 +17,7 @@
  * Every call names a target state or a desired thing, never a blind action; is
  * asynchronous on the loop thread; completes exactly once through call.done,
  * never inside the starting function, within PROVIDER_CALL_MS with done, started (handle) or an error.
- * ERR_DENIED with code 401: the login was refused; it is not tried again until provider_credentials().
+ * ERR_DENIED with code 401: the login was refused; it is not tried again by this attachment.
  * A handle is for the journal; only observe() tells progress after that.
  * A slot that is NULL means unsupported: the wrappers answer ERR_UNSUPPORTED and
  * the lifecycle picks another way.  Nothing here decides or repeats: policy is the controller's.
@@ -38,12 +38,8 @@ enum provider_boot {
 	PROVIDER_BOOT_HTTP
 };
 
-/* What distinguishes classes of machines; see api/machine_states.def. */
-enum provider_class { PROVIDER_HARDWARE = 1, PROVIDER_MANAGED = 2, PROVIDER_ELASTIC = 4 };
-
 struct provider_spec {
 	const char *name, *type;
-	const char *endpoint;
 	double requests_per_s; /* calls begun, all machines together; 0: 50 */
 	unsigned concurrent;   /* 0: 64 */
 	struct loop_group *group;
@@ -97,15 +93,11 @@ struct provider_call {
 
 struct provider_ops {
 	const char *type;
-	unsigned classes; /* of enum provider_class */
 	int (*open)(struct provider *p, const struct provider_spec *s, struct err *e);
 	void (*close)(struct provider *p);
 	struct provider_machine *(*attach)(struct provider *p,
 					   const struct provider_machine_spec *s, struct err *e);
 	void (*detach)(struct provider *p, struct provider_machine *m); /* no done() after */
-	/* New credentials; user NULL: try a refused login again with the same ones. */
-	void (*credentials)(struct provider *p, struct provider_machine *m, const char *user,
-			    const struct secret *password);
 	void (*observe)(struct provider *p, struct provider_machine *m,
 			const struct provider_call *c);
 	void (*power)(struct provider *p, struct provider_machine *m, bool on,
@@ -114,8 +106,6 @@ struct provider_ops {
 		     const char *url, const struct provider_call *c);
 	void (*media)(struct provider *p, struct provider_machine *m,
 		      const char *url /* NULL: eject */, const struct provider_call *c);
-	void (*logout)(struct provider *p, struct provider_machine *m,
-		       const struct provider_call *c);
 };
 
 struct provider {
@@ -129,13 +119,10 @@ struct provider {
 /* ERR_UNSUPPORTED names the type when there is no such provider. */
 struct provider *provider_new(const struct provider_spec *s, struct err *e);
 void provider_free(struct provider *p); /* machines first */
-unsigned provider_classes(const struct provider *p);
 
 struct provider_machine *provider_attach(struct provider *p, const struct provider_machine_spec *s,
 					 struct err *e);
 void provider_detach(struct provider *p, struct provider_machine *m);
-void provider_credentials(struct provider *p, struct provider_machine *m, const char *user,
-			  const struct secret *password);
 void provider_observe(struct provider *p, struct provider_machine *m,
 		      const struct provider_call *c);
 void provider_power(struct provider *p, struct provider_machine *m, bool on,
@@ -144,6 +131,5 @@ void provider_boot(struct provider *p, struct provider_machine *m, enum provider
 		   const char *url, const struct provider_call *c);
 void provider_media(struct provider *p, struct provider_machine *m, const char *url,
 		    const struct provider_call *c);
-void provider_logout(struct provider *p, struct provider_machine *m, const struct provider_call *c);
 
 #endif

@@ -20,7 +20,7 @@
 #define RATE 50.0
 #define CONCURRENT 64
 
-enum kind { OBSERVE, POWER, BOOT, MEDIA, LOGOUT };
+enum kind { OBSERVE, POWER, BOOT, MEDIA };
 
 struct redfish_provider {
 	struct loop_group *group;
@@ -101,7 +101,7 @@ static void on_limit(void *arg)
 	}
 }
 
-/* The client asks with the operation's arg, which is the job; observations and logouts are never asked. */
+/* The client asks with the operation's arg, which is the job; observations are never asked. */
 static bool may_act(void *arg)
 {
 	struct job *j = arg;
@@ -126,11 +126,6 @@ static void on_plain(const struct err *e, void *arg)
 		e = &new_login;
 	}
 	job_end(j, NULL, e);
-}
-
-static void on_bye(void *arg)
-{
-	job_end(arg, NULL, NULL);
 }
 
 static void on_media(const struct redfish_media *m, const struct err *e, void *arg)
@@ -230,9 +225,6 @@ static void run(struct job *j)
 			redfish_insert(bmc, j->url, on_plain, j);
 		else
 			redfish_eject(bmc, on_plain, j);
-		break;
-	case LOGOUT:
-		redfish_logout(bmc, on_bye, j);
 		break;
 	}
 }
@@ -346,16 +338,6 @@ static void redfish_detach(struct provider *p, struct provider_machine *m)
 	free(m);
 }
 
-static void redfish_new_credentials(struct provider *p, struct provider_machine *m,
-				    const char *user, const struct secret *password)
-{
-	(void)p;
-	if (user)
-		redfish_credentials(m->bmc, user, password);
-	else
-		redfish_retry_login(m->bmc);
-}
-
 static void redfish_observe(struct provider *p, struct provider_machine *m,
 			    const struct provider_call *c)
 {
@@ -388,24 +370,14 @@ static void redfish_put_media(struct provider *p, struct provider_machine *m, co
 	ask(m, MEDIA, c)->url = mem_strdup(url);
 }
 
-static void redfish_leave(struct provider *p, struct provider_machine *m,
-			  const struct provider_call *c)
-{
-	(void)p;
-	ask(m, LOGOUT, c);
-}
-
 const struct provider_ops redfish_provider_ops = {
 	.type = "redfish",
-	.classes = PROVIDER_HARDWARE,
 	.open = redfish_open,
 	.close = redfish_close,
 	.attach = redfish_attach,
 	.detach = redfish_detach,
-	.credentials = redfish_new_credentials,
 	.observe = redfish_observe,
 	.power = redfish_switch,
 	.boot = redfish_boot_from,
 	.media = redfish_put_media,
-	.logout = redfish_leave,
 };

@@ -152,11 +152,10 @@ static json_t *capacity(const struct sim_node *n)
 	return c;
 }
 
-/* Capacity less what is reserved for the system. */
-static json_t *allocatable(const struct sim_node *n)
+static void keep_back(json_t *c, const char *what)
 {
-	json_t *c = capacity(n), *v;
-	OWN_JSON reserved = pairs(n->reserved);
+	OWN_JSON reserved = pairs(what);
+	json_t *v;
 	const char *key;
 	struct err e;
 
@@ -172,6 +171,15 @@ static json_t *allocatable(const struct sim_node *n)
 		json_object_set_new(c, key,
 				    json_string(quantity_format(quantity_sub(all, less), text)));
 	}
+}
+
+/* Capacity less what is reserved for the system, and for kubelet and runtime. */
+static json_t *allocatable(const struct sim_node *n)
+{
+	json_t *c = capacity(n);
+
+	keep_back(c, n->reserved);
+	keep_back(c, n->kube_reserved);
 	return c;
 }
 
@@ -434,6 +442,7 @@ static int read_settings(struct sim_node *n, const char *cfg, struct err *e)
 		{"TAINTS", &n->taints, false},
 		{"MAX_PODS", &n->max_pods, false},
 		{"SYSTEM_RESERVED", &n->reserved, false},
+		{"KUBE_RESERVED", &n->kube_reserved, false},
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {

@@ -20,7 +20,7 @@ struct sim_node {
 	struct arena *arena;
 	/* from the config drive and the image */
 	const char *endpoint, *token, *ca_hash, *name, *provider_id, *labels, *taints, *reserved;
-	const char *max_pods, *kubelet;
+	const char *kube_reserved, *max_pods, *kubelet;
 	char origin[300];
 
 	struct http_peer *peer; /* NULL: the cluster's CA is not known yet */

@@ -26,6 +26,8 @@ struct decoder {
 	bool lenient; /* fields_defaults: what is required may be absent */
 };
 
+const struct field fields_none[] = {FIELDS_END};
+
 static int decode_object(struct decoder *d, const struct field *f, const json_t *j,
 			 const struct at *at, void *out);
 
@@ -132,6 +134,39 @@ static int wrong_enum(struct decoder *d, const struct field *f, const json_t *j,
 		}
 	rc = wrong(d, at, b.data, j);
 	buf_done(&b);
+	return rc;
+}
+
+void fields_only(const struct field *f, struct buf *out)
+{
+	for (const char *const *n = f->only; *n; n++)
+		buf_printf(out, "%s%s", n == f->only ? "" : n[1] ? ", " : " or ", *n);
+}
+
+static bool is_one_of(const char *const *names, const char *s)
+{
+	for (; *names; names++)
+		if (!strcmp(*names, s))
+			return true;
+	return false;
+}
+
+/* A value that the row allows, and of which nothing would come. */
+static int check_supported(struct decoder *d, const struct field *f, const json_t *j,
+			   const struct at *at)
+{
+	struct buf want;
+	int rc;
+
+	if (f->refused)
+		return wrong(d, at, FIELDS_UNSUPPORTED, NULL);
+	if (!f->only || is_one_of(f->only, json_string_value(j)))
+		return 0;
+	buf_init(&want, 512);
+	buf_puts(&want, FIELDS_UNSUPPORTED ": want ");
+	fields_only(f, &want);
+	rc = wrong(d, at, want.data, j);
+	buf_done(&want);
 	return rc;
 }
 
@@ -480,16 +515,37 @@ static int decode_value(struct decoder *d, const struct field *f, json_t *j, con
 	abort();
 }
 
+/* As decode_value(); what the struct has no member for is checked all the same. */
+static int decode_row(struct decoder *d, const struct field *f, json_t *j, const struct at *at,
+		      void *out)
+{
+	union { /* one member of any type that FIELD_UNKEPT() may have */
+		int64_t i;
+		struct quantity q;
+		struct labels l;
+		struct resources r;
+	} unkept;
+	void *to = f->offset == FIELD_NOWHERE ? &unkept : out;
+
+	if (f->refused)
+		return check_supported(d, f, j, at);
+	if (decode_value(d, f, j, at, to) < 0)
+		return -1;
+	return check_supported(d, f, j, at);
+}
+
 /* Absent or null: the default, what lies inside an absent object, or nothing. */
 static int decode_absent(struct decoder *d, const struct field *f, const struct at *at, void *out)
 {
+	if (f->required && !d->lenient && !f->def)
+		return wrong(d, at, "required", NULL);
+	if (f->offset == FIELD_NOWHERE)
+		return 0;
 	if (f->def) {
 		OWN_JSON j = json_parse(f->def, strlen(f->def), d->e);
 
 		return j ? decode_value(d, f, j, at, out) : -1;
 	}
-	if (f->required && !d->lenient)
-		return wrong(d, at, "required", NULL);
 	if (f->type == FIELD_ENUM)
 		*(int *)out = -1;
 	if (f->type == FIELD_OBJECT)
@@ -526,8 +582,8 @@ static int decode_object(struct decoder *d, const struct field *f, const json_t 
 	for (; f->name; f++) {
 		struct at here = {.up = at, .name = f->name};
 		json_t *value = json_object_get(j, f->name);
-		void *to = (char *)out + f->offset;
-		int rc = value && !json_is_null(value) ? decode_value(d, f, value, &here, to)
+		void *to = f->offset == FIELD_NOWHERE ? NULL : (char *)out + f->offset;
+		int rc = value && !json_is_null(value) ? decode_row(d, f, value, &here, to)
 						       : decode_absent(d, f, &here, to);
 
 		if (rc < 0)

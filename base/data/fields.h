@@ -46,6 +46,12 @@ enum field_type {
 	FIELD_INTS,	  /* struct ints; min..max as for FIELD_I64 */
 };
 
+/* offset of a row for which the struct has no member: its value is checked and not kept. */
+#define FIELD_NOWHERE SIZE_MAX
+
+/* What every value is answered that nothing acts on. */
+#define FIELDS_UNSUPPORTED "not supported by this version"
+
 #define FIELDS_DURATION_MAX 32 /* bytes of a duration's text */
 
 struct strings {
@@ -84,7 +90,10 @@ struct field {
 		const char
 			*); /* the same in code, because compiling a pattern costs 20 us and more */
 	const char *want;   /* what `valid` or `pattern` wants, for the error: "a DNS label" */
-	const char *list_key;		/* x-kubernetes-list-map-keys; a duplicate is an error */
+	bool refused; /* nothing acts on it: any value but null is "not supported by this version" */
+	const char *const *only; /* of FIELD_ENUM and FIELD_STR: which values are acted upon; the
+				  * others that it allows are "not supported by this version" */
+	const char *list_key;	 /* x-kubernetes-list-map-keys; a duplicate is an error */
 	const struct field_rule *rules; /* NULL-terminated by .rule == NULL */
 	const char *doc; /* one sentence, units in it; schema description and manual */
 };
@@ -110,10 +119,22 @@ struct field {
 		.offset = offsetof(struct type_, outer_.member_) - offsetof(struct type_, outer_), \
 		__VA_ARGS__                                                                        \
 	}
+/* A field of which nothing is kept: with .refused one that nothing acts on, with .only one that
+ * has a single value, which is its .def and is encoded.  Not for lists, nor for what lies behind
+ * a pointer. */
+#define FIELD_UNKEPT(name_, kind_, ...)                                                            \
+	{                                                                                          \
+		.name = (name_), .type = (kind_), .offset = FIELD_NOWHERE, __VA_ARGS__             \
+	}
+/* An object of which nothing is kept, and whose members are not told. */
+#define FIELD_REFUSED(name_, ...)                                                                  \
+	FIELD_UNKEPT(name_, FIELD_OBJECT, .sub = fields_none, .refused = true, __VA_ARGS__)
 #define FIELDS_END                                                                                 \
 	{                                                                                          \
 		.name = NULL                                                                       \
 	}
+
+extern const struct field fields_none[]; /* a table without rows */
 
 /* path: where j stands ("spec"), for errors; NULL or "" for the top.  On error *out is unspecified. */
 int fields_decode(const struct field *f, const json_t *j, const char *path, void *out,
@@ -131,6 +152,9 @@ json_t *fields_encode(const struct field *f, const void *in);
 
 /* Structural schema (OpenAPI v3, apiextensions.k8s.io/v1) of an object with these fields. */
 json_t *fields_schema(const struct field *f);
+
+/* The values of f->only in words: "A or B". */
+void fields_only(const struct field *f, struct buf *out);
 
 /* Markdown table rows: field, type, default, allowed, description; nested with dotted names. */
 void fields_reference(const struct field *f, const char *prefix, struct buf *out);

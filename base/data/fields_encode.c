@@ -168,8 +168,17 @@ json_t *fields_encode(const struct field *f, const void *in)
 	json_t *out = json_object();
 
 	for (; f->name; f++) {
-		const void *from = (const char *)in + f->offset;
-		json_t *j = encode_value(f, from);
+		const void *from;
+		json_t *j;
+
+		if (f->offset == FIELD_NOWHERE) { /* its one value, if it has one */
+			if (f->def)
+				json_object_set_new(out, f->name,
+						    json_loads(f->def, JSON_DECODE_ANY, NULL));
+			continue;
+		}
+		from = (const char *)in + f->offset;
+		j = encode_value(f, from);
 
 		if (j && says_nothing(f, from, j)) {
 			json_decref(j);

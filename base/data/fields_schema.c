@@ -201,6 +201,28 @@ static json_t *type_schema(const struct field *f)
 	abort();
 }
 
+/* The same refusal as decoding's, at once where the server evaluates CEL. */
+static void add_unsupported(json_t *s, const struct field *f)
+{
+	struct buf rule, message;
+
+	if (f->refused)
+		add_rule(s, "false", FIELDS_UNSUPPORTED);
+	if (!f->only)
+		return;
+	buf_init(&rule, 512);
+	buf_init(&message, 512);
+	buf_puts(&rule, "self in [");
+	for (const char *const *n = f->only; *n; n++)
+		buf_printf(&rule, "%s'%s'", n == f->only ? "" : ", ", *n);
+	buf_puts(&rule, "]");
+	buf_puts(&message, FIELDS_UNSUPPORTED ": want ");
+	fields_only(f, &message);
+	add_rule(s, rule.data, message.data);
+	buf_done(&rule);
+	buf_done(&message);
+}
+
 static json_t *row_schema(const struct field *f)
 {
 	json_t *s = json_object(), *rest = type_schema(f);
@@ -215,6 +237,7 @@ static json_t *row_schema(const struct field *f)
 		add_rule(s, "self == oldSelf", "is immutable");
 	for (const struct field_rule *r = f->rules; r && r->rule; r++)
 		add_rule(s, r->rule, r->message);
+	add_unsupported(s, f);
 	return s;
 }
 
@@ -278,10 +301,12 @@ static void put_allowed(const struct field *f, struct buf *out)
 		buf_printf(out, "%simmutable", sep);
 		sep = "; ";
 	}
-	if (f->enums) {
+	if (f->refused) {
+		buf_printf(out, "%s" FIELDS_UNSUPPORTED, sep);
+	} else if (f->enums || f->only) {
 		buf_puts(out, sep);
 		sep = "";
-		for (const char *const *n = f->enums; *n; n++)
+		for (const char *const *n = f->only ? f->only : f->enums; *n; n++)
 			if (**n) {
 				buf_printf(out, "%s`%s`", sep, *n);
 				sep = ", ";
@@ -323,7 +348,7 @@ void fields_reference(const struct field *f, const char *prefix, struct buf *out
 		buf_puts(out, " | ");
 		put_cell(f->doc, out);
 		buf_puts(out, " |\n");
-		if (f->sub)
+		if (f->sub && !f->refused)
 			fields_reference(f->sub, path, out);
 	}
 }

@@ -31,14 +31,3 @@ void labels_sort(struct labels *l)
 	if (l->n > 1)
 		qsort(l->v, l->n, sizeof(l->v[0]), by_key);
 }
-
-bool labels_equal(const struct labels *a, const struct labels *b)
-{
-	if (a->n != b->n)
-		return false;
-	for (size_t i = 0; i < a->n; i++)
-		if (strcmp(a->v[i].key, b->v[i].key) != 0 ||
-		    strcmp(a->v[i].value, b->v[i].value) != 0)
-			return false;
-	return true;
-}

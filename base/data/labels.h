@@ -18,6 +18,5 @@ struct labels {
 
 const char *labels_get(const struct labels *l, const char *key); /* NULL: absent */
 void labels_sort(struct labels *l);				 /* after filling v by hand */
-bool labels_equal(const struct labels *a, const struct labels *b);
 
 #endif

@@ -264,11 +264,6 @@ struct loop *loop_of(const struct loop_group *g)
 	return g->loop;
 }
 
-const char *loop_group_name(const struct loop_group *g)
-{
-	return g->name;
-}
-
 /* --- timers ----------------------------------------------------------------------------------- */
 
 static bool earlier(const struct loop_timer *a, const struct loop_timer *b)

@@ -32,7 +32,6 @@ void loop_group_drop(struct loop_group *g);
 bool loop_group_dropped(const struct loop_group *g);
 void loop_group_free(struct loop_group *g); /* drops it; its objects must be gone */
 struct loop *loop_of(const struct loop_group *g);
-const char *loop_group_name(const struct loop_group *g);
 
 /* Run until loop_stop(); the simulated loop also ends when nothing is left to happen. */
 void loop_run(struct loop *l);

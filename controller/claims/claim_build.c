@@ -69,7 +69,6 @@ json_t *claims_build(struct context *c, const struct plan_claim *p, struct err *
 		.kubelet = t->kubelet,
 		.network = t->network,
 		.checkpoint = t->checkpoint,
-		.gate = t->gate,
 		.deadlines = pool->spec.deadlines,
 		.wipe = pool->spec.wipe,
 		.expire_after = t->expire_after,

@@ -482,14 +482,6 @@ bool stop_line_admits(struct stop_line *l, const struct stop_line_place *p,
 	return open;
 }
 
-bool stop_line_open(const struct context *c, const struct stop_line_place *p,
-		    struct stopped_line *why)
-{
-	OWN(arena) a = arena_new();
-
-	return stop_line_admits(stop_line_read(c, a), p, why);
-}
-
 bool stop_line_stops_pool(struct stop_line *l, const struct node_pool *p, struct stopped_line *why)
 {
 	const struct found *s = ask(l, POOL, p->meta.name, p->meta.name, NULL);
@@ -534,14 +526,6 @@ static bool blames(struct stop_line *l, const struct machine *m, const struct ma
 			return true;
 	}
 	return false;
-}
-
-bool stop_line_blames(const struct context *c, const struct machine *m,
-		      const struct machine_failure *f)
-{
-	OWN(arena) a = arena_new();
-
-	return blames(stop_line_read(c, a), m, f);
 }
 
 /* It only followed from an earlier one of the same claim. */

@@ -58,14 +58,8 @@ bool stop_line_stops_pool(struct stop_line *l, const struct node_pool *p, struct
 bool stop_line_stops_provider(struct stop_line *l, const struct provider_object *p,
 			      struct stopped_line *why);
 
-/* stop_line_read() and stop_line_admits() in one. */
-bool stop_line_open(const struct context *c, const struct stop_line_place *p,
-		    struct stopped_line *why);
 /* The rack of a machine, or NULL. */
 const char *stop_line_rack(const struct context *c, const struct machine *m);
-/* Is this failure one of a stopped line, or of a tenant, and so not the machine's own? */
-bool stop_line_blames(const struct context *c, const struct machine *m,
-		      const struct machine_failure *f);
 /* Three failures in a row that are its own: the machine is due for quarantine.  Of a claim its first failure
  * counts, what followed from it does not; a wipe ends no row, serving does, and so does that quarantine. */
 bool stop_line_machine_worn(const struct context *c, const struct machine *m);

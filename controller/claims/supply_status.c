@@ -200,24 +200,37 @@ static void add(struct resources *sum, const struct resources *more, struct aren
 	}
 }
 
+/* A claim that holds a machine, or is on its way to one. */
+static bool counts(const struct node_claim *n)
+{
+	return !str_eq(n->status.phase, "Ended");
+}
+
+/* What its node has, or will have. */
+static void add_capacity(const struct context *c, const struct node_claim *n, struct arena *a,
+			 struct resources *sum)
+{
+	const struct machine *m = machine_of_claim(c, n);
+	const struct provider_object *p =
+		m && m->spec.provider_ref.name
+			? CTX_GET(c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name)
+			: NULL;
+	const struct provider_object_instance_type *t =
+		p ? provider_instance_type(p, claim_instance_type(n)) : NULL;
+
+	if (t)
+		add(sum, &t->capacity, a);
+}
+
 static bool count_claim(const struct kube_entry *en, void *arg)
 {
 	const struct node_claim *n = en->object;
 	struct nodes *sum = arg;
-	const struct machine *m;
-	const struct provider_object *p;
-	const struct provider_object_instance_type *t;
 
-	if (!str_eq(n->spec.node_pool_ref.name, sum->pool) || str_eq(n->status.phase, "Ended"))
+	if (!str_eq(n->spec.node_pool_ref.name, sum->pool) || !counts(n))
 		return true;
 	sum->out->nodes++;
-	m = machine_of_claim(sum->c, n);
-	p = m && m->spec.provider_ref.name
-		    ? CTX_GET(sum->c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name)
-		    : NULL;
-	t = p ? provider_instance_type(p, claim_instance_type(n)) : NULL;
-	if (t)
-		add(&sum->out->resources, &t->capacity, sum->a);
+	add_capacity(sum->c, n, sum->a, &sum->out->resources);
 	return true;
 }
 
@@ -262,6 +275,40 @@ static void pool_status(const struct supply_status *s, const struct node_pool *p
 	say_line(c, &out->conditions, a, generation,
 		 stop_line_stops_pool(stop_line_read(c, a), p, &stop), &stop);
 	say_warm(s, &out->conditions, a, p);
+}
+
+static bool resources_equal(const struct resources *a, const struct resources *b)
+{
+	for (size_t i = 0; i < a->n && i < b->n; i++)
+		if (!str_eq(a->v[i].name, b->v[i].name) || quantity_cmp(a->v[i].q, b->v[i].q) != 0)
+			return false;
+	return a->n == b->n;
+}
+
+/* --- tenants ------------------------------------------------------------------------------------ */
+
+/* One pass over the claims for all tenants. */
+struct allocated {
+	const struct context *c;
+	struct arena *a;
+	struct map *by_tenant; /* name -> struct resources, in the arena */
+};
+
+static bool count_tenants_claim(const struct kube_entry *en, void *arg)
+{
+	const struct node_claim *n = en->object;
+	struct allocated *all = arg;
+	struct resources *sum;
+
+	if (!counts(n))
+		return true;
+	sum = map_get(all->by_tenant, n->spec.virtual_cluster_ref.name);
+	if (!sum) {
+		sum = arena_calloc(all->a, 1, sizeof(*sum));
+		map_put(all->by_tenant, n->spec.virtual_cluster_ref.name, sum);
+	}
+	add_capacity(all->c, n, all->a, sum);
+	return true;
 }
 
 /* --- writing ------------------------------------------------------------------------------------ */
@@ -357,6 +404,35 @@ static bool pass_provider(const struct kube_entry *e, void *arg)
 	return true;
 }
 
+struct tenants_pass {
+	struct supply_status *s;
+	const struct map *by_tenant;
+};
+
+static bool pass_tenant(const struct kube_entry *e, void *arg)
+{
+	const struct tenants_pass *p = arg;
+	const struct virtual_cluster *vc = e->object;
+	const struct resources *sum = map_get(p->by_tenant, vc->meta.name);
+	struct virtual_cluster out = *vc;
+
+	out.status.allocated = sum ? *sum : (struct resources){0};
+	if (!resources_equal(&out.status.allocated, &vc->status.allocated))
+		write_status(p->s, OBJECT_VIRTUAL_CLUSTER, vc, &out);
+	return true;
+}
+
+static void pass_tenants(struct supply_status *s)
+{
+	OWN(arena) a = arena_new();
+	struct allocated all = {s->c, a, map_new(NULL)};
+	struct tenants_pass p = {s, all.by_tenant};
+
+	kube_cache_each(s->c->cache[OBJECT_NODE_CLAIM], count_tenants_claim, &all);
+	kube_cache_each(s->c->cache[OBJECT_VIRTUAL_CLUSTER], pass_tenant, &p);
+	map_free(all.by_tenant);
+}
+
 static void pass(void *arg)
 {
 	struct supply_status *s = arg;
@@ -367,6 +443,7 @@ static void pass(void *arg)
 	s->passed_at = loop_now(c->loop);
 	kube_cache_each(c->cache[OBJECT_NODE_POOL], pass_pool, s);
 	kube_cache_each(c->cache[OBJECT_PROVIDER], pass_provider, s);
+	pass_tenants(s);
 }
 
 void supply_status_kick(struct supply_status *s)

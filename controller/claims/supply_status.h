@@ -4,8 +4,8 @@
 #include "controller/core/context.h"
 
 /*
- * summary: the status of NodePools and Providers, which is the sum of what
- * claims, machines and drivers say.
+ * supply_status: the status of NodePools and Providers, which is the sum of what
+ * claims, machines and drivers say, and what of it each VirtualCluster has.
  *
  * A kick marks; one pass over all of them follows, at most one in 2 s.  What has
  * changed is written by compare-and-swap, only by the leader; while a version of

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "controller/core/validation.h"
-#include "api/burstpolicy.h"
 #include "api/resources.h"
 #include "base/arena.h"
 #include "base/log.h"

@@ -37,10 +37,9 @@ static void driver_free(struct driver *s)
 static const char *digest(const struct provider_object *p, struct arena *a)
 {
 	const struct provider_object_network *n = &p->spec.network;
-	const char *text =
-		arena_printf(a, "%d|%s|%d|%lld|%lld", p->spec.type, str_or(p->spec.endpoint, ""),
-			     n->type, (long long)p->spec.limits.requests_per_second,
-			     (long long)p->spec.limits.concurrent_operations);
+	const char *text = arena_printf(a, "%d|%d|%lld|%lld", p->spec.type, n->type,
+					(long long)p->spec.limits.requests_per_second,
+					(long long)p->spec.limits.concurrent_operations);
 
 	for (size_t i = 0; n->exec && i < n->exec->command.n; i++)
 		text = arena_printf(a, "%s|%s", text, n->exec->command.v[i]);
@@ -53,7 +52,6 @@ static void put_up(struct driver *s, const struct provider_object *p)
 	struct provider_spec ps = {
 		.name = p->meta.name,
 		.type = provider_object_type_names[p->spec.type],
-		.endpoint = p->spec.endpoint,
 		.requests_per_s = (double)p->spec.limits.requests_per_second,
 		.concurrent = (unsigned)p->spec.limits.concurrent_operations,
 		.group = s->c->group,

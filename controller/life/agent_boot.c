@@ -376,7 +376,8 @@ bool life_agent_off(struct life *l)
 		life_write(l, json_pack("{s:{s:n}}", "agent", "publicKey"), NULL);
 		return false;
 	}
-	if (!life_seen(l, l->c->o.poll_ms))
+	/* A call under way may still put a medium in that no look has shown yet. */
+	if (l->acting || !life_seen(l, l->c->o.poll_ms))
 		return false;
 	if (l->seen.power != PROVIDER_POWER_OFF) {
 		if (seat_open(l) && agent_session_info(l->agent)->boot_id &&

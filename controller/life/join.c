@@ -83,15 +83,14 @@ static const char *taints_text(const struct node_claim *n, struct arena *a)
 	return text;
 }
 
-static const char *reserved_text(const struct object_kubelet *k, struct arena *a)
+static const char *reserved_text(const struct resources *r, struct arena *a)
 {
 	const char *text = "";
 	char q[QUANTITY_TEXT];
 
-	for (size_t i = 0; k && i < k->system_reserved.n; i++)
-		text = arena_printf(a, "%s%s%s=%s", text, i ? "," : "",
-				    k->system_reserved.v[i].name,
-				    quantity_format(k->system_reserved.v[i].q, q));
+	for (size_t i = 0; i < r->n; i++)
+		text = arena_printf(a, "%s%s%s=%s", text, i ? "," : "", r->v[i].name,
+				    quantity_format(r->v[i].q, q));
 	return text;
 }
 
@@ -104,9 +103,9 @@ int life_config_files(struct life *l, const struct node_claim *n, const struct v
 		      const struct life_token *t, const char *ca_hash, const char *user_data,
 		      struct arena *a, struct proto_order *o, struct err *e)
 {
-	const struct object_kubelet *k = n->spec.kubelet;
+	const struct object_kubelet none = {0}, *k = n->spec.kubelet ? n->spec.kubelet : &none;
 	const char *max_pods =
-		arena_printf(a, "%lld", (long long)(k && k->max_pods ? k->max_pods : 110));
+		arena_printf(a, "%lld", (long long)(k->max_pods ? k->max_pods : 110));
 	const char *token = arena_printf(a, "%s.%s", t->id, t->secret);
 	struct buf b;
 	int rc = -1;
@@ -118,7 +117,8 @@ int life_config_files(struct life *l, const struct node_claim *n, const struct v
 	    put(&b, "PROVIDER_ID", life_provider_id(l, a), e) < 0 ||
 	    put(&b, "NODE_LABELS", "", e) < 0 || put(&b, "TAINTS", taints_text(n, a), e) < 0 ||
 	    put(&b, "MAX_PODS", max_pods, e) < 0 ||
-	    put(&b, "SYSTEM_RESERVED", reserved_text(k, a), e) < 0)
+	    put(&b, "SYSTEM_RESERVED", reserved_text(&k->system_reserved, a), e) < 0 ||
+	    put(&b, "KUBE_RESERVED", reserved_text(&k->kube_reserved, a), e) < 0)
 		goto out;
 	o->files.v = arena_calloc(a, 4, sizeof(*o->files.v));
 	add_file(o, "meta-data",
@@ -169,11 +169,16 @@ json_t *life_node_labels(const struct life *l, const struct node_claim *n)
 	const struct provider_object *p = life_provider(l);
 	const struct provider_object_instance_type *t =
 		p ? provider_instance_type(p, l->m->spec.instance_type) : NULL;
+	json_t *annotations = json_object();
 
 	for (size_t i = 0; t && i < t->labels.n; i++)
 		json_object_set_new(labels, t->labels.v[i].key, json_string(t->labels.v[i].value));
 	for (size_t i = 0; i < n->spec.labels.n; i++)
 		json_object_set_new(labels, n->spec.labels.v[i].key,
 				    json_string(n->spec.labels.v[i].value));
-	return json_pack("{s:{s:o}}", "metadata", "labels", labels);
+	for (size_t i = 0; i < n->spec.annotations.n; i++)
+		json_object_set_new(annotations, n->spec.annotations.v[i].key,
+				    json_string(n->spec.annotations.v[i].value));
+	return json_pack("{s:{s:o, s:o}}", "metadata", "labels", labels, "annotations",
+			 annotations);
 }

@@ -32,7 +32,7 @@ const char *life_provider_id(const struct life *l, struct arena *a);
 /* The Node is this machine, freshly booted; -1 says what does not fit. */
 int life_proves(const struct life *l, const struct node_claim *n, const struct tenant_node *node,
 		struct err *e);
-/* Merge patch with the labels that drover gives to the Node. Gives. */
+/* Merge patch with the labels and annotations that drover gives to the Node. Gives. */
 json_t *life_node_labels(const struct life *l, const struct node_claim *n);
 
 #endif

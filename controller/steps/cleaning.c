@@ -111,9 +111,10 @@ static json_t *inventory_json(const struct life *l, const struct proto_inventory
 	json_t *nics = json_array(), *o;
 
 	for (size_t i = 0; i < inv->nics.n; i++)
-		json_array_append_new(nics, json_pack("{s:s, s:s}", "name",
+		json_array_append_new(nics, json_pack("{s:s, s:s, s:s*}", "name",
 						      str_or(inv->nics.v[i].name, ""), "mac",
-						      str_or(inv->nics.v[i].mac, "")));
+						      str_or(inv->nics.v[i].mac, ""), "driver",
+						      inv->nics.v[i].driver));
 	o = json_pack("{s:I, s:I, s:I, s:o, s:o}", "gpus", (json_int_t)inv->gpus.n, "cpus",
 		      (json_int_t)inv->cpus, "memoryBytes", (json_int_t)inv->memory_bytes, "drives",
 		      drives_json(inv), "nics", nics);

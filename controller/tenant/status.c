@@ -8,6 +8,8 @@
 #include "base/str.h"
 #include "controller/tenant/sleep.h"
 
+#define CONTACT_MS (5 * 60 * 1000) /* lastContactTime alone is not written more often */
+
 static const char *const types[] = {"KubeconfigAccepted", "Permitted", "Reachable", "Ready"};
 
 /* Which condition a reason is about; those before it hold, those after it are unknown. */
@@ -54,6 +56,7 @@ void tenant_status_tick(void *arg)
 	struct virtual_cluster out = {0};
 	const char *reason = t->reason;
 	json_t *whole, *patch;
+	int64_t contact;
 	bool changed;
 	int f = failing(t);
 
@@ -85,14 +88,16 @@ void tenant_status_tick(void *arg)
 
 		changed |= condition_set(&cs, a, &want, loop_wall(t->c->loop));
 	}
-	if (!changed && str_eq(str_or(vc->status.version, ""), str_or(t->version, "")) &&
+	contact = t->client ? kube_client_last_contact(t->client) : 0;
+	if (!changed && contact < vc->status.last_contact_time + CONTACT_MS &&
+	    str_eq(str_or(vc->status.version, ""), str_or(t->version, "")) &&
 	    (!t->cluster_uid || str_eq(vc->status.cluster_uid, t->cluster_uid)))
 		return;
 	out.status.conditions = cs;
 	out.status.version = t->version;
 	out.status.cluster_uid =
 		str_empty(vc->status.cluster_uid) ? t->cluster_uid : vc->status.cluster_uid;
-	out.status.last_contact_time = t->client ? kube_client_last_contact(t->client) : 0;
+	out.status.last_contact_time = contact;
 	whole = fields_encode(object_kinds[OBJECT_VIRTUAL_CLUSTER].fields, &out);
 	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion",
 			  vc->meta.resource_version, "status", json_object_get(whole, "status"));

@@ -85,6 +85,10 @@ def virtual_media(timer, folder, rack, files):
     timer.phase("off again, medium out")
 
 
+def kibibytes(resources):
+    return int(resources["memory"].removesuffix("Ki"))
+
+
 def node(timer, rack, plane):
     vm = rack.machines[0]
     bmc = Bmc(rack, vm)
@@ -95,7 +99,8 @@ def node(timer, rack, plane):
             "PROVIDER_ID": f"drover://rack/{vm.name}",
             "NODE_LABELS": "example.com/pool=h100,drover.dev/nodepool=h100",
             "TAINTS": "drover.dev/unregistered:NoSchedule,example.com/x=y:NoSchedule",
-            "MAX_PODS": "64", "SYSTEM_RESERVED": "memory=200Mi"}
+            "MAX_PODS": "64", "SYSTEM_RESERVED": "memory=200Mi",
+            "KUBE_RESERVED": "memory=100Mi"}
     iso = testbed.drive.iso9660(testbed.drive.contents(str(uuid.uuid4()), name, join))
     testbed.drive.write_disk(vm.drives[0], image, iso)
     timer.phase("image and config drive written to the first drive")
@@ -115,6 +120,8 @@ def node(timer, rack, plane):
     keys = {t["key"] for t in got["spec"]["taints"]}
     assert {"drover.dev/unregistered", "example.com/x"} <= keys, keys
     assert got["status"]["capacity"]["pods"] == "64"
+    kept = kibibytes(got["status"]["capacity"]) - kibibytes(got["status"]["allocatable"])
+    assert kept >= 300 << 10, f"{kept} KiB kept back, want what SYSTEM_RESERVED and KUBE_RESERVED say"
     plane.apply(POD)
     plane.api("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": None}})
     testbed.wait_for("GPUs", lambda: plane.node(name)["status"]["allocatable"]

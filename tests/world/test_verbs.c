@@ -157,7 +157,7 @@ static void verbs_claim_like(struct sim_world *w, const struct server *like, con
 	json_object_set_new(spec, "machineRef",
 			    json_pack("{s:s,s:s}", "name", b->name, "uid",
 				      json_str_at(b->object, "metadata", "uid")));
-	json_object_set_new(spec, "gang", json_pack("{s:s,s:i}", "uid", gang, "size", 2));
+	json_object_set_new(spec, "gang", json_pack("{s:s}", "uid", gang));
 	str_format(name, sizeof(name), "gang-%s", b->name);
 	world_do(w, &w->host, "POST", GROUP "/nodeclaims",
 		 json_pack("{s:s,s:s,s:{s:s,s:[s],s:{s:s,s:s}},s:o}", "apiVersion",

@@ -69,8 +69,6 @@ static void a_list_then_a_watch_fill_the_cache(void **state)
 	assert_int_equal(r.ill, 0);
 	kube_cache_each(r.cache, count_one, &n);
 	assert_int_equal(n, 2);
-	fake_api_run(&r.f, 5000);
-	assert_true(kube_cache_age(r.cache) >= 5000);
 	followed_stop(&r);
 }
 
@@ -192,7 +190,6 @@ static void an_unreachable_server_takes_nothing_away(void **state)
 	assert_int_equal(kube_cache_size(r.cache), 1);
 	assert_false(kube_cache_healthy(r.cache));
 	assert_int_equal(r.last_ill.kind, ERR_UNAVAILABLE);
-	assert_true(kube_cache_age(r.cache) >= 299000);
 	http_mem_serve(r.f.net, FAKE_API_ORIGIN, r.f.d);
 	fake_api_run(&r.f, 32000);
 	assert_true(kube_cache_healthy(r.cache));

@@ -166,7 +166,8 @@ static void write_drive(struct town *t, const char *extra)
 			       "CA_CERT_HASH=%s\nNODE_NAME=claim-1\n"
 			       "PROVIDER_ID=drover://rack/gpu-1\nNODE_LABELS=a/b=c,d=e\n"
 			       "TAINTS=drover.dev/unregistered:NoSchedule,x=y:NoSchedule\n"
-			       "MAX_PODS=64\nSYSTEM_RESERVED=cpu=2,memory=4Gi\n%s",
+			       "MAX_PODS=64\nSYSTEM_RESERVED=cpu=2,memory=4Gi\n"
+			       "KUBE_RESERVED=cpu=500m,memory=1Gi\n%s",
 			       t->ca_hash, extra);
 	struct sim_iso_file file = {"drover-join.cfg", cfg};
 	uint8_t *volume = mem_alloc(SIM_CIDATA_BYTES);
@@ -229,8 +230,8 @@ static void a_written_drive_becomes_a_ready_node(void **state)
 	assert_string_equal(json_str_at(t->j, "status", "nodeInfo", "kubeletVersion"), "v1.36.1");
 	assert_string_equal(json_str_at(t->j, "status", "capacity", "nvidia.com/gpu"), "8");
 	assert_string_equal(json_str_at(t->j, "status", "capacity", "pods"), "64");
-	assert_string_equal(json_str_at(t->j, "status", "allocatable", "cpu"), "190");
-	assert_string_equal(json_str_at(t->j, "status", "allocatable", "memory"), "2044Gi");
+	assert_string_equal(json_str_at(t->j, "status", "allocatable", "cpu"), "189500m");
+	assert_string_equal(json_str_at(t->j, "status", "allocatable", "memory"), "2043Gi");
 	assert_string_equal(json_str_at(t->j, "metadata", "labels", "a/b"), "c");
 	taints = json_at(t->j, "spec", "taints");
 	assert_int_equal(json_array_size(taints), 2);

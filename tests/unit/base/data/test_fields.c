@@ -435,6 +435,104 @@ static void the_reference_has_one_row_for_each_field_at_any_depth(void **state)
 	buf_done(&b);
 }
 
+/* --- what nothing acts on ----------------------------------------------------------------------- */
+
+struct some {
+	const char *kept;
+	int mode;
+};
+static const char *const mode_names[] = {"Off", "Slow", "Fast", NULL};
+static const char *const modes_acted_upon[] = {"Off", "Slow", NULL};
+static const char *const sizes_acted_upon[] = {"small", NULL};
+static const struct field some_fields[] = {
+	FIELD(some, kept, "kept", FIELD_STR),
+	FIELD(some, mode, "mode", FIELD_ENUM, .enums = mode_names, .only = modes_acted_upon),
+	FIELD_UNKEPT("size", FIELD_STR, .only = sizes_acted_upon, .def = "\"small\""),
+	FIELD_UNKEPT("color", FIELD_ENUM, .enums = color_names, .refused = true),
+	FIELD_REFUSED("later", .doc = "Not yet."),
+	FIELDS_END,
+};
+
+static void refused(const char *text, const char *error)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON j = json_loads(text, 0, NULL);
+	struct some s = {0};
+	struct err e = {0};
+
+	assert_int_equal(fields_decode(some_fields, j, "spec", &s, a, &e), -1);
+	assert_int_equal(e.kind, ERR_INVALID);
+	assert_string_equal(e.text, error);
+}
+
+static void what_nothing_acts_on_is_refused_by_name(void **state)
+{
+	(void)state;
+	refused("{\"mode\":\"Fast\"}",
+		"spec.mode: not supported by this version: want Off or Slow, got \"Fast\"");
+	refused("{\"mode\":\"Odd\"}", "spec.mode: want Off, Slow or Fast, got \"Odd\"");
+	refused("{\"size\":\"big\"}",
+		"spec.size: not supported by this version: want small, got \"big\"");
+	refused("{\"size\":7}", "spec.size: want text, got 7");
+	refused("{\"color\":\"Red\"}", "spec.color: not supported by this version");
+	refused("{\"later\":{}}", "spec.later: not supported by this version");
+	refused("{\"later\":7}", "spec.later: not supported by this version");
+}
+
+static void what_is_not_kept_has_no_place_in_the_struct_and_its_one_value_is_encoded(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON j = json_loads(
+		"{\"kept\":\"a\",\"mode\":\"Slow\",\"size\":\"small\",\"color\":null,\"later\":null}",
+		0, NULL);
+	OWN_JSON want =
+		json_loads("{\"kept\":\"a\",\"mode\":\"Slow\",\"size\":\"small\"}", 0, NULL);
+	struct some s, d;
+	struct err e;
+
+	(void)state;
+	memset(&d, 0, sizeof(d));
+	memset(&s, 0, sizeof(s));
+	assert_ok(fields_decode_strict(some_fields, j, NULL, &s, a, &e), &e);
+	assert_string_equal(s.kept, "a");
+	assert_int_equal(s.mode, 1);
+	OWN_JSON back = fields_encode(some_fields, &s);
+	assert_true(json_equal(back, want));
+	fields_defaults(some_fields, &d, a);
+	assert_null(d.kept);
+	assert_int_equal(d.mode, -1);
+}
+
+static const char *rule(const json_t *schema, const char *name, const char *what)
+{
+	return json_str_at(
+		json_array_get(json_at(schema, "properties", name, "x-kubernetes-validations"), 0),
+		what);
+}
+
+static void schema_and_reference_say_what_nothing_acts_on(void **state)
+{
+	OWN_JSON s = fields_schema(some_fields);
+	struct buf b;
+
+	(void)state;
+	assert_null(rule(s, "kept", "rule"));
+	assert_string_equal(rule(s, "mode", "rule"), "self in ['Off', 'Slow']");
+	assert_string_equal(rule(s, "mode", "message"),
+			    "not supported by this version: want Off or Slow");
+	assert_string_equal(rule(s, "later", "rule"), "false");
+	assert_string_equal(rule(s, "later", "message"), "not supported by this version");
+	assert_string_equal(json_str_at(s, "properties", "later", "type"), "object");
+	buf_init(&b, 4096);
+	fields_reference(some_fields, "spec", &b);
+	buf_put(&b, "", 1);
+	assert_non_null(strstr(b.data, "| `spec.mode` | enum |  | `Off`, `Slow` |"));
+	assert_non_null(strstr(b.data, "| `spec.size` | text | `\"small\"` | `small` |"));
+	assert_non_null(strstr(
+		b.data, "| `spec.later` | object |  | not supported by this version | Not yet. |"));
+	buf_done(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -448,6 +546,10 @@ int main(void)
 		cmocka_unit_test(unknown_members_are_refused_only_when_strict_and_at_any_depth),
 		cmocka_unit_test(an_empty_object_behind_a_pointer_is_kept),
 		cmocka_unit_test(the_schema_carries_types_bounds_defaults_and_rules),
+		cmocka_unit_test(what_nothing_acts_on_is_refused_by_name),
+		cmocka_unit_test(
+			what_is_not_kept_has_no_place_in_the_struct_and_its_one_value_is_encoded),
+		cmocka_unit_test(schema_and_reference_say_what_nothing_acts_on),
 		cmocka_unit_test(the_reference_has_one_row_for_each_field_at_any_depth),
 	};
 

@@ -28,28 +28,10 @@ static void a_label_is_found_wherever_it_stands(void **state)
 	}
 }
 
-static void equal_means_the_same_keys_and_values(void **state)
-{
-	struct label av[] = {{"a", "1"}, {"b", "2"}}, bv[] = {{"b", "2"}, {"a", "1"}};
-	struct labels a = {av, 2}, b = {bv, 2}, none = {0};
-
-	(void)state;
-	assert_false(labels_equal(&a, &b));
-	labels_sort(&b);
-	assert_true(labels_equal(&a, &b));
-	bv[1].value = "3";
-	assert_false(labels_equal(&a, &b));
-	b.n = 1;
-	assert_false(labels_equal(&a, &b));
-	assert_true(labels_equal(&none, &none));
-	assert_false(labels_equal(&none, &a));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_label_is_found_wherever_it_stands),
-		cmocka_unit_test(equal_means_the_same_keys_and_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 
 #define POOL "nodepools.drover.dev/gpus"
 #define RACK "providers.drover.dev/rack"
+#define TEAM "virtualclusters.drover.dev/team-a"
 
 /* "True Ready" of a condition; "" when there is none.  One static text. */
 static const char *says(const struct sim_world *w, const char *key, const char *type)
@@ -42,6 +43,15 @@ static char *version_of(const struct sim_world *w, const char *key)
 	OWN_JSON o = cluster_get(&w->host, key);
 
 	return strdup(json_str_at(o, "metadata", "resourceVersion"));
+}
+
+static int64_t contact_of(const struct sim_world *w)
+{
+	OWN_JSON o = cluster_get(&w->host, TEAM);
+	int64_t t = 0;
+
+	assert_true(str_to_time(json_str_at(o, "status", "lastContactTime"), &t));
+	return t;
 }
 
 static void start(struct sim_world *w, unsigned servers)
@@ -94,6 +104,34 @@ static void a_pool_counts_its_nodes_and_what_they_have(void **state)
 	world_stop(&w);
 }
 
+static void a_tenant_is_told_what_its_nodes_have_and_when_it_answered_last(void **state)
+{
+	struct sim_world w;
+	int64_t contact;
+
+	(void)state;
+	start(&w, 2);
+	assert_string_equal(status_of(&w, TEAM, "allocated"), "");
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(&w.servers[0], "claimed", 60);
+	world_run(&w, 5000);
+	assert_non_null(strstr(status_of(&w, TEAM, "allocated"), "\"nvidia.com/gpu\":\"8\""));
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	contact = contact_of(&w);
+	assert_in_range(loop_wall(w.loop) - contact, 0, 330000);
+	world_run(&w, 20 * 60000);
+	assert_true(contact_of(&w) >= contact + 15 * 60000);
+	assert_string_equal(
+		status_of(&w, TEAM, "allocated"),
+		"{\"cpu\":\"4\",\"memory\":\"8Gi\",\"nvidia.com/gpu\":\"8\",\"pods\":\"110\"}");
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(&w.servers[0]);
+	world_wait_state(&w.servers[0], "free", 1800);
+	world_run(&w, 5000);
+	assert_string_equal(status_of(&w, TEAM, "allocated"), "");
+	world_stop(&w);
+}
+
 static void what_is_ready_says_so_and_what_is_not_says_why(void **state)
 {
 	struct sim_world w;
@@ -122,7 +160,7 @@ static void a_provider_without_a_driver_or_a_network_says_it_aloud(void **state)
 	(void)state;
 	start(&w, 0);
 	world_apply(&w, "apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: cloud}\n"
-			"spec: {type: bcm, endpoint: \"https://bcm:8081\"}\n");
+			"spec: {type: bcm}\n");
 	world_apply(
 		&w,
 		"apiVersion: drover.dev/v1alpha1\nkind: NodePool\nmetadata: {name: clouds}\n"
@@ -184,6 +222,7 @@ int main(void)
 		cmocka_unit_test(
 			a_provider_counts_its_machines_by_state_and_forgets_the_state_they_left),
 		cmocka_unit_test(a_pool_counts_its_nodes_and_what_they_have),
+		cmocka_unit_test(a_tenant_is_told_what_its_nodes_have_and_when_it_answered_last),
 		cmocka_unit_test(what_is_ready_says_so_and_what_is_not_says_why),
 		cmocka_unit_test(a_provider_without_a_driver_or_a_network_says_it_aloud),
 		cmocka_unit_test(nothing_is_written_while_nothing_changes),

@@ -51,9 +51,7 @@ static void serving(struct bench *d, int n, const char *gang)
 			"'machineRef': {'name': 'm-%d'}, 'image': {'kubernetesVersion': '1.36', 'url': "
 			"'https://img.example/n', 'format': 'raw', 'digest': "
 			"'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}%s}}",
-			n, n,
-			gang[0] ? arena_printf(d->a, ", 'gang': {'uid': '%s', 'size': 2}", gang)
-				: ""));
+			n, n, gang[0] ? arena_printf(d->a, ", 'gang': {'uid': '%s'}", gang) : ""));
 	o = bench_get(d, OBJECT_NODE_CLAIM, arena_printf(d->a, "c-%d", n));
 	uid = arena_strdup(d->a, json_str_at(o, "metadata", "uid"));
 	json_decref(o);

@@ -125,7 +125,9 @@ static void the_config_drive_says_how_to_join(void **state)
 					{"a", "b", EFFECT_NO_EXECUTE}};
 	struct object_taint startup[] = {{"example.com/cni", "", EFFECT_PREFER_NO_SCHEDULE}};
 	struct resource reserved[] = {{"cpu", quantity_of(2)}, {"memory", quantity_of(8LL << 30)}};
-	struct object_kubelet k = {.max_pods = 64, .system_reserved = {reserved, 2}};
+	struct resource kube[] = {{"memory", quantity_of(1LL << 30)}};
+	struct object_kubelet k = {
+		.max_pods = 64, .system_reserved = {reserved, 2}, .kube_reserved = {kube, 1}};
 	struct proto_order o;
 
 	n.spec.taints = (struct object_taints){taints, 2};
@@ -144,7 +146,8 @@ static void the_config_drive_says_how_to_join(void **state)
 		"TAINTS=drover.dev/unregistered:NoSchedule,nvidia.com/gpu:NoSchedule,a=b:NoExecute,"
 		"example.com/cni:PreferNoSchedule\n"
 		"MAX_PODS=64\n"
-		"SYSTEM_RESERVED=cpu=2,memory=8Gi\n");
+		"SYSTEM_RESERVED=cpu=2,memory=8Gi\n"
+		"KUBE_RESERVED=memory=1Gi\n");
 	assert_string_equal(file(&o, "meta-data"),
 			    "instance-id: uid-1\nlocal-hostname: h100-x7k2p\n");
 	assert_string_equal(file(&o, "user-data"), "#cloud-config\n{}\n");
@@ -162,7 +165,8 @@ static void what_a_claim_leaves_out_has_defaults_and_user_data_goes_through(void
 	assert_ok(life_config_files(l, &n, tenant(d), &token, HASH,
 				    "#cloud-config\npackages: [x]\n", d->a, &o, &d->e),
 		  &d->e);
-	assert_non_null(strstr(file(&o, "drover-join.cfg"), "\nMAX_PODS=110\nSYSTEM_RESERVED=\n"));
+	assert_non_null(strstr(file(&o, "drover-join.cfg"),
+			       "\nMAX_PODS=110\nSYSTEM_RESERVED=\nKUBE_RESERVED=\n"));
 	assert_non_null(strstr(file(&o, "drover-join.cfg"),
 			       "\nTAINTS=drover.dev/unregistered:NoSchedule\n"));
 	assert_string_equal(file(&o, "user-data"), "#cloud-config\npackages: [x]\n");
@@ -197,6 +201,9 @@ static void nothing_that_a_script_could_take_for_more_reaches_the_drive(void **s
 		n.spec.kubelet = &k;
 		assert_int_equal(files(d, l, &n, "e", HASH, &o), -1);
 		assert_non_null(strstr(d->e.text, "SYSTEM_RESERVED"));
+		k = (struct object_kubelet){.kube_reserved = {&r, 1}};
+		assert_int_equal(files(d, l, &n, "e", HASH, &o), -1);
+		assert_non_null(strstr(d->e.text, "KUBE_RESERVED"));
 		n.spec.kubelet = NULL;
 		n.meta.name = bad[i];
 		assert_int_equal(files(d, l, &n, "e", HASH, &o), -1);
@@ -246,7 +253,7 @@ static void only_this_machine_freshly_booted_is_the_node(void **state)
 
 	bench_status(
 		d, OBJECT_MACHINE, "m-1",
-		"{'bootID': 'boot-before', 'agent': {'bootID': 'boot-agent', 'publicKey': 'ed25519:AA', 'secretDigest': 'x'}}");
+		"{'bootID': 'boot-before', 'agent': {'bootID': 'boot-agent', 'publicKey': 'ed25519:AA'}}");
 	l = bench_life(d, "m-1");
 	assert_ok(life_proves(l, &n, &right, &e), &e);
 	node.system_uuid =
@@ -295,7 +302,10 @@ static void a_node_gets_the_labels_of_claim_pool_and_type_and_the_claims_win(voi
 	struct node_claim n = claim_of("uid-1");
 	struct label own[] = {{"example.com/both", "claim"}, {"example.com/pool", "h100"}};
 
+	struct label notes[] = {{"example.com/contact", "ops"}};
+
 	n.spec.labels = (struct labels){own, 2};
+	n.spec.annotations = (struct labels){notes, 1};
 	OWN_JSON o = life_node_labels(l, &n);
 	const json_t *labels = json_at(o, "metadata", "labels");
 	assert_string_equal(json_str_at(labels, "drover.dev/nodeclaim"), "h100-x7k2p");
@@ -305,6 +315,8 @@ static void a_node_gets_the_labels_of_claim_pool_and_type_and_the_claims_win(voi
 	assert_string_equal(json_str_at(labels, "example.com/both"), "claim");
 	assert_string_equal(json_str_at(labels, "example.com/pool"), "h100");
 	assert_int_equal(json_object_size(labels), 6);
+	assert_string_equal(json_str_at(o, "metadata", "annotations", "example.com/contact"),
+			    "ops");
 	bench_life_done(l);
 }
 
