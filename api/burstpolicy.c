@@ -2,7 +2,7 @@
 #include "api/tables.h"
 
 /*
- * BurstPolicy: when, where and for how much money to go to a cloud; how to come back.
+ * burstpolicy: field table and checks of the kind BurstPolicy: when, where and for how much money to go to a cloud; how to come back.
  */
 static const char *const mode_names[] = {"shadow", "recommend", "enforce", NULL};
 static const char *const tier_names[] = {"OnPremFree", "OnPremRecycle", "Reserved",

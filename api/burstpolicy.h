@@ -4,7 +4,7 @@
 #include "api/common.h"
 
 /*
- * objects_burst: BurstPolicy.  api/kinds.h has the conventions.
+ * burstpolicy: the kind BurstPolicy.  api/kinds.h has the conventions.
  *
  * Money is text ("6.50"), read exactly by whoever counts with it; never
  * floating point.
