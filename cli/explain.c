@@ -100,17 +100,17 @@ static void help_with(json_t *o, const char *reason, const char *name)
 
 /* --- machines ----------------------------------------------------------------------------------- */
 
-/* What is waited for where the reason says it better than the kind of the wait, which for the tools is
- * the device or a person. */
+/* What is waited for, where the reason says it better than the kind of the wait. */
 static const struct {
-	const char *reason, *waits;
+	enum reason reason;
+	const char *waits;
 } waits[] = {
-	{"BmcAuthFailed", "a Secret that is right"},
-	{"SecretNotFound", "a Secret that is right"},
-	{"NotApproved", "approval"},
-	{"EvictionBlocked", "its pods"},
-	{"CheckpointPending", "its pods"},
-	{"TenantUnreachable", "its tenant"},
+	{REASON_BmcAuthFailed, "a Secret that is right"},
+	{REASON_SecretNotFound, "a Secret that is right"},
+	{REASON_NotApproved, "approval"},
+	{REASON_EvictionBlocked, "its pods"},
+	{REASON_CheckpointPending, "its pods"},
+	{REASON_TenantUnreachable, "its tenant"},
 };
 
 /* NULL: for nothing. */
@@ -118,12 +118,13 @@ static const char *waits_for(const struct machine_operation *op)
 {
 	static const char *const of_kind[] = {"the device", "drover's own rate limit", "a budget",
 					      "an operator"};
+	enum reason reason = reason_find(op->last_error.reason);
 
 	if (op->waiting_for < WAITING_DEVICE || op->waiting_for > WAITING_APPROVAL)
 		return NULL;
 	if (op->waiting_for == WAITING_DEVICE || op->waiting_for == WAITING_APPROVAL)
 		for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
-			if (str_eq(waits[i].reason, op->last_error.reason))
+			if (waits[i].reason == reason)
 				return waits[i].waits;
 	return of_kind[op->waiting_for];
 }
