@@ -1,7 +1,7 @@
 #include "api/tables.h"
 
 /*
- * BurstPolicy: when, where and for how much money to go to a cloud.  Nothing acts on one yet: the
+ * burstpolicy: the kind BurstPolicy: when, where and for how much money to go to a cloud.  Nothing acts on one yet: the
  * kind is there so that whoever applies one is told.
  * Tests: tests/unit/api/test_kinds.c
  */

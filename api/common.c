@@ -1,3 +1,7 @@
+/*
+ * common: the parts that several kinds share: their field tables, the checks of names, URLs,
+ * requirements and TLS, and the list of conditions.
+ */
 #include "api/common.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "wipe/evidence.h"
 
 /*
- * objects_common: what several kinds have in them.  api/kinds.h has
+ * common: what several kinds have in them.  api/kinds.h has
  * the conventions.
  * Tests: tests/unit/api/test_kinds.c
  */

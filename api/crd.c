@@ -1,3 +1,7 @@
+/*
+ * crd: prints CustomResourceDefinitions and the reference page from the field tables.  `drover
+ * crds` and a test need this, the controller does not.
+ */
 #include "api/crd.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "api/tables.h"
 
 /*
- * Drain and WipeRecord: an operator's request, and the evidence of a wipe.
+ * drain: field tables and checks of the kinds Drain and WipeRecord: an operator's request, and the evidence of a wipe.
  * Tests: tests/unit/api/test_kinds.c
  */
 static const char *const on_deadline_names[] = {"Escalate", "Stop", NULL};

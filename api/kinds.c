@@ -1,3 +1,6 @@
+/*
+ * kinds: the table of all kinds, with their names, field tables and checks, and lookups in it.
+ */
 #include "api/kinds.h"
 
 #include "base/str.h"

@@ -12,7 +12,7 @@
 #include "wipe/evidence.h"
 
 /*
- * objects: the kinds of drover.dev/v1alpha1 as C structs, and everything that
+ * kinds: the kinds of drover.dev/v1alpha1 as C structs, and everything that
  * is known about them in one table each: decoding, checks, CRD, manual.
  *
  * Names follow the JSON in snake_case.  Times are Unix milliseconds (0:

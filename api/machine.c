@@ -2,7 +2,7 @@
 #include "api/tables.h"
 
 /*
- * Machine: one physical server or cloud instance.
+ * machine: field table and checks of the kind Machine: one physical server or cloud instance.
  * Tests: tests/unit/api/test_kinds.c
  */
 static const char *const policy_names[] = {"Observe", "Manage", "Retire", NULL};

@@ -2,7 +2,7 @@
 #include "api/tables.h"
 
 /*
- * NodePool and NodeClaim: what a node shall be, and one frozen promise of it.
+ * nodepool: field tables and checks of the kinds NodePool and NodeClaim: what a node shall be, and one frozen promise of it.
  * Tests: tests/unit/api/test_kinds.c
  */
 static const struct field provider_ref_fields[] = {

@@ -1,3 +1,7 @@
+/*
+ * resources: the table of our kinds as resources of the Kubernetes API.  A file of its own: who
+ * only decodes objects needs no client.
+ */
 #include "api/resources.h"
 
 #define RESOURCE(kind_, plural_)                                                                   \

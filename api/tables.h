@@ -5,7 +5,7 @@
 #include "base/str.h"
 
 /*
- * objects_tables: what the objects_*.c files share, and nobody else sees.
+ * tables: what the files of api/ that define kinds share.  No other room includes it.
  */
 
 /* RE2 and POSIX ERE at once; CEL and the controller refuse the same texts. */

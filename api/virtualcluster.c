@@ -1,7 +1,7 @@
 #include "api/tables.h"
 
 /*
- * VirtualCluster: a tenant.
+ * virtualcluster: field table and checks of the kind VirtualCluster: a tenant.
  * Tests: tests/unit/api/test_kinds.c
  */
 static const struct field kubeconfig_fields[] = {

@@ -1,5 +1,5 @@
 /*
- * cli_approve: consent to act on a machine, and decisions that only a person
+ * approve: consent to act on a machine, and decisions that only a person
  * can take: it may be wiped, it serves already, its drives are others now.
  * Tests: tests/unit/cli/test_verbs.c
  */

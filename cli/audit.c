@@ -1,3 +1,8 @@
+/*
+ * audit: reads files of wipe records and keys, checks each record by itself, then the chain of
+ * records of each machine.  It sees no network and no clock, so an auditor needs nothing else of
+ * drover.
+ */
 #include "cli/audit.h"
 
 #include <ctype.h>

@@ -1,3 +1,7 @@
+/*
+ * client: options, kubeconfig, connection and blocking calls for the short verbs.  Apart from the
+ * verbs, so that tests call those on a simulated loop.
+ */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "api/kinds.h"
 
 /*
- * cli_client: what the verbs share: options, a connection to the host cluster,
+ * client: what the verbs share: options, a connection to the host cluster,
  * calls that wait for their answer, and how what was written is told.
  *
  * A verb is a program of its own with nothing else on its loop, so calls may run the loop until

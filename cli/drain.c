@@ -1,5 +1,5 @@
 /*
- * cli_drain: `drover drain` and `drover cancel`: a Drain object is made, and
+ * drain: `drover drain` and `drover cancel`: a Drain object is made, and
  * watched while it goes on.
  * Tests: tests/unit/cli/test_verbs.c, tests/unit/cli/test_client.c
  */

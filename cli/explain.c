@@ -1,3 +1,7 @@
+/*
+ * explain: `drover why` as a function of objects: first the answer as JSON, then its text.  It asks
+ * nobody: cli/why.c does.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -96,10 +100,37 @@ static void help_with(json_t *o, const char *reason, const char *name)
 
 /* --- machines ----------------------------------------------------------------------------------- */
 
+/* What is waited for, where the reason says it better than the kind of the wait. */
+static const struct {
+	enum reason reason;
+	const char *waits;
+} waits[] = {
+	{REASON_BmcAuthFailed, "a Secret that is right"},
+	{REASON_SecretNotFound, "a Secret that is right"},
+	{REASON_NotApproved, "approval"},
+	{REASON_EvictionBlocked, "its pods"},
+	{REASON_CheckpointPending, "its pods"},
+	{REASON_TenantUnreachable, "its tenant"},
+};
+
+/* NULL: for nothing. */
+static const char *waits_for(const struct machine_operation *op)
+{
+	static const char *const of_kind[] = {"the device", "drover's own rate limit", "a budget",
+					      "an operator"};
+	enum reason reason = reason_find(op->last_error.reason);
+
+	if (op->waiting_for < WAITING_DEVICE || op->waiting_for > WAITING_APPROVAL)
+		return NULL;
+	if (op->waiting_for == WAITING_DEVICE || op->waiting_for == WAITING_APPROVAL)
+		for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+			if (waits[i].reason == reason)
+				return waits[i].waits;
+	return of_kind[op->waiting_for];
+}
+
 static void operation(json_t *o, const struct machine *m)
 {
-	static const char *const waits[] = {"the device", "drover's own rate limit", "a budget",
-					    "approval"};
 	const struct machine_operation *op = m->status.operation;
 	enum machine_state s = machine_state_find(str_or(m->status.state, "known"));
 	const struct machine_state_info *info =
@@ -111,8 +142,7 @@ static void operation(json_t *o, const struct machine *m)
 	put(o, "step", op->step);
 	if (op->attempt > 1)
 		json_object_set_new(o, "attempt", json_integer(op->attempt));
-	if (op->waiting_for >= WAITING_DEVICE && op->waiting_for <= WAITING_APPROVAL)
-		put(o, "waitingFor", waits[op->waiting_for]);
+	put(o, "waitingFor", waits_for(op));
 	if (op->progress) {
 		json_object_set_new(o, "progress",
 				    json_pack("{s:s, s:I, s:I}", "phase",
@@ -310,6 +340,17 @@ static void row(struct buf *out, const char *label, const char *text)
 	buf_puts(out, "\n");
 }
 
+/* "2m3s", how long ago it was; "" when it is none, or still to come. */
+static const char *age(const char *time, int64_t now, struct arena *a)
+{
+	char d[STR_TIME_SIZE];
+	int64_t t;
+
+	if (!time || !str_to_time(time, &t) || t > now)
+		return "";
+	return arena_printf(a, "%s", str_duration(d, (now - t) / 1000 * 1000));
+}
+
 /* "2m3s ago", "in 5s"; "" when it is none. */
 static const char *span(const char *time, int64_t now, struct arena *a)
 {
@@ -369,8 +410,7 @@ static void print_lists(const json_t *o, struct buf *out, struct arena *a)
 void explain_print(const json_t *o, int64_t now, struct buf *out)
 {
 	OWN(arena) a = arena_new();
-	const char *since = span(json_str_at(o, "since"), now, a),
-		   *next = json_str_at(o, "nextTry");
+	const char *since = age(json_str_at(o, "since"), now, a), *next = json_str_at(o, "nextTry");
 	int64_t attempt = json_int_at(o, "attempt");
 	const json_t *machine = json_object_get(o, "machine");
 
@@ -379,15 +419,15 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 	buf_puts(out, "\n");
 	if (json_str_at(o, "state"))
 		row(out, "state",
-		    arena_printf(a, "%s%s%s", json_str_at(o, "state"), *since ? ", since " : "",
+		    arena_printf(a, "%s%s%s", json_str_at(o, "state"), *since ? ", for " : "",
 				 since));
 	row(out, "claim", json_str_at(o, "claim"));
 	row(out, "warm for", json_str_at(o, "warmFor"));
 	row(out, "tenant", json_str_at(o, "tenant"));
 	if (json_object_get(o, "tenantAsleep"))
 		row(out, "tenant sleeps",
-		    arena_printf(a, "since %s: %s",
-				 span(json_str_at(o, "tenantAsleep", "since"), now, a),
+		    arena_printf(a, "for %s: %s",
+				 age(json_str_at(o, "tenantAsleep", "since"), now, a),
 				 str_or(json_str_at(o, "tenantAsleep", "message"), "")));
 	row(out, "pool", json_str_at(o, "pool"));
 	row(out, "leaving", span(json_str_at(o, "leavingSince"), now, a));

@@ -6,7 +6,7 @@
 #include "kube/client.h"
 
 /*
- * why: what is stuck, since when, waiting for what, when it is tried next, the
+ * explain: what is stuck, since when, waiting for what, when it is tried next, the
  * last error, and the one verb that helps; for a Machine, a claim or a
  * tenant's pod, from the host cluster's objects alone.
  *

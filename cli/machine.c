@@ -1,5 +1,5 @@
 /*
- * cli_machine: verbs on one machine (and on what stops the line).  Each is an
+ * machine: verbs on one machine (and on what stops the line).  Each is an
  * annotation or a spec field that kubectl can write as well; what is written is printed.
  * Tests: tests/unit/cli/test_verbs.c
  */

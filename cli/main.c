@@ -1,5 +1,5 @@
 /*
- * drover: the daemon and the command line in one binary.
+ * main: drover, the daemon and the command line in one binary.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * cli: command lines of the short verbs.  What they do is in cli/machine.c,
+ * verbs: command lines of the short verbs.  What they do is in cli/machine.c,
  * cli/approve.c and cli/drain.c.
  */
 #include <stdio.h>

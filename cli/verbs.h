@@ -4,7 +4,7 @@
 #include "cli/client.h"
 
 /*
- * cli_verbs: what each verb does, on an open client: main() reads the command
+ * verbs: what each verb does, on an open client: main() reads the command
  * line and calls these, tests call them on a simulated loop.  Each prints what it wrote and
  * gives the exit status.
  */

@@ -1,5 +1,5 @@
 /*
- * cli_why: `drover why`: asks the host cluster's API server and prints the
+ * why: `drover why`: asks the host cluster's API server and prints the
  * answer of cli/explain.c.
  * Tests: tests/unit/cli/test_explain.c
  */

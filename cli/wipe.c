@@ -1,5 +1,5 @@
 /*
- * cli_wipe: `drover wipe verify` and `drover wipe keys`.  Files are read here, records and keys
+ * wipe: `drover wipe verify` and `drover wipe keys`.  Files are read here, records and keys
  * that are named are asked from the host cluster; cli/audit.c judges.
  */
 #include <argp.h>

@@ -1,5 +1,5 @@
 /*
- * The composition: makes the rooms' parts in their order, hands each what it needs, and tells each what
+ * controller: the composition: makes the rooms' parts in their order, hands each what it needs, and tells each what
  * happened in the others.  Nothing here decides anything.
  */
 #include "controller/controller.h"

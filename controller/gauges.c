@@ -1,4 +1,4 @@
-/* What /metrics says of now, read from the caches when it is asked; what happened is counted in core/counters.c. */
+/* gauges: what /metrics says of now, read from the caches when it is asked; what happened is counted in core/counters.c. */
 #include "controller/gauges.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * up_common: addresses and certificates of `drover up`.  Apart from up.c, which starts the rack and applies
+ * common: addresses and certificates of `drover up`.  Apart from up.c, which starts the rack and applies
  * the objects: both need these.
  * Tests: tests/real/up.py, examples/demo.py
  */

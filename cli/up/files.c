@@ -1,3 +1,7 @@
+/*
+ * files: folders, files written whole, and tokens that `drover up` keeps from one start to the
+ * next.  Blocking: only before the loop runs.
+ */
 #include "cli/up/files.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "base/secret.h"
 
 /*
- * up_files: what `drover up` keeps beside the stores of its servers.
+ * files: what `drover up` keeps beside the stores of its servers.
  * Made at the first start and found again later.  A file is written whole or not at all, readable by its owner alone.
  *
  * Blocks on the disk: for the start of a program, not for a loop that serves.

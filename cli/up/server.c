@@ -1,3 +1,7 @@
+/*
+ * server: one embedded API server as a part of `drover up`: its CA and token on disk, its store,
+ * its TLS listener, its kubeconfig.
+ */
 #include "cli/up/server.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "base/store/store.h"
 
 /*
- * up_server: one embedded API server (kube/apiserver) behind TLS, as `drover apiserver` serves one
+ * server: one embedded API server (kube/apiserver) behind TLS, as `drover apiserver` serves one
  * and `drover up` several.
  *
  * Its folder holds what must outlast the process: ca.crt and ca.key (made at the first start), token

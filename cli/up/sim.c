@@ -1,5 +1,5 @@
 /*
- * up_sim: `drover sim`, whose words are in sim/cli.h.
+ * sim: `drover sim`, whose words are in sim/cli.h.
  * Tests: tests/unit/cli/test_main.c
  */
 #include "cli/cli.h"

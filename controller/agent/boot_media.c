@@ -1,3 +1,7 @@
+/*
+ * boot_media: the image in memory, and HTTP ranges of it with the boot block of one machine in
+ * place.  Apart from the endpoint, which knows orders and sessions and no bytes of an ISO.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

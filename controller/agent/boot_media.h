@@ -8,7 +8,7 @@
 #include "wipe/proto.h"
 
 /*
- * media: the agent's ISO, served with one machine's boot block patched in.
+ * boot_media: the agent's ISO, served with one machine's boot block patched in.
  *
  * The image is held once in memory; an item is a token and a block.  GET
  * /boot/TOKEN/drover-agent.iso with ranges; any other token is 404.

@@ -1,3 +1,7 @@
+/*
+ * endpoint: the routes of hello, order and report, and the sessions behind them.  It believes an
+ * agent by its boot secret, boot id and key; what the answers mean is judged by the steps.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -445,7 +449,7 @@ static void on_hello(struct httpd_req *q, void *arg)
 	s->changed(s->arg);
 }
 
-/* The seat of a signed request, or NULL after it was answered. */
+/* The session of a signed request, or NULL after it was answered. */
 static struct agent_session *caller(struct agent_endpoint *a, struct httpd_req *q,
 				    const char *method, const char *target)
 {

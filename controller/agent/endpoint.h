@@ -11,10 +11,10 @@
 #include "wipe/proto.h"
 
 /*
- * agents: the endpoint that drover-agent calls, and the boot media that carry it.
+ * endpoint: the endpoint that drover-agent calls, and the boot media that carry it.
  *
- * A seat is what the controller keeps for one machine while an agent may call:
- * opened by a lifecycle step for one operation and boot number, closed by it.
+ * A session (struct agent_session) is what the controller keeps for one machine while an agent may call.
+ * A step opens it for one operation and boot number, and closes it.
  * Everything that a hello must show is derived from the Secret drover-boot-key,
  * so any leader serves the same ISO and accepts the same agent.
  *

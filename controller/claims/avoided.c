@@ -1,4 +1,4 @@
-/* Which machines are not offered for a while; a file of its own, for who avoids and who offers are two. */
+/* avoided: which machines are not offered for a while; a file of its own, for who avoids and who offers are two. */
 #include "controller/claims/avoided.h"
 
 #include <stdlib.h>

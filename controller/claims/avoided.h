@@ -4,8 +4,8 @@
 #include "controller/core/context.h"
 
 /*
- * avoided: machines that did not take the claim that was made for them.  They are not offered for 10
- * minutes, then 20, up to 2 hours; one that takes a claim is as good as any again.
+ * avoided: machines that did not take the claim that was made for them.  Such a machine is not offered
+ * for 10 min, then 20 min, up to 2 h.  One that takes a claim is forgotten here.
  *
  * Remembered by this process alone.  NOTICE_OFFER tells when one begins or ends to be avoided.
  * Tests: tests/unit/controller/claims/test_provisioner.c, tests/unit/controller/claims/test_claims.c

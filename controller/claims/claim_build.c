@@ -1,3 +1,7 @@
+/*
+ * claim_build: what the plan wants, the pool promises and the tenant allows, put into one
+ * NodeClaim.  Nothing is sent here: claims/provisioner.c does.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * The status of a claim, derived from the machine that holds it.
+ * claim_status: the status of a claim, derived from the machine that holds it.
  * Tests: tests/unit/controller/claims/test_claims.c
  */
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/*
+ * eta: for each instance type and state the last durations, and sums of their percentiles.
+ */
 #include "controller/claims/eta.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Demand whose claims fail in a row; the provisioner holds its next claim back. */
+/* failing: demand whose claims fail in a row; the provisioner holds its next claim back. */
 #include "controller/claims/failing.h"
 
 #include <stdlib.h>

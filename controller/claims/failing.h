@@ -4,9 +4,9 @@
 #include "controller/core/context.h"
 
 /*
- * failing: claims that fail one after the other for one tenant and pool.  After three nobody makes
- * another one for 10 minutes, doubling to 160; one that becomes ready ends the row, a changed spec of
- * the pool forgives it.
+ * failing: claims that fail one after the other for one tenant and pool.  After three no claim is made for
+ * that pair for 10 min, doubling to 160 min.  A claim that becomes ready, or a changed spec of the pool,
+ * ends the row.
  *
  * Remembered by this process alone.
  * Tests: tests/unit/controller/claims/test_provisioner.c

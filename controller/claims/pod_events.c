@@ -1,3 +1,7 @@
+/*
+ * pod_events: makes the text of a waiting pod's event from its place in the plan, and sends it when
+ * it is news.  Apart from the provisioner, which decides without words.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include "planner/plan.h"
 
 /*
- * pod_events: each pod that waits is told by an event what will happen for it, or why nothing does, and the log says
- * the same once.  The same news of a pod is an event again after five minutes.
+ * pod_events: the event on each waiting pod: its place, the claim that is made for it, or why there is none.
+ * The log says the same once.  The same text becomes an event again after five minutes.
  * Tests: tests/unit/controller/claims/test_provisioner.c, tests/world/test_line.c
  */
 struct eta;

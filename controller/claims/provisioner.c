@@ -1,3 +1,8 @@
+/*
+ * provisioner: one plan after a burst of changes; its claims are created, its pods are told.  What
+ * it plans on is kept by claims/world_sync.c, who pauses it by claims/stop_line.c and
+ * claims/failing.c.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "controller/core/context.h"
 
 /*
- * provisioner: demand to claims.  Plans on the world that world_sync keeps, shortly after anything changed, creates NodeClaims, and tells
- * each waiting pod by an event what will happen or why nothing does.
+ * provisioner: makes NodeClaims of demand.  Shortly after anything changed it plans on the world that
+ * world_sync keeps, creates NodeClaims, and has each waiting pod told by an event (claims/pod_events.h).
  *
  * A plan is acted on only while leading.  While a claim is being created nothing is
  * planned, so that no demand is served twice.  A claim's machine takes it up

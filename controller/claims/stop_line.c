@@ -1,3 +1,8 @@
+/*
+ * stop_line: reads all failures, claims and conditions once, then answers for each scope (image,
+ * pool, rack, provider) whether it is stopped and since when.  Nothing is kept from one turn to the
+ * next.
+ */
 #include "controller/claims/stop_line.h"
 
 #include <stdlib.h>

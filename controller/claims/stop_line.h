@@ -4,20 +4,20 @@
 #include "controller/core/context.h"
 
 /*
- * line: stop the line.  The same reason on three machines of one image, pool, provider or rack
- * within 30 min (an ImageMismatch at the first) pauses new claims there, and those failures do not
- * count against the machines.  10 min after the last failure, doubling to 2 h with each that a claim let
- * through comes to, one claim is let through, and no other while it is on its way.
+ * stop_line: pauses new claims where claims fail for a common cause.  The same reason on three machines of
+ * one image, pool, provider or rack within 30 min (an ImageMismatch at the first) stops the line there, and
+ * those failures do not count against the machines.  10 min after the last failure one claim is let through
+ * as a trial, and no other while it is on its way.  Each trial that fails doubles the wait, up to 2 h.
  *
- * A provider or rack is blamed only when the three are of more than one pool: what one pool has wrong
- * stops nobody else.  What is a tenant's own fault (TenantGone ...) stops nothing.  In booting, joining and
- * gating the tenant's API has a say, and could make claims fail on purpose: failures of these states that are
- * all of one tenant stop nothing, and count against no machine, where other tenants are as well.
+ * A provider or rack is stopped only when the three machines are of more than one pool: a fault of one pool
+ * stops no other.  A tenant's own fault (TenantGone ...) stops nothing.  In booting, joining and gating a
+ * tenant's API can make claims fail on purpose.  So failures in these states that are all of one tenant stop
+ * nothing, and count against no machine, where other tenants have claims as well.
  *
- * Where only one tenant has been, nobody knows whether it is the place or that tenant, and the line stops for all: who comes
- * new waits as well.  But the doubling is for claims of that tenant alone: any other's is the one that is let through from
- * 10 min after the stop on, so that nobody's claims, failing one after the other, keep a newcomer out.  If it comes to
- * serve, the line opens, and the failures were the tenant's; if it fails alike, they were not.
+ * Where only one tenant has had claims, the cause may be the place or the tenant, and the line stops for all.
+ * The doubled wait holds for claims of that tenant alone: a claim of another tenant may be the trial from
+ * 10 min after the stop on, so a tenant whose claims keep failing does not keep others out.  If that trial
+ * comes to serve, the line opens, and the failures count as the first tenant's; if it fails alike, they do not.
  *
  * The line opens when a claim there comes to serve (condition Initialized, younger than the failures);
  * when the pool or provider is changed: its condition LineStopped is True of an older generation; and by

@@ -1,3 +1,7 @@
+/*
+ * supply_status: computes the status of each NodePool and Provider and writes what differs.  Apart
+ * from the provisioner: it runs seldom, and nothing waits for it.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,9 +7,9 @@
  * supply_status: the status of NodePools and Providers, which is the sum of what
  * claims, machines and drivers say, and what of it each VirtualCluster has.
  *
- * A kick marks; one pass over all of them follows, at most one in 2 s.  What has
- * changed is written by compare-and-swap, only by the leader; while a version of
- * an object is refused it is not written against again.  Conditions of other writers stay.
+ * supply_status_kick() only marks.  One pass over all of them follows, at most one in 2 s.  What has
+ * changed is written with the resourceVersion, only by the leader.  A version of an object that the API
+ * server refused to have written is not tried again.  Conditions of other writers stay.
  */
 struct drivers;
 struct supply_status;

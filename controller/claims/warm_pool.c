@@ -1,5 +1,5 @@
 /*
- * warm: one pass over the pools that want warm machines.
+ * warm_pool: one pass over the pools that want warm machines.
  *
  *	plan_stock(pool) --> what it has, then what fits best --> wishes --> kick the machines that differ
  *

@@ -1,4 +1,4 @@
-/* Objects, pods and Nodes as the planner's structs: one function for each kind of change. */
+/* world_sync: objects, pods and Nodes as the planner's structs: one function for each kind of change. */
 #include "controller/claims/world_sync.h"
 
 #include "api/machine_states.h"

@@ -6,8 +6,8 @@
 /*
  * world_sync: keeps the planner's world in step with the caches, object by object.
  *
- * Each call says that one thing changed; the world has it at once, and changed() is called, which only
- * marks.  On the loop thread.
+ * Each call says that one thing changed.  The world has the change at once, then changed() is called; it
+ * must only mark and defer.  On the loop thread.
  * Tests: tests/unit/controller/claims/test_provisioner.c
  */
 struct avoided;

@@ -1,3 +1,7 @@
+/*
+ * clock_jumps: compares the wall clock with the monotonic one every 10 s, and remembers the last
+ * jumps.
+ */
 #include "controller/core/clock_jumps.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Questions that every room asks of the replica it runs in; who makes the replica is controller/controller.c. */
+/* context: questions that every room asks of the replica it runs in; who makes the replica is controller/controller.c. */
 #include "controller/core/context.h"
 
 #include "base/arena.h"

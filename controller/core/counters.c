@@ -1,3 +1,7 @@
+/*
+ * counters: registers the counting metrics, and derives them from each change of a Machine or
+ * claim.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,7 @@
+/*
+ * keys: makes the missing Secrets, takes the ones that are there, and publishes the public keys for
+ * auditors.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -12,9 +12,9 @@
  *	                     public-*     old public keys ("ed25519:..."), still accepted
  *	drover-agent-ca      ca.crt, ca.key  the CA that agents pin
  *
- * Missing ones are made, with one exception: once a WipeRecord exists a missing
- * evidence key stops releases, because a new one would make every record unverifiable: nothing is
- * offered, claimed or wiped until somebody brings it back; all else goes on.
+ * Missing ones are made, with one exception.  Once a WipeRecord exists, a missing evidence key is not
+ * made anew: with another key no record could be verified.  Then nothing is offered, claimed or wiped
+ * until a person restores the Secret; all else goes on.
  */
 struct keys;
 

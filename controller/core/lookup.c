@@ -1,4 +1,4 @@
-/* Which object of the host belongs to which, by name and UID. */
+/* lookup: which object of the host belongs to which, by name and UID. */
 #include "controller/core/lookup.h"
 
 #include "base/str.h"

@@ -1,5 +1,5 @@
 /*
- * records: one thing at a time, from a list of names that may have work in them.
+ * record_export: one thing at a time, from a list of names that may have work in them.
  *
  *	names --> export --> finalizer off
  *	  '-- list empty: which are too old? --> delete, one by one

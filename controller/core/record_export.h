@@ -4,13 +4,13 @@
 #include "controller/core/context.h"
 
 /*
- * records: what becomes of WipeRecords after they stand.
+ * record_export: what becomes of WipeRecords after they stand.
  *
- * With controller_options.evidence_dir each is written to DIR/MACHINE/RECORD.json, the public keys to
+ * With context_options.evidence_dir each is written to DIR/MACHINE/RECORD.json, the public keys to
  * DIR/keys.json (so those of a Machine of that name are in DIR/keys.json_).  A record is created with the finalizer FINALIZER_WIPE_RECORD then, which goes when the
- * file is safe on disk; so what was not exported cannot be deleted by anybody.  Of each machine
- * the newest RECORD_EXPORT_KEPT stay in the cluster.  Without it they stay RECORD_EXPORT_AGE_MS, until a
- * record is so much younger: the API server's clock alone counts.
+ * file is safe on disk: nobody can delete a record that was not exported.  Of each machine
+ * the newest RECORD_EXPORT_KEPT stay in the cluster.  Without an evidence_dir a record stays until another
+ * one is RECORD_EXPORT_AGE_MS younger, by their creationTimestamps: only the API server's clock counts.
  *
  * Never deleted: the newest of each machine, the one that a Machine's status.lastWipe names, and with
  * an evidence_dir what was not seen in its file since this process began to lead.

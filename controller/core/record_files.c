@@ -1,3 +1,7 @@
+/*
+ * record_files: the blocking file calls of the export of records; apart from record_export.c, which
+ * stays on the loop thread.
+ */
 #include "controller/core/record_files.h"
 
 #include <errno.h>

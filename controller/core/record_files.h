@@ -4,7 +4,7 @@
 #include "base/err.h"
 
 /*
- * records_file: small files that must not get lost.  Blocking: only from loop_work().
+ * record_files: small files that must not get lost.  Blocking: only from loop_work().
  *
  * A file is whole or not there: written aside, flushed, renamed, and its folder flushed.  Two that write
  * one at once do not disturb each other.  Links are not followed inside DIR, and what is no plain file is

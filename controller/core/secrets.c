@@ -1,3 +1,6 @@
+/*
+ * secrets: one entry and one read at a time for each Secret that somebody wants.
+ */
 #include <stdlib.h>
 #include <string.h>
 

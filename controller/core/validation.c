@@ -1,3 +1,7 @@
+/*
+ * validation: keeps for each object what is to be said of it, and writes it as the condition Valid
+ * when this replica leads.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,13 +4,13 @@
 #include "controller/core/context.h"
 
 /*
- * verdict: the condition Valid of objects that people wrote.
+ * validation: the condition Valid of objects that people wrote.
  *
  * An object that cannot be decoded or breaks a rule gets Valid=False, reason
  * ValidationFailed, with the field, the value and what is allowed, and one
  * event for each generation; when it is good again, Valid=True.  An object that was
- * always good gets nothing.  What already stands there is not written again, so
- * that our own patch, which comes back through the watch, ends it.  A WipeRecord has no status: it gets the event.
+ * always good gets nothing.  A condition that stands there already is not written again: our own patch
+ * comes back through the watch, and must not start the next one.  A WipeRecord has no status: it gets the event.
  *
  * Only the leader writes.  What another replica sees is kept (4,096 objects)
  * until validation_lead().

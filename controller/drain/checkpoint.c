@@ -1,3 +1,7 @@
+/*
+ * checkpoint: finds whom to ask on one Node, asks by annotation or by POST, and says who has not
+ * answered.  Evicting is drain/evict.c.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,16 +6,16 @@
 #include "controller/tenant/tenant.h"
 
 /*
- * checkpoint: work is told to save itself before the first pod is evicted, and
- * waited for.  docs/drain.md has the protocol.
+ * checkpoint: asks the work on a Node to save its state before the first pod is evicted, and waits for
+ * the answers.  docs/drain.md has the protocol.
  *
  *	pods with CHECKPOINT_WANTED	"true" or a duration: drover sets CHECKPOINT_REQUESTED and
  *					takes CHECKPOINT_DONE away; whoever sets that has answered
  *	claim.spec.checkpoint.url	POST of what leaves, every 5 s, until 200 {"done":true}
  *
- * Nobody is waited for longer than its own timeout.  An error is told and waited out: it is no reason
- * to evict early.  The start stands in status.operation, so that a new leader neither begins anew
- * nor skips anything; what is remembered here can be found out again.
+ * Each wait ends with its own timeout.  An error is told, and does not shorten the wait.  The start stands
+ * in status.operation, so that a new leader neither begins anew nor skips anything; what is remembered here
+ * can be found out again.
  */
 
 struct checkpoint;

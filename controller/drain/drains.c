@@ -1,3 +1,7 @@
+/*
+ * drains: the entries of all Drains: when each is looked at, how its status is written, and which
+ * Drain a machine obeys.  What becomes of the targets is drain/targets.c.
+ */
 #include <stdlib.h>
 #include <string.h>
 

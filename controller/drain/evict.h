@@ -7,9 +7,9 @@
 /*
  * evict: the pods of one Node are asked to go, at most ten at a time.
  *
- * By the Eviction API, which minds PodDisruptionBudgets and grace periods: a refusal is
- * asked again after its Retry-After, or 5 s, doubling to 30 s.  By force, each is deleted with a
- * grace of at most 30 s, with an event that says what had kept it.  Each request carries the pod's UID.
+ * The Eviction API minds PodDisruptionBudgets and grace periods.  A refused pod is asked again after the
+ * Retry-After of the answer, or 5 s, doubling to 30 s.  By force, a pod is deleted with a grace of at most
+ * 30 s, with an event that says what had kept it.  Each request carries the pod's UID.
  * Pods of DaemonSets and static ones do not count.
  * Tests: tests/world/test_drain.c
  */

@@ -1,3 +1,7 @@
+/*
+ * targets: one look at a Drain as a function of the caches: the phase of each target, whose turn is
+ * next, the deadline, the end.  Apart from drains.c, which writes.
+ */
 #include <string.h>
 
 #include "controller/drain/targets.h"

@@ -4,8 +4,8 @@
 #include "controller/core/context.h"
 
 /*
- * drains_turn: what becomes of the targets of one Drain, from what its Machines
- * say: pure but for reading the caches.  Nobody but drain/drains.c needs it.
+ * targets: the phase of each target of one Drain, from the status of its Machines.  Reads the caches, and
+ * does nothing else.  For drain/drains.c alone.
  * Tests: tests/unit/controller/drain/test_drains.c, tests/world/test_drain.c
  */
 enum drain_step {

@@ -1,3 +1,7 @@
+/*
+ * driver: builds provider and fabric from a Provider object and its Secrets, and attaches BMCs to
+ * them.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "providers/provider.h"
 
 /*
- * driver: what the controller keeps for one Provider object: the driver, its
+ * driver: what the controller keeps for one Provider object: the provider (providers/provider.h), its
  * fabric, and the trust and credentials of each BMC behind it.
  */
 struct driver {

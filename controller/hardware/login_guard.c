@@ -1,3 +1,7 @@
+/*
+ * login_guard: for each version of a Secret, which machine tries it first and what its BMC
+ * answered.
+ */
 #include "controller/hardware/login_guard.h"
 
 #include <stdlib.h>

@@ -1,3 +1,7 @@
+/*
+ * power_pacing: one queue for each Provider of machines that wait to be switched on, and a list of
+ * those that are coming up.
+ */
 #include "controller/hardware/power_pacing.h"
 
 #include <stdlib.h>

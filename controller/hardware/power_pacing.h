@@ -4,9 +4,10 @@
 #include "controller/core/context.h"
 
 /*
- * pace: who may be switched on now.  A hall's fuses and its boot network do not take all machines at
- * once: Provider.spec.limits.powerOnPerMinute spaces power-ons evenly, perDomain bounds how many of one rack
- * or feed (the value of that label) are coming up: granted, and not yet seen to be on, for 3 min at most.
+ * power_pacing: which machine may be switched on now.  The fuses and the boot network of a hall do not take
+ * all machines at once.  Provider.spec.limits.powerOnPerMinute spaces power-ons evenly.  perDomain bounds how
+ * many machines of one rack or feed (the value of that label) are coming up: granted a power-on, and not yet
+ * seen to be on, for 3 min at most.
  *
  * First come, first served, for each provider.  Kept in memory, but for a power-on that the journals show just
  * begun, so a new leader keeps the distance.  (concurrentOperations and requestsPerSecond are kept by the drivers.)

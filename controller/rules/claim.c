@@ -1,3 +1,6 @@
+/*
+ * claim: image, instance type and phase of a claim, from the objects alone.
+ */
 #include "controller/rules/claim.h"
 
 #include "base/str.h"

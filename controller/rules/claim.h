@@ -4,13 +4,13 @@
 #include "api/kinds.h"
 
 /*
- * claim: what a NodeClaim asks for, and what its machine makes of it.  Pure.
+ * claim: image, instance type and phase of a NodeClaim, from the objects alone.  Pure.
  * Tests: tests/unit/controller/claims/test_claims.c
  */
 
 /* The pool's image for a server of that version ("1.36"), or NULL. */
 const struct object_image *claim_image(const struct node_pool *pool, const char *version);
-/* What the machine makes of its claim: phase for people, and whether it failed. */
+/* The phase of the claim for people, by the state of its machine, and whether the claim failed. */
 const char *claim_phase(const struct node_claim *n, const struct machine *m, bool *failed,
 			const char **reason, const char **message);
 /* The instance type that it asks for by name; NULL: none. */

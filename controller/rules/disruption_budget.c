@@ -1,3 +1,6 @@
+/*
+ * disruption_budget: reads schedules as cron does, and counts what the budgets of a pool leave.
+ */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

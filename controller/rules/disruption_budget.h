@@ -4,7 +4,7 @@
 #include "api/kinds.h"
 
 /*
- * budgets: spec.disruption.budgets of a NodePool: how many of its nodes may be on their way out
+ * disruption_budget: spec.disruption.budgets of a NodePool: how many of its nodes may be on their way out
  * at once for drover's own sake.  Pure.  Meaning as in Karpenter: the smallest that counts now
  * wins, a percentage rounds up, and one with a schedule counts from each of its times on for its duration.
  */

@@ -1,4 +1,8 @@
-/* Tests: tests/unit/controller/rules/test_identity.c, tests/world/test_identity.c */
+/*
+ * identity: compares UUIDs, serial numbers and providerIDs, in both byte orders where that is
+ * allowed.
+ * Tests: tests/unit/controller/rules/test_identity.c, tests/world/test_identity.c
+ */
 #include "controller/rules/identity.h"
 
 #include <strings.h>

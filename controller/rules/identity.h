@@ -10,9 +10,9 @@
 /*
  * identity: is this the machine that spec.identity names?
  *
- * The system UUID comes from four witnesses: the BMC, the agent (DMI), the Node
- * (kubelet, the same file as the agent) and what a person wrote.  BMCs may write its first groups
- * turned round, and may have a maker's default or none (base/uuid.h).  What that is worth differs:
+ * The system UUID comes from four sources: the BMC, the agent (DMI), the Node (kubelet, the same file as
+ * the agent) and what a person wrote.  BMCs may write its first groups in the other byte order, and may
+ * have a maker's default or none (base/uuid.h).  What a match is good for differs:
  *
  *	proof      same UUID, same order; in the other order only beside a second proof, since then two
  *	           values pass where one did, and an honest neighbour may bear the second

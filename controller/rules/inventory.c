@@ -1,3 +1,6 @@
+/*
+ * inventory: holds what the agent inspected against Machine, instance type and drives.
+ */
 #include "controller/rules/inventory.h"
 
 #include "base/str.h"
@@ -35,7 +38,7 @@ int inventory_fits(const struct machine *m, const struct provider_object *p,
 	if (!m->spec.drives.n)
 		return 0;
 	if (inv->drives.n != m->spec.drives.n)
-		return err_set(e, ERR_INVALID, 0, "spec.drives: want %zu drives, found %zu",
+		return err_set(e, ERR_INVALID, 0, "spec.drives names %zu, the agent found %zu",
 			       m->spec.drives.n, inv->drives.n);
 	for (size_t i = 0; i < m->spec.drives.n; i++) {
 		const struct object_drive *d = &m->spec.drives.v[i];

@@ -5,8 +5,8 @@
 #include "wipe/proto.h"
 
 /*
- * inventory: is what the agent found in a machine what its Machine says?  Pure.
- * Tests: tests/world/test_evidence.c, tests/world/test_identity.c
+ * inventory: does what the agent found agree with the Machine and its instance type?  Pure.
+ * Tests: tests/unit/controller/rules/test_inventory.c, tests/world/test_evidence.c, tests/world/test_identity.c
  */
 
 /* DMI, PCI devices and drives as the Machine and its instance type at the Provider p say (NULL: ERR_NOT_FOUND);

@@ -1,3 +1,6 @@
+/*
+ * machine: short questions that several rooms ask of the status of one Machine.
+ */
 #include "controller/rules/machine.h"
 
 #include <string.h>

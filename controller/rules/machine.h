@@ -16,7 +16,7 @@ int64_t quarantine_wait(const struct machine *m);
 /* Wall ms when it is tried again by itself; 0: an operator has to. */
 int64_t quarantine_due(const struct machine *m);
 
-/* So many boots, and a machine is left off for a while. */
+/* After so many boots in a row a machine that shall be warm is left off for a while. */
 #define WARM_POOL_BOOTS 3
 /* Kept warm, and its agent is there. */
 bool warm_is_ready(const struct machine *m);

@@ -1,3 +1,6 @@
+/*
+ * provider: lookups in a Provider object that several rooms need.
+ */
 #include "controller/rules/provider.h"
 
 #include "base/str.h"

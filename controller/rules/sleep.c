@@ -1,3 +1,7 @@
+/*
+ * sleep: reads the workload of a tenant's control plane as vCluster leaves it when it pauses. 
+ * Apart from tenant/sleep.c, which asks the host cluster for it.
+ */
 #include "controller/rules/sleep.h"
 #include "api/annotations.h"
 

@@ -5,7 +5,7 @@
 #include "api/kinds.h"
 
 /*
- * sleep: what the object of a tenant's control plane says of its sleep, and what follows for deadlines.
+ * sleep: whether the object of a tenant's control plane says that it sleeps, and when sleepGrace is over.
  * Pure; controller/tenant/sleep.h looks, and says what sleep is.
  * Tests: tests/unit/controller/tenant/test_sleep.c, tests/world/test_asleep.c
  */

@@ -1,3 +1,7 @@
+/*
+ * wipe_judge: holds one opened piece of evidence against machine, drives and floors, drive by
+ * drive.
+ */
 #include "controller/rules/wipe_judge.h"
 
 #include "base/str.h"

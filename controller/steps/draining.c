@@ -92,7 +92,8 @@ static void report(struct life *l, size_t left, enum reason reason, const char *
 				     "blockedBy", blocked),
 			   NULL);
 	} else if (blocked) {
-		life_wait(l, WAITING_DEVICE, reason, "%s", blocked);
+		life_wait(l, str_starts(blocked, "pdb ") ? WAITING_BUDGET : WAITING_DEVICE, reason,
+			  "%s", blocked);
 	}
 }
 

@@ -4,9 +4,8 @@
 #include "controller/core/context.h"
 
 /*
- * debts: what drover owes to tenants: Nodes to delete (by UID) and bootstrap tokens to
- * delete in clusters that could not be reached when their machine left, or that did not let them go: a webhook
- * refused, or a finalizer keeps the Node (marked is not gone).
+ * debts: Nodes (by UID) and bootstrap tokens that drover still has to delete in tenant clusters.  The
+ * cluster could not be reached when the machine left, a webhook refused, or a finalizer keeps the Node.
  *
  * They stand in VirtualCluster.status.debts, written before the machine goes on (steps/leaving.c).
  * As soon as the tenant answers again they are paid, one call at a time, and struck off by a write

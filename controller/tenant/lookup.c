@@ -1,5 +1,5 @@
 /*
- * Questions about tenants and their Nodes, from what is in memory.  Apart from tenant.c, which builds
+ * lookup: questions about tenants and their Nodes, from what is in memory.  Apart from tenant.c, which builds
  * and probes: what stands above asks here and needs nothing of that.
  * Tests: tests/unit/controller/tenant/test_tenant.c
  */

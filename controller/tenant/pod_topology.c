@@ -1,3 +1,7 @@
+/*
+ * pod_topology: topology spread and pod affinity of a pod, put into the form that the planner
+ * reads.  Apart from projection.c for its size.
+ */
 #include "controller/tenant/pod_topology.h"
 
 #include "base/str.h"

@@ -6,7 +6,7 @@
 #include "planner/world.h"
 
 /*
- * demand_topology: where a pod may be for the sake of other pods, as kube-scheduler reads it
+ * pod_topology: where a pod may be for the sake of other pods, as kube-scheduler reads it
  * (core/v1 PodSpec): topologySpreadConstraints with DoNotSchedule, required podAffinity and
  * podAntiAffinity.  Preferences of this kind choose no machine and are not read.
  *

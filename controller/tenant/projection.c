@@ -1,5 +1,5 @@
 /*
- * demand: what the API says of pods and nodes, as the planner reads it.
+ * projection: what the API says of pods and nodes, as the planner reads it.
  *
  * Everything here is a tenant's text: quantities and selectors that do not
  * parse make the pod "unsupported" with the reason, never an error of ours.

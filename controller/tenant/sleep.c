@@ -1,3 +1,7 @@
+/*
+ * sleep: looks at the tenant's control plane in the host cluster, remembers the last look, and says
+ * for words and for deeds whether it sleeps.  What a look means is rules/sleep.c.
+ */
 #include "controller/tenant/sleep.h"
 #include "api/annotations.h"
 

@@ -4,7 +4,7 @@
 #include "controller/tenant/tenant.h"
 
 /*
- * asleep: whether a tenant sleeps, since when, and whether that is long enough for its machines to go back.
+ * sleep: whether a tenant sleeps, since when, and whether that is long enough for its machines to go back.
  *
  * A tenant that does not answer is unreachable, and nothing follows.  It is asleep when besides
  * that the host cluster says so of what its VirtualCluster names in spec.controlPlane: a
@@ -32,12 +32,12 @@ struct tenant_sleep; /* of one tenant */
 /* changed: what was seen is another now; status and planner have to know. */
 struct tenant_sleep *tenant_sleep_new(struct tenant *t, void (*changed)(struct tenant *t));
 void tenant_sleep_free(struct tenant_sleep *s);
-/* Its object, its health or who leads has changed: look in time. */
+/* Its object, its health or who leads has changed: the next look may be due earlier. */
 void tenant_sleep_kick(struct tenant_sleep *s);
 
-/* Seen asleep at the last look, and it does not answer: for words, not for deeds. */
+/* Seen asleep at the last look, and it does not answer.  For messages; no act may follow from it. */
 bool tenant_sleep_now(const struct tenant *t);
-/* For deeds: it has slept without a break for longer than sleepGrace, by a look at both objects in the
+/* May an act follow?  It has slept without a break for longer than sleepGrace, by a look at both objects in the
  * host cluster that was begun less than 10 s ago, and its API did not answer at the last try.
  * False when the look is older: then a new one is on its way, and all machines are kicked when it is in. */
 bool tenant_sleep_too_long(struct tenant *t);

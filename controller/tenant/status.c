@@ -1,3 +1,6 @@
+/*
+ * status: turns the reason why a tenant is not usable into its conditions, and writes them.
+ */
 #include <string.h>
 
 #include "controller/tenant/status.h"

@@ -77,7 +77,7 @@ struct tenant {
 /* What drover needs of a Node, typed. */
 struct tenant_node {
 	struct world_node
-		world; /* claim: from the label drover.dev/nodeclaim, verified by the lifecycle */
+		world; /* claim: from the label drover.dev/nodeclaim, verified by life/join.c */
 	const char *uid, *rv, *provider_id, *system_uuid, *boot_id;
 	int64_t created;   /* Unix ms */
 	bool unregistered; /* carries our taint */

@@ -18,6 +18,7 @@ static void a_budget_is_waited_for_and_named(void **state)
 	leaving_budget(&w, "train");
 	world_release(b);
 	leaving_wait_at(b, "status.leave.blockedBy", "pdb default/web", 60);
+	leaving_wait_at(b, "status.operation.waitingFor", "Budget", 60);
 	assert_string_equal(world_at(b, "status.leave.reason"), "ClaimDeleted");
 	assert_int_equal(json_int_at(b->object, "status", "leave", "podsLeft"), 1);
 	assert_true(leaving_is_marked(b) && leaving_is_cordoned(b));

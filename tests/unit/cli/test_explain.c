@@ -104,7 +104,7 @@ static void a_machine_under_way_says_since_when_for_what_and_when_next(void **st
 	assert_string_equal(
 		text,
 		"Machine gpu-1\n"
-		"  state         stopping, since 2m5s ago\n"
+		"  state         stopping, for 2m5s\n"
 		"  step          power-off, attempt 3\n"
 		"  waits for     the device\n"
 		"  next try      in 20s\n"
@@ -113,6 +113,36 @@ static void a_machine_under_way_says_since_when_for_what_and_when_next(void **st
 		"  power         On, read 1m1s ago\n"
 		"  what helps    look at its BMC, spec.bmc.address; it is asked again by itself\n");
 	free(text);
+}
+
+static void a_wait_names_what_is_waited_for(void **state)
+{
+	static const struct {
+		const char *kind, *reason, *waits;
+	} cases[] = {
+		{"Device", "BmcUnreachable", "the device"},
+		{"Rate", "PowerOnPaced", "drover's own rate limit"},
+		{"Device", "EvictionBlocked", "its pods"},
+		{"Budget", "EvictionBlocked", "a budget"},
+		{"Device", "TenantUnreachable", "its tenant"},
+		{"Approval", "NotApproved", "approval"},
+		{"Approval", "BmcAuthFailed", "a Secret that is right"},
+		{"Approval", "SecretNotFound", "a Secret that is right"},
+		{"Approval", "PowerStateUnexpected", "an operator"},
+	};
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		OWN_JSON answer = explain_machine(
+			machine(json_pack("{s:s, s:{s:s, s:{s:s, s:s}}}", "state", "stopping",
+					  "operation", "waitingFor", cases[i].kind, "lastError",
+					  "reason", cases[i].reason, "message", "m"),
+				a),
+			NOW);
+
+		assert_string_equal(json_str_at(answer, "waitingFor"), cases[i].waits);
+	}
 }
 
 static void a_machine_at_rest_says_nothing_of_what_is_long_done(void **state)
@@ -126,7 +156,7 @@ static void a_machine_at_rest_says_nothing_of_what_is_long_done(void **state)
 	char *text = printed(answer);
 
 	(void)state;
-	assert_string_equal(text, "Machine gpu-1\n  state         free, since 1s ago\n");
+	assert_string_equal(text, "Machine gpu-1\n  state         free, for 1s\n");
 	free(text);
 }
 
@@ -194,9 +224,8 @@ static void a_tenant_that_sleeps_is_told_with_its_machine(void **state)
 	explain_tenant(answer, decoded(OBJECT_VIRTUAL_CLUSTER, o, a), m);
 	text = printed(answer);
 	assert_non_null(strstr(
-		text,
-		"  tenant sleeps since 2m ago: StatefulSet x/y is paused; its machines go back; "
-		"but this one is held, and stays\n"));
+		text, "  tenant sleeps for 2m: StatefulSet x/y is paused; its machines go back; "
+		      "but this one is held, and stays\n"));
 	assert_true(helps(answer, "vcluster resume"));
 	free(text);
 	json_object_del(json_object_get(o, "status"), "asleepSince");
@@ -316,6 +345,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_machine_that_is_wiped_says_how_far_it_is),
 		cmocka_unit_test(a_machine_under_way_says_since_when_for_what_and_when_next),
+		cmocka_unit_test(a_wait_names_what_is_waited_for),
 		cmocka_unit_test(a_machine_at_rest_says_nothing_of_what_is_long_done),
 		cmocka_unit_test(quarantine_says_who_ends_it_and_when),
 		cmocka_unit_test(a_condition_that_is_false_brings_its_remedy_once),
