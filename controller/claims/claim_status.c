@@ -167,8 +167,8 @@ static void expect(const struct claim_status_spec *in, const struct machine *m,
 	out->eta.p90 = m->status.state_since + span.p90;
 }
 
-json_t *claim_status_patch(const struct claim_status_spec *in, const struct node_claim *n,
-			   char failing[static CLAIM_FAILING_SIZE])
+json_t *claim_status_new(const struct claim_status_spec *in, const struct node_claim *n,
+			 char failing[static CLAIM_FAILING_SIZE])
 {
 	struct context *c = in->c;
 	OWN(arena) a = arena_new();
@@ -180,7 +180,7 @@ json_t *claim_status_patch(const struct claim_status_spec *in, const struct node
 		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
 	const char *reason, *message, *phase;
 	bool failed, changed = false;
-	json_t *whole, *patch;
+	OWN_JSON whole = NULL;
 
 	failing[0] = '\0';
 	phase = claim_phase(n, m, &failed, &reason, &message);
@@ -228,12 +228,9 @@ json_t *claim_status_patch(const struct claim_status_spec *in, const struct node
 	whole = fields_encode(object_kinds[OBJECT_NODE_CLAIM].fields, &out);
 	if (n->status.eta.p50 && !out.status.eta.p50)
 		json_object_set_new(json_object_get(whole, "status"), "eta", json_null());
-	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion", n->meta.resource_version,
-			  "status", json_object_get(whole, "status"));
-	json_decref(whole);
 	if (failed && !str_eq(n->status.phase, "Failed")) {
 		str_copy(failing, CLAIM_FAILING_SIZE, reason);
 		ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", reason, message);
 	}
-	return patch;
+	return json_incref(json_object_get(whole, "status"));
 }

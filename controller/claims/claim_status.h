@@ -22,10 +22,10 @@ struct claim_status_spec {
 
 #define CLAIM_FAILING_SIZE 64
 
-/* The patch of status that brings it in line; gives, NULL: it is.  failing: the reason when the patch says for
+/* Members of status that bring it in line; gives, NULL: it is.  failing: the reason when they say for
  * the first time that the claim failed, else "". */
-json_t *claim_status_patch(const struct claim_status_spec *in, const struct node_claim *n,
-			   char failing[static CLAIM_FAILING_SIZE]);
+json_t *claim_status_new(const struct claim_status_spec *in, const struct node_claim *n,
+			 char failing[static CLAIM_FAILING_SIZE]);
 
 /* Which of its owners is another object of the same name by now: "VirtualCluster", "NodePool"; NULL: none.  A
  * restored backup makes such ones; a claim does not go for that. */

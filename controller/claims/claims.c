@@ -6,7 +6,6 @@
 #include "controller/claims/claims.h"
 #include "api/annotations.h"
 #include "api/machine_states.h"
-#include "api/resources.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -14,10 +13,10 @@
 #include "controller/claims/avoided.h"
 #include "controller/core/counters.h"
 #include "controller/core/lookup.h"
+#include "controller/core/status_writer.h"
 #include "controller/rules/identity.h"
 #include "controller/tenant/debts.h"
 #include "controller/tenant/tenant.h"
-#include "kube/call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +34,7 @@ struct entry {
 	struct claims *owner;
 	char *name;
 	struct loop_timer timer;
-	struct kube_call *write;
+	struct status_writer write;
 	int64_t first_seen; /* loop_now(), of the claim with this UID */
 	char uid[64];
 	char failing
@@ -46,13 +45,10 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 {
 	struct entry *en = arg;
 
-	en->write = NULL;
 	if (!e && en->failing[0])
 		counters_claim_failed(en->owner->c->counters,
 				      json_str_at(o, "spec", "nodePoolRef", "name"), en->failing);
 	en->failing[0] = '\0';
-	if (!e && json_object_get(o, "spec"))
-		kube_cache_learn(en->owner->c->cache[OBJECT_NODE_CLAIM], o);
 	loop_timer_start(&en->timer, e && e->kind != ERR_NOT_FOUND ? 500 : 0);
 }
 
@@ -98,9 +94,8 @@ static void on_owed(json_t *o, const struct err *e, void *arg)
 {
 	struct entry *en = arg;
 
-	en->write = NULL;
-	if (!e && json_object_get(o, "spec"))
-		kube_cache_learn(en->owner->c->cache[OBJECT_VIRTUAL_CLUSTER], o);
+	(void)o;
+	(void)e;
 	loop_timer_start(&en->timer, 1000);
 }
 
@@ -118,7 +113,7 @@ static bool owe_node(struct entry *en, const struct node_claim *n, const struct 
 	const struct machine_identity *id = m->spec.identity;
 	OWN(arena) a = arena_new();
 	char when[STR_TIME_SIZE];
-	json_t *list, *patch;
+	json_t *list;
 
 	if (!vc || !node || !id ||
 	    !identity_node(id->system_uuid, identity_provider_id(m, a), node->system_uuid,
@@ -133,11 +128,8 @@ static bool owe_node(struct entry *en, const struct node_claim *n, const struct 
 	json_array_append_new(list,
 			      json_pack("{s:s, s:s, s:s}", "nodeName", en->name, "nodeUID",
 					node->uid, "since", str_time(when, loop_wall(c->loop))));
-	patch = json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
-			  vc->meta.resource_version, "status", "debts", list);
-	en->write = kube_patch(c->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL, name,
-			       "status", KUBE_PATCH_MERGE, patch, on_owed, en);
-	json_decref(patch);
+	writer_status(&en->write, OBJECT_VIRTUAL_CLUSTER, &vc->meta,
+		      json_pack("{s:o}", "debts", list), on_owed);
 	return true;
 }
 
@@ -155,8 +147,6 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	 * machine whose status was lost, or is older than the claim's, proves nothing. */
 	bool released = n->meta.deletion_timestamp && m && m->status.tenancy >= n->status.tenancy &&
 			(s == MACHINE_FREE || (s >= MACHINE_DIRTY && s <= MACHINE_VERIFYING));
-	struct kube_delete_opts o = {.uid = n->meta.uid, .grace_s = -1};
-	json_t *patch, *kept;
 
 	/* A Machine that was made anew does not say when it is done with the claim of the one before. */
 	if (n->meta.deletion_timestamp && r && r->uid && m && !str_eq(r->uid, m->meta.uid))
@@ -174,24 +164,10 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	if (!n->meta.deletion_timestamp && m && m->status.claim_ref &&
 	    str_eq(m->status.claim_ref->name, n->meta.name))
 		return false;
-	if (n->meta.deletion_timestamp) {
-		if (ctx_crds_terminating(c))
-			return false;
-		kept = json_array();
-		for (size_t i = 0; i < n->meta.finalizers.n; i++)
-			if (!str_eq(n->meta.finalizers.v[i], FINALIZER_CLAIM))
-				json_array_append_new(kept, json_string(n->meta.finalizers.v[i]));
-		if (json_array_size(kept) == n->meta.finalizers.n) {
-			json_decref(kept);
-			return false;
-		}
-		patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion",
-				  n->meta.resource_version, "finalizers", kept);
-		en->write = kube_patch(c->host, &object_resources[OBJECT_NODE_CLAIM], NULL,
-				       en->name, NULL, KUBE_PATCH_MERGE, patch, on_written, en);
-		json_decref(patch);
-		return true;
-	}
+	if (n->meta.deletion_timestamp)
+		return !ctx_crds_terminating(c) &&
+		       writer_finalizer(&en->write, OBJECT_NODE_CLAIM, &n->meta, FINALIZER_CLAIM,
+					false, on_written);
 	if (age < UNTAKEN_MS || may_be_adopted(en->owner->spec.status.tenants, n, s)) {
 		loop_timer_start(&en->timer, age < UNTAKEN_MS ? UNTAKEN_MS - age : UNTAKEN_MS);
 		return false;
@@ -199,43 +175,24 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	log_info("claim withdrawn: no machine took it", LOG_S("claim", en->name));
 	if (r)
 		avoided_add(en->owner->spec.avoided, r->name);
-	en->write = kube_delete(c->host, &object_resources[OBJECT_NODE_CLAIM], NULL, en->name, &o,
-				on_written, en);
+	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_written);
 	return true;
 }
 
 /* A machine is held by it: it must not vanish under that, whoever made it or took the finalizer away. */
 static bool finalizer(struct entry *en, const struct node_claim *n)
 {
-	struct context *c = en->owner->c;
-	json_t *list, *patch;
-
-	if (n->meta.deletion_timestamp || !machine_of_claim(c, n))
-		return false;
-	for (size_t i = 0; i < n->meta.finalizers.n; i++)
-		if (str_eq(n->meta.finalizers.v[i], FINALIZER_CLAIM))
-			return false;
-	list = json_array();
-	for (size_t i = 0; i < n->meta.finalizers.n; i++)
-		json_array_append_new(list, json_string(n->meta.finalizers.v[i]));
-	json_array_append_new(list, json_string(FINALIZER_CLAIM));
-	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", n->meta.resource_version,
-			  "finalizers", list);
-	en->write = kube_patch(c->host, &object_resources[OBJECT_NODE_CLAIM], NULL, en->name, NULL,
-			       KUBE_PATCH_MERGE, patch, on_written, en);
-	json_decref(patch);
-	return true;
+	return !n->meta.deletion_timestamp && machine_of_claim(en->owner->c, n) &&
+	       writer_finalizer(&en->write, OBJECT_NODE_CLAIM, &n->meta, FINALIZER_CLAIM, true,
+				on_written);
 }
 
 static void derive(struct entry *en, const struct node_claim *n)
 {
-	json_t *patch = claim_status_patch(&en->owner->spec.status, n, en->failing);
+	json_t *status = claim_status_new(&en->owner->spec.status, n, en->failing);
 
-	if (!patch)
-		return;
-	en->write = kube_patch(en->owner->c->host, &object_resources[OBJECT_NODE_CLAIM], NULL,
-			       en->name, "status", KUBE_PATCH_MERGE, patch, on_written, en);
-	json_decref(patch);
+	if (status)
+		writer_status(&en->write, OBJECT_NODE_CLAIM, &n->meta, status, on_written);
 }
 
 static void look(void *arg)
@@ -245,7 +202,7 @@ static void look(void *arg)
 	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, en->name);
 
 	if (!n) {
-		if (!en->write)
+		if (!writer_busy(&en->write))
 			map_del(en->owner->entries, en->name);
 		return;
 	}
@@ -253,7 +210,7 @@ static void look(void *arg)
 		str_copy(en->uid, sizeof(en->uid), n->meta.uid);
 		en->first_seen = loop_now(c->loop);
 	}
-	if (!c->leading || en->write || !c->ready)
+	if (!c->leading || writer_busy(&en->write) || !c->ready)
 		return;
 	if (!withdraw(en, n) && !finalizer(en, n))
 		derive(en, n);
@@ -263,7 +220,7 @@ static void entry_free(void *p)
 {
 	struct entry *en = p;
 
-	kube_call_cancel(en->write);
+	writer_stop(&en->write);
 	loop_timer_stop(&en->timer);
 	free(en->name);
 	free(en);
@@ -296,9 +253,10 @@ void claims_kick(struct claims *cl, const char *claim)
 		en->owner = cl;
 		en->name = mem_strdup(claim);
 		en->first_seen = loop_now(cl->c->loop);
+		writer_init(&en->write, cl->c, en);
 		loop_timer_init(&en->timer, cl->c->group, look, en);
 		map_put(cl->entries, claim, en);
 	}
-	if (!en->write)
+	if (!writer_busy(&en->write))
 		loop_timer_start(&en->timer, 0);
 }

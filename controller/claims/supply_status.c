@@ -7,7 +7,6 @@
 
 #include "controller/claims/supply_status.h"
 #include "api/machine_states.h"
-#include "api/resources.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -16,10 +15,10 @@
 #include "controller/claims/stop_line.h"
 #include "controller/claims/warm_pool.h"
 #include "controller/core/lookup.h"
+#include "controller/core/status_writer.h"
 #include "controller/hardware/driver.h"
 #include "controller/rules/claim.h"
 #include "controller/rules/provider.h"
-#include "kube/call.h"
 
 #define PASS_MS 2000
 
@@ -35,10 +34,9 @@ struct supply_status {
 
 struct entry {
 	struct supply_status *owner;
-	enum object_kind_id kind;
 	char *key, *refused; /* refused: this resourceVersion */
 	char *tried;
-	struct kube_call *call;
+	struct status_writer write;
 };
 
 /* --- conditions --------------------------------------------------------------------------------- */
@@ -321,7 +319,7 @@ static void entry_free(void *p)
 {
 	struct entry *en = p;
 
-	kube_call_cancel(en->call);
+	writer_stop(&en->write);
 	free(en->key);
 	free(en->refused);
 	free(en->tried);
@@ -332,18 +330,13 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 {
 	struct entry *en = arg;
 	struct supply_status *s = en->owner;
-	struct kube_cache *cache = s->c->cache[en->kind];
 
-	en->call = NULL;
+	(void)o;
 	free(en->refused);
 	en->refused =
 		e && e->kind != ERR_NOT_FOUND && !err_is_transient(e) ? give(en->tried) : NULL;
-	if (e && e->kind != ERR_CONFLICT && e->kind != ERR_NOT_FOUND)
-		log_warn("status not written", LOG_S("object", en->key), LOG_E(e));
 	if (!en->refused)
 		map_del(s->entries, en->key);
-	if (!e)
-		kube_cache_learn(cache, o);
 	supply_status_kick(s);
 }
 
@@ -357,9 +350,8 @@ static void write_status(struct supply_status *s, enum object_kind_id kind, cons
 	OWN_JSON was = fields_encode(object_kinds[kind].fields, object);
 	OWN_JSON will = fields_encode(object_kinds[kind].fields, wanted);
 	OWN_JSON diff = NULL;
-	OWN_JSON patch = NULL;
 
-	if (en && (en->call || str_eq(en->refused, m->resource_version)))
+	if (en && (writer_busy(&en->write) || str_eq(en->refused, m->resource_version)))
 		return;
 	if (!json_object_get(was, "status"))
 		json_object_set_new(was, "status", json_object());
@@ -372,16 +364,13 @@ static void write_status(struct supply_status *s, enum object_kind_id kind, cons
 	if (!en) {
 		en = mem_new(struct entry);
 		en->owner = s;
-		en->kind = kind;
 		en->key = mem_strdup(key);
+		writer_init(&en->write, s->c, en);
 		map_put(s->entries, key, en);
 	}
 	free(en->tried);
 	en->tried = mem_strdup(str_or(m->resource_version, ""));
-	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion", en->tried, "status",
-			  diff);
-	en->call = kube_patch(s->c->host, &object_resources[kind], NULL, m->name, "status",
-			      KUBE_PATCH_MERGE, patch, on_written, en);
+	writer_status(&en->write, kind, m, give(diff), on_written);
 }
 
 static bool pass_pool(const struct kube_entry *e, void *arg)

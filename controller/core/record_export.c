@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/resources.h"
 #include "base/log.h"
 #include "base/loop/loop.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/retry.h"
 #include "base/str.h"
+#include "controller/core/finalizer.h"
 #include "controller/core/keys.h"
 #include "controller/core/record_files.h"
-#include "kube/call.h"
+#include "controller/core/status_writer.h"
 
 #define LOOK_MS (10 * 60 * 1000)
 #define KEYS_FILE "keys.json"
@@ -41,7 +41,7 @@ struct record_export {
 	struct context *c;
 	struct loop_timer timer;
 	struct loop_work *work;
-	struct kube_call *call;
+	struct status_writer write;
 	bool led;	   /* in the turn before */
 	struct map *names; /* records that may have work in them */
 	struct map *again; /* ... whose file could not be written: tried again after again_after */
@@ -52,7 +52,6 @@ struct record_export {
 	int64_t again_after, keys_after; /* ... with those that failed; with keys.json */
 	int64_t looked_at;		 /* when all were looked at last */
 	char *keys_text;		 /* what keys.json holds; NULL: not known */
-	char at[254];			 /* the record of the call under way */
 };
 
 static void step(void *arg);
@@ -67,6 +66,7 @@ struct record_export *record_export_new(struct context *c)
 	r->exported = map_new(NULL);
 	r->doomed = map_new(NULL);
 	r->backoff = (struct backoff){.base_ms = 5000, .cap_ms = 300000};
+	writer_init(&r->write, c, r);
 	loop_timer_init(&r->timer, c->group, step, r);
 	loop_timer_start(&r->timer, 1000);
 	return r;
@@ -78,7 +78,7 @@ void record_export_free(struct record_export *r)
 		return;
 	if (r->work)
 		loop_work_abandon(r->work);
-	kube_call_cancel(r->call);
+	writer_stop(&r->write);
 	loop_timer_stop(&r->timer);
 	map_free(r->names);
 	map_free(r->again);
@@ -106,14 +106,6 @@ void record_export_kick(struct record_export *r, const char *name)
 static const struct wipe_record *record_of(const struct record_export *r, const char *name)
 {
 	return CTX_GET(r->c, OBJECT_WIPE_RECORD, wipe_record, name);
-}
-
-static bool is_held(const struct wipe_record *w)
-{
-	for (size_t i = 0; i < w->meta.finalizers.n; i++)
-		if (str_eq(w->meta.finalizers.v[i], FINALIZER_WIPE_RECORD))
-			return true;
-	return false;
 }
 
 char *record_export_text(const struct wipe_record *w)
@@ -298,27 +290,9 @@ static void on_let_go(json_t *o, const struct err *e, void *arg)
 	struct record_export *r = arg;
 
 	(void)o;
-	r->call = NULL;
-	if (e && e->kind != ERR_NOT_FOUND) {
-		log_warn("wipe record not let go", LOG_S("record", r->at), LOG_E(e));
-		map_put(r->names, r->at, (void *)"");
-	}
+	if (e && e->kind != ERR_NOT_FOUND)
+		map_put(r->names, r->write.name, (void *)"");
 	loop_timer_start(&r->timer, e ? 1000 : 0);
-}
-
-static void let_go(struct record_export *r, const struct wipe_record *w)
-{
-	json_t *list = json_array();
-	OWN_JSON patch = NULL;
-
-	for (size_t i = 0; i < w->meta.finalizers.n; i++)
-		if (!str_eq(w->meta.finalizers.v[i], FINALIZER_WIPE_RECORD))
-			json_array_append_new(list, json_string(w->meta.finalizers.v[i]));
-	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", w->meta.resource_version,
-			  "finalizers", list);
-	str_copy(r->at, sizeof(r->at), w->meta.name);
-	r->call = kube_patch(r->c->host, &object_resources[OBJECT_WIPE_RECORD], NULL, w->meta.name,
-			     NULL, KUBE_PATCH_MERGE, patch, on_let_go, r);
 }
 
 static void retry(struct record_export *r)
@@ -355,14 +329,12 @@ static bool next_export(struct record_export *r)
 				return true;
 			continue;
 		}
-		if (w && is_held(w)) {
-			let_go(r, w);
-			map_del(r->names, it.key);
-			return true;
-		}
 		if (!w)
 			map_del(r->exported, it.key);
 		map_del(r->names, it.key);
+		if (w && writer_finalizer(&r->write, OBJECT_WIPE_RECORD, &w->meta,
+					  FINALIZER_WIPE_RECORD, false, on_let_go))
+			return true;
 	}
 	return false;
 }
@@ -419,8 +391,9 @@ static bool may_go(const struct record_export *r, const struct wipe_record *w, s
 		return false;
 	if (r->c->o.evidence_dir)
 		return nth >= RECORD_EXPORT_KEPT && map_has(r->exported, w->meta.name) &&
-		       !is_held(w);
-	return now - w->meta.creation_timestamp > RECORD_EXPORT_AGE_MS && !is_held(w);
+		       !finalizer_is_on(&w->meta.finalizers, FINALIZER_WIPE_RECORD);
+	return now - w->meta.creation_timestamp > RECORD_EXPORT_AGE_MS &&
+	       !finalizer_is_on(&w->meta.finalizers, FINALIZER_WIPE_RECORD);
 }
 
 static void find_doomed(struct record_export *r)
@@ -451,9 +424,6 @@ static void on_deleted(json_t *o, const struct err *e, void *arg)
 	struct record_export *r = arg;
 
 	(void)o;
-	r->call = NULL;
-	if (e && e->kind != ERR_NOT_FOUND)
-		log_warn("wipe record not deleted", LOG_S("record", r->at), LOG_E(e));
 	loop_timer_start(&r->timer, e ? 1000 : 0);
 }
 
@@ -464,18 +434,14 @@ static bool next_deletion(struct record_export *r)
 
 	while (map_first(r->doomed, &it)) {
 		w = record_of(r, it.key);
-		str_copy(r->at, sizeof(r->at), it.key);
-		map_del(r->doomed, r->at);
+		map_del(r->doomed, it.key);
 		/* It may have become the one that counts. */
 		if (!w || is_rested_on(r, w))
 			continue;
-		log_info("wipe record deleted", LOG_S("record", r->at),
+		log_info("wipe record deleted", LOG_S("record", w->meta.name),
 			 LOG_S("because",
 			       r->c->o.evidence_dir ? "it is exported" : "it is 400 days old"));
-		r->call =
-			kube_delete(r->c->host, &object_resources[OBJECT_WIPE_RECORD], NULL, r->at,
-				    &(struct kube_delete_opts){.uid = w->meta.uid, .grace_s = -1},
-				    on_deleted, r);
+		writer_delete(&r->write, OBJECT_WIPE_RECORD, &w->meta, on_deleted);
 		return true;
 	}
 	return false;
@@ -488,7 +454,7 @@ static void step(void *arg)
 	struct record_export *r = arg;
 	int64_t now = loop_now(r->c->loop), wait;
 
-	if (r->work || r->call)
+	if (r->work || writer_busy(&r->write))
 		return;
 	if (!r->c->leading || !r->c->ready) {
 		r->led = false;

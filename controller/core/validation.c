@@ -6,13 +6,12 @@
 #include <string.h>
 
 #include "controller/core/validation.h"
-#include "api/resources.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/call.h"
+#include "controller/core/status_writer.h"
 
 #define ENTRIES_MAX 4096
 #define RETRY_MS 2000
@@ -33,7 +32,7 @@ struct entry {
 	enum object_kind_id kind;
 	char *name, *key;
 	struct wish *next, *sent;
-	struct kube_call *call;
+	struct status_writer write;
 	struct loop_timer timer;
 };
 
@@ -54,7 +53,7 @@ static void entry_free(void *p)
 {
 	struct entry *en = p;
 
-	kube_call_cancel(en->call);
+	writer_stop(&en->write);
 	loop_timer_stop(&en->timer);
 	wish_free(en->next);
 	wish_free(en->sent);
@@ -74,33 +73,28 @@ static void tell(const struct entry *en, const struct wish *w)
 static void on_written(json_t *o, const struct err *e, void *arg)
 {
 	struct entry *en = arg;
-	struct kube_cache *cache = en->owner->c->cache[en->kind];
 	bool again = e && e->kind != ERR_CONFLICT && err_is_transient(e);
 
-	en->call = NULL;
+	(void)o;
 	if (again && !en->next)
 		en->next = give(en->sent);
 	/* After a conflict the watch brings what came between; what is refused for good is told at least by an event. */
 	else if (!again && (!e || (e->kind != ERR_CONFLICT && e->kind != ERR_NOT_FOUND)))
 		tell(en, en->sent);
-	if (e && !again && e->kind != ERR_CONFLICT && e->kind != ERR_NOT_FOUND)
-		log_warn("condition not written", LOG_S("object", en->key), LOG_E(e));
 	wish_free(give(en->sent));
 	if (en->next)
 		loop_timer_start(&en->timer, again ? RETRY_MS : 0);
 	else
 		map_del(en->owner->entries, en->key);
-	if (!e)
-		kube_cache_learn(cache, o);
 }
 
 static void send_next(void *arg)
 {
 	struct entry *en = arg;
 	struct context *c = en->owner->c;
-	json_t *patch;
+	struct object_meta at;
 
-	if (!c->leading || en->call || !en->next)
+	if (!c->leading || writer_busy(&en->write) || !en->next)
 		return;
 	if (!object_kinds[en->kind].has_status) { /* an event is all there is to be said */
 		tell(en, en->next);
@@ -108,11 +102,9 @@ static void send_next(void *arg)
 		return;
 	}
 	en->sent = give(en->next);
-	patch = json_pack("{s:{s:s}, s:{s:O}}", "metadata", "resourceVersion", en->sent->rv,
-			  "status", "conditions", en->sent->conditions);
-	en->call = kube_patch(c->host, &object_resources[en->kind], NULL, en->name, "status",
-			      KUBE_PATCH_MERGE, patch, on_written, en);
-	json_decref(patch);
+	at = (struct object_meta){.name = en->name, .resource_version = en->sent->rv};
+	writer_status(&en->write, en->kind, &at,
+		      json_pack("{s:O}", "conditions", en->sent->conditions), on_written);
 }
 
 static void put(struct validation *v, enum object_kind_id kind, const char *name, struct wish *w)
@@ -131,6 +123,7 @@ static void put(struct validation *v, enum object_kind_id kind, const char *name
 		en->kind = kind;
 		en->name = mem_strdup(name);
 		en->key = mem_strdup(key);
+		writer_init(&en->write, v->c, en);
 		loop_timer_init(&en->timer, v->c->group, send_next, en);
 		map_put(v->entries, key, en);
 	}
@@ -155,7 +148,7 @@ static void settle(struct validation *v, enum object_kind_id kind, const char *n
 	if (!en)
 		return;
 	wish_free(give(en->next));
-	if (!en->call)
+	if (!writer_busy(&en->write))
 		map_del(v->entries, en->key);
 }
 

@@ -8,16 +8,15 @@
 #include "controller/drain/drains.h"
 #include "api/annotations.h"
 #include "api/machine_states.h"
-#include "api/resources.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/clock_jumps.h"
+#include "controller/core/status_writer.h"
 #include "controller/drain/targets.h"
 #include "controller/rules/machine.h"
-#include "kube/call.h"
 
 #define AGAIN_MS 500 /* after a write that failed */
 #define TARGETS_MAX 1000
@@ -31,7 +30,7 @@ struct entry {
 	struct drains *owner;
 	char *name;
 	struct loop_timer timer;
-	struct kube_call *write;
+	struct status_writer write;
 	int64_t generation;    /* of the spec that its machines were told of */
 	struct arena *changed; /* names of machines to be told when the write under way is done */
 	const char **names;
@@ -140,11 +139,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	struct entry *en = arg;
 	struct context *c = en->owner->c;
 
-	en->write = NULL;
-	if (!e && json_object_get(o, "spec"))
-		kube_cache_learn(c->cache[OBJECT_DRAIN], o);
-	else if (e && e->kind != ERR_NOT_FOUND && e->kind != ERR_CONFLICT)
-		log_warn("drain not written", LOG_S("drain", en->name), LOG_E(e));
+	(void)o;
 	for (size_t i = 0; !e && i < en->nnames; i++)
 		tell(c, en->names[i]);
 	arena_free(en->changed);
@@ -199,23 +194,18 @@ static void say_end(struct entry *en, const struct drain *d, const struct drain_
 
 static void write_status(struct entry *en, const struct drain *d, const struct drain_status *s)
 {
-	struct context *c = en->owner->c;
 	struct drain was = {.status = d->status}, is = {.status = *s};
 	const struct field *f = object_kinds[OBJECT_DRAIN].fields;
 	OWN_JSON before = fields_encode(f, &was);
 	OWN_JSON after = fields_encode(f, &is);
-	json_t *patch;
 
 	if (json_equal(json_object_get(before, "status"), json_object_get(after, "status")))
 		return;
 	if (s->completion_time && !d->status.completion_time)
 		say_end(en, d, s);
 	note_changes(en, d, s);
-	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion", d->meta.resource_version,
-			  "status", json_object_get(after, "status"));
-	en->write = kube_patch(c->host, &object_resources[OBJECT_DRAIN], NULL, en->name, "status",
-			       KUBE_PATCH_MERGE, patch, on_written, en);
-	json_decref(patch);
+	writer_status(&en->write, OBJECT_DRAIN, &d->meta,
+		      json_incref(json_object_get(after, "status")), on_written);
 }
 
 /* --- the start: whom it means ---------------------------------------------------------------------- */
@@ -371,7 +361,6 @@ static bool still_holds(const struct context *c, const struct drain *d)
 static void expire(struct entry *en, const struct drain *d, int64_t now)
 {
 	struct context *c = en->owner->c;
-	struct kube_delete_opts o = {.uid = d->meta.uid, .grace_s = -1};
 	int64_t end = d->status.completion_time + d->spec.ttl_seconds_after_finished * 1000;
 
 	if (d->meta.deletion_timestamp || (!drain_withdrawn(d) && still_holds(c, d)))
@@ -381,8 +370,7 @@ static void expire(struct entry *en, const struct drain *d, int64_t now)
 		return;
 	}
 	log_info("drain deleted: its time is over", LOG_S("drain", en->name));
-	en->write = kube_delete(c->host, &object_resources[OBJECT_DRAIN], NULL, en->name, &o,
-				on_written, en);
+	writer_delete(&en->write, OBJECT_DRAIN, &d->meta, on_written);
 }
 
 /* Its spec is new to this process: every machine it means looks at it. */
@@ -404,11 +392,11 @@ static void on_timer(void *arg)
 
 	if (!d) {
 		notify(c, NOTICE_MACHINE, NULL); /* who was wanted by it is not known any more */
-		if (!en->write)
+		if (!writer_busy(&en->write))
 			map_del(en->owner->entries, en->name);
 		return;
 	}
-	if (!c->leading || en->write || !c->ready)
+	if (!c->leading || writer_busy(&en->write) || !c->ready)
 		return;
 	tell_all(en, d);
 	if (d->status.completion_time)
@@ -425,7 +413,7 @@ static void entry_free(void *p)
 {
 	struct entry *en = p;
 
-	kube_call_cancel(en->write);
+	writer_stop(&en->write);
 	loop_timer_stop(&en->timer);
 	arena_free(en->changed);
 	free(en->name);
@@ -457,10 +445,11 @@ static void kick(struct drains *d, const char *name)
 		en = mem_new(struct entry);
 		en->owner = d;
 		en->name = mem_strdup(name);
+		writer_init(&en->write, d->c, en);
 		loop_timer_init(&en->timer, d->c->group, on_timer, en);
 		map_put(d->entries, name, en);
 	}
-	if (!en->write)
+	if (!writer_busy(&en->write))
 		loop_timer_start(&en->timer, 0);
 }
 

@@ -38,7 +38,8 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 	bool same = str_eq(l->act, step);
 	json_t *j;
 
-	if (l->acting || l->write || now < l->act_after || life_paused(l) || life_withheld(l, step))
+	if (l->acting || writer_busy(&l->write) || now < l->act_after || life_paused(l) ||
+	    life_withheld(l, step))
 		return LIFE_HOLD;
 	if (life_is_double(l))
 		return LIFE_HOLD;

@@ -71,7 +71,7 @@ static void on_observed(const struct provider_observation *o, const char *handle
 	l->seen.off_since = 0; /* two reads in a row, or it is no proof */
 	log_warn("BMC not read", LOG_S("machine", l->name), LOG_I("again_in_ms", delay), LOG_E(e));
 	l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
-	if (l->m && !l->write) {
+	if (l->m && !writer_busy(&l->write)) {
 		l->state = machine_state_find(str_or(l->m->status.state, "known"));
 		/* Only a refused login is held against the Secret; a changed certificate is not. */
 		if (e->kind == ERR_DENIED && e->code == 401 && l->bmc_secret_version[0])

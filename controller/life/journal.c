@@ -12,9 +12,9 @@
 
 #include "controller/life/journal.h"
 #include "api/annotations.h"
-#include "api/resources.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/core/finalizer.h"
 #include "controller/life/conditions.h"
 #include "controller/life/life.h"
 #include "controller/rules/machine.h"
@@ -23,11 +23,7 @@ static void on_spec_written(json_t *o, const struct err *e, void *arg)
 {
 	struct life *l = arg;
 
-	l->write = NULL;
-	if (!e && json_object_get(o, "spec"))
-		kube_cache_learn(l->c->cache[OBJECT_MACHINE], o);
-	else if (e && e->kind != ERR_NOT_FOUND)
-		log_warn("machine spec not written", LOG_S("machine", l->name), LOG_E(e));
+	(void)o;
 	loop_timer_start(&l->timer, e ? 1000 : 0);
 }
 
@@ -35,17 +31,14 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 {
 	struct life *l = arg;
 
-	l->write = NULL;
+	(void)o;
 	if (!e) {
-		kube_cache_learn(l->c->cache[OBJECT_MACHINE], o);
 		l->took_over = true;
 		life_kick(l);
 		return;
 	}
 	/* Nothing of what the patch announced may be done. */
 	l->journaled = false;
-	if (e->kind != ERR_CONFLICT)
-		log_warn("machine status not written", LOG_S("machine", l->name), LOG_E(e));
 	if (e->kind == ERR_CONFLICT)
 		l->took_over = false;
 	loop_timer_start(&l->timer, e->kind == ERR_CONFLICT ? 100 : 1000);
@@ -53,57 +46,34 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 
 void life_write(struct life *l, json_t *status, json_t *spec)
 {
-	json_t *patch, *conditions;
+	json_t *conditions;
 
 	if (!status &&
 	    !spec) { /* jansson refused a text: what it was about is tried again with the next look */
 		log_error("machine status could not be built", LOG_S("machine", l->name));
 		return;
 	}
-	if (l->write || !l->c->leading) {
+	if (writer_busy(&l->write) || !l->c->leading) {
 		json_decref(status);
 		json_decref(spec);
 		return;
 	}
 	if (spec) {
-		patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
-				  l->m->meta.resource_version, "spec", spec);
-		l->write = kube_patch(l->c->host, &object_resources[OBJECT_MACHINE], NULL, l->name,
-				      NULL, KUBE_PATCH_MERGE, patch, on_spec_written, l);
+		writer_spec(&l->write, OBJECT_MACHINE, &l->m->meta, spec, on_spec_written);
 	} else {
 		conditions = life_conditions(l, status);
 		if (conditions)
 			json_object_set_new(status, "conditions", conditions);
-		patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
-				  l->m->meta.resource_version, "status", status);
-		l->write = kube_patch(l->c->host, &object_resources[OBJECT_MACHINE], NULL, l->name,
-				      "status", KUBE_PATCH_MERGE, patch, on_written, l);
+		writer_status(&l->write, OBJECT_MACHINE, &l->m->meta, status, on_written);
 	}
-	json_decref(patch);
 }
 
 bool life_finalizer(struct life *l, bool on)
 {
-	const struct strings *have = &l->m->meta.finalizers;
-	json_t *list, *patch;
-	bool has = false;
-
-	for (size_t i = 0; i < have->n; i++)
-		has |= str_eq(have->v[i], FINALIZER_MACHINE);
-	if (has == on || l->write || !l->c->leading)
-		return has != on;
-	list = json_array();
-	for (size_t i = 0; i < have->n; i++)
-		if (!str_eq(have->v[i], FINALIZER_MACHINE))
-			json_array_append_new(list, json_string(have->v[i]));
-	if (on)
-		json_array_append_new(list, json_string(FINALIZER_MACHINE));
-	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion",
-			  l->m->meta.resource_version, "finalizers", list);
-	l->write = kube_patch(l->c->host, &object_resources[OBJECT_MACHINE], NULL, l->name, NULL,
-			      KUBE_PATCH_MERGE, patch, on_spec_written, l);
-	json_decref(patch);
-	return true;
+	if (writer_busy(&l->write) || !l->c->leading)
+		return finalizer_is_on(&l->m->meta.finalizers, FINALIZER_MACHINE) != on;
+	return writer_finalizer(&l->write, OBJECT_MACHINE, &l->m->meta, FINALIZER_MACHINE, on,
+				on_spec_written);
 }
 
 #define FAILURES_KEPT 20

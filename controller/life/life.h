@@ -6,6 +6,7 @@
 #include "api/machine_states.h"
 #include "base/retry.h"
 #include "controller/core/context.h"
+#include "controller/core/status_writer.h"
 #include "wipe/proto.h"
 #include "controller/hardware/driver.h"
 
@@ -118,14 +119,14 @@ struct life {
 	int64_t act_after;     /* backing off until */
 	struct backoff act_backoff;
 
-	int64_t tenancy_seen;	  /* in the turn before */
-	int64_t record_after;	  /* not before, a WipeRecord is created: the last try failed */
-	struct kube_call *write;  /* a patch of this Machine in flight */
-	struct kube_call *call;	  /* another API call of a step in flight */
-	bool took_over;		  /* our fence stands in the journal */
-	struct {		  /* life/takeover.c */
-		char begun[192];  /* the act that the journal shows; "" none */
-		int64_t begun_at; /* loop_now() when it was first seen there */
+	int64_t tenancy_seen;	    /* in the turn before */
+	int64_t record_after;	    /* not before, a WipeRecord is created: the last try failed */
+	struct status_writer write; /* of this Machine, and of what ends with its claim */
+	struct kube_call *call;	    /* another API call of a step in flight */
+	bool took_over;		    /* our fence stands in the journal */
+	struct {		    /* life/takeover.c */
+		char begun[192];    /* the act that the journal shows; "" none */
+		int64_t begun_at;   /* loop_now() when it was first seen there */
 		unsigned looks;
 		bool over;
 	} follow;

@@ -30,7 +30,7 @@ static void on_place_seen(const struct fabric_place *p, const struct err *e, voi
 	} else {
 		log_warn("fabric not read", LOG_S("machine", l->name), LOG_E(e));
 		l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
-		if (l->m && !l->write)
+		if (l->m && !writer_busy(&l->write))
 			life_wait(l, WAITING_DEVICE, REASON_NetworkNotConfirmed, "%s", e->text);
 		loop_timer_start(&l->timer, e->retry_after_ms > 1000 ? e->retry_after_ms : 1000);
 		return;
@@ -97,7 +97,7 @@ bool life_placed(struct life *l, const char *segment)
 	str_format(step, sizeof(step), "place %.40s", segment);
 	if (life_act(l, step, LIFE_IDEMPOTENT, 10000) != LIFE_GO) {
 		/* Asked for and answered, yet not there: look again each poll. */
-		if (str_eq(l->act, step) && !l->acting && !l->write)
+		if (str_eq(l->act, step) && !l->acting && !writer_busy(&l->write))
 			l->place.known = false;
 		return false;
 	}

@@ -39,7 +39,8 @@ bool life_paced(struct life *l, int64_t patience_ms)
 
 	if (asked_for(l, patience_ms))
 		return true;
-	if (l->acting || l->write || loop_now(l->c->loop) < l->act_after || life_paused(l))
+	if (l->acting || writer_busy(&l->write) || loop_now(l->c->loop) < l->act_after ||
+	    life_paused(l))
 		return false;
 	if (!power_pacing_power_on(l->parts->power_pacing, l->m, &w)) {
 		if (w.domain || w.at_least >= TELL_MS)

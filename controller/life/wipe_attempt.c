@@ -235,7 +235,7 @@ static void on_kept(json_t *o, const struct err *e, void *arg)
 	}
 	log_warn("wipe record not created", LOG_S("machine", l->name), LOG_E(e));
 	l->record_after = loop_now(l->c->loop) + again;
-	if (!l->write && again == RECORD_AGAIN_MS)
+	if (!writer_busy(&l->write) && again == RECORD_AGAIN_MS)
 		life_wait(l, WAITING_APPROVAL, REASON_RecordNotKept,
 			  "the WipeRecord was not created: %s", e->text);
 	loop_timer_start(&l->timer, RECORD_AGAIN_MS);

@@ -83,7 +83,7 @@ static void report(struct life *l, size_t left, enum reason reason, const char *
 	int64_t now = loop_now(l->c->loop);
 	struct work *w = work_of(l);
 
-	if (l->write || !was || (w->told_at && now - w->told_at < TELL_MS))
+	if (writer_busy(&l->write) || !was || (w->told_at && now - w->told_at < TELL_MS))
 		return;
 	if (was->pods_left != (int64_t)left || !str_eq(was->blocked_by, blocked)) {
 		w->told_at = now;
@@ -251,7 +251,7 @@ static bool pods_gone(struct life *l, struct tenant *t, const struct node_claim 
 		report(l, look.left, REASON_EvictionBlocked, look.blocked_by);
 		return false;
 	}
-	return !l->write && (lv->then == DRAIN_HOLD || volumes_gone(l, t));
+	return !writer_busy(&l->write) && (lv->then == DRAIN_HOLD || volumes_gone(l, t));
 }
 
 void step_draining(struct life *l)

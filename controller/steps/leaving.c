@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "api/annotations.h"
-#include "api/resources.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/clock_jumps.h"
+#include "controller/core/finalizer.h"
 #include "controller/life/ask.h"
 #include "controller/life/bmc.h"
 #include "controller/life/consent.h"
@@ -108,7 +108,7 @@ static void owe(struct life *l, const struct left *x, const char *node_uid, cons
 	const struct virtual_cluster *vc =
 		CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, x->tenant);
 	char when[STR_TIME_SIZE];
-	json_t *list, *o, *patch;
+	json_t *list, *o;
 
 	if (!vc) {
 		log_warn("tenant has gone, and keeps what drover owes it",
@@ -124,12 +124,9 @@ static void owe(struct life *l, const struct left *x, const char *node_uid, cons
 	o = json_pack("{s:s, s:s*, s:s*, s:s}", "nodeName", x->name, "nodeUID", node_uid, "tokenID",
 		      token_id, "since", str_time(when, loop_wall(l->c->loop)));
 	json_array_append_new(list, o);
-	patch = json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
-			  vc->meta.resource_version, "status", "debts", list);
 	life_asking(l, "debt", NULL);
-	l->call = kube_patch(l->c->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL,
-			     vc->meta.name, "status", KUBE_PATCH_MERGE, patch, on_step, l);
-	json_decref(patch);
+	writer_status(&l->write, OBJECT_VIRTUAL_CLUSTER, &vc->meta,
+		      json_pack("{s:o}", "debts", list), on_step);
 }
 
 /* --- volumes --------------------------------------------------------------------------------------- */
@@ -271,33 +268,12 @@ static bool left_tenant(struct life *l, const struct left *x)
 /* The claim ends: our finalizer goes, and the object with it. */
 static void end_claim(struct life *l, const struct node_claim *n)
 {
-	json_t *kept, *patch;
-
-	if (!n->meta.deletion_timestamp) {
-		life_asking(l, "claim", NULL);
-		l->call = kube_delete(
-			l->c->host, &object_resources[OBJECT_NODE_CLAIM], NULL, n->meta.name,
-			&(struct kube_delete_opts){.uid = n->meta.uid, .grace_s = -1}, on_step, l);
-		return;
-	}
-	kept = json_array();
-	for (size_t i = 0; i < n->meta.finalizers.n; i++)
-		if (!str_eq(n->meta.finalizers.v[i], FINALIZER_CLAIM))
-			json_array_append_new(kept, json_string(n->meta.finalizers.v[i]));
-	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion", n->meta.resource_version,
-			  "finalizers", kept);
 	life_asking(l, "claim", NULL);
-	l->call = kube_patch(l->c->host, &object_resources[OBJECT_NODE_CLAIM], NULL, n->meta.name,
-			     NULL, KUBE_PATCH_MERGE, patch, on_step, l);
-	json_decref(patch);
-}
-
-static bool finalized(const struct node_claim *n)
-{
-	for (size_t i = 0; i < n->meta.finalizers.n; i++)
-		if (str_eq(n->meta.finalizers.v[i], FINALIZER_CLAIM))
-			return true;
-	return false;
+	if (!n->meta.deletion_timestamp)
+		writer_delete(&l->write, OBJECT_NODE_CLAIM, &n->meta, on_step);
+	else
+		(void)writer_finalizer(&l->write, OBJECT_NODE_CLAIM, &n->meta, FINALIZER_CLAIM,
+				       false, on_step);
 }
 
 /* Stopping may have passed its deadline: cut first, but nothing ends before off is observed. */
@@ -335,7 +311,7 @@ void step_leaving(struct life *l)
 		if (!life_cut(l) || !left_tenant(l, &x))
 			return;
 	}
-	if (n && finalized(n)) {
+	if (n && finalizer_is_on(&n->meta.finalizers, FINALIZER_CLAIM)) {
 		end_claim(l, n);
 		return;
 	}

@@ -2,7 +2,6 @@
 
 #include "controller/steps/requests.h"
 #include "api/annotations.h"
-#include "api/resources.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -17,25 +16,15 @@ static void on_annotated(json_t *o, const struct err *e, void *arg)
 {
 	struct life *l = arg;
 
-	l->write = NULL;
-	if (!e)
-		kube_cache_learn(l->c->cache[OBJECT_MACHINE], o);
-	else if (e->kind != ERR_NOT_FOUND && e->kind != ERR_CONFLICT)
-		log_warn("machine annotation not written", LOG_S("machine", l->name), LOG_E(e));
+	(void)o;
 	loop_timer_start(&l->timer, e ? 1000 : 0);
 }
 
 void request_annotate(struct life *l, const char *key, const char *value)
 {
-	json_t *patch;
-
-	if (l->write || !l->c->leading)
+	if (writer_busy(&l->write) || !l->c->leading)
 		return;
-	patch = json_pack("{s:{s:s, s:{s:s?}}}", "metadata", "resourceVersion",
-			  l->m->meta.resource_version, "annotations", key, value);
-	l->write = kube_patch(l->c->host, &object_resources[OBJECT_MACHINE], NULL, l->name, NULL,
-			      KUBE_PATCH_MERGE, patch, on_annotated, l);
-	json_decref(patch);
+	writer_annotation(&l->write, OBJECT_MACHINE, &l->m->meta, key, value, on_annotated);
 }
 
 /* --- trying again -------------------------------------------------------------------------------- */

@@ -201,7 +201,7 @@ bool life_cut(struct life *l)
 	if (life_placed(l,
 			str_or(life_provider(l)->spec.network.segments.quarantine, "quarantine")))
 		return true;
-	return optional && !l->write && here_for(l) > CUT_PATIENCE_MS;
+	return optional && !writer_busy(&l->write) && here_for(l) > CUT_PATIENCE_MS;
 }
 
 void step_isolating(struct life *l)

@@ -274,7 +274,7 @@ static void on_tick(void *arg)
 
 	l->m = CTX_GET(c, OBJECT_MACHINE, machine, l->name);
 	if (!l->m) {
-		if (!l->write && !l->call && !l->placing) {
+		if (!writer_busy(&l->write) && !l->call && !l->placing) {
 			map_del(l->all->map, l->name);
 			life_free(l);
 		}
@@ -285,7 +285,8 @@ static void on_tick(void *arg)
 		forget(l);
 		return;
 	}
-	if (l->write || l->call || !agent_endpoint_ready(l->parts->agent_endpoint) || !c->ready)
+	if (writer_busy(&l->write) || l->call || !agent_endpoint_ready(l->parts->agent_endpoint) ||
+	    !c->ready)
 		return;
 	if (l->state == MACHINE_STATE_NONE) {
 		log_error("machine has a state that this version does not know",
@@ -330,7 +331,7 @@ static void on_timer(void *arg)
 
 static void life_free(struct life *l)
 {
-	kube_call_cancel(l->write);
+	writer_stop(&l->write);
 	kube_call_cancel(l->call);
 	kube_call_cancel(l->beat.call);
 	loop_defer_cancel(&l->tick);
@@ -357,6 +358,7 @@ void lives_update(struct lives *ls, const char *name, const struct machine *m)
 		l->volumes = -1;
 		l->observe_backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
 		l->act_backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
+		writer_init(&l->write, l->c, l);
 		loop_defer_init(&l->tick, l->c->group, on_tick, l);
 		loop_timer_init(&l->timer, l->c->group, on_timer, l);
 		map_put(ls->map, name, l);

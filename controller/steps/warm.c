@@ -252,12 +252,12 @@ static void keep(struct life *l)
 	if (!l->m->status.agent &&
 	    (!life_seen(l, l->c->o.poll_ms * 5) || !life_consented(l) || !may_be_moved(l) ||
 	     !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")))) {
-		if (!l->write && is_late(l))
+		if (!writer_busy(&l->write) && is_late(l))
 			lost(l, "AgentSilent", "it was not booted in time");
 		return;
 	}
 	there = life_agent(l);
-	if (l->write)
+	if (writer_busy(&l->write))
 		return;
 	if (agent_session_rebooted(l->agent))
 		lost(l, "AgentRebooted", "the machine rebooted under the agent");
@@ -333,7 +333,7 @@ bool life_warm_answers(struct life *l)
 	if (!l->m->status.warm_for)
 		return true;
 	there = life_agent(l);
-	if (l->write)
+	if (writer_busy(&l->write))
 		return false;
 	if (agent_session_rebooted(l->agent)) {
 		boot_after_all(l, "the machine rebooted under the agent");

@@ -19,6 +19,7 @@
 #include "base/retry.h"
 #include "base/str.h"
 #include "controller/core/clock_jumps.h"
+#include "controller/core/status_writer.h"
 #include "controller/rules/disruption_budget.h"
 #include "controller/rules/sleep.h"
 #include "controller/tenant/tenant.h"
@@ -43,10 +44,11 @@ struct debtor {
 	struct debts *owner;
 	char *tenant;
 	struct loop_timer timer;
-	struct kube_call *call;
-	bool abroad;	 /* call goes through the tenant's client */
-	char debt[254];	 /* the debt at hand: its Node's name; "": none yet */
-	char after[254]; /* the debt that failed last: others first */
+	struct status_writer write; /* of the VirtualCluster and of claims */
+	struct kube_call *call;	    /* no more than one of the two is under way */
+	bool abroad;		    /* call goes through the tenant's client */
+	char debt[254];		    /* the debt at hand: its Node's name; "": none yet */
+	char after[254];	    /* the debt that failed last: others first */
 	enum paying paying;
 	struct backoff backoff;
 	int64_t pay_after; /* loop_now(): backing off until */
@@ -76,6 +78,11 @@ json_t *debts_without(const struct virtual_cluster *vc, const char *node)
 static const struct virtual_cluster *cluster_of(const struct debtor *d)
 {
 	return CTX_GET(d->owner->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, d->tenant);
+}
+
+static bool busy(const struct debtor *d)
+{
+	return d->call || writer_busy(&d->write);
 }
 
 static void later(struct debtor *d, int64_t ms)
@@ -175,12 +182,9 @@ static void on_claim_deleted(json_t *o, const struct err *e, void *arg)
 {
 	struct debtor *d = arg;
 
-	d->call = NULL;
+	(void)o;
+	(void)e;
 	d->owner->deleting = false;
-	if (!e && json_object_get(o, "spec"))
-		kube_cache_learn(d->owner->c->cache[OBJECT_NODE_CLAIM], o);
-	if (e && e->kind != ERR_NOT_FOUND && e->kind != ERR_CONFLICT)
-		log_warn("claim not deleted", LOG_S("claim", d->claim), LOG_E(e));
 	later(d, SOON_MS);
 }
 
@@ -188,7 +192,6 @@ static void delete_claim(struct debtor *d)
 {
 	struct context *c = d->owner->c;
 	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, d->claim);
-	struct kube_delete_opts o = {.uid = d->claim_uid, .grace_s = -1};
 
 	if (!n || !str_eq(n->meta.uid, d->claim_uid) || n->meta.deletion_timestamp ||
 	    !ctx_may_destroy(c) || ctx_crds_terminating(c) || d->owner->deleting ||
@@ -202,8 +205,7 @@ static void delete_claim(struct debtor *d)
 	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Normal", "OwnerDeleted",
 		  d->owner_kind == OBJECT_NODE_POOL ? "its NodePool was deleted"
 						    : "its VirtualCluster was deleted");
-	d->call = kube_delete(c->host, &object_resources[OBJECT_NODE_CLAIM], NULL, d->claim, &o,
-			      on_claim_deleted, d);
+	writer_delete(&d->write, OBJECT_NODE_CLAIM, &n->meta, on_claim_deleted);
 }
 
 /* A definition younger than the claim was deleted and applied again, and took the owners along. */
@@ -260,50 +262,24 @@ static void on_cluster_written(json_t *o, const struct err *e, void *arg)
 {
 	struct debtor *d = arg;
 
-	d->call = NULL;
-	if (!e && json_object_get(o, "spec"))
-		kube_cache_learn(d->owner->c->cache[OBJECT_VIRTUAL_CLUSTER], o);
-	else if (e && e->kind != ERR_CONFLICT && e->kind != ERR_NOT_FOUND)
-		log_warn("tenant not written", LOG_S("tenant", d->tenant), LOG_E(e));
+	(void)o;
 	later(d, e ? SOON_MS : 0);
 }
 
 /* True: a write is under way. */
 static bool finalizer(struct debtor *d, const struct virtual_cluster *vc, bool needed)
 {
-	const struct strings *have = &vc->meta.finalizers;
-	json_t *list, *patch;
-	bool has = false;
-
-	for (size_t i = 0; i < have->n; i++)
-		has |= str_eq(have->v[i], FINALIZER_VIRTUAL_CLUSTER);
-	if (has == needed || (needed && vc->meta.deletion_timestamp))
-		return false;
-	list = json_array();
-	for (size_t i = 0; i < have->n; i++)
-		if (!str_eq(have->v[i], FINALIZER_VIRTUAL_CLUSTER))
-			json_array_append_new(list, json_string(have->v[i]));
-	if (needed)
-		json_array_append_new(list, json_string(FINALIZER_VIRTUAL_CLUSTER));
-	patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion",
-			  vc->meta.resource_version, "finalizers", list);
-	d->call = kube_patch(d->owner->c->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL,
-			     d->tenant, NULL, KUBE_PATCH_MERGE, patch, on_cluster_written, d);
-	json_decref(patch);
-	return true;
+	return !(needed && vc->meta.deletion_timestamp) &&
+	       writer_finalizer(&d->write, OBJECT_VIRTUAL_CLUSTER, &vc->meta,
+				FINALIZER_VIRTUAL_CLUSTER, needed, on_cluster_written);
 }
 
 /* --- paying ---------------------------------------------------------------------------------------- */
 
 static void strike(struct debtor *d, const struct virtual_cluster *vc, const char *node)
 {
-	json_t *patch =
-		json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
-			  vc->meta.resource_version, "status", "debts", debts_without(vc, node));
-
-	d->call = kube_patch(d->owner->c->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL,
-			     d->tenant, "status", KUBE_PATCH_MERGE, patch, on_cluster_written, d);
-	json_decref(patch);
+	writer_status(&d->write, OBJECT_VIRTUAL_CLUSTER, &vc->meta,
+		      json_pack("{s:o}", "debts", debts_without(vc, node)), on_cluster_written);
 }
 
 /* True: one is being struck off, unpaid. */
@@ -427,6 +403,7 @@ static void debtor_free(void *p)
 {
 	struct debtor *d = p;
 
+	writer_stop(&d->write);
 	kube_call_cancel(d->call);
 	loop_timer_stop(&d->timer);
 	free(d->tenant);
@@ -448,7 +425,7 @@ static void look(void *arg)
 	struct tenant *t = tenant_get(d->owner->tenants, d->tenant);
 	struct search s = {.d = d};
 
-	if (d->call || !c->leading || !c->ready) /* kicked when it leads and is ready */
+	if (busy(d) || !c->leading || !c->ready) /* kicked when it leads and is ready */
 		return;
 	later(d, LOOK_MS);
 	if (!synced(c) || ctx_crds_terminating(c))
@@ -486,10 +463,11 @@ static void kick(struct debts *ds, const char *tenant)
 		d->owner = ds;
 		d->tenant = mem_strdup(tenant);
 		d->backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
+		writer_init(&d->write, ds->c, d);
 		loop_timer_init(&d->timer, ds->c->group, look, d);
 		map_put(ds->debtors, tenant, d);
 	}
-	if (!d->call)
+	if (!busy(d))
 		later(d, 0);
 }
 

@@ -5,9 +5,7 @@
 
 #include "controller/tenant/status.h"
 #include "api/annotations.h"
-#include "api/resources.h"
 #include "base/arena.h"
-#include "base/log.h"
 #include "base/str.h"
 #include "controller/tenant/sleep.h"
 
@@ -33,11 +31,9 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 {
 	struct tenant *t = arg;
 
-	t->status_write = NULL;
-	if (!e)
-		kube_cache_learn(t->c->cache[OBJECT_VIRTUAL_CLUSTER], o);
-	else if (e->kind == ERR_CONFLICT ||
-		 err_is_transient(e)) /* anything else would be refused again */
+	(void)o;
+	if (e && (e->kind == ERR_CONFLICT ||
+		  err_is_transient(e))) /* anything else would be refused again */
 		loop_timer_start(&t->status_timer, 500);
 	if (t->status_again)
 		loop_timer_start(&t->status_timer, 0);
@@ -58,12 +54,13 @@ void tenant_status_tick(void *arg)
 	struct conditions cs;
 	struct virtual_cluster out = {0};
 	const char *reason = t->reason;
-	json_t *whole, *patch;
+	OWN_JSON whole = NULL;
+	json_t *status;
 	int64_t contact;
 	bool changed;
 	int f = failing(t);
 
-	if (t->status_write) {
+	if (writer_busy(&t->status_write)) {
 		t->status_again = true;
 		return;
 	}
@@ -102,13 +99,10 @@ void tenant_status_tick(void *arg)
 		str_empty(vc->status.cluster_uid) ? t->cluster_uid : vc->status.cluster_uid;
 	out.status.last_contact_time = contact;
 	whole = fields_encode(object_kinds[OBJECT_VIRTUAL_CLUSTER].fields, &out);
-	patch = json_pack("{s:{s:s}, s:O}", "metadata", "resourceVersion",
-			  vc->meta.resource_version, "status", json_object_get(whole, "status"));
+	status = json_object_get(whole, "status");
 	if (!out.status.asleep_since && vc->status.asleep_since)
-		json_object_update_new(json_object_get(patch, "status"),
+		json_object_update_new(status,
 				       json_pack("{s:n, s:n}", "asleepSince", "asleepObject"));
-	json_decref(whole);
-	t->status_write = kube_patch(t->c->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL,
-				     t->name, "status", KUBE_PATCH_MERGE, patch, on_written, t);
-	json_decref(patch);
+	writer_status(&t->status_write, OBJECT_VIRTUAL_CLUSTER, &vc->meta, json_incref(status),
+		      on_written);
 }

@@ -78,7 +78,7 @@ static void tenant_free(struct tenant *t)
 		return;
 	take_down(t);
 	tenant_sleep_free(t->asleep);
-	kube_call_cancel(t->status_write);
+	writer_stop(&t->status_write);
 	loop_timer_stop(&t->status_timer);
 	loop_defer_cancel(&t->refresh);
 	free(t->name);
@@ -408,6 +408,7 @@ void tenants_update(struct tenants *ts, const char *name)
 		t->reason = "Starting";
 		t->asleep = tenant_sleep_new(t, on_sleep);
 		loop_timer_init(&t->timer, c->group, probe, t);
+		writer_init(&t->status_write, c, t);
 		loop_timer_init(&t->status_timer, c->group, tenant_status_tick, t);
 		loop_defer_init(&t->refresh, c->group, on_refresh, t);
 		map_put(ts->map, name, t);

@@ -2,6 +2,7 @@
 #define CONTROLLER_TENANT_TENANT_H
 
 #include "controller/core/context.h"
+#include "controller/core/status_writer.h"
 #include "planner/world.h"
 
 /*
@@ -69,7 +70,7 @@ struct tenant {
 	struct kube_call *probe;
 	struct loop_timer timer;
 	struct loop_defer refresh; /* rebuild outside callbacks */
-	struct kube_call *status_write;
+	struct status_writer status_write;
 	struct loop_timer status_timer;
 	bool status_again;
 };

@@ -584,6 +584,7 @@ struct life *bench_life(struct bench *d, const char *machine)
 	l->name = mem_strdup(machine);
 	l->m = CTX_GET(&d->c, OBJECT_MACHINE, machine, machine);
 	assert_non_null(l->m);
+	writer_init(&l->write, &d->c, l);
 	l->state = machine_state_find(str_or(l->m->status.state, "known"));
 	return l;
 }

@@ -1,0 +1,127 @@
+#include "controller/core/status_writer.h"
+
+#include <assert.h>
+
+#include "api/resources.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/core/finalizer.h"
+#include "kube/client.h"
+
+void writer_init(struct status_writer *w, struct context *c, void *arg)
+{
+	*w = (struct status_writer){.c = c, .arg = arg};
+}
+
+void writer_stop(struct status_writer *w)
+{
+	kube_call_cancel(w->call);
+	if (w->gone)
+		*w->gone = true;
+	w->call = NULL;
+	w->done = NULL;
+	w->gone = NULL;
+}
+
+bool writer_busy(const struct status_writer *w)
+{
+	return w->done;
+}
+
+/* A server that is away answers the same to each try: only a change is news. */
+static void note(struct status_writer *w, const struct err *e)
+{
+	enum err_kind is = e ? e->kind : ERR_NONE;
+
+	if (is != w->failed && is != ERR_NONE && is != ERR_CONFLICT && is != ERR_NOT_FOUND)
+		log_warn(w->deletes ? "object not deleted" : "object not written",
+			 LOG_S("kind", object_kinds[w->kind].kind), LOG_S("name", w->name),
+			 LOG_E(e));
+	w->failed = is;
+}
+
+/* What the cache tells of may end the owner of this writer: it stays busy, and so alone, until done(). */
+static void on_answer(json_t *o, const struct err *e, void *arg)
+{
+	struct status_writer *w = arg;
+	struct kube_cache *cache = w->c->cache[w->kind];
+	kube_done *done = w->done;
+	bool gone = false;
+
+	w->call = NULL;
+	w->gone = &gone;
+	note(w, e);
+	if (!e && cache && json_object_get(o, "spec")) /* a Status has none */
+		kube_cache_learn(cache, o);
+	if (gone)
+		return;
+	w->gone = NULL;
+	w->done = NULL;
+	done(o, e, w->arg);
+}
+
+static void begin(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
+		  bool deletes, kube_done *done)
+{
+	assert(!w->done);
+	w->kind = kind;
+	w->deletes = deletes;
+	w->done = done;
+	str_copy(w->name, sizeof(w->name), str_or(m->name, ""));
+}
+
+/* body is taken; NULL (jansson refused a text) is refused as it is sent. */
+static void patch(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
+		  const char *subresource, json_t *body, kube_done *done)
+{
+	OWN_JSON meta = json_pack("{s:{s:s}}", "metadata", "resourceVersion",
+				  str_or(m->resource_version, ""));
+	OWN_JSON all = body;
+
+	if (all)
+		json_object_update_recursive(all, meta);
+	begin(w, kind, m, false, done);
+	w->call = kube_patch(w->c->host, &object_resources[kind], NULL, w->name, subresource,
+			     KUBE_PATCH_MERGE, all, on_answer, w);
+}
+
+void writer_status(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
+		   json_t *status, kube_done *done)
+{
+	patch(w, kind, m, "status", json_pack("{s:o}", "status", status), done);
+}
+
+void writer_spec(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
+		 json_t *spec, kube_done *done)
+{
+	patch(w, kind, m, NULL, json_pack("{s:o}", "spec", spec), done);
+}
+
+void writer_annotation(struct status_writer *w, enum object_kind_id kind,
+		       const struct object_meta *m, const char *key, const char *value,
+		       kube_done *done)
+{
+	patch(w, kind, m, NULL, json_pack("{s:{s:{s:s?}}}", "metadata", "annotations", key, value),
+	      done);
+}
+
+bool writer_finalizer(struct status_writer *w, enum object_kind_id kind,
+		      const struct object_meta *m, const char *finalizer, bool on, kube_done *done)
+{
+	json_t *list = on ? finalizer_with(&m->finalizers, finalizer)
+			  : finalizer_without(&m->finalizers, finalizer);
+
+	if (!list)
+		return false;
+	patch(w, kind, m, NULL, json_pack("{s:{s:o}}", "metadata", "finalizers", list), done);
+	return true;
+}
+
+void writer_delete(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
+		   kube_done *done)
+{
+	struct kube_delete_opts o = {.uid = m->uid, .grace_s = -1};
+
+	begin(w, kind, m, true, done);
+	w->call = kube_delete(w->c->host, &object_resources[kind], NULL, w->name, &o, on_answer, w);
+}
