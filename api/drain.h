@@ -1,0 +1,51 @@
+#ifndef API_DRAIN_H
+#define API_DRAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "api/common.h"
+
+/*
+ * drain: the kind Drain: an operator's request that machines be emptied: which, why, by when, what then.
+ * Field tables and checks: api/drain.c.
+ * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
+ */
+
+enum drain_on_deadline { DRAIN_ESCALATE, DRAIN_STOP };
+enum drain_gangs { DRAIN_WHOLE, DRAIN_SPLIT };
+enum drain_then { DRAIN_RELEASE, DRAIN_HOLD, DRAIN_QUARANTINE, DRAIN_RETIRE };
+extern const char *const drain_then_names[];
+enum drain_phase { DRAIN_PENDING, DRAIN_DRAINING, DRAIN_SUCCEEDED, DRAIN_PARTIAL, DRAIN_CANCELLED };
+struct drain_spec {
+	const char *reason;
+	struct object_label_selector *machine_selector; /* exactly one of these three */
+	struct strings machine_names, node_claim_names;
+	int64_t not_before, deadline;
+	int on_deadline; /* enum drain_on_deadline */
+	int64_t concurrent;
+	int gangs; /* enum drain_gangs */
+	int then;  /* enum drain_then */
+	bool cancelled;
+	int64_t ttl_seconds_after_finished;
+};
+struct drain_target {
+	const char *machine, *claim, *phase; /* drain/drains.h */
+	int64_t pods_left;
+	const char *blocked_by;
+};
+struct drain_status {
+	int phase; /* enum drain_phase */
+	int64_t start_time, completion_time;
+	struct {
+		struct drain_target *v;
+		size_t n;
+	} targets; /* resolved once, at the start */
+	struct conditions conditions;
+};
+struct drain {
+	struct object_meta meta;
+	struct drain_spec spec;
+	struct drain_status status;
+};
+
+#endif

@@ -1,0 +1,54 @@
+#ifndef API_NODECLAIM_H
+#define API_NODECLAIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "api/common.h"
+#include "wipe/evidence.h"
+
+/*
+ * nodeclaim: the kind NodeClaim: one node for one virtual cluster: a frozen copy of what it was promised.
+ * Field tables and checks: api/nodeclaim.c.
+ * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
+ */
+
+struct node_claim_gang {
+	const char *uid;
+};
+struct node_claim_spec {
+	struct object_ref virtual_cluster_ref, node_pool_ref;
+	struct object_ref *machine_ref; /* the plan's choice; NULL: the controller chooses */
+	struct object_requirements requirements;
+	struct {
+		struct resources requests;
+	} resources;
+	struct object_image image;
+	struct labels labels, annotations;
+	struct object_taints taints, startup_taints;
+	struct object_name_ref *user_data_secret_ref;
+	struct object_kubelet *kubelet;
+	struct object_node_network network;
+	struct object_checkpoint *checkpoint;
+	struct object_deadlines deadlines;
+	struct object_wipe_floor wipe;
+	struct node_claim_gang *gang;
+	int64_t expire_after, termination_grace_period;
+};
+struct node_claim_status {
+	struct object_ref *machine_ref;
+	int64_t tenancy;
+	const char *phase; /* a machine state, Pending, Failed or Ended; for people */
+	const char *node_name, *node_uid, *provider_id;
+	struct {
+		int64_t p50, p90;
+	} eta;
+	struct conditions
+		conditions; /* Launched Registered Initialized Ready Drained VolumesDetached PoweredOff Isolated */
+};
+struct node_claim {
+	struct object_meta meta;
+	struct node_claim_spec spec;
+	struct node_claim_status status;
+};
+
+#endif

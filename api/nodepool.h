@@ -1,0 +1,76 @@
+#ifndef API_NODEPOOL_H
+#define API_NODEPOOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "api/common.h"
+#include "wipe/evidence.h"
+
+/*
+ * nodepool: the kind NodePool: for which virtual clusters, from which providers, with what template, within which limits machines are given.
+ * Field tables and checks: api/nodepool.c.
+ * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
+ */
+
+struct node_pool_template_spec {
+	struct {
+		struct object_name_ref *v;
+		size_t n;
+	} provider_refs; /* tried in order */
+	struct object_requirements requirements;
+	struct object_taints taints, startup_taints;
+	struct {
+		struct object_image *v;
+		size_t n;
+	} images; /* one for each Kubernetes minor */
+	struct object_name_ref *user_data_secret_ref;
+	struct object_kubelet *kubelet;
+	struct object_node_network network;
+	struct object_checkpoint
+		*checkpoint; /* NULL: nobody is told before a drain but pods that ask */
+	int64_t expire_after, termination_grace_period;
+};
+struct node_pool_template {
+	struct {
+		struct labels labels, annotations;
+	} metadata;
+	struct node_pool_template_spec spec;
+};
+struct node_pool_budget {
+	const char *nodes;	/* "3" or "10%" */
+	struct strings reasons; /* Underutilized, Empty, Drifted; none: all */
+	const char *schedule;	/* cron, UTC; with duration or not at all */
+	int64_t duration;
+};
+struct node_pool_disruption {
+	int64_t consolidate_after; /* 0: max(10 min, 2 x the measured recycle time) */
+	struct {
+		struct node_pool_budget *v;
+		size_t n;
+	} budgets;
+};
+struct node_pool_spec {
+	struct object_label_selector virtual_cluster_selector; /* {}: all */
+	int64_t weight;
+	struct resources limits; /* "nodes" and any resource */
+	bool paused;
+	struct node_pool_template template_;
+	struct node_pool_disruption disruption;
+	struct object_wipe_floor wipe;
+	struct {
+		int64_t nodes;
+	} warm;
+	struct object_deadlines deadlines;
+};
+struct node_pool_status {
+	struct resources resources;
+	int64_t nodes;
+	struct conditions conditions;
+};
+struct node_pool {
+	struct object_meta meta;
+	struct node_pool_spec spec;
+	struct node_pool_status status;
+};
+
+#endif

@@ -1,0 +1,96 @@
+#ifndef API_PROVIDER_H
+#define API_PROVIDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "api/common.h"
+#include "wipe/evidence.h"
+
+/*
+ * provider: the kind Provider: a source of machines: its driver, network, limits and instance types.  struct provider is the driver itself (providers/provider.h).
+ * Field tables and checks: api/provider.c.
+ * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
+ */
+
+enum provider_object_type {
+	PROVIDER_TYPE_REDFISH,
+	PROVIDER_TYPE_IPMI,
+	PROVIDER_TYPE_LIBVIRT,
+	PROVIDER_TYPE_BCM,
+	PROVIDER_TYPE_EC2,
+	PROVIDER_TYPE_EXEC
+};
+extern const char *const provider_object_type_names[];
+enum provider_object_fabric { FABRIC_NONE, FABRIC_EXEC, FABRIC_NETRIS };
+extern const char *const provider_object_fabric_names[];
+struct provider_object_exec {
+	struct strings command;
+};
+struct provider_object_network {
+	int type; /* enum provider_object_fabric */
+	struct provider_object_exec *exec;
+	struct {
+		const char *quarantine, *provisioning;
+	} segments;
+};
+struct provider_object_limits {
+	int64_t requests_per_second, concurrent_operations, power_on_per_minute;
+	struct {
+		const char *key;
+		int64_t concurrent;
+	} per_domain;
+};
+struct provider_object_pci {
+	const char *id; /* "10de:2330" */
+	int64_t count;
+};
+struct provider_object_instance_type {
+	const char *name;
+	struct {
+		struct {
+			struct provider_object_pci *v;
+			size_t n;
+		} pci;
+	} match;
+	struct resources capacity;
+	struct labels labels;
+	struct {
+		const char *model;
+		int64_t min_bytes, max_bytes;
+	} root_device;
+	int64_t minimum_off_time;
+};
+struct provider_object_wipe {
+	struct object_wipe_floor floor; /* in place: wipe.minimumLevel, wipe.minimumTrust */
+	int64_t deadline;
+};
+struct provider_object_spec {
+	int type; /* enum provider_object_type; immutable */
+	bool paused;
+	struct object_secret_ref *credentials_secret_ref;
+	struct {
+		struct strings methods; /* UefiHttp, VirtualMedia */
+		const char *media_url;
+	} boot;
+	struct {
+		const char *endpoint;
+	} agent;
+	struct provider_object_network network;
+	struct provider_object_limits limits;
+	struct {
+		struct provider_object_instance_type *v;
+		size_t n;
+	} instance_types;
+	struct provider_object_wipe wipe;
+};
+struct provider_object_status {
+	struct resources machines; /* how many in each state */
+	struct conditions conditions;
+};
+struct provider_object {
+	struct object_meta meta;
+	struct provider_object_spec spec;
+	struct provider_object_status status;
+};
+
+#endif

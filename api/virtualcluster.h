@@ -1,0 +1,54 @@
+#ifndef API_VIRTUALCLUSTER_H
+#define API_VIRTUALCLUSTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "api/common.h"
+
+/*
+ * virtualcluster: the kind VirtualCluster: a tenant: its kubeconfig, quota, weight, priority, and what is owed to it.
+ * Field tables and checks: api/virtualcluster.c.
+ * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
+ */
+
+struct virtual_cluster_debt {
+	const char *node_name, *node_uid, *token_id;
+	int64_t since;
+};
+enum control_plane_kind { CONTROL_PLANE_STATEFUL_SET, CONTROL_PLANE_DEPLOYMENT };
+extern const char *const control_plane_kind_names[];
+struct virtual_cluster_control_plane {
+	int kind; /* enum control_plane_kind */
+	const char *namespace, *name;
+};
+struct virtual_cluster_spec {
+	struct object_secret_ref kubeconfig_secret_ref;
+	struct virtual_cluster_control_plane
+		*control_plane; /* in the host cluster; NULL: nobody can say whether it sleeps */
+	const char *server, *join_endpoint;
+	struct resources quota;
+	int64_t weight, priority;
+	struct {
+		const char *segment;
+	} network;
+	int64_t sleep_grace; /* ms; -1: never */
+	bool paused;
+};
+struct virtual_cluster_status {
+	const char *cluster_uid, *version;
+	int64_t last_contact_time, asleep_since;
+	const char *asleep_object; /* "UID/GENERATION" of its control plane then */
+	struct resources allocated;
+	struct {
+		struct virtual_cluster_debt *v;
+		size_t n;
+	} debts;
+	struct conditions conditions; /* KubeconfigAccepted Permitted Reachable Ready Asleep */
+};
+struct virtual_cluster {
+	struct object_meta meta;
+	struct virtual_cluster_spec spec;
+	struct virtual_cluster_status status;
+};
+
+#endif

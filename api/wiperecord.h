@@ -1,0 +1,24 @@
+#ifndef API_WIPERECORD_H
+#define API_WIPERECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "api/common.h"
+#include "wipe/evidence.h"
+
+/*
+ * wiperecord: the kind WipeRecord: the signed evidence of one wipe attempt.  It never changes, so it has no status.
+ * Field tables and checks: api/wiperecord.c.
+ * Tests: tests/unit/api/test_kinds.c, tests/unit/api/test_examples.c
+ */
+
+struct wipe_record_spec {
+	struct evidence evidence; /* in place: spec.machine, spec.tenancy, ... */
+	const char *envelope;	  /* DSSE; the truth */
+};
+struct wipe_record { /* no status: a record never changes */
+	struct object_meta meta;
+	struct wipe_record_spec spec;
+};
+
+#endif
