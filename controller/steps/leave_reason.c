@@ -1,12 +1,10 @@
 #include "controller/steps/leave_reason.h"
 #include "api/annotations.h"
-#include "base/map.h"
 #include "base/str.h"
+#include "controller/claims/budget.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/counters.h"
 #include "controller/drain/drains.h"
-#include "controller/rules/disruption_budget.h"
-#include "controller/steps/lives.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/tenant.h"
 
@@ -106,31 +104,10 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 /* Counting a pool takes a look at all machines. */
 #define BUDGET_AGAIN_MS 10000
 
-struct crowd {
-	const char *pool;
-	int64_t nodes, leaving;
-};
-
 static bool of_own_accord(const char *reason)
 {
 	return str_eq(reason, LEAVE_EMPTY) || str_eq(reason, LEAVE_EXPIRED) ||
 	       str_eq(reason, LEAVE_ASLEEP);
-}
-
-static void count_machine(struct crowd *cr, const struct life *l)
-{
-	const struct machine *m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
-	const struct object_ref *r = m ? m->status.claim_ref : NULL;
-	const struct node_claim *n =
-		r ? CTX_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
-	enum machine_state s =
-		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
-
-	if (!n || !str_eq(n->spec.node_pool_ref.name, cr->pool) || s < MACHINE_SERVING)
-		return;
-	cr->nodes++;
-	cr->leaving += l->giving_back || (s >= MACHINE_DRAINING && m->status.leave &&
-					  of_own_accord(m->status.leave->reason));
 }
 
 /* Look again no later than in so many ms. */
@@ -140,17 +117,12 @@ static void look_in(struct life *l, int64_t ms)
 		loop_timer_start(&l->timer, ms);
 }
 
-static bool within_budget(struct life *l, const struct node_pool *p, const char *reason)
+static bool budget_left(struct life *l, const struct node_claim *n, const char *reason)
 {
-	struct crowd cr = {.pool = p->meta.name};
 	int64_t now = loop_now(l->c->loop);
-	struct map_iter it;
 
 	if (now >= l->budget_after) {
-		map_for_each (it, l->all->map)
-			count_machine(&cr, it.value);
-		if (cr.leaving <
-		    disruption_budget_allow(p, reason, cr.nodes, loop_wall(l->c->loop)))
+		if (budget_allows(l->c, n, reason))
 			return true;
 		l->budget_after = now + BUDGET_AGAIN_MS;
 	}
@@ -244,7 +216,7 @@ static struct leave for_sleep(struct life *l, const struct node_claim *n, const 
 	    (drain->reason && drain->then == DRAIN_HOLD) ||
 	    !is_due(l, vc->status.asleep_since, vc->spec.sleep_grace))
 		return (struct leave){0};
-	if (l->state == MACHINE_SERVING && !within_budget(l, p, LEAVE_ASLEEP))
+	if (l->state == MACHINE_SERVING && !budget_left(l, n, LEAVE_ASLEEP))
 		return (struct leave){0};
 	if (!slept_out(l, n))
 		return (struct leave){0};
@@ -274,10 +246,10 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 		return (struct leave){0};
 	if (n->spec.expire_after > 0 &&
 	    is_due(l, n->meta.creation_timestamp, n->spec.expire_after) &&
-	    within_budget(l, p, LEAVE_EXPIRED))
+	    budget_left(l, n, LEAVE_EXPIRED))
 		return (struct leave){.reason = LEAVE_EXPIRED,
 				      .deadline = now + n->spec.termination_grace_period};
-	if (is_empty(l, t, n, p) && within_budget(l, p, LEAVE_EMPTY))
+	if (is_empty(l, t, n, p) && budget_left(l, n, LEAVE_EMPTY))
 		return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};
 	return (struct leave){0};
 }

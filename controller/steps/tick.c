@@ -431,6 +431,14 @@ int lives_volumes_left(const struct lives *ls, const char *machine)
 	return l ? l->volumes : -1;
 }
 
+bool lives_giving_back(const struct lives *ls, const char *machine)
+{
+	const struct life *l =
+		ls ? map_get(ls->map, machine) : NULL; /* NULL: the controller is being freed */
+
+	return l && l->giving_back;
+}
+
 bool lives_login(const struct lives *ls, const char *machine, struct login_try *out)
 {
 	const struct life *l = map_get(ls->map, machine);
