@@ -196,8 +196,7 @@ static bool is_dead(struct life *l, struct tenant *t, const struct node_claim *n
 /* Cordoned by a person, by the machine's status or by what the tenant said last. */
 static bool is_held(const struct life *l, const struct node_claim *n)
 {
-	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
-	const struct tenant_node *node = t ? tenant_node_get(t, n->meta.name) : NULL;
+	const struct tenant_node *node = tenant_node_of(l->parts->tenants, n);
 
 	return l->m->status.hold || (node && node->world.unschedulable && !node->draining);
 }
@@ -233,8 +232,7 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
 						   n->spec.virtual_cluster_ref.name);
 	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
-	const struct tenant_node *node =
-		t && tenant_usable(t) ? tenant_node_get(t, n->meta.name) : NULL;
+	const struct tenant_node *node = tenant_node_now(l->parts->tenants, n);
 	int64_t now = loop_wall(l->c->loop);
 
 	/* An absent Node is not a dead one. */

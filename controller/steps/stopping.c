@@ -71,7 +71,7 @@ static struct tenant *listens_to(const struct life *l)
 	struct tenant *t =
 		n ? tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name) : NULL;
 
-	return t && !is_cut(l) && tenant_usable(t) && tenant_node_get(t, n->meta.name) ? t : NULL;
+	return t && !is_cut(l) && tenant_node_now(l->parts->tenants, n) ? t : NULL;
 }
 
 static void listen(struct life *l)
