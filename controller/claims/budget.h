@@ -9,7 +9,8 @@
  * (claims/owners.c).
  *
  * What leaves already counts, whoever began it, also what is decided and not yet written (struct context, decided).
- * On the loop thread.  Tests: tests/unit/controller/claims/test_owners.c, tests/unit/controller/steps/test_leave_reason.c
+ * On the loop thread.
+ * Tests: tests/unit/controller/claims/test_owners.c, tests/unit/controller/steps/test_leave_reason.c
  */
 
 /* reason: of api/annotations.h, or BUDGET_POOL_DELETED.  A claim whose machine does not serve takes nothing from

@@ -14,7 +14,8 @@
  *
  * None of this happens while one of our CustomResourceDefinitions is being deleted, or while the VirtualCluster is
  * paused.
- * On the loop thread.  Tests: tests/unit/controller/claims/test_owners.c, tests/world/test_leave.c
+ * On the loop thread.
+ * Tests: tests/unit/controller/claims/test_owners.c, tests/world/test_leave.c
  */
 struct owners; /* NULL where a controller is taken apart: kicks do nothing */
 struct owners *owners_new(struct context *c);
