@@ -1,5 +1,5 @@
 /*
- * life_coming: claimed, imaging, attaching, booting, joining, gating, serving.
+ * coming: claimed, imaging, attaching, booting, joining, gating.
  *
  * Up to the end of claimed nothing of the tenant's has been written.  The one
  * write that leaves claimed raises the tenancy and takes clean away: from then

@@ -1,3 +1,6 @@
+/*
+ * hold: keeps status.hold and the marks on the Node in step, with what persons and Drains want.
+ */
 #include <string.h>
 
 #include "controller/steps/hold.h"
@@ -7,10 +10,6 @@
 #include "controller/life/ask.h"
 #include "controller/life/journal.h"
 #include "controller/life/node.h"
-
-/* --- marks on the Node ------------------------------------------------------------------------------ */
-
-/* --- holds ------------------------------------------------------------------------------------------ */
 
 static bool drain_stands(const struct life *l, const char *name)
 {

@@ -1,3 +1,7 @@
+/*
+ * leave_reason: goes through all that may want a machine back (Drains, the claim, a sleeping
+ * tenant, drover itself) and gives the one that counts.  Apart from draining.c, which acts on it.
+ */
 #include "controller/steps/leave_reason.h"
 #include "api/annotations.h"
 #include "base/str.h"

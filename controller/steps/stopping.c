@@ -1,12 +1,12 @@
 /*
- * life_going: stopping and isolating.  The order is the guarantee: off and observed, cut off and
+ * stopping: stopping and isolating.  The order is the guarantee: off and observed, cut off and
  * proved, then what steps/leaving.c does (S3).
  *
  * A BMC that says Off while the machine runs is found out by its kubelet, which renews its Lease every
  * 10 s (a quarter of 40 s), and by our agent.  No clocks are compared: what counts is
  * that the Lease changes between two questions that were both asked after off was read.  One such
- * change may be a write that was on its way; two are a machine that runs.  The tenant
- * could do that to keep the machine, so it ends with the operation; its network is cut by then.
+ * change may be a write that was on its way; two are a machine that runs.  A tenant could renew the
+ * Lease to keep its machine, so the doubt ends with the operation; its network is cut by then.
  */
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /*
- * life: attaching and ticking.  The steps are in steps/rest.c, steps/coming.c, steps/serving.c,
- * steps/stopping.c, steps/leaving.c and steps/cleaning.c; what they share with the outside (BMC,
- * fabric, agent) is in life/bmc.c, what is written in life/journal.c.
+ * tick: attaches BMC and agent session of each Machine, and runs the step of its state.  The steps are in
+ * the other files of this folder, what they share in controller/life/.
  *
  *	on_tick --> take over (fence) --> deadline? --> step --> act / order / goto
  *	   ^                                                          |
@@ -34,8 +33,6 @@
 #include "controller/steps/steps.h"
 #include "controller/tenant/tenant.h"
 #include <stdio.h>
-
-/* --- objects ----------------------------------------------------------------------------------- */
 
 /* --- the tick ---------------------------------------------------------------------------------- */
 
