@@ -1,4 +1,5 @@
-/* A look at all machines that hold a claim of the pool; what counts is judged in rules/disruption_budget.c. */
+/* budget: a look at all machines that hold a claim of the pool; how many may leave is judged in
+ * rules/disruption_budget.c. */
 #include "controller/claims/budget.h"
 
 #include "base/str.h"

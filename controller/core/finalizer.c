@@ -1,3 +1,7 @@
+/*
+ * finalizer: the list of finalizers of an object with ours put in or taken out.  Pure; who writes
+ * it is the owner of the object.
+ */
 #include "controller/core/finalizer.h"
 
 #include "base/str.h"

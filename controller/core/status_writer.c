@@ -1,3 +1,7 @@
+/*
+ * status_writer: sends one write at a time, has the cache learn the answer, and hands its outcome
+ * to the owner.
+ */
 #include "controller/core/status_writer.h"
 
 #include <assert.h>
