@@ -8,7 +8,7 @@
 /*
  * pod_events: the event on each waiting pod: its place, the claim that is made for it, or why there is none.
  * The log says the same once.  The same text becomes an event again after five minutes.
- * Tests: tests/unit/controller/claims/test_provisioner.c, tests/world/test_line.c
+ * Tests: tests/unit/controller/claims/test_provisioner.c, tests/world/test_stop_line.c
  */
 struct eta;
 struct pod_events;

@@ -12,7 +12,7 @@
  * `drover retry` of the machine that was refused.  A scout whose BMC does not answer is relieved after 30 s.
  *
  * status.bmc.secretVersion and refusedSecretVersion of the Machines say it to the next leader.
- * Tests: tests/world/test_scout.c
+ * Tests: tests/world/test_login_guard.c
  */
 struct login_guard;
 

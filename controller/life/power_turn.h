@@ -8,7 +8,7 @@
  *
  * A wait of more than 5 s stands in the journal: waitingFor Rate, begun at lastError.time.  The state's
  * deadline does not pass meanwhile, and is moved by as much before the machine is switched on.
- * Tests: tests/world/test_pace.c
+ * Tests: tests/world/test_power_pacing.c
  */
 
 /* May power-on go out?  patience_ms: as of life_act(); what is asked for already needs no turn. */

@@ -7,7 +7,7 @@
 /*
  * sleep: whether the object of a tenant's control plane says that it sleeps, and when sleepGrace is over.
  * Pure; controller/tenant/sleep.h looks, and says what sleep is.
- * Tests: tests/unit/controller/tenant/test_sleep.c, tests/world/test_asleep.c
+ * Tests: tests/unit/controller/tenant/test_sleep.c, tests/world/test_sleep.c
  */
 enum tenant_sleep_is { TENANT_SLEEP_UNKNOWN, TENANT_SLEEP_NO, TENANT_SLEEP_YES };
 

@@ -26,7 +26,7 @@
  * (loft-sh/vcluster pkg/lifecycle/lifecycle.go, pkg/constants/annotation.go, pkg/cli/pause_helm.go)
  * The number decides here, whoever wrote it; loft.sh/paused only tells people who did.
  *
- * Tests: tests/unit/controller/tenant/test_sleep.c, tests/world/test_asleep.c
+ * Tests: tests/unit/controller/tenant/test_sleep.c, tests/world/test_sleep.c
  */
 struct tenant_sleep; /* of one tenant */
 /* changed: what was seen is another now; status and planner have to know. */

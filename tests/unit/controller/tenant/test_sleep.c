@@ -1,4 +1,4 @@
-/* What a control plane's object says, and what becomes of it in status.  What follows is in tests/world/test_asleep.c. */
+/* What a control plane's object says, and what becomes of it in status.  What follows is in tests/world/test_sleep.c. */
 #include "tests/unit/controller/bench.h"
 
 #include "api/annotations.h"
