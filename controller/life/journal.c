@@ -68,12 +68,12 @@ void life_write(struct life *l, json_t *status, json_t *spec)
 	}
 }
 
-bool life_finalizer(struct life *l, bool on)
+bool life_ensure_finalizer(struct life *l, bool on)
 {
 	if (writer_busy(&l->write) || !l->c->leading)
-		return finalizer_is_on(&l->m->meta.finalizers, FINALIZER_MACHINE) != on;
-	return writer_finalizer(&l->write, OBJECT_MACHINE, &l->m->meta, FINALIZER_MACHINE, on,
-				on_spec_written);
+		return finalizer_is_on(&l->m->meta.finalizers, FINALIZER_MACHINE) == on;
+	return !writer_finalizer(&l->write, OBJECT_MACHINE, &l->m->meta, FINALIZER_MACHINE, on,
+				 on_spec_written);
 }
 
 #define FAILURES_KEPT 20

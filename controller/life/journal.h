@@ -26,8 +26,8 @@ void life_quarantine(struct life *l, enum machine_exit exit, enum reason reason,
 /* Patch status or spec (taken; exactly one is not NULL) without changing the state. */
 void life_write(struct life *l, json_t *status, json_t *spec);
 
-/* Put our finalizer on the Machine, or take it off; gives true when there was something to write. */
-bool life_finalizer(struct life *l, bool on);
+/* Our finalizer is on the Machine, or off it.  False: that is being written. */
+bool life_ensure_finalizer(struct life *l, bool on);
 
 /* Say why nothing moves: status.operation.waitingFor and lastError, written when they changed. */
 void life_wait(struct life *l, enum machine_waiting waiting_for, enum reason reason,

@@ -22,6 +22,9 @@
  *	agent_boot.h boot_marks.h  the agent of an operation		consent.h	 may anything be done?
  *	clean_proof.h wipe_attempt.h tenancy.h	is it clean?		takeover.h	 a new leader's first acts
  *
+ * What is called life_ensure_* acts: true, it is so; false, not yet, and what is missing was asked, written or started
+ * now or before, or, where others have to bring it about, life_wait() says for what.  What takes a const life only reads.
+ *
  * Each write is a merge patch with the Machine's resourceVersion: it is the quorum read (an old view
  * fails with a conflict) and the mutual exclusion with another leader.
  * Tests: tests/world/test_review.c, tests/world/test_bmc.c, tests/world/test_leave.c

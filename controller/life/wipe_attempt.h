@@ -20,7 +20,8 @@ void life_attempt_brief(const struct life *l, struct evidence *ev);
 const struct wipe_record *life_attempt_record(const struct life *l);
 /* Countersign what the agent signed, and keep it whatever the verdict; it must be as it was briefed. */
 void life_attempt_keep(struct life *l, const char *envelope, const struct evidence *want);
-/* An attempt that ended without the agent's word gets a record of drover's alone.  True: the step has to wait. */
-bool life_attempt_settle(struct life *l);
+/* No attempt is left without its record: one that ended without the agent's word gets a record of drover's alone.
+ * False: the step has to wait. */
+bool life_ensure_attempt_settled(struct life *l);
 
 #endif

@@ -85,7 +85,7 @@ static const struct tenant_node *node_of(struct life *l, const struct node_claim
 }
 
 /* Its port is where that tenant's are, as far as the fabric can say: nobody is given a machine in another's network. */
-static bool is_placed(struct life *l, const struct node_claim *n)
+static bool ensure_in_its_segment(struct life *l, const struct node_claim *n)
 {
 	const struct provider_object *p = life_provider(l);
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
@@ -96,7 +96,7 @@ static bool is_placed(struct life *l, const struct node_claim *n)
 		return false;
 	if (p->spec.network.type == FABRIC_NONE)
 		return true;
-	if (!life_place_seen(l, l->c->o.poll_ms * 10))
+	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 		return false;
 	str_format(segment, sizeof(segment), "tenant/%s",
 		   str_or(vc->spec.network.segment, vc->meta.name));
@@ -116,7 +116,7 @@ void adopt(struct life *l)
 	const struct tenant_node *node = n ? node_of(l, n) : NULL;
 	json_t *x;
 
-	if (!node || !is_placed(l, n))
+	if (!node || !ensure_in_its_segment(l, n))
 		return;
 	if (l->state != MACHINE_KNOWN) { /* the same tenancy, by other UIDs */
 		x = json_pack("{s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s}}", "approvalID",
@@ -143,7 +143,7 @@ void adopt(struct life *l)
  * person deletes it, or says that this is it. */
 static void replaced(struct life *l)
 {
-	if (adopt_wanted(l) && life_seen(l, l->c->o.poll_ms * 5))
+	if (adopt_wanted(l) && life_ensure_looked(l, l->c->o.poll_ms * 5))
 		adopt(l);
 	else if (!adopt_wanted(l))
 		life_wait(

@@ -12,7 +12,7 @@
  * its port is in that tenant's segment, where there is a fabric.
  * Until then it waits and says for what; nothing is switched.
  *
- * Also while it serves, when the claim that it serves came back with another UID (life_claim_gone()): then it
+ * Also while it serves, when the claim that it serves came back with another UID (life_claim_look()): then it
  * takes the UID over, in the same tenancy.
  * Tests: tests/world/test_verbs.c
  */

@@ -44,7 +44,7 @@ static bool agent_lost(struct life *l)
 	const struct machine_operation *op = l->m->status.operation;
 	const char *why;
 
-	bool there = life_agent(l);
+	bool there = life_ensure_agent(l);
 
 	if (agent_session_rebooted(l->agent)) /* also of a session that the journal knows */
 		why = "the machine rebooted under the agent";
@@ -69,22 +69,22 @@ void step_dirty(struct life *l)
 	const struct provider_object *p = life_provider(l);
 	struct err e;
 
-	if (!life_seen(l, l->c->o.poll_ms * 5))
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 5))
 		return;
 	if (life_identity(l, &e) < 0) {
 		life_quarantine(l, EXIT_OPERATOR, REASON_DuplicateIdentity, "%s", e.text);
 		return;
 	}
-	if (!life_may_move(l) ||
-	    !life_placed(l, str_or(p->spec.network.segments.quarantine, "quarantine")) ||
-	    !life_can_sign(l)) /* a wipe that cannot be recorded is not begun */
+	if (!life_ensure_movable(l) ||
+	    !life_ensure_placed(l, str_or(p->spec.network.segments.quarantine, "quarantine")) ||
+	    !life_ensure_signable(l)) /* a wipe that cannot be recorded is not begun */
 		return;
 	if (agent_session_rebooted(l->agent)) {
 		life_write(l, again(l), NULL);
 		agent_session_close(l->agent);
 		return;
 	}
-	if (life_agent(l))
+	if (life_ensure_agent(l))
 		life_goto(l, MACHINE_INSPECTING, NULL, REASON_NONE, NULL);
 }
 
@@ -150,7 +150,7 @@ static void undriven_text(const struct proto_inventory *inv, char *out, size_t s
 }
 
 /* For whoever has to decide: it stands in status before the quarantine does. */
-static bool shown(struct life *l, const struct proto_inventory *inv)
+static bool ensure_shown(struct life *l, const struct proto_inventory *inv)
 {
 	if (l->m->status.inventory &&
 	    l->m->status.inventory->observed_time >= l->m->status.state_since)
@@ -183,14 +183,14 @@ void step_inspecting(struct life *l)
 		return;
 	}
 	if (inventory_fits(l->m, life_provider(l), r->inventory, &e) < 0) {
-		if (shown(l, r->inventory))
+		if (ensure_shown(l, r->inventory))
 			life_quarantine(l, EXIT_OPERATOR, REASON_InventoryMismatch, "%s", e.text);
 		return;
 	}
 	undriven_text(r->inventory, dark, sizeof(dark));
 	/* A list without them would be taken for complete ever after: a person says that it is. */
 	if (r->inventory->undriven.n && !l->m->spec.drives.n) {
-		if (shown(l, r->inventory))
+		if (ensure_shown(l, r->inventory))
 			life_quarantine(l, EXIT_OPERATOR, REASON_StorageNotDriven, "%s", dark);
 		return;
 	}
@@ -323,8 +323,8 @@ static void stamp(struct life *l, const struct wipe_record *rec, struct arena *a
 		}
 		l->progress = 1;
 	}
-	if (!life_agent_off(l) ||
-	    !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
+	if (!life_ensure_agent_gone(l) ||
+	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    worn_out(l))
 		return;
 	x = json_pack("{s:b, s:{s:s, s:I}, s:n, s:n, s:n, s:n}", "clean", 1, "lastWipe", "record",

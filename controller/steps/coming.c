@@ -44,7 +44,7 @@ static const struct node_claim *asked_for(struct life *l, bool *leaving)
 
 	if (n && !n->meta.deletion_timestamp)
 		return n;
-	if (n ? life_may_leave(l) : life_claim_gone(l))
+	if (n ? life_ensure_may_leave(l) : life_ensure_claim_proved_gone(l))
 		*leaving = true;
 	return NULL;
 }
@@ -60,9 +60,9 @@ static const struct node_claim *wanted(struct life *l)
 	return n;
 }
 
-static bool agent_there(struct life *l)
+static bool ensure_agent_there(struct life *l)
 {
-	bool there = life_agent(l);
+	bool there = life_ensure_agent(l);
 
 	if (agent_session_rebooted(l->agent)) { /* also of a session that the journal knows */
 		life_fail(l, REASON_AgentRebooted, "the machine rebooted under the agent");
@@ -77,11 +77,11 @@ static bool agent_there(struct life *l)
 	return true;
 }
 
-static bool bmc_is_ours(struct life *l)
+static bool ensure_bmc_ours(struct life *l)
 {
 	struct err e;
 
-	if (!life_seen(l, l->c->o.poll_ms * 10))
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 10))
 		return false;
 	if (life_identity(l, &e) < 0) {
 		life_fail(l, REASON_DuplicateIdentity, "%s", e.text);
@@ -124,14 +124,14 @@ void step_claimed(struct life *l)
 	json_t *x;
 
 	if (!n) { /* nothing was written: free again, and off unless it was warm */
-		if (leaving && !life_warm_stays(l) && life_agent_off(l))
+		if (leaving && !life_warm_stays(l) && life_ensure_agent_gone(l))
 			life_goto(l, MACHINE_FREE, json_pack("{s:n, s:n}", "claimRef", "agent"),
 				  REASON_NONE, NULL);
 		return;
 	}
-	if (!bmc_is_ours(l) || !life_can_sign(l) || !life_may_move(l) ||
-	    !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
-	    !life_warm_answers(l) || !agent_there(l))
+	if (!ensure_bmc_ours(l) || !life_ensure_signable(l) || !life_ensure_movable(l) ||
+	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
+	    !life_ensure_warm_answer(l) || !ensure_agent_there(l))
 		return;
 	/* By the claim: of a warm machine, what was found for one that was withdrawn says nothing for the next. */
 	str_format(check, sizeof(check), "%s/check",
@@ -209,7 +209,7 @@ static const char *root_drive(const struct life *l, struct err *e)
 	return found;
 }
 
-static bool ended(struct life *l, const struct proto_report *r, const char *what)
+static bool ensure_ended(struct life *l, const struct proto_report *r, const char *what)
 {
 	if (!r)
 		return false;
@@ -220,7 +220,7 @@ static bool ended(struct life *l, const struct proto_report *r, const char *what
 	return false;
 }
 
-static bool minted(struct life *l, const struct node_claim *n, struct tenant *t)
+static bool ensure_minted(struct life *l, const struct node_claim *n, struct tenant *t)
 {
 	struct life_token token;
 	json_t *s;
@@ -319,14 +319,14 @@ void step_imaging(struct life *l)
 		return;
 	if (life_agent_dismissed(l))
 		l->progress = 3;
-	if (l->progress < 3 && !agent_there(l))
+	if (l->progress < 3 && !ensure_agent_there(l))
 		return;
 	if (l->progress == 0) {
 		unstamp.expected.v = arena_calloc(a, l->m->spec.drives.n + 1, sizeof(char *));
 		for (size_t i = 0; i < l->m->spec.drives.n; i++)
 			unstamp.expected.v[unstamp.expected.n++] = l->m->spec.drives.v[i].wwn;
-		if (!ended(l, life_order(l, &unstamp, "unstamp"),
-			   "the clean stamps were not erased"))
+		if (!ensure_ended(l, life_order(l, &unstamp, "unstamp"),
+				  "the clean stamps were not erased"))
 			return;
 		l->progress = 1;
 	}
@@ -341,7 +341,7 @@ void step_imaging(struct life *l)
 			image.ca_pem = l->c->o.image_ca_pem;
 		image.digest = n->spec.image.digest;
 		image.format = n->spec.image.format == IMAGE_RAW ? 0 : 1;
-		if (!ended(l, life_order(l, &image, "image"), "the image was not written"))
+		if (!ensure_ended(l, life_order(l, &image, "image"), "the image was not written"))
 			return;
 		l->progress = 2;
 	}
@@ -355,12 +355,12 @@ void step_imaging(struct life *l)
 				  t ? t->message : "does not exist");
 			return;
 		}
-		if (!minted(l, n, t) || !ended(l, write_config(l, n, t, vc, &config),
-					       "the config drive was not written"))
+		if (!ensure_minted(l, n, t) || !ensure_ended(l, write_config(l, n, t, vc, &config),
+							     "the config drive was not written"))
 			return;
 		l->progress = 3;
 	}
-	if (life_agent_off(l))
+	if (life_ensure_agent_gone(l))
 		life_goto(l, MACHINE_ATTACHING, NULL, REASON_NONE, NULL);
 }
 
@@ -372,7 +372,7 @@ void step_attaching(struct life *l)
 	const struct virtual_cluster *vc;
 	char segment[256];
 
-	if (!n || !bmc_is_ours(l) || !life_agent_off(l))
+	if (!n || !ensure_bmc_ours(l) || !life_ensure_agent_gone(l))
 		return;
 	vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
 		     n->spec.virtual_cluster_ref.name);
@@ -383,7 +383,7 @@ void step_attaching(struct life *l)
 	}
 	str_format(segment, sizeof(segment), "tenant/%s",
 		   str_or(vc->spec.network.segment, vc->meta.name));
-	if (life_placed(l, segment))
+	if (life_ensure_placed(l, segment))
 		life_goto(l, MACHINE_BOOTING, NULL, REASON_NONE, NULL);
 }
 
@@ -397,7 +397,7 @@ void step_booting(struct life *l)
 		life_goto(l, MACHINE_JOINING, NULL, REASON_NONE, NULL);
 		return;
 	}
-	if (!life_seen(l, l->c->o.poll_ms * 10) || !l->seen.media_known)
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 10) || !l->seen.media_known)
 		return;
 	if (l->seen.media ||
 	    l->seen.override) { /* nothing but its own disk may boot in a tenant's network */
@@ -412,7 +412,7 @@ void step_booting(struct life *l)
 /* --- joining, gating ---------------------------------------------------------------------------- */
 
 /* The token has done its work: it goes before the Node is trusted with anything. */
-static bool token_gone(struct life *l, const struct node_claim *n, struct tenant *t)
+static bool ensure_token_gone(struct life *l, const struct node_claim *n, struct tenant *t)
 {
 	struct life_token token;
 	char name[32];
@@ -462,7 +462,7 @@ void step_joining(struct life *l)
 		life_fail(l, REASON_NodeIdentityMismatch, "%s", e.text);
 		return;
 	}
-	if (l->progress == 0 && !token_gone(l, n, t))
+	if (l->progress == 0 && !ensure_token_gone(l, n, t))
 		return;
 	l->progress = 1;
 	switch (life_asked(l, "labels")) {

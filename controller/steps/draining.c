@@ -98,7 +98,7 @@ static void report(struct life *l, size_t left, enum reason reason, const char *
 }
 
 /* It is written down which part has begun, and when: true once it is. */
-static bool at_step(struct life *l, const char *step)
+static bool ensure_at_step(struct life *l, const char *step)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	char when[STR_TIME_SIZE];
@@ -114,7 +114,7 @@ static bool at_step(struct life *l, const char *step)
 	return false;
 }
 
-/* It serves on; what stands on the Node is taken away by life_hold(), as soon as the tenant answers. */
+/* It serves on; what stands on the Node is taken away by life_ensure_hold_settled(), as soon as the tenant answers. */
 static void serve_on(struct life *l, const struct node_claim *n, const char *text)
 {
 	leave_tell(l, n, "Normal", "DrainWithdrawn", text);
@@ -164,12 +164,12 @@ static void escalate(struct life *l, struct tenant *t, const struct node_claim *
 		finish(l, n, lv, (size_t)(l->m->status.leave ? l->m->status.leave->pods_left : 0));
 		return;
 	}
-	if (!at_step(l, "escalate"))
+	if (!ensure_at_step(l, "escalate"))
 		return;
 	since = l->m->status.operation->started;
 	patient = now - clock_jumps_since(l->c, since) - since < ESCALATE_MS && now >= since;
 	/* It may have begun too late to be marked before: else pods come as fast as they go. */
-	if (patient && node && !life_hold_mark(l, t, node, lv->reason))
+	if (patient && node && !life_ensure_node_marked(l, t, node, lv->reason))
 		return;
 	look = evict_turn(evict_of(l, t, n), leave_why(l, lv, policy, sizeof(policy)));
 	if (!look.left || !patient)
@@ -179,8 +179,8 @@ static void escalate(struct life *l, struct tenant *t, const struct node_claim *
 }
 
 /* Whoever wants to save its work is told, once: before the first eviction. */
-static bool checkpointed(struct life *l, struct tenant *t, const struct node_claim *n,
-			 const struct leave *lv)
+static bool ensure_checkpointed(struct life *l, struct tenant *t, const struct node_claim *n,
+				const struct leave *lv)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	struct work *w = work_of(l);
@@ -191,7 +191,7 @@ static bool checkpointed(struct life *l, struct tenant *t, const struct node_cla
 		return true;
 	if (!(op && str_eq(op->step, "checkpoint")) && !checkpoint_needed(t, n))
 		return true;
-	if (!at_step(l, "checkpoint"))
+	if (!ensure_at_step(l, "checkpoint"))
 		return false;
 	if (!w->checkpoint)
 		w->checkpoint = checkpoint_new(
@@ -204,7 +204,7 @@ static bool checkpointed(struct life *l, struct tenant *t, const struct node_cla
 
 /* Pods are gone before their volumes are taken down, and what they wrote may be on its way to them.  Not waited for
  * longer than makes sense, nor where drover may not look. */
-static bool volumes_gone(struct life *l, struct tenant *t)
+static bool ensure_volumes_gone(struct life *l, struct tenant *t)
 {
 	char text[64];
 
@@ -230,16 +230,16 @@ static bool volumes_gone(struct life *l, struct tenant *t)
 }
 
 /* Marked, told, and asked; true: nothing of the tenant's is left that counts. */
-static bool pods_gone(struct life *l, struct tenant *t, const struct node_claim *n,
-		      const struct leave *lv)
+static bool ensure_pods_gone(struct life *l, struct tenant *t, const struct node_claim *n,
+			     const struct leave *lv)
 {
 	const struct tenant_node *node = tenant_node_get(t, n->meta.name);
 	struct work *w = work_of(l);
 	struct evict_look look;
 
-	if (node && !life_hold_mark(l, t, node, lv->reason))
+	if (node && !life_ensure_node_marked(l, t, node, lv->reason))
 		return false;
-	if (!checkpointed(l, t, n, lv) || !at_step(l, "evict"))
+	if (!ensure_checkpointed(l, t, n, lv) || !ensure_at_step(l, "evict"))
 		return false;
 	look = evict_turn(evict_of(l, t, n), NULL);
 	if (look.left)
@@ -251,7 +251,7 @@ static bool pods_gone(struct life *l, struct tenant *t, const struct node_claim 
 		report(l, look.left, REASON_EvictionBlocked, look.blocked_by);
 		return false;
 	}
-	return !writer_busy(&l->write) && (lv->then == DRAIN_HOLD || volumes_gone(l, t));
+	return !writer_busy(&l->write) && (lv->then == DRAIN_HOLD || ensure_volumes_gone(l, t));
 }
 
 void step_draining(struct life *l)
@@ -264,7 +264,7 @@ void step_draining(struct life *l)
 	bool late;
 
 	if (!n) {
-		if (!life_paused(l) && adopt_or_gone(l)) /* nobody's any more */
+		if (life_ensure_unpaused(l) && adopt_or_gone(l)) /* nobody's any more */
 			life_goto(l, MACHINE_STOPPING, json_pack("{s:n}", "hold"), REASON_NONE,
 				  NULL);
 		return;
@@ -274,7 +274,7 @@ void step_draining(struct life *l)
 		serve_on(l, n, "nothing wants it to leave any more");
 		return;
 	}
-	if (life_paused(l) || (n->meta.deletion_timestamp && !life_may_leave(l)) ||
+	if (!life_ensure_unpaused(l) || (n->meta.deletion_timestamp && !life_ensure_may_leave(l)) ||
 	    !ctx_may_destroy(l->c))
 		return;
 	late = lv.now || (lv.deadline && now >= lv.deadline);
@@ -298,7 +298,7 @@ void step_draining(struct life *l)
 		escalate(l, t, n, &lv);
 	} else if (!tenant_usable(t)) { /* unreachable is not gone: the deadline decides */
 		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "%s", t->message);
-	} else if (pods_gone(l, t, n, &lv)) {
+	} else if (ensure_pods_gone(l, t, n, &lv)) {
 		finish(l, n, &lv, 0);
 	}
 }

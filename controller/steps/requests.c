@@ -49,7 +49,7 @@ bool request_retry(struct life *l)
 	bool again = l->state == MACHINE_QUARANTINED && q && q->exit == EXIT_AUTO;
 	json_t *s;
 
-	if (!v || (again && life_paused(l)))
+	if (!v || (again && !life_ensure_unpaused(l)))
 		return false;
 	log_info("a person wants it tried again", LOG_S("machine", l->name), LOG_S("request", v));
 	forget_backoffs(l);

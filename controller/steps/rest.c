@@ -74,11 +74,11 @@ static bool meet_fate(struct life *l)
 	return false;
 }
 
-/* To be retired, or its object is being deleted, which means the same. */
-static bool unwanted(struct life *l)
+/* It is to be retired, or its object is being deleted, which means the same and may be acted on. */
+static bool ensure_may_retire(struct life *l)
 {
 	return l->m->spec.management_policy == MACHINE_RETIRE ||
-	       (l->m->meta.deletion_timestamp && life_may_leave(l));
+	       (l->m->meta.deletion_timestamp && life_ensure_may_leave(l));
 }
 
 void step_known(struct life *l)
@@ -89,7 +89,7 @@ void step_known(struct life *l)
 	char node[256];
 	bool kept_apart;
 
-	if (unwanted(l)) {
+	if (ensure_may_retire(l)) {
 		life_goto(l, MACHINE_RETIRED, NULL, REASON_NONE, NULL);
 		return;
 	}
@@ -97,7 +97,7 @@ void step_known(struct life *l)
 		(void)meet_fate(l);
 		return;
 	}
-	if (!life_seen(l, l->c->o.poll_ms * 5) || !life_consented(l))
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l))
 		return;
 	if (adopt_wanted(l)) {
 		adopt(l);
@@ -119,7 +119,7 @@ void step_known(struct life *l)
 		return;
 	}
 	if (l->seen.power != PROVIDER_POWER_OFF) {
-		if (!life_place_seen(l, l->c->o.poll_ms * 10))
+		if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 			return;
 		seg = l->place.known ? l->place.segment : "";
 		kept_apart = l->place.proof != FABRIC_PROOF_NONE &&
@@ -142,8 +142,8 @@ void step_free(struct life *l)
 	struct err e;
 	json_t *x;
 
-	if (unwanted(l)) {
-		if (life_warm_leaves(l))
+	if (ensure_may_retire(l)) {
+		if (!life_ensure_warm_left(l))
 			return;
 		life_goto(l, MACHINE_RETIRED, json_pack("{s:b, s:n}", "clean", 0, "leave"),
 			  REASON_NONE, NULL);
@@ -166,8 +166,9 @@ void step_free(struct life *l)
 		life_warm(l);
 		return;
 	}
-	if (life_warm_ends(l) || l->acting || life_outdated(l) ||
-	    !life_seen(l, l->c->o.poll_ms * 5) || !life_consented(l) || !life_can_sign(l))
+	if (!life_ensure_warm_ended(l) || l->acting || life_outdated(l) ||
+	    !life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l) ||
+	    !life_ensure_signable(l))
 		return;
 	if (l->seen.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l)) {
 		life_wait(
@@ -198,7 +199,7 @@ static void wait_for_release(struct life *l)
 	const char *v = request_new(l->m, REQUEST_RELEASE, l->m->status.requests.release);
 	json_t *x;
 
-	if (life_paused(l))
+	if (!life_ensure_unpaused(l))
 		return;
 	if (labels_get(&l->m->meta.annotations, REQUEST_QUARANTINE)) {
 		if (v)
@@ -211,18 +212,19 @@ static void wait_for_release(struct life *l)
 	life_goto(l, MACHINE_STOPPING, x, REASON_NONE, NULL);
 }
 
-/* Our agent, left behind by a wipe that failed: its power and its medium are ours to take away. */
-static bool agent_taken_away(struct life *l)
+/* Of our agent, left behind by a wipe that failed, nothing is on or in any more: power and medium are ours to take
+ * away.  False: that is under way. */
+static bool ensure_agent_taken_away(struct life *l)
 {
 	if (l->m->status.claim_ref || !l->m->status.operation ||
-	    !life_seen(l, l->c->o.idle_poll_ms))
-		return false;
+	    !life_ensure_looked(l, l->c->o.idle_poll_ms))
+		return true;
 	if (l->seen.power == PROVIDER_POWER_OFF)
-		return life_agent_left(l) && !life_agent_off(l);
+		return !life_agent_left(l) || life_ensure_agent_gone(l);
 	if (!life_shows_ours(l))
-		return false;
+		return true;
 	life_power(l, false);
-	return true;
+	return false;
 }
 
 void step_quarantined(struct life *l)
@@ -235,12 +237,12 @@ void step_quarantined(struct life *l)
 	json_t *next;
 
 	agent_session_close(l->agent);
-	if (unwanted(l) && !l->m->status.claim_ref) {
+	if (ensure_may_retire(l) && !l->m->status.claim_ref) {
 		life_goto(l, MACHINE_RETIRED, json_pack("{s:n, s:n}", "quarantine", "leave"),
 			  REASON_NONE, NULL);
 		return;
 	}
-	if (agent_taken_away(l))
+	if (!ensure_agent_taken_away(l))
 		return;
 	if (approved) {
 		life_goto(l, MACHINE_STOPPING,
@@ -249,7 +251,7 @@ void step_quarantined(struct life *l)
 		return;
 	}
 	/* Off is what its claim waits for, and a person saw it. */
-	if (l->m->status.claim_ref && !life_paused(l) && life_off_confirmed(l)) {
+	if (l->m->status.claim_ref && life_ensure_unpaused(l) && life_ensure_off_confirmed(l)) {
 		life_goto(l, MACHINE_STOPPING,
 			  json_pack("{s:{s:s}}", "operation", "id", l->m->status.operation->id),
 			  REASON_NONE, NULL);
@@ -266,13 +268,13 @@ void step_quarantined(struct life *l)
 		(void)meet_fate(l);
 		return;
 	}
-	if (!life_seen(l, l->c->o.idle_poll_ms) || !due)
+	if (!life_ensure_looked(l, l->c->o.idle_poll_ms) || !due)
 		return;
 	if (now < due) {
 		loop_timer_start(&l->timer, due - now);
 		return;
 	}
-	if (life_paused(l))
+	if (!life_ensure_unpaused(l))
 		return;
 	/* The count stays until a passed wipe: each further try waits twice as long. */
 	next = json_pack("{s:{s:n, s:I, s:s, s:s, s:s}}", "quarantine", "nextAttempt", "attempts",
@@ -284,7 +286,7 @@ void step_quarantined(struct life *l)
 void step_retired(struct life *l)
 {
 	if (l->m->meta.deletion_timestamp)
-		life_finalizer(l, false);
+		(void)life_ensure_finalizer(l, false);
 	else if (l->m->spec.management_policy != MACHINE_RETIRE)
 		life_goto(l, MACHINE_KNOWN, NULL, REASON_NONE, NULL);
 }

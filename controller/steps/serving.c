@@ -70,21 +70,22 @@ void step_serving(struct life *l)
 
 	l->giving_back = false;
 	if (!n) {
-		if (adopt_or_gone(l) && !life_paused(l))
+		if (adopt_or_gone(l) && life_ensure_unpaused(l))
 			life_goto(l, MACHINE_STOPPING, json_pack("{s:n, s:n}", "leave", "hold"),
 				  REASON_NONE, NULL);
 		return;
 	}
 	lv = leave_reason(l);
 	/* What a Drain wants does not wait for a tenant that lets its Node not be marked. */
-	if (!str_eq(lv.reason, LEAVE_DRAIN) && life_hold(l, n))
+	if (!str_eq(lv.reason, LEAVE_DRAIN) && !life_ensure_hold_settled(l, n))
 		return;
 	if (lv.reason) {
-		if (life_paused(l) || (n->meta.deletion_timestamp && !life_may_leave(l)))
+		if (!life_ensure_unpaused(l) ||
+		    (n->meta.deletion_timestamp && !life_ensure_may_leave(l)))
 			return;
 		if (str_eq(lv.reason, LEAVE_NODE_DEAD))
 			give_up(l, n, &lv);
-		else if (str_eq(lv.reason, LEAVE_ASLEEP) && life_may_leave(l) &&
+		else if (str_eq(lv.reason, LEAVE_ASLEEP) && life_ensure_may_leave(l) &&
 			 ctx_may_destroy(l->c))
 			take_back(l, n, &lv);
 		else if (str_eq(lv.reason, LEAVE_ASLEEP))
@@ -93,5 +94,5 @@ void step_serving(struct life *l)
 			begin(l, n, &lv);
 		return;
 	}
-	(void)life_seen(l, l->c->o.idle_poll_ms);
+	(void)life_ensure_looked(l, l->c->o.idle_poll_ms);
 }

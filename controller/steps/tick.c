@@ -50,7 +50,7 @@ static bool overdue(struct life *l)
 	    loop_wall(l->c->loop) - clock_jumps_since(l->c, l->m->status.state_since) < deadline)
 		return false;
 	/* Waiting for a person or a turn does not eat the time; and what is on against the record is not switched off by a clock. */
-	if (life_paused(l) || (op && op->waiting_for == WAITING_RATE) ||
+	if (!life_ensure_unpaused(l) || (op && op->waiting_for == WAITING_RATE) ||
 	    reason == REASON_EvidenceKeyMissing ||
 	    (odd && info->on_limit != MACHINE_QUARANTINED && !life_approved_wipe(l)))
 		return false;
@@ -117,7 +117,7 @@ static void life_agent_changed(void *life)
 	life_kick(life);
 }
 
-static bool seated(struct life *l, const struct provider_object *p)
+static bool ensure_seated(struct life *l, const struct provider_object *p)
 {
 	const struct machine_provisioning *pv = l->m->spec.provisioning;
 	char digest[512];
@@ -173,7 +173,7 @@ static bool stuck_with_claim(const struct life *l)
 		l->state == MACHINE_LEAVING || l->state == MACHINE_QUARANTINED);
 }
 
-static bool attached(struct life *l)
+static bool ensure_attached(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
 	const char *version = NULL, *refused = l->m->status.bmc.refused_secret_version;
@@ -193,7 +193,7 @@ static bool attached(struct life *l)
 			  s ? s->error.text : "does not exist");
 		return false;
 	}
-	if (!seated(l, p)) {
+	if (!ensure_seated(l, p)) {
 		life_wait(l, WAITING_APPROVAL, REASON_ProviderNotReady,
 			  "provider %s: spec.agent.endpoint and spec.boot.mediaURL are needed",
 			  p->meta.name);
@@ -220,7 +220,7 @@ static bool attached(struct life *l)
 			l, WAITING_APPROVAL, REASON_BmcAuthFailed,
 			"the BMC refused the login of Secret version %s; change the Secret, or `drover retry %s`",
 			refused, l->name);
-		return stuck_with_claim(l) && life_off_confirmed(l);
+		return stuck_with_claim(l) && life_ensure_off_confirmed(l);
 	}
 	if (login_guard_admit(l->parts->login_guard, l->name, l->bmc_secret_version, &by))
 		return true;
@@ -311,10 +311,11 @@ static void on_tick(void *arg)
 	}
 	/* Held until retired: from before the first act on. */
 	if (l->m->spec.management_policy == MACHINE_MANAGE && !l->m->meta.deletion_timestamp &&
-	    life_finalizer(l, true))
+	    !life_ensure_finalizer(l, true))
 		return;
-	if (request_retry(l) || write_seen(l) || life_boot_ends(l) || overdue(l) ||
-	    write_conditions(l) || life_attempt_settle(l) || !attached(l) || !life_boot_followed(l))
+	if (request_retry(l) || write_seen(l) || !life_ensure_boot_ended(l) || overdue(l) ||
+	    write_conditions(l) || !life_ensure_attempt_settled(l) || !ensure_attached(l) ||
+	    !life_ensure_boot_followed(l))
 		return;
 	steps[l->state](l);
 }

@@ -72,7 +72,7 @@ static void begin(struct life *l, const struct object_ref *pool)
 
 	/* The wish may be older than its rest. */
 	if (l->m->status.operation->next_attempt > loop_wall(l->c->loop) || life_outdated(l) ||
-	    !life_seen(l, l->c->o.poll_ms * 5) || !life_consented(l))
+	    !life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l))
 		return;
 	if (l->seen.power != PROVIDER_POWER_OFF) {
 		life_wait(
@@ -103,13 +103,13 @@ static void end(struct life *l)
 	json_t *j, *e;
 
 	look_again(l, l->c->o.poll_ms);
-	if (!life_seen(l, l->c->o.poll_ms * 5))
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 5))
 		return;
 	if (life_identity(l, &err) < 0) { /* never switch off what may be somebody else's machine */
 		life_wait(l, WAITING_APPROVAL, REASON_IdentityMismatch, "%s", err.text);
 		return;
 	}
-	if (!life_agent_off(l))
+	if (!life_ensure_agent_gone(l))
 		return;
 	j = json_pack("{s:n, s:n, s:n, s:n, s:n}", "bootNumber", "waitingFor", "lastError",
 		      "nextAttempt", "deadline");
@@ -126,30 +126,30 @@ static void end(struct life *l)
 	life_write(l, json_pack("{s:n, s:n, s:o}", "warmFor", "agent", "operation", j), NULL);
 }
 
-bool life_warm_ends(struct life *l)
+bool life_ensure_warm_ended(struct life *l)
 {
 	if (!warm_is_ending(l->m))
-		return false;
+		return true;
 	end(l);
-	return true;
+	return false;
 }
 
-bool life_warm_leaves(struct life *l)
+bool life_ensure_warm_left(struct life *l)
 {
 	struct err e;
 
 	if (!l->m->status.warm_for)
-		return false;
+		return true;
 	/* A BMC that does not answer, or is another's, keeps nobody from retiring the machine; nor does what
 	 * somebody else booted on it, which is not switched off. */
 	if (l->observe_error.kind != ERR_NONE ||
 	    (l->seen.known && (life_identity(l, &e) < 0 ||
 			       (l->seen.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))))) {
 		agent_session_close(l->agent); /* nobody's: it goes off by itself after a while */
-		return false;
+		return true;
 	}
 	end(l);
-	return true;
+	return false;
 }
 
 /* Not warm for a while: three boots, or another hand. */
@@ -228,12 +228,12 @@ static void stay(struct life *l)
 	}
 	look_again(l, AGENT_SILENT_MS - silent < l->c->o.idle_poll_ms ? AGENT_SILENT_MS - silent + 1
 								      : l->c->o.idle_poll_ms);
-	if (life_seen(l, l->c->o.idle_poll_ms) && l->seen.power == PROVIDER_POWER_OFF)
+	if (life_ensure_looked(l, l->c->o.idle_poll_ms) && l->seen.power == PROVIDER_POWER_OFF)
 		give_up(l, "somebody switched it off: it stays off for 30 minutes");
 }
 
 /* What a backup says of a warm machine may be long past: one that is on without our medium may be a tenant's. */
-static bool may_be_moved(struct life *l)
+static bool ensure_movable(struct life *l)
 {
 	if (l->seen.power == PROVIDER_POWER_OFF || life_shows_ours(l))
 		return true;
@@ -254,13 +254,15 @@ static void keep(struct life *l)
 		return;
 	}
 	if (!l->m->status.agent &&
-	    (!life_seen(l, l->c->o.poll_ms * 5) || !life_consented(l) || !may_be_moved(l) ||
-	     !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")))) {
+	    (!life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l) ||
+	     !ensure_movable(l) ||
+	     !life_ensure_placed(l,
+				 str_or(p->spec.network.segments.provisioning, "provisioning")))) {
 		if (!writer_busy(&l->write) && is_late(l))
 			lost(l, "AgentSilent", "it was not booted in time");
 		return;
 	}
-	there = life_agent(l);
+	there = life_ensure_agent(l);
 	if (writer_busy(&l->write))
 		return;
 	if (agent_session_rebooted(l->agent))
@@ -282,8 +284,8 @@ void life_warm(struct life *l)
 	    p->spec.paused) {
 		/* It goes on being listened to: an agent that nobody knows goes off by itself. */
 		if (warm_is_ready(l->m))
-			(void)life_agent(l);
-		(void)life_seen(l, l->c->o.idle_poll_ms);
+			(void)life_ensure_agent(l);
+		(void)life_ensure_looked(l, l->c->o.idle_poll_ms);
 		return;
 	}
 	look_again(l, l->c->o.poll_ms);
@@ -329,14 +331,14 @@ static void boot_after_all(struct life *l, const char *why)
 		   NULL);
 }
 
-bool life_warm_answers(struct life *l)
+bool life_ensure_warm_answer(struct life *l)
 {
 	int64_t now = loop_now(l->c->loop), silent;
 	bool there;
 
 	if (!l->m->status.warm_for)
 		return true;
-	there = life_agent(l);
+	there = life_ensure_agent(l);
 	if (writer_busy(&l->write))
 		return false;
 	if (agent_session_rebooted(l->agent)) {
