@@ -225,7 +225,7 @@ static void boot_http(struct life *l, const char *url)
 	provider_boot(l->driver->provider, l->bmc, PROVIDER_BOOT_HTTP, url, &call);
 }
 
-bool life_ensure_agent(struct life *l)
+bool life_ensure_agent(struct life *l, enum life_decision *d)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	const struct agent_session_info *s;
@@ -242,11 +242,12 @@ bool life_ensure_agent(struct life *l)
 	s = agent_session_info(l->agent);
 	if (agent_session_intruder(l->agent)) {
 		if (!(machine_state_info[l->state].next & 1u << MACHINE_QUARANTINED))
-			life_fail(l, REASON_SecondCaller,
-				  "a second caller used the boot secret of this operation");
+			*d = life_fail(l, REASON_SecondCaller,
+				       "a second caller used the boot secret of this operation");
 		else
-			life_quarantine(l, EXIT_OPERATOR, REASON_SecondCaller,
-					"a second caller used the boot secret of this operation");
+			*d = life_quarantine(
+				l, EXIT_OPERATOR, REASON_SecondCaller,
+				"a second caller used the boot secret of this operation");
 		return false;
 	}
 	if (s->boot_id) {

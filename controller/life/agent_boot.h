@@ -1,16 +1,16 @@
 #ifndef CONTROLLER_LIFE_AGENT_BOOT_H
 #define CONTROLLER_LIFE_AGENT_BOOT_H
 
-#include "api/reasons.h"
-#include "controller/life/life.h"
+#include "controller/life/journal.h"
 
 /*
  * agent_boot: the agent of an operation: booted, given orders, taken away again.
  * Tests: tests/world/test_http_boot.c, tests/world/test_boot.c
  */
 
-/* The agent of this operation is there: media in, override set, powered on, hello heard.  Starts what is missing. */
-bool life_ensure_agent(struct life *l);
+/* The agent of this operation is there: media in, override set, powered on, hello heard.  A second caller with its
+ * secret ends the operation (*d). */
+bool life_ensure_agent(struct life *l, enum life_decision *d);
 
 /* Give the order ("inspect", or "CLAIM/check" where the same boot may be asked again for another one; o->id is filled in)
  * and wait for its end.  NULL: under way. */

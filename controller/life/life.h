@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "api/machine_states.h"
+#include "api/reasons.h"
 #include "base/retry.h"
 #include "controller/core/context.h"
 #include "controller/core/status_writer.h"
@@ -122,8 +123,17 @@ struct life {
 	int64_t act_after;     /* backing off until */
 	struct backoff act_backoff;
 
-	int64_t tenancy_seen;	    /* in the turn before */
-	int64_t record_after;	    /* not before, a WipeRecord is created: the last try failed */
+	int64_t tenancy_seen; /* in the turn before */
+	int64_t record_after; /* not before, a WipeRecord is created: the last try failed */
+	/* What this turn decided (journal.h); the tick enacts it at the end of the turn. */
+	struct life_decided {
+		bool made, begins;
+		enum machine_state to;
+		json_t *extra; /* owned; NULL: none */
+		enum reason reason;
+		char message[400];
+	} decided;
+
 	struct status_writer write; /* of this Machine, and of what ends with its claim */
 	struct kube_call *call;	    /* another API call of a step in flight */
 	bool took_over;		    /* our fence stands in the journal */

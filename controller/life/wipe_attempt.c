@@ -304,7 +304,8 @@ static bool as_briefed(const struct evidence *ev, const struct evidence *want)
 	       same(ev->previous.digest, want->previous.digest);
 }
 
-void life_attempt_keep(struct life *l, const char *envelope, const struct evidence *want)
+enum life_decision life_attempt_keep(struct life *l, const char *envelope,
+				     const struct evidence *want)
 {
 	const struct crypto_key *key = keys_evidence(l->c->keys);
 	OWN(arena) a = arena_new();
@@ -313,32 +314,27 @@ void life_attempt_keep(struct life *l, const char *envelope, const struct eviden
 	char *both;
 
 	if (!life_ensure_signable(l))
-		return;
-	if (record_named(l, l->m->status.wipe_attempt->record)) {
-		life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
-				"WipeRecord %s is of another run",
-				l->m->status.wipe_attempt->record);
-		return;
-	}
+		return LIFE_STAY;
+	if (record_named(l, l->m->status.wipe_attempt->record))
+		return life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
+				       "WipeRecord %s is of another run",
+				       l->m->status.wipe_attempt->record);
 	if (evidence_open(envelope, agent_session_info(l->agent)->public_key, NULL, 0, a, &ev, &e) <
-	    0) {
-		life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
-				"the evidence is not the agent's: %s", e.text);
-		return;
-	}
+	    0)
+		return life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
+				       "the evidence is not the agent's: %s", e.text);
 	if (!as_briefed(&ev, want) ||
 	    !timely(l, &ev)) { /* the countersignature would vouch for it */
-		life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
-				"the evidence speaks of another machine, tenancy, run or time");
-		return;
+		return life_quarantine(
+			l, EXIT_OPERATOR, REASON_EraseUnverified,
+			"the evidence speaks of another machine, tenancy, run or time");
 	}
 	both = evidence_countersign(envelope, key, &e);
-	if (!both) {
-		life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
-				"the evidence is not the agent's: %s", e.text);
-		return;
-	}
+	if (!both)
+		return life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
+				       "the evidence is not the agent's: %s", e.text);
 	create(l, &ev, both);
+	return LIFE_STAY;
 }
 
 /* --- an attempt without an end ------------------------------------------------------------------ */

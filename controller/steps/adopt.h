@@ -1,7 +1,7 @@
 #ifndef CONTROLLER_STEPS_ADOPT_H
 #define CONTROLLER_STEPS_ADOPT_H
 
-#include "controller/life/life.h"
+#include "controller/life/journal.h"
 
 /*
  * adopt: known to serving without touching the machine, by spec.approval
@@ -17,9 +17,10 @@
  * Tests: tests/world/test_verbs.c
  */
 bool adopt_wanted(const struct life *l); /* an approval to adopt that was not acted on yet */
-void adopt(struct life *l);		 /* consent is given, the BMC was just read */
-/* In serving and draining: the claim that is served is gone.  One that came back with another UID is not: it is
- * adopted, or a person is asked for. */
-bool adopt_or_gone(struct life *l);
+/* Consent is given, the BMC was just read. */
+enum life_decision adopt(struct life *l);
+/* In serving and draining: true when the claim that is served is gone.  One that came back with another UID is not: it
+ * is adopted, or a person is asked for. */
+bool adopt_unless_gone(struct life *l, enum life_decision *d);
 
 #endif

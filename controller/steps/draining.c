@@ -115,14 +115,15 @@ static bool ensure_at_step(struct life *l, const char *step)
 }
 
 /* It serves on; what stands on the Node is taken away by life_ensure_hold_settled(), as soon as the tenant answers. */
-static void serve_on(struct life *l, const struct node_claim *n, const char *text)
+static enum life_decision serve_on(struct life *l, const struct node_claim *n, const char *text)
 {
 	leave_tell(l, n, "Normal", "DrainWithdrawn", text);
-	life_goto(l, MACHINE_SERVING, json_pack("{s:n}", "leave"), REASON_NONE, NULL);
+	return life_goto(l, MACHINE_SERVING, json_pack("{s:n}", "leave"), REASON_NONE, NULL);
 }
 
 /* Its pods have gone, or are not waited for any more. */
-static void finish(struct life *l, const struct node_claim *n, const struct leave *lv, size_t left)
+static enum life_decision finish(struct life *l, const struct node_claim *n, const struct leave *lv,
+				 size_t left)
 {
 	char when[STR_TIME_SIZE], text[200];
 	json_t *extra;
@@ -132,13 +133,12 @@ static void finish(struct life *l, const struct node_claim *n, const struct leav
 		leave_tell(l, n, left ? "Warning" : "Normal", "Drained", text);
 		extra = json_pack("{s:n, s:{s:s?, s:s}}", "leave", "hold", "drain", lv->drain,
 				  "since", str_time(when, loop_wall(l->c->loop)));
-		life_goto(l, MACHINE_SERVING, extra, REASON_NONE, NULL);
-		return;
+		return life_goto(l, MACHINE_SERVING, extra, REASON_NONE, NULL);
 	}
 	leave_tell(l, n, left ? "Warning" : "Normal", left ? "DeadlinePassed" : "Drained", text);
 	extra = json_pack("{s:n, s:{s:I, s:n}}", "hold", "leave", "podsLeft", (json_int_t)left,
 			  "blockedBy");
-	life_goto(l, MACHINE_STOPPING, extra, REASON_NONE, NULL);
+	return life_goto(l, MACHINE_STOPPING, extra, REASON_NONE, NULL);
 }
 
 static struct evict *evict_of(struct life *l, struct tenant *t, const struct node_claim *n)
@@ -151,8 +151,8 @@ static struct evict *evict_of(struct life *l, struct tenant *t, const struct nod
 	return w->evict;
 }
 
-static void escalate(struct life *l, struct tenant *t, const struct node_claim *n,
-		     const struct leave *lv)
+static enum life_decision escalate(struct life *l, struct tenant *t, const struct node_claim *n,
+				   const struct leave *lv)
 {
 	const struct tenant_node *node = tenant_node_get(t, n->meta.name);
 	struct evict_look look;
@@ -160,22 +160,21 @@ static void escalate(struct life *l, struct tenant *t, const struct node_claim *
 	char policy[400];
 	bool patient;
 
-	if (!tenant_usable(t)) { /* there is nobody to be asked */
-		finish(l, n, lv, (size_t)(l->m->status.leave ? l->m->status.leave->pods_left : 0));
-		return;
-	}
+	if (!tenant_usable(t)) /* there is nobody to be asked */
+		return finish(l, n, lv,
+			      (size_t)(l->m->status.leave ? l->m->status.leave->pods_left : 0));
 	if (!ensure_at_step(l, "escalate"))
-		return;
+		return LIFE_STAY;
 	since = l->m->status.operation->started;
 	patient = now - clock_jumps_since(l->c, since) - since < ESCALATE_MS && now >= since;
 	/* It may have begun too late to be marked before: else pods come as fast as they go. */
 	if (patient && node && !life_ensure_node_marked(l, t, node, lv->reason))
-		return;
+		return LIFE_STAY;
 	look = evict_turn(evict_of(l, t, n), leave_why(l, lv, policy, sizeof(policy)));
 	if (!look.left || !patient)
-		finish(l, n, lv, look.left);
-	else
-		report(l, look.left, REASON_EvictionBlocked, look.blocked_by);
+		return finish(l, n, lv, look.left);
+	report(l, look.left, REASON_EvictionBlocked, look.blocked_by);
+	return LIFE_STAY;
 }
 
 /* Whoever wants to save its work is told, once: before the first eviction. */
@@ -254,51 +253,46 @@ static bool ensure_pods_gone(struct life *l, struct tenant *t, const struct node
 	return !writer_busy(&l->write) && (lv->then == DRAIN_HOLD || ensure_volumes_gone(l, t));
 }
 
-void step_draining(struct life *l)
+enum life_decision step_draining(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
 	struct tenant *t =
 		n ? tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name) : NULL;
 	int64_t now = loop_wall(l->c->loop);
+	enum life_decision d = LIFE_STAY;
 	struct leave lv;
 	bool late;
 
 	if (!n) {
-		if (life_ensure_unpaused(l) && adopt_or_gone(l)) /* nobody's any more */
-			life_goto(l, MACHINE_STOPPING, json_pack("{s:n}", "hold"), REASON_NONE,
-				  NULL);
-		return;
+		if (life_ensure_unpaused(l) && adopt_unless_gone(l, &d)) /* nobody's any more */
+			return life_goto(l, MACHINE_STOPPING, json_pack("{s:n}", "hold"),
+					 REASON_NONE, NULL);
+		return d;
 	}
 	lv = leave_reason(l);
-	if (!lv.reason) {
-		serve_on(l, n, "nothing wants it to leave any more");
-		return;
-	}
+	if (!lv.reason)
+		return serve_on(l, n, "nothing wants it to leave any more");
 	if (!life_ensure_unpaused(l) || (n->meta.deletion_timestamp && !life_ensure_may_leave(l)) ||
 	    !ctx_may_destroy(l->c))
-		return;
+		return d;
 	late = lv.now || (lv.deadline && now >= lv.deadline);
-	if (late && lv.stop) {
-		serve_on(l, n, "the deadline has passed, and onDeadline is Stop");
-		return;
-	}
+	if (late && lv.stop)
+		return serve_on(l, n, "the deadline has passed, and onDeadline is Stop");
 	if (!same_leave(l->m->status.leave, &lv)) {
 		life_write(l, json_pack("{s:o}", "leave", leave_json(&lv)), NULL);
-		return;
+		return d;
 	}
 	if (lv.deadline > now)
 		loop_timer_start(&l->timer, lv.deadline - now < l->c->o.poll_ms ? lv.deadline - now
 										: l->c->o.poll_ms);
 	if (!t) {
-		life_wait(l, WAITING_DEVICE, REASON_TenantGone, "VirtualCluster %s is not there",
-			  n->spec.virtual_cluster_ref.name);
-		if (late)
-			finish(l, n, &lv, 0);
-	} else if (late) {
-		escalate(l, t, n, &lv);
-	} else if (!tenant_usable(t)) { /* unreachable is not gone: the deadline decides */
-		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "%s", t->message);
-	} else if (ensure_pods_gone(l, t, n, &lv)) {
-		finish(l, n, &lv, 0);
+		d = life_wait(l, WAITING_DEVICE, REASON_TenantGone,
+			      "VirtualCluster %s is not there", n->spec.virtual_cluster_ref.name);
+		return late ? finish(l, n, &lv, 0) : d;
 	}
+	if (late)
+		return escalate(l, t, n, &lv);
+	if (!tenant_usable(t)) /* unreachable is not gone: the deadline decides */
+		return life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "%s", t->message);
+	return ensure_pods_gone(l, t, n, &lv) ? finish(l, n, &lv, 0) : d;
 }

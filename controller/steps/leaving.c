@@ -300,25 +300,25 @@ static bool ensure_off(struct life *l)
 	       life_ensure_rested(l, l->seen.read_at - l->seen.off_since);
 }
 
-void step_leaving(struct life *l)
+enum life_decision step_leaving(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
 	struct left x;
 
 	if (!ensure_off(l))
-		return;
+		return LIFE_STAY;
 	/* Also what a claim had that somebody took away: its Node and token are nobody's then. */
 	if (l->m->status.claim_ref && (n || l->progress != LEFT_ALL)) {
 		x = what_is_left(l, n);
 		if (!life_ensure_cut(l) || !ensure_tenant_left(l, &x))
-			return;
+			return LIFE_STAY;
 	}
 	if (n && finalizer_is_on(&n->meta.finalizers, FINALIZER_CLAIM)) {
 		end_claim(l, n);
-		return;
+		return LIFE_STAY;
 	}
 	if (!n && !life_ensure_claim_proved_gone(l))
-		return;
-	life_goto(l, MACHINE_DIRTY, json_pack("{s:n, s:n}", "claimRef", "agent"), REASON_NONE,
-		  NULL);
+		return LIFE_STAY;
+	return life_goto(l, MACHINE_DIRTY, json_pack("{s:n, s:n}", "claimRef", "agent"),
+			 REASON_NONE, NULL);
 }

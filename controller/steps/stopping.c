@@ -154,7 +154,7 @@ bool life_ensure_rested(struct life *l, int64_t off_for)
 	return off_for >= rest;
 }
 
-void step_stopping(struct life *l)
+enum life_decision step_stopping(struct life *l)
 {
 	struct err e;
 
@@ -167,26 +167,25 @@ void step_stopping(struct life *l)
 	listen(l);
 	if (life_ensure_off_confirmed(l)) {
 		if (life_ensure_rested(l, here_for(l)))
-			life_goto(l, MACHINE_ISOLATING, NULL, REASON_NONE, NULL);
-		return;
+			return life_goto(l, MACHINE_ISOLATING, NULL, REASON_NONE, NULL);
+		return LIFE_STAY;
 	}
 	if (!life_ensure_looked(l, l->c->o.poll_ms * 2))
-		return;
+		return LIFE_STAY;
 	if (life_identity(l, &e) < 0) { /* never switch off what may be somebody else's machine */
-		life_wait(l, WAITING_APPROVAL, REASON_DuplicateIdentity, "%s", e.text);
-		return;
+		return life_wait(l, WAITING_APPROVAL, REASON_DuplicateIdentity, "%s", e.text);
 	}
 	if (!life_ensure_undoubted(l))
-		return;
+		return LIFE_STAY;
 	if (l->seen.power != PROVIDER_POWER_OFF) {
 		life_power(l, false);
-		return;
+		return LIFE_STAY;
 	}
 	agent_session_knock(l->agent);
 	if (!life_ensure_off_proved(l) || !ensure_silent(l) ||
 	    !life_ensure_rested(l, l->seen.read_at - l->seen.off_since))
-		return;
-	life_goto(l, MACHINE_ISOLATING, NULL, REASON_NONE, NULL);
+		return LIFE_STAY;
+	return life_goto(l, MACHINE_ISOLATING, NULL, REASON_NONE, NULL);
 }
 
 /* --- isolating ------------------------------------------------------------------------------------- */
@@ -204,9 +203,10 @@ bool life_ensure_cut(struct life *l)
 	return optional && !writer_busy(&l->write) && here_for(l) > CUT_PATIENCE_MS;
 }
 
-void step_isolating(struct life *l)
+enum life_decision step_isolating(struct life *l)
 {
 	agent_session_close(l->agent);
 	if (life_ensure_cut(l))
-		life_goto(l, MACHINE_LEAVING, NULL, REASON_NONE, NULL);
+		return life_goto(l, MACHINE_LEAVING, NULL, REASON_NONE, NULL);
+	return LIFE_STAY;
 }

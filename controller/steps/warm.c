@@ -65,22 +65,23 @@ static json_t *boot(const struct life *l, int64_t number, int64_t delay_ms)
 
 /* --- beginning ------------------------------------------------------------------------------------ */
 
-static void begin(struct life *l, const struct object_ref *pool)
+static enum life_decision begin(struct life *l, const struct object_ref *pool)
 {
 	json_t *op;
 	char id[33];
 
 	/* The wish may be older than its rest. */
-	if (l->m->status.operation->next_attempt > loop_wall(l->c->loop) || life_outdated(l) ||
-	    !life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l))
-		return;
-	if (l->seen.power != PROVIDER_POWER_OFF) {
-		life_wait(
+	if (l->m->status.operation->next_attempt > loop_wall(l->c->loop))
+		return LIFE_STAY;
+	if (life_outdated(l))
+		return life_begin_again(l);
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l))
+		return LIFE_STAY;
+	if (l->seen.power != PROVIDER_POWER_OFF)
+		return life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			"recorded free and off, but the BMC says it is not off; `drover approve --wipe %s`",
 			l->name);
-		return;
-	}
 	life_operation_id(l, id);
 	op = boot(l, 1, 0);
 	json_object_set_new(op, "id", json_string(id));
@@ -90,6 +91,7 @@ static void begin(struct life *l, const struct object_ref *pool)
 		   json_pack("{s:{s:s, s:s}, s:n, s:o}", "warmFor", "name", pool->name, "uid",
 			     pool->uid, "agent", "operation", op),
 		   NULL);
+	return LIFE_STAY;
 }
 
 /* --- ending --------------------------------------------------------------------------------------- */
@@ -243,15 +245,16 @@ static bool ensure_movable(struct life *l)
 	return false;
 }
 
-static void keep(struct life *l)
+static enum life_decision keep(struct life *l)
 {
+	enum life_decision d = LIFE_STAY;
 	const struct provider_object *p = life_provider(l);
 	int64_t wait = l->m->status.operation->next_attempt - loop_wall(l->c->loop);
 	bool there;
 
 	if (wait > 0) {
 		look_again(l, wait);
-		return;
+		return d;
 	}
 	if (!l->m->status.agent &&
 	    (!life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l) ||
@@ -260,21 +263,23 @@ static void keep(struct life *l)
 				 str_or(p->spec.network.segments.provisioning, "provisioning")))) {
 		if (!writer_busy(&l->write) && is_late(l))
 			lost(l, "AgentSilent", "it was not booted in time");
-		return;
+		return d;
 	}
-	there = life_ensure_agent(l);
-	if (writer_busy(&l->write))
-		return;
+	there = life_ensure_agent(l, &d);
+	if (writer_busy(&l->write) || d == LIFE_CHANGE)
+		return d;
 	if (agent_session_rebooted(l->agent))
 		lost(l, "AgentRebooted", "the machine rebooted under the agent");
 	else if (there)
 		stay(l);
 	else if (is_late(l))
 		lost(l, "AgentSilent", "the agent was not heard in time");
+	return d;
 }
 
-void life_warm(struct life *l)
+enum life_decision life_warm(struct life *l)
 {
+	enum life_decision d = LIFE_STAY;
 	const struct provider_object *p = life_provider(l);
 	const struct object_ref *is = l->m->status.warm_for;
 	struct object_ref want = {0};
@@ -284,14 +289,15 @@ void life_warm(struct life *l)
 	    p->spec.paused) {
 		/* It goes on being listened to: an agent that nobody knows goes off by itself. */
 		if (warm_is_ready(l->m))
-			(void)life_ensure_agent(l);
-		(void)life_ensure_looked(l, l->c->o.idle_poll_ms);
-		return;
+			(void)life_ensure_agent(l, &d);
+		if (d == LIFE_STAY)
+			(void)life_ensure_looked(l, l->c->o.idle_poll_ms);
+		return d;
 	}
 	look_again(l, l->c->o.poll_ms);
 	if (!is)
-		begin(l, &want);
-	else if (warm_is_ending(l->m) || wish == WARM_POOL_OFF)
+		return begin(l, &want);
+	if (warm_is_ending(l->m) || wish == WARM_POOL_OFF)
 		end(l);
 	else if (wish == WARM_POOL_ON &&
 		 !(str_eq(is->name, want.name) && str_eq(is->uid, want.uid)))
@@ -300,7 +306,8 @@ void life_warm(struct life *l)
 			json_pack("{s:{s:s, s:s}}", "warmFor", "name", want.name, "uid", want.uid),
 			NULL);
 	else
-		keep(l);
+		return keep(l);
+	return d;
 }
 
 /* --- claimed -------------------------------------------------------------------------------------- */
@@ -331,15 +338,15 @@ static void boot_after_all(struct life *l, const char *why)
 		   NULL);
 }
 
-bool life_ensure_warm_answer(struct life *l)
+bool life_ensure_warm_answer(struct life *l, enum life_decision *d)
 {
 	int64_t now = loop_now(l->c->loop), silent;
 	bool there;
 
 	if (!l->m->status.warm_for)
 		return true;
-	there = life_ensure_agent(l);
-	if (writer_busy(&l->write))
+	there = life_ensure_agent(l, d);
+	if (writer_busy(&l->write) || *d == LIFE_CHANGE)
 		return false;
 	if (agent_session_rebooted(l->agent)) {
 		boot_after_all(l, "the machine rebooted under the agent");
@@ -371,7 +378,7 @@ bool life_ensure_warm_answer(struct life *l)
 	return true;
 }
 
-bool life_warm_stays(struct life *l)
+bool life_warm_release(struct life *l, enum life_decision *d)
 {
 	const struct object_ref *is = l->m->status.warm_for;
 	const struct machine_agent *ag = l->m->status.agent;
@@ -383,9 +390,9 @@ bool life_warm_stays(struct life *l)
 		return true;
 	op = json_object();
 	life_set_time(op, "started", loop_wall(l->c->loop));
-	life_goto(l, MACHINE_FREE,
-		  json_pack("{s:n, s:{s:s, s:s}, s:o}", "claimRef", "warmFor", "name", is->name,
-			    "uid", str_or(is->uid, ""), "operation", op),
-		  REASON_NONE, NULL);
+	*d = life_goto(l, MACHINE_FREE,
+		       json_pack("{s:n, s:{s:s, s:s}, s:o}", "claimRef", "warmFor", "name",
+				 is->name, "uid", str_or(is->uid, ""), "operation", op),
+		       REASON_NONE, NULL);
 	return true;
 }
