@@ -18,7 +18,7 @@
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 
-bool life_withheld(struct life *l, const char *act)
+bool life_ensure_lease_fresh(struct life *l, const char *act)
 {
 	bool old = !ctx_may_destroy(l->c);
 
@@ -27,7 +27,7 @@ bool life_withheld(struct life *l, const char *act)
 			 LOG_S("machine", l->name), LOG_S("act", act),
 			 LOG_I("renewed_ms_ago", kube_lease_renewed_age(l->c->lease)));
 	l->withheld = old;
-	return old;
+	return !old;
 }
 
 enum life_turn life_act(struct life *l, const char *step, enum life_class cls, int64_t patience_ms)
@@ -38,10 +38,10 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 	bool same = str_eq(l->act, step);
 	json_t *j;
 
-	if (l->acting || writer_busy(&l->write) || now < l->act_after || life_paused(l) ||
-	    life_withheld(l, step))
+	if (l->acting || writer_busy(&l->write) || now < l->act_after || !life_ensure_unpaused(l) ||
+	    !life_ensure_lease_fresh(l, step))
 		return LIFE_HOLD;
-	if (life_is_double(l))
+	if (!life_ensure_single(l))
 		return LIFE_HOLD;
 	if (same && l->journaled && op && str_eq(op->step, step)) {
 		l->journaled = false;

@@ -69,12 +69,12 @@ static bool is_apart(const struct life *l)
 		str_eq(seg, str_or(p->spec.network.segments.provisioning, "provisioning")));
 }
 
-bool life_may_move(struct life *l)
+bool life_ensure_movable(struct life *l)
 {
 	if (life_provider(l)->spec.network.type == FABRIC_NONE ||
 	    l->seen.power == PROVIDER_POWER_OFF || life_shows_ours(l))
 		return true;
-	if (!life_place_seen(l, l->c->o.poll_ms * 10))
+	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 		return false;
 	if (is_apart(l))
 		return true;
@@ -86,7 +86,7 @@ bool life_may_move(struct life *l)
 	return false;
 }
 
-bool life_boot_followed(struct life *l)
+bool life_ensure_boot_followed(struct life *l)
 {
 	const uint32_t agents_turn =
 		1u << MACHINE_FREE | 1u << MACHINE_CLAIMED | 1u << MACHINE_IMAGING |
@@ -101,7 +101,7 @@ bool life_boot_followed(struct life *l)
 		return true;
 	if (l->whereabouts == LIFE_ASKED && !l->placing && !l->place.known)
 		l->whereabouts = LIFE_ANSWERED;
-	if (!life_place_seen(l, l->c->o.poll_ms * 10)) {
+	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10)) {
 		if (l->whereabouts == LIFE_NOT_ASKED)
 			l->whereabouts = LIFE_ASKED;
 		return l->whereabouts == LIFE_ANSWERED; /* nothing waits for a second one */
@@ -130,7 +130,7 @@ static bool is_boot_of_now(const struct life *l)
 }
 
 /* False: it is being written. */
-static bool marked(struct life *l, const char *http_boot)
+static bool ensure_marked(struct life *l, const char *http_boot)
 {
 	if (str_eq(l->m->status.power.http_boot, http_boot))
 		return true;
@@ -138,10 +138,10 @@ static bool marked(struct life *l, const char *http_boot)
 	return false;
 }
 
-bool life_boot_ends(struct life *l)
+bool life_ensure_boot_ended(struct life *l)
 {
-	return l->m->status.power.http_boot && l->seen.known &&
-	       l->seen.power == PROVIDER_POWER_OFF && !is_boot_of_now(l) && !marked(l, NULL);
+	return !l->m->status.power.http_boot || !l->seen.known ||
+	       l->seen.power != PROVIDER_POWER_OFF || is_boot_of_now(l) || ensure_marked(l, NULL);
 }
 
 static unsigned ways(const struct life *l)
@@ -187,7 +187,7 @@ static void on_way(const struct provider_observation *o, const char *handle, con
 
 /* --- the agent ---------------------------------------------------------------------------------- */
 
-static bool seat_open(struct life *l)
+static bool open_seat(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	const struct machine_agent *ag = l->m->status.agent;
@@ -212,7 +212,7 @@ static void boot_http(struct life *l, const char *url)
 
 	if (l->seen.override && str_eq(l->seen.http_url, url)) {
 		boot_of_now(l, now);
-		if (marked(l, now)) {
+		if (ensure_marked(l, now)) {
 			l->http_booted = true;
 			life_power(l, true);
 		}
@@ -225,14 +225,14 @@ static void boot_http(struct life *l, const char *url)
 	provider_boot(l->driver->provider, l->bmc, PROVIDER_BOOT_HTTP, url, &call);
 }
 
-bool life_agent(struct life *l)
+bool life_ensure_agent(struct life *l, enum life_decision *d)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	const struct agent_session_info *s;
 	struct provider_call call;
 	const char *url;
 
-	if (!seat_open(l)) { /* a new boot gets a new number, and with it a new secret and URL */
+	if (!open_seat(l)) { /* a new boot gets a new number, and with it a new secret and URL */
 		life_write(l,
 			   json_pack("{s:{s:I}, s:n}", "operation", "bootNumber", (json_int_t)1,
 				     "agent"),
@@ -242,11 +242,12 @@ bool life_agent(struct life *l)
 	s = agent_session_info(l->agent);
 	if (agent_session_intruder(l->agent)) {
 		if (!(machine_state_info[l->state].next & 1u << MACHINE_QUARANTINED))
-			life_fail(l, REASON_SecondCaller,
-				  "a second caller used the boot secret of this operation");
+			*d = life_fail(l, REASON_SecondCaller,
+				       "a second caller used the boot secret of this operation");
 		else
-			life_quarantine(l, EXIT_OPERATOR, REASON_SecondCaller,
-					"a second caller used the boot secret of this operation");
+			*d = life_quarantine(
+				l, EXIT_OPERATOR, REASON_SecondCaller,
+				"a second caller used the boot secret of this operation");
 		return false;
 	}
 	if (s->boot_id) {
@@ -265,7 +266,7 @@ bool life_agent(struct life *l)
 			  agent_session_refusal(l->agent));
 		return false;
 	}
-	if (!life_seen(l, l->c->o.poll_ms * 3))
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 3))
 		return false;
 	if (l->seen.power == PROVIDER_POWER_ON) {
 		if (!l->seen.media_known) /* not read this time: nothing is concluded */
@@ -302,7 +303,7 @@ bool life_agent(struct life *l)
 		call = life_bmc_call(l);
 		call.done = on_way;
 		provider_boot(l->driver->provider, l->bmc, PROVIDER_BOOT_MEDIA, NULL, &call);
-	} else if (marked(l, NULL)) {
+	} else if (ensure_marked(l, NULL)) {
 		life_power(l, true);
 	}
 	return false;
@@ -366,7 +367,7 @@ static void keep_address(struct life *l)
 		   NULL);
 }
 
-bool life_agent_off(struct life *l)
+bool life_ensure_agent_gone(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	struct proto_order o = {.kind = PROTO_POWEROFF};
@@ -377,10 +378,10 @@ bool life_agent_off(struct life *l)
 		return false;
 	}
 	/* A call under way may still put a medium in that no look has shown yet. */
-	if (l->acting || !life_seen(l, l->c->o.poll_ms))
+	if (l->acting || !life_ensure_looked(l, l->c->o.poll_ms))
 		return false;
 	if (l->seen.power != PROVIDER_POWER_OFF) {
-		if (seat_open(l) && agent_session_info(l->agent)->boot_id &&
+		if (open_seat(l) && agent_session_info(l->agent)->boot_id &&
 		    !str_eq(l->act, "power-off")) {
 			(void)life_order(l, &o, "poweroff");
 			if (!l->acted_at || loop_now(l->c->loop) - l->acted_at < POWEROFF_GRACE_MS)
@@ -395,7 +396,7 @@ bool life_agent_off(struct life *l)
 	}
 	agent_session_close(l->agent);
 	if (!l->seen.media_known) { /* not read this time: nothing is concluded */
-		(void)life_seen(l, -1);
+		(void)life_ensure_looked(l, -1);
 		return false;
 	}
 	if (l->seen.media) {
@@ -415,7 +416,7 @@ bool life_agent_off(struct life *l)
 		}
 		return false;
 	}
-	return marked(l, NULL);
+	return ensure_marked(l, NULL);
 }
 
 enum reason agent_reason(const struct proto_report *r, enum reason otherwise)

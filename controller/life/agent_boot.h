@@ -1,16 +1,16 @@
 #ifndef CONTROLLER_LIFE_AGENT_BOOT_H
 #define CONTROLLER_LIFE_AGENT_BOOT_H
 
-#include "api/reasons.h"
-#include "controller/life/life.h"
+#include "controller/life/journal.h"
 
 /*
  * agent_boot: the agent of an operation: booted, given orders, taken away again.
  * Tests: tests/world/test_http_boot.c, tests/world/test_boot.c
  */
 
-/* The agent of this operation is there: media in, override set, powered on, hello heard.  Starts what is missing. */
-bool life_agent(struct life *l);
+/* The agent of this operation is there: media in, override set, powered on, hello heard.  A second caller with its
+ * secret ends the operation (*d). */
+bool life_ensure_agent(struct life *l, enum life_decision *d);
 
 /* Give the order ("inspect", or "CLAIM/check" where the same boot may be asked again for another one; o->id is filled in)
  * and wait for its end.  NULL: under way. */
@@ -18,17 +18,17 @@ const struct proto_report *life_order(struct life *l, struct proto_order *o, con
 
 /* The agent has gone: power off, media out, override cleared, all read back.  Starts what is missing,
  * after it took the agent's key out of status: its orders are all done, and no other leader waits for it. */
-bool life_agent_off(struct life *l);
+bool life_ensure_agent_gone(struct life *l);
 
-/* It was seen off after an earlier boot by HTTP: that is being written down. */
-bool life_boot_ends(struct life *l);
+/* A boot by HTTP that an off ended does not stand in the journal any more.  False: that is being written down. */
+bool life_ensure_boot_ended(struct life *l);
 
 /* Its port may be moved for an agent: it is off, or what is on is ours, or nobody can reach that.  Else it
  * waits, since a journal that was put back may be of before a tenant. */
-bool life_may_move(struct life *l);
+bool life_ensure_movable(struct life *l);
 
 /* What the journal says of a boot by HTTP is held against the network; false: that is being asked. */
-bool life_boot_followed(struct life *l);
+bool life_ensure_boot_followed(struct life *l);
 bool life_agent_dismissed(const struct life *l); /* that was written down */
 
 /* Why its order failed, in the agent's word where that is on the list. */

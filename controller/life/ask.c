@@ -126,7 +126,7 @@ enum life_claim_is life_claim_look(struct life *l)
 	return LIFE_CLAIM_ASKED;
 }
 
-bool life_claim_gone(struct life *l)
+bool life_ensure_claim_proved_gone(struct life *l)
 {
 	enum life_claim_is is = life_claim_look(l);
 

@@ -32,7 +32,7 @@ enum life_claim_is {
 };
 enum life_claim_is life_claim_look(struct life *l);
 
-/* ... it is gone, or replaced. */
-bool life_claim_gone(struct life *l);
+/* It is proved that it is gone, or replaced.  False: it is being asked. */
+bool life_ensure_claim_proved_gone(struct life *l);
 
 #endif

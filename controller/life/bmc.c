@@ -104,7 +104,7 @@ static void observe(struct life *l)
 	provider_observe(l->driver->provider, l->bmc, &call);
 }
 
-bool life_seen(struct life *l, int64_t max_age_ms)
+bool life_ensure_looked(struct life *l, int64_t max_age_ms)
 {
 	int64_t now = loop_now(l->c->loop);
 
@@ -114,11 +114,11 @@ bool life_seen(struct life *l, int64_t max_age_ms)
 	return false;
 }
 
-bool life_off_proved(struct life *l)
+bool life_ensure_off_proved(struct life *l)
 {
 	int64_t now = loop_now(l->c->loop), settle = l->c->o.settle_ms;
 
-	if (!life_seen(l, settle > 0 ? settle : 1000))
+	if (!life_ensure_looked(l, settle > 0 ? settle : 1000))
 		return false;
 	if (l->seen.power != PROVIDER_POWER_OFF)
 		return false;

@@ -12,7 +12,7 @@
 /* What is on was booted by us, as its BMC shows (a medium of whatever boot) or the journal says. */
 bool life_shows_ours(const struct life *l);
 
-/* Something is left at its BMC that life_agent_off() takes away. */
+/* Something is left at its BMC that life_ensure_agent_gone() takes away. */
 bool life_agent_left(const struct life *l);
 
 /* The BMC shows an address of drover's for a boot by HTTP, and not one that it keeps whatever it is told. */

@@ -36,7 +36,7 @@ const struct wipe_record *life_record(const struct life *l)
 	return n.found;
 }
 
-bool life_can_sign(struct life *l)
+bool life_ensure_signable(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	int64_t limit = life_limit_ms(l, l->state);

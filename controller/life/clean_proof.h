@@ -15,6 +15,6 @@ int life_clean(const struct life *l, const struct object_wipe_floor *floor, stru
 /* The newest record of this machine's present tenancy; NULL: none. */
 const struct wipe_record *life_record(const struct life *l);
 /* drover-evidence-key can be used.  False: the machine waits, and says so. */
-bool life_can_sign(struct life *l);
+bool life_ensure_signable(struct life *l);
 
 #endif

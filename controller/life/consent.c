@@ -48,7 +48,7 @@ static bool is_twin(const struct kube_entry *en, void *arg)
 	return false;
 }
 
-bool life_is_double(struct life *l)
+bool life_ensure_single(struct life *l)
 {
 	struct twin t = {.l = l};
 
@@ -56,12 +56,12 @@ bool life_is_double(struct life *l)
 	if (t.found)
 		life_wait(l, WAITING_APPROVAL, REASON_DuplicateIdentity,
 			  "%s is that of machine %s too", t.what, t.found);
-	return t.found != NULL;
+	return t.found == NULL;
 }
 
 /* --- consent -------------------------------------------------------------------------------------- */
 
-bool life_consented(struct life *l)
+bool life_ensure_consented(struct life *l)
 {
 	struct err e;
 
@@ -73,10 +73,10 @@ bool life_consented(struct life *l)
 			  "%s", e.text);
 		return false;
 	}
-	return !life_is_double(l);
+	return life_ensure_single(l);
 }
 
-bool life_may_leave(struct life *l)
+bool life_ensure_may_leave(struct life *l)
 {
 	if (!ctx_crds_terminating(l->c))
 		return true;
@@ -86,16 +86,16 @@ bool life_may_leave(struct life *l)
 	return false;
 }
 
-bool life_paused(struct life *l)
+bool life_ensure_unpaused(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
 
 	if (l->m->spec.management_policy != MACHINE_OBSERVE && !(p && p->spec.paused))
-		return false;
+		return true;
 	life_wait(l, WAITING_APPROVAL, REASON_Paused, "%s",
 		  p && p->spec.paused ? "the provider is paused"
 				      : "spec.managementPolicy is Observe");
-	return true;
+	return false;
 }
 
 const char *life_approved_wipe(const struct life *l)

@@ -4,22 +4,22 @@
 #include "controller/life/life.h"
 
 /*
- * consent: may drover act on this machine at all?
+ * consent: may drover act on this machine at all?  Consent is a person's: where it is missing life_ensure_* says so
+ * (life_wait()) and gives false.
  * Tests: tests/world/test_identity.c, tests/world/test_review.c
  */
 
 /* Deletions may be acted on: none of our CRDs is terminating. */
-bool life_may_leave(struct life *l);
+bool life_ensure_may_leave(struct life *l);
 
-/* drover may act on this machine: managed, its BMC says that it is the one approved, no other has its identity.
- * False: it waits, and says for what. */
-bool life_consented(struct life *l);
+/* drover may act on this machine: managed, its BMC says that it is the one approved, no other has its identity. */
+bool life_ensure_consented(struct life *l);
 
-/* Another Machine has its identity or its BMC: says so (life_wait) and gives true. */
-bool life_is_double(struct life *l);
+/* No other Machine has its identity or its BMC. */
+bool life_ensure_single(struct life *l);
 
-/* Its owner, or its provider's, wants nothing to be done: says so and gives true. */
-bool life_paused(struct life *l);
+/* Nobody has paused it: spec.managementPolicy is not Observe, and its provider is not paused. */
+bool life_ensure_unpaused(struct life *l);
 
 /* An approval to wipe that was not acted on yet, or NULL. */
 const char *life_approved_wipe(const struct life *l);

@@ -7,30 +7,53 @@
 /*
  * journal: writes the status of a Machine: changes of state, finalizer, why nothing moves.  Every write
  * is a merge patch with the resourceVersion.
- * Tests: tests/world/test_bmc.c, tests/world/test_crash.c
+ *
+ *	step_*() --life_goto()--> recorded, LIFE_CHANGE --> the tick enacts it (steps/enter.h), at the end of the turn
+ *	   '-----life_wait()----> written if it changed, LIFE_STAY
+ *
+ * Only what runs in a turn of the machine's tick may decide.  Who got LIFE_CHANGE returns with it: what else would be
+ * written in this turn would be written instead.
+ * Tests: tests/unit/controller/steps/test_enter.c, tests/world/test_bmc.c, tests/world/test_crash.c
  */
 
-/* The only place that changes status.state.  Written down before anything of the new state is done.
- * extra: further status members for the same patch (taken; may be NULL).  reason: not NULL when
- * something failed: it goes into status.failures with the claim, and into an event. */
-void life_goto(struct life *l, enum machine_state to, json_t *extra, enum reason reason,
-	       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* What a turn decided.  A function that may decide on its way to another answer takes a pointer to the decision of its
+ * caller, which is LIFE_STAY before. */
+enum life_decision {
+	LIFE_STAY,   /* the state stays */
+	LIFE_CHANGE, /* another one, as recorded in life.decided */
+};
+
+#define LIFE_MUST_RETURN __attribute__((warn_unused_result))
+
+/* The state is to be another one, and status.state is written down before anything of it is done.
+ * extra: further status members for the same patch (taken; may be NULL).  reason: not REASON_NONE when
+ * something failed: it goes into status.failures with the claim, and into an event.  Gives LIFE_CHANGE. */
+enum life_decision life_goto(struct life *l, enum machine_state to, json_t *extra,
+			     enum reason reason, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6))) LIFE_MUST_RETURN;
 
 /* To quarantined, with the reason and its exit. */
-void life_quarantine(struct life *l, enum machine_exit exit, enum reason reason, const char *fmt,
-		     ...) __attribute__((format(printf, 4, 5)));
+enum life_decision life_quarantine(struct life *l, enum machine_exit exit, enum reason reason,
+				   const char *fmt, ...)
+	__attribute__((format(printf, 4, 5))) LIFE_MUST_RETURN;
 
 /* The machine fails its claim: to stopping. */
 #define life_fail(l, ...) life_goto((l), MACHINE_STOPPING, NULL, __VA_ARGS__)
 
+/* From the beginning: known, in a tenancy past every one that is known of, and what it held is not clean.  why: for
+ * the log. */
+enum life_decision life_begin(struct life *l, const char *why) LIFE_MUST_RETURN;
+/* ... since status is older than records or claims (life_outdated()); an event says so. */
+enum life_decision life_begin_again(struct life *l) LIFE_MUST_RETURN;
+
 /* Patch status or spec (taken; exactly one is not NULL) without changing the state. */
 void life_write(struct life *l, json_t *status, json_t *spec);
 
-/* Put our finalizer on the Machine, or take it off; gives true when there was something to write. */
-bool life_finalizer(struct life *l, bool on);
+/* Our finalizer is on the Machine, or off it.  False: that is being written. */
+bool life_ensure_finalizer(struct life *l, bool on);
 
-/* Say why nothing moves: status.operation.waitingFor and lastError, written when they changed. */
-void life_wait(struct life *l, enum machine_waiting waiting_for, enum reason reason,
-	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Say why nothing moves: status.operation.waitingFor and lastError, written when they changed.  Gives LIFE_STAY. */
+enum life_decision life_wait(struct life *l, enum machine_waiting waiting_for, enum reason reason,
+			     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "api/machine_states.h"
+#include "api/reasons.h"
 #include "base/retry.h"
 #include "controller/core/context.h"
 #include "controller/core/status_writer.h"
@@ -21,6 +22,9 @@
  *	bmc.h power.h port.h	   looks and acts at BMC and fabric	ask.h node.h	 questions to API servers
  *	agent_boot.h boot_marks.h  the agent of an operation		consent.h	 may anything be done?
  *	clean_proof.h wipe_attempt.h tenancy.h	is it clean?		takeover.h	 a new leader's first acts
+ *
+ * What is called life_ensure_* acts: true, it is so; false, not yet, and what is missing was asked, written or started
+ * now or before, or, where others have to bring it about, life_wait() says for what.  What takes a const life only reads.
  *
  * Each write is a merge patch with the Machine's resourceVersion: it is the quorum read (an old view
  * fails with a conflict) and the mutual exclusion with another leader.
@@ -119,8 +123,17 @@ struct life {
 	int64_t act_after;     /* backing off until */
 	struct backoff act_backoff;
 
-	int64_t tenancy_seen;	    /* in the turn before */
-	int64_t record_after;	    /* not before, a WipeRecord is created: the last try failed */
+	int64_t tenancy_seen; /* in the turn before */
+	int64_t record_after; /* not before, a WipeRecord is created: the last try failed */
+	/* What this turn decided (journal.h); the tick enacts it at the end of the turn. */
+	struct life_decided {
+		bool made, begins;
+		enum machine_state to;
+		json_t *extra; /* owned; NULL: none */
+		enum reason reason;
+		char message[400];
+	} decided;
+
 	struct status_writer write; /* of this Machine, and of what ends with its claim */
 	struct kube_call *call;	    /* another API call of a step in flight */
 	bool took_over;		    /* our fence stands in the journal */

@@ -76,7 +76,6 @@ static void patch_node(struct life *l, struct tenant *t, const struct tenant_nod
 			     patch, life_answer, l);
 }
 
-/* True: asked, or the answer is waited for. */
 bool life_mark_node(struct life *l, struct tenant *t, const struct tenant_node *node,
 		    const char *reason, bool cordon, const char *about)
 {
@@ -95,14 +94,13 @@ bool life_mark_node(struct life *l, struct tenant *t, const struct tenant_node *
 		life_ask_again(l);
 		break;
 	}
-	return true;
+	return false;
 }
 
-bool life_hold_mark(struct life *l, struct tenant *t, const struct tenant_node *node,
-		    const char *reason)
+bool life_ensure_node_marked(struct life *l, struct tenant *t, const struct tenant_node *node,
+			     const char *reason)
 {
 	if (node->world.unschedulable && node->draining)
 		return true;
-	(void)life_mark_node(l, t, node, reason, true, "cordon");
-	return false;
+	return life_mark_node(l, t, node, reason, true, "cordon");
 }

@@ -48,7 +48,7 @@ static void on_placed(const struct fabric_place *p, const struct err *e, void *a
 	life_acted(l, e);
 }
 
-bool life_place_seen(struct life *l, int64_t max_age_ms)
+bool life_ensure_port_looked(struct life *l, int64_t max_age_ms)
 {
 	const struct fabric_port at = port(l);
 	struct fabric_call call = {
@@ -67,7 +67,7 @@ bool life_place_seen(struct life *l, int64_t max_age_ms)
 	return false;
 }
 
-bool life_placed(struct life *l, const char *segment)
+bool life_ensure_placed(struct life *l, const char *segment)
 {
 	const struct provider_object *p = life_provider(l);
 	bool isolated = p->spec.network.type != FABRIC_NONE;
@@ -80,7 +80,7 @@ bool life_placed(struct life *l, const char *segment)
 
 	if (l->placing)
 		return false;
-	if (!life_place_seen(l, l->c->o.poll_ms * 10))
+	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 		return false;
 	if (str_eq(l->place.segment, segment) &&
 	    (!isolated || l->place.proof != FABRIC_PROOF_NONE)) {

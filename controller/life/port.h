@@ -8,10 +8,10 @@
  * Tests: tests/world/test_leave.c, tests/world/test_restore.c
  */
 
-/* A look at the fabric that is newer than the last act and max_age_ms; false: one is on its way. */
-bool life_place_seen(struct life *l, int64_t max_age_ms);
+/* There is a look at the fabric that is newer than the last act and than max_age_ms.  False: one is on its way. */
+bool life_ensure_port_looked(struct life *l, int64_t max_age_ms);
 
 /* In that segment, proved as far as the fabric can; starts what is missing. */
-bool life_placed(struct life *l, const char *segment);
+bool life_ensure_placed(struct life *l, const char *segment);
 
 #endif

@@ -36,7 +36,7 @@ static void void_confirmation(struct life *l)
 		   NULL);
 }
 
-bool life_off_confirmed(struct life *l)
+bool life_ensure_off_confirmed(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	const char *id = op ? op->id : NULL;
@@ -49,7 +49,7 @@ bool life_off_confirmed(struct life *l)
 	if (str_empty(id) || !str_eq(labels_get(&l->m->meta.annotations, REQUEST_CONFIRM_OFF), id))
 		return false;
 	if (!refused) /* it may come back, and say otherwise */
-		(void)life_seen(l, l->c->o.poll_ms * 5);
+		(void)life_ensure_looked(l, l->c->o.poll_ms * 5);
 	if (!dead && (error || !l->seen.known))
 		return false;
 	if (!dead && l->seen.power == PROVIDER_POWER_ON) {
@@ -103,7 +103,7 @@ static bool may_act(void *arg)
 {
 	struct life *l = arg;
 
-	l->unsent = life_withheld(l, l->act);
+	l->unsent = !life_ensure_lease_fresh(l, l->act);
 	return !l->unsent;
 }
 
@@ -123,7 +123,7 @@ struct provider_call life_bmc_call(struct life *l)
 enum life_turn life_bmc_act(struct life *l, const char *step, enum life_class cls,
 			    int64_t patience_ms)
 {
-	return life_follow_may_act(l) ? life_act(l, step, cls, patience_ms) : LIFE_HOLD;
+	return life_ensure_predecessor_done(l) ? life_act(l, step, cls, patience_ms) : LIFE_HOLD;
 }
 
 void life_power(struct life *l, bool on)
@@ -138,7 +138,8 @@ void life_power(struct life *l, bool on)
 			l->name);
 		return;
 	}
-	if (on && !(life_follow_may_act(l) && life_paced(l, POWER_PATIENCE_MS)))
+	if (on &&
+	    !(life_ensure_predecessor_done(l) && life_ensure_power_turn(l, POWER_PATIENCE_MS)))
 		return;
 	if (life_bmc_act(l, on ? "power-on" : "power-off", LIFE_PROBE_FIRST, POWER_PATIENCE_MS) !=
 	    LIFE_GO)

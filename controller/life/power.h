@@ -12,7 +12,7 @@
 /* A person saw it off (REQUEST_CONFIRM_OFF names this operation): stands in for reads, never against a BMC
  * that answers On.  Writes who is believed into status.power.confirmedBy and an event, once; a BMC that answers On
  * voids it: the operation gets a new id.  Looks at the BMC itself; false: not confirmed, or not written yet. */
-bool life_off_confirmed(struct life *l);
+bool life_ensure_off_confirmed(struct life *l);
 
 /* Switch it on or off through the BMC; power-on waits for its turn (life/power_turn.h).  Does nothing while a
  * request is out. */

@@ -33,7 +33,7 @@ static void say(struct life *l)
 		  (long long)li->power_on_per_minute, domain);
 }
 
-bool life_paced(struct life *l, int64_t patience_ms)
+bool life_ensure_power_turn(struct life *l, int64_t patience_ms)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	struct power_pacing_wait w;
@@ -44,7 +44,7 @@ bool life_paced(struct life *l, int64_t patience_ms)
 	if (asked_for(l, patience_ms))
 		return true;
 	if (l->acting || writer_busy(&l->write) || loop_now(l->c->loop) < l->act_after ||
-	    life_paused(l))
+	    !life_ensure_unpaused(l))
 		return false;
 	if (!power_pacing_power_on(l->parts->power_pacing, l->m, &w)) {
 		if (w.domain || w.at_least >= TELL_MS)

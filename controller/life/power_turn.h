@@ -11,7 +11,7 @@
  * Tests: tests/world/test_power_pacing.c
  */
 
-/* May power-on go out?  patience_ms: as of life_act(); what is asked for already needs no turn. */
-bool life_paced(struct life *l, int64_t patience_ms);
+/* It is its turn to be switched on.  patience_ms: as of life_act(); what is asked for already needs no turn. */
+bool life_ensure_power_turn(struct life *l, int64_t patience_ms);
 
 #endif

@@ -35,14 +35,14 @@ void life_follow_forget(struct life *l)
 	l->follow.over = false;
 }
 
-bool life_follow_may_act(struct life *l)
+bool life_ensure_predecessor_done(struct life *l)
 {
 	int64_t rest;
 
 	if (l->follow.over || !l->bmc)
 		return true;
 	if (l->follow.looks < LOOKS) {
-		(void)life_seen(l, -1);
+		(void)life_ensure_looked(l, -1);
 		return false;
 	}
 	rest = l->follow.begun_at + CALL_MS - loop_now(l->c->loop);

@@ -13,7 +13,7 @@
 void life_follow_saw(struct life *l, const struct machine *m);
 /* Another replica leads: the next time here begins with two looks again. */
 void life_follow_forget(struct life *l);
-/* May an act go out to the BMC?  False: a look or the end of that time is waited for. */
-bool life_follow_may_act(struct life *l);
+/* The leader before can do nothing any more at the BMC.  False: a look or the end of that time is waited for. */
+bool life_ensure_predecessor_done(struct life *l);
 
 #endif

@@ -9,11 +9,8 @@
  * Tests: tests/world/test_restore.c, tests/world/test_evidence.c
  */
 
-/* Records or claims tell of a later tenancy than status does: a backup was put back.  True: it begins again, as known. */
-bool life_outdated(struct life *l);
-
-/* Known, in a tenancy past every one that is known of: what it held is not clean.  why: for the log. */
-void life_begin(struct life *l, const char *why);
+/* Records or claims tell of a later tenancy than status does: a backup was put back (life_begin_again()). */
+bool life_outdated(const struct life *l);
 
 /* The highest tenancy that any record, any claim or this process knows of for this machine or its system UUID. */
 int64_t life_tenancy_known(const struct life *l);

@@ -304,7 +304,8 @@ static bool as_briefed(const struct evidence *ev, const struct evidence *want)
 	       same(ev->previous.digest, want->previous.digest);
 }
 
-void life_attempt_keep(struct life *l, const char *envelope, const struct evidence *want)
+enum life_decision life_attempt_keep(struct life *l, const char *envelope,
+				     const struct evidence *want)
 {
 	const struct crypto_key *key = keys_evidence(l->c->keys);
 	OWN(arena) a = arena_new();
@@ -312,33 +313,28 @@ void life_attempt_keep(struct life *l, const char *envelope, const struct eviden
 	struct err e;
 	char *both;
 
-	if (!life_can_sign(l))
-		return;
-	if (record_named(l, l->m->status.wipe_attempt->record)) {
-		life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
-				"WipeRecord %s is of another run",
-				l->m->status.wipe_attempt->record);
-		return;
-	}
+	if (!life_ensure_signable(l))
+		return LIFE_STAY;
+	if (record_named(l, l->m->status.wipe_attempt->record))
+		return life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
+				       "WipeRecord %s is of another run",
+				       l->m->status.wipe_attempt->record);
 	if (evidence_open(envelope, agent_session_info(l->agent)->public_key, NULL, 0, a, &ev, &e) <
-	    0) {
-		life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
-				"the evidence is not the agent's: %s", e.text);
-		return;
-	}
+	    0)
+		return life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
+				       "the evidence is not the agent's: %s", e.text);
 	if (!as_briefed(&ev, want) ||
 	    !timely(l, &ev)) { /* the countersignature would vouch for it */
-		life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
-				"the evidence speaks of another machine, tenancy, run or time");
-		return;
+		return life_quarantine(
+			l, EXIT_OPERATOR, REASON_EraseUnverified,
+			"the evidence speaks of another machine, tenancy, run or time");
 	}
 	both = evidence_countersign(envelope, key, &e);
-	if (!both) {
-		life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
-				"the evidence is not the agent's: %s", e.text);
-		return;
-	}
+	if (!both)
+		return life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
+				       "the evidence is not the agent's: %s", e.text);
 	create(l, &ev, both);
+	return LIFE_STAY;
 }
 
 /* --- an attempt without an end ------------------------------------------------------------------ */
@@ -400,7 +396,7 @@ static void unfinished(const struct life *l, struct arena *a, struct evidence *e
 	}
 }
 
-bool life_attempt_settle(struct life *l)
+bool life_ensure_attempt_settled(struct life *l)
 {
 	const struct machine_attempt *t = l->m->status.wipe_attempt;
 	const struct crypto_key *key = keys_evidence(l->c->keys);
@@ -409,10 +405,10 @@ bool life_attempt_settle(struct life *l)
 	struct evidence ev;
 
 	if (!t || l->state == MACHINE_WIPING || l->state == MACHINE_VERIFYING)
-		return false;
+		return true;
 	if (life_attempt_record(l)) {
 		life_write(l, json_pack("{s:n}", "wipeAttempt"), NULL);
-		return true;
+		return false;
 	}
 	if (record_named(l, t->record)) { /* the number is another's */
 		p = looked_back(l);
@@ -420,15 +416,15 @@ bool life_attempt_settle(struct life *l)
 			   json_pack("{s:o}", "wipeAttempt",
 				     attempt_json(l, &p, t->nonce_digest, t->start_time)),
 			   NULL);
-		return true;
+		return false;
 	}
 	if (!key && l->state == MACHINE_DIRTY)
-		(void)life_can_sign(l);
+		(void)life_ensure_signable(l);
 	if (key) {
 		life_attempt_brief(l, &ev);
 		unfinished(l, a, &ev);
 		create(l, &ev, evidence_sign_unfinished(&ev, key));
 	}
 	/* Nothing but another wipe waits for the record. */
-	return l->call || l->state == MACHINE_DIRTY;
+	return !l->call && l->state != MACHINE_DIRTY;
 }

@@ -1,7 +1,7 @@
 #ifndef CONTROLLER_LIFE_WIPE_ATTEMPT_H
 #define CONTROLLER_LIFE_WIPE_ATTEMPT_H
 
-#include "controller/life/life.h"
+#include "controller/life/journal.h"
 #include "wipe/evidence.h"
 
 /*
@@ -19,8 +19,10 @@ void life_attempt_brief(const struct life *l, struct evidence *ev);
 /* The record of the attempt that is under way; NULL: there is none yet. */
 const struct wipe_record *life_attempt_record(const struct life *l);
 /* Countersign what the agent signed, and keep it whatever the verdict; it must be as it was briefed. */
-void life_attempt_keep(struct life *l, const char *envelope, const struct evidence *want);
-/* An attempt that ended without the agent's word gets a record of drover's alone.  True: the step has to wait. */
-bool life_attempt_settle(struct life *l);
+enum life_decision life_attempt_keep(struct life *l, const char *envelope,
+				     const struct evidence *want);
+/* No attempt is left without its record: one that ended without the agent's word gets a record of drover's alone.
+ * False: the step has to wait. */
+bool life_ensure_attempt_settled(struct life *l);
 
 #endif

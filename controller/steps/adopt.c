@@ -85,7 +85,7 @@ static const struct tenant_node *node_of(struct life *l, const struct node_claim
 }
 
 /* Its port is where that tenant's are, as far as the fabric can say: nobody is given a machine in another's network. */
-static bool is_placed(struct life *l, const struct node_claim *n)
+static bool ensure_in_its_segment(struct life *l, const struct node_claim *n)
 {
 	const struct provider_object *p = life_provider(l);
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
@@ -96,7 +96,7 @@ static bool is_placed(struct life *l, const struct node_claim *n)
 		return false;
 	if (p->spec.network.type == FABRIC_NONE)
 		return true;
-	if (!life_place_seen(l, l->c->o.poll_ms * 10))
+	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 		return false;
 	str_format(segment, sizeof(segment), "tenant/%s",
 		   str_or(vc->spec.network.segment, vc->meta.name));
@@ -110,14 +110,14 @@ static bool is_placed(struct life *l, const struct node_claim *n)
 	return false;
 }
 
-void adopt(struct life *l)
+enum life_decision adopt(struct life *l)
 {
 	const struct node_claim *n = claim_of(l);
 	const struct tenant_node *node = n ? node_of(l, n) : NULL;
 	json_t *x;
 
-	if (!node || !is_placed(l, n))
-		return;
+	if (!node || !ensure_in_its_segment(l, n))
+		return LIFE_STAY;
 	if (l->state != MACHINE_KNOWN) { /* the same tenancy, by other UIDs */
 		x = json_pack("{s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s}}", "approvalID",
 			      l->m->spec.approval->id, "claimRef", "name", n->meta.name, "uid",
@@ -126,7 +126,7 @@ void adopt(struct life *l)
 			      node->boot_id);
 		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "Adopted", n->meta.name);
 		life_write(l, x, NULL);
-		return;
+		return LIFE_STAY;
 	}
 	x = json_pack("{s:s, s:{s:s, s:s}, s:I, s:b, s:{s:s, s:s}, s:s}", "approvalID",
 		      l->m->spec.approval->id, "claimRef", "name", n->meta.name, "uid", n->meta.uid,
@@ -134,17 +134,19 @@ void adopt(struct life *l)
 		      "name", n->spec.virtual_cluster_ref.name, "uid",
 		      str_or(n->spec.virtual_cluster_ref.uid, ""), "bootID", node->boot_id);
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "Adopted", n->meta.name);
-	life_goto(l, MACHINE_SERVING, x, REASON_NONE, NULL);
+	return life_goto(l, MACHINE_SERVING, x, REASON_NONE, NULL);
 }
 
 /* --- a claim that came back ------------------------------------------------------------------------ */
 
 /* The claim has the name of the one that this machine serves, and another UID: nobody wanted the work to stop.  A
  * person deletes it, or says that this is it. */
-static void replaced(struct life *l)
+static enum life_decision replaced(struct life *l)
 {
-	if (adopt_wanted(l) && life_seen(l, l->c->o.poll_ms * 5))
-		adopt(l);
+	enum life_decision d = LIFE_STAY;
+
+	if (adopt_wanted(l) && life_ensure_looked(l, l->c->o.poll_ms * 5))
+		d = adopt(l);
 	else if (!adopt_wanted(l))
 		life_wait(
 			l, WAITING_APPROVAL, REASON_ClaimReplaced,
@@ -152,13 +154,14 @@ static void replaced(struct life *l)
 			l->m->status.claim_ref->name, l->name, l->m->status.claim_ref->name);
 	l->answer.about[0] = '\0';
 	loop_timer_start(&l->timer, REPLACED_AGAIN_MS);
+	return d;
 }
 
-bool adopt_or_gone(struct life *l)
+bool adopt_unless_gone(struct life *l, enum life_decision *d)
 {
 	enum life_claim_is is = life_claim_look(l);
 
 	if (is == LIFE_CLAIM_REPLACED)
-		replaced(l);
+		*d = replaced(l);
 	return is == LIFE_CLAIM_GONE;
 }

@@ -1,7 +1,7 @@
 #ifndef CONTROLLER_STEPS_ADOPT_H
 #define CONTROLLER_STEPS_ADOPT_H
 
-#include "controller/life/life.h"
+#include "controller/life/journal.h"
 
 /*
  * adopt: known to serving without touching the machine, by spec.approval
@@ -12,14 +12,15 @@
  * its port is in that tenant's segment, where there is a fabric.
  * Until then it waits and says for what; nothing is switched.
  *
- * Also while it serves, when the claim that it serves came back with another UID (life_claim_gone()): then it
+ * Also while it serves, when the claim that it serves came back with another UID (life_claim_look()): then it
  * takes the UID over, in the same tenancy.
  * Tests: tests/world/test_verbs.c
  */
 bool adopt_wanted(const struct life *l); /* an approval to adopt that was not acted on yet */
-void adopt(struct life *l);		 /* consent is given, the BMC was just read */
-/* In serving and draining: the claim that is served is gone.  One that came back with another UID is not: it is
- * adopted, or a person is asked for. */
-bool adopt_or_gone(struct life *l);
+/* Consent is given, the BMC was just read. */
+enum life_decision adopt(struct life *l);
+/* In serving and draining: true when the claim that is served is gone.  One that came back with another UID is not: it
+ * is adopted, or a person is asked for. */
+bool adopt_unless_gone(struct life *l, enum life_decision *d);
 
 #endif

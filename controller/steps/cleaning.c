@@ -38,54 +38,53 @@ static json_t *again(const struct life *l)
 			 (json_int_t)(l->m->status.operation->boot_number + 1), "agent");
 }
 
-/* The agent that worked is no longer there: back to dirty, the third time to quarantine. */
-static bool agent_lost(struct life *l)
+/* The agent works on.  False: it is gone, so back to dirty, the third time to quarantine (*d), or it is waited for. */
+static bool ensure_agent_works(struct life *l, enum life_decision *d)
 {
 	const struct machine_operation *op = l->m->status.operation;
+	bool there = life_ensure_agent(l, d);
 	const char *why;
 
-	bool there = life_agent(l);
-
+	if (*d == LIFE_CHANGE)
+		return false;
 	if (agent_session_rebooted(l->agent)) /* also of a session that the journal knows */
 		why = "the machine rebooted under the agent";
-	else if (!there)
-		why = NULL;
+	else if (!there) /* a new leader's seat is being filled again */
+		return false;
 	else if (loop_now(l->c->loop) - agent_session_info(l->agent)->last_seen > AGENT_SILENT_MS)
 		why = "the agent said nothing for 5 minutes";
 	else
-		return false;
-	if (!why) /* a new leader's seat is being filled again, or a quarantine is being written */
 		return true;
 	if (op->boot_number >= AGENT_BOOTS_MAX)
-		life_quarantine(l, EXIT_AUTO, REASON_AgentSilent, "%s, for the %dth time", why,
-				AGENT_BOOTS_MAX);
+		*d = life_quarantine(l, EXIT_AUTO, REASON_AgentSilent, "%s, for the %dth time", why,
+				     AGENT_BOOTS_MAX);
 	else
-		life_goto(l, MACHINE_DIRTY, again(l), REASON_AgentSilent, "%s", why);
-	return true;
+		*d = life_goto(l, MACHINE_DIRTY, again(l), REASON_AgentSilent, "%s", why);
+	return false;
 }
 
-void step_dirty(struct life *l)
+enum life_decision step_dirty(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
+	enum life_decision d = LIFE_STAY;
 	struct err e;
 
-	if (!life_seen(l, l->c->o.poll_ms * 5))
-		return;
-	if (life_identity(l, &e) < 0) {
-		life_quarantine(l, EXIT_OPERATOR, REASON_DuplicateIdentity, "%s", e.text);
-		return;
-	}
-	if (!life_may_move(l) ||
-	    !life_placed(l, str_or(p->spec.network.segments.quarantine, "quarantine")) ||
-	    !life_can_sign(l)) /* a wipe that cannot be recorded is not begun */
-		return;
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 5))
+		return d;
+	if (life_identity(l, &e) < 0)
+		return life_quarantine(l, EXIT_OPERATOR, REASON_DuplicateIdentity, "%s", e.text);
+	if (!life_ensure_movable(l) ||
+	    !life_ensure_placed(l, str_or(p->spec.network.segments.quarantine, "quarantine")) ||
+	    !life_ensure_signable(l)) /* a wipe that cannot be recorded is not begun */
+		return d;
 	if (agent_session_rebooted(l->agent)) {
 		life_write(l, again(l), NULL);
 		agent_session_close(l->agent);
-		return;
+		return d;
 	}
-	if (life_agent(l))
-		life_goto(l, MACHINE_INSPECTING, NULL, REASON_NONE, NULL);
+	if (life_ensure_agent(l, &d))
+		return life_goto(l, MACHINE_INSPECTING, NULL, REASON_NONE, NULL);
+	return d;
 }
 
 /* --- inspecting --------------------------------------------------------------------------------- */
@@ -150,7 +149,7 @@ static void undriven_text(const struct proto_inventory *inv, char *out, size_t s
 }
 
 /* For whoever has to decide: it stands in status before the quarantine does. */
-static bool shown(struct life *l, const struct proto_inventory *inv)
+static bool ensure_shown(struct life *l, const struct proto_inventory *inv)
 {
 	if (l->m->status.inventory &&
 	    l->m->status.inventory->observed_time >= l->m->status.state_since)
@@ -159,45 +158,45 @@ static bool shown(struct life *l, const struct proto_inventory *inv)
 	return false;
 }
 
-void step_inspecting(struct life *l)
+enum life_decision step_inspecting(struct life *l)
 {
 	struct proto_order o = {.kind = PROTO_INSPECT};
+	enum life_decision d = LIFE_STAY;
 	const struct proto_report *r;
 	OWN(arena) a = arena_new();
 	json_t *attempt;
 	char hex[65], dark[160];
 	struct err e;
 
-	if (agent_lost(l))
-		return;
+	if (!ensure_agent_works(l, &d))
+		return d;
 	r = life_order(l, &o, "inspect");
 	if (!r)
-		return;
-	if (r->state != PROTO_DONE || !r->inventory) {
-		life_quarantine(l, EXIT_AUTO, agent_reason(r, REASON_InventoryMismatch),
-				"inspection failed: %s", str_or(r->message, "no inventory"));
-		return;
-	}
-	if (!r->inventory->drives.n) {
-		life_quarantine(l, EXIT_OPERATOR, REASON_DriveUnknown, "the agent sees no drive");
-		return;
-	}
+		return d;
+	if (r->state != PROTO_DONE || !r->inventory)
+		return life_quarantine(l, EXIT_AUTO, agent_reason(r, REASON_InventoryMismatch),
+				       "inspection failed: %s", str_or(r->message, "no inventory"));
+	if (!r->inventory->drives.n)
+		return life_quarantine(l, EXIT_OPERATOR, REASON_DriveUnknown,
+				       "the agent sees no drive");
 	if (inventory_fits(l->m, life_provider(l), r->inventory, &e) < 0) {
-		if (shown(l, r->inventory))
-			life_quarantine(l, EXIT_OPERATOR, REASON_InventoryMismatch, "%s", e.text);
-		return;
+		if (ensure_shown(l, r->inventory))
+			return life_quarantine(l, EXIT_OPERATOR, REASON_InventoryMismatch, "%s",
+					       e.text);
+		return d;
 	}
 	undriven_text(r->inventory, dark, sizeof(dark));
 	/* A list without them would be taken for complete ever after: a person says that it is. */
 	if (r->inventory->undriven.n && !l->m->spec.drives.n) {
-		if (shown(l, r->inventory))
-			life_quarantine(l, EXIT_OPERATOR, REASON_StorageNotDriven, "%s", dark);
-		return;
+		if (ensure_shown(l, r->inventory))
+			return life_quarantine(l, EXIT_OPERATOR, REASON_StorageNotDriven, "%s",
+					       dark);
+		return d;
 	}
 	if (!l->m->spec.drives
 		     .n) { /* the first inspection says what is to be expected from now on */
 		life_write(l, NULL, json_pack("{s:o}", "drives", drives_json(r->inventory)));
-		return;
+		return d;
 	}
 	nonce(l, hex);
 	attempt = life_attempt_begin(l, life_digest(a, hex, strlen(hex)));
@@ -205,23 +204,24 @@ void step_inspecting(struct life *l)
 		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "StorageNotDriven",
 			  arena_printf(a, "it is wiped without them: %s", dark));
 	if (attempt)
-		life_goto(l, MACHINE_WIPING,
-			  json_pack("{s:o, s:o}", "inventory", inventory_json(l, r->inventory),
-				    "wipeAttempt", attempt),
-			  REASON_NONE, NULL);
+		return life_goto(l, MACHINE_WIPING,
+				 json_pack("{s:o, s:o}", "inventory",
+					   inventory_json(l, r->inventory), "wipeAttempt", attempt),
+				 REASON_NONE, NULL);
+	return d;
 }
 
 /* --- wiping, verifying -------------------------------------------------------------------------- */
 
 /* The attempt that was written down is the one of this boot of the agent; else it begins again. */
-static bool attempt_stands(struct life *l, const char *nonce_hex)
+static bool ensure_attempt_stands(struct life *l, const char *nonce_hex, enum life_decision *d)
 {
 	const struct machine_attempt *t = l->m->status.wipe_attempt;
 	OWN(arena) a = arena_new();
 
 	if (t && str_eq(t->nonce_digest, life_digest(a, nonce_hex, strlen(nonce_hex))))
 		return true;
-	life_goto(l, MACHINE_DIRTY, again(l), REASON_NONE, NULL);
+	*d = life_goto(l, MACHINE_DIRTY, again(l), REASON_NONE, NULL);
 	return false;
 }
 
@@ -245,31 +245,30 @@ static void set_floor(const struct life *l, struct proto_order *o)
 	o->minimum_level_hdd = hdd < WIPE_CLEAR ? WIPE_CLEAR : hdd;
 }
 
-void step_wiping(struct life *l)
+enum life_decision step_wiping(struct life *l)
 {
 	OWN(arena) a = arena_new();
 	struct proto_order o = {.kind = PROTO_WIPE, .expected = expected(l, a)};
+	enum life_decision d = LIFE_STAY;
 	const struct proto_report *r;
 	char hex[65];
 
 	nonce(l, hex);
-	if (!attempt_stands(l, hex) || agent_lost(l))
-		return;
+	if (!ensure_attempt_stands(l, hex, &d) || !ensure_agent_works(l, &d))
+		return d;
 	o.nonce = hex;
 	set_floor(l, &o);
 	r = life_order(l, &o, "wipe");
 	if (!r)
-		return;
-	if (r->state != PROTO_DONE) {
-		life_quarantine(l, EXIT_OPERATOR, agent_reason(r, REASON_EraseUnverified),
-				"wipe failed: %s", str_or(r->message, "no reason given"));
-		return;
-	}
-	life_goto(l, MACHINE_VERIFYING, NULL, REASON_NONE, NULL);
+		return d;
+	if (r->state != PROTO_DONE)
+		return life_quarantine(l, EXIT_OPERATOR, agent_reason(r, REASON_EraseUnverified),
+				       "wipe failed: %s", str_or(r->message, "no reason given"));
+	return life_goto(l, MACHINE_VERIFYING, NULL, REASON_NONE, NULL);
 }
 
-/* Wiped and good, but three claims in a row failed on it: it is not offered again (DESIGN.md, section 4). */
-static bool worn_out(struct life *l)
+/* Fewer than three claims in a row failed on it.  Else it is wiped and good, and not offered again (DESIGN.md, section 4). */
+static bool ensure_not_worn(struct life *l, enum life_decision *d)
 {
 	/* What another try would not mend. */
 	static const char *const lasting[] = {
@@ -280,20 +279,20 @@ static bool worn_out(struct life *l)
 	enum machine_exit way = EXIT_AUTO;
 
 	if (!stop_line_machine_worn(l->c, l->m))
-		return false;
+		return true;
 	for (size_t i = 0; i < l->m->status.failures.n; i++)
 		if (l->m->status.failures.v[i].claim)
 			f = &l->m->status.failures.v[i];
 	for (size_t i = 0; i < sizeof(lasting) / sizeof(lasting[0]); i++)
 		if (str_eq(f->reason, lasting[i]))
 			way = EXIT_OPERATOR;
-	life_quarantine(l, way, REASON_FailsRepeatedly,
-			"three claims in a row failed on it, at last %s: %s", f->reason,
-			str_or(f->message, ""));
-	return true;
+	*d = life_quarantine(l, way, REASON_FailsRepeatedly,
+			     "three claims in a row failed on it, at last %s: %s", f->reason,
+			     str_or(f->message, ""));
+	return false;
 }
 
-static void stamp(struct life *l, const struct wipe_record *rec, struct arena *a)
+static enum life_decision stamp(struct life *l, const struct wipe_record *rec, struct arena *a)
 {
 	const struct provider_object *p = life_provider(l);
 	struct proto_order o = {.kind = PROTO_WRITE,
@@ -301,45 +300,46 @@ static void stamp(struct life *l, const struct wipe_record *rec, struct arena *a
 				.record = rec->meta.name,
 				.expected = expected(l, a)};
 	const struct proto_report *r;
-	uint8_t d[CRYPTO_SHA256];
+	enum life_decision d = LIFE_STAY;
+	uint8_t digest[CRYPTO_SHA256];
 	char text[CRYPTO_DIGEST_TEXT];
 	json_t *x;
 
 	if (life_agent_dismissed(l))
 		l->progress = 1;
 	if (!l->progress) {
-		if (agent_lost(l))
-			return;
-		evidence_digest(rec->spec.envelope, d);
-		o.stamp = crypto_digest_text(d, text);
+		if (!ensure_agent_works(l, &d))
+			return d;
+		evidence_digest(rec->spec.envelope, digest);
+		o.stamp = crypto_digest_text(digest, text);
 		r = life_order(l, &o, "stamp");
 		if (!r)
-			return;
-		if (r->state != PROTO_DONE) {
-			life_quarantine(l, EXIT_OPERATOR, agent_reason(r, REASON_DriveFailed),
-					"the clean stamp was not written: %s",
-					str_or(r->message, "no reason given"));
-			return;
-		}
+			return d;
+		if (r->state != PROTO_DONE)
+			return life_quarantine(l, EXIT_OPERATOR,
+					       agent_reason(r, REASON_DriveFailed),
+					       "the clean stamp was not written: %s",
+					       str_or(r->message, "no reason given"));
 		l->progress = 1;
 	}
-	if (!life_agent_off(l) ||
-	    !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
-	    worn_out(l))
-		return;
+	if (!life_ensure_agent_gone(l) ||
+	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
+	    !ensure_not_worn(l, &d))
+		return d;
 	x = json_pack("{s:b, s:{s:s, s:I}, s:n, s:n, s:n, s:n}", "clean", 1, "lastWipe", "record",
 		      rec->meta.name, "tenancy", (json_int_t)l->m->status.tenancy, "agent",
 		      "quarantine", "tenant", "wipeAttempt");
-	life_goto(l, MACHINE_FREE, x, REASON_NONE, NULL);
+	return life_goto(l, MACHINE_FREE, x, REASON_NONE, NULL);
 }
 
-void step_verifying(struct life *l)
+enum life_decision step_verifying(struct life *l)
 {
 	OWN(arena) a = arena_new();
 	const struct wipe_record *rec;
 	struct proto_order o = {
 		.kind = PROTO_VERIFY, .samples = EVIDENCE_SAMPLES, .expected = expected(l, a)};
 	const struct proto_report *r;
+	enum life_decision d = LIFE_STAY;
 	struct evidence ev = {0};
 	const char *const *publics;
 	struct err e;
@@ -347,38 +347,32 @@ void step_verifying(struct life *l)
 	char hex[65];
 
 	nonce(l, hex);
-	if (!attempt_stands(l, hex))
-		return;
+	if (!ensure_attempt_stands(l, hex, &d))
+		return d;
 	rec = life_attempt_record(l);
 	if (!rec) {
-		if (agent_lost(l))
-			return;
+		if (!ensure_agent_works(l, &d))
+			return d;
 		life_attempt_brief(l, &ev);
 		o.nonce = hex;
 		o.evidence = &ev;
 		set_floor(l, &o);
 		r = life_order(l, &o, "verify");
 		if (!r)
-			return;
+			return d;
 		if (r->state != PROTO_DONE || !r->envelope)
-			life_quarantine(l, EXIT_OPERATOR, agent_reason(r, REASON_EraseUnverified),
-					"verification failed: %s",
-					str_or(r->message, "no evidence"));
-		else
-			life_attempt_keep(l, r->envelope, &ev);
-		return;
+			return life_quarantine(
+				l, EXIT_OPERATOR, agent_reason(r, REASON_EraseUnverified),
+				"verification failed: %s", str_or(r->message, "no evidence"));
+		return life_attempt_keep(l, r->envelope, &ev);
 	}
 	publics = keys_evidence_publics(l->c->keys, &n);
 	if (evidence_open_countersigned(rec->spec.envelope, publics, n, a, &ev, &e) < 0 ||
-	    evidence_compare(&rec->spec.evidence, &ev, &e) < 0) {
-		life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified, "%s: %s", rec->meta.name,
-				e.text);
-		return;
-	}
-	if (wipe_judge(l->m, life_provider(l), &ev, NULL, &e) < 0) {
-		life_quarantine(l, EXIT_OPERATOR, wipe_judge_reason(l->m, &ev), "%s: %s",
-				rec->meta.name, e.text);
-		return;
-	}
-	stamp(l, rec, a);
+	    evidence_compare(&rec->spec.evidence, &ev, &e) < 0)
+		return life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified, "%s: %s",
+				       rec->meta.name, e.text);
+	if (wipe_judge(l->m, life_provider(l), &ev, NULL, &e) < 0)
+		return life_quarantine(l, EXIT_OPERATOR, wipe_judge_reason(l->m, &ev), "%s: %s",
+				       rec->meta.name, e.text);
+	return stamp(l, rec, a);
 }

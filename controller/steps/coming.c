@@ -44,47 +44,49 @@ static const struct node_claim *asked_for(struct life *l, bool *leaving)
 
 	if (n && !n->meta.deletion_timestamp)
 		return n;
-	if (n ? life_may_leave(l) : life_claim_gone(l))
+	if (n ? life_ensure_may_leave(l) : life_ensure_claim_proved_gone(l))
 		*leaving = true;
 	return NULL;
 }
 
 /* ... after claimed, where the way out is the wipe. */
-static const struct node_claim *wanted(struct life *l)
+static const struct node_claim *wanted(struct life *l, enum life_decision *d)
 {
 	bool leaving = false;
 	const struct node_claim *n = asked_for(l, &leaving);
 
 	if (leaving)
-		life_goto(l, MACHINE_STOPPING, NULL, REASON_NONE, NULL);
+		*d = life_goto(l, MACHINE_STOPPING, NULL, REASON_NONE, NULL);
 	return n;
 }
 
-static bool agent_there(struct life *l)
+static bool ensure_agent_there(struct life *l, enum life_decision *d)
 {
-	bool there = life_agent(l);
+	bool there = life_ensure_agent(l, d);
 
+	if (*d == LIFE_CHANGE)
+		return false;
 	if (agent_session_rebooted(l->agent)) { /* also of a session that the journal knows */
-		life_fail(l, REASON_AgentRebooted, "the machine rebooted under the agent");
+		*d = life_fail(l, REASON_AgentRebooted, "the machine rebooted under the agent");
 		return false;
 	}
 	if (!there)
 		return false;
 	if (loop_now(l->c->loop) - agent_session_info(l->agent)->last_seen > AGENT_SILENT_MS) {
-		life_fail(l, REASON_AgentSilent, "the agent said nothing for 5 minutes");
+		*d = life_fail(l, REASON_AgentSilent, "the agent said nothing for 5 minutes");
 		return false;
 	}
 	return true;
 }
 
-static bool bmc_is_ours(struct life *l)
+static bool ensure_bmc_ours(struct life *l, enum life_decision *d)
 {
 	struct err e;
 
-	if (!life_seen(l, l->c->o.poll_ms * 10))
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 10))
 		return false;
 	if (life_identity(l, &e) < 0) {
-		life_fail(l, REASON_DuplicateIdentity, "%s", e.text);
+		*d = life_fail(l, REASON_DuplicateIdentity, "%s", e.text);
 		return false;
 	}
 	return true;
@@ -112,71 +114,65 @@ static int stamps_fit(const struct life *l, const struct proto_inventory *inv, s
 	return 0;
 }
 
-void step_claimed(struct life *l)
+enum life_decision step_claimed(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
 	bool leaving = false;
 	const struct node_claim *n = asked_for(l, &leaving);
 	struct proto_order o = {.kind = PROTO_INSPECT};
 	const struct proto_report *r;
+	enum life_decision d = LIFE_STAY;
 	char check[64];
 	struct err e;
 	json_t *x;
 
 	if (!n) { /* nothing was written: free again, and off unless it was warm */
-		if (leaving && !life_warm_stays(l) && life_agent_off(l))
-			life_goto(l, MACHINE_FREE, json_pack("{s:n, s:n}", "claimRef", "agent"),
-				  REASON_NONE, NULL);
-		return;
+		if (leaving && !life_warm_release(l, &d) && life_ensure_agent_gone(l))
+			return life_goto(l, MACHINE_FREE,
+					 json_pack("{s:n, s:n}", "claimRef", "agent"), REASON_NONE,
+					 NULL);
+		return d;
 	}
-	if (!bmc_is_ours(l) || !life_can_sign(l) || !life_may_move(l) ||
-	    !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
-	    !life_warm_answers(l) || !agent_there(l))
-		return;
+	if (!ensure_bmc_ours(l, &d) || !life_ensure_signable(l) || !life_ensure_movable(l) ||
+	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
+	    !life_ensure_warm_answer(l, &d) || !ensure_agent_there(l, &d))
+		return d;
 	/* By the claim: of a warm machine, what was found for one that was withdrawn says nothing for the next. */
 	str_format(check, sizeof(check), "%s/check",
 		   str_or(l->m->status.claim_ref->uid, n->meta.name));
 	r = life_order(l, &o, check);
 	if (!r)
-		return;
-	if (r->state != PROTO_DONE || !r->inventory) {
-		life_fail(l, agent_reason(r, REASON_InventoryMismatch), "inspection failed: %s",
-			  str_or(r->message, "no inventory"));
-		return;
-	}
-	if (inventory_fits(l->m, life_provider(l), r->inventory, &e) < 0) {
-		life_fail(l, REASON_InventoryMismatch, "%s", e.text);
-		return;
-	}
-	if (life_clean(l, &n->spec.wipe, &e) < 0) {
-		life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0),
-			  REASON_EraseUnverified, "%s", e.text);
-		return;
-	}
+		return d;
+	if (r->state != PROTO_DONE || !r->inventory)
+		return life_fail(l, agent_reason(r, REASON_InventoryMismatch),
+				 "inspection failed: %s", str_or(r->message, "no inventory"));
+	if (inventory_fits(l->m, life_provider(l), r->inventory, &e) < 0)
+		return life_fail(l, REASON_InventoryMismatch, "%s", e.text);
+	if (life_clean(l, &n->spec.wipe, &e) < 0)
+		return life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0),
+				 REASON_EraseUnverified, "%s", e.text);
 	/* Somebody was there of whom nothing is known: a tenancy of its own, which the wipe ends. */
-	if (stamps_fit(l, r->inventory, &e) < 0) {
-		life_goto(l, MACHINE_STOPPING,
-			  json_pack("{s:I, s:b}", "tenancy", (json_int_t)(l->m->status.tenancy + 1),
-				    "clean", 0),
-			  REASON_EraseUnverified, "%s", e.text);
-		return;
-	}
+	if (stamps_fit(l, r->inventory, &e) < 0)
+		return life_goto(l, MACHINE_STOPPING,
+				 json_pack("{s:I, s:b}", "tenancy",
+					   (json_int_t)(l->m->status.tenancy + 1), "clean", 0),
+				 REASON_EraseUnverified, "%s", e.text);
 	switch (life_asked(l, "claim")) {
 	case ASK_NONE:
 		life_ask_claim(l, "claim");
-		return;
+		return d;
 	case ASK_FAILED:
 		life_ask_again(l);
-		return;
+		return d;
 	case ASK_OK:
 		break;
 	}
 	if (!ctx_may_destroy(l->c))
-		return;
+		return d;
 	x = json_pack("{s:I, s:b, s:{s:s, s:s}}", "tenancy", (json_int_t)(l->m->status.tenancy + 1),
 		      "clean", 0, "tenant", "name", n->spec.virtual_cluster_ref.name, "uid",
 		      str_or(n->spec.virtual_cluster_ref.uid, ""));
-	life_goto(l, MACHINE_IMAGING, x, REASON_NONE, NULL);
+	return life_goto(l, MACHINE_IMAGING, x, REASON_NONE, NULL);
 }
 
 /* --- imaging ------------------------------------------------------------------------------------ */
@@ -209,18 +205,20 @@ static const char *root_drive(const struct life *l, struct err *e)
 	return found;
 }
 
-static bool ended(struct life *l, const struct proto_report *r, const char *what)
+/* Its order was done.  r: what life_order() gave. */
+static bool ensure_ended(struct life *l, const struct proto_report *r, const char *what,
+			 enum life_decision *d)
 {
 	if (!r)
 		return false;
 	if (r->state == PROTO_DONE)
 		return true;
-	life_fail(l, agent_reason(r, REASON_DriveFailed), "%s: %s", what,
-		  str_or(r->message, "no reason given"));
+	*d = life_fail(l, agent_reason(r, REASON_DriveFailed), "%s: %s", what,
+		       str_or(r->message, "no reason given"));
 	return false;
 }
 
-static bool minted(struct life *l, const struct node_claim *n, struct tenant *t)
+static bool ensure_minted(struct life *l, const struct node_claim *n, struct tenant *t)
 {
 	struct life_token token;
 	json_t *s;
@@ -275,12 +273,12 @@ static const char *user_data(struct life *l, const struct node_claim *n, bool *r
 
 static const struct proto_report *write_config(struct life *l, const struct node_claim *n,
 					       struct tenant *t, const struct virtual_cluster *vc,
-					       struct proto_order *o)
+					       struct proto_order *o, enum life_decision *d)
 {
 	OWN(arena) a = arena_new();
 	const struct proto_report *r;
 	struct life_token token;
-	uint8_t d[CRYPTO_SHA256];
+	uint8_t spki[CRYPTO_SHA256];
 	char hash[CRYPTO_DIGEST_TEXT];
 	struct err e;
 	const char *extra;
@@ -289,14 +287,14 @@ static const struct proto_report *write_config(struct life *l, const struct node
 	extra = user_data(l, n, &ready);
 	if (!ready)
 		return NULL;
-	if (crypto_cert_spki_sha256(t->ca_pem, d, &e) < 0) {
-		life_fail(l, REASON_TenantCAInvalid, "%s", e.text);
+	if (crypto_cert_spki_sha256(t->ca_pem, spki, &e) < 0) {
+		*d = life_fail(l, REASON_TenantCAInvalid, "%s", e.text);
 		return NULL;
 	}
-	crypto_digest_text(d, hash);
+	crypto_digest_text(spki, hash);
 	life_token(l, n->meta.uid, &token);
 	if (life_config_files(l, n, vc, &token, hash, extra, a, o, &e) < 0) {
-		life_fail(l, REASON_ConfigInvalid, "%s", e.text);
+		*d = life_fail(l, REASON_ConfigInvalid, "%s", e.text);
 		return NULL;
 	}
 	r = life_order(l, o, "config");
@@ -304,10 +302,11 @@ static const struct proto_report *write_config(struct life *l, const struct node
 	return r;
 }
 
-void step_imaging(struct life *l)
+enum life_decision step_imaging(struct life *l)
 {
 	OWN(arena) a = arena_new();
-	const struct node_claim *n = wanted(l);
+	enum life_decision d = LIFE_STAY;
+	const struct node_claim *n = wanted(l, &d);
 	struct proto_order unstamp = {.kind = PROTO_WRITE, .what = PROTO_WRITE_UNSTAMP};
 	struct proto_order image = {.kind = PROTO_WRITE, .what = PROTO_WRITE_IMAGE};
 	struct proto_order config = {.kind = PROTO_WRITE, .what = PROTO_WRITE_CONFIG};
@@ -316,103 +315,101 @@ void step_imaging(struct life *l)
 	struct err e;
 
 	if (!n)
-		return;
+		return d;
 	if (life_agent_dismissed(l))
 		l->progress = 3;
-	if (l->progress < 3 && !agent_there(l))
-		return;
+	if (l->progress < 3 && !ensure_agent_there(l, &d))
+		return d;
 	if (l->progress == 0) {
 		unstamp.expected.v = arena_calloc(a, l->m->spec.drives.n + 1, sizeof(char *));
 		for (size_t i = 0; i < l->m->spec.drives.n; i++)
 			unstamp.expected.v[unstamp.expected.n++] = l->m->spec.drives.v[i].wwn;
-		if (!ended(l, life_order(l, &unstamp, "unstamp"),
-			   "the clean stamps were not erased"))
-			return;
+		if (!ensure_ended(l, life_order(l, &unstamp, "unstamp"),
+				  "the clean stamps were not erased", &d))
+			return d;
 		l->progress = 1;
 	}
 	image.drive = config.drive = root_drive(l, &e);
-	if (!image.drive) {
-		life_fail(l, REASON_InventoryMismatch, "%s", e.text);
-		return;
-	}
+	if (!image.drive)
+		return life_fail(l, REASON_InventoryMismatch, "%s", e.text);
 	if (l->progress == 1) {
 		image.url = n->spec.image.url;
 		if (str_starts(image.url, "https://"))
 			image.ca_pem = l->c->o.image_ca_pem;
 		image.digest = n->spec.image.digest;
 		image.format = n->spec.image.format == IMAGE_RAW ? 0 : 1;
-		if (!ended(l, life_order(l, &image, "image"), "the image was not written"))
-			return;
+		if (!ensure_ended(l, life_order(l, &image, "image"), "the image was not written",
+				  &d))
+			return d;
 		l->progress = 2;
 	}
 	if (l->progress == 2) {
 		t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 		vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
 			     n->spec.virtual_cluster_ref.name);
-		if (!t || !vc || !tenant_usable(t)) {
-			life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "tenant %s: %s",
-				  n->spec.virtual_cluster_ref.name,
-				  t ? t->message : "does not exist");
-			return;
-		}
-		if (!minted(l, n, t) || !ended(l, write_config(l, n, t, vc, &config),
-					       "the config drive was not written"))
-			return;
+		if (!t || !vc || !tenant_usable(t))
+			return life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable,
+					 "tenant %s: %s", n->spec.virtual_cluster_ref.name,
+					 t ? t->message : "does not exist");
+		if (!ensure_minted(l, n, t) ||
+		    !ensure_ended(l, write_config(l, n, t, vc, &config, &d),
+				  "the config drive was not written", &d))
+			return d;
 		l->progress = 3;
 	}
-	if (life_agent_off(l))
-		life_goto(l, MACHINE_ATTACHING, NULL, REASON_NONE, NULL);
+	if (life_ensure_agent_gone(l))
+		return life_goto(l, MACHINE_ATTACHING, NULL, REASON_NONE, NULL);
+	return d;
 }
 
 /* --- attaching, booting ------------------------------------------------------------------------- */
 
-void step_attaching(struct life *l)
+enum life_decision step_attaching(struct life *l)
 {
-	const struct node_claim *n = wanted(l);
+	enum life_decision d = LIFE_STAY;
+	const struct node_claim *n = wanted(l, &d);
 	const struct virtual_cluster *vc;
 	char segment[256];
 
-	if (!n || !bmc_is_ours(l) || !life_agent_off(l))
-		return;
+	if (!n || !ensure_bmc_ours(l, &d) || !life_ensure_agent_gone(l))
+		return d;
 	vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
 		     n->spec.virtual_cluster_ref.name);
-	if (!vc) {
-		life_fail(l, REASON_TenantGone, "VirtualCluster %s does not exist",
-			  n->spec.virtual_cluster_ref.name);
-		return;
-	}
+	if (!vc)
+		return life_fail(l, REASON_TenantGone, "VirtualCluster %s does not exist",
+				 n->spec.virtual_cluster_ref.name);
 	str_format(segment, sizeof(segment), "tenant/%s",
 		   str_or(vc->spec.network.segment, vc->meta.name));
-	if (life_placed(l, segment))
-		life_goto(l, MACHINE_BOOTING, NULL, REASON_NONE, NULL);
+	if (life_ensure_placed(l, segment))
+		return life_goto(l, MACHINE_BOOTING, NULL, REASON_NONE, NULL);
+	return d;
 }
 
-void step_booting(struct life *l)
+enum life_decision step_booting(struct life *l)
 {
-	const struct node_claim *n = wanted(l);
+	enum life_decision d = LIFE_STAY;
+	const struct node_claim *n = wanted(l, &d);
 
 	if (!n)
-		return;
-	if (tenant_node_of(l->parts->tenants, n)) {
-		life_goto(l, MACHINE_JOINING, NULL, REASON_NONE, NULL);
-		return;
-	}
-	if (!life_seen(l, l->c->o.poll_ms * 10) || !l->seen.media_known)
-		return;
+		return d;
+	if (tenant_node_of(l->parts->tenants, n))
+		return life_goto(l, MACHINE_JOINING, NULL, REASON_NONE, NULL);
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 10) || !l->seen.media_known)
+		return d;
 	if (l->seen.media ||
 	    l->seen.override) { /* nothing but its own disk may boot in a tenant's network */
-		life_fail(l, REASON_BootOverrideNotCleared,
-			  "the BMC shows a medium or a boot override again");
-		return;
+		return life_fail(l, REASON_BootOverrideNotCleared,
+				 "the BMC shows a medium or a boot override again");
 	}
 	if (l->seen.power == PROVIDER_POWER_OFF)
 		life_power(l, true);
+	return d;
 }
 
 /* --- joining, gating ---------------------------------------------------------------------------- */
 
 /* The token has done its work: it goes before the Node is trusted with anything. */
-static bool token_gone(struct life *l, const struct node_claim *n, struct tenant *t)
+static bool ensure_token_gone(struct life *l, const struct node_claim *n, struct tenant *t)
 {
 	struct life_token token;
 	char name[32];
@@ -439,31 +436,30 @@ static bool token_gone(struct life *l, const struct node_claim *n, struct tenant
 	return false;
 }
 
-void step_joining(struct life *l)
+enum life_decision step_joining(struct life *l)
 {
-	const struct node_claim *n = wanted(l);
+	enum life_decision d = LIFE_STAY;
+	const struct node_claim *n = wanted(l, &d);
 	const struct tenant_node *node = n ? tenant_node_of(l->parts->tenants, n) : NULL;
 	struct tenant *t;
 	struct err e;
 	json_t *patch;
 
 	if (!n)
-		return;
+		return d;
 	t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	if (!node) { /* it was there: deleted or not known, the deadline decides */
-		life_wait(l, WAITING_DEVICE, REASON_NodeNotFound,
-			  "Node %s is not in the tenant's cluster", n->meta.name);
-		return;
+		return life_wait(l, WAITING_DEVICE, REASON_NodeNotFound,
+				 "Node %s is not in the tenant's cluster", n->meta.name);
 	}
 	if (life_proves(l, n, node, &e) < 0) {
 		if (!node->system_uuid ||
 		    !node->boot_id) /* registered, its status is not written yet */
-			return;
-		life_fail(l, REASON_NodeIdentityMismatch, "%s", e.text);
-		return;
+			return d;
+		return life_fail(l, REASON_NodeIdentityMismatch, "%s", e.text);
 	}
-	if (l->progress == 0 && !token_gone(l, n, t))
-		return;
+	if (l->progress == 0 && !ensure_token_gone(l, n, t))
+		return d;
 	l->progress = 1;
 	switch (life_asked(l, "labels")) {
 	case ASK_NONE:
@@ -472,17 +468,17 @@ void step_joining(struct life *l)
 		l->call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
 				     KUBE_PATCH_MERGE, patch, life_answer, l);
 		json_decref(patch);
-		return;
+		return d;
 	case ASK_FAILED:
 		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "Node labels: %s",
 			  l->answer.err.text);
 		life_ask_again(l);
-		return;
+		return d;
 	case ASK_OK:
 		break;
 	}
-	life_goto(l, MACHINE_GATING, json_pack("{s:s}", "bootID", node->boot_id), REASON_NONE,
-		  NULL);
+	return life_goto(l, MACHINE_GATING, json_pack("{s:s}", "bootID", node->boot_id),
+			 REASON_NONE, NULL);
 }
 
 static bool startup_taints_gone(const struct node_claim *n, const struct tenant_node *node)
@@ -537,44 +533,42 @@ static json_t *without_unregistered(const struct tenant_node *node)
 			 "taints", kept);
 }
 
-void step_gating(struct life *l)
+enum life_decision step_gating(struct life *l)
 {
-	const struct node_claim *n = wanted(l);
+	enum life_decision d = LIFE_STAY;
+	const struct node_claim *n = wanted(l, &d);
 	const struct tenant_node *node = n ? tenant_node_of(l->parts->tenants, n) : NULL;
 	struct tenant *t;
 	const char *missing;
 	json_t *patch;
 
 	if (!n || !node)
-		return;
-	if (!schedulable(node) || !startup_taints_gone(n, node)) {
-		life_wait(l, WAITING_DEVICE,
-			  schedulable(node) ? REASON_StartupTaintsExist : REASON_NodeNotReady,
-			  "Node %s", n->meta.name);
-		return;
-	}
+		return d;
+	if (!schedulable(node) || !startup_taints_gone(n, node))
+		return life_wait(l, WAITING_DEVICE,
+				 schedulable(node) ? REASON_StartupTaintsExist
+						   : REASON_NodeNotReady,
+				 "Node %s", n->meta.name);
 	missing = resource_missing(l, node);
-	if (missing) {
-		life_wait(l, WAITING_DEVICE, REASON_ResourceNotRegistered,
-			  "Node %s does not offer all of %s", n->meta.name, missing);
-		return;
-	}
+	if (missing)
+		return life_wait(l, WAITING_DEVICE, REASON_ResourceNotRegistered,
+				 "Node %s does not offer all of %s", n->meta.name, missing);
 	if (node->unregistered) {
 		t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 		if (life_asked(l, "taint") == ASK_OK) /* done; the cache will show it */
-			return;
+			return d;
 		if (life_asked(l, "taint") == ASK_FAILED) {
 			life_ask_again(l);
-			return;
+			return d;
 		}
 		life_asking(l, "taint", t);
 		patch = without_unregistered(node);
 		l->call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
 				     KUBE_PATCH_MERGE, patch, life_answer, l);
 		json_decref(patch);
-		return;
+		return d;
 	}
 	/* A passed wipe and gate: earlier failures of the machine's own are history. */
-	life_goto(l, MACHINE_SERVING, json_pack("{s:[], s:n}", "failures", "agent"), REASON_NONE,
-		  NULL);
+	return life_goto(l, MACHINE_SERVING, json_pack("{s:[], s:n}", "failures", "agent"),
+			 REASON_NONE, NULL);
 }

@@ -98,7 +98,7 @@ static void report(struct life *l, size_t left, enum reason reason, const char *
 }
 
 /* It is written down which part has begun, and when: true once it is. */
-static bool at_step(struct life *l, const char *step)
+static bool ensure_at_step(struct life *l, const char *step)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	char when[STR_TIME_SIZE];
@@ -114,15 +114,16 @@ static bool at_step(struct life *l, const char *step)
 	return false;
 }
 
-/* It serves on; what stands on the Node is taken away by life_hold(), as soon as the tenant answers. */
-static void serve_on(struct life *l, const struct node_claim *n, const char *text)
+/* It serves on; what stands on the Node is taken away by life_ensure_hold_settled(), as soon as the tenant answers. */
+static enum life_decision serve_on(struct life *l, const struct node_claim *n, const char *text)
 {
 	leave_tell(l, n, "Normal", "DrainWithdrawn", text);
-	life_goto(l, MACHINE_SERVING, json_pack("{s:n}", "leave"), REASON_NONE, NULL);
+	return life_goto(l, MACHINE_SERVING, json_pack("{s:n}", "leave"), REASON_NONE, NULL);
 }
 
 /* Its pods have gone, or are not waited for any more. */
-static void finish(struct life *l, const struct node_claim *n, const struct leave *lv, size_t left)
+static enum life_decision finish(struct life *l, const struct node_claim *n, const struct leave *lv,
+				 size_t left)
 {
 	char when[STR_TIME_SIZE], text[200];
 	json_t *extra;
@@ -132,13 +133,12 @@ static void finish(struct life *l, const struct node_claim *n, const struct leav
 		leave_tell(l, n, left ? "Warning" : "Normal", "Drained", text);
 		extra = json_pack("{s:n, s:{s:s?, s:s}}", "leave", "hold", "drain", lv->drain,
 				  "since", str_time(when, loop_wall(l->c->loop)));
-		life_goto(l, MACHINE_SERVING, extra, REASON_NONE, NULL);
-		return;
+		return life_goto(l, MACHINE_SERVING, extra, REASON_NONE, NULL);
 	}
 	leave_tell(l, n, left ? "Warning" : "Normal", left ? "DeadlinePassed" : "Drained", text);
 	extra = json_pack("{s:n, s:{s:I, s:n}}", "hold", "leave", "podsLeft", (json_int_t)left,
 			  "blockedBy");
-	life_goto(l, MACHINE_STOPPING, extra, REASON_NONE, NULL);
+	return life_goto(l, MACHINE_STOPPING, extra, REASON_NONE, NULL);
 }
 
 static struct evict *evict_of(struct life *l, struct tenant *t, const struct node_claim *n)
@@ -151,8 +151,8 @@ static struct evict *evict_of(struct life *l, struct tenant *t, const struct nod
 	return w->evict;
 }
 
-static void escalate(struct life *l, struct tenant *t, const struct node_claim *n,
-		     const struct leave *lv)
+static enum life_decision escalate(struct life *l, struct tenant *t, const struct node_claim *n,
+				   const struct leave *lv)
 {
 	const struct tenant_node *node = tenant_node_get(t, n->meta.name);
 	struct evict_look look;
@@ -160,27 +160,26 @@ static void escalate(struct life *l, struct tenant *t, const struct node_claim *
 	char policy[400];
 	bool patient;
 
-	if (!tenant_usable(t)) { /* there is nobody to be asked */
-		finish(l, n, lv, (size_t)(l->m->status.leave ? l->m->status.leave->pods_left : 0));
-		return;
-	}
-	if (!at_step(l, "escalate"))
-		return;
+	if (!tenant_usable(t)) /* there is nobody to be asked */
+		return finish(l, n, lv,
+			      (size_t)(l->m->status.leave ? l->m->status.leave->pods_left : 0));
+	if (!ensure_at_step(l, "escalate"))
+		return LIFE_STAY;
 	since = l->m->status.operation->started;
 	patient = now - clock_jumps_since(l->c, since) - since < ESCALATE_MS && now >= since;
 	/* It may have begun too late to be marked before: else pods come as fast as they go. */
-	if (patient && node && !life_hold_mark(l, t, node, lv->reason))
-		return;
+	if (patient && node && !life_ensure_node_marked(l, t, node, lv->reason))
+		return LIFE_STAY;
 	look = evict_turn(evict_of(l, t, n), leave_why(l, lv, policy, sizeof(policy)));
 	if (!look.left || !patient)
-		finish(l, n, lv, look.left);
-	else
-		report(l, look.left, REASON_EvictionBlocked, look.blocked_by);
+		return finish(l, n, lv, look.left);
+	report(l, look.left, REASON_EvictionBlocked, look.blocked_by);
+	return LIFE_STAY;
 }
 
 /* Whoever wants to save its work is told, once: before the first eviction. */
-static bool checkpointed(struct life *l, struct tenant *t, const struct node_claim *n,
-			 const struct leave *lv)
+static bool ensure_checkpointed(struct life *l, struct tenant *t, const struct node_claim *n,
+				const struct leave *lv)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	struct work *w = work_of(l);
@@ -191,7 +190,7 @@ static bool checkpointed(struct life *l, struct tenant *t, const struct node_cla
 		return true;
 	if (!(op && str_eq(op->step, "checkpoint")) && !checkpoint_needed(t, n))
 		return true;
-	if (!at_step(l, "checkpoint"))
+	if (!ensure_at_step(l, "checkpoint"))
 		return false;
 	if (!w->checkpoint)
 		w->checkpoint = checkpoint_new(
@@ -204,7 +203,7 @@ static bool checkpointed(struct life *l, struct tenant *t, const struct node_cla
 
 /* Pods are gone before their volumes are taken down, and what they wrote may be on its way to them.  Not waited for
  * longer than makes sense, nor where drover may not look. */
-static bool volumes_gone(struct life *l, struct tenant *t)
+static bool ensure_volumes_gone(struct life *l, struct tenant *t)
 {
 	char text[64];
 
@@ -230,16 +229,16 @@ static bool volumes_gone(struct life *l, struct tenant *t)
 }
 
 /* Marked, told, and asked; true: nothing of the tenant's is left that counts. */
-static bool pods_gone(struct life *l, struct tenant *t, const struct node_claim *n,
-		      const struct leave *lv)
+static bool ensure_pods_gone(struct life *l, struct tenant *t, const struct node_claim *n,
+			     const struct leave *lv)
 {
 	const struct tenant_node *node = tenant_node_get(t, n->meta.name);
 	struct work *w = work_of(l);
 	struct evict_look look;
 
-	if (node && !life_hold_mark(l, t, node, lv->reason))
+	if (node && !life_ensure_node_marked(l, t, node, lv->reason))
 		return false;
-	if (!checkpointed(l, t, n, lv) || !at_step(l, "evict"))
+	if (!ensure_checkpointed(l, t, n, lv) || !ensure_at_step(l, "evict"))
 		return false;
 	look = evict_turn(evict_of(l, t, n), NULL);
 	if (look.left)
@@ -251,54 +250,49 @@ static bool pods_gone(struct life *l, struct tenant *t, const struct node_claim 
 		report(l, look.left, REASON_EvictionBlocked, look.blocked_by);
 		return false;
 	}
-	return !writer_busy(&l->write) && (lv->then == DRAIN_HOLD || volumes_gone(l, t));
+	return !writer_busy(&l->write) && (lv->then == DRAIN_HOLD || ensure_volumes_gone(l, t));
 }
 
-void step_draining(struct life *l)
+enum life_decision step_draining(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
 	struct tenant *t =
 		n ? tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name) : NULL;
 	int64_t now = loop_wall(l->c->loop);
+	enum life_decision d = LIFE_STAY;
 	struct leave lv;
 	bool late;
 
 	if (!n) {
-		if (!life_paused(l) && adopt_or_gone(l)) /* nobody's any more */
-			life_goto(l, MACHINE_STOPPING, json_pack("{s:n}", "hold"), REASON_NONE,
-				  NULL);
-		return;
+		if (life_ensure_unpaused(l) && adopt_unless_gone(l, &d)) /* nobody's any more */
+			return life_goto(l, MACHINE_STOPPING, json_pack("{s:n}", "hold"),
+					 REASON_NONE, NULL);
+		return d;
 	}
 	lv = leave_reason(l);
-	if (!lv.reason) {
-		serve_on(l, n, "nothing wants it to leave any more");
-		return;
-	}
-	if (life_paused(l) || (n->meta.deletion_timestamp && !life_may_leave(l)) ||
+	if (!lv.reason)
+		return serve_on(l, n, "nothing wants it to leave any more");
+	if (!life_ensure_unpaused(l) || (n->meta.deletion_timestamp && !life_ensure_may_leave(l)) ||
 	    !ctx_may_destroy(l->c))
-		return;
+		return d;
 	late = lv.now || (lv.deadline && now >= lv.deadline);
-	if (late && lv.stop) {
-		serve_on(l, n, "the deadline has passed, and onDeadline is Stop");
-		return;
-	}
+	if (late && lv.stop)
+		return serve_on(l, n, "the deadline has passed, and onDeadline is Stop");
 	if (!same_leave(l->m->status.leave, &lv)) {
 		life_write(l, json_pack("{s:o}", "leave", leave_json(&lv)), NULL);
-		return;
+		return d;
 	}
 	if (lv.deadline > now)
 		loop_timer_start(&l->timer, lv.deadline - now < l->c->o.poll_ms ? lv.deadline - now
 										: l->c->o.poll_ms);
 	if (!t) {
-		life_wait(l, WAITING_DEVICE, REASON_TenantGone, "VirtualCluster %s is not there",
-			  n->spec.virtual_cluster_ref.name);
-		if (late)
-			finish(l, n, &lv, 0);
-	} else if (late) {
-		escalate(l, t, n, &lv);
-	} else if (!tenant_usable(t)) { /* unreachable is not gone: the deadline decides */
-		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "%s", t->message);
-	} else if (pods_gone(l, t, n, &lv)) {
-		finish(l, n, &lv, 0);
+		d = life_wait(l, WAITING_DEVICE, REASON_TenantGone,
+			      "VirtualCluster %s is not there", n->spec.virtual_cluster_ref.name);
+		return late ? finish(l, n, &lv, 0) : d;
 	}
+	if (late)
+		return escalate(l, t, n, &lv);
+	if (!tenant_usable(t)) /* unreachable is not gone: the deadline decides */
+		return life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "%s", t->message);
+	return ensure_pods_gone(l, t, n, &lv) ? finish(l, n, &lv, 0) : d;
 }

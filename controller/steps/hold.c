@@ -35,7 +35,7 @@ static void write_hold(struct life *l, json_t *hold, const char *released, const
 	life_write(l, status, NULL);
 }
 
-bool life_hold(struct life *l, const struct node_claim *n)
+bool life_ensure_hold_settled(struct life *l, const struct node_claim *n)
 {
 	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	const struct tenant_node *node = tenant_node_now(l->parts->tenants, n);
@@ -46,19 +46,19 @@ bool life_hold(struct life *l, const struct node_claim *n)
 	if (release && (str_eq(release, l->m->status.requests.release) || strlen(release) > 253))
 		release = NULL;
 	if (!node || n->meta.deletion_timestamp) /* a claim that ends is not held */
-		return false;
+		return true;
 	if (h && (release || (h->drain && !drain_stands(l, h->drain)))) {
 		if (node->world.unschedulable || node->draining)
 			return life_mark_node(l, t, node, NULL, false, "uncordon");
 		write_hold(l, json_null(), release,
 			   release ? "released by a person" : "its Drain ended");
-		return true;
+		return false;
 	}
 	if (h && !node->world.unschedulable) {
 		if (node->draining)
 			return life_mark_node(l, t, node, NULL, false, "uncordon");
 		write_hold(l, json_null(), NULL, "its Node was uncordoned by a person");
-		return true;
+		return false;
 	}
 	if (node->draining &&
 	    !(h && h->drain)) /* of a drain that was withdrawn; a person's cordon stays */
@@ -66,13 +66,13 @@ bool life_hold(struct life *l, const struct node_claim *n)
 	if (!h && node->world.unschedulable) {
 		write_hold(l, json_pack("{s:s}", "since", str_time(when, loop_wall(l->c->loop))),
 			   NULL, "its Node was cordoned by a person");
-		return true;
+		return false;
 	}
 	if (release) { /* there is nothing to let go of */
 		life_write(l, json_pack("{s:{s:s}}", "requests", "release", release), NULL);
-		return true;
+		return false;
 	}
 	if (life_asked(l, "uncordon") != ASK_NONE) /* done, and seen: the next one is asked anew */
 		l->answer.about[0] = '\0';
-	return false;
+	return true;
 }

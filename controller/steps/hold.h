@@ -16,7 +16,7 @@
  * Tests: tests/world/test_hold.c
  */
 
-/* In serving.  True: status or Node do not fit yet, and something was started. */
-bool life_hold(struct life *l, const struct node_claim *n);
+/* In serving: status.hold and the marks on the Node fit each other.  False: not yet, and something was started. */
+bool life_ensure_hold_settled(struct life *l, const struct node_claim *n);
 
 #endif

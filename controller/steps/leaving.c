@@ -176,7 +176,7 @@ static void take_out_of_service(struct life *l, struct tenant *t, const struct t
 }
 
 /* No pod and no volume hangs on the Node any more. */
-static bool let_go(struct life *l, struct tenant *t, const struct tenant_node *node)
+static bool ensure_let_go(struct life *l, struct tenant *t, const struct tenant_node *node)
 {
 	struct left_pods left = {.node = node->world.name};
 
@@ -220,7 +220,7 @@ static const struct tenant_node *node_of(const struct life *l, const struct left
 }
 
 /* Pods and volumes, Node by UID, token.  True when all are gone, or owed. */
-static bool left_tenant(struct life *l, const struct left *x)
+static bool ensure_tenant_left(struct life *l, const struct left *x)
 {
 	struct tenant *t = x->tenant ? tenant_get(l->parts->tenants, x->tenant) : NULL;
 	const struct tenant_node *node = node_of(l, x, t);
@@ -231,7 +231,7 @@ static bool left_tenant(struct life *l, const struct left *x)
 	struct life_token token;
 	char name[32];
 
-	if (life_paused(l) || !ctx_may_destroy(l->c))
+	if (!life_ensure_unpaused(l) || !ctx_may_destroy(l->c))
 		return false;
 	if (l->progress == LEFT_ALL)
 		return true;
@@ -247,7 +247,7 @@ static bool left_tenant(struct life *l, const struct left *x)
 			owe(l, x, node ? node->uid : x->node_uid, token.id);
 		return false;
 	}
-	if (l->progress == LEFT_LOOK && node && !let_go(l, t, node))
+	if (l->progress == LEFT_LOOK && node && !ensure_let_go(l, t, node))
 		return false;
 	if (l->progress == LEFT_LOOK)
 		l->progress = LEFT_NODE;
@@ -278,46 +278,47 @@ static void end_claim(struct life *l, const struct node_claim *n)
 }
 
 /* Stopping may have passed its deadline: cut first, but nothing ends before off is observed. */
-static bool off(struct life *l)
+static bool ensure_off(struct life *l)
 {
 	struct err e;
 
-	if (life_off_confirmed(l))
+	if (life_ensure_off_confirmed(l))
 		return true;
-	if (!life_seen(l, l->c->o.poll_ms * 5))
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 5))
 		return false;
 	if (life_identity(l, &e) < 0) { /* another machine's off proves nothing of ours */
 		life_wait(l, WAITING_APPROVAL, REASON_DuplicateIdentity, "%s", e.text);
 		return false;
 	}
-	if (life_doubted(l))
+	if (!life_ensure_undoubted(l))
 		return false;
 	if (l->seen.power != PROVIDER_POWER_OFF) {
 		life_power(l, false);
 		return false;
 	}
-	return life_off_proved(l) && life_rested(l, l->seen.read_at - l->seen.off_since);
+	return life_ensure_off_proved(l) &&
+	       life_ensure_rested(l, l->seen.read_at - l->seen.off_since);
 }
 
-void step_leaving(struct life *l)
+enum life_decision step_leaving(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
 	struct left x;
 
-	if (!off(l))
-		return;
+	if (!ensure_off(l))
+		return LIFE_STAY;
 	/* Also what a claim had that somebody took away: its Node and token are nobody's then. */
 	if (l->m->status.claim_ref && (n || l->progress != LEFT_ALL)) {
 		x = what_is_left(l, n);
-		if (!life_cut(l) || !left_tenant(l, &x))
-			return;
+		if (!life_ensure_cut(l) || !ensure_tenant_left(l, &x))
+			return LIFE_STAY;
 	}
 	if (n && finalizer_is_on(&n->meta.finalizers, FINALIZER_CLAIM)) {
 		end_claim(l, n);
-		return;
+		return LIFE_STAY;
 	}
-	if (!n && !life_claim_gone(l))
-		return;
-	life_goto(l, MACHINE_DIRTY, json_pack("{s:n, s:n}", "claimRef", "agent"), REASON_NONE,
-		  NULL);
+	if (!n && !life_ensure_claim_proved_gone(l))
+		return LIFE_STAY;
+	return life_goto(l, MACHINE_DIRTY, json_pack("{s:n, s:n}", "claimRef", "agent"),
+			 REASON_NONE, NULL);
 }

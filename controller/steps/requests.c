@@ -41,7 +41,7 @@ static void forget_backoffs(struct life *l)
 	l->reattach |= !str_empty(l->m->status.bmc.refused_secret_version);
 }
 
-bool request_retry(struct life *l)
+bool request_ensure_retried(struct life *l, enum life_decision *d)
 {
 	const struct machine_status *st = &l->m->status;
 	const struct machine_quarantine *q = st->quarantine;
@@ -49,19 +49,19 @@ bool request_retry(struct life *l)
 	bool again = l->state == MACHINE_QUARANTINED && q && q->exit == EXIT_AUTO;
 	json_t *s;
 
-	if (!v || (again && life_paused(l)))
-		return false;
+	if (!v || (again && !life_ensure_unpaused(l)))
+		return true;
 	log_info("a person wants it tried again", LOG_S("machine", l->name), LOG_S("request", v));
 	forget_backoffs(l);
 	s = json_pack("{s:{s:s}, s:{s:n}, s:{s:n}}", "requests", "retry", v, "bmc",
 		      "refusedSecretVersion", "operation", "nextAttempt");
 	if (again) {
 		json_object_set_new(s, "quarantine", json_pack("{s:n}", "nextAttempt"));
-		life_goto(l, MACHINE_STOPPING, s, REASON_NONE, NULL);
+		*d = life_goto(l, MACHINE_STOPPING, s, REASON_NONE, NULL);
 	} else {
 		life_write(l, s, NULL);
 	}
-	return true;
+	return false;
 }
 
 /* --- what becomes of it -------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 #ifndef CONTROLLER_STEPS_REQUESTS_H
 #define CONTROLLER_STEPS_REQUESTS_H
 
-#include "controller/life/life.h"
+#include "controller/life/journal.h"
 
 /*
  * requests: what a person asks of drover by an annotation; the verbs of the
@@ -13,8 +13,8 @@
  * Tests: tests/world/test_verbs.c
  */
 
-/* Acts on REQUEST_RETRY; true: something was written. */
-bool request_retry(struct life *l);
+/* REQUEST_RETRY was acted on, if anybody asked.  False: that was started, or decided (*d). */
+bool request_ensure_retried(struct life *l, enum life_decision *d);
 
 /* What is to become of a machine that serves nobody: DRAIN_RELEASE (nothing), DRAIN_QUARANTINE or DRAIN_RETIRE, by
  * status.leave, by a Drain or by annotation; why goes to *text, "" when nobody said. */

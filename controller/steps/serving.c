@@ -20,7 +20,7 @@
 #include "controller/steps/leave_words.h"
 #include "controller/steps/steps.h"
 
-static void begin(struct life *l, const struct node_claim *n, const struct leave *lv)
+static enum life_decision begin(struct life *l, const struct node_claim *n, const struct leave *lv)
 {
 	json_t *extra =
 		json_pack("{s:o, s:{s:n}}", "leave", leave_json(lv), "operation", "deadline");
@@ -33,22 +33,24 @@ static void begin(struct life *l, const struct node_claim *n, const struct leave
 	if (n->meta.deletion_timestamp) /* that cannot be called back, so there is nothing to hold */
 		json_object_set_new(extra, "hold", json_null());
 	l->giving_back = str_eq(lv->reason, LEAVE_EMPTY) || str_eq(lv->reason, LEAVE_EXPIRED);
-	life_goto(l, MACHINE_DRAINING, extra, REASON_NONE, NULL);
+	return life_goto(l, MACHINE_DRAINING, extra, REASON_NONE, NULL);
 }
 
 /* Nobody answers there, so nobody is asked: what runs on it, runs on nothing that its tenant can see. */
-static void give_up(struct life *l, const struct node_claim *n, const struct leave *lv)
+static enum life_decision give_up(struct life *l, const struct node_claim *n,
+				  const struct leave *lv)
 {
 	json_t *extra = json_pack("{s:o, s:n}", "leave", leave_json(lv), "hold");
 	char text[200];
 
 	str_format(text, sizeof(text), "Node %s was not Ready for longer than deadlines.notReady",
 		   n->meta.name);
-	life_goto(l, MACHINE_STOPPING, extra, REASON_NodeDead, "%s", text);
+	return life_goto(l, MACHINE_STOPPING, extra, REASON_NodeDead, "%s", text);
 }
 
 /* Its tenant sleeps: nobody there can be asked, told, or evicted from.  What is left there is owed (tenant/debts.h). */
-static void take_back(struct life *l, const struct node_claim *n, const struct leave *lv)
+static enum life_decision take_back(struct life *l, const struct node_claim *n,
+				    const struct leave *lv)
 {
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
 						   n->spec.virtual_cluster_ref.name);
@@ -60,38 +62,40 @@ static void take_back(struct life *l, const struct node_claim *n, const struct l
 		n->spec.virtual_cluster_ref.name, str_time(when, vc ? vc->status.asleep_since : 0));
 	leave_tell(l, n, "Normal", lv->reason, text);
 	l->giving_back = true;
-	life_goto(l, MACHINE_STOPPING, extra, REASON_NONE, NULL);
+	return life_goto(l, MACHINE_STOPPING, extra, REASON_NONE, NULL);
 }
 
-void step_serving(struct life *l)
+enum life_decision step_serving(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
+	enum life_decision d = LIFE_STAY;
 	struct leave lv;
 
 	l->giving_back = false;
 	if (!n) {
-		if (adopt_or_gone(l) && !life_paused(l))
-			life_goto(l, MACHINE_STOPPING, json_pack("{s:n, s:n}", "leave", "hold"),
-				  REASON_NONE, NULL);
-		return;
+		if (adopt_unless_gone(l, &d) && life_ensure_unpaused(l))
+			return life_goto(l, MACHINE_STOPPING,
+					 json_pack("{s:n, s:n}", "leave", "hold"), REASON_NONE,
+					 NULL);
+		return d;
 	}
 	lv = leave_reason(l);
 	/* What a Drain wants does not wait for a tenant that lets its Node not be marked. */
-	if (!str_eq(lv.reason, LEAVE_DRAIN) && life_hold(l, n))
-		return;
+	if (!str_eq(lv.reason, LEAVE_DRAIN) && !life_ensure_hold_settled(l, n))
+		return d;
 	if (lv.reason) {
-		if (life_paused(l) || (n->meta.deletion_timestamp && !life_may_leave(l)))
-			return;
+		if (!life_ensure_unpaused(l) ||
+		    (n->meta.deletion_timestamp && !life_ensure_may_leave(l)))
+			return d;
 		if (str_eq(lv.reason, LEAVE_NODE_DEAD))
-			give_up(l, n, &lv);
-		else if (str_eq(lv.reason, LEAVE_ASLEEP) && life_may_leave(l) &&
-			 ctx_may_destroy(l->c))
-			take_back(l, n, &lv);
-		else if (str_eq(lv.reason, LEAVE_ASLEEP))
-			loop_timer_start(&l->timer, l->c->o.poll_ms);
-		else
-			begin(l, n, &lv);
-		return;
+			return give_up(l, n, &lv);
+		if (!str_eq(lv.reason, LEAVE_ASLEEP))
+			return begin(l, n, &lv);
+		if (life_ensure_may_leave(l) && ctx_may_destroy(l->c))
+			return take_back(l, n, &lv);
+		loop_timer_start(&l->timer, l->c->o.poll_ms);
+		return d;
 	}
-	(void)life_seen(l, l->c->o.idle_poll_ms);
+	(void)life_ensure_looked(l, l->c->o.idle_poll_ms);
+	return d;
 }

@@ -88,7 +88,7 @@ static void listen(struct life *l)
 }
 
 /* Off was read, and nothing was heard of the machine since.  What the agent says counts like a beat. */
-static bool silent(struct life *l)
+static bool ensure_silent(struct life *l)
 {
 	const struct agent_session_info *s = agent_session_info(l->agent);
 	int64_t now = loop_now(l->c->loop);
@@ -107,7 +107,7 @@ static bool silent(struct life *l)
 	       l->beat.read_at - l->beat.changed_at >= BEAT_SILENT_MS;
 }
 
-bool life_doubted(struct life *l)
+bool life_ensure_undoubted(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	bool doubted = op && op->id && str_eq(l->m->status.power.doubted, op->id);
@@ -115,22 +115,22 @@ bool life_doubted(struct life *l)
 	if (!doubted && op && op->id && l->beat.after_off >= BEATS_ALIVE) {
 		l->beat.after_off = 0;
 		life_write(l, json_pack("{s:{s:s}}", "power", "doubted", op->id), NULL);
-		return true;
+		return false;
 	}
 	if (!doubted)
-		return false;
+		return true;
 	if (l->seen.power == PROVIDER_POWER_OFF) {
 		life_wait(
 			l, WAITING_DEVICE, REASON_PowerNotConfirmed,
 			"the BMC says off, and the machine was heard since; `drover confirm-off %s` if it is off",
 			l->name);
-		return true;
+		return false;
 	}
 	/* It says otherwise by now: what it says next counts again. */
 	memset(l->beat.text, 0, sizeof(l->beat.text));
 	l->beat.after_off = 0;
 	life_write(l, json_pack("{s:{s:n}}", "power", "doubted"), NULL);
-	return true;
+	return false;
 }
 
 /* How long it has been in this state. */
@@ -143,7 +143,7 @@ static int64_t here_for(const struct life *l)
 
 /* --- stopping -------------------------------------------------------------------------------------- */
 
-bool life_rested(struct life *l, int64_t off_for)
+bool life_ensure_rested(struct life *l, int64_t off_for)
 {
 	const struct provider_object_instance_type *t =
 		provider_instance_type(life_provider(l), l->m->spec.instance_type);
@@ -154,7 +154,7 @@ bool life_rested(struct life *l, int64_t off_for)
 	return off_for >= rest;
 }
 
-void step_stopping(struct life *l)
+enum life_decision step_stopping(struct life *l)
 {
 	struct err e;
 
@@ -165,48 +165,48 @@ void step_stopping(struct life *l)
 		memset(&l->beat, 0, sizeof(l->beat));
 	}
 	listen(l);
-	if (life_off_confirmed(l)) {
-		if (life_rested(l, here_for(l)))
-			life_goto(l, MACHINE_ISOLATING, NULL, REASON_NONE, NULL);
-		return;
+	if (life_ensure_off_confirmed(l)) {
+		if (life_ensure_rested(l, here_for(l)))
+			return life_goto(l, MACHINE_ISOLATING, NULL, REASON_NONE, NULL);
+		return LIFE_STAY;
 	}
-	if (!life_seen(l, l->c->o.poll_ms * 2))
-		return;
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 2))
+		return LIFE_STAY;
 	if (life_identity(l, &e) < 0) { /* never switch off what may be somebody else's machine */
-		life_wait(l, WAITING_APPROVAL, REASON_DuplicateIdentity, "%s", e.text);
-		return;
+		return life_wait(l, WAITING_APPROVAL, REASON_DuplicateIdentity, "%s", e.text);
 	}
-	if (life_doubted(l))
-		return;
+	if (!life_ensure_undoubted(l))
+		return LIFE_STAY;
 	if (l->seen.power != PROVIDER_POWER_OFF) {
 		life_power(l, false);
-		return;
+		return LIFE_STAY;
 	}
 	agent_session_knock(l->agent);
-	if (!life_off_proved(l) || !silent(l) ||
-	    !life_rested(l, l->seen.read_at - l->seen.off_since))
-		return;
-	life_goto(l, MACHINE_ISOLATING, NULL, REASON_NONE, NULL);
+	if (!life_ensure_off_proved(l) || !ensure_silent(l) ||
+	    !life_ensure_rested(l, l->seen.read_at - l->seen.off_since))
+		return LIFE_STAY;
+	return life_goto(l, MACHINE_ISOLATING, NULL, REASON_NONE, NULL);
 }
 
 /* --- isolating ------------------------------------------------------------------------------------- */
 
-bool life_cut(struct life *l)
+bool life_ensure_cut(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
 	bool optional = n && n->spec.network.isolation == ISOLATION_NOT_REQUIRED;
 
 	if (optional && l->state != MACHINE_ISOLATING) /* it was tried there */
 		return true;
-	if (life_placed(l,
-			str_or(life_provider(l)->spec.network.segments.quarantine, "quarantine")))
+	if (life_ensure_placed(
+		    l, str_or(life_provider(l)->spec.network.segments.quarantine, "quarantine")))
 		return true;
 	return optional && !writer_busy(&l->write) && here_for(l) > CUT_PATIENCE_MS;
 }
 
-void step_isolating(struct life *l)
+enum life_decision step_isolating(struct life *l)
 {
 	agent_session_close(l->agent);
-	if (life_cut(l))
-		life_goto(l, MACHINE_LEAVING, NULL, REASON_NONE, NULL);
+	if (life_ensure_cut(l))
+		return life_goto(l, MACHINE_LEAVING, NULL, REASON_NONE, NULL);
+	return LIFE_STAY;
 }

@@ -2,9 +2,9 @@
  * tick: attaches BMC and agent session of each Machine, and runs the step of its state.  The steps are in
  * the other files of this folder, what they share in controller/life/.
  *
- *	on_tick --> take over (fence) --> deadline? --> step --> act / order / goto
- *	   ^                                                          |
- *	   '---- cache, observation, report, timer <--- life_write ---'
+ *	on_tick --> take over (fence) --> deadline? --> step --> decision --> decision_enact
+ *	   ^                                              | act, order, wait        |
+ *	   '---- cache, observation, report, timer <------'------- life_write ------'
  *
  * Tests: tests/world/test_review.c, tests/world/test_boot.c
  */
@@ -28,6 +28,7 @@
 #include "controller/life/takeover.h"
 #include "controller/life/tenancy.h"
 #include "controller/life/wipe_attempt.h"
+#include "controller/steps/enter.h"
 #include "controller/steps/lives.h"
 #include "controller/steps/requests.h"
 #include "controller/steps/steps.h"
@@ -36,7 +37,8 @@
 
 /* --- the tick ---------------------------------------------------------------------------------- */
 
-static bool overdue(struct life *l)
+/* Its state is not past its deadline.  Else it goes where the state's table says (*d). */
+static bool ensure_in_time(struct life *l, enum life_decision *d)
 {
 	const struct machine_state_info *info = &machine_state_info[l->state];
 	const struct machine_operation *op = l->m->status.operation;
@@ -48,12 +50,12 @@ static bool overdue(struct life *l)
 
 	if (!deadline || info->on_limit == l->state ||
 	    loop_wall(l->c->loop) - clock_jumps_since(l->c, l->m->status.state_since) < deadline)
-		return false;
+		return true;
 	/* Waiting for a person or a turn does not eat the time; and what is on against the record is not switched off by a clock. */
-	if (life_paused(l) || (op && op->waiting_for == WAITING_RATE) ||
+	if (!life_ensure_unpaused(l) || (op && op->waiting_for == WAITING_RATE) ||
 	    reason == REASON_EvidenceKeyMissing ||
 	    (odd && info->on_limit != MACHINE_QUARANTINED && !life_approved_wipe(l)))
-		return false;
+		return true;
 	if (reason == REASON_NONE)
 		reason = l->state == MACHINE_BOOTING || l->state == MACHINE_JOINING
 				 ? REASON_JoinTimeout
@@ -64,33 +66,34 @@ static bool overdue(struct life *l)
 				 ? REASON_AgentSilent
 				 : REASON_DeadlineExceeded;
 	if (info->on_limit == MACHINE_QUARANTINED)
-		life_quarantine(l,
-				odd || l->state == MACHINE_WIPING || l->state == MACHINE_VERIFYING
-					? EXIT_OPERATOR
-					: EXIT_AUTO,
-				reason, "%s was not done in time: %s", info->name, detail);
+		*d = life_quarantine(l,
+				     odd || l->state == MACHINE_WIPING ||
+						     l->state == MACHINE_VERIFYING
+					     ? EXIT_OPERATOR
+					     : EXIT_AUTO,
+				     reason, "%s was not done in time: %s", info->name, detail);
 	else
-		life_goto(l, info->on_limit, NULL, reason, "%s was not done in time: %s",
-			  info->name, detail);
-	return true;
+		*d = life_goto(l, info->on_limit, NULL, reason, "%s was not done in time: %s",
+			       info->name, detail);
+	return false;
 }
 
 /* What the BMC said goes into status when it changed: people and the next leader read it there. */
-static bool write_seen(struct life *l)
+static bool ensure_seen_written(struct life *l)
 {
 	const struct machine_status *st = &l->m->status;
 	const char *power = provider_power_names[l->seen.power];
 	json_t *s;
 
 	if (!l->seen.known)
-		return false;
+		return true;
 	if (str_eq(st->power.state, power) &&
 	    str_eq(str_or(st->bmc.session_uri, ""), l->session_uri) &&
 	    str_eq(st->bmc.secret_version, l->bmc_secret_version) &&
 	    str_eq(str_or(st->identity.system_uuid, ""), l->seen.uuid) &&
 	    str_eq(str_or(st->identity.serial_number, ""), l->seen.serial) &&
 	    (!l->learned_pin[0] || str_eq(st->bmc.fingerprint, l->learned_pin)))
-		return false;
+		return true;
 	s = json_pack("{s:{s:s}, s:{s:s, s:s*}, s:{s:s, s:s}}", "power", "state", power, "bmc",
 		      "sessionURI", l->session_uri, "secretVersion", l->bmc_secret_version,
 		      "identity", "systemUUID", l->seen.uuid, "serialNumber", l->seen.serial);
@@ -99,17 +102,17 @@ static bool write_seen(struct life *l)
 		json_object_set_new(json_object_get(s, "bmc"), "fingerprint",
 				    json_string(l->learned_pin));
 	life_write(l, s, NULL);
-	return true;
+	return false;
 }
 
 /* As a rule they go along with something else. */
-static bool write_conditions(struct life *l)
+static bool ensure_conditions_written(struct life *l)
 {
 	OWN_JSON changed = life_conditions(l, NULL);
 
 	if (changed)
 		life_write(l, json_object(), NULL);
-	return changed;
+	return !changed;
 }
 
 static void life_agent_changed(void *life)
@@ -117,7 +120,7 @@ static void life_agent_changed(void *life)
 	life_kick(life);
 }
 
-static bool seated(struct life *l, const struct provider_object *p)
+static bool ensure_seated(struct life *l, const struct provider_object *p)
 {
 	const struct machine_provisioning *pv = l->m->spec.provisioning;
 	char digest[512];
@@ -173,7 +176,7 @@ static bool stuck_with_claim(const struct life *l)
 		l->state == MACHINE_LEAVING || l->state == MACHINE_QUARANTINED);
 }
 
-static bool attached(struct life *l)
+static bool ensure_attached(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
 	const char *version = NULL, *refused = l->m->status.bmc.refused_secret_version;
@@ -193,7 +196,7 @@ static bool attached(struct life *l)
 			  s ? s->error.text : "does not exist");
 		return false;
 	}
-	if (!seated(l, p)) {
+	if (!ensure_seated(l, p)) {
 		life_wait(l, WAITING_APPROVAL, REASON_ProviderNotReady,
 			  "provider %s: spec.agent.endpoint and spec.boot.mediaURL are needed",
 			  p->meta.name);
@@ -220,7 +223,7 @@ static bool attached(struct life *l)
 			l, WAITING_APPROVAL, REASON_BmcAuthFailed,
 			"the BMC refused the login of Secret version %s; change the Secret, or `drover retry %s`",
 			refused, l->name);
-		return stuck_with_claim(l) && life_off_confirmed(l);
+		return stuck_with_claim(l) && life_ensure_off_confirmed(l);
 	}
 	if (login_guard_admit(l->parts->login_guard, l->name, l->bmc_secret_version, &by))
 		return true;
@@ -249,7 +252,7 @@ static void forget(struct life *l)
 		agent_session_close(l->agent);
 }
 
-static void (*const steps[MACHINE_STATES])(struct life *l) = {
+static enum life_decision (*const steps[MACHINE_STATES])(struct life *l) = {
 	[MACHINE_KNOWN] = step_known,		[MACHINE_FREE] = step_free,
 	[MACHINE_CLAIMED] = step_claimed,	[MACHINE_IMAGING] = step_imaging,
 	[MACHINE_ATTACHING] = step_attaching,	[MACHINE_BOOTING] = step_booting,
@@ -263,6 +266,35 @@ static void (*const steps[MACHINE_STATES])(struct life *l) = {
 };
 
 static void life_free(struct life *l);
+
+/* One turn of a machine that this process leads. */
+static enum life_decision turn(struct life *l)
+{
+	enum life_decision d = LIFE_STAY;
+
+	if (!l->m->status.state || !l->m->status.operation)
+		return life_begin(l, l->m->status.state ? "machine has lost its journal"
+							: "machine begins");
+	/* A backup that was put back shows at the start, in a conflict, or by a tenancy that fell. */
+	if ((!l->took_over || l->m->status.tenancy < l->tenancy_seen) && life_outdated(l))
+		return life_begin_again(l);
+	l->tenancy_seen = l->m->status.tenancy;
+	if (!l->took_over) { /* a new leader's first write raises the fence */
+		life_write(l,
+			   json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)life_fence(l)),
+			   NULL);
+		return LIFE_STAY;
+	}
+	/* Held until retired: from before the first act on. */
+	if (l->m->spec.management_policy == MACHINE_MANAGE && !l->m->meta.deletion_timestamp &&
+	    !life_ensure_finalizer(l, true))
+		return LIFE_STAY;
+	if (!request_ensure_retried(l, &d) || !ensure_seen_written(l) ||
+	    !life_ensure_boot_ended(l) || !ensure_in_time(l, &d) || !ensure_conditions_written(l) ||
+	    !life_ensure_attempt_settled(l) || !ensure_attached(l) || !life_ensure_boot_followed(l))
+		return d;
+	return steps[l->state](l);
+}
 
 static void on_tick(void *arg)
 {
@@ -294,29 +326,7 @@ static void on_tick(void *arg)
 						    l->state == MACHINE_KNOWN
 					    ? c->o.idle_poll_ms
 					    : c->o.poll_ms);
-	if (!l->m->status.state || !l->m->status.operation) {
-		life_begin(l,
-			   l->m->status.state ? "machine has lost its journal" : "machine begins");
-		return;
-	}
-	/* A backup that was put back shows at the start, in a conflict, or by a tenancy that fell. */
-	if ((!l->took_over || l->m->status.tenancy < l->tenancy_seen) && life_outdated(l))
-		return;
-	l->tenancy_seen = l->m->status.tenancy;
-	if (!l->took_over) { /* a new leader's first write raises the fence */
-		life_write(l,
-			   json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)life_fence(l)),
-			   NULL);
-		return;
-	}
-	/* Held until retired: from before the first act on. */
-	if (l->m->spec.management_policy == MACHINE_MANAGE && !l->m->meta.deletion_timestamp &&
-	    life_finalizer(l, true))
-		return;
-	if (request_retry(l) || write_seen(l) || life_boot_ends(l) || overdue(l) ||
-	    write_conditions(l) || life_attempt_settle(l) || !attached(l) || !life_boot_followed(l))
-		return;
-	steps[l->state](l);
+	decision_enact(l, turn(l));
 }
 
 static void on_timer(void *arg)

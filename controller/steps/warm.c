@@ -65,22 +65,23 @@ static json_t *boot(const struct life *l, int64_t number, int64_t delay_ms)
 
 /* --- beginning ------------------------------------------------------------------------------------ */
 
-static void begin(struct life *l, const struct object_ref *pool)
+static enum life_decision begin(struct life *l, const struct object_ref *pool)
 {
 	json_t *op;
 	char id[33];
 
 	/* The wish may be older than its rest. */
-	if (l->m->status.operation->next_attempt > loop_wall(l->c->loop) || life_outdated(l) ||
-	    !life_seen(l, l->c->o.poll_ms * 5) || !life_consented(l))
-		return;
-	if (l->seen.power != PROVIDER_POWER_OFF) {
-		life_wait(
+	if (l->m->status.operation->next_attempt > loop_wall(l->c->loop))
+		return LIFE_STAY;
+	if (life_outdated(l))
+		return life_begin_again(l);
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l))
+		return LIFE_STAY;
+	if (l->seen.power != PROVIDER_POWER_OFF)
+		return life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			"recorded free and off, but the BMC says it is not off; `drover approve --wipe %s`",
 			l->name);
-		return;
-	}
 	life_operation_id(l, id);
 	op = boot(l, 1, 0);
 	json_object_set_new(op, "id", json_string(id));
@@ -90,6 +91,7 @@ static void begin(struct life *l, const struct object_ref *pool)
 		   json_pack("{s:{s:s, s:s}, s:n, s:o}", "warmFor", "name", pool->name, "uid",
 			     pool->uid, "agent", "operation", op),
 		   NULL);
+	return LIFE_STAY;
 }
 
 /* --- ending --------------------------------------------------------------------------------------- */
@@ -103,13 +105,13 @@ static void end(struct life *l)
 	json_t *j, *e;
 
 	look_again(l, l->c->o.poll_ms);
-	if (!life_seen(l, l->c->o.poll_ms * 5))
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 5))
 		return;
 	if (life_identity(l, &err) < 0) { /* never switch off what may be somebody else's machine */
 		life_wait(l, WAITING_APPROVAL, REASON_IdentityMismatch, "%s", err.text);
 		return;
 	}
-	if (!life_agent_off(l))
+	if (!life_ensure_agent_gone(l))
 		return;
 	j = json_pack("{s:n, s:n, s:n, s:n, s:n}", "bootNumber", "waitingFor", "lastError",
 		      "nextAttempt", "deadline");
@@ -126,30 +128,30 @@ static void end(struct life *l)
 	life_write(l, json_pack("{s:n, s:n, s:o}", "warmFor", "agent", "operation", j), NULL);
 }
 
-bool life_warm_ends(struct life *l)
+bool life_ensure_warm_ended(struct life *l)
 {
 	if (!warm_is_ending(l->m))
-		return false;
+		return true;
 	end(l);
-	return true;
+	return false;
 }
 
-bool life_warm_leaves(struct life *l)
+bool life_ensure_warm_left(struct life *l)
 {
 	struct err e;
 
 	if (!l->m->status.warm_for)
-		return false;
+		return true;
 	/* A BMC that does not answer, or is another's, keeps nobody from retiring the machine; nor does what
 	 * somebody else booted on it, which is not switched off. */
 	if (l->observe_error.kind != ERR_NONE ||
 	    (l->seen.known && (life_identity(l, &e) < 0 ||
 			       (l->seen.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))))) {
 		agent_session_close(l->agent); /* nobody's: it goes off by itself after a while */
-		return false;
+		return true;
 	}
 	end(l);
-	return true;
+	return false;
 }
 
 /* Not warm for a while: three boots, or another hand. */
@@ -228,12 +230,12 @@ static void stay(struct life *l)
 	}
 	look_again(l, AGENT_SILENT_MS - silent < l->c->o.idle_poll_ms ? AGENT_SILENT_MS - silent + 1
 								      : l->c->o.idle_poll_ms);
-	if (life_seen(l, l->c->o.idle_poll_ms) && l->seen.power == PROVIDER_POWER_OFF)
+	if (life_ensure_looked(l, l->c->o.idle_poll_ms) && l->seen.power == PROVIDER_POWER_OFF)
 		give_up(l, "somebody switched it off: it stays off for 30 minutes");
 }
 
 /* What a backup says of a warm machine may be long past: one that is on without our medium may be a tenant's. */
-static bool may_be_moved(struct life *l)
+static bool ensure_movable(struct life *l)
 {
 	if (l->seen.power == PROVIDER_POWER_OFF || life_shows_ours(l))
 		return true;
@@ -243,36 +245,41 @@ static bool may_be_moved(struct life *l)
 	return false;
 }
 
-static void keep(struct life *l)
+static enum life_decision keep(struct life *l)
 {
+	enum life_decision d = LIFE_STAY;
 	const struct provider_object *p = life_provider(l);
 	int64_t wait = l->m->status.operation->next_attempt - loop_wall(l->c->loop);
 	bool there;
 
 	if (wait > 0) {
 		look_again(l, wait);
-		return;
+		return d;
 	}
 	if (!l->m->status.agent &&
-	    (!life_seen(l, l->c->o.poll_ms * 5) || !life_consented(l) || !may_be_moved(l) ||
-	     !life_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")))) {
+	    (!life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l) ||
+	     !ensure_movable(l) ||
+	     !life_ensure_placed(l,
+				 str_or(p->spec.network.segments.provisioning, "provisioning")))) {
 		if (!writer_busy(&l->write) && is_late(l))
 			lost(l, "AgentSilent", "it was not booted in time");
-		return;
+		return d;
 	}
-	there = life_agent(l);
-	if (writer_busy(&l->write))
-		return;
+	there = life_ensure_agent(l, &d);
+	if (writer_busy(&l->write) || d == LIFE_CHANGE)
+		return d;
 	if (agent_session_rebooted(l->agent))
 		lost(l, "AgentRebooted", "the machine rebooted under the agent");
 	else if (there)
 		stay(l);
 	else if (is_late(l))
 		lost(l, "AgentSilent", "the agent was not heard in time");
+	return d;
 }
 
-void life_warm(struct life *l)
+enum life_decision life_warm(struct life *l)
 {
+	enum life_decision d = LIFE_STAY;
 	const struct provider_object *p = life_provider(l);
 	const struct object_ref *is = l->m->status.warm_for;
 	struct object_ref want = {0};
@@ -282,14 +289,15 @@ void life_warm(struct life *l)
 	    p->spec.paused) {
 		/* It goes on being listened to: an agent that nobody knows goes off by itself. */
 		if (warm_is_ready(l->m))
-			(void)life_agent(l);
-		(void)life_seen(l, l->c->o.idle_poll_ms);
-		return;
+			(void)life_ensure_agent(l, &d);
+		if (d == LIFE_STAY)
+			(void)life_ensure_looked(l, l->c->o.idle_poll_ms);
+		return d;
 	}
 	look_again(l, l->c->o.poll_ms);
 	if (!is)
-		begin(l, &want);
-	else if (warm_is_ending(l->m) || wish == WARM_POOL_OFF)
+		return begin(l, &want);
+	if (warm_is_ending(l->m) || wish == WARM_POOL_OFF)
 		end(l);
 	else if (wish == WARM_POOL_ON &&
 		 !(str_eq(is->name, want.name) && str_eq(is->uid, want.uid)))
@@ -298,7 +306,8 @@ void life_warm(struct life *l)
 			json_pack("{s:{s:s, s:s}}", "warmFor", "name", want.name, "uid", want.uid),
 			NULL);
 	else
-		keep(l);
+		return keep(l);
+	return d;
 }
 
 /* --- claimed -------------------------------------------------------------------------------------- */
@@ -329,15 +338,15 @@ static void boot_after_all(struct life *l, const char *why)
 		   NULL);
 }
 
-bool life_warm_answers(struct life *l)
+bool life_ensure_warm_answer(struct life *l, enum life_decision *d)
 {
 	int64_t now = loop_now(l->c->loop), silent;
 	bool there;
 
 	if (!l->m->status.warm_for)
 		return true;
-	there = life_agent(l);
-	if (writer_busy(&l->write))
+	there = life_ensure_agent(l, d);
+	if (writer_busy(&l->write) || *d == LIFE_CHANGE)
 		return false;
 	if (agent_session_rebooted(l->agent)) {
 		boot_after_all(l, "the machine rebooted under the agent");
@@ -369,7 +378,7 @@ bool life_warm_answers(struct life *l)
 	return true;
 }
 
-bool life_warm_stays(struct life *l)
+bool life_warm_release(struct life *l, enum life_decision *d)
 {
 	const struct object_ref *is = l->m->status.warm_for;
 	const struct machine_agent *ag = l->m->status.agent;
@@ -381,9 +390,9 @@ bool life_warm_stays(struct life *l)
 		return true;
 	op = json_object();
 	life_set_time(op, "started", loop_wall(l->c->loop));
-	life_goto(l, MACHINE_FREE,
-		  json_pack("{s:n, s:{s:s, s:s}, s:o}", "claimRef", "warmFor", "name", is->name,
-			    "uid", str_or(is->uid, ""), "operation", op),
-		  REASON_NONE, NULL);
+	*d = life_goto(l, MACHINE_FREE,
+		       json_pack("{s:n, s:{s:s, s:s}, s:o}", "claimRef", "warmFor", "name",
+				 is->name, "uid", str_or(is->uid, ""), "operation", op),
+		       REASON_NONE, NULL);
 	return true;
 }

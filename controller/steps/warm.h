@@ -1,7 +1,7 @@
 #ifndef CONTROLLER_STEPS_WARM_H
 #define CONTROLLER_STEPS_WARM_H
 
-#include "controller/life/life.h"
+#include "controller/life/journal.h"
 
 /*
  * warm: a free machine that is kept on, with the agent running in the provisioning network (claims/warm_pool.h says which).
@@ -18,19 +18,19 @@
  */
 
 /* In free, with nothing else to do: as wished. */
-void life_warm(struct life *l);
-/* It is being switched off: true until that is written down; a claim waits as long. */
-bool life_warm_ends(struct life *l);
-/* Off, if it is on, before it is retired; true: it takes a while. */
-bool life_warm_leaves(struct life *l);
+enum life_decision life_warm(struct life *l);
+/* It is not being switched off after it was warm.  False until that end is written down; a claim waits as long. */
+bool life_ensure_warm_ended(struct life *l);
+/* Off, if it was warm, before it is retired.  False: it takes a while. */
+bool life_ensure_warm_left(struct life *l);
 /* On, and by our doing: our medium is in, or its agent was heard. */
 bool life_warm_may_be_on(const struct life *l);
 /* In claimed, of one that was warm: its agent was asked whether it is there, and said so.  False: it is waited for, or
  * booted as usual. */
-bool life_warm_answers(struct life *l);
+bool life_ensure_warm_answer(struct life *l, enum life_decision *d);
 /* In claimed, whose claim was withdrawn: one whose agent is still the one that it was warm with goes back to free as it
  * is, since nothing was written and its stamps stand.  What happened to it meanwhile is found there, as ever; the next
  * claim has it inspected anew.  False: it was booted for the claim, or was still coming up, and is to be off. */
-bool life_warm_stays(struct life *l);
+bool life_warm_release(struct life *l, enum life_decision *d);
 
 #endif

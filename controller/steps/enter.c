@@ -1,0 +1,128 @@
+/*
+ * enter: a decision is written down, and what this process knows of the state before is forgotten.
+ * Tests: tests/unit/controller/steps/test_enter.c, tests/world/test_crash.c, tests/world/test_restore.c
+ */
+#include <assert.h>
+
+#include "controller/steps/enter.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/life/journal.h"
+#include "controller/life/tenancy.h"
+
+#define FAILURES_KEPT 20
+
+static json_t *failures_with(const struct life *l, enum reason reason, const char *message)
+{
+	json_t *list = json_array(), *f = json_object();
+	size_t n = l->m->status.failures.n;
+	const struct object_ref *r = l->m->status.claim_ref;
+	const struct node_claim *n_claim = life_claim(l);
+
+	for (size_t i = n >= FAILURES_KEPT ? n - FAILURES_KEPT + 1 : 0; i < n; i++) {
+		const struct machine_failure *old = &l->m->status.failures.v[i];
+		json_t *o = json_pack("{s:s, s:s, s:s}", "step", str_or(old->step, "unknown"),
+				      "reason", str_or(old->reason, "Unknown"), "message",
+				      str_or(old->message, ""));
+
+		life_set_time(o, "time", old->time);
+		if (old->claim)
+			json_object_set_new(o, "claim", json_string(old->claim));
+		if (old->pool)
+			json_object_set_new(o, "pool", json_string(old->pool));
+		if (old->image)
+			json_object_set_new(o, "image", json_string(old->image));
+		if (old->tenant)
+			json_object_set_new(o, "tenant", json_string(old->tenant));
+		json_array_append_new(list, o);
+	}
+	life_set_time(f, "time", loop_wall(l->c->loop));
+	json_object_set_new(f, "step", json_string(machine_state_info[l->state].name));
+	json_object_set_new(f, "reason", json_string(reason_name(reason)));
+	json_object_set_new(f, "message", json_string(message));
+	if (r)
+		json_object_set_new(f, "claim", json_string(r->name));
+	if (n_claim) {
+		json_object_set_new(f, "pool", json_string(n_claim->spec.node_pool_ref.name));
+		json_object_set_new(f, "image", json_string(n_claim->spec.image.digest));
+		json_object_set_new(f, "tenant",
+				    json_string(n_claim->spec.virtual_cluster_ref.name));
+	}
+	json_array_append_new(list, f);
+	return list;
+}
+
+static void enter(struct life *l, const struct life_decided *d)
+{
+	json_t *status = d->extra ? d->extra : json_object(), *op, *given;
+	int64_t now = loop_wall(l->c->loop), limit = life_limit_ms(l, d->to);
+	char id[33];
+
+	given = json_object_get(status, "operation");
+	op = json_pack("{s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:I}", "step", "class",
+		       "attempt", "handle", "waitingFor", "nextAttempt", "lastError", "started",
+		       "progress", "fence", (json_int_t)life_fence(l));
+	life_set_time(op, "deadline", limit ? now + limit : 0);
+	if (d->to == MACHINE_CLAIMED || d->to == MACHINE_STOPPING) {
+		life_operation_id(l, id);
+		json_object_set_new(op, "id", json_string(id));
+		json_object_set_new(op, "bootNumber", json_null());
+	}
+	if (given)
+		json_object_update(op, given);
+	json_object_set_new(status, "operation", op);
+	if (l->m->status.warm_for && d->to != MACHINE_CLAIMED &&
+	    !json_object_get(status, "warmFor"))
+		json_object_set_new(status, "warmFor", json_null());
+	json_object_set_new(status, "state", json_string(machine_state_info[d->to].name));
+	life_set_time(status, "stateSince", now);
+	if (d->reason) {
+		json_object_set_new(status, "failures", failures_with(l, d->reason, d->message));
+		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason_name(d->reason),
+			  d->message);
+	}
+	log_info("machine state", LOG_S("machine", l->name),
+		 LOG_S("from", machine_state_info[l->state].name),
+		 LOG_S("to", machine_state_info[d->to].name),
+		 LOG_S("reason", str_or(reason_name(d->reason), "")),
+		 LOG_S("message", str_or(d->message, "")),
+		 LOG_I("ms", l->m->status.state_since ? now - l->m->status.state_since : 0));
+	l->act[0] = l->answer.about[0] = '\0';
+	life_drop_work(l);
+	l->progress = 0;
+	l->act_after = l->knocked_at = 0;
+	backoff_reset(&l->act_backoff);
+	life_write(l, status, NULL);
+}
+
+/* Known, in a tenancy past every one that is known of: whatever it held is not clean and not ours to cut. */
+static void begin(struct life *l, const char *why)
+{
+	int64_t tenancy = life_tenancy_known(l) + 1;
+	/* Backends remember the fence of a Machine that was lost: seconds are more than its leaders were. */
+	int64_t fence = l->m->status.operation ? life_fence(l) : loop_wall(l->c->loop) / 1000;
+	json_t *s = json_pack(
+		"{s:s, s:I, s:b, s:{s:I}, s:{s:n}, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}",
+		"state", "known", "tenancy", (json_int_t)tenancy, "clean", 0, "operation", "fence",
+		(json_int_t)fence, "power", "httpBoot", "claimRef", "tenant", "warmFor", "agent",
+		"quarantine", "leave", "hold", "wipeAttempt");
+
+	l->state = MACHINE_KNOWN;
+	life_set_time(s, "stateSince", loop_wall(l->c->loop));
+	log_info(why, LOG_S("machine", l->name), LOG_I("tenancy", tenancy));
+	life_write(l, s, NULL);
+}
+
+void decision_enact(struct life *l, enum life_decision d)
+{
+	struct life_decided made = l->decided;
+
+	assert((d == LIFE_CHANGE) == made.made);
+	if (!made.made)
+		return;
+	l->decided = (struct life_decided){.made = false};
+	if (made.begins)
+		begin(l, made.message);
+	else
+		enter(l, &made);
+}

@@ -1,0 +1,136 @@
+/* What a turn decided is recorded, and written down when the tick says so: journal.h and enter.h together. */
+#include "tests/unit/controller/bench.h"
+
+#include <stdlib.h>
+#include "base/str.h"
+#include "controller/life/journal.h"
+#include "controller/life/tenancy.h"
+#include "controller/steps/enter.h"
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+static struct life *life_of(struct bench *d)
+{
+	struct life *l = bench_life(d, "m-1");
+
+	loop_defer_init(&l->tick, d->g, nothing, NULL);
+	loop_timer_init(&l->timer, d->g, nothing, NULL);
+	return l;
+}
+
+static void done_with(struct life *l)
+{
+	loop_defer_cancel(&l->tick);
+	loop_timer_stop(&l->timer);
+	bench_life_done(l);
+}
+
+static const char *at(struct bench *d, const char *a, const char *b)
+{
+	OWN_JSON o = bench_get(d, OBJECT_MACHINE, "m-1");
+	const char *text =
+		b ? json_str_at(json_at(o, "status", a), b) : json_str_at(o, "status", a);
+
+	return text ? arena_strdup(d->a, text) : NULL;
+}
+
+static void what_is_decided_is_not_done_before_it_is_enacted(void **state)
+{
+	struct bench *d = *state;
+	struct life *l = life_of(d);
+	enum life_decision decided = life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0),
+					       REASON_AgentSilent, "said %s", "nothing");
+
+	assert_int_equal(decided, LIFE_CHANGE);
+	assert_false(writer_busy(&l->write));
+	l->progress = 2;
+	str_copy(l->act, sizeof(l->act), "power-off");
+	bench_run(d, 1000);
+	assert_string_equal(at(d, "state", NULL), "free");
+	decision_enact(l, decided);
+	assert_true(writer_busy(&l->write));
+	assert_int_equal(l->progress, 0);
+	assert_string_equal(l->act, "");
+	bench_run(d, 1000);
+	assert_string_equal(at(d, "state", NULL), "stopping");
+	assert_int_equal(bench_events(&d->host, "AgentSilent"), 1);
+	assert_false(l->decided.made);
+	done_with(l);
+}
+
+static void a_turn_that_decides_nothing_changes_nothing(void **state)
+{
+	struct bench *d = *state;
+	struct life *l = life_of(d);
+	enum life_decision decided =
+		life_wait(l, WAITING_APPROVAL, REASON_Paused, "the provider is paused");
+
+	assert_int_equal(decided, LIFE_STAY);
+	l->progress = 2;
+	decision_enact(l, decided);
+	bench_run(d, 1000);
+	assert_int_equal(l->progress, 2);
+	assert_string_equal(at(d, "state", NULL), "free");
+	assert_string_equal(at(d, "operation", "waitingFor"), "Approval");
+	done_with(l);
+}
+
+static void a_quarantine_says_why_without_the_boot_secret(void **state)
+{
+	struct bench *d = *state;
+	struct life *l = life_of(d);
+
+	decision_enact(l, life_quarantine(l, EXIT_OPERATOR, REASON_MediaNotMounted, "no %s",
+					  "http://m/boot/0123abcd/agent.iso"));
+	bench_run(d, 1000);
+	assert_string_equal(at(d, "state", NULL), "quarantined");
+	assert_string_equal(at(d, "quarantine", "exit"), "operator");
+	assert_string_equal(at(d, "quarantine", "message"), "no http://m/boot/********/agent.iso");
+	done_with(l);
+}
+
+static void what_is_older_than_its_records_begins_again(void **state)
+{
+	struct bench *d = *state;
+	struct life *l = life_of(d);
+	OWN_JSON o = NULL;
+
+	assert_false(life_outdated(l));
+	l->tenancy_seen = 50;
+	assert_true(life_outdated(l));
+	decision_enact(l, life_begin_again(l));
+	bench_run(d, 1000);
+	assert_string_equal(at(d, "state", NULL), "known");
+	o = bench_get(d, OBJECT_MACHINE, "m-1");
+	assert_int_equal(json_int_at(o, "status", "tenancy"), 51);
+	assert_false(json_is_true(json_at(o, "status", "clean")));
+	assert_int_equal(bench_events(&d->host, "StatusOutdated"), 1);
+	done_with(l);
+}
+
+static int setup(void **state)
+{
+	int rc = bench_setup(state);
+
+	bench_fleet(*state);
+	return rc;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_is_decided_is_not_done_before_it_is_enacted,
+						setup, bench_teardown),
+		cmocka_unit_test_setup_teardown(a_turn_that_decides_nothing_changes_nothing, setup,
+						bench_teardown),
+		cmocka_unit_test_setup_teardown(a_quarantine_says_why_without_the_boot_secret,
+						setup, bench_teardown),
+		cmocka_unit_test_setup_teardown(what_is_older_than_its_records_begins_again, setup,
+						bench_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
