@@ -13,7 +13,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/budget.h"
+#include "controller/core/lookup.h"
 #include "controller/core/status_writer.h"
+#include "controller/rules/disruption_budget.h"
 
 #define LOOK_MS 10000
 #define SOON_MS 500
@@ -137,6 +139,7 @@ struct search {
 	size_t claims;	/* of this tenant */
 	size_t waiting; /* ... whose owner has gone, and that still stand */
 	const struct node_claim *orphan;
+	const char *spent; /* a pool whose budget has nothing left; NULL: none seen */
 	enum object_kind_id kind;
 	const struct object_ref *ref;
 };
@@ -148,6 +151,20 @@ static bool stands(const struct context *c, enum object_kind_id kind, const stru
 
 	/* Another UID is no deletion: a backup was put back, or it was made anew (claims_owner_replaced()). */
 	return m && !m->deletion_timestamp;
+}
+
+/* Counting a pool takes a look at all machines: once is enough for all that serve in it. */
+static bool may_go(struct search *s, const struct node_claim *n)
+{
+	const struct context *c = s->en->all->c;
+	const struct machine *m = machine_of_claim(c, n);
+
+	if (str_eq(s->spent, n->spec.node_pool_ref.name) && m && disruption_serves(m))
+		return false;
+	if (budget_allows(c, n, BUDGET_POOL_DELETED))
+		return true;
+	s->spent = n->spec.node_pool_ref.name;
+	return false;
 }
 
 static bool look_at_claim(const struct kube_entry *e, void *arg)
@@ -165,7 +182,7 @@ static bool look_at_claim(const struct kube_entry *e, void *arg)
 	tenant = stands(c, OBJECT_VIRTUAL_CLUSTER, &n->spec.virtual_cluster_ref);
 	pool = stands(c, OBJECT_NODE_POOL, &n->spec.node_pool_ref);
 	s->waiting += !tenant || !pool;
-	if (s->orphan || (tenant && (pool || !budget_allows(c, n, BUDGET_POOL_DELETED))))
+	if (s->orphan || (tenant && (pool || !may_go(s, n))))
 		return true;
 	s->kind = tenant ? OBJECT_NODE_POOL : OBJECT_VIRTUAL_CLUSTER;
 	s->ref = tenant ? &n->spec.node_pool_ref : &n->spec.virtual_cluster_ref;

@@ -30,7 +30,7 @@ struct status_writer {
 	bool deletes;
 	enum err_kind failed; /* of the last write */
 	bool *gone;	      /* while the cache learns: told when the owner goes meanwhile */
-	char name[254];	      /* of the object that is written, for the log */
+	char name[254];	      /* of the object that was written last */
 };
 
 /* c is borrowed.  arg goes to each done(). */

@@ -182,13 +182,16 @@ bool disruption_serves(const struct machine *m)
 	return state_of(m) == MACHINE_SERVING;
 }
 
+bool disruption_is_ours(const char *reason)
+{
+	return str_eq(reason, LEAVE_EMPTY) || str_eq(reason, LEAVE_EXPIRED) ||
+	       str_eq(reason, LEAVE_ASLEEP);
+}
+
 /* What drover took out itself counts until it is out: whether it is off is not known of a quarantined one. */
 static bool for_our_sake(const struct machine *m)
 {
-	const char *reason = m->status.leave ? m->status.leave->reason : NULL;
-
-	return str_eq(reason, LEAVE_EMPTY) || str_eq(reason, LEAVE_EXPIRED) ||
-	       str_eq(reason, LEAVE_ASLEEP);
+	return m->status.leave && disruption_is_ours(m->status.leave->reason);
 }
 
 void disruption_count(struct disruption *d, const struct machine *m, const struct node_claim *n,

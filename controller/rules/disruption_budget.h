@@ -15,6 +15,8 @@ struct disruption {
 	int64_t leaving; /* ... of them on their way out, or quarantined on it */
 };
 
+/* Of status.leave: drover began it for its own sake. */
+bool disruption_is_ours(const char *reason);
 /* Work may run on it, and nothing took it out of service. */
 bool disruption_serves(const struct machine *m);
 /* Add one that holds this claim.  decided: that it leaves is known, and not yet written. */

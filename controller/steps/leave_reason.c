@@ -9,6 +9,7 @@
 #include "controller/core/clock_jumps.h"
 #include "controller/core/counters.h"
 #include "controller/drain/drains.h"
+#include "controller/rules/disruption_budget.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/tenant.h"
 
@@ -107,12 +108,6 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 
 /* Counting a pool takes a look at all machines. */
 #define BUDGET_AGAIN_MS 10000
-
-static bool of_own_accord(const char *reason)
-{
-	return str_eq(reason, LEAVE_EMPTY) || str_eq(reason, LEAVE_EXPIRED) ||
-	       str_eq(reason, LEAVE_ASLEEP);
-}
 
 /* Look again no later than in so many ms. */
 static void look_in(struct life *l, int64_t ms)
@@ -263,7 +258,7 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	int64_t since;
 
-	if (!was || !of_own_accord(was->reason) || str_eq(was->reason, LEAVE_ASLEEP))
+	if (!was || !disruption_is_ours(was->reason) || str_eq(was->reason, LEAVE_ASLEEP))
 		return (struct leave){0};
 	if (str_eq(was->reason, LEAVE_EXPIRED))
 		return (struct leave){
