@@ -18,15 +18,49 @@
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 
+void life_act_init(struct life *l)
+{
+	l->act.backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
+}
+
+void life_act_retry(struct life *l)
+{
+	l->act.after = 0;
+	backoff_reset(&l->act.backoff);
+}
+
+void life_act_over(struct life *l)
+{
+	l->act.step[0] = '\0';
+	life_act_retry(l);
+}
+
+void life_act_forget(struct life *l)
+{
+	l->act.step[0] = '\0';
+	l->act.journaled = false;
+	l->act.began_at = 0;
+}
+
+void life_act_unanswered(struct life *l)
+{
+	l->act.under_way = false;
+}
+
+void life_act_unsent(struct life *l)
+{
+	l->act.began_at = 0;
+}
+
 bool life_ensure_lease_fresh(struct life *l, const char *act)
 {
 	bool old = !ctx_may_destroy(l->c);
 
-	if (old && l->c->leading && !l->withheld)
+	if (old && l->c->leading && !l->act.withheld)
 		log_warn("destructive request not sent: the lease was not renewed in time",
 			 LOG_S("machine", l->name), LOG_S("act", act),
 			 LOG_I("renewed_ms_ago", kube_lease_renewed_age(l->c->lease)));
-	l->withheld = old;
+	l->act.withheld = old;
 	return !old;
 }
 
@@ -35,28 +69,28 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 	static const char *const classes[] = {"idempotent", "probe-first", "once"};
 	const struct machine_operation *op = l->m->status.operation;
 	int64_t now = loop_now(l->c->loop), attempt;
-	bool same = str_eq(l->act, step);
+	bool same = str_eq(l->act.step, step);
 	json_t *j;
 
-	if (l->acting || writer_busy(&l->write) || now < l->act_after || !life_ensure_unpaused(l) ||
-	    !life_ensure_lease_fresh(l, step))
+	if (l->act.under_way || writer_busy(&l->journal.write) || now < l->act.after ||
+	    !life_ensure_unpaused(l) || !life_ensure_lease_fresh(l, step))
 		return LIFE_HOLD;
 	if (!life_ensure_single(l))
 		return LIFE_HOLD;
-	if (same && l->journaled && op && str_eq(op->step, step)) {
-		l->journaled = false;
-		l->acting = true;
-		l->acted_at = now;
+	if (same && l->act.journaled && op && str_eq(op->step, step)) {
+		l->act.journaled = false;
+		l->act.under_way = true;
+		l->act.began_at = now;
 		return LIFE_GO;
 	}
-	if (same && l->acted_at && now - l->acted_at < patience_ms)
+	if (same && l->act.began_at && now - l->act.began_at < patience_ms)
 		return LIFE_HOLD;
 	attempt = op && str_eq(op->step, step) ? op->attempt + 1 : 1;
-	str_copy(l->act, sizeof(l->act), step);
-	l->acted_at = 0;
-	l->journaled = true;
+	str_copy(l->act.step, sizeof(l->act.step), step);
+	l->act.began_at = 0;
+	l->act.journaled = true;
 	if (!same)
-		backoff_reset(&l->act_backoff);
+		backoff_reset(&l->act.backoff);
 	j = json_pack("{s:s, s:s, s:I, s:I, s:n, s:s, s:n}", "step", step, "class", classes[cls],
 		      "attempt", (json_int_t)attempt, "fence", (json_int_t)life_fence(l), "handle",
 		      "waitingFor", "Device", "nextAttempt");
@@ -75,19 +109,19 @@ void life_acted(struct life *l, const struct err *e)
 	enum reason reason;
 	json_t *err, *op;
 
-	l->acting = false;
-	l->act_end = now;
+	l->act.under_way = false;
+	l->act.ended_at = now;
 	if (e && l->m) {
-		delay = backoff_next(&l->act_backoff, loop_random(l->c->loop));
+		delay = backoff_next(&l->act.backoff, loop_random(l->c->loop));
 		if (delay < (int64_t)e->retry_after_ms)
 			delay = e->retry_after_ms;
-		l->act_after = now + delay;
-		l->acted_at = 0;
+		l->act.after = now + delay;
+		l->act.began_at = 0;
 		l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
-		reason = str_starts(l->act, "place ") ? REASON_NetworkNotConfirmed
-						      : life_bmc_reason(e);
-		counters_act_failed(l->c->counters, l->act, reason_name(reason));
-		log_warn("act failed", LOG_S("machine", l->name), LOG_S("act", l->act),
+		reason = str_starts(l->act.step, "place ") ? REASON_NetworkNotConfirmed
+							   : life_bmc_reason(e);
+		counters_act_failed(l->c->counters, l->act.step, reason_name(reason));
+		log_warn("act failed", LOG_S("machine", l->name), LOG_S("act", l->act.step),
 			 LOG_I("again_in_ms", delay), LOG_E(e));
 		if (l->m) {
 			err = json_pack("{s:s, s:s}", "reason", reason_name(reason), "message",
@@ -96,7 +130,7 @@ void life_acted(struct life *l, const struct err *e)
 			op = json_pack("{s:o}", "lastError", err);
 			/* The fabric remembers a higher fence: of a newer leader, who then stops this write, or
 			 * of a journal that was lost. */
-			if (e->kind == ERR_CONFLICT && str_starts(l->act, "place "))
+			if (e->kind == ERR_CONFLICT && str_starts(l->act.step, "place "))
 				json_object_set_new(op, "fence", json_integer(life_fence(l) + 1));
 			life_set_time(op, "nextAttempt", loop_wall(l->c->loop) + delay);
 			life_write(l, json_pack("{s:o}", "operation", op), NULL);

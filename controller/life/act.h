@@ -24,4 +24,17 @@ bool life_ensure_lease_fresh(struct life *l, const char *act);
 /* The act ended.  An error is written down; the act goes out again after a backoff (2 s to 5 min). */
 void life_acted(struct life *l, const struct err *e);
 
+/* Of a new life. */
+void life_act_init(struct life *l);
+/* The next one need not wait for the backoff. */
+void life_act_retry(struct life *l);
+/* Its state is another: what was done for the one before is past. */
+void life_act_over(struct life *l);
+/* What this process has begun is worth nothing: another leads, or it begins anew. */
+void life_act_forget(struct life *l);
+/* No answer to it will come. */
+void life_act_unanswered(struct life *l);
+/* It did not go out after all. */
+void life_act_unsent(struct life *l);
+
 #endif

@@ -54,7 +54,7 @@ static bool shows_a_boot_of_this(const struct life *l)
 	if (!op || !op->id || !life_has_our_address(l))
 		return false;
 	for (int64_t n = op->boot_number; n > 0 && n > op->boot_number - BOOTS_BACK; n--)
-		if (agent_session_makes(l->agent, op->id, n, l->seen.http_url))
+		if (agent_session_makes(l->agent, op->id, n, l->look.http_url))
 			return true;
 	return false;
 }
@@ -72,7 +72,7 @@ static bool is_apart(const struct life *l)
 bool life_ensure_movable(struct life *l)
 {
 	if (life_provider(l)->spec.network.type == FABRIC_NONE ||
-	    l->seen.power == PROVIDER_POWER_OFF || life_shows_ours(l))
+	    l->look.power == PROVIDER_POWER_OFF || life_shows_ours(l))
 		return true;
 	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 		return false;
@@ -95,20 +95,20 @@ bool life_ensure_boot_followed(struct life *l)
 	OWN(arena) a = arena_new();
 	char node[256];
 
-	if (l->http_booted || !(agents_turn & 1u << l->state) || !l->seen.known ||
-	    l->seen.power != PROVIDER_POWER_ON ||
+	if (l->boot.by_http || !(agents_turn & 1u << l->state) || !l->look.known ||
+	    l->look.power != PROVIDER_POWER_ON ||
 	    !(l->m->status.power.http_boot || shows_a_boot_of_this(l)))
 		return true;
-	if (l->whereabouts == LIFE_ASKED && !l->placing && !l->place.known)
-		l->whereabouts = LIFE_ANSWERED;
+	if (l->boot.whereabouts == LIFE_ASKED && !l->place.busy && !l->place.known)
+		l->boot.whereabouts = LIFE_ANSWERED;
 	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10)) {
-		if (l->whereabouts == LIFE_NOT_ASKED)
-			l->whereabouts = LIFE_ASKED;
-		return l->whereabouts == LIFE_ANSWERED; /* nothing waits for a second one */
+		if (l->boot.whereabouts == LIFE_NOT_ASKED)
+			l->boot.whereabouts = LIFE_ASKED;
+		return l->boot.whereabouts == LIFE_ANSWERED; /* nothing waits for a second one */
 	}
-	l->whereabouts = LIFE_ANSWERED;
-	l->http_booted =
-		is_apart(l) && !tenants_may_run(l->parts->tenants, l->seen.uuid,
+	l->boot.whereabouts = LIFE_ANSWERED;
+	l->boot.by_http =
+		is_apart(l) && !tenants_may_run(l->parts->tenants, l->look.uuid,
 						identity_provider_id(l->m, a), node, sizeof(node));
 	return true;
 }
@@ -140,8 +140,8 @@ static bool ensure_marked(struct life *l, const char *http_boot)
 
 bool life_ensure_boot_ended(struct life *l)
 {
-	return !l->m->status.power.http_boot || !l->seen.known ||
-	       l->seen.power != PROVIDER_POWER_OFF || is_boot_of_now(l) || ensure_marked(l, NULL);
+	return !l->m->status.power.http_boot || !l->look.known ||
+	       l->look.power != PROVIDER_POWER_OFF || is_boot_of_now(l) || ensure_marked(l, NULL);
 }
 
 static unsigned ways(const struct life *l)
@@ -156,8 +156,8 @@ static bool by_http(const struct life *l)
 {
 	const struct strings *m = &life_provider(l)->spec.boot.methods;
 
-	return m->n ? str_eq(m->v[l->boot_way < m->n ? l->boot_way : m->n - 1], "UefiHttp")
-		    : l->boot_way > 0;
+	return m->n ? str_eq(m->v[l->boot.way < m->n ? l->boot.way : m->n - 1], "UefiHttp")
+		    : l->boot.way > 0;
 }
 
 /* Each boot begins with the first way. */
@@ -166,10 +166,10 @@ static void begin_ways(struct life *l)
 	char now[BOOT_TEXT];
 
 	boot_of_now(l, now);
-	if (str_eq(l->boot_way_for, now))
+	if (str_eq(l->boot.way_for, now))
 		return;
-	str_copy(l->boot_way_for, sizeof(l->boot_way_for), now);
-	l->boot_way = 0;
+	str_copy(l->boot.way_for, sizeof(l->boot.way_for), now);
+	l->boot.way = 0;
 }
 
 static void on_way(const struct provider_observation *o, const char *handle, const struct err *e,
@@ -177,10 +177,10 @@ static void on_way(const struct provider_observation *o, const char *handle, con
 {
 	struct life *l = arg;
 
-	if (e && e->kind == ERR_UNSUPPORTED && l->boot_way + 1 < ways(l)) {
+	if (e && e->kind == ERR_UNSUPPORTED && l->boot.way + 1 < ways(l)) {
 		log_info("BMC boots no agent in this way", LOG_S("machine", l->name),
 			 LOG_S("way", by_http(l) ? "UefiHttp" : "VirtualMedia"));
-		l->boot_way++;
+		l->boot.way++;
 	}
 	life_bmc_acted(o, handle, e, arg);
 }
@@ -210,10 +210,10 @@ static void boot_http(struct life *l, const char *url)
 	struct provider_call call;
 	char now[BOOT_TEXT];
 
-	if (l->seen.override && str_eq(l->seen.http_url, url)) {
+	if (l->look.override && str_eq(l->look.http_url, url)) {
 		boot_of_now(l, now);
 		if (ensure_marked(l, now)) {
-			l->http_booted = true;
+			l->boot.by_http = true;
 			life_power(l, true);
 		}
 		return;
@@ -268,14 +268,14 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 	}
 	if (!life_ensure_looked(l, l->c->o.poll_ms * 3))
 		return false;
-	if (l->seen.power == PROVIDER_POWER_ON) {
-		if (!l->seen.media_known) /* not read this time: nothing is concluded */
+	if (l->look.power == PROVIDER_POWER_ON) {
+		if (!l->look.media_known) /* not read this time: nothing is concluded */
 			return false;
 		if (!life_shows_ours(l))
 			life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 				  "the machine is on, and its BMC does not show our boot medium");
-		else if (!is_boot_of_now(l) && !str_eq(l->seen.media_url, url) &&
-			 !(str_eq(l->seen.http_url, url) && !life_address_kept(l)))
+		else if (!is_boot_of_now(l) && !str_eq(l->look.media_url, url) &&
+			 !(str_eq(l->look.http_url, url) && !life_address_kept(l)))
 			life_power(l, false); /* an earlier boot of ours */
 		else if (op && reason_find(op->last_error.reason) == REASON_PowerStateUnexpected)
 			life_write(
@@ -284,20 +284,20 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 				NULL); /* seen again: the deadline counts */
 		return false;	       /* ours and on: wait for the call */
 	}
-	if (l->seen.power != PROVIDER_POWER_OFF)
+	if (l->look.power != PROVIDER_POWER_OFF)
 		return false;
 	begin_ways(l);
 	if (by_http(l)) {
 		boot_http(l, url);
 		return false;
 	}
-	if (!l->seen.media || !str_eq(l->seen.media_url, url)) {
+	if (!l->look.media || !str_eq(l->look.media_url, url)) {
 		if (life_bmc_act(l, "insert-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
 			return false;
 		call = life_bmc_call(l);
 		call.done = on_way;
 		provider_media(l->driver->provider, l->bmc, url, &call);
-	} else if (!l->seen.override) {
+	} else if (!l->look.override) {
 		if (life_bmc_act(l, "boot-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
 			return false;
 		call = life_bmc_call(l);
@@ -323,10 +323,10 @@ const struct proto_report *life_order(struct life *l, struct proto_order *o, con
 		return r;
 	str_format(step, sizeof(step), "order %s", last ? last + 1 : name);
 	/* The agent answers the same id with the same result, so an order may be given again and again. */
-	if (!str_eq(l->act, step) || l->journaled || !l->acted_at) {
+	if (!str_eq(l->act.step, step) || l->act.journaled || !l->act.began_at) {
 		if (life_act(l, step, LIFE_IDEMPOTENT, INT64_MAX) == LIFE_GO) {
 			agent_session_order(l->agent, o);
-			l->acting = false;
+			life_act_unanswered(l);
 		}
 	} else {
 		agent_session_order(
@@ -350,15 +350,15 @@ static bool address_stays(const struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 
-	return str_eq(op->step, "clear-boot") && op->attempt >= CLEAR_TRIES && !l->acting &&
-	       !l->journaled;
+	return str_eq(op->step, "clear-boot") && op->attempt >= CLEAR_TRIES && !l->act.under_way &&
+	       !l->act.journaled;
 }
 
 static void keep_address(struct life *l)
 {
 	char digest[CRYPTO_DIGEST_TEXT];
 
-	life_url_digest(l->seen.http_url, digest);
+	life_url_digest(l->look.http_url, digest);
 	log_warn("BMC keeps the address of an HTTP boot, which boots nothing any more",
 		 LOG_S("machine", l->name));
 	life_write(l,
@@ -378,13 +378,14 @@ bool life_ensure_agent_gone(struct life *l)
 		return false;
 	}
 	/* A call under way may still put a medium in that no look has shown yet. */
-	if (l->acting || !life_ensure_looked(l, l->c->o.poll_ms))
+	if (l->act.under_way || !life_ensure_looked(l, l->c->o.poll_ms))
 		return false;
-	if (l->seen.power != PROVIDER_POWER_OFF) {
+	if (l->look.power != PROVIDER_POWER_OFF) {
 		if (open_seat(l) && agent_session_info(l->agent)->boot_id &&
-		    !str_eq(l->act, "power-off")) {
+		    !str_eq(l->act.step, "power-off")) {
 			(void)life_order(l, &o, "poweroff");
-			if (!l->acted_at || loop_now(l->c->loop) - l->acted_at < POWEROFF_GRACE_MS)
+			if (!l->act.began_at ||
+			    loop_now(l->c->loop) - l->act.began_at < POWEROFF_GRACE_MS)
 				return false;
 		}
 		if (life_shows_ours(l) || str_eq(op->step, "power-off"))
@@ -395,19 +396,19 @@ bool life_ensure_agent_gone(struct life *l)
 		return false;
 	}
 	agent_session_close(l->agent);
-	if (!l->seen.media_known) { /* not read this time: nothing is concluded */
+	if (!l->look.media_known) { /* not read this time: nothing is concluded */
 		(void)life_ensure_looked(l, -1);
 		return false;
 	}
-	if (l->seen.media) {
+	if (l->look.media) {
 		if (life_bmc_act(l, "eject-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
 			return false;
 		call = life_bmc_call(l);
 		provider_media(l->driver->provider, l->bmc, NULL, &call);
 		return false;
 	}
-	if (l->seen.override || life_has_our_address(l)) {
-		if (!l->seen.override && address_stays(l))
+	if (l->look.override || life_has_our_address(l)) {
+		if (!l->look.override && address_stays(l))
 			keep_address(l);
 		else if (life_bmc_act(l, "clear-boot", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) ==
 			 LIFE_GO) {

@@ -17,26 +17,31 @@
 
 enum life_asked life_asked(const struct life *l, const char *about)
 {
-	if (!str_eq(l->answer.about, about))
+	if (!str_eq(l->question.answer.about, about))
 		return ASK_NONE;
-	return l->answer.ok ? ASK_OK : ASK_FAILED;
+	return l->question.answer.ok ? ASK_OK : ASK_FAILED;
 }
 
 void life_asking(struct life *l, const char *about, struct tenant *t)
 {
-	str_copy(l->asking, sizeof(l->asking), about);
-	l->answer.about[0] = '\0';
-	l->call_to = t;
+	str_copy(l->question.asking, sizeof(l->question.asking), about);
+	l->question.answer.about[0] = '\0';
+	l->question.to = t;
+}
+
+void life_answered(struct life *l, bool ok, const struct err *e)
+{
+	l->question.call = NULL;
+	l->question.to = NULL;
+	l->question.answer.ok = ok;
+	if (e)
+		l->question.answer.err = *e;
+	str_copy(l->question.answer.about, sizeof(l->question.answer.about), l->question.asking);
 }
 
 static void answered(struct life *l, const struct err *e)
 {
-	l->call = NULL;
-	l->call_to = NULL;
-	l->answer.ok = !e;
-	if (e)
-		l->answer.err = *e;
-	str_copy(l->answer.about, sizeof(l->answer.about), l->asking);
+	life_answered(l, !e, e);
 	life_kick(l);
 }
 
@@ -46,9 +51,14 @@ void life_answer(json_t *o, const struct err *e, void *life)
 	answered(life, e);
 }
 
+void life_ask_forget(struct life *l)
+{
+	l->question.answer.about[0] = '\0';
+}
+
 void life_ask_again(struct life *l)
 {
-	l->answer.about[0] = '\0';
+	life_ask_forget(l);
 	loop_timer_start(&l->timer, AGAIN_MS);
 }
 
@@ -56,17 +66,12 @@ void life_hang_up(struct life *l, const struct tenant *t)
 {
 	if (l->work.of && l->work.uses(l->work.of, t))
 		life_drop_work(l);
-	if (l->beat.call && l->beat.to == t) {
-		kube_call_cancel(l->beat.call);
-		l->beat.call = NULL;
-		l->beat.silent = true;
-	}
-	if (!l->call || l->call_to != t)
+	if (!l->question.call || l->question.to != t)
 		return;
-	kube_call_cancel(l->call);
-	l->call = NULL;
-	l->call_to = NULL;
-	l->answer.about[0] = '\0';
+	kube_call_cancel(l->question.call);
+	l->question.call = NULL;
+	l->question.to = NULL;
+	life_ask_forget(l);
 	life_kick(l);
 }
 
@@ -97,8 +102,8 @@ static void on_claim_read(json_t *o, const struct err *e, void *arg)
 void life_ask_claim(struct life *l, const char *about)
 {
 	life_asking(l, about, NULL);
-	l->call = kube_get(l->c->host, &object_resources[OBJECT_NODE_CLAIM], NULL,
-			   l->m->status.claim_ref->name, on_claim_read, l);
+	l->question.call = kube_get(l->c->host, &object_resources[OBJECT_NODE_CLAIM], NULL,
+				    l->m->status.claim_ref->name, on_claim_read, l);
 }
 
 enum life_claim_is life_claim_look(struct life *l)
@@ -116,9 +121,9 @@ enum life_claim_is life_claim_look(struct life *l)
 		life_ask_again(l);
 		return LIFE_CLAIM_THERE;
 	case ASK_FAILED:
-		if (l->answer.err.code == CLAIM_REPLACED)
+		if (l->question.answer.err.code == CLAIM_REPLACED)
 			return LIFE_CLAIM_REPLACED;
-		if (l->answer.err.kind == ERR_NOT_FOUND)
+		if (l->question.answer.err.kind == ERR_NOT_FOUND)
 			return LIFE_CLAIM_GONE;
 		life_ask_again(l);
 		return LIFE_CLAIM_ASKED;

@@ -4,7 +4,7 @@
 #include "controller/life/life.h"
 
 /*
- * ask: questions to API servers.  A step asks through l->call, gets nothing yet, and sees the answer in a later
+ * ask: questions to API servers.  A step asks through l->question.call, gets nothing yet, and sees the answer in a later
  * turn; a change of state forgets it.
  * Tests: tests/world/test_review.c, tests/world/test_leave.c
  */
@@ -12,10 +12,13 @@
 enum life_asked { ASK_NONE, ASK_OK, ASK_FAILED };
 enum life_asked life_asked(const struct life *l, const char *about);
 
-/* About to set l->call; t NULL: the host cluster. */
+/* About to set l->question.call; t NULL: the host cluster. */
 void life_asking(struct life *l, const char *about, struct tenant *t);
 void life_answer(json_t *o, const struct err *e, void *life); /* kube_done of such a call */
-void life_ask_again(struct life *l);			      /* a failed one, after a second */
+/* For another kube_done: the answer is there, good or not; e: what to remember of it, NULL: nothing. */
+void life_answered(struct life *l, bool ok, const struct err *e);
+void life_ask_forget(struct life *l); /* what was answered */
+void life_ask_again(struct life *l);  /* a failed one, after a second */
 
 /* Read the claim that the lock names from the API itself: ok when it is still that one and wanted. */
 void life_ask_claim(struct life *l, const char *about);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "controller/life/bmc_reason.h"
+#include "controller/life/boot_marks.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 
@@ -17,35 +18,56 @@
 
 /* --- looking ------------------------------------------------------------------------------------ */
 
+void life_look_init(struct life *l)
+{
+	l->look.backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
+}
+
+void life_look_forget(struct life *l)
+{
+	l->look.busy = l->look.known = false;
+}
+
+void life_look_retry(struct life *l)
+{
+	l->look.after = 0;
+	backoff_reset(&l->look.backoff);
+}
+
+void life_look_doubt(struct life *l)
+{
+	l->look.off_since = loop_now(l->c->loop);
+}
+
 static void remember(struct life *l, const struct provider_observation *o)
 {
 	/* One spelling, however good another would be: two reads are to agree in all. */
 	bool off = o->power == PROVIDER_POWER_OFF,
-	     same = l->seen.known && str_eq(l->seen.uuid, str_or(o->system_uuid, "")) &&
-		    (l->seen.uuid[0] || str_eq(l->seen.serial, str_or(o->serial, "")));
+	     same = l->look.known && str_eq(l->look.uuid, str_or(o->system_uuid, "")) &&
+		    (l->look.uuid[0] || str_eq(l->look.serial, str_or(o->serial, "")));
 
 	if (off) {
-		l->http_booted = false;
-		l->whereabouts = LIFE_NOT_ASKED;
+		life_boot_forget(l);
 	}
-	l->seen.off_since = !off ? 0 : same && l->seen.off_since ? l->seen.off_since : o->read_at;
-	l->follow.looks++;
-	l->seen.known = true;
-	l->seen.read_at = o->read_at;
-	l->seen.power = o->power;
-	l->seen.override = o->boot_override;
-	l->seen.media = o->media_inserted;
-	l->seen.media_known = o->media_known;
-	str_copy(l->seen.uuid, sizeof(l->seen.uuid), str_or(o->system_uuid, ""));
-	str_copy(l->seen.serial, sizeof(l->seen.serial), str_or(o->serial, ""));
-	str_copy(l->seen.media_url, sizeof(l->seen.media_url), str_or(o->media_url, ""));
-	str_copy(l->seen.http_url, sizeof(l->seen.http_url), str_or(o->http_url, ""));
-	str_copy(l->session_uri, sizeof(l->session_uri), str_or(o->session_uri, ""));
-	str_clean(l->seen.uuid);
-	str_clean(l->seen.serial);
-	str_clean(l->session_uri);
+	l->look.off_since = !off ? 0 : same && l->look.off_since ? l->look.off_since : o->read_at;
+	l->look.answered++;
+	l->look.known = true;
+	l->look.read_at = o->read_at;
+	l->look.power = o->power;
+	l->look.override = o->boot_override;
+	l->look.media = o->media_inserted;
+	l->look.media_known = o->media_known;
+	str_copy(l->look.uuid, sizeof(l->look.uuid), str_or(o->system_uuid, ""));
+	str_copy(l->look.serial, sizeof(l->look.serial), str_or(o->serial, ""));
+	str_copy(l->look.media_url, sizeof(l->look.media_url), str_or(o->media_url, ""));
+	str_copy(l->look.http_url, sizeof(l->look.http_url), str_or(o->http_url, ""));
+	str_copy(l->look.session_uri, sizeof(l->look.session_uri), str_or(o->session_uri, ""));
+	str_clean(l->look.uuid);
+	str_clean(l->look.serial);
+	str_clean(l->look.session_uri);
 	if (o->learned_pin)
-		str_format(l->learned_pin, sizeof(l->learned_pin), "sha256:%s", o->learned_pin);
+		str_format(l->look.learned_pin, sizeof(l->look.learned_pin), "sha256:%s",
+			   o->learned_pin);
 }
 
 static void on_observed(const struct provider_observation *o, const char *handle,
@@ -55,29 +77,29 @@ static void on_observed(const struct provider_observation *o, const char *handle
 	int64_t delay, until;
 
 	(void)handle;
-	l->observing = false;
+	l->look.busy = false;
 	if (!e) {
-		backoff_reset(&l->observe_backoff);
-		err_clear(&l->observe_error);
+		backoff_reset(&l->look.backoff);
+		err_clear(&l->look.error);
 		remember(l, o);
 		life_kick(l);
 		return;
 	}
-	delay = backoff_next(&l->observe_backoff, loop_random(l->c->loop));
+	delay = backoff_next(&l->look.backoff, loop_random(l->c->loop));
 	if (delay < (int64_t)e->retry_after_ms)
 		delay = e->retry_after_ms;
-	l->observe_after = loop_now(l->c->loop) + delay;
-	l->observe_error = *e;
-	l->seen.off_since = 0; /* two reads in a row, or it is no proof */
+	l->look.after = loop_now(l->c->loop) + delay;
+	l->look.error = *e;
+	l->look.off_since = 0; /* two reads in a row, or it is no proof */
 	log_warn("BMC not read", LOG_S("machine", l->name), LOG_I("again_in_ms", delay), LOG_E(e));
 	l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
-	if (l->m && !writer_busy(&l->write)) {
+	if (l->m && !writer_busy(&l->journal.write)) {
 		l->state = machine_state_find(str_or(l->m->status.state, "known"));
 		/* Only a refused login is held against the Secret; a changed certificate is not. */
-		if (e->kind == ERR_DENIED && e->code == 401 && l->bmc_secret_version[0])
+		if (e->kind == ERR_DENIED && e->code == 401 && l->attached.secret_version[0])
 			life_write(l,
 				   json_pack("{s:{s:s}, s:{s:s, s:{s:s, s:s}}}", "bmc",
-					     "refusedSecretVersion", l->bmc_secret_version,
+					     "refusedSecretVersion", l->attached.secret_version,
 					     "operation", "waitingFor", "Approval", "lastError",
 					     "reason", "BmcAuthFailed", "message", e->text),
 				   NULL);
@@ -98,9 +120,9 @@ static void observe(struct life *l)
 		.arg = l,
 	};
 
-	if (l->observing || !l->bmc || loop_now(l->c->loop) < l->observe_after)
+	if (l->look.busy || !l->bmc || loop_now(l->c->loop) < l->look.after)
 		return;
-	l->observing = true;
+	l->look.busy = true;
 	provider_observe(l->driver->provider, l->bmc, &call);
 }
 
@@ -108,7 +130,8 @@ bool life_ensure_looked(struct life *l, int64_t max_age_ms)
 {
 	int64_t now = loop_now(l->c->loop);
 
-	if (l->seen.known && l->seen.read_at >= l->act_end && now - l->seen.read_at <= max_age_ms)
+	if (l->look.known && l->look.read_at >= l->act.ended_at &&
+	    now - l->look.read_at <= max_age_ms)
 		return true;
 	observe(l);
 	return false;
@@ -120,16 +143,16 @@ bool life_ensure_off_proved(struct life *l)
 
 	if (!life_ensure_looked(l, settle > 0 ? settle : 1000))
 		return false;
-	if (l->seen.power != PROVIDER_POWER_OFF)
+	if (l->look.power != PROVIDER_POWER_OFF)
 		return false;
 	/* Reads from before the last power request prove nothing. */
-	if (l->seen.off_since < l->power_end)
-		l->seen.off_since = l->seen.read_at;
-	if (l->seen.read_at - l->seen.off_since >= settle)
+	if (l->look.off_since < l->power.ended_at)
+		l->look.off_since = l->look.read_at;
+	if (l->look.read_at - l->look.off_since >= settle)
 		return true;
-	if (now - l->seen.off_since >= settle)
+	if (now - l->look.off_since >= settle)
 		observe(l);
 	else
-		loop_timer_start(&l->timer, l->seen.off_since + settle - now);
+		loop_timer_start(&l->timer, l->look.off_since + settle - now);
 	return false;
 }

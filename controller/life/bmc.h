@@ -15,4 +15,13 @@ bool life_ensure_looked(struct life *l, int64_t max_age_ms);
  * identity, both later than the last power request. */
 bool life_ensure_off_proved(struct life *l);
 
+/* Of a new life. */
+void life_look_init(struct life *l);
+/* What was seen, and a look that is on its way: the BMC is another one's, or another leads. */
+void life_look_forget(struct life *l);
+/* The next one need not wait for the backoff. */
+void life_look_retry(struct life *l);
+/* Off is counted from now on: something else spoke against it. */
+void life_look_doubt(struct life *l);
+
 #endif

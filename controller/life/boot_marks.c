@@ -21,7 +21,7 @@ static bool is_ours(const struct life *l, const char *url)
 
 static bool shows_our_medium(const struct life *l)
 {
-	return l->seen.media && is_ours(l, l->seen.media_url);
+	return l->look.media && is_ours(l, l->look.media_url);
 }
 
 void life_url_digest(const char *url, char out[static CRYPTO_DIGEST_TEXT])
@@ -38,19 +38,25 @@ bool life_address_kept(const struct life *l)
 
 	if (!l->m->status.bmc.kept_address)
 		return false;
-	life_url_digest(l->seen.http_url, digest);
+	life_url_digest(l->look.http_url, digest);
 	return str_eq(l->m->status.bmc.kept_address, digest);
 }
 
 /* An address of ours that is to go. */
 bool life_has_our_address(const struct life *l)
 {
-	return is_ours(l, l->seen.http_url) && !life_address_kept(l);
+	return is_ours(l, l->look.http_url) && !life_address_kept(l);
+}
+
+void life_boot_forget(struct life *l)
+{
+	l->boot.by_http = false;
+	l->boot.whereabouts = LIFE_NOT_ASKED;
 }
 
 bool life_shows_ours(const struct life *l)
 {
-	return shows_our_medium(l) || l->http_booted;
+	return shows_our_medium(l) || l->boot.by_http;
 }
 
 bool life_agent_left(const struct life *l)

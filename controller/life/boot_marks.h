@@ -22,4 +22,7 @@ bool life_address_kept(const struct life *l);
 /* How such an address is remembered: a digest, for it opens the boot block. */
 void life_url_digest(const char *url, char out[static CRYPTO_DIGEST_TEXT]);
 
+/* It is off, or another leads: this process has booted nothing that is on. */
+void life_boot_forget(struct life *l);
+
 #endif

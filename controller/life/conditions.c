@@ -42,14 +42,14 @@ static void ready(const struct life *l, const json_t *status, struct condition *
 /* False: nothing is known by this process, so what stands there stays. */
 static bool reachable(const struct life *l, struct condition *c)
 {
-	if (!l->m->spec.bmc || (!l->seen.known && l->observe_error.kind == ERR_NONE))
+	if (!l->m->spec.bmc || (!l->look.known && l->look.error.kind == ERR_NONE))
 		return false;
 	*c = (struct condition){
 		.type = "Reachable", .status = CONDITION_TRUE, .reason = "Answered", .message = ""};
-	if (l->observe_error.kind != ERR_NONE) {
+	if (l->look.error.kind != ERR_NONE) {
 		c->status = CONDITION_FALSE;
-		c->reason = reason_name(life_bmc_reason(&l->observe_error));
-		c->message = l->observe_error.text;
+		c->reason = reason_name(life_bmc_reason(&l->look.error));
+		c->message = l->look.error.text;
 	}
 	return true;
 }
@@ -69,7 +69,7 @@ static bool managed(const struct life *l, struct condition *c, struct arena *a)
 			a,
 			"spec.managementPolicy is Observe: drover only reads; `drover approve %s`",
 			l->name);
-	} else if (l->m->spec.bmc && !l->seen.known) {
+	} else if (l->m->spec.bmc && !l->look.known) {
 		return false;
 	} else if (l->m->spec.bmc && life_identity(l, &e) < 0) {
 		c->reason = e.kind == ERR_NOT_FOUND ? "NotApproved" : "IdentityMismatch";

@@ -13,12 +13,12 @@
 
 int life_identity(const struct life *l, struct err *e)
 {
-	if (identity_bmc(l->m->spec.identity, l->seen.uuid, l->seen.serial, e) == 0)
+	if (identity_bmc(l->m->spec.identity, l->look.uuid, l->look.serial, e) == 0)
 		return 0;
 	return e->kind == ERR_NOT_FOUND
 		       ? err_set(e, ERR_NOT_FOUND, 0,
 				 "spec.identity is empty; `drover approve %s` fills it in from the BMC (%s, %s)",
-				 l->name, str_or(l->seen.uuid, "no system UUID"),
-				 str_or(l->seen.serial, "no serial number"))
+				 l->name, str_or(l->look.uuid, "no system UUID"),
+				 str_or(l->look.serial, "no serial number"))
 		       : -1;
 }

@@ -33,14 +33,14 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 
 	(void)o;
 	if (!e) {
-		l->took_over = true;
+		l->journal.took_over = true;
 		life_kick(l);
 		return;
 	}
 	/* Nothing of what the patch announced may be done. */
-	l->journaled = false;
+	l->act.journaled = false;
 	if (e->kind == ERR_CONFLICT)
-		l->took_over = false;
+		l->journal.took_over = false;
 	loop_timer_start(&l->timer, e->kind == ERR_CONFLICT ? 100 : 1000);
 }
 
@@ -53,27 +53,35 @@ void life_write(struct life *l, json_t *status, json_t *spec)
 		log_error("machine status could not be built", LOG_S("machine", l->name));
 		return;
 	}
-	if (writer_busy(&l->write) || !l->c->leading) {
+	if (writer_busy(&l->journal.write) || !l->c->leading) {
 		json_decref(status);
 		json_decref(spec);
 		return;
 	}
 	if (spec) {
-		writer_spec(&l->write, OBJECT_MACHINE, &l->m->meta, spec, on_spec_written);
+		writer_spec(&l->journal.write, OBJECT_MACHINE, &l->m->meta, spec, on_spec_written);
 	} else {
 		conditions = life_conditions(l, status);
 		if (conditions)
 			json_object_set_new(status, "conditions", conditions);
-		writer_status(&l->write, OBJECT_MACHINE, &l->m->meta, status, on_written);
+		writer_status(&l->journal.write, OBJECT_MACHINE, &l->m->meta, status, on_written);
 	}
 }
 
 bool life_ensure_finalizer(struct life *l, bool on)
 {
-	if (writer_busy(&l->write) || !l->c->leading)
+	if (writer_busy(&l->journal.write) || !l->c->leading)
 		return finalizer_is_on(&l->m->meta.finalizers, FINALIZER_MACHINE) == on;
-	return !writer_finalizer(&l->write, OBJECT_MACHINE, &l->m->meta, FINALIZER_MACHINE, on,
-				 on_spec_written);
+	return !writer_finalizer(&l->journal.write, OBJECT_MACHINE, &l->m->meta, FINALIZER_MACHINE,
+				 on, on_spec_written);
+}
+
+void life_annotate(struct life *l, const char *key, const char *value)
+{
+	if (writer_busy(&l->journal.write) || !l->c->leading)
+		return;
+	writer_annotation(&l->journal.write, OBJECT_MACHINE, &l->m->meta, key, value,
+			  on_spec_written);
 }
 
 /* --- decisions ----------------------------------------------------------------------------------- */
@@ -90,12 +98,12 @@ static void tidy(char *text)
 
 static enum life_decision decide(struct life *l, const struct life_decided *d)
 {
-	assert(!l->decided.made);
+	assert(!l->journal.decided.made);
 	assert(d->begins || machine_state_info[l->state].next & 1u << d->to);
 	/* Only what is elastic, and so has no network of ours, may leave without being cut off. */
 	assert(l->state != MACHINE_STOPPING || d->to != MACHINE_LEAVING || !l->m->spec.bmc);
-	l->decided = *d;
-	l->decided.made = true;
+	l->journal.decided = *d;
+	l->journal.decided.made = true;
 	return LIFE_CHANGE;
 }
 

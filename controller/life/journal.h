@@ -52,6 +52,9 @@ void life_write(struct life *l, json_t *status, json_t *spec);
 /* Our finalizer is on the Machine, or off it.  False: that is being written. */
 bool life_ensure_finalizer(struct life *l, bool on);
 
+/* Write an annotation, or take it away (value NULL). */
+void life_annotate(struct life *l, const char *key, const char *value);
+
 /* Say why nothing moves: status.operation.waitingFor and lastError, written when they changed.  Gives LIFE_STAY. */
 enum life_decision life_wait(struct life *l, enum machine_waiting waiting_for, enum reason reason,
 			     const char *fmt, ...) __attribute__((format(printf, 4, 5)));

@@ -79,7 +79,7 @@ int64_t life_fence(const struct life *l)
 {
 	int64_t f = l->m->status.operation ? l->m->status.operation->fence : 0;
 
-	return l->took_over ? f : f + 1;
+	return l->journal.took_over ? f : f + 1;
 }
 
 void life_operation_id(struct life *l, char out[static 33])

@@ -49,6 +49,135 @@ struct life_parts {
 	struct login_guard *login_guard; /* NULL: every login is tried */
 };
 
+/* The parts of a life.  Each has one owner, the file whose functions fill it in; the others read it.  A member that
+ * another file sets too says so. */
+
+/* What its driver and its agent's seat were attached with (steps/tick.c). */
+struct life_attached {
+	char *secret_version; /* of the credentials of its BMC */
+	char *seat;	      /* what the agent's session was made of */
+	int64_t generation;   /* of the Machine, as seen last */
+	bool again;	      /* spec or Secret changed: attach anew; set by steps/requests.c too */
+};
+
+/* The looks at the BMC, and the last of them (life/bmc.c). */
+struct life_look {
+	bool known;
+	int64_t read_at; /* loop_now() when it was asked */
+	enum provider_power power;
+	char uuid[64], serial[128];
+	bool override, media, media_known;
+	char media_url[512], http_url[512];
+	int64_t off_since; /* read_at of the first of the reads that all said off; 0: not off */
+	char session_uri[256], learned_pin[80];
+	unsigned answered; /* so many looks were */
+	bool busy;	   /* one is on its way */
+	int64_t after;	   /* not before: backing off */
+	struct backoff backoff;
+	struct err
+		error; /* of the last one; kind ERR_NONE: it was answered, or there was none yet */
+};
+
+/* The last look at the fabric (life/port.c). */
+struct life_place {
+	bool known;
+	char segment[128];
+	enum fabric_proof proof;
+	int64_t read_at;
+	bool busy; /* a look or a move is on its way */
+};
+
+/* The act under way: the one that the journal names (life/act.c). */
+struct life_acts {
+	char step[48];
+	bool journaled; /* written down, may go out; life/journal.c: it was not written after all */
+	bool under_way; /* went out, not yet answered */
+	bool withheld; /* the one that is due is: it was told, and goes out when the lease is renewed */
+	int64_t began_at,
+		ended_at; /* loop_now() when it went out and was answered; 0: not by this process */
+	int64_t after;	  /* backing off until */
+	struct backoff backoff;
+};
+
+/* Requests to switch it on or off (life/power.c). */
+struct life_powered {
+	bool unsent; /* the last one was kept back at the last moment: the lease was too old (S7) */
+	int64_t ended_at; /* loop_now() when one was answered last */
+};
+
+/* How its agent is booted (life/agent_boot.c); an off that life/bmc.c reads ends by_http and whereabouts. */
+struct life_boot {
+	unsigned way;	  /* which of the ways to boot the agent is tried */
+	char way_for[96]; /* ... of which operation and boot */
+	bool by_http;	  /* what is on was switched on for an agent by HTTP */
+	/* Where it is, asked for a boot that this process did not order. */
+	enum { LIFE_NOT_ASKED, LIFE_ASKED, LIFE_ANSWERED } whereabouts;
+};
+
+/* A new leader's first acts (life/takeover.c). */
+struct life_follow {
+	char begun[192];  /* the act that the journal shows; "" none */
+	int64_t begun_at; /* loop_now() when it was first seen there */
+	unsigned from;	  /* look.answered when another led */
+	bool over;
+};
+
+/* A question of a step to an API server (life/ask.c). */
+struct life_question {
+	struct kube_call *call; /* in flight; set by who asks, after life_asking() */
+	char asking[64];	/* which question it asks */
+	struct tenant *to;	/* whose client it goes through; NULL: the host's */
+	/* What was found out; forgotten when the state changes. */
+	struct {
+		char about[64]; /* which question; "" none */
+		bool ok;
+		struct err err;
+	} answer;
+};
+
+/* Writes of the Machine (life/journal.c). */
+struct life_journal {
+	struct status_writer write; /* of this Machine, and of what ends with its claim */
+	bool took_over;		    /* our fence stands in it; steps/tick.c: another leads */
+	/* What this turn decided; steps/enter.c takes it at the end of the turn. */
+	struct life_decided {
+		bool made, begins;
+		enum machine_state to;
+		json_t *extra; /* owned; NULL: none */
+		enum reason reason;
+		char message[400];
+	} decided;
+};
+
+/* What a step holds for its state; forgotten when the state changes or another replica leads (the step's own file). */
+struct life_work {
+	void *of; /* NULL: nothing was begun by this process */
+	void (*free)(void *of);
+	bool (*uses)(const void *of, const struct tenant *t); /* calls go through its client */
+	int progress; /* parts of the state that this process has done; 0 at its start */
+	int64_t knocked_at; /* loop_now(): the agent of a warm machine was asked whether it is there (steps/warm.c) */
+};
+
+/* The heartbeat of its kubelet, from stopping on: one that changes after off was read says that the BMC is
+ * wrong (steps/stopping.c). */
+struct life_beat {
+	struct kube_call *call;
+	struct tenant *to; /* whose client `call` goes through */
+	char text[64];	   /* renewTime of its Lease; "": none seen */
+	bool silent;	   /* the last answer was none: nothing is to be heard there */
+	int64_t asked_at;
+	int64_t read_at; /* loop_now() when the newest one that was answered was asked; 0: none */
+	int64_t changed_at; /* ... when it was seen to change last */
+	unsigned after_off; /* changes between questions that were both asked after off was read */
+};
+
+/* Whether it has to leave its tenant (steps/leave_reason.c). */
+struct life_leave {
+	int64_t quiet_since; /* wall ms: an emptiness that began before does not count; set by steps/hold.c */
+	int64_t budget_after; /* loop_now(): its pool has nothing to spare before */
+	bool giving_back; /* it is being written down that it leaves for a budget's sake; set by steps/serving.c */
+};
+
 struct life {
 	struct context *c;
 	const struct life_parts *parts;
@@ -59,113 +188,25 @@ struct life {
 
 	struct driver *driver;
 	struct provider_machine *bmc;
-	char *bmc_secret_version; /* of the credentials that bmc was attached with */
-	int64_t generation;
-	bool reattach; /* spec or Secret changed */
 	struct agent_session *agent;
-	char *agent_digest;
 
-	/* The last look at the BMC. */
-	struct {
-		bool known;
-		int64_t read_at; /* loop_now() when it was asked */
-		enum provider_power power;
-		char uuid[64], serial[128];
-		bool override, media, media_known;
-		char media_url[512], http_url[512];
-		int64_t off_since; /* read_at of the first of the reads that all said off; 0: not off */
-	} seen;
-	char session_uri[256], learned_pin[80];
-	bool observing;
-	int64_t observe_after; /* not before: backing off */
-	struct backoff observe_backoff;
-	struct err
-		observe_error; /* of the last look; kind ERR_NONE: it was answered, or there was none yet */
+	struct life_attached attached;
+	struct life_look look;
+	struct life_place place;
+	struct life_acts act;
+	struct life_powered power;
+	struct life_boot boot;
+	struct life_follow follow;
+	struct life_question question;
+	struct life_journal journal;
+	struct life_work work;
+	struct life_beat beat;
+	struct life_leave leave;
 
-	/* The heartbeat of its kubelet, from stopping on: one that changes after off was read says that the
-	 * BMC is wrong (steps/stopping.c). */
-	struct {
-		struct kube_call *call;
-		struct tenant *to; /* whose client `call` goes through */
-		char text[64];	   /* renewTime of its Lease; "": none seen */
-		bool silent;	   /* the last answer was none: nothing is to be heard there */
-		int64_t asked_at;
-		int64_t read_at; /* loop_now() when the newest one that was answered was asked; 0: none */
-		int64_t changed_at; /* ... when it was seen to change last */
-		unsigned
-			after_off; /* changes between questions that were both asked after off was read */
-	} beat;
-	int volumes; /* VolumeAttachments that name its Node; -1: not looked for */
-
-	/* The last look at the fabric. */
-	struct {
-		bool known;
-		char segment[128];
-		enum fabric_proof proof;
-		int64_t read_at;
-	} place;
-	bool placing;
-
-	/* The act under way: the one that the journal names. */
-	char act[48];
-	bool journaled; /* written down, may go out */
-	bool acting;	/* went out, not yet answered */
-	bool unsent;	/* ... and was kept back at the last moment: the lease was too old (S7) */
-	bool withheld; /* the one that is due is: it was told, and goes out when the lease is renewed */
-	int64_t acted_at,
-		act_end; /* loop_now() when it went out and was answered; 0: not by this process */
-	unsigned boot_way; /* which of the ways to boot the agent is tried */
-	bool http_booted;  /* what is on was switched on for an agent by HTTP (life/agent_boot.c) */
-	/* ... where it is, asked for a boot that this process did not order. */
-	enum { LIFE_NOT_ASKED, LIFE_ASKED, LIFE_ANSWERED } whereabouts;
-	char boot_way_for[96]; /* ... of which operation and boot */
-	int64_t power_end;     /* loop_now() when a power request was answered last */
-	int64_t act_after;     /* backing off until */
-	struct backoff act_backoff;
-
-	int64_t tenancy_seen; /* in the turn before */
-	int64_t record_after; /* not before, a WipeRecord is created: the last try failed */
-	/* What this turn decided (journal.h); the tick enacts it at the end of the turn. */
-	struct life_decided {
-		bool made, begins;
-		enum machine_state to;
-		json_t *extra; /* owned; NULL: none */
-		enum reason reason;
-		char message[400];
-	} decided;
-
-	struct status_writer write; /* of this Machine, and of what ends with its claim */
-	struct kube_call *call;	    /* another API call of a step in flight */
-	bool took_over;		    /* our fence stands in the journal */
-	struct {		    /* life/takeover.c */
-		char begun[192];    /* the act that the journal shows; "" none */
-		int64_t begun_at;   /* loop_now() when it was first seen there */
-		unsigned looks;
-		bool over;
-	} follow;
-	int64_t progress_at; /* loop_now() when life_progress() wrote last */
-	int progress;	 /* parts of the present state that this process has done; 0 at its start */
-	char asking[64]; /* which question `call` asks */
-	struct tenant *call_to; /* whose client `call` goes through; NULL: the host's */
-	/* What a step found out through `call`; forgotten when the state changes. */
-	struct {
-		char about[64]; /* which question; "" none */
-		bool ok;
-		struct err err;
-	} answer;
-
-	/* What a step holds for its state; forgotten when the state changes or another replica leads. */
-	struct {
-		void *of; /* NULL: nothing was begun by this process */
-		void (*free)(void *of);
-		bool (*uses)(const void *of,
-			     const struct tenant *t); /* calls go through its client */
-	} work;
-	int64_t quiet_since;  /* wall ms: an emptiness that began before does not count */
-	int64_t budget_after; /* loop_now(): its pool has nothing to spare before */
-	bool giving_back;     /* it is being written down that it leaves for a budget's sake */
-
-	int64_t knocked_at; /* loop_now(): the agent of a warm machine was asked whether it is there (steps/warm.c) */
+	int volumes; /* VolumeAttachments that name its Node; -1: not looked for (life/node.c) */
+	int64_t progress_at;  /* loop_now() when life_progress() wrote last (life/progress.c) */
+	int64_t tenancy_seen; /* in the turn before (steps/tick.c) */
+	int64_t record_after; /* not before, a WipeRecord is created: the last try failed (life/wipe_attempt.c) */
 
 	struct loop_defer tick;
 	struct loop_timer timer;

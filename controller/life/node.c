@@ -47,7 +47,7 @@ void life_ask_volumes(struct life *l, struct tenant *t)
 
 	l->volumes = 0;
 	life_asking(l, "volumes", t);
-	l->call = kube_list(t->client, &s);
+	l->question.call = kube_list(t->client, &s);
 }
 
 /* The resourceVersion makes it that Node, as it was seen: its list of taints is replaced. */
@@ -72,8 +72,8 @@ static void patch_node(struct life *l, struct tenant *t, const struct tenant_nod
 	patch = json_pack("{s:{s:s}, s:{s:o, s:b}}", "metadata", "resourceVersion", node->rv,
 			  "spec", "taints", kept, "unschedulable", cordon);
 	life_asking(l, about, t);
-	l->call = kube_patch(t->client, &KUBE_NODES, NULL, node->world.name, NULL, KUBE_PATCH_MERGE,
-			     patch, life_answer, l);
+	l->question.call = kube_patch(t->client, &KUBE_NODES, NULL, node->world.name, NULL,
+				      KUBE_PATCH_MERGE, patch, life_answer, l);
 }
 
 bool life_mark_node(struct life *l, struct tenant *t, const struct tenant_node *node,
@@ -88,9 +88,9 @@ bool life_mark_node(struct life *l, struct tenant *t, const struct tenant_node *
 		life_ask_again(l);
 		break;
 	case ASK_FAILED:
-		if (l->answer.err.kind != ERR_CONFLICT)
+		if (l->question.answer.err.kind != ERR_CONFLICT)
 			life_wait(l, WAITING_DEVICE, REASON_NodeNotMarked, "Node %s: %s",
-				  node->world.name, l->answer.err.text);
+				  node->world.name, l->question.answer.err.text);
 		life_ask_again(l);
 		break;
 	}

@@ -21,7 +21,7 @@ static void on_place_seen(const struct fabric_place *p, const struct err *e, voi
 {
 	struct life *l = arg;
 
-	l->placing = false;
+	l->place.busy = false;
 	l->place.known = !e;
 	if (!e) {
 		str_copy(l->place.segment, sizeof(l->place.segment), str_or(p->segment, ""));
@@ -30,7 +30,7 @@ static void on_place_seen(const struct fabric_place *p, const struct err *e, voi
 	} else {
 		log_warn("fabric not read", LOG_S("machine", l->name), LOG_E(e));
 		l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
-		if (l->m && !writer_busy(&l->write))
+		if (l->m && !writer_busy(&l->journal.write))
 			life_wait(l, WAITING_DEVICE, REASON_NetworkNotConfirmed, "%s", e->text);
 		loop_timer_start(&l->timer, e->retry_after_ms > 1000 ? e->retry_after_ms : 1000);
 		return;
@@ -43,9 +43,19 @@ static void on_placed(const struct fabric_place *p, const struct err *e, void *a
 	struct life *l = arg;
 
 	(void)p;
-	l->placing = false;
+	l->place.busy = false;
 	l->place.known = false;
 	life_acted(l, e);
+}
+
+void life_place_forget(struct life *l)
+{
+	l->place.known = false;
+}
+
+void life_place_drop(struct life *l)
+{
+	l->place.busy = l->place.known = false;
 }
 
 bool life_ensure_port_looked(struct life *l, int64_t max_age_ms)
@@ -57,12 +67,12 @@ bool life_ensure_port_looked(struct life *l, int64_t max_age_ms)
 		.done = on_place_seen,
 		.arg = l};
 
-	if (l->placing)
+	if (l->place.busy)
 		return false;
-	if (l->place.known && l->place.read_at >= l->act_end &&
+	if (l->place.known && l->place.read_at >= l->act.ended_at &&
 	    loop_now(l->c->loop) - l->place.read_at <= max_age_ms)
 		return true;
-	l->placing = true;
+	l->place.busy = true;
 	fabric_observe(l->driver->fabric, &at, &call);
 	return false;
 }
@@ -78,7 +88,7 @@ bool life_ensure_placed(struct life *l, const char *segment)
 	char step[48];
 	json_t *s;
 
-	if (l->placing)
+	if (l->place.busy)
 		return false;
 	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 		return false;
@@ -97,11 +107,12 @@ bool life_ensure_placed(struct life *l, const char *segment)
 	str_format(step, sizeof(step), "place %.40s", segment);
 	if (life_act(l, step, LIFE_IDEMPOTENT, 10000) != LIFE_GO) {
 		/* Asked for and answered, yet not there: look again each poll. */
-		if (str_eq(l->act, step) && !l->acting && !writer_busy(&l->write))
+		if (str_eq(l->act.step, step) && !l->act.under_way &&
+		    !writer_busy(&l->journal.write))
 			l->place.known = false;
 		return false;
 	}
-	l->placing = true;
+	l->place.busy = true;
 	call.done = on_placed;
 	fabric_place(l->driver->fabric, &at, segment, &call);
 	return false;

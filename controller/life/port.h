@@ -14,4 +14,9 @@ bool life_ensure_port_looked(struct life *l, int64_t max_age_ms);
 /* In that segment, proved as far as the fabric can; starts what is missing. */
 bool life_ensure_placed(struct life *l, const char *segment);
 
+/* What was seen: it is looked at again. */
+void life_place_forget(struct life *l);
+/* ... and what is on its way: the fabric is gone. */
+void life_place_drop(struct life *l);
+
 #endif

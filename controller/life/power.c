@@ -41,18 +41,18 @@ bool life_ensure_off_confirmed(struct life *l)
 	const struct machine_operation *op = l->m->status.operation;
 	const char *id = op ? op->id : NULL;
 	const char *version = l->m->status.bmc.refused_secret_version;
-	bool refused = !str_empty(version) && str_eq(version, l->bmc_secret_version),
-	     error = l->observe_error.kind != ERR_NONE,
-	     dead = refused || (error && l->observe_backoff.failures >= DEAD_READS);
+	bool refused = !str_empty(version) && str_eq(version, l->attached.secret_version),
+	     error = l->look.error.kind != ERR_NONE,
+	     dead = refused || (error && l->look.backoff.failures >= DEAD_READS);
 	char note[512];
 
 	if (str_empty(id) || !str_eq(labels_get(&l->m->meta.annotations, REQUEST_CONFIRM_OFF), id))
 		return false;
 	if (!refused) /* it may come back, and say otherwise */
 		(void)life_ensure_looked(l, l->c->o.poll_ms * 5);
-	if (!dead && (error || !l->seen.known))
+	if (!dead && (error || !l->look.known))
 		return false;
-	if (!dead && l->seen.power == PROVIDER_POWER_ON) {
+	if (!dead && l->look.power == PROVIDER_POWER_ON) {
 		void_confirmation(l);
 		return false;
 	}
@@ -61,8 +61,8 @@ bool life_ensure_off_confirmed(struct life *l)
 	str_format(note, sizeof(note), "a person saw it off: operation %s, %s; its BMC says %s", id,
 		   machine_state_info[l->state].name,
 		   refused ? "that it refuses the login"
-		   : dead  ? l->observe_error.text
-			   : provider_power_names[l->seen.power]);
+		   : dead  ? l->look.error.text
+			   : provider_power_names[l->look.power]);
 	log_warn("off confirmed by a person", LOG_S("machine", l->name), LOG_S("operation", id));
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "OffConfirmed", note);
 	life_write(l, json_pack("{s:{s:s}}", "power", "confirmedBy", id), NULL);
@@ -72,11 +72,11 @@ bool life_ensure_off_confirmed(struct life *l)
 /* What was not sent is no error of the BMC's: it goes out again when the lease is renewed. */
 static void acted(struct life *l, const struct err *e)
 {
-	bool unsent = e && l->unsent;
+	bool unsent = e && l->power.unsent;
 
 	life_acted(l, unsent ? NULL : e);
 	if (unsent)
-		l->acted_at = 0;
+		life_act_unsent(l);
 }
 
 static void on_powered(const struct provider_observation *o, const char *handle,
@@ -86,7 +86,7 @@ static void on_powered(const struct provider_observation *o, const char *handle,
 
 	(void)o;
 	(void)handle;
-	l->power_end = loop_now(l->c->loop);
+	l->power.ended_at = loop_now(l->c->loop);
 	acted(l, e);
 }
 
@@ -103,13 +103,13 @@ static bool may_act(void *arg)
 {
 	struct life *l = arg;
 
-	l->unsent = !life_ensure_lease_fresh(l, l->act);
-	return !l->unsent;
+	l->power.unsent = !life_ensure_lease_fresh(l, l->act.step);
+	return !l->power.unsent;
 }
 
 struct provider_call life_bmc_call(struct life *l)
 {
-	l->unsent = false;
+	l->power.unsent = false;
 	return (struct provider_call){
 		.op_id = l->m->status.operation->id,
 		.fence = l->m->status.operation->fence,

@@ -13,9 +13,9 @@
 
 static bool asked_for(const struct life *l, int64_t patience_ms)
 {
-	return str_eq(l->act, "power-on") &&
-	       (l->journaled || l->acting ||
-		(l->acted_at && loop_now(l->c->loop) - l->acted_at < patience_ms));
+	return str_eq(l->act.step, "power-on") &&
+	       (l->act.journaled || l->act.under_way ||
+		(l->act.began_at && loop_now(l->c->loop) - l->act.began_at < patience_ms));
 }
 
 /* One text for the whole wait, for its time says since when. */
@@ -43,8 +43,8 @@ bool life_ensure_power_turn(struct life *l, int64_t patience_ms)
 
 	if (asked_for(l, patience_ms))
 		return true;
-	if (l->acting || writer_busy(&l->write) || loop_now(l->c->loop) < l->act_after ||
-	    !life_ensure_unpaused(l))
+	if (l->act.under_way || writer_busy(&l->journal.write) ||
+	    loop_now(l->c->loop) < l->act.after || !life_ensure_unpaused(l))
 		return false;
 	if (!power_pacing_power_on(l->parts->power_pacing, l->m, &w)) {
 		if (w.domain || w.at_least >= TELL_MS)

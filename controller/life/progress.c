@@ -56,7 +56,7 @@ void life_progress(struct life *l, const char *order)
 	json_t *p;
 
 	/* What is being written, and a journal that is not ours yet, come first. */
-	if (!r || writer_busy(&l->write) || !l->took_over)
+	if (!r || writer_busy(&l->journal.write) || !l->journal.took_over)
 		return;
 	(void)str_copy(phase, sizeof(phase), str_or(r->phase, "busy"));
 	str_clean(phase);

@@ -31,7 +31,7 @@ void life_follow_saw(struct life *l, const struct machine *m)
 
 void life_follow_forget(struct life *l)
 {
-	l->follow.looks = 0;
+	l->follow.from = l->look.answered;
 	l->follow.over = false;
 }
 
@@ -41,12 +41,12 @@ bool life_ensure_predecessor_done(struct life *l)
 
 	if (l->follow.over || !l->bmc)
 		return true;
-	if (l->follow.looks < LOOKS) {
+	if (l->look.answered - l->follow.from < LOOKS) {
 		(void)life_ensure_looked(l, -1);
 		return false;
 	}
 	rest = l->follow.begun_at + CALL_MS - loop_now(l->c->loop);
-	if (l->follow.begun[0] && !l->session_uri[0] && rest > 0) {
+	if (l->follow.begun[0] && !l->look.session_uri[0] && rest > 0) {
 		loop_timer_start(&l->timer, rest);
 		return false;
 	}

@@ -146,14 +146,14 @@ json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 	case ASK_NONE:
 		break;
 	case ASK_FAILED:
-		if (l->answer.err.kind == ERR_NOT_FOUND)
+		if (l->question.answer.err.kind == ERR_NOT_FOUND)
 			return attempt_json(l, &p, nonce_digest, loop_wall(l->c->loop));
-		if (l->answer.err.kind == ERR_INVALID &&
-		    !l->answer.err.code) /* not the server: the record */
+		if (l->question.answer.err.kind == ERR_INVALID &&
+		    !l->question.answer.err.code) /* not the server: the record */
 			life_wait(
 				l, WAITING_APPROVAL, REASON_RecordNotKept,
 				"WipeRecord %s exists and cannot be read: %s; keep a copy and delete it",
-				name, l->answer.err.text);
+				name, l->question.answer.err.text);
 		life_ask_again(l);
 		return NULL;
 	case ASK_OK: /* there; it was learned, and is counted in the next turn */
@@ -161,8 +161,8 @@ json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 		return NULL;
 	}
 	life_asking(l, about, NULL);
-	l->call = kube_get(l->c->host, &object_resources[OBJECT_WIPE_RECORD], NULL, name,
-			   on_looked_up, l);
+	l->question.call = kube_get(l->c->host, &object_resources[OBJECT_WIPE_RECORD], NULL, name,
+				    on_looked_up, l);
 	return NULL;
 }
 
@@ -215,7 +215,7 @@ static void on_kept(json_t *o, const struct err *e, void *arg)
 				? RECORD_AGAIN_MS
 				: RECORD_AGAIN_ASIDE_MS;
 
-	l->call = NULL;
+	l->question.call = NULL;
 	l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
 	if (!e) {
 		counters_wipe(l->c->counters, json_str_at(o, "spec", "verdict"));
@@ -229,13 +229,13 @@ static void on_kept(json_t *o, const struct err *e, void *arg)
 	}
 	if (e->kind == ERR_CONFLICT) { /* ours, of a reply that was lost, or another's: look */
 		life_asking(l, "record", NULL);
-		l->call = kube_get(l->c->host, &object_resources[OBJECT_WIPE_RECORD], NULL,
-				   l->m->status.wipe_attempt->record, on_looked_up, l);
+		l->question.call = kube_get(l->c->host, &object_resources[OBJECT_WIPE_RECORD], NULL,
+					    l->m->status.wipe_attempt->record, on_looked_up, l);
 		return;
 	}
 	log_warn("wipe record not created", LOG_S("machine", l->name), LOG_E(e));
 	l->record_after = loop_now(l->c->loop) + again;
-	if (!writer_busy(&l->write) && again == RECORD_AGAIN_MS)
+	if (!writer_busy(&l->journal.write) && again == RECORD_AGAIN_MS)
 		life_wait(l, WAITING_APPROVAL, REASON_RecordNotKept,
 			  "the WipeRecord was not created: %s", e->text);
 	loop_timer_start(&l->timer, RECORD_AGAIN_MS);
@@ -260,7 +260,7 @@ static void create(struct life *l, const struct evidence *ev, char *envelope)
 	if (l->c->o.evidence_dir)
 		json_object_set_new(json_at(o, "metadata"), "finalizers",
 				    json_pack("[s]", FINALIZER_WIPE_RECORD));
-	l->call =
+	l->question.call =
 		kube_create(l->c->host, &object_resources[OBJECT_WIPE_RECORD], NULL, o, on_kept, l);
 	json_decref(o);
 	free(envelope);
@@ -426,5 +426,5 @@ bool life_ensure_attempt_settled(struct life *l)
 		create(l, &ev, evidence_sign_unfinished(&ev, key));
 	}
 	/* Nothing but another wipe waits for the record. */
-	return !l->call && l->state != MACHINE_DIRTY;
+	return !l->question.call && l->state != MACHINE_DIRTY;
 }

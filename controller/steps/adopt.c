@@ -67,16 +67,16 @@ static const struct tenant_node *node_of(struct life *l, const struct node_claim
 	if (!node)
 		life_wait(l, WAITING_APPROVAL, REASON_NodeNotFound,
 			  "tenant %s has no Node %s, the claim's name", vc, n->meta.name);
-	else if (!identity_node(l->seen.uuid, identity_provider_id(l->m, a), node->system_uuid,
+	else if (!identity_node(l->look.uuid, identity_provider_id(l->m, a), node->system_uuid,
 				node->provider_id))
 		life_wait(l, WAITING_APPROVAL, REASON_NodeIdentityMismatch,
 			  "Node %s (%s) runs on system UUID %s, the BMC says %s", n->meta.name,
 			  str_or(node->provider_id, "no providerID"),
-			  str_or(node->system_uuid, "(none)"), str_or(l->seen.uuid, "(none)"));
+			  str_or(node->system_uuid, "(none)"), str_or(l->look.uuid, "(none)"));
 	else if (str_empty(node->boot_id))
 		life_wait(l, WAITING_APPROVAL, REASON_NodeIdentityMismatch,
 			  "Node %s reports no boot id", n->meta.name);
-	else if (l->seen.power != PROVIDER_POWER_ON)
+	else if (l->look.power != PROVIDER_POWER_ON)
 		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			  "Node %s runs on it, but the BMC says it is not on", n->meta.name);
 	else
@@ -106,7 +106,7 @@ static bool ensure_in_its_segment(struct life *l, const struct node_claim *n)
 		  "its port is in %s%s, and the claim's tenant in %s; it is not adopted there",
 		  l->place.segment[0] ? l->place.segment : "no segment",
 		  l->place.proof == FABRIC_PROOF_NONE ? " (not proved)" : "", segment);
-	l->place.known = false;
+	life_place_forget(l);
 	return false;
 }
 
@@ -152,7 +152,7 @@ static enum life_decision replaced(struct life *l)
 			l, WAITING_APPROVAL, REASON_ClaimReplaced,
 			"NodeClaim %s has another UID than the one that is served (a restored backup?); `drover approve %s --adopt %s` if it is the same",
 			l->m->status.claim_ref->name, l->name, l->m->status.claim_ref->name);
-	l->answer.about[0] = '\0';
+	life_ask_forget(l);
 	loop_timer_start(&l->timer, REPLACED_AGAIN_MS);
 	return d;
 }

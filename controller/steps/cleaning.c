@@ -306,8 +306,8 @@ static enum life_decision stamp(struct life *l, const struct wipe_record *rec, s
 	json_t *x;
 
 	if (life_agent_dismissed(l))
-		l->progress = 1;
-	if (!l->progress) {
+		l->work.progress = 1;
+	if (!l->work.progress) {
 		if (!ensure_agent_works(l, &d))
 			return d;
 		evidence_digest(rec->spec.envelope, digest);
@@ -320,7 +320,7 @@ static enum life_decision stamp(struct life *l, const struct wipe_record *rec, s
 					       agent_reason(r, REASON_DriveFailed),
 					       "the clean stamp was not written: %s",
 					       str_or(r->message, "no reason given"));
-		l->progress = 1;
+		l->work.progress = 1;
 	}
 	if (!life_ensure_agent_gone(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||

@@ -227,10 +227,11 @@ static bool ensure_minted(struct life *l, const struct node_claim *n, struct ten
 	case ASK_OK:
 		return true;
 	case ASK_FAILED:
-		if (l->answer.err.kind == ERR_CONFLICT) /* minted before a crash: the same one */
+		if (l->question.answer.err.kind ==
+		    ERR_CONFLICT) /* minted before a crash: the same one */
 			return true;
 		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "bootstrap token: %s",
-			  l->answer.err.text);
+			  l->question.answer.err.text);
 		life_ask_again(l);
 		return false;
 	case ASK_NONE:
@@ -244,7 +245,7 @@ static bool ensure_minted(struct life *l, const struct node_claim *n, struct ten
 			(n->spec.deadlines.booting > 0 ? n->spec.deadlines.booting : 1800000) +
 			(n->spec.deadlines.joining > 0 ? n->spec.deadlines.joining : 600000) +
 			TOKEN_SLACK_MS);
-	l->call = kube_create(t->client, &KUBE_SECRETS, "kube-system", s, life_answer, l);
+	l->question.call = kube_create(t->client, &KUBE_SECRETS, "kube-system", s, life_answer, l);
 	json_decref(s);
 	secret_wipe(&token, sizeof(token));
 	return false;
@@ -317,22 +318,22 @@ enum life_decision step_imaging(struct life *l)
 	if (!n)
 		return d;
 	if (life_agent_dismissed(l))
-		l->progress = 3;
-	if (l->progress < 3 && !ensure_agent_there(l, &d))
+		l->work.progress = 3;
+	if (l->work.progress < 3 && !ensure_agent_there(l, &d))
 		return d;
-	if (l->progress == 0) {
+	if (l->work.progress == 0) {
 		unstamp.expected.v = arena_calloc(a, l->m->spec.drives.n + 1, sizeof(char *));
 		for (size_t i = 0; i < l->m->spec.drives.n; i++)
 			unstamp.expected.v[unstamp.expected.n++] = l->m->spec.drives.v[i].wwn;
 		if (!ensure_ended(l, life_order(l, &unstamp, "unstamp"),
 				  "the clean stamps were not erased", &d))
 			return d;
-		l->progress = 1;
+		l->work.progress = 1;
 	}
 	image.drive = config.drive = root_drive(l, &e);
 	if (!image.drive)
 		return life_fail(l, REASON_InventoryMismatch, "%s", e.text);
-	if (l->progress == 1) {
+	if (l->work.progress == 1) {
 		image.url = n->spec.image.url;
 		if (str_starts(image.url, "https://"))
 			image.ca_pem = l->c->o.image_ca_pem;
@@ -341,9 +342,9 @@ enum life_decision step_imaging(struct life *l)
 		if (!ensure_ended(l, life_order(l, &image, "image"), "the image was not written",
 				  &d))
 			return d;
-		l->progress = 2;
+		l->work.progress = 2;
 	}
-	if (l->progress == 2) {
+	if (l->work.progress == 2) {
 		t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 		vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
 			     n->spec.virtual_cluster_ref.name);
@@ -355,7 +356,7 @@ enum life_decision step_imaging(struct life *l)
 		    !ensure_ended(l, write_config(l, n, t, vc, &config, &d),
 				  "the config drive was not written", &d))
 			return d;
-		l->progress = 3;
+		l->work.progress = 3;
 	}
 	if (life_ensure_agent_gone(l))
 		return life_goto(l, MACHINE_ATTACHING, NULL, REASON_NONE, NULL);
@@ -394,14 +395,14 @@ enum life_decision step_booting(struct life *l)
 		return d;
 	if (tenant_node_of(l->parts->tenants, n))
 		return life_goto(l, MACHINE_JOINING, NULL, REASON_NONE, NULL);
-	if (!life_ensure_looked(l, l->c->o.poll_ms * 10) || !l->seen.media_known)
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 10) || !l->look.media_known)
 		return d;
-	if (l->seen.media ||
-	    l->seen.override) { /* nothing but its own disk may boot in a tenant's network */
+	if (l->look.media ||
+	    l->look.override) { /* nothing but its own disk may boot in a tenant's network */
 		return life_fail(l, REASON_BootOverrideNotCleared,
 				 "the BMC shows a medium or a boot override again");
 	}
-	if (l->seen.power == PROVIDER_POWER_OFF)
+	if (l->look.power == PROVIDER_POWER_OFF)
 		life_power(l, true);
 	return d;
 }
@@ -418,10 +419,10 @@ static bool ensure_token_gone(struct life *l, const struct node_claim *n, struct
 	case ASK_OK:
 		return true;
 	case ASK_FAILED:
-		if (l->answer.err.kind == ERR_NOT_FOUND)
+		if (l->question.answer.err.kind == ERR_NOT_FOUND)
 			return true;
 		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "bootstrap token: %s",
-			  l->answer.err.text);
+			  l->question.answer.err.text);
 		life_ask_again(l);
 		return false;
 	case ASK_NONE:
@@ -431,8 +432,8 @@ static bool ensure_token_gone(struct life *l, const struct node_claim *n, struct
 	str_format(name, sizeof(name), "bootstrap-token-%s", token.id);
 	secret_wipe(&token, sizeof(token));
 	life_asking(l, "untoken", t);
-	l->call = kube_delete(t->client, &KUBE_SECRETS, "kube-system", name,
-			      &(struct kube_delete_opts){.grace_s = -1}, life_answer, l);
+	l->question.call = kube_delete(t->client, &KUBE_SECRETS, "kube-system", name,
+				       &(struct kube_delete_opts){.grace_s = -1}, life_answer, l);
 	return false;
 }
 
@@ -458,20 +459,20 @@ enum life_decision step_joining(struct life *l)
 			return d;
 		return life_fail(l, REASON_NodeIdentityMismatch, "%s", e.text);
 	}
-	if (l->progress == 0 && !ensure_token_gone(l, n, t))
+	if (l->work.progress == 0 && !ensure_token_gone(l, n, t))
 		return d;
-	l->progress = 1;
+	l->work.progress = 1;
 	switch (life_asked(l, "labels")) {
 	case ASK_NONE:
 		life_asking(l, "labels", t);
 		patch = life_node_labels(l, n);
-		l->call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
-				     KUBE_PATCH_MERGE, patch, life_answer, l);
+		l->question.call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
+					      KUBE_PATCH_MERGE, patch, life_answer, l);
 		json_decref(patch);
 		return d;
 	case ASK_FAILED:
 		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "Node labels: %s",
-			  l->answer.err.text);
+			  l->question.answer.err.text);
 		life_ask_again(l);
 		return d;
 	case ASK_OK:
@@ -563,8 +564,8 @@ enum life_decision step_gating(struct life *l)
 		}
 		life_asking(l, "taint", t);
 		patch = without_unregistered(node);
-		l->call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
-				     KUBE_PATCH_MERGE, patch, life_answer, l);
+		l->question.call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
+					      KUBE_PATCH_MERGE, patch, life_answer, l);
 		json_decref(patch);
 		return d;
 	}

@@ -83,7 +83,7 @@ static void report(struct life *l, size_t left, enum reason reason, const char *
 	int64_t now = loop_now(l->c->loop);
 	struct work *w = work_of(l);
 
-	if (writer_busy(&l->write) || !was || (w->told_at && now - w->told_at < TELL_MS))
+	if (writer_busy(&l->journal.write) || !was || (w->told_at && now - w->told_at < TELL_MS))
 		return;
 	if (was->pods_left != (int64_t)left || !str_eq(was->blocked_by, blocked)) {
 		w->told_at = now;
@@ -220,7 +220,8 @@ static bool ensure_volumes_gone(struct life *l, struct tenant *t)
 		report(l, 0, REASON_VolumesAttached, text);
 		break;
 	case ASK_FAILED:
-		if (l->answer.err.kind == ERR_DENIED || l->answer.err.kind == ERR_NOT_FOUND)
+		if (l->question.answer.err.kind == ERR_DENIED ||
+		    l->question.answer.err.kind == ERR_NOT_FOUND)
 			return true;
 		break;
 	}
@@ -250,7 +251,8 @@ static bool ensure_pods_gone(struct life *l, struct tenant *t, const struct node
 		report(l, look.left, REASON_EvictionBlocked, look.blocked_by);
 		return false;
 	}
-	return !writer_busy(&l->write) && (lv->then == DRAIN_HOLD || ensure_volumes_gone(l, t));
+	return !writer_busy(&l->journal.write) &&
+	       (lv->then == DRAIN_HOLD || ensure_volumes_gone(l, t));
 }
 
 enum life_decision step_draining(struct life *l)

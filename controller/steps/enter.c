@@ -7,6 +7,8 @@
 #include "controller/steps/enter.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/life/act.h"
+#include "controller/life/ask.h"
 #include "controller/life/journal.h"
 #include "controller/life/tenancy.h"
 
@@ -87,11 +89,11 @@ static void enter(struct life *l, const struct life_decided *d)
 		 LOG_S("reason", str_or(reason_name(d->reason), "")),
 		 LOG_S("message", str_or(d->message, "")),
 		 LOG_I("ms", l->m->status.state_since ? now - l->m->status.state_since : 0));
-	l->act[0] = l->answer.about[0] = '\0';
+	life_act_over(l);
+	life_ask_forget(l);
 	life_drop_work(l);
-	l->progress = 0;
-	l->act_after = l->knocked_at = 0;
-	backoff_reset(&l->act_backoff);
+	l->work.progress = 0;
+	l->work.knocked_at = 0;
 	life_write(l, status, NULL);
 }
 
@@ -115,12 +117,12 @@ static void begin(struct life *l, const char *why)
 
 void decision_enact(struct life *l, enum life_decision d)
 {
-	struct life_decided made = l->decided;
+	struct life_decided made = l->journal.decided;
 
 	assert((d == LIFE_CHANGE) == made.made);
 	if (!made.made)
 		return;
-	l->decided = (struct life_decided){.made = false};
+	l->journal.decided = (struct life_decided){.made = false};
 	if (made.begins)
 		begin(l, made.message);
 	else

@@ -30,8 +30,8 @@ static void write_hold(struct life *l, json_t *hold, const char *released, const
 		  json_is_null(hold) ? "HoldEnded" : "Held", why);
 	log_info("machine hold", LOG_S("machine", l->name), LOG_I("held", !json_is_null(hold)),
 		 LOG_S("why", why));
-	l->answer.about[0] = '\0';
-	l->quiet_since = loop_wall(l->c->loop);
+	life_ask_forget(l);
+	l->leave.quiet_since = loop_wall(l->c->loop);
 	life_write(l, status, NULL);
 }
 
@@ -73,6 +73,6 @@ bool life_ensure_hold_settled(struct life *l, const struct node_claim *n)
 		return false;
 	}
 	if (life_asked(l, "uncordon") != ASK_NONE) /* done, and seen: the next one is asked anew */
-		l->answer.about[0] = '\0';
+		life_ask_forget(l);
 	return true;
 }

@@ -120,12 +120,12 @@ static bool budget_left(struct life *l, const struct node_claim *n, const char *
 {
 	int64_t now = loop_now(l->c->loop);
 
-	if (now >= l->budget_after) {
+	if (now >= l->leave.budget_after) {
 		if (budget_allows(l->c, n, reason))
 			return true;
-		l->budget_after = now + BUDGET_AGAIN_MS;
+		l->leave.budget_after = now + BUDGET_AGAIN_MS;
 	}
-	look_in(l, l->budget_after - now);
+	look_in(l, l->leave.budget_after - now);
 	return false;
 }
 
@@ -159,7 +159,7 @@ static bool is_empty(struct life *l, const struct tenant *t, const struct node_c
 
 	if (tenant_pods_on(t, n->meta.name, &since))
 		return false;
-	since = later(later(since, l->quiet_since), l->m->status.state_since);
+	since = later(later(since, l->leave.quiet_since), l->m->status.state_since);
 	return is_due(l, since, quiet_for(l, p));
 }
 

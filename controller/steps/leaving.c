@@ -30,7 +30,7 @@
 
 #define OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
 
-/* How far it is: l->progress. */
+/* How far it is: l->work.progress. */
 enum { LEFT_LOOK, LEFT_NODE, LEFT_TOKEN, LEFT_ALL };
 
 /* What is not there any more needs no deletion. */
@@ -39,13 +39,8 @@ static void on_step(json_t *o, const struct err *e, void *arg)
 	struct life *l = arg;
 
 	(void)o;
-	l->call = NULL;
-	l->call_to = NULL;
-	l->answer.ok = !e || e->kind == ERR_NOT_FOUND;
-	if (e)
-		l->answer.err = *e;
-	str_copy(l->answer.about, sizeof(l->answer.about), l->asking);
-	loop_timer_start(&l->timer, l->answer.ok ? 0 : l->c->o.poll_ms);
+	life_answered(l, !e || e->kind == ERR_NOT_FOUND, e);
+	loop_timer_start(&l->timer, l->question.answer.ok ? 0 : l->c->o.poll_ms);
 }
 
 /* Marked is not gone: with finalizers on, or where the UID is another by now (the cache will show whose), it is asked
@@ -63,7 +58,7 @@ static void on_node(json_t *o, const struct err *e, void *arg)
 
 static bool answer_is(const struct life *l, const char *about)
 {
-	return str_eq(l->answer.about, about) && l->answer.ok;
+	return str_eq(l->question.answer.about, about) && l->question.answer.ok;
 }
 
 /* Whose Node it was.  A claim that was taken away by force still stands in the lock, by name and UID. */
@@ -87,17 +82,18 @@ static struct left what_is_left(const struct life *l, const struct node_claim *n
 /* Once for each debt: not again when only its write is tried again. */
 static void tell_owed(struct life *l, const struct virtual_cluster *vc, const char *node)
 {
-	bool refused = str_eq(l->answer.about, "node") || str_eq(l->answer.about, "token") ||
-		       str_eq(l->answer.about, "taint");
+	bool refused = str_eq(l->question.answer.about, "node") ||
+		       str_eq(l->question.answer.about, "token") ||
+		       str_eq(l->question.answer.about, "taint");
 	char note[512];
 
-	if (str_eq(l->answer.about, "debt"))
+	if (str_eq(l->question.answer.about, "debt"))
 		return;
 	str_format(note, sizeof(note),
 		   "Node %.253s is still to be deleted, and machine %.63s went on: %.120s", node,
 		   l->name,
-		   refused && !l->answer.ok ? l->answer.err.text
-					    : "the tenant was not done with it in time");
+		   refused && !l->question.answer.ok ? l->question.answer.err.text
+						     : "the tenant was not done with it in time");
 	str_clean(note);
 	log_warn("tenant is owed", LOG_S("tenant", vc->meta.name), LOG_S("node", node),
 		 LOG_S("machine", l->name), LOG_S("why", note));
@@ -114,7 +110,7 @@ static void owe(struct life *l, const struct left *x, const char *node_uid, cons
 	if (!vc) {
 		log_warn("tenant has gone, and keeps what drover owes it",
 			 LOG_S("machine", l->name), LOG_S("node", x->name));
-		l->progress = LEFT_ALL;
+		l->work.progress = LEFT_ALL;
 		life_kick(l);
 		return;
 	}
@@ -126,7 +122,7 @@ static void owe(struct life *l, const struct left *x, const char *node_uid, cons
 		      token_id, "since", str_time(when, loop_wall(l->c->loop)));
 	json_array_append_new(list, o);
 	life_asking(l, "debt", NULL);
-	writer_status(&l->write, OBJECT_VIRTUAL_CLUSTER, &vc->meta,
+	writer_status(&l->journal.write, OBJECT_VIRTUAL_CLUSTER, &vc->meta,
 		      json_pack("{s:o}", "debts", list), on_step);
 }
 
@@ -170,8 +166,8 @@ static void take_out_of_service(struct life *l, struct tenant *t, const struct t
 	patch = json_pack("{s:{s:s, s:s}, s:{s:o}}", "metadata", "uid", node->uid,
 			  "resourceVersion", node->rv, "spec", "taints", taints);
 	life_asking(l, "taint", t);
-	l->call = kube_patch(t->client, &KUBE_NODES, NULL, node->world.name, NULL, KUBE_PATCH_MERGE,
-			     patch, on_step, l);
+	l->question.call = kube_patch(t->client, &KUBE_NODES, NULL, node->world.name, NULL,
+				      KUBE_PATCH_MERGE, patch, on_step, l);
 	json_decref(patch);
 }
 
@@ -185,7 +181,8 @@ static bool ensure_let_go(struct life *l, struct tenant *t, const struct tenant_
 		life_ask_volumes(l, t);
 		return false;
 	case ASK_FAILED:
-		if (l->answer.err.kind != ERR_DENIED && l->answer.err.kind != ERR_NOT_FOUND) {
+		if (l->question.answer.err.kind != ERR_DENIED &&
+		    l->question.answer.err.kind != ERR_NOT_FOUND) {
 			life_ask_again(l);
 			return false;
 		}
@@ -233,11 +230,11 @@ static bool ensure_tenant_left(struct life *l, const struct left *x)
 
 	if (!life_ensure_unpaused(l) || !ctx_may_destroy(l->c))
 		return false;
-	if (l->progress == LEFT_ALL)
+	if (l->work.progress == LEFT_ALL)
 		return true;
 	if (answer_is(l, "debt") || answer_is(l, "token") ||
 	    l->m->status.tenant.name == NULL) { /* nothing was ever written for a tenant */
-		l->progress = LEFT_ALL;
+		l->work.progress = LEFT_ALL;
 		return true;
 	}
 	life_token(l, x->claim_uid, &token);
@@ -247,20 +244,22 @@ static bool ensure_tenant_left(struct life *l, const struct left *x)
 			owe(l, x, node ? node->uid : x->node_uid, token.id);
 		return false;
 	}
-	if (l->progress == LEFT_LOOK && node && !ensure_let_go(l, t, node))
+	if (l->work.progress == LEFT_LOOK && node && !ensure_let_go(l, t, node))
 		return false;
-	if (l->progress == LEFT_LOOK)
-		l->progress = LEFT_NODE;
-	if (l->progress == LEFT_NODE && node && !answer_is(l, "node")) {
+	if (l->work.progress == LEFT_LOOK)
+		l->work.progress = LEFT_NODE;
+	if (l->work.progress == LEFT_NODE && node && !answer_is(l, "node")) {
 		o.uid = node->uid;
 		life_asking(l, "node", t);
-		l->call = kube_delete(t->client, &KUBE_NODES, NULL, x->name, &o, on_node, l);
+		l->question.call =
+			kube_delete(t->client, &KUBE_NODES, NULL, x->name, &o, on_node, l);
 		return false;
 	}
-	l->progress = LEFT_TOKEN;
+	l->work.progress = LEFT_TOKEN;
 	str_format(name, sizeof(name), "bootstrap-token-%s", token.id);
 	life_asking(l, "token", t);
-	l->call = kube_delete(t->client, &KUBE_SECRETS, "kube-system", name, &o, on_step, l);
+	l->question.call =
+		kube_delete(t->client, &KUBE_SECRETS, "kube-system", name, &o, on_step, l);
 	return false;
 }
 
@@ -271,10 +270,10 @@ static void end_claim(struct life *l, const struct node_claim *n)
 {
 	life_asking(l, "claim", NULL);
 	if (!n->meta.deletion_timestamp)
-		writer_delete(&l->write, OBJECT_NODE_CLAIM, &n->meta, on_step);
+		writer_delete(&l->journal.write, OBJECT_NODE_CLAIM, &n->meta, on_step);
 	else
-		(void)writer_finalizer(&l->write, OBJECT_NODE_CLAIM, &n->meta, FINALIZER_CLAIM,
-				       false, on_step);
+		(void)writer_finalizer(&l->journal.write, OBJECT_NODE_CLAIM, &n->meta,
+				       FINALIZER_CLAIM, false, on_step);
 }
 
 /* Stopping may have passed its deadline: cut first, but nothing ends before off is observed. */
@@ -292,12 +291,12 @@ static bool ensure_off(struct life *l)
 	}
 	if (!life_ensure_undoubted(l))
 		return false;
-	if (l->seen.power != PROVIDER_POWER_OFF) {
+	if (l->look.power != PROVIDER_POWER_OFF) {
 		life_power(l, false);
 		return false;
 	}
 	return life_ensure_off_proved(l) &&
-	       life_ensure_rested(l, l->seen.read_at - l->seen.off_since);
+	       life_ensure_rested(l, l->look.read_at - l->look.off_since);
 }
 
 enum life_decision step_leaving(struct life *l)
@@ -308,7 +307,7 @@ enum life_decision step_leaving(struct life *l)
 	if (!ensure_off(l))
 		return LIFE_STAY;
 	/* Also what a claim had that somebody took away: its Node and token are nobody's then. */
-	if (l->m->status.claim_ref && (n || l->progress != LEFT_ALL)) {
+	if (l->m->status.claim_ref && (n || l->work.progress != LEFT_ALL)) {
 		x = what_is_left(l, n);
 		if (!life_ensure_cut(l) || !ensure_tenant_left(l, &x))
 			return LIFE_STAY;

@@ -10,35 +10,19 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/drain/drains.h"
+#include "controller/life/act.h"
+#include "controller/life/bmc.h"
 #include "controller/life/consent.h"
 #include "controller/life/journal.h"
 #include "controller/rules/machine.h"
-
-/* --- annotations --------------------------------------------------------------------------------- */
-
-static void on_annotated(json_t *o, const struct err *e, void *arg)
-{
-	struct life *l = arg;
-
-	(void)o;
-	loop_timer_start(&l->timer, e ? 1000 : 0);
-}
-
-void request_annotate(struct life *l, const char *key, const char *value)
-{
-	if (writer_busy(&l->write) || !l->c->leading)
-		return;
-	writer_annotation(&l->write, OBJECT_MACHINE, &l->m->meta, key, value, on_annotated);
-}
 
 /* --- trying again -------------------------------------------------------------------------------- */
 
 static void forget_backoffs(struct life *l)
 {
-	l->act_after = l->observe_after = 0;
-	backoff_reset(&l->act_backoff);
-	backoff_reset(&l->observe_backoff);
-	l->reattach |= !str_empty(l->m->status.bmc.refused_secret_version);
+	life_act_retry(l);
+	life_look_retry(l);
+	l->attached.again |= !str_empty(l->m->status.bmc.refused_secret_version);
 }
 
 bool request_ensure_retried(struct life *l, enum life_decision *d)

@@ -19,7 +19,5 @@ bool request_ensure_retried(struct life *l, enum life_decision *d);
 /* What is to become of a machine that serves nobody: DRAIN_RELEASE (nothing), DRAIN_QUARANTINE or DRAIN_RETIRE, by
  * status.leave, by a Drain or by annotation; why goes to *text, "" when nobody said. */
 enum drain_then request_fate(const struct life *l, const char **text);
-/* Write an annotation, or take it away (value NULL). */
-void request_annotate(struct life *l, const char *key, const char *value);
 
 #endif

@@ -35,7 +35,7 @@ static enum life_decision take_out(struct life *l, const char *text)
 	json_t *x;
 
 	if (!labels_get(&l->m->meta.annotations, REQUEST_QUARANTINE)) {
-		request_annotate(l, REQUEST_QUARANTINE, text[0] ? text : "by a Drain");
+		life_annotate(l, REQUEST_QUARANTINE, text[0] ? text : "by a Drain");
 		return LIFE_STAY;
 	}
 	str_copy(message, sizeof(message), text);
@@ -104,14 +104,14 @@ enum life_decision step_known(struct life *l)
 		return life_goto(l, MACHINE_STOPPING, json_pack("{s:s}", "approvalID", approved),
 				 REASON_NONE, NULL);
 	/* A tenant's, whose record here was lost: what is on its drives is not ours to wipe either. */
-	if (tenants_may_run(l->parts->tenants, l->seen.uuid, identity_provider_id(l->m, a), node,
+	if (tenants_may_run(l->parts->tenants, l->look.uuid, identity_provider_id(l->m, a), node,
 			    sizeof(node)))
 		return life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			"nothing is known of the machine, and Node %s of a tenant may be this one; "
 			"`drover approve --wipe %s` if it holds nothing",
 			node, l->name);
-	if (l->seen.power != PROVIDER_POWER_OFF) {
+	if (l->look.power != PROVIDER_POWER_OFF) {
 		if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 			return d;
 		seg = l->place.known ? l->place.segment : "";
@@ -154,14 +154,14 @@ enum life_decision step_free(struct life *l)
 	n = life_claim_wanting(l);
 	if (!n)
 		return life_warm(l);
-	if (!life_ensure_warm_ended(l) || l->acting)
+	if (!life_ensure_warm_ended(l) || l->act.under_way)
 		return d;
 	if (life_outdated(l))
 		return life_begin_again(l);
 	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l) ||
 	    !life_ensure_signable(l))
 		return d;
-	if (l->seen.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))
+	if (l->look.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))
 		return life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			"recorded free and off, but the BMC says it is not off; `drover approve --wipe %s`",
@@ -190,7 +190,7 @@ static enum life_decision wait_for_release(struct life *l)
 		return LIFE_STAY;
 	if (labels_get(&l->m->meta.annotations, REQUEST_QUARANTINE)) {
 		if (v)
-			request_annotate(l, REQUEST_QUARANTINE, NULL);
+			life_annotate(l, REQUEST_QUARANTINE, NULL);
 		return LIFE_STAY;
 	}
 	x = json_pack("{s:n}", "quarantine");
@@ -206,7 +206,7 @@ static bool ensure_agent_taken_away(struct life *l)
 	if (l->m->status.claim_ref || !l->m->status.operation ||
 	    !life_ensure_looked(l, l->c->o.idle_poll_ms))
 		return true;
-	if (l->seen.power == PROVIDER_POWER_OFF)
+	if (l->look.power == PROVIDER_POWER_OFF)
 		return !life_agent_left(l) || life_ensure_agent_gone(l);
 	if (!life_shows_ours(l))
 		return true;

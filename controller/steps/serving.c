@@ -32,7 +32,7 @@ static enum life_decision begin(struct life *l, const struct node_claim *n, cons
 			       json_pack("{s:i, s:n}", "podsLeft", 0, "blockedBy"));
 	if (n->meta.deletion_timestamp) /* that cannot be called back, so there is nothing to hold */
 		json_object_set_new(extra, "hold", json_null());
-	l->giving_back = str_eq(lv->reason, LEAVE_EMPTY) || str_eq(lv->reason, LEAVE_EXPIRED);
+	l->leave.giving_back = str_eq(lv->reason, LEAVE_EMPTY) || str_eq(lv->reason, LEAVE_EXPIRED);
 	return life_goto(l, MACHINE_DRAINING, extra, REASON_NONE, NULL);
 }
 
@@ -61,7 +61,7 @@ static enum life_decision take_back(struct life *l, const struct node_claim *n,
 		text, sizeof(text), "VirtualCluster %.63s sleeps since %s, longer than sleepGrace",
 		n->spec.virtual_cluster_ref.name, str_time(when, vc ? vc->status.asleep_since : 0));
 	leave_tell(l, n, "Normal", lv->reason, text);
-	l->giving_back = true;
+	l->leave.giving_back = true;
 	return life_goto(l, MACHINE_STOPPING, extra, REASON_NONE, NULL);
 }
 
@@ -71,7 +71,7 @@ enum life_decision step_serving(struct life *l)
 	enum life_decision d = LIFE_STAY;
 	struct leave lv;
 
-	l->giving_back = false;
+	l->leave.giving_back = false;
 	if (!n) {
 		if (adopt_unless_gone(l, &d) && life_ensure_unpaused(l))
 			return life_goto(l, MACHINE_STOPPING,

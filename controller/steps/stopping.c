@@ -40,7 +40,7 @@ static void on_beat(json_t *o, const struct err *e, void *arg)
 {
 	struct life *l = arg;
 	const char *text = json_str_at(o, "spec", "renewTime");
-	int64_t off = l->seen.off_since;
+	int64_t off = l->look.off_since;
 
 	l->beat.call = NULL;
 	l->beat.silent = e || !text;
@@ -52,6 +52,15 @@ static void on_beat(json_t *o, const struct err *e, void *arg)
 	}
 	l->beat.read_at = l->beat.asked_at;
 	life_kick(l);
+}
+
+void life_beat_hang_up(struct life *l, const struct tenant *t)
+{
+	if (!l->beat.call || l->beat.to != t)
+		return;
+	kube_call_cancel(l->beat.call);
+	l->beat.call = NULL;
+	l->beat.silent = true;
 }
 
 /* In quarantine already, since an earlier operation: what is heard now is forged. */
@@ -93,17 +102,17 @@ static bool ensure_silent(struct life *l)
 	const struct agent_session_info *s = agent_session_info(l->agent);
 	int64_t now = loop_now(l->c->loop);
 
-	if (s->boot_id && s->last_seen > l->seen.off_since) {
+	if (s->boot_id && s->last_seen > l->look.off_since) {
 		life_wait(l, WAITING_DEVICE, REASON_PowerNotConfirmed,
 			  "the BMC says off, and our agent was heard since");
 		l->beat.after_off++;
-		l->seen.off_since = loop_now(l->c->loop);
+		life_look_doubt(l);
 		return false;
 	}
 	if (!listens_to(l) || l->beat.silent ||
 	    (l->beat.call && now - l->beat.asked_at > BEAT_ANSWER_MS))
 		return true;
-	return l->beat.read_at >= l->seen.off_since &&
+	return l->beat.read_at >= l->look.off_since &&
 	       l->beat.read_at - l->beat.changed_at >= BEAT_SILENT_MS;
 }
 
@@ -119,7 +128,7 @@ bool life_ensure_undoubted(struct life *l)
 	}
 	if (!doubted)
 		return true;
-	if (l->seen.power == PROVIDER_POWER_OFF) {
+	if (l->look.power == PROVIDER_POWER_OFF) {
 		life_wait(
 			l, WAITING_DEVICE, REASON_PowerNotConfirmed,
 			"the BMC says off, and the machine was heard since; `drover confirm-off %s` if it is off",
@@ -158,8 +167,8 @@ enum life_decision step_stopping(struct life *l)
 {
 	struct err e;
 
-	if (!l->progress) {
-		l->progress = 1;
+	if (!l->work.progress) {
+		l->work.progress = 1;
 		l->volumes = -1;
 		kube_call_cancel(l->beat.call);
 		memset(&l->beat, 0, sizeof(l->beat));
@@ -177,13 +186,13 @@ enum life_decision step_stopping(struct life *l)
 	}
 	if (!life_ensure_undoubted(l))
 		return LIFE_STAY;
-	if (l->seen.power != PROVIDER_POWER_OFF) {
+	if (l->look.power != PROVIDER_POWER_OFF) {
 		life_power(l, false);
 		return LIFE_STAY;
 	}
 	agent_session_knock(l->agent);
 	if (!life_ensure_off_proved(l) || !ensure_silent(l) ||
-	    !life_ensure_rested(l, l->seen.read_at - l->seen.off_since))
+	    !life_ensure_rested(l, l->look.read_at - l->look.off_since))
 		return LIFE_STAY;
 	return life_goto(l, MACHINE_ISOLATING, NULL, REASON_NONE, NULL);
 }
@@ -200,7 +209,7 @@ bool life_ensure_cut(struct life *l)
 	if (life_ensure_placed(
 		    l, str_or(life_provider(l)->spec.network.segments.quarantine, "quarantine")))
 		return true;
-	return optional && !writer_busy(&l->write) && here_for(l) > CUT_PATIENCE_MS;
+	return optional && !writer_busy(&l->journal.write) && here_for(l) > CUT_PATIENCE_MS;
 }
 
 enum life_decision step_isolating(struct life *l)

@@ -16,4 +16,7 @@ bool life_ensure_rested(struct life *l, int64_t off_for);
  * a minute, and leaving does not ask.  Starts what is missing. */
 bool life_ensure_cut(struct life *l);
 
+/* The client of this tenant is about to be freed: its heartbeat is not asked for there any more. */
+void life_beat_hang_up(struct life *l, const struct tenant *t);
+
 #endif

@@ -18,12 +18,16 @@
 #include "controller/agent/endpoint.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/hardware/login_guard.h"
+#include "controller/life/act.h"
 #include "controller/life/agent_boot.h"
 #include "controller/life/ask.h"
+#include "controller/life/bmc.h"
+#include "controller/life/boot_marks.h"
 #include "controller/life/conditions.h"
 #include "controller/life/consent.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
+#include "controller/life/port.h"
 #include "controller/life/power.h"
 #include "controller/life/takeover.h"
 #include "controller/life/tenancy.h"
@@ -32,6 +36,7 @@
 #include "controller/steps/lives.h"
 #include "controller/steps/requests.h"
 #include "controller/steps/steps.h"
+#include "controller/steps/stopping.h"
 #include "controller/tenant/tenant.h"
 #include <stdio.h>
 
@@ -82,25 +87,26 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 static bool ensure_seen_written(struct life *l)
 {
 	const struct machine_status *st = &l->m->status;
-	const char *power = provider_power_names[l->seen.power];
+	const char *power = provider_power_names[l->look.power];
 	json_t *s;
 
-	if (!l->seen.known)
+	if (!l->look.known)
 		return true;
 	if (str_eq(st->power.state, power) &&
-	    str_eq(str_or(st->bmc.session_uri, ""), l->session_uri) &&
-	    str_eq(st->bmc.secret_version, l->bmc_secret_version) &&
-	    str_eq(str_or(st->identity.system_uuid, ""), l->seen.uuid) &&
-	    str_eq(str_or(st->identity.serial_number, ""), l->seen.serial) &&
-	    (!l->learned_pin[0] || str_eq(st->bmc.fingerprint, l->learned_pin)))
+	    str_eq(str_or(st->bmc.session_uri, ""), l->look.session_uri) &&
+	    str_eq(st->bmc.secret_version, l->attached.secret_version) &&
+	    str_eq(str_or(st->identity.system_uuid, ""), l->look.uuid) &&
+	    str_eq(str_or(st->identity.serial_number, ""), l->look.serial) &&
+	    (!l->look.learned_pin[0] || str_eq(st->bmc.fingerprint, l->look.learned_pin)))
 		return true;
 	s = json_pack("{s:{s:s}, s:{s:s, s:s*}, s:{s:s, s:s}}", "power", "state", power, "bmc",
-		      "sessionURI", l->session_uri, "secretVersion", l->bmc_secret_version,
-		      "identity", "systemUUID", l->seen.uuid, "serialNumber", l->seen.serial);
+		      "sessionURI", l->look.session_uri, "secretVersion",
+		      l->attached.secret_version, "identity", "systemUUID", l->look.uuid,
+		      "serialNumber", l->look.serial);
 	life_set_time(json_object_get(s, "power"), "observedTime", loop_wall(l->c->loop));
-	if (l->learned_pin[0])
+	if (l->look.learned_pin[0])
 		json_object_set_new(json_object_get(s, "bmc"), "fingerprint",
-				    json_string(l->learned_pin));
+				    json_string(l->look.learned_pin));
 	life_write(l, s, NULL);
 	return false;
 }
@@ -131,7 +137,7 @@ static bool ensure_seated(struct life *l, const struct provider_object *p)
 	str_format(digest, sizeof(digest), "%s|%s|%s|%s|%s", p->spec.agent.endpoint,
 		   p->spec.boot.media_url, pv ? str_or(pv->address, "") : "",
 		   pv ? str_or(pv->gateway, "") : "", str_or(l->m->spec.boot_mac_address, ""));
-	if (l->agent && str_eq(digest, l->agent_digest))
+	if (l->agent && str_eq(digest, l->attached.seat))
 		return true;
 	agent_session_free(l->agent);
 	s = (struct agent_session_spec){
@@ -146,8 +152,8 @@ static bool ensure_seated(struct life *l, const struct provider_object *p)
 		.arg = l,
 	};
 	l->agent = agent_session_new(l->parts->agent_endpoint, &s);
-	free(l->agent_digest);
-	l->agent_digest = mem_strdup(digest);
+	free(l->attached.seat);
+	l->attached.seat = mem_strdup(digest);
 	return true;
 }
 
@@ -156,8 +162,8 @@ static void detach_bmc(struct life *l)
 	if (l->bmc) {
 		provider_detach(l->driver->provider, l->bmc);
 		l->bmc = NULL;
-		l->observing = l->acting = false;
-		l->seen.known = false;
+		life_act_unanswered(l);
+		life_look_forget(l);
 	}
 }
 
@@ -165,7 +171,7 @@ static void life_detach(struct life *l)
 {
 	detach_bmc(l);
 	l->driver = NULL;
-	l->placing = l->place.known = false;
+	life_place_drop(l);
 }
 
 /* Off is what it waits for, and it does not have to come from the BMC (steps/requests.h). */
@@ -204,7 +210,7 @@ static bool ensure_attached(struct life *l)
 	}
 	if (!l->m->spec.bmc)
 		return true;
-	if (!l->bmc || l->reattach) {
+	if (!l->bmc || l->attached.again) {
 		detach_bmc(l);
 		l->bmc = driver_attach(l->driver, l->m, &version, &e);
 		if (!l->bmc) {
@@ -213,25 +219,25 @@ static bool ensure_attached(struct life *l)
 			loop_timer_start(&l->timer, 1000);
 			return false;
 		}
-		l->reattach = false;
+		l->attached.again = false;
 		str_copy(digest, sizeof(digest), str_or(version, ""));
-		free(l->bmc_secret_version);
-		l->bmc_secret_version = mem_strdup(digest);
+		free(l->attached.secret_version);
+		l->attached.secret_version = mem_strdup(digest);
 	}
-	if (refused && refused[0] && str_eq(refused, l->bmc_secret_version)) {
+	if (refused && refused[0] && str_eq(refused, l->attached.secret_version)) {
 		life_wait(
 			l, WAITING_APPROVAL, REASON_BmcAuthFailed,
 			"the BMC refused the login of Secret version %s; change the Secret, or `drover retry %s`",
 			refused, l->name);
 		return stuck_with_claim(l) && life_ensure_off_confirmed(l);
 	}
-	if (login_guard_admit(l->parts->login_guard, l->name, l->bmc_secret_version, &by))
+	if (login_guard_admit(l->parts->login_guard, l->name, l->attached.secret_version, &by))
 		return true;
 	if (by)
 		life_wait(
 			l, WAITING_APPROVAL, REASON_BmcAuthFailed,
 			"the BMC of %s refused the login of Secret version %s, so it is not tried here; change the Secret, or `drover retry %s`",
-			by, l->bmc_secret_version, by);
+			by, l->attached.secret_version, by);
 	loop_timer_start(&l->timer, 1000);
 	return false;
 }
@@ -239,15 +245,17 @@ static bool ensure_attached(struct life *l)
 /* Another replica may lead now: what this process remembers of the state is worth nothing when it leads again. */
 static void forget(struct life *l)
 {
-	l->took_over = l->journaled = false;
-	l->progress = 0;
-	l->act[0] = l->answer.about[0] = '\0';
+	l->journal.took_over = false;
+	l->work.progress = 0;
+	l->work.knocked_at = 0;
 	life_drop_work(l);
+	life_act_forget(l);
+	life_ask_forget(l);
 	life_follow_forget(l);
 	detach_bmc(l); /* attached again, it first ends the session of whoever led meanwhile */
-	l->acted_at = l->knocked_at = 0;
-	l->seen.known = l->place.known = l->http_booted = false;
-	l->whereabouts = LIFE_NOT_ASKED;
+	life_look_forget(l);
+	life_place_forget(l);
+	life_boot_forget(l);
 	if (l->agent)
 		agent_session_close(l->agent);
 }
@@ -276,10 +284,10 @@ static enum life_decision turn(struct life *l)
 		return life_begin(l, l->m->status.state ? "machine has lost its journal"
 							: "machine begins");
 	/* A backup that was put back shows at the start, in a conflict, or by a tenancy that fell. */
-	if ((!l->took_over || l->m->status.tenancy < l->tenancy_seen) && life_outdated(l))
+	if ((!l->journal.took_over || l->m->status.tenancy < l->tenancy_seen) && life_outdated(l))
 		return life_begin_again(l);
 	l->tenancy_seen = l->m->status.tenancy;
-	if (!l->took_over) { /* a new leader's first write raises the fence */
+	if (!l->journal.took_over) { /* a new leader's first write raises the fence */
 		life_write(l,
 			   json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)life_fence(l)),
 			   NULL);
@@ -303,7 +311,7 @@ static void on_tick(void *arg)
 
 	l->m = CTX_GET(c, OBJECT_MACHINE, machine, l->name);
 	if (!l->m) {
-		if (!writer_busy(&l->write) && !l->call && !l->placing) {
+		if (!writer_busy(&l->journal.write) && !l->question.call && !l->place.busy) {
 			map_del(l->all->map, l->name);
 			life_free(l);
 		}
@@ -314,8 +322,8 @@ static void on_tick(void *arg)
 		forget(l);
 		return;
 	}
-	if (writer_busy(&l->write) || l->call || !agent_endpoint_ready(l->parts->agent_endpoint) ||
-	    !c->ready)
+	if (writer_busy(&l->journal.write) || l->question.call ||
+	    !agent_endpoint_ready(l->parts->agent_endpoint) || !c->ready)
 		return;
 	if (l->state == MACHINE_STATE_NONE) {
 		log_error("machine has a state that this version does not know",
@@ -338,16 +346,16 @@ static void on_timer(void *arg)
 
 static void life_free(struct life *l)
 {
-	writer_stop(&l->write);
-	kube_call_cancel(l->call);
+	writer_stop(&l->journal.write);
+	kube_call_cancel(l->question.call);
 	kube_call_cancel(l->beat.call);
 	loop_defer_cancel(&l->tick);
 	loop_timer_stop(&l->timer);
 	life_drop_work(l);
 	life_detach(l);
 	agent_session_free(l->agent);
-	free(l->agent_digest);
-	free(l->bmc_secret_version);
+	free(l->attached.seat);
+	free(l->attached.secret_version);
 	free(l->name);
 	free(l);
 }
@@ -363,9 +371,9 @@ void lives_update(struct lives *ls, const char *name, const struct machine *m)
 		l->all = ls;
 		l->name = mem_strdup(name);
 		l->volumes = -1;
-		l->observe_backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
-		l->act_backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
-		writer_init(&l->write, l->c, l);
+		life_look_init(l);
+		life_act_init(l);
+		writer_init(&l->journal.write, l->c, l);
 		loop_defer_init(&l->tick, l->c->group, on_tick, l);
 		loop_timer_init(&l->timer, l->c->group, on_timer, l);
 		map_put(ls->map, name, l);
@@ -375,9 +383,9 @@ void lives_update(struct lives *ls, const char *name, const struct machine *m)
 	if (m)
 		life_follow_saw(l, m);
 	/* The spec changed: addresses and Secrets may have. */
-	if (m && l->generation != m->meta.generation) {
-		l->reattach = true;
-		l->generation = m->meta.generation;
+	if (m && l->attached.generation != m->meta.generation) {
+		l->attached.again = true;
+		l->attached.generation = m->meta.generation;
 	}
 	life_kick(l);
 }
@@ -403,7 +411,7 @@ void lives_reattach(struct lives *ls, const char *name)
 
 	if (!l)
 		return;
-	l->reattach = true;
+	l->attached.again = true;
 	life_kick(l);
 }
 
@@ -413,8 +421,10 @@ void lives_hang_up(struct lives *ls, const struct tenant *t)
 
 	if (!ls) /* the controller is being freed */
 		return;
-	map_for_each (it, ls->map)
+	map_for_each (it, ls->map) {
 		life_hang_up(it.value, t);
+		life_beat_hang_up(it.value, t);
+	}
 }
 
 void lives_detach(struct lives *ls, const struct driver *s)
@@ -443,7 +453,7 @@ bool lives_giving_back(const struct lives *ls, const char *machine)
 	const struct life *l =
 		ls ? map_get(ls->map, machine) : NULL; /* NULL: the controller is being freed */
 
-	return l && l->giving_back;
+	return l && l->leave.giving_back;
 }
 
 bool lives_login(const struct lives *ls, const char *machine, struct login_try *out)
@@ -451,9 +461,9 @@ bool lives_login(const struct lives *ls, const char *machine, struct login_try *
 	const struct life *l = map_get(ls->map, machine);
 
 	if (l)
-		*out = (struct login_try){.version = l->bmc_secret_version,
-					  .accepted = l->seen.known,
-					  .failed = l->observe_error.kind != ERR_NONE};
+		*out = (struct login_try){.version = l->attached.secret_version,
+					  .accepted = l->look.known,
+					  .failed = l->look.error.kind != ERR_NONE};
 	return l != NULL;
 }
 

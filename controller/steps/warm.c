@@ -13,6 +13,7 @@
 #include "controller/claims/warm_pool.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/counters.h"
+#include "controller/life/act.h"
 #include "controller/life/agent_boot.h"
 #include "controller/life/bmc.h"
 #include "controller/life/boot_marks.h"
@@ -44,10 +45,8 @@ static void look_again(struct life *l, int64_t ms)
 /* Everything of the act before is past. */
 static void forget_acts(struct life *l)
 {
-	l->act[0] = '\0';
-	l->acted_at = l->act_after = 0;
-	l->journaled = false;
-	backoff_reset(&l->act_backoff);
+	life_act_forget(l);
+	life_act_over(l);
 }
 
 /* status.operation for a boot of this number, which may begin in delay_ms. */
@@ -77,7 +76,7 @@ static enum life_decision begin(struct life *l, const struct object_ref *pool)
 		return life_begin_again(l);
 	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l))
 		return LIFE_STAY;
-	if (l->seen.power != PROVIDER_POWER_OFF)
+	if (l->look.power != PROVIDER_POWER_OFF)
 		return life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			"recorded free and off, but the BMC says it is not off; `drover approve --wipe %s`",
@@ -144,9 +143,9 @@ bool life_ensure_warm_left(struct life *l)
 		return true;
 	/* A BMC that does not answer, or is another's, keeps nobody from retiring the machine; nor does what
 	 * somebody else booted on it, which is not switched off. */
-	if (l->observe_error.kind != ERR_NONE ||
-	    (l->seen.known && (life_identity(l, &e) < 0 ||
-			       (l->seen.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))))) {
+	if (l->look.error.kind != ERR_NONE ||
+	    (l->look.known && (life_identity(l, &e) < 0 ||
+			       (l->look.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))))) {
 		agent_session_close(l->agent); /* nobody's: it goes off by itself after a while */
 		return true;
 	}
@@ -230,14 +229,14 @@ static void stay(struct life *l)
 	}
 	look_again(l, AGENT_SILENT_MS - silent < l->c->o.idle_poll_ms ? AGENT_SILENT_MS - silent + 1
 								      : l->c->o.idle_poll_ms);
-	if (life_ensure_looked(l, l->c->o.idle_poll_ms) && l->seen.power == PROVIDER_POWER_OFF)
+	if (life_ensure_looked(l, l->c->o.idle_poll_ms) && l->look.power == PROVIDER_POWER_OFF)
 		give_up(l, "somebody switched it off: it stays off for 30 minutes");
 }
 
 /* What a backup says of a warm machine may be long past: one that is on without our medium may be a tenant's. */
 static bool ensure_movable(struct life *l)
 {
-	if (l->seen.power == PROVIDER_POWER_OFF || life_shows_ours(l))
+	if (l->look.power == PROVIDER_POWER_OFF || life_shows_ours(l))
 		return true;
 	life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 		  "recorded warm, but it is on without our boot medium; `drover approve --wipe %s`",
@@ -261,12 +260,12 @@ static enum life_decision keep(struct life *l)
 	     !ensure_movable(l) ||
 	     !life_ensure_placed(l,
 				 str_or(p->spec.network.segments.provisioning, "provisioning")))) {
-		if (!writer_busy(&l->write) && is_late(l))
+		if (!writer_busy(&l->journal.write) && is_late(l))
 			lost(l, "AgentSilent", "it was not booted in time");
 		return d;
 	}
 	there = life_ensure_agent(l, &d);
-	if (writer_busy(&l->write) || d == LIFE_CHANGE)
+	if (writer_busy(&l->journal.write) || d == LIFE_CHANGE)
 		return d;
 	if (agent_session_rebooted(l->agent))
 		lost(l, "AgentRebooted", "the machine rebooted under the agent");
@@ -346,7 +345,7 @@ bool life_ensure_warm_answer(struct life *l, enum life_decision *d)
 	if (!l->m->status.warm_for)
 		return true;
 	there = life_ensure_agent(l, d);
-	if (writer_busy(&l->write) || *d == LIFE_CHANGE)
+	if (writer_busy(&l->journal.write) || *d == LIFE_CHANGE)
 		return false;
 	if (agent_session_rebooted(l->agent)) {
 		boot_after_all(l, "the machine rebooted under the agent");
@@ -354,12 +353,12 @@ bool life_ensure_warm_answer(struct life *l, enum life_decision *d)
 	}
 	if (!there) /* it was on its way: as usual */
 		return false;
-	if (!l->knocked_at)
-		l->knocked_at = now;
+	if (!l->work.knocked_at)
+		l->work.knocked_at = now;
 	silent = now - agent_session_info(l->agent)->last_seen;
-	if (agent_session_info(l->agent)->last_seen <= l->knocked_at) {
+	if (agent_session_info(l->agent)->last_seen <= l->work.knocked_at) {
 		agent_session_knock(l->agent);
-		if (now - l->knocked_at > ANSWER_MS)
+		if (now - l->work.knocked_at > ANSWER_MS)
 			boot_after_all(l, "its agent does not answer");
 		return false;
 	}
@@ -367,9 +366,9 @@ bool life_ensure_warm_answer(struct life *l, enum life_decision *d)
 		boot_after_all(l, "the agent said nothing for 5 minutes");
 		return false;
 	}
-	if (l->progress)
+	if (l->work.progress)
 		return true;
-	l->progress = 1;
+	l->work.progress = 1;
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "ClaimedWarm",
 		  "its agent is there: it need not be booted");
 	log_info("machine was claimed warm", LOG_S("machine", l->name),
@@ -386,7 +385,7 @@ bool life_warm_release(struct life *l, enum life_decision *d)
 
 	if (!is || !ag || !ag->boot_id || !ag->public_key)
 		return false;
-	if (l->acting)
+	if (l->act.under_way)
 		return true;
 	op = json_object();
 	life_set_time(op, "started", loop_wall(l->c->loop));

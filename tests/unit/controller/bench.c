@@ -589,7 +589,7 @@ struct life *bench_life(struct bench *d, const char *machine)
 	l->name = mem_strdup(machine);
 	l->m = CTX_GET(&d->c, OBJECT_MACHINE, machine, machine);
 	assert_non_null(l->m);
-	writer_init(&l->write, &d->c, l);
+	writer_init(&l->journal.write, &d->c, l);
 	loop_timer_init(&l->timer, d->g, on_life_timer, l);
 	l->state = machine_state_find(str_or(l->m->status.state, "known"));
 	return l;
@@ -597,7 +597,7 @@ struct life *bench_life(struct bench *d, const char *machine)
 
 void bench_life_done(struct life *l)
 {
-	writer_stop(&l->write);
+	writer_stop(&l->journal.write);
 	loop_timer_stop(&l->timer);
 	free(l->name);
 	free(l);

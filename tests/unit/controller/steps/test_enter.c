@@ -45,19 +45,19 @@ static void what_is_decided_is_not_done_before_it_is_enacted(void **state)
 					       REASON_AgentSilent, "said %s", "nothing");
 
 	assert_int_equal(decided, LIFE_CHANGE);
-	assert_false(writer_busy(&l->write));
-	l->progress = 2;
-	str_copy(l->act, sizeof(l->act), "power-off");
+	assert_false(writer_busy(&l->journal.write));
+	l->work.progress = 2;
+	str_copy(l->act.step, sizeof(l->act.step), "power-off");
 	bench_run(d, 1000);
 	assert_string_equal(at(d, "state", NULL), "free");
 	decision_enact(l, decided);
-	assert_true(writer_busy(&l->write));
-	assert_int_equal(l->progress, 0);
-	assert_string_equal(l->act, "");
+	assert_true(writer_busy(&l->journal.write));
+	assert_int_equal(l->work.progress, 0);
+	assert_string_equal(l->act.step, "");
 	bench_run(d, 1000);
 	assert_string_equal(at(d, "state", NULL), "stopping");
 	assert_int_equal(bench_events(&d->host, "AgentSilent"), 1);
-	assert_false(l->decided.made);
+	assert_false(l->journal.decided.made);
 	done_with(l);
 }
 
@@ -69,10 +69,10 @@ static void a_turn_that_decides_nothing_changes_nothing(void **state)
 		life_wait(l, WAITING_APPROVAL, REASON_Paused, "the provider is paused");
 
 	assert_int_equal(decided, LIFE_STAY);
-	l->progress = 2;
+	l->work.progress = 2;
 	decision_enact(l, decided);
 	bench_run(d, 1000);
-	assert_int_equal(l->progress, 2);
+	assert_int_equal(l->work.progress, 2);
 	assert_string_equal(at(d, "state", NULL), "free");
 	assert_string_equal(at(d, "operation", "waitingFor"), "Approval");
 	done_with(l);
