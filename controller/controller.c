@@ -13,6 +13,7 @@
 #include "controller/agent/endpoint.h"
 #include "controller/claims/claims.h"
 #include "controller/claims/eta.h"
+#include "controller/claims/owners.h"
 #include "controller/claims/provisioner.h"
 #include "controller/claims/supply_status.h"
 #include "controller/claims/warm_pool.h"
@@ -69,6 +70,7 @@ struct controller {
 	struct provisioner *provisioner;
 	struct world_sync *sync; /* the provisioner's */
 	struct claims *claims;
+	struct owners *owners;
 	struct warm_pool *warm_pool;
 	struct supply_status *supply_status;
 	struct lives *lives;
@@ -116,6 +118,13 @@ static void on_notice(enum notice what, const char *name, void *arg)
 		supply_status_kick(c->supply_status);
 		break;
 	}
+}
+
+static bool is_decided(const struct machine *m, const struct node_claim *n, void *arg)
+{
+	const struct controller *c = arg;
+
+	return lives_giving_back(c->lives, m->meta.name) || owners_deletes(c->owners, n);
 }
 
 static void on_tenant_pod(const struct tenant *t, const char *ns, const char *name,
@@ -230,6 +239,7 @@ static void claim_changed(struct controller *c, const char *name, const struct n
 
 	claims_kick(c->claims, name);
 	debts_kick(c->debts, n ? n->spec.virtual_cluster_ref.name : NULL);
+	owners_kick(c->owners, n ? n->spec.virtual_cluster_ref.name : NULL);
 	world_sync_claim(c->sync, name, n);
 	if (r || !n)
 		lives_kick(c->lives, r ? r->name : NULL);
@@ -262,7 +272,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 			world_sync_pool(c->sync, name, o);
 		provisioner_kick(
 			c->provisioner); /* its line may have been opened (claims/stop_line.h) */
-		debts_kick(c->debts, NULL);
+		owners_kick(c->owners, NULL);
 		break;
 	case OBJECT_NODE_CLAIM:
 		claim_changed(c, name, o);
@@ -283,6 +293,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	case OBJECT_VIRTUAL_CLUSTER:
 		tenants_update(c->tenants, name);
 		debts_kick(c->debts, name);
+		owners_kick(c->owners, name);
 		break;
 	case OBJECT_WIPE_RECORD:
 		record_export_kick(c->record_export, name);
@@ -352,6 +363,7 @@ static void rederive(void *arg)
 	lives_kick(c->lives, NULL);
 	drains_kick(c->drains, NULL);
 	debts_kick(c->debts, NULL);
+	owners_kick(c->owners, NULL);
 	provisioner_kick(c->provisioner);
 	supply_status_kick(c->supply_status);
 	warm_pool_kick(c->warm_pool);
@@ -475,6 +487,7 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->o.idle_poll_ms = o->idle_poll_ms ? o->idle_poll_ms : 120000;
 	x->o.settle_ms = o->settle_ms ? o->settle_ms : 5000;
 	x->on_notice = on_notice;
+	x->decided = is_decided;
 	x->on_notice_arg = c;
 	x->metrics = metrics_new();
 	x->counters = counters_new(x);
@@ -500,6 +513,7 @@ static void make_parts(struct controller *c)
 	c->login_guard = ls.parts.login_guard = login_guard_new(x, try_of, c);
 	c->tenants = tenants_new(x, &hooks);
 	c->debts = debts_new(x, c->tenants);
+	c->owners = owners_new(x);
 	c->drains = drains_new(x);
 	c->eta = eta_new();
 	c->provisioner = provisioner_new(x, c->tenants, c->eta);
@@ -597,6 +611,7 @@ void controller_free(struct controller *c)
 	tenants_free(c->tenants);
 	record_export_free(c->record_export);
 	debts_free(c->debts);
+	owners_free(c->owners);
 	drains_free(c->drains);
 	claims_free(c->claims);
 	validation_free(c->validation);

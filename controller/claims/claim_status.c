@@ -107,11 +107,8 @@ static void leaving(struct conditions *cs, struct arena *a, const struct claim_s
 static const char *node_uid(const struct claim_status_spec *in, const struct node_claim *n,
 			    enum machine_state s)
 {
-	struct tenant *t =
-		past(s, MACHINE_GATING)
-			? tenant_get(in->tenants, str_or(n->spec.virtual_cluster_ref.name, ""))
-			: NULL;
-	const struct tenant_node *node = t ? tenant_node_get(t, n->meta.name) : NULL;
+	const struct tenant_node *node =
+		past(s, MACHINE_GATING) ? tenant_node_of(in->tenants, n) : NULL;
 
 	return n->status.node_uid ? n->status.node_uid : node ? node->uid : NULL;
 }

@@ -107,9 +107,7 @@ static bool owe_node(struct entry *en, const struct node_claim *n, const struct 
 	const char *name = str_or(n->spec.virtual_cluster_ref.name, "");
 	const struct virtual_cluster *vc =
 		CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
-	struct tenant *t = tenant_get(en->owner->spec.status.tenants, name);
-	const struct tenant_node *node =
-		t && tenant_usable(t) ? tenant_node_get(t, en->name) : NULL;
+	const struct tenant_node *node = tenant_node_now(en->owner->spec.status.tenants, n);
 	const struct machine_identity *id = m->spec.identity;
 	OWN(arena) a = arena_new();
 	char when[STR_TIME_SIZE];

@@ -56,7 +56,9 @@ struct context {
 	struct secrets *secrets;
 	struct keys *keys;
 	void (*on_notice)(enum notice what, const char *name, void *arg);
-	void *on_notice_arg;
+	/* That this machine leaves with its claim is decided, and not yet written (claims/budget.h); NULL: nobody decides. */
+	bool (*decided)(const struct machine *m, const struct node_claim *n, void *arg);
+	void *on_notice_arg; /* of both */
 	struct context_options o;
 };
 

@@ -18,7 +18,8 @@
  * When to try again is up to done(): its owner's timer.  The writer is idle by then and may be used, stopped or freed
  * with its owner from inside it.
  *
- * On the loop thread.  Tests: tests/unit/controller/core/test_status_writer.c
+ * On the loop thread.
+ * Tests: tests/unit/controller/core/test_status_writer.c
  */
 struct status_writer {
 	struct context *c;

@@ -1,12 +1,12 @@
 /*
- * life_agent: the agent's way in and out: what boots it, its orders, and that nothing of it is left.
+ * agent_boot: boots the agent, hands it its orders, and takes away all that is left of its boot.
  *
  * A boot by virtual media shows in the slot.  One by HTTP shows in HttpBootUri, which some BMCs forget
  * when it is used, and others never let go.  So the journal says it: status.power.httpBoot stands from
  * before the power-on until the agent's end, or an off that is read later.  Where that is not there, an
  * address counts that only a boot of this operation can have: it is made of the boot key.
- * Whoever did not switch it on itself holds either against the network and the tenants' Nodes: the
- * journal may be a backup's, and what is on a tenant's by now.
+ * A process that did not switch the machine on itself checks both against the network and the tenants'
+ * Nodes: the journal may come from a backup, and the machine may run for a tenant by now.
  *
  * An address that stays boots nothing: UefiHttp is a target of the override, and that is cleared and
  * read back (DSP0268, ComputerSystem.Boot); nothing is served there any more.  It is written down

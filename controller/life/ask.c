@@ -1,5 +1,5 @@
 /*
- * life_ask: questions to API servers, one at a time, and what follows from
+ * ask: questions to API servers, one at a time, and what follows from
  * answers that several steps need.
  * Tests: tests/world/test_review.c, tests/world/test_leave.c
  */

@@ -1,6 +1,6 @@
 /*
- * life_acts: what steps share with the outside: the look at the BMC, power and
- * the fabric.  The agent's way in and out is in life/agent_boot.c.
+ * bmc: reads the BMC when a step needs a newer look, keeps what was read, and proves by two reads that the
+ * machine is off.  Apart from power.c and port.c, which act.
  * Tests: tests/world/test_leave.c, tests/unit/controller/life/test_conditions.c
  */
 #include <stdio.h>
@@ -133,7 +133,3 @@ bool life_off_proved(struct life *l)
 		loop_timer_start(&l->timer, l->seen.off_since + settle - now);
 	return false;
 }
-
-/* --- power -------------------------------------------------------------------------------------- */
-
-/* --- the fabric --------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include "controller/life/life.h"
 
 /*
- * bmc: looks at the BMC, and what two of them prove.
+ * bmc: reads the BMC, and proves by two reads that the machine is off.
  * Tests: tests/world/test_leave.c, tests/unit/controller/life/test_conditions.c
  */
 

@@ -5,7 +5,7 @@
 #include "controller/life/life.h"
 
 /*
- * boot_marks: whose boot is it that is on: the marks that drover's own boots leave at the BMC and in the journal.
+ * boot_marks: was a machine that is on booted by drover?  By what its boots leave at the BMC and in the journal.
  * Tests: tests/world/test_boot.c, tests/world/test_http_boot.c
  */
 

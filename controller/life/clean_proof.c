@@ -1,3 +1,7 @@
+/*
+ * clean_proof: finds the newest record of the present tenancy, verifies both signatures, and has it
+ * judged (rules/wipe_judge.c).  Apart from wipe_attempt.c, which makes records.
+ */
 #include <string.h>
 
 #include "controller/life/clean_proof.h"
@@ -31,8 +35,6 @@ const struct wipe_record *life_record(const struct life *l)
 	kube_cache_each(l->c->cache[OBJECT_WIPE_RECORD], newer, &n);
 	return n.found;
 }
-
-/* --- tenancies ---------------------------------------------------------------------------------- */
 
 bool life_can_sign(struct life *l)
 {

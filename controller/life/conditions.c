@@ -1,5 +1,5 @@
 /*
- * life_conditions: what a Machine says of itself to people and to `kubectl wait`.
+ * conditions: what a Machine says of itself to people and to `kubectl wait`.
  * Nothing in drover decides by it.
  */
 #include <ctype.h>

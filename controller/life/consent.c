@@ -1,5 +1,5 @@
 /*
- * May drover act on this machine at all: approved, not another one, not paused, no definition going.
+ * consent: may drover act on this machine at all: approved, not another one, not paused, no definition going.
  * Tests: tests/world/test_identity.c, tests/world/test_review.c
  */
 #include <string.h>

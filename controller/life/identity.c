@@ -1,5 +1,5 @@
 /*
- * identity: is what the BMC says that it is the machine that was approved?
+ * identity: hands what the BMC said last to rules/identity.c.  Apart: consent and steps need it.
  * Tests: tests/world/test_identity.c
  */
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "controller/life/life.h"
 
 /*
- * identity: is what the BMC says that it is the machine that was approved?
+ * identity: does the BMC identify its machine as the one that was approved?
  * Tests: tests/world/test_identity.c
  */
 

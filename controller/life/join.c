@@ -1,3 +1,7 @@
+/*
+ * join: bootstrap token, config drive and labels of a Node, and what proves that the Node which
+ * registered is this machine.  No calls go out here: the steps send them.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "controller/tenant/tenant.h"
 
 /*
- * life_join: what a machine needs to become a Node of its tenant: the bootstrap
+ * join: what a machine needs to become a Node of its tenant: the bootstrap
  * token, the config drive (docs/image-contract.md), and the proof that the
  * Node which registered is this machine.
  *

@@ -1,6 +1,6 @@
 /*
- * life_journal: what is written of a Machine: changes of state, acts before they go out, why nothing
- * moves.  Every write is a merge patch with the resourceVersion.
+ * journal: writes the status of a Machine: changes of state, finalizer, why nothing moves.  Each write is a
+ * merge patch with the resourceVersion.
  * Tests: tests/world/test_bmc.c, tests/world/test_crash.c
  */
 #include <assert.h>

@@ -5,8 +5,8 @@
 #include "controller/life/life.h"
 
 /*
- * journal: what is written of a Machine: changes of state, finalizer, why nothing moves.  Every write is a merge patch with the
- * resourceVersion.
+ * journal: writes the status of a Machine: changes of state, finalizer, why nothing moves.  Every write
+ * is a merge patch with the resourceVersion.
  * Tests: tests/world/test_bmc.c, tests/world/test_crash.c
  */
 

@@ -1,5 +1,5 @@
 /*
- * power: acts at the BMC, and the word of a person that stands in for its reads.
+ * power: power requests to the BMC, and the confirmation of a person that the machine is off.
  * Tests: tests/world/test_bmc.c, tests/world/test_verbs.c
  */
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "controller/life/life.h"
 
 /*
- * power: acts at the BMC, and the word of a person that stands in for its reads.
+ * power: switches the machine through its BMC, and takes a person's word where the BMC cannot be read.
  * Tests: tests/world/test_bmc.c, tests/world/test_verbs.c
  */
 
@@ -14,7 +14,8 @@
  * voids it: the operation gets a new id.  Looks at the BMC itself; false: not confirmed, or not written yet. */
 bool life_off_confirmed(struct life *l);
 
-/* Switch it off through the BMC; nothing when a request is out. */
+/* Switch it on or off through the BMC; power-on waits for its turn (life/power_turn.h).  Does nothing while a
+ * request is out. */
 void life_power(struct life *l, bool on);
 
 /* For acts at the BMC: may this one go out, the call for it, and what its done() passes on (life: call.arg). */

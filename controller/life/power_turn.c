@@ -1,3 +1,7 @@
+/*
+ * power_turn: asks the queue of the Provider for a turn, writes a longer wait into the journal, and
+ * moves the state's deadline by it.
+ */
 #include "controller/life/power_turn.h"
 
 #include "base/str.h"

@@ -4,10 +4,10 @@
 #include "controller/life/life.h"
 
 /*
- * life_pace: power-on waits its turn (hardware/power_pacing.h).
+ * power_turn: a machine waits for its turn to be switched on (hardware/power_pacing.h).
  *
- * A wait worth telling stands in the journal: waitingFor Rate, since lastError.time.  It does not eat the
- * state's deadline: that stands still meanwhile, and is moved by as much before the machine is switched on.
+ * A wait of more than 5 s stands in the journal: waitingFor Rate, begun at lastError.time.  The state's
+ * deadline does not pass meanwhile, and is moved by as much before the machine is switched on.
  * Tests: tests/world/test_pace.c
  */
 

@@ -4,7 +4,7 @@
 #include "controller/life/life.h"
 
 /*
- * progress: what an agent says of an order, into status now and then.
+ * progress: writes how far the agent is with its order into status.operation.progress.
  */
 
 /* What the agent said last of that order goes into status.operation.progress, now and then. */

@@ -1,5 +1,5 @@
 /*
- * life_follow: the first acts of a leader on a machine that another one led.
+ * takeover: the first acts of a leader on a machine that another one led.
  *
  * A BMC refuses no fence.  So the session that the journal names is deleted by the first look (its
  * login), and two looks come before the first act.  Where the BMC has no sessions nothing takes the

@@ -4,7 +4,8 @@
 #include "controller/life/life.h"
 
 /*
- * tenancy: which tenancies are known of, and a status that is older than them.
+ * tenancy: the highest tenancy that is known of a machine, and whether its status is older than that (a
+ * restored backup).
  * Tests: tests/world/test_restore.c, tests/world/test_evidence.c
  */
 

@@ -1,5 +1,5 @@
 /*
- * life_attempt: from the first order of a wipe to the record of it.
+ * wipe_attempt: from the first order of a wipe to the record of it.
  *
  *	inspecting --status.wipeAttempt--> wiping, verifying --WipeRecord--> stamp, free
  *	                                        '--> dirty, quarantined: drover's word alone

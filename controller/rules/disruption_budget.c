@@ -8,6 +8,8 @@
 #include <time.h>
 
 #include "controller/rules/disruption_budget.h"
+#include "api/annotations.h"
+#include "api/machine_states.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -168,6 +170,37 @@ static int64_t most(const char *text, int64_t nodes)
 	int64_t n = strtoll(text, &end, 10);
 
 	return *end == '%' ? (nodes * n + 99) / 100 : n;
+}
+
+static enum machine_state state_of(const struct machine *m)
+{
+	return machine_state_find(str_or(m->status.state, ""));
+}
+
+bool disruption_serves(const struct machine *m)
+{
+	return state_of(m) == MACHINE_SERVING;
+}
+
+/* What drover took out itself counts until it is out: whether it is off is not known of a quarantined one. */
+static bool for_our_sake(const struct machine *m)
+{
+	const char *reason = m->status.leave ? m->status.leave->reason : NULL;
+
+	return str_eq(reason, LEAVE_EMPTY) || str_eq(reason, LEAVE_EXPIRED) ||
+	       str_eq(reason, LEAVE_ASLEEP);
+}
+
+void disruption_count(struct disruption *d, const struct machine *m, const struct node_claim *n,
+		      bool decided)
+{
+	enum machine_state s = state_of(m);
+
+	if (s < MACHINE_SERVING ||
+	    (s > MACHINE_LEAVING && !(s == MACHINE_QUARANTINED && for_our_sake(m))))
+		return;
+	d->nodes++;
+	d->leaving += s > MACHINE_SERVING || n->meta.deletion_timestamp || decided;
 }
 
 int64_t disruption_budget_allow(const struct node_pool *p, const char *reason, int64_t nodes,

@@ -4,10 +4,22 @@
 #include "api/kinds.h"
 
 /*
- * disruption_budget: spec.disruption.budgets of a NodePool: how many of its nodes may be on their way out
- * at once for drover's own sake.  Pure.  Meaning as in Karpenter: the smallest that counts now
+ * disruption_budget: spec.disruption.budgets of a NodePool: drover begins nothing for its own sake while so many of the pool's
+ * nodes are on their way out.  Pure.  Meaning as in Karpenter: all that leave count, the smallest budget that counts now
  * wins, a percentage rounds up, and one with a schedule counts from each of its times on for its duration.
  */
+
+/* The nodes of a pool. */
+struct disruption {
+	int64_t nodes;	 /* on which work may run */
+	int64_t leaving; /* ... of them on their way out, or quarantined on it */
+};
+
+/* Work may run on it, and nothing took it out of service. */
+bool disruption_serves(const struct machine *m);
+/* Add one that holds this claim.  decided: that it leaves is known, and not yet written. */
+void disruption_count(struct disruption *d, const struct machine *m, const struct node_claim *n,
+		      bool decided);
 
 /* Most of `nodes` that may be leaving at once for this reason at the wall time now; INT64_MAX: no budget counts. */
 int64_t disruption_budget_allow(const struct node_pool *p, const char *reason, int64_t nodes,

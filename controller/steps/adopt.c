@@ -1,3 +1,7 @@
+/*
+ * adopt: proves that a running machine is what an approval says, and takes it over as serving. 
+ * Apart from the steps, which bring machines up themselves.
+ */
 #include <string.h>
 
 #include "controller/steps/adopt.h"

@@ -1,5 +1,5 @@
 /*
- * life_clean: dirty, inspecting, wiping, verifying.  The machine is cut off; the
+ * cleaning: dirty, inspecting, wiping, verifying.  The machine is cut off; the
  * agent looks at it, wipes it, looks again and signs; drover judges,
  * countersigns and keeps the record; only then is it free.
  *

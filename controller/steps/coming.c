@@ -1,5 +1,5 @@
 /*
- * life_coming: claimed, imaging, attaching, booting, joining, gating, serving.
+ * coming: claimed, imaging, attaching, booting, joining, gating.
  *
  * Up to the end of claimed nothing of the tenant's has been written.  The one
  * write that leaves claimed raises the tenancy and takes clean away: from then
@@ -387,20 +387,13 @@ void step_attaching(struct life *l)
 		life_goto(l, MACHINE_BOOTING, NULL, REASON_NONE, NULL);
 }
 
-static const struct tenant_node *node_of(struct life *l, const struct node_claim *n)
-{
-	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
-
-	return t ? tenant_node_get(t, n->meta.name) : NULL;
-}
-
 void step_booting(struct life *l)
 {
 	const struct node_claim *n = wanted(l);
 
 	if (!n)
 		return;
-	if (node_of(l, n)) {
+	if (tenant_node_of(l->parts->tenants, n)) {
 		life_goto(l, MACHINE_JOINING, NULL, REASON_NONE, NULL);
 		return;
 	}
@@ -449,7 +442,7 @@ static bool token_gone(struct life *l, const struct node_claim *n, struct tenant
 void step_joining(struct life *l)
 {
 	const struct node_claim *n = wanted(l);
-	const struct tenant_node *node = n ? node_of(l, n) : NULL;
+	const struct tenant_node *node = n ? tenant_node_of(l->parts->tenants, n) : NULL;
 	struct tenant *t;
 	struct err e;
 	json_t *patch;
@@ -547,7 +540,7 @@ static json_t *without_unregistered(const struct tenant_node *node)
 void step_gating(struct life *l)
 {
 	const struct node_claim *n = wanted(l);
-	const struct tenant_node *node = n ? node_of(l, n) : NULL;
+	const struct tenant_node *node = n ? tenant_node_of(l->parts->tenants, n) : NULL;
 	struct tenant *t;
 	const char *missing;
 	json_t *patch;

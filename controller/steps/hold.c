@@ -1,3 +1,6 @@
+/*
+ * hold: keeps status.hold and the marks on the Node in step, with what persons and Drains want.
+ */
 #include <string.h>
 
 #include "controller/steps/hold.h"
@@ -7,10 +10,6 @@
 #include "controller/life/ask.h"
 #include "controller/life/journal.h"
 #include "controller/life/node.h"
-
-/* --- marks on the Node ------------------------------------------------------------------------------ */
-
-/* --- holds ------------------------------------------------------------------------------------------ */
 
 static bool drain_stands(const struct life *l, const char *name)
 {
@@ -39,8 +38,7 @@ static void write_hold(struct life *l, json_t *hold, const char *released, const
 bool life_hold(struct life *l, const struct node_claim *n)
 {
 	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
-	const struct tenant_node *node =
-		t && tenant_usable(t) ? tenant_node_get(t, n->meta.name) : NULL;
+	const struct tenant_node *node = tenant_node_now(l->parts->tenants, n);
 	const struct machine_hold *h = l->m->status.hold;
 	const char *release = labels_get(&l->m->meta.annotations, REQUEST_RELEASE);
 	char when[STR_TIME_SIZE];

@@ -1,12 +1,14 @@
+/*
+ * leave_reason: goes through all that may want a machine back (Drains, the claim, a sleeping
+ * tenant, drover itself) and gives the one that counts.  Apart from draining.c, which acts on it.
+ */
 #include "controller/steps/leave_reason.h"
 #include "api/annotations.h"
-#include "base/map.h"
 #include "base/str.h"
+#include "controller/claims/budget.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/counters.h"
 #include "controller/drain/drains.h"
-#include "controller/rules/disruption_budget.h"
-#include "controller/steps/lives.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/tenant.h"
 
@@ -106,31 +108,10 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 /* Counting a pool takes a look at all machines. */
 #define BUDGET_AGAIN_MS 10000
 
-struct crowd {
-	const char *pool;
-	int64_t nodes, leaving;
-};
-
 static bool of_own_accord(const char *reason)
 {
 	return str_eq(reason, LEAVE_EMPTY) || str_eq(reason, LEAVE_EXPIRED) ||
 	       str_eq(reason, LEAVE_ASLEEP);
-}
-
-static void count_machine(struct crowd *cr, const struct life *l)
-{
-	const struct machine *m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
-	const struct object_ref *r = m ? m->status.claim_ref : NULL;
-	const struct node_claim *n =
-		r ? CTX_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
-	enum machine_state s =
-		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
-
-	if (!n || !str_eq(n->spec.node_pool_ref.name, cr->pool) || s < MACHINE_SERVING)
-		return;
-	cr->nodes++;
-	cr->leaving += l->giving_back || (s >= MACHINE_DRAINING && m->status.leave &&
-					  of_own_accord(m->status.leave->reason));
 }
 
 /* Look again no later than in so many ms. */
@@ -140,17 +121,12 @@ static void look_in(struct life *l, int64_t ms)
 		loop_timer_start(&l->timer, ms);
 }
 
-static bool within_budget(struct life *l, const struct node_pool *p, const char *reason)
+static bool budget_left(struct life *l, const struct node_claim *n, const char *reason)
 {
-	struct crowd cr = {.pool = p->meta.name};
 	int64_t now = loop_now(l->c->loop);
-	struct map_iter it;
 
 	if (now >= l->budget_after) {
-		map_for_each (it, l->all->map)
-			count_machine(&cr, it.value);
-		if (cr.leaving <
-		    disruption_budget_allow(p, reason, cr.nodes, loop_wall(l->c->loop)))
+		if (budget_allows(l->c, n, reason))
 			return true;
 		l->budget_after = now + BUDGET_AGAIN_MS;
 	}
@@ -224,8 +200,7 @@ static bool is_dead(struct life *l, struct tenant *t, const struct node_claim *n
 /* Cordoned by a person, by the machine's status or by what the tenant said last. */
 static bool is_held(const struct life *l, const struct node_claim *n)
 {
-	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
-	const struct tenant_node *node = t ? tenant_node_get(t, n->meta.name) : NULL;
+	const struct tenant_node *node = tenant_node_of(l->parts->tenants, n);
 
 	return l->m->status.hold || (node && node->world.unschedulable && !node->draining);
 }
@@ -244,7 +219,7 @@ static struct leave for_sleep(struct life *l, const struct node_claim *n, const 
 	    (drain->reason && drain->then == DRAIN_HOLD) ||
 	    !is_due(l, vc->status.asleep_since, vc->spec.sleep_grace))
 		return (struct leave){0};
-	if (l->state == MACHINE_SERVING && !within_budget(l, p, LEAVE_ASLEEP))
+	if (l->state == MACHINE_SERVING && !budget_left(l, n, LEAVE_ASLEEP))
 		return (struct leave){0};
 	if (!slept_out(l, n))
 		return (struct leave){0};
@@ -261,8 +236,7 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
 						   n->spec.virtual_cluster_ref.name);
 	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
-	const struct tenant_node *node =
-		t && tenant_usable(t) ? tenant_node_get(t, n->meta.name) : NULL;
+	const struct tenant_node *node = tenant_node_now(l->parts->tenants, n);
 	int64_t now = loop_wall(l->c->loop);
 
 	/* An absent Node is not a dead one. */
@@ -274,10 +248,10 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 		return (struct leave){0};
 	if (n->spec.expire_after > 0 &&
 	    is_due(l, n->meta.creation_timestamp, n->spec.expire_after) &&
-	    within_budget(l, p, LEAVE_EXPIRED))
+	    budget_left(l, n, LEAVE_EXPIRED))
 		return (struct leave){.reason = LEAVE_EXPIRED,
 				      .deadline = now + n->spec.termination_grace_period};
-	if (is_empty(l, t, n, p) && within_budget(l, p, LEAVE_EMPTY))
+	if (is_empty(l, t, n, p) && budget_left(l, n, LEAVE_EMPTY))
 		return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};
 	return (struct leave){0};
 }

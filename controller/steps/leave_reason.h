@@ -5,14 +5,13 @@
 #include "controller/life/life.h"
 
 /*
- * leave: whether a machine that serves has to leave its tenant, why, and how it
- * may: asked from the caches at each turn, never remembered here.
+ * leave_reason: whether a machine that serves has to leave its tenant, why, and in what way.  Derived from the
+ * caches at each turn; nothing is remembered here.
  *
- * While serving the answer starts a drain and is written to status.leave; while
- * draining it is asked again: what no longer wants it to leave lets it serve on, as long as its claim
- * is not deleted, for that cannot be undone.
- * What drover begins for its own sake, Empty, Expired and TenantAsleep, waits for the budgets of the pool and for
- * nobody to have paused or held it; once begun, the journal says that it goes on.
+ * While serving, the answer starts a drain and is written to status.leave.  While draining it is asked again:
+ * when the reason is gone the machine serves on, unless its claim is deleted, which cannot be undone.
+ * The reasons of drover itself (Empty, Expired, TenantAsleep) wait for the budgets of the pool, and while the
+ * machine is paused or held.  A drain that has begun for one of them goes on, as the journal says.
  */
 /* In serving and draining. */
 struct leave leave_reason(struct life *l);

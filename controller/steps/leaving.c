@@ -1,6 +1,7 @@
 /*
- * life_leave: leaving.  Off and cut, what still hangs on the Node is let go of, the Node is deleted by
- * UID and the token with it, and then the claim ends (S3).  A tenant that cannot be reached is owed that (tenant/debts.h).
+ * leaving: the machine is off and cut off.  Its volumes are detached, its Node is deleted by UID, its
+ * bootstrap token as well, and then the claim ends (S3).  What a tenant that cannot be reached is owed
+ * becomes a debt (tenant/debts.h).
  * Tests: tests/world/test_leave.c, tests/world/test_leave_tenant.c, tests/world/test_review.c
  */
 #include <stdlib.h>

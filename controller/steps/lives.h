@@ -36,6 +36,8 @@ void lives_reattach(struct lives *ls, const char *name);
 void lives_hang_up(struct lives *ls, const struct tenant *t);
 /* This driver's provider and fabric are about to be freed: forget what hangs on them. */
 void lives_detach(struct lives *ls, const struct driver *s);
+/* It is being written down that this machine leaves (struct life, giving_back). */
+bool lives_giving_back(const struct lives *ls, const char *machine);
 /* VolumeAttachments that name its Node, as last looked for; -1: nobody has. */
 int lives_volumes_left(const struct lives *ls, const char *machine);
 /* How the login at its BMC stands, for the login guard; false: there is no such machine. */

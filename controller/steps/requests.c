@@ -1,3 +1,7 @@
+/*
+ * requests: compares each annotation of a Machine with what was acted on last, and acts on what is
+ * new.  Apart from the steps, since a request may come in any state.
+ */
 #include <string.h>
 
 #include "controller/steps/requests.h"

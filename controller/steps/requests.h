@@ -9,7 +9,7 @@
  *
  * A value is acted on once: it is compared with what status says was acted on
  * last, so any new value (the verbs write the time) is a new request.  Values longer than
- * 253 bytes are nobody's.
+ * 253 bytes are ignored.
  * Tests: tests/world/test_verbs.c
  */
 

@@ -1,5 +1,5 @@
 /*
- * life_rest: the states in which nothing is under way: known, free,
+ * rest: the states in which nothing is under way: known, free,
  * quarantined, retired; and the gate through which a machine is offered (S1).
  * Tests: tests/world/test_verbs.c, tests/world/test_bmc.c
  */

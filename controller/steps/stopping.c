@@ -1,12 +1,12 @@
 /*
- * life_going: stopping and isolating.  The order is the guarantee: off and observed, cut off and
+ * stopping: stopping and isolating.  The order is the guarantee: off and observed, cut off and
  * proved, then what steps/leaving.c does (S3).
  *
  * A BMC that says Off while the machine runs is found out by its kubelet, which renews its Lease every
  * 10 s (a quarter of 40 s), and by our agent.  No clocks are compared: what counts is
  * that the Lease changes between two questions that were both asked after off was read.  One such
- * change may be a write that was on its way; two are a machine that runs.  The tenant
- * could do that to keep the machine, so it ends with the operation; its network is cut by then.
+ * change may be a write that was on its way; two are a machine that runs.  A tenant could renew the
+ * Lease to keep its machine, so the doubt ends with the operation; its network is cut by then.
  */
 #include <string.h>
 
@@ -71,7 +71,7 @@ static struct tenant *listens_to(const struct life *l)
 	struct tenant *t =
 		n ? tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name) : NULL;
 
-	return t && !is_cut(l) && tenant_usable(t) && tenant_node_get(t, n->meta.name) ? t : NULL;
+	return t && !is_cut(l) && tenant_node_now(l->parts->tenants, n) ? t : NULL;
 }
 
 static void listen(struct life *l)

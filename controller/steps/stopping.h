@@ -4,7 +4,7 @@
 #include "controller/life/life.h"
 
 /*
- * stopping: what stopping, isolating and leaving share: is it off, and is it cut off?
+ * stopping: what stopping, isolating and leaving ask alike: is the machine off, and is it cut off?
  * Tests: tests/world/test_leave.c
  */
 /* The BMC's Off is not believed in this operation, because its kubelet or our agent was heard

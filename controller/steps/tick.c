@@ -1,7 +1,6 @@
 /*
- * life: attaching and ticking.  The steps are in steps/rest.c, steps/coming.c, steps/serving.c,
- * steps/stopping.c, steps/leaving.c and steps/cleaning.c; what they share with the outside (BMC,
- * fabric, agent) is in life/bmc.c, what is written in life/journal.c.
+ * tick: attaches BMC and agent session of each Machine, and runs the step of its state.  The steps are in
+ * the other files of this folder, what they share in controller/life/.
  *
  *	on_tick --> take over (fence) --> deadline? --> step --> act / order / goto
  *	   ^                                                          |
@@ -34,8 +33,6 @@
 #include "controller/steps/steps.h"
 #include "controller/tenant/tenant.h"
 #include <stdio.h>
-
-/* --- objects ----------------------------------------------------------------------------------- */
 
 /* --- the tick ---------------------------------------------------------------------------------- */
 
@@ -429,6 +426,14 @@ int lives_volumes_left(const struct lives *ls, const char *machine)
 	const struct life *l = map_get(ls->map, machine);
 
 	return l ? l->volumes : -1;
+}
+
+bool lives_giving_back(const struct lives *ls, const char *machine)
+{
+	const struct life *l =
+		ls ? map_get(ls->map, machine) : NULL; /* NULL: the controller is being freed */
+
+	return l && l->giving_back;
 }
 
 bool lives_login(const struct lives *ls, const char *machine, struct login_try *out)

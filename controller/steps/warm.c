@@ -1,3 +1,7 @@
+/*
+ * warm: begins, keeps and ends the boot of a warm machine, and hands its agent over to a claim. 
+ * Apart from rest.c, where it is one of many things that free does.
+ */
 #include "controller/steps/warm.h"
 #include "controller/steps/lives.h"
 

@@ -4,7 +4,7 @@
 #include "controller/life/life.h"
 
 /*
- * life_warm: a free machine that is kept on, with the agent running in the provisioning network (claims/warm_pool.h says which).
+ * warm: a free machine that is kept on, with the agent running in the provisioning network (claims/warm_pool.h says which).
  *
  *	off --warmFor, new operation--> booted like at claim --> agent polls --claim--> claimed, same operation
  *	                                   ^                      ^ | silent, rebooted      |
@@ -12,8 +12,8 @@
  *	                                                          '------ claim withdrawn ---'
  *
  * The agent's session is that of status.operation {id, bootNumber}, which the claim takes over, so the agent need not be
- * booted again: identity, inventory and stamps are looked at then as ever.  Whoever switches it off by
- * another hand is not fought: off for 30 min, too.
+ * booted again: identity, inventory and stamps are looked at then as ever.  A machine that
+ * somebody else switched off stays off for 30 min as well.
  * Tests: tests/world/test_warm.c, tests/world/test_warm_claim.c, tests/world/test_warm_crash.c
  */
 

@@ -1,8 +1,7 @@
 /*
  * debts: one debtor for each tenant that has claims or debts, one call of it at a time.
  *
- *	look --> owner of a claim gone? --> delete the claim
- *	     '-> finalizer on or off
+ *	look --> finalizer on or off
  *	     '-> oldest debts written off
  *	     '-> the debt at hand: Node --> token --> struck off
  */
@@ -11,8 +10,6 @@
 
 #include "controller/tenant/debts.h"
 #include "api/annotations.h"
-#include "api/machine_states.h"
-#include "api/resources.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -20,7 +17,6 @@
 #include "base/str.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/status_writer.h"
-#include "controller/rules/disruption_budget.h"
 #include "controller/rules/sleep.h"
 #include "controller/tenant/tenant.h"
 #include "kube/call.h"
@@ -35,7 +31,6 @@ struct debts {
 	struct context *c;
 	const struct tenants *tenants;
 	struct map *debtors; /* VirtualCluster name -> struct debtor */
-	bool deleting;	     /* a claim of a pool that is gone: one at a time, of all tenants */
 };
 
 enum paying { PAY_NODE, PAY_TOKEN, PAY_STRIKE };
@@ -44,7 +39,7 @@ struct debtor {
 	struct debts *owner;
 	char *tenant;
 	struct loop_timer timer;
-	struct status_writer write; /* of the VirtualCluster and of claims */
+	struct status_writer write; /* of the VirtualCluster */
 	struct kube_call *call;	    /* no more than one of the two is under way */
 	bool abroad;		    /* call goes through the tenant's client */
 	char debt[254];		    /* the debt at hand: its Node's name; "": none yet */
@@ -52,9 +47,6 @@ struct debtor {
 	enum paying paying;
 	struct backoff backoff;
 	int64_t pay_after; /* loop_now(): backing off until */
-	/* The claim whose owner is asked about. */
-	char claim[254], claim_uid[64];
-	enum object_kind_id owner_kind;
 };
 
 json_t *debts_without(const struct virtual_cluster *vc, const char *node)
@@ -88,172 +80,6 @@ static bool busy(const struct debtor *d)
 static void later(struct debtor *d, int64_t ms)
 {
 	loop_timer_start(&d->timer, ms);
-}
-
-/* --- owners ---------------------------------------------------------------------------------------- */
-
-struct search {
-	const struct debtor *d;
-	size_t n; /* claims of this tenant */
-	const struct node_claim *orphan;
-	enum object_kind_id kind;
-	const struct object_ref *ref;
-};
-
-static bool stands(const struct context *c, enum object_kind_id kind, const struct object_ref *ref)
-{
-	const struct kube_entry *en = kube_cache_get(c->cache[kind], "", str_or(ref->name, ""));
-	const struct object_meta *m = en ? object_meta_of(en->object) : NULL;
-
-	/* Another UID is no deletion: a backup was put back, or it was made anew (claims_owner_replaced()). */
-	return m && !m->deletion_timestamp;
-}
-
-struct crowd {
-	const struct context *c;
-	const char *pool;
-	int64_t nodes, leaving;
-};
-
-/* Work may run on its machine. */
-static bool serves(const struct context *c, const struct node_claim *n, enum machine_state *s)
-{
-	const struct machine *m = n->status.machine_ref ? CTX_GET(c, OBJECT_MACHINE, machine,
-								  n->status.machine_ref->name)
-							: NULL;
-
-	*s = m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
-	return m && m->status.claim_ref && str_eq(m->status.claim_ref->name, n->meta.name) &&
-	       *s >= MACHINE_SERVING && *s <= MACHINE_LEAVING;
-}
-
-static bool count_claim(const struct kube_entry *en, void *arg)
-{
-	const struct node_claim *n = en->object;
-	struct crowd *cr = arg;
-	enum machine_state s;
-
-	if (!str_eq(n->spec.node_pool_ref.name, cr->pool) || !serves(cr->c, n, &s))
-		return true;
-	cr->nodes++;
-	cr->leaving += n->meta.deletion_timestamp || s > MACHINE_SERVING;
-	return true;
-}
-
-/* A pool's claims leave within its budgets, of which none counts for less than one.  With the pool
- * they are gone as a rule, and then it is one. */
-static bool within_budget(const struct context *c, const struct node_claim *n)
-{
-	struct crowd cr = {.c = c, .pool = n->spec.node_pool_ref.name};
-	const struct node_pool *p = CTX_GET(c, OBJECT_NODE_POOL, node_pool, cr.pool);
-	enum machine_state s;
-
-	if (!serves(c, n, &s) || s > MACHINE_SERVING) /* it leaves as it is */
-		return true;
-	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], count_claim, &cr);
-	return !cr.leaving || (p && cr.leaving < disruption_budget_allow(p, "Deleted", cr.nodes,
-									 loop_wall(c->loop)));
-}
-
-static bool look_at_claim(const struct kube_entry *en, void *arg)
-{
-	const struct node_claim *n = en->object;
-	struct search *s = arg;
-	const struct context *c = s->d->owner->c;
-
-	if (!str_eq(n->spec.virtual_cluster_ref.name, s->d->tenant))
-		return true;
-	s->n++;
-	if (s->orphan || n->meta.deletion_timestamp)
-		return true;
-	if (!stands(c, OBJECT_VIRTUAL_CLUSTER, &n->spec.virtual_cluster_ref)) {
-		s->kind = OBJECT_VIRTUAL_CLUSTER;
-		s->ref = &n->spec.virtual_cluster_ref;
-		s->orphan = n;
-	} else if (!stands(c, OBJECT_NODE_POOL, &n->spec.node_pool_ref) && within_budget(c, n)) {
-		s->kind = OBJECT_NODE_POOL;
-		s->ref = &n->spec.node_pool_ref;
-		s->orphan = n;
-	}
-	return true;
-}
-
-static void on_claim_deleted(json_t *o, const struct err *e, void *arg)
-{
-	struct debtor *d = arg;
-
-	(void)o;
-	(void)e;
-	d->owner->deleting = false;
-	later(d, SOON_MS);
-}
-
-static void delete_claim(struct debtor *d)
-{
-	struct context *c = d->owner->c;
-	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, d->claim);
-
-	if (!n || !str_eq(n->meta.uid, d->claim_uid) || n->meta.deletion_timestamp ||
-	    !ctx_may_destroy(c) || ctx_crds_terminating(c) || d->owner->deleting ||
-	    (d->owner_kind == OBJECT_NODE_POOL && !within_budget(c, n))) {
-		later(d, SOON_MS);
-		return;
-	}
-	d->owner->deleting = true;
-	log_info("claim deleted: its owner is", LOG_S("claim", d->claim),
-		 LOG_S("owner", object_kinds[d->owner_kind].kind));
-	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Normal", "OwnerDeleted",
-		  d->owner_kind == OBJECT_NODE_POOL ? "its NodePool was deleted"
-						    : "its VirtualCluster was deleted");
-	writer_delete(&d->write, OBJECT_NODE_CLAIM, &n->meta, on_claim_deleted);
-}
-
-/* A definition younger than the claim was deleted and applied again, and took the owners along. */
-static void on_definition(json_t *o, const struct err *e, void *arg)
-{
-	struct debtor *d = arg;
-	const struct node_claim *n = CTX_GET(d->owner->c, OBJECT_NODE_CLAIM, node_claim, d->claim);
-	int64_t since;
-
-	d->call = NULL;
-	if (e || json_at(o, "metadata", "deletionTimestamp") || !n ||
-	    !str_to_time(str_or(json_str_at(o, "metadata", "creationTimestamp"), ""), &since)) {
-		later(d, LOOK_MS);
-		return;
-	}
-	if (since > n->meta.creation_timestamp) {
-		ctx_event(
-			d->owner->c, OBJECT_NODE_CLAIM, &n->meta, "Warning", "OwnerLost",
-			"what it belongs to was lost with its CustomResourceDefinition: the claim stays until it is deleted");
-		later(d, 60 * LOOK_MS);
-		return;
-	}
-	delete_claim(d);
-}
-
-static void on_owner(json_t *o, const struct err *e, void *arg)
-{
-	struct debtor *d = arg;
-	char name[128];
-	bool going =
-		e ? e->kind == ERR_NOT_FOUND : json_at(o, "metadata", "deletionTimestamp") != NULL;
-
-	d->call = NULL;
-	if (!going) { /* the cache is behind, or nobody can say */
-		later(d, LOOK_MS);
-		return;
-	}
-	str_format(name, sizeof(name), "%s." OBJECT_GROUP, object_kinds[d->owner_kind].plural);
-	d->call = kube_get(d->owner->c->host, &KUBE_CRDS, NULL, name, on_definition, d);
-}
-
-static void ask_owner(struct debtor *d, const struct search *s)
-{
-	str_copy(d->claim, sizeof(d->claim), s->orphan->meta.name);
-	str_copy(d->claim_uid, sizeof(d->claim_uid), s->orphan->meta.uid);
-	d->owner_kind = s->kind;
-	d->call = kube_get(d->owner->c->host, &object_resources[s->kind], NULL,
-			   str_or(s->ref->name, ""), on_owner, d);
 }
 
 /* --- the finalizer --------------------------------------------------------------------------------- */
@@ -413,8 +239,21 @@ static void debtor_free(void *p)
 static bool synced(const struct context *c)
 {
 	return kube_cache_synced(c->cache[OBJECT_NODE_CLAIM]) &&
-	       kube_cache_synced(c->cache[OBJECT_NODE_POOL]) &&
 	       kube_cache_synced(c->cache[OBJECT_VIRTUAL_CLUSTER]);
+}
+
+struct tally {
+	const char *tenant;
+	size_t claims;
+};
+
+static bool count_claim(const struct kube_entry *en, void *arg)
+{
+	const struct node_claim *n = en->object;
+	struct tally *t = arg;
+
+	t->claims += str_eq(n->spec.virtual_cluster_ref.name, t->tenant);
+	return true;
 }
 
 static void look(void *arg)
@@ -423,24 +262,19 @@ static void look(void *arg)
 	struct context *c = d->owner->c;
 	const struct virtual_cluster *vc = cluster_of(d);
 	struct tenant *t = tenant_get(d->owner->tenants, d->tenant);
-	struct search s = {.d = d};
+	struct tally tally = {.tenant = d->tenant};
 
 	if (busy(d) || !c->leading || !c->ready) /* kicked when it leads and is ready */
 		return;
 	later(d, LOOK_MS);
 	if (!synced(c) || ctx_crds_terminating(c))
 		return;
-	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], look_at_claim, &s);
-	if (s.orphan && !(vc && vc->spec.paused)) {
-		ask_owner(d, &s);
-		return;
-	}
 	if (!vc) {
-		if (!s.n)
-			map_del(d->owner->debtors, d->tenant);
+		map_del(d->owner->debtors, d->tenant);
 		return;
 	}
-	if (finalizer(d, vc, s.n || vc->status.debts.n) || write_off(d, vc))
+	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], count_claim, &tally);
+	if (finalizer(d, vc, tally.claims || vc->status.debts.n) || write_off(d, vc))
 		return;
 	if (!vc->status.debts.n) {
 		d->debt[0] = d->after[0] = '\0';
@@ -477,15 +311,6 @@ static bool kick_cluster(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-static bool kick_tenant_of(const struct kube_entry *en, void *arg)
-{
-	const struct node_claim *n = en->object;
-
-	if (n->spec.virtual_cluster_ref.name)
-		kick(arg, n->spec.virtual_cluster_ref.name);
-	return true;
-}
-
 struct debts *debts_new(struct context *c, const struct tenants *tenants)
 {
 	struct debts *d = mem_new(struct debts);
@@ -513,7 +338,6 @@ void debts_kick(struct debts *d, const char *tenant)
 		return;
 	}
 	kube_cache_each(d->c->cache[OBJECT_VIRTUAL_CLUSTER], kick_cluster, d);
-	kube_cache_each(d->c->cache[OBJECT_NODE_CLAIM], kick_tenant_of, d);
 }
 
 void debts_hang_up(struct debts *ds, const char *tenant)

@@ -16,14 +16,12 @@
  * registered it again.
  *
  * Also the finalizer drover.dev/virtual-cluster: put on while claims or debts exist; a VirtualCluster
- * that is being deleted has its claims deleted, its debts tried for 10 min, and then the finalizer taken off.
- * A deleted NodePool likewise has its claims deleted (its claims' spec is frozen, so nothing else hangs on it).
- * That an owner has gone is read from the API itself (one of the same name and another UID has not: a backup that was
- * put back must not stop work); and the definition of its kind has to be older than the
- * claim, for when that was deleted and came back nobody wanted the claims to go.
+ * that is being deleted has its claims deleted (claims/owners.h), its debts tried for 10 min, and then the finalizer
+ * taken off.
  *
  * None of this happens while one of our CustomResourceDefinitions is being deleted; nothing is
  * deleted while the VirtualCluster is paused.
+ * Tests: tests/unit/controller/tenant/test_debts.c, tests/world/test_leave_tenant.c
  */
 #define DEBTS_MAX                                                                                  \
 	250 /* of a tenant; the oldest gives way to a new one, so that no machine or claim is held up */

@@ -26,6 +26,25 @@ const struct tenant_node *tenant_node_get(struct tenant *t, const char *name)
 	return t->nodes ? KUBE_CACHE_GET(t->nodes, tenant_node, "", name) : NULL;
 }
 
+static struct tenant *tenant_of(const struct tenants *ts, const struct node_claim *n)
+{
+	return tenant_get(ts, str_or(n->spec.virtual_cluster_ref.name, ""));
+}
+
+const struct tenant_node *tenant_node_of(const struct tenants *ts, const struct node_claim *n)
+{
+	struct tenant *t = tenant_of(ts, n);
+
+	return t ? tenant_node_get(t, n->meta.name) : NULL;
+}
+
+const struct tenant_node *tenant_node_now(const struct tenants *ts, const struct node_claim *n)
+{
+	struct tenant *t = tenant_of(ts, n);
+
+	return t && tenant_usable(t) ? tenant_node_get(t, n->meta.name) : NULL;
+}
+
 struct by_identity {
 	const char *uuid, *provider_id;
 	const struct tenant_node *found;

@@ -105,6 +105,10 @@ bool tenant_is_silent(const struct tenant *t);
 bool tenant_secret_absent(const struct tenant *t);
 const struct tenant_node *tenant_node_get(struct tenant *t,
 					  const char *name); /* NULL: none, or not known */
+/* The Node of this claim, as its tenant said last; NULL: none, or not known. */
+const struct tenant_node *tenant_node_of(const struct tenants *ts, const struct node_claim *n);
+/* The same, where the tenant can be used: what it says holds now. */
+const struct tenant_node *tenant_node_now(const struct tenants *ts, const struct node_claim *n);
 /* How many pods keep that node in use: not of a DaemonSet, not static, not ended.  *since: wall ms from
  * which on it had none, as far as this process saw. */
 size_t tenant_pods_on(const struct tenant *t, const char *node, int64_t *since);

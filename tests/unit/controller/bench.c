@@ -574,6 +574,11 @@ void bench_keys(struct bench *d)
 	assert_true(loop_sim_run_cond(d->l, has_keys, d, loop_now(d->l) + WAIT_MS));
 }
 
+static void on_life_timer(void *arg)
+{
+	(void)arg; /* nothing runs */
+}
+
 struct life *bench_life(struct bench *d, const char *machine)
 {
 	struct life *l = mem_new(struct life);
@@ -585,12 +590,15 @@ struct life *bench_life(struct bench *d, const char *machine)
 	l->m = CTX_GET(&d->c, OBJECT_MACHINE, machine, machine);
 	assert_non_null(l->m);
 	writer_init(&l->write, &d->c, l);
+	loop_timer_init(&l->timer, d->g, on_life_timer, l);
 	l->state = machine_state_find(str_or(l->m->status.state, "known"));
 	return l;
 }
 
 void bench_life_done(struct life *l)
 {
+	writer_stop(&l->write);
+	loop_timer_stop(&l->timer);
 	free(l->name);
 	free(l);
 }

@@ -94,12 +94,44 @@ static void the_smallest_budget_that_counts_wins(void **state)
 	assert_true(disruption_budget_allow(&p, "Empty", 100, day) == INT64_MAX);
 }
 
+/* Of one machine in that state: is it counted, is it on its way out? */
+static void counts(const char *state, const char *reason, bool deleted, bool decided, int64_t nodes,
+		   int64_t leaving)
+{
+	struct machine_leave leave = {.reason = reason};
+	struct machine m = {.status = {.state = state, .leave = reason ? &leave : NULL}};
+	struct node_claim n = {.meta.deletion_timestamp = deleted ? 1 : 0};
+	struct disruption d = {0};
+
+	disruption_count(&d, &m, &n, decided);
+	if (d.nodes != nodes || d.leaving != leaving)
+		fail_msg("%s %s: %lld nodes, %lld leaving", state, reason ? reason : "",
+			 (long long)d.nodes, (long long)d.leaving);
+}
+
+static void whatever_is_on_its_way_out_counts(void **state)
+{
+	(void)state;
+	counts("joining", NULL, true, true, 0, 0); /* nothing runs there yet */
+	counts("serving", NULL, false, false, 1, 0);
+	counts("serving", NULL, true, false, 1, 1);
+	counts("serving", NULL, false, true, 1, 1);
+	counts("draining", "Drain", false, false, 1, 1);
+	counts("draining", "Empty", false, false, 1, 1);
+	counts("stopping", NULL, false, false, 1, 1);
+	counts("leaving", "ClaimDeleted", true, false, 1, 1);
+	counts("quarantined", "ClaimDeleted", true, false, 0, 0);
+	counts("quarantined", "Expired", false, false, 1, 1);
+	counts("quarantined", NULL, false, true, 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_schedule_counts_from_its_time_on_for_its_duration),
 		cmocka_unit_test(a_schedule_that_cannot_be_read_counts_always),
 		cmocka_unit_test(the_smallest_budget_that_counts_wins),
+		cmocka_unit_test(whatever_is_on_its_way_out_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,30 +8,56 @@
 #define CLAIMS "/apis/" OBJECT_API_VERSION "/nodeclaims"
 #define HOUR (INT64_C(3600) * 1000)
 
-/* m-1 serves claim c-1, whose drain may take an hour. */
+/* A claim whose drain may take an hour, and which the machine serves. */
+static void put_claim(struct bench *d, const char *name, const char *machine, const char *spec)
+{
+	bench_put(
+		d,
+		arena_printf(
+			d->a,
+			"{'kind': 'NodeClaim', 'metadata': {'name': '%s', 'finalizers': ['drover.dev/termination']}, "
+			"'spec': {'virtualClusterRef': {'name': 'team-a'}, 'nodePoolRef': {'name': 'h100'}, "
+			"'machineRef': {'name': '%s'}, 'terminationGracePeriod': '1h'%s, 'image': "
+			"{'kubernetesVersion': '1.36', 'url': 'https://img.example/n', 'format': 'raw', 'digest': "
+			"'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}",
+			name, machine, spec));
+	OWN_JSON o = bench_get(d, OBJECT_NODE_CLAIM, name);
+	bench_status(d, OBJECT_MACHINE, machine,
+		     arena_printf(d->a,
+				  "{'state': 'serving', 'claimRef': {'name': '%s', 'uid': '%s'}}",
+				  name, json_str_at(o, "metadata", "uid")));
+}
+
+/* m-1 serves claim c-1. */
 static int setup(void **state)
 {
+	bench_setup(state);
+	bench_fleet(*state);
+	put_claim(*state, "c-1", "m-1", "");
+	return 0;
+}
+
+/* m-1 and m-2 serve claims c-1 and c-2 of a pool that may lose one at a time; c-1 is too old. */
+static int setup_expired(void **state)
+{
 	struct bench *d;
-	json_t *o;
-	const char *uid;
 
 	bench_setup(state);
 	d = *state;
+	bench_tenants(d);
 	bench_fleet(d);
+	bench_patch(d, OBJECT_NODE_POOL, "h100",
+		    "{'spec': {'disruption': {'budgets': [{'nodes': '1'}]}}}");
 	bench_put(
 		d,
-		"{'kind': 'NodeClaim', 'metadata': {'name': 'c-1', 'finalizers': ['drover.dev/termination']}, "
-		"'spec': {'virtualClusterRef': {'name': 'team-a'}, 'nodePoolRef': {'name': 'h100'}, "
-		"'machineRef': {'name': 'm-1'}, 'terminationGracePeriod': '1h', 'image': "
-		"{'kubernetesVersion': '1.36', 'url': 'https://img.example/n', 'format': 'raw', 'digest': "
-		"'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}");
-	o = bench_get(d, OBJECT_NODE_CLAIM, "c-1");
-	uid = arena_strdup(d->a, json_str_at(o, "metadata", "uid"));
-	json_decref(o);
-	bench_status(d, OBJECT_MACHINE, "m-1",
-		     arena_printf(d->a,
-				  "{'state': 'serving', 'claimRef': {'name': 'c-1', 'uid': '%s'}}",
-				  uid));
+		"{'kind': 'Machine', 'metadata': {'name': 'm-2'}, 'spec': {'providerRef': {'name': 'hall-a'},"
+		" 'instanceType': 'hgx', 'managementPolicy': 'Manage'}}");
+	put_claim(d, "c-1", "m-1", ", 'expireAfter': '1h'");
+	put_claim(d, "c-2", "m-2", "");
+	bench_run(d, 2 * HOUR);
+	bench_must(d, &d->team, "POST", "/api/v1/nodes",
+		   "{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'c-1'}}");
+	bench_run(d, 1000);
 	return 0;
 }
 
@@ -62,10 +88,15 @@ static void draining_since(struct bench *d, int64_t ms, const char *leave)
 				  in(d, -ms), leave));
 }
 
+static void delete_named(struct bench *d, const char *claim)
+{
+	bench_must(d, &d->host, "DELETE", arena_printf(d->a, CLAIMS "/%s", claim), NULL);
+	bench_run(d, 2000);
+}
+
 static void delete_claim(struct bench *d)
 {
-	bench_must(d, &d->host, "DELETE", CLAIMS "/c-1", NULL);
-	bench_run(d, 2000);
+	delete_named(d, "c-1");
 }
 
 static struct leave wanted(struct bench *d)
@@ -235,7 +266,51 @@ static void what_drover_began_itself_goes_on_until_its_deadline(void **state)
 	assert_null(wanted(d).reason);
 }
 
+static void is_expired(struct bench *d, bool yes)
+{
+	struct leave lv = wanted(d);
+
+	if (yes)
+		assert_string_equal(lv.reason, LEAVE_EXPIRED);
+	else
+		assert_null(lv.reason);
+}
+
+static void whatever_leaves_takes_from_the_budget(void **state)
+{
+	struct bench *d = *state;
+
+	is_expired(d, true);
+	delete_named(d, "c-2"); /* by a person, or for its pool's sake */
+	is_expired(d, false);
+	bench_status(d, OBJECT_MACHINE, "m-2",
+		     "{'state': 'draining', 'leave': {'reason': 'ClaimDeleted'}}");
+	is_expired(d, false);
+	bench_status(d, OBJECT_MACHINE, "m-2", "{'state': 'leaving'}");
+	is_expired(d, false);
+	bench_status(d, OBJECT_MACHINE, "m-2", "{'state': 'dirty', 'claimRef': null}");
+	is_expired(d, true);
+}
+
+static bool c_2_is_decided(const struct machine *m, const struct node_claim *n, void *arg)
+{
+	(void)m;
+	(void)arg;
+	return str_eq(n->meta.name, "c-2");
+}
+
+static void what_is_decided_elsewhere_takes_from_the_budget(void **state)
+{
+	struct bench *d = *state;
+
+	d->c.decided = c_2_is_decided;
+	is_expired(d, false);
+	d->c.decided = NULL;
+	is_expired(d, true);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, bench_teardown)
+#define T_EXPIRED(name) cmocka_unit_test_setup_teardown(name, setup_expired, bench_teardown)
 
 int main(void)
 {
@@ -249,6 +324,8 @@ int main(void)
 		T(a_drain_that_stops_does_not_stop_a_deleted_claim),
 		T(a_hold_that_was_let_go_of_is_not_drained_again),
 		T(what_drover_began_itself_goes_on_until_its_deadline),
+		T_EXPIRED(whatever_leaves_takes_from_the_budget),
+		T_EXPIRED(what_is_decided_elsewhere_takes_from_the_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -264,6 +264,32 @@ static void a_node_is_found_by_its_system_uuid_in_any_case_and_order(void **stat
 	assert_string_equal(out, "team-a/n-2");
 }
 
+/* What it said last is known of a tenant that is away; that it holds now is not. */
+static void the_node_of_a_claim_is_its_tenants_by_the_claims_name(void **state)
+{
+	struct bench *d = *state;
+	struct node_claim n = {.meta.name = "c-1", .spec.virtual_cluster_ref.name = "team-a"},
+			  other = n, elsewhere = n, nowhere = n;
+
+	other.meta.name = "c-2";
+	elsewhere.spec.virtual_cluster_ref.name = "team-b";
+	nowhere.spec.virtual_cluster_ref.name = NULL;
+	bench_run(d, 5000);
+	assert_null(tenant_node_of(d->tenants, &n));
+	put_node(d, "c-1", "00000000-0000-0000-0000-000000000001");
+	bench_run(d, 1000);
+	assert_string_equal(tenant_node_of(d->tenants, &n)->world.name, "c-1");
+	assert_ptr_equal(tenant_node_of(d->tenants, &n), tenant_node_now(d->tenants, &n));
+	assert_null(tenant_node_of(d->tenants, &other));
+	assert_null(tenant_node_of(d->tenants, &elsewhere));
+	assert_null(tenant_node_now(d->tenants, &nowhere));
+	bench_away(d, &d->team, true);
+	bench_run(d, 120000);
+	assert_false(tenant_usable(team(d)));
+	assert_non_null(tenant_node_of(d->tenants, &n));
+	assert_null(tenant_node_now(d->tenants, &n));
+}
+
 static void a_tenant_goes_with_its_object(void **state)
 {
 	struct bench *d = *state;
@@ -301,6 +327,7 @@ int main(void)
 		T(another_cluster_behind_the_same_name_stops_everything),
 		T(a_cluster_that_does_not_say_who_it_is_is_not_used),
 		T(a_node_is_found_by_its_system_uuid_in_any_case_and_order),
+		T(the_node_of_a_claim_is_its_tenants_by_the_claims_name),
 		T(a_tenant_goes_with_its_object),
 		T(a_replica_that_does_not_lead_looks_but_writes_nothing),
 	};

@@ -1,0 +1,40 @@
+/* A look at all machines that hold a claim of the pool; what counts is judged in rules/disruption_budget.c. */
+#include "controller/claims/budget.h"
+
+#include "base/str.h"
+#include "controller/rules/disruption_budget.h"
+
+struct crowd {
+	const struct context *c;
+	const struct node_claim *asks;
+	struct disruption sum;
+	bool serves; /* the machine of the claim that asks */
+};
+
+static bool count(const struct kube_entry *en, void *arg)
+{
+	const struct machine *m = en->object;
+	const struct object_ref *r = m->status.claim_ref;
+	struct crowd *cr = arg;
+	const struct context *c = cr->c;
+	const struct node_claim *n = r ? CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
+
+	if (!n || !str_eq(n->spec.node_pool_ref.name, cr->asks->spec.node_pool_ref.name))
+		return true;
+	cr->serves |= str_eq(n->meta.name, cr->asks->meta.name) && disruption_serves(m);
+	disruption_count(&cr->sum, m, n, c->decided && c->decided(m, n, c->on_notice_arg));
+	return true;
+}
+
+bool budget_allows(const struct context *c, const struct node_claim *n, const char *reason)
+{
+	struct crowd cr = {.c = c, .asks = n};
+	const struct node_pool *p =
+		CTX_GET(c, OBJECT_NODE_POOL, node_pool, n->spec.node_pool_ref.name);
+
+	kube_cache_each(c->cache[OBJECT_MACHINE], count, &cr);
+	if (!cr.serves || (str_eq(reason, BUDGET_POOL_DELETED) && !cr.sum.leaving))
+		return true;
+	return p && cr.sum.leaving <
+			    disruption_budget_allow(p, reason, cr.sum.nodes, loop_wall(c->loop));
+}

@@ -1,0 +1,283 @@
+/*
+ * owners: one entry for each tenant that has claims, one call of it at a time.
+ *
+ *	look --> owner of a claim gone? --> ask the API for it --> and for its definition --> delete the claim
+ */
+#include "controller/claims/owners.h"
+
+#include <stdlib.h>
+
+#include "api/resources.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/claims/budget.h"
+#include "controller/core/status_writer.h"
+
+#define LOOK_MS 10000
+#define SOON_MS 500
+
+struct entry;
+
+struct owners {
+	struct context *c;
+	struct map *entries; /* VirtualCluster name -> struct entry */
+	const struct entry *
+		deleting; /* a claim of a pool that is gone: one at a time, of all tenants; NULL: none */
+};
+
+struct entry {
+	struct owners *all;
+	char *tenant;
+	struct loop_timer timer;
+	struct kube_call *call;
+	struct status_writer write; /* no more than one of the two is under way */
+	/* The claim whose owner is asked about. */
+	char claim[254], uid[64];
+	enum object_kind_id kind; /* of that owner */
+};
+
+static void later(struct entry *en, int64_t ms)
+{
+	loop_timer_start(&en->timer, ms);
+}
+
+static bool busy(const struct entry *en)
+{
+	return en->call || writer_busy(&en->write);
+}
+
+/* --- deleting -------------------------------------------------------------------------------------- */
+
+static void on_deleted(json_t *o, const struct err *e, void *arg)
+{
+	struct entry *en = arg;
+
+	(void)o;
+	(void)e;
+	if (en->all->deleting == en)
+		en->all->deleting = NULL;
+	later(en, SOON_MS);
+}
+
+/* Waits for its turn: another one of a pool, or a budget. */
+static bool has_turn(const struct entry *en, const struct node_claim *n)
+{
+	return en->kind != OBJECT_NODE_POOL ||
+	       (!en->all->deleting && budget_allows(en->all->c, n, BUDGET_POOL_DELETED));
+}
+
+static void delete_claim(struct entry *en)
+{
+	struct context *c = en->all->c;
+	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, en->claim);
+
+	if (!n || !str_eq(n->meta.uid, en->uid) || n->meta.deletion_timestamp ||
+	    !ctx_may_destroy(c) || ctx_crds_terminating(c) || !has_turn(en, n)) {
+		later(en, SOON_MS);
+		return;
+	}
+	if (en->kind == OBJECT_NODE_POOL)
+		en->all->deleting = en;
+	log_info("claim deleted: its owner is", LOG_S("claim", en->claim),
+		 LOG_S("owner", object_kinds[en->kind].kind));
+	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Normal", "OwnerDeleted",
+		  en->kind == OBJECT_NODE_POOL ? "its NodePool was deleted"
+					       : "its VirtualCluster was deleted");
+	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_deleted);
+}
+
+/* --- asking ---------------------------------------------------------------------------------------- */
+
+/* A definition younger than the claim was deleted and applied again, and took the owners along. */
+static void on_definition(json_t *o, const struct err *e, void *arg)
+{
+	struct entry *en = arg;
+	const struct context *c = en->all->c;
+	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, en->claim);
+	int64_t since;
+
+	en->call = NULL;
+	if (e || json_at(o, "metadata", "deletionTimestamp") || !n ||
+	    !str_to_time(str_or(json_str_at(o, "metadata", "creationTimestamp"), ""), &since)) {
+		later(en, LOOK_MS);
+		return;
+	}
+	if (since > n->meta.creation_timestamp) {
+		ctx_event(
+			c, OBJECT_NODE_CLAIM, &n->meta, "Warning", "OwnerLost",
+			"what it belongs to was lost with its CustomResourceDefinition: the claim stays until it is deleted");
+		later(en, 60 * LOOK_MS);
+		return;
+	}
+	delete_claim(en);
+}
+
+static void on_owner(json_t *o, const struct err *e, void *arg)
+{
+	struct entry *en = arg;
+	char name[128];
+	bool going =
+		e ? e->kind == ERR_NOT_FOUND : json_at(o, "metadata", "deletionTimestamp") != NULL;
+
+	en->call = NULL;
+	if (!going) { /* the cache is behind, or nobody can say */
+		later(en, LOOK_MS);
+		return;
+	}
+	str_format(name, sizeof(name), "%s." OBJECT_GROUP, object_kinds[en->kind].plural);
+	en->call = kube_get(en->all->c->host, &KUBE_CRDS, NULL, name, on_definition, en);
+}
+
+/* --- looking --------------------------------------------------------------------------------------- */
+
+struct search {
+	const struct entry *en;
+	size_t claims;	/* of this tenant */
+	size_t waiting; /* ... whose owner has gone, and that still stand */
+	const struct node_claim *orphan;
+	enum object_kind_id kind;
+	const struct object_ref *ref;
+};
+
+static bool stands(const struct context *c, enum object_kind_id kind, const struct object_ref *ref)
+{
+	const struct kube_entry *en = kube_cache_get(c->cache[kind], "", str_or(ref->name, ""));
+	const struct object_meta *m = en ? object_meta_of(en->object) : NULL;
+
+	/* Another UID is no deletion: a backup was put back, or it was made anew (claims_owner_replaced()). */
+	return m && !m->deletion_timestamp;
+}
+
+static bool look_at_claim(const struct kube_entry *e, void *arg)
+{
+	const struct node_claim *n = e->object;
+	struct search *s = arg;
+	const struct context *c = s->en->all->c;
+	bool tenant, pool;
+
+	if (!str_eq(n->spec.virtual_cluster_ref.name, s->en->tenant))
+		return true;
+	s->claims++;
+	if (n->meta.deletion_timestamp)
+		return true;
+	tenant = stands(c, OBJECT_VIRTUAL_CLUSTER, &n->spec.virtual_cluster_ref);
+	pool = stands(c, OBJECT_NODE_POOL, &n->spec.node_pool_ref);
+	s->waiting += !tenant || !pool;
+	if (s->orphan || (tenant && (pool || !budget_allows(c, n, BUDGET_POOL_DELETED))))
+		return true;
+	s->kind = tenant ? OBJECT_NODE_POOL : OBJECT_VIRTUAL_CLUSTER;
+	s->ref = tenant ? &n->spec.node_pool_ref : &n->spec.virtual_cluster_ref;
+	s->orphan = n;
+	return true;
+}
+
+static void ask_owner(struct entry *en, const struct search *s)
+{
+	str_copy(en->claim, sizeof(en->claim), s->orphan->meta.name);
+	str_copy(en->uid, sizeof(en->uid), s->orphan->meta.uid);
+	en->kind = s->kind;
+	en->call = kube_get(en->all->c->host, &object_resources[s->kind], NULL,
+			    str_or(s->ref->name, ""), on_owner, en);
+}
+
+static bool synced(const struct context *c)
+{
+	return kube_cache_synced(c->cache[OBJECT_NODE_CLAIM]) &&
+	       kube_cache_synced(c->cache[OBJECT_NODE_POOL]) &&
+	       kube_cache_synced(c->cache[OBJECT_MACHINE]) &&
+	       kube_cache_synced(c->cache[OBJECT_VIRTUAL_CLUSTER]);
+}
+
+static void look(void *arg)
+{
+	struct entry *en = arg;
+	struct context *c = en->all->c;
+	const struct virtual_cluster *vc =
+		CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, en->tenant);
+	struct search s = {.en = en};
+
+	if (busy(en) || !c->leading || !c->ready) /* kicked when it leads and is ready */
+		return;
+	later(en, LOOK_MS);
+	if (!synced(c) || ctx_crds_terminating(c))
+		return;
+	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], look_at_claim, &s);
+	if (s.orphan && !(vc && vc->spec.paused))
+		ask_owner(en, &s);
+	else if (!s.claims)
+		map_del(en->all->entries, en->tenant);
+	else if (!s.waiting)
+		loop_timer_stop(&en->timer); /* whatever changes kicks it */
+}
+
+/* --- start ----------------------------------------------------------------------------------------- */
+
+static void entry_free(void *p)
+{
+	struct entry *en = p;
+
+	writer_stop(&en->write);
+	kube_call_cancel(en->call);
+	loop_timer_stop(&en->timer);
+	free(en->tenant);
+	free(en);
+}
+
+struct owners *owners_new(struct context *c)
+{
+	struct owners *os = mem_new(struct owners);
+
+	os->c = c;
+	os->entries = map_new(entry_free);
+	return os;
+}
+
+void owners_free(struct owners *os)
+{
+	if (!os)
+		return;
+	map_free(os->entries);
+	free(os);
+}
+
+static void kick(struct owners *os, const char *tenant)
+{
+	struct entry *en = map_get(os->entries, tenant);
+
+	if (!en) {
+		en = mem_new(struct entry);
+		en->all = os;
+		en->tenant = mem_strdup(tenant);
+		writer_init(&en->write, os->c, en);
+		loop_timer_init(&en->timer, os->c->group, look, en);
+		map_put(os->entries, tenant, en);
+	}
+	if (!busy(en))
+		later(en, 0);
+}
+
+static bool kick_tenant_of(const struct kube_entry *e, void *arg)
+{
+	const struct node_claim *n = e->object;
+
+	if (n->spec.virtual_cluster_ref.name)
+		kick(arg, n->spec.virtual_cluster_ref.name);
+	return true;
+}
+
+void owners_kick(struct owners *os, const char *tenant)
+{
+	if (!os || !os->c->ready) /* all are looked at then */
+		return;
+	if (tenant)
+		kick(os, tenant);
+	else
+		kube_cache_each(os->c->cache[OBJECT_NODE_CLAIM], kick_tenant_of, os);
+}
+
+bool owners_deletes(const struct owners *os, const struct node_claim *n)
+{
+	return os && os->deleting && str_eq(os->deleting->uid, n->meta.uid);
+}
