@@ -21,7 +21,24 @@
 #define KEY_MARK "ed25519:"
 #define KEYS_MAX 64
 
-const char *const audit_chain_names[] = {"first", "linked", "not given", "gap", "broken", NULL};
+enum audit_chain {
+	AUDIT_FIRST,	 /* it says that there was none before */
+	AUDIT_LINKED,	 /* the one before is here, with that digest */
+	AUDIT_NOT_GIVEN, /* the one before is not here, nor is any earlier one */
+	AUDIT_GAP,	 /* the one before is not here, but earlier ones are */
+	AUDIT_BROKEN,
+};
+static const char *const chain_names[] = {"first", "linked", "not given", "gap", "broken"};
+
+struct audit_row {
+	const char *source; /* file, or what the caller said */
+	const char *record, *machine, *verdict, *trust, *unfinished;
+	int64_t tenancy, attempt;
+	size_t drives;
+	enum audit_result result;
+	enum audit_chain chain;
+	struct err err;
+};
 
 struct item {
 	struct audit_row row;
@@ -422,12 +439,6 @@ void audit_run(struct audit *a, const char *machine)
 			a->rows[a->nrows++] = a->v[i].row;
 }
 
-const struct audit_row *audit_rows(const struct audit *a, size_t *n)
-{
-	*n = a->nrows;
-	return a->rows;
-}
-
 bool audit_any(const struct audit *a)
 {
 	return a->nrows > 0;
@@ -496,7 +507,7 @@ static void cells(const struct audit_row *r, const char *out[COLUMNS], struct ar
 	out[4] = str_or(r->verdict, "-");
 	out[5] = r->result == AUDIT_UNFINISHED ? "-" : str_or(r->trust, "-");
 	out[6] = known ? arena_printf(a, "%zu", r->drives) : "-";
-	out[7] = known ? audit_chain_names[r->chain] : "-";
+	out[7] = known ? chain_names[r->chain] : "-";
 	for (int k = 0; k < COLUMNS; k++)
 		out[k] = harmless(a, out[k]);
 }
@@ -564,13 +575,12 @@ json_t *audit_json(const struct audit *a)
 				      r->result == AUDIT_BAD ? r->err.text : NULL);
 
 		if (r->verdict)
-			json_object_update_new(o,
-					       json_pack("{s:I, s:I, s:s, s:s, s:I, s:s}",
-							 "tenancy", (json_int_t)r->tenancy,
-							 "attempt", (json_int_t)r->attempt,
-							 "verdict", r->verdict, "agentTrust",
-							 r->trust, "drives", (json_int_t)r->drives,
-							 "chain", audit_chain_names[r->chain]));
+			json_object_update_new(
+				o,
+				json_pack("{s:I, s:I, s:s, s:s, s:I, s:s}", "tenancy",
+					  (json_int_t)r->tenancy, "attempt", (json_int_t)r->attempt,
+					  "verdict", r->verdict, "agentTrust", r->trust, "drives",
+					  (json_int_t)r->drives, "chain", chain_names[r->chain]));
 		json_array_append_new(list, o);
 	}
 	return json_pack("{s:o, s:I, s:b}", "records", list, "gaps", (json_int_t)audit_gaps(a),

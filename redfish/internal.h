@@ -78,7 +78,7 @@ struct rf_task {
 	int64_t until; /* polled no longer */
 };
 
-enum rf_kind { RF_READ_SYSTEM, RF_POWER, RF_BOOT, RF_READ_MEDIA, RF_INSERT, RF_EJECT, RF_LOGOUT };
+enum rf_kind { RF_READ_SYSTEM, RF_POWER, RF_BOOT, RF_READ_MEDIA, RF_INSERT, RF_EJECT };
 
 struct rf_op {
 	struct list link;
@@ -91,7 +91,6 @@ struct rf_op {
 		void (*plain)(const struct err *e, void *arg);
 		void (*seen)(const struct redfish_system *s, const struct err *e, void *arg);
 		void (*media)(const struct redfish_media *m, const struct err *e, void *arg);
-		void (*bye)(void *arg);
 	} done;
 	void *arg;
 	bool on;
@@ -136,9 +135,8 @@ struct redfish {
 	struct rf_request req;	 /* in flight, or to be sent again after a login */
 	struct rf_request login; /* in flight during logins */
 	rf_step *ready;		 /* what the operation does once there are a session and a System */
-	bool logging_in, resuming;		 /* resuming: send req again after the login */
-	unsigned credentials, tried_credentials; /* counted, to tell an answer about old ones */
-	int64_t sent_at, used_at;		 /* used_at: last time that the session worked */
+	bool logging_in, resuming; /* resuming: send req again after the login */
+	int64_t sent_at, used_at;  /* used_at: last time that the session worked */
 
 	/* the breaker */
 	bool silent;	   /* the last exchange of the operation brought no useful answer */
@@ -228,7 +226,6 @@ bool rf_task_follow(struct redfish *r,
 /* session.c */
 void rf_ready(struct redfish *r, rf_step *then); /* logged in, System known; then(r, NULL) */
 void rf_login_again(struct redfish *r);		 /* after a 401: then resend */
-void rf_logout(struct redfish *r);
 
 /* find.c */
 void rf_find_system(struct redfish *r);	       /* then r->ready */

@@ -202,9 +202,6 @@ static void finish(struct rf_op *op, const void *result, const struct err *e)
 	case RF_READ_MEDIA:
 		op->done.media(result, e, op->arg);
 		break;
-	case RF_LOGOUT:
-		op->done.bye(op->arg);
-		break;
 	case RF_POWER:
 	case RF_BOOT:
 	case RF_INSERT:
@@ -293,9 +290,6 @@ static void begin(struct redfish *r, const struct rf_reply *p)
 	case RF_EJECT:
 		rf_media_eject(r);
 		break;
-	case RF_LOGOUT:
-		rf_logout(r);
-		break;
 	}
 }
 
@@ -317,10 +311,7 @@ static void pump(void *arg)
 	}
 	r->op = op;
 	r->silent = false;
-	if (r->op->kind == RF_LOGOUT)
-		begin(r, NULL);
-	else
-		rf_ready(r, begin);
+	rf_ready(r, begin);
 }
 
 static struct rf_op *ask(struct redfish *r, enum rf_kind kind, void *arg)
@@ -385,40 +376,6 @@ void redfish_insert(struct redfish *r, const char *url,
 void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *arg), void *arg)
 {
 	ask(r, RF_EJECT, arg)->done.plain = done;
-}
-
-void redfish_logout(struct redfish *r, void (*done)(void *arg), void *arg)
-{
-	ask(r, RF_LOGOUT, arg)->done.bye = done;
-}
-
-/* The session of the old credentials stays the one to delete after the next login. */
-void redfish_credentials(struct redfish *r, const char *user, const struct secret *password)
-{
-	char *name = mem_strdup(user);
-	struct secret *word = secret_copy(password);
-
-	rf_set(&r->user, name);
-	secret_free(r->password);
-	r->password = word;
-	secret_free(r->token);
-	r->token = NULL;
-	if (r->session_uri)
-		rf_set(&r->stale_session, give(r->session_uri));
-	r->refused = r->basic = r->lent = r->no_basic = false;
-	r->root_known = false;
-	r->credentials++;
-}
-
-void redfish_retry_login(struct redfish *r)
-{
-	r->refused = r->no_basic = false;
-	r->lent_until = r->not_before = INT64_MIN;
-}
-
-bool redfish_login_refused(const struct redfish *r)
-{
-	return r->refused;
 }
 
 const char *redfish_session_uri(const struct redfish *r)

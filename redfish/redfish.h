@@ -25,9 +25,9 @@
  * again), and never after a session once worked.  Of sessions only those are deleted that drover opened.
  * 401 in the middle of use:
  * one new login, then ERR_DENIED.  A refused login (400, 401, 403) is remembered for this credential:
- * every further call fails with ERR_DENIED at once, without touching the BMC, until
- * redfish_credentials() gives others or redfish_retry_login() is called.  Such an error has the code
- * 401; ERR_DENIED with any other is about the certificate or one resource.
+ * every further call of this client fails with ERR_DENIED at once, without touching the BMC; for other
+ * credentials, or another try, make a new client.  Such an error has the code 401; ERR_DENIED with any
+ * other is about the certificate or one resource.
  *
  * An operation that changes the machine first reads the System if that was longer than 30 s ago or in
  * another session; another UUID or serial than was read before ends it with ERR_CONFLICT, nothing sent.
@@ -39,7 +39,7 @@
  *
  * After three operations in a row without a useful answer (none, or 5xx) the BMC is left alone for 5 s,
  * up to a minute when it goes on so: every call fails at once with ERR_UNAVAILABLE and retry_after_ms.
- * So it is for as long as a 429 or 503 asked for.  redfish_retry_login() ends that.
+ * So it is for as long as a 429 or 503 asked for.  A new client does not wait.
  *
  * An operation is several exchanges and ends within REDFISH_OP_MS of being asked for, waiting included.
  */
@@ -68,11 +68,6 @@ void redfish_free(
 	struct redfish *
 		r); /* ends what is in flight without done(); the session is left for the successor to delete */
 DEFINE_OWN(redfish)
-/* Log out if a session is open, then done(arg); call redfish_free after. */
-void redfish_logout(struct redfish *r, void (*done)(void *arg), void *arg);
-void redfish_credentials(struct redfish *r, const char *user, const struct secret *password);
-void redfish_retry_login(struct redfish *r);
-bool redfish_login_refused(const struct redfish *r);
 const char *redfish_session_uri(const struct redfish *r); /* NULL: none */
 const char *redfish_learned_pin(const struct redfish *r); /* NULL: none */
 

@@ -15,7 +15,7 @@
  * operation enters at login and ends with the refused request sent again.
  *
  * A wrong password may lock a BMC (three tries on some), so one refusal ends it:
- * r->refused stays until the credentials change.
+ * r->refused stays as long as the client.
  *
  * Without a free session the predecessor's is deleted with Basic, and only what drover
  * opened itself.  Where that frees none, Basic serves for a while, unless a session
@@ -35,8 +35,7 @@ static void refuse(struct redfish *r)
 {
 	struct err e;
 
-	if (r->tried_credentials == r->credentials)
-		r->refused = true;
+	r->refused = true;
 	(void)!err_set(&e, ERR_DENIED, RF_REFUSED, "the BMC refused the login of user %.64s",
 		       str_or(r->user, "(none)"));
 	e.scope = ERR_MACHINE;
@@ -192,7 +191,6 @@ static void use_basic(struct redfish *r)
 		return;
 	}
 	r->basic = true;
-	r->tried_credentials = r->credentials;
 	delete_old(r);
 }
 
@@ -239,13 +237,6 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 	r->token = secret_copy(p->token);
 	rf_set(&r->session_uri, path);
 	r->used_at = p->sent_at;
-	if (r->tried_credentials != r->credentials) {
-		rf_set(&r->stale_session, give(r->session_uri));
-		secret_free(r->token);
-		r->token = NULL;
-		rf_fail_as(r, ERR_CONFLICT, "the credentials changed during the login");
-		return;
-	}
 	r->session_worked = true;
 	r->proved_at = INT64_MIN;
 	r->cd_first = RF_UNKNOWN;
@@ -316,7 +307,6 @@ static void log_in(struct redfish *r)
 	if (r->basic || r->token) {
 		delete_old(r);
 	} else if (r->sessions_path) {
-		r->tried_credentials = r->credentials;
 		rf_send(r, &(struct rf_request){.method = "POST",
 						.path = mem_strdup(r->sessions_path),
 						.body = credentials_body(r),
@@ -383,7 +373,6 @@ static void on_root(struct redfish *r, const struct rf_reply *p)
 			return;
 		}
 		r->basic = true;
-		r->tried_credentials = r->credentials;
 		get_root(r, RF_BASIC);
 		return;
 	}
@@ -433,27 +422,4 @@ void rf_login_again(struct redfish *r)
 	r->resuming = true;
 	drop_session(r);
 	log_in(r);
-}
-
-static void on_logged_out(struct redfish *r, const struct rf_reply *p)
-{
-	if (p->status > 0 && p->status < 500) {
-		secret_free(r->token);
-		r->token = NULL;
-		rf_set(&r->session_uri, NULL);
-	}
-	rf_end(r, NULL);
-}
-
-void rf_logout(struct redfish *r)
-{
-	if (!r->token || !r->session_uri) {
-		rf_end(r, NULL);
-		return;
-	}
-	rf_send(r, &(struct rf_request){.method = "DELETE",
-					.path = mem_strdup(r->session_uri),
-					.own_login = true,
-					.login = RF_SESSION,
-					.next = on_logged_out});
 }

@@ -464,12 +464,6 @@ void loop_child_write(struct loop_child *c, const void *data, size_t len)
 		c->loop->ops->child_write(c, data, len);
 }
 
-void loop_child_close_stdin(struct loop_child *c)
-{
-	if (loop_child_open(c))
-		c->loop->ops->child_close_stdin(c);
-}
-
 void loop_child_kill(struct loop_child *c, int signum)
 {
 	if (loop_child_open(c))

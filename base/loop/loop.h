@@ -106,7 +106,6 @@ struct loop_spawn {
 };
 struct loop_child *loop_spawn(struct loop_group *g, const struct loop_spawn *s, struct err *e);
 void loop_child_write(struct loop_child *c, const void *data, size_t len); /* copied */
-void loop_child_close_stdin(struct loop_child *c);
 void loop_child_kill(struct loop_child *c, int signum);
 void loop_child_free(
 	struct loop_child

@@ -25,7 +25,6 @@ struct loop_ops {
 
 	struct loop_child *(*spawn)(struct loop *l, const struct loop_child *proto, struct err *e);
 	void (*child_write)(struct loop_child *c, const void *data, size_t len);
-	void (*child_close_stdin)(struct loop_child *c);
 	void (*child_kill)(struct loop_child *c, int signum);
 	void (*child_free)(struct loop_child *c); /* base.freed is set, base.group gone */
 

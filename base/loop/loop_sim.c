@@ -346,10 +346,9 @@ static void sim_ops_child_write(struct loop_child *base, const void *data, size_
 		child_over(c, 1); /* no program here takes longer lines than it may write */
 }
 
-static void sim_ops_child_close_stdin(struct loop_child *base)
+/* Its owner's end of standard input closes, after what was written. */
+static void child_end_input(struct sim_child *c)
 {
-	struct sim_child *c = container_of(base, struct sim_child, base);
-
 	queue_put(c, &c->in, true, NULL, 0);
 }
 
@@ -366,7 +365,7 @@ static void sim_ops_child_free(struct loop_child *base)
 		loop_defer(&c->reap);
 		return;
 	}
-	sim_ops_child_close_stdin(base);
+	child_end_input(c);
 	loop_timer_start(&c->patience, LOOP_CHILD_GRACE_MS);
 }
 
@@ -375,7 +374,7 @@ static void sim_ops_group_dropped(struct loop *l, struct loop_group *g)
 {
 	list_for_each (c, &sim_of(l)->children, struct sim_child, link)
 		if (c->base.group == g)
-			sim_ops_child_close_stdin(&c->base);
+			child_end_input(c);
 }
 
 void loop_sim_child_line(struct loop_child *base, const char *line, size_t len)
@@ -464,7 +463,6 @@ static const struct loop_ops sim_ops = {
 	.work_cancel = sim_ops_work_cancel,
 	.spawn = sim_ops_spawn,
 	.child_write = sim_ops_child_write,
-	.child_close_stdin = sim_ops_child_close_stdin,
 	.child_kill = sim_ops_child_kill,
 	.child_free = sim_ops_child_free,
 	.signal = sim_ops_signal,

@@ -405,36 +405,6 @@ static void uv_ops_child_write(struct loop_child *base, const void *data, size_t
 		free(w);
 }
 
-struct uv_end {
-	uv_shutdown_t req;
-	struct uv_child *child;
-};
-
-static void on_child_shutdown(uv_shutdown_t *req, int status)
-{
-	struct uv_end *end = container_of(req, struct uv_end, req);
-
-	/* UV_ECANCELED: the pipe is being closed already. */
-	if (status != UV_ECANCELED)
-		child_close_pipe(end->child, PIPE_IN);
-	free(end);
-}
-
-static void uv_ops_child_close_stdin(struct loop_child *base)
-{
-	struct uv_child *c = container_of(base, struct uv_child, base);
-
-	if (!c->open[PIPE_IN])
-		return;
-
-	/* After what has been written. */
-	struct uv_end *end = mem_new(struct uv_end);
-
-	end->child = c;
-	if (uv_shutdown(&end->req, (uv_stream_t *)&c->pipe[PIPE_IN], on_child_shutdown) < 0)
-		free(end);
-}
-
 static void uv_ops_child_kill(struct loop_child *base, int signum)
 {
 	struct uv_child *c = container_of(base, struct uv_child, base);
@@ -593,7 +563,6 @@ static const struct loop_ops uv_ops = {
 	.work_cancel = uv_ops_work_cancel,
 	.spawn = uv_ops_spawn,
 	.child_write = uv_ops_child_write,
-	.child_close_stdin = uv_ops_child_close_stdin,
 	.child_kill = uv_ops_child_kill,
 	.child_free = uv_ops_child_free,
 	.signal = uv_ops_signal,

@@ -16,30 +16,63 @@ static void add_json(struct audit *a, const json_t *o)
 	free(text);
 }
 
-/* The one row of this object; its error in *e. */
-static enum audit_result judged(const json_t *o, struct err *e)
+/* What `drover wipe verify -o json` shows of the records, in order; *whole holds it. */
+static const json_t *records_of(const struct audit *a, json_t **whole)
+{
+	*whole = audit_json(a);
+	return json_at(*whole, "records");
+}
+
+static const char *text_at(const json_t *records, size_t i, const char *member)
+{
+	return str_or(json_str_at(json_array_get(records, i), member), "");
+}
+
+static void expect(const json_t *records, size_t i, const char *member, const char *want)
+{
+	if (!str_eq(text_at(records, i, member), want))
+		fail_msg("record %zu: %s: \"%s\" instead of \"%s\": %s", i, member,
+			 text_at(records, i, member), want, text_at(records, i, "error"));
+}
+
+struct shown {
+	char result[16], error[256]; /* error: "" for none */
+};
+
+/* The one record in this object. */
+static struct shown judged(const json_t *o)
 {
 	OWN(audit) a = audit_new();
-	const struct audit_row *rows;
-	size_t n;
+	OWN_JSON whole = NULL;
+	struct shown shown;
+	const json_t *r;
 
 	audit_keys(a, made.drover_text);
 	add_json(a, o);
 	audit_run(a, NULL);
-	rows = audit_rows(a, &n);
-	assert_int_equal(n, 1);
-	*e = rows[0].err;
-	return rows[0].result;
+	r = records_of(a, &whole);
+	assert_int_equal(json_array_size(r), 1);
+	str_copy(shown.result, sizeof(shown.result), text_at(r, 0, "result"));
+	str_copy(shown.error, sizeof(shown.error), text_at(r, 0, "error"));
+	return shown;
+}
+
+static void expect_result(const json_t *o, const char *want)
+{
+	struct shown shown = judged(o);
+
+	if (!str_eq(shown.result, want))
+		fail_msg("\"%s\" instead of \"%s\": %s", shown.result, want, shown.error);
 }
 
 static void expect_bad(const json_t *o, const char *names)
 {
-	struct err e;
+	struct shown shown = judged(o);
 
-	if (judged(o, &e) != AUDIT_BAD)
+	if (!str_eq(shown.result, "bad"))
 		fail_msg("%s: was accepted", names);
-	if (!strstr(e.text, names))
-		fail_msg("\"%s\" does not name %s", e.text, names);
+	if (!strstr(shown.error, names))
+		fail_msg("\"%s\" does not name %s", shown.error, names);
 }
 
 /* --- what is good ----------------------------------------------------------------------------------- */
@@ -67,19 +100,20 @@ static void a_record_is_good_in_every_shape(void **state)
 	texts[5] = mem_printf("---\n%s---\n", yaml.data);
 	for (size_t i = 0; i < 6; i++) {
 		OWN(audit) a = audit_new();
-		const struct audit_row *r;
+		OWN_JSON whole = NULL;
+		const json_t *r;
 
 		audit_keys(a, made.drover_text);
 		audit_add(a, "x", texts[i], strlen(texts[i]));
 		audit_run(a, NULL);
-		r = audit_rows(a, &n);
-		assert_int_equal(n, 1);
-		if (r->result != AUDIT_PROVED)
-			fail_msg("shape %zu: %s", i, r->err.text);
-		assert_string_equal(r->record, "gpu-1-41-1");
-		assert_string_equal(r->verdict, "Clear");
-		assert_int_equal(r->drives, 2);
-		assert_int_equal(r->chain, AUDIT_NOT_GIVEN);
+		r = records_of(a, &whole);
+		assert_int_equal(json_array_size(r), 1);
+		if (!str_eq(text_at(r, 0, "result"), "proved"))
+			fail_msg("shape %zu: %s", i, text_at(r, 0, "error"));
+		expect(r, 0, "record", "gpu-1-41-1");
+		expect(r, 0, "verdict", "Clear");
+		expect(r, 0, "chain", "not given");
+		assert_int_equal(json_integer_value(json_at(json_array_get(r, 0), "drives")), 2);
 		free(texts[i]);
 	}
 	free(dsse);
@@ -91,18 +125,17 @@ static void failed_and_unfinished_attempts_are_not_bad_and_not_proof(void **stat
 	struct evidence ev = made_sample();
 	OWN_JSON failed = NULL;
 	OWN_JSON lone = NULL;
-	struct err e;
 
 	(void)state;
 	made_drives[1].level = WIPE_FAIL;
 	made_drives[1].reads.dirty = 7;
 	ev.verdict = WIPE_FAIL;
 	failed = made_record(&ev);
-	assert_int_equal(judged(failed, &e), AUDIT_FAILED);
+	expect_result(failed, "failed");
 	made_drives[0].level = WIPE_FAIL;
 	ev.unfinished = "AgentSilent: nothing for 5 minutes";
 	lone = made_record(&ev);
-	assert_int_equal(judged(lone, &e), AUDIT_UNFINISHED);
+	expect_result(lone, "unfinished");
 	json_object_del(json_at(lone, "spec"), "unfinished"); /* as if an agent had signed */
 	expect_bad(lone, "spec.unfinished");
 }
@@ -196,13 +229,12 @@ static void every_field_that_is_shown_is_checked_and_named(void **state)
 	struct evidence ev = made_sample();
 	OWN_JSON o = made_record(&ev);
 	unsigned leaves = 0;
-	struct err e;
 
 	(void)state;
-	assert_int_equal(judged(o, &e), AUDIT_PROVED);
+	expect_result(o, "proved");
 	each_leaf(o, o, "", change_shown, &leaves);
 	assert_true(leaves > 45);
-	assert_int_equal(judged(o, &e), AUDIT_PROVED); /* all was put back */
+	expect_result(o, "proved"); /* all was put back */
 	json_object_set_new(json_at(o, "spec"), "approvedBy", json_string("the auditor"));
 	expect_bad(o, "spec.approvedBy");
 }
@@ -226,8 +258,8 @@ static void change_payload(json_t *whole, json_t *parent, const char *key, size_
 {
 	json_t *was = json_incref(v), *envelope = arg;
 	OWN(audit) a = audit_new();
-	const struct audit_row *r;
-	size_t n;
+	OWN_JSON shown = NULL;
+	const json_t *r;
 	char *text;
 
 	put(parent, key, index, changed(v));
@@ -235,9 +267,10 @@ static void change_payload(json_t *whole, json_t *parent, const char *key, size_
 	audit_keys(a, made.drover_text);
 	audit_add(a, "x", text, strlen(text));
 	audit_run(a, NULL);
-	r = audit_rows(a, &n);
-	if (r->result != AUDIT_BAD || !strstr(r->err.text, "agent's signature is bad"))
-		fail_msg("%s: %s", path, r->err.text);
+	r = records_of(a, &shown);
+	if (!str_eq(text_at(r, 0, "result"), "bad") ||
+	    !strstr(text_at(r, 0, "error"), "agent's signature is bad"))
+		fail_msg("%s: %s", path, text_at(r, 0, "error"));
 	free(text);
 	put(parent, key, index, was);
 }
@@ -264,13 +297,12 @@ static void no_byte_of_the_envelope_can_be_changed(void **state)
 	for (size_t i = 0; i < n; i++) {
 		char was = envelope[i];
 		OWN_JSON o = NULL;
-		struct err e;
 
 		envelope[i] = instead[i % (sizeof(instead) - 1)];
 		if (envelope[i] == was)
 			envelope[i] = was == 'B' ? 'C' : 'B';
 		o = made_record_with(&ev, envelope);
-		if (judged(o, &e) != AUDIT_BAD)
+		if (!str_eq(judged(o).result, "bad"))
 			fail_msg("byte %zu of %zu", i, n);
 		envelope[i] = was;
 	}
@@ -290,7 +322,6 @@ static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
 	OWN_JSON twice = NULL;
 	OWN_JSON low = NULL;
 	OWN_JSON none = NULL;
-	struct err e;
 
 	(void)state;
 	made_drives[1].reads.dirty = 1;
@@ -306,7 +337,7 @@ static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
 	expect_bad(extra, "drive eui.9 was not expected, and not wiped");
 	ev.verdict = WIPE_FAIL; /* it says so itself */
 	told = made_record(&ev);
-	assert_int_equal(judged(told, &e), AUDIT_FAILED);
+	expect_result(told, "failed");
 	ev = made_sample();
 	ev.inventory.expected = 3;
 	fewer = made_record(&ev);
@@ -332,7 +363,6 @@ static void a_wipe_that_nobody_looked_at_is_no_proof_and_a_failed_one_stays_read
 	OWN_JSON unplanted = NULL;
 	OWN_JSON unread = NULL;
 	OWN_JSON failed = NULL;
-	struct err e;
 
 	(void)state;
 	made_drives[1].canaries.planted = 63;
@@ -345,7 +375,7 @@ static void a_wipe_that_nobody_looked_at_is_no_proof_and_a_failed_one_stays_read
 			   "found; of 10512 reads 10511 clean");
 	made_drives[1].level = ev.verdict = WIPE_FAIL;
 	failed = made_record(&ev);
-	assert_int_equal(judged(failed, &e), AUDIT_FAILED);
+	expect_result(failed, "failed");
 }
 
 /* --- the chain -------------------------------------------------------------------------------------- */
@@ -364,11 +394,10 @@ static struct audit *audit_of(json_t *const *list, size_t n)
 
 static void records_are_linked_to_the_one_before(void **state)
 {
-	json_t *list[3], *mixed[4], *whole;
-	const struct audit_row *r;
+	json_t *list[3], *mixed[4];
+	OWN_JSON whole = NULL;
+	const json_t *r;
 	struct audit *a;
-	struct buf out;
-	size_t n;
 
 	(void)state;
 	made_chain(list);
@@ -377,39 +406,62 @@ static void records_are_linked_to_the_one_before(void **state)
 	mixed[2] = list[1];
 	mixed[3] = list[0]; /* given twice */
 	a = audit_of(mixed, 4);
-	r = audit_rows(a, &n);
-	assert_int_equal(n, 3);
+	r = records_of(a, &whole);
+	assert_int_equal(json_array_size(r), 3);
+	expect(r, 0, "record", "gpu-1-40-1");
+	expect(r, 0, "chain", "first");
+	expect(r, 1, "chain", "linked");
+	expect(r, 1, "result", "unfinished");
+	expect(r, 2, "chain", "linked");
+	assert_true(json_true_at(whole, "ok"));
 	assert_int_equal(audit_count(a, AUDIT_BAD), 0);
-	assert_string_equal(r[0].record, "gpu-1-40-1");
-	assert_int_equal(r[0].chain, AUDIT_FIRST);
-	assert_int_equal(r[1].chain, AUDIT_LINKED);
-	assert_int_equal(r[1].result, AUDIT_UNFINISHED);
-	assert_int_equal(r[2].chain, AUDIT_LINKED);
 	audit_free(a);
+	for (int i = 0; i < 3; i++)
+		json_decref(list[i]);
+}
 
-	mixed[0] = NULL; /* the middle one was taken out */
-	mixed[1] = list[0];
-	mixed[2] = list[2];
-	a = audit_of(mixed, 3);
-	r = audit_rows(a, &n);
-	assert_int_equal(n, 2);
-	assert_int_equal(r[0].chain, AUDIT_FIRST);
-	assert_int_equal(r[1].chain, AUDIT_GAP);
+static void a_record_that_was_taken_out_is_missed(void **state)
+{
+	json_t *list[3], *ends[2];
+	OWN_JSON whole = NULL;
+	const json_t *r;
+	struct audit *a;
+	struct buf out;
+
+	(void)state;
+	made_chain(list);
+	ends[0] = list[0];
+	ends[1] = list[2];
+	a = audit_of(ends, 2);
+	r = records_of(a, &whole);
+	assert_int_equal(json_array_size(r), 2);
+	expect(r, 0, "chain", "first");
+	expect(r, 1, "chain", "gap");
+	assert_false(json_true_at(whole, "ok"));
 	assert_int_equal(audit_count(a, AUDIT_BAD), 0);
 	assert_int_equal(audit_gaps(a), 1);
-	whole = audit_json(a);
-	assert_false(json_true_at(whole, "ok"));
-	json_decref(whole);
 	buf_init(&out, 1 << 20);
 	audit_print(a, &out);
 	assert_non_null(strstr(out.data, "INCOMPLETE: before 1 of them"));
 	buf_done(&out);
 	audit_free(a);
+	for (int i = 0; i < 3; i++)
+		json_decref(list[i]);
+}
 
-	a = audit_of(list + 1, 2); /* what came first may lie elsewhere */
-	r = audit_rows(a, &n);
-	assert_int_equal(r[0].chain, AUDIT_NOT_GIVEN);
-	assert_int_equal(r[1].chain, AUDIT_LINKED);
+static void what_came_first_may_lie_elsewhere(void **state)
+{
+	json_t *list[3];
+	OWN_JSON whole = NULL;
+	const json_t *r;
+	struct audit *a;
+
+	(void)state;
+	made_chain(list);
+	a = audit_of(list + 1, 2);
+	r = records_of(a, &whole);
+	expect(r, 0, "chain", "not given");
+	expect(r, 1, "chain", "linked");
 	assert_int_equal(audit_gaps(a), 0);
 	audit_free(a);
 	for (int i = 0; i < 3; i++)
@@ -419,15 +471,17 @@ static void records_are_linked_to_the_one_before(void **state)
 static void expect_broken(json_t *const *list, size_t n, const char *record, const char *why)
 {
 	struct audit *a = audit_of(list, n);
-	const struct audit_row *r = audit_rows(a, &n);
+	OWN_JSON whole = NULL;
+	const json_t *r = records_of(a, &whole);
 	bool found = false;
 
-	for (size_t i = 0; i < n; i++)
-		if (str_eq(r[i].record, record) && r[i].result == AUDIT_BAD) {
+	for (size_t i = 0; i < json_array_size(r); i++)
+		if (str_eq(text_at(r, i, "record"), record) &&
+		    str_eq(text_at(r, i, "result"), "bad")) {
 			found = true;
-			assert_int_equal(r[i].chain, AUDIT_BROKEN);
-			if (!strstr(r[i].err.text, why))
-				fail_msg("\"%s\" does not say \"%s\"", r[i].err.text, why);
+			expect(r, i, "chain", "broken");
+			if (!strstr(text_at(r, i, "error"), why))
+				fail_msg("\"%s\" does not say \"%s\"", text_at(r, i, "error"), why);
 		}
 	if (!found)
 		fail_msg("%s is not bad", record);
@@ -520,6 +574,8 @@ int main(void)
 		cmocka_unit_test(
 			a_wipe_that_nobody_looked_at_is_no_proof_and_a_failed_one_stays_readable),
 		cmocka_unit_test(records_are_linked_to_the_one_before),
+		cmocka_unit_test(a_record_that_was_taken_out_is_missed),
+		cmocka_unit_test(what_came_first_may_lie_elsewhere),
 		cmocka_unit_test(a_record_that_was_replaced_breaks_the_chain),
 		cmocka_unit_test(no_name_can_paint_over_the_result),
 	};

@@ -57,6 +57,14 @@ struct redfish *bmc_client(struct bmc_rig *f)
 	return f->r;
 }
 
+void bmc_drop_client(struct bmc_rig *f)
+{
+	str_copy(f->session, sizeof(f->session), str_or(redfish_session_uri(f->r), ""));
+	f->spec.old_session = f->session;
+	redfish_free(f->r);
+	f->r = NULL;
+}
+
 void bmc_answered(struct bmc_rig *f, const struct err *e)
 {
 	f->answers++;
@@ -160,11 +168,6 @@ bool bmc_select_tamper(struct httpd_req *q, unsigned n, void *arg)
 			   "{\"error\":{\"@Message.ExtendedInfo\":{\"MessageId\":\"%s\"}}}", s->id);
 	httpd_reply_json(q, s->status, s->id ? text : "{}");
 	return true;
-}
-
-void bmc_on_bye(void *arg)
-{
-	bmc_answered(arg, NULL);
 }
 
 bool bmc_may(void *arg)

@@ -22,6 +22,7 @@ struct bmc_rig {
 	struct redfish_spec spec;
 	struct secret *password;
 	struct redfish *r;
+	char session[256]; /* of the client before */
 	bool allowed;
 
 	/* the last answer */
@@ -44,6 +45,8 @@ struct bmc_selective {
 int bmc_setup(void **state);
 int bmc_teardown(void **state);
 struct redfish *bmc_client(struct bmc_rig *f);
+/* The client goes; the next one is of f->spec and knows the session of this one. */
+void bmc_drop_client(struct bmc_rig *f);
 void bmc_answered(struct bmc_rig *f, const struct err *e);
 void bmc_on_plain(const struct err *e, void *arg);
 void bmc_on_system(const struct redfish_system *s, const struct err *e, void *arg);
@@ -58,7 +61,6 @@ enum err_kind bmc_eject(struct bmc_rig *f);
 enum err_kind bmc_read_media(struct bmc_rig *f);
 /* fake_bmc.tamper for a struct bmc_selective. */
 bool bmc_select_tamper(struct httpd_req *q, unsigned n, void *arg);
-void bmc_on_bye(void *arg);
 bool bmc_may(void *arg); /* redfish_spec.may_act: f->allowed */
 
 #define assert_done(call) assert_int_equal((call), ERR_NONE)

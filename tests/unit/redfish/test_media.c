@@ -209,7 +209,7 @@ static void the_table_says_which_form_a_bmc_wants(void **state)
 	f->bmc.model = NULL;
 	f->bmc.vendor = "Nokia";
 	f->bmc.named_media = false;
-	redfish_credentials(f->r, "drover", f->password); /* it is all read again */
+	bmc_drop_client(f); /* it is all read again */
 	assert_done(bmc_insert(f, MEDIA));
 	assert_non_null(
 		strstr(f->bmc.journal[f->bmc.njournal - 1], "\"TransferProtocolType\":\"HTTP\"}"));
@@ -228,8 +228,8 @@ static void a_medium_that_nothing_helps_is_sent_in_every_form(void **state)
 		unsigned from = f->bmc.njournal;
 
 		f->bmc.vendor = vendors[i];
-		redfish_credentials(bmc_client(f), "drover", f->password);
 		assert_int_equal(bmc_insert(f, MEDIA), ERR_INVALID);
+		bmc_drop_client(f);
 		assert_int_equal(fake_bmc_count(&f->bmc, s.start), 4 * (i + 1));
 		for (unsigned a = from; a < f->bmc.njournal; a++)
 			for (unsigned b = a + 1; b < f->bmc.njournal; b++)

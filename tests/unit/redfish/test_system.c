@@ -229,7 +229,7 @@ static void nothing_is_changed_on_another_machine_at_the_address(void **state)
 	assert_string_equal(f->uuid, "5c4c4544-0035-3410-8050-c6c04f314733");
 	assert_done(bmc_power(f, true));
 	f->bmc.serial[0] = 'X';
-	redfish_credentials(f->r, "drover", f->password);
+	fake_bmc_expire(&f->bmc);
 	assert_int_equal(bmc_power(f, false), ERR_CONFLICT);
 	assert_true(f->bmc.on);
 }

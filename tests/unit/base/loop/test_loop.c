@@ -415,6 +415,7 @@ struct talk {
 	int status;
 	enum err_kind kind;
 	bool free_on_line, drop_on_line;
+	const char *stop_at; /* the line at which the loop stops */
 };
 
 static void on_line(const char *line, size_t len, void *arg)
@@ -423,6 +424,8 @@ static void on_line(const char *line, size_t len, void *arg)
 
 	assert_int_equal(strlen(line), len);
 	buf_printf(&t->said, "%s;", line);
+	if (t->stop_at && !strcmp(line, t->stop_at))
+		loop_stop(t->f->l);
 	if (t->free_on_line) {
 		loop_child_free(t->c);
 		t->c = NULL;
@@ -469,19 +472,26 @@ static void talk_end(struct talk *t)
 	buf_done(&t->said);
 }
 
-static void a_child_gets_lines_and_answers_and_ends_at_end_of_file(void **state)
+static void a_child_gets_lines_and_answers_until_it_is_freed(void **state)
 {
 	struct talk t;
+	struct step end;
 
 	talk_start(&t, *state, 0);
+	t.stop_at = "three";
 	loop_child_write(t.c, "one\ntw", 6);
 	loop_child_write(t.c, "o\n\nthree\n", 9);
-	loop_child_close_stdin(t.c);
-	loop_child_write(t.c, "late\n", 5);
 	loop_run(t.f->l);
-	assert_string_equal(t.said.data, "one;two;;three;exit");
-	assert_int_equal(t.status, 0);
-	assert_int_equal(t.kind, ERR_NONE);
+	assert_string_equal(t.said.data, "one;two;;three;");
+	loop_child_write(t.c, "late\n", 5);
+	loop_child_free(t.c);
+	t.c = NULL;
+	step_init(&end, t.f, t.f->g, "end");
+	end.ends = true;
+	loop_timer_start(&end.t, 100);
+	loop_run(t.f->l);
+	assert_string_equal(t.f->log, "end ");
+	assert_string_equal(t.said.data, "one;two;;three;"); /* not even of its end */
 	talk_end(&t);
 }
 
@@ -494,7 +504,9 @@ static void a_killed_child_reports_the_signal(void **state)
 	loop_run(t.f->l);
 	assert_string_equal(t.said.data, "exit");
 	assert_int_equal(t.status, 128 + SIGKILL);
+	assert_int_equal(t.kind, ERR_NONE);
 	loop_child_kill(t.c, SIGKILL);
+	loop_child_write(t.c, "late\n", 5);
 	talk_end(&t);
 }
 
@@ -576,7 +588,7 @@ int main(void)
 		BOTH(work_of_a_dropped_group_is_dropped_even_when_the_group_is_gone),
 		BOTH(work_that_ended_in_a_dropped_group_waits_for_its_owner),
 		BOTH(freeing_the_loop_waits_for_abandoned_work),
-		BOTH(a_child_gets_lines_and_answers_and_ends_at_end_of_file),
+		BOTH(a_child_gets_lines_and_answers_until_it_is_freed),
 		BOTH(a_killed_child_reports_the_signal),
 		BOTH(a_child_may_be_freed_while_it_speaks),
 		BOTH(a_child_says_nothing_more_to_a_dropped_group),

@@ -1,6 +1,7 @@
 #include "tests/unit/testing.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -199,6 +200,27 @@ static void output_held_open_by_a_grandchild_does_not_hold_the_end_back_for_ever
 	loop_child_free(c);
 }
 
+static void a_child_that_is_freed_ends_at_end_of_file(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const argv[] = {"/bin/sh", "-c", "echo $$; exec cat", NULL};
+	static const char *const env[] = {"PATH=/usr/bin:/bin", NULL};
+	struct loop_child *c = spawn(f, argv, env, 0);
+	int64_t from;
+	pid_t pid;
+
+	while (!f->out.len)
+		run_for(f, 5);
+	pid = atoi(f->out.data);
+	assert_int_equal(kill(pid, 0), 0);
+	loop_child_free(c);
+	from = loop_now(f->l);
+	while (kill(pid, 0) == 0)
+		run_for(f, 5);
+	assert_true(loop_now(f->l) - from < 4000); /* SIGKILL comes after 5 s */
+	assert_int_equal(f->status, -1);
+}
+
 static void freeing_the_loop_kills_a_child_that_stays(void **state)
 {
 	struct fixture *f = *state;
@@ -332,6 +354,7 @@ int main(void)
 		CASE(a_line_over_the_maximum_ends_the_child),
 		CASE(a_program_must_be_a_path),
 		CASE(output_held_open_by_a_grandchild_does_not_hold_the_end_back_for_ever),
+		CASE(a_child_that_is_freed_ends_at_end_of_file),
 		CASE(freeing_the_loop_kills_a_child_that_stays),
 		CASE(a_descriptor_tells_what_was_wanted),
 		CASE(a_signal_arrives_on_the_loop),
