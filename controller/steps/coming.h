@@ -1,0 +1,15 @@
+#ifndef CONTROLLER_STEPS_COMING_H
+#define CONTROLLER_STEPS_COMING_H
+
+#include "controller/life/journal.h"
+#include "controller/life/life.h"
+
+/*
+ * coming: what the steps from imaging to gating share.
+ */
+
+/* The claim that holds the machine, as long as it is there and wanted.  NULL: it is being asked for, or the
+ * machine is on its way out (*d), which is the wipe from imaging on. */
+const struct node_claim *coming_claim(struct life *l, enum life_decision *d);
+
+#endif

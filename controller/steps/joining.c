@@ -1,0 +1,208 @@
+/*
+ * joining: booting, joining, gating: what was written boots, its Node is proved to be this machine, and has
+ * what its pool promises before pods are let on it.
+ * Tests: tests/world/test_join.c, tests/world/test_thread.c
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/annotations.h"
+#include "base/crypto.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/life/ask.h"
+#include "controller/life/bmc.h"
+#include "controller/life/join.h"
+#include "controller/life/journal.h"
+#include "controller/life/life.h"
+#include "controller/life/power.h"
+#include "controller/rules/provider.h"
+#include "controller/steps/coming.h"
+#include "controller/steps/steps.h"
+
+enum life_decision step_booting(struct life *l)
+{
+	enum life_decision d = LIFE_STAY;
+	const struct node_claim *n = coming_claim(l, &d);
+
+	if (!n)
+		return d;
+	if (tenant_node_of(l->parts->tenants, n))
+		return life_goto(l, MACHINE_JOINING, NULL, REASON_NONE, NULL);
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 10) || !l->look.media_known)
+		return d;
+	if (l->look.media ||
+	    l->look.override) { /* nothing but its own disk may boot in a tenant's network */
+		return life_fail(l, REASON_BootOverrideNotCleared,
+				 "the BMC shows a medium or a boot override again");
+	}
+	if (l->look.power == PROVIDER_POWER_OFF)
+		life_power(l, true);
+	return d;
+}
+
+/* The token has done its work: it goes before the Node is trusted with anything. */
+static bool ensure_token_gone(struct life *l, const struct node_claim *n, struct tenant *t)
+{
+	struct life_token token;
+	char name[32];
+
+	switch (life_asked(l, "untoken")) {
+	case ASK_OK:
+		return true;
+	case ASK_FAILED:
+		if (l->question.answer.err.kind == ERR_NOT_FOUND)
+			return true;
+		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "bootstrap token: %s",
+			  l->question.answer.err.text);
+		life_ask_again(l);
+		return false;
+	case ASK_NONE:
+		break;
+	}
+	life_token(l, n->meta.uid, &token);
+	str_format(name, sizeof(name), "bootstrap-token-%s", token.id);
+	secret_wipe(&token, sizeof(token));
+	life_asking(l, "untoken", t);
+	l->question.call = kube_delete(t->client, &KUBE_SECRETS, "kube-system", name,
+				       &(struct kube_delete_opts){.grace_s = -1}, life_answer, l);
+	return false;
+}
+
+enum life_decision step_joining(struct life *l)
+{
+	enum life_decision d = LIFE_STAY;
+	const struct node_claim *n = coming_claim(l, &d);
+	const struct tenant_node *node = n ? tenant_node_of(l->parts->tenants, n) : NULL;
+	struct tenant *t;
+	struct err e;
+	json_t *patch;
+
+	if (!n)
+		return d;
+	t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
+	if (!node) { /* it was there: deleted or not known, the deadline decides */
+		return life_wait(l, WAITING_DEVICE, REASON_NodeNotFound,
+				 "Node %s is not in the tenant's cluster", n->meta.name);
+	}
+	if (life_proves(l, n, node, &e) < 0) {
+		if (!node->system_uuid ||
+		    !node->boot_id) /* registered, its status is not written yet */
+			return d;
+		return life_fail(l, REASON_NodeIdentityMismatch, "%s", e.text);
+	}
+	if (l->work.progress == 0 && !ensure_token_gone(l, n, t))
+		return d;
+	l->work.progress = 1;
+	switch (life_asked(l, "labels")) {
+	case ASK_NONE:
+		life_asking(l, "labels", t);
+		patch = life_node_labels(l, n);
+		l->question.call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
+					      KUBE_PATCH_MERGE, patch, life_answer, l);
+		json_decref(patch);
+		return d;
+	case ASK_FAILED:
+		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "Node labels: %s",
+			  l->question.answer.err.text);
+		life_ask_again(l);
+		return d;
+	case ASK_OK:
+		break;
+	}
+	return life_goto(l, MACHINE_GATING, json_pack("{s:s}", "bootID", node->boot_id),
+			 REASON_NONE, NULL);
+}
+
+static bool startup_taints_gone(const struct node_claim *n, const struct tenant_node *node)
+{
+	for (size_t i = 0; i < n->spec.startup_taints.n; i++)
+		for (size_t k = 0; k < node->world.taints.n; k++)
+			if (str_eq(n->spec.startup_taints.v[i].key, node->world.taints.v[k].key))
+				return false;
+	return true;
+}
+
+/* Ready, and without the taints that the node controller takes off a moment later: until then no pod fits,
+ * and a machine that counts as serving would look full. */
+static bool schedulable(const struct tenant_node *node)
+{
+	for (size_t i = 0; i < node->world.taints.n; i++)
+		if (str_starts(node->world.taints.v[i].key, "node.kubernetes.io/"))
+			return false;
+	return node->world.ready && !node->world.unschedulable;
+}
+
+/* Every extended resource that the instance type promises is registered in full. */
+static const char *resource_missing(const struct life *l, const struct tenant_node *node)
+{
+	const struct provider_object *p = life_provider(l);
+	const struct provider_object_instance_type *t =
+		p ? provider_instance_type(p, l->m->spec.instance_type) : NULL;
+
+	for (size_t i = 0; t && i < t->capacity.n; i++) {
+		const struct quantity *has = resources_get(&node->capacity, t->capacity.v[i].name);
+
+		if (strchr(t->capacity.v[i].name, '/') &&
+		    (!has || quantity_cmp(*has, t->capacity.v[i].q) < 0))
+			return t->capacity.v[i].name;
+	}
+	return NULL;
+}
+
+static json_t *without_unregistered(const struct tenant_node *node)
+{
+	struct err e;
+	OWN_JSON old = node->taints_json
+			       ? json_parse(node->taints_json, strlen(node->taints_json), &e)
+			       : NULL;
+	json_t *kept = json_array(), *v;
+	size_t i;
+
+	json_array_foreach (old, i, v)
+		if (!str_eq(json_str_at(v, "key"), TENANT_TAINT_UNREGISTERED))
+			json_array_append(kept, v);
+	return json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion", node->rv, "spec",
+			 "taints", kept);
+}
+
+enum life_decision step_gating(struct life *l)
+{
+	enum life_decision d = LIFE_STAY;
+	const struct node_claim *n = coming_claim(l, &d);
+	const struct tenant_node *node = n ? tenant_node_of(l->parts->tenants, n) : NULL;
+	struct tenant *t;
+	const char *missing;
+	json_t *patch;
+
+	if (!n || !node)
+		return d;
+	if (!schedulable(node) || !startup_taints_gone(n, node))
+		return life_wait(l, WAITING_DEVICE,
+				 schedulable(node) ? REASON_StartupTaintsExist
+						   : REASON_NodeNotReady,
+				 "Node %s", n->meta.name);
+	missing = resource_missing(l, node);
+	if (missing)
+		return life_wait(l, WAITING_DEVICE, REASON_ResourceNotRegistered,
+				 "Node %s does not offer all of %s", n->meta.name, missing);
+	if (node->unregistered) {
+		t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
+		if (life_asked(l, "taint") == ASK_OK) /* done; the cache will show it */
+			return d;
+		if (life_asked(l, "taint") == ASK_FAILED) {
+			life_ask_again(l);
+			return d;
+		}
+		life_asking(l, "taint", t);
+		patch = without_unregistered(node);
+		l->question.call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
+					      KUBE_PATCH_MERGE, patch, life_answer, l);
+		json_decref(patch);
+		return d;
+	}
+	/* A passed wipe and gate: earlier failures of the machine's own are history. */
+	return life_goto(l, MACHINE_SERVING, json_pack("{s:[], s:n}", "failures", "agent"),
+			 REASON_NONE, NULL);
+}
