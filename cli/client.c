@@ -159,8 +159,8 @@ json_t *cli_get(struct cli_client *c, enum object_kind_id kind, const char *name
 	return answered(&a, e);
 }
 
-json_t *cli_create(struct cli_client *c, enum object_kind_id kind, const json_t *object,
-		   struct err *e)
+static json_t *cli_create(struct cli_client *c, enum object_kind_id kind, const json_t *object,
+			  struct err *e)
 {
 	struct answer a = {.loop = c->loop};
 
@@ -168,8 +168,8 @@ json_t *cli_create(struct cli_client *c, enum object_kind_id kind, const json_t 
 	return answered(&a, e);
 }
 
-json_t *cli_patch(struct cli_client *c, enum object_kind_id kind, const char *name,
-		  const json_t *patch, struct err *e)
+static json_t *cli_patch(struct cli_client *c, enum object_kind_id kind, const char *name,
+			 const json_t *patch, struct err *e)
 {
 	struct answer a = {.loop = c->loop};
 
@@ -206,7 +206,8 @@ json_t *cli_machine(struct cli_client *c, const char *name, struct err *e)
 
 /* --- what was written ----------------------------------------------------------------------------- */
 
-char *cli_quote(const char *s)
+/* In single quotes for a shell; malloc'd. */
+static char *cli_quote(const char *s)
 {
 	struct buf b;
 

@@ -50,12 +50,8 @@ void cli_close(struct cli_client *c);
 int cli_failed(const struct cli_client *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Each gives what the server answered, or NULL with e. */
+/* What the server answered, or NULL with e. */
 json_t *cli_get(struct cli_client *c, enum object_kind_id kind, const char *name, struct err *e);
-json_t *cli_create(struct cli_client *c, enum object_kind_id kind, const json_t *object,
-		   struct err *e);
-json_t *cli_patch(struct cli_client *c, enum object_kind_id kind, const char *name,
-		  const json_t *patch, struct err *e);
 
 /* The Machine of that name, or that a Node of that name (its claim's) runs on. */
 json_t *cli_machine(struct cli_client *c, const char *node_or_machine, struct err *e);
@@ -67,8 +63,6 @@ int cli_write(struct cli_client *c, enum object_kind_id kind, const char *name, 
 /* The same for a new object (taken). */
 int cli_make(struct cli_client *c, enum object_kind_id kind, json_t *object, const char *text);
 
-/* In single quotes for a shell; malloc'd. */
-char *cli_quote(const char *s);
 /* drover.dev/retry and the like on that object: {"metadata": {"annotations": {key: now}}} */
 json_t *cli_annotation(struct cli_client *c, const char *key, const char *value);
 

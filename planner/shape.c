@@ -29,7 +29,7 @@ void world_text_clear(struct world *w)
 }
 
 /* Digits of six bits, lowest first, each a printable character; a blank ends it. */
-void world_text_number(struct world *w, uint64_t n)
+static void world_text_number(struct world *w, uint64_t n)
 {
 	grow(w, 12);
 	for (; n; n >>= 6)

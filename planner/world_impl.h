@@ -136,6 +136,5 @@ void load_leave(struct world *w, struct world_one *p);
 /* w->text as a key builder: each part prefixed by its length, so that parts never run together. */
 void world_text_clear(struct world *w);
 void world_text_add(struct world *w, const char *s);
-void world_text_number(struct world *w, uint64_t n);
 
 #endif

@@ -125,7 +125,8 @@ bool bmc_fault(const struct sim_bmc *b, const char *what, int64_t *value)
 
 /* --- replies -------------------------------------------------------------------------------------- */
 
-bool bmc_etag(json_t *j, char out[static 24])
+/* Of what the resource says. */
+static bool bmc_etag(json_t *j, char out[static 24])
 {
 	uint8_t digest[CRYPTO_SHA256];
 	char hex[17], *text = json_text_sorted(j);

@@ -105,7 +105,6 @@ extern const struct bmc_route bmc_routes[]; /* ends with path NULL */
 void bmc_reply(struct bmc_call *c, int status, json_t *j /* taken; NULL: no body */);
 void bmc_reply_self(struct bmc_call *c); /* what the resource says now */
 void bmc_reply_text(struct bmc_call *c, const char *content_type, const char *text);
-bool bmc_etag(json_t *j, char out[static 24]); /* of what a resource says */
 json_t *bmc_link(const char *path);
 json_t *bmc_collection(const char *name, json_t *members /* taken */);
 const char *bmc_address(const struct bmc_call *c);
@@ -120,7 +119,6 @@ void bmc_set(char **slot, const char *text);
 json_t *bmc_message_(const char *property, const char *id, ...) __attribute__((sentinel));
 void bmc_complain_(struct bmc_call *c, const char *property, const char *id, ...)
 	__attribute__((sentinel));
-void bmc_refuse(struct bmc_call *c, int status); /* with what was complained of */
 void bmc_error_(struct bmc_call *c, int status, const char *id, ...) __attribute__((sentinel));
 
 enum bmc_kind { BMC_TEXT, BMC_TEXT_OR_NULL, BMC_NUMBER, BMC_FLAG, BMC_OBJECT };

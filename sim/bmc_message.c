@@ -167,7 +167,8 @@ void bmc_complain_(struct bmc_call *c, const char *property, const char *id, ...
 	va_end(args);
 }
 
-void bmc_refuse(struct bmc_call *c, int status)
+/* The answer is what was complained of. */
+static void bmc_refuse(struct bmc_call *c, int status)
 {
 	const json_t *first = json_array_get(c->errors, 0);
 	bool one = json_array_size(c->errors) == 1;

@@ -157,7 +157,8 @@ bool sim_ports_line(struct sim_ports *p, const char *line, size_t len)
 	return true;
 }
 
-size_t sim_ports_pending(const struct sim_ports *p)
+/* How many requests are not answered yet. */
+static size_t sim_ports_pending(const struct sim_ports *p)
 {
 	return p->pending;
 }

@@ -20,8 +20,6 @@ struct sim_ports *sim_ports_new(struct http *http, const char *rack_url, const c
 void sim_ports_free(struct sim_ports *p);
 /* False: no request of the protocol, the driver had better end. */
 bool sim_ports_line(struct sim_ports *p, const char *line, size_t len);
-/* How many requests are not answered yet. */
-size_t sim_ports_pending(const struct sim_ports *p);
 
 /* Until end of file, and what was begun has ended; exit status.  ca_pem_file NULL: an http URL, or the
  * system's CAs. */

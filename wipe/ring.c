@@ -28,6 +28,11 @@ struct ring {
 	struct err dead; /* the drive stood still: why; kind ERR_NONE: it did not */
 };
 
+static const char *ring_engine(const struct ring *r)
+{
+	return r->ops == &ring_blocking ? "one at a time" : "io_uring";
+}
+
 /* why: 0, or the errno for which io_uring is not there. */
 static void say_once(const struct ring *r, int why)
 {
@@ -43,11 +48,6 @@ static void say_once(const struct ring *r, int why)
 	}
 	(void)!err_errno(&e, why, "io_uring");
 	log_warn("drives are read and written", LOG_S("engine", ring_engine(r)), LOG_E(&e));
-}
-
-const char *ring_engine(const struct ring *r)
-{
-	return r->ops == &ring_blocking ? "one at a time" : "io_uring";
 }
 
 struct ring *ring_new(const struct host *h, unsigned depth, size_t piece, bool shared)

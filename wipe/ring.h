@@ -66,9 +66,6 @@ int ring_await(struct ring *r, struct dio *d, const struct ring_job *j, const un
 int ring_drain(struct ring *r, struct dio *d, const struct ring_job *j, struct err *e)
 	__attribute__((warn_unused_result));
 
-/* "io_uring", or "one at a time". */
-const char *ring_engine(const struct ring *r);
-
 /*
  * What a ring stands on: io_uring, the blocking calls, or a test's.  fd, buf and the like are
  * those of one piece; slot is told again by wait().

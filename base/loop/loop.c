@@ -108,7 +108,8 @@ static void run_batch(struct loop *l)
 	list_move_front(&l->defers, &l->batch);
 }
 
-bool loop_turn(struct loop *l)
+/* False: nothing can happen any more. */
+static bool loop_turn(struct loop *l)
 {
 	uint64_t before = l->seq;
 

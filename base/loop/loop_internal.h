@@ -94,7 +94,6 @@ struct loop_fd {
 
 void loop_base_init(struct loop *l, const struct loop_ops *ops);
 void loop_base_done(struct loop *l);
-bool loop_turn(struct loop *l); /* false: nothing can happen any more */
 
 /* Before a backend calls anything in wait(): the clock of this turn starts here. */
 void loop_enter(struct loop *l);

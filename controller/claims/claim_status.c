@@ -122,7 +122,9 @@ static bool replaced(const struct context *c, enum object_kind_id kind,
 	return m && ref->uid && !m->deletion_timestamp && !str_eq(m->uid, ref->uid);
 }
 
-const char *claims_owner_replaced(const struct context *c, const struct node_claim *n)
+/* Which of its owners is another object of the same name by now: "VirtualCluster", "NodePool"; NULL: none.  A
+ * restored backup makes such ones; a claim does not go for that. */
+static const char *claims_owner_replaced(const struct context *c, const struct node_claim *n)
 {
 	if (replaced(c, OBJECT_VIRTUAL_CLUSTER, &n->spec.virtual_cluster_ref))
 		return object_kinds[OBJECT_VIRTUAL_CLUSTER].kind;

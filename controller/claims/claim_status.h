@@ -27,8 +27,4 @@ struct claim_status_spec {
 json_t *claim_status_new(const struct claim_status_spec *in, const struct node_claim *n,
 			 char failing[static CLAIM_FAILING_SIZE]);
 
-/* Which of its owners is another object of the same name by now: "VirtualCluster", "NodePool"; NULL: none.  A
- * restored backup makes such ones; a claim does not go for that. */
-const char *claims_owner_replaced(const struct context *c, const struct node_claim *n);
-
 #endif

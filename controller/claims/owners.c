@@ -149,7 +149,7 @@ static bool stands(const struct context *c, enum object_kind_id kind, const stru
 	const struct kube_entry *en = kube_cache_get(c->cache[kind], "", str_or(ref->name, ""));
 	const struct object_meta *m = en ? object_meta_of(en->object) : NULL;
 
-	/* Another UID is no deletion: a backup was put back, or it was made anew (claims_owner_replaced()). */
+	/* Another UID is no deletion: a backup was put back, or it was made anew (see claim_status.c). */
 	return m && !m->deletion_timestamp;
 }
 

@@ -9,8 +9,5 @@
  */
 void tenant_status_write(struct tenant *t);
 void tenant_status_tick(void *tenant);
-/* The tenant is not usable for this reason (CamelCase, static); NULL: it is. */
-void tenant_say(struct tenant *t, const char *reason, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
 
 #endif

@@ -25,7 +25,9 @@
 
 /* --- health -------------------------------------------------------------------------------------- */
 
-void tenant_say(struct tenant *t, const char *reason, const char *fmt, ...)
+/* The tenant is not usable for this reason (CamelCase, static); NULL: it is. */
+__attribute__((format(printf, 3, 4))) static void tenant_say(struct tenant *t, const char *reason,
+							     const char *fmt, ...)
 {
 	char message[sizeof(t->message)] = "";
 	va_list ap;
