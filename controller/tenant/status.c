@@ -55,7 +55,7 @@ void tenant_status_tick(void *arg)
 	struct virtual_cluster out = {0};
 	const char *reason = t->reason;
 	OWN_JSON whole = NULL;
-	json_t *status;
+	json_t *patch;
 	int64_t contact;
 	bool changed;
 	int f = failing(t);
@@ -99,10 +99,10 @@ void tenant_status_tick(void *arg)
 		str_empty(vc->status.cluster_uid) ? t->cluster_uid : vc->status.cluster_uid;
 	out.status.last_contact_time = contact;
 	whole = fields_encode(object_kinds[OBJECT_VIRTUAL_CLUSTER].fields, &out);
-	status = json_object_get(whole, "status");
+	patch = json_object_get(whole, "status");
 	if (!out.status.asleep_since && vc->status.asleep_since)
-		json_object_update_new(status,
+		json_object_update_new(patch,
 				       json_pack("{s:n, s:n}", "asleepSince", "asleepObject"));
-	writer_status(&t->status_write, OBJECT_VIRTUAL_CLUSTER, &vc->meta, json_incref(status),
+	writer_status(&t->status_write, OBJECT_VIRTUAL_CLUSTER, &vc->meta, json_incref(patch),
 		      on_written);
 }
