@@ -20,7 +20,7 @@
  * caller, which is LIFE_STAY before. */
 enum life_decision {
 	LIFE_STAY,   /* the state stays */
-	LIFE_CHANGE, /* another one, as recorded in life.decided */
+	LIFE_CHANGE, /* another one, as recorded in struct life_journal, decided */
 };
 
 #define LIFE_MUST_RETURN __attribute__((warn_unused_result))
