@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent.parent
 DROVER = os.environ.get("DROVER", ROOT / "build/rel/drover")
 sys.path.insert(0, str(ROOT / "tests/real"))
-from testbed import parts, process  # noqa: E402  (beside the real tests)
+from testbed import pace, parts, process  # noqa: E402  (beside the real tests)
 from testbed.plane import ControlPlane  # noqa: E402
 
 # What the cases need: what collects, what empties namespaces, what counts budgets, what signs
@@ -77,7 +77,7 @@ class Real:
 
     def ready(self):
         p = self.plane
-        process.wait_for("kube-apiserver", p._answers, 60)  # pylint: disable=protected-access
+        pace.wait_for("kube-apiserver", p._answers, 60)  # pylint: disable=protected-access
         p._spawn("kube-controller-manager", [  # pylint: disable=protected-access
             parts.paths()["kube"] / "kube-controller-manager",
             f"--kubeconfig={p.folder}/controller-manager.conf", "--leader-elect=false",
@@ -95,7 +95,7 @@ class Real:
         p = self.plane
         n = next(i for i, one in enumerate(p.processes) if one.name == "kube-apiserver")
         p.processes[n] = killed(p.processes[n])
-        process.wait_for("kube-apiserver", p._answers, 60)  # pylint: disable=protected-access
+        pace.wait_for("kube-apiserver", p._answers, 60)  # pylint: disable=protected-access
 
     def stop(self):
         self.plane.stop()
@@ -121,7 +121,7 @@ class Embedded:
         def answers():
             self.process.check()
             return (self.folder / "admin.conf").exists()
-        process.wait_for("drover apiserver", answers, 10, 0.02)
+        pace.wait_for("drover apiserver", answers, 10, 0.02)
         return Server(self.folder / "admin.conf")
 
     def kill_and_start(self):
@@ -136,7 +136,7 @@ class Embedded:
             except OSError:
                 connection.close()
                 return False
-        process.wait_for("drover apiserver", answers, 10, 0.02)
+        pace.wait_for("drover apiserver", answers, 10, 0.02)
 
     def stop(self):
         self.process.stop()
