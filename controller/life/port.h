@@ -14,6 +14,14 @@ bool life_ensure_port_looked(struct life *l, int64_t max_age_ms);
 /* In that segment, proved as far as the fabric can; starts what is missing. */
 bool life_ensure_placed(struct life *l, const char *segment);
 
+#define TENANT_SEGMENT 256
+/* How the fabric calls that tenant's segment: "tenant/" and spec.network.segment, or its name. */
+void life_tenant_segment(const struct virtual_cluster *vc, char out[static TENANT_SEGMENT]);
+/* At the last look it was in a segment of a tenant, proved or not. */
+bool life_in_tenants_segment(const struct life *l);
+/* ... in one of our own two segments, where no tenant is, and that is proved. */
+bool life_kept_apart(const struct life *l);
+
 /* What was seen: it is looked at again. */
 void life_place_forget(struct life *l);
 /* ... and what is on its way: the fabric is gone. */
