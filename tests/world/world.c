@@ -61,6 +61,7 @@ static json_t *move_port(struct sim_world *w, const json_t *q, json_int_t id)
 			return json_pack("{s:I,s:{s:s,s:s}}", "id", id, "error", "kind", "conflict",
 					 "message", "a newer leader was here");
 		b->fence = fence;
+		invariants_act_is_owned(w, b, "place ");
 		if (!b->port_stuck)
 			str_copy(b->segment, sizeof(b->segment), json_str_at(q, "segment"));
 		return json_pack("{s:I}", "id", id);
@@ -353,6 +354,20 @@ static bool is_effect(const char *method, const char *target)
 	return !str_eq(method, "GET") && !strstr(target, "/leases/");
 }
 
+/* Of all that a BMC is told, sessions alone are no act upon the machine. */
+static void look_at_order(struct sim_world *w, const char *origin, const char *method,
+			  const char *target)
+{
+	if (str_eq(method, "GET") || strstr(target, "/SessionService") ||
+	    strstr(target, "/TaskService"))
+		return;
+	for (unsigned i = 0; i < w->nboxes; i++)
+		if (str_eq(w->servers[i].origin, origin))
+			invariants_act_is_owned(w, &w->servers[i],
+						strstr(target, "ComputerSystem.Reset") ? "power"
+										       : "");
+}
+
 static enum http_mem_fate fate(const char *origin, const char *method, const char *target,
 			       void *arg)
 {
@@ -370,6 +385,7 @@ static enum http_mem_fate fate(const char *origin, const char *method, const cha
 		return HTTP_MEM_SILENT;
 	if (w->lease_fails && strstr(target, "/leases/"))
 		return HTTP_MEM_REFUSED;
+	look_at_order(w, origin, method, target);
 	w->requests++;
 	if (is_effect(method, target))
 		w->effects++;
