@@ -64,6 +64,9 @@ struct life_attached {
 struct life_look {
 	bool known;
 	int64_t read_at; /* loop_now() when it was asked */
+	int64_t answered_at; /* ... when all of it was answered: a slow BMC needs many seconds */
+	int64_t begun_at;    /* ... when the one that is on its way was handed to the driver */
+	int64_t wanted_at;   /* ... when the step first wanted one in this state; 0: it has not */
 	enum provider_power power;
 	char uuid[64], serial[128];
 	bool override, media, media_known;
@@ -83,7 +86,7 @@ struct life_place {
 	bool known;
 	char segment[128];
 	enum fabric_proof proof;
-	int64_t read_at;
+	int64_t read_at, answered_at, wanted_at; /* as of a look at the BMC */
 	bool busy; /* a look or a move is on its way */
 };
 
