@@ -70,12 +70,33 @@ static void a_machine_says_that_its_bmc_is_slow(void **state)
 	world_stop(&w);
 }
 
+/* The same of a fabric: 25 s are more than the ten polls that its word is good for. */
+static void the_whole_way_with_a_slow_fabric(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 75, 1);
+	w.fabric_ms = 25000;
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	world_wait_state(b, "serving", 60);
+	leaving_begin(&w);
+	world_wait_state(b, "wiping", 1800);
+	world_wait_state(b, "free", 1200);
+	assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(machines_of_slow_bmcs_go_the_whole_way),
 		cmocka_unit_test(the_whole_way_at_six_seconds_a_request),
 		cmocka_unit_test(a_machine_says_that_its_bmc_is_slow),
+		cmocka_unit_test(the_whole_way_with_a_slow_fabric),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,20 +50,55 @@ static json_t *move_port(struct sim_world *w, const json_t *q, json_int_t id)
 	return json_pack("{s:I,s:i}", "id", id, "protocol", 1);
 }
 
+/* What the fabric will say.  What it does, it does at once. */
+struct fabric_answer {
+	struct list link;
+	struct loop_child *to;
+	char *text;
+	struct loop_timer timer;
+};
+
+static void answer_free(struct fabric_answer *a)
+{
+	list_remove(&a->link);
+	loop_timer_stop(&a->timer);
+	free(a->text);
+	free(a);
+}
+
+static void on_fabric_answer(void *arg)
+{
+	struct fabric_answer *a = arg;
+
+	loop_sim_child_line(a->to, a->text, strlen(a->text));
+	answer_free(a);
+}
+
 static void on_fabric_line(struct loop_child *c, const char *line, size_t len, void *state)
 {
 	struct err e;
+	struct sim_world *w = state;
 	OWN_JSON q = json_parse(line, len, &e);
-	OWN_JSON answer = move_port(state, q, json_int_at(q, "id"));
-	char *text = json_text(answer);
+	OWN_JSON answer = move_port(w, q, json_int_at(q, "id"));
+	struct fabric_answer *a = mem_new(struct fabric_answer);
 
-	loop_sim_child_line(c, text, strlen(text));
-	free(text);
+	a->to = c;
+	a->text = json_text(answer);
+	list_push_back(&w->fabric_answers, &a->link);
+	loop_timer_init(&a->timer, w->hardware, on_fabric_answer, a);
+	if (w->fabric_ms)
+		loop_timer_start(&a->timer, w->fabric_ms);
+	else
+		on_fabric_answer(a);
 }
 
 static void on_fabric_eof(struct loop_child *c, void *state)
 {
-	(void)state;
+	struct sim_world *w = state;
+
+	list_for_each (a, &w->fabric_answers, struct fabric_answer, link)
+		if (a->to == c)
+			answer_free(a);
 	loop_sim_child_exit(c, 0);
 }
 
@@ -348,6 +383,7 @@ void world_start(struct sim_world *w, uint64_t seed, unsigned servers)
 	struct err e;
 
 	*w = (struct sim_world){.nboxes = servers};
+	list_init(&w->fabric_answers);
 	w->loop = loop_sim_new(seed, WORLD_WALL);
 	log_redirect(on_log, w);
 	log_clock(wall_of, w->loop);
@@ -385,6 +421,8 @@ void world_stop(struct sim_world *w)
 	for (int i = 0; i < 2; i++)
 		cluster_done(&w->tenants[i]);
 	cluster_done(&w->host);
+	list_for_each (a, &w->fabric_answers, struct fabric_answer, link)
+		answer_free(a);
 	for (unsigned i = 0; i < w->nboxes; i++)
 		server_done(&w->servers[i]);
 	http_free(w->machines);
