@@ -266,7 +266,9 @@ struct replica *world_replica(struct sim_world *w)
 	struct err e;
 	OWN(kube_config) cfg = NULL;
 	char *text;
+	static const char *const allowed[] = {WORLD_FABRIC, NULL};
 	struct controller_options o = {
+		.context.exec_allowed = allowed,
 		.context.ns = "drover-system",
 		.context.identity = r->name,
 		.agent_image = w->iso,
