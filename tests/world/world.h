@@ -21,7 +21,7 @@
  *
  * Its type is struct sim_world because planner/world.h has the other name.
  */
-#define WORLD_BOXES 4
+#define WORLD_BOXES 48
 #define WORLD_REPLICAS 12
 #define WORLD_WALL 1790000000000
 #define WORLD_AGENT "https://drover:8443"
