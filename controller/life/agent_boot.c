@@ -27,6 +27,7 @@
 #include "controller/life/life.h"
 #include "controller/life/port.h"
 #include "controller/life/power.h"
+#include "controller/life/power_turn.h"
 #include "controller/life/progress.h"
 #include "controller/rules/identity.h"
 #include "controller/tenant/tenant.h"
@@ -256,7 +257,7 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 			  agent_session_refusal(l->agent));
 		return false;
 	}
-	if (!life_ensure_looked(l, l->c->o.poll_ms * 3))
+	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 3))
 		return false;
 	if (l->look.power == PROVIDER_POWER_ON) {
 		if (!l->look.media_known) /* not read this time: nothing is concluded */
