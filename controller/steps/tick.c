@@ -32,6 +32,7 @@
 #include "controller/life/power_turn.h"
 #include "controller/life/takeover.h"
 #include "controller/life/tenancy.h"
+#include "controller/life/told.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/steps/enter.h"
 #include "controller/steps/lives.h"
@@ -301,7 +302,7 @@ static enum life_decision turn(struct life *l)
 	if (!request_ensure_retried(l, &d) || !ensure_seen_written(l) ||
 	    !life_ensure_boot_ended(l) || !life_ensure_wait_settled(l) || !ensure_in_time(l, &d) ||
 	    !ensure_conditions_written(l) || !life_ensure_attempt_settled(l) ||
-	    !ensure_attached(l) || !life_ensure_boot_followed(l))
+	    !ensure_attached(l) || !life_ensure_boot_followed(l) || !life_ensure_told(l))
 		return d;
 	return steps[l->state](l);
 }
