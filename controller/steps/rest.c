@@ -14,6 +14,7 @@
 #include "controller/life/boot_marks.h"
 #include "controller/life/clean_proof.h"
 #include "controller/life/consent.h"
+#include "controller/life/identity.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/life/port.h"
@@ -104,7 +105,7 @@ enum life_decision step_known(struct life *l)
 		return life_goto(l, MACHINE_STOPPING, json_pack("{s:s}", "approvalID", approved),
 				 REASON_NONE, NULL);
 	/* A tenant's, whose record here was lost: what is on its drives is not ours to wipe either. */
-	if (tenants_may_run(l->parts->tenants, l->look.uuid, identity_provider_id(l->m, a), node,
+	if (tenants_may_run(l->parts->tenants, life_uuid(l), identity_provider_id(l->m, a), node,
 			    sizeof(node)))
 		return life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
@@ -203,8 +204,10 @@ static enum life_decision wait_for_release(struct life *l)
  * away.  False: that is under way. */
 static bool ensure_agent_taken_away(struct life *l)
 {
+	struct err e;
+
 	if (l->m->status.claim_ref || !l->m->status.operation ||
-	    !life_ensure_looked(l, l->c->o.idle_poll_ms))
+	    !life_ensure_looked(l, l->c->o.idle_poll_ms) || life_identity(l, &e) < 0)
 		return true;
 	if (l->look.power == PROVIDER_POWER_OFF)
 		return !life_agent_left(l) || life_ensure_agent_gone(l);
