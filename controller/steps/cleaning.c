@@ -19,6 +19,7 @@
 #include "controller/life/agent_boot.h"
 #include "controller/life/bmc.h"
 #include "controller/life/clean_proof.h"
+#include "controller/life/consent.h"
 #include "controller/life/identity.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
@@ -71,9 +72,9 @@ enum life_decision step_dirty(struct life *l)
 
 	if (!life_ensure_looked(l, l->c->o.poll_ms * 5))
 		return d;
-	if (life_identity(l, &e) < 0)
+	if (life_is_another(l, &e))
 		return life_quarantine(l, EXIT_OPERATOR, REASON_DuplicateIdentity, "%s", e.text);
-	if (!life_ensure_movable(l) ||
+	if (!life_ensure_ours(l, REASON_DuplicateIdentity) || !life_ensure_movable(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.quarantine, "quarantine")) ||
 	    !life_ensure_signable(l)) /* a wipe that cannot be recorded is not begun */
 		return d;
