@@ -71,6 +71,7 @@ struct life_look {
 	char uuid[64], serial[128];
 	bool override, media, media_known;
 	char media_url[512], http_url[512];
+	char address[64];  /* of the BMC; "": not known */
 	int64_t off_since; /* read_at of the first of the reads that all said off; 0: not off */
 	char session_uri[256], learned_pin[80];
 	unsigned answered; /* so many looks were */
