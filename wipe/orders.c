@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "wipe/batch.h"
+#include "wipe/controllers.h"
 #include "wipe/dio.h"
 #include "wipe/drives.h"
 #include "wipe/inventory.h"
@@ -110,7 +111,12 @@ static void start_wipe(struct orders *o)
 {
 	struct batch *b = o->batch;
 	const struct proto_order *p = o->order;
+	const struct proto_controller *c = controllers_fault(&b->inventory);
 
+	if (c) {
+		refuse(o, "StorageHidden", "controller %s at %s: %s", c->id, c->address, c->fault);
+		return;
+	}
 	batch_choose(b, &p->expected);
 	if (!b->n) {
 		refuse(o, "NoDrives", "none of the machine's %zu drives is to be wiped",
@@ -190,10 +196,13 @@ static void name_not_covered(struct batch *b, struct evidence *ev)
 		v[n++] = ev->not_covered.v[i];
 	for (size_t i = 0; !ev->not_covered.n && i < nalways; i++)
 		v[n++] = always[i];
-	for (size_t i = 0; i < b->inventory.undriven.n && n < EVIDENCE_NOT_COVERED_MAX; i++)
-		v[n++] = arena_printf(b->arena, "StorageController %s %s",
-				      b->inventory.undriven.v[i].id,
-				      b->inventory.undriven.v[i].address);
+	for (size_t i = 0; i < b->inventory.controllers.n && n < EVIDENCE_NOT_COVERED_MAX; i++) {
+		const struct proto_controller *c = &b->inventory.controllers.v[i];
+
+		if (!c->driver)
+			v[n++] = arena_printf(b->arena, "StorageController %s %s", c->id,
+					      c->address);
+	}
 	for (size_t i = 0; i < b->parts.n && n < EVIDENCE_NOT_COVERED_MAX; i++)
 		v[n++] = arena_printf(b->arena, "BootPartition %s", b->parts.v[i]);
 	ev->not_covered = (struct strings){v, n};
@@ -359,7 +368,7 @@ static void run_scan(void *arg)
 		struct drive_list l;
 
 		inventory_dmi(b->host, b->arena, &b->inventory.dmi);
-		inventory_undriven(b->host, b->arena, &b->inventory);
+		controllers_scan(b->host, b->arena, &b->inventory);
 		drives_scan(b->host, b->arena, &l);
 		b->inventory.drives.v = l.v;
 		b->inventory.drives.n = l.n;

@@ -18,7 +18,7 @@
  *
  * wipe and verify end as PROTO_DONE also when drives failed: the devices say so, and the
  * evidence is signed for a failed attempt as well.  PROTO_FAILED means that the order itself
- * could not be carried out: OrderInvalid, NoDrives, NotWiped, IdentityMismatch, DriveMissing,
+ * could not be carried out: OrderInvalid, NoDrives, StorageHidden (a controller does not show all that it holds), NotWiped, IdentityMismatch, DriveMissing,
  * or a reason of writer.h.
  * Tests: tests/unit/wipe/test_agent.c
  */

@@ -9,8 +9,11 @@
  * Tests: tests/unit/controller/rules/test_inventory.c, tests/world/test_evidence.c, tests/world/test_identity.c
  */
 
-/* DMI, PCI devices and drives as the Machine and its instance type at the Provider p say (NULL: ERR_NOT_FOUND);
- * -1 names what differs. */
+/* What was found, by vendor and device; in the arena. */
+struct object_controllers inventory_controllers(const struct proto_inventory *inv, struct arena *a);
+/* DMI, PCI devices, storage controllers and drives as the Machine and its instance type at the Provider p say (NULL: ERR_NOT_FOUND);
+ * -1 names what differs.  A controller that was expected may have neither gone nor lost its driver; one that does not
+ * show all that it holds never fits.  Without spec.controllers none is expected. */
 int inventory_fits(const struct machine *m, const struct provider_object *p,
 		   const struct proto_inventory *inv, struct err *e);
 

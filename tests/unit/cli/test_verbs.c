@@ -244,16 +244,21 @@ static void approve_takes_over_the_drives_that_were_seen(void **state)
 	struct cli_approve a = {.machine = "m-1", .drives = true};
 
 	assert_int_equal(cli_do_approve(&c, &a), 1); /* not inspected */
-	bench_status(d, OBJECT_MACHINE, "m-1",
-		     "{'inventory': {'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.9', "
-		     "'bytes': 2000, 'model': 'X'}]}}");
+	bench_status(
+		d, OBJECT_MACHINE, "m-1",
+		"{'inventory': {'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.9', "
+		"'bytes': 2000, 'model': 'X'}], 'controllers': [{'id': '8086:201d', 'driven': 0, "
+		"'dark': 1}]}}");
 	quarantined(d, "InventoryMismatch", "operator");
 	assert_int_equal(cli_do_approve(&c, &a), 0);
+	assert_said("! 1 of storage controller 8086:201d without a driver");
 	assert_said("- eui.2 1000 bytes");
 	assert_said("+ eui.9 2000 bytes X");
 	o = bench_get(d, OBJECT_MACHINE, "m-1");
 	assert_string_equal(json_str_at(json_array_get(json_at(o, "spec", "drives"), 1), "wwn"),
 			    "eui.9");
+	assert_int_equal(json_int_at(json_array_get(json_at(o, "spec", "controllers"), 0), "dark"),
+			 1);
 	assert_string_equal(json_str_at(o, "spec", "approval", "action"), "Wipe");
 }
 

@@ -1,5 +1,6 @@
 #include "wipe/orders.h"
 
+#include <unistd.h>
 #include "base/mem.h"
 #include "tests/unit/wipe/agent_rig.h"
 #include "wipe/verify.h"
@@ -326,6 +327,26 @@ static void evidence_for_another_machine_is_not_signed(void **state)
 	assert_string_equal(agent_rig_order(&verify)->reason, "IdentityMismatch");
 }
 
+static void a_controller_that_hides_something_fails_the_wipe(void **state)
+{
+	struct proto_order wipe = {
+		.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
+	const struct proto_report *r;
+	char link[256];
+
+	(void)state;
+	machine_file(&agent_rig.m, "sys/bus/pci/devices/0000:01:00.0/class", "0x010802\n");
+	machine_file(&agent_rig.m, "sys/bus/pci/devices/0000:01:00.0/vendor", "0x144d\n");
+	machine_file(&agent_rig.m, "sys/bus/pci/devices/0000:01:00.0/device", "0xa80a\n");
+	snprintf(link, sizeof(link), "%s/bus/pci/devices/0000:01:00.0/driver", agent_rig.m.sys);
+	assert_int_equal(symlink("../../drivers/nvme", link), 0);
+	r = agent_rig_order(&wipe);
+	assert_int_equal(r->state, PROTO_FAILED);
+	assert_string_equal(r->reason, "StorageHidden");
+	assert_string_equal(r->message,
+			    "controller 144d:a80a at 0000:01:00.0: the controller did not come up");
+}
+
 static void a_machine_without_drives_was_not_wiped(void **state)
 {
 	struct proto_order wipe = {
@@ -366,6 +387,7 @@ int main(void)
 		T(one_failed_drive_does_not_stop_the_others),
 		T(nothing_is_verified_that_was_not_wiped_in_this_boot),
 		T(evidence_for_another_machine_is_not_signed),
+		T(a_controller_that_hides_something_fails_the_wipe),
 		T(a_machine_without_drives_was_not_wiped),
 		T(a_drive_without_a_size_fails_the_wipe),
 	};
