@@ -183,6 +183,11 @@ static bool evidence_known(struct keys *k, const char **why)
 	       take_evidence(k, why);
 }
 
+bool keys_hang_on(const char *secret)
+{
+	return str_eq(secret, BOOT) || str_eq(secret, EVIDENCE) || str_eq(secret, AGENT_CA);
+}
+
 bool keys_ready(struct keys *k, const char **why)
 {
 	return loaded(k, BOOT, &k->ensured_boot, make_boot, why) && keys_boot(k) &&

@@ -22,6 +22,9 @@ struct keys *keys_new(struct context *c);
 void keys_free(struct keys *k);
 DEFINE_OWN(keys)
 
+/* One of the three has this name. */
+bool keys_hang_on(const char *secret);
+
 /* Ask for what is missing; true once the boot key and the CA are there and it is known whether the evidence
  * key is.  why (may be NULL): what is waited for. */
 bool keys_ready(struct keys *k, const char **why);
