@@ -37,6 +37,8 @@
 
 #define IMAGE_AGAIN_MS 10000
 #define LEASE "drover-controller"
+/* A thousand machines that all have something to write need 10 s; each write has a resourceVersion, so none is too late. */
+#define HOST_LINE_MS 120000
 
 /* Kinds that this controller acts on. */
 static const enum object_kind_id watched[] = {
@@ -442,6 +444,7 @@ static void on_following(void *arg)
 	struct controller *c = arg;
 
 	c->ctx.leading = false;
+	kube_client_clear_line(c->ctx.host); /* what a leader wanted is not sent by one that was */
 	warm_pool_kick(c->warm_pool);
 	log_warn("not leading any more: nothing is written", LOG_S("identity", c->ctx.o.identity));
 	lives_kick(c->lives, NULL);
@@ -602,6 +605,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 				      .qps = 100,
 				      .burst = 200,
 				      .max_in_flight = 64,
+				      .line_ms = HOST_LINE_MS,
 				      .plain_ok = o->context.plain_ok};
 	struct kube_lease_spec ls = {
 		.ns = o->context.ns,
