@@ -23,6 +23,8 @@
 #include "controller/life/act.h"
 #include "controller/life/bmc.h"
 #include "controller/life/boot_marks.h"
+#include "controller/life/consent.h"
+#include "controller/life/identity.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/life/port.h"
@@ -99,7 +101,7 @@ bool life_ensure_boot_followed(struct life *l)
 	}
 	l->boot.whereabouts = LIFE_ANSWERED;
 	l->boot.by_http = life_kept_apart(l) &&
-			  !tenants_may_run(l->parts->tenants, l->look.uuid,
+			  !tenants_may_run(l->parts->tenants, life_uuid(l),
 					   identity_provider_id(l->m, a), node, sizeof(node));
 	return true;
 }
@@ -131,7 +133,9 @@ static bool ensure_marked(struct life *l, const char *http_boot)
 
 bool life_ensure_boot_ended(struct life *l)
 {
-	return !l->m->status.power.http_boot || !l->look.known ||
+	struct err e;
+
+	return !l->m->status.power.http_boot || !l->look.known || life_identity(l, &e) < 0 ||
 	       l->look.power != PROVIDER_POWER_OFF || is_boot_of_now(l) || ensure_marked(l, NULL);
 }
 
@@ -257,7 +261,8 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 			  agent_session_refusal(l->agent));
 		return false;
 	}
-	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 3))
+	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 3) ||
+	    !life_ensure_ours(l, REASON_DuplicateIdentity))
 		return false;
 	if (l->look.power == PROVIDER_POWER_ON) {
 		if (!l->look.media_known) /* not read this time: nothing is concluded */
@@ -369,7 +374,8 @@ bool life_ensure_agent_gone(struct life *l)
 		return false;
 	}
 	/* A call under way may still put a medium in that no look has shown yet. */
-	if (l->act.under_way || !life_ensure_looked(l, l->c->o.poll_ms))
+	if (l->act.under_way || !life_ensure_looked(l, l->c->o.poll_ms) ||
+	    !life_ensure_ours(l, REASON_DuplicateIdentity))
 		return false;
 	if (l->look.power != PROVIDER_POWER_OFF) {
 		if (open_seat(l) && agent_session_info(l->agent)->boot_id &&

@@ -144,6 +144,7 @@ struct life_question {
 struct life_journal {
 	struct status_writer write; /* of this Machine, and of what ends with its claim */
 	bool took_over;		    /* our fence stands in it; steps/tick.c: another leads */
+	int64_t said_at; /* loop_now() when life_wait() said why nothing moves last; 0: never; life/told.c too */
 	/* What this turn decided; steps/enter.c takes it at the end of the turn. */
 	struct life_decided {
 		bool made, begins;

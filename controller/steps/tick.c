@@ -33,6 +33,7 @@
 #include "controller/life/power_turn.h"
 #include "controller/life/takeover.h"
 #include "controller/life/tenancy.h"
+#include "controller/life/told.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/steps/enter.h"
 #include "controller/steps/lives.h"
@@ -90,21 +91,27 @@ static bool ensure_seen_written(struct life *l)
 {
 	const struct machine_status *st = &l->m->status;
 	const char *power = provider_power_names[l->look.power];
+	const char *uuid = l->look.uuid, *serial = l->look.serial;
 	json_t *s;
 
 	if (!l->look.known)
 		return true;
+	/* What it withholds for a while stands, as long as it says nothing else. */
+	if (!uuid[0] && (!serial[0] || str_eq(serial, st->identity.serial_number)))
+		uuid = str_or(st->identity.system_uuid, "");
+	if (!serial[0] && str_eq(uuid, st->identity.system_uuid))
+		serial = str_or(st->identity.serial_number, "");
 	if (str_eq(st->power.state, power) &&
 	    str_eq(str_or(st->bmc.session_uri, ""), l->look.session_uri) &&
 	    str_eq(st->bmc.secret_version, l->attached.secret_version) &&
-	    str_eq(str_or(st->identity.system_uuid, ""), l->look.uuid) &&
-	    str_eq(str_or(st->identity.serial_number, ""), l->look.serial) &&
+	    str_eq(str_or(st->identity.system_uuid, ""), uuid) &&
+	    str_eq(str_or(st->identity.serial_number, ""), serial) &&
 	    (!l->look.learned_pin[0] || str_eq(st->bmc.fingerprint, l->look.learned_pin)))
 		return true;
 	s = json_pack("{s:{s:s}, s:{s:s, s:s*}, s:{s:s, s:s}}", "power", "state", power, "bmc",
 		      "sessionURI", l->look.session_uri, "secretVersion",
-		      l->attached.secret_version, "identity", "systemUUID", l->look.uuid,
-		      "serialNumber", l->look.serial);
+		      l->attached.secret_version, "identity", "systemUUID", uuid, "serialNumber",
+		      serial);
 	life_set_time(json_object_get(s, "power"), "observedTime", loop_wall(l->c->loop));
 	if (l->look.learned_pin[0])
 		json_object_set_new(json_object_get(s, "bmc"), "fingerprint",
@@ -302,7 +309,7 @@ static enum life_decision turn(struct life *l)
 	if (!request_ensure_retried(l, &d) || !ensure_seen_written(l) ||
 	    !life_ensure_boot_ended(l) || !life_ensure_wait_settled(l) || !ensure_in_time(l, &d) ||
 	    !ensure_conditions_written(l) || !life_ensure_attempt_settled(l) ||
-	    !ensure_attached(l) || !life_ensure_boot_followed(l))
+	    !ensure_attached(l) || !life_ensure_boot_followed(l) || !life_ensure_told(l))
 		return d;
 	return steps[l->state](l);
 }

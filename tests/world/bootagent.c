@@ -229,6 +229,7 @@ static void inspect(struct bootagent *a)
 					  .model = i ? "DATA" : "ROOT",
 					  .serial = b->drives[i].wwn,
 					  .wwn = b->drives[i].wwn,
+					  .slot = i ? "slot 2" : "slot 1",
 					  .bytes = (4ll + i) << 30,
 					  .block_size = 4096,
 					  .rotational = b->spins};
