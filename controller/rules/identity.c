@@ -101,7 +101,7 @@ static bool untold(const struct machine_identity *want, const char *uuid, const 
 	if (by_uuid && !uuid_is(uuid))
 		return true;
 	/* By the serial number alone, or beside a UUID in the other order. */
-	return tells_apart(want->serial_number) && str_empty(serial) &&
+	return identity_is_serial(want->serial_number) && str_empty(serial) &&
 	       (!by_uuid || uuid_compare(want->system_uuid, uuid) == UUID_SWAPPED);
 }
 
