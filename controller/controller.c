@@ -395,6 +395,7 @@ static void rederive(void *arg)
 			return;
 	if (!endpoint_ready(c))
 		return;
+	keys_follow(c->ctx.keys);
 	keys_publish(c->ctx.keys);
 	kube_cache_each(c->ctx.cache[OBJECT_MACHINE], machine_again, c);
 	if (!c->ctx.ready && c->on_ready)

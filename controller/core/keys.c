@@ -269,6 +269,13 @@ static void on_published(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&k->publish_again, e ? PUBLISH_AGAIN_MS : PUBLISHED_MS);
 }
 
+void keys_follow(struct keys *k)
+{
+	secrets_expect(k->c->secrets, NULL, BOOT);
+	secrets_expect(k->c->secrets, NULL, EVIDENCE);
+	secrets_expect(k->c->secrets, NULL, AGENT_CA);
+}
+
 void keys_publish(struct keys *k)
 {
 	OWN_JSON patch = NULL;

@@ -234,6 +234,7 @@ static bool ensure_attached(struct life *l)
 		l->attached.secret_version = mem_strdup(digest);
 	}
 	if (refused && refused[0] && str_eq(refused, l->attached.secret_version)) {
+		driver_expect_login(l->driver, l->m);
 		life_wait(
 			l, WAITING_APPROVAL, REASON_BmcAuthFailed,
 			"the BMC refused the login of Secret version %s; change the Secret, or `drover retry %s`",

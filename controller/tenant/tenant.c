@@ -25,6 +25,17 @@
 
 /* --- health -------------------------------------------------------------------------------------- */
 
+/* What is refused goes on with another Secret, as a rule. */
+static void expect_kubeconfig(const struct tenant *t)
+{
+	const struct virtual_cluster *vc =
+		CTX_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+
+	if (vc && (str_eq(t->reason, "KubeconfigRefused") || str_eq(t->reason, "NotPermitted")))
+		secrets_expect(t->c->secrets, vc->spec.kubeconfig_secret_ref.namespace,
+			       vc->spec.kubeconfig_secret_ref.name);
+}
+
 /* The tenant is not usable for this reason (CamelCase, static); NULL: it is. */
 __attribute__((format(printf, 3, 4))) static void tenant_say(struct tenant *t, const char *reason,
 							     const char *fmt, ...)
@@ -49,6 +60,7 @@ __attribute__((format(printf, 3, 4))) static void tenant_say(struct tenant *t, c
 	else
 		log_info("tenant is usable", LOG_S("tenant", t->name),
 			 LOG_S("version", str_or(t->version, "")));
+	expect_kubeconfig(t);
 	tenant_status_write(t);
 	tenant_sleep_kick(t->asleep);
 	t->all->hooks.changed(t, t->all->hooks.arg);
