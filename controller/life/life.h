@@ -35,6 +35,7 @@ struct drivers;
 struct life;
 struct lives;
 struct login_guard;
+struct machine_index;
 struct power_pacing;
 struct tenant;
 struct tenants;
@@ -45,6 +46,7 @@ struct life_parts {
 	const struct tenants *tenants;
 	const struct drivers *drivers;
 	struct agent_endpoint *agent_endpoint;
+	const struct machine_index *machine_index;
 	struct power_pacing *power_pacing;
 	struct login_guard *login_guard; /* NULL: every login is tried */
 };
