@@ -12,9 +12,32 @@
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 
+#define TENANTS "tenant/"
+
 static struct fabric_port port(const struct life *l)
 {
 	return (struct fabric_port){.machine = l->name, .mac = l->m->spec.boot_mac_address};
+}
+
+void life_tenant_segment(const struct virtual_cluster *vc, char out[static TENANT_SEGMENT])
+{
+	str_format(out, TENANT_SEGMENT, TENANTS "%s",
+		   str_or(vc->spec.network.segment, vc->meta.name));
+}
+
+bool life_in_tenants_segment(const struct life *l)
+{
+	return l->place.known && str_starts(l->place.segment, TENANTS);
+}
+
+bool life_kept_apart(const struct life *l)
+{
+	const struct provider_object *p = life_provider(l);
+	const char *seg = l->place.segment;
+
+	return l->place.known && l->place.proof != FABRIC_PROOF_NONE &&
+	       (str_eq(seg, str_or(p->spec.network.segments.quarantine, "quarantine")) ||
+		str_eq(seg, str_or(p->spec.network.segments.provisioning, "provisioning")));
 }
 
 static void on_place_seen(const struct fabric_place *p, const struct err *e, void *arg)

@@ -17,6 +17,14 @@ bool life_ensure_placed(struct life *l, const char *segment);
 
 /* Its state is another: looks that it wanted before are not what it wants now. */
 void life_place_over(struct life *l);
+#define TENANT_SEGMENT 256
+/* How the fabric calls that tenant's segment: "tenant/" and spec.network.segment, or its name. */
+void life_tenant_segment(const struct virtual_cluster *vc, char out[static TENANT_SEGMENT]);
+/* At the last look it was in a segment of a tenant, proved or not. */
+bool life_in_tenants_segment(const struct life *l);
+/* ... in one of our own two segments, where no tenant is, and that is proved. */
+bool life_kept_apart(const struct life *l);
+
 /* What was seen: it is looked at again. */
 void life_place_forget(struct life *l);
 /* ... and what is on its way: the fabric is gone. */
