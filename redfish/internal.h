@@ -179,6 +179,7 @@ struct redfish {
 	/* Systems to look at */
 	char *candidates[16];
 	size_t ncandidates, next_candidate;
+	unsigned switchable; /* bits: candidates that are a host and can be switched */
 	struct err kept_err; /* the answer if nothing that is tried after it succeeds */
 };
 

@@ -50,7 +50,7 @@ struct redfish_system;
 
 struct redfish_spec {
 	const char *
-		system_url; /* https://10.0.8.17/redfish/v1/Systems/1, or only https://10.0.8.17: then the first System with Reset */
+		system_url; /* https://10.0.8.17/redfish/v1/Systems/1, or only https://10.0.8.17: then the one System with Reset that is no DPU; where there are several, ERR_UNSUPPORTED lists them */
 	const char *ca_pem, *pin_sha256; /* as in http_peer_spec */
 	bool learn_pin;
 	const char *user;
