@@ -69,6 +69,7 @@ struct provider_observation {
 	bool media_inserted;
 	const char *media_url; /* NULL: none or unknown */
 	const char *http_url;  /* what HTTP boot would fetch, or did last; NULL: none or unknown */
+	const char *address;   /* that the BMC answers from; NULL: unknown */
 	const char *session_uri;  /* to journal; NULL: none */
 	const char *learned_pin;  /* trust on first use: to be stored; NULL: none */
 	const char *handle_state; /* managed, elastic: state of the handle asked about */

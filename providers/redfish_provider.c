@@ -184,6 +184,7 @@ static void on_media(const struct redfish_media *m, const struct err *e, void *a
 		j->seen.media_inserted = m->inserted;
 		j->seen.media_url = m->image;
 	}
+	j->seen.address = redfish_address(bmc);
 	j->seen.session_uri = redfish_session_uri(bmc);
 	j->seen.learned_pin = redfish_learned_pin(bmc);
 	job_end(j, &j->seen, NULL);

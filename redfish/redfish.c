@@ -384,6 +384,11 @@ const char *redfish_session_uri(const struct redfish *r)
 	return r->session_uri;
 }
 
+const char *redfish_address(const struct redfish *r)
+{
+	return http_peer_reached(r->peer);
+}
+
 const char *redfish_learned_pin(const struct redfish *r)
 {
 	return http_peer_learned(r->peer);

@@ -74,6 +74,8 @@ void redfish_free(
 		r); /* ends what is in flight without done(); the session is left for the successor to delete */
 DEFINE_OWN(redfish)
 const char *redfish_session_uri(const struct redfish *r); /* NULL: none */
+const char *redfish_address(
+	const struct redfish *r); /* that it answers from, by its newest reply; NULL: none came */
 const char *redfish_learned_pin(const struct redfish *r); /* NULL: none */
 
 enum redfish_power {

@@ -28,6 +28,7 @@ void life_look_init(struct life *l)
 void life_look_forget(struct life *l)
 {
 	l->look.busy = l->look.known = false;
+	l->look.address[0] = '\0';
 }
 
 void life_look_over(struct life *l)
@@ -69,6 +70,7 @@ static void remember(struct life *l, const struct provider_observation *o)
 	str_copy(l->look.serial, sizeof(l->look.serial), str_or(o->serial, ""));
 	str_copy(l->look.media_url, sizeof(l->look.media_url), str_or(o->media_url, ""));
 	str_copy(l->look.http_url, sizeof(l->look.http_url), str_or(o->http_url, ""));
+	str_copy(l->look.address, sizeof(l->look.address), str_or(o->address, ""));
 	str_copy(l->look.session_uri, sizeof(l->look.session_uri), str_or(o->session_uri, ""));
 	str_clean(l->look.uuid);
 	str_clean(l->look.serial);

@@ -188,6 +188,7 @@ enum life_decision life_wait(struct life *l, enum machine_waiting waiting_for, e
 	vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
 	tidy(message);
+	l->journal.said_at = loop_now(l->c->loop);
 	if (op && str_eq(op->last_error.reason, reason_name(reason)) &&
 	    str_eq(op->last_error.message, message) && op->waiting_for == (int)waiting_for)
 		return LIFE_STAY;

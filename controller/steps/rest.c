@@ -162,7 +162,7 @@ static bool came_on(const struct life *l)
 	struct err e;
 
 	return l->look.known && l->look.power == PROVIDER_POWER_ON && !l->m->status.warm_for &&
-	       life_identity(l, &e) == 0;
+	       !life_is_another(l, &e);
 }
 
 /* Whoever switched it on may have written to its drives: it is not offered any more.  It is not switched off either;

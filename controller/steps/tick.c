@@ -32,6 +32,7 @@
 #include "controller/life/power_turn.h"
 #include "controller/life/takeover.h"
 #include "controller/life/tenancy.h"
+#include "controller/life/told.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/steps/enter.h"
 #include "controller/steps/lives.h"
@@ -133,17 +134,29 @@ static void life_agent_changed(void *life)
 	life_kick(life);
 }
 
+static const char *joined(struct arena *a, const struct strings *s)
+{
+	const char *text = "";
+
+	for (size_t i = 0; i < s->n; i++)
+		text = arena_printf(a, "%s %s", text, s->v[i]);
+	return text;
+}
+
 static bool ensure_seated(struct life *l, const struct provider_object *p)
 {
 	const struct machine_provisioning *pv = l->m->spec.provisioning;
-	char digest[512];
 	struct agent_session_spec s;
+	OWN(arena) a = arena_new();
+	const char *digest;
 
 	if (!p->spec.agent.endpoint || !p->spec.boot.media_url)
 		return false;
-	str_format(digest, sizeof(digest), "%s|%s|%s|%s|%s", p->spec.agent.endpoint,
-		   p->spec.boot.media_url, pv ? str_or(pv->address, "") : "",
-		   pv ? str_or(pv->gateway, "") : "", str_or(l->m->spec.boot_mac_address, ""));
+	digest = arena_printf(
+		a, "%s|%s|%s|%s|%s|%s|%s|%s", p->spec.agent.endpoint, p->spec.boot.media_url,
+		pv ? str_or(pv->address, "") : "", pv ? str_or(pv->gateway, "") : "",
+		str_or(l->m->spec.boot_mac_address, ""), joined(a, &p->spec.agent.networks),
+		joined(a, &p->spec.agent.proxies), joined(a, &p->spec.boot.proxies));
 	if (l->agent && str_eq(digest, l->attached.seat))
 		return true;
 	agent_session_free(l->agent);
@@ -155,6 +168,9 @@ static bool ensure_seated(struct life *l, const struct provider_object *p)
 		.address = pv ? pv->address : NULL,
 		.gateway = pv ? pv->gateway : NULL,
 		.mac = l->m->spec.boot_mac_address,
+		.agent_networks = p->spec.agent.networks,
+		.agent_proxies = p->spec.agent.proxies,
+		.media_proxies = p->spec.boot.proxies,
 		.changed = life_agent_changed,
 		.arg = l,
 	};
@@ -307,7 +323,8 @@ static enum life_decision turn(struct life *l)
 	if (!request_ensure_retried(l, &d) || !ensure_seen_written(l) ||
 	    !life_ensure_boot_ended(l) || !life_ensure_wait_settled(l) || !ensure_in_time(l, &d) ||
 	    !ensure_conditions_written(l) || !life_ensure_attempt_settled(l) ||
-	    !ensure_attached(l) || !life_ensure_boot_followed(l))
+	    !ensure_attached(l) || !life_ensure_alone(l, &d) || !life_ensure_boot_followed(l) ||
+	    !life_ensure_told(l))
 		return d;
 	return steps[l->state](l);
 }

@@ -389,7 +389,7 @@ bool life_warm_release(struct life *l, enum life_decision *d)
 	const struct machine_agent *ag = l->m->status.agent;
 	json_t *op;
 
-	if (!is || !ag || !ag->boot_id || !ag->public_key)
+	if (!is || !ag || !ag->boot_id || !ag->public_key || ag->dismissed)
 		return false;
 	if (l->act.under_way)
 		return true;
