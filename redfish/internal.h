@@ -252,6 +252,7 @@ bool rf_pending_read(struct redfish *r, const struct rf_reply *p);
 void rf_boot(struct redfish *r);
 
 /* oem.c: the override where virtual CDs have another one; else it is then(r) at once */
+bool rf_oem_has_cd(const struct redfish *r); /* the standard's Cd is the drive in the box here */
 void rf_oem_read(struct redfish *r, void (*then)(struct redfish *r)); /* r->cd_first is fresh */
 /* then(r) where the standard override is to be set too, or alone. */
 void rf_oem_boot(struct redfish *r, void (*then)(struct redfish *r));

@@ -93,7 +93,9 @@ struct redfish_system {
 	const char *
 		system_uuid; /* lower case, in the order of the BMC; NULL: none, or a maker's default */
 	const char *serial, *manufacturer, *model, *bios_version;
-	const char *boot_target;  /* BootSourceOverrideTarget as given, "None" when disabled */
+	const char *
+		boot_target; /* BootSourceOverrideTarget as given, "None" when disabled; "Cd" is virtual media, and
+				  * "PhysicalCd" where the maker means the drive in the box by that */
 	const char *boot_enabled; /* Disabled, Once, Continuous */
 	const char *boot_mode;
 	const char *http_boot_uri;
