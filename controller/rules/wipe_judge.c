@@ -122,7 +122,7 @@ static int judge_wipe(const struct machine *m, const struct evidence *ev, struct
 			return err_set(e, ERR_DENIED, 0, "drive %s: %s",
 				       inventory_drive_text(m, d->wwn, drive),
 				       wipe_level_names[d->level]);
-		if (evidence_bears_out(d, EVIDENCE_SAMPLES, e) < 0)
+		if (evidence_bears_out(d, EVIDENCE_SAMPLES, evidence_took_ms(ev), e) < 0)
 			return err_wrap(e, "drive %s", inventory_drive_text(m, d->wwn, drive));
 	}
 	return 0;

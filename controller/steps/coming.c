@@ -372,7 +372,7 @@ enum life_decision step_attaching(struct life *l)
 	enum life_decision d = LIFE_STAY;
 	const struct node_claim *n = coming_claim(l, &d);
 	const struct virtual_cluster *vc;
-	char segment[256];
+	char segment[TENANT_SEGMENT];
 
 	if (!n || !ensure_bmc_ours(l, &d) || !life_ensure_agent_gone(l))
 		return d;
@@ -381,8 +381,7 @@ enum life_decision step_attaching(struct life *l)
 	if (!vc)
 		return life_fail(l, REASON_TenantGone, "VirtualCluster %s does not exist",
 				 n->spec.virtual_cluster_ref.name);
-	str_format(segment, sizeof(segment), "tenant/%s",
-		   str_or(vc->spec.network.segment, vc->meta.name));
+	life_tenant_segment(vc, segment);
 	if (life_ensure_placed(l, segment))
 		return life_goto(l, MACHINE_BOOTING, NULL, REASON_NONE, NULL);
 	return d;

@@ -9,7 +9,9 @@
 #include "base/str.h"
 #include "controller/life/act.h"
 #include "controller/life/ask.h"
+#include "controller/life/bmc.h"
 #include "controller/life/journal.h"
+#include "controller/life/port.h"
 #include "controller/life/tenancy.h"
 #include "controller/life/told.h"
 
@@ -96,6 +98,8 @@ static void enter(struct life *l, const struct life_decided *d)
 		 LOG_S("message", str_or(d->message, "")),
 		 LOG_I("ms", l->m->status.state_since ? now - l->m->status.state_since : 0));
 	life_act_over(l);
+	life_look_over(l);
+	life_place_over(l);
 	life_ask_forget(l);
 	life_drop_work(l);
 	l->work.progress = 0;

@@ -113,7 +113,7 @@ static int setup(void **state)
 					   .eof = program_eof,
 					   .free = program_free,
 					   .arg = y};
-	struct fabric_spec s = {.type = "exec", .command = command};
+	struct fabric_spec s = {.type = "exec", .command = command, .allowed = command};
 
 	y->l = loop_sim_new(3, 1764000000000);
 	y->g = loop_group_new(y->l, "drover");

@@ -264,6 +264,46 @@ static void a_node_is_found_by_its_system_uuid_in_any_case_and_order(void **stat
 	assert_string_equal(out, "team-a/n-2");
 }
 
+static enum tenants_are unread(struct bench *d, char out[static 200])
+{
+	return tenants_unread(d->tenants, out, 200);
+}
+
+static void all_are_read_when_each_list_was_in_once(void **state)
+{
+	struct bench *d = *state;
+	char out[200];
+
+	assert_int_equal(unread(d, out), TENANTS_STARTING);
+	bench_run(d, 5000);
+	assert_int_equal(unread(d, out), TENANTS_READ);
+	bench_away(d, &d->team, true);
+	bench_run(d, 120000);
+	assert_int_equal(unread(d, out), TENANTS_READ); /* as it was */
+	new_kubeconfig(d, "{");
+	assert_int_equal(unread(d, out), TENANTS_UNREAD);
+	assert_true(str_starts(out, "team-a ("));
+	bench_away(d, &d->team, false);
+	new_kubeconfig(d, bench_kubeconfig(d, BENCH_TEAM, ""));
+	assert_int_equal(unread(d, out), TENANTS_READ);
+	bench_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'clusterUID': 'the one before'}");
+	bench_run(d, 120000);
+	assert_int_equal(unread(d, out), TENANTS_UNREAD); /* whose Nodes these are, nobody knows */
+}
+
+static void one_that_this_version_cannot_read_is_unread(void **state)
+{
+	struct bench *d = *state;
+	char out[200];
+
+	bench_run(d, 5000);
+	tenants_bad(d->tenants, "team-c");
+	assert_int_equal(unread(d, out), TENANTS_UNREAD);
+	assert_true(str_starts(out, "team-c ("));
+	tenants_update(d->tenants, "team-c");
+	assert_int_equal(unread(d, out), TENANTS_READ);
+}
+
 /* What it said last is known of a tenant that is away; that it holds now is not. */
 static void the_node_of_a_claim_is_its_tenants_by_the_claims_name(void **state)
 {
@@ -328,6 +368,8 @@ int main(void)
 		T(a_cluster_that_does_not_say_who_it_is_is_not_used),
 		T(a_node_is_found_by_its_system_uuid_in_any_case_and_order),
 		T(the_node_of_a_claim_is_its_tenants_by_the_claims_name),
+		T(all_are_read_when_each_list_was_in_once),
+		T(one_that_this_version_cannot_read_is_unread),
 		T(a_tenant_goes_with_its_object),
 		T(a_replica_that_does_not_lead_looks_but_writes_nothing),
 	};
