@@ -166,21 +166,14 @@ static bool is_ordinary(enum reason r)
 	       r == REASON_CheckpointPending || r == REASON_VolumesAttached;
 }
 
-static enum life_decision wait_for(struct life *l, enum machine_waiting waiting_for,
-				   enum reason reason, int64_t next, const char *fmt, va_list ap)
+/* status.operation with why nothing moves; message: tidied. */
+static json_t *waiting(const struct life *l, enum machine_waiting waiting_for, enum reason reason,
+		       const char *message)
 {
 	static const char *const names[] = {"Device", "Rate", "Budget", "Approval"};
 	const struct machine_operation *op = l->m->status.operation;
-	char message[400];
-	json_t *err, *j;
+	json_t *err;
 
-	vsnprintf(message, sizeof(message), fmt, ap);
-	tidy(message);
-	l->journal.said_at = loop_now(l->c->loop);
-	if (op && str_eq(op->last_error.reason, reason_name(reason)) &&
-	    str_eq(op->last_error.message, message) && op->waiting_for == (int)waiting_for &&
-	    (!next || op->next_attempt > loop_wall(l->c->loop)))
-		return LIFE_STAY;
 	log_info("machine waits", LOG_S("machine", l->name),
 		 LOG_S("state", machine_state_info[l->state].name),
 		 LOG_S("reason", reason_name(reason)), LOG_S("message", message));
@@ -189,11 +182,27 @@ static enum life_decision wait_for(struct life *l, enum machine_waiting waiting_
 			  is_ordinary(reason) ? "Normal" : "Warning", reason_name(reason), message);
 	err = json_pack("{s:s, s:s}", "reason", reason_name(reason), "message", message);
 	life_set_time(err, "time", loop_wall(l->c->loop));
-	j = json_pack("{s:s, s:o}", "waitingFor", names[waiting_for], "lastError", err);
+	return json_pack("{s:s, s:o}", "waitingFor", names[waiting_for], "lastError", err);
+}
+
+static void wait_for(struct life *l, enum machine_waiting waiting_for, enum reason reason,
+		     int64_t next, const char *fmt, va_list ap)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	char message[400];
+	json_t *j;
+
+	vsnprintf(message, sizeof(message), fmt, ap);
+	tidy(message);
+	l->journal.said_at = loop_now(l->c->loop);
+	if (op && str_eq(op->last_error.reason, reason_name(reason)) &&
+	    str_eq(op->last_error.message, message) && op->waiting_for == (int)waiting_for &&
+	    (!next || op->next_attempt > loop_wall(l->c->loop)))
+		return;
+	j = waiting(l, waiting_for, reason, message);
 	if (next)
 		life_set_time(j, "nextAttempt", next);
 	life_write(l, json_pack("{s:o}", "operation", j), NULL);
-	return LIFE_STAY;
 }
 
 enum life_decision life_wait(struct life *l, enum machine_waiting waiting_for, enum reason reason,
@@ -202,7 +211,7 @@ enum life_decision life_wait(struct life *l, enum machine_waiting waiting_for, e
 	va_list ap;
 
 	va_start(ap, fmt);
-	(void)wait_for(l, waiting_for, reason, 0, fmt, ap);
+	wait_for(l, waiting_for, reason, 0, fmt, ap);
 	va_end(ap);
 	return LIFE_STAY;
 }
@@ -213,7 +222,22 @@ enum life_decision life_wait_until(struct life *l, int64_t next, enum machine_wa
 	va_list ap;
 
 	va_start(ap, fmt);
-	(void)wait_for(l, waiting_for, reason, next, fmt, ap);
+	wait_for(l, waiting_for, reason, next, fmt, ap);
 	va_end(ap);
 	return LIFE_STAY;
+}
+
+void life_unclean(struct life *l, const char *fmt, ...)
+{
+	char message[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
+	tidy(message);
+	life_write(l,
+		   json_pack("{s:b, s:o}", "clean", 0, "operation",
+			     waiting(l, WAITING_APPROVAL, REASON_PowerStateUnexpected, message)),
+		   NULL);
 }

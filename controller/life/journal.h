@@ -63,4 +63,8 @@ enum life_decision life_wait_until(struct life *l, int64_t next, enum machine_wa
 				   enum reason reason, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
+/* It was found on, and drover did not do it (PowerStateUnexpected): what was recorded clean is not any more.  Told as
+ * life_wait() does, in the same write. */
+void life_unclean(struct life *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 #endif
