@@ -114,7 +114,8 @@ static void on_observed(const struct provider_observation *o, const char *handle
 					     "reason", "BmcAuthFailed", "message", e->text),
 				   NULL);
 		else
-			life_wait(l, WAITING_DEVICE, life_bmc_reason(e), "%s", e->text);
+			life_wait_until(l, loop_wall(l->c->loop) + delay, WAITING_DEVICE,
+					life_bmc_reason(e), "%s", e->text);
 	}
 	/* A BMC that is asked seldom keeps no deadline waiting. */
 	until = l->m && life_deadline(l) ? life_deadline(l) - loop_wall(l->c->loop) : delay;
