@@ -27,6 +27,7 @@ void life_look_init(struct life *l)
 void life_look_forget(struct life *l)
 {
 	l->look.busy = l->look.known = false;
+	l->look.learned_pin[0] = '\0'; /* attached anew, the next look says it */
 }
 
 void life_look_over(struct life *l)
