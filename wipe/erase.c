@@ -155,7 +155,8 @@ static void remember(struct pass *p)
 
 	if (!x->prints) {
 		x->nprints = x->samples;
-		x->prints = mem_calloc((size_t)x->nprints + 1, sizeof(*x->prints));
+		x->prints =
+			mem_calloc(EVIDENCE_EDGE_READS + (size_t)x->nprints, sizeof(*x->prints));
 	}
 	verify_fingerprint(&p->verify, x->nprints, x->prints);
 }
@@ -483,7 +484,8 @@ int erase_verify(struct erase *x, int64_t samples, struct err *e)
 	if (!rc) {
 		x->device.canaries.found = verify_find(&p.verify, &unreadable);
 		verify_sample(&p.verify, x->accept, samples,
-			      print ? (const uint8_t(*)[16])x->prints : NULL, &n);
+			      print ? (const uint8_t(*)[16])x->prints : NULL,
+			      print ? EVIDENCE_EDGE_READS + (size_t)x->nprints : 0, &n);
 	}
 	close_pass(&p);
 	if (rc < 0) {
