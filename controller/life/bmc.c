@@ -11,10 +11,12 @@
 #include "base/str.h"
 #include "controller/life/bmc_reason.h"
 #include "controller/life/boot_marks.h"
+#include "controller/life/identity.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 
-/* So many looks without an answer, one after the other, and a person's word counts for more. */
+/* Waiting for longer is said. */
+#define SLOW_MS 10000
 
 /* --- looking ------------------------------------------------------------------------------------ */
 
@@ -26,6 +28,12 @@ void life_look_init(struct life *l)
 void life_look_forget(struct life *l)
 {
 	l->look.busy = l->look.known = false;
+	l->look.address[0] = '\0';
+}
+
+void life_look_over(struct life *l)
+{
+	l->look.wanted_at = 0;
 }
 
 void life_look_retry(struct life *l)
@@ -53,6 +61,7 @@ static void remember(struct life *l, const struct provider_observation *o)
 	l->look.answered++;
 	l->look.known = true;
 	l->look.read_at = o->read_at;
+	l->look.answered_at = loop_now(l->c->loop);
 	l->look.power = o->power;
 	l->look.override = o->boot_override;
 	l->look.media = o->media_inserted;
@@ -61,6 +70,7 @@ static void remember(struct life *l, const struct provider_observation *o)
 	str_copy(l->look.serial, sizeof(l->look.serial), str_or(o->serial, ""));
 	str_copy(l->look.media_url, sizeof(l->look.media_url), str_or(o->media_url, ""));
 	str_copy(l->look.http_url, sizeof(l->look.http_url), str_or(o->http_url, ""));
+	str_copy(l->look.address, sizeof(l->look.address), str_or(o->address, ""));
 	str_copy(l->look.session_uri, sizeof(l->look.session_uri), str_or(o->session_uri, ""));
 	str_clean(l->look.uuid);
 	str_clean(l->look.serial);
@@ -123,17 +133,64 @@ static void observe(struct life *l)
 	if (l->look.busy || !l->bmc || loop_now(l->c->loop) < l->look.after)
 		return;
 	l->look.busy = true;
+	l->look.begun_at = loop_now(l->c->loop);
 	provider_observe(l->driver->provider, l->bmc, &call);
+}
+
+static bool is_fresh(const struct life *l, int64_t max_age_ms)
+{
+	const struct life_look *k = &l->look;
+	bool since = k->wanted_at && k->read_at >= k->wanted_at;
+
+	return k->known && k->read_at >= l->act.ended_at &&
+	       loop_now(l->c->loop) - (since ? k->answered_at : k->read_at) <= max_age_ms;
+}
+
+static bool says(const struct life *l, enum reason reason)
+{
+	const struct machine_operation *op = l->m->status.operation;
+
+	return op && reason_find(op->last_error.reason) == reason;
+}
+
+/* What the last look has answered is said no more. */
+static bool is_answered(const struct life *l)
+{
+	struct err e;
+
+	return says(l, REASON_BmcSlow) ||
+	       (says(l, REASON_IdentityNotTold) && life_identity(l, &e) == 0);
+}
+
+/* Nothing that is said already is lost for it; an idle machine waits for nothing. */
+static void tell_slow(struct life *l, int64_t max_age_ms)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	int64_t left = l->look.begun_at + SLOW_MS - loop_now(l->c->loop), poll = l->c->o.poll_ms;
+
+	if (!l->look.busy || max_age_ms >= l->c->o.idle_poll_ms ||
+	    (op && op->last_error.reason && !says(l, REASON_BmcSlow)))
+		return;
+	if (left > 0)
+		loop_timer_start(&l->timer, left < poll ? left : poll);
+	else
+		life_wait(l, WAITING_DEVICE, REASON_BmcSlow,
+			  "its BMC was asked, and needs more than %d s for the answer",
+			  SLOW_MS / 1000);
 }
 
 bool life_ensure_looked(struct life *l, int64_t max_age_ms)
 {
-	int64_t now = loop_now(l->c->loop);
-
-	if (l->look.known && l->look.read_at >= l->act.ended_at &&
-	    now - l->look.read_at <= max_age_ms)
+	if (!is_fresh(l, max_age_ms)) {
+		if (!l->look.wanted_at)
+			l->look.wanted_at = loop_now(l->c->loop);
+		observe(l);
+		tell_slow(l, max_age_ms);
+		return false;
+	}
+	if (!is_answered(l))
 		return true;
-	observe(l);
+	life_write(l, json_pack("{s:{s:n, s:n}}", "operation", "lastError", "waitingFor"), NULL);
 	return false;
 }
 

@@ -35,6 +35,7 @@ struct drivers;
 struct life;
 struct lives;
 struct login_guard;
+struct machine_index;
 struct power_pacing;
 struct tenant;
 struct tenants;
@@ -45,6 +46,7 @@ struct life_parts {
 	const struct tenants *tenants;
 	const struct drivers *drivers;
 	struct agent_endpoint *agent_endpoint;
+	const struct machine_index *machine_index;
 	struct power_pacing *power_pacing;
 	struct login_guard *login_guard; /* NULL: every login is tried */
 };
@@ -63,11 +65,15 @@ struct life_attached {
 /* The looks at the BMC, and the last of them (life/bmc.c). */
 struct life_look {
 	bool known;
-	int64_t read_at; /* loop_now() when it was asked */
+	int64_t read_at;     /* loop_now() when it was asked */
+	int64_t answered_at; /* ... when all of it was answered: a slow BMC needs many seconds */
+	int64_t begun_at;    /* ... when the one that is on its way was handed to the driver */
+	int64_t wanted_at;   /* ... when the step first wanted one in this state; 0: it has not */
 	enum provider_power power;
 	char uuid[64], serial[128];
 	bool override, media, media_known;
 	char media_url[512], http_url[512];
+	char address[64];  /* of the BMC; "": not known */
 	int64_t off_since; /* read_at of the first of the reads that all said off; 0: not off */
 	char session_uri[256], learned_pin[80];
 	unsigned answered; /* so many looks were */
@@ -83,8 +89,8 @@ struct life_place {
 	bool known;
 	char segment[128];
 	enum fabric_proof proof;
-	int64_t read_at;
-	bool busy; /* a look or a move is on its way */
+	int64_t read_at, answered_at, wanted_at; /* as of a look at the BMC */
+	bool busy;				 /* a look or a move is on its way */
 };
 
 /* The act under way: the one that the journal names (life/act.c). */
@@ -139,6 +145,7 @@ struct life_question {
 struct life_journal {
 	struct status_writer write; /* of this Machine, and of what ends with its claim */
 	bool took_over;		    /* our fence stands in it; steps/tick.c: another leads */
+	int64_t said_at; /* loop_now() when life_wait() said why nothing moves last; 0: never; life/told.c too */
 	/* What this turn decided; steps/enter.c takes it at the end of the turn. */
 	struct life_decided {
 		bool made, begins;

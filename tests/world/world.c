@@ -78,6 +78,53 @@ static enum http_mem_fate fate_of_move(struct sim_world *w, const json_t *q)
 			    str_or(json_str_at(q, "segment"), "?"));
 }
 
+/* What the fabric will say.  What it does, it does at once. */
+struct fabric_answer {
+	struct list link;
+	struct loop_child *to;
+	char *text;
+	struct loop_timer timer;
+};
+
+static void answer_free(struct fabric_answer *a)
+{
+	list_remove(&a->link);
+	loop_timer_stop(&a->timer);
+	free(a->text);
+	free(a);
+}
+
+static void on_fabric_answer(void *arg)
+{
+	struct fabric_answer *a = arg;
+
+	loop_sim_child_line(a->to, a->text, strlen(a->text));
+	answer_free(a);
+}
+
+/* The program ends; what it had not said yet is never said. */
+static void end_fabric(struct sim_world *w, struct loop_child *c, int status)
+{
+	list_for_each (a, &w->fabric_answers, struct fabric_answer, link)
+		if (a->to == c)
+			answer_free(a);
+	loop_sim_child_exit(c, status);
+}
+
+static void answer_in_time(struct sim_world *w, struct loop_child *c, const json_t *answer)
+{
+	struct fabric_answer *a = mem_new(struct fabric_answer);
+
+	a->to = c;
+	a->text = json_text(answer);
+	list_push_back(&w->fabric_answers, &a->link);
+	loop_timer_init(&a->timer, w->hardware, on_fabric_answer, a);
+	if (w->fabric_ms)
+		loop_timer_start(&a->timer, w->fabric_ms);
+	else
+		on_fabric_answer(a);
+}
+
 static void on_fabric_line(struct loop_child *c, const char *line, size_t len, void *state)
 {
 	struct err e;
@@ -85,10 +132,9 @@ static void on_fabric_line(struct loop_child *c, const char *line, size_t len, v
 	OWN_JSON q = json_parse(line, len, &e);
 	enum http_mem_fate f = fate_of_move(w, q);
 	OWN_JSON answer = NULL;
-	char *text;
 
 	if (f == HTTP_MEM_REFUSED) {
-		loop_sim_child_exit(c, 1);
+		end_fabric(w, c, 1);
 		return;
 	}
 	for (unsigned i = 0; i < (f == HTTP_MEM_TWICE ? 2U : 1U); i++) {
@@ -96,18 +142,14 @@ static void on_fabric_line(struct loop_child *c, const char *line, size_t len, v
 		answer = move_port(w, q, json_int_at(q, "id"));
 	}
 	if (f == HTTP_MEM_REPLY_LOST)
-		loop_sim_child_exit(c, 1);
-	if (f == HTTP_MEM_REPLY_LOST || f == HTTP_MEM_SILENT)
-		return;
-	text = json_text(answer);
-	loop_sim_child_line(c, text, strlen(text));
-	free(text);
+		end_fabric(w, c, 1);
+	else if (f != HTTP_MEM_SILENT)
+		answer_in_time(w, c, answer);
 }
 
 static void on_fabric_eof(struct loop_child *c, void *state)
 {
-	(void)state;
-	loop_sim_child_exit(c, 0);
+	end_fabric(state, c, 0);
 }
 
 static void start_fabric(struct sim_world *w)
@@ -224,7 +266,9 @@ struct replica *world_replica(struct sim_world *w)
 	struct err e;
 	OWN(kube_config) cfg = NULL;
 	char *text;
+	static const char *const allowed[] = {WORLD_FABRIC, NULL};
 	struct controller_options o = {
+		.context.exec_allowed = allowed,
 		.context.ns = "drover-system",
 		.context.identity = r->name,
 		.agent_image = w->iso,
@@ -406,6 +450,7 @@ void world_start(struct sim_world *w, uint64_t seed, unsigned servers)
 	struct err e;
 
 	*w = (struct sim_world){.nboxes = servers};
+	list_init(&w->fabric_answers);
 	w->loop = loop_sim_new(seed, WORLD_WALL);
 	log_redirect(on_log, w);
 	log_clock(wall_of, w->loop);
@@ -413,8 +458,6 @@ void world_start(struct sim_world *w, uint64_t seed, unsigned servers)
 	w->net = http_mem_net_new(w->loop);
 	http_mem_fault(w->net, fate, w);
 	w->hardware = loop_group_new(w->loop, "hardware");
-	w->machines = http_new(w->hardware,
-			       http_mem_transport(w->net, w->hardware, "rack", NULL, NULL), 0);
 	crypto_sha256(IMAGE, sizeof(IMAGE) - 1, d);
 	crypto_digest_text(d, w->image_digest);
 	w->images = httpd_new(w->hardware);
@@ -443,9 +486,10 @@ void world_stop(struct sim_world *w)
 	for (int i = 0; i < 2; i++)
 		cluster_done(&w->tenants[i]);
 	cluster_done(&w->host);
+	list_for_each (a, &w->fabric_answers, struct fabric_answer, link)
+		answer_free(a);
 	for (unsigned i = 0; i < w->nboxes; i++)
 		server_done(&w->servers[i]);
-	http_free(w->machines);
 	httpd_free(w->images);
 	loop_group_free(w->hardware);
 	http_mem_net_free(w->net);

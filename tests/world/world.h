@@ -21,7 +21,7 @@
  *
  * Its type is struct sim_world because planner/world.h has the other name.
  */
-#define WORLD_BOXES 4
+#define WORLD_BOXES 48
 #define WORLD_REPLICAS 12
 #define WORLD_WALL 1790000000000
 #define WORLD_AGENT "https://drover:8443"
@@ -44,7 +44,6 @@ struct sim_world {
 	struct loop *loop;
 	struct http_mem_net *net;
 	struct loop_group *hardware;
-	struct http *machines; /* what BMCs, agents and kubelets speak with */
 	struct cluster host, tenants[2];
 	struct server servers[WORLD_BOXES];
 	unsigned nboxes;
@@ -56,6 +55,8 @@ struct sim_world {
 	unsigned nreplicas;
 	struct replica *facing; /* the replica that agents reach; NULL: none */
 	bool media_gone;
+	int64_t fabric_ms;	    /* until the fabric answers; 0: at once */
+	struct list fabric_answers; /* of world.c, on their way */
 
 	uint64_t requests; /* of and to drover, since it leads */
 	uint64_t
