@@ -144,6 +144,9 @@ static const struct field power_fields[] = {
 	FIELD_IN(machine_status, power, doubted, "doubted", FIELD_STR, .max_len = 253,
 		 .doc = "The operation in which it was heard after its BMC had said Off."),
 	FIELD_IN(
+		machine_status, power, agent_boot, "agentBoot", FIELD_STR, .max_len = 253,
+		.doc = "Operation and boot of the agent that it was seen off for, before it was switched on."),
+	FIELD_IN(
 		machine_status, power, http_boot, "httpBoot", FIELD_STR, .max_len = 253,
 		.doc = "Operation and boot of the agent that it was switched on for by HTTP boot; absent when that is over."),
 	FIELDS_END,
@@ -228,7 +231,9 @@ static const struct field agent_fields[] = {
 	FIELD(machine_agent, boot_id, "bootID", FIELD_STR, .max_len = 64,
 	      .doc = "Boot id of the agent's kernel."),
 	FIELD(machine_agent, public_key, "publicKey", FIELD_STR, .max_len = 256,
-	      .doc = "Key that it signs with; absent when its orders are done."),
+	      .doc = "Key that it signs with."),
+	FIELD(machine_agent, dismissed, "dismissed", FIELD_BOOL,
+	      .doc = "Its orders are done: nothing of it is listened to any more."),
 	FIELD(machine_agent, system_uuid, "systemUUID", FIELD_STR, .max_len = 64,
 	      .doc = "System UUID as it reads it: its Node has to say the same."),
 	FIELD(machine_agent, observed_time, "observedTime", FIELD_TIME,

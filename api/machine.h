@@ -66,6 +66,7 @@ struct machine_operation {
 };
 struct machine_agent {
 	const char *boot_id, *public_key;
+	bool dismissed; /* its orders are all done */
 	const char *
 		system_uuid; /* letter for letter, as its kernel reads DMI; proved by the inspection */
 	int64_t observed_time;
@@ -146,6 +147,9 @@ struct machine_status {
 			*confirmed_by; /* the operation for which a person saw it off; NULL: none */
 		const char
 			*doubted; /* the operation in which it was heard after the BMC said Off */
+		const char *
+			agent_boot; /* "operation/boot" of the agent that it was seen off for, before it
+					 * was switched on; NULL: none */
 		const char
 			*http_boot; /* "operation/boot" of the agent that it was switched on for by
 					* HTTP; NULL: none, or it was seen off since */

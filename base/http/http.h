@@ -61,7 +61,10 @@ struct http_peer_spec {
 struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spec, struct err *e);
 void http_peer_free(struct http_peer *p);		  /* cancels its requests */
 const char *http_peer_learned(const struct http_peer *p); /* hex, or NULL */
-const char *http_peer_origin(const struct http_peer *p);  /* "https://host:port" */
+const char *http_peer_reached(
+	const struct http_peer
+		*p); /* address that the newest reply came from, without port; NULL: none came */
+const char *http_peer_origin(const struct http_peer *p); /* "https://host:port" */
 
 struct http_header {
 	const char *name, *value;

@@ -292,6 +292,7 @@ static size_t on_header(char *line, size_t size, size_t n, void *arg)
 	struct flight *f = arg;
 	size_t len = size * n;
 	long status = 0;
+	char *reached = NULL;
 
 	if (f->head_told)
 		return len; /* a trailer */
@@ -309,6 +310,8 @@ static size_t on_header(char *line, size_t size, size_t n, void *arg)
 		add_reply_header(f, line, n);
 	} else if (f->status >= 200) {
 		f->head_told = true;
+		curl_easy_getinfo(f->easy, CURLINFO_PRIMARY_IP, &reached);
+		http_transport_reached(f->x->req, reached);
 		http_transport_head(f->x->req, f->status, f->reply, f->nreply);
 	}
 	return len;

@@ -231,6 +231,11 @@ void http_peer_free(struct http_peer *p)
 	http_peer_unref(p);
 }
 
+const char *http_peer_reached(const struct http_peer *p)
+{
+	return p->reached[0] ? p->reached : NULL;
+}
+
 const char *http_peer_learned(const struct http_peer *p)
 {
 	return p->learned ? p->pin : NULL;

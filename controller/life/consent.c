@@ -61,19 +61,24 @@ bool life_ensure_single(struct life *l)
 
 /* --- consent -------------------------------------------------------------------------------------- */
 
-bool life_ensure_consented(struct life *l)
+bool life_ensure_ours(struct life *l, enum reason another)
 {
 	struct err e;
 
-	if (l->m->spec.management_policy != MACHINE_MANAGE)
-		return false;
-	if (life_identity(l, &e) < 0) {
+	if (life_identity(l, &e) == 0)
+		return true;
+	if (e.code == IDENTITY_UNTOLD)
+		life_wait(l, WAITING_DEVICE, REASON_IdentityNotTold, "%s", e.text);
+	else
 		life_wait(l, WAITING_APPROVAL,
-			  e.kind == ERR_NOT_FOUND ? REASON_NotApproved : REASON_IdentityMismatch,
-			  "%s", e.text);
-		return false;
-	}
-	return life_ensure_single(l);
+			  e.kind == ERR_NOT_FOUND ? REASON_NotApproved : another, "%s", e.text);
+	return false;
+}
+
+bool life_ensure_consented(struct life *l)
+{
+	return l->m->spec.management_policy == MACHINE_MANAGE &&
+	       life_ensure_ours(l, REASON_IdentityMismatch) && life_ensure_single(l);
 }
 
 bool life_ensure_may_leave(struct life *l)

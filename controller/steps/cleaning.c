@@ -19,6 +19,7 @@
 #include "controller/life/agent_boot.h"
 #include "controller/life/bmc.h"
 #include "controller/life/clean_proof.h"
+#include "controller/life/consent.h"
 #include "controller/life/identity.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
@@ -71,9 +72,9 @@ enum life_decision step_dirty(struct life *l)
 
 	if (!life_ensure_looked(l, l->c->o.poll_ms * 5))
 		return d;
-	if (life_identity(l, &e) < 0)
+	if (life_is_another(l, &e))
 		return life_quarantine(l, EXIT_OPERATOR, REASON_DuplicateIdentity, "%s", e.text);
-	if (!life_ensure_movable(l) ||
+	if (!life_ensure_ours(l, REASON_DuplicateIdentity) || !life_ensure_movable(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.quarantine, "quarantine")) ||
 	    !life_ensure_signable(l)) /* a wipe that cannot be recorded is not begun */
 		return d;
@@ -96,11 +97,12 @@ static json_t *drives_json(const struct proto_inventory *inv)
 	for (size_t i = 0; i < inv->drives.n; i++) {
 		const struct proto_drive *d = &inv->drives.v[i];
 
-		json_array_append_new(
-			list,
-			json_pack("{s:s, s:s, s:s, s:s, s:I}", "wwn", str_or(d->wwn, ""), "model",
-				  str_or(d->model, ""), "serialNumber", str_or(d->serial, ""),
-				  "type", str_or(d->type, ""), "bytes", (json_int_t)d->bytes));
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s, s:s, s:s*, s:I}", "wwn",
+						str_or(d->wwn, ""), "model", str_or(d->model, ""),
+						"serialNumber", str_or(d->serial, ""), "type",
+						str_or(d->type, ""), "slot", d->slot, "bytes",
+						(json_int_t)d->bytes));
 	}
 	return list;
 }
@@ -166,6 +168,7 @@ enum life_decision step_inspecting(struct life *l)
 	OWN(arena) a = arena_new();
 	json_t *attempt;
 	char hex[65], dark[160];
+	enum reason why;
 	struct err e;
 
 	if (!ensure_agent_works(l, &d))
@@ -179,10 +182,10 @@ enum life_decision step_inspecting(struct life *l)
 	if (!r->inventory->drives.n)
 		return life_quarantine(l, EXIT_OPERATOR, REASON_DriveUnknown,
 				       "the agent sees no drive");
-	if (inventory_fits(l->m, life_provider(l), r->inventory, &e) < 0) {
+	why = inventory_misfit(l->m, life_provider(l), r->inventory, &e);
+	if (why != REASON_NONE) {
 		if (ensure_shown(l, r->inventory))
-			return life_quarantine(l, EXIT_OPERATOR, REASON_InventoryMismatch, "%s",
-					       e.text);
+			return life_quarantine(l, EXIT_OPERATOR, why, "%s", e.text);
 		return d;
 	}
 	undriven_text(r->inventory, dark, sizeof(dark));

@@ -32,6 +32,7 @@
 #include "controller/life/power_turn.h"
 #include "controller/life/takeover.h"
 #include "controller/life/tenancy.h"
+#include "controller/life/told.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/steps/enter.h"
 #include "controller/steps/lives.h"
@@ -89,21 +90,27 @@ static bool ensure_seen_written(struct life *l)
 {
 	const struct machine_status *st = &l->m->status;
 	const char *power = provider_power_names[l->look.power];
+	const char *uuid = l->look.uuid, *serial = l->look.serial;
 	json_t *s;
 
 	if (!l->look.known)
 		return true;
+	/* What it withholds for a while stands, as long as it says nothing else. */
+	if (!uuid[0] && (!serial[0] || str_eq(serial, st->identity.serial_number)))
+		uuid = str_or(st->identity.system_uuid, "");
+	if (!serial[0] && str_eq(uuid, st->identity.system_uuid))
+		serial = str_or(st->identity.serial_number, "");
 	if (str_eq(st->power.state, power) &&
 	    str_eq(str_or(st->bmc.session_uri, ""), l->look.session_uri) &&
 	    str_eq(st->bmc.secret_version, l->attached.secret_version) &&
-	    str_eq(str_or(st->identity.system_uuid, ""), l->look.uuid) &&
-	    str_eq(str_or(st->identity.serial_number, ""), l->look.serial) &&
+	    str_eq(str_or(st->identity.system_uuid, ""), uuid) &&
+	    str_eq(str_or(st->identity.serial_number, ""), serial) &&
 	    (!l->look.learned_pin[0] || str_eq(st->bmc.fingerprint, l->look.learned_pin)))
 		return true;
 	s = json_pack("{s:{s:s}, s:{s:s, s:s*}, s:{s:s, s:s}}", "power", "state", power, "bmc",
 		      "sessionURI", l->look.session_uri, "secretVersion",
-		      l->attached.secret_version, "identity", "systemUUID", l->look.uuid,
-		      "serialNumber", l->look.serial);
+		      l->attached.secret_version, "identity", "systemUUID", uuid, "serialNumber",
+		      serial);
 	life_set_time(json_object_get(s, "power"), "observedTime", loop_wall(l->c->loop));
 	if (l->look.learned_pin[0])
 		json_object_set_new(json_object_get(s, "bmc"), "fingerprint",
@@ -127,17 +134,29 @@ static void life_agent_changed(void *life)
 	life_kick(life);
 }
 
+static const char *joined(struct arena *a, const struct strings *s)
+{
+	const char *text = "";
+
+	for (size_t i = 0; i < s->n; i++)
+		text = arena_printf(a, "%s %s", text, s->v[i]);
+	return text;
+}
+
 static bool ensure_seated(struct life *l, const struct provider_object *p)
 {
 	const struct machine_provisioning *pv = l->m->spec.provisioning;
-	char digest[512];
 	struct agent_session_spec s;
+	OWN(arena) a = arena_new();
+	const char *digest;
 
 	if (!p->spec.agent.endpoint || !p->spec.boot.media_url)
 		return false;
-	str_format(digest, sizeof(digest), "%s|%s|%s|%s|%s", p->spec.agent.endpoint,
-		   p->spec.boot.media_url, pv ? str_or(pv->address, "") : "",
-		   pv ? str_or(pv->gateway, "") : "", str_or(l->m->spec.boot_mac_address, ""));
+	digest = arena_printf(
+		a, "%s|%s|%s|%s|%s|%s|%s|%s", p->spec.agent.endpoint, p->spec.boot.media_url,
+		pv ? str_or(pv->address, "") : "", pv ? str_or(pv->gateway, "") : "",
+		str_or(l->m->spec.boot_mac_address, ""), joined(a, &p->spec.agent.networks),
+		joined(a, &p->spec.agent.proxies), joined(a, &p->spec.boot.proxies));
 	if (l->agent && str_eq(digest, l->attached.seat))
 		return true;
 	agent_session_free(l->agent);
@@ -149,6 +168,9 @@ static bool ensure_seated(struct life *l, const struct provider_object *p)
 		.address = pv ? pv->address : NULL,
 		.gateway = pv ? pv->gateway : NULL,
 		.mac = l->m->spec.boot_mac_address,
+		.agent_networks = p->spec.agent.networks,
+		.agent_proxies = p->spec.agent.proxies,
+		.media_proxies = p->spec.boot.proxies,
 		.changed = life_agent_changed,
 		.arg = l,
 	};
@@ -301,7 +323,8 @@ static enum life_decision turn(struct life *l)
 	if (!request_ensure_retried(l, &d) || !ensure_seen_written(l) ||
 	    !life_ensure_boot_ended(l) || !life_ensure_wait_settled(l) || !ensure_in_time(l, &d) ||
 	    !ensure_conditions_written(l) || !life_ensure_attempt_settled(l) ||
-	    !ensure_attached(l) || !life_ensure_boot_followed(l))
+	    !ensure_attached(l) || !life_ensure_alone(l, &d) || !life_ensure_boot_followed(l) ||
+	    !life_ensure_told(l))
 		return d;
 	return steps[l->state](l);
 }

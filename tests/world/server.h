@@ -31,6 +31,8 @@ enum server_doing { SERVER_OFF, SERVER_FIRMWARE, SERVER_AGENT, SERVER_OS, SERVER
 struct server {
 	struct sim_world *world;
 	char name[32], uuid[40], serial[32], mac[20], origin[40];
+	struct http *as_machine,
+		*as_bmc; /* what its agent, and what its BMC speaks with: 10.1.0.N, 10.0.8.N */
 	struct fake_bmc bmc;
 	struct {
 		char wwn[32];

@@ -68,6 +68,20 @@ static void a_server_of_another_ca_is_refused(void **state)
 	rig_stop(&r);
 }
 
+static void the_address_behind_a_name_is_told_with_the_first_reply(void **state)
+{
+	struct rig r;
+	struct got g;
+
+	(void)state;
+	rig_start(&r, true); /* https://localhost */
+	assert_null(http_peer_reached(r.p));
+	rig_get(&r, &g, "/hello/x");
+	assert_int_equal(g.status, 200);
+	assert_string_equal(http_peer_reached(r.p), "127.0.0.1");
+	rig_stop(&r);
+}
+
 static void a_certificate_for_another_name_is_refused(void **state)
 {
 	static const char *const names[] = {"api.example", NULL};
@@ -485,6 +499,7 @@ int main(void)
 #define ENTRY(name) cmocka_unit_test(over_tls_##name),
 	const struct CMUnitTest tests[] = {
 		HTTP_CASES(ENTRY) cmocka_unit_test(a_server_of_another_ca_is_refused),
+		cmocka_unit_test(the_address_behind_a_name_is_told_with_the_first_reply),
 		cmocka_unit_test(a_certificate_for_another_name_is_refused),
 		cmocka_unit_test(a_changed_certificate_is_refused_after_the_first),
 		cmocka_unit_test(a_client_certificate_of_another_ca_is_no_identity),
