@@ -141,7 +141,7 @@ struct object_tls {
 	bool trust_on_first_use;
 };
 struct object_drive {
-	const char *wwn, *model, *serial_number, *type;
+	const char *wwn, *model, *serial_number, *type, *slot;
 	int64_t bytes;
 };
 struct object_drives {

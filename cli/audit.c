@@ -226,7 +226,7 @@ static int check_drives(const struct evidence *ev, struct err *e)
 				       wipe_level_names[d->level]);
 		/* Of a wipe that failed a drive need not have been looked at. */
 		if (ev->verdict > WIPE_FAIL && d->level > WIPE_FAIL &&
-		    evidence_bears_out(d, EVIDENCE_SAMPLES, e) < 0)
+		    evidence_bears_out(d, EVIDENCE_SAMPLES, evidence_took_ms(ev), e) < 0)
 			return err_wrap(e, "spec.devices[%zu].level: %s", i,
 					wipe_level_names[d->level]);
 	}

@@ -31,6 +31,7 @@
 #include "controller/core/keys.h"
 
 #define NAMES_MAX 8
+#define PROGRAMS_MAX 16
 #define IMAGE_CA "/etc/ssl/certs/ca-certificates.crt"
 #define IMAGE_CA_MAX (512 << 10)
 #define CERT_DAYS 365
@@ -42,6 +43,8 @@ struct run {
 		*image_ca, *evidence_dir;
 	const char *names[NAMES_MAX + 1];
 	size_t nnames;
+	const char *programs[PROGRAMS_MAX + 1]; /* that exec may run */
+	size_t nprograms;
 	bool json, debug;
 	int64_t poll_ms, settle_ms;
 
@@ -65,7 +68,8 @@ enum {
 	OPT_POLL,
 	OPT_SETTLE,
 	OPT_IMAGE_CA,
-	OPT_EVIDENCE
+	OPT_EVIDENCE,
+	OPT_EXEC
 };
 
 static const struct argp_option options[] = {
@@ -78,6 +82,9 @@ static const struct argp_option options[] = {
 	 0},
 	{"evidence-dir", OPT_EVIDENCE, "DIR", 0,
 	 "Write each wipe record there, and the public keys; see docs/evidence.md", 0},
+	{"allow-exec", OPT_EXEC, "PROGRAM", 0,
+	 "Absolute path of a program that Providers may name in spec.network.exec.command; may be repeated (none)",
+	 0},
 	{"agent-listen", OPT_AGENT, "ADDR:PORT", 0, "TLS endpoint of the agents (0.0.0.0:8443)", 0},
 	{"agent-name", OPT_NAME, "HOST", 0,
 	 "Host or address in that endpoint's certificate; may be repeated", 0},
@@ -128,6 +135,13 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		if (r->nnames == NAMES_MAX)
 			argp_error(st, "--agent-name: at most %d", NAMES_MAX);
 		r->names[r->nnames++] = arg;
+		return 0;
+	case OPT_EXEC:
+		if (arg[0] != '/')
+			argp_error(st, "--allow-exec: want an absolute path, got %s", arg);
+		if (r->nprograms == PROGRAMS_MAX)
+			argp_error(st, "--allow-exec: at most %d", PROGRAMS_MAX);
+		r->programs[r->nprograms++] = arg;
 		return 0;
 	case OPT_POLL:
 		if (!str_to_i64(arg, 50, 60000, &r->poll_ms))
@@ -235,6 +249,7 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		.agent_image = r->image,
 		.context.image_ca_pem = image_ca[0] ? image_ca : NULL,
 		.context.evidence_dir = r->evidence_dir,
+		.context.exec_allowed = r->programs,
 		.context.poll_ms = r->poll_ms,
 		.context.settle_ms = r->settle_ms,
 		.on_ready = on_ready,

@@ -213,6 +213,8 @@ static void on_bad(const json_t *o, const struct err *e, void *arg)
 	struct kind_watch *w = arg;
 
 	w->c->ctx.records_unread |= w->kind == OBJECT_WIPE_RECORD;
+	if (w->kind == OBJECT_VIRTUAL_CLUSTER)
+		tenants_bad(w->c->tenants, str_or(json_str_at(o, "metadata", "name"), ""));
 	validation_bad(w->c->validation, w->kind, o, e);
 }
 

@@ -21,6 +21,7 @@ static struct kube_peer *peer_new(struct kube_client *c, const struct kube_confi
 						       .client_cert_pem = k->client_cert_pem,
 						       .client_key_pem = k->client_key_pem,
 						       .plain_ok = c->plain_ok,
+						       .local_ok = k->local_ok,
 						       .user_agent = agent,
 					       },
 					       e);

@@ -394,6 +394,15 @@ static void exec_observe(struct fabric *f, const struct fabric_port *p,
 	call_send(c);
 }
 
+/* Whoever may write Providers may not choose what runs with drover's rights: whoever starts drover does. */
+static bool is_allowed(const struct fabric_spec *s)
+{
+	for (size_t i = 0; s->allowed && s->allowed[i]; i++)
+		if (str_eq(s->allowed[i], s->command[0]))
+			return true;
+	return false;
+}
+
 static int exec_open(struct fabric *f, const struct fabric_spec *s, struct err *e)
 {
 	struct exec *x;
@@ -405,6 +414,11 @@ static int exec_open(struct fabric *f, const struct fabric_spec *s, struct err *
 		return err_set(e, ERR_INVALID, 0,
 			       "network.exec.command: want an absolute path, got %.100s",
 			       n ? s->command[0] : "nothing");
+	if (!is_allowed(s))
+		return err_set(
+			e, ERR_DENIED, 0,
+			"network.exec.command: %.200s may not be run: no --allow-exec names it",
+			s->command[0]);
 	x = mem_new(struct exec);
 	x->group = s->group;
 	x->argv = mem_calloc(n + 1, sizeof(*x->argv));

@@ -24,6 +24,9 @@ extern const char *const fabric_proof_names[]; /* None, Weak, Strong */
 struct fabric_spec {
 	const char *type;	    /* none, exec */
 	const char *const *command; /* exec: NULL-terminated argv */
+	/* exec: the programs that may be run, by absolute path, NULL-terminated; NULL: none.  command[0] has to be one
+	 * of them letter for letter, or opening ends with ERR_DENIED. */
+	const char *const *allowed;
 	struct loop_group *group;
 };
 struct fabric;

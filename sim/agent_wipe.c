@@ -19,6 +19,7 @@
 #define SLICE_READS 256 /* ... that the loop is not held up */
 #define SAMPLES_MAX 1000000
 #define EDGE (1 << 20)
+#define WIPE_LEAST_MS 2000 /* however fast it is told to be: no drive erases itself in less */
 
 /* --- inspect -------------------------------------------------------------------------------------- */
 
@@ -47,6 +48,7 @@ static void list_drives(struct sim_agent *a, struct arena *tmp, struct proto_inv
 			.model = i ? MACHINE_DATA_MODEL : MACHINE_ROOT_MODEL,
 			.serial = arena_printf(tmp, "%sN%u", m->serial, i),
 			.wwn = m->wwns[i],
+			.slot = arena_printf(tmp, "slot %u", i + 1),
 			.bytes = drive_bytes(m->drives[i]),
 			.block_size = 512,
 		};
@@ -312,14 +314,18 @@ static void wipe(struct sim_agent *a)
 	int64_t now = loop_now(loop_of(a->group)), took = now - a->stepped_at;
 	int64_t rate = sim_machine_times(a->machine).wipe_bytes_per_s;
 	int64_t far = took / 1000 * rate + took % 1000 * rate / 1000, longest = 0;
+	int64_t most = took < WIPE_LEAST_MS ? took : WIPE_LEAST_MS;
 	struct err e;
 
 	a->phase = "sanitize";
 	a->done_bytes = a->total_bytes = a->bytes_per_s = 0;
 	for (size_t i = 0; i < a->nunits; i++) {
 		struct agent_unit *u = &a->units[i];
-		int64_t to = far < u->device.bytes ? far : u->device.bytes;
+		int64_t may = u->device.bytes / WIPE_LEAST_MS * most;
+		int64_t to = most == WIPE_LEAST_MS ? u->device.bytes : may;
 
+		if (far < to)
+			to = far;
 		if (!sound(u))
 			continue;
 		if (a->pull && i + 1 == a->nunits && far > u->device.bytes / 2)

@@ -223,6 +223,44 @@ void bmc_reply_self(struct bmc_call *c)
 
 /* --- one request ---------------------------------------------------------------------------------- */
 
+/* A request that is answered later. */
+struct held {
+	struct sim_bmc *b;
+	struct httpd_req *q;
+	struct loop_timer timer;
+};
+
+static void on_held_gone(void *arg)
+{
+	struct held *h = arg;
+
+	loop_timer_stop(&h->timer);
+	free(h);
+}
+
+static void answer(struct httpd_req *q, struct sim_bmc *b);
+
+static void on_held(void *arg)
+{
+	struct held *h = arg;
+	struct httpd_req *q = h->q;
+	struct sim_bmc *b = h->b;
+
+	httpd_on_gone(q, NULL, NULL);
+	free(h);
+	answer(q, b);
+}
+
+static void hold(struct httpd_req *q, struct sim_bmc *b, int64_t seconds)
+{
+	struct held *h = mem_new(struct held);
+
+	*h = (struct held){.b = b, .q = q};
+	loop_timer_init(&h->timer, b->group, on_held, h);
+	loop_timer_start(&h->timer, seconds * 1000);
+	httpd_on_gone(q, on_held_gone, h);
+}
+
 /* Those of faults.h that strike every request; true: answered, or never will be. */
 static bool misbehave(struct bmc_call *c)
 {
@@ -414,7 +452,7 @@ static void serve(struct bmc_call *c)
 	}
 }
 
-void sim_bmc_handle(struct httpd_req *q, struct sim_bmc *b)
+static void answer(struct httpd_req *q, struct sim_bmc *b)
 {
 	struct bmc_call c = {.b = b, .q = q};
 
@@ -426,6 +464,17 @@ void sim_bmc_handle(struct httpd_req *q, struct sim_bmc *b)
 	json_decref(c.now);
 	json_decref(c.late);
 	json_decref(c.errors);
+}
+
+/* A slow one does nothing before it answers. */
+void sim_bmc_handle(struct httpd_req *q, struct sim_bmc *b)
+{
+	int64_t seconds;
+
+	if (bmc_fault(b, "BmcSlow", &seconds))
+		hold(q, b, seconds);
+	else
+		answer(q, b);
 }
 
 /* --- beginning and end ---------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@ static const struct kind {
 	{"NoKubelet", 0, 0},	{"PullDrive", 0, 0},	 {"DriveUnreadable", 0, 0},
 	{"WipeFails", 0, 0},	{"AgentSilent", 0, 0},	 {"Reboot", 0, 0},
 	{"PortLie", 0, 0},	{"WrongUUID", 0, 0},	 {"RetryAfter", 1, 3600},
-	{"SwappedUUID", 0, 0},
+	{"SwappedUUID", 0, 0},	{"BmcSlow", 1, 60},
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 

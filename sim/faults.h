@@ -19,8 +19,8 @@
  *	  value: 503                # of those that want one
  *
  * when: POST, Agent, Node, inspect, wipe, verify, write, Request (each request to the BMC)
- * what: PowerLie PowerSlow(seconds) BmcStatus(HTTP status) BmcHang BmcGarbage SessionsFull TaskFails Async
- *       (every action is answered with a Task) EtagAlways412 EtagRequired (428 without If-Match)
+ * what: PowerLie PowerSlow(seconds) BmcSlow(seconds) BmcStatus(HTTP status) BmcHang BmcGarbage SessionsFull
+ *       TaskFails Async (every action is answered with a Task) EtagAlways412 EtagRequired (428 without If-Match)
  *       MediaVanishes BootsDisk NoKubelet PullDrive DriveUnreadable WipeFails AgentSilent Reboot
  *       PortLie WrongUUID SwappedUUID (the System says its own in the other byte order) RetryAfter(seconds)
  */

@@ -4,6 +4,7 @@
 #include <linux/nvme_ioctl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "base/mem.h"
 #include "base/str.h"
 #include "wipe/dio.h"
@@ -31,6 +32,14 @@ struct pass {
 	bool final;		    /* what was begun may not be replaced by something weaker */
 	int64_t *status;	    /* what the drive answers to this rung */
 };
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * (int64_t)1000 + t.tv_nsec / 1000000;
+}
 
 /* The guard is the second to lose patience: I/O that can be given up says why. */
 int64_t erase_patience_ms(const struct host *h)
@@ -219,20 +228,17 @@ static int run_overwrite(struct pass *p, struct err *e)
 /* Best first.  A new technique, for another kind of drive too, is a row; what it can be asked
  * for is read before (read_abilities). */
 static const struct rung {
-	const char *technique;
-	enum wipe_level level;
+	const char *technique; /* what it earns: evidence_highest_level() */
 	enum verify_accept accept;
 	bool (*applies)(const struct pass *p);
 	int (*run)(struct pass *p, struct err *e);
 } ladder[] = {
-	{"SanitizeCryptoErase", WIPE_PURGE, VERIFY_CHANGED, has_sanitize_crypto,
-	 run_sanitize_crypto},
-	{"SanitizeBlockErase", WIPE_PURGE, VERIFY_CONSTANT, has_sanitize_block, run_sanitize_block},
-	{"SanitizeOverwrite", WIPE_PURGE, VERIFY_ZEROS, has_sanitize_overwrite,
-	 run_sanitize_overwrite},
-	{"FormatCrypto", WIPE_CLEAR, VERIFY_CHANGED, has_crypto, run_crypto},
-	{"FormatUserData", WIPE_CLEAR, VERIFY_CONSTANT, has_format, run_user_data},
-	{"Overwrite", WIPE_CLEAR, VERIFY_ZEROS, can_reach, run_overwrite},
+	{"SanitizeCryptoErase", VERIFY_CHANGED, has_sanitize_crypto, run_sanitize_crypto},
+	{"SanitizeBlockErase", VERIFY_CONSTANT, has_sanitize_block, run_sanitize_block},
+	{"SanitizeOverwrite", VERIFY_ZEROS, has_sanitize_overwrite, run_sanitize_overwrite},
+	{"FormatCrypto", VERIFY_CHANGED, has_crypto, run_crypto},
+	{"FormatUserData", VERIFY_CONSTANT, has_format, run_user_data},
+	{"Overwrite", VERIFY_ZEROS, can_reach, run_overwrite},
 };
 _Static_assert(sizeof(ladder) / sizeof(*ladder) == ERASE_RUNGS, "each has room for its status");
 
@@ -252,6 +258,7 @@ void erase_init(struct erase *x, const struct host *h, const struct proto_drive 
 	x->nonce = nonce;
 	x->minimum_level = minimum_level;
 	x->samples = erase_samples(samples);
+	x->begun = now_ms();
 	x->device.type = d->type;
 	x->device.model = d->model;
 	x->device.serial = d->serial;
@@ -317,10 +324,21 @@ static void close_pass(struct pass *p)
 	free(p->identify);
 }
 
+/* A drive that says at once that it threw its key away, or erased its blocks, is given the time that it takes, and
+ * only then looked at.  What it was to write it has written, or has not: there is nothing to wait for. */
+static void let_it_end(const struct pass *p, enum verify_accept accept, int64_t since)
+{
+	int64_t left = since + evidence_least_ms(&p->x->device) - now_ms();
+	struct timespec nap = {.tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000};
+
+	if (accept != VERIFY_ZEROS && left > 0)
+		nanosleep(&nap, NULL);
+}
+
 static int run_rung(struct pass *p, const struct rung *r, struct err *e)
 {
 	struct erase *x = p->x;
-	int64_t unreadable = 0;
+	int64_t unreadable = 0, since = now_ms();
 	int found;
 
 	x->device.technique = r->technique;
@@ -334,6 +352,7 @@ static int run_rung(struct pass *p, const struct rung *r, struct err *e)
 			*p->status = e->code;
 		return fail_drive(x);
 	}
+	let_it_end(p, r->accept, since);
 	atomic_store(&x->progress.erased_bytes, x->device.bytes);
 	set_phase(x, "canaries", VERIFY_CANARIES * VERIFY_BLOCK, 0);
 	found = verify_find(&p->verify, &unreadable);
@@ -350,7 +369,7 @@ static int run_rung(struct pass *p, const struct rung *r, struct err *e)
 		*e = p->unreadable;
 		return err_wrap(e, "%d places cannot be read", (int)unreadable);
 	}
-	x->device.level = r->level;
+	x->device.level = evidence_highest_level(r->technique);
 	x->device.reason = NULL;
 	return 0;
 }
@@ -489,7 +508,7 @@ int erase_verify(struct erase *x, int64_t samples, struct err *e)
 		return err_wrap(e, "%s: %d blocks cannot be read", x->drive->path,
 				(int)x->device.reads.unreadable);
 	}
-	if (evidence_bears_out(&x->device, samples, e) < 0) {
+	if (evidence_bears_out(&x->device, samples, now_ms() - x->begun, e) < 0) {
 		(void)fail(x, "EraseUnverified");
 		return err_wrap(e, "%s", x->drive->path);
 	}

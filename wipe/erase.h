@@ -49,6 +49,7 @@ struct erase {
 	int minimum_level; /* what reaches less is EraseBelowPolicy, and not stamped */
 	int64_t samples;   /* how many blocks to remember before a cryptographic erase */
 	struct erase_progress progress;
+	int64_t begun; /* on the monotonic clock */
 
 	struct evidence_device device;		   /* the result so far */
 	int64_t status[ERASE_RUNGS + ERASE_MENDS]; /* what device.raw_status points to */

@@ -121,22 +121,6 @@ const struct field evidence_fields[] = {
 	FIELDS_END,
 };
 
-int evidence_bears_out(const struct evidence_device *d, int64_t samples, struct err *e)
-{
-	int64_t reads = EVIDENCE_EDGE_READS + samples;
-
-	if (d->canaries.planted >= EVIDENCE_CANARIES && !d->canaries.found &&
-	    d->reads.clean >= reads && !d->reads.dirty && !d->reads.unreadable)
-		return 0;
-	return err_set(
-		e, ERR_DENIED, 0,
-		"of %d canaries %lld planted, %lld canaries found; of %lld reads %lld clean, "
-		"%lld reads dirty, %lld unreadable",
-		EVIDENCE_CANARIES, (long long)d->canaries.planted, (long long)d->canaries.found,
-		(long long)reads, (long long)d->reads.clean, (long long)d->reads.dirty,
-		(long long)d->reads.unreadable);
-}
-
 /* --- statement --- */
 
 /* One for each device of the predicate: the digest of what names it, to find records by drive. */

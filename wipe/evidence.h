@@ -71,10 +71,15 @@ struct evidence_device {
 	} reads;
 };
 extern const struct field evidence_device_fields[];
-/* Do its counts say that nothing is left: all canaries planted and none found, both edges and so
- * many samples read, each clean?  ERR_DENIED tells the counts; the level is not looked at. */
-int evidence_bears_out(const struct evidence_device *d, int64_t samples, struct err *e)
-	__attribute__((warn_unused_result));
+/* The best that a technique can earn (IEEE 2883-2022); Fail: it is no technique that erases. */
+int evidence_highest_level(const char *technique);
+/* No drive of its medium and size is done with its technique in less. */
+int64_t evidence_least_ms(const struct evidence_device *d);
+/* Can its level be true?  Its technique earns that much, the drive's last answer was success, it took no less than
+ * evidence_least_ms(), and its counts say that nothing is left: all canaries planted and none found, both edges and so
+ * many samples read, each clean.  took_ms: the whole attempt, at most.  ERR_DENIED tells what cannot be. */
+int evidence_bears_out(const struct evidence_device *d, int64_t samples, int64_t took_ms,
+		       struct err *e) __attribute__((warn_unused_result));
 
 struct evidence {
 	struct {
@@ -141,6 +146,9 @@ extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
 		FIELD(type_, member_.unfinished, "unfinished", FIELD_STR,                          \
 		      .doc = "Why the attempt did not come to its end: no agent signed, drover alone did.")
 extern const struct field evidence_fields[];
+
+/* The longest that the attempt took: its times are cut to whole seconds. */
+int64_t evidence_took_ms(const struct evidence *ev);
 
 /* Envelope text (malloc'd base64), signed by the agent's key. */
 char *evidence_sign(const struct evidence *ev, const struct crypto_key *agent);

@@ -177,6 +177,7 @@ static const struct field drive_fields[] = {
 	FIELD(proto_drive, serial, "serial", FIELD_STR, .max_len = 256, .doc = "Serial number."),
 	FIELD(proto_drive, wwn, "wwn", FIELD_STR, .required = true, .max_len = 256,
 	      .doc = "What names the drive for ever."),
+	FIELD(proto_drive, slot, "slot", FIELD_STR, .max_len = 64, .doc = "Where it is."),
 	FIELD(proto_drive, bytes, "bytes", FIELD_I64, .min = 0, .max = INT64_MAX, .doc = "Size."),
 	FIELD(proto_drive, block_size, "blockSize", FIELD_I64, .min = 0, .max = 1 << 20,
 	      .doc = "Logical block, bytes."),

@@ -128,6 +128,7 @@ extern const char *const proto_format_names[]; /* raw, raw+zstd */
 struct proto_drive {
 	const char *path; /* /dev/nvme0n1 */
 	const char *type, *model, *serial, *wwn;
+	const char *slot; /* where it is, for people (wipe/slot.h); NULL: nothing tells */
 	int64_t bytes, block_size;
 	bool rotational, removable, read_only;
 	const char *stamp; /* digest text of a clean stamp found on it; NULL: none */

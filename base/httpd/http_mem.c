@@ -62,6 +62,8 @@ struct conn {
 	struct http_exchange *x; /* NULL: the client has let go */
 	bool connected, head_told, credit;
 	bool lost, silent;
+	bool twice,
+		again; /* the first answer is to be dropped; it was, and the request comes again */
 
 	struct httpd_req *q; /* NULL: not begun, or the server has let go */
 	bool begun, dispatched, responded, broken, eof, asleep;
@@ -138,6 +140,12 @@ static void mem_respond(void *conn, int status, const struct http_header *h, siz
 {
 	struct conn *c = conn;
 
+	if (c->twice) {
+		c->twice = false;
+		c->again = true;
+		kick_srv(c);
+		return;
+	}
 	c->responded = true;
 	c->status = status;
 	c->headers = mem_calloc(n + 1, sizeof(*c->headers));
@@ -230,6 +238,13 @@ static void srv_step(struct conn *c)
 		srv_let_go(c, httpd_gone);
 		return;
 	}
+	if (c->again) {
+		c->again = c->begun = c->dispatched = false;
+		c->body_sent = 0;
+		srv_let_go(c, httpd_gone);
+		kick_srv(c);
+		return;
+	}
 	if (!c->begun) {
 		srv_begin(c);
 		kick_srv(c);
@@ -310,6 +325,7 @@ static int cli_connect(struct conn *c, struct err *e)
 		return err_set(e, ERR_UNAVAILABLE, 0, "%s: connection refused", c->x->origin);
 	c->lost = fate == HTTP_MEM_REPLY_LOST;
 	c->silent = fate == HTTP_MEM_SILENT;
+	c->twice = fate == HTTP_MEM_TWICE;
 	if (check_pin(c, e) < 0)
 		return -1;
 	loop_timer_init(&c->srv, httpd_group(c->origin->d), on_srv, c);

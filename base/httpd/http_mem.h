@@ -35,6 +35,7 @@ enum http_mem_fate {
 	HTTP_MEM_REFUSED,    /* connection refused: no effect */
 	HTTP_MEM_REPLY_LOST, /* the server acts, then the connection breaks before its answer */
 	HTTP_MEM_SILENT,     /* the server acts, its answer never comes */
+	HTTP_MEM_TWICE, /* a proxy sends it again: the server acts twice, the second answer comes */
 };
 void http_mem_fault(struct http_mem_net *n,
 		    enum http_mem_fate (*fate)(const char *origin, const char *method,

@@ -70,6 +70,11 @@ const char *up_rack_image_digest(const struct up_rack *r)
 	return r->digest;
 }
 
+const char *up_rack_driver(const struct up_rack *r)
+{
+	return r->driver;
+}
+
 /* --- machines ------------------------------------------------------------------------------------- */
 
 static void bmc_host(unsigned number, char out[static 24])

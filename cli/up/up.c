@@ -327,6 +327,7 @@ static int start_controller(struct up *u, struct err *e)
 	host = kube_config_parse(secret_expose(text), secret_len(text), KUBE_CONFIG_OWN, NULL, NULL,
 				 e);
 	struct controller_options o = {
+		.context.exec_allowed = u->exec_allowed,
 		.context.ns = NAMESPACE,
 		.context.identity = "up",
 		.agent_image = u->agent_image,
@@ -339,6 +340,7 @@ static int start_controller(struct up *u, struct err *e)
 
 	if (!host)
 		return -1;
+	u->exec_allowed[0] = up_rack_driver(u->rack);
 	u->drover = loop_group_new(u->loop, "drover");
 	u->drover_http = http_new(u->drover, http_curl_new(u->drover, CONNECTIONS), 0);
 	u->controller = controller_new(u->drover, u->drover_http, host, &o, e);

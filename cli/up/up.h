@@ -58,6 +58,7 @@ struct up {
 	struct loop_group *drover;
 	struct http *drover_http;
 	struct controller *controller;
+	const char *exec_allowed[2];
 	struct httpd *agent, *media, *ops;
 	struct httpd_mhd *agent_l, *media_l, *ops_l;
 	char *agent_image;
@@ -91,5 +92,7 @@ void up_rack_free(struct up_rack *r);
 /* Its Provider and Machines; an array. */
 json_t *up_rack_objects(const struct up_rack *r, struct err *e);
 const char *up_rack_image_digest(const struct up_rack *r);
+/* The program that moves its ports: this one; as long as the rack. */
+const char *up_rack_driver(const struct up_rack *r);
 
 #endif

@@ -137,6 +137,7 @@ static const char *unusable(const struct supply_status *st, const char *provider
 	*message = s->error.text;
 	return s->error.kind == ERR_UNSUPPORTED ? "Unsupported"
 	       : s->error.kind == ERR_INVALID	? "InvalidSpec"
+	       : s->error.kind == ERR_DENIED	? "NotAllowed"
 						: "DriverFailed";
 }
 

@@ -31,6 +31,8 @@ struct context_options {
 	const char *image_ca_pem;
 	/* WipeRecords and public keys are exported there; NULL: not at all. */
 	const char *evidence_dir;
+	/* Programs that Providers may name in network.exec.command, NULL-terminated; NULL: none. */
+	const char *const *exec_allowed;
 	bool plain_ok;	      /* http:// BMCs: simulations and tests */
 	int64_t poll_ms;      /* between looks at a machine in transition; 0: 1000 */
 	int64_t idle_poll_ms; /* ... at one at rest; 0: 120000 */

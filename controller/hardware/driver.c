@@ -63,6 +63,7 @@ static void put_up(struct driver *s, const struct provider_object *p)
 		.plain_ok = s->c->o.plain_ok,
 	};
 	struct fabric_spec fs = {.type = provider_object_fabric_names[n->type],
+				 .allowed = s->c->o.exec_allowed,
 				 .group = s->c->group};
 	const char **argv = NULL;
 

@@ -1,6 +1,12 @@
 /*
- * power_pacing: one queue for each Provider of machines that wait to be switched on, and a list of
- * those that are coming up.
+ * power_pacing: one lane for each Provider: a queue of machines that wait to be switched on, and a list of those
+ * that were called or are coming up.
+ *
+ *	ask --> QUEUED --its turn--> CALLED --asks, distance kept--> COMING_UP --seen on, or 3 min--> gone
+ *	                               '---- 2 min ----> gone
+ *
+ * Calls and power-ons keep the distance, each for itself: between the two lies a look at the BMC, and a slow one
+ * holds up nobody else.
  */
 #include "controller/hardware/power_pacing.h"
 
@@ -14,22 +20,37 @@
 
 #define MINUTE_MS 60000
 #define COMING_UP_MS (3 * MINUTE_MS)
-#define TURN_MS 30000
-#define ASK_MS 15000
+#define CALLED_MS (2 * MINUTE_MS)
+#define SWITCHED_MS 30000
+#define LOOK_MS 1000 /* how often it is looked whether a full domain has room again */
 
-/* One machine: waiting in the queue, or on its way up. */
+enum stage { QUEUED, CALLED, COMING_UP };
+
+struct domain {
+	int64_t taken; /* places called or coming up */
+};
+
+/* One machine. */
 struct place {
 	struct list link;
-	char *machine, *domain;
-	int64_t at; /* loop_now(): asked last, or was granted */
+	struct lane *lane;
+	char *machine, *domain_name, *operation, *state; /* operation, state: it was asked for in */
+	struct domain *domain;				 /* NULL: none */
+	enum stage stage;
+	int64_t at; /* loop_now() when it came into the stage */
+	int64_t number;
 };
 
 /* Of one provider. */
 struct lane {
 	struct context *c;
 	char *provider;
-	struct list queue, up; /* struct place, oldest first */
-	int64_t next;	       /* loop_now(): none before */
+	struct map *places;	    /* machine -> struct place */
+	struct map *domains;	    /* value of the label -> struct domain */
+	struct list queue, up;	    /* struct place, oldest first; up: called and coming up */
+	int64_t numbers;	    /* places made so far */
+	int64_t called;		    /* of those in up */
+	int64_t next_call, next_on; /* loop_now(): none before */
 	struct loop_timer timer;
 };
 
@@ -38,31 +59,35 @@ struct power_pacing {
 	struct map *lanes;
 };
 
-static void drop(struct place *p)
+static void free_place(void *arg)
 {
+	struct place *p = arg;
+
 	list_remove(&p->link);
+	if (p->domain && p->stage != QUEUED)
+		p->domain->taken--;
+	p->lane->called -= p->stage == CALLED;
 	free(p->machine);
-	free(p->domain);
+	free(p->domain_name);
+	free(p->operation);
+	free(p->state);
 	free(p);
 }
 
-static struct place *add(struct list *to, const char *machine, const char *domain, int64_t at)
+static void drop(struct place *p)
 {
-	struct place *p = mem_new(struct place);
-
-	p->machine = mem_strdup(machine);
-	p->domain = mem_strdup(domain);
-	p->at = at;
-	list_push_back(to, &p->link);
-	return p;
+	map_del(p->lane->places, p->machine);
 }
 
-static struct place *find(struct list *in, const char *machine)
+static void into(struct place *p, enum stage stage)
 {
-	list_for_each (p, in, struct place, link)
-		if (str_eq(p->machine, machine))
-			return p;
-	return NULL;
+	list_remove(&p->link);
+	list_push_back(stage == QUEUED ? &p->lane->queue : &p->lane->up, &p->link);
+	if (p->domain && p->stage == QUEUED && stage != QUEUED)
+		p->domain->taken++;
+	p->lane->called += (stage == CALLED) - (p->stage == CALLED);
+	p->stage = stage;
+	p->at = loop_now(p->lane->c->loop);
 }
 
 /* --- lanes ---------------------------------------------------------------------------------------- */
@@ -82,50 +107,119 @@ static int64_t distance(const struct lane *ln)
 	return l && l->power_on_per_minute > 0 ? MINUTE_MS / l->power_on_per_minute : 0;
 }
 
-static bool is_full(const struct lane *ln, const char *domain)
+static bool is_full(const struct provider_object_limits *l, const struct place *p)
 {
-	const struct provider_object_limits *l = limits_of(ln);
-	int64_t n = 0;
-
-	if (!domain || !l || l->per_domain.concurrent <= 0)
-		return false;
-	list_for_each (p, &ln->up, struct place, link)
-		n += str_eq(p->domain, domain);
-	return n >= l->per_domain.concurrent;
+	return l && p->domain && l->per_domain.concurrent > 0 &&
+	       p->domain->taken >= l->per_domain.concurrent;
 }
 
-static void sweep(struct lane *ln)
+static struct place *add(struct lane *ln, const struct machine *m)
 {
+	const struct provider_object_limits *l = limits_of(ln);
+	const struct machine_operation *op = m->status.operation;
+	struct place *p = mem_new(struct place);
+
+	p->lane = ln;
+	p->machine = mem_strdup(m->meta.name);
+	p->operation = mem_strdup(op ? op->id : NULL);
+	p->state = mem_strdup(m->status.state);
+	p->domain_name = mem_strdup(
+		l && l->per_domain.key ? labels_get(&m->meta.labels, l->per_domain.key) : NULL);
+	if (p->domain_name) {
+		p->domain = map_get(ln->domains, p->domain_name);
+		if (!p->domain) {
+			p->domain = mem_new(struct domain);
+			map_put(ln->domains, p->domain_name, p->domain);
+		}
+	}
+	p->number = ++ln->numbers;
+	list_init(&p->link);
+	map_put(ln->places, p->machine, p);
+	into(p, QUEUED);
+	return p;
+}
+
+static bool is_of_now(const struct place *p, const struct machine *m)
+{
+	const struct machine_operation *op = m->status.operation;
+
+	return str_eq(p->state, m->status.state) && str_eq(p->operation, op ? op->id : NULL) &&
+	       str_eq(p->lane->provider, str_or(m->spec.provider_ref.name, ""));
+}
+
+/* What a place is held for is past. */
+static bool is_over(const struct place *p)
+{
+	const struct machine *m = CTX_GET(p->lane->c, OBJECT_MACHINE, machine, p->machine);
+	int64_t age = loop_now(p->lane->c->loop) - p->at;
+
+	if (!m || str_eq(m->status.power.state, "On"))
+		return true;
+	switch (p->stage) {
+	case QUEUED:
+		return !is_of_now(p, m);
+	case CALLED:
+		return age > CALLED_MS || !is_of_now(p, m);
+	case COMING_UP:
+		return age > COMING_UP_MS;
+	}
+	return true;
+}
+
+/* As many are called as are switched on in a minute, so that the last of them gets to it before its turn is lost. */
+static bool enough_called(const struct lane *ln, const struct provider_object_limits *l)
+{
+	return l && l->power_on_per_minute > 0 && ln->called > l->power_on_per_minute;
+}
+
+/* Calls those whose turn it is. */
+static void serve(struct lane *ln)
+{
+	const struct provider_object_limits *l = limits_of(ln);
 	int64_t now = loop_now(ln->c->loop);
 
-	list_for_each (p, &ln->queue, struct place, link)
-		if (now - p->at > ASK_MS)
+	list_for_each (u, &ln->up, struct place, link)
+		if (is_over(u))
+			drop(u);
+	list_for_each (p, &ln->queue, struct place, link) {
+		if (now < ln->next_call || enough_called(ln, l))
+			break;
+		if (is_full(l, p))
+			continue;
+		if (is_over(p)) {
 			drop(p);
-	list_for_each (q, &ln->up, struct place, link) {
-		const struct machine *m = CTX_GET(ln->c, OBJECT_MACHINE, machine, q->machine);
-
-		if (!m || now - q->at > COMING_UP_MS || str_eq(m->status.power.state, "On"))
-			drop(q);
+			continue;
+		}
+		into(p, CALLED);
+		ln->next_call = now + distance(ln);
+		notify(ln->c, NOTICE_MACHINE, p->machine);
 	}
+}
+
+static int64_t sooner(int64_t wait, int64_t when, int64_t now)
+{
+	return when > now && when - now < wait ? when - now : wait;
+}
+
+/* As long as somebody waits for a turn or has one. */
+static void arm(struct lane *ln)
+{
+	int64_t now = loop_now(ln->c->loop), wait = sooner(LOOK_MS, ln->next_call, now);
+
+	if (!list_empty(&ln->queue) || !list_empty(&ln->up))
+		loop_timer_start(&ln->timer, ln->called ? sooner(wait, ln->next_on, now) : wait);
 }
 
 static void on_turn(void *arg)
 {
 	struct lane *ln = arg;
 
-	sweep(ln);
-	list_for_each (p, &ln->queue, struct place, link)
-		if (!is_full(ln, p->domain)) {
-			notify(ln->c, NOTICE_MACHINE, p->machine);
-			break;
-		}
-}
-
-static const char *domain_of(const struct lane *ln, const struct machine *m)
-{
-	const struct provider_object_limits *l = limits_of(ln);
-
-	return l && l->per_domain.key ? labels_get(&m->meta.labels, l->per_domain.key) : NULL;
+	serve(ln);
+	if (loop_now(ln->c->loop) >= ln->next_on)
+		list_for_each (p, &ln->up, struct place, link)
+			if (p->stage == CALLED)
+				notify(ln->c, NOTICE_MACHINE, p->machine);
+	arm(ln);
 }
 
 /* What the leader before this one switched on just now. */
@@ -134,15 +228,17 @@ static bool seed(const struct kube_entry *en, void *arg)
 	const struct machine *m = en->object;
 	const struct machine_operation *op = m->status.operation;
 	struct lane *ln = arg;
-	int64_t ago = op ? loop_wall(ln->c->loop) - op->started : 0, at;
+	int64_t ago = op ? loop_wall(ln->c->loop) - op->started : 0;
+	struct place *p;
 
 	if (!op || !str_eq(m->spec.provider_ref.name, ln->provider) ||
 	    !str_eq(op->step, "power-on") || !op->started || ago < 0 || ago > COMING_UP_MS)
 		return true;
-	at = loop_now(ln->c->loop) - ago;
-	(void)add(&ln->up, m->meta.name, domain_of(ln, m), at);
-	if (at + distance(ln) > ln->next)
-		ln->next = at + distance(ln);
+	p = add(ln, m);
+	into(p, COMING_UP);
+	p->at -= ago;
+	if (p->at + distance(ln) > ln->next_on)
+		ln->next_call = ln->next_on = p->at + distance(ln);
 	return true;
 }
 
@@ -155,6 +251,8 @@ static struct lane *lane_of(struct power_pacing *p, const char *provider)
 	ln = mem_new(struct lane);
 	ln->c = p->c;
 	ln->provider = mem_strdup(provider);
+	ln->places = map_new(free_place);
+	ln->domains = map_new(free);
 	list_init(&ln->queue);
 	list_init(&ln->up);
 	loop_timer_init(&ln->timer, p->c->group, on_turn, ln);
@@ -168,10 +266,8 @@ static void lane_free(void *arg)
 	struct lane *ln = arg;
 
 	loop_timer_stop(&ln->timer);
-	list_for_each (p, &ln->queue, struct place, link)
-		drop(p);
-	list_for_each (q, &ln->up, struct place, link)
-		drop(q);
+	map_free(ln->places);
+	map_free(ln->domains);
 	free(ln->provider);
 	free(ln);
 }
@@ -195,6 +291,20 @@ void power_pacing_free(struct power_pacing *p)
 
 /* --- asking --------------------------------------------------------------------------------------- */
 
+static void tell(const struct place *p, struct power_pacing_wait *w)
+{
+	const struct lane *ln = p->lane;
+	int64_t now = loop_now(ln->c->loop),
+		next = p->stage == QUEUED ? ln->next_call : ln->next_on;
+
+	*w = (struct power_pacing_wait){0};
+	if (p->stage == QUEUED) {
+		w->before = p->number - container_of(ln->queue.next, struct place, link)->number;
+		w->domain = is_full(limits_of(ln), p) ? p->domain_name : NULL;
+	}
+	w->at_least = (next > now ? next - now : 0) + w->before * distance(ln);
+}
+
 bool power_pacing_power_on(struct power_pacing *p, const struct machine *m,
 			   struct power_pacing_wait *w)
 {
@@ -207,31 +317,37 @@ bool power_pacing_power_on(struct power_pacing *p, const struct machine *m,
 		return true;
 	now = loop_now(p->c->loop);
 	ln = lane_of(p, str_or(m->spec.provider_ref.name, ""));
-	sweep(ln);
-	me = find(&ln->up, m->meta.name);
-	if (me && now - me->at <= TURN_MS)
+	me = map_get(ln->places, m->meta.name);
+	if (me && me->stage == COMING_UP && now - me->at <= SWITCHED_MS)
 		return true;
-	if (me) /* it did not come up: a turn like any other */
+	/* It did not come up, or was not called for this: a turn like any other. */
+	if (me && (me->stage == COMING_UP || !is_of_now(me, m))) {
 		drop(me);
-	me = find(&ln->queue, m->meta.name);
-	if (!me)
-		me = add(&ln->queue, m->meta.name, domain_of(ln, m), now);
-	me->at = now;
-	list_for_each (e, &ln->queue, struct place, link) {
-		if (e == me)
-			break;
-		w->before += !is_full(ln, e->domain);
+		me = NULL;
 	}
-	w->domain = is_full(ln, me->domain) ? me->domain : NULL;
-	w->at_least = (ln->next > now ? ln->next - now : 0) + w->before * distance(ln);
-	if (!w->before && !w->domain && now >= ln->next) {
-		list_remove(&me->link);
-		list_push_back(&ln->up, &me->link);
-		ln->next = now + distance(ln);
-		loop_timer_start(&ln->timer, distance(ln));
+	if (!me) {
+		me = add(ln, m);
+		serve(ln);
+		arm(ln);
+	}
+	if (me->stage == CALLED && now >= ln->next_on) {
+		into(me, COMING_UP);
+		ln->next_on = now + distance(ln);
 		return true;
 	}
-	if (!loop_timer_active(&ln->timer) && now < ln->next)
-		loop_timer_start(&ln->timer, ln->next - now);
+	tell(me, w);
 	return false;
+}
+
+enum power_place power_pacing_place(const struct power_pacing *p, const struct machine *m,
+				    struct power_pacing_wait *w)
+{
+	const struct lane *ln = p ? map_get(p->lanes, str_or(m->spec.provider_ref.name, "")) : NULL;
+	const struct place *me = ln ? map_get(ln->places, m->meta.name) : NULL;
+
+	*w = (struct power_pacing_wait){0};
+	if (!me || me->stage == COMING_UP || !is_of_now(me, m))
+		return POWER_PLACE_NONE;
+	tell(me, w);
+	return me->stage == QUEUED ? POWER_PLACE_QUEUED : POWER_PLACE_CALLED;
 }

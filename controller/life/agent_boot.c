@@ -27,6 +27,7 @@
 #include "controller/life/life.h"
 #include "controller/life/port.h"
 #include "controller/life/power.h"
+#include "controller/life/power_turn.h"
 #include "controller/life/progress.h"
 #include "controller/rules/identity.h"
 #include "controller/tenant/tenant.h"
@@ -59,16 +60,6 @@ static bool shows_a_boot_of_this(const struct life *l)
 	return false;
 }
 
-static bool is_apart(const struct life *l)
-{
-	const struct provider_object *p = life_provider(l);
-	const char *seg = l->place.segment;
-
-	return l->place.known && l->place.proof != FABRIC_PROOF_NONE &&
-	       (str_eq(seg, str_or(p->spec.network.segments.quarantine, "quarantine")) ||
-		str_eq(seg, str_or(p->spec.network.segments.provisioning, "provisioning")));
-}
-
 bool life_ensure_movable(struct life *l)
 {
 	if (life_provider(l)->spec.network.type == FABRIC_NONE ||
@@ -76,7 +67,7 @@ bool life_ensure_movable(struct life *l)
 		return true;
 	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 		return false;
-	if (is_apart(l))
+	if (life_kept_apart(l))
 		return true;
 	life_wait(
 		l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
@@ -107,9 +98,9 @@ bool life_ensure_boot_followed(struct life *l)
 		return l->boot.whereabouts == LIFE_ANSWERED; /* nothing waits for a second one */
 	}
 	l->boot.whereabouts = LIFE_ANSWERED;
-	l->boot.by_http =
-		is_apart(l) && !tenants_may_run(l->parts->tenants, l->look.uuid,
-						identity_provider_id(l->m, a), node, sizeof(node));
+	l->boot.by_http = life_kept_apart(l) &&
+			  !tenants_may_run(l->parts->tenants, l->look.uuid,
+					   identity_provider_id(l->m, a), node, sizeof(node));
 	return true;
 }
 
@@ -321,7 +312,7 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 			  agent_session_refusal(l->agent));
 		return false;
 	}
-	if (!life_ensure_looked(l, l->c->o.poll_ms * 3))
+	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 3))
 		return false;
 	if (l->look.power == PROVIDER_POWER_ON) {
 		if (l->look.media_known) /* else it was not read this time: nothing is concluded */

@@ -14,7 +14,8 @@
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 
-/* So many looks without an answer, one after the other, and a person's word counts for more. */
+/* Waiting for longer is said. */
+#define SLOW_MS 10000
 
 /* --- looking ------------------------------------------------------------------------------------ */
 
@@ -27,6 +28,11 @@ void life_look_forget(struct life *l)
 {
 	l->look.busy = l->look.known = false;
 	l->look.address[0] = '\0';
+}
+
+void life_look_over(struct life *l)
+{
+	l->look.wanted_at = 0;
 }
 
 void life_look_retry(struct life *l)
@@ -54,6 +60,7 @@ static void remember(struct life *l, const struct provider_observation *o)
 	l->look.answered++;
 	l->look.known = true;
 	l->look.read_at = o->read_at;
+	l->look.answered_at = loop_now(l->c->loop);
 	l->look.power = o->power;
 	l->look.override = o->boot_override;
 	l->look.media = o->media_inserted;
@@ -125,17 +132,55 @@ static void observe(struct life *l)
 	if (l->look.busy || !l->bmc || loop_now(l->c->loop) < l->look.after)
 		return;
 	l->look.busy = true;
+	l->look.begun_at = loop_now(l->c->loop);
 	provider_observe(l->driver->provider, l->bmc, &call);
+}
+
+static bool is_fresh(const struct life *l, int64_t max_age_ms)
+{
+	const struct life_look *k = &l->look;
+	bool since = k->wanted_at && k->read_at >= k->wanted_at;
+
+	return k->known && k->read_at >= l->act.ended_at &&
+	       loop_now(l->c->loop) - (since ? k->answered_at : k->read_at) <= max_age_ms;
+}
+
+static bool says_slow(const struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+
+	return op && reason_find(op->last_error.reason) == REASON_BmcSlow;
+}
+
+/* Nothing that is said already is lost for it; an idle machine waits for nothing. */
+static void tell_slow(struct life *l, int64_t max_age_ms)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	int64_t left = l->look.begun_at + SLOW_MS - loop_now(l->c->loop), poll = l->c->o.poll_ms;
+
+	if (!l->look.busy || max_age_ms >= l->c->o.idle_poll_ms ||
+	    (op && op->last_error.reason && !says_slow(l)))
+		return;
+	if (left > 0)
+		loop_timer_start(&l->timer, left < poll ? left : poll);
+	else
+		life_wait(l, WAITING_DEVICE, REASON_BmcSlow,
+			  "its BMC was asked, and needs more than %d s for the answer",
+			  SLOW_MS / 1000);
 }
 
 bool life_ensure_looked(struct life *l, int64_t max_age_ms)
 {
-	int64_t now = loop_now(l->c->loop);
-
-	if (l->look.known && l->look.read_at >= l->act.ended_at &&
-	    now - l->look.read_at <= max_age_ms)
+	if (!is_fresh(l, max_age_ms)) {
+		if (!l->look.wanted_at)
+			l->look.wanted_at = loop_now(l->c->loop);
+		observe(l);
+		tell_slow(l, max_age_ms);
+		return false;
+	}
+	if (!says_slow(l))
 		return true;
-	observe(l);
+	life_write(l, json_pack("{s:{s:n, s:n}}", "operation", "lastError", "waitingFor"), NULL);
 	return false;
 }
 

@@ -19,7 +19,8 @@ static void ready(const struct life *l, const json_t *status, struct condition *
 	const struct machine_quarantine *q = l->m->status.quarantine;
 	const char *state =
 		str_or(json_str_at(status, "state"), str_or(l->m->status.state, "known"));
-	const json_t *given = json_object_get(status, "quarantine");
+	const json_t *given = json_object_get(status, "quarantine"),
+		     *clean = json_object_get(status, "clean");
 	enum machine_state s = machine_state_find(state);
 	char *name = arena_strdup(a, state);
 
@@ -28,6 +29,10 @@ static void ready(const struct life *l, const json_t *status, struct condition *
 				.status = s == MACHINE_FREE || s == MACHINE_SERVING,
 				.reason = name,
 				.message = ""};
+	if (s == MACHINE_FREE && !(clean ? json_is_true(clean) : l->m->status.clean)) {
+		c->status = CONDITION_FALSE;
+		c->reason = "NotClean";
+	}
 	if (s != MACHINE_QUARANTINED)
 		return;
 	if (given) {

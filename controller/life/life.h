@@ -63,7 +63,10 @@ struct life_attached {
 /* The looks at the BMC, and the last of them (life/bmc.c). */
 struct life_look {
 	bool known;
-	int64_t read_at; /* loop_now() when it was asked */
+	int64_t read_at;     /* loop_now() when it was asked */
+	int64_t answered_at; /* ... when all of it was answered: a slow BMC needs many seconds */
+	int64_t begun_at;    /* ... when the one that is on its way was handed to the driver */
+	int64_t wanted_at;   /* ... when the step first wanted one in this state; 0: it has not */
 	enum provider_power power;
 	char uuid[64], serial[128];
 	bool override, media, media_known;
@@ -84,8 +87,8 @@ struct life_place {
 	bool known;
 	char segment[128];
 	enum fabric_proof proof;
-	int64_t read_at;
-	bool busy; /* a look or a move is on its way */
+	int64_t read_at, answered_at, wanted_at; /* as of a look at the BMC */
+	bool busy;				 /* a look or a move is on its way */
 };
 
 /* The act under way: the one that the journal names (life/act.c). */
@@ -140,6 +143,7 @@ struct life_question {
 struct life_journal {
 	struct status_writer write; /* of this Machine, and of what ends with its claim */
 	bool took_over;		    /* our fence stands in it; steps/tick.c: another leads */
+	int64_t said_at; /* loop_now() when life_wait() said why nothing moves last; 0: never; life/told.c too */
 	/* What this turn decided; steps/enter.c takes it at the end of the turn. */
 	struct life_decided {
 		bool made, begins;

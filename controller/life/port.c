@@ -12,9 +12,32 @@
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 
+#define TENANTS "tenant/"
+
 static struct fabric_port port(const struct life *l)
 {
 	return (struct fabric_port){.machine = l->name, .mac = l->m->spec.boot_mac_address};
+}
+
+void life_tenant_segment(const struct virtual_cluster *vc, char out[static TENANT_SEGMENT])
+{
+	str_format(out, TENANT_SEGMENT, TENANTS "%s",
+		   str_or(vc->spec.network.segment, vc->meta.name));
+}
+
+bool life_in_tenants_segment(const struct life *l)
+{
+	return l->place.known && str_starts(l->place.segment, TENANTS);
+}
+
+bool life_kept_apart(const struct life *l)
+{
+	const struct provider_object *p = life_provider(l);
+	const char *seg = l->place.segment;
+
+	return l->place.known && l->place.proof != FABRIC_PROOF_NONE &&
+	       (str_eq(seg, str_or(p->spec.network.segments.quarantine, "quarantine")) ||
+		str_eq(seg, str_or(p->spec.network.segments.provisioning, "provisioning")));
 }
 
 static void on_place_seen(const struct fabric_place *p, const struct err *e, void *arg)
@@ -27,6 +50,7 @@ static void on_place_seen(const struct fabric_place *p, const struct err *e, voi
 		str_copy(l->place.segment, sizeof(l->place.segment), str_or(p->segment, ""));
 		l->place.proof = p->proof;
 		l->place.read_at = p->read_at;
+		l->place.answered_at = loop_now(l->c->loop);
 	} else {
 		log_warn("fabric not read", LOG_S("machine", l->name), LOG_E(e));
 		l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
@@ -53,9 +77,24 @@ void life_place_forget(struct life *l)
 	l->place.known = false;
 }
 
+void life_place_over(struct life *l)
+{
+	l->place.wanted_at = 0;
+}
+
 void life_place_drop(struct life *l)
 {
 	l->place.busy = l->place.known = false;
+}
+
+/* As of a look at the BMC: one that the state wanted is good enough however long the fabric needs. */
+static bool is_fresh(const struct life *l, int64_t max_age_ms)
+{
+	const struct life_place *k = &l->place;
+	bool since = k->wanted_at && k->read_at >= k->wanted_at;
+
+	return k->known && k->read_at >= l->act.ended_at &&
+	       loop_now(l->c->loop) - (since ? k->answered_at : k->read_at) <= max_age_ms;
 }
 
 bool life_ensure_port_looked(struct life *l, int64_t max_age_ms)
@@ -69,9 +108,10 @@ bool life_ensure_port_looked(struct life *l, int64_t max_age_ms)
 
 	if (l->place.busy)
 		return false;
-	if (l->place.known && l->place.read_at >= l->act.ended_at &&
-	    loop_now(l->c->loop) - l->place.read_at <= max_age_ms)
+	if (is_fresh(l, max_age_ms))
 		return true;
+	if (!l->place.wanted_at)
+		l->place.wanted_at = loop_now(l->c->loop);
 	l->place.busy = true;
 	fabric_observe(l->driver->fabric, &at, &call);
 	return false;

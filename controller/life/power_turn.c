@@ -5,6 +5,7 @@
 #include "controller/life/power_turn.h"
 
 #include "base/str.h"
+#include "controller/core/clock_jumps.h"
 #include "controller/hardware/power_pacing.h"
 #include "controller/life/consent.h"
 #include "controller/life/journal.h"
@@ -33,13 +34,52 @@ static void say(struct life *l)
 		  (long long)li->power_on_per_minute, domain);
 }
 
-bool life_ensure_power_turn(struct life *l, int64_t patience_ms)
+static bool told(const struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+
+	return op && op->waiting_for == WAITING_RATE &&
+	       reason_find(op->last_error.reason) == REASON_PowerOnPaced;
+}
+
+bool life_ensure_wait_settled(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	struct power_pacing_wait w;
 	char t[STR_TIME_SIZE];
-	int64_t waited;
+	int64_t since, waited;
 	json_t *j;
+
+	if (!told(l) || power_pacing_place(l->parts->power_pacing, l->m, &w) != POWER_PLACE_NONE)
+		return true;
+	since = op->last_error.time;
+	waited = loop_wall(l->c->loop) - clock_jumps_since(l->c, since) - since;
+	j = json_pack("{s:n, s:n}", "waitingFor", "lastError");
+	if (op->deadline && waited > 0)
+		json_object_set_new(j, "deadline", json_string(str_time(t, op->deadline + waited)));
+	life_write(l, json_pack("{s:o}", "operation", j), NULL);
+	return false;
+}
+
+static void tell(struct life *l, const struct power_pacing_wait *w)
+{
+	if (w->domain || w->at_least >= TELL_MS)
+		say(l);
+}
+
+bool life_waits_for_power(struct life *l)
+{
+	struct power_pacing_wait w;
+
+	if (power_pacing_place(l->parts->power_pacing, l->m, &w) != POWER_PLACE_QUEUED)
+		return false;
+	tell(l, &w);
+	return true;
+}
+
+bool life_ensure_power_turn(struct life *l, int64_t patience_ms)
+{
+	struct power_pacing_wait w;
 
 	if (asked_for(l, patience_ms))
 		return true;
@@ -47,16 +87,8 @@ bool life_ensure_power_turn(struct life *l, int64_t patience_ms)
 	    loop_now(l->c->loop) < l->act.after || !life_ensure_unpaused(l))
 		return false;
 	if (!power_pacing_power_on(l->parts->power_pacing, l->m, &w)) {
-		if (w.domain || w.at_least >= TELL_MS)
-			say(l);
+		tell(l, &w);
 		return false;
 	}
-	if (!op || op->waiting_for != WAITING_RATE)
-		return true;
-	waited = loop_wall(l->c->loop) - op->last_error.time;
-	j = json_pack("{s:n, s:n}", "waitingFor", "lastError");
-	if (op->deadline && waited > 0)
-		json_object_set_new(j, "deadline", json_string(str_time(t, op->deadline + waited)));
-	life_write(l, json_pack("{s:o}", "operation", j), NULL);
-	return false;
+	return life_ensure_wait_settled(l);
 }

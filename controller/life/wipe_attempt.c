@@ -178,7 +178,7 @@ void life_attempt_brief(const struct life *l, struct evidence *ev)
 	*ev = (struct evidence){0};
 	ev->machine.name = l->name;
 	ev->machine.uid = l->m->meta.uid;
-	/* As the agent read it, in its spelling, once inventory_fits() said that this is the machine. */
+	/* As the agent read it, in its spelling, once inventory_misfit() said that this is the machine. */
 	ev->machine.system_uuid = ag && ag->system_uuid ? ag->system_uuid
 				  : id			? id->system_uuid
 							: NULL;
@@ -285,6 +285,21 @@ static bool timely(const struct life *l, const struct evidence *ev)
 	       ev->end_time <= (since > now ? since : now) + day;
 }
 
+/* By drover's own clock, which may have been set meanwhile: what the agent says of the time is its word alone. */
+#define CLOCK_SLACK_MS 60000
+
+/* No drive was said to be done sooner than any can be. */
+static bool could_be_done(const struct life *l, const struct evidence *ev)
+{
+	int64_t took = loop_wall(l->c->loop) - l->m->status.wipe_attempt->start_time;
+
+	for (size_t i = 0; i < ev->devices.n; i++)
+		if (ev->devices.v[i].level > WIPE_FAIL &&
+		    took + CLOCK_SLACK_MS < evidence_least_ms(&ev->devices.v[i]))
+			return false;
+	return true;
+}
+
 /* It speaks of this machine, this tenancy, this attempt and this run, as it was briefed. */
 static bool as_briefed(const struct evidence *ev, const struct evidence *want)
 {
@@ -329,6 +344,9 @@ enum life_decision life_attempt_keep(struct life *l, const char *envelope,
 			l, EXIT_OPERATOR, REASON_EraseUnverified,
 			"the evidence speaks of another machine, tenancy, run or time");
 	}
+	if (!could_be_done(l, &ev))
+		return life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,
+				       "the evidence came sooner than these drives can be erased");
 	both = evidence_countersign(envelope, key, &e);
 	if (!both)
 		return life_quarantine(l, EXIT_OPERATOR, REASON_EraseUnverified,

@@ -90,7 +90,7 @@ static bool ensure_in_its_segment(struct life *l, const struct node_claim *n)
 	const struct provider_object *p = life_provider(l);
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
 						   n->spec.virtual_cluster_ref.name);
-	char segment[256];
+	char segment[TENANT_SEGMENT];
 
 	if (!p || !vc)
 		return false;
@@ -98,8 +98,7 @@ static bool ensure_in_its_segment(struct life *l, const struct node_claim *n)
 		return true;
 	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 		return false;
-	str_format(segment, sizeof(segment), "tenant/%s",
-		   str_or(vc->spec.network.segment, vc->meta.name));
+	life_tenant_segment(vc, segment);
 	if (str_eq(l->place.segment, segment) && l->place.proof != FABRIC_PROOF_NONE)
 		return true;
 	life_wait(l, WAITING_APPROVAL, REASON_NetworkNotConfirmed,

@@ -96,11 +96,12 @@ static json_t *drives_json(const struct proto_inventory *inv)
 	for (size_t i = 0; i < inv->drives.n; i++) {
 		const struct proto_drive *d = &inv->drives.v[i];
 
-		json_array_append_new(
-			list,
-			json_pack("{s:s, s:s, s:s, s:s, s:I}", "wwn", str_or(d->wwn, ""), "model",
-				  str_or(d->model, ""), "serialNumber", str_or(d->serial, ""),
-				  "type", str_or(d->type, ""), "bytes", (json_int_t)d->bytes));
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s, s:s, s:s*, s:I}", "wwn",
+						str_or(d->wwn, ""), "model", str_or(d->model, ""),
+						"serialNumber", str_or(d->serial, ""), "type",
+						str_or(d->type, ""), "slot", d->slot, "bytes",
+						(json_int_t)d->bytes));
 	}
 	return list;
 }
@@ -166,6 +167,7 @@ enum life_decision step_inspecting(struct life *l)
 	OWN(arena) a = arena_new();
 	json_t *attempt;
 	char hex[65], dark[160];
+	enum reason why;
 	struct err e;
 
 	if (!ensure_agent_works(l, &d))
@@ -179,10 +181,10 @@ enum life_decision step_inspecting(struct life *l)
 	if (!r->inventory->drives.n)
 		return life_quarantine(l, EXIT_OPERATOR, REASON_DriveUnknown,
 				       "the agent sees no drive");
-	if (inventory_fits(l->m, life_provider(l), r->inventory, &e) < 0) {
+	why = inventory_misfit(l->m, life_provider(l), r->inventory, &e);
+	if (why != REASON_NONE) {
 		if (ensure_shown(l, r->inventory))
-			return life_quarantine(l, EXIT_OPERATOR, REASON_InventoryMismatch, "%s",
-					       e.text);
+			return life_quarantine(l, EXIT_OPERATOR, why, "%s", e.text);
 		return d;
 	}
 	undriven_text(r->inventory, dark, sizeof(dark));

@@ -123,6 +123,7 @@ enum life_decision step_claimed(struct life *l)
 	const struct proto_report *r;
 	enum life_decision d = LIFE_STAY;
 	char check[64];
+	enum reason why;
 	struct err e;
 	json_t *x;
 
@@ -146,8 +147,9 @@ enum life_decision step_claimed(struct life *l)
 	if (r->state != PROTO_DONE || !r->inventory)
 		return life_fail(l, agent_reason(r, REASON_InventoryMismatch),
 				 "inspection failed: %s", str_or(r->message, "no inventory"));
-	if (inventory_fits(l->m, life_provider(l), r->inventory, &e) < 0)
-		return life_fail(l, REASON_InventoryMismatch, "%s", e.text);
+	why = inventory_misfit(l->m, life_provider(l), r->inventory, &e);
+	if (why != REASON_NONE)
+		return life_fail(l, why, "%s", e.text);
 	if (life_clean(l, &n->spec.wipe, &e) < 0)
 		return life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0),
 				 REASON_EraseUnverified, "%s", e.text);
@@ -370,7 +372,7 @@ enum life_decision step_attaching(struct life *l)
 	enum life_decision d = LIFE_STAY;
 	const struct node_claim *n = coming_claim(l, &d);
 	const struct virtual_cluster *vc;
-	char segment[256];
+	char segment[TENANT_SEGMENT];
 
 	if (!n || !ensure_bmc_ours(l, &d) || !life_ensure_agent_gone(l))
 		return d;
@@ -379,8 +381,7 @@ enum life_decision step_attaching(struct life *l)
 	if (!vc)
 		return life_fail(l, REASON_TenantGone, "VirtualCluster %s does not exist",
 				 n->spec.virtual_cluster_ref.name);
-	str_format(segment, sizeof(segment), "tenant/%s",
-		   str_or(vc->spec.network.segment, vc->meta.name));
+	life_tenant_segment(vc, segment);
 	if (life_ensure_placed(l, segment))
 		return life_goto(l, MACHINE_BOOTING, NULL, REASON_NONE, NULL);
 	return d;

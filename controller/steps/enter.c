@@ -9,8 +9,11 @@
 #include "base/str.h"
 #include "controller/life/act.h"
 #include "controller/life/ask.h"
+#include "controller/life/bmc.h"
 #include "controller/life/journal.h"
+#include "controller/life/port.h"
 #include "controller/life/tenancy.h"
+#include "controller/life/told.h"
 
 #define FAILURES_KEPT 20
 
@@ -56,7 +59,7 @@ static json_t *failures_with(const struct life *l, enum reason reason, const cha
 
 static void enter(struct life *l, const struct life_decided *d)
 {
-	json_t *status = d->extra ? d->extra : json_object(), *op, *given;
+	json_t *status = d->extra ? d->extra : json_object(), *op, *given, *told;
 	int64_t now = loop_wall(l->c->loop), limit = life_limit_ms(l, d->to);
 	char id[33];
 
@@ -69,6 +72,11 @@ static void enter(struct life *l, const struct life_decided *d)
 		life_operation_id(l, id);
 		json_object_set_new(op, "id", json_string(id));
 		json_object_set_new(op, "bootNumber", json_null());
+	}
+	if (d->to == MACHINE_QUARANTINED && json_object_get(status, "quarantine")) {
+		told = life_told_quarantine(json_object_get(status, "quarantine"));
+		json_object_update(op, told);
+		json_decref(told);
 	}
 	if (given)
 		json_object_update(op, given);
@@ -90,6 +98,8 @@ static void enter(struct life *l, const struct life_decided *d)
 		 LOG_S("message", str_or(d->message, "")),
 		 LOG_I("ms", l->m->status.state_since ? now - l->m->status.state_since : 0));
 	life_act_over(l);
+	life_look_over(l);
+	life_place_over(l);
 	life_ask_forget(l);
 	life_drop_work(l);
 	l->work.progress = 0;

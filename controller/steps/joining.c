@@ -17,6 +17,7 @@
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/life/power.h"
+#include "controller/life/power_turn.h"
 #include "controller/rules/provider.h"
 #include "controller/steps/coming.h"
 #include "controller/steps/steps.h"
@@ -30,7 +31,8 @@ enum life_decision step_booting(struct life *l)
 		return d;
 	if (tenant_node_of(l->parts->tenants, n))
 		return life_goto(l, MACHINE_JOINING, NULL, REASON_NONE, NULL);
-	if (!life_ensure_looked(l, l->c->o.poll_ms * 10) || !l->look.media_known)
+	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 10) ||
+	    !l->look.media_known)
 		return d;
 	if (l->look.media ||
 	    l->look.override) { /* nothing but its own disk may boot in a tenant's network */

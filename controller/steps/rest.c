@@ -14,6 +14,7 @@
 #include "controller/life/boot_marks.h"
 #include "controller/life/clean_proof.h"
 #include "controller/life/consent.h"
+#include "controller/life/identity.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/life/port.h"
@@ -81,14 +82,57 @@ static bool ensure_may_retire(struct life *l)
 	       (l->m->meta.deletion_timestamp && life_ensure_may_leave(l));
 }
 
+/* What is recorded of it is nothing, or not so, and still it may be a tenant's: of a record that was lost, or of a backup
+ * that was put back.  What is on its drives is not ours to wipe then; a Node and the port are what tells, also of one that is off. */
+static bool ensure_nobodys(struct life *l)
+{
+	OWN(arena) a = arena_new();
+	char node[256], unread[512];
+
+	switch (tenants_unread(l->parts->tenants, unread, sizeof(unread))) {
+	case TENANTS_READ:
+		break;
+	case TENANTS_STARTING:
+		loop_timer_start(&l->timer, l->c->o.poll_ms);
+		return false;
+	case TENANTS_UNREAD:
+		life_wait(l, WAITING_APPROVAL, REASON_TenantUnreachable,
+			  "nothing is known of the machine, and it may be of VirtualCluster %s; "
+			  "`drover approve --wipe %s` if it holds nothing",
+			  unread, l->name);
+		return false;
+	}
+	if (tenants_may_run(l->parts->tenants, l->look.uuid, identity_provider_id(l->m, a), node,
+			    sizeof(node))) {
+		life_wait(
+			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
+			"nothing is known of the machine, and Node %s of a tenant may be this one; "
+			"`drover approve --wipe %s` if it holds nothing",
+			node, l->name);
+		return false;
+	}
+	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
+		return false;
+	if (life_in_tenants_segment(l)) {
+		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
+			  "nothing is known of the machine, and its port is in %s; "
+			  "`drover approve --wipe %s` if it holds nothing",
+			  l->place.segment, l->name);
+		return false;
+	}
+	if (l->look.power == PROVIDER_POWER_OFF || life_kept_apart(l))
+		return true;
+	life_wait(
+		l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
+		"the machine is on and nothing is known of it; `drover approve --wipe %s` if it holds nothing",
+		l->name);
+	return false;
+}
+
 enum life_decision step_known(struct life *l)
 {
 	enum life_decision d = LIFE_STAY;
-	const struct provider_object *p = life_provider(l);
-	const char *approved = life_approved_wipe(l), *seg, *text;
-	OWN(arena) a = arena_new();
-	char node[256];
-	bool kept_apart;
+	const char *approved = life_approved_wipe(l), *text;
 
 	if (ensure_may_retire(l))
 		return life_goto(l, MACHINE_RETIRED, NULL, REASON_NONE, NULL);
@@ -103,27 +147,41 @@ enum life_decision step_known(struct life *l)
 	if (approved)
 		return life_goto(l, MACHINE_STOPPING, json_pack("{s:s}", "approvalID", approved),
 				 REASON_NONE, NULL);
-	/* A tenant's, whose record here was lost: what is on its drives is not ours to wipe either. */
-	if (tenants_may_run(l->parts->tenants, l->look.uuid, identity_provider_id(l->m, a), node,
-			    sizeof(node)))
-		return life_wait(
-			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-			"nothing is known of the machine, and Node %s of a tenant may be this one; "
-			"`drover approve --wipe %s` if it holds nothing",
-			node, l->name);
-	if (l->look.power != PROVIDER_POWER_OFF) {
-		if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
-			return d;
-		seg = l->place.known ? l->place.segment : "";
-		kept_apart = l->place.proof != FABRIC_PROOF_NONE &&
-			     (str_eq(seg, p->spec.network.segments.quarantine) ||
-			      str_eq(seg, p->spec.network.segments.provisioning));
-		if (!kept_apart)
-			return life_wait(
-				l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-				"the machine is on and nothing is known of it; `drover approve --wipe %s` if it holds nothing",
-				l->name);
+	if (!ensure_nobodys(l))
+		return d;
+	return life_goto(l, MACHINE_STOPPING, NULL, REASON_NONE, NULL);
+}
+
+#define CAME_ON                                                                                        \
+	"recorded free and off, but on: it is not clean any more, and is wiped again when it is off; " \
+	"`drover approve --wipe %s` if it holds nothing"
+
+/* On, and drover did not do it.  Another machine's power, after its BMC's address was changed, is nothing of this one. */
+static bool came_on(const struct life *l)
+{
+	struct err e;
+
+	return l->look.known && l->look.power == PROVIDER_POWER_ON && !l->m->status.warm_for &&
+	       life_identity(l, &e) == 0;
+}
+
+/* Whoever switched it on may have written to its drives: it is not offered any more.  It is not switched off either;
+ * once it is off it is wiped again, unless it may be a tenant's. */
+static enum life_decision wipe_again(struct life *l)
+{
+	if (l->m->status.clean) {
+		life_unclean(l, CAME_ON, l->name);
+		return LIFE_STAY;
 	}
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l) ||
+	    !life_ensure_unpaused(l))
+		return LIFE_STAY;
+	if (l->look.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))
+		return life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected, CAME_ON,
+				 l->name);
+	if (!ensure_nobodys(l))
+		return LIFE_STAY;
+	log_info("machine is wiped again", LOG_S("machine", l->name));
 	return life_goto(l, MACHINE_STOPPING, NULL, REASON_NONE, NULL);
 }
 
@@ -151,6 +209,8 @@ enum life_decision step_free(struct life *l)
 		life_write(l, json_pack("{s:n}", "leave"), NULL);
 		return d;
 	}
+	if (!l->m->status.clean || came_on(l))
+		return wipe_again(l);
 	n = life_claim_wanting(l);
 	if (!n)
 		return life_warm(l);

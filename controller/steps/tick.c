@@ -29,8 +29,10 @@
 #include "controller/life/life.h"
 #include "controller/life/port.h"
 #include "controller/life/power.h"
+#include "controller/life/power_turn.h"
 #include "controller/life/takeover.h"
 #include "controller/life/tenancy.h"
+#include "controller/life/told.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/steps/enter.h"
 #include "controller/steps/lives.h"
@@ -313,9 +315,10 @@ static enum life_decision turn(struct life *l)
 	    !life_ensure_finalizer(l, true))
 		return LIFE_STAY;
 	if (!request_ensure_retried(l, &d) || !ensure_seen_written(l) ||
-	    !life_ensure_boot_ended(l) || !ensure_in_time(l, &d) || !ensure_conditions_written(l) ||
-	    !life_ensure_attempt_settled(l) || !ensure_attached(l) || !life_ensure_alone(l, &d) ||
-	    !life_ensure_boot_followed(l))
+	    !life_ensure_boot_ended(l) || !life_ensure_wait_settled(l) || !ensure_in_time(l, &d) ||
+	    !ensure_conditions_written(l) || !life_ensure_attempt_settled(l) ||
+	    !ensure_attached(l) || !life_ensure_alone(l, &d) || !life_ensure_boot_followed(l) ||
+	    !life_ensure_told(l))
 		return d;
 	return steps[l->state](l);
 }

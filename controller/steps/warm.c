@@ -238,9 +238,18 @@ static bool ensure_movable(struct life *l)
 {
 	if (l->look.power == PROVIDER_POWER_OFF || life_shows_ours(l))
 		return true;
-	life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-		  "recorded warm, but it is on without our boot medium; `drover approve --wipe %s`",
-		  l->name);
+	/* A BMC does not say of an HTTP boot whether it is ours. */
+	if (l->look.power == PROVIDER_POWER_ON && !l->m->status.power.http_boot)
+		life_unclean(
+			l,
+			"recorded warm, but on without our boot medium: it is not clean any more, and is wiped again "
+			"when it is off; `drover approve --wipe %s` if it holds nothing",
+			l->name);
+	else
+		life_wait(
+			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
+			"recorded warm, but it is on without our boot medium; `drover approve --wipe %s`",
+			l->name);
 	return false;
 }
 

@@ -79,6 +79,42 @@ bool tenants_may_run(const struct tenants *ts, const char *system_uuid, const ch
 	return false;
 }
 
+/* That it is asleep, away or refused does not make what it had ours.  A list that was read stands: who joins since then
+ * has a record. */
+static bool was_read(const struct tenant *t)
+{
+	return t->nodes && kube_cache_synced(t->nodes) && !t->stopped;
+}
+
+enum tenants_are tenants_unread(const struct tenants *ts, char *out, size_t size)
+{
+	enum tenants_are are = TENANTS_READ;
+	struct map_iter it;
+
+	map_for_each (it, ts->bad) {
+		str_format(out, size, "%s (its event names the field that cannot be read)", it.key);
+		return TENANTS_UNREAD;
+	}
+	map_for_each (it, ts->map) {
+		const struct tenant *t = it.value;
+
+		if (was_read(t))
+			continue;
+		if (!str_eq(t->reason, "Starting") && !str_eq(t->reason, "Syncing")) {
+			str_format(out, size, "%s (%s)", t->name,
+				   t->message[0] ? t->message : str_or(t->reason, "not read"));
+			return TENANTS_UNREAD;
+		}
+		are = TENANTS_STARTING;
+	}
+	return are;
+}
+
+void tenants_bad(struct tenants *ts, const char *name)
+{
+	map_put(ts->bad, name, ts);
+}
+
 /* The API may still answer to what we hold, but whoever took the Secret away wants us out. */
 bool tenant_secret_absent(const struct tenant *t)
 {

@@ -399,6 +399,7 @@ void tenants_update(struct tenants *ts, const char *name)
 		CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
 	struct tenant *t = map_get(ts->map, name);
 
+	map_del(ts->bad, name);
 	if (!t) {
 		if (!vc)
 			return;
@@ -433,6 +434,7 @@ struct tenants *tenants_new(struct context *c, const struct tenant_hooks *hooks)
 	ts->c = c;
 	ts->hooks = *hooks;
 	ts->map = map_new(NULL);
+	ts->bad = map_new(NULL);
 	return ts;
 }
 
@@ -445,5 +447,6 @@ void tenants_free(struct tenants *ts)
 	map_for_each (it, ts->map)
 		tenant_free(it.value);
 	map_free(ts->map);
+	map_free(ts->bad);
 	free(ts);
 }

@@ -35,6 +35,7 @@ struct tenant_hooks {
 struct tenants {
 	struct context *c;
 	struct map *map; /* VirtualCluster name -> struct tenant */
+	struct map *bad; /* names of those that cannot be read */
 	struct tenant_hooks hooks;
 };
 struct tenants *tenants_new(struct context *c, const struct tenant_hooks *hooks);
@@ -46,6 +47,16 @@ struct tenant *tenant_get(const struct tenants *ts, const char *name); /* NULL: 
 /* Any tenant's Node that may run on this machine (identity_may_run()): its name into out. */
 bool tenants_may_run(const struct tenants *ts, const char *system_uuid, const char *provider_id,
 		     char *out, size_t size);
+
+enum tenants_are {
+	TENANTS_READ,	  /* the Nodes of each are known: as they are, or were when it went away */
+	TENANTS_STARTING, /* one is just being read */
+	TENANTS_UNREAD,	  /* one cannot be read: "NAME (why)" into out */
+};
+/* Whether the Nodes of every VirtualCluster were read since this process began. */
+enum tenants_are tenants_unread(const struct tenants *ts, char *out, size_t size);
+/* There is a VirtualCluster that this version cannot read: its Nodes are unread until it can. */
+void tenants_bad(struct tenants *ts, const char *name);
 
 struct tenant {
 	struct tenants *all;

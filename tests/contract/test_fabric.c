@@ -54,7 +54,7 @@ struct answer {
 static struct world *world_new(const struct backend *b)
 {
 	struct world *w = mem_new(struct world);
-	struct fabric_spec s = {.type = b->type, .command = w->command};
+	struct fabric_spec s = {.type = b->type, .command = w->command, .allowed = w->command};
 	struct err e;
 
 	w->backend = b;
@@ -401,13 +401,53 @@ static void a_bad_command_is_refused(void **state)
 	assert_int_equal(e.kind, ERR_UNSUPPORTED);
 }
 
+/* Whoever may write Providers does not choose what runs: letter for letter, the program and none of its arguments. */
+static void a_program_that_nobody_allowed_is_refused_by_name(void **state)
+{
+	static const char *const allowed[] = {"/etc/drover/port-move", "/opt/a", NULL},
+				 *const none[] = {NULL};
+	static const char *const others[][3] = {
+		{"/bin/sh", "/etc/drover/port-move", NULL},
+		{"/etc/drover/port-move2", NULL, NULL},
+		{"/etc/drover/port", NULL, NULL},
+		{"/etc/drover/../drover/port-move", NULL, NULL},
+		{"/etc//drover/port-move", NULL, NULL},
+		{"/ETC/drover/port-move", NULL, NULL},
+	};
+	struct loop *l = loop_sim_new(5, 1764000000000);
+	struct loop_group *g = loop_group_new(l, "controller");
+	struct fabric_spec s = {.type = "exec", .allowed = allowed, .group = g};
+	struct fabric *f;
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		s.command = others[i];
+		assert_null(fabric_new(&s, &e));
+		assert_int_equal(e.kind, ERR_DENIED);
+		assert_non_null(strstr(e.text, others[i][0]));
+	}
+	for (size_t i = 0; i < 2; i++) {
+		s.command = &allowed[i];
+		f = fabric_new(&s, &e);
+		assert_non_null(f);
+		fabric_free(f);
+		s.allowed = i ? NULL : none; /* nothing was allowed */
+		assert_null(fabric_new(&s, &e));
+		assert_int_equal(e.kind, ERR_DENIED);
+		s.allowed = allowed;
+	}
+	loop_group_free(g);
+	loop_free(l);
+}
+
 static void a_program_that_is_not_there_is_an_error_of_the_call(void **state)
 {
 	static const char *const command[] = {"/nonexistent/port-move", NULL};
 	struct loop *l = loop_uv_new();
 	struct loop_group *g = loop_group_new(l, "controller");
 	struct world w = {.loop = l, .group = g, .backend = &backends[REAL]};
-	struct fabric_spec s = {.type = "exec", .command = command, .group = g};
+	struct fabric_spec s = {.type = "exec", .command = command, .allowed = command, .group = g};
 	struct answer a;
 	struct err e;
 
@@ -434,6 +474,7 @@ int main(void)
 		cmocka_unit_test(a_silent_driver_costs_a_minute_and_the_next_place_comes_after),
 		cmocka_unit_test(places_of_different_machines_do_not_wait_for_each_other),
 		cmocka_unit_test(a_bad_command_is_refused),
+		cmocka_unit_test(a_program_that_nobody_allowed_is_refused_by_name),
 		cmocka_unit_test(a_program_that_is_not_there_is_an_error_of_the_call),
 	};
 

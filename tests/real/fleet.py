@@ -125,7 +125,7 @@ class Fleet:
         path.touch(mode=0o600)
         path.write_text(self.host.kubeconfig_for("drover-system", "drover"))
         self.drover = process.Process("drover", self.folder, [
-            DROVER, "run", "--kubeconfig", path, "--identity", "replica-1", "--agent-image", ISO,
+            DROVER, "run", "--kubeconfig", path, "--identity", "replica-1", "--agent-image", ISO, "--allow-exec", DRIVER,
             "--agent-listen", f"127.0.0.1:{self.ports['agent']}", "--agent-name", "10.0.2.2",
             "--media-listen", f"127.0.0.1:{self.ports['media']}",
             "--ops-listen", f"127.0.0.1:{self.ports['ops']}", *self.extra_args],

@@ -239,6 +239,7 @@ static void inspect(struct bootagent *a)
 					  .model = i ? "DATA" : "ROOT",
 					  .serial = b->drives[i].wwn,
 					  .wwn = b->drives[i].wwn,
+					  .slot = i ? "slot 2" : "slot 1",
 					  .bytes = (4ll + i) << 30,
 					  .block_size = 4096,
 					  .rotational = b->spins};
@@ -334,6 +335,10 @@ static void swear(const struct server *b, struct evidence *ev)
 {
 	ev->start_time += b->swears_later;
 	ev->end_time += b->swears_later;
+	if (b->swears_took) {
+		ev->start_time = ev->end_time - b->swears_took;
+		ev->devices.v[0].bytes = INT64_C(8000000000000);
+	}
 	if (b->swears_uuid)
 		ev->machine.system_uuid = b->swears_uuid;
 	if (b->swears_serial)

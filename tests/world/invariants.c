@@ -359,6 +359,17 @@ static bool token_is_kept(const json_t *secret, void *arg)
 	return true;
 }
 
+void invariants_act_is_owned(struct sim_world *w, const struct server *b, const char *act)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON m = cluster_get(&w->host, arena_printf(a, "machines.drover.dev/%s", b->name));
+	const char *step = str_or(json_str_at(m, "status", "operation", "step"), "");
+
+	if (!str_starts(step, act) || !step[0])
+		complain(w, "S4: something is done to %s (%s) and the journal says \"%s\"", b->name,
+			 act, step);
+}
+
 bool invariants_nothing_leaks(struct sim_world *w)
 {
 	static const char *const bare[] = {"booting",  "joining", "gating", "serving",

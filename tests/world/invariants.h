@@ -20,11 +20,15 @@
  *	    fences never fall
  */
 struct sim_world;
+struct server;
 
 /* False: w->complaint says what is wrong. */
 bool invariants_look(struct sim_world *w);
 /* S8: credentials are in no log line and no object but Secrets. */
 bool invariants_secrets_kept(struct sim_world *w);
+/* S4: drover is about to change something outside.  The Machine in the store names that act, so that a successor knows of
+ * it.  act: what the name begins with. */
+void invariants_act_is_owned(struct sim_world *w, const struct server *b, const char *act);
 /* S4: whatever is under way, each token and each Node of drover's in a tenant's cluster has a claim, or is owed to the
  * tenant; no medium is in a machine that serves, or that is free and not warm. */
 bool invariants_nothing_leaks(struct sim_world *w);

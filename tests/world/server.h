@@ -78,6 +78,7 @@ struct server {
 	/* What its evidence says in place of what the agent was told; NULL: that. */
 	const char *swears_uuid, *swears_serial, *swears_tenant, *swears_trust;
 	int64_t swears_later; /* its clock is wrong by so many ms */
+	int64_t swears_took;  /* ms from the first byte to the last, of drives of 8 TB */
 	bool button;	      /* the next power cut is a person's */
 
 	/* what oracles look at */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/str.h"
 #include "tests/world/bootagent.h"
+#include "tests/world/sweep.h"
 #include "tests/world/warming.h"
 
 #define RUNS 3
@@ -447,56 +448,12 @@ static void a_leader_that_dies_at_each_entry_of_the_journal_is_followed(void **s
 	assert_true(skip > 25);
 }
 
-/* Some requests of a full circle meet their fate. */
-static void one_lost_request_changes_nothing_in_the_end(void **state)
+static void no_lost_request_and_no_death_changes_anything_in_the_end(void **state)
 {
-	static const enum http_mem_fate fates[] = {HTTP_MEM_REFUSED, HTTP_MEM_REPLY_LOST,
-						   HTTP_MEM_SILENT};
-	unsigned met = 0;
+	struct sweep s = {.seed = 300, .servers = 1, .every = 503, .trip = full_circle};
 
 	(void)state;
-	for (unsigned k = 0; k < 3; k++) {
-		bool more = true;
-
-		for (unsigned at = 1 + k * world_every() / 3; more; at += world_every()) {
-			struct sim_world w;
-
-			world_start(&w, 300 + at, 1);
-			w.fault_at = at;
-			w.fault = fates[k];
-			full_circle(&w);
-			more = w.requests >= at;
-			met += more;
-			world_stop(&w);
-		}
-	}
-	assert_true(met > 2);
-}
-
-static void a_leader_that_dies_at_one_request_is_followed(void **state)
-{
-	unsigned met = 0;
-
-	(void)state;
-	for (unsigned k = 0; k < 2; k++) {
-		bool more = true;
-
-		for (unsigned at = 1 + k * world_every() / 2; more; at += world_every()) {
-			struct sim_world w;
-
-			world_start(&w, 300 + at, 1);
-			w.kill_at = at;
-			if (k) { /* before its effect */
-				w.fault_at = at;
-				w.fault = HTTP_MEM_REFUSED;
-			}
-			full_circle(&w);
-			more = !w.kill_at;
-			met += more;
-			world_stop(&w);
-		}
-	}
-	assert_true(met > 1);
+	assert_true(sweep_run(&s) > 5);
 }
 
 int main(void)
@@ -512,8 +469,7 @@ int main(void)
 		cmocka_unit_test(an_act_whose_lease_grows_old_on_the_way_is_not_sent),
 		cmocka_unit_test(what_is_due_on_an_old_lease_goes_out_when_it_is_renewed),
 		cmocka_unit_test(a_leader_that_dies_at_each_entry_of_the_journal_is_followed),
-		cmocka_unit_test(one_lost_request_changes_nothing_in_the_end),
-		cmocka_unit_test(a_leader_that_dies_at_one_request_is_followed),
+		cmocka_unit_test(no_lost_request_and_no_death_changes_anything_in_the_end),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

@@ -444,13 +444,15 @@ static void evidence_of_what_the_agent_was_not_told_is_not_countersigned(void **
 {
 	static const struct {
 		const char *uuid, *serial, *tenant, *trust;
-		int64_t later;
+		int64_t later, took;
 	} lies[] = {{.uuid = "4c4c4544-0035-3410-8050-c6c04f314799"},
 		    {.serial = "another"},
 		    {.tenant = "team-z"},
 		    {.trust = "SecureBoot"},
 		    {.later = 25 * INT64_C(3600000)},
-		    {.later = -25 * INT64_C(3600000)}};
+		    {.later = -25 * INT64_C(3600000)},
+		    /* By drover's clock it was seconds. */
+		    {.took = 2 * INT64_C(3600000)}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
@@ -463,9 +465,13 @@ static void evidence_of_what_the_agent_was_not_told_is_not_countersigned(void **
 		b->swears_tenant = lies[i].tenant;
 		b->swears_trust = lies[i].trust;
 		b->swears_later = lies[i].later;
+		b->swears_took = lies[i].took;
 		world_replica(&w);
 		world_wait_reason(b, "EraseUnverified", 1800);
 		world_wait_state(b, "quarantined", 60);
+		if (lies[i].took)
+			assert_non_null(
+				strstr(world_at(b, "status.quarantine.message"), "sooner than"));
 		world_stop(&w);
 	}
 }
@@ -575,6 +581,8 @@ static void a_drive_that_fails_is_named(void **state)
 	world_replica(&w);
 	world_wait_state(b, "quarantined", 600);
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "DriveFailed");
+	assert_non_null(strstr(world_at(b, "status.quarantine.message"), b->drives[1].wwn));
+	assert_non_null(strstr(world_at(b, "status.quarantine.message"), "slot 2"));
 	assert_string_equal(world_at(b, "status.quarantine.exit"), "operator");
 	world_stop(&w);
 }
@@ -596,6 +604,8 @@ static void a_drive_that_is_pulled_out_amid_the_wipe_is_called_missing(void **st
 	b->drive_gone = true;
 	world_wait_state(b, "quarantined", 600);
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "DriveMissing");
+	assert_non_null(strstr(world_at(b, "status.quarantine.message"), b->drives[1].wwn));
+	assert_non_null(strstr(world_at(b, "status.quarantine.message"), "slot 2"));
 	assert_string_equal(world_at(b, "status.quarantine.exit"), "operator");
 	record = cluster_get(&w.host, "wiperecords.drover.dev/gpu-1-1-1");
 	assert_string_equal(json_str_at(record, "spec", "verdict"), "Fail");

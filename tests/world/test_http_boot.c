@@ -5,17 +5,22 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "tests/world/world.h"
+#include "tests/world/sweep.h"
 
 #define RESET "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset"
 #define CLAIMS "nodeclaims.drover.dev/"
 #define INSERT "POST /redfish/v1/Systems/1/VirtualMedia"
 
+static void boot_methods(struct sim_world *w, json_t *methods /* taken */)
+{
+	world_do(w, &w->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+		 json_pack("{s:{s:{s:o}}}", "spec", "boot", "methods", methods));
+}
+
 static void start(struct sim_world *w, uint64_t seed, json_t *methods /* taken */)
 {
 	world_start(w, seed, 1);
-	world_do(w, &w->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
-		 json_pack("{s:{s:{s:o}}}", "spec", "boot", "methods", methods));
+	boot_methods(w, methods);
 }
 
 /* From nothing to free, to a tenant and back. */
@@ -423,32 +428,20 @@ static void circle(struct sim_world *w)
 	assert_string_equal(world_at(b, "status.power.httpBoot"), "");
 }
 
-static void a_lost_request_or_a_leader_that_dies_at_it_needs_no_person(void **state)
+static void boot_by_http(struct sim_world *w, uint64_t at)
 {
-	static const enum http_mem_fate fates[] = {HTTP_MEM_REFUSED, HTTP_MEM_REPLY_LOST,
-						   HTTP_MEM_SILENT};
-	unsigned met = 0;
+	boot_methods(w, json_pack("[s]", "UefiHttp"));
+	w->servers[0].bmc.http_forgotten = at % 2;
+	w->servers[0].bmc.http_sticks = at % 2 == 0;
+}
+
+static void no_lost_request_and_no_death_needs_a_person(void **state)
+{
+	struct sweep s = {
+		.seed = 1000, .servers = 1, .every = 503, .prepare = boot_by_http, .trip = circle};
 
 	(void)state;
-	for (unsigned k = 0; k < 4; k++) {
-		bool more = true;
-
-		for (unsigned at = 1 + k * world_every() / 4; more; at += world_every()) {
-			struct sim_world w;
-
-			start(&w, 1000 + at, json_pack("[s]", "UefiHttp"));
-			w.servers[0].bmc.http_forgotten = at % 2;
-			w.servers[0].bmc.http_sticks = at % 2 == 0;
-			w.fault_at = k < 3 ? at : 0;
-			w.fault = fates[k % 3];
-			w.kill_at = k < 3 ? 0 : at;
-			circle(&w);
-			more = w.requests >= at;
-			met += more;
-			world_stop(&w);
-		}
-	}
-	assert_true(met > 3);
+	assert_true(sweep_run(&s) > 5);
 }
 
 int main(void)
@@ -468,7 +461,7 @@ int main(void)
 		cmocka_unit_test(a_boot_ends_when_it_is_seen_off),
 		cmocka_unit_test(a_journal_that_is_put_back_makes_no_agent_of_a_tenants_system),
 		cmocka_unit_test(a_new_leader_switches_a_silent_agent_off),
-		cmocka_unit_test(a_lost_request_or_a_leader_that_dies_at_it_needs_no_person),
+		cmocka_unit_test(no_lost_request_and_no_death_needs_a_person),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

@@ -20,6 +20,7 @@ struct watch {
 	int64_t at[64];
 	unsigned n;
 	bool told; /* somebody said that it waits for its turn */
+	struct server *who;
 };
 
 static bool look(void *arg)
@@ -83,11 +84,64 @@ static void a_wait_for_its_turn_does_not_eat_the_deadline(void **state)
 	world_stop(&w);
 }
 
+static bool waits_to_boot(void *arg)
+{
+	struct watch *s = arg;
+
+	(void)look(s);
+	for (unsigned i = 0; i < s->w->nboxes; i++)
+		if (str_eq(s->w->servers[i].state, "booting") &&
+		    str_eq(world_at(&s->w->servers[i], "status.operation.waitingFor"), "Rate"))
+			s->who = &s->w->servers[i];
+	return s->who;
+}
+
+/* Somebody presses the button of a machine that waits, and what comes up never joins: it is not waited for for ever. */
+static void a_deadline_does_not_sleep_when_there_is_no_place_to_wait_for(void **state)
+{
+	static const char *const pods[] = {"a", "b", "c", "d"};
+	struct sim_world w;
+	struct watch s = {.w = &w};
+
+	(void)state;
+	world_start(&w, 714, 4);
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
+	limit(&w, json_pack("{s:i}", "powerOnPerMinute", 1));
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/nodepools/gpus",
+		 json_pack("{s:{s:{s:s}}}", "spec", "deadlines", "booting", "2m"));
+	for (int i = 0; i < 4; i++)
+		world_pod(&w, &w.tenants[0], pods[i]);
+	world_wait(&w, waits_to_boot, &s, 3600, "one waits to be switched on");
+	s.who->no_kubelet = true;
+	server_power(s.who, true);
+	world_wait_reason(s.who, "JoinTimeout", 1200);
+	world_stop(&w);
+}
+
+/* A hall that is brought in at once: a look at every BMC takes longer than a place in the queue was once kept. */
+static void more_machines_than_their_bmcs_answer_in_time_all_get_their_turn(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	world_start(&w, 713, 48);
+	limit(&w, json_pack("{s:i, s:i}", "powerOnPerMinute", 4, "requestsPerSecond", 2));
+	world_replica(&w);
+	world_wait_all(&w, "free", 4 * 3600);
+	for (unsigned i = 0; i < w.nboxes; i++) /* nobody's deadline passed meanwhile */
+		assert_int_equal(
+			json_array_size(json_at(w.servers[i].object, "status", "failures")), 0);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(machines_are_switched_on_one_after_the_other),
 		cmocka_unit_test(a_wait_for_its_turn_does_not_eat_the_deadline),
+		cmocka_unit_test(a_deadline_does_not_sleep_when_there_is_no_place_to_wait_for),
+		cmocka_unit_test(more_machines_than_their_bmcs_answer_in_time_all_get_their_turn),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

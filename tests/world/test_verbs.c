@@ -400,7 +400,7 @@ static void a_changed_drive_is_shown_and_may_be_approved(void **state)
 	str_copy(b->drives[1].wwn, sizeof(b->drives[1].wwn), "eui.new");
 	world_delete_pod(&w, &w.tenants[0], "p-1");
 	world_release(b);
-	world_wait_reason(b, "InventoryMismatch", 1800);
+	world_wait_reason(b, "DriveMissing", 1800);
 	world_wait_state(b, "quarantined", 60);
 	list = json_at(b->object, "status", "inventory", "drives");
 	assert_string_equal(json_str_at(json_array_get(list, 1), "wwn"), "eui.new");

@@ -17,6 +17,24 @@
 
 #define IMAGE SERVER_IMAGE " 1.36\nan operating system, in a few words\n"
 
+/* --- faults --------------------------------------------------------------------------------------- */
+
+uint64_t world_counted(const struct sim_world *w)
+{
+	return w->by_effect ? w->effects : w->requests;
+}
+
+/* Of what has just been counted. */
+static enum http_mem_fate fate_of_this(struct sim_world *w, const char *what, const char *where,
+				       const char *which)
+{
+	uint64_t n = world_counted(w);
+
+	if (n == w->fault_at || n == w->kill_at)
+		str_format(w->fault_on, sizeof(w->fault_on), "%s %s%s", what, where, which);
+	return n == w->fault_at ? w->fault : HTTP_MEM_WELL;
+}
+
 /* --- the fabric ----------------------------------------------------------------------------------- */
 
 static void on_fabric_start(struct loop_child *c, const char *const *argv, void **state, void *arg)
@@ -43,6 +61,7 @@ static json_t *move_port(struct sim_world *w, const json_t *q, json_int_t id)
 			return json_pack("{s:I,s:{s:s,s:s}}", "id", id, "error", "kind", "conflict",
 					 "message", "a newer leader was here");
 		b->fence = fence;
+		invariants_act_is_owned(w, b, "place ");
 		if (!b->port_stuck)
 			str_copy(b->segment, sizeof(b->segment), json_str_at(q, "segment"));
 		return json_pack("{s:I}", "id", id);
@@ -50,21 +69,87 @@ static json_t *move_port(struct sim_world *w, const json_t *q, json_int_t id)
 	return json_pack("{s:I,s:i}", "id", id, "protocol", 1);
 }
 
+static enum http_mem_fate fate_of_move(struct sim_world *w, const json_t *q)
+{
+	if (!w->facing || !w->by_effect || !str_eq(json_str_at(q, "op"), "place"))
+		return HTTP_MEM_WELL;
+	w->effects++;
+	return fate_of_this(w, "port of", str_or(json_str_at(q, "machine"), "?"),
+			    str_or(json_str_at(q, "segment"), "?"));
+}
+
+/* What the fabric will say.  What it does, it does at once. */
+struct fabric_answer {
+	struct list link;
+	struct loop_child *to;
+	char *text;
+	struct loop_timer timer;
+};
+
+static void answer_free(struct fabric_answer *a)
+{
+	list_remove(&a->link);
+	loop_timer_stop(&a->timer);
+	free(a->text);
+	free(a);
+}
+
+static void on_fabric_answer(void *arg)
+{
+	struct fabric_answer *a = arg;
+
+	loop_sim_child_line(a->to, a->text, strlen(a->text));
+	answer_free(a);
+}
+
+/* The program ends; what it had not said yet is never said. */
+static void end_fabric(struct sim_world *w, struct loop_child *c, int status)
+{
+	list_for_each (a, &w->fabric_answers, struct fabric_answer, link)
+		if (a->to == c)
+			answer_free(a);
+	loop_sim_child_exit(c, status);
+}
+
+static void answer_in_time(struct sim_world *w, struct loop_child *c, const json_t *answer)
+{
+	struct fabric_answer *a = mem_new(struct fabric_answer);
+
+	a->to = c;
+	a->text = json_text(answer);
+	list_push_back(&w->fabric_answers, &a->link);
+	loop_timer_init(&a->timer, w->hardware, on_fabric_answer, a);
+	if (w->fabric_ms)
+		loop_timer_start(&a->timer, w->fabric_ms);
+	else
+		on_fabric_answer(a);
+}
+
 static void on_fabric_line(struct loop_child *c, const char *line, size_t len, void *state)
 {
 	struct err e;
+	struct sim_world *w = state;
 	OWN_JSON q = json_parse(line, len, &e);
-	OWN_JSON answer = move_port(state, q, json_int_at(q, "id"));
-	char *text = json_text(answer);
+	enum http_mem_fate f = fate_of_move(w, q);
+	OWN_JSON answer = NULL;
 
-	loop_sim_child_line(c, text, strlen(text));
-	free(text);
+	if (f == HTTP_MEM_REFUSED) {
+		end_fabric(w, c, 1);
+		return;
+	}
+	for (unsigned i = 0; i < (f == HTTP_MEM_TWICE ? 2U : 1U); i++) {
+		json_decref(answer);
+		answer = move_port(w, q, json_int_at(q, "id"));
+	}
+	if (f == HTTP_MEM_REPLY_LOST)
+		end_fabric(w, c, 1);
+	else if (f != HTTP_MEM_SILENT)
+		answer_in_time(w, c, answer);
 }
 
 static void on_fabric_eof(struct loop_child *c, void *state)
 {
-	(void)state;
-	loop_sim_child_exit(c, 0);
+	end_fabric(state, c, 0);
 }
 
 static void start_fabric(struct sim_world *w)
@@ -111,7 +196,7 @@ static bool after_event(void *arg)
 {
 	struct waiting *wait = arg;
 
-	if (wait->w->kill_at && wait->w->requests >= wait->w->kill_at) {
+	if (wait->w->kill_at && world_counted(wait->w) >= wait->w->kill_at) {
 		wait->w->kill_at = 0;
 		world_kill(&wait->w->replicas[wait->w->nreplicas - 1]);
 		world_replica(wait->w);
@@ -125,8 +210,9 @@ static bool after_event(void *arg)
 static void say_where(struct sim_world *w)
 {
 	if (w->fault_on[0])
-		print_message("one of %llu requests met fate %d, replica %u: %s\n",
-			      (unsigned long long)w->requests, w->fault, w->nreplicas, w->fault_on);
+		print_message("one of %llu met fate %d, replica %u: %s\n",
+			      (unsigned long long)world_counted(w), w->fault, w->nreplicas,
+			      w->fault_on);
 	for (unsigned i = 0; i < w->nboxes; i++) {
 		struct server *b = &w->servers[i];
 
@@ -151,15 +237,6 @@ static bool let_pass(struct sim_world *w, bool (*cond)(void *arg), void *arg, in
 		fail_msg("%s", w->complaint);
 	}
 	return held;
-}
-
-unsigned world_every(void)
-{
-	const char *text = getenv("WORLD_EVERY");
-	int64_t n = 503;
-
-	assert_true(!text || str_to_i64(text, 1, 100000, &n));
-	return (unsigned)n;
 }
 
 void world_run(struct sim_world *w, int64_t ms)
@@ -189,7 +266,9 @@ struct replica *world_replica(struct sim_world *w)
 	struct err e;
 	OWN(kube_config) cfg = NULL;
 	char *text;
+	static const char *const allowed[] = {WORLD_FABRIC, NULL};
 	struct controller_options o = {
+		.context.exec_allowed = allowed,
 		.context.ns = "drover-system",
 		.context.identity = r->name,
 		.agent_image = w->iso,
@@ -313,6 +392,26 @@ static void on_log(const char *line, size_t len, void *arg)
 		fwrite(line, 1, len, stderr);
 }
 
+/* Orders are fetched by GET; what the leader renews all the time is no step of a machine. */
+static bool is_effect(const char *method, const char *target)
+{
+	return !str_eq(method, "GET") && !strstr(target, "/leases/");
+}
+
+/* Of all that a BMC is told, sessions alone are no act upon the machine. */
+static void look_at_order(struct sim_world *w, const char *origin, const char *method,
+			  const char *target)
+{
+	if (str_eq(method, "GET") || strstr(target, "/SessionService") ||
+	    strstr(target, "/TaskService"))
+		return;
+	for (unsigned i = 0; i < w->nboxes; i++)
+		if (str_eq(w->servers[i].origin, origin))
+			invariants_act_is_owned(w, &w->servers[i],
+						strstr(target, "ComputerSystem.Reset") ? "power"
+										       : "");
+}
+
 static enum http_mem_fate fate(const char *origin, const char *method, const char *target,
 			       void *arg)
 {
@@ -330,10 +429,13 @@ static enum http_mem_fate fate(const char *origin, const char *method, const cha
 		return HTTP_MEM_SILENT;
 	if (w->lease_fails && strstr(target, "/leases/"))
 		return HTTP_MEM_REFUSED;
+	look_at_order(w, origin, method, target);
 	w->requests++;
-	if (w->requests == w->fault_at || w->requests == w->kill_at)
-		str_format(w->fault_on, sizeof(w->fault_on), "%s %s%s", method, origin, target);
-	return w->requests == w->fault_at ? w->fault : HTTP_MEM_WELL;
+	if (is_effect(method, target))
+		w->effects++;
+	else if (w->by_effect)
+		return HTTP_MEM_WELL;
+	return fate_of_this(w, method, origin, target);
 }
 
 static int64_t wall_of(void *arg)
@@ -348,6 +450,7 @@ void world_start(struct sim_world *w, uint64_t seed, unsigned servers)
 	struct err e;
 
 	*w = (struct sim_world){.nboxes = servers};
+	list_init(&w->fabric_answers);
 	w->loop = loop_sim_new(seed, WORLD_WALL);
 	log_redirect(on_log, w);
 	log_clock(wall_of, w->loop);
@@ -383,6 +486,8 @@ void world_stop(struct sim_world *w)
 	for (int i = 0; i < 2; i++)
 		cluster_done(&w->tenants[i]);
 	cluster_done(&w->host);
+	list_for_each (a, &w->fabric_answers, struct fabric_answer, link)
+		answer_free(a);
 	for (unsigned i = 0; i < w->nboxes; i++)
 		server_done(&w->servers[i]);
 	httpd_free(w->images);

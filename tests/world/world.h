@@ -21,7 +21,7 @@
  *
  * Its type is struct sim_world because planner/world.h has the other name.
  */
-#define WORLD_BOXES 4
+#define WORLD_BOXES 48
 #define WORLD_REPLICAS 12
 #define WORLD_WALL 1790000000000
 #define WORLD_AGENT "https://drover:8443"
@@ -55,8 +55,13 @@ struct sim_world {
 	unsigned nreplicas;
 	struct replica *facing; /* the replica that agents reach; NULL: none */
 	bool media_gone;
+	int64_t fabric_ms;	    /* until the fabric answers; 0: at once */
+	struct list fabric_answers; /* of world.c, on their way */
 
 	uint64_t requests; /* of and to drover, since it leads */
+	uint64_t
+		effects; /* ... that change something elsewhere, and moves of ports; a lease's renewal is none */
+	bool by_effect;	   /* the two below count effects, not requests */
 	uint64_t fault_at; /* which of them meets the fault; 0: none */
 	enum http_mem_fate fault;
 	const char
@@ -78,6 +83,7 @@ struct sim_world {
 /* Boxes off and empty, objects applied, no replica. */
 void world_start(struct sim_world *w, uint64_t seed, unsigned servers);
 void world_stop(struct sim_world *w);
+uint64_t world_counted(const struct sim_world *w); /* effects or requests, whichever faults count */
 
 struct replica *world_replica(struct sim_world *w); /* start one more */
 void world_kill(struct replica *r);		    /* as a crash does */
@@ -101,8 +107,6 @@ void world_secret(struct sim_world *w, const char *ns, const char *name, const c
 
 /* Let time pass; the invariants looks after each event and fails the test when it complains. */
 void world_run(struct sim_world *w, int64_t ms);
-/* Where a test lets some request after the other fail: how far apart they are.  WORLD_EVERY=1: each in turn. */
-unsigned world_every(void);
 /* ... until the condition holds; fails the test, saying where every machine stands, when it does not in time. */
 void world_wait(struct sim_world *w, bool (*cond)(void *arg), void *arg, int64_t limit_s,
 		const char *what);

@@ -140,6 +140,30 @@ static void failed_and_unfinished_attempts_are_not_bad_and_not_proof(void **stat
 	expect_bad(lone, "spec.unfinished");
 }
 
+static void a_level_that_technique_answer_or_time_do_not_bear_out_is_bad(void **state)
+{
+	static int64_t failed[] = {5};
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct evidence ev = made_sample();
+		OWN_JSON o = NULL;
+
+		if (i == 0)
+			made_drives[0].technique = "None";
+		else if (i == 1)
+			made_drives[0].raw_status.v = failed;
+		else if (i == 2)
+			made_drives[0].raw_status.n = 0;
+		else
+			ev.end_time = ev.start_time + 1000;
+		o = made_record(&ev);
+		expect_bad(o, i == 0   ? "technique None earns Fail at most"
+			      : i == 3 ? "at least"
+				       : "rawStatus");
+	}
+}
+
 static void without_the_right_key_nothing_is_good(void **state)
 {
 	struct evidence ev = made_sample();
@@ -565,6 +589,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_record_is_good_in_every_shape),
 		cmocka_unit_test(failed_and_unfinished_attempts_are_not_bad_and_not_proof),
+		cmocka_unit_test(a_level_that_technique_answer_or_time_do_not_bear_out_is_bad),
 		cmocka_unit_test(without_the_right_key_nothing_is_good),
 		cmocka_unit_test(every_field_that_is_shown_is_checked_and_named),
 		cmocka_unit_test(a_record_whose_status_is_one_number_is_bad_and_named),

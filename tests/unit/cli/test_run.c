@@ -101,11 +101,28 @@ static void define(struct rig *r)
 static void run(struct rig *r)
 {
 	program_start(&r->drover, "drover run", cli_run,
-		      (const char *const[]){"--kubeconfig", r->kubeconfig, "--identity",
-					    "replica-x", "--agent-listen", r->agent, "--agent-name",
-					    program_address(), "--agent-name", "agent.example",
-					    "--media-listen", r->media, "--ops-listen", r->ops,
-					    "--evidence-dir", r->folder, "--log-json", "--debug",
+		      (const char *const[]){"--kubeconfig",
+					    r->kubeconfig,
+					    "--identity",
+					    "replica-x",
+					    "--agent-listen",
+					    r->agent,
+					    "--agent-name",
+					    program_address(),
+					    "--agent-name",
+					    "agent.example",
+					    "--media-listen",
+					    r->media,
+					    "--ops-listen",
+					    r->ops,
+					    "--evidence-dir",
+					    r->folder,
+					    "--allow-exec",
+					    "/opt/port-move",
+					    "--allow-exec",
+					    "/bin/cat",
+					    "--log-json",
+					    "--debug",
 					    NULL});
 }
 
@@ -177,6 +194,69 @@ static void without_its_definitions_it_lives_but_is_not_ready(void **state)
 	assert_int_equal(program_end(&r->drover, SIGINT), 0);
 }
 
+/* Of the condition Ready of that Provider: its reason, as soon as it is not `not`; malloc'd. */
+static char *ready_reason(struct rig *r, const char *provider, const char * not,
+			  const char **message)
+{
+	static char text[512];
+	char path[128];
+	OWN_JSON o = NULL;
+	json_t *c;
+	size_t i;
+
+	str_format(path, sizeof(path), "/apis/drover.dev/v1alpha1/providers/%s", provider);
+	for (;;) {
+		assert_int_equal(ask(r, "GET", path, NULL), 200);
+		json_decref(o);
+		o = program_json();
+		json_array_foreach (json_at(o, "status", "conditions"), i, c)
+			if (str_eq(json_str_at(c, "type"), "Ready") &&
+			    !str_eq(json_str_at(c, "reason"), not )) {
+				str_copy(text, sizeof(text), str_or(json_str_at(c, "message"), ""));
+				*message = text;
+				return mem_strdup(json_str_at(c, "reason"));
+			}
+		usleep(50000);
+	}
+}
+
+static void a_provider_runs_what_the_command_line_allows_and_nothing_else(void **state)
+{
+	static const char *const programs[] = {"/opt/port-move", "/bin/cat", "/bin/sh"};
+	struct rig *r = *state;
+	const char *message;
+	char name[32], body[512], *reason;
+
+	define(r);
+	for (size_t i = 0; i < 3; i++) {
+		str_format(
+			body, sizeof(body),
+			"{\"apiVersion\":\"drover.dev/v1alpha1\",\"kind\":\"Provider\",\"metadata\":{\"name\":\"p-%zu\"},"
+			"\"spec\":{\"type\":\"redfish\",\"boot\":{\"methods\":[\"VirtualMedia\"],\"mediaURL\":\"http://127.0.0.1:1\"},"
+			"\"agent\":{\"endpoint\":\"https://127.0.0.1:2\"},"
+			"\"network\":{\"type\":\"exec\",\"exec\":{\"command\":[\"%s\",\"/opt/port-move\"]},"
+			"\"segments\":{\"quarantine\":\"q\",\"provisioning\":\"p\"}}}}",
+			i, programs[i]);
+		if (ask(r, "POST", "/apis/drover.dev/v1alpha1/providers", body) != 201)
+			fail_msg("%s", program_text);
+	}
+	run(r);
+	for (size_t i = 0; i < 3; i++) {
+		str_format(name, sizeof(name), "p-%zu", i);
+		reason = ready_reason(r, name, "Starting", &message);
+		assert_int_equal(str_eq(reason, "NotAllowed"), i == 2);
+		if (i == 2) {
+			assert_non_null(strstr(message, "/bin/sh"));
+			assert_non_null(strstr(message, "--allow-exec"));
+		}
+		free(reason);
+	}
+	assert_int_equal(program_end(&r->drover, SIGTERM), 0);
+	/* Wrong at the start, and not at a Provider hours later. */
+	assert_int_not_equal(VERB("-k", r->kubeconfig, "--allow-exec", "port-move"), 0);
+	verb_assert_said("--allow-exec: want an absolute path, got port-move");
+}
+
 static void an_address_that_is_taken_is_named(void **state)
 {
 	struct rig *r = *state;
@@ -226,6 +306,9 @@ int main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(without_its_definitions_it_lives_but_is_not_ready,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_provider_runs_what_the_command_line_allows_and_nothing_else, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(an_address_that_is_taken_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_that_are_not_there_are_named, setup,
 						teardown),

@@ -445,6 +445,7 @@ static void start_parts(struct bench *d)
 				     .closing = on_tenant_closing,
 				     .arg = d};
 	struct claims_spec cl = {.status = {.c = c, .volumes_left = volumes_left, .arg = d}};
+	static const char *const allowed[] = {"/fake/port-move", NULL};
 	OWN(kube_config) cfg = mem_new(struct kube_config);
 	struct kube_client_spec cs = {.config = cfg, .name = "host", .qps = 1000, .burst = 1000};
 
@@ -452,6 +453,7 @@ static void start_parts(struct bench *d)
 	cfg->token = secret_from_str(TOKEN);
 	*c = (struct context){.loop = d->l, .group = d->g, .leading = true};
 	c->o = (struct context_options){.ns = BENCH_NS,
+					.exec_allowed = allowed,
 					.identity = "bench",
 					.poll_ms = 1000,
 					.idle_poll_ms = 120000,

@@ -5,6 +5,7 @@
 #include "controller/agent/endpoint.h"
 #include "sim/iso.h"
 #include "wipe/proto.h"
+#include "tests/data/pems.h"
 
 /* controller/agent/endpoint.h is the judge: drover's own side of the protocol. */
 #define DROVER "https://10.1.0.5:8443"
@@ -79,8 +80,7 @@ static int setup(void **state)
 					  .endpoint = DROVER,
 					  .media_url = MEDIA,
 					  .changed = on_seat};
-	struct agent_endpoint_spec s = {
-		.image = o->image_path, .ca_pem = "-----CA-----", .boot_key = key};
+	struct agent_endpoint_spec s = {.image = o->image_path, .ca_pem = PEMS_CA, .boot_key = key};
 
 	o->f = aisle_new(false);
 	make_medium(o);

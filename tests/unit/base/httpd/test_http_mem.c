@@ -113,9 +113,14 @@ static void faults_come_before_or_after_the_effect(void **state)
 	rig_done(&r, &g);
 	assert_int_equal(g.err.kind, ERR_TIMEOUT);
 	assert_int_equal(r.served, 2);
+	fate = HTTP_MEM_TWICE;
+	rig_get(&r, &g, "/hello/x");
+	assert_int_equal(g.status, 200);
+	assert_int_equal(r.served, 4);
 	fate = HTTP_MEM_WELL;
 	rig_get(&r, &g, "/hello/x");
 	assert_int_equal(g.status, 200);
+	assert_int_equal(r.served, 5);
 	rig_stop(&r);
 }
 

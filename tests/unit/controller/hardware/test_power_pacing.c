@@ -67,16 +67,88 @@ static void power_ons_are_a_distance_apart_and_first_come_first_served(void **st
 	assert_true(may(d, 4));
 }
 
-static void who_does_not_ask_again_loses_its_place(void **state)
+static enum power_place place(struct bench *d, int n)
+{
+	return power_pacing_place(
+		d->power_pacing,
+		CTX_GET(&d->c, OBJECT_MACHINE, machine, arena_printf(d->a, "m-%d", n)), &why);
+}
+
+static void a_place_is_kept_however_long_it_takes_to_ask_again(void **state)
 {
 	struct bench *d = *state;
 
-	limits(d, "{'powerOnPerMinute': 4}");
+	limits(d, "{'powerOnPerMinute': 1}");
+	assert_int_equal(place(d, 2), POWER_PLACE_NONE);
+	assert_true(may(d, 2));
+	for (int i = 3; i < 8; i++)
+		assert_false(may(d, i));
+	bench_run(d, 59000);
+	assert_int_equal(place(d, 3), POWER_PLACE_QUEUED);
+	assert_int_equal(why.before, 0);
+	assert_int_equal(place(d, 7), POWER_PLACE_QUEUED);
+	assert_int_equal(why.before, 4);
+	assert_in_range(why.at_least, 240000, 241000);
+	bench_run(d, 2000);
+	assert_int_equal(place(d, 3), POWER_PLACE_CALLED);
+	bench_run(d, 30000); /* so long its BMC takes */
+	assert_true(may(d, 3));
+	bench_run(d, 45000);
+	assert_int_equal(place(d, 4), POWER_PLACE_CALLED);
+	assert_false(may(d, 4)); /* called a minute after, and switched on a minute after */
+	bench_run(d, 16000);
+	assert_true(may(d, 4));
+}
+
+static void a_turn_that_is_not_taken_is_lost_and_holds_up_nobody(void **state)
+{
+	struct bench *d = *state;
+
+	limits(d, "{'powerOnPerMinute': 2}");
+	assert_true(may(d, 2));
+	for (int i = 3; i < 7; i++)
+		assert_false(may(d, i));
+	bench_run(d, 61000);
+	assert_int_equal(place(d, 3), POWER_PLACE_CALLED);
+	assert_true(may(d, 4));
+	bench_run(d, 31000);
+	assert_true(may(d, 5));
+	bench_run(d, 61000);
+	assert_int_equal(place(d, 3), POWER_PLACE_NONE);
+	assert_true(may(d, 6));
+	assert_false(may(d, 7)); /* before 3 asks again */
+	assert_false(may(d, 3));
+	assert_int_equal(place(d, 7), POWER_PLACE_CALLED);
+	assert_int_equal(place(d, 3), POWER_PLACE_QUEUED);
+}
+
+static void no_more_are_called_than_are_switched_on_in_a_minute(void **state)
+{
+	struct bench *d = *state;
+	int called = 0;
+
+	limits(d, "{'powerOnPerMinute': 2}");
+	assert_true(may(d, 2));
+	bench_run(d, 29000); /* so that none is lost before the last could be called */
+	for (int i = 1; i < 8; i++)
+		(void)may(d, i);
+	bench_run(d, 119000);
+	for (int i = 1; i < 8; i++)
+		called += place(d, i) == POWER_PLACE_CALLED;
+	assert_int_equal(called, 3);
+}
+
+static void a_place_is_of_one_state(void **state)
+{
+	struct bench *d = *state;
+
+	limits(d, "{'powerOnPerMinute': 2}");
 	assert_true(may(d, 2));
 	assert_false(may(d, 3));
-	bench_run(d, 14000);
 	assert_false(may(d, 4));
-	bench_run(d, 2000);
+	bench_status(d, OBJECT_MACHINE, "m-3", "{'state': 'quarantined'}");
+	assert_int_equal(place(d, 3), POWER_PLACE_NONE);
+	bench_run(d, 31000);
 	assert_true(may(d, 4));
 }
 
@@ -98,6 +170,7 @@ static void so_many_of_one_rack_come_up_at_once(void **state)
 	bench_run(d, 10);
 	assert_false(may(d, 6));
 	bench_status(d, OBJECT_MACHINE, "m-4", "{'power': {'state': 'On'}}");
+	bench_run(d, 1000);
 	assert_true(may(d, 6));
 }
 
@@ -151,7 +224,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(power_ons_are_a_distance_apart_and_first_come_first_served),
-		T(who_does_not_ask_again_loses_its_place),
+		T(a_place_is_kept_however_long_it_takes_to_ask_again),
+		T(a_turn_that_is_not_taken_is_lost_and_holds_up_nobody),
+		T(no_more_are_called_than_are_switched_on_in_a_minute),
+		T(a_place_is_of_one_state),
 		T(so_many_of_one_rack_come_up_at_once),
 		T(what_does_not_come_up_holds_its_rack_for_three_minutes),
 		T(a_new_leader_keeps_the_distance),

@@ -11,6 +11,7 @@ struct made made;
 
 static const char *not_covered[] = {"GPUMemory", "BMC"};
 struct evidence_device made_drives[2];
+static int64_t success[] = {0};
 
 struct evidence made_sample(void)
 {
@@ -20,6 +21,7 @@ struct evidence made_sample(void)
 						  .wwn = "eui.0001",
 						  .bytes = 960197124096,
 						  .technique = "SanitizeCryptoErase",
+						  .raw_status = {success, 1},
 						  .level = WIPE_PURGE,
 						  .canaries = {64, 0},
 						  .reads = {10512, 0, 0}};

@@ -6,6 +6,7 @@
 #include "controller/rules/wipe_judge.h"
 
 static struct evidence_device drives[2];
+static int64_t success[] = {0};
 
 /* What a good wipe of m-1 says; the drives are shared, so one at a time. */
 static struct evidence good(const struct life *l)
@@ -23,6 +24,7 @@ static struct evidence good(const struct life *l)
 					     .wwn = "eui.1",
 					     .level = WIPE_PURGE,
 					     .technique = "SanitizeCryptoErase",
+					     .raw_status = {success, 1},
 					     .model = "m",
 					     .serial = "1",
 					     .bytes = 1000,
@@ -96,6 +98,30 @@ static void a_failed_wipe_is_none(void **state)
 
 	ev.verdict = WIPE_FAIL;
 	refused(l, &ev, NULL, "the wipe failed");
+	bench_life_done(l);
+}
+
+/* Who goes to the machine has to know which one to pull. */
+static void a_failed_wipe_names_the_drive(void **state)
+{
+	static const char *wwns[] = {"eui.2"};
+	struct bench *d = *state;
+	struct life *l;
+	struct evidence ev;
+
+	bench_must(
+		d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
+		"{'spec': {'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.2', 'bytes': "
+		"1000, 'serialNumber': 'S2', 'slot': 'bay 5'}]}}");
+	l = bench_life(d, "m-1");
+	ev = good(l);
+	ev.verdict = drives[1].level = WIPE_FAIL;
+	drives[1].reason = "DriveFailed";
+	refused(l, &ev, NULL, "the wipe failed: drive eui.2 (serial S2, bay 5): DriveFailed");
+	ev.inventory.missing = (struct strings){wwns, 1};
+	refused(l, &ev, NULL, "the wipe failed: drive eui.2 (serial S2, bay 5) is missing (1 of 2");
+	ev.verdict = WIPE_PURGE;
+	refused(l, &ev, NULL, "1 missing, 0 extra: eui.2 (serial S2, bay 5)");
 	bench_life_done(l);
 }
 
@@ -183,6 +209,38 @@ static void one_bad_sign_on_one_drive_is_enough(void **state)
 	refused(l, &ev, NULL, "of 10512 reads 10511 clean");
 	drives[0].reads.clean++;
 	assert_int_equal(wipe_judge(l->m, life_provider(l), &ev, NULL, &(struct err){0}), 0);
+	bench_life_done(l);
+}
+
+/* Whoever holds an agent's key may write what they like: what cannot be is not believed. */
+static void technique_last_answer_and_time_bear_the_level_out(void **state)
+{
+	static int64_t failed[] = {0, 5};
+	struct bench *d = *state;
+	struct life *l = bench_life(d, "m-1");
+	struct evidence ev = good(l);
+
+	drives[1].technique = "None";
+	refused(l, &ev, NULL, "drive eui.2: technique None earns Fail at most, not Purge");
+	ev = good(l);
+	drives[1].technique = "Overwrite";
+	refused(l, &ev, NULL, "technique Overwrite earns Clear at most, not Purge");
+	ev = good(l);
+	drives[0].raw_status = (struct ints){failed, 2};
+	refused(l, &ev, NULL, "drive eui.1: rawStatus: the drive's last answer is 5, not 0");
+	ev = good(l);
+	drives[0].raw_status.n = 0;
+	refused(l, &ev, NULL, "rawStatus");
+	bench_life_done(l);
+	bench_patch(
+		d, OBJECT_MACHINE, "m-1",
+		"{'spec': {'drives': [{'wwn': 'eui.1', 'bytes': 4000000000000}, {'wwn': 'eui.2', 'bytes': 1000}]}}");
+	l = bench_life(d, "m-1");
+	ev = good(l);
+	drives[0].bytes = 4000000000000;
+	assert_ok(wipe_judge(l->m, life_provider(l), &ev, NULL, &d->e), &d->e);
+	ev.end_time = ev.start_time + 1000;
+	refused(l, &ev, NULL, "in 1999 ms; that takes 2000 ms at least");
 	bench_life_done(l);
 }
 
@@ -436,9 +494,11 @@ int main(void)
 		T(good_evidence_is_good),
 		T(evidence_of_another_machine_or_tenancy_is_none),
 		T(a_failed_wipe_is_none),
+		T(a_failed_wipe_names_the_drive),
 		T(every_expected_drive_must_be_there_and_no_other),
 		T(where_no_drive_is_expected_nothing_is_clean),
 		T(one_bad_sign_on_one_drive_is_enough),
+		T(technique_last_answer_and_time_bear_the_level_out),
 		T(the_providers_floor_counts_for_each_medium),
 		T(the_claims_floor_comes_on_top),
 		T(the_providers_floor_of_trust_counts_and_it_must_be_known),

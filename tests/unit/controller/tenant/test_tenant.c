@@ -1,7 +1,9 @@
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
+#include "base/crypto.h"
 #include "base/str.h"
+#include "tests/data/pems.h"
 
 static int setup(void **state)
 {
@@ -70,6 +72,18 @@ static void a_tenant_whose_kubeconfig_works_is_usable(void **state)
 	assert_string_equal(json_str_at(vc, "status", "version"), "1.36");
 }
 
+static const char *key_pair(struct bench *d, const char *key)
+{
+	char *cert64 = crypto_base64(PEMS_CERT, strlen(PEMS_CERT));
+	char *key64 = crypto_base64(key, strlen(key));
+	const char *text = arena_printf(
+		d->a, ", 'client-certificate-data': '%s', 'client-key-data': '%s'", cert64, key64);
+
+	free(cert64);
+	free(key64);
+	return text;
+}
+
 static void a_kubeconfig_that_could_turn_on_us_is_refused_with_the_field_named(void **state)
 {
 	struct bench *d = *state;
@@ -81,6 +95,12 @@ static void a_kubeconfig_that_could_turn_on_us_is_refused_with_the_field_named(v
 		{"http://team-a.test:6443", "", "server"},
 		{"https://127.0.0.1:6443", "", "server"},
 		{"https://169.254.169.254", "", "server"},
+		{BENCH_TEAM, key_pair(d, PEMS_KEY_SEC1_ENCRYPTED),
+		 "users[0].user.client-key-data: is encrypted"},
+		{BENCH_TEAM, key_pair(d, PEMS_KEY_ENCRYPTED),
+		 "users[0].user.client-key-data: is encrypted"},
+		{BENCH_TEAM, key_pair(d, PEMS_OTHER_KEY),
+		 "users[0].user.client-key-data: is not the key of the certificate"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -264,6 +284,46 @@ static void a_node_is_found_by_its_system_uuid_in_any_case_and_order(void **stat
 	assert_string_equal(out, "team-a/n-2");
 }
 
+static enum tenants_are unread(struct bench *d, char out[static 200])
+{
+	return tenants_unread(d->tenants, out, 200);
+}
+
+static void all_are_read_when_each_list_was_in_once(void **state)
+{
+	struct bench *d = *state;
+	char out[200];
+
+	assert_int_equal(unread(d, out), TENANTS_STARTING);
+	bench_run(d, 5000);
+	assert_int_equal(unread(d, out), TENANTS_READ);
+	bench_away(d, &d->team, true);
+	bench_run(d, 120000);
+	assert_int_equal(unread(d, out), TENANTS_READ); /* as it was */
+	new_kubeconfig(d, "{");
+	assert_int_equal(unread(d, out), TENANTS_UNREAD);
+	assert_true(str_starts(out, "team-a ("));
+	bench_away(d, &d->team, false);
+	new_kubeconfig(d, bench_kubeconfig(d, BENCH_TEAM, ""));
+	assert_int_equal(unread(d, out), TENANTS_READ);
+	bench_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'clusterUID': 'the one before'}");
+	bench_run(d, 120000);
+	assert_int_equal(unread(d, out), TENANTS_UNREAD); /* whose Nodes these are, nobody knows */
+}
+
+static void one_that_this_version_cannot_read_is_unread(void **state)
+{
+	struct bench *d = *state;
+	char out[200];
+
+	bench_run(d, 5000);
+	tenants_bad(d->tenants, "team-c");
+	assert_int_equal(unread(d, out), TENANTS_UNREAD);
+	assert_true(str_starts(out, "team-c ("));
+	tenants_update(d->tenants, "team-c");
+	assert_int_equal(unread(d, out), TENANTS_READ);
+}
+
 /* What it said last is known of a tenant that is away; that it holds now is not. */
 static void the_node_of_a_claim_is_its_tenants_by_the_claims_name(void **state)
 {
@@ -328,6 +388,8 @@ int main(void)
 		T(a_cluster_that_does_not_say_who_it_is_is_not_used),
 		T(a_node_is_found_by_its_system_uuid_in_any_case_and_order),
 		T(the_node_of_a_claim_is_its_tenants_by_the_claims_name),
+		T(all_are_read_when_each_list_was_in_once),
+		T(one_that_this_version_cannot_read_is_unread),
 		T(a_tenant_goes_with_its_object),
 		T(a_replica_that_does_not_lead_looks_but_writes_nothing),
 	};

@@ -487,6 +487,8 @@ static void apply_document(struct api *r, const char *text)
 
 	if (!j)
 		fail_msg("%s", e.text);
+	if (str_starts(json_str_at(j, "kind"), "ValidatingAdmissionPolicy"))
+		return; /* this server knows none (docs/apiserver.md): tests/real/rights.py asks the real one */
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
 		if (str_eq(paths[i].kind, json_str_at(j, "kind")))
 			path = paths[i].path;
@@ -569,6 +571,7 @@ static void drovers_own_roles_allow_what_they_say_in_a_tenant(void **state)
 	t = token_of_drover(r);
 	assert_int_equal(try(r, t, "GET", "/api/v1/pods", NULL), 200);
 	assert_int_equal(try(r, t, "DELETE", "/api/v1/nodes/x", NULL), 404);
+	assert_int_equal(try(r, t, "GET", "/api/v1/nodes/x", NULL), 403);
 	assert_int_equal(try(r, t, "POST", "/api/v1/namespaces/default/pods/x/eviction", "{}"),
 			 404);
 	assert_int_equal(try(r, t, "GET", "/api/v1/namespaces/kube-system", NULL), 200);

@@ -1,0 +1,439 @@
+#!/usr/bin/env python3
+"""What deploy/*.yaml lets each of drover's roles do, asked of the real kube-apiserver with their own tokens.
+
+    tests/real/rights.py [--folder FOLDER] [--keep]
+
+On-call operators: each verb of the command line that is theirs, and nothing else of any object.  drover in its own
+cluster and in a tenant's: each request that its code makes, and none of those that a thief of the token would want.
+Every line of the tables below is one request; exits 0 only when each was answered as it says.
+"""
+import argparse
+import json
+import pathlib
+import ssl
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import testbed  # noqa: E402  (beside this file)
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+DROVER = ROOT / "build/rel/drover"
+OURS = "/apis/drover.dev/v1alpha1"
+SYSTEM = "drover-system"
+TENANT = "drover-in-tenant"  # one control plane is host and tenant here: two accounts
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+POLICY = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/drover-tenant"
+MERGE, JSON, APPLY = ("application/merge-patch+json", "application/json-patch+json",
+                      "application/apply-patch+yaml")
+PIN = "sha256:" + "f" * 64
+GROUP = "system:bootstrappers:kubeadm:default-node-token"
+
+
+class Caller:
+    """Somebody with a bearer token."""
+
+    def __init__(self, plane, token):
+        self.server, self.token = plane.server, token
+        self.tls = ssl.create_default_context(cadata=plane.ca_pem())
+
+    def ask(self, method, path, body=None, content_type=None):
+        """(status, text)"""
+        kind = content_type or (MERGE if method == "PATCH" else "application/json")
+        request = urllib.request.Request(
+            self.server + path, method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": kind, "Authorization": f"Bearer {self.token}"})
+        try:
+            with urllib.request.urlopen(request, context=self.tls,
+                                        timeout=testbed.pace.limit(30)) as reply:
+                return reply.status, reply.read().decode()
+        except urllib.error.HTTPError as e:
+            return e.code, e.read().decode(errors="replace")
+
+
+class Judge:
+    """Counts requests, and keeps those that were answered otherwise than they should be."""
+
+    def __init__(self):
+        self.asked, self.wrong = 0, []
+
+    def may(self, caller, method, path, *rest):
+        self.asked += 1
+        code, text = caller.ask(method, path, *rest)
+        if code >= 300:
+            self.wrong.append(f"refused: {method} {path} {rest}: {code} {text[:400]}")
+
+    def may_not(self, caller, method, path, *rest):
+        """Refused for want of rights, and for nothing else."""
+        self.asked += 1
+        code, text = caller.ask(method, path, *rest)
+        if code != 403:
+            self.wrong.append(f"allowed: {method} {path} {rest}: {code} {text[:400]}")
+
+    def verb(self, kubeconfig, ok, *args):
+        self.asked += 1
+        done = subprocess.run([str(DROVER), *args, "--kubeconfig", str(kubeconfig)],
+                              capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        if (done.returncode == 0) != ok or (not ok and "orbidden" not in done.stderr):
+            self.wrong.append(f"drover {' '.join(args)}: {done.returncode} {done.stderr}")
+
+
+def annotations(**kv):
+    return {"metadata": {"annotations": {f"drover.dev/{k.replace('_', '-')}": v
+                                         for k, v in kv.items()}}}
+
+
+def spec(**kv):
+    return {"spec": kv}
+
+
+def token_of(plane, namespace, account):
+    return plane.kubectl("create", "token", account, "-n", namespace, "--duration=1h").strip()
+
+
+def person(plane, name, role):
+    """A ServiceAccount stands in for a person: the role is what counts."""
+    plane.apply(
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": "default"}},
+        {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+         "metadata": {"name": name},
+         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+         "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": "default"}]})
+    return Caller(plane, token_of(plane, "default", name))
+
+
+def in_force(what, caller, *request):
+    """A policy is compiled a moment after it was written."""
+    testbed.wait_for(what, lambda: caller.ask(*request)[0] == 403, 60)
+
+
+# --- on call ------------------------------------------------------------------------------------------
+
+MACHINE, POOL = f"{OURS}/machines/gpu-r1-07", f"{OURS}/nodepools/h100"
+PROVIDER, CLUSTER = f"{OURS}/providers/hall-a", f"{OURS}/virtualclusters/team-a"
+
+# What would make the holder drover, or take a machine from its tenant.  An administrator may do all of it.
+ADMINISTERS = [
+    (MACHINE, spec(bmc={"address": "https://10.6.6.6/redfish/v1/Systems/1"})),
+    (MACHINE, spec(bmc={"tls": {"fingerprint": PIN}})),
+    (MACHINE, spec(bmc={"tls": {"fingerprint": None, "trustOnFirstUse": True}})),
+    (MACHINE, spec(bmc={"credentialsSecretRef": {"name": "drover-boot-key"}})),
+    (MACHINE, spec(identity={"serialNumber": "another"})),
+    (MACHINE, spec(drives=[])),
+    (MACHINE, spec(approval={"action": "Wipe", "id": "02"})),
+    (MACHINE, spec(approval=None)),
+    (MACHINE, spec(providerRef={"name": "other"})),
+    (MACHINE, spec(bootMACAddress="b8:ce:f6:01:02:04")),
+    (MACHINE, spec(instanceType="other")),
+    (MACHINE, spec(managementPolicy="Retire", bootMACAddress=None)),
+    (MACHINE, {"metadata": {"labels": {"topology.drover.dev/rack": "r2"}}}),
+    (MACHINE, {"metadata": {"finalizers": ["drover.dev/machine", "example.com/other"]}}),
+    (MACHINE, annotations(retry="1", resume="1")),
+    (MACHINE, {"metadata": {"annotations": {"example.com/other": "1"}}}),
+    (POOL, spec(template={"metadata": {"labels": {"a.example/b": "c"}}})),
+    (POOL, spec(wipe={"minimumLevel": {"flash": "Clear"}})),
+    (POOL, spec(limits={"nodes": "1000"})),
+    (POOL, annotations(retry="1")),
+    (PROVIDER, spec(network={"exec": {"command": ["/bin/sh", "-c", "id"]}})),
+    (PROVIDER, spec(credentialsSecretRef={"name": "other"})),
+    (PROVIDER, spec(boot={"mediaURL": "http://10.6.6.6"})),
+    (PROVIDER, spec(agent={"endpoint": "https://10.6.6.6:8443"})),
+    (PROVIDER, spec(wipe={"minimumTrust": "BootNetwork", "minimumLevel": {"flash": "Clear"}})),
+    (PROVIDER, spec(paused=True, limits={"powerOnPerMinute": 600})),
+    (CLUSTER, spec(server="https://10.6.6.6:6443")),
+    (CLUSTER, spec(kubeconfigSecretRef={"namespace": SYSTEM})),
+    (CLUSTER, spec(quota={"nvidia.com/gpu": "1000"})),
+    (CLUSTER, annotations(resume="1")),
+]
+VERBS = [
+    (MACHINE, annotations(retry="1")),
+    (MACHINE, annotations(quarantine="the fan is loud")),
+    (MACHINE, annotations(quarantine=None, release="1")),
+    (MACHINE, annotations(confirm_off="01JD")),
+    (MACHINE, annotations(retry=None, release=None, confirm_off=None)),
+    (MACHINE, spec(managementPolicy="Observe")),
+    (MACHINE, spec(managementPolicy="Retire")),
+    (POOL, spec(paused=True)), (POOL, spec(paused=False)),
+    (PROVIDER, spec(paused=True)), (PROVIDER, spec(paused=None)),
+    (CLUSTER, spec(paused=True)), (CLUSTER, spec(paused=False)),
+    (POOL, annotations(resume="2026-12-01T10:00:00Z")),
+    (PROVIDER, annotations(resume="2026-12-01T10:00:00Z")),
+]
+
+
+def on_call(plane, folder, judge):
+    oncall, admin = person(plane, "olga", "drover-oncall"), person(plane, "ada", "drover-admin")
+    view = person(plane, "vera", "drover-view")
+    conf = folder / "oncall.conf"
+    conf.touch(mode=0o600)
+    conf.write_text(plane.kubeconfig_for("default", "olga"))
+    in_force("policy drover-oncall", oncall, "PATCH", f"{MACHINE}?dryRun=All",
+             {"metadata": {"labels": {"a": "b"}}})
+    for path, patch in VERBS:
+        judge.may(oncall, "PATCH", path, patch)
+        judge.may_not(view, "PATCH", path, patch)
+    judge.may_not(oncall, "PATCH", MACHINE, spec(managementPolicy="Manage"))
+    judge.may(admin, "PATCH", MACHINE, spec(managementPolicy="Manage"))
+    for path, patch in ADMINISTERS:
+        judge.may_not(oncall, "PATCH", path, patch)
+    for kind, patch in ((JSON, [{"op": "replace", "path": "/spec/bmc/address", "value": "https://10.6.6.6"}]),
+                        (APPLY, {"apiVersion": "drover.dev/v1alpha1", "kind": "Machine",
+                                 "spec": {"bmc": {"address": "https://10.6.6.6"}}})):
+        judge.may_not(oncall, "PATCH", f"{MACHINE}?fieldManager=x&force=true" if kind == APPLY else MACHINE,
+                      patch, kind)
+    whole = json.loads(admin.ask("GET", MACHINE)[1])
+    judge.may_not(oncall, "PUT", MACHINE, whole)
+    judge.may_not(oncall, "POST", f"{OURS}/machines", {**whole, "metadata": {"name": "mine"}})
+    judge.may_not(oncall, "DELETE", MACHINE)
+    for plural in ("machines", "providers", "nodepools", "virtualclusters", "nodeclaims", "wiperecords"):
+        judge.may(oncall, "GET", f"{OURS}/{plural}")
+        judge.may_not(oncall, "DELETE", f"{OURS}/{plural}")
+    judge.may_not(oncall, "PATCH", f"{MACHINE}/status", {"status": {"clean": True}})
+    judge.may_not(oncall, "PATCH", f"{OURS}/nodeclaims/h100-x7k2p", {"metadata": {"finalizers": []}})
+    judge.may_not(oncall, "GET", f"/api/v1/namespaces/{SYSTEM}/secrets")
+    judge.may_not(oncall, "GET", f"/api/v1/namespaces/{SYSTEM}/secrets/bmc-default")
+    # The same by the command line: what these verbs write is what may be written.
+    plane.api("PATCH", f"{MACHINE}/status", {"status": {"state": "quarantined", "operation": {"id": "01JD"},
+              "quarantine": {"reason": "QuarantinedByOperator", "exit": "auto"}}})
+    for args in (("retry", "gpu-r1-07"), ("quarantine", "gpu-r1-07", "--reason", "fan"), ("release", "gpu-r1-07"),
+                 ("confirm-off", "gpu-r1-07", "--yes"), ("retire", "gpu-r1-07"), ("resume", "nodepool/h100"),
+                 ("resume", "provider/hall-a"), ("drain", "gpu-r1-07", "--reason", "fan"),
+                 ("why", "gpu-r1-07")):
+        judge.verb(conf, True, *args)
+    drains = json.loads(admin.ask("GET", f"{OURS}/drains")[1])["items"]
+    judge.verb(conf, True, "cancel", drains[0]["metadata"]["name"])
+    judge.may(oncall, "DELETE", f"{OURS}/drains/{drains[0]['metadata']['name']}")
+    judge.verb(conf, False, "approve", "gpu-r1-07", "--wipe")
+    for path, patch in ADMINISTERS:
+        code, text = admin.ask("PATCH", f"{path}?dryRun=All", patch)
+        if code == 403:
+            judge.wrong.append(f"refused to drover-admin: {path} {patch}: {text[:400]}")
+
+
+# --- drover at home -----------------------------------------------------------------------------------
+
+def at_home(plane, judge):
+    drover = Caller(plane, token_of(plane, SYSTEM, "drover"))
+    home = f"/api/v1/namespaces/{SYSTEM}"
+    judge.may(drover, "PATCH", MACHINE, {"metadata": {"finalizers": ["drover.dev/machine", "a.example/b"]}})
+    judge.may(drover, "PATCH", MACHINE, annotations(quarantine="Drain d-1"))
+    judge.may(drover, "PATCH", MACHINE, spec(drives=[{"wwn": "eui.000b", "bytes": 1}]))
+    judge.may(drover, "PATCH", MACHINE, spec(managementPolicy="Retire"))
+    judge.may(drover, "PATCH", f"{MACHINE}/status", {"status": {"clean": False}})
+    judge.may(drover, "GET", f"{home}/secrets/bmc-default")
+    for path in (f"{home}/secrets", "/api/v1/secrets", "/api/v1/namespaces/kube-system/secrets/x",
+                 "/api/v1/pods", f"{RBAC}/clusterroles"):
+        judge.may_not(drover, "GET", path)
+    judge.may_not(drover, "DELETE", f"{home}/secrets/bmc-default")
+    judge.may_not(drover, "PATCH", f"{home}/secrets/bmc-default", {"data": {}})
+    judge.may_not(drover, "DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/machines.drover.dev")
+    judge.may_not(drover, "PATCH", f"{RBAC}/clusterroles/drover-oncall", {"rules": []})
+
+
+# --- drover in a tenant -------------------------------------------------------------------------------
+
+PODS, NODES, SECRETS = ("/api/v1/namespaces/default/pods", "/api/v1/nodes",
+                        "/api/v1/namespaces/kube-system/secrets")
+EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
+
+
+def pod(name, node="h100-x7k2p", owner=None, **notes):
+    meta = {"name": name, "namespace": "default", "annotations": notes, "labels": {"app": "train"}}
+    if owner:
+        meta["ownerReferences"] = [{"apiVersion": "v1", "kind": "Node", "name": node, "uid": owner, "controller": True}]
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {
+        "containers": [{"name": "main", "image": "drover.test/pause:1"}], "terminationGracePeriodSeconds": 0,
+        "tolerations": [{"operator": "Exists"}], **({"nodeName": node} if node else
+                                                    {"schedulingGates": [{"name": "a.example/wait"}]})}}
+
+
+def token(name, groups=GROUP, label=True, kind="bootstrap.kubernetes.io/token", expires=True):
+    """As controller/life/join.c makes it."""
+    ident = name[-6:]
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {
+        "name": name, "namespace": "kube-system",
+        "labels": {"vcluster.loft.sh/token-node-type": "worker",
+                   **({"drover.dev/nodeclaim": "h100-x7k2p"} if label else {})}},
+        "type": kind, "stringData": {
+            "token-id": ident, "token-secret": "0123456789abcdef", "usage-bootstrap-signing": "true",
+            "usage-bootstrap-authentication": "true", "auth-extra-groups": groups,
+            **({"expiration": "2030-01-01T00:00:00Z"} if expires else {}), "description": "drover: h100-x7k2p"}}
+
+
+def event(name, reporter="drover.dev/controller", kind="Pod", namespace="default"):
+    return {"apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": name, "namespace": "default"},
+            "eventTime": "2026-12-01T10:00:00.000000Z", "reportingController": reporter,
+            "reportingInstance": "replica-1", "type": "Normal", "reason": "Waiting", "action": "Provision",
+            "note": "1st in the queue",
+            "regarding": {"apiVersion": "v1", "kind": kind, "name": "train", "namespace": namespace}}
+
+
+def in_a_tenant(plane, judge):
+    drover = Caller(plane, token_of(plane, TENANT, "drover"))
+    for name, more in (("h100-x7k2p", {"spec": {"providerID": "drover://hall-a/gpu-r1-07"}}),
+                       ("adopted", {"metadata": {"name": "adopted", "labels": {"drover.dev/nodeclaim": "adopted"}}}),
+                       ("theirs", {"spec": {"providerID": "aws:///x/i-1", "taints": [
+                           {"key": "a", "effect": "NoSchedule"}]}}), ("bare", {})):
+        plane.api("POST", NODES, {"metadata": {"name": name}, **more})
+    owner = plane.node("h100-x7k2p")["metadata"]["uid"]
+    for p in (pod("train", **{"drover.dev/checkpoint": "5m"}), pod("web"), pod("agent", owner=owner),
+              pod("waits", node=None), pod("static", **{"kubernetes.io/config.mirror": "x"})):
+        plane.api("POST", PODS, p)
+    plane.api("POST", SECRETS, token("bootstrap-token-theirs", label=False))
+    plane.api("POST", SECRETS, {"metadata": {"name": "theirs", "labels": {"drover.dev/nodeclaim": "x"}}})
+    in_force("policy drover-tenant", drover, "PATCH", f"{NODES}/theirs?dryRun=All",
+             {"spec": {"unschedulable": True}})
+
+    # Reads: lists and watches, one namespace, one lease.
+    for path in (PODS.replace("/namespaces/default", ""), NODES, f"{NODES}?watch=1&timeoutSeconds=1",
+                 "/apis/storage.k8s.io/v1/volumeattachments", "/api/v1/namespaces/kube-system", "/version"):
+        judge.may(drover, "GET", path)
+    plane.api("POST", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
+              {"metadata": {"name": "h100-x7k2p"}})
+    judge.may(drover, "GET", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/h100-x7k2p")
+    for path in ("/api/v1/namespaces", "/api/v1/namespaces/default", "/api/v1/secrets", SECRETS,
+                 f"{SECRETS}/bootstrap-token-theirs", "/api/v1/namespaces/default/secrets",
+                 "/api/v1/configmaps", f"{PODS}/web/log", f"{NODES}/theirs/proxy/", f"{RBAC}/clusterroles",
+                 "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler", EVENTS,
+                 "/apis/apps/v1/deployments", "/api/v1/persistentvolumes", "/api/v1/services"):
+        judge.may_not(drover, "GET", path)
+
+    nodes(drover, judge)
+    pods(drover, judge)
+
+    # Bootstrap tokens: controller/steps/coming.c, joining.c.
+    judge.may(drover, "POST", SECRETS, token("bootstrap-token-abc123"))
+    for wrong in (token("bootstrap-token-abc124", groups="system:bootstrappers:admins"),
+                  token("bootstrap-token-abc125", groups=GROUP + ",system:bootstrappers:admins"),
+                  token("bootstrap-token-abc126", label=False), token("bootstrap-token-abc127", expires=False),
+                  token("other-abc128", kind="Opaque"), token("bootstrap-token-abc129", kind="Opaque"),
+                  {"metadata": {"name": "sa", "labels": {"drover.dev/nodeclaim": "x"},
+                                "annotations": {"kubernetes.io/service-account.name": "default"}},
+                   "type": "kubernetes.io/service-account-token"}):
+        judge.may_not(drover, "POST", SECRETS, wrong)
+    judge.may_not(drover, "POST", "/api/v1/namespaces/default/secrets", token("bootstrap-token-abc130"))
+    judge.may_not(drover, "PATCH", f"{SECRETS}/bootstrap-token-abc123", {"data": {}})
+    judge.may_not(drover, "DELETE", f"{SECRETS}/bootstrap-token-theirs")
+    judge.may_not(drover, "DELETE", f"{SECRETS}/theirs")
+    judge.may_not(drover, "DELETE", SECRETS)
+    judge.may(drover, "DELETE", f"{SECRETS}/bootstrap-token-abc123")
+
+    # Events: kube/event.c.
+    judge.may(drover, "POST", EVENTS, event("train.1"))
+    judge.may(drover, "PATCH", f"{EVENTS}/train.1",
+              {"series": {"count": 2, "lastObservedTime": "2026-12-01T10:00:10.000000Z"}})
+    plane.api("POST", EVENTS, event("theirs.1", reporter="kubelet"))
+    judge.may_not(drover, "POST", EVENTS, event("train.2", reporter="kubelet"))
+    judge.may_not(drover, "POST", EVENTS, event("train.3", kind="Deployment"))
+    judge.may_not(drover, "PATCH", f"{EVENTS}/theirs.1", {"metadata": {"labels": {"a": "b"}}})
+    judge.may_not(drover, "DELETE", f"{EVENTS}/train.1")
+
+    # What a thief of the token would want.
+    for method, path, body in (
+            ("POST", PODS, pod("mine")), ("POST", NODES, {"metadata": {"name": "mine"}}),
+            ("POST", f"{PODS}/web/exec?command=id", None), ("POST", f"{PODS}/web/binding", {}),
+            ("POST", "/api/v1/namespaces/kube-system/serviceaccounts/default/token", {}),
+            ("POST", f"/api/v1/namespaces/{TENANT}/serviceaccounts/drover/token", {}),
+            ("POST", f"{RBAC}/clusterrolebindings", {"metadata": {"name": "mine"}, "roleRef": {
+                "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}}),
+            ("PATCH", f"{RBAC}/clusterroles/drover-tenant", {"rules": []}),
+            ("DELETE", POLICY, None), ("DELETE", POLICY.replace("policies/", "policybindings/"), None),
+            ("POST", "/api/v1/namespaces", {"metadata": {"name": "mine"}}),
+            ("PATCH", "/api/v1/namespaces/kube-system", {"metadata": {"labels": {"a": "b"}}}),
+            ("POST", "/apis/certificates.k8s.io/v1/certificatesigningrequests", {"metadata": {"name": "mine"}})):
+        judge.may_not(drover, method, path, body)
+
+
+def nodes(drover, judge):
+    """controller/life/node.c, steps/joining.c, steps/leaving.c, tenant/debts.c."""
+    ours = f"{NODES}/h100-x7k2p"
+    away = {"key": "node.kubernetes.io/out-of-service", "value": "nodeshutdown", "effect": "NoExecute"}
+    judge.may(drover, "PATCH", ours, {"metadata": {
+        "labels": {"drover.dev/nodeclaim": "h100-x7k2p", "node.kubernetes.io/instance-type": "hgx", "a.example/b": "c"},
+        "annotations": {"a.example/b": "c"}}})
+    judge.may(drover, "PATCH", ours, spec(taints=[{"key": "drover.dev/draining", "effect": "NoSchedule"}],
+                                          unschedulable=True))
+    judge.may(drover, "PATCH", ours, spec(taints=[], unschedulable=False))
+    judge.may(drover, "PATCH", ours, spec(taints=[away]))
+    judge.may(drover, "PATCH", f"{NODES}/adopted", spec(unschedulable=True))
+    judge.may_not(drover, "PATCH", ours, spec(podCIDR="10.6.6.0/24", podCIDRs=["10.6.6.0/24"]))
+    judge.may_not(drover, "PATCH", ours, {"metadata": {"finalizers": ["a.example/b"]}})
+    judge.may_not(drover, "PATCH", f"{ours}/status", {"status": {"capacity": {"nvidia.com/gpu": "64"}}})
+    for name in ("theirs", "bare"):
+        judge.may_not(drover, "PATCH", f"{NODES}/{name}", spec(unschedulable=True))
+        judge.may_not(drover, "PATCH", f"{NODES}/{name}", spec(taints=[away]))
+        judge.may_not(drover, "PATCH", f"{NODES}/{name}", {"metadata": {"labels": {"drover.dev/nodeclaim": "x"}}})
+        judge.may_not(drover, "DELETE", f"{NODES}/{name}")
+    judge.may_not(drover, "PATCH", f"{NODES}/bare", spec(providerID="drover://hall-a/gpu-r1-07"))
+    judge.may_not(drover, "DELETE", NODES)
+    judge.may(drover, "DELETE", f"{NODES}/adopted")
+    judge.may(drover, "DELETE", f"{ours}?dryRun=All")
+
+
+def pods(drover, judge):
+    """controller/drain/checkpoint.c, evict.c."""
+    judge.may(drover, "PATCH", f"{PODS}/train", {"metadata": {"annotations": {
+        "drover.dev/checkpoint-requested": "2026-12-01T10:00:00Z", "drover.dev/checkpoint-done": None}}})
+    for patch in ({"metadata": {"annotations": {"drover.dev/checkpoint": "1h"}}},
+                  {"metadata": {"annotations": {"a.example/b": "c"}}},
+                  {"metadata": {"labels": {"app": "web"}}},
+                  {"metadata": {"finalizers": ["a.example/b"]}},
+                  spec(activeDeadlineSeconds=1),
+                  spec(tolerations=[{"operator": "Exists"}, {"key": "a", "operator": "Exists"}])):
+        judge.may_not(drover, "PATCH", f"{PODS}/train", patch)
+    judge.may_not(drover, "PATCH", f"{PODS}/train", [
+        {"op": "replace", "path": "/spec/containers/0/image", "value": "evil.example/x"}], JSON)
+    judge.may_not(drover, "PATCH", f"{PODS}/web", annotations(checkpoint_requested="2026-12-01T10:00:00Z"))
+    judge.may_not(drover, "PATCH", f"{PODS}/train/status", {"status": {"phase": "Succeeded"}})
+    judge.may_not(drover, "PATCH", f"{PODS}/train/ephemeralcontainers", spec(ephemeralContainers=[]))
+    for name in ("agent", "waits", "static"):
+        judge.may_not(drover, "DELETE", f"{PODS}/{name}")
+    judge.may_not(drover, "DELETE", PODS)
+    judge.may(drover, "POST", f"{PODS}/train/eviction", {
+        "apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "train", "namespace": "default"}})
+    judge.may(drover, "DELETE", f"{PODS}/web", {"gracePeriodSeconds": 0})
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--folder", type=pathlib.Path)
+    p.add_argument("--keep", action="store_true", help="leave the control plane up until Enter")
+    args = p.parse_args()
+    folder = args.folder or pathlib.Path(tempfile.mkdtemp(prefix="drover-rights-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    testbed.process.sweep(folder)
+    timer, judge = testbed.Timer(), Judge()
+    plane = testbed.ControlPlane("both", folder / "both").start()
+    try:
+        plane.wait_ready()
+        timer.phase("a control plane")
+        plane.kubectl("apply", "-f", ROOT / "deploy/crds")
+        plane.kubectl("apply", "-f", ROOT / "deploy/rbac.yaml")
+        plane.apply((ROOT / "deploy/tenant-rbac.yaml").read_text().replace(SYSTEM, TENANT))
+        plane.kubectl("wait", "--for=condition=Established", "crd", "--all",
+                      f"--timeout={testbed.pace.limit(30):.0f}s")
+        plane.kubectl("apply", "-f", ROOT / "tests/data/objects/valid.yaml")
+        plane.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "bmc-default", "namespace": SYSTEM}})
+        timer.phase("roles, policies, objects")
+        in_a_tenant(plane, judge)
+        timer.phase("drover in a tenant")
+        at_home(plane, judge)
+        timer.phase("drover at home")
+        on_call(plane, folder, judge)
+        timer.phase("on call")
+        if args.keep:
+            input(f"KUBECONFIG={plane.kubeconfig}; Enter ends it ")
+    finally:
+        plane.stop()
+    for line in judge.wrong:
+        print(line)
+    print(f"rights: {judge.asked} requests, {len(judge.wrong)} answered wrongly")
+    return 1 if judge.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,115 @@
+/*
+ * technique: what each technique can earn, how fast a medium can be erased by it at most, and so
+ * which claims of a record cannot be true.  The agent, drover's judgement and `drover wipe verify`
+ * ask this one table.
+ */
+#include "wipe/evidence.h"
+
+#include "base/str.h"
+
+#define GB INT64_C(1000000000)
+#define TB (1000 * GB)
+
+/* What bounds how fast it ends. */
+enum pace {
+	PACE_KEY,    /* a key or a map is thrown away, however large the drive is */
+	PACE_BLOCKS, /* each block of flash is erased, many at once */
+	PACE_WRITES, /* each byte is written */
+};
+
+/* Drives name their estimates for a Sanitize or a Format in whole seconds (NVM Express Base 2.0,
+ * figure 259), and none is known that discards its key and its map in less than two.  What is
+ * smaller than this is no medium of a server, and may be quick. */
+#define KEY_LEAST_MS 2000
+#define KEY_SMALL ((int64_t)1 << 30)
+
+static const struct technique {
+	const char *name;
+	enum wipe_level level;
+	enum pace pace;
+} techniques[] = {
+	{"SanitizeCryptoErase", WIPE_PURGE, PACE_KEY},
+	{"SanitizeBlockErase", WIPE_PURGE, PACE_BLOCKS},
+	{"SanitizeOverwrite", WIPE_PURGE, PACE_WRITES},
+	{"FormatCrypto", WIPE_CLEAR, PACE_KEY},
+	/* Firmware may do it by a key. */
+	{"FormatUserData", WIPE_CLEAR, PACE_KEY},
+	{"Overwrite", WIPE_CLEAR, PACE_WRITES},
+};
+
+/* The most that a medium takes: twice what is sold, or what its bus carries.  SATA 6 Gbit/s; SAS
+ * 24 Gbit/s over two ports; NVMe on four lanes of PCIe 6; disks with two actuators reach 0.55 GB/s. */
+static int64_t bytes_per_s(const struct evidence_device *d)
+{
+	bool sas = str_eq(d->type, "SAS");
+
+	if (str_eq(d->type, "SATA") || str_eq(d->type, "MMC") || (sas && d->rotational))
+		return GB;
+	return sas ? 8 * GB : 32 * GB;
+}
+
+static const struct technique *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(techniques) / sizeof(*techniques); i++)
+		if (str_eq(techniques[i].name, name))
+			return &techniques[i];
+	return NULL;
+}
+
+int evidence_highest_level(const char *technique)
+{
+	const struct technique *t = find(technique);
+
+	return t ? t->level : WIPE_FAIL;
+}
+
+int64_t evidence_least_ms(const struct evidence_device *d)
+{
+	const struct technique *t = find(d->technique);
+	int64_t rate, least;
+
+	if (!t || d->bytes < KEY_SMALL)
+		return 0;
+	if (t->pace == PACE_KEY)
+		return KEY_LEAST_MS;
+	/* An erase of all blocks of 30 TB is known to end within 30 s. */
+	rate = t->pace == PACE_BLOCKS ? 2 * TB : bytes_per_s(d);
+	least = d->bytes / (rate / 1000);
+	return t->pace == PACE_BLOCKS && least < KEY_LEAST_MS ? KEY_LEAST_MS : least;
+}
+
+int evidence_bears_out(const struct evidence_device *d, int64_t samples, int64_t took_ms,
+		       struct err *e)
+{
+	int64_t reads = EVIDENCE_EDGE_READS + samples, least = evidence_least_ms(d);
+	int highest = evidence_highest_level(d->technique);
+
+	if (d->level > highest)
+		return err_set(e, ERR_DENIED, 0, "technique %s earns %s at most, not %s",
+			       str_or(d->technique, "(none)"), wipe_level_names[highest],
+			       wipe_level_names[d->level]);
+	if (!d->raw_status.n || d->raw_status.v[d->raw_status.n - 1])
+		return err_set(
+			e, ERR_DENIED, 0, "rawStatus: the drive's last answer is %lld, not 0",
+			d->raw_status.n ? (long long)d->raw_status.v[d->raw_status.n - 1] : -1ll);
+	if (took_ms < least)
+		return err_set(e, ERR_DENIED, 0,
+			       "%s of %lld bytes in %lld ms; that takes %lld ms at least",
+			       d->technique, (long long)d->bytes, (long long)took_ms,
+			       (long long)least);
+	if (d->canaries.planted >= EVIDENCE_CANARIES && !d->canaries.found &&
+	    d->reads.clean >= reads && !d->reads.dirty && !d->reads.unreadable)
+		return 0;
+	return err_set(
+		e, ERR_DENIED, 0,
+		"of %d canaries %lld planted, %lld canaries found; of %lld reads %lld clean, "
+		"%lld reads dirty, %lld unreadable",
+		EVIDENCE_CANARIES, (long long)d->canaries.planted, (long long)d->canaries.found,
+		(long long)reads, (long long)d->reads.clean, (long long)d->reads.dirty,
+		(long long)d->reads.unreadable);
+}
+
+int64_t evidence_took_ms(const struct evidence *ev)
+{
+	return ev->end_time - ev->start_time + 999;
+}
