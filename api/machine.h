@@ -37,7 +37,8 @@ struct machine_spec {
 	const char *instance_type;
 	int management_policy; /* enum machine_policy */
 	struct machine_approval *approval;
-	struct object_drives drives; /* expected */
+	struct object_drives drives;	       /* expected */
+	struct object_controllers controllers; /* expected */
 	struct machine_identity *identity;
 	struct machine_bmc *bmc;
 	const char *boot_mac_address;
@@ -77,6 +78,7 @@ struct machine_nic {
 struct machine_inventory {
 	int64_t gpus, cpus, memory_bytes;
 	struct object_drives drives;
+	struct object_controllers controllers;
 	struct {
 		struct machine_nic *v;
 		size_t n;

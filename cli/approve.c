@@ -63,6 +63,20 @@ static int confirm_forgotten(struct cli_client *c, const char *machine, const js
 	return cli_confirm(c);
 }
 
+/* What is taken on trust with them. */
+static void show_dark(struct cli_client *c, const json_t *controllers)
+{
+	json_t *o;
+	size_t i;
+
+	json_array_foreach (controllers, i, o)
+		if (json_int_at(o, "dark") > 0)
+			fprintf(c->json ? stderr : c->out,
+				"! %lld of storage controller %s without a driver: what is behind it is "
+				"neither seen nor wiped\n",
+				(long long)json_int_at(o, "dark"), json_str_at(o, "id"));
+}
+
 static json_t *approval(struct cli_client *c, const char *action, const char *claim)
 {
 	char id[33];
@@ -140,7 +154,7 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 	struct err e;
 	OWN(arena) mem = arena_new();
 	OWN_JSON m = cli_get(c, OBJECT_MACHINE, a->machine, &e);
-	json_t *spec, *list;
+	json_t *spec, *list, *controllers = json_at(m, "status", "inventory", "controllers");
 	OWN_JSON seen = identity_of(json_at(m, "status", "identity"));
 	bool again, quarantined = str_eq(json_str_at(m, "status", "state"), "quarantined");
 
@@ -165,6 +179,9 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 			return 1;
 		}
 		json_object_set_new(spec, "drives", list);
+		if (json_array_size(controllers))
+			json_object_set(spec, "controllers", controllers);
+		show_dark(c, controllers);
 	}
 	/* In quarantine because of its drives: with these it is looked at and wiped again. */
 	again = a->drives && quarantined;

@@ -38,6 +38,14 @@ enum provider_boot {
 	PROVIDER_BOOT_HTTP
 };
 
+/* What boots next in place of the disk. */
+enum provider_override {
+	PROVIDER_OVERRIDE_NONE,
+	PROVIDER_OVERRIDE_MEDIA, /* virtual media */
+	PROVIDER_OVERRIDE_HTTP,
+	PROVIDER_OVERRIDE_OTHER, /* whatever is none of drover's: network, USB, setup, what the BMC has no name for */
+};
+
 struct provider_spec {
 	const char *name, *type;
 	double requests_per_s; /* calls begun, all machines together; 0: 50 */
@@ -64,7 +72,7 @@ struct provider_observation {
 	int64_t read_at; /* loop_now() when the read was sent: freshness */
 	enum provider_power power;
 	const char *system_uuid, *serial; /* as the BMC says; NULL: it does not */
-	bool boot_override;		  /* any override is set */
+	enum provider_override boot_override;
 	bool media_known; /* false: the media could not be read this time; true where there is no slot */
 	bool media_inserted;
 	const char *media_url; /* NULL: none or unknown */
@@ -82,6 +90,9 @@ struct provider_call {
 	/* Asked just before each request that changes the machine goes out (waiting for pace and login
 	 * takes time): lease, fence and view still good?  False: nothing is sent, ERR_CONFLICT.  NULL: yes. */
 	bool (*may_act)(void *arg);
+	/* Asked before anything is changed, with what this very call has just read (the media are left out): is it the
+	 * machine that is meant, as it has to be?  -1: nothing is sent, and the call ends with that error.  NULL: it is. */
+	int (*fits)(const struct provider_observation *seen, void *arg, struct err *e);
 	/* The login that the journal names, so that a successor can end it ("" where there is none): in another
 	 * one nothing that changes the machine is sent, ERR_UNAVAILABLE; an observation tells the new one.
 	 * NULL: any. */

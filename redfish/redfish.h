@@ -29,10 +29,10 @@
  * credentials, or another try, make a new client.  Such an error has the code 401; ERR_DENIED with any
  * other is about the certificate or one resource.
  *
- * An operation that changes the machine first reads the System if that was longer than 30 s ago or in
- * another session; another UUID or serial than was read before ends it with ERR_CONFLICT, nothing sent.
+ * An operation that changes the machine first reads the System itself, and again after a login in the middle of
+ * it: what it changes is the machine that this read showed, and fits() says whether it is the one that is meant.
  *
- * ERR_CONFLICT is another machine, or may_act() said no; nothing else is.
+ * ERR_CONFLICT is of may_act() and fits(); nothing else is.
  *
  * A 202 is followed to the end of its task, for 20 s at the longest; after that, or when the task is lost,
  * it counts as taken, which proves nothing.
@@ -46,10 +46,11 @@
 #define REDFISH_OP_MS 55000
 
 struct redfish;
+struct redfish_system;
 
 struct redfish_spec {
 	const char *
-		system_url; /* https://10.0.8.17/redfish/v1/Systems/1, or only https://10.0.8.17: then the first System with Reset */
+		system_url; /* https://10.0.8.17/redfish/v1/Systems/1, or only https://10.0.8.17: then the one System with Reset that is no DPU; where there are several, ERR_UNSUPPORTED lists them */
 	const char *ca_pem, *pin_sha256; /* as in http_peer_spec */
 	bool learn_pin;
 	const char *user;
@@ -61,6 +62,10 @@ struct redfish_spec {
 	/* Called with an operation's arg just before each request that changes the machine goes out
 	 * (never for logins); false: nothing is sent, the operation ends with ERR_CONFLICT.  NULL: always. */
 	bool (*may_act)(void *arg);
+	/* Called with an operation's arg and the System that it has just read, before it changes the machine: is this
+	 * the one that is meant?  -1: nothing is sent, the operation ends with that error.  s: as redfish_read_system()
+	 * gives it, but for overrides that stand elsewhere than in the System.  NULL: it is. */
+	int (*fits)(const struct redfish_system *s, void *arg, struct err *e);
 };
 struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct redfish_spec *s,
 			    struct err *e);
@@ -88,7 +93,9 @@ struct redfish_system {
 	const char *
 		system_uuid; /* lower case, in the order of the BMC; NULL: none, or a maker's default */
 	const char *serial, *manufacturer, *model, *bios_version;
-	const char *boot_target;  /* BootSourceOverrideTarget as given, "None" when disabled */
+	const char *
+		boot_target; /* BootSourceOverrideTarget as given, "None" when disabled; "Cd" is virtual media, and
+				  * "PhysicalCd" where the maker means the drive in the box by that */
 	const char *boot_enabled; /* Disabled, Once, Continuous */
 	const char *boot_mode;
 	const char *http_boot_uri;

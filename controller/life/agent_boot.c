@@ -23,6 +23,8 @@
 #include "controller/life/act.h"
 #include "controller/life/bmc.h"
 #include "controller/life/boot_marks.h"
+#include "controller/life/consent.h"
+#include "controller/life/identity.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/life/port.h"
@@ -99,7 +101,7 @@ bool life_ensure_boot_followed(struct life *l)
 	}
 	l->boot.whereabouts = LIFE_ANSWERED;
 	l->boot.by_http = life_kept_apart(l) &&
-			  !tenants_may_run(l->parts->tenants, l->look.uuid,
+			  !tenants_may_run(l->parts->tenants, life_uuid(l),
 					   identity_provider_id(l->m, a), node, sizeof(node));
 	return true;
 }
@@ -158,7 +160,9 @@ static void start(struct life *l, bool http)
 
 bool life_ensure_boot_ended(struct life *l)
 {
-	return !l->m->status.power.http_boot || !l->look.known ||
+	struct err e;
+
+	return !l->m->status.power.http_boot || !l->look.known || life_identity(l, &e) < 0 ||
 	       l->look.power != PROVIDER_POWER_OFF || is_boot_of_now(l) || ensure_marked(l, NULL);
 }
 
@@ -242,7 +246,7 @@ static void boot_http(struct life *l, const char *url)
 {
 	struct provider_call call;
 
-	if (l->look.override && str_eq(l->look.http_url, url)) {
+	if (l->look.override == PROVIDER_OVERRIDE_HTTP && str_eq(l->look.http_url, url)) {
 		start(l, true);
 		return;
 	}
@@ -312,7 +316,8 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 			  agent_session_refusal(l->agent));
 		return false;
 	}
-	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 3))
+	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 3) ||
+	    !life_ensure_ours(l, REASON_DuplicateIdentity))
 		return false;
 	if (l->look.power == PROVIDER_POWER_ON) {
 		if (l->look.media_known) /* else it was not read this time: nothing is concluded */
@@ -333,7 +338,7 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 		call = life_bmc_call(l);
 		call.done = on_way;
 		provider_media(l->driver->provider, l->bmc, url, &call);
-	} else if (!l->look.override) {
+	} else if (l->look.override != PROVIDER_OVERRIDE_MEDIA) { /* none, or another's */
 		if (life_bmc_act(l, "boot-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
 			return false;
 		call = life_bmc_call(l);
@@ -450,7 +455,8 @@ bool life_ensure_agent_gone(struct life *l)
 		return false;
 	}
 	/* A call under way may still put a medium in that no look has shown yet. */
-	if (l->act.under_way || !life_ensure_looked(l, l->c->o.poll_ms))
+	if (l->act.under_way || !life_ensure_looked(l, l->c->o.poll_ms) ||
+	    !life_ensure_ours(l, REASON_DuplicateIdentity))
 		return false;
 	if (l->look.power != PROVIDER_POWER_OFF) {
 		if (agent_session_is_open(l->agent, op->id, op->boot_number) &&
@@ -480,8 +486,8 @@ bool life_ensure_agent_gone(struct life *l)
 		provider_media(l->driver->provider, l->bmc, NULL, &call);
 		return false;
 	}
-	if (l->look.override || life_has_our_address(l)) {
-		if (!l->look.override && address_stays(l))
+	if (l->look.override != PROVIDER_OVERRIDE_NONE || life_has_our_address(l)) {
+		if (l->look.override == PROVIDER_OVERRIDE_NONE && address_stays(l))
 			keep_address(l);
 		else if (life_bmc_act(l, "clear-boot", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) ==
 			 LIFE_GO) {

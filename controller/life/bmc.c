@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "controller/life/bmc_reason.h"
 #include "controller/life/boot_marks.h"
+#include "controller/life/identity.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 
@@ -113,7 +114,8 @@ static void on_observed(const struct provider_observation *o, const char *handle
 					     "reason", "BmcAuthFailed", "message", e->text),
 				   NULL);
 		else
-			life_wait(l, WAITING_DEVICE, life_bmc_reason(e), "%s", e->text);
+			life_wait_until(l, loop_wall(l->c->loop) + delay, WAITING_DEVICE,
+					life_bmc_reason(e), "%s", e->text);
 	}
 	/* A BMC that is asked seldom keeps no deadline waiting. */
 	until = l->m && life_deadline(l) ? life_deadline(l) - loop_wall(l->c->loop) : delay;
@@ -145,11 +147,20 @@ static bool is_fresh(const struct life *l, int64_t max_age_ms)
 	       loop_now(l->c->loop) - (since ? k->answered_at : k->read_at) <= max_age_ms;
 }
 
-static bool says_slow(const struct life *l)
+static bool says(const struct life *l, enum reason reason)
 {
 	const struct machine_operation *op = l->m->status.operation;
 
-	return op && reason_find(op->last_error.reason) == REASON_BmcSlow;
+	return op && reason_find(op->last_error.reason) == reason;
+}
+
+/* What the last look has answered is said no more. */
+static bool is_answered(const struct life *l)
+{
+	struct err e;
+
+	return says(l, REASON_BmcSlow) ||
+	       (says(l, REASON_IdentityNotTold) && life_identity(l, &e) == 0);
 }
 
 /* Nothing that is said already is lost for it; an idle machine waits for nothing. */
@@ -159,7 +170,7 @@ static void tell_slow(struct life *l, int64_t max_age_ms)
 	int64_t left = l->look.begun_at + SLOW_MS - loop_now(l->c->loop), poll = l->c->o.poll_ms;
 
 	if (!l->look.busy || max_age_ms >= l->c->o.idle_poll_ms ||
-	    (op && op->last_error.reason && !says_slow(l)))
+	    (op && op->last_error.reason && !says(l, REASON_BmcSlow)))
 		return;
 	if (left > 0)
 		loop_timer_start(&l->timer, left < poll ? left : poll);
@@ -178,7 +189,7 @@ bool life_ensure_looked(struct life *l, int64_t max_age_ms)
 		tell_slow(l, max_age_ms);
 		return false;
 	}
-	if (!says_slow(l))
+	if (!is_answered(l))
 		return true;
 	life_write(l, json_pack("{s:{s:n, s:n}}", "operation", "lastError", "waitingFor"), NULL);
 	return false;

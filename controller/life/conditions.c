@@ -11,6 +11,7 @@
 #include "controller/life/bmc_reason.h"
 #include "controller/life/identity.h"
 #include "controller/life/life.h"
+#include "controller/rules/identity.h"
 
 #define CONDITIONS 3
 
@@ -77,6 +78,8 @@ static bool managed(const struct life *l, struct condition *c, struct arena *a)
 	} else if (l->m->spec.bmc && !l->look.known) {
 		return false;
 	} else if (l->m->spec.bmc && life_identity(l, &e) < 0) {
+		if (e.code == IDENTITY_UNTOLD) /* it is as it was said last */
+			return false;
 		c->reason = e.kind == ERR_NOT_FOUND ? "NotApproved" : "IdentityMismatch";
 		c->message = arena_strdup(a, e.text);
 	} else if (op && reason_find(op->last_error.reason) == REASON_DuplicateIdentity) {

@@ -85,11 +85,11 @@ static bool ensure_bmc_ours(struct life *l, enum life_decision *d)
 
 	if (!life_ensure_looked(l, l->c->o.poll_ms * 10))
 		return false;
-	if (life_identity(l, &e) < 0) {
+	if (life_is_another(l, &e)) {
 		*d = life_fail(l, REASON_DuplicateIdentity, "%s", e.text);
 		return false;
 	}
-	return true;
+	return life_ensure_ours(l, REASON_DuplicateIdentity);
 }
 
 /* --- claimed ------------------------------------------------------------------------------------ */

@@ -19,6 +19,7 @@
 #include "controller/life/life.h"
 #include "controller/life/port.h"
 #include "controller/life/power.h"
+#include "controller/life/takeover.h"
 #include "controller/life/tenancy.h"
 #include "controller/rules/identity.h"
 #include "controller/rules/machine.h"
@@ -102,7 +103,7 @@ static bool ensure_nobodys(struct life *l)
 			  unread, l->name);
 		return false;
 	}
-	if (tenants_may_run(l->parts->tenants, l->look.uuid, identity_provider_id(l->m, a), node,
+	if (tenants_may_run(l->parts->tenants, life_uuid(l), identity_provider_id(l->m, a), node,
 			    sizeof(node))) {
 		life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
@@ -111,7 +112,7 @@ static bool ensure_nobodys(struct life *l)
 			node, l->name);
 		return false;
 	}
-	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
+	if (!life_ensure_moves_landed(l, NULL) || !life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 		return false;
 	if (life_in_tenants_segment(l)) {
 		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
@@ -162,7 +163,7 @@ static bool came_on(const struct life *l)
 	struct err e;
 
 	return l->look.known && l->look.power == PROVIDER_POWER_ON && !l->m->status.warm_for &&
-	       life_identity(l, &e) == 0;
+	       !life_is_another(l, &e);
 }
 
 /* Whoever switched it on may have written to its drives: it is not offered any more.  It is not switched off either;
@@ -263,8 +264,10 @@ static enum life_decision wait_for_release(struct life *l)
  * away.  False: that is under way. */
 static bool ensure_agent_taken_away(struct life *l)
 {
+	struct err e;
+
 	if (l->m->status.claim_ref || !l->m->status.operation ||
-	    !life_ensure_looked(l, l->c->o.idle_poll_ms))
+	    !life_ensure_looked(l, l->c->o.idle_poll_ms) || life_identity(l, &e) < 0)
 		return true;
 	if (l->look.power == PROVIDER_POWER_OFF)
 		return !life_agent_left(l) || life_ensure_agent_gone(l);

@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "controller/agent/endpoint.h"
 #include "controller/core/clock_jumps.h"
+#include "controller/core/counters.h"
 #include "controller/hardware/login_guard.h"
 #include "controller/life/act.h"
 #include "controller/life/agent_boot.h"
@@ -90,21 +91,27 @@ static bool ensure_seen_written(struct life *l)
 {
 	const struct machine_status *st = &l->m->status;
 	const char *power = provider_power_names[l->look.power];
+	const char *uuid = l->look.uuid, *serial = l->look.serial;
 	json_t *s;
 
 	if (!l->look.known)
 		return true;
+	/* What it withholds for a while stands, as long as it says nothing else. */
+	if (!uuid[0] && (!serial[0] || str_eq(serial, st->identity.serial_number)))
+		uuid = str_or(st->identity.system_uuid, "");
+	if (!serial[0] && str_eq(uuid, st->identity.system_uuid))
+		serial = str_or(st->identity.serial_number, "");
 	if (str_eq(st->power.state, power) &&
 	    str_eq(str_or(st->bmc.session_uri, ""), l->look.session_uri) &&
 	    str_eq(st->bmc.secret_version, l->attached.secret_version) &&
-	    str_eq(str_or(st->identity.system_uuid, ""), l->look.uuid) &&
-	    str_eq(str_or(st->identity.serial_number, ""), l->look.serial) &&
+	    str_eq(str_or(st->identity.system_uuid, ""), uuid) &&
+	    str_eq(str_or(st->identity.serial_number, ""), serial) &&
 	    (!l->look.learned_pin[0] || str_eq(st->bmc.fingerprint, l->look.learned_pin)))
 		return true;
 	s = json_pack("{s:{s:s}, s:{s:s, s:s*}, s:{s:s, s:s}}", "power", "state", power, "bmc",
 		      "sessionURI", l->look.session_uri, "secretVersion",
-		      l->attached.secret_version, "identity", "systemUUID", l->look.uuid,
-		      "serialNumber", l->look.serial);
+		      l->attached.secret_version, "identity", "systemUUID", uuid, "serialNumber",
+		      serial);
 	life_set_time(json_object_get(s, "power"), "observedTime", loop_wall(l->c->loop));
 	if (l->look.learned_pin[0])
 		json_object_set_new(json_object_get(s, "bmc"), "fingerprint",
@@ -179,7 +186,8 @@ static void detach_bmc(struct life *l)
 	if (l->bmc) {
 		provider_detach(l->driver->provider, l->bmc);
 		l->bmc = NULL;
-		life_act_unanswered(l);
+		if (!l->place.moving[0]) /* a move goes on without the BMC */
+			life_act_unanswered(l);
 		life_look_forget(l);
 	}
 }
@@ -242,6 +250,7 @@ static bool ensure_attached(struct life *l)
 		l->attached.secret_version = mem_strdup(digest);
 	}
 	if (refused && refused[0] && str_eq(refused, l->attached.secret_version)) {
+		driver_expect_login(l->driver, l->m);
 		life_wait(
 			l, WAITING_APPROVAL, REASON_BmcAuthFailed,
 			"the BMC refused the login of Secret version %s; change the Secret, or `drover retry %s`",
@@ -353,6 +362,7 @@ static void on_tick(void *arg)
 						    l->state == MACHINE_KNOWN
 					    ? c->o.idle_poll_ms
 					    : c->o.poll_ms);
+	counters_turn(c->counters);
 	decision_enact(l, turn(l));
 }
 
@@ -422,6 +432,41 @@ void lives_kick(struct lives *ls, const char *name)
 	}
 	map_for_each (it, ls->map)
 		life_kick(it.value);
+}
+
+static bool is_of_tenant(const struct life *l, const char *tenant)
+{
+	const struct machine *m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
+	const struct object_ref *r = m ? m->status.claim_ref : NULL;
+	const struct node_claim *n =
+		r ? CTX_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
+
+	return m && (str_eq(m->status.tenant.name, tenant) ||
+		     (n && str_eq(n->spec.virtual_cluster_ref.name, tenant)));
+}
+
+void lives_kick_of_tenant(struct lives *ls, const char *tenant)
+{
+	struct map_iter it;
+
+	map_for_each (it, ls->map) {
+		struct life *l = it.value;
+
+		if (l->state == MACHINE_KNOWN || is_of_tenant(l, tenant))
+			life_kick(l);
+	}
+}
+
+void lives_kick_known(struct lives *ls)
+{
+	struct map_iter it;
+
+	map_for_each (it, ls->map) {
+		struct life *l = it.value;
+
+		if (l->state == MACHINE_KNOWN)
+			life_kick(l);
+	}
 }
 
 void lives_reattach(struct lives *ls, const char *name)
