@@ -277,6 +277,7 @@ static void begin_watch(struct kube_reflect *r)
 	}
 	call = kube_call_new(r->client, "GET", path, &e);
 	call->counted = false;
+	call->urgent = true; /* what is in line is decided on what watches say */
 	call->no_wait = true;
 	call->timeout_ms = 0;
 	call->mode = ITEMS_LINES;
@@ -369,6 +370,17 @@ void kube_reflect_free(struct kube_reflect *r)
 	free(r->field_selector);
 	free(r->rv);
 	free(r);
+}
+
+void kube_reflect_again(struct kube_reflect *r)
+{
+	r->need_list = true;
+	if (r->phase != WATCHING)
+		return;
+	kube_call_cancel(r->call);
+	r->call = NULL;
+	r->phase = RESTING;
+	loop_timer_start(&r->timer, 0);
 }
 
 const char *kube_reflect_rv(const struct kube_reflect *r)

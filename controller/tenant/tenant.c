@@ -25,6 +25,17 @@
 
 /* --- health -------------------------------------------------------------------------------------- */
 
+/* What is refused goes on with another Secret, as a rule. */
+static void expect_kubeconfig(const struct tenant *t)
+{
+	const struct virtual_cluster *vc =
+		CTX_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+
+	if (vc && (str_eq(t->reason, "KubeconfigRefused") || str_eq(t->reason, "NotPermitted")))
+		secrets_expect(t->c->secrets, vc->spec.kubeconfig_secret_ref.namespace,
+			       vc->spec.kubeconfig_secret_ref.name);
+}
+
 /* The tenant is not usable for this reason (CamelCase, static); NULL: it is. */
 __attribute__((format(printf, 3, 4))) static void tenant_say(struct tenant *t, const char *reason,
 							     const char *fmt, ...)
@@ -43,16 +54,19 @@ __attribute__((format(printf, 3, 4))) static void tenant_say(struct tenant *t, c
 	t->reason = reason;
 	t->usable_since = reason ? 0 : loop_wall(t->c->loop);
 	str_copy(t->message, sizeof(t->message), message);
-	if (reason)
+	if (!tenant_may_log(t))
+		;
+	else if (reason)
 		log_warn("tenant is not usable", LOG_S("tenant", t->name), LOG_S("reason", reason),
 			 LOG_S("message", message));
 	else
 		log_info("tenant is usable", LOG_S("tenant", t->name),
 			 LOG_S("version", str_or(t->version, "")));
+	expect_kubeconfig(t);
 	tenant_status_write(t);
 	tenant_sleep_kick(t->asleep);
 	t->all->hooks.changed(t, t->all->hooks.arg);
-	notify(t->c, NOTICE_MACHINE, NULL);
+	notify(t->c, NOTICE_TENANT, t->name);
 }
 
 static void take_down(struct tenant *t)
@@ -72,6 +86,7 @@ static void take_down(struct tenant *t)
 	t->client = NULL;
 	t->reachable = false;
 	t->unanswered_at = 0;
+	tenant_budget_reset(t);
 }
 
 static void tenant_free(struct tenant *t)
@@ -124,7 +139,7 @@ size_t tenant_pods_on(const struct tenant *t, const char *node, int64_t *since)
 	const struct load *load = t->loads ? map_get(t->loads, node) : NULL;
 
 	*since = load ? load->since : t->counted_since;
-	return load ? load->pods : 0;
+	return (load ? load->pods : 0) + (t->pods && kube_cache_over(t->pods));
 }
 
 /* Its machine may be empty by now, or no more. */
@@ -145,6 +160,7 @@ static void on_pod(const struct kube_entry *old, const struct kube_entry *new_, 
 
 	count(t, old, -1);
 	count(t, new_, 1);
+	tenant_budget_pod(t, old, new_);
 	kick_machine_of(t, en);
 	t->all->hooks.pod(t, en->ns, en->name, new_ ? new_->object : NULL, t->all->hooks.arg);
 }
@@ -158,7 +174,6 @@ static void on_node(const struct kube_entry *old, const struct kube_entry *new_,
 	if (load && !load->pods)
 		map_del(t->loads, en->name);
 	t->all->hooks.node(t, en->name, new_ ? new_->object : NULL, t->all->hooks.arg);
-	notify(t->c, NOTICE_MACHINE, NULL);
 }
 
 /* A relist that lost more than a fifth of the nodes is not believed: an emptied store, a wrong cluster. */
@@ -174,7 +189,9 @@ static void judge(struct tenant *t)
 
 	if (t->stopped || tenant_secret_absent(t))
 		return;
-	if (in && t->reachable && kube_cache_healthy(t->pods) && kube_cache_healthy(t->nodes))
+	if (t->budget.nodes_out)
+		tenant_say(t, "NodesOverBudget", "not all of its Nodes are read");
+	else if (in && t->reachable && kube_cache_healthy(t->pods) && kube_cache_healthy(t->nodes))
 		tenant_say(t, NULL, NULL);
 	else if (!in && t->reachable && !t->reason)
 		tenant_say(t, "Syncing", "its pods and nodes are being read");
@@ -201,6 +218,23 @@ static void on_health(const struct err *e, void *arg)
 			   e->text);
 }
 
+static void on_pods_over(const json_t *pod, void *arg)
+{
+	tenant_budget_pods_over(arg, pod);
+}
+
+/* An absent Node would mean that it has gone. */
+static void on_nodes_over(const json_t *node, void *arg)
+{
+	struct tenant *t = arg;
+
+	if (t->budget.nodes_out == (node != NULL))
+		return;
+	t->budget.nodes_out = node != NULL;
+	judge(t);
+	tenant_status_write(t);
+}
+
 static void start_caches(struct tenant *t)
 {
 	struct kube_cache_spec s = {
@@ -210,6 +244,9 @@ static void start_caches(struct tenant *t)
 		.on_change = on_pod,
 		.on_sync = on_sync,
 		.on_health = on_health,
+		.max_bytes = TENANT_PODS_BYTES,
+		.max_objects = TENANT_PODS,
+		.on_over = on_pods_over,
 		.arg = t,
 	};
 
@@ -220,6 +257,10 @@ static void start_caches(struct tenant *t)
 	s.project = tenant_project_node;
 	s.on_change = on_node;
 	s.accept_loss = accept_node_loss;
+	s.max_each = TENANT_NODE_BYTES;
+	s.max_bytes = TENANT_NODES_BYTES;
+	s.max_objects = TENANT_NODES;
+	s.on_over = on_nodes_over;
 	t->nodes = kube_cache_new(t->c->group, &s);
 }
 
@@ -410,6 +451,7 @@ void tenants_update(struct tenants *ts, const char *name)
 		t->uid = mem_strdup(vc->meta.uid);
 		t->reason = "Starting";
 		t->asleep = tenant_sleep_new(t, on_sleep);
+		tenant_budget_init(t);
 		loop_timer_init(&t->timer, c->group, probe, t);
 		writer_init(&t->status_write, c, t);
 		loop_timer_init(&t->status_timer, c->group, tenant_status_tick, t);
@@ -417,6 +459,21 @@ void tenants_update(struct tenants *ts, const char *name)
 		map_put(ts->map, name, t);
 	}
 	loop_defer(&t->refresh);
+}
+
+void tenants_secret(struct tenants *ts, const char *ns, const char *name)
+{
+	struct map_iter it;
+
+	map_for_each (it, ts->map) {
+		const struct virtual_cluster *vc =
+			CTX_GET(ts->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, it.key);
+		const struct object_secret_ref *r = vc ? &vc->spec.kubeconfig_secret_ref : NULL;
+
+		if (r && str_eq(r->name, name) &&
+		    str_eq(r->namespace ? r->namespace : ts->c->o.ns, ns))
+			tenants_update(ts, it.key);
+	}
 }
 
 void tenants_update_all(struct tenants *ts)
