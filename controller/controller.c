@@ -19,6 +19,7 @@
 #include "controller/claims/warm_pool.h"
 #include "controller/claims/world_sync.h"
 #include "controller/core/clock_jumps.h"
+#include "controller/core/host_clock.h"
 #include "controller/core/counters.h"
 #include "controller/core/keys.h"
 #include "controller/core/record_export.h"
@@ -36,7 +37,6 @@
 #include "controller/tenant/tenant.h"
 
 #define IMAGE_AGAIN_MS 10000
-#define LEASE "drover-controller"
 /* A thousand machines that all have something to write need 10 s; each write has a resourceVersion, so none is too late. */
 #define HOST_LINE_MS 120000
 
@@ -553,6 +553,7 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->metrics = metrics_new();
 	x->counters = counters_new(x);
 	x->clock_jumps = clock_jumps_new(x);
+	x->host_clock = host_clock_new(x);
 	x->keys = keys_new(x);
 }
 
@@ -610,7 +611,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 				      .plain_ok = o->context.plain_ok};
 	struct kube_lease_spec ls = {
 		.ns = o->context.ns,
-		.name = LEASE,
+		.name = CTX_LEASE,
 		.identity = o->context.identity,
 		.on_started = on_leading,
 		.on_stopped = on_following,
@@ -652,6 +653,7 @@ static void free_context(struct context *x)
 	kube_events_free(x->events);
 	kube_client_free(x->host);
 	counters_free(x->counters);
+	host_clock_free(x->host_clock);
 	clock_jumps_free(x->clock_jumps);
 	metrics_free(x->metrics);
 	free((char *)x->o.ns);

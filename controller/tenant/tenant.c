@@ -161,12 +161,26 @@ static void on_pod(const struct kube_entry *old, const struct kube_entry *new_, 
 	t->all->hooks.pod(t, en->ns, en->name, new_ ? new_->object : NULL, t->all->hooks.arg);
 }
 
+/* Times that a tenant writes are by its clock, whatever that says. */
+static void see_readiness(const struct tenant *t, const struct kube_entry *old,
+			  const struct kube_entry *new_)
+{
+	const struct tenant_node *was = old ? old->object : NULL;
+	struct tenant_node *is = new_->object;
+
+	if (!is->world.ready)
+		is->unready_seen =
+			was && was->unready_seen ? was->unready_seen : loop_now(t->c->loop);
+}
+
 static void on_node(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
 {
 	struct tenant *t = arg;
 	const struct kube_entry *en = new_ ? new_ : old;
 	const struct load *load = new_ ? NULL : map_get(t->loads, en->name);
 
+	if (new_)
+		see_readiness(t, old, new_);
 	if (load && !load->pods)
 		map_del(t->loads, en->name);
 	t->all->hooks.node(t, en->name, new_ ? new_->object : NULL, t->all->hooks.arg);

@@ -97,6 +97,7 @@ struct tenant_node {
 	bool unregistered; /* carries our taint */
 	bool draining;	   /* carries our NoSchedule taint: it was drover that cordoned it */
 	int64_t ready_since; /* Unix ms when its Ready condition last changed, by the tenant's word; 0: unknown */
+	int64_t unready_seen; /* loop_now() when this process first saw it not Ready; 0: it is */
 	struct resources capacity;
 	const char *taints_json; /* spec.taints as they are, for patches */
 };
