@@ -71,7 +71,8 @@ struct life_look {
 	int64_t wanted_at;   /* ... when the step first wanted one in this state; 0: it has not */
 	enum provider_power power;
 	char uuid[64], serial[128];
-	bool override, media, media_known;
+	enum provider_override override;
+	bool media, media_known;
 	char media_url[512], http_url[512];
 	char address[64];  /* of the BMC; "": not known */
 	int64_t off_since; /* read_at of the first of the reads that all said off; 0: not off */
