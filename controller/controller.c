@@ -32,6 +32,7 @@
 #include "controller/hardware/login_guard.h"
 #include "controller/hardware/machine_index.h"
 #include "controller/hardware/power_pacing.h"
+#include "controller/hardware/provider_hold.h"
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
 #include "controller/tenant/tenant.h"
@@ -77,6 +78,7 @@ struct controller {
 	struct owners *owners;
 	struct warm_pool *warm_pool;
 	struct supply_status *supply_status;
+	struct provider_hold *provider_hold;
 	struct lives *lives;
 	struct kind_watch *watches; /* one for each kind */
 	struct loop_timer settle;   /* derives again what depends on several kinds */
@@ -324,9 +326,12 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		counters_machine(c->ctx.counters, old ? old->object : NULL, o);
 		eta_saw(c->eta, old ? old->object : NULL, o);
 		machine_changed(c, name, o);
+		if (!same_spec(old, new_))
+			provider_hold_kick(c->provider_hold);
 		break;
 	case OBJECT_PROVIDER:
 		provisioner_kick(c->provisioner);
+		provider_hold_kick(c->provider_hold);
 		if (same_spec(old, new_))
 			break;
 		drivers_update(c->drivers, name);
@@ -408,6 +413,7 @@ static void rederive(void *arg)
 	debts_kick(c->debts, NULL);
 	owners_kick(c->owners, NULL);
 	provisioner_kick(c->provisioner);
+	provider_hold_kick(c->provider_hold);
 	supply_status_kick(c->supply_status);
 	warm_pool_kick(c->warm_pool);
 }
@@ -583,6 +589,7 @@ static void make_parts(struct controller *c)
 	c->provisioner = provisioner_new(x, c->tenants, c->eta);
 	c->sync = provisioner_sync(c->provisioner);
 	c->warm_pool = warm_pool_new(x, c->sync);
+	c->provider_hold = provider_hold_new(x);
 	c->supply_status = supply_status_new(x, c->drivers, c->warm_pool);
 	c->record_export = record_export_new(x);
 	c->validation = validation_new(x);
@@ -682,6 +689,7 @@ void controller_free(struct controller *c)
 	claims_free(c->claims);
 	validation_free(c->validation);
 	supply_status_free(c->supply_status);
+	provider_hold_free(c->provider_hold);
 	warm_pool_free(c->warm_pool);
 	gauges_free(c->gauges);
 	agent_endpoint_free(c->agent_endpoint);
