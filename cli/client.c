@@ -19,12 +19,6 @@
 #include "kube/client.h"
 #include "kube/config.h"
 
-void cli_parse(const struct argp *p, int argc, char **argv, void *input)
-{
-	argp_err_exit_status = 2;
-	argp_parse(p, argc, argv, 0, NULL, input);
-}
-
 error_t cli_option(int key, char *arg, struct argp_state *st, struct cli_options *o)
 {
 	switch (key) {

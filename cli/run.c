@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/args.h"
 #include "base/crypto.h"
 #include "base/http/http_curl.h"
 #include "base/http/http_impl.h"
@@ -298,7 +299,7 @@ int cli_run(int argc, char **argv)
 
 	(void)gethostname(host, sizeof(host) - 1);
 	r.identity = host;
-	cli_parse(&argp, argc, argv, &r);
+	args_parse(&argp, argc, argv, &r);
 	if (!r.nnames)
 		r.names[r.nnames++] = host;
 	log_config(r.debug ? LOG_DEBUG : LOG_INFO, r.json ? LOG_JSON : LOG_TEXT);

@@ -14,6 +14,7 @@
 
 #include "api/annotations.h"
 #include "api/resources.h"
+#include "base/args.h"
 #include "base/buf.h"
 #include "base/http/http_curl.h"
 #include "base/http/http_impl.h"
@@ -397,23 +398,25 @@ int cli_wipe(int argc, char **argv)
 	struct verify v = {.ns = "drover-system"};
 	static char verify_title[] = "drover wipe verify", keys_title[] = "drover wipe keys";
 	OWN(audit) audit = audit_new();
+	bool asked;
 
 	v.audit = audit;
 	if (argc > 1 && str_eq(argv[1], "verify")) {
 		argv[1] = verify_title;
-		cli_parse(&verify_argp, argc - 1, argv + 1, &v);
+		args_parse(&verify_argp, argc - 1, argv + 1, &v);
 		return verify(&v);
 	}
 	if (argc > 1 && str_eq(argv[1], "keys")) {
 		argv[1] = keys_title;
 		v.keys_only = true;
-		cli_parse(&keys_argp, argc - 1, argv + 1, &v);
+		args_parse(&keys_argp, argc - 1, argv + 1, &v);
 		ask_cluster(&v);
 		return v.failed;
 	}
+	asked = argc > 1 && (str_eq(argv[1], "--help") || str_eq(argv[1], "-h"));
 	fputs("Usage: drover wipe verify FILE|FOLDER|RECORD|-...   check records of wipes\n"
 	      "   or: drover wipe keys                             the keys to check them with\n"
 	      "`drover wipe verify --help` says more.\n",
-	      argc > 1 && str_eq(argv[1], "--help") ? stdout : stderr);
-	return argc > 1 && str_eq(argv[1], "--help") ? 0 : 2;
+	      asked ? stdout : stderr);
+	return asked ? 0 : 2;
 }

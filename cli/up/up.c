@@ -3,6 +3,7 @@
  * process, for a laptop.
  */
 #include "cli/up/up.h"
+#include "base/args.h"
 #include "base/store/store.h"
 #include "cli/up/server.h"
 #include "controller/controller.h"
@@ -471,7 +472,7 @@ int cli_up(int argc, char **argv)
 	char *data;
 	struct err e;
 
-	cli_parse(&argp, argc, argv, &u);
+	args_parse(&argp, argc, argv, &u);
 	data = absolute(u.data);
 	u.data = data;
 	log_config(u.debug ? LOG_DEBUG : LOG_INFO, LOG_TEXT);
