@@ -243,7 +243,7 @@ static int read_image_ca(const struct run *r, struct buf *into, struct err *e)
 static int start(struct run *r, const char *image_ca, struct err *e)
 {
 	OWN(kube_config)
-	host = r->kubeconfig ? kube_config_load(r->kubeconfig, e) : kube_config_in_cluster(e);
+	host = r->kubeconfig ? kube_config_load(r->kubeconfig, NULL, e) : kube_config_in_cluster(e);
 	struct controller_options o = {
 		.context.ns = r->ns,
 		.context.identity = r->identity,

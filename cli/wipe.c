@@ -32,7 +32,7 @@
 #define NAMES_MAX 256
 
 struct verify {
-	const char *kubeconfig, *ns, *machine;
+	const char *kubeconfig, *context, *ns, *machine;
 	const char *args[NAMES_MAX];
 	size_t nargs;
 	bool json, keys_only;
@@ -196,7 +196,7 @@ static void ask_cluster(struct verify *v)
 	struct http *h;
 	struct err e;
 	OWN(kube_config)
-	host = cli_kubeconfig(v->kubeconfig, &e);
+	host = cli_kubeconfig(v->kubeconfig, v->context, &e);
 
 	if (!host && v->nnames)
 		(void)!err_wrap(
@@ -240,7 +240,7 @@ static const struct argp_option verify_options[] = {
 	{"keys", OPT_KEYS, "FILE", 0, "A file that names them: keys.json, a ConfigMap, lines", 0},
 	{"machine", OPT_MACHINE, "NAME", 0, "Records of this machine alone", 0},
 	{"output", 'o', "FORMAT", 0, "json: for programs", 0},
-	{"kubeconfig", 'k', "FILE", 0, "The host cluster, for RECORDs (KUBECONFIG)", 0},
+	CLI_CLUSTER_ROWS,
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
 	{0},
 };
@@ -285,6 +285,9 @@ static error_t parse_verify(int key, char *arg, struct argp_state *st)
 	case 'k':
 		v->kubeconfig = arg;
 		return 0;
+	case CLI_CONTEXT:
+		v->context = arg;
+		return 0;
 	case 'n':
 		v->ns = arg;
 		return 0;
@@ -315,7 +318,7 @@ static const struct argp verify_argp = {
 };
 
 static const struct argp_option keys_options[] = {
-	{"kubeconfig", 'k', "FILE", 0, CLI_KUBECONFIG_HELP, 0},
+	CLI_CLUSTER_ROWS,
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
 	{0},
 };
@@ -327,6 +330,9 @@ static error_t parse_keys(int key, char *arg, struct argp_state *st)
 	switch (key) {
 	case 'k':
 		v->kubeconfig = arg;
+		return 0;
+	case CLI_CONTEXT:
+		v->context = arg;
 		return 0;
 	case 'n':
 		v->ns = arg;
