@@ -10,7 +10,8 @@ CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 PREFIX  ?= /usr/local
 DESTDIR ?=
 CORES   := $(shell nproc)
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0)
+COMMIT  := $(shell git describe --match=NeverATag --always --abbrev=12 --dirty 2>/dev/null || echo unknown)
+VERSION := $(shell git describe --tags --dirty 2>/dev/null || echo 0.1.0+g$(COMMIT))
 
 B := build/$(VARIANT)$(if $(findstring clang,$(CC)),-clang)
 
@@ -73,7 +74,7 @@ say = $(if $(V),,@printf '  %-6s %s\n' '$(1)' '$(2)')
 
 # The version is known to the files that tell it alone: another commit compiles these again, and no others.
 $(patsubst %.c,$(B)/%.o,$(shell grep -l DROVER_VERSION --include='*.c' -r $(wildcard $(ROOMS)))): \
-	CPPFLAGS += -DDROVER_VERSION='"$(VERSION)"'
+	CPPFLAGS += -DDROVER_VERSION='"$(VERSION)"' -DDROVER_COMMIT='"$(COMMIT)"'
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
@@ -124,7 +125,7 @@ headers: ## each header compiles alone, with gcc and clang
 
 CLANG_SRC = $(MAINS) $(SRC) $(UNIT_SRC) $(HELP_SRC) $(FUZZ_SRC) $(wildcard tests/bench/*.c)
 clang: ## all sources without a warning of clang; compiles nothing
-	$(Q)printf '%s\n' $(CLANG_SRC) | xargs -P $(CORES) -n 16 clang $(CPPFLAGS) -DDROVER_VERSION='""' $(ALONE)
+	$(Q)printf '%s\n' $(CLANG_SRC) | xargs -P $(CORES) -n 16 clang $(CPPFLAGS) -DDROVER_VERSION='""' -DDROVER_COMMIT='""' $(ALONE)
 	@echo "clang: $(words $(CLANG_SRC)) sources, no warning"
 
 conformance: $(B)/tests/contract/client/test_client | $(PROGRAMS) ## the API server of our own beside the real one

@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/args.h"
 #include "base/crypto.h"
 #include "base/http/http_curl.h"
 #include "base/http/http_impl.h"
@@ -262,7 +263,7 @@ static int read_image_ca(const struct run *r, struct buf *into, struct err *e)
 static int start(struct run *r, const char *image_ca, struct err *e)
 {
 	OWN(kube_config)
-	host = r->kubeconfig ? kube_config_load(r->kubeconfig, e) : kube_config_in_cluster(e);
+	host = r->kubeconfig ? kube_config_load(r->kubeconfig, NULL, e) : kube_config_in_cluster(e);
 	struct controller_options o = {
 		.context.ns = r->ns,
 		.context.identity = r->identity,
@@ -324,7 +325,7 @@ int cli_run(int argc, char **argv)
 
 	(void)gethostname(host, sizeof(host) - 1);
 	r.identity = host;
-	cli_parse(&argp, argc, argv, &r);
+	args_parse(&argp, argc, argv, &r);
 	if (!r.nnames)
 		r.names[r.nnames++] = host;
 	log_config(r.debug ? LOG_DEBUG : LOG_INFO, r.json ? LOG_JSON : LOG_TEXT);

@@ -453,7 +453,8 @@ static void on_following(void *arg)
 	c->ctx.leading = false;
 	kube_client_clear_line(c->ctx.host); /* what a leader wanted is not sent by one that was */
 	warm_pool_kick(c->warm_pool);
-	log_warn("not leading any more: nothing is written", LOG_S("identity", c->ctx.o.identity));
+	log_warn("not leading any more: nothing is written", LOG_S("identity", c->ctx.o.identity),
+		 LOG_S("holder", kube_lease_holder(c->ctx.lease)));
 	lives_kick(c->lives, NULL);
 }
 

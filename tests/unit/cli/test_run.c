@@ -57,7 +57,7 @@ static int setup(void **state)
 		      (const char *const[]){"--listen", "127.0.0.1:0", "--kubeconfig-out",
 					    r->kubeconfig, NULL});
 	program_await(&r->api, "kubectl ");
-	r->host = kube_config_load(r->kubeconfig, &e);
+	r->host = kube_config_load(r->kubeconfig, NULL, &e);
 	assert_non_null(r->host);
 	assert_int_equal(
 		ask(r, "POST", "/api/v1/namespaces", "{\"metadata\":{\"name\":\"drover-system\"}}"),
