@@ -357,6 +357,8 @@ const struct field object_drive_fields[] = {
 	      .doc = "Model, as the drive says."),
 	FIELD(object_drive, serial_number, "serialNumber", FIELD_STR, .max_len = 128,
 	      .doc = "Serial number."),
+	FIELD(object_drive, slot, "slot", FIELD_STR, .max_len = 64,
+	      .doc = "Where it was seen, for people: bay 5, slot 12, pci 0000:3b:00.0, ata3."),
 	FIELD(object_drive, bytes, "bytes", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Capacity in bytes."),
 	FIELDS_END,

@@ -141,11 +141,21 @@ struct object_tls {
 	bool trust_on_first_use;
 };
 struct object_drive {
-	const char *wwn, *model, *serial_number, *type;
+	const char *wwn, *model, *serial_number, *type, *slot;
 	int64_t bytes;
 };
 struct object_drives {
 	struct object_drive *v;
+	size_t n;
+};
+/* Storage controllers of one PCI vendor and device. */
+struct object_controller {
+	const char *id; /* 8086:a182 */
+	int64_t driven; /* how many have a driver in the agent's image */
+	int64_t dark;	/* how many have none: what is behind them nobody sees */
+};
+struct object_controllers {
+	struct object_controller *v;
 	size_t n;
 };
 

@@ -74,6 +74,20 @@ static const struct field provisioning_fields[] = {
 	FIELD_ITEMS(type_, drives, "drives", object_drive_fields, .max_items = 128,                \
 		    .list_key = "wwn", .doc = (doc_))
 
+static const struct field controller_fields[] = {
+	FIELD(object_controller, id, "id", FIELD_STR, .required = true, .max_len = 16,
+	      .pattern = "^[0-9a-f]{4}:[0-9a-f]{4}$", .doc = "PCI vendor and device."),
+	FIELD(object_controller, driven, "driven", FIELD_I64, .min = 0, .max = 1024,
+	      .doc = "How many have a driver in the agent's image."),
+	FIELD(object_controller, dark, "dark", FIELD_I64, .min = 0, .max = 1024,
+	      .doc = "How many have none: drives behind them are neither seen nor wiped."),
+	FIELDS_END,
+};
+
+#define CONTROLLERS_ROW(type_, doc_)                                                               \
+	FIELD_ITEMS(type_, controllers, "controllers", controller_fields, .max_items = 64,         \
+		    .list_key = "id", .doc = (doc_))
+
 static const struct field spec_fields[] = {
 	FIELD_OBJ(machine_spec, provider_ref, "providerRef", object_name_ref_fields,
 		  .required = true, .doc = "The Provider that it belongs to."),
@@ -88,6 +102,9 @@ static const struct field spec_fields[] = {
 	DRIVES_ROW(
 		machine_spec,
 		"Drives that must be there; written at the first inspection, then only by a person."),
+	CONTROLLERS_ROW(
+		machine_spec,
+		"Storage controllers that must be there; written at the first inspection, then only by a person."),
 	FIELD_PTR(machine_spec, identity, "identity", identity_fields, .rules = identity_rules,
 		  .doc = "Checked at each BMC login; without it nothing is managed."),
 	FIELD_PTR(machine_spec, bmc, "bmc", bmc_fields, .rules = bmc_rules,
@@ -153,6 +170,9 @@ static const struct field power_fields[] = {
 		 .doc = "The operation for which a person saw it off (drover confirm-off)."),
 	FIELD_IN(machine_status, power, doubted, "doubted", FIELD_STR, .max_len = 253,
 		 .doc = "The operation in which it was heard after its BMC had said Off."),
+	FIELD_IN(
+		machine_status, power, agent_boot, "agentBoot", FIELD_STR, .max_len = 253,
+		.doc = "Operation and boot of the agent that it was seen off for, before it was switched on."),
 	FIELD_IN(
 		machine_status, power, http_boot, "httpBoot", FIELD_STR, .max_len = 253,
 		.doc = "Operation and boot of the agent that it was switched on for by HTTP boot; absent when that is over."),
@@ -238,7 +258,9 @@ static const struct field agent_fields[] = {
 	FIELD(machine_agent, boot_id, "bootID", FIELD_STR, .max_len = 64,
 	      .doc = "Boot id of the agent's kernel."),
 	FIELD(machine_agent, public_key, "publicKey", FIELD_STR, .max_len = 256,
-	      .doc = "Key that it signs with; absent when its orders are done."),
+	      .doc = "Key that it signs with."),
+	FIELD(machine_agent, dismissed, "dismissed", FIELD_BOOL,
+	      .doc = "Its orders are done: nothing of it is listened to any more."),
 	FIELD(machine_agent, system_uuid, "systemUUID", FIELD_STR, .max_len = 64,
 	      .doc = "System UUID as it reads it: its Node has to say the same."),
 	FIELD(machine_agent, observed_time, "observedTime", FIELD_TIME,
@@ -262,6 +284,7 @@ static const struct field inventory_fields[] = {
 	FIELD(machine_inventory, memory_bytes, "memoryBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "RAM."),
 	DRIVES_ROW(machine_inventory, "Drives that were seen."),
+	CONTROLLERS_ROW(machine_inventory, "Storage controllers that were seen."),
 	FIELD_ITEMS(machine_inventory, nics, "nics", nic_fields, .max_items = 64,
 		    .doc = "NICs that were seen."),
 	FIELD(machine_inventory, observed_time, "observedTime", FIELD_TIME,

@@ -43,7 +43,8 @@ struct machine_spec {
 	const char *instance_type;
 	int management_policy; /* enum machine_policy */
 	struct machine_approval *approval;
-	struct object_drives drives; /* expected */
+	struct object_drives drives;	       /* expected */
+	struct object_controllers controllers; /* expected */
 	struct machine_identity *identity;
 	struct machine_bmc *bmc;
 	const char *boot_mac_address;
@@ -72,6 +73,7 @@ struct machine_operation {
 };
 struct machine_agent {
 	const char *boot_id, *public_key;
+	bool dismissed; /* its orders are all done */
 	const char *
 		system_uuid; /* letter for letter, as its kernel reads DMI; proved by the inspection */
 	int64_t observed_time;
@@ -82,6 +84,7 @@ struct machine_nic {
 struct machine_inventory {
 	int64_t gpus, cpus, memory_bytes;
 	struct object_drives drives;
+	struct object_controllers controllers;
 	struct {
 		struct machine_nic *v;
 		size_t n;
@@ -152,6 +155,9 @@ struct machine_status {
 			*confirmed_by; /* the operation for which a person saw it off; NULL: none */
 		const char
 			*doubted; /* the operation in which it was heard after the BMC said Off */
+		const char *
+			agent_boot; /* "operation/boot" of the agent that it was seen off for, before it
+					 * was switched on; NULL: none */
 		const char
 			*http_boot; /* "operation/boot" of the agent that it was switched on for by
 					* HTTP; NULL: none, or it was seen off since */

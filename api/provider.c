@@ -1,3 +1,4 @@
+#include "base/address.h"
 #include "base/str.h"
 #include "api/tables.h"
 
@@ -44,19 +45,34 @@ static const struct field_rule network_rules[] = {
 	{NULL, NULL},
 };
 
+/* Networks of callers; that no bit stands beyond the prefix is checked below. */
+#define AS_NETWORKS                                                                                \
+	.max_items = 32, .max_len = 48, .pattern = "^[0-9a-fA-F.:]+/[0-9]{1,3}$",                  \
+	.want = "a network such as 10.1.0.0/24"
+
 static const struct field boot_fields[] = {
 	FIELD_IN(
 		provider_object_spec, boot, methods, "methods", FIELD_STRINGS,
 		.enums = boot_method_names, .max_items = 2,
 		.doc = "Ways to boot the agent, tried in this order; absent: what the BMC offers."),
-	FIELD_IN(provider_object_spec, boot, media_url, "mediaURL", FIELD_STR, AS_HTTP,
-		 .doc = "Where BMCs, and firmware that boots by HTTP, reach drover."),
+	FIELD_IN(
+		provider_object_spec, boot, media_url, "mediaURL", FIELD_STR, AS_HTTP,
+		.doc = "Where BMCs, and firmware that boots by HTTP, reach drover; https where they take it."),
+	FIELD_IN(
+		provider_object_spec, boot, proxies, "proxies", FIELD_STRINGS, AS_NETWORKS,
+		.doc = "Networks from which boot media are fetched for BMCs and machines: NAT, HTTP proxies, another port of the BMC."),
 	FIELDS_END,
 };
 
 static const struct field agent_fields[] = {
 	FIELD_IN(provider_object_spec, agent, endpoint, "endpoint", FIELD_STR, AS_HTTPS,
 		 .doc = "Where agents reach drover, from quarantine and provisioning alike."),
+	FIELD_IN(
+		provider_object_spec, agent, networks, "networks", FIELD_STRINGS, AS_NETWORKS,
+		.doc = "Networks that agents call from, as drover sees them; absent: any. A machine with spec.provisioning.address calls from that."),
+	FIELD_IN(
+		provider_object_spec, agent, proxies, "proxies", FIELD_STRINGS, AS_NETWORKS,
+		.doc = "Networks of NAT or proxies that agents call through: no address there is one machine's."),
 	FIELDS_END,
 };
 
@@ -206,6 +222,16 @@ const struct object_column provider_object_columns[] = {
 	{NULL, NULL, NULL, 0},
 };
 
+static int check_networks(const struct strings *s, const char *field, struct err *e)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!address_is_network(s->v[i]))
+			return err_set(e, ERR_INVALID, 0,
+				       "%s[%zu]: want a network such as 10.1.0.0/24, got \"%s\"",
+				       field, i, s->v[i]);
+	return 0;
+}
+
 int provider_object_check(const void *object, const void *old, struct err *e)
 {
 	const struct provider_object *p = object, *o = old;
@@ -223,5 +249,9 @@ int provider_object_check(const void *object, const void *old, struct err *e)
 	if (n->type != FABRIC_NONE && !n->segments.quarantine)
 		return err_set(e, ERR_INVALID, 0,
 			       "spec.network.segments: required unless type is none");
+	if (check_networks(&s->boot.proxies, "spec.boot.proxies", e) < 0 ||
+	    check_networks(&s->agent.networks, "spec.agent.networks", e) < 0 ||
+	    check_networks(&s->agent.proxies, "spec.agent.proxies", e) < 0)
+		return -1;
 	return 0;
 }

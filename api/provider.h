@@ -71,9 +71,11 @@ struct provider_object_spec {
 	struct {
 		struct strings methods; /* UefiHttp, VirtualMedia */
 		const char *media_url;
+		struct strings proxies;
 	} boot;
 	struct {
 		const char *endpoint;
+		struct strings networks, proxies;
 	} agent;
 	struct provider_object_network network;
 	struct provider_object_limits limits;

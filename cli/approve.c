@@ -23,17 +23,58 @@ static bool has_drive(const json_t *drives, const json_t *one)
 	return false;
 }
 
-static void show(struct cli_client *c, const json_t *a, const json_t *b, char sign)
+/* Those of a that b has not; gives how many. */
+static size_t show(FILE *out, const json_t *a, const json_t *b, char sign)
 {
+	static const char *const members[][2] = {
+		{"serialNumber", "serial"}, {"slot", ""}, {"model", ""}};
+	size_t i, n = 0;
 	json_t *d;
+
+	json_array_foreach (a, i, d) {
+		if (has_drive(b, d))
+			continue;
+		n++;
+		fprintf(out, "%c %s %lld bytes", sign, str_or(json_str_at(d, "wwn"), "(no wwn)"),
+			(long long)json_int_at(d, "bytes"));
+		for (size_t k = 0; k < sizeof(members) / sizeof(members[0]); k++)
+			if (!str_empty(json_str_at(d, members[k][0])))
+				fprintf(out, ", %s%s%s", members[k][1], *members[k][1] ? " " : "",
+					json_str_at(d, members[k][0]));
+		fputc('\n', out);
+	}
+	return n;
+}
+
+/* What goes out of the list was not wiped, and nobody asks for it again: a person accounts for it. */
+static int confirm_forgotten(struct cli_client *c, const char *machine, const json_t *m)
+{
+	OWN(arena) a = arena_new();
+	const char *tenant = json_str_at(m, "status", "tenant", "name");
+
+	fprintf(stderr,
+		"Each drive marked - goes out of spec.drives of machine %s (serial number %s): drover has not wiped\n"
+		"it%s and does not ask for it again. It may hold data. If it can be put back, do that, and let it be\n"
+		"wiped: drover approve %s --wipe. Yes says that a person accounts for it: destroyed, or kept where\n"
+		"nobody reads it.\n",
+		machine, str_or(json_str_at(m, "spec", "identity", "serialNumber"), "unknown"),
+		tenant ? arena_printf(a, " since tenant %s used the machine,", tenant) : "",
+		machine);
+	return cli_confirm(c);
+}
+
+/* What is taken on trust with them. */
+static void show_dark(struct cli_client *c, const json_t *controllers)
+{
+	json_t *o;
 	size_t i;
 
-	json_array_foreach (a, i, d)
-		if (!has_drive(b, d))
-			fprintf(c->json ? stderr : c->out, "%c %s %lld bytes %s\n", sign,
-				str_or(json_str_at(d, "wwn"), "(no wwn)"),
-				(long long)json_int_at(d, "bytes"),
-				str_or(json_str_at(d, "model"), ""));
+	json_array_foreach (controllers, i, o)
+		if (json_int_at(o, "dark") > 0)
+			fprintf(c->json ? stderr : c->out,
+				"! %lld of storage controller %s without a driver: what is behind it is "
+				"neither seen nor wiped\n",
+				(long long)json_int_at(o, "dark"), json_str_at(o, "id"));
 }
 
 static json_t *approval(struct cli_client *c, const char *action, const char *claim)
@@ -46,9 +87,11 @@ static json_t *approval(struct cli_client *c, const char *action, const char *cl
 	return json_pack("{s:s, s:s, s:s*}", "action", action, "id", id, "claim", claim);
 }
 
-/* spec.drives becomes what the last inspection saw; NULL: nothing to do, and it said so. */
-static json_t *drives(struct cli_client *c, const json_t *m)
+/* spec.drives becomes what the last inspection saw; NULL: nothing is to be written, and it said so. */
+static json_t *drives(struct cli_client *c, const struct cli_approve *a, const json_t *m)
 {
+	FILE *out = c->json ? stderr : c->out;
+	size_t forgotten;
 	json_t *seen = json_at(m, "status", "inventory", "drives");
 	const json_t *want = json_at(m, "spec", "drives");
 
@@ -56,8 +99,11 @@ static json_t *drives(struct cli_client *c, const json_t *m)
 		(void)cli_failed(c, "the agent has not inspected it yet");
 		return NULL;
 	}
-	show(c, want, seen, '-');
-	show(c, seen, want, '+');
+	forgotten = show(out, want, seen, '-');
+	(void)show(out, seen, want, '+');
+	fflush(out);
+	if (forgotten && !a->yes && confirm_forgotten(c, a->machine, m))
+		return NULL;
 	return json_incref(seen);
 }
 
@@ -164,7 +210,7 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 	struct err e;
 	OWN(arena) mem = arena_new();
 	OWN_JSON m = cli_get(c, OBJECT_MACHINE, a->machine, &e);
-	json_t *spec, *list;
+	json_t *spec, *list, *controllers = json_at(m, "status", "inventory", "controllers");
 	OWN_JSON seen = identity_of(json_at(m, "status", "identity"));
 	bool again, quarantined = str_eq(json_str_at(m, "status", "state"), "quarantined");
 
@@ -185,12 +231,15 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 	if (!json_at(m, "spec", "identity"))
 		json_object_set(spec, "identity", seen);
 	if (a->drives) {
-		list = drives(c, m);
+		list = drives(c, a, m);
 		if (!list) {
 			json_decref(spec);
 			return 1;
 		}
 		json_object_set_new(spec, "drives", list);
+		if (json_array_size(controllers))
+			json_object_set(spec, "controllers", controllers);
+		show_dark(c, controllers);
 	}
 	/* In quarantine because of its drives: with these it is looked at and wiped again. */
 	again = a->drives && quarantined;

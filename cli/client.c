@@ -204,6 +204,22 @@ json_t *cli_machine(struct cli_client *c, const char *name, struct err *e)
 	return cli_get(c, OBJECT_MACHINE, of, e);
 }
 
+/* --- asking a person ------------------------------------------------------------------------------ */
+
+int cli_confirm(const struct cli_client *c)
+{
+	char line[16] = "";
+
+	if (!isatty(STDIN_FILENO))
+		return cli_failed(
+			c, "no terminal to ask at: nothing was written; say --yes if it is so");
+	fputs("Type yes if it is so: ", stderr);
+	fflush(stderr);
+	if (fgets(line, sizeof(line), stdin) && str_eq(line, "yes\n"))
+		return 0;
+	return cli_failed(c, "nothing was written");
+}
+
 /* --- what was written ----------------------------------------------------------------------------- */
 
 /* In single quotes for a shell; malloc'd. */

@@ -50,6 +50,10 @@ void cli_close(struct cli_client *c);
 int cli_failed(const struct cli_client *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Asks at the terminal whether what was said on standard error is so.  0: yes; else 1, and it said that nothing was
+ * written (without a terminal: that --yes is wanted). */
+int cli_confirm(const struct cli_client *c);
+
 /* What the server answered, or NULL with e. */
 json_t *cli_get(struct cli_client *c, enum object_kind_id kind, const char *name, struct err *e);
 

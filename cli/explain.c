@@ -137,6 +137,8 @@ static void operation(json_t *o, const struct machine *m)
 	const struct machine_state_info *info =
 		s == MACHINE_STATE_NONE ? NULL : &machine_state_info[s];
 
+	bool quarantined = s == MACHINE_QUARANTINED && m->status.quarantine;
+
 	/* At rest the journal tells of what is long done. */
 	if (!op || !info || (!info->limit_s && str_empty(op->last_error.reason)))
 		return;
@@ -153,8 +155,11 @@ static void operation(json_t *o, const struct machine *m)
 		put_time(json_object_get(o, "progress"), "expectedEnd", op->progress->expected_end);
 	}
 	put_time(o, "nextTry", op->next_attempt);
-	put_error(o, "lastError",
-		  error_of(op->last_error.reason, op->last_error.message, op->last_error.time));
+	if (!quarantined || !str_eq(op->last_error.reason, m->status.quarantine->reason))
+		put_error(
+			o, "lastError",
+			error_of(op->last_error.reason, op->last_error.message,
+				 op->last_error.time)); /* else it says that it is in quarantine */
 	if (op->deadline && info->limit_s) {
 		put_time(o, "deadline", op->deadline);
 		put(o, "then", machine_state_info[info->on_limit].name);

@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "api/annotations.h"
 #include "base/arena.h"
@@ -134,15 +133,6 @@ int cli_do_retire(struct cli_client *c, const char *name, const char *reason)
 
 /* --- confirm-off ---------------------------------------------------------------------------------- */
 
-static bool says_yes(void)
-{
-	char line[16] = "";
-
-	fputs("Type yes if it is so: ", stderr);
-	fflush(stderr);
-	return fgets(line, sizeof(line), stdin) && str_eq(line, "yes\n");
-}
-
 int cli_do_confirm_off(struct cli_client *c, const char *name, bool yes)
 {
 	struct err e;
@@ -162,10 +152,8 @@ int cli_do_confirm_off(struct cli_client *c, const char *name, bool yes)
 		"cannot be asked. drover then deletes its Node and ends its claim: if it runs all the same, a\n"
 		"job can run twice, and two machines can write to one volume.\n",
 		name_of(m), str_or(json_str_at(m, "spec", "identity", "serialNumber"), "unknown"));
-	if (!yes && !isatty(STDIN_FILENO))
-		return cli_failed(c, "no terminal to ask at: say --yes if it is so");
-	if (!yes && !says_yes())
-		return cli_failed(c, "nothing was written");
+	if (!yes && cli_confirm(c))
+		return 1;
 	return cli_write(c, OBJECT_MACHINE, name_of(m), cli_annotation(c, REQUEST_CONFIRM_OFF, id),
 			 arena_printf(a, "machine %s: taken for off in this operation (%s)",
 				      name_of(m), id));

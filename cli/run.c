@@ -1,8 +1,9 @@
 /*
  * run: `drover run`, one replica as a process: the real loop, libcurl, and three listeners.
  *
- *	agent   TLS, certificate of our own CA for the names that Providers give
- *	media   plain HTTP: BMCs rarely verify; its URLs are unguessable
+ *	agent   TLS, certificate of our own CA for the names that Providers give; the media too, for BMCs and
+ *		firmware that take HTTPS (Provider spec.boot.mediaURL says which)
+ *	media   plain HTTP, for all others
  *	ops     plain HTTP: /healthz /readyz /metrics
  */
 #include <argp.h>
@@ -269,6 +270,7 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 	r->media = httpd_new(r->group);
 	r->ops = httpd_new(r->group);
 	agent_endpoint_api_routes(controller_agent_endpoint(r->controller), r->agent);
+	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->agent);
 	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->media);
 	controller_ops_routes(r->controller, r->ops);
 	r->media_l = httpd_mhd_new(r->media, &media, e);

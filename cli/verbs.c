@@ -135,7 +135,10 @@ int cli_approve(int argc, char **argv)
 		 "It holds nothing of worth: take it down and wipe it although it is on or quarantined",
 		 0},
 		{"drives", DRIVES, NULL, 0,
-		 "Its drives are those that the last inspection saw; out of quarantine it is wiped again",
+		 "Its drives are those that the last inspection saw; out of quarantine it is wiped again. A drive that is "
+		 "forgotten by it was not wiped: a person accounts for it",
+		 0},
+		{"yes", 'y', NULL, 0, "--drives: what is forgotten is accounted for, do not ask",
 		 0},
 		{"adopt", ADOPT, "CLAIM", 0,
 		 "It serves this NodeClaim already, as the tenant's Node of that name; it is not touched",
@@ -149,11 +152,12 @@ int cli_approve(int argc, char **argv)
 		&v, options, "MACHINE",
 		"Let drover act on a machine: spec.managementPolicy becomes Manage and spec.identity what its BMC said.\v"
 		"Examples:\n  drover approve gpu-r1-07\n  drover approve gpu-r1-07 --wipe\n"
-		"  drover approve gpu-r1-07 --drives\n  drover approve gpu-r1-07 --adopt h100-x7k2p\n"
+		"  drover approve gpu-r1-07 --drives --yes\n  drover approve gpu-r1-07 --adopt h100-x7k2p\n"
 		"  drover approve gpu-r1-07 --bmc\n"
 		"The same with kubectl: patch spec.managementPolicy, spec.identity, spec.approval, spec.drives.",
 		argc, argv);
 	v.approve.machine = v.name;
+	v.approve.yes = v.yes;
 	return RUN_ONE(v, "drover approve", cli_do_approve(&c, &v.approve));
 }
 

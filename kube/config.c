@@ -1,17 +1,17 @@
 #include "kube/config.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/crypto.h"
 #include "base/data/json.h"
-#include "base/mem.h"
-#include "base/str.h"
 #include "base/data/yaml.h"
+#include "base/http/http_address.h"
+#include "base/mem.h"
+#include "base/pem.h"
+#include "base/str.h"
 
 /*
  * The text becomes a tree, the tree is checked, then the parts of the current
@@ -21,6 +21,11 @@
  * other clusters with other logins.
  */
 #define MAX_FILE ((size_t)1 << 20)
+#define MAX_ENTRIES 100 /* clusters, users and contexts in a tenant's file, of each */
+#define MAX_NAME 253	/* what names them */
+#define MAX_SERVER 1024
+#define MAX_TOKEN ((size_t)32 << 10) /* servers take headers of 8 to 64 KiB */
+#define MAX_TENANT_CERTS 32
 #define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 
 struct reader {
@@ -49,6 +54,7 @@ struct kube_config *kube_config_copy(const struct kube_config *c)
 	struct kube_config *n = mem_new(struct kube_config);
 
 	n->server = mem_strdup(c->server);
+	n->local_ok = c->local_ok;
 	n->ca_pem = mem_strdup(c->ca_pem);
 	n->tls_server_name = mem_strdup(c->tls_server_name);
 	n->client_cert_pem = mem_strdup(c->client_cert_pem);
@@ -108,54 +114,6 @@ static struct secret *read_file(const char *path, struct err *e)
 
 /* --- the address ------------------------------------------------------------------------------- */
 
-static bool ipv4_is_local(uint32_t a)
-{
-	return a >> 24 == 127 || a >> 24 == 0 || a >> 16 == 0xa9fe;
-}
-
-static bool ipv6_is_local(const struct in6_addr *a)
-{
-	static const uint8_t nat64[12] = {0, 0x64, 0xff, 0x9b};
-	static const uint8_t zero[12];
-	const uint8_t *b = a->s6_addr;
-	uint32_t last =
-		(uint32_t)b[12] << 24 | (uint32_t)b[13] << 16 | (uint32_t)b[14] << 8 | b[15];
-
-	if (IN6_IS_ADDR_LINKLOCAL(a))
-		return true;
-	/* An IPv4 address in one of the forms that the kernel or a gateway turns back.  The compatible
-	 * form holds :: and ::1 as well. */
-	if (IN6_IS_ADDR_V4MAPPED(a) || !memcmp(b, nat64, 12) || !memcmp(b, zero, 12))
-		return ipv4_is_local(last);
-	return false;
-}
-
-/* host: what stands between scheme and port, brackets taken off. */
-static bool host_is_local(const char *host, bool bracketed)
-{
-	struct in6_addr a6;
-	struct in_addr a4;
-	char name[256];
-	size_t n;
-
-	if (bracketed)
-		return inet_pton(AF_INET6, host, &a6) != 1 || ipv6_is_local(&a6);
-	if (!str_copy(name, sizeof(name), host))
-		return true;
-	n = strlen(name);
-	if (n && name[n - 1] == '.')
-		name[--n] = '\0';
-	/* inet_aton() knows 127.1, 0x7f000001 and 2130706433, as every resolver does. */
-	if (inet_aton(name, &a4))
-		return ipv4_is_local(ntohl(a4.s_addr));
-	for (size_t i = 0; i < n; i++)
-		if (name[i] >= 'A' && name[i] <= 'Z')
-			name[i] = (char)(name[i] + 'a' - 'A');
-	return !n || str_eq(name, "localhost") || str_ends(name, ".localhost") ||
-	       str_eq(name, "localhost.localdomain") || str_eq(name, "ip6-localhost") ||
-	       str_eq(name, "ip6-loopback");
-}
-
 static bool is_port(const char *s)
 {
 	int64_t port;
@@ -175,6 +133,12 @@ static int check_server(const char *server, const char *path, bool http_ok, bool
 	bool bracketed;
 	size_t n;
 
+	if (strlen(server) > MAX_SERVER)
+		return err_set(e, ERR_INVALID, 0, "%s: has more than %d bytes", path, MAX_SERVER);
+	/* Not quoted: passwords stand in these. */
+	if (strpbrk(server, "@?#"))
+		return err_set(e, ERR_INVALID, 0,
+			       "%s: want https://host:port, without user, query or fragment", path);
 	if (str_starts(server, "https://"))
 		p = server + 8;
 	else if (http_ok && str_starts(server, "http://"))
@@ -203,14 +167,13 @@ static int check_server(const char *server, const char *path, bool http_ok, bool
 	if (*rest && *rest != '/')
 		return err_set(e, ERR_INVALID, 0, "%s: want https://host:port, got \"%s\"", path,
 			       server);
-	if (strpbrk(rest, "?#%\\ ") || strstr(rest, "/.."))
-		return err_set(e, ERR_INVALID, 0,
-			       "%s: a path without escapes, query or fragment, got \"%s\"", path,
+	if (strpbrk(rest, "%\\ ") || strstr(rest, "/.."))
+		return err_set(e, ERR_INVALID, 0, "%s: a path without escapes, got \"%s\"", path,
 			       server);
 	for (const char *c = rest; *c; c++)
 		if (*c <= ' ' || *c > '~')
 			return err_set(e, ERR_INVALID, 0, "%s: only printable ASCII", path);
-	if (!local_ok && host_is_local(host, bracketed))
+	if (!local_ok && http_host_is_local(host, bracketed))
 		return err_set(e, ERR_INVALID, 0,
 			       "%s: loopback and link-local addresses are not allowed in a "
 			       "tenant's kubeconfig, got \"%s\"",
@@ -244,6 +207,23 @@ static int member(struct reader *r, const json_t *o, const char *path, const cha
 	return 0;
 }
 
+/* What names a context, cluster or user: foreign text that only has to be equal to itself. */
+static int check_name(struct reader *r, const json_t *v, const char *path, const char *name)
+{
+	const char *s = json_string_value(v);
+
+	if (is_unset(v))
+		return 0;
+	if (!s || json_string_length(v) > MAX_NAME || strlen(s) != json_string_length(v))
+		return err_set(r->e, ERR_INVALID, 0, "%s%s%s: want a name of at most %d bytes",
+			       path, *path ? "." : "", name, MAX_NAME);
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			return err_set(r->e, ERR_INVALID, 0, "%s%s%s: has a control character",
+				       path, *path ? "." : "", name);
+	return 0;
+}
+
 static int only_allowed(struct reader *r, const json_t *o, const char *path,
 			const char *const *allowed)
 {
@@ -262,21 +242,64 @@ static int only_allowed(struct reader *r, const json_t *o, const char *path,
 	return 0;
 }
 
-/* Every entry of a tenant's clusters or users, used or not. */
+/* Every entry of one of a tenant's lists, used or not. */
 static int check_all(struct reader *r, const json_t *top, const char *list, const char *inner,
 		     const char *const *allowed)
 {
-	const json_t *v;
+	const json_t *all = json_object_get(top, list), *v;
 	size_t i;
 
-	json_array_foreach (json_object_get(top, list), i, v) {
+	if (!is_unset(all) && !json_is_array(all))
+		return err_set(r->e, ERR_INVALID, 0, "%s: want a list", list);
+	if (json_array_size(all) > MAX_ENTRIES)
+		return err_set(r->e, ERR_INVALID, 0, "%s: has more than %d entries", list,
+			       MAX_ENTRIES);
+	json_array_foreach (all, i, v) {
 		char path[64];
 
+		(void)str_format(path, sizeof(path), "%s[%zu]", list, i);
+		if (!json_is_object(v))
+			return err_set(r->e, ERR_INVALID, 0, "%s: want an object", path);
+		if (check_name(r, json_object_get(v, "name"), path, "name") < 0)
+			return -1;
 		(void)str_format(path, sizeof(path), "%s[%zu].%s", list, i, inner);
 		if (only_allowed(r, json_object_get(v, inner), path, allowed) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+/* The file as a whole; what is refused of it does not depend on the context in use. */
+static int check_tenant(struct reader *r, const json_t *top)
+{
+	static const char *const top_members[] = {"apiVersion",	     "kind",	   "clusters",
+						  "users",	     "contexts",   "preferences",
+						  "current-context", "extensions", NULL};
+	static const char *const cluster_members[] = {
+		"server",	   "certificate-authority-data",
+		"tls-server-name", "disable-compression",
+		"extensions",	   NULL};
+	static const char *const user_members[] = {"client-certificate-data", "client-key-data",
+						   "token", "extensions", NULL};
+	static const char *const context_members[] = {"cluster", "user", "namespace", "extensions",
+						      NULL};
+	const char *key;
+	json_t *v;
+
+	json_object_foreach ((json_t *)(uintptr_t)top, key, v) {
+		size_t i = 0;
+
+		while (top_members[i] && strcmp(top_members[i], key) != 0)
+			i++;
+		if (!top_members[i])
+			return err_set(r->e, ERR_INVALID, 0,
+				       "%s: not allowed in a tenant's kubeconfig", key);
+	}
+	if (check_name(r, json_object_get(top, "current-context"), "", "current-context") < 0 ||
+	    check_all(r, top, "clusters", "cluster", cluster_members) < 0 ||
+	    check_all(r, top, "users", "user", user_members) < 0)
+		return -1;
+	return check_all(r, top, "contexts", "context", context_members);
 }
 
 /* The first entry of that name; path is where it stands. */
@@ -332,23 +355,48 @@ static int material(struct reader *r, const json_t *o, const char *path, const c
 	} else {
 		return 0;
 	}
-	if (strlen(secret_expose(*out)) == secret_len(*out) &&
-	    strstr(secret_expose(*out), "-----BEGIN "))
-		return 0;
-	secret_free(*out);
-	*out = NULL;
-	return err_set(r->e, ERR_INVALID, 0, "%s.%s: is not PEM", path, data ? data_name : name);
+	return 0;
 }
 
-static int public_material(struct reader *r, const json_t *o, const char *path, const char *name,
-			   char **out)
+/* The name of a member as it was read: for errors. */
+static const char *material_at(const json_t *o, const char *path, const char *name,
+			       char out[static 96])
+{
+	char data_name[64];
+
+	(void)str_format(data_name, sizeof(data_name), "%s-data", name);
+	(void)str_format(out, 96, "%s.%s", path,
+			 is_unset(json_object_get(o, data_name)) ? name : data_name);
+	return out;
+}
+
+static int take_certs(struct reader *r, const json_t *o, const char *path, const char *name,
+		      char **out)
 {
 	OWN(secret) s = NULL;
+	char at[96];
 
 	if (material(r, o, path, name, &s) < 0)
 		return -1;
-	*out = s ? mem_strdup(secret_expose(s)) : NULL;
-	return 0;
+	if (!s)
+		return 0;
+	*out = pem_certs(secret_expose(s), secret_len(s),
+			 r->trust == KUBE_CONFIG_TENANT ? MAX_TENANT_CERTS : PEM_CERTS_MAX, r->e);
+	return *out ? 0 : err_wrap(r->e, "%s", material_at(o, path, name, at));
+}
+
+static int take_key(struct reader *r, const json_t *o, const char *path, const char *name,
+		    struct secret **out)
+{
+	OWN(secret) s = NULL;
+	char at[96];
+
+	if (material(r, o, path, name, &s) < 0)
+		return -1;
+	if (!s)
+		return 0;
+	*out = pem_key(secret_expose(s), secret_len(s), r->e);
+	return *out ? 0 : err_wrap(r->e, "%s", material_at(o, path, name, at));
 }
 
 static int take_cluster(struct reader *r, const json_t *o, const char *path, const char *server,
@@ -376,16 +424,16 @@ static int take_cluster(struct reader *r, const json_t *o, const char *path, con
 	if (check_server(server ? server : text, server ? "server" : at, !tenant, !tenant || server,
 			 r->e) < 0)
 		return -1;
-	if (name &&
-	    strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:") !=
-		    strlen(name))
+	if (name && !http_is_server_name(name))
 		return err_set(r->e, ERR_INVALID, 0,
-			       "%s.tls-server-name: want a host name, got \"%s\"", path, name);
+			       "%s.tls-server-name: want a host name or four decimal numbers, got "
+			       "\"%s\"",
+			       path, name);
 	c->server = mem_strdup(server ? server : text);
 	for (n = strlen(c->server); n && c->server[n - 1] == '/'; n--)
 		c->server[n - 1] = '\0';
 	c->tls_server_name = mem_strdup(name);
-	if (public_material(r, o, path, "certificate-authority", &c->ca_pem) < 0)
+	if (take_certs(r, o, path, "certificate-authority", &c->ca_pem) < 0)
 		return -1;
 	if (tenant && !c->ca_pem)
 		return err_set(r->e, ERR_INVALID, 0, "%s.certificate-authority-data: missing",
@@ -396,6 +444,8 @@ static int take_cluster(struct reader *r, const json_t *o, const char *path, con
 /* A token stands in a header: nothing that could end the line. */
 static int check_token(const char *token, size_t len, const char *path, struct err *e)
 {
+	if (len > MAX_TOKEN)
+		return err_set(e, ERR_INVALID, 0, "%s: has more than %zu bytes", path, MAX_TOKEN);
 	for (size_t i = 0; i < len; i++)
 		if (token[i] <= ' ' || token[i] > '~')
 			return err_set(e, ERR_INVALID, 0, "%s: want printable ASCII without spaces",
@@ -446,12 +496,14 @@ static int take_user(struct reader *r, const json_t *o, const char *path, struct
 		if (!c->token)
 			return err_wrap(r->e, "%s.tokenFile", path);
 	}
-	if (public_material(r, o, path, "client-certificate", &c->client_cert_pem) < 0 ||
-	    material(r, o, path, "client-key", &c->client_key_pem) < 0)
+	if (take_certs(r, o, path, "client-certificate", &c->client_cert_pem) < 0 ||
+	    take_key(r, o, path, "client-key", &c->client_key_pem) < 0)
 		return -1;
 	if (!c->client_cert_pem != !c->client_key_pem)
 		return err_set(r->e, ERR_INVALID, 0,
 			       "%s: a client certificate and its key come together", path);
+	if (c->client_key_pem && pem_pair(c->client_cert_pem, c->client_key_pem, r->e) < 0)
+		return err_wrap(r->e, "%s", material_at(o, path, "client-key", at));
 	if (r->trust == KUBE_CONFIG_TENANT && !c->client_cert_pem && !c->token)
 		return err_set(r->e, ERR_INVALID, 0,
 			       "%s: neither token nor client-certificate-data", path);
@@ -460,21 +512,13 @@ static int take_user(struct reader *r, const json_t *o, const char *path, struct
 
 static int take(struct reader *r, const json_t *top, const char *server, struct kube_config *c)
 {
-	static const char *const cluster_members[] = {
-		"server",	   "certificate-authority-data",
-		"tls-server-name", "disable-compression",
-		"extensions",	   NULL};
-	static const char *const user_members[] = {"client-certificate-data", "client-key-data",
-						   "token", "extensions", NULL};
 	const json_t *context, *cluster, *user;
 	const char *current, *cluster_name, *user_name, *ns;
 	char context_at[64], cluster_at[64], user_at[64];
 
 	if (!json_is_object(top))
 		return err_set(r->e, ERR_INVALID, 0, "want a Config object");
-	if (r->trust == KUBE_CONFIG_TENANT &&
-	    (check_all(r, top, "clusters", "cluster", cluster_members) < 0 ||
-	     check_all(r, top, "users", "user", user_members) < 0))
+	if (r->trust == KUBE_CONFIG_TENANT && check_tenant(r, top) < 0)
 		return -1;
 	current = json_str_at(top, "current-context");
 	if (str_empty(current))
@@ -510,6 +554,7 @@ struct kube_config *kube_config_parse(const char *text, size_t len, enum kube_co
 		(void)!err_set(e, ERR_INVALID, 0, "a kubeconfig has at most %zu bytes", MAX_FILE);
 		return NULL;
 	}
+	c->local_ok = trust == KUBE_CONFIG_OWN;
 	top = yaml_parse(text, len, e);
 	if (!top || take(&r, top, str_empty(server) ? NULL : server, c) < 0)
 		return NULL;
@@ -555,6 +600,7 @@ struct kube_config *kube_config_in_cluster_at(const char *host, const char *port
 {
 	OWN(kube_config) c = mem_new(struct kube_config);
 	struct err none;
+	char *ca;
 
 	if (str_empty(host) || str_empty(port)) {
 		(void)!err_set(e, ERR_NOT_FOUND, 0,
@@ -565,11 +611,14 @@ struct kube_config *kube_config_in_cluster_at(const char *host, const char *port
 				      : mem_printf("https://%s:%s", host, port);
 	if (check_server(c->server, "KUBERNETES_SERVICE_HOST", false, true, e) < 0)
 		return NULL;
-	c->ca_pem = read_text(dir, "ca.crt", e);
-	if (!c->ca_pem)
+	c->local_ok = true;
+	ca = read_text(dir, "ca.crt", e);
+	if (!ca)
 		return NULL;
-	if (!strstr(c->ca_pem, "-----BEGIN ")) {
-		(void)!err_set(e, ERR_INVALID, 0, "%s/ca.crt: is not PEM", dir);
+	c->ca_pem = pem_certs(ca, strlen(ca), PEM_CERTS_MAX, e);
+	free(ca);
+	if (!c->ca_pem) {
+		(void)!err_wrap(e, "%s/ca.crt", dir);
 		return NULL;
 	}
 	c->token_file = mem_printf("%s/token", dir);

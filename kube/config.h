@@ -15,8 +15,11 @@
  * accepted: an https server that is not loopback or link-local (unless
  * `server` was given, which an admin wrote), an inline CA, and an inline key
  * pair or token.  exec, auth-provider, any path, proxy-url, insecure-skip-tls-verify,
- * user and password are refused: ERR_INVALID, and the text names the field
- * ("users[0].user.exec: not allowed in a tenant's kubeconfig").
+ * user and password are refused, as is each member that is not known, a name with control
+ * characters, an encrypted key, a key of another certificate, and what is larger than its bound:
+ * ERR_INVALID, and the text names the field
+ * ("users[0].user.exec: not allowed in a tenant's kubeconfig").  Addresses behind names are judged when
+ * they are connected to (http.h, local_ok), also those behind a name in `server`.
  * With KUBE_CONFIG_OWN paths (relative to dir) are read as well; exec and auth-provider are
  * ERR_UNSUPPORTED, as are proxies, passwords and impersonation; insecure-skip-tls-verify
  * is refused.  A plain http server passes here and only here; a client wants plain_ok for it.
@@ -25,8 +28,9 @@
 enum kube_config_trust { KUBE_CONFIG_OWN, KUBE_CONFIG_TENANT };
 
 struct kube_config {
-	char *server; /* https://host:port */
-	char *ca_pem;
+	char *server;  /* https://host:port */
+	bool local_ok; /* our own: a name may lead to loopback (http.h) */
+	char *ca_pem;  /* this and the key pair: written anew by pem.h, from what was understood */
 	char *tls_server_name; /* NULL: the host */
 	char *client_cert_pem;
 	struct secret *client_key_pem;

@@ -69,6 +69,7 @@ struct provider_observation {
 	bool media_inserted;
 	const char *media_url; /* NULL: none or unknown */
 	const char *http_url;  /* what HTTP boot would fetch, or did last; NULL: none or unknown */
+	const char *address;   /* that the BMC answers from; NULL: unknown */
 	const char *session_uri;  /* to journal; NULL: none */
 	const char *learned_pin;  /* trust on first use: to be stored; NULL: none */
 	const char *handle_state; /* managed, elastic: state of the handle asked about */
@@ -81,6 +82,9 @@ struct provider_call {
 	/* Asked just before each request that changes the machine goes out (waiting for pace and login
 	 * takes time): lease, fence and view still good?  False: nothing is sent, ERR_CONFLICT.  NULL: yes. */
 	bool (*may_act)(void *arg);
+	/* Asked before anything is changed, with what this very call has just read (the media are left out): is it the
+	 * machine that is meant, as it has to be?  -1: nothing is sent, and the call ends with that error.  NULL: it is. */
+	int (*fits)(const struct provider_observation *seen, void *arg, struct err *e);
 	/* The login that the journal names, so that a successor can end it ("" where there is none): in another
 	 * one nothing that changes the machine is sent, ERR_UNAVAILABLE; an observation tells the new one.
 	 * NULL: any. */

@@ -111,6 +111,51 @@ static bool may_act(void *arg)
 	return !j->abandoned && !j->new_login && (!j->call.may_act || j->call.may_act(j->call.arg));
 }
 
+static enum provider_power power_of(enum redfish_power p)
+{
+	switch (p) {
+	case REDFISH_POWER_UNKNOWN:
+		return PROVIDER_POWER_UNKNOWN;
+	case REDFISH_POWER_OFF:
+		return PROVIDER_POWER_OFF;
+	case REDFISH_POWER_ON:
+		return PROVIDER_POWER_ON;
+	case REDFISH_POWER_TURNING_ON:
+	case REDFISH_POWER_TURNING_OFF:
+		return PROVIDER_POWER_CHANGING;
+	}
+	return PROVIDER_POWER_UNKNOWN;
+}
+
+/* The disk is what boots without an override, and all that some BMCs have for "none". */
+static bool overridden(const struct redfish_system *s)
+{
+	return s->boot_target && !str_eq(s->boot_target, "None") &&
+	       !str_eq(s->boot_target, "Hdd") && !str_eq(s->boot_enabled, "Disabled");
+}
+
+/* Texts stay the client's. */
+static void see(const struct redfish_system *s, struct provider_observation *o)
+{
+	o->read_at = s->read_at;
+	o->power = power_of(s->power);
+	o->system_uuid = s->system_uuid;
+	o->serial = s->serial;
+	o->boot_override = overridden(s);
+	o->http_url = s->http_boot_uri;
+}
+
+static int fits(const struct redfish_system *s, void *arg, struct err *e)
+{
+	struct job *j = arg;
+	struct provider_observation o = {0};
+
+	if (!j->call.fits)
+		return 0;
+	see(s, &o);
+	return j->call.fits(&o, j->call.arg, e);
+}
+
 /* --- answers of the client ------------------------------------------------------------------------ */
 
 static void on_plain(const struct err *e, void *arg)
@@ -139,32 +184,10 @@ static void on_media(const struct redfish_media *m, const struct err *e, void *a
 		j->seen.media_inserted = m->inserted;
 		j->seen.media_url = m->image;
 	}
+	j->seen.address = redfish_address(bmc);
 	j->seen.session_uri = redfish_session_uri(bmc);
 	j->seen.learned_pin = redfish_learned_pin(bmc);
 	job_end(j, &j->seen, NULL);
-}
-
-static enum provider_power power_of(enum redfish_power p)
-{
-	switch (p) {
-	case REDFISH_POWER_UNKNOWN:
-		return PROVIDER_POWER_UNKNOWN;
-	case REDFISH_POWER_OFF:
-		return PROVIDER_POWER_OFF;
-	case REDFISH_POWER_ON:
-		return PROVIDER_POWER_ON;
-	case REDFISH_POWER_TURNING_ON:
-	case REDFISH_POWER_TURNING_OFF:
-		return PROVIDER_POWER_CHANGING;
-	}
-	return PROVIDER_POWER_UNKNOWN;
-}
-
-/* The disk is what boots without an override, and all that some BMCs have for "none". */
-static bool overridden(const struct redfish_system *s)
-{
-	return s->boot_target && !str_eq(s->boot_target, "None") &&
-	       !str_eq(s->boot_target, "Hdd") && !str_eq(s->boot_enabled, "Disabled");
 }
 
 static void on_system(const struct redfish_system *s, const struct err *e, void *arg)
@@ -176,11 +199,9 @@ static void on_system(const struct redfish_system *s, const struct err *e, void 
 		return;
 	}
 	j->strings = arena_new();
-	j->seen.read_at = s->read_at;
-	j->seen.power = power_of(s->power);
+	see(s, &j->seen);
 	j->seen.system_uuid = arena_strdup(j->strings, s->system_uuid);
 	j->seen.serial = arena_strdup(j->strings, s->serial);
-	j->seen.boot_override = overridden(s);
 	j->seen.http_url = arena_strdup(j->strings, s->http_boot_uri);
 	redfish_read_media(j->m->bmc, on_media, j);
 }
@@ -309,6 +330,7 @@ static struct provider_machine *redfish_attach(struct provider *p,
 		.old_session = s->old_session,
 		.plain_ok = rp->plain_ok,
 		.may_act = may_act,
+		.fits = fits,
 	};
 	struct redfish *bmc = redfish_new(rp->group, rp->http, &spec, e);
 	struct provider_machine *m;

@@ -266,20 +266,7 @@ static void boot_where(struct redfish *r)
 		boot_checked(r);
 }
 
-static void on_boot_system(struct redfish *r, const struct rf_reply *p)
-{
-	if (p->err.kind != ERR_NONE) {
-		rf_fail(r, &p->err);
-		return;
-	}
-	if (rf_learn_system(r, p))
-		rf_oem_boot(r, boot_where);
-}
-
 void rf_boot(struct redfish *r)
 {
-	if (r->op->system)
-		rf_oem_boot(r, boot_where);
-	else
-		rf_get(r, mem_strdup(r->system_path), on_boot_system);
+	rf_oem_boot(r, boot_where); /* the System was read before any change */
 }

@@ -133,7 +133,7 @@ static void reply_err(const struct rf_request *q, const struct http_reply *http,
 		p->err.kind = ERR_PROTOCOL;
 	if (http->status == 405 || http->status == 501)
 		p->err.kind = ERR_UNSUPPORTED;
-	/* A conflict is another machine, see redfish.h: this is a tag, or a state that passes. */
+	/* A conflict is the owner's no, see redfish.h: this is a tag, or a state that passes. */
 	if (p->err.kind == ERR_CONFLICT)
 		p->err.kind = http->status == 409 ? ERR_UNAVAILABLE : ERR_PROTOCOL;
 	id = last_part(json_str_at(first, "MessageId"));

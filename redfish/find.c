@@ -53,36 +53,25 @@ unsigned rf_reset_types(const json_t *values)
 	return types;
 }
 
-static bool differ(const char *a, const char *b)
-{
-	return *a && *b && !str_eq(a, b);
-}
-
 /*
- * What is about to change a machine was decided about the one that the owner
- * saw: another one counts only once a read of the System has told of it.
+ * What is about to change a machine was decided about one that the owner saw: whether
+ * this is that one is his to say, of what has just been read.
  */
-static bool same_machine(struct redfish *r, const struct rf_reply *p)
+static bool is_meant(struct redfish *r, const struct rf_reply *p)
 {
-	struct rf_identity now, *was = &r->identity;
+	struct rf_identity id;
+	struct redfish_system s;
+	struct err e;
 
-	rf_identity_of(p->json, &now);
-	if (differ(was->uuid, now.uuid) || differ(was->serial, now.serial)) {
-		if (rf_changes(r->op)) {
+	rf_identity_of(p->json, &id);
+	rf_parse(p->json, p->sent_at, &s, &id);
+	if (rf_changes(r->op) && r->fits && r->fits(&s, r->op->arg, &e) < 0) {
+		if (e.kind == ERR_CONFLICT) /* so are the paths another one's */
 			rf_forget(r);
-			rf_fail_as(r, ERR_CONFLICT, "another machine answers at this address now");
-			return false;
-		}
-		if (r->op->kind != RF_READ_SYSTEM)
-			return true;
-		*was = (struct rf_identity){0};
+		rf_fail(r, &e);
+		return false;
 	}
-	/* Some withhold it for a while, as during POST: no reason to forget. */
-	if (now.uuid[0])
-		memcpy(was->uuid, now.uuid, sizeof(now.uuid));
-	if (now.serial[0])
-		memcpy(was->serial, now.serial, sizeof(now.serial));
-	r->proved_at = p->sent_at;
+	r->op->proved = true;
 	return true;
 }
 
@@ -101,7 +90,7 @@ bool rf_learn_system(struct redfish *r, const struct rf_reply *p)
 	};
 	unsigned types = rf_reset_types(json_at(reset, "ResetType@Redfish.AllowableValues"));
 
-	if (!same_machine(r, p))
+	if (!is_meant(r, p))
 		return false;
 	r->quirks = quirks_of(&facts);
 	rf_set(&r->settings, link_in(r, json_at(p->json, "@Redfish.Settings", "SettingsObject")));

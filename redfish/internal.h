@@ -97,6 +97,7 @@ struct rf_op {
 	enum redfish_boot boot;
 	char *url;
 	bool logged_in_again;
+	bool proved; /* the System was read in this operation and session, and is the one that is meant */
 	bool freeing, freed; /* old sessions are being deleted, were, to make room for a new one */
 	unsigned rung;	     /* of the ladder that the operation is on */
 	json_t *system;	     /* read in this operation; owned */
@@ -127,6 +128,7 @@ struct redfish {
 	struct secret *password;
 	uint32_t call_ms;
 	bool (*may_act)(void *arg);
+	int (*fits)(const struct redfish_system *s, void *arg, struct err *e);
 
 	struct list queue; /* of rf_op, waiting */
 	struct rf_op *op;  /* the one being served */
@@ -157,9 +159,7 @@ struct redfish {
 	bool root_known;
 	char *sessions_path, *service_path, *systems_path, *managers_path;
 	char *system_path, *system_fixed;
-	json_t *root;		     /* kept small: Vendor, Product, RedfishVersion, Oem's names */
-	struct rf_identity identity; /* of the System as last read */
-	int64_t proved_at;	     /* when, in this session; INT64_MIN: not in this one */
+	json_t *root; /* kept small: Vendor, Product, RedfishVersion, Oem's names */
 	char *reset_target, *reset_info;
 	char *settings,
 		*no_overrides; /* the pending object; the one that was looked at and has no boot options */
@@ -237,6 +237,9 @@ bool rf_learn_system(struct redfish *r,
 void rf_system_read(struct redfish *r);
 void rf_system_power(struct redfish *r);
 void rf_identity_of(const json_t *system, struct rf_identity *out);
+/* s points into system and id. */
+void rf_parse(const json_t *system, int64_t read_at, struct redfish_system *s,
+	      const struct rf_identity *id);
 
 void rf_parse_boot(const json_t *boot, struct redfish_system *s);
 /* True: next() gets the pending object, which goes through rf_pending_read(). */

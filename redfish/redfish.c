@@ -89,10 +89,11 @@ struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct r
 	r->origin = origin;
 	list_init(&r->queue);
 	r->group = g;
-	r->no_slot_until = r->proved_at = r->not_before = INT64_MIN;
+	r->no_slot_until = r->not_before = INT64_MIN;
 	r->pause = (struct backoff){.base_ms = BREAKER_BASE_MS, .cap_ms = BREAKER_CAP_MS};
 	r->call_ms = s->call_ms ? s->call_ms : CALL_MS;
 	r->may_act = s->may_act;
+	r->fits = s->fits;
 	r->user = mem_strdup(s->user);
 	r->password = secret_copy(s->password);
 	r->old_session = str_empty(s->old_session) ? NULL : mem_strdup(s->old_session);
@@ -381,6 +382,11 @@ void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *ar
 const char *redfish_session_uri(const struct redfish *r)
 {
 	return r->session_uri;
+}
+
+const char *redfish_address(const struct redfish *r)
+{
+	return http_peer_reached(r->peer);
 }
 
 const char *redfish_learned_pin(const struct redfish *r)

@@ -29,10 +29,10 @@
  * credentials, or another try, make a new client.  Such an error has the code 401; ERR_DENIED with any
  * other is about the certificate or one resource.
  *
- * An operation that changes the machine first reads the System if that was longer than 30 s ago or in
- * another session; another UUID or serial than was read before ends it with ERR_CONFLICT, nothing sent.
+ * An operation that changes the machine first reads the System itself, and again after a login in the middle of
+ * it: what it changes is the machine that this read showed, and fits() says whether it is the one that is meant.
  *
- * ERR_CONFLICT is another machine, or may_act() said no; nothing else is.
+ * ERR_CONFLICT is of may_act() and fits(); nothing else is.
  *
  * A 202 is followed to the end of its task, for 20 s at the longest; after that, or when the task is lost,
  * it counts as taken, which proves nothing.
@@ -46,6 +46,7 @@
 #define REDFISH_OP_MS 55000
 
 struct redfish;
+struct redfish_system;
 
 struct redfish_spec {
 	const char *
@@ -61,6 +62,10 @@ struct redfish_spec {
 	/* Called with an operation's arg just before each request that changes the machine goes out
 	 * (never for logins); false: nothing is sent, the operation ends with ERR_CONFLICT.  NULL: always. */
 	bool (*may_act)(void *arg);
+	/* Called with an operation's arg and the System that it has just read, before it changes the machine: is this
+	 * the one that is meant?  -1: nothing is sent, the operation ends with that error.  s: as redfish_read_system()
+	 * gives it, but for overrides that stand elsewhere than in the System.  NULL: it is. */
+	int (*fits)(const struct redfish_system *s, void *arg, struct err *e);
 };
 struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct redfish_spec *s,
 			    struct err *e);
@@ -69,6 +74,8 @@ void redfish_free(
 		r); /* ends what is in flight without done(); the session is left for the successor to delete */
 DEFINE_OWN(redfish)
 const char *redfish_session_uri(const struct redfish *r); /* NULL: none */
+const char *redfish_address(
+	const struct redfish *r); /* that it answers from, by its newest reply; NULL: none came */
 const char *redfish_learned_pin(const struct redfish *r); /* NULL: none */
 
 enum redfish_power {

@@ -26,7 +26,6 @@
 #define FIXED_SESSIONS "/redfish/v1/SessionService/Sessions"
 #define IDLE_MS 20000  /* idle for longer: the session has probably expired (some BMCs: 30 s) */
 #define LENT_MS 600000 /* for so long Basic serves before a session is tried for again */
-#define PROOF_MS 30000 /* a change relies on a look at the machine no older than this */
 
 static void log_in(struct redfish *r);
 static void on_root(struct redfish *r, const struct rf_reply *p);
@@ -65,7 +64,7 @@ static void drop_session(struct redfish *r)
 	rf_set(&r->session_uri, NULL);
 }
 
-/* A new session may be with another machine that got this address, and without sessions nothing tells. */
+/* What an operation changes is what it saw itself: a session may be with another machine that got this address. */
 static void on_proof(struct redfish *r, const struct rf_reply *p)
 {
 	if (p->status == 401 && r->basic) {
@@ -88,16 +87,9 @@ static void start(struct redfish *r)
 		get_root(r, r->basic ? RF_BASIC : RF_SESSION); /* it was closed before the login */
 }
 
-static bool is_proved(const struct redfish *r)
-{
-	return r->proved_at != INT64_MIN && loop_now(loop_of(r->group)) - r->proved_at <= PROOF_MS;
-}
-
 static void logged_in(struct redfish *r)
 {
-	bool known = r->identity.uuid[0] || r->identity.serial[0];
-
-	if (rf_changes(r->op) && r->system_path && known && !is_proved(r)) {
+	if (rf_changes(r->op) && r->system_path && !r->op->proved) {
 		rf_send(r, &(struct rf_request){.path = mem_strdup(r->system_path),
 						.own_login = true,
 						.login = r->basic ? RF_BASIC : RF_SESSION,
@@ -238,7 +230,7 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 	rf_set(&r->session_uri, path);
 	r->used_at = p->sent_at;
 	r->session_worked = true;
-	r->proved_at = INT64_MIN;
+	r->op->proved = false;
 	r->cd_first = RF_UNKNOWN;
 	delete_old(r);
 }

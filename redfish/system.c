@@ -59,8 +59,8 @@ void rf_identity_of(const json_t *system, struct rf_identity *out)
 		out->serial[0] = '\0';
 }
 
-static void parse(const json_t *j, int64_t read_at, struct redfish_system *s,
-		  const struct rf_identity *id)
+void rf_parse(const json_t *j, int64_t read_at, struct redfish_system *s,
+	      const struct rf_identity *id)
 {
 	*s = (struct redfish_system){
 		.read_at = read_at,
@@ -72,6 +72,7 @@ static void parse(const json_t *j, int64_t read_at, struct redfish_system *s,
 		.bios_version = text_at(j, "BiosVersion"),
 		.boot_progress = text_at(json_object_get(j, "BootProgress"), "LastState"),
 	};
+	rf_parse_boot(json_at(j, "Boot"), s);
 }
 
 void rf_parse_boot(const json_t *boot, struct redfish_system *s)
@@ -101,8 +102,7 @@ static void answer(struct redfish *r)
 	struct rf_identity id;
 
 	rf_identity_of(r->op->system, &id);
-	parse(r->op->system, r->op->system_at, &s, &id);
-	rf_parse_boot(json_at(r->op->system, "Boot"), &s);
+	rf_parse(r->op->system, r->op->system_at, &s, &id);
 	if (r->op->pending && (!s.boot_target || str_eq(s.boot_target, "None")))
 		rf_parse_boot(json_at(r->op->pending, "Boot"), &s);
 	if (r->cd_first == RF_YES) {

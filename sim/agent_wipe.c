@@ -48,6 +48,7 @@ static void list_drives(struct sim_agent *a, struct arena *tmp, struct proto_inv
 			.model = i ? MACHINE_DATA_MODEL : MACHINE_ROOT_MODEL,
 			.serial = arena_printf(tmp, "%sN%u", m->serial, i),
 			.wwn = m->wwns[i],
+			.slot = arena_printf(tmp, "slot %u", i + 1),
 			.bytes = drive_bytes(m->drives[i]),
 			.block_size = 512,
 		};

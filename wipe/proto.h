@@ -128,6 +128,7 @@ extern const char *const proto_format_names[]; /* raw, raw+zstd */
 struct proto_drive {
 	const char *path; /* /dev/nvme0n1 */
 	const char *type, *model, *serial, *wwn;
+	const char *slot; /* where it is, for people (wipe/slot.h); NULL: nothing tells */
 	int64_t bytes, block_size;
 	bool rotational, removable, read_only;
 	const char *stamp; /* digest text of a clean stamp found on it; NULL: none */
@@ -141,12 +142,14 @@ struct proto_nic {
 struct proto_gpu {
 	const char *address, *id; /* 0000:01:00.0, 10de:2330 */
 };
-/* A storage controller that no driver has taken: what hangs on it is not seen. */
-struct proto_undriven {
+/* A storage controller on PCI.  What hangs on one that no driver has taken is not seen. */
+struct proto_controller {
 	const char *address, *id; /* 0000:00:0e.0, 8086:201d */
 	const char *class;	  /* PCI class and programming interface: 010400 */
+	const char *driver;	  /* NULL: none has taken it */
+	const char *fault;	  /* why not all that it holds is seen; NULL: it is */
 };
-#define PROTO_UNDRIVEN_MAX 64
+#define PROTO_CONTROLLERS_MAX 64
 
 struct proto_inventory {
 	struct proto_dmi dmi;
@@ -164,9 +167,9 @@ struct proto_inventory {
 		size_t n;
 	} gpus;
 	struct {
-		struct proto_undriven *v;
+		struct proto_controller *v;
 		size_t n;
-	} undriven;
+	} controllers;
 };
 extern const struct field proto_inventory_fields[];
 

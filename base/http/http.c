@@ -580,6 +580,12 @@ void http_transport_end(struct http_req *q, const struct err *e)
 	req_over(q, e);
 }
 
+void http_transport_reached(struct http_req *q, const char *address)
+{
+	if (!q->over)
+		(void)str_copy(q->peer->reached, sizeof(q->peer->reached), str_or(address, ""));
+}
+
 void http_transport_learned(struct http_req *q, const char *pin_sha256)
 {
 	struct http_peer *p = q->peer;

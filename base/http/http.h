@@ -38,11 +38,12 @@ struct http *http_new(struct loop_group *g, struct http_transport *t /* taken */
 void http_free(struct http *h);
 DEFINE_OWN(http)
 
-/* One server: where, and how it is trusted.  Everything is copied. */
+/* One server: where, and how it is trusted.  Everything is copied; certificates and keys go through pem.h. */
 struct http_peer_spec {
-	const char *base_url;	 /* scheme://host[:port][/prefix]; no user part, no query */
-	const char *ca_pem;	 /* trust these CAs; NULL and no pin: the system's */
-	const char *server_name; /* name to check instead of the host (tls-server-name) */
+	const char *base_url; /* scheme://host[:port][/prefix]; no user part, no query */
+	const char *ca_pem;   /* trust these CAs; NULL and no pin: the system's */
+	const char *
+		server_name; /* name to check instead of the host (tls-server-name); see http_is_server_name() */
 	const char *
 		pin_sha256; /* 64 hex digits: SHA-256 of the server certificate's DER.  Replaces CA and name check */
 	bool learn_pin; /* trust on first use: accept the first certificate and report its
@@ -51,12 +52,19 @@ struct http_peer_spec {
 	const struct secret *client_key_pem;
 	unsigned max_in_flight; /* 0: no limit of its own; BMCs: 1 */
 	bool plain_ok;
+	/* A name may lead to a loopback or link-local address (http_address.h).  Without this each address is
+	 * refused when a socket is opened and when a kept connection is used again, however the name
+	 * leads there (ERR_DENIED); a base_url that itself names such an address says that it is wanted. */
+	bool local_ok;
 	const char *user_agent; /* NULL: "drover/VERSION" */
 };
 struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spec, struct err *e);
 void http_peer_free(struct http_peer *p);		  /* cancels its requests */
 const char *http_peer_learned(const struct http_peer *p); /* hex, or NULL */
-const char *http_peer_origin(const struct http_peer *p);  /* "https://host:port" */
+const char *http_peer_reached(
+	const struct http_peer
+		*p); /* address that the newest reply came from, without port; NULL: none came */
+const char *http_peer_origin(const struct http_peer *p); /* "https://host:port" */
 
 struct http_header {
 	const char *name, *value;

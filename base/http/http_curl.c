@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
+#include "base/http/http_address.h"
 #include "base/http/http_curl_impl.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -102,6 +104,10 @@ static void set_error(const struct flight *f, CURLcode rc, struct err *e)
 
 	if (f->failed)
 		*e = f->err;
+	else if (f->barred && rc == CURLE_COULDNT_CONNECT)
+		(void)!err_set(e, ERR_DENIED, 0,
+			       "%s: its name leads to a loopback or link-local address",
+			       f->x->origin);
 	else if (rc == CURLE_OPERATION_TIMEDOUT) /* the only limit that libcurl was given */
 		(void)!err_set(e, ERR_UNAVAILABLE, rc, "%s: no connection within %u ms",
 			       f->x->origin, f->x->connect_ms);
@@ -207,6 +213,20 @@ static void on_resume(void *arg)
 	}
 }
 
+/* The one place where an address is known before a byte goes there: whatever was written, resolved
+ * or rebound to lead to it. */
+static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
+{
+	struct flight *f = arg;
+
+	(void)purpose;
+	if (!f->x->peer->local_ok && http_address_is_local(&a->addr)) {
+		f->barred = true;
+		return CURL_SOCKET_BAD;
+	}
+	return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+}
+
 /* --- what arrives ------------------------------------------------------------------------------- */
 
 static bool changes_nothing(const struct http_exchange *x)
@@ -224,7 +244,15 @@ static int on_prerequest(void *arg, char *remote, char *local, int remote_port, 
 {
 	struct flight *f = arg;
 
-	(void)remote, (void)local, (void)remote_port, (void)local_port;
+	(void)local, (void)remote_port, (void)local_port;
+	/* A connection that another peer opened may have gone where this one may not. */
+	if (!f->x->peer->local_ok && http_address_text_is_local(remote)) {
+		f->failed = true;
+		(void)!err_set(&f->err, ERR_DENIED, 0,
+			       "%s: its name leads to a loopback or link-local address",
+			       f->x->origin);
+		return CURL_PREREQFUNC_ABORT;
+	}
 	if (f->sent && !changes_nothing(f->x)) {
 		f->failed = true;
 		(void)!err_set(&f->err, ERR_UNAVAILABLE, 0,
@@ -264,6 +292,7 @@ static size_t on_header(char *line, size_t size, size_t n, void *arg)
 	struct flight *f = arg;
 	size_t len = size * n;
 	long status = 0;
+	char *reached = NULL;
 
 	if (f->head_told)
 		return len; /* a trailer */
@@ -281,6 +310,8 @@ static size_t on_header(char *line, size_t size, size_t n, void *arg)
 		add_reply_header(f, line, n);
 	} else if (f->status >= 200) {
 		f->head_told = true;
+		curl_easy_getinfo(f->easy, CURLINFO_PRIMARY_IP, &reached);
+		http_transport_reached(f->x->req, reached);
 		http_transport_head(f->x->req, f->status, f->reply, f->nreply);
 	}
 	return len;
@@ -350,7 +381,8 @@ static void set_server_name(struct flight *f)
 	const char *port = strrchr(authority, ':') + 1;
 	char *url = mem_printf("https://%s:%s%s", x->peer->server_name, port,
 			       x->url + strlen(x->origin));
-	char *to = mem_printf("%s:%s:%s", x->peer->server_name, port, authority);
+	/* For any host: libcurl spells some in another way before it compares them. */
+	char *to = mem_printf("::%s", authority);
 
 	curl_easy_setopt(f->easy, CURLOPT_URL, url);
 	f->connect_to = curl_slist_append(NULL, to);
@@ -407,6 +439,8 @@ static void set_behaviour(struct flight *f)
 	curl_easy_setopt(c, CURLOPT_HEADERDATA, f);
 	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, f);
+	curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, on_open);
+	curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, f);
 	curl_easy_setopt(c, CURLOPT_PREREQFUNCTION, on_prerequest);
 	curl_easy_setopt(c, CURLOPT_PREREQDATA, f);
 }

@@ -20,6 +20,7 @@ struct flight {
 	bool credit; /* paced: one piece may be delivered */
 	bool paused;
 	bool failed; /* err says why; libcurl only knows that a callback gave up */
+	bool barred; /* an address was refused; that is why, when no other one answers */
 	struct err err;
 
 	int status;

@@ -36,6 +36,7 @@ struct http_peer {
 	char *origin, *host, *prefix;
 	char pin[65]; /* given or learned; spec.pin_sha256 points here once there is one */
 	bool learned;
+	char reached[64]; /* "": nobody yet */
 };
 
 void http_peer_unref(struct http_peer *p);

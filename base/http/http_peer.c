@@ -3,7 +3,9 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/http/http_address.h"
 #include "base/mem.h"
+#include "base/pem.h"
 #include "base/str.h"
 
 /* Tests: tests/unit/base/http/test_http.c, tests/unit/base/http/test_http_curl.c */
@@ -102,9 +104,46 @@ static int check_pin(const char *pin, char out[static 65], struct err *e)
 	return 0;
 }
 
+/* What a TLS library will be given, and nothing else of it. */
+struct material {
+	char *ca, *cert;
+	struct secret *key;
+};
+
+static void material_done(struct material *m)
+{
+	free(m->ca);
+	free(m->cert);
+	secret_free(m->key);
+}
+
+static int material_read(struct material *m, const struct http_peer_spec *spec, struct err *e)
+{
+	const struct secret *key = spec->client_key_pem;
+
+	*m = (struct material){0};
+	if (!spec->client_cert_pem != !key)
+		return err_set(e, ERR_INVALID, 0, "a client certificate and its key go together");
+	if (spec->ca_pem) {
+		m->ca = pem_certs(spec->ca_pem, strlen(spec->ca_pem), PEM_CERTS_MAX, e);
+		if (!m->ca)
+			return err_wrap(e, "CA");
+	}
+	if (!key)
+		return 0;
+	m->cert = pem_certs(spec->client_cert_pem, strlen(spec->client_cert_pem), PEM_CERTS_MAX, e);
+	if (!m->cert)
+		return err_wrap(e, "client certificate");
+	m->key = pem_key(secret_expose(key), secret_len(key), e);
+	if (!m->key || pem_pair(m->cert, m->key, e) < 0)
+		return err_wrap(e, "client key");
+	return 0;
+}
+
 struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spec, struct err *e)
 {
 	struct url u = {0};
+	struct material m;
 	struct http_peer *p;
 	char pin[65] = "";
 
@@ -114,13 +153,8 @@ struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spe
 		(void)!err_set(e, ERR_INVALID, 0, "bad characters in the user agent");
 		return NULL;
 	}
-	if (spec->server_name &&
-	    !host_is_sane(spec->server_name, strlen(spec->server_name), false)) {
+	if (spec->server_name && !http_is_server_name(spec->server_name)) {
 		(void)!err_set(e, ERR_INVALID, 0, "\"%s\": bad server name", spec->server_name);
-		return NULL;
-	}
-	if (!spec->client_cert_pem != !spec->client_key_pem) {
-		(void)!err_set(e, ERR_INVALID, 0, "a client certificate and its key go together");
 		return NULL;
 	}
 	if (url_parse(spec->base_url, &u, e) < 0)
@@ -128,6 +162,11 @@ struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spe
 	if (!u.tls && !spec->plain_ok) {
 		(void)!err_set(e, ERR_INVALID, 0, "\"%s\": plain HTTP is not allowed here",
 			       spec->base_url);
+		url_done(&u);
+		return NULL;
+	}
+	if (material_read(&m, spec, e) < 0) {
+		material_done(&m);
 		url_done(&u);
 		return NULL;
 	}
@@ -140,17 +179,18 @@ struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spe
 	list_init(&p->flying);
 	list_push_back(&h->peers, &p->link);
 	memcpy(p->pin, pin, sizeof(pin));
-	p->client_key = secret_copy(spec->client_key_pem);
+	p->client_key = m.key;
 	p->spec = (struct http_peer_spec){
 		.base_url = mem_strdup(spec->base_url),
-		.ca_pem = mem_strdup(spec->ca_pem),
+		.ca_pem = m.ca,
 		.server_name = mem_strdup(spec->server_name),
 		.pin_sha256 = spec->pin_sha256 ? p->pin : NULL,
 		.learn_pin = spec->learn_pin,
-		.client_cert_pem = mem_strdup(spec->client_cert_pem),
+		.client_cert_pem = m.cert,
 		.client_key_pem = p->client_key,
 		.max_in_flight = spec->max_in_flight,
 		.plain_ok = spec->plain_ok,
+		.local_ok = spec->local_ok || http_host_is_local(u.host, strchr(u.host, ':')),
 		.user_agent =
 			mem_strdup(spec->user_agent ? spec->user_agent : "drover/" DROVER_VERSION),
 	};
@@ -189,6 +229,11 @@ void http_peer_free(struct http_peer *p)
 		list_remove(&p->ready_link);
 	}
 	http_peer_unref(p);
+}
+
+const char *http_peer_reached(const struct http_peer *p)
+{
+	return p->reached[0] ? p->reached : NULL;
 }
 
 const char *http_peer_learned(const struct http_peer *p)

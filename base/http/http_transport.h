@@ -44,6 +44,8 @@ void http_transport_head(struct http_req *q, int status, const struct http_heade
 /* False: stop delivering, the request is over (http.c will call cancel()). */
 bool http_transport_data(struct http_req *q, const char *data, size_t len);
 void http_transport_end(struct http_req *q, const struct err *e); /* NULL: the body is complete */
+/* Before the head: whom the connection leads to, an address without a port. */
+void http_transport_reached(struct http_req *q, const char *address);
 void http_transport_learned(struct http_req *q, const char *pin_sha256);
 
 #endif

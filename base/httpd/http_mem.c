@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/address.h"
 #include "base/crypto.h"
 #include "base/http/http_transport.h"
 #include "base/map.h"
@@ -350,6 +351,7 @@ static void cli_data(struct conn *c)
 
 static void cli_step(struct conn *c)
 {
+	char reached[ADDRESS_TEXT];
 	struct err e;
 
 	if (!c->connected) {
@@ -360,6 +362,8 @@ static void cli_step(struct conn *c)
 		cli_end(c, &e);
 	} else if (c->responded && !c->head_told) {
 		c->head_told = true;
+		(void)address_host(strstr(c->x->origin, "://") + 3, reached);
+		http_transport_reached(c->x->req, reached);
 		http_transport_head(c->x->req, c->status, c->headers, c->nheaders);
 		if (c->x)
 			kick_cli(c);

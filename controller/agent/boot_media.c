@@ -29,6 +29,7 @@ struct boot_media_item {
 	struct boot_media *media;
 	char *token;
 	char *block; /* PROTO_BOOT_BLOCK bytes; holds the boot secret */
+	struct boot_media_readers allowed;
 	struct list readers;
 };
 
@@ -121,7 +122,8 @@ int boot_media_load(struct boot_media *m, const char *path, struct err *e)
 }
 
 struct boot_media_item *boot_media_open(struct boot_media *m, const char *token,
-					const struct proto_boot *b, struct err *e)
+					const struct proto_boot *b,
+					const struct boot_media_readers *r, struct err *e)
 {
 	struct boot_media_item *i = mem_new(struct boot_media_item);
 
@@ -139,6 +141,7 @@ struct boot_media_item *boot_media_open(struct boot_media *m, const char *token,
 		return NULL;
 	}
 	i->media = m;
+	i->allowed = *r;
 	i->token = mem_strdup(token);
 	map_put(m->items, token, i);
 	return i;
@@ -196,7 +199,7 @@ static void on_get(struct httpd_req *q, void *arg)
 	struct httpd_content c;
 	struct reader *r;
 
-	if (!i) {
+	if (!i || !i->allowed.may_read(httpd_identity(q)->address, i->allowed.arg)) {
 		httpd_reply_json(q, 404, "{\"error\":\"no such medium\"}");
 		return;
 	}

@@ -1,6 +1,7 @@
 #ifndef CONTROLLER_AGENT_BOOT_MEDIA_H
 #define CONTROLLER_AGENT_BOOT_MEDIA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "base/err.h"
 #include "base/httpd/httpd.h"
@@ -11,7 +12,7 @@
  * boot_media: the agent's ISO, served with one machine's boot block patched in.
  *
  * The image is held once in memory; an item is a token and a block.  GET
- * /boot/TOKEN/drover-agent.iso with ranges; any other token is 404.
+ * /boot/TOKEN/drover-agent.iso with ranges; any other token, and any other reader, is 404.
  */
 struct boot_media;
 struct boot_media_item;
@@ -23,8 +24,14 @@ DEFINE_OWN(boot_media)
 int boot_media_load(struct boot_media *m, const char *path, struct err *e);
 void boot_media_routes(struct boot_media *m, struct httpd *d);
 
+/* Who may read an item, by the caller's address (struct httpd_identity); asked at each request. */
+struct boot_media_readers {
+	bool (*may_read)(const char *address, void *arg);
+	void *arg;
+};
 struct boot_media_item *boot_media_open(struct boot_media *m, const char *token,
-					const struct proto_boot *b, struct err *e);
+					const struct proto_boot *b,
+					const struct boot_media_readers *r, struct err *e);
 void boot_media_close(struct boot_media_item *i); /* downloads in flight break */
 
 #endif

@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "controller/agent/endpoint.h"
+#include "base/address.h"
 #include "base/arena.h"
 #include "base/crypto.h"
 #include "base/httpd/httpd_impl.h"
 #include "base/list.h"
+#include "base/log.h"
 #include "base/loop/loop.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -18,6 +20,7 @@
 #include "controller/agent/boot_media.h"
 
 #define POLL_MS 30000
+/* An agent whose poll was ended asks again at once, and it reports every second while it works. */
 #define SUSPECT_MS 10000
 
 struct agent_endpoint {
@@ -31,21 +34,30 @@ struct agent_endpoint {
 struct agent_session {
 	struct agent_endpoint *agents;
 	char *machine, *uid, *endpoint, *media_base, *address, *gateway, *mac;
+	struct arena *lists;
+	struct strings agent_networks, agent_proxies, media_proxies;
 	void (*changed)(void *arg);
 	void *arg;
 
-	bool open;
+	bool open, watching; /* one of them, or neither */
+	enum agent_await await;
 	char *operation;
 	int64_t boot, fence;
 	char secret[65];
 	struct boot_media_item *item;
 	char *url;
+	char bmc[ADDRESS_TEXT];	    /* that may fetch it; "": not known */
+	bool by_machine;	    /* the machine may */
+	char fetcher[ADDRESS_TEXT]; /* which address that is, by its first fetch; "": none yet */
+	bool told_fetch;	    /* of a fetch that was refused */
 
 	struct agent_session_info session; /* strings are in session_arena */
 	struct arena *session_arena;
 	struct crypto_key *key;
+	char *from; /* the agent's address; NULL: not heard yet.  In session_arena */
 	bool intruder, rebooted;
-	int64_t suspect_at; /* loop_now(): another boot called while a poll was open; 0: none */
+	bool dismissed; /* it was told to power off: it does not come again */
+	int64_t suspect_at; /* loop_now(): another boot called, and the first was not heard since; 0: none */
 	char refusal[96];
 
 	int64_t seq;
@@ -128,12 +140,25 @@ static void on_poll_gone(void *arg)
 	loop_timer_stop(&s->poll_timer);
 }
 
+static struct strings copy_of(struct arena *a, const struct strings *from)
+{
+	struct strings s = {.v = arena_calloc(a, from->n + 1, sizeof(*s.v)), .n = from->n};
+
+	for (size_t i = 0; i < s.n; i++)
+		s.v[i] = arena_strdup(a, from->v[i]);
+	return s;
+}
+
 struct agent_session *agent_session_new(struct agent_endpoint *a,
 					const struct agent_session_spec *sp)
 {
 	struct agent_session *s = mem_new(struct agent_session);
 
 	s->agents = a;
+	s->lists = arena_new();
+	s->agent_networks = copy_of(s->lists, &sp->agent_networks);
+	s->agent_proxies = copy_of(s->lists, &sp->agent_proxies);
+	s->media_proxies = copy_of(s->lists, &sp->media_proxies);
 	s->machine = mem_strdup(sp->machine);
 	s->uid = mem_strdup(sp->uid);
 	s->endpoint = mem_strdup(sp->endpoint);
@@ -166,25 +191,46 @@ static void forget_session(struct agent_session *s)
 	s->session = (struct agent_session_info){0};
 	crypto_key_free(s->key);
 	s->key = NULL;
-	s->intruder = s->rebooted = false;
+	s->from = NULL;
+	s->intruder = s->rebooted = s->dismissed = false;
 	s->suspect_at = 0;
 	s->refusal[0] = '\0';
 }
 
-void agent_session_close(struct agent_session *s)
+static void close_media(struct agent_session *s)
+{
+	boot_media_close(s->item);
+	s->item = NULL;
+	free(s->url);
+	s->url = NULL;
+	s->by_machine = s->told_fetch = false;
+	s->bmc[0] = s->fetcher[0] = '\0';
+}
+
+void agent_session_watch(struct agent_session *s)
 {
 	if (!s->open)
 		return;
 	s->open = false;
+	s->watching = s->dismissed = true;
+	poll_end(s, NULL);
+	forget_orders(s);
+	close_media(s);
+}
+
+void agent_session_close(struct agent_session *s)
+{
+	if (!s->open && !s->watching)
+		return;
+	s->open = s->watching = false;
+	s->await = AGENT_NOT_YET;
 	poll_end(s, NULL);
 	forget_orders(s);
 	forget_session(s);
-	boot_media_close(s->item);
-	s->item = NULL;
+	close_media(s);
 	secret_wipe(s->secret, sizeof(s->secret));
 	free(s->operation);
-	free(s->url);
-	s->operation = s->url = NULL;
+	s->operation = NULL;
 }
 
 void agent_session_free(struct agent_session *s)
@@ -201,12 +247,29 @@ void agent_session_free(struct agent_session *s)
 	free(s->address);
 	free(s->gateway);
 	free(s->mac);
+	arena_free(s->lists);
 	free(s);
 }
 
 bool agent_session_is_open(const struct agent_session *s, const char *operation, int64_t boot)
 {
 	return s->open && str_eq(s->operation, operation) && s->boot == boot;
+}
+
+bool agent_session_is_watching(const struct agent_session *s, const char *operation, int64_t boot)
+{
+	return s->watching && str_eq(s->operation, operation) && s->boot == boot;
+}
+
+void agent_session_await(struct agent_session *s, enum agent_await what)
+{
+	s->await = what;
+}
+
+void agent_session_media_for(struct agent_session *s, const char *bmc, bool machine)
+{
+	(void)address_host(bmc, s->bmc);
+	s->by_machine = machine;
 }
 
 /* The media token is derived, so that any leader serves the same address. */
@@ -239,6 +302,50 @@ bool agent_session_makes(const struct agent_session *s, const char *operation, i
 	return same;
 }
 
+static bool among(const char *address, const struct strings *networks)
+{
+	return address_in(address, (const char *const *)networks->v, networks->n);
+}
+
+/* Its static address stands in spec with the prefix of its network. */
+static bool is_static_address(const struct agent_session *s, const char *address)
+{
+	char own[ADDRESS_TEXT];
+
+	str_format(own, sizeof(own), "%.*s", (int)strcspn(s->address, "/"), s->address);
+	return address_same(own, address);
+}
+
+/* Whether the machine can be what calls from there, as far as that is known. */
+static bool can_be_machine(const struct agent_session *s, const char *address)
+{
+	if (s->address)
+		return is_static_address(s, address);
+	return !s->agent_networks.n || among(address, &s->agent_networks);
+}
+
+/* Virtual media are fetched by the BMC.  Firmware that boots by HTTP may have another lease than the agent:
+ * the first address is its own for this boot, and not more. */
+static bool may_fetch(const char *address, void *arg)
+{
+	struct agent_session *s = arg;
+	bool may =
+		among(address, &s->media_proxies) || (s->bmc[0] && address_same(s->bmc, address));
+
+	if (!may && s->by_machine && can_be_machine(s, address) &&
+	    (!s->fetcher[0] || address_same(s->fetcher, address))) {
+		may = true;
+		str_copy(s->fetcher, sizeof(s->fetcher), address);
+	}
+	if (!may && !s->told_fetch) {
+		s->told_fetch = true;
+		log_warn("boot medium not served: its address was asked for by a stranger",
+			 LOG_S("machine", s->machine), LOG_S("caller", address),
+			 LOG_S("bmc", s->bmc));
+	}
+	return may;
+}
+
 void agent_session_open(struct agent_session *s, const char *operation, int64_t boot, int64_t fence)
 {
 	struct proto_boot block = {0};
@@ -268,7 +375,9 @@ void agent_session_open(struct agent_session *s, const char *operation, int64_t 
 		.mac = s->mac,
 	};
 	media_token(s, operation, boot, token);
-	s->item = boot_media_open(s->agents->media, token, &block, &e);
+	s->item =
+		boot_media_open(s->agents->media, token, &block,
+				&(struct boot_media_readers){.may_read = may_fetch, .arg = s}, &e);
 	if (s->item)
 		s->url = address_of(s, token);
 	else
@@ -331,6 +440,7 @@ void agent_session_order(struct agent_session *s, const struct proto_order *o)
 	s->order_id = mem_strdup(o->id);
 	s->order_text = proto_encode(proto_order_fields, &copy);
 	s->handed = false;
+	s->dismissed |= o->kind == PROTO_POWEROFF;
 	poll_end(s, s->order_text);
 }
 
@@ -370,14 +480,137 @@ static bool same_secret(const struct agent_session *s, const char *shown)
 	return secret_equal_bytes(mine, shown, strlen(shown));
 }
 
-/* A machine that crashed sends no end of its connection, so its long poll looks alive for a while.
- * Ended now, the poll of a living agent comes again at once: then there are two (caller()). */
-static void suspect(struct agent_session *s, int64_t now)
+/* From its own address: the first that was heard of it, or one of those that stand for any machine. */
+static bool is_from_agent(const struct agent_session *s, const char *address)
 {
+	return among(address, &s->agent_proxies) || (s->from && address_same(s->from, address));
+}
+
+/* The address that the agent called from first is its own for this boot. */
+static void hold_address(struct agent_session *s, const char *address)
+{
+	if (!s->from && !among(address, &s->agent_proxies))
+		s->from = arena_strdup(s->session_arena, address);
+}
+
+static void second_caller(struct agent_session *s, struct httpd_req *q, const char *why)
+{
+	log_warn("second caller with the boot secret", LOG_S("machine", s->machine),
+		 LOG_S("caller", httpd_identity(q)->address), LOG_S("why", why));
+	s->intruder = true;
+	refuse(s, q, s->open ? 409 : 403, s->open ? why : "not expected");
+	s->changed(s->arg);
+}
+
+/*
+ * A key is known for this boot, and the caller shows another one or another boot id.
+ *
+ * A machine that crashed and booted its medium again looks the same as a thief, and sends no end of its
+ * old connection.  What tells them apart is whether the first agent lives: its poll is ended, so that a
+ * living one asks again at once (caller()), and only after SUSPECT_MS of silence it is a reboot.
+ */
+static void other_hello(struct agent_session *s, struct httpd_req *q, const char *boot_id)
+{
+	int64_t now = loop_now(loop_of(s->agents->group));
+
+	if (s->dismissed) {
+		second_caller(s, q, "a caller after the agent was told to go");
+		return;
+	}
+	if (str_eq(s->session.boot_id, boot_id)) {
+		second_caller(s, q, "another key for this boot");
+		return;
+	}
 	if (!s->suspect_at)
 		s->suspect_at = now;
-	if (s->poll)
-		poll_end(s, NULL);
+	else if (now - s->suspect_at >= SUSPECT_MS)
+		s->rebooted = true;
+	poll_end(s, NULL);
+	refuse(s, q, 409,
+	       s->intruder ? "another boot while the first one lives" : "the machine rebooted");
+	s->changed(s->arg);
+}
+
+/* The first hello of this boot may be answered.  False: it was refused. */
+static bool may_begin(struct agent_session *s, struct httpd_req *q)
+{
+	const char *address = httpd_identity(q)->address;
+	char why[sizeof(s->refusal)];
+
+	if (s->await == AGENT_NOT_YET) {
+		second_caller(s, q, "a caller before the machine was switched on");
+		return false;
+	}
+	if (s->await == AGENT_STARTING) {
+		refuse(NULL, q, 403, "not expected");
+		return false;
+	}
+	if (among(address, &s->agent_proxies) || can_be_machine(s, address))
+		return true;
+	str_format(why, sizeof(why), "called from %.*s, which is not the machine's address",
+		   ADDRESS_TEXT, address);
+	refuse(NULL, q, 403, "not expected");
+	if (!str_eq(why, s->refusal)) {
+		str_copy(s->refusal, sizeof(s->refusal), why);
+		s->changed(s->arg);
+	}
+	return false;
+}
+
+/* Signed by the key that it names, and with this machine's boot secret.  NULL: it was refused. */
+static struct agent_session *shown_secret(struct agent_endpoint *a, struct httpd_req *q,
+					  const struct proto_hello *h, struct crypto_key **key)
+{
+	struct agent_session *s = map_get(a->seats, h->machine);
+	struct err e;
+	size_t len;
+	const char *body = httpd_body(q, &len);
+
+	/* One answer for "unknown", "closed" and "wrong secret": a caller learns nothing. */
+	if (!s || !(s->open || s->watching) || !str_eq(s->operation, h->operation) ||
+	    s->boot != h->boot || !same_secret(s, h->secret)) {
+		refuse(NULL, q, 403, "not expected");
+		return NULL;
+	}
+	*key = crypto_key_from_public(h->public_key, &e);
+	if (*key && proto_signed(*key, "POST", PROTO_HELLO_PATH, body, len,
+				 httpd_header(q, PROTO_HEADER_SIGNATURE)))
+		return s;
+	crypto_key_free(*key);
+	*key = NULL;
+	refuse(s, q, 403, "bad signature");
+	return NULL;
+}
+
+static void remember(struct agent_session *s, const struct proto_hello *h, struct crypto_key **key)
+{
+	if (!s->session.public_key) {
+		s->session_arena = arena_new();
+		s->session.boot_id = arena_strdup(s->session_arena, h->boot_id);
+		s->session.public_key = arena_strdup(s->session_arena, h->public_key);
+		s->key = *key;
+		*key = NULL;
+	}
+	if (!s->session.system_uuid) {
+		s->session.system_uuid = arena_strdup(s->session_arena, h->dmi.system_uuid);
+		s->session.serial = arena_strdup(s->session_arena, h->dmi.serial);
+		s->session.trust = h->trust < 0 ? WIPE_BOOT_NETWORK : h->trust;
+	}
+}
+
+static void welcome(struct agent_session *s, struct httpd_req *q)
+{
+	struct loop *l = loop_of(s->agents->group);
+	struct proto_welcome w = {.wall_time = loop_wall(l)};
+	char *text = proto_encode(proto_welcome_fields, &w);
+
+	hold_address(s, httpd_identity(q)->address);
+	s->session.last_seen = loop_now(l);
+	s->session.heard = true;
+	s->refusal[0] = '\0';
+	httpd_reply_json(q, 200, text);
+	free(text);
+	s->changed(s->arg);
 }
 
 static void on_hello(struct httpd_req *q, void *arg)
@@ -386,67 +619,30 @@ static void on_hello(struct httpd_req *q, void *arg)
 	OWN(arena) tmp = arena_new();
 	struct proto_hello h = {0};
 	struct agent_session *s;
-	struct crypto_key *key;
-	struct proto_welcome w;
+	struct crypto_key *key = NULL;
 	struct err e;
 	size_t len;
 	const char *body = httpd_body(q, &len);
-	char *text;
-	int64_t now = loop_now(loop_of(a->group));
 
 	if (proto_decode(proto_hello_fields, body, len, &h, tmp, &e) < 0) {
 		refuse_message(q, &e);
 		return;
 	}
-	s = map_get(a->seats, h.machine);
-	/* One answer for "unknown", "closed" and "wrong secret": a caller learns nothing. */
-	if (!s || !s->open || !str_eq(s->operation, h.operation) || s->boot != h.boot ||
-	    !same_secret(s, h.secret)) {
-		refuse(s, q, 403, "not expected");
+	s = shown_secret(a, q, &h, &key);
+	if (!s)
 		return;
-	}
-	key = crypto_key_from_public(h.public_key, &e);
-	if (!key || !proto_signed(key, "POST", PROTO_HELLO_PATH, body, len,
-				  httpd_header(q, PROTO_HEADER_SIGNATURE))) {
-		crypto_key_free(key);
-		refuse(s, q, 403, "bad signature");
-		return;
-	}
 	if (s->session.public_key && (!str_eq(s->session.public_key, h.public_key) ||
 				      !str_eq(s->session.boot_id, h.boot_id))) {
-		crypto_key_free(key);
-		/* Same boot with another key, or two boots at once: somebody else holds the secret. */
-		if (str_eq(s->session.boot_id, h.boot_id))
-			s->intruder = true;
-		else if (s->poll || (s->suspect_at && now - s->suspect_at < SUSPECT_MS))
-			suspect(s, now);
-		else
-			s->rebooted = true;
-		refuse(s, q, 409,
-		       s->intruder ? "another key for this boot" : "the machine rebooted");
-		s->changed(s->arg);
-		return;
-	}
-	if (!s->session.public_key) {
-		s->session_arena = arena_new();
-		s->session.boot_id = arena_strdup(s->session_arena, h.boot_id);
-		s->session.public_key = arena_strdup(s->session_arena, h.public_key);
-		s->key = key;
-		key = NULL;
+		other_hello(s, q, h.boot_id);
+	} else if (!s->open) { /* the agent that was told to go: it powers off by itself */
+		refuse(NULL, q, 403, "not expected");
+	} else if (s->from && !is_from_agent(s, httpd_identity(q)->address)) {
+		refuse(s, q, 403, "its agent calls from another address");
+	} else if (s->session.public_key || may_begin(s, q)) {
+		remember(s, &h, &key);
+		welcome(s, q);
 	}
 	crypto_key_free(key);
-	if (!s->session.system_uuid) {
-		s->session.system_uuid = arena_strdup(s->session_arena, h.dmi.system_uuid);
-		s->session.serial = arena_strdup(s->session_arena, h.dmi.serial);
-		s->session.trust = h.trust < 0 ? WIPE_BOOT_NETWORK : h.trust;
-	}
-	s->session.last_seen = now;
-	s->session.heard = true;
-	w = (struct proto_welcome){.wall_time = loop_wall(loop_of(a->group))};
-	text = proto_encode(proto_welcome_fields, &w);
-	httpd_reply_json(q, 200, text);
-	free(text);
-	s->changed(s->arg);
 }
 
 /* The session of a signed request, or NULL after it was answered. */
@@ -454,7 +650,7 @@ static struct agent_session *caller(struct agent_endpoint *a, struct httpd_req *
 				    const char *method, const char *target)
 {
 	const char *who = httpd_header(q, PROTO_HEADER_AGENT);
-	const char *slash = who ? strrchr(who, '/') : NULL;
+	const char *slash = who ? strrchr(who, '/') : NULL, *address = httpd_identity(q)->address;
 	OWN(arena) tmp = arena_new();
 	struct agent_session *s = NULL;
 	size_t len;
@@ -463,16 +659,21 @@ static struct agent_session *caller(struct agent_endpoint *a, struct httpd_req *
 	if (slash)
 		s = map_get(a->seats, arena_strndup(tmp, who, (size_t)(slash - who)));
 	if (!s || !s->open || !s->key || !str_eq(slash + 1, s->session.boot_id) ||
+	    (s->from && !is_from_agent(s, address)) ||
 	    !proto_signed(s->key, method, target, body, len,
 			  httpd_header(q, PROTO_HEADER_SIGNATURE))) {
 		refuse(NULL, q, 401, "no such session");
 		return NULL;
 	}
+	hold_address(s, address); /* of a session that the journal knows */
 	s->session.last_seen = loop_now(loop_of(a->group));
 	s->session.heard = true;
 	if (s->suspect_at &&
 	    !s->intruder) { /* the first one lives, and another boot called: two hold the secret */
+		log_warn("second caller with the boot secret", LOG_S("machine", s->machine),
+			 LOG_S("why", "another boot while the first one lives"));
 		s->intruder = true;
+		s->rebooted = false;
 		s->changed(s->arg);
 	}
 	return s;

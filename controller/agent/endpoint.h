@@ -21,6 +21,10 @@
  *	/agent/v1/...                      TLS: hello, order (long poll), report; see wipe/proto.h
  *	/boot/TOKEN/drover-agent.iso       the image with this machine's boot block patched in
  *
+ * The boot secret alone opens nothing.  A hello is heard only after this boot's Off and On were seen (enum
+ * agent_await), from an address that can be the machine's; the first one's address and key are the agent's until
+ * the boot is over.  Whoever shows the secret besides it is a second caller (agent_session_intruder()).
+ *
  * Orders are idempotent by id.  All on the loop thread.
  */
 struct agent_endpoint;
@@ -45,7 +49,12 @@ struct agent_session_spec {
 	const char *machine, *uid;
 	const char *endpoint;		     /* Provider.spec.agent.endpoint */
 	const char *media_url;		     /* Provider.spec.boot.mediaURL: scheme://host:port */
-	const char *address, *gateway, *mac; /* static address; NULL: DHCP */
+	const char *address, *gateway, *mac; /* static address, with its prefix; NULL: DHCP */
+	struct strings
+		agent_networks; /* Provider.spec.agent.networks: where agents call from; none: anywhere */
+	struct strings
+		agent_proxies; /* Provider.spec.agent.proxies: addresses that stand for any machine */
+	struct strings media_proxies; /* Provider.spec.boot.proxies: ... for any BMC or machine */
 	void (*changed)(
 		void *arg); /* hello, result, new progress: look again (deferred by the callee) */
 	void *arg;
@@ -58,6 +67,22 @@ void agent_session_free(struct agent_session *s);
 void agent_session_open(struct agent_session *s, const char *operation, int64_t boot,
 			int64_t fence);
 void agent_session_close(struct agent_session *s); /* no call is accepted, the media URL is gone */
+/* Its agent has done all: no call is accepted any more, the media URL is gone; but who shows the secret with
+ * another key is still noticed, until it is closed or opened for another boot. */
+void agent_session_watch(struct agent_session *s);
+bool agent_session_is_watching(const struct agent_session *s, const char *operation, int64_t boot);
+
+/* What may be heard of an agent that has not called yet. */
+enum agent_await {
+	AGENT_NOT_YET, /* nobody was switched on for this boot: whoever shows the secret has stolen it */
+	AGENT_STARTING, /* it may be on, which was not seen yet: nobody is let in */
+	AGENT_DUE,	/* it was seen off, was switched on, and was seen on */
+};
+void agent_session_await(struct agent_session *s,
+			 enum agent_await what); /* after opening: NOT_YET */
+/* Who may fetch the medium.  bmc: the BMC's address, which fetches virtual media (NULL: not known: nobody).
+ * machine: a boot by HTTP is under way: the machine's own, its static address, or else the first that asks. */
+void agent_session_media_for(struct agent_session *s, const char *bmc, bool machine);
 bool agent_session_is_open(const struct agent_session *s, const char *operation, int64_t boot);
 const char *agent_session_media_url(
 	struct agent_session *s); /* while open; NULL: closed or no image */
@@ -83,7 +108,8 @@ const struct agent_session_info *agent_session_info(const struct agent_session *
 void agent_session_knock(struct agent_session *s);
 /* Why the last caller was turned away ("another boot id", "second key"); "" if none. */
 const char *agent_session_refusal(const struct agent_session *s);
-/* Another key called while the first agent was alive. */
+/* Somebody besides the agent showed the secret: with another key, as another boot while the first one
+ * lives, before the machine was on, or after its agent was dismissed. */
 bool agent_session_intruder(const struct agent_session *s);
 /* An agent with another boot id called: it rebooted. */
 bool agent_session_rebooted(const struct agent_session *s);

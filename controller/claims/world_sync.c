@@ -115,8 +115,10 @@ void world_sync_machine(struct world_sync *s, const char *name, const struct mac
 	w.warm = warm_is_ready(m);
 	w.offered = free_state && m->status.clean && !m->status.claim_ref &&
 		    !m->meta.deletion_timestamp && m->spec.management_policy == MACHINE_MANAGE;
-	w.not_offered = free_state ? m->status.claim_ref ? "claimed" : "not managed"
-				   : str_or(m->status.state, "known");
+	w.not_offered = !free_state	      ? str_or(m->status.state, "known")
+			: m->status.claim_ref ? "claimed"
+			: !m->status.clean    ? "not clean"
+					      : "not managed";
 	r = m->status.last_wipe.record
 		    ? CTX_GET(s->c, OBJECT_WIPE_RECORD, wipe_record, m->status.last_wipe.record)
 		    : NULL;

@@ -23,6 +23,8 @@
 #include "controller/life/act.h"
 #include "controller/life/bmc.h"
 #include "controller/life/boot_marks.h"
+#include "controller/life/consent.h"
+#include "controller/life/identity.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/life/port.h"
@@ -99,7 +101,7 @@ bool life_ensure_boot_followed(struct life *l)
 	}
 	l->boot.whereabouts = LIFE_ANSWERED;
 	l->boot.by_http = life_kept_apart(l) &&
-			  !tenants_may_run(l->parts->tenants, l->look.uuid,
+			  !tenants_may_run(l->parts->tenants, life_uuid(l),
 					   identity_provider_id(l->m, a), node, sizeof(node));
 	return true;
 }
@@ -120,6 +122,15 @@ static bool is_boot_of_now(const struct life *l)
 	return str_eq(l->m->status.power.http_boot, now);
 }
 
+/* It was seen off for this boot before drover switched it on: an agent may call with its secret. */
+static bool is_started(const struct life *l)
+{
+	char now[BOOT_TEXT];
+
+	boot_of_now(l, now);
+	return str_eq(l->m->status.power.agent_boot, now);
+}
+
 /* False: it is being written. */
 static bool ensure_marked(struct life *l, const char *http_boot)
 {
@@ -129,9 +140,29 @@ static bool ensure_marked(struct life *l, const char *http_boot)
 	return false;
 }
 
+/* Off was seen just now, and what is to be booted is set: the journal says so before power comes, for whoever
+ * leads when the agent calls. */
+static void start(struct life *l, bool http)
+{
+	char now[BOOT_TEXT];
+
+	boot_of_now(l, now);
+	if (is_started(l) && str_eq(l->m->status.power.http_boot, http ? now : NULL)) {
+		l->boot.by_http = http;
+		life_power(l, true);
+		return;
+	}
+	life_write(l,
+		   json_pack("{s:{s:s, s:s?}}", "power", "agentBoot", now, "httpBoot",
+			     http ? now : NULL),
+		   NULL);
+}
+
 bool life_ensure_boot_ended(struct life *l)
 {
-	return !l->m->status.power.http_boot || !l->look.known ||
+	struct err e;
+
+	return !l->m->status.power.http_boot || !l->look.known || life_identity(l, &e) < 0 ||
 	       l->look.power != PROVIDER_POWER_OFF || is_boot_of_now(l) || ensure_marked(l, NULL);
 }
 
@@ -178,10 +209,18 @@ static void on_way(const struct provider_observation *o, const char *handle, con
 
 /* --- the agent ---------------------------------------------------------------------------------- */
 
+/* Until it was seen on, as far as the journal knows. */
+static enum agent_await awaited(const struct life *l)
+{
+	return is_started(l) ? AGENT_STARTING : AGENT_NOT_YET;
+}
+
 static bool open_seat(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	const struct machine_agent *ag = l->m->status.agent;
+	const char *bmc = l->m->spec.bmc ? strstr(l->m->spec.bmc->address, "://") : NULL;
+	char host[128];
 	struct err e;
 	bool was;
 
@@ -193,20 +232,22 @@ static bool open_seat(struct life *l)
 	/* A session of this boot that the journal knows goes on under a new leader. */
 	if (!was && ag && ag->boot_id && ag->public_key)
 		agent_session_restore(l->agent, ag->boot_id, ag->public_key, &e);
+	if (!was)
+		agent_session_await(l->agent, awaited(l));
+	/* What its BMC answered from; before the first answer, what its URL says. */
+	str_format(host, sizeof(host), "%.*s", bmc ? (int)strcspn(bmc + 3, "/") : 0,
+		   bmc ? bmc + 3 : "");
+	agent_session_media_for(l->agent, l->look.address[0] ? l->look.address : host,
+				is_boot_of_now(l));
 	return true;
 }
 
 static void boot_http(struct life *l, const char *url)
 {
 	struct provider_call call;
-	char now[BOOT_TEXT];
 
 	if (l->look.override && str_eq(l->look.http_url, url)) {
-		boot_of_now(l, now);
-		if (ensure_marked(l, now)) {
-			l->boot.by_http = true;
-			life_power(l, true);
-		}
+		start(l, true);
 		return;
 	}
 	if (life_bmc_act(l, "boot-http", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
@@ -216,9 +257,35 @@ static void boot_http(struct life *l, const char *url)
 	provider_boot(l->driver->provider, l->bmc, PROVIDER_BOOT_HTTP, url, &call);
 }
 
-bool life_ensure_agent(struct life *l, enum life_decision *d)
+/* It is on, and its agent has not called yet. */
+static void wait_for_call(struct life *l, const char *url)
 {
 	const struct machine_operation *op = l->m->status.operation;
+	bool shows = is_boot_of_now(l) || str_eq(l->look.media_url, url) ||
+		     (str_eq(l->look.http_url, url) && !life_address_kept(l));
+
+	if (!life_shows_ours(l)) {
+		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
+			  "the machine is on, and its BMC does not show our boot medium");
+	} else if (!shows || !is_started(l)) {
+		/* An earlier boot of ours; or somebody else switched it on, so off was not seen before. */
+		agent_session_await(l->agent, AGENT_STARTING);
+		life_power(l, false);
+	} else {
+		agent_session_await(l->agent, AGENT_DUE);
+		if (agent_session_refusal(l->agent)[0])
+			life_wait(l, WAITING_DEVICE, REASON_AgentSilent, "%s",
+				  agent_session_refusal(l->agent));
+		else if (reason_find(op->last_error.reason) == REASON_PowerStateUnexpected)
+			life_write(
+				l,
+				json_pack("{s:{s:n, s:n}}", "operation", "lastError", "waitingFor"),
+				NULL); /* seen again: the deadline counts */
+	}
+}
+
+bool life_ensure_agent(struct life *l, enum life_decision *d)
+{
 	const struct agent_session_info *s;
 	struct provider_call call;
 	const char *url;
@@ -231,16 +298,8 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 		return false;
 	}
 	s = agent_session_info(l->agent);
-	if (agent_session_intruder(l->agent)) {
-		if (!(machine_state_info[l->state].next & 1u << MACHINE_QUARANTINED))
-			*d = life_fail(l, REASON_SecondCaller,
-				       "a second caller used the boot secret of this operation");
-		else
-			*d = life_quarantine(
-				l, EXIT_OPERATOR, REASON_SecondCaller,
-				"a second caller used the boot secret of this operation");
+	if (!life_ensure_alone(l, d))
 		return false;
-	}
 	if (s->boot_id) {
 		if (l->m->status.agent && str_eq(l->m->status.agent->boot_id, s->boot_id))
 			return true;
@@ -257,24 +316,15 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 			  agent_session_refusal(l->agent));
 		return false;
 	}
-	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 3))
+	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 3) ||
+	    !life_ensure_ours(l, REASON_DuplicateIdentity))
 		return false;
 	if (l->look.power == PROVIDER_POWER_ON) {
-		if (!l->look.media_known) /* not read this time: nothing is concluded */
-			return false;
-		if (!life_shows_ours(l))
-			life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-				  "the machine is on, and its BMC does not show our boot medium");
-		else if (!is_boot_of_now(l) && !str_eq(l->look.media_url, url) &&
-			 !(str_eq(l->look.http_url, url) && !life_address_kept(l)))
-			life_power(l, false); /* an earlier boot of ours */
-		else if (op && reason_find(op->last_error.reason) == REASON_PowerStateUnexpected)
-			life_write(
-				l,
-				json_pack("{s:{s:n, s:n}}", "operation", "lastError", "waitingFor"),
-				NULL); /* seen again: the deadline counts */
-		return false;	       /* ours and on: wait for the call */
+		if (l->look.media_known) /* else it was not read this time: nothing is concluded */
+			wait_for_call(l, url);
+		return false;
 	}
+	agent_session_await(l->agent, awaited(l));
 	if (l->look.power != PROVIDER_POWER_OFF)
 		return false;
 	begin_ways(l);
@@ -294,8 +344,8 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 		call = life_bmc_call(l);
 		call.done = on_way;
 		provider_boot(l->driver->provider, l->bmc, PROVIDER_BOOT_MEDIA, NULL, &call);
-	} else if (ensure_marked(l, NULL)) {
-		life_power(l, true);
+	} else {
+		start(l, false);
 	}
 	return false;
 }
@@ -328,12 +378,48 @@ const struct proto_report *life_order(struct life *l, struct proto_order *o, con
 	return NULL;
 }
 
-/* Its boot id stays: a Node must not come with it. */
+/* Its boot id stays: a Node must not come with it.  Its key too: who comes with another one is not it. */
 bool life_agent_dismissed(const struct life *l)
 {
 	const struct machine_agent *ag = l->m->status.agent;
 
-	return ag && !ag->public_key;
+	return ag && (ag->dismissed || !ag->public_key);
+}
+
+/* From its boot until what it did is either used or undone: then the secret is of no use to anybody. */
+static bool secret_counts(const struct life *l)
+{
+	const uint32_t states = 1u << MACHINE_CLAIMED | 1u << MACHINE_IMAGING |
+				1u << MACHINE_ATTACHING | 1u << MACHINE_BOOTING |
+				1u << MACHINE_JOINING | 1u << MACHINE_GATING | 1u << MACHINE_DIRTY |
+				1u << MACHINE_INSPECTING | 1u << MACHINE_WIPING |
+				1u << MACHINE_VERIFYING;
+
+	return states & 1u << l->state || (l->state == MACHINE_FREE && l->m->status.warm_for);
+}
+
+bool life_ensure_alone(struct life *l, enum life_decision *d)
+{
+	const struct machine_operation *op = l->m->status.operation;
+
+	if (!op || !op->boot_number || !secret_counts(l)) {
+		if (op && agent_session_is_watching(l->agent, op->id, op->boot_number))
+			agent_session_close(l->agent);
+		return true;
+	}
+	if (life_agent_dismissed(l) && l->m->status.agent->public_key &&
+	    !agent_session_is_open(l->agent, op->id, op->boot_number) &&
+	    !agent_session_is_watching(l->agent, op->id, op->boot_number) && open_seat(l))
+		agent_session_watch(l->agent);
+	if (!agent_session_intruder(l->agent))
+		return true;
+	if (machine_state_info[l->state].next & 1u << MACHINE_QUARANTINED)
+		*d = life_quarantine(l, EXIT_OPERATOR, REASON_SecondCaller,
+				     "a second caller used the boot secret of this operation");
+	else
+		*d = life_fail(l, REASON_SecondCaller,
+			       "a second caller used the boot secret of this operation");
+	return false;
 }
 
 /* It was asked often enough, and the override has gone. */
@@ -365,15 +451,16 @@ bool life_ensure_agent_gone(struct life *l)
 	struct provider_call call;
 
 	if (l->m->status.agent && !life_agent_dismissed(l)) {
-		life_write(l, json_pack("{s:{s:n}}", "agent", "publicKey"), NULL);
+		life_write(l, json_pack("{s:{s:b}}", "agent", "dismissed", 1), NULL);
 		return false;
 	}
 	/* A call under way may still put a medium in that no look has shown yet. */
-	if (l->act.under_way || !life_ensure_looked(l, l->c->o.poll_ms))
+	if (l->act.under_way || !life_ensure_looked(l, l->c->o.poll_ms) ||
+	    !life_ensure_ours(l, REASON_DuplicateIdentity))
 		return false;
 	if (l->look.power != PROVIDER_POWER_OFF) {
-		if (open_seat(l) && agent_session_info(l->agent)->boot_id &&
-		    !str_eq(l->act.step, "power-off")) {
+		if (agent_session_is_open(l->agent, op->id, op->boot_number) &&
+		    agent_session_info(l->agent)->boot_id && !str_eq(l->act.step, "power-off")) {
 			(void)life_order(l, &o, "poweroff");
 			if (!l->act.began_at ||
 			    loop_now(l->c->loop) - l->act.began_at < POWEROFF_GRACE_MS)
@@ -386,7 +473,8 @@ bool life_ensure_agent_gone(struct life *l)
 				  "the machine is on, and its BMC does not show our boot medium");
 		return false;
 	}
-	agent_session_close(l->agent);
+	if (agent_session_is_open(l->agent, str_or(op->id, ""), op->boot_number))
+		agent_session_watch(l->agent);
 	if (!l->look.media_known) { /* not read this time: nothing is concluded */
 		(void)life_ensure_looked(l, -1);
 		return false;

@@ -9,8 +9,13 @@
  */
 
 /* The agent of this operation is there: media in, override set, powered on, hello heard.  A second caller with its
- * secret ends the operation (*d). */
+ * secret ends the operation (*d).  A hello counts only after off was seen, power came by drover for this boot
+ * (status.power.agentBoot), and on was seen. */
 bool life_ensure_agent(struct life *l, enum life_decision *d);
+
+/* Nobody else showed the boot secret of this operation, also after its agent was dismissed; asked in every turn.  Else
+ * the operation ends (*d): nothing that was done in this boot counts. */
+bool life_ensure_alone(struct life *l, enum life_decision *d);
 
 /* Give the order ("inspect", or "CLAIM/check" where the same boot may be asked again for another one; o->id is filled in)
  * and wait for its end.  NULL: under way. */

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "controller/life/bmc_reason.h"
 #include "controller/life/boot_marks.h"
+#include "controller/life/identity.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 
@@ -28,6 +29,7 @@ void life_look_forget(struct life *l)
 {
 	l->look.busy = l->look.known = false;
 	l->look.learned_pin[0] = '\0'; /* attached anew, the next look says it */
+	l->look.address[0] = '\0';
 }
 
 void life_look_over(struct life *l)
@@ -69,6 +71,7 @@ static void remember(struct life *l, const struct provider_observation *o)
 	str_copy(l->look.serial, sizeof(l->look.serial), str_or(o->serial, ""));
 	str_copy(l->look.media_url, sizeof(l->look.media_url), str_or(o->media_url, ""));
 	str_copy(l->look.http_url, sizeof(l->look.http_url), str_or(o->http_url, ""));
+	str_copy(l->look.address, sizeof(l->look.address), str_or(o->address, ""));
 	str_copy(l->look.session_uri, sizeof(l->look.session_uri), str_or(o->session_uri, ""));
 	str_clean(l->look.uuid);
 	str_clean(l->look.serial);
@@ -144,11 +147,20 @@ static bool is_fresh(const struct life *l, int64_t max_age_ms)
 	       loop_now(l->c->loop) - (since ? k->answered_at : k->read_at) <= max_age_ms;
 }
 
-static bool says_slow(const struct life *l)
+static bool says(const struct life *l, enum reason reason)
 {
 	const struct machine_operation *op = l->m->status.operation;
 
-	return op && reason_find(op->last_error.reason) == REASON_BmcSlow;
+	return op && reason_find(op->last_error.reason) == reason;
+}
+
+/* What the last look has answered is said no more. */
+static bool is_answered(const struct life *l)
+{
+	struct err e;
+
+	return says(l, REASON_BmcSlow) ||
+	       (says(l, REASON_IdentityNotTold) && life_identity(l, &e) == 0);
 }
 
 /* Nothing that is said already is lost for it; an idle machine waits for nothing. */
@@ -158,7 +170,7 @@ static void tell_slow(struct life *l, int64_t max_age_ms)
 	int64_t left = l->look.begun_at + SLOW_MS - loop_now(l->c->loop), poll = l->c->o.poll_ms;
 
 	if (!l->look.busy || max_age_ms >= l->c->o.idle_poll_ms ||
-	    (op && op->last_error.reason && !says_slow(l)))
+	    (op && op->last_error.reason && !says(l, REASON_BmcSlow)))
 		return;
 	if (left > 0)
 		loop_timer_start(&l->timer, left < poll ? left : poll);
@@ -177,7 +189,7 @@ bool life_ensure_looked(struct life *l, int64_t max_age_ms)
 		tell_slow(l, max_age_ms);
 		return false;
 	}
-	if (!says_slow(l))
+	if (!is_answered(l))
 		return true;
 	life_write(l, json_pack("{s:{s:n, s:n}}", "operation", "lastError", "waitingFor"), NULL);
 	return false;

@@ -8,9 +8,12 @@
 #include "controller/life/bmc_reason.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/rules/identity.h"
 
 enum reason life_bmc_reason(const struct err *e)
 {
+	if (e->code == IDENTITY_UNTOLD)
+		return REASON_IdentityNotTold;
 	switch (e->kind) {
 	case ERR_DENIED:
 		return REASON_BmcAuthFailed;

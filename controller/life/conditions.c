@@ -11,6 +11,7 @@
 #include "controller/life/bmc_reason.h"
 #include "controller/life/identity.h"
 #include "controller/life/life.h"
+#include "controller/rules/identity.h"
 
 #define CONDITIONS 3
 
@@ -19,7 +20,8 @@ static void ready(const struct life *l, const json_t *status, struct condition *
 	const struct machine_quarantine *q = l->m->status.quarantine;
 	const char *state =
 		str_or(json_str_at(status, "state"), str_or(l->m->status.state, "known"));
-	const json_t *given = json_object_get(status, "quarantine");
+	const json_t *given = json_object_get(status, "quarantine"),
+		     *clean = json_object_get(status, "clean");
 	enum machine_state s = machine_state_find(state);
 	char *name = arena_strdup(a, state);
 
@@ -28,6 +30,10 @@ static void ready(const struct life *l, const json_t *status, struct condition *
 				.status = s == MACHINE_FREE || s == MACHINE_SERVING,
 				.reason = name,
 				.message = ""};
+	if (s == MACHINE_FREE && !(clean ? json_is_true(clean) : l->m->status.clean)) {
+		c->status = CONDITION_FALSE;
+		c->reason = "NotClean";
+	}
 	if (s != MACHINE_QUARANTINED)
 		return;
 	if (given) {
@@ -72,6 +78,8 @@ static bool managed(const struct life *l, struct condition *c, struct arena *a)
 	} else if (l->m->spec.bmc && !l->look.known) {
 		return false;
 	} else if (l->m->spec.bmc && life_identity(l, &e) < 0) {
+		if (e.code == IDENTITY_UNTOLD) /* it is as it was said last */
+			return false;
 		c->reason = e.kind == ERR_NOT_FOUND ? "NotApproved" : "IdentityMismatch";
 		c->message = arena_strdup(a, e.text);
 	} else if (op && reason_find(op->last_error.reason) == REASON_DuplicateIdentity) {

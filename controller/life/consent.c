@@ -7,6 +7,7 @@
 #include "controller/life/consent.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/hardware/machine_index.h"
 #include "controller/life/identity.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
@@ -17,46 +18,51 @@
 
 struct twin {
 	const struct life *l;
-	const char *found, *what;
+	const char *found;
 };
 
-/* A slash at the end and the case of the host do not make it another one. */
-static bool same_address(const char *a, const char *b)
-{
-	size_t n = a ? strlen(a) : 0, m = b ? strlen(b) : 0;
-
-	while (n && a[n - 1] == '/')
-		n--;
-	while (m && b[m - 1] == '/')
-		m--;
-	return n && n == m && strncasecmp(a, b, n) == 0;
-}
-
-static bool is_twin(const struct kube_entry *en, void *arg)
+static bool is_twin(const char *machine, void *arg)
 {
 	struct twin *t = arg;
-	const struct machine *a = t->l->m, *b = en->object;
+	const struct machine *a = t->l->m, *b = CTX_GET(t->l->c, OBJECT_MACHINE, machine, machine);
 
-	if (str_eq(a->meta.name, b->meta.name) || b->spec.management_policy == MACHINE_RETIRE)
-		return true;
-	t->what = identity_twins(a->spec.identity, b->spec.identity);
-	if (!t->what && a->spec.bmc && b->spec.bmc &&
-	    same_address(a->spec.bmc->address, b->spec.bmc->address))
-		t->what = "spec.bmc.address";
-	if (!t->what)
+	if (!b || str_eq(a->meta.name, b->meta.name) || b->spec.management_policy == MACHINE_RETIRE)
 		return true;
 	t->found = b->meta.name;
 	return false;
 }
 
+/* Two UUIDs that count and are not the same tell two machines apart, whatever their serial numbers. */
+static bool is_serial_twin(const char *machine, void *arg)
+{
+	const struct twin *t = arg;
+	const struct machine *b = CTX_GET(t->l->c, OBJECT_MACHINE, machine, machine);
+
+	return !b || !identity_twins(t->l->m->spec.identity, b->spec.identity) ||
+	       is_twin(machine, arg);
+}
+
 bool life_ensure_single(struct life *l)
 {
+	const struct machine_index *x = l->parts->machine_index;
+	const struct machine_identity *id = l->m->spec.identity;
+	const char *what = "spec.identity.systemUUID";
 	struct twin t = {.l = l};
 
-	kube_cache_each(l->c->cache[OBJECT_MACHINE], is_twin, &t);
+	machine_index_each(x, MACHINE_BY_UUID, id ? id->system_uuid : NULL, is_twin, &t);
+	if (!t.found) {
+		what = "spec.identity.serialNumber";
+		machine_index_each(x, MACHINE_BY_SERIAL, id ? id->serial_number : NULL,
+				   is_serial_twin, &t);
+	}
+	if (!t.found) {
+		what = "spec.bmc.address";
+		machine_index_each(x, MACHINE_BY_ADDRESS,
+				   l->m->spec.bmc ? l->m->spec.bmc->address : NULL, is_twin, &t);
+	}
 	if (t.found)
 		life_wait(l, WAITING_APPROVAL, REASON_DuplicateIdentity,
-			  "%s is that of machine %s too", t.what, t.found);
+			  "%s is that of machine %s too", what, t.found);
 	return t.found == NULL;
 }
 
@@ -107,19 +113,24 @@ bool life_ensure_bmc_trusted(struct life *l)
 
 /* --- consent -------------------------------------------------------------------------------------- */
 
-bool life_ensure_consented(struct life *l)
+bool life_ensure_ours(struct life *l, enum reason another)
 {
 	struct err e;
 
-	if (l->m->spec.management_policy != MACHINE_MANAGE)
-		return false;
-	if (life_identity(l, &e) < 0) {
+	if (life_identity(l, &e) == 0)
+		return true;
+	if (e.code == IDENTITY_UNTOLD)
+		life_wait(l, WAITING_DEVICE, REASON_IdentityNotTold, "%s", e.text);
+	else
 		life_wait(l, WAITING_APPROVAL,
-			  e.kind == ERR_NOT_FOUND ? REASON_NotApproved : REASON_IdentityMismatch,
-			  "%s", e.text);
-		return false;
-	}
-	return life_ensure_single(l);
+			  e.kind == ERR_NOT_FOUND ? REASON_NotApproved : another, "%s", e.text);
+	return false;
+}
+
+bool life_ensure_consented(struct life *l)
+{
+	return l->m->spec.management_policy == MACHINE_MANAGE &&
+	       life_ensure_ours(l, REASON_IdentityMismatch) && life_ensure_single(l);
 }
 
 bool life_ensure_may_leave(struct life *l)

@@ -15,6 +15,9 @@ bool life_ensure_may_leave(struct life *l);
 /* drover may act on this machine: managed, its BMC says that it is the one approved, no other has its identity. */
 bool life_ensure_consented(struct life *l);
 
+/* The last look (life/bmc.h) was at the machine that was approved.  another: the reason if it was at another one. */
+bool life_ensure_ours(struct life *l, enum reason another);
+
 /* No other Machine has its identity or its BMC. */
 bool life_ensure_single(struct life *l);
 

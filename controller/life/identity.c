@@ -22,3 +22,15 @@ int life_identity(const struct life *l, struct err *e)
 				 str_or(l->look.serial, "no serial number"))
 		       : -1;
 }
+
+bool life_is_another(const struct life *l, struct err *e)
+{
+	return life_identity(l, e) < 0 && e->kind == ERR_CONFLICT;
+}
+
+const char *life_uuid(const struct life *l)
+{
+	const struct machine_identity *want = l->m->spec.identity;
+
+	return str_or(l->look.uuid, want ? str_or(want->system_uuid, "") : "");
+}

@@ -158,22 +158,14 @@ enum life_decision life_begin_again(struct life *l)
 	return life_begin(l, "machine status is older than what is known");
 }
 
-enum life_decision life_wait(struct life *l, enum machine_waiting waiting_for, enum reason reason,
-			     const char *fmt, ...)
+/* status.operation with why nothing moves; message: tidied. */
+static json_t *waiting(const struct life *l, enum machine_waiting waiting_for, enum reason reason,
+		       const char *message)
 {
 	static const char *const names[] = {"Device", "Rate", "Budget", "Approval"};
 	const struct machine_operation *op = l->m->status.operation;
-	char message[400];
 	json_t *err;
-	va_list ap;
 
-	va_start(ap, fmt);
-	vsnprintf(message, sizeof(message), fmt, ap);
-	va_end(ap);
-	tidy(message);
-	if (op && str_eq(op->last_error.reason, reason_name(reason)) &&
-	    str_eq(op->last_error.message, message) && op->waiting_for == (int)waiting_for)
-		return LIFE_STAY;
 	log_info("machine waits", LOG_S("machine", l->name),
 		 LOG_S("state", machine_state_info[l->state].name),
 		 LOG_S("reason", reason_name(reason)), LOG_S("message", message));
@@ -182,9 +174,40 @@ enum life_decision life_wait(struct life *l, enum machine_waiting waiting_for, e
 			  message);
 	err = json_pack("{s:s, s:s}", "reason", reason_name(reason), "message", message);
 	life_set_time(err, "time", loop_wall(l->c->loop));
-	life_write(l,
-		   json_pack("{s:{s:s, s:o}}", "operation", "waitingFor", names[waiting_for],
-			     "lastError", err),
+	return json_pack("{s:s, s:o}", "waitingFor", names[waiting_for], "lastError", err);
+}
+
+enum life_decision life_wait(struct life *l, enum machine_waiting waiting_for, enum reason reason,
+			     const char *fmt, ...)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	char message[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
+	tidy(message);
+	l->journal.said_at = loop_now(l->c->loop);
+	if (op && str_eq(op->last_error.reason, reason_name(reason)) &&
+	    str_eq(op->last_error.message, message) && op->waiting_for == (int)waiting_for)
+		return LIFE_STAY;
+	life_write(l, json_pack("{s:o}", "operation", waiting(l, waiting_for, reason, message)),
 		   NULL);
 	return LIFE_STAY;
+}
+
+void life_unclean(struct life *l, const char *fmt, ...)
+{
+	char message[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
+	tidy(message);
+	life_write(l,
+		   json_pack("{s:b, s:o}", "clean", 0, "operation",
+			     waiting(l, WAITING_APPROVAL, REASON_PowerStateUnexpected, message)),
+		   NULL);
 }

@@ -59,4 +59,8 @@ void life_annotate(struct life *l, const char *key, const char *value);
 enum life_decision life_wait(struct life *l, enum machine_waiting waiting_for, enum reason reason,
 			     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
+/* It was found on, and drover did not do it (PowerStateUnexpected): what was recorded clean is not any more.  Told as
+ * life_wait() does, in the same write. */
+void life_unclean(struct life *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 #endif

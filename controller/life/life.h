@@ -35,6 +35,7 @@ struct drivers;
 struct life;
 struct lives;
 struct login_guard;
+struct machine_index;
 struct power_pacing;
 struct tenant;
 struct tenants;
@@ -45,6 +46,7 @@ struct life_parts {
 	const struct tenants *tenants;
 	const struct drivers *drivers;
 	struct agent_endpoint *agent_endpoint;
+	const struct machine_index *machine_index;
 	struct power_pacing *power_pacing;
 	struct login_guard *login_guard; /* NULL: every login is tried */
 };
@@ -71,6 +73,7 @@ struct life_look {
 	char uuid[64], serial[128];
 	bool override, media, media_known;
 	char media_url[512], http_url[512];
+	char address[64];  /* of the BMC; "": not known */
 	int64_t off_since; /* read_at of the first of the reads that all said off; 0: not off */
 	char session_uri[256], learned_pin[80];
 	unsigned answered; /* so many looks were */
@@ -142,6 +145,7 @@ struct life_question {
 struct life_journal {
 	struct status_writer write; /* of this Machine, and of what ends with its claim */
 	bool took_over;		    /* our fence stands in it; steps/tick.c: another leads */
+	int64_t said_at; /* loop_now() when life_wait() said why nothing moves last; 0: never; life/told.c too */
 	/* What this turn decided; steps/enter.c takes it at the end of the turn. */
 	struct life_decided {
 		bool made, begins;

@@ -16,6 +16,7 @@
 #include "controller/life/life.h"
 #include "controller/life/power_turn.h"
 #include "controller/life/takeover.h"
+#include "controller/rules/identity.h"
 
 /* A power change is not asked for again within this time: GPU servers need up to 3 min. */
 #define DEAD_READS 3
@@ -107,6 +108,17 @@ static bool may_act(void *arg)
 	return !l->power.unsent;
 }
 
+/* What the act relies on is what its own call has read: the look that led to it may be of another BMC by now. */
+static int fits(const struct provider_observation *seen, void *arg, struct err *e)
+{
+	struct life *l = arg;
+	const struct machine *m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
+
+	if (!m)
+		return err_set(e, ERR_CONFLICT, 0, "its Machine is not there any more");
+	return identity_bmc(m->spec.identity, seen->system_uuid, seen->serial, e);
+}
+
 struct provider_call life_bmc_call(struct life *l)
 {
 	l->power.unsent = false;
@@ -114,6 +126,7 @@ struct provider_call life_bmc_call(struct life *l)
 		.op_id = l->m->status.operation->id,
 		.fence = l->m->status.operation->fence,
 		.may_act = may_act,
+		.fits = fits,
 		.session = str_or(l->m->status.bmc.session_uri, ""),
 		.done = life_bmc_acted,
 		.arg = l,

@@ -18,7 +18,8 @@ bool life_ensure_off_confirmed(struct life *l);
  * request is out. */
 void life_power(struct life *l, bool on);
 
-/* For acts at the BMC: may this one go out, the call for it, and what its done() passes on (life: call.arg). */
+/* For acts at the BMC: may this one go out, the call for it (which looks itself, and acts on no other machine than the
+ * one that was approved), and what its done() passes on (life: call.arg). */
 enum life_turn life_bmc_act(struct life *l, const char *step, enum life_class cls,
 			    int64_t patience_ms);
 struct provider_call life_bmc_call(struct life *l);

@@ -178,7 +178,7 @@ void life_attempt_brief(const struct life *l, struct evidence *ev)
 	*ev = (struct evidence){0};
 	ev->machine.name = l->name;
 	ev->machine.uid = l->m->meta.uid;
-	/* As the agent read it, in its spelling, once inventory_fits() said that this is the machine. */
+	/* As the agent read it, in its spelling, once inventory_misfit() said that this is the machine. */
 	ev->machine.system_uuid = ag && ag->system_uuid ? ag->system_uuid
 				  : id			? id->system_uuid
 							: NULL;

@@ -10,7 +10,7 @@
 #include "base/uuid.h"
 
 /* What firmware says where nobody wrote a serial number. */
-static bool tells_apart(const char *serial)
+bool identity_is_serial(const char *serial)
 {
 	static const char *const defaults[] = {
 		"to be filled by o.e.m.",
@@ -49,7 +49,7 @@ static bool tells_apart(const char *serial)
 
 static bool same_serial(const char *a, const char *b)
 {
-	return tells_apart(a) && str_eq(a, b);
+	return identity_is_serial(a) && str_eq(a, b);
 }
 
 static const char *named(const char *text)
@@ -91,6 +91,20 @@ static int proves(const struct machine_identity *want, const char *uuid, const c
 		       want->system_uuid, who, named(uuid));
 }
 
+/* It may still say the one thing that is missing: what it does say is not another machine's. */
+static bool untold(const struct machine_identity *want, const char *uuid, const char *serial)
+{
+	bool by_uuid = uuid_is(want->system_uuid);
+
+	if (uuid_read(want->system_uuid, (char[UUID_TEXT]){0}) == UUID_NOT)
+		return false;
+	if (by_uuid && !uuid_is(uuid))
+		return true;
+	/* By the serial number alone, or beside a UUID in the other order. */
+	return identity_is_serial(want->serial_number) && str_empty(serial) &&
+	       (!by_uuid || uuid_compare(want->system_uuid, uuid) == UUID_SWAPPED);
+}
+
 int identity_bmc(const struct machine_identity *want, const char *uuid, const char *serial,
 		 struct err *e)
 {
@@ -101,6 +115,11 @@ int identity_bmc(const struct machine_identity *want, const char *uuid, const ch
 		return err_set(e, ERR_CONFLICT, 0,
 			       "spec.identity.serialNumber: want %s, the BMC says %s",
 			       want->serial_number, serial);
+	if (untold(want, uuid, serial))
+		return err_set(
+			e, ERR_UNAVAILABLE, IDENTITY_UNTOLD,
+			"the BMC does not say which machine it is of: system UUID %s, serial number %s",
+			named(uuid), named(serial));
 	return proves(want, uuid, serial, false, "the BMC", "", e);
 }
 

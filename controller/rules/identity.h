@@ -31,7 +31,10 @@
  * Pure functions; every text may be NULL or foreign.
  */
 
-/* What the BMC said.  -1: ERR_NOT_FOUND (spec.identity is empty), ERR_CONFLICT (another machine, or not proved). */
+/* What the BMC said.  -1: ERR_NOT_FOUND (spec.identity is empty), ERR_CONFLICT (another machine, or what it says can
+ * never prove this one), ERR_UNAVAILABLE with IDENTITY_UNTOLD (it does not say what is needed, as some do not for a
+ * while after power came: wait, and act on nothing). */
+#define IDENTITY_UNTOLD (-2)
 int identity_bmc(const struct machine_identity *want, const char *uuid, const char *serial,
 		 struct err *e);
 
@@ -56,6 +59,9 @@ const char *identity_provider_id(const struct machine *m, struct arena *a);
 
 /* Are these one machine?  The member that says so, or NULL. */
 const char *identity_twins(const struct machine_identity *a, const struct machine_identity *b);
+
+/* A serial number that tells machines apart, and no maker's default. */
+bool identity_is_serial(const char *serial);
 
 /* Was this record (of whatever name) made of that machine? */
 bool identity_of_record(const struct machine_identity *want, const char *uuid, const char *serial);

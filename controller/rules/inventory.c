@@ -3,12 +3,86 @@
  */
 #include "controller/rules/inventory.h"
 
+#include <string.h>
+
 #include "base/str.h"
 #include "controller/rules/identity.h"
 #include "controller/rules/provider.h"
 
-int inventory_fits(const struct machine *m, const struct provider_object *p,
-		   const struct proto_inventory *inv, struct err *e)
+/* --- its storage controllers ---------------------------------------------------------------------- */
+
+static struct object_controller *of_id(struct object_controllers *l, const char *id)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (str_eq(l->v[i].id, id))
+			return &l->v[i];
+	return NULL;
+}
+
+struct object_controllers inventory_controllers(const struct proto_inventory *inv, struct arena *a)
+{
+	struct object_controllers l = {.v = arena_calloc(a, inv->controllers.n + 1, sizeof(*l.v))};
+
+	for (size_t i = 0; i < inv->controllers.n; i++) {
+		const struct proto_controller *c = &inv->controllers.v[i];
+		struct object_controller *o = of_id(&l, c->id);
+
+		if (!o) {
+			o = &l.v[l.n++];
+			o->id = c->id;
+		}
+		if (c->driver)
+			o->driven++;
+		else
+			o->dark++;
+	}
+	return l;
+}
+
+/* One that does not show all that it holds. */
+static int controllers_show(const struct proto_inventory *inv, struct err *e)
+{
+	for (size_t i = 0; i < inv->controllers.n; i++)
+		if (inv->controllers.v[i].fault)
+			return err_set(e, ERR_INVALID, 0, "storage controller %s at %s: %s",
+				       inv->controllers.v[i].id, inv->controllers.v[i].address,
+				       inv->controllers.v[i].fault);
+	return 0;
+}
+
+/* A drive that died takes its controller with it, or leaves it without a driver. */
+static int controllers_fit(const struct machine *m, const struct proto_inventory *inv,
+			   struct err *e)
+{
+	OWN(arena) a = arena_new();
+	struct object_controllers seen = inventory_controllers(inv, a), want = m->spec.controllers;
+
+	for (size_t i = 0; i < want.n; i++) {
+		const struct object_controller *w = &want.v[i], *s = of_id(&seen, w->id);
+
+		if (w->driven > (s ? s->driven : 0))
+			return err_set(
+				e, ERR_INVALID, 0,
+				"spec.controllers: %lld of %s with a driver, the agent found %lld",
+				(long long)w->driven, w->id, (long long)(s ? s->driven : 0));
+	}
+	for (size_t i = 0; want.n && i < seen.n; i++) {
+		const struct object_controller *w = of_id(&want, seen.v[i].id);
+
+		if (seen.v[i].dark > (w ? w->dark : 0))
+			return err_set(
+				e, ERR_INVALID, 0,
+				"spec.controllers: %lld of %s without a driver, the agent found %lld",
+				(long long)(w ? w->dark : 0), seen.v[i].id,
+				(long long)seen.v[i].dark);
+	}
+	return 0;
+}
+
+/* --- the machine ---------------------------------------------------------------------------------- */
+
+static int machine_fits(const struct machine *m, const struct provider_object *p,
+			const struct proto_inventory *inv, struct err *e)
 {
 	const struct provider_object_instance_type *t =
 		p ? provider_instance_type(p, m->spec.instance_type) : NULL;
@@ -35,22 +109,129 @@ int inventory_fits(const struct machine *m, const struct provider_object *p,
 				       (long long)t->match.pci.v[i].count, t->match.pci.v[i].id,
 				       (long long)seen);
 	}
-	if (!m->spec.drives.n)
-		return 0;
-	if (inv->drives.n != m->spec.drives.n)
-		return err_set(e, ERR_INVALID, 0, "spec.drives names %zu, the agent found %zu",
-			       m->spec.drives.n, inv->drives.n);
-	for (size_t i = 0; i < m->spec.drives.n; i++) {
-		const struct object_drive *d = &m->spec.drives.v[i];
-		bool found = false;
+	return 0;
+}
+
+/* --- its drives ----------------------------------------------------------------------------------- */
+
+/* serial, slot: NULL or "": not known. */
+static const char *drive_text(const char *wwn, const char *serial, const char *slot,
+			      char out[static INVENTORY_DRIVE_TEXT])
+{
+	bool both = !str_empty(serial) && !str_empty(slot);
+
+	if (str_empty(serial) && str_empty(slot))
+		str_format(out, INVENTORY_DRIVE_TEXT, "%.64s", wwn);
+	else
+		str_format(out, INVENTORY_DRIVE_TEXT, "%.64s (%s%.40s%s%.40s)", wwn,
+			   str_empty(serial) ? "" : "serial ", str_or(serial, ""), both ? ", " : "",
+			   str_or(slot, ""));
+	return out;
+}
+
+static const struct object_drive *drive_of(const struct object_drives *l, const char *wwn)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (str_eq(l->v[i].wwn, wwn))
+			return &l->v[i];
+	return NULL;
+}
+
+const char *inventory_drive_text(const struct machine *m, const char *wwn,
+				 char out[static INVENTORY_DRIVE_TEXT])
+{
+	const struct object_drive *seen =
+		m->status.inventory ? drive_of(&m->status.inventory->drives, wwn) : NULL;
+	const struct object_drive *want = drive_of(&m->spec.drives, wwn);
+	const char *serial = seen ? seen->serial_number : NULL, *slot = seen ? seen->slot : NULL;
+
+	return drive_text(wwn, str_or(serial, want ? want->serial_number : NULL),
+			  str_or(slot, want ? want->slot : NULL), out);
+}
+
+/* Drives one after the other, as many as there is room for. */
+struct naming {
+	char text[INVENTORY_DRIVE_TEXT + 32]; /* of the rest, only the number */
+	size_t room, n, told;
+};
+
+static void name_one(struct naming *l, const char *words)
+{
+	size_t used = strlen(l->text);
+
+	l->n++;
+	if (l->told + 1 != l->n || (used && used + strlen(words) + 2 > l->room))
+		return;
+	str_format(l->text + used, sizeof(l->text) - used, "%s%s", used ? ", " : "", words);
+	l->told++;
+}
+
+static void name_rest(struct naming *l)
+{
+	size_t used = strlen(l->text);
+
+	if (l->n > l->told)
+		str_format(l->text + used, sizeof(l->text) - used, " and %zu more", l->n - l->told);
+}
+
+static enum reason drives_misfit(const struct machine *m, const struct proto_inventory *inv,
+				 struct err *e)
+{
+	const struct object_drives *want = &m->spec.drives;
+	struct naming missing = {.room = 130}, extra = {.room = 60};
+	const struct object_drive *resized = NULL;
+	char words[INVENTORY_DRIVE_TEXT];
+	int64_t found_bytes = 0;
+
+	for (size_t i = 0; i < want->n; i++) {
+		const struct proto_drive *found = NULL;
 
 		for (size_t k = 0; k < inv->drives.n; k++)
-			found |= str_eq(inv->drives.v[k].wwn, d->wwn) &&
-				 inv->drives.v[k].bytes == d->bytes;
-		if (!found)
-			return err_set(e, ERR_INVALID, 0,
-				       "spec.drives: %s of %lld bytes is missing", d->wwn,
-				       (long long)d->bytes);
+			if (str_eq(inv->drives.v[k].wwn, want->v[i].wwn))
+				found = &inv->drives.v[k];
+		if (!found) {
+			name_one(&missing, inventory_drive_text(m, want->v[i].wwn, words));
+		} else if (found->bytes != want->v[i].bytes) {
+			resized = &want->v[i];
+			found_bytes = found->bytes;
+		}
 	}
-	return 0;
+	for (size_t k = 0; k < inv->drives.n; k++)
+		if (!drive_of(want, inv->drives.v[k].wwn))
+			name_one(&extra, drive_text(inv->drives.v[k].wwn, inv->drives.v[k].serial,
+						    inv->drives.v[k].slot, words));
+	name_rest(&missing);
+	name_rest(&extra);
+	if (missing.n) {
+		(void)!err_set(e, ERR_INVALID, 0, "missing: %s%s%s", missing.text,
+			       extra.n ? "; not expected: " : "", extra.text);
+		return REASON_DriveMissing;
+	}
+	if (extra.n) {
+		(void)!err_set(e, ERR_INVALID, 0, "not expected: %s", extra.text);
+		return REASON_DriveUnknown;
+	}
+	if (!resized && want->n == inv->drives.n)
+		return REASON_NONE;
+	if (resized)
+		(void)!err_set(e, ERR_INVALID, 0,
+			       "drive %s: spec.drives says %lld bytes, it has %lld",
+			       inventory_drive_text(m, resized->wwn, words),
+			       (long long)resized->bytes, (long long)found_bytes);
+	else /* one of them is named twice */
+		(void)!err_set(e, ERR_INVALID, 0, "spec.drives names %zu, the agent found %zu",
+			       want->n, inv->drives.n);
+	return REASON_InventoryMismatch;
+}
+
+enum reason inventory_misfit(const struct machine *m, const struct provider_object *p,
+			     const struct proto_inventory *inv, struct err *e)
+{
+	if (machine_fits(m, p, inv, e) < 0)
+		return REASON_InventoryMismatch;
+	if (controllers_show(inv, e) < 0)
+		return REASON_StorageHidden;
+	if (controllers_fit(m, inv, e) < 0)
+		return REASON_InventoryMismatch;
+	return m->spec.drives.n ? drives_misfit(m, inv, e) : REASON_NONE;
 }

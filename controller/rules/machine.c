@@ -36,14 +36,15 @@ int64_t quarantine_due(const struct machine *m)
 bool warm_is_ready(const struct machine *m)
 {
 	return str_eq(m->status.state, "free") && m->status.warm_for && m->status.agent &&
-	       m->status.agent->boot_id && m->status.agent->public_key;
+	       m->status.agent->boot_id && m->status.agent->public_key &&
+	       !m->status.agent->dismissed;
 }
 
 bool warm_is_ending(const struct machine *m)
 {
 	const struct machine_status *s = &m->status;
 
-	return s->warm_for && ((s->agent && !s->agent->public_key) ||
+	return s->warm_for && ((s->agent && (s->agent->dismissed || !s->agent->public_key)) ||
 			       (s->operation && s->operation->boot_number > WARM_POOL_BOOTS));
 }
 

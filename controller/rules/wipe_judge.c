@@ -5,6 +5,7 @@
 #include "controller/rules/wipe_judge.h"
 
 #include "base/str.h"
+#include "controller/rules/inventory.h"
 
 /* SATA and SAS drives may be either: what only spins is said by the agent, all else is flash. */
 static bool is_flash(const struct evidence_device *d)
@@ -32,9 +33,11 @@ static const struct evidence_device *device_of(const struct evidence *ev, const 
 	return NULL;
 }
 
-static int judge_floor(const struct evidence *ev, const struct object_wipe_floor *f,
-		       const char *whose, struct err *e)
+static int judge_floor(const struct machine *m, const struct evidence *ev,
+		       const struct object_wipe_floor *f, const char *whose, struct err *e)
 {
+	char drive[INVENTORY_DRIVE_TEXT];
+
 	for (size_t i = 0; i < ev->devices.n; i++) {
 		const struct evidence_device *d = &ev->devices.v[i];
 		int want = is_flash(d) ? f->minimum_level.flash : f->minimum_level.hdd;
@@ -42,7 +45,8 @@ static int judge_floor(const struct evidence *ev, const struct object_wipe_floor
 		if (want < WIPE_CLEAR)
 			want = WIPE_CLEAR;
 		if (d->level < want)
-			return err_set(e, ERR_DENIED, 0, "drive %s reached %s, %s wants %s", d->wwn,
+			return err_set(e, ERR_DENIED, 0, "drive %s reached %s, %s wants %s",
+				       inventory_drive_text(m, d->wwn, drive),
 				       wipe_level_names[d->level], whose, wipe_level_names[want]);
 	}
 	if (ev->agent_trust < f->minimum_trust)
@@ -52,10 +56,29 @@ static int judge_floor(const struct evidence *ev, const struct object_wipe_floor
 	return 0;
 }
 
+/* A wipe that says itself that it failed: the first drive of it, as who goes to the machine has to find it. */
+static int refuse_failed(const struct machine *m, const struct evidence *ev, struct err *e)
+{
+	char drive[INVENTORY_DRIVE_TEXT];
+
+	if (ev->inventory.missing.n)
+		return err_set(e, ERR_DENIED, 0,
+			       "the wipe failed: drive %s is missing (%zu of %zu are)",
+			       inventory_drive_text(m, ev->inventory.missing.v[0], drive),
+			       ev->inventory.missing.n, m->spec.drives.n);
+	for (size_t i = 0; i < ev->devices.n; i++)
+		if (ev->devices.v[i].level < WIPE_CLEAR)
+			return err_set(e, ERR_DENIED, 0, "the wipe failed: drive %s: %s",
+				       inventory_drive_text(m, ev->devices.v[i].wwn, drive),
+				       str_or(ev->devices.v[i].reason, "no reason given"));
+	return err_set(e, ERR_DENIED, 0, "the wipe failed");
+}
+
 /* The wipe itself, whatever level it had to reach. */
 static int judge_wipe(const struct machine *m, const struct evidence *ev, struct err *e)
 {
 	const struct object_drives *want = &m->spec.drives;
+	char drive[INVENTORY_DRIVE_TEXT];
 
 	if (!str_eq(ev->machine.name, m->meta.name) || !str_eq(ev->machine.uid, m->meta.uid))
 		return err_set(e, ERR_DENIED, 0, "the evidence is of machine %s",
@@ -65,33 +88,42 @@ static int judge_wipe(const struct machine *m, const struct evidence *ev, struct
 			       "the evidence ends tenancy %lld, the machine is in %lld",
 			       (long long)ev->tenancy, (long long)m->status.tenancy);
 	if (ev->verdict < WIPE_CLEAR)
-		return err_set(e, ERR_DENIED, 0, "the wipe failed");
+		return refuse_failed(m, ev, e);
 	if (!want->n)
 		return err_set(e, ERR_DENIED, 0,
 			       "spec.drives is empty: no drive is known to expect");
 	if (ev->inventory.missing.n || ev->inventory.extra.n || ev->devices.n != want->n)
 		return err_set(e, ERR_DENIED, 0,
-			       "%zu drives expected, %zu wiped, %zu missing, %zu extra", want->n,
-			       ev->devices.n, ev->inventory.missing.n, ev->inventory.extra.n);
+			       "%zu drives expected, %zu wiped, %zu missing, %zu extra%s%s",
+			       want->n, ev->devices.n, ev->inventory.missing.n,
+			       ev->inventory.extra.n,
+			       ev->inventory.missing.n || ev->inventory.extra.n ? ": " : "",
+			       ev->inventory.missing.n
+				       ? inventory_drive_text(m, ev->inventory.missing.v[0], drive)
+			       : ev->inventory.extra.n
+				       ? inventory_drive_text(m, ev->inventory.extra.v[0], drive)
+				       : "");
 	for (size_t i = 0; i < want->n; i++) {
 		const struct evidence_device *d = device_of(ev, want->v[i].wwn);
 
 		if (!d)
 			return err_set(e, ERR_DENIED, 0, "no evidence for drive %s",
-				       want->v[i].wwn);
+				       inventory_drive_text(m, want->v[i].wwn, drive));
 		if (d->bytes != want->v[i].bytes) /* what is hidden was not wiped */
 			return err_set(e, ERR_DENIED, 0,
-				       "drive %s: %lld bytes expected, %lld wiped", d->wwn,
+				       "drive %s: %lld bytes expected, %lld wiped",
+				       inventory_drive_text(m, d->wwn, drive),
 				       (long long)want->v[i].bytes, (long long)d->bytes);
 	}
 	for (size_t i = 0; i < ev->devices.n; i++) {
 		const struct evidence_device *d = &ev->devices.v[i];
 
 		if (d->level < WIPE_CLEAR)
-			return err_set(e, ERR_DENIED, 0, "drive %s: %s", d->wwn,
+			return err_set(e, ERR_DENIED, 0, "drive %s: %s",
+				       inventory_drive_text(m, d->wwn, drive),
 				       wipe_level_names[d->level]);
 		if (evidence_bears_out(d, EVIDENCE_SAMPLES, evidence_took_ms(ev), e) < 0)
-			return err_wrap(e, "drive %s", d->wwn);
+			return err_wrap(e, "drive %s", inventory_drive_text(m, d->wwn, drive));
 	}
 	return 0;
 }
@@ -104,9 +136,9 @@ int wipe_judge(const struct machine *m, const struct provider_object *p, const s
 	if (!p)
 		return err_set(e, ERR_NOT_FOUND, 0,
 			       "the Provider is not there: its floor is unknown");
-	if (judge_floor(ev, &p->spec.wipe.floor, "the provider", e) < 0)
+	if (judge_floor(m, ev, &p->spec.wipe.floor, "the provider", e) < 0)
 		return -1;
-	return floor ? judge_floor(ev, floor, "the claim", e) : 0;
+	return floor ? judge_floor(m, ev, floor, "the claim", e) : 0;
 }
 
 enum reason wipe_judge_reason(const struct machine *m, const struct evidence *ev)

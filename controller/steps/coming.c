@@ -85,11 +85,11 @@ static bool ensure_bmc_ours(struct life *l, enum life_decision *d)
 
 	if (!life_ensure_looked(l, l->c->o.poll_ms * 10))
 		return false;
-	if (life_identity(l, &e) < 0) {
+	if (life_is_another(l, &e)) {
 		*d = life_fail(l, REASON_DuplicateIdentity, "%s", e.text);
 		return false;
 	}
-	return true;
+	return life_ensure_ours(l, REASON_DuplicateIdentity);
 }
 
 /* --- claimed ------------------------------------------------------------------------------------ */
@@ -123,6 +123,7 @@ enum life_decision step_claimed(struct life *l)
 	const struct proto_report *r;
 	enum life_decision d = LIFE_STAY;
 	char check[64];
+	enum reason why;
 	struct err e;
 	json_t *x;
 
@@ -146,8 +147,9 @@ enum life_decision step_claimed(struct life *l)
 	if (r->state != PROTO_DONE || !r->inventory)
 		return life_fail(l, agent_reason(r, REASON_InventoryMismatch),
 				 "inspection failed: %s", str_or(r->message, "no inventory"));
-	if (inventory_fits(l->m, life_provider(l), r->inventory, &e) < 0)
-		return life_fail(l, REASON_InventoryMismatch, "%s", e.text);
+	why = inventory_misfit(l->m, life_provider(l), r->inventory, &e);
+	if (why != REASON_NONE)
+		return life_fail(l, why, "%s", e.text);
 	if (life_clean(l, &n->spec.wipe, &e) < 0)
 		return life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0),
 				 REASON_EraseUnverified, "%s", e.text);

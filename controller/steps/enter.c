@@ -13,6 +13,7 @@
 #include "controller/life/journal.h"
 #include "controller/life/port.h"
 #include "controller/life/tenancy.h"
+#include "controller/life/told.h"
 
 #define FAILURES_KEPT 20
 
@@ -58,7 +59,7 @@ static json_t *failures_with(const struct life *l, enum reason reason, const cha
 
 static void enter(struct life *l, const struct life_decided *d)
 {
-	json_t *status = d->extra ? d->extra : json_object(), *op, *given;
+	json_t *status = d->extra ? d->extra : json_object(), *op, *given, *told;
 	int64_t now = loop_wall(l->c->loop), limit = life_limit_ms(l, d->to);
 	char id[33];
 
@@ -71,6 +72,11 @@ static void enter(struct life *l, const struct life_decided *d)
 		life_operation_id(l, id);
 		json_object_set_new(op, "id", json_string(id));
 		json_object_set_new(op, "bootNumber", json_null());
+	}
+	if (d->to == MACHINE_QUARANTINED && json_object_get(status, "quarantine")) {
+		told = life_told_quarantine(json_object_get(status, "quarantine"));
+		json_object_update(op, told);
+		json_decref(told);
 	}
 	if (given)
 		json_object_update(op, given);
@@ -108,10 +114,10 @@ static void begin(struct life *l, const char *why)
 	/* Backends remember the fence of a Machine that was lost: seconds are more than its leaders were. */
 	int64_t fence = l->m->status.operation ? life_fence(l) : loop_wall(l->c->loop) / 1000;
 	json_t *s = json_pack(
-		"{s:s, s:I, s:b, s:{s:I}, s:{s:n}, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}",
+		"{s:s, s:I, s:b, s:{s:I}, s:{s:n, s:n}, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}",
 		"state", "known", "tenancy", (json_int_t)tenancy, "clean", 0, "operation", "fence",
-		(json_int_t)fence, "power", "httpBoot", "claimRef", "tenant", "warmFor", "agent",
-		"quarantine", "leave", "hold", "wipeAttempt");
+		(json_int_t)fence, "power", "httpBoot", "agentBoot", "claimRef", "tenant",
+		"warmFor", "agent", "quarantine", "leave", "hold", "wipeAttempt");
 
 	l->state = MACHINE_KNOWN;
 	life_set_time(s, "stateSince", loop_wall(l->c->loop));

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "controller/life/ask.h"
 #include "controller/life/bmc.h"
+#include "controller/life/consent.h"
 #include "controller/life/join.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
@@ -32,7 +33,7 @@ enum life_decision step_booting(struct life *l)
 	if (tenant_node_of(l->parts->tenants, n))
 		return life_goto(l, MACHINE_JOINING, NULL, REASON_NONE, NULL);
 	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 10) ||
-	    !l->look.media_known)
+	    !life_ensure_ours(l, REASON_DuplicateIdentity) || !l->look.media_known)
 		return d;
 	if (l->look.media ||
 	    l->look.override) { /* nothing but its own disk may boot in a tenant's network */

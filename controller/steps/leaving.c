@@ -16,7 +16,6 @@
 #include "controller/life/ask.h"
 #include "controller/life/bmc.h"
 #include "controller/life/consent.h"
-#include "controller/life/identity.h"
 #include "controller/life/join.h"
 #include "controller/life/journal.h"
 #include "controller/life/node.h"
@@ -279,17 +278,11 @@ static void end_claim(struct life *l, const struct node_claim *n)
 /* Stopping may have passed its deadline: cut first, but nothing ends before off is observed. */
 static bool ensure_off(struct life *l)
 {
-	struct err e;
-
 	if (life_ensure_off_confirmed(l))
 		return true;
-	if (!life_ensure_looked(l, l->c->o.poll_ms * 5))
-		return false;
-	if (life_identity(l, &e) < 0) { /* another machine's off proves nothing of ours */
-		life_wait(l, WAITING_APPROVAL, REASON_DuplicateIdentity, "%s", e.text);
-		return false;
-	}
-	if (!life_ensure_undoubted(l))
+	/* Another machine's off proves nothing of ours. */
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) ||
+	    !life_ensure_ours(l, REASON_DuplicateIdentity) || !life_ensure_undoubted(l))
 		return false;
 	if (l->look.power != PROVIDER_POWER_OFF) {
 		life_power(l, false);

@@ -14,6 +14,7 @@
 #include "controller/life/boot_marks.h"
 #include "controller/life/clean_proof.h"
 #include "controller/life/consent.h"
+#include "controller/life/identity.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/life/port.h"
@@ -81,8 +82,8 @@ static bool ensure_may_retire(struct life *l)
 	       (l->m->meta.deletion_timestamp && life_ensure_may_leave(l));
 }
 
-/* Nothing is recorded of it, and still it may be a tenant's: of a record that was lost, or of a backup that was put
- * back.  What is on its drives is not ours to wipe then; a Node and the port are what tells, also of one that is off. */
+/* What is recorded of it is nothing, or not so, and still it may be a tenant's: of a record that was lost, or of a backup
+ * that was put back.  What is on its drives is not ours to wipe then; a Node and the port are what tells, also of one that is off. */
 static bool ensure_nobodys(struct life *l)
 {
 	OWN(arena) a = arena_new();
@@ -101,7 +102,7 @@ static bool ensure_nobodys(struct life *l)
 			  unread, l->name);
 		return false;
 	}
-	if (tenants_may_run(l->parts->tenants, l->look.uuid, identity_provider_id(l->m, a), node,
+	if (tenants_may_run(l->parts->tenants, life_uuid(l), identity_provider_id(l->m, a), node,
 			    sizeof(node))) {
 		life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
@@ -151,6 +152,39 @@ enum life_decision step_known(struct life *l)
 	return life_goto(l, MACHINE_STOPPING, NULL, REASON_NONE, NULL);
 }
 
+#define CAME_ON                                                                                        \
+	"recorded free and off, but on: it is not clean any more, and is wiped again when it is off; " \
+	"`drover approve --wipe %s` if it holds nothing"
+
+/* On, and drover did not do it.  Another machine's power, after its BMC's address was changed, is nothing of this one. */
+static bool came_on(const struct life *l)
+{
+	struct err e;
+
+	return l->look.known && l->look.power == PROVIDER_POWER_ON && !l->m->status.warm_for &&
+	       !life_is_another(l, &e);
+}
+
+/* Whoever switched it on may have written to its drives: it is not offered any more.  It is not switched off either;
+ * once it is off it is wiped again, unless it may be a tenant's. */
+static enum life_decision wipe_again(struct life *l)
+{
+	if (l->m->status.clean) {
+		life_unclean(l, CAME_ON, l->name);
+		return LIFE_STAY;
+	}
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l) ||
+	    !life_ensure_unpaused(l))
+		return LIFE_STAY;
+	if (l->look.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))
+		return life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected, CAME_ON,
+				 l->name);
+	if (!ensure_nobodys(l))
+		return LIFE_STAY;
+	log_info("machine is wiped again", LOG_S("machine", l->name));
+	return life_goto(l, MACHINE_STOPPING, NULL, REASON_NONE, NULL);
+}
+
 enum life_decision step_free(struct life *l)
 {
 	enum life_decision d = LIFE_STAY;
@@ -175,6 +209,8 @@ enum life_decision step_free(struct life *l)
 		life_write(l, json_pack("{s:n}", "leave"), NULL);
 		return d;
 	}
+	if (!l->m->status.clean || came_on(l))
+		return wipe_again(l);
 	n = life_claim_wanting(l);
 	if (!n)
 		return life_warm(l);
@@ -227,8 +263,10 @@ static enum life_decision wait_for_release(struct life *l)
  * away.  False: that is under way. */
 static bool ensure_agent_taken_away(struct life *l)
 {
+	struct err e;
+
 	if (l->m->status.claim_ref || !l->m->status.operation ||
-	    !life_ensure_looked(l, l->c->o.idle_poll_ms))
+	    !life_ensure_looked(l, l->c->o.idle_poll_ms) || life_identity(l, &e) < 0)
 		return true;
 	if (l->look.power == PROVIDER_POWER_OFF)
 		return !life_agent_left(l) || life_ensure_agent_gone(l);

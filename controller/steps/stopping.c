@@ -16,7 +16,7 @@
 #include "controller/agent/endpoint.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/life/bmc.h"
-#include "controller/life/identity.h"
+#include "controller/life/consent.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/life/port.h"
@@ -165,8 +165,6 @@ bool life_ensure_rested(struct life *l, int64_t off_for)
 
 enum life_decision step_stopping(struct life *l)
 {
-	struct err e;
-
 	if (!l->work.progress) {
 		l->work.progress = 1;
 		l->volumes = -1;
@@ -181,10 +179,8 @@ enum life_decision step_stopping(struct life *l)
 	}
 	if (!life_ensure_looked(l, l->c->o.poll_ms * 2))
 		return LIFE_STAY;
-	if (life_identity(l, &e) < 0) { /* never switch off what may be somebody else's machine */
-		return life_wait(l, WAITING_APPROVAL, REASON_DuplicateIdentity, "%s", e.text);
-	}
-	if (!life_ensure_undoubted(l))
+	/* Never switch off what may be somebody else's machine. */
+	if (!life_ensure_ours(l, REASON_DuplicateIdentity) || !life_ensure_undoubted(l))
 		return LIFE_STAY;
 	if (l->look.power != PROVIDER_POWER_OFF) {
 		life_power(l, false);

@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "controller/agent/endpoint.h"
 #include "controller/core/clock_jumps.h"
+#include "controller/core/counters.h"
 #include "controller/hardware/login_guard.h"
 #include "controller/life/act.h"
 #include "controller/life/agent_boot.h"
@@ -32,6 +33,7 @@
 #include "controller/life/power_turn.h"
 #include "controller/life/takeover.h"
 #include "controller/life/tenancy.h"
+#include "controller/life/told.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/steps/enter.h"
 #include "controller/steps/lives.h"
@@ -89,21 +91,27 @@ static bool ensure_seen_written(struct life *l)
 {
 	const struct machine_status *st = &l->m->status;
 	const char *power = provider_power_names[l->look.power];
+	const char *uuid = l->look.uuid, *serial = l->look.serial;
 	json_t *s;
 
 	if (!l->look.known)
 		return true;
+	/* What it withholds for a while stands, as long as it says nothing else. */
+	if (!uuid[0] && (!serial[0] || str_eq(serial, st->identity.serial_number)))
+		uuid = str_or(st->identity.system_uuid, "");
+	if (!serial[0] && str_eq(uuid, st->identity.system_uuid))
+		serial = str_or(st->identity.serial_number, "");
 	if (str_eq(st->power.state, power) &&
 	    str_eq(str_or(st->bmc.session_uri, ""), l->look.session_uri) &&
 	    str_eq(st->bmc.secret_version, l->attached.secret_version) &&
-	    str_eq(str_or(st->identity.system_uuid, ""), l->look.uuid) &&
-	    str_eq(str_or(st->identity.serial_number, ""), l->look.serial) &&
+	    str_eq(str_or(st->identity.system_uuid, ""), uuid) &&
+	    str_eq(str_or(st->identity.serial_number, ""), serial) &&
 	    (!l->look.learned_pin[0] || str_eq(st->bmc.fingerprint, l->look.learned_pin)))
 		return true;
 	s = json_pack("{s:{s:s}, s:{s:s, s:s*}, s:{s:s, s:s}}", "power", "state", power, "bmc",
 		      "sessionURI", l->look.session_uri, "secretVersion",
-		      l->attached.secret_version, "identity", "systemUUID", l->look.uuid,
-		      "serialNumber", l->look.serial);
+		      l->attached.secret_version, "identity", "systemUUID", uuid, "serialNumber",
+		      serial);
 	life_set_time(json_object_get(s, "power"), "observedTime", loop_wall(l->c->loop));
 	if (l->look.learned_pin[0])
 		json_object_set_new(json_object_get(s, "bmc"), "fingerprint",
@@ -127,17 +135,29 @@ static void life_agent_changed(void *life)
 	life_kick(life);
 }
 
+static const char *joined(struct arena *a, const struct strings *s)
+{
+	const char *text = "";
+
+	for (size_t i = 0; i < s->n; i++)
+		text = arena_printf(a, "%s %s", text, s->v[i]);
+	return text;
+}
+
 static bool ensure_seated(struct life *l, const struct provider_object *p)
 {
 	const struct machine_provisioning *pv = l->m->spec.provisioning;
-	char digest[512];
 	struct agent_session_spec s;
+	OWN(arena) a = arena_new();
+	const char *digest;
 
 	if (!p->spec.agent.endpoint || !p->spec.boot.media_url)
 		return false;
-	str_format(digest, sizeof(digest), "%s|%s|%s|%s|%s", p->spec.agent.endpoint,
-		   p->spec.boot.media_url, pv ? str_or(pv->address, "") : "",
-		   pv ? str_or(pv->gateway, "") : "", str_or(l->m->spec.boot_mac_address, ""));
+	digest = arena_printf(
+		a, "%s|%s|%s|%s|%s|%s|%s|%s", p->spec.agent.endpoint, p->spec.boot.media_url,
+		pv ? str_or(pv->address, "") : "", pv ? str_or(pv->gateway, "") : "",
+		str_or(l->m->spec.boot_mac_address, ""), joined(a, &p->spec.agent.networks),
+		joined(a, &p->spec.agent.proxies), joined(a, &p->spec.boot.proxies));
 	if (l->agent && str_eq(digest, l->attached.seat))
 		return true;
 	agent_session_free(l->agent);
@@ -149,6 +169,9 @@ static bool ensure_seated(struct life *l, const struct provider_object *p)
 		.address = pv ? pv->address : NULL,
 		.gateway = pv ? pv->gateway : NULL,
 		.mac = l->m->spec.boot_mac_address,
+		.agent_networks = p->spec.agent.networks,
+		.agent_proxies = p->spec.agent.proxies,
+		.media_proxies = p->spec.boot.proxies,
 		.changed = life_agent_changed,
 		.arg = l,
 	};
@@ -230,6 +253,7 @@ static bool ensure_attached(struct life *l)
 		l->attached.secret_version = mem_strdup(digest);
 	}
 	if (refused && refused[0] && str_eq(refused, l->attached.secret_version)) {
+		driver_expect_login(l->driver, l->m);
 		life_wait(
 			l, WAITING_APPROVAL, REASON_BmcAuthFailed,
 			"the BMC refused the login of Secret version %s; change the Secret, or `drover retry %s`",
@@ -305,7 +329,8 @@ static enum life_decision turn(struct life *l)
 	if (!request_ensure_retried(l, &d) || !ensure_seen_written(l) ||
 	    !life_ensure_boot_ended(l) || !life_ensure_wait_settled(l) || !ensure_in_time(l, &d) ||
 	    !ensure_conditions_written(l) || !life_ensure_attempt_settled(l) ||
-	    !ensure_attached(l) || !life_ensure_boot_followed(l))
+	    !ensure_attached(l) || !life_ensure_alone(l, &d) || !life_ensure_boot_followed(l) ||
+	    !life_ensure_told(l))
 		return d;
 	return steps[l->state](l);
 }
@@ -340,6 +365,7 @@ static void on_tick(void *arg)
 						    l->state == MACHINE_KNOWN
 					    ? c->o.idle_poll_ms
 					    : c->o.poll_ms);
+	counters_turn(c->counters);
 	decision_enact(l, turn(l));
 }
 
@@ -409,6 +435,41 @@ void lives_kick(struct lives *ls, const char *name)
 	}
 	map_for_each (it, ls->map)
 		life_kick(it.value);
+}
+
+static bool is_of_tenant(const struct life *l, const char *tenant)
+{
+	const struct machine *m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
+	const struct object_ref *r = m ? m->status.claim_ref : NULL;
+	const struct node_claim *n =
+		r ? CTX_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
+
+	return m && (str_eq(m->status.tenant.name, tenant) ||
+		     (n && str_eq(n->spec.virtual_cluster_ref.name, tenant)));
+}
+
+void lives_kick_of_tenant(struct lives *ls, const char *tenant)
+{
+	struct map_iter it;
+
+	map_for_each (it, ls->map) {
+		struct life *l = it.value;
+
+		if (l->state == MACHINE_KNOWN || is_of_tenant(l, tenant))
+			life_kick(l);
+	}
+}
+
+void lives_kick_known(struct lives *ls)
+{
+	struct map_iter it;
+
+	map_for_each (it, ls->map) {
+		struct life *l = it.value;
+
+		if (l->state == MACHINE_KNOWN)
+			life_kick(l);
+	}
 }
 
 void lives_reattach(struct lives *ls, const char *name)

@@ -100,17 +100,12 @@ static void end(struct life *l)
 	const struct machine_operation *op = l->m->status.operation;
 	int64_t now = loop_wall(l->c->loop);
 	bool rest = op->boot_number > WARM_POOL_BOOTS;
-	struct err err;
 	json_t *j, *e;
 
 	look_again(l, l->c->o.poll_ms);
-	if (!life_ensure_looked(l, l->c->o.poll_ms * 5))
-		return;
-	if (life_identity(l, &err) < 0) { /* never switch off what may be somebody else's machine */
-		life_wait(l, WAITING_APPROVAL, REASON_IdentityMismatch, "%s", err.text);
-		return;
-	}
-	if (!life_ensure_agent_gone(l))
+	/* Never switch off what may be somebody else's machine. */
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) ||
+	    !life_ensure_ours(l, REASON_IdentityMismatch) || !life_ensure_agent_gone(l))
 		return;
 	j = json_pack("{s:n, s:n, s:n, s:n, s:n}", "bootNumber", "waitingFor", "lastError",
 		      "nextAttempt", "deadline");
@@ -213,6 +208,7 @@ static void stay(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	int64_t silent = loop_now(l->c->loop) - agent_session_info(l->agent)->last_seen;
+	struct err e;
 
 	if (op->deadline) {
 		log_info("machine is warm", LOG_S("machine", l->name),
@@ -229,7 +225,8 @@ static void stay(struct life *l)
 	}
 	look_again(l, AGENT_SILENT_MS - silent < l->c->o.idle_poll_ms ? AGENT_SILENT_MS - silent + 1
 								      : l->c->o.idle_poll_ms);
-	if (life_ensure_looked(l, l->c->o.idle_poll_ms) && l->look.power == PROVIDER_POWER_OFF)
+	if (life_ensure_looked(l, l->c->o.idle_poll_ms) && life_identity(l, &e) == 0 &&
+	    l->look.power == PROVIDER_POWER_OFF)
 		give_up(l, "somebody switched it off: it stays off for 30 minutes");
 }
 
@@ -238,9 +235,18 @@ static bool ensure_movable(struct life *l)
 {
 	if (l->look.power == PROVIDER_POWER_OFF || life_shows_ours(l))
 		return true;
-	life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-		  "recorded warm, but it is on without our boot medium; `drover approve --wipe %s`",
-		  l->name);
+	/* A BMC does not say of an HTTP boot whether it is ours. */
+	if (l->look.power == PROVIDER_POWER_ON && !l->m->status.power.http_boot)
+		life_unclean(
+			l,
+			"recorded warm, but on without our boot medium: it is not clean any more, and is wiped again "
+			"when it is off; `drover approve --wipe %s` if it holds nothing",
+			l->name);
+	else
+		life_wait(
+			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
+			"recorded warm, but it is on without our boot medium; `drover approve --wipe %s`",
+			l->name);
 	return false;
 }
 
@@ -383,7 +389,7 @@ bool life_warm_release(struct life *l, enum life_decision *d)
 	const struct machine_agent *ag = l->m->status.agent;
 	json_t *op;
 
-	if (!is || !ag || !ag->boot_id || !ag->public_key)
+	if (!is || !ag || !ag->boot_id || !ag->public_key || ag->dismissed)
 		return false;
 	if (l->act.under_way)
 		return true;

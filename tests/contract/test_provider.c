@@ -541,6 +541,38 @@ EACH_BACKEND(without_leave_nothing_is_changed)
 	assert_true(w->bmc[0].on);
 }
 
+static int is_off(const struct provider_observation *seen, void *arg, struct err *e)
+{
+	struct answer *a = arg;
+
+	a->seen = *seen;
+	return seen->power == PROVIDER_POWER_OFF ? 0 : err_set(e, ERR_UNAVAILABLE, 7, "it is on");
+}
+
+/* Each call that changes something looks first, and shows what it saw. */
+EACH_BACKEND(what_the_call_itself_saw_decides)
+{
+	struct answer a;
+	struct provider_call c;
+
+	w->bmc[0].on = true;
+	for (int i = 0; i < 3; i++) {
+		c = call(w, &a);
+		c.fits = is_off;
+		if (i == 0)
+			provider_power(w->provider, machine(w, 0), false, &c);
+		else if (i == 1)
+			provider_media(w->provider, machine(w, 0), MEDIA, &c);
+		else
+			provider_boot(w->provider, machine(w, 0), PROVIDER_BOOT_DISK, NULL, &c);
+		assert_int_equal(finish(&a), ERR_UNAVAILABLE);
+		assert_int_equal(a.err.code, 7);
+		assert_int_equal(a.seen.power, PROVIDER_POWER_ON);
+	}
+	assert_true(w->bmc[0].on);
+	assert_null(w->bmc[0].image);
+}
+
 EACH_BACKEND(a_hang_ends_in_time_and_spares_the_others)
 {
 	struct answer slow[3], quick;
@@ -750,6 +782,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_password_is_tried_once),
 		cmocka_unit_test(a_predecessors_session_is_deleted_first),
 		cmocka_unit_test(without_leave_nothing_is_changed),
+		cmocka_unit_test(what_the_call_itself_saw_decides),
 		cmocka_unit_test(a_hang_ends_in_time_and_spares_the_others),
 		cmocka_unit_test(a_call_that_was_given_up_acts_no_more),
 		cmocka_unit_test(only_so_many_machines_are_called_at_once),

@@ -12,6 +12,7 @@
 #include "wipe/proto.h"
 
 #define AGAIN_MS 3000
+#define THIEF_MS 100 /* what anything takes one who does nothing */
 #define POLL_MS 45000
 #define ORDER_MS 2000 /* what anything takes */
 #define POWEROFF_MS 1500
@@ -19,7 +20,10 @@
 
 struct bootagent {
 	struct server *server;
+	struct http *elsewhere; /* a thief's; NULL: it runs on the machine */
+	char boot_id[40];
 	struct arena *arena;
+	unsigned orders, tokens;
 	struct proto_boot boot;
 	struct crypto_key *key;
 	char public_key[CRYPTO_PUBLIC_TEXT], who[128];
@@ -93,11 +97,17 @@ static void send(struct bootagent *a, const char *method, const char *target, co
 		.arg = a,
 	};
 
-	if (server_reaches_drover(a->server))
+	if (a->elsewhere || server_reaches_drover(a->server))
 		a->req = http_start(a->peer, &call);
 	else
 		after_ms(a, AGAIN_MS, go_on);
 	free(sig);
+}
+
+static void off(struct bootagent *a)
+{
+	if (!a->elsewhere)
+		server_power(a->server, false);
 }
 
 /* True: the session is over, hello again; after ten minutes of it, off. */
@@ -114,7 +124,7 @@ static bool turned_away(struct bootagent *a, const struct http_reply *r)
 	if (!a->refused_since)
 		a->refused_since = now;
 	if (now - a->refused_since > REFUSED_MS)
-		server_power(a->server, false);
+		off(a);
 	else
 		after_ms(a, AGAIN_MS, hello);
 	return true;
@@ -144,7 +154,7 @@ static void hello(struct bootagent *a)
 		.operation = a->boot.operation,
 		.boot = a->boot.boot,
 		.secret = a->boot.secret,
-		.boot_id = a->server->boot_id,
+		.boot_id = a->boot_id,
 		.public_key = a->public_key,
 		.version = "test",
 		.dmi = {.system_uuid = str_or(a->server->calls_uuid, a->server->uuid),
@@ -212,13 +222,17 @@ static void inspect(struct bootagent *a)
 	struct proto_inventory inv = {.cpus = 4, .memory_bytes = 8ll << 30};
 	struct proto_report r = {.state = PROTO_DONE, .inventory = &inv};
 	struct proto_nic nic = {.name = "eth0", .mac = b->mac};
-	struct proto_undriven dark = {"0000:00:0e.0", "8086:201d", "010400"};
+	struct proto_controller ctrl[] = {
+		{"0000:01:00.0", "144d:a80a", "010802", "nvme", b->hides},
+		{"0000:02:00.0", "144d:a80a", "010802", b->dead ? NULL : "nvme", NULL},
+		{"0000:00:0e.0", "8086:201d", "010400", NULL, NULL},
+	};
 
 	inv.dmi = (struct proto_dmi){.system_uuid = b->uuid, .serial = b->serial};
 	inv.nics.v = &nic;
 	inv.nics.n = 1;
-	inv.undriven.v = &dark;
-	inv.undriven.n = b->undriven;
+	inv.controllers.v = ctrl;
+	inv.controllers.n = b->undriven ? 3 : 2;
 	inv.drives.n = (size_t)drives_there(b);
 	inv.drives.v = arena_calloc(tmp, SERVER_DRIVES, sizeof(*inv.drives.v));
 	for (int i = 0; i < drives_there(b); i++) {
@@ -229,6 +243,7 @@ static void inspect(struct bootagent *a)
 					  .model = i ? "DATA" : "ROOT",
 					  .serial = b->drives[i].wwn,
 					  .wwn = b->drives[i].wwn,
+					  .slot = i ? "slot 2" : "slot 1",
 					  .bytes = (4ll + i) << 30,
 					  .block_size = 4096,
 					  .rotational = b->spins};
@@ -249,7 +264,7 @@ static void wipe(struct bootagent *a)
 	for (int i = 0; i < SERVER_DRIVES; i++) {
 		bool gone = i >= drives_there(b), fails = gone || (b->wipe_fails && i == 1);
 
-		if (!fails)
+		if (!fails && !a->elsewhere)
 			memset(b->drives[i].data, 0, SERVER_DRIVE_BYTES);
 		a->devices[i] =
 			(struct evidence_device){.type = "NVMe",
@@ -420,7 +435,7 @@ static void write_image(struct bootagent *a)
 	call.path = split_url(a->order->url, origin, sizeof(origin));
 	s.base_url = origin;
 	http_peer_free(a->image_peer);
-	a->image_peer = http_peer_new(a->server->world->machines, &s, &e);
+	a->image_peer = http_peer_new(a->server->as_machine, &s, &e);
 	a->image_req = http_start(a->image_peer, &call);
 }
 
@@ -454,11 +469,6 @@ static void write_stamps(struct bootagent *a, bool on)
 	finish(a, &r);
 }
 
-static void off(struct bootagent *a)
-{
-	server_power(a->server, false);
-}
-
 static void obey(struct bootagent *a)
 {
 	struct server *b = a->server;
@@ -479,7 +489,9 @@ static void obey(struct bootagent *a)
 	case PROTO_WRITE:
 		break;
 	}
-	if (!str_eq(a->order->drive, b->drives[0].wwn) && a->order->what <= PROTO_WRITE_CONFIG)
+	if (a->elsewhere)
+		finish(a, &(struct proto_report){.state = PROTO_DONE, .drive = a->order->drive});
+	else if (!str_eq(a->order->drive, b->drives[0].wwn) && a->order->what <= PROTO_WRITE_CONFIG)
 		fail(a, "DriveUnknown", "no such drive");
 	else if (a->order->what == PROTO_WRITE_IMAGE)
 		write_image(a);
@@ -506,6 +518,8 @@ static void take(struct bootagent *a, const char *text, size_t len)
 	arena_free(a->order_arena);
 	a->order_arena = into;
 	a->order = o;
+	a->orders++;
+	a->tokens += memmem(text, len, "TOKEN=", 6) != NULL;
 	if (o->fence < a->fence) {
 		a->stale++;
 		a->order = NULL;
@@ -522,7 +536,8 @@ static void take(struct bootagent *a, const char *text, size_t len)
 		return;
 	}
 	name = strrchr(o->id, '/');
-	if (a->server->reboots_at && name && str_eq(name + 1, a->server->reboots_at)) {
+	if (!a->elsewhere && a->server->reboots_at && name &&
+	    str_eq(name + 1, a->server->reboots_at)) {
 		struct server *b = a->server;
 
 		b->reboots_at = NULL;
@@ -530,7 +545,7 @@ static void take(struct bootagent *a, const char *text, size_t len)
 		server_power(b, true);
 		return;
 	}
-	after_ms(a, ORDER_MS, obey);
+	after_ms(a, a->elsewhere ? THIEF_MS : ORDER_MS, obey);
 }
 
 static void on_order(const struct http_reply *r, const struct err *e, void *arg)
@@ -557,13 +572,16 @@ static void poll_order(struct bootagent *a)
 
 /* --- life ----------------------------------------------------------------------------------------- */
 
-struct bootagent *bootagent_new(struct server *b, const char *block, size_t len)
+static struct bootagent *born(struct server *b, const char *block, size_t len,
+			      struct http *elsewhere, const char *boot_id)
 {
 	struct bootagent *a = mem_new(struct bootagent);
 	struct http_peer_spec s = {0};
 	struct err e;
 
 	a->server = b;
+	a->elsewhere = elsewhere;
+	str_copy(a->boot_id, sizeof(a->boot_id), boot_id);
 	a->arena = arena_new();
 	a->results = map_new(free);
 	loop_timer_init(&a->timer, b->world->hardware, on_timer, a);
@@ -573,12 +591,26 @@ struct bootagent *bootagent_new(struct server *b, const char *block, size_t len)
 	}
 	a->key = crypto_key_new();
 	crypto_key_public(a->key, a->public_key);
-	str_format(a->who, sizeof(a->who), "%s/%s", a->boot.machine, b->boot_id);
+	str_format(a->who, sizeof(a->who), "%s/%s", a->boot.machine, boot_id);
 	s.base_url = a->boot.endpoint;
 	s.ca_pem = a->boot.ca_pem;
-	a->peer = http_peer_new(b->world->machines, &s, &e);
-	after_ms(a, AGAIN_MS, hello);
+	a->peer = http_peer_new(elsewhere ? elsewhere : b->as_machine, &s, &e);
+	after_ms(a, elsewhere ? 1 : AGAIN_MS, hello);
 	return a;
+}
+
+struct bootagent *bootagent_new(struct server *b, const char *block, size_t len)
+{
+	return born(b, block, len, NULL, b->boot_id);
+}
+
+struct bootagent *bootagent_thief(struct server *b, const char *block, size_t len,
+				  const char *address, const char *boot_id)
+{
+	struct sim_world *w = b->world;
+	struct http_transport *t = http_mem_transport(w->net, w->hardware, address, NULL, NULL);
+
+	return born(b, block, len, http_new(w->hardware, t, 0), str_or(boot_id, b->boot_id));
 }
 
 void bootagent_free(struct bootagent *a)
@@ -588,6 +620,7 @@ void bootagent_free(struct bootagent *a)
 	loop_timer_stop(&a->timer);
 	http_peer_free(a->peer);
 	http_peer_free(a->image_peer);
+	http_free(a->elsewhere);
 	crypto_key_free(a->key);
 	map_free(a->results);
 	arena_free(a->order_arena);
@@ -598,5 +631,5 @@ void bootagent_free(struct bootagent *a)
 
 struct bootagent_seen bootagent_seen(const struct bootagent *a)
 {
-	return (struct bootagent_seen){a->fence, a->stale};
+	return (struct bootagent_seen){a->fence, a->stale, a->orders, a->tokens};
 }

@@ -319,7 +319,7 @@ static void on_medium(const struct http_reply *r, const struct err *e, void *arg
 		boot_disk(b);
 }
 
-static void fetch_medium(struct server *b, const char *url)
+static void fetch_medium(struct server *b, const char *url, bool by_bmc)
 {
 	const char *path = strchr(strstr(url, "://") + 3, '/');
 	char *origin = mem_strndup(url, (size_t)(path - url));
@@ -328,7 +328,7 @@ static void fetch_medium(struct server *b, const char *url)
 	struct err e;
 
 	http_peer_free(b->media_peer);
-	b->media_peer = http_peer_new(b->world->machines, &s, &e);
+	b->media_peer = http_peer_new(by_bmc ? b->as_bmc : b->as_machine, &s, &e);
 	b->media = http_start(b->media_peer, &call);
 	free(origin);
 }
@@ -340,13 +340,14 @@ static void on_firmware(struct server *b)
 			   : str_eq(b->bmc.boot_target, "Cd")	    ? b->bmc.image
 			   : str_eq(b->bmc.boot_target, "UefiHttp") ? b->bmc.http_uri
 								    : NULL;
+	bool by_bmc = from && from == b->bmc.image;
 
 	if (str_eq(b->bmc.boot_enabled, "Once")) {
 		set_text(&b->bmc.boot_enabled, "Disabled");
 		set_text(&b->bmc.boot_target, "None");
 	}
 	if (from && !b->boots_disk)
-		fetch_medium(b, from);
+		fetch_medium(b, from, by_bmc);
 	else
 		boot_disk(b);
 	if (from && b->bmc.http_forgotten)
@@ -406,12 +407,20 @@ void server_power(struct server *b, bool on)
 
 void server_init(struct server *b, struct sim_world *w, unsigned number)
 {
+	char address[32];
+
 	*b = (struct server){.world = w};
 	str_format(b->name, sizeof(b->name), "gpu-%u", number);
 	str_format(b->uuid, sizeof(b->uuid), "4c4c4544-0035-3410-8050-c6c04f3147%02u", number);
 	str_format(b->serial, sizeof(b->serial), "CN77921%02u", number);
 	str_format(b->mac, sizeof(b->mac), "b8:ce:f6:01:02:%02u", number);
 	str_format(b->origin, sizeof(b->origin), "https://10.0.8.%u", number);
+	str_format(address, sizeof(address), "10.0.8.%u:40001", number);
+	b->as_bmc = http_new(w->hardware,
+			     http_mem_transport(w->net, w->hardware, address, NULL, NULL), 0);
+	str_format(address, sizeof(address), "10.1.0.%u:40001", number);
+	b->as_machine = http_new(w->hardware,
+				 http_mem_transport(w->net, w->hardware, address, NULL, NULL), 0);
 	for (int i = 0; i < SERVER_DRIVES; i++)
 		str_format(b->drives[i].wwn, sizeof(b->drives[i].wwn), "eui.%08u%02d", number, i);
 	str_copy(b->segment, sizeof(b->segment), "quarantine");
@@ -433,4 +442,6 @@ void server_done(struct server *b)
 	json_decref(b->object);
 	free(b->block);
 	fake_bmc_done(&b->bmc);
+	http_free(b->as_bmc);
+	http_free(b->as_machine);
 }

@@ -581,6 +581,8 @@ static void a_drive_that_fails_is_named(void **state)
 	world_replica(&w);
 	world_wait_state(b, "quarantined", 600);
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "DriveFailed");
+	assert_non_null(strstr(world_at(b, "status.quarantine.message"), b->drives[1].wwn));
+	assert_non_null(strstr(world_at(b, "status.quarantine.message"), "slot 2"));
 	assert_string_equal(world_at(b, "status.quarantine.exit"), "operator");
 	world_stop(&w);
 }
@@ -602,6 +604,8 @@ static void a_drive_that_is_pulled_out_amid_the_wipe_is_called_missing(void **st
 	b->drive_gone = true;
 	world_wait_state(b, "quarantined", 600);
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "DriveMissing");
+	assert_non_null(strstr(world_at(b, "status.quarantine.message"), b->drives[1].wwn));
+	assert_non_null(strstr(world_at(b, "status.quarantine.message"), "slot 2"));
 	assert_string_equal(world_at(b, "status.quarantine.exit"), "operator");
 	record = cluster_get(&w.host, "wiperecords.drover.dev/gpu-1-1-1");
 	assert_string_equal(json_str_at(record, "spec", "verdict"), "Fail");

@@ -145,7 +145,7 @@ static void drives_changed_between_two_claims_of_a_warm_machine_are_seen(void **
 	world_run(&w, 60000);
 	str_copy(b->drives[1].wwn, sizeof(b->drives[1].wwn), "eui.new");
 	world_pod(&w, &w.tenants[0], "train");
-	world_wait_reason(b, "InventoryMismatch", 300);
+	world_wait_reason(b, "DriveMissing", 300);
 	assert_int_equal(b->tenancy, 1);
 	world_stop(&w);
 }

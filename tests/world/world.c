@@ -458,8 +458,6 @@ void world_start(struct sim_world *w, uint64_t seed, unsigned servers)
 	w->net = http_mem_net_new(w->loop);
 	http_mem_fault(w->net, fate, w);
 	w->hardware = loop_group_new(w->loop, "hardware");
-	w->machines = http_new(w->hardware,
-			       http_mem_transport(w->net, w->hardware, "rack", NULL, NULL), 0);
 	crypto_sha256(IMAGE, sizeof(IMAGE) - 1, d);
 	crypto_digest_text(d, w->image_digest);
 	w->images = httpd_new(w->hardware);
@@ -492,7 +490,6 @@ void world_stop(struct sim_world *w)
 		answer_free(a);
 	for (unsigned i = 0; i < w->nboxes; i++)
 		server_done(&w->servers[i]);
-	http_free(w->machines);
 	httpd_free(w->images);
 	loop_group_free(w->hardware);
 	http_mem_net_free(w->net);

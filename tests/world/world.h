@@ -44,7 +44,6 @@ struct sim_world {
 	struct loop *loop;
 	struct http_mem_net *net;
 	struct loop_group *hardware;
-	struct http *machines; /* what BMCs, agents and kubelets speak with */
 	struct cluster host, tenants[2];
 	struct server servers[WORLD_BOXES];
 	unsigned nboxes;

@@ -163,9 +163,11 @@ static void a_machine_at_rest_says_nothing_of_what_is_long_done(void **state)
 static struct machine *quarantined(const char *reason, const char *exit_, int attempts,
 				   struct arena *a)
 {
-	return machine(json_pack("{s:s, s:s, s:{s:s, s:s, s:s, s:i}}", "state", "quarantined",
-				 "stateSince", at(-60000), "quarantine", "reason", reason,
-				 "message", "m", "exit", exit_, "attempts", attempts),
+	return machine(json_pack("{s:s, s:s, s:{s:s, s:s, s:s, s:i}, s:{s:s, s:{s:s, s:s}}}",
+				 "state", "quarantined", "stateSince", at(-60000), "quarantine",
+				 "reason", reason, "message", "m", "exit", exit_, "attempts",
+				 attempts, "operation", "waitingFor", "Approval", "lastError",
+				 "reason", reason, "message", "m"),
 		       a);
 }
 
@@ -178,7 +180,8 @@ static void quarantine_says_who_ends_it_and_when(void **state)
 	(void)state;
 	assert_string_equal(json_str_at(person, "waitingFor"), "an operator");
 	assert_null(json_object_get(person, "nextTry"));
-	assert_true(helps(person, "replace the drive, then drover approve gpu-1 --wipe"));
+	assert_null(json_object_get(person, "lastError")); /* it is the quarantine's */
+	assert_true(helps(person, "it was not wiped; then drover approve gpu-1 --wipe"));
 	assert_int_equal(json_array_size(json_object_get(person, "helps")), 1); /* not twice */
 	assert_string_equal(json_str_at(itself, "waitingFor"), "the device");
 	/* 20 min after it began, the second time. */

@@ -244,16 +244,33 @@ static void approve_takes_over_the_drives_that_were_seen(void **state)
 	struct cli_approve a = {.machine = "m-1", .drives = true};
 
 	assert_int_equal(cli_do_approve(&c, &a), 1); /* not inspected */
-	bench_status(d, OBJECT_MACHINE, "m-1",
-		     "{'inventory': {'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.9', "
-		     "'bytes': 2000, 'model': 'X'}]}}");
+	bench_must(
+		d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
+		"{'spec': {'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.2', 'bytes': "
+		"1000, 'serialNumber': 'S2', 'slot': 'slot 2'}]}}");
+	bench_status(
+		d, OBJECT_MACHINE, "m-1",
+		"{'inventory': {'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.9', "
+		"'bytes': 2000, 'model': 'X', 'slot': 'slot 2'}], 'controllers': [{'id': '8086:201d', "
+		"'driven': 0, 'dark': 1}]}}");
 	quarantined(d, "InventoryMismatch", "operator");
+	errors_begin();
+	assert_int_equal(cli_do_approve(&c, &a),
+			 1); /* eui.2 would be forgotten, and nobody can be asked */
+	errors_end("goes out of spec.drives of machine m-1");
+	assert_said("- eui.2 1000 bytes, serial S2, slot 2");
+	assert_null(json_at(o = bench_get(d, OBJECT_MACHINE, "m-1"), "spec", "approval"));
+	json_decref(o);
+	a.yes = true;
 	assert_int_equal(cli_do_approve(&c, &a), 0);
+	assert_said("! 1 of storage controller 8086:201d without a driver");
 	assert_said("- eui.2 1000 bytes");
-	assert_said("+ eui.9 2000 bytes X");
+	assert_said("+ eui.9 2000 bytes, slot 2, X");
 	o = bench_get(d, OBJECT_MACHINE, "m-1");
 	assert_string_equal(json_str_at(json_array_get(json_at(o, "spec", "drives"), 1), "wwn"),
 			    "eui.9");
+	assert_int_equal(json_int_at(json_array_get(json_at(o, "spec", "controllers"), 0), "dark"),
+			 1);
 	assert_string_equal(json_str_at(o, "spec", "approval", "action"), "Wipe");
 }
 

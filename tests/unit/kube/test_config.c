@@ -3,27 +3,75 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "base/buf.h"
+#include "base/crypto.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/config.h"
+#include "tests/data/pems.h"
 
-/* "-----BEGIN X-----\n", "-----BEGIN K-----\n" and "hello" in base64. */
-#define PEM64 "LS0tLS1CRUdJTiBYLS0tLS0K"
-#define KEY64 "LS0tLS1CRUdJTiBLLS0tLS0K"
+/* Stand for the base64 of what is in pems.h; JUNK64 is "hello". */
+#define CA64 "$CA"
+#define CERT64 "$CERT"
+#define KEY64 "$KEY"
 #define JUNK64 "aGVsbG8="
+
+static const struct {
+	const char *name, *pem;
+} pems[] = {
+	{CA64, PEMS_CA},
+	{CERT64, PEMS_CERT},
+	{KEY64, PEMS_KEY},
+	{"$OTHER", PEMS_OTHER_KEY},
+	{"$SEC1_ENCRYPTED", PEMS_KEY_SEC1_ENCRYPTED},
+	{"$PKCS8_ENCRYPTED", PEMS_KEY_ENCRYPTED},
+	{"$RSA_1024", PEMS_RSA_1024},
+	{"$ENCRYPTED_CERT", "-----BEGIN CERTIFICATE-----\nProc-Type: 4,ENCRYPTED\n"
+			    "DEK-Info: AES-256-CBC,00000000000000000000000000000000\n\n"
+			    "aGVsbG8=\n-----END CERTIFICATE-----\n"},
+};
+
+/* Puts the PEM in for its name; takes the text. */
+static char *with_pems(char *text)
+{
+	struct buf out;
+	size_t n;
+
+	buf_init(&out, (size_t)1 << 21);
+	for (const char *p = text; *p; p += n) {
+		size_t best = 0, at = 0;
+
+		for (size_t i = 0; i < sizeof(pems) / sizeof(pems[0]); i++)
+			if (str_starts(p, pems[i].name) && strlen(pems[i].name) > best) {
+				best = strlen(pems[i].name);
+				at = i;
+			}
+		n = best ? best : 1;
+		if (best) {
+			char *b64 = crypto_base64(pems[at].pem, strlen(pems[at].pem));
+
+			buf_puts(&out, b64);
+			free(b64);
+		} else {
+			buf_put(&out, p, 1);
+		}
+	}
+	free(text);
+	return buf_give(&out);
+}
 
 /* A kubeconfig whose cluster and user are given as flow mappings. */
 static char *config_text(const char *cluster, const char *user)
 {
-	return mem_printf(
+	return with_pems(mem_printf(
 		"apiVersion: v1\nkind: Config\ncurrent-context: here\n"
 		"contexts:\n- name: here\n  context: {cluster: c, user: u, namespace: ns-1}\n"
 		"clusters:\n- name: c\n  cluster: {%s}\n"
 		"users:\n- name: u\n  user: {%s}\n",
-		cluster, user);
+		cluster, user));
 }
 
-#define CLUSTER "server: 'https://api.example:6443', certificate-authority-data: " PEM64
+#define CLUSTER "server: 'https://api.example:6443', certificate-authority-data: " CA64
 #define USER "token: abc.def"
 
 static struct kube_config *parse(const char *cluster, const char *user,
@@ -43,7 +91,7 @@ static void a_tenants_config_is_read(void **state)
 	struct err e;
 	struct kube_config *c =
 		parse(CLUSTER ", tls-server-name: kubernetes, insecure-skip-tls-verify: false",
-		      "client-certificate-data: " PEM64 ", client-key-data: " KEY64 ", token: t-1",
+		      "client-certificate-data: " CERT64 ", client-key-data: " KEY64 ", token: t-1",
 		      KUBE_CONFIG_TENANT, NULL, &e);
 	struct kube_config *copy;
 
@@ -52,10 +100,10 @@ static void a_tenants_config_is_read(void **state)
 	copy = kube_config_copy(c);
 	kube_config_free(c);
 	assert_string_equal(copy->server, "https://api.example:6443");
-	assert_string_equal(copy->ca_pem, "-----BEGIN X-----\n");
+	assert_string_equal(copy->ca_pem, PEMS_CA);
 	assert_string_equal(copy->tls_server_name, "kubernetes");
-	assert_string_equal(copy->client_cert_pem, "-----BEGIN X-----\n");
-	assert_string_equal(secret_expose(copy->client_key_pem), "-----BEGIN K-----\n");
+	assert_string_equal(copy->client_cert_pem, PEMS_CERT);
+	assert_string_equal(secret_expose(copy->client_key_pem), PEMS_KEY);
 	assert_string_equal(secret_expose(copy->token), "t-1");
 	assert_null(copy->token_file);
 	assert_string_equal(copy->namespace_, "ns-1");
@@ -96,7 +144,7 @@ static void a_tenants_config_with_anything_else_is_refused(void **state)
 		 "users[0].user.tokenFile: not allowed"},
 		{NULL, "client-certificate: a, client-key-data: " KEY64, ERR_INVALID,
 		 "users[0].user.client-certificate: not"},
-		{NULL, "client-certificate-data: " PEM64 ", client-key: /k", ERR_INVALID,
+		{NULL, "client-certificate-data: " CERT64 ", client-key: /k", ERR_INVALID,
 		 "users[0].user.client-key: not"},
 		{NULL, USER ", as: system:admin", ERR_INVALID, "users[0].user.as: not allowed"},
 		{NULL, USER ", as-groups: [g]", ERR_INVALID,
@@ -112,9 +160,9 @@ static void a_tenants_config_with_anything_else_is_refused(void **state)
 		 "clusters[0].cluster.insecure-skip-tls-verify: not allowed"},
 		{"server: 'https://a'", NULL, ERR_INVALID,
 		 "clusters[0].cluster.certificate-authority-data: missing"},
-		{"certificate-authority-data: " PEM64, NULL, ERR_INVALID,
+		{"certificate-authority-data: " CA64, NULL, ERR_INVALID,
 		 "clusters[0].cluster.server: missing"},
-		{"server: 7, certificate-authority-data: " PEM64, NULL, ERR_INVALID,
+		{"server: 7, certificate-authority-data: " CA64, NULL, ERR_INVALID,
 		 "clusters[0].cluster.server: want a string"},
 		{"server: 'https://a', certificate-authority-data: '!'", NULL, ERR_INVALID,
 		 "clusters[0].cluster.certificate-authority-data"},
@@ -123,11 +171,38 @@ static void a_tenants_config_with_anything_else_is_refused(void **state)
 		{CLUSTER ", tls-server-name: 'a b'", NULL, ERR_INVALID,
 		 "clusters[0].cluster.tls-server-name: want"},
 		{NULL, "extensions: []", ERR_INVALID, "users[0].user: neither token nor"},
-		{NULL, "client-certificate-data: " PEM64 ", token: t", ERR_INVALID,
+		{NULL, "client-certificate-data: " CERT64 ", token: t", ERR_INVALID,
 		 "users[0].user: a client certificate and"},
 		{NULL, "token: \"a\\r\\nX: y\"", ERR_INVALID,
 		 "users[0].user.token: want printable"},
 		{NULL, "token: 'a b'", ERR_INVALID, "users[0].user.token: want printable"},
+		{NULL, "token: \"a\\0b\"", ERR_INVALID, "line 12, column"},
+		{NULL, "client-certificate-data: " CERT64 ", client-key-data: $SEC1_ENCRYPTED",
+		 ERR_INVALID, "users[0].user.client-key-data: is encrypted"},
+		{NULL, "client-certificate-data: " CERT64 ", client-key-data: $PKCS8_ENCRYPTED",
+		 ERR_INVALID, "users[0].user.client-key-data: is encrypted"},
+		{NULL, "client-certificate-data: $ENCRYPTED_CERT, client-key-data: " KEY64,
+		 ERR_INVALID, "users[0].user.client-certificate-data: is encrypted"},
+		{"server: 'https://a', certificate-authority-data: $ENCRYPTED_CERT", NULL,
+		 ERR_INVALID, "clusters[0].cluster.certificate-authority-data: is encrypted"},
+		{NULL, "client-certificate-data: " CERT64 ", client-key-data: $OTHER", ERR_INVALID,
+		 "users[0].user.client-key-data: is not the key of the certificate"},
+		{NULL, "client-certificate-data: " CERT64 ", client-key-data: $RSA_1024",
+		 ERR_INVALID, "users[0].user.client-key-data: want a key for RSA"},
+		{NULL, "client-certificate-data: " KEY64 ", client-key-data: " KEY64, ERR_INVALID,
+		 "users[0].user.client-certificate-data: is not PEM of a certificate"},
+		{CLUSTER ", tls-server-name: 127.1", NULL, ERR_INVALID,
+		 "clusters[0].cluster.tls-server-name: want a string"},
+		{CLUSTER ", tls-server-name: '127.1'", NULL, ERR_INVALID,
+		 "clusters[0].cluster.tls-server-name: want a host name"},
+		{CLUSTER ", tls-server-name: '0x7f.1'", NULL, ERR_INVALID,
+		 "clusters[0].cluster.tls-server-name: want a host name"},
+		{CLUSTER ", tls-server-name: '2130706433'", NULL, ERR_INVALID,
+		 "clusters[0].cluster.tls-server-name: want a host name"},
+		{CLUSTER ", tls-server-name: '::1'", NULL, ERR_INVALID,
+		 "clusters[0].cluster.tls-server-name: want a host name"},
+		{CLUSTER ", tls-server-name: \"a\\tb\"", NULL, ERR_INVALID,
+		 "clusters[0].cluster.tls-server-name: want a host name"},
 	};
 
 	(void)state;
@@ -136,11 +211,11 @@ static void a_tenants_config_with_anything_else_is_refused(void **state)
 
 static void what_a_tenant_does_not_use_is_checked_too(void **state)
 {
-	static const char text[] =
+	char *text = with_pems(mem_strdup(
 		"current-context: here\n"
 		"contexts: [{name: here, context: {cluster: c, user: u}}]\n"
 		"clusters: [{name: c, cluster: {" CLUSTER "}}]\n"
-		"users: [{name: u, user: {token: t}}, {name: v, user: {exec: {command: x}}}]\n";
+		"users: [{name: u, user: {token: t}}, {name: v, user: {exec: {command: x}}}]\n"));
 	struct err e;
 	struct kube_config *c;
 
@@ -151,6 +226,59 @@ static void what_a_tenant_does_not_use_is_checked_too(void **state)
 	assert_non_null(c);
 	assert_string_equal(c->namespace_, "default");
 	kube_config_free(c);
+	free(text);
+}
+
+/* The text of a tenant's file around one part of it, and what is refused there. */
+static void what_a_tenant_names_is_bounded(void **state)
+{
+	static const char rest[] = "contexts: [{name: here, context: {cluster: c, user: u}}]\n"
+				   "clusters: [{name: c, cluster: {" CLUSTER
+				   "}}]\nusers: [{name: u, user: {token: t}}]\n";
+	static const char *const cases[][2] = {
+		{"current-context: here\nother: 1\n", "other: not allowed in a tenant's"},
+		{"current-context: \"a\\tb\"\n", "current-context: has a control character"},
+		{"current-context: 7\n", "current-context: want a name"},
+	};
+	char *text, *list, *long_name = mem_alloc(400);
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		text = with_pems(mem_printf("%s%s", cases[i][0], rest));
+		assert_null(
+			kube_config_parse(text, strlen(text), KUBE_CONFIG_TENANT, NULL, NULL, &e));
+		if (!str_starts(e.text, cases[i][1]))
+			fail_msg("%s: %s", cases[i][0], e.text);
+		free(text);
+	}
+	memset(long_name, 'n', 399);
+	long_name[399] = '\0';
+	text = mem_printf("current-context: x\nclusters: [{name: %s, cluster: {}}]\n", long_name);
+	assert_null(kube_config_parse(text, strlen(text), KUBE_CONFIG_TENANT, NULL, NULL, &e));
+	assert_true(str_starts(e.text, "clusters[0].name: want a name of at most 253"));
+	free(text);
+	list = mem_alloc(101 * 4 + 1);
+	for (size_t i = 0; i < 101; i++)
+		memcpy(list + 4 * i, "{}, ", 4);
+	list[404] = '\0';
+	text = mem_printf("current-context: x\nusers: [%s]\n", list);
+	assert_null(kube_config_parse(text, strlen(text), KUBE_CONFIG_TENANT, NULL, NULL, &e));
+	assert_true(str_starts(e.text, "users: has more than 100 entries"));
+	free(text);
+	free(list);
+	assert_null(
+		parse("server: 'https://u:hunter2@api.example', certificate-authority-data: " CA64,
+		      USER, KUBE_CONFIG_TENANT, NULL, &e));
+	assert_null(strstr(e.text, "hunter2"));
+	text = mem_alloc((32 << 10) + 16);
+	memset(text, 't', (32 << 10) + 15);
+	memcpy(text, "token: ", 7);
+	text[(32 << 10) + 15] = '\0';
+	assert_null(parse(CLUSTER, text, KUBE_CONFIG_TENANT, NULL, &e));
+	assert_true(str_starts(e.text, "users[0].user.token: has more than"));
+	free(text);
+	free(long_name);
 }
 
 static void a_tenant_leads_us_to_no_local_address(void **state)
@@ -224,7 +352,7 @@ static void a_tenant_leads_us_to_no_local_address(void **state)
 		struct kube_config *c;
 
 		snprintf(cluster, sizeof(cluster),
-			 "server: '%s', certificate-authority-data: " PEM64, server);
+			 "server: '%s', certificate-authority-data: " CA64, server);
 		c = parse(cluster, USER, KUBE_CONFIG_TENANT, NULL, &e);
 		if (c)
 			fail_msg("accepted: %s", server);
@@ -236,7 +364,7 @@ static void a_tenant_leads_us_to_no_local_address(void **state)
 		struct kube_config *c;
 
 		snprintf(cluster, sizeof(cluster),
-			 "server: '%s', certificate-authority-data: " PEM64, fine[i]);
+			 "server: '%s', certificate-authority-data: " CA64, fine[i]);
 		c = parse(cluster, USER, KUBE_CONFIG_TENANT, NULL, &e);
 		if (!c)
 			fail_msg("%s: %s", fine[i], e.text);
@@ -249,7 +377,7 @@ static void an_admins_address_wins_and_may_be_local(void **state)
 {
 	struct err e;
 	struct kube_config *c =
-		parse("server: 'https://localhost:1', certificate-authority-data: " PEM64, USER,
+		parse("server: 'https://localhost:1', certificate-authority-data: " CA64, USER,
 		      KUBE_CONFIG_TENANT, "https://127.0.0.1:7443/", &e);
 
 	(void)state;
@@ -301,8 +429,7 @@ static void broken_files_are_refused(void **state)
 		 "clusters: no cluster is named \"c\""},
 		{"{current-context: x, contexts: [{name: x, context: {cluster: c, user: u, namespace: A_b}}]}",
 		 "contexts[0].context.namespace: want a DNS label"},
-		{"{current-context: x, contexts: {}, clusters: 7, users: [3]}",
-		 "contexts: no context is named"},
+		{"{current-context: x, contexts: {}}", "contexts: "},
 	};
 
 	(void)state;
@@ -361,16 +488,16 @@ static void paths_of_our_own_config_are_relative_to_it(void **state)
 
 	(void)state;
 	put_file(dir, "config", text);
-	put_file(dir, "ca.pem", "-----BEGIN CA-----\n");
-	put_file(dir, "cert.pem", "-----BEGIN CERT-----\n");
-	put_file(dir, "key.pem", "-----BEGIN KEY-----\n");
+	put_file(dir, "ca.pem", PEMS_CA);
+	put_file(dir, "cert.pem", PEMS_CERT);
+	put_file(dir, "key.pem", PEMS_KEY);
 	put_file(dir, "token", "fresh\n");
 	c = kube_config_load(path, &e);
 	assert_non_null(c);
 	assert_string_equal(c->server, "http://localhost:8080");
-	assert_string_equal(c->ca_pem, "-----BEGIN CA-----\n");
-	assert_string_equal(c->client_cert_pem, "-----BEGIN CERT-----\n");
-	assert_string_equal(secret_expose(c->client_key_pem), "-----BEGIN KEY-----\n");
+	assert_string_equal(c->ca_pem, PEMS_CA);
+	assert_string_equal(c->client_cert_pem, PEMS_CERT);
+	assert_string_equal(secret_expose(c->client_key_pem), PEMS_KEY);
 	assert_string_equal(secret_expose(c->token), "fresh");
 	assert_true(str_ends(c->token_file, "/token"));
 	kube_config_free(c);
@@ -397,7 +524,7 @@ static void a_pod_finds_its_cluster(void **state)
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 	assert_null(kube_config_in_cluster_at("10.96.0.1", "443", dir, &e));
 	assert_non_null(strstr(e.text, "ca.crt"));
-	put_file(dir, "ca.crt", "-----BEGIN CA-----\n");
+	put_file(dir, "ca.crt", PEMS_CA);
 	assert_null(kube_config_in_cluster_at("10.96.0.1", "443", dir, &e));
 	assert_non_null(strstr(e.text, "/token"));
 	put_file(dir, "token", "tok\n");
@@ -423,6 +550,7 @@ int main(void)
 		cmocka_unit_test(a_tenants_config_is_read),
 		cmocka_unit_test(a_tenants_config_with_anything_else_is_refused),
 		cmocka_unit_test(what_a_tenant_does_not_use_is_checked_too),
+		cmocka_unit_test(what_a_tenant_names_is_bounded),
 		cmocka_unit_test(a_tenant_leads_us_to_no_local_address),
 		cmocka_unit_test(an_admins_address_wins_and_may_be_local),
 		cmocka_unit_test(our_own_config_names_what_it_cannot_have),

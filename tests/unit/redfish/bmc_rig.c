@@ -170,6 +170,16 @@ bool bmc_select_tamper(struct httpd_req *q, unsigned n, void *arg)
 	return true;
 }
 
+int bmc_fits(const struct redfish_system *s, void *arg, struct err *e)
+{
+	const struct bmc_rig *f = arg;
+
+	if ((s->system_uuid && !str_eq(s->system_uuid, f->uuid)) ||
+	    (s->serial && !str_eq(s->serial, f->serial)))
+		return err_set(e, ERR_CONFLICT, 0, "another machine");
+	return 0;
+}
+
 bool bmc_may(void *arg)
 {
 	return ((struct bmc_rig *)arg)->allowed;

@@ -61,6 +61,8 @@ enum err_kind bmc_eject(struct bmc_rig *f);
 enum err_kind bmc_read_media(struct bmc_rig *f);
 /* fake_bmc.tamper for a struct bmc_selective. */
 bool bmc_select_tamper(struct httpd_req *q, unsigned n, void *arg);
+/* redfish_spec.fits: the one that bmc_read_system() saw last, as far as it says. */
+int bmc_fits(const struct redfish_system *s, void *arg, struct err *e);
 bool bmc_may(void *arg); /* redfish_spec.may_act: f->allowed */
 
 #define assert_done(call) assert_int_equal((call), ERR_NONE)

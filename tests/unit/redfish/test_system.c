@@ -112,13 +112,11 @@ static void asking_for_what_already_is_is_no_error(void **state)
 static void a_reset_refused_for_another_reason_is_an_error(void **state)
 {
 	struct bmc_rig *f = *state;
+	struct bmc_selective s = {
+		.bmc = &f->bmc, .start = "POST /redfish/v1/Systems/1/Act", .status = 400};
 
-	f->bmc.same_state_400 = true;
-	assert_done(bmc_read_system(f));
-	f->bmc.power_lie = true;
-	f->bmc.on = false;
-	f->bmc.no_force_off =
-		true; /* a firmware update behind our back: ForceOff is now a bad value */
+	f->bmc.tamper = bmc_select_tamper;
+	f->bmc.tamper_arg = &s;
 	f->bmc.on = true;
 	assert_int_equal(bmc_power(f, false), ERR_INVALID);
 }
@@ -215,16 +213,13 @@ static void nothing_is_changed_on_another_machine_at_the_address(void **state)
 {
 	struct bmc_rig *f = *state;
 
+	f->spec.fits = bmc_fits;
 	assert_done(bmc_read_system(f));
 	f->bmc.uuid[0] = '5';
 	fake_bmc_expire(&f->bmc);
 	assert_int_equal(bmc_power(f, true), ERR_CONFLICT);
-	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems"),
-			 1); /* refused with 401 */
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems"), 0);
 	assert_false(f->bmc.on);
-	/* Until somebody has seen the other machine; the media tell nothing of it. */
-	(void)bmc_read_media(f);
-	assert_int_equal(bmc_power(f, true), ERR_CONFLICT);
 	assert_done(bmc_read_system(f));
 	assert_string_equal(f->uuid, "5c4c4544-0035-3410-8050-c6c04f314733");
 	assert_done(bmc_power(f, true));
@@ -234,31 +229,50 @@ static void nothing_is_changed_on_another_machine_at_the_address(void **state)
 	assert_true(f->bmc.on);
 }
 
-static void without_sessions_the_machine_is_proved_by_a_recent_look(void **state)
+static void each_change_looks_at_the_machine_itself(void **state)
 {
 	struct bmc_rig *f = *state;
 
-	f->bmc.basic_only = true;
+	f->spec.fits = bmc_fits;
+	f->bmc.basic_only = true; /* no session tells that it is another one */
 	assert_done(bmc_read_system(f));
 	f->bmc.uuid[0] = '5';
-	loop_sim_run_until(f->loop, loop_now(f->loop) + 31000);
 	assert_int_equal(bmc_power(f, true), ERR_CONFLICT);
-	assert_int_equal(fake_bmc_count(&f->bmc, "POST"), 0);
+	assert_int_equal(bmc_insert(f, MEDIA), ERR_CONFLICT);
+	assert_int_equal(bmc_boot(f, REDFISH_BOOT_CD, NULL), ERR_CONFLICT);
+	assert_int_equal(bmc_eject(f), ERR_CONFLICT);
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST") + fake_bmc_count(&f->bmc, "PATCH"), 0);
 	assert_done(bmc_read_system(f));
 	assert_done(bmc_power(f, true));
 }
 
-static void an_identity_that_is_withheld_for_a_while_is_no_other_one(void **state)
+static int is_off(const struct redfish_system *s, void *arg, struct err *e)
+{
+	(void)arg;
+	assert_string_equal(s->system_uuid, "4c4c4544-0035-3410-8050-c6c04f314733");
+	assert_string_equal(s->boot_target, "None");
+	return s->power == REDFISH_POWER_OFF ? 0 : err_set(e, ERR_UNAVAILABLE, 7, "it is on");
+}
+
+/* The owner is shown what this very operation has read, also in its first request of all. */
+static void what_a_change_saw_itself_may_not_be_what_is_meant(void **state)
 {
 	struct bmc_rig *f = *state;
 
-	assert_done(bmc_read_system(f));
-	f->bmc.serial[0] = '\0';
-	loop_sim_run_until(f->loop, loop_now(f->loop) + 31000);
-	assert_done(bmc_power(f, true));
-	f->bmc.serial[0] = 'X';
-	loop_sim_run_until(f->loop, loop_now(f->loop) + 31000);
-	assert_int_equal(bmc_power(f, false), ERR_CONFLICT);
+	f->spec.fits = is_off;
+	f->bmc.on = true;
+	assert_int_equal(bmc_insert(f, MEDIA), ERR_UNAVAILABLE);
+	assert_int_equal(f->err.code, 7);
+	assert_int_equal(bmc_eject(f), ERR_UNAVAILABLE);
+	assert_int_equal(bmc_boot(f, REDFISH_BOOT_NONE, NULL), ERR_UNAVAILABLE);
+	assert_int_equal(bmc_power(f, false), ERR_UNAVAILABLE);
+	assert_done(bmc_read_system(f)); /* looking is free */
+	assert_done(bmc_read_media(f));
+	assert_int_equal(fake_bmc_count(&f->bmc, "POST /redfish/v1/Systems") +
+				 fake_bmc_count(&f->bmc, "PATCH"),
+			 0);
+	f->bmc.on = false;
+	assert_done(bmc_insert(f, MEDIA));
 }
 
 static void a_session_that_expires_before_the_machine_was_proved_is_renewed(void **state)
@@ -411,8 +425,8 @@ int main(void)
 		bmc_test(off_is_never_asked_of_what_runs_there),
 		bmc_test(nothing_is_changed_without_permission),
 		bmc_test(nothing_is_changed_on_another_machine_at_the_address),
-		bmc_test(without_sessions_the_machine_is_proved_by_a_recent_look),
-		bmc_test(an_identity_that_is_withheld_for_a_while_is_no_other_one),
+		bmc_test(each_change_looks_at_the_machine_itself),
+		bmc_test(what_a_change_saw_itself_may_not_be_what_is_meant),
 		bmc_test(a_session_that_expires_before_the_machine_was_proved_is_renewed),
 		bmc_test(a_boot_override_is_set_once_and_cleared),
 		bmc_test(http_boot_takes_its_address_along),

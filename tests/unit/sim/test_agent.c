@@ -5,6 +5,7 @@
 #include "controller/agent/endpoint.h"
 #include "sim/iso.h"
 #include "wipe/proto.h"
+#include "tests/data/pems.h"
 
 /* controller/agent/endpoint.h is the judge: drover's own side of the protocol. */
 #define DROVER "https://10.1.0.5:8443"
@@ -79,8 +80,7 @@ static int setup(void **state)
 					  .endpoint = DROVER,
 					  .media_url = MEDIA,
 					  .changed = on_seat};
-	struct agent_endpoint_spec s = {
-		.image = o->image_path, .ca_pem = "-----CA-----", .boot_key = key};
+	struct agent_endpoint_spec s = {.image = o->image_path, .ca_pem = PEMS_CA, .boot_key = key};
 
 	o->f = aisle_new(false);
 	make_medium(o);
@@ -116,6 +116,8 @@ static void boot(struct office *o, const char *operation, int64_t fence)
 	struct sim_machine *m = &o->f->m;
 
 	agent_session_open(o->seat, operation, 1, fence);
+	agent_session_await(o->seat, AGENT_DUE);
+	agent_session_media_for(o->seat, NULL, true);
 	free(m->image);
 	free(m->boot_target);
 	free(m->boot_enabled);
@@ -439,7 +441,7 @@ static void a_machine_that_reboots_amid_a_wipe_is_another_boot(void **state)
 	str_copy(first, sizeof(first), o->f->m.boot_id);
 	agent_session_order(o->seat,
 			    &(struct proto_order){.id = "w", .kind = PROTO_WIPE, .nonce = NONCE});
-	aisle_run(o->f, 20000);
+	aisle_run(o->f, 40000);
 	assert_string_not_equal(o->f->m.boot_id, first);
 	assert_int_equal(o->f->m.boots, 2);
 	assert_true(agent_session_rebooted(o->seat));
@@ -467,10 +469,12 @@ static void a_lower_fence_is_refused(void **state)
 	boot(o, "op-1", 17);
 	obey(o, "i", (struct proto_order){.kind = PROTO_INSPECT});
 	agent_session_open(o->seat, "op-1", 1, 16); /* the leader that was before */
+	agent_session_await(o->seat, AGENT_DUE);
 	r = obey(o, "j", (struct proto_order){.kind = PROTO_INSPECT});
 	assert_int_equal(r->state, PROTO_FAILED);
 	assert_string_equal(r->reason, "StaleFence");
 	agent_session_open(o->seat, "op-1", 1, 18);
+	agent_session_await(o->seat, AGENT_DUE);
 	agent_session_order(o->seat, &(struct proto_order){.id = "k", .kind = PROTO_INSPECT});
 	assert_int_equal(result(o, "k", 10000)->state, PROTO_DONE);
 }

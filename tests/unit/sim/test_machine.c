@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include "sim/medium.h"
 #include "wipe/proto.h"
+#include "tests/data/pems.h"
 
 #define MEDIA "http://10.0.8.2:8080"
 #define HOME "https://10.1.0.5:8443"
@@ -44,7 +45,7 @@ static void make_medium(struct bench *b, bool block)
 {
 	struct proto_boot boot = {
 		.endpoint = HOME,
-		.ca_pem = "-----CA-----",
+		.ca_pem = PEMS_CA,
 		.machine = "gpu-1",
 		.operation = "op-1",
 		.boot = 1,

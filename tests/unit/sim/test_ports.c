@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "providers/fabric.h"
 #include "sim/ports.h"
+#include "tests/data/pems.h"
 
 /* providers/fabric.h, drover's own side of the protocol, is the judge; the rack is four lines. */
 #define RACK "https://127.10.0.2:8443"
@@ -79,7 +80,7 @@ static void program_start(struct loop_child *c, const char *const *argv, void **
 
 	(void)argv;
 	y->child = c;
-	y->driver = sim_ports_new(y->http, RACK, "-----CA-----", on_write, y, &y->e);
+	y->driver = sim_ports_new(y->http, RACK, PEMS_CA, on_write, y, &y->e);
 	assert_non_null(y->driver);
 	*state = y;
 }

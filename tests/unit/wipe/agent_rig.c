@@ -2,6 +2,7 @@
 
 #include "base/data/json.h"
 #include "base/mem.h"
+#include "tests/data/pems.h"
 
 struct agent_rig agent_rig;
 
@@ -128,7 +129,7 @@ int agent_rig_setup(void **state)
 		http_mem_transport(agent_rig.net, agent_rig.agent_group, "10.1.0.17", NULL, NULL),
 		8);
 	agent_rig.boot = (struct proto_boot){.endpoint = ORIGIN,
-					     .ca_pem = "unused in process",
+					     .ca_pem = PEMS_CA,
 					     .machine = "gpu-1",
 					     .operation = "op-7",
 					     .boot = 2,

@@ -1,6 +1,7 @@
 #include "wipe/inventory.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 #include "base/mem.h"
 #include "tests/unit/testing.h"
@@ -53,6 +54,63 @@ static void drives_are_found_with_their_identity(void **state)
 	assert_string_equal(l.v[1].wwn, "t10.ATA_QEMU_HARDDISK_QM00003");
 	assert_true(l.v[1].rotational && l.v[1].read_only);
 	assert_string_equal(l.v[2].wwn, "Virtio.Virtio.disk-1");
+}
+
+/* As sysfs shows each: with a name of the firmware's, behind multipath, in an enclosure, on AHCI, on an HBA. */
+static void where_a_drive_is_can_be_told(void **state)
+{
+	static const struct {
+		const char *name, *path, *slot;
+	} drives[] = {
+		{"nvme0n1", NULL, "slot 12"},
+		{"nvme1n1", NULL, "pci 0000:5e:00.0"},
+		{"nvme2n1", NULL, "slot Bay? 7"},
+		{"nvme3n1", NULL, NULL},
+		{"sda", NULL, "bay 5"},
+		{"sdb", NULL, "bay Slot 06"},
+		{"sdc", "devices/pci0000:00/0000:00:1f.2/ata3/host2/target2:0:0/2:0:0:0/block/sdc",
+		 "ata3"},
+		{"sdd", "devices/pci0000:00/0000:3b:00.0/host4/4:0:1:0/block/sdd", "scsi 4:0:1:0"},
+		{"vda", "devices/pci0000:00/0000:00:05.0/virtio2/block/vda", "pci 0000:00:05.0"},
+		{"mmcblk0", NULL, NULL},
+	};
+	OWN(arena) a = arena_new();
+	char file[256], to[256];
+	struct drive_list l;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(drives) / sizeof(*drives); i++) {
+		if (drives[i].path) {
+			snprintf(file, sizeof(file), "sys/%s/size", drives[i].path);
+			machine_file(&m, file, "4096\n");
+			snprintf(file, sizeof(file), "%s/block/%s", m.sys, drives[i].name);
+			snprintf(to, sizeof(to), "../%s", drives[i].path);
+			assert_int_equal(symlink(to, file), 0);
+			continue;
+		}
+		snprintf(file, sizeof(file), "sys/block/%s/size", drives[i].name);
+		machine_file(&m, file, "4096\n");
+	}
+	snprintf(file, sizeof(file), "%s/block/sdd/device", m.sys);
+	assert_int_equal(symlink("../../4:0:1:0", file), 0);
+	machine_file(&m, "sys/block/nvme0n1/device/address", "0000:3b:00.0\n");
+	machine_file(&m, "sys/block/nvme1n1/device/address", "0000:5e:00.0\n");
+	machine_file(&m, "sys/block/nvme2n1/device/nvme2/address", "0000:5f:00.0\n");
+	machine_file(&m, "sys/block/nvme3n1/device/address", "traddr=10.0.0.1\n");
+	machine_file(&m, "sys/bus/pci/slots/12/address", "0000:3b:00\n");
+	machine_file(&m, "sys/bus/pci/slots/Bay\x01 7/address", "0000:5f:00\n");
+	machine_file(&m, "sys/block/sda/device/enclosure_device:Slot 05/slot", "5\n");
+	machine_file(&m, "sys/block/sdb/device/enclosure_device:Slot 06/status", "OK\n");
+	drives_scan(&m.host, a, &l);
+	assert_int_equal(l.n, sizeof(drives) / sizeof(*drives));
+	for (size_t i = 0; i < l.n; i++)
+		for (size_t k = 0; k < l.n; k++)
+			if (!strcmp(drive_name(&l.v[i]), drives[k].name)) {
+				if (!drives[k].slot)
+					assert_null(l.v[i].slot);
+				else
+					assert_string_equal(l.v[i].slot, drives[k].slot);
+			}
 }
 
 static void what_has_no_medium_is_no_drive(void **state)
@@ -159,7 +217,7 @@ static void pci(const char *address, const char *class, const char *id, const ch
 		assert_int_equal(symlink(driver, path), 0);
 }
 
-static void a_storage_controller_without_a_driver_is_named(void **state)
+static void storage_controllers_and_their_drivers_are_named(void **state)
 {
 	OWN(arena) a = arena_new();
 	struct proto_inventory inv;
@@ -171,16 +229,18 @@ static void a_storage_controller_without_a_driver_is_named(void **state)
 	pci("0000:00:14.0", "0x0c0330\n", "8086:a1af", NULL);
 	pci("0000:cc:00.0", "0x010700\n", "1000:00b2", NULL); /* a switch's, with no drive */
 	inventory_read(&m.host, a, &inv);
-	assert_int_equal(inv.undriven.n, 1);
-	assert_string_equal(inv.undriven.v[0].address, "0000:00:0e.0");
-	assert_string_equal(inv.undriven.v[0].id, "8086:201d");
-	assert_string_equal(inv.undriven.v[0].class, "010400");
+	assert_int_equal(inv.controllers.n, 2);
+	assert_string_equal(inv.controllers.v[0].address, "0000:00:0e.0");
+	assert_string_equal(inv.controllers.v[0].id, "8086:201d");
+	assert_string_equal(inv.controllers.v[0].class, "010400");
+	assert_null(inv.controllers.v[0].driver);
+	assert_string_equal(inv.controllers.v[1].driver, "ahci");
 	for (int i = 0; i < 100; i++) {
 		snprintf(address, sizeof(address), "0001:%02x:00.0", i);
 		pci(address, "0x010700\n", "1000:00a5", NULL);
 	}
 	inventory_read(&m.host, a, &inv);
-	assert_int_equal(inv.undriven.n, PROTO_UNDRIVEN_MAX);
+	assert_int_equal(inv.controllers.n, PROTO_CONTROLLERS_MAX);
 }
 
 static void the_machine_says_who_it_is_and_what_it_has(void **state)
@@ -250,11 +310,12 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(drives_are_found_with_their_identity),
+		T(where_a_drive_is_can_be_told),
 		T(what_has_no_medium_is_no_drive),
 		T(the_boot_partitions_of_an_emmc_are_no_drives_of_their_own),
 		T(a_drive_without_a_size_is_a_drive_all_the_same),
 		T(two_drives_of_one_name_are_both_seen),
-		T(a_storage_controller_without_a_driver_is_named),
+		T(storage_controllers_and_their_drivers_are_named),
 		T(the_machine_says_who_it_is_and_what_it_has),
 		T(an_empty_machine_has_nothing),
 		T(modules_are_found_by_the_aliases_of_the_hardware),

@@ -5,6 +5,7 @@
 #include "base/httpd/http_mem.h"
 #include "base/loop/loop_sim.h"
 #include "base/str.h"
+#include "tests/data/pems.h"
 
 struct world {
 	struct loop *loop;
@@ -100,11 +101,19 @@ static void a_bad_base_url_is_refused(void **state)
 
 static void a_bad_peer_spec_is_refused(void **state)
 {
+	OWN(secret) encrypted = secret_from_str(PEMS_KEY_ENCRYPTED);
+	OWN(secret) other = secret_from_str(PEMS_KEY);
 	const struct http_peer_spec specs[] = {
 		{.base_url = "https://host", .pin_sha256 = "abc"},
 		{.base_url = "https://host",
 		 .pin_sha256 = "zz23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"},
 		{.base_url = "https://host", .server_name = "a\nb"},
+		{.base_url = "https://host", .server_name = "127.1"},
+		{.base_url = "https://host", .ca_pem = "-----BEGIN CERTIFICATE-----\n"},
+		{.base_url = "https://host",
+		 .client_cert_pem = PEMS_CERT,
+		 .client_key_pem = encrypted},
+		{.base_url = "https://host", .client_cert_pem = PEMS_CA, .client_key_pem = other},
 		{.base_url = "https://host", .user_agent = "a\r\nX: y"},
 		{.base_url = "https://host", .client_cert_pem = "without key"},
 	};

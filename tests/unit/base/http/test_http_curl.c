@@ -2,6 +2,8 @@
 
 #include "tests/unit/base/http/http_rig.h"
 
+#include <dlfcn.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +65,20 @@ static void a_server_of_another_ca_is_refused(void **state)
 	assert_int_equal(r.served, 1);
 	free(pem);
 	secret_free(key);
+	rig_stop(&r);
+}
+
+static void the_address_behind_a_name_is_told_with_the_first_reply(void **state)
+{
+	struct rig r;
+	struct got g;
+
+	(void)state;
+	rig_start(&r, true); /* https://localhost */
+	assert_null(http_peer_reached(r.p));
+	rig_get(&r, &g, "/hello/x");
+	assert_int_equal(g.status, 200);
+	assert_string_equal(http_peer_reached(r.p), "127.0.0.1");
 	rig_stop(&r);
 }
 
@@ -311,6 +327,68 @@ static void too_many_headers_are_refused(void **state)
 	free(answer);
 }
 
+/* --- names that lead to this machine ------------------------------------------------------------ */
+
+static unsigned lookups;
+
+/* libcurl asks this one: each name below rebound.example is at 127.0.0.1, as its owner's DNS server may say at any
+ * moment. */
+__attribute__((visibility("default"))) int getaddrinfo(const char *node, const char *service,
+						       const struct addrinfo *hints,
+						       struct addrinfo **res)
+{
+	int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+	void *symbol = dlsym(RTLD_NEXT, "getaddrinfo");
+	bool ours = node && str_ends(node, ".rebound.example");
+
+	memcpy(&real, &symbol, sizeof(real));
+	lookups += ours;
+	return real(ours ? "127.0.0.1" : node, service, hints, res);
+}
+
+static void a_name_does_not_lead_to_this_machine(void **state)
+{
+	struct http_peer_spec spec;
+	char url[64];
+	struct rig r;
+	struct got g;
+
+	(void)state;
+	rig_start(&r, true);
+	spec = rig_spec(&r);
+	str_format(url, sizeof(url), "https://a.rebound.example:%u", httpd_mhd_port(r.mhd));
+	spec.base_url = url;
+	spec.server_name = "localhost";
+	lookups = 0;
+	try(&r, &spec, &g);
+	assert_int_equal(lookups, 1);
+	assert_true(g.failed);
+	assert_int_equal(g.err.kind, ERR_DENIED);
+	assert_non_null(strstr(g.err.text, "leads to a loopback or link-local address"));
+	assert_int_equal(r.served, 0);
+
+	/* Not one packet goes there, or this would be told as refused by nobody's port. */
+	spec.base_url = "https://a.rebound.example:1";
+	try(&r, &spec, &g);
+	assert_int_equal(g.err.kind, ERR_DENIED);
+	spec.base_url = url;
+	lookups = 1;
+
+	spec.local_ok = true;
+	try(&r, &spec, &g);
+	assert_int_equal(g.status, 200);
+	assert_int_equal(lookups, 2);
+
+	/* That connection is kept, and is not for who may not have opened it. */
+	spec.local_ok = false;
+	try(&r, &spec, &g);
+	assert_true(g.failed);
+	assert_int_equal(g.err.kind, ERR_DENIED);
+	assert_int_equal(lookups, 2);
+	assert_int_equal(r.served, 1);
+	rig_stop(&r);
+}
+
 static void redirects_are_not_followed(void **state)
 {
 	unsigned accepted;
@@ -421,11 +499,13 @@ int main(void)
 #define ENTRY(name) cmocka_unit_test(over_tls_##name),
 	const struct CMUnitTest tests[] = {
 		HTTP_CASES(ENTRY) cmocka_unit_test(a_server_of_another_ca_is_refused),
+		cmocka_unit_test(the_address_behind_a_name_is_told_with_the_first_reply),
 		cmocka_unit_test(a_certificate_for_another_name_is_refused),
 		cmocka_unit_test(a_changed_certificate_is_refused_after_the_first),
 		cmocka_unit_test(a_client_certificate_of_another_ca_is_no_identity),
 		cmocka_unit_test(nonsense_from_a_server_is_an_error),
 		cmocka_unit_test(too_many_headers_are_refused),
+		cmocka_unit_test(a_name_does_not_lead_to_this_machine),
 		cmocka_unit_test(redirects_are_not_followed),
 		cmocka_unit_test(proxies_of_the_environment_are_ignored),
 		cmocka_unit_test(only_what_changes_nothing_is_sent_twice),

@@ -46,9 +46,13 @@ int fake_agent_setup(void **state)
 	agent_endpoint_api_routes(f->agents, f->d);
 	http_mem_serve(f->net, TINY_ORIGIN, f->d);
 	f->h = http_new(f->machine_g,
-			http_mem_transport(f->net, f->machine_g, "10.1.0.17", NULL, NULL), 0);
+			http_mem_transport(f->net, f->machine_g, "10.1.0.17:5012", NULL, NULL), 0);
 	f->p = http_peer_new(f->h, &peer, &f->e);
 	assert_non_null(f->p);
+	f->away =
+		http_new(f->machine_g,
+			 http_mem_transport(f->net, f->machine_g, "10.66.6.6:999", NULL, NULL), 0);
+	f->q = http_peer_new(f->away, &peer, &f->e);
 	assert_false(agent_endpoint_ready(f->agents));
 	configure(f);
 	assert_true(agent_endpoint_ready(f->agents));
@@ -63,7 +67,9 @@ int fake_agent_teardown(void **state)
 
 	agent_session_free(f->seat);
 	http_peer_free(f->p);
+	http_peer_free(f->q);
 	http_free(f->h);
+	http_free(f->away);
 	httpd_free(f->d);
 	agent_endpoint_free(f->agents);
 	http_mem_net_free(f->net);
@@ -78,6 +84,12 @@ int fake_agent_teardown(void **state)
 void fake_agent_run(struct fake_agent_bench *f, int64_t ms)
 {
 	loop_sim_run_until(f->l, loop_now(f->l) + ms);
+}
+
+void fake_agent_due(struct fake_agent_bench *f, const char *operation, int64_t boot, int64_t fence)
+{
+	agent_session_open(f->seat, operation, boot, fence);
+	agent_session_await(f->seat, AGENT_DUE);
 }
 
 /* --- the fake agent agent -------------------------------------------------------------------------------- */
@@ -128,7 +140,7 @@ void fake_agent_send(struct fake_agent *t, const char *method, const char *targe
 	};
 
 	t->done = false;
-	t->q = http_start(t->f->p, &c);
+	t->q = http_start(t->elsewhere ? t->f->q : t->f->p, &c);
 	free(who);
 	free(sig);
 }
@@ -201,7 +213,7 @@ void fake_agent_order(struct fake_agent_bench *f, const char *id, int kind)
 
 void fake_agent_greeted(struct fake_agent_bench *f, struct fake_agent *t)
 {
-	agent_session_open(f->seat, "op-1", 1, 17);
+	fake_agent_due(f, "op-1", 1, 17);
 	fake_agent_init(t, f, "boot-a");
 	assert_int_equal(fake_agent_hello(t), 200);
 	f->changes = 0;

@@ -19,8 +19,8 @@ struct fake_agent_bench {
 	struct loop_group *g, *machine_g;
 	struct http_mem_net *net;
 	struct httpd *d;
-	struct http *h;
-	struct http_peer *p;
+	struct http *h, *away;
+	struct http_peer *p, *q; /* from 10.1.0.17, and from 10.66.6.6 */
 	struct agent_endpoint *agents;
 	struct agent_session *seat;
 	unsigned changes;
@@ -35,6 +35,7 @@ struct fake_agent {
 	char public[CRYPTO_PUBLIC_TEXT], secret[65], boot_id[40];
 	int64_t boot;
 	struct http_req *q;
+	bool elsewhere; /* it calls from 10.66.6.6 */
 	bool done;
 	int status; /* -1: no answer */
 	char body[4096];
@@ -42,6 +43,8 @@ struct fake_agent {
 
 struct agent_session *fake_agent_seat(struct fake_agent_bench *f, const char *machine);
 int fake_agent_setup(void **state);
+/* The seat is open, and the machine was seen on: its agent is due. */
+void fake_agent_due(struct fake_agent_bench *f, const char *operation, int64_t boot, int64_t fence);
 int fake_agent_teardown(void **state);
 void fake_agent_run(struct fake_agent_bench *f, int64_t ms);
 void fake_agent_init(struct fake_agent *t, struct fake_agent_bench *f, const char *boot_id);

@@ -105,12 +105,21 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* The caller's own address is all that a test lets in. */
+static bool may_read(const char *address, void *arg)
+{
+	return str_eq(address, arg);
+}
+
+static const struct boot_media_readers readers = {.may_read = may_read,
+						  .arg = (void *)(uintptr_t) "10.0.8.17"};
+
 static struct boot_media_item *opened(struct fixture *f, const char *token)
 {
 	struct boot_media_item *i;
 
 	assert_ok(boot_media_load(f->m, f->path, &f->e), &f->e);
-	i = boot_media_open(f->m, token, &boot, &f->e);
+	i = boot_media_open(f->m, token, &boot, &readers, &f->e);
 	if (!i)
 		fail_msg("%s", f->e.text);
 	return i;
@@ -243,13 +252,13 @@ static void nothing_is_opened_without_an_image_or_with_a_block_too_large(void **
 	char *large = mem_alloc(PROTO_BOOT_BLOCK + 1);
 	struct proto_boot b = boot;
 
-	assert_null(boot_media_open(f->m, "t1", &boot, &f->e));
+	assert_null(boot_media_open(f->m, "t1", &boot, &readers, &f->e));
 	assert_int_equal(f->e.kind, ERR_INVALID);
 	assert_ok(boot_media_load(f->m, f->path, &f->e), &f->e);
 	memset(large, 'c', PROTO_BOOT_BLOCK);
 	large[PROTO_BOOT_BLOCK] = '\0';
 	b.ca_pem = large;
-	assert_null(boot_media_open(f->m, "t1", &b, &f->e));
+	assert_null(boot_media_open(f->m, "t1", &b, &readers, &f->e));
 	free(large);
 	assert_int_equal(get(f, "t1", NULL), 404);
 }

@@ -12,7 +12,7 @@ static void a_hello_that_fits_opens_a_session(void **state)
 	struct proto_welcome w;
 	struct fake_agent t;
 
-	agent_session_open(f->seat, "op-1", 1, 17);
+	fake_agent_due(f, "op-1", 1, 17);
 	assert_true(agent_session_is_open(f->seat, "op-1", 1));
 	fake_agent_init(&t, f, "boot-a");
 	assert_int_equal(fake_agent_hello(&t), 200);
@@ -50,22 +50,22 @@ static void whoever_is_not_expected_gets_one_answer_that_tells_nothing(void **st
 	assert_int_equal(fake_agent_hello(&t), 403); /* closed */
 	str_copy(first, sizeof(first), t.body);
 
-	agent_session_open(f->seat, "op-2", 1, 17); /* another operation */
+	fake_agent_due(f, "op-2", 1, 17); /* another operation */
 	assert_int_equal(fake_agent_hello(&t), 403);
 	assert_string_equal(t.body, first);
 
-	agent_session_open(f->seat, "op-1", 2, 17); /* another boot number */
+	fake_agent_due(f, "op-1", 2, 17); /* another boot number */
 	assert_int_equal(fake_agent_hello(&t), 403);
 	assert_string_equal(t.body, first);
 
-	agent_session_open(f->seat, "op-1", 1, 17);
+	fake_agent_due(f, "op-1", 1, 17);
 	t.secret[0] = t.secret[0] == '0' ? '1' : '0';
 	assert_int_equal(fake_agent_hello(&t), 403); /* wrong secret */
 	assert_string_equal(t.body, first);
 
 	agent_session_free(f->seat);
 	f->seat = fake_agent_seat(f, "m-2");
-	agent_session_open(f->seat, "op-1", 1, 17);
+	fake_agent_due(f, "op-1", 1, 17);
 	assert_int_equal(fake_agent_hello(&t), 403); /* unknown machine */
 	assert_string_equal(t.body, first);
 	assert_null(agent_session_info(f->seat)->boot_id);
@@ -80,7 +80,7 @@ static void a_hello_signed_by_another_key_is_refused(void **state)
 	struct fake_agent t;
 	char *text, *sig;
 
-	agent_session_open(f->seat, "op-1", 1, 17);
+	fake_agent_due(f, "op-1", 1, 17);
 	fake_agent_init(&t, f, "boot-a");
 	text = fake_agent_hello_text(&t);
 	sig = proto_sign(other, "POST", PROTO_HELLO_PATH, text, strlen(text));
@@ -163,6 +163,11 @@ static void another_boot_of_a_silent_agent_is_a_reboot(void **state)
 	fake_agent_greeted(f, &t);
 	fake_agent_init(&next, f, "boot-b");
 	assert_int_equal(fake_agent_hello(&next), 409);
+	assert_int_equal(fake_agent_hello(&next), 409);
+	assert_false(
+		agent_session_rebooted(f->seat)); /* the first one has its time to say a word */
+	fake_agent_run(f, 11000);
+	assert_int_equal(fake_agent_hello(&next), 409);
 	assert_true(agent_session_rebooted(f->seat));
 	assert_false(agent_session_intruder(f->seat));
 	assert_string_equal(agent_session_info(f->seat)->boot_id, "boot-a");
@@ -178,6 +183,8 @@ static void another_boot_with_the_same_key_is_a_reboot_too(void **state)
 	fake_agent_greeted(f, &t);
 	str_copy(t.boot_id, sizeof(t.boot_id), "boot-b");
 	assert_int_equal(fake_agent_hello(&t), 409);
+	fake_agent_run(f, 11000);
+	assert_int_equal(fake_agent_hello(&t), 409);
 	assert_true(agent_session_rebooted(f->seat));
 	fake_agent_done(&t);
 }
@@ -190,9 +197,11 @@ static void opening_for_another_boot_ends_the_session_and_the_marks_against_it(v
 	fake_agent_greeted(f, &t);
 	fake_agent_init(&next, f, "boot-b");
 	fake_agent_hello(&next);
-	agent_session_open(f->seat, "op-1", 1, 18); /* the same again changes nothing */
+	fake_agent_run(f, 11000);
+	fake_agent_hello(&next);
+	fake_agent_due(f, "op-1", 1, 18); /* the same again changes nothing */
 	assert_true(agent_session_rebooted(f->seat));
-	agent_session_open(f->seat, "op-1", 2, 18);
+	fake_agent_due(f, "op-1", 2, 18);
 	assert_false(agent_session_rebooted(f->seat));
 	assert_null(agent_session_info(f->seat)->boot_id);
 	assert_string_equal(agent_session_refusal(f->seat), "no agent image is configured");
@@ -512,7 +521,7 @@ static void a_restored_session_goes_on_without_a_hello(void **state)
 	fake_agent_init(&t, f, "boot-a");
 	agent_session_restore(f->seat, "boot-a", t.public, &f->e);
 	assert_null(agent_session_info(f->seat)->boot_id); /* not open */
-	agent_session_open(f->seat, "op-1", 1, 18);
+	fake_agent_due(f, "op-1", 1, 18);
 	agent_session_restore(f->seat, "boot-a", t.public, &f->e);
 	assert_string_equal(agent_session_info(f->seat)->boot_id, "boot-a");
 	assert_null(agent_session_info(f->seat)->system_uuid);
@@ -539,7 +548,7 @@ static void a_key_that_is_none_restores_nothing(void **state)
 {
 	struct fake_agent_bench *f = *state;
 
-	agent_session_open(f->seat, "op-1", 1, 18);
+	fake_agent_due(f, "op-1", 1, 18);
 	agent_session_restore(f->seat, "boot-a", "ed25519:AA", &f->e);
 	assert_int_equal(f->e.kind, ERR_INVALID);
 	assert_null(agent_session_info(f->seat)->boot_id);

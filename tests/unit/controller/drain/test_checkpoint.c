@@ -20,6 +20,7 @@
 #include "controller/tenant/projection.h"
 #include "kube/call.h"
 #include "tests/unit/base/http/http_rig.h"
+#include "tests/data/pems.h"
 
 #define NS "drover-system"
 #define TOKEN "token-of-the-host-0123456789"
@@ -178,7 +179,7 @@ static void hut_start(struct hut *h, bool real)
 	h->status = 200;
 	h->answer = "{\"done\":true}";
 	h->pods = 1;
-	h->ca_pem = real ? h->r.ca_pem : "-----CA-----";
+	h->ca_pem = real ? h->r.ca_pem : PEMS_CA;
 	h->token = secret_from_str(TOKEN);
 	cfg.server = h->r.url;
 	cfg.ca_pem = h->r.ca_pem;
@@ -418,7 +419,7 @@ static void a_service_whose_ca_is_missing_is_not_asked_without(void **state)
 	hut_pass(&h, 60);
 	assert_non_null(strstr(h.log, "caSecretRef: it cannot be read"));
 	assert_non_null(h.who);
-	h.ca_pem = "-----CA-----";
+	h.ca_pem = PEMS_CA;
 	h.ca.key = "another.crt";
 	hut_pass(&h, 60);
 	assert_non_null(strstr(h.log, "it has no another.crt"));

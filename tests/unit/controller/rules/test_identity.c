@@ -13,37 +13,43 @@
 
 struct says {
 	const char *want, *want_serial, *uuid, *serial;
-	bool good;
+	enum { OURS, ANOTHER, UNTOLD } is; /* untold: it may yet say what is missing */
 };
 
 static void a_bmc_proves_itself_by_its_uuid_or_where_that_is_not_enough_by_its_serial(void **state)
 {
 	static const struct says cases[] = {
-		{UUID, NULL, UUID, NULL, true},
-		{UUID, NULL, UUID, SERIAL, true},
-		{UUID, SERIAL, UUID, NULL, true}, /* withheld, as during POST */
-		{UUID, SERIAL, UUID, "X", false},
-		{UUID, SERIAL, OTHER, SERIAL, false},
-		{UUID, SERIAL, NULL, SERIAL, false},
+		{UUID, NULL, UUID, NULL, OURS},
+		{UUID, NULL, UUID, SERIAL, OURS},
+		{UUID, SERIAL, UUID, NULL, OURS}, /* withheld, as during POST */
+		{UUID, SERIAL, UUID, "X", ANOTHER},
+		{UUID, SERIAL, OTHER, SERIAL, ANOTHER},
+		{UUID, SERIAL, NULL, SERIAL, UNTOLD}, /* some have no UUID until POST is over */
+		{UUID, SERIAL, NULL, NULL, UNTOLD},
+		{UUID, NULL, NULL, SERIAL, UNTOLD},
+		{UUID, NULL, DEFAULT, NULL, UNTOLD},
+		{UUID, SERIAL, NULL, "X", ANOTHER}, /* whatever its UUID */
 		/* the other byte order */
-		{UUID, SERIAL, SWAPPED, SERIAL, true},
-		{SWAPPED, SERIAL, UUID, SERIAL, true},
-		{UUID, NULL, SWAPPED, SERIAL, false},
-		{UUID, SERIAL, SWAPPED, NULL, false},
-		{UUID, SERIAL, SWAPPED, "X", false},
-		{UUID, BLANK, SWAPPED, BLANK, false},
-		{UUID, "00000000", SWAPPED, "00000000", false},
+		{UUID, SERIAL, SWAPPED, SERIAL, OURS},
+		{SWAPPED, SERIAL, UUID, SERIAL, OURS},
+		{UUID, NULL, SWAPPED, SERIAL, ANOTHER},
+		{UUID, SERIAL, SWAPPED, NULL, UNTOLD},
+		{UUID, BLANK, SWAPPED, NULL, ANOTHER},
+		{UUID, SERIAL, SWAPPED, "X", ANOTHER},
+		{UUID, BLANK, SWAPPED, BLANK, ANOTHER},
+		{UUID, "00000000", SWAPPED, "00000000", ANOTHER},
 		/* no UUID that counts */
-		{NULL, SERIAL, NULL, SERIAL, true},
-		{"", SERIAL, "", SERIAL, true},
-		{NULL, SERIAL, UUID, SERIAL, true},
-		{DEFAULT, SERIAL, NULL, SERIAL, true},
-		{DEFAULT, SERIAL, DEFAULT, SERIAL, true},
-		{DEFAULT, NULL, DEFAULT, SERIAL, false},
-		{DEFAULT, SERIAL, DEFAULT, NULL, false},
-		{DEFAULT, BLANK, DEFAULT, BLANK, false},
-		{"", BLANK, "", BLANK, false},
-		{"gpu-1", SERIAL, "gpu-1", SERIAL, false},
+		{NULL, SERIAL, NULL, SERIAL, OURS},
+		{"", SERIAL, "", SERIAL, OURS},
+		{NULL, SERIAL, UUID, SERIAL, OURS},
+		{DEFAULT, SERIAL, NULL, SERIAL, OURS},
+		{DEFAULT, SERIAL, DEFAULT, SERIAL, OURS},
+		{DEFAULT, NULL, DEFAULT, SERIAL, ANOTHER},
+		{DEFAULT, SERIAL, DEFAULT, NULL, UNTOLD},
+		{NULL, SERIAL, NULL, NULL, UNTOLD},
+		{DEFAULT, BLANK, DEFAULT, BLANK, ANOTHER},
+		{"", BLANK, "", BLANK, ANOTHER},
+		{"gpu-1", SERIAL, "gpu-1", SERIAL, ANOTHER},
 	};
 	struct err e;
 
@@ -52,10 +58,12 @@ static void a_bmc_proves_itself_by_its_uuid_or_where_that_is_not_enough_by_its_s
 		const struct says *c = &cases[i];
 		const struct machine_identity want = {c->want, c->want_serial};
 
-		if ((identity_bmc(&want, c->uuid, c->serial, &e) == 0) != c->good)
+		if ((identity_bmc(&want, c->uuid, c->serial, &e) == 0) != (c->is == OURS))
 			fail_msg("case %zu", i);
-		if (!c->good)
-			assert_int_equal(e.kind, ERR_CONFLICT);
+		if (c->is == OURS)
+			continue;
+		assert_int_equal(e.kind, c->is == UNTOLD ? ERR_UNAVAILABLE : ERR_CONFLICT);
+		assert_int_equal(e.code == IDENTITY_UNTOLD, c->is == UNTOLD);
 	}
 }
 

@@ -101,6 +101,30 @@ static void a_failed_wipe_is_none(void **state)
 	bench_life_done(l);
 }
 
+/* Who goes to the machine has to know which one to pull. */
+static void a_failed_wipe_names_the_drive(void **state)
+{
+	static const char *wwns[] = {"eui.2"};
+	struct bench *d = *state;
+	struct life *l;
+	struct evidence ev;
+
+	bench_must(
+		d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
+		"{'spec': {'drives': [{'wwn': 'eui.1', 'bytes': 1000}, {'wwn': 'eui.2', 'bytes': "
+		"1000, 'serialNumber': 'S2', 'slot': 'bay 5'}]}}");
+	l = bench_life(d, "m-1");
+	ev = good(l);
+	ev.verdict = drives[1].level = WIPE_FAIL;
+	drives[1].reason = "DriveFailed";
+	refused(l, &ev, NULL, "the wipe failed: drive eui.2 (serial S2, bay 5): DriveFailed");
+	ev.inventory.missing = (struct strings){wwns, 1};
+	refused(l, &ev, NULL, "the wipe failed: drive eui.2 (serial S2, bay 5) is missing (1 of 2");
+	ev.verdict = WIPE_PURGE;
+	refused(l, &ev, NULL, "1 missing, 0 extra: eui.2 (serial S2, bay 5)");
+	bench_life_done(l);
+}
+
 static void every_expected_drive_must_be_there_and_no_other(void **state)
 {
 	static const char *wwns[] = {"eui.9"};
@@ -470,6 +494,7 @@ int main(void)
 		T(good_evidence_is_good),
 		T(evidence_of_another_machine_or_tenancy_is_none),
 		T(a_failed_wipe_is_none),
+		T(a_failed_wipe_names_the_drive),
 		T(every_expected_drive_must_be_there_and_no_other),
 		T(where_no_drive_is_expected_nothing_is_clean),
 		T(one_bad_sign_on_one_drive_is_enough),

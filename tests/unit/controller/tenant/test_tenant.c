@@ -1,7 +1,9 @@
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
+#include "base/crypto.h"
 #include "base/str.h"
+#include "tests/data/pems.h"
 
 static int setup(void **state)
 {
@@ -70,6 +72,18 @@ static void a_tenant_whose_kubeconfig_works_is_usable(void **state)
 	assert_string_equal(json_str_at(vc, "status", "version"), "1.36");
 }
 
+static const char *key_pair(struct bench *d, const char *key)
+{
+	char *cert64 = crypto_base64(PEMS_CERT, strlen(PEMS_CERT));
+	char *key64 = crypto_base64(key, strlen(key));
+	const char *text = arena_printf(
+		d->a, ", 'client-certificate-data': '%s', 'client-key-data': '%s'", cert64, key64);
+
+	free(cert64);
+	free(key64);
+	return text;
+}
+
 static void a_kubeconfig_that_could_turn_on_us_is_refused_with_the_field_named(void **state)
 {
 	struct bench *d = *state;
@@ -81,6 +95,12 @@ static void a_kubeconfig_that_could_turn_on_us_is_refused_with_the_field_named(v
 		{"http://team-a.test:6443", "", "server"},
 		{"https://127.0.0.1:6443", "", "server"},
 		{"https://169.254.169.254", "", "server"},
+		{BENCH_TEAM, key_pair(d, PEMS_KEY_SEC1_ENCRYPTED),
+		 "users[0].user.client-key-data: is encrypted"},
+		{BENCH_TEAM, key_pair(d, PEMS_KEY_ENCRYPTED),
+		 "users[0].user.client-key-data: is encrypted"},
+		{BENCH_TEAM, key_pair(d, PEMS_OTHER_KEY),
+		 "users[0].user.client-key-data: is not the key of the certificate"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -1,9 +1,12 @@
-/* A machine of which nothing is recorded: as long as a tenant may have it, it is not touched, on or off. */
+/* Machines at rest.  One of which nothing is recorded is not touched as long as a tenant may have it, on or off; one that
+ * is free and comes on is not clean any more. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include "base/mem.h"
 #include "base/str.h"
 #include "tests/world/leaving.h"
+#include "tests/world/warming.h"
 
 #define MACHINES "/apis/" OBJECT_API_VERSION "/machines"
 #define RESET "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset"
@@ -140,6 +143,121 @@ static void a_tenant_that_went_away_later_holds_nobody_up(void **state)
 	world_stop(&w);
 }
 
+/* --- free ------------------------------------------------------------------------------------------ */
+
+static bool is_clean(const struct server *b)
+{
+	return json_true_at(b->object, "status", "clean");
+}
+
+/* Somebody's system is on its drives by now, and runs. */
+static struct server *used_by_hand(struct sim_world *w, uint64_t seed)
+{
+	struct server *b = &w->servers[0];
+
+	world_start(w, seed, 1);
+	world_replica(w);
+	world_wait_state(b, "free", 1800);
+	server_put_old_system(b);
+	server_power(b, true);
+	return b;
+}
+
+static void a_free_machine_that_comes_on_is_wiped_before_it_is_offered_again(void **state)
+{
+	struct sim_world w;
+	struct server *b = used_by_hand(&w, 1110);
+	unsigned resets = fake_bmc_count(&b->bmc, RESET);
+
+	(void)state;
+	world_wait_reason(b, "PowerStateUnexpected", 300);
+	assert_false(is_clean(b));
+	leaving_wait_event(&w, &w.host, "PowerStateUnexpected", "not clean any more");
+	world_pod(&w, &w.tenants[0], "train");
+	world_run(&w, 3600 * 1000);
+	assert_string_equal(b->state, "free");
+	assert_string_equal(b->claim, "");
+	assert_true(b->bmc.on); /* whoever switched it on works there */
+	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
+	assert_int_equal(leaving_events(&w, "PowerStateUnexpected"), 1);
+	server_power(b, false);
+	b->switched_off = 0;
+	world_wait_running(&w, &w.tenants[0], "train",
+			   3600); /* the invariants look at its drives */
+	world_check_serving(&w, &w.tenants[0], "train");
+	world_stop(&w);
+}
+
+static void what_came_on_in_a_tenants_segment_waits_for_a_person(void **state)
+{
+	struct sim_world w;
+	struct server *b = used_by_hand(&w, 1111);
+
+	(void)state;
+	str_copy(b->segment, sizeof(b->segment), "tenant/team-b");
+	world_wait_reason(b, "PowerStateUnexpected", 300);
+	server_power(b, false);
+	b->switched_off = 0;
+	world_run(&w, 3600 * 1000);
+	assert_string_equal(b->state, "free");
+	assert_false(is_clean(b));
+	assert_false(server_is_blank(b));
+	assert_string_equal(b->segment, "tenant/team-b");
+	approve(b);
+	world_wait_state(b, "stopping", 300);
+	world_wait_state(b, "free", 1800);
+	assert_true(is_clean(b));
+	world_stop(&w);
+}
+
+/* Seen by nobody but the BMC of another machine. */
+static void another_machines_power_takes_nothing_away(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 1112, 1);
+	world_replica(&w);
+	world_wait_state(b, "free", 1800);
+	free(b->bmc.uuid);
+	b->bmc.uuid = mem_strdup("4c4c4544-0035-3410-8050-c6c04f314799");
+	server_power(b, true);
+	world_run(&w, 600 * 1000);
+	assert_string_equal(b->state, "free");
+	assert_true(is_clean(b));
+	world_stop(&w);
+}
+
+static bool is_on(void *arg)
+{
+	return ((struct server *)arg)->bmc.on;
+}
+
+static void one_that_was_to_be_warm_and_is_on_without_our_medium_is_wiped(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	char first[80];
+
+	(void)state;
+	world_start(&w, 1113, 1);
+	warming_want(&w, "gpus", 1);
+	world_replica(&w);
+	world_wait_state(b, "free", 1800);
+	str_copy(first, sizeof(first), world_at(b, "status.lastWipe.record"));
+	world_wait(&w, is_on, b, 900, "it is switched on");
+	free(b->bmc.image);
+	b->bmc.image = NULL;
+	world_wait_reason(b, "PowerStateUnexpected", 900);
+	assert_false(is_clean(b));
+	server_power(b, false);
+	world_wait_state(b, "wiping", 900);
+	world_wait_state(b, "free", 900);
+	assert_string_not_equal(world_at(b, "status.lastWipe.record"), first);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +266,10 @@ int main(void)
 		cmocka_unit_test(a_new_machine_waits_until_every_tenant_was_read),
 		cmocka_unit_test(a_person_may_say_that_it_holds_nothing),
 		cmocka_unit_test(a_tenant_that_went_away_later_holds_nobody_up),
+		cmocka_unit_test(a_free_machine_that_comes_on_is_wiped_before_it_is_offered_again),
+		cmocka_unit_test(what_came_on_in_a_tenants_segment_waits_for_a_person),
+		cmocka_unit_test(another_machines_power_takes_nothing_away),
+		cmocka_unit_test(one_that_was_to_be_warm_and_is_on_without_our_medium_is_wiped),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

@@ -1,0 +1,33 @@
+#ifndef BASE_PEM_H
+#define BASE_PEM_H
+
+#include <stddef.h>
+#include "base/err.h"
+#include "base/secret.h"
+
+/*
+ * pem: certificates and private keys that others wrote, read before a TLS library sees them.
+ *
+ * What comes back was written anew from what was understood, so that a TLS library reads our own
+ * bytes alone.  This matters for encrypted material: OpenSSL asks for its passphrase through a
+ * callback, which in libcurl crashes when there is none and otherwise waits for a terminal.
+ *
+ * Blocks of other types are skipped, since kubelet keeps key and certificate in one file.  Errors
+ * are ERR_INVALID and quote nothing of the input.  Formats: RFC 7468; encrypted keys: RFC 1421
+ * section 4.6.1.1 ("Proc-Type: 4,ENCRYPTED") and RFC 5958 section 3 ("ENCRYPTED PRIVATE KEY").
+ */
+#define PEM_BYTES_MAX ((size_t)1 << 20)
+#define PEM_CERTS_MAX 512
+
+/* All certificates, one at least, max at most; malloc'd PEM. */
+char *pem_certs(const char *text, size_t len, size_t max, struct err *e);
+
+/* The first private key, as PKCS#8.  RSA of 2,048 to 4,096 bits (a larger one holds the loop for more
+ * than 20 ms at each handshake), ECDSA on P-256, P-384 or P-521, Ed25519 or Ed448. */
+struct secret *pem_key(const char *text, size_t len, struct err *e);
+
+/* Does the key sign for the first certificate?  Both as given by the functions above. */
+int pem_pair(const char *cert, const struct secret *key, struct err *e)
+	__attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,100 @@
+#include "tests/unit/testing.h"
+
+#include "base/address.h"
+
+static void a_host_is_what_stands_before_the_port(void **state)
+{
+	static const struct {
+		const char *text, *host;
+	} t[] = {
+		{"10.1.0.17", "10.1.0.17"},
+		{"10.1.0.17:5012", "10.1.0.17"},
+		{"fd00::17", "fd00::17"},
+		{"[fd00::17]:5012", "fd00::17"},
+		{"[fd00:0:0::17]", "fd00::17"},
+		{"::ffff:10.1.0.17", "10.1.0.17"},
+		{"[::ffff:10.1.0.17]:8443", "10.1.0.17"},
+		{"rack", ""},
+		{"unknown", ""},
+		{"[fd00::17", ""},
+		{"[fd00::17]5012", ""},
+		{"10.1.0", ""},
+		{"10.1.0.17.9", ""},
+		{"010.1.0.17", ""},
+		{"", ""},
+		{NULL, ""},
+		{"[aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa]:1", ""},
+	};
+	char host[ADDRESS_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		assert_int_equal(address_host(t[i].text, host), t[i].host[0] != '\0');
+		assert_string_equal(host, t[i].host);
+	}
+}
+
+static void the_same_host_is_the_same_whatever_the_port_and_the_spelling(void **state)
+{
+	(void)state;
+	assert_true(address_same("10.1.0.17:5012", "10.1.0.17"));
+	assert_true(address_same("[::ffff:10.1.0.17]:1", "10.1.0.17:2"));
+	assert_true(address_same("[fd00::1]:1", "fd00:0::1"));
+	assert_false(address_same("10.1.0.17", "10.1.0.18"));
+	assert_false(address_same("10.1.0.17", NULL));
+	assert_false(address_same(NULL, NULL));
+	assert_true(address_same("rack", "rack"));
+	assert_false(address_same("rack", "rack-2"));
+	assert_false(address_same("rack", "10.1.0.17"));
+}
+
+static void a_network_holds_its_addresses_alone(void **state)
+{
+	static const char *const nets[] = {"10.1.0.0/24", "fd00:1::/32", "192.0.2.7/32", "nonsense",
+					   "10.1.0.0"};
+	static const char *const all[] = {"0.0.0.0/0"};
+
+	(void)state;
+	assert_true(address_in("10.1.0.0:1", nets, 5));
+	assert_true(address_in("10.1.0.255", nets, 5));
+	assert_true(address_in("::ffff:10.1.0.9", nets, 5));
+	assert_false(address_in("10.1.1.0", nets, 5));
+	assert_false(address_in("10.0.255.255", nets, 5));
+	assert_true(address_in("[fd00:1:2::3]:8443", nets, 5));
+	assert_false(address_in("fd00:2::3", nets, 5));
+	assert_true(address_in("192.0.2.7", nets, 5));
+	assert_false(address_in("192.0.2.6", nets, 5));
+	assert_false(address_in("nonsense", nets, 5));
+	assert_true(address_in("203.0.113.9", all, 1));
+	assert_false(address_in("fd00::1", all, 1)); /* IPv4 alone */
+	assert_false(address_in("10.1.0.1", nets, 0));
+}
+
+static void a_network_is_written_without_bits_beyond_its_prefix(void **state)
+{
+	(void)state;
+	assert_true(address_is_network("10.1.0.0/24"));
+	assert_true(address_is_network("0.0.0.0/0"));
+	assert_true(address_is_network("fd00::/8"));
+	assert_true(address_is_network("::1/128"));
+	assert_false(address_is_network("10.1.0.1/24"));
+	assert_false(address_is_network("10.1.0.0/33"));
+	assert_false(address_is_network("10.1.0.0/-1"));
+	assert_false(address_is_network("10.1.0.0"));
+	assert_false(address_is_network("fd00::/129"));
+	assert_false(address_is_network("host/24"));
+	assert_false(address_is_network(""));
+	assert_false(address_is_network(NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_host_is_what_stands_before_the_port),
+		cmocka_unit_test(the_same_host_is_the_same_whatever_the_port_and_the_spelling),
+		cmocka_unit_test(a_network_holds_its_addresses_alone),
+		cmocka_unit_test(a_network_is_written_without_bits_beyond_its_prefix),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
