@@ -22,8 +22,10 @@ TEST_PKGS := cmocka
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
 	-Wpointer-arith -Wvla -Wformat=2 -Wundef -Wimplicit-fallthrough -Wswitch-enum
-HARD := -fstack-protector-strong -fPIE
-OPT_rel := -O2 -g -D_FORTIFY_SOURCE=2
+# tests/tools/hardened looks for all of it in what is built.
+X86  := $(findstring x86_64,$(shell $(CC) -dumpmachine))
+HARD := -fstack-protector-strong -fstack-clash-protection -fPIE $(if $(X86),-fcf-protection=full)
+OPT_rel := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 OPT_san := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 OPT_cov := -O0 -g --coverage
 OPT_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
@@ -75,7 +77,13 @@ say = $(if $(V),,@printf '  %-6s %s\n' '$(1)' '$(2)')
 $(patsubst %.c,$(B)/%.o,$(shell grep -l DROVER_VERSION --include='*.c' -r $(wildcard $(ROOMS)))): \
 	CPPFLAGS += -DDROVER_VERSION='"$(VERSION)"'
 
-$(B)/%.o: %.c
+# Other switches compile everything again: a hardened program has no part from before.
+FLAGS := $(filter-out -Werror,$(CC) $(CPPFLAGS) $(CFLAGS))
+$(B)/flags: FORCE
+	@mkdir -p $(@D); echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
+FORCE:
+
+$(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -202,5 +210,5 @@ help: ## this list
 clean: ## remove build/
 	rm -rf build
 
-.PHONY: all unit check test test-long layers headers clang conformance demo demo-real image fuzz fuzz-targets bench \
+.PHONY: FORCE all unit check test test-long layers headers clang conformance demo demo-real image fuzz fuzz-targets bench \
 	cover lint install uninstall dist help clean

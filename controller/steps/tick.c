@@ -186,7 +186,8 @@ static void detach_bmc(struct life *l)
 	if (l->bmc) {
 		provider_detach(l->driver->provider, l->bmc);
 		l->bmc = NULL;
-		life_act_unanswered(l);
+		if (!l->place.moving[0]) /* a move goes on without the BMC */
+			life_act_unanswered(l);
 		life_look_forget(l);
 	}
 }
