@@ -157,7 +157,7 @@ demo-real: ## the same on real parts: two virtual machines, kube-apiserver, kube
 
 image: $(B)/drover-agent ## the agent's boot image, build/image/drover-agent.iso
 	$(Q)tests/tools/deps image
-	$(Q)wipe/image/build
+	$(Q)wipe/image/build --release '$(VERSION)'
 
 # --- fuzz, bench, coverage, lint ------------------------------------------------------------------
 FUZZ_S ?= 4
@@ -188,16 +188,18 @@ lint: all ## clang-format, cppcheck, codespell, shellcheck, banned functions
 	$(Q)tests/tools/deps lint
 	$(Q)tests/tools/lint
 
+IMAGE := drover-agent.iso drover-agent.iso.sha256 drover-agent.iso.sig drover-agent.pub drover-agent.spdx.json
+
 # --- install --------------------------------------------------------------------------------------
 install: all ## DESTDIR and PREFIX
 	install -D -m 755 $(B)/drover $(DESTDIR)$(PREFIX)/bin/drover
 	install -D -m 755 $(B)/drover-agent $(DESTDIR)$(PREFIX)/lib/drover/drover-agent
-	if [ -f build/image/drover-agent.iso ]; then \
-		install -D -m 644 build/image/drover-agent.iso $(DESTDIR)$(PREFIX)/share/drover/drover-agent.iso; fi
+	if [ -f build/image/drover-agent.iso ]; then for f in $(IMAGE); do \
+		install -D -m 644 build/image/$$f $(DESTDIR)$(PREFIX)/share/drover/$$f; done; fi
 
 uninstall: ## what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/drover $(DESTDIR)$(PREFIX)/lib/drover/drover-agent \
-		$(DESTDIR)$(PREFIX)/share/drover/drover-agent.iso
+		$(IMAGE:%=$(DESTDIR)$(PREFIX)/share/drover/%)
 
 dist: ## a source archive of HEAD
 	mkdir -p build && git archive --prefix=drover-$(VERSION)/ -o build/drover-$(VERSION).tar.gz HEAD
