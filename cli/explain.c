@@ -108,6 +108,7 @@ static const struct {
 	{REASON_BmcAuthFailed, "a Secret that is right"},
 	{REASON_SecretNotFound, "a Secret that is right"},
 	{REASON_NotApproved, "approval"},
+	{REASON_BmcNotTrusted, "approval"},
 	{REASON_EvictionBlocked, "its pods"},
 	{REASON_CheckpointPending, "its pods"},
 	{REASON_TenantUnreachable, "its tenant"},

@@ -29,6 +29,7 @@ void life_look_forget(struct life *l)
 {
 	l->look.busy = l->look.known = false;
 	l->look.address[0] = '\0';
+	l->look.learned_pin[0] = '\0'; /* attached anew, the next look says it */
 }
 
 void life_look_over(struct life *l)

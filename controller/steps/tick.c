@@ -235,6 +235,10 @@ static bool ensure_attached(struct life *l)
 	}
 	if (!l->m->spec.bmc)
 		return true;
+	if (!life_ensure_bmc_trusted(l)) {
+		detach_bmc(l);
+		return stuck_with_claim(l) && life_ensure_off_confirmed(l);
+	}
 	if (!l->bmc || l->attached.again) {
 		detach_bmc(l);
 		l->bmc = driver_attach(l->driver, l->m, &version, &e);
