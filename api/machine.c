@@ -172,7 +172,7 @@ static const struct field power_fields[] = {
 		 .doc = "The operation in which it was heard after its BMC had said Off."),
 	FIELD_IN(
 		machine_status, power, agent_boot, "agentBoot", FIELD_STR, .max_len = 253,
-		.doc = "Operation and boot of the agent that it was seen off for, before it was switched on."),
+		.doc = "Operation and boot of the agent that it was seen off for before it was switched on, and the keys that its medium was made with."),
 	FIELD_IN(
 		machine_status, power, http_boot, "httpBoot", FIELD_STR, .max_len = 253,
 		.doc = "Operation and boot of the agent that it was switched on for by HTTP boot; absent when that is over."),

@@ -156,7 +156,7 @@ struct machine_status {
 		const char
 			*doubted; /* the operation in which it was heard after the BMC said Off */
 		const char *
-			agent_boot; /* "operation/boot" of the agent that it was seen off for, before it
+			agent_boot; /* "operation/boot/keys" of the agent that it was seen off for, before it
 					 * was switched on; NULL: none */
 		const char
 			*http_boot; /* "operation/boot" of the agent that it was switched on for by

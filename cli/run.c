@@ -4,7 +4,8 @@
  *	agent   TLS, certificate of our own CA for the names that Providers give; the media too, for BMCs and
  *		firmware that take HTTPS (Provider spec.boot.mediaURL says which)
  *	media   plain HTTP, for all others
- *	ops     plain HTTP: /healthz /readyz /metrics
+ *	ops     plain HTTP, for this host alone: /healthz /readyz /leadz /metrics
+ *	metrics TLS, for others: /metrics with a token, /leadz
  */
 #include <argp.h>
 #include <errno.h>
@@ -21,6 +22,7 @@
 #include "base/http/http_curl.h"
 #include "base/http/http_impl.h"
 #include "base/httpd/httpd_impl.h"
+#include "base/httpd/httpd_cert.h"
 #include "base/httpd/httpd_mhd.h"
 #include "base/log.h"
 #include "base/loop/loop.h"
@@ -39,14 +41,15 @@
 #define CERT_DAYS 365
 #define AGENT_CONNECTIONS 8192
 #define OPS_CONNECTIONS 256
+#define METRICS_PER_ADDRESS 16
 #define AGENT_HEAD_MS 20000 /* handshake included */
 #define AGENT_BODY_MS 30000 /* a megabyte over the slowest management network */
 #define HTTP_IN_FLIGHT 4096
 #define HTTP_CONNECTIONS 16384
 
 struct run {
-	const char *kubeconfig, *ns, *identity, *agent_listen, *media_listen, *ops_listen, *image,
-		*image_ca, *evidence_dir;
+	const char *kubeconfig, *ns, *identity, *agent_listen, *media_listen, *ops_listen,
+		*metrics_listen, *image, *image_ca, *evidence_dir;
 	const char *names[NAMES_MAX + 1];
 	size_t nnames;
 	const char *programs[PROGRAMS_MAX + 1]; /* that exec may run */
@@ -60,8 +63,9 @@ struct run {
 	struct loop_group *group;
 	struct http *http;
 	struct controller *controller;
-	struct httpd *agent, *media, *ops;
-	struct httpd_mhd *agent_l, *media_l, *ops_l;
+	struct httpd *agent, *media, *ops, *metrics;
+	struct httpd_cert *agent_l, *metrics_l;
+	struct httpd_mhd *media_l, *ops_l;
 	struct loop_signal *term, *intr;
 	int status;
 };
@@ -70,6 +74,7 @@ enum {
 	OPT_AGENT = 256,
 	OPT_MEDIA,
 	OPT_OPS,
+	OPT_METRICS,
 	OPT_PER_ADDRESS,
 	OPT_NAME,
 	OPT_JSON,
@@ -104,7 +109,11 @@ static const struct argp_option options[] = {
 	{"media-listen", OPT_MEDIA, "ADDR:PORT", 0,
 	 "HTTP endpoint of the boot media (0.0.0.0:8080)", 0},
 	{"ops-listen", OPT_OPS, "ADDR:PORT", 0,
-	 "HTTP endpoint of /healthz, /readyz, /metrics (127.0.0.1:9090)", 0},
+	 "HTTP endpoint of /healthz, /readyz, /leadz, /metrics without a login: keep it on loopback (127.0.0.1:9090)",
+	 0},
+	{"metrics-listen", OPT_METRICS, "ADDR:PORT", 0,
+	 "TLS endpoint of /metrics, for who shows the token of the Secret drover-metrics-token, and /leadz (none)",
+	 0},
 	{"per-address", OPT_PER_ADDRESS, "N", 0,
 	 "Connections that one address may hold at the agents' and at the media's endpoint (64); "
 	 "where NAT is before them, four for each machine behind it",
@@ -167,6 +176,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 			argp_error(st, "--allow-exec: at most %d", PROGRAMS_MAX);
 		r->programs[r->nprograms++] = arg;
 		return 0;
+	case OPT_METRICS:
+		r->metrics_listen = arg;
+		return 0;
 	case OPT_PER_ADDRESS:
 		if (!str_to_i64(arg, 4, AGENT_CONNECTIONS, &r->per_address))
 			argp_error(st, "--per-address: want 4 to %d, got %s", AGENT_CONNECTIONS,
@@ -209,32 +221,46 @@ static void give_up(struct run *r, const struct err *e, const char *what)
 	loop_stop(r->loop);
 }
 
+/* A TLS listener with a certificate of the CA that agents pin. */
+static struct httpd_cert *serve_tls(struct run *r, struct httpd *d,
+				    const struct httpd_mhd_spec *listener, struct err *e)
+{
+	struct httpd_cert_spec s = {.listener = *listener,
+				    .names = r->names,
+				    .ca = keys_agent_ca,
+				    .arg = controller_context(r->controller)->keys,
+				    .days = CERT_DAYS};
+
+	return httpd_cert_new(d, &s, e);
+}
+
 static void on_ready(void *arg)
 {
 	struct run *r = arg;
-	struct secret *key = NULL;
-	char *cert = NULL;
-	struct httpd_mhd_spec s = {.address = r->agent_listen,
-				   .max_connections = AGENT_CONNECTIONS,
-				   .per_address = (unsigned)r->per_address,
-				   .head_ms = AGENT_HEAD_MS,
-				   .body_ms = AGENT_BODY_MS};
+	struct httpd_mhd_spec agent = {.address = r->agent_listen,
+				       .max_connections = AGENT_CONNECTIONS,
+				       .per_address = (unsigned)r->per_address,
+				       .head_ms = AGENT_HEAD_MS,
+				       .body_ms = AGENT_BODY_MS},
+			      metrics = {.address = r->metrics_listen,
+					 .max_connections = OPS_CONNECTIONS,
+					 .per_address = METRICS_PER_ADDRESS,
+					 .head_ms = AGENT_HEAD_MS,
+					 .body_ms = AGENT_BODY_MS};
 	struct err e;
 
-	if (crypto_cert_issue(keys_ca_pem(controller_context(r->controller)->keys),
-			      keys_ca_key(controller_context(r->controller)->keys), "drover",
-			      r->names, loop_wall(r->loop), CERT_DAYS, &cert, &key, &e) < 0) {
-		give_up(r, &e, "no certificate for the agent endpoint");
-		return;
-	}
-	s.cert_pem = cert;
-	s.key_pem = key;
-	r->agent_l = httpd_mhd_new(r->agent, &s, &e);
-	free(cert);
-	secret_free(key);
+	r->agent_l = serve_tls(r, r->agent, &agent, &e);
 	if (!r->agent_l) {
 		give_up(r, &e, "agent endpoint");
 		return;
+	}
+	if (r->metrics_listen) {
+		(void)keys_metrics_token(controller_context(r->controller)->keys);
+		r->metrics_l = serve_tls(r, r->metrics, &metrics, &e);
+		if (!r->metrics_l) {
+			give_up(r, &e, "--metrics-listen");
+			return;
+		}
 	}
 	log_info("ready", LOG_S("agent", r->agent_listen), LOG_S("media", r->media_listen),
 		 LOG_S("ops", r->ops_listen));
@@ -307,10 +333,12 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 	r->agent = httpd_new(r->group);
 	r->media = httpd_new(r->group);
 	r->ops = httpd_new(r->group);
+	r->metrics = httpd_new(r->group);
 	agent_endpoint_api_routes(controller_agent_endpoint(r->controller), r->agent);
 	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->agent);
 	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->media);
 	controller_ops_routes(r->controller, r->ops);
+	controller_remote_routes(r->controller, r->metrics);
 	r->media_l = httpd_mhd_new(r->media, &media, e);
 	if (!r->media_l)
 		return err_wrap(e, "--media-listen %s", r->media_listen);
@@ -358,12 +386,14 @@ int cli_run(int argc, char **argv)
 	}
 	loop_signal_free(r.term);
 	loop_signal_free(r.intr);
-	httpd_mhd_free(r.agent_l);
+	httpd_cert_free(r.agent_l);
+	httpd_cert_free(r.metrics_l);
 	httpd_mhd_free(r.media_l);
 	httpd_mhd_free(r.ops_l);
 	httpd_free(r.agent);
 	httpd_free(r.media);
 	httpd_free(r.ops);
+	httpd_free(r.metrics);
 	controller_free(r.controller);
 	http_free(r.http);
 	loop_group_free(r.group);

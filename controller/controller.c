@@ -104,6 +104,11 @@ void controller_ops_routes(struct controller *c, struct httpd *d)
 	endpoints_routes(&c->endpoints, d);
 }
 
+void controller_remote_routes(struct controller *c, struct httpd *d)
+{
+	endpoints_remote_routes(&c->endpoints, d);
+}
+
 /* --- telling one another -------------------------------------------------------------------------- */
 
 static void on_notice(enum notice what, const char *name, void *arg)
@@ -367,22 +372,31 @@ static bool machine_again(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* False: image or keys are not there yet, and it is tried again. */
-static bool endpoint_ready(struct controller *c)
+/* With the keys as they are now. */
+static int configure_endpoint(struct controller *c)
 {
+	struct agent_endpoint_spec s = {.image = c->agent_image,
+					.image_key = c->agent_image_key,
+					.ca_pem = keys_ca_pem(c->ctx.keys),
+					.boot_key = keys_boot(c->ctx.keys)};
 	struct err e;
 
-	if (!agent_endpoint_ready(c->agent_endpoint) && keys_ready(c->ctx.keys, NULL)) {
-		struct agent_endpoint_spec s = {.image = c->agent_image,
-						.image_key = c->agent_image_key,
-						.ca_pem = keys_ca_pem(c->ctx.keys),
-						.boot_key = keys_boot(c->ctx.keys)};
+	if (agent_endpoint_configure(c->agent_endpoint, &s, &e) == 0)
+		return 0;
+	log_error("the agent's image cannot be used", LOG_E(&e));
+	return -1;
+}
 
-		if (agent_endpoint_configure(c->agent_endpoint, &s, &e) < 0) {
-			log_error("the agent's image cannot be used", LOG_E(&e));
-			loop_timer_start(&c->settle, IMAGE_AGAIN_MS);
-			return false;
-		}
+/* False: image or keys are not there yet, and it is tried again.  A Secret that was deleted takes nothing away:
+ * the keys of before are used on. */
+static bool endpoint_ready(struct controller *c)
+{
+	bool was = agent_endpoint_ready(c->agent_endpoint),
+	     there = was ? keys_ca_pem(c->ctx.keys) != NULL : keys_ready(c->ctx.keys, NULL);
+
+	if (there && configure_endpoint(c) < 0 && !was) {
+		loop_timer_start(&c->settle, IMAGE_AGAIN_MS);
+		return false;
 	}
 	if (!agent_endpoint_ready(c->agent_endpoint)) {
 		loop_timer_start(&c->settle, 500);

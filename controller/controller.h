@@ -43,6 +43,8 @@ struct agent_endpoint *controller_agent_endpoint(struct controller *c);
 
 /* Routes of /healthz, /readyz, /leadz (200 on the leader alone) and /metrics. */
 void controller_ops_routes(struct controller *c, struct httpd *d);
+/* Of those, what others may ask: /leadz, and /metrics with the token of the Secret drover-metrics-token. */
+void controller_remote_routes(struct controller *c, struct httpd *d);
 /* Bring the gauges of /metrics up to date. */
 void controller_read_gauges(struct controller *c);
 /* Give the lease back, then done(arg). */

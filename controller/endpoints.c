@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "base/httpd/httpd_impl.h"
+#include "controller/core/keys.h"
 #include "controller/endpoints.h"
 
 #define METRICS_MAX (4u << 20)
@@ -59,6 +60,20 @@ static void not_leading(struct httpd_req *q, const struct context *c)
 	httpd_reply(q, 503, "text/plain", text, strlen(text));
 }
 
+static void on_remote_metrics(struct httpd_req *q, void *arg)
+{
+	const struct endpoints *ep = arg;
+	const struct secret *token = keys_metrics_token(ep->c->keys);
+	OWN(secret) shown = httpd_bearer(q);
+
+	if (token && shown && secret_equal(token, shown)) {
+		on_metrics(q, arg);
+		return;
+	}
+	httpd_reply_header(q, "WWW-Authenticate", "Bearer");
+	httpd_reply(q, 401, "text/plain", "a bearer token is wanted\n", 25);
+}
+
 /* Agents and BMCs are to be sent to the leader alone: what a virtual address or a Service asks. */
 static void on_leadz(struct httpd_req *q, void *arg)
 {
@@ -68,6 +83,12 @@ static void on_leadz(struct httpd_req *q, void *arg)
 		httpd_reply(q, 200, "text/plain", "ok\n", 3);
 	else
 		not_leading(q, c);
+}
+
+void endpoints_remote_routes(struct endpoints *ep, struct httpd *d)
+{
+	httpd_route(d, "GET", "/leadz", 0, on_leadz, ep);
+	httpd_route(d, "GET", "/metrics", 0, on_remote_metrics, ep);
 }
 
 void endpoints_routes(struct endpoints *ep, struct httpd *d)

@@ -248,13 +248,18 @@ static void close_cluster(struct up_cluster *c)
 	free(c->kubeconfig);
 }
 
+static const char *address_of(const struct up *u, enum up_port port, char out[static 32])
+{
+	str_format(out, 32, "127.0.0.1:%lld", (long long)(u->port + port));
+	return out;
+}
+
 static int listen_on(struct up *u, struct httpd *d, enum up_port port, struct httpd_mhd **l,
-		     const char *cert_pem, const struct secret *key, struct err *e)
+		     struct err *e)
 {
 	char address[32];
-	struct httpd_mhd_spec s = {.address = address, .cert_pem = cert_pem, .key_pem = key};
+	struct httpd_mhd_spec s = {.address = address_of(u, port, address)};
 
-	str_format(address, sizeof(address), "127.0.0.1:%lld", (long long)(u->port + port));
 	*l = httpd_mhd_new(d, &s, e);
 	return *l ? 0 : -1;
 }
@@ -310,19 +315,22 @@ static void on_ready(void *arg)
 {
 	struct up *u = arg;
 	static const char *const names[] = {"127.0.0.1", NULL};
-	OWN(secret) key = NULL;
-	char *cert = NULL;
+	char address[32];
+	struct httpd_cert_spec s = {
+		.listener.address = address_of(u, UP_PORT_AGENT, address),
+		.listener.max_connections = CONNECTIONS,
+		.names = names,
+		.ca = keys_agent_ca,
+		.arg = controller_context(u->controller)->keys,
+		.days = UP_CERT_DAYS,
+	};
 	struct err e;
 
-	if (crypto_cert_issue(keys_ca_pem(controller_context(u->controller)->keys),
-			      keys_ca_key(controller_context(u->controller)->keys), "drover", names,
-			      loop_wall(u->loop), UP_CERT_DAYS, &cert, &key, &e) < 0 ||
-	    listen_on(u, u->agent, UP_PORT_AGENT, &u->agent_l, cert, key, &e) < 0) {
-		free(cert);
+	u->agent_l = httpd_cert_new(u->agent, &s, &e);
+	if (!u->agent_l) {
 		give_up(u, &e);
 		return;
 	}
-	free(cert);
 	u->ready = true;
 	loop_timer_init(&u->disk_look, u->group, on_disk_look, u);
 	loop_timer_start(&u->disk_look, DISK_LOOK_MS);
@@ -361,8 +369,8 @@ static int start_controller(struct up *u, struct err *e)
 	agent_endpoint_api_routes(controller_agent_endpoint(u->controller), u->agent);
 	agent_endpoint_media_routes(controller_agent_endpoint(u->controller), u->media);
 	controller_ops_routes(u->controller, u->ops);
-	return listen_on(u, u->media, UP_PORT_MEDIA, &u->media_l, NULL, NULL, e) < 0 ||
-			       listen_on(u, u->ops, UP_PORT_OPS, &u->ops_l, NULL, NULL, e) < 0
+	return listen_on(u, u->media, UP_PORT_MEDIA, &u->media_l, e) < 0 ||
+			       listen_on(u, u->ops, UP_PORT_OPS, &u->ops_l, e) < 0
 		       ? -1
 		       : 0;
 }
@@ -449,7 +457,7 @@ static void stop(struct up *u)
 	if (u->ready)
 		loop_timer_stop(&u->disk_look);
 	up_apply_free(u->apply);
-	httpd_mhd_free(u->agent_l);
+	httpd_cert_free(u->agent_l);
 	httpd_mhd_free(u->media_l);
 	httpd_mhd_free(u->ops_l);
 	httpd_free(u->agent);

@@ -1,6 +1,7 @@
 #ifndef CLI_UP_UP_H
 #define CLI_UP_UP_H
 
+#include "base/httpd/httpd_cert.h"
 #include "base/httpd/httpd_mhd.h"
 #include "controller/controller.h"
 #include "cli/up/server.h"
@@ -64,7 +65,8 @@ struct up {
 	struct controller *controller;
 	const char *exec_allowed[2];
 	struct httpd *agent, *media, *ops;
-	struct httpd_mhd *agent_l, *media_l, *ops_l;
+	struct httpd_cert *agent_l;
+	struct httpd_mhd *media_l, *ops_l;
 	char *agent_image;
 	struct loop_signal *term, *intr;
 	struct loop_timer disk_look; /* once it is ready */

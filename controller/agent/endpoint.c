@@ -42,13 +42,39 @@ void agent_endpoint_free(struct agent_endpoint *a)
 int agent_endpoint_configure(struct agent_endpoint *a, const struct agent_endpoint_spec *s,
 			     struct err *e)
 {
+	bool same = a->boot_key && secret_equal(a->boot_key, s->boot_key) &&
+		    str_eq(a->ca_pem, s->ca_pem),
+	     was = a->boot_key != NULL;
+	struct map_iter it;
+
 	if (s->image && boot_media_load(a->media, s->image, s->image_key, e) < 0)
 		return -1;
+	if (same)
+		return 0;
 	free(a->ca_pem);
 	a->ca_pem = mem_strdup(s->ca_pem);
 	secret_free(a->boot_key);
 	a->boot_key = secret_copy(s->boot_key);
+	if (!was)
+		return 0;
+	log_info("boot key or agent CA was replaced: boot media are made anew");
+	map_for_each (it, a->seats) {
+		struct agent_session *seat = it.value;
+
+		agent_session_close(seat);
+		seat->changed(seat->arg);
+	}
 	return 0;
+}
+
+void agent_endpoint_key_id(const struct agent_endpoint *a, char out[static AGENT_KEY_ID])
+{
+	OWN(arena) tmp = arena_new();
+	const char *text = arena_printf(tmp, "id\n%s", str_or(a->ca_pem, ""));
+	uint8_t mac[CRYPTO_SHA256];
+
+	crypto_hmac_sha256(a->boot_key, text, strlen(text), mac);
+	str_hex(out, mac, (AGENT_KEY_ID - 1) / 2);
 }
 
 bool agent_endpoint_ready(const struct agent_endpoint *a)

@@ -39,10 +39,14 @@ struct agent_endpoint_spec {
 struct agent_endpoint *agent_endpoint_new(struct loop_group *g);
 void agent_endpoint_free(struct agent_endpoint *a);
 DEFINE_OWN(agent_endpoint)
-/* Keys are in; may be called again.  ERR_INVALID names what is wrong with the image. */
+/* Keys are in.  Again when one of them may have been replaced: with another key or CA all seats close, and are to be
+ * opened again (changed() of each is called).  ERR_INVALID names what is wrong with the image. */
 int agent_endpoint_configure(struct agent_endpoint *a, const struct agent_endpoint_spec *s,
 			     struct err *e);
 bool agent_endpoint_ready(const struct agent_endpoint *a);
+/* Names key and CA that media are made with now, and tells nothing of them. */
+#define AGENT_KEY_ID 17
+void agent_endpoint_key_id(const struct agent_endpoint *a, char out[static AGENT_KEY_ID]);
 void agent_endpoint_api_routes(struct agent_endpoint *a, struct httpd *d);   /* TLS listener */
 void agent_endpoint_media_routes(struct agent_endpoint *a, struct httpd *d); /* media listener */
 

@@ -17,7 +17,10 @@
 #define BOOT "drover-boot-key"
 #define EVIDENCE "drover-evidence-key"
 #define AGENT_CA "drover-agent-ca"
+#define METRICS "drover-metrics-token"
 #define CA_DAYS 3650
+#define BOOT_LEAST 32 /* bytes of its text */
+#define TOKEN_LEAST 16
 #define PUBLICS_MAX 16
 #define AGAIN_MS 10000
 #define PUBLISH_AGAIN_MS 30000
@@ -26,13 +29,15 @@
 struct keys {
 	struct context *c;
 	struct secret *boot; /* a copy: a Secret that is deleted under us takes nothing away */
+	bool wants_metrics;  /* somebody asked for the token */
+	char *refused;	     /* version of a Secret whose boot key was not taken; NULL: none */
 	struct crypto_key *evidence;
 	char *evidence_version;
 	char publics[PUBLICS_MAX][CRYPTO_PUBLIC_TEXT];
 	const char *public_list[PUBLICS_MAX];
 	size_t npublics;
-	int64_t ensured_boot, ensured_evidence,
-		ensured_ca; /* loop_now() of the last try to make it; 0: none */
+	int64_t ensured_boot, ensured_evidence, ensured_ca,
+		ensured_metrics; /* loop_now() of the last try to make it; 0: none */
 	char *published; /* version of the Secret whose publics the ConfigMap holds; NULL: none */
 	struct kube_call *publishing;
 	struct loop_timer publish_again;
@@ -65,15 +70,16 @@ void keys_free(struct keys *k)
 	crypto_key_free(k->evidence);
 	free(k->evidence_version);
 	free(k->published);
+	free(k->refused);
 	secret_free(k->boot);
 	free(k);
 }
 
-static void make_boot(struct keys *k)
+static void make_random(struct keys *k, const char *name, const char *key)
 {
 	uint8_t raw[32];
 	char hex[65];
-	const char *names[] = {"key"};
+	const char *names[] = {key};
 
 	loop_random_bytes(k->c->loop, raw, sizeof(raw));
 	str_hex(hex, raw, sizeof(raw));
@@ -81,10 +87,20 @@ static void make_boot(struct keys *k)
 		OWN(secret) s = secret_from_str(hex);
 		const struct secret *values[] = {s};
 
-		secrets_ensure(k->c->secrets, BOOT, names, values, 1);
+		secrets_ensure(k->c->secrets, name, names, values, 1);
 	}
 	secret_wipe(raw, sizeof(raw));
 	secret_wipe(hex, sizeof(hex));
+}
+
+static void make_boot(struct keys *k)
+{
+	make_random(k, BOOT, "key");
+}
+
+static void make_metrics_token(struct keys *k)
+{
+	make_random(k, METRICS, "token");
 }
 
 static void make_evidence(struct keys *k)
@@ -185,20 +201,33 @@ static bool evidence_known(struct keys *k, const char **why)
 
 bool keys_hang_on(const char *secret)
 {
-	return str_eq(secret, BOOT) || str_eq(secret, EVIDENCE) || str_eq(secret, AGENT_CA);
+	return str_eq(secret, BOOT) || str_eq(secret, EVIDENCE) || str_eq(secret, AGENT_CA) ||
+	       str_eq(secret, METRICS);
 }
 
 bool keys_ready(struct keys *k, const char **why)
 {
-	return loaded(k, BOOT, &k->ensured_boot, make_boot, why) && keys_boot(k) &&
-	       loaded(k, AGENT_CA, &k->ensured_ca, make_ca, why) && evidence_known(k, why);
+	if (!loaded(k, BOOT, &k->ensured_boot, make_boot, why))
+		return false;
+	if (!keys_boot(k)) {
+		if (why)
+			*why = BOOT " (key has less than 32 characters)";
+		return false;
+	}
+	return loaded(k, AGENT_CA, &k->ensured_ca, make_ca, why) && evidence_known(k, why);
 }
 
 const struct secret *keys_boot(struct keys *k)
 {
 	const struct secret *now = secrets_value(k->c->secrets, NULL, BOOT, "key");
 
-	if (now && (!k->boot || !secret_equal(now, k->boot))) {
+	if (now && secret_len(now) < BOOT_LEAST) { /* anybody could make media of it */
+		if (!str_eq(k->refused, secrets_version(k->c->secrets, NULL, BOOT)))
+			log_error("the boot key is not taken: it is too short",
+				  LOG_S("secret", BOOT));
+		free(k->refused);
+		k->refused = mem_strdup(secrets_version(k->c->secrets, NULL, BOOT));
+	} else if (now && (!k->boot || !secret_equal(now, k->boot))) {
 		secret_free(k->boot);
 		k->boot = secret_copy(now);
 	}
@@ -274,6 +303,10 @@ void keys_follow(struct keys *k)
 	secrets_expect(k->c->secrets, NULL, BOOT);
 	secrets_expect(k->c->secrets, NULL, EVIDENCE);
 	secrets_expect(k->c->secrets, NULL, AGENT_CA);
+	if (k->wants_metrics) {
+		(void)loaded(k, METRICS, &k->ensured_metrics, make_metrics_token, NULL);
+		secrets_expect(k->c->secrets, NULL, METRICS);
+	}
 }
 
 void keys_publish(struct keys *k)
@@ -300,6 +333,21 @@ const char *keys_ca_pem(struct keys *k)
 const struct secret *keys_ca_key(struct keys *k)
 {
 	return secrets_value(k->c->secrets, NULL, AGENT_CA, "ca.key");
+}
+
+bool keys_agent_ca(void *keys, const char **cert_pem, const struct secret **key_pem)
+{
+	*cert_pem = keys_ca_pem(keys);
+	*key_pem = keys_ca_key(keys);
+	return *cert_pem && *key_pem;
+}
+
+const struct secret *keys_metrics_token(struct keys *k)
+{
+	const struct secret *t = secrets_value(k->c->secrets, NULL, METRICS, "token");
+
+	k->wants_metrics = true;
+	return t && secret_len(t) >= TOKEN_LEAST ? t : NULL;
 }
 
 void keys_derive(struct keys *k, const char *text, char out[static 65])

@@ -122,12 +122,22 @@ static bool is_boot_of_now(const struct life *l)
 	return str_eq(l->m->status.power.http_boot, now);
 }
 
+/* What status.power.agentBoot says of a boot of now, with the keys of now: a medium of others is worth nothing. */
+static void start_of_now(const struct life *l, char out[static BOOT_TEXT + AGENT_KEY_ID])
+{
+	char boot[BOOT_TEXT], key[AGENT_KEY_ID];
+
+	boot_of_now(l, boot);
+	agent_endpoint_key_id(l->parts->agent_endpoint, key);
+	str_format(out, BOOT_TEXT + AGENT_KEY_ID, "%s/%s", boot, key);
+}
+
 /* It was seen off for this boot before drover switched it on: an agent may call with its secret. */
 static bool is_started(const struct life *l)
 {
-	char now[BOOT_TEXT];
+	char now[BOOT_TEXT + AGENT_KEY_ID];
 
-	boot_of_now(l, now);
+	start_of_now(l, now);
 	return str_eq(l->m->status.power.agent_boot, now);
 }
 
@@ -144,16 +154,17 @@ static bool ensure_marked(struct life *l, const char *http_boot)
  * leads when the agent calls. */
 static void start(struct life *l, bool http)
 {
-	char now[BOOT_TEXT];
+	char now[BOOT_TEXT], started[BOOT_TEXT + AGENT_KEY_ID];
 
 	boot_of_now(l, now);
+	start_of_now(l, started);
 	if (is_started(l) && str_eq(l->m->status.power.http_boot, http ? now : NULL)) {
 		l->boot.by_http = http;
 		life_power(l, true);
 		return;
 	}
 	life_write(l,
-		   json_pack("{s:{s:s, s:s?}}", "power", "agentBoot", now, "httpBoot",
+		   json_pack("{s:{s:s, s:s?}}", "power", "agentBoot", started, "httpBoot",
 			     http ? now : NULL),
 		   NULL);
 }

@@ -22,7 +22,7 @@ struct rig {
 	struct program api, drover;
 	struct kube_config *host;
 	char folder[64], kubeconfig[96];
-	char agent[40], media[40], ops[40], ops_url[48];
+	char agent[40], media[40], ops[40], ops_url[48], metrics[40];
 };
 
 static int ask(struct rig *r, const char *method, const char *path, const char *body)
@@ -53,6 +53,7 @@ static int setup(void **state)
 	str_format(r->agent, sizeof(r->agent), "%s:8443", program_address());
 	str_format(r->media, sizeof(r->media), "%s:8080", program_address());
 	str_format(r->ops, sizeof(r->ops), "%s:9090", program_address());
+	str_format(r->metrics, sizeof(r->metrics), "%s:9091", program_address());
 	str_format(r->ops_url, sizeof(r->ops_url), "http://%s", r->ops);
 	program_start(&r->api, "drover apiserver", cli_apiserver,
 		      (const char *const[]){"--listen", "127.0.0.1:0", "--kubeconfig-out",
@@ -101,30 +102,31 @@ static void define(struct rig *r)
 
 static void run(struct rig *r)
 {
-	program_start(&r->drover, "drover run", cli_run,
-		      (const char *const[]){"--kubeconfig",
-					    r->kubeconfig,
-					    "--identity",
-					    "replica-x",
-					    "--agent-listen",
-					    r->agent,
-					    "--agent-name",
-					    program_address(),
-					    "--agent-name",
-					    "agent.example",
-					    "--media-listen",
-					    r->media,
-					    "--ops-listen",
-					    r->ops,
-					    "--evidence-dir",
-					    r->folder,
-					    "--allow-exec",
-					    "/opt/port-move",
-					    "--allow-exec",
-					    "/bin/cat",
-					    "--log-json",
-					    "--debug",
-					    NULL});
+	program_start(&r->drover, "drover run", cli_run, (const char *const[]){"--kubeconfig",
+									       r->kubeconfig,
+									       "--identity",
+									       "replica-x",
+									       "--agent-listen",
+									       r->agent,
+									       "--agent-name",
+									       program_address(),
+									       "--agent-name",
+									       "agent.example",
+									       "--media-listen",
+									       r->media,
+									       "--ops-listen",
+									       r->ops,
+									       "--metrics-listen",
+									       r->metrics,
+									       "--evidence-dir",
+									       r->folder,
+									       "--allow-exec",
+									       "/opt/port-move",
+									       "--allow-exec",
+									       "/bin/cat",
+									       "--log-json",
+									       "--debug",
+									       NULL});
 }
 
 static char *holder(struct rig *r)
@@ -136,26 +138,59 @@ static char *holder(struct rig *r)
 	return mem_strdup(str_or(json_str_at(lease, "spec", "holderIdentity"), ""));
 }
 
-/* The certificate of the agents' endpoint: for this name, from the CA that agents pin. */
-static int ask_agent_endpoint(struct rig *r)
+/* From a Secret of drover's own; malloc'd. */
+static char *secret_text(struct rig *r, const char *name, const char *key)
 {
 	OWN_JSON secret = NULL;
-	char url[64];
-	char *ca;
-	size_t len;
+	char path[128], *text;
 	struct err e;
+	size_t len;
+
+	str_format(path, sizeof(path), NS "/secrets/%s", name);
+	assert_int_equal(ask(r, "GET", path, NULL), 200);
+	secret = program_json();
+	text = crypto_base64_decode(json_str_at(secret, "data", key),
+				    strlen(json_str_at(secret, "data", key)), &len, &e);
+	assert_non_null(text);
+	return text;
+}
+
+/* The certificate of both endpoints: for this name, from the CA that agents pin. */
+static int ask_tls(struct rig *r, const char *address, const char *path, const char *token)
+{
+	char *ca = secret_text(r, "drover-agent-ca", "ca.crt"), url[64];
 	int status;
 
-	assert_int_equal(ask(r, "GET", NS "/secrets/drover-agent-ca", NULL), 200);
-	secret = program_json();
-	ca = crypto_base64_decode(json_str_at(secret, "data", "ca.crt"),
-				  strlen(json_str_at(secret, "data", "ca.crt")), &len, &e);
-	assert_non_null(ca);
-	str_format(url, sizeof(url), "https://%s", r->agent);
-	status = program_ask(&(struct program_call){
-		.url = url, .ca_pem = ca, .path = "/agent/v1/order?after=0"});
+	str_format(url, sizeof(url), "https://%s", address);
+	status = program_ask(
+		&(struct program_call){.url = url, .ca_pem = ca, .bearer = token, .path = path});
 	free(ca);
 	return status;
+}
+
+static void it_tells_others_its_metrics_for_a_token_alone(void **state)
+{
+	struct rig *r = *state;
+	struct program_call made = {.url = r->host->server,
+				    .ca_pem = r->host->ca_pem,
+				    .bearer = secret_expose(r->host->token),
+				    .path = NS "/secrets/drover-metrics-token"};
+	char *token;
+
+	define(r);
+	run(r);
+	program_await(&r->drover, "\"ready\"");
+	assert_int_equal(ask_tls(r, r->metrics, "/metrics", NULL), 401);
+	program_ask_until(&made, 200);
+	token = secret_text(r, "drover-metrics-token", "token");
+	while (ask_tls(r, r->metrics, "/metrics", token) == 401)
+		usleep(50000);
+	assert_non_null(strstr(program_text, "# TYPE drover_"));
+	assert_int_equal(ask_tls(r, r->metrics, "/metrics", "guessed-by-somebody"), 401);
+	assert_int_equal(ask_tls(r, r->metrics, "/healthz", NULL), 404);
+	assert_int_equal(ask_tls(r, r->metrics, "/leadz", NULL), 200);
+	free(token);
+	assert_int_equal(program_end(&r->drover, SIGTERM), 0);
 }
 
 static void it_is_ready_when_it_leads_and_gives_its_lease_back_at_the_end(void **state)
@@ -175,7 +210,8 @@ static void it_is_ready_when_it_leads_and_gives_its_lease_back_at_the_end(void *
 	name = holder(r);
 	assert_string_equal(name, "replica-x");
 	free(name);
-	assert_int_equal(ask_agent_endpoint(r), 401); /* a stranger, but over good TLS */
+	assert_int_equal(ask_tls(r, r->agent, "/agent/v1/order?after=0", NULL),
+			 401); /* a stranger, but over good TLS */
 	assert_int_equal(program_end(&r->drover, SIGTERM), 0);
 	name = holder(r);
 	assert_string_equal(name, "");
@@ -331,6 +367,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			it_is_ready_when_it_leads_and_gives_its_lease_back_at_the_end, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(it_tells_others_its_metrics_for_a_token_alone,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(without_its_definitions_it_lives_but_is_not_ready,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(

@@ -1,6 +1,9 @@
 #include "tests/unit/controller/bench.h"
 
+#include <stdlib.h>
+#include "base/crypto.h"
 #include "base/str.h"
+#include "controller/core/keys.h"
 #include "controller/endpoints.h"
 
 #define ORIGIN "http://127.0.0.1:9090"
@@ -101,6 +104,72 @@ static void who_leads_is_told(void **state)
 	d->c.lease = NULL;
 }
 
+struct asked {
+	bool done;
+	int status;
+};
+
+static void on_asked(const struct http_reply *r, const struct err *e, void *arg)
+{
+	*(struct asked *)arg = (struct asked){true, e ? -1 : r->status};
+}
+
+static bool is_asked(void *arg)
+{
+	return ((struct asked *)arg)->done;
+}
+
+/* From the listener that others reach. */
+static int get_remote(struct bench *d, const char *path, const char *token)
+{
+	struct http_peer_spec spec = {.base_url = "https://10.1.0.5:9091"};
+	OWN(secret) bearer = token ? secret_from_str(token) : NULL;
+	struct asked a = {0};
+	struct http_call c = {.path = path, .bearer = bearer, .done = on_asked, .arg = &a};
+	struct httpd *remote = httpd_new(d->g);
+	struct http_peer *p = http_peer_new(d->admin, &spec, &d->e);
+
+	endpoints_remote_routes(&endpoints, remote);
+	http_mem_serve(d->net, spec.base_url, remote);
+	http_start(p, &c);
+	assert_true(loop_sim_run_cond(d->l, is_asked, &a, loop_now(d->l) + 10000));
+	http_peer_free(p);
+	httpd_free(remote);
+	return a.status;
+}
+
+static void from_elsewhere_metrics_need_the_token(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON made = NULL;
+	char *token;
+	size_t len;
+
+	d->c.ready = d->c.leading = false;
+	assert_int_equal(get_remote(d, "/metrics", NULL), 401);
+	bench_run(d, 5000);
+	keys_follow(d->c.keys); /* it is wanted, and there is none: it is made */
+	bench_run(d, 5000);
+	assert_int_equal(get_remote(d, "/metrics", "guessed"), 401);
+	made = bench_stored(&d->host, "secrets/" BENCH_NS "/drover-metrics-token");
+	token = crypto_base64_decode(json_str_at(made, "data", "token"),
+				     strlen(json_str_at(made, "data", "token")), &len, &d->e);
+	assert_int_equal(len, 64);
+	assert_int_equal(get_remote(d, "/metrics", NULL), 401);
+	assert_int_equal(get_remote(d, "/metrics", token), 200);
+	assert_int_equal(get_remote(d, "/leadz", NULL), 503);
+	assert_int_equal(get_remote(d, "/healthz", token), 404);
+	/* Replaced: the old one opens nothing any more; one that is as good as none opens nothing. */
+	bench_secret(d, "drover-metrics-token", "token", "another-token-of-somebody", NULL, NULL);
+	bench_run(d, 35000);
+	assert_int_equal(get_remote(d, "/metrics", token), 401);
+	assert_int_equal(get_remote(d, "/metrics", "another-token-of-somebody"), 200);
+	bench_secret(d, "drover-metrics-token", "token", "short", NULL, NULL);
+	bench_run(d, 35000);
+	assert_int_equal(get_remote(d, "/metrics", "short"), 401);
+	free(token);
+}
+
 static void nothing_else_is_served(void **state)
 {
 	struct bench *d = *state;
@@ -119,6 +188,7 @@ int main(void)
 		T(it_is_ready_once_caches_and_keys_are_in),
 		T(metrics_are_text_for_prometheus),
 		T(who_leads_is_told),
+		T(from_elsewhere_metrics_need_the_token),
 		T(nothing_else_is_served),
 	};
 

@@ -5,6 +5,8 @@
 #include "base/crypto.h"
 #include "base/str.h"
 
+#define BOOT "0123456789abcdef0123456789abcdef"
+
 #define PATH "/api/v1/namespaces/" BENCH_NS "/secrets/"
 #define RECORD                                                                                                     \
 	"{'kind': 'WipeRecord', 'metadata': {'name': 'm-1-1-1'}, 'spec': {'machine': {'name': 'm-1', 'uid': 'u'}," \
@@ -55,12 +57,12 @@ static void secrets_that_are_there_are_taken_as_they_are(void **state)
 
 	crypto_key_public(mine, public);
 	crypto_key_public(old, old_public);
-	bench_secret(d, "drover-boot-key", "key", "0123", NULL, NULL);
+	bench_secret(d, "drover-boot-key", "key", BOOT, NULL, NULL);
 	bench_secret(d, "drover-evidence-key", "private.pem", secret_expose(pem), "public-3",
 		     old_public);
 	bench_secret(d, "drover-agent-ca", "ca.crt", "CERT", "ca.key", "KEY");
 	assert_true(ready_after(d, 30000, NULL));
-	assert_string_equal(secret_expose(keys_boot(d->c.keys)), "0123");
+	assert_string_equal(secret_expose(keys_boot(d->c.keys)), BOOT);
 	assert_string_equal(keys_ca_pem(d->c.keys), "CERT");
 	publics = keys_evidence_publics(d->c.keys, &n);
 	assert_int_equal(n, 2);
@@ -254,17 +256,35 @@ static void a_boot_key_that_is_deleted_under_us_is_kept(void **state)
 	assert_string_equal(before, after);
 }
 
+static void a_short_boot_key_is_not_taken_and_the_one_before_stays(void **state)
+{
+	struct bench *d = *state;
+	const char *why = "";
+
+	bench_secret(d, "drover-boot-key", "key", "0123", NULL, NULL);
+	assert_false(ready_after(d, 5000, &why));
+	assert_string_equal(why, "drover-boot-key (key has less than 32 characters)");
+	bench_secret(d, "drover-boot-key", "key", BOOT, NULL, NULL);
+	assert_true(ready_after(d, 35000, NULL));
+	bench_secret(d, "drover-boot-key", "key", "0123", NULL, NULL);
+	bench_run(d, 35000);
+	assert_string_equal(secret_expose(keys_boot(d->c.keys)), BOOT);
+	bench_secret(d, "drover-boot-key", "key", BOOT "+", NULL, NULL);
+	bench_run(d, 35000);
+	assert_string_equal(secret_expose(keys_boot(d->c.keys)), BOOT "+");
+}
+
 static void what_is_derived_depends_on_text_and_key_alone(void **state)
 {
 	struct bench *d = *state;
 	char one[65], two[65], other[65];
 
-	bench_secret(d, "drover-boot-key", "key", "Jefe", NULL, NULL);
+	bench_secret(d, "drover-boot-key", "key", "0123456789abcdef0123456789abcdef", NULL, NULL);
 	bench_keys(d);
-	/* RFC 4231, case 2 */
+	/* Python: hmac.new(key, text, "sha256") */
 	keys_derive(d->c.keys, "what do ya want for nothing?", one);
 	assert_string_equal(one,
-			    "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+			    "137e6557c3c13a1ca5dc7e52a389a0f86be8cb4db4ae61c62396058b00acacd0");
 	keys_derive(d->c.keys, "what do ya want for nothing?", two);
 	keys_derive(d->c.keys, "what do ya want for nothing", other);
 	assert_string_equal(one, two);
@@ -287,6 +307,7 @@ int main(void)
 		T(nothing_is_made_while_it_is_not_known_what_is_missing),
 		T(keys_once_known_stay_while_the_api_is_away),
 		T(a_boot_key_that_is_deleted_under_us_is_kept),
+		T(a_short_boot_key_is_not_taken_and_the_one_before_stays),
 		T(what_is_derived_depends_on_text_and_key_alone),
 	};
 
