@@ -210,12 +210,12 @@ static int64_t tell_room(const struct reader *r)
 }
 
 int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan,
-			   const struct pod_events_hold *held)
+			   const struct pod_events_hold *held, size_t from, size_t n)
 {
 	OWN(arena) a = arena_new();
 	int64_t first = 0, left;
 
-	for (size_t i = 0; i < plan->npods; i++) {
+	for (size_t i = from; i < plan->npods && i - from < n; i++) {
 		const struct plan_pod *p = &plan->pods[i];
 		const struct reader r = reader_of(w, p, a);
 

@@ -26,10 +26,10 @@ struct pod_events_hold {
 	int64_t until;		  /* wall ms; 0: unknown */
 };
 
-/* One plan, with a hold for each of its claims.  Returns after how many ms there is more to tell if nothing
- * changes; 0: never. */
+/* Pods of one plan, n at most, from the given one on, with a hold for each of its claims.  Returns after how many ms
+ * there is more to tell of them if nothing changes; 0: never. */
 int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan,
-			   const struct pod_events_hold *held);
+			   const struct pod_events_hold *held, size_t from, size_t n);
 
 /* The pod has gone, or has its place. */
 void pod_events_forget(struct pod_events *w, const char *tenant, const char *ns, const char *pod);
