@@ -148,5 +148,15 @@ struct object_drives {
 	struct object_drive *v;
 	size_t n;
 };
+/* Storage controllers of one PCI vendor and device. */
+struct object_controller {
+	const char *id; /* 8086:a182 */
+	int64_t driven; /* how many have a driver in the agent's image */
+	int64_t dark;	/* how many have none: what is behind them nobody sees */
+};
+struct object_controllers {
+	struct object_controller *v;
+	size_t n;
+};
 
 #endif

@@ -152,3 +152,15 @@ bool uuid_same(const char *a, const char *b)
 {
 	return uuid_compare(a, b) != UUID_DIFFERENT;
 }
+
+bool uuid_key(const char *text, char out[static UUID_TEXT])
+{
+	uint8_t b[BYTES], other[BYTES];
+
+	out[0] = '\0';
+	if (read_bytes(text, b) != UUID_IS)
+		return false;
+	turn_round(b, other);
+	print(memcmp(b, other, BYTES) < 0 ? b : other, out);
+	return true;
+}

@@ -37,5 +37,7 @@ enum uuid_match { UUID_DIFFERENT, UUID_EXACT, UUID_SWAPPED };
 /* UUID_DIFFERENT unless both are UUID_IS: two defaults are not the same machine. */
 enum uuid_match uuid_compare(const char *a, const char *b);
 bool uuid_same(const char *a, const char *b); /* in either order */
+/* Two texts that uuid_same() have the same key, and no others; false: it is none that tells machines apart. */
+bool uuid_key(const char *text, char out[static UUID_TEXT]);
 
 #endif

@@ -63,6 +63,20 @@ static int confirm_forgotten(struct cli_client *c, const char *machine, const js
 	return cli_confirm(c);
 }
 
+/* What is taken on trust with them. */
+static void show_dark(struct cli_client *c, const json_t *controllers)
+{
+	json_t *o;
+	size_t i;
+
+	json_array_foreach (controllers, i, o)
+		if (json_int_at(o, "dark") > 0)
+			fprintf(c->json ? stderr : c->out,
+				"! %lld of storage controller %s without a driver: what is behind it is "
+				"neither seen nor wiped\n",
+				(long long)json_int_at(o, "dark"), json_str_at(o, "id"));
+}
+
 static json_t *approval(struct cli_client *c, const char *action, const char *claim)
 {
 	char id[33];
@@ -135,17 +149,75 @@ static json_t *identity_of(const json_t *seen)
 	return o;
 }
 
+static void show_bmc(struct cli_client *c, const json_t *bmc, char sign)
+{
+	const json_t *tls = json_object_get(bmc, "tls");
+	const char *pin = json_str_at(tls, "fingerprint"),
+		   *ca = json_str_at(tls, "caSecretRef", "name");
+
+	fprintf(c->json ? stderr : c->out, "%c %s %s%s\n", sign,
+		str_or(json_str_at(bmc, "address"), "(none)"),
+		pin  ? pin
+		: ca ? "caSecretRef "
+		     : (json_true_at(tls, "trustOnFirstUse") ? "trustOnFirstUse" : "(no tls)"),
+		!pin && ca ? ca : "");
+}
+
+/* As a merge patch over what an earlier approval left there. */
+static json_t *tls_of(const json_t *bmc)
+{
+	static const char *const members[] = {"fingerprint", "caSecretRef", "trustOnFirstUse"};
+	const json_t *tls = json_object_get(bmc, "tls");
+	json_t *o = json_object(), *v;
+
+	for (size_t i = 0; i < 3; i++) {
+		v = json_object_get(tls, members[i]);
+		json_object_set_new(o, members[i], v ? json_deep_copy(v) : json_null());
+	}
+	v = json_object_get(o, "caSecretRef");
+	if (json_is_object(v) && !json_object_get(v, "key"))
+		json_object_set_new(v, "key", json_null());
+	return o;
+}
+
+/* Its password may go to the BMC that spec.bmc names now, and to no other: what the person saw is what is written. */
+static int approve_bmc(struct cli_client *c, const struct cli_approve *a, const json_t *m)
+{
+	OWN(arena) mem = arena_new();
+	const json_t *bmc = json_at(m, "spec", "bmc"),
+		     *trusted = json_at(m, "status", "trustedBMC");
+	const char *address = json_str_at(bmc, "address");
+	json_t *given;
+
+	if (!address)
+		return cli_failed(c, "machine %s has no spec.bmc", a->machine);
+	if (trusted)
+		show_bmc(c, trusted, '-');
+	show_bmc(c, bmc, '+');
+	given = approval(c, "TrustBMC", NULL);
+	json_object_set_new(given, "bmc",
+			    json_pack("{s:s, s:o}", "address", address, "tls", tls_of(bmc)));
+	return cli_write(
+		c, OBJECT_MACHINE, a->machine,
+		json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
+			  str_or(json_str_at(m, "metadata", "resourceVersion"), ""), "spec",
+			  "approval", given),
+		arena_printf(mem, "machine %s: its password may go to %s", a->machine, address));
+}
+
 int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 {
 	struct err e;
 	OWN(arena) mem = arena_new();
 	OWN_JSON m = cli_get(c, OBJECT_MACHINE, a->machine, &e);
-	json_t *spec, *list;
+	json_t *spec, *list, *controllers = json_at(m, "status", "inventory", "controllers");
 	OWN_JSON seen = identity_of(json_at(m, "status", "identity"));
 	bool again, quarantined = str_eq(json_str_at(m, "status", "state"), "quarantined");
 
 	if (!m)
 		return cli_failed(c, "%s", e.text);
+	if (a->bmc)
+		return approve_bmc(c, a, m);
 	if (!json_at(m, "spec", "identity") && !json_object_size(seen))
 		return cli_failed(
 			c,
@@ -165,6 +237,9 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 			return 1;
 		}
 		json_object_set_new(spec, "drives", list);
+		if (json_array_size(controllers))
+			json_object_set(spec, "controllers", controllers);
+		show_dark(c, controllers);
 	}
 	/* In quarantine because of its drives: with these it is looked at and wiped again. */
 	again = a->drives && quarantined;

@@ -29,6 +29,7 @@
 #include "controller/gauges.h"
 #include "controller/hardware/driver.h"
 #include "controller/hardware/login_guard.h"
+#include "controller/hardware/machine_index.h"
 #include "controller/hardware/power_pacing.h"
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
@@ -36,6 +37,8 @@
 
 #define IMAGE_AGAIN_MS 10000
 #define LEASE "drover-controller"
+/* A thousand machines that all have something to write need 10 s; each write has a resourceVersion, so none is too late. */
+#define HOST_LINE_MS 120000
 
 /* Kinds that this controller acts on. */
 static const enum object_kind_id watched[] = {
@@ -63,6 +66,7 @@ struct controller {
 	struct drivers *drivers;
 	struct power_pacing *power_pacing;
 	struct login_guard *login_guard;
+	struct machine_index *machine_index;
 	struct tenants *tenants;
 	struct debts *debts;
 	struct drains *drains;
@@ -108,6 +112,9 @@ static void on_notice(enum notice what, const char *name, void *arg)
 	case NOTICE_MACHINE:
 		lives_kick(c->lives, name);
 		break;
+	case NOTICE_TENANT:
+		lives_kick_of_tenant(c->lives, name);
+		break;
 	case NOTICE_OFFER:
 		world_sync_machine(c->sync, name, CTX_GET(&c->ctx, OBJECT_MACHINE, machine, name));
 		break;
@@ -135,12 +142,35 @@ static void on_tenant_pod(const struct tenant *t, const char *ns, const char *na
 	world_sync_pod(c->sync, t->name, ns, name, p);
 }
 
+static void kick_machine_of_claim(struct controller *c, const struct node_claim *n)
+{
+	if (n && n->spec.machine_ref)
+		lives_kick(c->lives, n->spec.machine_ref->name);
+	if (n && n->status.machine_ref)
+		lives_kick(c->lives, n->status.machine_ref->name);
+}
+
+static bool kick_machine(const char *machine, void *arg)
+{
+	struct controller *c = arg;
+
+	lives_kick(c->lives, machine);
+	return true;
+}
+
+/* The machine that it is, and, of a Node that no claim of ours made, those that are not known yet. */
 static void on_tenant_node(const struct tenant *t, const char *name, const struct tenant_node *n,
 			   void *arg)
 {
 	struct controller *c = arg;
+	const struct node_claim *claim = CTX_GET(&c->ctx, OBJECT_NODE_CLAIM, node_claim, name);
 
 	world_sync_node(c->sync, t->name, name, n);
+	kick_machine_of_claim(c, claim);
+	machine_index_each(c->machine_index, MACHINE_BY_UUID, n ? n->system_uuid : NULL,
+			   kick_machine, c);
+	if (!claim)
+		lives_kick_known(c->lives);
 }
 
 static void on_tenant_changed(const struct tenant *t, void *arg)
@@ -237,14 +267,21 @@ static void kick_claim_of(struct controller *c, const struct kube_entry *en)
 
 static void claim_changed(struct controller *c, const char *name, const struct node_claim *n)
 {
-	const struct object_ref *r = n ? n->spec.machine_ref : NULL;
-
 	claims_kick(c->claims, name);
 	debts_kick(c->debts, n ? n->spec.virtual_cluster_ref.name : NULL);
 	owners_kick(c->owners, n ? n->spec.virtual_cluster_ref.name : NULL);
 	world_sync_claim(c->sync, name, n);
-	if (r || !n)
-		lives_kick(c->lives, r ? r->name : NULL);
+	kick_machine_of_claim(c, n);
+}
+
+/* A record is of a server, whatever its Machine is called by now. */
+static void kick_machine_of_record(struct controller *c, const struct wipe_record *r)
+{
+	lives_kick(c->lives, str_or(r->spec.evidence.machine.name, ""));
+	machine_index_each(c->machine_index, MACHINE_BY_UUID, r->spec.evidence.machine.system_uuid,
+			   kick_machine, c);
+	machine_index_each(c->machine_index, MACHINE_BY_SERIAL, r->spec.evidence.machine.serial,
+			   kick_machine, c);
 }
 
 /* Status alone: ours, as a rule, and nothing hangs on it. */
@@ -277,9 +314,12 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		owners_kick(c->owners, NULL);
 		break;
 	case OBJECT_NODE_CLAIM:
+		kick_machine_of_claim(c, old ? old->object : NULL);
 		claim_changed(c, name, o);
 		break;
 	case OBJECT_MACHINE:
+		if (!same_spec(old, new_))
+			machine_index_put(c->machine_index, name, o);
 		kick_claim_of(c, old); /* one that it has just let go of ends now */
 		counters_machine(c->ctx.counters, old ? old->object : NULL, o);
 		eta_saw(c->eta, old ? old->object : NULL, o);
@@ -299,7 +339,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		break;
 	case OBJECT_WIPE_RECORD:
 		record_export_kick(c->record_export, name);
-		lives_kick(c->lives, NULL);
+		kick_machine_of_record(c, o ? o : old->object);
 		break;
 	case OBJECT_DRAIN:
 		drains_kick(c->drains, name);
@@ -355,6 +395,7 @@ static void rederive(void *arg)
 			return;
 	if (!endpoint_ready(c))
 		return;
+	keys_follow(c->ctx.keys);
 	keys_publish(c->ctx.keys);
 	kube_cache_each(c->ctx.cache[OBJECT_MACHINE], machine_again, c);
 	if (!c->ctx.ready && c->on_ready)
@@ -404,24 +445,10 @@ static void on_following(void *arg)
 	struct controller *c = arg;
 
 	c->ctx.leading = false;
+	kube_client_clear_line(c->ctx.host); /* what a leader wanted is not sent by one that was */
 	warm_pool_kick(c->warm_pool);
 	log_warn("not leading any more: nothing is written", LOG_S("identity", c->ctx.o.identity));
 	lives_kick(c->lives, NULL);
-}
-
-/* Does the BMC of this machine hang on that Secret of ours? */
-static bool hangs_on(const struct context *c, const struct machine *m, const char *name)
-{
-	const struct machine_bmc *b = m->spec.bmc;
-	const struct provider_object *p =
-		m->spec.provider_ref.name
-			? CTX_GET(c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name)
-			: NULL;
-
-	return b && ((b->credentials_secret_ref && str_eq(b->credentials_secret_ref->name, name)) ||
-		     (b->tls.ca_secret_ref && str_eq(b->tls.ca_secret_ref->name, name)) ||
-		     (!b->credentials_secret_ref && p && p->spec.credentials_secret_ref &&
-		      str_eq(p->spec.credentials_secret_ref->name, name)));
 }
 
 struct secret_change {
@@ -429,24 +456,56 @@ struct secret_change {
 	const char *name;
 };
 
-static bool reattach(const struct kube_entry *en, void *arg)
+static bool reattach(const char *machine, void *arg)
+{
+	struct controller *c = arg;
+
+	lives_reattach(c->lives, machine);
+	return true;
+}
+
+/* One without a Secret of its own has that of its Provider. */
+static bool reattach_by_provider(const struct kube_entry *en, void *arg)
 {
 	const struct secret_change *s = arg;
+	const struct machine *m = en->object;
+	const struct provider_object *p =
+		m->spec.bmc && !m->spec.bmc->credentials_secret_ref && m->spec.provider_ref.name
+			? CTX_GET(&s->c->ctx, OBJECT_PROVIDER, provider_object,
+				  m->spec.provider_ref.name)
+			: NULL;
 
-	if (hangs_on(&s->c->ctx, en->object, s->name))
+	if (p && p->spec.credentials_secret_ref &&
+	    str_eq(p->spec.credentials_secret_ref->name, s->name))
 		lives_reattach(s->c->lives, en->name);
 	return true;
 }
 
+static bool is_providers(const struct kube_entry *en, void *arg)
+{
+	const struct provider_object *p = en->object;
+	struct secret_change *s = arg;
+
+	if (!p->spec.credentials_secret_ref ||
+	    !str_eq(p->spec.credentials_secret_ref->name, s->name))
+		return true;
+	kube_cache_each(s->c->ctx.cache[OBJECT_MACHINE], reattach_by_provider, s);
+	return false;
+}
+
+/* Those alone that hang on it: there may be one for each machine and each tenant. */
 static void on_secret(const char *ns, const char *name, void *arg)
 {
 	struct controller *c = arg;
 	struct secret_change s = {c, name};
 
-	if (str_eq(ns, c->ctx.o.ns))
-		kube_cache_each(c->ctx.cache[OBJECT_MACHINE], reattach, &s);
-	tenants_update_all(c->tenants);
-	loop_timer_start(&c->settle, 0);
+	tenants_secret(c->tenants, ns, name);
+	if (!str_eq(ns, c->ctx.o.ns))
+		return;
+	machine_index_each(c->machine_index, MACHINE_BY_SECRET, name, reattach, c);
+	kube_cache_each(c->ctx.cache[OBJECT_PROVIDER], is_providers, &s);
+	if (keys_hang_on(name))
+		loop_timer_start(&c->settle, 0);
 }
 
 /* --- start and stop ------------------------------------------------------------------------------- */
@@ -512,6 +571,8 @@ static void make_parts(struct controller *c)
 	c->agent_endpoint = ls.parts.agent_endpoint = agent_endpoint_new(x->group);
 	c->drivers = drivers_new(x, on_driver_closing, c);
 	c->power_pacing = ls.parts.power_pacing = power_pacing_new(x);
+	c->machine_index = machine_index_new();
+	ls.parts.machine_index = c->machine_index;
 	c->login_guard = ls.parts.login_guard = login_guard_new(x, try_of, c);
 	c->tenants = tenants_new(x, &hooks);
 	c->debts = debts_new(x, c->tenants);
@@ -545,6 +606,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 				      .qps = 100,
 				      .burst = 200,
 				      .max_in_flight = 64,
+				      .line_ms = HOST_LINE_MS,
 				      .plain_ok = o->context.plain_ok};
 	struct kube_lease_spec ls = {
 		.ns = o->context.ns,
@@ -624,6 +686,7 @@ void controller_free(struct controller *c)
 	provisioner_free(c->provisioner);
 	power_pacing_free(c->power_pacing);
 	login_guard_free(c->login_guard);
+	machine_index_free(c->machine_index);
 	free_context(&c->ctx);
 	eta_free(c->eta);
 	free(c->watches);

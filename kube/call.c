@@ -61,25 +61,63 @@ static void release_place(struct kube_call *call)
 	loop_defer(&call->c->pump);
 }
 
+static void enter_line(struct kube_call *call)
+{
+	list_remove(&call->link);
+	if (call->urgent)
+		list_push_front(&call->c->queued, &call->link);
+	else
+		list_push_back(&call->c->queued, &call->link);
+	call->in_line = true;
+	call->c->in_line++;
+}
+
+static void leave_line(struct kube_call *call)
+{
+	list_remove(&call->link);
+	call->c->in_line -= call->in_line;
+	call->in_line = false;
+}
+
+/* It ends in a turn of its own, as call->refused. */
+static void refuse(struct kube_call *call)
+{
+	leave_line(call);
+	list_push_back(&call->c->others, &call->link);
+	loop_timer_start(&call->timer, 0);
+}
+
 void kube_call_start(struct kube_call *call)
 {
 	struct kube_client *c = call->c;
-	int64_t now = loop_now(loop_of(c->group));
+	int64_t limit =
+		c->line_ms && !call->prompt && !call->urgent ? c->line_ms : call->timeout_ms;
 
 	call->state = CALL_QUEUED;
-	call->deadline = call->timeout_ms ? now + call->timeout_ms : INT64_MAX;
+	call->was_sent = false;
+	call->deadline = call->timeout_ms ? loop_now(loop_of(c->group)) + limit : INT64_MAX;
+	if (call->refused.kind == ERR_NONE && !call->urgent && c->in_line >= KUBE_LINE_MAX)
+		(void)!err_set(&call->refused, ERR_UNAVAILABLE, 0,
+			       "%s: not sent: %d calls are in line", c->name, KUBE_LINE_MAX);
 	if (call->refused.kind != ERR_NONE) {
-		list_push_back(&c->others, &call->link);
-		loop_timer_start(&call->timer, 0);
+		refuse(call);
 		return;
 	}
-	if (call->urgent)
-		list_push_front(&c->queued, &call->link);
-	else
-		list_push_back(&c->queued, &call->link);
+	enter_line(call);
 	if (call->timeout_ms)
-		loop_timer_start(&call->timer, call->timeout_ms);
+		loop_timer_start(&call->timer, limit);
 	loop_defer(&c->pump);
+}
+
+void kube_client_clear_line(struct kube_client *c)
+{
+	list_for_each (call, &c->queued, struct kube_call, link) {
+		if (call->urgent)
+			continue;
+		(void)!err_set(&call->refused, ERR_UNAVAILABLE, 0, "%s: not sent any more",
+			       c->name);
+		refuse(call);
+	}
 }
 
 void kube_call_again(struct kube_call *call, char *path)
@@ -99,6 +137,7 @@ void kube_call_cancel(struct kube_call *call)
 	}
 	http_cancel(call->http);
 	release_place(call);
+	leave_line(call);
 	call_free(call);
 }
 
@@ -108,7 +147,7 @@ static void settle(struct kube_call *call, json_t *json, const struct err *e)
 	release_place(call);
 	loop_timer_stop(&call->timer);
 	loop_defer_cancel(&call->want);
-	list_remove(&call->link);
+	leave_line(call);
 	items_free(call->items);
 	call->items = NULL;
 	call->state = CALL_DONE;
@@ -166,6 +205,8 @@ static int on_http_data(const char *data, size_t len, void *arg, struct err *e)
 	struct kube_call *call = arg;
 	int rc;
 
+	call->c->last_contact =
+		loop_wall(loop_of(call->c->group)); /* a watch stays open for minutes */
 	call->feeding = true;
 	rc = items_feed(call->items, data, len, e);
 	call->feeding = false;
@@ -209,7 +250,7 @@ static void send_call(struct kube_call *call)
 	static const struct items_ops items_ops = {.on_item = on_stream_item,
 						   .on_head = on_stream_meta};
 	struct kube_client *c = call->c;
-	int64_t left = call->deadline - loop_now(loop_of(c->group));
+	int64_t now = loop_now(loop_of(c->group)), left;
 	struct http_call h = {
 		.method = call->method,
 		.path = call->path,
@@ -226,8 +267,13 @@ static void send_call(struct kube_call *call)
 	};
 
 	loop_timer_stop(&call->timer);
-	list_remove(&call->link);
+	leave_line(call);
 	list_push_back(&c->others, &call->link);
+	/* What it waited in line is not held against it. */
+	if (call->timeout_ms && !call->was_sent && !call->prompt && !call->urgent && c->line_ms)
+		call->deadline = now + call->timeout_ms;
+	call->was_sent = true;
+	left = call->deadline - now;
 	call->state = CALL_SENT;
 	call->holds_place = call->counted;
 	c->in_flight += call->counted;
@@ -279,8 +325,7 @@ static void on_call_timer(void *arg)
 		int64_t left = call->deadline - loop_now(loop_of(call->c->group));
 
 		call->state = CALL_QUEUED;
-		list_remove(&call->link);
-		list_push_back(&call->c->queued, &call->link);
+		enter_line(call);
 		if (call->timeout_ms)
 			loop_timer_start(&call->timer, left > 0 ? left : 0);
 		loop_defer(&call->c->pump);
@@ -289,8 +334,9 @@ static void on_call_timer(void *arg)
 	if (call->refused.kind != ERR_NONE)
 		e = call->refused;
 	else
-		(void)!err_set(&e, ERR_UNAVAILABLE, 0, "%s: not sent within %u ms: too many calls",
-			       call->c->name, call->timeout_ms);
+		(void)!err_set(&e, ERR_UNAVAILABLE, 0,
+			       "%s: not sent in time: %zu calls are in line", call->c->name,
+			       call->c->in_line);
 	settle(call, NULL, &e);
 }
 

@@ -44,7 +44,8 @@ struct kube_client {
 	bool plain_ok;
 	struct bucket bucket;
 	unsigned max_in_flight, in_flight;
-	uint32_t timeout_ms;
+	uint32_t timeout_ms, line_ms;
+	size_t in_line;	       /* calls in queued */
 	int64_t last_contact;  /* wall */
 	int64_t token_read_at; /* loop_now(); of token_file */
 	struct list queued,
@@ -64,13 +65,16 @@ struct kube_call {
 	bool feeding; /* in an item's callback */
 	bool cancelled;
 	bool no_wait; /* give a 429 back at once */
+	bool prompt;  /* waiting in line counts as well: what was decided on grows old */
+	bool in_line;
+	bool was_sent; /* since it was started */
 
 	const char *method, *content_type; /* constants */
 	char *path;
 	char *body;
 	size_t body_len;
 	uint32_t timeout_ms, idle_ms; /* timeout_ms 0 of a stream: none */
-	int64_t deadline;	      /* loop_now(); INT64_MAX: none */
+	int64_t deadline;	      /* loop_now(), of the line or of the call; INT64_MAX: none */
 	struct http_req *http;
 	struct kube_peer *peer;	 /* while sent */
 	struct loop_timer timer; /* queued: the deadline; resting: the next try */

@@ -60,6 +60,7 @@ struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
 	c->plain_ok = s->plain_ok;
 	c->max_in_flight = s->max_in_flight ? s->max_in_flight : 16;
 	c->timeout_ms = s->timeout_ms ? s->timeout_ms : 15000;
+	c->line_ms = s->line_ms;
 	bucket_init(&c->bucket, s->qps > 0 ? s->qps : 20, s->burst > 0 ? s->burst : 40,
 		    loop_now(loop_of(g)));
 	list_init(&c->peers);
@@ -236,6 +237,7 @@ struct kube_call *kube_delete(struct kube_client *c, const struct kube_resource 
 		o = &defaults;
 	body = delete_options(o, str_or(o->propagation, "Background"));
 	call = kube_call_json(c, "DELETE", path, body, "application/json", &e, done, arg);
+	call->prompt = true;
 	kube_call_start(call);
 	return call;
 }
@@ -253,7 +255,7 @@ struct kube_call *kube_evict(struct kube_client *c, const char *ns, const char *
 	struct kube_call *call =
 		kube_call_json(c, "POST", path, body, "application/json", &e, done, arg);
 
-	call->no_wait = true;
+	call->no_wait = call->prompt = true;
 	kube_call_start(call);
 	return call;
 }

@@ -21,7 +21,9 @@
  * A token bucket and a cap of requests in flight belong to each client, so one slow
  * cluster never delays another.  429 and 503 with Retry-After are waited for
  * inside the deadline, but for evictions, where 429 is a budget's answer; nothing else
- * is repeated here.  A call that found no place in time ends as ERR_UNAVAILABLE, unsent.
+ * is repeated here.  A call that found no place in time ends as ERR_UNAVAILABLE, unsent, and so does one
+ * that finds KUBE_LINE_MAX others in line.  Deletions and evictions wait within timeout_ms whatever line_ms says: what
+ * they were decided on grows old.  Watches and leases do not stand in line.
  *
  * Errors: the kind follows the HTTP status (409: ERR_CONFLICT, 404:
  * ERR_NOT_FOUND, 422 and 400: ERR_INVALID, 401 and 403: ERR_DENIED), code is the status, the text
@@ -29,6 +31,8 @@
  * and Conflict are both ERR_CONFLICT; the text begins with which.
  * There is no PUT: decoded objects are never written back, so unknown fields survive.
  */
+#define KUBE_LINE_MAX 8192
+
 struct kube_client;
 struct kube_call;
 
@@ -39,7 +43,9 @@ struct kube_client_spec {
 	double burst;		/* 0: 40 */
 	unsigned max_in_flight; /* 0: 16; watches not counted */
 	uint32_t timeout_ms;	/* of one call; 0: 15 s */
-	bool plain_ok;		/* http:// servers (tests, measurements) */
+	uint32_t
+		line_ms; /* in line for rate and place, before timeout_ms begins; 0: within timeout_ms */
+	bool plain_ok; /* http:// servers (tests, measurements) */
 };
 struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
 				    const struct kube_client_spec *s, struct err *e);
@@ -51,6 +57,8 @@ DEFINE_OWN(kube_client)
  * began (watches within 10 min).  On error everything stays as it was. */
 int kube_client_reload(struct kube_client *c, const struct kube_config *config, struct err *e)
 	__attribute__((warn_unused_result));
+/* Calls that are in line end as ERR_UNAVAILABLE, unsent: who asked for them may not act any more. */
+void kube_client_clear_line(struct kube_client *c);
 int64_t kube_client_last_contact(
 	const struct kube_client *c); /* wall ms of the last reply; 0: never */
 

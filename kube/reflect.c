@@ -277,6 +277,7 @@ static void begin_watch(struct kube_reflect *r)
 	}
 	call = kube_call_new(r->client, "GET", path, &e);
 	call->counted = false;
+	call->urgent = true; /* what is in line is decided on what watches say */
 	call->no_wait = true;
 	call->timeout_ms = 0;
 	call->mode = ITEMS_LINES;

@@ -19,8 +19,16 @@ static int admin_ioctl(int fd, struct nvme_passthru_cmd *c)
 	return ioctl(fd, NVME_IOCTL_ADMIN_CMD, c);
 }
 
-const struct host host_real = {
-	.sys = "/sys", .dev = "/dev", .proc = "/proc", .nvme_admin = admin_ioctl};
+static int rescan_ioctl(int fd)
+{
+	return ioctl(fd, NVME_IOCTL_RESCAN);
+}
+
+const struct host host_real = {.sys = "/sys",
+			       .dev = "/dev",
+			       .proc = "/proc",
+			       .nvme_admin = admin_ioctl,
+			       .nvme_rescan = rescan_ioctl};
 
 size_t host_bytes(void *out, size_t max, const char *path)
 {

@@ -21,6 +21,8 @@ struct host {
 	bool files_are_drives;	      /* tests: what stands under dev may be a regular file */
 	/* Admin command on the namespace open as fd: 0, an NVMe status (> 0), or -1 with errno. */
 	int (*nvme_admin)(int fd, struct nvme_passthru_cmd *c);
+	/* Looks anew for namespaces of the controller open as fd; NULL: there are no others. */
+	int (*nvme_rescan)(int fd);
 	/* Blocks until the drives that are going to appear have appeared; NULL: they are there. */
 	void (*settle)(void);
 	const struct ring_ops *ring; /* NULL: io_uring where it is allowed */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/str.h"
+#include "wipe/controllers.h"
 #include "wipe/drives.h"
 
 static const char *dmi(const struct host *h, struct arena *a, const char *name)
@@ -105,45 +106,6 @@ static void read_gpus(const struct host *h, struct arena *a, struct proto_invent
 	}
 }
 
-/* Ports through which PCIe switches are managed: they carry the class of a storage controller and have no drives. */
-static bool is_switch_port(const char *id)
-{
-	static const char *const ports[] = {
-		"1000:00b2", /* "PCIe Switch management endpoint" (pci.ids); "Atlas PCIe Switch
-			      * Management Port" (Linux, mpt3sas_base.h) */
-		"1000:02b0", /* "Virtual Endpoint on PCIe Switch" (pci.ids) */
-	};
-
-	for (size_t i = 0; i < sizeof(ports) / sizeof(*ports); i++)
-		if (str_eq(id, ports[i]))
-			return true;
-	return false;
-}
-
-void inventory_undriven(const struct host *h, struct arena *a, struct proto_inventory *out)
-{
-	const char **names;
-	size_t n = host_names(a, arena_printf(a, "%s/bus/pci/devices", h->sys), &names);
-
-	out->undriven.n = 0;
-	out->undriven.v = arena_calloc(a, PROTO_UNDRIVEN_MAX, sizeof(*out->undriven.v));
-	for (size_t i = 0; i < n && out->undriven.n < PROTO_UNDRIVEN_MAX; i++) {
-		const char *class = host_line(a, "%s/bus/pci/devices/%s/class", h->sys, names[i]);
-		const char *vendor = host_line(a, "%s/bus/pci/devices/%s/vendor", h->sys, names[i]);
-		const char *device = host_line(a, "%s/bus/pci/devices/%s/device", h->sys, names[i]);
-		const char *id;
-
-		if (!class || !vendor || !device || !str_starts(class, "0x01") ||
-		    !str_starts(vendor, "0x") || !str_starts(device, "0x") ||
-		    host_link(a, "%s/bus/pci/devices/%s/driver", h->sys, names[i]))
-			continue;
-		id = arena_printf(a, "%s:%s", vendor + 2, device + 2);
-		if (!is_switch_port(id))
-			out->undriven.v[out->undriven.n++] = (struct proto_undriven){
-				.address = names[i], .id = id, .class = class + 2};
-	}
-}
-
 void inventory_read(const struct host *h, struct arena *a, struct proto_inventory *out)
 {
 	struct drive_list drives;
@@ -154,7 +116,7 @@ void inventory_read(const struct host *h, struct arena *a, struct proto_inventor
 	out->memory_bytes = memory_bytes(h, a);
 	read_nics(h, a, out);
 	read_gpus(h, a, out);
-	inventory_undriven(h, a, out);
+	controllers_scan(h, a, out);
 	drives_scan(h, a, &drives);
 	out->drives.v = drives.v;
 	out->drives.n = drives.n;

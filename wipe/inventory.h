@@ -10,8 +10,6 @@
  * from loop_work().  No drive is touched: stamps are left out.  What cannot be read is left out.
  */
 void inventory_dmi(const struct host *h, struct arena *a, struct proto_dmi *out);
-/* Storage controllers without a driver, PROTO_UNDRIVEN_MAX at most. */
-void inventory_undriven(const struct host *h, struct arena *a, struct proto_inventory *out);
 void inventory_read(const struct host *h, struct arena *a, struct proto_inventory *out);
 
 #endif

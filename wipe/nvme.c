@@ -3,9 +3,15 @@
 #include <endian.h>
 #include <errno.h>
 #include <linux/nvme_ioctl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include "base/mem.h"
+#include "base/str.h"
 
-#define PAGE 4096
+#define PAGE NVME_PAGE
+#define NAP_MS 100
+#define SHOW_MS 30000 /* for a namespace's block device to appear */
 #define NSIDS (PAGE / 4)
 
 enum cns { CNS_NAMESPACE = 0, CNS_CONTROLLER = 1, CNS_ACTIVE = 2, CNS_ALLOCATED = 0x10 };
@@ -108,4 +114,125 @@ int nvme_abilities(const struct host *h, const char *name, int fd, void *page,
 	out->lbaf = (flbas & 0x0fu) | (flbas & 0x10u) | (dps & 7u) << 5 | (dps & 8u) << 5 |
 		    (flbas & 0x60u) << 7;
 	return 0;
+}
+
+/* --- all that a controller holds ------------------------------------------------------------- */
+
+/* Of the controller whose folder this is: "nvme0n1", or "nvme0c0n1", a path of multipath. */
+static bool has_device(const char *dir, uint32_t nsid)
+{
+	OWN(arena) a = arena_new();
+	const char **names;
+	size_t n = host_names(a, dir, &names);
+
+	for (size_t i = 0; i < n; i++)
+		if (str_starts(names[i], "nvme") &&
+		    host_number(0, "%s/%s/nsid", dir, names[i]) == (int64_t)nsid &&
+		    host_number(0, "%s/%s/size", dir, names[i]) > 0)
+			return true;
+	return false;
+}
+
+static bool listed(const uint8_t *page, uint32_t nsid)
+{
+	for (size_t i = 0; i < NSIDS && nsid_at(page, i); i++)
+		if (nsid_at(page, i) == nsid)
+			return true;
+	return false;
+}
+
+/* data: a page, of which a controller list of one is made. */
+static int attach(const struct host *h, int fd, uint32_t nsid, uint16_t controller, uint8_t *data,
+		  struct err *e)
+{
+	struct nvme_passthru_cmd c = {
+		.opcode = 0x15, /* Namespace Attachment; cdw10 0: attach */
+		.nsid = nsid,
+		.addr = (uintptr_t)data,
+		.data_len = PAGE,
+		.timeout_ms = 60000,
+	};
+	const uint16_t one = htole16(1), id = htole16(controller);
+	int rc;
+
+	memset(data, 0, PAGE);
+	memcpy(data, &one, 2);
+	memcpy(data + 2, &id, 2);
+	rc = h->nvme_admin(fd, &c);
+	if (rc < 0)
+		return err_errno(e, errno, "namespace %u cannot be attached", (unsigned)nsid);
+	if (rc > 0)
+		return err_set(e, ERR_UNSUPPORTED, rc,
+			       "namespace %u cannot be attached: status %xh", (unsigned)nsid,
+			       (unsigned)rc);
+	return 0;
+}
+
+/* Attaches those of `all` that are not among `active`. */
+static int attach_rest(const struct host *h, int fd, const uint8_t *all, uint16_t controller,
+		       uint8_t *page, struct err *e)
+{
+	uint8_t *active = mem_alloc(PAGE);
+	bool some = false;
+	int rc;
+
+	rc = identify(h, fd, 0, CNS_ACTIVE, page, e);
+	memcpy(active, page, PAGE);
+	for (size_t i = 0; !rc && i < NSIDS && nsid_at(all, i); i++)
+		if (!listed(active, nsid_at(all, i))) {
+			rc = attach(h, fd, nsid_at(all, i), controller, page, e);
+			some = true;
+		}
+	free(active);
+	if (!rc && some && h->nvme_rescan && h->nvme_rescan(fd) < 0)
+		rc = err_errno(e, errno, "namespaces cannot be looked for again");
+	return rc;
+}
+
+/* The kernel makes block devices in its own time. */
+static int await_devices(const struct host *h, const char *dir, const uint8_t *all, struct err *e)
+{
+	struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
+	int waited = h->nvme_rescan ? 0 : SHOW_MS;
+
+	for (size_t i = 0; i < NSIDS && nsid_at(all, i);) {
+		if (has_device(dir, nsid_at(all, i))) {
+			i++;
+		} else if (waited >= SHOW_MS) {
+			return err_set(e, ERR_UNSUPPORTED, 0, "namespace %u has no block device",
+				       (unsigned)nsid_at(all, i));
+		} else {
+			nanosleep(&nap, NULL);
+			waited += NAP_MS;
+		}
+	}
+	return 0;
+}
+
+int nvme_show_all(const struct host *h, const char *dir, int fd, void *page, struct err *e)
+{
+	const uint8_t *p = page;
+	uint8_t *all;
+	uint16_t controller;
+	bool managed;
+	int rc;
+
+	if (identify(h, fd, 0, CNS_CONTROLLER, page, e) < 0)
+		return -1;
+	managed = p[256] & 8;
+	memcpy(&controller, p + 78, 2);
+	if (identify(h, fd, 0, managed ? CNS_ALLOCATED : CNS_ACTIVE, page, e) < 0)
+		return -1;
+	if (!nsid_at(page, 0))
+		return err_set(e, ERR_NOT_FOUND, 0,
+			       "it holds no namespace: create one, or take the drive out");
+	if (nsid_at(page, NSIDS - 1))
+		return err_set(e, ERR_CAPACITY, 0, "it holds %d namespaces or more", NSIDS);
+	all = mem_alloc(PAGE);
+	memcpy(all, page, PAGE);
+	rc = managed ? attach_rest(h, fd, all, le16toh(controller), page, e) : 0;
+	if (!rc)
+		rc = await_devices(h, dir, all, e);
+	free(all);
+	return rc;
 }

@@ -13,6 +13,8 @@
  * Blocking: only from loop_work().
  * Tests: tests/unit/wipe/test_erase_nvme.c
  */
+#define NVME_PAGE 4096
+
 struct nvme_abilities {
 	bool format, format_crypto;
 	bool format_all; /* Format or its erase hits every namespace */
@@ -27,5 +29,11 @@ struct nvme_abilities {
  * what it holds. */
 int nvme_abilities(const struct host *h, const char *name, int fd, void *page,
 		   struct nvme_abilities *out, struct err *e) __attribute__((warn_unused_result));
+
+/* Every namespace that the controller open as fd holds has a block device here, those that were attached to
+ * nobody after they were attached to it (Namespace Attachment, 15h).  -1 names one that cannot be shown, or says that
+ * there is none at all.  dir: the controller's folder in sysfs.  page: NVME_PAGE bytes of dio_buffer(). */
+int nvme_show_all(const struct host *h, const char *dir, int fd, void *page, struct err *e)
+	__attribute__((warn_unused_result));
 
 #endif

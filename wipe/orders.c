@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "wipe/batch.h"
+#include "wipe/controllers.h"
 #include "wipe/dio.h"
 #include "wipe/drives.h"
 #include "wipe/inventory.h"
@@ -110,7 +111,12 @@ static void start_wipe(struct orders *o)
 {
 	struct batch *b = o->batch;
 	const struct proto_order *p = o->order;
+	const struct proto_controller *c = controllers_fault(&b->inventory);
 
+	if (c) {
+		refuse(o, "StorageHidden", "controller %s at %s: %s", c->id, c->address, c->fault);
+		return;
+	}
 	batch_choose(b, &p->expected);
 	if (!b->n) {
 		refuse(o, "NoDrives", "none of the machine's %zu drives is to be wiped",
@@ -190,13 +196,55 @@ static void name_not_covered(struct batch *b, struct evidence *ev)
 		v[n++] = ev->not_covered.v[i];
 	for (size_t i = 0; !ev->not_covered.n && i < nalways; i++)
 		v[n++] = always[i];
-	for (size_t i = 0; i < b->inventory.undriven.n && n < EVIDENCE_NOT_COVERED_MAX; i++)
-		v[n++] = arena_printf(b->arena, "StorageController %s %s",
-				      b->inventory.undriven.v[i].id,
-				      b->inventory.undriven.v[i].address);
+	for (size_t i = 0; i < b->inventory.controllers.n && n < EVIDENCE_NOT_COVERED_MAX; i++) {
+		const struct proto_controller *c = &b->inventory.controllers.v[i];
+
+		if (!c->driver)
+			v[n++] = arena_printf(b->arena, "StorageController %s %s", c->id,
+					      c->address);
+	}
 	for (size_t i = 0; i < b->parts.n && n < EVIDENCE_NOT_COVERED_MAX; i++)
 		v[n++] = arena_printf(b->arena, "BootPartition %s", b->parts.v[i]);
 	ev->not_covered = (struct strings){v, n};
+}
+
+static bool was_dark(const struct batch *b, const char *address)
+{
+	for (size_t i = 0; i < b->inventory.controllers.n; i++)
+		if (str_eq(b->inventory.controllers.v[i].address, address))
+			return !b->inventory.controllers.v[i].driver;
+	return false;
+}
+
+static bool named(const char *const *v, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(v[i], name))
+			return true;
+	return false;
+}
+
+/* What is there now and was not when the wipe began: nobody wiped it.  Names in b's arena. */
+static void note_new(struct batch *b, const struct proto_inventory *now)
+{
+	size_t cap = b->extra.n + now->drives.n + now->controllers.n;
+	const char **v = arena_calloc(b->arena, cap + 1, sizeof(*v));
+	size_t n = b->extra.n;
+
+	if (n) /* also of a verify before this one */
+		memcpy(v, b->extra.v, n * sizeof(*v));
+	for (size_t i = 0; i < now->drives.n; i++)
+		if (!batch_find(b, now->drives.v[i].wwn) && !named(v, n, now->drives.v[i].wwn))
+			v[n++] = arena_strdup(b->arena, now->drives.v[i].wwn);
+	for (size_t i = 0; i < now->controllers.n; i++) {
+		const struct proto_controller *c = &now->controllers.v[i];
+
+		const char *name = arena_printf(b->arena, "controller.%s.%s", c->id, c->address);
+
+		if ((c->fault || (!c->driver && !was_dark(b, c->address))) && !named(v, n, name))
+			v[n++] = name;
+	}
+	b->extra = (struct strings){v, n};
 }
 
 static void end_verify(struct orders *o)
@@ -359,7 +407,7 @@ static void run_scan(void *arg)
 		struct drive_list l;
 
 		inventory_dmi(b->host, b->arena, &b->inventory.dmi);
-		inventory_undriven(b->host, b->arena, &b->inventory);
+		controllers_scan(b->host, b->arena, &b->inventory);
 		drives_scan(b->host, b->arena, &l);
 		b->inventory.drives.v = l.v;
 		b->inventory.drives.n = l.n;
@@ -397,21 +445,47 @@ static void done_scan(void *arg)
 		start_look(o);
 }
 
+static void begin_scan(struct orders *o, struct batch *b, void (*done)(void *arg))
+{
+	struct scan *s = mem_new(struct scan);
+
+	s->owner = o;
+	s->batch = batch_ref(b);
+	s->everything = o->order->kind == PROTO_INSPECT;
+	o->scan = loop_work(o->group, run_scan, done, drop_scan, s);
+}
+
+static void done_second_scan(void *arg)
+{
+	struct scan *s = arg;
+	struct orders *o = s->owner;
+
+	o->scan = NULL;
+	note_new(o->batch, &s->batch->inventory);
+	drop_scan(s);
+	end_verify(o);
+}
+
+/* All was read; last of all, is it all that is there? */
+static void look_again(struct orders *o)
+{
+	struct batch *fresh = batch_new(o->group, o->host);
+
+	begin_scan(o, fresh, done_second_scan);
+	batch_unref(fresh);
+}
+
 static void scan(struct orders *o)
 {
 	struct batch *b = o->batch = batch_new(o->group, o->host);
 	const char *nonce = o->order->nonce;
-	struct scan *s = mem_new(struct scan);
 
 	b->start_wall = loop_wall(loop_of(o->group));
 	if (nonce) {
 		b->nonce = secret_from_str(nonce);
 		b->nonce_text = mem_strdup(nonce);
 	}
-	s->owner = o;
-	s->batch = batch_ref(b);
-	s->everything = o->order->kind == PROTO_INSPECT;
-	o->scan = loop_work(o->group, run_scan, done_scan, drop_scan, s);
+	begin_scan(o, b, done_scan);
 }
 
 static void end_inspect(struct orders *o)
@@ -431,7 +505,7 @@ static void all_done(void *arg)
 	} else if (o->order->kind == PROTO_WIPE) {
 		end_wipe(o);
 	} else if (o->order->kind == PROTO_VERIFY) {
-		end_verify(o);
+		look_again(o);
 	} else if ((u = batch_failed(o->batch))) {
 		bool absent = u->err.kind == ERR_NOT_FOUND && o->batch->act == BATCH_CONFIG;
 		struct err e = u->err;

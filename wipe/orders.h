@@ -16,9 +16,12 @@
  * not expected are reported and never written to, unless nothing was expected: then all that
  * cannot be pulled out count.
  *
+ * verify looks for drives and controllers again when all was read: what came since the wipe began is extra, and
+ * fails the attempt.
+ *
  * wipe and verify end as PROTO_DONE also when drives failed: the devices say so, and the
  * evidence is signed for a failed attempt as well.  PROTO_FAILED means that the order itself
- * could not be carried out: OrderInvalid, NoDrives, NotWiped, IdentityMismatch, DriveMissing,
+ * could not be carried out: OrderInvalid, NoDrives, StorageHidden (a controller does not show all that it holds), NotWiped, IdentityMismatch, DriveMissing,
  * or a reason of writer.h.
  * Tests: tests/unit/wipe/test_agent.c
  */

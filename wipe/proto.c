@@ -204,12 +204,16 @@ static const struct field gpu_fields[] = {
 	FIELD(proto_gpu, id, "id", FIELD_STR, .max_len = 16, .doc = "PCI vendor:device."),
 	FIELDS_END,
 };
-static const struct field undriven_fields[] = {
-	FIELD(proto_undriven, address, "address", FIELD_STR, .required = true, .max_len = 32,
+static const struct field controller_fields[] = {
+	FIELD(proto_controller, address, "address", FIELD_STR, .required = true, .max_len = 32,
 	      .doc = "PCI address."),
-	FIELD(proto_undriven, id, "id", FIELD_STR, .required = true, .max_len = 16,
+	FIELD(proto_controller, id, "id", FIELD_STR, .required = true, .max_len = 16,
 	      .doc = "PCI vendor:device."),
-	FIELD(proto_undriven, class, "class", FIELD_STR, .max_len = 8, .doc = "PCI class."),
+	FIELD(proto_controller, class, "class", FIELD_STR, .max_len = 8, .doc = "PCI class."),
+	FIELD(proto_controller, driver, "driver", FIELD_STR, .max_len = 64,
+	      .doc = "Kernel driver; none: nothing behind it is seen."),
+	FIELD(proto_controller, fault, "fault", FIELD_STR, .max_len = 512,
+	      .doc = "Why not all that it holds is seen."),
 	FIELDS_END,
 };
 
@@ -225,9 +229,8 @@ const struct field proto_inventory_fields[] = {
 		    .doc = "Every network interface with a device."),
 	FIELD_ITEMS(proto_inventory, gpus, "gpus", gpu_fields, .max_items = 64,
 		    .doc = "Every PCI display controller."),
-	FIELD_ITEMS(proto_inventory, undriven, "undriven", undriven_fields,
-		    .max_items = PROTO_UNDRIVEN_MAX,
-		    .doc = "Every PCI storage controller that no driver has taken."),
+	FIELD_ITEMS(proto_inventory, controllers, "controllers", controller_fields,
+		    .max_items = PROTO_CONTROLLERS_MAX, .doc = "Every PCI storage controller."),
 	FIELDS_END,
 };
 

@@ -38,6 +38,7 @@
 #define PROTO_HEADER_AGENT "Drover-Agent"
 #define PROTO_HEADER_SIGNATURE "Drover-Signature"
 #define PROTO_MAX_MESSAGE (1u << 20)
+#define PROTO_MAX_HELLO 8192 /* of hello alone: it comes from somebody who is not known yet */
 
 struct proto_boot {
 	const char *endpoint;  /* https://host:port */
@@ -142,12 +143,14 @@ struct proto_nic {
 struct proto_gpu {
 	const char *address, *id; /* 0000:01:00.0, 10de:2330 */
 };
-/* A storage controller that no driver has taken: what hangs on it is not seen. */
-struct proto_undriven {
+/* A storage controller on PCI.  What hangs on one that no driver has taken is not seen. */
+struct proto_controller {
 	const char *address, *id; /* 0000:00:0e.0, 8086:201d */
 	const char *class;	  /* PCI class and programming interface: 010400 */
+	const char *driver;	  /* NULL: none has taken it */
+	const char *fault;	  /* why not all that it holds is seen; NULL: it is */
 };
-#define PROTO_UNDRIVEN_MAX 64
+#define PROTO_CONTROLLERS_MAX 64
 
 struct proto_inventory {
 	struct proto_dmi dmi;
@@ -165,9 +168,9 @@ struct proto_inventory {
 		size_t n;
 	} gpus;
 	struct {
-		struct proto_undriven *v;
+		struct proto_controller *v;
 		size_t n;
-	} undriven;
+	} controllers;
 };
 extern const struct field proto_inventory_fields[];
 

@@ -15,7 +15,7 @@
 struct counters {
 	struct context *c;
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *claims_warm,
-		*wipes;
+		*wipes, *turns;
 	struct map *since; /* machine that was taken back -> struct began */
 	int64_t recycle_ms;
 };
@@ -101,6 +101,12 @@ void counters_wipe(struct counters *f, const char *verdict)
 		metric_add(f->wipes, LABELS(str_or(verdict, "Fail")), 1);
 }
 
+void counters_turn(struct counters *f)
+{
+	if (f)
+		metric_add(f->turns, NULL, 1);
+}
+
 struct counters *counters_new(struct context *c)
 {
 	struct counters *f = mem_new(struct counters);
@@ -112,6 +118,8 @@ struct counters *counters_new(struct context *c)
 		metrics_histogram(m, "drover_machine_state_seconds",
 				  "How long machines were in a state, when they left it.",
 				  LABELS("state"), seconds, sizeof(seconds) / sizeof(seconds[0]));
+	f->turns = metrics_counter(m, "drover_machine_turns_total",
+				   "Times that a machine was looked at.", NULL);
 	f->act_failures = metrics_counter(m, "drover_act_failures_total",
 					  "Acts on BMC, fabric or agent that failed.",
 					  LABELS("act", "reason"));

@@ -24,6 +24,8 @@ void counters_claim_failed(struct counters *f, const char *pool, const char *rea
 /* A machine that was warm was claimed: its agent answered, or it had to be booted after all. */
 void counters_claimed_warm(struct counters *f, bool answered);
 void counters_wipe(struct counters *f, const char *verdict);
+/* A machine was looked at: what a whole rack costs when news of one of it came. */
+void counters_turn(struct counters *f);
 /* How long a machine takes from leaving its tenant to being free again: the mean of those that this
  * replica saw, the newer the heavier; 0: none yet. */
 int64_t counters_recycle_ms(const struct counters *f);

@@ -183,6 +183,11 @@ static bool evidence_known(struct keys *k, const char **why)
 	       take_evidence(k, why);
 }
 
+bool keys_hang_on(const char *secret)
+{
+	return str_eq(secret, BOOT) || str_eq(secret, EVIDENCE) || str_eq(secret, AGENT_CA);
+}
+
 bool keys_ready(struct keys *k, const char **why)
 {
 	return loaded(k, BOOT, &k->ensured_boot, make_boot, why) && keys_boot(k) &&
@@ -262,6 +267,13 @@ static void on_published(json_t *o, const struct err *e, void *arg)
 		k->published = NULL;
 	}
 	loop_timer_start(&k->publish_again, e ? PUBLISH_AGAIN_MS : PUBLISHED_MS);
+}
+
+void keys_follow(struct keys *k)
+{
+	secrets_expect(k->c->secrets, NULL, BOOT);
+	secrets_expect(k->c->secrets, NULL, EVIDENCE);
+	secrets_expect(k->c->secrets, NULL, AGENT_CA);
 }
 
 void keys_publish(struct keys *k)

@@ -22,12 +22,17 @@ struct keys *keys_new(struct context *c);
 void keys_free(struct keys *k);
 DEFINE_OWN(keys)
 
+/* One of the three has this name. */
+bool keys_hang_on(const char *secret);
+
 /* Ask for what is missing; true once the boot key and the CA are there and it is known whether the evidence
  * key is.  why (may be NULL): what is waited for. */
 bool keys_ready(struct keys *k, const char **why);
 const struct secret *keys_boot(struct keys *k);
 /* NULL: its Secret is not there or cannot be used (now); the one taken last is not used on. */
 const struct crypto_key *keys_evidence(struct keys *k);
+/* Another value of one of the three is to be seen within 30 s, however many Secrets there are. */
+void keys_follow(struct keys *k);
 /* Put the public keys into the ConfigMap, where they stay after they were replaced; only while leading.
  * Done again when they change, and every hour. */
 void keys_publish(struct keys *k);

@@ -13,6 +13,7 @@ struct context;
 enum notice {
 	NOTICE_MACHINE, /* look at this Machine again; name NULL: at all */
 	NOTICE_OFFER,	/* whether this Machine may be planned with has changed */
+	NOTICE_TENANT,	/* look at the Machines again that this VirtualCluster concerns */
 	NOTICE_CLAIM,	/* look at this NodeClaim again */
 	NOTICE_POOL,	/* the status of pools may have to be written */
 };

@@ -16,6 +16,8 @@
 
 #define REFRESH_MS 30000
 #define RETRY_MS 2000
+#define REFRESH_EACH_MS 200 /* of many: 5 a second */
+#define RETRY_EACH_MS 20
 
 struct secrets {
 	struct loop_group *group;
@@ -33,6 +35,7 @@ struct entry {
 	struct map *values; /* key -> struct secret */
 	struct kube_call *call;
 	struct loop_timer timer;
+	bool expected; /* read every 30 s until it has changed */
 };
 
 static void free_value(void *v)
@@ -76,6 +79,17 @@ void secrets_free(struct secrets *s)
 	free(s);
 }
 
+/* A tenth more or less, so that what was read in one burst is not so for ever. */
+static void read_again(struct entry *en, int64_t at_least_ms, int64_t each_ms)
+{
+	int64_t all = (int64_t)map_size(en->s->entries) * each_ms, ms = at_least_ms;
+	struct loop *l = loop_of(en->s->group);
+
+	if (all > ms && !en->expected)
+		ms = all - all / 10 + (int64_t)loop_random_below(l, (uint64_t)all / 5);
+	loop_timer_start(&en->timer, ms);
+}
+
 static void take(struct entry *en, const json_t *o)
 {
 	const char *key, *version = json_str_at(o, "metadata", "resourceVersion");
@@ -99,6 +113,7 @@ static void take(struct entry *en, const json_t *o)
 	free(en->version);
 	en->version = mem_strdup(str_or(version, ""));
 	en->state = SECRET_LOADED;
+	en->expected = false;
 	en->s->changed(en->ns, en->name, en->s->arg);
 }
 
@@ -109,7 +124,7 @@ static void on_secret(json_t *o, const struct err *e, void *arg)
 
 	en->call = NULL;
 	if (!e) {
-		loop_timer_start(&en->timer, REFRESH_MS);
+		read_again(en, REFRESH_MS, REFRESH_EACH_MS);
 		take(en, o);
 		return;
 	}
@@ -118,7 +133,7 @@ static void on_secret(json_t *o, const struct err *e, void *arg)
 		en->state = SECRET_ABSENT;
 	else if (was != SECRET_LOADED)
 		en->state = e->kind == ERR_DENIED ? SECRET_DENIED : SECRET_ERROR;
-	loop_timer_start(&en->timer, RETRY_MS);
+	read_again(en, RETRY_MS, RETRY_EACH_MS);
 	if (en->state != was)
 		en->s->changed(en->ns, en->name, en->s->arg);
 }
@@ -162,6 +177,17 @@ const struct secret *secrets_value(struct secrets *s, const char *ns, const char
 	struct entry *en = entry_of(s, ns, name);
 
 	return en->state == SECRET_LOADED ? map_get(en->values, key) : NULL;
+}
+
+void secrets_expect(struct secrets *s, const char *ns, const char *name)
+{
+	struct entry *en = entry_of(s, ns, name);
+
+	if (en->expected)
+		return;
+	en->expected = true;
+	if (en->state == SECRET_LOADED && !en->call)
+		loop_timer_start(&en->timer, REFRESH_MS);
 }
 
 const char *secrets_version(struct secrets *s, const char *ns, const char *name)

@@ -115,20 +115,34 @@ void drivers_update(struct drivers *ds, const char *name)
 	notify(c, NOTICE_MACHINE, NULL);
 }
 
+/* The machine's own, or its provider's; NULL: neither has one. */
+static const struct object_secret_ref *login_of(const struct driver *s, const struct machine *m)
+{
+	const struct provider_object *p = CTX_GET(s->c, OBJECT_PROVIDER, provider_object, s->name);
+	const struct object_secret_ref *own = m->spec.bmc->credentials_secret_ref;
+
+	return own || !p ? own : p->spec.credentials_secret_ref;
+}
+
+void driver_expect_login(struct driver *s, const struct machine *m)
+{
+	const struct object_secret_ref *ref = login_of(s, m);
+
+	if (ref)
+		secrets_expect(s->c->secrets, NULL, ref->name);
+}
+
 struct provider_machine *driver_attach(struct driver *s, const struct machine *m,
 				       const char **secret_version, struct err *e)
 {
 	struct context *c = s->c;
-	const struct provider_object *p = CTX_GET(c, OBJECT_PROVIDER, provider_object, s->name);
 	const struct machine_bmc *b = m->spec.bmc;
-	const struct object_secret_ref *ref = b->credentials_secret_ref;
+	const struct object_secret_ref *ref = login_of(s, m);
 	const struct secret *user, *password, *ca = NULL;
 	const char *pin = b->tls.fingerprint;
 	struct provider_machine_spec ms;
 	enum secret_state st;
 
-	if (!ref && p)
-		ref = p->spec.credentials_secret_ref;
 	if (!ref) {
 		(void)!err_set(
 			e, ERR_INVALID, 0,

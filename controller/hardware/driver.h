@@ -39,4 +39,7 @@ struct driver *driver_get(const struct drivers *ds, const char *name); /* NULL: 
 struct provider_machine *driver_attach(struct driver *s, const struct machine *m,
 				       const char **secret_version, struct err *e);
 
+/* Its BMC refuses the login: the Secret of it is read closely until it is another. */
+void driver_expect_login(struct driver *s, const struct machine *m);
+
 #endif

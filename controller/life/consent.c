@@ -1,62 +1,114 @@
 /*
  * consent: may drover act on this machine at all: approved, not another one, not paused, no definition going.
- * Tests: tests/world/test_identity.c, tests/world/test_review.c
+ * Tests: tests/world/test_identity.c, tests/world/test_review.c, tests/world/test_bmc_trust.c
  */
 #include <string.h>
 
 #include "controller/life/consent.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/hardware/machine_index.h"
 #include "controller/life/identity.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/rules/identity.h"
+#include "controller/rules/machine.h"
 
 /* --- two Machines for one ------------------------------------------------------------------------ */
 
 struct twin {
 	const struct life *l;
-	const char *found, *what;
+	const char *found;
 };
 
-/* A slash at the end and the case of the host do not make it another one. */
-static bool same_address(const char *a, const char *b)
-{
-	size_t n = a ? strlen(a) : 0, m = b ? strlen(b) : 0;
-
-	while (n && a[n - 1] == '/')
-		n--;
-	while (m && b[m - 1] == '/')
-		m--;
-	return n && n == m && strncasecmp(a, b, n) == 0;
-}
-
-static bool is_twin(const struct kube_entry *en, void *arg)
+static bool is_twin(const char *machine, void *arg)
 {
 	struct twin *t = arg;
-	const struct machine *a = t->l->m, *b = en->object;
+	const struct machine *a = t->l->m, *b = CTX_GET(t->l->c, OBJECT_MACHINE, machine, machine);
 
-	if (str_eq(a->meta.name, b->meta.name) || b->spec.management_policy == MACHINE_RETIRE)
-		return true;
-	t->what = identity_twins(a->spec.identity, b->spec.identity);
-	if (!t->what && a->spec.bmc && b->spec.bmc &&
-	    same_address(a->spec.bmc->address, b->spec.bmc->address))
-		t->what = "spec.bmc.address";
-	if (!t->what)
+	if (!b || str_eq(a->meta.name, b->meta.name) || b->spec.management_policy == MACHINE_RETIRE)
 		return true;
 	t->found = b->meta.name;
 	return false;
 }
 
+/* Two UUIDs that count and are not the same tell two machines apart, whatever their serial numbers. */
+static bool is_serial_twin(const char *machine, void *arg)
+{
+	const struct twin *t = arg;
+	const struct machine *b = CTX_GET(t->l->c, OBJECT_MACHINE, machine, machine);
+
+	return !b || !identity_twins(t->l->m->spec.identity, b->spec.identity) ||
+	       is_twin(machine, arg);
+}
+
 bool life_ensure_single(struct life *l)
 {
+	const struct machine_index *x = l->parts->machine_index;
+	const struct machine_identity *id = l->m->spec.identity;
+	const char *what = "spec.identity.systemUUID";
 	struct twin t = {.l = l};
 
-	kube_cache_each(l->c->cache[OBJECT_MACHINE], is_twin, &t);
+	machine_index_each(x, MACHINE_BY_UUID, id ? id->system_uuid : NULL, is_twin, &t);
+	if (!t.found) {
+		what = "spec.identity.serialNumber";
+		machine_index_each(x, MACHINE_BY_SERIAL, id ? id->serial_number : NULL,
+				   is_serial_twin, &t);
+	}
+	if (!t.found) {
+		what = "spec.bmc.address";
+		machine_index_each(x, MACHINE_BY_ADDRESS,
+				   l->m->spec.bmc ? l->m->spec.bmc->address : NULL, is_twin, &t);
+	}
 	if (t.found)
 		life_wait(l, WAITING_APPROVAL, REASON_DuplicateIdentity,
-			  "%s is that of machine %s too", t.what, t.found);
+			  "%s is that of machine %s too", what, t.found);
 	return t.found == NULL;
+}
+
+/* --- where the password goes ----------------------------------------------------------------------- */
+
+/* As a merge patch: what an earlier trust was known by goes. */
+static json_t *trust_of(const struct machine_bmc *b)
+{
+	const struct object_secret_ref *ca = b->tls.ca_secret_ref;
+
+	return json_pack("{s:s, s:{s:s?, s:o, s:b}}", "address", b->address, "tls", "fingerprint",
+			 b->tls.fingerprint, "caSecretRef",
+			 ca ? json_pack("{s:s, s:s?}", "name", ca->name, "key", ca->key)
+			    : json_null(),
+			 "trustOnFirstUse", b->tls.trust_on_first_use);
+}
+
+bool life_ensure_bmc_trusted(struct life *l)
+{
+	const struct machine_bmc *b = l->m->spec.bmc;
+	const struct machine_status *st = &l->m->status;
+	const struct machine_approval *a = l->m->spec.approval;
+	bool approved = a && a->action == APPROVE_TRUST_BMC && !str_eq(a->id, st->approval_id) &&
+			machine_bmc_is(b, a->bmc);
+	json_t *s;
+
+	if (!approved && machine_bmc_is(b, st->trusted_bmc))
+		return true;
+	if (!approved && st->trusted_bmc) {
+		life_wait(
+			l, WAITING_APPROVAL, REASON_BmcNotTrusted,
+			"spec.bmc is not what the password may go to, %.200s as it was known then; `drover approve %s --bmc`",
+			st->trusted_bmc->address, l->name);
+		return false;
+	}
+	s = json_pack("{s:o}", "trustedBMC", trust_of(b));
+	if (approved) { /* of the last one neither session, nor certificate, nor refusal counts */
+		log_info("a person trusts its BMC", LOG_S("machine", l->name),
+			 LOG_S("address", b->address));
+		json_object_set_new(s, "approvalID", json_string(a->id));
+		json_object_set_new(s, "bmc",
+				    json_pack("{s:n, s:n, s:n}", "sessionURI", "fingerprint",
+					      "refusedSecretVersion"));
+	}
+	life_write(l, s, NULL);
+	return false;
 }
 
 /* --- consent -------------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 #include "base/uuid.h"
 
 /* What firmware says where nobody wrote a serial number. */
-static bool tells_apart(const char *serial)
+bool identity_is_serial(const char *serial)
 {
 	static const char *const defaults[] = {
 		"to be filled by o.e.m.",
@@ -49,7 +49,7 @@ static bool tells_apart(const char *serial)
 
 static bool same_serial(const char *a, const char *b)
 {
-	return tells_apart(a) && str_eq(a, b);
+	return identity_is_serial(a) && str_eq(a, b);
 }
 
 static const char *named(const char *text)
@@ -101,7 +101,7 @@ static bool untold(const struct machine_identity *want, const char *uuid, const 
 	if (by_uuid && !uuid_is(uuid))
 		return true;
 	/* By the serial number alone, or beside a UUID in the other order. */
-	return tells_apart(want->serial_number) && str_empty(serial) &&
+	return identity_is_serial(want->serial_number) && str_empty(serial) &&
 	       (!by_uuid || uuid_compare(want->system_uuid, uuid) == UUID_SWAPPED);
 }
 

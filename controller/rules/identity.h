@@ -60,6 +60,9 @@ const char *identity_provider_id(const struct machine *m, struct arena *a);
 /* Are these one machine?  The member that says so, or NULL. */
 const char *identity_twins(const struct machine_identity *a, const struct machine_identity *b);
 
+/* A serial number that tells machines apart, and no maker's default. */
+bool identity_is_serial(const char *serial);
+
 /* Was this record (of whatever name) made of that machine? */
 bool identity_of_record(const struct machine_identity *want, const char *uuid, const char *serial);
 

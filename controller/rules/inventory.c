@@ -9,6 +9,76 @@
 #include "controller/rules/identity.h"
 #include "controller/rules/provider.h"
 
+/* --- its storage controllers ---------------------------------------------------------------------- */
+
+static struct object_controller *of_id(struct object_controllers *l, const char *id)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (str_eq(l->v[i].id, id))
+			return &l->v[i];
+	return NULL;
+}
+
+struct object_controllers inventory_controllers(const struct proto_inventory *inv, struct arena *a)
+{
+	struct object_controllers l = {.v = arena_calloc(a, inv->controllers.n + 1, sizeof(*l.v))};
+
+	for (size_t i = 0; i < inv->controllers.n; i++) {
+		const struct proto_controller *c = &inv->controllers.v[i];
+		struct object_controller *o = of_id(&l, c->id);
+
+		if (!o) {
+			o = &l.v[l.n++];
+			o->id = c->id;
+		}
+		if (c->driver)
+			o->driven++;
+		else
+			o->dark++;
+	}
+	return l;
+}
+
+/* One that does not show all that it holds. */
+static int controllers_show(const struct proto_inventory *inv, struct err *e)
+{
+	for (size_t i = 0; i < inv->controllers.n; i++)
+		if (inv->controllers.v[i].fault)
+			return err_set(e, ERR_INVALID, 0, "storage controller %s at %s: %s",
+				       inv->controllers.v[i].id, inv->controllers.v[i].address,
+				       inv->controllers.v[i].fault);
+	return 0;
+}
+
+/* A drive that died takes its controller with it, or leaves it without a driver. */
+static int controllers_fit(const struct machine *m, const struct proto_inventory *inv,
+			   struct err *e)
+{
+	OWN(arena) a = arena_new();
+	struct object_controllers seen = inventory_controllers(inv, a), want = m->spec.controllers;
+
+	for (size_t i = 0; i < want.n; i++) {
+		const struct object_controller *w = &want.v[i], *s = of_id(&seen, w->id);
+
+		if (w->driven > (s ? s->driven : 0))
+			return err_set(
+				e, ERR_INVALID, 0,
+				"spec.controllers: %lld of %s with a driver, the agent found %lld",
+				(long long)w->driven, w->id, (long long)(s ? s->driven : 0));
+	}
+	for (size_t i = 0; want.n && i < seen.n; i++) {
+		const struct object_controller *w = of_id(&want, seen.v[i].id);
+
+		if (seen.v[i].dark > (w ? w->dark : 0))
+			return err_set(
+				e, ERR_INVALID, 0,
+				"spec.controllers: %lld of %s without a driver, the agent found %lld",
+				(long long)(w ? w->dark : 0), seen.v[i].id,
+				(long long)seen.v[i].dark);
+	}
+	return 0;
+}
+
 /* --- the machine ---------------------------------------------------------------------------------- */
 
 static int machine_fits(const struct machine *m, const struct provider_object *p,
@@ -158,6 +228,10 @@ enum reason inventory_misfit(const struct machine *m, const struct provider_obje
 			     const struct proto_inventory *inv, struct err *e)
 {
 	if (machine_fits(m, p, inv, e) < 0)
+		return REASON_InventoryMismatch;
+	if (controllers_show(inv, e) < 0)
+		return REASON_StorageHidden;
+	if (controllers_fit(m, inv, e) < 0)
 		return REASON_InventoryMismatch;
 	return m->spec.drives.n ? drives_misfit(m, inv, e) : REASON_NONE;
 }

@@ -107,6 +107,19 @@ static json_t *drives_json(const struct proto_inventory *inv)
 	return list;
 }
 
+static json_t *controllers_json(const struct proto_inventory *inv)
+{
+	OWN(arena) a = arena_new();
+	struct object_controllers l = inventory_controllers(inv, a);
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < l.n; i++)
+		json_array_append_new(list, json_pack("{s:s, s:I, s:I}", "id", l.v[i].id, "driven",
+						      (json_int_t)l.v[i].driven, "dark",
+						      (json_int_t)l.v[i].dark));
+	return list;
+}
+
 static json_t *inventory_json(const struct life *l, const struct proto_inventory *inv)
 {
 	json_t *nics = json_array(), *o;
@@ -116,9 +129,9 @@ static json_t *inventory_json(const struct life *l, const struct proto_inventory
 						      str_or(inv->nics.v[i].name, ""), "mac",
 						      str_or(inv->nics.v[i].mac, ""), "driver",
 						      inv->nics.v[i].driver));
-	o = json_pack("{s:I, s:I, s:I, s:o, s:o}", "gpus", (json_int_t)inv->gpus.n, "cpus",
+	o = json_pack("{s:I, s:I, s:I, s:o, s:o, s:o}", "gpus", (json_int_t)inv->gpus.n, "cpus",
 		      (json_int_t)inv->cpus, "memoryBytes", (json_int_t)inv->memory_bytes, "drives",
-		      drives_json(inv), "nics", nics);
+		      drives_json(inv), "controllers", controllers_json(inv), "nics", nics);
 	json_object_set_new(o, "observedTime",
 			    json_string(str_time((char[STR_TIME_SIZE]){0}, loop_wall(l->c->loop))));
 	return o;
@@ -136,18 +149,39 @@ static void nonce(const struct life *l, char out[static 65])
 		    out);
 }
 
-/* Controllers that no driver has taken: what is behind them nobody sees. */
-static void undriven_text(const struct proto_inventory *inv, char *out, size_t size)
+/* Controllers that no driver has taken: what is behind them nobody sees.  False: there is none. */
+static bool dark_text(const struct proto_inventory *inv, char *out, size_t size)
 {
-	str_format(out, size, "%zu without a driver in the agent's image:", inv->undriven.n);
-	for (size_t i = 0; i < inv->undriven.n; i++) {
-		const struct proto_undriven *u = &inv->undriven.v[i];
-		size_t used = strlen(out);
+	size_t n = 0, used;
 
+	for (size_t i = 0; i < inv->controllers.n; i++)
+		n += !inv->controllers.v[i].driver;
+	str_format(out, size, "%zu without a driver in the agent's image:", n);
+	for (size_t i = 0; i < inv->controllers.n; i++) {
+		const struct proto_controller *c = &inv->controllers.v[i];
+
+		used = strlen(out);
 		if (used + 32 > size) /* the rest is in the record */
-			return;
-		str_format(out + used, size - used, " %s at %s", u->id, u->address);
+			break;
+		if (!c->driver)
+			str_format(out + used, size - used, " %s at %s", c->id, c->address);
 	}
+	return n > 0;
+}
+
+/* The first inspection says what is to be expected from now on. */
+static json_t *expectations(const struct life *l, const struct proto_inventory *inv)
+{
+	json_t *spec = json_object();
+
+	if (!l->m->spec.drives.n)
+		json_object_set_new(spec, "drives", drives_json(inv));
+	if (!l->m->spec.controllers.n && inv->controllers.n)
+		json_object_set_new(spec, "controllers", controllers_json(inv));
+	if (json_object_size(spec))
+		return spec;
+	json_decref(spec);
+	return NULL;
 }
 
 /* For whoever has to decide: it stands in status before the quarantine does. */
@@ -166,9 +200,10 @@ enum life_decision step_inspecting(struct life *l)
 	enum life_decision d = LIFE_STAY;
 	const struct proto_report *r;
 	OWN(arena) a = arena_new();
-	json_t *attempt;
+	json_t *attempt, *spec;
 	char hex[65], dark[160];
 	enum reason why;
+	bool is_dark;
 	struct err e;
 
 	if (!ensure_agent_works(l, &d))
@@ -188,22 +223,22 @@ enum life_decision step_inspecting(struct life *l)
 			return life_quarantine(l, EXIT_OPERATOR, why, "%s", e.text);
 		return d;
 	}
-	undriven_text(r->inventory, dark, sizeof(dark));
+	is_dark = dark_text(r->inventory, dark, sizeof(dark));
 	/* A list without them would be taken for complete ever after: a person says that it is. */
-	if (r->inventory->undriven.n && !l->m->spec.drives.n) {
+	if (is_dark && !l->m->spec.controllers.n) {
 		if (ensure_shown(l, r->inventory))
 			return life_quarantine(l, EXIT_OPERATOR, REASON_StorageNotDriven, "%s",
 					       dark);
 		return d;
 	}
-	if (!l->m->spec.drives
-		     .n) { /* the first inspection says what is to be expected from now on */
-		life_write(l, NULL, json_pack("{s:o}", "drives", drives_json(r->inventory)));
+	spec = expectations(l, r->inventory);
+	if (spec) {
+		life_write(l, NULL, spec);
 		return d;
 	}
 	nonce(l, hex);
 	attempt = life_attempt_begin(l, life_digest(a, hex, strlen(hex)));
-	if (attempt && r->inventory->undriven.n)
+	if (attempt && is_dark)
 		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "StorageNotDriven",
 			  arena_printf(a, "it is wiped without them: %s", dark));
 	if (attempt)

@@ -30,6 +30,10 @@ void lives_free(struct lives *ls);
 void lives_update(struct lives *ls, const char *name, const struct machine *m);
 /* Look at it again in the next turn; NULL: at all. */
 void lives_kick(struct lives *ls, const char *name);
+/* Those that this VirtualCluster has or had last, and those that nothing is known of yet. */
+void lives_kick_of_tenant(struct lives *ls, const char *tenant);
+/* Those that nothing is known of yet: any tenant's Node may be one of them. */
+void lives_kick_known(struct lives *ls);
 /* A Secret that its BMC hangs on changed. */
 void lives_reattach(struct lives *ls, const char *name);
 /* The client of this tenant is about to be freed: calls through it are as if never made. */

@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "controller/agent/endpoint.h"
 #include "controller/core/clock_jumps.h"
+#include "controller/core/counters.h"
 #include "controller/hardware/login_guard.h"
 #include "controller/life/act.h"
 #include "controller/life/agent_boot.h"
@@ -185,7 +186,8 @@ static void detach_bmc(struct life *l)
 	if (l->bmc) {
 		provider_detach(l->driver->provider, l->bmc);
 		l->bmc = NULL;
-		life_act_unanswered(l);
+		if (!l->place.moving[0]) /* a move goes on without the BMC */
+			life_act_unanswered(l);
 		life_look_forget(l);
 	}
 }
@@ -233,6 +235,10 @@ static bool ensure_attached(struct life *l)
 	}
 	if (!l->m->spec.bmc)
 		return true;
+	if (!life_ensure_bmc_trusted(l)) {
+		detach_bmc(l);
+		return stuck_with_claim(l) && life_ensure_off_confirmed(l);
+	}
 	if (!l->bmc || l->attached.again) {
 		detach_bmc(l);
 		l->bmc = driver_attach(l->driver, l->m, &version, &e);
@@ -248,6 +254,7 @@ static bool ensure_attached(struct life *l)
 		l->attached.secret_version = mem_strdup(digest);
 	}
 	if (refused && refused[0] && str_eq(refused, l->attached.secret_version)) {
+		driver_expect_login(l->driver, l->m);
 		life_wait(
 			l, WAITING_APPROVAL, REASON_BmcAuthFailed,
 			"the BMC refused the login of Secret version %s; change the Secret, or `drover retry %s`",
@@ -359,6 +366,7 @@ static void on_tick(void *arg)
 						    l->state == MACHINE_KNOWN
 					    ? c->o.idle_poll_ms
 					    : c->o.poll_ms);
+	counters_turn(c->counters);
 	decision_enact(l, turn(l));
 }
 
@@ -428,6 +436,41 @@ void lives_kick(struct lives *ls, const char *name)
 	}
 	map_for_each (it, ls->map)
 		life_kick(it.value);
+}
+
+static bool is_of_tenant(const struct life *l, const char *tenant)
+{
+	const struct machine *m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
+	const struct object_ref *r = m ? m->status.claim_ref : NULL;
+	const struct node_claim *n =
+		r ? CTX_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
+
+	return m && (str_eq(m->status.tenant.name, tenant) ||
+		     (n && str_eq(n->spec.virtual_cluster_ref.name, tenant)));
+}
+
+void lives_kick_of_tenant(struct lives *ls, const char *tenant)
+{
+	struct map_iter it;
+
+	map_for_each (it, ls->map) {
+		struct life *l = it.value;
+
+		if (l->state == MACHINE_KNOWN || is_of_tenant(l, tenant))
+			life_kick(l);
+	}
+}
+
+void lives_kick_known(struct lives *ls)
+{
+	struct map_iter it;
+
+	map_for_each (it, ls->map) {
+		struct life *l = it.value;
+
+		if (l->state == MACHINE_KNOWN)
+			life_kick(l);
+	}
 }
 
 void lives_reattach(struct lives *ls, const char *name)

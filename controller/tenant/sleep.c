@@ -90,7 +90,7 @@ static void saw(struct tenant_sleep *s, const struct tenant_sleep_view *v)
 		s->changed(s->t);
 	}
 	if (changed || s->wanted)
-		notify(s->t->c, NOTICE_MACHINE, NULL);
+		notify(s->t->c, NOTICE_TENANT, s->t->name);
 	s->wanted = false;
 }
 
@@ -171,7 +171,7 @@ void tenant_sleep_kick(struct tenant_sleep *s)
 
 	(void)follow_spec(s, vc);
 	if (until != s->until)
-		notify(s->t->c, NOTICE_MACHINE, NULL);
+		notify(s->t->c, NOTICE_TENANT, s->t->name);
 	s->until = until;
 	if (s->spec && !s->call)
 		plan(s);

@@ -25,6 +25,17 @@
 
 /* --- health -------------------------------------------------------------------------------------- */
 
+/* What is refused goes on with another Secret, as a rule. */
+static void expect_kubeconfig(const struct tenant *t)
+{
+	const struct virtual_cluster *vc =
+		CTX_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+
+	if (vc && (str_eq(t->reason, "KubeconfigRefused") || str_eq(t->reason, "NotPermitted")))
+		secrets_expect(t->c->secrets, vc->spec.kubeconfig_secret_ref.namespace,
+			       vc->spec.kubeconfig_secret_ref.name);
+}
+
 /* The tenant is not usable for this reason (CamelCase, static); NULL: it is. */
 __attribute__((format(printf, 3, 4))) static void tenant_say(struct tenant *t, const char *reason,
 							     const char *fmt, ...)
@@ -51,10 +62,11 @@ __attribute__((format(printf, 3, 4))) static void tenant_say(struct tenant *t, c
 	else
 		log_info("tenant is usable", LOG_S("tenant", t->name),
 			 LOG_S("version", str_or(t->version, "")));
+	expect_kubeconfig(t);
 	tenant_status_write(t);
 	tenant_sleep_kick(t->asleep);
 	t->all->hooks.changed(t, t->all->hooks.arg);
-	notify(t->c, NOTICE_MACHINE, NULL);
+	notify(t->c, NOTICE_TENANT, t->name);
 }
 
 static void take_down(struct tenant *t)
@@ -163,7 +175,6 @@ static void on_node(const struct kube_entry *old, const struct kube_entry *new_,
 	if (load && !load->pods)
 		map_del(t->loads, en->name);
 	t->all->hooks.node(t, en->name, new_ ? new_->object : NULL, t->all->hooks.arg);
-	notify(t->c, NOTICE_MACHINE, NULL);
 }
 
 /* A relist that lost more than a fifth of the nodes is not believed: an emptied store, a wrong cluster. */
@@ -450,6 +461,21 @@ void tenants_update(struct tenants *ts, const char *name)
 		map_put(ts->map, name, t);
 	}
 	loop_defer(&t->refresh);
+}
+
+void tenants_secret(struct tenants *ts, const char *ns, const char *name)
+{
+	struct map_iter it;
+
+	map_for_each (it, ts->map) {
+		const struct virtual_cluster *vc =
+			CTX_GET(ts->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, it.key);
+		const struct object_secret_ref *r = vc ? &vc->spec.kubeconfig_secret_ref : NULL;
+
+		if (r && str_eq(r->name, name) &&
+		    str_eq(r->namespace ? r->namespace : ts->c->o.ns, ns))
+			tenants_update(ts, it.key);
+	}
 }
 
 void tenants_update_all(struct tenants *ts)

@@ -44,6 +44,8 @@ void tenants_free(struct tenants *ts);
 /* From the object in the cache, in the next turn. */
 void tenants_update(struct tenants *ts, const char *name);
 void tenants_update_all(struct tenants *ts);
+/* This Secret is another by now: those whose kubeconfig it is. */
+void tenants_secret(struct tenants *ts, const char *ns, const char *name);
 struct tenant *tenant_get(const struct tenants *ts, const char *name); /* NULL: none */
 /* Any tenant's Node that may run on this machine (identity_may_run()): its name into out. */
 bool tenants_may_run(const struct tenants *ts, const char *system_uuid, const char *provider_id,

@@ -222,13 +222,17 @@ static void inspect(struct bootagent *a)
 	struct proto_inventory inv = {.cpus = 4, .memory_bytes = 8ll << 30};
 	struct proto_report r = {.state = PROTO_DONE, .inventory = &inv};
 	struct proto_nic nic = {.name = "eth0", .mac = b->mac};
-	struct proto_undriven dark = {"0000:00:0e.0", "8086:201d", "010400"};
+	struct proto_controller ctrl[] = {
+		{"0000:01:00.0", "144d:a80a", "010802", "nvme", b->hides},
+		{"0000:02:00.0", "144d:a80a", "010802", b->dead ? NULL : "nvme", NULL},
+		{"0000:00:0e.0", "8086:201d", "010400", NULL, NULL},
+	};
 
 	inv.dmi = (struct proto_dmi){.system_uuid = b->uuid, .serial = b->serial};
 	inv.nics.v = &nic;
 	inv.nics.n = 1;
-	inv.undriven.v = &dark;
-	inv.undriven.n = b->undriven;
+	inv.controllers.v = ctrl;
+	inv.controllers.n = b->undriven ? 3 : 2;
 	inv.drives.n = (size_t)drives_there(b);
 	inv.drives.v = arena_calloc(tmp, SERVER_DRIVES, sizeof(*inv.drives.v));
 	for (int i = 0; i < drives_there(b); i++) {

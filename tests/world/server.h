@@ -68,11 +68,13 @@ struct server {
 	bool no_kubelet;			  /* the image comes up, kubelet does not */
 	const char *says_uuid, *says_provider_id; /* kubelet's word for it; NULL: the truth */
 	const char *calls_uuid; /* its agent's, when it says hello; NULL: the truth */
-	int64_t wipe_ms; /* how long a wipe takes, with a word on it each second; 0: at once */
-	bool wipe_fails; /* the second drive cannot be erased */
-	bool drive_gone; /* the second drive was pulled out */
-	bool undriven;	 /* a storage controller has no driver in its agent */
-	bool spins;	 /* its drives are no flash */
+	int64_t wipe_ms;   /* how long a wipe takes, with a word on it each second; 0: at once */
+	bool wipe_fails;   /* the second drive cannot be erased */
+	bool drive_gone;   /* the second drive was pulled out */
+	bool undriven;	   /* a storage controller has no driver in its agent */
+	bool dead;	   /* the second drive's controller has lost its driver */
+	const char *hides; /* why the first one does not show all that it holds; NULL: it does */
+	bool spins;	   /* its drives are no flash */
 	const char *reboots_at; /* at this order ("wipe") the machine reboots, once */
 	bool mute;		/* its agent says hello and then nothing */
 	/* What its evidence says in place of what the agent was told; NULL: that. */

@@ -431,11 +431,42 @@ static void storage_without_a_driver_is_a_persons_decision(void **state)
 	assert_false(server_is_blank(b));
 	seen = json_at(b->object, "status", "inventory", "drives");
 	assert_int_equal(json_array_size(seen), 2);
-	world_patch_machine(b, json_pack("{s:O,s:{s:s,s:s}}", "drives", seen, "approval", "action",
-					 "Wipe", "id", "01"));
+	world_patch_machine(b, json_pack("{s:O,s:O,s:{s:s,s:s}}", "drives", seen, "controllers",
+					 json_at(b->object, "status", "inventory", "controllers"),
+					 "approval", "action", "Wipe", "id", "01"));
 	world_wait_state(b, "free", 900);
 	leaving_wait_event(&w, &w.host, "StorageNotDriven", "it is wiped without them");
 	world_stop(&w);
+}
+
+/* A controller that dies takes its drive with it; what the first inspection saw is not forgotten. */
+static void a_controller_that_lost_its_driver_or_hides_something_is_no_clean_machine(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct sim_world w;
+		struct server *b = &w.servers[0];
+		json_t *seen;
+
+		world_start(&w, 133 + i, 1);
+		world_replica(&w);
+		world_wait_state(b, "free", 1800);
+		seen = json_at(b->object, "spec", "controllers");
+		assert_int_equal(json_array_size(seen), 1);
+		assert_int_equal(json_int_at(json_array_get(seen, 0), "driven"), 2);
+		if (i)
+			b->hides = "namespace 2 cannot be attached: status 119h";
+		else
+			b->dead = true;
+		world_patch_machine(
+			b, json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
+		world_wait_state(b, "quarantined", 1800);
+		assert_string_equal(world_at(b, "status.quarantine.reason"),
+				    i ? "StorageHidden" : "InventoryMismatch");
+		assert_non_null(strstr(world_at(b, "status.quarantine.message"),
+				       i ? "namespace 2" : "2 of 144d:a80a with a driver"));
+		world_stop(&w);
+	}
 }
 
 /* A tenant's work runs on it, and nothing of that is known: its Machine was lost. */
@@ -595,6 +626,8 @@ int main(void)
 		cmocka_unit_test(a_refused_login_is_tried_once_more_at_a_request),
 		cmocka_unit_test(a_changed_drive_is_shown_and_may_be_approved),
 		cmocka_unit_test(storage_without_a_driver_is_a_persons_decision),
+		cmocka_unit_test(
+			a_controller_that_lost_its_driver_or_hides_something_is_no_clean_machine),
 		cmocka_unit_test(a_running_server_is_adopted_by_the_claim_that_it_serves),
 		cmocka_unit_test(a_server_whose_node_is_not_proved_is_not_adopted),
 		cmocka_unit_test(a_twin_that_comes_in_the_middle_stops_both),

@@ -112,6 +112,21 @@ static void many_zeros_before_a_mac_are_an_identity(void **state)
 			 UUID_EXACT);
 }
 
+static void both_spellings_have_one_key(void **state)
+{
+	char a[UUID_TEXT], b[UUID_TEXT];
+
+	(void)state;
+	assert_true(uuid_key(SMBIOS, a));
+	assert_true(uuid_key(SWAPPED, b));
+	assert_string_equal(a, b);
+	assert_true(uuid_key("44454c4c-0035-3410-8050-c6c04f314733", b));
+	assert_string_not_equal(a, b);
+	assert_false(uuid_key("00000000-0000-0000-0000-000000000000", a));
+	assert_false(uuid_key(NULL, a));
+	assert_string_equal(a, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +135,7 @@ int main(void)
 		cmocka_unit_test(what_reads_the_same_both_ways_is_not_called_swapped),
 		cmocka_unit_test(what_is_no_uuid_is_the_same_as_nothing),
 		cmocka_unit_test(a_makers_default_is_no_identity_in_either_order),
+		cmocka_unit_test(both_spellings_have_one_key),
 		cmocka_unit_test(many_zeros_before_a_mac_are_an_identity),
 	};
 

@@ -386,6 +386,84 @@ static void calls_keep_to_the_rate(void **state)
 	fake_api_stop(&f);
 }
 
+static void a_call_in_line_is_sent_however_many_are_before_it(void **state)
+{
+	struct fake_api f;
+	struct got g[30] = {0};
+
+	(void)state;
+	fake_api_start(&f, &(struct kube_client_spec){
+				   .qps = 1, .burst = 1, .timeout_ms = 5000, .line_ms = 60000});
+	for (int i = 0; i < 30; i++) {
+		g[i].f = &f;
+		if (i == 28)
+			kube_delete(f.c, &KUBE_NODES, NULL, "n", NULL, on_done, &g[i]);
+		else
+			kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g[i]);
+	}
+	fake_api_run(&f, 5500);
+	assert_int_equal(g[28].e.kind, ERR_UNAVAILABLE); /* decided on what was known then */
+	assert_int_equal(g[29].done, 0);
+	fake_api_run(&f, 25000);
+	assert_int_equal(f.requests, 29);
+	for (int i = 0; i < 30; i++)
+		if (i != 28)
+			assert_int_equal(g[i].e.kind, ERR_NOT_FOUND);
+	fake_api_stop(&f);
+}
+
+static bool serve_never(struct fake_api *f, struct httpd_req *q);
+
+static void what_was_in_line_has_its_whole_time_once_it_is_sent(void **state)
+{
+	struct fake_api f;
+	struct got g = {.f = &f}, h = {.f = &f};
+
+	(void)state;
+	fake_api_start(&f, &(struct kube_client_spec){
+				   .max_in_flight = 1, .timeout_ms = 5000, .line_ms = 60000});
+	f.serve = serve_never;
+	kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g);
+	kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &h);
+	fake_api_run(&f, 9000);
+	assert_int_equal(g.e.kind, ERR_TIMEOUT);
+	assert_int_equal(h.done, 0);
+	fake_api_run(&f, 2000);
+	assert_int_equal(h.e.kind, ERR_TIMEOUT);
+	fake_api_stop(&f);
+}
+
+static void the_line_is_bounded_and_can_be_cleared(void **state)
+{
+	static struct got g[KUBE_LINE_MAX + 3];
+	struct fake_api f;
+	struct got watch = {.f = &f};
+	unsigned refused = 0;
+
+	(void)state;
+	memset(g, 0, sizeof(g));
+	fake_api_start(&f, &(struct kube_client_spec){
+				   .qps = 1, .burst = 1, .timeout_ms = 5000, .line_ms = 60000});
+	for (int i = 0; i < KUBE_LINE_MAX + 3; i++) {
+		g[i].f = &f;
+		kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g[i]);
+	}
+	fake_api_run(&f, 100);
+	for (int i = 0; i < KUBE_LINE_MAX + 3; i++)
+		refused += g[i].e.kind == ERR_UNAVAILABLE;
+	assert_int_equal(refused, 3);
+	assert_int_equal(g[1].done, 0);
+	kube_client_clear_line(f.c);
+	assert_int_equal(g[1].done, 0); /* in a turn of its own */
+	fake_api_run(&f, 10);
+	assert_int_equal(g[1].e.kind, ERR_UNAVAILABLE);
+	assert_int_equal(g[KUBE_LINE_MAX - 1].e.kind, ERR_UNAVAILABLE);
+	kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &watch);
+	fake_api_run(&f, 3000);
+	assert_int_equal(watch.e.kind, ERR_NOT_FOUND);
+	fake_api_stop(&f);
+}
+
 static bool serve_never(struct fake_api *f, struct httpd_req *q)
 {
 	(void)f;
@@ -592,6 +670,9 @@ int main(void)
 		cmocka_unit_test(patches_say_their_type_and_conflicts_are_told),
 		cmocka_unit_test(objects_are_made_and_deleted_with_preconditions),
 		cmocka_unit_test(calls_keep_to_the_rate),
+		cmocka_unit_test(a_call_in_line_is_sent_however_many_are_before_it),
+		cmocka_unit_test(what_was_in_line_has_its_whole_time_once_it_is_sent),
+		cmocka_unit_test(the_line_is_bounded_and_can_be_cleared),
 		cmocka_unit_test(few_calls_are_in_flight_at_once_and_all_end_in_time),
 		cmocka_unit_test(a_cancelled_call_is_not_heard_of),
 		cmocka_unit_test(a_client_may_be_freed_by_a_reply),

@@ -217,7 +217,7 @@ static void pci(const char *address, const char *class, const char *id, const ch
 		assert_int_equal(symlink(driver, path), 0);
 }
 
-static void a_storage_controller_without_a_driver_is_named(void **state)
+static void storage_controllers_and_their_drivers_are_named(void **state)
 {
 	OWN(arena) a = arena_new();
 	struct proto_inventory inv;
@@ -229,16 +229,18 @@ static void a_storage_controller_without_a_driver_is_named(void **state)
 	pci("0000:00:14.0", "0x0c0330\n", "8086:a1af", NULL);
 	pci("0000:cc:00.0", "0x010700\n", "1000:00b2", NULL); /* a switch's, with no drive */
 	inventory_read(&m.host, a, &inv);
-	assert_int_equal(inv.undriven.n, 1);
-	assert_string_equal(inv.undriven.v[0].address, "0000:00:0e.0");
-	assert_string_equal(inv.undriven.v[0].id, "8086:201d");
-	assert_string_equal(inv.undriven.v[0].class, "010400");
+	assert_int_equal(inv.controllers.n, 2);
+	assert_string_equal(inv.controllers.v[0].address, "0000:00:0e.0");
+	assert_string_equal(inv.controllers.v[0].id, "8086:201d");
+	assert_string_equal(inv.controllers.v[0].class, "010400");
+	assert_null(inv.controllers.v[0].driver);
+	assert_string_equal(inv.controllers.v[1].driver, "ahci");
 	for (int i = 0; i < 100; i++) {
 		snprintf(address, sizeof(address), "0001:%02x:00.0", i);
 		pci(address, "0x010700\n", "1000:00a5", NULL);
 	}
 	inventory_read(&m.host, a, &inv);
-	assert_int_equal(inv.undriven.n, PROTO_UNDRIVEN_MAX);
+	assert_int_equal(inv.controllers.n, PROTO_CONTROLLERS_MAX);
 }
 
 static void the_machine_says_who_it_is_and_what_it_has(void **state)
@@ -313,7 +315,7 @@ int main(void)
 		T(the_boot_partitions_of_an_emmc_are_no_drives_of_their_own),
 		T(a_drive_without_a_size_is_a_drive_all_the_same),
 		T(two_drives_of_one_name_are_both_seen),
-		T(a_storage_controller_without_a_driver_is_named),
+		T(storage_controllers_and_their_drivers_are_named),
 		T(the_machine_says_who_it_is_and_what_it_has),
 		T(an_empty_machine_has_nothing),
 		T(modules_are_found_by_the_aliases_of_the_hardware),

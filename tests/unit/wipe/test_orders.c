@@ -1,5 +1,6 @@
 #include "wipe/orders.h"
 
+#include <unistd.h>
 #include "base/mem.h"
 #include "tests/unit/wipe/agent_rig.h"
 #include "wipe/verify.h"
@@ -326,6 +327,97 @@ static void evidence_for_another_machine_is_not_signed(void **state)
 	assert_string_equal(agent_rig_order(&verify)->reason, "IdentityMismatch");
 }
 
+static void driver_of(const char *address)
+{
+	char link[256];
+
+	snprintf(link, sizeof(link), "%s/bus/pci/devices/%s/driver", agent_rig.m.sys, address);
+	assert_int_equal(symlink("../../drivers/nvme", link), 0);
+}
+
+/* Nobody wiped it, and the machine would be offered with it. */
+static void a_drive_that_came_during_the_wipe_fails_it(void **state)
+{
+	struct proto_order wipe = {.seq = 1,
+				   .id = "op/wipe",
+				   .fence = 1,
+				   .kind = PROTO_WIPE,
+				   .nonce = NONCE,
+				   .samples = 100};
+	struct proto_order verify = wipe, stamp = {.seq = 3,
+						   .id = "op/stamp",
+						   .fence = 1,
+						   .kind = PROTO_WRITE,
+						   .what = PROTO_WRITE_STAMP,
+						   .record = "gpu-1-41-1",
+						   .stamp = DIGEST};
+
+	verify.seq = 2;
+	verify.id = "op/verify";
+	verify.kind = PROTO_VERIFY;
+	verify.evidence = &evidence;
+	for (int i = 0; i < 3; i++) {
+		const struct proto_report *r;
+		struct evidence got;
+		struct err e;
+
+		agent_rig_teardown(state);
+		agent_rig_setup(state);
+		assert_int_equal(agent_rig_order(&wipe)->state, PROTO_DONE);
+		if (i == 0) {
+			machine_drive(&agent_rig.m, "sdb", "naa.5000\n", DRIVE);
+		} else {
+			machine_file(&agent_rig.m, "sys/bus/pci/devices/0000:01:00.0/class",
+				     "0x010802\n");
+			machine_file(&agent_rig.m, "sys/bus/pci/devices/0000:01:00.0/vendor",
+				     "0x144d\n");
+			machine_file(&agent_rig.m, "sys/bus/pci/devices/0000:01:00.0/device",
+				     "0xa80a\n");
+			if (i == 2)
+				driver_of("0000:01:00.0");
+		}
+		r = agent_rig_order(&verify);
+		assert_int_equal(r->state, PROTO_DONE);
+		assert_ok(evidence_open(r->envelope, agent_rig.hello.public_key, NULL, 0,
+					agent_rig.arena, &got, &e),
+			  &e);
+		assert_int_equal(got.verdict, WIPE_FAIL);
+		assert_int_equal(got.inventory.extra.n, 1);
+		assert_string_equal(got.inventory.extra.v[0],
+				    i ? "controller.144d:a80a.0000:01:00.0" : "naa.5000");
+		assert_int_equal(got.inventory.seen, 3);
+		verify.seq = 4 + i; /* once more: it is named once */
+		verify.id = "op/verify-2";
+		r = agent_rig_order(&verify);
+		assert_ok(evidence_open(r->envelope, agent_rig.hello.public_key, NULL, 0,
+					agent_rig.arena, &got, &e),
+			  &e);
+		assert_int_equal(got.inventory.extra.n, 1);
+		verify.seq = 2;
+		verify.id = "op/verify";
+		stamp.seq = 9;
+		assert_string_equal(agent_rig_order(&stamp)->reason, "NotWiped");
+	}
+}
+
+static void a_controller_that_hides_something_fails_the_wipe(void **state)
+{
+	struct proto_order wipe = {
+		.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
+	const struct proto_report *r;
+
+	(void)state;
+	machine_file(&agent_rig.m, "sys/bus/pci/devices/0000:01:00.0/class", "0x010802\n");
+	machine_file(&agent_rig.m, "sys/bus/pci/devices/0000:01:00.0/vendor", "0x144d\n");
+	machine_file(&agent_rig.m, "sys/bus/pci/devices/0000:01:00.0/device", "0xa80a\n");
+	driver_of("0000:01:00.0");
+	r = agent_rig_order(&wipe);
+	assert_int_equal(r->state, PROTO_FAILED);
+	assert_string_equal(r->reason, "StorageHidden");
+	assert_string_equal(r->message,
+			    "controller 144d:a80a at 0000:01:00.0: the controller did not come up");
+}
+
 static void a_machine_without_drives_was_not_wiped(void **state)
 {
 	struct proto_order wipe = {
@@ -366,6 +458,8 @@ int main(void)
 		T(one_failed_drive_does_not_stop_the_others),
 		T(nothing_is_verified_that_was_not_wiped_in_this_boot),
 		T(evidence_for_another_machine_is_not_signed),
+		T(a_controller_that_hides_something_fails_the_wipe),
+		T(a_drive_that_came_during_the_wipe_fails_it),
 		T(a_machine_without_drives_was_not_wiped),
 		T(a_drive_without_a_size_fails_the_wipe),
 	};

@@ -53,6 +53,34 @@ static void a_change_is_seen_within_half_a_minute_and_told_once(void **state)
 	assert_int_equal(d->secret_changes, 2);
 }
 
+/* One for each machine and tenant: they are not all read every 30 s. */
+static void of_many_a_few_are_read_in_a_second_and_what_is_expected_first(void **state)
+{
+	struct bench *d = *state;
+	char name[32];
+
+	for (int i = 0; i < 600; i++) {
+		str_format(name, sizeof(name), "bmc-%d", i);
+		if (i < 3)
+			bench_secret(d, name, "password", "old", NULL, NULL);
+		want(d, name);
+	}
+	bench_run(d, 60000);
+	assert_string_equal(value(d, "bmc-1", "password"), "old");
+	bench_secret(d, "bmc-1", "password", "new", NULL, NULL);
+	bench_secret(d, "bmc-2", "password", "new", NULL, NULL);
+	secrets_expect(d->c.secrets, NULL, "bmc-1");
+	bench_run(d, 31000);
+	assert_string_equal(value(d, "bmc-1", "password"), "new");
+	bench_run(d, 132000); /* 600 at 5 a second, and a tenth */
+	assert_string_equal(value(d, "bmc-2", "password"), "new");
+	/* It changed: from now on in its turn. */
+	bench_run(d, 31000);
+	bench_secret(d, "bmc-1", "password", "newer", NULL, NULL);
+	bench_run(d, 60000);
+	assert_string_equal(value(d, "bmc-1", "password"), "new");
+}
+
 static void an_absent_secret_is_looked_for_again(void **state)
 {
 	struct bench *d = *state;
@@ -183,6 +211,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_secret_is_read_when_it_is_first_wanted),
 		T(a_change_is_seen_within_half_a_minute_and_told_once),
+		T(of_many_a_few_are_read_in_a_second_and_what_is_expected_first),
 		T(an_absent_secret_is_looked_for_again),
 		T(a_secret_that_may_not_be_read_is_denied_until_it_may),
 		T(values_are_kept_while_the_api_fails),

@@ -84,9 +84,62 @@ static void of_many_drives_the_first_are_named(void **state)
 	assert_non_null(strstr(e.text, " and 99 more"));
 }
 
+static void controllers_that_went_lost_their_driver_or_hide_something_are_named(void **state)
+{
+	struct provider_object_instance_type type = {.name = "h100"};
+	struct provider_object p = {.spec.instance_types = {&type, 1}};
+	struct object_controller wanted[] = {{.id = "144d:a80a", .driven = 2},
+					     {.id = "8086:201d", .dark = 1}};
+	struct machine_identity who = {.system_uuid = UUID, .serial_number = "S1"};
+	struct machine m = {
+		.spec = {.instance_type = "h100", .identity = &who, .controllers = {wanted, 2}}};
+	struct proto_controller found[] = {
+		{.address = "0000:01:00.0", .id = "144d:a80a", .driver = "nvme"},
+		{.address = "0000:00:0e.0", .id = "8086:201d"},
+		{.address = "0000:02:00.0", .id = "144d:a80a", .driver = "nvme"},
+		{.address = "0000:00:17.0", .id = "8086:a182", .driver = "ahci"},
+	};
+	struct proto_inventory inv = {.dmi = {.system_uuid = UUID, .serial = "S1"},
+				      .controllers = {found, 4}};
+	OWN(arena) a = arena_new();
+	struct err e;
+
+	(void)state;
+	assert_int_equal(inventory_misfit(&m, &p, &inv, &e),
+			 REASON_NONE); /* one more with a driver has nothing */
+	assert_int_equal(inventory_controllers(&inv, a).n, 3);
+	found[2].driver = NULL;
+	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_InventoryMismatch);
+	assert_string_equal(e.text,
+			    "spec.controllers: 2 of 144d:a80a with a driver, the agent found 1");
+	wanted[0].driven = 1;
+	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_InventoryMismatch);
+	assert_string_equal(e.text,
+			    "spec.controllers: 0 of 144d:a80a without a driver, the agent found 1");
+	wanted[0].dark = 1;
+	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_NONE);
+	found[3].driver = NULL; /* nobody approved this one */
+	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_InventoryMismatch);
+	assert_string_equal(e.text,
+			    "spec.controllers: 0 of 8086:a182 without a driver, the agent found 1");
+	inv.controllers.n = 0;
+	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_InventoryMismatch);
+	assert_string_equal(e.text,
+			    "spec.controllers: 1 of 144d:a80a with a driver, the agent found 0");
+	inv.controllers.n = 4;
+	m.spec.controllers.n = 0; /* not inspected yet */
+	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_NONE);
+	found[0].fault = "the controller is dead";
+	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_StorageHidden);
+	assert_string_equal(e.text,
+			    "storage controller 144d:a80a at 0000:01:00.0: the controller is dead");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			controllers_that_went_lost_their_driver_or_hide_something_are_named),
 		cmocka_unit_test(drives_that_are_too_many_or_others_are_named),
 		cmocka_unit_test(of_many_drives_the_first_are_named),
 	};

@@ -1,0 +1,36 @@
+#ifndef CONTROLLER_HARDWARE_MACHINE_INDEX_H
+#define CONTROLLER_HARDWARE_MACHINE_INDEX_H
+
+#include <stdbool.h>
+#include "api/kinds.h"
+#include "base/own.h"
+
+/*
+ * machine_index: which Machines have this in their spec?  For what would otherwise be a look at all of them: two
+ * Machines for one server at each act, whom a Secret or a Node is about.
+ *
+ * Kept in step with the cache of Machines by whoever reads that (controller/controller.c): a Machine is put before
+ * anybody else hears of its change.  On the loop thread.
+ */
+struct machine_index;
+
+enum machine_key {
+	MACHINE_BY_UUID,    /* spec.identity.systemUUID, in either order of its bytes */
+	MACHINE_BY_SERIAL,  /* spec.identity.serialNumber; no makers' defaults */
+	MACHINE_BY_ADDRESS, /* spec.bmc.address; case and slashes at the end do not count */
+	MACHINE_BY_SECRET, /* spec.bmc.credentialsSecretRef and spec.bmc.tls.caSecretRef, by name */
+	MACHINE_KEYS,
+};
+
+struct machine_index *machine_index_new(void);
+void machine_index_free(struct machine_index *x);
+DEFINE_OWN(machine_index)
+
+/* It is this by now; m NULL: it has gone. */
+void machine_index_put(struct machine_index *x, const char *name, const struct machine *m);
+
+/* The names of those that have it, until fn says false.  fn may not put. */
+void machine_index_each(const struct machine_index *x, enum machine_key key, const char *value,
+			bool (*fn)(const char *machine, void *arg), void *arg);
+
+#endif
