@@ -11,7 +11,7 @@
  *
  * While the world is held, as a plan is made of it in slices, it stays as it is: what changed is marked, and read from the
  * caches when it is released, so that many changes of one thing cost one.
- * Tests: tests/unit/controller/claims/test_provisioner.c
+ * Tests: tests/unit/controller/claims/test_provisioner.c, tests/unit/controller/claims/test_world_sync.c
  */
 struct avoided;
 struct failing;
