@@ -31,8 +31,7 @@
 
 #define SETTLE_MS 50 /* changes come in bursts: one plan for all of them */
 #define RETRY_MS 2000
-#define SLICE_WORK 300000 /* units of plan_step(): about 3 ms */
-#define SLICE_PODS 250	  /* told in one turn */
+#define SLICE_PODS 250 /* told in one turn */
 
 struct provisioner {
 	struct context *c;
@@ -224,7 +223,7 @@ static void on_slice(void *arg)
 		return;
 	}
 	if (!s->plan) {
-		s->plan = plan_step(s->run, SLICE_WORK);
+		s->plan = plan_step(s->run, PLAN_SLICE);
 		if (s->plan)
 			on_ready(s);
 	} else {
@@ -256,7 +255,7 @@ static void on_plan(void *arg)
 	world_sync_hold(s->sync);
 	s->arena = arena_new();
 	s->run = plan_begin(world_sync_world(s->sync), loop_wall(c->loop), s->arena);
-	on_slice(s);
+	loop_timer_start(&s->slice, 0);
 }
 
 struct world_sync *provisioner_sync(struct provisioner *s)
