@@ -7,7 +7,8 @@
 
 /*
  * pod_events: the event on each waiting pod: its place, the claim that is made for it, or why there is none.
- * The log says the same once.  The same text becomes an event again after five minutes.
+ * The log says the same once.  The same text becomes an event again after five minutes, and so does another place in the
+ * queue.
  * Tests: tests/unit/controller/claims/test_provisioner.c, tests/world/test_stop_line.c
  */
 struct eta;
