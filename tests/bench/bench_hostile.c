@@ -417,7 +417,7 @@ static void bench_read(void)
 
 	entry_print(&(struct entry){"hostile_tenant_read_mb", "MB", "lower", with.mb, 192,
 				    "ordinary pods", without.mb, BIG_PODS + FULL_PODS});
-	entry_print(&(struct entry){"hostile_tenant_read_ms", "ms", "lower", with.turn_ms, 50,
+	entry_print(&(struct entry){"hostile_tenant_read_ms", "ms", "lower", with.turn_ms, 20,
 				    "ordinary pods", without.turn_ms, BIG_PODS + FULL_PODS});
 }
 
