@@ -15,6 +15,8 @@
 #include "planner/room.h"
 #include "planner/supply.h"
 
+#define POD_WORK 20 /* units of what is done once for each pod */
+
 const char *const plan_reason_names[] = {
 	[PLAN_NO_POOL] = "NoPool",
 	[PLAN_POOL_PAUSED] = "PoolPaused",
@@ -165,8 +167,6 @@ static void count_requests(struct planning *p, struct plan_class *c)
 	c->requests[0] = planning_add(c->requests[0], 1);
 }
 
-/* --- the queue ----------------------------------------------------------------------------------- */
-
 static void set_share(const struct plan_tenant *t, struct queued *q)
 {
 	const struct quantity *held = resources_get(&t->tally.held, PLANNING_GPU);
@@ -176,31 +176,6 @@ static void set_share(const struct plan_tenant *t, struct queued *q)
 	q->share_high = (uint64_t)(share >> 64);
 	q->share_low = (uint64_t)share;
 	q->tenant_priority = t->it->priority;
-}
-
-static struct queued **queue(struct planning *p, size_t *n)
-{
-	struct queued *all, **q;
-
-	*n = 0;
-	for (const struct world_one *pod = p->w->pending; pod; pod = pod->after)
-		++*n;
-	all = arena_calloc(p->a, *n + 1, sizeof(*all));
-	q = arena_calloc(p->a, *n + 1, sizeof(struct queued *));
-	*n = 0;
-	for (const struct world_one *pod = p->w->pending; pod; pod = pod->after) {
-		struct plan_class *c =
-			pod->unschedulable && !pod->daemon ? class_of(p, pod->shape) : NULL;
-
-		if (!c || !c->tenant->it)
-			continue;
-		all[*n] = (struct queued){.pod = pod, .class_ = c};
-		set_share(c->tenant, &all[*n]);
-		q[*n] = &all[*n];
-		++*n;
-	}
-	queue_sort(q, *n, p->a);
-	return q;
 }
 
 /* --- places --------------------------------------------------------------------------------------- */
@@ -307,7 +282,7 @@ static void serve(struct planning *p, const struct queued *q, struct plan_pod *o
 	const struct plan_side *side =
 		p->topology ? topology_side(p->topology, q->pod->side) : NULL;
 
-	planning_charge(p, c->tenant, 20);
+	planning_charge(p, c->tenant, POD_WORK);
 	if (c->pod->unsupported) {
 		if (!c->nreasons)
 			refuse(p, c, PLAN_UNSUPPORTED,
@@ -333,16 +308,17 @@ static void serve(struct planning *p, const struct queued *q, struct plan_pod *o
 
 /* --- in slices ----------------------------------------------------------------------------------- */
 
-enum phase { SIDES, MEET, ROOM, BOUND, PODS, READY };
+enum phase { QUEUE, SORT, COUNT, SHAPES, SIDES, MEET, ROOM, BOUND, PODS, READY };
 
 struct plan_run {
 	struct planning p;
 	enum phase phase;
 	uint64_t until; /* p.work at which the slice ends */
-	struct queued **q;
-	size_t n, at;	    /* of q; of what the phase goes through */
-	struct map_iter it; /* the same, where that is a map */
-	bool more;
+	struct queued *all, **q;
+	size_t n, at;		     /* of q; of what the phase goes through */
+	struct map_iter it;	     /* the same, where that is a map */
+	const struct world_one *one; /* the same, of the pending */
+	bool more, asked;
 };
 
 static bool slice_is_over(const struct plan_run *r)
@@ -360,22 +336,75 @@ static void enter(struct plan_run *r, enum phase phase, const struct map *all)
 static void start(struct plan_run *r)
 {
 	struct planning *p = &r->p;
-	const struct world_list *nodes = world_nodes(p->w), *claims = world_claims(p->w);
-	struct map_iter it;
-	bool asked = false;
+	size_t n = 0;
 
-	p->supply = supply_new(p, claims);
+	p->supply = supply_new(p, world_claims(p->w));
 	want(p, "pods");
-	r->q = queue(p, &r->n);
+	for (const struct world_one *pod = p->w->pending; pod; pod = pod->after)
+		n++;
+	r->all = arena_calloc(p->a, n + 1, sizeof(*r->all));
+	r->q = arena_calloc(p->a, n + 1, sizeof(struct queued *));
+	r->one = p->w->pending;
+	enter(r, QUEUE, NULL);
+}
+
+static void do_queue(struct plan_run *r)
+{
+	struct planning *p = &r->p;
+
+	for (; r->one && !slice_is_over(r); r->one = r->one->after) {
+		const struct world_one *pod = r->one;
+		struct plan_class *c =
+			pod->unschedulable && !pod->daemon ? class_of(p, pod->shape) : NULL;
+
+		p->work += POD_WORK;
+		if (!c || !c->tenant->it)
+			continue;
+		r->all[r->n] = (struct queued){.pod = pod, .class_ = c};
+		set_share(c->tenant, &r->all[r->n]);
+		r->q[r->n] = &r->all[r->n];
+		r->n++;
+	}
+	if (!r->one)
+		enter(r, SORT, NULL);
+}
+
+static void do_sort(struct plan_run *r)
+{
+	struct planning *p = &r->p;
+	const struct world_list *nodes = world_nodes(p->w), *claims = world_claims(p->w);
+
+	queue_sort(r->q, r->n, p->a);
 	open_columns(p, nodes, claims);
 	look_for_soft(p, nodes, claims);
-	for (size_t i = 0; i < r->n; i++)
-		count_requests(p, r->q[i]->class_);
-	map_for_each (it, p->w->shapes)
-		asked |= ((struct world_shape *)it.value)->pod.topology.n != 0;
-	if (asked)
+	p->work += POD_WORK * r->n;
+	enter(r, COUNT, NULL);
+}
+
+static void do_count(struct plan_run *r)
+{
+	for (; r->at < r->n && !slice_is_over(r); r->at++) {
+		count_requests(&r->p, r->q[r->at]->class_);
+		r->p.work += POD_WORK;
+	}
+	if (r->at == r->n)
+		enter(r, SHAPES, r->p.w->shapes);
+}
+
+/* Does any pod ask for a place for the sake of others? */
+static void do_shapes(struct plan_run *r)
+{
+	struct planning *p = &r->p;
+
+	for (; r->more && !r->asked && !slice_is_over(r);
+	     r->more = map_next(p->w->shapes, &r->it)) {
+		r->asked = ((struct world_shape *)r->it.value)->pod.topology.n != 0;
+		p->work += POD_WORK / 2;
+	}
+	if (r->asked)
 		p->topology = topology_new(p);
-	enter(r, asked ? SIDES : ROOM, asked ? p->w->shapes : NULL);
+	if (r->asked || !r->more)
+		enter(r, r->asked ? SIDES : ROOM, r->asked ? p->w->shapes : NULL);
 }
 
 static void do_sides(struct plan_run *r)
@@ -453,8 +482,9 @@ struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a)
 struct plan *plan_step(struct plan_run *r, uint64_t units)
 {
 	static void (*const does[])(struct plan_run * r) = {
-		[SIDES] = do_sides, [MEET] = do_meet, [ROOM] = do_room,
-		[BOUND] = do_bound, [PODS] = do_pods,
+		[QUEUE] = do_queue,   [SORT] = do_sort,	  [COUNT] = do_count,
+		[SHAPES] = do_shapes, [SIDES] = do_sides, [MEET] = do_meet,
+		[ROOM] = do_room,     [BOUND] = do_bound, [PODS] = do_pods,
 	};
 
 	r->until = units > UINT64_MAX - r->p.work ? UINT64_MAX : r->p.work + units;

@@ -84,6 +84,7 @@ struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a);
  * plan; its pods that are left then get PLAN_OVER_BUDGET, and nobody else waits longer for it.
  */
 #define PLAN_WORK ((uint64_t)10000000)
+#define PLAN_SLICE ((uint64_t)200000) /* for one turn of a loop: some 2 to 5 ms */
 struct plan_run;
 struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a);
 /* About so many units.  The plan, once it is ready; NULL: not yet. */

@@ -93,6 +93,8 @@ struct topology {
 	size_t nsides, sides_cap;
 	struct topology_view view;
 	int *scratch;
+	struct topology_group **found; /* scratch */
+	size_t found_cap;
 };
 
 /* --- growing arrays in the arena ----------------------------------------------------------------- */
@@ -238,19 +240,25 @@ struct plan_side *topology_side(struct topology *t, struct world_shape *shape)
 static void meet(struct topology *t, struct plan_side *s)
 {
 	const struct tenant_topology *of = s->tenant->topology;
+	size_t n = 0, bans = 0;
 
-	if (!of)
+	if (!of || s->tenant->over)
 		return;
-	s->counted = arena_calloc(t->a, of->n + s->nrules + 1, sizeof(struct topology_group *));
-	s->bans = arena_calloc(t->a, of->n + 1, sizeof(struct topology_group *));
+	t->found = wider(t->a, t->found, &t->found_cap, of->n, sizeof(struct topology_group *));
 	for (size_t i = 0; i < of->n && !s->tenant->over; i++) {
 		planning_charge(t->p, s->tenant, of->groups[i]->cost);
 		if (!selects(of->groups[i], s->pod))
 			continue;
-		if (of->groups[i]->carriers)
-			s->bans[s->nbans++] = of->groups[i];
+		t->found[n++] = of->groups[i];
+		bans += of->groups[i]->carriers;
+	}
+	s->counted = arena_calloc(t->a, n - bans + s->nrules + 1, sizeof(struct topology_group *));
+	s->bans = arena_calloc(t->a, bans + 1, sizeof(struct topology_group *));
+	for (size_t i = 0; i < n; i++) {
+		if (t->found[i]->carriers)
+			s->bans[s->nbans++] = t->found[i];
 		else
-			s->counted[s->ncounted++] = of->groups[i];
+			s->counted[s->ncounted++] = t->found[i];
 	}
 	for (size_t i = 0; i < s->nrules; i++)
 		if (s->rules[i].it->kind == WORLD_APART)

@@ -95,6 +95,15 @@ static struct reader reader_of(struct pod_events *w, const struct plan_pod *p, s
 	return r;
 }
 
+/* What of a text is news.  A place is none by itself: any tenant can move all others' pods in the queue, as
+ * often as it likes. */
+static const char *news_in(const char *text)
+{
+	const char *end = str_starts(text, "place ") ? strchr(text, ':') : NULL;
+
+	return end ? end : text;
+}
+
 /* more: comes after the text, and is no news by itself; "" none. */
 static void tell(const struct reader *r, const char *type, const char *reason, const char *text,
 		 const char *more)
@@ -105,12 +114,12 @@ static void tell(const struct reader *r, const char *type, const char *reason, c
 	struct kube_ref ref = {
 		.api_version = "v1", .kind = "Pod", .ns = p->ns, .name = p->name, .uid = p->uid};
 	int64_t now = loop_now(r->w->c->loop);
-	bool same = last->at && strncmp(last->text, text, sizeof(last->text) - 1) == 0;
+	bool same = last->at && strncmp(last->text, news_in(text), sizeof(last->text) - 1) == 0;
 
 	if (!t || !t->events || (same && now - last->at < TELL_AGAIN_MS))
 		return;
 	last->at = now;
-	str_copy(last->text, sizeof(last->text), text);
+	str_copy(last->text, sizeof(last->text), news_in(text));
 	kube_event(t->events, &ref, type, reason, "Provision",
 		   arena_printf(r->a, "%s%s", text, more));
 	if (!same && tenant_may_log(t))
@@ -210,12 +219,12 @@ static int64_t tell_room(const struct reader *r)
 }
 
 int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan,
-			   const struct pod_events_hold *held)
+			   const struct pod_events_hold *held, size_t from, size_t n)
 {
 	OWN(arena) a = arena_new();
 	int64_t first = 0, left;
 
-	for (size_t i = 0; i < plan->npods; i++) {
+	for (size_t i = from; i < plan->npods && i - from < n; i++) {
 		const struct plan_pod *p = &plan->pods[i];
 		const struct reader r = reader_of(w, p, a);
 

@@ -7,7 +7,8 @@
 
 /*
  * pod_events: the event on each waiting pod: its place, the claim that is made for it, or why there is none.
- * The log says the same once.  The same text becomes an event again after five minutes.
+ * The log says the same once.  The same text becomes an event again after five minutes, and so does another place in the
+ * queue.
  * Tests: tests/unit/controller/claims/test_provisioner.c, tests/world/test_stop_line.c
  */
 struct eta;
@@ -26,10 +27,10 @@ struct pod_events_hold {
 	int64_t until;		  /* wall ms; 0: unknown */
 };
 
-/* One plan, with a hold for each of its claims.  Returns after how many ms there is more to tell if nothing
- * changes; 0: never. */
+/* Pods of one plan, n at most, from the given one on, with a hold for each of its claims.  Returns after how many ms
+ * there is more to tell of them if nothing changes; 0: never. */
 int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan,
-			   const struct pod_events_hold *held);
+			   const struct pod_events_hold *held, size_t from, size_t n);
 
 /* The pod has gone, or has its place. */
 void pod_events_forget(struct pod_events *w, const char *tenant, const char *ns, const char *pod);

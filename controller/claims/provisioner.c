@@ -1,5 +1,7 @@
 /*
- * provisioner: one plan after a burst of changes; its claims are created, its pods are told.  What
+ * provisioner: one plan after a burst of changes, in slices, so that the loop goes on; its claims are created, its
+ * pods are told, in slices as well.  Until then the world is held: the plan is of what was there when it
+ * began.  What
  * it plans on is kept by claims/world_sync.c, who pauses it by claims/stop_line.c and
  * claims/failing.c.
  */
@@ -22,28 +24,42 @@
 #include "controller/claims/world_sync.h"
 #include "controller/core/counters.h"
 #include "controller/rules/claim.h"
+#include "controller/tenant/status.h"
 #include "controller/tenant/tenant.h"
 #include "planner/plan.h"
 #include "planner/world_impl.h"
 
 #define SETTLE_MS 50 /* changes come in bursts: one plan for all of them */
 #define RETRY_MS 2000
+#define SLICE_PODS 250 /* told in one turn */
 
 struct provisioner {
 	struct context *c;
+	const struct tenants *tenants;
 	struct world_sync *sync;
 	struct avoided *avoided;
 	struct failing *failing;
 	struct loop_timer timer;
 	struct loop_timer later; /* the first back-off ends, or there is more to tell */
-	unsigned creating;	 /* claims in flight */
+	/* The plan that is being made or told; run NULL: none. */
+	struct plan_run *run;
+	struct arena *arena;
+	struct plan *plan; /* ready */
+	struct pod_events_hold *held;
+	size_t told;   /* pods of it */
+	int64_t first; /* ms until there is more to do if nothing changes; 0: never */
+	bool again;    /* something changed meanwhile */
+	struct loop_timer slice;
+	unsigned creating; /* claims in flight */
 	struct pod_events *pod_events;
 	struct metric *plans, *pending;
 };
 
 void provisioner_kick(struct provisioner *s)
 {
-	if (!loop_timer_active(&s->timer))
+	if (s->run)
+		s->again = true;
+	else if (!loop_timer_active(&s->timer))
 		loop_timer_start(&s->timer, SETTLE_MS);
 }
 
@@ -99,13 +115,35 @@ static struct pod_events_hold hold_of(const struct provisioner *s, struct stop_l
 	} else if (h.stop.scope) {
 		stop_line_sent(l, &at);
 	}
+	/* Told in later turns, when what the caches had may be gone. */
+	h.stop.scope = arena_strdup(s->arena, h.stop.scope);
+	h.stop.name = arena_strdup(s->arena, h.stop.name);
+	h.stop.reason = arena_strdup(s->arena, h.stop.reason);
 	return h;
+}
+
+/* The world waited for the plan, the objects did not. */
+static bool still_wanted(const struct provisioner *s, const struct plan_claim *p)
+{
+	const struct node_pool *pool = CTX_GET(s->c, OBJECT_NODE_POOL, node_pool, p->pool);
+	const struct virtual_cluster *vc =
+		CTX_GET(s->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, p->tenant);
+	const struct machine *m = CTX_GET(s->c, OBJECT_MACHINE, machine, p->machine);
+
+	return pool && !pool->spec.paused && !pool->meta.deletion_timestamp && vc &&
+	       !vc->spec.paused && !vc->meta.deletion_timestamp && m &&
+	       str_eq(m->status.state, "free") && m->status.clean && !m->status.claim_ref &&
+	       !m->meta.deletion_timestamp;
 }
 
 static void create(struct provisioner *s, const struct plan_claim *p)
 {
 	struct err e;
-	json_t *o = claims_build(s->c, p, &e);
+	json_t *o;
+
+	if (!still_wanted(s, p)) /* the next plan, which is due, has another answer */
+		return;
+	o = claims_build(s->c, p, &e);
 
 	if (!o) {
 		log_warn("claim not built", LOG_E(&e));
@@ -116,38 +154,108 @@ static void create(struct provisioner *s, const struct plan_claim *p)
 	json_decref(o);
 }
 
+/* The plan is done with, or given up. */
+static void plan_over(struct provisioner *s)
+{
+	if (!s->run)
+		return;
+	loop_timer_stop(&s->slice);
+	plan_end(s->run);
+	s->run = NULL;
+	s->plan = NULL;
+	arena_free(s->arena);
+	s->arena = NULL;
+	world_sync_release(s->sync);
+	if (s->again)
+		provisioner_kick(s);
+	s->again = false;
+}
+
+/* Who has pods that the plan left aside, and who has no longer. */
+static void tell_budgets(struct provisioner *s)
+{
+	OWN(map) over = map_new(NULL);
+	struct map_iter it;
+
+	for (size_t i = 0; i < s->plan->npods; i++) {
+		const struct plan_pod *p = &s->plan->pods[i];
+
+		if (p->outcome == PLAN_NOTHING && p->nreasons &&
+		    p->reasons[0].code == PLAN_OVER_BUDGET && !map_has(over, p->tenant))
+			map_put(over, p->tenant, s);
+	}
+	map_for_each (it, s->tenants->map)
+		if (tenant_budget_plan(it.value, map_has(over, it.key)))
+			tenant_status_write(it.value);
+}
+
+/* In the turn in which the plan is ready: claims first, nobody waits for words. */
+static void on_ready(struct provisioner *s)
+{
+	struct stop_line *l = stop_line_read(s->c, s->arena);
+	const struct plan *plan = s->plan;
+
+	metric_add(s->plans, NULL, 1);
+	metric_set(s->pending, NULL, (double)plan->npods);
+	s->held = arena_calloc(s->arena, plan->nclaims + 1, sizeof(*s->held));
+	s->told = 0;
+	s->first = 0;
+	for (size_t i = 0; i < plan->nclaims; i++) {
+		s->held[i] = hold_of(s, l, &plan->claims[i]);
+		if (s->held[i].until && (!s->first || s->held[i].until < s->first))
+			s->first = s->held[i].until;
+	}
+	if (s->first)
+		s->first -= loop_wall(s->c->loop);
+	for (size_t i = 0; i < plan->nclaims; i++)
+		if (!s->held[i].line && !s->held[i].backing_off)
+			create(s, &plan->claims[i]);
+	tell_budgets(s);
+}
+
+static void on_slice(void *arg)
+{
+	struct provisioner *s = arg;
+	int64_t more;
+
+	if (!s->c->leading) {
+		plan_over(s);
+		return;
+	}
+	if (!s->plan) {
+		s->plan = plan_step(s->run, PLAN_SLICE);
+		if (s->plan)
+			on_ready(s);
+	} else {
+		more = pod_events_of_plan(s->pod_events, s->plan, s->held, s->told, SLICE_PODS);
+		s->told += SLICE_PODS;
+		if (more && (!s->first || more < s->first))
+			s->first = more;
+	}
+	if (!s->plan || s->told < s->plan->npods) {
+		loop_timer_start(&s->slice, 0);
+		return;
+	}
+	if (s->first)
+		loop_timer_start(&s->later, s->first);
+	plan_over(s);
+}
+
 static void on_plan(void *arg)
 {
 	struct provisioner *s = arg;
 	struct context *c = s->c;
-	OWN(arena) a = arena_new();
-	struct plan *plan;
-	struct stop_line *l;
-	struct pod_events_hold *held;
-	int64_t first = 0, more;
 
+	if (s->run) {
+		s->again = true;
+		return;
+	}
 	if (!c->leading || !c->ready || s->creating)
 		return;
-	plan = plan_make(world_sync_world(s->sync), loop_wall(c->loop), a);
-	metric_add(s->plans, NULL, 1);
-	metric_set(s->pending, NULL, (double)plan->npods);
-	l = stop_line_read(c, a);
-	held = arena_calloc(a, plan->nclaims + 1, sizeof(*held));
-	for (size_t i = 0; i < plan->nclaims; i++) {
-		held[i] = hold_of(s, l, &plan->claims[i]);
-		if (held[i].until && (!first || held[i].until < first))
-			first = held[i].until;
-	}
-	if (first)
-		first -= loop_wall(c->loop);
-	more = pod_events_of_plan(s->pod_events, plan, held);
-	if (more && (!first || more < first))
-		first = more;
-	if (first)
-		loop_timer_start(&s->later, first);
-	for (size_t i = 0; i < plan->nclaims; i++)
-		if (!held[i].line && !held[i].backing_off)
-			create(s, &plan->claims[i]);
+	world_sync_hold(s->sync);
+	s->arena = arena_new();
+	s->run = plan_begin(world_sync_world(s->sync), loop_wall(c->loop), s->arena);
+	loop_timer_start(&s->slice, 0);
 }
 
 struct world_sync *provisioner_sync(struct provisioner *s)
@@ -172,6 +280,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	struct world_sync_spec spec = {.tenants = tenants, .changed = on_changed, .arg = s};
 
 	s->c = c;
+	s->tenants = tenants;
 	s->pod_events = spec.pod_events = pod_events_new(c, tenants, eta);
 	s->avoided = spec.avoided = avoided_new(c);
 	s->failing = spec.failing = failing_new(c);
@@ -181,6 +290,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 				   "Pods marked unschedulable in all tenants.", NULL);
 	loop_timer_init(&s->timer, c->group, on_plan, s);
 	loop_timer_init(&s->later, c->group, on_changed, s);
+	loop_timer_init(&s->slice, c->group, on_slice, s);
 	return s;
 }
 
@@ -190,6 +300,10 @@ void provisioner_free(struct provisioner *s)
 		return;
 	loop_timer_stop(&s->timer);
 	loop_timer_stop(&s->later);
+	loop_timer_stop(&s->slice);
+	if (s->run)
+		plan_end(s->run);
+	arena_free(s->arena);
 	world_sync_free(s->sync);
 	avoided_free(s->avoided);
 	failing_free(s->failing);

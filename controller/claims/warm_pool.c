@@ -20,6 +20,7 @@
 #include "planner/plan.h"
 
 #define PASS_MS 1000
+#define HELD_MS 50 /* a plan is being made */
 
 #define AGAIN_MS 60000 /* while a pool has too few: time alone makes machines fit again */
 
@@ -279,6 +280,10 @@ static void pass(void *arg)
 	if (ctx_crds_terminating(c)) { /* pools that are gone may be gone with their kind */
 		w->known = false;
 		loop_timer_start(&w->again, AGAIN_MS);
+		return;
+	}
+	if (world_sync_held(w->sync)) {
+		loop_timer_start(&w->timer, HELD_MS);
 		return;
 	}
 	w->passed_at = loop_now(c->loop);

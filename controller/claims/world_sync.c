@@ -1,7 +1,11 @@
 /* world_sync: objects, pods and Nodes as the planner's structs: one function for each kind of change. */
 #include "controller/claims/world_sync.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "api/machine_states.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/avoided.h"
@@ -21,7 +25,35 @@ struct world_sync {
 	struct context *c;
 	struct world_sync_spec spec;
 	struct world *world;
+	bool held;
+	struct map *late; /* what changed while it is held: a letter for the kind, then its key */
 };
+
+enum late {
+	LATE_POOL = 'o',
+	LATE_PROVIDER,
+	LATE_MACHINE,
+	LATE_CLAIM,
+	LATE_TENANT,
+	LATE_RESET,
+	LATE_POD,
+	LATE_NODE
+};
+
+/* True: the world is held, and the change is marked.  ns, name: "" where the kind has none. */
+static bool is_late(struct world_sync *s, enum late kind, const char *tenant, const char *ns,
+		    const char *name)
+{
+	char *key;
+
+	if (!s->held)
+		return false;
+	key = mem_printf("%c%s/%s/%s", (char)kind, str_or(tenant, ""), str_or(ns, ""), name);
+	if (!map_has(s->late, key))
+		map_put(s->late, key, s);
+	free(key);
+	return true;
+}
 
 static struct world_taints taints_of(const struct object_taints *t, struct arena *a)
 {
@@ -40,18 +72,16 @@ static struct selector requirements_of(const struct object_requirements *r, stru
 	return object_selector(&s, a);
 }
 
-void world_sync_pool(struct world_sync *s, const char *name, const struct node_pool *p)
+static void put_pool(struct world_sync *s, const char *name, const struct node_pool *p)
 {
 	OWN(arena) a = arena_new();
 	const struct node_pool_template_spec *t;
 	struct world_pool w = {.name = name};
 
-	s->spec.changed(s->spec.arg);
 	if (!p) {
 		world_del_pool(s->world, name);
 		return;
 	}
-	failing_forgive(s->spec.failing, name);
 	t = &p->spec.template_.spec;
 	w.weight = p->spec.weight;
 	w.tenants = object_selector(&p->spec.virtual_cluster_selector, a);
@@ -73,12 +103,20 @@ void world_sync_pool(struct world_sync *s, const char *name, const struct node_p
 	world_put_pool(s->world, &w);
 }
 
-void world_sync_provider(struct world_sync *s, const char *name, const struct provider_object *p)
+void world_sync_pool(struct world_sync *s, const char *name, const struct node_pool *p)
+{
+	s->spec.changed(s->spec.arg);
+	if (p)
+		failing_forgive(s->spec.failing, name);
+	if (!is_late(s, LATE_POOL, "", "", name))
+		put_pool(s, name, p);
+}
+
+static void put_provider(struct world_sync *s, const char *name, const struct provider_object *p)
 {
 	OWN(arena) a = arena_new();
 	struct world_provider w = {.name = name};
 
-	s->spec.changed(s->spec.arg);
 	if (!p) {
 		world_del_provider(s->world, name);
 		return;
@@ -95,16 +133,21 @@ void world_sync_provider(struct world_sync *s, const char *name, const struct pr
 	world_put_provider(s->world, &w);
 }
 
-void world_sync_machine(struct world_sync *s, const char *name, const struct machine *m)
+void world_sync_provider(struct world_sync *s, const char *name, const struct provider_object *p)
+{
+	s->spec.changed(s->spec.arg);
+	if (!is_late(s, LATE_PROVIDER, "", "", name))
+		put_provider(s, name, p);
+}
+
+static void put_machine(struct world_sync *s, const char *name, const struct machine *m)
 {
 	struct world_machine w = {.name = name, .level_flash = -1, .level_hdd = -1};
 	const struct wipe_record *r;
 	bool free_state;
 
-	s->spec.changed(s->spec.arg);
 	if (!m) {
 		world_del_machine(s->world, name);
-		avoided_forget(s->spec.avoided, name);
 		return;
 	}
 	free_state = str_eq(m->status.state, "free");
@@ -138,12 +181,29 @@ void world_sync_machine(struct world_sync *s, const char *name, const struct mac
 		w.offered = false;
 		w.not_offered = "avoided: it did not take its last claim";
 	}
-	if (m->status.claim_ref) /* it takes claims again */
-		avoided_forget(s->spec.avoided, name);
 	world_put_machine(s->world, &w);
 }
 
-void world_sync_claim(struct world_sync *s, const char *name, const struct node_claim *n)
+void world_sync_machine(struct world_sync *s, const char *name, const struct machine *m)
+{
+	s->spec.changed(s->spec.arg);
+	if (!is_late(s, LATE_MACHINE, "", "", name))
+		put_machine(s, name, m);
+	if (!m || m->status.claim_ref) /* it takes claims again */
+		avoided_forget(s->spec.avoided, name);
+}
+
+static bool has_failed(const struct node_claim *n)
+{
+	return str_eq(n->status.phase, "Failed");
+}
+
+static bool is_ready(const struct node_claim *n)
+{
+	return condition_is_true(&n->status.conditions, "Ready");
+}
+
+static void put_claim(struct world_sync *s, const char *name, const struct node_claim *n)
 {
 	OWN(arena) a = arena_new();
 	struct world_claim w = {.name = name};
@@ -152,10 +212,8 @@ void world_sync_claim(struct world_sync *s, const char *name, const struct node_
 	const struct provider_object *p;
 	const struct provider_object_instance_type *t;
 
-	s->spec.changed(s->spec.arg);
 	if (!n) {
 		world_del_claim(s->world, name);
-		failing_forget_claim(s->spec.failing, name);
 		return;
 	}
 	r = n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
@@ -173,25 +231,40 @@ void world_sync_claim(struct world_sync *s, const char *name, const struct node_
 	w.taints = taints_of(&n->spec.taints, a);
 	if (t)
 		w.capacity = t->capacity;
-	w.failed = str_eq(n->status.phase, "Failed");
+	w.failed = has_failed(n);
 	w.leaving = n->meta.deletion_timestamp != 0 ||
 		    (m && m->status.claim_ref && str_eq(m->status.claim_ref->uid, n->meta.uid) &&
 		     machine_state_find(str_or(m->status.state, "")) >= MACHINE_DRAINING);
-	w.ready = condition_is_true(&n->status.conditions, "Ready");
-	failing_claim(s->spec.failing, n, w.failed, w.ready && !w.failed);
+	w.ready = is_ready(n);
 	world_put_claim(s->world, &w);
 }
 
-void world_sync_tenant(struct world_sync *s, const char *name)
+void world_sync_claim(struct world_sync *s, const char *name, const struct node_claim *n)
+{
+	s->spec.changed(s->spec.arg);
+	if (n)
+		failing_claim(s->spec.failing, n, has_failed(n), is_ready(n) && !has_failed(n));
+	else
+		failing_forget_claim(s->spec.failing, name);
+	if (!is_late(s, LATE_CLAIM, "", "", name))
+		put_claim(s, name, n);
+}
+
+static void del_tenant(struct world_sync *s, const char *name)
+{
+	world_del_tenant(s->world, name);
+	pod_events_forget_tenant(s->spec.pod_events, name);
+}
+
+static void put_tenant(struct world_sync *s, const char *name)
 {
 	const struct virtual_cluster *vc =
 		CTX_GET(s->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
 	struct tenant *t = tenant_get(s->spec.tenants, name);
 	struct world_tenant w = {.name = name};
 
-	s->spec.changed(s->spec.arg);
 	if (!vc) {
-		world_del_tenant(s->world, name);
+		del_tenant(s, name);
 		return;
 	}
 	w.labels = vc->meta.labels;
@@ -208,34 +281,123 @@ void world_sync_tenant(struct world_sync *s, const char *name)
 	world_put_tenant(s->world, &w);
 }
 
+void world_sync_tenant(struct world_sync *s, const char *name)
+{
+	s->spec.changed(s->spec.arg);
+	if (!is_late(s, LATE_TENANT, "", "", name))
+		put_tenant(s, name);
+}
+
 void world_sync_tenant_reset(struct world_sync *s, const char *name)
 {
-	world_del_tenant(s->world, name);
-	pod_events_forget_tenant(s->spec.pod_events, name);
-	world_sync_tenant(s, name);
+	s->spec.changed(s->spec.arg);
+	if (is_late(s, LATE_RESET, "", "", name))
+		return;
+	del_tenant(s, name);
+	put_tenant(s, name);
+}
+
+static void put_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
+		    const struct world_pod *p)
+{
+	if (p)
+		world_put_pod(s->world, p);
+	else
+		world_del_pod(s->world, tenant, ns, name);
 }
 
 void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
 		    const struct world_pod *p)
 {
 	s->spec.changed(s->spec.arg);
-	if (p)
-		world_put_pod(s->world, p);
-	else
-		world_del_pod(s->world, tenant, ns, name);
+	if (!is_late(s, LATE_POD, tenant, ns, name))
+		put_pod(s, tenant, ns, name, p);
 	if (!p || p->node)
 		pod_events_forget(s->spec.pod_events, tenant, ns, name);
+}
+
+static void put_node(struct world_sync *s, const char *tenant, const char *name,
+		     const struct tenant_node *n)
+{
+	/* Until drover takes its taint away a machine of ours is a claim on its way, not room. */
+	if (n && !n->unregistered)
+		world_put_node(s->world, &n->world);
+	else
+		world_del_node(s->world, tenant, name);
 }
 
 void world_sync_node(struct world_sync *s, const char *tenant, const char *name,
 		     const struct tenant_node *n)
 {
 	s->spec.changed(s->spec.arg);
-	/* Until drover takes its taint away a machine of ours is a claim on its way, not room. */
-	if (n && !n->unregistered)
-		world_put_node(s->world, &n->world);
-	else
-		world_del_node(s->world, tenant, name);
+	if (!is_late(s, LATE_NODE, tenant, "", name))
+		put_node(s, tenant, name, n);
+}
+
+/* --- while a plan is made of it ------------------------------------------------------------------ */
+
+void world_sync_hold(struct world_sync *s)
+{
+	s->held = true;
+}
+
+bool world_sync_held(const struct world_sync *s)
+{
+	return s->held;
+}
+
+/* As the caches have it now.  key: "TENANT/NAMESPACE/NAME" after the letter; no name has a slash in it. */
+static void catch_up(struct world_sync *s, const char *late)
+{
+	OWN(arena) a = arena_new();
+	char *tenant = arena_strdup(a, late + 1), *ns = strchr(tenant, '/'), *name;
+	const struct world_pod *p;
+	struct tenant *t;
+
+	*ns++ = '\0';
+	name = strchr(ns, '/');
+	*name++ = '\0';
+	t = tenant_get(s->spec.tenants, tenant);
+	switch ((enum late)late[0]) {
+	case LATE_POOL:
+		put_pool(s, name, CTX_GET(s->c, OBJECT_NODE_POOL, node_pool, name));
+		break;
+	case LATE_PROVIDER:
+		put_provider(s, name, CTX_GET(s->c, OBJECT_PROVIDER, provider_object, name));
+		break;
+	case LATE_MACHINE:
+		put_machine(s, name, CTX_GET(s->c, OBJECT_MACHINE, machine, name));
+		break;
+	case LATE_CLAIM:
+		put_claim(s, name, CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, name));
+		break;
+	case LATE_RESET: /* came before all else */
+	case LATE_TENANT:
+		put_tenant(s, name);
+		break;
+	case LATE_POD:
+		p = t && t->pods ? KUBE_CACHE_GET(t->pods, world_pod, ns, name) : NULL;
+		put_pod(s, tenant, ns, name, p);
+		if (!p || p->node) /* the plan may have told it something meanwhile */
+			pod_events_forget(s->spec.pod_events, tenant, ns, name);
+		break;
+	case LATE_NODE:
+		put_node(s, tenant, name, t ? tenant_node_get(t, name) : NULL);
+		break;
+	}
+}
+
+void world_sync_release(struct world_sync *s)
+{
+	struct map_iter it;
+
+	s->held = false;
+	map_for_each (it, s->late)
+		if (it.key[0] == LATE_RESET)
+			del_tenant(s, strrchr(it.key, '/') + 1);
+	map_for_each (it, s->late)
+		catch_up(s, it.key);
+	map_clear(s->late);
 }
 
 struct world *world_sync_world(struct world_sync *s)
@@ -247,7 +409,8 @@ struct world_sync *world_sync_new(struct context *c, const struct world_sync_spe
 {
 	struct world_sync *s = mem_new(struct world_sync);
 
-	*s = (struct world_sync){.c = c, .spec = *spec, .world = world_new()};
+	*s = (struct world_sync){
+		.c = c, .spec = *spec, .world = world_new(), .late = map_new(NULL)};
 	return s;
 }
 
@@ -256,5 +419,6 @@ void world_sync_free(struct world_sync *s)
 	if (!s)
 		return;
 	world_free(s->world);
+	map_free(s->late);
 	free(s);
 }

@@ -8,7 +8,10 @@
  *
  * Each call says that one thing changed.  The world has the change at once, then changed() is called; it
  * must only mark and defer.  On the loop thread.
- * Tests: tests/unit/controller/claims/test_provisioner.c
+ *
+ * While the world is held, as a plan is made of it in slices, it stays as it is: what changed is marked, and read from the
+ * caches when it is released, so that many changes of one thing cost one.
+ * Tests: tests/unit/controller/claims/test_provisioner.c, tests/unit/controller/claims/test_world_sync.c
  */
 struct avoided;
 struct failing;
@@ -32,6 +35,11 @@ void world_sync_free(struct world_sync *s);
 
 /* What plans are made of, and plan_stock(); not to be changed by anybody else. */
 struct world *world_sync_world(struct world_sync *s);
+
+void world_sync_hold(struct world_sync *s);
+void world_sync_release(struct world_sync *s); /* also when it is not held */
+/* Somebody plans with it: plan_stock() has to wait. */
+bool world_sync_held(const struct world_sync *s);
 
 /* Deltas; NULL object: gone. */
 void world_sync_pool(struct world_sync *s, const char *name, const struct node_pool *p);

@@ -6,7 +6,6 @@
 #include "base/data/json.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "controller/tenant/status.h"
 #include "controller/tenant/tenant.h"
 
 #define VALUE_BYTES 32 /* of a value beside its text: about what the planner keeps for it */
@@ -54,7 +53,7 @@ static bool is_large(const struct kube_entry *en)
 	return en && ((const struct tenant_pod *)en->object)->large;
 }
 
-void tenant_budget_pod(struct tenant *t, const struct kube_entry *old,
+bool tenant_budget_pod(struct tenant *t, const struct kube_entry *old,
 		       const struct kube_entry *new_)
 {
 	size_t before = t->budget.large;
@@ -63,8 +62,7 @@ void tenant_budget_pod(struct tenant *t, const struct kube_entry *old,
 	t->budget.large += is_large(new_);
 	if (is_large(new_) && !is_large(old))
 		set_example(t, new_->ns, new_->name);
-	if (!before != !t->budget.large)
-		tenant_status_write(t);
+	return !before != !t->budget.large;
 }
 
 static void tell(struct tenant *t, const json_t *pod)
@@ -86,7 +84,7 @@ static void tell(struct tenant *t, const json_t *pod)
 	kube_event(t->events, &ref, "Warning", "OverBudget", "Provision", note);
 }
 
-void tenant_budget_pods_over(struct tenant *t, const json_t *pod)
+bool tenant_budget_pods_over(struct tenant *t, const json_t *pod)
 {
 	bool was = t->budget.pods_out;
 
@@ -98,16 +96,15 @@ void tenant_budget_pods_over(struct tenant *t, const json_t *pod)
 	} else {
 		t->budget.told = 0;
 	}
-	if (was != t->budget.pods_out)
-		tenant_status_write(t);
+	return was != t->budget.pods_out;
 }
 
-void tenant_budget_plan(struct tenant *t, bool over)
+bool tenant_budget_plan(struct tenant *t, bool over)
 {
-	if (t->budget.plan_out == over)
-		return;
+	bool was = t->budget.plan_out;
+
 	t->budget.plan_out = over;
-	tenant_status_write(t);
+	return was != over;
 }
 
 /* --- log ----------------------------------------------------------------------------------------- */

@@ -49,12 +49,14 @@ void tenant_budget_reset(struct tenant *t);
 /* Bytes of the strings in it, and a little for each value. */
 size_t tenant_budget_weight(const json_t *v);
 
+/* These give whether the status has to be written (tenant/status.h). */
 /* A pod in the cache changed; NULL: added, gone. */
-void tenant_budget_pod(struct tenant *t, const struct kube_entry *old,
+bool tenant_budget_pod(struct tenant *t, const struct kube_entry *old,
 		       const struct kube_entry *new_);
 /* kube_cache_spec.on_over of the tenant's pods. */
-void tenant_budget_pods_over(struct tenant *t, const json_t *pod);
-void tenant_budget_plan(struct tenant *t, bool over);
+bool tenant_budget_pods_over(struct tenant *t, const json_t *pod);
+/* A plan was made; over: it left pods of this tenant aside. */
+bool tenant_budget_plan(struct tenant *t, bool over);
 
 /* May a line about it be written to the log?  Said by the next line that may: how many were not. */
 bool tenant_may_log(struct tenant *t);

@@ -164,7 +164,8 @@ static void on_pod(const struct kube_entry *old, const struct kube_entry *new_, 
 
 	count(t, old, -1);
 	count(t, new_, 1);
-	tenant_budget_pod(t, old, new_);
+	if (tenant_budget_pod(t, old, new_))
+		tenant_status_write(t);
 	kick_machine_of(t, en);
 	t->all->hooks.pod(t, en->ns, en->name, new_ ? new_->object : NULL, t->all->hooks.arg);
 }
@@ -272,7 +273,8 @@ static void on_health(const struct err *e, void *arg)
 
 static void on_pods_over(const json_t *pod, void *arg)
 {
-	tenant_budget_pods_over(arg, pod);
+	if (tenant_budget_pods_over(arg, pod))
+		tenant_status_write(arg);
 }
 
 /* An absent Node would mean that it has gone. */

@@ -104,6 +104,26 @@ static void a_pod_that_gets_nothing_is_told_why_and_not_told_again_for_five_minu
 	assert_false(json_equal(first, later));
 }
 
+static void another_place_in_the_queue_is_no_news(void **state)
+{
+	struct bench *d = *state;
+
+	bench_pod(d, "huge", 9);
+	bench_run(d, 10000);
+	OWN_JSON first = the_event(d);
+	bench_pod(d, "ahead", 9); /* of equals the name decides */
+	bench_run(d, 10000);
+	bench_must(d, &d->team, "GET", "/api/v1/namespaces/default/events", NULL);
+	OWN_JSON list = bench_json(d->text);
+	json_t *items = json_at(list, "items");
+	bool kept = false;
+
+	assert_int_equal(json_array_size(items), 2);
+	for (size_t i = 0; i < 2; i++)
+		kept |= json_equal(first, json_array_get(items, i));
+	assert_true(kept);
+}
+
 /* As with a Node whose taint drover does not know of, or a second scheduler that is down. */
 static void a_pod_that_is_not_bound_though_there_is_room_is_told_after_a_minute(void **state)
 {
@@ -385,6 +405,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_waiting_pod_gets_one_claim_and_is_told),
 		T(a_pod_that_gets_nothing_is_told_why_and_not_told_again_for_five_minutes),
+		T(another_place_in_the_queue_is_no_news),
 		T(a_pod_that_is_not_bound_though_there_is_room_is_told_after_a_minute),
 		T(who_does_not_lead_or_is_not_ready_plans_nothing),
 		T(a_claim_that_could_not_be_created_is_tried_again),

@@ -147,6 +147,51 @@ static void a_tenant_whose_nodes_are_not_all_read_is_not_usable(void **state)
 	assert_string_equal(condition(d), "True Ok");
 }
 
+/* 32 terms of which no other pod has one. */
+static const char *anti_affinity(struct bench *d, unsigned pod)
+{
+	const char *text = "";
+
+	for (unsigned k = 0; k < 32; k++)
+		text = arena_printf(d->a,
+				    "%s%s{'topologyKey': 'kubernetes.io/hostname', 'labelSelector':"
+				    " {'matchLabels': {'x': 'v%u-%u'}}}",
+				    text, k ? "," : "", pod, k);
+	return text;
+}
+
+static void pods_that_take_too_much_to_place_are_told(void **state)
+{
+	struct bench *d = *state;
+
+	bench_run(d, 5000);
+	for (unsigned i = 0; i < 330; i++) {
+		OWN(arena) a = arena_new();
+
+		bench_must(
+			d, &d->team, "POST", "/api/v1/namespaces/default/pods",
+			arena_printf(
+				a,
+				"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'p%u'},"
+				" 'spec': {'containers': [{'name': 'c'}], 'affinity': {'podAntiAffinity':"
+				" {'requiredDuringSchedulingIgnoredDuringExecution': [%s]}}}}",
+				i, anti_affinity(d, i)));
+		bench_must(d, &d->team, "PATCH",
+			   arena_printf(a, "/api/v1/namespaces/default/pods/p%u/status", i),
+			   "{'status': {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled',"
+			   " 'status': 'False', 'reason': 'Unschedulable',"
+			   " 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
+	}
+	bench_run(d, 5000);
+	assert_string_equal(condition(d), "False PlanOverBudget");
+	assert_true(bench_events(&d->team, "OverBudget") >= 1);
+	for (unsigned i = 0; i < 300; i++)
+		bench_must(d, &d->team, "DELETE",
+			   arena_printf(d->a, "/api/v1/namespaces/default/pods/p%u", i), NULL);
+	bench_run(d, 5000);
+	assert_string_equal(condition(d), "True Ok");
+}
+
 static void count_line(const char *line, size_t len, void *arg)
 {
 	char *last = arg;
@@ -191,6 +236,7 @@ int main(void)
 		T(a_pod_that_is_too_large_is_told_and_gets_nothing),
 		T(pods_beyond_the_budget_are_not_read_and_may_be_anywhere),
 		T(a_tenant_whose_nodes_are_not_all_read_is_not_usable),
+		T(pods_that_take_too_much_to_place_are_told),
 		T(lines_beyond_the_budget_are_counted),
 		T(weight_counts_what_is_kept),
 	};
