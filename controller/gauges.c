@@ -19,7 +19,8 @@ struct count {
 struct gauges {
 	const struct context *c;
 	const struct tenants *tenants_of;
-	struct metric *machines, *quarantined, *warm, *tenants, *asleep, *leading, *turn;
+	struct metric *machines, *quarantined, *warm, *tenants, *asleep, *leading, *turn, *turn_cpu,
+		*slowest;
 	struct map *reasons; /* of quarantine, that were ever shown -> struct count */
 	struct map *pools;   /* with warm machines, that were ever shown -> struct count */
 };
@@ -96,6 +97,7 @@ static bool count_asleep(const struct kube_entry *en, void *arg)
 
 void gauges_read(struct gauges *f)
 {
+	const struct loop_stats stats = loop_stats(f->c->loop);
 	double usable = 0, asleep = 0;
 	struct map_iter it;
 
@@ -106,7 +108,10 @@ void gauges_read(struct gauges *f)
 	kube_cache_each(f->c->cache[OBJECT_VIRTUAL_CLUSTER], count_asleep, &asleep);
 	metric_set(f->asleep, NULL, asleep);
 	metric_set(f->leading, NULL, f->c->leading);
-	metric_set(f->turn, NULL, (double)loop_stats(f->c->loop).longest_ms);
+	metric_set(f->turn, NULL, (double)stats.longest_ms);
+	metric_set(f->turn_cpu, NULL, (double)stats.longest_cpu_us / 1000);
+	if (stats.slowest)
+		metric_set(f->slowest, LABELS(stats.slowest), (double)stats.slowest_ms);
 }
 
 struct gauges *gauges_new(const struct context *c, const struct tenants *tenants)
@@ -130,6 +135,12 @@ struct gauges *gauges_new(const struct context *c, const struct tenants *tenants
 	f->leading = metrics_gauge(m, "drover_leading", "1 while this replica leads.", NULL);
 	f->turn = metrics_gauge(m, "drover_loop_longest_turn_ms", "Longest turn of the event loop.",
 				NULL);
+	f->turn_cpu = metrics_gauge(m, "drover_loop_longest_turn_cpu_ms",
+				    "Longest turn of the event loop in processor time.", NULL);
+	f->slowest = metrics_gauge(
+		m, "drover_loop_slowest_callback_ms",
+		"Longest single callback of the event loop, and those that were it before.",
+		LABELS("callback"));
 	return f;
 }
 
