@@ -66,6 +66,7 @@
 /* --- conditions, and a ConfigMap -------------------------------------------------------------------- */
 
 #define TENANT_SLEEP_CONDITION "Asleep"
+#define TENANT_BUDGET_CONDITION "WithinBudget"
 /* The ConfigMap in drover's namespace with the public evidence keys, for auditors.  Nothing is ever taken from it. */
 #define KEYS_PUBLISHED "drover-evidence-keys"
 

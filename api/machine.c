@@ -6,21 +6,31 @@
  * Tests: tests/unit/api/test_kinds.c
  */
 static const char *const policy_names[] = {"Observe", "Manage", "Retire", NULL};
-static const char *const approve_names[] = {"Wipe", "Adopt", NULL};
+static const char *const approve_names[] = {"Wipe", "Adopt", "TrustBMC", NULL};
 static const char *const exit_names[] = {"auto", "operator", NULL};
 static const char *const waiting_names[] = {"Device", "Rate", "Budget", "Approval", NULL};
 
+static const struct field bmc_trust_fields[] = {
+	FIELD(machine_bmc_trust, address, "address", FIELD_STR, .required = true, .max_len = 2048,
+	      .doc = "spec.bmc.address."),
+	FIELD_OBJ(machine_bmc_trust, tls, "tls", object_tls_fields, .doc = "spec.bmc.tls."),
+	FIELDS_END,
+};
 static const struct field approval_fields[] = {
 	FIELD(machine_approval, action, "action", FIELD_ENUM, .enums = approve_names,
 	      .required = true,
-	      .doc = "Wipe: treat what is on it as nobody's. Adopt: it serves the named claim."),
+	      .doc = "Wipe: treat what is on it as nobody's. Adopt: it serves the named claim. TrustBMC: the password may go to the BMC that is named."),
 	FIELD(machine_approval, id, "id", FIELD_STR, .required = true, .max_len = 64,
 	      .doc = "Acted on once; then it stands in status.approvalID."),
 	FIELD(machine_approval, claim, "claim", FIELD_STR, AS_NAME, .doc = "Adopt: the NodeClaim."),
+	FIELD_PTR(
+		machine_approval, bmc, "bmc", bmc_trust_fields,
+		.doc = "TrustBMC: address and tls of spec.bmc; it counts only while they are the same."),
 	FIELDS_END,
 };
 static const struct field_rule approval_rules[] = {
 	{"self.action != 'Adopt' || has(self.claim)", "action Adopt needs claim"},
+	{"self.action != 'TrustBMC' || has(self.bmc)", "action TrustBMC needs bmc"},
 	{NULL, NULL},
 };
 
@@ -371,6 +381,9 @@ static const struct field status_fields[] = {
 		  .doc = "Where its network is."),
 	FIELD_OBJ(machine_status, bmc, "bmc", bmc_status_fields,
 		  .doc = "What is remembered about its BMC."),
+	FIELD_PTR(
+		machine_status, trusted_bmc, "trustedBMC", bmc_trust_fields,
+		.doc = "The BMC that the password may go to: of spec.bmc when that was first seen, or as approved since."),
 	FIELD_PTR(machine_status, operation, "operation", operation_fields, .doc = "The journal."),
 	FIELD_OBJ(machine_status, tenant, "tenant", object_ref_fields,
 		  .doc = "The virtual cluster that it serves or served last."),
@@ -428,6 +441,8 @@ int machine_check(const void *object, const void *old, struct err *e)
 		return -1;
 	if (s->approval && s->approval->action == APPROVE_ADOPT && !s->approval->claim)
 		return err_set(e, ERR_INVALID, 0, "spec.approval.claim: required by action Adopt");
+	if (s->approval && s->approval->action == APPROVE_TRUST_BMC && !s->approval->bmc)
+		return err_set(e, ERR_INVALID, 0, "spec.approval.bmc: required by action TrustBMC");
 	if (s->identity && !s->identity->system_uuid && !s->identity->serial_number)
 		return err_set(e, ERR_INVALID, 0, "spec.identity: want systemUUID or serialNumber");
 	if (s->bmc && object_tls_check(&s->bmc->tls, str_starts(s->bmc->address, "https://"),

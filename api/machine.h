@@ -13,13 +13,19 @@
  */
 
 enum machine_policy { MACHINE_OBSERVE, MACHINE_MANAGE, MACHINE_RETIRE };
-enum machine_approve { APPROVE_WIPE, APPROVE_ADOPT };
+enum machine_approve { APPROVE_WIPE, APPROVE_ADOPT, APPROVE_TRUST_BMC };
 enum machine_exit { EXIT_AUTO, EXIT_OPERATOR };
 enum machine_waiting { WAITING_DEVICE, WAITING_RATE, WAITING_BUDGET, WAITING_APPROVAL };
+/* Where its BMC's password goes, and by what that BMC is known. */
+struct machine_bmc_trust {
+	const char *address;
+	struct object_tls tls;
+};
 struct machine_approval {
-	int action;	   /* enum machine_approve */
-	const char *id;	   /* acted on once: then it stands in status.approvalID */
-	const char *claim; /* Adopt: the NodeClaim that the machine serves */
+	int action;		       /* enum machine_approve */
+	const char *id;		       /* acted on once: then it stands in status.approvalID */
+	const char *claim;	       /* Adopt: the NodeClaim that the machine serves */
+	struct machine_bmc_trust *bmc; /* TrustBMC: spec.bmc, as the person saw it */
 };
 struct machine_identity {
 	const char *system_uuid, *serial_number;
@@ -166,6 +172,8 @@ struct machine_status {
 		const char *
 			kept_address; /* digest of an HTTP boot address of ours that it does not let go */
 	} bmc;
+	struct machine_bmc_trust
+		*trusted_bmc; /* the only one that the password goes to; NULL: none was seen yet */
 	struct machine_operation *operation;
 	struct object_ref
 		tenant; /* the virtual cluster that is served, or was last; name NULL: none yet */

@@ -149,6 +149,62 @@ static json_t *identity_of(const json_t *seen)
 	return o;
 }
 
+static void show_bmc(struct cli_client *c, const json_t *bmc, char sign)
+{
+	const json_t *tls = json_object_get(bmc, "tls");
+	const char *pin = json_str_at(tls, "fingerprint"),
+		   *ca = json_str_at(tls, "caSecretRef", "name");
+
+	fprintf(c->json ? stderr : c->out, "%c %s %s%s\n", sign,
+		str_or(json_str_at(bmc, "address"), "(none)"),
+		pin  ? pin
+		: ca ? "caSecretRef "
+		     : (json_true_at(tls, "trustOnFirstUse") ? "trustOnFirstUse" : "(no tls)"),
+		!pin && ca ? ca : "");
+}
+
+/* As a merge patch over what an earlier approval left there. */
+static json_t *tls_of(const json_t *bmc)
+{
+	static const char *const members[] = {"fingerprint", "caSecretRef", "trustOnFirstUse"};
+	const json_t *tls = json_object_get(bmc, "tls");
+	json_t *o = json_object(), *v;
+
+	for (size_t i = 0; i < 3; i++) {
+		v = json_object_get(tls, members[i]);
+		json_object_set_new(o, members[i], v ? json_deep_copy(v) : json_null());
+	}
+	v = json_object_get(o, "caSecretRef");
+	if (json_is_object(v) && !json_object_get(v, "key"))
+		json_object_set_new(v, "key", json_null());
+	return o;
+}
+
+/* Its password may go to the BMC that spec.bmc names now, and to no other: what the person saw is what is written. */
+static int approve_bmc(struct cli_client *c, const struct cli_approve *a, const json_t *m)
+{
+	OWN(arena) mem = arena_new();
+	const json_t *bmc = json_at(m, "spec", "bmc"),
+		     *trusted = json_at(m, "status", "trustedBMC");
+	const char *address = json_str_at(bmc, "address");
+	json_t *given;
+
+	if (!address)
+		return cli_failed(c, "machine %s has no spec.bmc", a->machine);
+	if (trusted)
+		show_bmc(c, trusted, '-');
+	show_bmc(c, bmc, '+');
+	given = approval(c, "TrustBMC", NULL);
+	json_object_set_new(given, "bmc",
+			    json_pack("{s:s, s:o}", "address", address, "tls", tls_of(bmc)));
+	return cli_write(
+		c, OBJECT_MACHINE, a->machine,
+		json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
+			  str_or(json_str_at(m, "metadata", "resourceVersion"), ""), "spec",
+			  "approval", given),
+		arena_printf(mem, "machine %s: its password may go to %s", a->machine, address));
+}
+
 int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 {
 	struct err e;
@@ -160,6 +216,8 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 
 	if (!m)
 		return cli_failed(c, "%s", e.text);
+	if (a->bmc)
+		return approve_bmc(c, a, m);
 	if (!json_at(m, "spec", "identity") && !json_object_size(seen))
 		return cli_failed(
 			c,

@@ -108,6 +108,7 @@ static const struct {
 	{REASON_BmcAuthFailed, "a Secret that is right"},
 	{REASON_SecretNotFound, "a Secret that is right"},
 	{REASON_NotApproved, "approval"},
+	{REASON_BmcNotTrusted, "approval"},
 	{REASON_EvictionBlocked, "its pods"},
 	{REASON_CheckpointPending, "its pods"},
 	{REASON_TenantUnreachable, "its tenant"},
@@ -198,7 +199,76 @@ static void quarantine(json_t *o, const struct machine *m)
 		     m->meta.name);
 }
 
-json_t *explain_machine(const struct machine *m, int64_t now)
+/* What the wait for its pods comes to, by the drain under way: never by what a drain could have. */
+static void help_draining(json_t *o, const struct machine *m, const struct machine_leave *lv,
+			  const struct drain *d)
+{
+	OWN(arena) a = arena_new();
+	char t[STR_TIME_SIZE];
+	bool asked = str_eq(lv->reason, LEAVE_DRAIN);
+	/* Another Drain that escalates may be in more of a hurry. */
+	const char *end =
+		asked && !d ? "what onDeadline of its Drain says is done"
+		: asked && d->spec.on_deadline == DRAIN_STOP && lv->deadline >= d->spec.deadline
+			? "what has not left serves on"
+			: "the pods that are left are deleted";
+
+	if (lv->deadline)
+		help(o,
+		     arena_printf(a, "nothing: at its deadline, %s, %s", str_time(t, lv->deadline),
+				  end),
+		     "");
+	else
+		help(o,
+		     arena_printf(
+			     a,
+			     "this drain has no deadline: it waits as long as that lasts, or until drover drain %s --reason WHY "
+			     "--deadline 10m --on-deadline Escalate%s%s",
+			     m->meta.name, lv->drain ? ", or drover cancel " : "",
+			     str_or(lv->drain, "")),
+		     "");
+}
+
+static void leave(json_t *o, const struct machine *m, const struct drain *d)
+{
+	const struct machine_leave *lv = m->status.leave;
+	json_t *j;
+
+	if (!lv || str_eq(m->status.state, "free"))
+		return;
+	j = json_object();
+	put(j, "reason", lv->reason);
+	put(j, "drain", lv->drain);
+	if (d)
+		put(j, "drainReason", d->spec.reason);
+	put_time(j, "deadline", lv->deadline);
+	put(j, "then", drain_then_names[lv->then]);
+	if (lv->pods_left)
+		json_object_set_new(j, "podsLeft", json_integer(lv->pods_left));
+	put(j, "blockedBy", lv->blocked_by);
+	json_object_set_new(o, "leave", j);
+	if (str_eq(m->status.state, "draining") && lv->pods_left)
+		help_draining(o, m, lv, d);
+}
+
+static void hold(json_t *o, const struct machine *m)
+{
+	const struct machine_hold *h = m->status.hold;
+	json_t *j;
+
+	if (!h)
+		return;
+	j = json_object();
+	put_time(j, "since", h->since);
+	put(j, "drain", h->drain);
+	json_object_set_new(o, "hold", j);
+	help(o,
+	     h->drain ? "drover release %s, when the Drain has done what it was for"
+		      : "drover release %s, or uncordon its Node",
+	     m->meta.name);
+}
+
+json_t *explain_machine(const struct machine *m, const struct drain *d, int64_t now)
 {
 	const struct machine_operation *op = m->status.operation;
 	json_t *o = json_object();
@@ -215,6 +285,9 @@ json_t *explain_machine(const struct machine *m, int64_t now)
 	put(o, "power", m->status.power.state);
 	put_time(o, "powerSeen", m->status.power.observed_time);
 	put(o, "network", m->status.network.segment);
+	put_time(o, "deletingSince", m->meta.deletion_timestamp);
+	leave(o, m, d);
+	hold(o, m);
 	operation(o, m);
 	put_conditions(o, &m->status.conditions);
 	quarantine(o, m);
@@ -237,7 +310,8 @@ json_t *explain_machine(const struct machine *m, int64_t now)
 
 /* --- claims and pods ---------------------------------------------------------------------------- */
 
-json_t *explain_claim(const struct node_claim *n, const struct machine *m, int64_t now)
+json_t *explain_claim(const struct node_claim *n, const struct machine *m, const struct drain *d,
+		      int64_t now)
 {
 	const struct condition *ready = condition_get(&n->status.conditions, "Ready");
 	json_t *o = json_object();
@@ -249,14 +323,13 @@ json_t *explain_claim(const struct node_claim *n, const struct machine *m, int64
 	put_time(o, "since", ready ? ready->last_transition_time : n->meta.creation_timestamp);
 	put(o, "tenant", n->spec.virtual_cluster_ref.name);
 	put(o, "pool", n->spec.node_pool_ref.name);
-	if (n->meta.deletion_timestamp)
-		put_time(o, "leavingSince", n->meta.deletion_timestamp);
+	put_time(o, "deletingSince", n->meta.deletion_timestamp);
 	if (failed && ready)
 		put_error(o, "lastError",
 			  error_of(ready->reason, ready->message, ready->last_transition_time));
 	put_conditions(o, &n->status.conditions);
 	if (m)
-		json_object_set_new(o, "machine", explain_machine(m, now));
+		json_object_set_new(o, "machine", explain_machine(m, d, now));
 	else if (!failed)
 		put(o, "waitingFor",
 		    "its machine to take it; a claim that none took in 30 s is withdrawn and planned again");
@@ -271,12 +344,16 @@ json_t *explain_pod(const struct virtual_cluster *vc, const char *ns, const char
 {
 	OWN(arena) a = arena_new();
 	const struct condition *ready = condition_get(&vc->status.conditions, "Ready");
+	const struct condition *reachable = condition_get(&vc->status.conditions, "Reachable");
 	json_t *o = json_object();
 
 	put(o, "kind", "Pod");
 	put(o, "name", arena_printf(a, "%s/%s/%s", vc->meta.name, ns, pod));
 	put(o, "tenant", vc->meta.name);
-	put_time(o, "lastContact", vc->status.last_contact_time);
+	if (!reachable ||
+	    reachable->status != CONDITION_TRUE) /* else it is now, and written now and then */
+		put_time(o, "lastContact", vc->status.last_contact_time);
+	put_time(o, "deletingSince", vc->meta.deletion_timestamp);
 	put_conditions(o, &vc->status.conditions);
 	if (vc->spec.paused)
 		help(o,
@@ -297,6 +374,22 @@ json_t *explain_pod(const struct virtual_cluster *vc, const char *ns, const char
 	     "");
 	json_object_set_new(o, "claims", json_array());
 	return o;
+}
+
+void explain_pod_seen(json_t *answer, const json_t *pod)
+{
+	const json_t *conditions = json_at(pod, "status", "conditions");
+	json_t *o = json_object(), *c;
+	size_t i;
+
+	put(o, "phase", json_str_at(pod, "status", "phase"));
+	put(o, "node", json_str_at(pod, "spec", "nodeName"));
+	put(o, "deletingSince", json_str_at(pod, "metadata", "deletionTimestamp"));
+	json_array_foreach (conditions, i, c)
+		if (str_eq(json_str_at(c, "type"), "PodScheduled") &&
+		    !str_eq(json_str_at(c, "status"), "True"))
+			put(o, "unscheduled", json_str_at(c, "message"));
+	json_object_set_new(answer, "pod", o);
 }
 
 void explain_pod_claim(json_t *answer, const struct node_claim *n)
@@ -392,6 +485,49 @@ static void print_progress(struct buf *out, const json_t *p, int64_t now, struct
 				 str_ends(end, " ago") ? "any moment" : end));
 }
 
+static void print_leave(struct buf *out, const json_t *lv, int64_t now, struct arena *a)
+{
+	const char *drain = json_str_at(lv, "drain"), *blocked = json_str_at(lv, "blockedBy"),
+		   *why = json_str_at(lv, "drainReason"), *at = json_str_at(lv, "deadline");
+	int64_t left = json_int_at(lv, "podsLeft");
+
+	if (!lv)
+		return;
+	row(out, "leaves",
+	    arena_printf(a, "%s%s%s%s%s, then %s; %s%s", str_or(json_str_at(lv, "reason"), "-"),
+			 drain ? " " : "", str_or(drain, ""), why ? ": " : "", str_or(why, ""),
+			 str_or(json_str_at(lv, "then"), "Release"),
+			 at ? "deadline " : "no deadline", at ? span(at, now, a) : ""));
+	if (left)
+		row(out, "pods left",
+		    arena_printf(a, "%lld%s%s", (long long)left, blocked ? ", kept by " : "",
+				 str_or(blocked, "")));
+}
+
+static void print_hold(struct buf *out, const json_t *h, int64_t now, struct arena *a)
+{
+	const char *since = age(json_str_at(h, "since"), now, a), *by = json_str_at(h, "drain");
+
+	if (h)
+		row(out, "held",
+		    arena_printf(a, "%s%s%s%s", *since ? "for " : "", since,
+				 by ? " by Drain " : ", by a person who cordoned its Node",
+				 str_or(by, "")));
+}
+
+static void print_pod(struct buf *out, const json_t *pod, int64_t now, struct arena *a)
+{
+	const char *node = json_str_at(pod, "node"), *gone = json_str_at(pod, "deletingSince");
+
+	if (pod)
+		row(out, "state",
+		    arena_printf(a, "%s%s%s%s%s", str_or(json_str_at(pod, "phase"), "-"),
+				 node ? " on " : "", str_or(node, ""),
+				 gone ? ", deletion asked for " : "",
+				 gone ? span(gone, now, a) : ""));
+	row(out, "unscheduled", json_str_at(pod, "unscheduled"));
+}
+
 static void print_lists(const json_t *o, struct buf *out, struct arena *a)
 {
 	json_t *x;
@@ -426,6 +562,8 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 		row(out, "state",
 		    arena_printf(a, "%s%s%s", json_str_at(o, "state"), *since ? ", for " : "",
 				 since));
+	print_pod(out, json_object_get(o, "pod"), now, a);
+	row(out, "pod", json_str_at(o, "podUnknown"));
 	row(out, "claim", json_str_at(o, "claim"));
 	row(out, "warm for", json_str_at(o, "warmFor"));
 	row(out, "tenant", json_str_at(o, "tenant"));
@@ -435,7 +573,11 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 				 age(json_str_at(o, "tenantAsleep", "since"), now, a),
 				 str_or(json_str_at(o, "tenantAsleep", "message"), "")));
 	row(out, "pool", json_str_at(o, "pool"));
-	row(out, "leaving", span(json_str_at(o, "leavingSince"), now, a));
+	if (json_str_at(o, "deletingSince"))
+		row(out, "being deleted",
+		    arena_printf(a, "asked for %s", span(json_str_at(o, "deletingSince"), now, a)));
+	print_leave(out, json_object_get(o, "leave"), now, a);
+	print_hold(out, json_object_get(o, "hold"), now, a);
 	row(out, "last contact", span(json_str_at(o, "lastContact"), now, a));
 	row(out, "step",
 	    attempt ? arena_printf(a, "%s, attempt %lld", str_or(json_str_at(o, "step"), "-"),

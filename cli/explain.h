@@ -8,15 +8,15 @@
 /*
  * explain: what is stuck, since when, waiting for what, when it is tried next, the
  * last error, and the one verb that helps; for a Machine, a claim or a
- * tenant's pod, from the host cluster's objects alone.
+ * tenant's pod, from the host cluster's objects and that pod.
  *
  * Answers are JSON (drover why -o json); explain_print() makes the text for people
  * from the same.  Times in them are RFC 3339; what is unknown is absent.
  */
 
-/* They give.  now: wall ms. */
-json_t *explain_machine(const struct machine *m, int64_t now);
-json_t *explain_claim(const struct node_claim *n, const struct machine *m,
+/* They give.  now: wall ms.  d: the Drain that status.leave of m names; NULL: none, or it could not be read. */
+json_t *explain_machine(const struct machine *m, const struct drain *d, int64_t now);
+json_t *explain_claim(const struct node_claim *n, const struct machine *m, const struct drain *d,
 		      int64_t now); /* m: that holds it, may be NULL */
 json_t *explain_pod(const struct virtual_cluster *vc, const char *ns,
 		    const char *pod); /* add claims with explain_pod_claim() */
@@ -25,8 +25,22 @@ void explain_pod_claim(json_t *answer, const struct node_claim *n);
 void explain_tenant(json_t *answer, const struct virtual_cluster *vc, const struct machine *m);
 void explain_print(const json_t *answer, int64_t now, struct buf *out);
 
-/* target: a machine, a claim, or TENANT/NAMESPACE/POD.  done comes once, never from inside; the answer is borrowed. */
-void explain_ask(struct kube_client *host, struct loop *l, const char *target,
+/* Whom explain_ask() asks with.  Tenants are asked for their pods with the kubeconfig that their VirtualCluster names, as
+ * far as the caller may read that Secret. */
+struct explain_asker {
+	struct kube_client *host;
+	struct loop *loop;
+	struct loop_group *group;
+	struct http *http;
+	const char *ns; /* drover's own namespace */
+	bool plain_ok;	/* tenants by http:// (tests) */
+};
+/* target: a machine, a claim, or TENANT/NAMESPACE/POD.  done comes once, never from inside; the answer is borrowed.  A pod
+ * that its tenant does not have is ERR_NOT_FOUND; of one that cannot be asked for the answer has `podUnknown`, which says
+ * why. */
+void explain_ask(const struct explain_asker *with, const char *target,
 		 void (*done)(const json_t *answer, const struct err *e, void *arg), void *arg);
+/* Of a Pod as its tenant's API has it. */
+void explain_pod_seen(json_t *answer, const json_t *pod);
 
 #endif

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/crypto.h"
@@ -35,6 +36,10 @@
 #define IMAGE_CA "/etc/ssl/certs/ca-certificates.crt"
 #define IMAGE_CA_MAX (512 << 10)
 #define CERT_DAYS 365
+#define AGENT_CONNECTIONS 8192
+#define OPS_CONNECTIONS 256
+#define AGENT_HEAD_MS 20000 /* handshake included */
+#define AGENT_BODY_MS 30000 /* a megabyte over the slowest management network */
 #define HTTP_IN_FLIGHT 4096
 #define HTTP_CONNECTIONS 16384
 
@@ -46,6 +51,7 @@ struct run {
 	const char *programs[PROGRAMS_MAX + 1]; /* that exec may run */
 	size_t nprograms;
 	bool json, debug;
+	int64_t per_address;
 	int64_t poll_ms, settle_ms;
 
 	struct loop *loop;
@@ -62,6 +68,7 @@ enum {
 	OPT_AGENT = 256,
 	OPT_MEDIA,
 	OPT_OPS,
+	OPT_PER_ADDRESS,
 	OPT_NAME,
 	OPT_JSON,
 	OPT_DEBUG,
@@ -92,6 +99,10 @@ static const struct argp_option options[] = {
 	 "HTTP endpoint of the boot media (0.0.0.0:8080)", 0},
 	{"ops-listen", OPT_OPS, "ADDR:PORT", 0,
 	 "HTTP endpoint of /healthz, /readyz, /metrics (127.0.0.1:9090)", 0},
+	{"per-address", OPT_PER_ADDRESS, "N", 0,
+	 "Connections that one address may hold at the agents' and at the media's endpoint (64); "
+	 "where NAT is before them, four for each machine behind it",
+	 0},
 	{"poll-ms", OPT_POLL, "MS", 0, "Between looks at a machine in transition (1000)", 0},
 	{"settle-ms", OPT_SETTLE, "MS", 0, "Between the two reads that prove power off (5000)", 0},
 	{"log-json", OPT_JSON, NULL, 0, "Log as JSON lines", 0},
@@ -143,6 +154,11 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 			argp_error(st, "--allow-exec: at most %d", PROGRAMS_MAX);
 		r->programs[r->nprograms++] = arg;
 		return 0;
+	case OPT_PER_ADDRESS:
+		if (!str_to_i64(arg, 4, AGENT_CONNECTIONS, &r->per_address))
+			argp_error(st, "--per-address: want 4 to %d, got %s", AGENT_CONNECTIONS,
+				   arg);
+		return 0;
 	case OPT_POLL:
 		if (!str_to_i64(arg, 50, 60000, &r->poll_ms))
 			argp_error(st, "--poll-ms: want 50 to 60000, got %s", arg);
@@ -185,7 +201,11 @@ static void on_ready(void *arg)
 	struct run *r = arg;
 	struct secret *key = NULL;
 	char *cert = NULL;
-	struct httpd_mhd_spec s = {.address = r->agent_listen};
+	struct httpd_mhd_spec s = {.address = r->agent_listen,
+				   .max_connections = AGENT_CONNECTIONS,
+				   .per_address = (unsigned)r->per_address,
+				   .head_ms = AGENT_HEAD_MS,
+				   .body_ms = AGENT_BODY_MS};
 	struct err e;
 
 	if (crypto_cert_issue(keys_ca_pem(controller_context(r->controller)->keys),
@@ -255,8 +275,12 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		.on_ready = on_ready,
 		.on_ready_arg = r,
 	};
-	struct httpd_mhd_spec media = {.address = r->media_listen},
-			      ops = {.address = r->ops_listen};
+	struct httpd_mhd_spec media = {.address = r->media_listen,
+				       .max_connections = AGENT_CONNECTIONS,
+				       .per_address = (unsigned)r->per_address,
+				       .head_ms = AGENT_HEAD_MS,
+				       .body_ms = AGENT_BODY_MS},
+			      ops = {.address = r->ops_listen, .max_connections = OPS_CONNECTIONS};
 
 	if (!host)
 		return r->kubeconfig ? -1 : err_wrap(e, "no --kubeconfig");
@@ -291,7 +315,9 @@ int cli_run(int argc, char **argv)
 		.agent_listen = "0.0.0.0:8443",
 		.media_listen = "0.0.0.0:8080",
 		.ops_listen = "127.0.0.1:9090",
+		.per_address = 64,
 	};
+	struct rlimit files;
 	char host[256] = "drover";
 	struct buf image_ca;
 	struct err e;
@@ -302,6 +328,10 @@ int cli_run(int argc, char **argv)
 	if (!r.nnames)
 		r.names[r.nnames++] = host;
 	log_config(r.debug ? LOG_DEBUG : LOG_INFO, r.json ? LOG_JSON : LOG_TEXT);
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) { /* one for each connection */
+		files.rlim_cur = files.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
 	prctl(PR_SET_DUMPABLE, 0); /* no core file of a process that holds credentials */
 	r.loop = loop_uv_new();
 	r.group = loop_group_new(r.loop, "drover");

@@ -46,7 +46,7 @@ int cli_crds(int argc, char **argv)
 
 /* --- verbs on one object -------------------------------------------------------------------------- */
 
-enum { ADOPT = 256, DRIVES };
+enum { ADOPT = 256, DRIVES, BMC };
 
 /* What any of them may be told; each has options for its own. */
 struct one {
@@ -74,6 +74,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case DRIVES:
 		v->approve.drives = true;
 		return 0;
+	case BMC:
+		v->approve.bmc = true;
+		return 0;
 	case ADOPT:
 		v->approve.adopt = arg;
 		return 0;
@@ -89,6 +92,10 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 			argp_error(st, "--reason: say why, for whoever finds it");
 		if (v->approve.adopt && v->approve.wipe)
 			argp_error(st, "--adopt and --wipe: one of them");
+		if (v->approve.bmc && (v->approve.adopt || v->approve.wipe || v->approve.drives))
+			argp_error(
+				st,
+				"--bmc: by itself; what else is to be approved shows when it answers");
 		return 0;
 	default:
 		return cli_option(key, arg, st, &v->o);
@@ -136,6 +143,8 @@ int cli_approve(int argc, char **argv)
 		{"adopt", ADOPT, "CLAIM", 0,
 		 "It serves this NodeClaim already, as the tenant's Node of that name; it is not touched",
 		 0},
+		{"bmc", BMC, NULL, 0,
+		 "Address and certificate in its spec.bmc are right: its password may go there", 0},
 		CLI_OPTION_ROWS};
 	struct one v = {.what = "machine"};
 
@@ -144,6 +153,7 @@ int cli_approve(int argc, char **argv)
 		"Let drover act on a machine: spec.managementPolicy becomes Manage and spec.identity what its BMC said.\v"
 		"Examples:\n  drover approve gpu-r1-07\n  drover approve gpu-r1-07 --wipe\n"
 		"  drover approve gpu-r1-07 --drives --yes\n  drover approve gpu-r1-07 --adopt h100-x7k2p\n"
+		"  drover approve gpu-r1-07 --bmc\n"
 		"The same with kubectl: patch spec.managementPolicy, spec.identity, spec.approval, spec.drives.",
 		argc, argv);
 	v.approve.machine = v.name;

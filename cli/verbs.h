@@ -34,9 +34,9 @@ int cli_do_resume(struct cli_client *c, const char *kind_slash_name);
 
 struct cli_approve {
 	const char *machine;
-	bool wipe, drives;
-	bool yes;	   /* drives that go out of the list are accounted for: do not ask */
-	const char *adopt; /* the claim; NULL: no */
+	bool wipe, drives, bmc; /* bmc: by itself */
+	bool yes;		/* drives that go out of the list are accounted for: do not ask */
+	const char *adopt;	/* the claim; NULL: no */
 };
 int cli_do_approve(struct cli_client *c, const struct cli_approve *a);
 

@@ -10,23 +10,28 @@
 
 #include "api/resources.h"
 #include "base/arena.h"
+#include "base/crypto.h"
 #include "base/loop/loop.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/explain.h"
+#include "kube/config.h"
 #include "kube/call.h"
 
 /* --- asking ------------------------------------------------------------------------------------- */
 
 struct ask {
-	struct kube_client *host;
+	struct explain_asker with;
+	struct kube_client *host, *tenant; /* tenant: of the pod's; NULL: none */
 	struct loop *loop;
 	struct arena *a;	     /* target and decoded objects */
 	const char *name, *ns, *pod; /* ns, pod: NULL unless it is a pod; then name is the tenant */
 	struct node_claim *claim;
 	struct machine *machine; /* NULL: none */
+	struct drain *drain;	 /* that its status.leave names; NULL: none, or it cannot be read */
+	struct virtual_cluster *vc; /* of the pod */
 	json_t *answer;
 	void (*done)(const json_t *answer, const struct err *e, void *arg);
 	void *arg;
@@ -36,6 +41,7 @@ static void finish(struct ask *q, const struct err *e)
 {
 	q->done(e ? NULL : q->answer, e, q->arg);
 	json_decref(q->answer);
+	kube_client_free(q->tenant);
 	arena_free(q->a);
 	free(q);
 }
@@ -77,10 +83,40 @@ static void ask_tenant(struct ask *q, const char *name)
 			       on_its_tenant, q);
 }
 
-static void answer_claim(struct ask *q)
+/* All that there is to know of it is there. */
+static void answer(struct ask *q)
 {
-	q->answer = explain_claim(q->claim, q->machine, loop_wall(q->loop));
-	ask_tenant(q, q->claim->spec.virtual_cluster_ref.name);
+	const struct machine *m = q->machine;
+
+	if (q->claim) {
+		q->answer = explain_claim(q->claim, m, q->drain, loop_wall(q->loop));
+		ask_tenant(q, q->claim->spec.virtual_cluster_ref.name);
+	} else {
+		q->answer = explain_machine(m, q->drain, loop_wall(q->loop));
+		ask_tenant(q, m->status.claim_ref ? m->status.tenant.name : NULL);
+	}
+}
+
+static void on_drain(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct err bad;
+	void *out;
+
+	if (!e && object_decode(&object_kinds[OBJECT_DRAIN], o, q->a, &out, &bad) == 0)
+		q->drain = out;
+	answer(q);
+}
+
+static void ask_drain(struct ask *q)
+{
+	const struct machine_leave *lv = q->machine ? q->machine->status.leave : NULL;
+
+	if (lv && !str_empty(lv->drain))
+		(void)kube_get(q->host, &object_resources[OBJECT_DRAIN], NULL, lv->drain, on_drain,
+			       q);
+	else
+		answer(q);
 }
 
 static void on_claims_machine(json_t *o, const struct err *e, void *arg)
@@ -93,7 +129,7 @@ static void on_claims_machine(json_t *o, const struct err *e, void *arg)
 	}
 	if (!e && !(q->machine = decode(q, OBJECT_MACHINE, o)))
 		return;
-	answer_claim(q);
+	ask_drain(q);
 }
 
 static void on_claim(json_t *o, const struct err *e, void *arg)
@@ -123,7 +159,7 @@ static void on_claim(json_t *o, const struct err *e, void *arg)
 			       on_claims_machine, q);
 		return;
 	}
-	answer_claim(q);
+	answer(q);
 }
 
 static void on_machine(json_t *o, const struct err *e, void *arg)
@@ -140,10 +176,8 @@ static void on_machine(json_t *o, const struct err *e, void *arg)
 		return;
 	}
 	q->machine = decode(q, OBJECT_MACHINE, o);
-	if (!q->machine)
-		return;
-	q->answer = explain_machine(q->machine, loop_wall(q->loop));
-	ask_tenant(q, q->machine->status.claim_ref ? q->machine->status.tenant.name : NULL);
+	if (q->machine)
+		ask_drain(q);
 }
 
 static void on_item(json_t *o, void *arg)
@@ -163,10 +197,86 @@ static void on_restart(void *arg)
 	json_array_clear(json_object_get(q->answer, "claims"));
 }
 
+/* --- the pod, where its tenant has it --- */
+
+/* What is known stands; that the pod was not looked for is said. */
+static void pod_unknown(struct ask *q, const char *why)
+{
+	json_object_set_new(q->answer, "podUnknown", json_string(why));
+	finish(q, NULL);
+}
+
+static void on_pod(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	struct err none;
+
+	if (e && e->kind == ERR_NOT_FOUND) {
+		(void)!err_set(&none, ERR_NOT_FOUND, 0, "tenant %s has no pod %s/%s", q->name,
+			       q->ns, q->pod);
+		finish(q, &none);
+	} else if (e) {
+		pod_unknown(q, arena_printf(q->a, "the tenant's API: %s", e->text));
+	} else {
+		explain_pod_seen(q->answer, o);
+		finish(q, NULL);
+	}
+}
+
+/* NULL with e. */
+static struct secret *decoded(const char *coded, struct err *e)
+{
+	size_t len;
+	char *raw = crypto_base64_decode(coded, strlen(coded), &len, e);
+	struct secret *s = raw ? secret_new(raw, len) : NULL;
+
+	if (raw)
+		secret_wipe(raw, len);
+	free(raw);
+	return s;
+}
+
+static void on_kubeconfig(json_t *o, const struct err *e, void *arg)
+{
+	struct ask *q = arg;
+	const struct object_secret_ref *r = &q->vc->spec.kubeconfig_secret_ref;
+	struct kube_client_spec cs = {
+		.name = q->name, .timeout_ms = 10000, .plain_ok = q->with.plain_ok};
+	const char *coded = json_str_at(o, "data", str_or(r->key, "config"));
+	struct err bad;
+
+	if (e || !coded) {
+		pod_unknown(q, e ? arena_printf(q->a, "its kubeconfig: %s", e->text)
+				 : arena_printf(q->a, "Secret %s has no key %s", r->name,
+						str_or(r->key, "config")));
+		return;
+	}
+	OWN(secret)
+	text = decoded(coded, &bad);
+	OWN(kube_config)
+	cfg = text ? kube_config_parse(secret_expose(text), secret_len(text), KUBE_CONFIG_TENANT,
+				       q->vc->spec.server, NULL, &bad)
+		   : NULL;
+	cs.config = cfg;
+	if (cfg)
+		q->tenant = kube_client_new(q->with.group, q->with.http, &cs, &bad);
+	if (!q->tenant)
+		pod_unknown(q, arena_printf(q->a, "its kubeconfig: %s", bad.text));
+	else
+		(void)kube_get(q->tenant, &KUBE_PODS, q->ns, q->pod, on_pod, q);
+}
+
 static void on_listed(const char *rv, const struct err *e, void *arg)
 {
+	struct ask *q = arg;
+	const struct object_secret_ref *r = &q->vc->spec.kubeconfig_secret_ref;
+
 	(void)rv;
-	finish(arg, e);
+	if (e)
+		finish(q, e);
+	else
+		(void)kube_get(q->host, &KUBE_SECRETS, str_or(r->namespace, q->with.ns), r->name,
+			       on_kubeconfig, q);
 }
 
 static void on_tenant(json_t *o, const struct err *e, void *arg)
@@ -179,7 +289,6 @@ static void on_tenant(json_t *o, const struct err *e, void *arg)
 		.done = on_listed,
 		.arg = q,
 	};
-	struct virtual_cluster *vc;
 	struct err none;
 
 	if (e && e->kind == ERR_NOT_FOUND) {
@@ -191,22 +300,23 @@ static void on_tenant(json_t *o, const struct err *e, void *arg)
 		finish(q, e);
 		return;
 	}
-	vc = decode(q, OBJECT_VIRTUAL_CLUSTER, o);
-	if (!vc)
+	q->vc = decode(q, OBJECT_VIRTUAL_CLUSTER, o);
+	if (!q->vc)
 		return;
-	q->answer = explain_pod(vc, q->ns, q->pod);
-	s.label_selector = arena_printf(q->a, "drover.dev/virtual-cluster=%s", vc->meta.name);
+	q->answer = explain_pod(q->vc, q->ns, q->pod);
+	s.label_selector = arena_printf(q->a, "drover.dev/virtual-cluster=%s", q->vc->meta.name);
 	(void)kube_list(q->host, &s);
 }
 
-void explain_ask(struct kube_client *host, struct loop *l, const char *target,
+void explain_ask(const struct explain_asker *with, const char *target,
 		 void (*done)(const json_t *answer, const struct err *e, void *arg), void *arg)
 {
 	struct ask *q = mem_new(struct ask);
 	char *first, *second;
 
-	q->host = host;
-	q->loop = l;
+	q->with = *with;
+	q->host = with->host;
+	q->loop = with->loop;
 	q->a = arena_new();
 	q->done = done;
 	q->arg = arg;
@@ -218,7 +328,7 @@ void explain_ask(struct kube_client *host, struct loop *l, const char *target,
 		q->ns = first + 1;
 		q->pod = second + 1;
 	}
-	(void)kube_get(host, &object_resources[second ? OBJECT_VIRTUAL_CLUSTER : OBJECT_MACHINE],
+	(void)kube_get(q->host, &object_resources[second ? OBJECT_VIRTUAL_CLUSTER : OBJECT_MACHINE],
 		       NULL, q->name, second ? on_tenant : on_machine, q);
 }
 
@@ -226,12 +336,14 @@ void explain_ask(struct kube_client *host, struct loop *l, const char *target,
 
 struct why {
 	struct cli_options o;
-	const char *target;
+	const char *target, *ns;
 	struct cli_client c;
 	int status;
 };
 
-static const struct argp_option options[] = {CLI_OPTION_ROWS};
+static const struct argp_option options[] = {
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	CLI_OPTION_ROWS};
 
 /* A name, or three with slashes between. */
 static bool is_target(const char *s)
@@ -260,6 +372,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 				   arg);
 		w->target = arg;
 		return 0;
+	case 'n':
+		w->ns = arg;
+		return 0;
 	case ARGP_KEY_END:
 		if (!w->target)
 			argp_error(st, "which machine, claim or pod?");
@@ -275,7 +390,8 @@ static const struct argp argp = {
 	.args_doc = "MACHINE|CLAIM|TENANT/NAMESPACE/POD",
 	.doc = "Say what is stuck, since when, waiting for what, when it is tried next, and what helps.\v"
 	       "Examples:\n  drover why gpu-r1-07\n  drover why h100-x7k2p -o json\n  drover why team-a/default/train-0\n"
-	       "It only reads Machines, NodeClaims and VirtualClusters.",
+	       "It only reads: Machines, NodeClaims, Drains and VirtualClusters; of a pod also the Secret with its tenant's "
+	       "kubeconfig, and with that the pod. Exit status 1: there is none, or a pod could not be looked for.",
 };
 
 static void on_answer(const json_t *answer, const struct err *e, void *arg)
@@ -294,17 +410,26 @@ static void on_answer(const json_t *answer, const struct err *e, void *arg)
 		fwrite(b.data, 1, b.len, stdout);
 		buf_done(&b);
 	}
+	if (json_str_at(answer, "podUnknown"))
+		w->status = cli_failed(&w->c, "whether there is such a pod is not known: %s",
+				       json_str_at(answer, "podUnknown"));
 	loop_stop(w->c.loop);
 }
 
 int cli_why(int argc, char **argv)
 {
-	struct why w = {.status = 0};
+	struct why w = {.ns = "drover-system"};
+	struct explain_asker with;
 
 	cli_parse(&argp, argc, argv, &w);
 	if (cli_open(&w.c, "drover why", &w.o) < 0)
 		return 1;
-	explain_ask(w.c.host, w.c.loop, w.target, on_answer, &w);
+	with = (struct explain_asker){.host = w.c.host,
+				      .loop = w.c.loop,
+				      .group = w.c.group,
+				      .http = w.c.http,
+				      .ns = w.ns};
+	explain_ask(&with, w.target, on_answer, &w);
 	loop_run(w.c.loop);
 	cli_close(&w.c);
 	return w.status;

@@ -22,6 +22,7 @@
  */
 #define MAX_NAME 253
 #define KEY_SIZE (2 * MAX_NAME + 2)
+#define AGAIN_MS 300000 /* while something is left out: the next list */
 
 struct slot {
 	struct kube_entry pub; /* pub.object NULL: only in staged, "not wanted any more" */
@@ -29,6 +30,11 @@ struct slot {
 	uint64_t seen; /* the last list that had it */
 	bool learned;  /* from the reply of a write: lists and watch may not have got there */
 	struct list grave;
+};
+
+/* What projections take. */
+struct room {
+	size_t n, bytes;
 };
 
 struct kube_cache {
@@ -44,6 +50,10 @@ struct kube_cache {
 	struct list graves;
 	json_t *to_learn; /* learned inside a callback: later */
 	struct loop_defer bury, learn;
+	struct room used;  /* of slots */
+	struct room again; /* of what the list at hand has brought so far, staged or not changed */
+	bool over, over_in_list;
+	struct loop_timer list_again;
 };
 
 struct change {
@@ -109,12 +119,28 @@ static void tell(struct kube_cache *c, struct slot *old, struct slot *new_)
 	tell_one(c, old, new_);
 }
 
+static void room_add(struct room *r, const struct slot *s)
+{
+	r->n++;
+	r->bytes += arena_size(s->arena);
+}
+
+static void room_take(struct room *r, const struct slot *s)
+{
+	r->n--;
+	r->bytes -= arena_size(s->arena);
+}
+
 static void change(struct kube_cache *c, const char *key, struct slot *new_)
 {
 	struct slot *old = map_take(c->slots, key);
 
-	if (new_)
+	if (old)
+		room_take(&c->used, old);
+	if (new_) {
 		map_put(c->slots, key, new_);
+		room_add(&c->used, new_);
+	}
 	if (old || new_)
 		tell(c, old, new_);
 	bury(c, old);
@@ -181,6 +207,66 @@ static enum verdict project(struct kube_cache *c, const json_t *object, const st
 	return TAKE;
 }
 
+/* --- room -------------------------------------------------------------------------------------- */
+
+static void set_over(struct kube_cache *c, bool over)
+{
+	bool was = c->over;
+
+	c->over = over;
+	if (over && !loop_timer_active(&c->list_again))
+		loop_timer_start(&c->list_again, AGAIN_MS);
+	if (!was || over)
+		return;
+	loop_timer_stop(&c->list_again);
+	c->telling++;
+	if (c->spec.on_over)
+		c->spec.on_over(NULL, c->spec.arg);
+	c->telling--;
+}
+
+static void on_list_again(void *arg)
+{
+	struct kube_cache *c = arg;
+
+	kube_reflect_again(c->reflect);
+	loop_timer_start(&c->list_again, AGAIN_MS);
+}
+
+/* Is there room for s beside what is taken, in place of old? */
+static bool fits(const struct kube_cache *c, struct room taken, const struct slot *old,
+		 const struct slot *s)
+{
+	const struct kube_cache_spec *most = &c->spec;
+	size_t size = arena_size(s->arena);
+
+	if (old)
+		room_take(&taken, old);
+	return (!most->max_each || size <= most->max_each) &&
+	       (!most->max_objects || taken.n < most->max_objects) &&
+	       (!most->max_bytes || taken.bytes + size <= most->max_bytes);
+}
+
+/* As project(); what has no room is left out. */
+static enum verdict project_within(struct kube_cache *c, const json_t *object, const struct who *w,
+				   struct room taken, const struct slot *old, struct slot **out)
+{
+	enum verdict v = project(c, object, w, out);
+
+	if (v != TAKE || fits(c, taken, old, *out))
+		return v;
+	slot_free(*out);
+	*out = NULL;
+	if (c->synced)
+		c->over_in_list = true;
+	set_over(c, true);
+	c->telling++;
+	if (c->spec.on_over)
+		c->spec.on_over(object, c->spec.arg);
+	c->telling--;
+	return LEAVE_OUT;
+}
+
 /* What came says no more than what is there. */
 static bool is_old_news(const struct slot *old, const struct who *w)
 {
@@ -199,7 +285,7 @@ static void take(struct kube_cache *c, const json_t *object, const struct who *w
 			old->seen = c->list_no;
 		return;
 	}
-	switch (project(c, object, w, &s)) {
+	switch (project_within(c, object, w, c->used, old, &s)) {
 	case KEEP:
 		if (old)
 			old->seen = c->list_no;
@@ -232,12 +318,29 @@ static void on_list_begin(void *arg)
 
 	staged_clear(c);
 	c->list_no++;
+	c->again = (struct room){0};
+	c->over_in_list = false;
+}
+
+/* The list has it, and the store keeps what it has of it. */
+static void keep(struct kube_cache *c, struct slot *old)
+{
+	if (!old || old->seen == c->list_no)
+		return;
+	old->seen = c->list_no;
+	room_add(&c->again, old);
 }
 
 static void stage(struct kube_cache *c, const char *key, struct slot *s)
 {
-	slot_free(map_take(c->staged, key));
+	struct slot *before = map_take(c->staged, key);
+
+	if (before && before->arena)
+		room_take(&c->again, before);
+	slot_free(before);
 	map_put(c->staged, key, s);
+	if (s->arena)
+		room_add(&c->again, s);
 }
 
 static void on_list_item(json_t *object, void *arg)
@@ -254,13 +357,12 @@ static void on_list_item(json_t *object, void *arg)
 	}
 	old = map_get(c->slots, w.key);
 	if (old && same_object(old, w.uid) && *w.rv && str_eq(old->pub.rv, w.rv)) {
-		old->seen = c->list_no;
+		keep(c, old);
 		return;
 	}
-	switch (project(c, object, &w, &s)) {
+	switch (project_within(c, object, &w, c->again, NULL, &s)) {
 	case KEEP:
-		if (old)
-			old->seen = c->list_no;
+		keep(c, old);
 		break;
 	case LEAVE_OUT:
 		if (!old)
@@ -318,6 +420,7 @@ static void commit(struct kube_cache *c, const char *rv)
 		if (!is_gone(c, it.key, old, rv))
 			continue;
 		add_change(&v, &n, &cap, old, NULL);
+		room_take(&c->used, old);
 		map_del(c->slots, it.key);
 	}
 	map_for_each (it, c->staged) {
@@ -327,12 +430,15 @@ static void commit(struct kube_cache *c, const char *rv)
 			slot_free(s);
 			continue;
 		}
+		if (old)
+			room_take(&c->used, old);
 		if (!s->pub.object) {
 			slot_free(s);
 			s = NULL;
 			map_del(c->slots, it.key);
 		} else {
 			map_put(c->slots, it.key, s);
+			room_add(&c->used, s);
 		}
 		if (old || s)
 			add_change(&v, &n, &cap, old, s);
@@ -365,6 +471,8 @@ static int on_list_end(const char *rv, void *arg, struct err *e)
 		}
 	}
 	commit(c, rv);
+	if (c->synced)
+		set_over(c, c->over_in_list);
 	if (!c->synced) {
 		c->synced = true;
 		c->telling++;
@@ -474,6 +582,7 @@ struct kube_cache *kube_cache_new(struct loop_group *g, const struct kube_cache_
 	list_init(&c->graves);
 	loop_defer_init(&c->bury, g, on_bury, c);
 	loop_defer_init(&c->learn, g, on_learn, c);
+	loop_timer_init(&c->list_again, g, on_list_again, c);
 	c->reflect = kube_reflect_new(g, &(struct kube_reflect_spec){
 						 .client = s->client,
 						 .resource = s->resource,
@@ -497,6 +606,7 @@ void kube_cache_free(struct kube_cache *c)
 	kube_reflect_free(c->reflect);
 	loop_defer_cancel(&c->bury);
 	loop_defer_cancel(&c->learn);
+	loop_timer_stop(&c->list_again);
 	on_bury(c);
 	staged_clear(c);
 	map_for_each (it, c->slots)
@@ -516,6 +626,11 @@ bool kube_cache_synced(const struct kube_cache *c)
 bool kube_cache_healthy(const struct kube_cache *c)
 {
 	return c->healthy;
+}
+
+bool kube_cache_over(const struct kube_cache *c)
+{
+	return c->over;
 }
 
 size_t kube_cache_size(const struct kube_cache *c)

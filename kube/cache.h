@@ -49,6 +49,11 @@ struct kube_cache_spec {
 	/* A relist lost `gone` of `before` objects: false keeps the old ones and asks again later.  NULL: always true. */
 	bool (*accept_loss)(size_t before, size_t gone, void *arg);
 	size_t max_item; /* bytes of one object; 0: 3 MiB */
+	/* Room for projections: of one, of all, and how many; 0: no limit.  What does not fit is left out, a
+	 * changed object that fits no more as well, and on_over is told of it.  While anything is left out all is
+	 * listed anew every five minutes; object NULL: now all is in again. */
+	size_t max_each, max_bytes, max_objects;
+	void (*on_over)(const json_t *object, void *arg);
 	void *arg;
 };
 struct kube_cache *kube_cache_new(struct loop_group *g, const struct kube_cache_spec *s);
@@ -57,6 +62,7 @@ DEFINE_OWN(kube_cache)
 
 bool kube_cache_synced(const struct kube_cache *c);
 bool kube_cache_healthy(const struct kube_cache *c);
+bool kube_cache_over(const struct kube_cache *c); /* something is left out for want of room */
 size_t kube_cache_size(const struct kube_cache *c);
 const struct kube_entry *kube_cache_get(const struct kube_cache *c, const char *ns,
 					const char *name);

@@ -205,6 +205,8 @@ static int on_http_data(const char *data, size_t len, void *arg, struct err *e)
 	struct kube_call *call = arg;
 	int rc;
 
+	call->c->last_contact =
+		loop_wall(loop_of(call->c->group)); /* a watch stays open for minutes */
 	call->feeding = true;
 	rc = items_feed(call->items, data, len, e);
 	call->feeding = false;

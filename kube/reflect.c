@@ -372,6 +372,17 @@ void kube_reflect_free(struct kube_reflect *r)
 	free(r);
 }
 
+void kube_reflect_again(struct kube_reflect *r)
+{
+	r->need_list = true;
+	if (r->phase != WATCHING)
+		return;
+	kube_call_cancel(r->call);
+	r->call = NULL;
+	r->phase = RESTING;
+	loop_timer_start(&r->timer, 0);
+}
+
 const char *kube_reflect_rv(const struct kube_reflect *r)
 {
 	return r->rv;

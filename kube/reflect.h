@@ -34,6 +34,9 @@ struct kube_reflect_spec {
 struct kube_reflect *kube_reflect_new(struct loop_group *g, const struct kube_reflect_spec *s);
 void kube_reflect_free(struct kube_reflect *r);
 
+/* Lists anew as soon as may be.  Not from its callbacks. */
+void kube_reflect_again(struct kube_reflect *r);
+
 const char *kube_reflect_rv(
 	const struct kube_reflect *r); /* all that came up to it is known; NULL: no list yet */
 

@@ -4,6 +4,7 @@
 #include "planner/fit.h"
 
 struct bins {
+	struct planning *p;
 	struct arena *a;
 	struct topology *topology; /* or NULL */
 	struct plan_tenant *of;
@@ -18,6 +19,7 @@ struct bins *bins_new(struct planning *p, struct plan_tenant *of)
 {
 	struct bins *b = arena_new_obj(p->a, struct bins);
 
+	b->p = p;
 	b->soft = p->soft;
 	b->topology = of->topology ? p->topology : NULL;
 	b->of = of;
@@ -102,6 +104,7 @@ static struct class_level *level_of(const struct bins *b, struct plan_class *c, 
 void bins_look(struct bins *b, struct plan_class *c)
 {
 	make_room(b, c);
+	planning_charge(b->p, b->of, (b->n - c->seen) * c->cost);
 	for (; c->seen < b->n; c->seen++) {
 		const struct bin *bin = &b->v[c->seen];
 		const uint64_t bit = (uint64_t)1 << c->seen % 64;
@@ -157,6 +160,7 @@ bool bins_find(struct bins *b, struct plan_class *c, const struct topology_view 
 {
 	if (c->impossible || !b->n)
 		return false;
+	planning_charge(b->p, b->of, (b->n / 64 + 1) * (c->nlevels + 1));
 	if (!c->nlevels)
 		return scan(b, c, NULL, view, at);
 	for (size_t i = 0; i < c->nlevels; i++)

@@ -29,6 +29,7 @@ const char *const plan_reason_names[] = {
 	[PLAN_TENANT] = "TenantNotReady",
 	[PLAN_UNSUPPORTED] = "ConstraintNotSupported",
 	[PLAN_TOPOLOGY] = "TopologyNotMet",
+	[PLAN_OVER_BUDGET] = "OverBudget",
 	[PLAN_REASONS] = NULL,
 };
 
@@ -107,6 +108,26 @@ static void want(struct planning *p, const char *name)
 	p->nwanted++;
 }
 
+static uint64_t selector_cost(const struct selector *s)
+{
+	uint64_t n = s->n;
+
+	for (size_t i = 0; i < s->n; i++)
+		n += s->v[i].nvalues;
+	return n;
+}
+
+static uint64_t cost_of(const struct world_pod *p)
+{
+	uint64_t n = 4 + p->node_selector.n + p->tolerations.n + p->requests.n;
+
+	for (size_t i = 0; i < p->affinity.n; i++)
+		n += selector_cost(&p->affinity.v[i]);
+	for (size_t i = 0; i < p->preferences.n; i++)
+		n += selector_cost(&p->preferences.v[i].term);
+	return n;
+}
+
 /* The class of a shape that a pending pod has. */
 static struct plan_class *class_of(struct planning *p, struct world_shape *s)
 {
@@ -118,6 +139,7 @@ static struct plan_class *class_of(struct planning *p, struct world_shape *s)
 	c->pod = &s->pod;
 	c->tenant = planning_tenant(p, s->pod.tenant);
 	c->any_label = !s->pod.node_selector.n && !s->pod.affinity.n;
+	c->cost = cost_of(&s->pod);
 	s->plan = p->w->plan;
 	s->class_ = c;
 	for (size_t i = 0; i < s->pod.requests.n; i++)
@@ -182,22 +204,6 @@ static struct queued **queue(struct planning *p, size_t *n)
 }
 
 /* --- places --------------------------------------------------------------------------------------- */
-
-static void open_topology(struct planning *p)
-{
-	struct map_iter it;
-	bool asked = false;
-
-	map_for_each (it, p->w->shapes)
-		asked |= ((struct world_shape *)it.value)->pod.topology.n != 0;
-	if (!asked)
-		return;
-	p->topology = topology_new(p);
-	map_for_each (it, p->w->shapes)
-		if (((struct world_shape *)it.value)->is_side)
-			(void)topology_side(p->topology, it.value);
-	topology_ready(p->topology);
-}
 
 static size_t open_new(struct planning *p, const struct plan_class *c, const struct supply_offer *o)
 {
@@ -301,10 +307,20 @@ static void serve(struct planning *p, const struct queued *q, struct plan_pod *o
 	const struct plan_side *side =
 		p->topology ? topology_side(p->topology, q->pod->side) : NULL;
 
+	planning_charge(p, c->tenant, 20);
 	if (c->pod->unsupported) {
 		if (!c->nreasons)
 			refuse(p, c, PLAN_UNSUPPORTED,
 			       arena_printf(p->a, "%s is not judged", c->pod->unsupported));
+		out->reasons = c->reasons;
+		out->nreasons = c->nreasons;
+	} else if (c->tenant->over) {
+		if (!c->nreasons || c->reasons[0].code != PLAN_OVER_BUDGET)
+			refuse(p, c, PLAN_OVER_BUDGET,
+			       arena_printf(p->a,
+					    "tenant %s: placing its pods takes more work than one "
+					    "tenant has; fewer different constraints help",
+					    c->tenant->it->name));
 		out->reasons = c->reasons;
 		out->nreasons = c->nreasons;
 	} else if (find(p, c, side, out)) {
@@ -315,52 +331,153 @@ static void serve(struct planning *p, const struct queued *q, struct plan_pod *o
 	out->outcome = PLAN_NOTHING;
 }
 
-static void make(struct planning *p)
-{
-	const struct world_list *nodes = world_nodes(p->w), *claims = world_claims(p->w);
+/* --- in slices ----------------------------------------------------------------------------------- */
+
+enum phase { SIDES, MEET, ROOM, BOUND, PODS, READY };
+
+struct plan_run {
+	struct planning p;
+	enum phase phase;
+	uint64_t until; /* p.work at which the slice ends */
 	struct queued **q;
-	size_t n;
+	size_t n, at;	    /* of q; of what the phase goes through */
+	struct map_iter it; /* the same, where that is a map */
+	bool more;
+};
+
+static bool slice_is_over(const struct plan_run *r)
+{
+	return r->p.work >= r->until;
+}
+
+static void enter(struct plan_run *r, enum phase phase, const struct map *all)
+{
+	r->phase = phase;
+	r->at = 0;
+	r->more = all && map_first(all, &r->it);
+}
+
+static void start(struct plan_run *r)
+{
+	struct planning *p = &r->p;
+	const struct world_list *nodes = world_nodes(p->w), *claims = world_claims(p->w);
+	struct map_iter it;
+	bool asked = false;
 
 	p->supply = supply_new(p, claims);
 	want(p, "pods");
-	q = queue(p, &n);
+	r->q = queue(p, &r->n);
 	open_columns(p, nodes, claims);
 	look_for_soft(p, nodes, claims);
-	for (size_t i = 0; i < n; i++)
-		count_requests(p, q[i]->class_);
-	open_topology(p);
-	room_open(p, nodes, claims);
-	p->plan->pods = arena_calloc(p->a, n + 1, sizeof(*p->plan->pods));
-	p->requests_cap = arena_calloc(p->a, n + 1, sizeof(*p->requests_cap));
-	for (size_t i = 0; i < n; i++) {
-		const struct world_one *pod = q[i]->pod;
+	for (size_t i = 0; i < r->n; i++)
+		count_requests(p, r->q[i]->class_);
+	map_for_each (it, p->w->shapes)
+		asked |= ((struct world_shape *)it.value)->pod.topology.n != 0;
+	if (asked)
+		p->topology = topology_new(p);
+	enter(r, asked ? SIDES : ROOM, asked ? p->w->shapes : NULL);
+}
 
-		p->plan->pods[i] = (struct plan_pod){.tenant = pod->tenant,
-						     .ns = pod->ns,
-						     .name = pod->name,
-						     .uid = pod->uid,
-						     .place = i + 1};
-		serve(p, q[i], &p->plan->pods[i]);
+static void do_sides(struct plan_run *r)
+{
+	for (; r->more && !slice_is_over(r); r->more = map_next(r->p.w->shapes, &r->it))
+		if (((struct world_shape *)r->it.value)->is_side)
+			(void)topology_side(r->p.topology, r->it.value);
+	if (!r->more)
+		enter(r, MEET, NULL);
+}
+
+static void do_meet(struct plan_run *r)
+{
+	while (topology_meet(r->p.topology, r->at)) {
+		r->at++;
+		if (slice_is_over(r))
+			return;
 	}
-	p->plan->npods = n;
+	enter(r, ROOM, NULL);
+}
+
+static void do_room(struct plan_run *r)
+{
+	struct planning *p = &r->p;
+
+	room_open(p, world_nodes(p->w), world_claims(p->w));
+	p->plan->pods = arena_calloc(p->a, r->n + 1, sizeof(*p->plan->pods));
+	p->requests_cap = arena_calloc(p->a, r->n + 1, sizeof(*p->requests_cap));
+	enter(r, p->topology ? BOUND : PODS, p->topology ? p->w->pods : NULL);
+}
+
+static void do_bound(struct plan_run *r)
+{
+	for (; r->more && !slice_is_over(r); r->more = map_next(r->p.w->pods, &r->it))
+		room_place_bound(&r->p, r->it.value);
+	if (!r->more)
+		enter(r, PODS, NULL);
+}
+
+static void do_pods(struct plan_run *r)
+{
+	struct planning *p = &r->p;
+
+	for (; r->at < r->n && !slice_is_over(r); r->at++) {
+		const struct world_one *pod = r->q[r->at]->pod;
+
+		p->plan->pods[r->at] = (struct plan_pod){.tenant = pod->tenant,
+							 .ns = pod->ns,
+							 .name = pod->name,
+							 .uid = pod->uid,
+							 .place = r->at + 1};
+		serve(p, r->q[r->at], &p->plan->pods[r->at]);
+	}
+	if (r->at < r->n)
+		return;
+	p->plan->npods = r->n;
+	r->phase = READY;
+}
+
+struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a)
+{
+	struct plan_run *r = arena_new_obj(a, struct plan_run);
+
+	(void)now_ms;
+	r->p = (struct planning){.w = w,
+				 .a = a,
+				 .tenants = map_new(NULL),
+				 .columns = map_new(NULL),
+				 .plan = arena_new_obj(a, struct plan)};
+	w->plan++;
+	start(r);
+	return r;
+}
+
+struct plan *plan_step(struct plan_run *r, uint64_t units)
+{
+	static void (*const does[])(struct plan_run * r) = {
+		[SIDES] = do_sides, [MEET] = do_meet, [ROOM] = do_room,
+		[BOUND] = do_bound, [PODS] = do_pods,
+	};
+
+	r->until = units > UINT64_MAX - r->p.work ? UINT64_MAX : r->p.work + units;
+	while (r->phase != READY && !slice_is_over(r))
+		does[r->phase](r);
+	return r->phase == READY ? r->p.plan : NULL;
+}
+
+void plan_end(struct plan_run *r)
+{
+	for (const struct planning_map *m = r->p.maps; m; m = m->next)
+		map_free(m->map);
+	map_free(r->p.tenants);
+	map_free(r->p.columns);
 }
 
 struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a)
 {
-	OWN(map) tenants = map_new(NULL);
-	OWN(map) columns = map_new(NULL);
-	struct planning p = {.w = w,
-			     .a = a,
-			     .tenants = tenants,
-			     .columns = columns,
-			     .plan = arena_new_obj(a, struct plan)};
+	struct plan_run *r = plan_begin(w, now_ms, a);
+	struct plan *plan = plan_step(r, UINT64_MAX);
 
-	(void)now_ms;
-	w->plan++;
-	make(&p);
-	for (const struct planning_map *m = p.maps; m; m = m->next)
-		map_free(m->map);
-	return p.plan;
+	plan_end(r);
+	return plan;
 }
 
 struct plan_stock plan_stock(struct world *w, const char *pool, struct arena *a)

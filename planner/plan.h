@@ -36,6 +36,7 @@ enum plan_reason_code {
 	PLAN_TENANT,		 /* paused, unreachable */
 	PLAN_UNSUPPORTED,	 /* a constraint that cannot be judged */
 	PLAN_TOPOLOGY,		 /* spread and (anti)affinity to other pods leave no place */
+	PLAN_OVER_BUDGET,	 /* its tenant's pods take more work than one tenant has */
 	PLAN_REASONS
 };
 extern const char
@@ -74,6 +75,21 @@ struct plan {
 };
 
 struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a);
+
+/*
+ * The same in slices: the world may neither change nor be planned with by anybody else from plan_begin() to plan_end().
+ *
+ * Work is counted in units of some 10 to 50 ns: comparisons of pods with nodes, types, machines and each other.  It
+ * depends on the world alone, so a plan is the same in whatever slices.  One tenant has PLAN_WORK units in a
+ * plan; its pods that are left then get PLAN_OVER_BUDGET, and nobody else waits longer for it.
+ */
+#define PLAN_WORK ((uint64_t)10000000)
+struct plan_run;
+struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a);
+/* About so many units.  The plan, once it is ready; NULL: not yet. */
+struct plan *plan_step(struct plan_run *r, uint64_t units);
+/* Also of one that is not ready.  The plan stays as long as its arena and the world. */
+void plan_end(struct plan_run *r);
 
 /*
  * The free machines that a pool may claim as things stand, whoever's pods come: of its providers and types,

@@ -32,6 +32,8 @@ struct plan_tenant {
 	struct tally tally;
 	struct bins *bins;
 	struct tenant_topology *topology;
+	uint64_t work; /* done for it; beyond PLAN_WORK there is no more */
+	bool over;
 };
 
 /* Pods of one shape: what is found out of one holds for all. */
@@ -41,6 +43,7 @@ struct plan_class {
 	int64_t *requests; /* by column; NULL: not wanted yet */
 	bool impossible;   /* asks for what no one offers */
 	bool any_label;	   /* neither selector nor affinity */
+	uint64_t cost;	   /* of one look at a node's labels and taints */
 	/* Bins that fit, a bit each (bins.c); by score, highest first, where there is more than one. */
 	uint64_t *fit;
 	struct class_level {
@@ -72,7 +75,16 @@ struct planning {
 	int64_t *scratch;	   /* a row of columns */
 	struct plan *plan;
 	size_t claims_cap, *requests_cap;
+	uint64_t work; /* done for all */
 };
+
+/* So much more work for this tenant. */
+static inline void planning_charge(struct planning *p, struct plan_tenant *t, uint64_t units)
+{
+	p->work += units;
+	t->work += units;
+	t->over |= t->work > PLAN_WORK;
+}
 
 struct planning_map {
 	struct map *map;

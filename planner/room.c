@@ -74,18 +74,11 @@ static void open_claim(struct planning *p, const struct world_claim *c, struct w
 		set_bin(p, h->load, bin);
 }
 
-/* Pods that are bound are counted where they are. */
-static void place_bound(struct planning *p)
+void room_place_bound(struct planning *p, const struct world_one *pod)
 {
-	struct map_iter it;
-
-	map_for_each (it, p->w->pods) {
-		const struct world_one *pod = it.value;
-
-		if (pod->load && pod->load->plan == p->w->plan)
-			topology_place(p->topology, topology_side(p->topology, pod->side),
-				       pod->load->bin);
-	}
+	p->work++;
+	if (pod->load && pod->load->plan == p->w->plan)
+		topology_place(p->topology, topology_side(p->topology, pod->side), pod->load->bin);
 }
 
 void room_open(struct planning *p, const struct world_list *nodes, const struct world_list *claims)
@@ -99,6 +92,4 @@ void room_open(struct planning *p, const struct world_list *nodes, const struct 
 
 		open_claim(p, c, map_get(by_claim, c->name));
 	}
-	if (p->topology)
-		place_bound(p);
 }

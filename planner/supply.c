@@ -108,6 +108,8 @@ static void admit(struct supply *s, struct plan_class *c)
 		for (size_t k = c->pools[i].first; k < c->pools[i].n; k++) {
 			struct supply_option *o = c->pools[i].options[k];
 
+			planning_charge(s->p, c->tenant, 4);
+
 			if (free_machine(s, c->pools[i].pool, o) && allowed(c, c->pools[i].pool, o))
 				topology_admits_new(s->p->topology, c, o->domains);
 		}
@@ -130,6 +132,7 @@ void supply_ask(struct supply *s, struct plan_class *c)
 			continue;
 		if (!cp->pool->options)
 			supply_options(s->p, cp->pool);
+		planning_charge(s->p, c->tenant, cp->pool->noptions * (4 + c->cost));
 		supply_narrow(s->p, c, cp);
 	}
 	admit(s, c);
@@ -158,6 +161,7 @@ static void look_in(const struct supply *s, const struct plan_class *c, struct c
 		struct supply_option *o = cp->options[i];
 		const int64_t score = cp->score ? cp->score[i] : 0;
 
+		planning_charge(s->p, c->tenant, 2);
 		if (pick->from && score <= pick->score)
 			continue;
 		if (!free_machine(s, cp->pool, o) || !allowed(c, cp->pool, o)) {

@@ -132,8 +132,10 @@ static struct plan_reason short_of(struct planning *p, const struct plan_class *
 			limit = name;
 		} else {
 			may = true;
-			if (o->group)
+			if (o->group) {
+				planning_charge(p, c->tenant, 2 * o->group->n);
 				count_group(p, cp->pool, o->group, &d);
+			}
 		}
 	}
 	if (!may && limit)
@@ -205,6 +207,7 @@ static int by_nearness(const void *x, const void *y)
 
 void supply_tell(struct planning *p, struct plan_class *c)
 {
+	planning_charge(p, c->tenant, 50 * c->npools);
 	c->reasons = arena_calloc(p->a, c->npools + 1, sizeof(*c->reasons));
 	c->nreasons = 0;
 	for (size_t i = 0; i < c->npools; i++)
@@ -220,6 +223,7 @@ struct plan_reason *supply_tell_blocked(struct planning *p, struct plan_class *c
 {
 	struct plan_reason *v = arena_calloc(p->a, c->nreasons + 1, sizeof(*v));
 
+	planning_charge(p, c->tenant, 50 * c->npools);
 	*n = c->nreasons;
 	for (size_t i = 0; i < c->nreasons; i++) {
 		v[i] = c->reasons[i];

@@ -4,6 +4,9 @@
 #include "planner/topology.h"
 
 #define HOSTNAME "kubernetes.io/hostname"
+/* Each key costs each node of all tenants a look: a tenant that names more is beyond its work. */
+#define KEYS_MAX 16
+#define GROUP_COST 500 /* of a new one, its memory among it */
 
 struct bits {
 	uint64_t *v;
@@ -27,12 +30,12 @@ struct id {
 struct topology_group {
 	struct tenant_topology *of;
 	const struct world_topology *it;
-	const char *ns;	     /* when it names no namespaces */
-	bool carriers;	     /* counts pods that have the constraint, not those that it selects */
-	int key;	     /* -1: hostname */
-	struct counts count; /* by domain, or by bin */
-	struct bits any;     /* hostname: bins with at least one */
-	uint64_t total;
+	const char *ns;	      /* when it names no namespaces */
+	bool carriers;	      /* counts pods that have the constraint, not those that it selects */
+	int key;	      /* -1: hostname */
+	struct counts count;  /* by domain, or by bin */
+	struct bits any;      /* hostname: bins with at least one */
+	uint64_t total, cost; /* cost: of one look at a pod */
 };
 struct topology_rule {
 	struct topology_group *group;
@@ -44,6 +47,8 @@ struct tenant_topology {
 	struct topology_group **groups;
 	size_t n, cap;
 	struct map *by_text;
+	struct bits keys; /* that it names */
+	unsigned nkeys;
 	struct domains { /* one for each key */
 		struct bits *bins;
 		size_t cap;
@@ -63,6 +68,7 @@ struct term {
 };
 struct topology_view {
 	struct topology *t;
+	struct plan_tenant *of;
 	struct term *terms;
 	size_t n, cap;
 	struct limit {
@@ -154,6 +160,18 @@ static struct tenant_topology *tenant_of(struct topology *t, struct plan_tenant 
 	return of->topology;
 }
 
+static void name_key(struct topology *t, struct plan_tenant *of, int key)
+{
+	struct tenant_topology *tt = of->topology;
+	const size_t word = (size_t)(key < 0 ? 0 : key) / 64;
+
+	if (key < 0 || (word < tt->keys.words && tt->keys.v[word] >> key % 64 & 1))
+		return;
+	set_bit(t->a, &tt->keys, (size_t)key);
+	if (++tt->nkeys > KEYS_MAX)
+		planning_charge(t->p, of, PLAN_WORK + 1);
+}
+
 static struct topology_group *group_of(struct topology *t, const struct plan_side *s,
 				       const struct world_topology *it, bool carriers)
 {
@@ -161,16 +179,22 @@ static struct topology_group *group_of(struct topology *t, const struct plan_sid
 	struct topology_group *g;
 
 	shape_group_key(t->p->w, it, s->pod->ns, carriers);
+	planning_charge(t->p, s->tenant, 8 + t->p->w->len / 8);
 	g = map_get(of->by_text, t->p->w->text);
 	if (g)
 		return g;
+	planning_charge(t->p, s->tenant, GROUP_COST);
 	g = arena_new_obj(t->a, struct topology_group);
 	map_put(of->by_text, t->p->w->text, g);
 	*g = (struct topology_group){.of = of,
 				     .it = it,
 				     .ns = s->pod->ns,
 				     .carriers = carriers,
+				     .cost = 2 + it->nnamespaces + 2 * it->pods.n,
 				     .key = key_of(t, it->key)};
+	name_key(t, s->tenant, g->key);
+	for (size_t i = 0; i < it->pods.n; i++)
+		g->cost += it->pods.v[i].nvalues;
 	of->groups = wider(t->a, of->groups, &of->cap, of->n + 1, sizeof(struct topology_group *));
 	of->groups[of->n++] = g;
 	return g;
@@ -197,7 +221,8 @@ struct plan_side *topology_side(struct topology *t, struct world_shape *shape)
 	s->pod = &shape->pod;
 	s->tenant = planning_tenant(t->p, shape->pod.tenant);
 	s->rules = arena_calloc(t->a, shape->pod.topology.n + 1, sizeof(*s->rules));
-	for (size_t i = 0; i < shape->pod.topology.n; i++) {
+	planning_charge(t->p, s->tenant, 20);
+	for (size_t i = 0; i < shape->pod.topology.n && !s->tenant->over; i++) {
 		const struct world_topology *it = &shape->pod.topology.v[i];
 		struct topology_group *g = group_of(t, s, it, false);
 
@@ -218,7 +243,8 @@ static void meet(struct topology *t, struct plan_side *s)
 		return;
 	s->counted = arena_calloc(t->a, of->n + s->nrules + 1, sizeof(struct topology_group *));
 	s->bans = arena_calloc(t->a, of->n + 1, sizeof(struct topology_group *));
-	for (size_t i = 0; i < of->n; i++) {
+	for (size_t i = 0; i < of->n && !s->tenant->over; i++) {
+		planning_charge(t->p, s->tenant, of->groups[i]->cost);
 		if (!selects(of->groups[i], s->pod))
 			continue;
 		if (of->groups[i]->carriers)
@@ -231,17 +257,20 @@ static void meet(struct topology *t, struct plan_side *s)
 			s->counted[s->ncounted++] = group_of(t, s, s->rules[i].it, true);
 }
 
-void topology_ready(struct topology *t)
+bool topology_meet(struct topology *t, size_t side)
 {
-	for (size_t i = 0; i < t->nsides; i++) {
-		struct tenant_topology *of = t->sides[i]->tenant->topology;
+	struct tenant_topology *of;
 
-		if (of && !of->domains)
-			of->domains =
-				arena_calloc(t->a, (size_t)t->nkeys + 1, sizeof(*of->domains));
-		meet(t, t->sides[i]);
-	}
-	t->scratch = arena_calloc(t->a, (size_t)t->nkeys + 1, sizeof(*t->scratch));
+	if (!t->scratch)
+		t->scratch = arena_calloc(t->a, (size_t)t->nkeys + 1, sizeof(*t->scratch));
+	if (side >= t->nsides)
+		return false;
+	of = t->sides[side]->tenant->topology;
+	if (of && !of->domains)
+		of->domains = arena_calloc(t->a, (size_t)t->nkeys + 1, sizeof(*of->domains));
+	planning_charge(t->p, t->sides[side]->tenant, 20);
+	meet(t, t->sides[side]);
+	return true;
 }
 
 /* --- domains and counts -------------------------------------------------------------------------- */
@@ -291,7 +320,8 @@ void topology_bin(struct topology *t, struct plan_tenant *of, size_t bin,
 
 void topology_place(struct topology *t, const struct plan_side *s, size_t bin)
 {
-	for (size_t i = 0; i < s->ncounted; i++) {
+	planning_charge(t->p, s->tenant, 4 + s->ncounted);
+	for (size_t i = 0; i < s->ncounted && !s->tenant->over; i++) {
 		struct topology_group *g = s->counted[i];
 		const int domain = g->key < 0 ? (int)bin : g->of->domains[g->key].of[bin];
 
@@ -366,6 +396,7 @@ static struct term *add_term(struct topology_view *v, const struct topology_grou
 	}
 	e->domains = &g->of->domains[g->key];
 	e->nin = (size_t)t->keys[g->key].n;
+	planning_charge(t->p, v->of, e->nin);
 	e->in = wider(t->a, e->in, &e->cap, e->nin + 1, 1);
 	memset(e->in, 0, e->nin);
 	return e;
@@ -429,7 +460,9 @@ struct topology_view *topology_view(struct topology *t, struct plan_class *c,
 
 	if (!s->nrules && !s->nbans)
 		return NULL;
+	v->of = s->tenant;
 	v->n = v->nlimits = 0;
+	planning_charge(t->p, s->tenant, 8 + 4 * (s->nrules + s->nbans));
 	v->none = v->no_new = false;
 	for (size_t i = 0; i < s->nrules; i++) {
 		const struct topology_rule *r = &s->rules[i];
@@ -463,6 +496,7 @@ uint64_t topology_word(const struct topology_view *v, size_t word)
 {
 	uint64_t all = v->none ? 0 : ~(uint64_t)0;
 
+	planning_charge(v->t->p, v->of, 1 + v->n);
 	for (size_t i = 0; all && i < v->n; i++) {
 		const struct term *e = &v->terms[i];
 		uint64_t bits = 0;

@@ -30,10 +30,12 @@ struct plan_side {
 	size_t nbans;
 };
 
-/* Sides of all pods first, then topology_ready(), then bins, then pods that are bound. */
+/* Sides of all pods first, then topology_meet() of each, then bins, then pods that are bound.  Of a tenant that is
+ * beyond its work no more is kept: what is there of it does not hold. */
 struct topology *topology_new(struct planning *p);
 struct plan_side *topology_side(struct topology *t, struct world_shape *side);
-void topology_ready(struct topology *t);
+/* The side of that number; false: there is none, and all is ready. */
+bool topology_meet(struct topology *t, size_t side);
 void topology_bin(struct topology *t, struct plan_tenant *of, size_t bin,
 		  const struct labels *labels);
 void topology_place(struct topology *t, const struct plan_side *s, size_t bin);

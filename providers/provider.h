@@ -38,6 +38,14 @@ enum provider_boot {
 	PROVIDER_BOOT_HTTP
 };
 
+/* What boots next in place of the disk. */
+enum provider_override {
+	PROVIDER_OVERRIDE_NONE,
+	PROVIDER_OVERRIDE_MEDIA, /* virtual media */
+	PROVIDER_OVERRIDE_HTTP,
+	PROVIDER_OVERRIDE_OTHER, /* whatever is none of drover's: network, USB, setup, what the BMC has no name for */
+};
+
 struct provider_spec {
 	const char *name, *type;
 	double requests_per_s; /* calls begun, all machines together; 0: 50 */
@@ -64,7 +72,7 @@ struct provider_observation {
 	int64_t read_at; /* loop_now() when the read was sent: freshness */
 	enum provider_power power;
 	const char *system_uuid, *serial; /* as the BMC says; NULL: it does not */
-	bool boot_override;		  /* any override is set */
+	enum provider_override boot_override;
 	bool media_known; /* false: the media could not be read this time; true where there is no slot */
 	bool media_inserted;
 	const char *media_url; /* NULL: none or unknown */

@@ -128,10 +128,23 @@ static enum provider_power power_of(enum redfish_power p)
 }
 
 /* The disk is what boots without an override, and all that some BMCs have for "none". */
-static bool overridden(const struct redfish_system *s)
+static enum provider_override override_of(const struct redfish_system *s)
 {
-	return s->boot_target && !str_eq(s->boot_target, "None") &&
-	       !str_eq(s->boot_target, "Hdd") && !str_eq(s->boot_enabled, "Disabled");
+	static const struct {
+		const char *target;
+		enum provider_override is;
+	} targets[] = {
+		{"None", PROVIDER_OVERRIDE_NONE},     {"Hdd", PROVIDER_OVERRIDE_NONE},
+		{"Cd", PROVIDER_OVERRIDE_MEDIA},      {"UsbCd", PROVIDER_OVERRIDE_MEDIA},
+		{"UefiHttp", PROVIDER_OVERRIDE_HTTP},
+	};
+
+	if (!s->boot_target || str_eq(s->boot_enabled, "Disabled"))
+		return PROVIDER_OVERRIDE_NONE;
+	for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++)
+		if (str_eq(targets[i].target, s->boot_target))
+			return targets[i].is;
+	return PROVIDER_OVERRIDE_OTHER;
 }
 
 /* Texts stay the client's. */
@@ -141,7 +154,7 @@ static void see(const struct redfish_system *s, struct provider_observation *o)
 	o->power = power_of(s->power);
 	o->system_uuid = s->system_uuid;
 	o->serial = s->serial;
-	o->boot_override = overridden(s);
+	o->boot_override = override_of(s);
 	o->http_url = s->http_boot_uri;
 }
 

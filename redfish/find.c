@@ -6,12 +6,18 @@
 #include "base/str.h"
 
 /*
- * Which System is the machine: the configured one, or the first that can be
+ * Which System is the machine: the configured one, or the only one that can be
  * switched; and what is known of it.
  *
- * Tests: tests/unit/redfish/test_system.c, tests/unit/redfish/test_redfish.c
+ *	Systems -> each of them, in turn -> one that can be switched: read again, found
+ *	                                    several: listed, and nothing is done
+ *
+ * A DPU is a System of its own with a power of its own (SystemType, DSP0268), and no machine.
+ *
+ * Tests: tests/unit/redfish/test_find.c, tests/unit/redfish/test_system.c
  */
 #define MAX_CANDIDATES (sizeof(((struct redfish *)0)->candidates) / sizeof(char *))
+#define TEXT 200 /* of those that are listed */
 
 static void next_candidate(struct redfish *r);
 
@@ -117,14 +123,31 @@ static void system_found(struct redfish *r, const struct rf_reply *p)
 		r->ready(r, NULL);
 }
 
-static void on_fixed(struct redfish *r, const struct rf_reply *p)
+static bool is_dpu(const json_t *system)
+{
+	return str_eq(json_str_at(system, "SystemType"), "DPU");
+}
+
+static void on_named(struct redfish *r, const struct rf_reply *p, const char *path)
 {
 	if (p->err.kind != ERR_NONE) {
 		rf_fail(r, &p->err);
-		return;
+	} else if (is_dpu(p->json)) {
+		rf_fail_as(r, ERR_UNSUPPORTED, "the System at this address is a DPU");
+	} else {
+		rf_set(&r->system_path, mem_strdup(path));
+		system_found(r, p);
 	}
-	rf_set(&r->system_path, mem_strdup(r->system_fixed));
-	system_found(r, p);
+}
+
+static void on_fixed(struct redfish *r, const struct rf_reply *p)
+{
+	on_named(r, p, r->system_fixed);
+}
+
+static void on_only(struct redfish *r, const struct rf_reply *p)
+{
+	on_named(r, p, r->candidates[__builtin_ctz(r->switchable)]);
 }
 
 /* A GPU baseboard is a System too, may be listed first, and answers 503 while the host is off. */
@@ -137,24 +160,57 @@ static void on_candidate(struct redfish *r, const struct rf_reply *p)
 			return;
 		}
 		r->kept_err = p->err;
-	} else if (json_at(p->json, "Actions", "#ComputerSystem.Reset", "target")) {
-		rf_set(&r->system_path, mem_strdup(r->candidates[r->next_candidate - 1]));
-		system_found(r, p);
-		return;
+	} else if (json_at(p->json, "Actions", "#ComputerSystem.Reset", "target") &&
+		   !is_dpu(p->json)) {
+		if (r->ncandidates == 1) {
+			on_named(r, p, r->candidates[0]);
+			return;
+		}
+		r->switchable |= 1u << (r->next_candidate - 1);
 	}
 	next_candidate(r);
 }
 
+/* Which of them is the machine is nothing to be guessed. */
+static void fail_ambiguous(struct redfish *r)
+{
+	char text[TEXT] = "";
+	struct err e;
+
+	for (size_t i = 0, n = 0; i < r->ncandidates; i++) {
+		if (!(r->switchable & 1u << i))
+			continue;
+		str_format(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
+			   n++ ? ", " : "", r->candidates[i]);
+	}
+	(void)!err_set(&e, ERR_UNSUPPORTED, 0, "several Systems, name one in the address: %s",
+		       text);
+	e.scope = ERR_MACHINE;
+	rf_fail(r, &e);
+}
+
 static void next_candidate(struct redfish *r)
 {
-	if (r->next_candidate < r->ncandidates) {
+	unsigned several = r->switchable & (r->switchable - 1);
+
+	if (r->next_candidate < r->ncandidates)
 		rf_get(r, mem_strdup(r->candidates[r->next_candidate++]), on_candidate);
-		return;
-	}
-	if (r->kept_err.kind != ERR_NONE)
+	else if (several)
+		fail_ambiguous(r);
+	else if (r->switchable)
+		rf_get(r, mem_strdup(r->candidates[__builtin_ctz(r->switchable)]), on_only);
+	else if (r->kept_err.kind != ERR_NONE)
 		rf_fail(r, &r->kept_err);
 	else
 		rf_fail_as(r, ERR_UNSUPPORTED, "no System of this BMC can be switched");
+}
+
+static bool is_candidate(const struct redfish *r, const char *path)
+{
+	for (size_t i = 0; i < r->ncandidates; i++)
+		if (str_eq(r->candidates[i], path))
+			return true;
+	return false;
 }
 
 static void on_systems(struct redfish *r, const struct rf_reply *p)
@@ -170,17 +226,25 @@ static void on_systems(struct redfish *r, const struct rf_reply *p)
 	while (r->ncandidates > 0)
 		free(r->candidates[--r->ncandidates]);
 	r->next_candidate = 0;
+	r->switchable = 0;
 	err_clear(&r->kept_err);
 	json_array_foreach (json_at(p->json, "Members"), i, v) {
 		char *path;
 
-		if (r->ncandidates == MAX_CANDIDATES)
-			break;
 		path = rf_link(r, v, &e);
-		if (path)
+		if (!path) {
+			if (e.kind != ERR_NONE)
+				r->kept_err = e;
+		} else if (is_candidate(r, path)) {
+			free(path);
+		} else if (r->ncandidates == MAX_CANDIDATES) {
+			free(path);
+			rf_fail_as(r, ERR_UNSUPPORTED,
+				   "too many Systems to look at, name one in the address");
+			return;
+		} else {
 			r->candidates[r->ncandidates++] = path;
-		else if (e.kind != ERR_NONE)
-			r->kept_err = e;
+		}
 	}
 	next_candidate(r);
 }

@@ -179,6 +179,7 @@ struct redfish {
 	/* Systems to look at */
 	char *candidates[16];
 	size_t ncandidates, next_candidate;
+	unsigned switchable; /* bits: candidates that are a host and can be switched */
 	struct err kept_err; /* the answer if nothing that is tried after it succeeds */
 };
 
@@ -251,6 +252,7 @@ bool rf_pending_read(struct redfish *r, const struct rf_reply *p);
 void rf_boot(struct redfish *r);
 
 /* oem.c: the override where virtual CDs have another one; else it is then(r) at once */
+bool rf_oem_has_cd(const struct redfish *r); /* the standard's Cd is the drive in the box here */
 void rf_oem_read(struct redfish *r, void (*then)(struct redfish *r)); /* r->cd_first is fresh */
 /* then(r) where the standard override is to be set too, or alone. */
 void rf_oem_boot(struct redfish *r, void (*then)(struct redfish *r));

@@ -147,7 +147,7 @@ char *rf_oem_media(const struct redfish *r, const json_t *manager)
 		&ignored);
 }
 
-static bool is_theirs(const struct redfish *r)
+bool rf_oem_has_cd(const struct redfish *r)
 {
 	return r->quirks & QUIRK_CD_BY_ATTRIBUTE && !r->no_attributes;
 }
@@ -155,7 +155,7 @@ static bool is_theirs(const struct redfish *r)
 void rf_oem_read(struct redfish *r, void (*then)(struct redfish *r))
 {
 	r->op->then = then;
-	if (is_theirs(r) && r->cd_first != RF_NO)
+	if (rf_oem_has_cd(r) && r->cd_first != RF_NO)
 		look(r);
 	else
 		then(r);
@@ -164,7 +164,7 @@ void rf_oem_read(struct redfish *r, void (*then)(struct redfish *r))
 void rf_oem_boot(struct redfish *r, void (*then)(struct redfish *r))
 {
 	r->op->then = then;
-	if (is_theirs(r) && (r->op->boot == REDFISH_BOOT_CD || r->cd_first != RF_NO))
+	if (rf_oem_has_cd(r) && (r->op->boot == REDFISH_BOOT_CD || r->cd_first != RF_NO))
 		look(r);
 	else
 		then(r);

@@ -50,7 +50,7 @@ struct redfish_system;
 
 struct redfish_spec {
 	const char *
-		system_url; /* https://10.0.8.17/redfish/v1/Systems/1, or only https://10.0.8.17: then the first System with Reset */
+		system_url; /* https://10.0.8.17/redfish/v1/Systems/1, or only https://10.0.8.17: then the one System with Reset that is no DPU; where there are several, ERR_UNSUPPORTED lists them */
 	const char *ca_pem, *pin_sha256; /* as in http_peer_spec */
 	bool learn_pin;
 	const char *user;
@@ -93,7 +93,9 @@ struct redfish_system {
 	const char *
 		system_uuid; /* lower case, in the order of the BMC; NULL: none, or a maker's default */
 	const char *serial, *manufacturer, *model, *bios_version;
-	const char *boot_target;  /* BootSourceOverrideTarget as given, "None" when disabled */
+	const char *
+		boot_target; /* BootSourceOverrideTarget as given, "None" when disabled; "Cd" is virtual media, and
+				  * "PhysicalCd" where the maker means the drive in the box by that */
 	const char *boot_enabled; /* Disabled, Once, Continuous */
 	const char *boot_mode;
 	const char *http_boot_uri;

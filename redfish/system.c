@@ -108,6 +108,8 @@ static void answer(struct redfish *r)
 	if (r->cd_first == RF_YES) {
 		s.boot_target = "Cd";
 		s.boot_enabled = "Once";
+	} else if (rf_oem_has_cd(r) && str_eq(s.boot_target, "Cd")) {
+		s.boot_target = "PhysicalCd";
 	}
 	if (s.power == REDFISH_POWER_ON || s.power == REDFISH_POWER_TURNING_ON)
 		r->on_tries = 0;

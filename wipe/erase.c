@@ -113,15 +113,9 @@ static bool has_sanitize_overwrite(const struct pass *p)
 	return can_sanitize(p, 4);
 }
 
-/* Whatever is done through one namespace leaves those that have no block device as they are. */
-static bool can_reach(const struct pass *p)
-{
-	return !p->nvme.hidden;
-}
-
 static bool can_format(const struct pass *p)
 {
-	return can_reach(p) && p->nvme.format && (p->nvme.alone || !p->nvme.format_all);
+	return p->nvme.format && (p->nvme.alone || !p->nvme.format_all);
 }
 
 static int sanitize(struct pass *p, enum sanitize_action action, struct err *e)
@@ -155,7 +149,8 @@ static void remember(struct pass *p)
 
 	if (!x->prints) {
 		x->nprints = x->samples;
-		x->prints = mem_calloc((size_t)x->nprints + 1, sizeof(*x->prints));
+		x->prints =
+			mem_calloc(EVIDENCE_EDGE_READS + (size_t)x->nprints, sizeof(*x->prints));
 	}
 	verify_fingerprint(&p->verify, x->nprints, x->prints);
 }
@@ -212,6 +207,12 @@ static int zeros_written(const struct ring_piece *p, struct err *e, void *arg)
 	return 0;
 }
 
+static bool always(const struct pass *p)
+{
+	(void)p;
+	return true;
+}
+
 static int run_overwrite(struct pass *p, struct err *e)
 {
 	struct erase_progress *g = &p->x->progress;
@@ -238,7 +239,7 @@ static const struct rung {
 	{"SanitizeOverwrite", VERIFY_ZEROS, has_sanitize_overwrite, run_sanitize_overwrite},
 	{"FormatCrypto", VERIFY_CHANGED, has_crypto, run_crypto},
 	{"FormatUserData", VERIFY_CONSTANT, has_format, run_user_data},
-	{"Overwrite", VERIFY_ZEROS, can_reach, run_overwrite},
+	{"Overwrite", VERIFY_ZEROS, always, run_overwrite},
 };
 _Static_assert(sizeof(ladder) / sizeof(*ladder) == ERASE_RUNGS, "each has room for its status");
 
@@ -413,6 +414,13 @@ static int run_ladder(struct pass *p, struct err *e)
 	x->device.raw_status.n = 0;
 	if (read_abilities(p, e) < 0 || await_sanitize(p, e) < 0)
 		return fail_drive(x);
+	/* Format and overwrite leave it as it is, and of a Sanitize nobody could see whether it did. */
+	if (p->nvme.hidden) {
+		(void)fail(x, "NamespaceHidden");
+		return err_set(e, ERR_UNSUPPORTED, 0,
+			       "namespace %u of this drive has no block device here",
+			       (unsigned)p->nvme.hidden);
+	}
 	set_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
 	planted = verify_plant(&p->verify, e);
 	if (planted < 0 && !mend(p, e)) {
@@ -426,12 +434,6 @@ static int run_ladder(struct pass *p, struct err *e)
 		(void)fail(x, "CanaryLost");
 		return err_set(e, ERR_PROTOCOL, 0, "of %d canaries written %d can be read",
 			       VERIFY_CANARIES, planted);
-	}
-	if (p->nvme.hidden) { /* Sanitize alone would reach it */
-		(void)fail(x, "NamespaceHidden");
-		(void)!err_set(e, ERR_UNSUPPORTED, 0,
-			       "namespace %u of this drive has no block device here",
-			       (unsigned)p->nvme.hidden);
 	}
 	for (size_t i = 0; i < sizeof(ladder) / sizeof(*ladder) && !p->final; i++)
 		if (ladder[i].applies(p) && !run_rung(p, &ladder[i], e))
@@ -483,7 +485,8 @@ int erase_verify(struct erase *x, int64_t samples, struct err *e)
 	if (!rc) {
 		x->device.canaries.found = verify_find(&p.verify, &unreadable);
 		verify_sample(&p.verify, x->accept, samples,
-			      print ? (const uint8_t(*)[16])x->prints : NULL, &n);
+			      print ? (const uint8_t(*)[16])x->prints : NULL,
+			      print ? EVIDENCE_EDGE_READS + (size_t)x->nprints : 0, &n);
 	}
 	close_pass(&p);
 	if (rc < 0) {

@@ -54,8 +54,8 @@ struct erase {
 	struct evidence_device device;		   /* the result so far */
 	int64_t status[ERASE_RUNGS + ERASE_MENDS]; /* what device.raw_status points to */
 	enum verify_accept accept;		   /* what the technique used leaves behind */
-	uint8_t (*prints)[16]; /* of the samples before a cryptographic erase, or NULL */
-	int64_t nprints;
+	uint8_t (*prints)[16]; /* of edges and samples before a cryptographic erase, or NULL */
+	int64_t nprints;       /* of the samples */
 };
 /* How many that are, of an order that asks for so many: 0 is not none. */
 int64_t erase_samples(int64_t asked);

@@ -38,6 +38,7 @@
 #define PROTO_HEADER_AGENT "Drover-Agent"
 #define PROTO_HEADER_SIGNATURE "Drover-Signature"
 #define PROTO_MAX_MESSAGE (1u << 20)
+#define PROTO_MAX_HELLO 8192 /* of hello alone: it comes from somebody who is not known yet */
 
 struct proto_boot {
 	const char *endpoint;  /* https://host:port */

@@ -2,10 +2,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/crypto.h"
+#include "base/mem.h"
 
-#define SECTOR 512
 _Static_assert(2 * VERIFY_EDGE / VERIFY_BLOCK == EVIDENCE_EDGE_READS, "as a record must show");
 
 static void derive(const struct verify *v, const char *what, int64_t n, uint8_t out[CRYPTO_SHA256])
@@ -44,6 +45,39 @@ static void canary(const struct verify *v, int64_t offset, uint8_t out[static CR
 	derive(v, "canary", offset, out);
 }
 
+/* All of a drive, to be looked for anywhere. */
+struct canaries {
+	uint8_t v[VERIFY_CANARIES][CRYPTO_SHA256];
+	uint8_t begins[65536 / 8]; /* a bit for each two bytes with which one begins */
+};
+
+static struct canaries *all_canaries(const struct verify *v)
+{
+	struct canaries *c = mem_new(struct canaries);
+
+	for (int64_t i = 0; i < VERIFY_CANARIES; i++) {
+		canary(v, canary_place(v, i), c->v[i]);
+		c->begins[(c->v[i][0] | c->v[i][1] << 8) / 8] |= (uint8_t)(1 << c->v[i][0] % 8);
+	}
+	return c;
+}
+
+/* At any offset: a drive that moved what it holds did not erase it.  The canary's bytes are repeated over its block,
+ * so that a sector of it, wherever it begins, holds them whole. */
+static bool holds_canary(const struct canaries *c, const uint8_t *block)
+{
+	for (size_t k = 0; k + CRYPTO_SHA256 <= VERIFY_BLOCK; k++) {
+		unsigned two = block[k] | (unsigned)block[k + 1] << 8;
+
+		if (!(c->begins[two / 8] >> two % 8 & 1))
+			continue;
+		for (size_t i = 0; i < VERIFY_CANARIES; i++)
+			if (!memcmp(block + k, c->v[i], CRYPTO_SHA256))
+				return true;
+	}
+	return false;
+}
+
 /* --- one pass over many blocks --------------------------------------------------------------- */
 
 /* Where the n-th block is; what to do with one that was read (block NULL: that could not be). */
@@ -55,7 +89,10 @@ struct walk {
 	bool broken; /* *v->why is filled in */
 
 	enum verify_accept accept;
-	const uint8_t (*old)[16];
+	const struct canaries *canaries;
+	const uint8_t (*old)[16];	 /* of these blocks, in their order */
+	const uint8_t (*remembered)[16]; /* of all blocks, sorted */
+	size_t nremembered;
 	uint8_t (*prints)[16];
 	struct verify_counts *counts;
 	int found;
@@ -138,44 +175,54 @@ static int canary_written(const struct ring_piece *p, struct err *e, void *arg)
 	return 0;
 }
 
+/* All of it, in its own place. */
+static void saw_planted(struct walk *w, const void *block, int64_t at, int64_t i)
+{
+	uint8_t c[CRYPTO_SHA256];
+	bool same = block != NULL;
+
+	(void)i;
+	canary(w->v, at, c);
+	for (size_t k = 0; same && k < VERIFY_BLOCK; k += sizeof(c))
+		same = !memcmp((const char *)block + k, c, sizeof(c));
+	w->found += same;
+}
+
 int verify_plant(const struct verify *v, struct err *e)
 {
 	struct walk w = {.v = v, .where = canary_place, .n = VERIFY_CANARIES};
+	struct walk back = {
+		.v = v, .where = canary_place, .saw = saw_planted, .n = VERIFY_CANARIES};
 	struct ring_job j = {.write = true, .next = next_canary, .done = canary_written, .arg = &w};
 
 	if (ring_run(v->ring, v->drive, &j, e) < 0 || dio_flush(v->drive, e) < 0)
 		return err_wrap(e, "canary");
-	return verify_find(v, NULL);
-}
-
-/* One sector of it is enough: an erase that leaves a sector leaves a tenant's sector too. */
-static bool holds_canary(const struct verify *v, const void *block, int64_t at)
-{
-	uint8_t c[CRYPTO_SHA256];
-
-	canary(v, at, c);
-	for (size_t k = 0; k < VERIFY_BLOCK; k += SECTOR)
-		if (!memcmp((const char *)block + k, c, sizeof(c)))
-			return true;
-	return false;
+	walk(&back);
+	return back.found;
 }
 
 static void saw_canary_place(struct walk *w, const void *block, int64_t at, int64_t i)
 {
+	(void)at;
 	(void)i;
 	/* What cannot be read was not proved gone; the caller may not call it clean. */
 	if (!block)
 		w->unreadable++;
 	else
-		w->found += holds_canary(w->v, block, at);
+		w->found += holds_canary(w->canaries, block);
 }
 
 int verify_find(const struct verify *v, int64_t *unreadable)
 {
-	struct walk w = {
-		.v = v, .where = canary_place, .saw = saw_canary_place, .n = VERIFY_CANARIES};
+	struct canaries *all = all_canaries(v);
+	struct walk w = {.v = v,
+			 .where = canary_place,
+			 .saw = saw_canary_place,
+			 .n = VERIFY_CANARIES,
+			 .canaries = all};
 
 	walk(&w);
+	free(all);
 	if (unreadable)
 		*unreadable += w.unreadable;
 	return w.found;
@@ -216,32 +263,69 @@ static int64_t sample_place(const struct verify *v, int64_t i)
 	return place(v, "sample", i);
 }
 
-void verify_fingerprint(const struct verify *v, int64_t n, uint8_t (*prints)[16])
+static int64_t edge_place(const struct verify *v, int64_t i)
 {
-	struct walk w = {
-		.v = v, .where = sample_place, .saw = saw_before, .n = n, .prints = prints};
+	int64_t at = i * VERIFY_BLOCK;
 
-	memset(prints, 0xff, (size_t)n * sizeof(*prints));
-	walk(&w);
+	return at < VERIFY_EDGE ? at : v->drive->bytes - 2 * (int64_t)VERIFY_EDGE + at;
 }
 
-static bool is_clean(const struct verify *v, enum verify_accept accept, const void *block,
-		     const uint8_t *print)
+void verify_fingerprint(const struct verify *v, int64_t n, uint8_t (*prints)[16])
+{
+	struct walk edges = {.v = v,
+			     .where = edge_place,
+			     .saw = saw_before,
+			     .n = EVIDENCE_EDGE_READS,
+			     .prints = prints};
+	struct walk samples = {.v = v,
+			       .where = sample_place,
+			       .saw = saw_before,
+			       .n = n,
+			       .prints = prints + EVIDENCE_EDGE_READS};
+
+	memset(prints, 0xff, (size_t)(EVIDENCE_EDGE_READS + n) * sizeof(*prints));
+	walk(&edges);
+	walk(&samples);
+}
+
+/* Does each byte come about as often as chance has it?  Chi-square of 255 degrees of freedom over 4096 bytes, sixteen
+ * of each expected; by chance one block in 10^15 is outside these bounds.  A file system's, a program's or a text's blocks
+ * are, one that counts up, and one with a sector of a canary; what was compressed or encrypted is not. */
+#define CHI_LEAST 110
+#define CHI_MOST 512
+
+static bool noise(const uint8_t *block)
+{
+	unsigned counts[256] = {0}, squares = 0;
+
+	for (size_t i = 0; i < VERIFY_BLOCK; i++)
+		counts[block[i]]++;
+	for (size_t i = 0; i < 256; i++)
+		squares += counts[i] * counts[i];
+	return squares >= (VERIFY_BLOCK + CHI_LEAST) * 16u &&
+	       squares <= (VERIFY_BLOCK + CHI_MOST) * 16u;
+}
+
+static int by_print(const void *a, const void *b)
+{
+	return memcmp(a, b, 16);
+}
+
+static bool is_clean(const struct walk *w, const void *block)
 {
 	uint8_t now[16];
 
-	if (accept == VERIFY_ZEROS)
+	if (w->accept == VERIFY_ZEROS)
 		return dio_all(block, VERIFY_BLOCK, 0);
 	if (constant(block))
 		return true;
-	if (accept != VERIFY_CHANGED)
+	if (w->accept != VERIFY_CHANGED)
 		return false;
-	/* Noise is what a discarded key leaves.  At the edges there is no fingerprint: the canaries
-	 * there speak for them. */
-	if (!print)
-		return true;
-	fingerprint(v, block, now);
-	return memcmp(now, print, sizeof(now)) != 0;
+	/* Noise is what a discarded key leaves, and none of it was there before: neither here nor elsewhere. */
+	if (!noise(block))
+		return false;
+	fingerprint(w->v, block, now);
+	return !bsearch(now, w->remembered, w->nremembered, sizeof(now), by_print);
 }
 
 static void saw_after(struct walk *w, const void *block, int64_t at, int64_t i)
@@ -250,35 +334,36 @@ static void saw_after(struct walk *w, const void *block, int64_t at, int64_t i)
 	/* It may hold what it held before, which nobody saw. */
 	if (!block || (w->old && !constant(block) && !memcmp(w->old[i], unread, sizeof(unread))))
 		w->counts->unreadable++;
-	else if (is_clean(w->v, w->accept, block, w->old ? w->old[i] : NULL))
+	else if (is_clean(w, block))
 		w->counts->clean++;
 	else
 		w->counts->dirty++;
 }
 
-static int64_t edge_place(const struct verify *v, int64_t i)
-{
-	int64_t at = i * VERIFY_BLOCK;
-
-	return at < VERIFY_EDGE ? at : v->drive->bytes - 2 * (int64_t)VERIFY_EDGE + at;
-}
-
 void verify_sample(const struct verify *v, enum verify_accept accept, int64_t n,
-		   const uint8_t (*prints)[16], struct verify_counts *out)
+		   const uint8_t (*prints)[16], size_t nprints, struct verify_counts *out)
 {
+	uint8_t(*sorted)[16] = mem_calloc(nprints + 1, sizeof(*sorted));
 	struct walk edges = {.v = v,
 			     .where = edge_place,
 			     .saw = saw_after,
-			     .n = 2 * VERIFY_EDGE / VERIFY_BLOCK,
+			     .n = EVIDENCE_EDGE_READS,
 			     .accept = accept,
+			     .old = prints,
+			     .remembered = (const uint8_t(*)[16])sorted,
+			     .nremembered = nprints,
 			     .counts = out};
 	struct walk samples = edges;
 
+	if (nprints)
+		memcpy(sorted, prints, nprints * sizeof(*sorted));
+	qsort(sorted, nprints, sizeof(*sorted), by_print);
 	memset(out, 0, sizeof(*out));
 	walk(&edges);
 	samples.where = sample_place;
 	samples.n = n;
-	samples.old = prints;
+	samples.old = prints ? prints + EVIDENCE_EDGE_READS : NULL;
 	samples.broken = edges.broken;
 	walk(&samples);
+	free(sorted);
 }

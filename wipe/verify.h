@@ -31,7 +31,7 @@
 enum verify_accept {
 	VERIFY_ZEROS,	 /* overwritten with them */
 	VERIFY_CONSTANT, /* all zeros or all ones: the drive's own erase */
-	VERIFY_CHANGED,	 /* anything but what was there before: the key was thrown away */
+	VERIFY_CHANGED, /* the same, or noise that was there nowhere before: the key was thrown away */
 };
 
 struct verify {
@@ -49,16 +49,18 @@ struct verify_counts {
 /* How many canaries read back (64: all); the drive may be trusted to write only then.  -1: it
  * refused a write. */
 int verify_plant(const struct verify *v, struct err *e);
-/* How many of them are still there, whole or in part.  An unreadable place counts in
+/* At how many of their places one of them is, whole or in part, at any offset.  An unreadable place counts in
  * *unreadable (may be NULL). */
 int verify_find(const struct verify *v, int64_t *unreadable);
 
-/* What each of n sample blocks held: 16 bytes each, for VERIFY_CHANGED.  A block that was
- * constant gets zeros: any change is one.  One that could not be read gets ones: what is there
- * afterwards may be what was there before, and counts as unreadable unless it is constant. */
+/* What the blocks of both edges held, EVIDENCE_EDGE_READS of them, and after them each of n sample blocks: 16 bytes
+ * each, for VERIFY_CHANGED.  A block that was constant gets zeros: any change is one.  One that could not be read gets
+ * ones: what is there afterwards may be what was there before, and counts as unreadable unless it is constant. */
 void verify_fingerprint(const struct verify *v, int64_t n, uint8_t (*prints)[16]);
-/* Both edges and n samples.  prints: from before, at VERIFY_CHANGED; else NULL. */
+/* Both edges and n samples.  prints: nprints of verify_fingerprint(), for no fewer samples, at VERIFY_CHANGED; else
+ * NULL and 0.  What is neither constant nor noise, holds a canary at any offset, or is a block that is among them is
+ * dirty. */
 void verify_sample(const struct verify *v, enum verify_accept accept, int64_t n,
-		   const uint8_t (*prints)[16], struct verify_counts *out);
+		   const uint8_t (*prints)[16], size_t nprints, struct verify_counts *out);
 
 #endif

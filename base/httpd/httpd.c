@@ -1,6 +1,7 @@
 #include "base/httpd/httpd_impl.h"
 
 #include <assert.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -8,15 +9,23 @@
 #include "base/str.h"
 
 #define HEADERS_MAX 100
+#define BODY_BUDGET (64u << 20)
+#define TRIM_ABOVE (4u << 20) /* less is not worth the walk through the heap */
 
 struct httpd *httpd_new(struct loop_group *g)
 {
 	struct httpd *d = mem_new(struct httpd);
 
 	d->group = g;
+	d->body_budget = BODY_BUDGET;
 	list_init(&d->requests);
 	list_init(&d->listeners);
 	return d;
+}
+
+void httpd_body_budget(struct httpd *d, size_t bytes)
+{
+	d->body_budget = bytes ? bytes : BODY_BUDGET;
 }
 
 struct loop_group *httpd_group(const struct httpd *d)
@@ -39,7 +48,13 @@ void httpd_listener_remove(struct httpd_listener *l)
 void httpd_route(struct httpd *d, const char *method, const char *pattern, size_t max_body,
 		 httpd_handler *fn, void *arg)
 {
-	struct route r = {.max_body = max_body, .fn = fn, .arg = arg};
+	httpd_route_admit(d, method, pattern, max_body, NULL, fn, arg);
+}
+
+void httpd_route_admit(struct httpd *d, const char *method, const char *pattern, size_t max_body,
+		       bool (*admit)(struct httpd_req *q, void *arg), httpd_handler *fn, void *arg)
+{
+	struct route r = {.max_body = max_body, .admit = admit, .fn = fn, .arg = arg};
 	char *at;
 
 	assert(*pattern == '/');
@@ -118,6 +133,7 @@ static int find_route(struct httpd_req *q)
 			continue;
 		if (method_matches(r, q->method)) {
 			buf_done(&allow);
+			q->admit = r->admit;
 			q->fn = r->fn;
 			q->fn_arg = r->arg;
 			q->max_body = r->max_body;
@@ -205,6 +221,26 @@ void httpd_on_gone(struct httpd_req *q, void (*fn)(void *arg), void *arg)
 
 /* --- for listeners ---------------------------------------------------------------------------- */
 
+/* The allocator keeps what was freed, all the more where small pieces lie between. */
+static void give_back(struct httpd *d, size_t bytes)
+{
+	d->body_bytes -= bytes;
+	if (d->body_peak < TRIM_ABOVE || d->body_bytes > d->body_peak / 4)
+		return;
+	d->body_peak = d->body_bytes;
+	malloc_trim(0);
+}
+
+static void free_body(struct httpd_req *q)
+{
+	size_t len = q->body.len;
+
+	if (len)
+		secret_wipe(q->body.data, len);
+	buf_done(&q->body);
+	give_back(q->d, len);
+}
+
 static void req_free(struct httpd_req *q)
 {
 	list_remove(&q->link);
@@ -212,9 +248,7 @@ static void req_free(struct httpd_req *q)
 		q->reader.done(q->reader.arg);
 	for (size_t i = 0; i < q->nheaders; i++) /* tokens and passwords are among them */
 		secret_wipe((char *)q->headers[i].value, strlen(q->headers[i].value));
-	if (q->body.len)
-		secret_wipe(q->body.data, q->body.len);
-	buf_done(&q->body);
+	free_body(q);
 	free(q->text);
 	arena_free(q->arena);
 	free(q);
@@ -271,6 +305,12 @@ int64_t httpd_begin(struct httpd *d, const struct httpd_incoming *in, struct htt
 	keep_request(q, in);
 	*out = q;
 
+	if (in->exhausted) {
+		httpd_reply_header(q, "Retry-After", "5");
+		httpd_reply_header(q, "Connection", "close");
+		httpd_reply_status(q, 429, "too many refused requests from this address");
+		return -1;
+	}
 	if (in->nheaders > HEADERS_MAX) {
 		httpd_reply_status(q, 431, "too many headers");
 		return -1;
@@ -291,6 +331,8 @@ int64_t httpd_begin(struct httpd *d, const struct httpd_incoming *in, struct htt
 		httpd_reply_status(q, 413, "the request's body is too large");
 		return -1;
 	}
+	if (q->admit && !q->admit(q, q->fn_arg))
+		return -1;
 	buf_init(&q->body, q->max_body);
 	return (int64_t)q->max_body;
 }
@@ -301,8 +343,19 @@ bool httpd_body_data(struct httpd_req *q, const char *data, size_t len)
 
 	if (q->replied)
 		return false;
-	if (buf_add(&q->body, data, len, &e) == 0)
+	if (len > q->d->body_budget - q->d->body_bytes) {
+		free_body(q);
+		httpd_reply_header(q, "Retry-After", "1");
+		httpd_reply_status(q, 503, "too much is being sent at once");
+		return false;
+	}
+	if (buf_add(&q->body, data, len, &e) == 0) {
+		q->d->body_bytes += len;
+		if (q->d->body_bytes > q->d->body_peak)
+			q->d->body_peak = q->d->body_bytes;
 		return true;
+	}
+	free_body(q);
 	httpd_reply_status(q, 413, "the request's body is too large");
 	return false;
 }

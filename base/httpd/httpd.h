@@ -41,6 +41,15 @@ typedef void httpd_handler(struct httpd_req *q, void *arg);
 void httpd_route(struct httpd *d, const char *method, const char *pattern, size_t max_body,
 		 httpd_handler *fn, void *arg);
 
+/* The same for a route that does not take a body from everybody: admit() is called when the headers are in and none
+ * of the body is; false: it has answered. */
+void httpd_route_admit(struct httpd *d, const char *method, const char *pattern, size_t max_body,
+		       bool (*admit)(struct httpd_req *q, void *arg), httpd_handler *fn, void *arg);
+
+/* Bytes of bodies that are held at once, those of all requests together; what goes beyond is answered 503 (0: the
+ * default, 64 MiB).  When most of them are freed, their memory goes back to the system. */
+void httpd_body_budget(struct httpd *d, size_t bytes);
+
 /* Who is at the other end, as the transport proved it. */
 struct httpd_identity {
 	const char *address;	     /* "10.1.0.17:5012"; in-process: the peer's name */
@@ -120,6 +129,7 @@ struct httpd_incoming {
 	const struct httpd_identity *identity;
 	const struct httpd_listener_ops *ops;
 	void *conn;
+	bool exhausted; /* its address may have no more for now: 429 */
 };
 /* Headers are in: how many body bytes may come (0 is fine), or -1 when it was answered already.
  * *out is the request for the calls below. */

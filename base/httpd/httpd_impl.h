@@ -16,6 +16,7 @@ struct route {
 	size_t nsegments;
 	bool rest;
 	size_t max_body;
+	bool (*admit)(struct httpd_req *q, void *arg); /* NULL: everybody */
 	httpd_handler *fn;
 	void *arg;
 };
@@ -25,6 +26,8 @@ struct httpd {
 	struct route *routes;
 	size_t nroutes, routes_cap;
 	struct list requests, listeners;
+	size_t body_budget, body_bytes,
+		body_peak; /* of bodies; the peak since memory was given back */
 };
 
 struct httpd_req {
@@ -38,6 +41,7 @@ struct httpd_req {
 	struct httpd_target target;
 	struct http_header *headers;
 	size_t nheaders;
+	bool (*admit)(struct httpd_req *q, void *arg);
 	httpd_handler *fn; /* the route's; routes may be added while it waits */
 	void *fn_arg;
 	size_t max_body;

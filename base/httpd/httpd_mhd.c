@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gnutls/gnutls.h>
+#include <malloc.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "base/httpd/httpd_callers.h"
 #include "base/httpd/httpd_peer.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -42,7 +44,8 @@
 #define POOL_BYTES 8192u	 /* for each connection: headers in, headers and chunks out */
 #define DISCARD_MAX (256u << 10) /* of a refused body, so that its sender may read the answer */
 #define BLOCK_BYTES 65536u
-#define BACKLOG 4096 /* a fleet that comes back at once; the kernel may allow less */
+#define TRIM_ABOVE 256 /* connections of which most have gone: what TLS kept for them goes too */
+#define BACKLOG 4096   /* a fleet that comes back at once; the kernel may allow less */
 
 struct httpd_mhd {
 	struct httpd_listener listener;
@@ -54,13 +57,15 @@ struct httpd_mhd {
 	struct loop_defer kick; /* MHD acts on a resumed connection only when it is run */
 	struct list exchanges;
 	int64_t head_ms, body_ms;
-	unsigned port, connections;
+	struct httpd_callers *callers;
+	unsigned port, connections, peak; /* peak: since memory was given back */
 	bool client_ca, running, started;
 	char log[160]; /* the last complaint while starting */
 };
 
 struct caller { /* MHD's context of a connection */
 	struct httpd_peer *peer;
+	struct httpd_caller *of; /* its address */
 	struct loop_timer limit; /* runs while a head or a body is to come */
 	int fd;
 };
@@ -96,6 +101,11 @@ static void expect_within(struct MHD_Connection *c, int64_t ms)
 		loop_timer_start(&who->limit, ms);
 	else if (who)
 		loop_timer_stop(&who->limit);
+}
+
+static int64_t now(const struct httpd_mhd *m)
+{
+	return loop_now(loop_of(m->group));
 }
 
 /* --- suspending ------------------------------------------------------------------------------- */
@@ -172,7 +182,10 @@ static void mhd_respond(void *conn, int status, const struct http_header *h, siz
 			const struct httpd_reader *body)
 {
 	struct exchange *x = conn;
+	struct caller *who = caller_of(x->c);
 
+	if (who && status >= 400)
+		httpd_caller_refused(who->of, now(x->m));
 	x->answered = true;
 	x->status = status;
 	if (body && body->size != 0)
@@ -244,7 +257,9 @@ static void begin(struct exchange *x, const char *method)
 		.ops = &mhd_listener_ops,
 		.conn = x,
 	};
+	struct caller *who = caller_of(x->c);
 
+	in.exhausted = who && httpd_caller_exhausted(who->of, now(x->m));
 	MHD_get_connection_values(x->c, MHD_HEADER_KIND, on_header, &h);
 	in.headers = h.v;
 	in.nheaders = h.n;
@@ -368,6 +383,7 @@ static struct caller *caller_new(struct httpd_mhd *m, struct MHD_Connection *c)
 	int on = 1;
 
 	who->peer = httpd_peer_new(i ? i->client_addr : NULL);
+	who->of = httpd_callers_enter(m->callers, i ? i->client_addr : NULL, now(m));
 	loop_timer_init(&who->limit, m->group, on_limit, who);
 	i = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 	assert(i);
@@ -383,6 +399,7 @@ static void caller_free(struct caller *who)
 	if (!who)
 		return;
 	loop_timer_stop(&who->limit);
+	httpd_callers_leave(who->of);
 	httpd_peer_free(who->peer);
 	free(who);
 }
@@ -413,6 +430,12 @@ static void run(struct httpd_mhd *m)
 	/* At its limit MHD listens no more, and begins again only at the start of a run. */
 	if (m->connections < before)
 		loop_defer(&m->kick);
+	if (m->connections > m->peak)
+		m->peak = m->connections;
+	if (m->peak >= TRIM_ABOVE && m->connections <= m->peak / 4) {
+		m->peak = m->connections;
+		malloc_trim(0);
+	}
 	if (MHD_get_timeout(m->daemon, &ms) == MHD_YES)
 		loop_timer_start(&m->timer, ms > INT32_MAX ? INT32_MAX : (int64_t)ms);
 	else
@@ -502,6 +525,14 @@ static int listen_on(struct httpd_mhd *m, const char *address, struct err *e)
 	return fd;
 }
 
+static enum MHD_Result may_connect(void *arg, const struct sockaddr *address, socklen_t size)
+{
+	struct httpd_mhd *m = arg;
+
+	(void)size;
+	return httpd_callers_admit(m->callers, address, now(m)) ? MHD_YES : MHD_NO;
+}
+
 static struct MHD_Daemon *start(struct httpd_mhd *m, const struct httpd_mhd_spec *s, int fd)
 {
 	struct MHD_OptionItem tls[] = {
@@ -519,7 +550,7 @@ static struct MHD_Daemon *start(struct httpd_mhd *m, const struct httpd_mhd_spec
 			 (s->cert_pem ? MHD_USE_TLS : 0);
 
 	return MHD_start_daemon(
-		flags, 0, NULL, NULL, on_access, m, MHD_OPTION_EXTERNAL_LOGGER, on_log, m,
+		flags, 0, may_connect, m, on_access, m, MHD_OPTION_EXTERNAL_LOGGER, on_log, m,
 		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
 		s->max_connections ? s->max_connections : MAX_CONNECTIONS,
 		MHD_OPTION_CONNECTION_TIMEOUT, STALLED_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
@@ -545,8 +576,10 @@ struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s,
 	m->listener.stopped = on_stopped;
 	loop_timer_init(&m->timer, m->group, on_time, m);
 	loop_defer_init(&m->kick, m->group, on_time, m);
+	m->callers = httpd_callers_new(s->per_address);
 	fd = listen_on(m, s->address, e);
 	if (fd < 0) {
+		httpd_callers_free(m->callers);
 		free(m);
 		return NULL;
 	}
@@ -556,6 +589,7 @@ struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s,
 			       *m->log ? m->log : "bad certificate or key");
 		if (fcntl(fd, F_GETFD) >= 0) /* some ways to fail close it, some do not */
 			close(fd);
+		httpd_callers_free(m->callers);
 		free(m);
 		return NULL;
 	}
@@ -588,6 +622,7 @@ void httpd_mhd_free(struct httpd_mhd *m)
 	}
 	loop_defer_cancel(&m->kick);
 	MHD_stop_daemon(m->daemon);
+	httpd_callers_free(m->callers);
 	free(m);
 }
 

@@ -20,6 +20,7 @@ struct httpd_mhd_spec {
 	const char
 		*client_ca_pem; /* ask for client certificates of this CA; identity carries them */
 	unsigned max_connections; /* 0: 1024 */
+	unsigned per_address;	  /* base/httpd/httpd_callers.h; 0: no limit */
 	/* For a request's head, handshake included, from when the connection was accepted or the
 	 * request before was over; 0: 60 s.  For its body, from the end of the head; 0: 120 s. */
 	int64_t head_ms, body_ms;

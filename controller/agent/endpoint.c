@@ -1,73 +1,22 @@
 /*
- * endpoint: the routes of hello, order and report, and the sessions behind them.  It believes an
- * agent by its boot secret, boot id and key; what the answers mean is judged by the steps.
+ * endpoint: the routes of hello, order and report.  It believes an agent by its boot secret, boot id, key and
+ * address; what the answers mean is judged by the steps.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "controller/agent/endpoint.h"
-#include "base/address.h"
-#include "base/arena.h"
+#include "controller/agent/endpoint_impl.h"
 #include "base/crypto.h"
 #include "base/httpd/httpd_impl.h"
-#include "base/list.h"
 #include "base/log.h"
-#include "base/loop/loop.h"
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/agent/boot_media.h"
 
 #define POLL_MS 30000
+#define BODY_BUDGET (16u << 20) /* of reports and hellos that are under way, all agents together */
 /* An agent whose poll was ended asks again at once, and it reports every second while it works. */
 #define SUSPECT_MS 10000
-
-struct agent_endpoint {
-	struct loop_group *group;
-	struct map *seats; /* machine -> struct agent_session */
-	struct boot_media *media;
-	char *ca_pem;
-	struct secret *boot_key;
-};
-
-struct agent_session {
-	struct agent_endpoint *agents;
-	char *machine, *uid, *endpoint, *media_base, *address, *gateway, *mac;
-	struct arena *lists;
-	struct strings agent_networks, agent_proxies, media_proxies;
-	void (*changed)(void *arg);
-	void *arg;
-
-	bool open, watching; /* one of them, or neither */
-	enum agent_await await;
-	char *operation;
-	int64_t boot, fence;
-	char secret[65];
-	struct boot_media_item *item;
-	char *url;
-	char bmc[ADDRESS_TEXT];	    /* that may fetch it; "": not known */
-	bool by_machine;	    /* the machine may */
-	char fetcher[ADDRESS_TEXT]; /* which address that is, by its first fetch; "": none yet */
-	bool told_fetch;	    /* of a fetch that was refused */
-
-	struct agent_session_info session; /* strings are in session_arena */
-	struct arena *session_arena;
-	struct crypto_key *key;
-	char *from; /* the agent's address; NULL: not heard yet.  In session_arena */
-	bool intruder, rebooted;
-	bool dismissed; /* it was told to power off: it does not come again */
-	int64_t suspect_at; /* loop_now(): another boot called, and the first was not heard since; 0: none */
-	char refusal[96];
-
-	int64_t seq;
-	char *order_id, *order_text;
-	bool handed;		/* the order went out to an agent, by this process */
-	struct httpd_req *poll; /* the agent waits for an order */
-	struct loop_timer poll_timer;
-	struct arena *report_arena, *progress_arena;
-	struct proto_report *report, *progress;
-};
 
 struct agent_endpoint *agent_endpoint_new(struct loop_group *g)
 {
@@ -107,353 +56,6 @@ bool agent_endpoint_ready(const struct agent_endpoint *a)
 	return a->boot_key != NULL;
 }
 
-/* --- seats ------------------------------------------------------------------------------------- */
-
-/* Answer the agent that waits: with the order, or (NULL) that there is none. */
-static void poll_end(struct agent_session *s, const char *order)
-{
-	struct httpd_req *q = s->poll;
-
-	if (!q)
-		return;
-	s->poll = NULL;
-	loop_timer_stop(&s->poll_timer);
-	httpd_on_gone(q, NULL,
-		      NULL); /* it may go while the answer is under way: none of ours any more */
-	s->handed |= order != NULL;
-	if (order)
-		httpd_reply_json(q, 200, order);
-	else
-		httpd_reply(q, 204, NULL, NULL, 0);
-}
-
-static void on_poll_timeout(void *arg)
-{
-	poll_end(arg, NULL);
-}
-
-static void on_poll_gone(void *arg)
-{
-	struct agent_session *s = arg;
-
-	s->poll = NULL;
-	loop_timer_stop(&s->poll_timer);
-}
-
-static struct strings copy_of(struct arena *a, const struct strings *from)
-{
-	struct strings s = {.v = arena_calloc(a, from->n + 1, sizeof(*s.v)), .n = from->n};
-
-	for (size_t i = 0; i < s.n; i++)
-		s.v[i] = arena_strdup(a, from->v[i]);
-	return s;
-}
-
-struct agent_session *agent_session_new(struct agent_endpoint *a,
-					const struct agent_session_spec *sp)
-{
-	struct agent_session *s = mem_new(struct agent_session);
-
-	s->agents = a;
-	s->lists = arena_new();
-	s->agent_networks = copy_of(s->lists, &sp->agent_networks);
-	s->agent_proxies = copy_of(s->lists, &sp->agent_proxies);
-	s->media_proxies = copy_of(s->lists, &sp->media_proxies);
-	s->machine = mem_strdup(sp->machine);
-	s->uid = mem_strdup(sp->uid);
-	s->endpoint = mem_strdup(sp->endpoint);
-	s->media_base = mem_strdup(sp->media_url);
-	s->address = mem_strdup(sp->address);
-	s->gateway = mem_strdup(sp->gateway);
-	s->mac = mem_strdup(sp->mac);
-	s->changed = sp->changed;
-	s->arg = sp->arg;
-	loop_timer_init(&s->poll_timer, a->group, on_poll_timeout, s);
-	map_put(a->seats, s->machine, s);
-	return s;
-}
-
-static void forget_orders(struct agent_session *s)
-{
-	free(s->order_id);
-	free(s->order_text);
-	s->order_id = s->order_text = NULL;
-	arena_free(s->report_arena);
-	arena_free(s->progress_arena);
-	s->report_arena = s->progress_arena = NULL;
-	s->report = s->progress = NULL;
-}
-
-static void forget_session(struct agent_session *s)
-{
-	arena_free(s->session_arena);
-	s->session_arena = NULL;
-	s->session = (struct agent_session_info){0};
-	crypto_key_free(s->key);
-	s->key = NULL;
-	s->from = NULL;
-	s->intruder = s->rebooted = s->dismissed = false;
-	s->suspect_at = 0;
-	s->refusal[0] = '\0';
-}
-
-static void close_media(struct agent_session *s)
-{
-	boot_media_close(s->item);
-	s->item = NULL;
-	free(s->url);
-	s->url = NULL;
-	s->by_machine = s->told_fetch = false;
-	s->bmc[0] = s->fetcher[0] = '\0';
-}
-
-void agent_session_watch(struct agent_session *s)
-{
-	if (!s->open)
-		return;
-	s->open = false;
-	s->watching = s->dismissed = true;
-	poll_end(s, NULL);
-	forget_orders(s);
-	close_media(s);
-}
-
-void agent_session_close(struct agent_session *s)
-{
-	if (!s->open && !s->watching)
-		return;
-	s->open = s->watching = false;
-	s->await = AGENT_NOT_YET;
-	poll_end(s, NULL);
-	forget_orders(s);
-	forget_session(s);
-	close_media(s);
-	secret_wipe(s->secret, sizeof(s->secret));
-	free(s->operation);
-	s->operation = NULL;
-}
-
-void agent_session_free(struct agent_session *s)
-{
-	if (!s)
-		return;
-	agent_session_close(s);
-	loop_timer_stop(&s->poll_timer);
-	map_del(s->agents->seats, s->machine);
-	free(s->machine);
-	free(s->uid);
-	free(s->endpoint);
-	free(s->media_base);
-	free(s->address);
-	free(s->gateway);
-	free(s->mac);
-	arena_free(s->lists);
-	free(s);
-}
-
-bool agent_session_is_open(const struct agent_session *s, const char *operation, int64_t boot)
-{
-	return s->open && str_eq(s->operation, operation) && s->boot == boot;
-}
-
-bool agent_session_is_watching(const struct agent_session *s, const char *operation, int64_t boot)
-{
-	return s->watching && str_eq(s->operation, operation) && s->boot == boot;
-}
-
-void agent_session_await(struct agent_session *s, enum agent_await what)
-{
-	s->await = what;
-}
-
-void agent_session_media_for(struct agent_session *s, const char *bmc, bool machine)
-{
-	(void)address_host(bmc, s->bmc);
-	s->by_machine = machine;
-}
-
-/* The media token is derived, so that any leader serves the same address. */
-static const char *media_token(const struct agent_session *s, const char *operation, int64_t boot,
-			       char out[static 65])
-{
-	OWN(arena) a = arena_new();
-	const char *text =
-		arena_printf(a, "media\n%s\n%s\n%lld", s->uid, operation, (long long)boot);
-	uint8_t mac[CRYPTO_SHA256];
-
-	crypto_hmac_sha256(s->agents->boot_key, text, strlen(text), mac);
-	str_hex(out, mac, sizeof(mac));
-	return out;
-}
-
-static char *address_of(const struct agent_session *s, const char *token)
-{
-	return mem_printf("%s/boot/%s/drover-agent.iso", s->media_base, token);
-}
-
-bool agent_session_makes(const struct agent_session *s, const char *operation, int64_t boot,
-			 const char *url)
-{
-	char token[65];
-	char *address = address_of(s, media_token(s, operation, boot, token));
-	bool same = str_eq(address, url);
-
-	free(address);
-	return same;
-}
-
-static bool among(const char *address, const struct strings *networks)
-{
-	return address_in(address, (const char *const *)networks->v, networks->n);
-}
-
-/* Its static address stands in spec with the prefix of its network. */
-static bool is_static_address(const struct agent_session *s, const char *address)
-{
-	char own[ADDRESS_TEXT];
-
-	str_format(own, sizeof(own), "%.*s", (int)strcspn(s->address, "/"), s->address);
-	return address_same(own, address);
-}
-
-/* Whether the machine can be what calls from there, as far as that is known. */
-static bool can_be_machine(const struct agent_session *s, const char *address)
-{
-	if (s->address)
-		return is_static_address(s, address);
-	return !s->agent_networks.n || among(address, &s->agent_networks);
-}
-
-/* Virtual media are fetched by the BMC.  Firmware that boots by HTTP may have another lease than the agent:
- * the first address is its own for this boot, and not more. */
-static bool may_fetch(const char *address, void *arg)
-{
-	struct agent_session *s = arg;
-	bool may =
-		among(address, &s->media_proxies) || (s->bmc[0] && address_same(s->bmc, address));
-
-	if (!may && s->by_machine && can_be_machine(s, address) &&
-	    (!s->fetcher[0] || address_same(s->fetcher, address))) {
-		may = true;
-		str_copy(s->fetcher, sizeof(s->fetcher), address);
-	}
-	if (!may && !s->told_fetch) {
-		s->told_fetch = true;
-		log_warn("boot medium not served: its address was asked for by a stranger",
-			 LOG_S("machine", s->machine), LOG_S("caller", address),
-			 LOG_S("bmc", s->bmc));
-	}
-	return may;
-}
-
-void agent_session_open(struct agent_session *s, const char *operation, int64_t boot, int64_t fence)
-{
-	struct proto_boot block = {0};
-	char token[65];
-	struct err e;
-
-	if (agent_session_is_open(s, operation, boot)) {
-		s->fence = fence;
-		return;
-	}
-	agent_session_close(s);
-	s->open = true;
-	s->operation = mem_strdup(operation);
-	s->boot = boot;
-	s->fence = fence;
-	proto_boot_secret(s->agents->boot_key, s->uid, operation, boot, s->secret);
-	block = (struct proto_boot){
-		.endpoint = s->endpoint,
-		.ca_pem = s->agents->ca_pem,
-		.machine = s->machine,
-		.operation = operation,
-		.boot = boot,
-		.secret = s->secret,
-		.wall_time = loop_wall(loop_of(s->agents->group)),
-		.address = s->address,
-		.gateway = s->gateway,
-		.mac = s->mac,
-	};
-	media_token(s, operation, boot, token);
-	s->item =
-		boot_media_open(s->agents->media, token, &block,
-				&(struct boot_media_readers){.may_read = may_fetch, .arg = s}, &e);
-	if (s->item)
-		s->url = address_of(s, token);
-	else
-		str_copy(s->refusal, sizeof(s->refusal), e.text);
-}
-
-void agent_session_restore(struct agent_session *s, const char *boot_id, const char *public_key,
-			   struct err *e)
-{
-	struct crypto_key *k;
-
-	if (!s->open || s->key || !(k = crypto_key_from_public(public_key, e)))
-		return;
-	s->key = k;
-	s->session_arena = arena_new();
-	s->session.boot_id = arena_strdup(s->session_arena, boot_id);
-	s->session.public_key = arena_strdup(s->session_arena, public_key);
-	s->session.last_seen = loop_now(loop_of(s->agents->group));
-}
-
-const char *agent_session_media_url(struct agent_session *s)
-{
-	return s->open ? s->url : NULL;
-}
-
-const struct agent_session_info *agent_session_info(const struct agent_session *s)
-{
-	return &s->session;
-}
-
-void agent_session_knock(struct agent_session *s)
-{
-	poll_end(s, NULL);
-}
-
-const char *agent_session_refusal(const struct agent_session *s)
-{
-	return s->refusal;
-}
-
-bool agent_session_intruder(const struct agent_session *s)
-{
-	return s->intruder;
-}
-
-bool agent_session_rebooted(const struct agent_session *s)
-{
-	return s->rebooted;
-}
-
-void agent_session_order(struct agent_session *s, const struct proto_order *o)
-{
-	struct proto_order copy = *o;
-
-	if (!s->open || str_eq(s->order_id, o->id))
-		return;
-	forget_orders(s);
-	copy.seq = ++s->seq;
-	copy.fence = s->fence;
-	s->order_id = mem_strdup(o->id);
-	s->order_text = proto_encode(proto_order_fields, &copy);
-	s->handed = false;
-	s->dismissed |= o->kind == PROTO_POWEROFF;
-	poll_end(s, s->order_text);
-}
-
-const struct proto_report *agent_session_result(const struct agent_session *s, const char *id)
-{
-	return s->report && str_eq(s->report->id, id) ? s->report : NULL;
-}
-
-const struct proto_report *agent_session_progress(const struct agent_session *s, const char *id)
-{
-	return s->progress && str_eq(s->progress->id, id) ? s->progress : NULL;
-}
-
 /* --- the endpoint ------------------------------------------------------------------------------ */
 
 static void refuse(struct agent_session *s, struct httpd_req *q, int status, const char *why)
@@ -483,13 +85,14 @@ static bool same_secret(const struct agent_session *s, const char *shown)
 /* From its own address: the first that was heard of it, or one of those that stand for any machine. */
 static bool is_from_agent(const struct agent_session *s, const char *address)
 {
-	return among(address, &s->agent_proxies) || (s->from && address_same(s->from, address));
+	return agent_among(address, &s->agent_proxies) ||
+	       (s->from && address_same(s->from, address));
 }
 
 /* The address that the agent called from first is its own for this boot. */
 static void hold_address(struct agent_session *s, const char *address)
 {
-	if (!s->from && !among(address, &s->agent_proxies))
+	if (!s->from && !agent_among(address, &s->agent_proxies))
 		s->from = arena_strdup(s->session_arena, address);
 }
 
@@ -525,7 +128,7 @@ static void other_hello(struct agent_session *s, struct httpd_req *q, const char
 		s->suspect_at = now;
 	else if (now - s->suspect_at >= SUSPECT_MS)
 		s->rebooted = true;
-	poll_end(s, NULL);
+	agent_session_answer(s, NULL);
 	refuse(s, q, 409,
 	       s->intruder ? "another boot while the first one lives" : "the machine rebooted");
 	s->changed(s->arg);
@@ -545,7 +148,7 @@ static bool may_begin(struct agent_session *s, struct httpd_req *q)
 		refuse(NULL, q, 403, "not expected");
 		return false;
 	}
-	if (among(address, &s->agent_proxies) || can_be_machine(s, address))
+	if (agent_among(address, &s->agent_proxies) || agent_session_can_be_at(s, address))
 		return true;
 	str_format(why, sizeof(why), "called from %.*s, which is not the machine's address",
 		   ADDRESS_TEXT, address);
@@ -645,27 +248,46 @@ static void on_hello(struct httpd_req *q, void *arg)
 	crypto_key_free(key);
 }
 
-/* The session of a signed request, or NULL after it was answered. */
-static struct agent_session *caller(struct agent_endpoint *a, struct httpd_req *q,
-				    const char *method, const char *target)
+/* The session that a request names: its machine, its boot, from its address.  Not proved before the signature. */
+static struct agent_session *named_session(struct agent_endpoint *a, const struct httpd_req *q)
 {
 	const char *who = httpd_header(q, PROTO_HEADER_AGENT);
-	const char *slash = who ? strrchr(who, '/') : NULL, *address = httpd_identity(q)->address;
+	const char *slash = who ? strrchr(who, '/') : NULL;
 	OWN(arena) tmp = arena_new();
 	struct agent_session *s = NULL;
-	size_t len;
-	const char *body = httpd_body(q, &len);
 
 	if (slash)
 		s = map_get(a->seats, arena_strndup(tmp, who, (size_t)(slash - who)));
 	if (!s || !s->open || !s->key || !str_eq(slash + 1, s->session.boot_id) ||
-	    (s->from && !is_from_agent(s, address)) ||
-	    !proto_signed(s->key, method, target, body, len,
-			  httpd_header(q, PROTO_HEADER_SIGNATURE))) {
+	    (s->from && !is_from_agent(s, httpd_identity(q)->address)))
+		return NULL;
+	return s;
+}
+
+/* A report's body is not read before it is known whose it would be. */
+static bool names_session(struct httpd_req *q, void *arg)
+{
+	bool does = named_session(arg, q) != NULL;
+
+	if (!does)
+		refuse(NULL, q, 401, "no such session");
+	return does;
+}
+
+/* The session of a signed request, or NULL after it was answered. */
+static struct agent_session *caller(struct agent_endpoint *a, struct httpd_req *q,
+				    const char *method, const char *target)
+{
+	struct agent_session *s = named_session(a, q);
+	size_t len;
+	const char *body = httpd_body(q, &len);
+
+	if (!s || !proto_signed(s->key, method, target, body, len,
+				httpd_header(q, PROTO_HEADER_SIGNATURE))) {
 		refuse(NULL, q, 401, "no such session");
 		return NULL;
 	}
-	hold_address(s, address); /* of a session that the journal knows */
+	hold_address(s, httpd_identity(q)->address); /* of a session that the journal knows */
 	s->session.last_seen = loop_now(loop_of(a->group));
 	s->session.heard = true;
 	if (s->suspect_at &&
@@ -677,6 +299,14 @@ static struct agent_session *caller(struct agent_endpoint *a, struct httpd_req *
 		s->changed(s->arg);
 	}
 	return s;
+}
+
+static void on_poll_gone(void *arg)
+{
+	struct agent_session *s = arg;
+
+	s->poll = NULL;
+	loop_timer_stop(&s->poll_timer);
 }
 
 static void on_order(struct httpd_req *q, void *arg)
@@ -694,7 +324,7 @@ static void on_order(struct httpd_req *q, void *arg)
 	s = caller(a, q, "GET", arena_printf(tmp, "%s?after=%s", PROTO_ORDER_PATH, after));
 	if (!s)
 		return;
-	poll_end(s, NULL); /* the older one lost its agent */
+	agent_session_answer(s, NULL); /* the older one lost its agent */
 	/* seq counts in this process alone: an agent that has seen more, or as much of what was never
 	 * handed out, has seen another leader's. */
 	if (n > s->seq || (n == s->seq && s->order_text && !s->handed)) {
@@ -716,7 +346,7 @@ static void on_order(struct httpd_req *q, void *arg)
 	httpd_on_gone(q, on_poll_gone, s);
 	loop_timer_start(&s->poll_timer, POLL_MS);
 	if (s->order_text && n < s->seq && !s->report)
-		poll_end(s, s->order_text);
+		agent_session_answer(s, s->order_text);
 }
 
 static void on_report(struct httpd_req *q, void *arg)
@@ -756,9 +386,11 @@ static void on_report(struct httpd_req *q, void *arg)
 
 void agent_endpoint_api_routes(struct agent_endpoint *a, struct httpd *d)
 {
-	httpd_route(d, "POST", PROTO_HELLO_PATH, PROTO_MAX_MESSAGE, on_hello, a);
+	httpd_body_budget(d, BODY_BUDGET);
+	httpd_route(d, "POST", PROTO_HELLO_PATH, PROTO_MAX_HELLO, on_hello, a);
 	httpd_route(d, "GET", PROTO_ORDER_PATH, 0, on_order, a);
-	httpd_route(d, "POST", PROTO_REPORT_PATH, PROTO_MAX_MESSAGE, on_report, a);
+	httpd_route_admit(d, "POST", PROTO_REPORT_PATH, PROTO_MAX_MESSAGE, names_session, on_report,
+			  a);
 }
 
 void agent_endpoint_media_routes(struct agent_endpoint *a, struct httpd *d)

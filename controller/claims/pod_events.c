@@ -65,6 +65,16 @@ void pod_events_forget(struct pod_events *w, const char *tenant, const char *ns,
 	map_del(w->told, key_of(tenant, ns, pod, a));
 }
 
+void pod_events_forget_tenant(struct pod_events *w, const char *tenant)
+{
+	struct map_iter it;
+	size_t n = strlen(tenant);
+
+	map_for_each (it, w->told)
+		if (strncmp(it.key, tenant, n) == 0 && it.key[n] == '/')
+			map_del(w->told, it.key);
+}
+
 /* A pod, and what it was told. */
 struct reader {
 	struct pod_events *w;
@@ -103,7 +113,7 @@ static void tell(const struct reader *r, const char *type, const char *reason, c
 	str_copy(last->text, sizeof(last->text), text);
 	kube_event(t->events, &ref, type, reason, "Provision",
 		   arena_printf(r->a, "%s%s", text, more));
-	if (!same)
+	if (!same && tenant_may_log(t))
 		log_info("pod waits", LOG_S("tenant", p->tenant), LOG_S("ns", p->ns),
 			 LOG_S("pod", p->name), LOG_S("reason", reason), LOG_S("text", text));
 }

@@ -33,5 +33,7 @@ int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan,
 
 /* The pod has gone, or has its place. */
 void pod_events_forget(struct pod_events *w, const char *tenant, const char *ns, const char *pod);
+/* All of a tenant: they are read anew. */
+void pod_events_forget_tenant(struct pod_events *w, const char *tenant);
 
 #endif

@@ -211,6 +211,7 @@ void world_sync_tenant(struct world_sync *s, const char *name)
 void world_sync_tenant_reset(struct world_sync *s, const char *name)
 {
 	world_del_tenant(s->world, name);
+	pod_events_forget_tenant(s->spec.pod_events, name);
 	world_sync_tenant(s, name);
 }
 

@@ -272,5 +272,10 @@ struct evict_look evict_turn(struct evict *ev, const char *policy)
 			((struct asked *)it.value)->not_before = 0;
 	}
 	kube_cache_each(ev->t->pods, each_pod, &t);
+	if (kube_cache_over(ev->t->pods)) { /* one that was not read may be there */
+		t.look.left++;
+		if (!t.look.blocked_by)
+			t.look.blocked_by = "pods that are not read: the tenant is over its budget";
+	}
 	return t.look;
 }

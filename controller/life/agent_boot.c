@@ -246,7 +246,7 @@ static void boot_http(struct life *l, const char *url)
 {
 	struct provider_call call;
 
-	if (l->look.override && str_eq(l->look.http_url, url)) {
+	if (l->look.override == PROVIDER_OVERRIDE_HTTP && str_eq(l->look.http_url, url)) {
 		start(l, true);
 		return;
 	}
@@ -338,7 +338,7 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 		call = life_bmc_call(l);
 		call.done = on_way;
 		provider_media(l->driver->provider, l->bmc, url, &call);
-	} else if (!l->look.override) {
+	} else if (l->look.override != PROVIDER_OVERRIDE_MEDIA) { /* none, or another's */
 		if (life_bmc_act(l, "boot-media", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) != LIFE_GO)
 			return false;
 		call = life_bmc_call(l);
@@ -486,8 +486,8 @@ bool life_ensure_agent_gone(struct life *l)
 		provider_media(l->driver->provider, l->bmc, NULL, &call);
 		return false;
 	}
-	if (l->look.override || life_has_our_address(l)) {
-		if (!l->look.override && address_stays(l))
+	if (l->look.override != PROVIDER_OVERRIDE_NONE || life_has_our_address(l)) {
+		if (l->look.override == PROVIDER_OVERRIDE_NONE && address_stays(l))
 			keep_address(l);
 		else if (life_bmc_act(l, "clear-boot", LIFE_IDEMPOTENT, BOOT_PATIENCE_MS) ==
 			 LIFE_GO) {

@@ -29,6 +29,7 @@ void life_look_forget(struct life *l)
 {
 	l->look.busy = l->look.known = false;
 	l->look.address[0] = '\0';
+	l->look.learned_pin[0] = '\0'; /* attached anew, the next look says it */
 }
 
 void life_look_over(struct life *l)
@@ -114,7 +115,8 @@ static void on_observed(const struct provider_observation *o, const char *handle
 					     "reason", "BmcAuthFailed", "message", e->text),
 				   NULL);
 		else
-			life_wait(l, WAITING_DEVICE, life_bmc_reason(e), "%s", e->text);
+			life_wait_until(l, loop_wall(l->c->loop) + delay, WAITING_DEVICE,
+					life_bmc_reason(e), "%s", e->text);
 	}
 	/* A BMC that is asked seldom keeps no deadline waiting. */
 	until = l->m && life_deadline(l) ? life_deadline(l) - loop_wall(l->c->loop) : delay;

@@ -1,6 +1,6 @@
 /*
  * consent: may drover act on this machine at all: approved, not another one, not paused, no definition going.
- * Tests: tests/world/test_identity.c, tests/world/test_review.c
+ * Tests: tests/world/test_identity.c, tests/world/test_review.c, tests/world/test_bmc_trust.c
  */
 #include <string.h>
 
@@ -12,6 +12,7 @@
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/rules/identity.h"
+#include "controller/rules/machine.h"
 
 /* --- two Machines for one ------------------------------------------------------------------------ */
 
@@ -63,6 +64,51 @@ bool life_ensure_single(struct life *l)
 		life_wait(l, WAITING_APPROVAL, REASON_DuplicateIdentity,
 			  "%s is that of machine %s too", what, t.found);
 	return t.found == NULL;
+}
+
+/* --- where the password goes ----------------------------------------------------------------------- */
+
+/* As a merge patch: what an earlier trust was known by goes. */
+static json_t *trust_of(const struct machine_bmc *b)
+{
+	const struct object_secret_ref *ca = b->tls.ca_secret_ref;
+
+	return json_pack("{s:s, s:{s:s?, s:o, s:b}}", "address", b->address, "tls", "fingerprint",
+			 b->tls.fingerprint, "caSecretRef",
+			 ca ? json_pack("{s:s, s:s?}", "name", ca->name, "key", ca->key)
+			    : json_null(),
+			 "trustOnFirstUse", b->tls.trust_on_first_use);
+}
+
+bool life_ensure_bmc_trusted(struct life *l)
+{
+	const struct machine_bmc *b = l->m->spec.bmc;
+	const struct machine_status *st = &l->m->status;
+	const struct machine_approval *a = l->m->spec.approval;
+	bool approved = a && a->action == APPROVE_TRUST_BMC && !str_eq(a->id, st->approval_id) &&
+			machine_bmc_is(b, a->bmc);
+	json_t *s;
+
+	if (!approved && machine_bmc_is(b, st->trusted_bmc))
+		return true;
+	if (!approved && st->trusted_bmc) {
+		life_wait(
+			l, WAITING_APPROVAL, REASON_BmcNotTrusted,
+			"spec.bmc is not what the password may go to, %.200s as it was known then; `drover approve %s --bmc`",
+			st->trusted_bmc->address, l->name);
+		return false;
+	}
+	s = json_pack("{s:o}", "trustedBMC", trust_of(b));
+	if (approved) { /* of the last one neither session, nor certificate, nor refusal counts */
+		log_info("a person trusts its BMC", LOG_S("machine", l->name),
+			 LOG_S("address", b->address));
+		json_object_set_new(s, "approvalID", json_string(a->id));
+		json_object_set_new(s, "bmc",
+				    json_pack("{s:n, s:n, s:n}", "sessionURI", "fingerprint",
+					      "refusedSecretVersion"));
+	}
+	life_write(l, s, NULL);
+	return false;
 }
 
 /* --- consent -------------------------------------------------------------------------------------- */

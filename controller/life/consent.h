@@ -6,7 +6,7 @@
 /*
  * consent: may drover act on this machine at all?  Consent is a person's: where it is missing life_ensure_* says so
  * (life_wait()) and gives false.
- * Tests: tests/world/test_identity.c, tests/world/test_review.c
+ * Tests: tests/world/test_identity.c, tests/world/test_review.c, tests/world/test_bmc_trust.c
  */
 
 /* Deletions may be acted on: none of our CRDs is terminating. */
@@ -23,6 +23,10 @@ bool life_ensure_single(struct life *l);
 
 /* Nobody has paused it: spec.managementPolicy is not Observe, and its provider is not paused. */
 bool life_ensure_unpaused(struct life *l);
+
+/* Its password may go to the BMC that spec.bmc names: that was so from the beginning, or a person approved this address
+ * and certificate since (TrustBMC).  Written down before the first login.  Nothing is asked of a BMC while this is false. */
+bool life_ensure_bmc_trusted(struct life *l);
 
 /* An approval to wipe that was not acted on yet, or NULL. */
 const char *life_approved_wipe(const struct life *l);

@@ -158,6 +158,14 @@ enum life_decision life_begin_again(struct life *l)
 	return life_begin(l, "machine status is older than what is known");
 }
 
+/* Each machine waits for these on its way when nothing is wrong; what takes too long fails, and that is a Warning. */
+static bool is_ordinary(enum reason r)
+{
+	return r == REASON_NodeNotReady || r == REASON_StartupTaintsExist ||
+	       r == REASON_ResourceNotRegistered || r == REASON_PowerOnPaced ||
+	       r == REASON_CheckpointPending || r == REASON_VolumesAttached;
+}
+
 /* status.operation with why nothing moves; message: tidied. */
 static json_t *waiting(const struct life *l, enum machine_waiting waiting_for, enum reason reason,
 		       const char *message)
@@ -170,30 +178,52 @@ static json_t *waiting(const struct life *l, enum machine_waiting waiting_for, e
 		 LOG_S("state", machine_state_info[l->state].name),
 		 LOG_S("reason", reason_name(reason)), LOG_S("message", message));
 	if (!op || !str_eq(op->last_error.reason, reason_name(reason)))
-		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason_name(reason),
-			  message);
+		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta,
+			  is_ordinary(reason) ? "Normal" : "Warning", reason_name(reason), message);
 	err = json_pack("{s:s, s:s}", "reason", reason_name(reason), "message", message);
 	life_set_time(err, "time", loop_wall(l->c->loop));
 	return json_pack("{s:s, s:o}", "waitingFor", names[waiting_for], "lastError", err);
 }
 
-enum life_decision life_wait(struct life *l, enum machine_waiting waiting_for, enum reason reason,
-			     const char *fmt, ...)
+static void wait_for(struct life *l, enum machine_waiting waiting_for, enum reason reason,
+		     int64_t next, const char *fmt, va_list ap)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	char message[400];
-	va_list ap;
+	json_t *j;
 
-	va_start(ap, fmt);
 	vsnprintf(message, sizeof(message), fmt, ap);
-	va_end(ap);
 	tidy(message);
 	l->journal.said_at = loop_now(l->c->loop);
 	if (op && str_eq(op->last_error.reason, reason_name(reason)) &&
-	    str_eq(op->last_error.message, message) && op->waiting_for == (int)waiting_for)
-		return LIFE_STAY;
-	life_write(l, json_pack("{s:o}", "operation", waiting(l, waiting_for, reason, message)),
-		   NULL);
+	    str_eq(op->last_error.message, message) && op->waiting_for == (int)waiting_for &&
+	    (!next || op->next_attempt > loop_wall(l->c->loop)))
+		return;
+	j = waiting(l, waiting_for, reason, message);
+	if (next)
+		life_set_time(j, "nextAttempt", next);
+	life_write(l, json_pack("{s:o}", "operation", j), NULL);
+}
+
+enum life_decision life_wait(struct life *l, enum machine_waiting waiting_for, enum reason reason,
+			     const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	wait_for(l, waiting_for, reason, 0, fmt, ap);
+	va_end(ap);
+	return LIFE_STAY;
+}
+
+enum life_decision life_wait_until(struct life *l, int64_t next, enum machine_waiting waiting_for,
+				   enum reason reason, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	wait_for(l, waiting_for, reason, next, fmt, ap);
+	va_end(ap);
 	return LIFE_STAY;
 }
 

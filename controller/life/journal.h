@@ -58,6 +58,10 @@ void life_annotate(struct life *l, const char *key, const char *value);
 /* Say why nothing moves: status.operation.waitingFor and lastError, written when they changed.  Gives LIFE_STAY. */
 enum life_decision life_wait(struct life *l, enum machine_waiting waiting_for, enum reason reason,
 			     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* ... and when it is tried again, which is written anew for each try.  next: wall ms. */
+enum life_decision life_wait_until(struct life *l, int64_t next, enum machine_waiting waiting_for,
+				   enum reason reason, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
 
 /* It was found on, and drover did not do it (PowerStateUnexpected): what was recorded clean is not any more.  Told as
  * life_wait() does, in the same write. */

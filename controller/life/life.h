@@ -71,7 +71,8 @@ struct life_look {
 	int64_t wanted_at;   /* ... when the step first wanted one in this state; 0: it has not */
 	enum provider_power power;
 	char uuid[64], serial[128];
-	bool override, media, media_known;
+	enum provider_override override;
+	bool media, media_known;
 	char media_url[512], http_url[512];
 	char address[64];  /* of the BMC; "": not known */
 	int64_t off_since; /* read_at of the first of the reads that all said off; 0: not off */
@@ -91,6 +92,7 @@ struct life_place {
 	enum fabric_proof proof;
 	int64_t read_at, answered_at, wanted_at; /* as of a look at the BMC */
 	bool busy;				 /* a look or a move is on its way */
+	char moving[128];			 /* ... the move, and where to; "" none */
 };
 
 /* The act under way: the one that the journal names (life/act.c). */
@@ -126,6 +128,9 @@ struct life_follow {
 	int64_t begun_at; /* loop_now() when it was first seen there */
 	unsigned from;	  /* look.answered when another led */
 	bool over;
+	/* The segment that a move of the port leads to whose end this process does not hear; "" none. */
+	char move[128];
+	int64_t move_at; /* loop_now() when it was first seen begun */
 };
 
 /* A question of a step to an API server (life/ask.c). */

@@ -11,6 +11,7 @@
 #include "controller/life/act.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
+#include "controller/life/takeover.h"
 
 #define TENANTS "tenant/"
 
@@ -69,6 +70,7 @@ static void on_placed(const struct fabric_place *p, const struct err *e, void *a
 	(void)p;
 	l->place.busy = false;
 	l->place.known = false;
+	l->place.moving[0] = '\0';
 	life_acted(l, e);
 }
 
@@ -85,6 +87,11 @@ void life_place_over(struct life *l)
 void life_place_drop(struct life *l)
 {
 	l->place.busy = l->place.known = false;
+	if (!l->place.moving[0])
+		return;
+	life_move_unheard(l, l->place.moving);
+	l->place.moving[0] = '\0';
+	life_act_unanswered(l);
 }
 
 /* As of a look at the BMC: one that the state wanted is good enough however long the fabric needs. */
@@ -128,7 +135,7 @@ bool life_ensure_placed(struct life *l, const char *segment)
 	char step[48];
 	json_t *s;
 
-	if (l->place.busy)
+	if (l->place.busy || !life_ensure_moves_landed(l, segment))
 		return false;
 	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 		return false;
@@ -153,6 +160,7 @@ bool life_ensure_placed(struct life *l, const char *segment)
 		return false;
 	}
 	l->place.busy = true;
+	str_copy(l->place.moving, sizeof(l->place.moving), segment);
 	call.done = on_placed;
 	fabric_place(l->driver->fabric, &at, segment, &call);
 	return false;

@@ -116,7 +116,14 @@ static int fits(const struct provider_observation *seen, void *arg, struct err *
 
 	if (!m)
 		return err_set(e, ERR_CONFLICT, 0, "its Machine is not there any more");
-	return identity_bmc(m->spec.identity, seen->system_uuid, seen->serial, e);
+	if (identity_bmc(m->spec.identity, seen->system_uuid, seen->serial, e) < 0)
+		return -1;
+	/* Some show an override elsewhere than in the System, and none there. */
+	if (str_eq(l->act.step, "power-on") && seen->boot_override != PROVIDER_OVERRIDE_NONE &&
+	    seen->boot_override != l->look.override)
+		return err_set(e, ERR_UNAVAILABLE, 0,
+			       "not switched on: somebody else set the boot override meanwhile");
+	return 0;
 }
 
 struct provider_call life_bmc_call(struct life *l)

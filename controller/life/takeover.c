@@ -5,15 +5,23 @@
  * login), and two looks come before the first act.  Where the BMC has no sessions nothing takes the
  * predecessor's request back: what the journal shows begun is waited out, counted from when this
  * process saw it there, so that no clocks are compared.
+ *
+ * A fabric is as a BMC without sessions.  A leader has one act under way, and the journal names it until it has ended,
+ * through changes of state as well (steps/enter.c): a move that is not named there any more has landed.
  * Tests: tests/world/test_fence.c
  */
 #include "controller/life/takeover.h"
+
+#include <string.h>
+
 #include "base/str.h"
 #include "controller/life/bmc.h"
 #include "controller/life/life.h"
 
 #define LOOKS 2
 #define CALL_MS 15000 /* limit of a request to a BMC: redfish.h */
+#define MOVE_MS 60000 /* limit of a move: fabric.h */
+#define MOVE_NAME 40  /* of a segment in the journal: life/port.c */
 
 void life_follow_saw(struct life *l, const struct machine *m)
 {
@@ -27,6 +35,32 @@ void life_follow_saw(struct life *l, const struct machine *m)
 		return;
 	str_copy(l->follow.begun, sizeof(l->follow.begun), begun);
 	l->follow.begun_at = loop_now(l->c->loop);
+	if (l->c->leading && l->journal.took_over) /* our own, whose end is heard */
+		return;
+	l->follow.move[0] = '\0';
+	if (op && op->started && str_starts(str_or(op->step, ""), "place "))
+		life_move_unheard(l, op->step + strlen("place "));
+}
+
+void life_move_unheard(struct life *l, const char *segment)
+{
+	str_copy(l->follow.move, sizeof(l->follow.move), segment);
+	l->follow.move_at = loop_now(l->c->loop);
+}
+
+bool life_ensure_moves_landed(struct life *l, const char *segment)
+{
+	const char *move = l->follow.move;
+	int64_t rest = l->follow.move_at + MOVE_MS - loop_now(l->c->loop);
+
+	if (!move[0] || (str_eq(move, segment) && strlen(move) < MOVE_NAME))
+		return true;
+	if (rest > 0) {
+		loop_timer_start(&l->timer, rest);
+		return false;
+	}
+	l->follow.move[0] = '\0';
+	return true;
 }
 
 void life_follow_forget(struct life *l)

@@ -4,8 +4,8 @@
 #include "controller/life/life.h"
 
 /*
- * takeover: when a new leader may act at a machine's BMC: after two looks at it, and once no request of its
- * predecessor can be under way there.
+ * takeover: when a new leader may act on a machine: at its BMC after two looks at it, and once no request of its
+ * predecessor can be under way there; at its port once no move of its predecessor can.
  * Tests: tests/world/test_fence.c
  */
 
@@ -15,5 +15,11 @@ void life_follow_saw(struct life *l, const struct machine *m);
 void life_follow_forget(struct life *l);
 /* The leader before can do nothing any more at the BMC.  False: a look or the end of that time is waited for. */
 bool life_ensure_predecessor_done(struct life *l);
+
+/* No move of the port that was begun before can land any more, but for one to that segment, which does no harm to
+ * who wants it there.  False: the end of that time is waited for. */
+bool life_ensure_moves_landed(struct life *l, const char *segment);
+/* A move to there is on its way, and its end will not be heard. */
+void life_move_unheard(struct life *l, const char *segment);
 
 #endif

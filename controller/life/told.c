@@ -9,7 +9,7 @@ json_t *life_told_quarantine(const json_t *quarantine)
 {
 	json_t *since = json_object_get(quarantine, "since");
 	json_t *o = json_pack(
-		"{s:s, s:{s:s, s:s}}", "waitingFor",
+		"{s:n, s:s, s:{s:s, s:s}}", "nextAttempt", "waitingFor",
 		str_eq(json_str_at(quarantine, "exit"), "auto") ? "Device" : "Approval",
 		"lastError", "reason", str_or(json_str_at(quarantine, "reason"), "Unknown"),
 		"message", str_or(json_str_at(quarantine, "message"), ""));
@@ -32,7 +32,7 @@ static bool is_over(const struct life *l)
 	enum reason reason = reason_find(op->last_error.reason);
 	int64_t at = l->journal.said_at;
 
-	if (l->act.journaled || l->act.under_way || op->next_attempt)
+	if (l->act.journaled || l->act.under_way || op->next_attempt > loop_wall(l->c->loop))
 		return false;
 	if (of_bmc(reason) && l->look.known && l->look.error.kind == ERR_NONE &&
 	    l->look.read_at > at)
@@ -82,6 +82,6 @@ bool life_ensure_told(struct life *l)
 		return ensure_quarantine_told(l, l->m->status.quarantine);
 	if ((str_empty(op->last_error.reason) && op->waiting_for < 0) || !is_over(l))
 		return true;
-	write_told(l, json_pack("{s:n, s:n}", "waitingFor", "lastError"));
+	write_told(l, json_pack("{s:n, s:n, s:n}", "waitingFor", "lastError", "nextAttempt"));
 	return false;
 }

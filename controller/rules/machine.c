@@ -54,3 +54,18 @@ const char *request_new(const struct machine *m, const char *key, const char *ac
 
 	return v && v[0] && strlen(v) <= VALUE_MAX && !str_eq(v, acted_on) ? v : NULL;
 }
+
+static bool same(const char *a, const char *b)
+{
+	return str_eq(str_or(a, ""), str_or(b, ""));
+}
+
+bool machine_bmc_is(const struct machine_bmc *b, const struct machine_bmc_trust *trusted)
+{
+	const struct object_tls *x = &b->tls, *y = trusted ? &trusted->tls : NULL;
+	const struct object_secret_ref *p = x->ca_secret_ref, *q = y ? y->ca_secret_ref : NULL;
+
+	return y && same(b->address, trusted->address) && same(x->fingerprint, y->fingerprint) &&
+	       x->trust_on_first_use == y->trust_on_first_use && !p == !q &&
+	       (!p || (same(p->name, q->name) && same(p->key, q->key)));
+}

@@ -5,7 +5,8 @@
 
 /*
  * machine: what the status of a Machine says, by itself.  Pure.
- * Tests: tests/world/test_verbs.c, tests/world/test_warm.c, tests/unit/controller/claims/test_warm_pool.c
+ * Tests: tests/world/test_verbs.c, tests/world/test_warm.c, tests/unit/controller/claims/test_warm_pool.c,
+ * tests/unit/controller/rules/test_machine.c
  */
 
 /* What comes after the wipe, of status.leave; DRAIN_RELEASE when nothing is written. */
@@ -22,6 +23,9 @@ int64_t quarantine_due(const struct machine *m);
 bool warm_is_ready(const struct machine *m);
 /* On its way off, which is not called back: a claim would have to wait. */
 bool warm_is_ending(const struct machine *m);
+
+/* Is this the BMC that the password may go to?  Address, and what its certificate is known by, letter for letter. */
+bool machine_bmc_is(const struct machine_bmc *b, const struct machine_bmc_trust *trusted);
 
 /* The value of that annotation (api/annotations.h) when it is not the one acted on last, or NULL. */
 const char *request_new(const struct machine *m, const char *key, const char *acted_on);

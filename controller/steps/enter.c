@@ -59,14 +59,17 @@ static json_t *failures_with(const struct life *l, enum reason reason, const cha
 
 static void enter(struct life *l, const struct life_decided *d)
 {
+	static const char *const act[] = {"step", "class", "attempt", "started"};
 	json_t *status = d->extra ? d->extra : json_object(), *op, *given, *told;
 	int64_t now = loop_wall(l->c->loop), limit = life_limit_ms(l, d->to);
 	char id[33];
 
 	given = json_object_get(status, "operation");
-	op = json_pack("{s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:I}", "step", "class",
-		       "attempt", "handle", "waitingFor", "nextAttempt", "lastError", "started",
-		       "progress", "fence", (json_int_t)life_fence(l));
+	op = json_pack("{s:n, s:n, s:n, s:n, s:n, s:I}", "handle", "waitingFor", "nextAttempt",
+		       "lastError", "progress", "fence", (json_int_t)life_fence(l));
+	/* An act that has not ended stays named: a next leader waits it out (life/takeover.h). */
+	for (size_t i = 0; !l->act.under_way && i < sizeof(act) / sizeof(*act); i++)
+		json_object_set_new(op, act[i], json_null());
 	life_set_time(op, "deadline", limit ? now + limit : 0);
 	if (d->to == MACHINE_CLAIMED || d->to == MACHINE_STOPPING) {
 		life_operation_id(l, id);

@@ -36,7 +36,8 @@ enum life_decision step_booting(struct life *l)
 	    !life_ensure_ours(l, REASON_DuplicateIdentity) || !l->look.media_known)
 		return d;
 	if (l->look.media ||
-	    l->look.override) { /* nothing but its own disk may boot in a tenant's network */
+	    l->look.override !=
+		    PROVIDER_OVERRIDE_NONE) { /* nothing but its own disk may boot in a tenant's network */
 		return life_fail(l, REASON_BootOverrideNotCleared,
 				 "the BMC shows a medium or a boot override again");
 	}

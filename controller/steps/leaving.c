@@ -190,6 +190,7 @@ static bool ensure_let_go(struct life *l, struct tenant *t, const struct tenant_
 		break;
 	}
 	kube_cache_each(t->pods, count_pod, &left);
+	left.n += kube_cache_over(t->pods);
 	if (!left.n && l->volumes <= 0)
 		return true;
 	if (!out_of_service(node))

@@ -19,6 +19,7 @@
 #include "controller/life/life.h"
 #include "controller/life/port.h"
 #include "controller/life/power.h"
+#include "controller/life/takeover.h"
 #include "controller/life/tenancy.h"
 #include "controller/rules/identity.h"
 #include "controller/rules/machine.h"
@@ -111,7 +112,7 @@ static bool ensure_nobodys(struct life *l)
 			node, l->name);
 		return false;
 	}
-	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
+	if (!life_ensure_moves_landed(l, NULL) || !life_ensure_port_looked(l, l->c->o.poll_ms * 10))
 		return false;
 	if (life_in_tenants_segment(l)) {
 		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,

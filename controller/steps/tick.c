@@ -186,7 +186,8 @@ static void detach_bmc(struct life *l)
 	if (l->bmc) {
 		provider_detach(l->driver->provider, l->bmc);
 		l->bmc = NULL;
-		life_act_unanswered(l);
+		if (!l->place.moving[0]) /* a move goes on without the BMC */
+			life_act_unanswered(l);
 		life_look_forget(l);
 	}
 }
@@ -234,6 +235,10 @@ static bool ensure_attached(struct life *l)
 	}
 	if (!l->m->spec.bmc)
 		return true;
+	if (!life_ensure_bmc_trusted(l)) {
+		detach_bmc(l);
+		return stuck_with_claim(l) && life_ensure_off_confirmed(l);
+	}
 	if (!l->bmc || l->attached.again) {
 		detach_bmc(l);
 		l->bmc = driver_attach(l->driver, l->m, &version, &e);

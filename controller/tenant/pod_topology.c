@@ -7,6 +7,8 @@
 #include "base/str.h"
 
 #define ITEMS_MAX 256 /* of one list in one object that is looked at */
+#define CONSTRAINTS_MAX                                                                            \
+	32 /* on other pods, of one pod: each makes a group that all pods are compared with */
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
 
 static const char *copy(struct arena *a, const json_t *s)
@@ -159,7 +161,7 @@ const char *demand_topology(const json_t *spec, struct world_pod *p, struct aren
 	p->topology.n = 0;
 	if (!n)
 		return NULL;
-	if (n > ITEMS_MAX)
+	if (n > CONSTRAINTS_MAX)
 		return "more constraints on other pods than are read";
 	p->topology.v = arena_calloc(a, n, sizeof(*p->topology.v));
 	json_array_foreach (apart, i, o) {

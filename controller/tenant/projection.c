@@ -17,6 +17,9 @@
 
 #define ITEMS_MAX 256 /* of one list in one object that is looked at */
 #define SHORT_MAX 64
+#define NAME_MAX_BYTES 317 /* of a resource: a DNS subdomain, a slash, a label */
+#define UID_MAX 128
+#define NODE_NAME_MAX 253
 #define DEFAULT_GRACE_S 30 /* as the API server's defaulting has it */
 
 static const char *copy(struct arena *a, const json_t *s)
@@ -72,7 +75,7 @@ static bool merge_one(struct resources *into, const char *name, const json_t *v,
 	struct quantity q;
 	size_t i = 0;
 
-	if (!quantity_of_json(v, &q))
+	if (!quantity_of_json(v, &q) || strlen(name) > NAME_MAX_BYTES)
 		return false;
 	while (i < into->n && !str_eq(into->v[i].name, name))
 		i++;
@@ -265,6 +268,17 @@ static const char *unjudged(const json_t *spec)
 	return NULL;
 }
 
+/* What the planner would keep of it, and of others like it. */
+static bool is_large(const json_t *meta, const json_t *spec)
+{
+	return tenant_budget_weight(json_object_get(meta, "labels")) +
+		       tenant_budget_weight(json_object_get(spec, "nodeSelector")) +
+		       tenant_budget_weight(json_object_get(spec, "tolerations")) +
+		       tenant_budget_weight(json_object_get(spec, "affinity")) +
+		       tenant_budget_weight(json_object_get(spec, "topologySpreadConstraints")) >
+	       TENANT_POD_BYTES;
+}
+
 /* --- projections --------------------------------------------------------------------------------- */
 
 static bool is_unschedulable(const json_t *o, int64_t *since)
@@ -329,7 +343,9 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	p->node = copy(a, json_object_get(spec, "nodeName"));
 	p->daemon = is_daemon(o);
 	p->terminating = json_at(meta, "deletionTimestamp") != NULL;
-	if (!p->ns || !p->name || !p->uid) /* no API server says so; a hostile one may */
+	/* No API server says so; a hostile one may. */
+	if (!p->ns || !p->name || !p->uid || strlen(p->uid) > UID_MAX ||
+	    (p->node && strlen(p->node) > NODE_NAME_MAX))
 		return NULL;
 	p->priority = json_int_at(spec, "priority");
 	p->unschedulable = !p->node && !p->daemon && !json_at(meta, "deletionTimestamp") &&
@@ -338,6 +354,11 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 			   is_unschedulable(o, &p->since);
 	if (!finished && !effective(spec, &p->requests, a))
 		p->unsupported = "resource requests that cannot be read";
+	tp->large = is_large(meta, spec);
+	if (tp->large) {
+		p->unsupported = "more than 16 KiB of labels, tolerations and constraints";
+		return tp;
+	}
 	p->labels = labels_of(json_object_get(meta, "labels"), a);
 	if (p->node) { /* its size, and what it is to others: keep the projection small */
 		(void)demand_topology(spec, p, a);

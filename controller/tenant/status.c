@@ -68,12 +68,13 @@ void tenant_status_tick(void *arg)
 	if (!vc || !t->c->leading)
 		return;
 	cs.n = vc->status.conditions.n;
-	cs.v = arena_calloc(a, cs.n + 5, sizeof(*cs.v));
+	cs.v = arena_calloc(a, cs.n + 6, sizeof(*cs.v));
 	if (cs.n)
 		memcpy(cs.v, vc->status.conditions.v, cs.n * sizeof(*cs.v));
 	if (f == 2 && tenant_sleep_now(t))
 		reason = TENANT_SLEEP_CONDITION;
 	changed = tenant_sleep_status(t, vc, a, &cs, &out.status);
+	changed |= tenant_budget_status(t, vc, a, &cs);
 	for (int i = 0; i < 4; i++) {
 		struct condition want = {
 			.type = types[i],

@@ -54,7 +54,9 @@ __attribute__((format(printf, 3, 4))) static void tenant_say(struct tenant *t, c
 	t->reason = reason;
 	t->usable_since = reason ? 0 : loop_wall(t->c->loop);
 	str_copy(t->message, sizeof(t->message), message);
-	if (reason)
+	if (!tenant_may_log(t))
+		;
+	else if (reason)
 		log_warn("tenant is not usable", LOG_S("tenant", t->name), LOG_S("reason", reason),
 			 LOG_S("message", message));
 	else
@@ -84,6 +86,7 @@ static void take_down(struct tenant *t)
 	t->client = NULL;
 	t->reachable = false;
 	t->unanswered_at = 0;
+	tenant_budget_reset(t);
 }
 
 static void tenant_free(struct tenant *t)
@@ -136,7 +139,7 @@ size_t tenant_pods_on(const struct tenant *t, const char *node, int64_t *since)
 	const struct load *load = t->loads ? map_get(t->loads, node) : NULL;
 
 	*since = load ? load->since : t->counted_since;
-	return load ? load->pods : 0;
+	return (load ? load->pods : 0) + (t->pods && kube_cache_over(t->pods));
 }
 
 /* Its machine may be empty by now, or no more. */
@@ -157,6 +160,7 @@ static void on_pod(const struct kube_entry *old, const struct kube_entry *new_, 
 
 	count(t, old, -1);
 	count(t, new_, 1);
+	tenant_budget_pod(t, old, new_);
 	kick_machine_of(t, en);
 	t->all->hooks.pod(t, en->ns, en->name, new_ ? new_->object : NULL, t->all->hooks.arg);
 }
@@ -185,7 +189,9 @@ static void judge(struct tenant *t)
 
 	if (t->stopped || tenant_secret_absent(t))
 		return;
-	if (in && t->reachable && kube_cache_healthy(t->pods) && kube_cache_healthy(t->nodes))
+	if (t->budget.nodes_out)
+		tenant_say(t, "NodesOverBudget", "not all of its Nodes are read");
+	else if (in && t->reachable && kube_cache_healthy(t->pods) && kube_cache_healthy(t->nodes))
 		tenant_say(t, NULL, NULL);
 	else if (!in && t->reachable && !t->reason)
 		tenant_say(t, "Syncing", "its pods and nodes are being read");
@@ -212,6 +218,23 @@ static void on_health(const struct err *e, void *arg)
 			   e->text);
 }
 
+static void on_pods_over(const json_t *pod, void *arg)
+{
+	tenant_budget_pods_over(arg, pod);
+}
+
+/* An absent Node would mean that it has gone. */
+static void on_nodes_over(const json_t *node, void *arg)
+{
+	struct tenant *t = arg;
+
+	if (t->budget.nodes_out == (node != NULL))
+		return;
+	t->budget.nodes_out = node != NULL;
+	judge(t);
+	tenant_status_write(t);
+}
+
 static void start_caches(struct tenant *t)
 {
 	struct kube_cache_spec s = {
@@ -221,6 +244,9 @@ static void start_caches(struct tenant *t)
 		.on_change = on_pod,
 		.on_sync = on_sync,
 		.on_health = on_health,
+		.max_bytes = TENANT_PODS_BYTES,
+		.max_objects = TENANT_PODS,
+		.on_over = on_pods_over,
 		.arg = t,
 	};
 
@@ -231,6 +257,10 @@ static void start_caches(struct tenant *t)
 	s.project = tenant_project_node;
 	s.on_change = on_node;
 	s.accept_loss = accept_node_loss;
+	s.max_each = TENANT_NODE_BYTES;
+	s.max_bytes = TENANT_NODES_BYTES;
+	s.max_objects = TENANT_NODES;
+	s.on_over = on_nodes_over;
 	t->nodes = kube_cache_new(t->c->group, &s);
 }
 
@@ -421,6 +451,7 @@ void tenants_update(struct tenants *ts, const char *name)
 		t->uid = mem_strdup(vc->meta.uid);
 		t->reason = "Starting";
 		t->asleep = tenant_sleep_new(t, on_sleep);
+		tenant_budget_init(t);
 		loop_timer_init(&t->timer, c->group, probe, t);
 		writer_init(&t->status_write, c, t);
 		loop_timer_init(&t->status_timer, c->group, tenant_status_tick, t);

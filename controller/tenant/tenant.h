@@ -3,6 +3,7 @@
 
 #include "controller/core/context.h"
 #include "controller/core/status_writer.h"
+#include "controller/tenant/budget.h"
 #include "planner/world.h"
 
 /*
@@ -80,6 +81,7 @@ struct tenant {
 	char message[256];
 	int64_t unanswered_at; /* loop_now() when its API did not answer last; 0: it did, or was not asked */
 	struct tenant_sleep *asleep; /* tenant/sleep.h */
+	struct tenant_budget budget;
 	struct kube_call *probe;
 	struct loop_timer timer;
 	struct loop_defer refresh; /* rebuild outside callbacks */
@@ -106,6 +108,7 @@ struct tenant_pod {
 	struct world_pod world; /* first: whoever wants no more may take it for one of these */
 	int64_t grace_s;	/* spec.terminationGracePeriodSeconds */
 	bool running;
+	bool large;	     /* kept without labels and constraints (tenant/budget.h) */
 	int64_t going_until; /* Unix ms when its grace is over; 0: it was not deleted */
 	const char *checkpoint, *checkpoint_requested,
 		*checkpoint_done; /* annotations; NULL: none */
@@ -123,7 +126,8 @@ const struct tenant_node *tenant_node_of(const struct tenants *ts, const struct 
 /* The same, where the tenant can be used: what it says holds now. */
 const struct tenant_node *tenant_node_now(const struct tenants *ts, const struct node_claim *n);
 /* How many pods keep that node in use: not of a DaemonSet, not static, not ended.  *since: wall ms from
- * which on it had none, as far as this process saw. */
+ * which on it had none, as far as this process saw.  While pods are not read for want of room there is one more, since it
+ * may be there. */
 size_t tenant_pods_on(const struct tenant *t, const char *node, int64_t *since);
 
 #endif

@@ -323,7 +323,7 @@ EACH_BACKEND(an_observation_is_fresh_and_carries_the_identity)
 	assert_int_equal(a.seen.power, PROVIDER_POWER_ON);
 	assert_string_equal(a.uuid, "4c4c4544-0035-3410-8050-c6c04f314733");
 	assert_string_equal(a.serial, "CN7792154A0014");
-	assert_false(a.seen.boot_override);
+	assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_NONE);
 	assert_true(a.seen.media_known);
 	assert_false(a.seen.media_inserted);
 	assert_true(w->bmc[0].basic_only == (a.session[0] == '\0'));
@@ -377,18 +377,18 @@ EACH_BACKEND(boot_overrides_come_and_go)
 
 	assert_int_equal(boot(w, PROVIDER_BOOT_MEDIA, NULL), ERR_NONE);
 	assert_int_equal(observe(w, &a), ERR_NONE);
-	assert_true(a.seen.boot_override);
+	assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_MEDIA);
 	assert_int_equal(boot(w, PROVIDER_BOOT_DISK, NULL), ERR_NONE);
 	assert_int_equal(observe(w, &a), ERR_NONE);
-	assert_false(a.seen.boot_override);
+	assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_NONE);
 	assert_string_equal(a.http, "");
 	assert_int_equal(boot(w, PROVIDER_BOOT_HTTP, "https://10.1.0.5:8443/boot/a"), ERR_NONE);
 	assert_int_equal(observe(w, &a), ERR_NONE);
-	assert_true(a.seen.boot_override);
+	assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_HTTP);
 	assert_string_equal(a.http, "https://10.1.0.5:8443/boot/a");
 	assert_int_equal(boot(w, PROVIDER_BOOT_DISK, NULL), ERR_NONE);
 	assert_int_equal(observe(w, &a), ERR_NONE);
-	assert_false(a.seen.boot_override);
+	assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_NONE);
 	assert_string_equal(a.http, "");
 }
 
@@ -404,20 +404,20 @@ EACH_BACKEND(an_address_that_stays_keeps_no_override)
 		assert_int_equal(boot(w, PROVIDER_BOOT_HTTP, url), ERR_NONE);
 		assert_int_equal(boot(w, PROVIDER_BOOT_DISK, NULL), ERR_NONE);
 		assert_int_equal(observe(w, &a), ERR_NONE);
-		assert_false(a.seen.boot_override);
+		assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_NONE);
 		assert_string_equal(a.http, url);
 		/* Another one takes its place. */
 		assert_int_equal(boot(w, PROVIDER_BOOT_HTTP, "https://10.1.0.5:8443/boot/b"),
 				 ERR_NONE);
 		assert_int_equal(observe(w, &a), ERR_NONE);
-		assert_true(a.seen.boot_override);
+		assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_HTTP);
 		assert_string_equal(a.http, "https://10.1.0.5:8443/boot/b");
 	}
 	w->bmc[0].http_refused = false;
 	w->bmc[0].http_null = true;
 	assert_int_equal(boot(w, PROVIDER_BOOT_DISK, NULL), ERR_NONE);
 	assert_int_equal(observe(w, &a), ERR_NONE);
-	assert_false(a.seen.boot_override);
+	assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_NONE);
 	assert_string_equal(a.http, "");
 }
 

@@ -208,6 +208,7 @@ def on_call(plane, folder, judge):
     judge.verb(conf, True, "cancel", drains[0]["metadata"]["name"])
     judge.may(oncall, "DELETE", f"{OURS}/drains/{drains[0]['metadata']['name']}")
     judge.verb(conf, False, "approve", "gpu-r1-07", "--wipe")
+    judge.verb(conf, False, "approve", "gpu-r1-07", "--bmc")
     for path, patch in ADMINISTERS:
         code, text = admin.ask("PATCH", f"{path}?dryRun=All", patch)
         if code == 403:

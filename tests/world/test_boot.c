@@ -2,6 +2,7 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include "base/mem.h"
 #include "base/str.h"
 #include "tests/world/bootagent.h"
 #include "tests/world/world.h"
@@ -220,9 +221,89 @@ static void an_order_with_a_stale_fence_is_not_obeyed(void **state)
 	world_stop(&w);
 }
 
+static void set_override(struct server *b, const char *target, const char *enabled)
+{
+	free(b->bmc.boot_target);
+	free(b->bmc.boot_enabled);
+	b->bmc.boot_target = mem_strdup(target);
+	b->bmc.boot_enabled = mem_strdup(enabled);
+}
+
+/* As Ironic or MAAS leave one behind: an override is set, and not drover's. */
+static void what_another_left_to_boot_is_replaced(void **state)
+{
+	static const char *const targets[] = {"Pxe", "UefiHttp", "BiosSetup"};
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		print_message("%s\n", targets[i]);
+		world_start(&w, 771, 1);
+		set_override(b, targets[i], "Continuous");
+		world_replica(&w);
+		world_wait_state(b, "free", 900);
+		assert_int_equal(b->boots, 1);
+		assert_string_equal(b->bmc.boot_enabled, "Disabled");
+		world_stop(&w);
+	}
+}
+
+struct step {
+	struct server *b;
+	const char *state;
+	unsigned foreign; /* requests for power while another's override was set */
+};
+
+static bool powers_on(void *arg)
+{
+	const struct step *s = arg;
+
+	return str_eq(s->b->state, s->state) &&
+	       str_eq(world_at(s->b, "status.operation.step"), "power-on");
+}
+
+static bool notes_foreign_boots(struct httpd_req *q, unsigned n, void *arg)
+{
+	struct step *s = arg;
+
+	(void)n;
+	s->foreign += str_eq(httpd_method(q), "POST") && str_ends(httpd_path(q), ".Reset") &&
+		      str_eq(s->b->bmc.boot_target, "Pxe");
+	return false;
+}
+
+/* Between the look and the power-on: it is not switched on with that, and the next look sees it. */
+static void what_another_sets_before_power_on_is_not_booted(void **state)
+{
+	static const char *const states[] = {"dirty", "booting"};
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	struct step s = {.b = b};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		s.state = states[i];
+		world_start(&w, 772, 1);
+		b->bmc.tamper = notes_foreign_boots;
+		b->bmc.tamper_arg = &s;
+		world_replica(&w);
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait(&w, powers_on, &s, 900, "power-on");
+		set_override(b, "Pxe", "Once");
+		if (i) /* there nothing but the disk may boot */
+			world_wait_reason(b, "BootOverrideNotCleared", 60);
+		world_wait_running(&w, &w.tenants[0], "train", 3600);
+		assert_int_equal(s.foreign, 0);
+		world_stop(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_another_left_to_boot_is_replaced),
+		cmocka_unit_test(what_another_sets_before_power_on_is_not_booted),
 		cmocka_unit_test(a_medium_that_nobody_can_fetch_ends_at_the_deadline),
 		cmocka_unit_test(a_machine_that_boots_its_old_disk_is_never_offered),
 		cmocka_unit_test(an_ejected_medium_stops_drover_from_switching),

@@ -133,6 +133,118 @@ static void a_leader_that_leads_again_ends_the_session_of_whoever_led_meanwhile(
 	world_stop(&w);
 }
 
+/* --- moves of the port ------------------------------------------------------------------------------ */
+
+static bool attaches(void *arg)
+{
+	return str_eq(world_at(arg, "status.operation.step"), "place tenant/team-a");
+}
+
+/* The leader has begun the move into team-a's segment, which lands 30 s from now. */
+static struct server *moving(struct sim_world *w, uint64_t seed)
+{
+	struct server *b = &w->servers[0];
+
+	world_start(w, seed, 1);
+	world_replica(w);
+	world_wait_state(b, "free", 300);
+	world_pod(w, &w->tenants[0], "train");
+	w->port_lands_ms = 30000;
+	b->wipe_ms = 30000;
+	world_wait_state(b, "attaching", 900);
+	world_wait(w, attaches, b, 300, "the move in the journal");
+	world_run(w, 1000);
+	assert_string_equal(b->segment, "provisioning");
+	w->port_lands_ms = 0;
+	return b;
+}
+
+static void replace_leader(struct sim_world *w)
+{
+	world_kill(&w->replicas[0]);
+	world_do(w, &w->host, "DELETE", LEASE, NULL);
+	world_replica(w);
+}
+
+static void a_move_of_the_leader_before_lands_before_anything_is_booted(void **state)
+{
+	struct sim_world w;
+	struct server *b;
+
+	(void)state;
+	for (int early = 0; early < 2; early++) { /* whether the first leader left the state too */
+		b = moving(&w, 43 + (unsigned)early);
+		world_delete_pod(&w, &w.tenants[0], "train");
+		if (early) {
+			world_release(b);
+			world_wait_state(b, "stopping", 60);
+			assert_string_equal(world_at(b, "status.operation.step"),
+					    "place tenant/team-a");
+		}
+		replace_leader(&w);
+		if (!early)
+			world_release(b);
+		world_wait_state(b, "inspecting", 900); /* the invariants watch agent and port */
+		assert_string_equal(b->segment, "quarantine");
+		world_wait_state(b, "free", 900);
+		world_stop(&w);
+	}
+}
+
+static void a_move_to_where_it_is_wanted_is_not_waited_out(void **state)
+{
+	struct sim_world w;
+	struct server *b = moving(&w, 45);
+	int64_t began = loop_now(w.loop);
+
+	(void)state;
+	replace_leader(&w);
+	world_wait_state(b, "booting", 300);
+	assert_true(loop_now(w.loop) - began < 50000);
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_stop(&w);
+}
+
+/* What is on its way at the fabric is on its way whatever becomes of the BMC: nothing else is written in its place. */
+static void a_new_login_forgets_no_move(void **state)
+{
+	struct sim_world w;
+	struct server *b = moving(&w, 46);
+
+	(void)state;
+	world_delete_pod(&w, &w.tenants[0], "train");
+	b->no_kubelet = true;
+	server_power(b, true); /* by hand: it is to be switched off again */
+	world_patch_machine(
+		b, json_pack("{s:{s:{s:s}}}", "bmc", "credentialsSecretRef", "name", "bmc"));
+	world_release(b);
+	world_wait_state(b, "stopping", 60);
+	world_run(&w, 10000);
+	assert_string_equal(world_at(b, "status.operation.step"), "place tenant/team-a");
+	assert_string_equal(b->segment, "provisioning");
+	world_wait_state(b, "inspecting", 900);
+	assert_string_equal(b->segment, "quarantine");
+	world_stop(&w);
+}
+
+/* Another process moves ports from now on, and does not know of it. */
+static void another_fabric_waits_for_the_move_of_the_one_before(void **state)
+{
+	struct sim_world w;
+	struct server *b = moving(&w, 47);
+
+	(void)state;
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/providers/rack",
+		 json_pack("{s:{s:{s:{s:[s,s]}}}}", "spec", "network", "exec", "command",
+			   "/world/port-move", "--again"));
+	world_release(b);
+	world_wait_state(b, "inspecting", 900);
+	assert_string_equal(b->segment, "quarantine");
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +252,10 @@ int main(void)
 		cmocka_unit_test(without_sessions_a_follower_waits_out_the_call_that_was_begun),
 		cmocka_unit_test(
 			a_leader_that_leads_again_ends_the_session_of_whoever_led_meanwhile),
+		cmocka_unit_test(a_move_of_the_leader_before_lands_before_anything_is_booted),
+		cmocka_unit_test(a_move_to_where_it_is_wanted_is_not_waited_out),
+		cmocka_unit_test(a_new_login_forgets_no_move),
+		cmocka_unit_test(another_fabric_waits_for_the_move_of_the_one_before),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

@@ -2,8 +2,46 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include "base/buf.h"
 #include "base/str.h"
 #include "tests/world/world.h"
+
+static bool is_warning(const json_t *o, void *arg)
+{
+	struct buf *said = arg;
+
+	if (str_eq(json_str_at(o, "type"), "Warning"))
+		buf_printf(said, "%s: %s\n", str_or(json_str_at(o, "reason"), "-"),
+			   str_or(json_str_at(o, "note"), "-"));
+	return true;
+}
+
+/* Who watches for Warnings would look at each machine that comes: nothing is wrong with any. */
+static void a_normal_trip_warns_of_nothing(void **state)
+{
+	struct sim_world w;
+	struct buf said;
+
+	(void)state;
+	world_start(&w, 70, 2);
+	world_replica(&w);
+	world_wait_all(&w, "free", 900);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	world_run(&w, 60000);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	for (unsigned i = 0; i < 2; i++)
+		if (*w.servers[i].claim)
+			world_release(&w.servers[i]);
+	world_wait_all(&w, "free", 900);
+	buf_init(&said, 1 << 16);
+	buf_puts(&said, "");
+	cluster_each(&w.host, "events/", is_warning, &said);
+	cluster_each(&w.tenants[0], "events/", is_warning, &said);
+	assert_string_equal(said.data, "");
+	buf_done(&said);
+	world_stop(&w);
+}
 
 static void a_wrong_image_fails_the_claim_and_the_next_one_serves(void **state)
 {
@@ -169,6 +207,7 @@ static void a_tenant_that_is_away_while_its_machine_comes_is_waited_for(void **s
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_normal_trip_warns_of_nothing),
 		cmocka_unit_test(a_wrong_image_fails_the_claim_and_the_next_one_serves),
 		cmocka_unit_test(a_claim_withdrawn_in_any_state_gives_the_machine_back),
 		cmocka_unit_test(a_kubelet_that_never_comes_gives_the_machine_back),

@@ -173,10 +173,14 @@ static void asleep_on_why(const json_t *answer, const struct err *e, void *arg)
 
 static json_t *asleep_why(struct sim_world *w, const char *target)
 {
+	struct context *c = controller_context(world_leader(w)->controller);
+	struct explain_asker with = {.loop = w->loop, .ns = "drover-system", .plain_ok = true};
 	json_t *answer = NULL;
 
-	explain_ask(controller_context(world_leader(w)->controller)->host, w->loop, target,
-		    asleep_on_why, &answer);
+	with.host = c->host;
+	with.group = c->group;
+	with.http = c->http;
+	explain_ask(&with, target, asleep_on_why, &answer);
 	world_run(w, 5000);
 	assert_non_null(answer);
 	return answer;

@@ -44,7 +44,7 @@ static void on_fabric_start(struct loop_child *c, const char *const *argv, void 
 	*state = arg;
 }
 
-static json_t *move_port(struct sim_world *w, const json_t *q, json_int_t id)
+static json_t *move_port(struct sim_world *w, const json_t *q, json_int_t id, struct server **late)
 {
 	const char *op = json_str_at(q, "op");
 	int64_t fence = json_int_at(q, "fence");
@@ -62,7 +62,9 @@ static json_t *move_port(struct sim_world *w, const json_t *q, json_int_t id)
 					 "message", "a newer leader was here");
 		b->fence = fence;
 		invariants_act_is_owned(w, b, "place ");
-		if (!b->port_stuck)
+		if (w->port_lands_ms)
+			*late = b;
+		else if (!b->port_stuck)
 			str_copy(b->segment, sizeof(b->segment), json_str_at(q, "segment"));
 		return json_pack("{s:I}", "id", id);
 	}
@@ -78,11 +80,14 @@ static enum http_mem_fate fate_of_move(struct sim_world *w, const json_t *q)
 			    str_or(json_str_at(q, "segment"), "?"));
 }
 
-/* What the fabric will say.  What it does, it does at once. */
+/* What the fabric will say.  What it does, it does at once, but for a move that is late: that lands also when nobody is
+ * there any more who asked for it. */
 struct fabric_answer {
 	struct list link;
-	struct loop_child *to;
+	struct loop_child *to; /* NULL: it has ended */
 	char *text;
+	struct server *late; /* NULL: nothing is to be done */
+	char segment[128];
 	struct loop_timer timer;
 };
 
@@ -98,7 +103,10 @@ static void on_fabric_answer(void *arg)
 {
 	struct fabric_answer *a = arg;
 
-	loop_sim_child_line(a->to, a->text, strlen(a->text));
+	if (a->late)
+		str_copy(a->late->segment, sizeof(a->late->segment), a->segment);
+	if (a->to)
+		loop_sim_child_line(a->to, a->text, strlen(a->text));
 	answer_free(a);
 }
 
@@ -106,21 +114,27 @@ static void on_fabric_answer(void *arg)
 static void end_fabric(struct sim_world *w, struct loop_child *c, int status)
 {
 	list_for_each (a, &w->fabric_answers, struct fabric_answer, link)
-		if (a->to == c)
+		if (a->to == c && a->late)
+			a->to = NULL;
+		else if (a->to == c)
 			answer_free(a);
 	loop_sim_child_exit(c, status);
 }
 
-static void answer_in_time(struct sim_world *w, struct loop_child *c, const json_t *answer)
+static void answer_in_time(struct sim_world *w, struct loop_child *c, const json_t *q,
+			   const json_t *answer, struct server *late)
 {
 	struct fabric_answer *a = mem_new(struct fabric_answer);
+	int64_t ms = late ? w->port_lands_ms : w->fabric_ms;
 
 	a->to = c;
 	a->text = json_text(answer);
 	list_push_back(&w->fabric_answers, &a->link);
 	loop_timer_init(&a->timer, w->hardware, on_fabric_answer, a);
-	if (w->fabric_ms)
-		loop_timer_start(&a->timer, w->fabric_ms);
+	a->late = late;
+	str_copy(a->segment, sizeof(a->segment), str_or(json_str_at(q, "segment"), ""));
+	if (ms)
+		loop_timer_start(&a->timer, ms);
 	else
 		on_fabric_answer(a);
 }
@@ -132,6 +146,7 @@ static void on_fabric_line(struct loop_child *c, const char *line, size_t len, v
 	OWN_JSON q = json_parse(line, len, &e);
 	enum http_mem_fate f = fate_of_move(w, q);
 	OWN_JSON answer = NULL;
+	struct server *late = NULL;
 
 	if (f == HTTP_MEM_REFUSED) {
 		end_fabric(w, c, 1);
@@ -139,12 +154,12 @@ static void on_fabric_line(struct loop_child *c, const char *line, size_t len, v
 	}
 	for (unsigned i = 0; i < (f == HTTP_MEM_TWICE ? 2U : 1U); i++) {
 		json_decref(answer);
-		answer = move_port(w, q, json_int_at(q, "id"));
+		answer = move_port(w, q, json_int_at(q, "id"), &late);
 	}
 	if (f == HTTP_MEM_REPLY_LOST)
 		end_fabric(w, c, 1);
 	else if (f != HTTP_MEM_SILENT)
-		answer_in_time(w, c, answer);
+		answer_in_time(w, c, q, answer, late);
 }
 
 static void on_fabric_eof(struct loop_child *c, void *state)

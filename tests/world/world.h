@@ -55,7 +55,8 @@ struct sim_world {
 	unsigned nreplicas;
 	struct replica *facing; /* the replica that agents reach; NULL: none */
 	bool media_gone;
-	int64_t fabric_ms;	    /* until the fabric answers; 0: at once */
+	int64_t fabric_ms;     /* until the fabric answers; 0: at once */
+	int64_t port_lands_ms; /* until a move takes effect, whoever lives to hear of it; 0: at once */
 	struct list fabric_answers; /* of world.c, on their way */
 
 	uint64_t requests; /* of and to drover, since it leads */

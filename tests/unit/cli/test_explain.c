@@ -72,7 +72,7 @@ static void a_machine_that_is_wiped_says_how_far_it_is(void **state)
 			  (json_int_t)50000000000, "bytesPerSecond", (json_int_t)2500000000,
 			  "expectedEnd", at(15000)),
 		a);
-	OWN_JSON answer = explain_machine(m, NOW);
+	OWN_JSON answer = explain_machine(m, NULL, NOW);
 	char *text = printed(answer);
 
 	(void)state;
@@ -97,7 +97,7 @@ static void a_machine_under_way_says_since_when_for_what_and_when_next(void **st
 			"connection refused", "time", at(-5000), "power", "state", "On",
 			"observedTime", at(-61000)),
 		a);
-	OWN_JSON answer = explain_machine(m, NOW);
+	OWN_JSON answer = explain_machine(m, NULL, NOW);
 	char *text = printed(answer);
 
 	(void)state;
@@ -139,7 +139,7 @@ static void a_wait_names_what_is_waited_for(void **state)
 					  "operation", "waitingFor", cases[i].kind, "lastError",
 					  "reason", cases[i].reason, "message", "m"),
 				a),
-			NOW);
+			NULL, NOW);
 
 		assert_string_equal(json_str_at(answer, "waitingFor"), cases[i].waits);
 	}
@@ -152,7 +152,7 @@ static void a_machine_at_rest_says_nothing_of_what_is_long_done(void **state)
 					      "stateSince", at(-1000), "operation", "step",
 					      "eject-media", "waitingFor", "Device", "fence", 3),
 				    a);
-	OWN_JSON answer = explain_machine(m, NOW);
+	OWN_JSON answer = explain_machine(m, NULL, NOW);
 	char *text = printed(answer);
 
 	(void)state;
@@ -174,8 +174,9 @@ static struct machine *quarantined(const char *reason, const char *exit_, int at
 static void quarantine_says_who_ends_it_and_when(void **state)
 {
 	OWN(arena) a = arena_new();
-	OWN_JSON person = explain_machine(quarantined("DriveFailed", "operator", 0, a), NOW);
-	OWN_JSON itself = explain_machine(quarantined("PowerNotConfirmed", "auto", 1, a), NOW);
+	OWN_JSON person = explain_machine(quarantined("DriveFailed", "operator", 0, a), NULL, NOW);
+	OWN_JSON itself =
+		explain_machine(quarantined("PowerNotConfirmed", "auto", 1, a), NULL, NOW);
 
 	(void)state;
 	assert_string_equal(json_str_at(person, "waitingFor"), "an operator");
@@ -198,7 +199,7 @@ static void a_condition_that_is_false_brings_its_remedy_once(void **state)
 					      "conditions", "type", "Managed", "status", "False",
 					      "reason", "NotApproved", "message", "x"),
 				    a);
-	OWN_JSON answer = explain_machine(m, NOW);
+	OWN_JSON answer = explain_machine(m, NULL, NOW);
 
 	(void)state;
 	assert_int_equal(json_array_size(json_object_get(answer, "helps")), 1);
@@ -218,8 +219,8 @@ static void a_tenant_that_sleeps_is_told_with_its_machine(void **state)
 		"joinEndpoint", "10.0.0.1:6443", "quota", "nvidia.com/gpu", "8", "status",
 		"asleepSince", at(-120000), "conditions", "type", "Asleep", "status", "True",
 		"reason", "Paused", "message", "StatefulSet x/y is paused; its machines go back");
-	OWN_JSON answer = explain_machine(m, NOW);
-	OWN_JSON awake = explain_machine(m, NOW);
+	OWN_JSON answer = explain_machine(m, NULL, NOW);
+	OWN_JSON awake = explain_machine(m, NULL, NOW);
 	char *text;
 
 	(void)state;
@@ -236,6 +237,92 @@ static void a_tenant_that_sleeps_is_told_with_its_machine(void **state)
 	assert_null(json_object_get(awake, "tenantAsleep"));
 }
 
+static struct drain *drain(const char *on_deadline, const char *deadline, struct arena *a)
+{
+	return decoded(OBJECT_DRAIN,
+		       json_pack("{s:{s:s}, s:{s:s, s:[s], s:s*, s:s*}}", "metadata", "name", "d-1",
+				 "spec", "reason", "fan", "machineNames", "gpu-1", "onDeadline",
+				 on_deadline, "deadline", deadline),
+		       a);
+}
+
+/* What helps is made from the drain under way: no deadline is spoken of that is not there. */
+static void a_drain_says_what_ends_its_wait(void **state)
+{
+	static const struct {
+		const char *reason, *on_deadline;
+		int64_t deadline, of_drain;
+		const char *row, *helps;
+	} cases[] = {
+		{"Drain", "Stop", 0, 0,
+		 "leaves        Drain d-1: fan, then Quarantine; no deadline\n",
+		 "this drain has no deadline: it waits as long as that lasts, or until drover drain gpu-1 "
+		 "--reason WHY --deadline 10m --on-deadline Escalate, or drover cancel d-1"},
+		{"Drain", "Stop", 90000, 90000, "deadline in 1m30s\n",
+		 "what has not left serves on"},
+		{"Drain", "Escalate", 90000, 90000, "deadline in 1m30s\n",
+		 "the pods that are left are deleted"},
+		{"Drain", "Stop", 60000, 90000, "deadline in 1m\n",
+		 "the pods that are left are deleted"},
+		{"ClaimDeleted", "Stop", 90000, 90000, "ClaimDeleted",
+		 "the pods that are left are deleted"},
+	};
+	OWN(arena) a = arena_new();
+	struct machine *m;
+	json_t *lv;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		lv = json_pack("{s:s, s:s, s:s, s:i, s:s}", "reason", cases[i].reason, "drain",
+			       "d-1", "then", "Quarantine", "podsLeft", 3, "blockedBy",
+			       "pdb x/web");
+		if (cases[i].deadline)
+			json_object_set_new(lv, "deadline", json_string(at(cases[i].deadline)));
+		m = machine(json_pack("{s:s, s:o, s:{s:s, s:{s:s, s:s}}}", "state", "draining",
+				      "leave", lv, "operation", "waitingFor", "Budget", "lastError",
+				      "reason", "EvictionBlocked", "message", "pdb x/web"),
+			    a);
+		OWN_JSON answer =
+			explain_machine(m,
+					drain(cases[i].on_deadline,
+					      cases[i].of_drain ? at(cases[i].of_drain) : NULL, a),
+					NOW);
+		char *text = printed(answer);
+
+		assert_non_null(strstr(text, cases[i].row));
+		assert_non_null(strstr(text, "pods left     3, kept by pdb x/web\n"));
+		assert_true(helps(answer, cases[i].helps));
+		assert_true(helps(answer, "see its PodDisruptionBudget"));
+		assert_int_equal(json_array_size(json_object_get(answer, "helps")), 2);
+		free(text);
+	}
+}
+
+static void a_hold_and_a_deletion_are_told(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m = machine(
+		json_pack("{s:s, s:{s:s}}", "state", "serving", "hold", "since", at(-120000)), a);
+	json_t *held = explain_machine(m, NULL, NOW);
+	char *text = printed(held);
+
+	(void)state;
+	assert_non_null(strstr(text, "held          for 2m, by a person who cordoned its Node\n"));
+	assert_true(helps(held, "drover release gpu-1"));
+	free(text);
+	json_decref(held);
+	m = machine(json_pack("{s:s, s:{s:s, s:s}}", "state", "serving", "hold", "since",
+			      at(-120000), "drain", "d-1"),
+		    a);
+	m->meta.deletion_timestamp = NOW - 60000;
+	held = explain_machine(m, NULL, NOW);
+	text = printed(held);
+	assert_non_null(strstr(text, "held          for 2m by Drain d-1\n"));
+	assert_non_null(strstr(text, "being deleted asked for 1m ago\n"));
+	free(text);
+	json_decref(held);
+}
+
 static void foreign_control_characters_reach_no_terminal(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -243,7 +330,7 @@ static void foreign_control_characters_reach_no_terminal(void **state)
 		machine(json_pack("{s:s, s:{s:{s:s, s:s}}}", "state", "known", "operation",
 				  "lastError", "reason", "X", "message", "\x1b[2J\nroot\x7f"),
 			a);
-	OWN_JSON answer = explain_machine(m, NOW);
+	OWN_JSON answer = explain_machine(m, NULL, NOW);
 	char *text = printed(answer);
 
 	(void)state;
@@ -289,9 +376,16 @@ static void on_answer(const json_t *answer, const struct err *e, void *arg)
 
 static json_t *asked(struct sim_world *w, const char *target, struct got *g)
 {
+	struct context *c = controller_context(w->replicas[0].controller);
+	struct explain_asker with = {.host = c->host,
+				     .loop = w->loop,
+				     .group = c->group,
+				     .http = c->http,
+				     .ns = "drover-system",
+				     .plain_ok = true};
+
 	*g = (struct got){0};
-	explain_ask(controller_context(w->replicas[0].controller)->host, w->loop, target, on_answer,
-		    g);
+	explain_ask(&with, target, on_answer, g);
 	assert_false(g->done);
 	world_run(w, 5000);
 	assert_true(g->done);
@@ -328,9 +422,15 @@ static void machines_claims_and_pods_are_found_and_what_is_not_there_is_said(voi
 	assert_string_equal(json_str_at(json_array_get(json_object_get(x, "claims"), 0), "machine"),
 			    "gpu-1");
 	assert_true(helps(x, "kubectl describe pod -n default train"));
+	assert_string_equal(json_str_at(x, "pod", "node"), w.servers[0].claim);
+	assert_null(json_str_at(x, "lastContact")); /* it answers */
 	json_decref(x);
+	assert_null(asked(&w, "team-b/default/train", &g));
+	assert_int_equal(g.e.kind, ERR_NOT_FOUND);
+	assert_string_equal(g.e.text, "tenant team-b has no pod default/train");
+	world_do(&w, &w.host, "DELETE", "/api/v1/namespaces/vc-team-b/secrets/vc-team-b", NULL);
 	x = asked(&w, "team-b/default/train", &g);
-	assert_int_equal(json_array_size(json_object_get(x, "claims")), 0);
+	assert_non_null(strstr(json_str_at(x, "podUnknown"), "its kubeconfig: "));
 	json_decref(x);
 
 	assert_null(asked(&w, "nobody", &g));
@@ -353,6 +453,8 @@ int main(void)
 		cmocka_unit_test(quarantine_says_who_ends_it_and_when),
 		cmocka_unit_test(a_condition_that_is_false_brings_its_remedy_once),
 		cmocka_unit_test(a_tenant_that_sleeps_is_told_with_its_machine),
+		cmocka_unit_test(a_drain_says_what_ends_its_wait),
+		cmocka_unit_test(a_hold_and_a_deletion_are_told),
 		cmocka_unit_test(foreign_control_characters_reach_no_terminal),
 		cmocka_unit_test(a_format_in_a_name_is_only_text),
 		cmocka_unit_test(machines_claims_and_pods_are_found_and_what_is_not_there_is_said),

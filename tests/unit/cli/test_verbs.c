@@ -309,6 +309,38 @@ static void approve_takes_from_the_bmc_what_tells_the_machine_apart(void **state
 	assert_string_equal(json_str_at(o, "spec", "identity", "serialNumber"), "S9");
 }
 
+static void approve_names_the_bmc_that_the_password_may_go_to(void **state)
+{
+	struct bench *d = *state;
+	struct cli_approve a = {.machine = "m-1", .bmc = true};
+	OWN_JSON o = NULL;
+	char *tls;
+
+	bench_must(
+		d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
+		"{'spec': {'managementPolicy': 'Observe', 'bmc': {'address': 'https://10.0.9.1/redfish/v1', 'tls': "
+		"{'trustOnFirstUse': null, 'caSecretRef': {'name': 'their-ca', 'key': 'their.crt'}}}}}");
+	bench_status(
+		d, OBJECT_MACHINE, "m-1",
+		"{'trustedBMC': {'address': 'https://10.0.8.1/redfish/v1', 'tls': {'trustOnFirstUse': true}}}");
+	assert_int_equal(cli_do_approve(&c, &a), 0);
+	assert_said("- https://10.0.8.1/redfish/v1 trustOnFirstUse");
+	assert_said("+ https://10.0.9.1/redfish/v1 caSecretRef their-ca");
+	/* Another one: nothing of the approval before is left in this one. */
+	bench_must(d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
+		   "{'spec': {'bmc': {'tls': {'caSecretRef': {'name': 'ca', 'key': null}}}}}");
+	assert_int_equal(cli_do_approve(&c, &a), 0);
+	o = bench_get(d, OBJECT_MACHINE, "m-1");
+	assert_string_equal(json_str_at(o, "spec", "approval", "action"), "TrustBMC");
+	assert_string_equal(json_str_at(o, "spec", "approval", "bmc", "address"),
+			    "https://10.0.9.1/redfish/v1");
+	tls = json_text_sorted(json_at(o, "spec", "approval", "bmc", "tls"));
+	assert_string_equal(tls, "{\"caSecretRef\":{\"name\":\"ca\"}}");
+	free(tls);
+	/* It consents to nothing else. */
+	assert_string_equal(json_str_at(o, "spec", "managementPolicy"), "Observe");
+}
+
 static void approve_names_the_claim_that_is_served(void **state)
 {
 	struct bench *d = *state;
@@ -613,6 +645,7 @@ int main(void)
 		T(resume_writes_the_time_on_a_pool_or_a_provider),
 		T(approve_takes_over_the_drives_that_were_seen),
 		T(approve_takes_from_the_bmc_what_tells_the_machine_apart),
+		T(approve_names_the_bmc_that_the_password_may_go_to),
 		T(approve_names_the_claim_that_is_served),
 		T(approve_writes_nothing_for_a_claim_that_cannot_be_served),
 		T(a_drain_is_made_of_what_was_said),

@@ -50,6 +50,16 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	}
 }
 
+static void on_over(const json_t *object, void *arg)
+{
+	struct followed *r = arg;
+
+	if (object)
+		r->overs++;
+	else
+		r->fit_again++;
+}
+
 static void on_sync(void *arg)
 {
 	((struct followed *)arg)->syncs++;
@@ -168,6 +178,10 @@ void followed_begin(struct followed *r, const char *list, int64_t ms)
 							 .on_health = on_health,
 							 .accept_loss = accept_loss,
 							 .max_item = 8192,
+							 .max_each = r->max_each,
+							 .max_bytes = r->max_bytes,
+							 .max_objects = r->max_objects,
+							 .on_over = on_over,
 							 .arg = r,
 						 });
 	fake_api_run(&r->f, ms);

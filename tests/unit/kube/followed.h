@@ -26,6 +26,8 @@ struct followed {
 	bool accept;
 	size_t before, gone;
 	json_t *learn_in_change;
+	size_t max_each, max_bytes, max_objects; /* before it begins */
+	unsigned overs, fit_again;
 };
 
 struct node {

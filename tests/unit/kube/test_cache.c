@@ -294,6 +294,69 @@ static void a_crash_silences_it_and_leaves_nothing(void **state)
 	}
 }
 
+static void what_has_no_room_is_left_out_until_there_is_room(void **state)
+{
+	struct followed r = {.max_objects = 2, .accept = true};
+
+	(void)state;
+	followed_start(&r, "a=1@90 b=1@91 c=1@92");
+	followed_changes(&r, "+a=1 +b=1 ");
+	assert_int_equal(r.syncs, 1);
+	assert_int_equal(r.overs, 1);
+	assert_true(kube_cache_over(r.cache));
+	/* In place of itself there is room, and for one where another went. */
+	followed_send_event(&r, "MODIFIED", "a=2@101");
+	followed_send_event(&r, "ADDED", "d=1@102");
+	followed_send_event(&r, "DELETED", "b=1@103");
+	followed_send_event(&r, "ADDED", "e=1@104");
+	followed_changes(&r, "a=1>2 -b=1 +e=1 ");
+	assert_int_equal(r.overs, 2);
+	/* All is listed anew from time to time; one changed, one went, one that was left out came. */
+	r.list = "c=1@92 d=1@102 e=2@110";
+	r.list_rv = "120";
+	fake_api_run(&r.f, 310000);
+	assert_int_equal(kube_cache_size(r.cache), 2);
+	assert_true(kube_cache_over(r.cache));
+	assert_null(VALUE(&r, "a"));
+	r.list = "d=1@102 e=2@110";
+	r.list_rv = "130";
+	fake_api_run(&r.f, 310000);
+	assert_int_equal(kube_cache_size(r.cache), 2);
+	assert_string_equal(VALUE(&r, "d"), "1");
+	assert_false(kube_cache_over(r.cache));
+	assert_int_equal(r.fit_again, 1);
+	fake_api_run(&r.f, 200000);
+	assert_int_equal(r.fit_again, 1);
+	followed_stop(&r);
+}
+
+static void bytes_are_bounded_of_each_and_of_all(void **state)
+{
+	struct followed r = {.max_each = 512, .max_bytes = 3 * 256, .accept = true};
+	char *large = mem_alloc(2000), *spec;
+
+	(void)state;
+	memset(large, 'x', 1999);
+	large[1999] = '\0';
+	followed_start(&r, "a=1@90 b=1@91 c=1@92 d=1@93");
+	followed_changes(&r, "+a=1 +b=1 +c=1 ");
+	assert_int_equal(r.overs, 1);
+	spec = mem_printf("a=%s@101", large);
+	followed_send_event(&r, "MODIFIED", spec);
+	followed_changes(&r, "-a=1 ");
+	assert_int_equal(r.overs, 2);
+	followed_send_event(&r, "MODIFIED", "a=2@102");
+	followed_changes(&r, "+a=2 ");
+	/* What a list brings beside what it leaves as it is has the same bound. */
+	r.list = "b=1@91 c=1@92 e=1@103 f=1@104 g=1@105";
+	r.list_rv = "120";
+	fake_api_run(&r.f, 310000);
+	followed_changes(&r, "-a=2 +e=1 ");
+	free(spec);
+	free(large);
+	followed_stop(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +370,8 @@ int main(void)
 		cmocka_unit_test(our_own_writes_are_seen_at_once_and_never_undone),
 		cmocka_unit_test(a_write_learned_inside_a_change_is_told_after_it),
 		cmocka_unit_test(versions_that_are_no_numbers_have_no_order),
+		cmocka_unit_test(what_has_no_room_is_left_out_until_there_is_room),
+		cmocka_unit_test(bytes_are_bounded_of_each_and_of_all),
 		cmocka_unit_test(a_cache_may_be_freed_at_any_time),
 		cmocka_unit_test(a_crash_silences_it_and_leaves_nothing),
 	};

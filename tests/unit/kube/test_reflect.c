@@ -7,12 +7,18 @@
 static void a_bookmark_moves_the_place_to_go_on_from(void **state)
 {
 	struct followed r = {0};
+	int64_t opened;
 
 	(void)state;
 	followed_start(&r, "a=1@90");
+	opened = kube_client_last_contact(r.f.c);
+	fake_api_run(&r.f, 60000);
+	assert_int_equal(kube_client_last_contact(r.f.c), opened);
 	followed_send_text(
 		&r,
 		"{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"170\"}}}\n");
+	/* What it is told on the way counts, not when it was opened. */
+	assert_true(kube_client_last_contact(r.f.c) >= opened + 60000);
 	/* An older one does not move it back. */
 	followed_send_text(
 		&r,

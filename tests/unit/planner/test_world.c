@@ -189,6 +189,19 @@ static void del(struct world *w, struct arena *a, unsigned i)
 				      name_of(a, "pod", i - NODES));
 }
 
+static const char *in_slices(struct world *w, uint64_t units, struct arena *a)
+{
+	struct plan_run *r = plan_begin(w, 0, a);
+	struct plan *p;
+	const char *text;
+
+	while (!(p = plan_step(r, units)))
+		;
+	text = worlds_text(p, a);
+	plan_end(r);
+	return text;
+}
+
 static void assert_same(struct world *x, struct world *y)
 {
 	OWN(arena) a = arena_new();
@@ -196,6 +209,8 @@ static void assert_same(struct world *x, struct world *y)
 		   *of_y = worlds_text(plan_make(y, 0, a), a);
 
 	assert_string_equal(of_x, of_y);
+	assert_string_equal(of_x, in_slices(x, 1, a));
+	assert_string_equal(of_x, in_slices(y, 333, a));
 }
 
 static void the_order_of_puts_means_nothing(void **state)

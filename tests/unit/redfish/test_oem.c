@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/loop/loop_sim.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "tests/unit/redfish/bmc_rig.h"
 
@@ -71,6 +72,23 @@ static void another_override_takes_the_attribute_away(void **state)
 	assert_string_equal(f->bmc.boot_target, "UefiHttp");
 }
 
+/* Cd in the standard's place boots the drive in the box, so it is none of drover's. */
+static void the_drive_in_the_box_is_not_virtual_media(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	dell(f);
+	free(f->bmc.boot_target);
+	free(f->bmc.boot_enabled);
+	f->bmc.boot_target = mem_strdup("Cd");
+	f->bmc.boot_enabled = mem_strdup("Once");
+	assert_done(bmc_read_system(f));
+	assert_string_equal(f->target, "PhysicalCd");
+	assert_done(bmc_boot(f, REDFISH_BOOT_CD, NULL));
+	assert_done(bmc_read_system(f));
+	assert_string_equal(f->target, "Cd");
+}
+
 static void an_idrac_without_the_attribute_gets_the_override(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -111,6 +129,7 @@ int main(void)
 		bmc_test(an_attribute_that_the_boot_has_used_up_is_seen),
 		bmc_test(the_attribute_is_looked_at_in_each_login_and_then_left),
 		bmc_test(another_override_takes_the_attribute_away),
+		bmc_test(the_drive_in_the_box_is_not_virtual_media),
 		bmc_test(an_idrac_without_the_attribute_gets_the_override),
 		bmc_test(an_idrac_that_refuses_the_attribute_gets_the_override),
 		bmc_test(the_attribute_is_not_written_without_permission),

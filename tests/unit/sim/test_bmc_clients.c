@@ -329,7 +329,8 @@ struct look {
 	bool done;
 	struct err err;
 	enum provider_power power;
-	bool override, media;
+	enum provider_override override;
+	bool media;
 	char uuid[40], url[128], session[128];
 };
 
@@ -397,7 +398,7 @@ static void bring_up_and_down(const char *faults)
 	wait_look(&b, &o);
 	provider_observe(p, m, &c);
 	wait_look(&b, &o);
-	assert_true(o.media && o.override);
+	assert_true(o.media && o.override == PROVIDER_OVERRIDE_MEDIA);
 	assert_string_equal(o.url, IMAGE);
 	provider_power(p, m, true, &c);
 	wait_look(&b, &o);
@@ -415,7 +416,7 @@ static void bring_up_and_down(const char *faults)
 	provider_observe(p, m, &c);
 	wait_look(&b, &o);
 	assert_int_equal(o.power, PROVIDER_POWER_OFF);
-	assert_false(o.media || o.override);
+	assert_false(o.media || o.override != PROVIDER_OVERRIDE_NONE);
 	provider_detach(p, m);
 	provider_free(p);
 	end(&b);

@@ -9,14 +9,29 @@
 
 struct erasing erasing;
 
+/* Another each time, as what a key makes of what another one wrote. */
+static void make_noise(uint8_t *all)
+{
+	static uint64_t state = 7;
+	uint64_t z;
+
+	for (size_t i = 0; i < ERASING_BYTES; i += sizeof(z)) { /* splitmix64 */
+		z = state += 0x9e3779b97f4a7c15u;
+		z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+		z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+		z ^= z >> 31;
+		memcpy(all + i, &z, sizeof(z));
+	}
+}
+
 void erasing_fill(uint8_t byte)
 {
 	const struct erasing_drive *drive = &erasing.drive;
 	uint8_t *all = mem_alloc(ERASING_BYTES);
 
 	memset(all, byte, ERASING_BYTES);
-	for (size_t i = 0; drive->noise && i < ERASING_BYTES; i++)
-		all[i] = (uint8_t)(i * 2654435761u >> 13);
+	if (drive->noise)
+		make_noise(all);
 	if (drive->keeps_middle) {
 		size_t half = ERASING_BYTES / 2 - (2 << 20);
 

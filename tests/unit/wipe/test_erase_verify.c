@@ -32,6 +32,69 @@ static void noise_after_a_user_data_erase_is_dirty(void **state)
 	assert_true(erasing.erase.device.reads.dirty > 0);
 }
 
+static void what_is_neither_noise_nor_constant_is_dirty(void **state)
+{
+	static const char *const left[] = {"text of a tenant, ", "\x01\x02\x03\x04"};
+	uint8_t *all = mem_alloc(ERASING_BYTES);
+	struct err e;
+
+	for (size_t i = 0; i < 3; i++) {
+		erasing_teardown(state);
+		erasing_setup(state);
+		erasing.drive.format = erasing.drive.crypto = true;
+		assert_ok(erase_run(&erasing.erase, &e), &e);
+		for (size_t k = 0; k < ERASING_BYTES; k++)
+			all[k] = i < 2 ? (uint8_t)left[i][k % strlen(left[i])] : (uint8_t)k;
+		machine_poke(&erasing.machine, ERASING_NAME, all, ERASING_BYTES - (4 << 20),
+			     2 << 20);
+		assert_int_equal(erase_verify(&erasing.erase, 500, &e), -1);
+		assert_string_equal(erasing.erase.device.reason, "EraseUnverified");
+		assert_true(erasing.erase.device.reads.dirty > 0);
+	}
+	free(all);
+}
+
+/* Nobody saw what was there before. */
+static void an_edge_that_could_be_read_only_afterwards_is_not_clean(void **state)
+{
+	struct err e;
+
+	(void)state;
+	erasing.drive.format = erasing.drive.crypto = erasing.drive.noise = true;
+	erasing.machine.host.ring = &flaky_ops;
+	flaky.bad_at = 7 * 4096;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	flaky.bad_at = -1;
+	assert_int_equal(erase_verify(&erasing.erase, 0, &e), -1);
+	assert_int_equal(erasing.erase.device.reads.unreadable, 1);
+	assert_int_equal(erasing.erase.device.level, WIPE_FAIL);
+}
+
+/* The canaries are there at both ends alone; the rest of them was called clean unseen. */
+static void edges_that_survive_a_cryptographic_erase_are_found(void **state)
+{
+	uint8_t *was = mem_alloc(ERASING_BYTES);
+	struct err e;
+
+	for (int end = 0; end < 2; end++) {
+		int64_t at = end ? ERASING_BYTES - VERIFY_EDGE : VERIFY_BLOCK;
+
+		erasing_teardown(state);
+		erasing_setup(state);
+		erasing.drive.noise = true;
+		erasing_fill(0);
+		machine_peek(&erasing.machine, ERASING_NAME, was, ERASING_BYTES, 0);
+		erasing.drive.format = erasing.drive.crypto = true;
+		assert_ok(erase_run(&erasing.erase, &e), &e);
+		machine_poke(&erasing.machine, ERASING_NAME, was + at, VERIFY_EDGE - VERIFY_BLOCK,
+			     at);
+		assert_int_equal(erase_verify(&erasing.erase, 0, &e), -1);
+		assert_string_equal(erasing.erase.device.reason, "EraseUnverified");
+		assert_in_range(erasing.erase.device.reads.dirty, 240, 255);
+	}
+	free(was);
+}
+
 static void blocks_that_survive_a_cryptographic_erase_are_found(void **state)
 {
 	struct err e;
@@ -110,7 +173,7 @@ static void a_canary_left_behind_fails_the_verification(void **state)
 	assert_int_equal(erasing.erase.device.canaries.found, 64);
 }
 
-/* Noise is allowed after it, so that the samples alone would not see them. */
+/* Noise is allowed after it, and they are none. */
 static void canaries_left_by_a_cryptographic_erase_fail_the_verification(void **state)
 {
 	struct err e;
@@ -128,7 +191,6 @@ static void canaries_left_by_a_cryptographic_erase_fail_the_verification(void **
 	dio_close(&d);
 	ring_free(ring);
 	assert_int_equal(erase_verify(&erasing.erase, 0, &e), -1);
-	assert_int_equal(erasing.erase.device.reads.dirty, 0);
 	assert_string_equal(erasing.erase.device.reason, "EraseUnverified");
 }
 
@@ -235,6 +297,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_cryptographic_erase_may_leave_noise),
 		T(noise_after_a_user_data_erase_is_dirty),
+		T(what_is_neither_noise_nor_constant_is_dirty),
+		T(edges_that_survive_a_cryptographic_erase_are_found),
+		T(an_edge_that_could_be_read_only_afterwards_is_not_clean),
 		T(blocks_that_survive_a_cryptographic_erase_are_found),
 		T(a_block_that_could_be_read_only_afterwards_is_not_clean),
 		T(a_format_that_leaves_the_middle_is_found_by_canaries),

@@ -1,6 +1,9 @@
 /* What the canaries depend on; what is found by them and by samples is in test_erase_verify.c. */
 #include "wipe/verify.h"
 
+#include <stdlib.h>
+#include "base/crypto.h"
+#include "base/mem.h"
 #include "tests/unit/testing.h"
 #include "tests/unit/wipe/machine.h"
 
@@ -40,9 +43,105 @@ static void canaries_and_their_places_are_of_one_order_and_one_drive(void **stat
 	machine_done(&machine);
 }
 
+/* All that is there, further on by so much. */
+static void move_all(struct machine *m, size_t by)
+{
+	uint8_t *all = mem_calloc(BYTES, 1);
+
+	machine_peek(m, NAME, all + by, BYTES - by, 0);
+	machine_poke(m, NAME, all, BYTES, 0);
+	free(all);
+}
+
+/* Nothing is where it was, and all of it is there. */
+static void data_that_was_moved_is_not_erased(void **state)
+{
+	static const size_t by[] = {100, 512, 4096, 8 * 4096, 100 * 4096 + 7};
+	OWN(secret) nonce = secret_from_str("a1a2a3a4a5a6a7a8a9a0a1a2a3a4a5a6");
+	uint8_t(*prints)[16] = mem_calloc(EVIDENCE_EDGE_READS + 500, sizeof(*prints));
+	uint8_t *all = mem_alloc(BYTES);
+
+	(void)state;
+	/* An empty drive, of which the canaries alone tell; and one full of what a tenant compressed, which looks
+	 * like noise (in whole blocks: what a block holds is known by its print). */
+	for (size_t i = 0; i < 2 * sizeof(by) / sizeof(*by); i++) {
+		bool full = i % 2 && by[i / 2] % VERIFY_BLOCK == 0;
+		struct verify_counts n;
+		struct machine machine;
+		struct ring *ring;
+		struct err e;
+		struct dio d;
+
+		machine_init(&machine);
+		machine_drive(&machine, NAME, "eui.0001\n", BYTES);
+		memset(all, 0, BYTES);
+		for (size_t k = 0; full && k < BYTES; k += CRYPTO_SHA256)
+			crypto_sha256(&k, sizeof(k), all + k);
+		machine_poke(&machine, NAME, all, BYTES, 0);
+		ring = ring_new(&machine.host, RING_DEPTH, VERIFY_BLOCK, false);
+		assert_ok(dio_open(&d, &machine.host, NAME, true, &e), &e);
+		struct verify v = {.drive = &d, .nonce = nonce, .wwn = "eui.0001", .ring = ring};
+
+		assert_int_equal(verify_plant(&v, &e), 64);
+		verify_fingerprint(&v, 500, prints);
+		move_all(&machine, by[i / 2]);
+		verify_sample(&v, VERIFY_CHANGED, 500, (const uint8_t(*)[16])prints,
+			      EVIDENCE_EDGE_READS + 500, &n);
+		/* Within a block the place of a canary still holds some of it. */
+		if (by[i / 2] < VERIFY_BLOCK)
+			assert_int_equal(verify_find(&v, NULL), 64);
+		assert_int_equal(n.unreadable, 0);
+		assert_true(n.dirty >= (full ? 200 : 1));
+		dio_close(&d);
+		ring_free(ring);
+		machine_done(&machine);
+	}
+	free(all);
+	free(prints);
+}
+
+static void one_sector_of_a_canary_amid_noise_is_found_at_any_offset(void **state)
+{
+	OWN(secret) nonce = secret_from_str("a1a2a3a4a5a6a7a8a9a0a1a2a3a4a5a6");
+	uint8_t(*prints)[16] = mem_calloc(EVIDENCE_EDGE_READS, sizeof(*prints));
+	uint8_t *all = mem_alloc(BYTES), sector[512];
+	struct verify_counts n;
+	struct machine machine;
+	struct ring *ring;
+	struct err e;
+	struct dio d;
+
+	(void)state;
+	machine_init(&machine);
+	machine_drive(&machine, NAME, "eui.0001\n", BYTES);
+	ring = ring_new(&machine.host, RING_DEPTH, VERIFY_BLOCK, false);
+	assert_ok(dio_open(&d, &machine.host, NAME, true, &e), &e);
+	struct verify v = {.drive = &d, .nonce = nonce, .wwn = "eui.0001", .ring = ring};
+
+	assert_int_equal(verify_plant(&v, &e), 64);
+	verify_fingerprint(&v, 0, prints);
+	machine_peek(&machine, NAME, sector, sizeof(sector), 0);
+	for (size_t k = 0; k < BYTES; k += CRYPTO_SHA256)
+		crypto_sha256(&k, sizeof(k), all + k);
+	machine_poke(&machine, NAME, all, BYTES, 0);
+	for (int found = 0; found < 2; found++) {
+		verify_sample(&v, VERIFY_CHANGED, 0, (const uint8_t(*)[16])prints,
+			      EVIDENCE_EDGE_READS, &n);
+		assert_int_equal(n.dirty, found);
+		machine_poke(&machine, NAME, sector, sizeof(sector), 10 * 4096 + 101);
+	}
+	dio_close(&d);
+	ring_free(ring);
+	machine_done(&machine);
+	free(all);
+	free(prints);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(data_that_was_moved_is_not_erased),
+		cmocka_unit_test(one_sector_of_a_canary_amid_noise_is_found_at_any_offset),
 		cmocka_unit_test(canaries_and_their_places_are_of_one_order_and_one_drive),
 	};
 

@@ -154,6 +154,8 @@ static void fake_abort(void *conn)
 
 static const struct httpd_listener_ops fake_ops = {fake_respond, fake_wake, fake_abort};
 
+static bool exhausted; /* what the next caller's address is */
+
 static int64_t ask(struct httpd *d, struct fake *f, const char *method, const char *target,
 		   const char *length, struct httpd_req **q)
 {
@@ -171,6 +173,7 @@ static int64_t ask(struct httpd *d, struct fake *f, const char *method, const ch
 	int64_t rc;
 
 	memset(f, 0, sizeof(*f));
+	in.exhausted = exhausted;
 	rc = httpd_begin(d, &in, q);
 	if (rc >= 0)
 		httpd_dispatch(*q);
@@ -379,6 +382,128 @@ static void a_reader_that_ends_before_its_size_breaks_the_connection(void **stat
 	loop_free(l);
 }
 
+/* --- what callers may hold --------------------------------------------------------------------- */
+
+static bool knows_it(struct httpd_req *q, void *arg)
+{
+	(*(unsigned *)arg)++;
+	if (str_eq(httpd_header(q, "content-length"), "7"))
+		return true;
+	httpd_reply_json(q, 401, "{}");
+	return false;
+}
+
+static void count(struct httpd_req *q, void *arg)
+{
+	(*(unsigned *)arg) += 100;
+	httpd_reply_json(q, 200, "{}");
+}
+
+static void a_route_may_ask_who_it_is_before_the_body(void **state)
+{
+	struct loop *l = loop_sim_new(1, 0);
+	struct loop_group *g = loop_group_new(l, "server");
+	struct httpd *d = httpd_new(g);
+	struct httpd_req *q;
+	unsigned asked = 0;
+	struct fake f;
+
+	(void)state;
+	httpd_route_admit(d, "POST", "/known", 100, knows_it, count, &asked);
+	assert_int_equal(ask(d, &f, "POST", "/known", "8", &q), -1);
+	assert_int_equal(f.status, 401);
+	assert_int_equal(asked, 1);
+	httpd_finished(q);
+	assert_int_equal(ask(d, &f, "POST", "/known", "7", &q), 100);
+	assert_int_equal(f.status, 200);
+	assert_int_equal(asked, 102);
+	httpd_finished(q);
+	/* Too long for anybody. */
+	assert_int_equal(ask(d, &f, "POST", "/known", "700", &q), -1);
+	assert_int_equal(f.status, 413);
+	assert_int_equal(asked, 102);
+	httpd_finished(q);
+	httpd_free(d);
+	loop_group_free(g);
+	loop_free(l);
+}
+
+static struct httpd_req *sending(struct httpd *d, struct fake *f)
+{
+	const struct httpd_identity who = {.address = "test"};
+	struct httpd_incoming in = {.method = "POST",
+				    .target = "/known",
+				    .identity = &who,
+				    .ops = &fake_ops,
+				    .conn = f};
+	struct httpd_req *q;
+
+	memset(f, 0, sizeof(*f));
+	assert_int_equal(httpd_begin(d, &in, &q), 60);
+	return q;
+}
+
+static void bodies_share_one_budget(void **state)
+{
+	static const char bytes[60] = "x";
+	struct loop *l = loop_sim_new(1, 0);
+	struct loop_group *g = loop_group_new(l, "server");
+	struct httpd *d = httpd_new(g);
+	struct httpd_req *a, *b, *c;
+	unsigned asked = 0;
+	struct fake fa, fb, fc;
+
+	(void)state;
+	httpd_body_budget(d, 100);
+	httpd_route(d, "POST", "/known", 60, count, &asked);
+	a = sending(d, &fa);
+	b = sending(d, &fb);
+	assert_true(httpd_body_data(a, bytes, 60));
+	assert_true(httpd_body_data(b, bytes, 40));
+	assert_false(httpd_body_data(b, bytes, 1));
+	assert_int_equal(fb.status, 503);
+	assert_non_null(strstr(fb.headers, "Retry-After: 1"));
+	assert_false(httpd_body_data(b, bytes, 1)); /* it sends on */
+	/* What it had sent is free again. */
+	c = sending(d, &fc);
+	assert_true(httpd_body_data(c, bytes, 40));
+	httpd_dispatch(a);
+	assert_int_equal(fa.status, 200);
+	httpd_finished(a);
+	assert_true(httpd_body_data(c, bytes, 20));
+	httpd_gone(c);
+	httpd_finished(b);
+	a = sending(d, &fa);
+	assert_true(httpd_body_data(a, bytes, 60));
+	httpd_gone(a);
+	httpd_free(d);
+	loop_group_free(g);
+	loop_free(l);
+}
+
+static void an_address_without_tokens_is_refused_unread(void **state)
+{
+	struct loop *l = loop_sim_new(1, 0);
+	struct loop_group *g = loop_group_new(l, "server");
+	struct httpd *d = httpd_new(g);
+	struct httpd_req *q;
+	unsigned asked = 0;
+	struct fake f;
+
+	(void)state;
+	httpd_route(d, "POST", "/known", 60, count, &asked);
+	exhausted = true;
+	assert_int_equal(ask(d, &f, "POST", "/known", "8", &q), -1);
+	exhausted = false;
+	assert_int_equal(f.status, 429);
+	assert_int_equal(asked, 0);
+	assert_non_null(strstr(f.headers, "Connection: close"));
+	httpd_finished(q);
+	httpd_free(d);
+	loop_group_free(g);
+	loop_free(l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +515,9 @@ int main(void)
 		cmocka_unit_test(an_announced_length_is_checked_first),
 		cmocka_unit_test(an_error_has_the_status_of_its_kind_or_its_own),
 		cmocka_unit_test(a_reader_that_ends_before_its_size_breaks_the_connection),
+		cmocka_unit_test(a_route_may_ask_who_it_is_before_the_body),
+		cmocka_unit_test(bodies_share_one_budget),
+		cmocka_unit_test(an_address_without_tokens_is_refused_unread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

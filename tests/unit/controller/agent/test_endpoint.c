@@ -484,9 +484,31 @@ static void a_body_beyond_the_limit_is_refused_unread(void **state)
 	fake_agent_send(&t, "POST", PROTO_REPORT_PATH, large, PROTO_MAX_MESSAGE + 1, NULL);
 	fake_agent_run(f, 20000);
 	assert_int_equal(t.status, 413);
-	fake_agent_send(&t, "POST", PROTO_HELLO_PATH, large, PROTO_MAX_MESSAGE + 1, NULL);
+	/* Of a hello less is taken: it comes from anybody. */
+	fake_agent_send(&t, "POST", PROTO_HELLO_PATH, large, PROTO_MAX_HELLO + 1, NULL);
 	fake_agent_run(f, 20000);
 	assert_int_equal(t.status, 413);
+	free(large);
+	fake_agent_done(&t);
+}
+
+static void a_report_of_nobody_is_refused_by_its_head(void **state)
+{
+	struct fake_agent_bench *f = *state;
+	char *large = mem_alloc(PROTO_MAX_MESSAGE + 1);
+	struct fake_agent t;
+
+	memset(large, ' ', PROTO_MAX_MESSAGE + 1);
+	fake_agent_greeted(f, &t);
+	str_copy(t.boot_id, sizeof(t.boot_id), "guessed");
+	fake_agent_send(&t, "POST", PROTO_REPORT_PATH, large, PROTO_MAX_MESSAGE, NULL);
+	fake_agent_run(f, 20000);
+	assert_int_equal(t.status, 401);
+	str_copy(t.boot_id, sizeof(t.boot_id), "boot-a");
+	t.elsewhere = true;
+	fake_agent_send(&t, "POST", PROTO_REPORT_PATH, large, PROTO_MAX_MESSAGE, NULL);
+	fake_agent_run(f, 20000);
+	assert_int_equal(t.status, 401);
 	free(large);
 	fake_agent_done(&t);
 }
@@ -582,6 +604,7 @@ int main(void)
 		T(a_report_moves_last_seen),
 		T(garbage_is_refused_and_changes_nothing),
 		T(a_body_beyond_the_limit_is_refused_unread),
+		T(a_report_of_nobody_is_refused_by_its_head),
 		T(an_unsigned_or_foreign_report_is_turned_away),
 		T(a_restored_session_goes_on_without_a_hello),
 		T(a_key_that_is_none_restores_nothing),

@@ -67,10 +67,12 @@ static int teardown(void **state)
 static void put_record(struct bench *d, const char *machine, int64_t tenancy, int64_t end,
 		       bool held)
 {
+	static int64_t success[] = {0};
 	static struct evidence_device drive = {.type = "NVMe",
 					       .wwn = "eui.1",
 					       .level = WIPE_PURGE,
-					       .technique = "Overwrite",
+					       .technique = "SanitizeCryptoErase",
+					       .raw_status = {success, 1},
 					       .canaries = {.planted = 64},
 					       .reads = {.clean = 10512}};
 	OWN(arena) a = arena_new();

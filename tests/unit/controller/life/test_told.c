@@ -7,13 +7,14 @@
 
 #define WAITING "status.operation.waitingFor"
 #define ERROR "status.operation.lastError.reason"
+#define NEXT "status.operation.nextAttempt"
 #define IDLE_MS (5 * 60 * 1000) /* looks at rest come every 2 min */
 
 static bool tells_nothing(void *arg)
 {
 	struct server *b = arg;
 
-	return !*world_at(b, ERROR) && !*world_at(b, WAITING);
+	return !*world_at(b, ERROR) && !*world_at(b, WAITING) && !*world_at(b, NEXT);
 }
 
 static bool tells_of_its_drive(void *arg)
@@ -41,6 +42,7 @@ static void a_bmc_that_answers_again_is_not_told_of_any_more(void **state)
 	b->bmc.unavailable = true;
 	world_wait_reason(b, "BmcUnreachable", 600);
 	assert_string_equal(world_at(b, WAITING), "Device");
+	assert_string_not_equal(world_at(b, NEXT), "");
 	b->bmc.unavailable = false;
 	world_wait(&w, tells_nothing, b, 400, "the error is taken back");
 	assert_string_equal(b->state, "serving");

@@ -1,0 +1,50 @@
+#include "tests/unit/testing.h"
+
+#include "controller/rules/machine.h"
+
+#define ADDRESS "https://10.0.8.17/redfish/v1/Systems/1"
+#define PIN "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void a_bmc_is_trusted_letter_for_letter(void **state)
+{
+	struct object_secret_ref ca = {.name = "ca", .key = "ca.crt"},
+				 other = {.name = "b", .key = "ca.crt"},
+				 key = {.name = "ca", .key = "b"}, no_key = {.name = "ca"};
+	struct {
+		const char *address;
+		struct object_tls tls;
+	} all[] = {
+		{ADDRESS, {.fingerprint = PIN}},
+		{ADDRESS, {.fingerprint = "sha256:00"}},
+		{ADDRESS, {.trust_on_first_use = true}},
+		{ADDRESS, {.ca_secret_ref = &ca}},
+		{ADDRESS, {.ca_secret_ref = &other}},
+		{ADDRESS, {.ca_secret_ref = &key}},
+		{ADDRESS, {.ca_secret_ref = &no_key}},
+		{ADDRESS, {.fingerprint = NULL}},
+		{ADDRESS "/", {.fingerprint = PIN}},
+		{"https://10.0.8.18/redfish/v1/Systems/1", {.fingerprint = PIN}},
+		{"http://10.0.8.17/redfish/v1/Systems/1", {.fingerprint = NULL}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct machine_bmc b = {.address = all[i].address, .tls = all[i].tls};
+
+		assert_false(machine_bmc_is(&b, NULL));
+		for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++) {
+			struct machine_bmc_trust t = {.address = all[k].address, .tls = all[k].tls};
+
+			assert_int_equal(machine_bmc_is(&b, &t), i == k);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_bmc_is_trusted_letter_for_letter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

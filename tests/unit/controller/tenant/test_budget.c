@@ -1,0 +1,199 @@
+#include "tests/unit/controller/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/tenant/budget.h"
+
+static int setup(void **state)
+{
+	bench_setup(state);
+	bench_tenants(*state);
+	bench_fleet(*state);
+	return 0;
+}
+
+static struct tenant *team(struct bench *d)
+{
+	return tenant_get(d->tenants, "team-a");
+}
+
+static const char *condition(struct bench *d)
+{
+	return bench_condition(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "WithinBudget");
+}
+
+static const char *message(struct bench *d)
+{
+	OWN_JSON o = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), "WithinBudget"))
+			return arena_strdup(d->a, json_str_at(c, "message"));
+	return "";
+}
+
+/* {"k000-xx...": "vv...", ...}: n labels of about 150 bytes as they are counted. */
+static const char *labels(struct bench *d, unsigned n)
+{
+	struct buf b;
+	char *text;
+	const char *out;
+
+	buf_init(&b, (size_t)1 << 20);
+	for (unsigned i = 0; i < n; i++)
+		buf_printf(&b, "%s'k%03u-%050d': 'v%050d'", i ? "," : "", i, 0, 0);
+	text = buf_give(&b);
+	out = arena_printf(d->a, "{%s}", text);
+	free(text);
+	return out;
+}
+
+static void a_pod_that_is_too_large_is_told_and_gets_nothing(void **state)
+{
+	struct bench *d = *state;
+	const struct kube_entry *en;
+
+	bench_run(d, 5000);
+	assert_string_equal(condition(d), "");
+	bench_pod(d, "small", 8);
+	bench_pod(d, "big", 8);
+	bench_must(d, &d->team, "PATCH", "/api/v1/namespaces/default/pods/big",
+		   arena_printf(d->a, "{'metadata': {'labels': %s}}", labels(d, 200)));
+	bench_run(d, 5000);
+	en = kube_cache_get(team(d)->pods, "default", "big");
+	assert_int_equal(((struct world_pod *)en->object)->labels.n, 0);
+	assert_string_equal(condition(d), "False PodTooLarge");
+	assert_non_null(strstr(message(d), "default/big"));
+	assert_true(bench_events(&d->team, "ConstraintNotSupported") >= 1);
+	assert_true(bench_events(&d->team, "Nominated") >= 1);
+	bench_must(d, &d->team, "PATCH", "/api/v1/namespaces/default/pods/big",
+		   "{'metadata': {'labels': null}}");
+	bench_run(d, 5000);
+	assert_string_equal(condition(d), "True Ok");
+}
+
+static void many_pods(struct bench *d, unsigned n, const char *method)
+{
+	const char *of = labels(d, 110);
+
+	for (unsigned i = 0; i < n; i++) {
+		OWN(arena) a = arena_new();
+		bool make = str_eq(method, "POST");
+
+		bench_must(d, &d->team, method,
+			   make ? "/api/v1/namespaces/default/pods"
+				: arena_printf(a, "/api/v1/namespaces/default/pods/p%u", i),
+			   make ? arena_printf(a,
+					       "{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': "
+					       "{'name': 'p%u', 'labels': %s}, 'spec': "
+					       "{'containers': [{'name': 'c'}]}}",
+					       i, of)
+				: NULL);
+	}
+}
+
+/* Each takes about 16 KiB. */
+#define TOO_MANY 1800
+
+static void pods_beyond_the_budget_are_not_read_and_may_be_anywhere(void **state)
+{
+	struct bench *d = *state;
+	int64_t since;
+
+	bench_run(d, 5000);
+	assert_int_equal(tenant_pods_on(team(d), "node-1", &since), 0);
+	many_pods(d, TOO_MANY, "POST");
+	bench_run(d, 5000);
+	assert_true(kube_cache_over(team(d)->pods));
+	assert_true(kube_cache_size(team(d)->pods) < TOO_MANY);
+	assert_string_equal(condition(d), "False PodsOverBudget");
+	assert_non_null(strstr(message(d), "default/p"));
+	assert_true(bench_events(&d->team, "OverBudget") >= 1);
+	assert_int_equal(tenant_pods_on(team(d), "node-1", &since), 1);
+	assert_true(tenant_usable(team(d)));
+
+	many_pods(d, TOO_MANY * 2 / 3, "DELETE");
+	bench_run(d, 310000);
+	assert_false(kube_cache_over(team(d)->pods));
+	assert_int_equal(kube_cache_size(team(d)->pods), TOO_MANY / 3);
+	assert_string_equal(condition(d), "True Ok");
+	assert_int_equal(tenant_pods_on(team(d), "node-1", &since), 0);
+}
+
+static void a_tenant_whose_nodes_are_not_all_read_is_not_usable(void **state)
+{
+	struct bench *d = *state;
+
+	bench_run(d, 5000);
+	bench_must(d, &d->team, "POST", "/api/v1/nodes",
+		   arena_printf(d->a,
+				"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'n',"
+				" 'labels': %s}}",
+				labels(d, 600)));
+	bench_run(d, 5000);
+	assert_false(tenant_usable(team(d)));
+	assert_string_equal(condition(d), "False NodesOverBudget");
+	assert_string_equal(bench_condition(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "Ready"),
+			    "False NodesOverBudget");
+	bench_must(d, &d->team, "PATCH", "/api/v1/nodes/n", "{'metadata': {'labels': null}}");
+	bench_run(d, 310000);
+	assert_true(tenant_usable(team(d)));
+	assert_string_equal(condition(d), "True Ok");
+}
+
+static void count_line(const char *line, size_t len, void *arg)
+{
+	char *last = arg;
+
+	snprintf(last, 512, "%.*s", (int)len, line);
+}
+
+static void lines_beyond_the_budget_are_counted(void **state)
+{
+	struct bench *d = *state;
+	char last[512] = "";
+	unsigned n = 0;
+
+	bench_run(d, 600000); /* what it was told before has been forgiven */
+	log_redirect(count_line, last);
+	for (unsigned i = 0; i < 1000; i++)
+		n += tenant_may_log(team(d));
+	assert_int_equal(n, 60);
+	assert_string_equal(last, "");
+	bench_run(d, 10000);
+	last[0] = '\0';
+	assert_true(tenant_may_log(team(d)));
+	log_redirect(NULL, NULL);
+	assert_non_null(strstr(last, "lines about a tenant were left out"));
+	assert_non_null(strstr(last, "lines=940"));
+	assert_non_null(strstr(last, "tenant=team-a"));
+}
+
+static void weight_counts_what_is_kept(void **state)
+{
+	OWN_JSON o = bench_json("{'ab': ['cde', {'f': 1}]}");
+
+	(void)state;
+	assert_int_equal(tenant_budget_weight(NULL), 32);
+	assert_int_equal(tenant_budget_weight(o), 5 * 32 + 2 + 3 + 1);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, bench_teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_pod_that_is_too_large_is_told_and_gets_nothing),
+		T(pods_beyond_the_budget_are_not_read_and_may_be_anywhere),
+		T(a_tenant_whose_nodes_are_not_all_read_is_not_usable),
+		T(lines_beyond_the_budget_are_counted),
+		T(weight_counts_what_is_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

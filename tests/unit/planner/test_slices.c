@@ -1,0 +1,176 @@
+#include "tests/unit/testing.h"
+
+#include <string.h>
+#include "base/str.h"
+#include "tests/unit/planner/worlds.h"
+
+#define SLICE 100000
+#define TERMS 32
+
+static struct world *world_with_two(struct arena *a)
+{
+	struct world *w = worlds_new(a);
+	struct world_tenant bad = worlds_tenant(a);
+	struct world_machine m = worlds_machine("m-1", "small");
+
+	bad.name = "bad";
+	bad.priority = 100; /* before all others */
+	world_put_tenant(w, &bad);
+	world_put_machine(w, &m);
+	return w;
+}
+
+/* Pods of which each has constraints of its own: each is compared with each. */
+static void put_hostile(struct world *w, struct arena *a, unsigned n, const char *key)
+{
+	for (unsigned i = 0; i < n; i++) {
+		OWN(arena) tmp = arena_new();
+		struct world_pod p = worlds_pod(tmp, arena_printf(tmp, "p%u", i), "cpu=1");
+		struct world_topology t[TERMS];
+
+		p.tenant = "bad";
+		for (unsigned k = 0; k < TERMS; k++)
+			t[k] = (struct world_topology){
+				.kind = WORLD_APART,
+				.key = key ? key : arena_printf(tmp, "key-%u", k),
+				.pods = worlds_term(tmp,
+						    arena_printf(tmp, "app in (x%u-%u)", i, k))};
+		p.topology.v = t;
+		p.topology.n = TERMS;
+		world_put_pod(w, &p);
+	}
+	(void)a;
+}
+
+struct made {
+	struct plan *plan;
+	unsigned slices;
+};
+
+static struct made make(struct world *w, struct arena *a)
+{
+	struct plan_run *r = plan_begin(w, 0, a);
+	struct made m = {0};
+
+	while (!(m.plan = plan_step(r, SLICE)))
+		m.slices++;
+	plan_end(r);
+	return m;
+}
+
+static size_t count(const struct plan *p, const char *tenant, enum plan_reason_code code)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->npods; i++)
+		n += str_eq(p->pods[i].tenant, tenant) && p->pods[i].outcome == PLAN_NOTHING &&
+		     p->pods[i].reasons[0].code == code;
+	return n;
+}
+
+static void one_tenant_has_so_much_work_and_no_more(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = world_with_two(a);
+	struct world_pod good = worlds_pod(a, "good", "cpu=1");
+	struct made m;
+
+	(void)state;
+	put_hostile(w, a, 1000, "kubernetes.io/hostname");
+	world_put_pod(w, &good);
+	m = make(w, a);
+	assert_int_equal(count(m.plan, "bad", PLAN_OVER_BUDGET), 1000);
+	assert_string_equal(worlds_pod_text(m.plan, "good", a), "new 0 on m-1");
+	/* One pod goes beyond by what it takes itself. */
+	assert_true(m.slices > 1 && m.slices < 2 * PLAN_WORK / SLICE);
+}
+
+static void what_fits_is_planned(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = world_with_two(a);
+	struct made m;
+
+	(void)state;
+	put_hostile(w, a, 10, "kubernetes.io/hostname");
+	m = make(w, a);
+	assert_int_equal(count(m.plan, "bad", PLAN_OVER_BUDGET), 0);
+	assert_int_equal(m.plan->nclaims, 1);
+}
+
+static void many_topology_keys_are_too_many(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = world_with_two(a);
+	struct world_pod good = worlds_pod(a, "good", "cpu=1");
+	struct made m;
+
+	(void)state;
+	put_hostile(w, a, 1, NULL);
+	world_put_pod(w, &good);
+	m = make(w, a);
+	assert_int_equal(count(m.plan, "bad", PLAN_OVER_BUDGET), 1);
+	assert_string_equal(worlds_pod_text(m.plan, "good", a), "new 0 on m-1");
+}
+
+/* No two pods alike, each looked at against each node. */
+static void selectors_are_work_too(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = world_with_two(a);
+	struct world_pod good = worlds_pod(a, "good", "cpu=1");
+	struct made m;
+
+	(void)state;
+	for (unsigned i = 0; i < 500; i++) {
+		struct world_node n = worlds_node(a, arena_printf(a, "n%u", i));
+
+		n.tenant = "bad";
+		world_put_node(w, &n);
+	}
+	for (unsigned i = 0; i < 3000; i++) {
+		OWN(arena) tmp = arena_new();
+		struct world_pod p = worlds_pod(tmp, arena_printf(tmp, "p%u", i), "cpu=1");
+		struct label want[4];
+
+		p.tenant = "bad";
+		for (unsigned k = 0; k < 4; k++)
+			want[k] = (struct label){arena_printf(tmp, "k%u", k),
+						 arena_printf(tmp, "v%u", i)};
+		p.node_selector = (struct labels){want, 4};
+		world_put_pod(w, &p);
+	}
+	world_put_pod(w, &good);
+	m = make(w, a);
+	assert_true(count(m.plan, "bad", PLAN_OVER_BUDGET) > 100);
+	assert_true(count(m.plan, "bad", PLAN_REQUIREMENTS) > 100);
+	assert_string_equal(worlds_pod_text(m.plan, "good", a), "new 0 on m-1");
+	assert_true(m.slices < 2 * PLAN_WORK / SLICE);
+}
+
+static void a_plan_may_be_given_up(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = world_with_two(a);
+	struct plan_run *r;
+
+	(void)state;
+	put_hostile(w, a, 10, "kubernetes.io/hostname");
+	r = plan_begin(w, 0, a);
+	assert_null(plan_step(r, 1));
+	plan_end(r);
+	assert_int_equal(plan_make(w, 0, a)->npods, 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_tenant_has_so_much_work_and_no_more),
+		cmocka_unit_test(what_fits_is_planned),
+		cmocka_unit_test(many_topology_keys_are_too_many),
+		cmocka_unit_test(selectors_are_work_too),
+		cmocka_unit_test(a_plan_may_be_given_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

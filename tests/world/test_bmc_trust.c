@@ -1,0 +1,208 @@
+/* The password of a BMC goes where it went first, or where a person approved since: never where spec.bmc points by now. */
+#include "tests/unit/testing.h"
+
+#include "base/str.h"
+#include "tests/world/world.h"
+
+#define RESET "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset"
+#define STRANGER "https://10.6.6.6"
+#define STRANGERS_PIN "6666666666666666666666666666666666666666666666666666666666666666"
+#define SYSTEM "/redfish/v1/Systems/1"
+
+/* A server of somebody else, that takes every password. */
+struct stranger {
+	struct sim_world w;
+	struct fake_bmc bmc;
+};
+
+static struct server *start(struct stranger *s, uint64_t seed)
+{
+	world_start(&s->w, seed, 1);
+	fake_bmc_init(&s->bmc, s->w.hardware);
+	http_mem_serve(s->w.net, STRANGER, s->bmc.httpd);
+	http_mem_pin(s->w.net, STRANGER, STRANGERS_PIN);
+	world_replica(&s->w);
+	return &s->w.servers[0];
+}
+
+static void stop(struct stranger *s)
+{
+	world_stop(&s->w);
+	fake_bmc_done(&s->bmc);
+}
+
+/* pin NULL: pinned at first use. */
+static json_t *tls(const char *pin)
+{
+	return pin ? json_pack("{s:s, s:n}", "fingerprint", pin, "trustOnFirstUse")
+		   : json_pack("{s:n, s:b}", "fingerprint", "trustOnFirstUse", 1);
+}
+
+static void point(struct server *b, const char *address, const char *pin)
+{
+	world_patch_machine(
+		b, json_pack("{s:{s:s, s:o}}", "bmc", "address", address, "tls", tls(pin)));
+}
+
+static void approve(struct server *b, const char *id, const char *address, const char *pin)
+{
+	world_patch_machine(b, json_pack("{s:{s:s, s:s, s:{s:s, s:o}}}", "approval", "action",
+					 "TrustBMC", "id", id, "bmc", "address", address, "tls",
+					 tls(pin)));
+}
+
+static void assert_nothing_went(struct stranger *s, struct server *b, unsigned resets)
+{
+	world_wait_reason(b, "BmcNotTrusted", 120);
+	world_run(&s->w, 3600 * 1000);
+	assert_int_equal(s->bmc.requests, 0);
+	assert_int_equal(fake_bmc_count(&b->bmc, RESET), resets);
+	assert_string_equal(world_at(b, "status.operation.lastError.reason"), "BmcNotTrusted");
+}
+
+static void a_changed_address_gets_nothing(void **state)
+{
+	struct stranger s;
+	struct server *b = start(&s, 900);
+	char was[128];
+	unsigned resets;
+
+	(void)state;
+	world_wait_state(b, "free", 1800);
+	str_copy(was, sizeof(was), world_at(b, "spec.bmc.address"));
+	assert_string_equal(world_at(b, "status.trustedBMC.address"), was);
+	resets = fake_bmc_count(&b->bmc, RESET);
+	point(b, STRANGER SYSTEM, "sha256:" STRANGERS_PIN);
+	assert_nothing_went(&s, b, resets);
+	/* Neither by an approval of what was there before, nor of half of what is there now. */
+	approve(b, "01", was, NULL);
+	assert_nothing_went(&s, b, resets);
+	approve(b, "02", STRANGER SYSTEM, NULL);
+	assert_nothing_went(&s, b, resets);
+	approve(b, "03", was, "sha256:" STRANGERS_PIN);
+	assert_nothing_went(&s, b, resets);
+	assert_string_equal(world_at(b, "status.trustedBMC.address"), was);
+	/* What is trusted needs nobody when it is back. */
+	point(b, was, NULL);
+	world_pod(&s.w, &s.w.tenants[0], "train");
+	world_wait_running(&s.w, &s.w.tenants[0], "train", 1800);
+	assert_int_equal(s.bmc.requests, 0);
+	stop(&s);
+}
+
+static void what_a_certificate_is_known_by_is_part_of_it(void **state)
+{
+	struct stranger s;
+	struct server *b = start(&s, 901);
+	char was[128];
+	unsigned resets;
+
+	(void)state;
+	world_wait_state(b, "free", 1800);
+	str_copy(was, sizeof(was), world_at(b, "spec.bmc.address"));
+	resets = fake_bmc_count(&b->bmc, RESET);
+	/* Somebody stands in its place on the way. */
+	http_mem_serve(s.w.net, b->origin, s.bmc.httpd);
+	http_mem_pin(s.w.net, b->origin, STRANGERS_PIN);
+	point(b, was, "sha256:" STRANGERS_PIN);
+	assert_nothing_went(&s, b, resets);
+	world_patch_machine(b, json_pack("{s:{s:{s:n, s:{s:s}}}}", "bmc", "tls", "fingerprint",
+					 "caSecretRef", "name", "my-ca"));
+	assert_nothing_went(&s, b, resets);
+	stop(&s);
+}
+
+/* Its BMC has moved: as soon as a person says so, and not before. */
+static void an_approved_address_is_used_and_its_certificate_pinned_anew(void **state)
+{
+	struct stranger s;
+	struct server *b = start(&s, 902);
+	char address[128], pin[80];
+	unsigned resets;
+
+	(void)state;
+	world_wait_state(b, "free", 1800);
+	resets = fake_bmc_count(&b->bmc, RESET);
+	str_copy(pin, sizeof(pin), world_at(b, "status.bmc.fingerprint"));
+	http_mem_serve(s.w.net, "https://10.0.9.1", b->bmc.httpd);
+	http_mem_serve(s.w.net, b->origin, s.bmc.httpd); /* who has its old address now */
+	point(b, "https://10.0.9.1" SYSTEM, NULL);
+	assert_nothing_went(&s, b, resets);
+	approve(b, "01", "https://10.0.9.1" SYSTEM, NULL);
+	world_pod(&s.w, &s.w.tenants[0], "train");
+	world_wait_running(&s.w, &s.w.tenants[0], "train", 1800);
+	str_copy(address, sizeof(address), world_at(b, "status.trustedBMC.address"));
+	assert_string_equal(address, "https://10.0.9.1" SYSTEM);
+	assert_string_equal(world_at(b, "status.approvalID"), "01");
+	assert_string_not_equal(world_at(b, "status.bmc.fingerprint"), pin);
+	assert_int_equal(s.bmc.requests, 0);
+	/* An approval counts once. */
+	resets = fake_bmc_count(&b->bmc, RESET);
+	point(b, STRANGER SYSTEM, "sha256:" STRANGERS_PIN);
+	approve(b, "01", STRANGER SYSTEM, "sha256:" STRANGERS_PIN);
+	assert_nothing_went(&s, b, resets);
+	world_check_serving(&s.w, &s.w.tenants[0], "train");
+	stop(&s);
+}
+
+/* The address stays: its board was replaced, and a person says that it is the right one. */
+static void a_replaced_certificate_is_pinned_anew_by_an_approval(void **state)
+{
+	static const char pin[] =
+		"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+	struct stranger s;
+	struct server *b = start(&s, 903);
+	char address[128];
+
+	(void)state;
+	world_wait_state(b, "free", 1800);
+	str_copy(address, sizeof(address), world_at(b, "spec.bmc.address"));
+	http_mem_pin(s.w.net, b->origin, pin);
+	world_pod(&s.w, &s.w.tenants[0], "train");
+	world_wait_reason(b, "BmcAuthFailed", 1800);
+	approve(b, "01", address, NULL);
+	world_wait_running(&s.w, &s.w.tenants[0], "train", 1800);
+	assert_string_equal(world_at(b, "status.bmc.fingerprint") + strlen("sha256:"), pin);
+	stop(&s);
+}
+
+static bool first_is_written_down(struct httpd_req *q, unsigned n, void *arg)
+{
+	struct server *b = arg;
+
+	(void)q;
+	if (n == 0)
+		assert_string_equal(world_at(b, "status.trustedBMC.address"),
+				    world_at(b, "spec.bmc.address"));
+	return false;
+}
+
+/* A leader that dies before its first login leaves behind where the password would have gone. */
+static void it_is_written_down_before_the_first_request(void **state)
+{
+	struct stranger s;
+	struct server *b;
+
+	(void)state;
+	world_start(&s.w, 904, 1);
+	b = &s.w.servers[0];
+	b->bmc.tamper = first_is_written_down;
+	b->bmc.tamper_arg = b;
+	world_replica(&s.w);
+	world_wait_state(b, "free", 1800);
+	assert_true(b->bmc.requests > 0);
+	world_stop(&s.w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_changed_address_gets_nothing),
+		cmocka_unit_test(what_a_certificate_is_known_by_is_part_of_it),
+		cmocka_unit_test(an_approved_address_is_used_and_its_certificate_pinned_anew),
+		cmocka_unit_test(a_replaced_certificate_is_pinned_anew_by_an_approval),
+		cmocka_unit_test(it_is_written_down_before_the_first_request),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
