@@ -25,7 +25,7 @@
 
 #define MIB (1024.0 * 1024)
 #define QUIET_MS 3000
-#define LIMIT_MS 90000
+#define LIMIT_MS 240000
 
 static _Noreturn void die(const char *what)
 {
@@ -143,6 +143,24 @@ static double metric(struct run *r, const char *name)
 	return x;
 }
 
+/* Its BMC was read, and that stands in its status. */
+static bool count_looked(const struct kube_entry *en, void *arg)
+{
+	const struct machine *m = en->object;
+
+	*(unsigned *)arg += !str_empty(m->status.bmc.secret_version);
+	return true;
+}
+
+static bool all_is_known(struct run *r)
+{
+	unsigned looked = 0;
+
+	kube_cache_each(controller_context(r->c)->cache[OBJECT_MACHINE], count_looked, &looked);
+	return looked == r->size.machines &&
+	       (unsigned)metric(r, "drover_tenants_usable") == r->size.tenants;
+}
+
 static void on_timer(void *arg)
 {
 	struct run *r = arg;
@@ -154,9 +172,7 @@ static void on_timer(void *arg)
 	loop_timer_start(&r->timer, QUIET_MS);
 	switch (r->phase) {
 	case STARTING:
-		if (spent > 0.15 ||
-		    (unsigned)metric(r, "drover_tenants_usable") != r->size.tenants ||
-		    metric(r, "drover_machine_turns_total") < r->size.machines)
+		if (spent > 0.15 || !all_is_known(r))
 			return;
 		r->out.start_cpu = now - r->from;
 		r->out.rss = resident_mib();
