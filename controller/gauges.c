@@ -20,7 +20,8 @@ struct count {
 struct gauges {
 	const struct context *c;
 	const struct tenants *tenants_of;
-	struct metric *machines, *quarantined, *warm, *tenants, *asleep, *leading, *turn, *ahead;
+	struct metric *machines, *quarantined, *warm, *tenants, *asleep, *leading, *turn, *turn_cpu,
+		*slowest, *ahead;
 	struct map *reasons; /* of quarantine, that were ever shown -> struct count */
 	struct map *pools;   /* with warm machines, that were ever shown -> struct count */
 };
@@ -97,6 +98,7 @@ static bool count_asleep(const struct kube_entry *en, void *arg)
 
 void gauges_read(struct gauges *f)
 {
+	const struct loop_stats stats = loop_stats(f->c->loop);
 	double usable = 0, asleep = 0;
 	struct map_iter it;
 
@@ -108,7 +110,10 @@ void gauges_read(struct gauges *f)
 	metric_set(f->asleep, NULL, asleep);
 	metric_set(f->leading, NULL, f->c->leading);
 	metric_set(f->ahead, NULL, (double)host_clock_ahead(f->c) / 1000);
-	metric_set(f->turn, NULL, (double)loop_stats(f->c->loop).longest_ms);
+	metric_set(f->turn, NULL, (double)stats.longest_ms);
+	metric_set(f->turn_cpu, NULL, (double)stats.longest_cpu_us / 1000);
+	if (stats.slowest)
+		metric_set(f->slowest, LABELS(stats.slowest), (double)stats.slowest_ms);
 }
 
 struct gauges *gauges_new(const struct context *c, const struct tenants *tenants)
@@ -136,6 +141,12 @@ struct gauges *gauges_new(const struct context *c, const struct tenants *tenants
 		m, "drover_clock_ahead_seconds",
 		"By how much this replica's clock is ahead of that of the host's API server.",
 		NULL);
+	f->turn_cpu = metrics_gauge(m, "drover_loop_longest_turn_cpu_ms",
+				    "Longest turn of the event loop in processor time.", NULL);
+	f->slowest = metrics_gauge(
+		m, "drover_loop_slowest_callback_ms",
+		"Longest single callback of the event loop, and those that were it before.",
+		LABELS("callback"));
 	return f;
 }
 

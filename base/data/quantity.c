@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "base/str.h"
 
 /*
  * Parsing works on decimal digits, most significant first, with the place of
@@ -255,4 +256,12 @@ const struct quantity *resources_get(const struct resources *r, const char *name
 			high = mid;
 	}
 	return NULL;
+}
+
+bool resources_equal(const struct resources *a, const struct resources *b)
+{
+	for (size_t i = 0; i < a->n && i < b->n; i++)
+		if (!str_eq(a->v[i].name, b->v[i].name) || quantity_cmp(a->v[i].q, b->v[i].q) != 0)
+			return false;
+	return a->n == b->n;
 }

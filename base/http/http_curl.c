@@ -20,6 +20,7 @@
  * connections of one for each request that ends (curl_multi_remove_handle()):
  * with 2,000 hosts in one that was a fifth of the processor time.
  */
+#define RESUME_MS 2 /* bodies go on for so long in one turn */
 #define HEADERS_MAX 256
 #define HEADER_BYTES_MAX (128u << 10)
 #define KEEPALIVE_IDLE_S 30L
@@ -200,9 +201,11 @@ static int on_curl_timer(CURLM *multi, long ms, void *arg)
 	return 0;
 }
 
+/* Five hundred tenants' lists may want to go on at once: for a while, and then in the next turn. */
 static void on_resume(void *arg)
 {
 	struct curl_transport *t = arg;
+	int64_t until = loop_clock(loop_of(t->group)) + RESUME_MS;
 	struct flight *f;
 
 	while ((f = list_first(&t->wanting, struct flight, link))) {
@@ -210,6 +213,10 @@ static void on_resume(void *arg)
 		f->paused = false;
 		curl_easy_pause(f->easy, CURLPAUSE_CONT); /* may deliver */
 		drain(f->s);
+		if (loop_clock(loop_of(t->group)) >= until) {
+			loop_defer(&t->resume);
+			return;
+		}
 	}
 }
 

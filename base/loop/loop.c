@@ -11,14 +11,18 @@
  * were asked for before the turn, in order of asking.  So whatever a callback
  * asks for comes in a later turn, and none can keep the others from running.
  *
- *	wait -----> timers -----> deferrals -----> wait ...
- *	  |            |              |
- *	  '------------+--------------'--> started or asked for: next turn
+ *	wait -----> descriptors -----> timers -----> deferrals -----> wait ...
+ *	  |              |                |              |
+ *	  '--------------+----------------+--------------'--> started or asked for: next turn
+ *
+ * Each of the three parts gives way after a few ms, and goes on where it stopped in the next turn.
  *
  * Timers stand in a binary heap and know their place in it.
  */
 
 #define SLOW_TURN_MS 50
+/* So long descriptors, timers and deferrals go on, each in their part of a turn. */
+#define PART_MS 4
 
 /* --- turns ------------------------------------------------------------------------------------ */
 
@@ -27,6 +31,7 @@ void loop_base_init(struct loop *l, const struct loop_ops *ops)
 	l->ops = ops;
 	list_init(&l->defers);
 	list_init(&l->batch);
+	list_init(&l->ready);
 	list_init(&l->groups);
 	l->own = mem_new(struct loop_group);
 	l->own->loop = l;
@@ -53,7 +58,8 @@ void loop_enter(struct loop *l)
 	if (l->entered)
 		return;
 	l->entered = true;
-	l->now = l->entered_at = l->ops->now(l);
+	l->now = l->entered_at = l->called_at = l->ops->now(l);
+	l->entered_cpu = l->ops->cpu_us ? l->ops->cpu_us(l) : 0;
 }
 
 void loop_called(struct loop *l)
@@ -62,9 +68,29 @@ void loop_called(struct loop *l)
 		l->cond_met = l->stopping = true;
 }
 
+static void part_begins(struct loop *l)
+{
+	l->called_at = l->ops->now(l);
+	l->give_way_at = l->called_at + PART_MS;
+}
+
+/* After a callback of this name.  True: the rest waits for the next turn. */
+static bool part_is_over(struct loop *l, const char *name)
+{
+	int64_t now = l->ops->now(l), took = now - l->called_at;
+
+	l->called_at = now;
+	if (took > l->stats.slowest_ms) {
+		l->stats.slowest_ms = took;
+		l->stats.slowest = name;
+	}
+	loop_called(l);
+	return now >= l->give_way_at;
+}
+
 static int64_t next_timeout(const struct loop *l)
 {
-	if (!list_empty(&l->batch))
+	if (!list_empty(&l->batch) || !list_empty(&l->ready))
 		return 0;
 	if (l->nheap == 0)
 		return -1;
@@ -85,25 +111,53 @@ static void list_move_front(struct list *to, struct list *from)
 	list_init(from);
 }
 
+static void run_ready(struct loop *l)
+{
+	bool over = false;
+
+	part_begins(l);
+	while (!over && !l->stopping && !list_empty(&l->ready)) {
+		struct loop_fd *f = list_first(&l->ready, struct loop_fd, link);
+		const char *name = f->name;
+		int events = f->happened & (f->wanted | LOOP_HANGUP);
+
+		list_remove(&f->link);
+		f->happened = 0;
+		if (f->group->dropped || !f->wanted || !events)
+			continue;
+		f->fn(events, f->arg); /* may free it */
+		over = part_is_over(l, name);
+	}
+}
+
 static void run_timers(struct loop *l, uint64_t before)
 {
-	while (!l->stopping && l->nheap && l->heap[0]->at <= l->now && l->heap[0]->seq < before) {
+	bool over = false;
+
+	part_begins(l);
+	while (!over && !l->stopping && l->nheap && l->heap[0]->at <= l->now &&
+	       l->heap[0]->seq < before) {
 		struct loop_timer *t = l->heap[0];
+		const char *name = t->name;
 
 		loop_timer_stop(t);
-		t->fn(t->arg);
-		loop_called(l);
+		t->fn(t->arg); /* its owner may go */
+		over = part_is_over(l, name);
 	}
 }
 
 static void run_batch(struct loop *l)
 {
-	while (!l->stopping && !list_empty(&l->batch)) {
+	bool over = false;
+
+	part_begins(l);
+	while (!over && !l->stopping && !list_empty(&l->batch)) {
 		struct loop_defer *d = list_first(&l->batch, struct loop_defer, link);
+		const char *name = d->name;
 
 		list_remove(&d->link);
-		d->fn(d->arg);
-		loop_called(l);
+		d->fn(d->arg); /* its owner may go */
+		over = part_is_over(l, name);
 	}
 	list_move_front(&l->defers, &l->batch);
 }
@@ -118,15 +172,19 @@ static bool loop_turn(struct loop *l)
 	if (!l->ops->wait(l, next_timeout(l)))
 		return false;
 	loop_enter(l);
+	run_ready(l);
 	run_timers(l, before);
 	run_batch(l);
 
-	int64_t took = l->ops->now(l) - l->entered_at;
+	int64_t took = l->ops->now(l) - l->entered_at,
+		cpu = l->ops->cpu_us ? l->ops->cpu_us(l) - l->entered_cpu : 0;
 
 	l->stats.turns++;
 	l->stats.slow_turns += took > SLOW_TURN_MS;
 	if (took > l->stats.longest_ms)
 		l->stats.longest_ms = took;
+	if (cpu > l->stats.longest_cpu_us)
+		l->stats.longest_cpu_us = cpu;
 	return true;
 }
 
@@ -301,9 +359,10 @@ static void heap_down(struct loop *l, size_t i)
 	heap_place(l, i, t);
 }
 
-void loop_timer_init(struct loop_timer *t, struct loop_group *g, void (*fn)(void *arg), void *arg)
+void loop_timer_init_as(struct loop_timer *t, struct loop_group *g, void (*fn)(void *arg),
+			void *arg, const char *name)
 {
-	*t = (struct loop_timer){.group = g, .fn = fn, .arg = arg};
+	*t = (struct loop_timer){.group = g, .name = name, .fn = fn, .arg = arg};
 }
 
 void loop_timer_start(struct loop_timer *t, int64_t delay_ms)
@@ -349,9 +408,10 @@ bool loop_timer_active(const struct loop_timer *t)
 
 /* --- deferred calls --------------------------------------------------------------------------- */
 
-void loop_defer_init(struct loop_defer *d, struct loop_group *g, void (*fn)(void *arg), void *arg)
+void loop_defer_init_as(struct loop_defer *d, struct loop_group *g, void (*fn)(void *arg),
+			void *arg, const char *name)
 {
-	*d = (struct loop_defer){.group = g, .fn = fn, .arg = arg};
+	*d = (struct loop_defer){.group = g, .name = name, .fn = fn, .arg = arg};
 	list_init(&d->link);
 }
 
@@ -534,12 +594,20 @@ void loop_signal_free(struct loop_signal *s)
 	s->group->loop->ops->signal_free(s);
 }
 
-struct loop_fd *loop_fd(struct loop_group *g, int fd, void (*fn)(int events, void *arg), void *arg)
+struct loop_fd *loop_fd_as(struct loop_group *g, int fd, void (*fn)(int events, void *arg),
+			   void *arg, const char *name)
 {
-	struct loop_fd proto = {.group = g, .fd = fd, .fn = fn, .arg = arg};
+	struct loop_fd proto = {.group = g, .name = name, .fd = fd, .fn = fn, .arg = arg};
 
 	g->objects++;
 	return g->loop->ops->fd(g->loop, &proto);
+}
+
+void loop_fd_happened(struct loop_fd *f, int events)
+{
+	f->happened |= events;
+	if (!list_linked(&f->link))
+		list_push_back(&f->group->loop->ready, &f->link);
 }
 
 void loop_fd_want(struct loop_fd *f, int events)

@@ -50,23 +50,37 @@ uint64_t loop_random(struct loop *l);
 /* Uniform in 0..below-1; 0 for below 0. */
 uint64_t loop_random_below(struct loop *l, uint64_t below);
 
-/* Longest turn so far in ms, and turns over 50 ms: the watchdog's counters. */
+/*
+ * A turn that has taken its time gives way: what is left of its descriptors, timers and deferrals comes in the next
+ * turns, in order, after it was seen what has happened meanwhile.  So nothing but one callback holds the loop, and a
+ * thousand of them do not keep the lease from being renewed.
+ *
+ * The watchdog's counters.  longest_ms: the longest turn so far; longest_cpu_us: in processor time, so that a loop
+ * that holds itself up is told from one that was given no processor.  slowest: the callback that took longest, as
+ * "FILE:FUNCTION", and how long; NULL: none took a millisecond.
+ */
 struct loop_stats {
-	uint64_t turns, slow_turns;
-	int64_t longest_ms;
+	uint64_t turns, slow_turns; /* slow: over 50 ms */
+	int64_t longest_ms, longest_cpu_us;
+	const char *slowest;
+	int64_t slowest_ms;
 };
 struct loop_stats loop_stats(const struct loop *l);
 
 /* A call on the loop at a later time.  Embedded in its owner; init once, stop before the owner dies. */
 struct loop_timer {
 	struct loop_group *group;
+	const char *name; /* of fn */
 	void (*fn)(void *arg);
 	void *arg;
 	int64_t at;
 	size_t slot; /* place in the heap + 1; 0: not running */
 	uint64_t seq;
 };
-void loop_timer_init(struct loop_timer *t, struct loop_group *g, void (*fn)(void *arg), void *arg);
+#define LOOP_NAME(fn) __FILE__ ":" #fn
+#define loop_timer_init(t, g, fn, arg) loop_timer_init_as(t, g, fn, arg, LOOP_NAME(fn))
+void loop_timer_init_as(struct loop_timer *t, struct loop_group *g, void (*fn)(void *arg),
+			void *arg, const char *name);
 void loop_timer_start(struct loop_timer *t, int64_t delay_ms); /* restarts; 0: next turn */
 void loop_timer_stop(struct loop_timer *t);
 bool loop_timer_active(const struct loop_timer *t);
@@ -74,11 +88,14 @@ bool loop_timer_active(const struct loop_timer *t);
 /* A call in the next turn, in order of asking, once however often it was asked for. */
 struct loop_defer {
 	struct loop_group *group;
+	const char *name; /* of fn */
 	void (*fn)(void *arg);
 	void *arg;
 	struct list link;
 };
-void loop_defer_init(struct loop_defer *d, struct loop_group *g, void (*fn)(void *arg), void *arg);
+#define loop_defer_init(d, g, fn, arg) loop_defer_init_as(d, g, fn, arg, LOOP_NAME(fn))
+void loop_defer_init_as(struct loop_defer *d, struct loop_group *g, void (*fn)(void *arg),
+			void *arg, const char *name);
 void loop_defer(struct loop_defer *d);
 void loop_defer_cancel(struct loop_defer *d);
 
@@ -119,7 +136,9 @@ void loop_signal_free(struct loop_signal *s);
 /* Real loop only, and only inside base/. */
 struct loop_fd;
 enum { LOOP_READ = 1, LOOP_WRITE = 2, LOOP_HANGUP = 4 };
-struct loop_fd *loop_fd(struct loop_group *g, int fd, void (*fn)(int events, void *arg), void *arg);
+#define loop_fd(g, fd, fn, arg) loop_fd_as(g, fd, fn, arg, LOOP_NAME(fn))
+struct loop_fd *loop_fd_as(struct loop_group *g, int fd, void (*fn)(int events, void *arg),
+			   void *arg, const char *name);
 void loop_fd_want(struct loop_fd *f, int events); /* 0: no event */
 void loop_fd_free(struct loop_fd *f);		  /* does not close fd */
 

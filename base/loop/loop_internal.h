@@ -13,6 +13,7 @@
 struct loop_ops {
 	void (*free)(struct loop *l);
 	int64_t (*now)(const struct loop *l);
+	int64_t (*cpu_us)(const struct loop *l); /* of this thread; NULL: not known */
 	int64_t (*wall)(const struct loop *l);
 	void (*random)(struct loop *l, void *out, size_t n);
 	/* Wait until something happens or timeout_ms have passed (-1: no timer is set) and call
@@ -42,11 +43,14 @@ struct loop {
 	uint64_t seq;
 	struct list defers; /* asked for, next turn's */
 	struct list batch;  /* this turn's */
+	struct list ready;  /* descriptors on which something happened */
 	struct list groups;
 	struct loop_group *own; /* for what must go on when its owner's group was dropped */
 	bool running, stopping, entered;
 	int64_t now; /* of this turn */
-	int64_t entered_at;
+	int64_t entered_at, entered_cpu;
+	int64_t called_at;	 /* ops->now() after the last callback */
+	int64_t give_way_at;	 /* ... from when on the rest waits for the next turn */
 	bool (*cond)(void *arg); /* asked after every callback; true stops */
 	void *cond_arg;
 	bool cond_met;
@@ -87,9 +91,12 @@ struct loop_signal {
 
 struct loop_fd {
 	struct loop_group *group;
+	const char *name; /* of fn */
 	int fd;
 	void (*fn)(int events, void *arg);
 	void *arg;
+	int wanted, happened; /* events */
+	struct list link;     /* of ready */
 };
 
 void loop_base_init(struct loop *l, const struct loop_ops *ops);
@@ -99,6 +106,8 @@ void loop_base_done(struct loop *l);
 void loop_enter(struct loop *l);
 /* After a backend has called something. */
 void loop_called(struct loop *l);
+/* Something happened on it: it is called in this turn or the next ones, as long as that is still wanted. */
+void loop_fd_happened(struct loop_fd *f, int events);
 /* The work's run function has returned; on the loop's thread. */
 void loop_work_ended(struct loop_work *w);
 /* May the child's owner still be called? */

@@ -53,6 +53,15 @@ static int64_t uv_ops_wall(const struct loop *l)
 	return clock_ms(CLOCK_REALTIME);
 }
 
+static int64_t uv_ops_cpu_us(const struct loop *l)
+{
+	struct timespec t;
+
+	(void)l;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 static void uv_ops_random(struct loop *l, void *out, size_t n)
 {
 	char *p = out;
@@ -471,28 +480,25 @@ static void uv_ops_signal_free(struct loop_signal *s)
 struct uv_fd {
 	struct loop_fd base;
 	uv_poll_t handle;
-	int wanted;
 	bool stopped; /* by libuv, after an error */
 };
 
 static void on_fd(uv_poll_t *h, int status, int uv_events)
 {
 	struct uv_fd *f = container_of(h, struct uv_fd, handle);
-	struct loop *l = f->base.group->loop;
 	int events = 0;
 
 	if (f->base.group->dropped)
 		return;
 	if (status < 0) {
 		f->stopped = true;
-		events = f->wanted | LOOP_HANGUP;
+		events = f->base.wanted | LOOP_HANGUP;
 	}
 	events |= uv_events & UV_READABLE ? LOOP_READ : 0;
 	events |= uv_events & UV_WRITABLE ? LOOP_WRITE : 0;
 	events |= uv_events & UV_DISCONNECT ? LOOP_HANGUP : 0;
-	loop_enter(l);
-	f->base.fn(events, f->base.arg);
-	loop_called(l);
+	loop_enter(f->base.group->loop);
+	loop_fd_happened(&f->base, events);
 }
 
 static struct loop_fd *uv_ops_fd(struct loop *l, const struct loop_fd *proto)
@@ -500,6 +506,7 @@ static struct loop_fd *uv_ops_fd(struct loop *l, const struct loop_fd *proto)
 	struct uv_fd *f = mem_new(struct uv_fd);
 
 	f->base = *proto;
+	list_init(&f->base.link);
 	if (uv_poll_init(&uv_of(l)->uv, &f->handle, proto->fd) < 0)
 		abort(); /* a descriptor that is closed, no socket, or watched already */
 	return &f->base;
@@ -510,9 +517,9 @@ static void uv_ops_fd_want(struct loop_fd *base, int events)
 	struct uv_fd *f = container_of(base, struct uv_fd, base);
 	int uv_events = 0;
 
-	if (events == f->wanted && !f->stopped)
+	if (events == base->wanted && !f->stopped)
 		return;
-	f->wanted = events;
+	base->wanted = events;
 	f->stopped = false;
 	uv_events |= events & LOOP_READ ? UV_READABLE : 0;
 	uv_events |= events & LOOP_WRITE ? UV_WRITABLE : 0;
@@ -530,6 +537,7 @@ static void on_fd_closed(uv_handle_t *h)
 
 static void uv_ops_fd_free(struct loop_fd *f)
 {
+	list_remove(&f->link);
 	uv_close((uv_handle_t *)&container_of(f, struct uv_fd, base)->handle, on_fd_closed);
 }
 
@@ -555,6 +563,7 @@ static void uv_ops_free(struct loop *l)
 static const struct loop_ops uv_ops = {
 	.free = uv_ops_free,
 	.now = uv_ops_now,
+	.cpu_us = uv_ops_cpu_us,
 	.wall = uv_ops_wall,
 	.random = uv_ops_random,
 	.wait = uv_ops_wait,

@@ -27,7 +27,8 @@ struct supply_status {
 	const struct drivers *drivers;
 	const struct warm_pool *warm_pool;
 	struct loop_timer timer;
-	int64_t passed_at; /* loop_now() of the last pass */
+	int64_t passed_at;	  /* loop_now() of the last pass */
+	enum object_kind_id next; /* whose turn it is in a pass */
 	struct map *
 		entries; /* "Kind/name" -> struct entry: writes in flight, versions that were refused */
 };
@@ -280,14 +281,6 @@ static void pool_status(const struct supply_status *s, const struct node_pool *p
 	say_warm(s, &out->conditions, a, p);
 }
 
-static bool resources_equal(const struct resources *a, const struct resources *b)
-{
-	for (size_t i = 0; i < a->n && i < b->n; i++)
-		if (!str_eq(a->v[i].name, b->v[i].name) || quantity_cmp(a->v[i].q, b->v[i].q) != 0)
-			return false;
-	return a->n == b->n;
-}
-
 /* --- tenants ------------------------------------------------------------------------------------ */
 
 /* One pass over the claims for all tenants. */
@@ -427,6 +420,7 @@ static void pass_tenants(struct supply_status *s)
 	map_free(all.by_tenant);
 }
 
+/* One kind in a turn: a look at all machines for each takes a while. */
 static void pass(void *arg)
 {
 	struct supply_status *s = arg;
@@ -435,9 +429,18 @@ static void pass(void *arg)
 	if (!c->leading || !c->ready)
 		return;
 	s->passed_at = loop_now(c->loop);
-	kube_cache_each(c->cache[OBJECT_NODE_POOL], pass_pool, s);
-	kube_cache_each(c->cache[OBJECT_PROVIDER], pass_provider, s);
-	pass_tenants(s);
+	if (s->next == OBJECT_NODE_POOL) {
+		kube_cache_each(c->cache[OBJECT_NODE_POOL], pass_pool, s);
+		s->next = OBJECT_PROVIDER;
+	} else if (s->next == OBJECT_PROVIDER) {
+		kube_cache_each(c->cache[OBJECT_PROVIDER], pass_provider, s);
+		s->next = OBJECT_VIRTUAL_CLUSTER;
+	} else {
+		pass_tenants(s);
+		s->next = OBJECT_NODE_POOL;
+		return;
+	}
+	loop_timer_start(&s->timer, 0);
 }
 
 void supply_status_kick(struct supply_status *s)
@@ -461,6 +464,7 @@ struct supply_status *supply_status_new(struct context *c, const struct drivers 
 	s->drivers = drivers;
 	s->warm_pool = warm_pool;
 	s->entries = map_new(entry_free);
+	s->next = OBJECT_NODE_POOL;
 	loop_timer_init(&s->timer, c->group, pass, s);
 	return s;
 }

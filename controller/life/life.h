@@ -198,6 +198,7 @@ struct life {
 	const struct life_parts *parts;
 	struct lives *all; /* steps/lives.h */
 	char *name;
+	char *tenant;		 /* that it serves, or served last; NULL: none yet */
 	const struct machine *m; /* the latest, from the cache; valid in this turn */
 	enum machine_state state;
 

@@ -218,10 +218,8 @@ static bool ensure_bmc_attached(struct life *l)
 		detach_bmc(l);
 		err_clear(&l->attached.error);
 		l->bmc = driver_attach(l->driver, l->m, &version, &l->attached.error);
-		if (!l->bmc) {
-			loop_timer_start(&l->timer, 1000);
+		if (!l->bmc) /* its Secret kicks it when it is there, or another */
 			return true;
-		}
 		l->attached.again = false;
 		str_copy(digest, sizeof(digest), str_or(version, ""));
 		free(l->attached.secret_version);
@@ -376,6 +374,7 @@ static void life_free(struct life *l)
 	agent_session_free(l->agent);
 	free(l->attached.seat);
 	free(l->attached.secret_version);
+	free(l->tenant);
 	free(l->name);
 	free(l);
 }
@@ -402,6 +401,10 @@ void lives_update(struct lives *ls, const char *name, const struct machine *m)
 		return;
 	if (m)
 		life_follow_saw(l, m);
+	if (m && !str_eq(l->tenant, m->status.tenant.name)) {
+		free(l->tenant);
+		l->tenant = mem_strdup(m->status.tenant.name);
+	}
 	/* The spec changed: addresses and Secrets may have. */
 	if (m && l->attached.generation != m->meta.generation) {
 		l->attached.again = true;
@@ -425,17 +428,6 @@ void lives_kick(struct lives *ls, const char *name)
 		life_kick(it.value);
 }
 
-static bool is_of_tenant(const struct life *l, const char *tenant)
-{
-	const struct machine *m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
-	const struct object_ref *r = m ? m->status.claim_ref : NULL;
-	const struct node_claim *n =
-		r ? CTX_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
-
-	return m && (str_eq(m->status.tenant.name, tenant) ||
-		     (n && str_eq(n->spec.virtual_cluster_ref.name, tenant)));
-}
-
 void lives_kick_of_tenant(struct lives *ls, const char *tenant)
 {
 	struct map_iter it;
@@ -443,7 +435,7 @@ void lives_kick_of_tenant(struct lives *ls, const char *tenant)
 	map_for_each (it, ls->map) {
 		struct life *l = it.value;
 
-		if (l->state == MACHINE_KNOWN || is_of_tenant(l, tenant))
+		if (l->state == MACHINE_KNOWN || str_eq(l->tenant, tenant))
 			life_kick(l);
 	}
 }

@@ -439,3 +439,24 @@ void *tenant_project_node(const json_t *o, struct arena *a, void *arg, struct er
 		n->created = 0;
 	return n;
 }
+
+static bool same_labels(const struct labels *a, const struct labels *b)
+{
+	for (size_t i = 0; i < a->n && i < b->n; i++)
+		if (!str_eq(a->v[i].key, b->v[i].key) || !str_eq(a->v[i].value, b->v[i].value))
+			return false;
+	return a->n == b->n;
+}
+
+/* What follows from labels and taints, and the names that are the key, is not compared. */
+bool tenant_node_same(const struct tenant_node *a, const struct tenant_node *b)
+{
+	return str_eq(a->uid, b->uid) && str_eq(a->provider_id, b->provider_id) &&
+	       str_eq(a->system_uuid, b->system_uuid) && str_eq(a->boot_id, b->boot_id) &&
+	       str_eq(a->taints_json, b->taints_json) && a->created == b->created &&
+	       a->ready_since == b->ready_since && a->world.ready == b->world.ready &&
+	       a->world.unschedulable == b->world.unschedulable &&
+	       same_labels(&a->world.labels, &b->world.labels) &&
+	       resources_equal(&a->world.allocatable, &b->world.allocatable) &&
+	       resources_equal(&a->capacity, &b->capacity);
+}

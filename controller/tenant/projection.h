@@ -13,4 +13,8 @@
 void *tenant_project_pod(const json_t *o, struct arena *a, void *tenant, struct err *e);
 void *tenant_project_node(const json_t *o, struct arena *a, void *tenant, struct err *e);
 
+struct tenant_node;
+/* Nothing but the resourceVersion is another: a heartbeat, an image that was pulled. */
+bool tenant_node_same(const struct tenant_node *a, const struct tenant_node *b);
+
 #endif

@@ -190,6 +190,8 @@ static void on_node(const struct kube_entry *old, const struct kube_entry *new_,
 
 	if (new_)
 		see_readiness(t, old, new_);
+	if (old && new_ && tenant_node_same(old->object, new_->object))
+		return;
 	if (load && !load->pods)
 		map_del(t->loads, en->name);
 	t->all->hooks.node(t, en->name, new_ ? new_->object : NULL, t->all->hooks.arg);

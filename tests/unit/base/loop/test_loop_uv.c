@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/buf.h"
@@ -342,11 +343,55 @@ static void the_clock_goes_on_in_a_turn_and_its_time_stands(void **state)
 	assert_true(c.clock >= 29);
 }
 
+struct spinner {
+	struct fixture *f;
+	struct loop_defer defer[40];
+	struct loop_timer timer;
+	unsigned spun, spun_before_timer;
+};
+
+/* Holds the loop for some milliseconds, whatever else the machine does. */
+static void spin(void *arg)
+{
+	struct spinner *s = arg;
+	int64_t until = loop_clock(s->f->l) + 3;
+
+	while (loop_clock(s->f->l) < until)
+		;
+	if (++s->spun == 40)
+		loop_stop(s->f->l);
+}
+
+static void on_between(void *arg)
+{
+	struct spinner *s = arg;
+
+	s->spun_before_timer = s->spun;
+}
+
+static void a_turn_gives_way_to_what_happens_meanwhile(void **state)
+{
+	struct spinner s = {.f = *state};
+
+	loop_timer_init(&s.timer, s.f->g, on_between, &s);
+	loop_timer_start(&s.timer, 10);
+	for (unsigned i = 0; i < 40; i++) {
+		loop_defer_init(&s.defer[i], s.f->g, spin, &s);
+		loop_defer(&s.defer[i]);
+	}
+	loop_run(s.f->l);
+	loop_timer_stop(&s.timer);
+	assert_in_range(s.spun_before_timer, 1, 39);
+	assert_true(loop_stats(s.f->l).turns > 10);
+	assert_non_null(strstr(loop_stats(s.f->l).slowest, "test_loop_uv.c:spin"));
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CASE(a_turn_gives_way_to_what_happens_meanwhile),
 		CASE(a_child_has_the_environment_given_and_no_other),
 		CASE(a_child_has_no_other_descriptors),
 		CASE(a_child_reports_its_status_and_what_it_wrote_to_standard_error),

@@ -689,6 +689,44 @@ static void a_node_says_who_it_is_and_what_it_holds(void **state)
 			    "[{\"key\":\"gpu\",\"value\":\"yes\",\"effect\":\"NoSchedule\"}]");
 }
 
+static void a_heartbeat_is_no_news_of_a_node(void **state)
+{
+	static const char is[] =
+		"{'metadata': {'name': 'n', 'uid': 'u', 'resourceVersion': '1', 'labels': {'a': 'b'}},"
+		" 'spec': {'providerID': 'p', 'taints': [{'key': 'gpu', 'effect': 'NoSchedule'}]},"
+		" 'status': {'capacity': {'cpu': '8'}, 'allocatable': {'cpu': '7'},"
+		"  'conditions': [{'type': 'Ready', 'status': 'True', 'lastHeartbeatTime': '2026-12-01T10:00:00Z',"
+		"   'lastTransitionTime': '2026-12-01T09:00:00Z'}], 'nodeInfo': {'systemUUID': 's', 'bootID': 'one'}}}";
+	/* What each becomes; the first two are what is not looked at. */
+	static const char *const changes[][2] = {
+		{"'resourceVersion': '1'", "'resourceVersion': '2'"},
+		{"10:00:00Z", "10:00:10Z"},
+		{"'uid': 'u'", "'uid': 'v'"},
+		{"'a': 'b'", "'a': 'c'"},
+		{"'a': 'b'", "'a': 'b', 'c': 'd'"},
+		{"'providerID': 'p'", "'providerID': 'q'"},
+		{"'key': 'gpu'", "'key': 'cpu'"},
+		{"'spec': {", "'spec': {'unschedulable': true, "},
+		{"'capacity': {'cpu': '8'}", "'capacity': {'cpu': '9'}"},
+		{"'allocatable': {'cpu': '7'}", "'allocatable': {}"},
+		{"'status': 'True'", "'status': 'Unknown'"},
+		{"09:00:00Z", "09:00:01Z"},
+		{"'systemUUID': 's'", "'systemUUID': 't'"},
+		{"'bootID': 'one'", "'bootID': 'two'"},
+	};
+	const struct tenant_node *n = node(*state, is);
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		const char *at = strstr(is, changes[i][0]);
+		char text[1024];
+
+		assert_non_null(at);
+		str_format(text, sizeof(text), "%.*s%s%s", (int)(at - is), is, changes[i][1],
+			   at + strlen(changes[i][0]));
+		assert_int_equal(tenant_node_same(n, node(*state, text)), i < 2);
+	}
+}
+
 static void a_node_with_our_taint_is_not_registered_yet(void **state)
 {
 	assert_true(
@@ -755,6 +793,7 @@ int main(void)
 		T(an_affinity_that_cannot_be_judged_is_not_taken_for_none),
 		T(constraints_that_the_planner_does_not_judge_are_named),
 		T(a_node_says_who_it_is_and_what_it_holds),
+		T(a_heartbeat_is_no_news_of_a_node),
 		T(a_node_with_our_taint_is_not_registered_yet),
 		T(a_node_that_says_next_to_nothing_is_taken_as_it_is),
 	};

@@ -1,0 +1,376 @@
+/*
+ * bench_controller: a whole controller over real sockets, with everything around it in another process (fleet.h).
+ *
+ *	start_cpu_s           processor time from its start until 1,000 machines, each with a Secret of its own, and 500
+ *	                      tenants are known, looked at and quiet
+ *	loop_turn_max_ms      the longest turn of the loop meanwhile, in processor time; see drover_loop_slowest_ms
+ *	node_event_cpu_us     processor time of one change of a Node, of 5,000
+ *	controller_rss_1k_mb  resident, 1,000 machines, 2,000 pods, 10 tenants
+ *	controller_rss_mb     resident, 20,000 pods, 2,000 nodes, 1,000 machines, 500 tenants
+ *
+ * Plain HTTP, also to tenants, whose kubeconfigs say https: the scheme is changed below the client.  The reference of
+ * times is jansson reading the same objects, or the same Node, once; that of sizes their text.
+ */
+#include <sys/wait.h>
+#include <time.h>
+#include "base/http/http_curl.h"
+#include "base/http/http_transport.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "controller/controller.h"
+#include "tests/bench/entry.h"
+
+#include "tests/bench/fleet.h"
+#include "wipe/proto.h"
+
+#define MIB (1024.0 * 1024)
+#define QUIET_MS 3000
+#define LIMIT_MS 240000
+
+static _Noreturn void die(const char *what)
+{
+	(void)fprintf(stderr, "bench_controller: %s\n", what);
+	exit(1);
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static double resident_mib(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	long all, resident;
+
+	if (!f || fscanf(f, "%ld %ld", &all, &resident) != 2)
+		die("no /proc");
+	(void)fclose(f);
+	return (double)resident * (double)sysconf(_SC_PAGESIZE) / MIB;
+}
+
+/* --- https without TLS ---------------------------------------------------------------------------- */
+
+struct plain {
+	struct http_transport base;
+	struct http_transport *below;
+};
+
+static int plain_start(struct http_transport *t, struct http_exchange *x, struct err *e)
+{
+	struct http_transport *below = ((struct plain *)t)->below;
+	const char *url = x->url;
+	char *other = str_starts(url, "https://") ? mem_printf("http://%s", url + 8) : NULL;
+	int rc;
+
+	x->url = other ? other : url;
+	rc = below->ops->start(below, x, e);
+	x->url = url;
+	free(other);
+	return rc;
+}
+
+static void plain_want(struct http_transport *t, struct http_exchange *x)
+{
+	struct http_transport *below = ((struct plain *)t)->below;
+
+	below->ops->want(below, x);
+}
+
+static void plain_cancel(struct http_transport *t, struct http_exchange *x)
+{
+	struct http_transport *below = ((struct plain *)t)->below;
+
+	below->ops->cancel(below, x);
+}
+
+static void plain_free(struct http_transport *t)
+{
+	struct http_transport *below = ((struct plain *)t)->below;
+
+	below->ops->free(below);
+	free(t);
+}
+
+static struct http_transport *plain_new(struct http_transport *below)
+{
+	static const struct http_transport_ops ops = {plain_start, plain_want, plain_cancel,
+						      plain_free};
+	struct plain *p = mem_new(struct plain);
+
+	p->base.ops = &ops;
+	p->below = below;
+	return &p->base;
+}
+
+/* --- one controller ------------------------------------------------------------------------------- */
+
+struct measured {
+	double start_cpu, turn_ms, event_us, rss, json_cpu, node_us;
+	uint64_t bytes;
+};
+
+struct run {
+	struct fleet_size size;
+	pid_t server;
+	struct loop *l;
+	struct controller *c;
+	struct loop_timer timer;
+	double cpu, from, idle;
+	int64_t began;
+	bool events; /* changes of Nodes are measured after the start */
+	enum { STARTING, IDLE, EVENTS } phase;
+	struct measured out;
+};
+
+static double metric(struct run *r, const char *name)
+{
+	char head[80];
+	struct buf b;
+	const char *at;
+	double x;
+
+	controller_read_gauges(r->c);
+	buf_init(&b, 4u << 20);
+	metrics_write(controller_context(r->c)->metrics, &b);
+	str_format(head, sizeof(head), "\n%s ", name);
+	at = strstr(b.data, head);
+	x = at ? strtod(at + strlen(head), NULL) : 0;
+	buf_done(&b);
+	return x;
+}
+
+/* Its BMC was read, and that stands in its status. */
+static bool count_looked(const struct kube_entry *en, void *arg)
+{
+	const struct machine *m = en->object;
+
+	*(unsigned *)arg += !str_empty(m->status.bmc.secret_version);
+	return true;
+}
+
+static bool all_is_known(struct run *r)
+{
+	unsigned looked = 0;
+
+	kube_cache_each(controller_context(r->c)->cache[OBJECT_MACHINE], count_looked, &looked);
+	return looked == r->size.machines &&
+	       (unsigned)metric(r, "drover_tenants_usable") == r->size.tenants;
+}
+
+static void on_timer(void *arg)
+{
+	struct run *r = arg;
+	double now = cpu_seconds(), spent = now - r->cpu;
+
+	if (loop_now(r->l) - r->began > LIMIT_MS)
+		die("the controller does not come to rest");
+	r->cpu = now;
+	loop_timer_start(&r->timer, QUIET_MS);
+	switch (r->phase) {
+	case STARTING:
+		if (spent > 0.15 || !all_is_known(r))
+			return;
+		r->out.start_cpu = now - r->from;
+		r->out.rss = resident_mib();
+		r->out.turn_ms = (double)loop_stats(r->l).longest_cpu_us / 1000;
+		if (loop_stats(r->l).slowest)
+			(void)fprintf(stderr, "slowest callback: %s, %lld ms\n",
+				      loop_stats(r->l).slowest,
+				      (long long)loop_stats(r->l).slowest_ms);
+		r->phase = IDLE;
+		loop_timer_start(&r->timer, FLEET_EVENTS * FLEET_EVENT_MS + 2000);
+		break;
+	case IDLE:
+		r->idle = spent;
+		if (!r->events) {
+			loop_stop(r->l);
+			return;
+		}
+		r->phase = EVENTS;
+		(void)kill(r->server, SIGUSR1);
+		loop_timer_start(&r->timer, FLEET_EVENTS * FLEET_EVENT_MS + 2000);
+		break;
+	case EVENTS:
+		r->out.event_us = (spent - r->idle) * 1e6 / FLEET_EVENTS;
+		loop_stop(r->l);
+		break;
+	}
+}
+
+/* Reading the text of one Node, as often as makes the bytes of all objects. */
+static void reference(struct run *r)
+{
+	struct fleet f = {.size = r->size};
+	OWN(arena) a = arena_new();
+	char *text = mem_strdup(fleet_node(&f, 0, 0, a));
+	size_t len = strlen(text), times = r->out.bytes / len;
+	double from = cpu_seconds();
+	struct err e;
+
+	for (char *p = text; *p; p++)
+		if (*p == '\'')
+			*p = '"';
+	for (size_t i = 0; i < times; i++)
+		json_decref(json_parse(text, len, &e));
+	r->out.json_cpu = cpu_seconds() - from;
+	r->out.node_us = r->out.json_cpu * 1e6 / (double)times;
+	free(text);
+}
+
+static void no_log(const char *line, size_t len, void *arg)
+{
+	(void)line;
+	(void)len;
+	(void)arg;
+}
+
+static void run(struct run *r, const char *iso, unsigned host)
+{
+	struct controller_options o = {
+		.context.ns = "drover-system",
+		.context.identity = "bench",
+		.context.plain_ok = true,
+		.agent_image = iso,
+	};
+	struct kube_config config = {.server = mem_printf("http://127.0.0.1:%u", host),
+				     .local_ok = true};
+	struct loop_group *g;
+	struct http *h;
+	struct err e;
+
+	log_redirect(getenv("BENCH_LOG") ? NULL : no_log, NULL);
+	log_config(LOG_INFO, LOG_TEXT);
+	r->from = r->cpu = cpu_seconds();
+	r->l = loop_uv_new();
+	g = loop_group_new(r->l, "controller");
+	h = http_new(g, plain_new(http_curl_new(g, 16384)), 4096);
+	r->c = controller_new(g, h, &config, &o, &e);
+	if (!r->c)
+		die(e.text);
+	r->began = loop_now(r->l);
+	loop_timer_init(&r->timer, g, on_timer, r);
+	loop_timer_start(&r->timer, QUIET_MS);
+	loop_run(r->l);
+	reference(r);
+	free(config.server);
+}
+
+/* --- processes ------------------------------------------------------------------------------------ */
+
+static pid_t fork_with(int fds[2])
+{
+	pid_t pid;
+
+	if (pipe(fds) < 0 || (pid = fork()) < 0)
+		die("no child process");
+	return pid;
+}
+
+/* Server and controller each in a process of its own. */
+static struct measured measure(const struct fleet_size *size, const char *iso, bool events)
+{
+	struct measured m;
+	struct fleet_door door;
+	int to[2], from[2];
+	pid_t server = fork_with(to), controller;
+
+	if (server == 0)
+		fleet_serve(size, to[1]);
+	if (read(to[0], &door, sizeof(door)) != (ssize_t)sizeof(door))
+		die("the servers did not start");
+	controller = fork_with(from);
+	if (controller == 0) {
+		struct run r = {.size = *size, .server = server, .events = events};
+
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		r.out.bytes = door.bytes;
+		run(&r, iso, door.host);
+		if (write(from[1], &r.out, sizeof(r.out)) != (ssize_t)sizeof(r.out))
+			die("nobody wants the figures");
+		_exit(0);
+	}
+	(void)close(from[1]);
+	if (read(from[0], &m, sizeof(m)) != (ssize_t)sizeof(m))
+		die("the controller gave no figures");
+	(void)kill(server, SIGKILL);
+	(void)waitpid(server, NULL, 0);
+	(void)waitpid(controller, NULL, 0);
+	(void)close(from[0]);
+	(void)close(to[0]);
+	(void)close(to[1]);
+	return m;
+}
+
+static void make_iso(char path[static 64])
+{
+	char *block = mem_alloc(PROTO_BOOT_BLOCK);
+	FILE *f;
+	int fd;
+
+	str_copy(path, 64, "/tmp/drover-bench-XXXXXX");
+	fd = mkstemp(path);
+	f = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!f)
+		die("no file in /tmp");
+	memset(block, ' ', PROTO_BOOT_BLOCK);
+	memcpy(block, PROTO_BOOT_MARK, sizeof(PROTO_BOOT_MARK) - 1);
+	(void)fwrite("head ", 1, 5, f);
+	(void)fwrite(block, 1, PROTO_BOOT_BLOCK, f);
+	(void)fwrite("end", 1, 3, f);
+	(void)fclose(f);
+	free(block);
+}
+
+static void tell(const char *name, const char *unit, double value, double goal,
+		 const char *reference_name, double reference_value, size_t n)
+{
+	entry_print(&(struct entry){.name = name,
+				    .unit = unit,
+				    .better = "lower",
+				    .value = value,
+				    .goal = goal,
+				    .reference = reference_name,
+				    .reference_value = reference_value,
+				    .n = n});
+}
+
+int main(int argc, char **argv)
+{
+	static const struct fleet_size start = {1000, 500, 0, 1000}, small = {1000, 10, 2000, 1000},
+				       large = {1000, 500, 20000, 2000},
+				       nodes = {1000, 500, 0, 5000};
+	const char *only = argc > 1 ? argv[1] : NULL;
+	struct measured m;
+	char iso[64];
+
+	mem_init();
+	make_iso(iso);
+	if (!only || str_eq(only, "start")) {
+		m = measure(&start, iso, false);
+		tell("start_cpu_s", "s", m.start_cpu, 3, "jansson, the same objects", m.json_cpu,
+		     1000);
+		tell("loop_turn_max_ms", "ms", m.turn_ms, 20, "jansson, one Node", m.node_us / 1000,
+		     1000);
+	}
+	if (!only || str_eq(only, "nodes")) {
+		m = measure(&nodes, iso, true);
+		tell("node_event_cpu_us", "us", m.event_us, 100, "jansson, the same Node",
+		     m.node_us, 5000);
+	}
+	if (!only || str_eq(only, "small")) {
+		m = measure(&small, iso, false);
+		tell("controller_rss_1k_mb", "MB", m.rss, 64, "the objects as text",
+		     (double)m.bytes / MIB, 1000);
+	}
+	if (!only || str_eq(only, "large")) {
+		m = measure(&large, iso, false);
+		tell("controller_rss_mb", "MB", m.rss, 128, "the objects as text",
+		     (double)m.bytes / MIB, 20000);
+	}
+	(void)unlink(iso);
+	return 0;
+}
