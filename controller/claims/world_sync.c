@@ -174,7 +174,7 @@ void world_sync_claim(struct world_sync *s, const char *name, const struct node_
 	if (t)
 		w.capacity = t->capacity;
 	w.failed = str_eq(n->status.phase, "Failed");
-	w.leaving = n->meta.deletion_timestamp != 0 ||
+	w.leaving = n->meta.deletion_timestamp != 0 || claim_node_gone(n) ||
 		    (m && m->status.claim_ref && str_eq(m->status.claim_ref->uid, n->meta.uid) &&
 		     machine_state_find(str_or(m->status.state, "")) >= MACHINE_DRAINING);
 	w.ready = condition_is_true(&n->status.conditions, "Ready");
