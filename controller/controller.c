@@ -56,7 +56,7 @@ struct kind_watch {
 
 struct controller {
 	struct context ctx;
-	const char *agent_image;
+	const char *agent_image, *agent_image_key;
 	void (*on_ready)(void *arg);
 	void *on_ready_arg;
 	struct gauges *gauges;
@@ -374,6 +374,7 @@ static bool endpoint_ready(struct controller *c)
 
 	if (!agent_endpoint_ready(c->agent_endpoint) && keys_ready(c->ctx.keys, NULL)) {
 		struct agent_endpoint_spec s = {.image = c->agent_image,
+						.image_key = c->agent_image_key,
 						.ca_pem = keys_ca_pem(c->ctx.keys),
 						.boot_key = keys_boot(c->ctx.keys)};
 
@@ -453,7 +454,8 @@ static void on_following(void *arg)
 	c->ctx.leading = false;
 	kube_client_clear_line(c->ctx.host); /* what a leader wanted is not sent by one that was */
 	warm_pool_kick(c->warm_pool);
-	log_warn("not leading any more: nothing is written", LOG_S("identity", c->ctx.o.identity));
+	log_warn("not leading any more: nothing is written", LOG_S("identity", c->ctx.o.identity),
+		 LOG_S("holder", kube_lease_holder(c->ctx.lease)));
 	lives_kick(c->lives, NULL);
 }
 
@@ -626,6 +628,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	};
 
 	c->agent_image = mem_strdup(o->agent_image);
+	c->agent_image_key = mem_strdup(o->agent_image_key);
 	c->on_ready = o->on_ready;
 	c->on_ready_arg = o->on_ready_arg;
 	c->watches = mem_calloc(OBJECT_KINDS, sizeof(*c->watches));
@@ -701,5 +704,6 @@ void controller_free(struct controller *c)
 	eta_free(c->eta);
 	free(c->watches);
 	free((char *)c->agent_image);
+	free((char *)c->agent_image_key);
 	free(c);
 }

@@ -13,6 +13,7 @@
 #include "controller/life/journal.h"
 #include "api/annotations.h"
 #include "base/log.h"
+#include "base/redact.h"
 #include "base/str.h"
 #include "controller/core/finalizer.h"
 #include "controller/life/conditions.h"
@@ -103,14 +104,11 @@ void life_annotate(struct life *l, const char *key, const char *value)
 
 /* --- decisions ----------------------------------------------------------------------------------- */
 
-/* Texts quote BMCs, agents and tenants: whole UTF-8, and no media token, which opens the boot block. */
+/* Texts quote BMCs, agents and tenants: whole UTF-8, and nothing that opens something. */
 static void tidy(char *text)
 {
-	char *at = strstr(text, "/boot/");
-
 	str_clean(text);
-	for (at = at ? at + strlen("/boot/") : NULL; at && isxdigit((unsigned char)*at); at++)
-		*at = '*';
+	redact(text);
 }
 
 static enum life_decision decide(struct life *l, const struct life_decided *d)
