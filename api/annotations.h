@@ -39,6 +39,8 @@
 #define LEAVE_EXPIRED "Expired"
 /* Not Ready for longer than deadlines.notReady: no pods are waited for. */
 #define LEAVE_NODE_DEAD "NodeDead"
+/* Its Node was gone from its tenant's cluster for longer than deadlines.notReady: nothing can run on it any more. */
+#define LEAVE_NODE_GONE "NodeGone"
 /* Its tenant slept for longer than sleepGrace: there is nobody to ask. */
 #define LEAVE_ASLEEP "TenantAsleep"
 

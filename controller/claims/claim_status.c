@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "controller/claims/claim_status.h"
+#include "api/annotations.h"
 #include "base/arena.h"
 #include "base/list.h"
 #include "base/log.h"
@@ -19,6 +20,8 @@
 #include "kube/call.h"
 
 #define CONDITIONS 9 /* that are derived here */
+#define NODE_GONE                                                                                  \
+	"its Node is not in the tenant's cluster any more; the machine is given back after deadlines.notReady"
 
 const struct machine *machine_of_claim(const struct context *c, const struct node_claim *n)
 {
@@ -166,6 +169,16 @@ static void expect(const struct claim_status_spec *in, const struct machine *m,
 	out->eta.p90 = m->status.state_since + span.p90;
 }
 
+/* It serves, and its tenant says that it has no such Node (any more): nothing can run there. */
+static bool node_is_gone(const struct claim_status_spec *in, const struct node_claim *n,
+			 enum machine_state s)
+{
+	struct tenant *t = tenant_get(in->tenants, str_or(n->spec.virtual_cluster_ref.name, ""));
+
+	return s == MACHINE_SERVING && n->status.node_uid && t && tenant_usable(t) && t->nodes &&
+	       kube_cache_synced(t->nodes) && !tenant_node_now(in->tenants, n);
+}
+
 json_t *claim_status_new(const struct claim_status_spec *in, const struct node_claim *n,
 			 char failing[static CLAIM_FAILING_SIZE])
 {
@@ -178,7 +191,7 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 	enum machine_state s =
 		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
 	const char *reason, *message, *phase;
-	bool failed, changed = false;
+	bool failed, changed = false, gone = node_is_gone(in, n, s), told_gone = claim_node_gone(n);
 	OWN_JSON whole = NULL;
 
 	failing[0] = '\0';
@@ -213,11 +226,17 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 		  : past(s, MACHINE_SERVING) ? "Initialized"
 					     : "NodeNotReady",
 		  failed ? message : "", &changed);
-	condition(cs, a, c, n, "Ready", s == MACHINE_SERVING,
+	if (gone && !told_gone)
+		ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", LEAVE_NODE_GONE, NODE_GONE);
+	condition(cs, a, c, n, "Ready", s == MACHINE_SERVING && !gone,
 		  failed		 ? reason
+		  : gone		 ? LEAVE_NODE_GONE
 		  : s == MACHINE_SERVING ? "Ready"
 					 : "NotReady",
-		  failed ? message : "", &changed);
+		  failed ? message
+		  : gone ? NODE_GONE
+			 : "",
+		  &changed);
 	leaving(cs, a, in, n, m, s, &changed);
 	owners(cs, a, c, n, &changed);
 	if (!changed && str_eq(n->status.phase, phase) &&

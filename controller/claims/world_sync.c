@@ -232,7 +232,7 @@ static void put_claim(struct world_sync *s, const char *name, const struct node_
 	if (t)
 		w.capacity = t->capacity;
 	w.failed = has_failed(n);
-	w.leaving = n->meta.deletion_timestamp != 0 ||
+	w.leaving = n->meta.deletion_timestamp != 0 || claim_node_gone(n) ||
 		    (m && m->status.claim_ref && str_eq(m->status.claim_ref->uid, n->meta.uid) &&
 		     machine_state_find(str_or(m->status.state, "")) >= MACHINE_DRAINING);
 	w.ready = is_ready(n);

@@ -3,6 +3,7 @@
  */
 #include "controller/rules/claim.h"
 
+#include "api/annotations.h"
 #include "base/str.h"
 
 const struct object_image *claim_image(const struct node_pool *pool, const char *version)
@@ -42,4 +43,11 @@ const char *claim_phase(const struct node_claim *n, const struct machine *m, boo
 		return "Failed";
 	}
 	return m->status.state;
+}
+
+bool claim_node_gone(const struct node_claim *n)
+{
+	const struct condition *c = condition_get(&n->status.conditions, "Ready");
+
+	return c && c->status != CONDITION_TRUE && str_eq(c->reason, LEAVE_NODE_GONE);
 }

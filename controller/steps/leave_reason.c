@@ -205,6 +205,43 @@ static bool is_dead(struct life *l, struct tenant *t, const struct node_claim *n
 	return h.ready || h.nodes < OUTAGE_NODES;
 }
 
+struct left_alone {
+	const struct life *l;
+	const char *tenant;
+	size_t without_node;
+};
+
+static bool count_alone(const struct kube_entry *en, void *arg)
+{
+	const struct node_claim *n = en->object;
+	struct left_alone *k = arg;
+
+	k->without_node += str_eq(n->spec.virtual_cluster_ref.name, k->tenant) &&
+			   n->status.node_uid && !tenant_node_now(k->l->parts->tenants, n);
+	return true;
+}
+
+/* Deleted by somebody in its tenant's cluster, who can see that nothing of it runs any more.  Where several are gone and
+ * none is Ready, it is the tenant's control plane that has lost them. */
+static bool is_gone(struct life *l, struct tenant *t, const struct node_claim *n)
+{
+	struct left_alone k = {.l = l, .tenant = n->spec.virtual_cluster_ref.name};
+	bool gone = t && tenant_usable(t) && t->nodes && kube_cache_synced(t->nodes) &&
+		    n->status.node_uid && !tenant_node_now(l->parts->tenants, n);
+	struct health h = {0};
+
+	if (gone == !l->leave.node_gone_at) {
+		l->leave.node_gone_at = gone ? loop_now(l->c->loop) : 0;
+		notify(l->c, NOTICE_CLAIM, n->meta.name);
+	}
+	if (!gone || n->spec.deadlines.not_ready < 0 ||
+	    !is_due_seen(l, l->leave.node_gone_at, n->spec.deadlines.not_ready))
+		return false;
+	kube_cache_each(t->nodes, count_node, &h);
+	kube_cache_each(l->c->cache[OBJECT_NODE_CLAIM], count_alone, &k);
+	return h.ready || k.without_node < OUTAGE_NODES;
+}
+
 /* Cordoned by a person, by the machine's status or by what the tenant said last. */
 static bool is_held(const struct life *l, const struct node_claim *n)
 {
@@ -247,6 +284,8 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 	const struct tenant_node *node = tenant_node_now(l->parts->tenants, n);
 	int64_t now = loop_wall(l->c->loop);
 
+	if (is_gone(l, t, n) && vc && !vc->spec.paused && !is_held(l, n))
+		return (struct leave){.reason = LEAVE_NODE_GONE, .now = true};
 	/* An absent Node is not a dead one. */
 	if (!node || node->world.unschedulable || !vc || vc->spec.paused)
 		return (struct leave){0};

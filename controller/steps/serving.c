@@ -48,6 +48,21 @@ static enum life_decision give_up(struct life *l, const struct node_claim *n,
 	return life_goto(l, MACHINE_STOPPING, extra, REASON_NodeDead, "%s", text);
 }
 
+/* What ran on it is gone with its Node, which is nobody's fault here. */
+static enum life_decision take_alone(struct life *l, const struct node_claim *n,
+				     const struct leave *lv)
+{
+	json_t *extra = json_pack("{s:o, s:n}", "leave", leave_json(lv), "hold");
+	char text[400];
+
+	str_format(
+		text, sizeof(text),
+		"Node %.253s was gone for longer than deadlines.notReady: the machine is given back",
+		n->meta.name);
+	leave_tell(l, n, "Warning", lv->reason, text);
+	return life_goto(l, MACHINE_STOPPING, extra, REASON_NONE, NULL);
+}
+
 /* Its tenant sleeps: nobody there can be asked, told, or evicted from.  What is left there is owed (tenant/debts.h). */
 static enum life_decision take_back(struct life *l, const struct node_claim *n,
 				    const struct leave *lv)
@@ -89,6 +104,8 @@ enum life_decision step_serving(struct life *l)
 			return d;
 		if (str_eq(lv.reason, LEAVE_NODE_DEAD))
 			return give_up(l, n, &lv);
+		if (str_eq(lv.reason, LEAVE_NODE_GONE))
+			return take_alone(l, n, &lv);
 		if (!str_eq(lv.reason, LEAVE_ASLEEP))
 			return begin(l, n, &lv);
 		if (life_ensure_may_leave(l) && ctx_may_destroy(l->c))

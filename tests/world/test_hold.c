@@ -282,6 +282,56 @@ static void not_ready(struct server *b, int64_t since)
 				     str_time(when, since)));
 }
 
+static void delete_node(struct server *b)
+{
+	char path[200];
+
+	str_format(path, sizeof(path), "/api/v1/nodes/%s", b->claim);
+	world_do(b->world, &b->world->tenants[0], "DELETE", path, NULL);
+}
+
+static void a_machine_whose_node_was_deleted_says_so_and_is_given_back(void **state)
+{
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 345);
+	OWN(arena) a = arena_new();
+	char claim[128];
+
+	(void)state;
+	str_copy(claim, sizeof(claim), b->claim);
+	b->tenant = NULL; /* no kubelet makes it anew */
+	world_run(&w, 15000);
+	delete_node(b);
+	world_run(&w, 15000);
+	assert_string_equal(leaving_condition(&w, a, claim, "Ready"), "False NodeGone");
+	leaving_wait_event(&w, &w.host, "NodeGone", "not in the tenant's cluster");
+	world_run(&w, 28 * 60 * 1000);
+	assert_string_equal(b->state, "serving");
+	world_wait_state(b, "stopping", 180);
+	leaving_wait_event(&w, &w.host, "NodeGone", "given back");
+	assert_false(world_has_failure(b, "NodeDead"));
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
+}
+
+static void a_node_that_is_gone_while_its_tenant_is_away_is_not_gone(void **state)
+{
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 346);
+
+	(void)state;
+	b->tenant = NULL;
+	world_run(&w, 15000);
+	delete_node(b);
+	world_run(&w, 20 * 60 * 1000);
+	cluster_away(&w.tenants[0], true);
+	world_run(&w, 3600 * 1000);
+	assert_string_equal(b->state, "serving");
+	cluster_away(&w.tenants[0], false);
+	world_wait_state(b, "stopping", 2400);
+	world_stop(&w);
+}
+
 static void a_dead_node_is_given_up_without_waiting_for_pods(void **state)
 {
 	struct sim_world w;
@@ -327,6 +377,8 @@ int main(void)
 		cmocka_unit_test(a_paused_pool_gives_nothing_back),
 		cmocka_unit_test(the_budget_of_the_pool_holds_though_all_are_empty),
 		cmocka_unit_test(what_is_older_than_it_may_be_leaves),
+		cmocka_unit_test(a_machine_whose_node_was_deleted_says_so_and_is_given_back),
+		cmocka_unit_test(a_node_that_is_gone_while_its_tenant_is_away_is_not_gone),
 		cmocka_unit_test(a_dead_node_is_given_up_without_waiting_for_pods),
 		cmocka_unit_test(a_dead_node_that_is_held_is_left_alone),
 	};

@@ -143,6 +143,22 @@ static void a_tenant_that_went_away_later_holds_nobody_up(void **state)
 	world_stop(&w);
 }
 
+/* Acts are kept back for such a one in any case (life_ensure_unpaused()); that it does not even leave known is consent. */
+static void one_that_is_only_observed_stays_known(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 1105, 1);
+	world_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Observe"));
+	world_replica(&w);
+	world_run(&w, 1800 * 1000);
+	assert_string_equal(b->state, "known");
+	assert_int_equal(fake_bmc_count(&b->bmc, RESET), 0);
+	world_stop(&w);
+}
+
 /* --- free ------------------------------------------------------------------------------------------ */
 
 static bool is_clean(const struct server *b)
@@ -290,6 +306,7 @@ int main(void)
 		cmocka_unit_test(a_new_machine_waits_until_every_tenant_was_read),
 		cmocka_unit_test(a_person_may_say_that_it_holds_nothing),
 		cmocka_unit_test(a_tenant_that_went_away_later_holds_nobody_up),
+		cmocka_unit_test(one_that_is_only_observed_stays_known),
 		cmocka_unit_test(a_free_machine_that_comes_on_is_wiped_before_it_is_offered_again),
 		cmocka_unit_test(what_came_on_in_a_tenants_segment_waits_for_a_person),
 		cmocka_unit_test(another_machines_power_takes_nothing_away),
