@@ -133,14 +133,15 @@ const struct field object_requirement_fields[] = {
 	FIELDS_END,
 };
 
+#define VALUES_RULES                                                                                                  \
+	{"self.all(x, !(x.operator in ['In', 'NotIn']) || (has(x.values) && size(x.values) > 0))",                    \
+	 "operators In and NotIn need values"},                                                                       \
+		{"self.all(x, !(x.operator in ['Exists', 'DoesNotExist']) || !has(x.values) || size(x.values) == 0)", \
+		 "operators Exists and DoesNotExist take no values"},
 const struct field_rule object_requirement_rules[] = {
-	{"self.all(x, !(x.operator in ['In', 'NotIn']) || (has(x.values) && size(x.values) > 0))",
-	 "operators In and NotIn need values"},
-	{"self.all(x, !(x.operator in ['Exists', 'DoesNotExist']) || !has(x.values) || size(x.values) == 0)",
-	 "operators Exists and DoesNotExist take no values"},
-	{"self.all(x, !(x.operator in ['Gt', 'Lt', 'Gte', 'Lte']) || "
-	 "(has(x.values) && size(x.values) == 1 && x.values[0].matches('^[0-9]+$')))",
-	 "operators Gt, Lt, Gte and Lte need one whole number"},
+	VALUES_RULES{"self.all(x, !(x.operator in ['Gt', 'Lt', 'Gte', 'Lte']) || "
+		     "(has(x.values) && size(x.values) == 1 && x.values[0].matches('^[0-9]+$')))",
+		     "operators Gt, Lt, Gte and Lte need one whole number"},
 	{NULL, NULL},
 };
 
@@ -195,14 +196,26 @@ static const struct field selector_requirement_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field_rule selector_rules[] = {VALUES_RULES{NULL, NULL}};
 const struct field object_selector_fields[] = {
 	FIELD(object_label_selector, match_labels, "matchLabels", FIELD_MAP, .max_items = 32,
 	      .max_len = 63, .doc = "Labels that must be there with exactly these values."),
 	FIELD_ITEMS(object_label_selector, match_expressions, "matchExpressions",
-		    selector_requirement_fields, .max_items = 32,
+		    selector_requirement_fields, .max_items = 32, .rules = selector_rules,
 		    .doc = "Requirements that must all hold."),
 	FIELDS_END,
 };
+
+int object_selector_check(const struct object_label_selector *s, const char *path, struct err *e)
+{
+	struct object_requirements r = {0};
+
+	if (!s)
+		return 0;
+	r.v = s->match_expressions.v;
+	r.n = s->match_expressions.n;
+	return object_requirements_check(&r, path, e);
+}
 
 struct selector object_selector(const struct object_label_selector *s, struct arena *a)
 {

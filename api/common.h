@@ -97,6 +97,8 @@ struct object_label_selector {
 	struct labels match_labels;
 	struct object_requirements match_expressions; /* In NotIn Exists DoesNotExist */
 };
+/* Values where the operator wants them and none where it does not; -1 names the field.  s: may be NULL. */
+int object_selector_check(const struct object_label_selector *s, const char *path, struct err *e);
 /* The form that base/data/selector.h matches; no requirements for {} and NULL: matches everything. */
 struct selector object_selector(const struct object_label_selector *s, struct arena *a);
 

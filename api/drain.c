@@ -97,9 +97,13 @@ const struct field drain_fields[] = {
 };
 
 const struct object_column drain_columns[] = {
-	{"Phase", "string", ".status.phase", 0},	  {"Then", "string", ".spec.then", 0},
-	{"Deadline", "string", ".spec.deadline", 0},	  {"Reason", "string", ".spec.reason", 0},
-	{"Concurrent", "integer", ".spec.concurrent", 1}, {NULL, NULL, NULL, 0},
+	{"Phase", "string", ".status.phase", 0},
+	{"Then", "string", ".spec.then", 0},
+	{"Deadline", "string", ".spec.deadline", 0},
+	{"Reason", "string", ".spec.reason", 0},
+	{"Valid", "string", ".status.conditions[?(@.type==\"Valid\")].status", 0},
+	{"Concurrent", "integer", ".spec.concurrent", 1},
+	{NULL, NULL, NULL, 0},
 };
 
 /* All but these two must stay what they were. */
@@ -129,6 +133,9 @@ int drain_check(const void *object, const void *old, struct err *e)
 			e, ERR_INVALID, 0,
 			"spec: want exactly one of machineSelector, machineNames and nodeClaimNames, got %d",
 			n);
+	if (object_selector_check(s->machine_selector, "spec.machineSelector.matchExpressions", e) <
+	    0)
+		return -1;
 	if (s->not_before && s->deadline && s->not_before >= s->deadline)
 		return err_set(e, ERR_INVALID, 0, "spec.deadline: must be after notBefore");
 	if (s->on_deadline == DRAIN_ESCALATE && !s->deadline)

@@ -424,6 +424,7 @@ const struct object_column machine_columns[] = {
 	{"Power", "string", ".status.power.state", 0},
 	{"Waiting", "string", ".status.operation.waitingFor", 0},
 	{"Error", "string", ".status.operation.lastError.reason", 0},
+	{"Valid", "string", ".status.conditions[?(@.type==\"Valid\")].status", 0},
 	{"Type", "string", ".spec.instanceType", 1},
 	{"Provider", "string", ".spec.providerRef.name", 1},
 	{"Network", "string", ".status.network.segment", 1},

@@ -92,6 +92,7 @@ const struct object_column node_claim_columns[] = {
 	{"Machine", "string", ".status.machineRef.name", 0},
 	{"Phase", "string", ".status.phase", 0},
 	{"Ready", "string", ".status.conditions[?(@.type==\"Ready\")].status", 0},
+	{"Valid", "string", ".status.conditions[?(@.type==\"Valid\")].status", 0},
 	{"ETA", "string", ".status.eta.p50", 0},
 	{"Node", "string", ".status.nodeName", 1},
 	{"Gang", "string", ".spec.gang.uid", 1},

@@ -130,6 +130,7 @@ const struct object_column node_pool_columns[] = {
 	{"Weight", "integer", ".spec.weight", 0},
 	{"Paused", "boolean", ".spec.paused", 0},
 	{"Ready", "string", ".status.conditions[?(@.type==\"Ready\")].status", 0},
+	{"Valid", "string", ".status.conditions[?(@.type==\"Valid\")].status", 0},
 	{"Warm", "integer", ".spec.warm.nodes", 1},
 	{NULL, NULL, NULL, 0},
 };
@@ -140,6 +141,9 @@ int node_pool_check(const void *object, const void *old, struct err *e)
 	const struct node_pool_budget *b = p->spec.disruption.budgets.v;
 
 	(void)old;
+	if (object_selector_check(&p->spec.virtual_cluster_selector,
+				  "spec.virtualClusterSelector.matchExpressions", e) < 0)
+		return -1;
 	if (object_requirements_check(&p->spec.template_.spec.requirements,
 				      "spec.template.spec.requirements", e) < 0)
 		return -1;

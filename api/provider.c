@@ -218,6 +218,7 @@ const struct object_column provider_object_columns[] = {
 	{"Quarantined", "integer", ".status.machines.quarantined", 0},
 	{"Paused", "boolean", ".spec.paused", 0},
 	{"Ready", "string", ".status.conditions[?(@.type==\"Ready\")].status", 0},
+	{"Valid", "string", ".status.conditions[?(@.type==\"Valid\")].status", 0},
 	{"Network", "string", ".spec.network.type", 1},
 	{NULL, NULL, NULL, 0},
 };

@@ -108,6 +108,7 @@ const struct object_column virtual_cluster_columns[] = {
 	{"Version", "string", ".status.version", 0},
 	{"Reachable", "string", ".status.conditions[?(@.type==\"Reachable\")].status", 0},
 	{"Ready", "string", ".status.conditions[?(@.type==\"Ready\")].status", 0},
+	{"Valid", "string", ".status.conditions[?(@.type==\"Valid\")].status", 0},
 	{"GPUs", "string", ".status.allocated.nvidia\\.com/gpu", 0},
 	{"Quota", "string", ".spec.quota.nvidia\\.com/gpu", 0},
 	{"Weight", "integer", ".spec.weight", 1},

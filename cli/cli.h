@@ -6,15 +6,11 @@
  * verb) and returns the exit status: 0 done, 1 failed (said why on standard
  * error), 2 wrong usage.
  */
-struct argp;
 struct cli_verb {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *what, *example;
 };
-
-/* argp_parse(), but wrong usage ends the program with 2. */
-void cli_parse(const struct argp *p, int argc, char **argv, void *input);
 
 int cli_run(int argc, char **argv);
 int cli_apiserver(int argc, char **argv);

@@ -19,17 +19,14 @@
 #include "kube/client.h"
 #include "kube/config.h"
 
-void cli_parse(const struct argp *p, int argc, char **argv, void *input)
-{
-	argp_err_exit_status = 2;
-	argp_parse(p, argc, argv, 0, NULL, input);
-}
-
 error_t cli_option(int key, char *arg, struct argp_state *st, struct cli_options *o)
 {
 	switch (key) {
 	case 'k':
 		o->kubeconfig = arg;
+		return 0;
+	case CLI_CONTEXT:
+		o->context = arg;
 		return 0;
 	case 'o':
 		if (!str_eq(arg, "json"))
@@ -54,14 +51,14 @@ int cli_failed(const struct cli_client *c, const char *fmt, ...)
 }
 
 /* ~/.kube/config, where kubectl looks when nothing is said. */
-static struct kube_config *of_kubectl(struct err *e)
+static struct kube_config *of_kubectl(const char *context, struct err *e)
 {
 	const char *home = getenv("HOME");
 	char *path = str_empty(home) ? NULL : mem_printf("%s/.kube/config", home);
 	struct kube_config *found = NULL;
 
 	if (path && access(path, F_OK) == 0)
-		found = kube_config_load(path, e);
+		found = kube_config_load(path, context, e);
 	else
 		(void)!err_set(
 			e, ERR_NOT_FOUND, 0,
@@ -70,21 +67,20 @@ static struct kube_config *of_kubectl(struct err *e)
 	return found;
 }
 
-struct kube_config *cli_kubeconfig(const char *path, struct err *e)
+struct kube_config *cli_kubeconfig(const char *path, const char *context, struct err *e)
 {
 	const char *given = getenv("KUBECONFIG");
 	struct kube_config *found;
 
 	if (path)
-		return kube_config_load(path, e);
+		return kube_config_load(path, context, e);
 	if (str_empty(given))
-		return str_empty(getenv("KUBERNETES_SERVICE_HOST")) ? of_kubectl(e)
-								    : kube_config_in_cluster(e);
-	found = kube_config_load(given, e);
+		return str_empty(getenv("KUBERNETES_SERVICE_HOST")) || context
+			       ? of_kubectl(context, e)
+			       : kube_config_in_cluster(e);
+	found = kube_config_load(given, context, e);
 	if (!found)
-		(void)!err_wrap(e, strchr(given, ':')
-					   ? "KUBECONFIG (one file is wanted, not a list)"
-					   : "KUBECONFIG");
+		(void)!err_wrap(e, "KUBECONFIG");
 	return found;
 }
 
@@ -96,7 +92,7 @@ int cli_open(struct cli_client *c, const char *verb, const struct cli_options *o
 	*c = (struct cli_client){
 		.verb = verb, .json = o->json, .tty = isatty(STDOUT_FILENO) == 1, .out = stdout};
 	OWN(kube_config)
-	host = cli_kubeconfig(o->kubeconfig, &e);
+	host = cli_kubeconfig(o->kubeconfig, o->context, &e);
 	if (!host) {
 		(void)cli_failed(c, "%s", e.text);
 		return -1;

@@ -15,22 +15,27 @@
  * Tests: tests/unit/cli/test_verbs.c, tests/unit/cli/test_client.c
  */
 struct cli_options {
-	const char *kubeconfig;
+	const char *kubeconfig, *context;
 	bool json;
 };
+enum { CLI_CONTEXT = 0x6001 }; /* the key of an option without a letter */
 #define CLI_KUBECONFIG_HELP "The host cluster (KUBECONFIG; in a pod its own; ~/.kube/config)"
-#define CLI_OPTION_ROWS                                                                            \
+#define CLI_CLUSTER_ROWS                                                                           \
 	{"kubeconfig", 'k', "FILE", 0, CLI_KUBECONFIG_HELP, 0},                                    \
-		{"output", 'o', "FORMAT", 0, "json: for programs", 0},                             \
+	{                                                                                          \
+		"context", CLI_CONTEXT, "NAME", 0, "The context in it (its current-context)", 0    \
+	}
+#define CLI_OPTION_ROWS                                                                            \
+	CLI_CLUSTER_ROWS, {"output", 'o', "FORMAT", 0, "json: for programs", 0},                   \
 	{                                                                                          \
 		0                                                                                  \
 	}
 /* The keys of those rows; ARGP_ERR_UNKNOWN for any other. */
 error_t cli_option(int key, char *arg, struct argp_state *st, struct cli_options *o);
 
-/* Of the host cluster: path (NULL: not given), else KUBECONFIG, else in a pod its own, else
- * ~/.kube/config.  NULL with e, which names what was tried; one file, never a list.  Caller frees. */
-struct kube_config *cli_kubeconfig(const char *path, struct err *e);
+/* Of the host cluster: path (NULL: not given), else KUBECONFIG, which may be a list, else in a pod its own, else
+ * ~/.kube/config.  context: NULL: the current one.  NULL with e, which names what was tried.  Caller frees. */
+struct kube_config *cli_kubeconfig(const char *path, const char *context, struct err *e);
 
 struct cli_client {
 	const char *verb; /* "drover drain", before each error */

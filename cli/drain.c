@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/resources.h"
+#include "base/args.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/data/selector.h"
@@ -519,7 +520,7 @@ int cli_drain(int argc, char **argv)
 	struct cli_client c;
 	int status;
 
-	cli_parse(&argp, argc, argv, &v);
+	args_parse(&argp, argc, argv, &v);
 	v.d.names = v.names;
 	if (cli_open(&c, "drover drain", &v.o) < 0)
 		return 1;

@@ -44,26 +44,61 @@ static void help(FILE *f)
 	      f);
 	for (size_t i = 0; i < VERBS; i++)
 		fprintf(f, "  %-11s %-38s %s\n", verbs[i].name, verbs[i].what, verbs[i].example);
-	fputs("\n`drover VERB --help` says more.\n", f);
+	fputs("\n`drover VERB --help` says more, as `drover help VERB` does; `drover --version` prints the version.\n",
+	      f);
+}
+
+static const struct cli_verb *find(const char *name)
+{
+	for (size_t i = 0; i < VERBS; i++)
+		if (str_eq(name, verbs[i].name))
+			return &verbs[i];
+	fprintf(stderr, "drover: there is no verb '%s'; `drover help` lists them\n", name);
+	return NULL;
+}
+
+/* argv[0] is the verb's name. */
+static int run(int argc, char **argv)
+{
+	const struct cli_verb *v = find(argv[0]);
+	char title[64];
+
+	if (!v)
+		return 2;
+	str_format(title, sizeof(title), "drover %s", v->name); /* how help calls it */
+	argv[0] = title;
+	return v->run(argc, argv);
+}
+
+/* drover help VERB, or of what is below it: drover help sim rack. */
+static int help_with(int argc, char **argv)
+{
+	char ask[] = "--help", *asked[4] = {argv[0]};
+	int n = 1;
+
+	if (argc > 1)
+		asked[n++] = argv[1];
+	asked[n++] = ask;
+	return run(n, asked);
+}
+
+static bool is_one(const char *arg, const char *a, const char *b, const char *c)
+{
+	return str_eq(arg, a) || str_eq(arg, b) || str_eq(arg, c);
 }
 
 int main(int argc, char **argv)
 {
-	char title[64];
+	char version[] = "version", *told[] = {version, NULL};
 
 	mem_init();
-	if (argc < 2 || str_eq(argv[1], "help") || str_eq(argv[1], "--help") ||
-	    str_eq(argv[1], "-h")) {
+	if (argc > 2 && str_eq(argv[1], "help"))
+		return help_with(argc - 2, argv + 2);
+	if (argc < 2 || is_one(argv[1], "help", "--help", "-h")) {
 		help(argc < 2 ? stderr : stdout);
 		return argc < 2 ? 2 : 0;
 	}
-	for (size_t i = 0; i < VERBS; i++)
-		if (str_eq(argv[1], verbs[i].name)) {
-			str_format(title, sizeof(title), "drover %s",
-				   argv[1]); /* how help calls it */
-			argv[1] = title;
-			return verbs[i].run(argc - 1, argv + 1);
-		}
-	fprintf(stderr, "drover: there is no verb '%s'; `drover help` lists them\n", argv[1]);
-	return 2;
+	if (is_one(argv[1], "--version", "-V", "-v"))
+		return run(1, told);
+	return run(argc - 1, argv + 1);
 }

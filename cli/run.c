@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/args.h"
 #include "base/crypto.h"
 #include "base/http/http_curl.h"
 #include "base/http/http_impl.h"
@@ -52,6 +53,7 @@ struct run {
 	size_t nprograms;
 	bool json, debug;
 	int64_t per_address;
+	const char *image_key;
 	int64_t poll_ms, settle_ms;
 
 	struct loop *loop;
@@ -76,7 +78,8 @@ enum {
 	OPT_SETTLE,
 	OPT_IMAGE_CA,
 	OPT_EVIDENCE,
-	OPT_EXEC
+	OPT_EXEC,
+	OPT_IMAGE_KEY
 };
 
 static const struct argp_option options[] = {
@@ -84,6 +87,9 @@ static const struct argp_option options[] = {
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
 	{"identity", 'i', "NAME", 0, "Name of this replica (the host name)", 0},
 	{"agent-image", 'a', "ISO", 0, "The boot image of drover-agent", 0},
+	{"agent-image-key", OPT_IMAGE_KEY, "ed25519:BASE64", 0,
+	 "Who signed it: drover-agent.pub beside it has the key of its builder.  Needed with --agent-image",
+	 0},
 	{"image-ca", OPT_IMAGE_CA, "FILE", 0,
 	 "CAs that machines trust when they fetch an https image (/etc/ssl/certs/ca-certificates.crt)",
 	 0},
@@ -126,6 +132,13 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case 'a':
 		r->image = arg;
+		return 0;
+	case OPT_IMAGE_KEY:
+		r->image_key = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (r->image && !r->image_key)
+			argp_error(st, "--agent-image: --agent-image-key has to say who signed it");
 		return 0;
 	case OPT_IMAGE_CA:
 		r->image_ca = arg;
@@ -262,11 +275,12 @@ static int read_image_ca(const struct run *r, struct buf *into, struct err *e)
 static int start(struct run *r, const char *image_ca, struct err *e)
 {
 	OWN(kube_config)
-	host = r->kubeconfig ? kube_config_load(r->kubeconfig, e) : kube_config_in_cluster(e);
+	host = r->kubeconfig ? kube_config_load(r->kubeconfig, NULL, e) : kube_config_in_cluster(e);
 	struct controller_options o = {
 		.context.ns = r->ns,
 		.context.identity = r->identity,
 		.agent_image = r->image,
+		.agent_image_key = r->image_key,
 		.context.image_ca_pem = image_ca[0] ? image_ca : NULL,
 		.context.evidence_dir = r->evidence_dir,
 		.context.exec_allowed = r->programs,
@@ -324,7 +338,7 @@ int cli_run(int argc, char **argv)
 
 	(void)gethostname(host, sizeof(host) - 1);
 	r.identity = host;
-	cli_parse(&argp, argc, argv, &r);
+	args_parse(&argp, argc, argv, &r);
 	if (!r.nnames)
 		r.names[r.nnames++] = host;
 	log_config(r.debug ? LOG_DEBUG : LOG_INFO, r.json ? LOG_JSON : LOG_TEXT);

@@ -7,6 +7,7 @@
 
 #include "cli/verbs.h"
 #include "api/crd.h"
+#include "base/args.h"
 #include "base/buf.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -20,11 +21,12 @@ static error_t parse_nothing(int key, char *arg, struct argp_state *st)
 
 int cli_version(int argc, char **argv)
 {
-	static const struct argp a = {.parser = parse_nothing,
-				      .doc = "Print the version, and that of the API."};
+	static const struct argp a = {
+		.parser = parse_nothing,
+		.doc = "Print the version, the commit that it was built from, and the version of the API."};
 
-	cli_parse(&a, argc, argv, NULL);
-	printf("drover %s (%s)\n", DROVER_VERSION, OBJECT_API_VERSION);
+	args_parse(&a, argc, argv, NULL);
+	printf("drover %s (commit %s, %s)\n", DROVER_VERSION, DROVER_COMMIT, OBJECT_API_VERSION);
 	return 0;
 }
 
@@ -36,7 +38,7 @@ int cli_crds(int argc, char **argv)
 		       "Example: drover crds | kubectl apply -f -"};
 	struct buf b;
 
-	cli_parse(&a, argc, argv, NULL);
+	args_parse(&a, argc, argv, NULL);
 	buf_init(&b, 16 << 20);
 	crds_write(&b);
 	fwrite(b.data, 1, b.len, stdout);
@@ -108,7 +110,7 @@ static void read_one(struct one *v, const struct argp_option *options, const cha
 	const struct argp a = {
 		.options = options, .parser = parse, .args_doc = args_doc, .doc = doc};
 
-	cli_parse(&a, argc, argv, v);
+	args_parse(&a, argc, argv, v);
 }
 
 /* Open, do it, close. */
@@ -230,12 +232,12 @@ int cli_confirm_off(int argc, char **argv)
 
 int cli_resume(int argc, char **argv)
 {
-	struct one v = {.what = "nodepool/NAME or provider/NAME"};
+	struct one v = {.what = "nodepool/NAME, provider/NAME or virtualcluster/NAME"};
 
 	read_one(
-		&v, plain_options, "nodepool/NAME|provider/NAME",
-		"Let new claims go on where failures stopped them: what failed before now does not count any more.\v"
-		"Examples:\n  drover resume nodepool/h100\n  drover resume provider/hall-a\n"
+		&v, plain_options, "nodepool/NAME|provider/NAME|virtualcluster/NAME",
+		"Let new claims go on where failures stopped them: what failed before now does not count any more. Of a tenant that lost more than a fifth of its Nodes at once (NodesLost): they are gone.\v"
+		"Examples:\n  drover resume nodepool/h100\n  drover resume provider/hall-a\n  drover resume virtualcluster/team-a\n"
 		"The same with kubectl: annotate it with drover.dev/resume=NOW, as 2026-12-01T10:00:00Z.",
 		argc, argv);
 	return RUN_ONE(v, "drover resume", cli_do_resume(&c, v.name));

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/resources.h"
+#include "base/args.h"
 #include "base/arena.h"
 #include "base/crypto.h"
 #include "base/loop/loop.h"
@@ -421,7 +422,7 @@ int cli_why(int argc, char **argv)
 	struct why w = {.ns = "drover-system"};
 	struct explain_asker with;
 
-	cli_parse(&argp, argc, argv, &w);
+	args_parse(&argp, argc, argv, &w);
 	if (cli_open(&w.c, "drover why", &w.o) < 0)
 		return 1;
 	with = (struct explain_asker){.host = w.c.host,

@@ -14,6 +14,7 @@
 
 #include "api/annotations.h"
 #include "api/resources.h"
+#include "base/args.h"
 #include "base/buf.h"
 #include "base/http/http_curl.h"
 #include "base/http/http_impl.h"
@@ -31,7 +32,7 @@
 #define NAMES_MAX 256
 
 struct verify {
-	const char *kubeconfig, *ns, *machine;
+	const char *kubeconfig, *context, *ns, *machine;
 	const char *args[NAMES_MAX];
 	size_t nargs;
 	bool json, keys_only;
@@ -195,7 +196,7 @@ static void ask_cluster(struct verify *v)
 	struct http *h;
 	struct err e;
 	OWN(kube_config)
-	host = cli_kubeconfig(v->kubeconfig, &e);
+	host = cli_kubeconfig(v->kubeconfig, v->context, &e);
 
 	if (!host && v->nnames)
 		(void)!err_wrap(
@@ -239,7 +240,7 @@ static const struct argp_option verify_options[] = {
 	{"keys", OPT_KEYS, "FILE", 0, "A file that names them: keys.json, a ConfigMap, lines", 0},
 	{"machine", OPT_MACHINE, "NAME", 0, "Records of this machine alone", 0},
 	{"output", 'o', "FORMAT", 0, "json: for programs", 0},
-	{"kubeconfig", 'k', "FILE", 0, "The host cluster, for RECORDs (KUBECONFIG)", 0},
+	CLI_CLUSTER_ROWS,
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
 	{0},
 };
@@ -284,6 +285,9 @@ static error_t parse_verify(int key, char *arg, struct argp_state *st)
 	case 'k':
 		v->kubeconfig = arg;
 		return 0;
+	case CLI_CONTEXT:
+		v->context = arg;
+		return 0;
 	case 'n':
 		v->ns = arg;
 		return 0;
@@ -314,7 +318,7 @@ static const struct argp verify_argp = {
 };
 
 static const struct argp_option keys_options[] = {
-	{"kubeconfig", 'k', "FILE", 0, CLI_KUBECONFIG_HELP, 0},
+	CLI_CLUSTER_ROWS,
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
 	{0},
 };
@@ -326,6 +330,9 @@ static error_t parse_keys(int key, char *arg, struct argp_state *st)
 	switch (key) {
 	case 'k':
 		v->kubeconfig = arg;
+		return 0;
+	case CLI_CONTEXT:
+		v->context = arg;
 		return 0;
 	case 'n':
 		v->ns = arg;
@@ -397,23 +404,25 @@ int cli_wipe(int argc, char **argv)
 	struct verify v = {.ns = "drover-system"};
 	static char verify_title[] = "drover wipe verify", keys_title[] = "drover wipe keys";
 	OWN(audit) audit = audit_new();
+	bool asked;
 
 	v.audit = audit;
 	if (argc > 1 && str_eq(argv[1], "verify")) {
 		argv[1] = verify_title;
-		cli_parse(&verify_argp, argc - 1, argv + 1, &v);
+		args_parse(&verify_argp, argc - 1, argv + 1, &v);
 		return verify(&v);
 	}
 	if (argc > 1 && str_eq(argv[1], "keys")) {
 		argv[1] = keys_title;
 		v.keys_only = true;
-		cli_parse(&keys_argp, argc - 1, argv + 1, &v);
+		args_parse(&keys_argp, argc - 1, argv + 1, &v);
 		ask_cluster(&v);
 		return v.failed;
 	}
+	asked = argc > 1 && (str_eq(argv[1], "--help") || str_eq(argv[1], "-h"));
 	fputs("Usage: drover wipe verify FILE|FOLDER|RECORD|-...   check records of wipes\n"
 	      "   or: drover wipe keys                             the keys to check them with\n"
 	      "`drover wipe verify --help` says more.\n",
-	      argc > 1 && str_eq(argv[1], "--help") ? stdout : stderr);
-	return argc > 1 && str_eq(argv[1], "--help") ? 0 : 2;
+	      asked ? stdout : stderr);
+	return asked ? 0 : 2;
 }

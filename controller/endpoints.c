@@ -1,7 +1,10 @@
 /*
  * endpoints: /healthz, /readyz, /leadz and /metrics.
  */
+#include <string.h>
+
 #include "base/buf.h"
+#include "base/str.h"
 #include "base/httpd/httpd_impl.h"
 #include "controller/endpoints.h"
 
@@ -35,6 +38,27 @@ static void on_metrics(struct httpd_req *q, void *arg)
 	buf_done(&b);
 }
 
+/* Who does, as far as this replica has seen: one that was kept from renewing its lease knows of nobody else. */
+static void not_leading(struct httpd_req *q, const struct context *c)
+{
+	const char *holder = kube_lease_holder(c->lease);
+	char text[400];
+
+	if (!c->ready)
+		str_copy(text, sizeof(text), "caches or keys are missing\n");
+	else if (str_empty(holder))
+		str_copy(text, sizeof(text), "nobody leads yet: the lease is free\n");
+	else if (str_eq(holder, c->o.identity))
+		str_copy(
+			text, sizeof(text),
+			"this replica led and did not renew its lease in time: it is short of processor time, "
+			"or the API server is slow; it asks for the lease again\n");
+	else
+		str_format(text, sizeof(text), "replica %.253s leads\n", holder);
+	str_clean(text);
+	httpd_reply(q, 503, "text/plain", text, strlen(text));
+}
+
 /* Agents and BMCs are to be sent to the leader alone: what a virtual address or a Service asks. */
 static void on_leadz(struct httpd_req *q, void *arg)
 {
@@ -43,7 +67,7 @@ static void on_leadz(struct httpd_req *q, void *arg)
 	if (c->ready && c->leading && kube_lease_held(c->lease))
 		httpd_reply(q, 200, "text/plain", "ok\n", 3);
 	else
-		httpd_reply(q, 503, "text/plain", "another replica leads\n", 22);
+		not_leading(q, c);
 }
 
 void endpoints_routes(struct endpoints *ep, struct httpd *d)

@@ -21,6 +21,7 @@
  * other clusters with other logins.
  */
 #define MAX_FILE ((size_t)1 << 20)
+#define MAX_FILES 64
 #define MAX_ENTRIES 100 /* clusters, users and contexts in a tenant's file, of each */
 #define MAX_NAME 253	/* what names them */
 #define MAX_SERVER 1024
@@ -561,23 +562,117 @@ struct kube_config *kube_config_parse(const char *text, size_t len, enum kube_co
 	return give(c);
 }
 
-struct kube_config *kube_config_load(const char *path, struct err *e)
+/* --- our own files ------------------------------------------------------------------------------- */
+
+static char *folder_of(const char *path)
 {
-	OWN(secret) text = read_file(path, e);
 	const char *slash = strrchr(path, '/');
-	struct kube_config *c;
+
+	return !slash	       ? mem_strdup(".")
+	       : slash == path ? mem_strdup("/")
+			       : mem_strndup(path, (size_t)(slash - path));
+}
+
+static void absolute(json_t *o, const char *name, const char *dir)
+{
+	const char *path = json_str_at(o, name);
+	char *full;
+
+	if (str_empty(path) || path[0] == '/')
+		return;
+	full = mem_printf("%s/%s", dir, path);
+	json_object_set_new(o, name, json_string(full));
+	free(full);
+}
+
+/* Relative paths are relative to the file that they stand in. */
+static void absolute_paths(json_t *top, const char *dir)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (json_object_get(top, "clusters"), i, v)
+		absolute(json_object_get(v, "cluster"), "certificate-authority", dir);
+	json_array_foreach (json_object_get(top, "users"), i, v) {
+		absolute(json_object_get(v, "user"), "client-certificate", dir);
+		absolute(json_object_get(v, "user"), "client-key", dir);
+		absolute(json_object_get(v, "user"), "tokenFile", dir);
+	}
+}
+
+/* What an earlier file says stands: named() takes the first entry of a name. */
+static int merge_file(json_t *all, const char *path, struct err *e)
+{
+	static const char *const lists[] = {"clusters", "users", "contexts"};
+	OWN(secret) text = read_file(path, e);
+	__attribute__((cleanup(tree_free))) json_t *top = NULL;
+	const char *current;
+	json_t *v;
 	char *dir;
+	size_t k;
 
 	if (!text)
-		return NULL;
-	dir = !slash	      ? mem_strdup(".")
-	      : slash == path ? mem_strdup("/")
-			      : mem_strndup(path, (size_t)(slash - path));
-	c = kube_config_parse(secret_expose(text), secret_len(text), KUBE_CONFIG_OWN, NULL, dir, e);
-	if (!c)
-		(void)!err_wrap(e, "%s", path);
+		return -1;
+	top = yaml_parse(secret_expose(text), secret_len(text), e);
+	if (!top)
+		return err_wrap(e, "%s", path);
+	if (!json_is_object(top))
+		return err_set(e, ERR_INVALID, 0, "%s: want a Config object", path);
+	dir = folder_of(path);
+	absolute_paths(top, dir);
 	free(dir);
-	return c;
+	/* Copies: the tree is wiped when it goes. */
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		json_array_foreach (json_object_get(top, lists[i]), k, v)
+			json_array_append_new(json_object_get(all, lists[i]), json_deep_copy(v));
+	current = json_str_at(top, "current-context");
+	if (!str_empty(current) && !json_object_get(all, "current-context"))
+		json_object_set_new(all, "current-context", json_string(current));
+	return 0;
+}
+
+static int merge(json_t *all, const char *paths, struct err *e)
+{
+	char *list = mem_strdup(paths), *rest, *path;
+	size_t read = 0, files = 0;
+	int rc = 0;
+
+	for (path = strtok_r(list, ":", &rest); path && rc == 0;
+	     path = strtok_r(NULL, ":", &rest)) {
+		if (++files > MAX_FILES)
+			rc = err_set(e, ERR_INVALID, 0, "at most %d files are read", MAX_FILES);
+		else if (merge_file(all, path, e) == 0)
+			read++;
+		else if (e->kind != ERR_NOT_FOUND) /* kubectl leaves out what is not there, too */
+			rc = -1;
+	}
+	if (rc == 0 && !files)
+		rc = err_set(e, ERR_NOT_FOUND, 0, "names no file");
+	else if (rc == 0 && !read)
+		rc = files == 1 ? -1
+				: err_set(e, ERR_NOT_FOUND, 0, "none of these files is there: %s",
+					  paths);
+	free(list);
+	return rc;
+}
+
+struct kube_config *kube_config_load(const char *paths, const char *context, struct err *e)
+{
+	struct reader r = {.trust = KUBE_CONFIG_OWN, .e = e};
+	__attribute__((cleanup(tree_free))) json_t *all =
+		json_pack("{s:[], s:[], s:[]}", "clusters", "users", "contexts");
+	OWN(kube_config) c = mem_new(struct kube_config);
+
+	c->local_ok = true;
+	if (merge(all, paths, e) < 0)
+		return NULL;
+	if (!str_empty(context))
+		json_object_set_new(all, "current-context", json_string(context));
+	if (take(&r, all, NULL, c) < 0) {
+		(void)!err_wrap(e, "%s", paths);
+		return NULL;
+	}
+	return give(c);
 }
 
 /* --- in a pod ---------------------------------------------------------------------------------- */

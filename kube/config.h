@@ -41,7 +41,10 @@ struct kube_config {
 
 struct kube_config *kube_config_parse(const char *text, size_t len, enum kube_config_trust trust,
 				      const char *server, const char *dir, struct err *e);
-struct kube_config *kube_config_load(const char *path, struct err *e); /* KUBE_CONFIG_OWN */
+/* KUBE_CONFIG_OWN, of files.  paths: one, or several with colons between, merged as kubectl does: of one name the first
+ * entry counts, as the first current-context does, paths in a file are relative to it, files that are not there are
+ * left out (ERR_NOT_FOUND when none is).  context: instead of current-context; NULL: none. */
+struct kube_config *kube_config_load(const char *paths, const char *context, struct err *e);
 /* KUBERNETES_SERVICE_HOST, _PORT and /var/run/secrets/kubernetes.io/serviceaccount. */
 struct kube_config *kube_config_in_cluster(struct err *e);
 /* The same with the pod's surroundings given: the service's address and the folder of the service account. */

@@ -312,6 +312,11 @@ void kube_lease_free(struct kube_lease *l)
 	free(l);
 }
 
+const char *kube_lease_holder(const struct kube_lease *l)
+{
+	return l->holder;
+}
+
 bool kube_lease_held(const struct kube_lease *l)
 {
 	return kube_lease_renewed_age(l) < STOP_MS;

@@ -32,6 +32,8 @@ DEFINE_OWN(kube_lease)
  * on_stopped is not called: whoever releases has stopped writing.  It is not asked for again. */
 void kube_lease_release(struct kube_lease *l, void (*done)(void *arg), void *arg);
 bool kube_lease_held(const struct kube_lease *l);
+/* Who holds it, as last seen, ourselves too; "": nobody, or it was not seen yet.  Valid until the loop goes on. */
+const char *kube_lease_holder(const struct kube_lease *l);
 int64_t kube_lease_renewed_age(
 	const struct kube_lease
 		*l); /* ms since the last successful renewal began; INT64_MAX: not held */

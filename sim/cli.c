@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/args.h"
 #include "base/arena.h"
 #include "base/crypto.h"
 #include "base/http/http_curl.h"
@@ -418,8 +419,7 @@ static int cli_rack(int argc, char **argv)
 	struct err e;
 	int status = 0;
 
-	argp_err_exit_status = 2;
-	argp_parse(&a, argc, argv, 0, NULL, &r.o);
+	args_parse(&a, argc, argv, &r.o);
 	if (*r.o.listen == ':')
 		r.o.listen = any = mem_printf("0.0.0.0%s", r.o.listen);
 	if (begin(&r, &e) < 0) {
@@ -474,8 +474,7 @@ static int cli_port_move(int argc, char **argv)
 		NULL};
 	struct port_move o = {0};
 
-	argp_err_exit_status = 2;
-	argp_parse(&a, argc, argv, 0, NULL, &o);
+	args_parse(&a, argc, argv, &o);
 	return sim_ports_main(o.url, o.ca);
 }
 
@@ -495,7 +494,13 @@ int sim_cli(int argc, char **argv)
 		argv[1] = title;
 		return verbs[i].run(argc - 1, argv + 1);
 	}
-	if (argc > 1 && (str_eq(argv[1], "--help") || str_eq(argv[1], "help"))) {
+	if (argc > 2 && str_eq(argv[1], "help")) {
+		char *again[] = {argv[0], argv[2], (char[]){"--help"}, NULL};
+
+		return sim_cli(3, again);
+	}
+	if (argc > 1 &&
+	    (str_eq(argv[1], "--help") || str_eq(argv[1], "-h") || str_eq(argv[1], "help"))) {
 		puts("drover sim rack         a rack of simulated servers behind Redfish BMCs\n"
 		     "drover sim port-move    the network driver of its switch");
 		return 0;

@@ -473,7 +473,10 @@ static json_t *instance_type(void)
 static json_t *provider_object(const struct sim_rack *r, const char *name)
 {
 	char *secret = mem_printf("%s-bmc", name);
-	json_t *boot = json_pack("{s:[s]}", "methods", "VirtualMedia"), *spec;
+	/* Its BMCs have an address each, and fetch from one. */
+	json_t *boot = json_pack("{s:[s], s:[s]}", "methods", "VirtualMedia", "proxies",
+				 "127.0.0.0/8"),
+	       *spec;
 
 	if (r->spec.media_url)
 		json_object_set_new(boot, "mediaURL", json_string(r->spec.media_url));

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 
+#include "base/args.h"
 #include "base/log.h"
 #include "base/loop/loop_uv.h"
 #include "base/str.h"
@@ -100,7 +101,7 @@ int cli_apiserver(int argc, char **argv)
 	int status = 0;
 	struct err e;
 
-	cli_parse(&argp, argc, argv, &o);
+	args_parse(&argp, argc, argv, &o);
 	log_config(LOG_INFO, LOG_TEXT);
 	prctl(PR_SET_DUMPABLE, 0); /* no core file of a process that holds credentials */
 	loop = loop_uv_new();

@@ -20,7 +20,6 @@
 #include "sim/rack.h"
 
 #define CONNECTIONS 2048
-#define OBJECTS_MAX (4u << 20)
 #define PER_OCTET 250 /* of a BMC's address: sim/rack.h */
 #define IMAGE_BYTES (16u << 20)
 #define IMAGE_S 3 /* to write it: long enough to be seen */
@@ -100,6 +99,7 @@ static int make_rack(struct up_rack *r, struct err *e)
 		.agent_url = r->urls[1],
 		.loopback_only = true,
 		.kubelet_token = u->kubelet_token,
+		.faults = &u->faults,
 	};
 	struct sim_times t = sim_times_or_fast(&(struct sim_times){0});
 

@@ -3,6 +3,8 @@
  * process, for a laptop.
  */
 #include "cli/up/up.h"
+#include "base/arena.h"
+#include "base/args.h"
 #include "base/store/store.h"
 #include "cli/up/server.h"
 #include "controller/controller.h"
@@ -16,6 +18,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/crypto.h"
@@ -34,7 +37,8 @@
 #define PORT_MIN 1024
 #define PORT_MAX (65535 - UP_PORTS)
 #define PORT_TEXT 16
-#define MACHINES_MAX 64
+#define MACHINES_MAX 1000
+#define FAULTS_MAX (1u << 20)
 #define CONNECTIONS 2048
 #define SETTLE_MS 5000
 #define POLL_MS 500
@@ -48,7 +52,8 @@ enum { OPT_PORT = 256, OPT_DEBUG };
 
 static const struct argp_option options[] = {
 	{"data", 'd', "DIR", 0, "Where everything is kept (~/.drover/up)", 0},
-	{"machines", 'm', "N", 0, "Machines in the rack, 1 to 64 (8)", 0},
+	{"machines", 'm', "N", 0, "Machines in the rack, 1 to 1000 (8)", 0},
+	{"faults", 'f', "FILE", 0, "What goes wrong in the rack, and when (docs/sim.md)", 0},
 	{"speed", 's', "N", 0, "How many times faster than a quick laptop demo machines are (1)",
 	 0},
 	{"port", OPT_PORT, "PORT", 0,
@@ -68,6 +73,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case 'm':
 		if (!str_to_i64(arg, 1, MACHINES_MAX, &u->machines))
 			argp_error(st, "--machines: want 1 to %d, got %s", MACHINES_MAX, arg);
+		return 0;
+	case 'f':
+		u->faults_file = arg;
 		return 0;
 	case 's':
 		if (!str_to_i64(arg, 1, 100, &u->speed))
@@ -92,7 +100,8 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.doc = "Run a whole drover on this machine: a host cluster, two tenants, a simulated rack, the controller.\v"
-	       "Example: drover up --machines 4\n"
+	       "Examples:\n  drover up --machines 4\n"
+	       "  drover up --machines 100 --faults faults.yaml\n"
 	       "It prints a kubeconfig for each cluster; docs/quickstart.md goes on from there.\n"
 	       "Ctrl-C ends it; the next start with the same --data goes on from there.",
 };
@@ -390,9 +399,24 @@ static void on_signal(int signum, void *arg)
 	controller_stop(u->controller, on_released, u);
 }
 
+static int read_faults(struct up *u, struct err *e)
+{
+	size_t len;
+	char *text;
+	int rc;
+
+	if (!u->faults_file)
+		return 0;
+	text = up_read(u->faults_file, FAULTS_MAX, &len, e);
+	rc = text ? sim_faults_read(text, len, u->arena, &u->faults, e) : -1;
+	free(text);
+	return rc < 0 ? err_wrap(e, "--faults %s", u->faults_file) : 0;
+}
+
 static int start(struct up *u, struct err *e)
 {
-	if (open_folder(u, e) < 0 || find_port(u, e) < 0 || make_agent_image(u, e) < 0)
+	if (read_faults(u, e) < 0 || open_folder(u, e) < 0 || find_port(u, e) < 0 ||
+	    make_agent_image(u, e) < 0)
 		return -1;
 	log_redirect(on_log, u);
 	u->kubelet_token = up_token(u->loop, u->data, "kubelet-token", e);
@@ -445,6 +469,7 @@ static void stop(struct up *u)
 	log_redirect(NULL, NULL);
 	secret_free(u->kubelet_token);
 	secret_free(u->bmc_password);
+	arena_free(u->arena);
 	free(u->agent_image);
 	if (u->log >= 0)
 		close(u->log);
@@ -468,12 +493,18 @@ static char *absolute(const char *data)
 int cli_up(int argc, char **argv)
 {
 	struct up u = {.machines = 8, .speed = 1, .lock = -1, .log = -1};
+	struct rlimit files;
 	char *data;
 	struct err e;
 
-	cli_parse(&argp, argc, argv, &u);
+	args_parse(&argp, argc, argv, &u);
+	u.arena = arena_new();
 	data = absolute(u.data);
 	u.data = data;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) { /* a few for each machine */
+		files.rlim_cur = files.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
 	log_config(u.debug ? LOG_DEBUG : LOG_INFO, LOG_TEXT);
 	prctl(PR_SET_DUMPABLE, 0); /* no core file of a process that holds credentials */
 	u.loop = loop_uv_new();

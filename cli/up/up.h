@@ -4,6 +4,7 @@
 #include "base/httpd/httpd_mhd.h"
 #include "controller/controller.h"
 #include "cli/up/server.h"
+#include "sim/faults.h"
 #include "sim/scheduler.h"
 
 /*
@@ -43,7 +44,10 @@ struct up_cluster {
 };
 
 struct up {
-	const char *data;	       /* absolute */
+	const char *data;	 /* absolute */
+	const char *faults_file; /* NULL: nothing goes wrong */
+	struct arena *arena;	 /* of what it says */
+	struct sim_faults faults;
 	int64_t machines, speed, port; /* port: 0 until the folder is open, unless given */
 	bool debug;
 

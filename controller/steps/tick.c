@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "controller/agent/endpoint.h"
 #include "controller/core/clock_jumps.h"
+#include "controller/core/host_clock.h"
 #include "controller/core/counters.h"
 #include "controller/hardware/login_guard.h"
 #include "controller/life/act.h"
@@ -32,6 +33,7 @@
 #include "controller/life/power.h"
 #include "controller/life/power_turn.h"
 #include "controller/life/takeover.h"
+#include "controller/life/times.h"
 #include "controller/life/tenancy.h"
 #include "controller/life/told.h"
 #include "controller/life/wipe_attempt.h"
@@ -294,6 +296,8 @@ static enum life_decision turn(struct life *l)
 {
 	enum life_decision d = LIFE_STAY;
 
+	if (!host_clock_agrees(l->c))
+		return LIFE_STAY;
 	if (!l->m->status.state || !l->m->status.operation)
 		return life_begin(l, l->m->status.state ? "machine has lost its journal"
 							: "machine begins");
@@ -311,11 +315,11 @@ static enum life_decision turn(struct life *l)
 	if (l->m->spec.management_policy == MACHINE_MANAGE && !l->m->meta.deletion_timestamp &&
 	    !life_ensure_finalizer(l, true))
 		return LIFE_STAY;
-	if (!request_ensure_retried(l, &d) || !ensure_seen_written(l) ||
-	    !life_ensure_boot_ended(l) || !life_ensure_wait_settled(l) || !ensure_in_time(l, &d) ||
-	    !ensure_conditions_written(l) || !life_ensure_attempt_settled(l) ||
-	    !ensure_attached(l) || !life_ensure_alone(l, &d) || !life_ensure_boot_followed(l) ||
-	    !life_ensure_told(l))
+	if (!life_ensure_times_near(l) || !request_ensure_retried(l, &d) ||
+	    !ensure_seen_written(l) || !life_ensure_boot_ended(l) || !life_ensure_wait_settled(l) ||
+	    !ensure_in_time(l, &d) || !ensure_conditions_written(l) ||
+	    !life_ensure_attempt_settled(l) || !ensure_attached(l) || !life_ensure_alone(l, &d) ||
+	    !life_ensure_boot_followed(l) || !life_ensure_told(l))
 		return d;
 	return steps[l->state](l);
 }

@@ -119,7 +119,7 @@ static void take_given(struct keeper *k, const char *kubeconfig)
 	if (!fd || !str_to_i64(fd, 3, 1000, &n))
 		die("DROVER_CLIENT_CONTROL: want a descriptor");
 	k->control = (int)n;
-	k->config = kube_config_load(kubeconfig, &e);
+	k->config = kube_config_load(kubeconfig, NULL, &e);
 	if (!k->config)
 		die(e.text);
 }

@@ -452,9 +452,26 @@ static void a_condition_keeps_its_time_until_its_status_turns(void **state)
 	assert_null(condition_get(&c, "Absent"));
 }
 
+/* The last good spec stays in force, and Ready with it: an edit that was refused shows here alone. */
+static void what_is_not_valid_shows_in_a_column(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < OBJECT_KINDS; i++) {
+		const struct object_column *c = object_kinds[i].columns;
+		bool shown = !object_kinds[i].has_status;
+
+		for (; c && c->name; c++)
+			shown |= !strcmp(c->name, "Valid") && !c->priority &&
+				 strstr(c->path, "\"Valid\"");
+		if (!shown)
+			fail_msg("%s has no column Valid", object_kinds[i].kind);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_not_valid_shows_in_a_column),
 		cmocka_unit_test(an_example_of_each_kind_is_accepted_and_encodes_to_what_it_says),
 		cmocka_unit_test(every_member_of_the_examples_is_named_by_a_table),
 		cmocka_unit_test(each_broken_rule_is_refused_by_name_value_and_what_is_allowed),

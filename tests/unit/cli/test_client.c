@@ -50,6 +50,11 @@ static void a_kubeconfig_that_cannot_be_used_is_named(void **state)
 	assert_int_equal(VERB(cli_approve, "-k", "/nonexistent/host.conf", "m-1"), 1);
 	verb_assert_said("drover approve: ");
 	verb_assert_said("/nonexistent/host.conf");
+	assert_int_equal(VERB(cli_approve, "-k", "/dev/null", "--context", "x", "m-1"), 1);
+	verb_assert_said("/dev/null: ");
+	assert_int_equal(VERB(cli_wipe, "keys", "-k", "/nonexistent/host.conf", "--context", "x"),
+			 1);
+	verb_assert_said("/nonexistent/host.conf");
 	assert_int_equal(VERB(cli_run, "-k", "/nonexistent/host.conf"), 1);
 	verb_assert_said("/nonexistent/host.conf");
 	assert_int_equal(VERB(cli_approve, "m-1"), 1); /* not in a cluster either */

@@ -30,6 +30,12 @@ static void help_lists_verbs_and_each_of_them_has_help_of_its_own(void **state)
 		bool plain = str_eq(verb, "crds") || str_eq(verb, "version");
 
 		verbs++;
+		assert_int_equal(DROVER(verb, "-h"), 0);
+		if (!plain && !strstr(verb_said, verb))
+			fail_msg("drover %s -h: %s", verb, verb_said);
+		assert_int_equal(DROVER("help", verb), 0);
+		if (!plain && !strstr(verb_said, verb))
+			fail_msg("drover help %s: %s", verb, verb_said);
 		assert_int_equal(DROVER(verb, "--help"), 0);
 		if (!plain && !strstr(verb_said, verb))
 			fail_msg("the help of %s does not name it: %s", verb, verb_said);
@@ -37,6 +43,36 @@ static void help_lists_verbs_and_each_of_them_has_help_of_its_own(void **state)
 	assert_in_range(verbs, 15, 40);
 	assert_int_equal(DROVER("--help"), 0);
 	assert_int_equal(DROVER("-h"), 0);
+}
+
+static void what_is_below_a_verb_has_help_too(void **state)
+{
+	static const char *const below[][2] = {
+		{"sim", "rack"}, {"sim", "port-move"}, {"wipe", "verify"}, {"wipe", "keys"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
+		assert_int_equal(DROVER(below[i][0], below[i][1], "-h"), 0);
+		verb_assert_said("Usage: drover ");
+		assert_int_equal(DROVER("help", below[i][0], below[i][1]), 0);
+		verb_assert_said(below[i][1]);
+		verb_assert_said("-h, --help");
+	}
+	assert_int_equal(DROVER("help", "dance"), 2);
+	verb_assert_said("there is no verb 'dance'");
+}
+
+static void the_version_names_the_commit(void **state)
+{
+	static const char *const ways[] = {"version", "--version", "-V"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		assert_int_equal(DROVER(ways[i]), 0);
+		assert_true(str_starts(verb_said, "drover "));
+		verb_assert_said(" (commit ");
+		verb_assert_said(", drover.dev/v1alpha1)\n");
+	}
 }
 
 static void without_a_verb_or_with_an_unknown_one_it_says_what_there_is(void **state)
@@ -54,6 +90,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(help_lists_verbs_and_each_of_them_has_help_of_its_own),
+		cmocka_unit_test(what_is_below_a_verb_has_help_too),
+		cmocka_unit_test(the_version_names_the_commit),
 		cmocka_unit_test(without_a_verb_or_with_an_unknown_one_it_says_what_there_is),
 	};
 

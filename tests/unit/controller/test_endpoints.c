@@ -67,6 +67,40 @@ static void metrics_are_text_for_prometheus(void **state)
 	assert_true(str_ends(d->text, "\n"));
 }
 
+static void who_leads_is_told(void **state)
+{
+	struct bench *d = *state;
+	struct kube_lease_spec spec = {.client = d->c.host,
+				       .ns = "drover-system",
+				       .name = "drover-controller",
+				       .identity = "me"};
+
+	d->c.o.identity = "me";
+	d->c.lease = kube_lease_new(d->g, &spec);
+	d->c.ready = false;
+	d->c.leading = true;
+	assert_int_equal(get(d, "GET", "/leadz"), 503);
+	assert_string_equal(d->text, "caches or keys are missing\n");
+	bench_run(d, 5000);
+	d->c.ready = true;
+	assert_int_equal(get(d, "GET", "/leadz"), 200);
+	d->c.leading = false; /* told to stop, by a lease that was not renewed in time */
+	assert_int_equal(get(d, "GET", "/leadz"), 503);
+	assert_non_null(strstr(d->text, "this replica led and did not renew its lease in time"));
+	bench_must(d, &d->host, "PATCH",
+		   "/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-controller",
+		   "{'spec': {'holderIdentity': 'another'}}");
+	bench_run(d, 5000);
+	assert_int_equal(get(d, "GET", "/leadz"), 503);
+	assert_string_equal(d->text, "replica another leads\n");
+	kube_lease_free(d->c.lease);
+	d->c.lease = kube_lease_new(d->g, &spec);
+	assert_int_equal(get(d, "GET", "/leadz"), 503);
+	assert_string_equal(d->text, "nobody leads yet: the lease is free\n");
+	kube_lease_free(d->c.lease);
+	d->c.lease = NULL;
+}
+
 static void nothing_else_is_served(void **state)
 {
 	struct bench *d = *state;
@@ -84,6 +118,7 @@ int main(void)
 		T(it_lives_as_long_as_its_loop_turns),
 		T(it_is_ready_once_caches_and_keys_are_in),
 		T(metrics_are_text_for_prometheus),
+		T(who_leads_is_told),
 		T(nothing_else_is_served),
 	};
 

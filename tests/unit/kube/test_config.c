@@ -492,7 +492,7 @@ static void paths_of_our_own_config_are_relative_to_it(void **state)
 	put_file(dir, "cert.pem", PEMS_CERT);
 	put_file(dir, "key.pem", PEMS_KEY);
 	put_file(dir, "token", "fresh\n");
-	c = kube_config_load(path, &e);
+	c = kube_config_load(path, NULL, &e);
 	assert_non_null(c);
 	assert_string_equal(c->server, "http://localhost:8080");
 	assert_string_equal(c->ca_pem, PEMS_CA);
@@ -503,14 +503,65 @@ static void paths_of_our_own_config_are_relative_to_it(void **state)
 	kube_config_free(c);
 
 	put_file(dir, "token", "two words\n");
-	assert_null(kube_config_load(path, &e));
+	assert_null(kube_config_load(path, NULL, &e));
 	assert_non_null(strstr(e.text, "users[0].user.tokenFile"));
 	free(text);
 	free(path);
 	drop_folder(dir, (const char *const[]){"config", "ca.pem", "cert.pem", "key.pem", "token",
 					       NULL});
-	assert_null(kube_config_load("/nowhere/config", &e));
+	assert_null(kube_config_load("/nowhere/config", NULL, &e));
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
+}
+
+/* As kubectl: the first that says something counts, whatever is not there is left out. */
+static void several_files_are_merged_and_a_context_is_chosen(void **state)
+{
+	static const char *const names[] = {"one", "two", "sub-ca.pem", NULL};
+	char *dir = folder(), *list = mem_printf("%s/none:%s/one::%s/two", dir, dir, dir);
+	struct kube_config *c;
+	struct err e;
+
+	(void)state;
+	put_file(dir, "sub-ca.pem", PEMS_CA);
+	put_file(
+		dir, "one",
+		"current-context: a\n"
+		"contexts: [{name: a, context: {cluster: east, user: me}}, {name: c, context: {cluster: west, user: nobody}}]\n"
+		"clusters: [{name: east, cluster: {server: 'https://east.example'}}]\n");
+	put_file(
+		dir, "two",
+		"current-context: b\n"
+		"contexts: [{name: a, context: {cluster: west, user: me}}, {name: b, context: {cluster: west, user: me, namespace: x}}]\n"
+		"clusters: [{name: west, cluster: {server: 'https://west.example', certificate-authority: sub-ca.pem}}]\n"
+		"users: [{name: me, user: {token: t}}]\n");
+	c = kube_config_load(list, NULL, &e);
+	assert_ok(c ? 0 : -1, &e);
+	assert_string_equal(c->server, "https://east.example"); /* a of the first */
+	assert_string_equal(secret_expose(c->token), "t");	/* of the second */
+	assert_true(c->local_ok);
+	kube_config_free(c);
+	c = kube_config_load(list, "b", &e);
+	assert_ok(c ? 0 : -1, &e);
+	assert_string_equal(c->server, "https://west.example");
+	assert_string_equal(c->ca_pem, PEMS_CA); /* beside the file that names it */
+	assert_string_equal(c->namespace_, "x");
+	kube_config_free(c);
+	assert_null(kube_config_load(list, "nowhere", &e));
+	assert_non_null(strstr(e.text, "no context is named \"nowhere\""));
+	assert_null(kube_config_load(list, "c", &e));
+	assert_non_null(strstr(e.text, "no user is named \"nobody\""));
+	free(list);
+	list = mem_printf("%s/none:%s/neither", dir, dir);
+	assert_null(kube_config_load(list, NULL, &e));
+	assert_int_equal(e.kind, ERR_NOT_FOUND);
+	assert_null(kube_config_load(":", NULL, &e));
+	free(list);
+	put_file(dir, "two", "[]\n");
+	list = mem_printf("%s/one:%s/two", dir, dir);
+	assert_null(kube_config_load(list, NULL, &e)); /* what is there and wrong is not left out */
+	assert_non_null(strstr(e.text, "/two: want a Config object"));
+	free(list);
+	drop_folder(dir, names);
 }
 
 static void a_pod_finds_its_cluster(void **state)
@@ -556,6 +607,7 @@ int main(void)
 		cmocka_unit_test(our_own_config_names_what_it_cannot_have),
 		cmocka_unit_test(broken_files_are_refused),
 		cmocka_unit_test(paths_of_our_own_config_are_relative_to_it),
+		cmocka_unit_test(several_files_are_merged_and_a_context_is_chosen),
 		cmocka_unit_test(a_pod_finds_its_cluster),
 	};
 

@@ -290,6 +290,10 @@ static void it_prints_the_objects_that_manage_it(void **state)
 	assert_string_equal(json_str_at(provider, "metadata", "name"), "hall");
 	assert_string_equal(json_str_at(provider, "spec", "boot", "mediaURL"),
 			    "http://127.0.0.1:1");
+	/* Each BMC has an address of its own, and media are fetched from one. */
+	assert_string_equal(
+		json_string_value(json_array_get(json_at(provider, "spec", "boot", "proxies"), 0)),
+		"127.0.0.0/8");
 	/* Of a machine's drives it must fit one alone. */
 	assert_string_equal(
 		json_str_at(json_array_get(json_at(provider, "spec", "instanceTypes"), 0),

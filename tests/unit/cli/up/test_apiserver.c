@@ -48,7 +48,7 @@ static const char *path_in(const char *name)
 static struct kube_config *read_config(const char *path)
 {
 	struct err e;
-	struct kube_config *c = kube_config_load(path, &e);
+	struct kube_config *c = kube_config_load(path, NULL, &e);
 
 	if (!c)
 		fail_msg("%s", e.text);

@@ -28,9 +28,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void put_port(const char *text)
+static void put(const char *name, const char *text)
 {
-	char *path = mem_printf("%s/port", folder);
+	char *path = mem_printf("%s/%s", folder, name);
 	struct err e;
 
 	assert_ok(up_write(path, text, strlen(text), &e), &e);
@@ -40,14 +40,28 @@ static void put_port(const char *text)
 static void a_wrong_option_is_named_with_what_is_allowed(void **state)
 {
 	(void)state;
-	assert_int_equal(VERB("--machines", "65"), 2);
-	verb_assert_said("--machines: want 1 to 64, got 65");
+	assert_int_equal(VERB("--machines", "1001"), 2);
+	verb_assert_said("--machines: want 1 to 1000, got 1001");
 	assert_int_equal(VERB("--port", "80"), 2);
 	verb_assert_said("--port: want 1024 to 65526, got 80");
 	assert_int_equal(VERB("--speed", "0"), 2);
 	verb_assert_said("--speed: want 1 to 100, got 0");
 	assert_int_equal(VERB("now"), 2);
 	verb_assert_said("no argument wanted: now");
+}
+
+/* Before anything is made. */
+static void faults_that_cannot_be_read_are_named(void **state)
+{
+	char path[128];
+
+	(void)state;
+	assert_int_equal(VERB("--faults", "/nonexistent/faults", "--data", "/dev/null/up"), 1);
+	verb_assert_said("--faults /nonexistent/faults: ");
+	str_format(path, sizeof(path), "%s/faults", folder);
+	put("faults", "faults:\n- {machine: gpu-1, what: Explode}\n");
+	assert_int_equal(VERB("--faults", path, "--data", "/dev/null/up"), 1);
+	verb_assert_said("faults[0].what: ");
 }
 
 static void a_folder_that_cannot_be_is_named_with_the_option_for_another(void **state)
@@ -61,11 +75,11 @@ static void a_folder_that_cannot_be_is_named_with_the_option_for_another(void **
 static void a_folder_keeps_the_port_that_its_objects_name(void **state)
 {
 	(void)state;
-	put_port("29100");
+	put("port", "29100");
 	assert_int_equal(VERB("--data", folder, "--port", "29200"), 1);
 	verb_assert_said("began with --port 29100");
 	verb_assert_said("another --data");
-	put_port("soon");
+	put("port", "soon");
 	assert_int_equal(VERB("--data", folder), 1);
 	verb_assert_said("/port: want 1024 to 65526, got 'soon'");
 }
@@ -75,6 +89,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_wrong_option_is_named_with_what_is_allowed),
+		TEST(faults_that_cannot_be_read_are_named),
 		TEST(a_folder_that_cannot_be_is_named_with_the_option_for_another),
 		TEST(a_folder_keeps_the_port_that_its_objects_name),
 	};
