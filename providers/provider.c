@@ -126,3 +126,11 @@ void provider_media(struct provider *p, struct provider_machine *m, const char *
 	else
 		unsupported(p, c, "virtual media");
 }
+
+void provider_log_out(struct provider *p, struct provider_machine *m, const struct provider_call *c)
+{
+	if (p->ops->log_out)
+		p->ops->log_out(p, m, c);
+	else
+		unsupported(p, c, "logins");
+}

@@ -118,6 +118,9 @@ struct provider_ops {
 		     const char *url, const struct provider_call *c);
 	void (*media)(struct provider *p, struct provider_machine *m,
 		      const char *url /* NULL: eject */, const struct provider_call *c);
+	/* Whatever login is open is ended; a call after it opens one anew. */
+	void (*log_out)(struct provider *p, struct provider_machine *m,
+			const struct provider_call *c);
 };
 
 struct provider {
@@ -143,5 +146,7 @@ void provider_boot(struct provider *p, struct provider_machine *m, enum provider
 		   const char *url, const struct provider_call *c);
 void provider_media(struct provider *p, struct provider_machine *m, const char *url,
 		    const struct provider_call *c);
+void provider_log_out(struct provider *p, struct provider_machine *m,
+		      const struct provider_call *c);
 
 #endif

@@ -20,7 +20,7 @@
 #define RATE 50.0
 #define CONCURRENT 64
 
-enum kind { OBSERVE, POWER, BOOT, MEDIA };
+enum kind { OBSERVE, POWER, BOOT, MEDIA, LOG_OUT };
 
 struct redfish_provider {
 	struct loop_group *group;
@@ -260,6 +260,9 @@ static void run(struct job *j)
 		else
 			redfish_eject(bmc, on_plain, j);
 		break;
+	case LOG_OUT:
+		redfish_log_out(bmc, on_plain, j);
+		break;
 	}
 }
 
@@ -405,6 +408,13 @@ static void redfish_put_media(struct provider *p, struct provider_machine *m, co
 	ask(m, MEDIA, c)->url = mem_strdup(url);
 }
 
+static void redfish_leave(struct provider *p, struct provider_machine *m,
+			  const struct provider_call *c)
+{
+	(void)p;
+	ask(m, LOG_OUT, c);
+}
+
 const struct provider_ops redfish_provider_ops = {
 	.type = "redfish",
 	.open = redfish_open,
@@ -415,4 +425,5 @@ const struct provider_ops redfish_provider_ops = {
 	.power = redfish_switch,
 	.boot = redfish_boot_from,
 	.media = redfish_put_media,
+	.log_out = redfish_leave,
 };

@@ -251,7 +251,7 @@ static void on_systems(struct redfish *r, const struct rf_reply *p)
 
 void rf_find_system(struct redfish *r)
 {
-	if (r->system_path)
+	if (r->system_path || r->op->kind == RF_LOG_OUT)
 		r->ready(r, NULL);
 	else if (r->system_fixed)
 		rf_get(r, mem_strdup(r->system_fixed), on_fixed);

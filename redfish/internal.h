@@ -78,7 +78,7 @@ struct rf_task {
 	int64_t until; /* polled no longer */
 };
 
-enum rf_kind { RF_READ_SYSTEM, RF_POWER, RF_BOOT, RF_READ_MEDIA, RF_INSERT, RF_EJECT };
+enum rf_kind { RF_READ_SYSTEM, RF_POWER, RF_BOOT, RF_READ_MEDIA, RF_INSERT, RF_EJECT, RF_LOG_OUT };
 
 struct rf_op {
 	struct list link;
@@ -226,7 +226,8 @@ bool rf_task_follow(struct redfish *r,
 
 /* session.c */
 void rf_ready(struct redfish *r, rf_step *then); /* logged in, System known; then(r, NULL) */
-void rf_login_again(struct redfish *r);		 /* after a 401: then resend */
+void rf_log_out(struct redfish *r);
+void rf_login_again(struct redfish *r); /* after a 401: then resend */
 
 /* find.c */
 void rf_find_system(struct redfish *r);	       /* then r->ready */

@@ -207,6 +207,7 @@ static void finish(struct rf_op *op, const void *result, const struct err *e)
 	case RF_BOOT:
 	case RF_INSERT:
 	case RF_EJECT:
+	case RF_LOG_OUT:
 		op->done.plain(e, op->arg);
 		break;
 	}
@@ -291,6 +292,9 @@ static void begin(struct redfish *r, const struct rf_reply *p)
 	case RF_EJECT:
 		rf_media_eject(r);
 		break;
+	case RF_LOG_OUT:
+		rf_log_out(r);
+		break;
 	}
 }
 
@@ -312,7 +316,10 @@ static void pump(void *arg)
 	}
 	r->op = op;
 	r->silent = false;
-	rf_ready(r, begin);
+	if (op->kind == RF_LOG_OUT && !r->token && !r->old_session)
+		rf_end(r, NULL);
+	else
+		rf_ready(r, begin);
 }
 
 static struct rf_op *ask(struct redfish *r, enum rf_kind kind, void *arg)
@@ -377,6 +384,11 @@ void redfish_insert(struct redfish *r, const char *url,
 void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *arg), void *arg)
 {
 	ask(r, RF_EJECT, arg)->done.plain = done;
+}
+
+void redfish_log_out(struct redfish *r, void (*done)(const struct err *e, void *arg), void *arg)
+{
+	ask(r, RF_LOG_OUT, arg)->done.plain = done;
 }
 
 const char *redfish_session_uri(const struct redfish *r)

@@ -139,4 +139,8 @@ void redfish_insert(struct redfish *r, const char *url,
 void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *arg),
 		   void *arg); /* nothing there: fine */
 
+/* Ends the session of this client, and its predecessor's (spec.old_session, for which it logs in); without either
+ * nothing is sent.  A call after it logs in anew. */
+void redfish_log_out(struct redfish *r, void (*done)(const struct err *e, void *arg), void *arg);
+
 #endif

@@ -379,6 +379,31 @@ static void on_root(struct redfish *r, const struct rf_reply *p)
 		rf_fail_as(r, ERR_PROTOCOL, "the service root names no Systems");
 }
 
+/* What is not there any more is ended. */
+static void on_logged_out(struct redfish *r, const struct rf_reply *p)
+{
+	if (p->err.kind != ERR_NONE && p->status != 401 && p->status != 404) {
+		rf_fail(r, &p->err);
+		return;
+	}
+	secret_free(r->token);
+	r->token = NULL;
+	rf_set(&r->session_uri, NULL);
+	rf_end(r, NULL);
+}
+
+void rf_log_out(struct redfish *r)
+{
+	if (r->session_uri)
+		rf_send(r, &(struct rf_request){.method = "DELETE",
+						.path = mem_strdup(r->session_uri),
+						.own_login = true,
+						.login = RF_SESSION,
+						.next = on_logged_out});
+	else /* Basic has none */
+		rf_end(r, NULL);
+}
+
 void rf_ready(struct redfish *r, rf_step *then)
 {
 	r->ready = then;

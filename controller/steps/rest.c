@@ -16,6 +16,7 @@
 #include "controller/life/consent.h"
 #include "controller/life/identity.h"
 #include "controller/life/journal.h"
+#include "controller/life/log_out.h"
 #include "controller/life/life.h"
 #include "controller/life/port.h"
 #include "controller/life/power.h"
@@ -330,10 +331,10 @@ enum life_decision step_quarantined(struct life *l)
 
 enum life_decision step_retired(struct life *l)
 {
-	if (l->m->meta.deletion_timestamp)
-		(void)life_ensure_finalizer(l, false);
-	else if (l->m->spec.management_policy != MACHINE_RETIRE)
+	if (!l->m->meta.deletion_timestamp && l->m->spec.management_policy != MACHINE_RETIRE)
 		return life_goto(l, MACHINE_KNOWN, NULL, REASON_NONE, NULL);
+	if (life_ensure_logged_out(l) && l->m->meta.deletion_timestamp)
+		(void)life_ensure_finalizer(l, false);
 	return LIFE_STAY;
 }
 

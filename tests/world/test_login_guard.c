@@ -165,6 +165,47 @@ static void a_machine_retires_without_its_login(void **state)
 	world_stop(&w);
 }
 
+static bool has_no_session(void *arg)
+{
+	struct server *b = arg;
+
+	return fake_bmc_sessions(&b->bmc) == 0 && str_eq(world_at(b, "status.bmc.sessionURI"), "");
+}
+
+/* The sessions of a BMC are few. */
+static void a_retired_machine_keeps_no_session(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	unsigned logins;
+
+	(void)state;
+	world_start(&w, 727, 2);
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
+	assert_int_equal(fake_bmc_sessions(&b->bmc), 1);
+	world_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Retire"));
+	world_wait_state(b, "retired", 300);
+	world_wait(&w, has_no_session, b, 60, "no session");
+	logins = b->bmc.logins;
+	world_run(&w, 1800 * 1000);
+	assert_int_equal(b->bmc.logins, logins);
+	world_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Manage"));
+	world_wait_state(b, "free", 1800);
+	/* Deleted: before the object goes; a BMC that does not answer does not keep it. */
+	http_mem_hang(w.net, w.servers[1].origin, true);
+	for (int i = 1; i <= 2; i++) {
+		char path[80];
+
+		str_format(path, sizeof(path), "/apis/drover.dev/v1alpha1/machines/gpu-%d", i);
+		world_do(&w, &w.host, "DELETE", path, NULL);
+	}
+	leaving_wait_gone(&w, &w.host, "machines.drover.dev/gpu-1", 120);
+	leaving_wait_gone(&w, &w.host, "machines.drover.dev/gpu-2", 120);
+	assert_int_equal(fake_bmc_sessions(&b->bmc), 0);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +215,7 @@ int main(void)
 		cmocka_unit_test(without_its_login_a_machine_leaves_its_tenant),
 		cmocka_unit_test(a_refused_login_holds_no_other_machines_drain_up),
 		cmocka_unit_test(a_machine_retires_without_its_login),
+		cmocka_unit_test(a_retired_machine_keeps_no_session),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

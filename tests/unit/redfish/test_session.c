@@ -353,6 +353,32 @@ static void not_now_is_not_a_wrong_password_whatever_its_status(void **state)
 	assert_done(bmc_read_system(f));
 }
 
+static enum err_kind log_out(struct bmc_rig *f)
+{
+	redfish_log_out(bmc_client(f), bmc_on_plain, f);
+	return bmc_wait_answer(f);
+}
+
+static void a_session_is_closed_when_it_is_over(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	assert_done(log_out(f)); /* there is none: nothing is sent */
+	assert_int_equal(f->bmc.requests, 0);
+	assert_done(bmc_read_system(f));
+	assert_done(log_out(f));
+	assert_int_equal(fake_bmc_sessions(&f->bmc), 0);
+	assert_null(redfish_session_uri(f->r));
+	assert_done(bmc_read_system(f)); /* anew */
+	bmc_drop_client(f);
+	assert_int_equal(fake_bmc_sessions(&f->bmc), 1);
+	assert_done(log_out(f)); /* the predecessor's */
+	assert_int_equal(fake_bmc_sessions(&f->bmc), 0);
+	assert_done(bmc_read_system(f));
+	fake_bmc_expire(&f->bmc);
+	assert_done(log_out(f)); /* gone already */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,6 +407,7 @@ int main(void)
 		bmc_test(an_old_session_that_cannot_be_deleted_is_not_forgotten),
 		bmc_test(basic_serves_nobody_for_whom_a_session_ever_worked),
 		bmc_test(no_free_session_is_not_a_wrong_password_whatever_its_status),
+		bmc_test(a_session_is_closed_when_it_is_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
