@@ -23,8 +23,10 @@ TEST_PKGS := cmocka
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
 	-Wpointer-arith -Wvla -Wformat=2 -Wundef -Wimplicit-fallthrough -Wswitch-enum
-HARD := -fstack-protector-strong -fPIE
-OPT_rel := -O2 -g -D_FORTIFY_SOURCE=2
+# tests/tools/hardened looks for all of it in what is built.
+X86  := $(findstring x86_64,$(shell $(CC) -dumpmachine))
+HARD := -fstack-protector-strong -fstack-clash-protection -fPIE $(if $(X86),-fcf-protection=full)
+OPT_rel := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 OPT_san := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 OPT_cov := -O0 -g --coverage
 OPT_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
@@ -76,7 +78,13 @@ say = $(if $(V),,@printf '  %-6s %s\n' '$(1)' '$(2)')
 $(patsubst %.c,$(B)/%.o,$(shell grep -l DROVER_VERSION --include='*.c' -r $(wildcard $(ROOMS)))): \
 	CPPFLAGS += -DDROVER_VERSION='"$(VERSION)"' -DDROVER_COMMIT='"$(COMMIT)"'
 
-$(B)/%.o: %.c
+# Other switches compile everything again: a hardened program has no part from before.
+FLAGS := $(filter-out -Werror,$(CC) $(CPPFLAGS) $(CFLAGS))
+$(B)/flags: FORCE
+	@mkdir -p $(@D); echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
+FORCE:
+
+$(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -150,7 +158,7 @@ demo-real: ## the same on real parts: two virtual machines, kube-apiserver, kube
 
 image: $(B)/drover-agent ## the agent's boot image, build/image/drover-agent.iso
 	$(Q)tests/tools/deps image
-	$(Q)wipe/image/build
+	$(Q)wipe/image/build --release '$(VERSION)'
 
 # --- fuzz, bench, coverage, lint ------------------------------------------------------------------
 FUZZ_S ?= 4
@@ -181,16 +189,18 @@ lint: all ## clang-format, cppcheck, codespell, shellcheck, banned functions
 	$(Q)tests/tools/deps lint
 	$(Q)tests/tools/lint
 
+IMAGE := drover-agent.iso drover-agent.iso.sha256 drover-agent.iso.sig drover-agent.pub drover-agent.spdx.json
+
 # --- install --------------------------------------------------------------------------------------
 install: all ## DESTDIR and PREFIX
 	install -D -m 755 $(B)/drover $(DESTDIR)$(PREFIX)/bin/drover
 	install -D -m 755 $(B)/drover-agent $(DESTDIR)$(PREFIX)/lib/drover/drover-agent
-	if [ -f build/image/drover-agent.iso ]; then \
-		install -D -m 644 build/image/drover-agent.iso $(DESTDIR)$(PREFIX)/share/drover/drover-agent.iso; fi
+	if [ -f build/image/drover-agent.iso ]; then for f in $(IMAGE); do \
+		install -D -m 644 build/image/$$f $(DESTDIR)$(PREFIX)/share/drover/$$f; done; fi
 
 uninstall: ## what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/drover $(DESTDIR)$(PREFIX)/lib/drover/drover-agent \
-		$(DESTDIR)$(PREFIX)/share/drover/drover-agent.iso
+		$(IMAGE:%=$(DESTDIR)$(PREFIX)/share/drover/%)
 
 dist: ## a source archive of HEAD
 	mkdir -p build && git archive --prefix=drover-$(VERSION)/ -o build/drover-$(VERSION).tar.gz HEAD
@@ -203,5 +213,5 @@ help: ## this list
 clean: ## remove build/
 	rm -rf build
 
-.PHONY: all unit check test test-long layers headers clang conformance demo demo-real image fuzz fuzz-targets bench \
+.PHONY: FORCE all unit check test test-long layers headers clang conformance demo demo-real image fuzz fuzz-targets bench \
 	cover lint install uninstall dist help clean

@@ -23,6 +23,8 @@
 #define REQUEST_QUARANTINE "drover.dev/quarantine"
 /* On a NodePool or Provider.  The line stopped for the wrong reason or the cause is gone: claims go on (claims/stop_line.h).
  * The value is the time, RFC 3339: failures before it do not count. */
+/* On a VirtualCluster.  The Nodes that its API does not list any more are gone (tenant/tenant.c): a list that was first
+ * seen before that time is believed. */
 #define REQUEST_RESUME "drover.dev/resume"
 
 /* --- why a machine leaves its tenant: status.leave.reason ------------------------------------------- */
@@ -60,6 +62,7 @@
 
 #define FINALIZER_CLAIM "drover.dev/termination"
 #define FINALIZER_MACHINE "drover.dev/machine"
+#define FINALIZER_PROVIDER "drover.dev/provider"
 #define FINALIZER_VIRTUAL_CLUSTER "drover.dev/virtual-cluster"
 #define FINALIZER_WIPE_RECORD "drover.dev/export"
 

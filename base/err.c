@@ -1,4 +1,5 @@
 #include "base/err.h"
+#include "base/redact.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -40,6 +41,7 @@ __attribute__((format(printf, 2, 0))) static void vtext(struct err *e, const cha
 		trim_utf8(e->text);
 	scrub(e->text);
 	str_clean(e->text); /* "%.80s" of foreign text may have cut a sequence */
+	redact(e->text);
 }
 
 static void head(struct err *e, enum err_kind kind, int code, const char *where)
@@ -75,6 +77,7 @@ static void join(struct err *e, const char *first, const char *second)
 		return;
 	if ((size_t)n >= sizeof(all))
 		trim_utf8(all);
+	redact(all);
 	memcpy(e->text, all, (size_t)n < sizeof(all) ? (size_t)n + 1 : sizeof(all));
 }
 

@@ -23,6 +23,7 @@ static const char *const tenant_remedies[][2] = {
 	 "apply the tenant's Role and binding, deploy/tenant-rbac.yaml, in its cluster"},
 	{"Unreachable", "see that drover reaches spec.server of the tenant"},
 	{"Asleep", WAKE_HELPS},
+	{"NodesLost", "see where they went; if they are gone: drover resume virtualcluster/NAME"},
 	{"ClusterChanged",
 	 "delete the VirtualCluster and make a new one, if another cluster is meant"},
 };

@@ -53,6 +53,7 @@ struct run {
 	size_t nprograms;
 	bool json, debug;
 	int64_t per_address;
+	const char *image_key;
 	int64_t poll_ms, settle_ms;
 
 	struct loop *loop;
@@ -77,7 +78,8 @@ enum {
 	OPT_SETTLE,
 	OPT_IMAGE_CA,
 	OPT_EVIDENCE,
-	OPT_EXEC
+	OPT_EXEC,
+	OPT_IMAGE_KEY
 };
 
 static const struct argp_option options[] = {
@@ -85,6 +87,9 @@ static const struct argp_option options[] = {
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
 	{"identity", 'i', "NAME", 0, "Name of this replica (the host name)", 0},
 	{"agent-image", 'a', "ISO", 0, "The boot image of drover-agent", 0},
+	{"agent-image-key", OPT_IMAGE_KEY, "ed25519:BASE64", 0,
+	 "Who signed it: drover-agent.pub beside it has the key of its builder.  Needed with --agent-image",
+	 0},
 	{"image-ca", OPT_IMAGE_CA, "FILE", 0,
 	 "CAs that machines trust when they fetch an https image (/etc/ssl/certs/ca-certificates.crt)",
 	 0},
@@ -127,6 +132,13 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case 'a':
 		r->image = arg;
+		return 0;
+	case OPT_IMAGE_KEY:
+		r->image_key = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (r->image && !r->image_key)
+			argp_error(st, "--agent-image: --agent-image-key has to say who signed it");
 		return 0;
 	case OPT_IMAGE_CA:
 		r->image_ca = arg;
@@ -268,6 +280,7 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		.context.ns = r->ns,
 		.context.identity = r->identity,
 		.agent_image = r->image,
+		.agent_image_key = r->image_key,
 		.context.image_ca_pem = image_ca[0] ? image_ca : NULL,
 		.context.evidence_dir = r->evidence_dir,
 		.context.exec_allowed = r->programs,

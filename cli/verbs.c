@@ -232,12 +232,12 @@ int cli_confirm_off(int argc, char **argv)
 
 int cli_resume(int argc, char **argv)
 {
-	struct one v = {.what = "nodepool/NAME or provider/NAME"};
+	struct one v = {.what = "nodepool/NAME, provider/NAME or virtualcluster/NAME"};
 
 	read_one(
-		&v, plain_options, "nodepool/NAME|provider/NAME",
-		"Let new claims go on where failures stopped them: what failed before now does not count any more.\v"
-		"Examples:\n  drover resume nodepool/h100\n  drover resume provider/hall-a\n"
+		&v, plain_options, "nodepool/NAME|provider/NAME|virtualcluster/NAME",
+		"Let new claims go on where failures stopped them: what failed before now does not count any more. Of a tenant that lost more than a fifth of its Nodes at once (NodesLost): they are gone.\v"
+		"Examples:\n  drover resume nodepool/h100\n  drover resume provider/hall-a\n  drover resume virtualcluster/team-a\n"
 		"The same with kubectl: annotate it with drover.dev/resume=NOW, as 2026-12-01T10:00:00Z.",
 		argc, argv);
 	return RUN_ONE(v, "drover resume", cli_do_resume(&c, v.name));

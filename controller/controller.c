@@ -19,6 +19,7 @@
 #include "controller/claims/warm_pool.h"
 #include "controller/claims/world_sync.h"
 #include "controller/core/clock_jumps.h"
+#include "controller/core/host_clock.h"
 #include "controller/core/counters.h"
 #include "controller/core/keys.h"
 #include "controller/core/record_export.h"
@@ -31,12 +32,12 @@
 #include "controller/hardware/login_guard.h"
 #include "controller/hardware/machine_index.h"
 #include "controller/hardware/power_pacing.h"
+#include "controller/hardware/provider_hold.h"
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
 #include "controller/tenant/tenant.h"
 
 #define IMAGE_AGAIN_MS 10000
-#define LEASE "drover-controller"
 /* A thousand machines that all have something to write need 10 s; each write has a resourceVersion, so none is too late. */
 #define HOST_LINE_MS 120000
 
@@ -55,7 +56,7 @@ struct kind_watch {
 
 struct controller {
 	struct context ctx;
-	const char *agent_image;
+	const char *agent_image, *agent_image_key;
 	void (*on_ready)(void *arg);
 	void *on_ready_arg;
 	struct gauges *gauges;
@@ -77,6 +78,7 @@ struct controller {
 	struct owners *owners;
 	struct warm_pool *warm_pool;
 	struct supply_status *supply_status;
+	struct provider_hold *provider_hold;
 	struct lives *lives;
 	struct kind_watch *watches; /* one for each kind */
 	struct loop_timer settle;   /* derives again what depends on several kinds */
@@ -324,9 +326,12 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		counters_machine(c->ctx.counters, old ? old->object : NULL, o);
 		eta_saw(c->eta, old ? old->object : NULL, o);
 		machine_changed(c, name, o);
+		if (!same_spec(old, new_))
+			provider_hold_kick(c->provider_hold);
 		break;
 	case OBJECT_PROVIDER:
 		provisioner_kick(c->provisioner);
+		provider_hold_kick(c->provider_hold);
 		if (same_spec(old, new_))
 			break;
 		drivers_update(c->drivers, name);
@@ -369,6 +374,7 @@ static bool endpoint_ready(struct controller *c)
 
 	if (!agent_endpoint_ready(c->agent_endpoint) && keys_ready(c->ctx.keys, NULL)) {
 		struct agent_endpoint_spec s = {.image = c->agent_image,
+						.image_key = c->agent_image_key,
 						.ca_pem = keys_ca_pem(c->ctx.keys),
 						.boot_key = keys_boot(c->ctx.keys)};
 
@@ -408,6 +414,7 @@ static void rederive(void *arg)
 	debts_kick(c->debts, NULL);
 	owners_kick(c->owners, NULL);
 	provisioner_kick(c->provisioner);
+	provider_hold_kick(c->provider_hold);
 	supply_status_kick(c->supply_status);
 	warm_pool_kick(c->warm_pool);
 }
@@ -554,6 +561,7 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->metrics = metrics_new();
 	x->counters = counters_new(x);
 	x->clock_jumps = clock_jumps_new(x);
+	x->host_clock = host_clock_new(x);
 	x->keys = keys_new(x);
 }
 
@@ -583,6 +591,7 @@ static void make_parts(struct controller *c)
 	c->provisioner = provisioner_new(x, c->tenants, c->eta);
 	c->sync = provisioner_sync(c->provisioner);
 	c->warm_pool = warm_pool_new(x, c->sync);
+	c->provider_hold = provider_hold_new(x);
 	c->supply_status = supply_status_new(x, c->drivers, c->warm_pool);
 	c->record_export = record_export_new(x);
 	c->validation = validation_new(x);
@@ -611,7 +620,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 				      .plain_ok = o->context.plain_ok};
 	struct kube_lease_spec ls = {
 		.ns = o->context.ns,
-		.name = LEASE,
+		.name = CTX_LEASE,
 		.identity = o->context.identity,
 		.on_started = on_leading,
 		.on_stopped = on_following,
@@ -619,6 +628,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	};
 
 	c->agent_image = mem_strdup(o->agent_image);
+	c->agent_image_key = mem_strdup(o->agent_image_key);
 	c->on_ready = o->on_ready;
 	c->on_ready_arg = o->on_ready_arg;
 	c->watches = mem_calloc(OBJECT_KINDS, sizeof(*c->watches));
@@ -653,6 +663,7 @@ static void free_context(struct context *x)
 	kube_events_free(x->events);
 	kube_client_free(x->host);
 	counters_free(x->counters);
+	host_clock_free(x->host_clock);
 	clock_jumps_free(x->clock_jumps);
 	metrics_free(x->metrics);
 	free((char *)x->o.ns);
@@ -681,6 +692,7 @@ void controller_free(struct controller *c)
 	claims_free(c->claims);
 	validation_free(c->validation);
 	supply_status_free(c->supply_status);
+	provider_hold_free(c->provider_hold);
 	warm_pool_free(c->warm_pool);
 	gauges_free(c->gauges);
 	agent_endpoint_free(c->agent_endpoint);
@@ -692,5 +704,6 @@ void controller_free(struct controller *c)
 	eta_free(c->eta);
 	free(c->watches);
 	free((char *)c->agent_image);
+	free((char *)c->agent_image_key);
 	free(c);
 }

@@ -24,6 +24,8 @@ struct controller;
 struct controller_options {
 	struct context_options context;
 	const char *agent_image; /* path of the ISO; NULL: no machine can be booted */
+	/* "ed25519:BASE64": who signed it (controller/agent/boot_image.h); NULL: this process made it itself. */
+	const char *agent_image_key;
 	/* Once, when caches and keys are in: the agent endpoint may open. */
 	void (*on_ready)(void *arg);
 	void *on_ready_arg;

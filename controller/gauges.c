@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/host_clock.h"
 #include "controller/rules/machine.h"
 #include "controller/tenant/tenant.h"
 
@@ -19,7 +20,7 @@ struct count {
 struct gauges {
 	const struct context *c;
 	const struct tenants *tenants_of;
-	struct metric *machines, *quarantined, *warm, *tenants, *asleep, *leading, *turn;
+	struct metric *machines, *quarantined, *warm, *tenants, *asleep, *leading, *turn, *ahead;
 	struct map *reasons; /* of quarantine, that were ever shown -> struct count */
 	struct map *pools;   /* with warm machines, that were ever shown -> struct count */
 };
@@ -106,6 +107,7 @@ void gauges_read(struct gauges *f)
 	kube_cache_each(f->c->cache[OBJECT_VIRTUAL_CLUSTER], count_asleep, &asleep);
 	metric_set(f->asleep, NULL, asleep);
 	metric_set(f->leading, NULL, f->c->leading);
+	metric_set(f->ahead, NULL, (double)host_clock_ahead(f->c) / 1000);
 	metric_set(f->turn, NULL, (double)loop_stats(f->c->loop).longest_ms);
 }
 
@@ -130,6 +132,10 @@ struct gauges *gauges_new(const struct context *c, const struct tenants *tenants
 	f->leading = metrics_gauge(m, "drover_leading", "1 while this replica leads.", NULL);
 	f->turn = metrics_gauge(m, "drover_loop_longest_turn_ms", "Longest turn of the event loop.",
 				NULL);
+	f->ahead = metrics_gauge(
+		m, "drover_clock_ahead_seconds",
+		"By how much this replica's clock is ahead of that of the host's API server.",
+		NULL);
 	return f;
 }
 

@@ -390,14 +390,28 @@ static bool is_gone(const struct kube_cache *c, const char *key, const struct sl
 	return s->seen != c->list_no && !map_has(c->staged, key) && !is_ahead(s, rv);
 }
 
-static size_t count_gone(const struct kube_cache *c, const char *rv)
+/* FNV-1a. */
+static uint64_t hash_more(uint64_t h, const char *s)
 {
-	struct map_iter it;
-	size_t n = 0;
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 0x100000001b3;
+	return h;
+}
 
-	map_for_each (it, c->slots)
-		n += is_gone(c, it.key, it.value, rv);
-	return n;
+static struct kube_loss loss_of(const struct kube_cache *c, const char *rv)
+{
+	struct kube_loss l = {.before = map_size(c->slots)};
+	struct map_iter it;
+
+	map_for_each (it, c->slots) {
+		const struct slot *s = it.value;
+
+		if (!is_gone(c, it.key, s, rv))
+			continue;
+		l.gone++;
+		l.which += hash_more(hash_more(0xcbf29ce484222325, it.key), s->pub.uid);
+	}
+	return l;
 }
 
 static void add_change(struct change **v, size_t *n, size_t *cap, struct slot *old,
@@ -454,20 +468,19 @@ static void commit(struct kube_cache *c, const char *rv)
 static int on_list_end(const char *rv, void *arg, struct err *e)
 {
 	struct kube_cache *c = arg;
-	size_t before = map_size(c->slots);
 	bool accepted = true;
 
 	if (c->synced && c->spec.accept_loss) {
-		size_t gone = count_gone(c, rv);
+		struct kube_loss loss = loss_of(c, rv);
 
 		c->telling++;
-		accepted = !gone || c->spec.accept_loss(before, gone, c->spec.arg);
+		accepted = c->spec.accept_loss(&loss, c->spec.arg);
 		c->telling--;
 		if (!accepted) {
 			staged_clear(c);
 			return err_set(e, ERR_UNAVAILABLE, 0,
 				       "a new list lacks %zu of %zu objects; the old ones are kept",
-				       gone, before);
+				       loss.gone, loss.before);
 		}
 	}
 	commit(c, rv);

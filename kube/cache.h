@@ -33,6 +33,12 @@ struct kube_entry {
 	void *object;			  /* what project() gave */
 };
 
+/* What a relist did not have any more. */
+struct kube_loss {
+	size_t before, gone;
+	uint64_t which; /* the same for the same objects, in any order */
+};
+
 struct kube_cache_spec {
 	struct kube_client *client;
 	const struct kube_resource *resource;
@@ -46,8 +52,9 @@ struct kube_cache_spec {
 	void (*on_bad)(const json_t *object, const struct err *e, void *arg);
 	/* Health: e NULL when the watch works (again). */
 	void (*on_health)(const struct err *e, void *arg);
-	/* A relist lost `gone` of `before` objects: false keeps the old ones and asks again later.  NULL: always true. */
-	bool (*accept_loss)(size_t before, size_t gone, void *arg);
+	/* Asked at each relist, also where nothing was lost: false keeps the old ones and asks again later (0.5 to 30 s).
+	 * NULL: always true. */
+	bool (*accept_loss)(const struct kube_loss *loss, void *arg);
 	size_t max_item; /* bytes of one object; 0: 3 MiB */
 	/* Room for projections: of one, of all, and how many; 0: no limit.  What does not fit is left out, a
 	 * changed object that fits no more as well, and on_over is told of it.  While anything is left out all is

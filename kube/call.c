@@ -190,8 +190,15 @@ static int drop_cancelled(struct kube_call *call, struct err *e)
 static int on_http_head(const struct http_reply *r, void *arg, struct err *e)
 {
 	struct kube_call *call = arg;
+	struct kube_client *c = call->c;
+	const char *date = http_reply_header(r, "Date");
+	int64_t ms;
 
-	call->c->last_contact = loop_wall(loop_of(call->c->group));
+	c->last_contact = loop_wall(loop_of(c->group));
+	if (date && http_date(date, &ms)) {
+		c->date = ms;
+		c->date_at = loop_now(loop_of(c->group));
+	}
 	if (call->on_open && r->status >= 200 && r->status <= 299) {
 		call->feeding = true;
 		call->on_open(call);

@@ -47,6 +47,7 @@ struct kube_client {
 	uint32_t timeout_ms, line_ms;
 	size_t in_line;	       /* calls in queued */
 	int64_t last_contact;  /* wall */
+	int64_t date, date_at; /* of its last reply: kube_client_date() */
 	int64_t token_read_at; /* loop_now(); of token_file */
 	struct list queued,
 		others; /* of struct kube_call: waiting for a token or place; the rest */

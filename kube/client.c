@@ -116,6 +116,13 @@ int64_t kube_client_last_contact(const struct kube_client *c)
 	return c->last_contact;
 }
 
+bool kube_client_date(const struct kube_client *c, int64_t *wall_ms, int64_t *at)
+{
+	*wall_ms = c->date;
+	*at = c->date_at;
+	return c->date != 0;
+}
+
 static void end_plain(struct kube_call *call, json_t *json, const struct err *e)
 {
 	call->done(json, e, call->arg);

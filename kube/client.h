@@ -62,6 +62,9 @@ void kube_client_clear_line(struct kube_client *c);
 int64_t kube_client_last_contact(
 	const struct kube_client *c); /* wall ms of the last reply; 0: never */
 
+/* What the server's own clock said last (Date of RFC 9110), and loop_now() when that came.  False: it never said. */
+bool kube_client_date(const struct kube_client *c, int64_t *wall_ms, int64_t *at);
+
 struct kube_resource {
 	const char *group;   /* "" for core */
 	const char *version; /* "v1" */

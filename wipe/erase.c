@@ -450,6 +450,10 @@ int erase_run(struct erase *x, struct err *e)
 		(void)fail(x, "ReadOnly");
 		return err_set(e, ERR_DENIED, 0, "%s is read-only", x->drive->path);
 	}
+	if (x->drive->fault) {
+		(void)fail(x, "SectorsHidden");
+		return err_set(e, ERR_UNSUPPORTED, 0, "%s: %s", x->drive->path, x->drive->fault);
+	}
 	rc = open_pass(&p, x, true, e);
 	if (rc < 0)
 		(void)fail_drive(x);

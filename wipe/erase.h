@@ -69,7 +69,7 @@ int64_t erase_patience_ms(const struct host *h);
 
 /* Fills in x->device; a failure is in its level and reason, with *e saying more (-1).  Reasons:
  * ReadOnly, DriveMissing (it is not there any more), DriveFailed, CanaryLost, EraseUnverified,
- * EraseBelowPolicy, NamespaceHidden (the drive holds one that cannot be reached from here). */
+ * EraseBelowPolicy, NamespaceHidden (the drive holds one that cannot be reached from here), SectorsHidden (ata.h). */
 int erase_run(struct erase *x, struct err *e) __attribute__((warn_unused_result));
 /* After erase_run: samples reads; adds what they say to x->device. */
 int erase_verify(struct erase *x, int64_t samples, struct err *e)

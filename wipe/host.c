@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "base/mem.h"
 #include "base/str.h"
+#include "wipe/sat.h"
 
 static int admin_ioctl(int fd, struct nvme_passthru_cmd *c)
 {
@@ -28,7 +29,8 @@ const struct host host_real = {.sys = "/sys",
 			       .dev = "/dev",
 			       .proc = "/proc",
 			       .nvme_admin = admin_ioctl,
-			       .nvme_rescan = rescan_ioctl};
+			       .nvme_rescan = rescan_ioctl,
+			       .ata = sat_command};
 
 size_t host_bytes(void *out, size_t max, const char *path)
 {

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+struct ata_command;
 struct nvme_passthru_cmd;
 struct ring_ops;
 
@@ -23,6 +24,8 @@ struct host {
 	int (*nvme_admin)(int fd, struct nvme_passthru_cmd *c);
 	/* Looks anew for namespaces of the controller open as fd; NULL: there are no others. */
 	int (*nvme_rescan)(int fd);
+	/* ATA command on the drive open as fd (sat.h): 0, or -1 with errno.  NULL: there is no ATA drive. */
+	int (*ata)(int fd, struct ata_command *c);
 	/* Blocks until the drives that are going to appear have appeared; NULL: they are there. */
 	void (*settle)(void);
 	const struct ring_ops *ring; /* NULL: io_uring where it is allowed */

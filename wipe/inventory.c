@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/str.h"
+#include "wipe/ata.h"
 #include "wipe/controllers.h"
-#include "wipe/drives.h"
 
 static const char *dmi(const struct host *h, struct arena *a, const char *name)
 {
@@ -117,7 +117,7 @@ void inventory_read(const struct host *h, struct arena *a, struct proto_inventor
 	read_nics(h, a, out);
 	read_gpus(h, a, out);
 	controllers_scan(h, a, out);
-	drives_scan(h, a, &drives);
+	ata_scan(h, a, &drives);
 	out->drives.v = drives.v;
 	out->drives.n = drives.n;
 }

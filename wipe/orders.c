@@ -7,6 +7,7 @@
 #include <strings.h>
 #include "base/mem.h"
 #include "base/str.h"
+#include "wipe/ata.h"
 #include "wipe/batch.h"
 #include "wipe/controllers.h"
 #include "wipe/dio.h"
@@ -408,7 +409,7 @@ static void run_scan(void *arg)
 
 		inventory_dmi(b->host, b->arena, &b->inventory.dmi);
 		controllers_scan(b->host, b->arena, &b->inventory);
-		drives_scan(b->host, b->arena, &l);
+		ata_scan(b->host, b->arena, &l);
 		b->inventory.drives.v = l.v;
 		b->inventory.drives.n = l.n;
 		b->parts = l.parts;

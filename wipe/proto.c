@@ -188,6 +188,8 @@ static const struct field drive_fields[] = {
 	      .doc = "Digest in the clean stamp found on it."),
 	FIELD(proto_drive, stamp_record, "stampRecord", FIELD_STR, .max_len = 253,
 	      .doc = "WipeRecord named by the stamp."),
+	FIELD(proto_drive, fault, "fault", FIELD_STR, .max_len = 512,
+	      .doc = "Why not all of it can be seen: it hides sectors, or does not say."),
 	FIELDS_END,
 };
 static const struct field nic_fields[] = {

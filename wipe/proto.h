@@ -134,6 +134,7 @@ struct proto_drive {
 	bool rotational, removable, read_only;
 	const char *stamp; /* digest text of a clean stamp found on it; NULL: none */
 	const char *stamp_record;
+	const char *fault; /* why not all of it can be seen; NULL: it can */
 };
 struct proto_nic {
 	const char *name, *mac, *driver;

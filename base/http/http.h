@@ -81,6 +81,9 @@ struct http_reply {
 const char *http_reply_header(const struct http_reply *r,
 			      const char *name); /* any case; NULL: none */
 
+/* IMF-fixdate of RFC 9110 section 5.6.7 ("Sun, 06 Nov 1994 08:49:37 GMT") as Unix ms.  False: it is none. */
+bool http_date(const char *s, int64_t *wall_ms);
+
 struct http_call {
 	const char *method; /* NULL: GET */
 	const char *

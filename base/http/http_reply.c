@@ -38,8 +38,8 @@ const char *http_reply_header(const struct http_reply *r, const char *name)
 	return NULL;
 }
 
-/* IMF-fixdate of RFC 9110 section 5.6.7; the two obsolete forms are not in use any more. */
-static bool parse_date(const char *s, int64_t *unix_s)
+/* The two obsolete forms are not in use any more. */
+bool http_date(const char *s, int64_t *wall_ms)
 {
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 	struct tm t = {0};
@@ -56,7 +56,7 @@ static bool parse_date(const char *s, int64_t *unix_s)
 		return false;
 	t.tm_mon = (int)(at - months) / 3;
 	t.tm_year -= 1900;
-	*unix_s = timegm(&t);
+	*wall_ms = (int64_t)timegm(&t) * 1000;
 	return true;
 }
 
@@ -70,9 +70,9 @@ uint32_t http_retry_after_ms(const char *value, int64_t wall_ms)
 			return RETRY_AFTER_MOST_MS; /* a number, only too large a one */
 		return (uint32_t)(n * 1000);
 	}
-	if (!parse_date(value, &n))
+	if (!http_date(value, &n))
 		return 0;
-	n = n * 1000 - wall_ms;
+	n -= wall_ms;
 	if (n <= 0)
 		return 0;
 	return n > RETRY_AFTER_MOST_MS ? RETRY_AFTER_MOST_MS : (uint32_t)n;

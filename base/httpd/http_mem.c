@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "base/address.h"
 #include "base/crypto.h"
 #include "base/http/http_transport.h"
@@ -33,6 +34,7 @@ struct http_mem_net {
 	enum http_mem_fate (*fate)(const char *origin, const char *method, const char *target,
 				   void *arg);
 	void *fate_arg;
+	int64_t ahead_ms; /* of the servers' clocks */
 };
 
 struct origin {
@@ -135,6 +137,18 @@ static void srv_let_go(struct conn *c, void (*how)(struct httpd_req *q))
 
 /* --- server end ------------------------------------------------------------------------------- */
 
+/* As libmicrohttpd adds it. */
+static char *date_of(struct http_mem_net *n)
+{
+	time_t now = (time_t)((loop_wall(n->loop) + n->ahead_ms) / 1000);
+	struct tm t;
+	char text[64];
+
+	gmtime_r(&now, &t);
+	(void)strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", &t);
+	return mem_strdup(text);
+}
+
 static void mem_respond(void *conn, int status, const struct http_header *h, size_t n,
 			const struct httpd_reader *body)
 {
@@ -148,10 +162,11 @@ static void mem_respond(void *conn, int status, const struct http_header *h, siz
 	}
 	c->responded = true;
 	c->status = status;
-	c->headers = mem_calloc(n + 1, sizeof(*c->headers));
+	c->headers = mem_calloc(n + 2, sizeof(*c->headers));
 	for (size_t i = 0; i < n; i++)
 		c->headers[i] = (struct http_header){mem_strdup(h[i].name), mem_strdup(h[i].value)};
-	c->nheaders = n;
+	c->headers[n] = (struct http_header){mem_strdup("Date"), date_of(c->net)};
+	c->nheaders = n + 1;
 	if (body)
 		c->body = *body;
 	c->eof = !body || (c->x && !strcmp(c->x->method, "HEAD"));
@@ -570,6 +585,11 @@ void http_mem_pin(struct http_mem_net *n, const char *origin, const char *pin_sh
 void http_mem_hang(struct http_mem_net *n, const char *origin, bool on)
 {
 	origin_of(n, origin)->hangs = on;
+}
+
+void http_mem_clock(struct http_mem_net *n, int64_t ahead_ms)
+{
+	n->ahead_ms = ahead_ms;
 }
 
 void http_mem_fault(struct http_mem_net *n,

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "controller/agent/boot_media.h"
+#include "controller/agent/boot_image.h"
 #include "base/httpd/httpd_impl.h"
 #include "base/list.h"
 #include "base/map.h"
@@ -87,7 +88,7 @@ static int read_file(const char *path, char **data, size_t *size, struct err *e)
 	return 0;
 }
 
-int boot_media_load(struct boot_media *m, const char *path, struct err *e)
+int boot_media_load(struct boot_media *m, const char *path, const char *key, struct err *e)
 {
 	static const char mark[] = PROTO_BOOT_MARK;
 	char *data = NULL, *hit, *second;
@@ -97,6 +98,10 @@ int boot_media_load(struct boot_media *m, const char *path, struct err *e)
 		return 0;
 	if (read_file(path, &data, &size, e) < 0)
 		return -1;
+	if (key && boot_image_check(path, data, size, key, e) < 0) {
+		free(data);
+		return -1;
+	}
 	hit = memmem(data, size, mark, sizeof(mark) - 1);
 	at = hit ? (size_t)(hit - data) : 0;
 	second = hit ? memmem(hit + 1, size - at - 1, mark, sizeof(mark) - 1) : NULL;

@@ -20,8 +20,9 @@ struct boot_media_item;
 struct boot_media *boot_media_new(void);
 void boot_media_free(struct boot_media *m);
 DEFINE_OWN(boot_media)
-/* ERR_INVALID when the boot block's mark does not stand in it exactly once; at most 256 MiB. */
-int boot_media_load(struct boot_media *m, const char *path, struct err *e);
+/* ERR_INVALID when the boot block's mark does not stand in it exactly once; at most 256 MiB.  key: who signed it
+ * (boot_image_check(), whose errors come too); NULL: it is not asked who, this process made it. */
+int boot_media_load(struct boot_media *m, const char *path, const char *key, struct err *e);
 void boot_media_routes(struct boot_media *m, struct httpd *d);
 
 /* Who may read an item, by the caller's address (struct httpd_identity); asked at each request. */

@@ -42,7 +42,7 @@ void agent_endpoint_free(struct agent_endpoint *a)
 int agent_endpoint_configure(struct agent_endpoint *a, const struct agent_endpoint_spec *s,
 			     struct err *e)
 {
-	if (s->image && boot_media_load(a->media, s->image, e) < 0)
+	if (s->image && boot_media_load(a->media, s->image, s->image_key, e) < 0)
 		return -1;
 	free(a->ca_pem);
 	a->ca_pem = mem_strdup(s->ca_pem);

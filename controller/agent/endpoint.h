@@ -32,6 +32,7 @@ struct agent_session;
 
 struct agent_endpoint_spec {
 	const char *image;	       /* path of the ISO; NULL: none */
+	const char *image_key;	       /* as for boot_media_load() */
 	const char *ca_pem;	       /* what the boot block pins */
 	const struct secret *boot_key; /* copied */
 };

@@ -21,6 +21,7 @@
  */
 struct counters;
 struct clock_jumps;
+struct host_clock;
 struct keys;
 struct secrets;
 
@@ -55,6 +56,7 @@ struct context {
 	struct metrics *metrics;
 	struct counters *counters;	 /* NULL: nothing is counted */
 	struct clock_jumps *clock_jumps; /* NULL: the clock is believed */
+	struct host_clock *host_clock;	 /* NULL: nobody is told that it disagrees */
 	struct secrets *secrets;
 	struct keys *keys;
 	void (*on_notice)(enum notice what, const char *name, void *arg);
@@ -63,6 +65,8 @@ struct context {
 	void *on_notice_arg; /* of both */
 	struct context_options o;
 };
+
+#define CTX_LEASE "drover-controller" /* in drover's own namespace */
 
 #define CTX_GET(c, kind_id, type, name) KUBE_CACHE_GET((c)->cache[kind_id], type, "", (name))
 

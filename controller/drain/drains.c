@@ -14,12 +14,14 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/clock_jumps.h"
+#include "controller/core/host_clock.h"
 #include "controller/core/status_writer.h"
 #include "controller/drain/targets.h"
 #include "controller/rules/machine.h"
 
 #define AGAIN_MS 500 /* after a write that failed */
 #define TARGETS_MAX 1000
+#define CLOCK_AGAIN_MS 10000 /* while the clocks disagree */
 
 struct drains {
 	struct context *c;
@@ -398,6 +400,10 @@ static void on_timer(void *arg)
 	}
 	if (!c->leading || writer_busy(&en->write) || !c->ready)
 		return;
+	if (!host_clock_agrees(c)) {
+		loop_timer_start(&en->timer, CLOCK_AGAIN_MS);
+		return;
+	}
 	tell_all(en, d);
 	if (d->status.completion_time)
 		expire(en, d, now);

@@ -9,6 +9,7 @@
 #include "controller/life/bmc.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/life/bmc_open.h"
 #include "controller/life/bmc_reason.h"
 #include "controller/life/boot_marks.h"
 #include "controller/life/identity.h"
@@ -123,7 +124,7 @@ static void on_observed(const struct provider_observation *o, const char *handle
 	loop_timer_start(&l->timer, until > 0 && until < delay ? until : delay);
 }
 
-static void observe(struct life *l)
+static void observe(struct life *l, bool quietly)
 {
 	struct provider_call call = {
 		.op_id = l->m->status.operation ? str_or(l->m->status.operation->id, "observe")
@@ -132,7 +133,8 @@ static void observe(struct life *l)
 		.arg = l,
 	};
 
-	if (l->look.busy || !l->bmc || loop_now(l->c->loop) < l->look.after)
+	if (l->look.busy || !l->m->spec.bmc || loop_now(l->c->loop) < l->look.after ||
+	    !life_ensure_bmc_open(l, quietly))
 		return;
 	l->look.busy = true;
 	l->look.begun_at = loop_now(l->c->loop);
@@ -186,7 +188,7 @@ bool life_ensure_looked(struct life *l, int64_t max_age_ms)
 	if (!is_fresh(l, max_age_ms)) {
 		if (!l->look.wanted_at)
 			l->look.wanted_at = loop_now(l->c->loop);
-		observe(l);
+		observe(l, max_age_ms >= l->c->o.idle_poll_ms);
 		tell_slow(l, max_age_ms);
 		return false;
 	}
@@ -210,7 +212,7 @@ bool life_ensure_off_proved(struct life *l)
 	if (l->look.read_at - l->look.off_since >= settle)
 		return true;
 	if (now - l->look.off_since >= settle)
-		observe(l);
+		observe(l, false);
 	else
 		loop_timer_start(&l->timer, l->look.off_since + settle - now);
 	return false;

@@ -80,29 +80,41 @@ static json_t *trust_of(const struct machine_bmc *b)
 			 "trustOnFirstUse", b->tls.trust_on_first_use);
 }
 
-bool life_ensure_bmc_trusted(struct life *l)
+static bool is_approved(const struct life *l)
+{
+	const struct machine_approval *a = l->m->spec.approval;
+
+	return a && a->action == APPROVE_TRUST_BMC && !str_eq(a->id, l->m->status.approval_id) &&
+	       machine_bmc_is(l->m->spec.bmc, a->bmc);
+}
+
+bool life_bmc_trusted(const struct life *l, struct err *e)
+{
+	const struct machine_status *st = &l->m->status;
+
+	if (machine_bmc_is(l->m->spec.bmc, st->trusted_bmc))
+		return true;
+	(void)!err_set(
+		e, ERR_DENIED, 0,
+		"spec.bmc is not what the password may go to, %.100s as it was known then; `drover approve %s --bmc`",
+		st->trusted_bmc ? st->trusted_bmc->address : "nothing", l->name);
+	return false;
+}
+
+bool life_ensure_bmc_trust_written(struct life *l)
 {
 	const struct machine_bmc *b = l->m->spec.bmc;
 	const struct machine_status *st = &l->m->status;
-	const struct machine_approval *a = l->m->spec.approval;
-	bool approved = a && a->action == APPROVE_TRUST_BMC && !str_eq(a->id, st->approval_id) &&
-			machine_bmc_is(b, a->bmc);
+	bool approved = is_approved(l);
 	json_t *s;
 
-	if (!approved && machine_bmc_is(b, st->trusted_bmc))
+	if (!approved && st->trusted_bmc)
 		return true;
-	if (!approved && st->trusted_bmc) {
-		life_wait(
-			l, WAITING_APPROVAL, REASON_BmcNotTrusted,
-			"spec.bmc is not what the password may go to, %.200s as it was known then; `drover approve %s --bmc`",
-			st->trusted_bmc->address, l->name);
-		return false;
-	}
 	s = json_pack("{s:o}", "trustedBMC", trust_of(b));
 	if (approved) { /* of the last one neither session, nor certificate, nor refusal counts */
 		log_info("a person trusts its BMC", LOG_S("machine", l->name),
 			 LOG_S("address", b->address));
-		json_object_set_new(s, "approvalID", json_string(a->id));
+		json_object_set_new(s, "approvalID", json_string(l->m->spec.approval->id));
 		json_object_set_new(s, "bmc",
 				    json_pack("{s:n, s:n, s:n}", "sessionURI", "fingerprint",
 					      "refusedSecretVersion"));

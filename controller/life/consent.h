@@ -25,8 +25,10 @@ bool life_ensure_single(struct life *l);
 bool life_ensure_unpaused(struct life *l);
 
 /* Its password may go to the BMC that spec.bmc names: that was so from the beginning, or a person approved this address
- * and certificate since (TrustBMC).  Written down before the first login.  Nothing is asked of a BMC while this is false. */
-bool life_ensure_bmc_trusted(struct life *l);
+ * and certificate since (TrustBMC).  False, with *e: nothing is asked of it (life/bmc_open.h). */
+bool life_bmc_trusted(const struct life *l, struct err *e);
+/* What a person approved, or what there was at the beginning, stands in status.trustedBMC: before the first login. */
+bool life_ensure_bmc_trust_written(struct life *l);
 
 /* An approval to wipe that was not acted on yet, or NULL. */
 const char *life_approved_wipe(const struct life *l);

@@ -13,6 +13,7 @@
 #include "controller/life/journal.h"
 #include "api/annotations.h"
 #include "base/log.h"
+#include "base/redact.h"
 #include "base/str.h"
 #include "controller/core/finalizer.h"
 #include "controller/life/conditions.h"
@@ -44,6 +45,22 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	loop_timer_start(&l->timer, e->kind == ERR_CONFLICT ? 100 : 1000);
 }
 
+/* Whoever's write this is in place of: the first of ours that succeeds makes the machine ours, so each one until then
+ * raises the fence. */
+static void raise_fence(const struct life *l, json_t *status)
+{
+	json_t *op = json_object_get(status, "operation");
+	int64_t fence = life_fence(l);
+
+	if (l->journal.took_over || json_int_at(op, "fence") >= fence)
+		return;
+	if (op)
+		json_object_set_new(op, "fence", json_integer(fence));
+	else
+		json_object_set_new(status, "operation",
+				    json_pack("{s:I}", "fence", (json_int_t)fence));
+}
+
 void life_write(struct life *l, json_t *status, json_t *spec)
 {
 	json_t *conditions;
@@ -61,6 +78,7 @@ void life_write(struct life *l, json_t *status, json_t *spec)
 	if (spec) {
 		writer_spec(&l->journal.write, OBJECT_MACHINE, &l->m->meta, spec, on_spec_written);
 	} else {
+		raise_fence(l, status);
 		conditions = life_conditions(l, status);
 		if (conditions)
 			json_object_set_new(status, "conditions", conditions);
@@ -86,14 +104,11 @@ void life_annotate(struct life *l, const char *key, const char *value)
 
 /* --- decisions ----------------------------------------------------------------------------------- */
 
-/* Texts quote BMCs, agents and tenants: whole UTF-8, and no media token, which opens the boot block. */
+/* Texts quote BMCs, agents and tenants: whole UTF-8, and nothing that opens something. */
 static void tidy(char *text)
 {
-	char *at = strstr(text, "/boot/");
-
 	str_clean(text);
-	for (at = at ? at + strlen("/boot/") : NULL; at && isxdigit((unsigned char)*at); at++)
-		*at = '*';
+	redact(text);
 }
 
 static enum life_decision decide(struct life *l, const struct life_decided *d)

@@ -20,6 +20,7 @@
  *
  *	journal.h    what is written: changes of state, why nothing moves	act.h	 acts, after the journal
  *	bmc.h power.h port.h	   looks and acts at BMC and fabric	ask.h node.h	 questions to API servers
+ *	bmc_open.h		   may the BMC be asked?
  *	agent_boot.h boot_marks.h  the agent of an operation		consent.h	 may anything be done?
  *	clean_proof.h wipe_attempt.h tenancy.h	is it clean?		takeover.h	 a new leader's first acts
  *
@@ -60,6 +61,8 @@ struct life_attached {
 	char *seat;	      /* what the agent's session was made of */
 	int64_t generation;   /* of the Machine, as seen last */
 	bool again;	      /* spec or Secret changed: attach anew; set by steps/requests.c too */
+	struct err
+		error; /* why it is not attached to its BMC; kind ERR_NONE: it is, or there is none */
 };
 
 /* The looks at the BMC, and the last of them (life/bmc.c). */

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "controller/life/act.h"
 #include "controller/life/bmc.h"
+#include "controller/life/bmc_open.h"
 #include "controller/life/boot_marks.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
@@ -41,15 +42,15 @@ bool life_ensure_off_confirmed(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	const char *id = op ? op->id : NULL;
-	const char *version = l->m->status.bmc.refused_secret_version;
-	bool refused = !str_empty(version) && str_eq(version, l->attached.secret_version),
+	enum reason why;
+	char text[400], note[900];
+	bool shut = !life_bmc_is_open(l, &why, text) && why != REASON_NONE,
 	     error = l->look.error.kind != ERR_NONE,
-	     dead = refused || (error && l->look.backoff.failures >= DEAD_READS);
-	char note[512];
+	     dead = shut || (error && l->look.backoff.failures >= DEAD_READS);
 
 	if (str_empty(id) || !str_eq(labels_get(&l->m->meta.annotations, REQUEST_CONFIRM_OFF), id))
 		return false;
-	if (!refused) /* it may come back, and say otherwise */
+	if (!shut) /* it may come back, and say otherwise */
 		(void)life_ensure_looked(l, l->c->o.poll_ms * 5);
 	if (!dead && (error || !l->look.known))
 		return false;
@@ -61,9 +62,9 @@ bool life_ensure_off_confirmed(struct life *l)
 		return true;
 	str_format(note, sizeof(note), "a person saw it off: operation %s, %s; its BMC says %s", id,
 		   machine_state_info[l->state].name,
-		   refused ? "that it refuses the login"
-		   : dead  ? l->look.error.text
-			   : provider_power_names[l->look.power]);
+		   shut	  ? text
+		   : dead ? l->look.error.text
+			  : provider_power_names[l->look.power]);
 	log_warn("off confirmed by a person", LOG_S("machine", l->name), LOG_S("operation", id));
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "OffConfirmed", note);
 	life_write(l, json_pack("{s:{s:s}}", "power", "confirmedBy", id), NULL);
@@ -143,7 +144,9 @@ struct provider_call life_bmc_call(struct life *l)
 enum life_turn life_bmc_act(struct life *l, const char *step, enum life_class cls,
 			    int64_t patience_ms)
 {
-	return life_ensure_predecessor_done(l) ? life_act(l, step, cls, patience_ms) : LIFE_HOLD;
+	return life_ensure_bmc_open(l, false) && life_ensure_predecessor_done(l)
+		       ? life_act(l, step, cls, patience_ms)
+		       : LIFE_HOLD;
 }
 
 void life_power(struct life *l, bool on)
@@ -158,8 +161,8 @@ void life_power(struct life *l, bool on)
 			l->name);
 		return;
 	}
-	if (on &&
-	    !(life_ensure_predecessor_done(l) && life_ensure_power_turn(l, POWER_PATIENCE_MS)))
+	if (on && !(life_ensure_bmc_open(l, false) && life_ensure_predecessor_done(l) &&
+		    life_ensure_power_turn(l, POWER_PATIENCE_MS)))
 		return;
 	if (life_bmc_act(l, on ? "power-on" : "power-off", LIFE_PROBE_FIRST, POWER_PATIENCE_MS) !=
 	    LIFE_GO)

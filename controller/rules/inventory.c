@@ -40,13 +40,17 @@ struct object_controllers inventory_controllers(const struct proto_inventory *in
 }
 
 /* One that does not show all that it holds. */
-static int controllers_show(const struct proto_inventory *inv, struct err *e)
+static int storage_shows(const struct proto_inventory *inv, struct err *e)
 {
 	for (size_t i = 0; i < inv->controllers.n; i++)
 		if (inv->controllers.v[i].fault)
 			return err_set(e, ERR_INVALID, 0, "storage controller %s at %s: %s",
 				       inv->controllers.v[i].id, inv->controllers.v[i].address,
 				       inv->controllers.v[i].fault);
+	for (size_t i = 0; i < inv->drives.n; i++)
+		if (inv->drives.v[i].fault)
+			return err_set(e, ERR_INVALID, 0, "drive %s: %s", inv->drives.v[i].wwn,
+				       inv->drives.v[i].fault);
 	return 0;
 }
 
@@ -229,7 +233,7 @@ enum reason inventory_misfit(const struct machine *m, const struct provider_obje
 {
 	if (machine_fits(m, p, inv, e) < 0)
 		return REASON_InventoryMismatch;
-	if (controllers_show(inv, e) < 0)
+	if (storage_shows(inv, e) < 0)
 		return REASON_StorageHidden;
 	if (controllers_fit(m, inv, e) < 0)
 		return REASON_InventoryMismatch;

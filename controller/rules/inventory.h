@@ -13,7 +13,7 @@
 /* What was found, by vendor and device; in the arena. */
 struct object_controllers inventory_controllers(const struct proto_inventory *inv, struct arena *a);
 /* DMI, PCI devices, storage controllers and drives as the Machine and its instance type at the Provider p say.
- * REASON_NONE: they agree; else e names what differs: StorageHidden when a controller does not show all that it holds;
+ * REASON_NONE: they agree; else e names what differs: StorageHidden when a controller or a drive does not show all that it holds;
  * DriveMissing when an expected drive is not there, whatever else differs of the drives; DriveUnknown when one is there
  * beside those expected; InventoryMismatch for all else (p NULL: ERR_NOT_FOUND).  A controller that was expected may
  * have neither gone nor lost its driver.  Without spec.controllers none is expected. */

@@ -79,7 +79,7 @@ static struct leave for_deletion(const struct life *l, const struct node_claim *
 	/* The API server's clock is ahead: what was written down first is not put off with each look. */
 	if (n->meta.deletion_timestamp > now && was && was->deadline &&
 	    str_eq(was->reason, LEAVE_CLAIM_DELETED))
-		lv.deadline = was->deadline;
+		lv.deadline = earlier(was->deadline, now + n->spec.termination_grace_period);
 	if (drain->reason) {
 		lv.drain = drain->drain;
 		lv.then = drain->then;
@@ -177,15 +177,28 @@ static bool count_node(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-/* For so long, by the tenant's own word.  Where all of several are, it is the tenant's control plane or
+/* As is_due(), of what this process saw itself: no wall clock has a part in it. */
+static bool is_due_seen(struct life *l, int64_t seen, int64_t after)
+{
+	int64_t left = seen + after - loop_now(l->c->loop);
+
+	if (left > 0)
+		look_in(l, left);
+	return left <= 0;
+}
+
+/* For so long, by the tenant's own word, and as this process saw it: a clock that is behind would end it at once, one that
+ * is ahead never.  Where all of several are, it is the tenant's control plane or
  * network that is broken, and what runs on them may run well. */
 static bool is_dead(struct life *l, struct tenant *t, const struct node_claim *n,
 		    const struct tenant_node *node)
 {
 	struct health h = {0};
 
-	if (node->world.ready || !node->ready_since ||
-	    !is_due(l, node->ready_since, n->spec.deadlines.not_ready) ||
+	if (node->world.ready || !node->ready_since || n->spec.deadlines.not_ready < 0 ||
+	    !is_due_seen(l, node->unready_seen, n->spec.deadlines.not_ready) ||
+	    (node->ready_since < loop_wall(l->c->loop) &&
+	     !is_due(l, node->ready_since, n->spec.deadlines.not_ready)) ||
 	    !is_due(l, t->usable_since, DEAD_SEEN_MS))
 		return false;
 	kube_cache_each(t->nodes, count_node, &h);

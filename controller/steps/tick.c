@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "controller/agent/endpoint.h"
 #include "controller/core/clock_jumps.h"
+#include "controller/core/host_clock.h"
 #include "controller/core/counters.h"
 #include "controller/hardware/login_guard.h"
 #include "controller/life/act.h"
@@ -32,6 +33,7 @@
 #include "controller/life/power.h"
 #include "controller/life/power_turn.h"
 #include "controller/life/takeover.h"
+#include "controller/life/times.h"
 #include "controller/life/tenancy.h"
 #include "controller/life/told.h"
 #include "controller/life/wipe_attempt.h"
@@ -199,22 +201,41 @@ static void life_detach(struct life *l)
 	life_place_drop(l);
 }
 
-/* Off is what it waits for, and it does not have to come from the BMC (steps/requests.h). */
-static bool stuck_with_claim(const struct life *l)
+/* Whether it may be asked as well is for those to ask who need it (life/bmc_open.h). */
+static bool ensure_bmc_attached(struct life *l)
 {
-	return l->m->status.claim_ref &&
-	       (l->state == MACHINE_STOPPING || l->state == MACHINE_ISOLATING ||
-		l->state == MACHINE_LEAVING || l->state == MACHINE_QUARANTINED);
+	const char *version = NULL, *refused = l->m->status.bmc.refused_secret_version;
+	struct err e = {0};
+	char digest[512];
+
+	if (!life_ensure_bmc_trust_written(l))
+		return false;
+	if (!life_bmc_trusted(l, &e)) {
+		detach_bmc(l);
+		return true;
+	}
+	if (!l->bmc || l->attached.again) {
+		detach_bmc(l);
+		err_clear(&l->attached.error);
+		l->bmc = driver_attach(l->driver, l->m, &version, &l->attached.error);
+		if (!l->bmc) {
+			loop_timer_start(&l->timer, 1000);
+			return true;
+		}
+		l->attached.again = false;
+		str_copy(digest, sizeof(digest), str_or(version, ""));
+		free(l->attached.secret_version);
+		l->attached.secret_version = mem_strdup(digest);
+	}
+	if (!str_empty(refused) && str_eq(refused, l->attached.secret_version))
+		driver_expect_login(l->driver, l->m);
+	return true;
 }
 
 static bool ensure_attached(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
-	const char *version = NULL, *refused = l->m->status.bmc.refused_secret_version;
 	struct driver *s = p ? driver_get(l->parts->drivers, p->meta.name) : NULL;
-	struct err e = {0};
-	const char *by;
-	char digest[512];
 
 	if (l->driver &&
 	    l->driver != s) /* spec.providerRef changed: what hangs on the old one goes first */
@@ -233,43 +254,7 @@ static bool ensure_attached(struct life *l)
 			  p->meta.name);
 		return false;
 	}
-	if (!l->m->spec.bmc)
-		return true;
-	if (!life_ensure_bmc_trusted(l)) {
-		detach_bmc(l);
-		return stuck_with_claim(l) && life_ensure_off_confirmed(l);
-	}
-	if (!l->bmc || l->attached.again) {
-		detach_bmc(l);
-		l->bmc = driver_attach(l->driver, l->m, &version, &e);
-		if (!l->bmc) {
-			if (e.kind != ERR_UNAVAILABLE)
-				life_wait(l, WAITING_APPROVAL, REASON_BmcAuthFailed, "%s", e.text);
-			loop_timer_start(&l->timer, 1000);
-			return false;
-		}
-		l->attached.again = false;
-		str_copy(digest, sizeof(digest), str_or(version, ""));
-		free(l->attached.secret_version);
-		l->attached.secret_version = mem_strdup(digest);
-	}
-	if (refused && refused[0] && str_eq(refused, l->attached.secret_version)) {
-		driver_expect_login(l->driver, l->m);
-		life_wait(
-			l, WAITING_APPROVAL, REASON_BmcAuthFailed,
-			"the BMC refused the login of Secret version %s; change the Secret, or `drover retry %s`",
-			refused, l->name);
-		return stuck_with_claim(l) && life_ensure_off_confirmed(l);
-	}
-	if (login_guard_admit(l->parts->login_guard, l->name, l->attached.secret_version, &by))
-		return true;
-	if (by)
-		life_wait(
-			l, WAITING_APPROVAL, REASON_BmcAuthFailed,
-			"the BMC of %s refused the login of Secret version %s, so it is not tried here; change the Secret, or `drover retry %s`",
-			by, l->attached.secret_version, by);
-	loop_timer_start(&l->timer, 1000);
-	return false;
+	return !l->m->spec.bmc || ensure_bmc_attached(l);
 }
 
 /* Another replica may lead now: what this process remembers of the state is worth nothing when it leads again. */
@@ -310,6 +295,8 @@ static enum life_decision turn(struct life *l)
 {
 	enum life_decision d = LIFE_STAY;
 
+	if (!host_clock_agrees(l->c))
+		return LIFE_STAY;
 	if (!l->m->status.state || !l->m->status.operation)
 		return life_begin(l, l->m->status.state ? "machine has lost its journal"
 							: "machine begins");
@@ -327,11 +314,11 @@ static enum life_decision turn(struct life *l)
 	if (l->m->spec.management_policy == MACHINE_MANAGE && !l->m->meta.deletion_timestamp &&
 	    !life_ensure_finalizer(l, true))
 		return LIFE_STAY;
-	if (!request_ensure_retried(l, &d) || !ensure_seen_written(l) ||
-	    !life_ensure_boot_ended(l) || !life_ensure_wait_settled(l) || !ensure_in_time(l, &d) ||
-	    !ensure_conditions_written(l) || !life_ensure_attempt_settled(l) ||
-	    !ensure_attached(l) || !life_ensure_alone(l, &d) || !life_ensure_boot_followed(l) ||
-	    !life_ensure_told(l))
+	if (!life_ensure_times_near(l) || !request_ensure_retried(l, &d) ||
+	    !ensure_seen_written(l) || !life_ensure_boot_ended(l) || !life_ensure_wait_settled(l) ||
+	    !ensure_in_time(l, &d) || !ensure_conditions_written(l) ||
+	    !life_ensure_attempt_settled(l) || !ensure_attached(l) || !life_ensure_alone(l, &d) ||
+	    !life_ensure_boot_followed(l) || !life_ensure_told(l))
 		return d;
 	return steps[l->state](l);
 }

@@ -16,6 +16,7 @@
 #include "controller/life/act.h"
 #include "controller/life/agent_boot.h"
 #include "controller/life/bmc.h"
+#include "controller/life/bmc_open.h"
 #include "controller/life/boot_marks.h"
 #include "controller/life/consent.h"
 #include "controller/life/identity.h"
@@ -132,13 +133,15 @@ bool life_ensure_warm_ended(struct life *l)
 
 bool life_ensure_warm_left(struct life *l)
 {
+	enum reason why;
+	char text[400];
 	struct err e;
 
 	if (!l->m->status.warm_for)
 		return true;
 	/* A BMC that does not answer, or is another's, keeps nobody from retiring the machine; nor does what
 	 * somebody else booted on it, which is not switched off. */
-	if (l->look.error.kind != ERR_NONE ||
+	if (l->look.error.kind != ERR_NONE || !life_bmc_is_open(l, &why, text) ||
 	    (l->look.known && (life_identity(l, &e) < 0 ||
 			       (l->look.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))))) {
 		agent_session_close(l->agent); /* nobody's: it goes off by itself after a while */

@@ -16,6 +16,7 @@
 #include "base/retry.h"
 #include "base/str.h"
 #include "controller/core/clock_jumps.h"
+#include "controller/core/host_clock.h"
 #include "controller/core/status_writer.h"
 #include "controller/rules/sleep.h"
 #include "controller/tenant/tenant.h"
@@ -274,7 +275,8 @@ static void look(void *arg)
 		return;
 	}
 	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], count_claim, &tally);
-	if (finalizer(d, vc, tally.claims || vc->status.debts.n) || write_off(d, vc))
+	if (finalizer(d, vc, tally.claims || vc->status.debts.n) ||
+	    (host_clock_agrees(d->owner->c) && write_off(d, vc)))
 		return;
 	if (!vc->status.debts.n) {
 		d->debt[0] = d->after[0] = '\0';

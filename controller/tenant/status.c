@@ -7,8 +7,10 @@
 #include "api/annotations.h"
 #include "base/arena.h"
 #include "base/str.h"
+#include "controller/core/host_clock.h"
 #include "controller/tenant/sleep.h"
 
+#define CLOCK_AGAIN_MS 10000
 #define CONTACT_MS (5 * 60 * 1000) /* lastContactTime alone is not written more often */
 
 static const char *const types[] = {"KubeconfigAccepted", "Permitted", "Reachable", "Ready"};
@@ -67,6 +69,10 @@ void tenant_status_tick(void *arg)
 	t->status_again = false;
 	if (!vc || !t->c->leading)
 		return;
+	if (!host_clock_agrees(t->c)) { /* since when it sleeps is written there */
+		loop_timer_start(&t->status_timer, CLOCK_AGAIN_MS);
+		return;
+	}
 	cs.n = vc->status.conditions.n;
 	cs.v = arena_calloc(a, cs.n + 6, sizeof(*cs.v));
 	if (cs.n)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "controller/tenant/tenant.h"
+#include "api/annotations.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -22,6 +23,8 @@
 
 #define PROBE_OK_MS 60000
 #define PROBE_FAILED_MS 5000
+#define BELIEVED_MS (10 * 60 * 1000) /* the same loss of Nodes, told again and again */
+#define LATE_MS 60000		     /* a person's clock may be ahead */
 
 /* --- health -------------------------------------------------------------------------------------- */
 
@@ -86,6 +89,7 @@ static void take_down(struct tenant *t)
 	t->client = NULL;
 	t->reachable = false;
 	t->unanswered_at = 0;
+	t->lost = 0;
 	tenant_budget_reset(t);
 }
 
@@ -165,22 +169,63 @@ static void on_pod(const struct kube_entry *old, const struct kube_entry *new_, 
 	t->all->hooks.pod(t, en->ns, en->name, new_ ? new_->object : NULL, t->all->hooks.arg);
 }
 
+/* Times that a tenant writes are by its clock, whatever that says. */
+static void see_readiness(const struct tenant *t, const struct kube_entry *old,
+			  const struct kube_entry *new_)
+{
+	const struct tenant_node *was = old ? old->object : NULL;
+	struct tenant_node *is = new_->object;
+
+	if (!is->world.ready)
+		is->unready_seen =
+			was && was->unready_seen ? was->unready_seen : loop_now(t->c->loop);
+}
+
 static void on_node(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
 {
 	struct tenant *t = arg;
 	const struct kube_entry *en = new_ ? new_ : old;
 	const struct load *load = new_ ? NULL : map_get(t->loads, en->name);
 
+	if (new_)
+		see_readiness(t, old, new_);
 	if (load && !load->pods)
 		map_del(t->loads, en->name);
 	t->all->hooks.node(t, en->name, new_ ? new_->object : NULL, t->all->hooks.arg);
 }
 
-/* A relist that lost more than a fifth of the nodes is not believed: an emptied store, a wrong cluster. */
-static bool accept_node_loss(size_t before, size_t gone, void *arg)
+/* A person says that the Nodes are gone: since then, and by a clock that is not ahead. */
+static bool is_told_gone(const struct tenant *t)
 {
-	(void)arg;
-	return before < 5 || gone * 5 <= before;
+	const struct virtual_cluster *vc =
+		CTX_GET(t->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, t->name);
+	const char *asked = vc ? labels_get(&vc->meta.annotations, REQUEST_RESUME) : NULL;
+	int64_t at;
+
+	return asked && str_to_time(asked, &at) && at + 1000 >= t->lost_since &&
+	       at <= loop_wall(t->c->loop) + LATE_MS;
+}
+
+/* A relist that lost more than a fifth of the nodes is not believed at once: an emptied store, a wrong cluster.  One that
+ * goes on saying the same is how it is; what is absent is not dead for that. */
+static bool accept_node_loss(const struct kube_loss *loss, void *arg)
+{
+	struct tenant *t = arg;
+	bool much = loss->before >= 5 && loss->gone * 5 > loss->before;
+
+	if (much && t->lost != loss->which) {
+		t->lost = loss->which;
+		t->lost_at = loop_now(t->c->loop);
+		t->lost_since = loop_wall(t->c->loop);
+	}
+	if (much &&
+	    (t->stopped || (loop_now(t->c->loop) - t->lost_at < BELIEVED_MS && !is_told_gone(t))))
+		return false;
+	if (much)
+		log_warn("a list of Nodes that lost many is believed", LOG_S("tenant", t->name),
+			 LOG_I("gone", (int64_t)loss->gone), LOG_I("of", (int64_t)loss->before));
+	t->lost = 0;
+	return true;
 }
 
 static void judge(struct tenant *t)
@@ -213,7 +258,14 @@ static void on_health(const struct err *e, void *arg)
 		judge(t);
 		return;
 	}
-	if (!t->stopped)
+	if (t->stopped)
+		return;
+	if (t->lost)
+		tenant_say(t, "NodesLost",
+			   "%s; believed when it says so for 10 min, or after "
+			   "`drover resume virtualcluster/%s`",
+			   e->text, t->name);
+	else
 		tenant_say(t, e->kind == ERR_DENIED ? "NotPermitted" : "Unreachable", "%s",
 			   e->text);
 }

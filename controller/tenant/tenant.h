@@ -77,7 +77,11 @@ struct tenant {
 	char *spec_digest;
 	char *cluster_uid;	 /* as read at the last probe */
 	bool reachable, stopped; /* stopped: the cluster UID changed */
-	const char *reason;	 /* why it is not usable, CamelCase; NULL: usable */
+	/* A list of its Nodes that is not believed yet: which are gone, and since when it says so. */
+	uint64_t lost;	    /* 0: none */
+	int64_t lost_at;    /* loop_now() */
+	int64_t lost_since; /* the same as wall ms, for people */
+	const char *reason; /* why it is not usable, CamelCase; NULL: usable */
 	char message[256];
 	int64_t unanswered_at; /* loop_now() when its API did not answer last; 0: it did, or was not asked */
 	struct tenant_sleep *asleep; /* tenant/sleep.h */
@@ -99,6 +103,7 @@ struct tenant_node {
 	bool unregistered; /* carries our taint */
 	bool draining;	   /* carries our NoSchedule taint: it was drover that cordoned it */
 	int64_t ready_since; /* Unix ms when its Ready condition last changed, by the tenant's word; 0: unknown */
+	int64_t unready_seen; /* loop_now() when this process first saw it not Ready; 0: it is */
 	struct resources capacity;
 	const char *taints_json; /* spec.taints as they are, for patches */
 };

@@ -27,6 +27,11 @@ GPUS = 8
 DEADLINES_S = {"imaging": 300, "booting": 240, "joining": 120, "gating": 120}
 
 
+def image_key():
+    """Who signed the image that `make image` made."""
+    return ISO.with_suffix(".pub").read_text().strip()
+
+
 def secret(namespace, name, **data):
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": namespace},
             "data": {k.replace("__", "."): base64.b64encode(v.encode()).decode()
@@ -125,7 +130,8 @@ class Fleet:
         path.touch(mode=0o600)
         path.write_text(self.host.kubeconfig_for("drover-system", "drover"))
         self.drover = process.Process("drover", self.folder, [
-            DROVER, "run", "--kubeconfig", path, "--identity", "replica-1", "--agent-image", ISO, "--allow-exec", DRIVER,
+            DROVER, "run", "--kubeconfig", path, "--identity", "replica-1", "--allow-exec", DRIVER,
+            "--agent-image", ISO, "--agent-image-key", image_key(),
             "--agent-listen", f"127.0.0.1:{self.ports['agent']}", "--agent-name", "10.0.2.2",
             "--media-listen", f"127.0.0.1:{self.ports['media']}",
             "--ops-listen", f"127.0.0.1:{self.ports['ops']}", *self.extra_args],

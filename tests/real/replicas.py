@@ -36,7 +36,8 @@ class Replica:
         f = self.fleet
         self.process = process.Process(self.name, f.folder, [
             fleet.DROVER, "run", "--kubeconfig", f.drover_config(),
-            "--identity", identity or self.name, "--agent-image", fleet.ISO, "--allow-exec", fleet.DRIVER,
+            "--identity", identity or self.name, "--allow-exec", fleet.DRIVER,
+            "--agent-image", fleet.ISO, "--agent-image-key", fleet.image_key(),
             "--agent-listen", f"127.0.0.1:{self.ports['agent']}",
             *[a for name in f.agent_names for a in ("--agent-name", name)],
             "--media-listen", f"127.0.0.1:{self.ports['media']}",

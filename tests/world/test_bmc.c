@@ -1,7 +1,9 @@
 /* BMCs that refuse, lie, or are somebody else's: the machine waits, says why, and nothing is switched. */
 #include "tests/unit/testing.h"
 
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
 #include "tests/world/world.h"
@@ -289,6 +291,68 @@ static void a_bmc_that_says_off_for_a_moment_is_not_believed(void **state)
 	}
 }
 
+/* A BMC that refuses a medium, and quotes its address in its own way. */
+struct quoting {
+	char *token; /* of the address, once it was seen */
+	unsigned n;
+};
+
+static bool refuses_and_quotes(struct httpd_req *q, unsigned n, void *arg)
+{
+	static const char *const before[] = {"http://d/boot/", "http%3A%2F%2Fd%2Fboot%2F",
+					     "HTTP:\\/\\/D\\/BOOT\\/", ""};
+	struct quoting *k = arg;
+	OWN(arena) a = arena_new();
+	const char *body, *at;
+	char *quote;
+	size_t len;
+
+	(void)n;
+	if (!str_ends(httpd_path(q), "InsertMedia"))
+		return false;
+	body = httpd_body(q, &len);
+	at = strstr(body, "/boot/") + strlen("/boot/");
+	if (!k->token)
+		k->token = mem_strndup(at, 64);
+	quote = arena_strndup(a, at, 64);
+	for (char *c = quote; k->n % 2 && *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+	httpd_reply_json(q, 503,
+			 arena_printf(a,
+				      "{\"error\":{\"@Message.ExtendedInfo\":[{\"MessageId\":"
+				      "\"B.1.0.Busy\",\"Message\":\"cannot mount %s%s\"}]}}",
+				      before[k->n % 4], quote));
+	k->n++;
+	return true;
+}
+
+static void what_a_bmc_quotes_opens_nothing(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	struct quoting k = {0};
+	char *text;
+
+	(void)state;
+	world_start(&w, 781, 1);
+	b->bmc.tamper = refuses_and_quotes;
+	b->bmc.tamper_arg = &k;
+	world_replica(&w);
+	world_wait_state(b, "dirty", 600);
+	while (k.n < 8)
+		world_run(&w, 10 * 1000);
+	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"), "cannot mount"));
+	text = json_text(b->object);
+	k.token[40] = '\0'; /* nor much of it */
+	assert_null(strcasestr(text, k.token));
+	assert_non_null(strstr(w.log, "cannot mount"));
+	assert_null(strcasestr(w.log, k.token));
+	assert_int_equal(strlen(k.token), 40);
+	free(text);
+	free(k.token);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +366,7 @@ int main(void)
 		cmocka_unit_test(a_free_machine_that_is_on_serves_nobody),
 		cmocka_unit_test(two_machines_with_one_bmc_both_wait),
 		cmocka_unit_test(a_bmc_that_only_says_yes_is_found_out),
+		cmocka_unit_test(what_a_bmc_quotes_opens_nothing),
 		cmocka_unit_test(a_bmc_that_says_off_for_a_moment_is_not_believed),
 	};
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include "base/str.h"
+#include "tests/world/leaving.h"
 #include "tests/world/world.h"
 
 static unsigned wrong_passwords(const struct sim_world *w)
@@ -87,12 +88,92 @@ static void a_dead_bmc_does_not_hold_the_others_up(void **state)
 	world_stop(&w);
 }
 
+static bool is_cut(void *arg)
+{
+	return str_eq(((struct server *)arg)->segment, "quarantine");
+}
+
+/* A password that nobody told drover of, while the machine serves: what is left to do without its BMC is done. */
+static void without_its_login_a_machine_leaves_its_tenant(void **state)
+{
+	struct sim_world w;
+	struct server *b;
+
+	(void)state;
+	b = leaving_serving(&w, 724);
+	b->bmc.password = "changed by hand";
+	fake_bmc_expire(&b->bmc);
+	world_wait_reason(b, "BmcAuthFailed", 300);
+	leaving_drain(&w, "fans", 0, "");
+	leaving_wait_gone(&w, &w.tenants[0], "pods/default/train", 120);
+	world_wait_state(b, "stopping", 300);
+	assert_string_equal(b->segment,
+			    "tenant/team-a"); /* off comes first, for as long as it may take */
+	world_wait(&w, is_cut, b, 600, "the port in quarantine");
+	world_run(&w, 1800 * 1000);
+	assert_true(b->bmc.on && b->claim[0]); /* off is not proved */
+	assert_int_equal(b->bmc.wrong_passwords, 1);
+	world_secret(&w, "drover-system", "bmc", "username", "drover", "password",
+		     "changed by hand");
+	world_wait_state(b, "free", 12 * 3600);
+	world_stop(&w);
+}
+
+/* ... and what stands beside it is drained, though its Secret is the same. */
+static void a_refused_login_holds_no_other_machines_drain_up(void **state)
+{
+	struct sim_world w;
+	struct server *b;
+
+	(void)state;
+	world_start(&w, 725, 2);
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	b = world_box_of(&w, &w.tenants[0], "train");
+	world_wait_state(b, "serving", 60);
+	world_secret(&w, "drover-system", "bmc", "username", "drover", "password", "wrong");
+	world_run(&w, 300 * 1000);
+	assert_int_equal(saying(&w, "BmcAuthFailed"), 2);
+	leaving_drain_of(&w, "fans", b->name, 0, "");
+	leaving_wait_gone(&w, &w.tenants[0], "pods/default/train", 120);
+	world_wait(&w, is_cut, b, 600, "the port in quarantine");
+	assert_int_equal(wrong_passwords(&w), 1);
+	world_stop(&w);
+}
+
+static void a_machine_retires_without_its_login(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	world_start(&w, 726, 2);
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
+	world_secret(&w, "drover-system", "bmc", "username", "drover", "password", "wrong");
+	world_run(&w, 300 * 1000);
+	for (int i = 1; i <= 2; i++) {
+		char path[80];
+
+		str_format(path, sizeof(path), "/apis/drover.dev/v1alpha1/machines/gpu-%d", i);
+		world_do(&w, &w.host, "DELETE", path, NULL);
+	}
+	leaving_wait_gone(&w, &w.host, "machines.drover.dev/gpu-1", 120);
+	leaving_wait_gone(&w, &w.host, "machines.drover.dev/gpu-2", 120);
+	assert_int_equal(wrong_passwords(&w), 1);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wrong_password_is_tried_on_one_bmc_alone),
 		cmocka_unit_test(one_bmc_that_refuses_stops_no_other_when_others_accepted),
 		cmocka_unit_test(a_dead_bmc_does_not_hold_the_others_up),
+		cmocka_unit_test(without_its_login_a_machine_leaves_its_tenant),
+		cmocka_unit_test(a_refused_login_holds_no_other_machines_drain_up),
+		cmocka_unit_test(a_machine_retires_without_its_login),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

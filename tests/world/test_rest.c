@@ -258,6 +258,30 @@ static void one_that_was_to_be_warm_and_is_on_without_our_medium_is_wiped(void *
 	world_stop(&w);
 }
 
+/* --- what they need -------------------------------------------------------------------------------- */
+
+static void a_provider_stays_as_long_as_a_machine_names_it(void **state)
+{
+	static const char path[] = "/apis/" OBJECT_API_VERSION "/providers/rack";
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 1120, 1);
+	world_replica(&w);
+	world_wait_state(b, "wiping", 900);
+	world_do(&w, &w.host, "DELETE", path, NULL);
+	world_wait_state(b, "free", 900); /* without it nobody could have switched it off */
+	leaving_wait_event(&w, &w.host, "ProviderInUse", "gpu-1");
+	assert_true(leaving_has(&w.host, "providers.drover.dev", "rack"));
+	world_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Retire"));
+	world_wait_state(b, "retired", 300);
+	assert_true(leaving_has(&w.host, "providers.drover.dev", "rack"));
+	world_do(&w, &w.host, "DELETE", MACHINES "/gpu-1", NULL);
+	leaving_wait_gone(&w, &w.host, "providers.drover.dev/rack", 60);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +293,7 @@ int main(void)
 		cmocka_unit_test(a_free_machine_that_comes_on_is_wiped_before_it_is_offered_again),
 		cmocka_unit_test(what_came_on_in_a_tenants_segment_waits_for_a_person),
 		cmocka_unit_test(another_machines_power_takes_nothing_away),
+		cmocka_unit_test(a_provider_stays_as_long_as_a_machine_names_it),
 		cmocka_unit_test(one_that_was_to_be_warm_and_is_on_without_our_medium_is_wiped),
 	};
 

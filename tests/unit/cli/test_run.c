@@ -15,6 +15,7 @@
 
 #define NS "/api/v1/namespaces/drover-system"
 #define LEASE "/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-controller"
+#define SOMEBODY "ed25519:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 #define VERB(...) verb_run("drover run", cli_run, NULL, (const char *const[]){__VA_ARGS__, NULL})
 
 struct rig {
@@ -289,11 +290,37 @@ static void an_agent_image_that_cannot_be_read_is_named_and_keeps_it_from_being_
 	define(r);
 	program_start(&r->drover, "drover run", cli_run,
 		      (const char *const[]){"-k", r->kubeconfig, "-n", "drover-system", "-i", "x",
-					    "-a", "/nonexistent/agent.iso", "--agent-listen",
-					    r->agent, "--media-listen", r->media, "--ops-listen",
-					    r->ops, NULL});
+					    "-a", "/nonexistent/agent.iso", "--agent-image-key",
+					    SOMEBODY, "--agent-listen", r->agent, "--media-listen",
+					    r->media, "--ops-listen", r->ops, NULL});
 	assert_non_null(strstr(program_await(&r->drover, "the agent's image cannot be used"),
 			       "/nonexistent/agent.iso"));
+	assert_int_equal(program_ask(&ready), 503);
+	assert_int_equal(program_end(&r->drover, SIGTERM), 0);
+}
+
+static void an_agent_image_is_offered_only_with_a_signature_that_was_asked_for(void **state)
+{
+	struct rig *r = *state;
+	struct program_call ready = ops(r, "/readyz");
+	char image[96], text[65536];
+	FILE *f;
+
+	assert_int_not_equal(VERB("-k", r->kubeconfig, "--agent-image", "agent.iso"), 0);
+	verb_assert_said("--agent-image-key has to say who signed it");
+	str_format(image, sizeof(image), "%s/agent.iso", r->folder);
+	memset(text, ' ', sizeof(text));
+	f = fopen(image, "wb");
+	assert_non_null(f);
+	assert_int_equal(fwrite(text, 1, sizeof(text), f), sizeof(text));
+	assert_int_equal(fclose(f), 0);
+	define(r);
+	program_start(&r->drover, "drover run", cli_run,
+		      (const char *const[]){"-k", r->kubeconfig, "-a", image, "--agent-image-key",
+					    SOMEBODY, "--agent-listen", r->agent, "--media-listen",
+					    r->media, "--ops-listen", r->ops, NULL});
+	assert_non_null(strstr(program_await(&r->drover, "the agent's image cannot be used"),
+			       "agent.iso.sha256"));
 	assert_int_equal(program_ask(&ready), 503);
 	assert_int_equal(program_end(&r->drover, SIGTERM), 0);
 }
@@ -315,6 +342,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			an_agent_image_that_cannot_be_read_is_named_and_keeps_it_from_being_ready,
 			setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			an_agent_image_is_offered_only_with_a_signature_that_was_asked_for, setup,
+			teardown),
 	};
 
 	mem_init();

@@ -233,6 +233,7 @@ static void resume_writes_the_time_on_a_pool_or_a_provider(void **state)
 	assert_true(str_to_time(json_str_at(o, "metadata", "annotations", REQUEST_RESUME), &when));
 	assert_true(when <= loop_wall(d->l) && when > loop_wall(d->l) - 5000);
 	assert_int_equal(cli_do_resume(&c, "provider/hall-a"), 0);
+	assert_int_equal(cli_do_resume(&c, "virtualcluster/team-a"), 0);
 	assert_int_equal(cli_do_resume(&c, "machine/m-1"), 1);
 	assert_int_equal(cli_do_resume(&c, "h100"), 1);
 }

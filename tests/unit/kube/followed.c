@@ -86,13 +86,16 @@ static void on_health(const struct err *e, void *arg)
 	}
 }
 
-static bool accept_loss(size_t before, size_t gone, void *arg)
+static bool accept_loss(const struct kube_loss *loss, void *arg)
 {
 	struct followed *r = arg;
 
+	if (!loss->gone)
+		return true;
 	r->asked++;
-	r->before = before;
-	r->gone = gone;
+	r->before = loss->before;
+	r->gone = loss->gone;
+	r->which[r->asked % 2] = loss->which;
 	return r->accept;
 }
 

@@ -23,6 +23,7 @@ struct followed {
 	char changes[4096];
 	unsigned syncs, bads, ill, well, asked;
 	struct err bad, last_ill;
+	uint64_t which[2]; /* of the last two losses */
 	bool accept;
 	size_t before, gone;
 	json_t *learn_in_change;

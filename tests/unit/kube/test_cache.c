@@ -172,6 +172,14 @@ static void a_list_that_lost_much_is_not_believed_unless_accepted(void **state)
 	assert_string_equal(VALUE(&r, "a"), "1");
 	assert_false(kube_cache_healthy(r.cache));
 	assert_non_null(strstr(r.last_ill.text, "lacks 2 of 3"));
+	assert_int_equal(r.which[0], r.which[1]);
+	r.list = "a=2@120 b=2@121"; /* another loss */
+	fake_api_run(&r.f, 31000);
+	assert_int_equal(r.gone, 1);
+	r.list = "a=2@120 c=2@121"; /* as large, and of another */
+	while (r.which[0] == r.which[1])
+		fake_api_run(&r.f, 31000);
+	r.list = "a=2@120";
 	r.accept = true;
 	fake_api_run(&r.f, 31000);
 	followed_changes(&r, "-b=1 -c=1 a=1>2 ");

@@ -118,7 +118,7 @@ static struct boot_media_item *opened(struct fixture *f, const char *token)
 {
 	struct boot_media_item *i;
 
-	assert_ok(boot_media_load(f->m, f->path, &f->e), &f->e);
+	assert_ok(boot_media_load(f->m, f->path, NULL, &f->e), &f->e);
 	i = boot_media_open(f->m, token, &boot, &readers, &f->e);
 	if (!i)
 		fail_msg("%s", f->e.text);
@@ -187,7 +187,7 @@ static void refused(struct fixture *f, enum err_kind kind, const char *says)
 {
 	struct err e = {0};
 
-	assert_int_equal(boot_media_load(f->m, f->path, &e), -1);
+	assert_int_equal(boot_media_load(f->m, f->path, NULL, &e), -1);
 	assert_int_equal(e.kind, kind);
 	if (!strstr(e.text, says))
 		fail_msg("%s", e.text);
@@ -254,7 +254,7 @@ static void nothing_is_opened_without_an_image_or_with_a_block_too_large(void **
 
 	assert_null(boot_media_open(f->m, "t1", &boot, &readers, &f->e));
 	assert_int_equal(f->e.kind, ERR_INVALID);
-	assert_ok(boot_media_load(f->m, f->path, &f->e), &f->e);
+	assert_ok(boot_media_load(f->m, f->path, NULL, &f->e), &f->e);
 	memset(large, 'c', PROTO_BOOT_BLOCK);
 	large[PROTO_BOOT_BLOCK] = '\0';
 	b.ca_pem = large;
@@ -370,7 +370,7 @@ static void an_image_that_cannot_be_used_leaves_the_one_before(void **state)
 	struct err e;
 
 	opened(f, "t1");
-	assert_int_equal(boot_media_load(f->m, "/nonexistent/image.iso", &e), -1);
+	assert_int_equal(boot_media_load(f->m, "/nonexistent/image.iso", NULL, &e), -1);
 	assert_int_equal(get(f, "t1", NULL), 200);
 	assert_bytes(f, 0, IMAGE_SIZE);
 }

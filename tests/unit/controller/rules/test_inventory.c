@@ -32,6 +32,10 @@ static void drives_that_are_too_many_or_others_are_named(void **state)
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_DriveUnknown);
 	assert_string_equal(e.text, "not expected: eui.2 (serial N2, slot 2)");
 	inv.drives.n = 1;
+	found[0].fault = "8192 sectors are hidden";
+	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_StorageHidden);
+	assert_string_equal(e.text, "drive eui.1: 8192 sectors are hidden");
+	found[0].fault = NULL;
 	found[0].bytes = 2000;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_InventoryMismatch);
 	assert_string_equal(

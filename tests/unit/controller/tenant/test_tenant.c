@@ -350,6 +350,99 @@ static void the_node_of_a_claim_is_its_tenants_by_the_claims_name(void **state)
 	assert_null(tenant_node_now(d->tenants, &n));
 }
 
+/* While it is away its store loses Nodes, and so much happens that a watch cannot tell of them. */
+static void lose_nodes(struct bench *d, int from, int to)
+{
+	bench_away(d, &d->team, true);
+	bench_run(d, 2000);
+	for (int i = from; i < to; i++) {
+		struct store_change gone = {.key = arena_printf(d->a, "nodes/n-%d", i),
+					    .if_rev = -1};
+
+		assert_int_equal(store_commit(d->team.store, &gone, 1, NULL, NULL, NULL, &d->e), 0);
+	}
+	for (int i = 0; i < 10001; i++) {
+		struct store_change more = {
+			.key = "other/x", .value = "{}", .value_len = 2, .if_rev = -1};
+
+		assert_int_equal(store_commit(d->team.store, &more, 1, NULL, NULL, NULL, &d->e), 0);
+	}
+	bench_away(d, &d->team, false);
+}
+
+static void put_ten(struct bench *d)
+{
+	for (int i = 0; i < 10; i++)
+		put_node(d, arena_printf(d->a, "n-%d", i),
+			 arena_printf(d->a, "4C4C4544-0035-3410-8050-C6C04F31470%d", i));
+	bench_run(d, 5000);
+	assert_int_equal(kube_cache_size(team(d)->nodes), 10);
+}
+
+static void a_list_that_lost_many_nodes_is_believed_when_it_goes_on_saying_so(void **state)
+{
+	struct bench *d = *state;
+
+	put_ten(d);
+	lose_nodes(d, 0, 3);
+	bench_run(d, 9 * 60000);
+	assert_false(tenant_usable(team(d)));
+	assert_string_equal(condition(d, "Ready"), "False NodesLost");
+	assert_non_null(strstr(message(d, "Ready"), "lacks 3 of 10"));
+	assert_int_equal(kube_cache_size(team(d)->nodes), 10);
+	lose_nodes(d, 3, 4); /* another loss, which has to say so as long */
+	bench_run(d, 9 * 60000);
+	assert_false(tenant_usable(team(d)));
+	bench_run(d, 3 * 60000);
+	assert_true(tenant_usable(team(d)));
+	assert_int_equal(kube_cache_size(team(d)->nodes), 6);
+	lose_nodes(d, 4, 5); /* one of six is no such loss */
+	bench_run(d, 60000);
+	assert_true(tenant_usable(team(d)));
+	assert_int_equal(kube_cache_size(team(d)->nodes), 5);
+}
+
+static void resume(struct bench *d, int64_t when)
+{
+	char text[STR_TIME_SIZE];
+
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		    arena_printf(d->a, "{'metadata': {'annotations': {'drover.dev/resume': '%s'}}}",
+				 str_time(text, when)));
+}
+
+static void a_person_may_say_that_the_nodes_are_gone(void **state)
+{
+	struct bench *d = *state;
+
+	put_ten(d);
+	resume(d, loop_wall(d->l)); /* of a loss before */
+	bench_run(d, 60000);
+	lose_nodes(d, 0, 10);
+	bench_run(d, 60000);
+	assert_false(tenant_usable(team(d)));
+	resume(d, loop_wall(d->l) + 3600000); /* of none that can be yet */
+	bench_run(d, 60000);
+	assert_false(tenant_usable(team(d)));
+	resume(d, loop_wall(d->l));
+	bench_run(d, 60000);
+	assert_true(tenant_usable(team(d)));
+	assert_int_equal(kube_cache_size(team(d)->nodes), 0);
+}
+
+/* Its Nodes are those of another cluster: that is no loss that one gets used to. */
+static void nodes_of_another_cluster_are_not_believed_to_be_lost(void **state)
+{
+	struct bench *d = *state;
+
+	put_ten(d);
+	lose_nodes(d, 0, 5);
+	bench_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "{'clusterUID': 'the one before'}");
+	bench_run(d, 60 * 60000);
+	assert_string_equal(condition(d, "Ready"), "False ClusterChanged");
+	assert_int_equal(kube_cache_size(team(d)->nodes), 10);
+}
+
 static void a_tenant_goes_with_its_object(void **state)
 {
 	struct bench *d = *state;
@@ -390,6 +483,9 @@ int main(void)
 		T(the_node_of_a_claim_is_its_tenants_by_the_claims_name),
 		T(all_are_read_when_each_list_was_in_once),
 		T(one_that_this_version_cannot_read_is_unread),
+		T(a_list_that_lost_many_nodes_is_believed_when_it_goes_on_saying_so),
+		T(a_person_may_say_that_the_nodes_are_gone),
+		T(nodes_of_another_cluster_are_not_believed_to_be_lost),
 		T(a_tenant_goes_with_its_object),
 		T(a_replica_that_does_not_lead_looks_but_writes_nothing),
 	};

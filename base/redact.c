@@ -1,0 +1,174 @@
+/*
+ * redact: one pass over the text, which is read through its encodings, while what is struck out is the
+ * bytes as they stand.
+ */
+#include "base/redact.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+#define HEX_MAX 32 /* half of a token is no token: a UUID and a WWN are shorter */
+#define JWT_MIN 20
+#define TOKEN_ID 6
+#define TOKEN_SECRET 16
+
+static int hex(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+				      : -1;
+}
+
+/* Two digits that stand for one character; its bytes are `used`.  0: they do not. */
+static char pair(const char *s)
+{
+	int hi = hex(s[0]), lo = hi < 0 ? -1 : hex(s[1]);
+
+	return lo < 0 ? 0 : (char)(hi << 4 | lo);
+}
+
+/* "&#x2f;" and "&#47;" */
+static char entity(const char *s, size_t *used)
+{
+	bool x = s[2] == 'x' || s[2] == 'X';
+	size_t i = x ? 3 : 2;
+	int c = 0, d;
+
+	for (; c < 128 && (d = hex(s[i])) >= 0 && (x || d < 10); i++)
+		c = c * (x ? 16 : 10) + d;
+	*used = i + 1;
+	return s[i] == ';' && c < 128 ? (char)c : 0;
+}
+
+/* The character at s as it is meant, and how many bytes it takes. */
+static char at(const char *s, size_t *used)
+{
+	char c = 0;
+
+	*used = 1;
+	if (s[0] == '%') {
+		*used = 3;
+		c = pair(s + 1);
+		for (; c == '%' && pair(s + *used); *used += 2) /* encoded again */
+			c = pair(s + *used);
+	} else if (s[0] == '\\' && s[1] == '/') {
+		*used = 2;
+		c = '/';
+	} else if (strncmp(s, "\\u00", 4) == 0) {
+		*used = 6;
+		c = pair(s + 4);
+	} else if (strncmp(s, "&#", 2) == 0) {
+		c = entity(s, used);
+	}
+	if (c)
+		return c;
+	*used = 1;
+	return *s;
+}
+
+static void strike(char *from, const char *to)
+{
+	memset(from, '*', (size_t)(to - from));
+}
+
+/* Behind the characters of `word` (lower case) at s; NULL: it does not begin so. */
+static char *behind(char *s, const char *word)
+{
+	size_t used;
+
+	for (; *word; word++, s += used)
+		if (tolower((unsigned char)at(s, &used)) != *word)
+			return NULL;
+	return s;
+}
+
+static char *behind_hex(char *s, size_t *n)
+{
+	size_t used;
+
+	for (*n = 0; hex(at(s, &used)) >= 0; s += used)
+		++*n;
+	return s;
+}
+
+/* What ends a URL in a sentence. */
+static bool ends(char c)
+{
+	return !c || isspace((unsigned char)c) || strchr("\"'<>,;)", c);
+}
+
+/* s: behind "://". */
+static void strike_url(char *s)
+{
+	char *user = s, *query = NULL, c;
+	bool in_host = true;
+	size_t used;
+
+	for (; c = at(s, &used), !ends(c); s += used) {
+		if (c == '@' && in_host)
+			strike(user, s);
+		in_host = in_host && c != '/' && c != '?';
+		if (c == '?' && !query)
+			query = s + used;
+	}
+	if (query)
+		strike(query, s);
+}
+
+static bool is_low(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+static size_t lows(const char *s)
+{
+	size_t n = 0;
+
+	while (is_low(s[n]))
+		n++;
+	return n;
+}
+
+/* A word begins at s: a bootstrap token, or a JSON Web Token? */
+static void strike_word(char *s)
+{
+	size_t id = lows(s), n;
+
+	if (id == TOKEN_ID && s[id] == '.' && lows(s + id + 1) == TOKEN_SECRET)
+		strike(s + id + 1, s + id + 1 + TOKEN_SECRET);
+	n = strncmp(s, "eyJ", 3) == 0 ? strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+						  "abcdefghijklmnopqrstuvwxyz0123456789-_.")
+				      : 0;
+	if (n > JWT_MIN)
+		strike(s, s + n);
+}
+
+void redact(char *text)
+{
+	static const char digest[] = "sha256:";
+	char *s = text, *to, before = ' ';
+	size_t used, n;
+
+	while (*s) {
+		if (!isalnum((unsigned char)before))
+			strike_word(s);
+		to = behind(s, "/boot/");
+		if (to)
+			strike(to, behind_hex(to, &n));
+		to = behind(s, "://");
+		if (to)
+			strike_url(to);
+		to = behind_hex(s, &n);
+		if (n > HEX_MAX && !(s - text >= (ptrdiff_t)strlen(digest) &&
+				     strncasecmp(s - strlen(digest), digest, strlen(digest)) == 0))
+			strike(s, to);
+		before = at(s, &used);
+		s = n ? to : s + used;
+		if (n)
+			before = 'a';
+	}
+}

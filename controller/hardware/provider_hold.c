@@ -1,0 +1,104 @@
+/*
+ * provider_hold: one look over all Machines says which Providers are named; one write at a time puts the finalizer on or
+ * takes it off.
+ * Tests: tests/world/test_rest.c
+ */
+#include "controller/hardware/provider_hold.h"
+
+#include <stdlib.h>
+
+#include "api/annotations.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/core/status_writer.h"
+
+#define SOON_MS 1000 /* changes come in hundreds */
+
+struct provider_hold {
+	struct context *c;
+	struct loop_timer timer;
+	struct status_writer write;
+};
+
+struct look {
+	struct provider_hold *h;
+	struct map *named; /* Provider -> a Machine that names it, of the cache */
+};
+
+static bool note_name(const struct kube_entry *en, void *arg)
+{
+	const struct machine *m = en->object;
+	struct look *k = arg;
+
+	if (m->spec.provider_ref.name)
+		map_put(k->named, m->spec.provider_ref.name, (void *)m->meta.name);
+	return true;
+}
+
+static void on_written(json_t *o, const struct err *e, void *arg)
+{
+	struct provider_hold *h = arg;
+
+	(void)o;
+	(void)e;
+	loop_timer_start(&h->timer, SOON_MS);
+}
+
+/* False ends the look: a write is under way, and the rest is looked at after it. */
+static bool hold(const struct kube_entry *en, void *arg)
+{
+	const struct provider_object *p = en->object;
+	struct look *k = arg;
+	struct context *c = k->h->c;
+	const char *machine = map_get(k->named, p->meta.name);
+	char note[600];
+
+	if (machine && p->meta.deletion_timestamp) {
+		str_format(note, sizeof(note),
+			   "it is deleted when no Machine names it any more: %s does", machine);
+		ctx_event(c, OBJECT_PROVIDER, &p->meta, "Warning", "ProviderInUse", note);
+		return true; /* none can be put on by now */
+	}
+	return !writer_finalizer(&k->h->write, OBJECT_PROVIDER, &p->meta, FINALIZER_PROVIDER,
+				 machine != NULL, on_written);
+}
+
+static void look(void *arg)
+{
+	struct provider_hold *h = arg;
+	struct context *c = h->c;
+	struct look k = {.h = h};
+
+	if (!c->leading || !c->ready || writer_busy(&h->write))
+		return;
+	k.named = map_new(NULL);
+	kube_cache_each(c->cache[OBJECT_MACHINE], note_name, &k);
+	kube_cache_each(c->cache[OBJECT_PROVIDER], hold, &k);
+	map_free(k.named);
+}
+
+void provider_hold_kick(struct provider_hold *h)
+{
+	if (!loop_timer_active(&h->timer))
+		loop_timer_start(&h->timer, SOON_MS);
+}
+
+struct provider_hold *provider_hold_new(struct context *c)
+{
+	struct provider_hold *h = mem_new(struct provider_hold);
+
+	h->c = c;
+	writer_init(&h->write, c, h);
+	loop_timer_init(&h->timer, c->group, look, h);
+	return h;
+}
+
+void provider_hold_free(struct provider_hold *h)
+{
+	if (!h)
+		return;
+	writer_stop(&h->write);
+	loop_timer_stop(&h->timer);
+	free(h);
+}

@@ -1,0 +1,69 @@
+/*
+ * bmc_open: asks trust, Secret, the last refusal and the guard of shared logins, in this order.  Apart from the tick,
+ * since a step that does not need the BMC does not ask.
+ * Tests: tests/world/test_login_guard.c
+ */
+#include "controller/life/bmc_open.h"
+
+#include "base/str.h"
+#include "controller/hardware/login_guard.h"
+#include "controller/life/consent.h"
+#include "controller/life/journal.h"
+
+#define SOON_MS 1000
+#define TEXT 400
+
+bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
+{
+	const char *refused = l->m->status.bmc.refused_secret_version;
+	const char *version = l->attached.secret_version, *by;
+	struct err e;
+
+	*why = REASON_NONE;
+	text[0] = '\0';
+	if (!life_bmc_trusted(l, &e)) {
+		*why = REASON_BmcNotTrusted;
+		str_copy(text, TEXT, e.text);
+		return false;
+	}
+	if (!l->bmc) {
+		if (l->attached.error.kind == ERR_NONE || l->attached.error.kind == ERR_UNAVAILABLE)
+			return false;
+		*why = REASON_BmcAuthFailed;
+		str_copy(text, TEXT, l->attached.error.text);
+		return false;
+	}
+	if (!str_empty(refused) && str_eq(refused, version)) {
+		*why = REASON_BmcAuthFailed;
+		str_format(
+			text, TEXT,
+			"the BMC refused the login of Secret version %s; change the Secret, or `drover retry %s`",
+			refused, l->name);
+		return false;
+	}
+	if (login_guard_admit(l->parts->login_guard, l->name, version, &by))
+		return true;
+	if (!by)
+		return false;
+	*why = REASON_BmcAuthFailed;
+	str_format(
+		text, TEXT,
+		"the BMC of %s refused the login of Secret version %s, so it is not tried here; change the Secret, or `drover retry %s`",
+		by, version, by);
+	return false;
+}
+
+bool life_ensure_bmc_open(struct life *l, bool quietly)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	enum reason said = op ? reason_find(op->last_error.reason) : REASON_NONE, why;
+	char text[TEXT];
+
+	if (life_bmc_is_open(l, &why, text))
+		return true;
+	if (why == REASON_NONE)
+		loop_timer_start(&l->timer, SOON_MS);
+	else if (!quietly || said == REASON_NONE || said == why)
+		life_wait(l, WAITING_APPROVAL, why, "%s", text);
+	return false;
+}

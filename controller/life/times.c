@@ -1,0 +1,49 @@
+/*
+ * times: looks for times that no right clock can have written.
+ * Tests: tests/world/test_clock.c
+ */
+#include "controller/life/times.h"
+
+#include "base/log.h"
+#include "controller/life/journal.h"
+
+/* Clocks of leaders that are right differ by less. */
+#define SLACK_MS 60000
+/* The longest that anything waits for its next try: a quarantine (rules/machine.c). */
+#define NEXT_MS (6 * 3600 * 1000)
+/* A warm boot waits as long before it begins; then it has the time of a claimed machine (steps/warm.c). */
+#define WARM_WAIT_MS 60000
+
+static int64_t longest(const struct life *l)
+{
+	int64_t limit = life_limit_ms(l, l->state);
+
+	return limit ? limit : WARM_WAIT_MS + life_limit_ms(l, MACHINE_CLAIMED);
+}
+
+bool life_ensure_times_near(struct life *l)
+{
+	const struct machine_status *st = &l->m->status;
+	const struct machine_operation *op = st->operation;
+	int64_t now = loop_wall(l->c->loop), most = now + longest(l);
+	json_t *s = json_object(), *j = json_object();
+
+	if (st->state_since > now + SLACK_MS)
+		life_set_time(s, "stateSince", now);
+	if (op->started > now + SLACK_MS)
+		life_set_time(j, "started", now);
+	if (op->deadline > most + SLACK_MS)
+		life_set_time(j, "deadline", most);
+	if (op->next_attempt > now + NEXT_MS + SLACK_MS)
+		life_set_time(j, "nextAttempt", now);
+	if (json_object_size(j))
+		json_object_set(s, "operation", j);
+	json_decref(j);
+	if (!json_object_size(s)) {
+		json_decref(s);
+		return true;
+	}
+	log_warn("times were ahead, and are put back", LOG_S("machine", l->name));
+	life_write(l, s, NULL);
+	return false;
+}

@@ -1,0 +1,61 @@
+/* What the compiler was told for all sources alike: tests/tools/hardened looks at the linked programs. */
+#include "tests/unit/testing.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if !defined(__SANITIZE_ADDRESS__) && defined(__OPTIMIZE__)
+#define OPTIMISED
+#endif
+
+static void control_flow_is_protected(void **state)
+{
+	(void)state;
+#ifdef __x86_64__
+	assert_int_equal(__CET__, 3); /* indirect branches and returns */
+#endif
+}
+
+#ifdef OPTIMISED
+static void overflow(size_t n)
+{
+	char *p = malloc(n);
+	volatile size_t more = n + 1;
+
+	memset(p, 0, more); /* only level 3 knows how large p is */
+	_exit(p[0]);
+}
+#endif
+
+static void sizes_that_are_known_at_run_time_are_checked(void **state)
+{
+	(void)state;
+#ifdef OPTIMISED
+	int status;
+	pid_t pid;
+
+	assert_int_equal(__USE_FORTIFY_LEVEL, 3);
+	pid = fork();
+	if (pid == 0) {
+		(void)close(STDERR_FILENO);
+		signal(SIGABRT, SIG_DFL);
+		overflow((size_t)getpid() % 7 + 8);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+#else
+	skip();
+#endif
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(control_flow_is_protected),
+		cmocka_unit_test(sizes_that_are_known_at_run_time_are_checked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,230 @@
+#include "wipe/ata.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/str.h"
+#include "wipe/dio.h"
+
+#define NAP_MS 100
+#define AGAIN_MS 30000 /* for a drive to come back */
+
+#define ERR_BIT 0x01
+#define FAULT_BIT 0x20
+
+enum {
+	IDENTIFY = 0xec,
+	READ_NATIVE_MAX_EXT = 0x27,
+	SET_MAX_EXT = 0x37,
+	AMAC = 0x78,
+	DCO = 0xb1,
+};
+enum { AMAC_GET_NATIVE = 0, AMAC_SET = 1 };
+enum { DCO_RESTORE = 0xc0, DCO_IDENTIFY = 0xc2 };
+
+/* --- one drive ------------------------------------------------------------------------------- */
+
+struct ata {
+	const struct host *host;
+	int fd;
+	uint8_t page[ATA_SECTOR];
+	uint64_t sectors; /* that can be read and written */
+	uint32_t sector_bytes;
+	bool hpa, amac, dco;
+};
+
+static uint16_t word(const struct ata *d, size_t n)
+{
+	return (uint16_t)(d->page[2 * n] | d->page[2 * n + 1] << 8);
+}
+
+static int run(const struct ata *d, struct ata_command *c, const char *what, struct err *e)
+{
+	if (d->host->ata(d->fd, c) < 0)
+		return err_errno(e, errno, "%s", what);
+	if (c->status & (ERR_BIT | FAULT_BIT))
+		return err_set(e, ERR_DENIED, c->error,
+			       "%s is refused (status %02xh, error %02xh): locked or frozen", what,
+			       c->status, c->error);
+	return 0;
+}
+
+static int identify(struct ata *d, struct err *e)
+{
+	struct ata_command c = {.command = IDENTIFY, .count = 1, .data = d->page};
+
+	if (run(d, &c, "IDENTIFY DEVICE", e) < 0)
+		return -1;
+	/* Words 82 to 84, and 119 to 120 where word 86 says so, are valid with these two bits. */
+	if ((word(d, 83) & 0xc000) != 0x4000 || !(word(d, 83) & 1 << 10))
+		return err_set(e, ERR_UNSUPPORTED, 0,
+			       "IDENTIFY DEVICE: the drive has no 48-bit addresses");
+	d->sectors = word(d, 100) | (uint64_t)word(d, 101) << 16 | (uint64_t)word(d, 102) << 32 |
+		     (uint64_t)word(d, 103) << 48;
+	d->sector_bytes = 512;
+	if ((word(d, 106) & 0xd000) == 0x5000)
+		d->sector_bytes = 2 * (word(d, 117) | (uint32_t)word(d, 118) << 16);
+	d->hpa = word(d, 82) & 1 << 10;
+	d->dco = word(d, 83) & 1 << 11;
+	d->amac = (word(d, 86) & 1 << 15) && (word(d, 119) & 0xc000) == 0x4000 &&
+		  (word(d, 119) & 1 << 8);
+	return 0;
+}
+
+/* Sectors that there would be without a host protected area. */
+static int read_native(const struct ata *d, uint64_t *sectors, struct err *e)
+{
+	struct ata_command c = {.command = d->amac ? AMAC : READ_NATIVE_MAX_EXT};
+
+	*sectors = d->sectors;
+	if (!d->amac && !d->hpa)
+		return 0;
+	if (run(d, &c, d->amac ? "GET NATIVE MAX ADDRESS" : "READ NATIVE MAX ADDRESS", e) < 0)
+		return -1;
+	*sectors = c.lba + 1;
+	return 0;
+}
+
+/* Directly after read_native(), as the standard wants it. */
+static int set_max(const struct ata *d, uint64_t sectors, struct err *e)
+{
+	struct ata_command c = {.command = SET_MAX_EXT,
+				.count = 1, /* over a power cycle too */
+				.lba = sectors - 1};
+
+	if (d->amac)
+		c = (struct ata_command){.command = AMAC, .feature = AMAC_SET, .lba = sectors - 1};
+	if (run(d, &c, d->amac ? "SET ACCESSIBLE MAX ADDRESS" : "SET MAX ADDRESS", e) < 0)
+		return err_wrap(e, "%llu sectors are hidden",
+				(unsigned long long)(sectors - d->sectors));
+	return 0;
+}
+
+/* Removes a host protected area.  *changed is set where there was one. */
+static int show_native(struct ata *d, bool *changed, struct err *e)
+{
+	uint64_t native;
+
+	if (read_native(d, &native, e) < 0)
+		return -1;
+	if (native <= d->sectors)
+		return 0;
+	*changed = true;
+	return set_max(d, native, e) < 0 ? -1 : identify(d, e);
+}
+
+/* Removes what an overlay hides.  A frozen overlay is not even told of. */
+static int show_overlaid(struct ata *d, bool *changed, struct err *e)
+{
+	uint8_t page[ATA_SECTOR] = {0};
+	struct ata_command c = {.command = DCO, .feature = DCO_IDENTIFY, .count = 1, .data = page};
+	uint64_t real = 0;
+
+	if (!d->dco)
+		return 0;
+	if (run(d, &c, "DEVICE CONFIGURATION IDENTIFY", e) < 0)
+		return -1;
+	for (size_t i = 0; i < 8; i++) /* words 3 to 6 */
+		real |= (uint64_t)page[6 + i] << 8 * i;
+	if (real < d->sectors)
+		return 0;
+	c = (struct ata_command){.command = DCO, .feature = DCO_RESTORE};
+	*changed = true;
+	if (run(d, &c, "DEVICE CONFIGURATION RESTORE", e) < 0)
+		return err_wrap(e, "%llu sectors are hidden",
+				(unsigned long long)(real + 1 - d->sectors));
+	return identify(d, e);
+}
+
+int ata_show(const struct host *h, int fd, int64_t bytes, bool *changed, struct err *e)
+{
+	struct ata d = {.host = h, .fd = fd};
+	bool overlaid = false;
+
+	*changed = false;
+	if (identify(&d, e) < 0 || show_native(&d, changed, e) < 0 ||
+	    show_overlaid(&d, &overlaid, e) < 0)
+		return -1;
+	*changed |= overlaid;
+	/* Without the overlay more may be native. */
+	if (overlaid && show_native(&d, changed, e) < 0)
+		return -1;
+	if (!*changed && bytes && d.sectors != (uint64_t)bytes / d.sector_bytes)
+		return err_set(e, ERR_CONFLICT, 0,
+			       "it has %llu sectors of %u bytes, the kernel shows %lld bytes",
+			       (unsigned long long)d.sectors, (unsigned)d.sector_bytes,
+			       (long long)bytes);
+	return 0;
+}
+
+/* --- all of them ----------------------------------------------------------------------------- */
+
+static void write_line(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	/* What did not help is seen in what is there afterwards. */
+	if (fd >= 0) {
+		(void)!write(fd, text, strlen(text));
+		close(fd);
+	}
+}
+
+/* The kernel takes a drive's size when it finds it: away with it, and found anew. */
+static void find_anew(const struct host *h, struct arena *a, const char *name)
+{
+	struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
+	const char *address = host_link(a, "%s/block/%s/device", h->sys, name), **names;
+	const char *blocks = arena_printf(a, "%s/block", h->sys);
+	size_t before = host_names(a, blocks, &names);
+
+	if (!address)
+		return;
+	write_line(arena_printf(a, "%s/block/%s/device/delete", h->sys, name), "1");
+	write_line(arena_printf(a, "%s/class/scsi_host/host%.*s/scan", h->sys,
+				(int)strcspn(address, ":"), address),
+		   "- - -");
+	for (int waited = 0; waited < AGAIN_MS && host_names(a, blocks, &names) < before;
+	     waited += NAP_MS)
+		nanosleep(&nap, NULL);
+}
+
+/* True: it was changed, and has to be found anew. */
+static bool show(const struct host *h, struct arena *a, struct proto_drive *d)
+{
+	bool changed = false;
+	struct dio dio;
+	struct err e;
+
+	if (dio_open(&dio, h, drive_name(d), false, &e) < 0) {
+		d->fault = arena_strdup(a, e.text);
+		return false;
+	}
+	if (ata_show(h, dio.fd, dio.bytes, &changed, &e) < 0)
+		d->fault = arena_strdup(a, e.text);
+	dio_close(&dio);
+	return changed && !d->fault;
+}
+
+void ata_scan(const struct host *h, struct arena *a, struct drive_list *out)
+{
+	bool changed = false;
+
+	drives_scan(h, a, out);
+	for (size_t i = 0; h->ata && i < out->n; i++)
+		if (str_eq(out->v[i].type, "SATA") && show(h, a, &out->v[i])) {
+			find_anew(h, a, drive_name(&out->v[i]));
+			changed = true;
+		}
+	if (!changed)
+		return;
+	drives_scan(h, a, out);
+	for (size_t i = 0; i < out->n; i++)
+		if (str_eq(out->v[i].type, "SATA") && show(h, a, &out->v[i]))
+			out->v[i].fault = "it hides sectors again";
+}
