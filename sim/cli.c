@@ -19,6 +19,7 @@
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "sim/medium.h"
 #include "sim/ports.h"
 #include "sim/rack.h"
 
@@ -267,7 +268,7 @@ static int begin(struct run *r, struct err *e)
 {
 	struct httpd_mhd_spec s = {.address = r->o.listen, .max_connections = CONNECTIONS};
 	unsigned port;
-	char *objects;
+	char *objects, image[SIM_AGENT_IMAGE_BYTES + 1];
 	int status;
 
 	want_files();
@@ -291,15 +292,19 @@ static int begin(struct run *r, struct err *e)
 	objects = sim_rack_objects(r->rack, PROVIDER);
 	status = write_in(r, "objects.yaml", objects, e);
 	free(objects);
+	sim_agent_image(image);
+	if (status == 0)
+		status = write_in(r, "drover-agent.iso", image, e);
 	/* Before it says that it is up: whoever reads that may end it at once. */
 	r->term = loop_signal(r->group, SIGTERM, on_signal, r);
 	r->intr = loop_signal(r->group, SIGINT, on_signal, r);
 	printf("%lld machines; the first BMC is %s://127.10.0.2:%u/redfish/v1/\n"
 	       "user %s, password in %s/password%s%s%s\n"
-	       "Machine objects in %s/objects.yaml; /sim/machines shows what they do\n",
+	       "Machine objects in %s/objects.yaml, with a boot image for drover run in %s/drover-agent.iso;\n"
+	       "/sim/machines shows what they do\n",
 	       (long long)r->o.machines, r->o.plain ? "http" : "https", port, r->o.user, r->o.data,
 	       r->o.plain ? "" : ", CA in ", r->o.plain ? "" : r->o.data,
-	       r->o.plain ? "" : "/ca.crt", r->o.data);
+	       r->o.plain ? "" : "/ca.crt", r->o.data, r->o.data);
 	fflush(stdout);
 	return status;
 }

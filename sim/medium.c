@@ -176,3 +176,16 @@ void sim_medium_free(struct sim_medium *f)
 	free(f->path);
 	free(f);
 }
+
+void sim_agent_image(char out[static SIM_AGENT_IMAGE_BYTES + 1])
+{
+	static const char head[] = "drover-agent of simulated machines\n";
+	char *at = out + sizeof(head) - 1;
+
+	memset(out, ' ', SIM_AGENT_IMAGE_BYTES);
+	memcpy(out, head, sizeof(head) - 1);
+	memcpy(at, PROTO_BOOT_MARK, sizeof(PROTO_BOOT_MARK) - 1);
+	memset(at + PROTO_BOOT_BLOCK, '.',
+	       SIM_AGENT_IMAGE_BYTES - PROTO_BOOT_BLOCK - sizeof(head) + 1);
+	out[SIM_AGENT_IMAGE_BYTES] = '\0';
+}

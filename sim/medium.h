@@ -2,6 +2,7 @@
 #define SIM_MEDIUM_H
 
 #include "sim/machine.h"
+#include "wipe/proto.h"
 
 /*
  * medium: the firmware's way to the boot block on virtual media: the image is fetched over
@@ -16,5 +17,9 @@ struct sim_medium *sim_medium_fetch(struct sim_machine *m, const char *url,
 				    void (*done)(const char *block, const struct err *e,
 						 struct sim_machine *m));
 void sim_medium_free(struct sim_medium *f); /* done is not called any more */
+
+/* As much of the agent's ISO as a media server and a simulated machine look at: its boot block.  Text. */
+#define SIM_AGENT_IMAGE_BYTES (2 * PROTO_BOOT_BLOCK)
+void sim_agent_image(char out[static SIM_AGENT_IMAGE_BYTES + 1]);
 
 #endif

@@ -3,6 +3,7 @@
  * process, for a laptop.
  */
 #include "cli/up/up.h"
+#include "sim/medium.h"
 #include "base/arena.h"
 #include "base/args.h"
 #include "base/store/store.h"
@@ -189,19 +190,13 @@ static int keep_port(const struct up *u, struct err *e)
 	return rc;
 }
 
-/* As much of an ISO as the media server and a simulated machine look at: its boot block. */
 static int make_agent_image(struct up *u, struct err *e)
 {
-	static const char head[] = "drover-agent of simulated machines\n";
-	char image[2 * PROTO_BOOT_BLOCK];
-	char *at = image + sizeof(head) - 1;
+	char image[SIM_AGENT_IMAGE_BYTES + 1];
 
-	memset(image, ' ', sizeof(image));
-	memcpy(image, head, sizeof(head) - 1);
-	memcpy(at, PROTO_BOOT_MARK, sizeof(PROTO_BOOT_MARK) - 1);
-	memset(at + PROTO_BOOT_BLOCK, '.', sizeof(image) - PROTO_BOOT_BLOCK - sizeof(head) + 1);
+	sim_agent_image(image);
 	u->agent_image = mem_printf("%s/drover-agent.iso", u->data);
-	return up_write(u->agent_image, image, sizeof(image), e);
+	return up_write(u->agent_image, image, SIM_AGENT_IMAGE_BYTES, e);
 }
 
 /* --- servers -------------------------------------------------------------------------------------- */

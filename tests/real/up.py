@@ -38,8 +38,8 @@ class Up:
         return [DROVER, "up", "--data", self.folder, "--port", str(self.port), "--machines",
                 str(MACHINES), "--speed", str(SPEED), *more]
 
-    def start(self):
-        self.process = subprocess.Popen(self.command(), stdout=subprocess.PIPE, text=True)
+    def start(self, *more):
+        self.process = subprocess.Popen(self.command(*more), stdout=subprocess.PIPE, text=True)
         for line in self.process.stdout:
             ready = re.match(r"drover is up after ([\d.]+) s", line)
             if ready:
@@ -131,6 +131,20 @@ def check_killed(up, state):
     print(f"  killed while {state}, while serving and while wiping: it went on", flush=True)
 
 
+def check_faults(up):
+    faults = pathlib.Path(f"{up.folder}-faults")
+    faults.write_text("faults:\n- {machine: gpu-1, when: Request, what: BmcStatus, value: 503}\n", encoding="utf-8")
+    up.start("--faults", str(faults))
+
+    def told():
+        machine = up.host.call("GET", f"{demo.API}/machines/gpu-1") or {}
+        return machine.get("status", {}).get("operation", {}).get("lastError", {}).get("reason", "").startswith("Bmc")
+
+    up.until("the BMC of gpu-1 fails", told)
+    assert up.end(signal.SIGINT) == 0
+    print("  --faults reaches the rack", flush=True)
+
+
 def check_records(up):
     up.start()
     records = [r["metadata"]["name"] for r in up.host.items(f"{demo.API}/wiperecords")]
@@ -149,6 +163,7 @@ def main():
             for state in ("imaging", "booting"):
                 check_killed(up, state)
             check_records(up)
+            check_faults(up)
         except BaseException:
             log = pathlib.Path(up.folder, "drover.log")
             if log.exists():

@@ -152,7 +152,7 @@ static void verbs_that_need_a_reason_say_so(void **state)
 	assert_int_equal(VERB(cli_approve, "m-1", "--wipe", "--adopt", "c"), 2);
 	verb_assert_said("one of them");
 	assert_int_equal(VERB(cli_resume, "a", "b"), 2);
-	verb_assert_said("one nodepool/NAME or provider/NAME at a time");
+	verb_assert_said("one nodepool/NAME, provider/NAME or virtualcluster/NAME at a time");
 }
 
 int main(void)

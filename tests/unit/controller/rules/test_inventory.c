@@ -79,12 +79,12 @@ static void of_many_drives_the_first_are_named(void **state)
 	memset(serial, 's', sizeof(serial) - 1);
 	serial[sizeof(serial) - 1] = '\0';
 	for (int i = 0; i < 100; i++) {
-		snprintf(wwns[i], sizeof(wwns[i]), "eui.%0150d", i);
+		snprintf(wwns[i], sizeof(wwns[i]), "wwn %d%150s", i, "-");
 		wanted[i] = (struct object_drive){
 			.wwn = wwns[i], .serial_number = serial, .slot = serial};
 	}
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_DriveMissing);
-	assert_non_null(strstr(e.text, "missing: eui.000"));
+	assert_non_null(strstr(e.text, "missing: wwn 0 "));
 	assert_non_null(strstr(e.text, " and 99 more"));
 }
 
