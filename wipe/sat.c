@@ -22,9 +22,9 @@ int sat_command(int fd, struct ata_command *c)
 		.timeout = TIMEOUT_MS,
 	};
 
-	/* PIO data-in or non-data, 48 bits; the registers are asked for (CK_COND). */
-	cdb[1] = (uint8_t)((c->data ? 4 : 3) << 1 | 1);
-	cdb[2] = c->data ? 0x2e : 0x20;
+	/* PIO data-in, of which the data tell; or non-data with 48 bits, and the registers are asked for (CK_COND). */
+	cdb[1] = (uint8_t)(c->data ? 4 << 1 : 3 << 1 | 1);
+	cdb[2] = c->data ? 0x0e : 0x20;
 	cdb[3] = (uint8_t)(c->feature >> 8);
 	cdb[4] = (uint8_t)c->feature;
 	cdb[5] = (uint8_t)(c->count >> 8);
@@ -39,6 +39,10 @@ int sat_command(int fd, struct ata_command *c)
 	cdb[14] = c->command;
 	if (ioctl(fd, SG_IO, &io) < 0)
 		return -1;
+	if (c->data && !io.status && !io.host_status && !io.driver_status && !io.resid) {
+		c->status = 0x50;
+		return 0;
+	}
 	/* Descriptor sense with an ATA Status Return; without it a bridge is in between that knows none. */
 	if (io.host_status || io.sb_len_wr < 22 || sense[0] != 0x72 || sense[8] != 0x09) {
 		errno = EIO;
