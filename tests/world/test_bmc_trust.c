@@ -130,6 +130,10 @@ static void an_approved_address_is_used_and_its_certificate_pinned_anew(void **s
 		s.w.hardware,
 		http_mem_transport(s.w.net, s.w.hardware, "10.0.9.1:40001", NULL, NULL), 0);
 	http_mem_serve(s.w.net, b->origin, s.bmc.httpd); /* who has its old address now */
+	http_free(b->as_bmc);
+	b->as_bmc = http_new(
+		s.w.hardware,
+		http_mem_transport(s.w.net, s.w.hardware, "10.0.9.1:40001", NULL, NULL), 0);
 	point(b, "https://10.0.9.1" SYSTEM, NULL);
 	assert_nothing_went(&s, b, resets);
 	approve(b, "01", "https://10.0.9.1" SYSTEM, NULL);
