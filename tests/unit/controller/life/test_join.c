@@ -29,7 +29,8 @@ static int setup(void **state)
 {
 	bench_setup(state);
 	bench_fleet(*state);
-	bench_secret(*state, "drover-boot-key", "key", "boot key one", NULL, NULL);
+	bench_secret(*state, "drover-boot-key", "key",
+		     "boot key one, of thirty-two letters or more", NULL, NULL);
 	bench_keys(*state);
 	return 0;
 }
@@ -67,7 +68,8 @@ static void another_boot_key_makes_another_token(void **state)
 	struct life_token before, after;
 
 	life_token(l, n.meta.uid, &before);
-	bench_secret(d, "drover-boot-key", "key", "boot key two", NULL, NULL);
+	bench_secret(d, "drover-boot-key", "key", "boot key two, of thirty-two letters or more",
+		     NULL, NULL);
 	bench_run(d, 35000);
 	life_token(l, n.meta.uid, &after);
 	assert_string_not_equal(before.secret, after.secret);
