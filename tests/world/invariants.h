@@ -18,6 +18,9 @@
  *	    power never goes away under a machine that serves; under what comes up from the disk in the
  *	    agent's place only while our medium is in and the port is no tenant's
  *	    fences never fall
+ *	S4  what is done to a machine stands in its journal first (invariants_act_is_owned())
+ *
+ * S5 (gangs) and S6 (spending) have no predicate: nothing here places a gang or spends.
  */
 struct sim_world;
 struct server;
