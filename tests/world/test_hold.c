@@ -362,6 +362,46 @@ static void a_dead_node_that_is_held_is_left_alone(void **state)
 	world_stop(&w);
 }
 
+/* --- what is paused ------------------------------------------------------------------------------- */
+
+static void set_paused(struct sim_world *w, bool on)
+{
+	world_do(w, &w->host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+		 json_pack("{s:{s:b}}", "spec", "paused", on));
+}
+
+static void set_observed(struct sim_world *w, bool on)
+{
+	world_patch_machine(&w->servers[0],
+			    json_pack("{s:s}", "managementPolicy", on ? "Observe" : "Manage"));
+}
+
+/* On its way: nothing more is done to it, and when it may go on it does. */
+static void an_act_is_held_back_while_its_machine_is_paused(void **state)
+{
+	static void (*const holds[])(struct sim_world * w, bool on) = {set_paused, set_observed};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct sim_world w;
+		struct server *b = &w.servers[0];
+
+		world_start(&w, 860 + i, 1);
+		world_replica(&w);
+		world_wait_state(b, "dirty", 300);
+		assert_false(b->bmc.on);
+		holds[i](&w, true);
+		world_run(&w, 300 * 1000);
+		assert_string_equal(b->state, "dirty");
+		assert_false(b->bmc.on);
+		assert_int_equal(b->boots, 0);
+		assert_string_equal(world_at(b, "status.operation.lastError.reason"), "Paused");
+		holds[i](&w, false);
+		world_wait_state(b, "free", 900);
+		world_stop(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,6 +421,7 @@ int main(void)
 		cmocka_unit_test(a_node_that_is_gone_while_its_tenant_is_away_is_not_gone),
 		cmocka_unit_test(a_dead_node_is_given_up_without_waiting_for_pods),
 		cmocka_unit_test(a_dead_node_that_is_held_is_left_alone),
+		cmocka_unit_test(an_act_is_held_back_while_its_machine_is_paused),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));
