@@ -81,6 +81,29 @@ static void what_an_absent_tenant_is_owed_is_paid_when_it_is_back(void **state)
 	world_stop(&w);
 }
 
+/* Somebody moves its port back while its Node is still to be deleted: it is cut off again before anything ends. */
+static void a_machine_that_is_back_in_its_tenants_segment_is_cut_off_again(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	struct cluster *team = &w.tenants[0];
+
+	(void)state;
+	leaving_alive(&w, 437);
+	leaving_begin(&w);
+	world_wait_state(b, "isolating", 300);
+	cluster_away(team, true);
+	world_wait_state(b, "leaving", 60);
+	world_run(&w, 30000);
+	str_copy(b->segment, sizeof(b->segment), "tenant/team-a");
+	world_run(&w, 60000);
+	assert_string_equal(b->state, "leaving");
+	assert_string_equal(b->segment, "quarantine");
+	cluster_away(team, false);
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
+}
+
 static void a_debt_outlives_the_leaders_that_made_it(void **state)
 {
 	(void)state;
@@ -383,6 +406,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_an_absent_tenant_is_owed_is_paid_when_it_is_back),
+		cmocka_unit_test(a_machine_that_is_back_in_its_tenants_segment_is_cut_off_again),
 		cmocka_unit_test(a_debt_outlives_the_leaders_that_made_it),
 		cmocka_unit_test(a_node_of_the_same_name_and_another_uid_is_not_touched),
 		cmocka_unit_test(a_debt_is_written_off_after_a_day),

@@ -130,6 +130,35 @@ static void a_claim_under_way_goes_on(void **state)
 	world_stop(&w);
 }
 
+static bool has_medium(void *arg)
+{
+	return ((struct server *)arg)->bmc.image != NULL;
+}
+
+/* Who knows machine, operation and boot does not know where its medium is: that takes the boot key. */
+static void the_address_of_a_medium_cannot_be_guessed(void **state)
+{
+	static const char *const keys[] = {NEW_KEY, "another key of forty letters, all made up",
+					   NEW_KEY};
+	char *urls[3];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct sim_world w;
+
+		world_start(&w, 405, 1); /* all but the key is the same */
+		world_secret(&w, "drover-system", "drover-boot-key", "key", keys[i], NULL, NULL);
+		world_replica(&w);
+		world_wait(&w, has_medium, &w.servers[0], 300, "a medium");
+		urls[i] = mem_strdup(w.servers[0].bmc.image);
+		world_stop(&w);
+	}
+	assert_string_equal(urls[0], urls[2]);
+	assert_string_not_equal(urls[0], urls[1]);
+	for (int i = 0; i < 3; i++)
+		free(urls[i]);
+}
+
 static void a_key_that_anybody_could_guess_is_not_taken(void **state)
 {
 	struct sim_world w;
@@ -153,6 +182,7 @@ int main(void)
 		cmocka_unit_test(who_has_the_old_key_opens_nothing),
 		cmocka_unit_test(a_machine_that_boots_an_old_medium_is_booted_again),
 		cmocka_unit_test(a_claim_under_way_goes_on),
+		cmocka_unit_test(the_address_of_a_medium_cannot_be_guessed),
 		cmocka_unit_test(a_key_that_anybody_could_guess_is_not_taken),
 	};
 
