@@ -34,11 +34,13 @@ const char *program_address(void)
 void program_start(struct program *p, const char *name, int (*fn)(int argc, char **argv),
 		   const char *const *args)
 {
-	char *argv[24] = {(char *)name};
+	char *argv[40] = {(char *)name};
 	int argc = 1, out[2], status;
 
-	for (; args[argc - 1]; argc++)
+	for (; args[argc - 1]; argc++) {
+		assert_true(argc < 39);
 		argv[argc] = (char *)args[argc - 1];
+	}
 	assert_int_equal(pipe(out), 0);
 	fflush(NULL);
 	*p = (struct program){.out = out[0]};
