@@ -200,8 +200,10 @@ static json_t *waiting(const struct life *l, enum machine_waiting waiting_for, e
 	return json_pack("{s:s, s:o}", "waitingFor", names[waiting_for], "lastError", err);
 }
 
-static void wait_for(struct life *l, enum machine_waiting waiting_for, enum reason reason,
-		     int64_t next, const char *fmt, va_list ap)
+__attribute__((format(printf, 5, 0))) static void wait_for(struct life *l,
+							   enum machine_waiting waiting_for,
+							   enum reason reason, int64_t next,
+							   const char *fmt, va_list ap)
 {
 	const struct machine_operation *op = l->m->status.operation;
 	char message[400];

@@ -147,7 +147,7 @@ ADMINISTERS = [
     (CLUSTER, spec(server="https://10.6.6.6:6443")),
     (CLUSTER, spec(kubeconfigSecretRef={"namespace": SYSTEM})),
     (CLUSTER, spec(quota={"nvidia.com/gpu": "1000"})),
-    (CLUSTER, annotations(resume="1")),
+    (CLUSTER, annotations(retry="1")),
 ]
 VERBS = [
     (MACHINE, annotations(retry="1")),
@@ -162,6 +162,7 @@ VERBS = [
     (CLUSTER, spec(paused=True)), (CLUSTER, spec(paused=False)),
     (POOL, annotations(resume="2026-12-01T10:00:00Z")),
     (PROVIDER, annotations(resume="2026-12-01T10:00:00Z")),
+    (CLUSTER, annotations(resume="2026-12-01T10:00:00Z")),
 ]
 
 

@@ -13,8 +13,8 @@
 static void control_flow_is_protected(void **state)
 {
 	(void)state;
-#ifdef __x86_64__
-	assert_int_equal(__CET__, 3); /* indirect branches and returns */
+#if defined(__x86_64__) && !defined(__clang__) /* "make clang" passes no such switches */
+	assert_int_equal(__CET__, 3);	       /* indirect branches and returns */
 #endif
 }
 
