@@ -268,7 +268,8 @@ static void closing_during_a_write_leaves_the_folder_to_the_next(void **state)
 		snprintf(key, sizeof(key), "k%d", i);
 		assert_ok(try_put(s, key, "v", &told, &e), &e);
 		loop_defer(&stop);
-		loop_run(real); /* the write has begun; where the machine is busy it may have ended */
+		loop_run(
+			real); /* the write has begun; where the machine is busy it may have ended */
 		if (i % 2)
 			usleep((useconds_t)i * 20);
 		store_free(s);
