@@ -101,6 +101,30 @@ static int write_in(const struct run *r, const char *name, const char *text, str
 	return status;
 }
 
+/* The boot image, and beside it what `make image` writes beside its own: digest, signature, by whom. */
+static int write_image(const struct run *r, const char *image, struct err *e)
+{
+	OWN(crypto_key) key = crypto_key_new();
+	char digest[CRYPTO_DIGEST_TEXT], sums[CRYPTO_DIGEST_TEXT + 32], by[CRYPTO_PUBLIC_TEXT];
+	uint8_t raw[CRYPTO_SHA256], signature[CRYPTO_SIGNATURE];
+	char *sig;
+	int status;
+
+	crypto_sha256(image, strlen(image), raw);
+	str_format(sums, sizeof(sums), "%s  drover-agent.iso\n",
+		   strchr(crypto_digest_text(raw, digest), ':') + 1);
+	crypto_sign(key, sums, strlen(sums), signature);
+	sig = crypto_base64(signature, sizeof(signature));
+	status = write_in(r, "drover-agent.iso", image, e) < 0 ||
+				 write_in(r, "drover-agent.iso.sha256", sums, e) < 0 ||
+				 write_in(r, "drover-agent.iso.sig", sig, e) < 0 ||
+				 write_in(r, "drover-agent.pub", crypto_key_public(key, by), e) < 0
+			 ? -1
+			 : 0;
+	free(sig);
+	return status;
+}
+
 static char *read_in(const struct run *r, const char *name, struct err *e)
 {
 	char *path = path_in(r, name), *text = read_path(path, e);
@@ -294,13 +318,13 @@ static int begin(struct run *r, struct err *e)
 	free(objects);
 	sim_agent_image(image);
 	if (status == 0)
-		status = write_in(r, "drover-agent.iso", image, e);
+		status = write_image(r, image, e);
 	/* Before it says that it is up: whoever reads that may end it at once. */
 	r->term = loop_signal(r->group, SIGTERM, on_signal, r);
 	r->intr = loop_signal(r->group, SIGINT, on_signal, r);
 	printf("%lld machines; the first BMC is %s://127.10.0.2:%u/redfish/v1/\n"
 	       "user %s, password in %s/password%s%s%s\n"
-	       "Machine objects in %s/objects.yaml, with a boot image for drover run in %s/drover-agent.iso;\n"
+	       "Machine objects in %s/objects.yaml; a boot image for drover run in %s/drover-agent.iso, its key in drover-agent.pub;\n"
 	       "/sim/machines shows what they do\n",
 	       (long long)r->o.machines, r->o.plain ? "http" : "https", port, r->o.user, r->o.data,
 	       r->o.plain ? "" : ", CA in ", r->o.plain ? "" : r->o.data,
