@@ -129,7 +129,7 @@ struct httpd_incoming {
 	const struct httpd_identity *identity;
 	const struct httpd_listener_ops *ops;
 	void *conn;
-	bool exhausted; /* its address may have no more for now: 429 */
+	bool exhausted; /* its address has used up its share: 429 */
 };
 /* Headers are in: how many body bytes may come (0 is fine), or -1 when it was answered already.
  * *out is the request for the calls below. */

@@ -27,15 +27,12 @@ static void overflow(size_t n)
 	memset(p, 0, more); /* only level 3 knows how large p is */
 	_exit(p[0]);
 }
-#endif
-
 static void sizes_that_are_known_at_run_time_are_checked(void **state)
 {
-	(void)state;
-#ifdef OPTIMISED
 	int status;
 	pid_t pid;
 
+	(void)state;
 	assert_int_equal(__USE_FORTIFY_LEVEL, 3);
 	pid = fork();
 	if (pid == 0) {
@@ -45,16 +42,16 @@ static void sizes_that_are_known_at_run_time_are_checked(void **state)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-#else
-	skip();
-#endif
 }
+#endif
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(control_flow_is_protected),
+#ifdef OPTIMISED /* sanitizers look at sizes themselves */
 		cmocka_unit_test(sizes_that_are_known_at_run_time_are_checked),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
