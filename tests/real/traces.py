@@ -22,7 +22,7 @@ KINDS = ("machines", "nodeclaims", "nodepools", "providers", "virtualclusters", 
 # finds differs by a page from boot to boot.
 DIFFER = {"uid", "id", "resourceVersion", "generation", "managedFields", "fence", "sessionURI",
           "bootID", "nodeUID", "tenancy", "record", "previous", "nonceDigest", "envelope",
-          "memory", "memoryBytes"}
+          "agentBoot", "memory", "memoryBytes"}
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 SETTLED_S = 3
 
