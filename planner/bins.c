@@ -138,7 +138,8 @@ static bool scan(const struct bins *b, struct plan_class *c, const uint64_t *onl
 {
 	const size_t words = (b->n + 63) / 64;
 
-	while (c->first < words && !c->fit[c->first])
+	while (c->first < b->n / 64 &&
+	       !c->fit[c->first]) /* bins may still come into the last word */
 		c->first++;
 	for (size_t w = c->first; w < words; w++) {
 		uint64_t bits = c->fit[w] & (only ? only[w] : ~(uint64_t)0);

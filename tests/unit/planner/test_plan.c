@@ -124,6 +124,22 @@ static void names_are_compared_part_by_part(void **state)
 			    "a-very-long-name-1 a-very-long-name-10 a-very-long-name-2 a b 0");
 }
 
+static void a_node_that_does_not_suit_keeps_nobody_from_sharing_a_new_machine(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_node n = worlds_node(a, "for-others");
+
+	(void)state;
+	n.taints = worlds_taints(a, "for=others:NoSchedule");
+	world_put_node(w, &n);
+	for (int i = 0; i < 8; i++) {
+		add_machine(w, arena_printf(a, "m%d", i), "gpu");
+		add_pod(w, a, arena_printf(a, "p%d", i), "nvidia.com/gpu=1");
+	}
+	assert_int_equal(plan_make(w, 0, a)->nclaims, 1);
+}
+
 static void who_comes_first_gets_the_last_machine(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -570,6 +586,7 @@ int main(void)
 		cmocka_unit_test(only_pending_pods_marked_unschedulable_are_demand),
 		cmocka_unit_test(the_queue_goes_by_priority_share_age_and_name),
 		cmocka_unit_test(names_are_compared_part_by_part),
+		cmocka_unit_test(a_node_that_does_not_suit_keeps_nobody_from_sharing_a_new_machine),
 		cmocka_unit_test(who_comes_first_gets_the_last_machine),
 		cmocka_unit_test(several_pods_share_a_claim_while_they_fit),
 		cmocka_unit_test(the_number_of_pods_is_a_resource_too),
