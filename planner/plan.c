@@ -167,17 +167,6 @@ static void count_requests(struct planning *p, struct plan_class *c)
 	c->requests[0] = planning_add(c->requests[0], 1);
 }
 
-static void set_share(const struct plan_tenant *t, struct queued *q)
-{
-	const struct quantity *held = resources_get(&t->tally.held, PLANNING_GPU);
-	const __int128 share =
-		held && held->nano > 0 ? held->nano / (t->it->weight > 0 ? t->it->weight : 1) : 0;
-
-	q->share_high = (uint64_t)(share >> 64);
-	q->share_low = (uint64_t)share;
-	q->tenant_priority = t->it->priority;
-}
-
 /* --- places --------------------------------------------------------------------------------------- */
 
 static size_t open_new(struct planning *p, const struct plan_class *c, const struct supply_offer *o)
@@ -315,6 +304,7 @@ struct plan_run {
 	enum phase phase;
 	uint64_t until; /* p.work at which the slice ends */
 	struct queued *all, **q;
+	struct queue *queue;
 	size_t n, at;		     /* of q; of what the phase goes through */
 	struct map_iter it;	     /* the same, where that is a map */
 	const struct world_one *one; /* the same, of the pending */
@@ -361,7 +351,6 @@ static void do_queue(struct plan_run *r)
 		if (!c || !c->tenant->it)
 			continue;
 		r->all[r->n] = (struct queued){.pod = pod, .class_ = c};
-		set_share(c->tenant, &r->all[r->n]);
 		r->q[r->n] = &r->all[r->n];
 		r->n++;
 	}
@@ -374,7 +363,7 @@ static void do_sort(struct plan_run *r)
 	struct planning *p = &r->p;
 	const struct world_list *nodes = world_nodes(p->w), *claims = world_claims(p->w);
 
-	queue_sort(r->q, r->n, p->a);
+	r->queue = queue_new(r->q, r->n, p->a);
 	open_columns(p, nodes, claims);
 	look_for_soft(p, nodes, claims);
 	p->work += POD_WORK * r->n;
@@ -449,14 +438,14 @@ static void do_pods(struct plan_run *r)
 	struct planning *p = &r->p;
 
 	for (; r->at < r->n && !slice_is_over(r); r->at++) {
-		const struct world_one *pod = r->q[r->at]->pod;
+		const struct queued *q = queue_next(r->queue);
 
-		p->plan->pods[r->at] = (struct plan_pod){.tenant = pod->tenant,
-							 .ns = pod->ns,
-							 .name = pod->name,
-							 .uid = pod->uid,
+		p->plan->pods[r->at] = (struct plan_pod){.tenant = q->pod->tenant,
+							 .ns = q->pod->ns,
+							 .name = q->pod->name,
+							 .uid = q->pod->uid,
 							 .place = r->at + 1};
-		serve(p, r->q[r->at], &p->plan->pods[r->at]);
+		serve(p, q, &p->plan->pods[r->at]);
 	}
 	if (r->at < r->n)
 		return;

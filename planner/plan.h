@@ -12,7 +12,8 @@
  * the arena; names in it are the world's, so read it before the world changes.
  *
  * Demand: pods marked unschedulable, all tenants in one queue: priority (tenant's, then pod's),
- * then the tenant with the smaller share of GPUs for its weight, then age, then key.
+ * then the tenant with the smaller share of GPUs for its weight, what this plan gives it counted, then age,
+ * then key.
  * Supply for each: free room on its tenant's nodes, room on claims on their way, room on claims
  * that this plan opened, then a new claim on a free machine: pools by weight (higher first, then
  * name), providers in the pool's order, the instance type that wastes least (GPUs first), warm

@@ -71,6 +71,7 @@ struct plan_tenant *planning_tenant(struct planning *p, const char *name)
 	if (!t) {
 		t = arena_new_obj(p->a, struct plan_tenant);
 		t->it = world_find(p->w->tenants, name);
+		t->number = map_size(p->tenants);
 		map_put(p->tenants, str_or(name, ""), t);
 	}
 	return t;

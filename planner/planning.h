@@ -32,6 +32,7 @@ struct plan_tenant {
 	struct tally tally;
 	struct bins *bins;
 	struct tenant_topology *topology;
+	size_t number; /* from 0, in no order */
 	uint64_t work; /* done for it; beyond PLAN_WORK there is no more */
 	bool over;
 };

@@ -102,6 +102,50 @@ static void the_queue_goes_by_priority_share_age_and_name(void **state)
 			    "of-the-first urgent old a-young b-young holds-less holds-more");
 }
 
+/* How many machines of one type each of two tenants gets, who want as many as there are. */
+static void share_out(struct arena *a, int64_t weight, size_t machines, size_t got[2])
+{
+	OWN(world) w = worlds_new(a);
+	struct world_tenant t = worlds_tenant(a);
+	struct plan *p;
+
+	t.name = "other";
+	t.weight = weight;
+	world_put_tenant(w, &t);
+	for (size_t i = 0; i < machines; i++) {
+		struct world_pod pod =
+			worlds_pod(a, arena_printf(a, "p%02zu", i), "nvidia.com/gpu=8");
+
+		add_machine(w, arena_printf(a, "m%02zu", i), "gpu");
+		world_put_pod(w, &pod);
+		pod.tenant = "other";
+		pod.since = 2000; /* all of them younger */
+		world_put_pod(w, &pod);
+	}
+	p = plan_make(w, 0, a);
+	got[0] = got[1] = 0;
+	for (size_t i = 0; i < p->nclaims; i++)
+		got[str_eq(p->claims[i].tenant, "other")]++;
+	assert_int_equal(p->nclaims, machines);
+}
+
+static void tenants_take_turns_by_their_weights(void **state)
+{
+	OWN(arena) a = arena_new();
+	size_t got[2];
+
+	(void)state;
+	share_out(a, 1, 8, got);
+	assert_int_equal(got[0], 4);
+	assert_int_equal(got[1], 4);
+	share_out(a, 3, 8, got);
+	assert_int_equal(got[0], 2);
+	assert_int_equal(got[1], 6);
+	share_out(a, 1, 9, got); /* who waits longer begins */
+	assert_int_equal(got[0], 5);
+	assert_int_equal(got[1], 4);
+}
+
 static void names_are_compared_part_by_part(void **state)
 {
 	static const char *const names[][2] = {{"ns", "a-very-long-name-1"},
@@ -585,6 +629,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_pending_pods_marked_unschedulable_are_demand),
 		cmocka_unit_test(the_queue_goes_by_priority_share_age_and_name),
+		cmocka_unit_test(tenants_take_turns_by_their_weights),
 		cmocka_unit_test(names_are_compared_part_by_part),
 		cmocka_unit_test(a_node_that_does_not_suit_keeps_nobody_from_sharing_a_new_machine),
 		cmocka_unit_test(who_comes_first_gets_the_last_machine),
