@@ -170,6 +170,14 @@ bool bins_find(struct bins *b, struct plan_class *c, const struct topology_view 
 	return false;
 }
 
+bool bins_fits(struct bins *b, struct plan_class *c, const struct topology_view *view, size_t at)
+{
+	planning_charge(b->p, b->of, 2);
+	return !c->impossible && c->fit[at / 64] >> at % 64 & 1 && has_room(b, at, c) &&
+	       (!view ||
+		(topology_word(view, at / 64) >> at % 64 & 1 && topology_bin_ok(view, at)));
+}
+
 void bins_take(struct bins *b, size_t at, const struct plan_class *c)
 {
 	int64_t *room = b->room + at * b->columns;

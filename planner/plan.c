@@ -199,14 +199,31 @@ static size_t open_new(struct planning *p, const struct plan_class *c, const str
 
 /* --- one pod ------------------------------------------------------------------------------------- */
 
-static void place(struct planning *p, size_t at, const struct plan_class *c,
-		  const struct plan_side *side, struct plan_pod *out)
+static void take(struct planning *p, size_t at, const struct plan_class *c,
+		 const struct plan_side *side)
 {
-	const struct bin *b = bins_at(c->tenant->bins, at);
-
 	bins_take(c->tenant->bins, at, c);
 	if (side)
 		topology_place(p->topology, side, at);
+}
+
+/* Room for twice as many whenever their number is a power of two. */
+static void add_uid(struct plan_claim *claim, const char *uid, struct arena *a)
+{
+	if ((claim->npods & (claim->npods - 1)) == 0) {
+		const char **v = arena_calloc(a, claim->npods ? 2 * claim->npods : 1, sizeof(*v));
+
+		if (claim->npods)
+			memcpy(v, claim->pods, claim->npods * sizeof(*v));
+		claim->pods = v;
+	}
+	claim->pods[claim->npods++] = uid;
+}
+
+static void tell(struct planning *p, size_t at, const struct plan_class *c, struct plan_pod *out)
+{
+	const struct bin *b = bins_at(c->tenant->bins, at);
+
 	out->outcome = b->kind;
 	out->target = b->target;
 	out->new_claim = b->claim;
@@ -214,8 +231,15 @@ static void place(struct planning *p, size_t at, const struct plan_class *c,
 		struct plan_claim *claim = &p->plan->claims[b->claim];
 
 		tally_add(&claim->requests, &p->requests_cap[b->claim], &c->pod->requests, p->a);
-		claim->npods++;
+		add_uid(claim, out->uid, p->a);
 	}
+}
+
+static void place(struct planning *p, size_t at, const struct plan_class *c,
+		  const struct plan_side *side, struct plan_pod *out)
+{
+	take(p, at, c, side);
+	tell(p, at, c, out);
 }
 
 static void refuse(struct planning *p, struct plan_class *c, enum plan_reason_code code,
@@ -265,13 +289,41 @@ static bool find(struct planning *p, struct plan_class *c, const struct plan_sid
 	return false;
 }
 
+static const struct plan_side *side_of(struct planning *p, const struct queued *q)
+{
+	return p->topology ? topology_side(p->topology, q->pod->side) : NULL;
+}
+
+/* Takes what a claim keeps for the pod, if it fits there still. */
+static void seat(struct planning *p, struct queued *q)
+{
+	struct plan_class *c = q->class_;
+	const struct plan_seat *s =
+		c->tenant->seats && q->pod->uid ? map_get(c->tenant->seats, q->pod->uid) : NULL;
+	const struct plan_side *side;
+
+	planning_charge(p, c->tenant, POD_WORK / 4);
+	if (!s || c->pod->unsupported || c->tenant->over)
+		return;
+	side = side_of(p, q);
+	bins_look(c->tenant->bins, c);
+	if (!bins_fits(c->tenant->bins, c, side ? topology_view(p->topology, c, side) : NULL,
+		       s->bin))
+		return;
+	take(p, s->bin, c, side);
+	q->seat = s->bin + 1;
+}
+
 static void serve(struct planning *p, const struct queued *q, struct plan_pod *out)
 {
 	struct plan_class *c = q->class_;
-	const struct plan_side *side =
-		p->topology ? topology_side(p->topology, q->pod->side) : NULL;
+	const struct plan_side *side = side_of(p, q);
 
 	planning_charge(p, c->tenant, POD_WORK);
+	if (q->seat) {
+		tell(p, q->seat - 1, c, out);
+		return;
+	}
 	if (c->pod->unsupported) {
 		if (!c->nreasons)
 			refuse(p, c, PLAN_UNSUPPORTED,
@@ -297,7 +349,7 @@ static void serve(struct planning *p, const struct queued *q, struct plan_pod *o
 
 /* --- in slices ----------------------------------------------------------------------------------- */
 
-enum phase { QUEUE, SORT, COUNT, SHAPES, SIDES, MEET, ROOM, BOUND, PODS, READY };
+enum phase { QUEUE, SORT, COUNT, SHAPES, SIDES, MEET, ROOM, BOUND, SEATS, PODS, READY };
 
 struct plan_run {
 	struct planning p;
@@ -422,7 +474,7 @@ static void do_room(struct plan_run *r)
 	room_open(p, world_nodes(p->w), world_claims(p->w));
 	p->plan->pods = arena_calloc(p->a, r->n + 1, sizeof(*p->plan->pods));
 	p->requests_cap = arena_calloc(p->a, r->n + 1, sizeof(*p->requests_cap));
-	enter(r, p->topology ? BOUND : PODS, p->topology ? p->w->pods : NULL);
+	enter(r, p->topology ? BOUND : SEATS, p->topology ? p->w->pods : NULL);
 }
 
 static void do_bound(struct plan_run *r)
@@ -430,6 +482,14 @@ static void do_bound(struct plan_run *r)
 	for (; r->more && !slice_is_over(r); r->more = map_next(r->p.w->pods, &r->it))
 		room_place_bound(&r->p, r->it.value);
 	if (!r->more)
+		enter(r, SEATS, NULL);
+}
+
+static void do_seats(struct plan_run *r)
+{
+	for (; r->at < r->n && !slice_is_over(r); r->at++)
+		seat(&r->p, r->q[r->at]);
+	if (r->at == r->n)
 		enter(r, PODS, NULL);
 }
 
@@ -471,9 +531,9 @@ struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a)
 struct plan *plan_step(struct plan_run *r, uint64_t units)
 {
 	static void (*const does[])(struct plan_run * r) = {
-		[QUEUE] = do_queue,   [SORT] = do_sort,	  [COUNT] = do_count,
-		[SHAPES] = do_shapes, [SIDES] = do_sides, [MEET] = do_meet,
-		[ROOM] = do_room,     [BOUND] = do_bound, [PODS] = do_pods,
+		[QUEUE] = do_queue, [SORT] = do_sort, [COUNT] = do_count, [SHAPES] = do_shapes,
+		[SIDES] = do_sides, [MEET] = do_meet, [ROOM] = do_room,	  [BOUND] = do_bound,
+		[SEATS] = do_seats, [PODS] = do_pods,
 	};
 
 	r->until = units > UINT64_MAX - r->p.work ? UINT64_MAX : r->p.work + units;

@@ -14,7 +14,9 @@
  * Demand: pods marked unschedulable, all tenants in one queue: priority (tenant's, then pod's),
  * then the tenant with the smaller share of GPUs for its weight, what this plan gives it counted, then age,
  * then key.
- * Supply for each: free room on its tenant's nodes, room on claims on their way, room on claims
+ * Pods for which a claim was made, and that fit it still, keep their seats on it as long as it is on its way; so
+ * what was planned once is not bought again because names or ages sort otherwise.
+ * Supply for each other one: free room on its tenant's nodes, room on claims on their way, room on claims
  * that this plan opened, then a new claim on a free machine: pools by weight (higher first, then
  * name), providers in the pool's order, the instance type that wastes least (GPUs first), warm
  * before cold, fewer failures first.  Several pods share a claim when they fit together.
@@ -65,6 +67,7 @@ struct plan_claim {
 	struct selector requirements; /* the pool's, and In instance type */
 	struct resources requests;    /* of the pods placed on it */
 	struct labels labels;	      /* the node's: pool's and type's */
+	const char **pods;	      /* UIDs */
 	size_t npods;
 };
 

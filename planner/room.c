@@ -59,6 +59,20 @@ static void open_node(struct planning *p, struct world_host *h, struct map *by_c
 	set_bin(p, h->load, add_room(p, &bin, n->tenant, &n->allocatable, h->load));
 }
 
+static void seat(struct planning *p, const struct world_claim *c, size_t bin)
+{
+	struct plan_tenant *t = planning_tenant(p, c->tenant);
+	struct plan_seat *s = c->npods ? arena_new_obj(p->a, struct plan_seat) : NULL;
+
+	if (s && !t->seats)
+		t->seats = planning_map(p);
+	for (size_t i = 0; i < c->npods; i++) {
+		s->bin = bin;
+		if (!map_has(t->seats, c->pods[i])) /* the older claim has it */
+			map_put(t->seats, c->pods[i], s);
+	}
+}
+
 static void open_claim(struct planning *p, const struct world_claim *c, struct world_host *h)
 {
 	struct labels *labels;
@@ -72,6 +86,7 @@ static void open_claim(struct planning *p, const struct world_claim *c, struct w
 		       &c->capacity, h ? h->load : NULL);
 	if (h)
 		set_bin(p, h->load, bin);
+	seat(p, c, bin);
 }
 
 void room_place_bound(struct planning *p, const struct world_one *pod)

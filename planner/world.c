@@ -109,7 +109,18 @@ static int by_key(const void *a, const void *b)
 	return strcmp(((const struct keyed *)a)->key, ((const struct keyed *)b)->key);
 }
 
-static const struct world_list *sorted(struct world_list *l, const struct map *m)
+static int by_age(const void *a, const void *b)
+{
+	const struct world_claim *x = ((const struct keyed *)a)->it,
+				 *y = ((const struct keyed *)b)->it;
+
+	if (x->created_ms != y->created_ms)
+		return x->created_ms < y->created_ms ? -1 : 1;
+	return by_key(a, b);
+}
+
+static const struct world_list *sorted(struct world_list *l, const struct map *m,
+				       int (*by)(const void *, const void *))
 {
 	struct keyed *k;
 	struct map_iter it;
@@ -120,7 +131,7 @@ static const struct world_list *sorted(struct world_list *l, const struct map *m
 	l->n = 0;
 	map_for_each (it, m)
 		k[l->n++] = (struct keyed){it.key, ((struct world_object *)it.value)->it};
-	qsort(k, l->n, sizeof(*k), by_key);
+	qsort(k, l->n, sizeof(*k), by);
 	l->v = mem_realloc_array(l->v, l->n + 1, sizeof(*l->v));
 	for (size_t i = 0; i < l->n; i++)
 		l->v[i] = k[i].it;
@@ -131,12 +142,12 @@ static const struct world_list *sorted(struct world_list *l, const struct map *m
 
 const struct world_list *world_nodes(struct world *w)
 {
-	return sorted(&w->sorted_nodes, w->nodes);
+	return sorted(&w->sorted_nodes, w->nodes, by_key);
 }
 
 const struct world_list *world_claims(struct world *w)
 {
-	return sorted(&w->sorted_claims, w->claims);
+	return sorted(&w->sorted_claims, w->claims, by_age);
 }
 
 /* --- putting ------------------------------------------------------------------------------------- */
@@ -268,6 +279,7 @@ void world_put_claim(struct world *w, const struct world_claim *m)
 	TEXT(provider);
 	c->labels = world_copy_labels(&m->labels, a);
 	c->taints = world_copy_taints(&m->taints, a);
+	c->pods = world_copy_strings(m->pods, m->npods, a);
 	w->sorted_claims.fresh = false;
 	c->capacity = world_copy_resources(&m->capacity, a);
 }

@@ -99,7 +99,9 @@ struct world_claim {
 	bool ready;
 	bool failed; /* no supply any more, but counts while it holds its machine */
 	bool leaving;
-	int64_t expected_ms; /* Unix ms when it should be Ready; 0: unknown */
+	int64_t created_ms; /* Unix ms: the older claim is filled first */
+	const char **pods;  /* UIDs of the pods that it was made for: they are seated first */
+	size_t npods;
 };
 
 struct world_node {

@@ -236,6 +236,9 @@ static void put_claim(struct world_sync *s, const char *name, const struct node_
 		    (m && m->status.claim_ref && str_eq(m->status.claim_ref->uid, n->meta.uid) &&
 		     machine_state_find(str_or(m->status.state, "")) >= MACHINE_DRAINING);
 	w.ready = is_ready(n);
+	w.created_ms = n->meta.creation_timestamp;
+	w.pods = n->spec.pods.v;
+	w.npods = n->spec.pods.n;
 	world_put_claim(s->world, &w);
 }
 
