@@ -204,7 +204,7 @@ static void take(struct planning *p, size_t at, const struct plan_class *c,
 {
 	bins_take(c->tenant->bins, at, c);
 	if (side)
-		topology_place(p->topology, side, at);
+		topology_place(p->topology, side, at, false);
 }
 
 /* Room for twice as many whenever their number is a power of two. */
@@ -250,9 +250,9 @@ static void refuse(struct planning *p, struct plan_class *c, enum plan_reason_co
 	c->nreasons = 1;
 }
 
-/* A place among the room that is there or a new machine; false: reasons. */
+/* A place among the room that is there or a new machine; false: reasons, and whether one may come with another pod. */
 static bool find(struct planning *p, struct plan_class *c, const struct plan_side *side,
-		 struct plan_pod *out)
+		 struct plan_pod *out, bool *waits)
 {
 	const struct world_tenant *t = c->tenant->it;
 	struct bins *bins = room_of(p, c->tenant);
@@ -276,6 +276,7 @@ static bool find(struct planning *p, struct plan_class *c, const struct plan_sid
 			return true;
 		}
 	} while (may && view && supply_ask_again(p->supply, c));
+	*waits = view && topology_waits(view);
 	if (!may) {
 		if (!c->nreasons)
 			refuse(p, c, PLAN_TENANT,
@@ -314,15 +315,17 @@ static void seat(struct planning *p, struct queued *q)
 	q->seat = s->bin + 1;
 }
 
-static void serve(struct planning *p, const struct queued *q, struct plan_pod *out)
+/* True: it is to be tried again when others have been placed. */
+static bool serve(struct planning *p, const struct queued *q, struct plan_pod *out)
 {
 	struct plan_class *c = q->class_;
 	const struct plan_side *side = side_of(p, q);
+	bool waits = false;
 
 	planning_charge(p, c->tenant, POD_WORK);
 	if (q->seat) {
 		tell(p, q->seat - 1, c, out);
-		return;
+		return false;
 	}
 	if (c->pod->unsupported) {
 		if (!c->nreasons)
@@ -339,17 +342,26 @@ static void serve(struct planning *p, const struct queued *q, struct plan_pod *o
 					    c->tenant->it->name));
 		out->reasons = c->reasons;
 		out->nreasons = c->nreasons;
-	} else if (find(p, c, side, out)) {
+	} else if (find(p, c, side, out, &waits)) {
 		out->reasons = NULL;
 		out->nreasons = 0;
-		return;
+		return false;
 	}
 	out->outcome = PLAN_NOTHING;
+	return waits;
+}
+
+/* The pod that it wants to be with may have been placed since. */
+static bool may_go_on(struct planning *p, const struct queued *q)
+{
+	const struct topology_view *v = topology_view(p->topology, q->class_, side_of(p, q));
+
+	return !v || !topology_waits(v);
 }
 
 /* --- in slices ----------------------------------------------------------------------------------- */
 
-enum phase { QUEUE, SORT, COUNT, SHAPES, SIDES, MEET, ROOM, BOUND, SEATS, PODS, READY };
+enum phase { QUEUE, SORT, COUNT, SHAPES, SIDES, MEET, ROOM, BOUND, SEATS, PODS, AGAIN, READY };
 
 struct plan_run {
 	struct planning p;
@@ -357,6 +369,12 @@ struct plan_run {
 	uint64_t until; /* p.work at which the slice ends */
 	struct queued *all, **q;
 	struct queue *queue;
+	struct waiting {
+		struct queued *q;
+		size_t at; /* of plan->pods */
+	} * waiting;	   /* for pods that come later in the queue */
+	size_t nwaiting, kept;
+	bool placed;		     /* one of them, since this round began */
 	size_t n, at;		     /* of q; of what the phase goes through */
 	struct map_iter it;	     /* the same, where that is a map */
 	const struct world_one *one; /* the same, of the pending */
@@ -474,6 +492,7 @@ static void do_room(struct plan_run *r)
 	room_open(p, world_nodes(p->w), world_claims(p->w));
 	p->plan->pods = arena_calloc(p->a, r->n + 1, sizeof(*p->plan->pods));
 	p->requests_cap = arena_calloc(p->a, r->n + 1, sizeof(*p->requests_cap));
+	r->waiting = arena_calloc(p->a, p->topology ? r->n + 1 : 1, sizeof(*r->waiting));
 	enter(r, p->topology ? BOUND : SEATS, p->topology ? p->w->pods : NULL);
 }
 
@@ -498,19 +517,46 @@ static void do_pods(struct plan_run *r)
 	struct planning *p = &r->p;
 
 	for (; r->at < r->n && !slice_is_over(r); r->at++) {
-		const struct queued *q = queue_next(r->queue);
+		struct queued *q = queue_next(r->queue);
 
 		p->plan->pods[r->at] = (struct plan_pod){.tenant = q->pod->tenant,
 							 .ns = q->pod->ns,
 							 .name = q->pod->name,
 							 .uid = q->pod->uid,
 							 .place = r->at + 1};
-		serve(p, q, &p->plan->pods[r->at]);
+		if (serve(p, q, &p->plan->pods[r->at]))
+			r->waiting[r->nwaiting++] = (struct waiting){q, r->at};
 	}
 	if (r->at < r->n)
 		return;
 	p->plan->npods = r->n;
-	r->phase = READY;
+	enter(r, AGAIN, NULL);
+}
+
+/* Rounds, until none in one of them is placed. */
+static void do_again(struct plan_run *r)
+{
+	struct planning *p = &r->p;
+
+	for (; r->at < r->nwaiting && !slice_is_over(r); r->at++) {
+		struct waiting *w = &r->waiting[r->at];
+
+		planning_charge(p, w->q->class_->tenant, POD_WORK / 4);
+		if (may_go_on(p, w->q) && !serve(p, w->q, &p->plan->pods[w->at]))
+			r->placed |= p->plan->pods[w->at].outcome != PLAN_NOTHING;
+		else
+			r->waiting[r->kept++] = *w;
+	}
+	if (r->at < r->nwaiting)
+		return;
+	if (!r->placed) {
+		r->phase = READY;
+		return;
+	}
+	r->nwaiting = r->kept;
+	r->kept = 0;
+	r->placed = false;
+	enter(r, AGAIN, NULL);
 }
 
 struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a)
@@ -533,7 +579,7 @@ struct plan *plan_step(struct plan_run *r, uint64_t units)
 	static void (*const does[])(struct plan_run * r) = {
 		[QUEUE] = do_queue, [SORT] = do_sort, [COUNT] = do_count, [SHAPES] = do_shapes,
 		[SIDES] = do_sides, [MEET] = do_meet, [ROOM] = do_room,	  [BOUND] = do_bound,
-		[SEATS] = do_seats, [PODS] = do_pods,
+		[SEATS] = do_seats, [PODS] = do_pods, [AGAIN] = do_again,
 	};
 
 	r->until = units > UINT64_MAX - r->p.work ? UINT64_MAX : r->p.work + units;

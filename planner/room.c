@@ -93,7 +93,8 @@ void room_place_bound(struct planning *p, const struct world_one *pod)
 {
 	p->work++;
 	if (pod->load && pod->load->plan == p->w->plan)
-		topology_place(p->topology, topology_side(p->topology, pod->side), pod->load->bin);
+		topology_place(p->topology, topology_side(p->topology, pod->side), pod->load->bin,
+			       pod->terminating);
 }
 
 void room_open(struct planning *p, const struct world_list *nodes, const struct world_list *claims)

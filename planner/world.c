@@ -359,6 +359,7 @@ void world_put_pod(struct world *w, const struct world_pod *p)
 	c->priority = p->priority;
 	c->daemon = p->daemon;
 	c->unschedulable = p->unschedulable;
+	c->terminating = p->terminating;
 	c->shape = shape_of(w, p);
 	c->side = shape_side(w, p);
 	if (c->node) {
