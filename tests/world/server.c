@@ -402,6 +402,15 @@ void server_power(struct server *b, bool on)
 	if (b->bmc.on == on)
 		return;
 	b->bmc.on = on;
+	if (!on && b->forgets && b->drives[0].kept[0]) {
+		for (int i = 0; i < SERVER_DRIVES; i++)
+			memcpy(b->drives[i].data + PROTO_STAMP_SIZE,
+			       b->drives[i].kept + PROTO_STAMP_SIZE,
+			       SERVER_DRIVE_BYTES - PROTO_STAMP_SIZE);
+		memset(b->drives[0].kept, 0, SERVER_DRIVE_BYTES);
+		b->forgets--;
+		b->forgot = true;
+	}
 	on_switched(b);
 }
 
