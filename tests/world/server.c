@@ -394,7 +394,7 @@ static void on_switched(void *arg)
 	str_hex(hex, raw, sizeof(raw));
 	str_format(b->boot_id, sizeof(b->boot_id), "boot-%s-%u", hex, b->boots);
 	b->doing = SERVER_FIRMWARE;
-	loop_timer_start(&b->timer, FIRMWARE_MS + KERNEL_MS);
+	loop_timer_start(&b->timer, b->firmware_ms ? b->firmware_ms : FIRMWARE_MS + KERNEL_MS);
 }
 
 void server_power(struct server *b, bool on)

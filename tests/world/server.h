@@ -65,8 +65,9 @@ struct server {
 	unsigned asked_in; /* the boot that a call to the API server belongs to */
 
 	/* misdeeds */
-	bool boots_disk;			  /* whatever the medium and the override say */
-	bool no_kubelet;			  /* the image comes up, kubelet does not */
+	int64_t firmware_ms; /* from power to the medium or the disk; 0: a few seconds */
+	bool boots_disk;     /* whatever the medium and the override say */
+	bool no_kubelet;     /* the image comes up, kubelet does not */
 	const char *says_uuid, *says_provider_id; /* kubelet's word for it; NULL: the truth */
 	const char *calls_uuid; /* its agent's, when it says hello; NULL: the truth */
 	int64_t wipe_ms; /* how long a wipe takes, with a word on it each second; 0: at once */
