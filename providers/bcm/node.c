@@ -101,7 +101,7 @@ static void read_lock(struct exact device, struct arena *a, struct bcm_node *n)
 	l->token = exact_str_at(o, "token", a);
 	l->category = exact_str_at(o, "category", a);
 	l->management_network = exact_str_at(o, "managementNetwork", a);
-	l->install_mode = exact_str_at(o, "installMode", a);
+	l->image = exact_str_at(o, "softwareImageProxy", a);
 	l->next_mode = exact_str_at(o, "nextBootInstallMode", a);
 	n->lock_broken = str_empty(l->machine) || str_empty(l->token) ||
 			 !exact_i64(exact_member(o, "fence"), &l->fence);
@@ -171,7 +171,7 @@ const char *bcm_with_lock(struct exact device, const struct bcm_lock *l, struct 
 		put(o, "name", l->name);
 		put(o, "category", l->category);
 		put(o, "managementNetwork", l->management_network);
-		put(o, "installMode", l->install_mode);
+		put(o, "softwareImageProxy", l->image);
 		put(o, "nextBootInstallMode", l->next_mode);
 		mark = json_text(o);
 		json_decref(o);

@@ -19,7 +19,7 @@ struct bcm_lock {
 	const char *token;   /* of the operation that took it */
 	int64_t fence;
 	/* What the device had before, as JSON text; NULL: nothing was changed. */
-	const char *category, *management_network, *install_mode, *next_mode;
+	const char *category, *management_network, *image, *next_mode;
 };
 
 struct bcm_node {

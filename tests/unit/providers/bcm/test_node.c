@@ -116,7 +116,7 @@ static void a_mark_comes_and_goes_and_a_strange_one_is_seen(void **state)
 	assert_int_equal(n.lock.fence, 7);
 	assert_string_equal(n.lock.category, "\"c1\"");
 	assert_string_equal(n.lock.next_mode, "\"\"");
-	assert_null(n.lock.install_mode);
+	assert_null(n.lock.image);
 	assert_false(n.lock_broken);
 	assert_string_equal(bcm_with_lock(with, NULL, a, &e), d.at);
 	for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++) {
