@@ -15,7 +15,9 @@
 #include "planner/room.h"
 #include "planner/supply.h"
 
-#define POD_WORK 20 /* units of what is done once for each pod */
+/* Units of what is done once for each pod, and for each node or claim. */
+#define POD_WORK 20
+#define HOST_WORK 50
 
 const char *const plan_reason_names[] = {
 	[PLAN_NO_POOL] = "NoPool",
@@ -361,7 +363,22 @@ static bool may_go_on(struct planning *p, const struct queued *q)
 
 /* --- in slices ----------------------------------------------------------------------------------- */
 
-enum phase { QUEUE, SORT, COUNT, SHAPES, SIDES, MEET, ROOM, BOUND, SEATS, PODS, AGAIN, READY };
+enum phase {
+	CHARGE,
+	QUEUE,
+	SORT,
+	COUNT,
+	SHAPES,
+	SIDES,
+	MEET,
+	NODES,
+	CLAIMS,
+	BOUND,
+	SEATS,
+	PODS,
+	AGAIN,
+	READY
+};
 
 struct plan_run {
 	struct planning p;
@@ -378,6 +395,7 @@ struct plan_run {
 	size_t n, at;		     /* of q; of what the phase goes through */
 	struct map_iter it;	     /* the same, where that is a map */
 	const struct world_one *one; /* the same, of the pending */
+	struct map *by_claim;	     /* nodes that name one */
 	bool more, asked;
 };
 
@@ -393,19 +411,42 @@ static void enter(struct plan_run *r, enum phase phase, const struct map *all)
 	r->more = all && map_first(all, &r->it);
 }
 
+/* Nobody waits: there is nothing to look at. */
+static bool is_demand(const struct world_one *pod)
+{
+	return pod->unschedulable && !pod->daemon;
+}
+
 static void start(struct plan_run *r)
 {
 	struct planning *p = &r->p;
 	size_t n = 0;
 
-	p->supply = supply_new(p, world_claims(p->w));
-	want(p, "pods");
 	for (const struct world_one *pod = p->w->pending; pod; pod = pod->after)
-		n++;
+		n += is_demand(pod);
+	if (!n) {
+		r->phase = READY;
+		return;
+	}
+	p->supply = supply_new(p);
+	want(p, "pods");
 	r->all = arena_calloc(p->a, n + 1, sizeof(*r->all));
 	r->q = arena_calloc(p->a, n + 1, sizeof(struct queued *));
+	enter(r, CHARGE, NULL);
+}
+
+static void do_charge(struct plan_run *r)
+{
+	struct planning *p = &r->p;
+	const struct world_list *claims = world_claims(p->w);
+
+	for (; r->at < claims->n && !slice_is_over(r); r->at++) {
+		supply_charge(p->supply, claims->v[r->at]);
+		p->work += HOST_WORK;
+	}
 	r->one = p->w->pending;
-	enter(r, QUEUE, NULL);
+	if (r->at == claims->n)
+		enter(r, QUEUE, NULL);
 }
 
 static void do_queue(struct plan_run *r)
@@ -414,8 +455,7 @@ static void do_queue(struct plan_run *r)
 
 	for (; r->one && !slice_is_over(r); r->one = r->one->after) {
 		const struct world_one *pod = r->one;
-		struct plan_class *c =
-			pod->unschedulable && !pod->daemon ? class_of(p, pod->shape) : NULL;
+		struct plan_class *c = is_demand(pod) ? class_of(p, pod->shape) : NULL;
 
 		p->work += POD_WORK;
 		if (!c || !c->tenant->it)
@@ -463,7 +503,7 @@ static void do_shapes(struct plan_run *r)
 	if (r->asked)
 		p->topology = topology_new(p);
 	if (r->asked || !r->more)
-		enter(r, r->asked ? SIDES : ROOM, r->asked ? p->w->shapes : NULL);
+		enter(r, r->asked ? SIDES : NODES, r->asked ? p->w->shapes : NULL);
 }
 
 static void do_sides(struct plan_run *r)
@@ -482,14 +522,35 @@ static void do_meet(struct plan_run *r)
 		if (slice_is_over(r))
 			return;
 	}
-	enter(r, ROOM, NULL);
+	enter(r, NODES, NULL);
 }
 
-static void do_room(struct plan_run *r)
+static void do_nodes(struct plan_run *r)
 {
 	struct planning *p = &r->p;
+	const struct world_list *nodes = world_nodes(p->w);
 
-	room_open(p, world_nodes(p->w), world_claims(p->w));
+	if (!r->by_claim)
+		r->by_claim = planning_map(p);
+	for (; r->at < nodes->n && !slice_is_over(r); r->at++) {
+		room_open_node(p, nodes->v[r->at], r->by_claim);
+		p->work += HOST_WORK;
+	}
+	if (r->at == nodes->n)
+		enter(r, CLAIMS, NULL);
+}
+
+static void do_claims(struct plan_run *r)
+{
+	struct planning *p = &r->p;
+	const struct world_list *claims = world_claims(p->w);
+
+	for (; r->at < claims->n && !slice_is_over(r); r->at++) {
+		room_open_claim(p, claims->v[r->at], r->by_claim);
+		p->work += HOST_WORK;
+	}
+	if (r->at < claims->n)
+		return;
 	p->plan->pods = arena_calloc(p->a, r->n + 1, sizeof(*p->plan->pods));
 	p->requests_cap = arena_calloc(p->a, r->n + 1, sizeof(*p->requests_cap));
 	r->waiting = arena_calloc(p->a, p->topology ? r->n + 1 : 1, sizeof(*r->waiting));
@@ -577,9 +638,10 @@ struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a)
 struct plan *plan_step(struct plan_run *r, uint64_t units)
 {
 	static void (*const does[])(struct plan_run * r) = {
-		[QUEUE] = do_queue, [SORT] = do_sort, [COUNT] = do_count, [SHAPES] = do_shapes,
-		[SIDES] = do_sides, [MEET] = do_meet, [ROOM] = do_room,	  [BOUND] = do_bound,
-		[SEATS] = do_seats, [PODS] = do_pods, [AGAIN] = do_again,
+		[CHARGE] = do_charge, [QUEUE] = do_queue, [SORT] = do_sort,   [COUNT] = do_count,
+		[SHAPES] = do_shapes, [SIDES] = do_sides, [MEET] = do_meet,   [NODES] = do_nodes,
+		[CLAIMS] = do_claims, [BOUND] = do_bound, [SEATS] = do_seats, [PODS] = do_pods,
+		[AGAIN] = do_again,
 	};
 
 	r->until = units > UINT64_MAX - r->p.work ? UINT64_MAX : r->p.work + units;
@@ -590,10 +652,14 @@ struct plan *plan_step(struct plan_run *r, uint64_t units)
 
 void plan_end(struct plan_run *r)
 {
-	for (const struct planning_map *m = r->p.maps; m; m = m->next)
-		map_free(m->map);
+	planning_end(&r->p);
 	map_free(r->p.tenants);
 	map_free(r->p.columns);
+}
+
+uint64_t plan_work(const struct plan_run *r)
+{
+	return r->p.work;
 }
 
 struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a)
@@ -609,9 +675,14 @@ struct plan_stock plan_stock(struct world *w, const char *pool, struct arena *a)
 {
 	OWN(map) tenants = map_new(NULL);
 	struct planning p = {.w = w, .a = a, .tenants = tenants};
+	const struct world_list *claims = world_claims(w);
 	struct plan_stock out;
 
 	w->plan++;
-	supply_list(supply_new(&p, world_claims(w)), pool, &out);
+	p.supply = supply_new(&p);
+	for (size_t i = 0; i < claims->n; i++)
+		supply_charge(p.supply, claims->v[i]);
+	supply_list(p.supply, pool, &out);
+	planning_end(&p);
 	return out;
 }

@@ -89,10 +89,12 @@ struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a);
  */
 #define PLAN_WORK ((uint64_t)10000000)
 #define PLAN_SLICE ((uint64_t)200000) /* for one turn of a loop: some 2 to 5 ms */
+#define PLAN_MS ((uint64_t)20000)     /* what a processor does in 1 ms, counted low */
 struct plan_run;
 struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a);
 /* About so many units.  The plan, once it is ready; NULL: not yet. */
 struct plan *plan_step(struct plan_run *r, uint64_t units);
+uint64_t plan_work(const struct plan_run *r); /* units so far */
 /* Also of one that is not ready.  The plan stays as long as its arena and the world. */
 void plan_end(struct plan_run *r);
 

@@ -98,6 +98,7 @@ struct planning_map {
 	struct planning_map *next;
 };
 struct map *planning_map(struct planning *p); /* empty, of values in the arena */
+void planning_end(const struct planning *p);  /* drops them */
 struct plan_tenant *planning_tenant(struct planning *p, const char *name);
 /* Amounts are tenants' numbers: sums stay at the ends of the range. */
 static inline int64_t planning_add(int64_t a, int64_t b)
