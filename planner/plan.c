@@ -64,6 +64,9 @@ static void open_columns(struct planning *p, const struct world_list *nodes,
 
 	p->column = arena_calloc(p->a, p->nwanted, sizeof(*p->column));
 	offered(p, &(struct resources){&(struct resource){.name = "pods"}, 1});
+	map_for_each (it, p->columns)
+		if (planning_is_port(it.key))
+			offered(p, &(struct resources){&(struct resource){.name = it.key}, 1});
 	map_for_each (it, p->w->providers) {
 		const struct world_provider *pr = ((struct world_object *)it.value)->it;
 
@@ -193,6 +196,7 @@ static size_t open_new(struct planning *p, const struct plan_class *c, const str
 		.labels = *o->labels,
 	};
 	planning_room(p, &o->type->capacity, p->scratch);
+	room_take_overhead(p, c->tenant, NULL, p->scratch);
 	return bins_add(
 		c->tenant->bins,
 		&(struct bin){PLAN_ON_NEW, NULL, p->plan->nclaims++, o->labels, &o->pool->taints},

@@ -143,11 +143,21 @@ static void miss(struct class_pool *cp, enum plan_reason_code code, const char *
 	}
 }
 
+static const char *too_little(struct planning *p, const struct world_instance_type *t,
+			      const char *name, const struct resources *taken)
+{
+	if (planning_is_port(name))
+		return arena_printf(p->a, "port %s of each node is taken by a DaemonSet", name + 1);
+	return arena_printf(p->a, "type %s has too little %s%s", t->name, name,
+			    resources_get(taken, name) ? " beside what DaemonSets take" : "");
+}
+
 void supply_narrow(struct planning *p, const struct plan_class *c, struct class_pool *cp)
 {
 	const struct world_pool *it = cp->pool->it;
 	const struct world_taint *taint = fit_taints(c->pod, &it->taints);
 	const bool picky = c->pod->preferences.n || cp->pool->soft;
+	const struct resources *taken = &c->tenant->overhead.of;
 	bool own = false;
 
 	cp->options = arena_calloc(p->a, cp->pool->noptions + 1, sizeof(*cp->options));
@@ -166,9 +176,8 @@ void supply_narrow(struct planning *p, const struct plan_class *c, struct class_
 		} else if (taint) {
 			miss(cp, PLAN_TAINT,
 			     arena_printf(p->a, "taint %s is not tolerated", taint->key));
-		} else if ((name = fit_resources(&c->pod->requests, &o->type->capacity))) {
-			miss(cp, PLAN_TOO_BIG,
-			     arena_printf(p->a, "type %s has too little %s", o->type->name, name));
+		} else if ((name = fit_resources(&c->pod->requests, &o->type->capacity, taken))) {
+			miss(cp, PLAN_TOO_BIG, too_little(p, o->type, name, taken));
 		} else {
 			if (picky)
 				cp->score[cp->n] = fit_score(c->pod, &o->labels, &it->taints);

@@ -48,11 +48,11 @@ struct world_one {
 /* The pods that are bound to one node, whether that is known or not. */
 struct world_load {
 	char *key;
-	size_t pods;
-	bool known; /* its node is in the world */
+	size_t pods, daemons; /* daemons: of them */
+	bool known;	      /* its node is in the world */
 	struct load_sum {
 		char *name;
-		__int128 nano;
+		__int128 nano, daemons;
 		size_t pods; /* that ask for it */
 	} * v;
 	size_t n, cap;
