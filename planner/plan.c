@@ -587,8 +587,7 @@ static void do_pods(struct plan_run *r)
 		p->plan->pods[r->at] = (struct plan_pod){.tenant = q->pod->tenant,
 							 .ns = q->pod->ns,
 							 .name = q->pod->name,
-							 .uid = q->pod->uid,
-							 .place = r->at + 1};
+							 .uid = q->pod->uid};
 		if (serve(p, q, &p->plan->pods[r->at]))
 			r->waiting[r->nwaiting++] = (struct waiting){q, r->at};
 	}
@@ -596,6 +595,28 @@ static void do_pods(struct plan_run *r)
 		return;
 	p->plan->npods = r->n;
 	enter(r, AGAIN, NULL);
+}
+
+/* As things are it can only be served when pools, machines or the pod become others: nobody waits behind it. */
+static bool fits_nothing(const struct plan_pod *p)
+{
+	static const bool never[PLAN_REASONS] = {
+		[PLAN_NO_POOL] = true,	   [PLAN_REQUIREMENTS] = true, [PLAN_TAINT] = true,
+		[PLAN_TOO_BIG] = true,	   [PLAN_NO_IMAGE] = true,     [PLAN_UNSUPPORTED] = true,
+		[PLAN_OVER_BUDGET] = true,
+	};
+
+	/* The first is the nearest miss. */
+	return p->outcome == PLAN_NOTHING && p->nreasons && never[p->reasons[0].code];
+}
+
+static void number(struct plan *p)
+{
+	size_t place = 0;
+
+	for (size_t i = 0; i < p->npods; i++)
+		if (!fits_nothing(&p->pods[i]))
+			p->pods[i].place = ++place;
 }
 
 /* Rounds, until none in one of them is placed. */
@@ -615,6 +636,7 @@ static void do_again(struct plan_run *r)
 	if (r->at < r->nwaiting)
 		return;
 	if (!r->placed) {
+		number(p->plan);
 		r->phase = READY;
 		return;
 	}

@@ -80,7 +80,7 @@ struct world_pool {
 /* A machine that could serve.  Only state free and clean is offered; the others count for limits and reasons. */
 struct world_machine {
 	const char *name, *provider, *instance_type;
-	struct labels labels;	 /* of the Machine: rack, domain */
+	struct labels labels;	 /* that its node will carry: rack, zone, NVLink domain */
 	bool offered;		 /* free, clean, nothing against it */
 	const char *not_offered; /* reason when not: its state or "Quarantined", "Held" ... */
 	bool warm;
