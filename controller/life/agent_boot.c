@@ -351,6 +351,19 @@ static void wait_for_call(struct life *l, const char *url)
 	}
 }
 
+/* By TLS where its slot says that it takes that.  A medium of this boot that is in stays as it is: another address
+ * would switch off what runs from it. */
+static void choose_address(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	bool https = l->look.media_https;
+
+	if (l->look.media &&
+	    agent_session_makes(l->agent, op->id, op->boot_number, l->look.media_url))
+		https = str_starts(l->look.media_url, "https:");
+	agent_session_media_over(l->agent, https && !by_http(l) && !is_boot_of_now(l));
+}
+
 bool life_ensure_agent(struct life *l, enum life_decision *d)
 {
 	const struct agent_session_info *s;
@@ -386,15 +399,18 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 3) ||
 	    !life_ensure_ours(l, REASON_DuplicateIdentity))
 		return false;
+	begin_ways(l);
+	if (l->look.media_known) /* else it was not read this time: nothing is concluded */
+		choose_address(l);
+	url = agent_session_media_url(l->agent);
 	if (l->look.power == PROVIDER_POWER_ON) {
-		if (l->look.media_known) /* else it was not read this time: nothing is concluded */
+		if (l->look.media_known)
 			wait_for_call(l, url);
 		return false;
 	}
 	agent_session_await(l->agent, awaited(l));
 	if (l->look.power != PROVIDER_POWER_OFF)
 		return false;
-	begin_ways(l);
 	if (by_http(l)) {
 		boot_http(l, url);
 		return false;

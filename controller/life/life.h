@@ -76,7 +76,7 @@ struct life_look {
 	enum provider_power power;
 	char uuid[64], serial[128];
 	enum provider_override override;
-	bool media, media_known;
+	bool media, media_known, media_https;
 	char media_url[512], http_url[512];
 	char address[64];  /* of the BMC; "": not known */
 	int64_t off_since; /* read_at of the first of the reads that all said off; 0: not off */
