@@ -143,6 +143,9 @@ struct life_question {
 	struct kube_call *call; /* in flight; set by who asks, after life_asking() */
 	char asking[64];	/* which question it asks */
 	struct tenant *to;	/* whose client it goes through; NULL: the host's */
+	/* The machine when it was asked: a call to a tenant does not leave the line on what is past (life_ask_tenant()). */
+	enum machine_state state;
+	int64_t fence;
 	/* What was found out; forgotten when the state changes. */
 	struct {
 		char about[64]; /* which question; "" none */
