@@ -127,6 +127,14 @@ void provider_media(struct provider *p, struct provider_machine *m, const char *
 		unsupported(p, c, "virtual media");
 }
 
+void provider_drives(struct provider *p, struct provider_machine *m, const struct provider_call *c)
+{
+	if (p->ops->drives)
+		p->ops->drives(p, m, c);
+	else
+		unsupported(p, c, "a list of drives");
+}
+
 void provider_log_out(struct provider *p, struct provider_machine *m, const struct provider_call *c)
 {
 	if (p->ops->log_out)

@@ -67,6 +67,17 @@ struct provider_machine_spec {
 	const char *old_session; /* status.bmc.sessionURI of a predecessor; deleted first */
 };
 
+/* A drive that the machine's BMC lists, seen by the agent or not.  What is not said is NULL or 0. */
+struct provider_drive {
+	const char *serial, *model;
+	const char *durable; /* EUI, NAA or UUID, as given */
+	const char *slot;    /* for people */
+	int64_t bytes;
+	const char *volume,
+		*volume_durable; /* that it is a part of, by a RAID controller; NULL: none */
+	int64_t volume_bytes;
+};
+
 /* One look at a machine. */
 struct provider_observation {
 	int64_t read_at; /* loop_now() when the read was sent: freshness */
@@ -79,8 +90,12 @@ struct provider_observation {
 	bool media_https;      /* the slot lists HTTPS among what it fetches by */
 	const char *http_url;  /* what HTTP boot would fetch, or did last; NULL: none or unknown */
 	const char *address;   /* that the BMC answers from; NULL: unknown */
-	const char *session_uri;  /* to journal; NULL: none */
-	const char *learned_pin;  /* trust on first use: to be stored; NULL: none */
+	const char *session_uri; /* to journal; NULL: none */
+	const char *learned_pin; /* trust on first use: to be stored; NULL: none */
+	/* drives(): what is listed; drives_more: nothing yet, ask again. */
+	const struct provider_drive *drives;
+	size_t ndrives;
+	bool drives_more;
 	const char *handle_state; /* managed, elastic: state of the handle asked about */
 };
 
@@ -98,7 +113,7 @@ struct provider_call {
 	 * one nothing that changes the machine is sent, ERR_UNAVAILABLE; an observation tells the new one.
 	 * NULL: any. */
 	const char *session;
-	/* o: observe() without an error, and valid during the call; else NULL. */
+	/* o: observe() or drives() without an error, and valid during the call; else NULL. */
 	void (*done)(const struct provider_observation *o, const char *handle, const struct err *e,
 		     void *arg);
 	void *arg;
@@ -119,6 +134,9 @@ struct provider_ops {
 		     const char *url, const struct provider_call *c);
 	void (*media)(struct provider *p, struct provider_machine *m,
 		      const char *url /* NULL: eject */, const struct provider_call *c);
+	/* The drives that are listed, in several calls where the BMC is asked for each; no look at power or media. */
+	void (*drives)(struct provider *p, struct provider_machine *m,
+		       const struct provider_call *c);
 	/* Whatever login is open is ended; a call after it opens one anew. */
 	void (*log_out)(struct provider *p, struct provider_machine *m,
 			const struct provider_call *c);
@@ -147,6 +165,7 @@ void provider_boot(struct provider *p, struct provider_machine *m, enum provider
 		   const char *url, const struct provider_call *c);
 void provider_media(struct provider *p, struct provider_machine *m, const char *url,
 		    const struct provider_call *c);
+void provider_drives(struct provider *p, struct provider_machine *m, const struct provider_call *c);
 void provider_log_out(struct provider *p, struct provider_machine *m,
 		      const struct provider_call *c);
 
