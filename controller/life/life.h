@@ -8,6 +8,7 @@
 #include "base/retry.h"
 #include "controller/core/context.h"
 #include "controller/core/status_writer.h"
+#include "controller/rules/listed.h"
 #include "wipe/proto.h"
 #include "controller/hardware/driver.h"
 
@@ -87,6 +88,20 @@ struct life_look {
 	struct backoff backoff;
 	struct err
 		error; /* of the last one; kind ERR_NONE: it was answered, or there was none yet */
+};
+
+/* The drives that the BMC lists (life/listing.c). */
+struct life_listing {
+	char boot[96];	     /* operation and boot of the agent that it is of */
+	bool known, busy;    /* busy: it is being asked */
+	struct arena *arena; /* of v */
+	struct listed_drive *v;
+	size_t n;
+	int64_t after; /* not before it is asked again */
+	int64_t differs_since; /* loop_now() since when it lists what the agent does not see; 0: it does not */
+	unsigned failed; /* times in a row */
+	struct backoff backoff;
+	struct err error;
 };
 
 /* The last look at the fabric (life/port.c). */
@@ -214,6 +229,7 @@ struct life {
 
 	struct life_attached attached;
 	struct life_look look;
+	struct life_listing listing;
 	struct life_place place;
 	struct life_acts act;
 	struct life_powered power;
