@@ -8,6 +8,7 @@
 static const struct provider_ops *const providers[] = {
 	&redfish_provider_ops,
 	&libvirt_provider_ops,
+	&bcm_provider_ops,
 };
 
 struct provider *provider_new(const struct provider_spec *s, struct err *e)
@@ -110,6 +111,38 @@ void provider_undefine(struct provider *p, struct provider_machine *m,
 		p->ops->undefine(p, m, t, c);
 	else
 		provider_refuse(p, c, "machines from a template");
+}
+
+void provider_acquire(struct provider *p, struct provider_machine *m,
+		      const struct provider_target *t, const struct provider_call *c)
+{
+	if (p->ops->acquire)
+		p->ops->acquire(p, m, t, c);
+	else
+		provider_refuse(p, c, "installs by a manager");
+}
+
+void provider_release(struct provider *p, struct provider_machine *m, const struct provider_call *c)
+{
+	if (p->ops->release)
+		p->ops->release(p, m, c);
+	else
+		provider_refuse(p, c, "installs by a manager");
+}
+
+bool provider_discover(struct provider *p,
+		       void (*done)(const struct provider_inventory *i, const struct err *e,
+				    void *arg),
+		       void *arg)
+{
+	if (p->ops->discover)
+		p->ops->discover(p, done, arg);
+	return p->ops->discover;
+}
+
+bool provider_is_managed(const struct provider *p)
+{
+	return p->ops->acquire;
 }
 
 void provider_log_out(struct provider *p, struct provider_machine *m, const struct provider_call *c)

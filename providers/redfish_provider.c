@@ -124,6 +124,7 @@ static void on_media(const struct redfish_media *m, const struct err *e, void *a
 	if (m) {
 		j->seen.media_inserted = m->inserted;
 		j->seen.media_url = m->image;
+		j->seen.media_https = m->takes_https;
 	}
 	j->seen.address = redfish_address(bmc);
 	j->seen.session_uri = redfish_session_uri(bmc);
