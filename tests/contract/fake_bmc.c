@@ -409,6 +409,17 @@ static void on_power(void *arg)
 		b->switched(b->switched_arg);
 }
 
+void fake_bmc_power(struct fake_bmc *b, bool on)
+{
+	if (b->power_lie)
+		return;
+	b->power_target = on;
+	if (b->power_delay_ms)
+		loop_timer_start(&b->power, b->power_delay_ms);
+	else
+		on_power(b);
+}
+
 static void do_reset(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
 {
 	const char *type = json_str_at(body, "ResetType");
@@ -428,13 +439,8 @@ static void do_reset(struct fake_bmc *b, struct httpd_req *q, const json_t *body
 		refuse(q, 409, "Base.1.8.ActionParameterValueConflict");
 		return;
 	}
-	if (!b->power_lie && !(b->on_ignored && str_eq(type, "On"))) {
-		b->power_target = on;
-		if (b->power_delay_ms)
-			loop_timer_start(&b->power, b->power_delay_ms);
-		else
-			on_power(b);
-	}
+	if (!(b->on_ignored && str_eq(type, "On")))
+		fake_bmc_power(b, on);
 	taken(b, q, 204);
 }
 

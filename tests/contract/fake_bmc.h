@@ -118,6 +118,8 @@ struct fake_bmc {
 
 void fake_bmc_init(struct fake_bmc *b, struct loop_group *g);
 void fake_bmc_done(struct fake_bmc *b);
+/* What a Reset does, asked for in another way: by IPMI, by BCM. */
+void fake_bmc_power(struct fake_bmc *b, bool on);
 /* A request that tamper said it has answered, and kept: it is answered now. */
 void fake_bmc_answer(struct fake_bmc *b, struct httpd_req *q);
 unsigned fake_bmc_count(const struct fake_bmc *b,

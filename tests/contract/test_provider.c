@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "providers/provider.h"
 #include "tests/contract/fake_bmc.h"
+#include "tests/contract/fake_head.h"
 
 /*
  * What every provider must do, run against each row of the table below: a provider
@@ -31,6 +32,7 @@ struct world {
 	struct http_mem_net *net;
 	struct http *http;
 	struct fake_bmc bmc[MACHINES];
+	struct fake_head head; /* of type bcm */
 	struct provider_spec spec;
 	struct provider *provider;
 	struct provider_machine *machine[MACHINES];
@@ -123,6 +125,7 @@ static const struct backend backends[] = {
 	{"redfish, tasks", "redfish", tasks, false},
 	{"redfish, iDRAC", "redfish", idrac, false},
 	{"redfish, slots to be enabled", "redfish", ami, false},
+	{"bcm, power by its head node", "bcm", plain, false},
 };
 
 static struct world *world_new(const struct backend *backend)
@@ -147,13 +150,19 @@ static struct world *world_new(const struct backend *backend)
 	w->password = secret_from_str("correct horse");
 	w->spec = (struct provider_spec){
 		.name = "hall-a", .type = backend->type, .group = w->group, .http = w->http};
+	fake_head_start(&w->head, w->net, w->hardware);
+	for (int i = 0; i < MACHINES; i++)
+		fake_head_add(&w->head, &w->bmc[i], i);
+	w->spec.manager = &w->head.manager;
 	return w;
 }
 
 static struct provider_machine *machine(struct world *w, int i)
 {
 	char origin[32];
+	static const char *const nodes[MACHINES] = {"n0", "n1", "n2", "n3"};
 	struct provider_machine_spec s = {.name = "gpu-1",
+					  .node = nodes[i],
 					  .user = "drover",
 					  .password = w->password,
 					  .learn_pin = w->learn_pin,
@@ -183,6 +192,7 @@ static void world_free(struct world *w)
 	provider_free(w->provider);
 	secret_free(w->password);
 	http_free(w->http);
+	fake_head_done(&w->head);
 	for (int i = 0; i < MACHINES; i++)
 		fake_bmc_done(&w->bmc[i]);
 	http_mem_net_free(w->net);
