@@ -124,6 +124,7 @@ struct provider_observation {
 	bool media_known; /* false: the media could not be read this time; true where there is no slot */
 	bool media_inserted;
 	const char *media_url; /* NULL: none or unknown */
+	bool media_https;      /* the slot lists HTTPS among what it fetches by */
 	const char *http_url;  /* what HTTP boot would fetch, or did last; NULL: none or unknown */
 	const char *address;   /* that the BMC answers from; NULL: unknown */
 	const char *session_uri; /* to journal; NULL: none */
