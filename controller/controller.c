@@ -517,6 +517,18 @@ static bool is_providers(const struct kube_entry *en, void *arg)
 	return false;
 }
 
+static bool has_manager_by(const struct kube_entry *en, void *arg)
+{
+	const struct provider_object *p = en->object;
+	const struct provider_object_bcm *b = p->spec.bcm;
+	const struct secret_change *s = arg;
+
+	if (b && (str_eq(b->credentials_secret_ref->name, s->name) ||
+		  (b->tls.ca_secret_ref && str_eq(b->tls.ca_secret_ref->name, s->name))))
+		drivers_update(s->c->drivers, en->name);
+	return true;
+}
+
 /* Those alone that hang on it: there may be one for each machine and each tenant. */
 static void on_secret(const char *ns, const char *name, void *arg)
 {
@@ -528,6 +540,7 @@ static void on_secret(const char *ns, const char *name, void *arg)
 		return;
 	machine_index_each(c->machine_index, MACHINE_BY_SECRET, name, reattach, c);
 	kube_cache_each(c->ctx.cache[OBJECT_PROVIDER], is_providers, &s);
+	kube_cache_each(c->ctx.cache[OBJECT_PROVIDER], has_manager_by, &s);
 	if (keys_hang_on(name))
 		loop_timer_start(&c->settle, 0);
 }

@@ -126,6 +126,18 @@ struct life_acts {
 	struct backoff backoff;
 };
 
+/* What its Provider's manager installs (life/install.c). */
+struct life_install {
+	char acquired[64], released[64]; /* operation for which that was answered */
+	bool busy, known;
+	int64_t after; /* not before: polling, or backing off */
+	struct backoff backoff;
+	enum provider_progress progress;
+	char text[200];
+	int64_t up_since; /* loop_now(); 0: it is not */
+	struct err error; /* of the last question; kind ERR_NONE: it was answered */
+};
+
 /* Requests to switch it on or off (life/power.c). */
 struct life_powered {
 	bool unsent; /* the last one was kept back at the last moment: the lease was too old (S7) */
@@ -233,6 +245,7 @@ struct life {
 	struct life_place place;
 	struct life_acts act;
 	struct life_powered power;
+	struct life_install install;
 	struct life_boot boot;
 	struct life_follow follow;
 	struct life_question question;
