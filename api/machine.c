@@ -158,6 +158,10 @@ static const struct field last_wipe_fields[] = {
 		 .doc = "Name of the WipeRecord."),
 	FIELD_IN(machine_status, last_wipe, tenancy, "tenancy", FIELD_I64, .min = 0,
 		 .max = INT64_MAX, .doc = "The tenancy that it ended."),
+	FIELD_IN(machine_status, last_wipe, operation, "operation", FIELD_STR, .max_len = 64,
+		 .doc = "The operation that wiped: the drives are looked at again by its nonce."),
+	FIELD_IN(machine_status, last_wipe, boot_number, "bootNumber", FIELD_I64, .min = 0,
+		 .max = INT64_MAX, .doc = "The boot of the agent under it."),
 	FIELDS_END,
 };
 
@@ -406,7 +410,7 @@ static const struct field status_fields[] = {
 	      .doc = "The approval acted on last."),
 	FIELD(machine_status, boot_id, "bootID", FIELD_STR, .max_len = 64,
 	      .doc = "Boot id of its newest Node."),
-	CONDITIONS_ROW(machine_status, "Ready, Reachable, Managed."),
+	CONDITIONS_ROW(machine_status, "Ready, Reachable, Managed, BootProtected."),
 	FIELDS_END,
 };
 

@@ -146,6 +146,8 @@ struct machine_status {
 	struct {
 		const char *record;
 		int64_t tenancy;
+		const char *operation; /* with boot_number what its nonce is derived from */
+		int64_t boot_number;
 	} last_wipe;
 	struct machine_attempt *wipe_attempt; /* NULL: none without a record */
 	struct {

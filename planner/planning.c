@@ -64,6 +64,12 @@ struct map *planning_map(struct planning *p)
 	return m->map;
 }
 
+void planning_end(const struct planning *p)
+{
+	for (const struct planning_map *m = p->maps; m; m = m->next)
+		map_free(m->map);
+}
+
 struct plan_tenant *planning_tenant(struct planning *p, const char *name)
 {
 	struct plan_tenant *t = map_get(p->tenants, str_or(name, ""));
@@ -71,6 +77,7 @@ struct plan_tenant *planning_tenant(struct planning *p, const char *name)
 	if (!t) {
 		t = arena_new_obj(p->a, struct plan_tenant);
 		t->it = world_find(p->w->tenants, name);
+		t->number = map_size(p->tenants);
 		map_put(p->tenants, str_or(name, ""), t);
 	}
 	return t;

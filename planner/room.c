@@ -39,7 +39,7 @@ static void set_bin(const struct planning *p, struct world_load *l, size_t bin)
 
 /* A claim that serves or is to serve speaks for its node until it is Ready; one that leaves or failed is no
  * room, and neither is its node. */
-static void open_node(struct planning *p, struct world_host *h, struct map *by_claim)
+void room_open_node(struct planning *p, struct world_host *h, struct map *by_claim)
 {
 	const struct world_node *n = &h->node;
 	const struct world_claim *c = n->claim ? world_find(p->w->claims, n->claim) : NULL;
@@ -59,8 +59,23 @@ static void open_node(struct planning *p, struct world_host *h, struct map *by_c
 	set_bin(p, h->load, add_room(p, &bin, n->tenant, &n->allocatable, h->load));
 }
 
-static void open_claim(struct planning *p, const struct world_claim *c, struct world_host *h)
+static void seat(struct planning *p, const struct world_claim *c, size_t bin)
 {
+	struct plan_tenant *t = planning_tenant(p, c->tenant);
+	struct plan_seat *s = c->npods ? arena_new_obj(p->a, struct plan_seat) : NULL;
+
+	if (s && !t->seats)
+		t->seats = planning_map(p);
+	for (size_t i = 0; i < c->npods; i++) {
+		s->bin = bin;
+		if (!map_has(t->seats, c->pods[i])) /* the older claim has it */
+			map_put(t->seats, c->pods[i], s);
+	}
+}
+
+void room_open_claim(struct planning *p, const struct world_claim *c, const struct map *by_claim)
+{
+	struct world_host *h = map_get(by_claim, c->name);
 	struct labels *labels;
 	size_t bin;
 
@@ -72,24 +87,13 @@ static void open_claim(struct planning *p, const struct world_claim *c, struct w
 		       &c->capacity, h ? h->load : NULL);
 	if (h)
 		set_bin(p, h->load, bin);
+	seat(p, c, bin);
 }
 
 void room_place_bound(struct planning *p, const struct world_one *pod)
 {
 	p->work++;
 	if (pod->load && pod->load->plan == p->w->plan)
-		topology_place(p->topology, topology_side(p->topology, pod->side), pod->load->bin);
-}
-
-void room_open(struct planning *p, const struct world_list *nodes, const struct world_list *claims)
-{
-	struct map *by_claim = planning_map(p);
-
-	for (size_t i = 0; i < nodes->n; i++)
-		open_node(p, nodes->v[i], by_claim);
-	for (size_t i = 0; i < claims->n; i++) {
-		const struct world_claim *c = claims->v[i];
-
-		open_claim(p, c, map_get(by_claim, c->name));
-	}
+		topology_place(p->topology, topology_side(p->topology, pod->side), pod->load->bin,
+			       pod->terminating);
 }

@@ -8,7 +8,8 @@ struct supply {
 	struct planning *p;
 	struct supply_pool *pools; /* by weight, then name */
 	size_t npools;
-	size_t taken; /* machines, by this plan */
+	struct map *by_name; /* the same */
+	size_t taken;	     /* machines, by this plan */
 };
 
 static int by_weight(const void *x, const void *y)
@@ -21,28 +22,7 @@ static int by_weight(const void *x, const void *y)
 	return strcmp(a->name, b->name);
 }
 
-static void charge_claims(struct supply *s, const struct world_list *claims)
-{
-	OWN(map) pools = map_new(NULL);
-
-	for (size_t i = 0; i < s->npools; i++)
-		map_put(pools, s->pools[i].it->name, &s->pools[i]);
-	for (size_t i = 0; i < claims->n; i++) {
-		const struct world_claim *c = claims->v[i];
-		struct supply_pool *pool = map_get(pools, str_or(c->pool, ""));
-		struct world_stock *m = c->machine ? map_get(s->p->w->machines, c->machine) : NULL;
-
-		if (c->failed && !c->machine)
-			continue;
-		tally_charge(&planning_tenant(s->p, c->tenant)->tally, &c->capacity, s->p->a);
-		if (pool)
-			tally_charge(&pool->tally, &c->capacity, s->p->a);
-		if (m)
-			m->used = s->p->w->plan;
-	}
-}
-
-struct supply *supply_new(struct planning *p, const struct world_list *claims)
+struct supply *supply_new(struct planning *p)
 {
 	struct supply *s = arena_new_obj(p->a, struct supply);
 	struct map_iter it;
@@ -52,8 +32,24 @@ struct supply *supply_new(struct planning *p, const struct world_list *claims)
 	map_for_each (it, p->w->pools)
 		s->pools[s->npools++].it = ((struct world_object *)it.value)->it;
 	qsort(s->pools, s->npools, sizeof(*s->pools), by_weight);
-	charge_claims(s, claims);
+	s->by_name = planning_map(p);
+	for (size_t i = 0; i < s->npools; i++)
+		map_put(s->by_name, s->pools[i].it->name, &s->pools[i]);
 	return s;
+}
+
+void supply_charge(struct supply *s, const struct world_claim *c)
+{
+	struct supply_pool *pool = map_get(s->by_name, str_or(c->pool, ""));
+	struct world_stock *m = c->machine ? map_get(s->p->w->machines, c->machine) : NULL;
+
+	if (c->failed && !c->machine)
+		return;
+	tally_charge(&planning_tenant(s->p, c->tenant)->tally, &c->capacity, s->p->a);
+	if (pool)
+		tally_charge(&pool->tally, &c->capacity, s->p->a);
+	if (m)
+		m->used = s->p->w->plan;
 }
 
 struct labels supply_labels_of_claim(struct supply *s, const struct world_claim *c)

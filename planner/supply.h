@@ -17,8 +17,9 @@ struct supply_offer {
 	const struct labels *labels; /* of the node to be */
 };
 
-/* Charges what the claims of the world hold. */
-struct supply *supply_new(struct planning *p, const struct world_list *claims);
+struct supply *supply_new(struct planning *p);
+/* What a claim holds is taken, and counts; of each claim of the world, before anything is asked. */
+void supply_charge(struct supply *s, const struct world_claim *c);
 
 /* What the class may have at all, and in which domains; before topology_view(). */
 void supply_ask(struct supply *s, struct plan_class *c);

@@ -38,7 +38,7 @@ struct world_one {
 	struct world_shape *shape, *side;
 	const char *tenant, *ns, *name, *uid, *node; /* into text */
 	int64_t since, priority;
-	bool daemon, unschedulable;
+	bool daemon, unschedulable, terminating;
 	struct world_load *load;	  /* of its node; NULL: pending */
 	struct world_one *before, *after; /* among the pending, in no order */
 	size_t order; /* bytes of text, "TENANT\0NAMESPACE\0NAME\0", that order pods */
@@ -123,8 +123,8 @@ struct world_taints world_copy_taints(const struct world_taints *t, struct arena
 struct world_shape *shape_of(struct world *w, const struct world_pod *p);
 struct world_shape *shape_side(struct world *w, const struct world_pod *p);
 /* In w->text: what constraints that count the same pods have in common. */
-void shape_group_key(struct world *w, const struct world_topology *t, const char *ns,
-		     bool carriers);
+void shape_group_key(struct world *w, const struct world_topology *t, const struct world_pod *of,
+		     unsigned what);
 void shape_release(struct world_shape *s);
 
 /* load.c: made when the first asks, dropped when the last of its pods and its node are gone. */

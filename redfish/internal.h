@@ -103,6 +103,8 @@ struct rf_op {
 	json_t *system;	     /* read in this operation; owned */
 	int64_t system_at;
 	char *system_etag;
+	json_t *slot; /* that was read; owned */
+	int64_t slot_at;
 	json_t *pending; /* the settings object, when boot options go there; owned */
 	char *target;	 /* what is being written to */
 	char *tag;	 /* its ETag */
@@ -171,8 +173,9 @@ struct redfish {
 	bool no_attributes;
 	enum rf_known cd_first; /* it says that the virtual CD boots */
 	char *slot;
-	char *media_enable;    /* the action that makes slots appear */
-	int64_t no_slot_until; /* looked for in vain; not again before */
+	enum rf_known slot_https; /* it lists HTTPS among its protocols */
+	char *media_enable;	  /* the action that makes slots appear */
+	int64_t no_slot_until;	  /* looked for in vain; not again before */
 	char *managers[4];
 	unsigned quirks;
 

@@ -120,6 +120,7 @@ static void op_free(struct rf_op *op)
 	free(op->tag);
 	json_decref(op->system);
 	json_decref(op->pending);
+	json_decref(op->slot);
 	rf_scan_free(op->scan);
 	while (op->nbad > 0)
 		free(op->bad_slots[--op->nbad]);

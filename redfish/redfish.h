@@ -129,6 +129,8 @@ struct redfish_media {
 	int64_t read_at;
 	bool inserted;
 	const char *image; /* as given; NULL or "": none */
+	bool takes_https; /* it lists HTTPS: TransferProtocolType of the slot, of InsertMedia, or of its ActionInfo
+			   * (AllowableValues, DSP0266).  False: it does not, or lists nothing */
 };
 void redfish_read_media(struct redfish *r,
 			void (*done)(const struct redfish_media *m, const struct err *e, void *arg),

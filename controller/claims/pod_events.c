@@ -15,7 +15,6 @@
 #include "controller/rules/claim.h"
 #include "controller/tenant/tenant.h"
 
-#define TELL_AGAIN_MS 300000 /* the same news of a pod, at most so often */
 /* kube-scheduler binds a pod that fits in milliseconds; a queue's longest back-off is 10 s. */
 #define ROOM_MS 60000
 #define REASONS_TOLD 5
@@ -116,7 +115,7 @@ static void tell(const struct reader *r, const char *type, const char *reason, c
 	int64_t now = loop_now(r->w->c->loop);
 	bool same = last->at && strncmp(last->text, news_in(text), sizeof(last->text) - 1) == 0;
 
-	if (!t || !t->events || (same && now - last->at < TELL_AGAIN_MS))
+	if (!t || !t->events || (same && now - last->at < POD_EVENTS_AGAIN_MS))
 		return;
 	last->at = now;
 	str_copy(last->text, sizeof(last->text), news_in(text));

@@ -76,7 +76,7 @@ struct life_look {
 	enum provider_power power;
 	char uuid[64], serial[128];
 	enum provider_override override;
-	bool media, media_known;
+	bool media, media_known, media_https;
 	char media_url[512], http_url[512];
 	char address[64];  /* of the BMC; "": not known */
 	int64_t off_since; /* read_at of the first of the reads that all said off; 0: not off */
@@ -118,13 +118,14 @@ struct life_powered {
 	int64_t ended_at; /* loop_now() when one was answered last */
 };
 
-/* How its agent is booted (life/agent_boot.c); an off that life/bmc.c reads ends by_http and whereabouts. */
+/* How its agent is booted (life/agent_boot.c); an off that life/bmc.c reads ends all but the ways. */
 struct life_boot {
 	unsigned way;	  /* which of the ways to boot the agent is tried */
 	char way_for[96]; /* ... of which operation and boot */
 	bool by_http;	  /* what is on was switched on for an agent by HTTP */
 	/* Where it is, asked for a boot that this process did not order. */
 	enum { LIFE_NOT_ASKED, LIFE_ASKED, LIFE_ANSWERED } whereabouts;
+	int64_t due_at; /* loop_now() since when it is on and its agent is to call; 0: it is not */
 };
 
 /* A new leader's first acts (life/takeover.c). */

@@ -155,11 +155,12 @@ static bool ensure_seated(struct life *l, const struct provider_object *p)
 
 	if (!p->spec.agent.endpoint || !p->spec.boot.media_url)
 		return false;
-	digest = arena_printf(
-		a, "%s|%s|%s|%s|%s|%s|%s|%s", p->spec.agent.endpoint, p->spec.boot.media_url,
-		pv ? str_or(pv->address, "") : "", pv ? str_or(pv->gateway, "") : "",
-		str_or(l->m->spec.boot_mac_address, ""), joined(a, &p->spec.agent.networks),
-		joined(a, &p->spec.agent.proxies), joined(a, &p->spec.boot.proxies));
+	digest = arena_printf(a, "%s|%s|%s|%s|%s|%s|%s|%s|%s", p->spec.agent.endpoint,
+			      p->spec.boot.media_url, str_or(p->spec.boot.https_media_url, ""),
+			      pv ? str_or(pv->address, "") : "", pv ? str_or(pv->gateway, "") : "",
+			      str_or(l->m->spec.boot_mac_address, ""),
+			      joined(a, &p->spec.agent.networks), joined(a, &p->spec.agent.proxies),
+			      joined(a, &p->spec.boot.proxies));
 	if (l->agent && str_eq(digest, l->attached.seat))
 		return true;
 	agent_session_free(l->agent);
@@ -168,6 +169,7 @@ static bool ensure_seated(struct life *l, const struct provider_object *p)
 		.uid = l->m->meta.uid,
 		.endpoint = p->spec.agent.endpoint,
 		.media_url = p->spec.boot.media_url,
+		.https_media_url = p->spec.boot.https_media_url,
 		.address = pv ? pv->address : NULL,
 		.gateway = pv ? pv->gateway : NULL,
 		.mac = l->m->spec.boot_mac_address,

@@ -12,6 +12,7 @@
 #define MANAGER "/redfish/v1/Managers/BMC"
 #define SLOT "/VirtualMedia/Cd"
 #define INNER "/VirtualMedia/Inner"
+#define INSERT_INFO SYSTEM "/InsertMediaActionInfo"
 #define ENABLE MANAGER "/Actions/Oem/AMIVirtualMedia.EnableRMedia"
 #define ATTRIBUTES MANAGER "/Oem/Dell/DellAttributes"
 #define MAX_SESSIONS                                                                               \
@@ -235,6 +236,20 @@ static json_t *collection(const char *self, const char *member, bool loop)
 	return j;
 }
 
+/* As on the slot, on its action, or in a resource of its own (DSP0266, AllowableValues). */
+static void add_protocols(const struct fake_bmc *b, json_t *slot)
+{
+	static const char listed[] = "TransferProtocolType@Redfish.AllowableValues";
+	json_t *insert =
+		json_object_get(json_object_get(slot, "Actions"), "#VirtualMedia.InsertMedia");
+
+	if (b->lists_https == 1 || b->lists_https == 2)
+		json_object_set_new(b->lists_https == 1 ? slot : insert, listed,
+				    json_pack("[s,s]", "HTTP", "HTTPS"));
+	if (b->insert_info || b->lists_https == 3)
+		json_object_set_new(insert, "@Redfish.ActionInfo", json_string(INSERT_INFO));
+}
+
 static json_t *slot_json(const struct fake_bmc *b, const char *self)
 {
 	char insert[160], eject[160];
@@ -243,14 +258,26 @@ static json_t *slot_json(const struct fake_bmc *b, const char *self)
 			      b->image, "Inserted", b->image || b->eject_keeps_flag, "ConnectedVia",
 			      b->image ? "URI" : "NotConnected");
 
-	if (b->patch_media)
+	if (b->patch_media) {
+		add_protocols(b, j);
 		return j;
+	}
 	str_format(insert, sizeof(insert), "%s/Actions/VirtualMedia.InsertMedia", self);
 	str_format(eject, sizeof(eject), "%s/Actions/VirtualMedia.EjectMedia", self);
 	json_object_set_new(j, "Actions",
 			    json_pack("{s:{s:s},s:{s:s}}", "#VirtualMedia.InsertMedia", "target",
 				      insert, "#VirtualMedia.EjectMedia", "target", eject));
+	add_protocols(b, j);
 	return j;
+}
+
+static json_t *insert_info(const struct fake_bmc *b)
+{
+	json_t *type = json_pack("{s:s,s:s}", "Name", "TransferProtocolType", "DataType", "String");
+
+	if (b->lists_https == 3)
+		json_object_set_new(type, "AllowableValues", json_pack("[s,s]", "NFS", "HTTPS"));
+	return json_pack("{s:[{s:s},o]}", "Parameters", "Name", "Image", type);
 }
 
 static json_t *inner_json(void)
@@ -321,6 +348,8 @@ static json_t *resource(const struct fake_bmc *b, const char *path)
 		return collection(path, slot, b->next_loop);
 	if (str_eq(path, slot) && !b->no_media)
 		return slot_json(b, slot);
+	if (str_eq(path, INSERT_INFO) && (b->insert_info || b->lists_https == 3))
+		return insert_info(b);
 	return NULL;
 }
 

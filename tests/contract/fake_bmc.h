@@ -16,9 +16,11 @@
  */
 struct fake_bmc {
 	/* dialects */
-	bool basic_only;       /* no session service */
-	bool basic_too;	       /* Basic is taken beside sessions */
-	bool closed_root;      /* the root answers 401 too */
+	bool basic_only;  /* no session service */
+	bool basic_too;	  /* Basic is taken beside sessions */
+	bool closed_root; /* the root answers 401 too */
+	int lists_https; /* its slot says HTTPS: 1 in the slot, 2 at InsertMedia, 3 in ActionInfo */
+	bool insert_info; /* there is an ActionInfo, which says no protocols unless lists_https is 3 */
 	bool managers_media;   /* slots under the Manager alone */
 	bool media_off;	       /* no slots until the action AMIVirtualMedia.EnableRMedia */
 	int64_t media_ms;      /* ... and so long after it */

@@ -9,7 +9,9 @@
  * nothing that a controller holds in memory.
  *
  *	S1  a tenancy begins on a machine whose newest WipeRecord is valid, of the tenancy before, and
- *	    whose drives hold no byte of anybody
+ *	    whose drives hold no byte of anybody, whatever they said and forgot
+ *	    a machine becomes free with such a record and such drives; of a drive that forgets its wipe when the
+ *	    power goes only the record can be asked for, until an agent runs there again
  *	S2  a machine is in one tenant's cluster and one tenant's segment at most
  *	S3  a claim ends only after its machine is off and out of the tenant's segment; or it never got beyond
  *	    claimed, on a machine that is warm, blank and clean

@@ -310,7 +310,8 @@ struct replica *world_replica(struct sim_world *w)
 	r->agent = httpd_new(r->group);
 	r->media = httpd_new(r->group);
 	agent_endpoint_api_routes(controller_agent_endpoint(r->controller), r->agent);
-	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->media);
+	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->media, false);
+	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->agent, true);
 	return r;
 }
 
