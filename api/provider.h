@@ -29,7 +29,7 @@ struct provider_object_exec {
 /* A Netris controller: providers/fabric.h has the same. */
 struct provider_object_netris {
 	const char *endpoint;
-	struct object_secret_ref credentials_secret_ref;
+	struct object_name_ref credentials_secret_ref;
 	struct {
 		const char *fingerprint;
 		struct object_secret_ref *ca_secret_ref;

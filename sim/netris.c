@@ -245,6 +245,25 @@ static void make_inventory(struct sim_netris *s)
 	}
 }
 
+/* Long ago: no move is told. */
+static void begin_in(struct sim_netris *s, const char *cluster)
+{
+	list_for_each (c, &s->clusters, struct nt_cluster, link) {
+		if (!str_eq(c->name, cluster))
+			continue;
+		c->v = mem_calloc(s->spec.servers + 1, sizeof(*c->v));
+		c->n = s->spec.servers;
+		for (size_t i = 0; i < c->n; i++) {
+			struct nt_server *v = &s->servers[i];
+
+			c->v[i].server = v;
+			v->cluster = c;
+			for (unsigned k = 0; k < NT_NICS; k++)
+				v->told[k] = v->really[k] = c->id;
+		}
+	}
+}
+
 struct sim_netris *sim_netris_new(const struct sim_netris_spec *spec)
 {
 	struct sim_netris *s = mem_new(struct sim_netris);
@@ -266,6 +285,8 @@ struct sim_netris *sim_netris_new(const struct sim_netris_spec *spec)
 	vpc = nt_vpc_new(s, "vpc-1:Default", NULL)->id;
 	nt_cluster_new(s, "quarantine", vpc, 1, NULL);
 	nt_cluster_new(s, "provisioning", vpc, 1, NULL);
+	if (spec->begin_in)
+		begin_in(s, spec->begin_in);
 	loop_timer_init(&s->beat, spec->group, on_beat, s);
 	loop_timer_start(&s->beat, s->spec.beat_ms);
 	return s;

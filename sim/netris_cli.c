@@ -26,11 +26,11 @@
 #define PROGRAM_ARGS 16
 #define CONNECTIONS 1024
 
-enum { LATENCY = 0x7001, PLAN, BEAT, SESSION, LOOSE, PLAIN, MOVES, PROGRAM, USER };
+enum { LATENCY = 0x7001, PLAN, BEAT, SESSION, LOOSE, PLAIN, MOVES, PROGRAM, USER, BEGIN_IN };
 
 struct options {
 	int64_t servers, latency_ms, plan_ms, beat_ms, session_s;
-	const char *listen, *data, *user, *moves;
+	const char *listen, *data, *user, *moves, *begin_in;
 	const char *program[PROGRAM_ARGS + 1];
 	size_t nprogram;
 	bool loose, plain;
@@ -183,6 +183,7 @@ static int begin(struct run *r, struct err *e)
 				    .beat_ms = r->o.beat_ms,
 				    .session_ms = r->o.session_s * 1000,
 				    .loose = r->o.loose,
+				    .begin_in = r->o.begin_in,
 				    .on_move = on_move,
 				    .arg = r};
 	unsigned port;
@@ -278,6 +279,12 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case SESSION:
 		o->session_s = number(arg, 1, 86400, "session", st);
 		return 0;
+	case BEGIN_IN:
+		if (!str_eq(arg, "quarantine") && !str_eq(arg, "provisioning"))
+			argp_error(st, "--begin-in: want quarantine or provisioning, got '%s'",
+				   arg);
+		o->begin_in = arg;
+		return 0;
 	case LOOSE:
 		o->loose = true;
 		return 0;
@@ -311,6 +318,8 @@ static const struct argp_option options[] = {
 	{"plan-ms", PLAN, "N", 0, "From a change until V-nets show it (300)", 0},
 	{"beat-ms", BEAT, "N", 0,
 	 "Between two heartbeats of a switch, which then moves its ports (2000)", 0},
+	{"begin-in", BEGIN_IN, "CLUSTER", 0,
+	 "Where servers are at first, quarantine or provisioning (in none)", 0},
 	{"session", SESSION, "SECONDS", 0, "How long a login is good for (1800)", 0},
 	{"loose", LOOSE, NULL, 0,
 	 "Types and members change from answer to answer, as between releases", 0},
