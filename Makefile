@@ -89,6 +89,9 @@ $(B)/%.o: %.c $(B)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+# The assembler reads them (sim/dialect.c), which -MMD does not see.
+$(B)/sim/dialect.o: $(wildcard sim/dialects/*.yaml)
+
 $(B)/drover: $(B)/cli/main.o $(LIBS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(LIBS) -Wl,--end-group $(LDLIBS)
