@@ -9,6 +9,7 @@ const char *const provider_power_names[] = {"Unknown", "Off", "On", "Changing"};
 
 static const struct provider_ops *const providers[] = {
 	&redfish_provider_ops,
+	&bcm_provider_ops,
 };
 
 /* An answer that the wrapper gives itself: later, as every answer. */
@@ -125,6 +126,46 @@ void provider_media(struct provider *p, struct provider_machine *m, const char *
 		p->ops->media(p, m, url, c);
 	else
 		unsupported(p, c, "virtual media");
+}
+
+void provider_acquire(struct provider *p, struct provider_machine *m,
+		      const struct provider_target *t, const struct provider_call *c)
+{
+	if (p->ops->acquire)
+		p->ops->acquire(p, m, t, c);
+	else
+		unsupported(p, c, "installs by a manager");
+}
+
+void provider_release(struct provider *p, struct provider_machine *m, const struct provider_call *c)
+{
+	if (p->ops->release)
+		p->ops->release(p, m, c);
+	else
+		unsupported(p, c, "installs by a manager");
+}
+
+bool provider_discover(struct provider *p,
+		       void (*done)(const struct provider_inventory *i, const struct err *e,
+				    void *arg),
+		       void *arg)
+{
+	if (p->ops->discover)
+		p->ops->discover(p, done, arg);
+	return p->ops->discover;
+}
+
+bool provider_is_managed(const struct provider *p)
+{
+	return p->ops->acquire;
+}
+
+void provider_drives(struct provider *p, struct provider_machine *m, const struct provider_call *c)
+{
+	if (p->ops->drives)
+		p->ops->drives(p, m, c);
+	else
+		unsupported(p, c, "a list of drives");
 }
 
 void provider_log_out(struct provider *p, struct provider_machine *m, const struct provider_call *c)
