@@ -217,6 +217,10 @@ int object_selector_check(const struct object_label_selector *s, const char *pat
 	return object_requirements_check(&r, path, e);
 }
 
+_Static_assert((int)OPERATOR_LTE == (int)SELECTOR_LTE && (int)OPERATOR_GT == (int)SELECTOR_GT &&
+		       (int)OPERATOR_IN == (int)SELECTOR_IN,
+	       "operators are numbered alike");
+
 struct selector object_selector(const struct object_label_selector *s, struct arena *a)
 {
 	struct selector out = {0};

@@ -72,7 +72,7 @@ struct object_taints {
 	struct object_taint *v;
 	size_t n;
 };
-/* The first six are those of enum selector_op. */
+/* In the order of enum selector_op. */
 enum object_operator {
 	OPERATOR_IN,
 	OPERATOR_NOT_IN,

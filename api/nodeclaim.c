@@ -29,6 +29,8 @@ static const struct field claim_spec_fields[] = {
 		  .doc = "The machine that the plan chose."),
 	FIELD_OBJ(node_claim_spec, resources, "resources", requests_fields,
 		  .doc = "What is needed."),
+	FIELD(node_claim_spec, pods, "pods", FIELD_STRINGS, .max_items = 256, .max_len = 128,
+	      .doc = "UIDs of the pods that it was made for: until it is Ready its room is kept for them."),
 	FIELD_OBJ(node_claim_spec, image, "image", object_image_fields,
 		  .doc = "What is written to the disk."),
 	FIELD(node_claim_spec, labels, "labels", FIELD_MAP, .max_items = 64, .max_len = 63,

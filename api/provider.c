@@ -57,7 +57,10 @@ static const struct field boot_fields[] = {
 		.doc = "Ways to boot the agent, tried in this order; absent: what the BMC offers."),
 	FIELD_IN(
 		provider_object_spec, boot, media_url, "mediaURL", FIELD_STR, AS_HTTP,
-		.doc = "Where BMCs, and firmware that boots by HTTP, reach drover; https where they take it."),
+		.doc = "Where BMCs, and firmware that boots by HTTP, reach drover; of https: what is served over TLS alone."),
+	FIELD_IN(
+		provider_object_spec, boot, https_media_url, "httpsMediaURL", FIELD_STR, AS_HTTPS,
+		.doc = "The same over TLS, for BMCs that list HTTPS for virtual media; all others, and HTTP boot, take mediaURL."),
 	FIELD_IN(
 		provider_object_spec, boot, proxies, "proxies", FIELD_STRINGS, AS_NETWORKS,
 		.doc = "Networks from which boot media are fetched for BMCs and machines: NAT, HTTP proxies, another port of the BMC."),
@@ -250,6 +253,12 @@ int provider_object_check(const void *object, const void *old, struct err *e)
 	if (n->type != FABRIC_NONE && !n->segments.quarantine)
 		return err_set(e, ERR_INVALID, 0,
 			       "spec.network.segments: required unless type is none");
+	if (s->boot.https_media_url &&
+	    (!s->boot.media_url || str_starts(s->boot.media_url, "https:")))
+		return err_set(
+			e, ERR_INVALID, 0,
+			"spec.boot.httpsMediaURL: stands beside a mediaURL of http, for BMCs that take HTTPS; "
+			"where all of them do, mediaURL alone is https");
 	if (check_networks(&s->boot.proxies, "spec.boot.proxies", e) < 0 ||
 	    check_networks(&s->agent.networks, "spec.agent.networks", e) < 0 ||
 	    check_networks(&s->agent.proxies, "spec.agent.proxies", e) < 0)

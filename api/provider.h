@@ -70,7 +70,7 @@ struct provider_object_spec {
 	struct object_secret_ref *credentials_secret_ref;
 	struct {
 		struct strings methods; /* UefiHttp, VirtualMedia */
-		const char *media_url;
+		const char *media_url, *https_media_url;
 		struct strings proxies;
 	} boot;
 	struct {

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/agent/endpoint.h"
+#include "controller/core/counters.h"
 #include "controller/core/secrets.h"
 #include "controller/life/agent_boot.h"
 #include "controller/life/ask.h"
@@ -27,6 +28,7 @@
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/life/port.h"
+#include "controller/life/wipe_attempt.h"
 #include "controller/rules/inventory.h"
 #include "controller/rules/provider.h"
 #include "controller/steps/steps.h"
@@ -114,6 +116,61 @@ static int stamps_fit(const struct life *l, const struct proto_inventory *inv, s
 	return 0;
 }
 
+/* Each drive reads as the wipe left it, now that its power was gone and came back. */
+static int still_clean(const struct life *l, const struct proto_inventory *inv, struct err *e)
+{
+	char text[INVENTORY_DRIVE_TEXT];
+
+	for (size_t i = 0; i < inv->drives.n; i++) {
+		const struct proto_drive *d = &inv->drives.v[i];
+
+		if (d->again.dirty || d->again.clean < EVIDENCE_AGAIN_READS)
+			return err_set(e, ERR_DENIED, 0,
+				       "of drive %s %lld blocks read clean, %lld do not",
+				       inventory_drive_text(l->m, d->wwn, text),
+				       (long long)d->again.clean, (long long)d->again.dirty);
+	}
+	return 0;
+}
+
+/* The record stays, and after it stands another of the same tenancy, with drover's word alone: it failed. */
+static enum life_decision revoke_record(struct life *l, const char *why)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	OWN(arena) a = arena_new();
+	json_t *attempt;
+	char hex[65];
+
+	life_wipe_nonce(l, op->id, op->boot_number, hex);
+	attempt = life_attempt_begin(l, life_digest(a, hex, strlen(hex)));
+	if (!attempt)
+		return LIFE_STAY;
+	counters_wipe_revoked(l->c->counters);
+	return life_goto(l, MACHINE_STOPPING,
+			 json_pack("{s:b, s:o}", "clean", 0, "wipeAttempt", attempt),
+			 REASON_WipeRevoked, "WipeRecord %s is not true any more: %s",
+			 str_or(l->m->status.last_wipe.record, "(none)"), why);
+}
+
+/* An inspection that reads each drive again, by the nonce of its last wipe. */
+static void set_again(const struct life *l, struct proto_order *o, char hex[static 65],
+		      struct arena *a)
+{
+	const struct wipe_record *rec = life_record(l);
+	size_t n = rec ? rec->spec.evidence.devices.n : 0;
+
+	life_wipe_nonce(l, str_or(l->m->status.last_wipe.operation, ""),
+			l->m->status.last_wipe.boot_number, hex);
+	o->nonce = hex;
+	o->noise.v = arena_calloc(a, n + 1, sizeof(*o->noise.v));
+	for (size_t i = 0; i < n; i++) {
+		const struct evidence_device *d = &rec->spec.evidence.devices.v[i];
+
+		if (evidence_leaves_noise(d->technique))
+			o->noise.v[o->noise.n++] = d->wwn;
+	}
+}
+
 enum life_decision step_claimed(struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
@@ -122,7 +179,8 @@ enum life_decision step_claimed(struct life *l)
 	struct proto_order o = {.kind = PROTO_INSPECT};
 	const struct proto_report *r;
 	enum life_decision d = LIFE_STAY;
-	char check[64];
+	OWN(arena) a = arena_new();
+	char check[64], hex[65];
 	enum reason why;
 	struct err e;
 	json_t *x;
@@ -141,6 +199,7 @@ enum life_decision step_claimed(struct life *l)
 	/* By the claim: of a warm machine, what was found for one that was withdrawn says nothing for the next. */
 	str_format(check, sizeof(check), "%s/check",
 		   str_or(l->m->status.claim_ref->uid, n->meta.name));
+	set_again(l, &o, hex, a);
 	r = life_order(l, &o, check);
 	if (!r)
 		return d;
@@ -159,6 +218,8 @@ enum life_decision step_claimed(struct life *l)
 				 json_pack("{s:I, s:b}", "tenancy",
 					   (json_int_t)(l->m->status.tenancy + 1), "clean", 0),
 				 REASON_EraseUnverified, "%s", e.text);
+	if (still_clean(l, r->inventory, &e) < 0)
+		return revoke_record(l, e.text);
 	switch (life_asked(l, "claim")) {
 	case ASK_NONE:
 		life_ask_claim(l, "claim");
@@ -247,7 +308,7 @@ static bool ensure_minted(struct life *l, const struct node_claim *n, struct ten
 			(n->spec.deadlines.booting > 0 ? n->spec.deadlines.booting : 1800000) +
 			(n->spec.deadlines.joining > 0 ? n->spec.deadlines.joining : 600000) +
 			TOKEN_SLACK_MS);
-	l->question.call = kube_create(t->client, &KUBE_SECRETS, "kube-system", s, life_answer, l);
+	life_ask_tenant(l, kube_create(t->client, &KUBE_SECRETS, "kube-system", s, life_answer, l));
 	json_decref(s);
 	secret_wipe(&token, sizeof(token));
 	return false;

@@ -394,7 +394,7 @@ static void on_switched(void *arg)
 	str_hex(hex, raw, sizeof(raw));
 	str_format(b->boot_id, sizeof(b->boot_id), "boot-%s-%u", hex, b->boots);
 	b->doing = SERVER_FIRMWARE;
-	loop_timer_start(&b->timer, FIRMWARE_MS + KERNEL_MS);
+	loop_timer_start(&b->timer, b->firmware_ms ? b->firmware_ms : FIRMWARE_MS + KERNEL_MS);
 }
 
 void server_power(struct server *b, bool on)
@@ -402,6 +402,15 @@ void server_power(struct server *b, bool on)
 	if (b->bmc.on == on)
 		return;
 	b->bmc.on = on;
+	if (!on && b->forgets && b->drives[0].kept[0]) {
+		for (int i = 0; i < SERVER_DRIVES; i++)
+			memcpy(b->drives[i].data + PROTO_STAMP_SIZE,
+			       b->drives[i].kept + PROTO_STAMP_SIZE,
+			       SERVER_DRIVE_BYTES - PROTO_STAMP_SIZE);
+		memset(b->drives[0].kept, 0, SERVER_DRIVE_BYTES);
+		b->forgets--;
+		b->forgot = true;
+	}
 	on_switched(b);
 }
 
