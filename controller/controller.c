@@ -16,6 +16,7 @@
 #include "controller/claims/owners.h"
 #include "controller/claims/provisioner.h"
 #include "controller/claims/supply_status.h"
+#include "controller/claims/unwanted.h"
 #include "controller/claims/warm_pool.h"
 #include "controller/claims/world_sync.h"
 #include "controller/core/clock_jumps.h"
@@ -469,6 +470,7 @@ static void on_following(void *arg)
 	/* What a leader wanted is not sent by one that was. */
 	kube_client_clear_line(c->ctx.host);
 	tenants_clear_lines(c->tenants);
+	unwanted_clear(provisioner_unwanted(c->provisioner));
 	warm_pool_kick(c->warm_pool);
 	log_warn("not leading any more: nothing is written", LOG_S("identity", c->ctx.o.identity),
 		 LOG_S("holder", kube_lease_holder(c->ctx.lease)));
@@ -644,9 +646,11 @@ static void make_parts(struct controller *c)
 	cs.status.tenants = ls.parts.tenants = c->tenants;
 	cs.status.eta = c->eta;
 	cs.avoided = provisioner_avoided(c->provisioner);
+	cs.unwanted = provisioner_unwanted(c->provisioner);
 	c->claims = claims_new(&cs);
 	ls.parts.drivers = c->drivers;
 	ls.warm_pool = c->warm_pool;
+	ls.unwanted = provisioner_unwanted(c->provisioner);
 	c->lives = lives_new(&ls);
 }
 

@@ -561,6 +561,18 @@ void world_wait_state(struct server *b, const char *state, int64_t limit_s)
 	world_wait(b->world, in_state, &s, limit_s, what);
 }
 
+static bool is_settled(void *arg)
+{
+	return invariants_is_settled(arg);
+}
+
+void world_settle(struct sim_world *w)
+{
+	w->calm_at = loop_now(w->loop);
+	world_wait(w, is_settled, w, invariants_settle_ms() / 1000 + 60, "S9: everything at rest");
+	w->calm_at = 0;
+}
+
 static bool all_in_state(void *arg)
 {
 	struct state_wait *s = arg;
