@@ -46,6 +46,8 @@ struct kube_client_spec {
 	uint32_t
 		line_ms; /* in line for rate and place, before timeout_ms begins; 0: within timeout_ms */
 	bool plain_ok; /* http:// servers (tests, measurements) */
+	bool (*may_reach)(const char *address, int port, void *arg); /* http.h; NULL: anywhere */
+	void *may_reach_arg;
 };
 struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
 				    const struct kube_client_spec *s, struct err *e);
