@@ -25,9 +25,19 @@ static void group_free(void *p)
 {
 	struct world_group *g = p;
 
+	arena_free(g->arena);
 	free(g->v);
 	free(g->key);
 	free(g);
+}
+
+static void kind_free(void *p)
+{
+	struct world_kind *k = p;
+
+	free(k->v);
+	free(k->key);
+	free(k);
 }
 
 static void drop_pod(void *it)
@@ -60,6 +70,7 @@ struct world *world_new(void)
 	w->claims = map_new(object_free);
 	w->nodes = map_new(object_free);
 	w->machines = map_new(stock_free);
+	w->kinds = map_new(kind_free);
 	w->groups = map_new(group_free);
 	w->pods = map_new(drop_pod);
 	w->loads = map_new(NULL);
@@ -84,6 +95,7 @@ void world_free(struct world *w)
 	map_free(w->pools);
 	map_free(w->machines);
 	map_free(w->groups);
+	map_free(w->kinds);
 	map_free(w->claims);
 	map_free(w->nodes);
 	free(w->sorted_nodes.v);
@@ -109,7 +121,18 @@ static int by_key(const void *a, const void *b)
 	return strcmp(((const struct keyed *)a)->key, ((const struct keyed *)b)->key);
 }
 
-static const struct world_list *sorted(struct world_list *l, const struct map *m)
+static int by_age(const void *a, const void *b)
+{
+	const struct world_claim *x = ((const struct keyed *)a)->it,
+				 *y = ((const struct keyed *)b)->it;
+
+	if (x->created_ms != y->created_ms)
+		return x->created_ms < y->created_ms ? -1 : 1;
+	return by_key(a, b);
+}
+
+static const struct world_list *sorted(struct world_list *l, const struct map *m,
+				       int (*by)(const void *, const void *))
 {
 	struct keyed *k;
 	struct map_iter it;
@@ -120,7 +143,7 @@ static const struct world_list *sorted(struct world_list *l, const struct map *m
 	l->n = 0;
 	map_for_each (it, m)
 		k[l->n++] = (struct keyed){it.key, ((struct world_object *)it.value)->it};
-	qsort(k, l->n, sizeof(*k), by_key);
+	qsort(k, l->n, sizeof(*k), by);
 	l->v = mem_realloc_array(l->v, l->n + 1, sizeof(*l->v));
 	for (size_t i = 0; i < l->n; i++)
 		l->v[i] = k[i].it;
@@ -131,46 +154,91 @@ static const struct world_list *sorted(struct world_list *l, const struct map *m
 
 const struct world_list *world_nodes(struct world *w)
 {
-	return sorted(&w->sorted_nodes, w->nodes);
+	return sorted(&w->sorted_nodes, w->nodes, by_key);
 }
 
 const struct world_list *world_claims(struct world *w)
 {
-	return sorted(&w->sorted_claims, w->claims);
+	return sorted(&w->sorted_claims, w->claims, by_age);
 }
 
 /* --- putting ------------------------------------------------------------------------------------- */
 
-static void *put(struct map *m, const char *key, const void *from, size_t size, struct arena *a)
+static void put(struct map *m, const char *key, void *it, struct arena *a)
 {
 	struct world_object *o = mem_new(struct world_object);
 
 	o->arena = a;
-	o->it = arena_alloc(a, size);
-	memcpy(o->it, from, size);
+	o->it = it;
 	map_put(m, key, o);
-	return o->it;
 }
 
-#define PUT(map, key, from) put((map), (key), (from), sizeof(*(from)), a)
+static void *copy(const void *from, size_t size, struct arena *a)
+{
+	void *it = arena_alloc(a, size);
+
+	memcpy(it, from, size);
+	return it;
+}
+
+#define COPY(from) copy((from), sizeof(*(from)), a)
 #define TEXT(member) (c->member = arena_strdup(a, c->member))
 
-void world_put_tenant(struct world *w, const struct world_tenant *t)
+/* What was copied says what is there already. */
+static bool nothing_new(struct arena *a)
+{
+	arena_free(a);
+	return false;
+}
+
+static bool same_labels(const struct labels *a, const struct labels *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (!str_eq(a->v[i].key, b->v[i].key) || !str_eq(a->v[i].value, b->v[i].value))
+			return false;
+	return true;
+}
+
+static bool same_taints(const struct world_taints *a, const struct world_taints *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (!str_eq(a->v[i].key, b->v[i].key) || !str_eq(a->v[i].value, b->v[i].value) ||
+		    !str_eq(a->v[i].effect, b->v[i].effect))
+			return false;
+	return true;
+}
+
+static bool same_tenant(const struct world_tenant *a, const struct world_tenant *b)
+{
+	return a->weight == b->weight && a->priority == b->priority && a->paused == b->paused &&
+	       str_eq(a->version, b->version) && str_eq(a->paused_reason, b->paused_reason) &&
+	       same_labels(&a->labels, &b->labels) && resources_equal(&a->quota, &b->quota);
+}
+
+bool world_put_tenant(struct world *w, const struct world_tenant *t)
 {
 	struct arena *a = arena_new();
-	struct world_tenant *c = PUT(w->tenants, t->name, t);
+	struct world_tenant *c = COPY(t), *old = world_find(w->tenants, t->name);
 
 	TEXT(name);
 	TEXT(version);
 	TEXT(paused_reason);
 	c->labels = world_copy_labels(&t->labels, a);
 	c->quota = world_copy_resources(&t->quota, a);
+	if (old && same_tenant(old, c))
+		return nothing_new(a);
+	put(w->tenants, c->name, c, a);
+	return true;
 }
 
 void world_put_provider(struct world *w, const struct world_provider *p)
 {
 	struct arena *a = arena_new();
-	struct world_provider *c = PUT(w->providers, p->name, p);
+	struct world_provider *c = COPY(p);
 
 	TEXT(name);
 	TEXT(paused_reason);
@@ -180,12 +248,13 @@ void world_put_provider(struct world *w, const struct world_provider *p)
 			arena_strdup(a, p->types.v[i].name),
 			world_copy_resources(&p->types.v[i].capacity, a),
 			world_copy_labels(&p->types.v[i].labels, a)};
+	put(w->providers, c->name, c, a);
 }
 
 void world_put_pool(struct world *w, const struct world_pool *p)
 {
 	struct arena *a = arena_new();
-	struct world_pool *c = PUT(w->pools, p->name, p);
+	struct world_pool *c = COPY(p);
 
 	TEXT(name);
 	TEXT(paused_reason);
@@ -196,30 +265,50 @@ void world_put_pool(struct world *w, const struct world_pool *p)
 	c->taints = world_copy_taints(&p->taints, a);
 	c->limits = world_copy_resources(&p->limits, a);
 	c->versions = world_copy_strings(p->versions, p->nversions, a);
+	put(w->pools, c->name, c, a);
 }
 
-static void group_key(struct world *w, const char *provider, const char *type)
+struct world_kind *world_kind(struct world *w, const char *provider, const char *type)
 {
 	world_text_clear(w);
 	world_text_add(w, provider);
 	world_text_add(w, type);
+	return map_get(w->kinds, w->text);
 }
 
-struct world_group *world_group(struct world *w, const char *provider, const char *type)
+static struct world_group *group_of(struct world *w, const struct world_machine *m)
 {
-	group_key(w, provider, type);
-	return map_get(w->groups, w->text);
+	struct world_kind *k = world_kind(w, m->provider, m->instance_type);
+	struct world_group *g;
+
+	if (!k) {
+		k = mem_new(struct world_kind);
+		k->key = mem_strdup(w->text);
+		map_put(w->kinds, k->key, k);
+	}
+	for (size_t i = 0; i < m->labels.n; i++) {
+		world_text_add(w, m->labels.v[i].key);
+		world_text_add(w, m->labels.v[i].value);
+	}
+	g = map_get(w->groups, w->text);
+	if (g)
+		return g;
+	g = mem_new(struct world_group);
+	g->key = mem_strdup(w->text);
+	g->arena = arena_new();
+	g->labels = world_copy_labels(&m->labels, g->arena);
+	map_put(w->groups, g->key, g);
+	mem_grow(k->v, k->n, k->cap);
+	g->kind = k;
+	g->at = k->n;
+	k->v[k->n++] = g;
+	return g;
 }
 
 static void join_group(struct world *w, struct world_stock *m)
 {
-	struct world_group *g = world_group(w, m->m.provider, m->m.instance_type);
+	struct world_group *g = group_of(w, &m->m);
 
-	if (!g) {
-		g = mem_new(struct world_group);
-		g->key = mem_strdup(w->text);
-		map_put(w->groups, g->key, g);
-	}
 	mem_grow(g->v, g->n, g->cap);
 	m->group = g;
 	m->at = g->n;
@@ -229,36 +318,76 @@ static void join_group(struct world *w, struct world_stock *m)
 static void leave_group(struct world *w, struct world_stock *m)
 {
 	struct world_group *g = m->group;
+	struct world_kind *k = g->kind;
 
 	g->v[m->at] = g->v[--g->n];
 	g->v[m->at]->at = m->at;
-	if (!g->n)
-		group_free(map_take(w->groups, g->key));
+	if (g->n)
+		return;
+	k->v[g->at] = k->v[--k->n];
+	k->v[g->at]->at = g->at;
+	group_free(map_take(w->groups, g->key));
+	if (!k->n)
+		kind_free(map_take(w->kinds, k->key));
 }
 
-void world_put_machine(struct world *w, const struct world_machine *m)
+static bool same_machine(const struct world_machine *a, const struct world_machine *b)
 {
-	struct world_stock *s = mem_new(struct world_stock), *old = map_get(w->machines, m->name);
-	struct arena *a = arena_new();
-	struct world_machine *c = &s->m;
+	return str_eq(a->provider, b->provider) && str_eq(a->instance_type, b->instance_type) &&
+	       a->offered == b->offered && str_eq(a->not_offered, b->not_offered) &&
+	       a->warm == b->warm && a->level_flash == b->level_flash &&
+	       a->level_hdd == b->level_hdd && a->trust == b->trust && a->failures == b->failures &&
+	       same_labels(&a->labels, &b->labels);
+}
 
-	*c = *m;
-	s->arena = a;
+bool world_put_machine(struct world *w, const struct world_machine *m)
+{
+	struct world_stock *s, *old = map_get(w->machines, m->name);
+	struct arena *a = arena_new();
+	struct world_machine it = *m, *c = &it;
+
 	TEXT(name);
 	TEXT(provider);
 	TEXT(instance_type);
 	TEXT(not_offered);
 	c->labels = world_copy_labels(&m->labels, a);
+	if (old && same_machine(&old->m, c))
+		return nothing_new(a);
 	if (old)
 		leave_group(w, old);
+	s = mem_new(struct world_stock);
+	s->m = it;
+	s->arena = a;
 	map_put(w->machines, m->name, s);
 	join_group(w, s);
+	return true;
 }
 
-void world_put_claim(struct world *w, const struct world_claim *m)
+static bool same_strings(const char *const *a, size_t na, const char *const *b, size_t nb)
+{
+	if (na != nb)
+		return false;
+	for (size_t i = 0; i < na; i++)
+		if (!str_eq(a[i], b[i]))
+			return false;
+	return true;
+}
+
+static bool same_claim(const struct world_claim *a, const struct world_claim *b)
+{
+	return str_eq(a->tenant, b->tenant) && str_eq(a->pool, b->pool) &&
+	       str_eq(a->machine, b->machine) && str_eq(a->instance_type, b->instance_type) &&
+	       str_eq(a->provider, b->provider) && a->ready == b->ready && a->failed == b->failed &&
+	       a->leaving == b->leaving && a->created_ms == b->created_ms &&
+	       same_strings(a->pods, a->npods, b->pods, b->npods) &&
+	       same_labels(&a->labels, &b->labels) && same_taints(&a->taints, &b->taints) &&
+	       resources_equal(&a->capacity, &b->capacity);
+}
+
+bool world_put_claim(struct world *w, const struct world_claim *m)
 {
 	struct arena *a = arena_new();
-	struct world_claim *c = PUT(w->claims, m->name, m);
+	struct world_claim *c = COPY(m), *old = world_find(w->claims, m->name);
 
 	TEXT(name);
 	TEXT(tenant);
@@ -268,8 +397,13 @@ void world_put_claim(struct world *w, const struct world_claim *m)
 	TEXT(provider);
 	c->labels = world_copy_labels(&m->labels, a);
 	c->taints = world_copy_taints(&m->taints, a);
-	w->sorted_claims.fresh = false;
+	c->pods = world_copy_strings(m->pods, m->npods, a);
 	c->capacity = world_copy_resources(&m->capacity, a);
+	if (old && same_claim(old, c))
+		return nothing_new(a);
+	put(w->claims, c->name, c, a);
+	w->sorted_claims.fresh = false;
+	return true;
 }
 
 static const char *node_key(const char *tenant, const char *name, struct arena *a)
@@ -293,20 +427,35 @@ static const char *pod_key(const char *tenant, const char *ns, const char *name,
 	return w->text;
 }
 
-void world_put_node(struct world *w, const struct world_node *n)
+static bool same_node(const struct world_node *a, const struct world_node *b)
+{
+	return str_eq(a->claim, b->claim) && a->ready == b->ready &&
+	       a->unschedulable == b->unschedulable && same_labels(&a->labels, &b->labels) &&
+	       same_taints(&a->taints, &b->taints) &&
+	       resources_equal(&a->allocatable, &b->allocatable);
+}
+
+bool world_put_node(struct world *w, const struct world_node *n)
 {
 	struct arena *a = arena_new();
-	struct world_host h = {*n, load_of_node(w, n->tenant, n->name)};
-	struct world_host *kept = PUT(w->nodes, node_key(n->tenant, n->name, a), &h);
-	struct world_node *c = &kept->node;
+	const char *key = node_key(n->tenant, n->name, a);
+	struct world_host *h = arena_new_obj(a, struct world_host),
+			  *old = world_find(w->nodes, key);
+	struct world_node *c = &h->node;
 
+	*c = *n;
 	TEXT(tenant);
 	TEXT(name);
 	TEXT(claim);
 	c->labels = world_copy_labels(&n->labels, a);
 	c->taints = world_copy_taints(&n->taints, a);
 	c->allocatable = world_copy_resources(&n->allocatable, a);
+	if (old && same_node(&old->node, c))
+		return nothing_new(a);
+	h->load = load_of_node(w, n->tenant, n->name);
+	put(w->nodes, key, h, a);
 	w->sorted_nodes.fresh = false;
+	return true;
 }
 
 static const char *append(char **at, const char *s)
@@ -327,11 +476,19 @@ static size_t size_of(const char *s)
 	return s ? strlen(s) + 1 : 0;
 }
 
-void world_put_pod(struct world *w, const struct world_pod *p)
+static bool same_pod(const struct world_one *a, const struct world_one *b)
+{
+	return a->shape == b->shape && a->side == b->side && a->since == b->since &&
+	       a->priority == b->priority && a->daemon == b->daemon &&
+	       a->unschedulable == b->unschedulable && str_eq(a->uid, b->uid) &&
+	       a->terminating == b->terminating && str_eq(a->node, b->node);
+}
+
+bool world_put_pod(struct world *w, const struct world_pod *p)
 {
 	const char *tenant = str_or(p->tenant, ""), *ns = str_or(p->ns, ""),
 		   *name = str_or(p->name, "");
-	struct world_one *c;
+	struct world_one *c, *old;
 	char *at;
 
 	c = mem_alloc(sizeof(*c) + size_of(tenant) + size_of(ns) + size_of(name) + size_of(p->uid) +
@@ -347,8 +504,16 @@ void world_put_pod(struct world *w, const struct world_pod *p)
 	c->priority = p->priority;
 	c->daemon = p->daemon;
 	c->unschedulable = p->unschedulable;
+	c->terminating = p->terminating;
 	c->shape = shape_of(w, p);
 	c->side = shape_side(w, p);
+	old = map_get(w->pods, pod_key(tenant, ns, name, w));
+	if (old && same_pod(old, c)) {
+		shape_release(c->shape);
+		shape_release(c->side);
+		free(c);
+		return false;
+	}
 	if (c->node) {
 		load_join(w, c);
 	} else {
@@ -357,8 +522,8 @@ void world_put_pod(struct world *w, const struct world_pod *p)
 			c->after->before = c;
 		w->pending = c;
 	}
-	(void)pod_key(tenant, ns, name, w);
-	map_put(w->pods, w->text, c);
+	map_put(w->pods, pod_key(tenant, ns, name, w), c);
+	return true;
 }
 
 /* --- deleting ------------------------------------------------------------------------------------ */
@@ -396,23 +561,27 @@ void world_del_pool(struct world *w, const char *name)
 	map_del(w->pools, name);
 }
 
-void world_del_machine(struct world *w, const char *name)
+bool world_del_machine(struct world *w, const char *name)
 {
 	struct world_stock *m = map_get(w->machines, name);
 
 	if (!m)
-		return;
+		return false;
 	leave_group(w, m);
 	map_del(w->machines, name);
+	return true;
 }
 
-void world_del_claim(struct world *w, const char *name)
+bool world_del_claim(struct world *w, const char *name)
 {
+	if (!map_has(w->claims, name))
+		return false;
 	map_del(w->claims, name);
 	w->sorted_claims.fresh = false;
+	return true;
 }
 
-void world_del_node(struct world *w, const char *tenant, const char *name)
+bool world_del_node(struct world *w, const char *tenant, const char *name)
 {
 	OWN(arena) a = arena_new();
 
@@ -421,9 +590,14 @@ void world_del_node(struct world *w, const char *tenant, const char *name)
 
 	if (h)
 		del_node(w, h, key);
+	return h != NULL;
 }
 
-void world_del_pod(struct world *w, const char *tenant, const char *ns, const char *name)
+bool world_del_pod(struct world *w, const char *tenant, const char *ns, const char *name)
 {
-	map_del(w->pods, pod_key(tenant, ns, name, w));
+	const char *key = pod_key(tenant, ns, name, w);
+	bool there = map_has(w->pods, key);
+
+	map_del(w->pods, key);
+	return there;
 }

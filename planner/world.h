@@ -80,7 +80,7 @@ struct world_pool {
 /* A machine that could serve.  Only state free and clean is offered; the others count for limits and reasons. */
 struct world_machine {
 	const char *name, *provider, *instance_type;
-	struct labels labels;	 /* of the Machine: rack, domain */
+	struct labels labels;	 /* that its node will carry: rack, zone, NVLink domain */
 	bool offered;		 /* free, clean, nothing against it */
 	const char *not_offered; /* reason when not: its state or "Quarantined", "Held" ... */
 	bool warm;
@@ -99,7 +99,9 @@ struct world_claim {
 	bool ready;
 	bool failed; /* no supply any more, but counts while it holds its machine */
 	bool leaving;
-	int64_t expected_ms; /* Unix ms when it should be Ready; 0: unknown */
+	int64_t created_ms; /* Unix ms: the older claim is filled first */
+	const char **pods;  /* UIDs of the pods that it was made for: they are seated first */
+	size_t npods;
 };
 
 struct world_node {
@@ -138,8 +140,9 @@ struct world_pod {
 	bool unschedulable; /* PodScheduled=False, reason Unschedulable: demand */
 	int64_t since;	    /* Unix ms when it became so */
 	int64_t priority;
-	struct resources
-		requests; /* of the whole pod: init containers and overhead counted; "pods": 1 is added */
+	/* Of the whole pod: init containers and overhead counted; "pods": 1 is added.  A host port is one of them, as
+	 * ":TCP/8080": each node has one of each, whatever host address is asked for with it. */
+	struct resources requests;
 	struct labels node_selector;
 	struct { /* required node affinity: one of the terms; n 0: none */
 		struct selector *v;
@@ -162,19 +165,20 @@ struct world_pod {
 		unsupported; /* a constraint that this planner cannot judge: the pod gets that as its reason */
 };
 
-void world_put_tenant(struct world *w, const struct world_tenant *t);
+/* False, of those that say it: nothing is another than before, so a plan would be the same. */
+bool world_put_tenant(struct world *w, const struct world_tenant *t);
 void world_put_provider(struct world *w, const struct world_provider *p);
 void world_put_pool(struct world *w, const struct world_pool *p);
-void world_put_machine(struct world *w, const struct world_machine *m);
-void world_put_claim(struct world *w, const struct world_claim *c);
-void world_put_node(struct world *w, const struct world_node *n);
-void world_put_pod(struct world *w, const struct world_pod *p);
+bool world_put_machine(struct world *w, const struct world_machine *m);
+bool world_put_claim(struct world *w, const struct world_claim *c);
+bool world_put_node(struct world *w, const struct world_node *n);
+bool world_put_pod(struct world *w, const struct world_pod *p);
 void world_del_tenant(struct world *w, const char *name); /* and its pods and nodes */
 void world_del_provider(struct world *w, const char *name);
 void world_del_pool(struct world *w, const char *name);
-void world_del_machine(struct world *w, const char *name);
-void world_del_claim(struct world *w, const char *name);
-void world_del_node(struct world *w, const char *tenant, const char *name);
-void world_del_pod(struct world *w, const char *tenant, const char *ns, const char *name);
+bool world_del_machine(struct world *w, const char *name);
+bool world_del_claim(struct world *w, const char *name);
+bool world_del_node(struct world *w, const char *tenant, const char *name);
+bool world_del_pod(struct world *w, const char *tenant, const char *ns, const char *name);
 
 #endif

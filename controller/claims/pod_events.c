@@ -15,7 +15,6 @@
 #include "controller/rules/claim.h"
 #include "controller/tenant/tenant.h"
 
-#define TELL_AGAIN_MS 300000 /* the same news of a pod, at most so often */
 /* kube-scheduler binds a pod that fits in milliseconds; a queue's longest back-off is 10 s. */
 #define ROOM_MS 60000
 #define REASONS_TOLD 5
@@ -116,7 +115,7 @@ static void tell(const struct reader *r, const char *type, const char *reason, c
 	int64_t now = loop_now(r->w->c->loop);
 	bool same = last->at && strncmp(last->text, news_in(text), sizeof(last->text) - 1) == 0;
 
-	if (!t || !t->events || (same && now - last->at < TELL_AGAIN_MS))
+	if (!t || !t->events || (same && now - last->at < POD_EVENTS_AGAIN_MS))
 		return;
 	last->at = now;
 	str_copy(last->text, sizeof(last->text), news_in(text));
@@ -194,8 +193,10 @@ static void tell_nothing(const struct reader *r)
 	for (size_t k = 0; k < p->nreasons && k < REASONS_TOLD; k++)
 		text = arena_printf(r->a, "%s%s%s: %s", text, k ? "; " : "",
 				    plan_reason_names[p->reasons[k].code], p->reasons[k].text);
-	tell(r, "Warning", p->nreasons ? plan_reason_names[p->reasons[0].code] : "NotServed",
-	     arena_printf(r->a, "place %zu: %s", p->place, text), "");
+	if (p->place)
+		text = arena_printf(r->a, "place %zu: %s", p->place, text);
+	tell(r, "Warning", p->nreasons ? plan_reason_names[p->reasons[0].code] : "NotServed", text,
+	     "");
 }
 
 /* That is kube-scheduler's business, unless it stays so.  Returns in how many ms it is drover's; 0: it was told. */

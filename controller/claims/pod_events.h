@@ -11,6 +11,8 @@
  * queue.
  * Tests: tests/unit/controller/claims/test_provisioner.c, tests/world/test_stop_line.c
  */
+#define POD_EVENTS_AGAIN_MS 300000
+
 struct eta;
 struct pod_events;
 struct tenants;

@@ -30,6 +30,9 @@
 #include "planner/world_impl.h"
 
 #define SETTLE_MS 50 /* changes come in bursts: one plan for all of them */
+/* After a plan there is none for four times as long as it worked: changes that never end take a fifth of a processor. */
+#define REST 4
+#define REST_MAX_MS 1000
 #define RETRY_MS 2000
 #define SLICE_PODS 250 /* told in one turn */
 
@@ -50,6 +53,7 @@ struct provisioner {
 	int64_t first; /* ms until there is more to do if nothing changes; 0: never */
 	bool again;    /* something changed meanwhile */
 	struct loop_timer slice;
+	int64_t rests;	   /* loop_now() until which no other begins */
 	unsigned creating; /* claims in flight */
 	struct pod_events *pod_events;
 	struct metric *plans, *pending;
@@ -57,10 +61,12 @@ struct provisioner {
 
 void provisioner_kick(struct provisioner *s)
 {
+	int64_t rest = s->rests - loop_now(s->c->loop);
+
 	if (s->run)
 		s->again = true;
 	else if (!loop_timer_active(&s->timer))
-		loop_timer_start(&s->timer, SETTLE_MS);
+		loop_timer_start(&s->timer, rest > SETTLE_MS ? rest : SETTLE_MS);
 }
 
 /* --- planning ------------------------------------------------------------------------------------ */
@@ -157,8 +163,12 @@ static void create(struct provisioner *s, const struct plan_claim *p)
 /* The plan is done with, or given up. */
 static void plan_over(struct provisioner *s)
 {
+	uint64_t rest_ms;
+
 	if (!s->run)
 		return;
+	rest_ms = plan_work(s->run) / PLAN_MS * REST;
+	s->rests = loop_now(s->c->loop) + (int64_t)(rest_ms < REST_MAX_MS ? rest_ms : REST_MAX_MS);
 	loop_timer_stop(&s->slice);
 	plan_end(s->run);
 	s->run = NULL;
@@ -192,8 +202,8 @@ static void tell_budgets(struct provisioner *s)
 /* In the turn in which the plan is ready: claims first, nobody waits for words. */
 static void on_ready(struct provisioner *s)
 {
-	struct stop_line *l = stop_line_read(s->c, s->arena);
 	const struct plan *plan = s->plan;
+	struct stop_line *l = plan->nclaims ? stop_line_read(s->c, s->arena) : NULL;
 
 	metric_add(s->plans, NULL, 1);
 	metric_set(s->pending, NULL, (double)plan->npods);
@@ -236,6 +246,9 @@ static void on_slice(void *arg)
 		loop_timer_start(&s->slice, 0);
 		return;
 	}
+	/* Who waits is told again, though nothing changes. */
+	if (s->plan->npods && (!s->first || s->first > POD_EVENTS_AGAIN_MS))
+		s->first = POD_EVENTS_AGAIN_MS;
 	if (s->first)
 		loop_timer_start(&s->later, s->first);
 	plan_over(s);

@@ -6,6 +6,7 @@
 /*
  * provisioner: makes NodeClaims of demand.  Shortly after anything changed it plans on the world that
  * world_sync keeps, creates NodeClaims, and has each waiting pod told by an event (claims/pod_events.h).
+ * A plan that took long is followed by a rest, so that changes that never end take a fifth of a processor at most.
  *
  * A plan is acted on only while leading.  While a claim is being created nothing is
  * planned, so that no demand is served twice.  A claim's machine takes it up

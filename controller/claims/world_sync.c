@@ -55,6 +55,12 @@ static bool is_late(struct world_sync *s, enum late kind, const char *tenant, co
 	return true;
 }
 
+static void tell(const struct world_sync *s, bool changed)
+{
+	if (changed)
+		s->spec.changed(s->spec.arg);
+}
+
 static struct world_taints taints_of(const struct object_taints *t, struct arena *a)
 {
 	struct world_taints w = {.v = arena_calloc(a, t->n + 1, sizeof(*w.v)), .n = t->n};
@@ -72,7 +78,7 @@ static struct selector requirements_of(const struct object_requirements *r, stru
 	return object_selector(&s, a);
 }
 
-static void put_pool(struct world_sync *s, const char *name, const struct node_pool *p)
+static bool put_pool(struct world_sync *s, const char *name, const struct node_pool *p)
 {
 	OWN(arena) a = arena_new();
 	const struct node_pool_template_spec *t;
@@ -80,7 +86,7 @@ static void put_pool(struct world_sync *s, const char *name, const struct node_p
 
 	if (!p) {
 		world_del_pool(s->world, name);
-		return;
+		return true;
 	}
 	t = &p->spec.template_.spec;
 	w.weight = p->spec.weight;
@@ -101,25 +107,25 @@ static void put_pool(struct world_sync *s, const char *name, const struct node_p
 	w.paused = p->spec.paused || p->meta.deletion_timestamp;
 	w.paused_reason = p->meta.deletion_timestamp ? "PoolDeleted" : "PoolPaused";
 	world_put_pool(s->world, &w);
+	return true;
 }
 
 void world_sync_pool(struct world_sync *s, const char *name, const struct node_pool *p)
 {
-	s->spec.changed(s->spec.arg);
 	if (p)
 		failing_forgive(s->spec.failing, name);
 	if (!is_late(s, LATE_POOL, "", "", name))
-		put_pool(s, name, p);
+		tell(s, put_pool(s, name, p));
 }
 
-static void put_provider(struct world_sync *s, const char *name, const struct provider_object *p)
+static bool put_provider(struct world_sync *s, const char *name, const struct provider_object *p)
 {
 	OWN(arena) a = arena_new();
 	struct world_provider w = {.name = name};
 
 	if (!p) {
 		world_del_provider(s->world, name);
-		return;
+		return true;
 	}
 	w.paused = p->spec.paused || p->meta.deletion_timestamp;
 	w.paused_reason = "ProviderPaused";
@@ -131,29 +137,28 @@ static void put_provider(struct world_sync *s, const char *name, const struct pr
 			(struct world_instance_type){t->name, t->capacity, t->labels};
 	}
 	world_put_provider(s->world, &w);
+	return true;
 }
 
 void world_sync_provider(struct world_sync *s, const char *name, const struct provider_object *p)
 {
-	s->spec.changed(s->spec.arg);
 	if (!is_late(s, LATE_PROVIDER, "", "", name))
-		put_provider(s, name, p);
+		tell(s, put_provider(s, name, p));
 }
 
-static void put_machine(struct world_sync *s, const char *name, const struct machine *m)
+static bool put_machine(struct world_sync *s, const char *name, const struct machine *m)
 {
+	OWN(arena) a = arena_new();
 	struct world_machine w = {.name = name, .level_flash = -1, .level_hdd = -1};
 	const struct wipe_record *r;
 	bool free_state;
 
-	if (!m) {
-		world_del_machine(s->world, name);
-		return;
-	}
+	if (!m)
+		return world_del_machine(s->world, name);
 	free_state = str_eq(m->status.state, "free");
 	w.provider = m->spec.provider_ref.name;
 	w.instance_type = m->spec.instance_type;
-	w.labels = m->meta.labels;
+	w.labels = machine_topology(m, a);
 	w.failures = (unsigned)m->status.failures.n;
 	w.warm = warm_is_ready(m);
 	w.offered = free_state && m->status.clean && !m->status.claim_ref &&
@@ -181,14 +186,13 @@ static void put_machine(struct world_sync *s, const char *name, const struct mac
 		w.offered = false;
 		w.not_offered = "avoided: it did not take its last claim";
 	}
-	world_put_machine(s->world, &w);
+	return world_put_machine(s->world, &w);
 }
 
 void world_sync_machine(struct world_sync *s, const char *name, const struct machine *m)
 {
-	s->spec.changed(s->spec.arg);
 	if (!is_late(s, LATE_MACHINE, "", "", name))
-		put_machine(s, name, m);
+		tell(s, put_machine(s, name, m));
 	if (!m || m->status.claim_ref) /* it takes claims again */
 		avoided_forget(s->spec.avoided, name);
 }
@@ -203,7 +207,7 @@ static bool is_ready(const struct node_claim *n)
 	return condition_is_true(&n->status.conditions, "Ready");
 }
 
-static void put_claim(struct world_sync *s, const char *name, const struct node_claim *n)
+static bool put_claim(struct world_sync *s, const char *name, const struct node_claim *n)
 {
 	OWN(arena) a = arena_new();
 	struct world_claim w = {.name = name};
@@ -212,10 +216,8 @@ static void put_claim(struct world_sync *s, const char *name, const struct node_
 	const struct provider_object *p;
 	const struct provider_object_instance_type *t;
 
-	if (!n) {
-		world_del_claim(s->world, name);
-		return;
-	}
+	if (!n)
+		return world_del_claim(s->world, name);
 	r = n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
 	m = r ? CTX_GET(s->c, OBJECT_MACHINE, machine, r->name) : NULL;
 	p = m && m->spec.provider_ref.name
@@ -236,18 +238,20 @@ static void put_claim(struct world_sync *s, const char *name, const struct node_
 		    (m && m->status.claim_ref && str_eq(m->status.claim_ref->uid, n->meta.uid) &&
 		     machine_state_find(str_or(m->status.state, "")) >= MACHINE_DRAINING);
 	w.ready = is_ready(n);
-	world_put_claim(s->world, &w);
+	w.created_ms = n->meta.creation_timestamp;
+	w.pods = n->spec.pods.v;
+	w.npods = n->spec.pods.n;
+	return world_put_claim(s->world, &w);
 }
 
 void world_sync_claim(struct world_sync *s, const char *name, const struct node_claim *n)
 {
-	s->spec.changed(s->spec.arg);
 	if (n)
 		failing_claim(s->spec.failing, n, has_failed(n), is_ready(n) && !has_failed(n));
 	else
 		failing_forget_claim(s->spec.failing, name);
 	if (!is_late(s, LATE_CLAIM, "", "", name))
-		put_claim(s, name, n);
+		tell(s, put_claim(s, name, n));
 }
 
 static void del_tenant(struct world_sync *s, const char *name)
@@ -256,7 +260,7 @@ static void del_tenant(struct world_sync *s, const char *name)
 	pod_events_forget_tenant(s->spec.pod_events, name);
 }
 
-static void put_tenant(struct world_sync *s, const char *name)
+static bool put_tenant(struct world_sync *s, const char *name)
 {
 	const struct virtual_cluster *vc =
 		CTX_GET(s->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
@@ -265,7 +269,7 @@ static void put_tenant(struct world_sync *s, const char *name)
 
 	if (!vc) {
 		del_tenant(s, name);
-		return;
+		return true;
 	}
 	w.labels = vc->meta.labels;
 	w.quota = vc->spec.quota;
@@ -278,60 +282,51 @@ static void put_tenant(struct world_sync *s, const char *name)
 			  : t && tenant_sleep_now(t)  ? "Asleep"
 			  : t && t->reason	      ? t->reason
 						      : "Starting";
-	world_put_tenant(s->world, &w);
+	return world_put_tenant(s->world, &w);
 }
 
 void world_sync_tenant(struct world_sync *s, const char *name)
 {
-	s->spec.changed(s->spec.arg);
 	if (!is_late(s, LATE_TENANT, "", "", name))
-		put_tenant(s, name);
+		tell(s, put_tenant(s, name));
 }
 
 void world_sync_tenant_reset(struct world_sync *s, const char *name)
 {
-	s->spec.changed(s->spec.arg);
 	if (is_late(s, LATE_RESET, "", "", name))
 		return;
 	del_tenant(s, name);
-	put_tenant(s, name);
+	tell(s, put_tenant(s, name));
 }
 
-static void put_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
+static bool put_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
 		    const struct world_pod *p)
 {
-	if (p)
-		world_put_pod(s->world, p);
-	else
-		world_del_pod(s->world, tenant, ns, name);
+	return p ? world_put_pod(s->world, p) : world_del_pod(s->world, tenant, ns, name);
 }
 
 void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
 		    const struct world_pod *p)
 {
-	s->spec.changed(s->spec.arg);
 	if (!is_late(s, LATE_POD, tenant, ns, name))
-		put_pod(s, tenant, ns, name, p);
+		tell(s, put_pod(s, tenant, ns, name, p));
 	if (!p || p->node)
 		pod_events_forget(s->spec.pod_events, tenant, ns, name);
 }
 
-static void put_node(struct world_sync *s, const char *tenant, const char *name,
+static bool put_node(struct world_sync *s, const char *tenant, const char *name,
 		     const struct tenant_node *n)
 {
 	/* Until drover takes its taint away a machine of ours is a claim on its way, not room. */
-	if (n && !n->unregistered)
-		world_put_node(s->world, &n->world);
-	else
-		world_del_node(s->world, tenant, name);
+	return n && !n->unregistered ? world_put_node(s->world, &n->world)
+				     : world_del_node(s->world, tenant, name);
 }
 
 void world_sync_node(struct world_sync *s, const char *tenant, const char *name,
 		     const struct tenant_node *n)
 {
-	s->spec.changed(s->spec.arg);
 	if (!is_late(s, LATE_NODE, tenant, "", name))
-		put_node(s, tenant, name, n);
+		tell(s, put_node(s, tenant, name, n));
 }
 
 /* --- while a plan is made of it ------------------------------------------------------------------ */
@@ -347,7 +342,7 @@ bool world_sync_held(const struct world_sync *s)
 }
 
 /* As the caches have it now.  key: "TENANT/NAMESPACE/NAME" after the letter; no name has a slash in it. */
-static void catch_up(struct world_sync *s, const char *late)
+static bool catch_up(struct world_sync *s, const char *late)
 {
 	OWN(arena) a = arena_new();
 	char *tenant = arena_strdup(a, late + 1), *ns = strchr(tenant, '/'), *name;
@@ -360,44 +355,40 @@ static void catch_up(struct world_sync *s, const char *late)
 	t = tenant_get(s->spec.tenants, tenant);
 	switch ((enum late)late[0]) {
 	case LATE_POOL:
-		put_pool(s, name, CTX_GET(s->c, OBJECT_NODE_POOL, node_pool, name));
-		break;
+		return put_pool(s, name, CTX_GET(s->c, OBJECT_NODE_POOL, node_pool, name));
 	case LATE_PROVIDER:
-		put_provider(s, name, CTX_GET(s->c, OBJECT_PROVIDER, provider_object, name));
-		break;
+		return put_provider(s, name, CTX_GET(s->c, OBJECT_PROVIDER, provider_object, name));
 	case LATE_MACHINE:
-		put_machine(s, name, CTX_GET(s->c, OBJECT_MACHINE, machine, name));
-		break;
+		return put_machine(s, name, CTX_GET(s->c, OBJECT_MACHINE, machine, name));
 	case LATE_CLAIM:
-		put_claim(s, name, CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, name));
-		break;
+		return put_claim(s, name, CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, name));
 	case LATE_RESET: /* came before all else */
 	case LATE_TENANT:
-		put_tenant(s, name);
-		break;
+		return put_tenant(s, name);
 	case LATE_POD:
 		p = t && t->pods ? KUBE_CACHE_GET(t->pods, world_pod, ns, name) : NULL;
-		put_pod(s, tenant, ns, name, p);
 		if (!p || p->node) /* the plan may have told it something meanwhile */
 			pod_events_forget(s->spec.pod_events, tenant, ns, name);
-		break;
+		return put_pod(s, tenant, ns, name, p);
 	case LATE_NODE:
-		put_node(s, tenant, name, t ? tenant_node_get(t, name) : NULL);
-		break;
+		return put_node(s, tenant, name, t ? tenant_node_get(t, name) : NULL);
 	}
+	return false;
 }
 
 void world_sync_release(struct world_sync *s)
 {
 	struct map_iter it;
+	bool changed = false;
 
 	s->held = false;
 	map_for_each (it, s->late)
 		if (it.key[0] == LATE_RESET)
 			del_tenant(s, strrchr(it.key, '/') + 1);
 	map_for_each (it, s->late)
-		catch_up(s, it.key);
+		changed |= catch_up(s, it.key);
 	map_clear(s->late);
+	tell(s, changed);
 }
 
 struct world *world_sync_world(struct world_sync *s)

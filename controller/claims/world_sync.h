@@ -6,8 +6,8 @@
 /*
  * world_sync: keeps the planner's world in step with the caches, object by object.
  *
- * Each call says that one thing changed.  The world has the change at once, then changed() is called; it
- * must only mark and defer.  On the loop thread.
+ * Each call says that one thing changed.  The world has the change at once; where that made it another world, changed()
+ * is called, which must only mark and defer.  Most changes are none to a planner: a heartbeat, a status.  On the loop thread.
  *
  * While the world is held, as a plan is made of it in slices, it stays as it is: what changed is marked, and read from the
  * caches when it is released, so that many changes of one thing cost one.

@@ -57,6 +57,7 @@ void life_boot_forget(struct life *l)
 {
 	l->boot.by_http = false;
 	l->boot.whereabouts = LIFE_NOT_ASKED;
+	l->boot.due_at = 0;
 }
 
 bool life_shows_ours(const struct life *l)

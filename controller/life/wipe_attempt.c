@@ -42,6 +42,16 @@ static const char *digest_of_record(struct arena *a, const struct wipe_record *r
 	return life_digest(a, r->spec.envelope, strlen(r->spec.envelope));
 }
 
+void life_wipe_nonce(const struct life *l, const char *operation, int64_t boot, char out[static 65])
+{
+	OWN(arena) a = arena_new();
+
+	keys_derive(
+		l->c->keys,
+		arena_printf(a, "nonce\n%s\n%s\n%lld", l->m->meta.uid, operation, (long long)boot),
+		out);
+}
+
 /* --- its number --------------------------------------------------------------------------------- */
 
 struct previous {

@@ -21,6 +21,7 @@
 #include "controller/life/clean_proof.h"
 #include "controller/life/consent.h"
 #include "controller/life/identity.h"
+#include "controller/life/install.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/life/listing.h"
@@ -169,16 +170,11 @@ static json_t *inventory_json(const struct life *l, const struct proto_inventory
 	return o;
 }
 
-/* Canaries and samples are derived from it; any leader derives the same for one boot. */
 static void nonce(const struct life *l, char out[static 65])
 {
 	const struct machine_operation *op = l->m->status.operation;
-	OWN(arena) a = arena_new();
 
-	keys_derive(l->c->keys,
-		    arena_printf(a, "nonce\n%s\n%s\n%lld", l->m->meta.uid, op->id,
-				 (long long)op->boot_number),
-		    out);
+	life_wipe_nonce(l, op->id, op->boot_number, out);
 }
 
 /* Controllers that no driver has taken: what is behind them nobody sees.  False: there is none. */
@@ -362,10 +358,11 @@ enum life_decision step_wiping(struct life *l)
 static bool ensure_not_worn(struct life *l, enum life_decision *d)
 {
 	/* What another try would not mend. */
-	static const char *const lasting[] = {
-		"DriveFailed",	     "DriveMissing",	     "DriveUnknown",
-		"EraseUnverified",   "InventoryMismatch",    "ResourceNotRegistered",
-		"DuplicateIdentity", "NodeIdentityMismatch", "SecondCaller"};
+	static const char *const lasting[] = {"DriveFailed",	       "DriveMissing",
+					      "DriveUnknown",	       "EraseUnverified",
+					      "WipeRevoked",	       "InventoryMismatch",
+					      "ResourceNotRegistered", "DuplicateIdentity",
+					      "NodeIdentityMismatch",  "SecondCaller"};
 	const struct machine_failure *f = NULL;
 	enum machine_exit way = EXIT_AUTO;
 
@@ -415,11 +412,13 @@ static enum life_decision stamp(struct life *l, const struct wipe_record *rec, s
 	}
 	if (!life_ensure_agent_gone(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
-	    !ensure_not_worn(l, &d))
+	    !life_ensure_released(l) || !ensure_not_worn(l, &d))
 		return d;
-	x = json_pack("{s:b, s:{s:s, s:I}, s:n, s:n, s:n, s:n}", "clean", 1, "lastWipe", "record",
-		      rec->meta.name, "tenancy", (json_int_t)l->m->status.tenancy, "agent",
-		      "quarantine", "tenant", "wipeAttempt");
+	x = json_pack("{s:b, s:{s:s, s:I, s:s, s:I}, s:n, s:n, s:n, s:n}", "clean", 1, "lastWipe",
+		      "record", rec->meta.name, "tenancy", (json_int_t)l->m->status.tenancy,
+		      "operation", l->m->status.operation->id, "bootNumber",
+		      (json_int_t)l->m->status.operation->boot_number, "agent", "quarantine",
+		      "tenant", "wipeAttempt");
 	return life_goto(l, MACHINE_FREE, x, REASON_NONE, NULL);
 }
 

@@ -148,6 +148,62 @@ static void selectors_are_work_too(void **state)
 	assert_true(m.slices < 2 * PLAN_WORK / SLICE);
 }
 
+/* A fleet costs each plan a look at all that is there, in slices as well. */
+static void many_nodes_and_claims_are_looked_at_in_slices(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = world_with_two(a);
+	struct world_pod good = worlds_pod(a, "good", "cpu=1");
+	struct made m;
+
+	(void)state;
+	for (unsigned i = 0; i < 5000; i++) {
+		struct world_node n = worlds_node(a, arena_printf(a, "n%u", i));
+		struct world_claim c =
+			worlds_claim(a, arena_printf(a, "c%u", i), arena_printf(a, "busy-%u", i));
+
+		n.tenant = c.tenant = "bad";
+		world_put_node(w, &n);
+		world_put_claim(w, &c);
+	}
+	world_put_pod(w, &good);
+	m = make(w, a);
+	assert_string_equal(worlds_pod_text(m.plan, "good", a), "new 0 on m-1");
+	assert_true(m.slices >= 5);
+}
+
+static void where_nobody_waits_nothing_is_looked_at(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = world_with_two(a);
+	struct world_pod bound = worlds_pod(a, "bound", "cpu=1"),
+			 unmarked = worlds_pod(a, "unmarked", "cpu=1"),
+			 daemon = worlds_pod(a, "daemon", "cpu=1");
+	struct plan_run *r;
+	struct plan *p;
+
+	(void)state;
+	bound.node = "n";
+	unmarked.unschedulable = false;
+	daemon.daemon = true;
+	world_put_pod(w, &bound);
+	world_put_pod(w, &unmarked);
+	world_put_pod(w, &daemon);
+	for (unsigned i = 0; i < 1000; i++) {
+		struct world_claim c =
+			worlds_claim(a, arena_printf(a, "c%u", i), arena_printf(a, "m-%u", i));
+
+		world_put_claim(w, &c);
+	}
+	r = plan_begin(w, 0, a);
+	p = plan_step(r, 1);
+	assert_non_null(p);
+	assert_int_equal(p->npods, 0);
+	assert_int_equal(p->nclaims, 0);
+	assert_int_equal(plan_work(r), 0);
+	plan_end(r);
+}
+
 static void a_plan_may_be_given_up(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -169,6 +225,8 @@ int main(void)
 		cmocka_unit_test(what_fits_is_planned),
 		cmocka_unit_test(many_topology_keys_are_too_many),
 		cmocka_unit_test(selectors_are_work_too),
+		cmocka_unit_test(many_nodes_and_claims_are_looked_at_in_slices),
+		cmocka_unit_test(where_nobody_waits_nothing_is_looked_at),
 		cmocka_unit_test(a_plan_may_be_given_up),
 	};
 

@@ -1,7 +1,9 @@
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
+#include "base/metrics.h"
 #include "base/str.h"
+#include "planner/world.h"
 
 #define PODS "/api/v1/namespaces/default/pods"
 
@@ -90,7 +92,7 @@ static void a_pod_that_gets_nothing_is_told_why_and_not_told_again_for_five_minu
 	assert_int_equal(claims(d).n, 0);
 	OWN_JSON first = the_event(d);
 	assert_string_equal(json_str_at(first, "type"), "Warning");
-	assert_non_null(strstr(json_str_at(first, "message"), "place 1: "));
+	assert_true(str_starts(json_str_at(first, "message"), "TooBig: pool h100: "));
 	for (int i = 0; i < 20; i++) {
 		provisioner_kick(d->provisioner);
 		bench_run(d, 10000);
@@ -141,6 +143,113 @@ static void a_pod_that_is_not_bound_though_there_is_room_is_told_after_a_minute(
 	bench_run(d, 15000);
 	assert_int_equal(bench_events(&d->team, "RoomOnNode"), 1);
 	assert_int_equal(claims(d).n, 0);
+}
+
+static double plans(struct bench *d)
+{
+	static const char name[] = "\ndrover_plans_total ";
+	const char *at;
+	struct buf b;
+	double n;
+
+	buf_init(&b, 1u << 20);
+	metrics_write(d->c.metrics, &b);
+	at = strstr(b.data, name);
+	n = at ? strtod(at + strlen(name), NULL) : 0;
+	buf_done(&b);
+	return n;
+}
+
+static void what_is_nothing_new_for_the_planner_makes_no_plan(void **state)
+{
+	struct bench *d = *state;
+	double before;
+
+	bench_pod(d, "huge", 9);
+	bench_run(d, 10000);
+	before = plans(d);
+	assert_true(before >= 1);
+	for (int i = 0; i < 5; i++) {
+		bench_status(
+			d, OBJECT_MACHINE, "m-1",
+			arena_printf(d->a, "{'power': {'state': '%s'}}", i % 2 ? "On" : "Off"));
+		bench_run(d, 5000);
+	}
+	assert_true(plans(d) == before);
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'state': 'wiping'}");
+	bench_run(d, 5000);
+	assert_true(plans(d) == before + 1);
+}
+
+/* Changed while a plan is made: seen when the world is released. */
+static void what_changes_during_a_plan_makes_another_one(void **state)
+{
+	struct bench *d = *state;
+	double before;
+
+	bench_pod(d, "huge", 9);
+	bench_run(d, 10000);
+	before = plans(d);
+	world_sync_hold(d->sync);
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'power': {'state': 'Off'}}");
+	world_sync_release(d->sync);
+	bench_run(d, 5000);
+	assert_true(plans(d) == before);
+	world_sync_hold(d->sync);
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'state': 'wiping'}");
+	bench_run(d, 5000);
+	assert_true(plans(d) == before);
+	world_sync_release(d->sync);
+	bench_run(d, 5000);
+	assert_true(plans(d) == before + 1);
+}
+
+/* Changes that never end would have one made after the other. */
+static void after_a_plan_of_much_work_there_is_a_rest(void **state)
+{
+	struct bench *d = *state;
+	double before, few;
+
+	bench_pod(d, "huge", 9);
+	bench_run(d, 10000);
+	before = plans(d);
+	for (int i = 0; i < 100; i++) {
+		provisioner_kick(d->provisioner);
+		bench_run(d, 20);
+	}
+	few = plans(d) - before;
+	assert_true(few > 20); /* a plan takes nothing here */
+	for (int i = 0; i < 30000; i++) {
+		struct world_node n = {.tenant = "team-b", .name = arena_printf(d->a, "n%d", i)};
+
+		world_put_node(world_sync_world(d->sync), &n);
+	}
+	bench_run(d, 5000);
+	before = plans(d);
+	for (int i = 0; i < 100; i++) {
+		provisioner_kick(d->provisioner);
+		bench_run(d, 20);
+	}
+	assert_true(plans(d) - before > 2);
+	assert_true(plans(d) - before < few / 3);
+	/* Nobody waits for a rest that has passed. */
+	bench_run(d, 5000);
+	before = plans(d);
+	provisioner_kick(d->provisioner);
+	bench_run(d, 60);
+	assert_true(plans(d) == before + 1);
+}
+
+static void who_waits_is_told_again_though_nothing_changes(void **state)
+{
+	struct bench *d = *state;
+
+	bench_pod(d, "huge", 9);
+	bench_run(d, 10000);
+	OWN_JSON first = the_event(d);
+	bench_run(d, 11 * 60 * 1000);
+	OWN_JSON later = the_event(d);
+	assert_false(json_equal(first, later));
 }
 
 static void who_does_not_lead_or_is_not_ready_plans_nothing(void **state)
@@ -407,6 +516,10 @@ int main(void)
 		T(a_pod_that_gets_nothing_is_told_why_and_not_told_again_for_five_minutes),
 		T(another_place_in_the_queue_is_no_news),
 		T(a_pod_that_is_not_bound_though_there_is_room_is_told_after_a_minute),
+		T(what_is_nothing_new_for_the_planner_makes_no_plan),
+		T(what_changes_during_a_plan_makes_another_one),
+		T(after_a_plan_of_much_work_there_is_a_rest),
+		T(who_waits_is_told_again_though_nothing_changes),
 		T(who_does_not_lead_or_is_not_ready_plans_nothing),
 		T(a_claim_that_could_not_be_created_is_tried_again),
 		T(while_a_claim_is_being_created_nothing_is_planned),
