@@ -27,6 +27,7 @@
 #include "base/log.h"
 #include "base/loop/loop.h"
 #include "base/loop/loop_uv.h"
+#include "base/address.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -36,6 +37,7 @@
 
 #define NAMES_MAX 8
 #define PROGRAMS_MAX 16
+#define NETWORKS_MAX 32
 #define IMAGE_CA "/etc/ssl/certs/ca-certificates.crt"
 #define IMAGE_CA_MAX (512 << 10)
 #define CERT_DAYS 365
@@ -54,6 +56,8 @@ struct run {
 	size_t nnames;
 	const char *programs[PROGRAMS_MAX + 1]; /* that exec may run */
 	size_t nprograms;
+	const char *networks[NETWORKS_MAX + 1]; /* where no tenant's kubeconfig may lead */
+	size_t nnetworks;
 	bool json, debug;
 	int64_t per_address;
 	const char *image_key;
@@ -84,6 +88,7 @@ enum {
 	OPT_IMAGE_CA,
 	OPT_EVIDENCE,
 	OPT_EXEC,
+	OPT_NETWORK,
 	OPT_IMAGE_KEY
 };
 
@@ -102,6 +107,10 @@ static const struct argp_option options[] = {
 	 "Write each wipe record there, and the public keys; see docs/evidence.md", 0},
 	{"allow-exec", OPT_EXEC, "PROGRAM", 0,
 	 "Absolute path of a program that Providers may name in spec.network.exec.command; may be repeated (none)",
+	 0},
+	{"management-network", OPT_NETWORK, "NETWORK", 0,
+	 "Network such as 10.0.8.0/24 that no tenant's kubeconfig may lead to, beside the addresses of BMCs and of drover; "
+	 "may be repeated (none)",
 	 0},
 	{"agent-listen", OPT_AGENT, "ADDR:PORT", 0, "TLS endpoint of the agents (0.0.0.0:8443)", 0},
 	{"agent-name", OPT_NAME, "HOST", 0,
@@ -175,6 +184,16 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		if (r->nprograms == PROGRAMS_MAX)
 			argp_error(st, "--allow-exec: at most %d", PROGRAMS_MAX);
 		r->programs[r->nprograms++] = arg;
+		return 0;
+	case OPT_NETWORK:
+		if (!address_is_network(arg))
+			argp_error(
+				st,
+				"--management-network: want a network such as 10.0.8.0/24, got %s",
+				arg);
+		if (r->nnetworks == NETWORKS_MAX)
+			argp_error(st, "--management-network: at most %d", NETWORKS_MAX);
+		r->networks[r->nnetworks++] = arg;
 		return 0;
 	case OPT_METRICS:
 		r->metrics_listen = arg;
@@ -310,6 +329,7 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		.context.image_ca_pem = image_ca[0] ? image_ca : NULL,
 		.context.evidence_dir = r->evidence_dir,
 		.context.exec_allowed = r->programs,
+		.context.management_networks = r->networks,
 		.context.poll_ms = r->poll_ms,
 		.context.settle_ms = r->settle_ms,
 		.on_ready = on_ready,

@@ -24,6 +24,7 @@
 #include "controller/core/counters.h"
 #include "controller/core/keys.h"
 #include "controller/core/record_export.h"
+#include "controller/core/reserved.h"
 #include "controller/core/secrets.h"
 #include "controller/core/validation.h"
 #include "controller/drain/drains.h"
@@ -302,6 +303,34 @@ static bool same_spec(const struct kube_entry *old, const struct kube_entry *new
 	       a->deletion_timestamp == b->deletion_timestamp;
 }
 
+static void machine_spec_changed(struct controller *c, const char *name, const struct machine *m)
+{
+	OWN(arena) a = arena_new();
+
+	machine_index_put(c->machine_index, name, m);
+	reserved_put(c->ctx.reserved, arena_printf(a, "the BMC of machine %s", name),
+		     m && m->spec.bmc ? m->spec.bmc->address : NULL, false);
+	if (!m) /* life/bmc.c */
+		reserved_put(c->ctx.reserved, arena_printf(a, RESERVED_ANSWERED, name), NULL,
+			     false);
+}
+
+/* Where drover itself is, as agents and BMCs know it. */
+static void reserve_endpoints(struct controller *c, const char *name,
+			      const struct provider_object *p)
+{
+	const char *const places[][2] = {
+		{"spec.agent.endpoint", p ? p->spec.agent.endpoint : NULL},
+		{"spec.boot.mediaURL", p ? p->spec.boot.media_url : NULL},
+		{"spec.boot.httpsMediaURL", p ? p->spec.boot.https_media_url : NULL}};
+	OWN(arena) a = arena_new();
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		reserved_put(c->ctx.reserved,
+			     arena_printf(a, "%s of provider %s", places[i][0], name), places[i][1],
+			     true);
+}
+
 static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
 {
 	struct kind_watch *w = arg;
@@ -327,7 +356,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		break;
 	case OBJECT_MACHINE:
 		if (!same_spec(old, new_))
-			machine_index_put(c->machine_index, name, o);
+			machine_spec_changed(c, name, o);
 		kick_claim_of(c, old); /* one that it has just let go of ends now */
 		counters_machine(c->ctx.counters, old ? old->object : NULL, o);
 		eta_saw(c->eta, old ? old->object : NULL, o);
@@ -340,6 +369,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		provider_hold_kick(c->provider_hold);
 		if (same_spec(old, new_))
 			break;
+		reserve_endpoints(c, name, o);
 		drivers_update(c->drivers, name);
 		world_sync_provider(c->sync, name, o);
 		break;
@@ -605,6 +635,7 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->decided = is_decided;
 	x->on_notice_arg = c;
 	x->metrics = metrics_new();
+	x->reserved = reserved_new(o->management_networks);
 	x->counters = counters_new(x);
 	x->clock_jumps = clock_jumps_new(x);
 	x->host_clock = host_clock_new(x);
@@ -707,6 +738,7 @@ static void free_context(struct context *x)
 	for (int i = 0; i < OBJECT_KINDS; i++)
 		kube_cache_free(x->cache[i]);
 	secrets_free(x->secrets);
+	reserved_free(x->reserved);
 	keys_free(x->keys);
 	kube_events_free(x->events);
 	kube_client_free(x->host);

@@ -297,6 +297,34 @@ static const struct object_secret_ref *login_of(const struct driver *s, const st
 	return own || !p ? own : p->spec.credentials_secret_ref;
 }
 
+const char *driver_login(const struct driver *s, const struct machine *m)
+{
+	const struct object_secret_ref *ref = login_of(s, m);
+
+	return ref ? ref->name : NULL;
+}
+
+static const struct secret *ca_of(const struct driver *s, const struct machine *m)
+{
+	const struct object_secret_ref *ref = m->spec.bmc->tls.ca_secret_ref;
+
+	return ref ? secrets_value(s->c->secrets, NULL, ref->name, str_or(ref->key, "ca.crt"))
+		   : NULL;
+}
+
+bool driver_ca_digest(const struct driver *s, const struct machine *m,
+		      char out[static CRYPTO_DIGEST_TEXT])
+{
+	const struct secret *ca = ca_of(s, m);
+	uint8_t d[CRYPTO_SHA256];
+
+	if (!ca)
+		return false;
+	crypto_sha256(secret_expose(ca), secret_len(ca), d);
+	crypto_digest_text(d, out);
+	return true;
+}
+
 void driver_expect_login(struct driver *s, const struct machine *m)
 {
 	const struct object_secret_ref *ref = login_of(s, m);
@@ -338,8 +366,7 @@ struct provider_machine *driver_attach(struct driver *s, const struct machine *m
 	}
 	if (b->tls.ca_secret_ref) {
 		st = secrets_want(c->secrets, NULL, b->tls.ca_secret_ref->name);
-		ca = secrets_value(c->secrets, NULL, b->tls.ca_secret_ref->name,
-				   str_or(b->tls.ca_secret_ref->key, "ca.crt"));
+		ca = ca_of(s, m);
 		if (!ca) {
 			(void)!err_set(e,
 				       st == SECRET_LOADING || st == SECRET_ERROR ? ERR_UNAVAILABLE
