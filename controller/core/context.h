@@ -34,6 +34,9 @@ struct context_options {
 	const char *evidence_dir;
 	/* Programs that Providers may name in network.exec.command, NULL-terminated; NULL: none. */
 	const char *const *exec_allowed;
+	/* URIs of libvirt that Providers may name, NULL-terminated; NULL: none.  And the path of drover-libvirt. */
+	const char *const *libvirt_allowed;
+	const char *libvirt_helper;
 	bool plain_ok;	      /* http:// BMCs: simulations and tests */
 	int64_t poll_ms;      /* between looks at a machine in transition; 0: 1000 */
 	int64_t idle_poll_ms; /* ... at one at rest; 0: 120000 */

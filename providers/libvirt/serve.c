@@ -200,12 +200,12 @@ static void *run(void *arg)
 		struct request *q = NULL;
 		json_t *reply;
 
+		if (s->ending)
+			break;
 		list_for_each (x, &s->queue, struct request, link) {
 			q = x;
 			break;
 		}
-		if (!q && s->ending)
-			break;
 		if (!q) {
 			pthread_cond_wait(&s->wake, &s->lock);
 			continue;
@@ -332,6 +332,8 @@ void serve_free(struct serve *s)
 	pthread_mutex_unlock(&s->lock);
 	for (int i = 0; i < SERVE_THREADS; i++)
 		pthread_join(s->threads[i], NULL);
+	list_for_each (q, &s->queue, struct request, link)
+		request_free(q);
 	host_free(s->host);
 	pthread_cond_destroy(&s->wake);
 	pthread_mutex_destroy(&s->out);
