@@ -9,6 +9,7 @@
 const char *const provider_object_type_names[] = {"redfish", "ipmi", "libvirt", "bcm",
 						  "ec2",     "exec", NULL};
 const char *const provider_object_fabric_names[] = {"none", "exec", "netris", NULL};
+static const char *const accelerator_names[] = {"kvm", "none", NULL};
 static const char *const drive_bus_names[] = {"sata", "nvme", NULL};
 #define MACHINES_MAX 256
 static const char *const boot_method_names[] = {"UefiHttp", "VirtualMedia", NULL};
@@ -175,6 +176,9 @@ static const struct field machines_fields[] = {
 	      .doc = "Name of one of the Provider's instance types."),
 	FIELD(provider_object_machines, cpus, "cpus", FIELD_I64, .min = 1, .max = 1024, .def = "2",
 	      .doc = "Virtual processors of each."),
+	FIELD(provider_object_machines, accelerator, "accelerator", FIELD_ENUM,
+	      .enums = accelerator_names,
+	      .doc = "kvm; or none: QEMU emulates the processor; absent: kvm where the host has it."),
 	FIELD(provider_object_machines, memory, "memory", FIELD_QUANTITY, .def = "\"3Gi\"",
 	      .doc = "Memory of each."),
 	FIELD_ITEMS(provider_object_machines, drives, "drives", drive_fields, .max_items = 8,

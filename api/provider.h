@@ -64,6 +64,7 @@ struct provider_object_wipe {
 	struct object_wipe_floor floor; /* in place: wipe.minimumLevel, wipe.minimumTrust */
 	int64_t deadline;
 };
+enum provider_object_accelerator { ACCELERATOR_KVM, ACCELERATOR_NONE };
 enum provider_object_bus { DRIVE_SATA, DRIVE_NVME }; /* in the order of enum provider_bus */
 struct provider_object_drive {
 	struct quantity size;
@@ -78,6 +79,7 @@ struct provider_object_machines {
 		size_t n;
 	} drives;
 	const char *network, *bridge;
+	int accelerator; /* enum provider_object_accelerator; -1: the best that there is */
 };
 struct provider_object_libvirt {
 	const char *uri, *storage_pool;

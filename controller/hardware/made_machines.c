@@ -137,6 +137,9 @@ static void template_of(const struct made_machines *x, const struct provider_obj
 	t->memory_bytes = quantity_floor(w->memory);
 	t->network = w->network;
 	t->bridge = w->bridge;
+	t->type = w->accelerator == ACCELERATOR_KVM    ? "kvm"
+		  : w->accelerator == ACCELERATOR_NONE ? "qemu"
+						       : NULL;
 	for (; t->ndrives < w->drives.n && t->ndrives < PROVIDER_DRIVES; t->ndrives++) {
 		t->drives[t->ndrives].bus = (enum provider_bus)w->drives.v[t->ndrives].bus;
 		t->drives[t->ndrives].bytes = quantity_floor(w->drives.v[t->ndrives].size);

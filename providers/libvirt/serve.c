@@ -142,6 +142,7 @@ static int do_define(struct serve *s, const struct request *q, bool define, stru
 		.memory_bytes = json_int_at(q->j, "memoryBytes"),
 		.network = json_str_at(q->j, "network"),
 		.bridge = json_str_at(q->j, "bridge"),
+		.type = json_str_at(q->j, "type"),
 	};
 
 	if (text_of(q->j, "uuid", &m.uuid, e) < 0 || text_of(q->j, "owner", &m.provider, e) < 0 ||
