@@ -111,18 +111,23 @@ static void forget(struct made_machines *x)
 }
 
 /* Once for each text: it is tried again and again. */
-static void tell(struct made_machines *x, const char *provider, const struct err *e)
+static void say(struct made_machines *x, const char *provider, const struct err *e)
 {
 	const struct provider_object *p = CTX_GET(x->c, OBJECT_PROVIDER, provider_object, provider);
 
-	x->not_before = loop_now(x->c->loop) + AGAIN_MS;
-	loop_timer_start(&x->timer, AGAIN_MS);
 	if (!p || !x->c->leading || str_eq(map_get(x->told, provider), e->text))
 		return;
 	map_put(x->told, provider, mem_strdup(e->text));
 	log_warn("machine not made", LOG_S("provider", provider),
 		 LOG_S("machine", str_or(x->name, "")), LOG_E(e));
 	ctx_event(x->c, OBJECT_PROVIDER, &p->meta, "Warning", "MachineNotMade", e->text);
+}
+
+static void tell(struct made_machines *x, const char *provider, const struct err *e)
+{
+	x->not_before = loop_now(x->c->loop) + AGAIN_MS;
+	loop_timer_start(&x->timer, AGAIN_MS);
+	say(x, provider, e);
 }
 
 static void template_of(const struct made_machines *x, const struct provider_object *p,
@@ -348,13 +353,22 @@ static bool look_at_provider(const struct kube_entry *en, void *arg)
 	const struct provider_object *p = en->object;
 	const struct provider_object_machines *w = wanted_of(p);
 	struct look *k = arg;
+	const struct machine *m;
 	char name[254];
+	struct err e;
 
 	if (!w || p->meta.deletion_timestamp || p->spec.paused)
 		return true;
 	for (int64_t n = 0; n < w->count; n++) {
 		str_format(name, sizeof(name), "%s-%lld", p->meta.name, (long long)n);
-		if (CTX_GET(k->x->c, OBJECT_MACHINE, machine, name))
+		m = CTX_GET(k->x->c, OBJECT_MACHINE, machine, name);
+		if (m && number_of(m) < 0) {
+			(void)!err_set(&e, ERR_CONFLICT, 0,
+				       "Machine %s is there and was not made for this Provider",
+				       name);
+			say(k->x, p->meta.name, &e);
+		}
+		if (m)
 			continue;
 		create(k->x, p, n, name);
 		k->done = true;
