@@ -34,6 +34,7 @@
 #include "controller/hardware/login_guard.h"
 #include "controller/hardware/machine_index.h"
 #include "controller/hardware/power_pacing.h"
+#include "controller/hardware/made_machines.h"
 #include "controller/hardware/provider_hold.h"
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
@@ -81,6 +82,7 @@ struct controller {
 	struct warm_pool *warm_pool;
 	struct supply_status *supply_status;
 	struct provider_hold *provider_hold;
+	struct made_machines *made_machines;
 	struct lives *lives;
 	struct kind_watch *watches; /* one for each kind */
 	struct loop_timer settle;   /* derives again what depends on several kinds */
@@ -210,6 +212,7 @@ static void on_driver_closing(struct driver *s, void *arg)
 	struct controller *c = arg;
 
 	lives_detach(c->lives, s);
+	made_machines_closing(c->made_machines, s);
 }
 
 static int volumes_left(const char *machine, void *arg)
@@ -361,6 +364,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		counters_machine(c->ctx.counters, old ? old->object : NULL, o);
 		eta_saw(c->eta, old ? old->object : NULL, o);
 		machine_changed(c, name, o);
+		made_machines_kick(c->made_machines);
 		if (!same_spec(old, new_))
 			provider_hold_kick(c->provider_hold);
 		break;
@@ -371,6 +375,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 			break;
 		reserve_endpoints(c, name, o);
 		drivers_update(c->drivers, name);
+		made_machines_kick(c->made_machines);
 		world_sync_provider(c->sync, name, o);
 		break;
 	case OBJECT_VIRTUAL_CLUSTER:
@@ -460,6 +465,7 @@ static void rederive(void *arg)
 	owners_kick(c->owners, NULL);
 	provisioner_kick(c->provisioner);
 	provider_hold_kick(c->provider_hold);
+	made_machines_kick(c->made_machines);
 	supply_status_kick(c->supply_status);
 	warm_pool_kick(c->warm_pool);
 }
@@ -669,6 +675,7 @@ static void make_parts(struct controller *c)
 	c->sync = provisioner_sync(c->provisioner);
 	c->warm_pool = warm_pool_new(x, c->sync);
 	c->provider_hold = provider_hold_new(x);
+	c->made_machines = made_machines_new(x, c->drivers);
 	c->supply_status = supply_status_new(x, c->drivers, c->warm_pool);
 	c->record_export = record_export_new(x);
 	c->validation = validation_new(x);
@@ -763,6 +770,8 @@ void controller_free(struct controller *c)
 	loop_timer_stop(&c->settle);
 	lives_free(c->lives);
 	c->lives = NULL;
+	made_machines_free(c->made_machines);
+	c->made_machines = NULL;
 	drivers_free(c->drivers);
 	tenants_free(c->tenants);
 	record_export_free(c->record_export);

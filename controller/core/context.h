@@ -37,6 +37,9 @@ struct context_options {
 	const char *const *exec_allowed;
 	/* Networks that no tenant's kubeconfig may lead to (reserved.h), NULL-terminated; NULL: none. */
 	const char *const *management_networks;
+	/* URIs of libvirt that Providers may name, NULL-terminated; NULL: none.  And the path of drover-libvirt. */
+	const char *const *libvirt_allowed;
+	const char *libvirt_helper;
 	bool plain_ok;	      /* http:// BMCs: simulations and tests */
 	int64_t poll_ms;      /* between looks at a machine in transition; 0: 1000 */
 	int64_t idle_poll_ms; /* ... at one at rest; 0: 120000 */

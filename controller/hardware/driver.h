@@ -36,7 +36,7 @@ void drivers_update(struct drivers *ds, const char *name);
 struct driver *driver_get(const struct drivers *ds, const char *name); /* NULL: none */
 
 /* Attach a Machine: credentials and trust are looked up.  NULL with *e: ERR_UNAVAILABLE while a Secret is
- * loading, ERR_INVALID or ERR_NOT_FOUND naming the field otherwise.  *secret_version: of the Secret used, borrowed. */
+ * loading, ERR_INVALID or ERR_NOT_FOUND naming the field otherwise.  *secret_version: of the Secret used, borrowed; "" where nothing is logged in to. */
 struct provider_machine *driver_attach(struct driver *s, const struct machine *m,
 				       const char **secret_version, struct err *e);
 
