@@ -323,6 +323,7 @@ static const struct field spec_fields[] = {
 };
 
 static const struct field_rule spec_rules[] = {
+	{"(self.type == 'bcm') == has(self.bcm)", "bcm is for type bcm, which needs it"},
 	{"(self.type == 'libvirt') == has(self.libvirt)",
 	 "libvirt is needed by type libvirt, and by no other"},
 	{"self.type != 'libvirt' || !has(self.credentialsSecretRef)",
@@ -337,11 +338,6 @@ static const struct field status_fields[] = {
 	      .max_items = 64, .doc = "How many machines are in each state."),
 	CONDITIONS_ROW(provider_object_status, "Ready, Isolating, Paused."),
 	FIELDS_END,
-};
-
-static const struct field_rule spec_rules[] = {
-	{"(self.type == 'bcm') == has(self.bcm)", "bcm is for type bcm, which needs it"},
-	{NULL, NULL},
 };
 
 const struct field provider_object_fields[] = {
