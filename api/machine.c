@@ -105,6 +105,9 @@ static const struct field spec_fields[] = {
 	CONTROLLERS_ROW(
 		machine_spec,
 		"Storage controllers that must be there; written at the first inspection, then only by a person."),
+	FIELD(machine_spec, unseen_drives, "unseenDrives", FIELD_STRINGS, .max_items = 256,
+	      .max_len = 160,
+	      .doc = "Drives that its BMC lists and its agent does not see, for which a person accounts: they are not wiped. Serial numbers, or what status.inventory.unseenDrives says; written by drover approve --drives."),
 	FIELD_PTR(machine_spec, identity, "identity", identity_fields, .rules = identity_rules,
 		  .doc = "Checked at each BMC login; without it nothing is managed."),
 	FIELD_PTR(machine_spec, bmc, "bmc", bmc_fields, .rules = bmc_rules,
@@ -282,6 +285,18 @@ static const struct field nic_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field unseen_fields[] = {
+	FIELD(machine_unseen, id, "id", FIELD_STR, .required = true, .max_len = 160,
+	      .doc = "Serial number or durable name, or MODEL#N for the Nth of a model without."),
+	FIELD(machine_unseen, model, "model", FIELD_STR, .max_len = 256, .doc = "As the BMC says."),
+	FIELD(machine_unseen, slot, "slot", FIELD_STR, .max_len = 256, .doc = "As the BMC says."),
+	FIELD(machine_unseen, volume, "volume", FIELD_STR, .max_len = 256,
+	      .doc = "Virtual disk that it is a part of."),
+	FIELD(machine_unseen, bytes, "bytes", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "As the BMC says."),
+	FIELDS_END,
+};
+
 static const struct field inventory_fields[] = {
 	FIELD(machine_inventory, gpus, "gpus", FIELD_I64, .min = 0, .max = 1024,
 	      .doc = "How many GPUs."),
@@ -291,6 +306,9 @@ static const struct field inventory_fields[] = {
 	      .doc = "RAM."),
 	DRIVES_ROW(machine_inventory, "Drives that were seen."),
 	CONTROLLERS_ROW(machine_inventory, "Storage controllers that were seen."),
+	FIELD_ITEMS(machine_inventory, unseen_drives, "unseenDrives", unseen_fields,
+		    .max_items = 256, .list_key = "id",
+		    .doc = "Drives that its BMC lists and the agent did not see."),
 	FIELD_ITEMS(machine_inventory, nics, "nics", nic_fields, .max_items = 64,
 		    .doc = "NICs that were seen."),
 	FIELD(machine_inventory, observed_time, "observedTime", FIELD_TIME,

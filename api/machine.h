@@ -45,6 +45,8 @@ struct machine_spec {
 	struct machine_approval *approval;
 	struct object_drives drives;	       /* expected */
 	struct object_controllers controllers; /* expected */
+	struct strings
+		unseen_drives; /* that its BMC lists and its agent does not see, by machine_unseen.id */
 	struct machine_identity *identity;
 	struct machine_bmc *bmc;
 	const char *node; /* what the manager of its Provider calls it; NULL: its name */
@@ -82,10 +84,19 @@ struct machine_agent {
 struct machine_nic {
 	const char *mac, *name, *driver;
 };
+/* A drive that its BMC lists and its agent does not see (controller/rules/listed.h). */
+struct machine_unseen {
+	const char *id, *model, *slot, *volume;
+	int64_t bytes;
+};
 struct machine_inventory {
 	int64_t gpus, cpus, memory_bytes;
 	struct object_drives drives;
 	struct object_controllers controllers;
+	struct {
+		struct machine_unseen *v;
+		size_t n;
+	} unseen_drives;
 	struct {
 		struct machine_nic *v;
 		size_t n;

@@ -466,7 +466,9 @@ static void on_following(void *arg)
 	struct controller *c = arg;
 
 	c->ctx.leading = false;
-	kube_client_clear_line(c->ctx.host); /* what a leader wanted is not sent by one that was */
+	/* What a leader wanted is not sent by one that was. */
+	kube_client_clear_line(c->ctx.host);
+	tenants_clear_lines(c->tenants);
 	warm_pool_kick(c->warm_pool);
 	log_warn("not leading any more: nothing is written", LOG_S("identity", c->ctx.o.identity),
 		 LOG_S("holder", kube_lease_holder(c->ctx.lease)));

@@ -120,6 +120,24 @@ void kube_client_clear_line(struct kube_client *c)
 	}
 }
 
+void kube_call_check(struct kube_call *call, int (*holds)(void *arg, struct err *e), void *arg)
+{
+	call->holds = holds;
+	call->holds_arg = arg;
+}
+
+/* What it waited in line may have changed what it was decided on. */
+static int still_holds(struct kube_call *call, struct err *e)
+{
+	struct kube_client *c = call->c;
+
+	if (str_eq(call->method, "GET") || call->urgent || call->tells)
+		return 0;
+	if (c->may_change && c->may_change(c->may_change_arg, e) < 0)
+		return -1;
+	return call->holds ? call->holds(call->holds_arg, e) : 0;
+}
+
 void kube_call_again(struct kube_call *call, char *path)
 {
 	free(call->path);
@@ -308,11 +326,19 @@ void kube_client_pump(void *arg)
 	int64_t now = loop_now(loop_of(c->group));
 
 	list_for_each (call, &c->queued, struct kube_call, link) {
+		struct err e;
+
 		if (!call->urgent) {
 			int64_t wait;
 
 			if (call->counted && c->in_flight >= c->max_in_flight)
 				continue;
+			if (still_holds(call, &e) < 0) {
+				(void)!err_set(&call->refused, ERR_UNAVAILABLE, 0,
+					       "%s: not sent: %s", c->name, e.text);
+				refuse(call);
+				continue;
+			}
 			wait = bucket_take(&c->bucket, now);
 			if (wait) {
 				loop_timer_start(&c->pump_timer, wait);

@@ -45,6 +45,8 @@ struct kube_client {
 	struct bucket bucket;
 	unsigned max_in_flight, in_flight;
 	uint32_t timeout_ms, line_ms;
+	int (*may_change)(void *arg, struct err *e); /* NULL: not asked */
+	void *may_change_arg;
 	size_t in_line;	       /* calls in queued */
 	int64_t last_contact;  /* wall */
 	int64_t date, date_at; /* of its last reply: kube_client_date() */
@@ -67,6 +69,7 @@ struct kube_call {
 	bool cancelled;
 	bool no_wait; /* give a 429 back at once */
 	bool prompt;  /* waiting in line counts as well: what was decided on grows old */
+	bool tells;   /* an event: it changes nothing that anybody acts on */
 	bool in_line;
 	bool was_sent; /* since it was started */
 
@@ -77,10 +80,12 @@ struct kube_call {
 	uint32_t timeout_ms, idle_ms; /* timeout_ms 0 of a stream: none */
 	int64_t deadline;	      /* loop_now(), of the line or of the call; INT64_MAX: none */
 	struct http_req *http;
-	struct kube_peer *peer;	 /* while sent */
-	struct loop_timer timer; /* queued: the deadline; resting: the next try */
-	struct loop_defer want;	 /* ask for the next piece in a turn of its own */
-	struct err refused;	 /* what makes it impossible to send */
+	struct kube_peer *peer;			/* while sent */
+	struct loop_timer timer;		/* queued: the deadline; resting: the next try */
+	struct loop_defer want;			/* ask for the next piece in a turn of its own */
+	struct err refused;			/* what makes it impossible to send */
+	int (*holds)(void *arg, struct err *e); /* kube_call_check(); NULL: nothing was said */
+	void *holds_arg;
 
 	/* Streamed when on_item is set. */
 	enum items_mode mode;

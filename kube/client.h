@@ -46,6 +46,11 @@ struct kube_client_spec {
 	uint32_t
 		line_ms; /* in line for rate and place, before timeout_ms begins; 0: within timeout_ms */
 	bool plain_ok; /* http:// servers (tests, measurements) */
+	/* Asked when a call that changes something leaves the line, for the first time or again after a Retry-After: who
+	 * decided on it may not act any more, or knows better by now.  -1 with *e (ERR_UNAVAILABLE): it ends with that, unsent.
+	 * Events and leases are not asked about.  NULL: all may leave. */
+	int (*may_change)(void *arg, struct err *e);
+	void *may_change_arg;
 };
 struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
 				    const struct kube_client_spec *s, struct err *e);
@@ -119,5 +124,9 @@ struct kube_list_spec {
 struct kube_call *kube_list(struct kube_client *c, const struct kube_list_spec *s);
 
 void kube_call_cancel(struct kube_call *call); /* NULL is fine */
+
+/* Asked besides, of this call alone, as spec.may_change is: does what it was decided on still hold?  Set in the turn that
+ * started it. */
+void kube_call_check(struct kube_call *call, int (*holds)(void *arg, struct err *e), void *arg);
 
 #endif

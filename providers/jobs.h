@@ -19,7 +19,7 @@
  * jobs without an answer, and what run() started has to be cancelled before.
  * Tests: tests/contract/test_provider.c
  */
-enum job_kind { JOB_OBSERVE, JOB_POWER, JOB_BOOT, JOB_MEDIA, JOB_LOG_OUT };
+enum job_kind { JOB_OBSERVE, JOB_POWER, JOB_BOOT, JOB_MEDIA, JOB_DRIVES, JOB_LOG_OUT };
 
 struct job;
 struct job_line {

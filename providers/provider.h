@@ -117,6 +117,17 @@ struct provider_inventory {
 	} categories, images, networks;
 };
 
+/* A drive that the machine's BMC lists, seen by the agent or not.  What is not said is NULL or 0. */
+struct provider_drive {
+	const char *serial, *model;
+	const char *durable; /* EUI, NAA or UUID, as given */
+	const char *slot;    /* for people */
+	int64_t bytes;
+	const char *volume,
+		*volume_durable; /* that it is a part of, by a RAID controller; NULL: none */
+	int64_t volume_bytes;
+};
+
 /* One look at a machine. */
 struct provider_observation {
 	int64_t read_at; /* loop_now() when the read was sent: freshness */
@@ -134,6 +145,10 @@ struct provider_observation {
 	/* Managed: of the handle that was asked about. */
 	enum provider_progress progress;
 	const char *handle_state; /* in its manager's words; NULL: none */
+	/* drives(): what is listed; drives_more: nothing yet, ask again. */
+	const struct provider_drive *drives;
+	size_t ndrives;
+	bool drives_more;
 };
 
 struct provider_call {
@@ -150,7 +165,7 @@ struct provider_call {
 	 * one nothing that changes the machine is sent, ERR_UNAVAILABLE; an observation tells the new one.
 	 * NULL: any. */
 	const char *session;
-	/* o: observe() without an error, and valid during the call; else NULL. */
+	/* o: observe() or drives() without an error, and valid during the call; else NULL. */
 	void (*done)(const struct provider_observation *o, const char *handle, const struct err *e,
 		     void *arg);
 	void *arg;
@@ -183,6 +198,9 @@ struct provider_ops {
 			 void (*done)(const struct provider_inventory *i, const struct err *e,
 				      void *arg),
 			 void *arg);
+	/* The drives that are listed, in several calls where the BMC is asked for each; no look at power or media. */
+	void (*drives)(struct provider *p, struct provider_machine *m,
+		       const struct provider_call *c);
 	/* Whatever login is open is ended; a call after it opens one anew. */
 	void (*log_out)(struct provider *p, struct provider_machine *m,
 			const struct provider_call *c);
@@ -221,6 +239,7 @@ bool provider_discover(struct provider *p,
 				    void *arg),
 		       void *arg);
 bool provider_is_managed(const struct provider *p); /* it has acquire() */
+void provider_drives(struct provider *p, struct provider_machine *m, const struct provider_call *c);
 void provider_log_out(struct provider *p, struct provider_machine *m,
 		      const struct provider_call *c);
 

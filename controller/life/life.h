@@ -8,6 +8,7 @@
 #include "base/retry.h"
 #include "controller/core/context.h"
 #include "controller/core/status_writer.h"
+#include "controller/rules/listed.h"
 #include "wipe/proto.h"
 #include "controller/hardware/driver.h"
 
@@ -89,6 +90,20 @@ struct life_look {
 		error; /* of the last one; kind ERR_NONE: it was answered, or there was none yet */
 };
 
+/* The drives that the BMC lists (life/listing.c). */
+struct life_listing {
+	char boot[96];	     /* operation and boot of the agent that it is of */
+	bool known, busy;    /* busy: it is being asked */
+	struct arena *arena; /* of v */
+	struct listed_drive *v;
+	size_t n;
+	int64_t after; /* not before it is asked again */
+	int64_t differs_since; /* loop_now() since when it lists what the agent does not see; 0: it does not */
+	unsigned failed; /* times in a row */
+	struct backoff backoff;
+	struct err error;
+};
+
 /* The last look at the fabric (life/port.c). */
 struct life_place {
 	bool known;
@@ -155,6 +170,9 @@ struct life_question {
 	struct kube_call *call; /* in flight; set by who asks, after life_asking() */
 	char asking[64];	/* which question it asks */
 	struct tenant *to;	/* whose client it goes through; NULL: the host's */
+	/* The machine when it was asked: a call to a tenant does not leave the line on what is past (life_ask_tenant()). */
+	enum machine_state state;
+	int64_t fence;
 	/* What was found out; forgotten when the state changes. */
 	struct {
 		char about[64]; /* which question; "" none */
@@ -223,6 +241,7 @@ struct life {
 
 	struct life_attached attached;
 	struct life_look look;
+	struct life_listing listing;
 	struct life_place place;
 	struct life_acts act;
 	struct life_powered power;

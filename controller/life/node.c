@@ -72,8 +72,8 @@ static void patch_node(struct life *l, struct tenant *t, const struct tenant_nod
 	patch = json_pack("{s:{s:s}, s:{s:o, s:b}}", "metadata", "resourceVersion", node->rv,
 			  "spec", "taints", kept, "unschedulable", cordon);
 	life_asking(l, about, t);
-	l->question.call = kube_patch(t->client, &KUBE_NODES, NULL, node->world.name, NULL,
-				      KUBE_PATCH_MERGE, patch, life_answer, l);
+	life_ask_tenant(l, kube_patch(t->client, &KUBE_NODES, NULL, node->world.name, NULL,
+				      KUBE_PATCH_MERGE, patch, life_answer, l));
 }
 
 bool life_mark_node(struct life *l, struct tenant *t, const struct tenant_node *node,

@@ -313,7 +313,7 @@ static bool ensure_minted(struct life *l, const struct node_claim *n, struct ten
 			(n->spec.deadlines.booting > 0 ? n->spec.deadlines.booting : 1800000) +
 			(n->spec.deadlines.joining > 0 ? n->spec.deadlines.joining : 600000) +
 			TOKEN_SLACK_MS);
-	l->question.call = kube_create(t->client, &KUBE_SECRETS, "kube-system", s, life_answer, l);
+	life_ask_tenant(l, kube_create(t->client, &KUBE_SECRETS, "kube-system", s, life_answer, l));
 	json_decref(s);
 	secret_wipe(&token, sizeof(token));
 	return false;

@@ -142,6 +142,45 @@ static bool add_container(struct resources *into, const json_t *container, struc
 	return true;
 }
 
+/* Of one container; two of them may name the same one at different host addresses. */
+static bool add_ports(struct resources *into, const json_t *container, struct arena *a)
+{
+	const json_t *list = json_object_get(container, "ports");
+	json_t *one = json_integer(1);
+	bool good = json_array_size(list) <= ITEMS_MAX;
+	json_t *p;
+	size_t i;
+
+	json_array_foreach (list, i, p) {
+		const char *protocol = str_or(json_str_at(p, "protocol"), "TCP");
+		const int64_t port = json_int_at(p, "hostPort");
+
+		if (!good || port == 0)
+			continue;
+		good = port > 0 && port < 65536 && strlen(protocol) < 8 &&
+		       merge_one(into, arena_printf(a, ":%s/%d", protocol, (int)port), one, MAXIMUM,
+				 a);
+	}
+	json_decref(one);
+	return good;
+}
+
+/* As kube-scheduler's NodePorts has it: of containers and sidecars.  Where the pod has the host's network, the API server
+ * has made each containerPort a hostPort. */
+static bool host_ports(const json_t *spec, struct resources *into, struct arena *a)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_object_get(spec, "containers"), i, c)
+		if (!add_ports(into, c, a))
+			return false;
+	json_array_foreach (json_object_get(spec, "initContainers"), i, c)
+		if (str_eq(json_str_at(c, "restartPolicy"), "Always") && !add_ports(into, c, a))
+			return false;
+	return true;
+}
+
 static int by_name(const void *x, const void *y)
 {
 	return strcmp(((const struct resource *)x)->name, ((const struct resource *)y)->name);
@@ -187,7 +226,8 @@ static bool effective(const json_t *spec, struct resources *out, struct arena *a
 					run.v[k].q = now.v[m].q;
 		(void)merge_resources(&run, &now, MAXIMUM);
 	}
-	if (!merge_in(&run, json_object_get(spec, "overhead"), SUM, tmp))
+	if (!merge_in(&run, json_object_get(spec, "overhead"), SUM, tmp) ||
+	    !host_ports(spec, &run, tmp))
 		return false;
 	out->n = run.n;
 	out->v = arena_calloc(a, run.n + 1, sizeof(*out->v));

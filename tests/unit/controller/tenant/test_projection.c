@@ -230,6 +230,24 @@ static void overhead_comes_on_top_of_everything(void **state)
 		"cpu=5");
 }
 
+static void a_host_port_is_asked_for_once_by_protocol_and_number(void **state)
+{
+	assert_requests(pod(*state,
+			    "{'containers': [{'ports': [{'containerPort': 80},"
+			    " {'containerPort': 80, 'hostPort': 8080, 'hostIP': '10.0.0.1'},"
+			    " {'containerPort': 80, 'hostPort': 8080, 'hostIP': '10.0.0.2'},"
+			    " {'hostPort': 53, 'protocol': 'UDP'}]}], 'initContainers': ["
+			    "{'ports': [{'hostPort': 1}]},"
+			    " {'restartPolicy': 'Always', 'ports': [{'hostPort': 2}]}]}"),
+			":TCP/2=1 :TCP/8080=1 :UDP/53=1");
+	assert_string_equal(
+		pod(*state, "{'containers': [{'ports': [{'hostPort': 65536}]}]}")->unsupported,
+		"resource requests that cannot be read");
+	assert_string_equal(
+		pod(*state, "{'containers': [{'ports': [{'hostPort': -1}]}]}")->unsupported,
+		"resource requests that cannot be read");
+}
+
 static void a_quantity_that_is_none_makes_the_pod_unsupported_and_says_so(void **state)
 {
 	static const char *const bad[] = {"'lots'", "''", "'1e999'", "true", "null",
@@ -775,6 +793,7 @@ int main(void)
 		T(a_sidecar_runs_beside_the_containers_and_beside_later_init_containers),
 		T(what_the_pod_asks_for_as_a_whole_replaces_the_sum),
 		T(overhead_comes_on_top_of_everything),
+		T(a_host_port_is_asked_for_once_by_protocol_and_number),
 		T(a_quantity_that_is_none_makes_the_pod_unsupported_and_says_so),
 		T(members_of_the_wrong_type_are_taken_for_absent),
 		T(a_list_beyond_reason_makes_the_pod_unsupported_and_costs_little),
