@@ -26,9 +26,21 @@ extern const char *const provider_object_fabric_names[];
 struct provider_object_exec {
 	struct strings command;
 };
+/* A Netris controller: providers/fabric.h has the same. */
+struct provider_object_netris {
+	const char *endpoint;
+	struct object_name_ref credentials_secret_ref;
+	struct {
+		const char *fingerprint;
+		struct object_secret_ref *ca_secret_ref;
+	} tls;
+	const char *site, *template_, *admin, *prefix;
+	struct strings host_servers, common_vnets;
+};
 struct provider_object_network {
 	int type; /* enum provider_object_fabric */
 	struct provider_object_exec *exec;
+	struct provider_object_netris *netris;
 	struct {
 		const char *quarantine, *provisioning;
 	} segments;

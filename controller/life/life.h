@@ -109,6 +109,7 @@ struct life_place {
 	bool known;
 	char segment[128];
 	enum fabric_proof proof;
+	char why[160];				 /* ... and no better one; "": nothing was said */
 	int64_t read_at, answered_at, wanted_at; /* as of a look at the BMC */
 	bool busy;				 /* a look or a move is on its way */
 	char moving[128];			 /* ... the move, and where to; "" none */

@@ -195,8 +195,8 @@ static void detach_bmc(struct life *l)
 		if (!l->place.moving[0]) /* a move goes on without the BMC */
 			life_act_unanswered(l);
 		life_look_forget(l);
-		life_install_forget(l);
 		life_listing_forget(l);
+		life_install_forget(l);
 		l->attached.login = LIFE_LOGGED_IN;
 	}
 }

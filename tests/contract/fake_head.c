@@ -4,7 +4,7 @@
 
 static void power(void *machine, bool on)
 {
-	fake_bmc_power(machine, on);
+	fake_bmc_switch(machine, on);
 }
 
 static void switched(void *arg)

@@ -12,7 +12,7 @@ static void power(void *machine, bool on)
 	struct server *b = machine;
 
 	invariants_act_is_owned(b->world, b, "power");
-	fake_bmc_power(&b->bmc, on);
+	fake_bmc_switch(&b->bmc, on);
 }
 
 static bool reaches(void *machine)
