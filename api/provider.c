@@ -333,9 +333,37 @@ static const struct field_rule spec_rules[] = {
 	{NULL, NULL},
 };
 
+static const struct field refused_fields[] = {
+	FIELD(provider_object_refused, node, "node", FIELD_STR, .required = true,
+	      .doc = "Its hostname in BCM."),
+	FIELD(provider_object_refused, message, "message", FIELD_STR,
+	      .doc = "Why there is no Machine for it."),
+	FIELDS_END,
+};
+
+static const struct field found_fields[] = {
+	FIELD(provider_object_found, version, "version", FIELD_STR, .max_len = 64,
+	      .doc = "Of BCM."),
+	FIELD(provider_object_found, nodes, "nodes", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Nodes that drover may manage."),
+	FIELD(provider_object_found, categories, "categories", FIELD_STRINGS, .max_items = 100,
+	      .doc = "Names of categories, the first 100."),
+	FIELD(provider_object_found, images, "softwareImages", FIELD_STRINGS, .max_items = 100,
+	      .doc = "Names of software images, the first 100."),
+	FIELD(provider_object_found, networks, "networks", FIELD_STRINGS, .max_items = 100,
+	      .doc = "Names of networks, the first 100."),
+	FIELD_ITEMS(provider_object_found, refused, "refused", refused_fields, .max_items = 100,
+		    .doc = "Nodes that drover leaves alone, the first 100."),
+	FIELD(provider_object_found, error, "error", FIELD_STR,
+	      .doc = "Why BCM could not be read the last time; absent: it was."),
+	FIELDS_END,
+};
+
 static const struct field status_fields[] = {
 	FIELD(provider_object_status, machines, "machines", FIELD_RESOURCES, .whole = true,
 	      .max_items = 64, .doc = "How many machines are in each state."),
+	FIELD_PTR(provider_object_status, bcm, "bcm", found_fields,
+		  .doc = "What was found at the head node of type bcm."),
 	CONDITIONS_ROW(provider_object_status, "Ready, Isolating, Paused."),
 	FIELDS_END,
 };

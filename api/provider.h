@@ -129,7 +129,22 @@ struct provider_object_spec {
 	} instance_types;
 	struct provider_object_wipe wipe;
 };
+/* What type bcm found at its head node. */
+struct provider_object_refused {
+	const char *node, *message;
+};
+struct provider_object_found {
+	const char *version;
+	int64_t nodes; /* that drover may manage */
+	struct strings categories, images, networks;
+	struct {
+		struct provider_object_refused *v;
+		size_t n;
+	} refused;
+	const char *error;
+};
 struct provider_object_status {
+	struct provider_object_found *bcm;
 	struct resources machines; /* how many in each state */
 	struct conditions conditions;
 };

@@ -30,6 +30,7 @@
 #include "controller/drain/drains.h"
 #include "controller/endpoints.h"
 #include "controller/gauges.h"
+#include "controller/hardware/discovery.h"
 #include "controller/hardware/driver.h"
 #include "controller/hardware/login_guard.h"
 #include "controller/hardware/machine_index.h"
@@ -68,6 +69,7 @@ struct controller {
 	struct record_export *record_export;
 	struct agent_endpoint *agent_endpoint;
 	struct drivers *drivers;
+	struct discovery *discovery;
 	struct power_pacing *power_pacing;
 	struct login_guard *login_guard;
 	struct machine_index *machine_index;
@@ -213,6 +215,7 @@ static void on_driver_closing(struct driver *s, void *arg)
 
 	lives_detach(c->lives, s);
 	made_machines_closing(c->made_machines, s);
+	discovery_forget(c->discovery, s);
 }
 
 static int volumes_left(const char *machine, void *arg)
@@ -495,6 +498,7 @@ static void on_leading(int64_t transitions, void *arg)
 	log_info("leading", LOG_S("identity", c->ctx.o.identity),
 		 LOG_I("transitions", transitions));
 	validation_lead(c->validation);
+	discovery_lead(c->discovery);
 	loop_timer_start(&c->settle, 0);
 }
 
@@ -676,6 +680,7 @@ static void make_parts(struct controller *c)
 	c->warm_pool = warm_pool_new(x, c->sync);
 	c->provider_hold = provider_hold_new(x);
 	c->made_machines = made_machines_new(x, c->drivers);
+	c->discovery = discovery_new(x, c->drivers);
 	c->supply_status = supply_status_new(x, c->drivers, c->warm_pool);
 	c->record_export = record_export_new(x);
 	c->validation = validation_new(x);
@@ -773,6 +778,7 @@ void controller_free(struct controller *c)
 	made_machines_free(c->made_machines);
 	c->made_machines = NULL;
 	drivers_free(c->drivers);
+	discovery_free(c->discovery);
 	tenants_free(c->tenants);
 	record_export_free(c->record_export);
 	debts_free(c->debts);

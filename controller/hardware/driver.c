@@ -181,6 +181,16 @@ static const char *text_in(struct context *c, const char *secret, const char *ke
 	return v ? secret_expose(v) : NULL;
 }
 
+static bool is_coming(const struct driver *s, const char *secret, struct err *e)
+{
+	enum secret_state st = secrets_want(s->c->secrets, NULL, secret);
+
+	if (st != SECRET_LOADING && st != SECRET_ERROR)
+		return false;
+	(void)!err_set(e, ERR_UNAVAILABLE, 0, "Secret %s is being read", secret);
+	return true;
+}
+
 /* Borrowed from the Secrets, until the next turn. */
 static int manager_of(const struct driver *s, const struct provider_object *p,
 		      struct provider_manager *out, struct err *e)
@@ -198,8 +208,8 @@ static int manager_of(const struct driver *s, const struct provider_object *p,
 		.user = text_in(s->c, name, "username"),
 		.password = secrets_value(s->c->secrets, NULL, name, "password"),
 	};
-	if (st == SECRET_LOADING || st == SECRET_ERROR)
-		return err_set(e, ERR_UNAVAILABLE, 0, "Secret %s is being read", name);
+	if (is_coming(s, name, e) || (ca && is_coming(s, ca->name, e)))
+		return -1;
 	if (st != SECRET_LOADED ||
 	    !((out->cert_pem && out->key_pem) || (out->user && out->password)))
 		return err_set(e, ERR_NOT_FOUND, 0, "spec.bcm.credentialsSecretRef: Secret %s: %s",
@@ -246,8 +256,9 @@ static void put_up(struct driver *s, const struct provider_object *p)
 	err_clear(&s->error);
 	if (p->spec.bcm) {
 		if (manager_of(s, p, &manager, &s->error) < 0) {
-			log_warn("provider is not usable", LOG_S("provider", s->name),
-				 LOG_E(&s->error));
+			if (s->error.kind != ERR_UNAVAILABLE)
+				log_warn("provider is not usable", LOG_S("provider", s->name),
+					 LOG_E(&s->error));
 			return;
 		}
 		ps.manager = &manager;

@@ -52,6 +52,7 @@ struct server {
 	char *block; /* the boot block that it started with */
 
 	struct sim_head_node *node; /* that BCM has for it (managed.h); NULL: none */
+	bool reaches_head;	    /* ... which it reaches from whatever segment: a leak */
 
 	/* fabric */
 	char segment[128];
