@@ -139,6 +139,32 @@ static const struct field per_domain_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field_rule bcm_rules[] = {
+	{"has(self.tls)", "an https address needs tls"},
+	{NULL, NULL},
+};
+static const struct field bcm_fields[] = {
+	FIELD(provider_object_bcm, endpoint, "endpoint", FIELD_STR, .required = true, AS_HTTPS,
+	      .doc = "The head node's CMDaemon, such as https://head:8081."),
+	FIELD_OBJ(provider_object_bcm, tls, "tls", object_tls_fields, .rules = object_tls_rules,
+		  .doc = "How its certificate is known; trustOnFirstUse is not for head nodes."),
+	FIELD_PTR(
+		provider_object_bcm, credentials_secret_ref, "credentialsSecretRef",
+		object_local_secret_fields, .required = true,
+		.doc = "Secret with tls.crt and tls.key of a BCM certificate, or username and password."),
+	FIELD(provider_object_bcm, management_network, "managementNetwork", FIELD_STR,
+	      .max_len = 63, .doc = "That nodes are installed in; absent: as they are."),
+	FIELD(provider_object_bcm, clear_block_devices, "clearBlockDevices", FIELD_STRINGS,
+	      .max_items = 32, .max_len = 128,
+	      .doc = "Block devices that an install clears beside its disk layout, such as /dev/nvme1n1."),
+	FIELD(provider_object_bcm, bmc_networks, "bmcNetworks", FIELD_STRINGS, AS_NETWORKS,
+	      .doc = "Machines are made for nodes whose BMC is in one of these, since its password goes there; absent: for none."),
+	FIELD(provider_object_bcm, no_progress, "noProgress", FIELD_DURATION, .min = MINUTE,
+	      .max = DAY, .def = "\"15m\"",
+	      .doc = "Longest time in which an install may say nothing new."),
+	FIELDS_END,
+};
+
 static const struct field limits_fields[] = {
 	FIELD(provider_object_limits, requests_per_second, "requestsPerSecond", FIELD_I64, .min = 1,
 	      .max = 10000, .def = "50", .doc = "Requests to all BMCs or to the API."),
@@ -217,12 +243,13 @@ static const struct field spec_fields[] = {
 	      .required = true, .immutable = true, .doc = "What it speaks."),
 	FIELD(provider_object_spec, paused, "paused", FIELD_BOOL,
 	      .doc = "Nothing destructive is started."),
-	FIELD_UNKEPT(
-		"endpoint", FIELD_STR, .refused = true,
-		.doc = "The one address, where there is one: BCM's head node, a cloud's API, libvirt."),
+	FIELD_UNKEPT("endpoint", FIELD_STR, .refused = true,
+		     .doc = "The one address, where there is one: a cloud's API, libvirt."),
 	FIELD_PTR(provider_object_spec, credentials_secret_ref, "credentialsSecretRef",
 		  object_local_secret_fields,
 		  .doc = "Secret for all its machines; a Machine's own wins."),
+	FIELD_PTR(provider_object_spec, bcm, "bcm", bcm_fields, .rules = bcm_rules,
+		  .doc = "Type bcm: NVIDIA Base Command Manager's head node."),
 	FIELD_REFUSED("tls", .doc = "How the endpoint's certificate is known."),
 	FIELD_REFUSED("exec", .doc = "Type exec: the program."),
 	FIELD_REFUSED("ec2", .doc = "Type ec2: what instances are made of."),
@@ -250,9 +277,14 @@ static const struct field status_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field_rule spec_rules[] = {
+	{"(self.type == 'bcm') == has(self.bcm)", "bcm is for type bcm, which needs it"},
+	{NULL, NULL},
+};
+
 const struct field provider_object_fields[] = {
 	META_ROW(provider_object),
-	FIELD_OBJ(provider_object, spec, "spec", spec_fields, .required = true,
+	FIELD_OBJ(provider_object, spec, "spec", spec_fields, .required = true, .rules = spec_rules,
 		  .doc = "What is wanted."),
 	FIELD_OBJ(provider_object, status, "status", status_fields, .doc = "What is."),
 	FIELDS_END,
@@ -308,6 +340,16 @@ int provider_object_check(const void *object, const void *old, struct err *e)
 		return err_set(e, ERR_INVALID, 0, "spec.type: is immutable, was %s, got %s",
 			       provider_object_type_names[o->spec.type],
 			       provider_object_type_names[s->type]);
+	if ((s->type == PROVIDER_TYPE_BCM) != !!s->bcm)
+		return err_set(e, ERR_INVALID, 0, "spec.bcm: %s type bcm",
+			       s->bcm ? "is for" : "required by");
+	if (s->bcm && (object_tls_check(&s->bcm->tls, true, "spec.bcm.tls", e) < 0 ||
+		       check_networks(&s->bcm->bmc_networks, "spec.bcm.bmcNetworks", e) < 0))
+		return -1;
+	if (s->bcm && s->bcm->tls.trust_on_first_use)
+		return err_set(
+			e, ERR_INVALID, 0,
+			"spec.bcm.tls.trustOnFirstUse: is not for head nodes, want fingerprint or caSecretRef");
 	if (n->type == FABRIC_EXEC && !n->exec)
 		return err_set(e, ERR_INVALID, 0, "spec.network.exec: required by type exec");
 	if (n->type == FABRIC_NETRIS && !n->netris)

@@ -45,6 +45,15 @@ struct provider_object_network {
 		const char *quarantine, *provisioning;
 	} segments;
 };
+/* Type bcm: the head node. */
+struct provider_object_bcm {
+	const char *endpoint;
+	struct object_tls tls;
+	struct object_secret_ref *credentials_secret_ref;
+	const char *management_network;
+	struct strings clear_block_devices, bmc_networks;
+	int64_t no_progress;
+};
 struct provider_object_limits {
 	int64_t requests_per_second, concurrent_operations, power_on_per_minute;
 	struct {
@@ -90,6 +99,7 @@ struct provider_object_spec {
 		struct strings networks, proxies;
 	} agent;
 	struct provider_object_network network;
+	struct provider_object_bcm *bcm;
 	struct provider_object_limits limits;
 	struct {
 		struct provider_object_instance_type *v;

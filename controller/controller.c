@@ -466,7 +466,9 @@ static void on_following(void *arg)
 	struct controller *c = arg;
 
 	c->ctx.leading = false;
-	kube_client_clear_line(c->ctx.host); /* what a leader wanted is not sent by one that was */
+	/* What a leader wanted is not sent by one that was. */
+	kube_client_clear_line(c->ctx.host);
+	tenants_clear_lines(c->tenants);
 	warm_pool_kick(c->warm_pool);
 	log_warn("not leading any more: nothing is written", LOG_S("identity", c->ctx.o.identity),
 		 LOG_S("holder", kube_lease_holder(c->ctx.lease)));
@@ -530,6 +532,18 @@ static bool is_providers(const struct kube_entry *en, void *arg)
 	return true;
 }
 
+static bool has_manager_by(const struct kube_entry *en, void *arg)
+{
+	const struct provider_object *p = en->object;
+	const struct provider_object_bcm *b = p->spec.bcm;
+	const struct secret_change *s = arg;
+
+	if (b && (str_eq(b->credentials_secret_ref->name, s->name) ||
+		  (b->tls.ca_secret_ref && str_eq(b->tls.ca_secret_ref->name, s->name))))
+		drivers_update(s->c->drivers, en->name);
+	return true;
+}
+
 /* Those alone that hang on it: there may be one for each machine and each tenant. */
 static void on_secret(const char *ns, const char *name, void *arg)
 {
@@ -541,6 +555,7 @@ static void on_secret(const char *ns, const char *name, void *arg)
 		return;
 	machine_index_each(c->machine_index, MACHINE_BY_SECRET, name, reattach, c);
 	kube_cache_each(c->ctx.cache[OBJECT_PROVIDER], is_providers, &s);
+	kube_cache_each(c->ctx.cache[OBJECT_PROVIDER], has_manager_by, &s);
 	if (keys_hang_on(name))
 		loop_timer_start(&c->settle, 0);
 }

@@ -57,7 +57,7 @@ struct plan_pod {
 	enum plan_outcome outcome;
 	const char *target;	     /* node or claim name; NULL otherwise */
 	size_t new_claim;	     /* PLAN_ON_NEW: index into plan.claims */
-	size_t place;		     /* in the queue, from 1 */
+	size_t place;		     /* in the queue, from 1; 0: no machine would do, so it is in no one's way */
 	struct plan_reason *reasons; /* PLAN_NOTHING: nearest miss first */
 	size_t nreasons;
 };

@@ -14,6 +14,7 @@
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "sim/dialect.h"
 #include "sim/folder.h"
 #include "sim/medium.h"
 #include "sim/netris_cli.h"
@@ -32,12 +33,18 @@
 #define CONNECTIONS 8192
 #define GIB ((int64_t)1 << 30)
 
-enum { PUBLIC = 256, USER, DRIVES, DRIVE_GIB, SPEED, PLAIN };
+enum { PUBLIC = 256, USER, DRIVES, DRIVE_GIB, SPEED, PLAIN, DIALECT, TREE };
+#define SPOKEN 32
 
 struct options {
 	int64_t machines, drives, drive_gib, speed;
 	const char *listen, *data, *faults, *user;
 	bool open, plain;
+	struct {
+		const char *name; /* of a dialect, or a mockup folder */
+		bool tree;
+	} spoken[SPOKEN];
+	size_t nspoken;
 };
 
 struct run {
@@ -51,6 +58,7 @@ struct run {
 	struct sim_rack *rack;
 	struct arena *arena;
 	struct sim_faults faults;
+	struct sim_dialects dialects;
 	struct secret *password;
 	struct sim_certificates tls;
 	struct sim_folder folder;
@@ -120,6 +128,35 @@ static int read_faults(struct run *r, struct err *e)
 	return status < 0 ? err_wrap(e, "%s", r->o.faults) : 0;
 }
 
+/* A name, or a file that somebody wrote. */
+static int learn_dialect(struct run *r, const char *name, struct err *e)
+{
+	char *text;
+	int status;
+
+	if (!strchr(name, '/') && !str_ends(name, ".yaml"))
+		return sim_dialects_add(&r->dialects, name, e);
+	text = sim_file_read(name, e);
+	if (!text)
+		return -1;
+	status = sim_dialects_add_text(&r->dialects, name, text, strlen(text), e);
+	free(text);
+	return status;
+}
+
+static int learn_dialects(struct run *r, struct err *e)
+{
+	for (size_t i = 0; i < r->o.nspoken; i++) {
+		const char *name = r->o.spoken[i].name;
+		bool tree = r->o.spoken[i].tree;
+
+		if (tree ? sim_dialects_add_tree(&r->dialects, name, e) < 0
+			 : learn_dialect(r, name, e) < 0)
+			return err_wrap(e, tree ? "--tree" : "--dialect");
+	}
+	return 0;
+}
+
 static void on_signal(int signum, void *arg)
 {
 	struct run *r = arg;
@@ -153,6 +190,7 @@ static int make_rack(struct run *r, struct err *e)
 				  .endpoint_format = r->format,
 				  .times = faster(r->o.speed),
 				  .faults = &r->faults,
+				  .dialects = &r->dialects,
 				  .ca_pem = r->o.machines <= NAMED ? r->tls.ca : NULL,
 				  .loopback_only = !r->o.open};
 
@@ -186,9 +224,11 @@ static int begin(struct run *r, struct err *e)
 	r->loop = loop_uv_new();
 	r->group = loop_group_new(r->loop, "rack");
 	r->arena = arena_new();
+	sim_dialects_init(&r->dialects);
 	r->http = http_new(r->group, http_curl_new(r->group, CONNECTIONS), 0);
 	if (sim_folder_open(&r->folder, r->o.data, "drover sim rack", e) < 0 ||
-	    read_faults(r, e) < 0 || !(r->password = sim_folder_password(&r->folder, r->loop, e)) ||
+	    read_faults(r, e) < 0 || learn_dialects(r, e) < 0 ||
+	    !(r->password = sim_folder_password(&r->folder, r->loop, e)) ||
 	    (!r->o.plain && make_certificates(r, e) < 0))
 		return -1;
 	r->format = mem_printf("%s://127.10.%%u.%%u%s", r->o.plain ? "http" : "https",
@@ -228,6 +268,7 @@ static void finish(struct run *r)
 	httpd_mhd_free(r->mhd);
 	httpd_free(r->httpd);
 	sim_rack_free(r->rack);
+	sim_dialects_done(&r->dialects);
 	http_free(r->http);
 	secret_free(r->password);
 	sim_certificates_done(&r->tls);
@@ -249,6 +290,13 @@ static int64_t number(const char *text, int64_t min, int64_t max, const char *na
 		argp_error(st, "--%s: want %lld to %lld, got '%s'", name, (long long)min,
 			   (long long)max, text);
 	return n;
+}
+
+static _Noreturn void list_dialects(void)
+{
+	for (size_t i = 0; sim_dialect_name(i); i++)
+		puts(sim_dialect_name(i));
+	exit(0);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -288,6 +336,16 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case PLAIN:
 		o->plain = true;
 		return 0;
+	case DIALECT:
+		if (str_eq(arg, "list"))
+			list_dialects();
+		/* fall through */
+	case TREE:
+		if (o->nspoken == SPOKEN)
+			argp_error(st, "at most %d of --dialect and --tree", SPOKEN);
+		o->spoken[o->nspoken].name = arg;
+		o->spoken[o->nspoken++].tree = key == TREE;
+		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(st, "what is '%s'?", arg);
 		return 0;
@@ -305,6 +363,11 @@ static const struct argp_option options[] = {
 	{"drives", DRIVES, "N", 0, "In each machine (2)", 0},
 	{"drive-gib", DRIVE_GIB, "N", 0, "Size of each drive, sparse (16)", 0},
 	{"speed", SPEED, "N", 0, "So many times faster than a fast laptop demo (1)", 0},
+	{"dialect", DIALECT, "NAME", 0,
+	 "BMCs of this make, or of a file of yours; again: machines take turns (`list` names all)",
+	 0},
+	{"tree", TREE, "DIR", 0, "BMCs with the resources of this Redfish mockup; again: in turns",
+	 0},
 	{"public", PUBLIC, NULL, 0, "Answer callers on other machines too", 0},
 	{"plain", PLAIN, NULL, 0, "HTTP without TLS", 0},
 	{0}};
@@ -317,7 +380,8 @@ static int cli_rack(int argc, char **argv)
 		NULL,
 		"A rack of simulated servers behind Redfish BMCs: machine N has the BMC 127.10.(N / 250).(N % 250 + 1).\v"
 		"Examples:\n  drover sim rack --machines 8\n"
-		"  drover sim rack --machines 100 --data /var/tmp/rack --faults faults.yaml\n",
+		"  drover sim rack --machines 100 --data /var/tmp/rack --faults faults.yaml\n"
+		"  drover sim rack --machines 6 --dialect idrac9 --dialect ilo --tree mockups/mine\n",
 		NULL,
 		NULL,
 		NULL};

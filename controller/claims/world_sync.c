@@ -148,6 +148,7 @@ void world_sync_provider(struct world_sync *s, const char *name, const struct pr
 
 static bool put_machine(struct world_sync *s, const char *name, const struct machine *m)
 {
+	OWN(arena) a = arena_new();
 	struct world_machine w = {.name = name, .level_flash = -1, .level_hdd = -1};
 	const struct wipe_record *r;
 	bool free_state;
@@ -157,7 +158,7 @@ static bool put_machine(struct world_sync *s, const char *name, const struct mac
 	free_state = str_eq(m->status.state, "free");
 	w.provider = m->spec.provider_ref.name;
 	w.instance_type = m->spec.instance_type;
-	w.labels = m->meta.labels;
+	w.labels = machine_topology(m, a);
 	w.failures = (unsigned)m->status.failures.n;
 	w.warm = warm_is_ready(m);
 	w.offered = free_state && m->status.clean && !m->status.claim_ref &&

@@ -149,6 +149,70 @@ static struct fabric *netris_fabric(struct driver *s, const struct provider_obje
 	return f;
 }
 
+/* --- what manages its machines ---------------------------------------------------------------------- */
+
+/* Names of Secrets, and which version of each is known: another one needs another driver. */
+static const char *manager_digest(const struct driver *s, const struct provider_object *p,
+				  struct arena *a)
+{
+	const struct provider_object_bcm *b = p->spec.bcm;
+	const struct object_secret_ref *ca = b ? b->tls.ca_secret_ref : NULL;
+
+	if (!b)
+		return "";
+	(void)secrets_want(s->c->secrets, NULL, b->credentials_secret_ref->name);
+	if (ca)
+		(void)secrets_want(s->c->secrets, NULL, ca->name);
+	return arena_printf(a, "|%s|%s|%s|%s|%s|%s", b->endpoint, str_or(b->tls.fingerprint, ""),
+			    b->credentials_secret_ref->name,
+			    secrets_version(s->c->secrets, NULL, b->credentials_secret_ref->name),
+			    ca ? ca->name : "",
+			    ca ? secrets_version(s->c->secrets, NULL, ca->name) : "");
+}
+
+static const char *text_in(struct context *c, const char *secret, const char *key)
+{
+	const struct secret *v = secrets_value(c->secrets, NULL, secret, key);
+
+	return v ? secret_expose(v) : NULL;
+}
+
+/* Borrowed from the Secrets, until the next turn. */
+static int manager_of(const struct driver *s, const struct provider_object *p,
+		      struct provider_manager *out, struct err *e)
+{
+	const struct provider_object_bcm *b = p->spec.bcm;
+	const struct object_secret_ref *ca = b->tls.ca_secret_ref;
+	const char *name = b->credentials_secret_ref->name, *pin = b->tls.fingerprint;
+	enum secret_state st = secrets_want(s->c->secrets, NULL, name);
+
+	*out = (struct provider_manager){
+		.endpoint = b->endpoint,
+		.pin_sha256 = pin && str_starts(pin, "sha256:") ? pin + strlen("sha256:") : pin,
+		.cert_pem = text_in(s->c, name, "tls.crt"),
+		.key_pem = secrets_value(s->c->secrets, NULL, name, "tls.key"),
+		.user = text_in(s->c, name, "username"),
+		.password = secrets_value(s->c->secrets, NULL, name, "password"),
+	};
+	if (st == SECRET_LOADING || st == SECRET_ERROR)
+		return err_set(e, ERR_UNAVAILABLE, 0, "Secret %s is being read", name);
+	if (st != SECRET_LOADED ||
+	    !((out->cert_pem && out->key_pem) || (out->user && out->password)))
+		return err_set(e, ERR_NOT_FOUND, 0, "spec.bcm.credentialsSecretRef: Secret %s: %s",
+			       name,
+			       st == SECRET_LOADED
+				       ? "tls.crt and tls.key, or username and password, are needed"
+			       : st == SECRET_DENIED ? "drover may not read it"
+						     : "does not exist");
+	if (!ca)
+		return 0;
+	out->ca_pem = text_in(s->c, ca->name, str_or(ca->key, "ca.crt"));
+	return out->ca_pem ? 0
+			   : err_set(e, ERR_NOT_FOUND, 0,
+				     "spec.bcm.tls.caSecretRef: Secret %s has no %s", ca->name,
+				     str_or(ca->key, "ca.crt"));
+}
+
 static void put_up(struct driver *s, const struct provider_object *p)
 {
 	const struct provider_object_network *n = &p->spec.network;
@@ -164,9 +228,18 @@ static void put_up(struct driver *s, const struct provider_object *p)
 	struct fabric_spec fs = {.type = provider_object_fabric_names[n->type],
 				 .allowed = s->c->o.exec_allowed,
 				 .group = s->c->group};
+	struct provider_manager manager;
 	const char **argv = NULL;
 
 	err_clear(&s->error);
+	if (p->spec.bcm) {
+		if (manager_of(s, p, &manager, &s->error) < 0) {
+			log_warn("provider is not usable", LOG_S("provider", s->name),
+				 LOG_E(&s->error));
+			return;
+		}
+		ps.manager = &manager;
+	}
 	if (n->exec) {
 		argv = mem_calloc(n->exec->command.n + 1, sizeof(*argv));
 		memcpy(argv, n->exec->command.v, n->exec->command.n * sizeof(*argv));
@@ -205,7 +278,7 @@ void drivers_update(struct drivers *ds, const char *name)
 		s->name = mem_strdup(name);
 		map_put(ds->map, name, s);
 	}
-	d = digest(c, p, a);
+	d = arena_printf(a, "%s%s", digest(c, p, a), manager_digest(s, p, a));
 	if (!str_eq(d, s->spec_digest)) {
 		take_down(s);
 		free(s->spec_digest);
@@ -282,6 +355,8 @@ struct provider_machine *driver_attach(struct driver *s, const struct machine *m
 		pin += strlen("sha256:");
 	ms = (struct provider_machine_spec){
 		.name = m->meta.name,
+		.uid = m->meta.uid,
+		.node = m->spec.node,
 		.bmc_address = b->address,
 		.user = secret_expose(user),
 		.password = password,

@@ -27,8 +27,10 @@
 #include "controller/life/boot_marks.h"
 #include "controller/life/conditions.h"
 #include "controller/life/consent.h"
+#include "controller/life/install.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
+#include "controller/life/listing.h"
 #include "controller/life/port.h"
 #include "controller/life/power.h"
 #include "controller/life/power_turn.h"
@@ -193,6 +195,8 @@ static void detach_bmc(struct life *l)
 		if (!l->place.moving[0]) /* a move goes on without the BMC */
 			life_act_unanswered(l);
 		life_look_forget(l);
+		life_listing_forget(l);
+		life_install_forget(l);
 		l->attached.login = LIFE_LOGGED_IN;
 	}
 }
@@ -374,6 +378,7 @@ static void life_free(struct life *l)
 	loop_timer_stop(&l->timer);
 	life_drop_work(l);
 	life_detach(l);
+	life_listing_forget(l);
 	agent_session_free(l->agent);
 	free(l->attached.seat);
 	free(l->attached.secret_version);

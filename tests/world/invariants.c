@@ -372,6 +372,22 @@ void invariants_act_is_owned(struct sim_world *w, const struct server *b, const 
 			 act, step);
 }
 
+/* --- S7 ------------------------------------------------------------------------------------------- */
+
+void invariants_change_is_fresh(struct sim_world *w, const char *method, const char *target)
+{
+	const struct replica *leader = world_leader(w);
+
+	if (str_eq(method, "GET") || strstr(target, "/apis/events.k8s.io/"))
+		return;
+	if (!leader)
+		complain(w, "S7: %s %s while nobody leads", method, target);
+	else if (!ctx_may_destroy(controller_context(leader->controller)))
+		complain(w, "S7: %s %s on a lease that is %lld ms old", method, target,
+			 (long long)kube_lease_renewed_age(
+				 controller_context(leader->controller)->lease));
+}
+
 bool invariants_nothing_leaks(struct sim_world *w)
 {
 	static const char *const bare[] = {"booting",  "joining", "gating", "serving",
