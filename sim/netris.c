@@ -208,6 +208,14 @@ const char *sim_netris_wanted(const struct sim_netris *s, const char *server)
 	return v && v->cluster ? v->cluster->name : NULL;
 }
 
+bool sim_netris_has(const struct sim_netris *s, const char *cluster)
+{
+	list_for_each (c, &s->clusters, struct nt_cluster, link)
+		if (str_eq(c->name, cluster))
+			return true;
+	return false;
+}
+
 unsigned sim_netris_logins(const struct sim_netris *s)
 {
 	return s->logins;
