@@ -48,7 +48,10 @@ static const struct scan_want pod_meta[] = {KUBE_WANT_META,
 					    SCAN_END};
 static const struct scan_want pod_amounts[] = {SCAN_ALL("requests", POD_LIST_BYTES + 1),
 					       SCAN_ALL("limits", POD_LIST_BYTES + 1), SCAN_END};
+static const struct scan_want pod_port[] = {SCAN_PLAIN("hostPort"), SCAN_PLAIN("protocol"),
+					    SCAN_END};
 static const struct scan_want pod_container[] = {SCAN_SOME("resources", pod_amounts),
+						 SCAN_SOME("ports", pod_port),
 						 SCAN_PLAIN("restartPolicy"), SCAN_END};
 static const struct scan_want pod_volume[] = {SCAN_PLAIN("persistentVolumeClaim"),
 					      SCAN_PLAIN("ephemeral"), SCAN_END};
