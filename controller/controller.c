@@ -37,6 +37,7 @@
 #include "controller/hardware/power_pacing.h"
 #include "controller/hardware/made_machines.h"
 #include "controller/hardware/provider_hold.h"
+#include "controller/hardware/segments.h"
 #include "controller/steps/lives.h"
 #include "controller/tenant/debts.h"
 #include "controller/tenant/tenant.h"
@@ -75,6 +76,7 @@ struct controller {
 	struct machine_index *machine_index;
 	struct tenants *tenants;
 	struct debts *debts;
+	struct segments *segments;
 	struct drains *drains;
 	struct eta *eta;
 	struct provisioner *provisioner;
@@ -379,6 +381,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		reserve_endpoints(c, name, o);
 		drivers_update(c->drivers, name);
 		made_machines_kick(c->made_machines);
+		debts_kick(c->debts, NULL); /* its network may be one that holds tenants */
 		world_sync_provider(c->sync, name, o);
 		break;
 	case OBJECT_VIRTUAL_CLUSTER:
@@ -652,6 +655,16 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->keys = keys_new(x);
 }
 
+static void on_segment(const char *tenant, void *arg)
+{
+	debts_kick(((struct controller *)arg)->debts, tenant);
+}
+
+static bool holds_segment(const struct virtual_cluster *vc, bool gone, void *arg)
+{
+	return segments_hold(((struct controller *)arg)->segments, vc, gone);
+}
+
 static void make_parts(struct controller *c)
 {
 	struct context *x = &c->ctx;
@@ -671,7 +684,8 @@ static void make_parts(struct controller *c)
 	ls.parts.machine_index = c->machine_index;
 	c->login_guard = ls.parts.login_guard = login_guard_new(x, try_of, c);
 	c->tenants = tenants_new(x, &hooks);
-	c->debts = debts_new(x, c->tenants);
+	c->segments = segments_new(x, c->drivers, on_segment, c);
+	c->debts = debts_new(x, c->tenants, holds_segment, c);
 	c->owners = owners_new(x);
 	c->drains = drains_new(x);
 	c->eta = eta_new();
@@ -782,6 +796,7 @@ void controller_free(struct controller *c)
 	tenants_free(c->tenants);
 	record_export_free(c->record_export);
 	debts_free(c->debts);
+	segments_free(c->segments);
 	owners_free(c->owners);
 	drains_free(c->drains);
 	claims_free(c->claims);

@@ -68,6 +68,8 @@ void sim_netris_well(struct sim_netris *s); /* no fault any more */
 const char *sim_netris_where(const struct sim_netris *s, const char *server);
 /* ... and as the controller has it. */
 const char *sim_netris_wanted(const struct sim_netris *s, const char *server);
+/* Is there a server cluster of this name? */
+bool sim_netris_has(const struct sim_netris *s, const char *cluster);
 /* How often a login was tried, and how many requests that change something were acted on. */
 unsigned sim_netris_logins(const struct sim_netris *s);
 unsigned sim_netris_changes(const struct sim_netris *s);

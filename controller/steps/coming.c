@@ -29,6 +29,7 @@
 #include "controller/life/join.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
+#include "controller/hardware/segments.h"
 #include "controller/life/port.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/rules/inventory.h"
@@ -494,7 +495,7 @@ enum life_decision step_attaching(struct life *l)
 	if (!vc)
 		return life_fail(l, REASON_TenantGone, "VirtualCluster %s does not exist",
 				 n->spec.virtual_cluster_ref.name);
-	life_tenant_segment(vc, segment);
+	segment_of_tenant(vc, segment);
 	if (life_ensure_placed(l, segment))
 		return life_goto(l, MACHINE_BOOTING, NULL, REASON_NONE, NULL);
 	return d;
