@@ -35,6 +35,7 @@
 
 struct kube_client;
 struct kube_call;
+struct scan_want; /* kube/want.h */
 
 struct kube_client_spec {
 	const struct kube_config *config; /* copied */
@@ -112,10 +113,12 @@ struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_do
 				void *arg);
 
 /* Paged (500), items one at a time as bytes arrive.  A 410 in the middle starts again: on_restart
- * (may be NULL) says forget what came.  Items come without metadata.managedFields.  rv: the list's resourceVersion, valid during the call. */
+ * (may be NULL) says forget what came.  rv: the list's resourceVersion, valid during the call. */
 struct kube_list_spec {
 	const struct kube_resource *resource;
 	const char *ns, *label_selector, *field_selector; /* NULL: all */
+	const struct scan_want
+		*want; /* of each object; lives as long as the call; NULL: kube_want_all */
 	void (*on_item)(json_t *object, void *arg);
 	void (*on_restart)(void *arg);
 	void (*done)(const char *rv, const struct err *e, void *arg);

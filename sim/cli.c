@@ -1,16 +1,11 @@
 #include "sim/cli.h"
 
 #include <argp.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "base/args.h"
 #include "base/arena.h"
 #include "base/crypto.h"
@@ -20,7 +15,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/dialect.h"
+#include "sim/folder.h"
 #include "sim/medium.h"
+#include "sim/netris_cli.h"
 #include "sim/ports.h"
 #include "sim/rack.h"
 
@@ -33,8 +30,6 @@
 #define PER_OCTET 250
 #define NAMED                                                                                      \
 	1000 /* BMCs whose addresses stand in the certificate; it is not made again when the rack grows */
-#define CERT_DAYS 3650
-#define FILE_MAX (1u << 20)
 #define CONNECTIONS 8192
 #define GIB ((int64_t)1 << 30)
 
@@ -64,50 +59,13 @@ struct run {
 	struct arena *arena;
 	struct sim_faults faults;
 	struct sim_dialects dialects;
-	struct secret *password, *key;
-	char *ca, *cert, *format;
-	int lock;
+	struct secret *password;
+	struct sim_certificates tls;
+	struct sim_folder folder;
+	char *format;
 };
 
 /* --- files ---------------------------------------------------------------------------------------- */
-
-static char *path_in(const struct run *r, const char *name)
-{
-	return mem_printf("%s/%s", r->o.data, name);
-}
-
-/* malloc'd, NUL-terminated; ERR_NOT_FOUND when there is none. */
-static char *read_path(const char *path, struct err *e)
-{
-	FILE *f = fopen(path, "re");
-	char *text;
-	size_t n;
-
-	if (!f) {
-		(void)!err_errno(e, errno, "%s", path);
-		return NULL;
-	}
-	text = mem_alloc(FILE_MAX);
-	n = fread(text, 1, FILE_MAX - 1, f);
-	fclose(f);
-	text[n] = '\0';
-	return text;
-}
-
-static int write_in(const struct run *r, const char *name, const char *text, struct err *e)
-{
-	char *path = path_in(r, name), *beside = mem_printf("%s.new", path);
-	int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), status = 0;
-	size_t len = strlen(text);
-
-	if (fd < 0 || write(fd, text, len) != (ssize_t)len || rename(beside, path) < 0)
-		status = err_errno(e, errno, "%s", path);
-	if (fd >= 0)
-		close(fd);
-	free(beside);
-	free(path);
-	return status;
-}
 
 /* The boot image, and beside it what `make image` writes beside its own: digest, signature, by whom. */
 static int write_image(const struct run *r, const char *image, struct err *e)
@@ -123,74 +81,24 @@ static int write_image(const struct run *r, const char *image, struct err *e)
 		   strchr(crypto_digest_text(raw, digest), ':') + 1);
 	crypto_sign(key, sums, strlen(sums), signature);
 	sig = crypto_base64(signature, sizeof(signature));
-	status = write_in(r, "drover-agent.iso", image, e) < 0 ||
-				 write_in(r, "drover-agent.iso.sha256", sums, e) < 0 ||
-				 write_in(r, "drover-agent.iso.sig", sig, e) < 0 ||
-				 write_in(r, "drover-agent.pub", crypto_key_public(key, by), e) < 0
+	status = sim_folder_write(&r->folder, "drover-agent.iso", image, e) < 0 ||
+				 sim_folder_write(&r->folder, "drover-agent.iso.sha256", sums, e) <
+					 0 ||
+				 sim_folder_write(&r->folder, "drover-agent.iso.sig", sig, e) < 0 ||
+				 sim_folder_write(&r->folder, "drover-agent.pub",
+						  crypto_key_public(key, by), e) < 0
 			 ? -1
 			 : 0;
 	free(sig);
 	return status;
 }
 
-static char *read_in(const struct run *r, const char *name, struct err *e)
-{
-	char *path = path_in(r, name), *text = read_path(path, e);
-
-	free(path);
-	return text;
-}
-
 /* --- beginning ------------------------------------------------------------------------------------ */
 
-static int open_folder(struct run *r, struct err *e)
-{
-	char *path;
-	int status = 0;
-
-	if (mkdir(r->o.data, 0700) < 0 && errno != EEXIST)
-		return err_errno(e, errno, "%s", r->o.data);
-	path = path_in(r, "lock");
-	r->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (r->lock < 0)
-		status = err_errno(e, errno, "%s", path);
-	else if (flock(r->lock, LOCK_EX | LOCK_NB) < 0)
-		status = err_set(
-			e, ERR_CONFLICT, errno,
-			"%s: another `drover sim rack` uses it; end that one, or give --data",
-			r->o.data);
-	free(path);
-	return status;
-}
-
-static int make_password(struct run *r, struct err *e)
-{
-	uint8_t random[8];
-	char hex[17], *text = read_in(r, "password", e);
-
-	if (!text && e->kind != ERR_NOT_FOUND)
-		return -1;
-	if (text) {
-		text[strcspn(text, "\r\n")] = '\0';
-	} else {
-		loop_random_bytes(r->loop, random, sizeof(random));
-		str_hex(hex, random, sizeof(random));
-		if (write_in(r, "password", hex, e) < 0)
-			return -1;
-		text = mem_strdup(hex);
-	}
-	r->password = secret_from_str(text);
-	secret_wipe(text, strlen(text));
-	free(text);
-	return 0;
-}
-
-static int issue(struct run *r, struct err *e)
+static int make_certificates(struct run *r, struct err *e)
 {
 	static char hosts[NAMED][24];
 	const char *names[NAMED + 3];
-	int64_t wall = loop_wall(r->loop);
-	OWN(secret) ca_key = NULL;
 	size_t n = 0;
 
 	names[n++] = "localhost";
@@ -201,29 +109,8 @@ static int issue(struct run *r, struct err *e)
 		names[n++] = hosts[i - 1];
 	}
 	names[n] = NULL;
-	if (crypto_ca_new("drover sim rack", wall, CERT_DAYS, &r->ca, &ca_key, e) < 0 ||
-	    crypto_cert_issue(r->ca, ca_key, "drover sim BMC", names, wall, CERT_DAYS, &r->cert,
-			      &r->key, e) < 0)
-		return -1;
-	/* The key last: with it the set is complete. */
-	return write_in(r, "ca.crt", r->ca, e) < 0 || write_in(r, "bmc.crt", r->cert, e) < 0 ||
-			       write_in(r, "bmc.key", secret_expose(r->key), e) < 0
-		       ? -1
-		       : 0;
-}
-
-static int make_certificates(struct run *r, struct err *e)
-{
-	char *key = read_in(r, "bmc.key", e);
-
-	if (!key)
-		return e->kind == ERR_NOT_FOUND ? issue(r, e) : -1;
-	r->key = secret_from_str(key);
-	secret_wipe(key, strlen(key));
-	free(key);
-	r->ca = read_in(r, "ca.crt", e);
-	r->cert = r->ca ? read_in(r, "bmc.crt", e) : NULL;
-	return r->cert ? 0 : -1;
+	return sim_folder_certificates(&r->folder, r->loop, "bmc", "drover sim BMC", names, &r->tls,
+				       e);
 }
 
 static int read_faults(struct run *r, struct err *e)
@@ -233,7 +120,7 @@ static int read_faults(struct run *r, struct err *e)
 
 	if (!r->o.faults)
 		return 0;
-	text = read_path(r->o.faults, e);
+	text = sim_file_read(r->o.faults, e);
 	if (!text)
 		return -1;
 	status = sim_faults_read(text, strlen(text), r->arena, &r->faults, e);
@@ -249,7 +136,7 @@ static int learn_dialect(struct run *r, const char *name, struct err *e)
 
 	if (!strchr(name, '/') && !str_ends(name, ".yaml"))
 		return sim_dialects_add(&r->dialects, name, e);
-	text = read_path(name, e);
+	text = sim_file_read(name, e);
 	if (!text)
 		return -1;
 	status = sim_dialects_add_text(&r->dialects, name, text, strlen(text), e);
@@ -304,7 +191,7 @@ static int make_rack(struct run *r, struct err *e)
 				  .times = faster(r->o.speed),
 				  .faults = &r->faults,
 				  .dialects = &r->dialects,
-				  .ca_pem = r->o.machines <= NAMED ? r->ca : NULL,
+				  .ca_pem = r->o.machines <= NAMED ? r->tls.ca : NULL,
 				  .loopback_only = !r->o.open};
 
 	r->rack = sim_rack_new(r->group, &s, e);
@@ -339,21 +226,23 @@ static int begin(struct run *r, struct err *e)
 	r->arena = arena_new();
 	sim_dialects_init(&r->dialects);
 	r->http = http_new(r->group, http_curl_new(r->group, CONNECTIONS), 0);
-	if (open_folder(r, e) < 0 || read_faults(r, e) < 0 || learn_dialects(r, e) < 0 ||
-	    make_password(r, e) < 0 || (!r->o.plain && make_certificates(r, e) < 0))
+	if (sim_folder_open(&r->folder, r->o.data, "drover sim rack", e) < 0 ||
+	    read_faults(r, e) < 0 || learn_dialects(r, e) < 0 ||
+	    !(r->password = sim_folder_password(&r->folder, r->loop, e)) ||
+	    (!r->o.plain && make_certificates(r, e) < 0))
 		return -1;
 	r->format = mem_printf("%s://127.10.%%u.%%u%s", r->o.plain ? "http" : "https",
 			       strrchr(r->o.listen, ':'));
 	if (make_rack(r, e) < 0)
 		return -1;
-	s.cert_pem = r->cert;
-	s.key_pem = r->key;
+	s.cert_pem = r->tls.cert;
+	s.key_pem = r->tls.key;
 	r->mhd = httpd_mhd_new(r->httpd, &s, e);
 	if (!r->mhd)
 		return -1; /* it names the address */
 	port = httpd_mhd_port(r->mhd);
 	objects = sim_rack_objects(r->rack, PROVIDER);
-	status = write_in(r, "objects.yaml", objects, e);
+	status = sim_folder_write(&r->folder, "objects.yaml", objects, e);
 	free(objects);
 	sim_agent_image(image);
 	if (status == 0)
@@ -382,15 +271,12 @@ static void finish(struct run *r)
 	sim_dialects_done(&r->dialects);
 	http_free(r->http);
 	secret_free(r->password);
-	secret_free(r->key);
+	sim_certificates_done(&r->tls);
 	arena_free(r->arena);
-	free(r->ca);
-	free(r->cert);
 	free(r->format);
 	loop_group_free(r->group);
 	loop_free(r->loop);
-	if (r->lock >= 0)
-		close(r->lock);
+	sim_folder_close(&r->folder);
 }
 
 /* --- the command line ----------------------------------------------------------------------------- */
@@ -506,7 +392,7 @@ static int cli_rack(int argc, char **argv)
 			      .listen = "0.0.0.0:8443",
 			      .data = "drover-rack",
 			      .user = "admin"},
-			.lock = -1};
+			.folder = {.lock = -1}};
 	char *any = NULL;
 	struct err e;
 	int status = 0;
@@ -575,7 +461,7 @@ int sim_cli(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(int argc, char **argv);
-	} verbs[] = {{"rack", cli_rack}, {"port-move", cli_port_move}};
+	} verbs[] = {{"rack", cli_rack}, {"port-move", cli_port_move}, {"netris", sim_netris_cli}};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
 		char title[32];
@@ -594,9 +480,11 @@ int sim_cli(int argc, char **argv)
 	if (argc > 1 &&
 	    (str_eq(argv[1], "--help") || str_eq(argv[1], "-h") || str_eq(argv[1], "help"))) {
 		puts("drover sim rack         a rack of simulated servers behind Redfish BMCs\n"
-		     "drover sim port-move    the network driver of its switch");
+		     "drover sim port-move    the network driver of its switch\n"
+		     "drover sim netris       a Netris controller with its switches");
 		return 0;
 	}
-	fputs("drover sim: want rack or port-move; `drover sim rack --help` says more\n", stderr);
+	fputs("drover sim: want rack, port-move or netris; `drover sim rack --help` says more\n",
+	      stderr);
 	return 2;
 }

@@ -296,6 +296,7 @@ static void start_caches(struct tenant *t)
 	struct kube_cache_spec s = {
 		.client = t->client,
 		.resource = &KUBE_PODS,
+		.want = tenant_want_pod,
 		.project = tenant_project_pod,
 		.on_change = on_pod,
 		.on_sync = on_sync,
@@ -310,6 +311,7 @@ static void start_caches(struct tenant *t)
 	t->counted_since = loop_wall(t->c->loop);
 	t->pods = kube_cache_new(t->c->group, &s);
 	s.resource = &KUBE_NODES;
+	s.want = tenant_want_node;
 	s.project = tenant_project_node;
 	s.on_change = on_node;
 	s.accept_loss = accept_node_loss;

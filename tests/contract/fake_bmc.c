@@ -516,6 +516,17 @@ static void on_power(void *arg)
 		b->switched(b->switched_arg);
 }
 
+void fake_bmc_switch(struct fake_bmc *b, bool on)
+{
+	if (b->power_lie || (b->on_ignored && on))
+		return;
+	b->power_target = on;
+	if (b->power_delay_ms)
+		loop_timer_start(&b->power, b->power_delay_ms);
+	else
+		on_power(b);
+}
+
 static void do_reset(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
 {
 	const char *type = json_str_at(body, "ResetType");
@@ -535,13 +546,7 @@ static void do_reset(struct fake_bmc *b, struct httpd_req *q, const json_t *body
 		refuse(q, 409, "Base.1.8.ActionParameterValueConflict");
 		return;
 	}
-	if (!b->power_lie && !(b->on_ignored && str_eq(type, "On"))) {
-		b->power_target = on;
-		if (b->power_delay_ms)
-			loop_timer_start(&b->power, b->power_delay_ms);
-		else
-			on_power(b);
-	}
+	fake_bmc_switch(b, on);
 	taken(b, q, 204);
 }
 
@@ -576,6 +581,20 @@ static void do_boot(struct fake_bmc *b, struct httpd_req *q, const json_t *body,
 		set(&b->http_uri, uri);
 	b->etag++;
 	taken(b, q, 200);
+}
+
+void fake_bmc_put_image(struct fake_bmc *b, const char *image)
+{
+	if (!b->write_lie)
+		set(&b->image, image);
+}
+
+void fake_bmc_put_target(struct fake_bmc *b, const char *target)
+{
+	if (b->write_lie)
+		return;
+	set(&b->boot_target, target);
+	set(&b->boot_enabled, str_eq(target, "None") ? "Disabled" : "Continuous");
 }
 
 static void do_enable(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
@@ -711,12 +730,10 @@ static void serve_capture(struct fake_bmc *b, struct httpd_req *q, const char *p
 	free(text);
 }
 
-static void note(struct fake_bmc *b, struct httpd_req *q, const char *path, const char *body)
+void fake_bmc_note(struct fake_bmc *b, const char *line)
 {
-	if (str_eq(httpd_method(q), "PATCH"))
-		str_copy(b->if_match, sizeof(b->if_match), str_or(httpd_header(q, "If-Match"), ""));
 	if (b->writes_only) {
-		if (str_eq(httpd_method(q), "GET"))
+		if (str_starts(line, "GET "))
 			return;
 		if (b->njournal == sizeof(b->journal) / sizeof(*b->journal)) {
 			free(b->journal[0]);
@@ -726,7 +743,17 @@ static void note(struct fake_bmc *b, struct httpd_req *q, const char *path, cons
 		}
 	}
 	assert(b->njournal < sizeof(b->journal) / sizeof(*b->journal));
-	b->journal[b->njournal++] = mem_printf("%s %s %s", httpd_method(q), path, body);
+	b->journal[b->njournal++] = mem_strdup(line);
+}
+
+static void note(struct fake_bmc *b, struct httpd_req *q, const char *path, const char *body)
+{
+	char *line = mem_printf("%s %s %s", httpd_method(q), path, body);
+
+	if (str_eq(httpd_method(q), "PATCH"))
+		str_copy(b->if_match, sizeof(b->if_match), str_or(httpd_header(q, "If-Match"), ""));
+	fake_bmc_note(b, line);
+	free(line);
 }
 
 static bool etag_refused(struct fake_bmc *b, struct httpd_req *q, const char *etag)

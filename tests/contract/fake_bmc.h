@@ -135,6 +135,13 @@ void fake_bmc_init(struct fake_bmc *b, struct loop_group *g);
 void fake_bmc_done(struct fake_bmc *b);
 /* A request that tamper said it has answered, and kept: it is answered now. */
 void fake_bmc_answer(struct fake_bmc *b, struct httpd_req *q);
+/* Its switch, pressed by whatever speaks another protocol than Redfish for it. */
+void fake_bmc_switch(struct fake_bmc *b, bool on);
+/* ... its slot (NULL: eject) and its override ("None", "Cd", "UefiHttp", ...), unless it lies. */
+void fake_bmc_put_image(struct fake_bmc *b, const char *image);
+void fake_bmc_put_target(struct fake_bmc *b, const char *target);
+/* A line for the journal. */
+void fake_bmc_note(struct fake_bmc *b, const char *line);
 unsigned fake_bmc_count(const struct fake_bmc *b,
 			const char *start); /* journal lines that start so */
 const char *fake_bmc_last(const struct fake_bmc *b, const char *start);
