@@ -92,6 +92,9 @@ $(B)/%.o: %.c $(B)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+# The assembler reads them (sim/dialect.c), which -MMD does not see.
+$(B)/sim/dialect.o: $(wildcard sim/dialects/*.yaml)
+
 VIRT_LIB := $(B)/lib/providers_libvirt.a
 DROVER_LIBS := $(filter-out $(VIRT_LIB),$(LIBS))
 $(B)/drover: $(B)/cli/main.o $(DROVER_LIBS)

@@ -112,6 +112,8 @@ static const struct field spec_fields[] = {
 		  .doc = "Checked at each BMC login; without it nothing is managed."),
 	FIELD_PTR(machine_spec, bmc, "bmc", bmc_fields, .rules = bmc_rules,
 		  .doc = "How its BMC is reached."),
+	FIELD(machine_spec, node, "node", FIELD_STR, AS_NAME,
+	      .doc = "With a Provider of type bcm: its hostname in BCM; absent: the Machine's name."),
 	FIELD(machine_spec, boot_mac_address, "bootMACAddress", FIELD_STR, .max_len = 17,
 	      .pattern = "^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$",
 	      .want = "a MAC address such as b8:ce:f6:01:02:03",
@@ -351,6 +353,21 @@ static const struct field hold_fields[] = {
 	FIELDS_END,
 };
 
+static const char *const install_phase_names[] = {"Installing", "Installed", "Configuring", NULL};
+static const struct field install_fields[] = {
+	FIELD(machine_install, handle, "handle", FIELD_STR, .required = true, .max_len = 128,
+	      .doc = "The operation that asked for it, and that the node carries in BCM."),
+	FIELD(machine_install, category, "category", FIELD_STR, .max_len = 63,
+	      .doc = "The category that it is installed in."),
+	FIELD(machine_install, phase, "phase", FIELD_ENUM, .enums = install_phase_names,
+	      .def = "\"Installing\"",
+	      .doc = "Configuring: done, and the agent writes the config drive."),
+	FIELD(machine_install, text, "text", FIELD_STR, .doc = "What BCM said last."),
+	FIELD(machine_install, changed_time, "changedTime", FIELD_TIME,
+	      .doc = "When that was another one."),
+	FIELDS_END,
+};
+
 static const struct field leave_fields[] = {
 	FIELD(machine_leave, reason, "reason", FIELD_STR, .required = true, .max_len = 64,
 	      .doc = "Why it leaves its tenant."),
@@ -398,6 +415,8 @@ static const struct field status_fields[] = {
 		  .doc = "The newest record that passed."),
 	FIELD_PTR(machine_status, wipe_attempt, "wipeAttempt", attempt_fields,
 		  .doc = "A wipe that was begun and has no WipeRecord yet."),
+	FIELD_PTR(machine_status, install, "install", install_fields,
+		  .doc = "What BCM installs or has installed; it ends when BCM has the node back."),
 	FIELD_OBJ(machine_status, power, "power", power_fields, .doc = "What the BMC said last."),
 	FIELD_OBJ(machine_status, network, "network", network_fields,
 		  .doc = "Where its network is."),

@@ -49,6 +49,7 @@ struct machine_spec {
 		unseen_drives; /* that its BMC lists and its agent does not see, by machine_unseen.id */
 	struct machine_identity *identity;
 	struct machine_bmc *bmc;
+	const char *node; /* what the manager of its Provider calls it; NULL: its name */
 	const char *boot_mac_address;
 	struct machine_provisioning *provisioning; /* NULL: DHCP */
 };
@@ -124,6 +125,14 @@ struct machine_hold {
 	const char *drain; /* the Drain with then: Hold; NULL: a person cordoned its Node */
 	int64_t since;
 };
+/* An install that its Provider's manager does: from before it is asked for until the manager has its node back. */
+enum machine_install_phase { INSTALL_RUNNING, INSTALL_DONE, INSTALL_CONFIGURING };
+struct machine_install {
+	const char *handle, *category;
+	int phase;	      /* enum machine_install_phase */
+	const char *text;     /* as the manager says */
+	int64_t changed_time; /* of the text */
+};
 /* A wipe that was begun: written before the agent is told, gone when its record stands. */
 struct machine_reached { /* what the agent said last; no proof */
 	const char *wwn, *technique;
@@ -161,6 +170,7 @@ struct machine_status {
 		int64_t boot_number;
 	} last_wipe;
 	struct machine_attempt *wipe_attempt; /* NULL: none without a record */
+	struct machine_install *install;      /* NULL: its manager was asked for nothing */
 	struct {
 		const char *state; /* "On", "Off", "Unknown" */
 		int64_t observed_time;

@@ -150,7 +150,7 @@ void provider_drives(struct provider *p, struct provider_machine *m, const struc
 	if (p->ops->drives)
 		p->ops->drives(p, m, c);
 	else
-		unsupported(p, c, "a list of drives");
+		provider_refuse(p, c, "a list of drives");
 }
 
 void provider_log_out(struct provider *p, struct provider_machine *m, const struct provider_call *c)

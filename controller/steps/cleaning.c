@@ -21,6 +21,7 @@
 #include "controller/life/clean_proof.h"
 #include "controller/life/consent.h"
 #include "controller/life/identity.h"
+#include "controller/life/install.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/life/listing.h"
@@ -411,7 +412,7 @@ static enum life_decision stamp(struct life *l, const struct wipe_record *rec, s
 	}
 	if (!life_ensure_agent_gone(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
-	    !ensure_not_worn(l, &d))
+	    !life_ensure_released(l) || !ensure_not_worn(l, &d))
 		return d;
 	x = json_pack("{s:b, s:{s:s, s:I, s:s, s:I}, s:n, s:n, s:n, s:n}", "clean", 1, "lastWipe",
 		      "record", rec->meta.name, "tenancy", (json_int_t)l->m->status.tenancy,

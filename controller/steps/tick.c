@@ -27,6 +27,7 @@
 #include "controller/life/boot_marks.h"
 #include "controller/life/conditions.h"
 #include "controller/life/consent.h"
+#include "controller/life/install.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/life/listing.h"
@@ -195,6 +196,7 @@ static void detach_bmc(struct life *l)
 			life_act_unanswered(l);
 		life_look_forget(l);
 		life_listing_forget(l);
+		life_install_forget(l);
 		l->attached.login = LIFE_LOGGED_IN;
 	}
 }

@@ -53,6 +53,7 @@ struct job {
 	struct provider_machine *m;
 	enum kind kind;
 	bool on, looking, abandoned;
+	bool at_bcm; /* the BMC is done with; what goes wrong now is BCM's */
 	struct provider_call call;
 	struct loop_timer limit;
 	struct arena *a; /* all texts here */
@@ -76,8 +77,16 @@ static void job_free(struct job *j)
 
 /* Out of the list, then tell, then free: done() may detach the machine. */
 static void job_end(struct job *j, const struct provider_observation *o, const char *handle,
-		    const struct err *e)
+		    const struct err *failed)
 {
+	struct err of_bcm;
+	const struct err *e = failed;
+
+	if (failed && j->at_bcm) {
+		of_bcm = *failed;
+		of_bcm.code = PROVIDER_OF_MANAGER;
+		e = &of_bcm;
+	}
 	list_remove(&j->link);
 	loop_timer_stop(&j->limit);
 	if (!j->abandoned)
@@ -345,6 +354,7 @@ static void on_look(const struct provider_observation *o, const char *handle,
 	}
 	keep(j, o);
 	if (j->kind == WATCH) {
+		j->at_bcm = true;
 		read_node(j, on_uuid);
 		return;
 	}
@@ -356,10 +366,12 @@ static void on_look(const struct provider_observation *o, const char *handle,
 		job_end(j, NULL, NULL, &e);
 		return;
 	}
-	if (j->call.fits && j->call.fits(&j->seen, j->call.arg, &e) < 0)
+	if (j->call.fits && j->call.fits(&j->seen, j->call.arg, &e) < 0) {
 		job_end(j, NULL, NULL, &e);
-	else
+	} else {
+		j->at_bcm = true;
 		read_node(j, on_node);
+	}
 }
 
 static struct job *ask(struct provider_machine *m, enum kind kind, const struct provider_call *c)
