@@ -16,9 +16,11 @@ VERSION := $(shell git describe --tags --dirty 2>/dev/null || echo 0.1.0+g$(COMM
 B := build/$(VARIANT)$(if $(findstring clang,$(CC)),-clang)
 
 ROOMS := base base/data base/loop base/http base/httpd base/store kube kube/apiserver redfish netris planner \
-	providers wipe sim api controller/rules controller/core controller/agent controller/hardware controller/tenant \
+	providers providers/bcm providers/libvirt wipe sim api controller/rules controller/core controller/agent controller/hardware controller/tenant \
 	controller/drain controller/claims controller/life controller/steps controller cli cli/up
 PKGS  := libuv libcurl libmicrohttpd gnutls jansson yaml-0.1 libcrypto libssl libzstd sqlite3
+# libvirt and its libcurl are drover-libvirt's alone.
+VIRT_PKGS := libvirt libxml-2.0
 TEST_PKGS := cmocka
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
@@ -34,7 +36,7 @@ LD_rel  := -pie -Wl,-z,relro,-z,now -Wl,--gc-sections
 LD_san  := -fsanitize=address,undefined
 LD_cov  := --coverage -Wl,-u,__gcov_dump # test_exit() of tests/unit/testing.h
 
-CPPFLAGS += -I. -D_GNU_SOURCE $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+CPPFLAGS += -I. -D_GNU_SOURCE $(shell pkg-config --cflags $(PKGS) $(VIRT_PKGS) 2>/dev/null)
 CFLAGS   += -std=gnu17 $(WARN) $(HARD) $(OPT_$(VARIANT)) -fvisibility=hidden -ffunction-sections \
 	    -fdata-sections $(if $(WERROR),-Werror)
 LDFLAGS  += $(LD_$(VARIANT))
@@ -42,11 +44,12 @@ LDFLAGS  += $(LD_$(VARIANT))
 LDLIBS    = $(shell pkg-config --libs $(PKGS)) -l:liburing.a -lpthread
 
 # --- what is built: found by name, no list to forget ---------------------------------------------
-MAINS     := $(wildcard cli/main.c wipe/main.c)
+MAINS     := $(wildcard cli/main.c wipe/main.c providers/libvirt/main.c)
 SRC       := $(filter-out $(MAINS),$(foreach r,$(ROOMS),$(wildcard $(r)/*.c)))
 LIBS      := $(patsubst %,$(B)/lib/%.a,$(subst /,_,$(patsubst %/,%,$(sort $(dir $(SRC))))))
 OBJ       := $(SRC:%.c=$(B)/%.o)
-PROGRAMS  := $(if $(wildcard cli/main.c),$(B)/drover) $(if $(wildcard wipe/main.c),$(B)/drover-agent)
+PROGRAMS  := $(if $(wildcard cli/main.c),$(B)/drover) $(if $(wildcard wipe/main.c),$(B)/drover-agent) \
+	     $(if $(wildcard providers/libvirt/main.c),$(B)/drover-libvirt)
 UNIT_SRC  := $(shell find tests/unit tests/contract tests/world -name 'test_*.c' 2>/dev/null | sort)
 UNIT      := $(UNIT_SRC:%.c=$(B)/%)
 HELP_SRC  := $(shell find tests/unit tests/contract tests/world -name '*.c' ! -name 'test_*.c' 2>/dev/null)
@@ -89,9 +92,20 @@ $(B)/%.o: %.c $(B)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(B)/drover: $(B)/cli/main.o $(LIBS)
+# The assembler reads them (sim/dialect.c), which -MMD does not see.
+$(B)/sim/dialect.o: $(wildcard sim/dialects/*.yaml)
+
+VIRT_LIB := $(B)/lib/providers_libvirt.a
+DROVER_LIBS := $(filter-out $(VIRT_LIB),$(LIBS))
+$(B)/drover: $(B)/cli/main.o $(DROVER_LIBS)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(LIBS) -Wl,--end-group $(LDLIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(DROVER_LIBS) -Wl,--end-group $(LDLIBS)
+
+VIRT_LIBS := $(VIRT_LIB) $(B)/lib/base.a $(B)/lib/base_data.a
+$(B)/drover-libvirt: $(B)/providers/libvirt/main.o $(VIRT_LIBS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(VIRT_LIBS) -Wl,--end-group -Wl,--as-needed \
+		$(shell pkg-config --libs $(VIRT_PKGS)) $(LDLIBS)
 
 # Without a build id: that is of the debugging symbols too, which name this folder, and the image shall not differ by it.
 AGENT_LIBS := $(B)/lib/wipe.a $(filter $(B)/lib/base%,$(LIBS))
@@ -104,7 +118,7 @@ TEST_LD := $(if $(shell command -v mold),-fuse-ld=mold)
 $(B)/tests/%: $(B)/tests/%.o $(HELP_OBJ) $(LIBS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) $(TEST_LD) -o $@ $< $(HELP_OBJ) -Wl,--start-group $(LIBS) -Wl,--end-group $(LDLIBS) \
-		$(shell pkg-config --libs $(TEST_PKGS))
+		$(shell pkg-config --libs $(TEST_PKGS)) -Wl,--as-needed $(shell pkg-config --libs $(VIRT_PKGS))
 
 # --- tests ----------------------------------------------------------------------------------------
 # `make unit T=unit/base/data/test_json` builds and runs one.
@@ -173,7 +187,8 @@ build/fuzz/%: tests/fuzz/%.c $(FUZZ_LIBS)
 	@mkdir -p $(@D)
 	$(call say,FUZZ,$@)
 	$(Q)clang $(CPPFLAGS) -std=gnu17 -O1 -g -fsanitize=fuzzer,address,undefined -o $@ $< \
-		-Wl,--start-group $(FUZZ_LIBS) -Wl,--end-group $(LDLIBS)
+		-Wl,--start-group $(FUZZ_LIBS) -Wl,--end-group $(LDLIBS) -Wl,--as-needed \
+		$(shell pkg-config --libs $(VIRT_PKGS))
 
 bench: all $(BENCH) build/rel/tests/bench/load_apiserver ## measure; build/bench.json
 	$(Q)tests/tools/deps bench
@@ -196,12 +211,13 @@ IMAGE := drover-agent.iso drover-agent.iso.sha256 drover-agent.iso.sig drover-ag
 install: all ## DESTDIR and PREFIX
 	install -D -m 755 $(B)/drover $(DESTDIR)$(PREFIX)/bin/drover
 	install -D -m 755 $(B)/drover-agent $(DESTDIR)$(PREFIX)/lib/drover/drover-agent
+	install -D -m 755 $(B)/drover-libvirt $(DESTDIR)$(PREFIX)/lib/drover/drover-libvirt
 	if [ -f build/image/drover-agent.iso ]; then for f in $(IMAGE); do \
 		install -D -m 644 build/image/$$f $(DESTDIR)$(PREFIX)/share/drover/$$f; done; fi
 
 uninstall: ## what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/drover $(DESTDIR)$(PREFIX)/lib/drover/drover-agent \
-		$(IMAGE:%=$(DESTDIR)$(PREFIX)/share/drover/%)
+		$(DESTDIR)$(PREFIX)/lib/drover/drover-libvirt $(IMAGE:%=$(DESTDIR)$(PREFIX)/share/drover/%)
 
 dist: ## a source archive of HEAD
 	mkdir -p build && git archive --prefix=drover-$(VERSION)/ -o build/drover-$(VERSION).tar.gz HEAD

@@ -105,10 +105,15 @@ static const struct field spec_fields[] = {
 	CONTROLLERS_ROW(
 		machine_spec,
 		"Storage controllers that must be there; written at the first inspection, then only by a person."),
+	FIELD(machine_spec, unseen_drives, "unseenDrives", FIELD_STRINGS, .max_items = 256,
+	      .max_len = 160,
+	      .doc = "Drives that its BMC lists and its agent does not see, for which a person accounts: they are not wiped. Serial numbers, or what status.inventory.unseenDrives says; written by drover approve --drives."),
 	FIELD_PTR(machine_spec, identity, "identity", identity_fields, .rules = identity_rules,
 		  .doc = "Checked at each BMC login; without it nothing is managed."),
 	FIELD_PTR(machine_spec, bmc, "bmc", bmc_fields, .rules = bmc_rules,
 		  .doc = "How its BMC is reached."),
+	FIELD(machine_spec, node, "node", FIELD_STR, AS_NAME,
+	      .doc = "With a Provider of type bcm: its hostname in BCM; absent: the Machine's name."),
 	FIELD(machine_spec, boot_mac_address, "bootMACAddress", FIELD_STR, .max_len = 17,
 	      .pattern = "^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$",
 	      .want = "a MAC address such as b8:ce:f6:01:02:03",
@@ -158,6 +163,10 @@ static const struct field last_wipe_fields[] = {
 		 .doc = "Name of the WipeRecord."),
 	FIELD_IN(machine_status, last_wipe, tenancy, "tenancy", FIELD_I64, .min = 0,
 		 .max = INT64_MAX, .doc = "The tenancy that it ended."),
+	FIELD_IN(machine_status, last_wipe, operation, "operation", FIELD_STR, .max_len = 64,
+		 .doc = "The operation that wiped: the drives are looked at again by its nonce."),
+	FIELD_IN(machine_status, last_wipe, boot_number, "bootNumber", FIELD_I64, .min = 0,
+		 .max = INT64_MAX, .doc = "The boot of the agent under it."),
 	FIELDS_END,
 };
 
@@ -276,6 +285,18 @@ static const struct field nic_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field unseen_fields[] = {
+	FIELD(machine_unseen, id, "id", FIELD_STR, .required = true, .max_len = 160,
+	      .doc = "Serial number or durable name, or MODEL#N for the Nth of a model without."),
+	FIELD(machine_unseen, model, "model", FIELD_STR, .max_len = 256, .doc = "As the BMC says."),
+	FIELD(machine_unseen, slot, "slot", FIELD_STR, .max_len = 256, .doc = "As the BMC says."),
+	FIELD(machine_unseen, volume, "volume", FIELD_STR, .max_len = 256,
+	      .doc = "Virtual disk that it is a part of."),
+	FIELD(machine_unseen, bytes, "bytes", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "As the BMC says."),
+	FIELDS_END,
+};
+
 static const struct field inventory_fields[] = {
 	FIELD(machine_inventory, gpus, "gpus", FIELD_I64, .min = 0, .max = 1024,
 	      .doc = "How many GPUs."),
@@ -285,6 +306,9 @@ static const struct field inventory_fields[] = {
 	      .doc = "RAM."),
 	DRIVES_ROW(machine_inventory, "Drives that were seen."),
 	CONTROLLERS_ROW(machine_inventory, "Storage controllers that were seen."),
+	FIELD_ITEMS(machine_inventory, unseen_drives, "unseenDrives", unseen_fields,
+		    .max_items = 256, .list_key = "id",
+		    .doc = "Drives that its BMC lists and the agent did not see."),
 	FIELD_ITEMS(machine_inventory, nics, "nics", nic_fields, .max_items = 64,
 		    .doc = "NICs that were seen."),
 	FIELD(machine_inventory, observed_time, "observedTime", FIELD_TIME,
@@ -326,6 +350,21 @@ static const struct field hold_fields[] = {
 	FIELD(machine_hold, drain, "drain", FIELD_STR, .max_len = 253,
 	      .doc = "The Drain that holds it; absent: a person cordoned its Node."),
 	FIELD(machine_hold, since, "since", FIELD_TIME, .doc = "Since when."),
+	FIELDS_END,
+};
+
+static const char *const install_phase_names[] = {"Installing", "Installed", "Configuring", NULL};
+static const struct field install_fields[] = {
+	FIELD(machine_install, handle, "handle", FIELD_STR, .required = true, .max_len = 128,
+	      .doc = "The operation that asked for it, and that the node carries in BCM."),
+	FIELD(machine_install, category, "category", FIELD_STR, .max_len = 63,
+	      .doc = "The category that it is installed in."),
+	FIELD(machine_install, phase, "phase", FIELD_ENUM, .enums = install_phase_names,
+	      .def = "\"Installing\"",
+	      .doc = "Configuring: done, and the agent writes the config drive."),
+	FIELD(machine_install, text, "text", FIELD_STR, .doc = "What BCM said last."),
+	FIELD(machine_install, changed_time, "changedTime", FIELD_TIME,
+	      .doc = "When that was another one."),
 	FIELDS_END,
 };
 
@@ -376,6 +415,8 @@ static const struct field status_fields[] = {
 		  .doc = "The newest record that passed."),
 	FIELD_PTR(machine_status, wipe_attempt, "wipeAttempt", attempt_fields,
 		  .doc = "A wipe that was begun and has no WipeRecord yet."),
+	FIELD_PTR(machine_status, install, "install", install_fields,
+		  .doc = "What BCM installs or has installed; it ends when BCM has the node back."),
 	FIELD_OBJ(machine_status, power, "power", power_fields, .doc = "What the BMC said last."),
 	FIELD_OBJ(machine_status, network, "network", network_fields,
 		  .doc = "Where its network is."),
@@ -406,7 +447,7 @@ static const struct field status_fields[] = {
 	      .doc = "The approval acted on last."),
 	FIELD(machine_status, boot_id, "bootID", FIELD_STR, .max_len = 64,
 	      .doc = "Boot id of its newest Node."),
-	CONDITIONS_ROW(machine_status, "Ready, Reachable, Managed."),
+	CONDITIONS_ROW(machine_status, "Ready, Reachable, Managed, BootProtected."),
 	FIELDS_END,
 };
 

@@ -22,6 +22,7 @@ struct node_claim_spec {
 	struct {
 		struct resources requests;
 	} resources;
+	struct strings pods; /* UIDs of the pods that it was made for */
 	struct object_image image;
 	struct labels labels, annotations;
 	struct object_taints taints, startup_taints;

@@ -26,12 +26,33 @@ extern const char *const provider_object_fabric_names[];
 struct provider_object_exec {
 	struct strings command;
 };
+/* A Netris controller: providers/fabric.h has the same. */
+struct provider_object_netris {
+	const char *endpoint;
+	struct object_name_ref credentials_secret_ref;
+	struct {
+		const char *fingerprint;
+		struct object_secret_ref *ca_secret_ref;
+	} tls;
+	const char *site, *template_, *admin, *prefix;
+	struct strings host_servers, common_vnets;
+};
 struct provider_object_network {
 	int type; /* enum provider_object_fabric */
 	struct provider_object_exec *exec;
+	struct provider_object_netris *netris;
 	struct {
 		const char *quarantine, *provisioning;
 	} segments;
+};
+/* Type bcm: the head node. */
+struct provider_object_bcm {
+	const char *endpoint;
+	struct object_tls tls;
+	struct object_secret_ref *credentials_secret_ref;
+	const char *management_network;
+	struct strings clear_block_devices, bmc_networks;
+	int64_t no_progress;
 };
 struct provider_object_limits {
 	int64_t requests_per_second, concurrent_operations, power_on_per_minute;
@@ -70,7 +91,7 @@ struct provider_object_spec {
 	struct object_secret_ref *credentials_secret_ref;
 	struct {
 		struct strings methods; /* UefiHttp, VirtualMedia */
-		const char *media_url;
+		const char *media_url, *https_media_url;
 		struct strings proxies;
 	} boot;
 	struct {
@@ -78,6 +99,7 @@ struct provider_object_spec {
 		struct strings networks, proxies;
 	} agent;
 	struct provider_object_network network;
+	struct provider_object_bcm *bcm;
 	struct provider_object_limits limits;
 	struct {
 		struct provider_object_instance_type *v;

@@ -335,8 +335,8 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 	r->ops = httpd_new(r->group);
 	r->metrics = httpd_new(r->group);
 	agent_endpoint_api_routes(controller_agent_endpoint(r->controller), r->agent);
-	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->agent);
-	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->media);
+	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->agent, true);
+	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->media, false);
 	controller_ops_routes(r->controller, r->ops);
 	controller_remote_routes(r->controller, r->metrics);
 	r->media_l = httpd_mhd_new(r->media, &media, e);

@@ -528,7 +528,9 @@ static void on_following(void *arg)
 	struct controller *c = arg;
 
 	c->ctx.leading = false;
-	kube_client_clear_line(c->ctx.host); /* what a leader wanted is not sent by one that was */
+	/* What a leader wanted is not sent by one that was. */
+	kube_client_clear_line(c->ctx.host);
+	tenants_clear_lines(c->tenants);
 	warm_pool_kick(c->warm_pool);
 	log_warn("not leading any more: nothing is written", LOG_S("identity", c->ctx.o.identity),
 		 LOG_S("holder", kube_lease_holder(c->ctx.lease)));
@@ -538,6 +540,7 @@ static void on_following(void *arg)
 struct secret_change {
 	struct controller *c;
 	const char *name;
+	bool reattached; /* the machines of the Providers with this Secret */
 };
 
 static bool reattach(const char *machine, void *arg)
@@ -565,29 +568,56 @@ static bool reattach_by_provider(const struct kube_entry *en, void *arg)
 	return true;
 }
 
+/* The Secrets of its network driver. */
+static bool provider_hangs_on(const struct provider_object *p, const char *secret)
+{
+	const struct provider_object_netris *n = p->spec.network.netris;
+
+	return n && (str_eq(n->credentials_secret_ref.name, secret) ||
+		     (n->tls.ca_secret_ref && str_eq(n->tls.ca_secret_ref->name, secret)));
+}
+
 static bool is_providers(const struct kube_entry *en, void *arg)
 {
 	const struct provider_object *p = en->object;
 	struct secret_change *s = arg;
 
+	if (provider_hangs_on(p, s->name))
+		drivers_update(s->c->drivers, en->name);
 	if (!p->spec.credentials_secret_ref ||
 	    !str_eq(p->spec.credentials_secret_ref->name, s->name))
 		return true;
-	kube_cache_each(s->c->ctx.cache[OBJECT_MACHINE], reattach_by_provider, s);
-	return false;
+	/* Of all Providers with this Secret; those that come after may have it for their network. */
+	if (!s->reattached)
+		kube_cache_each(s->c->ctx.cache[OBJECT_MACHINE], reattach_by_provider, s);
+	s->reattached = true;
+	return true;
+}
+
+static bool has_manager_by(const struct kube_entry *en, void *arg)
+{
+	const struct provider_object *p = en->object;
+	const struct provider_object_bcm *b = p->spec.bcm;
+	const struct secret_change *s = arg;
+
+	if (b && (str_eq(b->credentials_secret_ref->name, s->name) ||
+		  (b->tls.ca_secret_ref && str_eq(b->tls.ca_secret_ref->name, s->name))))
+		drivers_update(s->c->drivers, en->name);
+	return true;
 }
 
 /* Those alone that hang on it: there may be one for each machine and each tenant. */
 static void on_secret(const char *ns, const char *name, void *arg)
 {
 	struct controller *c = arg;
-	struct secret_change s = {c, name};
+	struct secret_change s = {c, name, false};
 
 	tenants_secret(c->tenants, ns, name);
 	if (!str_eq(ns, c->ctx.o.ns))
 		return;
 	machine_index_each(c->machine_index, MACHINE_BY_SECRET, name, reattach, c);
 	kube_cache_each(c->ctx.cache[OBJECT_PROVIDER], is_providers, &s);
+	kube_cache_each(c->ctx.cache[OBJECT_PROVIDER], has_manager_by, &s);
 	if (keys_hang_on(name))
 		loop_timer_start(&c->settle, 0);
 }

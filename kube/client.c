@@ -61,6 +61,8 @@ struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
 	c->max_in_flight = s->max_in_flight ? s->max_in_flight : 16;
 	c->timeout_ms = s->timeout_ms ? s->timeout_ms : 15000;
 	c->line_ms = s->line_ms;
+	c->may_change = s->may_change;
+	c->may_change_arg = s->may_change_arg;
 	bucket_init(&c->bucket, s->qps > 0 ? s->qps : 20, s->burst > 0 ? s->burst : 40,
 		    loop_now(loop_of(g)));
 	list_init(&c->peers);
@@ -185,6 +187,7 @@ struct kube_call *kube_create(struct kube_client *c, const struct kube_resource 
 	else
 		path = managed(kube_path(r, ns, NULL, NULL, &e));
 	call = kube_call_json(c, "POST", path, object, "application/json", &e, done, arg);
+	call->tells = r == &KUBE_EVENTS;
 	kube_call_start(call);
 	return call;
 }
@@ -203,6 +206,7 @@ struct kube_call *kube_patch(struct kube_client *c, const struct kube_resource *
 	struct kube_call *call =
 		kube_call_json(c, "PATCH", path, patch, types[type], &e, done, arg);
 
+	call->tells = r == &KUBE_EVENTS;
 	kube_call_start(call);
 	return call;
 }

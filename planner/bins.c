@@ -138,7 +138,8 @@ static bool scan(const struct bins *b, struct plan_class *c, const uint64_t *onl
 {
 	const size_t words = (b->n + 63) / 64;
 
-	while (c->first < words && !c->fit[c->first])
+	while (c->first < b->n / 64 &&
+	       !c->fit[c->first]) /* bins may still come into the last word */
 		c->first++;
 	for (size_t w = c->first; w < words; w++) {
 		uint64_t bits = c->fit[w] & (only ? only[w] : ~(uint64_t)0);
@@ -167,6 +168,14 @@ bool bins_find(struct bins *b, struct plan_class *c, const struct topology_view 
 		if (scan(b, c, c->level[i].bins, view, at))
 			return true;
 	return false;
+}
+
+bool bins_fits(struct bins *b, struct plan_class *c, const struct topology_view *view, size_t at)
+{
+	planning_charge(b->p, b->of, 2);
+	return !c->impossible && c->fit[at / 64] >> at % 64 & 1 && has_room(b, at, c) &&
+	       (!view ||
+		(topology_word(view, at / 64) >> at % 64 & 1 && topology_bin_ok(view, at)));
 }
 
 void bins_take(struct bins *b, size_t at, const struct plan_class *c)

@@ -28,6 +28,8 @@ const struct bin *bins_at(const struct bins *b, size_t at);
 void bins_look(struct bins *b, struct plan_class *c);
 /* The first bin that meets the most preferences; view NULL: any place will do; false: none fits. */
 bool bins_find(struct bins *b, struct plan_class *c, const struct topology_view *view, size_t *at);
+/* Does that bin fit? */
+bool bins_fits(struct bins *b, struct plan_class *c, const struct topology_view *view, size_t at);
 void bins_take(struct bins *b, size_t at, const struct plan_class *c);
 
 #endif

@@ -63,16 +63,22 @@ int64_t fit_score(const struct world_pod *p, const struct labels *node,
 	return score;
 }
 
-const char *fit_resources(const struct resources *requests, const struct resources *room)
+const char *fit_resources(const struct resources *requests, const struct resources *room,
+			  const struct resources *taken)
 {
-	const struct quantity zero = {0};
-
 	for (size_t i = 0; i < requests->n; i++) {
-		const struct quantity *has = resources_get(room, requests->v[i].name);
+		const char *name = requests->v[i].name;
+		const struct quantity *has = resources_get(room, name),
+				      *less = resources_get(taken, name);
+		struct quantity want = requests->v[i].q;
 
-		if (quantity_cmp(requests->v[i].q, zero) > 0 &&
-		    (!has || quantity_cmp(*has, requests->v[i].q) < 0))
-			return requests->v[i].name;
+		if (want.nano <= 0)
+			continue;
+		if (planning_is_port(name)
+			    ? less != NULL
+			    : !has || quantity_cmp(*has, less ? quantity_add(want, *less) : want) <
+					      0)
+			return name;
 	}
 	return NULL;
 }

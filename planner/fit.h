@@ -1,7 +1,7 @@
 #ifndef PLANNER_FIT_H
 #define PLANNER_FIT_H
 
-#include "planner/world.h"
+#include "planner/planning.h"
 
 /*
  * fit: does a pod go onto a node with these labels, taints and this room?  The
@@ -17,7 +17,8 @@ bool fit_is_soft(const struct world_taint *taint);
 #define FIT_LAST INT64_MIN
 int64_t fit_score(const struct world_pod *p, const struct labels *node,
 		  const struct world_taints *taints);
-/* NULL: there is room; else the first resource that is short. */
-const char *fit_resources(const struct resources *requests, const struct resources *room);
+/* NULL: there is room beside what is taken of it; else the first resource, or host port, that is short. */
+const char *fit_resources(const struct resources *requests, const struct resources *room,
+			  const struct resources *taken);
 
 #endif

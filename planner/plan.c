@@ -64,6 +64,9 @@ static void open_columns(struct planning *p, const struct world_list *nodes,
 
 	p->column = arena_calloc(p->a, p->nwanted, sizeof(*p->column));
 	offered(p, &(struct resources){&(struct resource){.name = "pods"}, 1});
+	map_for_each (it, p->columns)
+		if (planning_is_port(it.key))
+			offered(p, &(struct resources){&(struct resource){.name = it.key}, 1});
 	map_for_each (it, p->w->providers) {
 		const struct world_provider *pr = ((struct world_object *)it.value)->it;
 
@@ -169,17 +172,6 @@ static void count_requests(struct planning *p, struct plan_class *c)
 	c->requests[0] = planning_add(c->requests[0], 1);
 }
 
-static void set_share(const struct plan_tenant *t, struct queued *q)
-{
-	const struct quantity *held = resources_get(&t->tally.held, PLANNING_GPU);
-	const __int128 share =
-		held && held->nano > 0 ? held->nano / (t->it->weight > 0 ? t->it->weight : 1) : 0;
-
-	q->share_high = (uint64_t)(share >> 64);
-	q->share_low = (uint64_t)share;
-	q->tenant_priority = t->it->priority;
-}
-
 /* --- places --------------------------------------------------------------------------------------- */
 
 static size_t open_new(struct planning *p, const struct plan_class *c, const struct supply_offer *o)
@@ -204,6 +196,7 @@ static size_t open_new(struct planning *p, const struct plan_class *c, const str
 		.labels = *o->labels,
 	};
 	planning_room(p, &o->type->capacity, p->scratch);
+	room_take_overhead(p, c->tenant, NULL, p->scratch);
 	return bins_add(
 		c->tenant->bins,
 		&(struct bin){PLAN_ON_NEW, NULL, p->plan->nclaims++, o->labels, &o->pool->taints},
@@ -212,14 +205,31 @@ static size_t open_new(struct planning *p, const struct plan_class *c, const str
 
 /* --- one pod ------------------------------------------------------------------------------------- */
 
-static void place(struct planning *p, size_t at, const struct plan_class *c,
-		  const struct plan_side *side, struct plan_pod *out)
+static void take(struct planning *p, size_t at, const struct plan_class *c,
+		 const struct plan_side *side)
+{
+	bins_take(c->tenant->bins, at, c);
+	if (side)
+		topology_place(p->topology, side, at, false);
+}
+
+/* Room for twice as many whenever their number is a power of two. */
+static void add_uid(struct plan_claim *claim, const char *uid, struct arena *a)
+{
+	if ((claim->npods & (claim->npods - 1)) == 0) {
+		const char **v = arena_calloc(a, claim->npods ? 2 * claim->npods : 1, sizeof(*v));
+
+		if (claim->npods)
+			memcpy(v, claim->pods, claim->npods * sizeof(*v));
+		claim->pods = v;
+	}
+	claim->pods[claim->npods++] = uid;
+}
+
+static void tell(struct planning *p, size_t at, const struct plan_class *c, struct plan_pod *out)
 {
 	const struct bin *b = bins_at(c->tenant->bins, at);
 
-	bins_take(c->tenant->bins, at, c);
-	if (side)
-		topology_place(p->topology, side, at);
 	out->outcome = b->kind;
 	out->target = b->target;
 	out->new_claim = b->claim;
@@ -227,8 +237,15 @@ static void place(struct planning *p, size_t at, const struct plan_class *c,
 		struct plan_claim *claim = &p->plan->claims[b->claim];
 
 		tally_add(&claim->requests, &p->requests_cap[b->claim], &c->pod->requests, p->a);
-		claim->npods++;
+		add_uid(claim, out->uid, p->a);
 	}
+}
+
+static void place(struct planning *p, size_t at, const struct plan_class *c,
+		  const struct plan_side *side, struct plan_pod *out)
+{
+	take(p, at, c, side);
+	tell(p, at, c, out);
 }
 
 static void refuse(struct planning *p, struct plan_class *c, enum plan_reason_code code,
@@ -239,9 +256,9 @@ static void refuse(struct planning *p, struct plan_class *c, enum plan_reason_co
 	c->nreasons = 1;
 }
 
-/* A place among the room that is there or a new machine; false: reasons. */
+/* A place among the room that is there or a new machine; false: reasons, and whether one may come with another pod. */
 static bool find(struct planning *p, struct plan_class *c, const struct plan_side *side,
-		 struct plan_pod *out)
+		 struct plan_pod *out, bool *waits)
 {
 	const struct world_tenant *t = c->tenant->it;
 	struct bins *bins = room_of(p, c->tenant);
@@ -265,6 +282,7 @@ static bool find(struct planning *p, struct plan_class *c, const struct plan_sid
 			return true;
 		}
 	} while (may && view && supply_ask_again(p->supply, c));
+	*waits = view && topology_waits(view);
 	if (!may) {
 		if (!c->nreasons)
 			refuse(p, c, PLAN_TENANT,
@@ -278,13 +296,43 @@ static bool find(struct planning *p, struct plan_class *c, const struct plan_sid
 	return false;
 }
 
-static void serve(struct planning *p, const struct queued *q, struct plan_pod *out)
+static const struct plan_side *side_of(struct planning *p, const struct queued *q)
+{
+	return p->topology ? topology_side(p->topology, q->pod->side) : NULL;
+}
+
+/* Takes what a claim keeps for the pod, if it fits there still. */
+static void seat(struct planning *p, struct queued *q)
 {
 	struct plan_class *c = q->class_;
-	const struct plan_side *side =
-		p->topology ? topology_side(p->topology, q->pod->side) : NULL;
+	const struct plan_seat *s =
+		c->tenant->seats && q->pod->uid ? map_get(c->tenant->seats, q->pod->uid) : NULL;
+	const struct plan_side *side;
+
+	planning_charge(p, c->tenant, POD_WORK / 4);
+	if (!s || c->pod->unsupported || c->tenant->over)
+		return;
+	side = side_of(p, q);
+	bins_look(c->tenant->bins, c);
+	if (!bins_fits(c->tenant->bins, c, side ? topology_view(p->topology, c, side) : NULL,
+		       s->bin))
+		return;
+	take(p, s->bin, c, side);
+	q->seat = s->bin + 1;
+}
+
+/* True: it is to be tried again when others have been placed. */
+static bool serve(struct planning *p, const struct queued *q, struct plan_pod *out)
+{
+	struct plan_class *c = q->class_;
+	const struct plan_side *side = side_of(p, q);
+	bool waits = false;
 
 	planning_charge(p, c->tenant, POD_WORK);
+	if (q->seat) {
+		tell(p, q->seat - 1, c, out);
+		return false;
+	}
 	if (c->pod->unsupported) {
 		if (!c->nreasons)
 			refuse(p, c, PLAN_UNSUPPORTED,
@@ -300,23 +348,54 @@ static void serve(struct planning *p, const struct queued *q, struct plan_pod *o
 					    c->tenant->it->name));
 		out->reasons = c->reasons;
 		out->nreasons = c->nreasons;
-	} else if (find(p, c, side, out)) {
+	} else if (find(p, c, side, out, &waits)) {
 		out->reasons = NULL;
 		out->nreasons = 0;
-		return;
+		return false;
 	}
 	out->outcome = PLAN_NOTHING;
+	return waits;
+}
+
+/* The pod that it wants to be with may have been placed since. */
+static bool may_go_on(struct planning *p, const struct queued *q)
+{
+	const struct topology_view *v = topology_view(p->topology, q->class_, side_of(p, q));
+
+	return !v || !topology_waits(v);
 }
 
 /* --- in slices ----------------------------------------------------------------------------------- */
 
-enum phase { CHARGE, QUEUE, SORT, COUNT, SHAPES, SIDES, MEET, NODES, CLAIMS, BOUND, PODS, READY };
+enum phase {
+	CHARGE,
+	QUEUE,
+	SORT,
+	COUNT,
+	SHAPES,
+	SIDES,
+	MEET,
+	NODES,
+	CLAIMS,
+	BOUND,
+	SEATS,
+	PODS,
+	AGAIN,
+	READY
+};
 
 struct plan_run {
 	struct planning p;
 	enum phase phase;
 	uint64_t until; /* p.work at which the slice ends */
 	struct queued *all, **q;
+	struct queue *queue;
+	struct waiting {
+		struct queued *q;
+		size_t at; /* of plan->pods */
+	} * waiting;	   /* for pods that come later in the queue */
+	size_t nwaiting, kept;
+	bool placed;		     /* one of them, since this round began */
 	size_t n, at;		     /* of q; of what the phase goes through */
 	struct map_iter it;	     /* the same, where that is a map */
 	const struct world_one *one; /* the same, of the pending */
@@ -386,7 +465,6 @@ static void do_queue(struct plan_run *r)
 		if (!c || !c->tenant->it)
 			continue;
 		r->all[r->n] = (struct queued){.pod = pod, .class_ = c};
-		set_share(c->tenant, &r->all[r->n]);
 		r->q[r->n] = &r->all[r->n];
 		r->n++;
 	}
@@ -399,7 +477,7 @@ static void do_sort(struct plan_run *r)
 	struct planning *p = &r->p;
 	const struct world_list *nodes = world_nodes(p->w), *claims = world_claims(p->w);
 
-	queue_sort(r->q, r->n, p->a);
+	r->queue = queue_new(r->q, r->n, p->a);
 	open_columns(p, nodes, claims);
 	look_for_soft(p, nodes, claims);
 	p->work += POD_WORK * r->n;
@@ -479,7 +557,8 @@ static void do_claims(struct plan_run *r)
 		return;
 	p->plan->pods = arena_calloc(p->a, r->n + 1, sizeof(*p->plan->pods));
 	p->requests_cap = arena_calloc(p->a, r->n + 1, sizeof(*p->requests_cap));
-	enter(r, p->topology ? BOUND : PODS, p->topology ? p->w->pods : NULL);
+	r->waiting = arena_calloc(p->a, p->topology ? r->n + 1 : 1, sizeof(*r->waiting));
+	enter(r, p->topology ? BOUND : SEATS, p->topology ? p->w->pods : NULL);
 }
 
 static void do_bound(struct plan_run *r)
@@ -487,6 +566,14 @@ static void do_bound(struct plan_run *r)
 	for (; r->more && !slice_is_over(r); r->more = map_next(r->p.w->pods, &r->it))
 		room_place_bound(&r->p, r->it.value);
 	if (!r->more)
+		enter(r, SEATS, NULL);
+}
+
+static void do_seats(struct plan_run *r)
+{
+	for (; r->at < r->n && !slice_is_over(r); r->at++)
+		seat(&r->p, r->q[r->at]);
+	if (r->at == r->n)
 		enter(r, PODS, NULL);
 }
 
@@ -495,19 +582,68 @@ static void do_pods(struct plan_run *r)
 	struct planning *p = &r->p;
 
 	for (; r->at < r->n && !slice_is_over(r); r->at++) {
-		const struct world_one *pod = r->q[r->at]->pod;
+		struct queued *q = queue_next(r->queue);
 
-		p->plan->pods[r->at] = (struct plan_pod){.tenant = pod->tenant,
-							 .ns = pod->ns,
-							 .name = pod->name,
-							 .uid = pod->uid,
-							 .place = r->at + 1};
-		serve(p, r->q[r->at], &p->plan->pods[r->at]);
+		p->plan->pods[r->at] = (struct plan_pod){.tenant = q->pod->tenant,
+							 .ns = q->pod->ns,
+							 .name = q->pod->name,
+							 .uid = q->pod->uid};
+		if (serve(p, q, &p->plan->pods[r->at]))
+			r->waiting[r->nwaiting++] = (struct waiting){q, r->at};
 	}
 	if (r->at < r->n)
 		return;
 	p->plan->npods = r->n;
-	r->phase = READY;
+	enter(r, AGAIN, NULL);
+}
+
+/* As things are it can only be served when pools, machines or the pod become others: nobody waits behind it. */
+static bool fits_nothing(const struct plan_pod *p)
+{
+	static const bool never[PLAN_REASONS] = {
+		[PLAN_NO_POOL] = true,	   [PLAN_REQUIREMENTS] = true, [PLAN_TAINT] = true,
+		[PLAN_TOO_BIG] = true,	   [PLAN_NO_IMAGE] = true,     [PLAN_UNSUPPORTED] = true,
+		[PLAN_OVER_BUDGET] = true,
+	};
+
+	/* The first is the nearest miss. */
+	return p->outcome == PLAN_NOTHING && p->nreasons && never[p->reasons[0].code];
+}
+
+static void number(struct plan *p)
+{
+	size_t place = 0;
+
+	for (size_t i = 0; i < p->npods; i++)
+		if (!fits_nothing(&p->pods[i]))
+			p->pods[i].place = ++place;
+}
+
+/* Rounds, until none in one of them is placed. */
+static void do_again(struct plan_run *r)
+{
+	struct planning *p = &r->p;
+
+	for (; r->at < r->nwaiting && !slice_is_over(r); r->at++) {
+		struct waiting *w = &r->waiting[r->at];
+
+		planning_charge(p, w->q->class_->tenant, POD_WORK / 4);
+		if (may_go_on(p, w->q) && !serve(p, w->q, &p->plan->pods[w->at]))
+			r->placed |= p->plan->pods[w->at].outcome != PLAN_NOTHING;
+		else
+			r->waiting[r->kept++] = *w;
+	}
+	if (r->at < r->nwaiting)
+		return;
+	if (!r->placed) {
+		number(p->plan);
+		r->phase = READY;
+		return;
+	}
+	r->nwaiting = r->kept;
+	r->kept = 0;
+	r->placed = false;
+	enter(r, AGAIN, NULL);
 }
 
 struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a)
@@ -528,9 +664,10 @@ struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a)
 struct plan *plan_step(struct plan_run *r, uint64_t units)
 {
 	static void (*const does[])(struct plan_run * r) = {
-		[CHARGE] = do_charge, [QUEUE] = do_queue, [SORT] = do_sort, [COUNT] = do_count,
-		[SHAPES] = do_shapes, [SIDES] = do_sides, [MEET] = do_meet, [NODES] = do_nodes,
-		[CLAIMS] = do_claims, [BOUND] = do_bound, [PODS] = do_pods,
+		[CHARGE] = do_charge, [QUEUE] = do_queue, [SORT] = do_sort,   [COUNT] = do_count,
+		[SHAPES] = do_shapes, [SIDES] = do_sides, [MEET] = do_meet,   [NODES] = do_nodes,
+		[CLAIMS] = do_claims, [BOUND] = do_bound, [SEATS] = do_seats, [PODS] = do_pods,
+		[AGAIN] = do_again,
 	};
 
 	r->until = units > UINT64_MAX - r->p.work ? UINT64_MAX : r->p.work + units;

@@ -12,8 +12,11 @@
  * the arena; names in it are the world's, so read it before the world changes.
  *
  * Demand: pods marked unschedulable, all tenants in one queue: priority (tenant's, then pod's),
- * then the tenant with the smaller share of GPUs for its weight, then age, then key.
- * Supply for each: free room on its tenant's nodes, room on claims on their way, room on claims
+ * then the tenant with the smaller share of GPUs for its weight, what this plan gives it counted, then age,
+ * then key.
+ * Pods for which a claim was made, and that fit it still, keep their seats on it as long as it is on its way; so
+ * what was planned once is not bought again because names or ages sort otherwise.
+ * Supply for each other one: free room on its tenant's nodes, room on claims on their way, room on claims
  * that this plan opened, then a new claim on a free machine: pools by weight (higher first, then
  * name), providers in the pool's order, the instance type that wastes least (GPUs first), warm
  * before cold, fewer failures first.  Several pods share a claim when they fit together.
@@ -54,7 +57,7 @@ struct plan_pod {
 	enum plan_outcome outcome;
 	const char *target;	     /* node or claim name; NULL otherwise */
 	size_t new_claim;	     /* PLAN_ON_NEW: index into plan.claims */
-	size_t place;		     /* in the queue, from 1 */
+	size_t place;		     /* in the queue, from 1; 0: no machine would do, so it is in no one's way */
 	struct plan_reason *reasons; /* PLAN_NOTHING: nearest miss first */
 	size_t nreasons;
 };
@@ -64,6 +67,7 @@ struct plan_claim {
 	struct selector requirements; /* the pool's, and In instance type */
 	struct resources requests;    /* of the pods placed on it */
 	struct labels labels;	      /* the node's: pool's and type's */
+	const char **pods;	      /* UIDs */
 	size_t npods;
 };
 

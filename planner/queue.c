@@ -1,19 +1,37 @@
+#include "planner/queue.h"
+
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "planner/queue.h"
 
 /*
  * Most pods agree in most of what orders them.  So the order is taken apart
  * into 64-bit pieces: those that agree in one piece are sorted by the next, and
  * a piece in which all agree costs one look at each.
+ *
+ * Sorted so, the pods of one priority are a band, and those of one tenant in it a
+ * run.  The heads of a band's runs stand in a binary heap by the tenants' shares; only the
+ * share of the tenant whose head was taken can have grown since.
  */
-enum { TENANT, PRIORITY, SHARE_HIGH, SHARE_LOW, AGE, TEXT };
+enum { TENANT_PRIORITY, PRIORITY, TENANT, AGE, TEXT };
 
 struct keyed {
 	uint64_t key;
 	struct queued *q;
+};
+
+/* Pods of one tenant in the band, oldest first. */
+struct run {
+	struct queued **at, **end;
+	const struct plan_tenant *tenant;
+	__int128 share;
+};
+
+struct queue {
+	struct queued **at, **end; /* bands that are still to come */
+	struct run *heap;
+	size_t n;
+	bool taken; /* the head of the first run */
 };
 
 static uint64_t signed_key(int64_t n)
@@ -32,14 +50,12 @@ static uint64_t piece_of(const struct queued *q, size_t piece)
 	uint64_t word = 0;
 
 	switch (piece) {
-	case TENANT:
-		return ~signed_key(q->tenant_priority);
+	case TENANT_PRIORITY:
+		return ~signed_key(q->class_->tenant->it->priority);
 	case PRIORITY:
 		return ~signed_key(q->pod->priority);
-	case SHARE_HIGH:
-		return q->share_high;
-	case SHARE_LOW:
-		return q->share_low;
+	case TENANT:
+		return q->class_->tenant->number;
 	case AGE:
 		return signed_key(q->pod->since);
 	default:
@@ -86,13 +102,101 @@ static void sort(struct keyed *k, size_t n, size_t piece)
 	}
 }
 
-void queue_sort(struct queued **q, size_t n, struct arena *a)
+struct queue *queue_new(struct queued **q, size_t n, struct arena *a)
 {
 	struct keyed *k = arena_calloc(a, n + 1, sizeof(*k));
+	struct queue *queue = arena_new_obj(a, struct queue);
+	size_t tenants = 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		k[i].q = q[i];
-	sort(k, n, TENANT);
+		if (q[i]->class_->tenant->number > tenants)
+			tenants = q[i]->class_->tenant->number;
+	}
+	sort(k, n, TENANT_PRIORITY);
 	for (size_t i = 0; i < n; i++)
 		q[i] = k[i].q;
+	*queue = (struct queue){
+		.at = q, .end = q + n, .heap = arena_calloc(a, tenants + 1, sizeof(struct run))};
+	return queue;
+}
+
+static __int128 share_of(const struct plan_tenant *t)
+{
+	const struct quantity *held = resources_get(&t->tally.held, PLANNING_GPU);
+	const int64_t weight = t->it->weight > 0 ? t->it->weight : 1;
+
+	return held && held->nano > 0 ? held->nano / weight : 0;
+}
+
+/* Texts hold their ends: none is the beginning of another one. */
+static bool is_before(const struct run *x, const struct run *y)
+{
+	const struct world_one *a = (*x->at)->pod, *b = (*y->at)->pod;
+
+	if (x->share != y->share)
+		return x->share < y->share;
+	if (a->since != b->since)
+		return a->since < b->since;
+	return memcmp(a->text, b->text, a->order < b->order ? a->order : b->order) < 0;
+}
+
+static void sink(struct queue *q, size_t at)
+{
+	const struct run sinks = q->heap[at];
+	size_t child;
+
+	while ((child = 2 * at + 1) < q->n) {
+		if (child + 1 < q->n && is_before(&q->heap[child + 1], &q->heap[child]))
+			child++;
+		if (!is_before(&q->heap[child], &sinks))
+			break;
+		q->heap[at] = q->heap[child];
+		at = child;
+	}
+	q->heap[at] = sinks;
+}
+
+static bool of_one_band(const struct queued *a, const struct queued *b)
+{
+	return a->pod->priority == b->pod->priority &&
+	       a->class_->tenant->it->priority == b->class_->tenant->it->priority;
+}
+
+static void open_band(struct queue *q)
+{
+	struct queued *const first = *q->at;
+
+	while (q->at < q->end && of_one_band(*q->at, first)) {
+		struct run *r = &q->heap[q->n++];
+
+		*r = (struct run){.at = q->at, .tenant = (*q->at)->class_->tenant};
+		r->share = share_of(r->tenant);
+		while (q->at < q->end && of_one_band(*q->at, first) &&
+		       (*q->at)->class_->tenant == r->tenant)
+			q->at++;
+		r->end = q->at;
+	}
+	for (size_t i = q->n / 2; i-- > 0;)
+		sink(q, i);
+}
+
+struct queued *queue_next(struct queue *q)
+{
+	if (q->taken) {
+		struct run *first = &q->heap[0];
+
+		q->taken = false;
+		first->share = share_of(first->tenant);
+		if (++first->at == first->end)
+			*first = q->heap[--q->n];
+		if (q->n)
+			sink(q, 0);
+	}
+	if (!q->n && q->at == q->end)
+		return NULL;
+	if (!q->n)
+		open_band(q);
+	q->taken = true;
+	return *q->heap[0].at;
 }

@@ -1,21 +1,27 @@
 #ifndef PLANNER_QUEUE_H
 #define PLANNER_QUEUE_H
 
-#include "planner/world_impl.h"
+#include "planner/planning.h"
 
 /*
- * queue: pods in the order in which they are served: the tenant's priority, the
- * pod's, the tenant's share of GPUs for its weight, age, then tenant, namespace
- * and name.  A total order: equal worlds give equal queues.
+ * queue: who is served next: the tenant's priority, the pod's, then the tenant that holds
+ * the smallest share of GPUs for its weight just then, then age, then tenant,
+ * namespace and name.  A tenant's share grows with each machine that the plan
+ * gives it, so equal tenants take turns (progressive filling, as in dominant
+ * resource fairness: Ghodsi et al., NSDI 2011, for one resource).
+ *
+ * A total order: equal worlds give equal queues.
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_world.c
  */
 struct queued {
 	const struct world_one *pod;
 	struct plan_class *class_;
-	uint64_t share_high, share_low; /* of its tenant; smaller first */
-	int64_t tenant_priority;
+	size_t seat; /* of the claim that was made for it: the bin's number + 1; 0: none */
 };
 
-void queue_sort(struct queued **q, size_t n, struct arena *a);
+/* Sorts q, which stays the caller's; both live as long as the arena. */
+struct queue *queue_new(struct queued **q, size_t n, struct arena *a);
+/* Whose turn it is, whoever was given machines since the last call; NULL: all were. */
+struct queued *queue_next(struct queue *q);
 
 #endif

@@ -164,17 +164,29 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 	}
 }
 
-void shape_group_key(struct world *w, const struct world_topology *t, const char *ns, bool carriers)
+static void add_selected(struct world *w, const struct world_topology *t, const char *ns)
 {
-	world_text_clear(w);
-	world_text_number(w, carriers);
-	world_text_add(w, t->key);
 	add_selector(w, &t->pods);
 	world_text_number(w, t->nnamespaces);
 	for (size_t k = 0; k < t->nnamespaces; k++)
 		world_text_add(w, t->namespaces[k]);
 	if (!t->nnamespaces)
 		world_text_add(w, ns);
+}
+
+void shape_group_key(struct world *w, const struct world_topology *t, const struct world_pod *of,
+		     unsigned what)
+{
+	world_text_clear(w);
+	world_text_number(w, what);
+	world_text_add(w, t->key);
+	if (t->kind != WORLD_TOGETHER) {
+		add_selected(w, t, of->ns);
+		return;
+	}
+	for (size_t i = 0; i < of->topology.n; i++)
+		if (of->topology.v[i].kind == WORLD_TOGETHER)
+			add_selected(w, &of->topology.v[i], of->ns);
 }
 
 static void make_side_key(struct world *w, const struct world_pod *p)

@@ -27,11 +27,17 @@ struct id {
 	int id;
 };
 
+enum what {
+	SELECTED, /* counts pods that the constraint selects */
+	CARRIERS, /* those that have it: anti-affinity holds both ways */
+	SPREAD,	  /* as SELECTED, without those that are being deleted */
+	ALL_TERMS /* that all affinity terms of a pod select together */
+};
 struct topology_group {
 	struct tenant_topology *of;
 	const struct world_topology *it;
-	const char *ns;	      /* when it names no namespaces */
-	bool carriers;	      /* counts pods that have the constraint, not those that it selects */
+	const struct world_pod *pod; /* one that has it: its namespace, its other terms */
+	enum what what;
 	int key;	      /* -1: hostname */
 	struct counts count;  /* by domain, or by bin */
 	struct bits any;      /* hostname: bins with at least one */
@@ -174,13 +180,23 @@ static void name_key(struct topology *t, struct plan_tenant *of, int key)
 		planning_charge(t->p, of, PLAN_WORK + 1);
 }
 
+/* Of one look at a pod. */
+static uint64_t cost_of(const struct world_topology *it)
+{
+	uint64_t cost = 2 + it->nnamespaces + 2 * it->pods.n;
+
+	for (size_t i = 0; i < it->pods.n; i++)
+		cost += it->pods.v[i].nvalues;
+	return cost;
+}
+
 static struct topology_group *group_of(struct topology *t, const struct plan_side *s,
-				       const struct world_topology *it, bool carriers)
+				       const struct world_topology *it, enum what what)
 {
 	struct tenant_topology *of = tenant_of(t, s->tenant);
 	struct topology_group *g;
 
-	shape_group_key(t->p->w, it, s->pod->ns, carriers);
+	shape_group_key(t->p->w, it, s->pod, what);
 	planning_charge(t->p, s->tenant, 8 + t->p->w->len / 8);
 	g = map_get(of->by_text, t->p->w->text);
 	if (g)
@@ -188,31 +204,43 @@ static struct topology_group *group_of(struct topology *t, const struct plan_sid
 	planning_charge(t->p, s->tenant, GROUP_COST);
 	g = arena_new_obj(t->a, struct topology_group);
 	map_put(of->by_text, t->p->w->text, g);
-	*g = (struct topology_group){.of = of,
-				     .it = it,
-				     .ns = s->pod->ns,
-				     .carriers = carriers,
-				     .cost = 2 + it->nnamespaces + 2 * it->pods.n,
-				     .key = key_of(t, it->key)};
+	*g = (struct topology_group){
+		.of = of, .it = it, .pod = s->pod, .what = what, .key = key_of(t, it->key)};
 	name_key(t, s->tenant, g->key);
-	for (size_t i = 0; i < it->pods.n; i++)
-		g->cost += it->pods.v[i].nvalues;
+	if (what != ALL_TERMS)
+		g->cost = cost_of(it);
+	for (size_t i = 0; what == ALL_TERMS && i < s->pod->topology.n; i++)
+		g->cost += cost_of(&s->pod->topology.v[i]);
 	of->groups = wider(t->a, of->groups, &of->cap, of->n + 1, sizeof(struct topology_group *));
 	of->groups[of->n++] = g;
 	return g;
 }
 
+static bool term_selects(const struct world_topology *it, const char *ns, const struct world_pod *p)
+{
+	bool in = !it->nnamespaces && str_eq(ns, p->ns);
+
+	for (size_t i = 0; !in && i < it->nnamespaces; i++)
+		in = str_eq(it->namespaces[i], p->ns);
+	return in && selector_matches(&it->pods, &p->labels);
+}
+
+/* kube-scheduler's InterPodAffinity counts, for each affinity term, the pods that match all of them. */
 static bool selects(const struct topology_group *g, const struct world_pod *p)
 {
-	bool in = !g->it->nnamespaces && str_eq(g->ns, p->ns);
-
-	for (size_t i = 0; !in && i < g->it->nnamespaces; i++)
-		in = str_eq(g->it->namespaces[i], p->ns);
-	return in && selector_matches(&g->it->pods, &p->labels);
+	if (g->what != ALL_TERMS)
+		return term_selects(g->it, g->pod->ns, p);
+	for (size_t i = 0; i < g->pod->topology.n; i++)
+		if (g->pod->topology.v[i].kind == WORLD_TOGETHER &&
+		    !term_selects(&g->pod->topology.v[i], g->pod->ns, p))
+			return false;
+	return true;
 }
 
 struct plan_side *topology_side(struct topology *t, struct world_shape *shape)
 {
+	static const enum what counts_of[] = {
+		[WORLD_SPREAD] = SPREAD, [WORLD_TOGETHER] = ALL_TERMS, [WORLD_APART] = SELECTED};
 	struct plan_side *s;
 
 	if (shape->plan == t->p->w->plan)
@@ -226,11 +254,11 @@ struct plan_side *topology_side(struct topology *t, struct world_shape *shape)
 	planning_charge(t->p, s->tenant, 20);
 	for (size_t i = 0; i < shape->pod.topology.n && !s->tenant->over; i++) {
 		const struct world_topology *it = &shape->pod.topology.v[i];
-		struct topology_group *g = group_of(t, s, it, false);
+		struct topology_group *g = group_of(t, s, it, counts_of[it->kind]);
 
 		s->rules[s->nrules++] = (struct topology_rule){g, it, selects(g, s->pod)};
 		if (it->kind == WORLD_APART)
-			(void)group_of(t, s, it, true);
+			(void)group_of(t, s, it, CARRIERS);
 	}
 	t->sides = wider(t->a, t->sides, &t->sides_cap, t->nsides + 1, sizeof(struct plan_side *));
 	t->sides[t->nsides++] = s;
@@ -250,19 +278,19 @@ static void meet(struct topology *t, struct plan_side *s)
 		if (!selects(of->groups[i], s->pod))
 			continue;
 		t->found[n++] = of->groups[i];
-		bans += of->groups[i]->carriers;
+		bans += of->groups[i]->what == CARRIERS;
 	}
 	s->counted = arena_calloc(t->a, n - bans + s->nrules + 1, sizeof(struct topology_group *));
 	s->bans = arena_calloc(t->a, bans + 1, sizeof(struct topology_group *));
 	for (size_t i = 0; i < n; i++) {
-		if (t->found[i]->carriers)
+		if (t->found[i]->what == CARRIERS)
 			s->bans[s->nbans++] = t->found[i];
 		else
 			s->counted[s->ncounted++] = t->found[i];
 	}
 	for (size_t i = 0; i < s->nrules; i++)
 		if (s->rules[i].it->kind == WORLD_APART)
-			s->counted[s->ncounted++] = group_of(t, s, s->rules[i].it, true);
+			s->counted[s->ncounted++] = group_of(t, s, s->rules[i].it, CARRIERS);
 }
 
 bool topology_meet(struct topology *t, size_t side)
@@ -326,14 +354,14 @@ void topology_bin(struct topology *t, struct plan_tenant *of, size_t bin,
 	}
 }
 
-void topology_place(struct topology *t, const struct plan_side *s, size_t bin)
+void topology_place(struct topology *t, const struct plan_side *s, size_t bin, bool terminating)
 {
 	planning_charge(t->p, s->tenant, 4 + s->ncounted);
 	for (size_t i = 0; i < s->ncounted && !s->tenant->over; i++) {
 		struct topology_group *g = s->counted[i];
 		const int domain = g->key < 0 ? (int)bin : g->of->domains[g->key].of[bin];
 
-		if (domain < 0)
+		if (domain < 0 || (terminating && g->what == SPREAD))
 			continue;
 		g->count.v = wider(t->a, g->count.v, &g->count.cap, (size_t)domain + 1,
 				   sizeof(*g->count.v));
@@ -493,6 +521,11 @@ struct topology_view *topology_view(struct topology *t, struct plan_class *c,
 	for (size_t i = 0; i < s->nbans; i++)
 		with_any(v, s->bans[i], true);
 	return v;
+}
+
+bool topology_waits(const struct topology_view *v)
+{
+	return v->none;
 }
 
 static uint64_t word_of(const struct bits *b, size_t word)

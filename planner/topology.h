@@ -38,12 +38,15 @@ struct plan_side *topology_side(struct topology *t, struct world_shape *side);
 bool topology_meet(struct topology *t, size_t side);
 void topology_bin(struct topology *t, struct plan_tenant *of, size_t bin,
 		  const struct labels *labels);
-void topology_place(struct topology *t, const struct plan_side *s, size_t bin);
+/* Pods that are being deleted count for affinity, and not for spread (PodTopologySpread's countPodsMatchSelector). */
+void topology_place(struct topology *t, const struct plan_side *s, size_t bin, bool terminating);
 
 /* Where pods of this class and side may go now; NULL: anywhere.  Valid until the next call. */
 struct topology_view;
 struct topology_view *topology_view(struct topology *t, struct plan_class *c,
 				    const struct plan_side *s);
+/* Nothing is admitted before another pod is placed: one that it wants to be with. */
+bool topology_waits(const struct topology_view *v);
 /* Of 64 bins, those that the view admits. */
 uint64_t topology_word(const struct topology_view *v, size_t word);
 /* What bits cannot say: a count on one node. */

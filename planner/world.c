@@ -25,9 +25,19 @@ static void group_free(void *p)
 {
 	struct world_group *g = p;
 
+	arena_free(g->arena);
 	free(g->v);
 	free(g->key);
 	free(g);
+}
+
+static void kind_free(void *p)
+{
+	struct world_kind *k = p;
+
+	free(k->v);
+	free(k->key);
+	free(k);
 }
 
 static void drop_pod(void *it)
@@ -60,6 +70,7 @@ struct world *world_new(void)
 	w->claims = map_new(object_free);
 	w->nodes = map_new(object_free);
 	w->machines = map_new(stock_free);
+	w->kinds = map_new(kind_free);
 	w->groups = map_new(group_free);
 	w->pods = map_new(drop_pod);
 	w->loads = map_new(NULL);
@@ -84,6 +95,7 @@ void world_free(struct world *w)
 	map_free(w->pools);
 	map_free(w->machines);
 	map_free(w->groups);
+	map_free(w->kinds);
 	map_free(w->claims);
 	map_free(w->nodes);
 	free(w->sorted_nodes.v);
@@ -109,7 +121,18 @@ static int by_key(const void *a, const void *b)
 	return strcmp(((const struct keyed *)a)->key, ((const struct keyed *)b)->key);
 }
 
-static const struct world_list *sorted(struct world_list *l, const struct map *m)
+static int by_age(const void *a, const void *b)
+{
+	const struct world_claim *x = ((const struct keyed *)a)->it,
+				 *y = ((const struct keyed *)b)->it;
+
+	if (x->created_ms != y->created_ms)
+		return x->created_ms < y->created_ms ? -1 : 1;
+	return by_key(a, b);
+}
+
+static const struct world_list *sorted(struct world_list *l, const struct map *m,
+				       int (*by)(const void *, const void *))
 {
 	struct keyed *k;
 	struct map_iter it;
@@ -120,7 +143,7 @@ static const struct world_list *sorted(struct world_list *l, const struct map *m
 	l->n = 0;
 	map_for_each (it, m)
 		k[l->n++] = (struct keyed){it.key, ((struct world_object *)it.value)->it};
-	qsort(k, l->n, sizeof(*k), by_key);
+	qsort(k, l->n, sizeof(*k), by);
 	l->v = mem_realloc_array(l->v, l->n + 1, sizeof(*l->v));
 	for (size_t i = 0; i < l->n; i++)
 		l->v[i] = k[i].it;
@@ -131,12 +154,12 @@ static const struct world_list *sorted(struct world_list *l, const struct map *m
 
 const struct world_list *world_nodes(struct world *w)
 {
-	return sorted(&w->sorted_nodes, w->nodes);
+	return sorted(&w->sorted_nodes, w->nodes, by_key);
 }
 
 const struct world_list *world_claims(struct world *w)
 {
-	return sorted(&w->sorted_claims, w->claims);
+	return sorted(&w->sorted_claims, w->claims, by_age);
 }
 
 /* --- putting ------------------------------------------------------------------------------------- */
@@ -245,28 +268,47 @@ void world_put_pool(struct world *w, const struct world_pool *p)
 	put(w->pools, c->name, c, a);
 }
 
-static void group_key(struct world *w, const char *provider, const char *type)
+struct world_kind *world_kind(struct world *w, const char *provider, const char *type)
 {
 	world_text_clear(w);
 	world_text_add(w, provider);
 	world_text_add(w, type);
+	return map_get(w->kinds, w->text);
 }
 
-struct world_group *world_group(struct world *w, const char *provider, const char *type)
+static struct world_group *group_of(struct world *w, const struct world_machine *m)
 {
-	group_key(w, provider, type);
-	return map_get(w->groups, w->text);
+	struct world_kind *k = world_kind(w, m->provider, m->instance_type);
+	struct world_group *g;
+
+	if (!k) {
+		k = mem_new(struct world_kind);
+		k->key = mem_strdup(w->text);
+		map_put(w->kinds, k->key, k);
+	}
+	for (size_t i = 0; i < m->labels.n; i++) {
+		world_text_add(w, m->labels.v[i].key);
+		world_text_add(w, m->labels.v[i].value);
+	}
+	g = map_get(w->groups, w->text);
+	if (g)
+		return g;
+	g = mem_new(struct world_group);
+	g->key = mem_strdup(w->text);
+	g->arena = arena_new();
+	g->labels = world_copy_labels(&m->labels, g->arena);
+	map_put(w->groups, g->key, g);
+	mem_grow(k->v, k->n, k->cap);
+	g->kind = k;
+	g->at = k->n;
+	k->v[k->n++] = g;
+	return g;
 }
 
 static void join_group(struct world *w, struct world_stock *m)
 {
-	struct world_group *g = world_group(w, m->m.provider, m->m.instance_type);
+	struct world_group *g = group_of(w, &m->m);
 
-	if (!g) {
-		g = mem_new(struct world_group);
-		g->key = mem_strdup(w->text);
-		map_put(w->groups, g->key, g);
-	}
 	mem_grow(g->v, g->n, g->cap);
 	m->group = g;
 	m->at = g->n;
@@ -276,11 +318,17 @@ static void join_group(struct world *w, struct world_stock *m)
 static void leave_group(struct world *w, struct world_stock *m)
 {
 	struct world_group *g = m->group;
+	struct world_kind *k = g->kind;
 
 	g->v[m->at] = g->v[--g->n];
 	g->v[m->at]->at = m->at;
-	if (!g->n)
-		group_free(map_take(w->groups, g->key));
+	if (g->n)
+		return;
+	k->v[g->at] = k->v[--k->n];
+	k->v[g->at]->at = g->at;
+	group_free(map_take(w->groups, g->key));
+	if (!k->n)
+		kind_free(map_take(w->kinds, k->key));
 }
 
 static bool same_machine(const struct world_machine *a, const struct world_machine *b)
@@ -315,12 +363,23 @@ bool world_put_machine(struct world *w, const struct world_machine *m)
 	return true;
 }
 
+static bool same_strings(const char *const *a, size_t na, const char *const *b, size_t nb)
+{
+	if (na != nb)
+		return false;
+	for (size_t i = 0; i < na; i++)
+		if (!str_eq(a[i], b[i]))
+			return false;
+	return true;
+}
+
 static bool same_claim(const struct world_claim *a, const struct world_claim *b)
 {
 	return str_eq(a->tenant, b->tenant) && str_eq(a->pool, b->pool) &&
 	       str_eq(a->machine, b->machine) && str_eq(a->instance_type, b->instance_type) &&
 	       str_eq(a->provider, b->provider) && a->ready == b->ready && a->failed == b->failed &&
-	       a->leaving == b->leaving && a->expected_ms == b->expected_ms &&
+	       a->leaving == b->leaving && a->created_ms == b->created_ms &&
+	       same_strings(a->pods, a->npods, b->pods, b->npods) &&
 	       same_labels(&a->labels, &b->labels) && same_taints(&a->taints, &b->taints) &&
 	       resources_equal(&a->capacity, &b->capacity);
 }
@@ -338,6 +397,7 @@ bool world_put_claim(struct world *w, const struct world_claim *m)
 	TEXT(provider);
 	c->labels = world_copy_labels(&m->labels, a);
 	c->taints = world_copy_taints(&m->taints, a);
+	c->pods = world_copy_strings(m->pods, m->npods, a);
 	c->capacity = world_copy_resources(&m->capacity, a);
 	if (old && same_claim(old, c))
 		return nothing_new(a);
@@ -421,7 +481,7 @@ static bool same_pod(const struct world_one *a, const struct world_one *b)
 	return a->shape == b->shape && a->side == b->side && a->since == b->since &&
 	       a->priority == b->priority && a->daemon == b->daemon &&
 	       a->unschedulable == b->unschedulable && str_eq(a->uid, b->uid) &&
-	       str_eq(a->node, b->node);
+	       a->terminating == b->terminating && str_eq(a->node, b->node);
 }
 
 bool world_put_pod(struct world *w, const struct world_pod *p)
@@ -444,6 +504,7 @@ bool world_put_pod(struct world *w, const struct world_pod *p)
 	c->priority = p->priority;
 	c->daemon = p->daemon;
 	c->unschedulable = p->unschedulable;
+	c->terminating = p->terminating;
 	c->shape = shape_of(w, p);
 	c->side = shape_side(w, p);
 	old = map_get(w->pods, pod_key(tenant, ns, name, w));

@@ -80,7 +80,7 @@ struct world_pool {
 /* A machine that could serve.  Only state free and clean is offered; the others count for limits and reasons. */
 struct world_machine {
 	const char *name, *provider, *instance_type;
-	struct labels labels;	 /* of the Machine: rack, domain */
+	struct labels labels;	 /* that its node will carry: rack, zone, NVLink domain */
 	bool offered;		 /* free, clean, nothing against it */
 	const char *not_offered; /* reason when not: its state or "Quarantined", "Held" ... */
 	bool warm;
@@ -99,7 +99,9 @@ struct world_claim {
 	bool ready;
 	bool failed; /* no supply any more, but counts while it holds its machine */
 	bool leaving;
-	int64_t expected_ms; /* Unix ms when it should be Ready; 0: unknown */
+	int64_t created_ms; /* Unix ms: the older claim is filled first */
+	const char **pods;  /* UIDs of the pods that it was made for: they are seated first */
+	size_t npods;
 };
 
 struct world_node {
@@ -138,8 +140,9 @@ struct world_pod {
 	bool unschedulable; /* PodScheduled=False, reason Unschedulable: demand */
 	int64_t since;	    /* Unix ms when it became so */
 	int64_t priority;
-	struct resources
-		requests; /* of the whole pod: init containers and overhead counted; "pods": 1 is added */
+	/* Of the whole pod: init containers and overhead counted; "pods": 1 is added.  A host port is one of them, as
+	 * ":TCP/8080": each node has one of each, whatever host address is asked for with it. */
+	struct resources requests;
 	struct labels node_selector;
 	struct { /* required node affinity: one of the terms; n 0: none */
 		struct selector *v;

@@ -38,7 +38,7 @@ struct world_one {
 	struct world_shape *shape, *side;
 	const char *tenant, *ns, *name, *uid, *node; /* into text */
 	int64_t since, priority;
-	bool daemon, unschedulable;
+	bool daemon, unschedulable, terminating;
 	struct world_load *load;	  /* of its node; NULL: pending */
 	struct world_one *before, *after; /* among the pending, in no order */
 	size_t order; /* bytes of text, "TENANT\0NAMESPACE\0NAME\0", that order pods */
@@ -48,11 +48,11 @@ struct world_one {
 /* The pods that are bound to one node, whether that is known or not. */
 struct world_load {
 	char *key;
-	size_t pods;
-	bool known; /* its node is in the world */
+	size_t pods, daemons; /* daemons: of them */
+	bool known;	      /* its node is in the world */
 	struct load_sum {
 		char *name;
-		__int128 nano;
+		__int128 nano, daemons;
 		size_t pods; /* that ask for it */
 	} * v;
 	size_t n, cap;
@@ -73,9 +73,19 @@ struct world_list {
 	bool fresh;
 };
 
-/* Machines of one type of one provider. */
+/* Machines of one type of one provider, by their labels. */
+struct world_kind {
+	char *key;
+	struct world_group **v; /* in no order */
+	size_t n, cap;
+};
+/* Those with the same labels. */
 struct world_group {
 	char *key;
+	struct world_kind *kind;
+	size_t at; /* in its kind */
+	struct arena *arena;
+	struct labels labels;
 	struct world_stock **v; /* in no order */
 	size_t n, cap;
 	uint64_t plan;
@@ -92,6 +102,7 @@ struct world_stock {
 struct world {
 	struct map *tenants, *providers, *pools, *claims, *nodes; /* key -> struct world_object */
 	struct map *machines;					  /* name -> struct world_stock */
+	struct map *kinds;  /* world_kind.key -> struct world_kind */
 	struct map *groups; /* world_group.key -> struct world_group */
 	struct map *pods;   /* key -> struct world_one */
 	struct map *loads;  /* world_load.key -> struct world_load */
@@ -110,7 +121,7 @@ const struct world_list *world_claims(struct world *w);
 /* NULL: absent. */
 void *world_find(const struct map *m, const char *key);
 /* NULL: no machine of that type. */
-struct world_group *world_group(struct world *w, const char *provider, const char *type);
+struct world_kind *world_kind(struct world *w, const char *provider, const char *type);
 
 /* Copies into an arena, sorted by key or name (world_copy.c). */
 struct labels world_copy_labels(const struct labels *l, struct arena *a);
@@ -123,8 +134,8 @@ struct world_taints world_copy_taints(const struct world_taints *t, struct arena
 struct world_shape *shape_of(struct world *w, const struct world_pod *p);
 struct world_shape *shape_side(struct world *w, const struct world_pod *p);
 /* In w->text: what constraints that count the same pods have in common. */
-void shape_group_key(struct world *w, const struct world_topology *t, const char *ns,
-		     bool carriers);
+void shape_group_key(struct world *w, const struct world_topology *t, const struct world_pod *of,
+		     unsigned what);
 void shape_release(struct world_shape *s);
 
 /* load.c: made when the first asks, dropped when the last of its pods and its node are gone. */

@@ -10,6 +10,7 @@ const char *const fabric_proof_names[] = {"None", "Weak", "Strong"};
 static const struct fabric_ops *const fabrics[] = {
 	&none_fabric_ops,
 	&exec_fabric_ops,
+	&netris_fabric_ops,
 };
 
 struct fabric *fabric_new(const struct fabric_spec *s, struct err *e)

@@ -16,6 +16,9 @@
  * Image is then patched.  Its actions are read again before each use, because
  * some BMCs show EjectMedia only while something is in.  A slot that takes no
  * medium, as internal ones do, is passed over for the next.
+ *
+ * Which protocols a slot takes stands in one of three places, or nowhere; what
+ * InsertMedia's ActionInfo says is read once for each slot.
  */
 #define MAX_LOOKS 40 /* requests of one search */
 #define MAX_TODO 64
@@ -115,6 +118,7 @@ static void found(struct redfish *r, char *path, const struct rf_reply *p)
 	void (*next)(struct redfish * r, const struct rf_reply *p) = s->found;
 
 	rf_set(&r->slot, path);
+	r->slot_https = RF_UNKNOWN;
 	r->no_slot_until = INT64_MIN;
 	r->op->scan = NULL;
 	rf_scan_free(s);
@@ -339,9 +343,49 @@ static void parse(const json_t *slot, struct redfish_media *m)
 					    : m->image && (connected || !via);
 }
 
+static bool lists_https(const json_t *values)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (values, i, v)
+		if (str_eq(json_string_value(v), "HTTPS"))
+			return true;
+	return false;
+}
+
+static void read_done(struct redfish *r)
+{
+	struct rf_op *op = r->op;
+	struct redfish_media m = {0};
+
+	parse(op->slot, &m);
+	m.read_at = op->slot_at;
+	m.takes_https = r->slot_https == RF_YES;
+	rf_end(r, &m);
+}
+
+/* What cannot be read now is asked for again at the next look; what is not there is none. */
+static void on_insert_info(struct redfish *r, const struct rf_reply *p)
+{
+	bool yes = false;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (json_at(p->json, "Parameters"), i, v)
+		yes |= str_eq(json_str_at(v, "Name"), "TransferProtocolType") &&
+		       lists_https(json_at(v, "AllowableValues"));
+	if (p->err.kind == ERR_NONE || (p->status >= 400 && p->status < 500))
+		r->slot_https = yes ? RF_YES : RF_NO;
+	read_done(r);
+}
+
 static void on_read(struct redfish *r, const struct rf_reply *p)
 {
-	struct redfish_media m = {0};
+	static const char listed[] = "TransferProtocolType@Redfish.AllowableValues";
+	const json_t *insert;
+	struct err ignored;
+	char *info;
 
 	if (reread(r, p, on_read))
 		return;
@@ -349,9 +393,22 @@ static void on_read(struct redfish *r, const struct rf_reply *p)
 		rf_fail(r, &p->err);
 		return;
 	}
-	parse(p->json, &m);
-	m.read_at = p->sent_at;
-	rf_end(r, &m);
+	json_decref(r->op->slot);
+	r->op->slot = json_incref(p->json);
+	r->op->slot_at = p->sent_at;
+	insert = json_at(p->json, "Actions", "#VirtualMedia.InsertMedia");
+	info = r->slot_https == RF_UNKNOWN
+		       ? rf_link(r, json_object_get(insert, "@Redfish.ActionInfo"), &ignored)
+		       : NULL;
+	if (lists_https(json_object_get(p->json, listed)) ||
+	    lists_https(json_object_get(insert, listed))) {
+		r->slot_https = RF_YES;
+		free(info);
+	} else if (info) {
+		rf_get(r, info, on_insert_info);
+		return;
+	}
+	read_done(r);
 }
 
 void rf_media_read(struct redfish *r)

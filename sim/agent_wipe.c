@@ -32,6 +32,38 @@ static void read_stamp(struct drive *d, struct arena *tmp, struct proto_drive *o
 		(void)proto_stamp_read(block, tmp, &out->stamp_record, &out->stamp);
 }
 
+static bool is_zero(struct drive *d, int64_t at)
+{
+	static const char zeros[DRIVE_BLOCK];
+	char block[DRIVE_BLOCK];
+	struct err e;
+
+	return drive_read(d, block, sizeof(block), at, &e) == 0 &&
+	       !memcmp(block, zeros, sizeof(block));
+}
+
+/* Both ends but for the stamp, and places that the nonce tells: is it as the last wipe left it? */
+static void read_again(const char *nonce, struct drive *d, struct proto_drive *out)
+{
+	const int64_t edge = EDGE / DRIVE_BLOCK, blocks = drive_bytes(d) / DRIVE_BLOCK;
+	uint8_t seed[CRYPTO_SHA256];
+	uint64_t at;
+
+	crypto_sha256(nonce, strlen(nonce), seed);
+	memcpy(&at, seed, sizeof(at));
+	for (int64_t i = 1; i <= EVIDENCE_AGAIN_READS; i++) {
+		int64_t n = i < edge ? i : blocks - 2 * edge + i;
+
+		at = at * 6364136223846793005u + 1442695040888963407u;
+		if (i >= 2 * edge)
+			n = 1 + (int64_t)((at >> 11) % (uint64_t)(blocks - 1));
+		if (is_zero(d, n * DRIVE_BLOCK))
+			out->again.clean++;
+		else
+			out->again.dirty++;
+	}
+}
+
 static void list_drives(struct sim_agent *a, struct arena *tmp, struct proto_inventory *inv)
 {
 	struct sim_machine *m = a->machine;
@@ -53,6 +85,8 @@ static void list_drives(struct sim_agent *a, struct arena *tmp, struct proto_inv
 			.block_size = 512,
 		};
 		read_stamp(m->drives[i], tmp, d);
+		if (a->order->nonce)
+			read_again(a->order->nonce, m->drives[i], d);
 		inv->drives.n++;
 	}
 }

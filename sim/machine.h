@@ -52,6 +52,7 @@ struct sim_machine {
 	/* knobs of the BMC: sim_machine_save() when turned */
 	bool on;
 	char *image, *boot_target, *boot_enabled, *http_boot_uri; /* malloc'd; NULL: none */
+	bool legacy_boot; /* the override is for a BIOS, where nothing of these media boots */
 
 	enum sim_doing doing;
 	unsigned boots;

@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "base/data/yaml.h"
 #include "sim/bmc.h"
+#include "sim/dialect.h"
 
 /*
  * Segments stand in one file, written whole beside the old one and renamed, so that a killed
@@ -66,6 +67,13 @@ struct loop_group *sim_rack_group(const struct sim_rack *r)
 const struct sim_rack_spec *sim_rack_spec_of(const struct sim_rack *r)
 {
 	return &r->spec;
+}
+
+const struct sim_dialect *sim_rack_dialect(const struct sim_machine *m)
+{
+	const struct sim_dialects *all = m->rack->spec.dialects;
+
+	return all && all->n ? all->v[(m->number - 1) % all->n].dialect : NULL;
 }
 
 /* --- segments ------------------------------------------------------------------------------------- */
@@ -435,7 +443,7 @@ static char *address_of(const struct sim_rack *r, unsigned number)
 			buf_put(&b, s, 1);
 		}
 	}
-	buf_puts(&b, "/redfish/v1/Systems/1");
+	buf_puts(&b, sim_bmc_system(r->slots[number - 1].bmc));
 	return buf_give(&b);
 }
 
@@ -551,7 +559,8 @@ struct sim_rack *sim_rack_new(struct loop_group *g, const struct sim_rack_spec *
 
 		slot->segment = mem_strdup("");
 		sim_machine_init(&slot->machine, r, i + 1);
-		slot->bmc = sim_bmc_new(g, &slot->machine, r->spec.user, s->password);
+		slot->bmc = sim_bmc_new(g, &slot->machine, sim_rack_dialect(&slot->machine),
+					r->spec.user, s->password);
 		r->n++;
 		if (slot->machine.problem.kind != ERR_NONE) {
 			*e = slot->machine.problem;

@@ -23,8 +23,10 @@ enum {
 	SET_MAX_EXT = 0x37,
 	AMAC = 0x78,
 	DCO = 0xb1,
+	SET_FEATURES = 0xef,
 };
 enum { AMAC_GET_NATIVE = 0, AMAC_SET = 1 };
+enum { CACHE_OFF = 0x82 };
 enum { DCO_RESTORE = 0xc0, DCO_IDENTIFY = 0xc2 };
 
 /* --- one drive ------------------------------------------------------------------------------- */
@@ -160,6 +162,13 @@ int ata_show(const struct host *h, int fd, int64_t bytes, bool *changed, struct 
 			       (unsigned long long)d.sectors, (unsigned)d.sector_bytes,
 			       (long long)bytes);
 	return 0;
+}
+
+void ata_cache_off(const struct host *h, int fd)
+{
+	struct ata_command c = {.command = SET_FEATURES, .feature = CACHE_OFF};
+
+	(void)h->ata(fd, &c);
 }
 
 /* --- all of them ----------------------------------------------------------------------------- */

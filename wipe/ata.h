@@ -27,4 +27,7 @@ int ata_show(const struct host *h, int fd, int64_t bytes, bool *changed, struct 
  * which one hides some still. */
 void ata_scan(const struct host *h, struct arena *a, struct drive_list *out);
 
+/* Its volatile write cache is off until it loses its power (SET FEATURES EFh, 82h); it may refuse. */
+void ata_cache_off(const struct host *h, int fd);
+
 #endif

@@ -122,6 +122,12 @@ void batch_choose_all(struct batch *b)
 		add_unit(b, &b->inventory.drives.v[i]);
 }
 
+void batch_expect_noise(struct batch *b, const struct strings *wwns)
+{
+	for (size_t i = 0; i < wwns->n; i++)
+		list_add(b, &b->noise, wwns->v[i], wwns->n);
+}
+
 void batch_choose_one(struct batch *b, struct proto_drive *d)
 {
 	b->units = mem_calloc(1, sizeof(*b->units));
@@ -129,6 +135,20 @@ void batch_choose_one(struct batch *b, struct proto_drive *d)
 }
 
 /* --- what is done to each -------------------------------------------------------------------- */
+
+/* As the last wipe left it? */
+static void look_again(struct batch_unit *u, struct dio *d)
+{
+	struct batch *b = u->batch;
+	struct verify v = {.drive = d,
+			   .nonce = b->nonce,
+			   .wwn = u->drive->wwn,
+			   .ring = ring_new(b->host, RING_DEPTH, VERIFY_BLOCK, false)};
+
+	verify_again(&v, has(&b->noise, u->drive->wwn) ? VERIFY_NOISE : VERIFY_CONSTANT,
+		     &u->own.again);
+	ring_free(v.ring);
+}
 
 static int look(struct batch_unit *u)
 {
@@ -138,6 +158,8 @@ static int look(struct batch_unit *u)
 	if (dio_open(&d, u->batch->host, drive_name(u->drive), false, &u->own.err) < 0)
 		return -1;
 	rc = dio_read(&d, u->own.first_block, PROTO_STAMP_SIZE, 0, &u->own.err);
+	if (!rc && u->batch->nonce)
+		look_again(u, &d);
 	dio_close(&d);
 	return rc;
 }
@@ -209,6 +231,16 @@ static void one_less(struct batch *b)
 	b->done(b->arg);
 }
 
+static void take_look(struct batch_unit *u)
+{
+	const struct verify_counts *n = &u->own.again;
+
+	(void)proto_stamp_read(u->own.first_block, u->batch->arena, &u->drive->stamp_record,
+			       &u->drive->stamp);
+	u->drive->again.clean = n->clean;
+	u->drive->again.dirty = n->dirty + n->unreadable;
+}
+
 static void done_unit(void *arg)
 {
 	struct batch_unit *u = arg;
@@ -222,8 +254,7 @@ static void done_unit(void *arg)
 	if (b->act == BATCH_VERIFY)
 		u->verified = !u->rc;
 	if (b->act == BATCH_LOOK && !u->rc)
-		(void)proto_stamp_read(u->own.first_block, b->arena, &u->drive->stamp_record,
-				       &u->drive->stamp);
+		take_look(u);
 	begin_next(u);
 	one_less(b);
 	batch_unref(b);

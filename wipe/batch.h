@@ -16,7 +16,7 @@
  */
 enum batch_act {
 	BATCH_NONE,
-	BATCH_LOOK, /* read the clean stamp, into the inventory */
+	BATCH_LOOK, /* read the clean stamp, into the inventory; with a nonce the rest again */
 	BATCH_WIPE,
 	BATCH_VERIFY,
 	BATCH_STAMP,
@@ -32,7 +32,8 @@ struct batch_unit {
 	struct {	    /* the thread's while it runs */
 		int rc;
 		struct err err;
-		char *first_block; /* BATCH_LOOK */
+		char *first_block;	    /* BATCH_LOOK */
+		struct verify_counts again; /* the same, with a nonce */
 	} own;
 	struct erase erase; /* the thread's too, but for its progress */
 
@@ -58,6 +59,7 @@ struct batch {
 	struct batch_unit *units; /* the drives that are meant */
 	size_t n, running;
 	struct strings expected, missing, extra;
+	struct strings noise; /* WWNs, for BATCH_LOOK: their wipe may have left noise */
 	struct secret *nonce;
 	char *nonce_text;
 	int64_t start_wall;
@@ -81,6 +83,8 @@ struct proto_drive *batch_find(const struct batch *b, const char *wwn);
 /* From the inventory: those expected; without any, all that are built in.  Once. */
 void batch_choose(struct batch *b, const struct strings *expected);
 void batch_choose_all(struct batch *b);
+/* BATCH_LOOK with a nonce: these hold noise where their wipe went well, all others constants.  Copied. */
+void batch_expect_noise(struct batch *b, const struct strings *wwns);
 void batch_choose_one(struct batch *b, struct proto_drive *d);
 /* One act at a time; done(arg) once, when each unit has ended or was given up.  Not from inside. */
 void batch_act(struct batch *b, enum batch_act what, void (*done)(void *arg), void *arg);

@@ -7,6 +7,7 @@
 #include <time.h>
 #include "base/mem.h"
 #include "base/str.h"
+#include "wipe/ata.h"
 #include "wipe/dio.h"
 #include "wipe/drives.h"
 #include "wipe/nvme.h"
@@ -406,6 +407,17 @@ static int mend(struct pass *p, const struct err *e)
 	return -1;
 }
 
+/* What is written is to be on the medium: not every drive keeps at a power loss what it said it flushed. */
+static void cache_off(const struct pass *p)
+{
+	const struct host *h = p->x->host;
+
+	if (p->nvme.cache)
+		nvme_cache_off(h, p->dio.fd);
+	else if (h->ata && str_eq(p->x->drive->type, "SATA"))
+		ata_cache_off(h, p->dio.fd);
+}
+
 static int run_ladder(struct pass *p, struct err *e)
 {
 	struct erase *x = p->x;
@@ -421,6 +433,7 @@ static int run_ladder(struct pass *p, struct err *e)
 			       "namespace %u of this drive has no block device here",
 			       (unsigned)p->nvme.hidden);
 	}
+	cache_off(p);
 	set_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
 	planted = verify_plant(&p->verify, e);
 	if (planted < 0 && !mend(p, e)) {

@@ -47,7 +47,12 @@ extern const char *const wipe_trust_names[]; /* "BootNetwork", "SecureBoot", "Qu
 /* What is done to each drive, however small, and so the least that a proof of its wipe shows. */
 #define EVIDENCE_CANARIES 64
 #define EVIDENCE_EDGE_READS 512 /* the first and the last MiB, by 4096 bytes */
-#define EVIDENCE_SAMPLES 10000	/* find a residue of 0.046 % of the drive with 99 % */
+/* What is read of each drive when the machine comes up again before its next use: both edges and the places of the
+ * canaries but for the first block, which holds the stamp, and so many samples. */
+#define EVIDENCE_AGAIN_SAMPLES 1000
+#define EVIDENCE_AGAIN_READS                                                                       \
+	(EVIDENCE_EDGE_READS - 1 + EVIDENCE_CANARIES - 1 + EVIDENCE_AGAIN_SAMPLES)
+#define EVIDENCE_SAMPLES 10000 /* find a residue of 0.046 % of the drive with 99 % */
 
 struct evidence_device {
 	const char *type; /* NVMe, SATA, SAS, MMC, Virtio ... */
@@ -73,6 +78,8 @@ struct evidence_device {
 extern const struct field evidence_device_fields[];
 /* The best that a technique can earn (IEEE 2883-2022); Fail: it is no technique that erases. */
 int evidence_highest_level(const char *technique);
+/* What it leaves behind may be noise; else it is constant. */
+bool evidence_leaves_noise(const char *technique);
 /* No drive of its medium and size is done with its technique in less. */
 int64_t evidence_least_ms(const struct evidence_device *d);
 /* Can its level be true?  Its technique earns that much, the drive's last answer was success, it took no less than

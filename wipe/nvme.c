@@ -91,6 +91,7 @@ int nvme_abilities(const struct host *h, const char *name, int fd, void *page,
 	managed = p[256] & 8;
 	memcpy(&sanicap, p + 328, 4);
 	out->sanicap = le32toh(sanicap) & 7;
+	out->cache = p[525] & 1;
 	out->format = p[256] & 2;
 	out->format_crypto = out->format && (fna & 4);
 	out->format_all = fna & 3;
@@ -114,6 +115,13 @@ int nvme_abilities(const struct host *h, const char *name, int fd, void *page,
 	out->lbaf = (flbas & 0x0fu) | (flbas & 0x10u) | (dps & 7u) << 5 | (dps & 8u) << 5 |
 		    (flbas & 0x60u) << 7;
 	return 0;
+}
+
+void nvme_cache_off(const struct host *h, int fd)
+{
+	struct nvme_passthru_cmd c = {.opcode = 0x09, .cdw10 = 0x06, .timeout_ms = 60000};
+
+	(void)h->nvme_admin(fd, &c);
 }
 
 /* --- all that a controller holds ------------------------------------------------------------- */

@@ -20,6 +20,7 @@ struct nvme_abilities {
 	bool format_all; /* Format or its erase hits every namespace */
 	bool broadcast;	 /* Format may name them all, FFFFFFFFh */
 	bool alone;	 /* no other active namespace: what hits all hits this one */
+	bool cache;	 /* it has a volatile write cache */
 	uint32_t sanicap;
 	uint32_t nsid, lbaf; /* lbaf: cdw10 of Format that keeps the format as it is */
 	uint32_t hidden;     /* a namespace that holds data and has no block device; 0: none */
@@ -35,5 +36,9 @@ int nvme_abilities(const struct host *h, const char *name, int fd, void *page,
  * there is none at all.  dir: the controller's folder in sysfs.  page: NVME_PAGE bytes of dio_buffer(). */
 int nvme_show_all(const struct host *h, const char *dir, int fd, void *page, struct err *e)
 	__attribute__((warn_unused_result));
+
+/* Its volatile write cache is off until the next reset (Set Features 09h, feature 06h).  What it answers to that nobody
+ * needs to know: what is written is flushed, and looked at again after a power cycle. */
+void nvme_cache_off(const struct host *h, int fd);
 
 #endif

@@ -428,6 +428,7 @@ static void drop_scan(void *arg)
 static void start_look(struct orders *o)
 {
 	batch_choose_all(o->batch);
+	batch_expect_noise(o->batch, &o->order->noise);
 	batch_act(o->batch, BATCH_LOOK, all_done, o);
 }
 

@@ -147,6 +147,8 @@ const struct field proto_order_fields[] = {
 	      .doc = "The same for what spins; Fail: as the others."),
 	FIELD(proto_order, expected, "expected", FIELD_STRINGS, .max_items = 256,
 	      .doc = "WWNs of the drives that must be there; empty: all that are seen."),
+	FIELD(proto_order, noise, "noise", FIELD_STRINGS, .max_items = 256,
+	      .doc = "inspect: WWNs of drives that may hold noise after their wipe."),
 	FIELD(proto_order, samples, "samples", FIELD_I64, .min = 0, .max = 100000000,
 	      .doc = "Random reads on each drive during verification."),
 	FIELD_PTR(proto_order, evidence, "evidence", evidence_fields,
@@ -190,6 +192,10 @@ static const struct field drive_fields[] = {
 	      .doc = "WipeRecord named by the stamp."),
 	FIELD(proto_drive, fault, "fault", FIELD_STR, .max_len = 512,
 	      .doc = "Why not all of it can be seen: it hides sectors, or does not say."),
+	FIELD(proto_drive, again.clean, "cleanAgain", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Blocks that are as the wipe left them, when it was read again."),
+	FIELD(proto_drive, again.dirty, "dirtyAgain", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Blocks that are not, or cannot be read."),
 	FIELDS_END,
 };
 static const struct field nic_fields[] = {

@@ -100,10 +100,12 @@ struct proto_order {
 	int64_t fence;
 	int kind; /* enum proto_order_kind */
 
-	/* wipe and verify */
-	const char *nonce;	 /* hex; canaries are HMAC(nonce, wwn, offset) */
-	int minimum_level;	 /* enum wipe_level */
-	int minimum_level_hdd;	 /* ... of what spins; Fail: as the others */
+	/* wipe and verify; of inspect the nonce of the last wipe: then each drive is read again */
+	const char *nonce;     /* hex; canaries are HMAC(nonce, wwn, offset) */
+	int minimum_level;     /* enum wipe_level */
+	int minimum_level_hdd; /* ... of what spins; Fail: as the others */
+	struct strings
+		noise; /* inspect: WWNs of drives that may hold noise, and not zeros or ones alone */
 	struct strings expected; /* WWNs; empty at the first inspection: all that is seen */
 	int64_t samples;	 /* reads per drive in verify */
 	struct evidence *
@@ -135,6 +137,10 @@ struct proto_drive {
 	const char *stamp; /* digest text of a clean stamp found on it; NULL: none */
 	const char *stamp_record;
 	const char *fault; /* why not all of it can be seen; NULL: it can */
+	struct {
+		int64_t clean,
+			dirty; /* blocks, of an inspection with a nonce; unreadable ones are dirty */
+	} again;
 };
 struct proto_nic {
 	const char *name, *mac, *driver;

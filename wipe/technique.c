@@ -27,14 +27,15 @@ static const struct technique {
 	const char *name;
 	enum wipe_level level;
 	enum pace pace;
+	bool noise; /* may be left behind */
 } techniques[] = {
-	{"SanitizeCryptoErase", WIPE_PURGE, PACE_KEY},
-	{"SanitizeBlockErase", WIPE_PURGE, PACE_BLOCKS},
-	{"SanitizeOverwrite", WIPE_PURGE, PACE_WRITES},
-	{"FormatCrypto", WIPE_CLEAR, PACE_KEY},
+	{"SanitizeCryptoErase", WIPE_PURGE, PACE_KEY, true},
+	{"SanitizeBlockErase", WIPE_PURGE, PACE_BLOCKS, false},
+	{"SanitizeOverwrite", WIPE_PURGE, PACE_WRITES, false},
+	{"FormatCrypto", WIPE_CLEAR, PACE_KEY, true},
 	/* Firmware may do it by a key. */
-	{"FormatUserData", WIPE_CLEAR, PACE_KEY},
-	{"Overwrite", WIPE_CLEAR, PACE_WRITES},
+	{"FormatUserData", WIPE_CLEAR, PACE_KEY, false},
+	{"Overwrite", WIPE_CLEAR, PACE_WRITES, false},
 };
 
 /* The most that a medium takes: twice what is sold, or what its bus carries.  SATA 6 Gbit/s; SAS
@@ -61,6 +62,13 @@ int evidence_highest_level(const char *technique)
 	const struct technique *t = find(technique);
 
 	return t ? t->level : WIPE_FAIL;
+}
+
+bool evidence_leaves_noise(const char *technique)
+{
+	const struct technique *t = find(technique);
+
+	return t && t->noise;
 }
 
 int64_t evidence_least_ms(const struct evidence_device *d)

@@ -31,6 +31,7 @@
 enum verify_accept {
 	VERIFY_ZEROS,	 /* overwritten with them */
 	VERIFY_CONSTANT, /* all zeros or all ones: the drive's own erase */
+	VERIFY_NOISE, /* constant or noise: what VERIFY_CHANGED may leave, of which nothing is remembered */
 	VERIFY_CHANGED, /* the same, or noise that was there nowhere before: the key was thrown away */
 };
 
@@ -62,5 +63,8 @@ void verify_fingerprint(const struct verify *v, int64_t n, uint8_t (*prints)[16]
  * dirty. */
 void verify_sample(const struct verify *v, enum verify_accept accept, int64_t n,
 		   const uint8_t (*prints)[16], size_t nprints, struct verify_counts *out);
+/* Later, in another boot: EVIDENCE_AGAIN_READS of a drive that nobody was to write to.  A drive that forgot its last
+ * writes when the power went holds canaries again, or what was there before them. */
+void verify_again(const struct verify *v, enum verify_accept accept, struct verify_counts *out);
 
 #endif

@@ -20,18 +20,21 @@ static bool to_int(const char *s, int64_t *out)
 	return str_to_i64(s, INT64_MIN, INT64_MAX, out);
 }
 
-static bool compares(const struct requirement *r, const char *value)
+/* Both are numbers: below, at or above the one that is wanted. */
+static bool compare(const struct requirement *r, const char *value, int *out)
 {
 	int64_t have, want;
 
 	if (!value || r->nvalues != 1 || !to_int(value, &have) || !to_int(r->values[0], &want))
 		return false;
-	return r->op == SELECTOR_GT ? have > want : have < want;
+	*out = (have > want) - (have < want);
+	return true;
 }
 
 bool requirement_matches(const struct requirement *r, const struct labels *l)
 {
 	const char *value = labels_get(l, r->key);
+	int c;
 
 	switch (r->op) {
 	case SELECTOR_IN:
@@ -43,8 +46,13 @@ bool requirement_matches(const struct requirement *r, const struct labels *l)
 	case SELECTOR_DOES_NOT_EXIST:
 		return !value;
 	case SELECTOR_GT:
+		return compare(r, value, &c) && c > 0;
 	case SELECTOR_LT:
-		return compares(r, value);
+		return compare(r, value, &c) && c < 0;
+	case SELECTOR_GTE:
+		return compare(r, value, &c) && c >= 0;
+	case SELECTOR_LTE:
+		return compare(r, value, &c) && c <= 0;
 	}
 	return false;
 }
@@ -61,6 +69,7 @@ static const char *const op_names[] = {
 	[SELECTOR_IN] = "In",	      [SELECTOR_NOT_IN] = "NotIn",
 	[SELECTOR_EXISTS] = "Exists", [SELECTOR_DOES_NOT_EXIST] = "DoesNotExist",
 	[SELECTOR_GT] = "Gt",	      [SELECTOR_LT] = "Lt",
+	[SELECTOR_GTE] = "Gte",	      [SELECTOR_LTE] = "Lte",
 };
 
 bool selector_op_parse(const char *s, enum selector_op *op)

@@ -11,7 +11,8 @@
  *
  * Semantics are those of k8s.io/apimachinery labels.Requirement and the node
  * affinity of kube-scheduler: NotIn and DoesNotExist match when the key is
- * absent; Gt and Lt compare decimal integers and never match otherwise.
+ * absent; Gt, Lt, Gte and Lte compare decimal integers and never match otherwise.
+ * Gte and Lte are Karpenter's (karpenter.sh/v1 requirements): no pod has them.
  * A selector without requirements matches everything.
  */
 enum selector_op {
@@ -20,7 +21,9 @@ enum selector_op {
 	SELECTOR_EXISTS,
 	SELECTOR_DOES_NOT_EXIST,
 	SELECTOR_GT,
-	SELECTOR_LT
+	SELECTOR_LT,
+	SELECTOR_GTE,
+	SELECTOR_LTE
 };
 
 struct requirement {

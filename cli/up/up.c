@@ -362,7 +362,7 @@ static int start_controller(struct up *u, struct err *e)
 	u->media = httpd_new(u->drover);
 	u->ops = httpd_new(u->drover);
 	agent_endpoint_api_routes(controller_agent_endpoint(u->controller), u->agent);
-	agent_endpoint_media_routes(controller_agent_endpoint(u->controller), u->media);
+	agent_endpoint_media_routes(controller_agent_endpoint(u->controller), u->media, false);
 	controller_ops_routes(u->controller, u->ops);
 	return listen_on(u, u->media, UP_PORT_MEDIA, &u->media_l, e) < 0 ||
 			       listen_on(u, u->ops, UP_PORT_OPS, &u->ops_l, e) < 0

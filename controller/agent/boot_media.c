@@ -19,7 +19,14 @@
 
 #define MEDIA_MAX (256u << 20)
 
+/* A listener's way in. */
+struct door {
+	struct boot_media *media;
+	bool tls;
+};
+
 struct boot_media {
+	struct door plain, tls;
 	struct map *items; /* token -> struct boot_media_item */
 	char *path;
 	char *data;
@@ -31,6 +38,7 @@ struct boot_media_item {
 	char *token;
 	char *block; /* PROTO_BOOT_BLOCK bytes; holds the boot secret */
 	struct boot_media_readers allowed;
+	bool tls_only;
 	struct list readers;
 };
 
@@ -44,6 +52,8 @@ struct boot_media *boot_media_new(void)
 	struct boot_media *m = mem_new(struct boot_media);
 
 	m->items = map_new(NULL);
+	m->plain = (struct door){.media = m};
+	m->tls = (struct door){.media = m, .tls = true};
 	return m;
 }
 
@@ -152,6 +162,11 @@ struct boot_media_item *boot_media_open(struct boot_media *m, const char *token,
 	return i;
 }
 
+void boot_media_tls_only(struct boot_media_item *i, bool only)
+{
+	i->tls_only = only;
+}
+
 void boot_media_close(struct boot_media_item *i)
 {
 	if (!i)
@@ -199,12 +214,14 @@ static void read_done(void *arg)
 
 static void on_get(struct httpd_req *q, void *arg)
 {
-	struct boot_media *m = arg;
+	const struct door *door = arg;
+	const struct boot_media *m = door->media;
 	struct boot_media_item *i = map_get(m->items, str_or(httpd_segment(q, 0), ""));
 	struct httpd_content c;
 	struct reader *r;
 
-	if (!i || !i->allowed.may_read(httpd_identity(q)->address, i->allowed.arg)) {
+	if (!i || (i->tls_only && !door->tls) ||
+	    !i->allowed.may_read(httpd_identity(q)->address, i->allowed.arg)) {
 		httpd_reply_json(q, 404, "{\"error\":\"no such medium\"}");
 		return;
 	}
@@ -221,7 +238,7 @@ static void on_get(struct httpd_req *q, void *arg)
 	httpd_reply_content(q, &c);
 }
 
-void boot_media_routes(struct boot_media *m, struct httpd *d)
+void boot_media_routes(struct boot_media *m, struct httpd *d, bool tls)
 {
-	httpd_route(d, "GET", "/boot/{}/drover-agent.iso", 0, on_get, m);
+	httpd_route(d, "GET", "/boot/{}/drover-agent.iso", 0, on_get, tls ? &m->tls : &m->plain);
 }

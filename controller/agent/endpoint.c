@@ -419,7 +419,7 @@ void agent_endpoint_api_routes(struct agent_endpoint *a, struct httpd *d)
 			  a);
 }
 
-void agent_endpoint_media_routes(struct agent_endpoint *a, struct httpd *d)
+void agent_endpoint_media_routes(struct agent_endpoint *a, struct httpd *d, bool tls)
 {
-	boot_media_routes(a->media, d);
+	boot_media_routes(a->media, d, tls);
 }

@@ -47,13 +47,15 @@ bool agent_endpoint_ready(const struct agent_endpoint *a);
 /* Names key and CA that media are made with now, and tells nothing of them. */
 #define AGENT_KEY_ID 17
 void agent_endpoint_key_id(const struct agent_endpoint *a, char out[static AGENT_KEY_ID]);
-void agent_endpoint_api_routes(struct agent_endpoint *a, struct httpd *d);   /* TLS listener */
-void agent_endpoint_media_routes(struct agent_endpoint *a, struct httpd *d); /* media listener */
+void agent_endpoint_api_routes(struct agent_endpoint *a, struct httpd *d); /* TLS listener */
+/* tls: d is a TLS listener.  What is offered as https:// is served by such alone. */
+void agent_endpoint_media_routes(struct agent_endpoint *a, struct httpd *d, bool tls);
 
 struct agent_session_spec {
 	const char *machine, *uid;
 	const char *endpoint;		     /* Provider.spec.agent.endpoint */
 	const char *media_url;		     /* Provider.spec.boot.mediaURL: scheme://host:port */
+	const char *https_media_url;	     /* Provider.spec.boot.httpsMediaURL; NULL: none */
 	const char *address, *gateway, *mac; /* static address, with its prefix; NULL: DHCP */
 	struct strings
 		agent_networks; /* Provider.spec.agent.networks: where agents call from; none: anywhere */
@@ -88,11 +90,15 @@ void agent_session_await(struct agent_session *s,
 /* Who may fetch the medium.  bmc: the BMC's address, which fetches virtual media (NULL: not known: nobody).
  * machine: a boot by HTTP is under way: the machine's own, its static address, or else the first that asks. */
 void agent_session_media_for(struct agent_session *s, const char *bmc, bool machine);
+/* By which address the medium is offered: media_url, or https_media_url where there is one.  What is offered by
+ * https:// is served over TLS alone.  After opening it is media_url, and either way is served: only a predecessor can
+ * have told the token, by either. */
+void agent_session_media_over(struct agent_session *s, bool https);
 bool agent_session_is_open(const struct agent_session *s, const char *operation, int64_t boot);
 const char *agent_session_media_url(
 	struct agent_session *s); /* while open; NULL: closed or no image */
 
-/* Is this the address of that boot, whether it is open or not?  Nobody else could have made it. */
+/* Is this an address of that boot, by either way and whether it is open or not?  Nobody else could have made it. */
 bool agent_session_makes(const struct agent_session *s, const char *operation, int64_t boot,
 			 const char *url);
 

@@ -21,7 +21,7 @@ struct agent_endpoint {
 
 struct agent_session {
 	struct agent_endpoint *agents;
-	char *machine, *uid, *endpoint, *media_base, *address, *gateway, *mac;
+	char *machine, *uid, *endpoint, *media_base, *https_base, *address, *gateway, *mac;
 	struct arena *lists;
 	struct strings agent_networks, agent_proxies, media_proxies;
 	void (*changed)(void *arg);

@@ -61,6 +61,7 @@ struct agent_session *agent_session_new(struct agent_endpoint *a,
 	s->uid = mem_strdup(sp->uid);
 	s->endpoint = mem_strdup(sp->endpoint);
 	s->media_base = mem_strdup(sp->media_url);
+	s->https_base = mem_strdup(sp->https_media_url);
 	s->address = mem_strdup(sp->address);
 	s->gateway = mem_strdup(sp->gateway);
 	s->mac = mem_strdup(sp->mac);
@@ -142,6 +143,7 @@ void agent_session_free(struct agent_session *s)
 	free(s->uid);
 	free(s->endpoint);
 	free(s->media_base);
+	free(s->https_base);
 	free(s->address);
 	free(s->gateway);
 	free(s->mac);
@@ -184,20 +186,39 @@ static const char *media_token(const struct agent_session *s, const char *operat
 	return out;
 }
 
-static char *address_of(const struct agent_session *s, const char *token)
+static bool is_address(const char *base, const char *token, const char *url)
 {
-	return mem_printf("%s/boot/%s/drover-agent.iso", s->media_base, token);
+	char *address = base ? mem_printf("%s/boot/%s/drover-agent.iso", base, token) : NULL;
+	bool same = address && str_eq(address, url);
+
+	free(address);
+	return same;
+}
+
+static void offer(struct agent_session *s, const char *base)
+{
+	char token[65];
+
+	free(s->url);
+	s->url = mem_printf("%s/boot/%s/drover-agent.iso", base,
+			    media_token(s, s->operation, s->boot, token));
+}
+
+void agent_session_media_over(struct agent_session *s, bool https)
+{
+	if (!s->item)
+		return;
+	offer(s, https && s->https_base ? s->https_base : s->media_base);
+	boot_media_tls_only(s->item, str_starts(s->url, "https://"));
 }
 
 bool agent_session_makes(const struct agent_session *s, const char *operation, int64_t boot,
 			 const char *url)
 {
 	char token[65];
-	char *address = address_of(s, media_token(s, operation, boot, token));
-	bool same = str_eq(address, url);
 
-	free(address);
-	return same;
+	(void)media_token(s, operation, boot, token);
+	return is_address(s->media_base, token, url) || is_address(s->https_base, token, url);
 }
 
 bool agent_among(const char *address, const struct strings *networks)
@@ -275,10 +296,12 @@ void agent_session_open(struct agent_session *s, const char *operation, int64_t 
 	s->item =
 		boot_media_open(s->agents->media, token, &block,
 				&(struct boot_media_readers){.may_read = may_fetch, .arg = s}, &e);
-	if (s->item)
-		s->url = address_of(s, token);
-	else
+	if (s->item) {
+		offer(s, s->media_base);
+		boot_media_tls_only(s->item, !s->https_base && str_starts(s->url, "https://"));
+	} else {
 		str_copy(s->refusal, sizeof(s->refusal), e.text);
+	}
 }
 
 void agent_session_restore(struct agent_session *s, const char *boot_id, const char *public_key,

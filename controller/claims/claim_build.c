@@ -18,6 +18,8 @@
 #include "kube/call.h"
 #include "planner/plan.h"
 
+#define PODS_MAX 256 /* of api/nodeclaim.c; a kubelet has 110 by default */
+
 static struct object_requirements with_type(const struct node_pool *pool, const char *type,
 					    struct arena *a)
 {
@@ -79,6 +81,7 @@ json_t *claims_build(struct context *c, const struct plan_claim *p, struct err *
 		.termination_grace_period = t->termination_grace_period,
 	};
 	n.spec.resources.requests = p->requests;
+	n.spec.pods = (struct strings){p->pods, p->npods < PODS_MAX ? p->npods : PODS_MAX};
 	o = fields_encode(object_kinds[OBJECT_NODE_CLAIM].fields, &n);
 	spec = json_incref(json_object_get(o, "spec"));
 	json_decref(o);

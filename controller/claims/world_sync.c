@@ -148,6 +148,7 @@ void world_sync_provider(struct world_sync *s, const char *name, const struct pr
 
 static bool put_machine(struct world_sync *s, const char *name, const struct machine *m)
 {
+	OWN(arena) a = arena_new();
 	struct world_machine w = {.name = name, .level_flash = -1, .level_hdd = -1};
 	const struct wipe_record *r;
 	bool free_state;
@@ -157,7 +158,7 @@ static bool put_machine(struct world_sync *s, const char *name, const struct mac
 	free_state = str_eq(m->status.state, "free");
 	w.provider = m->spec.provider_ref.name;
 	w.instance_type = m->spec.instance_type;
-	w.labels = m->meta.labels;
+	w.labels = machine_topology(m, a);
 	w.failures = (unsigned)m->status.failures.n;
 	w.warm = warm_is_ready(m);
 	w.offered = free_state && m->status.clean && !m->status.claim_ref &&
@@ -237,6 +238,9 @@ static bool put_claim(struct world_sync *s, const char *name, const struct node_
 		    (m && m->status.claim_ref && str_eq(m->status.claim_ref->uid, n->meta.uid) &&
 		     machine_state_find(str_or(m->status.state, "")) >= MACHINE_DRAINING);
 	w.ready = is_ready(n);
+	w.created_ms = n->meta.creation_timestamp;
+	w.pods = n->spec.pods.v;
+	w.npods = n->spec.pods.n;
 	return world_put_claim(s->world, &w);
 }
 

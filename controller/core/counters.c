@@ -15,7 +15,7 @@
 struct counters {
 	struct context *c;
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *claims_warm,
-		*wipes, *turns;
+		*wipes, *revoked, *turns;
 	struct map *since; /* machine that was taken back -> struct began */
 	int64_t recycle_ms;
 };
@@ -101,6 +101,12 @@ void counters_wipe(struct counters *f, const char *verdict)
 		metric_add(f->wipes, LABELS(str_or(verdict, "Fail")), 1);
 }
 
+void counters_wipe_revoked(struct counters *f)
+{
+	if (f)
+		metric_add(f->revoked, NULL, 1);
+}
+
 void counters_turn(struct counters *f)
 {
 	if (f)
@@ -135,6 +141,9 @@ struct counters *counters_new(struct context *c)
 	f->wipes = metrics_counter(m, "drover_wipes_total",
 				   "Wipes that ended with a record, by its verdict.",
 				   LABELS("verdict"));
+	f->revoked =
+		metrics_counter(m, "drover_wipes_revoked_total",
+				"Records that a later look at the drives did not bear out.", NULL);
 	return f;
 }
 

@@ -23,6 +23,8 @@ void counters_claim_created(struct counters *f, const char *pool);
 void counters_claim_failed(struct counters *f, const char *pool, const char *reason);
 /* A machine that was warm was claimed: its agent answered, or it had to be booted after all. */
 void counters_claimed_warm(struct counters *f, bool answered);
+/* A record turned out not to be true: a drive held something again. */
+void counters_wipe_revoked(struct counters *f);
 void counters_wipe(struct counters *f, const char *verdict);
 /* A machine was looked at: what a whole rack costs when news of one of it came. */
 void counters_turn(struct counters *f);

@@ -39,6 +39,12 @@
 /* An agent that was told to power off is switched off from outside after this. */
 #define POWEROFF_GRACE_MS 30000
 
+/* A boot without a call is tried again after this, the first and the second of an operation: whose medium nobody served
+ * while the BMC fetched it, because leaders changed, comes never.  Firmware that tests terabytes of memory takes more
+ * than ten minutes, so the second has longer, and the third what is left of the state's deadline. */
+static const int64_t call_limits_ms[] = {10 * 60 * 1000, 15 * 60 * 1000};
+#define CALL_LIMITS ((int64_t)(sizeof(call_limits_ms) / sizeof(*call_limits_ms)))
+
 /* So often an address is asked to go, before it counts as one that stays. */
 #define CLEAR_TRIES 2
 
@@ -268,10 +274,67 @@ static void boot_http(struct life *l, const char *url)
 	provider_boot(l->driver->provider, l->bmc, PROVIDER_BOOT_HTTP, url, &call);
 }
 
+static int64_t call_limit_ms(const struct life *l)
+{
+	int64_t n = l->m->status.operation->boot_number;
+
+	return call_limits_ms[n <= CALL_LIMITS ? n - 1 : 0];
+}
+
+/* With a new number comes another secret and address; what is on now is an earlier boot then, and switched off. */
+static void boot_again(struct life *l)
+{
+	int64_t n = l->m->status.operation->boot_number;
+	char text[128];
+	json_t *error;
+
+	str_format(text, sizeof(text), "no agent called in %lld minutes of boot %lld: booted again",
+		   (long long)(call_limit_ms(l) / 60000), (long long)n);
+	error = json_pack("{s:s, s:s}", "reason", reason_name(REASON_AgentSilent), "message", text);
+	life_set_time(error, "time", loop_wall(l->c->loop));
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason_name(REASON_AgentSilent),
+		  text);
+	log_warn("no agent called: the machine is booted again", LOG_S("machine", l->name),
+		 LOG_I("boot", n + 1));
+	agent_session_close(l->agent);
+	life_write(l,
+		   json_pack("{s:n, s:{s:I, s:s, s:o}}", "agent", "operation", "bootNumber",
+			     (json_int_t)(n + 1), "waitingFor", "Device", "lastError", error),
+		   NULL);
+}
+
+/* The boot of now is on, and has been for too long without a call. */
+static bool is_late(struct life *l)
+{
+	if (!l->boot.due_at)
+		l->boot.due_at = loop_now(l->c->loop);
+	return loop_now(l->c->loop) - l->boot.due_at >= call_limit_ms(l);
+}
+
+static void wait_for_call_of_now(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	bool late = is_late(l);
+
+	if (late && op->boot_number <= CALL_LIMITS) {
+		if (life_ensure_unpaused(l))
+			boot_again(l);
+	} else if (agent_session_refusal(l->agent)[0]) {
+		life_wait(l, WAITING_DEVICE, REASON_AgentSilent, "%s",
+			  agent_session_refusal(l->agent));
+	} else if (late) {
+		life_wait(l, WAITING_DEVICE, REASON_AgentSilent,
+			  "no agent called in %lld boots: none follows before the deadline",
+			  (long long)op->boot_number);
+	} else if (reason_find(op->last_error.reason) == REASON_PowerStateUnexpected) {
+		life_write(l, json_pack("{s:{s:n, s:n}}", "operation", "lastError", "waitingFor"),
+			   NULL); /* seen again: the deadline counts */
+	}
+}
+
 /* It is on, and its agent has not called yet. */
 static void wait_for_call(struct life *l, const char *url)
 {
-	const struct machine_operation *op = l->m->status.operation;
 	bool shows = is_boot_of_now(l) || str_eq(l->look.media_url, url) ||
 		     (str_eq(l->look.http_url, url) && !life_address_kept(l));
 
@@ -284,15 +347,21 @@ static void wait_for_call(struct life *l, const char *url)
 		life_power(l, false);
 	} else {
 		agent_session_await(l->agent, AGENT_DUE);
-		if (agent_session_refusal(l->agent)[0])
-			life_wait(l, WAITING_DEVICE, REASON_AgentSilent, "%s",
-				  agent_session_refusal(l->agent));
-		else if (reason_find(op->last_error.reason) == REASON_PowerStateUnexpected)
-			life_write(
-				l,
-				json_pack("{s:{s:n, s:n}}", "operation", "lastError", "waitingFor"),
-				NULL); /* seen again: the deadline counts */
+		wait_for_call_of_now(l);
 	}
+}
+
+/* By TLS where its slot says that it takes that.  A medium of this boot that is in stays as it is: another address
+ * would switch off what runs from it. */
+static void choose_address(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	bool https = l->look.media_https;
+
+	if (l->look.media &&
+	    agent_session_makes(l->agent, op->id, op->boot_number, l->look.media_url))
+		https = str_starts(l->look.media_url, "https:");
+	agent_session_media_over(l->agent, https && !by_http(l) && !is_boot_of_now(l));
 }
 
 bool life_ensure_agent(struct life *l, enum life_decision *d)
@@ -330,15 +399,18 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 3) ||
 	    !life_ensure_ours(l, REASON_DuplicateIdentity))
 		return false;
+	begin_ways(l);
+	if (l->look.media_known) /* else it was not read this time: nothing is concluded */
+		choose_address(l);
+	url = agent_session_media_url(l->agent);
 	if (l->look.power == PROVIDER_POWER_ON) {
-		if (l->look.media_known) /* else it was not read this time: nothing is concluded */
+		if (l->look.media_known)
 			wait_for_call(l, url);
 		return false;
 	}
 	agent_session_await(l->agent, awaited(l));
 	if (l->look.power != PROVIDER_POWER_OFF)
 		return false;
-	begin_ways(l);
 	if (by_http(l)) {
 		boot_http(l, url);
 		return false;

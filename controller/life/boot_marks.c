@@ -12,11 +12,16 @@
 #include "controller/life/life.h"
 
 /* As agents.c makes them: another server's address may begin with the same digits. */
+static bool is_below(const char *base, const char *url)
+{
+	return base && str_starts(url, base) && str_starts(url + strlen(base), "/boot/");
+}
+
 static bool is_ours(const struct life *l, const char *url)
 {
-	const char *base = life_provider(l)->spec.boot.media_url;
+	const struct provider_object *p = life_provider(l);
 
-	return base && str_starts(url, base) && str_starts(url + strlen(base), "/boot/");
+	return is_below(p->spec.boot.media_url, url) || is_below(p->spec.boot.https_media_url, url);
 }
 
 static bool shows_our_medium(const struct life *l)
@@ -52,6 +57,7 @@ void life_boot_forget(struct life *l)
 {
 	l->boot.by_http = false;
 	l->boot.whereabouts = LIFE_NOT_ASKED;
+	l->boot.due_at = 0;
 }
 
 bool life_shows_ours(const struct life *l)

@@ -13,7 +13,7 @@
 #include "controller/life/life.h"
 #include "controller/rules/identity.h"
 
-#define CONDITIONS 3
+#define CONDITIONS 4
 
 static void ready(const struct life *l, const json_t *status, struct condition *c, struct arena *a)
 {
@@ -92,6 +92,55 @@ static bool managed(const struct life *l, struct condition *c, struct arena *a)
 	return true;
 }
 
+/* Why its medium may be read on the way; NULL: it is served over TLS alone. */
+static const char *plain_medium(const struct life *l, struct arena *a)
+{
+	const struct provider_object *p = life_provider(l);
+
+	if (str_starts(p->spec.boot.media_url, "https:") ||
+	    (p->spec.boot.https_media_url && l->look.media_https && !l->m->status.power.http_boot))
+		return NULL;
+	return arena_printf(
+		a,
+		"its boot medium goes over plain HTTP, whoever is on the way reads the secret: %s",
+		!p->spec.boot.https_media_url
+			? arena_printf(a, "provider %s has no spec.boot.httpsMediaURL",
+				       p->meta.name)
+		: l->m->status.power.http_boot
+			? "it was booted by HTTP, of which nothing says whether it takes TLS"
+			: "its BMC does not list HTTPS among the protocols of virtual media");
+}
+
+/* False: nothing is known by this process, so what stands there stays. */
+static bool boot_protected(const struct life *l, struct condition *c, struct arena *a)
+{
+	const struct provider_object *p = life_provider(l);
+	const char *plain, *any;
+
+	if (!l->m->spec.bmc || !l->look.known || !l->look.media_known || !p ||
+	    !p->spec.boot.media_url)
+		return false;
+	plain = plain_medium(l, a);
+	any = (l->m->spec.provisioning && l->m->spec.provisioning->address) ||
+			      p->spec.agent.networks.n
+		      ? NULL
+		      : arena_printf(
+				a,
+				"its agent is the first that calls, from any address: set "
+				"spec.provisioning.address, or spec.agent.networks of provider %s",
+				p->meta.name);
+	*c = (struct condition){
+		.type = "BootProtected",
+		.status = plain || any ? CONDITION_FALSE : CONDITION_TRUE,
+		.reason = plain ? "PlainMedium"
+			  : any ? "AnyAddress"
+				: "Bound",
+		.message = arena_printf(a, "%s%s%s", plain ? plain : "", plain && any ? "; " : "",
+					any ? any : ""),
+	};
+	return true;
+}
+
 static bool stands(const struct conditions *cs, const struct condition *want)
 {
 	const struct condition *c = condition_get(cs, want->type);
@@ -114,6 +163,7 @@ json_t *life_conditions(const struct life *l, const json_t *status)
 	ready(l, status, &want[n++], a);
 	n += reachable(l, &want[n]);
 	n += managed(l, &want[n], a);
+	n += boot_protected(l, &want[n], a);
 	for (size_t i = 0; i < n; i++) {
 		want[i].observed_generation = l->m->meta.generation;
 		same &= stands(old, &want[i]);

@@ -4,10 +4,10 @@
 #include "controller/life/life.h"
 
 /*
- * conditions: the conditions Ready, Reachable and Managed of a Machine.
+ * conditions: the conditions Ready, Reachable, Managed and BootProtected of a Machine.
  */
 
-/* The conditions Ready, Reachable and Managed as they will be with this patch of status (NULL: without one), in the list
+/* These as they will be with this patch of status (NULL: without one), in the list
  * of all of them; gives.  NULL: they stand there already.  life_write() puts them into what it writes. */
 json_t *life_conditions(const struct life *l, const json_t *status);
 

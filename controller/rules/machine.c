@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/str.h"
 
 #define VALUE_MAX 253 /* of status.requests */
@@ -31,6 +32,19 @@ int64_t quarantine_due(const struct machine *m)
 	const struct machine_quarantine *q = m->status.quarantine;
 
 	return q && q->exit == EXIT_AUTO ? m->status.state_since + quarantine_wait(m) : 0;
+}
+
+struct labels machine_topology(const struct machine *m, struct arena *a)
+{
+	const struct labels *all = &m->meta.labels;
+	struct labels out = {.v = arena_calloc(a, all->n + 1, sizeof(*out.v))};
+
+	for (size_t i = 0; i < all->n; i++)
+		if (str_starts(all->v[i].key, "topology.drover.dev/") ||
+		    str_starts(all->v[i].key, "topology.kubernetes.io/") ||
+		    str_eq(all->v[i].key, "nvidia.com/gpu.clique"))
+			out.v[out.n++] = all->v[i];
+	return out;
 }
 
 bool warm_is_ready(const struct machine *m)

@@ -24,6 +24,13 @@ bool warm_is_ready(const struct machine *m);
 /* On its way off, which is not called back: a claim would have to wait. */
 bool warm_is_ending(const struct machine *m);
 
+/* Of the Machine's labels those that say where it stands, which its Node carries for selectors, spread and affinity:
+ * topology.drover.dev/..., topology.kubernetes.io/... (well-known labels of Kubernetes) and nvidia.com/gpu.clique (the NVLink
+ * domain, as NVIDIA's GPU feature discovery names it).  The rest is the operator's own.  Sorted as they were; in the arena,
+ * whose strings are m's. */
+struct arena;
+struct labels machine_topology(const struct machine *m, struct arena *a);
+
 /* Is this the BMC that the password may go to?  Address, and what its certificate is known by, letter for letter. */
 bool machine_bmc_is(const struct machine_bmc *b, const struct machine_bmc_trust *trusted);
 

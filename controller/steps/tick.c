@@ -27,8 +27,10 @@
 #include "controller/life/boot_marks.h"
 #include "controller/life/conditions.h"
 #include "controller/life/consent.h"
+#include "controller/life/install.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
+#include "controller/life/listing.h"
 #include "controller/life/port.h"
 #include "controller/life/power.h"
 #include "controller/life/power_turn.h"
@@ -155,11 +157,12 @@ static bool ensure_seated(struct life *l, const struct provider_object *p)
 
 	if (!p->spec.agent.endpoint || !p->spec.boot.media_url)
 		return false;
-	digest = arena_printf(
-		a, "%s|%s|%s|%s|%s|%s|%s|%s", p->spec.agent.endpoint, p->spec.boot.media_url,
-		pv ? str_or(pv->address, "") : "", pv ? str_or(pv->gateway, "") : "",
-		str_or(l->m->spec.boot_mac_address, ""), joined(a, &p->spec.agent.networks),
-		joined(a, &p->spec.agent.proxies), joined(a, &p->spec.boot.proxies));
+	digest = arena_printf(a, "%s|%s|%s|%s|%s|%s|%s|%s|%s", p->spec.agent.endpoint,
+			      p->spec.boot.media_url, str_or(p->spec.boot.https_media_url, ""),
+			      pv ? str_or(pv->address, "") : "", pv ? str_or(pv->gateway, "") : "",
+			      str_or(l->m->spec.boot_mac_address, ""),
+			      joined(a, &p->spec.agent.networks), joined(a, &p->spec.agent.proxies),
+			      joined(a, &p->spec.boot.proxies));
 	if (l->agent && str_eq(digest, l->attached.seat))
 		return true;
 	agent_session_free(l->agent);
@@ -168,6 +171,7 @@ static bool ensure_seated(struct life *l, const struct provider_object *p)
 		.uid = l->m->meta.uid,
 		.endpoint = p->spec.agent.endpoint,
 		.media_url = p->spec.boot.media_url,
+		.https_media_url = p->spec.boot.https_media_url,
 		.address = pv ? pv->address : NULL,
 		.gateway = pv ? pv->gateway : NULL,
 		.mac = l->m->spec.boot_mac_address,
@@ -191,6 +195,8 @@ static void detach_bmc(struct life *l)
 		if (!l->place.moving[0]) /* a move goes on without the BMC */
 			life_act_unanswered(l);
 		life_look_forget(l);
+		life_listing_forget(l);
+		life_install_forget(l);
 		l->attached.login = LIFE_LOGGED_IN;
 	}
 }
@@ -383,6 +389,7 @@ static void life_free(struct life *l)
 	loop_timer_stop(&l->timer);
 	life_drop_work(l);
 	life_detach(l);
+	life_listing_forget(l);
 	agent_session_free(l->agent);
 	free(l->attached.seat);
 	free(l->attached.secret_version);

@@ -297,6 +297,7 @@ static void start_caches(struct tenant *t)
 	struct kube_cache_spec s = {
 		.client = t->client,
 		.resource = &KUBE_PODS,
+		.want = tenant_want_pod,
 		.project = tenant_project_pod,
 		.on_change = on_pod,
 		.on_sync = on_sync,
@@ -311,6 +312,7 @@ static void start_caches(struct tenant *t)
 	t->counted_since = loop_wall(t->c->loop);
 	t->pods = kube_cache_new(t->c->group, &s);
 	s.resource = &KUBE_NODES;
+	s.want = tenant_want_node;
 	s.project = tenant_project_node;
 	s.on_change = on_node;
 	s.accept_loss = accept_node_loss;
@@ -397,12 +399,25 @@ static void probe(void *arg)
 
 /* --- building ------------------------------------------------------------------------------------ */
 
+/* Asked when a call leaves the client's line, which may be some seconds after it was decided (S7). */
+static int may_change(void *arg, struct err *e)
+{
+	const struct tenant *t = arg;
+
+	if (!t->c->leading)
+		return err_set(e, ERR_UNAVAILABLE, 0, "this replica does not lead any more");
+	if (!ctx_may_destroy(t->c))
+		return err_set(e, ERR_UNAVAILABLE, 0, "the lease was not renewed in time");
+	return 0;
+}
+
 static void build(struct tenant *t, const struct virtual_cluster *vc)
 {
 	const struct object_secret_ref *r = &vc->spec.kubeconfig_secret_ref;
 	const struct secret *text =
 		secrets_value(t->c->secrets, r->namespace, r->name, str_or(r->key, "config"));
-	struct kube_client_spec cs = {.name = t->name};
+	struct kube_client_spec cs = {
+		.name = t->name, .may_change = may_change, .may_change_arg = t};
 	struct err e;
 
 	take_down(t);
@@ -556,6 +571,18 @@ void tenants_update_all(struct tenants *ts)
 
 	map_for_each (it, ts->map)
 		tenants_update(ts, it.key);
+}
+
+void tenants_clear_lines(struct tenants *ts)
+{
+	struct map_iter it;
+
+	map_for_each (it, ts->map) {
+		const struct tenant *t = it.value;
+
+		if (t->client)
+			kube_client_clear_line(t->client);
+	}
 }
 
 struct tenants *tenants_new(struct context *c, const struct tenant_hooks *hooks)

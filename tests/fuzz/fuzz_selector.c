@@ -36,6 +36,10 @@ static void check(const struct requirement *r)
 	case SELECTOR_LT:
 		must(r->nvalues == 1 && !matches && !absent); /* no number exceeds itself */
 		break;
+	case SELECTOR_GTE:
+	case SELECTOR_LTE:
+		must(false); /* no text says so */
+		break;
 	}
 }
 

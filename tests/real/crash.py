@@ -121,15 +121,15 @@ class Killer:
         """Of a machine that rests: the process that was started since leads, and holds the lease by
         its name; its caches are full and this machine is in them in that state; it has ended the
         session of the dead one, looked at the machine in one of its own, and put that and its fence
-        into the journal (a machine that is retired is not looked at any more).  And all of that long
-        enough ago for anything to follow, it has done nothing else."""
+        into the journal.  A machine that is retired is not looked at any more, and keeps no session.
+        And all of that long enough ago for anything to follow, it has done nothing else."""
         f = self.f
         _, metrics = self.replica.ops("/metrics")
         state = self.before["status"]["state"]
         now = f.get("machines", f.vm.name)
-        let_alone = self.moment == "retired"  # its BMC as well
+        retired = self.moment == "retired"
         if (fence(now) <= fence(self.before)
-                or (session(now) == session(self.before)) != let_alone
+                or (session(now) is not None if retired else session(now) == session(self.before))
                 or self.replica.ops("/readyz")[0] != 200 or self.replica.ops("/leadz")[0] != 200
                 or "\ndrover_leading 1\n" not in metrics
                 or f'\ndrover_machines{{state="{state}"}} 1\n' not in metrics
@@ -144,11 +144,14 @@ class Killer:
         since = f.proxy.log[self.acts:]
         acts = [r for r in since if r.effect]
         assert not acts, f"killed in {self.moment}, and at its BMC since: {acts}"
+        if retired:
+            assert not f.proxy.sessions, f"killed in retired, and still open: {f.proxy.sessions}"
+            return self.back()
         looks = [r for r in since if r.method == "GET" and r.status == 200
                  and r.path.endswith(f.vm.uuid) and r.session == session(now).rsplit("/", 1)[1]]
         ends = [r.status for r in since if (r.method, r.path) == ("DELETE", session(self.before))]
-        assert let_alone or looks, f"killed in {self.moment}: not looked at since"
-        assert ends == ([] if let_alone else [204]), f"{self.moment}, the dead one's session: {ends}"
+        assert looks, f"killed in {self.moment}: not looked at since"
+        assert ends == [204], f"{self.moment}, the dead one's session: {ends}"
         self.back()
 
 
@@ -222,7 +225,7 @@ class Trips:
         assert changed.pop("/status/conditions")[0]["reason"] == "Retired"
         assert changed == {
             "/annotations/drover.dev/quarantine": "crash test", "/status/clean": False,
-            "/spec/managementPolicy": "Retire", "/status/state": "retired",
+            "/spec/managementPolicy": "Retire", "/status/state": "retired", "/sessions": 0,
             "/providers/rack/machines/free": 0, "/providers/rack/machines/retired": 1}, changed
 
 

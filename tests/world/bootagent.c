@@ -215,6 +215,20 @@ static int drives_there(const struct server *b)
 	return b->drive_gone ? 1 : SERVER_DRIVES;
 }
 
+/* All that there is of it but for the stamp, by 512 bytes, and from the start until it has read as often as is asked for. */
+static void read_again(const char *data, struct proto_drive *d)
+{
+	static const char zeros[512];
+	const int pieces = (SERVER_DRIVE_BYTES - PROTO_STAMP_SIZE) / (int)sizeof(zeros);
+
+	for (int k = 0; k < EVIDENCE_AGAIN_READS; k++)
+		if (memcmp(data + PROTO_STAMP_SIZE + k % pieces * (int)sizeof(zeros), zeros,
+			   sizeof(zeros)))
+			d->again.dirty++;
+		else
+			d->again.clean++;
+}
+
 static void inspect(struct bootagent *a)
 {
 	struct server *b = a->server;
@@ -248,6 +262,8 @@ static void inspect(struct bootagent *a)
 					  .block_size = 4096,
 					  .rotational = b->spins};
 		(void)proto_stamp_read(b->drives[i].data, tmp, &d->stamp_record, &d->stamp);
+		if (a->order->nonce && !b->reads_once)
+			read_again(b->drives[i].data, d);
 	}
 	finish(a, &r);
 }
@@ -261,9 +277,13 @@ static void wipe(struct bootagent *a)
 							      : a->order->minimum_level;
 
 	a->below = 0;
+	if (!a->elsewhere)
+		b->forgot = false;
 	for (int i = 0; i < SERVER_DRIVES; i++) {
 		bool gone = i >= drives_there(b), fails = gone || (b->wipe_fails && i == 1);
 
+		if (!fails && b->forgets)
+			memcpy(b->drives[i].kept, b->drives[i].data, SERVER_DRIVE_BYTES);
 		if (!fails && !a->elsewhere)
 			memset(b->drives[i].data, 0, SERVER_DRIVE_BYTES);
 		a->devices[i] =

@@ -9,7 +9,9 @@
  * nothing that a controller holds in memory.
  *
  *	S1  a tenancy begins on a machine whose newest WipeRecord is valid, of the tenancy before, and
- *	    whose drives hold no byte of anybody
+ *	    whose drives hold no byte of anybody, whatever they said and forgot
+ *	    a machine becomes free with such a record and such drives; of a drive that forgets its wipe when the
+ *	    power goes only the record can be asked for, until an agent runs there again
  *	S2  a machine is in one tenant's cluster and one tenant's segment at most
  *	S3  a claim ends only after its machine is off and out of the tenant's segment; or it never got beyond
  *	    claimed, on a machine that is warm, blank and clean
@@ -19,6 +21,7 @@
  *	    agent's place only while our medium is in and the port is no tenant's
  *	    fences never fall
  *	S4  what is done to a machine stands in its journal first (invariants_act_is_owned())
+ *	S7  nothing of a tenant's is changed on an old lease (invariants_change_is_fresh())
  *
  * S5 (gangs) and S6 (spending) have no predicate: nothing here places a gang or spends.
  */
@@ -32,6 +35,9 @@ bool invariants_secrets_kept(struct sim_world *w);
 /* S4: drover is about to change something outside.  The Machine in the store names that act, so that a successor knows of
  * it.  act: what the name begins with. */
 void invariants_act_is_owned(struct sim_world *w, const struct server *b, const char *act);
+/* S7: something of drover's is about to change an object of a tenant's.  Whoever leads has renewed the lease in the last
+ * 5 s.  Events change nothing. */
+void invariants_change_is_fresh(struct sim_world *w, const char *method, const char *target);
 /* S4: whatever is under way, each token and each Node of drover's in a tenant's cluster has a claim, or is owed to the
  * tenant; no medium is in a machine that serves, or that is free and not warm. */
 bool invariants_nothing_leaks(struct sim_world *w);

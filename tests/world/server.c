@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
+#include "sim/head.h"
 #include "tests/unit/testing.h"
 #include "tests/world/bootagent.h"
 #include "tests/world/world.h"
@@ -348,6 +349,8 @@ static void on_firmware(struct server *b)
 	}
 	if (from && !b->boots_disk)
 		fetch_medium(b, from, by_bmc);
+	else if (b->node && sim_head_boots(b->node))
+		b->doing = SERVER_NOTHING; /* the node installer, then the system that it started */
 	else
 		boot_disk(b);
 	if (from && b->bmc.http_forgotten)
@@ -387,6 +390,8 @@ static void on_switched(void *arg)
 	char hex[17];
 
 	stop_all(b);
+	if (b->node)
+		sim_head_powered(b->node, b->bmc.on);
 	if (!b->bmc.on)
 		return;
 	b->boots++;
@@ -394,7 +399,7 @@ static void on_switched(void *arg)
 	str_hex(hex, raw, sizeof(raw));
 	str_format(b->boot_id, sizeof(b->boot_id), "boot-%s-%u", hex, b->boots);
 	b->doing = SERVER_FIRMWARE;
-	loop_timer_start(&b->timer, FIRMWARE_MS + KERNEL_MS);
+	loop_timer_start(&b->timer, b->firmware_ms ? b->firmware_ms : FIRMWARE_MS + KERNEL_MS);
 }
 
 void server_power(struct server *b, bool on)
@@ -402,6 +407,15 @@ void server_power(struct server *b, bool on)
 	if (b->bmc.on == on)
 		return;
 	b->bmc.on = on;
+	if (!on && b->forgets && b->drives[0].kept[0]) {
+		for (int i = 0; i < SERVER_DRIVES; i++)
+			memcpy(b->drives[i].data + PROTO_STAMP_SIZE,
+			       b->drives[i].kept + PROTO_STAMP_SIZE,
+			       SERVER_DRIVE_BYTES - PROTO_STAMP_SIZE);
+		memset(b->drives[0].kept, 0, SERVER_DRIVE_BYTES);
+		b->forgets--;
+		b->forgot = true;
+	}
 	on_switched(b);
 }
 

@@ -11,6 +11,7 @@
  * the fabric, and what happens when power comes.
  *
  *	power --> medium in and override set: fetch it, start the agent in it
+ *	      |-> else BCM's network boot, where its port leads to the head node
  *	      '-> else the root drive: an image with a config drive joins a tenant,
  *	          anything else just stays on
  *
@@ -25,6 +26,7 @@
 
 struct sim_world;
 struct bootagent;
+struct sim_head_node;
 
 enum server_doing { SERVER_OFF, SERVER_FIRMWARE, SERVER_AGENT, SERVER_OS, SERVER_NOTHING };
 
@@ -37,6 +39,7 @@ struct server {
 	struct {
 		char wwn[32];
 		char data[SERVER_DRIVE_BYTES];
+		char kept[SERVER_DRIVE_BYTES]; /* before the last wipe, where `forgets` */
 	} drives[SERVER_DRIVES];
 	enum server_doing doing;
 	struct loop_timer timer; /* what it does next */
@@ -46,6 +49,8 @@ struct server {
 	struct http_req *media;
 	struct bootagent *agent;
 	char *block; /* the boot block that it started with */
+
+	struct sim_head_node *node; /* that BCM has for it (managed.h); NULL: none */
 
 	/* fabric */
 	char segment[128];
@@ -64,15 +69,20 @@ struct server {
 	unsigned asked_in; /* the boot that a call to the API server belongs to */
 
 	/* misdeeds */
-	bool boots_disk;			  /* whatever the medium and the override say */
-	bool no_kubelet;			  /* the image comes up, kubelet does not */
+	int64_t firmware_ms; /* from power to the medium or the disk; 0: a few seconds */
+	bool boots_disk;     /* whatever the medium and the override say */
+	bool no_kubelet;     /* the image comes up, kubelet does not */
 	const char *says_uuid, *says_provider_id; /* kubelet's word for it; NULL: the truth */
 	const char *calls_uuid; /* its agent's, when it says hello; NULL: the truth */
-	int64_t wipe_ms;   /* how long a wipe takes, with a word on it each second; 0: at once */
-	bool wipe_fails;   /* the second drive cannot be erased */
-	bool drive_gone;   /* the second drive was pulled out */
-	bool undriven;	   /* a storage controller has no driver in its agent */
-	bool dead;	   /* the second drive's controller has lost its driver */
+	int64_t wipe_ms; /* how long a wipe takes, with a word on it each second; 0: at once */
+	bool wipe_fails; /* the second drive cannot be erased */
+	bool drive_gone; /* the second drive was pulled out */
+	unsigned
+		forgets; /* wipes that it forgets when the power goes after them, but for the stamp */
+	bool forgot;	 /* it did, and was not wiped since: nobody can know before its next boot */
+	bool reads_once; /* its agent does not read wiped drives again at a claim, though told to */
+	bool undriven;	 /* a storage controller has no driver in its agent */
+	bool dead;	 /* the second drive's controller has lost its driver */
 	const char *hides; /* why the first one does not show all that it holds; NULL: it does */
 	bool spins;	   /* its drives are no flash */
 	const char *reboots_at; /* at this order ("wipe") the machine reboots, once */

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "tests/world/bootagent.h"
+#include "tests/world/leaving.h"
 #include "tests/world/world.h"
 #include "wipe/proto.h"
 
@@ -19,11 +20,61 @@ static void a_medium_that_nobody_can_fetch_ends_at_the_deadline(void **state)
 	world_start(&w, 41, 1);
 	world_media(&w, false);
 	world_replica(&w);
+	world_wait_reason(b, "AgentSilent", 1000);
+	assert_string_equal(b->state, "dirty");
 	world_wait_state(b, "quarantined", 3600);
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "AgentSilent");
 	assert_string_equal(world_at(b, "status.quarantine.exit"), "auto");
+	assert_non_null(strstr(world_at(b, "status.quarantine.message"), "in 3 boots"));
+	assert_int_equal(b->boots, 3);
 	world_media(&w, true);
 	world_wait_state(b, "free", 3600); /* by itself */
+	world_stop(&w);
+}
+
+/* Nobody led while the BMC fetched: what came up instead is not waited for until the deadline. */
+static void a_boot_without_a_call_is_tried_again(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 45, 1);
+	server_put_old_system(b);
+	world_media(&w, false);
+	world_replica(&w);
+	world_wait_state(b, "dirty", 300);
+	world_run(&w, 60 * 1000);
+	assert_int_equal(b->boots, 1);
+	world_media(&w, true);
+	world_wait_reason(b, "AgentSilent", 700);
+	leaving_wait_event(&w, &w.host, "AgentSilent", "in 10 minutes of boot 1: booted again");
+	world_wait_state(b, "free", 900);
+	assert_int_equal(b->boots, 2);
+	assert_false(world_has_failure(b, "AgentSilent")); /* it is no fault of the machine's */
+	/* The same on its way to a tenant. */
+	world_media(&w, false);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "claimed", 300);
+	world_run(&w, 60 * 1000);
+	world_media(&w, true);
+	world_wait_state(b, "serving", 1200);
+	assert_int_equal(json_int_at(b->object, "status", "tenancy"), 2);
+	world_stop(&w);
+}
+
+/* Longer than the first boot is waited for, not longer than the second. */
+static void firmware_that_needs_twelve_minutes_is_waited_for(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 46, 1);
+	b->firmware_ms = 12 * 60 * 1000;
+	world_replica(&w);
+	world_wait_state(b, "free", 2400);
+	assert_int_equal(b->boots, 2);
 	world_stop(&w);
 }
 
@@ -305,6 +356,8 @@ int main(void)
 		cmocka_unit_test(what_another_left_to_boot_is_replaced),
 		cmocka_unit_test(what_another_sets_before_power_on_is_not_booted),
 		cmocka_unit_test(a_medium_that_nobody_can_fetch_ends_at_the_deadline),
+		cmocka_unit_test(a_boot_without_a_call_is_tried_again),
+		cmocka_unit_test(firmware_that_needs_twelve_minutes_is_waited_for),
 		cmocka_unit_test(a_machine_that_boots_its_old_disk_is_never_offered),
 		cmocka_unit_test(an_ejected_medium_stops_drover_from_switching),
 		cmocka_unit_test(an_agent_that_reboots_begins_again),

@@ -170,6 +170,40 @@ static void nothing_is_switched_on_an_old_lease(void **state)
 	world_stop(&w);
 }
 
+/* The API server renews no lease from when the machine is in that state, for as long as it takes to stop leading. */
+static void let_the_lease_grow_old(struct server *b, const char *state, int64_t late_ms)
+{
+	world_wait_state(b, state, 1800);
+	world_run(b->world, late_ms);
+	b->world->lease_fails = true;
+	world_run(b->world, 9000);
+	b->world->lease_fails = false;
+}
+
+/* What is decided in time leaves some seconds later, wherever the machine is on its way. */
+static void nothing_is_written_to_a_tenant_on_an_old_lease(void **state)
+{
+	static const char *const coming[] = {"imaging", "booting", "joining", "gating"};
+	static const char *const going[] = {"draining", "stopping", "isolating", "leaving"};
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 37, 1);
+	world_replica(&w);
+	for (int64_t late_ms = 0; late_ms < 6000; late_ms += 1000)
+		for (size_t i = 0; i < sizeof(coming) / sizeof(*coming); i++) {
+			world_wait_state(b, "free", 1800);
+			world_pod(&w, &w.tenants[0], "train");
+			let_the_lease_grow_old(b, coming[i], late_ms);
+			world_wait_state(b, "serving", 1800);
+			world_delete_pod(&w, &w.tenants[0], "train");
+			world_release(b);
+			let_the_lease_grow_old(b, going[i], late_ms);
+		}
+	world_stop(&w);
+}
+
 static bool is_off(void *arg)
 {
 	const struct server *b = arg;
@@ -466,6 +500,7 @@ int main(void)
 		cmocka_unit_test(an_agent_gets_its_order_from_each_new_leader),
 		cmocka_unit_test(nobody_waits_for_an_agent_that_was_sent_away),
 		cmocka_unit_test(nothing_is_switched_on_an_old_lease),
+		cmocka_unit_test(nothing_is_written_to_a_tenant_on_an_old_lease),
 		cmocka_unit_test(an_act_whose_lease_grows_old_on_the_way_is_not_sent),
 		cmocka_unit_test(what_is_due_on_an_old_lease_goes_out_when_it_is_renewed),
 		cmocka_unit_test(a_leader_that_dies_at_each_entry_of_the_journal_is_followed),

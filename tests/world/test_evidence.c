@@ -8,6 +8,7 @@
 #include "cli/audit.h"
 #include "controller/core/record_files.h"
 #include "tests/world/bootagent.h"
+#include "tests/world/leaving.h"
 #include "tests/world/world.h"
 #include "wipe/evidence.h"
 #include "wipe/proto.h"
@@ -476,6 +477,78 @@ static void evidence_of_what_the_agent_was_not_told_is_not_countersigned(void **
 	}
 }
 
+/* The agent saw zeros, and signed; the drive had never stored them. */
+static void a_drive_that_forgets_its_wipe_is_seen_at_the_next_claim(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	OWN_JSON record = NULL;
+
+	(void)state;
+	world_start(&w, 87, 1);
+	b->forgets = 1;
+	server_put_old_system(b);
+	memset(b->drives[1].data + SERVER_DRIVE_BYTES - 64, 'x', 64);
+	memset(b->drives[0].data + SERVER_DRIVE_BYTES - 64, 'x', 64);
+	world_replica(&w);
+	world_wait_state(b, "free", 1800);
+	assert_false(server_is_blank(b)); /* nobody knows yet */
+	assert_string_equal(world_at(b, "status.lastWipe.record"), "gpu-1-1-1");
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_reason(b, "WipeRevoked", 1800);
+	leaving_wait_event(&w, &w.host, "WipeRevoked", "WipeRecord gpu-1-1-1 is not true any more");
+	world_wait_state(b, "wiping", 1800);
+	/* It failed, by drover's word: the first record is not the newest of that tenancy any more. */
+	record = record_of(&w, "gpu-1-1-2");
+	assert_string_equal(json_str_at(record, "spec", "verdict"), "Fail");
+	assert_non_null(strstr(json_str_at(record, "spec", "unfinished"),
+			       "WipeRevoked: WipeRecord gpu-1-1-1 is not true any more: of drive"));
+	assert_string_equal(json_str_at(record, "spec", "previous", "name"), "gpu-1-1-1");
+	world_wait_state(b, "serving", 3600);
+	assert_string_equal(world_at(b, "status.lastWipe.record"), "gpu-1-1-3");
+	world_stop(&w);
+}
+
+/* It is wiped and seen to be dirty three times; a fourth would show nothing else. */
+static void a_drive_that_forgets_each_wipe_waits_for_a_person(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 88, 1);
+	b->forgets = 99;
+	server_put_old_system(b);
+	memset(b->drives[1].data + SERVER_DRIVE_BYTES - 64, 'x', 64);
+	world_replica(&w);
+	world_wait_state(b, "free", 1800);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "quarantined", 4 * 3600);
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "FailsRepeatedly");
+	assert_string_equal(world_at(b, "status.quarantine.exit"), "operator");
+	assert_non_null(strstr(world_at(b, "status.quarantine.message"), "WipeRevoked"));
+	assert_int_equal(json_int_at(b->object, "status", "tenancy"), 1);
+	world_stop(&w);
+}
+
+/* Of what was not read nobody knows that it is clean. */
+static void a_drive_that_was_not_read_again_is_not_clean(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 89, 1);
+	world_replica(&w);
+	world_wait_state(b, "free", 1800);
+	b->reads_once = true;
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_reason(b, "WipeRevoked", 1800);
+	b->reads_once = false;
+	world_wait_state(b, "serving", 3600);
+	world_stop(&w);
+}
+
 static void a_wipe_below_the_providers_floor_is_quarantined(void **state)
 {
 	struct sim_world w;
@@ -746,6 +819,9 @@ int main(void)
 		cmocka_unit_test(a_restored_status_does_not_make_a_machine_clean),
 		cmocka_unit_test(evidence_of_what_the_agent_was_not_told_is_not_countersigned),
 		cmocka_unit_test(a_wipe_below_the_providers_floor_is_quarantined),
+		cmocka_unit_test(a_drive_that_forgets_its_wipe_is_seen_at_the_next_claim),
+		cmocka_unit_test(a_drive_that_forgets_each_wipe_waits_for_a_person),
+		cmocka_unit_test(a_drive_that_was_not_read_again_is_not_clean),
 		cmocka_unit_test(what_spins_is_held_to_the_floor_of_what_spins),
 		cmocka_unit_test(a_wipe_has_as_long_as_the_provider_says),
 		cmocka_unit_test(a_machine_below_the_pools_level_is_not_offered_to_it),

@@ -97,6 +97,46 @@ static void a_claim_withdrawn_in_any_state_gives_the_machine_back(void **state)
 	}
 }
 
+static bool is_token(const json_t *o, void *arg)
+{
+	unsigned *n = arg;
+
+	*n += json_at(o, "metadata", "labels", "drover.dev/nodeclaim") != NULL;
+	return true;
+}
+
+/* Its request stands behind others that the tenant does not answer, and the claim is withdrawn meanwhile. */
+static void no_token_is_made_for_a_claim_that_was_withdrawn_in_the_line(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	unsigned tokens = 0;
+	char name[32];
+
+	(void)state;
+	world_start(&w, 69, 1);
+	world_replica(&w);
+	world_wait_state(b, "free", 600);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "imaging", 600);
+	w.unanswered = "/events";
+	for (int i = 0; i < 20; i++) { /* each is told that there is no machine */
+		str_format(name, sizeof(name), "waiting-%d", i);
+		world_pod(&w, &w.tenants[0], name);
+	}
+	world_run(&w, 8000);
+	assert_string_equal(b->state, "imaging");
+	world_release(b);
+	for (int i = 0; i < 200; i++) {
+		world_run(&w, 100);
+		cluster_each(&w.tenants[0], "secrets/kube-system/", is_token, &tokens);
+		assert_int_equal(tokens, 0);
+	}
+	w.unanswered = NULL;
+	world_wait_state(b, "free", 900);
+	world_stop(&w);
+}
+
 static void a_kubelet_that_never_comes_gives_the_machine_back(void **state)
 {
 	struct sim_world w;
@@ -210,6 +250,7 @@ int main(void)
 		cmocka_unit_test(a_normal_trip_warns_of_nothing),
 		cmocka_unit_test(a_wrong_image_fails_the_claim_and_the_next_one_serves),
 		cmocka_unit_test(a_claim_withdrawn_in_any_state_gives_the_machine_back),
+		cmocka_unit_test(no_token_is_made_for_a_claim_that_was_withdrawn_in_the_line),
 		cmocka_unit_test(a_kubelet_that_never_comes_gives_the_machine_back),
 		cmocka_unit_test(a_node_of_another_machine_is_not_trusted),
 		cmocka_unit_test(a_tenant_that_is_away_loses_nothing),

@@ -310,7 +310,8 @@ struct replica *world_replica(struct sim_world *w)
 	r->agent = httpd_new(r->group);
 	r->media = httpd_new(r->group);
 	agent_endpoint_api_routes(controller_agent_endpoint(r->controller), r->agent);
-	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->media);
+	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->media, false);
+	agent_endpoint_media_routes(controller_agent_endpoint(r->controller), r->agent, true);
 	return r;
 }
 
@@ -445,6 +446,9 @@ static enum http_mem_fate fate(const char *origin, const char *method, const cha
 	if (w->lease_fails && strstr(target, "/leases/"))
 		return HTTP_MEM_REFUSED;
 	look_at_order(w, origin, method, target);
+	for (int i = 0; i < 2; i++)
+		if (str_eq(w->tenants[i].origin, origin))
+			invariants_change_is_fresh(w, method, target);
 	w->requests++;
 	if (is_effect(method, target))
 		w->effects++;

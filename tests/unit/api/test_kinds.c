@@ -423,6 +423,35 @@ static void a_label_selector_becomes_the_form_that_matches(void **state)
 	assert_true(selector_matches(&none, &(struct labels){NULL, 0}));
 }
 
+static void every_operator_of_a_requirement_matches_as_it_says(void **state)
+{
+	static const struct {
+		enum object_operator op;
+		const char *is;
+		bool matches;
+	} cases[] = {
+		{OPERATOR_GT, "8", false},  {OPERATOR_GT, "9", true},
+		{OPERATOR_LT, "8", false},  {OPERATOR_LT, "7", true},
+		{OPERATOR_GTE, "7", false}, {OPERATOR_GTE, "8", true},
+		{OPERATOR_GTE, "9", true},  {OPERATOR_LTE, "8", true},
+		{OPERATOR_LTE, "7", true},  {OPERATOR_LTE, "9", false},
+		{OPERATOR_IN, "8", true},   {OPERATOR_NOT_IN, "8", false},
+	};
+	const char *values[] = {"8"};
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct object_requirement r = {"gpus", (int)cases[i].op, {values, 1}};
+		struct object_label_selector s = {.match_expressions = {&r, 1}};
+		struct selector out = object_selector(&s, a);
+		struct label has = {"gpus", cases[i].is};
+
+		assert_int_equal(selector_matches(&out, &(struct labels){&has, 1}),
+				 cases[i].matches);
+	}
+}
+
 static void a_condition_keeps_its_time_until_its_status_turns(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -484,6 +513,7 @@ int main(void)
 		cmocka_unit_test(an_object_with_a_bad_spec_still_gives_its_metadata),
 		cmocka_unit_test(a_kind_is_found_by_any_of_its_names),
 		cmocka_unit_test(a_label_selector_becomes_the_form_that_matches),
+		cmocka_unit_test(every_operator_of_a_requirement_matches_as_it_says),
 		cmocka_unit_test(a_condition_keeps_its_time_until_its_status_turns),
 	};
 

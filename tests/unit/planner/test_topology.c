@@ -288,6 +288,78 @@ static void anti_affinity_by_host_gives_each_its_own(void **state)
 		"nothing; NoCapacity: pool main: 3 machines fit, all taken (3 claimed)");
 }
 
+static void a_pod_waits_in_the_plan_for_one_that_comes_later_in_the_queue(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = zones(a, 1);
+	struct world_pod p = app(a, "a-first", "app=web");
+
+	(void)state;
+	constraint(&p, a, WORLD_TOGETHER, ZONE, "app in (db)");
+	world_put_pod(w, &p);
+	p = app(a, "b-second", "app=db");
+	constraint(&p, a, WORLD_TOGETHER, ZONE, "app in (disk)");
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "a-first"), BLOCKED);
+	p = app(a, "c-third", "app=disk");
+	p.node_selector = worlds_labels(a, ZONE "=b");
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "a-first"), "new 0 on b0");
+	assert_string_equal(said(w, a, "b-second"), "new 0 on b0");
+	assert_string_equal(said(w, a, "c-third"), "new 0 on b0");
+}
+
+static void affinity_of_two_terms_wants_pods_that_both_select(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = zones(a, 1);
+	struct world_pod p;
+
+	(void)state;
+	run(w, a, "a", "n-a", "app=db");
+	p = app(a, "another-on-n-a", "tier=gold");
+	p.node = "n-a";
+	p.unschedulable = false;
+	world_put_pod(w, &p);
+	p = app(a, "p", "app=web");
+	constraint(&p, a, WORLD_TOGETHER, ZONE, "app in (db)");
+	constraint(&p, a, WORLD_TOGETHER, HOST, "tier in (gold)");
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "p"), BLOCKED);
+	run(w, a, "c", "n-c", "app=db,tier=gold");
+	assert_string_equal(said(w, a, "p"), "node n-c");
+}
+
+static void a_spread_does_not_count_who_is_being_deleted_and_affinity_does(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = zones(a, 1);
+	struct world_pod p;
+
+	(void)state;
+	run(w, a, "a", "n-a", "app=web");
+	run(w, a, "b", "n-b", "app=web");
+	run(w, a, "c", "n-c", "app=other");
+	p = app(a, "on-n-b", "app=web");
+	p.node = "n-b";
+	p.unschedulable = false;
+	p.terminating = true;
+	world_put_pod(w, &p);
+	p = app(a, "leaves-c", "app=web");
+	p.node = "n-c";
+	p.unschedulable = false;
+	world_put_pod(w, &p);
+	p = app(a, "spread", "app=web");
+	constraint(&p, a, WORLD_SPREAD, ZONE, "app in (web)");
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "spread"), "node n-b");
+	world_del_pod(w, "acme", "default", "spread");
+	p = app(a, "apart", "app=lone");
+	constraint(&p, a, WORLD_APART, ZONE, "app in (web)");
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "apart"), BLOCKED);
+}
+
 static void pods_of_other_namespaces_and_tenants_do_not_count_unless_named(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -481,6 +553,9 @@ int main(void)
 		cmocka_unit_test(the_first_of_its_kind_may_go_anywhere_and_the_rest_follow),
 		cmocka_unit_test(anti_affinity_keeps_apart_both_ways),
 		cmocka_unit_test(anti_affinity_by_host_gives_each_its_own),
+		cmocka_unit_test(a_pod_waits_in_the_plan_for_one_that_comes_later_in_the_queue),
+		cmocka_unit_test(affinity_of_two_terms_wants_pods_that_both_select),
+		cmocka_unit_test(a_spread_does_not_count_who_is_being_deleted_and_affinity_does),
 		cmocka_unit_test(pods_of_other_namespaces_and_tenants_do_not_count_unless_named),
 		cmocka_unit_test(a_pod_on_a_cordoned_node_counts),
 		cmocka_unit_test(a_pod_on_a_node_that_its_claim_still_speaks_for_counts),

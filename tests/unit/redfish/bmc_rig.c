@@ -102,6 +102,7 @@ void bmc_on_media(const struct redfish_media *m, const struct err *e, void *arg)
 	if (!m)
 		return;
 	f->inserted = m->inserted;
+	f->takes_https = m->takes_https;
 	str_copy(f->image, sizeof(f->image), str_or(m->image, ""));
 }
 

@@ -30,7 +30,7 @@ struct bmc_rig {
 	struct err err;
 	enum redfish_power power;
 	char uuid[64], serial[64], target[64], enabled[64], image[256];
-	bool inserted;
+	bool inserted, takes_https;
 	int64_t read_at;
 };
 

@@ -240,9 +240,61 @@ static void a_medium_that_nothing_helps_is_sent_in_every_form(void **state)
 	f->bmc.tamper_arg = NULL;
 }
 
+/* In whichever of the places the standard names; what says nothing takes no HTTPS. */
+static void a_slot_that_lists_https_is_known_for_it(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	for (int where = 0; where <= 3; where++) {
+		for (int patched = 0; patched <= (where == 1); patched++) {
+			f->bmc.lists_https = where;
+			f->bmc.patch_media = patched;
+			assert_done(bmc_read_media(f));
+			assert_int_equal(f->takes_https, where > 0);
+			bmc_drop_client(f);
+		}
+	}
+}
+
+static void what_insert_takes_is_read_once(void **state)
+{
+	static const char info[] = "GET /redfish/v1/Systems/1/InsertMediaActionInfo";
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, info, 503, NULL};
+
+	f->bmc.lists_https = 3;
+	f->bmc.tamper = bmc_select_tamper;
+	f->bmc.tamper_arg = &s;
+	assert_done(bmc_read_media(f)); /* the slot is read all the same */
+	assert_false(f->takes_https);
+	f->bmc.tamper = NULL;
+	for (int i = 0; i < 3; i++) {
+		assert_done(bmc_read_media(f));
+		assert_true(f->takes_https);
+	}
+	assert_int_equal(fake_bmc_count(&f->bmc, info), 2);
+}
+
+/* As Supermicro's: it names the parameter and none of its values. */
+static void an_action_info_without_protocols_says_none(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.insert_info = true;
+	for (int i = 0; i < 3; i++) {
+		assert_done(bmc_read_media(f));
+		assert_false(f->takes_https);
+	}
+	assert_int_equal(fake_bmc_count(&f->bmc, "GET /redfish/v1/Systems/1/InsertMediaActionInfo"),
+			 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		bmc_test(a_slot_that_lists_https_is_known_for_it),
+		bmc_test(what_insert_takes_is_read_once),
+		bmc_test(an_action_info_without_protocols_says_none),
 		bmc_test(media_under_the_system),
 		bmc_test(media_under_the_manager),
 		bmc_test(media_that_are_patched_in),

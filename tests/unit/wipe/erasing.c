@@ -59,6 +59,7 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 			out[256] = (uint8_t)((drive->format ? 2 : 0) | (drive->managed ? 8 : 0));
 			out[524] = (uint8_t)((drive->crypto ? 4 : 0) | (drive->format_all ? 2 : 0) |
 					     (drive->no_broadcast ? 8 : 0));
+			out[525] = drive->cache;
 			memcpy(out + 328, &drive->sanicap, 4);
 		} else if (c->cdw10 == 2) {
 			out[0] = 1;
@@ -74,6 +75,13 @@ static int admin(int fd, struct nvme_passthru_cmd *c)
 			out[29] = 0x09; /* protection type 1, first bytes */
 		}
 		return 0;
+	}
+	if (c->opcode == 0x09) {
+		assert_true(drive->cache);
+		assert_int_equal(c->cdw10, 6); /* not saved */
+		assert_int_equal(c->cdw11, 0);
+		drive->cache_offs++;
+		return 0x2002; /* many refuse */
 	}
 	if (c->opcode == 0x84) {
 		assert_int_equal(c->nsid, 0);

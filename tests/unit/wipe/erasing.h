@@ -23,6 +23,8 @@ extern struct erasing {
 		bool keeps_middle;   /* leaves the middle as it was */
 		bool mends;	     /* after Format the flaky drive has no bad place any more */
 		unsigned formats, last_ses, last_lbaf;
+		bool cache; /* has a volatile write cache */
+		unsigned cache_offs;
 		uint32_t sanicap;
 		int sanitize_status;
 		bool two_namespaces;	/* active ones */

@@ -23,7 +23,7 @@ static struct {
 	uint8_t mute;		      /* this one: no registers come back */
 	bool returns;		      /* hides them again as soon as they were shown */
 	bool after_native;	      /* the last command was a read of the native size */
-	unsigned sets, restores;
+	unsigned sets, restores, cache_offs;
 } ata;
 
 static void put(uint8_t *page, size_t word, unsigned value)
@@ -86,6 +86,10 @@ static int answer(int fd, struct ata_command *c)
 		assert_int_equal(c->count, 1);
 		show(c->lba + 1);
 		ata.sets++;
+		break;
+	case 0xef:
+		assert_int_equal(c->feature, 0x82);
+		ata.cache_offs++;
 		break;
 	case 0x78:
 		assert_true(ata.amac);
@@ -288,6 +292,22 @@ static void a_drive_that_hides_its_sectors_again_is_not_wiped(void **state)
 	erase_done(&x);
 }
 
+static void its_volatile_cache_is_off_while_it_is_wiped(void **state)
+{
+	OWN(secret) nonce = secret_from_str("a1a2a3a4a5a6a7a8a9a0a1a2a3a4a5a6");
+	struct drive_list l;
+	struct erase x;
+	struct err e;
+
+	(void)state;
+	ata_scan(&m.host, arena, &l);
+	erase_init(&x, &m.host, &l.v[0], nonce, WIPE_CLEAR, 100);
+	assert_ok(erase_run(&x, &e), &e);
+	assert_int_equal(ata.cache_offs, 1);
+	assert_int_equal(machine_residue(&m, "sda"), 0);
+	erase_done(&x);
+}
+
 static void only_ata_drives_are_asked(void **state)
 {
 	struct drive_list l;
@@ -314,6 +334,7 @@ int main(void)
 		T(a_drive_that_does_not_say_is_a_fault),
 		T(a_drive_that_was_changed_is_found_anew),
 		T(a_drive_that_hides_its_sectors_again_is_not_wiped),
+		T(its_volatile_cache_is_off_while_it_is_wiped),
 		T(only_ata_drives_are_asked),
 	};
 

@@ -120,6 +120,20 @@ static void sanitize_comes_first_and_earns_purge(void **state)
 	assert_int_equal(erasing.erase.device.level, WIPE_PURGE);
 }
 
+static void a_volatile_cache_is_switched_off_where_there_is_one(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_int_equal(erasing.drive.cache_offs, 0);
+	erasing_teardown(state);
+	erasing_setup(state);
+	erasing.drive.cache = true;
+	assert_ok(erase_run(&erasing.erase, &e), &e);
+	assert_int_equal(erasing.drive.cache_offs, 1);
+}
+
 static void sanitize_overwrite_asks_for_one_pass(void **state)
 {
 	struct err e;
@@ -329,6 +343,7 @@ int main(void)
 		T(what_no_format_mends_has_failed),
 		T(a_drive_that_lies_is_found_out_and_overwritten),
 		T(sanitize_comes_first_and_earns_purge),
+		T(a_volatile_cache_is_switched_off_where_there_is_one),
 		T(sanitize_overwrite_asks_for_one_pass),
 		T(a_refused_sanitize_falls_to_the_next_rung),
 		T(a_sanitize_that_began_and_failed_is_replaced_by_nothing),

@@ -88,6 +88,37 @@ static void wipe_verify_and_stamp_follow_one_another(void **state)
 		assert_int_equal(block[i], 0);
 }
 
+/* At the next claim: with the nonce of the wipe the inspection reads what was wiped, without one the stamps alone. */
+static void an_inspection_with_a_nonce_reads_each_drive_again(void **state)
+{
+	struct proto_order wipe = {
+		.seq = 1, .id = "op/wipe", .fence = 1, .kind = PROTO_WIPE, .nonce = NONCE};
+	struct proto_order look = {.seq = 2, .id = "op/look", .fence = 1};
+	const struct proto_drive *d;
+	char block[VERIFY_BLOCK];
+
+	(void)state;
+	memset(block, 'x', sizeof(block));
+	assert_int_equal(agent_rig_order(&wipe)->state, PROTO_DONE);
+	d = agent_rig_order(&look)->inventory->drives.v;
+	assert_int_equal(d[0].again.clean + d[0].again.dirty, 0);
+	look.seq = 3;
+	look.id = "op/again";
+	look.nonce = NONCE;
+	d = agent_rig_order(&look)->inventory->drives.v;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(d[i].again.clean, EVIDENCE_AGAIN_READS);
+		assert_int_equal(d[i].again.dirty, 0);
+	}
+	machine_poke(&agent_rig.m, "nvme1n1", block, sizeof(block), DRIVE - VERIFY_BLOCK);
+	look.seq = 4;
+	look.id = "op/again2";
+	d = agent_rig_order(&look)->inventory->drives.v;
+	assert_int_equal(d[0].again.dirty, 0);
+	assert_true(d[1].again.dirty >= 1);
+	assert_true(d[1].again.clean < EVIDENCE_AGAIN_READS);
+}
+
 /* Flash has to be purged, and what spins cannot be: each by its own medium. */
 static void each_medium_has_its_own_minimum(void **state)
 {
@@ -451,6 +482,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, agent_rig_setup, agent_rig_teardown)
 	const struct CMUnitTest tests[] = {
 		T(wipe_verify_and_stamp_follow_one_another),
+		T(an_inspection_with_a_nonce_reads_each_drive_again),
 		T(each_medium_has_its_own_minimum),
 		T(a_machine_with_a_drive_too_many_is_not_clean),
 		T(what_was_written_after_the_verification_is_not_stamped),

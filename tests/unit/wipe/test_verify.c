@@ -137,11 +137,62 @@ static void one_sector_of_a_canary_amid_noise_is_found_at_any_offset(void **stat
 	free(prints);
 }
 
+/* In another boot nothing is remembered but the nonce. */
+static void what_a_drive_forgot_is_seen_again(void **state)
+{
+	OWN(secret) nonce = secret_from_str("a1a2a3a4a5a6a7a8a9a0a1a2a3a4a5a6");
+	uint8_t *all = mem_calloc(BYTES, 1), *noise = mem_alloc(BYTES), block[VERIFY_BLOCK];
+	struct verify_counts n;
+	struct machine machine;
+	struct ring *ring;
+	struct err e;
+	struct dio d;
+
+	(void)state;
+	machine_init(&machine);
+	machine_drive(&machine, NAME, "eui.0001\n", BYTES);
+	ring = ring_new(&machine.host, RING_DEPTH, VERIFY_BLOCK, false);
+	assert_ok(dio_open(&d, &machine.host, NAME, true, &e), &e);
+	struct verify v = {.drive = &d, .nonce = nonce, .wwn = "eui.0001", .ring = ring};
+
+	for (size_t k = 0; k < BYTES; k += CRYPTO_SHA256)
+		crypto_sha256(&k, sizeof(k), noise + k);
+	memset(block, 's', sizeof(block)); /* the stamp */
+	for (int i = 0; i < 2; i++) {
+		machine_poke(&machine, NAME, i ? noise : all, BYTES, 0);
+		machine_poke(&machine, NAME, block, sizeof(block), 0);
+		verify_again(&v, i ? VERIFY_NOISE : VERIFY_CONSTANT, &n);
+		assert_int_equal(n.clean, EVIDENCE_AGAIN_READS);
+		assert_int_equal(n.dirty + n.unreadable, 0);
+		verify_again(&v, VERIFY_CONSTANT, &n);
+		assert_int_equal(n.clean, i ? 0 : EVIDENCE_AGAIN_READS);
+	}
+	/* The canaries were the first that it wrote, and zeros the last. */
+	assert_int_equal(verify_plant(&v, &e), 64);
+	for (int i = 0; i < 2; i++) {
+		verify_again(&v, i ? VERIFY_CONSTANT : VERIFY_NOISE, &n);
+		assert_true(n.dirty >= 62);
+		machine_poke(&machine, NAME, all, BYTES, 0);
+		assert_int_equal(verify_plant(&v, &e), 64);
+	}
+	/* The tail alone, as what was in a cache at last. */
+	machine_poke(&machine, NAME, all, BYTES, 0);
+	machine_poke(&machine, NAME, "tenant", 6, BYTES - 4096 * 3);
+	verify_again(&v, VERIFY_CONSTANT, &n);
+	assert_true(n.dirty >= 1);
+	dio_close(&d);
+	ring_free(ring);
+	machine_done(&machine);
+	free(noise);
+	free(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(data_that_was_moved_is_not_erased),
 		cmocka_unit_test(one_sector_of_a_canary_amid_noise_is_found_at_any_offset),
+		cmocka_unit_test(what_a_drive_forgot_is_seen_again),
 		cmocka_unit_test(canaries_and_their_places_are_of_one_order_and_one_drive),
 	};
 

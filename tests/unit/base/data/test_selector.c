@@ -67,6 +67,15 @@ static void operators_match_as_in_kubernetes(void **state)
 		{SELECTOR_LT, {"10"}, "k=11", false},
 		{SELECTOR_LT, {"10"}, "x=9", false},
 		{SELECTOR_LT, {"10"}, "k=-9223372036854775808", true},
+		{SELECTOR_GTE, {"10"}, "k=9", false},
+		{SELECTOR_GTE, {"10"}, "k=10", true},
+		{SELECTOR_GTE, {"10"}, "k=11", true},
+		{SELECTOR_GTE, {"10"}, "k=ten", false},
+		{SELECTOR_GTE, {"10"}, "x=11", false},
+		{SELECTOR_LTE, {"10"}, "k=9", true},
+		{SELECTOR_LTE, {"10"}, "k=10", true},
+		{SELECTOR_LTE, {"10"}, "k=11", false},
+		{SELECTOR_LTE, {"10"}, "x=9", false},
 	};
 	OWN(arena) a = arena_new();
 
@@ -236,7 +245,8 @@ static void a_wrong_text_is_refused_with_its_place(void **state)
 
 static void operators_have_their_kubernetes_names(void **state)
 {
-	static const char *const names[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"};
+	static const char *const names[] = {"In", "NotIn", "Exists", "DoesNotExist",
+					    "Gt", "Lt",	   "Gte",    "Lte"};
 	enum selector_op op = SELECTOR_LT;
 
 	(void)state;
@@ -248,7 +258,7 @@ static void operators_have_their_kubernetes_names(void **state)
 	assert_false(selector_op_parse("in", &op));
 	assert_false(selector_op_parse("", &op));
 	assert_false(selector_op_parse(NULL, &op));
-	assert_int_equal(op, SELECTOR_LT);
+	assert_int_equal(op, SELECTOR_LTE);
 }
 
 int main(void)

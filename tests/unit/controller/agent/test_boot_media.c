@@ -78,7 +78,7 @@ static int setup(void **state)
 	f->net = http_mem_net_new(f->l);
 	f->d = httpd_new(f->g);
 	f->m = boot_media_new();
-	boot_media_routes(f->m, f->d);
+	boot_media_routes(f->m, f->d, false);
 	http_mem_serve(f->net, ORIGIN, f->d);
 	f->h = http_new(f->g, http_mem_transport(f->net, f->g, "10.0.8.17", NULL, NULL), 0);
 	f->p = http_peer_new(f->h, &peer, &f->e);

@@ -31,12 +31,15 @@ static int setup(void **state)
 	return 0;
 }
 
+static const char *planned_pods[] = {"uid-1", "uid-2"};
 static const struct plan_claim planned = {.tenant = "team-a",
 					  .pool = "h100",
 					  .provider = "hall-a",
 					  .machine = "m-1",
 					  .instance_type = "hgx",
-					  .version = "1.36"};
+					  .version = "1.36",
+					  .pods = planned_pods,
+					  .npods = 2};
 
 /* Build and create it; its name, in the bench's arena. */
 static const char *created(struct bench *d)
@@ -110,6 +113,8 @@ static void a_claim_is_a_frozen_copy_of_what_was_promised(void **state)
 	assert_string_equal(json_str_at(spec, "labels", "example.com/pool"), "h100");
 	assert_string_equal(json_str_at(json_array_get(json_at(spec, "taints"), 0), "key"),
 			    "nvidia.com/gpu");
+	assert_int_equal(json_array_size(json_at(spec, "pods")), 2);
+	assert_string_equal(json_string_value(json_array_get(json_at(spec, "pods"), 1)), "uid-2");
 	assert_int_equal(json_array_size(requirements),
 			 1); /* the pool's "hgx or old" became the one that was chosen */
 	assert_int_equal(json_array_size(json_at(json_array_get(requirements, 0), "values")), 1);

@@ -184,9 +184,28 @@ static void quarantine_says_when_it_is_tried_again_unless_a_person_has_to(void *
 	world_stop(&w);
 }
 
+/* How well the boot of its agent is kept from others, and what would be better. */
+static void what_others_could_do_with_its_boot_is_told(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	const char *message;
+
+	(void)state;
+	world_start(&w, 38, 1);
+	world_replica(&w);
+	world_wait_state(b, "free", 1800);
+	assert_string_equal(says(b, "BootProtected"), "False PlainMedium");
+	message = json_str_at(condition(b, "BootProtected"), "message");
+	assert_non_null(strstr(message, "provider rack has no spec.boot.httpsMediaURL"));
+	assert_non_null(strstr(message, "spec.agent.networks of provider rack"));
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_others_could_do_with_its_boot_is_told),
 		cmocka_unit_test(a_free_and_a_serving_machine_are_ready_and_one_between_is_not),
 		cmocka_unit_test(ready_turns_with_the_state_and_costs_no_write),
 		cmocka_unit_test(a_bmc_that_does_not_answer_is_told_with_the_reason),

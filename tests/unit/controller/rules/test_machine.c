@@ -1,5 +1,6 @@
 #include "tests/unit/testing.h"
 
+#include "base/arena.h"
 #include "controller/rules/machine.h"
 
 #define ADDRESS "https://10.0.8.17/redfish/v1/Systems/1"
@@ -40,10 +41,30 @@ static void a_bmc_is_trusted_letter_for_letter(void **state)
 	}
 }
 
+static void a_node_is_told_where_its_machine_stands_and_nothing_else(void **state)
+{
+	static struct label all[] = {{"app", "x"},
+				     {"nvidia.com/gpu.clique", "7b.1"},
+				     {"nvidia.com/gpu.product", "H100"},
+				     {"topology.drover.dev/rack", "r1"},
+				     {"topology.drover.development/rack", "r2"},
+				     {"topology.kubernetes.io/zone", "z1"}};
+	const struct machine m = {.meta = {.labels = {all, 6}}};
+	OWN(arena) a = arena_new();
+	const struct labels l = machine_topology(&m, a);
+
+	(void)state;
+	assert_int_equal(l.n, 3);
+	assert_string_equal(labels_get(&l, "nvidia.com/gpu.clique"), "7b.1");
+	assert_string_equal(labels_get(&l, "topology.drover.dev/rack"), "r1");
+	assert_string_equal(labels_get(&l, "topology.kubernetes.io/zone"), "z1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_bmc_is_trusted_letter_for_letter),
+		cmocka_unit_test(a_node_is_told_where_its_machine_stands_and_nothing_else),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,308 @@
+#include "providers/bcm/acquire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+/* Two reads of the mark so far apart: a writer who read before us has written by then. */
+#define SETTLE_MS 3000
+
+struct bcm_acquire {
+	struct bcm_acquire_spec s;
+	struct arena *a; /* of all texts here */
+	struct provider_target target;
+	struct bcm_request *request;
+	struct bcm_edit *edit;
+	size_t step;
+	const char *category, *image, *network, *cleared; /* as JSON texts; NULL: not wanted */
+};
+
+/* What has to be asked, and what of the target is found there. */
+static const struct {
+	const char *service, *call, *what;
+	size_t wanted, found; /* offsets in provider_target and bcm_acquire */
+} lists[] = {
+	{"cmdevice", "getCategories", "category", offsetof(struct provider_target, category),
+	 offsetof(struct bcm_acquire, category)},
+	{"cmpart", "getSoftwareImages", "software image", offsetof(struct provider_target, image),
+	 offsetof(struct bcm_acquire, image)},
+	{"cmnet", "getNetworks", "network", offsetof(struct provider_target, network),
+	 offsetof(struct bcm_acquire, network)},
+};
+#define LISTS (sizeof(lists) / sizeof(*lists))
+
+void bcm_acquire_cancel(struct bcm_acquire *q)
+{
+	if (!q)
+		return;
+	bcm_cancel(q->request);
+	bcm_edit_cancel(q->edit);
+	arena_free(q->a);
+	free(q);
+}
+
+static void end(struct bcm_acquire *q, const struct err *e)
+{
+	q->s.done(e, q->s.arg);
+	bcm_acquire_cancel(q);
+}
+
+int bcm_holder_check(const struct bcm_node *n, const char *machine, int64_t fence, struct err *e)
+{
+	const struct bcm_lock *l = &n->lock;
+
+	if (n->lock_broken)
+		return err_set(
+			e, ERR_CONFLICT, 0,
+			"extra_values.drover of node %s is not drover's: take it away in BCM, if nobody uses the node",
+			n->hostname);
+	if (l->machine && !str_eq(l->machine, str_or(machine, "")))
+		return err_set(
+			e, ERR_CONFLICT, 0,
+			"node %s is held by machine %.60s (%.40s) of another drover: only one may manage it",
+			n->hostname, str_or(l->name, "(no name)"), l->machine);
+	if (l->machine && l->fence > fence)
+		return err_set(e, ERR_CONFLICT, 0, "node %s was written with the fence %lld since",
+			       n->hostname, (long long)l->fence);
+	return 0;
+}
+
+/* --- what is written --------------------------------------------------------------------------------- */
+
+static const char *text_of(struct exact v, struct arena *a)
+{
+	return v.at ? arena_strndup(a, v.at, v.len) : NULL;
+}
+
+/* The text with one more member changed; NULL: an earlier change failed, or this. */
+static const char *with(const char *text, const char *name, const char *json, struct arena *a,
+			struct err *e)
+{
+	struct exact o;
+
+	if (!text || !json)
+		return text;
+	return exact_read(text, strlen(text), &o, e) < 0 ? NULL : exact_with(o, name, json, a, e);
+}
+
+static const char *without(const char *text, const char *name, struct arena *a, struct err *e)
+{
+	struct exact o;
+
+	return !text || exact_read(text, strlen(text), &o, e) < 0 ? NULL
+								  : exact_without(o, name, a, e);
+}
+
+/* An interface to be installed through, with an address: BCM would wait for ever without. */
+static int may_be_installed(const struct bcm_node *n, struct err *e)
+{
+	if (!n->boot_name)
+		return err_set(e, ERR_INVALID, 0,
+			       "node %s has no boot interface in BCM: set provisioningInterface",
+			       n->hostname);
+	if (!n->boot_address && !n->boot_dhcp)
+		return err_set(e, ERR_INVALID, 0,
+			       "interface %.40s of node %s has no address in BCM, and no DHCP",
+			       n->boot_name, n->hostname);
+	if (!n->mac)
+		return err_set(
+			e, ERR_INVALID, 0,
+			"node %s has no MAC address in BCM: its network boot would not be known",
+			n->hostname);
+	return 0;
+}
+
+/* The image that it boots in place of its category's: the object that BCM has there, but for this member. */
+static const char *proxy(struct exact device, const char *image, struct arena *a, struct err *e)
+{
+	struct exact old = exact_member(device, "softwareImageProxy");
+
+	if (exact_kind(old) != EXACT_OBJECT)
+		old = (struct exact){"{}", 2};
+	return exact_with(old, "parentSoftwareImage", image, a, e);
+}
+
+static const char *plan_acquire(struct exact device, const struct bcm_node *n, struct arena *a,
+				void *arg, struct err *e)
+{
+	struct bcm_acquire *q = arg;
+	struct bcm_lock l = n->lock;
+	const char *text;
+
+	if (bcm_node_fit(n, e) < 0 || bcm_holder_check(n, q->s.machine, q->s.fence, e) < 0 ||
+	    may_be_installed(n, e) < 0)
+		return NULL;
+	if (str_eq(l.token,
+		   q->s.token)) /* it was done: before a crash, or by a reply that was lost */
+		return NULL;
+	if (!l.machine) { /* what a first acquire found is what the release puts back */
+		l.category = text_of(exact_member(device, "category"), a);
+		l.management_network = text_of(exact_member(device, "managementNetwork"), a);
+		l.image = text_of(exact_member(device, "softwareImageProxy"), a);
+		l.next_mode = text_of(exact_member(device, "nextBootInstallMode"), a);
+	}
+	l.machine = q->s.machine;
+	l.name = q->s.name;
+	l.token = q->s.token;
+	l.fence = q->s.fence;
+	text = bcm_with_lock(device, &l, a, e);
+	text = with(text, "category", q->category, a, e);
+	text = with(text, "managementNetwork", q->network, a, e);
+	if (q->image)
+		text = with(text, "softwareImageProxy", proxy(device, q->image, a, e), a, e);
+	text = with(text, "nextBootInstallMode", "\"FULL\"", a, e);
+	return with(text, "blockDevicesClearedOnNextBoot", q->cleared, a, e);
+}
+
+/* NULL: there was no such member. */
+static const char *back(const char *text, const char *name, const char *before, struct arena *a,
+			struct err *e)
+{
+	return before ? with(text, name, before, a, e) : without(text, name, a, e);
+}
+
+static const char *plan_release(struct exact device, const struct bcm_node *n, struct arena *a,
+				void *arg, struct err *e)
+{
+	struct bcm_acquire *q = arg;
+	const struct bcm_lock *l = &n->lock;
+	const char *text;
+
+	if (bcm_holder_check(n, q->s.machine, q->s.fence, e) < 0 || !l->machine)
+		return NULL;
+	text = bcm_with_lock(device, NULL, a, e);
+	text = back(text, "category", l->category, a, e);
+	text = back(text, "managementNetwork", l->management_network, a, e);
+	text = back(text, "softwareImageProxy", l->image, a, e);
+	return back(text, "nextBootInstallMode", l->next_mode, a, e);
+}
+
+static void on_edited(const struct bcm_node *n, const struct err *e, void *arg)
+{
+	struct bcm_acquire *q = arg;
+	struct err lost;
+
+	q->edit = NULL; /* it frees itself */
+	if (!e && q->s.target && !str_eq(n->lock.token, q->s.token)) {
+		(void)!err_set(&lost, ERR_CONFLICT, 0, "drover's mark on node %s was taken away",
+			       n->hostname);
+		e = &lost;
+	}
+	end(q, e);
+}
+
+static bool may_act(void *arg)
+{
+	struct bcm_acquire *q = arg;
+
+	return !q->s.may_act || q->s.may_act(q->s.arg);
+}
+
+static void begin_edit(struct bcm_acquire *q)
+{
+	struct bcm_edit_spec s = {.bcm = q->s.bcm,
+				  .group = q->s.group,
+				  .node = q->s.node,
+				  .settle_ms = SETTLE_MS,
+				  .plan = q->s.target ? plan_acquire : plan_release,
+				  .may_act = may_act,
+				  .done = on_edited,
+				  .arg = q};
+
+	q->edit = bcm_edit_start(&s);
+}
+
+/* --- what it refers to -------------------------------------------------------------------------------- */
+
+static const char **slot(struct bcm_acquire *q)
+{
+	return (const char **)((char *)q + lists[q->step].found);
+}
+
+static const char *wanted(const struct bcm_acquire *q, size_t step)
+{
+	return *(const char *const *)((const char *)&q->target + lists[step].wanted);
+}
+
+static void ask_next(struct bcm_acquire *q);
+
+/* Objects refer to one another by UUID. */
+static void on_list(struct exact list, const struct err *failed, void *arg)
+{
+	struct bcm_acquire *q = arg;
+	const char *name = wanted(q, q->step), *uuid = NULL;
+	struct exact_iter it;
+	struct exact busy;
+	struct err e;
+
+	q->request = NULL;
+	if (failed) {
+		end(q, failed);
+		return;
+	}
+	exact_for_each(it, list)
+	{
+		if (!str_eq(exact_str_at(it.value, "name", q->a), name))
+			continue;
+		uuid = exact_str_at(it.value, "uuid", q->a);
+		busy = exact_member(it.value, "fileOperationInProgress");
+		if (exact_kind(busy) == EXACT_TRUE) {
+			(void)!err_set(&e, ERR_UNAVAILABLE, 0, "BCM is still writing the %s %.60s",
+				       lists[q->step].what, name);
+			end(q, &e);
+			return;
+		}
+	}
+	if (bcm_is_unset(uuid)) {
+		(void)!err_set(&e, ERR_NOT_FOUND, 0, "BCM has no %s %.60s", lists[q->step].what,
+			       name);
+		end(q, &e);
+		return;
+	}
+	*slot(q) = exact_quote(uuid, q->a);
+	q->step++;
+	ask_next(q);
+}
+
+static void ask_next(struct bcm_acquire *q)
+{
+	struct bcm_call c = {.args = "[]", .done = on_list, .arg = q};
+
+	while (q->step < LISTS && !wanted(q, q->step))
+		q->step++;
+	if (q->step == LISTS) {
+		begin_edit(q);
+		return;
+	}
+	c.service = lists[q->step].service;
+	c.call = lists[q->step].call;
+	q->request = bcm_call(q->s.bcm, &c);
+}
+
+struct bcm_acquire *bcm_acquire_start(const struct bcm_acquire_spec *s)
+{
+	struct bcm_acquire *q = mem_new(struct bcm_acquire);
+
+	q->s = *s;
+	q->a = arena_new();
+	q->s.node = arena_strdup(q->a, s->node);
+	q->s.machine = arena_strdup(q->a, s->machine);
+	q->s.name = arena_strdup(q->a, s->name);
+	q->s.token = arena_strdup(q->a, s->token);
+	if (s->target) {
+		q->target = *s->target;
+		q->target.category = arena_strdup(q->a, s->target->category);
+		q->target.image = arena_strdup(q->a, s->target->image);
+		q->target.network = arena_strdup(q->a, s->target->network);
+		for (size_t i = 0; i < s->target->nclear; i++)
+			q->cleared =
+				arena_printf(q->a, "%s%s%s", i ? q->cleared : "[", i ? "," : "",
+					     exact_quote(s->target->clear[i], q->a));
+		if (q->cleared)
+			q->cleared = arena_printf(q->a, "%s]", q->cleared);
+	}
+	ask_next(q);
+	return q;
+}

@@ -1,0 +1,593 @@
+/*
+ * provider: machines that a BCM head node installs and switches, and whose BMCs drover asks itself.
+ *
+ *	observe		  the BMC: power, identity, overrides, media; with a handle, BCM's state of the node too
+ *	boot, media, log_out	the BMC: drover's agent is booted past BCM, since each boot has a secret of its own
+ *	power		  BCM (powerOperation), which is to know of it; its effect is for the BMC to show
+ *	acquire, release  BCM
+ *
+ * What changes anything at BCM first looks at the BMC and at the node: it is the machine that is meant (fits()), the
+ * node is one that drover may touch, nobody else holds it, and the BMC that BCM has for the node is the one that was
+ * just looked at.  A node's name that was mistyped so reaches no other machine.
+ *
+ *	look (BMC) --> fits, session --> getDevice: fit, holder, BMC address --> may_act --> the change
+ *
+ * A job is told within PROVIDER_CALL_MS.  One whose look is still under way then is abandoned: answered, it does nothing
+ * more, and goes when the look ends.
+ * Tests: tests/contract/test_provider.c, tests/contract/test_bcm.c
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/address.h"
+#include "base/arena.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "providers/bcm/acquire.h"
+#include "providers/bcm/discover.h"
+#include "providers/bcm/status.h"
+#include "providers/registry.h"
+
+struct bcm_provider {
+	struct loop_group *group;
+	struct provider bmcs; /* of type redfish */
+	struct bcm *bcm;
+	struct bcm_statuses *statuses;
+	struct bcm_discovery *discovery;
+	void (*found)(const struct provider_inventory *i, const struct err *e, void *arg);
+	void *found_arg;
+};
+
+struct provider_machine {
+	struct bcm_provider *bp;
+	struct provider_machine *bmc; /* of bp->bmcs: not looked into */
+	char *name, *uid, *node, *bmc_host;
+	struct list jobs;
+};
+
+enum kind { WATCH, POWER, ACQUIRE, RELEASE };
+
+struct job {
+	struct list link;
+	struct provider_machine *m;
+	enum kind kind;
+	bool on, looking, abandoned;
+	bool at_bcm; /* the BMC is done with; what goes wrong now is BCM's */
+	struct provider_call call;
+	struct loop_timer limit;
+	struct arena *a; /* all texts here */
+	struct provider_target target;
+	struct provider_observation seen; /* kind WATCH: what is told in the end */
+	struct bcm_request *request;
+	struct bcm_asker *asker;
+	struct bcm_acquire *acquire;
+};
+
+static void job_free(struct job *j)
+{
+	list_remove(&j->link);
+	loop_timer_stop(&j->limit);
+	bcm_cancel(j->request);
+	bcm_status_cancel(j->asker);
+	bcm_acquire_cancel(j->acquire);
+	arena_free(j->a);
+	free(j);
+}
+
+/* Out of the list, then tell, then free: done() may detach the machine. */
+static void job_end(struct job *j, const struct provider_observation *o, const char *handle,
+		    const struct err *failed)
+{
+	struct err of_bcm;
+	const struct err *e = failed;
+
+	if (failed && j->at_bcm) {
+		of_bcm = *failed;
+		of_bcm.code = PROVIDER_OF_MANAGER;
+		e = &of_bcm;
+	}
+	list_remove(&j->link);
+	loop_timer_stop(&j->limit);
+	if (!j->abandoned)
+		j->call.done(o, handle, e, j->call.arg);
+	job_free(j);
+}
+
+static void on_limit(void *arg)
+{
+	struct job *j = arg;
+	struct err e;
+
+	(void)!err_set(&e, ERR_TIMEOUT, 0, "no answer within %d s", PROVIDER_CALL_MS / 1000);
+	e.scope = ERR_MACHINE;
+	if (!j->looking) {
+		job_end(j, NULL, NULL, &e);
+		return;
+	}
+	j->abandoned = true;
+	j->call.done(NULL, NULL, &e, j->call.arg);
+}
+
+static bool may_act(void *arg)
+{
+	struct job *j = arg;
+
+	return !j->abandoned && (!j->call.may_act || j->call.may_act(j->call.arg));
+}
+
+/* --- what BCM says of the node ------------------------------------------------------------------------- */
+
+static void read_node(struct job *j,
+		      void (*done)(struct exact result, const struct err *e, void *arg))
+{
+	struct bcm_call c = {.service = "cmdevice",
+			     .call = "getDevice",
+			     .null_is_none = true,
+			     .done = done,
+			     .arg = j};
+
+	c.args = arena_printf(j->a, "[%s]", exact_quote(j->m->node, j->a));
+	j->request = bcm_call(j->m->bp->bcm, &c);
+}
+
+static int no_node(const struct job *j, const struct err *failed, struct err *e)
+{
+	*e = *failed;
+	if (e->kind != ERR_NOT_FOUND)
+		return -1;
+	(void)!err_set(e, ERR_NOT_FOUND, 0, "BCM has no node %.60s: correct spec.node", j->m->node);
+	e->scope = ERR_MACHINE;
+	return -1;
+}
+
+/* The node's BMC, as BCM has it, is the one that the look was of. */
+static int is_the_machine(const struct job *j, const struct bcm_node *n, struct err *e)
+{
+	if (n->bmc_address && address_same(n->bmc_address, j->m->bmc_host))
+		return 0;
+	(void)!err_set(
+		e, ERR_INVALID, 0,
+		"node %.60s has the BMC %s in BCM, and the machine's answers from %s: correct spec.node or spec.bmc.address",
+		n->hostname, str_or(n->bmc_address, "(none)"), j->m->bmc_host);
+	e->scope = ERR_MACHINE;
+	return -1;
+}
+
+static void on_done(const struct err *e, void *arg)
+{
+	struct job *j = arg;
+
+	j->acquire = NULL; /* it frees itself */
+	job_end(j, NULL, e || j->kind == RELEASE ? NULL : j->call.op_id, e);
+}
+
+/* {"count": 0}: no node was switched, which is no error of the call. */
+static void on_switched(struct exact result, const struct err *failed, void *arg)
+{
+	struct job *j = arg;
+	int64_t count;
+	struct err e;
+
+	j->request = NULL;
+	if (failed) {
+		job_end(j, NULL, NULL, failed);
+		return;
+	}
+	if (exact_i64(exact_member(result, "count"), &count) && count > 0) {
+		job_end(j, NULL, NULL, NULL);
+		return;
+	}
+	(void)!err_set(
+		&e, ERR_PROTOCOL, 0,
+		"BCM took power %s for node %.60s and switched no node: look at its powerControl",
+		j->on ? "on" : "off", j->m->node);
+	e.scope = ERR_MACHINE;
+	job_end(j, NULL, NULL, &e);
+}
+
+static void switch_power(struct job *j, const struct bcm_node *n)
+{
+	struct bcm_call c = {
+		.service = "cmdevice", .call = "powerOperation", .done = on_switched, .arg = j};
+	struct err e;
+
+	if (!may_act(j)) {
+		(void)!err_set(&e, ERR_CONFLICT, 0,
+			       "not switched: the order does not stand any more");
+		job_end(j, NULL, NULL, &e);
+		return;
+	}
+	c.args = arena_printf(
+		j->a,
+		"[{\"baseType\":\"PowerOperation\",\"devices\":[%s],\"operation\":\"%s\","
+		"\"force\":true,\"wait\":false}]",
+		exact_quote(n->uuid, j->a), j->on ? "ON" : "OFF");
+	j->request = bcm_call(j->m->bp->bcm, &c);
+}
+
+static void begin_acquire(struct job *j)
+{
+	struct bcm_acquire_spec s = {.bcm = j->m->bp->bcm,
+				     .group = j->m->bp->group,
+				     .node = j->m->node,
+				     .machine = str_or(j->m->uid, j->m->name),
+				     .name = j->m->name,
+				     .token = j->call.op_id,
+				     .fence = j->call.fence,
+				     .target = j->kind == ACQUIRE ? &j->target : NULL,
+				     .may_act = may_act,
+				     .done = on_done,
+				     .arg = j};
+
+	j->acquire = bcm_acquire_start(&s);
+}
+
+static void on_node(struct exact device, const struct err *failed, void *arg)
+{
+	struct job *j = arg;
+	struct bcm_node n;
+	struct err e;
+
+	j->request = NULL;
+	if (failed) {
+		(void)!no_node(j, failed, &e);
+		job_end(j, NULL, NULL, &e);
+	} else if (bcm_node_read(device, j->a, &n, &e) < 0 || bcm_node_fit(&n, &e) < 0 ||
+		   is_the_machine(j, &n, &e) < 0 ||
+		   bcm_holder_check(&n, str_or(j->m->uid, j->m->name), j->call.fence, &e) < 0) {
+		job_end(j, NULL, NULL, &e);
+	} else if (j->kind == POWER) {
+		switch_power(j, &n);
+	} else {
+		begin_acquire(j);
+	}
+}
+
+/* --- how far an install is ------------------------------------------------------------------------------- */
+
+static void tell(struct job *j, enum provider_progress progress, const char *text)
+{
+	j->seen.progress = progress;
+	j->seen.handle_state = text;
+	job_end(j, &j->seen, NULL, NULL);
+}
+
+/* UP alone may be of the system before: the install mode for one boot is gone when that boot came. */
+static void on_up(struct exact device, const struct err *failed, void *arg)
+{
+	struct job *j = arg;
+	struct bcm_node n;
+	struct err e;
+
+	j->request = NULL;
+	if (failed) {
+		(void)!no_node(j, failed, &e);
+		job_end(j, NULL, NULL, &e);
+	} else if (bcm_node_read(device, j->a, &n, &e) < 0) {
+		job_end(j, NULL, NULL, &e);
+	} else if (!str_eq(n.lock.token, j->call.handle)) {
+		tell(j, PROVIDER_PROGRESS_FAILED,
+		     "UP, and drover's mark in extra_values is not that of this install: somebody else wrote the node");
+	} else if (str_eq(n.next_install_mode, "FULL")) {
+		tell(j, PROVIDER_PROGRESS_WAITING, "UP, of the system before the install");
+	} else {
+		tell(j, PROVIDER_PROGRESS_DONE, "UP");
+	}
+}
+
+static void on_state(const struct bcm_state *s, const struct err *e, void *arg)
+{
+	static const enum provider_progress means[] = {
+		[BCM_UNKNOWN] = PROVIDER_PROGRESS_UNKNOWN,
+		[BCM_WAITING] = PROVIDER_PROGRESS_WAITING,
+		[BCM_BURNING] = PROVIDER_PROGRESS_HELD,
+		[BCM_UP] = PROVIDER_PROGRESS_DONE,
+		[BCM_FAILED] = PROVIDER_PROGRESS_FAILED,
+	};
+	struct job *j = arg;
+	const char *text;
+
+	j->asker = NULL;
+	if (e) {
+		job_end(j, NULL, NULL, e);
+		return;
+	}
+	text = arena_printf(j->a, "%s%s%s%s", s->name, s->closed ? "/CLOSED" : "",
+			    str_empty(s->text) ? "" : ": ", str_or(s->text, ""));
+	if (s->phase == BCM_UP && !s->closed)
+		read_node(j, on_up);
+	else
+		tell(j,
+		     s->closed && s->phase != BCM_FAILED ? PROVIDER_PROGRESS_HELD : means[s->phase],
+		     text);
+}
+
+static void on_uuid(struct exact device, const struct err *failed, void *arg)
+{
+	struct job *j = arg;
+	struct bcm_node n;
+	struct err e;
+
+	j->request = NULL;
+	if (failed) {
+		(void)!no_node(j, failed, &e);
+		job_end(j, NULL, NULL, &e);
+	} else if (bcm_node_read(device, j->a, &n, &e) < 0) {
+		job_end(j, NULL, NULL, &e);
+	} else {
+		j->asker = bcm_status_ask(j->m->bp->statuses, n.uuid, n.hostname, on_state, j);
+	}
+}
+
+/* --- the look that every job begins with -------------------------------------------------------------------- */
+
+static void keep(struct job *j, const struct provider_observation *o)
+{
+	struct provider_observation *s = &j->seen;
+
+	*s = *o;
+	s->system_uuid = arena_strdup(j->a, o->system_uuid);
+	s->serial = arena_strdup(j->a, o->serial);
+	s->media_url = arena_strdup(j->a, o->media_url);
+	s->http_url = arena_strdup(j->a, o->http_url);
+	s->address = arena_strdup(j->a, o->address);
+	s->session_uri = arena_strdup(j->a, o->session_uri);
+	s->learned_pin = arena_strdup(j->a, o->learned_pin);
+	if (o->address) {
+		free(j->m->bmc_host);
+		j->m->bmc_host = mem_strdup(o->address);
+	}
+}
+
+static void on_look(const struct provider_observation *o, const char *handle,
+		    const struct err *failed, void *arg)
+{
+	struct job *j = arg;
+	struct err e;
+
+	(void)handle;
+	j->looking = false;
+	if (failed || j->abandoned) {
+		job_end(j, NULL, NULL, failed);
+		return;
+	}
+	keep(j, o);
+	if (j->kind == WATCH) {
+		j->at_bcm = true;
+		read_node(j, on_uuid);
+		return;
+	}
+	if (j->call.session && !str_eq(j->call.session, str_or(o->session_uri, ""))) {
+		(void)!err_set(
+			&e, ERR_UNAVAILABLE, 0,
+			"the login is new and has to be written down before anything is done in it");
+		e.scope = ERR_MACHINE;
+		job_end(j, NULL, NULL, &e);
+		return;
+	}
+	if (j->call.fits && j->call.fits(&j->seen, j->call.arg, &e) < 0) {
+		job_end(j, NULL, NULL, &e);
+	} else {
+		j->at_bcm = true;
+		read_node(j, on_node);
+	}
+}
+
+static struct job *ask(struct provider_machine *m, enum kind kind, const struct provider_call *c)
+{
+	struct bcm_provider *bp = m->bp;
+	struct job *j = mem_new(struct job);
+	struct provider_call look = {.done = on_look, .arg = j};
+
+	j->m = m;
+	j->kind = kind;
+	j->call = *c;
+	j->a = arena_new();
+	j->call.op_id = arena_strdup(j->a, c->op_id);
+	j->call.handle = arena_strdup(j->a, c->handle);
+	j->call.session = arena_strdup(j->a, c->session);
+	look.op_id = j->call.op_id;
+	look.fence = c->fence;
+	list_push_back(&m->jobs, &j->link);
+	loop_timer_init(&j->limit, bp->group, on_limit, j);
+	loop_timer_start(&j->limit, PROVIDER_CALL_MS);
+	j->looking = true;
+	bp->bmcs.ops->observe(&bp->bmcs, m->bmc, &look);
+	return j;
+}
+
+/* --- the slots -------------------------------------------------------------------------------------------- */
+
+static int bcm_open(struct provider *p, const struct provider_spec *s, struct err *e)
+{
+	const struct provider_manager *g = s->manager;
+	struct bcm_provider *bp;
+	struct bcm_spec bs;
+
+	if (!g || str_empty(g->endpoint))
+		return err_set(e, ERR_INVALID, 0, "provider %s: no head node", s->name);
+	bs = (struct bcm_spec){.endpoint = g->endpoint,
+			       .ca_pem = g->ca_pem,
+			       .pin_sha256 = g->pin_sha256,
+			       .cert_pem = g->cert_pem,
+			       .key_pem = g->key_pem,
+			       .user = g->user,
+			       .password = g->password,
+			       .plain_ok = s->plain_ok};
+	bp = mem_new(struct bcm_provider);
+	bp->group = s->group;
+	bp->bmcs =
+		(struct provider){.ops = &redfish_provider_ops, .name = p->name, .group = s->group};
+	list_init(&bp->bmcs.refusals);
+	if (bp->bmcs.ops->open(&bp->bmcs, s, e) < 0) {
+		free(bp);
+		return -1;
+	}
+	bp->bcm = bcm_new(s->group, s->http, &bs, e);
+	if (!bp->bcm) {
+		bp->bmcs.ops->close(&bp->bmcs);
+		free(bp);
+		return err_wrap(e, "provider %s", s->name);
+	}
+	bp->statuses = bcm_statuses_new(s->group, bp->bcm);
+	p->state = bp;
+	return 0;
+}
+
+static void bcm_close(struct provider *p)
+{
+	struct bcm_provider *bp = p->state;
+
+	bcm_discovery_cancel(bp->discovery);
+	bcm_statuses_free(bp->statuses);
+	bcm_free(bp->bcm);
+	bp->bmcs.ops->close(&bp->bmcs);
+	free(bp);
+}
+
+/* https://10.0.8.17:443/redfish/v1/Systems/1 and the like: what the BMC answers from, until it has. */
+static char *host_of(const char *url)
+{
+	const char *at = strstr(url, "://");
+	size_t n;
+
+	at = at ? at + 3 : url;
+	n = *at == '[' ? strcspn(at, "]") : strcspn(at, ":/");
+	return mem_strndup(at + (*at == '['), n - (*at == '['));
+}
+
+static struct provider_machine *bcm_attach(struct provider *p,
+					   const struct provider_machine_spec *s, struct err *e)
+{
+	struct bcm_provider *bp = p->state;
+	struct provider_machine *bmc = bp->bmcs.ops->attach(&bp->bmcs, s, e), *m;
+
+	if (!bmc)
+		return NULL;
+	m = mem_new(struct provider_machine);
+	m->bp = bp;
+	m->bmc = bmc;
+	m->name = mem_strdup(s->name);
+	m->uid = mem_strdup(s->uid);
+	m->node = mem_strdup(str_or(s->node, s->name));
+	m->bmc_host = host_of(s->bmc_address);
+	list_init(&m->jobs);
+	return m;
+}
+
+static void bcm_detach(struct provider *p, struct provider_machine *m)
+{
+	struct bcm_provider *bp = p->state;
+
+	bp->bmcs.ops->detach(&bp->bmcs, m->bmc);
+	list_for_each (j, &m->jobs, struct job, link)
+		job_free(j);
+	free(m->name);
+	free(m->uid);
+	free(m->node);
+	free(m->bmc_host);
+	free(m);
+}
+
+static void bcm_observe(struct provider *p, struct provider_machine *m,
+			const struct provider_call *c)
+{
+	struct bcm_provider *bp = p->state;
+
+	if (c->handle)
+		ask(m, WATCH, c);
+	else
+		bp->bmcs.ops->observe(&bp->bmcs, m->bmc, c);
+}
+
+static void bcm_power(struct provider *p, struct provider_machine *m, bool on,
+		      const struct provider_call *c)
+{
+	(void)p;
+	ask(m, POWER, c)->on = on;
+}
+
+static void bcm_boot(struct provider *p, struct provider_machine *m, enum provider_boot how,
+		     const char *url, const struct provider_call *c)
+{
+	struct bcm_provider *bp = p->state;
+
+	bp->bmcs.ops->boot(&bp->bmcs, m->bmc, how, url, c);
+}
+
+static void bcm_media(struct provider *p, struct provider_machine *m, const char *url,
+		      const struct provider_call *c)
+{
+	struct bcm_provider *bp = p->state;
+
+	bp->bmcs.ops->media(&bp->bmcs, m->bmc, url, c);
+}
+
+static void bcm_log_out(struct provider *p, struct provider_machine *m,
+			const struct provider_call *c)
+{
+	struct bcm_provider *bp = p->state;
+
+	bp->bmcs.ops->log_out(&bp->bmcs, m->bmc, c);
+}
+
+static void bcm_acquire_slot(struct provider *p, struct provider_machine *m,
+			     const struct provider_target *t, const struct provider_call *c)
+{
+	struct job *j = ask(m, ACQUIRE, c);
+	const char **clear = arena_calloc(j->a, t->nclear + 1, sizeof(*clear));
+
+	(void)p;
+	for (size_t i = 0; i < t->nclear; i++)
+		clear[i] = arena_strdup(j->a, t->clear[i]);
+	j->target = (struct provider_target){.category = arena_strdup(j->a, t->category),
+					     .image = arena_strdup(j->a, t->image),
+					     .network = arena_strdup(j->a, t->network),
+					     .clear = clear,
+					     .nclear = t->nclear};
+}
+
+static void bcm_release_slot(struct provider *p, struct provider_machine *m,
+			     const struct provider_call *c)
+{
+	(void)p;
+	ask(m, RELEASE, c);
+}
+
+static void on_found(const struct provider_inventory *i, const struct err *e, void *arg)
+{
+	struct bcm_provider *bp = arg;
+
+	bp->discovery = NULL; /* it frees itself */
+	bp->found(i, e, bp->found_arg);
+}
+
+static void bcm_discover_slot(struct provider *p,
+			      void (*done)(const struct provider_inventory *i, const struct err *e,
+					   void *arg),
+			      void *arg)
+{
+	struct bcm_provider *bp = p->state;
+
+	bcm_discovery_cancel(bp->discovery);
+	bp->found = done;
+	bp->found_arg = arg;
+	bp->discovery = bcm_discover(bp->bcm, on_found, bp);
+}
+
+const struct provider_ops bcm_provider_ops = {
+	.type = "bcm",
+	.open = bcm_open,
+	.close = bcm_close,
+	.attach = bcm_attach,
+	.detach = bcm_detach,
+	.observe = bcm_observe,
+	.power = bcm_power,
+	.boot = bcm_boot,
+	.media = bcm_media,
+	.acquire = bcm_acquire_slot,
+	.release = bcm_release_slot,
+	.discover = bcm_discover_slot,
+	.log_out = bcm_log_out,
+};

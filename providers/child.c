@@ -1,0 +1,394 @@
+#include "providers/child.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/data/json.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/retry.h"
+#include "base/str.h"
+
+struct child {
+	struct loop_group *group;
+	char **argv, **env;
+	json_t *hello;
+	struct loop_child *process; /* NULL: none */
+	bool pings, greeted;
+	uint64_t next_id, hello_id;
+	uint64_t ping_id; /* under way; 0: none */
+	struct loop_timer ping_limit;
+	uint64_t stuck[CHILD_STUCK]; /* requests whose time is over and whose answers are owed */
+	unsigned nstuck;
+	struct backoff backoff;
+	int64_t not_before;   /* no new process until then */
+	struct list calls;    /* of child_call.link, in order of asking */
+	char last_words[200]; /* of standard error, for the error text */
+};
+
+struct child_call {
+	struct list link;
+	struct child *c;
+	void (*done)(const json_t *reply, int64_t sent_at, const struct err *e, void *arg);
+	void *arg;
+	bool sent, ended;
+	uint64_t id;
+	int64_t sent_at, limit_ms;
+	struct loop_timer limit;
+	struct loop_defer end; /* answers err */
+	struct err err;
+};
+
+void child_call_drop(struct child_call *call)
+{
+	if (!call)
+		return;
+	list_remove(&call->link);
+	loop_timer_stop(&call->limit);
+	loop_defer_cancel(&call->end);
+	free(call);
+}
+
+/* The last act of whoever calls it: done() may free the child. */
+static void call_end(struct child_call *call, const json_t *reply, const struct err *e)
+{
+	list_remove(&call->link);
+	loop_timer_stop(&call->limit);
+	call->done(reply, call->sent_at, e, call->arg);
+	child_call_drop(call);
+}
+
+static void on_end(void *arg)
+{
+	struct child_call *call = arg;
+
+	call_end(call, NULL, &call->err);
+}
+
+/* Fail it in the next turn. */
+static void call_fail(struct child_call *call, const struct err *e)
+{
+	if (call->ended)
+		return;
+	call->ended = true;
+	call->err = *e;
+	loop_timer_stop(&call->limit);
+	loop_defer(&call->end);
+}
+
+/* --- the process ---------------------------------------------------------------------------------- */
+
+/* It is gone or unfit: everything sent fails with e, and a new one has to wait. */
+static void process_lost(struct child *c, const struct err *e)
+{
+	struct loop *l = loop_of(c->group);
+
+	loop_child_free(c->process);
+	c->process = NULL;
+	c->nstuck = 0;
+	c->ping_id = 0;
+	loop_timer_stop(&c->ping_limit);
+	c->not_before = loop_now(l) + backoff_next(&c->backoff, loop_random(l));
+	list_for_each (call, &c->calls, struct child_call, link)
+		if (call->sent)
+			call_fail(call, e);
+}
+
+/* No end of file for this one: what it has begun must not happen beside its successor. */
+static void process_unfit(struct child *c, const struct err *e)
+{
+	loop_child_kill(c->process, SIGKILL);
+	process_lost(c, e);
+}
+
+static void write_line(struct child *c, json_t *j /* taken */)
+{
+	char *text = json_text(j);
+
+	loop_child_write(c->process, text, strlen(text));
+	loop_child_write(c->process, "\n", 1);
+	free(text);
+	json_decref(j);
+}
+
+static void hangs(struct child *c, const char *how)
+{
+	struct err e;
+
+	(void)!err_set(&e, ERR_UNAVAILABLE, 0, "%s hangs (%s) and was killed", c->argv[0], how);
+	e.scope = ERR_PROVIDER;
+	str_copy(c->last_words, sizeof(c->last_words), "it hung");
+	process_unfit(c, &e);
+}
+
+static void on_no_pong(void *arg)
+{
+	hangs(arg, "no answer to a ping");
+}
+
+/* Its time is over: is it this answer alone that does not come, or any? */
+static void owes(struct child *c, uint64_t id)
+{
+	if (c->nstuck == CHILD_STUCK) {
+		hangs(c, "too many requests without an answer");
+		return;
+	}
+	c->stuck[c->nstuck++] = id;
+	if (c->ping_id)
+		return;
+	c->ping_id = ++c->next_id;
+	loop_timer_start(&c->ping_limit, CHILD_PING_MS);
+	write_line(c, json_pack("{s:I,s:s}", "id", (json_int_t)c->ping_id, "op", "ping"));
+}
+
+static void pays(struct child *c, uint64_t id)
+{
+	for (unsigned i = 0; i < c->nstuck; i++)
+		if (c->stuck[i] == id)
+			c->stuck[i--] = c->stuck[--c->nstuck];
+}
+
+static void on_limit(void *arg)
+{
+	struct child_call *call = arg;
+	struct child *c = call->c;
+	struct err e;
+
+	(void)!err_set(&e, ERR_TIMEOUT, 0, "%s did not answer within %lld s", c->argv[0],
+		       (long long)call->limit_ms / 1000);
+	e.scope = ERR_MACHINE;
+	call_fail(call, &e);
+	if (c->pings && c->process)
+		owes(c, call->id);
+}
+
+static enum err_kind kind_of(const char *name)
+{
+	for (int k = ERR_NONE + 1; k < ERR_KINDS; k++)
+		if (str_eq(name, err_kind_name((enum err_kind)k)))
+			return (enum err_kind)k;
+	return ERR_PROTOCOL;
+}
+
+static void read_error(const json_t *error, struct err *e)
+{
+	json_int_t after = json_int_at(error, "retryAfterMs");
+
+	(void)!err_set(e, kind_of(json_str_at(error, "kind")), 0, "%s",
+		       str_or(json_str_at(error, "message"), "it failed, and does not say why"));
+	if (after > 0)
+		e->retry_after_ms = after > 300000 ? 300000 : (uint32_t)after;
+	e->scope = ERR_MACHINE;
+}
+
+static void on_hello(struct child *c, const json_t *j)
+{
+	struct err e;
+
+	if (json_int_at(j, "protocol") == 1) {
+		c->greeted = true;
+		return;
+	}
+	(void)!err_set(&e, ERR_UNSUPPORTED, 0, "%s does not speak protocol 1", c->argv[0]);
+	e.scope = ERR_PROVIDER;
+	process_unfit(c, &e);
+}
+
+static struct child_call *call_of(const struct child *c, uint64_t id)
+{
+	list_for_each (call, &c->calls, struct child_call, link)
+		if (call->sent && !call->ended && call->id == id)
+			return call;
+	return NULL;
+}
+
+static void on_reply(struct child *c, const json_t *j, uint64_t id)
+{
+	struct child_call *call = call_of(c, id);
+	struct err e;
+
+	pays(c, id);
+	if (id == c->ping_id) {
+		c->ping_id = 0;
+		loop_timer_stop(&c->ping_limit);
+	}
+	if (!call) /* came too late: its time was over */
+		return;
+	backoff_reset(&c->backoff);
+	if (json_at(j, "error")) {
+		read_error(json_at(j, "error"), &e);
+		call_end(call, NULL, &e);
+	} else {
+		call_end(call, j, NULL);
+	}
+}
+
+static void on_line(const char *line, size_t len, void *arg)
+{
+	struct child *c = arg;
+	struct err e;
+	OWN_JSON j = json_parse(line, len, &e);
+	json_int_t id = json_int_at(j, "id");
+
+	if (j && id > 0 && (uint64_t)id == c->hello_id && !c->greeted) {
+		on_hello(c, j);
+	} else if (j && id > 0 && c->greeted) {
+		on_reply(c, j, (uint64_t)id);
+	} else {
+		(void)!err_set(&e, ERR_PROTOCOL, 0, "%s: not a reply: %.100s", c->argv[0], line);
+		e.scope = ERR_PROVIDER;
+		process_unfit(c, &e);
+	}
+}
+
+/* Only the beginning of the latest piece is kept; err_set() takes control characters out. */
+static void on_stderr(const char *data, size_t len, void *arg)
+{
+	struct child *c = arg;
+	size_t n = len < sizeof(c->last_words) - 1 ? len : sizeof(c->last_words) - 1;
+
+	while (n > 0 && data[n - 1] == '\n')
+		n--;
+	if (n == 0)
+		return;
+	memcpy(c->last_words, data, n);
+	c->last_words[n] = '\0';
+}
+
+static void on_exit_(int status, const struct err *e, void *arg)
+{
+	struct child *c = arg;
+	struct err lost;
+
+	if (e)
+		lost = *e;
+	else
+		(void)!err_set(&lost, ERR_UNAVAILABLE, status, "%s ended with status %d: %s",
+			       c->argv[0], status, str_or(c->last_words, "no message"));
+	lost.scope = ERR_PROVIDER;
+	process_lost(c, &lost);
+}
+
+static int process_start(struct child *c, struct err *e)
+{
+	struct loop_spawn s = {
+		.argv = (const char *const *)c->argv,
+		.env = (const char *const *)c->env,
+		.max_line = CHILD_MAX_LINE,
+		.on_line = on_line,
+		.on_stderr = on_stderr,
+		.on_exit = on_exit_,
+		.arg = c,
+	};
+	int64_t now = loop_now(loop_of(c->group));
+	json_t *hello;
+
+	if (now < c->not_before) {
+		(void)!err_set(e, ERR_UNAVAILABLE, 0, "%s is not running: %s", c->argv[0],
+			       str_or(c->last_words, "no message"));
+		e->retry_after_ms = (uint32_t)(c->not_before - now);
+		e->scope = ERR_PROVIDER;
+		return -1;
+	}
+	c->process = loop_spawn(c->group, &s, e);
+	if (!c->process) {
+		c->not_before = now + backoff_next(&c->backoff, loop_random(loop_of(c->group)));
+		e->scope = ERR_PROVIDER;
+		return -1;
+	}
+	c->greeted = false;
+	c->last_words[0] = '\0';
+	c->hello_id = ++c->next_id;
+	hello = json_pack("{s:I,s:s,s:i}", "id", (json_int_t)c->hello_id, "op", "hello", "protocol",
+			  1);
+	json_object_update(hello, c->hello);
+	write_line(c, hello);
+	return 0;
+}
+
+/* --- requests ------------------------------------------------------------------------------------- */
+
+struct child_call *child_ask(struct child *c, json_t *request, int64_t limit_ms,
+			     void (*done)(const json_t *reply, int64_t sent_at, const struct err *e,
+					  void *arg),
+			     void *arg)
+{
+	struct child_call *call = mem_new(struct child_call);
+	struct err e;
+
+	call->c = c;
+	call->done = done;
+	call->arg = arg;
+	call->limit_ms = limit_ms;
+	call->sent_at = loop_now(loop_of(c->group));
+	loop_timer_init(&call->limit, c->group, on_limit, call);
+	loop_defer_init(&call->end, c->group, on_end, call);
+	list_push_back(&c->calls, &call->link);
+	if (!request) {
+		(void)!err_set(&e, ERR_INVALID, 0, "a name that is not UTF-8");
+		call_fail(call, &e);
+	} else if (!c->process && process_start(c, &e) < 0) {
+		json_decref(request);
+		call_fail(call, &e);
+	} else {
+		call->id = ++c->next_id;
+		call->sent = true;
+		json_object_set_new(request, "id", json_integer((json_int_t)call->id));
+		json_object_set_new(request, "limitMs", json_integer((json_int_t)limit_ms));
+		loop_timer_start(&call->limit, limit_ms);
+		write_line(c, request);
+	}
+	return call;
+}
+
+static char **copied(const char *const *list)
+{
+	size_t n = 0;
+	char **out;
+
+	while (list[n])
+		n++;
+	out = mem_calloc(n + 1, sizeof(*out));
+	for (size_t i = 0; i < n; i++)
+		out[i] = mem_strdup(list[i]);
+	return out;
+}
+
+static void free_list(char **list)
+{
+	for (size_t i = 0; list[i]; i++)
+		free(list[i]);
+	free(list);
+}
+
+struct child *child_new(const struct child_spec *s)
+{
+	static const char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
+					  NULL};
+	struct child *c = mem_new(struct child);
+
+	c->group = s->group;
+	c->argv = copied(s->argv);
+	c->env = copied(s->env ? s->env : env);
+	c->hello = s->hello ? s->hello : json_object();
+	c->pings = s->pings;
+	c->backoff = (struct backoff){.base_ms = 1000, .cap_ms = 60000};
+	c->not_before = INT64_MIN;
+	list_init(&c->calls);
+	loop_timer_init(&c->ping_limit, s->group, on_no_pong, c);
+	return c;
+}
+
+void child_free(struct child *c)
+{
+	if (!c)
+		return;
+	loop_child_free(c->process);
+	loop_timer_stop(&c->ping_limit);
+	list_for_each (call, &c->calls, struct child_call, link)
+		child_call_drop(call);
+	free_list(c->argv);
+	free_list(c->env);
+	json_decref(c->hello);
+	free(c);
+}

@@ -1,0 +1,139 @@
+#include "providers/jobs.h"
+
+#include <stdlib.h>
+#include "base/mem.h"
+
+#define RATE 50.0
+#define CONCURRENT 64
+
+static void wake(struct job_line *line)
+{
+	loop_timer_start(&line->pump, 0);
+}
+
+static void job_free(struct job *j)
+{
+	list_remove(&j->link);
+	list_remove(&j->sibling);
+	loop_timer_stop(&j->limit);
+	arena_free(j->strings);
+	free(j->url);
+	free(j->session);
+	free(j->text);
+	free(j);
+}
+
+/* Out of every list and the counts right, then tell, then free: done() may detach the machine. */
+void job_end(struct job *j, const struct provider_observation *o, const struct err *e)
+{
+	struct job_line *line = j->seat->line;
+
+	list_remove(&j->link);
+	list_remove(&j->sibling);
+	loop_timer_stop(&j->limit);
+	if (j->running) {
+		j->seat->busy = false;
+		line->running--;
+		wake(line);
+	}
+	if (!j->abandoned)
+		j->call.done(o, NULL, e, j->call.arg);
+	job_free(j);
+}
+
+bool job_may_act(struct job *j, struct err *e)
+{
+	if (!j->abandoned && (!j->call.may_act || j->call.may_act(j->call.arg)))
+		return true;
+	(void)!err_set(e, ERR_CONFLICT, 0, "what was asked for is not wanted any more");
+	e->scope = ERR_REQUEST;
+	return false;
+}
+
+static void on_limit(void *arg)
+{
+	struct job *j = arg;
+	struct err e;
+
+	(void)!err_set(&e, ERR_TIMEOUT, 0, "no answer within %d s", PROVIDER_CALL_MS / 1000);
+	e.scope = ERR_MACHINE;
+	if (j->running) {
+		j->abandoned = true;
+		j->call.done(NULL, NULL, &e, j->call.arg);
+	} else {
+		job_end(j, NULL, &e);
+	}
+}
+
+static void pump(void *arg)
+{
+	struct job_line *line = arg;
+
+	list_for_each (j, &line->waiting, struct job, link) {
+		int64_t wait;
+
+		if (line->running >= line->concurrent)
+			return;
+		if (j->seat->busy)
+			continue;
+		wait = bucket_take(&line->bucket, loop_now(loop_of(line->group)));
+		if (wait > 0) {
+			loop_timer_start(&line->pump, wait);
+			return;
+		}
+		list_remove(&j->link);
+		j->running = j->seat->busy = true;
+		line->running++;
+		line->run(j);
+	}
+}
+
+struct job *job_ask(struct job_seat *seat, enum job_kind kind, const struct provider_call *c)
+{
+	struct job_line *line = seat->line;
+	struct job *j = mem_new(struct job);
+
+	j->seat = seat;
+	j->kind = kind;
+	j->call = *c;
+	j->session = mem_strdup(c->session);
+	j->deadline = loop_now(loop_of(line->group)) + PROVIDER_CALL_MS;
+	list_push_back(&line->waiting, &j->link);
+	list_push_back(&seat->jobs, &j->sibling);
+	loop_timer_init(&j->limit, line->group, on_limit, j);
+	loop_timer_start(&j->limit, PROVIDER_CALL_MS);
+	wake(line);
+	return j;
+}
+
+void job_line_init(struct job_line *line, const struct provider_spec *s, void (*run)(struct job *j))
+{
+	double rate = s->requests_per_s > 0 ? s->requests_per_s : RATE;
+
+	*line = (struct job_line){.group = s->group, .run = run};
+	line->concurrent = s->concurrent ? s->concurrent : CONCURRENT;
+	bucket_init(&line->bucket, rate, rate < 1 ? 1 : rate, loop_now(loop_of(s->group)));
+	list_init(&line->waiting);
+	loop_timer_init(&line->pump, s->group, pump, line);
+}
+
+void job_line_done(struct job_line *line)
+{
+	loop_timer_stop(&line->pump);
+}
+
+void job_seat_init(struct job_seat *seat, struct job_line *line)
+{
+	*seat = (struct job_seat){.line = line};
+	list_init(&seat->jobs);
+}
+
+void job_seat_done(struct job_seat *seat)
+{
+	list_for_each (j, &seat->jobs, struct job, sibling)
+		job_free(j);
+	if (seat->busy) {
+		seat->line->running--;
+		wake(seat->line);
+	}
+}

@@ -1,0 +1,77 @@
+#ifndef PROVIDERS_JOBS_H
+#define PROVIDERS_JOBS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include "base/list.h"
+#include "base/retry.h"
+#include "providers/provider.h"
+
+/*
+ * jobs: the calls of one provider wait in one line for their turn: their machine idle, a place among `concurrent`, a
+ * token of the bucket.  Calls whose machine is busy are passed over, so that one wedged BMC holds up nobody else.
+ *
+ *	waiting --pump--> running (run() was called) --job_end()--> done
+ *	   \---- 60 s ----> timed out \---- 60 s ----> abandoned: answered, may act no more, still running
+ *
+ * What a job's run() starts has to end in job_end(), whether the job was abandoned or not; a seat that is done drops its
+ * jobs without an answer, and what run() started has to be cancelled before.
+ * Tests: tests/contract/test_provider.c
+ */
+enum job_kind {
+	JOB_OBSERVE,
+	JOB_POWER,
+	JOB_BOOT,
+	JOB_MEDIA,
+	JOB_DRIVES,
+	JOB_LOG_OUT,
+	JOB_DEFINE,
+	JOB_UNDEFINE
+};
+
+struct job;
+struct job_line {
+	struct loop_group *group;
+	struct bucket bucket;
+	unsigned concurrent, running;
+	struct list waiting; /* of job.link */
+	struct loop_timer pump;
+	void (*run)(struct job *j);
+};
+/* A machine's place in the line. */
+struct job_seat {
+	struct job_line *line;
+	struct list jobs; /* of job.sibling */
+	bool busy;
+};
+struct job {
+	struct list link, sibling;
+	struct job_seat *seat;
+	enum job_kind kind;
+	bool on, running, abandoned;
+	enum provider_boot how;
+	char *url, *session; /* session: call.session, kept */
+	struct provider_call call;
+	struct loop_timer limit;
+	struct provider_observation seen; /* for the implementation */
+	struct arena *strings;		  /* of seen; NULL: none yet */
+	bool new_login;			  /* for the implementation */
+	char *text;	  /* for the implementation, freed with the job; NULL: none */
+	int64_t deadline; /* loop_now() at which it is abandoned */
+};
+
+void job_line_init(struct job_line *line, const struct provider_spec *s,
+		   void (*run)(struct job *j));
+void job_line_done(struct job_line *line);
+void job_seat_init(struct job_seat *seat, struct job_line *line);
+void job_seat_done(struct job_seat *seat);
+
+/* A call of kind; its parameters may be set until the loop's next turn. */
+struct job *job_ask(struct job_seat *seat, enum job_kind kind, const struct provider_call *c);
+/* o: as provider_call.done has it.  The job is freed; done() may detach the machine. */
+void job_end(struct job *j, const struct provider_observation *o, const struct err *e);
+/* May what changes the machine still be sent?  False: ERR_CONFLICT in *e. */
+bool job_may_act(struct job *j, struct err *e);
+
+#endif

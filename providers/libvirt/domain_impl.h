@@ -1,0 +1,19 @@
+#ifndef PROVIDERS_LIBVIRT_DOMAIN_IMPL_H
+#define PROVIDERS_LIBVIRT_DOMAIN_IMPL_H
+
+#include <libxml/tree.h>
+#include "providers/libvirt/domain.h"
+
+/* domain_impl: what reading, changing and building a domain share. */
+struct domain {
+	xmlDoc *doc;
+};
+
+xmlNode *domain_add(xmlNode *parent, const char *name);
+xmlNode *domain_add_text(xmlNode *parent, const char *name, const char *text);
+void domain_put(xmlNode *n, const char *attribute, const char *value);
+xmlNode *domain_own(
+	struct domain *d); /* drover's element of the metadata; made where there is none */
+xmlNode *domain_add_slot(struct domain *d);
+
+#endif

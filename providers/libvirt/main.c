@@ -1,0 +1,54 @@
+/*
+ * drover-libvirt: what drover asks of libvirt, in a process of its own: libvirt blocks, and brings a second libcurl.
+ * Started by drover alone; it ends with its standard input, and leaves what libvirtd has begun to libvirtd.
+ * Tests: tests/unit/providers/libvirt/test_serve.c, tests/real/libvirt.py
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "providers/libvirt/serve.h"
+
+static void on_answer(const char *line, size_t len, void *arg)
+{
+	(void)arg;
+	if (fwrite(line, 1, len, stdout) != len || fputc('\n', stdout) == EOF ||
+	    fflush(stdout) != 0)
+		_exit(1);
+}
+
+static const char usage[] =
+	"drover-libvirt: started by drover for a Provider of type libvirt; speaks JSON lines.\n"
+	"docs/providers/libvirt.md says what.  Version " DROVER_VERSION "\n";
+
+int main(int argc, char **argv)
+{
+	char *line = malloc(SERVE_LINE_MAX + 2);
+	struct serve *s;
+	struct err e;
+
+	if (argc > 1) {
+		fputs(usage,
+		      str_eq(argv[1], "--help") || str_eq(argv[1], "--version") ? stdout : stderr);
+		return str_eq(argv[1], "--help") || str_eq(argv[1], "--version") ? 0 : 2;
+	}
+	mem_init();
+	prctl(PR_SET_DUMPABLE, 0);
+	s = serve_new(on_answer, NULL);
+	while (line && fgets(line, SERVE_LINE_MAX + 2, stdin)) {
+		size_t len = strlen(line);
+
+		if (len == 0 || line[len - 1] != '\n') {
+			fputs("a request that is too long, or not whole\n", stderr);
+			_exit(1);
+		}
+		if (serve_line(s, line, len - 1, &e) < 0) {
+			fprintf(stderr, "%s\n", e.text);
+			_exit(1);
+		}
+	}
+	_exit(0); /* threads may wait for libvirt: nobody waits for them */
+}

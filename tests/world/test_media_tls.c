@@ -1,0 +1,81 @@
+/* Boot media over TLS: chosen where a BMC says that it takes them, and told where they are not. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/str.h"
+#include "tests/contract/slow_bmc.h"
+#include "tests/world/world.h"
+
+#define RESET "ComputerSystem.Reset"
+
+static const json_t *protected(const struct server *b)
+{
+	json_t *x;
+	size_t i;
+
+	json_array_foreach (json_at(b->object, "status", "conditions"), i, x)
+		if (str_eq(json_str_at(x, "type"), "BootProtected"))
+			return x;
+	return NULL;
+}
+
+static void offer_both(struct sim_world *w)
+{
+	world_do(w, &w->host, "PATCH", "/apis/drover.dev/v1alpha1/providers/rack",
+		 json_pack("{s:{s:{s:s}, s:{s:[s]}}}", "spec", "boot", "httpsMediaURL", WORLD_AGENT,
+			   "agent", "networks", "10.1.0.0/16"));
+}
+
+static bool has_medium(void *arg)
+{
+	const struct server *b = arg;
+
+	return b->bmc.image && !str_eq(b->bmc.boot_enabled, "Disabled");
+}
+
+static void each_bmc_gets_the_address_that_it_takes(void **state)
+{
+	struct sim_world w;
+	struct slow_bmc slow;
+	char was[256];
+
+	(void)state;
+	world_start(&w, 940, 3);
+	offer_both(&w);
+	w.servers[0].bmc.lists_https = 2;
+	w.servers[1].bmc.lists_https = 3;
+	slow_bmc_init(&slow, &w.servers[1].bmc, w.hardware, 3000);
+	w.refused = RESET;
+	world_replica(&w);
+	for (unsigned i = 0; i < 3; i++)
+		world_wait(&w, has_medium, &w.servers[i], 300, "the medium is in");
+	assert_true(str_starts(w.servers[0].bmc.image, WORLD_AGENT "/boot/"));
+	assert_true(str_starts(w.servers[1].bmc.image, WORLD_AGENT "/boot/"));
+	assert_true(str_starts(w.servers[2].bmc.image, WORLD_MEDIA "/boot/"));
+	/* What is in stays, also when the BMC says otherwise by now and under another leader. */
+	str_copy(was, sizeof(was), w.servers[0].bmc.image);
+	w.servers[0].bmc.lists_https = 0;
+	world_kill(&w.replicas[0]);
+	world_replica(&w);
+	world_run(&w, 60000);
+	assert_string_equal(w.servers[0].bmc.image, was);
+	w.servers[0].bmc.lists_https = 2;
+	w.refused = NULL;
+	world_wait_all(&w, "free", 3600);
+	assert_string_equal(json_str_at(protected(&w.servers[0]), "reason"), "Bound");
+	assert_string_equal(json_str_at(protected(&w.servers[1]), "status"), "True");
+	assert_string_equal(json_str_at(protected(&w.servers[2]), "reason"), "PlainMedium");
+	assert_non_null(strstr(json_str_at(protected(&w.servers[2]), "message"),
+			       "does not list HTTPS among the protocols"));
+	world_stop(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_bmc_gets_the_address_that_it_takes),
+	};
+
+	cmocka_set_test_filter(getenv("ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
