@@ -191,6 +191,7 @@ struct provider_template {
 	const char *uuid;  /* of the system, for ever */
 	int64_t cpus, memory_bytes;
 	const char *network, *bridge; /* neither: a user network */
+	const char *type;	      /* of domain: kvm, qemu; NULL: kvm where the host has it */
 	size_t ndrives;
 	struct {
 		enum provider_bus bus;
