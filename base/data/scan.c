@@ -22,14 +22,16 @@
  * What becomes of a value, its fate, is known before its first byte: from its name and the table of
  * its object.  Below what is not kept nothing is looked up and nothing built.
  *
- * A name that comes twice is found by its hash, in one set for all objects that are open or were:
- * each has a number of its own that salts it.  64 bits under a secret key: a million names collide by
+ * A name that comes twice is found by its hash: among the few of the objects that are open, or, of an
+ * object with many, in a set; each object has a number of its own that salts it.  64 bits under a secret key: a million names collide by
  * chance once in 40 million objects, and such an object would be refused.
  */
 #define DEPTH_MAX 64 /* as json_parse() */
 #define SEQUENCE_MAX 12
 #define WORD_MAX 5
-#define KEYS_MIN 256
+#define KEPT 512 /* bytes of a token's room that stay from one line to the next */
+#define FEW 64	 /* names of an object that are looked through one by one */
+#define SET_MIN 512
 
 enum state {
 	VALUE,
@@ -54,11 +56,13 @@ struct frame {
 	json_t *node; /* NULL: not kept */
 	const struct scan_want *some;
 	uint64_t number;
+	size_t names; /* in `names` */
+	bool many;    /* they are in a set as well, and what came later */
 	bool array, each;
 };
 
 /* A set of hashes; 0 is no entry. */
-struct keys {
+struct set {
 	uint64_t *v;
 	size_t n, cap; /* cap: a power of 2, or 0 */
 };
@@ -79,8 +83,10 @@ struct scan {
 
 	json_t *root, *element;
 	bool in_element;
-	size_t base;	     /* depth at which the value began that is given out */
-	struct keys keys[2]; /* of the document, of the element */
+	size_t base;	 /* depth at which the value began that is given out */
+	uint64_t *names; /* hashes, of the open objects one after the other */
+	size_t nnames, names_cap;
+	struct set many[2];  /* of the document, of the element */
 	size_t left, budget; /* budget: depth of the container that has a bound; 0: none */
 	bool left_out;
 
@@ -141,13 +147,13 @@ static int check_size(const struct scan *s, struct err *e)
 
 /* --- names ------------------------------------------------------------------------------------- */
 
-static void keys_clear(struct keys *k)
+static void set_clear(struct set *k)
 {
 	free(k->v);
-	*k = (struct keys){0};
+	*k = (struct set){0};
 }
 
-static bool keys_put(struct keys *k, uint64_t h)
+static bool set_put(struct set *k, uint64_t h)
 {
 	size_t i = h & (k->cap - 1);
 
@@ -160,22 +166,45 @@ static bool keys_put(struct keys *k, uint64_t h)
 }
 
 /* False: it is there. */
-static bool keys_add(struct keys *k, uint64_t h)
+static bool set_add(struct set *k, uint64_t h)
 {
-	struct keys old = *k;
+	struct set old = *k;
 
 	h |= !h;
 	if (k->n * 2 >= k->cap) {
-		k->cap = k->cap ? k->cap * 4 : KEYS_MIN;
+		k->cap = k->cap ? k->cap * 4 : SET_MIN;
 		k->v = mem_calloc(k->cap, sizeof(*k->v));
 		for (size_t i = 0; i < old.cap; i++)
 			if (old.v[i])
-				(void)keys_put(k, old.v[i]);
+				(void)set_put(k, old.v[i]);
 		free(old.v);
 	}
-	if (!keys_put(k, h))
+	if (!set_put(k, h))
 		return false;
 	k->n++;
+	return true;
+}
+
+/* False: f, the object at the top, has it. */
+static bool add_name(struct scan *s, struct frame *f, const char *name, size_t len)
+{
+	struct set *many = &s->many[s->in_element];
+	uint64_t h = hash_keyed(name, len, f->number);
+	size_t at = s->nnames - f->names;
+
+	if (f->names == FEW && !f->many) {
+		for (; at < s->nnames; at++)
+			(void)set_add(many, s->names[at]);
+		f->many = true;
+	}
+	if (f->many)
+		return set_add(many, h);
+	for (; at < s->nnames; at++)
+		if (s->names[at] == h)
+			return false;
+	mem_grow(s->names, s->nnames, s->names_cap);
+	s->names[s->nnames++] = h;
+	f->names++;
 	return true;
 }
 
@@ -262,7 +291,7 @@ static int value_ends(struct scan *s, const char *at, struct err *e)
 			return -1;
 		s->in_element = false;
 		s->base = 0;
-		keys_clear(&s->keys[1]);
+		set_clear(&s->many[1]);
 		if (give_out(s, &s->element, s->spec.ops->on_each, e) < 0)
 			return -1;
 		s->given++;
@@ -291,7 +320,11 @@ static int open_container(struct scan *s, const char *at, bool array, struct err
 	}
 	mem_grow(s->frames, s->depth, s->frames_cap);
 	frame = &s->frames[s->depth++];
-	*frame = (struct frame){node, f.some, ++s->number, array, f.each};
+	*frame = (struct frame){.node = node,
+				.some = f.some,
+				.number = ++s->number,
+				.array = array,
+				.each = f.each};
 	if (node && f.most && !s->budget) {
 		s->budget = s->depth;
 		s->left = f.most;
@@ -316,13 +349,14 @@ static int close_container(struct scan *s, const char *at, char c, struct err *e
 		count_to(s, at, &s->head);
 	if (s->budget == s->depth)
 		s->budget = 0;
+	s->nnames -= top(s)->names;
 	s->depth--;
 	return value_ends(s, at + 1, e);
 }
 
 static int string_ends(struct scan *s, const char *text, size_t len, const char *at, struct err *e)
 {
-	const struct frame *f;
+	struct frame *f;
 
 	if (!s->is_name) {
 		if (s->fate.keep) {
@@ -332,7 +366,7 @@ static int string_ends(struct scan *s, const char *text, size_t len, const char 
 		return value_ends(s, at, e);
 	}
 	f = top(s);
-	if (!keys_add(&s->keys[s->in_element], hash_keyed(text, len, f->number)))
+	if (!add_name(s, f, text, len))
 		return wrong(s, at, "a name twice in one object", e);
 	s->fate = f->node && f->some ? fate_of(f->some, text, len) : (struct fate){0};
 	if (s->fate.keep) {
@@ -573,7 +607,7 @@ static void start(struct scan *s)
 	s->fate = (struct fate){.keep = true, .some = s->spec.want, .most = s->spec.most};
 	s->head = 0;
 	s->left_out = false;
-	keys_clear(&s->keys[0]);
+	set_clear(&s->many[0]);
 }
 
 /* A watch rests most of the time: nothing large stays. */
@@ -591,8 +625,10 @@ static int line_ends(struct scan *s, const char *at, struct err *e)
 	if (check_size(s, e) < 0 || give_out(s, &s->root, s->spec.ops->on_value, e) < 0)
 		return -1;
 	s->given++;
-	buf_done(&s->token);
-	buf_init(&s->token, SIZE_MAX);
+	if (s->token.cap > KEPT) {
+		buf_done(&s->token);
+		buf_init(&s->token, SIZE_MAX);
+	}
 	start(s);
 	return 0;
 }
@@ -679,10 +715,11 @@ void scan_free(struct scan *s)
 		return;
 	json_decref(s->root);
 	json_decref(s->element);
-	keys_clear(&s->keys[0]);
-	keys_clear(&s->keys[1]);
+	set_clear(&s->many[0]);
+	set_clear(&s->many[1]);
 	buf_done(&s->name);
 	buf_done(&s->token);
+	free(s->names);
 	free(s->frames);
 	free(s);
 }

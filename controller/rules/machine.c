@@ -74,12 +74,25 @@ static bool same(const char *a, const char *b)
 	return str_eq(str_or(a, ""), str_or(b, ""));
 }
 
-bool machine_bmc_is(const struct machine_bmc *b, const struct machine_bmc_trust *trusted)
+static bool same_tls(const struct object_tls *x, const struct object_tls *y)
 {
-	const struct object_tls *x = &b->tls, *y = trusted ? &trusted->tls : NULL;
-	const struct object_secret_ref *p = x->ca_secret_ref, *q = y ? y->ca_secret_ref : NULL;
+	const struct object_secret_ref *p = x->ca_secret_ref, *q = y->ca_secret_ref;
 
-	return y && same(b->address, trusted->address) && same(x->fingerprint, y->fingerprint) &&
+	return same(x->fingerprint, y->fingerprint) &&
 	       x->trust_on_first_use == y->trust_on_first_use && !p == !q &&
 	       (!p || (same(p->name, q->name) && same(p->key, q->key)));
+}
+
+const char *machine_bmc_differs(const struct machine_bmc *b, const char *login,
+				const char *ca_digest, const struct machine_bmc_trust *trusted)
+{
+	if (!trusted || !same(b->address, trusted->address))
+		return "spec.bmc.address";
+	if (!same_tls(&b->tls, &trusted->tls))
+		return "spec.bmc.tls";
+	if (trusted->credentials && !same(login, trusted->credentials))
+		return "the Secret of its password (credentialsSecretRef)";
+	if (trusted->ca_digest && ca_digest && !str_eq(ca_digest, trusted->ca_digest))
+		return "what the Secret of spec.bmc.tls.caSecretRef holds";
+	return NULL;
 }

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/agent/endpoint.h"
+#include "controller/claims/unwanted.h"
 #include "controller/core/counters.h"
 #include "controller/core/secrets.h"
 #include "controller/life/agent_boot.h"
@@ -33,6 +34,7 @@
 #include "controller/life/wipe_attempt.h"
 #include "controller/rules/inventory.h"
 #include "controller/rules/provider.h"
+#include "controller/steps/lives.h"
 #include "controller/steps/steps.h"
 #include "controller/steps/warm.h"
 
@@ -226,6 +228,9 @@ enum life_decision step_claimed(struct life *l)
 				 REASON_EraseUnverified, "%s", e.text);
 	if (still_clean(l, r->inventory, &e) < 0)
 		return revoke_record(l, e.text);
+	/* It is withdrawn soon, or a pod comes after all: until then nothing is written for it. */
+	if (unwanted_ms(l->all->spec.unwanted, n) >= 0)
+		return d;
 	switch (life_asked(l, "claim")) {
 	case ASK_NONE:
 		life_ask_claim(l, "claim");

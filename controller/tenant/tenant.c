@@ -11,11 +11,13 @@
 
 #include "controller/tenant/tenant.h"
 #include "api/annotations.h"
+#include "base/address.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/reserved.h"
 #include "controller/core/secrets.h"
 #include "controller/tenant/projection.h"
 #include "controller/tenant/sleep.h"
@@ -398,6 +400,24 @@ static void probe(void *arg)
 
 /* --- building ------------------------------------------------------------------------------------ */
 
+static bool may_reach(const char *address, int port, void *arg)
+{
+	const struct tenant *t = arg;
+
+	return !reserved_owner(t->c->reserved, address, port);
+}
+
+/* An administrator who wrote an address into spec.server meant it. */
+static bool is_meant(const struct virtual_cluster *vc)
+{
+	const char *host = vc->spec.server ? strstr(vc->spec.server, "://") : NULL;
+	char ip[ADDRESS_TEXT], text[256];
+
+	str_format(text, sizeof(text), "%.*s", host ? (int)strcspn(host + 3, "/") : 0,
+		   host ? host + 3 : "");
+	return address_host(text, ip);
+}
+
 /* Asked when a call leaves the client's line, which may be some seconds after it was decided (S7). */
 static int may_change(void *arg, struct err *e)
 {
@@ -417,6 +437,7 @@ static void build(struct tenant *t, const struct virtual_cluster *vc)
 		secrets_value(t->c->secrets, r->namespace, r->name, str_or(r->key, "config"));
 	struct kube_client_spec cs = {
 		.name = t->name, .may_change = may_change, .may_change_arg = t};
+	const char *whose;
 	struct err e;
 
 	take_down(t);
@@ -435,9 +456,18 @@ static void build(struct tenant *t, const struct virtual_cluster *vc)
 		tenant_say(t, "KubeconfigRefused", "%s", e.text);
 		return;
 	}
+	whose = is_meant(vc) ? NULL : reserved_owner_of(t->c->reserved, cfg->server);
+	if (whose) {
+		tenant_say(t, "KubeconfigRefused",
+			   "%s: %.100s is %s: not allowed in a tenant's kubeconfig",
+			   vc->spec.server ? "spec.server" : "cluster.server", cfg->server, whose);
+		return;
+	}
 	free(t->ca_pem);
 	t->ca_pem = mem_strdup(cfg->ca_pem);
 	cs.config = cfg;
+	cs.may_reach = is_meant(vc) ? NULL : may_reach;
+	cs.may_reach_arg = t;
 	cs.plain_ok = t->c->o.plain_ok;
 	t->client = kube_client_new(t->c->group, t->c->http, &cs, &e);
 	if (!t->client) {

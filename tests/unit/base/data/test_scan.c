@@ -356,6 +356,41 @@ static void the_same_name_in_two_objects_is_no_duplicate(void **state)
 		       "byte 31: a name twice in one object");
 }
 
+/* With n names, in an object within one that has many as well; again: one of them at the end, -1: none. */
+static bool is_accepted(int n, int again)
+{
+	struct err e;
+	struct buf b;
+	json_t *j;
+
+	buf_init(&b, 1u << 20);
+	buf_puts(&b, "{");
+	for (int i = 0; i < n; i++)
+		buf_printf(&b, "\"n%d\":1,", i);
+	buf_puts(&b, "\"in\":{");
+	for (int i = 0; i < n; i++)
+		buf_printf(&b, "%s\"n%d\":{\"n%d\":1}", i ? "," : "", i, i);
+	buf_puts(&b, "}");
+	if (again >= 0)
+		buf_printf(&b, ",\"n%d\":1", again);
+	buf_puts(&b, "}");
+	j = scan_parse(b.data, b.len, none, &e);
+	json_decref(j);
+	buf_done(&b);
+	return j != NULL;
+}
+
+static void a_name_comes_twice_among_few_and_among_many(void **state)
+{
+	(void)state;
+	for (int n = 58; n < 70; n++) {
+		assert_true(is_accepted(n, -1));
+		assert_true(is_accepted(n, n));
+		for (int again = 0; again < n; again++)
+			assert_false(is_accepted(n, again));
+	}
+}
+
 static void depth_is_bounded_as_in_json_parse(void **state)
 {
 	(void)state;
@@ -677,6 +712,7 @@ int main(void)
 		cmocka_unit_test(only_what_is_wanted_is_kept),
 		cmocka_unit_test(what_is_not_wanted_is_checked_all_the_same),
 		cmocka_unit_test(the_same_name_in_two_objects_is_no_duplicate),
+		cmocka_unit_test(a_name_comes_twice_among_few_and_among_many),
 		cmocka_unit_test(depth_is_bounded_as_in_json_parse),
 		cmocka_unit_test(a_member_is_kept_up_to_its_bound_and_then_weighs_as_much),
 		cmocka_unit_test(a_bound_ends_with_its_member),
