@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "api/resources.h"
+#include "base/arena.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -19,6 +20,7 @@
 #include "controller/claims/unwanted.h"
 #include "controller/claims/warm_pool.h"
 #include "controller/claims/world_sync.h"
+#include "controller/core/claim_index.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/host_clock.h"
 #include "controller/core/counters.h"
@@ -26,6 +28,7 @@
 #include "controller/core/record_export.h"
 #include "controller/core/reserved.h"
 #include "controller/core/secrets.h"
+#include "controller/core/sweep.h"
 #include "controller/core/validation.h"
 #include "controller/drain/drains.h"
 #include "controller/endpoints.h"
@@ -43,7 +46,11 @@
 #include "controller/tenant/tenant.h"
 
 #define IMAGE_AGAIN_MS 10000
-/* A thousand machines that all have something to write need 10 s; each write has a resourceVersion, so none is too late. */
+#define REDERIVED_EACH_TURN 100
+/* As Karpenter has them by default. */
+#define HOST_QPS 200
+#define HOST_BURST 300
+/* A thousand machines that all have something to write need 5 s; each write has a resourceVersion, so none is too late. */
 #define HOST_LINE_MS 120000
 
 /* Kinds that this controller acts on. */
@@ -90,6 +97,12 @@ struct controller {
 	struct lives *lives;
 	struct kind_watch *watches; /* one for each kind */
 	struct loop_timer settle;   /* derives again what depends on several kinds */
+	struct rederive {
+		struct arena *arena; /* NULL: not under way */
+		struct sweep sweep;
+		struct loop_timer timer;
+		bool claims; /* Machines are done */
+	} rederive;
 };
 
 struct context *controller_context(struct controller *c)
@@ -359,6 +372,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		owners_kick(c->owners, NULL);
 		break;
 	case OBJECT_NODE_CLAIM:
+		claim_index_put(c->ctx.claim_index, name, o);
 		kick_machine_of_claim(c, old ? old->object : NULL);
 		claim_changed(c, name, o);
 		break;
@@ -404,7 +418,17 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 
 static bool claim_again(const struct kube_entry *en, void *arg)
 {
-	claim_changed(arg, en->name, en->object);
+	struct controller *c = arg;
+
+	world_sync_claim(c->sync, en->name, en->object);
+	return true;
+}
+
+static bool kick_claim(const struct kube_entry *en, void *arg)
+{
+	struct controller *c = arg;
+
+	claims_kick(c->claims, en->name);
 	return true;
 }
 
@@ -447,23 +471,22 @@ static bool endpoint_ready(struct controller *c)
 	return true;
 }
 
-/* What was derived from other kinds while they were still coming in is derived again, once. */
-static void rederive(void *arg)
-{
-	struct controller *c = arg;
+/* --- deriving again ------------------------------------------------------------------------------- */
 
-	for (size_t i = 0; i < WATCHED; i++)
-		if (!kube_cache_synced(c->ctx.cache[watched[i]]))
-			return;
-	if (!endpoint_ready(c))
-		return;
-	keys_follow(c->ctx.keys);
-	keys_publish(c->ctx.keys);
-	kube_cache_each(c->ctx.cache[OBJECT_MACHINE], machine_again, c);
+static void rederive_over(struct controller *c)
+{
+	loop_timer_stop(&c->rederive.timer);
+	arena_free(c->rederive.arena);
+	c->rederive.arena = NULL;
+}
+
+/* All is in the world: what was not looked at for want of that is, now. */
+static void kick_all(struct controller *c)
+{
 	if (!c->ctx.ready && c->on_ready)
 		c->on_ready(c->on_ready_arg);
 	c->ctx.ready = true;
-	kube_cache_each(c->ctx.cache[OBJECT_NODE_CLAIM], claim_again, c);
+	kube_cache_each(c->ctx.cache[OBJECT_NODE_CLAIM], kick_claim, c);
 	tenants_update_all(c->tenants);
 	lives_kick(c->lives, NULL);
 	drains_kick(c->drains, NULL);
@@ -474,6 +497,45 @@ static void rederive(void *arg)
 	made_machines_kick(c->made_machines);
 	supply_status_kick(c->supply_status);
 	warm_pool_kick(c->warm_pool);
+}
+
+static void rederive_on(void *arg)
+{
+	struct controller *c = arg;
+	struct rederive *r = &c->rederive;
+
+	if (!sweep_go_on(&r->sweep, REDERIVED_EACH_TURN, r->claims ? claim_again : machine_again,
+			 c)) {
+		if (r->claims) {
+			rederive_over(c);
+			kick_all(c);
+			return;
+		}
+		r->claims = true;
+		sweep_begin(&r->sweep, c->ctx.cache[OBJECT_NODE_CLAIM], r->arena);
+	}
+	loop_timer_start(&r->timer, 0);
+}
+
+/* What was derived from other kinds while they were still coming in is derived again, once: Machines, then the claims
+ * that are of them, in slices. */
+static void rederive(void *arg)
+{
+	struct controller *c = arg;
+	struct rederive *r = &c->rederive;
+
+	for (size_t i = 0; i < WATCHED; i++)
+		if (!kube_cache_synced(c->ctx.cache[watched[i]]))
+			return;
+	if (!endpoint_ready(c))
+		return;
+	keys_follow(c->ctx.keys);
+	keys_publish(c->ctx.keys);
+	rederive_over(c); /* one that is under way begins anew */
+	r->arena = arena_new();
+	r->claims = false;
+	sweep_begin(&r->sweep, c->ctx.cache[OBJECT_MACHINE], r->arena);
+	rederive_on(c);
 }
 
 static void on_sync(void *arg)
@@ -650,6 +712,7 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->metrics = metrics_new();
 	x->reserved = reserved_new(o->management_networks);
 	x->counters = counters_new(x);
+	x->claim_index = claim_index_new();
 	x->clock_jumps = clock_jumps_new(x);
 	x->host_clock = host_clock_new(x);
 	x->keys = keys_new(x);
@@ -718,8 +781,8 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	struct controller *c = mem_new(struct controller);
 	struct kube_client_spec cs = {.config = host,
 				      .name = "host",
-				      .qps = 100,
-				      .burst = 200,
+				      .qps = HOST_QPS,
+				      .burst = HOST_BURST,
 				      .max_in_flight = 64,
 				      .line_ms = HOST_LINE_MS,
 				      .plain_ok = o->context.plain_ok};
@@ -738,6 +801,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	c->on_ready_arg = o->on_ready_arg;
 	c->watches = mem_calloc(OBJECT_KINDS, sizeof(*c->watches));
 	loop_timer_init(&c->settle, g, rederive, c);
+	loop_timer_init(&c->rederive.timer, g, rederive_on, c);
 	make_context(c, g, h, &o->context);
 	make_parts(c);
 	c->ctx.host = kube_client_new(g, h, &cs, e);
@@ -768,6 +832,7 @@ static void free_context(struct context *x)
 	keys_free(x->keys);
 	kube_events_free(x->events);
 	kube_client_free(x->host);
+	claim_index_free(x->claim_index);
 	counters_free(x->counters);
 	host_clock_free(x->host_clock);
 	clock_jumps_free(x->clock_jumps);
@@ -787,6 +852,7 @@ void controller_free(struct controller *c)
 	c->ctx.on_notice = NULL;
 	kube_lease_free(c->ctx.lease);
 	loop_timer_stop(&c->settle);
+	rederive_over(c);
 	lives_free(c->lives);
 	c->lives = NULL;
 	made_machines_free(c->made_machines);

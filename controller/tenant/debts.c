@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/retry.h"
 #include "base/str.h"
+#include "controller/core/claim_index.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/host_clock.h"
 #include "controller/core/status_writer.h"
@@ -245,20 +246,6 @@ static bool synced(const struct context *c)
 	       kube_cache_synced(c->cache[OBJECT_VIRTUAL_CLUSTER]);
 }
 
-struct tally {
-	const char *tenant;
-	size_t claims;
-};
-
-static bool count_claim(const struct kube_entry *en, void *arg)
-{
-	const struct node_claim *n = en->object;
-	struct tally *t = arg;
-
-	t->claims += str_eq(n->spec.virtual_cluster_ref.name, t->tenant);
-	return true;
-}
-
 static bool is_kept(const struct debtor *d, const struct virtual_cluster *vc, size_t claims)
 {
 	const struct debts *ds = d->owner;
@@ -273,7 +260,6 @@ static void look(void *arg)
 	struct context *c = d->owner->c;
 	const struct virtual_cluster *vc = cluster_of(d);
 	struct tenant *t = tenant_get(d->owner->tenants, d->tenant);
-	struct tally tally = {.tenant = d->tenant};
 
 	if (busy(d) || !c->leading || !c->ready) /* kicked when it leads and is ready */
 		return;
@@ -284,8 +270,7 @@ static void look(void *arg)
 		map_del(d->owner->debtors, d->tenant);
 		return;
 	}
-	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], count_claim, &tally);
-	if (finalizer(d, vc, is_kept(d, vc, tally.claims)) ||
+	if (finalizer(d, vc, is_kept(d, vc, claim_index_count(c, CLAIM_BY_TENANT, d->tenant))) ||
 	    (host_clock_agrees(d->owner->c) && write_off(d, vc)))
 		return;
 	if (!vc->status.debts.n) {
