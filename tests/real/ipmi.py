@@ -92,7 +92,7 @@ def main():
     for program in ("ipmi_sim", "ipmitool"):
         if not shutil.which(program):
             sys.exit(f"{program} is not there: apt-get install openipmi ipmitool")
-    port, gone, api, ops, agent, media = (testbed.free_port() for _ in range(6))
+    port, other, gone, api, ops, agent, media = (testbed.free_port() for _ in range(7))
     kubeconfig = folder / "api/admin.conf"
     kubectl = testbed.parts.paths()["kube"] / "kubectl"
     timer, running = testbed.Timer(), []
@@ -104,7 +104,7 @@ def main():
     def status(name, path):
         return kube("get", "machine", name, "-o", f"jsonpath={{.status.{path}}}")
     try:
-        running.append(ipmi_sim(folder / "sim", port))
+        running += [ipmi_sim(folder / "sim", port), ipmi_sim(folder / "other", other)]
         running.append(process.Process("apiserver", folder, [
             DROVER, "apiserver", "--data", folder / "api", "--listen", f"127.0.0.1:{api}"]))
         testbed.wait_for("the API server", kubeconfig.exists, 20)
@@ -122,16 +122,15 @@ def main():
             *[yaml("Machine", name, f"""{{providerRef: {{name: old}}, managementPolicy: Manage,
                 identity: {{systemUUID: {uuid}}},
                 bmc: {{address: "ipmi://127.0.0.1:{at}", credentialsSecretRef: {{name: {secret}}}}}}}""")
-              for name, at, secret, uuid in (("old-1", port, "right", guid), ("refused", port + 0, "wrong", GUID[::-1]),
-                                             ("gone", gone, "right", GUID.replace("a", "b")))
-              if name != "refused"]]))
+              for name, at, secret, uuid in (("old-1", port, "right", guid),
+                                             ("refused", other, "wrong", GUID.replace("a", "c")),
+                                             ("gone", gone, "right", GUID.replace("a", "b")))]]))
         running.append(process.Process("drover", folder, [
             DROVER, "run", "--kubeconfig", kubeconfig, "--identity", "replica-1", "--agent-name", "127.0.0.1",
             "--agent-listen", f"127.0.0.1:{agent}", "--media-listen", f"127.0.0.1:{media}",
             "--ops-listen", f"127.0.0.1:{ops}"], env={"PATH": "/usr/bin:/bin"}))
         testbed.wait_for("old-1 known by its GUID", lambda: status("old-1", "identity.systemUUID") == guid, 60)
         timer.phase("observed by IPMI")
-        kube("annotate", "machine", "old-1", "drover.dev/retry=1")
         kube("patch", "machine", "old-1", "--type", "merge", "-p",
              '{"spec":{"approval":{"action":"Wipe","id":"real-test"}}}')
         testbed.wait_for("old-1 switched off", lambda: "is off" in ipmitool(port, "chassis", "power", "status"), 180)
@@ -140,10 +139,9 @@ def main():
         testbed.wait_for("what the other waits for", lambda: status("gone", "operation.lastError.reason") == "BmcUnreachable", 120)
         said = status("gone", "operation.lastError.message")
         assert "does not answer IPMI" in said, said
-
-        kube("patch", "machine", "gone", "--type", "merge", "-p",
-             f'{{"spec":{{"bmc":{{"credentialsSecretRef":{{"name":"wrong"}}}}}}}}')
-        timer.phase("a BMC that is not there is named")
+        testbed.wait_for("what the third waits for", lambda: status("refused", "operation.lastError.reason") == "BmcAuthFailed", 60)
+        assert "refuse" in status("refused", "operation.lastError.message")
+        timer.phase("a BMC that is not there, and one that refuses the password, are named")
         log = (folder / "drover.log").read_text(errors="replace")
         assert PASSWORD not in log and "another one" not in log, "a password is in the log"
         for p in running:
