@@ -28,6 +28,7 @@
 #include "base/log.h"
 #include "base/loop/loop.h"
 #include "base/loop/loop_uv.h"
+#include "base/address.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -37,6 +38,7 @@
 
 #define NAMES_MAX 8
 #define PROGRAMS_MAX 16
+#define NETWORKS_MAX 32
 #define IMAGE_CA "/etc/ssl/certs/ca-certificates.crt"
 #define IMAGE_CA_MAX (512 << 10)
 #define CERT_DAYS 365
@@ -55,6 +57,8 @@ struct run {
 	size_t nnames;
 	const char *programs[PROGRAMS_MAX + 1]; /* that exec may run */
 	size_t nprograms;
+	const char *networks[NETWORKS_MAX + 1]; /* where no tenant's kubeconfig may lead */
+	size_t nnetworks;
 	const char *hosts[PROGRAMS_MAX + 1]; /* of libvirt, that may be opened */
 	size_t nhosts;
 	char helper[PATH_MAX]; /* drover-libvirt; "": it is not installed */
@@ -88,6 +92,7 @@ enum {
 	OPT_IMAGE_CA,
 	OPT_EVIDENCE,
 	OPT_EXEC,
+	OPT_NETWORK,
 	OPT_LIBVIRT,
 	OPT_IMAGE_KEY
 };
@@ -107,6 +112,10 @@ static const struct argp_option options[] = {
 	 "Write each wipe record there, and the public keys; see docs/evidence.md", 0},
 	{"allow-exec", OPT_EXEC, "PROGRAM", 0,
 	 "Absolute path of a program that Providers may name in spec.network.exec.command; may be repeated (none)",
+	 0},
+	{"management-network", OPT_NETWORK, "NETWORK", 0,
+	 "Network such as 10.0.8.0/24 that no tenant's kubeconfig may lead to, beside the addresses of BMCs and of drover; "
+	 "may be repeated (none)",
 	 0},
 	{"allow-libvirt", OPT_LIBVIRT, "URI", 0,
 	 "What Providers of type libvirt may name in spec.libvirt.uri, letter for letter (qemu:///system); may be repeated (none)",
@@ -183,6 +192,16 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		if (r->nprograms == PROGRAMS_MAX)
 			argp_error(st, "--allow-exec: at most %d", PROGRAMS_MAX);
 		r->programs[r->nprograms++] = arg;
+		return 0;
+	case OPT_NETWORK:
+		if (!address_is_network(arg))
+			argp_error(
+				st,
+				"--management-network: want a network such as 10.0.8.0/24, got %s",
+				arg);
+		if (r->nnetworks == NETWORKS_MAX)
+			argp_error(st, "--management-network: at most %d", NETWORKS_MAX);
+		r->networks[r->nnetworks++] = arg;
 		return 0;
 	case OPT_LIBVIRT:
 		if (r->nhosts == PROGRAMS_MAX)
@@ -323,6 +342,7 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		.context.image_ca_pem = image_ca[0] ? image_ca : NULL,
 		.context.evidence_dir = r->evidence_dir,
 		.context.exec_allowed = r->programs,
+		.context.management_networks = r->networks,
 		.context.libvirt_allowed = r->hosts,
 		.context.libvirt_helper = r->helper[0] ? r->helper : NULL,
 		.context.poll_ms = r->poll_ms,

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include "base/buf.h"
 #include "base/http/http.h"
-#include "base/data/items.h"
+#include "base/data/scan.h"
 #include "base/list.h"
 #include "base/loop/loop.h"
 #include "base/retry.h"
@@ -22,7 +22,8 @@
  *	queued --token, place--> sent --429, Retry-After--> resting --> queued ...
  *	                           '--reply--> end() [--kube_call_again()--> queued]
  *
- * A streamed call (watch, list) hands its body to items.h as it arrives.
+ * A body is read by scan.h as it arrives: of a watch line by line, of a list item by item, and of any
+ * other call one object.
  * Tests: tests/unit/kube/test_client.c, tests/unit/kube/test_list.c
  */
 enum call_state { CALL_QUEUED, CALL_SENT, CALL_RESTING, CALL_DONE };
@@ -42,9 +43,13 @@ struct kube_client {
 	struct kube_config *config;
 	char *name;
 	bool plain_ok;
+	bool (*may_reach)(const char *address, int port, void *arg);
+	void *may_reach_arg;
 	struct bucket bucket;
 	unsigned max_in_flight, in_flight;
 	uint32_t timeout_ms, line_ms;
+	int (*may_change)(void *arg, struct err *e); /* NULL: not asked */
+	void *may_change_arg;
 	size_t in_line;	       /* calls in queued */
 	int64_t last_contact;  /* wall */
 	int64_t date, date_at; /* of its last reply: kube_client_date() */
@@ -67,6 +72,7 @@ struct kube_call {
 	bool cancelled;
 	bool no_wait; /* give a 429 back at once */
 	bool prompt;  /* waiting in line counts as well: what was decided on grows old */
+	bool tells;   /* an event: it changes nothing that anybody acts on */
 	bool in_line;
 	bool was_sent; /* since it was started */
 
@@ -77,18 +83,22 @@ struct kube_call {
 	uint32_t timeout_ms, idle_ms; /* timeout_ms 0 of a stream: none */
 	int64_t deadline;	      /* loop_now(), of the line or of the call; INT64_MAX: none */
 	struct http_req *http;
-	struct kube_peer *peer;	 /* while sent */
-	struct loop_timer timer; /* queued: the deadline; resting: the next try */
-	struct loop_defer want;	 /* ask for the next piece in a turn of its own */
-	struct err refused;	 /* what makes it impossible to send */
+	struct kube_peer *peer;			/* while sent */
+	struct loop_timer timer;		/* queued: the deadline; resting: the next try */
+	struct loop_defer want;			/* ask for the next piece in a turn of its own */
+	struct err refused;			/* what makes it impossible to send */
+	int (*holds)(void *arg, struct err *e); /* kube_call_check(); NULL: nothing was said */
+	void *holds_arg;
 
-	/* Streamed when on_item is set. */
-	enum items_mode mode;
+	struct scan *scan; /* while sent */
+	/* A watch or a list, when on_item is set; wanted: of a line, or of the list. */
+	const struct scan_want *wanted;
+	bool lines;
 	size_t max_item;
-	struct items *items;
 	void (*on_open)(struct kube_call *call); /* 2xx has come; may be NULL */
-	int (*on_item)(struct kube_call *call, const char *text, size_t len, struct err *e);
-	int (*on_meta)(struct kube_call *call, const char *text, size_t len, struct err *e);
+	int (*on_item)(struct kube_call *call, json_t *item, struct err *e);
+	int (*on_meta)(struct kube_call *call, json_t *list, struct err *e); /* without its items */
+	json_t *reply;							     /* of any other call */
 
 	void (*end)(struct kube_call *call, json_t *json, const struct err *e);
 	void (*dispose)(struct kube_call *call); /* frees owner's state; may be NULL */

@@ -22,6 +22,8 @@ static struct kube_peer *peer_new(struct kube_client *c, const struct kube_confi
 						       .client_key_pem = k->client_key_pem,
 						       .plain_ok = c->plain_ok,
 						       .local_ok = k->local_ok,
+						       .may_reach = c->may_reach,
+						       .may_reach_arg = c->may_reach_arg,
 						       .user_agent = agent,
 					       },
 					       e);
@@ -58,9 +60,13 @@ struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
 	c->http = h;
 	c->name = mem_strdup(str_or(s->name, "kube"));
 	c->plain_ok = s->plain_ok;
+	c->may_reach = s->may_reach;
+	c->may_reach_arg = s->may_reach_arg;
 	c->max_in_flight = s->max_in_flight ? s->max_in_flight : 16;
 	c->timeout_ms = s->timeout_ms ? s->timeout_ms : 15000;
 	c->line_ms = s->line_ms;
+	c->may_change = s->may_change;
+	c->may_change_arg = s->may_change_arg;
 	bucket_init(&c->bucket, s->qps > 0 ? s->qps : 20, s->burst > 0 ? s->burst : 40,
 		    loop_now(loop_of(g)));
 	list_init(&c->peers);
@@ -185,6 +191,7 @@ struct kube_call *kube_create(struct kube_client *c, const struct kube_resource 
 	else
 		path = managed(kube_path(r, ns, NULL, NULL, &e));
 	call = kube_call_json(c, "POST", path, object, "application/json", &e, done, arg);
+	call->tells = r == &KUBE_EVENTS;
 	kube_call_start(call);
 	return call;
 }
@@ -203,6 +210,7 @@ struct kube_call *kube_patch(struct kube_client *c, const struct kube_resource *
 	struct kube_call *call =
 		kube_call_json(c, "PATCH", path, patch, types[type], &e, done, arg);
 
+	call->tells = r == &KUBE_EVENTS;
 	kube_call_start(call);
 	return call;
 }

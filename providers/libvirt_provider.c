@@ -147,6 +147,7 @@ static json_t *change_of(const struct job *j)
 	case JOB_MEDIA:
 		return json_pack("{s:s,s:s?,s:s?}", "op", "media", "url", j->url, "uuid", uuid);
 	case JOB_OBSERVE:
+	case JOB_DRIVES:
 	case JOB_LOG_OUT:
 	case JOB_DEFINE:
 	case JOB_UNDEFINE:
@@ -193,8 +194,9 @@ static void run(struct job *j)
 		else
 			job_end(j, NULL, &e);
 		break;
+	case JOB_DRIVES:
 	case JOB_LOG_OUT:
-		break; /* nobody asks: the slot is NULL */
+		break; /* nobody asks: the slots are NULL */
 	}
 }
 

@@ -146,6 +146,14 @@ bool provider_is_managed(const struct provider *p)
 	return p->ops->acquire;
 }
 
+void provider_drives(struct provider *p, struct provider_machine *m, const struct provider_call *c)
+{
+	if (p->ops->drives)
+		p->ops->drives(p, m, c);
+	else
+		provider_refuse(p, c, "a list of drives");
+}
+
 void provider_log_out(struct provider *p, struct provider_machine *m, const struct provider_call *c)
 {
 	if (p->ops->log_out)

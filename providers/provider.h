@@ -19,11 +19,13 @@
  * never inside the starting function, within PROVIDER_CALL_MS with done, started (handle) or an error.
  * ERR_DENIED with code 401: the login was refused; it is not tried again by this attachment.
  * A handle is for the journal; only observe() tells progress after that.
+ * An error with code PROVIDER_OF_MANAGER is of what manages the machines, not of the machine's BMC.
  * A slot that is NULL means unsupported: the wrappers answer ERR_UNSUPPORTED and
  * the lifecycle picks another way.  Nothing here decides or repeats: policy is the controller's.
  * Tests: tests/contract/test_provider.c
  */
 #define PROVIDER_CALL_MS 60000
+#define PROVIDER_OF_MANAGER 0x6d67 /* no HTTP status */
 
 enum provider_power {
 	PROVIDER_POWER_UNKNOWN,
@@ -112,6 +114,7 @@ struct provider_target {
 struct provider_found {
 	const char *node, *mac, *bmc_address, *serial; /* NULL: not told */
 	const char *refusal; /* why drover leaves it alone; NULL: it need not */
+	bool up; /* its system is in touch with the manager */
 };
 struct provider_inventory {
 	const char *version; /* of the manager */
@@ -123,6 +126,17 @@ struct provider_inventory {
 		const char **v;
 		size_t n;
 	} categories, images, networks;
+};
+
+/* A drive that the machine's BMC lists, seen by the agent or not.  What is not said is NULL or 0. */
+struct provider_drive {
+	const char *serial, *model;
+	const char *durable; /* EUI, NAA or UUID, as given */
+	const char *slot;    /* for people */
+	int64_t bytes;
+	const char *volume,
+		*volume_durable; /* that it is a part of, by a RAID controller; NULL: none */
+	int64_t volume_bytes;
 };
 
 /* One look at a machine. */
@@ -142,6 +156,10 @@ struct provider_observation {
 	/* Managed: of the handle that was asked about. */
 	enum provider_progress progress;
 	const char *handle_state; /* in its manager's words; NULL: none */
+	/* drives(): what is listed; drives_more: nothing yet, ask again. */
+	const struct provider_drive *drives;
+	size_t ndrives;
+	bool drives_more;
 };
 
 struct provider_call {
@@ -158,7 +176,7 @@ struct provider_call {
 	 * one nothing that changes the machine is sent, ERR_UNAVAILABLE; an observation tells the new one.
 	 * NULL: any. */
 	const char *session;
-	/* o: observe() without an error, and valid during the call; else NULL. */
+	/* o: observe() or drives() without an error, and valid during the call; else NULL. */
 	void (*done)(const struct provider_observation *o, const char *handle, const struct err *e,
 		     void *arg);
 	void *arg;
@@ -214,6 +232,9 @@ struct provider_ops {
 			 void (*done)(const struct provider_inventory *i, const struct err *e,
 				      void *arg),
 			 void *arg);
+	/* The drives that are listed, in several calls where the BMC is asked for each; no look at power or media. */
+	void (*drives)(struct provider *p, struct provider_machine *m,
+		       const struct provider_call *c);
 	/* Whatever login is open is ended; a call after it opens one anew. */
 	void (*log_out)(struct provider *p, struct provider_machine *m,
 			const struct provider_call *c);
@@ -260,6 +281,7 @@ bool provider_discover(struct provider *p,
 				    void *arg),
 		       void *arg);
 bool provider_is_managed(const struct provider *p); /* it has acquire() */
+void provider_drives(struct provider *p, struct provider_machine *m, const struct provider_call *c);
 void provider_log_out(struct provider *p, struct provider_machine *m,
 		      const struct provider_call *c);
 

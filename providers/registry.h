@@ -12,5 +12,6 @@ extern const struct provider_ops bcm_provider_ops;
 
 extern const struct fabric_ops none_fabric_ops;
 extern const struct fabric_ops exec_fabric_ops;
+extern const struct fabric_ops netris_fabric_ops;
 
 #endif

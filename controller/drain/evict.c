@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "controller/drain/evict.h"
+#include "api/machine_states.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -177,6 +178,17 @@ static void tell_forced(struct evict *ev, const struct world_pod *p, const char 
 		 LOG_S("policy", policy), LOG_S("kept_by", str_or(blocked, "")));
 }
 
+/* It waited in line, and the machine may serve on by now: its Drain was taken back. */
+static int still_leaves(void *arg, struct err *e)
+{
+	const struct slot *s = arg;
+	const struct machine *m = CTX_GET(s->ev->c, OBJECT_MACHINE, machine, s->ev->machine);
+
+	return m && str_eq(m->status.state, machine_state_info[MACHINE_DRAINING].name)
+		       ? 0
+		       : err_set(e, ERR_UNAVAILABLE, 0, "its machine does not drain any more");
+}
+
 static void ask(struct evict *ev, struct slot *s, const struct tenant_pod *pod, struct asked *a,
 		const char *policy)
 {
@@ -190,12 +202,13 @@ static void ask(struct evict *ev, struct slot *s, const struct tenant_pod *pod, 
 	s->name = mem_strdup(p->name);
 	if (!policy) {
 		s->call = kube_evict(ev->t->client, p->ns, p->name, p->uid, -1, on_answer, s);
-		return;
+	} else {
+		if (!a->forced)
+			tell_forced(ev, p, a->blocked, policy);
+		a->forced = true;
+		s->call = kube_delete(ev->t->client, &KUBE_PODS, p->ns, p->name, &o, on_answer, s);
 	}
-	if (!a->forced)
-		tell_forced(ev, p, a->blocked, policy);
-	a->forced = true;
-	s->call = kube_delete(ev->t->client, &KUBE_PODS, p->ns, p->name, &o, on_answer, s);
+	kube_call_check(s->call, still_leaves, s);
 }
 
 struct turn {

@@ -27,6 +27,37 @@ void life_asking(struct life *l, const char *about, struct tenant *t)
 	str_copy(l->question.asking, sizeof(l->question.asking), about);
 	l->question.answer.about[0] = '\0';
 	l->question.to = t;
+	l->question.state = l->state;
+	l->question.fence = life_fence(l);
+}
+
+/* As it was when that was asked, by what the cache has now. */
+static int still_asked(void *arg, struct err *e)
+{
+	const uint32_t coming = 1u << MACHINE_IMAGING | 1u << MACHINE_ATTACHING |
+				1u << MACHINE_BOOTING | 1u << MACHINE_JOINING |
+				1u << MACHINE_GATING;
+	const struct life *l = arg;
+	const struct machine *m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
+	const struct machine_operation *op = m ? m->status.operation : NULL;
+	const struct object_ref *r = m ? m->status.claim_ref : NULL;
+	const struct node_claim *n =
+		r ? CTX_GET(l->c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
+
+	if (!m || !op || machine_state_find(str_or(m->status.state, "")) != l->question.state)
+		return err_set(e, ERR_UNAVAILABLE, 0, "the machine is not %s any more",
+			       machine_state_info[l->question.state].name);
+	if (op->fence != l->question.fence)
+		return err_set(e, ERR_UNAVAILABLE, 0, "the machine has another leader's fence");
+	if (coming & 1u << l->question.state && (!n || n->meta.deletion_timestamp))
+		return err_set(e, ERR_UNAVAILABLE, 0, "the claim was withdrawn");
+	return 0;
+}
+
+void life_ask_tenant(struct life *l, struct kube_call *call)
+{
+	l->question.call = call;
+	kube_call_check(call, still_asked, l);
 }
 
 void life_answered(struct life *l, bool ok, const struct err *e)

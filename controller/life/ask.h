@@ -14,6 +14,9 @@ enum life_asked life_asked(const struct life *l, const char *about);
 
 /* About to set l->question.call; t NULL: the host cluster. */
 void life_asking(struct life *l, const char *about, struct tenant *t);
+/* The call that was just started through its client, after life_asking().  One that waits in line is not sent once the
+ * machine has another state or fence, or is to leave while it was being brought: it ends as ERR_UNAVAILABLE. */
+void life_ask_tenant(struct life *l, struct kube_call *call);
 void life_answer(json_t *o, const struct err *e, void *life); /* kube_done of such a call */
 /* For another kube_done: the answer is there, good or not; e: what to remember of it, NULL: nothing. */
 void life_answered(struct life *l, bool ok, const struct err *e);

@@ -68,9 +68,9 @@ bool life_ensure_bmc_open(struct life *l, bool quietly)
 
 	if (life_bmc_is_open(l, &why, text))
 		return true;
-	if (why == REASON_NONE)
-		loop_timer_start(&l->timer, SOON_MS);
-	else if (!quietly || said == REASON_NONE || said == why)
+	if (why != REASON_NONE && (!quietly || said == REASON_NONE || said == why))
 		life_wait(l, WAITING_APPROVAL, why, "%s", text);
+	else if (why == REASON_NONE && l->bmc) /* without: its Secret kicks it when it is there */
+		loop_timer_start(&l->timer, SOON_MS);
 	return false;
 }

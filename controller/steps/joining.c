@@ -69,8 +69,8 @@ static bool ensure_token_gone(struct life *l, const struct node_claim *n, struct
 	str_format(name, sizeof(name), "bootstrap-token-%s", token.id);
 	secret_wipe(&token, sizeof(token));
 	life_asking(l, "untoken", t);
-	l->question.call = kube_delete(t->client, &KUBE_SECRETS, "kube-system", name,
-				       &(struct kube_delete_opts){.grace_s = -1}, life_answer, l);
+	life_ask_tenant(l, kube_delete(t->client, &KUBE_SECRETS, "kube-system", name,
+				       &(struct kube_delete_opts){.grace_s = -1}, life_answer, l));
 	return false;
 }
 
@@ -103,8 +103,11 @@ enum life_decision step_joining(struct life *l)
 	case ASK_NONE:
 		life_asking(l, "labels", t);
 		patch = life_node_labels(l, n);
-		l->question.call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
-					      KUBE_PATCH_MERGE, patch, life_answer, l);
+		/* Of that Node alone that was proved to be this machine. */
+		json_object_set_new(json_object_get(patch, "metadata"), "uid",
+				    json_string(node->uid));
+		life_ask_tenant(l, kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
+					      KUBE_PATCH_MERGE, patch, life_answer, l));
 		json_decref(patch);
 		return d;
 	case ASK_FAILED:
@@ -201,8 +204,8 @@ enum life_decision step_gating(struct life *l)
 		}
 		life_asking(l, "taint", t);
 		patch = without_unregistered(node);
-		l->question.call = kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
-					      KUBE_PATCH_MERGE, patch, life_answer, l);
+		life_ask_tenant(l, kube_patch(t->client, &KUBE_NODES, NULL, n->meta.name, NULL,
+					      KUBE_PATCH_MERGE, patch, life_answer, l));
 		json_decref(patch);
 		return d;
 	}

@@ -165,8 +165,8 @@ static void take_out_of_service(struct life *l, struct tenant *t, const struct t
 	patch = json_pack("{s:{s:s, s:s}, s:{s:o}}", "metadata", "uid", node->uid,
 			  "resourceVersion", node->rv, "spec", "taints", taints);
 	life_asking(l, "taint", t);
-	l->question.call = kube_patch(t->client, &KUBE_NODES, NULL, node->world.name, NULL,
-				      KUBE_PATCH_MERGE, patch, on_step, l);
+	life_ask_tenant(l, kube_patch(t->client, &KUBE_NODES, NULL, node->world.name, NULL,
+				      KUBE_PATCH_MERGE, patch, on_step, l));
 	json_decref(patch);
 }
 
@@ -251,15 +251,15 @@ static bool ensure_tenant_left(struct life *l, const struct left *x)
 	if (l->work.progress == LEFT_NODE && node && !answer_is(l, "node")) {
 		o.uid = node->uid;
 		life_asking(l, "node", t);
-		l->question.call =
-			kube_delete(t->client, &KUBE_NODES, NULL, x->name, &o, on_node, l);
+		life_ask_tenant(l,
+				kube_delete(t->client, &KUBE_NODES, NULL, x->name, &o, on_node, l));
 		return false;
 	}
 	l->work.progress = LEFT_TOKEN;
 	str_format(name, sizeof(name), "bootstrap-token-%s", token.id);
 	life_asking(l, "token", t);
-	l->question.call =
-		kube_delete(t->client, &KUBE_SECRETS, "kube-system", name, &o, on_step, l);
+	life_ask_tenant(l,
+			kube_delete(t->client, &KUBE_SECRETS, "kube-system", name, &o, on_step, l));
 	return false;
 }
 

@@ -33,10 +33,13 @@ struct tenant_hooks {
 };
 
 /* All virtual clusters. */
+struct index;
 struct tenants {
 	struct context *c;
 	struct map *map; /* VirtualCluster name -> struct tenant */
 	struct map *bad; /* names of those that cannot be read */
+	struct index
+		*by_secret; /* "NAMESPACE/NAME" of the Secret with the kubeconfig -> their names */
 	struct tenant_hooks hooks;
 };
 struct tenants *tenants_new(struct context *c, const struct tenant_hooks *hooks);
@@ -44,6 +47,8 @@ void tenants_free(struct tenants *ts);
 /* From the object in the cache, in the next turn. */
 void tenants_update(struct tenants *ts, const char *name);
 void tenants_update_all(struct tenants *ts);
+/* What is in line to the tenants is not sent: this replica does not lead any more. */
+void tenants_clear_lines(struct tenants *ts);
 /* This Secret is another by now: those whose kubeconfig it is. */
 void tenants_secret(struct tenants *ts, const char *ns, const char *name);
 struct tenant *tenant_get(const struct tenants *ts, const char *name); /* NULL: none */

@@ -14,11 +14,24 @@
  * With `capture` set, GETs are served from that folder (a tree of index.json)
  * and writes are only journalled.
  */
+/* A drive that it lists; NULL, 0: not said. */
+struct fake_drive {
+	const char *serial, *model, *durable, *slot, *state;
+	int64_t bytes;
+	const char *volume, *volume_durable; /* that it is a part of */
+	const char *raid; /* RAIDType of that; "None": the drive itself, called a volume */
+	int64_t volume_bytes;
+};
+
 struct fake_bmc {
 	/* dialects */
-	bool basic_only;  /* no session service */
-	bool basic_too;	  /* Basic is taken beside sessions */
-	bool closed_root; /* the root answers 401 too */
+	bool basic_only;		 /* no session service */
+	bool basic_too;			 /* Basic is taken beside sessions */
+	bool closed_root;		 /* the root answers 401 too */
+	const struct fake_drive *drives; /* below Storage, one to a Storage */
+	unsigned ndrives;
+	bool storage_fails;  /* 500 for whatever is below Storage */
+	bool simple_storage; /* ... as SimpleStorage alone, which knows models and sizes */
 	int lists_https; /* its slot says HTTPS: 1 in the slot, 2 at InsertMedia, 3 in ActionInfo */
 	bool insert_info; /* there is an ActionInfo, which says no protocols unless lists_https is 3 */
 	bool managers_media;   /* slots under the Manager alone */

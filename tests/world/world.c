@@ -488,6 +488,9 @@ static enum http_mem_fate fate(const char *origin, const char *method, const cha
 	if (w->lease_fails && strstr(target, "/leases/"))
 		return HTTP_MEM_REFUSED;
 	look_at_order(w, origin, method, target);
+	for (int i = 0; i < 2; i++)
+		if (str_eq(w->tenants[i].origin, origin))
+			invariants_change_is_fresh(w, method, target);
 	w->requests++;
 	if (is_effect(method, target))
 		w->effects++;
@@ -600,6 +603,18 @@ void world_wait_state(struct server *b, const char *state, int64_t limit_s)
 
 	str_format(what, sizeof(what), "%s %s", b->name, state);
 	world_wait(b->world, in_state, &s, limit_s, what);
+}
+
+static bool is_settled(void *arg)
+{
+	return invariants_is_settled(arg);
+}
+
+void world_settle(struct sim_world *w)
+{
+	w->calm_at = loop_now(w->loop);
+	world_wait(w, is_settled, w, invariants_settle_ms() / 1000 + 60, "S9: everything at rest");
+	w->calm_at = 0;
 }
 
 static bool all_in_state(void *arg)

@@ -464,6 +464,106 @@ static void the_line_is_bounded_and_can_be_cleared(void **state)
 	fake_api_stop(&f);
 }
 
+static bool leads;
+
+static int asks_who_leads(void *arg, struct err *e)
+{
+	(*(unsigned *)arg)++;
+	return leads ? 0 : err_set(e, ERR_UNAVAILABLE, 0, "nobody leads here");
+}
+
+static int holds_no_more(void *arg, struct err *e)
+{
+	(void)arg;
+	return err_set(e, ERR_CONFLICT, 7, "the claim was withdrawn");
+}
+
+/* What was decided before the wait is asked about when the wait is over. */
+static void what_changes_something_is_asked_about_when_it_leaves_the_line(void **state)
+{
+	enum { DELETE, CREATE, PATCH, READ, EVENT, HOLDS_NOT, KINDS };
+	unsigned asked = 0;
+	struct kube_client_spec spec = {.qps = 1,
+					.burst = 1,
+					.timeout_ms = 30000,
+					.may_change = asks_who_leads,
+					.may_change_arg = &asked};
+	OWN_JSON o = json_pack("{s:{s:s}}", "metadata", "name", "x");
+	struct got first, g[KINDS];
+	struct fake_api f;
+
+	(void)state;
+	for (int led = 0; led < 2; led++) {
+		leads = true;
+		memset(g, 0, sizeof(g));
+		first = (struct got){.f = &f};
+		fake_api_start(&f, &spec);
+		kube_delete(f.c, &KUBE_NODES, NULL, "first", NULL, on_done, &first);
+		for (int i = 0; i < KINDS; i++)
+			g[i].f = &f;
+		kube_delete(f.c, &KUBE_NODES, NULL, "n", NULL, on_done, &g[DELETE]);
+		kube_create(f.c, &KUBE_NODES, NULL, o, on_done, &g[CREATE]);
+		kube_patch(f.c, &KUBE_NODES, NULL, "n", NULL, KUBE_PATCH_MERGE, o, on_done,
+			   &g[PATCH]);
+		kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g[READ]);
+		kube_create(f.c, &KUBE_EVENTS, "a", o, on_done, &g[EVENT]);
+		kube_call_check(kube_evict(f.c, "a", "p", NULL, -1, on_done, &g[HOLDS_NOT]),
+				holds_no_more, NULL);
+		fake_api_run(&f, 500);
+		assert_int_equal(first.done, 1);
+		assert_int_equal(f.requests, 1);
+		leads = led;
+		fake_api_run(&f, 20000);
+		for (int i = 0; i < KINDS; i++)
+			assert_int_equal(g[i].done, 1);
+		assert_int_equal(f.requests, led ? 6 : 3);
+		for (int i = DELETE; i <= PATCH; i++)
+			if (!led) {
+				assert_int_equal(g[i].e.kind, ERR_UNAVAILABLE);
+				assert_string_equal(g[i].e.text,
+						    "host: not sent: nobody leads here");
+			}
+		assert_int_equal(g[READ].e.kind, ERR_NOT_FOUND);
+		assert_int_equal(g[EVENT].e.kind, ERR_NONE);
+		/* Whatever kind of no it was: nobody may take it for the server's. */
+		assert_int_equal(g[HOLDS_NOT].e.kind, ERR_UNAVAILABLE);
+		assert_string_equal(g[HOLDS_NOT].e.text,
+				    led ? "host: not sent: the claim was withdrawn"
+					: "host: not sent: nobody leads here");
+		for (int i = 0; i < KINDS; i++)
+			got_free(&g[i]);
+		got_free(&first);
+		fake_api_stop(&f);
+	}
+	assert_true(asked > 8);
+}
+
+/* A server that asked for another try gets none from who may not act any more. */
+static void what_rests_is_asked_about_again(void **state)
+{
+	unsigned asked = 0;
+	unsigned busy = 1;
+	struct kube_client_spec spec = {.may_change = asks_who_leads, .may_change_arg = &asked};
+	struct got g;
+	struct fake_api f;
+
+	(void)state;
+	leads = true;
+	g = (struct got){.f = &f};
+	fake_api_start(&f, &spec);
+	f.serve = serve_busy;
+	f.arg = &busy;
+	kube_delete(f.c, &KUBE_NODES, NULL, "n", NULL, on_done, &g);
+	fake_api_run(&f, 500);
+	assert_int_equal(f.requests, 1);
+	leads = false;
+	fake_api_run(&f, 20000);
+	assert_int_equal(f.requests, 1);
+	assert_int_equal(g.e.kind, ERR_UNAVAILABLE);
+	assert_int_equal(asked, 2);
+	fake_api_stop(&f);
+}
+
 static bool serve_never(struct fake_api *f, struct httpd_req *q)
 {
 	(void)f;
@@ -672,6 +772,8 @@ int main(void)
 		cmocka_unit_test(calls_keep_to_the_rate),
 		cmocka_unit_test(a_call_in_line_is_sent_however_many_are_before_it),
 		cmocka_unit_test(what_was_in_line_has_its_whole_time_once_it_is_sent),
+		cmocka_unit_test(what_changes_something_is_asked_about_when_it_leaves_the_line),
+		cmocka_unit_test(what_rests_is_asked_about_again),
 		cmocka_unit_test(the_line_is_bounded_and_can_be_cleared),
 		cmocka_unit_test(few_calls_are_in_flight_at_once_and_all_end_in_time),
 		cmocka_unit_test(a_cancelled_call_is_not_heard_of),
