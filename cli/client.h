@@ -26,8 +26,12 @@ enum { CLI_CONTEXT = 0x6001 }; /* the key of an option without a letter */
 	{                                                                                          \
 		"context", CLI_CONTEXT, "NAME", 0, "The context in it (its current-context)", 0    \
 	}
+#define CLI_OUTPUT_ROW                                                                             \
+	{                                                                                          \
+		"output", 'o', "FORMAT", 0, "json: for programs", 0                                \
+	}
 #define CLI_OPTION_ROWS                                                                            \
-	CLI_CLUSTER_ROWS, {"output", 'o', "FORMAT", 0, "json: for programs", 0},                   \
+	CLI_CLUSTER_ROWS, CLI_OUTPUT_ROW,                                                          \
 	{                                                                                          \
 		0                                                                                  \
 	}
