@@ -43,6 +43,8 @@ struct kube_client {
 	struct kube_config *config;
 	char *name;
 	bool plain_ok;
+	bool (*may_reach)(const char *address, int port, void *arg);
+	void *may_reach_arg;
 	struct bucket bucket;
 	unsigned max_in_flight, in_flight;
 	uint32_t timeout_ms, line_ms;

@@ -295,6 +295,19 @@ static enum life_decision (*const steps[MACHINE_STATES])(struct life *l) = {
 
 static void life_free(struct life *l);
 
+/* A new leader's first write raises the fence.  What the first login waits for goes along. */
+static void take_over(struct life *l)
+{
+	const struct provider_object *p = life_provider(l);
+	const struct driver *s = p ? driver_get(l->parts->drivers, p->meta.name) : NULL;
+	json_t *trust = s && s->provider ? life_bmc_first_trust(l) : NULL,
+	       *status = json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)life_fence(l));
+
+	if (trust)
+		json_object_set_new(status, "trustedBMC", trust);
+	life_write(l, status, NULL);
+}
+
 /* One turn of a machine that this process leads. */
 static enum life_decision turn(struct life *l)
 {
@@ -309,10 +322,8 @@ static enum life_decision turn(struct life *l)
 	if ((!l->journal.took_over || l->m->status.tenancy < l->tenancy_seen) && life_outdated(l))
 		return life_begin_again(l);
 	l->tenancy_seen = l->m->status.tenancy;
-	if (!l->journal.took_over) { /* a new leader's first write raises the fence */
-		life_write(l,
-			   json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)life_fence(l)),
-			   NULL);
+	if (!l->journal.took_over) {
+		take_over(l);
 		return LIFE_STAY;
 	}
 	/* Held until retired: from before the first act on. */

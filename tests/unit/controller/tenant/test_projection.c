@@ -272,6 +272,12 @@ static void a_host_port_is_asked_for_once_by_protocol_and_number(void **state)
 		"resource requests that cannot be read");
 }
 
+static void the_runtime_class_is_read(void **state)
+{
+	assert_string_equal(pod(*state, "{'runtimeClassName': 'vnode'}")->runtime_class, "vnode");
+	assert_null(pod(*state, "{}")->runtime_class);
+}
+
 static void a_quantity_that_is_none_makes_the_pod_unsupported_and_says_so(void **state)
 {
 	static const char *const bad[] = {"'lots'", "''", "'1e999'", "true", "null",
@@ -1104,6 +1110,7 @@ int main(void)
 		T(what_the_pod_asks_for_as_a_whole_replaces_the_sum),
 		T(overhead_comes_on_top_of_everything),
 		T(a_host_port_is_asked_for_once_by_protocol_and_number),
+		T(the_runtime_class_is_read),
 		T(a_quantity_that_is_none_makes_the_pod_unsupported_and_says_so),
 		T(members_of_the_wrong_type_are_taken_for_absent),
 		T(a_list_beyond_reason_makes_the_pod_unsupported_and_costs_little),
