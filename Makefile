@@ -92,6 +92,9 @@ $(B)/%.o: %.c $(B)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+# The assembler reads them (sim/dialect.c), which -MMD does not see.
+$(B)/sim/dialect.o: $(wildcard sim/dialects/*.yaml)
+
 VIRT_LIB := $(B)/lib/providers_libvirt.a
 DROVER_LIBS := $(filter-out $(VIRT_LIB),$(LIBS))
 $(B)/drover: $(B)/cli/main.o $(DROVER_LIBS)
@@ -219,7 +222,7 @@ uninstall: ## what install put there
 dist: ## a source archive of HEAD
 	mkdir -p build && git archive --prefix=drover-$(VERSION)/ -o build/drover-$(VERSION).tar.gz HEAD
 
--include $(OBJ:.o=.d) $(UNIT:=.d) $(HELP_OBJ:.o=.d) $(MAINS:%.c=$(B)/%.d)
+-include $(OBJ:.o=.d) $(UNIT:=.d) $(BENCH:=.d) $(HELP_OBJ:.o=.d) $(MAINS:%.c=$(B)/%.d)
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -70,6 +70,7 @@
 
 #define FINALIZER_CLAIM "drover.dev/termination"
 #define FINALIZER_MACHINE "drover.dev/machine"
+#define FINALIZER_MADE "drover.dev/made" /* on a Machine that drover defined at its provider */
 #define FINALIZER_PROVIDER "drover.dev/provider"
 #define FINALIZER_VIRTUAL_CLUSTER "drover.dev/virtual-cluster"
 #define FINALIZER_WIPE_RECORD "drover.dev/export"

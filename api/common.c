@@ -255,14 +255,28 @@ const struct field object_image_fields[] = {
 	FIELD(object_image, kubernetes_version, "kubernetesVersion", FIELD_STR, .required = true,
 	      .max_len = 8, .pattern = "^1[.][0-9]{1,3}$", .want = "a minor such as \"1.36\"",
 	      .doc = "Minor version of the kubelet inside."),
-	FIELD(object_image, url, "url", FIELD_STR, .required = true, AS_HTTP,
-	      .doc = "Where the agent gets it."),
+	FIELD(object_image, url, "url", FIELD_STR, AS_HTTP, .doc = "Where the agent gets it."),
 	FIELD(object_image, format, "format", FIELD_ENUM, .enums = object_image_format_names,
 	      .def = "\"raw+zstd\"", .doc = "How its bytes become a disk."),
-	FIELD(object_image, digest, "digest", FIELD_STR, .required = true, AS_DIGEST,
+	FIELD(object_image, digest, "digest", FIELD_STR, AS_DIGEST,
 	      .doc = "SHA-256 of the bytes that are served."),
+	FIELD(object_image, category, "category", FIELD_STR, .max_len = 63,
+	      .doc = "On machines of a Provider of type bcm: the category that they are installed in, by name."),
+	FIELD(object_image, software_image, "softwareImage", FIELD_STR, .max_len = 63,
+	      .doc = "There, in place of the category's software image."),
 	FIELDS_END,
 };
+
+int object_image_check(const struct object_image *i, const char *path, struct err *e)
+{
+	if (!i->url != !i->digest)
+		return err_set(e, ERR_INVALID, 0, "%s: want url and digest only together", path);
+	if (!i->url && !i->category)
+		return err_set(e, ERR_INVALID, 0, "%s: want url and digest, or category", path);
+	if (i->software_image && !i->category)
+		return err_set(e, ERR_INVALID, 0, "%s.softwareImage: needs category", path);
+	return 0;
+}
 
 const struct field object_kubelet_fields[] = {
 	FIELD(object_kubelet, max_pods, "maxPods", FIELD_I64, .min = 1, .max = 1000,

@@ -109,7 +109,10 @@ struct object_image {
 	const char *url;
 	int format;	    /* enum object_image_format */
 	const char *digest; /* "sha256:" and 64 hex digits, of the bytes served */
+	const char *category, *software_image; /* of machines that BCM installs, by name */
 };
+/* -1 names what of it belongs together and is not. */
+int object_image_check(const struct object_image *i, const char *path, struct err *e);
 struct object_kubelet {
 	int64_t max_pods;
 	struct resources system_reserved, kube_reserved;

@@ -14,6 +14,10 @@ static const struct field bmc_trust_fields[] = {
 	FIELD(machine_bmc_trust, address, "address", FIELD_STR, .required = true, .max_len = 2048,
 	      .doc = "spec.bmc.address."),
 	FIELD_OBJ(machine_bmc_trust, tls, "tls", object_tls_fields, .doc = "spec.bmc.tls."),
+	FIELD(machine_bmc_trust, credentials, "credentials", FIELD_STR, AS_NAME,
+	      .doc = "Name of the Secret whose password goes there: spec.bmc.credentialsSecretRef, or the Provider's."),
+	FIELD(machine_bmc_trust, ca_digest, "caDigest", FIELD_STR, AS_DIGEST,
+	      .doc = "SHA-256 of the CA's bytes; in an approval: may be left out, then it is what drover reads."),
 	FIELDS_END,
 };
 static const struct field approval_fields[] = {
@@ -25,7 +29,7 @@ static const struct field approval_fields[] = {
 	FIELD(machine_approval, claim, "claim", FIELD_STR, AS_NAME, .doc = "Adopt: the NodeClaim."),
 	FIELD_PTR(
 		machine_approval, bmc, "bmc", bmc_trust_fields,
-		.doc = "TrustBMC: address and tls of spec.bmc; it counts only while they are the same."),
+		.doc = "TrustBMC: address and tls of spec.bmc, and the Secret; it counts only while they are the same."),
 	FIELDS_END,
 };
 static const struct field_rule approval_rules[] = {
@@ -105,10 +109,15 @@ static const struct field spec_fields[] = {
 	CONTROLLERS_ROW(
 		machine_spec,
 		"Storage controllers that must be there; written at the first inspection, then only by a person."),
+	FIELD(machine_spec, unseen_drives, "unseenDrives", FIELD_STRINGS, .max_items = 256,
+	      .max_len = 160,
+	      .doc = "Drives that its BMC lists and its agent does not see, for which a person accounts: they are not wiped. Serial numbers, or what status.inventory.unseenDrives says; written by drover approve --drives."),
 	FIELD_PTR(machine_spec, identity, "identity", identity_fields, .rules = identity_rules,
 		  .doc = "Checked at each BMC login; without it nothing is managed."),
 	FIELD_PTR(machine_spec, bmc, "bmc", bmc_fields, .rules = bmc_rules,
 		  .doc = "How its BMC is reached."),
+	FIELD(machine_spec, node, "node", FIELD_STR, AS_NAME,
+	      .doc = "With a Provider of type bcm: its hostname in BCM; absent: the Machine's name."),
 	FIELD(machine_spec, boot_mac_address, "bootMACAddress", FIELD_STR, .max_len = 17,
 	      .pattern = "^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$",
 	      .want = "a MAC address such as b8:ce:f6:01:02:03",
@@ -280,6 +289,18 @@ static const struct field nic_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field unseen_fields[] = {
+	FIELD(machine_unseen, id, "id", FIELD_STR, .required = true, .max_len = 160,
+	      .doc = "Serial number or durable name, or MODEL#N for the Nth of a model without."),
+	FIELD(machine_unseen, model, "model", FIELD_STR, .max_len = 256, .doc = "As the BMC says."),
+	FIELD(machine_unseen, slot, "slot", FIELD_STR, .max_len = 256, .doc = "As the BMC says."),
+	FIELD(machine_unseen, volume, "volume", FIELD_STR, .max_len = 256,
+	      .doc = "Virtual disk that it is a part of."),
+	FIELD(machine_unseen, bytes, "bytes", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "As the BMC says."),
+	FIELDS_END,
+};
+
 static const struct field inventory_fields[] = {
 	FIELD(machine_inventory, gpus, "gpus", FIELD_I64, .min = 0, .max = 1024,
 	      .doc = "How many GPUs."),
@@ -289,6 +310,9 @@ static const struct field inventory_fields[] = {
 	      .doc = "RAM."),
 	DRIVES_ROW(machine_inventory, "Drives that were seen."),
 	CONTROLLERS_ROW(machine_inventory, "Storage controllers that were seen."),
+	FIELD_ITEMS(machine_inventory, unseen_drives, "unseenDrives", unseen_fields,
+		    .max_items = 256, .list_key = "id",
+		    .doc = "Drives that its BMC lists and the agent did not see."),
 	FIELD_ITEMS(machine_inventory, nics, "nics", nic_fields, .max_items = 64,
 		    .doc = "NICs that were seen."),
 	FIELD(machine_inventory, observed_time, "observedTime", FIELD_TIME,
@@ -330,6 +354,21 @@ static const struct field hold_fields[] = {
 	FIELD(machine_hold, drain, "drain", FIELD_STR, .max_len = 253,
 	      .doc = "The Drain that holds it; absent: a person cordoned its Node."),
 	FIELD(machine_hold, since, "since", FIELD_TIME, .doc = "Since when."),
+	FIELDS_END,
+};
+
+static const char *const install_phase_names[] = {"Installing", "Installed", "Configuring", NULL};
+static const struct field install_fields[] = {
+	FIELD(machine_install, handle, "handle", FIELD_STR, .required = true, .max_len = 128,
+	      .doc = "The operation that asked for it, and that the node carries in BCM."),
+	FIELD(machine_install, category, "category", FIELD_STR, .max_len = 63,
+	      .doc = "The category that it is installed in."),
+	FIELD(machine_install, phase, "phase", FIELD_ENUM, .enums = install_phase_names,
+	      .def = "\"Installing\"",
+	      .doc = "Configuring: done, and the agent writes the config drive."),
+	FIELD(machine_install, text, "text", FIELD_STR, .doc = "What BCM said last."),
+	FIELD(machine_install, changed_time, "changedTime", FIELD_TIME,
+	      .doc = "When that was another one."),
 	FIELDS_END,
 };
 
@@ -380,6 +419,8 @@ static const struct field status_fields[] = {
 		  .doc = "The newest record that passed."),
 	FIELD_PTR(machine_status, wipe_attempt, "wipeAttempt", attempt_fields,
 		  .doc = "A wipe that was begun and has no WipeRecord yet."),
+	FIELD_PTR(machine_status, install, "install", install_fields,
+		  .doc = "What BCM installs or has installed; it ends when BCM has the node back."),
 	FIELD_OBJ(machine_status, power, "power", power_fields, .doc = "What the BMC said last."),
 	FIELD_OBJ(machine_status, network, "network", network_fields,
 		  .doc = "Where its network is."),
@@ -387,7 +428,7 @@ static const struct field status_fields[] = {
 		  .doc = "What is remembered about its BMC."),
 	FIELD_PTR(
 		machine_status, trusted_bmc, "trustedBMC", bmc_trust_fields,
-		.doc = "The BMC that the password may go to: of spec.bmc when that was first seen, or as approved since."),
+		.doc = "The BMC that the password may go to, whose password, and by what CA: of spec.bmc when that was first seen, or as approved since."),
 	FIELD_PTR(machine_status, operation, "operation", operation_fields, .doc = "The journal."),
 	FIELD_OBJ(machine_status, tenant, "tenant", object_ref_fields,
 		  .doc = "The virtual cluster that it serves or served last."),

@@ -20,6 +20,8 @@ enum machine_waiting { WAITING_DEVICE, WAITING_RATE, WAITING_BUDGET, WAITING_APP
 struct machine_bmc_trust {
 	const char *address;
 	struct object_tls tls;
+	const char *credentials; /* name of the Secret whose password goes there */
+	const char *ca_digest;	 /* of what tls.ca_secret_ref held; NULL: no CA */
 };
 struct machine_approval {
 	int action;		       /* enum machine_approve */
@@ -45,8 +47,11 @@ struct machine_spec {
 	struct machine_approval *approval;
 	struct object_drives drives;	       /* expected */
 	struct object_controllers controllers; /* expected */
+	struct strings
+		unseen_drives; /* that its BMC lists and its agent does not see, by machine_unseen.id */
 	struct machine_identity *identity;
 	struct machine_bmc *bmc;
+	const char *node; /* what the manager of its Provider calls it; NULL: its name */
 	const char *boot_mac_address;
 	struct machine_provisioning *provisioning; /* NULL: DHCP */
 };
@@ -81,10 +86,19 @@ struct machine_agent {
 struct machine_nic {
 	const char *mac, *name, *driver;
 };
+/* A drive that its BMC lists and its agent does not see (controller/rules/listed.h). */
+struct machine_unseen {
+	const char *id, *model, *slot, *volume;
+	int64_t bytes;
+};
 struct machine_inventory {
 	int64_t gpus, cpus, memory_bytes;
 	struct object_drives drives;
 	struct object_controllers controllers;
+	struct {
+		struct machine_unseen *v;
+		size_t n;
+	} unseen_drives;
 	struct {
 		struct machine_nic *v;
 		size_t n;
@@ -112,6 +126,14 @@ struct machine_leave {
 struct machine_hold {
 	const char *drain; /* the Drain with then: Hold; NULL: a person cordoned its Node */
 	int64_t since;
+};
+/* An install that its Provider's manager does: from before it is asked for until the manager has its node back. */
+enum machine_install_phase { INSTALL_RUNNING, INSTALL_DONE, INSTALL_CONFIGURING };
+struct machine_install {
+	const char *handle, *category;
+	int phase;	      /* enum machine_install_phase */
+	const char *text;     /* as the manager says */
+	int64_t changed_time; /* of the text */
 };
 /* A wipe that was begun: written before the agent is told, gone when its record stands. */
 struct machine_reached { /* what the agent said last; no proof */
@@ -150,6 +172,7 @@ struct machine_status {
 		int64_t boot_number;
 	} last_wipe;
 	struct machine_attempt *wipe_attempt; /* NULL: none without a record */
+	struct machine_install *install;      /* NULL: its manager was asked for nothing */
 	struct {
 		const char *state; /* "On", "Off", "Unknown" */
 		int64_t observed_time;

@@ -20,6 +20,11 @@ static const struct field gang_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field_rule image_rules[] = {
+	{IMAGE_RULES("self"), IMAGE_RULES_SAY},
+	{NULL, NULL},
+};
+
 static const struct field claim_spec_fields[] = {
 	FIELD_OBJ(node_claim_spec, virtual_cluster_ref, "virtualClusterRef", object_ref_fields,
 		  .required = true, .doc = "The tenant."),
@@ -31,7 +36,7 @@ static const struct field claim_spec_fields[] = {
 		  .doc = "What is needed."),
 	FIELD(node_claim_spec, pods, "pods", FIELD_STRINGS, .max_items = 256, .max_len = 128,
 	      .doc = "UIDs of the pods that it was made for: until it is Ready its room is kept for them."),
-	FIELD_OBJ(node_claim_spec, image, "image", object_image_fields,
+	FIELD_OBJ(node_claim_spec, image, "image", object_image_fields, .rules = image_rules,
 		  .doc = "What is written to the disk."),
 	FIELD(node_claim_spec, labels, "labels", FIELD_MAP, .max_items = 64, .max_len = 63,
 	      .doc = "Labels of the node."),
@@ -108,6 +113,9 @@ int node_claim_check(const void *object, const void *old, struct err *e)
 	if (object_name_check(&c->meta, 63, e) < 0)
 		return -1;
 	if (object_requirements_check(&c->spec.requirements, "spec.requirements", e) < 0)
+		return -1;
+	if (c->spec.image.kubernetes_version &&
+	    object_image_check(&c->spec.image, "spec.image", e) < 0)
 		return -1;
 	return o ? object_same(claim_spec_fields, &c->spec, &o->spec, "spec", e) : 0;
 }

@@ -1,4 +1,5 @@
 #include "api/node_rows.h"
+#include "base/str.h"
 
 /*
  * nodepool: field table and checks of the kind NodePool: what nodes shall be, for whom, and how many.
@@ -10,14 +11,22 @@ static const struct field provider_ref_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field_rule image_rules[] = {
+	{"self.all(i, " IMAGE_RULES("i") ")", IMAGE_RULES_SAY},
+	{NULL, NULL},
+};
+
 static const struct field template_spec_fields[] = {
 	FIELD_ITEMS(node_pool_template_spec, provider_refs, "providerRefs", provider_ref_fields,
 		    .required = true, .max_items = 16, .list_key = "name",
 		    .doc = "Providers, tried in this order."),
 	FIELD_ITEMS(
 		node_pool_template_spec, images, "images", object_image_fields, .required = true,
-		.max_items = 16, .list_key = "kubernetesVersion",
+		.max_items = 16, .list_key = "kubernetesVersion", .rules = image_rules,
 		.doc = "One image for each minor of Kubernetes; the newest that the tenant's API server allows is taken."),
+	FIELD(node_pool_template_spec, runtime_classes, "runtimeClasses", FIELD_STRINGS,
+	      .max_items = 16, .max_len = 253,
+	      .doc = "RuntimeClasses whose handlers the images have, such as vnode: a pod with another runtimeClassName gets no machine of the pool. Absent: all of them."),
 	NODE_ROWS(node_pool_template_spec),
 	FIELDS_END,
 };
@@ -147,6 +156,13 @@ int node_pool_check(const void *object, const void *old, struct err *e)
 	if (object_requirements_check(&p->spec.template_.spec.requirements,
 				      "spec.template.spec.requirements", e) < 0)
 		return -1;
+	for (size_t i = 0; i < p->spec.template_.spec.images.n; i++) {
+		char path[64];
+
+		str_format(path, sizeof(path), "spec.template.spec.images[%zu]", i);
+		if (object_image_check(&p->spec.template_.spec.images.v[i], path, e) < 0)
+			return -1;
+	}
 	for (size_t i = 0; i < p->spec.disruption.budgets.n; i++)
 		if (!b[i].schedule != !b[i].duration)
 			return err_set(

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "base/address.h"
 #include "base/str.h"
 #include "api/tables.h"
@@ -9,11 +11,54 @@
 const char *const provider_object_type_names[] = {"redfish", "ipmi", "libvirt", "bcm",
 						  "ec2",     "exec", NULL};
 const char *const provider_object_fabric_names[] = {"none", "exec", "netris", NULL};
+static const char *const accelerator_names[] = {"kvm", "none", NULL};
+static const char *const drive_bus_names[] = {"sata", "nvme", NULL};
+#define MACHINES_MAX 256
 static const char *const boot_method_names[] = {"UefiHttp", "VirtualMedia", NULL};
 
 static const struct field exec_fields[] = {
 	FIELD(provider_object_exec, command, "command", FIELD_STRINGS, .required = true,
 	      .max_items = 32, .doc = "Program and arguments; no shell."),
+	FIELDS_END,
+};
+
+static const struct field netris_tls_fields[] = {
+	FIELD_IN(provider_object_netris, tls, fingerprint, "fingerprint", FIELD_STR, AS_DIGEST,
+		 .doc = "SHA-256 of the certificate."),
+	{.name = "caSecretRef",
+	 .type = FIELD_OBJECT_PTR,
+	 .offset = offsetof(struct provider_object_netris, tls.ca_secret_ref) -
+		   offsetof(struct provider_object_netris, tls),
+	 .sub = object_local_secret_fields,
+	 .size = sizeof(struct object_secret_ref),
+	 .doc = "Secret with the CA's certificate under ca.crt."},
+	FIELDS_END,
+};
+
+static const struct field netris_fields[] = {
+	FIELD(provider_object_netris, endpoint, "endpoint", FIELD_STR, .required = true, AS_HTTPS,
+	      .doc = "Its address."),
+	FIELD_OBJ(
+		provider_object_netris, credentials_secret_ref, "credentialsSecretRef",
+		object_name_ref_fields, .required = true,
+		.doc = "Secret in drover's namespace with username, password, and under endpoint the address that these may be sent to."),
+	FIELD_OBJ(provider_object_netris, tls, "tls", netris_tls_fields,
+		  .doc = "How its certificate is known; absent: by the system's CAs."),
+	FIELD(provider_object_netris, site, "site", FIELD_STR, .required = true, .max_len = 128,
+	      .doc = "Name of the site there; its servers have the names of Machines."),
+	FIELD(provider_object_netris, template_, "template", FIELD_STR, .required = true,
+	      .max_len = 128,
+	      .doc = "Server-cluster template that tenants' clusters are made from."),
+	FIELD(provider_object_netris, admin, "admin", FIELD_STR, .max_len = 128, .def = "\"Admin\"",
+	      .doc = "Tenant of Netris that owns the servers and that the user belongs to."),
+	FIELD(provider_object_netris, prefix, "prefix", FIELD_STR, AS_LABEL, .def = "\"drover\"",
+	      .doc = "Names of what drover makes there begin with it; one for each installation."),
+	FIELD(provider_object_netris, host_servers, "hostServers", FIELD_STRINGS, .max_items = 64,
+	      .max_len = 128,
+	      .doc = "Servers that are shared in each tenant's cluster from the start: those that run tenants' control planes."),
+	FIELD(provider_object_netris, common_vnets, "commonVnets", FIELD_STRINGS, .max_items = 64,
+	      .max_len = 128,
+	      .doc = "V-nets that machines' ports may be in besides, for which no proof is less: of BMCs and management."),
 	FIELDS_END,
 };
 
@@ -34,13 +79,15 @@ static const struct field network_fields[] = {
 	      .doc = "What moves the machines' ports; none: nothing does."),
 	FIELD_PTR(provider_object_network, exec, "exec", exec_fields,
 		  .doc = "Type exec: the program."),
-	FIELD_REFUSED("netris", .doc = "Type netris: its controller."),
+	FIELD_PTR(provider_object_network, netris, "netris", netris_fields,
+		  .doc = "Type netris: its controller."),
 	FIELD_OBJ(provider_object_network, segments, "segments", segments_fields,
 		  .doc = "drover's own segments."),
 	FIELDS_END,
 };
 static const struct field_rule network_rules[] = {
 	{"self.type != 'exec' || has(self.exec)", "type exec needs exec"},
+	{"self.type != 'netris' || has(self.netris)", "type netris needs netris"},
 	{"self.type == 'none' || has(self.segments)", "segments are needed unless type is none"},
 	{NULL, NULL},
 };
@@ -92,6 +139,32 @@ static const struct field per_domain_fields[] = {
 	      .doc = "Label of Machines that names the domain."),
 	FIELD(per_domain, concurrent, "concurrent", FIELD_I64, .required = true, .min = 1,
 	      .max = 10000, .doc = "Power-ons at once in one domain."),
+	FIELDS_END,
+};
+
+static const struct field_rule bcm_rules[] = {
+	{"has(self.tls)", "an https address needs tls"},
+	{NULL, NULL},
+};
+static const struct field bcm_fields[] = {
+	FIELD(provider_object_bcm, endpoint, "endpoint", FIELD_STR, .required = true, AS_HTTPS,
+	      .doc = "The head node's CMDaemon, such as https://head:8081."),
+	FIELD_OBJ(provider_object_bcm, tls, "tls", object_tls_fields, .rules = object_tls_rules,
+		  .doc = "How its certificate is known; trustOnFirstUse is not for head nodes."),
+	FIELD_PTR(
+		provider_object_bcm, credentials_secret_ref, "credentialsSecretRef",
+		object_local_secret_fields, .required = true,
+		.doc = "Secret with tls.crt and tls.key of a BCM certificate, or username and password."),
+	FIELD(provider_object_bcm, management_network, "managementNetwork", FIELD_STR,
+	      .max_len = 63, .doc = "That nodes are installed in; absent: as they are."),
+	FIELD(provider_object_bcm, clear_block_devices, "clearBlockDevices", FIELD_STRINGS,
+	      .max_items = 32, .max_len = 128,
+	      .doc = "Block devices that an install clears beside its disk layout, such as /dev/nvme1n1."),
+	FIELD(provider_object_bcm, bmc_networks, "bmcNetworks", FIELD_STRINGS, AS_NETWORKS,
+	      .doc = "Machines are made for nodes whose BMC is in one of these, since its password goes there; absent: for none."),
+	FIELD(provider_object_bcm, no_progress, "noProgress", FIELD_DURATION, .min = MINUTE,
+	      .max = DAY, .def = "\"15m\"",
+	      .doc = "Longest time in which an install may say nothing new."),
 	FIELDS_END,
 };
 
@@ -156,6 +229,53 @@ static const struct field instance_type_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field drive_fields[] = {
+	FIELD(provider_object_drive, size, "size", FIELD_QUANTITY, .required = true,
+	      .doc = "How large it is, such as 8Gi."),
+	FIELD(provider_object_drive, bus, "bus", FIELD_ENUM, .enums = drive_bus_names,
+	      .def = "\"sata\"",
+	      .doc = "sata; or nvme, where QEMU itself may open the volume's file: qemu:///session."),
+	FIELDS_END,
+};
+
+static const struct field machines_fields[] = {
+	FIELD(provider_object_machines, count, "count", FIELD_I64, .required = true, .min = 0,
+	      .max = MACHINES_MAX,
+	      .doc = "How many there are: PROVIDER-0, PROVIDER-1, ...; those beyond it go when nobody is on them."),
+	FIELD(provider_object_machines, instance_type, "instanceType", FIELD_STR, .max_len = 128,
+	      .doc = "Name of one of the Provider's instance types."),
+	FIELD(provider_object_machines, cpus, "cpus", FIELD_I64, .min = 1, .max = 1024, .def = "2",
+	      .doc = "Virtual processors of each."),
+	FIELD(provider_object_machines, accelerator, "accelerator", FIELD_ENUM,
+	      .enums = accelerator_names,
+	      .doc = "kvm; or none: QEMU emulates the processor; absent: kvm where the host has it."),
+	FIELD(provider_object_machines, memory, "memory", FIELD_QUANTITY, .def = "\"3Gi\"",
+	      .doc = "Memory of each."),
+	FIELD_ITEMS(provider_object_machines, drives, "drives", drive_fields, .max_items = 8,
+		    .doc = "Their drives, new volumes of the storage pool."),
+	FIELD(provider_object_machines, network, "network", FIELD_STR, .max_len = 128,
+	      .doc = "Network of libvirt that their card is in; absent, and no bridge: QEMU's user network."),
+	FIELD(provider_object_machines, bridge, "bridge", FIELD_STR, .max_len = 15,
+	      .doc = "Bridge of the host that their card is in."),
+	FIELDS_END,
+};
+
+static const struct field_rule machines_rules[] = {
+	{"!has(self.network) || !has(self.bridge)", "bridge stands not beside network"},
+	{NULL, NULL},
+};
+
+static const struct field libvirt_fields[] = {
+	FIELD(provider_object_libvirt, uri, "uri", FIELD_STR, .required = true, .max_len = 512,
+	      .doc = "The host, as libvirt names it: qemu:///system; drover run --allow-libvirt names it too."),
+	FIELD(provider_object_libvirt, storage_pool, "storagePool", FIELD_STR, .max_len = 128,
+	      .def = "\"default\"", .doc = "Pool of libvirt for boot media and new drives."),
+	FIELD_PTR(provider_object_libvirt, machines, "machines", machines_fields,
+		  .rules = machines_rules,
+		  .doc = "Machines that drover defines, and undefines; absent: none."),
+	FIELDS_END,
+};
+
 static const struct field wipe_fields[] = {
 	FIELD_OBJ(provider_object_wipe, floor.minimum_level, "minimumLevel",
 		  object_minimum_level_fields, .def = "{}",
@@ -173,12 +293,13 @@ static const struct field spec_fields[] = {
 	      .required = true, .immutable = true, .doc = "What it speaks."),
 	FIELD(provider_object_spec, paused, "paused", FIELD_BOOL,
 	      .doc = "Nothing destructive is started."),
-	FIELD_UNKEPT(
-		"endpoint", FIELD_STR, .refused = true,
-		.doc = "The one address, where there is one: BCM's head node, a cloud's API, libvirt."),
+	FIELD_UNKEPT("endpoint", FIELD_STR, .refused = true,
+		     .doc = "The one address, where there is one: a cloud's API."),
 	FIELD_PTR(provider_object_spec, credentials_secret_ref, "credentialsSecretRef",
 		  object_local_secret_fields,
 		  .doc = "Secret for all its machines; a Machine's own wins."),
+	FIELD_PTR(provider_object_spec, bcm, "bcm", bcm_fields, .rules = bcm_rules,
+		  .doc = "Type bcm: NVIDIA Base Command Manager's head node."),
 	FIELD_REFUSED("tls", .doc = "How the endpoint's certificate is known."),
 	FIELD_REFUSED("exec", .doc = "Type exec: the program."),
 	FIELD_REFUSED("ec2", .doc = "Type ec2: what instances are made of."),
@@ -189,6 +310,8 @@ static const struct field spec_fields[] = {
 	FIELD_OBJ(provider_object_spec, network, "network", network_fields,
 		  .def = "{\"type\":\"none\"}", .rules = network_rules,
 		  .doc = "How machines are moved between networks."),
+	FIELD_PTR(provider_object_spec, libvirt, "libvirt", libvirt_fields,
+		  .doc = "Type libvirt: the host, and the machines that are made there."),
 	FIELD_OBJ(provider_object_spec, limits, "limits", limits_fields, .def = "{}",
 		  .doc = "How hard it is driven."),
 	FIELD_ITEMS(provider_object_spec, instance_types, "instanceTypes", instance_type_fields,
@@ -199,16 +322,55 @@ static const struct field spec_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field_rule spec_rules[] = {
+	{"(self.type == 'bcm') == has(self.bcm)", "bcm is for type bcm, which needs it"},
+	{"(self.type == 'libvirt') == has(self.libvirt)",
+	 "libvirt is needed by type libvirt, and by no other"},
+	{"self.type != 'libvirt' || !has(self.credentialsSecretRef)",
+	 "type libvirt has no credentialsSecretRef"},
+	{"self.type != 'libvirt' || !has(self.boot) || !has(self.boot.methods) || !('UefiHttp' in self.boot.methods)",
+	 "type libvirt boots by VirtualMedia alone"},
+	{NULL, NULL},
+};
+
+static const struct field refused_fields[] = {
+	FIELD(provider_object_refused, node, "node", FIELD_STR, .required = true,
+	      .doc = "Its hostname in BCM."),
+	FIELD(provider_object_refused, message, "message", FIELD_STR,
+	      .doc = "Why there is no Machine for it."),
+	FIELDS_END,
+};
+
+static const struct field found_fields[] = {
+	FIELD(provider_object_found, version, "version", FIELD_STR, .max_len = 64,
+	      .doc = "Of BCM."),
+	FIELD(provider_object_found, nodes, "nodes", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .doc = "Nodes that drover may manage."),
+	FIELD(provider_object_found, categories, "categories", FIELD_STRINGS, .max_items = 100,
+	      .doc = "Names of categories, the first 100."),
+	FIELD(provider_object_found, images, "softwareImages", FIELD_STRINGS, .max_items = 100,
+	      .doc = "Names of software images, the first 100."),
+	FIELD(provider_object_found, networks, "networks", FIELD_STRINGS, .max_items = 100,
+	      .doc = "Names of networks, the first 100."),
+	FIELD_ITEMS(provider_object_found, refused, "refused", refused_fields, .max_items = 100,
+		    .doc = "Nodes that drover leaves alone, the first 100."),
+	FIELD(provider_object_found, error, "error", FIELD_STR,
+	      .doc = "Why BCM could not be read the last time; absent: it was."),
+	FIELDS_END,
+};
+
 static const struct field status_fields[] = {
 	FIELD(provider_object_status, machines, "machines", FIELD_RESOURCES, .whole = true,
 	      .max_items = 64, .doc = "How many machines are in each state."),
+	FIELD_PTR(provider_object_status, bcm, "bcm", found_fields,
+		  .doc = "What was found at the head node of type bcm."),
 	CONDITIONS_ROW(provider_object_status, "Ready, Isolating, Paused."),
 	FIELDS_END,
 };
 
 const struct field provider_object_fields[] = {
 	META_ROW(provider_object),
-	FIELD_OBJ(provider_object, spec, "spec", spec_fields, .required = true,
+	FIELD_OBJ(provider_object, spec, "spec", spec_fields, .required = true, .rules = spec_rules,
 		  .doc = "What is wanted."),
 	FIELD_OBJ(provider_object, status, "status", status_fields, .doc = "What is."),
 	FIELDS_END,
@@ -236,6 +398,56 @@ static int check_networks(const struct strings *s, const char *field, struct err
 	return 0;
 }
 
+/* A cluster of ours that was taken for a tenant's, or the other way round. */
+static int check_netris(const struct provider_object_network *n, struct err *e)
+{
+	const char *const names[] = {n->segments.quarantine, n->segments.provisioning};
+	const char *const fields[] = {"quarantine", "provisioning"};
+	size_t len = strlen(n->netris->prefix);
+
+	for (size_t i = 0; i < 2; i++)
+		if (!strncmp(names[i], n->netris->prefix, len) && names[i][len] == '-')
+			return err_set(
+				e, ERR_INVALID, 0,
+				"spec.network.segments.%s: names that begin with \"%s-\" are tenants', got \"%s\"",
+				fields[i], n->netris->prefix, names[i]);
+	return 0;
+}
+
+static int check_libvirt(const struct provider_object_spec *s, struct err *e)
+{
+	const struct provider_object_machines *m = s->libvirt ? s->libvirt->machines : NULL;
+
+	if (s->type != PROVIDER_TYPE_LIBVIRT)
+		return s->libvirt
+			       ? err_set(e, ERR_INVALID, 0, "spec.libvirt: of type libvirt alone")
+			       : 0;
+	if (!s->libvirt)
+		return err_set(e, ERR_INVALID, 0, "spec.libvirt: required by type libvirt");
+	if (s->credentials_secret_ref)
+		return err_set(
+			e, ERR_INVALID, 0,
+			"spec.credentialsSecretRef: type libvirt has none; it is let in by its socket's owner, its certificate or its ssh key");
+	for (size_t i = 0; i < s->boot.methods.n; i++)
+		if (!str_eq(s->boot.methods.v[i], "VirtualMedia"))
+			return err_set(
+				e, ERR_INVALID, 0,
+				"spec.boot.methods[%zu]: type libvirt boots by VirtualMedia alone",
+				i);
+	if (m && m->network && m->bridge)
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.libvirt.machines.bridge: not beside network");
+	if (m && quantity_floor(m->memory) < 256 << 20)
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.libvirt.machines.memory: want 256Mi or more");
+	for (size_t i = 0; m && i < m->drives.n; i++)
+		if (quantity_floor(m->drives.v[i].size) < 1 << 20)
+			return err_set(e, ERR_INVALID, 0,
+				       "spec.libvirt.machines.drives[%zu].size: want 1Mi or more",
+				       i);
+	return 0;
+}
+
 int provider_object_check(const void *object, const void *old, struct err *e)
 {
 	const struct provider_object *p = object, *o = old;
@@ -248,11 +460,27 @@ int provider_object_check(const void *object, const void *old, struct err *e)
 		return err_set(e, ERR_INVALID, 0, "spec.type: is immutable, was %s, got %s",
 			       provider_object_type_names[o->spec.type],
 			       provider_object_type_names[s->type]);
+	if ((s->type == PROVIDER_TYPE_BCM) != !!s->bcm)
+		return err_set(e, ERR_INVALID, 0, "spec.bcm: %s type bcm",
+			       s->bcm ? "is for" : "required by");
+	if (s->bcm && (object_tls_check(&s->bcm->tls, true, "spec.bcm.tls", e) < 0 ||
+		       check_networks(&s->bcm->bmc_networks, "spec.bcm.bmcNetworks", e) < 0))
+		return -1;
+	if (s->bcm && s->bcm->tls.trust_on_first_use)
+		return err_set(
+			e, ERR_INVALID, 0,
+			"spec.bcm.tls.trustOnFirstUse: is not for head nodes, want fingerprint or caSecretRef");
+	if (check_libvirt(s, e) < 0)
+		return -1;
 	if (n->type == FABRIC_EXEC && !n->exec)
 		return err_set(e, ERR_INVALID, 0, "spec.network.exec: required by type exec");
+	if (n->type == FABRIC_NETRIS && !n->netris)
+		return err_set(e, ERR_INVALID, 0, "spec.network.netris: required by type netris");
 	if (n->type != FABRIC_NONE && !n->segments.quarantine)
 		return err_set(e, ERR_INVALID, 0,
 			       "spec.network.segments: required unless type is none");
+	if (n->type == FABRIC_NETRIS && check_netris(n, e) < 0)
+		return -1;
 	if (s->boot.https_media_url &&
 	    (!s->boot.media_url || str_starts(s->boot.media_url, "https:")))
 		return err_set(

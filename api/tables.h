@@ -38,6 +38,12 @@
 	.max_len = 128, .pattern = "^(@(yearly|monthly|weekly|daily|hourly)|([^ ]+ ){4}[^ ]+)$",   \
 	.want = "five fields of cron or @daily"
 
+/* What the rules of a pool's images say, of one. */
+#define IMAGE_RULES(self_)                                                                         \
+	"has(" self_ ".url) == has(" self_ ".digest) && (has(" self_ ".url) || has(" self_         \
+	".category)) && (!has(" self_ ".softwareImage) || has(" self_ ".category))"
+#define IMAGE_RULES_SAY "want url and digest, or category, with which softwareImage may come"
+
 bool object_is_digest(const char *s);
 bool object_is_url(const char *s);
 bool object_is_http(const char *s);

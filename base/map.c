@@ -1,78 +1,26 @@
 #include "base/map.h"
 
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include "base/hash.h"
 #include "base/mem.h"
 
 /*
- * uthash with SipHash-1-3 under a key of this process: whoever chooses the
- * keys cannot choose the buckets.  uthash keeps entries in order of insertion,
+ * uthash with a keyed hash: whoever chooses the keys cannot choose the
+ * buckets.  uthash keeps entries in order of insertion,
  * so the key never shows in what the program does.
  */
-static unsigned map_hash(const void *key, size_t len);
+static unsigned map_hash(const void *key, size_t len)
+{
+	uint64_t h = hash_keyed(key, len, 0);
+
+	return (unsigned)(h ^ h >> 32);
+}
 
 #define HASH_FUNCTION(keyptr, keylen, hashv) ((hashv) = map_hash((keyptr), (keylen)))
 #define uthash_malloc(size) mem_realloc_array(NULL, 1, (size))
 #include <uthash.h>
-
-static struct {
-	pthread_once_t once;
-	uint64_t k[2];
-} hash_key = {.once = PTHREAD_ONCE_INIT};
-
-static void make_key(void)
-{
-	if (getrandom(hash_key.k, sizeof(hash_key.k), 0) != (ssize_t)sizeof(hash_key.k))
-		abort();
-}
-
-static uint64_t rotl(uint64_t x, int n)
-{
-	return x << n | x >> (64 - n);
-}
-
-static void sip_round(uint64_t v[4])
-{
-	v[0] += v[1];
-	v[1] = rotl(v[1], 13) ^ v[0];
-	v[0] = rotl(v[0], 32);
-	v[2] += v[3];
-	v[3] = rotl(v[3], 16) ^ v[2];
-	v[0] += v[3];
-	v[3] = rotl(v[3], 21) ^ v[0];
-	v[2] += v[1];
-	v[1] = rotl(v[1], 17) ^ v[2];
-	v[2] = rotl(v[2], 32);
-}
-
-static unsigned map_hash(const void *key, size_t len)
-{
-	const uint64_t *k = hash_key.k;
-	uint64_t v[4] = {k[0] ^ 0x736f6d6570736575, k[1] ^ 0x646f72616e646f6d,
-			 k[0] ^ 0x6c7967656e657261, k[1] ^ 0x7465646279746573};
-	const char *p = key;
-	uint64_t word;
-
-	for (size_t left = len;; p += 8, left -= 8) {
-		word = 0;
-		memcpy(&word, p, left < 8 ? left : 8);
-		if (left < 8)
-			word |= (uint64_t)len << 56;
-		v[3] ^= word;
-		sip_round(v);
-		v[0] ^= word;
-		if (left < 8)
-			break;
-	}
-	v[2] ^= 0xff;
-	for (int i = 0; i < 3; i++)
-		sip_round(v);
-	word = v[0] ^ v[1] ^ v[2] ^ v[3];
-	return (unsigned)(word ^ word >> 32);
-}
 
 struct entry {
 	UT_hash_handle hh;
@@ -89,7 +37,6 @@ struct map *map_new(void (*free_value)(void *))
 {
 	struct map *m = mem_new(struct map);
 
-	pthread_once(&hash_key.once, make_key);
 	m->free_value = free_value;
 	return m;
 }

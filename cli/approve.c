@@ -53,7 +53,7 @@ static int confirm_forgotten(struct cli_client *c, const char *machine, const js
 	const char *tenant = json_str_at(m, "status", "tenant", "name");
 
 	fprintf(stderr,
-		"Each drive marked - goes out of spec.drives of machine %s (serial number %s): drover has not wiped\n"
+		"Each drive marked - or ! is no concern of machine %s (serial number %s) any more: drover has not wiped\n"
 		"it%s and does not ask for it again. It may hold data. If it can be put back, do that, and let it be\n"
 		"wiped: drover approve %s --wipe. Yes says that a person accounts for it: destroyed, or kept where\n"
 		"nobody reads it.\n",
@@ -77,6 +77,35 @@ static void show_dark(struct cli_client *c, const json_t *controllers)
 				(long long)json_int_at(o, "dark"), json_str_at(o, "id"));
 }
 
+/* Drives that its BMC alone knows; ids of those that no person has accounted for yet into *new. */
+static json_t *unseen(struct cli_client *c, const json_t *m, size_t *new)
+{
+	const json_t *want = json_at(m, "spec", "unseenDrives");
+	json_t *list = json_array(), *u, *v;
+	bool known;
+	size_t i, k;
+
+	*new = 0;
+	json_array_foreach (json_at(m, "status", "inventory", "unseenDrives"), i, u) {
+		const char *id = str_or(json_str_at(u, "id"), "");
+		const char *volume = json_str_at(u, "volume");
+
+		known = false;
+		json_array_foreach (want, k, v)
+			known |= str_eq(json_string_value(v), id);
+		*new += !known;
+		fprintf(c->json ? stderr : c->out,
+			"! %s %lld bytes, %s, %s%s%s: its BMC lists it and the agent does not see it, so it is "
+			"not wiped\n",
+			id, (long long)json_int_at(u, "bytes"),
+			str_or(json_str_at(u, "model"), "?"),
+			str_or(json_str_at(u, "slot"), "no slot said"),
+			volume ? ", part of virtual disk " : "", str_or(volume, ""));
+		json_array_append_new(list, json_string(id));
+	}
+	return list;
+}
+
 static json_t *approval(struct cli_client *c, const char *action, const char *claim)
 {
 	char id[33];
@@ -87,24 +116,30 @@ static json_t *approval(struct cli_client *c, const char *action, const char *cl
 	return json_pack("{s:s, s:s, s:s*}", "action", action, "id", id, "claim", claim);
 }
 
-/* spec.drives becomes what the last inspection saw; NULL: nothing is to be written, and it said so. */
-static json_t *drives(struct cli_client *c, const struct cli_approve *a, const json_t *m)
+/* spec.drives becomes what the last inspection saw, and spec.unseenDrives what it did not; -1: nothing is to be
+ * written, and it said so. */
+static int drives(struct cli_client *c, const struct cli_approve *a, const json_t *m, json_t *spec)
 {
 	FILE *out = c->json ? stderr : c->out;
-	size_t forgotten;
-	json_t *seen = json_at(m, "status", "inventory", "drives");
+	size_t forgotten, new;
+	json_t *seen = json_at(m, "status", "inventory", "drives"), *ids;
 	const json_t *want = json_at(m, "spec", "drives");
 
-	if (!json_array_size(seen)) {
-		(void)cli_failed(c, "the agent has not inspected it yet");
-		return NULL;
-	}
+	if (!json_array_size(seen))
+		return cli_failed(c, "the agent has not inspected it yet");
 	forgotten = show(out, want, seen, '-');
 	(void)show(out, seen, want, '+');
+	ids = unseen(c, m, &new);
 	fflush(out);
-	if (forgotten && !a->yes && confirm_forgotten(c, a->machine, m))
-		return NULL;
-	return json_incref(seen);
+	if (forgotten + new && !a->yes && confirm_forgotten(c, a->machine, m)) {
+		json_decref(ids);
+		return -1;
+	}
+	json_object_set(spec, "drives", seen);
+	if (json_array_size(ids) || json_at(m, "spec", "unseenDrives"))
+		json_object_set(spec, "unseenDrives", ids);
+	json_decref(ids);
+	return 0;
 }
 
 /* What steps/adopt.c would wait for in vain is refused here, where the person still is. */
@@ -149,18 +184,34 @@ static json_t *identity_of(const json_t *seen)
 	return o;
 }
 
-static void show_bmc(struct cli_client *c, const json_t *bmc, char sign)
+/* login: the Secret of its password; NULL: not known. */
+static void show_bmc(struct cli_client *c, const json_t *bmc, const char *login, char sign)
 {
 	const json_t *tls = json_object_get(bmc, "tls");
 	const char *pin = json_str_at(tls, "fingerprint"),
 		   *ca = json_str_at(tls, "caSecretRef", "name");
 
-	fprintf(c->json ? stderr : c->out, "%c %s %s%s\n", sign,
+	fprintf(c->json ? stderr : c->out, "%c %s %s%s%s%s\n", sign,
 		str_or(json_str_at(bmc, "address"), "(none)"),
 		pin  ? pin
 		: ca ? "caSecretRef "
 		     : (json_true_at(tls, "trustOnFirstUse") ? "trustOnFirstUse" : "(no tls)"),
-		!pin && ca ? ca : "");
+		!pin && ca ? ca : "", login ? ", password of Secret " : "", str_or(login, ""));
+}
+
+/* The Secret that the password is in, as drover finds it; NULL with e: the Provider cannot be read. */
+static const char *login_of(struct cli_client *c, const json_t *m, struct arena *a, struct err *e)
+{
+	const char *own = json_str_at(m, "spec", "bmc", "credentialsSecretRef", "name"),
+		   *provider = json_str_at(m, "spec", "providerRef", "name"), *name;
+	OWN_JSON p = own ? NULL : cli_get(c, OBJECT_PROVIDER, str_or(provider, ""), e);
+
+	name = own ? own : json_str_at(p, "spec", "credentialsSecretRef", "name");
+	if (!own && p && !name)
+		(void)!err_set(e, ERR_INVALID, 0,
+			       "neither the machine nor provider %s has a credentialsSecretRef",
+			       provider);
+	return name ? arena_strdup(a, name) : NULL;
 }
 
 /* As a merge patch over what an earlier approval left there. */
@@ -186,23 +237,28 @@ static int approve_bmc(struct cli_client *c, const struct cli_approve *a, const 
 	OWN(arena) mem = arena_new();
 	const json_t *bmc = json_at(m, "spec", "bmc"),
 		     *trusted = json_at(m, "status", "trustedBMC");
-	const char *address = json_str_at(bmc, "address");
+	const char *address = json_str_at(bmc, "address"), *login;
+	struct err e;
 	json_t *given;
 
 	if (!address)
 		return cli_failed(c, "machine %s has no spec.bmc", a->machine);
+	login = login_of(c, m, mem, &e);
+	if (!login)
+		return cli_failed(c, "machine %s: %s", a->machine, e.text);
 	if (trusted)
-		show_bmc(c, trusted, '-');
-	show_bmc(c, bmc, '+');
+		show_bmc(c, trusted, json_str_at(trusted, "credentials"), '-');
+	show_bmc(c, bmc, login, '+');
 	given = approval(c, "TrustBMC", NULL);
 	json_object_set_new(given, "bmc",
-			    json_pack("{s:s, s:o}", "address", address, "tls", tls_of(bmc)));
-	return cli_write(
-		c, OBJECT_MACHINE, a->machine,
-		json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
-			  str_or(json_str_at(m, "metadata", "resourceVersion"), ""), "spec",
-			  "approval", given),
-		arena_printf(mem, "machine %s: its password may go to %s", a->machine, address));
+			    json_pack("{s:s, s:o, s:s, s:n}", "address", address, "tls",
+				      tls_of(bmc), "credentials", login, "caDigest"));
+	return cli_write(c, OBJECT_MACHINE, a->machine,
+			 json_pack("{s:{s:s}, s:{s:o}}", "metadata", "resourceVersion",
+				   str_or(json_str_at(m, "metadata", "resourceVersion"), ""),
+				   "spec", "approval", given),
+			 arena_printf(mem, "machine %s: the password of Secret %s may go to %s",
+				      a->machine, login, address));
 }
 
 int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
@@ -210,7 +266,7 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 	struct err e;
 	OWN(arena) mem = arena_new();
 	OWN_JSON m = cli_get(c, OBJECT_MACHINE, a->machine, &e);
-	json_t *spec, *list, *controllers = json_at(m, "status", "inventory", "controllers");
+	json_t *spec, *controllers = json_at(m, "status", "inventory", "controllers");
 	OWN_JSON seen = identity_of(json_at(m, "status", "identity"));
 	bool again, quarantined = str_eq(json_str_at(m, "status", "state"), "quarantined");
 
@@ -231,12 +287,10 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 	if (!json_at(m, "spec", "identity"))
 		json_object_set(spec, "identity", seen);
 	if (a->drives) {
-		list = drives(c, a, m);
-		if (!list) {
+		if (drives(c, a, m, spec)) {
 			json_decref(spec);
 			return 1;
 		}
-		json_object_set_new(spec, "drives", list);
 		if (json_array_size(controllers))
 			json_object_set(spec, "controllers", controllers);
 		show_dark(c, controllers);

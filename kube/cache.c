@@ -174,7 +174,7 @@ static int identify(struct kube_cache *c, const json_t *object, struct who *w)
 	return 0;
 }
 
-enum verdict { KEEP, LEAVE_OUT, TAKE };
+enum verdict { KEEP, LEAVE_OUT, NO_ROOM, TAKE };
 
 /* TAKE gives *out.  KEEP: it cannot be read, stay with what there was. */
 static enum verdict project(struct kube_cache *c, const json_t *object, const struct who *w,
@@ -192,6 +192,8 @@ static enum verdict project(struct kube_cache *c, const json_t *object, const st
 		arena_free(a);
 		if (e.kind == ERR_NONE)
 			return LEAVE_OUT;
+		if (e.kind == ERR_CAPACITY)
+			return NO_ROOM;
 		tell_bad(c, object, &e);
 		return KEEP;
 	}
@@ -253,10 +255,13 @@ static enum verdict project_within(struct kube_cache *c, const json_t *object, c
 {
 	enum verdict v = project(c, object, w, out);
 
-	if (v != TAKE || fits(c, taken, old, *out))
+	if (v == TAKE && !fits(c, taken, old, *out)) {
+		slot_free(*out);
+		*out = NULL;
+		v = NO_ROOM;
+	}
+	if (v != NO_ROOM)
 		return v;
-	slot_free(*out);
-	*out = NULL;
 	if (c->synced)
 		c->over_in_list = true;
 	set_over(c, true);
@@ -291,6 +296,7 @@ static void take(struct kube_cache *c, const json_t *object, const struct who *w
 			old->seen = c->list_no;
 		break;
 	case LEAVE_OUT:
+	case NO_ROOM:
 		change(c, w->key, NULL);
 		break;
 	case TAKE:
@@ -365,6 +371,7 @@ static void on_list_item(json_t *object, void *arg)
 		keep(c, old);
 		break;
 	case LEAVE_OUT:
+	case NO_ROOM:
 		if (!old)
 			break;
 		s = mem_new(struct slot);
@@ -602,6 +609,7 @@ struct kube_cache *kube_cache_new(struct loop_group *g, const struct kube_cache_
 						 .ns = s->ns,
 						 .label_selector = s->label_selector,
 						 .field_selector = s->field_selector,
+						 .want = s->want,
 						 .max_item = c->spec.max_item,
 						 .ops = &ops,
 						 .arg = c,

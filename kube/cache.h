@@ -8,13 +8,14 @@
 #include "base/data/json.h"
 #include "base/own.h"
 #include "kube/client.h"
+#include "kube/want.h"
 
 /*
  * kube_cache: list and watch of one resource of one cluster, kept as typed
  * projections, never as JSON trees.
  *
- * project() turns one object (without its metadata.managedFields) into the
- * caller's struct in the arena given; the entry owns that arena.  Every way in
+ * project() turns what is wanted of one object (kube/want.h) into the caller's
+ * struct in the arena given; the entry owns that arena.  Every way in
  * which a server ends or refuses a watch is handled here: bookmarks, 410 as
  * status and as ERROR event inside 200, other errors, partial last line,
  * silence (own timer), EOF, an event larger than max_item.  After a relist the
@@ -43,8 +44,10 @@ struct kube_cache_spec {
 	struct kube_client *client;
 	const struct kube_resource *resource;
 	const char *ns, *label_selector, *field_selector; /* copied; NULL: all */
-	/* NULL without *e: leave this object out.  NULL with e->kind set: on_bad is told and the last good
-	 * projection, if any, is kept. */
+	/* What project() reads, KUBE_WANT_META among it: nothing else of an object is built.  NULL: kube_want_all. */
+	const struct scan_want *want;
+	/* NULL without *e: leave this object out.  NULL with ERR_CAPACITY: it has no room (see below).  NULL with
+	 * another e->kind: on_bad is told and the last good projection, if any, is kept. */
 	void *(*project)(const json_t *object, struct arena *a, void *arg, struct err *e);
 	/* old NULL: added; new NULL: deleted.  The first list is told as it arrives, before on_sync. */
 	void (*on_change)(const struct kube_entry *old, const struct kube_entry *new_, void *arg);

@@ -4,8 +4,11 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/want.h"
 
 #define MAX_REPLY ((size_t)4 << 20)
+/* What is kept of a reply: a hostile server's may be a million values, and freeing them takes time as well. */
+#define MAX_REPLY_WEIGHT ((size_t)4 << 20)
 #define TOKEN_EVERY_MS 60000
 
 static void on_call_timer(void *arg);
@@ -37,7 +40,8 @@ static void call_free(struct kube_call *call)
 	list_remove(&call->link);
 	if (call->dispose)
 		call->dispose(call);
-	items_free(call->items);
+	scan_free(call->scan);
+	json_decref(call->reply);
 	if (call->body)
 		secret_wipe(call->body, call->body_len);
 	free(call->body);
@@ -166,8 +170,8 @@ static void settle(struct kube_call *call, json_t *json, const struct err *e)
 	loop_timer_stop(&call->timer);
 	loop_defer_cancel(&call->want);
 	leave_line(call);
-	items_free(call->items);
-	call->items = NULL;
+	scan_free(call->scan);
+	call->scan = NULL;
 	call->state = CALL_DONE;
 	call->ending = true;
 	call->end(call, json, e);
@@ -233,7 +237,7 @@ static int on_http_data(const char *data, size_t len, void *arg, struct err *e)
 	call->c->last_contact =
 		loop_wall(loop_of(call->c->group)); /* a watch stays open for minutes */
 	call->feeding = true;
-	rc = items_feed(call->items, data, len, e);
+	rc = scan_feed(call->scan, data, len, e);
 	call->feeding = false;
 	if (call->cancelled)
 		return drop_cancelled(call, e);
@@ -251,20 +255,49 @@ static void on_want(void *arg)
 		http_want(call->http);
 }
 
-static int on_stream_item(const char *text, size_t len, void *arg, struct err *e)
+static int on_item(json_t *item, void *arg, struct err *e)
 {
 	struct kube_call *call = arg;
 
 	if (call->cancelled)
 		return err_set(e, ERR_UNAVAILABLE, 0, "cancelled");
-	return call->on_item(call, text, len, e);
+	return call->on_item(call, item, e);
 }
 
-static int on_stream_meta(const char *text, size_t len, void *arg, struct err *e)
+/* A line of a watch, what a list has beside its items, or the reply. */
+static int on_value(json_t *value, void *arg, struct err *e)
 {
 	struct kube_call *call = arg;
 
-	return call->on_meta && !call->cancelled ? call->on_meta(call, text, len, e) : 0;
+	if (call->on_item && call->lines)
+		return on_item(value, call, e);
+	if (call->on_item)
+		return call->cancelled ? 0 : call->on_meta(call, value, e);
+	if (scan_left_out(call->scan))
+		return err_set(e, ERR_PROTOCOL, 0, "%s: more in a reply than is read", call->path);
+	json_decref(call->reply);
+	call->reply = json_incref(value);
+	return 0;
+}
+
+static void scan_begin(struct kube_call *call)
+{
+	static const struct scan_ops ops = {.on_each = on_item, .on_value = on_value};
+	struct scan_spec s = {.want = call->wanted,
+			      .lines = call->lines,
+			      .max_bytes = call->max_item,
+			      .ops = &ops,
+			      .arg = call};
+
+	if (!call->on_item) {
+		s.want = kube_want_all;
+		s.max_bytes = MAX_REPLY;
+		s.most = MAX_REPLY_WEIGHT;
+	}
+	scan_free(call->scan);
+	json_decref(call->reply);
+	call->reply = NULL;
+	call->scan = scan_new(&s);
 }
 
 static void on_http_done(const struct http_reply *r, const struct err *e, void *arg);
@@ -272,8 +305,6 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 static void send_call(struct kube_call *call)
 {
 	static const struct http_header accept[] = {{"Accept", "application/json"}};
-	static const struct items_ops items_ops = {.on_item = on_stream_item,
-						   .on_head = on_stream_meta};
 	struct kube_client *c = call->c;
 	int64_t now = loop_now(loop_of(c->group)), left;
 	struct http_call h = {
@@ -287,6 +318,8 @@ static void send_call(struct kube_call *call)
 		.content_type = call->content_type,
 		.idle_ms = call->idle_ms,
 		.on_head = on_http_head,
+		.on_data = on_http_data,
+		.paced = true,
 		.done = on_http_done,
 		.arg = call,
 	};
@@ -306,14 +339,7 @@ static void send_call(struct kube_call *call)
 		h.timeout_ms = left < 1 ? 1 : (uint32_t)left;
 	else
 		h.no_timeout = true;
-	if (call->on_item) {
-		items_free(call->items);
-		call->items = items_new(call->mode, call->max_item, &items_ops, call);
-		h.on_data = on_http_data;
-		h.paced = true;
-	} else {
-		h.max_body = MAX_REPLY;
-	}
+	scan_begin(call);
 	call->peer = c->peer;
 	call->peer->calls++;
 	call->http = http_start(call->peer->http, &h);
@@ -379,7 +405,7 @@ static void on_call_timer(void *arg)
 static void status_err(const struct http_reply *r, struct err *e)
 {
 	struct err none;
-	OWN_JSON j = r->body_len ? json_parse(r->body, r->body_len, &none) : NULL;
+	OWN_JSON j = r->body_len ? scan_parse(r->body, r->body_len, kube_want_status, &none) : NULL;
 	const char *reason = json_str_at(j, "reason"), *message = json_str_at(j, "message");
 	/* Which budget refused an eviction stands nowhere else. */
 	const char *cause =
@@ -415,7 +441,6 @@ static bool rest(struct kube_call *call, const struct http_reply *r)
 static void on_http_done(const struct http_reply *r, const struct err *e, void *arg)
 {
 	struct kube_call *call = arg;
-	json_t *json = NULL;
 	struct err mine;
 
 	if (r && rest(call, r))
@@ -425,22 +450,14 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 	if (r && (r->status < 200 || r->status > 299)) {
 		status_err(r, &mine);
 		e = &mine;
-	} else if (r && call->items) {
-		if (items_end(call->items, &mine) < 0)
-			e = &mine;
-	} else if (r) {
-		json = json_parse(r->body, r->body_len, &mine);
-		if (json && !json_is_object(json))
-			(void)!err_set(&mine, ERR_PROTOCOL, r->status,
-				       "%s: the reply is not an object", call->path);
-		if (!json || !json_is_object(json)) {
-			json_decref(json);
-			json = NULL;
-			e = &mine;
-		}
+	} else if (r && scan_end(call->scan, &mine) < 0) {
+		e = &mine;
+	} else if (r && !call->on_item && !json_is_object(call->reply)) {
+		(void)!err_set(&mine, ERR_PROTOCOL, r->status, "%s: the reply is not an object",
+			       call->path);
+		e = &mine;
 	}
-	settle(call, json, e);
-	json_decref(json);
+	settle(call, e ? NULL : call->reply, e);
 }
 
 /* --- paths ------------------------------------------------------------------------------------- */

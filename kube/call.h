@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include "base/buf.h"
 #include "base/http/http.h"
-#include "base/data/items.h"
+#include "base/data/scan.h"
 #include "base/list.h"
 #include "base/loop/loop.h"
 #include "base/retry.h"
@@ -22,7 +22,8 @@
  *	queued --token, place--> sent --429, Retry-After--> resting --> queued ...
  *	                           '--reply--> end() [--kube_call_again()--> queued]
  *
- * A streamed call (watch, list) hands its body to items.h as it arrives.
+ * A body is read by scan.h as it arrives: of a watch line by line, of a list item by item, and of any
+ * other call one object.
  * Tests: tests/unit/kube/test_client.c, tests/unit/kube/test_list.c
  */
 enum call_state { CALL_QUEUED, CALL_SENT, CALL_RESTING, CALL_DONE };
@@ -42,6 +43,8 @@ struct kube_client {
 	struct kube_config *config;
 	char *name;
 	bool plain_ok;
+	bool (*may_reach)(const char *address, int port, void *arg);
+	void *may_reach_arg;
 	struct bucket bucket;
 	unsigned max_in_flight, in_flight;
 	uint32_t timeout_ms, line_ms;
@@ -87,13 +90,15 @@ struct kube_call {
 	int (*holds)(void *arg, struct err *e); /* kube_call_check(); NULL: nothing was said */
 	void *holds_arg;
 
-	/* Streamed when on_item is set. */
-	enum items_mode mode;
+	struct scan *scan; /* while sent */
+	/* A watch or a list, when on_item is set; wanted: of a line, or of the list. */
+	const struct scan_want *wanted;
+	bool lines;
 	size_t max_item;
-	struct items *items;
 	void (*on_open)(struct kube_call *call); /* 2xx has come; may be NULL */
-	int (*on_item)(struct kube_call *call, const char *text, size_t len, struct err *e);
-	int (*on_meta)(struct kube_call *call, const char *text, size_t len, struct err *e);
+	int (*on_item)(struct kube_call *call, json_t *item, struct err *e);
+	int (*on_meta)(struct kube_call *call, json_t *list, struct err *e); /* without its items */
+	json_t *reply;							     /* of any other call */
 
 	void (*end)(struct kube_call *call, json_t *json, const struct err *e);
 	void (*dispose)(struct kube_call *call); /* frees owner's state; may be NULL */

@@ -35,6 +35,7 @@
 
 struct kube_client;
 struct kube_call;
+struct scan_want; /* kube/want.h */
 
 struct kube_client_spec {
 	const struct kube_config *config; /* copied */
@@ -46,6 +47,8 @@ struct kube_client_spec {
 	uint32_t
 		line_ms; /* in line for rate and place, before timeout_ms begins; 0: within timeout_ms */
 	bool plain_ok; /* http:// servers (tests, measurements) */
+	bool (*may_reach)(const char *address, int port, void *arg); /* http.h; NULL: anywhere */
+	void *may_reach_arg;
 	/* Asked when a call that changes something leaves the line, for the first time or again after a Retry-After: who
 	 * decided on it may not act any more, or knows better by now.  -1 with *e (ERR_UNAVAILABLE): it ends with that, unsent.
 	 * Events and leases are not asked about.  NULL: all may leave. */
@@ -112,10 +115,12 @@ struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_do
 				void *arg);
 
 /* Paged (500), items one at a time as bytes arrive.  A 410 in the middle starts again: on_restart
- * (may be NULL) says forget what came.  Items come without metadata.managedFields.  rv: the list's resourceVersion, valid during the call. */
+ * (may be NULL) says forget what came.  rv: the list's resourceVersion, valid during the call. */
 struct kube_list_spec {
 	const struct kube_resource *resource;
 	const char *ns, *label_selector, *field_selector; /* NULL: all */
+	const struct scan_want
+		*want; /* of each object; lives as long as the call; NULL: kube_want_all */
 	void (*on_item)(json_t *object, void *arg);
 	void (*on_restart)(void *arg);
 	void (*done)(const char *rv, const struct err *e, void *arg);

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/call.h"
-#include "kube/trim.h"
+#include "kube/want.h"
 
 /*
  * A list in pages of one consistent version.  The version is the first page's:
@@ -19,8 +19,9 @@
 
 struct listing {
 	struct kube_list_spec spec; /* its strings are not used after the start */
-	char *path;		    /* without continue */
-	char *rv, *more;	    /* more: the continue token of the page that comes next */
+	struct scan_want *want;
+	char *path;	 /* without continue */
+	char *rv, *more; /* more: the continue token of the page that comes next */
 	unsigned restarts;
 	size_t items;
 };
@@ -29,37 +30,32 @@ static void listing_free(struct kube_call *call)
 {
 	struct listing *l = call->arg;
 
+	free(l->want);
 	free(l->path);
 	free(l->rv);
 	free(l->more);
 	free(l);
 }
 
-static int on_item(struct kube_call *call, const char *text, size_t len, struct err *e)
+static int on_item(struct kube_call *call, json_t *item, struct err *e)
 {
 	struct listing *l = call->arg;
-	OWN_JSON j = kube_trim_parse(text, len, e);
 
-	if (!j)
-		return -1;
-	if (!json_is_object(j))
+	if (!json_is_object(item))
 		return err_set(e, ERR_PROTOCOL, 0, "item %zu of the list is not an object",
 			       l->items);
 	if (++l->items > MAX_ITEMS)
 		return err_set(e, ERR_PROTOCOL, 0, "a list of more than %d items", MAX_ITEMS);
-	l->spec.on_item(j, l->spec.arg);
+	l->spec.on_item(item, l->spec.arg);
 	return 0;
 }
 
-static int on_meta(struct kube_call *call, const char *text, size_t len, struct err *e)
+static int on_meta(struct kube_call *call, json_t *list, struct err *e)
 {
 	struct listing *l = call->arg;
-	OWN_JSON j = json_parse(text, len, e);
-	const char *more = json_str_at(j, "metadata", "continue");
-	const char *rv = json_str_at(j, "metadata", "resourceVersion");
+	const char *more = json_str_at(list, "metadata", "continue");
+	const char *rv = json_str_at(list, "metadata", "resourceVersion");
 
-	if (!j)
-		return -1;
 	if (str_empty(rv))
 		return err_set(e, ERR_PROTOCOL, 0, "a list without resourceVersion");
 	if (more && strlen(more) > MAX_TOKEN)
@@ -132,7 +128,8 @@ struct kube_call *kube_list_bounded(struct kube_client *c, const struct kube_lis
 	/* A page may be 7 MB; what counts is that it keeps coming. */
 	call->idle_ms = call->timeout_ms;
 	call->timeout_ms *= 4;
-	call->mode = ITEMS_LIST;
+	l->want = kube_want_list(s->want ? s->want : kube_want_all);
+	call->wanted = l->want;
 	call->max_item = max_item ? max_item : MAX_ITEM;
 	call->on_item = on_item;
 	call->on_meta = on_meta;

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/call.h"
-#include "kube/trim.h"
+#include "kube/want.h"
 
 /*
  *	      .------------- refused, error -------------.
@@ -38,6 +38,8 @@ struct kube_reflect {
 	struct kube_client *client;
 	const struct kube_resource *resource;
 	char *ns, *label_selector, *field_selector;
+	const struct scan_want *want;
+	struct scan_want *line;
 	size_t max_item;
 	const struct kube_reflect_ops *ops;
 	void *arg;
@@ -162,6 +164,7 @@ static void begin_list(struct kube_reflect *r)
 					    .ns = r->ns,
 					    .label_selector = r->label_selector,
 					    .field_selector = r->field_selector,
+					    .want = r->want,
 					    .on_item = on_list_item,
 					    .on_restart = on_list_restart,
 					    .done = on_list_done,
@@ -199,15 +202,12 @@ static int error_event(const json_t *object, struct err *e)
 		       str_or(message, "no message"));
 }
 
-static int on_line(struct kube_call *call, const char *text, size_t len, struct err *e)
+static int on_line(struct kube_call *call, json_t *line, struct err *e)
 {
 	struct kube_reflect *r = call->arg;
-	OWN_JSON line = kube_trim_parse(text, len, e);
 	const char *type = json_str_at(line, "type");
 	json_t *object = json_object_get(line, "object");
 
-	if (!line)
-		return err_wrap(e, "watch");
 	r->heard = now(r);
 	if (!type || !json_is_object(object))
 		return err_set(e, ERR_PROTOCOL, 0, "watch: a line that is no event");
@@ -280,7 +280,8 @@ static void begin_watch(struct kube_reflect *r)
 	call->urgent = true; /* what is in line is decided on what watches say */
 	call->no_wait = true;
 	call->timeout_ms = 0;
-	call->mode = ITEMS_LINES;
+	call->wanted = r->line;
+	call->lines = true;
 	call->max_item = r->max_item + LINE_EXTRA;
 	call->on_open = on_open;
 	call->on_item = on_line;
@@ -347,6 +348,8 @@ struct kube_reflect *kube_reflect_new(struct loop_group *g, const struct kube_re
 	r->ns = mem_strdup(s->ns);
 	r->label_selector = mem_strdup(s->label_selector);
 	r->field_selector = mem_strdup(s->field_selector);
+	r->want = s->want ? s->want : kube_want_all;
+	r->line = kube_want_line(r->want);
 	r->max_item = s->max_item;
 	r->ops = s->ops;
 	r->arg = s->arg;
@@ -368,6 +371,7 @@ void kube_reflect_free(struct kube_reflect *r)
 	free(r->ns);
 	free(r->label_selector);
 	free(r->field_selector);
+	free(r->line);
 	free(r->rv);
 	free(r);
 }

@@ -27,6 +27,7 @@ struct kube_reflect_spec {
 	struct kube_client *client;
 	const struct kube_resource *resource;
 	const char *ns, *label_selector, *field_selector; /* copied */
+	const struct scan_want *want;			  /* NULL: kube_want_all */
 	size_t max_item;
 	const struct kube_reflect_ops *ops;
 	void *arg;

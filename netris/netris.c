@@ -65,8 +65,7 @@ void netris_cancel(struct netris_request *q)
 }
 
 /* The last act of whoever calls it: done() may free the client. */
-static void request_end(struct netris_request *q, const struct netris_objects *o,
-			const struct err *e)
+static void request_end(struct netris_request *q, struct netris_objects *o, const struct err *e)
 {
 	struct err why;
 
@@ -120,7 +119,7 @@ static int failure(const struct http_reply *r, const json_t *j, struct err *e)
 	if (r->status >= 300 && r->status < 400)
 		return err_set(
 			e, ERR_PROTOCOL, r->status,
-			"it redirects to %.100s: name the address that answers in network.netris.url",
+			"it redirects to %.100s: name the address that answers in network.netris.endpoint",
 			str_or(http_reply_header(r, "Location"), "nowhere"));
 	if (http_err(r, e) < 0) {
 		/* 500 answers bad input too, and it is not known which: it is tried again, and the text tells. */
@@ -144,12 +143,11 @@ static const json_t *data_of(const json_t *j)
 	return json_is_object(j) && json_object_get(j, "data") ? json_object_get(j, "data") : j;
 }
 
-static int read_objects(const struct netris_request *q, const json_t *j, struct arena *a,
-			struct netris_objects *out, struct err *e)
+static int read_objects(const struct netris_request *q, const json_t *j, struct netris_objects *out,
+			struct err *e)
 {
 	const json_t *data = data_of(j);
 
-	*out = (struct netris_objects){0};
 	if (q->changes) {
 		out->id = netris_id(data);
 		return 0;
@@ -160,7 +158,8 @@ static int read_objects(const struct netris_request *q, const json_t *j, struct 
 	/* An empty answer is not an empty list: whoever believes it takes everybody out of their cluster. */
 	if (!q->one && !json_is_array(data))
 		return err_set(e, ERR_PROTOCOL, 0, "not a list of %ss", netris_kinds[q->kind].name);
-	if (netris_decode(q->kind, data, a, out, e) < 0)
+	out->arena = arena_new();
+	if (netris_decode(q->kind, data, out->arena, out, e) < 0)
 		return -1;
 	if (q->one && out->n != 1)
 		return err_set(e, ERR_PROTOCOL, 0, "%zu elements for one id", out->n);
@@ -175,14 +174,12 @@ static json_t *parse(const struct netris_request *q, const struct http_reply *r,
 	return json_parse(r->body, r->body_len, e);
 }
 
-
 static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
 {
 	struct netris_request *q = arg;
 	struct netris *n = q->n;
-	OWN(arena) a = NULL;
 	OWN_JSON j = NULL;
-	struct netris_objects o;
+	struct netris_objects o = {0};
 	struct err bad, unread;
 
 	q->http = NULL;
@@ -211,11 +208,11 @@ static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
 		request_end(q, NULL, &bad);
 		return;
 	}
-	a = arena_new();
-	if (!j || read_objects(q, j, a, &o, &bad) < 0)
+	if (!j || read_objects(q, j, &o, &bad) < 0)
 		request_end(q, NULL, j ? &bad : &unread);
 	else
 		request_end(q, &o, NULL);
+	arena_free(o.arena);
 }
 
 static void send(struct netris_request *q)
@@ -271,7 +268,7 @@ static struct secret *cookie_of(const struct http_reply *r)
 	return NULL;
 }
 
-static bool refused(const struct err *e)
+static bool is_refused_login(const struct err *e)
 {
 	return e->kind == ERR_DENIED || e->kind == ERR_INVALID;
 }
@@ -298,7 +295,7 @@ static void on_login(const struct http_reply *r, const struct err *e, void *arg)
 				       "a login without the cookie connect.sid");
 		}
 		/* What it quotes may be what it was sent. */
-		if (refused(&bad))
+		if (is_refused_login(&bad))
 			(void)!err_set(&bad, ERR_DENIED, NETRIS_LOGIN_REFUSED,
 				       "the login of user %.64s is refused (status %d)", n->user,
 				       r->status);
@@ -307,7 +304,8 @@ static void on_login(const struct http_reply *r, const struct err *e, void *arg)
 	}
 	bad.scope = ERR_PROVIDER;
 	(void)!err_wrap(&bad, "login");
-	login_failed(n, &bad, refused(&bad) ? NETRIS_REFUSED_MS : backoff_next(&n->pause, random));
+	login_failed(n, &bad,
+		     is_refused_login(&bad) ? NETRIS_REFUSED_MS : backoff_next(&n->pause, random));
 }
 
 static void start_login(struct netris *n)
@@ -385,9 +383,8 @@ struct netris_request *netris_list(struct netris *n, enum netris_kind kind,
 struct netris_request *netris_get(struct netris *n, enum netris_kind kind, int64_t id,
 				  const struct netris_call *c)
 {
-	struct netris_request *q =
-		request(n, kind, "GET",
-			mem_printf("%s/%lld", netris_kinds[kind].path, (long long)id), c);
+	struct netris_request *q = request(
+		n, kind, "GET", mem_printf("%s/%lld", netris_kinds[kind].path, (long long)id), c);
 
 	q->one = true;
 	return q;
@@ -404,6 +401,12 @@ struct netris_request *netris_change(struct netris *n, const char *method, enum 
 	q->body = body ? json_text(body) : NULL;
 	json_decref(body);
 	return q;
+}
+
+bool netris_refused(const struct err *e)
+{
+	return e->kind == ERR_DENIED || e->kind == ERR_INVALID || e->kind == ERR_CONFLICT ||
+	       e->kind == ERR_NOT_FOUND || e->kind == ERR_UNSUPPORTED;
 }
 
 struct netris *netris_new(const struct netris_spec *s, struct err *e)

@@ -52,8 +52,8 @@ void netris_free(struct netris *n); /* what is under way ends without done() */
 DEFINE_OWN(netris)
 
 struct netris_call {
-	/* o: NULL with e.  Valid during the call. */
-	void (*done)(const struct netris_objects *o, const struct err *e, void *arg);
+	/* o: NULL with e.  Valid during the call; to keep what it has, take o->arena and set it to NULL. */
+	void (*done)(struct netris_objects *o, const struct err *e, void *arg);
 	/* Asked just before a request that changes something leaves, first time and again: false ends it
 	 * with ERR_CONFLICT, unsent.  NULL: always. */
 	bool (*may_act)(void *arg);
@@ -68,6 +68,8 @@ struct netris_request *netris_get(struct netris *n, enum netris_kind kind, int64
 /* POST, PUT or DELETE.  id: 0 for POST.  body: taken; NULL: none.  Answers no elements, but the id that was told. */
 struct netris_request *netris_change(struct netris *n, const char *method, enum netris_kind kind,
 				     int64_t id, json_t *body, const struct netris_call *c);
+/* Did this error of a change keep it from happening?  If not, it may have happened. */
+bool netris_refused(const struct err *e);
 void netris_cancel(struct netris_request *q); /* NULL is fine; what was sent may have its effect */
 
 #endif

@@ -104,9 +104,9 @@ static const char *label(const json_t *j, struct arena *a)
 
 static struct netris_ref reference(const json_t *j, struct arena *a)
 {
-	return (struct netris_ref){
-		.id = netris_id(j),
-		.name = json_is_object(j) ? text(json_object_get(j, "name"), a) : ""};
+	return (struct netris_ref){.id = netris_id(j),
+				   .name = json_is_object(j) ? text(json_object_get(j, "name"), a)
+							     : ""};
 }
 
 /* Milliseconds where it is a date, else the number as it is. */
@@ -266,8 +266,8 @@ static int element(const struct row *rows, const json_t *j, struct arena *a, voi
 static int parts(const struct row *r, const json_t *j, struct arena *a, struct parts *out,
 		 struct err *e)
 {
-	static const size_t sizes[] = {[TEXTS] = sizeof(char *),
-				       [REFS] = sizeof(struct netris_ref)};
+	static const size_t sizes[] = {
+		[TEXTS] = sizeof(char *), [REFS] = sizeof(struct netris_ref)};
 	size_t n = json_array_size(j), size = r->form == PARTS ? r->part_size : sizes[r->form];
 
 	if (!json_is_array(j))
@@ -370,6 +370,7 @@ int netris_decode(enum netris_kind kind, const json_t *data, struct arena *a,
 		else if (s->whole || !list)
 			return err_wrap(e, "%s %zu", netris_kinds[kind].name, i);
 	}
-	*out = (struct netris_objects){.n = read, .any = v};
+	out->n = read;
+	out->any = v;
 	return 0;
 }

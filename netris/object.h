@@ -163,9 +163,11 @@ struct netris_objects {
 		const struct netris_l4lb *l4lb;
 	};
 	int64_t id;
+	struct arena *arena; /* of all of it, where it is handed on (netris.h) */
 };
 
-/* The elements in `data`: a list, or one object.  What holds too many, or is nonsense as said above, is ERR_PROTOCOL. */
+/* The elements in `data`: a list, or one object.  What holds too many, or is nonsense as said above, is ERR_PROTOCOL.
+ * Fills n and the elements of *out. */
 int netris_decode(enum netris_kind kind, const json_t *data, struct arena *a,
 		  struct netris_objects *out, struct err *e) __attribute__((warn_unused_result));
 

@@ -16,6 +16,16 @@ bool fit_labels(const struct world_pod *p, const struct labels *node)
 	return false;
 }
 
+bool fit_runtime(const struct world_pod *p, const struct world_pool *pool)
+{
+	if (!p->runtime_class || !pool || !pool->nruntime_classes)
+		return true;
+	for (size_t i = 0; i < pool->nruntime_classes; i++)
+		if (str_eq(pool->runtime_classes[i], p->runtime_class))
+			return true;
+	return false;
+}
+
 static bool tolerates(const struct world_toleration *t, const struct world_taint *taint)
 {
 	if (!str_empty(t->effect) && !str_eq(t->effect, taint->effect))
@@ -63,16 +73,22 @@ int64_t fit_score(const struct world_pod *p, const struct labels *node,
 	return score;
 }
 
-const char *fit_resources(const struct resources *requests, const struct resources *room)
+const char *fit_resources(const struct resources *requests, const struct resources *room,
+			  const struct resources *taken)
 {
-	const struct quantity zero = {0};
-
 	for (size_t i = 0; i < requests->n; i++) {
-		const struct quantity *has = resources_get(room, requests->v[i].name);
+		const char *name = requests->v[i].name;
+		const struct quantity *has = resources_get(room, name),
+				      *less = resources_get(taken, name);
+		struct quantity want = requests->v[i].q;
 
-		if (quantity_cmp(requests->v[i].q, zero) > 0 &&
-		    (!has || quantity_cmp(*has, requests->v[i].q) < 0))
-			return requests->v[i].name;
+		if (want.nano <= 0)
+			continue;
+		if (planning_is_port(name)
+			    ? less != NULL
+			    : !has || quantity_cmp(*has, less ? quantity_add(want, *less) : want) <
+					      0)
+			return name;
 	}
 	return NULL;
 }

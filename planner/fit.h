@@ -1,13 +1,15 @@
 #ifndef PLANNER_FIT_H
 #define PLANNER_FIT_H
 
-#include "planner/world.h"
+#include "planner/planning.h"
 
 /*
  * fit: does a pod go onto a node with these labels, taints and this room?  The
  * rules are kube-scheduler's (NodeAffinity, TaintToleration, NodeResourcesFit).
  */
 bool fit_labels(const struct world_pod *p, const struct labels *node);
+/* The handler of the pod's RuntimeClass is on the pool's nodes; pool NULL: nobody knows of one that it is not. */
+bool fit_runtime(const struct world_pod *p, const struct world_pool *pool);
 /* NULL: every NoSchedule and NoExecute taint is tolerated; else the first that is not. */
 const struct world_taint *fit_taints(const struct world_pod *p, const struct world_taints *taints);
 /* PreferNoSchedule: keeps nobody out, but is avoided. */
@@ -17,7 +19,8 @@ bool fit_is_soft(const struct world_taint *taint);
 #define FIT_LAST INT64_MIN
 int64_t fit_score(const struct world_pod *p, const struct labels *node,
 		  const struct world_taints *taints);
-/* NULL: there is room; else the first resource that is short. */
-const char *fit_resources(const struct resources *requests, const struct resources *room);
+/* NULL: there is room beside what is taken of it; else the first resource, or host port, that is short. */
+const char *fit_resources(const struct resources *requests, const struct resources *room,
+			  const struct resources *taken);
 
 #endif

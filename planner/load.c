@@ -49,7 +49,7 @@ void load_forget_node(struct world *w, struct world_load *l)
 	drop_if_idle(w, l);
 }
 
-static void add(struct world_load *l, const struct resource *r)
+static void add(struct world_load *l, const struct resource *r, bool daemon)
 {
 	size_t i = 0;
 
@@ -57,18 +57,20 @@ static void add(struct world_load *l, const struct resource *r)
 		i++;
 	if (i == l->n) {
 		mem_grow(l->v, l->n, l->cap);
-		l->v[l->n++] = (struct load_sum){mem_strdup(r->name), 0, 0};
+		l->v[l->n++] = (struct load_sum){.name = mem_strdup(r->name)};
 	}
 	l->v[i].nano += r->q.nano;
+	l->v[i].daemons += daemon ? r->q.nano : 0;
 	l->v[i].pods++;
 }
 
-static void take(struct world_load *l, const struct resource *r)
+static void take(struct world_load *l, const struct resource *r, bool daemon)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		if (strcmp(l->v[i].name, r->name) != 0)
 			continue;
 		l->v[i].nano -= r->q.nano;
+		l->v[i].daemons -= daemon ? r->q.nano : 0;
 		if (--l->v[i].pods == 0) {
 			free(l->v[i].name);
 			l->v[i] = l->v[--l->n];
@@ -85,8 +87,9 @@ void load_join(struct world *w, struct world_one *p)
 
 	for (size_t i = 0; i < r->n; i++)
 		if (r->v[i].q.nano > 0)
-			add(l, &r->v[i]);
+			add(l, &r->v[i], p->daemon);
 	l->pods++;
+	l->daemons += p->daemon;
 	p->load = l;
 }
 
@@ -97,7 +100,8 @@ void load_leave(struct world *w, struct world_one *p)
 
 	for (size_t i = 0; i < r->n; i++)
 		if (r->v[i].q.nano > 0)
-			take(l, &r->v[i]);
+			take(l, &r->v[i], p->daemon);
 	l->pods--;
+	l->daemons -= p->daemon;
 	drop_if_idle(w, l);
 }

@@ -26,6 +26,7 @@ const char *const plan_reason_names[] = {
 	[PLAN_NO_IMAGE] = "NoImageForVersion",
 	[PLAN_REQUIREMENTS] = "RequirementsNotMet",
 	[PLAN_TAINT] = "TaintNotTolerated",
+	[PLAN_RUNTIME_CLASS] = "RuntimeClassNotCarried",
 	[PLAN_TOO_BIG] = "TooBig",
 	[PLAN_NO_MACHINE] = "NoCapacity",
 	[PLAN_ERASE_BELOW_POLICY] = "EraseBelowPolicy",
@@ -64,6 +65,9 @@ static void open_columns(struct planning *p, const struct world_list *nodes,
 
 	p->column = arena_calloc(p->a, p->nwanted, sizeof(*p->column));
 	offered(p, &(struct resources){&(struct resource){.name = "pods"}, 1});
+	map_for_each (it, p->columns)
+		if (planning_is_port(it.key))
+			offered(p, &(struct resources){&(struct resource){.name = it.key}, 1});
 	map_for_each (it, p->w->providers) {
 		const struct world_provider *pr = ((struct world_object *)it.value)->it;
 
@@ -193,10 +197,11 @@ static size_t open_new(struct planning *p, const struct plan_class *c, const str
 		.labels = *o->labels,
 	};
 	planning_room(p, &o->type->capacity, p->scratch);
-	return bins_add(
-		c->tenant->bins,
-		&(struct bin){PLAN_ON_NEW, NULL, p->plan->nclaims++, o->labels, &o->pool->taints},
-		p->scratch);
+	room_take_overhead(p, c->tenant, NULL, p->scratch);
+	return bins_add(c->tenant->bins,
+			&(struct bin){PLAN_ON_NEW, NULL, p->plan->nclaims++, o->labels,
+				      &o->pool->taints, o->pool},
+			p->scratch);
 }
 
 /* --- one pod ------------------------------------------------------------------------------------- */
@@ -583,8 +588,7 @@ static void do_pods(struct plan_run *r)
 		p->plan->pods[r->at] = (struct plan_pod){.tenant = q->pod->tenant,
 							 .ns = q->pod->ns,
 							 .name = q->pod->name,
-							 .uid = q->pod->uid,
-							 .place = r->at + 1};
+							 .uid = q->pod->uid};
 		if (serve(p, q, &p->plan->pods[r->at]))
 			r->waiting[r->nwaiting++] = (struct waiting){q, r->at};
 	}
@@ -592,6 +596,28 @@ static void do_pods(struct plan_run *r)
 		return;
 	p->plan->npods = r->n;
 	enter(r, AGAIN, NULL);
+}
+
+/* As things are it can only be served when pools, machines or the pod become others: nobody waits behind it. */
+static bool fits_nothing(const struct plan_pod *p)
+{
+	static const bool never[PLAN_REASONS] = {
+		[PLAN_NO_POOL] = true,	     [PLAN_REQUIREMENTS] = true, [PLAN_TAINT] = true,
+		[PLAN_RUNTIME_CLASS] = true, [PLAN_TOO_BIG] = true,	 [PLAN_NO_IMAGE] = true,
+		[PLAN_UNSUPPORTED] = true,   [PLAN_OVER_BUDGET] = true,
+	};
+
+	/* The first is the nearest miss. */
+	return p->outcome == PLAN_NOTHING && p->nreasons && never[p->reasons[0].code];
+}
+
+static void number(struct plan *p)
+{
+	size_t place = 0;
+
+	for (size_t i = 0; i < p->npods; i++)
+		if (!fits_nothing(&p->pods[i]))
+			p->pods[i].place = ++place;
 }
 
 /* Rounds, until none in one of them is placed. */
@@ -611,6 +637,7 @@ static void do_again(struct plan_run *r)
 	if (r->at < r->nwaiting)
 		return;
 	if (!r->placed) {
+		number(p->plan);
 		r->phase = READY;
 		return;
 	}

@@ -9,6 +9,8 @@ void tally_add(struct resources *held, size_t *cap, const struct resources *more
 		size_t at = 0;
 		int c = 1;
 
+		if (planning_is_port(more->v[i].name))
+			continue;
 		while (at < held->n && (c = strcmp(held->v[at].name, more->v[i].name)) < 0)
 			at++;
 		if (at < held->n && c == 0) {
@@ -92,6 +94,8 @@ void planning_room(const struct planning *p, const struct resources *r, int64_t 
 {
 	memset(room, 0, p->ncolumns * sizeof(*room));
 	room[0] = INT64_MAX;
+	for (size_t c = 1; c < p->ncolumns; c++)
+		room[c] = planning_is_port(p->column[c]);
 	for (size_t i = 0; i < r->n; i++)
 		for (size_t c = 0; c < p->ncolumns; c++)
 			if (strcmp(p->column[c], r->v[i].name) == 0)

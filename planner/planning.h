@@ -36,6 +36,10 @@ struct plan_tenant {
 	const struct world_tenant *it; /* NULL: not in the world */
 	struct tally tally;
 	struct bins *bins;
+	struct overhead { /* what its DaemonSets take of a node: the most that one of its nodes that are Ready has of each */
+		struct resources of;
+		size_t cap, pods;
+	} overhead;
 	struct map *seats; /* UID of a pod -> struct plan_seat; NULL: none */
 	struct tenant_topology *topology;
 	size_t number; /* from 0, in no order */
@@ -112,6 +116,11 @@ static inline int64_t planning_sub(int64_t a, int64_t b)
 	int64_t rest;
 
 	return !__builtin_sub_overflow(a, b, &rest) ? rest : a < 0 ? INT64_MIN : INT64_MAX;
+}
+/* A host port, as a pod's requests have it: ":TCP/8080".  No resource has such a name. */
+static inline bool planning_is_port(const char *resource)
+{
+	return resource[0] == ':';
 }
 /* Whole units that a request takes. */
 int64_t planning_request(const char *resource, struct quantity q);

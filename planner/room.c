@@ -22,13 +22,86 @@ static void take_load(const struct planning *p, const struct world_load *l, int6
 								  (struct quantity){l->v[i].nano}));
 }
 
+static __int128 daemons_on(const struct world_load *l, const char *resource)
+{
+	for (size_t i = 0; l && i < l->n; i++)
+		if (strcmp(l->v[i].name, resource) == 0)
+			return l->v[i].daemons;
+	return 0;
+}
+
+void room_take_overhead(const struct planning *p, const struct plan_tenant *t,
+			const struct world_load *has, int64_t *room)
+{
+	const struct overhead *o = &t->overhead;
+	const size_t daemons = has ? has->daemons : 0;
+
+	if (o->pods > daemons)
+		room[0] = planning_sub(room[0], (int64_t)(o->pods - daemons));
+	for (size_t i = 0; i < o->of.n; i++) {
+		const char *name = o->of.v[i].name;
+		const __int128 more = o->of.v[i].q.nano - daemons_on(has, name);
+
+		for (size_t c = 0; more > 0 && c < p->ncolumns; c++)
+			if (strcmp(p->column[c], name) == 0)
+				room[c] = planning_sub(
+					room[c], planning_request(name, (struct quantity){more}));
+	}
+}
+
+/* Makes it at least that much. */
+static void raise(struct overhead *o, const struct load_sum *s, struct arena *a)
+{
+	size_t at = 0;
+	int c = 1;
+
+	while (at < o->of.n && (c = strcmp(o->of.v[at].name, s->name)) < 0)
+		at++;
+	if (at < o->of.n && c == 0) {
+		if (o->of.v[at].q.nano < s->daemons)
+			o->of.v[at].q.nano = s->daemons;
+		return;
+	}
+	if (o->of.n == o->cap) {
+		struct resource *v;
+
+		o->cap = o->cap ? o->cap * 2 : 8;
+		v = arena_calloc(a, o->cap, sizeof(*v));
+		if (o->of.n)
+			memcpy(v, o->of.v, o->of.n * sizeof(*v));
+		o->of.v = v;
+	}
+	memmove(o->of.v + at + 1, o->of.v + at, (o->of.n - at) * sizeof(*o->of.v));
+	o->of.v[at] = (struct resource){s->name, {s->daemons}};
+	o->of.n++;
+}
+
+/* A node that is Ready has all its DaemonSets' pods, or will have them soon. */
+static void measure(struct planning *p, const struct world_host *h)
+{
+	struct overhead *o = &planning_tenant(p, h->node.tenant)->overhead;
+	const struct world_load *l = h->load;
+
+	if (!h->node.claim || !h->node.ready || !l->daemons)
+		return;
+	if (o->pods < l->daemons)
+		o->pods = l->daemons;
+	for (size_t i = 0; i < l->n; i++)
+		if (l->v[i].daemons > 0)
+			raise(o, &l->v[i], p->a);
+}
+
 static size_t add_room(struct planning *p, const struct bin *bin, const char *tenant,
 		       const struct resources *capacity, const struct world_load *less)
 {
+	struct plan_tenant *t = planning_tenant(p, tenant);
+
 	planning_room(p, capacity, p->scratch);
 	if (less)
 		take_load(p, less, p->scratch);
-	return bins_add(room_of(p, planning_tenant(p, tenant)), bin, p->scratch);
+	if (bin->kind == PLAN_ON_CLAIM)
+		room_take_overhead(p, t, less, p->scratch);
+	return bins_add(room_of(p, t), bin, p->scratch);
 }
 
 static void set_bin(const struct planning *p, struct world_load *l, size_t bin)
@@ -43,8 +116,10 @@ void room_open_node(struct planning *p, struct world_host *h, struct map *by_cla
 {
 	const struct world_node *n = &h->node;
 	const struct world_claim *c = n->claim ? world_find(p->w->claims, n->claim) : NULL;
-	struct bin bin = {PLAN_ON_NODE, n->name, 0, &n->labels, &n->taints};
+	struct bin bin = {PLAN_ON_NODE, n->name,    0,
+			  &n->labels,	&n->taints, c ? world_find(p->w->pools, c->pool) : NULL};
 
+	measure(p, h);
 	if (c && str_eq(c->tenant, n->tenant)) {
 		map_put(by_claim, c->name, h);
 		if (!c->ready && !c->failed && !c->leaving)
@@ -83,8 +158,10 @@ void room_open_claim(struct planning *p, const struct world_claim *c, const stru
 		return;
 	labels = arena_new_obj(p->a, struct labels);
 	*labels = supply_labels_of_claim(p->supply, c);
-	bin = add_room(p, &(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints}, c->tenant,
-		       &c->capacity, h ? h->load : NULL);
+	bin = add_room(p,
+		       &(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints,
+				     world_find(p->w->pools, c->pool)},
+		       c->tenant, &c->capacity, h ? h->load : NULL);
 	if (h)
 		set_bin(p, h->load, bin);
 	seat(p, c, bin);

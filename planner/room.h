@@ -13,6 +13,9 @@ void room_open_node(struct planning *p, struct world_host *h, struct map *by_cla
 void room_open_claim(struct planning *p, const struct world_claim *c, const struct map *by_claim);
 /* Then each pod that is bound: it counts for the others where it is.  Only with a topology. */
 void room_place_bound(struct planning *p, const struct world_one *pod);
+/* What its tenant's DaemonSets will take of a new machine, or of one whose node has so much of them. */
+void room_take_overhead(const struct planning *p, const struct plan_tenant *t,
+			const struct world_load *has, int64_t *room);
 struct bins *room_of(struct planning *p, struct plan_tenant *t);
 
 #endif

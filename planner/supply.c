@@ -55,12 +55,14 @@ void supply_charge(struct supply *s, const struct world_claim *c)
 struct labels supply_labels_of_claim(struct supply *s, const struct world_claim *c)
 {
 	const struct world_provider *p = world_find(s->p->w->providers, c->provider);
+	const struct world_stock *m = c->machine ? map_get(s->p->w->machines, c->machine) : NULL;
 	const struct labels *type = NULL;
 
 	for (size_t i = 0; p && i < p->types.n; i++)
 		if (str_eq(p->types.v[i].name, c->instance_type))
 			type = &p->types.v[i].labels;
-	return supply_node_labels(s->p->a, type, c->instance_type, &c->labels, c->pool);
+	return supply_node_labels(s->p->a, type, c->instance_type, m ? &m->m.labels : NULL,
+				  &c->labels, c->pool);
 }
 
 /* --- offering ------------------------------------------------------------------------------------ */
@@ -145,8 +147,19 @@ bool supply_ask_again(struct supply *s, struct plan_class *c)
 struct pick {
 	struct class_pool *from; /* NULL: nothing yet */
 	struct supply_option *option;
+	struct world_stock *machine;
 	int64_t score;
 };
+
+/* Preferences first; of one type the machine that is worth more, whatever its labels. */
+static bool is_better(const struct pick *than, const struct class_pool *from,
+		      const struct supply_option *o, const struct world_stock *m, int64_t score)
+{
+	if (!than->from || score != than->score)
+		return !than->from || score > than->score;
+	return than->from == from && than->option->type == o->type &&
+	       supply_by_worth(&m->m, &than->machine->m) < 0;
+}
 
 /* Machines only go and sums only grow while a plan is made: what is out is out for good. */
 static void look_in(const struct supply *s, const struct plan_class *c, struct class_pool *cp,
@@ -156,11 +169,15 @@ static void look_in(const struct supply *s, const struct plan_class *c, struct c
 	for (size_t i = cp->first; i < cp->n; i++) {
 		struct supply_option *o = cp->options[i];
 		const int64_t score = cp->score ? cp->score[i] : 0;
+		struct world_stock *m;
 
 		planning_charge(s->p, c->tenant, 2);
-		if (pick->from && score <= pick->score)
+		if (!cp->score && pick->from == cp && pick->option->type != o->type)
+			return;
+		if (pick->from && score < pick->score)
 			continue;
-		if (!free_machine(s, cp->pool, o) || !allowed(c, cp->pool, o)) {
+		m = free_machine(s, cp->pool, o);
+		if (!m || !allowed(c, cp->pool, o)) {
 			if (i == cp->first)
 				cp->first++;
 			continue;
@@ -169,9 +186,8 @@ static void look_in(const struct supply *s, const struct plan_class *c, struct c
 			cp->blocked = true;
 			continue;
 		}
-		*pick = (struct pick){cp, o, score};
-		if (!cp->score)
-			return;
+		if (is_better(pick, cp, o, m, score))
+			*pick = (struct pick){cp, o, m, score};
 	}
 }
 
@@ -196,7 +212,7 @@ bool supply_take(struct supply *s, struct plan_class *c, const struct topology_v
 		*reasons = blocked ? supply_tell_blocked(s->p, c, nreasons) : c->reasons;
 		return false;
 	}
-	m = free_machine(s, pick.from->pool, pick.option);
+	m = pick.machine;
 	m->used = s->p->w->plan;
 	s->taken++;
 	capacity = &pick.option->type->capacity;
@@ -210,20 +226,35 @@ bool supply_take(struct supply *s, struct plan_class *c, const struct topology_v
 
 /* --- without a pod ------------------------------------------------------------------------------- */
 
-static void list_option(struct supply *s, struct supply_pool *pool, const struct supply_option *o,
-			struct plan_stock *out)
+static int by_worth(const void *x, const void *y)
 {
-	const struct resources *limits = &pool->it->limits, *capacity = &o->type->capacity;
+	return supply_by_worth(*(const struct world_machine *const *)x,
+			       *(const struct world_machine *const *)y);
+}
 
-	for (size_t i = 0; i < o->group->n; i++) {
-		struct world_stock *m = o->group->v[i];
+/* Those of one type, whatever their labels. */
+static void list_type(struct supply *s, struct supply_pool *pool, const struct supply_option *from,
+		      const struct supply_option *to, struct plan_stock *out)
+{
+	const struct resources *limits = &pool->it->limits, *capacity = &from->type->capacity;
+	const size_t first = out->n;
 
-		if (!is_free(s, pool, m))
+	for (const struct supply_option *o = from; o < to; o++) {
+		if (!o->group || !selector_matches(&pool->it->requirements, &o->labels))
 			continue;
-		m->used = s->p->w->plan; /* a provider may be named twice */
-		out->v[out->n++] = &m->m;
+		for (size_t i = 0; i < o->group->n; i++) {
+			struct world_stock *m = o->group->v[i];
+
+			if (!is_free(s, pool, m))
+				continue;
+			m->used = s->p->w->plan; /* a provider may be named twice */
+			out->v[out->n++] = &m->m;
+		}
+	}
+	qsort(out->v + first, out->n - first, sizeof(*out->v), by_worth);
+	for (size_t i = first; i < out->n; i++) {
 		if (limits->n && tally_passes(&pool->tally, limits, capacity))
-			continue;
+			return;
 		tally_charge(&pool->tally, capacity, s->p->a);
 		out->room++;
 	}
@@ -244,8 +275,10 @@ void supply_list(struct supply *s, const char *pool, struct plan_stock *out)
 	for (size_t i = 0; i < sp->noptions; i++)
 		most += sp->options[i].group ? sp->options[i].group->n : 0;
 	out->v = arena_calloc(s->p->a, most + 1, sizeof(*out->v));
-	for (size_t i = 0; i < sp->noptions; i++)
-		if (sp->options[i].group &&
-		    selector_matches(&sp->it->requirements, &sp->options[i].labels))
-			list_option(s, sp, &sp->options[i], out);
+	for (size_t i = 0, to; i < sp->noptions; i = to) {
+		for (to = i + 1; to < sp->noptions && sp->options[to].type == sp->options[i].type;
+		     to++)
+			;
+		list_type(s, sp, sp->options + i, sp->options + to, out);
+	}
 }

@@ -35,12 +35,13 @@ void supply_list(struct supply *s, const char *pool, struct plan_stock *out);
 
 struct labels supply_labels_of_claim(struct supply *s, const struct world_claim *c);
 
-/* supply_pools.c: a pool's types in the order in which they are taken; and what a class may have of it. */
+/* supply_pools.c: a pool's types, and for each the machines with the same labels, in the order in which types are taken;
+ * and what a class may have of it. */
 struct supply_group {
 	struct world_stock **v; /* best first */
 	size_t n;
 };
-struct supply_option { /* one type of one provider of one pool */
+struct supply_option { /* one type of one provider of one pool, and one set of machine labels */
 	const struct world_provider *provider;
 	const struct world_instance_type *type;
 	struct labels labels;
@@ -67,7 +68,9 @@ struct class_pool {
 void supply_options(struct planning *p, struct supply_pool *pool);
 void supply_narrow(struct planning *p, const struct plan_class *c, struct class_pool *cp);
 struct labels supply_node_labels(struct arena *a, const struct labels *type, const char *type_name,
-				 const struct labels *pool, const char *pool_name);
+				 const struct labels *machine, const struct labels *pool,
+				 const char *pool_name);
+int supply_by_worth(const struct world_machine *a, const struct world_machine *b);
 bool supply_wiped_enough(const struct world_machine *m, const struct world_pool *p);
 
 /* supply_tell.c: why a class gets nothing. */

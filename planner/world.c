@@ -25,9 +25,19 @@ static void group_free(void *p)
 {
 	struct world_group *g = p;
 
+	arena_free(g->arena);
 	free(g->v);
 	free(g->key);
 	free(g);
+}
+
+static void kind_free(void *p)
+{
+	struct world_kind *k = p;
+
+	free(k->v);
+	free(k->key);
+	free(k);
 }
 
 static void drop_pod(void *it)
@@ -60,6 +70,7 @@ struct world *world_new(void)
 	w->claims = map_new(object_free);
 	w->nodes = map_new(object_free);
 	w->machines = map_new(stock_free);
+	w->kinds = map_new(kind_free);
 	w->groups = map_new(group_free);
 	w->pods = map_new(drop_pod);
 	w->loads = map_new(NULL);
@@ -84,6 +95,7 @@ void world_free(struct world *w)
 	map_free(w->pools);
 	map_free(w->machines);
 	map_free(w->groups);
+	map_free(w->kinds);
 	map_free(w->claims);
 	map_free(w->nodes);
 	free(w->sorted_nodes.v);
@@ -253,31 +265,51 @@ void world_put_pool(struct world *w, const struct world_pool *p)
 	c->taints = world_copy_taints(&p->taints, a);
 	c->limits = world_copy_resources(&p->limits, a);
 	c->versions = world_copy_strings(p->versions, p->nversions, a);
+	c->runtime_classes = world_copy_strings(p->runtime_classes, p->nruntime_classes, a);
 	put(w->pools, c->name, c, a);
 }
 
-static void group_key(struct world *w, const char *provider, const char *type)
+struct world_kind *world_kind(struct world *w, const char *provider, const char *type)
 {
 	world_text_clear(w);
 	world_text_add(w, provider);
 	world_text_add(w, type);
+	return map_get(w->kinds, w->text);
 }
 
-struct world_group *world_group(struct world *w, const char *provider, const char *type)
+static struct world_group *group_of(struct world *w, const struct world_machine *m)
 {
-	group_key(w, provider, type);
-	return map_get(w->groups, w->text);
+	struct world_kind *k = world_kind(w, m->provider, m->instance_type);
+	struct world_group *g;
+
+	if (!k) {
+		k = mem_new(struct world_kind);
+		k->key = mem_strdup(w->text);
+		map_put(w->kinds, k->key, k);
+	}
+	for (size_t i = 0; i < m->labels.n; i++) {
+		world_text_add(w, m->labels.v[i].key);
+		world_text_add(w, m->labels.v[i].value);
+	}
+	g = map_get(w->groups, w->text);
+	if (g)
+		return g;
+	g = mem_new(struct world_group);
+	g->key = mem_strdup(w->text);
+	g->arena = arena_new();
+	g->labels = world_copy_labels(&m->labels, g->arena);
+	map_put(w->groups, g->key, g);
+	mem_grow(k->v, k->n, k->cap);
+	g->kind = k;
+	g->at = k->n;
+	k->v[k->n++] = g;
+	return g;
 }
 
 static void join_group(struct world *w, struct world_stock *m)
 {
-	struct world_group *g = world_group(w, m->m.provider, m->m.instance_type);
+	struct world_group *g = group_of(w, &m->m);
 
-	if (!g) {
-		g = mem_new(struct world_group);
-		g->key = mem_strdup(w->text);
-		map_put(w->groups, g->key, g);
-	}
 	mem_grow(g->v, g->n, g->cap);
 	m->group = g;
 	m->at = g->n;
@@ -287,11 +319,17 @@ static void join_group(struct world *w, struct world_stock *m)
 static void leave_group(struct world *w, struct world_stock *m)
 {
 	struct world_group *g = m->group;
+	struct world_kind *k = g->kind;
 
 	g->v[m->at] = g->v[--g->n];
 	g->v[m->at]->at = m->at;
-	if (!g->n)
-		group_free(map_take(w->groups, g->key));
+	if (g->n)
+		return;
+	k->v[g->at] = k->v[--k->n];
+	k->v[g->at]->at = g->at;
+	group_free(map_take(w->groups, g->key));
+	if (!k->n)
+		kind_free(map_take(w->kinds, k->key));
 }
 
 static bool same_machine(const struct world_machine *a, const struct world_machine *b)

@@ -70,6 +70,8 @@ struct world_pool {
 	struct resources limits;    /* "nodes" among them */
 	const char **versions;	    /* Kubernetes minors for which there is an image: "1.36" */
 	size_t nversions;
+	const char **runtime_classes; /* whose handlers its images have */
+	size_t nruntime_classes;      /* 0: all of them */
 	int minimum_level_flash,
 		minimum_level_hdd; /* enum wipe_level, compared with the machine's last record */
 	int minimum_trust;
@@ -80,7 +82,7 @@ struct world_pool {
 /* A machine that could serve.  Only state free and clean is offered; the others count for limits and reasons. */
 struct world_machine {
 	const char *name, *provider, *instance_type;
-	struct labels labels;	 /* of the Machine: rack, domain */
+	struct labels labels;	 /* that its node will carry: rack, zone, NVLink domain */
 	bool offered;		 /* free, clean, nothing against it */
 	const char *not_offered; /* reason when not: its state or "Quarantined", "Held" ... */
 	bool warm;
@@ -140,8 +142,10 @@ struct world_pod {
 	bool unschedulable; /* PodScheduled=False, reason Unschedulable: demand */
 	int64_t since;	    /* Unix ms when it became so */
 	int64_t priority;
-	struct resources
-		requests; /* of the whole pod: init containers and overhead counted; "pods": 1 is added */
+	/* Of the whole pod: init containers and overhead counted; "pods": 1 is added.  A host port is one of them, as
+	 * ":TCP/8080": each node has one of each, whatever host address is asked for with it. */
+	struct resources requests;
+	const char *runtime_class; /* NULL: none */
 	struct labels node_selector;
 	struct { /* required node affinity: one of the terms; n 0: none */
 		struct selector *v;

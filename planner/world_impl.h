@@ -48,11 +48,11 @@ struct world_one {
 /* The pods that are bound to one node, whether that is known or not. */
 struct world_load {
 	char *key;
-	size_t pods;
-	bool known; /* its node is in the world */
+	size_t pods, daemons; /* daemons: of them */
+	bool known;	      /* its node is in the world */
 	struct load_sum {
 		char *name;
-		__int128 nano;
+		__int128 nano, daemons;
 		size_t pods; /* that ask for it */
 	} * v;
 	size_t n, cap;
@@ -73,9 +73,19 @@ struct world_list {
 	bool fresh;
 };
 
-/* Machines of one type of one provider. */
+/* Machines of one type of one provider, by their labels. */
+struct world_kind {
+	char *key;
+	struct world_group **v; /* in no order */
+	size_t n, cap;
+};
+/* Those with the same labels. */
 struct world_group {
 	char *key;
+	struct world_kind *kind;
+	size_t at; /* in its kind */
+	struct arena *arena;
+	struct labels labels;
 	struct world_stock **v; /* in no order */
 	size_t n, cap;
 	uint64_t plan;
@@ -92,6 +102,7 @@ struct world_stock {
 struct world {
 	struct map *tenants, *providers, *pools, *claims, *nodes; /* key -> struct world_object */
 	struct map *machines;					  /* name -> struct world_stock */
+	struct map *kinds;  /* world_kind.key -> struct world_kind */
 	struct map *groups; /* world_group.key -> struct world_group */
 	struct map *pods;   /* key -> struct world_one */
 	struct map *loads;  /* world_load.key -> struct world_load */
@@ -110,7 +121,7 @@ const struct world_list *world_claims(struct world *w);
 /* NULL: absent. */
 void *world_find(const struct map *m, const char *key);
 /* NULL: no machine of that type. */
-struct world_group *world_group(struct world *w, const char *provider, const char *type);
+struct world_kind *world_kind(struct world *w, const char *provider, const char *type);
 
 /* Copies into an arena, sorted by key or name (world_copy.c). */
 struct labels world_copy_labels(const struct labels *l, struct arena *a);

@@ -10,6 +10,7 @@ const char *const fabric_proof_names[] = {"None", "Weak", "Strong"};
 static const struct fabric_ops *const fabrics[] = {
 	&none_fabric_ops,
 	&exec_fabric_ops,
+	&netris_fabric_ops,
 };
 
 struct fabric *fabric_new(const struct fabric_spec *s, struct err *e)
@@ -48,4 +49,14 @@ void fabric_place(struct fabric *f, const struct fabric_port *p, const char *seg
 void fabric_observe(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c)
 {
 	f->ops->observe(f, p, c);
+}
+
+bool fabric_makes(const struct fabric *f)
+{
+	return f->ops->drop != NULL;
+}
+
+void fabric_drop(struct fabric *f, const char *segment, const struct fabric_call *c)
+{
+	f->ops->drop(f, segment, c);
 }

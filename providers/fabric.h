@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/err.h"
+#include "base/http/http.h"
 #include "base/loop/loop.h"
 
 /*
@@ -16,17 +17,33 @@
  *
  *	none   there is no isolation: place succeeds, observe answers the segment last asked for with proof None
  *	exec   a child process that speaks JSON lines; docs/exec-fabric.md has the protocol
+ *	netris server clusters of a Netris controller; docs/providers/netris.md
  * Tests: tests/contract/test_fabric.c
  */
 enum fabric_proof { FABRIC_PROOF_NONE, FABRIC_PROOF_WEAK, FABRIC_PROOF_STRONG };
 extern const char *const fabric_proof_names[]; /* None, Weak, Strong */
 
+/* A Netris controller, and what stands for segments there.  Everything is copied but http. */
+struct fabric_netris {
+	struct http *http;	/* borrowed; outlives the fabric */
+	const char *url, *user; /* "https://netris.example" */
+	const struct secret *password;
+	const char *ca_pem, *pin_sha256; /* as http_peer_spec */
+	bool plain_ok;
+	const char *site, *template_,
+		*admin;	    /* names; admin: the tenant of Netris that owns the servers */
+	const char *prefix; /* of the names of what drover makes: its installation */
+	const char *const *
+		host_servers; /* shared in each cluster that drover makes; NULL-terminated or NULL */
+	const char *const *common_vnets; /* that a machine's ports may be in besides; as above */
+};
 struct fabric_spec {
-	const char *type;	    /* none, exec */
+	const char *type;	    /* none, exec, netris */
 	const char *const *command; /* exec: NULL-terminated argv */
 	/* exec: the programs that may be run, by absolute path, NULL-terminated; NULL: none.  command[0] has to be one
 	 * of them letter for letter, or opening ends with ERR_DENIED. */
 	const char *const *allowed;
+	const struct fabric_netris *netris; /* netris */
 	struct loop_group *group;
 };
 struct fabric;
@@ -39,6 +56,7 @@ struct fabric_port {
 struct fabric_place {
 	const char *segment; /* NULL: unknown, or in none */
 	enum fabric_proof proof;
+	const char *why; /* there is no better proof; NULL: nothing to say */
 	int64_t read_at; /* loop_now() when the question was sent */
 };
 struct fabric_call {
@@ -46,6 +64,9 @@ struct fabric_call {
 	int64_t fence;
 	void (*done)(const struct fabric_place *p, const struct err *e,
 		     void *arg); /* p NULL for place() */
+	/* place(), drop(): asked just before something is changed, which may be long after the call began; false ends
+	 * it with ERR_CONFLICT.  NULL: always.  exec does not ask: its program works on its own. */
+	bool (*may_act)(void *arg);
 	void *arg;
 };
 struct fabric_ops {
@@ -55,6 +76,8 @@ struct fabric_ops {
 	void (*place)(struct fabric *f, const struct fabric_port *p, const char *segment,
 		      const struct fabric_call *c);
 	void (*observe)(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
+	/* NULL: it makes nothing for a segment. */
+	void (*drop)(struct fabric *f, const char *segment, const struct fabric_call *c);
 };
 struct fabric {
 	const struct fabric_ops *ops;
@@ -66,5 +89,10 @@ void fabric_free(struct fabric *f); /* calls in flight end without done() */
 void fabric_place(struct fabric *f, const struct fabric_port *p, const char *segment,
 		  const struct fabric_call *c);
 void fabric_observe(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c);
+/* Does it make anything for a segment, that is to be removed when nobody needs that any more? */
+bool fabric_makes(const struct fabric *f);
+/* Nobody needs this segment any more: what was made for it is removed, and nothing that others made.  Idempotent;
+ * ERR_CONFLICT: a machine is in it.  Only where fabric_makes(). */
+void fabric_drop(struct fabric *f, const char *segment, const struct fabric_call *c);
 
 #endif

@@ -19,6 +19,7 @@ static void job_free(struct job *j)
 	arena_free(j->strings);
 	free(j->url);
 	free(j->session);
+	free(j->text);
 	free(j);
 }
 

@@ -19,7 +19,16 @@
  * jobs without an answer, and what run() started has to be cancelled before.
  * Tests: tests/contract/test_provider.c
  */
-enum job_kind { JOB_OBSERVE, JOB_POWER, JOB_BOOT, JOB_MEDIA, JOB_LOG_OUT };
+enum job_kind {
+	JOB_OBSERVE,
+	JOB_POWER,
+	JOB_BOOT,
+	JOB_MEDIA,
+	JOB_DRIVES,
+	JOB_LOG_OUT,
+	JOB_DEFINE,
+	JOB_UNDEFINE
+};
 
 struct job;
 struct job_line {
@@ -48,7 +57,8 @@ struct job {
 	struct provider_observation seen; /* for the implementation */
 	struct arena *strings;		  /* of seen; NULL: none yet */
 	bool new_login;			  /* for the implementation */
-	int64_t deadline;		  /* loop_now() at which it is abandoned */
+	char *text;	  /* for the implementation, freed with the job; NULL: none */
+	int64_t deadline; /* loop_now() at which it is abandoned */
 };
 
 void job_line_init(struct job_line *line, const struct provider_spec *s,

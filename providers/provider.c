@@ -5,41 +5,12 @@
 #include "base/str.h"
 #include "providers/registry.h"
 
-const char *const provider_power_names[] = {"Unknown", "Off", "On", "Changing"};
-
 static const struct provider_ops *const providers[] = {
 	&redfish_provider_ops,
+	&ipmi_provider_ops,
+	&libvirt_provider_ops,
 	&bcm_provider_ops,
 };
-
-/* An answer that the wrapper gives itself: later, as every answer. */
-struct refusal {
-	struct list link;
-	struct loop_defer defer;
-	struct provider_call call;
-	struct err err;
-};
-
-static void on_refusal(void *arg)
-{
-	struct refusal *f = arg;
-
-	list_remove(&f->link);
-	f->call.done(NULL, NULL, &f->err, f->call.arg);
-	free(f);
-}
-
-static void unsupported(struct provider *p, const struct provider_call *c, const char *what)
-{
-	struct refusal *f = mem_new(struct refusal);
-
-	f->call = *c;
-	(void)!err_set(&f->err, ERR_UNSUPPORTED, 0, "provider type %s: no %s", p->ops->type, what);
-	f->err.scope = ERR_PROVIDER;
-	loop_defer_init(&f->defer, p->group, on_refusal, f);
-	loop_defer(&f->defer);
-	list_push_back(&p->refusals, &f->link);
-}
 
 struct provider *provider_new(const struct provider_spec *s, struct err *e)
 {
@@ -68,10 +39,7 @@ void provider_free(struct provider *p)
 {
 	if (!p)
 		return;
-	list_for_each (f, &p->refusals, struct refusal, link) {
-		loop_defer_cancel(&f->defer);
-		free(f);
-	}
+	provider_refusals_drop(p);
 	p->ops->close(p);
 	free(p->name);
 	free(p);
@@ -98,7 +66,7 @@ void provider_observe(struct provider *p, struct provider_machine *m, const stru
 	if (p->ops->observe)
 		p->ops->observe(p, m, c);
 	else
-		unsupported(p, c, "observation");
+		provider_refuse(p, c, "observation");
 }
 
 void provider_power(struct provider *p, struct provider_machine *m, bool on,
@@ -107,7 +75,7 @@ void provider_power(struct provider *p, struct provider_machine *m, bool on,
 	if (p->ops->power)
 		p->ops->power(p, m, on, c);
 	else
-		unsupported(p, c, "power control");
+		provider_refuse(p, c, "power control");
 }
 
 void provider_boot(struct provider *p, struct provider_machine *m, enum provider_boot how,
@@ -116,7 +84,7 @@ void provider_boot(struct provider *p, struct provider_machine *m, enum provider
 	if (p->ops->boot)
 		p->ops->boot(p, m, how, url, c);
 	else
-		unsupported(p, c, "boot control");
+		provider_refuse(p, c, "boot control");
 }
 
 void provider_media(struct provider *p, struct provider_machine *m, const char *url,
@@ -125,7 +93,25 @@ void provider_media(struct provider *p, struct provider_machine *m, const char *
 	if (p->ops->media)
 		p->ops->media(p, m, url, c);
 	else
-		unsupported(p, c, "virtual media");
+		provider_refuse(p, c, "virtual media");
+}
+
+void provider_define(struct provider *p, struct provider_machine *m,
+		     const struct provider_template *t, const struct provider_call *c)
+{
+	if (p->ops->define)
+		p->ops->define(p, m, t, c);
+	else
+		provider_refuse(p, c, "machines from a template");
+}
+
+void provider_undefine(struct provider *p, struct provider_machine *m,
+		       const struct provider_template *t, const struct provider_call *c)
+{
+	if (p->ops->undefine)
+		p->ops->undefine(p, m, t, c);
+	else
+		provider_refuse(p, c, "machines from a template");
 }
 
 void provider_acquire(struct provider *p, struct provider_machine *m,
@@ -134,7 +120,7 @@ void provider_acquire(struct provider *p, struct provider_machine *m,
 	if (p->ops->acquire)
 		p->ops->acquire(p, m, t, c);
 	else
-		unsupported(p, c, "installs by a manager");
+		provider_refuse(p, c, "installs by a manager");
 }
 
 void provider_release(struct provider *p, struct provider_machine *m, const struct provider_call *c)
@@ -142,7 +128,7 @@ void provider_release(struct provider *p, struct provider_machine *m, const stru
 	if (p->ops->release)
 		p->ops->release(p, m, c);
 	else
-		unsupported(p, c, "installs by a manager");
+		provider_refuse(p, c, "installs by a manager");
 }
 
 bool provider_discover(struct provider *p,
@@ -160,10 +146,18 @@ bool provider_is_managed(const struct provider *p)
 	return p->ops->acquire;
 }
 
+void provider_drives(struct provider *p, struct provider_machine *m, const struct provider_call *c)
+{
+	if (p->ops->drives)
+		p->ops->drives(p, m, c);
+	else
+		provider_refuse(p, c, "a list of drives");
+}
+
 void provider_log_out(struct provider *p, struct provider_machine *m, const struct provider_call *c)
 {
 	if (p->ops->log_out)
 		p->ops->log_out(p, m, c);
 	else
-		unsupported(p, c, "logins");
+		provider_refuse(p, c, "logins");
 }

@@ -19,11 +19,13 @@
  * never inside the starting function, within PROVIDER_CALL_MS with done, started (handle) or an error.
  * ERR_DENIED with code 401: the login was refused; it is not tried again by this attachment.
  * A handle is for the journal; only observe() tells progress after that.
+ * An error with code PROVIDER_OF_MANAGER is of what manages the machines, not of the machine's BMC.
  * A slot that is NULL means unsupported: the wrappers answer ERR_UNSUPPORTED and
  * the lifecycle picks another way.  Nothing here decides or repeats: policy is the controller's.
  * Tests: tests/contract/test_provider.c
  */
 #define PROVIDER_CALL_MS 60000
+#define PROVIDER_OF_MANAGER 0x6d67 /* no HTTP status */
 
 enum provider_power {
 	PROVIDER_POWER_UNKNOWN,
@@ -46,6 +48,14 @@ enum provider_override {
 	PROVIDER_OVERRIDE_OTHER, /* whatever is none of drover's: network, USB, setup, what the BMC has no name for */
 };
 
+/* Type libvirt: one host, by the helper process drover-libvirt. */
+struct provider_libvirt {
+	const char *uri, *pool; /* of libvirt; storage pool of media and new drives */
+	const char *helper;	/* path of drover-libvirt; NULL: there is none */
+	const char *const *
+		allowed; /* URIs that may be opened, letter for letter, NULL-terminated; NULL: none */
+};
+
 /* What manages the machines for their provider: BCM's head node. */
 struct provider_manager {
 	const char *endpoint;		 /* https://head:8081 */
@@ -58,6 +68,8 @@ struct provider_manager {
 
 struct provider_spec {
 	const char *name, *type;
+	const char *media_url; /* what boot media are fetched from; NULL: not known */
+	const struct provider_libvirt *libvirt; /* NULL: of another type */
 	const struct provider_manager *manager; /* of type bcm; NULL: none.  Copied */
 	double requests_per_s;			/* calls begun, all machines together; 0: 50 */
 	unsigned concurrent;			/* 0: 64 */
@@ -102,6 +114,7 @@ struct provider_target {
 struct provider_found {
 	const char *node, *mac, *bmc_address, *serial; /* NULL: not told */
 	const char *refusal; /* why drover leaves it alone; NULL: it need not */
+	bool up; /* its system is in touch with the manager */
 };
 struct provider_inventory {
 	const char *version; /* of the manager */
@@ -113,6 +126,17 @@ struct provider_inventory {
 		const char **v;
 		size_t n;
 	} categories, images, networks;
+};
+
+/* A drive that the machine's BMC lists, seen by the agent or not.  What is not said is NULL or 0. */
+struct provider_drive {
+	const char *serial, *model;
+	const char *durable; /* EUI, NAA or UUID, as given */
+	const char *slot;    /* for people */
+	int64_t bytes;
+	const char *volume,
+		*volume_durable; /* that it is a part of, by a RAID controller; NULL: none */
+	int64_t volume_bytes;
 };
 
 /* One look at a machine. */
@@ -132,6 +156,10 @@ struct provider_observation {
 	/* Managed: of the handle that was asked about. */
 	enum provider_progress progress;
 	const char *handle_state; /* in its manager's words; NULL: none */
+	/* drives(): what is listed; drives_more: nothing yet, ask again. */
+	const struct provider_drive *drives;
+	size_t ndrives;
+	bool drives_more;
 };
 
 struct provider_call {
@@ -148,10 +176,27 @@ struct provider_call {
 	 * one nothing that changes the machine is sent, ERR_UNAVAILABLE; an observation tells the new one.
 	 * NULL: any. */
 	const char *session;
-	/* o: observe() without an error, and valid during the call; else NULL. */
+	/* o: observe() or drives() without an error, and valid during the call; else NULL. */
 	void (*done)(const struct provider_observation *o, const char *handle, const struct err *e,
 		     void *arg);
 	void *arg;
+};
+
+/* A machine that is made: type libvirt. */
+enum provider_bus { PROVIDER_BUS_SATA, PROVIDER_BUS_NVME };
+extern const char *const provider_bus_names[]; /* sata, nvme */
+#define PROVIDER_DRIVES 8
+struct provider_template {
+	const char *owner; /* uid of the Provider: who defined it, for ever */
+	const char *uuid;  /* of the system, for ever */
+	int64_t cpus, memory_bytes;
+	const char *network, *bridge; /* neither: a user network */
+	const char *type;	      /* of domain: kvm, qemu; NULL: kvm where the host has it */
+	size_t ndrives;
+	struct {
+		enum provider_bus bus;
+		int64_t bytes;
+	} drives[PROVIDER_DRIVES];
 };
 
 struct provider_ops {
@@ -169,6 +214,12 @@ struct provider_ops {
 		     const char *url, const struct provider_call *c);
 	void (*media)(struct provider *p, struct provider_machine *m,
 		      const char *url /* NULL: eject */, const struct provider_call *c);
+	/* t is read inside the call.  Defined: there, off, with its drives; undefined: gone with them.  ERR_CONFLICT: one of
+	 * that name is there and not drover's; what is on is not undefined. */
+	void (*define)(struct provider *p, struct provider_machine *m,
+		       const struct provider_template *t, const struct provider_call *c);
+	void (*undefine)(struct provider *p, struct provider_machine *m,
+			 const struct provider_template *t, const struct provider_call *c);
 	/* Managed: what it boots next from the network installs the target anew; nothing boots it.  Done: with a handle,
 	 * for observe().  The same op_id again: the same handle, and nothing is begun anew. */
 	void (*acquire)(struct provider *p, struct provider_machine *m,
@@ -181,6 +232,9 @@ struct provider_ops {
 			 void (*done)(const struct provider_inventory *i, const struct err *e,
 				      void *arg),
 			 void *arg);
+	/* The drives that are listed, in several calls where the BMC is asked for each; no look at power or media. */
+	void (*drives)(struct provider *p, struct provider_machine *m,
+		       const struct provider_call *c);
 	/* Whatever login is open is ended; a call after it opens one anew. */
 	void (*log_out)(struct provider *p, struct provider_machine *m,
 			const struct provider_call *c);
@@ -198,6 +252,10 @@ struct provider {
 struct provider *provider_new(const struct provider_spec *s, struct err *e);
 void provider_free(struct provider *p); /* machines first */
 
+/* The answer to a call that the provider cannot serve at all, with "no WHAT": for wrappers and implementations. */
+void provider_refuse(struct provider *p, const struct provider_call *c, const char *what);
+void provider_refusals_drop(struct provider *p); /* provider_free()'s: no done() */
+
 struct provider_machine *provider_attach(struct provider *p, const struct provider_machine_spec *s,
 					 struct err *e);
 void provider_detach(struct provider *p, struct provider_machine *m);
@@ -209,6 +267,10 @@ void provider_boot(struct provider *p, struct provider_machine *m, enum provider
 		   const char *url, const struct provider_call *c);
 void provider_media(struct provider *p, struct provider_machine *m, const char *url,
 		    const struct provider_call *c);
+void provider_define(struct provider *p, struct provider_machine *m,
+		     const struct provider_template *t, const struct provider_call *c);
+void provider_undefine(struct provider *p, struct provider_machine *m,
+		       const struct provider_template *t, const struct provider_call *c);
 void provider_acquire(struct provider *p, struct provider_machine *m,
 		      const struct provider_target *t, const struct provider_call *c);
 void provider_release(struct provider *p, struct provider_machine *m,
@@ -219,6 +281,7 @@ bool provider_discover(struct provider *p,
 				    void *arg),
 		       void *arg);
 bool provider_is_managed(const struct provider *p); /* it has acquire() */
+void provider_drives(struct provider *p, struct provider_machine *m, const struct provider_call *c);
 void provider_log_out(struct provider *p, struct provider_machine *m,
 		      const struct provider_call *c);
 

@@ -148,6 +148,37 @@ static void on_system(const struct redfish_system *s, const struct err *e, void 
 	redfish_read_media(bmc_of(j), on_media, j);
 }
 
+static void on_drives(const struct redfish_drives *l, const struct err *e, void *arg)
+{
+	struct job *j = arg;
+	struct provider_drive *v;
+
+	if (e) {
+		job_end(j, NULL, e);
+		return;
+	}
+	j->strings = arena_new();
+	v = arena_calloc(j->strings, l->n + 1, sizeof(*v));
+	for (size_t i = 0; i < l->n; i++) {
+		const struct redfish_drive *d = &l->v[i];
+
+		v[i] = (struct provider_drive){.serial = d->serial,
+					       .model = d->model,
+					       .durable = d->durable,
+					       .slot = d->slot,
+					       .bytes = d->bytes};
+		if (d->volume) {
+			v[i].volume = d->volume->name;
+			v[i].volume_durable = d->volume->durable;
+			v[i].volume_bytes = d->volume->bytes;
+		}
+	}
+	j->seen.drives = v;
+	j->seen.ndrives = l->n;
+	j->seen.drives_more = l->more;
+	job_end(j, &j->seen, NULL);
+}
+
 /* --- what is asked ------------------------------------------------------------------------------------- */
 
 static void boot(struct job *j)
@@ -187,9 +218,15 @@ static void run(struct job *j)
 		else
 			redfish_eject(bmc, on_plain, j);
 		break;
+	case JOB_DRIVES:
+		redfish_read_drives(bmc, on_drives, j);
+		break;
 	case JOB_LOG_OUT:
 		redfish_log_out(bmc, on_plain, j);
 		break;
+	case JOB_DEFINE:
+	case JOB_UNDEFINE:
+		break; /* nobody asks: the slots are NULL */
 	}
 }
 
@@ -287,6 +324,13 @@ static void redfish_put_media(struct provider *p, struct provider_machine *m, co
 	job_ask(&m->seat, JOB_MEDIA, c)->url = mem_strdup(url);
 }
 
+static void redfish_drives_of(struct provider *p, struct provider_machine *m,
+			      const struct provider_call *c)
+{
+	(void)p;
+	(void)job_ask(&m->seat, JOB_DRIVES, c);
+}
+
 static void redfish_leave(struct provider *p, struct provider_machine *m,
 			  const struct provider_call *c)
 {
@@ -304,5 +348,6 @@ const struct provider_ops redfish_provider_ops = {
 	.power = redfish_switch,
 	.boot = redfish_boot_from,
 	.media = redfish_put_media,
+	.drives = redfish_drives_of,
 	.log_out = redfish_leave,
 };

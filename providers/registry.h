@@ -6,9 +6,12 @@
 
 /* registry: every implementation, for the arrays in provider.c and fabric.c. */
 extern const struct provider_ops redfish_provider_ops;
+extern const struct provider_ops ipmi_provider_ops;
+extern const struct provider_ops libvirt_provider_ops;
 extern const struct provider_ops bcm_provider_ops;
 
 extern const struct fabric_ops none_fabric_ops;
 extern const struct fabric_ops exec_fabric_ops;
+extern const struct fabric_ops netris_fabric_ops;
 
 #endif

@@ -37,6 +37,8 @@ static const struct {
 	 0}, /* AMI: the pending object (Q11) */
 	{"OemLicenseNotPassed", ERR_UNSUPPORTED,
 	 0}, /* Supermicro, dressed as an access error (Q33) */
+	{"LicenseKeyRequired", ERR_UNSUPPORTED, 0}, /* iLO: virtual media without a licence */
+	{"LIC501", ERR_UNSUPPORTED, 0},		    /* iDRAC: a licence is missing or expired */
 };
 
 static void request_done(struct rf_request *q)

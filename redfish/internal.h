@@ -19,6 +19,7 @@
  *	boot.c      the boot override
  *	oem.c       ... where virtual CDs have one of their own
  *	media.c     the slot for a CD
+ *	drives.c    the drives that it lists
  *	tag.c       If-Match: what BMCs make of it
  *	task.c      work that a BMC does after its reply (202)
  *
@@ -78,7 +79,16 @@ struct rf_task {
 	int64_t until; /* polled no longer */
 };
 
-enum rf_kind { RF_READ_SYSTEM, RF_POWER, RF_BOOT, RF_READ_MEDIA, RF_INSERT, RF_EJECT, RF_LOG_OUT };
+enum rf_kind {
+	RF_READ_SYSTEM,
+	RF_POWER,
+	RF_BOOT,
+	RF_READ_MEDIA,
+	RF_INSERT,
+	RF_EJECT,
+	RF_DRIVES,
+	RF_LOG_OUT
+};
 
 struct rf_op {
 	struct list link;
@@ -91,6 +101,7 @@ struct rf_op {
 		void (*plain)(const struct err *e, void *arg);
 		void (*seen)(const struct redfish_system *s, const struct err *e, void *arg);
 		void (*media)(const struct redfish_media *m, const struct err *e, void *arg);
+		void (*drives)(const struct redfish_drives *d, const struct err *e, void *arg);
 	} done;
 	void *arg;
 	bool on;
@@ -119,7 +130,9 @@ struct rf_op {
 	struct rf_scan *scan;
 	char *bad_slots[4]; /* they took no medium in this operation */
 	size_t nbad;
-	unsigned rescans; /* looks for slots since they were enabled */
+	struct rf_drives *listed; /* what done() is told of; owned */
+	unsigned steps;		  /* requests of a list of drives so far */
+	unsigned rescans;	  /* looks for slots since they were enabled */
 	bool enabled;
 };
 
@@ -174,6 +187,7 @@ struct redfish {
 	enum rf_known cd_first; /* it says that the virtual CD boots */
 	char *slot;
 	enum rf_known slot_https; /* it lists HTTPS among its protocols */
+	struct rf_drives *drives; /* a list that is being read; NULL: none */
 	char *media_enable;	  /* the action that makes slots appear */
 	int64_t no_slot_until;	  /* looked for in vain; not again before */
 	char *managers[4];
@@ -270,5 +284,9 @@ void rf_media_read(struct redfish *r);
 void rf_media_insert(struct redfish *r);
 void rf_media_eject(struct redfish *r);
 void rf_scan_free(struct rf_scan *s);
+
+/* drives.c */
+void rf_drives_read(struct redfish *r);
+void rf_drives_free(struct rf_drives *s);
 
 #endif

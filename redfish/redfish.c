@@ -58,6 +58,8 @@ void rf_forget(struct redfish *r)
 	memset(r->tag_form, 0, sizeof(r->tag_form));
 	r->no_slot_until = INT64_MIN;
 	forget_candidates(r);
+	rf_drives_free(r->drives);
+	r->drives = NULL;
 }
 
 static void forget_session(struct redfish *r)
@@ -122,6 +124,7 @@ static void op_free(struct rf_op *op)
 	json_decref(op->pending);
 	json_decref(op->slot);
 	rf_scan_free(op->scan);
+	rf_drives_free(op->listed);
 	while (op->nbad > 0)
 		free(op->bad_slots[--op->nbad]);
 	free(op);
@@ -203,6 +206,9 @@ static void finish(struct rf_op *op, const void *result, const struct err *e)
 		break;
 	case RF_READ_MEDIA:
 		op->done.media(result, e, op->arg);
+		break;
+	case RF_DRIVES:
+		op->done.drives(result, e, op->arg);
 		break;
 	case RF_POWER:
 	case RF_BOOT:
@@ -292,6 +298,9 @@ static void begin(struct redfish *r, const struct rf_reply *p)
 		break;
 	case RF_EJECT:
 		rf_media_eject(r);
+		break;
+	case RF_DRIVES:
+		rf_drives_read(r);
 		break;
 	case RF_LOG_OUT:
 		rf_log_out(r);
@@ -385,6 +394,14 @@ void redfish_insert(struct redfish *r, const char *url,
 void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *arg), void *arg)
 {
 	ask(r, RF_EJECT, arg)->done.plain = done;
+}
+
+void redfish_read_drives(struct redfish *r,
+			 void (*done)(const struct redfish_drives *d, const struct err *e,
+				      void *arg),
+			 void *arg)
+{
+	ask(r, RF_DRIVES, arg)->done.drives = done;
 }
 
 void redfish_log_out(struct redfish *r, void (*done)(const struct err *e, void *arg), void *arg)

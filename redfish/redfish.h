@@ -141,6 +141,32 @@ void redfish_insert(struct redfish *r, const char *url,
 void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *arg),
 		   void *arg); /* nothing there: fine */
 
+/* Several drives that the controller shows as one. */
+struct redfish_volume {
+	const char *name, *durable; /* durable: as of a drive */
+	int64_t bytes;		    /* 0: not said */
+};
+/* A drive that the BMC lists; what it does not say is NULL or 0.  Texts are bounded, printable and without blanks at
+ * their ends. */
+struct redfish_drive {
+	const char *serial, *model;
+	const char *durable; /* EUI, NAA or UUID, as given */
+	const char *slot;    /* ServiceLabel, else Name: for people */
+	int64_t bytes;
+	const struct redfish_volume *volume; /* that it is part of; NULL: none is said */
+};
+struct redfish_drives {
+	bool more; /* ask again: the list goes on, and v is empty */
+	const struct redfish_drive *v;
+	size_t n; /* at most 256; 0: it lists none */
+};
+/* A few requests of reading the list; again until `more` is false.  What is not served is left out, so that it may
+ * be short or empty; a failure ends the call alone, and the next one goes on.  d is valid during done(). */
+void redfish_read_drives(struct redfish *r,
+			 void (*done)(const struct redfish_drives *d, const struct err *e,
+				      void *arg),
+			 void *arg);
+
 /* Ends the session of this client, and its predecessor's (spec.old_session, for which it logs in); without either
  * nothing is sent.  A call after it logs in anew. */
 void redfish_log_out(struct redfish *r, void (*done)(const struct err *e, void *arg), void *arg);

@@ -16,6 +16,7 @@
  * An ETag is a digest of what the resource says, so that it changes exactly when that does.
  */
 #define V1 "/redfish/v1"
+#define ASLEEP_MS 60000 /* without a request: the next is the first again */
 
 const struct bmc_route bmc_routes[] = {
 	{"/redfish", NULL, bmc_get_versions, NULL, NULL, NULL, BMC_ANYBODY, BMC_ALL},
@@ -113,6 +114,11 @@ json_t *bmc_collection(const char *name, json_t *members)
 			 (json_int_t)json_array_size(members), "Members", members);
 }
 
+int64_t bmc_now(const struct sim_bmc *b)
+{
+	return loop_now(loop_of(b->group));
+}
+
 const char *bmc_address(const struct bmc_call *c)
 {
 	return str_or(httpd_identity(c->q)->address, "unknown");
@@ -126,7 +132,7 @@ bool bmc_fault(const struct sim_bmc *b, const char *what, int64_t *value)
 /* --- replies -------------------------------------------------------------------------------------- */
 
 /* Of what the resource says. */
-static bool bmc_etag(json_t *j, char out[static 24])
+static bool bmc_etag(json_t *j, char out[static 32])
 {
 	uint8_t digest[CRYPTO_SHA256];
 	char hex[17], *text = json_text_sorted(j);
@@ -134,7 +140,7 @@ static bool bmc_etag(json_t *j, char out[static 24])
 	crypto_sha256(text, strlen(text), digest);
 	free(text);
 	str_hex(hex, digest, 8);
-	return str_format(out, 24, "\"%s\"", hex);
+	return str_format(out, 32, "\"%s\"", hex);
 }
 
 static void allow(struct bmc_call *c)
@@ -163,12 +169,12 @@ static void describe(struct bmc_call *c)
 }
 
 /* Adds what every resource says of itself, and returns its ETag. */
-static const char *envelope(struct bmc_call *c, json_t *j, char etag[static 24])
+static const char *envelope(struct bmc_call *c, json_t *j, char etag[static 32])
 {
 	char type[96];
 
 	if (!c->route->type)
-		return NULL;
+		return c->b->dialect ? bmc_tree_etag(c, j, etag) : NULL;
 	json_object_set_new(j, "@odata.id", json_string(str_eq(c->path, V1) ? V1 "/" : c->path));
 	str_format(type, sizeof(type), "#%s", c->route->type);
 	json_object_set_new(j, "@odata.type", json_string(type));
@@ -201,7 +207,7 @@ void bmc_reply_text(struct bmc_call *c, const char *content_type, const char *te
 static void reply_resource(struct bmc_call *c, json_t *j /* taken */)
 {
 	const char *known = httpd_header(c->q, "If-None-Match");
-	char text[24];
+	char text[32];
 	const char *etag = envelope(c, j, text);
 
 	allow(c);
@@ -251,13 +257,13 @@ static void on_held(void *arg)
 	answer(q, b);
 }
 
-static void hold(struct httpd_req *q, struct sim_bmc *b, int64_t seconds)
+static void hold(struct httpd_req *q, struct sim_bmc *b, int64_t ms)
 {
 	struct held *h = mem_new(struct held);
 
 	*h = (struct held){.b = b, .q = q};
 	loop_timer_init(&h->timer, b->group, on_held, h);
-	loop_timer_start(&h->timer, seconds * 1000);
+	loop_timer_start(&h->timer, ms);
 	httpd_on_gone(q, on_held_gone, h);
 }
 
@@ -317,6 +323,8 @@ static const struct bmc_route *find_route(struct bmc_call *c)
 	/* Members may be posted to by that name too. */
 	if (str_eq(httpd_method(c->q), "POST") && str_ends(c->path, "/Members"))
 		c->path[n - strlen("/Members")] = '\0';
+	if (c->b->dialect)
+		return bmc_tree_route(c);
 	for (const struct bmc_route *r = bmc_routes; r->path; r++)
 		if (matches(r->path, c->path, c->arg, sizeof(c->arg)))
 			return r;
@@ -329,7 +337,7 @@ static bool query_ok(struct bmc_call *c)
 	const char *name;
 
 	for (size_t i = 0; (name = httpd_query_name(c->q, i)); i++) {
-		if (*name != '$')
+		if (*name != '$' || (c->b->dialect && bmc_tree_is_page(c)))
 			continue;
 		bmc_error(c, 501, "QueryNotSupported");
 		return false;
@@ -342,12 +350,14 @@ static bool condition_ok(struct bmc_call *c)
 {
 	const char *match = httpd_header(c->q, "If-Match");
 	OWN_JSON now = json_copy(c->now);
-	char etag[24];
+	char etag[32];
 
 	if (!match && bmc_fault(c->b, "EtagRequired", NULL)) {
 		bmc_error(c, 428, "PreconditionRequired");
 		return false;
 	}
+	if (c->b->dialect && !bmc_fault(c->b, "EtagAlways412", NULL))
+		return bmc_tree_condition(c);
 	if (!match)
 		return true;
 	envelope(c, now, etag);
@@ -466,26 +476,42 @@ static void answer(struct httpd_req *q, struct sim_bmc *b)
 	json_decref(c.errors);
 }
 
+/* Some need long for the first answer after a while. */
+static int64_t latency(struct sim_bmc *b)
+{
+	const struct sim_quirks *q = &b->dialect->quirks;
+	bool first = b->heard_at == INT64_MIN || bmc_now(b) - b->heard_at > ASLEEP_MS;
+
+	b->heard_at = bmc_now(b);
+	return q->latency_ms + (first ? q->first_ms : 0);
+}
+
 /* A slow one does nothing before it answers. */
 void sim_bmc_handle(struct httpd_req *q, struct sim_bmc *b)
 {
-	int64_t seconds;
+	int64_t seconds = 0, ms;
 
-	if (bmc_fault(b, "BmcSlow", &seconds))
-		hold(q, b, seconds);
+	(void)bmc_fault(b, "BmcSlow", &seconds);
+	ms = seconds * 1000 + (b->dialect ? latency(b) : 0);
+	if (ms > 0)
+		hold(q, b, ms);
 	else
 		answer(q, b);
 }
 
 /* --- beginning and end ---------------------------------------------------------------------------- */
 
-struct sim_bmc *sim_bmc_new(struct loop_group *g, struct sim_machine *m, const char *user,
+struct sim_bmc *sim_bmc_new(struct loop_group *g, struct sim_machine *m,
+			    const struct sim_dialect *d, const char *user,
 			    const struct secret *password)
 {
 	struct sim_bmc *b = mem_new(struct sim_bmc);
 
 	b->group = g;
 	b->m = m;
+	b->dialect = d;
+	b->enabled_at = -1;
+	b->heard_at = b->switched_at = INT64_MIN;
 	/* Its own identity, from the machine's: the same again after a restart. */
 	str_copy(b->uuid, sizeof(b->uuid), m->uuid);
 	for (size_t i = 0; i < 8 && b->uuid[i]; i++)
@@ -507,5 +533,11 @@ void sim_bmc_free(struct sim_bmc *b)
 	bmc_manager_done(b);
 	bmc_system_done(b);
 	bmc_login_done(b);
+	free(b->last_name);
 	free(b);
+}
+
+const char *sim_bmc_system(const struct sim_bmc *b)
+{
+	return bmc_system_path(b);
 }

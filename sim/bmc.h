@@ -13,12 +13,19 @@
  * $metadata, odata, Registries, JsonSchemas as references.  Judged by sushy, redfishtool and the Redfish
  * Protocol Validator; every exception is in docs/sim.md.
  *
+ * With a dialect (dialect.h) the resources are those of its tree, and power, boot override, media, sessions, tasks
+ * and events live on top of them, with that make's quirks.
+ *
  * It takes the machine's `changed` for itself.  Free it before its machine, after the httpd that serves it.
  */
 #define SIM_BMC_BODY_MAX 65536 /* of a request */
 struct sim_bmc;
-struct sim_bmc *sim_bmc_new(struct loop_group *g, struct sim_machine *m, const char *user,
+struct sim_dialect;
+/* d: borrowed; NULL: by the book. */
+struct sim_bmc *sim_bmc_new(struct loop_group *g, struct sim_machine *m,
+			    const struct sim_dialect *d, const char *user,
 			    const struct secret *password);
+const char *sim_bmc_system(const struct sim_bmc *b); /* path of the System */
 void sim_bmc_free(struct sim_bmc *b);
 void sim_bmc_handle(struct httpd_req *q, struct sim_bmc *b); /* everything under /redfish */
 

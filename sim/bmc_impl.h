@@ -5,6 +5,7 @@
 #include "base/list.h"
 #include "base/loop/loop.h"
 #include "sim/bmc.h"
+#include "sim/dialect.h"
 
 /*
  * bmc_impl: what the files of the BMC share.
@@ -16,9 +17,11 @@
  *	bmc_system.c    the System: power, boot; its Chassis
  *	bmc_manager.c   the Manager and its slot for a CD
  *	bmc_task.c      actions that take their time
+ *	bmc_tree.c      ... where the resources are a tree's (dialect.h): which one is meant, and what lives in it
+ *	bmc_dialect.c   ... and what may be done to it, as that make takes it
  *	bmc_event.c     the stream of events
  */
-#define BMC_SESSIONS 8
+#define BMC_SESSIONS 16
 #define BMC_ACCOUNTS 8
 #define BMC_TASKS 16
 #define BMC_STREAMS 4
@@ -52,13 +55,16 @@ struct bmc_task {
 	enum { TASK_RUNNING, TASK_COMPLETED, TASK_EXCEPTION } state;
 	bool power, to; /* ends when the machine's power is `to`; else at `due` */
 	bool fails;	/* it will end as an exception, and has no effect */
+	bool fine;	/* it says that it is one, and had its effect */
+	unsigned late;	/* looks that do not find it yet */
 	int64_t due, began_wall, ended_wall;
 };
 
 struct sim_bmc {
 	struct loop_group *group;
 	struct sim_machine *m;
-	char uuid[40]; /* the BMC's own */
+	const struct sim_dialect *dialect; /* NULL: by the book */
+	char uuid[40];			   /* the BMC's own */
 	char asset_tag[64];
 	bool indicator;
 
@@ -74,6 +80,14 @@ struct sim_bmc {
 	struct loop_timer task_timer;
 	struct list streams; /* bmc_event.c */
 	unsigned nstreams;
+
+	/* of a dialect */
+	size_t slot;		       /* that the medium is in */
+	bool was_in;		       /* something was, in this slot */
+	char *last_name;	       /* of what was */
+	int64_t enabled_at;	       /* slots were asked for; -1: not */
+	int64_t heard_at, switched_at; /* INT64_MIN: never */
+	unsigned deaf, busy;
 };
 
 struct bmc_route;
@@ -82,6 +96,7 @@ struct bmc_call {
 	struct httpd_req *q;
 	const struct bmc_route *route;
 	char path[256], arg[64]; /* without a slash at the end; what {} matched */
+	size_t at;		 /* of a dialect: which slot, NIC */
 	json_t *body;		 /* an object; NULL: none */
 	json_t *now;		 /* writes: what the resource says, before */
 	json_t *late;		 /* members that change by themselves: no part of the ETag */
@@ -109,6 +124,7 @@ json_t *bmc_link(const char *path);
 json_t *bmc_collection(const char *name, json_t *members /* taken */);
 const char *bmc_address(const struct bmc_call *c);
 bool bmc_fault(const struct sim_bmc *b, const char *what, int64_t *value);
+int64_t bmc_now(const struct sim_bmc *b); /* loop_now() */
 void bmc_set(char **slot, const char *text);
 
 /* bmc_message.c */
@@ -120,6 +136,8 @@ json_t *bmc_message_(const char *property, const char *id, ...) __attribute__((s
 void bmc_complain_(struct bmc_call *c, const char *property, const char *id, ...)
 	__attribute__((sentinel));
 void bmc_error_(struct bmc_call *c, int status, const char *id, ...) __attribute__((sentinel));
+/* A message of a maker's own registry. */
+void bmc_error_as(struct bmc_call *c, int status, const char *full_id, const char *text);
 
 enum bmc_kind { BMC_TEXT, BMC_TEXT_OR_NULL, BMC_NUMBER, BMC_FLAG, BMC_OBJECT };
 struct bmc_property {
@@ -175,6 +193,10 @@ json_t *bmc_get_nics(struct bmc_call *c);
 json_t *bmc_get_nic(struct bmc_call *c);
 json_t *bmc_get_chassis_list(struct bmc_call *c);
 json_t *bmc_get_chassis(struct bmc_call *c);
+/* Does as this ResetType says; and what will become of the power: false, it stays. */
+void bmc_reset(struct sim_bmc *b, const char *type);
+bool bmc_reset_changes(const struct sim_machine *m, const char *type, bool *to);
+const char *bmc_boot_progress(const struct sim_machine *m);
 void bmc_system_init(struct sim_bmc *b);
 void bmc_system_done(struct sim_bmc *b);
 
@@ -186,6 +208,7 @@ json_t *bmc_get_media(struct bmc_call *c);
 json_t *bmc_get_slot(struct bmc_call *c);
 void bmc_post_insert(struct bmc_call *c);
 void bmc_post_eject(struct bmc_call *c);
+void bmc_put_medium(struct sim_bmc *b, const char *image); /* NULL: out */
 void bmc_manager_init(struct sim_bmc *b);
 void bmc_manager_done(struct sim_bmc *b);
 
@@ -203,6 +226,35 @@ void bmc_delete_task(struct bmc_call *c);
 json_t *bmc_get_monitor(struct bmc_call *c);
 void bmc_task_init(struct sim_bmc *b);
 void bmc_task_done(struct sim_bmc *b);
+
+/* bmc_tree.c: where things are */
+const char *bmc_system_path(const struct sim_bmc *b);
+const char *bmc_sessions_path(const struct sim_bmc *b);
+const char *bmc_tasks_path(const struct sim_bmc *b);
+const char *bmc_slot_path(const struct sim_bmc *b); /* that the medium is in, or would be */
+/* The route of c->path; NULL: there is no such resource.  Sets c->arg, c->at. */
+const struct bmc_route *bmc_tree_route(struct bmc_call *c);
+/* Was this very query captured? */
+bool bmc_tree_is_page(struct bmc_call *c);
+/* Sets the tag of what lives, in the form that the tree has it; NULL: it has none there. */
+const char *bmc_tree_etag(struct bmc_call *c, json_t *j, char etag[static 32]);
+bool bmc_tree_condition(struct bmc_call *c);	   /* of a write; false: answered */
+json_t *bmc_tree_allowed(const struct sim_bmc *b); /* ResetTypes; new; NULL: not said */
+/* There is a slot at this place of the tree; false: it is one that was enabled, or none at all. */
+const struct sim_slot *bmc_tree_slot(const struct sim_bmc *b, size_t at);
+
+/* bmc_dialect.c */
+void bmc_dialect_reset(struct bmc_call *c);
+void bmc_dialect_boot(struct bmc_call *c);     /* PATCH of the System */
+void bmc_dialect_settings(struct bmc_call *c); /* ... of its pending object */
+void bmc_dialect_attributes(struct bmc_call *c);
+void bmc_dialect_insert(struct bmc_call *c);
+void bmc_dialect_eject(struct bmc_call *c);
+void bmc_dialect_slot(struct bmc_call *c); /* PATCH */
+void bmc_dialect_enable(struct bmc_call *c);
+#define BMC_VCD "VCD-DVD" /* the target behind a Dell's attribute */
+#define BMC_FIRST_DEVICE "ServerBoot.1.FirstBootDevice"
+#define BMC_BOOT_ONCE "ServerBoot.1.BootOnce"
 
 /* bmc_event.c */
 void bmc_event(struct sim_bmc *b, const char *id, const char *text, const char *origin);

@@ -15,9 +15,9 @@
 #define LOCK_AFTER 5
 #define LOCK_S 30
 #define TIMEOUT_S 300
+#define SESSIONS 8
 #define PASSWORD_MIN 8
 #define PASSWORD_MAX 40
-#define SESSIONS "/redfish/v1/SessionService/Sessions"
 #define ACCOUNTS "/redfish/v1/AccountService/Accounts"
 #define ROLES "/redfish/v1/AccountService/Roles"
 
@@ -37,9 +37,30 @@ static enum bmc_right right_of(const char *role)
 	return BMC_LOGIN + i;
 }
 
-static int64_t now_ms(const struct sim_bmc *b)
+static const struct sim_quirks *quirks(const struct sim_bmc *b)
 {
-	return loop_now(loop_of(b->group));
+	return b->dialect ? &b->dialect->quirks : NULL;
+}
+
+static unsigned lock_after(const struct sim_bmc *b)
+{
+	return quirks(b) ? (unsigned)quirks(b)->sessions.lock_after : LOCK_AFTER;
+}
+
+static int64_t lock_ms(const struct sim_bmc *b)
+{
+	return quirks(b) ? quirks(b)->sessions.lock_ms : LOCK_S * 1000;
+}
+
+static size_t session_slots(const struct sim_bmc *b)
+{
+	return quirks(b) ? (size_t)quirks(b)->sessions.slots : SESSIONS;
+}
+
+/* What a session's number stands behind. */
+static const char *session_prefix(const struct sim_bmc *b)
+{
+	return str_or(quirks(b) ? quirks(b)->sessions.id : NULL, "");
 }
 
 /* --- passwords and tokens ------------------------------------------------------------------------- */
@@ -62,7 +83,7 @@ static struct bmc_account *account_by_id(struct sim_bmc *b, unsigned id)
 
 static bool is_locked(const struct sim_bmc *b, const struct bmc_account *a)
 {
-	return a->locked_until > now_ms(b);
+	return a->locked_until > bmc_now(b);
 }
 
 /* NULL: no such user, wrong password, disabled or locked: never said which. */
@@ -76,11 +97,11 @@ static struct bmc_account *check_password(struct sim_bmc *b, const char *user, c
 		a->wrong = 0;
 		return a;
 	}
-	if (now_ms(b) - a->wrong_at > LOCK_S * 1000)
+	if (bmc_now(b) - a->wrong_at > lock_ms(b))
 		a->wrong = 0;
-	a->wrong_at = now_ms(b);
-	if (++a->wrong >= LOCK_AFTER) {
-		a->locked_until = now_ms(b) + LOCK_S * 1000;
+	a->wrong_at = bmc_now(b);
+	if (++a->wrong >= lock_after(b)) {
+		a->locked_until = bmc_now(b) + lock_ms(b);
 		a->wrong = 0;
 	}
 	return NULL;
@@ -113,7 +134,7 @@ static void sweep(struct sim_bmc *b)
 {
 	for (size_t i = 0; i < BMC_SESSIONS; i++)
 		if (b->sessions[i].id &&
-		    now_ms(b) - b->sessions[i].used_at > b->session_timeout_s * 1000)
+		    bmc_now(b) - b->sessions[i].used_at > b->session_timeout_s * 1000)
 			b->sessions[i].id = 0;
 }
 
@@ -131,16 +152,16 @@ static void identify(struct bmc_call *c)
 	const char *token = httpd_header(c->q, "X-Auth-Token");
 
 	sweep(b);
-	if (!token) {
+	if (!token && !(quirks(b) && quirks(b)->sessions.no_basic)) {
 		c->who = check_basic(b, httpd_header(c->q, "Authorization"));
 		return;
 	}
-	for (size_t i = 0; i < BMC_SESSIONS; i++) {
+	for (size_t i = 0; token && i < BMC_SESSIONS; i++) {
 		struct bmc_session *s = &b->sessions[i];
 
 		if (!s->id || !str_eq(s->token, token))
 			continue;
-		s->used_at = now_ms(b);
+		s->used_at = bmc_now(b);
 		c->session = s;
 		c->who = account_by_id(b, s->account);
 	}
@@ -171,7 +192,7 @@ json_t *bmc_get_session_service(struct bmc_call *c)
 	return json_pack("{s:s,s:s,s:b,s:I,s:{s:s,s:s},s:o}", "Id", "SessionService", "Name",
 			 "Session Service", "ServiceEnabled", 1, "SessionTimeout",
 			 (json_int_t)c->b->session_timeout_s, "Status", "State", "Enabled",
-			 "Health", "OK", "Sessions", bmc_link(SESSIONS));
+			 "Health", "OK", "Sessions", bmc_link(bmc_sessions_path(c->b)));
 }
 
 void bmc_patch_session_service(struct bmc_call *c)
@@ -186,15 +207,20 @@ void bmc_patch_session_service(struct bmc_call *c)
 	bmc_reply_self(c);
 }
 
+static void session_path(const struct sim_bmc *b, const struct bmc_session *s, char out[static 160])
+{
+	str_format(out, 160, "%s/%s%u", bmc_sessions_path(b), session_prefix(b), s->id);
+}
+
 json_t *bmc_get_sessions(struct bmc_call *c)
 {
 	json_t *all = json_array();
-	char path[96];
+	char path[160];
 
 	for (size_t i = 0; i < BMC_SESSIONS; i++) {
 		if (!c->b->sessions[i].id)
 			continue;
-		str_format(path, sizeof(path), SESSIONS "/%u", c->b->sessions[i].id);
+		session_path(c->b, &c->b->sessions[i], path);
 		json_array_append_new(all, bmc_link(path));
 	}
 	return bmc_collection("Sessions", all);
@@ -203,9 +229,9 @@ json_t *bmc_get_sessions(struct bmc_call *c)
 static json_t *session_json(struct sim_bmc *b, const struct bmc_session *s)
 {
 	const struct bmc_account *a = account_by_id(b, s->account);
-	char id[16], made[STR_TIME_SIZE];
+	char id[64], made[STR_TIME_SIZE];
 
-	str_format(id, sizeof(id), "%u", s->id);
+	str_format(id, sizeof(id), "%s%u", session_prefix(b), s->id);
 	return json_pack("{s:s,s:s,s:s,s:n,s:s,s:s,s:s}", "Id", id, "Name", "User Session",
 			 "UserName", a ? a->user : "", "Password", "SessionType", "Redfish",
 			 "ClientOriginIPAddress", s->address, "CreatedTime",
@@ -214,10 +240,13 @@ static json_t *session_json(struct sim_bmc *b, const struct bmc_session *s)
 
 static struct bmc_session *find_session(struct bmc_call *c)
 {
+	const char *prefix = session_prefix(c->b);
 	int64_t id;
 
 	sweep(c->b);
-	for (size_t i = 0; str_to_i64(c->arg, 1, UINT32_MAX, &id) && i < BMC_SESSIONS; i++)
+	if (!str_starts(c->arg, prefix) || !str_to_i64(c->arg + strlen(prefix), 1, UINT32_MAX, &id))
+		return NULL;
+	for (size_t i = 0; i < BMC_SESSIONS; i++)
 		if (c->b->sessions[i].id == id)
 			return &c->b->sessions[i];
 	return NULL;
@@ -251,24 +280,27 @@ static void open_session(struct bmc_call *c, struct bmc_session *s, const struct
 {
 	struct sim_bmc *b = c->b;
 	uint8_t random[(BMC_TOKEN - 1) / 2];
-	char path[96], type[64];
+	char path[160], location[192];
+	int how = quirks(b) ? quirks(b)->sessions.location : SIM_LOCATION_PATH;
 	json_t *j;
 
 	loop_random_bytes(loop_of(b->group), random, sizeof(random));
 	*s = (struct bmc_session){.id = ++b->next_session,
 				  .account = a->id,
-				  .used_at = now_ms(b),
+				  .used_at = bmc_now(b),
 				  .made_wall = loop_wall(loop_of(b->group))};
 	str_hex(s->token, random, sizeof(random));
 	str_copy(s->address, sizeof(s->address), bmc_address(c));
 	s->address[strcspn(s->address, ":")] = '\0';
-	str_format(path, sizeof(path), SESSIONS "/%u", s->id);
+	session_path(b, s, path);
+	str_format(location, sizeof(location), "%s%s",
+		   how == SIM_LOCATION_ELSEWHERE ? "https://bmc.internal" : "", path);
 	httpd_reply_header(c->q, "X-Auth-Token", s->token);
-	httpd_reply_header(c->q, "Location", path);
+	if (how != SIM_LOCATION_NONE)
+		httpd_reply_header(c->q, "Location", location);
 	j = session_json(b, s);
 	json_object_set_new(j, "@odata.id", json_string(path));
-	str_format(type, sizeof(type), "#Session.v1_7_0.Session");
-	json_object_set_new(j, "@odata.type", json_string(type));
+	json_object_set_new(j, "@odata.type", json_string("#Session.v1_7_0.Session"));
 	bmc_reply(c, 201, j);
 }
 
@@ -285,14 +317,17 @@ void bmc_post_session(struct bmc_call *c)
 		return;
 	}
 	sweep(b);
-	for (size_t i = 0; i < BMC_SESSIONS && !bmc_fault(b, "SessionsFull", NULL); i++) {
+	for (size_t i = 0; i < session_slots(b) && !bmc_fault(b, "SessionsFull", NULL); i++) {
 		if (b->sessions[i].id)
 			continue;
 		open_session(c, &b->sessions[i], a);
 		return;
 	}
 	httpd_reply_header(c->q, "Retry-After", "30");
-	bmc_error(c, 503, "SessionLimitExceeded");
+	if (quirks(b) && quirks(b)->sessions.full)
+		bmc_error_as(c, 503, quirks(b)->sessions.full, "No session is free.");
+	else
+		bmc_error(c, 503, "SessionLimitExceeded");
 }
 
 /* --- accounts ------------------------------------------------------------------------------------- */
@@ -507,7 +542,7 @@ void bmc_login_init(struct sim_bmc *b, const char *user, const struct secret *pa
 {
 	struct bmc_account *a = &b->accounts[0];
 
-	b->session_timeout_s = TIMEOUT_S;
+	b->session_timeout_s = quirks(b) ? quirks(b)->sessions.timeout_ms / 1000 : TIMEOUT_S;
 	a->id = b->next_account = 1;
 	str_copy(a->user, sizeof(a->user), user);
 	a->password = secret_copy(password);

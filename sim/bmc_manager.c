@@ -52,19 +52,20 @@ json_t *bmc_get_slot(struct bmc_call *c)
 			 "target", SLOT "/Actions/VirtualMedia.EjectMedia");
 }
 
-static void put(struct sim_bmc *b, const char *image)
+void bmc_put_medium(struct sim_bmc *b, const char *image)
 {
 	loop_timer_stop(&b->vanish);
 	bmc_set(&b->m->image, image);
 	sim_machine_save(b->m);
-	bmc_event(b, "VirtualMediaChanged", image ? "A medium is in." : "The medium is out.", SLOT);
+	bmc_event(b, "VirtualMediaChanged", image ? "A medium is in." : "The medium is out.",
+		  bmc_slot_path(b));
 	if (image && bmc_fault(b, "MediaVanishes", NULL))
 		loop_timer_start(&b->vanish, VANISH_MS);
 }
 
 static void on_vanish(void *arg)
 {
-	put(arg, NULL);
+	bmc_put_medium(arg, NULL);
 }
 
 void bmc_post_insert(struct bmc_call *c)
@@ -91,10 +92,10 @@ void bmc_post_insert(struct bmc_call *c)
 	else if (c->b->m->image)
 		bmc_error(c, 409, "ResourceInUse");
 	else if (!bmc_wants_task(c)) {
-		put(c->b, image);
+		bmc_put_medium(c->b, image);
 		bmc_reply(c, 204, NULL);
 	} else if (bmc_task(c, "Insert Media", false, false)) {
-		put(c->b, image);
+		bmc_put_medium(c->b, image);
 	}
 }
 
@@ -106,10 +107,10 @@ void bmc_post_eject(struct bmc_call *c)
 		return;
 	if (!bmc_wants_task(c)) {
 		if (c->b->m->image)
-			put(c->b, NULL);
+			bmc_put_medium(c->b, NULL);
 		bmc_reply(c, 204, NULL);
 	} else if (bmc_task(c, "Eject Media", false, false) && c->b->m->image) {
-		put(c->b, NULL);
+		bmc_put_medium(c->b, NULL);
 	}
 }
 

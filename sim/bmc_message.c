@@ -95,6 +95,8 @@ static const struct message {
 	{"ActionParameterValueOutOfRange",
 	 "The value '%1' for the parameter '%2' in the action '%3' is not in the supported range of acceptable values.",
 	 "Warning", "Correct the value and resubmit the request."},
+	{"ActionNotSupported", "The action %1 is not supported by the resource.", "Critical",
+	 "Use an action that it supports."},
 	{"NoValidSession", "There is no valid session established with the implementation.",
 	 "Critical", "Establish a session before attempting any operations."},
 	{"InsufficientPrivilege",
@@ -167,17 +169,50 @@ void bmc_complain_(struct bmc_call *c, const char *property, const char *id, ...
 	va_end(args);
 }
 
+static void without_registry(json_t *message)
+{
+	const char *id = json_str_at(message, "MessageId"), *dot = strrchr(id, '.');
+
+	if (dot)
+		json_object_set_new(message, "MessageId", json_string(dot + 1));
+}
+
+/* As it is told: one object in place of a list, ids without their registry (Q6). */
+static json_t *extended_info(const struct bmc_call *c)
+{
+	int form = c->b->dialect ? c->b->dialect->quirks.errors : SIM_ERRORS_LIST;
+	json_t *message;
+	size_t i;
+
+	if (form == SIM_ERRORS_OBJECT)
+		return json_array_get(c->errors, 0);
+	if (form == SIM_ERRORS_BARE)
+		json_array_foreach (c->errors, i, message)
+			without_registry(message);
+	return c->errors;
+}
+
 /* The answer is what was complained of. */
 static void bmc_refuse(struct bmc_call *c, int status)
 {
-	const json_t *first = json_array_get(c->errors, 0);
+	json_t *first = json_array_get(c->errors, 0), *info = extended_info(c);
 	bool one = json_array_size(c->errors) == 1;
 
 	bmc_reply(c, status,
 		  json_pack("{s:{s:s,s:s,s:O}}", "error", "code",
 			    one ? json_str_at(first, "MessageId") : REGISTRY "GeneralError",
 			    "message", one ? json_str_at(first, "Message") : messages[1].text,
-			    "@Message.ExtendedInfo", c->errors));
+			    "@Message.ExtendedInfo", info));
+}
+
+void bmc_error_as(struct bmc_call *c, int status, const char *full_id, const char *text)
+{
+	if (!c->errors)
+		c->errors = json_array();
+	json_array_append_new(c->errors, json_pack("{s:s,s:s,s:[],s:s,s:s}", "MessageId", full_id,
+						   "Message", text, "MessageArgs", "Severity",
+						   "Warning", "Resolution", "None."));
+	bmc_refuse(c, status);
 }
 
 void bmc_error_(struct bmc_call *c, int status, const char *id, ...)

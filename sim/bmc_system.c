@@ -34,7 +34,7 @@ static const char *power_state(const struct sim_machine *m)
 	return m->on ? "On" : "Off";
 }
 
-static const char *progress(const struct sim_machine *m)
+const char *bmc_boot_progress(const struct sim_machine *m)
 {
 	switch (m->doing) {
 	case SIM_OFF:
@@ -95,7 +95,7 @@ json_t *bmc_get_system(struct bmc_call *c)
 		      b->asset_tag, "LocationIndicatorActive", b->indicator, "BiosVersion", "1.0.0",
 		      "PowerState", power_state(m), "Status", "State",
 		      m->on ? "Enabled" : "Disabled", "Health", "OK", "BootProgress", "LastState",
-		      progress(m));
+		      bmc_boot_progress(m));
 	json_object_set_new(j, "Boot", boot_json(m));
 	json_object_set_new(j, "ProcessorSummary",
 			    json_pack("{s:i,s:s}", "Count", 2, "Model", "Simulated"));
@@ -200,12 +200,12 @@ static void on_slow(void *arg)
 	sim_machine_power(b->m, b->wanted);
 }
 
-static void reset(struct sim_bmc *b, const char *type)
+void bmc_reset(struct sim_bmc *b, const char *type)
 {
 	bool on = b->m->on;
 
 	b->again = on && str_eq(type, "PowerCycle");
-	if (str_eq(type, "ForceRestart") && on)
+	if ((str_eq(type, "ForceRestart") || str_eq(type, "GracefulRestart")) && on)
 		sim_machine_reboot(b->m);
 	else if (str_eq(type, "ForceOff") || str_eq(type, "GracefulShutdown") || b->again ||
 		 (str_eq(type, "PushPowerButton") && on))
@@ -214,8 +214,7 @@ static void reset(struct sim_bmc *b, const char *type)
 		switch_power(b, true);
 }
 
-/* Will the power change, and what is it in the end? */
-static bool switches(const struct sim_machine *m, const char *type, bool *to)
+bool bmc_reset_changes(const struct sim_machine *m, const char *type, bool *to)
 {
 	*to = !(str_eq(type, "ForceOff") || str_eq(type, "GracefulShutdown") ||
 		(str_eq(type, "PushPowerButton") && m->on));
@@ -235,12 +234,12 @@ void bmc_post_reset(struct bmc_call *c)
 		return;
 	type = json_str_at(c->body, "ResetType");
 	if (bmc_wants_task(c)) {
-		changes = switches(b->m, type, &to);
+		changes = bmc_reset_changes(b->m, type, &to);
 		if (bmc_task(c, "Computer Reset", changes, to))
-			reset(b, type);
+			bmc_reset(b, type);
 		return;
 	}
-	reset(b, type);
+	bmc_reset(b, type);
 	bmc_reply(c, 204, NULL);
 }
 
@@ -252,8 +251,9 @@ static void on_changed(void *arg)
 	if (b->m->on == b->was_on)
 		return;
 	b->was_on = b->m->on;
+	b->switched_at = bmc_now(b);
 	bmc_event(b, "PowerStateChanged", b->was_on ? "The power is on." : "The power is off.",
-		  BMC_SYSTEM);
+		  bmc_system_path(b));
 	if (b->again && !b->was_on) {
 		b->again = false;
 		switch_power(b, true);

@@ -9,13 +9,8 @@
  */
 #define MEDIA_MS 1000
 #define POWER_MS 60000 /* power that has not come by then fails the task */
-#define TASKS "/redfish/v1/TaskService/Tasks"
+#define OF_TREES 9000  /* their own tasks have lower numbers */
 #define MONITORS "/redfish/v1/TaskService/TaskMonitors"
-
-static int64_t now_ms(const struct sim_bmc *b)
-{
-	return loop_now(loop_of(b->group));
-}
 
 bool bmc_wants_task(const struct bmc_call *c)
 {
@@ -44,14 +39,19 @@ static void arm(struct sim_bmc *b)
 			next = b->tasks[i].due;
 	loop_timer_stop(&b->task_timer);
 	if (next < INT64_MAX)
-		loop_timer_start(&b->task_timer, next > now_ms(b) ? next - now_ms(b) : 0);
+		loop_timer_start(&b->task_timer, next > bmc_now(b) ? next - bmc_now(b) : 0);
 }
 
 static void end(struct sim_bmc *b, struct bmc_task *t, bool well)
 {
+	int how = b->dialect ? b->dialect->quirks.tasks.end : SIM_TASK_WELL;
+
 	t->state = well ? TASK_COMPLETED : TASK_EXCEPTION;
+	t->fine = well && how == SIM_TASK_EXCEPTION_OK;
 	t->ended_wall = loop_wall(loop_of(b->group));
-	bmc_event(b, well ? "TaskCompleted" : "TaskFailed", t->name, TASKS);
+	bmc_event(b, well ? "TaskCompleted" : "TaskFailed", t->name, bmc_tasks_path(b));
+	if (well && how == SIM_TASK_GONE)
+		t->id = 0;
 }
 
 static void on_timer(void *arg)
@@ -61,7 +61,7 @@ static void on_timer(void *arg)
 	for (size_t i = 0; i < BMC_TASKS; i++) {
 		struct bmc_task *t = &b->tasks[i];
 
-		if (t->id && t->state == TASK_RUNNING && t->due <= now_ms(b))
+		if (t->id && t->state == TASK_RUNNING && t->due <= bmc_now(b))
 			end(b, t, !t->fails && (!t->power || b->m->on == t->to));
 	}
 	arm(b);
@@ -101,15 +101,18 @@ static json_t *task_json(const struct bmc_task *t)
 	static const char *const states[] = {"Running", "Completed", "Exception"};
 	char id[16], monitor[96], time[STR_TIME_SIZE];
 	bool failed = t->state == TASK_EXCEPTION;
+	const char *message = t->fine  ? "ActionNotSupported"
+			      : failed ? "InternalError"
+				       : "Success",
+		   *state = t->fine ? "Exception" : states[t->state];
 	json_t *j, *messages = json_array();
 
 	if (t->state != TASK_RUNNING)
-		json_array_append_new(messages,
-				      bmc_message(NULL, failed ? "InternalError" : "Success"));
+		json_array_append_new(messages, bmc_message(NULL, message, t->name));
 	str_format(id, sizeof(id), "%u", t->id);
 	str_format(monitor, sizeof(monitor), MONITORS "/%u", t->id);
 	j = json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:b,s:o}", "Id", id, "Name", t->name, "TaskState",
-		      states[t->state], "TaskStatus", failed ? "Critical" : "OK", "StartTime",
+		      state, "TaskStatus", failed ? "Critical" : "OK", "StartTime",
 		      str_time(time, t->began_wall), "PercentComplete",
 		      t->state == TASK_RUNNING ? 0 : 100, "HidePayload", 1, "Messages", messages);
 	if (t->state == TASK_RUNNING)
@@ -127,7 +130,7 @@ static void reply_running(struct bmc_call *c, const struct bmc_task *t)
 	str_format(path, sizeof(path), MONITORS "/%u", t->id);
 	httpd_reply_header(c->q, "Location", path);
 	httpd_reply_header(c->q, "Retry-After", "1");
-	str_format(path, sizeof(path), TASKS "/%u", t->id);
+	str_format(path, sizeof(path), "%s/%u", bmc_tasks_path(c->b), t->id);
 	json_object_set_new(j, "@odata.id", json_string(path));
 	json_object_set_new(j, "@odata.type", json_string("#Task.v1_7_0.Task"));
 	bmc_reply(c, 202, j);
@@ -149,11 +152,24 @@ bool bmc_task(struct bmc_call *c, const char *name, bool power, bool to)
 			       .to = to,
 			       .fails = fails,
 			       .began_wall = loop_wall(loop_of(b->group))};
-	t->due = now_ms(b) + (power && !fails ? POWER_MS : MEDIA_MS);
+	if (b->dialect)
+		t->late = (unsigned)b->dialect->quirks.tasks.late;
+	t->due = bmc_now(b) + (power && !fails ? POWER_MS : MEDIA_MS);
 	str_copy(t->name, sizeof(t->name), name);
 	arm(b);
 	reply_running(c, t);
 	return !fails;
+}
+
+/* Some are not there yet when they are first looked for. */
+static struct bmc_task *look(struct bmc_call *c)
+{
+	struct bmc_task *t = find(c);
+
+	if (!t || !t->late)
+		return t;
+	t->late--;
+	return NULL;
 }
 
 json_t *bmc_get_task_service(struct bmc_call *c)
@@ -164,7 +180,7 @@ json_t *bmc_get_task_service(struct bmc_call *c)
 	return json_pack("{s:s,s:s,s:b,s:s,s:b,s:{s:s,s:s},s:o}", "Id", "TaskService", "Name",
 			 "Task Service", "ServiceEnabled", 1, "CompletedTaskOverWritePolicy",
 			 "Oldest", "LifeCycleEventOnTaskStateChange", 1, "Status", "State",
-			 "Enabled", "Health", "OK", "Tasks", bmc_link(TASKS));
+			 "Enabled", "Health", "OK", "Tasks", bmc_link(bmc_tasks_path(c->b)));
 }
 
 json_t *bmc_get_tasks(struct bmc_call *c)
@@ -175,7 +191,7 @@ json_t *bmc_get_tasks(struct bmc_call *c)
 	for (size_t i = 0; i < BMC_TASKS; i++) {
 		if (!c->b->tasks[i].id)
 			continue;
-		str_format(path, sizeof(path), TASKS "/%u", c->b->tasks[i].id);
+		str_format(path, sizeof(path), "%s/%u", bmc_tasks_path(c->b), c->b->tasks[i].id);
 		json_array_append_new(all, bmc_link(path));
 	}
 	return bmc_collection("Tasks", all);
@@ -183,7 +199,7 @@ json_t *bmc_get_tasks(struct bmc_call *c)
 
 json_t *bmc_get_task(struct bmc_call *c)
 {
-	const struct bmc_task *t = find(c);
+	const struct bmc_task *t = look(c);
 
 	return t ? task_json(t) : NULL;
 }
@@ -202,12 +218,18 @@ void bmc_delete_task(struct bmc_call *c)
 
 json_t *bmc_get_monitor(struct bmc_call *c)
 {
-	const struct bmc_task *t = find(c);
+	struct bmc_task *t = look(c);
 
 	if (!t)
 		return NULL;
-	if (t->state == TASK_RUNNING)
+	if (t->state == TASK_RUNNING) {
 		reply_running(c, t);
+		return json_null();
+	}
+	if (c->b->dialect && c->b->dialect->quirks.tasks.gone_when_heard)
+		t->id = 0;
+	if (t->fine)
+		bmc_error(c, 400, "ActionNotSupported", t->name);
 	else if (t->state == TASK_EXCEPTION)
 		bmc_error(c, 500, "InternalError");
 	else
@@ -217,6 +239,7 @@ json_t *bmc_get_monitor(struct bmc_call *c)
 
 void bmc_task_init(struct sim_bmc *b)
 {
+	b->next_task = b->dialect ? OF_TREES : 0;
 	loop_timer_init(&b->task_timer, b->group, on_timer, b);
 }
 

@@ -1,16 +1,11 @@
 #include "sim/cli.h"
 
 #include <argp.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "base/args.h"
 #include "base/arena.h"
 #include "base/crypto.h"
@@ -19,7 +14,11 @@
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "sim/dialect.h"
+#include "sim/folder.h"
+#include "sim/head_rack.h"
 #include "sim/medium.h"
+#include "sim/netris_cli.h"
 #include "sim/ports.h"
 #include "sim/rack.h"
 
@@ -29,20 +28,27 @@
  * file "lock" there, which ends with the process however that ends.
  */
 #define PROVIDER "rack"
+#define HEAD_USER "drover"
 #define PER_OCTET 250
 #define NAMED                                                                                      \
 	1000 /* BMCs whose addresses stand in the certificate; it is not made again when the rack grows */
-#define CERT_DAYS 3650
-#define FILE_MAX (1u << 20)
 #define CONNECTIONS 8192
 #define GIB ((int64_t)1 << 30)
 
-enum { PUBLIC = 256, USER, DRIVES, DRIVE_GIB, SPEED, PLAIN };
+enum { PUBLIC = 256, USER, DRIVES, DRIVE_GIB, SPEED, PLAIN, DIALECT, TREE, HEAD, VERSION };
+#define SPOKEN 32
 
 struct options {
 	int64_t machines, drives, drive_gib, speed;
+	const char *verb; /* "drover sim rack" */
 	const char *listen, *data, *faults, *user;
+	const char *head, *version; /* of the head node; NULL: there is none */
 	bool open, plain;
+	struct {
+		const char *name; /* of a dialect, or a mockup folder */
+		bool tree;
+	} spoken[SPOKEN];
+	size_t nspoken;
 };
 
 struct run {
@@ -54,52 +60,20 @@ struct run {
 	struct httpd *httpd;
 	struct httpd_mhd *mhd;
 	struct sim_rack *rack;
+	struct sim_head_rack *head; /* NULL: none */
+	struct httpd *head_httpd;
+	struct httpd_mhd *head_mhd;
+	char *head_url;
 	struct arena *arena;
 	struct sim_faults faults;
-	struct secret *password, *key;
-	char *ca, *cert, *format;
-	int lock;
+	struct sim_dialects dialects;
+	struct secret *password;
+	struct sim_certificates tls;
+	struct sim_folder folder;
+	char *format;
 };
 
 /* --- files ---------------------------------------------------------------------------------------- */
-
-static char *path_in(const struct run *r, const char *name)
-{
-	return mem_printf("%s/%s", r->o.data, name);
-}
-
-/* malloc'd, NUL-terminated; ERR_NOT_FOUND when there is none. */
-static char *read_path(const char *path, struct err *e)
-{
-	FILE *f = fopen(path, "re");
-	char *text;
-	size_t n;
-
-	if (!f) {
-		(void)!err_errno(e, errno, "%s", path);
-		return NULL;
-	}
-	text = mem_alloc(FILE_MAX);
-	n = fread(text, 1, FILE_MAX - 1, f);
-	fclose(f);
-	text[n] = '\0';
-	return text;
-}
-
-static int write_in(const struct run *r, const char *name, const char *text, struct err *e)
-{
-	char *path = path_in(r, name), *beside = mem_printf("%s.new", path);
-	int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), status = 0;
-	size_t len = strlen(text);
-
-	if (fd < 0 || write(fd, text, len) != (ssize_t)len || rename(beside, path) < 0)
-		status = err_errno(e, errno, "%s", path);
-	if (fd >= 0)
-		close(fd);
-	free(beside);
-	free(path);
-	return status;
-}
 
 /* The boot image, and beside it what `make image` writes beside its own: digest, signature, by whom. */
 static int write_image(const struct run *r, const char *image, struct err *e)
@@ -115,74 +89,24 @@ static int write_image(const struct run *r, const char *image, struct err *e)
 		   strchr(crypto_digest_text(raw, digest), ':') + 1);
 	crypto_sign(key, sums, strlen(sums), signature);
 	sig = crypto_base64(signature, sizeof(signature));
-	status = write_in(r, "drover-agent.iso", image, e) < 0 ||
-				 write_in(r, "drover-agent.iso.sha256", sums, e) < 0 ||
-				 write_in(r, "drover-agent.iso.sig", sig, e) < 0 ||
-				 write_in(r, "drover-agent.pub", crypto_key_public(key, by), e) < 0
+	status = sim_folder_write(&r->folder, "drover-agent.iso", image, e) < 0 ||
+				 sim_folder_write(&r->folder, "drover-agent.iso.sha256", sums, e) <
+					 0 ||
+				 sim_folder_write(&r->folder, "drover-agent.iso.sig", sig, e) < 0 ||
+				 sim_folder_write(&r->folder, "drover-agent.pub",
+						  crypto_key_public(key, by), e) < 0
 			 ? -1
 			 : 0;
 	free(sig);
 	return status;
 }
 
-static char *read_in(const struct run *r, const char *name, struct err *e)
-{
-	char *path = path_in(r, name), *text = read_path(path, e);
-
-	free(path);
-	return text;
-}
-
 /* --- beginning ------------------------------------------------------------------------------------ */
 
-static int open_folder(struct run *r, struct err *e)
-{
-	char *path;
-	int status = 0;
-
-	if (mkdir(r->o.data, 0700) < 0 && errno != EEXIST)
-		return err_errno(e, errno, "%s", r->o.data);
-	path = path_in(r, "lock");
-	r->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (r->lock < 0)
-		status = err_errno(e, errno, "%s", path);
-	else if (flock(r->lock, LOCK_EX | LOCK_NB) < 0)
-		status = err_set(
-			e, ERR_CONFLICT, errno,
-			"%s: another `drover sim rack` uses it; end that one, or give --data",
-			r->o.data);
-	free(path);
-	return status;
-}
-
-static int make_password(struct run *r, struct err *e)
-{
-	uint8_t random[8];
-	char hex[17], *text = read_in(r, "password", e);
-
-	if (!text && e->kind != ERR_NOT_FOUND)
-		return -1;
-	if (text) {
-		text[strcspn(text, "\r\n")] = '\0';
-	} else {
-		loop_random_bytes(r->loop, random, sizeof(random));
-		str_hex(hex, random, sizeof(random));
-		if (write_in(r, "password", hex, e) < 0)
-			return -1;
-		text = mem_strdup(hex);
-	}
-	r->password = secret_from_str(text);
-	secret_wipe(text, strlen(text));
-	free(text);
-	return 0;
-}
-
-static int issue(struct run *r, struct err *e)
+static int make_certificates(struct run *r, struct err *e)
 {
 	static char hosts[NAMED][24];
 	const char *names[NAMED + 3];
-	int64_t wall = loop_wall(r->loop);
-	OWN(secret) ca_key = NULL;
 	size_t n = 0;
 
 	names[n++] = "localhost";
@@ -193,29 +117,8 @@ static int issue(struct run *r, struct err *e)
 		names[n++] = hosts[i - 1];
 	}
 	names[n] = NULL;
-	if (crypto_ca_new("drover sim rack", wall, CERT_DAYS, &r->ca, &ca_key, e) < 0 ||
-	    crypto_cert_issue(r->ca, ca_key, "drover sim BMC", names, wall, CERT_DAYS, &r->cert,
-			      &r->key, e) < 0)
-		return -1;
-	/* The key last: with it the set is complete. */
-	return write_in(r, "ca.crt", r->ca, e) < 0 || write_in(r, "bmc.crt", r->cert, e) < 0 ||
-			       write_in(r, "bmc.key", secret_expose(r->key), e) < 0
-		       ? -1
-		       : 0;
-}
-
-static int make_certificates(struct run *r, struct err *e)
-{
-	char *key = read_in(r, "bmc.key", e);
-
-	if (!key)
-		return e->kind == ERR_NOT_FOUND ? issue(r, e) : -1;
-	r->key = secret_from_str(key);
-	secret_wipe(key, strlen(key));
-	free(key);
-	r->ca = read_in(r, "ca.crt", e);
-	r->cert = r->ca ? read_in(r, "bmc.crt", e) : NULL;
-	return r->cert ? 0 : -1;
+	return sim_folder_certificates(&r->folder, r->loop, "bmc", "drover sim BMC", names, &r->tls,
+				       e);
 }
 
 static int read_faults(struct run *r, struct err *e)
@@ -225,12 +128,41 @@ static int read_faults(struct run *r, struct err *e)
 
 	if (!r->o.faults)
 		return 0;
-	text = read_path(r->o.faults, e);
+	text = sim_file_read(r->o.faults, e);
 	if (!text)
 		return -1;
 	status = sim_faults_read(text, strlen(text), r->arena, &r->faults, e);
 	free(text);
 	return status < 0 ? err_wrap(e, "%s", r->o.faults) : 0;
+}
+
+/* A name, or a file that somebody wrote. */
+static int learn_dialect(struct run *r, const char *name, struct err *e)
+{
+	char *text;
+	int status;
+
+	if (!strchr(name, '/') && !str_ends(name, ".yaml"))
+		return sim_dialects_add(&r->dialects, name, e);
+	text = sim_file_read(name, e);
+	if (!text)
+		return -1;
+	status = sim_dialects_add_text(&r->dialects, name, text, strlen(text), e);
+	free(text);
+	return status;
+}
+
+static int learn_dialects(struct run *r, struct err *e)
+{
+	for (size_t i = 0; i < r->o.nspoken; i++) {
+		const char *name = r->o.spoken[i].name;
+		bool tree = r->o.spoken[i].tree;
+
+		if (tree ? sim_dialects_add_tree(&r->dialects, name, e) < 0
+			 : learn_dialect(r, name, e) < 0)
+			return err_wrap(e, tree ? "--tree" : "--dialect");
+	}
+	return 0;
 }
 
 static void on_signal(int signum, void *arg)
@@ -266,7 +198,9 @@ static int make_rack(struct run *r, struct err *e)
 				  .endpoint_format = r->format,
 				  .times = faster(r->o.speed),
 				  .faults = &r->faults,
-				  .ca_pem = r->o.machines <= NAMED ? r->ca : NULL,
+				  .dialects = &r->dialects,
+				  .ca_pem = r->o.machines <= NAMED ? r->tls.ca : NULL,
+				  .head_url = r->head_url,
 				  .loopback_only = !r->o.open};
 
 	r->rack = sim_rack_new(r->group, &s, e);
@@ -275,6 +209,25 @@ static int make_rack(struct run *r, struct err *e)
 	r->httpd = httpd_new(r->group);
 	sim_rack_routes(r->rack, r->httpd);
 	return 0;
+}
+
+/* Its nodes are the machines of the rack. */
+static int make_head(struct run *r, struct err *e)
+{
+	struct sim_head_spec s = {
+		.user = HEAD_USER, .password = r->password, .version = r->o.version};
+	struct httpd_mhd_spec m = {
+		.address = r->o.head, .cert_pem = r->tls.cert, .key_pem = r->tls.key};
+
+	if (!r->o.head)
+		return 0;
+	s.boot_ms = 3000 / r->o.speed + 1;
+	s.install_ms = 20000 / r->o.speed + 1;
+	r->head = sim_head_rack_new(r->rack, &s);
+	r->head_httpd = httpd_new(r->group);
+	sim_head_routes(sim_head_rack_head(r->head), r->head_httpd);
+	r->head_mhd = httpd_mhd_new(r->head_httpd, &m, e);
+	return r->head_mhd ? 0 : -1;
 }
 
 /* Every drive is an open file. */
@@ -299,22 +252,27 @@ static int begin(struct run *r, struct err *e)
 	r->loop = loop_uv_new();
 	r->group = loop_group_new(r->loop, "rack");
 	r->arena = arena_new();
+	sim_dialects_init(&r->dialects);
 	r->http = http_new(r->group, http_curl_new(r->group, CONNECTIONS), 0);
-	if (open_folder(r, e) < 0 || read_faults(r, e) < 0 || make_password(r, e) < 0 ||
+	if (sim_folder_open(&r->folder, r->o.data, r->o.verb, e) < 0 || read_faults(r, e) < 0 ||
+	    learn_dialects(r, e) < 0 ||
+	    !(r->password = sim_folder_password(&r->folder, r->loop, e)) ||
 	    (!r->o.plain && make_certificates(r, e) < 0))
 		return -1;
 	r->format = mem_printf("%s://127.10.%%u.%%u%s", r->o.plain ? "http" : "https",
 			       strrchr(r->o.listen, ':'));
-	if (make_rack(r, e) < 0)
+	if (r->o.head)
+		r->head_url = mem_printf("%s://%s", r->o.plain ? "http" : "https", r->o.head);
+	if (make_rack(r, e) < 0 || make_head(r, e) < 0)
 		return -1;
-	s.cert_pem = r->cert;
-	s.key_pem = r->key;
+	s.cert_pem = r->tls.cert;
+	s.key_pem = r->tls.key;
 	r->mhd = httpd_mhd_new(r->httpd, &s, e);
 	if (!r->mhd)
 		return -1; /* it names the address */
 	port = httpd_mhd_port(r->mhd);
 	objects = sim_rack_objects(r->rack, PROVIDER);
-	status = write_in(r, "objects.yaml", objects, e);
+	status = sim_folder_write(&r->folder, "objects.yaml", objects, e);
 	free(objects);
 	sim_agent_image(image);
 	if (status == 0)
@@ -329,6 +287,10 @@ static int begin(struct run *r, struct err *e)
 	       (long long)r->o.machines, r->o.plain ? "http" : "https", port, r->o.user, r->o.data,
 	       r->o.plain ? "" : ", CA in ", r->o.plain ? "" : r->o.data,
 	       r->o.plain ? "" : "/ca.crt", r->o.data, r->o.data);
+	if (r->o.head)
+		printf("BCM's head node is %s/json; user " HEAD_USER
+		       ", the same password; /sim/nodes shows what its nodes do\n",
+		       r->head_url);
 	fflush(stdout);
 	return status;
 }
@@ -338,19 +300,21 @@ static void finish(struct run *r)
 	loop_signal_free(r->term);
 	loop_signal_free(r->intr);
 	httpd_mhd_free(r->mhd);
+	httpd_mhd_free(r->head_mhd);
 	httpd_free(r->httpd);
+	httpd_free(r->head_httpd);
+	sim_head_rack_free(r->head);
 	sim_rack_free(r->rack);
+	sim_dialects_done(&r->dialects);
 	http_free(r->http);
 	secret_free(r->password);
-	secret_free(r->key);
+	sim_certificates_done(&r->tls);
 	arena_free(r->arena);
-	free(r->ca);
-	free(r->cert);
 	free(r->format);
+	free(r->head_url);
 	loop_group_free(r->group);
 	loop_free(r->loop);
-	if (r->lock >= 0)
-		close(r->lock);
+	sim_folder_close(&r->folder);
 }
 
 /* --- the command line ----------------------------------------------------------------------------- */
@@ -364,6 +328,13 @@ static int64_t number(const char *text, int64_t min, int64_t max, const char *na
 		argp_error(st, "--%s: want %lld to %lld, got '%s'", name, (long long)min,
 			   (long long)max, text);
 	return n;
+}
+
+static _Noreturn void list_dialects(void)
+{
+	for (size_t i = 0; sim_dialect_name(i); i++)
+		puts(sim_dialect_name(i));
+	exit(0);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -403,6 +374,24 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case PLAIN:
 		o->plain = true;
 		return 0;
+	case HEAD:
+		if (!strrchr(arg, ':') || *arg == ':')
+			argp_error(st, "--head: want ADDRESS:PORT, got '%s'", arg);
+		o->head = arg;
+		return 0;
+	case VERSION:
+		o->version = arg;
+		return 0;
+	case DIALECT:
+		if (str_eq(arg, "list"))
+			list_dialects();
+		/* fall through */
+	case TREE:
+		if (o->nspoken == SPOKEN)
+			argp_error(st, "at most %d of --dialect and --tree", SPOKEN);
+		o->spoken[o->nspoken].name = arg;
+		o->spoken[o->nspoken++].tree = key == TREE;
+		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(st, "what is '%s'?", arg);
 		return 0;
@@ -411,18 +400,59 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	}
 }
 
-static const struct argp_option options[] = {
-	{"machines", 'm', "N", 0, "How many (100)", 0},
-	{"listen", 'l', "ADDRESS:PORT", 0, "Where all BMCs listen (0.0.0.0:8443)", 0},
-	{"data", 'd', "DIR", 0, "Where everything is kept (drover-rack)", 0},
-	{"faults", 'f', "FILE", 0, "What goes wrong, and when (docs/sim.md)", 0},
-	{"user", USER, "NAME", 0, "Of the BMCs (admin)", 0},
-	{"drives", DRIVES, "N", 0, "In each machine (2)", 0},
-	{"drive-gib", DRIVE_GIB, "N", 0, "Size of each drive, sparse (16)", 0},
-	{"speed", SPEED, "N", 0, "So many times faster than a fast laptop demo (1)", 0},
-	{"public", PUBLIC, NULL, 0, "Answer callers on other machines too", 0},
-	{"plain", PLAIN, NULL, 0, "HTTP without TLS", 0},
+#define RACK_OPTIONS                                                                                        \
+	{"machines", 'm', "N", 0, "How many (100)", 0},                                                     \
+		{"listen", 'l', "ADDRESS:PORT", 0, "Where all BMCs listen (0.0.0.0:8443)", 0},              \
+		{"data", 'd', "DIR", 0, "Where everything is kept (drover-rack)", 0},                       \
+		{"faults", 'f', "FILE", 0, "What goes wrong, and when (docs/sim.md)", 0},                   \
+		{"user", USER, "NAME", 0, "Of the BMCs (admin)", 0},                                        \
+		{"drives", DRIVES, "N", 0, "In each machine (2)", 0},                                       \
+		{"drive-gib", DRIVE_GIB, "N", 0, "Size of each drive, sparse (16)", 0},                     \
+		{"speed", SPEED, "N", 0, "So many times faster than a fast laptop demo (1)", 0},            \
+		{"dialect",                                                                                 \
+		 DIALECT,                                                                                   \
+		 "NAME",                                                                                    \
+		 0,                                                                                         \
+		 "BMCs of this make, or of a file of yours; again: machines take turns (`list` names all)", \
+		 0},                                                                                        \
+		{"tree",                                                                                    \
+		 TREE,                                                                                      \
+		 "DIR",                                                                                     \
+		 0,                                                                                         \
+		 "BMCs with the resources of this Redfish mockup; again: in turns",                         \
+		 0},                                                                                        \
+		{"public", PUBLIC, NULL, 0, "Answer callers on other machines too", 0},                     \
+	{                                                                                                   \
+		"plain", PLAIN, NULL, 0, "HTTP without TLS", 0                                              \
+	}
+
+static const struct argp_option options[] = {RACK_OPTIONS, {0}};
+static const struct argp_option bcm_options[] = {
+	{"head", HEAD, "ADDRESS:PORT", 0, "Where the head node listens (127.0.0.1:8081)", 0},
+	{"bcm-version", VERSION, "VERSION", 0, "What it says it is: 10.25.3, 11.0 ... (11.0)", 0},
+	RACK_OPTIONS,
 	{0}};
+
+static int serve(const struct argp *a, int argc, char **argv, const struct options *defaults)
+{
+	struct run r = {.o = *defaults, .folder = {.lock = -1}};
+	char *any = NULL;
+	struct err e;
+	int status = 0;
+
+	args_parse(a, argc, argv, &r.o);
+	if (*r.o.listen == ':')
+		r.o.listen = any = mem_printf("0.0.0.0%s", r.o.listen);
+	if (begin(&r, &e) < 0) {
+		fprintf(stderr, "%s: %s\n", r.o.verb, e.text);
+		status = 1;
+	} else {
+		loop_run(r.loop);
+	}
+	finish(&r);
+	free(any);
+	return status;
+}
 
 static int cli_rack(int argc, char **argv)
 {
@@ -432,34 +462,46 @@ static int cli_rack(int argc, char **argv)
 		NULL,
 		"A rack of simulated servers behind Redfish BMCs: machine N has the BMC 127.10.(N / 250).(N % 250 + 1).\v"
 		"Examples:\n  drover sim rack --machines 8\n"
-		"  drover sim rack --machines 100 --data /var/tmp/rack --faults faults.yaml\n",
+		"  drover sim rack --machines 100 --data /var/tmp/rack --faults faults.yaml\n"
+		"  drover sim rack --machines 6 --dialect idrac9 --dialect ilo --tree mockups/mine\n",
 		NULL,
 		NULL,
 		NULL};
-	struct run r = {.o = {.machines = 100,
-			      .drives = 2,
-			      .drive_gib = 16,
-			      .speed = 1,
-			      .listen = "0.0.0.0:8443",
-			      .data = "drover-rack",
-			      .user = "admin"},
-			.lock = -1};
-	char *any = NULL;
-	struct err e;
-	int status = 0;
+	static const struct options defaults = {.verb = "drover sim rack",
+						.machines = 100,
+						.drives = 2,
+						.drive_gib = 16,
+						.speed = 1,
+						.listen = "0.0.0.0:8443",
+						.data = "drover-rack",
+						.user = "admin"};
 
-	args_parse(&a, argc, argv, &r.o);
-	if (*r.o.listen == ':')
-		r.o.listen = any = mem_printf("0.0.0.0%s", r.o.listen);
-	if (begin(&r, &e) < 0) {
-		fprintf(stderr, "drover sim rack: %s\n", e.text);
-		status = 1;
-	} else {
-		loop_run(r.loop);
-	}
-	finish(&r);
-	free(any);
-	return status;
+	return serve(&a, argc, argv, &defaults);
+}
+
+static int cli_bcm(int argc, char **argv)
+{
+	static const struct argp a = {
+		bcm_options,
+		parse,
+		NULL,
+		"The head node of an NVIDIA Base Command Manager, and the rack of simulated servers that are its nodes.\v"
+		"Examples:\n  drover sim bcm --machines 8\n"
+		"  drover sim bcm --machines 4 --bcm-version 10.25.3 --data /var/tmp/bcm\n",
+		NULL,
+		NULL,
+		NULL};
+	static const struct options defaults = {.verb = "drover sim bcm",
+						.machines = 8,
+						.drives = 2,
+						.drive_gib = 16,
+						.speed = 1,
+						.listen = "0.0.0.0:8443",
+						.head = "127.0.0.1:8081",
+						.data = "drover-bcm",
+						.user = "admin"};
+
+	return serve(&a, argc, argv, &defaults);
 }
 
 struct port_move {
@@ -512,7 +554,10 @@ int sim_cli(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(int argc, char **argv);
-	} verbs[] = {{"rack", cli_rack}, {"port-move", cli_port_move}};
+	} verbs[] = {{"rack", cli_rack},
+		     {"bcm", cli_bcm},
+		     {"port-move", cli_port_move},
+		     {"netris", sim_netris_cli}};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
 		char title[32];
@@ -531,9 +576,12 @@ int sim_cli(int argc, char **argv)
 	if (argc > 1 &&
 	    (str_eq(argv[1], "--help") || str_eq(argv[1], "-h") || str_eq(argv[1], "help"))) {
 		puts("drover sim rack         a rack of simulated servers behind Redfish BMCs\n"
-		     "drover sim port-move    the network driver of its switch");
+		     "drover sim bcm          the same, managed by a BCM head node\n"
+		     "drover sim port-move    the network driver of its switch\n"
+		     "drover sim netris       a Netris controller with its switches");
 		return 0;
 	}
-	fputs("drover sim: want rack or port-move; `drover sim rack --help` says more\n", stderr);
+	fputs("drover sim: want rack, bcm, port-move or netris; `drover sim rack --help` says more\n",
+	      stderr);
 	return 2;
 }

@@ -71,6 +71,9 @@ const char *sim_head_device(const struct sim_head_node *n);
 const char *sim_head_state(const struct sim_head_node *n);
 struct sim_head_node *sim_head_node(struct sim_head *h, const char *name); /* NULL: none */
 
+/* An operator closes the node, or opens it again. */
+void sim_head_close(struct sim_head_node *n, bool closed);
+
 /* Its machine has power, or has not. */
 void sim_head_powered(struct sim_head_node *n, bool on);
 /* Its machine came up without a boot medium, and asks the network first.  False: nobody answers, it boots its disk. */

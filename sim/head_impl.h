@@ -29,7 +29,7 @@ struct sim_head_node {
 	char *text, *before; /* before: the last write; NULL: none */
 	struct sim_head_machine ops;
 	void *machine;
-	bool on;
+	bool on, closed;
 	enum head_phase phase;
 	unsigned step; /* of the install */
 	char failure[160];

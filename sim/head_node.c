@@ -106,8 +106,14 @@ const char *head_status(const struct sim_head_node *n, struct arena *a)
 			   : n->phase == HEAD_FAILED   ? n->failure
 						       : "";
 
-	return arena_printf(a, "{\"ref_device_uuid\":\"%s\",\"status\":\"%s\",\"message\":%s}",
-			    n->uuid, phase_names[n->phase], exact_quote(text, a));
+	return arena_printf(a, "{\"ref_device_uuid\":\"%s\",\"status\":\"%s%s\",\"message\":%s}",
+			    n->uuid, phase_names[n->phase], n->closed ? "/CLOSED" : "",
+			    exact_quote(text, a));
+}
+
+void sim_head_close(struct sim_head_node *n, bool closed)
+{
+	n->closed = closed;
 }
 
 /* --- power and boot --------------------------------------------------------------------------------- */

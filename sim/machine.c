@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/agent.h"
+#include "sim/dialect.h"
 #include "sim/medium.h"
 #include "sim/node.h"
 #include "sim/rack.h"
@@ -97,10 +98,11 @@ static char *file_of(const struct sim_machine *m, const char *rest)
 
 static json_t *state_json(const struct sim_machine *m)
 {
-	return json_pack("{s:b, s:s, s:I, s:s, s:s*, s:s*, s:s*, s:s*}", "on", m->on, "doing",
+	return json_pack("{s:b, s:s, s:I, s:s, s:s*, s:s*, s:s*, s:s*, s:b}", "on", m->on, "doing",
 			 sim_doing_name(m->doing), "boots", (json_int_t)m->boots, "bootID",
 			 m->boot_id, "image", m->image, "bootTarget", m->boot_target, "bootEnabled",
-			 m->boot_enabled, "httpBootURI", m->http_boot_uri);
+			 m->boot_enabled, "httpBootURI", m->http_boot_uri, "legacyBoot",
+			 m->legacy_boot);
 }
 
 /* A name of its own, then renamed: a kill leaves the old state or the new one. */
@@ -171,6 +173,7 @@ static void load(struct sim_machine *m)
 	set_text(&m->boot_target, json_str_at(j, "bootTarget"));
 	set_text(&m->boot_enabled, json_str_at(j, "bootEnabled"));
 	set_text(&m->http_boot_uri, json_str_at(j, "httpBootURI"));
+	m->legacy_boot = json_true_at(j, "legacyBoot");
 	for (int i = SIM_OFF; i <= SIM_NOTHING; i++)
 		if (str_eq(doing, doing_names[i]))
 			m->doing = (enum sim_doing)i;
@@ -207,12 +210,22 @@ static void on_medium(const char *block, const struct err *e, struct sim_machine
 	sim_medium_free(done);
 }
 
+/* The target that stands for virtual media; NULL: Cd and UsbCd. */
+static const char *virtual_cd(const struct sim_machine *m)
+{
+	const struct sim_dialect *d = sim_rack_dialect(m);
+
+	return d ? d->quirks.boot.cd : NULL;
+}
+
 /* The medium that the override asks for; NULL: the disk. */
 static const char *boot_url(const struct sim_machine *m)
 {
-	if (!m->boot_enabled || str_eq(m->boot_enabled, "Disabled"))
+	const char *cd = virtual_cd(m);
+
+	if (!m->boot_enabled || str_eq(m->boot_enabled, "Disabled") || m->legacy_boot)
 		return NULL;
-	if (str_eq(m->boot_target, "Cd") || str_eq(m->boot_target, "UsbCd"))
+	if (str_eq(m->boot_target, str_or(cd, "Cd")) || (!cd && str_eq(m->boot_target, "UsbCd")))
 		return m->image;
 	return str_eq(m->boot_target, "UefiHttp") ? m->http_boot_uri : NULL;
 }
@@ -230,6 +243,8 @@ static void firmware(struct sim_machine *m)
 	}
 	if (url && !sim_rack_fault(m, "POST", "BootsDisk", NULL))
 		m->medium = sim_medium_fetch(m, url, on_medium);
+	else if (m->net_boot && m->net_boot->boots(m, m->net_boot->arg))
+		m->doing = SIM_NOTHING; /* what the network started */
 	else
 		boot_disk(m);
 	free(url);
@@ -293,6 +308,8 @@ static void switch_to(struct sim_machine *m, bool on)
 	m->on = on;
 	stop_all(m);
 	m->console[0] = '\0';
+	if (m->net_boot)
+		m->net_boot->powered(m, m->net_boot->arg);
 	if (on)
 		begin_boot(m);
 	changed(m);
@@ -369,7 +386,8 @@ static void come_back(struct sim_machine *m)
 	else if (m->doing != SIM_NOTHING)
 		begin_boot(m);
 	if (from_medium) {
-		set_text(&m->boot_target, "Cd");
+		set_text(&m->boot_target, str_or(virtual_cd(m), "Cd"));
+		m->legacy_boot = false;
 		set_text(&m->boot_enabled, "Once");
 	}
 	if (m->doing == SIM_POST)

@@ -2,8 +2,8 @@
 #define SIM_NODE_IMPL_H
 
 #include "base/arena.h"
-#include "base/data/items.h"
 #include "base/data/json.h"
+#include "base/data/scan.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "sim/node.h"

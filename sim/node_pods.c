@@ -35,7 +35,7 @@ struct node_pods {
 	struct sim_node *node;
 	struct map *pods; /* uid -> struct pod */
 	struct http_req *watch;
-	struct items *lines;
+	struct scan *lines;
 	struct loop_timer tick, relist;
 	char *acting; /* uid of the pod that is being written */
 	char rv[32];
@@ -134,15 +134,12 @@ static void relist_later(struct node_pods *s, int64_t ms)
 	loop_timer_start(&s->relist, ms);
 }
 
-static int on_line(const char *text, size_t len, void *arg, struct err *e)
+static int on_line(json_t *line, void *arg, struct err *e)
 {
 	struct node_pods *s = arg;
-	OWN_JSON line = json_parse(text, len, e);
 	json_t *o = json_at(line, "object");
 	const char *type = json_str_at(line, "type"), *rv;
 
-	if (!line)
-		return -1;
 	if (str_eq(type, "ERROR")) {
 		s->expired = true;
 		return err_set(e, ERR_NOT_FOUND, 410, "the watch has expired");
@@ -161,7 +158,7 @@ static int on_data(const char *data, size_t len, void *arg, struct err *e)
 {
 	struct node_pods *s = arg;
 
-	return items_feed(s->lines, data, len, e);
+	return scan_feed(s->lines, data, len, e);
 }
 
 static void on_watch_end(const struct http_reply *r, const struct err *e, void *arg)
@@ -177,7 +174,7 @@ static void on_watch_end(const struct http_reply *r, const struct err *e, void *
 
 static void watch_pods(struct node_pods *s)
 {
-	static const struct items_ops ops = {.on_item = on_line};
+	static const struct scan_ops ops = {.on_value = on_line};
 	char path[500];
 	struct http_call c = {
 		.path = path,
@@ -190,8 +187,9 @@ static void watch_pods(struct node_pods *s)
 		.arg = s,
 	};
 
-	items_free(s->lines);
-	s->lines = items_new(ITEMS_LINES, POD_MAX, &ops, s);
+	scan_free(s->lines);
+	s->lines = scan_new(&(struct scan_spec){
+		.want = scan_all, .lines = true, .max_bytes = POD_MAX, .ops = &ops, .arg = s});
 	s->expired = false;
 	str_format(path, sizeof(path),
 		   "/api/v1/pods?watch=1&allowWatchBookmarks=true&timeoutSeconds=%d"
@@ -428,7 +426,7 @@ void node_pods_free(struct node_pods *s)
 	loop_timer_stop(&s->tick);
 	loop_timer_stop(&s->relist);
 	http_cancel(s->watch);
-	items_free(s->lines);
+	scan_free(s->lines);
 	map_free(s->pods);
 	free(s->acting);
 	free(s);

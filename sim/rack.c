@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "base/data/yaml.h"
 #include "sim/bmc.h"
+#include "sim/dialect.h"
 
 /*
  * Segments stand in one file, written whole beside the old one and renamed, so that a killed
@@ -66,6 +67,13 @@ struct loop_group *sim_rack_group(const struct sim_rack *r)
 const struct sim_rack_spec *sim_rack_spec_of(const struct sim_rack *r)
 {
 	return &r->spec;
+}
+
+const struct sim_dialect *sim_rack_dialect(const struct sim_machine *m)
+{
+	const struct sim_dialects *all = m->rack->spec.dialects;
+
+	return all && all->n ? all->v[(m->number - 1) % all->n].dialect : NULL;
 }
 
 /* --- segments ------------------------------------------------------------------------------------- */
@@ -435,7 +443,7 @@ static char *address_of(const struct sim_rack *r, unsigned number)
 			buf_put(&b, s, 1);
 		}
 	}
-	buf_puts(&b, "/redfish/v1/Systems/1");
+	buf_puts(&b, sim_bmc_system(r->slots[number - 1].bmc));
 	return buf_give(&b);
 }
 
@@ -482,6 +490,15 @@ static json_t *provider_object(const struct sim_rack *r, const char *name)
 		json_object_set_new(boot, "mediaURL", json_string(r->spec.media_url));
 	spec = json_pack("{s:s,s:{s:s},s:o,s:[o]}", "type", "redfish", "credentialsSecretRef",
 			 "name", secret, "boot", boot, "instanceTypes", instance_type());
+	if (r->spec.head_url) {
+		json_object_set_new(spec, "type", json_string("bcm"));
+		json_object_set_new(spec, "bcm",
+				    json_pack("{s:s, s:{s:{s:o}}, s:{s:o}, s:[s]}", "endpoint",
+					      r->spec.head_url, "tls", "caSecretRef", "name",
+					      json_sprintf("%s-ca", name), "credentialsSecretRef",
+					      "name", json_sprintf("%s-head", name), "bmcNetworks",
+					      "127.10.0.0/16"));
+	}
 	if (r->spec.agent_url)
 		json_object_set_new(spec, "agent",
 				    json_pack("{s:s}", "endpoint", r->spec.agent_url));
@@ -551,7 +568,8 @@ struct sim_rack *sim_rack_new(struct loop_group *g, const struct sim_rack_spec *
 
 		slot->segment = mem_strdup("");
 		sim_machine_init(&slot->machine, r, i + 1);
-		slot->bmc = sim_bmc_new(g, &slot->machine, r->spec.user, s->password);
+		slot->bmc = sim_bmc_new(g, &slot->machine, sim_rack_dialect(&slot->machine),
+					r->spec.user, s->password);
 		r->n++;
 		if (slot->machine.problem.kind != ERR_NONE) {
 			*e = slot->machine.problem;

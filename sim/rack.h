@@ -48,11 +48,17 @@ struct sim_rack_spec {
 	const char *
 		ca_pem; /* of the CA of the rack's certificate, for sim_rack_objects(); NULL: objects
 			     * trust on first use */
+	const char *
+		head_url; /* of a BCM head node that manages them, for sim_rack_objects(); NULL: none */
 	const char *media_url, *agent_url; /* of drover, for sim_rack_objects(); NULL: left out */
+	const struct sim_dialects
+		*dialects; /* borrowed (dialect.h): its machines take turns; NULL: by the book */
 	bool loopback_only; /* refuse callers that are not on this machine: the listener hears all addresses */
 	const struct secret *
 		kubelet_token; /* a node's bearer once it is registered, in place of the certificate that a real one gets by its token; NULL: the bootstrap token on */
 };
+struct sim_dialect;
+struct sim_dialects;
 struct sim_rack;
 struct sim_rack *sim_rack_new(struct loop_group *g, const struct sim_rack_spec *s, struct err *e);
 void sim_rack_free(struct sim_rack *r); /* after the httpd that has its routes */
@@ -65,6 +71,7 @@ char *sim_rack_objects(const struct sim_rack *r, const char *provider_name);
 /* The segment that a machine is in, and whether from there this origin can be reached. */
 const char *sim_rack_segment(const struct sim_machine *m);
 bool sim_rack_reaches(const struct sim_machine *m, const char *origin);
+const struct sim_dialect *sim_rack_dialect(const struct sim_machine *m); /* NULL: by the book */
 struct loop_group *sim_rack_group(const struct sim_rack *r);
 const struct sim_rack_spec *sim_rack_spec_of(const struct sim_rack *r);
 /* Does this fault strike now (faults.h)?  when: what the machine is about to do ("POST", "wipe",

@@ -193,8 +193,10 @@ static void tell_nothing(const struct reader *r)
 	for (size_t k = 0; k < p->nreasons && k < REASONS_TOLD; k++)
 		text = arena_printf(r->a, "%s%s%s: %s", text, k ? "; " : "",
 				    plan_reason_names[p->reasons[k].code], p->reasons[k].text);
-	tell(r, "Warning", p->nreasons ? plan_reason_names[p->reasons[0].code] : "NotServed",
-	     arena_printf(r->a, "place %zu: %s", p->place, text), "");
+	if (p->place)
+		text = arena_printf(r->a, "place %zu: %s", p->place, text);
+	tell(r, "Warning", p->nreasons ? plan_reason_names[p->reasons[0].code] : "NotServed", text,
+	     "");
 }
 
 /* That is kube-scheduler's business, unless it stays so.  Returns in how many ms it is drover's; 0: it was told. */

@@ -137,10 +137,10 @@ static bool read_claim(const struct kube_entry *en, void *arg)
 	struct stop_line *l = arg;
 	const struct machine *m = r ? CTX_GET(l->c, OBJECT_MACHINE, machine, r->name) : NULL;
 	const struct machine_operation *op = m ? m->status.operation : NULL;
-	const struct stop_line_place at = {n->spec.node_pool_ref.name, n->spec.image.digest,
-					   m ? m->spec.provider_ref.name : NULL,
-					   m ? stop_line_rack(l->c, m) : NULL,
-					   n->spec.virtual_cluster_ref.name};
+	const struct stop_line_place at = {
+		n->spec.node_pool_ref.name, claim_image_id(&n->spec.image),
+		m ? m->spec.provider_ref.name : NULL, m ? stop_line_rack(l->c, m) : NULL,
+		n->spec.virtual_cluster_ref.name};
 	const char *reason, *message;
 	bool failed;
 
@@ -492,7 +492,8 @@ bool stop_line_stops_pool(struct stop_line *l, const struct node_pool *p, struct
 	const struct found *s = ask(l, POOL, p->meta.name, p->meta.name, NULL);
 
 	for (size_t i = 0; !s->stopped && i < p->spec.template_.spec.images.n; i++)
-		s = ask(l, IMAGE, p->spec.template_.spec.images.v[i].digest, p->meta.name, NULL);
+		s = ask(l, IMAGE, claim_image_id(&p->spec.template_.spec.images.v[i]), p->meta.name,
+			NULL);
 	if (s->stopped)
 		*why = s->stop;
 	return s->stopped;

@@ -27,6 +27,12 @@ void ctx_event(const struct context *c, enum object_kind_id kind, const struct o
 
 /* --- our definitions ------------------------------------------------------------------------------ */
 
+static const struct scan_want crd_meta[] = {KUBE_WANT_META, SCAN_PLAIN("deletionTimestamp"),
+					    SCAN_END};
+static const struct scan_want crd_spec[] = {SCAN_PLAIN("group"), SCAN_END};
+static const struct scan_want crd[] = {SCAN_SOME("metadata", crd_meta), SCAN_SOME("spec", crd_spec),
+				       SCAN_END};
+
 static void *project_crd(const json_t *o, struct arena *a, void *arg, struct err *e)
 {
 	bool *terminating;
@@ -61,8 +67,11 @@ bool ctx_crds_terminating(const struct context *c)
 
 void ctx_watch_crds(struct context *c)
 {
-	struct kube_cache_spec s = {
-		.client = c->host, .resource = &KUBE_CRDS, .project = project_crd, .arg = c};
+	struct kube_cache_spec s = {.client = c->host,
+				    .resource = &KUBE_CRDS,
+				    .want = crd,
+				    .project = project_crd,
+				    .arg = c};
 
 	c->crds = kube_cache_new(c->group, &s);
 }

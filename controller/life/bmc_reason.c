@@ -9,9 +9,15 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "controller/rules/identity.h"
+#include "providers/provider.h"
 
 enum reason life_bmc_reason(const struct err *e)
 {
+	if (e->code == PROVIDER_OF_MANAGER)
+		return e->kind == ERR_CONFLICT ? REASON_ManagerConflict
+		       : e->kind == ERR_UNAVAILABLE || e->kind == ERR_TIMEOUT
+			       ? REASON_ManagerUnreachable
+			       : REASON_ManagerRefused;
 	if (e->code == IDENTITY_UNTOLD)
 		return REASON_IdentityNotTold;
 	switch (e->kind) {

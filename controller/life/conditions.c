@@ -12,8 +12,27 @@
 #include "controller/life/identity.h"
 #include "controller/life/life.h"
 #include "controller/rules/identity.h"
+#include "controller/rules/machine.h"
 
 #define CONDITIONS 4
+
+/* Nobody is given one that could not be booted: it is not ready for anybody. */
+static void out_of_reach(const struct life *l, const json_t *status, struct condition *c,
+			 struct arena *a)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	const json_t *told = json_object_get(json_object_get(status, "operation"), "lastError");
+	const char *reason = told ? json_str_at(told, "reason") : op ? op->last_error.reason : NULL;
+	const char *message = told ? json_str_at(told, "message")
+			      : op ? op->last_error.message
+				   : NULL;
+
+	if (!machine_is_out_of_reach(reason))
+		return;
+	c->status = CONDITION_FALSE;
+	c->reason = arena_strdup(a, reason);
+	c->message = arena_strdup(a, str_or(message, ""));
+}
 
 static void ready(const struct life *l, const json_t *status, struct condition *c, struct arena *a)
 {
@@ -34,6 +53,8 @@ static void ready(const struct life *l, const json_t *status, struct condition *
 		c->status = CONDITION_FALSE;
 		c->reason = "NotClean";
 	}
+	if (s == MACHINE_FREE)
+		out_of_reach(l, status, c, a);
 	if (s != MACHINE_QUARANTINED)
 		return;
 	if (given) {

@@ -8,9 +8,11 @@
 #include "controller/life/join.h"
 #include "api/annotations.h"
 #include "base/buf.h"
+#include "base/arena.h"
 #include "base/str.h"
 #include "controller/core/keys.h"
 #include "controller/rules/identity.h"
+#include "controller/rules/machine.h"
 #include "controller/rules/provider.h"
 
 /* Bootstrap tokens are lower-case letters and digits (kubeadm: [a-z0-9]{6}.[a-z0-9]{16}). */
@@ -173,10 +175,14 @@ json_t *life_node_labels(const struct life *l, const struct node_claim *n)
 	const struct provider_object *p = life_provider(l);
 	const struct provider_object_instance_type *t =
 		p ? provider_instance_type(p, l->m->spec.instance_type) : NULL;
+	OWN(arena) a = arena_new();
+	const struct labels place = machine_topology(l->m, a);
 	json_t *annotations = json_object();
 
 	for (size_t i = 0; t && i < t->labels.n; i++)
 		json_object_set_new(labels, t->labels.v[i].key, json_string(t->labels.v[i].value));
+	for (size_t i = 0; i < place.n; i++)
+		json_object_set_new(labels, place.v[i].key, json_string(place.v[i].value));
 	for (size_t i = 0; i < n->spec.labels.n; i++)
 		json_object_set_new(labels, n->spec.labels.v[i].key,
 				    json_string(n->spec.labels.v[i].value));

@@ -8,6 +8,7 @@
 #include "base/retry.h"
 #include "controller/core/context.h"
 #include "controller/core/status_writer.h"
+#include "controller/rules/listed.h"
 #include "wipe/proto.h"
 #include "controller/hardware/driver.h"
 
@@ -89,11 +90,26 @@ struct life_look {
 		error; /* of the last one; kind ERR_NONE: it was answered, or there was none yet */
 };
 
+/* The drives that the BMC lists (life/listing.c). */
+struct life_listing {
+	char boot[96];	     /* operation and boot of the agent that it is of */
+	bool known, busy;    /* busy: it is being asked */
+	struct arena *arena; /* of v */
+	struct listed_drive *v;
+	size_t n;
+	int64_t after; /* not before it is asked again */
+	int64_t differs_since; /* loop_now() since when it lists what the agent does not see; 0: it does not */
+	unsigned failed; /* times in a row */
+	struct backoff backoff;
+	struct err error;
+};
+
 /* The last look at the fabric (life/port.c). */
 struct life_place {
 	bool known;
 	char segment[128];
 	enum fabric_proof proof;
+	char why[160];				 /* ... and no better one; "": nothing was said */
 	int64_t read_at, answered_at, wanted_at; /* as of a look at the BMC */
 	bool busy;				 /* a look or a move is on its way */
 	char moving[128];			 /* ... the move, and where to; "" none */
@@ -109,6 +125,18 @@ struct life_acts {
 		ended_at; /* loop_now() when it went out and was answered; 0: not by this process */
 	int64_t after;	  /* backing off until */
 	struct backoff backoff;
+};
+
+/* What its Provider's manager installs (life/install.c). */
+struct life_install {
+	char acquired[64], released[64]; /* operation for which that was answered */
+	bool busy, known;
+	int64_t after; /* not before: polling, or backing off */
+	struct backoff backoff;
+	enum provider_progress progress;
+	char text[200];
+	int64_t up_since; /* loop_now(); 0: it is not */
+	struct err error; /* of the last question; kind ERR_NONE: it was answered */
 };
 
 /* Requests to switch it on or off (life/power.c). */
@@ -214,9 +242,11 @@ struct life {
 
 	struct life_attached attached;
 	struct life_look look;
+	struct life_listing listing;
 	struct life_place place;
 	struct life_acts act;
 	struct life_powered power;
+	struct life_install install;
 	struct life_boot boot;
 	struct life_follow follow;
 	struct life_question question;

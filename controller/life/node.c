@@ -4,11 +4,15 @@
 
 #include "controller/life/node.h"
 #include "api/annotations.h"
+#include "base/data/scan.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/life/ask.h"
 #include "controller/life/journal.h"
+
+static const struct scan_want attachment_spec[] = {SCAN_PLAIN("nodeName"), SCAN_END};
+static const struct scan_want attachment[] = {SCAN_SOME("spec", attachment_spec), SCAN_END};
 
 static void on_attachment(json_t *o, void *arg)
 {
@@ -40,6 +44,7 @@ static void on_attachments(const char *rv, const struct err *e, void *arg)
 void life_ask_volumes(struct life *l, struct tenant *t)
 {
 	struct kube_list_spec s = {.resource = &KUBE_VOLUMEATTACHMENTS,
+				   .want = attachment,
 				   .on_item = on_attachment,
 				   .on_restart = on_attachments_restart,
 				   .done = on_attachments,

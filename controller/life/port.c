@@ -8,27 +8,20 @@
 #include "controller/life/port.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/hardware/segments.h"
 #include "controller/life/act.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/life/takeover.h"
-
-#define TENANTS "tenant/"
 
 static struct fabric_port port(const struct life *l)
 {
 	return (struct fabric_port){.machine = l->name, .mac = l->m->spec.boot_mac_address};
 }
 
-void life_tenant_segment(const struct virtual_cluster *vc, char out[static TENANT_SEGMENT])
-{
-	str_format(out, TENANT_SEGMENT, TENANTS "%s",
-		   str_or(vc->spec.network.segment, vc->meta.name));
-}
-
 bool life_in_tenants_segment(const struct life *l)
 {
-	return l->place.known && str_starts(l->place.segment, TENANTS);
+	return l->place.known && str_starts(l->place.segment, SEGMENT_TENANTS);
 }
 
 bool life_kept_apart(const struct life *l)
@@ -50,6 +43,7 @@ static void on_place_seen(const struct fabric_place *p, const struct err *e, voi
 	if (!e) {
 		str_copy(l->place.segment, sizeof(l->place.segment), str_or(p->segment, ""));
 		l->place.proof = p->proof;
+		str_copy(l->place.why, sizeof(l->place.why), str_or(p->why, ""));
 		l->place.read_at = p->read_at;
 		l->place.answered_at = loop_now(l->c->loop);
 	} else {
@@ -72,6 +66,14 @@ static void on_placed(const struct fabric_place *p, const struct err *e, void *a
 	l->place.known = false;
 	l->place.moving[0] = '\0';
 	life_acted(l, e);
+}
+
+/* A move may be long on its way to the switch: it is asked again when it is about to be sent (S7). */
+static bool may_act(void *arg)
+{
+	const struct life *l = arg;
+
+	return ctx_may_destroy(l->c);
 }
 
 void life_place_forget(struct life *l)
@@ -131,6 +133,7 @@ bool life_ensure_placed(struct life *l, const char *segment)
 	const struct fabric_port at = port(l);
 	struct fabric_call call = {.op_id = l->m->status.operation->id,
 				   .fence = l->m->status.operation->fence,
+				   .may_act = may_act,
 				   .arg = l};
 	char step[48];
 	json_t *s;
@@ -155,8 +158,12 @@ bool life_ensure_placed(struct life *l, const char *segment)
 	if (life_act(l, step, LIFE_IDEMPOTENT, 10000) != LIFE_GO) {
 		/* Asked for and answered, yet not there: look again each poll. */
 		if (str_eq(l->act.step, step) && !l->act.under_way &&
-		    !writer_busy(&l->journal.write))
+		    !writer_busy(&l->journal.write)) {
 			l->place.known = false;
+			if (l->place.why[0])
+				life_wait(l, WAITING_DEVICE, REASON_NetworkNotConfirmed, "%s",
+					  l->place.why);
+		}
 		return false;
 	}
 	l->place.busy = true;

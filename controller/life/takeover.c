@@ -19,9 +19,10 @@
 #include "controller/life/life.h"
 
 #define LOOKS 2
-#define CALL_MS 15000 /* limit of a request to a BMC: redfish.h */
-#define MOVE_MS 60000 /* limit of a move: fabric.h */
-#define MOVE_NAME 40  /* of a segment in the journal: life/port.c */
+#define CALL_MS 15000	 /* limit of a request to a BMC: redfish.h */
+#define MANAGER_MS 30000 /* limit of a call of a manager: providers/bcm/client.h */
+#define MOVE_MS 60000	 /* limit of a move: fabric.h */
+#define MOVE_NAME 40	 /* of a segment in the journal: life/port.c */
 
 void life_follow_saw(struct life *l, const struct machine *m)
 {
@@ -71,6 +72,8 @@ void life_follow_forget(struct life *l)
 
 bool life_ensure_predecessor_done(struct life *l)
 {
+	bool managed = driver_is_managed(
+		l->driver); /* its power is not switched in a session of the BMC */
 	int64_t rest;
 
 	if (l->follow.over || !l->bmc)
@@ -79,8 +82,8 @@ bool life_ensure_predecessor_done(struct life *l)
 		(void)life_ensure_looked(l, -1);
 		return false;
 	}
-	rest = l->follow.begun_at + CALL_MS - loop_now(l->c->loop);
-	if (l->follow.begun[0] && !l->look.session_uri[0] && rest > 0) {
+	rest = l->follow.begun_at + (managed ? MANAGER_MS : CALL_MS) - loop_now(l->c->loop);
+	if (l->follow.begun[0] && (managed || !l->look.session_uri[0]) && rest > 0) {
 		loop_timer_start(&l->timer, rest);
 		return false;
 	}

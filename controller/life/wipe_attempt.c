@@ -178,9 +178,27 @@ json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 
 /* --- what it says ------------------------------------------------------------------------------- */
 
-void life_attempt_brief(const struct life *l, struct evidence *ev)
+#define UNSEEN_NAMED 12 /* the agent needs room for its own */
+
+/* What no wipe touches, and the drives that its BMC alone knows. */
+static struct strings not_covered(const struct life *l, struct arena *a)
 {
-	static const char *not_covered[] = {EVIDENCE_NOT_COVERED};
+	static const char *const always[] = {EVIDENCE_NOT_COVERED};
+	const size_t nalways = sizeof(always) / sizeof(*always);
+	const struct machine_inventory *inv = l->m->status.inventory;
+	struct strings s = {.v = arena_calloc(a, nalways + UNSEEN_NAMED + 1, sizeof(*s.v))};
+
+	while (s.n < nalways) {
+		s.v[s.n] = always[s.n];
+		s.n++;
+	}
+	for (size_t i = 0; inv && i < inv->unseen_drives.n && i < UNSEEN_NAMED; i++)
+		s.v[s.n++] = arena_printf(a, "UnseenDrive %s", inv->unseen_drives.v[i].id);
+	return s;
+}
+
+void life_attempt_brief(const struct life *l, struct evidence *ev, struct arena *a)
+{
 	const struct machine_attempt *t = l->m->status.wipe_attempt;
 	const struct machine_identity *id = l->m->spec.identity;
 	const struct machine_agent *ag = l->m->status.agent;
@@ -200,8 +218,7 @@ void life_attempt_brief(const struct life *l, struct evidence *ev)
 	ev->nonce_digest = t->nonce_digest;
 	ev->policy_digest = t->policy_digest;
 	ev->start_time = t->start_time;
-	ev->not_covered.v = not_covered;
-	ev->not_covered.n = sizeof(not_covered) / sizeof(*not_covered);
+	ev->not_covered = not_covered(l, a);
 	if (l->m->status.tenant.name) {
 		ev->virtual_cluster.name = l->m->status.tenant.name;
 		ev->virtual_cluster.uid = l->m->status.tenant.uid;
@@ -449,7 +466,7 @@ bool life_ensure_attempt_settled(struct life *l)
 	if (!key && l->state == MACHINE_DIRTY)
 		(void)life_ensure_signable(l);
 	if (key) {
-		life_attempt_brief(l, &ev);
+		life_attempt_brief(l, &ev, a);
 		unfinished(l, a, &ev);
 		create(l, &ev, evidence_sign_unfinished(&ev, key));
 	}

@@ -6,6 +6,11 @@
 #include "api/annotations.h"
 #include "base/str.h"
 
+const char *claim_image_id(const struct object_image *i)
+{
+	return i->digest ? i->digest : i->category;
+}
+
 const struct object_image *claim_image(const struct node_pool *pool, const char *version)
 {
 	for (size_t i = 0; i < pool->spec.template_.spec.images.n; i++)

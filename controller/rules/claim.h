@@ -8,6 +8,9 @@
  * Tests: tests/unit/controller/claims/test_claims.c
  */
 
+/* What tells this image from others: its digest, or the category that it is installed in. */
+const char *claim_image_id(const struct object_image *i);
+
 /* The pool's image for a server of that version ("1.36"), or NULL. */
 const struct object_image *claim_image(const struct node_pool *pool, const char *version);
 /* The phase of the claim for people, by the state of its machine, and whether the claim failed. */

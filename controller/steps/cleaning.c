@@ -21,8 +21,10 @@
 #include "controller/life/clean_proof.h"
 #include "controller/life/consent.h"
 #include "controller/life/identity.h"
+#include "controller/life/install.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
+#include "controller/life/listing.h"
 #include "controller/life/port.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/rules/inventory.h"
@@ -120,6 +122,36 @@ static json_t *controllers_json(const struct proto_inventory *inv)
 	return list;
 }
 
+/* Those that the BMC lists beside what was seen. */
+struct unseen {
+	struct listed_unseen *v;
+	size_t n;
+};
+
+static struct unseen unseen_of(const struct life *l, const struct proto_inventory *inv,
+			       struct arena *a)
+{
+	struct unseen u = {.v = arena_calloc(a, l->listing.n + 1, sizeof(*u.v))};
+
+	u.n = listed_unseen(l->listing.v, l->listing.n, inv, a, u.v);
+	return u;
+}
+
+static json_t *unseen_json(const struct life *l, const struct proto_inventory *inv)
+{
+	OWN(arena) a = arena_new();
+	struct unseen u = unseen_of(l, inv, a);
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < u.n; i++)
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s*, s:s*, s:s*, s:I}", "id", u.v[i].id,
+						"model", u.v[i].drive->model, "slot",
+						u.v[i].drive->slot, "volume", u.v[i].drive->volume,
+						"bytes", (json_int_t)u.v[i].drive->bytes));
+	return list;
+}
+
 static json_t *inventory_json(const struct life *l, const struct proto_inventory *inv)
 {
 	json_t *nics = json_array(), *o;
@@ -132,6 +164,7 @@ static json_t *inventory_json(const struct life *l, const struct proto_inventory
 	o = json_pack("{s:I, s:I, s:I, s:o, s:o, s:o}", "gpus", (json_int_t)inv->gpus.n, "cpus",
 		      (json_int_t)inv->cpus, "memoryBytes", (json_int_t)inv->memory_bytes, "drives",
 		      drives_json(inv), "controllers", controllers_json(inv), "nics", nics);
+	json_object_set_new(o, "unseenDrives", unseen_json(l, inv));
 	json_object_set_new(o, "observedTime",
 			    json_string(str_time((char[STR_TIME_SIZE]){0}, loop_wall(l->c->loop))));
 	return o;
@@ -189,6 +222,25 @@ static bool ensure_shown(struct life *l, const struct proto_inventory *inv)
 	return false;
 }
 
+/* Each drive that its BMC lists was seen, or a person accounts for it. */
+static bool ensure_listed_seen(struct life *l, const struct proto_inventory *inv,
+			       enum life_decision *d)
+{
+	OWN(arena) a = arena_new();
+	struct unseen u;
+	bool misfit;
+	struct err e;
+
+	if (!life_ensure_listed(l))
+		return false;
+	u = unseen_of(l, inv, a);
+	if (life_ensure_listed_seen(l, u.v, u.n, &misfit, &e))
+		return true;
+	if (misfit && ensure_shown(l, inv))
+		*d = life_quarantine(l, EXIT_OPERATOR, REASON_DriveMissing, "%s", e.text);
+	return false;
+}
+
 enum life_decision step_inspecting(struct life *l)
 {
 	struct proto_order o = {.kind = PROTO_INSPECT};
@@ -218,6 +270,8 @@ enum life_decision step_inspecting(struct life *l)
 			return life_quarantine(l, EXIT_OPERATOR, why, "%s", e.text);
 		return d;
 	}
+	if (!ensure_listed_seen(l, r->inventory, &d))
+		return d;
 	is_dark = dark_text(r->inventory, dark, sizeof(dark));
 	/* A list without them would be taken for complete ever after: a person says that it is. */
 	if (is_dark && !l->m->spec.controllers.n) {
@@ -358,7 +412,7 @@ static enum life_decision stamp(struct life *l, const struct wipe_record *rec, s
 	}
 	if (!life_ensure_agent_gone(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
-	    !ensure_not_worn(l, &d))
+	    !life_ensure_released(l) || !ensure_not_worn(l, &d))
 		return d;
 	x = json_pack("{s:b, s:{s:s, s:I, s:s, s:I}, s:n, s:n, s:n, s:n}", "clean", 1, "lastWipe",
 		      "record", rec->meta.name, "tenancy", (json_int_t)l->m->status.tenancy,
@@ -389,7 +443,7 @@ enum life_decision step_verifying(struct life *l)
 	if (!rec) {
 		if (!ensure_agent_works(l, &d))
 			return d;
-		life_attempt_brief(l, &ev);
+		life_attempt_brief(l, &ev, a);
 		o.nonce = hex;
 		o.evidence = &ev;
 		set_floor(l, &o);

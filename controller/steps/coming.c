@@ -25,9 +25,11 @@
 #include "controller/life/clean_proof.h"
 #include "controller/life/consent.h"
 #include "controller/life/identity.h"
+#include "controller/life/install.h"
 #include "controller/life/join.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
+#include "controller/hardware/segments.h"
 #include "controller/life/port.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/rules/inventory.h"
@@ -194,6 +196,11 @@ enum life_decision step_claimed(struct life *l)
 					 NULL);
 		return d;
 	}
+	if (driver_is_managed(l->driver) ? !n->spec.image.category : !n->spec.image.url)
+		return life_fail(l, REASON_ConfigInvalid, "the image of Kubernetes %s has no %s",
+				 n->spec.image.kubernetes_version,
+				 driver_is_managed(l->driver) ? "category, which BCM needs"
+							      : "url");
 	if (!ensure_bmc_ours(l, &d) || !life_ensure_signable(l) || !life_ensure_movable(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
 	    !life_ensure_warm_answer(l, &d) || !ensure_agent_there(l, &d))
@@ -371,58 +378,100 @@ static const struct proto_report *write_config(struct life *l, const struct node
 	return r;
 }
 
-enum life_decision step_imaging(struct life *l)
+static bool ensure_unstamped(struct life *l, enum life_decision *d)
 {
 	OWN(arena) a = arena_new();
+	struct proto_order o = {.kind = PROTO_WRITE, .what = PROTO_WRITE_UNSTAMP};
+
+	o.expected.v = arena_calloc(a, l->m->spec.drives.n + 1, sizeof(char *));
+	for (size_t i = 0; i < l->m->spec.drives.n; i++)
+		o.expected.v[o.expected.n++] = l->m->spec.drives.v[i].wwn;
+	return ensure_ended(l, life_order(l, &o, "unstamp"), "the clean stamps were not erased", d);
+}
+
+static bool ensure_imaged(struct life *l, const struct node_claim *n, const char *drive,
+			  enum life_decision *d)
+{
+	struct proto_order o = {.kind = PROTO_WRITE,
+				.what = PROTO_WRITE_IMAGE,
+				.drive = drive,
+				.url = n->spec.image.url,
+				.digest = n->spec.image.digest,
+				.format = n->spec.image.format == IMAGE_RAW ? 0 : 1};
+
+	if (str_starts(str_or(o.url, ""), "https://"))
+		o.ca_pem = l->c->o.image_ca_pem;
+	return ensure_ended(l, life_order(l, &o, "image"), "the image was not written", d);
+}
+
+/* The last write: with it goes the token of this very node. */
+static bool ensure_configured(struct life *l, const struct node_claim *n, const char *drive,
+			      enum life_decision *d)
+{
+	struct proto_order o = {.kind = PROTO_WRITE, .what = PROTO_WRITE_CONFIG, .drive = drive};
+	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
+	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
+						   n->spec.virtual_cluster_ref.name);
+
+	if (!t || !vc || !tenant_usable(t)) {
+		*d = life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "tenant %s: %s",
+			       n->spec.virtual_cluster_ref.name, t ? t->message : "does not exist");
+		return false;
+	}
+	return ensure_minted(l, n, t) && ensure_ended(l, write_config(l, n, t, vc, &o, d),
+						      "the config drive was not written", d);
+}
+
+/* Its manager installs it between two boots of the agent: the first one looks and takes the stamps away, the second
+ * one writes the config drive, which no manager sees. */
+static enum life_decision image_managed(struct life *l, const struct node_claim *n,
+					const char *drive)
+{
+	const struct machine_install *i = l->m->status.install;
+	bool before = !i || !str_eq(i->handle, l->m->status.operation->id);
+	enum life_decision d = LIFE_STAY;
+
+	if (!before && !life_ensure_installed(l, &d))
+		return d;
+	if (!life_agent_dismissed(l) &&
+	    (!ensure_agent_there(l, &d) ||
+	     !(before ? ensure_unstamped(l, &d) : ensure_configured(l, n, drive, &d))))
+		return d;
+	if (!life_ensure_agent_gone(l) || (before && !life_ensure_acquired(l, n)))
+		return d;
+	return before ? d : life_goto(l, MACHINE_ATTACHING, NULL, REASON_NONE, NULL);
+}
+
+enum life_decision step_imaging(struct life *l)
+{
 	enum life_decision d = LIFE_STAY;
 	const struct node_claim *n = coming_claim(l, &d);
-	struct proto_order unstamp = {.kind = PROTO_WRITE, .what = PROTO_WRITE_UNSTAMP};
-	struct proto_order image = {.kind = PROTO_WRITE, .what = PROTO_WRITE_IMAGE};
-	struct proto_order config = {.kind = PROTO_WRITE, .what = PROTO_WRITE_CONFIG};
-	const struct virtual_cluster *vc;
-	struct tenant *t;
+	const char *drive;
 	struct err e;
 
 	if (!n)
 		return d;
+	drive = root_drive(l, &e);
+	if (!drive)
+		return life_fail(l, REASON_InventoryMismatch, "%s", e.text);
+	if (driver_is_managed(l->driver))
+		return image_managed(l, n, drive);
 	if (life_agent_dismissed(l))
 		l->work.progress = 3;
 	if (l->work.progress < 3 && !ensure_agent_there(l, &d))
 		return d;
 	if (l->work.progress == 0) {
-		unstamp.expected.v = arena_calloc(a, l->m->spec.drives.n + 1, sizeof(char *));
-		for (size_t i = 0; i < l->m->spec.drives.n; i++)
-			unstamp.expected.v[unstamp.expected.n++] = l->m->spec.drives.v[i].wwn;
-		if (!ensure_ended(l, life_order(l, &unstamp, "unstamp"),
-				  "the clean stamps were not erased", &d))
+		if (!ensure_unstamped(l, &d))
 			return d;
 		l->work.progress = 1;
 	}
-	image.drive = config.drive = root_drive(l, &e);
-	if (!image.drive)
-		return life_fail(l, REASON_InventoryMismatch, "%s", e.text);
 	if (l->work.progress == 1) {
-		image.url = n->spec.image.url;
-		if (str_starts(image.url, "https://"))
-			image.ca_pem = l->c->o.image_ca_pem;
-		image.digest = n->spec.image.digest;
-		image.format = n->spec.image.format == IMAGE_RAW ? 0 : 1;
-		if (!ensure_ended(l, life_order(l, &image, "image"), "the image was not written",
-				  &d))
+		if (!ensure_imaged(l, n, drive, &d))
 			return d;
 		l->work.progress = 2;
 	}
 	if (l->work.progress == 2) {
-		t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
-		vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
-			     n->spec.virtual_cluster_ref.name);
-		if (!t || !vc || !tenant_usable(t))
-			return life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable,
-					 "tenant %s: %s", n->spec.virtual_cluster_ref.name,
-					 t ? t->message : "does not exist");
-		if (!ensure_minted(l, n, t) ||
-		    !ensure_ended(l, write_config(l, n, t, vc, &config, &d),
-				  "the config drive was not written", &d))
+		if (!ensure_configured(l, n, drive, &d))
 			return d;
 		l->work.progress = 3;
 	}
@@ -447,7 +496,7 @@ enum life_decision step_attaching(struct life *l)
 	if (!vc)
 		return life_fail(l, REASON_TenantGone, "VirtualCluster %s does not exist",
 				 n->spec.virtual_cluster_ref.name);
-	life_tenant_segment(vc, segment);
+	segment_of_tenant(vc, segment);
 	if (life_ensure_placed(l, segment))
 		return life_goto(l, MACHINE_BOOTING, NULL, REASON_NONE, NULL);
 	return d;

@@ -14,6 +14,7 @@
 #include "controller/life/port.h"
 #include "controller/life/tenancy.h"
 #include "controller/life/told.h"
+#include "controller/rules/claim.h"
 
 #define FAILURES_KEPT 20
 
@@ -49,7 +50,7 @@ static json_t *failures_with(const struct life *l, enum reason reason, const cha
 		json_object_set_new(f, "claim", json_string(r->name));
 	if (n_claim) {
 		json_object_set_new(f, "pool", json_string(n_claim->spec.node_pool_ref.name));
-		json_object_set_new(f, "image", json_string(n_claim->spec.image.digest));
+		json_object_set_new(f, "image", json_string(claim_image_id(&n_claim->spec.image)));
 		json_object_set_new(f, "tenant",
 				    json_string(n_claim->spec.virtual_cluster_ref.name));
 	}

@@ -27,8 +27,10 @@
 #include "controller/life/boot_marks.h"
 #include "controller/life/conditions.h"
 #include "controller/life/consent.h"
+#include "controller/life/install.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
+#include "controller/life/listing.h"
 #include "controller/life/port.h"
 #include "controller/life/power.h"
 #include "controller/life/power_turn.h"
@@ -193,6 +195,8 @@ static void detach_bmc(struct life *l)
 		if (!l->place.moving[0]) /* a move goes on without the BMC */
 			life_act_unanswered(l);
 		life_look_forget(l);
+		life_listing_forget(l);
+		life_install_forget(l);
 		l->attached.login = LIFE_LOGGED_IN;
 	}
 }
@@ -291,6 +295,19 @@ static enum life_decision (*const steps[MACHINE_STATES])(struct life *l) = {
 
 static void life_free(struct life *l);
 
+/* A new leader's first write raises the fence.  What the first login waits for goes along. */
+static void take_over(struct life *l)
+{
+	const struct provider_object *p = life_provider(l);
+	const struct driver *s = p ? driver_get(l->parts->drivers, p->meta.name) : NULL;
+	json_t *trust = s && s->provider ? life_bmc_first_trust(l) : NULL,
+	       *status = json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)life_fence(l));
+
+	if (trust)
+		json_object_set_new(status, "trustedBMC", trust);
+	life_write(l, status, NULL);
+}
+
 /* It is at rest, no claim holds it, and it is to go: nothing is asked of its BMC or its port any more.  So it needs no
  * Provider, which may be gone or never have been there. */
 static bool goes_without_provider(struct life *l)
@@ -316,10 +333,8 @@ static enum life_decision turn(struct life *l)
 	if ((!l->journal.took_over || l->m->status.tenancy < l->tenancy_seen) && life_outdated(l))
 		return life_begin_again(l);
 	l->tenancy_seen = l->m->status.tenancy;
-	if (!l->journal.took_over) { /* a new leader's first write raises the fence */
-		life_write(l,
-			   json_pack("{s:{s:I}}", "operation", "fence", (json_int_t)life_fence(l)),
-			   NULL);
+	if (!l->journal.took_over) {
+		take_over(l);
 		return LIFE_STAY;
 	}
 	/* Held until retired: from before the first act on. */
@@ -390,6 +405,7 @@ static void life_free(struct life *l)
 	loop_timer_stop(&l->timer);
 	life_drop_work(l);
 	life_detach(l);
+	life_listing_forget(l);
 	agent_session_free(l->agent);
 	free(l->attached.seat);
 	free(l->attached.secret_version);

@@ -8,8 +8,7 @@
 #include "base/str.h"
 #include "controller/tenant/tenant.h"
 
-#define VALUE_BYTES 32 /* of a value beside its text: about what the planner keeps for it */
-#define EVENTS_MAX 50  /* of pods that are not read */
+#define EVENTS_MAX 50 /* of pods that are not read */
 #define LOG_BURST 60
 #define LOG_PER_S 0.2
 
@@ -23,21 +22,6 @@ void tenant_budget_reset(struct tenant *t)
 	t->budget.large = 0;
 	t->budget.pods_out = t->budget.nodes_out = t->budget.plan_out = false;
 	t->budget.told = 0;
-}
-
-size_t tenant_budget_weight(const json_t *v)
-{
-	size_t sum = VALUE_BYTES, i;
-	const char *key;
-	json_t *m;
-
-	if (json_is_string(v))
-		return sum + json_string_length(v);
-	json_array_foreach (v, i, m)
-		sum += tenant_budget_weight(m);
-	json_object_foreach ((json_t *)(uintptr_t)v, key, m)
-		sum += strlen(key) + tenant_budget_weight(m);
-	return sum;
 }
 
 /* --- pods ---------------------------------------------------------------------------------------- */

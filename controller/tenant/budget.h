@@ -23,7 +23,7 @@
  * does or since something did, and by an event on the pods.  All on the loop thread.
  * Tests: tests/unit/controller/tenant/test_budget.c
  */
-#define TENANT_POD_BYTES ((size_t)16 << 10) /* as tenant_budget_weight() counts */
+#define TENANT_POD_BYTES ((size_t)16 << 10) /* as scan_weight() counts */
 #define TENANT_PODS 20000
 #define TENANT_PODS_BYTES ((size_t)24 << 20) /* of projections */
 #define TENANT_NODES 5000
@@ -45,9 +45,6 @@ struct tenant_budget {
 void tenant_budget_init(struct tenant *t);
 /* Its caches are read anew. */
 void tenant_budget_reset(struct tenant *t);
-
-/* Bytes of the strings in it, and a little for each value. */
-size_t tenant_budget_weight(const json_t *v);
 
 /* These give whether the status has to be written (tenant/status.h). */
 /* A pod in the cache changed; NULL: added, gone. */

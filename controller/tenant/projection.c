@@ -19,8 +19,82 @@
 #define SHORT_MAX 64
 #define NAME_MAX_BYTES 317 /* of a resource: a DNS subdomain, a slash, a label */
 #define UID_MAX 128
+#define MIRROR "kubernetes.io/config.mirror" /* of a static pod */
 #define NODE_NAME_MAX 253
 #define DEFAULT_GRACE_S 30 /* as the API server's defaulting has it */
+#define POD_LIST_BYTES                                                                             \
+	((size_t)128 << 10) /* of one list of a pod, as scan_weight() counts what is read of it */
+
+/* --- what is read ----------------------------------------------------------------------------------
+ *
+ * One more than its bound is kept of each member, so that what was left out shows in the weight of what was not.
+ */
+#define POD_TEXT(name) SCAN_ALL(name, TENANT_POD_BYTES + 1)
+#define POD_LIST(name, some) SCAN_SOME_OF(name, some, POD_LIST_BYTES + 1)
+#define NODE_TEXT(name) SCAN_ALL(name, TENANT_NODE_BYTES + 1)
+
+static const struct scan_want nothing[] = {SCAN_END};
+
+static const struct scan_want pod_notes[] = {
+	SCAN_PLAIN(CHECKPOINT_WANTED), SCAN_PLAIN(CHECKPOINT_REQUESTED),
+	SCAN_PLAIN(CHECKPOINT_DONE), SCAN_PLAIN(MIRROR), SCAN_END};
+static const struct scan_want pod_owner[] = {SCAN_PLAIN("controller"), SCAN_PLAIN("kind"),
+					     SCAN_END};
+static const struct scan_want pod_meta[] = {KUBE_WANT_META,
+					    SCAN_PLAIN("deletionTimestamp"),
+					    POD_TEXT("labels"),
+					    SCAN_SOME("annotations", pod_notes),
+					    POD_LIST("ownerReferences", pod_owner),
+					    SCAN_END};
+static const struct scan_want pod_amounts[] = {SCAN_ALL("requests", POD_LIST_BYTES + 1),
+					       SCAN_ALL("limits", POD_LIST_BYTES + 1), SCAN_END};
+static const struct scan_want pod_port[] = {SCAN_PLAIN("hostPort"), SCAN_PLAIN("protocol"),
+					    SCAN_END};
+static const struct scan_want pod_container[] = {SCAN_SOME("resources", pod_amounts),
+						 SCAN_SOME("ports", pod_port),
+						 SCAN_PLAIN("restartPolicy"), SCAN_END};
+static const struct scan_want pod_volume[] = {SCAN_PLAIN("persistentVolumeClaim"),
+					      SCAN_PLAIN("ephemeral"), SCAN_END};
+static const struct scan_want pod_spec[] = {SCAN_PLAIN("nodeName"),
+					    SCAN_PLAIN("priority"),
+					    SCAN_PLAIN("runtimeClassName"),
+					    SCAN_PLAIN("terminationGracePeriodSeconds"),
+					    POD_LIST("containers", pod_container),
+					    POD_LIST("initContainers", pod_container),
+					    POD_LIST("resources", pod_amounts),
+					    SCAN_ALL("overhead", POD_LIST_BYTES + 1),
+					    POD_TEXT("nodeSelector"),
+					    POD_TEXT("tolerations"),
+					    POD_TEXT("affinity"),
+					    POD_TEXT("topologySpreadConstraints"),
+					    POD_LIST("schedulingGates", nothing),
+					    POD_LIST("resourceClaims", nothing),
+					    POD_LIST("volumes", pod_volume),
+					    SCAN_END};
+static const struct scan_want pod_condition[] = {SCAN_PLAIN("type"), SCAN_PLAIN("status"),
+						 SCAN_PLAIN("reason"),
+						 SCAN_PLAIN("lastTransitionTime"), SCAN_END};
+static const struct scan_want pod_status[] = {SCAN_PLAIN("phase"), SCAN_PLAIN("nominatedNodeName"),
+					      POD_LIST("conditions", pod_condition), SCAN_END};
+const struct scan_want tenant_want_pod[] = {SCAN_SOME("metadata", pod_meta),
+					    SCAN_SOME("spec", pod_spec),
+					    SCAN_SOME("status", pod_status), SCAN_END};
+
+static const struct scan_want node_meta[] = {KUBE_WANT_META, SCAN_PLAIN("creationTimestamp"),
+					     NODE_TEXT("labels"), SCAN_END};
+static const struct scan_want node_spec[] = {SCAN_PLAIN("providerID"), SCAN_PLAIN("unschedulable"),
+					     NODE_TEXT("taints"), SCAN_END};
+static const struct scan_want node_info[] = {SCAN_PLAIN("systemUUID"), SCAN_PLAIN("bootID"),
+					     SCAN_END};
+static const struct scan_want node_status[] = {
+	NODE_TEXT("allocatable"), NODE_TEXT("capacity"),
+	SCAN_SOME_OF("conditions", pod_condition, TENANT_NODE_BYTES + 1),
+	SCAN_SOME("nodeInfo", node_info), SCAN_END};
+const struct scan_want tenant_want_node[] = {SCAN_SOME("metadata", node_meta),
+					     SCAN_SOME("spec", node_spec),
+					     SCAN_SOME("status", node_status), SCAN_END};
+
+/* --- values ---------------------------------------------------------------------------------------- */
 
 static const char *copy(struct arena *a, const json_t *s)
 {
@@ -142,6 +216,45 @@ static bool add_container(struct resources *into, const json_t *container, struc
 	return true;
 }
 
+/* Of one container; two of them may name the same one at different host addresses. */
+static bool add_ports(struct resources *into, const json_t *container, struct arena *a)
+{
+	const json_t *list = json_object_get(container, "ports");
+	json_t *one = json_integer(1);
+	bool good = json_array_size(list) <= ITEMS_MAX;
+	json_t *p;
+	size_t i;
+
+	json_array_foreach (list, i, p) {
+		const char *protocol = str_or(json_str_at(p, "protocol"), "TCP");
+		const int64_t port = json_int_at(p, "hostPort");
+
+		if (!good || port == 0)
+			continue;
+		good = port > 0 && port < 65536 && strlen(protocol) < 8 &&
+		       merge_one(into, arena_printf(a, ":%s/%d", protocol, (int)port), one, MAXIMUM,
+				 a);
+	}
+	json_decref(one);
+	return good;
+}
+
+/* As kube-scheduler's NodePorts has it: of containers and sidecars.  Where the pod has the host's network, the API server
+ * has made each containerPort a hostPort. */
+static bool host_ports(const json_t *spec, struct resources *into, struct arena *a)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_object_get(spec, "containers"), i, c)
+		if (!add_ports(into, c, a))
+			return false;
+	json_array_foreach (json_object_get(spec, "initContainers"), i, c)
+		if (str_eq(json_str_at(c, "restartPolicy"), "Always") && !add_ports(into, c, a))
+			return false;
+	return true;
+}
+
 static int by_name(const void *x, const void *y)
 {
 	return strcmp(((const struct resource *)x)->name, ((const struct resource *)y)->name);
@@ -187,7 +300,8 @@ static bool effective(const json_t *spec, struct resources *out, struct arena *a
 					run.v[k].q = now.v[m].q;
 		(void)merge_resources(&run, &now, MAXIMUM);
 	}
-	if (!merge_in(&run, json_object_get(spec, "overhead"), SUM, tmp))
+	if (!merge_in(&run, json_object_get(spec, "overhead"), SUM, tmp) ||
+	    !host_ports(spec, &run, tmp))
 		return false;
 	out->n = run.n;
 	out->v = arena_calloc(a, run.n + 1, sizeof(*out->v));
@@ -271,12 +385,26 @@ static const char *unjudged(const json_t *spec)
 /* What the planner would keep of it, and of others like it. */
 static bool is_large(const json_t *meta, const json_t *spec)
 {
-	return tenant_budget_weight(json_object_get(meta, "labels")) +
-		       tenant_budget_weight(json_object_get(spec, "nodeSelector")) +
-		       tenant_budget_weight(json_object_get(spec, "tolerations")) +
-		       tenant_budget_weight(json_object_get(spec, "affinity")) +
-		       tenant_budget_weight(json_object_get(spec, "topologySpreadConstraints")) >
+	return scan_weight(json_object_get(meta, "labels")) +
+		       scan_weight(json_object_get(spec, "nodeSelector")) +
+		       scan_weight(json_object_get(spec, "tolerations")) +
+		       scan_weight(json_object_get(spec, "affinity")) +
+		       scan_weight(json_object_get(spec, "topologySpreadConstraints")) >
 	       TENANT_POD_BYTES;
+}
+
+/* Longer than is read: what is further on is not known. */
+static bool is_long(const json_t *meta, const json_t *spec, const json_t *status)
+{
+	static const char *const lists[] = {"containers", "initContainers",  "resources",
+					    "overhead",	  "schedulingGates", "resourceClaims",
+					    "volumes"};
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		if (scan_weight(json_object_get(spec, lists[i])) > POD_LIST_BYTES)
+			return true;
+	return scan_weight(json_object_get(meta, "ownerReferences")) > POD_LIST_BYTES ||
+	       scan_weight(json_object_get(status, "conditions")) > POD_LIST_BYTES;
 }
 
 /* --- projections --------------------------------------------------------------------------------- */
@@ -306,7 +434,7 @@ static bool is_daemon(const json_t *o)
 		if (json_true_at(r, "controller") && (str_eq(json_str_at(r, "kind"), "DaemonSet") ||
 						      str_eq(json_str_at(r, "kind"), "Node")))
 			return true;
-	return json_at(o, "metadata", "annotations", "kubernetes.io/config.mirror") != NULL;
+	return json_at(o, "metadata", "annotations", MIRROR) != NULL;
 }
 
 void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err *e)
@@ -352,18 +480,21 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 			   !json_array_size(json_object_get(spec, "schedulingGates")) &&
 			   str_empty(json_str_at(o, "status", "nominatedNodeName")) &&
 			   is_unschedulable(o, &p->since);
-	if (!finished && !effective(spec, &p->requests, a))
-		p->unsupported = "resource requests that cannot be read";
-	tp->large = is_large(meta, spec);
-	if (tp->large) {
+	if (is_large(meta, spec))
 		p->unsupported = "more than 16 KiB of labels, tolerations and constraints";
+	else if (is_long(meta, spec, json_object_get(o, "status")))
+		p->unsupported = "longer lists of containers, volumes or the like than are read";
+	tp->large = p->unsupported;
+	if (!finished && !effective(spec, &p->requests, a) && !tp->large)
+		p->unsupported = "resource requests that cannot be read";
+	if (tp->large)
 		return tp;
-	}
 	p->labels = labels_of(json_object_get(meta, "labels"), a);
 	if (p->node) { /* its size, and what it is to others: keep the projection small */
 		(void)demand_topology(spec, p, a);
 		return tp;
 	}
+	p->runtime_class = copy(a, json_object_get(spec, "runtimeClassName"));
 	p->node_selector = labels_of(json_object_get(spec, "nodeSelector"), a);
 	tolerations_of(spec, p, a);
 	if (!affinity_of(spec, p, a))
@@ -389,6 +520,16 @@ static struct resources resources_of(const json_t *list, struct arena *a)
 	return r;
 }
 
+/* Longer than is read; what is within is bounded as a projection. */
+static bool is_large_node(const json_t *o)
+{
+	return scan_weight(json_at(o, "metadata", "labels")) > TENANT_NODE_BYTES ||
+	       scan_weight(json_at(o, "spec", "taints")) > TENANT_NODE_BYTES ||
+	       scan_weight(json_at(o, "status", "allocatable")) > TENANT_NODE_BYTES ||
+	       scan_weight(json_at(o, "status", "capacity")) > TENANT_NODE_BYTES ||
+	       scan_weight(json_at(o, "status", "conditions")) > TENANT_NODE_BYTES;
+}
+
 void *tenant_project_node(const json_t *o, struct arena *a, void *arg, struct err *e)
 {
 	const struct tenant *t = arg;
@@ -399,7 +540,10 @@ void *tenant_project_node(const json_t *o, struct arena *a, void *arg, struct er
 	char *text;
 	size_t i;
 
-	(void)e;
+	if (is_large_node(o)) {
+		(void)!err_set(e, ERR_CAPACITY, 0, "more in a Node than is read");
+		return NULL;
+	}
 	n->world.tenant = arena_strdup(a, t->name);
 	n->world.name = arena_strdup(a, json_str_at(o, "metadata", "name"));
 	n->world.labels = labels_of(json_at(o, "metadata", "labels"), a);

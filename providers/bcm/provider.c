@@ -2,7 +2,7 @@
  * provider: machines that a BCM head node installs and switches, and whose BMCs drover asks itself.
  *
  *	observe		  the BMC: power, identity, overrides, media; with a handle, BCM's state of the node too
- *	boot, media, log_out	the BMC: drover's agent is booted past BCM, since each boot has a secret of its own
+ *	boot, media, drives, log_out	the BMC: drover's agent is booted past BCM, since each boot has a secret of its own
  *	power		  BCM (powerOperation), which is to know of it; its effect is for the BMC to show
  *	acquire, release  BCM
  *
@@ -53,6 +53,7 @@ struct job {
 	struct provider_machine *m;
 	enum kind kind;
 	bool on, looking, abandoned;
+	bool at_bcm; /* the BMC is done with; what goes wrong now is BCM's */
 	struct provider_call call;
 	struct loop_timer limit;
 	struct arena *a; /* all texts here */
@@ -76,8 +77,16 @@ static void job_free(struct job *j)
 
 /* Out of the list, then tell, then free: done() may detach the machine. */
 static void job_end(struct job *j, const struct provider_observation *o, const char *handle,
-		    const struct err *e)
+		    const struct err *failed)
 {
+	struct err of_bcm;
+	const struct err *e = failed;
+
+	if (failed && j->at_bcm) {
+		of_bcm = *failed;
+		of_bcm.code = PROVIDER_OF_MANAGER;
+		e = &of_bcm;
+	}
 	list_remove(&j->link);
 	loop_timer_stop(&j->limit);
 	if (!j->abandoned)
@@ -345,6 +354,7 @@ static void on_look(const struct provider_observation *o, const char *handle,
 	}
 	keep(j, o);
 	if (j->kind == WATCH) {
+		j->at_bcm = true;
 		read_node(j, on_uuid);
 		return;
 	}
@@ -356,10 +366,12 @@ static void on_look(const struct provider_observation *o, const char *handle,
 		job_end(j, NULL, NULL, &e);
 		return;
 	}
-	if (j->call.fits && j->call.fits(&j->seen, j->call.arg, &e) < 0)
+	if (j->call.fits && j->call.fits(&j->seen, j->call.arg, &e) < 0) {
 		job_end(j, NULL, NULL, &e);
-	else
+	} else {
+		j->at_bcm = true;
 		read_node(j, on_node);
+	}
 }
 
 static struct job *ask(struct provider_machine *m, enum kind kind, const struct provider_call *c)
@@ -512,6 +524,14 @@ static void bcm_media(struct provider *p, struct provider_machine *m, const char
 	bp->bmcs.ops->media(&bp->bmcs, m->bmc, url, c);
 }
 
+static void bcm_drives(struct provider *p, struct provider_machine *m,
+		       const struct provider_call *c)
+{
+	struct bcm_provider *bp = p->state;
+
+	bp->bmcs.ops->drives(&bp->bmcs, m->bmc, c);
+}
+
 static void bcm_log_out(struct provider *p, struct provider_machine *m,
 			const struct provider_call *c)
 {
@@ -574,6 +594,7 @@ const struct provider_ops bcm_provider_ops = {
 	.power = bcm_power,
 	.boot = bcm_boot,
 	.media = bcm_media,
+	.drives = bcm_drives,
 	.acquire = bcm_acquire_slot,
 	.release = bcm_release_slot,
 	.discover = bcm_discover_slot,

@@ -359,6 +359,7 @@ static _Noreturn void read_all(unsigned port, int to_parent)
 	(void)kube_cache_new(g, &(struct kube_cache_spec){
 					.client = c,
 					.resource = &KUBE_PODS,
+					.want = tenant_want_pod,
 					.project = tenant_project_pod,
 					.on_change = on_change,
 					.on_sync = on_sync,

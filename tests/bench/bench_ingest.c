@@ -305,25 +305,39 @@ struct ingest {
 	size_t events;
 };
 
+static const struct scan_want meta[] = {KUBE_WANT_META, SCAN_END};
+static const struct scan_want amounts[] = {SCAN_ALL("requests", 0), SCAN_ALL("limits", 0),
+					   SCAN_END};
+static const struct scan_want container[] = {SCAN_SOME("resources", amounts), SCAN_END};
+static const struct scan_want spec[] = {
+	SCAN_PLAIN("nodeName"),	     SCAN_PLAIN("priority"),	 SCAN_SOME("containers", container),
+	SCAN_ALL("nodeSelector", 0), SCAN_ALL("tolerations", 0), SCAN_END};
+static const struct scan_want condition[] = {SCAN_PLAIN("type"), SCAN_PLAIN("status"),
+					     SCAN_PLAIN("reason"), SCAN_END};
+static const struct scan_want status[] = {SCAN_PLAIN("phase"), SCAN_SOME("conditions", condition),
+					  SCAN_END};
+static const struct scan_want pod[] = {SCAN_SOME("metadata", meta), SCAN_SOME("spec", spec),
+				       SCAN_SOME("status", status), SCAN_END};
+
 static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
 {
 	struct pod *p = arena_new_obj(a, struct pod);
-	const json_t *spec = json_object_get(o, "spec"), *status = json_object_get(o, "status");
-	const json_t *requests = json_at(json_array_get(json_object_get(spec, "containers"), 0),
+	const json_t *of = json_object_get(o, "spec"), *is = json_object_get(o, "status");
+	const json_t *requests = json_at(json_array_get(json_object_get(of, "containers"), 0),
 					 "resources", "requests");
 
 	(void)arg;
 	(void)e;
 	p->uid = arena_strdup(a, json_str_at(o, "metadata", "uid"));
-	p->phase = arena_strdup(a, json_str_at(status, "phase"));
-	p->node = arena_strdup(a, json_str_at(spec, "nodeName"));
+	p->phase = arena_strdup(a, json_str_at(is, "phase"));
+	p->node = arena_strdup(a, json_str_at(of, "nodeName"));
 	p->reason = arena_strdup(
-		a, json_str_at(json_array_get(json_object_get(status, "conditions"), 0), "reason"));
+		a, json_str_at(json_array_get(json_object_get(is, "conditions"), 0), "reason"));
 	p->gpus = arena_strdup(a, json_str_at(requests, "nvidia.com/gpu"));
 	p->cpu = arena_strdup(a, json_str_at(requests, "cpu"));
 	p->memory = arena_strdup(a, json_str_at(requests, "memory"));
-	p->product = arena_strdup(a, json_str_at(spec, "nodeSelector", "nvidia.com/gpu.product"));
-	p->priority = json_int_at(spec, "priority");
+	p->product = arena_strdup(a, json_str_at(of, "nodeSelector", "nvidia.com/gpu.product"));
+	p->priority = json_int_at(of, "priority");
 	return p;
 }
 
@@ -413,6 +427,7 @@ static struct round ingest(struct kube_config *config, unsigned total)
 	cache = kube_cache_new(g, &(struct kube_cache_spec){
 					  .client = c,
 					  .resource = &KUBE_PODS,
+					  .want = pod,
 					  .project = project,
 					  .on_change = on_change,
 					  .on_sync = on_sync,

@@ -221,6 +221,10 @@ static json_t *system_json(const struct fake_bmc *b)
 		json_object_set_new(reset, "ResetType@Redfish.AllowableValues", reset_values(b));
 	if (!b->managers_media && !b->no_media)
 		json_object_set_new(j, "VirtualMedia", link_to(SYSTEM "/VirtualMedia"));
+	if (b->ndrives)
+		json_object_set_new(
+			j, b->simple_storage ? "SimpleStorage" : "Storage",
+			link_to(b->simple_storage ? SYSTEM "/SimpleStorage" : SYSTEM "/Storage"));
 	if (b->pending_boot || b->boot_moved || b->boot_shy)
 		json_object_set_new(j, "@Redfish.Settings",
 				    json_pack("{s:o}", "SettingsObject", link_to(SYSTEM "/SD")));
@@ -306,6 +310,78 @@ static json_t *manager_json(const struct fake_bmc *b)
 	return j;
 }
 
+/* --- drives ------------------------------------------------------------------------------------- */
+
+#define STORAGE SYSTEM "/Storage"
+
+static json_t *links_below(const char *path, unsigned n)
+{
+	json_t *list = json_array();
+	char member[128];
+
+	for (unsigned i = 0; i < n; i++) {
+		str_format(member, sizeof(member), "%s/%u", path, i);
+		json_array_append_new(list, link_to(member));
+	}
+	return json_pack("{s:o}", "Members", list);
+}
+
+static json_t *drive_json(const struct fake_drive *d, unsigned i)
+{
+	char volume[80];
+	json_t *j = json_pack("{s:s?,s:s?,s:I,s:{s:s},s:[{s:s?}],s:{s:{s:s?}}}", "SerialNumber",
+			      d->serial, "Model", d->model, "CapacityBytes", (json_int_t)d->bytes,
+			      "Status", "State", str_or(d->state, "Enabled"), "Identifiers",
+			      "DurableName", d->durable, "PhysicalLocation", "PartLocation",
+			      "ServiceLabel", d->slot);
+
+	str_format(volume, sizeof(volume), STORAGE "/%u/Volumes/1", i);
+	if (d->volume)
+		json_object_set_new(j, "Links", json_pack("{s:[o]}", "Volumes", link_to(volume)));
+	return j;
+}
+
+static json_t *storage(const struct fake_bmc *b, const char *path)
+{
+	const char *rest = path + strlen(STORAGE);
+	const struct fake_drive *d;
+	json_t *list;
+	char drive[80];
+	unsigned i;
+
+	if (b->simple_storage && str_eq(path, SYSTEM "/SimpleStorage"))
+		return links_below(path, 1);
+	if (b->simple_storage && str_eq(path, SYSTEM "/SimpleStorage/0")) {
+		list = json_array();
+		for (i = 0; i < b->ndrives; i++)
+			json_array_append_new(list, json_pack("{s:s?,s:s?,s:I}", "Model",
+							      b->drives[i].model, "Name",
+							      b->drives[i].slot, "CapacityBytes",
+							      (json_int_t)b->drives[i].bytes));
+		return json_pack("{s:o}", "Devices", list);
+	}
+	if (b->simple_storage || !str_starts(path, STORAGE))
+		return NULL;
+	if (!*rest)
+		return links_below(path, b->ndrives);
+	i = (unsigned)atoi(rest + 1);
+	if (i >= b->ndrives)
+		return NULL;
+	d = &b->drives[i];
+	rest = strchr(rest + 1, '/');
+	str_format(drive, sizeof(drive), STORAGE "/%u/Drives/1", i);
+	if (!rest)
+		return json_pack("{s:[o]}", "Drives", link_to(drive));
+	if (str_eq(rest, "/Drives/1"))
+		return drive_json(d, i);
+	if (str_eq(rest, "/Volumes/1") && d->volume)
+		return json_pack("{s:s,s:s?,s:I,s:[{s:s?}]}", "Name", d->volume, "RAIDType",
+				 str_or(d->raid, "RAID1"), "CapacityBytes",
+				 (json_int_t)d->volume_bytes, "Identifiers", "DurableName",
+				 d->volume_durable);
+	return NULL;
+}
+
 static json_t *resource(const struct fake_bmc *b, const char *path)
 {
 	const char *home = b->managers_media ? MANAGER : SYSTEM;
@@ -330,6 +406,8 @@ static json_t *resource(const struct fake_bmc *b, const char *path)
 	if (str_eq(path, SYSTEM "/SD") && b->boot_moved)
 		return str_eq(b->boot_target, "None") ? json_pack("{s:{s:[]}}", "Boot", "BootOrder")
 						      : json_pack("{s:o}", "Boot", boot(b, true));
+	if (b->ndrives && (str_starts(path, STORAGE) || str_starts(path, SYSTEM "/SimpleStorage")))
+		return storage(b, path);
 	if (str_eq(path, "/redfish/v1/Managers"))
 		return collection(path, MANAGER, false);
 	if (str_eq(path, MANAGER))
@@ -438,6 +516,17 @@ static void on_power(void *arg)
 		b->switched(b->switched_arg);
 }
 
+void fake_bmc_switch(struct fake_bmc *b, bool on)
+{
+	if (b->power_lie || (b->on_ignored && on))
+		return;
+	b->power_target = on;
+	if (b->power_delay_ms)
+		loop_timer_start(&b->power, b->power_delay_ms);
+	else
+		on_power(b);
+}
+
 static void do_reset(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
 {
 	const char *type = json_str_at(body, "ResetType");
@@ -457,13 +546,7 @@ static void do_reset(struct fake_bmc *b, struct httpd_req *q, const json_t *body
 		refuse(q, 409, "Base.1.8.ActionParameterValueConflict");
 		return;
 	}
-	if (!b->power_lie && !(b->on_ignored && str_eq(type, "On"))) {
-		b->power_target = on;
-		if (b->power_delay_ms)
-			loop_timer_start(&b->power, b->power_delay_ms);
-		else
-			on_power(b);
-	}
+	fake_bmc_switch(b, on);
 	taken(b, q, 204);
 }
 
@@ -498,6 +581,20 @@ static void do_boot(struct fake_bmc *b, struct httpd_req *q, const json_t *body,
 		set(&b->http_uri, uri);
 	b->etag++;
 	taken(b, q, 200);
+}
+
+void fake_bmc_put_image(struct fake_bmc *b, const char *image)
+{
+	if (!b->write_lie)
+		set(&b->image, image);
+}
+
+void fake_bmc_put_target(struct fake_bmc *b, const char *target)
+{
+	if (b->write_lie)
+		return;
+	set(&b->boot_target, target);
+	set(&b->boot_enabled, str_eq(target, "None") ? "Disabled" : "Continuous");
 }
 
 static void do_enable(struct fake_bmc *b, struct httpd_req *q, const json_t *body)
@@ -633,12 +730,10 @@ static void serve_capture(struct fake_bmc *b, struct httpd_req *q, const char *p
 	free(text);
 }
 
-static void note(struct fake_bmc *b, struct httpd_req *q, const char *path, const char *body)
+void fake_bmc_note(struct fake_bmc *b, const char *line)
 {
-	if (str_eq(httpd_method(q), "PATCH"))
-		str_copy(b->if_match, sizeof(b->if_match), str_or(httpd_header(q, "If-Match"), ""));
 	if (b->writes_only) {
-		if (str_eq(httpd_method(q), "GET"))
+		if (str_starts(line, "GET "))
 			return;
 		if (b->njournal == sizeof(b->journal) / sizeof(*b->journal)) {
 			free(b->journal[0]);
@@ -648,7 +743,17 @@ static void note(struct fake_bmc *b, struct httpd_req *q, const char *path, cons
 		}
 	}
 	assert(b->njournal < sizeof(b->journal) / sizeof(*b->journal));
-	b->journal[b->njournal++] = mem_printf("%s %s %s", httpd_method(q), path, body);
+	b->journal[b->njournal++] = mem_strdup(line);
+}
+
+static void note(struct fake_bmc *b, struct httpd_req *q, const char *path, const char *body)
+{
+	char *line = mem_printf("%s %s %s", httpd_method(q), path, body);
+
+	if (str_eq(httpd_method(q), "PATCH"))
+		str_copy(b->if_match, sizeof(b->if_match), str_or(httpd_header(q, "If-Match"), ""));
+	fake_bmc_note(b, line);
+	free(line);
 }
 
 static bool etag_refused(struct fake_bmc *b, struct httpd_req *q, const char *etag)
@@ -693,6 +798,10 @@ static void serve(struct fake_bmc *b, struct httpd_req *q, const char *path, con
 	}
 	if (task_answered(b, q, path))
 		return;
+	if (b->storage_fails && str_starts(path, STORAGE)) {
+		refuse(q, 500, "Base.1.8.InternalError");
+		return;
+	}
 	j = resource(b, path);
 	if (!j) {
 		refuse(q, 404, "Base.1.8.ResourceMissingAtURI");

@@ -14,11 +14,24 @@
  * With `capture` set, GETs are served from that folder (a tree of index.json)
  * and writes are only journalled.
  */
+/* A drive that it lists; NULL, 0: not said. */
+struct fake_drive {
+	const char *serial, *model, *durable, *slot, *state;
+	int64_t bytes;
+	const char *volume, *volume_durable; /* that it is a part of */
+	const char *raid; /* RAIDType of that; "None": the drive itself, called a volume */
+	int64_t volume_bytes;
+};
+
 struct fake_bmc {
 	/* dialects */
-	bool basic_only;  /* no session service */
-	bool basic_too;	  /* Basic is taken beside sessions */
-	bool closed_root; /* the root answers 401 too */
+	bool basic_only;		 /* no session service */
+	bool basic_too;			 /* Basic is taken beside sessions */
+	bool closed_root;		 /* the root answers 401 too */
+	const struct fake_drive *drives; /* below Storage, one to a Storage */
+	unsigned ndrives;
+	bool storage_fails;  /* 500 for whatever is below Storage */
+	bool simple_storage; /* ... as SimpleStorage alone, which knows models and sizes */
 	int lists_https; /* its slot says HTTPS: 1 in the slot, 2 at InsertMedia, 3 in ActionInfo */
 	bool insert_info; /* there is an ActionInfo, which says no protocols unless lists_https is 3 */
 	bool managers_media;   /* slots under the Manager alone */
@@ -122,6 +135,13 @@ void fake_bmc_init(struct fake_bmc *b, struct loop_group *g);
 void fake_bmc_done(struct fake_bmc *b);
 /* A request that tamper said it has answered, and kept: it is answered now. */
 void fake_bmc_answer(struct fake_bmc *b, struct httpd_req *q);
+/* Its switch, pressed by whatever speaks another protocol than Redfish for it. */
+void fake_bmc_switch(struct fake_bmc *b, bool on);
+/* ... its slot (NULL: eject) and its override ("None", "Cd", "UefiHttp", ...), unless it lies. */
+void fake_bmc_put_image(struct fake_bmc *b, const char *image);
+void fake_bmc_put_target(struct fake_bmc *b, const char *target);
+/* A line for the journal. */
+void fake_bmc_note(struct fake_bmc *b, const char *line);
 unsigned fake_bmc_count(const struct fake_bmc *b,
 			const char *start); /* journal lines that start so */
 const char *fake_bmc_last(const struct fake_bmc *b, const char *start);

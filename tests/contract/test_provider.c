@@ -8,6 +8,9 @@
 #include "base/str.h"
 #include "providers/provider.h"
 #include "tests/contract/fake_bmc.h"
+#include "tests/contract/fake_head.h"
+#include "tests/contract/fake_ipmitool.h"
+#include "tests/contract/fake_libvirt.h"
 
 /*
  * What every provider must do, run against each row of the table below: a provider
@@ -22,6 +25,11 @@ struct backend {
 	const char *name, *type;
 	void (*dialect)(struct fake_bmc *b);
 	bool no_media;
+	bool no_http;  /* no boot by HTTP */
+	bool no_login; /* nothing is logged in to */
+	bool no_sessions, no_tls;
+	bool no_boot; /* an override can be ended alone */
+	bool child;   /* a helper process, which has to come up again after it was killed */
 };
 
 struct world {
@@ -31,6 +39,10 @@ struct world {
 	struct http_mem_net *net;
 	struct http *http;
 	struct fake_bmc bmc[MACHINES];
+	struct fake_libvirt libvirt;
+	struct fake_ipmitool ipmi;
+	bool hung[MACHINES];
+	struct fake_head head; /* of type bcm */
 	struct provider_spec spec;
 	struct provider *provider;
 	struct provider_machine *machine[MACHINES];
@@ -54,6 +66,92 @@ struct answer {
 static void origin_of(char out[static 32], int i)
 {
 	str_format(out, 32, "https://10.0.8.%d", 17 + i);
+}
+
+static void address_of(const struct world *w, char out[static 32], int i)
+{
+	if (str_eq(w->backend->type, "libvirt"))
+		str_format(out, 32, "libvirt://hall-a/vm-%d", i);
+	else if (str_eq(w->backend->type, "ipmi"))
+		str_format(out, 32, "ipmi://10.0.8.%d", 17 + i);
+	else
+		origin_of(out, i);
+}
+
+static bool has_sessions(const struct world *w)
+{
+	return !w->backend->no_sessions && !w->bmc[0].basic_only;
+}
+
+/* --- libvirt's side --------------------------------------------------------------------------------- */
+
+static int number_of(const char *domain)
+{
+	return domain && str_starts(domain, "vm-") ? domain[3] - '0' : -1;
+}
+
+static struct fake_bmc *find_domain(const char *domain, const char **address, void *arg)
+{
+	struct world *w = arg;
+	int i = number_of(domain);
+
+	*address = "127.0.0.1";
+	return i >= 0 && i < MACHINES ? &w->bmc[i] : NULL;
+}
+
+static bool domain_hangs(const char *domain, void *arg)
+{
+	const struct world *w = arg;
+	int i = number_of(domain);
+
+	return i >= 0 && i < MACHINES && w->hung[i];
+}
+
+static const struct provider_libvirt libvirt_spec = {
+	.uri = FAKE_LIBVIRT_URI,
+	.pool = "default",
+	.helper = FAKE_LIBVIRT,
+	.allowed = (const char *const[]){"test:///default", FAKE_LIBVIRT_URI, NULL},
+};
+
+/* --- IPMI's side --------------------------------------------------------------------------------------- */
+
+static int number_at(const char *host)
+{
+	int i = str_starts(host, "10.0.8.") ? atoi(host + strlen("10.0.8.")) - 17 : -1;
+
+	return i < MACHINES ? i : -1;
+}
+
+static struct fake_bmc *find_host(const char *host, void *arg)
+{
+	struct world *w = arg;
+
+	return number_at(host) < 0 ? NULL : &w->bmc[number_at(host)];
+}
+
+static bool host_hangs(const char *host, void *arg)
+{
+	const struct world *w = arg;
+
+	return number_at(host) >= 0 && w->hung[number_at(host)];
+}
+
+/* The machine's BMC takes requests and never answers. */
+static void hang(struct world *w, int i, bool on)
+{
+	char origin[32];
+
+	w->hung[i] = on;
+	origin_of(origin, i);
+	http_mem_hang(w->net, origin, on);
+}
+
+/* What ran down is up again. */
+static void recover(struct world *w)
+{
+	if (w->backend->child)
+		loop_sim_run_until(w->loop, loop_now(w->loop) + 61000);
 }
 
 static void plain(struct fake_bmc *b)
@@ -113,16 +211,21 @@ static void ami(struct fake_bmc *b)
 }
 
 static const struct backend backends[] = {
-	{"redfish, by the book", "redfish", plain, false},
-	{"redfish, Basic only", "redfish", basic_only, false},
-	{"redfish, media under the manager", "redfish", managers_media, false},
-	{"redfish, patched media", "redfish", patched_media, false},
-	{"redfish, pending boot object", "redfish", pending_boot, true},
-	{"redfish, bare media", "redfish", supermicro, false},
-	{"redfish, emulator", "redfish", emulator, false},
-	{"redfish, tasks", "redfish", tasks, false},
-	{"redfish, iDRAC", "redfish", idrac, false},
-	{"redfish, slots to be enabled", "redfish", ami, false},
+	{"redfish, by the book", "redfish", plain, .no_media = false},
+	{"redfish, Basic only", "redfish", basic_only, .no_media = false},
+	{"redfish, media under the manager", "redfish", managers_media, .no_media = false},
+	{"redfish, patched media", "redfish", patched_media, .no_media = false},
+	{"redfish, pending boot object", "redfish", pending_boot, .no_media = true},
+	{"redfish, bare media", "redfish", supermicro, .no_media = false},
+	{"redfish, emulator", "redfish", emulator, .no_media = false},
+	{"redfish, tasks", "redfish", tasks, .no_media = false},
+	{"redfish, iDRAC", "redfish", idrac, .no_media = false},
+	{"redfish, slots to be enabled", "redfish", ami, .no_media = false},
+	{"libvirt", "libvirt", plain, .no_http = true, .no_login = true, .no_sessions = true,
+	 .no_tls = true, .child = true},
+	{"ipmi", "ipmi", plain, .no_media = true, .no_http = true, .no_sessions = true,
+	 .no_tls = true, .no_boot = true},
+	{"bcm, power by its head node", "bcm", plain, .no_media = false},
 };
 
 static struct world *world_new(const struct backend *backend)
@@ -144,16 +247,34 @@ static struct world *world_new(const struct backend *backend)
 		backend->dialect(&w->bmc[i]);
 		http_mem_serve(w->net, origin, w->bmc[i].httpd);
 	}
+	fake_libvirt_init(&w->libvirt, w->hardware);
+	w->libvirt.find = find_domain;
+	w->libvirt.hangs = domain_hangs;
+	w->libvirt.arg = w;
+	fake_ipmitool_init(&w->ipmi, w->hardware);
+	w->ipmi.find = find_host;
+	w->ipmi.hangs = host_hangs;
+	w->ipmi.arg = w;
 	w->password = secret_from_str("correct horse");
-	w->spec = (struct provider_spec){
-		.name = "hall-a", .type = backend->type, .group = w->group, .http = w->http};
+	w->spec = (struct provider_spec){.name = "hall-a",
+					 .type = backend->type,
+					 .media_url = "http://10.0.8.2:8080",
+					 .libvirt = &libvirt_spec,
+					 .group = w->group,
+					 .http = w->http};
+	fake_head_start(&w->head, w->net, w->hardware);
+	for (int i = 0; i < MACHINES; i++)
+		fake_head_add(&w->head, &w->bmc[i], i);
+	w->spec.manager = &w->head.manager;
 	return w;
 }
 
 static struct provider_machine *machine(struct world *w, int i)
 {
 	char origin[32];
+	static const char *const nodes[MACHINES] = {"n0", "n1", "n2", "n3"};
 	struct provider_machine_spec s = {.name = "gpu-1",
+					  .node = nodes[i],
 					  .user = "drover",
 					  .password = w->password,
 					  .learn_pin = w->learn_pin,
@@ -166,7 +287,7 @@ static struct provider_machine *machine(struct world *w, int i)
 			fail_msg("%s", e.text);
 	}
 	if (!w->machine[i]) {
-		origin_of(origin, i);
+		address_of(w, origin, i);
 		s.bmc_address = origin;
 		w->machine[i] = provider_attach(w->provider, &s, &e);
 		if (!w->machine[i])
@@ -181,14 +302,22 @@ static void world_free(struct world *w)
 		if (w->machine[i])
 			provider_detach(w->provider, w->machine[i]);
 	provider_free(w->provider);
+	if (w->backend->child) { /* end of file is enough for it */
+		loop_sim_run_until(w->loop, loop_now(w->loop) + 10000);
+		assert_int_equal(w->libvirt.starts, w->libvirt.ends);
+	}
+	loop_sim_run_until(w->loop, loop_now(w->loop) + 1);
+	assert_int_equal(w->ipmi.starts, w->ipmi.ends);
 	secret_free(w->password);
 	http_free(w->http);
+	fake_head_done(&w->head);
 	for (int i = 0; i < MACHINES; i++)
 		fake_bmc_done(&w->bmc[i]);
 	http_mem_net_free(w->net);
 	loop_group_free(w->group);
 	loop_group_free(w->hardware);
 	loop_free(w->loop);
+	fake_libvirt_done(&w->libvirt);
 	free(w);
 }
 
@@ -326,7 +455,7 @@ EACH_BACKEND(an_observation_is_fresh_and_carries_the_identity)
 	assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_NONE);
 	assert_true(a.seen.media_known);
 	assert_false(a.seen.media_inserted);
-	assert_true(w->bmc[0].basic_only == (a.session[0] == '\0'));
+	assert_true(has_sessions(w) == (a.session[0] != '\0'));
 }
 
 EACH_BACKEND(power_is_a_target_and_may_be_asked_for_twice)
@@ -351,7 +480,7 @@ EACH_BACKEND(nothing_is_changed_in_a_login_that_was_not_written_down)
 	struct provider_call c;
 	char written[sizeof(a.session)];
 
-	if (w->bmc[0].basic_only)
+	if (!has_sessions(w))
 		return;
 	assert_int_equal(observe(w, &a), ERR_NONE);
 	str_copy(written, sizeof(written), a.session);
@@ -375,6 +504,18 @@ EACH_BACKEND(boot_overrides_come_and_go)
 {
 	struct answer a;
 
+	if (w->backend->no_boot) {
+		assert_int_equal(boot(w, PROVIDER_BOOT_MEDIA, NULL), ERR_UNSUPPORTED);
+		assert_int_equal(boot(w, PROVIDER_BOOT_HTTP, "https://10.1.0.5:8443/boot/a"),
+				 ERR_UNSUPPORTED);
+		fake_bmc_put_target(&w->bmc[0], "Pxe");
+		assert_int_equal(observe(w, &a), ERR_NONE);
+		assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_OTHER);
+		assert_int_equal(boot(w, PROVIDER_BOOT_DISK, NULL), ERR_NONE);
+		assert_int_equal(observe(w, &a), ERR_NONE);
+		assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_NONE);
+		return;
+	}
 	assert_int_equal(boot(w, PROVIDER_BOOT_MEDIA, NULL), ERR_NONE);
 	assert_int_equal(observe(w, &a), ERR_NONE);
 	assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_MEDIA);
@@ -382,6 +523,11 @@ EACH_BACKEND(boot_overrides_come_and_go)
 	assert_int_equal(observe(w, &a), ERR_NONE);
 	assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_NONE);
 	assert_string_equal(a.http, "");
+	if (w->backend->no_http) {
+		assert_int_equal(boot(w, PROVIDER_BOOT_HTTP, "https://10.1.0.5:8443/boot/a"),
+				 ERR_UNSUPPORTED);
+		return;
+	}
 	assert_int_equal(boot(w, PROVIDER_BOOT_HTTP, "https://10.1.0.5:8443/boot/a"), ERR_NONE);
 	assert_int_equal(observe(w, &a), ERR_NONE);
 	assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_HTTP);
@@ -398,7 +544,7 @@ EACH_BACKEND(an_address_that_stays_keeps_no_override)
 	static const char url[] = "https://10.1.0.5:8443/boot/a";
 	struct answer a;
 
-	for (int refused = 0; refused < 2; refused++) {
+	for (int refused = 0; !w->backend->no_http && refused < 2; refused++) {
 		w->bmc[0].http_refused = refused;
 		w->bmc[0].http_sticks = !refused;
 		assert_int_equal(boot(w, PROVIDER_BOOT_HTTP, url), ERR_NONE);
@@ -413,6 +559,8 @@ EACH_BACKEND(an_address_that_stays_keeps_no_override)
 		assert_int_equal(a.seen.boot_override, PROVIDER_OVERRIDE_HTTP);
 		assert_string_equal(a.http, "https://10.1.0.5:8443/boot/b");
 	}
+	if (w->backend->no_http)
+		return;
 	w->bmc[0].http_refused = false;
 	w->bmc[0].http_null = true;
 	assert_int_equal(boot(w, PROVIDER_BOOT_DISK, NULL), ERR_NONE);
@@ -495,6 +643,8 @@ EACH_BACKEND(a_wrong_password_is_tried_once)
 	struct answer a;
 	struct secret *right = w->password;
 
+	if (w->backend->no_login)
+		return;
 	provider_detach(w->provider, w->machine[0]);
 	w->machine[0] = NULL;
 	w->password = secret_from_str("wrong");
@@ -517,7 +667,7 @@ EACH_BACKEND(a_predecessors_session_is_deleted_first)
 {
 	struct answer a;
 
-	if (w->bmc[0].basic_only)
+	if (!has_sessions(w))
 		return;
 	provider_detach(w->provider, w->machine[0]);
 	w->machine[0] = NULL;
@@ -557,6 +707,8 @@ EACH_BACKEND(what_the_call_itself_saw_decides)
 
 	w->bmc[0].on = true;
 	for (int i = 0; i < 3; i++) {
+		if (i == 1 && w->backend->no_media && w->backend->no_boot)
+			continue;
 		c = call(w, &a);
 		c.fits = is_off;
 		if (i == 0)
@@ -576,13 +728,11 @@ EACH_BACKEND(what_the_call_itself_saw_decides)
 EACH_BACKEND(a_hang_ends_in_time_and_spares_the_others)
 {
 	struct answer slow[3], quick;
-	char origin[32];
 	int64_t from;
 
 	w->spec.concurrent = 2;
 	new_provider(w);
-	origin_of(origin, 0);
-	http_mem_hang(w->net, origin, true);
+	hang(w, 0, true);
 	from = loop_now(w->loop);
 	machine(w, 0);
 	for (int i = 0; i < 3; i++) {
@@ -635,7 +785,6 @@ EACH_BACKEND(a_call_that_was_given_up_acts_no_more)
 EACH_BACKEND(only_so_many_machines_are_called_at_once)
 {
 	struct answer a[3];
-	char origin[32];
 	int64_t from;
 
 	w->spec.concurrent = 2;
@@ -644,8 +793,7 @@ EACH_BACKEND(only_so_many_machines_are_called_at_once)
 	for (int i = 0; i < 3; i++) {
 		struct provider_call c = call(w, &a[i]);
 
-		origin_of(origin, i);
-		http_mem_hang(w->net, origin, i < 2);
+		hang(w, i, i < 2);
 		provider_observe(w->provider, w->machine[i], &c);
 		a[i].begun = true;
 	}
@@ -657,14 +805,12 @@ EACH_BACKEND(detaching_gives_the_place_back)
 {
 	struct answer a, b;
 	struct provider_call c = call(w, &a), d = call(w, &b);
-	char origin[32];
 	int64_t from;
 
 	w->spec.concurrent = 1;
 	new_provider(w);
 	from = loop_now(w->loop);
-	origin_of(origin, 0);
-	http_mem_hang(w->net, origin, true);
+	hang(w, 0, true);
 	provider_observe(w->provider, w->machine[0], &c);
 	loop_sim_run_until(w->loop, from + 100);
 	provider_detach(w->provider, w->machine[0]);
@@ -718,6 +864,8 @@ EACH_BACKEND(a_changed_certificate_stops)
 	struct answer a;
 	char origin[32];
 
+	if (w->backend->no_tls)
+		return;
 	provider_detach(w->provider, w->machine[0]);
 	w->machine[0] = NULL;
 	w->learn_pin = true;
@@ -734,16 +882,77 @@ EACH_BACKEND(hostile_replies_are_errors)
 {
 	struct answer a;
 
-	w->bmc[0].huge = true;
+	w->bmc[0].huge = w->libvirt.huge = w->ipmi.huge = true;
 	assert_int_equal(observe(w, &a), ERR_PROTOCOL);
-	w->bmc[0].huge = false;
-	w->bmc[0].garbage = true;
+	w->bmc[0].huge = w->libvirt.huge = w->ipmi.huge = false;
+	recover(w);
+	w->bmc[0].garbage = w->libvirt.garbage = w->ipmi.garbage = true;
 	assert_int_equal(observe(w, &a), ERR_PROTOCOL);
-	w->bmc[0].garbage = false;
+	w->bmc[0].garbage = w->libvirt.garbage = w->ipmi.garbage = false;
+	recover(w);
 	w->bmc[0].unavailable = true;
+	w->libvirt.error = "unavailable";
 	assert_int_equal(observe(w, &a), ERR_UNAVAILABLE);
 	w->bmc[0].unavailable = false;
+	w->libvirt.error = NULL;
 	assert_int_equal(observe(w, &a), ERR_NONE);
+}
+
+struct losing {
+	int well; /* so many POSTs are answered before */
+};
+
+static enum http_mem_fate lose_posts(const char *origin, const char *method, const char *target,
+				     void *arg)
+{
+	struct losing *l = arg;
+
+	(void)origin;
+	return str_eq(method, "GET") || strstr(target, "Session") || l->well-- > 0
+		       ? HTTP_MEM_WELL
+		       : HTTP_MEM_REPLY_LOST;
+}
+
+/* It was done, and nobody heard: the error says no more than that, and the next look tells.  Some ask by POST as well, so
+ * it is tried with each that may be the act. */
+EACH_BACKEND(an_effect_whose_reply_was_lost_is_seen)
+{
+	struct answer a;
+	enum err_kind kind;
+	bool seen = false;
+
+	assert_int_equal(observe(w, &a), ERR_NONE); /* the login is there */
+	for (int i = 0; i < 4; i++) {
+		struct losing losing = {i};
+
+		assert_int_equal(power(w, false), ERR_NONE);
+		http_mem_fault(w->net, lose_posts, &losing);
+		w->libvirt.dies_after = w->ipmi.lost = true;
+		kind = power(w, true);
+		assert_true(kind == ERR_UNAVAILABLE || kind == ERR_TIMEOUT || kind == ERR_NONE);
+		http_mem_fault(w->net, NULL, NULL);
+		w->libvirt.dies_after = w->ipmi.lost = false;
+		recover(w);
+		assert_int_equal(observe(w, &a), ERR_NONE);
+		assert_int_equal(a.seen.power,
+				 w->bmc[0].on ? PROVIDER_POWER_ON : PROVIDER_POWER_OFF);
+		seen |= w->bmc[0].on && kind != ERR_NONE;
+		assert_int_equal(power(w, true), ERR_NONE);
+		assert_true(w->bmc[0].on);
+	}
+	assert_true(seen);
+}
+
+/* One machine's trouble is that machine's; the way to all of them is the provider's. */
+EACH_BACKEND(an_error_says_how_far_it_reaches)
+{
+	struct answer a;
+
+	hang(w, 0, true);
+	assert_int_equal(observe(w, &a), ERR_TIMEOUT);
+	assert_int_equal(a.err.scope, ERR_MACHINE);
+	assert_true(err_is_transient(&a.err));
+	hang(w, 0, false);
 }
 
 EACH_BACKEND(calls_are_paced)
@@ -791,6 +1000,8 @@ int main(void)
 		cmocka_unit_test(a_machine_may_be_detached_in_its_answer),
 		cmocka_unit_test(a_changed_certificate_stops),
 		cmocka_unit_test(hostile_replies_are_errors),
+		cmocka_unit_test(an_effect_whose_reply_was_lost_is_seen),
+		cmocka_unit_test(an_error_says_how_far_it_reaches),
 		cmocka_unit_test(calls_are_paced),
 	};
 

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	OWN(arena) a = NULL;
 	OWN_JSON j = NULL;
-	struct netris_objects o;
+	struct netris_objects o = {0};
 	struct err e;
 	enum netris_kind kind;
 

@@ -150,6 +150,7 @@ static void look_at_machine(struct sim_world *w, struct server *b)
 	if (!store_get(w->host.store, key, &en)) {
 		json_decref(b->object);
 		b->object = NULL;
+		b->seen_fence = 0; /* another object of that name begins anew */
 		return;
 	}
 	if (en.rev == b->rev)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
+#include "sim/head.h"
 #include "tests/unit/testing.h"
 #include "tests/world/bootagent.h"
 #include "tests/world/world.h"
@@ -348,6 +349,8 @@ static void on_firmware(struct server *b)
 	}
 	if (from && !b->boots_disk)
 		fetch_medium(b, from, by_bmc);
+	else if (b->node && sim_head_boots(b->node))
+		b->doing = SERVER_NOTHING; /* the node installer, then the system that it started */
 	else
 		boot_disk(b);
 	if (from && b->bmc.http_forgotten)
@@ -387,6 +390,8 @@ static void on_switched(void *arg)
 	char hex[17];
 
 	stop_all(b);
+	if (b->node)
+		sim_head_powered(b->node, b->bmc.on);
 	if (!b->bmc.on)
 		return;
 	b->boots++;

@@ -11,6 +11,7 @@
  * the fabric, and what happens when power comes.
  *
  *	power --> medium in and override set: fetch it, start the agent in it
+ *	      |-> else BCM's network boot, where its port leads to the head node
  *	      '-> else the root drive: an image with a config drive joins a tenant,
  *	          anything else just stays on
  *
@@ -25,6 +26,7 @@
 
 struct sim_world;
 struct bootagent;
+struct sim_head_node;
 
 enum server_doing { SERVER_OFF, SERVER_FIRMWARE, SERVER_AGENT, SERVER_OS, SERVER_NOTHING };
 
@@ -33,6 +35,7 @@ struct server {
 	char name[32], uuid[40], serial[32], mac[20], origin[40];
 	struct http *as_machine,
 		*as_bmc; /* what its agent, and what its BMC speaks with: 10.1.0.N, 10.0.8.N */
+	bool undefined; /* type libvirt: its host has no such domain */
 	struct fake_bmc bmc;
 	struct {
 		char wwn[32];
@@ -47,6 +50,9 @@ struct server {
 	struct http_req *media;
 	struct bootagent *agent;
 	char *block; /* the boot block that it started with */
+
+	struct sim_head_node *node; /* that BCM has for it (managed.h); NULL: none */
+	bool reaches_head;	    /* ... which it reaches from whatever segment: a leak */
 
 	/* fabric */
 	char segment[128];

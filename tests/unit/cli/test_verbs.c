@@ -258,7 +258,7 @@ static void approve_takes_over_the_drives_that_were_seen(void **state)
 	errors_begin();
 	assert_int_equal(cli_do_approve(&c, &a),
 			 1); /* eui.2 would be forgotten, and nobody can be asked */
-	errors_end("goes out of spec.drives of machine m-1");
+	errors_end("is no concern of machine m-1");
 	assert_said("- eui.2 1000 bytes, serial S2, slot 2");
 	assert_null(json_at(o = bench_get(d, OBJECT_MACHINE, "m-1"), "spec", "approval"));
 	json_decref(o);
@@ -273,6 +273,41 @@ static void approve_takes_over_the_drives_that_were_seen(void **state)
 	assert_int_equal(json_int_at(json_array_get(json_at(o, "spec", "controllers"), 0), "dark"),
 			 1);
 	assert_string_equal(json_str_at(o, "spec", "approval", "action"), "Wipe");
+}
+
+/* Those too that its BMC alone knows: they are not wiped, so a person is asked. */
+static void approve_accounts_for_drives_that_the_bmc_alone_knows(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON o = NULL;
+	struct cli_approve a = {.machine = "m-1", .drives = true};
+
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'inventory': {'drives': [{'wwn': 'eui.1', 'bytes': 1000}], 'unseenDrives': "
+		     "[{'id': 'WD-DEAD1', 'model': 'HDD', 'slot': 'bay 7', 'volume': 'DATA', "
+		     "'bytes': 4000}]}}");
+	quarantined(d, "DriveMissing", "operator");
+	errors_begin();
+	assert_int_equal(cli_do_approve(&c, &a), 1);
+	errors_end("Each drive marked - or !");
+	assert_said(
+		"! WD-DEAD1 4000 bytes, HDD, bay 7, part of virtual disk DATA: its BMC lists it");
+	assert_null(json_at(o = bench_get(d, OBJECT_MACHINE, "m-1"), "spec", "unseenDrives"));
+	json_decref(o);
+	a.yes = true;
+	assert_int_equal(cli_do_approve(&c, &a), 0);
+	o = bench_get(d, OBJECT_MACHINE, "m-1");
+	assert_string_equal(
+		json_string_value(json_array_get(json_at(o, "spec", "unseenDrives"), 0)),
+		"WD-DEAD1");
+	json_decref(o);
+	a.yes = false; /* it is accounted for */
+	assert_int_equal(cli_do_approve(&c, &a), 0);
+	/* When it is back it is in no list any more. */
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'inventory': {'unseenDrives': []}}");
+	assert_int_equal(cli_do_approve(&c, &a), 0);
+	o = bench_get(d, OBJECT_MACHINE, "m-1");
+	assert_int_equal(json_array_size(json_at(o, "spec", "unseenDrives")), 0);
 }
 
 static void put_claim(struct bench *d, const char *name, const char *machine)
@@ -645,6 +680,7 @@ int main(void)
 		T(confirm_off_names_the_operation_and_wants_a_yes),
 		T(resume_writes_the_time_on_a_pool_or_a_provider),
 		T(approve_takes_over_the_drives_that_were_seen),
+		T(approve_accounts_for_drives_that_the_bmc_alone_knows),
 		T(approve_takes_from_the_bmc_what_tells_the_machine_apart),
 		T(approve_names_the_bmc_that_the_password_may_go_to),
 		T(approve_names_the_claim_that_is_served),

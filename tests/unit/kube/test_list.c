@@ -147,14 +147,14 @@ static void a_list_that_is_none_is_refused(void **state)
 {
 	static const char *const cases[][2] = {
 		{"{\"items\":[]}", "a list without resourceVersion"},
-		{"{\"items\":[{}],\"metadata\":{\"resourceVersion\":\"1\"}",
-		 "list ends after 1 items"},
+		{"{\"items\":[{}],\"metadata\":{\"resourceVersion\":\"1\"}", "ends after 1 items"},
 		{"{\"items\":[3],\"metadata\":{\"resourceVersion\":\"1\"}}",
 		 "item 0 of the list is not an object"},
-		{"{\"items\":[{\"a\":}],\"metadata\":{\"resourceVersion\":\"1\"}}", "line 1"},
+		{"{\"items\":[{\"a\":}],\"metadata\":{\"resourceVersion\":\"1\"}}",
+		 "item 0, byte 5: not a JSON value"},
 		{"{\"items\":[],\"metadata\":{\"resourceVersion\":\"1\",\"continue\":\"x\"}}",
 		 "a list whose next page is"},
-		{"<html>", "list: want an object"},
+		{"<html>", "byte 0: not a JSON value"},
 	};
 
 	(void)state;

@@ -161,7 +161,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void on_done(const struct netris_objects *o, const struct err *e, void *arg)
+static void on_done(struct netris_objects *o, const struct err *e, void *arg)
 {
 	struct rig *r = arg;
 

@@ -5,7 +5,7 @@
 
 static struct netris_objects read_(enum netris_kind kind, const char *text, struct arena *a)
 {
-	struct netris_objects o;
+	struct netris_objects o = {0};
 	struct err e;
 	OWN_JSON j = json_parse(text, strlen(text), &e);
 
@@ -18,7 +18,7 @@ static struct netris_objects read_(enum netris_kind kind, const char *text, stru
 static void refused(enum netris_kind kind, const char *text)
 {
 	OWN(arena) a = arena_new();
-	struct netris_objects o;
+	struct netris_objects o = {0};
 	struct err e;
 	OWN_JSON j = json_parse(text, strlen(text), &e);
 
@@ -39,10 +39,10 @@ static void numbers_ids_and_truths_have_many_forms(void **state)
 	static const struct {
 		const char *text;
 		enum netris_bool is;
-	} truths[] = {{"true", NETRIS_YES},	 {"\"yes\"", NETRIS_YES}, {"1", NETRIS_YES},
-		      {"\"True\"", NETRIS_YES},	 {"\"1\"", NETRIS_YES},	  {"false", NETRIS_NO},
-		      {"\"no\"", NETRIS_NO},	 {"0", NETRIS_NO},	  {"\"0\"", NETRIS_NO},
-		      {"null", NETRIS_UNSAID},	 {"\"\"", NETRIS_UNSAID}, {"[]", NETRIS_UNSAID},
+	} truths[] = {{"true", NETRIS_YES},	   {"\"yes\"", NETRIS_YES}, {"1", NETRIS_YES},
+		      {"\"True\"", NETRIS_YES},	   {"\"1\"", NETRIS_YES},   {"false", NETRIS_NO},
+		      {"\"no\"", NETRIS_NO},	   {"0", NETRIS_NO},	    {"\"0\"", NETRIS_NO},
+		      {"null", NETRIS_UNSAID},	   {"\"\"", NETRIS_UNSAID}, {"[]", NETRIS_UNSAID},
 		      {"\"maybe\"", NETRIS_UNSAID}};
 	struct err e;
 
@@ -137,7 +137,7 @@ static void names_are_cut_and_hold_no_control_characters(void **state)
 {
 	OWN(arena) a = arena_new();
 	char text[600] = "[{\"id\":1,\"name\":\"a\\n\\u001b[2J";
-	struct netris_objects o;
+	struct netris_objects o = {0};
 
 	(void)state;
 	memset(text + strlen(text), 'x', 400);

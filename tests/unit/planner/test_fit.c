@@ -114,16 +114,33 @@ static void greater_and_less_want_integers(void **state)
 	assert_false(fits("", "n>3", NULL, "m=4"));
 }
 
-static const char *lacks(const char *requests, const char *room)
+static const char *lacks_beside(const char *requests, const char *room, const char *taken)
 {
 	OWN(arena) a = arena_new();
 	struct resources q = worlds_resources(a, requests), r = worlds_resources(a, room);
-	const char *name = fit_resources(&q, &r);
+	struct resources t = worlds_resources(a, taken);
+	const char *name = fit_resources(&q, &r, &t);
 
 	return !name			? ""
 	       : str_eq(name, "cpu")	? "cpu"
 	       : str_eq(name, "memory") ? "memory"
+	       : name[0] == ':'		? "port"
 					: "other";
+}
+
+static const char *lacks(const char *requests, const char *room)
+{
+	return lacks_beside(requests, room, "");
+}
+
+static void what_is_taken_is_no_room(void **state)
+{
+	(void)state;
+	assert_string_equal(lacks_beside("cpu=3", "cpu=4", "cpu=1,memory=1Gi"), "");
+	assert_string_equal(lacks_beside("cpu=3001m", "cpu=4", "cpu=1"), "cpu");
+	assert_string_equal(lacks_beside("memory=0", "cpu=4", "memory=1"), "");
+	assert_string_equal(lacks_beside(":TCP/80=1", "cpu=4", ":UDP/80=1,:TCP/81=1"), "");
+	assert_string_equal(lacks_beside(":TCP/80=1", "cpu=4", ":TCP/80=1"), "port");
 }
 
 static void every_resource_must_have_room(void **state)
@@ -147,6 +164,7 @@ int main(void)
 		cmocka_unit_test(one_affinity_term_is_enough_and_all_its_parts_must_hold),
 		cmocka_unit_test(an_empty_term_matches_nothing),
 		cmocka_unit_test(greater_and_less_want_integers),
+		cmocka_unit_test(what_is_taken_is_no_room),
 		cmocka_unit_test(every_resource_must_have_room),
 	};
 

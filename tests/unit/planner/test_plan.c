@@ -288,6 +288,223 @@ static void the_older_claim_is_filled_first(void **state)
 	assert_string_equal(said(w, a, "p"), "claim b");
 }
 
+static void put_daemon(struct world *w, struct arena *a, const char *node, const char *requests)
+{
+	struct world_pod p = worlds_pod(a, arena_printf(a, "daemon-on-%s", node), requests);
+
+	p.daemon = true;
+	p.unschedulable = false;
+	p.node = node;
+	world_put_pod(w, &p);
+}
+
+/* n1 serves as the node of c1, which is Ready. */
+static void serve_node(struct world *w, struct arena *a)
+{
+	struct world_claim c = worlds_claim(a, "c1", "m1");
+	struct world_node n = worlds_node(a, "n1");
+
+	c.ready = true;
+	world_put_claim(w, &c);
+	n.claim = "c1";
+	world_put_node(w, &n);
+}
+
+static void what_daemonsets_take_of_a_node_they_take_of_a_new_one(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_claim c = worlds_claim(a, "c2", "m2");
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_machine(w, "m2", "small");
+	add_machine(w, "m3", "big");
+	serve_node(w, a);
+	put_daemon(w, a, "n1", "cpu=500m");
+	add_pod(w, a, "fits", "cpu=3500m");
+	assert_string_equal(said(w, a, "fits"), "node n1");
+	add_pod(w, a, "fits-too", "cpu=3500m");
+	assert_string_equal(said(w, a, "fits-too"), "new 0 on m2");
+	add_pod(w, a, "more", "cpu=3501m");
+	assert_string_equal(said(w, a, "more"), "new 1 on m3");
+	add_pod(w, a, "whole", "cpu=64");
+	assert_string_equal(
+		said(w, a, "whole"),
+		"nothing; TooBig: pool main: type gpu has too little cpu beside what DaemonSets take");
+	world_put_claim(w, &c); /* on its way: its node will have them too */
+	assert_string_equal(said(w, a, "fits-too"), "claim c2");
+	assert_string_equal(said(w, a, "more"), "new 0 on m3");
+}
+
+static void a_host_port_is_there_once_on_each_node(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	const struct plan *p;
+
+	(void)state;
+	for (int i = 1; i < 5; i++)
+		add_machine(w, arena_printf(a, "m%d", i), "small");
+	serve_node(w, a);
+	add_pod(w, a, "a", "cpu=100m,:TCP/80=1");
+	add_pod(w, a, "b", "cpu=100m,:TCP/80=1");
+	add_pod(w, a, "c", "cpu=100m,:TCP/80=1,:UDP/80=1");
+	add_pod(w, a, "d", "cpu=100m,:UDP/80=1");
+	p = plan_make(w, 0, a);
+	assert_string_equal(worlds_pod_text(p, "a", a), "node n1");
+	assert_string_equal(worlds_pod_text(p, "b", a), "new 0 on m2");
+	assert_string_equal(worlds_pod_text(p, "c", a), "new 1 on m3");
+	assert_string_equal(worlds_pod_text(p, "d", a), "node n1");
+	assert_int_equal(p->claims[1].requests.n, 1); /* cpu: ports are no resource of a claim */
+	put_daemon(w, a, "n1", ":TCP/80=1");
+	assert_string_equal(
+		said(w, a, "a"),
+		"nothing; TooBig: pool main: port TCP/80 of each node is taken by a DaemonSet");
+	assert_string_equal(said(w, a, "d"), "node n1");
+}
+
+/* Two racks, a machine in each; the name in the second one sorts first. */
+static struct world *two_racks(struct arena *a)
+{
+	struct world *w = worlds_new(a);
+	struct world_machine m = worlds_machine("m2", "small");
+
+	m.labels = worlds_labels(a, "rack=r1");
+	world_put_machine(w, &m);
+	m = worlds_machine("m1", "small");
+	m.labels = worlds_labels(a, "rack=r2");
+	world_put_machine(w, &m);
+	return w;
+}
+
+static void a_machines_labels_are_its_nodes(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = two_racks(a);
+	struct world_pod p = worlds_pod(a, "a", "cpu=1");
+	struct world_claim c = worlds_claim(a, "c", "m2");
+	const struct plan *plan;
+
+	(void)state;
+	p.node_selector = worlds_labels(a, "rack=r1");
+	world_put_pod(w, &p);
+	plan = plan_make(w, 0, a);
+	assert_string_equal(worlds_pod_text(plan, "a", a), "new 0 on m2");
+	assert_string_equal(labels_get(&plan->claims[0].labels, "rack"), "r1");
+	world_put_claim(w, &c);
+	assert_string_equal(said(w, a, "a"), "claim c");
+	p.node_selector = worlds_labels(a, "rack=r3");
+	world_put_pod(w, &p);
+	assert_string_equal(
+		said(w, a, "a"),
+		"nothing; RequirementsNotMet: pool main: no instance type fits nodeSelector and affinity");
+	world_del_pod(w, "acme", "default", "a");
+	world_del_claim(w, "c");
+	for (int i = 0; i < 2; i++) { /* over racks */
+		struct world_topology t = {
+			.kind = WORLD_APART, .key = "rack", .pods = worlds_term(a, "app in (db)")};
+
+		p = worlds_pod(a, i ? "y" : "x", "cpu=1");
+		p.labels = worlds_labels(a, "app=db");
+		p.topology.v = &t;
+		p.topology.n = 1;
+		world_put_pod(w, &p);
+	}
+	plan = plan_make(w, 0, a);
+	assert_string_equal(worlds_pod_text(plan, "x", a), "new 0 on m1");
+	assert_string_equal(worlds_pod_text(plan, "y", a), "new 1 on m2");
+}
+
+static void of_one_type_the_best_machine_is_taken_whatever_its_labels(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = two_racks(a);
+	struct world_machine m = worlds_machine("m9", "small");
+	struct plan_stock stock;
+
+	(void)state;
+	add_pod(w, a, "p", "cpu=1");
+	assert_string_equal(said(w, a, "p"), "new 0 on m1");
+	m.labels = worlds_labels(a, "rack=r9");
+	m.warm = true;
+	world_put_machine(w, &m);
+	assert_string_equal(said(w, a, "p"), "new 0 on m9");
+	stock = plan_stock(w, "main", a);
+	assert_int_equal(stock.n, 3);
+	assert_string_equal(stock.v[0]->name, "m9");
+	assert_string_equal(stock.v[1]->name, "m1");
+	assert_string_equal(stock.v[2]->name, "m2");
+	world_del_machine(w, "m9");
+	m = worlds_machine("m1", "small"); /* moved to the other rack */
+	m.labels = worlds_labels(a, "rack=r1");
+	m.failures = 1;
+	world_put_machine(w, &m);
+	assert_string_equal(said(w, a, "p"), "new 0 on m2");
+}
+
+static size_t place_of(const struct plan *p, const char *name)
+{
+	for (size_t i = 0; i < p->npods; i++)
+		if (str_eq(p->pods[i].name, name))
+			return p->pods[i].place;
+	fail_msg("%s is not in the plan", name);
+	return 0;
+}
+
+static void who_fits_nothing_has_no_place(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pod p = worlds_pod(a, "d-odd", "cpu=1");
+	const struct plan *plan;
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_pod(w, a, "a-huge", "cpu=1000");
+	add_pod(w, a, "b-first", "cpu=3");
+	add_pod(w, a, "c-second", "cpu=3");
+	p.unsupported = "resourceClaims";
+	world_put_pod(w, &p);
+	add_pod(w, a, "e-third", "cpu=3");
+	plan = plan_make(w, 0, a);
+	assert_int_equal(place_of(plan, "a-huge"), 0);
+	assert_int_equal(place_of(plan, "b-first"), 1);
+	assert_int_equal(place_of(plan, "c-second"), 2);
+	assert_int_equal(place_of(plan, "d-odd"), 0);
+	assert_int_equal(place_of(plan, "e-third"), 3);
+}
+
+static void a_pod_with_a_runtime_class_wants_a_pool_that_carries_it(void **state)
+{
+	static const char *carried[] = {"kata", "vnode"};
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_pool pool = worlds_pool(a);
+	struct world_pod p = worlds_pod(a, "p", "cpu=1");
+	struct world_claim c = worlds_claim(a, "c", "m1");
+
+	(void)state;
+	add_machine(w, "m1", "small");
+	add_machine(w, "m2", "small");
+	p.runtime_class = "gvisor";
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "p"), "new 0 on m1"); /* nobody says what images carry */
+	pool.runtime_classes = carried;
+	pool.nruntime_classes = 2;
+	world_put_pool(w, &pool);
+	world_put_claim(w, &c);
+	assert_string_equal(
+		said(w, a, "p"),
+		"nothing; RuntimeClassNotCarried: pool main: its images do not carry RuntimeClass gvisor");
+	p.runtime_class = "vnode";
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "p"), "claim c");
+	p.runtime_class = NULL;
+	world_put_pod(w, &p);
+	assert_string_equal(said(w, a, "p"), "claim c");
+}
+
 static void who_comes_first_gets_the_last_machine(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -740,6 +957,12 @@ int main(void)
 		cmocka_unit_test(a_seat_is_lost_when_the_pod_does_not_fit_it_any_more),
 		cmocka_unit_test(who_comes_later_does_not_take_a_seat),
 		cmocka_unit_test(the_older_claim_is_filled_first),
+		cmocka_unit_test(what_daemonsets_take_of_a_node_they_take_of_a_new_one),
+		cmocka_unit_test(a_host_port_is_there_once_on_each_node),
+		cmocka_unit_test(a_machines_labels_are_its_nodes),
+		cmocka_unit_test(of_one_type_the_best_machine_is_taken_whatever_its_labels),
+		cmocka_unit_test(who_fits_nothing_has_no_place),
+		cmocka_unit_test(a_pod_with_a_runtime_class_wants_a_pool_that_carries_it),
 		cmocka_unit_test(who_comes_first_gets_the_last_machine),
 		cmocka_unit_test(several_pods_share_a_claim_while_they_fit),
 		cmocka_unit_test(the_number_of_pods_is_a_resource_too),

@@ -373,6 +373,8 @@ static void what_is_put_again_as_it_was_is_no_change(void **state)
 	ASSERT_NEW(world_put_claim, c, c.failed = !c.failed);
 	ASSERT_NEW(world_put_claim, c, c.leaving = !c.leaving);
 	ASSERT_NEW(world_put_claim, c, c.created_ms++);
+	ASSERT_NEW(world_put_claim, c, (c.pods = (const char *[]){"uid"}, c.npods = 1));
+	ASSERT_NEW(world_put_claim, c, (c.pods = (const char *[]){"another"}));
 	ASSERT_NEW(world_put_node, n, n.claim = "c");
 	ASSERT_NEW(world_put_node, n, n.labels = worlds_labels(a, "x=y"));
 	ASSERT_NEW(world_put_node, n, n.taints = worlds_taints(a, "k=v:NoSchedule"));
@@ -383,6 +385,7 @@ static void what_is_put_again_as_it_was_is_no_change(void **state)
 	ASSERT_NEW(world_put_pod, p, p.since++);
 	ASSERT_NEW(world_put_pod, p, p.priority++);
 	ASSERT_NEW(world_put_pod, p, p.daemon = !p.daemon);
+	ASSERT_NEW(world_put_pod, p, p.terminating = !p.terminating);
 	ASSERT_NEW(world_put_pod, p, p.unschedulable = !p.unschedulable);
 	ASSERT_NEW(world_put_pod, p, p.node = "n");
 	ASSERT_NEW(world_put_pod, p, p.requests = worlds_resources(a, "cpu=2"));

@@ -32,12 +32,17 @@ struct expected {
 	const char *cd, *cd_tag;
 	const char *clear;
 	const char *insert; /* NULL: there is no slot */
+	size_t drives;	    /* that it lists */
+	const char *drive;  /* the first one, as on_drives() tells it */
 	const char *enable; /* what makes slots appear; a capture stays as it is */
 };
 
 static const struct expected expected[] = {
 	{
 		.name = "dell-h100",
+		.drives = 3,
+		.drive =
+			"61P0A06CTCD8, Dell Ent NVMe CM6 RI 1.92TB, PCIe SSD in Slot 2 in Bay 1, 1920383410176",
 		.uuid = "4c4c4544-0035-3410-8050-c6c04f314733",
 		.off = "POST /redfish/v1/Systems/System.Embedded.1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
 		.on = "POST /redfish/v1/Systems/System.Embedded.1/Actions/ComputerSystem.Reset {\"ResetType\":\"On\"}",
@@ -54,6 +59,8 @@ static const struct expected expected[] = {
 	},
 	{
 		.name = "dgx-h100",
+		.drives = 15,
+		.drive = "-, SAMSUNG MZ1L21T9HCLS-00A07, NVMe_Device0_NSID1, 1920383410176",
 		.uuid = "b11dd4f2-bfde-1000-02bc-5cff35fbe6e9",
 		.off = "POST /redfish/v1/Systems/DGX/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
 		.on = "POST /redfish/v1/Systems/DGX/Actions/ComputerSystem.Reset {\"ResetType\":\"On\"}",
@@ -71,6 +78,8 @@ static const struct expected expected[] = {
 	},
 	{
 		.name = "hpe-dl385",
+		.drives = 18,
+		.drive = "S6C1NA0TA01511, MZXLR6T4HALA-000H3, Box 2:Bay 1, 6401252745216",
 		.uuid = "34383350-3131-584d-5133-303230393953",
 		.off = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
 		.on = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"On\"}",
@@ -85,6 +94,8 @@ static const struct expected expected[] = {
 	},
 	{
 		.name = "lenovo-sr670",
+		.drives = 4,
+		.drive = "233442ABA3AB, Micron_7450_MTFDKBA960TFR, M.2 - Drive0, 960000000000",
 		.uuid = "6173ecec-6ef5-11ee-834a-0a8fc3a58a71",
 		.off = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
 		.on = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"On\"}",
@@ -99,6 +110,8 @@ static const struct expected expected[] = {
 	},
 	{
 		.name = "supermicro",
+		.drives = 8,
+		.drive = "S6CKNN0W502286, MZQL27T6HBLA-00A07, Disk.Bay.0, 7681501126656",
 		.uuid = "00000000-0000-0000-0000-7cc25550a8ff",
 		.off = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"ForceOff\"}",
 		.on = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {\"ResetType\":\"On\"}",
@@ -120,7 +133,9 @@ struct replay {
 	struct err err;
 	enum redfish_power power;
 	char uuid[64], target[64];
-	bool inserted;
+	bool inserted, more;
+	size_t ndrives;
+	char drive[256];
 };
 
 static void answered(struct replay *p, const struct err *e)
@@ -175,6 +190,36 @@ static const struct expected *expected_of(const char *name)
 		if (str_eq(expected[i].name, name))
 			return &expected[i];
 	return NULL;
+}
+
+static void on_drives(const struct redfish_drives *d, const struct err *e, void *arg)
+{
+	struct replay *p = arg;
+
+	answered(p, e);
+	p->more = d && d->more;
+	p->ndrives = d ? d->n : 0;
+	if (d && d->n)
+		str_format(p->drive, sizeof(p->drive), "%s, %s, %s, %lld%s%s",
+			   str_or(d->v[0].serial, "-"), str_or(d->v[0].model, "-"),
+			   str_or(d->v[0].slot, "-"), (long long)d->v[0].bytes,
+			   d->v[0].volume ? " of " : "",
+			   d->v[0].volume ? d->v[0].volume->name : "");
+}
+
+static void check_drives(struct replay *p, struct redfish *r, const struct expected *x)
+{
+	unsigned calls = 0;
+
+	do {
+		redfish_read_drives(r, on_drives, p);
+		assert_int_equal(wait_answer(p), ERR_NONE);
+	} while (p->more && ++calls < 100);
+	assert_false(p->more);
+	if (x && x->drive) {
+		assert_int_equal(p->ndrives, x->drives);
+		assert_string_equal(p->drive, x->drive);
+	}
 }
 
 static void check(struct replay *p, struct redfish *r, const struct fake_bmc *bmc,
@@ -247,6 +292,7 @@ static void replay(const char *folder, const struct expected *x)
 	check(&p, r, &bmc, x);
 	/* Nobody follows every link: a crawl would take minutes. */
 	assert_true(bmc.njournal < 40);
+	check_drives(&p, r, x);
 	redfish_free(r);
 	secret_free(password);
 	http_free(h);
@@ -268,7 +314,7 @@ static void unpack(const char *archive, const char *folder)
 	if (pid == 0) {
 		execlp("tar", "tar", "-xJf", path, "-C", folder, "--wildcards",
 		       "*/redfish/v1/index.json", "*/redfish/v1/Systems/*",
-		       "*/redfish/v1/Managers/*", (char *)NULL);
+		       "*/redfish/v1/Managers/*", "*/redfish/v1/Chassis/*", (char *)NULL);
 		_exit(127);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);

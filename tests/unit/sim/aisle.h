@@ -22,6 +22,7 @@ struct sim_rack {
 	struct sim_rack_spec spec;
 	struct loop_group *group;
 	const char *segment;
+	const struct sim_dialect *dialect;
 	const char *fault_when, *fault_what; /* the one that strikes, `faults` times */
 	int faults;
 };
@@ -49,6 +50,11 @@ bool sim_rack_reaches(const struct sim_machine *m, const char *origin)
 {
 	(void)origin;
 	return m->rack->segment[0] != '\0';
+}
+
+const struct sim_dialect *sim_rack_dialect(const struct sim_machine *m)
+{
+	return m->rack->dialect;
 }
 
 struct loop_group *sim_rack_group(const struct sim_rack *r)

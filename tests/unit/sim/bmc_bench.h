@@ -46,9 +46,11 @@ struct bench {
 	char *text;
 };
 
-static inline void begin(struct bench *b, const char *faults)
+static inline void begin_as(struct bench *b, const char *faults,
+			    const struct sim_dialects *dialects /* NULL: by the book */)
 {
-	struct sim_rack_spec s = {.machines = 2, .drive_bytes = 1 << 20, .user = "admin"};
+	struct sim_rack_spec s = {
+		.machines = 2, .drive_bytes = 1 << 20, .user = "admin", .dialects = dialects};
 	struct http_peer_spec peer = {.base_url = BMC, .max_in_flight = 8};
 	struct err e;
 
@@ -81,6 +83,11 @@ static inline void begin(struct bench *b, const char *faults)
 	b->peer = http_peer_new(b->http, &peer, &e);
 	if (!b->peer)
 		fail_msg("%s", e.text);
+}
+
+static inline void begin(struct bench *b, const char *faults)
+{
+	begin_as(b, faults, NULL);
 }
 
 static inline void end(struct bench *b)

@@ -45,7 +45,7 @@ static int teardown(void **state)
 }
 
 /* On the first port from r->port on that is free: the addresses of BMCs are given. */
-static void start(struct rack *r, const char *plain)
+static void start(struct rack *r, const char *option)
 {
 	char listen[24];
 
@@ -54,15 +54,15 @@ static void start(struct rack *r, const char *plain)
 		program_start(&r->program, "drover sim", sim_cli,
 			      (const char *const[]){"rack", "--machines", "3", "--data", r->data,
 						    "--drives", "1", "--drive-gib", "1", "--user",
-						    "root", "--listen", listen, plain, NULL});
+						    "root", "--listen", listen, option, NULL});
 		if (program_hear(&r->program, "3 machines; the first BMC is "))
 			break;
 		assert_non_null(strstr(r->program.said, "in use"));
 		assert_int_equal(program_end(&r->program, 0), 1);
 	}
 	program_await(&r->program, "Machine objects in ");
-	str_format(r->origin, sizeof(r->origin), "%s://127.10.0.2:%u", plain ? "http" : "https",
-		   r->port);
+	str_format(r->origin, sizeof(r->origin), "%s://127.10.0.2:%u",
+		   str_eq(option, "--plain") ? "http" : "https", r->port);
 }
 
 static int ask_bmc(struct rack *r, const char *ca_pem, const char *password, const char *path)
@@ -185,6 +185,24 @@ static void a_plain_rack_has_no_certificates(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
+static void bmcs_of_a_make_have_its_addresses_and_the_objects_name_them(void **state)
+{
+	struct rack *r = *state;
+	char *password, *ca, *objects;
+
+	start(r, "--dialect=idrac9");
+	password = program_file(r->data, "password");
+	ca = program_file(r->data, "ca.crt");
+	assert_int_equal(ask_bmc(r, ca, password, "/redfish/v1/Systems/System.Embedded.1"), 200);
+	assert_int_equal(ask_bmc(r, ca, password, "/redfish/v1/Systems/1"), 404);
+	objects = program_file(r->data, "objects.yaml");
+	assert_non_null(strstr(objects, "/redfish/v1/Systems/System.Embedded.1"));
+	assert_int_equal(program_end(&r->program, SIGTERM), 0);
+	free(password);
+	free(ca);
+	free(objects);
+}
+
 static void what_is_wrong_is_named_with_what_is_allowed(void **state)
 {
 	struct rack *r = *state;
@@ -201,6 +219,21 @@ static void what_is_wrong_is_named_with_what_is_allowed(void **state)
 	verb_assert_said("--drive-gib: want 1 to 16384");
 	assert_int_equal(SIM("rack", "--listen", "8443"), 2);
 	verb_assert_said("want ADDRESS:PORT or :PORT, got '8443'");
+	assert_int_equal(SIM("rack", "--data", r->data, "--dialect", "ilo9"), 1);
+	verb_assert_said("--dialect: no dialect is called \"ilo9\"; there are idrac9, ");
+	assert_int_equal(SIM("rack", "--data", r->data, "--tree", r->folder), 1);
+	verb_assert_said("--tree: ");
+	verb_assert_said("there is no service root");
+	assert_int_equal(SIM("rack", "--data", r->data, "--dialect", "/nonexistent/mine.yaml"), 1);
+	verb_assert_said("--dialect: /nonexistent/mine.yaml");
+	str_format(path, sizeof(path), "%s/mine.yaml", r->folder);
+	f = fopen(path, "we");
+	fputs("like: ilo\nabout: mine\nquirks: {boot: {place: Here}}\n", f);
+	fclose(f);
+	assert_int_equal(SIM("rack", "--data", r->data, "--dialect", path), 1);
+	verb_assert_said("quirks.boot.place: want System or Settings");
+	assert_int_equal(SIM("rack", "--dialect", "list"), 0);
+	verb_assert_said("openbmc");
 	assert_int_equal(SIM("rack", "twice"), 2);
 	verb_assert_said("what is 'twice'?");
 
@@ -251,6 +284,9 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_folder_is_of_one_rack_at_a_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_plain_rack_has_no_certificates, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			bmcs_of_a_make_have_its_addresses_and_the_objects_name_them, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(what_is_wrong_is_named_with_what_is_allowed, setup,
 						teardown),
 		cmocka_unit_test(the_driver_wants_one_rack),

@@ -305,6 +305,11 @@ static void a_node_gets_the_labels_of_claim_pool_and_type_and_the_claims_win(voi
 	struct label own[] = {{"example.com/both", "claim"}, {"example.com/pool", "h100"}};
 
 	struct label notes[] = {{"example.com/contact", "ops"}};
+	struct label stands[] = {{"example.com/asset", "4711"}, {"topology.drover.dev/rack", "r1"}};
+	struct machine m = *l->m;
+
+	m.meta.labels = (struct labels){stands, 2};
+	l->m = &m;
 
 	n.spec.labels = (struct labels){own, 2};
 	n.spec.annotations = (struct labels){notes, 1};
@@ -316,7 +321,8 @@ static void a_node_gets_the_labels_of_claim_pool_and_type_and_the_claims_win(voi
 	assert_string_equal(json_str_at(labels, "nvidia.com/gpu.product"), "H100");
 	assert_string_equal(json_str_at(labels, "example.com/both"), "claim");
 	assert_string_equal(json_str_at(labels, "example.com/pool"), "h100");
-	assert_int_equal(json_object_size(labels), 6);
+	assert_string_equal(json_str_at(labels, "topology.drover.dev/rack"), "r1");
+	assert_int_equal(json_object_size(labels), 7);
 	assert_string_equal(json_str_at(o, "metadata", "annotations", "example.com/contact"),
 			    "ops");
 	bench_life_done(l);

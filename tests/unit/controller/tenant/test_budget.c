@@ -220,15 +220,6 @@ static void lines_beyond_the_budget_are_counted(void **state)
 	assert_non_null(strstr(last, "tenant=team-a"));
 }
 
-static void weight_counts_what_is_kept(void **state)
-{
-	OWN_JSON o = bench_json("{'ab': ['cde', {'f': 1}]}");
-
-	(void)state;
-	assert_int_equal(tenant_budget_weight(NULL), 32);
-	assert_int_equal(tenant_budget_weight(o), 5 * 32 + 2 + 3 + 1);
-}
-
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, bench_teardown)
@@ -238,7 +229,6 @@ int main(void)
 		T(a_tenant_whose_nodes_are_not_all_read_is_not_usable),
 		T(pods_that_take_too_much_to_place_are_told),
 		T(lines_beyond_the_budget_are_counted),
-		T(weight_counts_what_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

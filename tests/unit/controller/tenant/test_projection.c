@@ -2,7 +2,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include "api/annotations.h"
 #include "base/buf.h"
+#include "base/data/scan.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/tenant/projection.h"
@@ -50,9 +52,31 @@ static json_t *read_json(const char *text)
 	return j;
 }
 
+/* As it is read from a server: of what is wanted alone. */
+static json_t *as_read(const json_t *o, const struct scan_want *want)
+{
+	char *text = json_text(o);
+	struct err e;
+	json_t *j = scan_parse(text, strlen(text), want, &e);
+
+	if (!j)
+		fail_msg("%s: %s", e.text, text);
+	free(text);
+	return j;
+}
+
 static struct world_pod *pod_of(struct fixture *f, const json_t *o)
 {
-	return tenant_project_pod(o, f->a, &team, &f->e);
+	OWN_JSON read = as_read(o, tenant_want_pod);
+
+	return tenant_project_pod(read, f->a, &team, &f->e);
+}
+
+static struct tenant_node *node_of(struct fixture *f, const json_t *o)
+{
+	OWN_JSON read = as_read(o, tenant_want_node);
+
+	return tenant_project_node(read, f->a, &team, &f->e);
 }
 
 /* A pod with this spec, marked unschedulable. */
@@ -142,11 +166,11 @@ static void a_node_says_who_cordoned_it_and_since_when_it_is_not_ready(void **st
 		" 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
 	OWN_JSON bare = read_json("{'metadata': {'name': 'n', 'uid': 'u'},"
 				  " 'spec': {'unschedulable': true, 'taints': []}}");
-	const struct tenant_node *n = tenant_project_node(o, f->a, &team, &f->e);
+	const struct tenant_node *n = node_of(f, o);
 
 	assert_true(n->draining && n->world.unschedulable && !n->world.ready);
 	assert_int_equal(n->ready_since, 1796119200000);
-	n = tenant_project_node(bare, f->a, &team, &f->e);
+	n = node_of(f, bare);
 	assert_true(!n->draining && n->world.unschedulable);
 	assert_int_equal(n->ready_since, 0);
 }
@@ -228,6 +252,30 @@ static void overhead_comes_on_top_of_everything(void **state)
 		    "{'overhead': {'cpu': '1'}, 'containers': [{'resources': {'requests': {'cpu': '1'}}}],"
 		    " 'initContainers': [{'resources': {'requests': {'cpu': '4'}}}]}"),
 		"cpu=5");
+}
+
+static void a_host_port_is_asked_for_once_by_protocol_and_number(void **state)
+{
+	assert_requests(pod(*state,
+			    "{'containers': [{'ports': [{'containerPort': 80},"
+			    " {'containerPort': 80, 'hostPort': 8080, 'hostIP': '10.0.0.1'},"
+			    " {'containerPort': 80, 'hostPort': 8080, 'hostIP': '10.0.0.2'},"
+			    " {'hostPort': 53, 'protocol': 'UDP'}]}], 'initContainers': ["
+			    "{'ports': [{'hostPort': 1}]},"
+			    " {'restartPolicy': 'Always', 'ports': [{'hostPort': 2}]}]}"),
+			":TCP/2=1 :TCP/8080=1 :UDP/53=1");
+	assert_string_equal(
+		pod(*state, "{'containers': [{'ports': [{'hostPort': 65536}]}]}")->unsupported,
+		"resource requests that cannot be read");
+	assert_string_equal(
+		pod(*state, "{'containers': [{'ports': [{'hostPort': -1}]}]}")->unsupported,
+		"resource requests that cannot be read");
+}
+
+static void the_runtime_class_is_read(void **state)
+{
+	assert_string_equal(pod(*state, "{'runtimeClassName': 'vnode'}")->runtime_class, "vnode");
+	assert_null(pod(*state, "{}")->runtime_class);
 }
 
 static void a_quantity_that_is_none_makes_the_pod_unsupported_and_says_so(void **state)
@@ -652,7 +700,7 @@ static struct tenant_node *node(struct fixture *f, const char *text)
 {
 	OWN_JSON o = read_json(text);
 
-	return tenant_project_node(o, f->a, &team, &f->e);
+	return node_of(f, o);
 }
 
 static void a_node_says_who_it_is_and_what_it_holds(void **state)
@@ -763,6 +811,293 @@ static void a_node_that_says_next_to_nothing_is_taken_as_it_is(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* --- what is read, and what is there ----------------------------------------------------------------- */
+
+static void tell_labels(struct buf *b, const char *what, const struct labels *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		buf_printf(b, " %s %s=%s", what, l->v[i].key, str_or(l->v[i].value, "-"));
+}
+
+static void tell_amounts(struct buf *b, const char *what, const struct resources *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		buf_printf(b, " %s %s=%lld", what, r->v[i].name,
+			   (long long)quantity_milli_floor(r->v[i].q));
+}
+
+static void tell_selector(struct buf *b, const struct selector *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		buf_printf(b, " (%s %d", s->v[i].key, s->v[i].op);
+		for (size_t k = 0; k < s->v[i].nvalues; k++)
+			buf_printf(b, " %s", s->v[i].values[k]);
+		buf_puts(b, ")");
+	}
+}
+
+static void tell_topology(struct buf *b, const struct world_topology *t)
+{
+	buf_printf(b, " topology %d %s %lld", t->kind, t->key, (long long)t->max_skew);
+	tell_selector(b, &t->pods);
+	for (size_t i = 0; i < t->nnamespaces; i++)
+		buf_printf(b, " in %s", t->namespaces[i]);
+}
+
+static void tell_pod(struct buf *b, const struct tenant_pod *tp)
+{
+	const struct world_pod *p = &tp->world;
+
+	if (!tp) {
+		buf_puts(b, "left out");
+		return;
+	}
+	buf_printf(
+		b,
+		"%s %s %s %s %s daemon %d terminating %d unschedulable %d since %lld priority %lld",
+		p->tenant, p->ns, p->name, p->uid, str_or(p->node, "-"), p->daemon, p->terminating,
+		p->unschedulable, (long long)p->since, (long long)p->priority);
+	buf_printf(b,
+		   " grace %lld running %d large %d until %lld checkpoint %s %s %s unsupported %s",
+		   (long long)tp->grace_s, tp->running, tp->large, (long long)tp->going_until,
+		   str_or(tp->checkpoint, "-"), str_or(tp->checkpoint_requested, "-"),
+		   str_or(tp->checkpoint_done, "-"), str_or(p->unsupported, "-"));
+	tell_amounts(b, "wants", &p->requests);
+	tell_labels(b, "label", &p->labels);
+	tell_labels(b, "on", &p->node_selector);
+	for (size_t i = 0; i < p->affinity.n; i++)
+		tell_selector(b, &p->affinity.v[i]);
+	for (size_t i = 0; i < p->preferences.n; i++) {
+		buf_printf(b, " prefers %lld", (long long)p->preferences.v[i].weight);
+		tell_selector(b, &p->preferences.v[i].term);
+	}
+	for (size_t i = 0; i < p->tolerations.n; i++)
+		buf_printf(b, " tolerates %s %s %s %d", str_or(p->tolerations.v[i].key, "-"),
+			   str_or(p->tolerations.v[i].value, "-"),
+			   str_or(p->tolerations.v[i].effect, "-"), p->tolerations.v[i].exists);
+	for (size_t i = 0; i < p->topology.n; i++)
+		tell_topology(b, &p->topology.v[i]);
+}
+
+static void tell_node(struct buf *b, const struct tenant_node *n)
+{
+	if (!n) {
+		buf_puts(b, "left out");
+		return;
+	}
+	buf_printf(b, "%s %s claim %s unschedulable %d ready %d since %lld created %lld",
+		   n->world.tenant, str_or(n->world.name, "-"), str_or(n->world.claim, "-"),
+		   n->world.unschedulable, n->world.ready, (long long)n->ready_since,
+		   (long long)n->created);
+	buf_printf(b, " %s %s %s %s %s taints %s %d %d", str_or(n->uid, "-"), str_or(n->rv, "-"),
+		   str_or(n->provider_id, "-"), str_or(n->system_uuid, "-"),
+		   str_or(n->boot_id, "-"), str_or(n->taints_json, "-"), n->unregistered,
+		   n->draining);
+	for (size_t i = 0; i < n->world.taints.n; i++)
+		buf_printf(b, " taint %s %s %s", n->world.taints.v[i].key,
+			   str_or(n->world.taints.v[i].value, "-"),
+			   str_or(n->world.taints.v[i].effect, "-"));
+	tell_labels(b, "label", &n->world.labels);
+	tell_amounts(b, "has", &n->world.allocatable);
+	tell_amounts(b, "of", &n->capacity);
+}
+
+static uint64_t dice_state;
+
+static size_t dice(size_t below)
+{
+	dice_state ^= dice_state << 13;
+	dice_state ^= dice_state >> 7;
+	dice_state ^= dice_state << 17;
+	return (size_t)((dice_state >> 11) % below);
+}
+
+/* Something else than what belongs there, as a hostile server would write it. */
+static json_t *odd(void)
+{
+	switch (dice(8)) {
+	case 0:
+		return json_null();
+	case 1:
+		return json_integer((json_int_t)dice(3));
+	case 2:
+		return json_true();
+	case 3:
+		return json_array();
+	case 4:
+		return json_object();
+	case 5:
+		return json_pack("[{s:s}, i, [s]]", "key", "v", 1, "x");
+	case 6:
+		return json_pack("{s:s, s:{s:i}}", "key", "v", "resources", "a", 1);
+	default:
+		return json_string("x");
+	}
+}
+
+/* A copy in which each value is, now and then, away or something else, and there are members that nobody reads. */
+static json_t *vary(const json_t *v, size_t one_in)
+{
+	const char *name;
+	json_t *out, *m;
+	size_t i;
+
+	if (!dice(one_in))
+		return odd();
+	if (!json_is_object(v) && !json_is_array(v))
+		return json_deep_copy(v);
+	out = json_is_array(v) ? json_array() : json_object();
+	json_array_foreach (v, i, m)
+		for (size_t n = dice(one_in) ? 1 : dice(4); n; n--)
+			json_array_append_new(out, vary(m, one_in));
+	json_object_foreach ((json_t *)(uintptr_t)v, name, m)
+		if (dice(one_in))
+			json_object_set_new(out, name, vary(m, one_in));
+	if (json_is_object(v) && !dice(3))
+		json_object_set_new(out, "unread", odd());
+	return out;
+}
+
+static const char full_pod[] =
+	"{'metadata': {'name': 'p', 'namespace': 'ml', 'uid': 'u', 'resourceVersion': '7', 'labels': {'app': 'a', 'rev': '7'},"
+	" 'annotations': {'" CHECKPOINT_WANTED "': 'true', '" CHECKPOINT_REQUESTED
+	"': 'x', '" CHECKPOINT_DONE
+	"': 'y', 'kubernetes.io/config.mirror': 'm', 'other': 'z'}, 'deletionTimestamp': '2026-12-01T10:00:00Z',"
+	" 'ownerReferences': [{'controller': true, 'kind': 'DaemonSet'}, {'kind': 'Job', 'controller': true}]},"
+	" 'spec': {'nodeName': 'n', 'priority': 7, 'terminationGracePeriodSeconds': 30,"
+	"  'containers': [{'name': 'c', 'resources': {'requests': {'cpu': '1', 'nvidia.com/gpu': 8}, 'limits': {'memory': '1Gi', 'cpu': '2'}}},"
+	"   {'resources': {'requests': {'cpu': '500m'}}}],"
+	"  'initContainers': [{'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '1'}}}, {'resources': {'limits': {'cpu': '9'}}}],"
+	"  'resources': {'requests': {'cpu': '12'}, 'limits': {'cpu': '13'}}, 'overhead': {'cpu': '10m'},"
+	"  'nodeSelector': {'zone': 'a'}, 'tolerations': [{'key': 'gpu', 'operator': 'Exists'}, {'key': 'a', 'value': 'b', 'effect': 'NoSchedule'}],"
+	"  'affinity': {'nodeAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': {'nodeSelectorTerms': ["
+	"     {'matchExpressions': [{'key': 'zone', 'operator': 'In', 'values': ['a', 'b']}]}]},"
+	"    'preferredDuringSchedulingIgnoredDuringExecution': [{'weight': 3, 'preference': {'matchExpressions': [{'key': 'x', 'operator': 'Exists'}]}}]},"
+	"   'podAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{'topologyKey': 'rack', 'namespaces': ['x'],"
+	"     'labelSelector': {'matchLabels': {'app': 'a'}, 'matchExpressions': [{'key': 'b', 'operator': 'NotIn', 'values': ['c']}]}, 'matchLabelKeys': ['rev']}]},"
+	"   'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': [{'topologyKey': 'host', 'labelSelector': {}, 'mismatchLabelKeys': ['rev']}]}},"
+	"  'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule', 'topologyKey': 'zone', 'maxSkew': 2, 'minDomains': 1,"
+	"    'nodeAffinityPolicy': 'Honor', 'nodeTaintsPolicy': 'Ignore', 'labelSelector': {'matchLabels': {'app': 'a'}}}],"
+	"  'schedulingGates': [{'name': 'g'}], 'resourceClaims': [{'name': 'r'}],"
+	"  'volumes': [{'emptyDir': {}}, {'persistentVolumeClaim': {'claimName': 'c'}}, {'ephemeral': {}}]},"
+	" 'status': {'phase': 'Pending', 'nominatedNodeName': '', 'conditions': [{'type': 'Ready', 'status': 'False'},"
+	"   {'type': 'PodScheduled', 'status': 'False', 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}";
+
+static const char full_node[] =
+	"{'metadata': {'name': 'n', 'uid': 'u', 'resourceVersion': '7', 'creationTimestamp': '2026-12-01T10:00:00Z',"
+	"  'labels': {'drover.dev/nodeclaim': 'n', 'a': 'b'}},"
+	" 'spec': {'providerID': 'p', 'unschedulable': true, 'taints': [{'key': 'drover.dev/draining', 'value': 'x', 'effect': 'NoSchedule'},"
+	"   {'key': 'drover.dev/unregistered', 'effect': 'NoExecute', 'timeAdded': '2026-12-01T10:00:00Z'}]},"
+	" 'status': {'capacity': {'cpu': '8', 'memory': '1Gi'}, 'allocatable': {'cpu': '7500m', 'x': 'lots'},"
+	"  'conditions': [{'type': 'MemoryPressure', 'status': 'False'}, {'type': 'Ready', 'status': 'True', 'lastHeartbeatTime': 'h',"
+	"    'lastTransitionTime': '2026-12-01T09:00:00Z'}], 'nodeInfo': {'systemUUID': 's', 'bootID': 'b', 'kubeletVersion': 'v'},"
+	"  'images': [{'names': ['i'], 'sizeBytes': 1}]}}";
+
+/* Also where members are missing or of another type: what is not read makes no difference. */
+static void what_is_read_says_what_all_of_it_says(void **state)
+{
+	OWN_JSON pod_o = read_json(full_pod);
+	OWN_JSON node_o = read_json(full_node);
+	size_t left_out = 0, unsupported = 0;
+
+	(void)state;
+	dice_state = 88172645463325252;
+	for (unsigned i = 0; i < 4000; i++) {
+		bool is_pod = i % 4 != 0;
+		OWN_JSON all = vary(is_pod ? pod_o : node_o, 8 + dice(60));
+		OWN_JSON read = as_read(all, is_pod ? tenant_want_pod : tenant_want_node);
+		OWN(arena) a = arena_new();
+		struct err e = {0};
+		struct buf x, y;
+
+		buf_init(&x, 1u << 20);
+		buf_init(&y, 1u << 20);
+		if (is_pod) {
+			struct tenant_pod *p = tenant_project_pod(all, a, &team, &e);
+
+			tell_pod(&x, p);
+			tell_pod(&y, tenant_project_pod(read, a, &team, &e));
+			left_out += !p;
+			unsupported += p && p->world.unsupported;
+		} else {
+			tell_node(&x, tenant_project_node(all, a, &team, &e));
+			tell_node(&y, tenant_project_node(read, a, &team, &e));
+		}
+		if (strcmp(x.data, y.data) != 0)
+			fail_msg("%s\nall:  %s\nread: %s", json_text(all), x.data, y.data);
+		buf_done(&x);
+		buf_done(&y);
+	}
+	/* Not all alike. */
+	assert_in_range(left_out, 100, 2000);
+	assert_in_range(unsupported, 500, 2900);
+}
+
+/* --- hostile ----------------------------------------------------------------------------------------- */
+
+/* o with a list of n copies of item in the place of path[0].path[1]. */
+static json_t *with_many(const char *text, const char *const path[2], const char *item, size_t n)
+{
+	json_t *o = read_json(text), *list = json_array(), *in;
+	OWN_JSON one = read_json(item);
+
+	while (n--)
+		json_array_append(list, one);
+	in = json_object_get(o, path[0]);
+	json_object_set_new(in, path[1], list);
+	return o;
+}
+
+static void lists_that_are_too_long_are_said_and_not_believed(void **state)
+{
+	static const struct {
+		const char *path[2], *item;
+	} cases[] = {
+		{{"metadata", "ownerReferences"}, "{'kind': 'Job'}"},
+		{{"spec", "containers"}, "{'resources': {}}"},
+		{{"spec", "initContainers"}, "{'resources': {}}"},
+		{{"spec", "schedulingGates"}, "{'name': 'g'}"},
+		{{"spec", "resourceClaims"}, "{'name': 'g'}"},
+		{{"spec", "volumes"}, "{'emptyDir': {}}"},
+		{{"status", "conditions"}, "{'type': 'x'}"},
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		OWN_JSON o = with_many(
+			"{'metadata': {'namespace': 'ml', 'name': 'p', 'uid': 'u'}, 'spec': {},"
+			" 'status': {}}",
+			cases[i].path, cases[i].item, 20000);
+		const struct tenant_pod *p = (const void *)pod_of(f, o);
+
+		assert_true(p->large);
+		assert_string_equal(
+			p->world.unsupported,
+			"longer lists of containers, volumes or the like than are read");
+		assert_string_equal(p->world.uid, "u");
+	}
+}
+
+static void a_node_with_more_than_is_read_has_no_room(void **state)
+{
+	static const char *const paths[][2] = {{"metadata", "labels"},
+					       {"spec", "taints"},
+					       {"status", "conditions"},
+					       {"status", "allocatable"},
+					       {"status", "capacity"}};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		OWN_JSON o = with_many(
+			"{'metadata': {'name': 'n', 'uid': 'u'}, 'spec': {}, 'status': {}}",
+			paths[i], "{'key': 'k', 'type': 'x'}", 3000);
+
+		err_clear(&f->e);
+		assert_null(node_of(f, o));
+		assert_int_equal(f->e.kind, ERR_CAPACITY);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -775,6 +1110,8 @@ int main(void)
 		T(a_sidecar_runs_beside_the_containers_and_beside_later_init_containers),
 		T(what_the_pod_asks_for_as_a_whole_replaces_the_sum),
 		T(overhead_comes_on_top_of_everything),
+		T(a_host_port_is_asked_for_once_by_protocol_and_number),
+		T(the_runtime_class_is_read),
 		T(a_quantity_that_is_none_makes_the_pod_unsupported_and_says_so),
 		T(members_of_the_wrong_type_are_taken_for_absent),
 		T(a_list_beyond_reason_makes_the_pod_unsupported_and_costs_little),
@@ -796,6 +1133,9 @@ int main(void)
 		T(a_heartbeat_is_no_news_of_a_node),
 		T(a_node_with_our_taint_is_not_registered_yet),
 		T(a_node_that_says_next_to_nothing_is_taken_as_it_is),
+		T(what_is_read_says_what_all_of_it_says),
+		T(lists_that_are_too_long_are_said_and_not_believed),
+		T(a_node_with_more_than_is_read_has_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

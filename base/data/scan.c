@@ -1,0 +1,745 @@
+#include "base/data/scan.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/buf.h"
+#include "base/data/scan_token.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+/*
+ * One state machine over the bytes, with a stack of the objects and arrays that are open:
+ *
+ *	VALUE --scalar----------------------------------------> AFTER --,--> NAME or VALUE
+ *	  |    { --> NAME_OR_END --"name"--> COLON --:--> VALUE    |
+ *	  '--- [ --> VALUE_OR_END --value--> ...                   '--} or ]--> AFTER, at last DONE
+ *
+ * The state and what has come of a cut token (`token`, `cut`) are all that lives from one chunk to
+ * the next; a token that lies whole in a chunk is read where it lies.
+ *
+ * What becomes of a value, its fate, is known before its first byte: from its name and the table of
+ * its object.  Below what is not kept nothing is looked up and nothing built.
+ *
+ * A name that comes twice is found by its hash: among the few of the objects that are open, or, of an
+ * object with many, in a set; each object has a number of its own that salts it.  64 bits under a secret key: a million names collide by
+ * chance once in 40 million objects, and such an object would be refused.
+ */
+#define DEPTH_MAX 64 /* as json_parse() */
+#define SEQUENCE_MAX 12
+#define WORD_MAX 5
+#define KEPT 512 /* bytes of a token's room that stay from one line to the next */
+#define FEW 64	 /* names of an object that are looked through one by one */
+#define SET_MIN 512
+
+enum state {
+	VALUE,
+	VALUE_OR_END,
+	NAME,
+	NAME_OR_END,
+	COLON,
+	AFTER,
+	STRING,
+	NUMBER,
+	WORD,
+	DONE,
+};
+
+struct fate {
+	bool keep, each;
+	const struct scan_want *some; /* of its members or elements; NULL: none of them */
+	size_t most;
+};
+
+struct frame {
+	json_t *node; /* NULL: not kept */
+	const struct scan_want *some;
+	uint64_t number;
+	size_t names; /* in `names` */
+	bool many;    /* they are in a set as well, and what came later */
+	bool array, each;
+};
+
+/* A set of hashes; 0 is no entry. */
+struct set {
+	uint64_t *v;
+	size_t n, cap; /* cap: a power of 2, or 0 */
+};
+
+struct scan {
+	struct scan_spec spec;
+
+	enum state state;
+	struct frame *frames;
+	size_t depth, frames_cap;
+	uint64_t number;  /* of the object opened last */
+	struct fate fate; /* of the value at hand, or that comes next */
+	struct buf name;  /* its name, where it is kept in an object */
+	struct buf token; /* what was decoded of a string, number or word */
+	bool is_name;	  /* the string at hand */
+	char cut[SEQUENCE_MAX];
+	size_t ncut; /* bytes of a sequence that the end of a chunk cut */
+
+	json_t *root, *element;
+	bool in_element;
+	size_t base;	 /* depth at which the value began that is given out */
+	uint64_t *names; /* hashes, of the open objects one after the other */
+	size_t nnames, names_cap;
+	struct set many[2];  /* of the document, of the element */
+	size_t left, budget; /* budget: depth of the container that has a bound; 0: none */
+	bool left_out;
+
+	size_t given;	  /* elements or lines */
+	const char *from; /* bytes of this chunk from here on are not counted yet */
+	size_t head, part,
+		none;  /* bytes: of the document or line, of the element, between elements */
+	size_t *count; /* where they belong */
+	struct err failed;
+};
+
+const struct scan_want scan_all[] = {SCAN_REST};
+
+size_t scan_weight(const json_t *v)
+{
+	size_t sum = SCAN_VALUE_BYTES, i;
+	const char *name;
+	json_t *m;
+
+	if (json_is_string(v))
+		return sum + json_string_length(v);
+	json_array_foreach (v, i, m)
+		sum += scan_weight(m);
+	json_object_foreach ((json_t *)(uintptr_t)v, name, m)
+		sum += strlen(name) + scan_weight(m);
+	return sum;
+}
+
+/* --- errors and bounds ------------------------------------------------------------------------- */
+
+static int wrong(const struct scan *s, const char *at, const char *what, struct err *e)
+{
+	size_t byte = *s->count + (size_t)(at - s->from);
+
+	if (s->spec.lines || s->in_element)
+		return err_set(e, ERR_PROTOCOL, 0, "item %zu, byte %zu: %s", s->given, byte, what);
+	return err_set(e, ERR_PROTOCOL, 0, "byte %zu: %s", byte, what);
+}
+
+/* Bytes up to `at` belong where they did, from there on to `to`. */
+static void count_to(struct scan *s, const char *at, size_t *to)
+{
+	*s->count += (size_t)(at - s->from);
+	s->from = at;
+	s->count = to;
+}
+
+static int check_size(const struct scan *s, struct err *e)
+{
+	if (s->part > s->spec.max_bytes || (s->spec.lines && s->head > s->spec.max_bytes))
+		return err_set(e, ERR_PROTOCOL, 0, "item %zu has more than %zu bytes", s->given,
+			       s->spec.max_bytes);
+	if (s->head > s->spec.max_bytes)
+		return err_set(e, ERR_PROTOCOL, 0, "more than %zu bytes%s", s->spec.max_bytes,
+			       s->given || s->in_element ? " beside the items" : "");
+	return 0;
+}
+
+/* --- names ------------------------------------------------------------------------------------- */
+
+static void set_clear(struct set *k)
+{
+	free(k->v);
+	*k = (struct set){0};
+}
+
+static bool set_put(struct set *k, uint64_t h)
+{
+	size_t i = h & (k->cap - 1);
+
+	while (k->v[i] && k->v[i] != h)
+		i = (i + 1) & (k->cap - 1);
+	if (k->v[i])
+		return false;
+	k->v[i] = h;
+	return true;
+}
+
+/* False: it is there. */
+static bool set_add(struct set *k, uint64_t h)
+{
+	struct set old = *k;
+
+	h |= !h;
+	if (k->n * 2 >= k->cap) {
+		k->cap = k->cap ? k->cap * 4 : SET_MIN;
+		k->v = mem_calloc(k->cap, sizeof(*k->v));
+		for (size_t i = 0; i < old.cap; i++)
+			if (old.v[i])
+				(void)set_put(k, old.v[i]);
+		free(old.v);
+	}
+	if (!set_put(k, h))
+		return false;
+	k->n++;
+	return true;
+}
+
+/* False: f, the object at the top, has it. */
+static bool add_name(struct scan *s, struct frame *f, const char *name, size_t len)
+{
+	struct set *many = &s->many[s->in_element];
+	uint64_t h = hash_keyed(name, len, f->number);
+	size_t at = s->nnames - f->names;
+
+	if (f->names == FEW && !f->many) {
+		for (; at < s->nnames; at++)
+			(void)set_add(many, s->names[at]);
+		f->many = true;
+	}
+	if (f->many)
+		return set_add(many, h);
+	for (; at < s->nnames; at++)
+		if (s->names[at] == h)
+			return false;
+	mem_grow(s->names, s->nnames, s->names_cap);
+	s->names[s->nnames++] = h;
+	f->names++;
+	return true;
+}
+
+static struct fate fate_of(const struct scan_want *w, const char *name, size_t len)
+{
+	for (; w->name; w++)
+		if (!strncmp(w->name, name, len) && !w->name[len])
+			return (struct fate){!w->drop, w->each, w->some, w->most};
+	return (struct fate){.keep = w->some, .some = w->some};
+}
+
+/* --- values ------------------------------------------------------------------------------------ */
+
+static struct frame *top(const struct scan *s)
+{
+	return &s->frames[s->depth - 1];
+}
+
+static void charge(struct scan *s, size_t bytes)
+{
+	if (s->budget)
+		s->left -= bytes < s->left ? bytes : s->left;
+}
+
+/* The fate of an array's next element.  One that is given out begins here. */
+static void next_element(struct scan *s)
+{
+	const struct frame *f = top(s);
+
+	s->fate = (struct fate){.keep = f->each || (f->node && f->some), .some = f->some};
+	s->state = VALUE;
+}
+
+static void value_begins(struct scan *s, const char *at)
+{
+	if (s->depth && top(s)->each && !s->in_element) {
+		s->in_element = true;
+		s->base = s->depth;
+		s->part = 0;
+		count_to(s, at, &s->part);
+	}
+	if (s->budget && !s->left && s->fate.keep) {
+		s->fate.keep = false;
+		s->left_out = true;
+	}
+}
+
+/* Puts a kept value where it belongs. */
+static void put(struct scan *s, json_t *v)
+{
+	if (s->depth == s->base) {
+		*(s->in_element ? &s->element : &s->root) = v;
+		return;
+	}
+	charge(s, SCAN_VALUE_BYTES);
+	if (top(s)->array) {
+		json_array_append_new(top(s)->node, v);
+		return;
+	}
+	charge(s, s->name.len);
+	json_object_setn_new_nocheck(top(s)->node, s->name.data, s->name.len, v);
+}
+
+static int give_out(struct scan *s, json_t **v, int (*to)(json_t *value, void *arg, struct err *e),
+		    struct err *e)
+{
+	json_t *mine = *v;
+	int rc = 0;
+
+	*v = NULL;
+	if (to)
+		rc = to(mine, s->spec.arg, e);
+	json_decref(mine);
+	return rc;
+}
+
+/* The last byte of a value lies before `at`. */
+static int value_ends(struct scan *s, const char *at, struct err *e)
+{
+	s->state = AFTER;
+	if (s->in_element && s->depth == s->base) {
+		count_to(s, at, &s->none);
+		if (check_size(s, e) < 0)
+			return -1;
+		s->in_element = false;
+		s->base = 0;
+		set_clear(&s->many[1]);
+		if (give_out(s, &s->element, s->spec.ops->on_each, e) < 0)
+			return -1;
+		s->given++;
+		return 0;
+	}
+	if (s->depth)
+		return 0;
+	s->state = DONE;
+	if (s->spec.lines)
+		return 0;
+	count_to(s, at, &s->head);
+	return check_size(s, e) < 0 ? -1 : give_out(s, &s->root, s->spec.ops->on_value, e);
+}
+
+static int open_container(struct scan *s, const char *at, bool array, struct err *e)
+{
+	struct fate f = s->fate;
+	struct frame *frame;
+	json_t *node = NULL;
+
+	if (s->depth - s->base == DEPTH_MAX)
+		return wrong(s, at, "JSON deeper than 64 levels", e);
+	if (f.keep) {
+		node = array ? json_array() : json_object();
+		put(s, node);
+	}
+	mem_grow(s->frames, s->depth, s->frames_cap);
+	frame = &s->frames[s->depth++];
+	*frame = (struct frame){.node = node,
+				.some = f.some,
+				.number = ++s->number,
+				.array = array,
+				.each = f.each};
+	if (node && f.most && !s->budget) {
+		s->budget = s->depth;
+		s->left = f.most;
+		charge(s, SCAN_VALUE_BYTES);
+	}
+	if (!array) {
+		s->state = NAME_OR_END;
+		return 0;
+	}
+	if (f.each)
+		count_to(s, at + 1, &s->none);
+	next_element(s);
+	s->state = VALUE_OR_END;
+	return 0;
+}
+
+static int close_container(struct scan *s, const char *at, char c, struct err *e)
+{
+	if (!s->depth || top(s)->array != (c == ']'))
+		return wrong(s, at, "a bracket that closes nothing", e);
+	if (top(s)->each)
+		count_to(s, at, &s->head);
+	if (s->budget == s->depth)
+		s->budget = 0;
+	s->nnames -= top(s)->names;
+	s->depth--;
+	return value_ends(s, at + 1, e);
+}
+
+static int string_ends(struct scan *s, const char *text, size_t len, const char *at, struct err *e)
+{
+	struct frame *f;
+
+	if (!s->is_name) {
+		if (s->fate.keep) {
+			put(s, json_stringn_nocheck(text, len));
+			charge(s, len);
+		}
+		return value_ends(s, at, e);
+	}
+	f = top(s);
+	if (!add_name(s, f, text, len))
+		return wrong(s, at, "a name twice in one object", e);
+	s->fate = f->node && f->some ? fate_of(f->some, text, len) : (struct fate){0};
+	if (s->fate.keep) {
+		buf_clear(&s->name);
+		buf_put(&s->name, text, len);
+	}
+	s->state = COLON;
+	return 0;
+}
+
+static int number_ends(struct scan *s, const char *at, struct err *e)
+{
+	struct scan_number n;
+	const char *what;
+
+	if (!scan_number(s->token.data, s->token.len, &n, &what))
+		return wrong(s, at, what, e);
+	if (s->fate.keep)
+		put(s, n.real ? json_real(n.d) : json_integer(n.i));
+	return value_ends(s, at, e);
+}
+
+static int word_ends(struct scan *s, const char *at, struct err *e)
+{
+	const char *w = s->token.data;
+	json_t *v = !strcmp(w, "true")	  ? json_true()
+		    : !strcmp(w, "false") ? json_false()
+		    : !strcmp(w, "null")  ? json_null()
+					  : NULL;
+
+	if (!v)
+		return wrong(s, at, "a word that is none of true, false and null", e);
+	if (s->fate.each && !json_is_null(v)) /* Go writes a nil slice as null */
+		return wrong(s, at, "the items are not an array", e);
+	if (s->fate.keep)
+		put(s, v);
+	return value_ends(s, at, e);
+}
+
+/* --- inside of tokens: these give how far they came, NULL on error --------------------------------- */
+
+static bool is_kept(const struct scan *s)
+{
+	return s->is_name || s->fate.keep;
+}
+
+static void take(struct scan *s, const char *text, size_t len)
+{
+	if (is_kept(s))
+		buf_put(&s->token, text, len);
+}
+
+/* The rest of an escape or character that a chunk's end cut. */
+static const char *in_cut(struct scan *s, const char *p, const char *end, struct err *e)
+{
+	char out[4];
+	const char *what;
+	size_t n;
+
+	while (p < end) {
+		int rc;
+
+		s->cut[s->ncut++] = *p++;
+		rc = scan_sequence(s->cut, s->ncut, out, &n, &what);
+		if (rc < 0) {
+			(void)!wrong(s, p, what, e);
+			return NULL;
+		}
+		if (!rc)
+			continue;
+		take(s, out, n);
+		s->ncut = 0;
+		break;
+	}
+	return p;
+}
+
+static const char *in_string(struct scan *s, const char *p, const char *end, struct err *e)
+{
+	const char *from = p, *what = "a control character in a string";
+
+	for (;;) {
+		char out[4];
+		size_t n;
+		int rc = -1;
+
+		p = scan_plain(p, end);
+		if (p == end) {
+			take(s, from, (size_t)(p - from));
+			return p;
+		}
+		if (*p == '"')
+			break;
+		if ((unsigned char)*p >= 0x20)
+			rc = scan_sequence(p, (size_t)(end - p), out, &n, &what);
+		if (rc < 0) {
+			(void)!wrong(s, p, what, e);
+			return NULL;
+		}
+		if (rc == 0 || *p == '\\')
+			take(s, from, (size_t)(p - from));
+		if (rc == 0) {
+			s->ncut = (size_t)(end - p);
+			memcpy(s->cut, p, s->ncut);
+			return end;
+		}
+		if (*p == '\\') {
+			take(s, out, n);
+			from = p + rc;
+		}
+		p += rc;
+	}
+	if (s->token.len) {
+		take(s, from, (size_t)(p - from));
+		return string_ends(s, s->token.data, s->token.len, p + 1, e) < 0 ? NULL : p + 1;
+	}
+	return string_ends(s, from, (size_t)(p - from), p + 1, e) < 0 ? NULL : p + 1;
+}
+
+static bool of_number(char c)
+{
+	return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+}
+
+static bool of_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static const char *in_number(struct scan *s, const char *p, const char *end, struct err *e)
+{
+	const char *from = p;
+
+	while (p < end && of_number(*p))
+		p++;
+	buf_put(&s->token, from, (size_t)(p - from));
+	return p < end && number_ends(s, p, e) < 0 ? NULL : p;
+}
+
+static const char *in_word(struct scan *s, const char *p, const char *end, struct err *e)
+{
+	const char *from = p;
+
+	while (p < end && of_word(*p) && s->token.len + (size_t)(p - from) <= WORD_MAX)
+		p++;
+	buf_put(&s->token, from, (size_t)(p - from));
+	return p < end && word_ends(s, p, e) < 0 ? NULL : p;
+}
+
+/* --- between tokens ---------------------------------------------------------------------------- */
+
+static void token_begins(struct scan *s, enum state state, bool is_name)
+{
+	buf_clear(&s->token);
+	s->state = state;
+	s->is_name = is_name;
+}
+
+/* Gives where to go on; a number and a word begin with the byte at hand. */
+static const char *value(struct scan *s, const char *p, struct err *e)
+{
+	value_begins(s, p);
+	if (s->fate.each && *p != '[' && *p != 'n') {
+		(void)!wrong(s, p, "the items are not an array", e);
+		return NULL;
+	}
+	if (s->fate.each)
+		s->fate.keep = false;
+	if (*p == '{' || *p == '[')
+		return open_container(s, p, *p == '[', e) < 0 ? NULL : p + 1;
+	if (*p == '"') {
+		token_begins(s, STRING, false);
+		return p + 1;
+	}
+	if (of_number(*p) || of_word(*p)) {
+		token_begins(s, of_word(*p) ? WORD : NUMBER, false);
+		return p;
+	}
+	(void)!wrong(s, p, "not a JSON value", e);
+	return NULL;
+}
+
+static int comma(struct scan *s, const char *p, struct err *e)
+{
+	if (*p != ',')
+		return wrong(s, p, "neither a comma nor the end", e);
+	if (top(s)->array)
+		next_element(s);
+	else
+		s->state = NAME;
+	return 0;
+}
+
+static const char *between(struct scan *s, const char *p, struct err *e)
+{
+	char c = *p;
+	int rc = 0;
+
+	switch (s->state) {
+	case VALUE_OR_END:
+		if (c == ']') {
+			rc = close_container(s, p, c, e);
+			break;
+		}
+		return value(s, p, e);
+	case VALUE:
+		return value(s, p, e);
+	case NAME_OR_END:
+	case NAME:
+		if (c == '}' && s->state == NAME_OR_END)
+			rc = close_container(s, p, c, e);
+		else if (c == '"')
+			token_begins(s, STRING, true);
+		else
+			rc = wrong(s, p, "not a name", e);
+		break;
+	case COLON:
+		rc = c == ':' ? 0 : wrong(s, p, "not a colon", e);
+		s->state = VALUE;
+		break;
+	case AFTER:
+		rc = c == '}' || c == ']' ? close_container(s, p, c, e) : comma(s, p, e);
+		break;
+	case DONE:
+		rc = wrong(s, p, "something after the value", e);
+		break;
+	case STRING:
+	case NUMBER:
+	case WORD:
+		break;
+	}
+	return rc < 0 ? NULL : p + 1;
+}
+
+static void start(struct scan *s)
+{
+	s->state = VALUE;
+	s->fate = (struct fate){.keep = true, .some = s->spec.want, .most = s->spec.most};
+	s->head = 0;
+	s->left_out = false;
+	set_clear(&s->many[0]);
+}
+
+/* A watch rests most of the time: nothing large stays. */
+static int line_ends(struct scan *s, const char *at, struct err *e)
+{
+	if (s->state == VALUE && !s->depth) {
+		s->from = at + 1;
+		s->head = 0;
+		return 0;
+	}
+	if (s->state != DONE)
+		return wrong(s, at, "a line that ends within its value", e);
+	count_to(s, at, &s->head);
+	s->from = at + 1;
+	if (check_size(s, e) < 0 || give_out(s, &s->root, s->spec.ops->on_value, e) < 0)
+		return -1;
+	s->given++;
+	if (s->token.cap > KEPT) {
+		buf_done(&s->token);
+		buf_init(&s->token, SIZE_MAX);
+	}
+	start(s);
+	return 0;
+}
+
+static const char *step(struct scan *s, const char *p, const char *end, struct err *e)
+{
+	if (s->state == STRING)
+		return s->ncut ? in_cut(s, p, end, e) : in_string(s, p, end, e);
+	if (s->state == NUMBER)
+		return in_number(s, p, end, e);
+	if (s->state == WORD)
+		return in_word(s, p, end, e);
+	if (*p == '\n' && s->spec.lines)
+		return line_ends(s, p, e) < 0 ? NULL : p + 1;
+	if (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')
+		return p + 1;
+	return between(s, p, e);
+}
+
+static int feed(struct scan *s, const char *data, size_t len, struct err *e)
+{
+	const char *p = data, *end = data + len;
+
+	s->from = data;
+	while (p < end) {
+		p = step(s, p, end, e);
+		if (!p)
+			return -1;
+	}
+	count_to(s, end, s->count);
+	return check_size(s, e);
+}
+
+bool scan_left_out(const struct scan *s)
+{
+	return s->left_out;
+}
+
+int scan_feed(struct scan *s, const char *data, size_t len, struct err *e)
+{
+	if (s->failed.kind == ERR_NONE && feed(s, data, len, &s->failed) == 0)
+		return 0;
+	*e = s->failed;
+	return -1;
+}
+
+/* A number or word at the very end has no byte behind it that ends it. */
+static int end_token(struct scan *s, struct err *e)
+{
+	static const char blank[] = " ";
+
+	s->from = blank;
+	return (s->state == NUMBER || s->state == WORD) && !step(s, blank, blank + 1, e) ? -1 : 0;
+}
+
+int scan_end(struct scan *s, struct err *e)
+{
+	if (s->failed.kind == ERR_NONE && !s->spec.lines && end_token(s, &s->failed) == 0 &&
+	    s->state != DONE)
+		(void)!err_set(&s->failed, ERR_PROTOCOL, 0,
+			       "ends after %zu items and %zu bytes without being complete",
+			       s->given, s->head + s->part);
+	if (s->failed.kind == ERR_NONE)
+		return 0;
+	*e = s->failed;
+	return -1;
+}
+
+struct scan *scan_new(const struct scan_spec *spec)
+{
+	struct scan *s = mem_new(struct scan);
+
+	s->spec = *spec;
+	s->count = &s->head;
+	buf_init(&s->name, SIZE_MAX);
+	buf_init(&s->token, SIZE_MAX);
+	start(s);
+	return s;
+}
+
+void scan_free(struct scan *s)
+{
+	if (!s)
+		return;
+	json_decref(s->root);
+	json_decref(s->element);
+	set_clear(&s->many[0]);
+	set_clear(&s->many[1]);
+	buf_done(&s->name);
+	buf_done(&s->token);
+	free(s->names);
+	free(s->frames);
+	free(s);
+}
+
+static int on_whole(json_t *value, void *arg, struct err *e)
+{
+	(void)e;
+	*(json_t **)arg = json_incref(value);
+	return 0;
+}
+
+json_t *scan_parse(const char *text, size_t len, const struct scan_want *want, struct err *e)
+{
+	static const struct scan_ops ops = {.on_value = on_whole};
+	json_t *j = NULL;
+	OWN(scan)
+	s = scan_new(&(struct scan_spec){.want = want, .max_bytes = len, .ops = &ops, .arg = &j});
+
+	if (scan_feed(s, text, len, e) == 0 && scan_end(s, e) == 0)
+		return j;
+	json_decref(j);
+	return NULL;
+}

@@ -1,0 +1,214 @@
+#include "base/data/scan_token.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Tests: tests/unit/base/data/test_scan.c, tests/fuzz/fuzz_scan.c */
+
+#define EACH_BYTE(x) ((uint64_t)(x)*0x0101010101010101)
+
+/* The high bit of each byte that is 0.  Also set, wrongly, in bytes above one that is: whoever only
+ * asks whether there is any, and looks for the first himself, does not mind. */
+static inline uint64_t zero_bytes(uint64_t x)
+{
+	return (x - EACH_BYTE(1)) & ~x & EACH_BYTE(0x80);
+}
+
+static inline bool is_special(unsigned char c)
+{
+	return c == '"' || c == '\\' || c < 0x20 || c >= 0x80;
+}
+
+const char *scan_plain(const char *p, const char *end)
+{
+	while (end - p >= 8) {
+		uint64_t x;
+
+		memcpy(&x, p, 8);
+		if (zero_bytes(x ^ EACH_BYTE('"')) | zero_bytes(x ^ EACH_BYTE('\\')) |
+		    ((x - EACH_BYTE(0x20)) & ~x & EACH_BYTE(0x80)) | (x & EACH_BYTE(0x80)))
+			break;
+		p += 8;
+	}
+	while (p < end && !is_special((unsigned char)*p))
+		p++;
+	return p;
+}
+
+static int hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Four hex digits; -1: they are none. */
+static int32_t hex4(const char *p)
+{
+	int32_t x = 0;
+
+	for (int i = 0; i < 4; i++) {
+		int h = hex(p[i]);
+
+		if (h < 0)
+			return -1;
+		x = x << 4 | h;
+	}
+	return x;
+}
+
+static size_t put_utf8(uint32_t c, char out[static 4])
+{
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		out[0] = (char)(0xc0 | c >> 6);
+		out[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		out[0] = (char)(0xe0 | c >> 12);
+		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	out[0] = (char)(0xf0 | c >> 18);
+	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	out[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+static int bad(const char *why, const char **what)
+{
+	*what = why;
+	return -1;
+}
+
+/* \uXXXX, or two of them for what lies beyond the first plane. */
+static int unicode_escape(const char *p, size_t len, char out[static 4], size_t *n,
+			  const char **what)
+{
+	int32_t high, low;
+
+	if (len < 6)
+		return 0;
+	high = hex4(p + 2);
+	if (high < 0)
+		return bad("an escape without four hex digits", what);
+	if (high == 0)
+		return bad("a NUL in a string", what);
+	if (high < 0xd800 || high > 0xdfff) {
+		*n = put_utf8((uint32_t)high, out);
+		return 6;
+	}
+	if (high >= 0xdc00 || (len > 6 && p[6] != '\\') || (len > 7 && p[7] != 'u'))
+		return bad("half of a surrogate pair", what);
+	if (len < 12)
+		return 0;
+	low = hex4(p + 8);
+	if (low < 0xdc00 || low > 0xdfff)
+		return bad("half of a surrogate pair", what);
+	*n = put_utf8(0x10000 + ((uint32_t)(high - 0xd800) << 10) + (uint32_t)(low - 0xdc00), out);
+	return 12;
+}
+
+static int escape(const char *p, size_t len, char out[static 4], size_t *n, const char **what)
+{
+	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+	const char *at;
+
+	if (len < 2)
+		return 0;
+	if (p[1] == 'u')
+		return unicode_escape(p, len, out, n, what);
+	at = p[1] ? strchr(from, p[1]) : NULL;
+	if (!at)
+		return bad("an escape that is none", what);
+	out[0] = to[at - from];
+	*n = 1;
+	return 2;
+}
+
+int scan_sequence(const char *p, size_t len, char out[static 4], size_t *n, const char **what)
+{
+	unsigned char first = (unsigned char)*p;
+	unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+	unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+	size_t size = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+
+	if (first == '\\')
+		return escape(p, len, out, n, what);
+	if (first < 0xc2 || first > 0xf4)
+		return bad("a byte that is not UTF-8", what);
+	for (size_t i = 1; i < size && i < len; i++) {
+		unsigned char c = (unsigned char)p[i];
+
+		if (i == 1 ? c < low || c > high : c < 0x80 || c > 0xbf)
+			return bad("a byte that is not UTF-8", what);
+	}
+	if (len < size)
+		return 0;
+	memcpy(out, p, size);
+	*n = size;
+	return (int)size;
+}
+
+/* --- numbers ----------------------------------------------------------------------------------- */
+
+static const char *digits(const char *p)
+{
+	while (*p >= '0' && *p <= '9')
+		p++;
+	return p;
+}
+
+/* -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)? */
+static bool is_number(const char *p, const char *end, bool *real)
+{
+	const char *from;
+
+	p += *p == '-';
+	from = p;
+	p = digits(p);
+	if (p == from || (*from == '0' && p > from + 1))
+		return false;
+	*real = p < end;
+	if (*p == '.') {
+		from = ++p;
+		p = digits(p);
+		if (p == from)
+			return false;
+	}
+	if (*p == 'e' || *p == 'E') {
+		p++;
+		p += *p == '+' || *p == '-';
+		from = p;
+		p = digits(p);
+		if (p == from)
+			return false;
+	}
+	return p == end;
+}
+
+bool scan_number(const char *text, size_t len, struct scan_number *out, const char **what)
+{
+	errno = 0;
+	*what = "a number that does not fit";
+	if (!is_number(text, text + len, &out->real)) {
+		*what = "a number that is none";
+		return false;
+	}
+	if (out->real) {
+		out->d = strtod(text, NULL);
+		return !isinf(out->d);
+	}
+	out->i = strtoll(text, NULL, 10);
+	return errno != ERANGE;
+}

@@ -1,0 +1,274 @@
+#include "controller/life/install.h"
+
+#include "base/log.h"
+#include "base/str.h"
+#include "controller/agent/endpoint.h"
+#include "controller/core/clock_jumps.h"
+#include "controller/life/act.h"
+#include "controller/life/agent_boot.h"
+#include "controller/life/bmc.h"
+#include "controller/life/bmc_open.h"
+#include "controller/life/bmc_reason.h"
+#include "controller/life/consent.h"
+#include "controller/life/power.h"
+#include "controller/life/power_turn.h"
+
+/* A call at a manager is several of its own. */
+#define PATIENCE_MS 60000
+/* Up for so long: what the install wrote last has left the kernel's memory (vm.dirty_expire_centisecs, 30 s). */
+#define SETTLED_MS 30000
+
+void life_install_forget(struct life *l)
+{
+	l->install.busy = l->install.known = false;
+	l->install.up_since = 0;
+}
+
+/* --- asking for it, and giving it back ---------------------------------------------------------------- */
+
+static void on_acquired(const struct provider_observation *o, const char *handle,
+			const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	if (!e)
+		str_copy(l->install.acquired, sizeof(l->install.acquired), str_or(handle, ""));
+	life_bmc_acted(o, handle, e, l);
+}
+
+static void on_released(const struct provider_observation *o, const char *handle,
+			const struct err *e, void *arg)
+{
+	struct life *l = arg;
+
+	if (!e && l->m && l->m->status.operation)
+		str_copy(l->install.released, sizeof(l->install.released),
+			 str_or(l->m->status.operation->id, ""));
+	life_bmc_acted(o, handle, e, l);
+}
+
+static void write_acquired(struct life *l, const struct node_claim *n)
+{
+	json_t *i = json_pack("{s:s, s:s, s:s, s:s}", "handle", l->install.acquired, "category",
+			      n->spec.image.category, "phase", "Installing", "text", "asked for");
+
+	life_set_time(i, "changedTime", loop_wall(l->c->loop));
+	life_write(l, json_pack("{s:o}", "install", i), NULL);
+}
+
+bool life_ensure_acquired(struct life *l, const struct node_claim *n)
+{
+	const struct provider_object_bcm *b = life_provider(l)->spec.bcm;
+	const char *id = l->m->status.operation->id;
+	struct provider_target t = {.category = n->spec.image.category,
+				    .image = n->spec.image.software_image};
+	struct provider_call call;
+
+	if (l->m->status.install && str_eq(l->m->status.install->handle, id))
+		return true;
+	if (str_eq(l->install.acquired, id)) {
+		write_acquired(l, n);
+		return false;
+	}
+	if (life_bmc_act(l, "acquire", LIFE_PROBE_FIRST, PATIENCE_MS) != LIFE_GO)
+		return false;
+	if (b) {
+		t.network = b->management_network;
+		t.clear = b->clear_block_devices.v;
+		t.nclear = b->clear_block_devices.n;
+	}
+	call = life_bmc_call(l);
+	call.done = on_acquired;
+	provider_acquire(l->driver->provider, l->bmc, &t, &call);
+	return false;
+}
+
+bool life_ensure_released(struct life *l)
+{
+	struct provider_call call;
+
+	if (!driver_is_managed(l->driver))
+		return true;
+	if (str_eq(l->install.released, l->m->status.operation->id)) {
+		if (!l->m->status.install)
+			return true;
+		life_write(l, json_pack("{s:n}", "install"), NULL);
+		return false;
+	}
+	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) ||
+	    life_bmc_act(l, "release", LIFE_PROBE_FIRST, PATIENCE_MS) != LIFE_GO)
+		return false;
+	call = life_bmc_call(l);
+	call.done = on_released;
+	provider_release(l->driver->provider, l->bmc, &call);
+	return false;
+}
+
+/* --- how far it is ------------------------------------------------------------------------------------- */
+
+static void on_progress(const struct provider_observation *o, const char *handle,
+			const struct err *e, void *arg)
+{
+	struct life *l = arg;
+	struct life_install *i = &l->install;
+	int64_t now = loop_now(l->c->loop), delay;
+
+	(void)handle;
+	i->busy = false;
+	err_clear(&i->error);
+	if (e) {
+		i->known = false;
+		i->up_since = 0;
+		i->error = *e;
+		delay = backoff_next(&i->backoff, loop_random(l->c->loop));
+		i->after = now + delay;
+		loop_timer_start(&l->timer, delay);
+		life_kick(l);
+		return;
+	}
+	backoff_reset(&i->backoff);
+	i->known = true;
+	i->after = now + l->c->o.poll_ms;
+	i->progress = o->progress;
+	str_copy(i->text, sizeof(i->text), str_or(o->handle_state, ""));
+	str_clean(i->text);
+	if (o->progress != PROVIDER_PROGRESS_DONE)
+		i->up_since = 0;
+	else if (!i->up_since)
+		i->up_since = now;
+	life_kick(l);
+}
+
+static void ask(struct life *l)
+{
+	struct life_install *i = &l->install;
+	struct provider_call call = {.op_id = l->m->status.operation->id,
+				     .handle = l->m->status.install->handle,
+				     .done = on_progress,
+				     .arg = l};
+
+	if (i->busy || loop_now(l->c->loop) < i->after || !life_ensure_bmc_open(l, false))
+		return;
+	i->backoff =
+		(struct backoff){.base_ms = 2000, .cap_ms = 60000, .failures = i->backoff.failures};
+	i->busy = true;
+	provider_observe(l->driver->provider, l->bmc, &call);
+}
+
+static void write_phase(struct life *l, const char *phase, const char *text)
+{
+	json_t *i = json_pack("{s:s, s:s}", "phase", phase, "text", text);
+
+	life_set_time(i, "changedTime", loop_wall(l->c->loop));
+	life_write(l, json_pack("{s:o}", "install", i), NULL);
+}
+
+/* What is waited for stands in status, and what was told before and is past does not. */
+static bool ensure_past_cleared(struct life *l)
+{
+	static const enum reason ours[] = {REASON_ManagerUnreachable, REASON_ManagerRefused,
+					   REASON_ManagerConflict, REASON_InstallHeld,
+					   REASON_InstallUnclear};
+	enum reason said = reason_find(l->m->status.operation->last_error.reason);
+
+	for (size_t k = 0; k < sizeof(ours) / sizeof(*ours); k++)
+		if (said == ours[k]) {
+			life_write(
+				l,
+				json_pack("{s:{s:n, s:n}}", "operation", "lastError", "waitingFor"),
+				NULL);
+			return false;
+		}
+	return true;
+}
+
+static bool is_stalled(const struct life *l)
+{
+	const struct provider_object_bcm *b = life_provider(l)->spec.bcm;
+	int64_t since = l->m->status.install->changed_time;
+
+	return b && b->no_progress > 0 &&
+	       loop_wall(l->c->loop) - clock_jumps_since(l->c, since) - since > b->no_progress;
+}
+
+/* What the manager says of it, once it is on.  True: it is up, and was for long enough. */
+static bool ensure_up(struct life *l, enum life_decision *d)
+{
+	const struct life_install *i = &l->install;
+	const struct machine_install *was = l->m->status.install;
+
+	ask(l);
+	if (is_stalled(l)) {
+		*d = life_fail(l, REASON_InstallStalled, "BCM has said nothing new since long: %s",
+			       str_or(was->text, "nothing"));
+		return false;
+	}
+	if (i->error.kind != ERR_NONE) {
+		life_wait(l, WAITING_DEVICE, life_bmc_reason(&i->error), "%s", i->error.text);
+		return false;
+	}
+	if (!i->known)
+		return false;
+	if (!str_eq(i->text, str_or(was->text, ""))) {
+		write_phase(l, "Installing", i->text);
+		return false;
+	}
+	switch (i->progress) {
+	case PROVIDER_PROGRESS_FAILED:
+		*d = life_fail(l, REASON_InstallFailed, "BCM says: %s", i->text);
+		return false;
+	case PROVIDER_PROGRESS_HELD:
+		life_wait(l, WAITING_APPROVAL, REASON_InstallHeld,
+			  "BCM says %s: somebody decided that there", i->text);
+		return false;
+	case PROVIDER_PROGRESS_UNKNOWN:
+		life_wait(l, WAITING_DEVICE, REASON_InstallUnclear,
+			  "BCM says %s, which tells neither that it goes on nor that it is done",
+			  i->text);
+		return false;
+	case PROVIDER_PROGRESS_WAITING:
+		(void)ensure_past_cleared(l);
+		return false;
+	case PROVIDER_PROGRESS_DONE:
+		break;
+	}
+	if (loop_now(l->c->loop) - i->up_since >= SETTLED_MS)
+		return ensure_past_cleared(l);
+	loop_timer_start(&l->timer, l->c->o.poll_ms);
+	return false;
+}
+
+/* Off: a new boot of the agent begins, which has nothing of the first one's. */
+static void begin_configuring(struct life *l)
+{
+	const struct machine_operation *op = l->m->status.operation;
+
+	life_write(l,
+		   json_pack("{s:{s:s}, s:n, s:{s:I}}", "install", "phase", "Configuring", "agent",
+			     "operation", "bootNumber", (json_int_t)(op->boot_number + 1)),
+		   NULL);
+	agent_session_close(l->agent);
+}
+
+bool life_ensure_installed(struct life *l, enum life_decision *d)
+{
+	const struct machine_install *i = l->m->status.install;
+
+	if (i->phase == INSTALL_CONFIGURING)
+		return true;
+	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 3) ||
+	    !life_ensure_ours(l, REASON_DuplicateIdentity))
+		return false;
+	if (i->phase == INSTALL_DONE) {
+		if (l->look.power != PROVIDER_POWER_OFF)
+			life_power(l, false);
+		else if (!l->act.under_way)
+			begin_configuring(l);
+		return false;
+	}
+	if (l->look.power == PROVIDER_POWER_OFF)
+		life_power(l, true);
+	else if (ensure_up(l, d))
+		write_phase(l, "Installed", "UP");
+	return false;
+}

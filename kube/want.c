@@ -1,0 +1,54 @@
+#include "kube/want.h"
+
+#include <string.h>
+#include "base/mem.h"
+
+/* Tests: tests/unit/kube/test_list.c, tests/unit/kube/test_cache.c */
+
+#define CAUSES_WEIGHT 4096
+
+static const struct scan_want all_meta[] = {SCAN_DROP("managedFields"), SCAN_REST};
+const struct scan_want kube_want_all[] = {SCAN_SOME("metadata", all_meta), SCAN_REST};
+
+static const struct scan_want status_cause[] = {SCAN_PLAIN("message"), SCAN_END};
+static const struct scan_want status_details[] = {
+	SCAN_SOME_OF("causes", status_cause, CAUSES_WEIGHT), SCAN_END};
+const struct scan_want kube_want_status[] = {SCAN_PLAIN("kind"), SCAN_PLAIN("reason"),
+					     SCAN_PLAIN("message"),
+					     SCAN_SOME("details", status_details), SCAN_END};
+
+static const struct scan_want list_meta[] = {SCAN_PLAIN("resourceVersion"), SCAN_PLAIN("continue"),
+					     SCAN_END};
+
+struct scan_want *kube_want_list(const struct scan_want *object)
+{
+	const struct scan_want rows[] = {SCAN_SOME("metadata", list_meta),
+					 SCAN_EACH("items", object), SCAN_END};
+	struct scan_want *w = mem_calloc(1, sizeof(rows));
+
+	memcpy(w, rows, sizeof(rows));
+	return w;
+}
+
+/* In the place of an object an ERROR has a Status, and what it is may come behind it: so the rows of a
+ * Status go with those of the object. */
+struct scan_want *kube_want_line(const struct scan_want *object)
+{
+	const struct scan_want error[] = {SCAN_PLAIN("reason"), SCAN_PLAIN("message"),
+					  SCAN_PLAIN("code")};
+	const size_t extra = sizeof(error) / sizeof(error[0]);
+	struct scan_want *w, *line, *of;
+	size_t n = 0;
+
+	while (object[n].name)
+		n++;
+	w = mem_calloc(3 + n + extra + 1, sizeof(*w));
+	line = w;
+	of = w + 3;
+	line[0] = (struct scan_want)SCAN_PLAIN("type");
+	line[1] = (struct scan_want)SCAN_SOME("object", of);
+	memcpy(of, object, n * sizeof(*of));
+	memcpy(of + n, error, sizeof(error));
+	of[n + extra] = object[n];
+	return w;
+}

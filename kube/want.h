@@ -1,0 +1,26 @@
+#ifndef KUBE_WANT_H
+#define KUBE_WANT_H
+
+#include "base/data/scan.h"
+
+/*
+ * kube_want: tables (base/data/scan.h) of what is read of what an API server sends.
+ */
+
+/* Of an object: all but metadata.managedFields, a third to a half of a Node or Pod that nobody reads and
+ * the API cannot be asked to leave out. */
+extern const struct scan_want kube_want_all[];
+
+/* Rows that every table for an object's metadata begins with: which object, and at what version. */
+#define KUBE_WANT_META                                                                             \
+	SCAN_PLAIN("name"), SCAN_PLAIN("namespace"), SCAN_PLAIN("uid"),                            \
+		SCAN_PLAIN("resourceVersion")
+
+/* Of a Status. */
+extern const struct scan_want kube_want_status[];
+
+/* Of a watch's line and of a list, where `object` is wanted of each object; free() it. */
+struct scan_want *kube_want_line(const struct scan_want *object);
+struct scan_want *kube_want_list(const struct scan_want *object);
+
+#endif

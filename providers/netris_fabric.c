@@ -1,0 +1,670 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "providers/netris_lane.h"
+#include "providers/netris_look.h"
+#include "providers/netris_make.h"
+#include "providers/netris_proof.h"
+#include "providers/registry.h"
+
+/*
+ * Segments are server clusters of a Netris controller: docs/providers/netris.md.
+ *
+ * A tenant's segment is the cluster PREFIX-NAME, made when a machine is first placed there; every other segment is the
+ * cluster of that name, which an operator made.  A move takes the machine out of whatever cluster it is in, and then puts it
+ * into the wanted one: in between it is in none, which is cut off.
+ *
+ *	place:   look --> (make the cluster --> look) --> out of the others --> into the wanted one --> done
+ *	observe: look --> done
+ *
+ * A later place() of the same machine begins when the earlier one has ended or its 60 s are over, and what it had not sent
+ * by then is not sent any more.  A fence lower than the highest of that machine is refused; the controller itself knows
+ * none, so of another process only what netris_lane.h says protects.
+ *
+ * Tests: tests/contract/test_fabric.c
+ */
+#define CALL_MS 60000
+#define SEND_MS (CALL_MS - NETRIS_CALL_MS) /* nothing is sent after */
+#define TENANTS "tenant/"
+#define CLUSTERS_MAX 8 /* that one machine is taken out of at once */
+#define ROUNDS 3       /* looks of one place() */
+
+struct fabric_state {
+	struct loop_group *group;
+	struct netris *n;
+	struct netris_looks *looks;
+	char *site, *template_, *admin, *prefix;
+	char **hosts, **common;
+	struct map *lanes;    /* name of the cluster -> struct netris_lane */
+	struct map *machines; /* name -> struct machine */
+	struct map *makers;   /* name of the cluster -> struct maker */
+	struct list jobs, drops;
+};
+
+/* A tenant's segment is being dropped. */
+struct drop {
+	struct list link;
+	struct fabric_state *f;
+	struct fabric_call call;
+	char *name;
+	struct netris_unmake *unmake;
+	struct loop_defer end; /* there is nothing to be done */
+	struct loop_timer limit;
+};
+
+struct machine {
+	int64_t fence;
+	struct netris_seen seen;
+};
+
+struct job {
+	struct list link, waits; /* waits: for a maker */
+	struct fabric_state *f;
+	struct fabric_call call;
+	bool place, begun;
+	char *name, *segment;
+	int64_t begun_at;
+	struct loop_timer limit;
+	struct loop_defer start;
+	struct netris_wait look;
+	unsigned rounds;
+	struct netris_edit out[CLUSTERS_MAX], in;
+	unsigned nout, left; /* edits that are not answered yet */
+	struct netris_lane *into;
+	struct err err;	 /* of an edit */
+	struct err made; /* how making its cluster ended; that may have worked all the same */
+};
+
+/* A tenant's cluster is being made, for all who wait for it. */
+struct maker {
+	struct fabric_state *f;
+	struct netris_make *make;
+	char *name;
+	struct list jobs; /* of job.waits */
+};
+
+static void job_stop(struct job *j)
+{
+	list_remove(&j->look.link);
+	list_remove(&j->waits);
+	for (unsigned i = 0; i < j->nout; i++)
+		netris_lane_drop(&j->out[i]);
+	netris_lane_drop(&j->in);
+	loop_timer_stop(&j->limit);
+	loop_defer_cancel(&j->start);
+}
+
+static void job_free(struct job *j)
+{
+	job_stop(j);
+	list_remove(&j->link);
+	free(j->name);
+	free(j->segment);
+	free(j);
+}
+
+static void start_next(struct fabric_state *f, const char *name)
+{
+	list_for_each (j, &f->jobs, struct job, link) {
+		if (!j->place || !str_eq(j->name, name))
+			continue;
+		if (!j->begun)
+			loop_defer(&j->start);
+		return;
+	}
+}
+
+/* The last act of whoever calls it: done() may free the fabric. */
+static void job_end(struct job *j, const struct fabric_place *p, const struct err *e)
+{
+	struct err why;
+
+	if (e)
+		why = *e; /* it may be in the job */
+	job_stop(j);
+	list_remove(&j->link);
+	if (j->place)
+		start_next(j->f, j->name);
+	j->call.done(p, e ? &why : NULL, j->call.arg);
+	job_free(j);
+}
+
+static void job_fail(struct job *j, enum err_kind kind, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+static void job_fail(struct job *j, enum err_kind kind, const char *fmt, ...)
+{
+	char text[sizeof(j->err.text)];
+	struct err e;
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	(void)!err_set(&e, kind, 0, "%s", text);
+	e.scope = ERR_MACHINE;
+	job_end(j, NULL, &e);
+}
+
+static void on_limit(void *arg)
+{
+	struct job *j = arg;
+
+	job_fail(j, ERR_TIMEOUT, "Netris did not answer what %.100s needs within 60 s", j->name);
+}
+
+/* --- names ------------------------------------------------------------------------------------------ */
+
+/* malloc'd */
+static char *cluster_of(const struct fabric_state *f, const char *segment)
+{
+	return str_starts(segment, TENANTS)
+		       ? mem_printf("%s-%s", f->prefix, segment + strlen(TENANTS))
+		       : mem_strdup(segment);
+}
+
+/* malloc'd; never a tenant's of ours but for what cluster_of() makes of one. */
+static char *segment_of(const struct fabric_state *f, const char *cluster)
+{
+	size_t n = strlen(f->prefix);
+
+	if (!strncmp(cluster, f->prefix, n) && cluster[n] == '-' && cluster[n + 1])
+		return mem_printf(TENANTS "%s", cluster + n + 1);
+	return strchr(cluster, '/') ? mem_printf("cluster:%s", cluster) : mem_strdup(cluster);
+}
+
+static struct netris_lane *lane_of(struct fabric_state *f, const struct netris_cluster *c)
+{
+	struct netris_lane *l = map_get(f->lanes, c->name);
+
+	if (l && netris_lane_id(l) == c->id)
+		return l;
+	/* Another cluster of this name.  Whoever waits at the old one runs into the limit. */
+	if (l)
+		netris_lane_free(map_take(f->lanes, c->name));
+	l = netris_lane_new(f->group, f->n, c->id, c->name);
+	map_put(f->lanes, c->name, l);
+	return l;
+}
+
+static struct machine *machine_of(struct fabric_state *f, const char *name)
+{
+	struct machine *m = map_get(f->machines, name);
+
+	if (!m) {
+		m = mem_new(struct machine);
+		map_put(f->machines, name, m);
+	}
+	return m;
+}
+
+/* --- observing -------------------------------------------------------------------------------------- */
+
+/* Where it is; when it is in several, in one where it may meet a tenant, if there is such a one. */
+static const struct netris_cluster *in_which(const struct fabric_state *f,
+					     const struct netris_look *l, int64_t server,
+					     unsigned *n)
+{
+	const struct netris_cluster *in = NULL;
+
+	*n = 0;
+	for (size_t i = 0; i < l->nclusters; i++) {
+		if (!netris_has_member(&l->clusters[i], server))
+			continue;
+		++*n;
+		if (!in || str_starts(l->clusters[i].name, f->prefix))
+			in = &l->clusters[i];
+	}
+	return in;
+}
+
+static void told_where(struct job *j, const struct netris_look *l, const struct netris_machine *m)
+{
+	struct fabric_state *f = j->f;
+	struct machine *known = machine_of(f, j->name);
+	unsigned n;
+	const struct netris_cluster *in = in_which(f, l, m->id, &n);
+	char why[200], *segment = in ? segment_of(f, in->name) : NULL;
+	struct fabric_place p = {.segment = segment, .read_at = l->begun_at, .why = why};
+
+	if (n > 1) {
+		str_format(why, sizeof(why), "it is in %u server clusters, %.60s among them", n,
+			   in->name);
+		known->seen = (struct netris_seen){0};
+		p.proof = FABRIC_PROOF_NONE;
+	} else {
+		p.proof = netris_prove(l, m, in, (const char *const *)f->common, &known->seen, why,
+				       sizeof(why));
+	}
+	job_end(j, &p, NULL);
+	free(segment);
+}
+
+/* --- placing ---------------------------------------------------------------------------------------- */
+
+static void ask_look(struct job *j)
+{
+	j->rounds++;
+	netris_look(j->f->looks, &j->look);
+}
+
+static void on_edit(const struct err *e, void *arg)
+{
+	struct job *j = arg;
+
+	if (e && j->err.kind == ERR_NONE)
+		j->err = *e;
+	if (--j->left)
+		return;
+	machine_of(j->f, j->name)->seen = (struct netris_seen){0};
+	if (j->err.kind != ERR_NONE) {
+		job_end(j, NULL, &j->err);
+	} else if (j->into) {
+		struct netris_lane *l = j->into;
+
+		j->into = NULL;
+		j->left = 1;
+		netris_lane_edit(l, &j->in);
+	} else {
+		job_end(j, NULL, NULL);
+	}
+}
+
+static bool edit_may_act(void *arg)
+{
+	const struct job *j = arg;
+
+	return !j->call.may_act || j->call.may_act(j->call.arg);
+}
+
+static void edit_init(struct job *j, struct netris_edit *ed, int64_t server, bool add)
+{
+	ed->server = server;
+	ed->add = add;
+	ed->until = j->begun_at + SEND_MS;
+	ed->may_act = edit_may_act;
+	ed->done = on_edit;
+	ed->arg = j;
+}
+
+static void move(struct job *j, const struct netris_look *l, int64_t server,
+		 const struct netris_cluster *to)
+{
+	struct netris_lane *from[CLUSTERS_MAX];
+	bool there = netris_has_member(to, server);
+
+	j->nout = 0;
+	for (size_t i = 0; i < l->nclusters && j->nout < CLUSTERS_MAX; i++) {
+		const struct netris_cluster *c = &l->clusters[i];
+
+		if (c->id == to->id || !netris_has_member(c, server))
+			continue;
+		edit_init(j, &j->out[j->nout], server, false);
+		from[j->nout++] = lane_of(j->f, c);
+	}
+	if (there && !j->nout) {
+		job_end(j, NULL, NULL);
+		return;
+	}
+	edit_init(j, &j->in, server, true);
+	j->into = there ? NULL : lane_of(j->f, to);
+	j->left = j->nout ? j->nout : 1;
+	for (unsigned i = 0; i < j->nout; i++)
+		netris_lane_edit(from[i], &j->out[i]);
+	if (!j->nout) {
+		struct netris_lane *into = j->into;
+
+		j->into = NULL;
+		netris_lane_edit(into, &j->in);
+	}
+}
+
+static void maker_free(struct maker *m)
+{
+	netris_make_free(m->make);
+	list_for_each (j, &m->jobs, struct job, waits)
+		list_remove(&j->waits);
+	free(m->name);
+	free(m);
+}
+
+static bool maker_may_act(void *arg)
+{
+	const struct maker *m = arg;
+
+	list_for_each (j, &m->jobs, struct job, waits)
+		if (edit_may_act(j))
+			return true;
+	return false;
+}
+
+/* Whoever waited looks what became of it, or hears why there is nothing to look at. */
+static void on_made(const struct err *e, void *arg)
+{
+	struct maker *m = map_take(((struct maker *)arg)->f->makers, ((struct maker *)arg)->name);
+	struct err why = {0};
+	struct list told;
+	struct job *j;
+
+	if (e)
+		why = *e;
+	list_init(&told);
+	while ((j = list_first(&m->jobs, struct job, waits))) {
+		list_remove(&j->waits);
+		j->made = why;
+		if (e && netris_refused(e))
+			list_push_back(&told, &j->waits);
+		else
+			ask_look(j);
+	}
+	maker_free(m);
+	while ((j = list_first(&told, struct job, waits))) { /* done() may free the fabric */
+		list_remove(&j->waits);
+		job_end(j, NULL, &why);
+	}
+}
+
+static void make(struct job *j, const char *name)
+{
+	struct fabric_state *f = j->f;
+	struct maker *m = map_get(f->makers, name);
+
+	if (!m) {
+		struct netris_make_spec s = {
+			.prefix = f->prefix,
+			.site = f->site,
+			.template_ = f->template_,
+			.admin = f->admin,
+			.host_servers = (const char *const *)f->hosts,
+			.may_act = maker_may_act,
+			.done = on_made,
+		};
+
+		m = mem_new(struct maker);
+		m->f = f;
+		m->name = mem_strdup(name);
+		list_init(&m->jobs);
+		map_put(f->makers, name, m);
+		s.name = m->name;
+		s.arg = m;
+		m->make = netris_make(f->n, &s);
+	}
+	list_push_back(&m->jobs, &j->waits);
+}
+
+static void told_place(struct job *j, const struct netris_look *l, const struct netris_machine *m)
+{
+	char *name = cluster_of(j->f, j->segment);
+	const struct netris_cluster *to = netris_look_cluster(l, name);
+
+	if (to)
+		move(j, l, m->id, to);
+	else if (!str_starts(j->segment, TENANTS))
+		job_fail(
+			j, ERR_NOT_FOUND,
+			"Netris has no server cluster %.100s: make it from a template that keeps its servers apart",
+			name);
+	else if (j->rounds >= ROUNDS && j->made.kind != ERR_NONE)
+		job_end(j, NULL, &j->made);
+	else if (j->rounds >= ROUNDS)
+		job_fail(j, ERR_UNAVAILABLE, "server cluster %.100s was made, and is not listed",
+			 name);
+	else
+		make(j, name);
+	free(name);
+}
+
+/* --- both ------------------------------------------------------------------------------------------- */
+
+static void on_look(const struct netris_look *l, const struct err *e, void *arg)
+{
+	struct job *j = arg;
+	struct fabric_state *f = j->f;
+	const struct netris_machine *m;
+	struct map_iter it;
+
+	if (e) {
+		job_end(j, NULL, e);
+		return;
+	}
+	map_for_each (it, f->lanes)
+		netris_lane_saw(it.value, l);
+	m = map_get(l->machines, j->name);
+	if (!m && !j->look.fresh) {
+		j->look.fresh = true;
+		ask_look(j);
+	} else if (!m || m->twice) {
+		job_fail(j, ERR_NOT_FOUND, "Netris has %s called %.100s at site %.60s%s",
+			 m ? "two servers" : "no server", j->name, f->site,
+			 m ? "" : ": Machines are found by their names");
+	} else if (j->place) {
+		told_place(j, l, m);
+	} else {
+		told_where(j, l, m);
+	}
+}
+
+static void on_start(void *arg)
+{
+	struct job *j = arg;
+	struct machine *m = machine_of(j->f, j->name);
+
+	if (j->place && j->call.fence < m->fence) {
+		job_fail(j, ERR_CONFLICT, "%.100s: a leader with a higher fence was here", j->name);
+		return;
+	}
+	if (j->place)
+		m->fence = j->call.fence;
+	j->begun = true;
+	j->begun_at = loop_now(loop_of(j->f->group));
+	loop_timer_start(&j->limit, CALL_MS);
+	ask_look(j);
+}
+
+static struct job *job_new(struct fabric *fabric, const struct fabric_port *p,
+			   const struct fabric_call *c)
+{
+	struct fabric_state *f = fabric->state;
+	struct job *j = mem_new(struct job);
+
+	j->f = f;
+	j->call = *c;
+	j->name = mem_strdup(p->machine);
+	j->look.done = on_look;
+	j->look.arg = j;
+	list_init(&j->look.link);
+	list_init(&j->waits);
+	list_init(&j->in.link);
+	for (size_t i = 0; i < CLUSTERS_MAX; i++)
+		list_init(&j->out[i].link);
+	loop_timer_init(&j->limit, f->group, on_limit, j);
+	loop_defer_init(&j->start, f->group, on_start, j);
+	list_push_back(&f->jobs, &j->link);
+	return j;
+}
+
+static void netris_place(struct fabric *fabric, const struct fabric_port *p, const char *segment,
+			 const struct fabric_call *c)
+{
+	struct job *j = job_new(fabric, p, c);
+
+	j->place = true;
+	j->segment = mem_strdup(segment);
+	list_for_each (other, &j->f->jobs, struct job, link)
+		if (other != j && other->place && str_eq(other->name, j->name))
+			return;
+	loop_defer(&j->start);
+}
+
+static void netris_observe(struct fabric *fabric, const struct fabric_port *p,
+			   const struct fabric_call *c)
+{
+	loop_defer(&job_new(fabric, p, c)->start);
+}
+
+/* --- dropping --------------------------------------------------------------------------------------- */
+
+static void drop_free(struct drop *d)
+{
+	list_remove(&d->link);
+	loop_defer_cancel(&d->end);
+	loop_timer_stop(&d->limit);
+	netris_unmake_free(d->unmake);
+	free(d->name);
+	free(d);
+}
+
+/* The last act of whoever calls it. */
+static void on_dropped(const struct err *e, void *arg)
+{
+	struct drop *d = arg;
+	struct err why = {0};
+
+	if (e)
+		why = *e;
+	list_remove(&d->link);
+	d->call.done(NULL, e ? &why : NULL, d->call.arg);
+	drop_free(d);
+}
+
+static void on_nothing(void *arg)
+{
+	on_dropped(NULL, arg);
+}
+
+static void on_drop_limit(void *arg)
+{
+	struct drop *d = arg;
+	struct err e;
+
+	(void)!err_set(&e, ERR_TIMEOUT, 0, "Netris did not remove %.100s within 60 s", d->name);
+	on_dropped(&e, d);
+}
+
+static bool drop_may_act(void *arg)
+{
+	const struct drop *d = arg;
+
+	return !d->call.may_act || d->call.may_act(d->call.arg);
+}
+
+static void netris_drop(struct fabric *fabric, const char *segment, const struct fabric_call *c)
+{
+	struct fabric_state *f = fabric->state;
+	struct drop *d = mem_new(struct drop);
+	struct netris_make_spec s = {
+		.prefix = f->prefix, .may_act = drop_may_act, .done = on_dropped, .arg = d};
+
+	d->f = f;
+	d->call = *c;
+	d->name = cluster_of(f, segment);
+	s.name = d->name;
+	list_push_back(&f->drops, &d->link);
+	loop_defer_init(&d->end, f->group, on_nothing, d);
+	loop_timer_init(&d->limit, f->group, on_drop_limit, d);
+	loop_timer_start(&d->limit, CALL_MS);
+	if (str_starts(segment, TENANTS))
+		d->unmake = netris_unmake(f->n, &s);
+	else /* an operator's */
+		loop_defer(&d->end);
+}
+
+/* --- opening ---------------------------------------------------------------------------------------- */
+
+static char **copy_names(const char *const *names)
+{
+	size_t n = 0;
+	char **all;
+
+	while (names && names[n])
+		n++;
+	all = mem_calloc(n + 1, sizeof(*all));
+	for (size_t i = 0; i < n; i++)
+		all[i] = mem_strdup(names[i]);
+	return all;
+}
+
+static void free_names(char **names)
+{
+	for (size_t i = 0; names[i]; i++)
+		free(names[i]);
+	free(names);
+}
+
+static int netris_open(struct fabric *fabric, const struct fabric_spec *s, struct err *e)
+{
+	const struct fabric_netris *c = s->netris;
+	struct netris_spec spec;
+	struct fabric_state *f;
+	struct netris *n;
+
+	if (!c)
+		return err_set(e, ERR_INVALID, 0, "network.netris: required by type netris");
+	spec = (struct netris_spec){.group = s->group,
+				    .http = c->http,
+				    .url = c->url,
+				    .user = c->user,
+				    .password = c->password,
+				    .ca_pem = c->ca_pem,
+				    .pin_sha256 = c->pin_sha256,
+				    .plain_ok = c->plain_ok};
+	n = netris_new(&spec, e);
+	if (!n)
+		return err_wrap(e, "network.netris.endpoint");
+	f = mem_new(struct fabric_state);
+	f->group = s->group;
+	f->n = n;
+	f->looks = netris_looks_new(s->group, n, c->site);
+	f->site = mem_strdup(c->site);
+	f->template_ = mem_strdup(c->template_);
+	f->admin = mem_strdup(c->admin);
+	f->prefix = mem_strdup(c->prefix);
+	f->hosts = copy_names(c->host_servers);
+	f->common = copy_names(c->common_vnets);
+	f->lanes = map_new(NULL);
+	f->machines = map_new(free);
+	f->makers = map_new(NULL);
+	list_init(&f->jobs);
+	list_init(&f->drops);
+	fabric->state = f;
+	return 0;
+}
+
+static void netris_close(struct fabric *fabric)
+{
+	struct fabric_state *f = fabric->state;
+	struct map_iter it;
+
+	map_for_each (it, f->makers)
+		maker_free(it.value);
+	list_for_each (j, &f->jobs, struct job, link)
+		job_free(j);
+	list_for_each (d, &f->drops, struct drop, link)
+		drop_free(d);
+	map_for_each (it, f->lanes)
+		netris_lane_free(it.value);
+	map_free(f->makers);
+	map_free(f->lanes);
+	map_free(f->machines);
+	netris_looks_free(f->looks);
+	netris_free(f->n);
+	free_names(f->hosts);
+	free_names(f->common);
+	free(f->site);
+	free(f->template_);
+	free(f->admin);
+	free(f->prefix);
+	free(f);
+}
+
+const struct fabric_ops netris_fabric_ops = {
+	.type = "netris",
+	.open = netris_open,
+	.close = netris_close,
+	.place = netris_place,
+	.observe = netris_observe,
+	.drop = netris_drop,
+};

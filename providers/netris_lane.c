@@ -1,0 +1,464 @@
+#include "providers/netris_lane.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#define READS 3 /* of a list that cannot be believed yet */
+#define AGAIN_MS 1000
+#define MISSING_MAX 16 /* named in an incident */
+
+struct ids {
+	int64_t *v;
+	size_t n, cap;
+};
+
+struct netris_lane {
+	struct loop_group *group;
+	struct netris *n;
+	int64_t id;
+	char *name;
+	struct list edits;
+	struct loop_defer begin;
+	struct loop_timer again;
+	struct netris_request *request;
+	bool after; /* the read under way is the one after the PUT */
+	unsigned reads;
+	struct err put; /* how the PUT ended; kind ERR_NONE: well */
+	struct ids
+		known; /* who was in it when it was last read after a change, less who was taken out since */
+	struct ids sent;    /* the list of the PUT */
+	struct ids missing; /* an incident, unless it is empty */
+	char missing_names[160];
+};
+
+/* --- sets of ids ------------------------------------------------------------------------------------ */
+
+static bool ids_has(const struct ids *s, int64_t id)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->v[i] == id)
+			return true;
+	return false;
+}
+
+static void ids_add(struct ids *s, int64_t id)
+{
+	mem_grow(s->v, s->n, s->cap);
+	s->v[s->n++] = id;
+}
+
+static void ids_drop(struct ids *s, int64_t id)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->v[i] == id) {
+			s->v[i] = s->v[--s->n];
+			return;
+		}
+}
+
+/* --- ending ---------------------------------------------------------------------------------------- */
+
+static void begin_again(struct netris_lane *l)
+{
+	l->reads = 0;
+	l->after = false;
+	if (!list_empty(&l->edits))
+		loop_defer(&l->begin);
+}
+
+/* Tells all that are in this change (all: whoever waits too).  done() may drop others and free the lane. */
+static void end_all(struct netris_lane *l, bool all, const struct err *e)
+{
+	struct err why = {0};
+	struct list told;
+	struct netris_edit *ed;
+
+	if (e) {
+		why = *e;
+		if (why.scope == ERR_REQUEST)
+			why.scope = ERR_MACHINE;
+	}
+	list_init(&told);
+	list_for_each (it, &l->edits, struct netris_edit, link) {
+		if (!all && !it->merged)
+			continue;
+		list_remove(&it->link);
+		list_push_back(&told, &it->link);
+	}
+	begin_again(l);
+	while ((ed = list_first(&told, struct netris_edit, link))) {
+		list_remove(&ed->link);
+		ed->done(e ? &why : NULL, ed->arg);
+	}
+}
+
+static void fail_incident(struct netris_lane *l)
+{
+	struct err e;
+
+	(void)!err_set(
+		&e, ERR_CONFLICT, 0,
+		"server cluster %.60s lost %.80s to another writer: nothing more is written to it until they are in a cluster again",
+		l->name, l->missing_names);
+	e.scope = ERR_PROVIDER;
+	end_all(l, true, &e);
+}
+
+/* --- looking at the list --------------------------------------------------------------------------- */
+
+/* Those of `want` who are not in it and whom no edit takes out. */
+static void find_missing(struct netris_lane *l, const struct ids *want,
+			 const struct netris_cluster *c)
+{
+	size_t at = 0;
+
+	l->missing.n = 0;
+	l->missing_names[0] = '\0';
+	for (size_t i = 0; i < want->n; i++) {
+		bool ours = netris_has_member(c, want->v[i]);
+
+		list_for_each (ed, &l->edits, struct netris_edit, link)
+			ours = ours || (ed->merged && ed->server == want->v[i]);
+		if (ours)
+			continue;
+		ids_add(&l->missing, want->v[i]);
+		if (l->missing.n <= MISSING_MAX) {
+			str_format(l->missing_names + at, sizeof(l->missing_names) - at, "%s%lld",
+				   at ? ", " : "server ", (long long)want->v[i]);
+			at = strlen(l->missing_names);
+		}
+	}
+}
+
+static void on_list(struct netris_objects *o, const struct err *e, void *arg);
+
+static void read_list(struct netris_lane *l)
+{
+	const struct netris_call c = {.done = on_list, .arg = l};
+
+	l->request = netris_get(l->n, NETRIS_CLUSTER, l->id, &c);
+}
+
+static void on_again(void *arg)
+{
+	read_list(arg);
+}
+
+/* It may be stale: once more in a second.  False: often enough. */
+static bool once_more(struct netris_lane *l)
+{
+	if (++l->reads >= READS)
+		return false;
+	loop_timer_start(&l->again, AGAIN_MS);
+	return true;
+}
+
+/* --- changing --------------------------------------------------------------------------------------- */
+
+static bool is_late(const struct netris_lane *l, const struct netris_edit *ed)
+{
+	return loop_now(loop_of(l->group)) >= ed->until;
+}
+
+static bool may_send(void *arg)
+{
+	struct netris_lane *l = arg;
+
+	list_for_each (ed, &l->edits, struct netris_edit, link)
+		if (ed->merged && (is_late(l, ed) || (ed->may_act && !ed->may_act(ed->arg))))
+			return false;
+	return true;
+}
+
+static void on_put(struct netris_objects *o, const struct err *e, void *arg)
+{
+	struct netris_lane *l = arg;
+
+	(void)o;
+	l->request = NULL;
+	err_clear(&l->put);
+	if (e)
+		l->put = *e;
+	/* Of these nothing came: it was not sent, or was refused. */
+	if (e && netris_refused(e)) {
+		end_all(l, false, e);
+		return;
+	}
+	l->after = true;
+	l->reads = 0;
+	read_list(l);
+}
+
+/* The complete new list.  NULL: it is so already. */
+static json_t *new_list(struct netris_lane *l, const struct netris_cluster *c)
+{
+	json_t *all = json_array();
+	bool changed = false;
+
+	l->sent.n = 0;
+	for (size_t i = 0; i < c->servers.n; i++) {
+		const struct netris_member *m = &c->servers.v[i];
+		bool leaves = false;
+
+		list_for_each (ed, &l->edits, struct netris_edit, link)
+			leaves = leaves || (ed->merged && !ed->add && ed->server == m->id);
+		changed = changed || leaves;
+		if (leaves)
+			continue;
+		ids_add(&l->sent, m->id);
+		json_array_append_new(all,
+				      json_pack("{s:I, s:s, s:b}", "id", (json_int_t)m->id, "name",
+						m->name, "shared", m->shared == NETRIS_YES));
+	}
+	list_for_each (ed, &l->edits, struct netris_edit, link) {
+		if (!ed->merged || !ed->add || ids_has(&l->sent, ed->server))
+			continue;
+		changed = true;
+		ids_add(&l->sent, ed->server);
+		json_array_append_new(
+			all, json_pack("{s:I, s:b}", "id", (json_int_t)ed->server, "shared", 0));
+	}
+	if (changed)
+		return all;
+	json_decref(all);
+	return NULL;
+}
+
+static json_t *tags_of(const struct netris_cluster *c)
+{
+	json_t *tags = json_array();
+
+	for (size_t i = 0; i < c->tags.n; i++)
+		json_array_append_new(tags, json_string(c->tags.v[i]));
+	return tags;
+}
+
+static void remember(struct netris_lane *l, const struct netris_cluster *c)
+{
+	l->known.n = 0;
+	for (size_t i = 0; i < c->servers.n; i++)
+		ids_add(&l->known, c->servers.v[i].id);
+}
+
+/* Those whose time is over, or that are not allowed, go to `out` and are not begun. */
+static void merge(struct netris_lane *l, struct list *out)
+{
+	list_for_each (ed, &l->edits, struct netris_edit, link) {
+		ed->merged = !is_late(l, ed) && (!ed->may_act || ed->may_act(ed->arg));
+		if (ed->merged)
+			continue;
+		list_remove(&ed->link);
+		list_push_back(out, &ed->link);
+	}
+}
+
+/* Just before the change. */
+static void change(struct netris_lane *l, const struct netris_cluster *c)
+{
+	struct netris_call call = {.done = on_put, .may_act = may_send, .arg = l};
+	struct err e;
+	json_t *list;
+
+	for (size_t i = 0; i < c->servers.n; i++)
+		if (c->servers.v[i].shared == NETRIS_UNSAID) {
+			(void)!err_set(
+				&e, ERR_UNSUPPORTED, 0,
+				"server cluster %.60s: this release does not say which servers are shared, so its list is not written",
+				l->name);
+			e.scope = ERR_PROVIDER;
+			end_all(l, true, &e);
+			return;
+		}
+	find_missing(l, &l->known, c);
+	if (l->missing.n && once_more(l)) {
+		l->missing.n = 0;
+		return;
+	}
+	if (l->missing.n) {
+		fail_incident(l);
+		return;
+	}
+	list = new_list(l, c);
+	if (!list) {
+		remember(l, c);
+		end_all(l, false, NULL);
+		return;
+	}
+	l->request =
+		netris_change(l->n, "PUT", NETRIS_CLUSTER, l->id,
+			      json_pack("{s:o, s:o}", "tags", tags_of(c), "servers", list), &call);
+}
+
+/* Does the list show what was asked for? */
+static bool shows(const struct netris_lane *l, const struct netris_cluster *c)
+{
+	list_for_each (ed, &l->edits, struct netris_edit, link)
+		if (ed->merged && netris_has_member(c, ed->server) != ed->add)
+			return false;
+	return true;
+}
+
+static void compare(struct netris_lane *l, const struct netris_cluster *c)
+{
+	struct err e = l->put;
+
+	find_missing(l, &l->sent, c);
+	if (l->missing.n || !shows(l, c)) {
+		bool incident = l->missing.n > 0;
+
+		if (once_more(l)) {
+			l->missing.n = 0;
+			return;
+		}
+		if (incident) {
+			fail_incident(l);
+			return;
+		}
+		remember(l, c);
+		if (e.kind == ERR_NONE)
+			(void)!err_set(
+				&e, ERR_UNAVAILABLE, 0,
+				"Netris said that it changed server cluster %.60s, and its list does not show it",
+				l->name);
+		end_all(l, false, &e);
+		return;
+	}
+	remember(l, c);
+	end_all(l, false, NULL);
+}
+
+static void on_list(struct netris_objects *o, const struct err *e, void *arg)
+{
+	struct netris_lane *l = arg;
+	const struct netris_cluster *c = e ? NULL : o->cluster;
+	struct err why;
+
+	l->request = NULL;
+	if (!e && !c->servers.said) {
+		(void)!err_set(&why, ERR_PROTOCOL, 0,
+			       "server cluster %.60s: its reply has no servers", l->name);
+		e = &why;
+	}
+	if (e) {
+		/* What the change became is not known: that is said with the first error. */
+		if (l->after && once_more(l))
+			return;
+		end_all(l, false, l->after && l->put.kind != ERR_NONE ? &l->put : e);
+		return;
+	}
+	if (l->after)
+		compare(l, c);
+	else
+		change(l, c);
+}
+
+static void on_begin(void *arg)
+{
+	struct netris_lane *l = arg;
+	struct list out;
+	struct netris_edit *ed;
+	struct err e;
+
+	if (l->request || loop_timer_active(&l->again))
+		return;
+	if (l->missing.n) {
+		fail_incident(l);
+		return;
+	}
+	list_init(&out);
+	merge(l, &out);
+	if (!list_empty(&l->edits)) {
+		l->after = false;
+		l->reads = 0;
+		read_list(l);
+	}
+	(void)!err_set(&e, ERR_CONFLICT, 0,
+		       "its turn came too late, or it is no longer allowed: nothing was sent");
+	e.scope = ERR_MACHINE;
+	while ((ed = list_first(&out, struct netris_edit, link))) { /* done() may free the lane */
+		list_remove(&ed->link);
+		ed->done(&e, ed->arg);
+	}
+}
+
+/* --- edits ------------------------------------------------------------------------------------------ */
+
+void netris_lane_edit(struct netris_lane *l, struct netris_edit *ed)
+{
+	ed->merged = false;
+	list_push_back(&l->edits, &ed->link);
+	loop_defer(&l->begin);
+}
+
+void netris_lane_drop(struct netris_edit *ed)
+{
+	list_remove(&ed->link);
+}
+
+void netris_lane_saw(struct netris_lane *l, const struct netris_look *look)
+{
+	struct map_iter it;
+
+	for (size_t i = 0; i < l->missing.n;) {
+		int64_t id = l->missing.v[i];
+		bool there = false, exists = false;
+
+		for (size_t k = 0; k < look->nclusters && !there; k++)
+			there = netris_has_member(&look->clusters[k], id);
+		map_for_each (it, look->machines)
+			exists = exists || ((struct netris_machine *)it.value)->id == id;
+		if (!there && exists) {
+			i++;
+			continue;
+		}
+		ids_drop(&l->missing, id);
+		ids_drop(&l->known, id);
+	}
+	/* Somebody moved it on: no loss. */
+	for (size_t i = l->known.n; i-- > 0;)
+		for (size_t k = 0; k < look->nclusters; k++)
+			if (look->clusters[k].id != l->id &&
+			    netris_has_member(&look->clusters[k], l->known.v[i])) {
+				ids_drop(&l->known, l->known.v[i]);
+				break;
+			}
+}
+
+int64_t netris_lane_id(const struct netris_lane *l)
+{
+	return l->id;
+}
+
+struct netris_lane *netris_lane_new(struct loop_group *g, struct netris *n, int64_t id,
+				    const char *name)
+{
+	struct netris_lane *l = mem_new(struct netris_lane);
+
+	l->group = g;
+	l->n = n;
+	l->id = id;
+	l->name = mem_strdup(name);
+	list_init(&l->edits);
+	loop_defer_init(&l->begin, g, on_begin, l);
+	loop_timer_init(&l->again, g, on_again, l);
+	return l;
+}
+
+void netris_lane_free(struct netris_lane *l)
+{
+	if (!l)
+		return;
+	netris_cancel(l->request);
+	loop_defer_cancel(&l->begin);
+	loop_timer_stop(&l->again);
+	list_for_each (ed, &l->edits, struct netris_edit, link)
+		list_remove(&ed->link);
+	free(l->known.v);
+	free(l->sent.v);
+	free(l->missing.v);
+	free(l->name);
+	free(l);
+}

@@ -1,0 +1,341 @@
+#include "providers/netris_look.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+/*
+ *	asked --- next turn ---> clusters, V-nets, switches (servers, links) ---> what they left out ---> told
+ *
+ * Who asks while one is under way waits for the next.
+ */
+#define DETAILS 8 /* requests for single elements at once */
+
+struct netris_looks {
+	struct loop_group *group;
+	struct netris *n;
+	char *site;
+	struct list waiting, served; /* served: of the look under way */
+	struct loop_defer begin;
+	bool busy;
+	struct netris_look look;
+	unsigned pending; /* requests */
+	struct read {
+		struct netris_looks *ls;
+		struct netris_request *q; /* NULL: the place is free */
+		enum netris_kind kind;
+		void *into; /* the element that it completes; NULL: a list */
+	} reads[5 + DETAILS];
+	struct arena **arenas;
+	size_t narenas, arenas_cap;
+	size_t next_cluster, next_vnet; /* whose details are asked for next */
+	bool with_inventory;
+	int64_t inventory_at; /* INT64_MIN: there is none */
+	struct arena *servers_arena, *links_arena;
+	struct netris_objects servers, links;
+	bool telling, closed; /* closed: freed while it tells */
+};
+
+const struct netris_cluster *netris_look_cluster(const struct netris_look *l, const char *name)
+{
+	for (size_t i = 0; i < l->nclusters; i++)
+		if (str_eq(l->clusters[i].name, name))
+			return &l->clusters[i];
+	return NULL;
+}
+
+const struct netris_vnet *netris_look_vnet(const struct netris_look *l, int64_t id)
+{
+	for (size_t i = 0; i < l->nvnets; i++)
+		if (l->vnets[i].id == id)
+			return &l->vnets[i];
+	return NULL;
+}
+
+const struct netris_device *netris_look_switch(const struct netris_look *l, const char *name)
+{
+	for (size_t i = 0; i < l->nswitches; i++)
+		if (str_eq(l->switches[i].name, name))
+			return &l->switches[i];
+	return NULL;
+}
+
+bool netris_has_member(const struct netris_cluster *c, int64_t server)
+{
+	for (size_t i = 0; i < c->servers.n; i++)
+		if (c->servers.v[i].id == server)
+			return true;
+	return false;
+}
+
+static void keep_arena(struct netris_looks *ls, struct netris_objects *o)
+{
+	mem_grow(ls->arenas, ls->narenas, ls->arenas_cap);
+	ls->arenas[ls->narenas++] = o->arena;
+	o->arena = NULL;
+}
+
+static void forget(struct netris_looks *ls)
+{
+	for (size_t i = 0; i < ls->narenas; i++)
+		arena_free(ls->arenas[i]);
+	ls->narenas = 0;
+	ls->look.clusters = NULL;
+	ls->look.vnets = NULL;
+	ls->look.switches = NULL;
+	ls->look.nclusters = ls->look.nvnets = ls->look.nswitches = 0;
+}
+
+/* --- servers and their ports ----------------------------------------------------------------------- */
+
+/* "eth1@gpu-1": what is behind the '@'. */
+static const char *owner_of(const struct netris_ref *port)
+{
+	const char *at = strrchr(port->name, '@');
+
+	return at && at[1] ? at + 1 : NULL;
+}
+
+static void wire(struct netris_looks *ls, const struct netris_ref *near,
+		 const struct netris_ref *far)
+{
+	const char *name = owner_of(near);
+	struct netris_machine *m = name ? map_get(ls->look.machines, name) : NULL;
+
+	if (!m)
+		return;
+	if (m->n == NETRIS_PORTS_MAX) {
+		m->more = true;
+		return;
+	}
+	m->wires[m->n++] = (struct netris_wire){far->id, owner_of(far)};
+}
+
+static void build_inventory(struct netris_looks *ls)
+{
+	map_clear(ls->look.machines);
+	for (size_t i = 0; i < ls->servers.n; i++) {
+		const struct netris_device *d = &ls->servers.device[i];
+		struct netris_machine *m = map_get(ls->look.machines, d->name);
+
+		if (*d->site.name && !str_eq(d->site.name, ls->site))
+			continue;
+		if (m) {
+			m->twice = true;
+			continue;
+		}
+		m = mem_new(struct netris_machine);
+		m->id = d->id;
+		map_put(ls->look.machines, d->name, m);
+	}
+	for (size_t i = 0; i < ls->links.n; i++) {
+		wire(ls, &ls->links.link[i].local, &ls->links.link[i].remote);
+		wire(ls, &ls->links.link[i].remote, &ls->links.link[i].local);
+	}
+}
+
+/* --- one look ------------------------------------------------------------------------------------- */
+
+static void tell(struct netris_looks *ls, const struct err *e);
+static void on_read(struct netris_objects *o, const struct err *e, void *arg);
+
+static void start(struct netris_looks *ls, enum netris_kind kind, int64_t id, void *into)
+{
+	struct read *r = ls->reads;
+	struct netris_call c = {.done = on_read};
+
+	while (r->q)
+		r++;
+	c.arg = r;
+	r->ls = ls;
+	r->kind = kind;
+	r->into = into;
+	ls->pending++;
+	r->q = into ? netris_get(ls->n, kind, id, &c) : netris_list(ls->n, kind, &c);
+}
+
+/* What the lists left out: members of clusters, ports of V-nets. */
+static void read_details(struct netris_looks *ls)
+{
+	struct netris_cluster *clusters = (struct netris_cluster *)ls->look.clusters;
+	struct netris_vnet *vnets = (struct netris_vnet *)ls->look.vnets;
+
+	for (; ls->next_cluster < ls->look.nclusters && ls->pending < DETAILS; ls->next_cluster++) {
+		struct netris_cluster *c = &clusters[ls->next_cluster];
+
+		if (!c->servers.said || !c->vnets.said)
+			start(ls, NETRIS_CLUSTER, c->id, c);
+	}
+	for (; ls->next_vnet < ls->look.nvnets && ls->pending < DETAILS; ls->next_vnet++) {
+		struct netris_vnet *v = &vnets[ls->next_vnet];
+
+		if (!v->ports.said && v->ports_count != 0)
+			start(ls, NETRIS_VNET, v->id, v);
+	}
+}
+
+static void take_list(struct netris_looks *ls, enum netris_kind kind, struct netris_objects *o)
+{
+	struct netris_look *l = &ls->look;
+
+	if (kind == NETRIS_SERVER || kind == NETRIS_LINK) {
+		struct arena **a = kind == NETRIS_SERVER ? &ls->servers_arena : &ls->links_arena;
+
+		arena_free(*a);
+		*a = o->arena;
+		o->arena = NULL;
+		*(kind == NETRIS_SERVER ? &ls->servers : &ls->links) = *o;
+		return;
+	}
+	if (kind == NETRIS_CLUSTER) {
+		l->clusters = o->cluster;
+		l->nclusters = o->n;
+	} else if (kind == NETRIS_VNET) {
+		l->vnets = o->vnet;
+		l->nvnets = o->n;
+	} else {
+		l->switches = o->device;
+		l->nswitches = o->n;
+	}
+	keep_arena(ls, o);
+}
+
+static void stop_reads(struct netris_looks *ls)
+{
+	for (size_t i = 0; i < sizeof(ls->reads) / sizeof(*ls->reads); i++) {
+		netris_cancel(ls->reads[i].q);
+		ls->reads[i].q = NULL;
+	}
+	ls->pending = 0;
+}
+
+static void on_read(struct netris_objects *o, const struct err *e, void *arg)
+{
+	struct read *r = arg;
+	struct netris_looks *ls = r->ls;
+	bool lists = !r->into;
+
+	r->q = NULL;
+	ls->pending--;
+	if (e) {
+		struct err why = *e;
+
+		/* It went between the list and now: as if the list had not had it, which only the next look tells. */
+		if (!lists && why.kind == ERR_NOT_FOUND)
+			why.kind = ERR_UNAVAILABLE;
+		stop_reads(ls);
+		if (ls->with_inventory) { /* half of it may be of another moment */
+			map_clear(ls->look.machines);
+			ls->inventory_at = INT64_MIN;
+		}
+		tell(ls, &why);
+		return;
+	}
+	if (lists) {
+		take_list(ls, r->kind, o);
+	} else {
+		if (r->kind == NETRIS_CLUSTER)
+			*(struct netris_cluster *)r->into = *o->cluster;
+		else
+			*(struct netris_vnet *)r->into = *o->vnet;
+		keep_arena(ls, o);
+	}
+	if (ls->pending && lists)
+		return;
+	read_details(ls);
+	if (!ls->pending)
+		tell(ls, NULL);
+}
+
+static void on_begin(void *arg)
+{
+	struct netris_looks *ls = arg;
+	int64_t now = loop_now(loop_of(ls->group));
+
+	if (ls->busy || list_empty(&ls->waiting))
+		return;
+	ls->busy = true;
+	ls->look.begun_at = now;
+	ls->with_inventory =
+		ls->inventory_at == INT64_MIN || now - ls->inventory_at >= NETRIS_INVENTORY_MS;
+	list_for_each (w, &ls->waiting, struct netris_wait, link) {
+		ls->with_inventory = ls->with_inventory || w->fresh;
+		list_remove(&w->link);
+		list_push_back(&ls->served, &w->link);
+	}
+	ls->next_cluster = ls->next_vnet = 0;
+	start(ls, NETRIS_CLUSTER, 0, NULL);
+	start(ls, NETRIS_VNET, 0, NULL);
+	start(ls, NETRIS_SWITCH, 0, NULL);
+	if (ls->with_inventory) {
+		start(ls, NETRIS_SERVER, 0, NULL);
+		start(ls, NETRIS_LINK, 0, NULL);
+	}
+}
+
+static void looks_release(struct netris_looks *ls)
+{
+	map_free(ls->look.machines);
+	arena_free(ls->servers_arena);
+	arena_free(ls->links_arena);
+	free(ls->arenas);
+	free(ls->site);
+	free(ls);
+}
+
+/* Each of those who waited; what they do may free the looks, which then go after the last line here. */
+static void tell(struct netris_looks *ls, const struct err *e)
+{
+	struct netris_wait *w;
+
+	if (!e && ls->with_inventory) {
+		build_inventory(ls);
+		ls->inventory_at = ls->look.begun_at;
+	}
+	ls->telling = true;
+	while (!ls->closed && (w = list_first(&ls->served, struct netris_wait, link))) {
+		list_remove(&w->link);
+		w->done(e ? NULL : &ls->look, e, w->arg);
+	}
+	ls->telling = false;
+	ls->busy = false;
+	forget(ls);
+	if (ls->closed)
+		looks_release(ls);
+	else if (!list_empty(&ls->waiting))
+		loop_defer(&ls->begin);
+}
+
+void netris_look(struct netris_looks *ls, struct netris_wait *w)
+{
+	list_push_back(&ls->waiting, &w->link);
+	loop_defer(&ls->begin);
+}
+
+struct netris_looks *netris_looks_new(struct loop_group *g, struct netris *n, const char *site)
+{
+	struct netris_looks *ls = mem_new(struct netris_looks);
+
+	ls->group = g;
+	ls->n = n;
+	ls->site = mem_strdup(site);
+	ls->inventory_at = INT64_MIN;
+	ls->look.machines = map_new(free);
+	list_init(&ls->waiting);
+	list_init(&ls->served);
+	loop_defer_init(&ls->begin, g, on_begin, ls);
+	return ls;
+}
+
+void netris_looks_free(struct netris_looks *ls)
+{
+	stop_reads(ls);
+	loop_defer_cancel(&ls->begin);
+	ls->closed = true;
+	if (ls->telling)
+		return;
+	forget(ls);
+	looks_release(ls);
+}

@@ -1,0 +1,154 @@
+#include "providers/netris_proof.h"
+
+#include "base/str.h"
+
+static bool has_port(const struct netris_vnet *v, int64_t port)
+{
+	for (size_t i = 0; i < v->ports.n; i++)
+		if (v->ports.v[i].id == port)
+			return true;
+	return false;
+}
+
+/* The first of the machine's ports that is in it; 0: none. */
+static int64_t port_in(const struct netris_vnet *v, const struct netris_machine *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (has_port(v, m->wires[i].port))
+			return m->wires[i].port;
+	return 0;
+}
+
+static bool is_of(const struct netris_cluster *c, int64_t vnet)
+{
+	for (size_t i = 0; c && i < c->vnets.n; i++)
+		if (c->vnets.v[i].id == vnet)
+			return true;
+	return false;
+}
+
+static bool is_common(const char *const *common, const char *name)
+{
+	for (size_t i = 0; common && common[i]; i++)
+		if (str_eq(common[i], name))
+			return true;
+	return false;
+}
+
+static bool links_known(const struct netris_machine *m, char *why, size_t size)
+{
+	if (m->n == 0 || m->more) {
+		str_format(why, size, "Netris has %s of its links",
+			   m->n ? "more than can be looked at" : "none");
+		return false;
+	}
+	for (size_t i = 0; i < m->n; i++)
+		if (!m->wires[i].port || !m->wires[i].switch_) {
+			str_format(
+				why, size,
+				"one of its links does not say which port of which switch it ends at");
+			return false;
+		}
+	return true;
+}
+
+static bool cluster_active(const struct netris_look *l, const struct netris_machine *m,
+			   const struct netris_cluster *c, char *why, size_t size)
+{
+	if (!str_eq(c->status, "Active")) {
+		str_format(why, size, "server cluster %.60s is \"%.30s\", not Active", c->name,
+			   c->status);
+		return false;
+	}
+	if (!c->vnets.n) {
+		str_format(why, size, "server cluster %.60s shows no V-net", c->name);
+		return false;
+	}
+	for (size_t i = 0; i < c->vnets.n; i++) {
+		const struct netris_vnet *v = netris_look_vnet(l, c->vnets.v[i].id);
+
+		if (!v || !v->ports.said) {
+			str_format(why, size, "V-net %lld of server cluster %.60s cannot be read",
+				   (long long)c->vnets.v[i].id, c->name);
+			return false;
+		}
+		if (!str_eq(v->status, "Active") || !str_eq(v->state, "active")) {
+			str_format(why, size, "V-net %.60s is \"%.30s\", \"%.30s\"", v->name,
+				   v->state, v->status);
+			return false;
+		}
+		if (!port_in(v, m)) {
+			str_format(why, size, "V-net %.60s has none of its ports", v->name);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool nowhere_else(const struct netris_look *l, const struct netris_machine *m,
+			 const struct netris_cluster *c, const char *const *common, char *why,
+			 size_t size)
+{
+	for (size_t i = 0; i < l->nvnets; i++) {
+		const struct netris_vnet *v = &l->vnets[i];
+
+		if (is_of(c, v->id) || is_common(common, v->name))
+			continue;
+		if (!v->ports.said && v->ports_count != 0) {
+			str_format(why, size, "V-net %.60s does not say which ports it has",
+				   v->name);
+			return false;
+		}
+		if (port_in(v, m)) {
+			str_format(why, size, "V-net %.60s has a port of it as well", v->name);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Of every port's switch: heard of since the first look that shows it here. */
+static bool heard_since(const struct netris_look *l, const struct netris_machine *m,
+			struct netris_seen *seen, char *why, size_t size)
+{
+	bool all = seen->based;
+
+	if (seen->proved && seen->n == m->n)
+		return true;
+	if (seen->n != m->n)
+		all = seen->based = false;
+	for (size_t i = 0; i < m->n; i++) {
+		const struct netris_device *w = netris_look_switch(l, m->wires[i].switch_);
+		int64_t at = w ? w->last_seen : 0;
+
+		if (!seen->based)
+			seen->since[i] = at;
+		else if (all && at <= seen->since[i])
+			all = false;
+		if (!all)
+			str_format(why, size, "switch %.60s was not heard of since the change",
+				   m->wires[i].switch_);
+	}
+	seen->n = m->n;
+	seen->based = true;
+	seen->proved = all;
+	return all;
+}
+
+enum fabric_proof netris_prove(const struct netris_look *l, const struct netris_machine *m,
+			       const struct netris_cluster *c, const char *const *common,
+			       struct netris_seen *seen, char *why, size_t size)
+{
+	int64_t in = c ? c->id : 0;
+
+	*why = '\0';
+	if (seen->cluster != in)
+		*seen = (struct netris_seen){.cluster = in};
+	if (!links_known(m, why, size) || (c && !cluster_active(l, m, c, why, size)) ||
+	    !nowhere_else(l, m, c, common, why, size)) {
+		/* What is heard from now on is heard of a state that is not this one yet. */
+		seen->based = seen->proved = false;
+		return FABRIC_PROOF_NONE;
+	}
+	return heard_since(l, m, seen, why, size) ? FABRIC_PROOF_WEAK : FABRIC_PROOF_NONE;
+}

@@ -1,0 +1,39 @@
+#ifndef PROVIDERS_NETRIS_PROOF_H
+#define PROVIDERS_NETRIS_PROOF_H
+
+#include "base/list.h"
+#include "providers/fabric.h"
+#include "providers/netris_look.h"
+
+/*
+ * netris_proof: how far a look proves that a server's ports are in the V-nets of one server cluster and in no other.
+ *
+ * Nothing that the controller offers says that a switch has applied a change: switches pull it, and go on with what
+ * they have while the controller is away.  So it takes all of these, and they make a Weak proof; None when one is missing:
+ *
+ *	the cluster, and each of its V-nets, are Active
+ *	each of these V-nets has a port that the server is linked to
+ *	no port that it is linked to is in any other V-net, but for those that are named as common
+ *	each switch of these ports was heard of since: its lastSeen is later than at the first look that showed the
+ *	machine there.  It is compared with itself alone, so no clock has to agree with another one
+ *
+ * Strong would need a probe from the machine itself.
+ *
+ * Pure.  Tests: tests/unit/providers/test_netris_proof.c
+ */
+
+/* What was seen of one machine before; all zero at first, and again whenever it was moved. */
+struct netris_seen {
+	int64_t cluster;		 /* in which the looks show it; 0: in none */
+	bool based;			 /* `since` is of the first look that shows it there */
+	bool proved;			 /* every switch was heard of since */
+	int64_t since[NETRIS_PORTS_MAX]; /* lastSeen of each port's switch */
+	size_t n;
+};
+
+/* cluster NULL: it is in none.  common: names of V-nets, NULL-terminated or NULL.  why: what is missing; at least 200 bytes. */
+enum fabric_proof netris_prove(const struct netris_look *l, const struct netris_machine *m,
+			       const struct netris_cluster *c, const char *const *common,
+			       struct netris_seen *seen, char *why, size_t size);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * refusal: the answer to what a provider cannot do at all.  Apart from provider.c, which knows every implementation:
+ * implementations answer so too.
+ * Tests: tests/unit/providers/test_provider.c
+ */
+#include <stdlib.h>
+#include "base/mem.h"
+#include "providers/provider.h"
+
+const char *const provider_power_names[] = {"Unknown", "Off", "On", "Changing"};
+const char *const provider_bus_names[] = {"sata", "nvme"};
+
+/* Given later, as every answer. */
+struct refusal {
+	struct list link;
+	struct loop_defer defer;
+	struct provider_call call;
+	struct err err;
+};
+
+static void on_refusal(void *arg)
+{
+	struct refusal *f = arg;
+
+	list_remove(&f->link);
+	f->call.done(NULL, NULL, &f->err, f->call.arg);
+	free(f);
+}
+
+void provider_refuse(struct provider *p, const struct provider_call *c, const char *what)
+{
+	struct refusal *f = mem_new(struct refusal);
+
+	f->call = *c;
+	(void)!err_set(&f->err, ERR_UNSUPPORTED, 0, "provider type %s: no %s", p->ops->type, what);
+	f->err.scope = ERR_PROVIDER;
+	loop_defer_init(&f->defer, p->group, on_refusal, f);
+	loop_defer(&f->defer);
+	list_push_back(&p->refusals, &f->link);
+}
+
+void provider_refusals_drop(struct provider *p)
+{
+	list_for_each (f, &p->refusals, struct refusal, link) {
+		loop_defer_cancel(&f->defer);
+		free(f);
+	}
+}

@@ -1,0 +1,308 @@
+#include "redfish/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+/*
+ * The drives that the BMC lists, through the links of the System (DSP0268: Storage, Drive, Volume, SimpleStorage):
+ *
+ *	System -> Storage -> each Storage -> Drives -> each Drive -> the Volumes that it is part of
+ *	System -> SimpleStorage -> each, if there was no Drive: models and sizes, no serial numbers
+ *
+ * Some BMCs need forty requests for that, at seconds each: an operation makes a few of them and ends with `more`, and
+ * the next one goes on.  A resource that is not served (4xx, 501, nonsense) is passed over; what is not answered is
+ * asked for again by the next operation.
+ *
+ * Tests: tests/unit/redfish/test_drives.c, tests/unit/redfish/test_captures.c
+ */
+#define STEPS 8 /* requests of one operation */
+#define MAX_LOOKS 600
+#define MAX_TODO 512
+#define MAX_DRIVES 256
+
+enum node { COLLECTION, STORAGE, DRIVE, VOLUME, SIMPLES, SIMPLE };
+
+struct volume {
+	char *path;
+	struct redfish_volume of;
+};
+
+struct rf_drives {
+	struct arena *strings;
+	struct {
+		enum node node;
+		char *path;
+	} todo[MAX_TODO];
+	size_t n, looks;
+	struct redfish_drive drives[MAX_DRIVES];
+	size_t volume_of[MAX_DRIVES]; /* 1 + index into volumes; 0: none */
+	size_t ndrives;
+	struct volume volumes[MAX_DRIVES];
+	size_t nvolumes;
+	char *simples; /* looked at when there is nothing else; NULL: not there */
+};
+
+static void next(struct redfish *r);
+
+void rf_drives_free(struct rf_drives *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n; i++)
+		free(s->todo[i].path);
+	for (size_t i = 0; i < s->nvolumes; i++)
+		free(s->volumes[i].path);
+	free(s->simples);
+	arena_free(s->strings);
+	free(s);
+}
+
+static void push(struct rf_drives *s, enum node node, char *path /* taken; NULL: nothing */)
+{
+	if (!path || s->n == MAX_TODO || s->looks + s->n >= MAX_LOOKS) {
+		free(path);
+		return;
+	}
+	s->todo[s->n].node = node;
+	s->todo[s->n++].path = path;
+}
+
+static void push_links(struct redfish *r, enum node node, const json_t *links)
+{
+	struct err ignored;
+
+	for (size_t i = json_array_size(links); i > 0; i--)
+		push(r->drives, node, rf_link(r, json_array_get(links, i - 1), &ignored));
+}
+
+static void push_page(struct redfish *r, enum node node, const json_t *j, const char *member)
+{
+	char name[64];
+	struct err ignored;
+
+	str_format(name, sizeof(name), "%s@odata.nextLink", member);
+	push(r->drives, node, rf_link(r, json_object_get(j, name), &ignored));
+}
+
+/* --- what is said of a drive ---------------------------------------------------------------------- */
+
+/* NULL: nothing is said, or nothing that is fit to be shown. */
+static const char *text_at(struct rf_drives *s, const json_t *o, const char *member)
+{
+	const char *v = json_string_value(json_object_get(o, member));
+	char *copy;
+	size_t len;
+
+	if (!rf_text_ok(v))
+		return NULL;
+	v += strspn(v, " ");
+	copy = arena_strdup(s->strings, v);
+	for (len = strlen(copy); len > 0 && copy[len - 1] == ' '; len--)
+		copy[len - 1] = '\0';
+	return *copy ? copy : NULL;
+}
+
+/* The first of its names that the world knows it by (Resource.Identifier). */
+static const char *durable(struct rf_drives *s, const json_t *o)
+{
+	const json_t *list = json_at(o, "Identifiers");
+	const char *v;
+	json_t *i;
+	size_t k;
+
+	json_array_foreach (list, k, i) {
+		v = text_at(s, i, "DurableName");
+		if (v)
+			return v;
+	}
+	return NULL;
+}
+
+static int64_t bytes_at(const json_t *o)
+{
+	const json_t *v = json_object_get(o, "CapacityBytes");
+
+	return json_is_integer(v) && json_integer_value(v) > 0 ? json_integer_value(v) : 0;
+}
+
+/* Some list the places where a drive could be. */
+static bool is_absent(const json_t *o)
+{
+	return str_eq(json_str_at(o, "Status", "State"), "Absent");
+}
+
+static size_t volume_at(struct redfish *r, char *path /* taken; NULL: none */)
+{
+	struct rf_drives *s = r->drives;
+
+	for (size_t i = 0; path && i < s->nvolumes; i++)
+		if (str_eq(s->volumes[i].path, path)) {
+			free(path);
+			return i + 1;
+		}
+	if (!path || s->nvolumes == MAX_DRIVES) {
+		free(path);
+		return 0;
+	}
+	s->volumes[s->nvolumes].path = path;
+	push(s, VOLUME, mem_strdup(path));
+	return ++s->nvolumes;
+}
+
+static void on_a_drive(struct redfish *r, const json_t *j)
+{
+	struct rf_drives *s = r->drives;
+	const json_t *place = json_at(j, "PhysicalLocation", "PartLocation");
+	struct redfish_drive *d = &s->drives[s->ndrives];
+	struct err ignored;
+
+	if (s->ndrives == MAX_DRIVES || is_absent(j))
+		return;
+	*d = (struct redfish_drive){
+		.serial = text_at(s, j, "SerialNumber"),
+		.model = text_at(s, j, "Model"),
+		.durable = durable(s, j),
+		.slot = text_at(s, place, "ServiceLabel"),
+		.bytes = bytes_at(j),
+	};
+	if (!d->slot)
+		d->slot = text_at(s, j, "Name");
+	s->volume_of[s->ndrives++] = volume_at(
+		r, rf_link(r, json_array_get(json_at(j, "Links", "Volumes"), 0), &ignored));
+}
+
+/* One drive that is called a volume is no array of drives. */
+static void on_a_volume(struct redfish *r, const char *path, const json_t *j)
+{
+	struct rf_drives *s = r->drives;
+	const char *type = json_str_at(j, "RAIDType"), *kind = json_str_at(j, "VolumeType");
+
+	if (str_eq(kind, "RawDevice") || str_eq(type, "None"))
+		return;
+	for (size_t i = 0; i < s->nvolumes; i++)
+		if (str_eq(s->volumes[i].path, path))
+			s->volumes[i].of = (struct redfish_volume){
+				.name = str_or(text_at(s, j, "Name"), "a volume"),
+				.durable = durable(s, j),
+				.bytes = bytes_at(j),
+			};
+}
+
+static void on_a_simple(struct redfish *r, const json_t *j)
+{
+	struct rf_drives *s = r->drives;
+	json_t *d;
+	size_t i;
+
+	json_array_foreach (json_at(j, "Devices"), i, d)
+		if (s->ndrives < MAX_DRIVES && !is_absent(d) && bytes_at(d) > 0)
+			s->drives[s->ndrives++] =
+				(struct redfish_drive){.model = text_at(s, d, "Model"),
+						       .slot = text_at(s, d, "Name"),
+						       .bytes = bytes_at(d)};
+}
+
+/* --- the search ----------------------------------------------------------------------------------- */
+
+static void on_look(struct redfish *r, const struct rf_reply *p)
+{
+	struct rf_drives *s = r->drives;
+	const json_t *j = p->json;
+	enum node node;
+	char *path;
+
+	if (!s) { /* its root was read again on the way: all is asked for anew */
+		rf_fail_as(r, ERR_UNAVAILABLE, "the list of drives has to be read again");
+		return;
+	}
+	if (p->status == 0 || (p->status >= 500 && p->status != 501)) {
+		rf_fail(r, &p->err); /* it stays to be looked at */
+		return;
+	}
+	node = s->todo[--s->n].node;
+	path = s->todo[s->n].path;
+	s->looks++;
+	if (p->err.kind == ERR_NONE) {
+		switch (node) {
+		case COLLECTION:
+			push_page(r, COLLECTION, j, "Members");
+			push_links(r, STORAGE, json_at(j, "Members"));
+			break;
+		case STORAGE:
+			push_links(r, DRIVE, json_at(j, "Drives"));
+			break;
+		case DRIVE:
+			on_a_drive(r, j);
+			break;
+		case VOLUME:
+			on_a_volume(r, path, j);
+			break;
+		case SIMPLES:
+			push_page(r, SIMPLES, j, "Members");
+			push_links(r, SIMPLE, json_at(j, "Members"));
+			break;
+		case SIMPLE:
+			on_a_simple(r, j);
+			break;
+		}
+	}
+	free(path);
+	next(r);
+}
+
+static void finish(struct redfish *r)
+{
+	struct rf_drives *s = r->drives;
+	struct redfish_drives out = {.v = s->drives, .n = s->ndrives};
+
+	for (size_t i = 0; i < s->ndrives; i++)
+		if (s->volume_of[i] && s->volumes[s->volume_of[i] - 1].of.name)
+			s->drives[i].volume = &s->volumes[s->volume_of[i] - 1].of;
+	r->drives = NULL;
+	r->op->listed = s;
+	rf_end(r, &out);
+}
+
+static void next(struct redfish *r)
+{
+	struct rf_drives *s = r->drives;
+	struct redfish_drives more = {.more = true};
+
+	if (!s->n && !s->ndrives && s->simples)
+		push(s, SIMPLES, give(s->simples));
+	if (!s->n)
+		finish(r);
+	else if (r->op->steps++ == STEPS)
+		rf_end(r, &more);
+	else
+		rf_get(r, mem_strdup(s->todo[s->n - 1].path), on_look);
+}
+
+static void on_system(struct redfish *r, const struct rf_reply *p)
+{
+	struct err ignored;
+
+	if (p->err.kind != ERR_NONE) {
+		rf_fail(r, &p->err);
+		return;
+	}
+	if (!rf_learn_system(r, p))
+		return;
+	rf_drives_free(r->drives);
+	r->drives = mem_new(struct rf_drives);
+	r->drives->strings = arena_new();
+	push(r->drives, COLLECTION, rf_link(r, json_at(p->json, "Storage"), &ignored));
+	r->drives->simples = rf_link(r, json_at(p->json, "SimpleStorage"), &ignored);
+	next(r);
+}
+
+void rf_drives_read(struct redfish *r)
+{
+	if (r->drives)
+		next(r);
+	else
+		rf_get(r, mem_strdup(r->system_path), on_system);
+}

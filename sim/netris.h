@@ -1,0 +1,79 @@
+#ifndef SIM_NETRIS_H
+#define SIM_NETRIS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/httpd/httpd.h"
+#include "base/loop/loop.h"
+
+/*
+ * netris: a simulated Netris controller with its switches, as an httpd handler; `drover sim netris` runs it.
+ *
+ * It has one site `hall`, one tenant `Admin`, servers gpu-1 ... and host-1, host-2, each with the NICs eth1 and eth2 on two
+ * leaf switches, the templates `gpu-tenant` and `isolated`, and the server clusters `quarantine` and `provisioning`.
+ * Whatever else there is was made by requests.
+ *
+ * A change of a server cluster is only what is wanted.  After plan_ms the controller's V-nets show it; a switch takes it
+ * with its next heartbeat, every beat_ms, which moves lastSeen and, then alone, the port: on_move() tells of that.
+ * The cluster is Active when all its switches have it.
+ *
+ * Members of its answers change their form from request to request when `loose` is set, as they do from release to
+ * release: ids as strings, booleans as "yes", lists of clusters and V-nets without their members.
+ */
+struct sim_netris;
+
+struct sim_netris_move {
+	const char *server, *nic, *switch_, *port, *mac;
+	const char *cluster; /* whose V-net it is in now; NULL: in none */
+};
+struct sim_netris_spec {
+	struct loop_group *group;
+	unsigned servers; /* 1 to 20,000 */
+	const char *
+		names; /* what their names begin with, numbers from 0 behind it; NULL: "gpu-", from 1 */
+	const char *user; /* borrowed, as the password is: both outlive it */
+	const char *password;
+	int64_t latency_ms, plan_ms, beat_ms; /* beat_ms 0: 2000 */
+	int64_t session_ms;		      /* of a session since it began; 0: 30 min */
+	bool loose;
+	const char *
+		begin_in; /* the server cluster that every gpu-N is in at first, also on its switches; NULL: none */
+	void (*on_move)(const struct sim_netris_move *m, void *arg);
+	void *arg;
+};
+struct sim_netris *sim_netris_new(const struct sim_netris_spec *s);
+void sim_netris_free(struct sim_netris *s); /* its httpd first */
+void sim_netris_routes(struct sim_netris *s, struct httpd *d);
+
+/*
+ * What goes wrong.  on: "PUT /api/v2/server-cluster", a method and what the path begins with; NULL: each request.
+ *
+ *	Status		answers status `value` without acting	NotSuccess	answers 200 with isSuccess false
+ *	LostReply	acts, then breaks the connection	Silent		acts, and never answers
+ *	Ignored		says success and does nothing		Garbage		acts, answers no JSON
+ *	Slow		answers `value` ms later		Expire		every session is over
+ *	StaleRead	answers as before the last change	Forget		lists leave their last element out
+ *	OtherAdds	right after the answer another writer puts server `name` into the cluster that was read
+ *	OtherRemoves	... takes it out of it
+ *	SwitchDead	switch `name` is heard of no more	PortLie		switch `name` says that it moves ports, and does not
+ *
+ *	NoShared	members of clusters do not say whether they are shared
+ *
+ * count: how often; 0: for ever.  The last three are as long as they stand.  -1: there is no such fault.
+ */
+int sim_netris_fault(struct sim_netris *s, const char *what, const char *on, const char *name,
+		     int64_t value, int64_t count);
+void sim_netris_well(struct sim_netris *s); /* no fault any more */
+
+/* The cluster whose V-net the ports of this server are in, on the switches, whatever the controller says; NULL: none, or not
+ * all in one. */
+const char *sim_netris_where(const struct sim_netris *s, const char *server);
+/* ... and as the controller has it. */
+const char *sim_netris_wanted(const struct sim_netris *s, const char *server);
+/* Is there a server cluster of this name? */
+bool sim_netris_has(const struct sim_netris *s, const char *cluster);
+/* How often a login was tried, and how many requests that change something were acted on. */
+unsigned sim_netris_logins(const struct sim_netris *s);
+unsigned sim_netris_changes(const struct sim_netris *s);
+
+#endif

@@ -1,0 +1,720 @@
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "sim/netris_impl.h"
+
+/*
+ * Requests: sessions, what there is, and changes.  Each is acted on as it comes; latency and most faults are of the
+ * answer alone, so that a client that gave up may be too late.
+ *
+ * Tests: tests/unit/sim/test_netris.c, tests/contract/test_fabric.c
+ */
+#define MAX_BODY (4u << 20)
+#define COOKIE "connect.sid="
+
+struct session {
+	int64_t since;
+};
+
+/* --- forms ---------------------------------------------------------------------------------------- */
+
+/* Which of a client's requests this is decides on forms: bit 0 strings, bit 1 words, bit 2 short lists. */
+static unsigned form(const struct sim_netris *s)
+{
+	return s->spec.loose ? s->requests % 8 : 0;
+}
+
+static json_t *number(const struct sim_netris *s, int64_t n)
+{
+	char text[24];
+
+	if (!(form(s) & 1))
+		return json_integer(n);
+	str_format(text, sizeof(text), "%lld", (long long)n);
+	return json_string(text);
+}
+
+static json_t *truth(const struct sim_netris *s, bool is)
+{
+	return form(s) & 2 ? json_string(is ? "yes" : "no") : json_boolean(is);
+}
+
+static json_t *ref(const struct sim_netris *s, int64_t id, const char *name)
+{
+	return json_pack("{s:o, s:s?}", "id", number(s, id), "name", name);
+}
+
+static json_t *label(const char *text)
+{
+	return json_pack("{s:s, s:i}", "label", text, "value", 1);
+}
+
+/* --- what there is -------------------------------------------------------------------------------- */
+
+static const char *leaf_of(const struct sim_netris *s, const struct nt_server *v, unsigned nic)
+{
+	return s->switches[v->leaf + nic].name;
+}
+
+static int64_t port_id(const struct sim_netris *s, const struct nt_server *v, unsigned nic)
+{
+	return 100000 + (int64_t)(v - s->servers) * NT_NICS + nic;
+}
+
+static void port_name(const struct sim_netris *s, const struct nt_server *v, unsigned nic,
+		      char out[static 64])
+{
+	str_format(out, 64, "swp%d@%s", (int)((v - s->servers) % NT_PER_LEAF) + 1,
+		   leaf_of(s, v, nic));
+}
+
+static json_t *vpc_json(const struct sim_netris *s, const struct nt_vpc *v)
+{
+	return json_pack("{s:o, s:s, s:o, s:O}", "id", number(s, v->id), "name", v->name,
+			 "adminTenant", ref(s, NT_TENANT_ID, "Admin"), "tags", v->tags);
+}
+
+static json_t *template_json(const struct sim_netris *s, unsigned i)
+{
+	return json_pack("{s:o, s:s, s:[{s:s, s:s, s:[s, s]}]}", "id",
+			 number(s, NT_TEMPLATE_ID + i), "name", nt_template_names[i], "vnets",
+			 "postfix", "ns", "type", "l2vpn", "serverNics", "eth1", "eth2");
+}
+
+static json_t *cluster_json(struct sim_netris *s, const struct nt_cluster *c, bool stale,
+			    bool short_)
+{
+	const struct nt_member *v = stale ? c->before : c->v;
+	size_t n = stale ? c->nbefore : c->n;
+	json_t *servers = json_array();
+	char vnet[300];
+	json_t *j;
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *m = json_pack("{s:o, s:s}", "id", number(s, v[i].server->id), "name",
+				      v[i].server->name);
+
+		if (!nt_stands(s, "NoShared", NULL))
+			json_object_set_new(m, "shared", truth(s, v[i].shared));
+		json_array_append_new(servers, m);
+	}
+	str_format(vnet, sizeof(vnet), "%s-ns", c->name);
+	j = json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:O, s:{s:[o]}, s:o}", "id", number(s, c->id),
+		      "name", c->name, "site", ref(s, NT_SITE_ID, "hall"), "vpc",
+		      ref(s, c->vpc, NULL), "admin", ref(s, NT_TENANT_ID, "Admin"),
+		      "srvClusterTemplate",
+		      ref(s, NT_TEMPLATE_ID + c->template_, nt_template_names[c->template_]),
+		      "tags", c->tags, "resources", "vnets", ref(s, c->vnet, vnet), "status",
+		      label(nt_is_active(s, c) ? "Active" : "Provisioning"));
+	if (short_)
+		json_decref(servers);
+	else
+		json_object_set_new(j, "servers", servers);
+	return j;
+}
+
+/* Ports of a server that is shared in a cluster stay where they are: tagged. */
+static json_t *vnet_json(struct sim_netris *s, const struct nt_cluster *c, bool short_)
+{
+	json_t *ports = json_array(), *j;
+	char name[300];
+
+	for (size_t i = 0; i < s->nservers; i++) {
+		const struct nt_server *v = &s->servers[i];
+
+		for (unsigned k = 0; k < NT_NICS && nt_is_shown(s, v, c); k++) {
+			port_name(s, v, k, name);
+			json_array_append_new(
+				ports,
+				json_pack("{s:o, s:s, s:o, s:o}", "id", number(s, port_id(s, v, k)),
+					  "name", name, "status", label("Active"), "switch",
+					  ref(s, s->switches[v->leaf + k].id, leaf_of(s, v, k))));
+		}
+	}
+	str_format(name, sizeof(name), "%s-ns", c->name);
+	j = json_pack("{s:o, s:s, s:s, s:o, s:o, s:o}", "id", number(s, c->vnet), "name", name,
+		      "state", "active", "status", label("Active"), "vpc", ref(s, c->vpc, NULL),
+		      "portsCount", number(s, (int64_t)json_array_size(ports)));
+	if (short_)
+		json_decref(ports);
+	else
+		json_object_set_new(j, "ports", ports);
+	return j;
+}
+
+static json_t *server_json(const struct sim_netris *s, const struct nt_server *v)
+{
+	return json_pack("{s:o, s:s, s:s, s:o, s:o, s:o}", "id", number(s, v->id), "name", v->name,
+			 "type", "server", "site", ref(s, NT_SITE_ID, "hall"), "tenant",
+			 ref(s, NT_TENANT_ID, "Admin"), "serverClusterID",
+			 v->cluster ? number(s, v->cluster->id) : json_null());
+}
+
+static json_t *switch_json(const struct sim_netris *s, const struct nt_switch *w)
+{
+	char seen[STR_TIME_SIZE];
+
+	return json_pack("{s:o, s:s, s:s, s:o, s:o, s:s}", "id", number(s, w->id), "name", w->name,
+			 "type", "switch", "site", ref(s, NT_SITE_ID, "hall"), "health",
+			 label("OK"), "lastSeen", str_time_micro(seen, w->seen));
+}
+
+static json_t *links_json(const struct sim_netris *s)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < s->nservers; i++)
+		for (unsigned k = 0; k < NT_NICS; k++) {
+			char near[64], far[64];
+
+			str_format(near, sizeof(near), "eth%u@%s", k + 1, s->servers[i].name);
+			port_name(s, &s->servers[i], k, far);
+			json_array_append_new(
+				all, json_pack("{s:o, s:o}", i & 1 ? "remote" : "local",
+					       ref(s, 300000 + (int64_t)(i * NT_NICS + k), near),
+					       i & 1 ? "local" : "remote",
+					       ref(s, port_id(s, &s->servers[i], k), far)));
+		}
+	return all;
+}
+
+static json_t *ports_json(const struct sim_netris *s)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < s->nservers; i++)
+		for (unsigned k = 0; k < NT_NICS; k++) {
+			const struct nt_server *v = &s->servers[i];
+			char name[64];
+
+			port_name(s, v, k, name);
+			json_array_append_new(
+				all,
+				json_pack("{s:o, s:s, s:o, s:o, s:o}", "id",
+					  number(s, port_id(s, v, k)), "name", name, "switch",
+					  ref(s, s->switches[v->leaf + k].id, leaf_of(s, v, k)),
+					  "adminDown", truth(s, false), "status", label("Up")));
+		}
+	return all;
+}
+
+/* --- answers -------------------------------------------------------------------------------------- */
+
+struct late {
+	struct list link;
+	struct httpd_req *q;
+	char *text;
+	int status;
+	struct loop_timer timer;
+};
+
+static void late_free(struct late *l)
+{
+	list_remove(&l->link);
+	loop_timer_stop(&l->timer);
+	free(l->text);
+	free(l);
+}
+
+static void on_gone(void *arg)
+{
+	late_free(arg);
+}
+
+static void on_late(void *arg)
+{
+	struct late *l = arg;
+
+	httpd_reply_json(l->q, l->status, l->text);
+	late_free(l);
+}
+
+static int64_t breaks(char *out, size_t max, uint64_t pos, void *arg)
+{
+	(void)out;
+	(void)max;
+	(void)pos;
+	(void)arg;
+	return -2;
+}
+
+static void done_nothing(void *arg)
+{
+	(void)arg;
+}
+
+static void reply_text(struct sim_netris *s, struct httpd_req *q, int status, const char *text)
+{
+	const struct httpd_reader broken = {.read = breaks, .done = done_nothing, .size = -1};
+	const char *method = httpd_method(q), *path = httpd_path(q);
+	const struct nt_fault *slow;
+	int64_t ms = s->spec.latency_ms;
+	struct late *l;
+
+	if (nt_strikes(s, "LostReply", method, path)) {
+		httpd_reply_stream(q, status, "application/json", &broken);
+		return;
+	}
+	if (nt_strikes(s, "Garbage", method, path))
+		text = "<html>Bad Gateway</html>";
+	slow = nt_strikes(s, "Slow", method, path);
+	if (slow)
+		ms += slow->value;
+	if (nt_strikes(s, "Silent", method, path))
+		ms = INT64_C(1) << 40;
+	if (!ms) {
+		httpd_reply_json(q, status, text);
+		return;
+	}
+	l = mem_new(struct late);
+	l->q = q;
+	l->text = mem_strdup(text);
+	l->status = status;
+	list_push_back(&s->replies, &l->link);
+	loop_timer_init(&l->timer, s->spec.group, on_late, l);
+	loop_timer_start(&l->timer, ms);
+	httpd_on_gone(q, on_gone, l);
+}
+
+/* The envelope.  data: taken. */
+static void reply(struct sim_netris *s, struct httpd_req *q, int status, json_t *data,
+		  const char *message)
+{
+	bool good = status < 300 && !message;
+	OWN_JSON j = json_pack("{s:o, s:o, s:s, s:{s:s, s:i}}", "isSuccess", truth(s, good), "data",
+			       data ? data : json_null(), "message", str_or(message, ""), "meta",
+			       "apiVersion", "v2", "statusCode",
+			       message && status == 200 ? 400 : status);
+	char *text = json_text(j);
+
+	reply_text(s, q, status, text);
+	free(text);
+}
+
+/* --- who may ask ---------------------------------------------------------------------------------- */
+
+static bool admitted(struct sim_netris *s, struct httpd_req *q)
+{
+	const char *cookie = httpd_header(q, "Cookie"), *method = httpd_method(q);
+	const char *path = httpd_path(q);
+	const struct session *in;
+	const struct nt_fault *f;
+
+	s->requests++;
+	if (nt_strikes(s, "Expire", method, path))
+		map_clear(s->sessions);
+	in = cookie ? map_get(s->sessions, cookie) : NULL;
+	if (!in || loop_now(s->loop) - in->since > s->spec.session_ms) {
+		reply(s, q, 401, NULL, "log in");
+		return false;
+	}
+	f = nt_strikes(s, "Status", method, path);
+	if (f) {
+		reply(s, q, (int)f->value, NULL, "as it was told to");
+		return false;
+	}
+	if (nt_strikes(s, "NotSuccess", method, path)) {
+		reply(s, q, 200, NULL, "the switch says no");
+		return false;
+	}
+	return true;
+}
+
+static void on_auth(struct httpd_req *q, void *arg)
+{
+	struct sim_netris *s = arg;
+	struct session *in;
+	size_t len;
+	struct err e;
+	const char *body = httpd_body(q, &len);
+	OWN_JSON j = json_parse(body, len, &e);
+	uint8_t random[16];
+	char hex[33], cookie[64], set[96];
+
+	s->requests++;
+	s->logins++;
+	if (!str_eq(json_str_at(j, "user"), s->spec.user) ||
+	    !str_eq(json_str_at(j, "password"), s->spec.password)) {
+		reply(s, q, 401, NULL, "wrong user or password");
+		return;
+	}
+	loop_random_bytes(s->loop, random, sizeof(random));
+	str_hex(hex, random, sizeof(random));
+	str_format(cookie, sizeof(cookie), COOKIE "%s", hex);
+	str_format(set, sizeof(set), "%s; Path=/; HttpOnly", cookie);
+	if (map_size(s->sessions) >= 64) /* of a client that logs in for ever */
+		map_clear(s->sessions);
+	in = mem_new(struct session);
+	in->since = loop_now(s->loop);
+	map_put(s->sessions, cookie, in);
+	httpd_reply_header(q, "Set-Cookie", set);
+	reply(s, q, 200, NULL, NULL);
+}
+
+static void on_who(struct httpd_req *q, void *arg)
+{
+	struct sim_netris *s = arg;
+
+	if (admitted(s, q))
+		reply(s, q, 200, json_pack("{s:s}", "user", s->spec.user), NULL);
+}
+
+/* --- reading -------------------------------------------------------------------------------------- */
+
+/* Another writer, between a client's look and what it does about it. */
+static void intrude(struct sim_netris *s, struct nt_cluster *c, const char *path)
+{
+	const struct nt_fault *adds = nt_strikes(s, "OtherAdds", "GET", path);
+	const struct nt_fault *removes = adds ? NULL : nt_strikes(s, "OtherRemoves", "GET", path);
+	struct nt_server *v = adds	? map_get(s->by_name, str_or(adds->name, ""))
+			      : removes ? map_get(s->by_name, str_or(removes->name, ""))
+					: NULL;
+	OWN_JSON all = json_array();
+
+	if (!v)
+		return;
+	for (size_t i = 0; i < c->n; i++)
+		if (c->v[i].server != v)
+			json_array_append_new(all, json_pack("{s:I, s:b}", "id",
+							     (json_int_t)c->v[i].server->id,
+							     "shared", c->v[i].shared));
+	if (adds)
+		json_array_append_new(all, json_pack("{s:I}", "id", (json_int_t)v->id));
+	(void)nt_members_set(s, c, all);
+}
+
+static void on_clusters(struct httpd_req *q, void *arg)
+{
+	struct sim_netris *s = arg;
+	json_t *all = json_array();
+	bool stale;
+
+	if (!admitted(s, q)) {
+		json_decref(all);
+		return;
+	}
+	stale = nt_strikes(s, "StaleRead", "GET", httpd_path(q));
+	list_for_each (c, &s->clusters, struct nt_cluster, link)
+		json_array_append_new(all, cluster_json(s, c, stale, form(s) & 4));
+	if (nt_strikes(s, "Forget", "GET", httpd_path(q)) && json_array_size(all))
+		json_array_remove(all, json_array_size(all) - 1);
+	reply(s, q, 200, all, NULL);
+}
+
+static int64_t asked_id(const struct httpd_req *q)
+{
+	int64_t id = 0;
+
+	(void)str_to_i64(httpd_segment(q, 0), 1, INT64_MAX, &id);
+	return id;
+}
+
+static struct nt_cluster *asked_cluster(struct sim_netris *s, struct httpd_req *q)
+{
+	struct nt_cluster *c = nt_cluster_of(s, asked_id(q));
+
+	if (!c)
+		reply(s, q, 404, NULL, "no such server cluster");
+	return c;
+}
+
+static void on_cluster(struct httpd_req *q, void *arg)
+{
+	struct sim_netris *s = arg;
+	struct nt_cluster *c;
+	json_t *j;
+
+	if (!admitted(s, q) || !(c = asked_cluster(s, q)))
+		return;
+	j = cluster_json(s, c, nt_strikes(s, "StaleRead", "GET", httpd_path(q)), false);
+	intrude(s, c, httpd_path(q));
+	reply(s, q, 200, j, NULL);
+}
+
+static void on_vnets(struct httpd_req *q, void *arg)
+{
+	struct sim_netris *s = arg;
+	json_t *all;
+
+	if (!admitted(s, q))
+		return;
+	all = json_array();
+	list_for_each (c, &s->clusters, struct nt_cluster, link)
+		json_array_append_new(all, vnet_json(s, c, form(s) & 4));
+	reply(s, q, 200, all, NULL);
+}
+
+static void on_vnet(struct httpd_req *q, void *arg)
+{
+	struct sim_netris *s = arg;
+
+	if (!admitted(s, q))
+		return;
+	list_for_each (c, &s->clusters, struct nt_cluster, link)
+		if (c->vnet == asked_id(q)) {
+			reply(s, q, 200, vnet_json(s, c, false), NULL);
+			return;
+		}
+	reply(s, q, 404, NULL, "no such V-net");
+}
+
+static void on_hw(struct httpd_req *q, void *arg)
+{
+	struct sim_netris *s = arg;
+	const char *type = httpd_query(q, "type");
+	json_t *all;
+
+	if (!admitted(s, q))
+		return;
+	all = json_array();
+	for (size_t i = 0; i < s->nservers && (!type || str_eq(type, "server")); i++)
+		json_array_append_new(all, server_json(s, &s->servers[i]));
+	for (size_t i = 0; i < s->nswitches && (!type || str_eq(type, "switch")); i++)
+		json_array_append_new(all, switch_json(s, &s->switches[i]));
+	reply(s, q, 200, all, NULL);
+}
+
+static void on_vpcs(struct httpd_req *q, void *arg)
+{
+	struct sim_netris *s = arg;
+	json_t *all;
+
+	if (!admitted(s, q))
+		return;
+	all = json_array();
+	list_for_each (v, &s->vpcs, struct nt_vpc, link)
+		json_array_append_new(all, vpc_json(s, v));
+	reply(s, q, 200, all, NULL);
+}
+
+static void on_fixed(struct httpd_req *q, void *arg)
+{
+	struct sim_netris *s = arg;
+	const char *path = httpd_path(q);
+	json_t *all = NULL;
+	OWN_JSON bare = NULL;
+	char *text;
+
+	if (!admitted(s, q))
+		return;
+	if (str_eq(path, "/api/tenants")) { /* v1: a bare list */
+		bare = json_pack("[o]", ref(s, NT_TENANT_ID, "Admin"));
+		text = json_text(bare);
+		reply_text(s, q, 200, text);
+		free(text);
+		return;
+	}
+	if (str_eq(path, "/api/v2/sites"))
+		all = json_pack("[o]", ref(s, NT_SITE_ID, "hall"));
+	else if (str_eq(path, "/api/v2/server-cluster-template"))
+		all = json_pack("[o, o]", template_json(s, 0), template_json(s, 1));
+	else if (str_eq(path, "/api/v2/link"))
+		all = links_json(s);
+	else if (str_eq(path, "/api/v2/ports"))
+		all = ports_json(s);
+	else
+		all = json_array();
+	reply(s, q, 200, all, NULL);
+}
+
+/* --- changing ------------------------------------------------------------------------------------- */
+
+/* NULL: it was answered, and nothing is to be done. */
+static json_t *body_of(struct sim_netris *s, struct httpd_req *q)
+{
+	size_t len;
+	struct err e;
+	const char *text = httpd_body(q, &len);
+	json_t *j;
+
+	if (!admitted(s, q))
+		return NULL;
+	if (nt_strikes(s, "Ignored", httpd_method(q), httpd_path(q))) {
+		reply(s, q, 200, NULL, NULL);
+		return NULL;
+	}
+	j = str_eq(httpd_method(q), "DELETE") ? json_object() : json_parse(text, len, &e);
+	if (json_is_object(j)) {
+		s->changes++;
+		return j;
+	}
+	json_decref(j);
+	reply(s, q, 400, NULL, "no JSON object");
+	return NULL;
+}
+
+static void on_put_cluster(struct httpd_req *q, void *arg)
+{
+	struct sim_netris *s = arg;
+	OWN_JSON j = body_of(s, q);
+	struct nt_cluster *c = j ? asked_cluster(s, q) : NULL;
+	const char *why;
+
+	if (!c)
+		return;
+	why = nt_members_set(s, c, json_object_get(j, "servers"));
+	if (why) {
+		reply(s, q, 400, NULL, why);
+		return;
+	}
+	if (json_is_array(json_object_get(j, "tags"))) {
+		json_decref(c->tags);
+		c->tags = json_deep_copy(json_object_get(j, "tags"));
+	}
+	reply(s, q, 200, json_pack("{s:o}", "id", number(s, c->id)), NULL);
+}
+
+static void on_post_cluster(struct httpd_req *q, void *arg)
+{
+	struct sim_netris *s = arg;
+	OWN_JSON j = body_of(s, q);
+	const char *name = json_str_at(j, "name"), *why = NULL;
+	int64_t template_ = json_int_at(j, "srvClusterTemplate", "id") - NT_TEMPLATE_ID;
+	int64_t vpc = json_int_at(j, "vpc", "id");
+	bool has_vpc = false;
+	struct nt_cluster *c;
+
+	if (!j)
+		return;
+	list_for_each (v, &s->vpcs, struct nt_vpc, link)
+		has_vpc = has_vpc || v->id == vpc;
+	list_for_each (other, &s->clusters, struct nt_cluster, link)
+		if (str_eq(other->name, name))
+			why = "the name is taken";
+	if (str_empty(name) || json_int_at(j, "site", "id") != NT_SITE_ID || template_ < 0 ||
+	    template_ >= NT_TEMPLATES || !has_vpc)
+		why = "name, site, vpc and srvClusterTemplate are needed";
+	if (json_int_at(j, "admin", "id") != NT_TENANT_ID) {
+		reply(s, q, 403, NULL, "admin has to be the account that is logged in");
+		return;
+	}
+	if (why) {
+		reply(s, q, 400, NULL, why);
+		return;
+	}
+	c = nt_cluster_new(s, name, vpc, (unsigned)template_, json_object_get(j, "tags"));
+	why = nt_members_set(s, c, json_object_get(j, "servers"));
+	if (why) {
+		nt_cluster_free(s, c);
+		reply(s, q, 400, NULL, why);
+		return;
+	}
+	reply(s, q, 200, json_pack("{s:o}", "id", number(s, c->id)), NULL);
+}
+
+static void on_delete_cluster(struct httpd_req *q, void *arg)
+{
+	struct sim_netris *s = arg;
+	OWN_JSON j = body_of(s, q);
+	struct nt_cluster *c = j ? asked_cluster(s, q) : NULL;
+
+	if (!c)
+		return;
+	nt_cluster_free(s, c);
+	reply(s, q, 200, NULL, NULL);
+}
+
+static void on_post_vpc(struct httpd_req *q, void *arg)
+{
+	struct sim_netris *s = arg;
+	OWN_JSON j = body_of(s, q);
+	const char *name = json_str_at(j, "name");
+	bool taken = str_empty(name);
+
+	if (!j)
+		return;
+	list_for_each (v, &s->vpcs, struct nt_vpc, link)
+		taken = taken || str_eq(v->name, name);
+	if (taken)
+		reply(s, q, 400, NULL, "the name is taken, or there is none");
+	else /* data is the id itself, as some releases have it */
+		reply(s, q, 200, number(s, nt_vpc_new(s, name, json_object_get(j, "tags"))->id),
+		      NULL);
+}
+
+static void on_delete_vpc(struct httpd_req *q, void *arg)
+{
+	struct sim_netris *s = arg;
+	OWN_JSON j = body_of(s, q);
+	int64_t id = asked_id(q);
+
+	if (!j)
+		return;
+	list_for_each (c, &s->clusters, struct nt_cluster, link)
+		if (c->vpc == id) {
+			reply(s, q, 400, NULL, "a server cluster depends on it");
+			return;
+		}
+	list_for_each (v, &s->vpcs, struct nt_vpc, link)
+		if (v->id == id) {
+			nt_vpc_free(v);
+			reply(s, q, 200, NULL, NULL);
+			return;
+		}
+	reply(s, q, 404, NULL, "no such VPC");
+}
+
+/* --- in front of the racks: without a login, as those of the simulated rack ------------------------ */
+
+static void on_truth(struct httpd_req *q, void *arg)
+{
+	struct sim_netris *s = arg;
+	OWN_JSON all = json_array();
+	char *text;
+
+	for (size_t i = 0; i < s->nservers; i++)
+		json_array_append_new(all,
+				      json_pack("{s:s, s:s?, s:s?}", "name", s->servers[i].name,
+						"wanted", sim_netris_wanted(s, s->servers[i].name),
+						"really", sim_netris_where(s, s->servers[i].name)));
+	text = json_text(all);
+	httpd_reply_json(q, 200, text);
+	free(text);
+}
+
+static void on_fault(struct httpd_req *q, void *arg)
+{
+	struct sim_netris *s = arg;
+	size_t len;
+	struct err e;
+	const char *text = httpd_body(q, &len);
+	OWN_JSON j = json_parse(text, len, &e);
+
+	if (str_eq(httpd_method(q), "DELETE"))
+		sim_netris_well(s);
+	else if (sim_netris_fault(s, json_str_at(j, "what"), json_str_at(j, "on"),
+				  json_str_at(j, "name"), json_int_at(j, "value"),
+				  json_int_at(j, "count")) < 0) {
+		httpd_reply_json(q, 400, "{\"error\":\"what: there is no such fault\"}");
+		return;
+	}
+	httpd_reply_json(q, 200, "{}");
+}
+
+void sim_netris_routes(struct sim_netris *s, struct httpd *d)
+{
+	static const char *const fixed[] = {
+		"/api/tenants", "/api/v2/sites", "/api/v2/server-cluster-template",
+		"/api/v2/link", "/api/v2/ports", "/api/v2/ipam/subnets",
+		"/api/v2/l4lb"};
+
+	httpd_route(d, "POST", "/api/auth", 65536, on_auth, s);
+	httpd_route(d, "GET", "/api/auth", 0, on_who, s);
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
+		httpd_route(d, "GET", fixed[i], 0, on_fixed, s);
+	httpd_route(d, "GET", "/api/v2/hw", 0, on_hw, s);
+	httpd_route(d, "GET", "/api/v2/vnet", 0, on_vnets, s);
+	httpd_route(d, "GET", "/api/v2/vnet/{}", 0, on_vnet, s);
+	httpd_route(d, "GET", "/api/v2/vpc", 0, on_vpcs, s);
+	httpd_route(d, "POST", "/api/v2/vpc", MAX_BODY, on_post_vpc, s);
+	httpd_route(d, "DELETE", "/api/v2/vpc/{}", MAX_BODY, on_delete_vpc, s);
+	httpd_route(d, "GET", "/api/v2/server-cluster", 0, on_clusters, s);
+	httpd_route(d, "POST", "/api/v2/server-cluster", MAX_BODY, on_post_cluster, s);
+	httpd_route(d, "GET", "/api/v2/server-cluster/{}", 0, on_cluster, s);
+	httpd_route(d, "PUT", "/api/v2/server-cluster/{}", MAX_BODY, on_put_cluster, s);
+	httpd_route(d, "DELETE", "/api/v2/server-cluster/{}", MAX_BODY, on_delete_cluster, s);
+	httpd_route(d, "GET", "/sim/servers", 0, on_truth, s);
+	httpd_route(d, "POST", "/sim/faults", 65536, on_fault, s);
+	httpd_route(d, "DELETE", "/sim/faults", 65536, on_fault, s);
+}

@@ -1,0 +1,374 @@
+#include "sim/netris_cli.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/args.h"
+#include "base/data/json.h"
+#include "base/httpd/httpd_mhd.h"
+#include "base/loop/loop_uv.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "sim/folder.h"
+#include "sim/netris.h"
+
+/*
+ * `drover sim netris` keeps its password, its certificates and network.yaml, which is what a Provider says to use it, in one
+ * folder.  What was made by requests is not kept.
+ *
+ * Each port that is really moved can be told to a file, and to a program that speaks the protocol of docs/exec-fabric.md:
+ * for that a machine is where its eth1 is, and the segment is the name of its server cluster, or "none".
+ * Tests: tests/real/netris.py
+ */
+#define PROGRAM_ARGS 16
+#define CONNECTIONS 1024
+
+enum { LATENCY = 0x7001, PLAN, BEAT, SESSION, LOOSE, PLAIN, MOVES, PROGRAM, USER, BEGIN_IN, NAMES };
+
+struct options {
+	int64_t servers, latency_ms, plan_ms, beat_ms, session_s;
+	const char *listen, *data, *user, *moves, *begin_in, *names;
+	const char *program[PROGRAM_ARGS + 1];
+	size_t nprogram;
+	bool loose, plain;
+};
+
+struct run {
+	struct options o;
+	struct loop *loop;
+	struct loop_group *group;
+	struct loop_signal *term, *intr;
+	struct sim_folder folder;
+	struct sim_certificates tls;
+	struct secret *password;
+	struct sim_netris *sim;
+	struct httpd *httpd;
+	struct httpd_mhd *mhd;
+	FILE *moves;
+	struct loop_child *program;
+	int64_t id; /* of the newest line to it */
+};
+
+/* --- moves ---------------------------------------------------------------------------------------- */
+
+static void write_line(struct run *r, json_t *j /* taken */)
+{
+	char *text = json_text(j);
+
+	if (r->program) {
+		loop_child_write(r->program, text, strlen(text));
+		loop_child_write(r->program, "\n", 1);
+	}
+	free(text);
+	json_decref(j);
+}
+
+static void on_move(const struct sim_netris_move *m, void *arg)
+{
+	struct run *r = arg;
+
+	if (r->moves) {
+		OWN_JSON j = json_pack("{s:I, s:s, s:s, s:s, s:s, s:s?}", "wallMs",
+				       (json_int_t)loop_wall(r->loop), "server", m->server, "nic",
+				       m->nic, "switch", m->switch_, "port", m->port, "cluster",
+				       m->cluster);
+		char *text = json_text(j);
+
+		fprintf(r->moves, "%s\n", text);
+		fflush(r->moves);
+		free(text);
+	}
+	if (r->program && str_eq(m->nic, "eth1")) {
+		r->id++;
+		write_line(r, json_pack("{s:I, s:s, s:s, s:s, s:s, s:I, s:i, s:s}", "id", r->id,
+					"op", "place", "machine", m->server, "mac", m->mac,
+					"operation", "sim", "fence", r->id, "limitMs", 60000,
+					"segment", str_or(m->cluster, "none")));
+	}
+}
+
+static void on_reply(const char *line, size_t len, void *arg)
+{
+	struct err e;
+	OWN_JSON j = json_parse(line, len, &e);
+
+	(void)arg;
+	if (!j || json_at(j, "error"))
+		fprintf(stderr, "drover sim netris: the program of ports says %.*s\n",
+			len < 400 ? (int)len : 400, line);
+}
+
+static void on_words(const char *data, size_t len, void *arg)
+{
+	(void)arg;
+	fwrite(data, 1, len, stderr);
+}
+
+static void on_exit_(int status, const struct err *e, void *arg)
+{
+	struct run *r = arg;
+
+	fprintf(stderr, "drover sim netris: %s ended with status %d%s%s; no port moves any more\n",
+		r->o.program[0], status, e ? ": " : "", e ? e->text : "");
+	loop_child_free(r->program);
+	r->program = NULL;
+}
+
+static int start_program(struct run *r, struct err *e)
+{
+	static const char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
+					  NULL};
+	const struct loop_spawn s = {.argv = r->o.program,
+				     .env = env,
+				     .on_line = on_reply,
+				     .on_stderr = on_words,
+				     .on_exit = on_exit_,
+				     .arg = r};
+
+	if (!r->o.nprogram)
+		return 0;
+	r->program = loop_spawn(r->group, &s, e);
+	if (!r->program)
+		return -1;
+	r->id = 1;
+	write_line(r, json_pack("{s:I, s:s, s:i}", "id", r->id, "op", "hello", "protocol", 1));
+	return 0;
+}
+
+/* --- beginning and end ---------------------------------------------------------------------------- */
+
+static void on_signal(int signum, void *arg)
+{
+	struct run *r = arg;
+
+	(void)signum;
+	loop_stop(r->loop);
+}
+
+/* What a Provider says to use it. */
+static int write_network(struct run *r, unsigned port, struct err *e)
+{
+	char *text = mem_printf(
+		"# spec.network of a Provider.  Secret netris: username, password, endpoint; Secret netris-ca: ca.crt.\n"
+		"type: netris\nsegments: {quarantine: quarantine, provisioning: provisioning}\n"
+		"netris:\n  endpoint: https://127.0.0.1:%u\n  credentialsSecretRef: {name: netris}\n"
+		"  tls: {caSecretRef: {name: netris-ca}}\n  site: hall\n  template: gpu-tenant\n"
+		"  hostServers: [host-1, host-2]\n",
+		port);
+	int status = sim_folder_write(&r->folder, "network.yaml", text, e);
+
+	free(text);
+	return status;
+}
+
+static int open_moves(struct run *r, struct err *e)
+{
+	if (!r->o.moves)
+		return 0;
+	r->moves = str_eq(r->o.moves, "-") ? stdout : fopen(r->o.moves, "ae");
+	return r->moves ? 0 : err_errno(e, errno, "%s", r->o.moves);
+}
+
+static int begin(struct run *r, struct err *e)
+{
+	static const char *const names[] = {"localhost", "127.0.0.1", NULL};
+	struct httpd_mhd_spec m = {.address = r->o.listen, .max_connections = CONNECTIONS};
+	struct sim_netris_spec s = {.servers = (unsigned)r->o.servers,
+				    .user = r->o.user,
+				    .latency_ms = r->o.latency_ms,
+				    .plan_ms = r->o.plan_ms,
+				    .beat_ms = r->o.beat_ms,
+				    .session_ms = r->o.session_s * 1000,
+				    .loose = r->o.loose,
+				    .begin_in = r->o.begin_in,
+				    .names = r->o.names,
+				    .on_move = on_move,
+				    .arg = r};
+	unsigned port;
+
+	r->loop = loop_uv_new();
+	r->group = loop_group_new(r->loop, "netris");
+	if (sim_folder_open(&r->folder, r->o.data, "drover sim netris", e) < 0 ||
+	    !(r->password = sim_folder_password(&r->folder, r->loop, e)) ||
+	    (!r->o.plain && sim_folder_certificates(&r->folder, r->loop, "netris",
+						    "drover sim Netris", names, &r->tls, e) < 0) ||
+	    open_moves(r, e) < 0 || start_program(r, e) < 0)
+		return -1;
+	s.group = r->group;
+	s.password = secret_expose(r->password);
+	r->sim = sim_netris_new(&s);
+	r->httpd = httpd_new(r->group);
+	sim_netris_routes(r->sim, r->httpd);
+	m.cert_pem = r->tls.cert;
+	m.key_pem = r->tls.key;
+	r->mhd = httpd_mhd_new(r->httpd, &m, e);
+	if (!r->mhd)
+		return -1;
+	port = httpd_mhd_port(r->mhd);
+	if (write_network(r, port, e) < 0)
+		return -1;
+	r->term = loop_signal(r->group, SIGTERM, on_signal, r);
+	r->intr = loop_signal(r->group, SIGINT, on_signal, r);
+	printf("%lld servers on %s://127.0.0.1:%u\nuser %s, password in %s/password%s%s%s\n"
+	       "spec.network of a Provider in %s/network.yaml; /sim/servers shows where each server's ports really are\n",
+	       (long long)r->o.servers, r->o.plain ? "http" : "https", port, r->o.user, r->o.data,
+	       r->o.plain ? "" : ", CA in ", r->o.plain ? "" : r->o.data,
+	       r->o.plain ? "" : "/ca.crt", r->o.data);
+	fflush(stdout);
+	return 0;
+}
+
+static void finish(struct run *r)
+{
+	loop_signal_free(r->term);
+	loop_signal_free(r->intr);
+	httpd_mhd_free(r->mhd);
+	httpd_free(r->httpd);
+	sim_netris_free(r->sim);
+	loop_child_free(r->program);
+	if (r->moves && r->moves != stdout)
+		fclose(r->moves);
+	secret_free(r->password);
+	sim_certificates_done(&r->tls);
+	loop_group_free(r->group);
+	loop_free(r->loop);
+	sim_folder_close(&r->folder);
+}
+
+/* --- the command line ----------------------------------------------------------------------------- */
+
+static int64_t number(const char *text, int64_t min, int64_t max, const char *name,
+		      struct argp_state *st)
+{
+	int64_t n = 0;
+
+	if (!str_to_i64(text, min, max, &n))
+		argp_error(st, "--%s: want %lld to %lld, got '%s'", name, (long long)min,
+			   (long long)max, text);
+	return n;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct options *o = st->input;
+
+	switch (key) {
+	case 's':
+		o->servers = number(arg, 1, 20000, "servers", st);
+		return 0;
+	case 'l':
+		o->listen = arg;
+		return 0;
+	case 'd':
+		o->data = arg;
+		return 0;
+	case USER:
+		o->user = arg;
+		return 0;
+	case LATENCY:
+		o->latency_ms = number(arg, 0, 60000, "latency-ms", st);
+		return 0;
+	case PLAN:
+		o->plan_ms = number(arg, 0, 600000, "plan-ms", st);
+		return 0;
+	case BEAT:
+		o->beat_ms = number(arg, 10, 600000, "beat-ms", st);
+		return 0;
+	case SESSION:
+		o->session_s = number(arg, 1, 86400, "session", st);
+		return 0;
+	case NAMES:
+		if (!*arg || strlen(arg) > 40)
+			argp_error(st, "--names: want 1 to 40 bytes, got '%s'", arg);
+		o->names = arg;
+		return 0;
+	case BEGIN_IN:
+		if (!str_eq(arg, "quarantine") && !str_eq(arg, "provisioning"))
+			argp_error(st, "--begin-in: want quarantine or provisioning, got '%s'",
+				   arg);
+		o->begin_in = arg;
+		return 0;
+	case LOOSE:
+		o->loose = true;
+		return 0;
+	case PLAIN:
+		o->plain = true;
+		return 0;
+	case MOVES:
+		o->moves = arg;
+		return 0;
+	case PROGRAM:
+		if (o->nprogram == PROGRAM_ARGS)
+			argp_error(st, "--program: at most %d arguments", PROGRAM_ARGS);
+		if (!o->nprogram && *arg != '/')
+			argp_error(st, "--program: want an absolute path first, got '%s'", arg);
+		o->program[o->nprogram++] = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(st, "what is '%s'?", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{"servers", 's', "N", 0, "gpu-1 to gpu-N (8)", 0},
+	{"listen", 'l', "ADDRESS:PORT", 0, "Where it listens (127.0.0.1:8444)", 0},
+	{"data", 'd', "DIR", 0, "Where everything is kept (drover-netris)", 0},
+	{"user", USER, "NAME", 0, "Its account (drover)", 0},
+	{"latency-ms", LATENCY, "N", 0, "Until each answer (0)", 0},
+	{"plan-ms", PLAN, "N", 0, "From a change until V-nets show it (300)", 0},
+	{"beat-ms", BEAT, "N", 0,
+	 "Between two heartbeats of a switch, which then moves its ports (2000)", 0},
+	{"names", NAMES, "PREFIX", 0,
+	 "What servers' names begin with, numbers from 0 behind it (gpu-, from 1)", 0},
+	{"begin-in", BEGIN_IN, "CLUSTER", 0,
+	 "Where servers are at first, quarantine or provisioning (in none)", 0},
+	{"session", SESSION, "SECONDS", 0, "How long a login is good for (1800)", 0},
+	{"loose", LOOSE, NULL, 0,
+	 "Types and members change from answer to answer, as between releases", 0},
+	{"moves", MOVES, "FILE", 0,
+	 "Append each move of a port, a line of JSON; -: standard output", 0},
+	{"program", PROGRAM, "ARG", 0,
+	 "Tell each move of an eth1 to this program (docs/exec-fabric.md); again for each argument",
+	 0},
+	{"plain", PLAIN, NULL, 0, "HTTP without TLS", 0},
+	{0}};
+
+int sim_netris_cli(int argc, char **argv)
+{
+	static const struct argp a = {
+		options,
+		parse,
+		NULL,
+		"A simulated Netris controller: site hall, servers, templates, server clusters, switches.  Faults go to POST /sim/faults (docs/providers/netris.md).\v"
+		"Examples:\n  drover sim netris --servers 8\n"
+		"  drover sim netris --data /var/tmp/netris --program /opt/bridge-move --program /etc/bridges.json\n",
+		NULL,
+		NULL,
+		NULL};
+	struct run r = {.o = {.servers = 8,
+			      .listen = "127.0.0.1:8444",
+			      .data = "drover-netris",
+			      .user = "drover",
+			      .plan_ms = 300,
+			      .beat_ms = 2000,
+			      .session_s = 1800},
+			.folder = {.lock = -1}};
+	struct err e;
+	int status = 0;
+
+	args_parse(&a, argc, argv, &r.o);
+	if (begin(&r, &e) < 0) {
+		fprintf(stderr, "drover sim netris: %s\n", e.text);
+		status = 1;
+	} else {
+		loop_run(r.loop);
+	}
+	finish(&r);
+	return status;
+}

@@ -1,0 +1,95 @@
+#ifndef SIM_NETRIS_IMPL_H
+#define SIM_NETRIS_IMPL_H
+
+#include "base/data/json.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "sim/netris.h"
+
+/*
+ * netris_impl: what netris.c (inventory, clusters, switches), netris_api.c (requests) and netris_fault.c share; nobody else
+ * includes it.
+ */
+#define NT_NICS 2
+#define NT_SITE_ID 1
+#define NT_TENANT_ID 1
+#define NT_TEMPLATES 2
+#define NT_TEMPLATE_ID 11
+#define NT_PER_LEAF 32
+
+struct nt_server {
+	int64_t id;
+	char name[64];
+	unsigned leaf; /* of eth1; eth2 is at the next */
+	bool host;
+	struct nt_cluster *cluster; /* that it is in, not shared; NULL: none */
+	int64_t since;		    /* of that, by the loop */
+	int64_t told[NT_NICS],
+		really[NT_NICS]; /* id of the cluster on the switch, as it says and as it is; 0: none */
+};
+struct nt_switch {
+	int64_t id, seen; /* seen: wall ms */
+	char name[16];
+};
+struct nt_vpc {
+	struct list link;
+	int64_t id;
+	char *name;
+	json_t *tags;
+};
+struct nt_member {
+	struct nt_server *server;
+	bool shared;
+};
+struct nt_cluster {
+	struct list link;
+	int64_t id, vpc, vnet;
+	unsigned template_;
+	char *name;
+	json_t *tags;
+	struct nt_member *v, *before; /* before: the last change */
+	size_t n, nbefore;
+};
+struct nt_fault {
+	struct list link;
+	const char *what; /* of the table */
+	char *on, *name;
+	int64_t value, count;
+	bool for_ever;
+};
+struct sim_netris {
+	struct sim_netris_spec spec;
+	struct loop *loop;
+	struct nt_server *servers;
+	size_t nservers; /* hosts included */
+	struct map *by_name;
+	struct nt_switch *switches;
+	size_t nswitches;
+	struct list clusters, vpcs, faults, replies;
+	struct map *sessions; /* cookie -> struct session of netris_api.c */
+	int64_t next_id;
+	unsigned logins, changes, requests;
+	struct loop_timer beat;
+};
+
+/* netris.c */
+struct nt_cluster *nt_cluster_of(const struct sim_netris *s, int64_t id);
+struct nt_cluster *nt_cluster_new(struct sim_netris *s, const char *name, int64_t vpc,
+				  unsigned template_, const json_t *tags);
+void nt_cluster_free(struct sim_netris *s, struct nt_cluster *c);
+struct nt_vpc *nt_vpc_new(struct sim_netris *s, const char *name, const json_t *tags);
+void nt_vpc_free(struct nt_vpc *v);
+/* The whole list.  NULL: taken; else why not. */
+const char *nt_members_set(struct sim_netris *s, struct nt_cluster *c, const json_t *servers);
+bool nt_is_active(const struct sim_netris *s, const struct nt_cluster *c);
+/* Is this server in the V-net of this cluster, as the controller shows it? */
+bool nt_is_shown(const struct sim_netris *s, const struct nt_server *v, const struct nt_cluster *c);
+extern const char *const nt_template_names[NT_TEMPLATES];
+
+/* netris_fault.c */
+/* The first of these faults that strikes this request, counted; NULL: none. */
+struct nt_fault *nt_strikes(struct sim_netris *s, const char *what, const char *method,
+			    const char *path);
+bool nt_stands(const struct sim_netris *s, const char *what, const char *name);
+
+#endif

@@ -1,0 +1,47 @@
+#ifndef TESTS_CONTRACT_FAKE_LIBVIRT_H
+#define TESTS_CONTRACT_FAKE_LIBVIRT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/loop/loop_sim.h"
+#include "base/map.h"
+#include "tests/contract/fake_bmc.h"
+
+/*
+ * fake_libvirt: drover-libvirt for the simulated loop, found as FAKE_LIBVIRT: it speaks the protocol of
+ * docs/providers/libvirt.md, and what it switches are fakes of a BMC's machine.
+ *
+ * A domain about which a request hangs is busy, as in the real one; hanging requests never end.
+ */
+#define FAKE_LIBVIRT "/fake/drover-libvirt"
+#define FAKE_LIBVIRT_URI "qemu:///system"
+
+struct fake_libvirt {
+	/* The machine of a domain; NULL: there is none.  address: that its media are fetched from. */
+	struct fake_bmc *(*find)(const char *domain, const char **address, void *arg);
+	void *arg;
+	/* A domain was defined, or undefined (uuid NULL); may be NULL. */
+	void (*on_defined)(const char *domain, const char *uuid, void *arg);
+	int64_t ms; /* each answer takes so long; the effect comes with it */
+	/* misdeeds, for the requests that follow */
+	bool (*hangs)(const char *domain, void *arg); /* NULL: none */
+	bool deaf;				      /* answers nothing at all, pings neither */
+	bool dies;				      /* ends with status 3 instead of answering */
+	bool dies_after;			      /* ... after the effect */
+	bool garbage, huge, wrong_protocol;
+	const char *error; /* kind of the error that it answers with */
+	/* what happened */
+	struct map *fences;  /* of domain: char *, decimal */
+	struct map *defined; /* domain -> char *, its uuid */
+	unsigned starts, ends;
+	char uri[128], pool[64], media_url[256]; /* of the newest hello */
+
+	struct loop *loop;
+	struct loop_group *group;
+	struct list processes; /* of fake_libvirt.c */
+};
+
+void fake_libvirt_init(struct fake_libvirt *f, struct loop_group *g);
+void fake_libvirt_done(struct fake_libvirt *f);
+
+#endif

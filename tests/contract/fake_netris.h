@@ -1,0 +1,34 @@
+#ifndef TESTS_CONTRACT_FAKE_NETRIS_H
+#define TESTS_CONTRACT_FAKE_NETRIS_H
+
+#include "base/httpd/http_mem.h"
+#include "base/loop/loop_sim.h"
+#include "providers/fabric.h"
+#include "sim/netris.h"
+
+/*
+ * fake_netris: a simulated Netris controller (sim/netris.h) in the simulated loop, and what a fabric needs to reach it.
+ */
+#define FAKE_NETRIS "https://netris.example"
+#define FAKE_NETRIS_PASSWORD "corr\"ect horse"
+
+struct fake_netris {
+	struct loop *loop;
+	struct loop_group *group;
+	struct http_mem_net *net;
+	struct httpd *httpd;
+	struct http *http;
+	struct secret *password;
+	struct sim_netris *sim;
+	struct fabric_netris config;
+	unsigned moves;
+	enum http_mem_fate
+		fate; /* of the next request that changes something; HTTP_MEM_WELL: none */
+};
+
+/* client: the group of whoever uses config. */
+void fake_netris_init(struct fake_netris *f, struct loop *l, struct loop_group *client,
+		      unsigned servers, int64_t latency_ms, bool loose);
+void fake_netris_done(struct fake_netris *f); /* the fabric first */
+
+#endif

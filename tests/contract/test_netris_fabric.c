@@ -1,0 +1,580 @@
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "tests/contract/fake_netris.h"
+
+/* What the netris fabric does when its controller, another writer or a switch does not do as it should.  What it has in
+ * common with the others: test_fabric.c. */
+#define MACHINES 40
+#define PUT "PUT /api/v2/server-cluster"
+#define GET_ONE "GET /api/v2/server-cluster/"
+#define POST "POST /api/v2/"
+
+struct world {
+	struct loop *loop;
+	struct loop_group *group;
+	struct fake_netris fake;
+	struct fabric *fabric, *other; /* of another controller; NULL: there is none */
+	bool allowed;
+};
+
+struct answer {
+	unsigned count;
+	struct err err;
+	char segment[64], why[256];
+	enum fabric_proof proof;
+};
+
+static int setup(void **state)
+{
+	struct world *w = mem_new(struct world);
+	struct fabric_spec s = {.type = "netris"};
+	struct err e;
+
+	mem_init();
+	w->loop = loop_sim_new(11, 1764000000000);
+	w->group = loop_group_new(w->loop, "controller");
+	w->allowed = true;
+	fake_netris_init(&w->fake, w->loop, w->group, MACHINES, 20, false);
+	s.netris = &w->fake.config;
+	s.group = w->group;
+	w->fabric = fabric_new(&s, &e);
+	assert_non_null(w->fabric);
+	*state = w;
+	return 0;
+}
+
+static void second_controller(struct world *w)
+{
+	struct fabric_spec s = {.type = "netris", .netris = &w->fake.config, .group = w->group};
+	struct err e;
+
+	w->other = fabric_new(&s, &e);
+	assert_non_null(w->other);
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	fabric_free(w->fabric);
+	fabric_free(w->other);
+	fake_netris_done(&w->fake);
+	loop_group_free(w->group);
+	loop_free(w->loop);
+	free(w);
+	return 0;
+}
+
+static void on_done(const struct fabric_place *p, const struct err *e, void *arg)
+{
+	struct answer *a = arg;
+
+	a->count++;
+	if (e) {
+		a->err = *e;
+		assert_null(strstr(e->text, "ect horse"));
+		assert_null(strstr(e->text, "connect.sid"));
+	}
+	if (p) {
+		str_copy(a->segment, sizeof(a->segment), str_or(p->segment, "-"));
+		str_copy(a->why, sizeof(a->why), str_or(p->why, ""));
+		a->proof = p->proof;
+	}
+}
+
+static struct world *may_of;
+static bool may(void *arg)
+{
+	(void)arg;
+	return may_of->allowed;
+}
+
+static bool is_answered(void *arg)
+{
+	return ((struct answer *)arg)->count > 0;
+}
+
+static void begin(struct world *w, struct fabric *f, unsigned machine, const char *segment,
+		  struct answer *a)
+{
+	char name[16];
+	const struct fabric_port p = {.machine = name};
+	struct fabric_call c = {.op_id = "01JD", .fence = 3, .done = on_done, .arg = a};
+
+	str_format(name, sizeof(name), "gpu-%u", machine);
+	*a = (struct answer){0};
+	may_of = w;
+	if (segment) {
+		c.may_act = may;
+		fabric_place(f, &p, segment, &c);
+	} else {
+		fabric_observe(f, &p, &c);
+	}
+}
+
+static enum err_kind place(struct world *w, unsigned machine, const char *segment, struct answer *a)
+{
+	begin(w, w->fabric, machine, segment, a);
+	loop_sim_run_cond(w->loop, is_answered, a, loop_now(w->loop) + 61000);
+	assert_int_equal(a->count, 1);
+	return a->err.kind;
+}
+
+static void look(struct world *w, unsigned machine, struct answer *a)
+{
+	assert_int_equal(place(w, machine, NULL, a), ERR_NONE);
+}
+
+static void pass(struct world *w, int64_t ms)
+{
+	loop_sim_run_until(w->loop, loop_now(w->loop) + ms);
+}
+
+static void assert_in(struct world *w, const char *server, const char *cluster)
+{
+	const char *is = sim_netris_wanted(w->fake.sim, server);
+
+	if (!str_eq(is, cluster))
+		fail_msg("%s is in %s, not in %s", server, str_or(is, "none"),
+			 str_or(cluster, "none"));
+}
+
+/* --- proofs ---------------------------------------------------------------------------------------- */
+
+static void a_proof_needs_a_switch_that_was_heard_of_since(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
+	look(w, 1, &a);
+	assert_string_equal(a.segment, "quarantine");
+	assert_int_equal(a.proof, FABRIC_PROOF_NONE);
+	assert_non_null(strstr(a.why, "not Active"));
+	pass(w, 5000);
+	look(w, 1, &a); /* the first look that shows all of it */
+	assert_int_equal(a.proof, FABRIC_PROOF_NONE);
+	assert_non_null(strstr(a.why, "not heard of"));
+	pass(w, 3000);
+	look(w, 1, &a);
+	assert_int_equal(a.proof, FABRIC_PROOF_WEAK);
+	assert_string_equal(sim_netris_where(w->fake.sim, "gpu-1"), "quarantine");
+}
+
+static void a_dead_switch_proves_nothing(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
+	pass(w, 5000);
+	sim_netris_fault(w->fake.sim, "SwitchDead", NULL, "leaf-2", 0, 0);
+	look(w, 1, &a);
+	pass(w, 60000);
+	look(w, 1, &a);
+	assert_int_equal(a.proof, FABRIC_PROOF_NONE);
+	assert_non_null(strstr(a.why, "leaf-2"));
+	sim_netris_well(w->fake.sim);
+	pass(w, 3000);
+	look(w, 1, &a);
+	assert_int_equal(a.proof, FABRIC_PROOF_WEAK);
+}
+
+/* What a look cannot see: that is why it is never Strong. */
+static void a_switch_that_lies_is_why_the_proof_is_weak(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+
+	sim_netris_fault(w->fake.sim, "PortLie", NULL, "leaf-1", 0, 0);
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
+	for (int i = 0; i < 3; i++) {
+		pass(w, 5000);
+		look(w, 1, &a);
+	}
+	assert_int_equal(a.proof, FABRIC_PROOF_WEAK);
+	assert_null(sim_netris_where(w->fake.sim, "gpu-1"));
+}
+
+/* A proof is of a place; another controller moved it on. */
+static void a_move_by_another_ends_the_proof(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
+	for (int i = 0; i < 3; i++) {
+		pass(w, 5000);
+		look(w, 1, &a);
+	}
+	assert_int_equal(a.proof, FABRIC_PROOF_WEAK);
+	second_controller(w);
+	begin(w, w->other, 1, "tenant/team-a", &a);
+	pass(w, 10000);
+	assert_int_equal(a.err.kind, ERR_NONE);
+	look(w, 1, &a);
+	assert_string_equal(a.segment, "tenant/team-a");
+	assert_int_equal(a.proof, FABRIC_PROOF_NONE);
+}
+
+/* --- moves ----------------------------------------------------------------------------------------- */
+
+static void a_change_whose_answer_is_lost_is_read_back(void **state)
+{
+	static const char *const lost[] = {"LostReply", "Silent", "Garbage"};
+	struct world *w = *state;
+	struct answer a;
+
+	for (size_t i = 0; i < 3; i++) {
+		char segment[32], cluster[32];
+
+		str_format(segment, sizeof(segment), "tenant/t-%zu", i);
+		str_format(cluster, sizeof(cluster), "drover-t-%zu", i);
+		/* VPC and cluster are made, and the machine is moved; each of these once. */
+		sim_netris_fault(w->fake.sim, lost[i], "POST /api/v2/vpc", NULL, 0, 1);
+		sim_netris_fault(w->fake.sim, lost[i], "POST /api/v2/server-cluster", NULL, 0, 1);
+		if (i != 1) /* 15 s each */
+			sim_netris_fault(w->fake.sim, lost[i], PUT, NULL, 0, 1);
+		assert_int_equal(place(w, 1, segment, &a), ERR_NONE);
+		assert_in(w, "gpu-1", cluster);
+		sim_netris_well(w->fake.sim);
+	}
+	sim_netris_fault(w->fake.sim, "Silent", PUT, NULL, 0, 2);
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
+	assert_in(w, "gpu-1", "quarantine");
+}
+
+static void a_success_that_changes_nothing_is_an_error(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+
+	sim_netris_fault(w->fake.sim, "Ignored", PUT, NULL, 0, 1);
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_UNAVAILABLE);
+	assert_non_null(strstr(a.err.text, "does not show it"));
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
+}
+
+static void refusals_keep_their_kind_and_words(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+
+	sim_netris_fault(w->fake.sim, "Status", PUT, NULL, 403, 1);
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_DENIED);
+	assert_non_null(strstr(a.err.text, "as it was told to"));
+	sim_netris_fault(w->fake.sim, "NotSuccess", PUT, NULL, 0, 1);
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_INVALID);
+	assert_non_null(strstr(a.err.text, "the switch says no"));
+	sim_netris_fault(w->fake.sim, "Status", PUT, NULL, 500, 1);
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_UNAVAILABLE);
+	assert_int_equal(place(w, 1, "q-unknown", &a), ERR_NOT_FOUND);
+	assert_non_null(strstr(a.err.text, "q-unknown"));
+	assert_int_equal(place(w, 77, "quarantine", &a), ERR_NOT_FOUND);
+	assert_non_null(strstr(a.err.text, "gpu-77"));
+	assert_int_equal(a.err.scope, ERR_MACHINE);
+}
+
+static void what_is_missing_for_a_tenant_is_named(void **state)
+{
+	static const char *const bad[] = {"host-1", "host-9", NULL};
+	struct world *w = *state;
+	struct fabric_spec s = {.type = "netris", .group = w->group, .netris = &w->fake.config};
+	struct answer a;
+	struct err e;
+
+	for (int i = 0; i < 4; i++) {
+		struct fabric_netris *c = &w->fake.config, kept = *c;
+
+		fabric_free(w->fabric);
+		c->template_ = i == 0 ? "gpu-tennant" : c->template_;
+		c->admin = i == 1 ? "Nobody" : c->admin;
+		c->host_servers = i == 2 ? bad : c->host_servers;
+		c->site = i == 3 ? "hell" : c->site;
+		w->fabric = fabric_new(&s, &e);
+		*c = kept;
+		assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NOT_FOUND);
+		assert_non_null(strstr(a.err.text, (const char *const[]){"gpu-tennant", "Nobody",
+									 "host-9", "hell"}[i]));
+	}
+	assert_int_equal(sim_netris_changes(w->fake.sim), 0);
+}
+
+static void a_session_that_ends_in_the_middle_harms_nothing(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+
+	sim_netris_fault(w->fake.sim, "Expire", PUT, NULL, 0, 1);
+	sim_netris_fault(w->fake.sim, "Expire", GET_ONE, NULL, 0, 1);
+	sim_netris_fault(w->fake.sim, "Expire", POST, NULL, 0, 1);
+	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
+	assert_in(w, "gpu-1", "drover-team-a");
+	assert_true(sim_netris_logins(w->fake.sim) <= 5);
+}
+
+static void nothing_is_sent_that_is_not_allowed_any_more(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+	unsigned before;
+
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
+	before = sim_netris_changes(w->fake.sim);
+	begin(w, w->fabric, 1, "tenant/team-a", &a);
+	pass(w, 30); /* it looks */
+	w->allowed = false;
+	pass(w, 61000);
+	assert_int_equal(a.err.kind, ERR_CONFLICT);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before);
+	assert_in(w, "gpu-1", "quarantine");
+}
+
+static void a_lower_fence_is_refused(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+	const struct fabric_port p = {.machine = "gpu-1"};
+	struct fabric_call c = {.op_id = "01JD", .fence = 2, .done = on_done, .arg = &a};
+
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE); /* 3 */
+	a = (struct answer){0};
+	fabric_place(w->fabric, &p, "provisioning", &c);
+	pass(w, 10000);
+	assert_int_equal(a.err.kind, ERR_CONFLICT);
+	assert_in(w, "gpu-1", "quarantine");
+}
+
+/* 60 s for a call whose requests hang: nothing of it is sent after. */
+static void a_hung_controller_costs_a_minute_and_no_late_change(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+	unsigned before;
+
+	sim_netris_fault(w->fake.sim, "Silent", "GET /api/v2/server-cluster", NULL, 0, 0);
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_TIMEOUT);
+	before = sim_netris_changes(w->fake.sim);
+	sim_netris_well(w->fake.sim);
+	pass(w, 61000);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before);
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
+}
+
+/* --- nobody is lost -------------------------------------------------------------------------------- */
+
+static void many_moves_at_once_lose_nobody_and_cost_few_changes(void **state)
+{
+	struct world *w = *state;
+	struct answer a[MACHINES];
+	unsigned before;
+
+	for (unsigned i = 0; i < MACHINES; i++)
+		begin(w, w->fabric, i + 1, "tenant/team-a", &a[i]);
+	pass(w, 20000);
+	before = sim_netris_changes(w->fake.sim);
+	for (unsigned i = 0; i < MACHINES; i++)
+		begin(w, w->fabric, i + 1, i % 2 ? "quarantine" : "tenant/team-b", &a[i]);
+	pass(w, 20000);
+	for (unsigned i = 0; i < MACHINES; i++) {
+		char name[16];
+
+		assert_int_equal(a[i].count, 1);
+		assert_int_equal(a[i].err.kind, ERR_NONE);
+		str_format(name, sizeof(name), "gpu-%u", i + 1);
+		assert_in(w, name, i % 2 ? "quarantine" : "drover-team-b");
+	}
+	/* All that was asked for meanwhile goes in one change of a cluster. */
+	assert_true(sim_netris_changes(w->fake.sim) - before <= 10);
+}
+
+/* Each of two writers may undo the other's change; then it is said, by name, and written no more. */
+static void of_two_controllers_none_loses_a_machine_silently(void **state)
+{
+	struct world *w = *state;
+	struct answer a[MACHINES];
+	unsigned lost = 0, said = 0;
+
+	second_controller(w);
+	assert_int_equal(place(w, 1, "tenant/team-a", &a[0]), ERR_NONE);
+	for (unsigned i = 1; i < MACHINES; i++) {
+		begin(w, i % 2 ? w->fabric : w->other, i + 1, "tenant/team-a", &a[i]);
+		pass(w, 7);
+	}
+	pass(w, 61000);
+	for (unsigned i = 1; i < MACHINES; i++) {
+		char name[16];
+
+		assert_int_equal(a[i].count, 1);
+		str_format(name, sizeof(name), "gpu-%u", i + 1);
+		lost += a[i].err.kind == ERR_NONE && !sim_netris_wanted(w->fake.sim, name);
+		said += a[i].err.kind == ERR_CONFLICT || a[i].err.kind == ERR_UNAVAILABLE;
+	}
+	assert_true(lost == 0 || said > 0);
+	assert_in(w, "gpu-1", "drover-team-a");
+}
+
+static void a_server_that_another_writer_dropped_stops_further_writes(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+	unsigned before;
+
+	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
+	assert_int_equal(place(w, 2, "tenant/team-a", &a), ERR_NONE);
+	/* After the list before the change, which is undone with it, and after that behind it, which is not. */
+	sim_netris_fault(w->fake.sim, "OtherRemoves", GET_ONE, "gpu-1", 0, 2);
+	assert_int_equal(place(w, 3, "tenant/team-a", &a), ERR_NONE);
+	assert_in(w, "gpu-1", NULL);
+	before = sim_netris_changes(w->fake.sim);
+	assert_int_equal(place(w, 4, "tenant/team-a", &a), ERR_CONFLICT);
+	assert_non_null(strstr(a.err.text, "drover-team-a"));
+	assert_non_null(strstr(a.err.text, "server 1000"));
+	assert_int_equal(a.err.scope, ERR_PROVIDER);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before);
+	/* Back in a cluster, whichever: it goes on. */
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
+	assert_int_equal(place(w, 4, "tenant/team-a", &a), ERR_NONE);
+	assert_in(w, "gpu-2", "drover-team-a");
+	assert_in(w, "gpu-4", "drover-team-a");
+}
+
+static void an_old_list_is_not_written_back(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+
+	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
+	sim_netris_fault(w->fake.sim, "StaleRead", GET_ONE, NULL, 0, 1);
+	assert_int_equal(place(w, 2, "tenant/team-a", &a), ERR_NONE);
+	assert_in(w, "gpu-1", "drover-team-a");
+	assert_in(w, "gpu-2", "drover-team-a");
+}
+
+static void a_list_that_does_not_say_who_is_shared_is_not_written(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+	unsigned before;
+
+	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
+	before = sim_netris_changes(w->fake.sim);
+	sim_netris_fault(w->fake.sim, "NoShared", NULL, NULL, 0, 0);
+	assert_int_equal(place(w, 2, "tenant/team-a", &a), ERR_UNSUPPORTED);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before);
+}
+
+static void a_machine_goes_on_where_another_controller_moved_it(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+
+	second_controller(w);
+	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
+	assert_int_equal(place(w, 2, "tenant/team-a", &a), ERR_NONE);
+	begin(w, w->other, 1, "quarantine", &a);
+	pass(w, 10000);
+	assert_int_equal(a.err.kind, ERR_NONE);
+	/* No loss: it is elsewhere. */
+	assert_int_equal(place(w, 3, "tenant/team-a", &a), ERR_NONE);
+	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
+	assert_in(w, "gpu-1", "drover-team-a");
+}
+
+static enum err_kind drop(struct world *w, const char *segment, struct answer *a)
+{
+	const struct fabric_call c = {.done = on_done, .may_act = may, .arg = a};
+
+	*a = (struct answer){0};
+	may_of = w;
+	assert_true(fabric_makes(w->fabric));
+	fabric_drop(w->fabric, segment, &c);
+	loop_sim_run_cond(w->loop, is_answered, a, loop_now(w->loop) + 61000);
+	assert_int_equal(a->count, 1);
+	return a->err.kind;
+}
+
+static void what_drover_made_is_removed_and_nothing_else(void **state)
+{
+	struct world *w = *state;
+	struct answer a;
+	unsigned before;
+
+	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
+	before = sim_netris_changes(w->fake.sim);
+	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_CONFLICT); /* a machine is in it */
+	assert_int_equal(drop(w, "quarantine", &a), ERR_NONE);
+	assert_int_equal(drop(w, "tenant/never-was", &a), ERR_NONE);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before);
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
+	before = sim_netris_changes(w->fake.sim);
+	/* Its answer is lost, or it is a success that was none. */
+	sim_netris_fault(w->fake.sim, "LostReply", "DELETE /api/v2/server-cluster", NULL, 0, 1);
+	sim_netris_fault(w->fake.sim, "Ignored", "DELETE /api/v2/vpc", NULL, 0, 1);
+	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_NONE);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before + 2);
+	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_NONE);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before + 2);
+	/* And made again. */
+	assert_int_equal(place(w, 1, "tenant/team-a", &a), ERR_NONE);
+	assert_in(w, "gpu-1", "drover-team-a");
+}
+
+/* Of another installation, whose names happen to be the same. */
+static void what_another_installation_made_stays(void **state)
+{
+	struct world *w = *state;
+	struct fabric_spec s = {.type = "netris", .netris = &w->fake.config, .group = w->group};
+	struct answer a;
+	struct err e;
+	unsigned before;
+
+	assert_int_equal(place(w, 1, "tenant/x-team-a", &a), ERR_NONE); /* drover-x-team-a */
+	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
+	fabric_free(w->fabric);
+	w->fake.config.prefix = "drover-x";
+	w->fabric = fabric_new(&s, &e);
+	before = sim_netris_changes(w->fake.sim);
+	assert_int_equal(drop(w, "tenant/team-a", &a), ERR_NONE);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before);
+	w->allowed = false;
+	w->fake.config.prefix = "drover";
+	fabric_free(w->fabric);
+	w->fabric = fabric_new(&s, &e);
+	assert_int_equal(drop(w, "tenant/x-team-a", &a), ERR_CONFLICT);
+	assert_int_equal(sim_netris_changes(w->fake.sim), before);
+}
+
+#define netris_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		netris_test(a_proof_needs_a_switch_that_was_heard_of_since),
+		netris_test(a_dead_switch_proves_nothing),
+		netris_test(a_switch_that_lies_is_why_the_proof_is_weak),
+		netris_test(a_move_by_another_ends_the_proof),
+		netris_test(a_change_whose_answer_is_lost_is_read_back),
+		netris_test(a_success_that_changes_nothing_is_an_error),
+		netris_test(refusals_keep_their_kind_and_words),
+		netris_test(what_is_missing_for_a_tenant_is_named),
+		netris_test(a_session_that_ends_in_the_middle_harms_nothing),
+		netris_test(nothing_is_sent_that_is_not_allowed_any_more),
+		netris_test(a_lower_fence_is_refused),
+		netris_test(a_hung_controller_costs_a_minute_and_no_late_change),
+		netris_test(many_moves_at_once_lose_nobody_and_cost_few_changes),
+		netris_test(of_two_controllers_none_loses_a_machine_silently),
+		netris_test(a_server_that_another_writer_dropped_stops_further_writes),
+		netris_test(an_old_list_is_not_written_back),
+		netris_test(a_list_that_does_not_say_who_is_shared_is_not_written),
+		netris_test(a_machine_goes_on_where_another_controller_moved_it),
+		netris_test(what_drover_made_is_removed_and_nothing_else),
+		netris_test(what_another_installation_made_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,733 @@
+#include "tests/unit/testing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/buf.h"
+#include "base/data/scan.h"
+#include "tests/unit/base/data/scan_reference.h"
+
+#define ROUNDS 6000
+
+/* --- tables -------------------------------------------------------------------------------------- */
+
+static const struct scan_want deep[] = {SCAN_PLAIN("a"), SCAN_ALL("b", 0), SCAN_END};
+static const struct scan_want rest[] = {SCAN_DROP("a"), SCAN_SOME("c", deep), SCAN_REST};
+static const struct scan_want bound[] = {SCAN_ALL("a", 200), SCAN_SOME_OF("b", deep, 150),
+					 SCAN_PLAIN("c"), SCAN_END};
+static const struct scan_want none[] = {SCAN_END};
+static const struct scan_want mixed[] = {SCAN_SOME("a", deep),	SCAN_SOME("b", rest),
+					 SCAN_SOME("c", bound), SCAN_SOME("\xc3\xa9", none),
+					 SCAN_ALL("", 0),	SCAN_END};
+static const struct scan_want *const tables[] = {scan_all, deep, rest, bound, none, mixed};
+#define TABLES (sizeof(tables) / sizeof(tables[0]))
+
+/* --- texts by chance ------------------------------------------------------------------------------ */
+
+static uint64_t dice_state;
+
+static size_t dice(size_t below)
+{
+	dice_state ^= dice_state << 13;
+	dice_state ^= dice_state >> 7;
+	dice_state ^= dice_state << 17;
+	return (size_t)((dice_state >> 11) % below);
+}
+
+#define PICK(list) ((list)[dice(sizeof(list) / sizeof((list)[0]))])
+
+static void put_space(struct buf *b)
+{
+	static const char *const spaces[] = {"", "", "", "", "", " ", "\t", "\r", "\n", "  "};
+
+	buf_puts(b, PICK(spaces));
+}
+
+static void put_string(struct buf *b)
+{
+	static const char *const parts[] = {"a",
+					    "b",
+					    "c",
+					    "abcdefgh",
+					    "train-0",
+					    "\\\"",
+					    "\\\\",
+					    "\\/",
+					    "\\b\\f\\n\\r\\t",
+					    "\\u0041",
+					    "\\u00e9",
+					    "\\u20AC",
+					    "\\ud83d\\ude00",
+					    "\xc3\xa9",
+					    "\xe2\x82\xac",
+					    "\xf0\x9f\x98\x80",
+					    "\x7f",
+					    "{",
+					    "]",
+					    ":",
+					    ",",
+					    "  ",
+					    "\xed\x9f\xbf",
+					    "\xee\x80\x80",
+					    "\xf4\x8f\xbf\xbf"};
+
+	buf_puts(b, "\"");
+	for (size_t n = dice(4); n; n--)
+		buf_puts(b, PICK(parts));
+	buf_puts(b, "\"");
+}
+
+static void put_name(struct buf *b)
+{
+	static const char *const names[] = {"\"a\"",	    "\"b\"",	   "\"c\"",
+					    "\"\xc3\xa9\"", "\"\\u00E9\"", "\"\"",
+					    "\"\\u0061\"",  "\"d\"",	   "\"e\""};
+
+	if (dice(4))
+		buf_puts(b, PICK(names));
+	else
+		put_string(b);
+}
+
+static void put_scalar(struct buf *b)
+{
+	static const char *const odd[] = {"true",
+					  "false",
+					  "null",
+					  "0",
+					  "-0",
+					  "1",
+					  "-17",
+					  "9223372036854775807",
+					  "-9223372036854775808",
+					  "1.5",
+					  "-0.0",
+					  "1e3",
+					  "1E-3",
+					  "2.5e+10",
+					  "1e308",
+					  "1e-400",
+					  "0.1",
+					  "123456789012345678.0"};
+	static const char *const wrong[] = {"tru",
+					    "nul",
+					    "True",
+					    "01",
+					    "-",
+					    "1.",
+					    ".5",
+					    "1e",
+					    "1e+",
+					    "+1",
+					    "9223372036854775808",
+					    "-9223372036854775809",
+					    "1e309",
+					    "-1e999",
+					    "NaN",
+					    "Infinity",
+					    "0x10",
+					    "\"\\ud83d\"",
+					    "\"\\ude00\"",
+					    "\"\\ud83dx\"",
+					    "\"\\ud83d\\u0041\"",
+					    "\"\\u0000\"",
+					    "\"\\x\"",
+					    "\"\\u12g4\"",
+					    "\"\x80\"",
+					    "\"\xc0\x80\"",
+					    "\"\xed\xa0\x80\"",
+					    "\"\xf4\x90\x80\x80\"",
+					    "\"\xf5\x80\x80\x80\"",
+					    "\"\xe0\x80\x80\"",
+					    "\"\xc3\"",
+					    "\"\x01\"",
+					    "\"\n\"",
+					    "'a'",
+					    "",
+					    "}",
+					    "]",
+					    "\"",
+					    "\\"};
+
+	if (!dice(150))
+		buf_puts(b, PICK(wrong));
+	else if (dice(3))
+		put_string(b);
+	else
+		buf_puts(b, PICK(odd));
+}
+
+static void put_value(struct buf *b, unsigned depth)
+{
+	size_t kind = depth ? dice(5) : 0, n = dice(4);
+
+	put_space(b);
+	if (kind < 2) {
+		put_scalar(b);
+	} else {
+		buf_puts(b, kind == 2 ? "[" : "{");
+		for (size_t i = 0; i < n; i++) {
+			put_space(b);
+			if (kind > 2) {
+				put_name(b);
+				put_space(b);
+				buf_puts(b, dice(300) ? ":" : "=");
+			}
+			put_value(b, depth - 1);
+			buf_puts(b, i + 1 < n || !dice(100) ? "," : "");
+		}
+		put_space(b);
+		buf_puts(b, (kind == 2) ^ !dice(300) ? "]" : "}");
+	}
+	put_space(b);
+}
+
+/* A byte more, less or another. */
+static void damage(struct buf *b)
+{
+	size_t at = dice(b->len);
+
+	if (!dice(3))
+		b->data[at] = (char)dice(256);
+	else if (dice(2))
+		b->data[at] = PICK("{}[],:\"\\ 0e-");
+	else
+		b->data[b->len = at] = '\0';
+}
+
+static void assert_like_jansson(const char *text, size_t len, const struct scan_want *want)
+{
+	const size_t chunks[] = {len ? len : 1, 1, 1 + dice(16)};
+	struct err ours = {0}, theirs = {0};
+	OWN_JSON tree = reference_parse(text, len, &theirs);
+	OWN_JSON wanted = reference_trim(tree, want);
+
+	for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++) {
+		OWN_JSON out = reference_scan(want, false, len, text, len, chunks[i], &ours);
+
+		if (!out != !tree)
+			fail_msg("%.*s\nhere: %s, jansson: %s", (int)len, text,
+				 out ? "good" : ours.text, tree ? "good" : theirs.text);
+		if (!out)
+			assert_int_equal(ours.kind, ERR_PROTOCOL);
+		else if (!reference_same(json_array_get(out, 0), wanted))
+			fail_msg("%.*s\nhere: %s\nwanted: %s", (int)len, text,
+				 json_dumps(json_array_get(out, 0), JSON_ENCODE_ANY),
+				 json_dumps(wanted, JSON_ENCODE_ANY));
+	}
+}
+
+static void it_keeps_and_refuses_what_jansson_and_a_trim_do(void **state)
+{
+	size_t good = 0;
+
+	(void)state;
+	dice_state = 88172645463325252;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		struct err e;
+		struct buf b;
+		json_t *j;
+
+		buf_init(&b, 1u << 20);
+		put_value(&b, 1 + (unsigned)dice(6));
+		if (b.len && !dice(4))
+			damage(&b);
+		j = reference_parse(b.data, b.len, &e);
+		good += j != NULL;
+		json_decref(j);
+		assert_like_jansson(b.data, b.len, tables[i % TABLES]);
+		buf_done(&b);
+	}
+	/* Neither all good nor all bad, or little was compared. */
+	assert_true(good > ROUNDS / 3 && good < ROUNDS * 9 / 10);
+}
+
+static void text_of_a_byte_or_two_is_read_as_jansson_does(void **state)
+{
+	char text[2];
+
+	(void)state;
+	dice_state = 1;
+	for (int a = 0; a < 256; a++)
+		for (int c = 0; c < 256; c++) {
+			text[0] = (char)a;
+			text[1] = (char)c;
+			assert_like_jansson(text, 2, scan_all);
+		}
+	assert_like_jansson("", 0, scan_all);
+}
+
+static void every_sequence_of_utf_8_is_judged_as_jansson_does(void **state)
+{
+	static const unsigned char edges[] = {0x00, 0x22, 0x7f, 0x80, 0x8f, 0x90,
+					      0x9f, 0xa0, 0xbf, 0xc0, 0xc2, 0xff};
+
+	(void)state;
+	dice_state = 1;
+	for (int first = 0x80; first < 256; first++)
+		for (size_t i = 0; i < sizeof(edges); i++)
+			for (size_t k = 0; k < sizeof(edges); k++) {
+				char text[] = {'"',
+					       (char)first,
+					       (char)edges[i],
+					       (char)edges[k],
+					       (char)0x80,
+					       '"',
+					       '\0'};
+
+				assert_like_jansson(text, 6, scan_all);
+				text[4] = '"';
+				assert_like_jansson(text, 5, scan_all);
+				text[3] = '"';
+				assert_like_jansson(text, 4, scan_all);
+			}
+}
+
+/* --- what is wanted ------------------------------------------------------------------------------- */
+
+static json_t *scan_text(const char *text, const struct scan_want *want)
+{
+	struct err e;
+	json_t *j = scan_parse(text, strlen(text), want, &e);
+
+	if (!j)
+		fail_msg("%s: %s", text, e.text);
+	return j;
+}
+
+static void assert_kept(const char *text, const struct scan_want *want, const char *kept)
+{
+	OWN_JSON j = scan_text(text, want);
+	char *out = json_text(j);
+
+	assert_string_equal(out, kept);
+	free(out);
+}
+
+static void only_what_is_wanted_is_kept(void **state)
+{
+	(void)state;
+	assert_kept(
+		"{\"x\":{\"a\":1},\"a\":{\"a\":1,\"b\":[{\"z\":1}],\"x\":[1]},\"b\":{\"a\":1,\"q\":2}}",
+		mixed, "{\"a\":{\"a\":1,\"b\":[{\"z\":1}]},\"b\":{\"q\":2}}");
+	/* Of each object in an array, however deep. */
+	assert_kept("{\"a\":[{\"a\":1,\"x\":2},7,[{\"a\":3,\"y\":4}]]}", mixed,
+		    "{\"a\":[{\"a\":1},7,[{\"a\":3}]]}");
+	/* Something else in the place of a plain value. */
+	assert_kept("{\"a\":[1,{}],\"b\":2}", deep, "{\"a\":[],\"b\":2}");
+	assert_kept("{\"a\":{\"a\":1}}", deep, "{\"a\":{}}");
+	/* However a name is written. */
+	assert_kept("{\"\\u0061\":1,\"\\u00e9\":{\"a\":1}}", mixed, "{\"a\":1,\"\xc3\xa9\":{}}");
+	assert_kept("[1,\"a\",{\"a\":2,\"d\":3}]", deep, "[1,\"a\",{\"a\":2}]");
+	assert_kept("7", deep, "7");
+}
+
+static void assert_refused(const char *text, const struct scan_want *want, const char *why)
+{
+	struct err e = {0};
+	json_t *j = scan_parse(text, strlen(text), want, &e);
+
+	if (j)
+		fail_msg("accepted: %s", text);
+	assert_string_equal(e.text, why);
+	assert_int_equal(e.kind, ERR_PROTOCOL);
+}
+
+static void what_is_not_wanted_is_checked_all_the_same(void **state)
+{
+	(void)state;
+	assert_refused("{\"x\":{\"y\":1,\"\\u0079\":2}}", none,
+		       "byte 20: a name twice in one object");
+	assert_refused("{\"x\":[1e999]}", none, "byte 11: a number that does not fit");
+	assert_refused("{\"x\":[99999999999999999999]}", none,
+		       "byte 26: a number that does not fit");
+	assert_refused("{\"x\":\"\xff\"}", none, "byte 6: a byte that is not UTF-8");
+	assert_refused("{\"x\":\"\\u0000\"}", none, "byte 6: a NUL in a string");
+	assert_refused("{\"x\":[1,]}", none, "byte 8: not a JSON value");
+	assert_refused("{\"x\":1}{", none, "byte 7: something after the value");
+	assert_refused("{\"x\":", none, "ends after 0 items and 5 bytes without being complete");
+}
+
+static void the_same_name_in_two_objects_is_no_duplicate(void **state)
+{
+	(void)state;
+	assert_kept("[{\"a\":1},{\"a\":1},{\"a\":{\"a\":1}},{\"b\":{\"b\":1},\"a\":[{\"b\":1}]}]",
+		    none, "[{},{},{},{}]");
+	assert_refused("[{\"b\":{\"b\":1},\"a\":[{\"b\":1}],\"b\":2}]", none,
+		       "byte 31: a name twice in one object");
+}
+
+/* With n names, in an object within one that has many as well; again: one of them at the end, -1: none. */
+static bool is_accepted(int n, int again)
+{
+	struct err e;
+	struct buf b;
+	json_t *j;
+
+	buf_init(&b, 1u << 20);
+	buf_puts(&b, "{");
+	for (int i = 0; i < n; i++)
+		buf_printf(&b, "\"n%d\":1,", i);
+	buf_puts(&b, "\"in\":{");
+	for (int i = 0; i < n; i++)
+		buf_printf(&b, "%s\"n%d\":{\"n%d\":1}", i ? "," : "", i, i);
+	buf_puts(&b, "}");
+	if (again >= 0)
+		buf_printf(&b, ",\"n%d\":1", again);
+	buf_puts(&b, "}");
+	j = scan_parse(b.data, b.len, none, &e);
+	json_decref(j);
+	buf_done(&b);
+	return j != NULL;
+}
+
+static void a_name_comes_twice_among_few_and_among_many(void **state)
+{
+	(void)state;
+	for (int n = 58; n < 70; n++) {
+		assert_true(is_accepted(n, -1));
+		assert_true(is_accepted(n, n));
+		for (int again = 0; again < n; again++)
+			assert_false(is_accepted(n, again));
+	}
+}
+
+static void depth_is_bounded_as_in_json_parse(void **state)
+{
+	(void)state;
+	dice_state = 3;
+	for (unsigned depth = 62; depth < 68; depth++) {
+		struct buf b;
+
+		buf_init(&b, 4096);
+		for (unsigned i = 0; i < depth; i++)
+			buf_puts(&b, i % 2 ? "[" : "{\"a\":");
+		buf_puts(&b, "1");
+		for (unsigned i = depth; i--;)
+			buf_puts(&b, i % 2 ? "]" : "}");
+		assert_like_jansson(b.data, b.len, scan_all);
+		assert_like_jansson(b.data, b.len, none);
+		buf_done(&b);
+	}
+}
+
+/* --- bounds --------------------------------------------------------------------------------------- */
+
+static void a_member_is_kept_up_to_its_bound_and_then_weighs_as_much(void **state)
+{
+	const json_t *a;
+	struct buf b;
+	struct err e;
+
+	(void)state;
+	buf_init(&b, 1u << 22);
+	buf_puts(&b, "{\"a\":{");
+	for (unsigned i = 0; i < 100000; i++)
+		buf_printf(&b, "\"k%u\":[],", i);
+	buf_puts(&b, "\"z\":1},\"c\":\"kept\"}");
+	OWN_JSON j = scan_parse(b.data, b.len, bound, &e);
+
+	assert_non_null(j);
+	a = json_object_get(j, "a");
+	assert_in_range(scan_weight(a), 200, 200 + SCAN_VALUE_BYTES + 8);
+	assert_in_range(json_object_size(a), 4, 6);
+	assert_string_equal(json_str_at(j, "c"), "kept");
+	buf_done(&b);
+}
+
+static void a_bound_ends_with_its_member(void **state)
+{
+	(void)state;
+	/* 32 for itself, 3 * (32 + 1) more, then nothing; and again for the next one. */
+	assert_kept("[{\"b\":[1,2,3,4,5]},{\"b\":[1,2,3,4,5]}]", bound,
+		    "[{\"b\":[1,2,3,4]},{\"b\":[1,2,3,4]}]");
+}
+
+static int keep_one(json_t *value, void *arg, struct err *e)
+{
+	(void)e;
+	json_decref(*(json_t **)arg);
+	*(json_t **)arg = json_incref(value);
+	return 0;
+}
+
+static void a_bound_on_the_whole_document_holds(void **state)
+{
+	static const struct scan_ops ops = {.on_value = keep_one};
+	static const char line[] = "{\"a\":1,\"b\":[1,2,3],\"c\":{}}\n";
+	struct err e;
+	OWN_JSON kept = NULL;
+	OWN(scan)
+	s = scan_new(&(struct scan_spec){.want = scan_all,
+					 .lines = true,
+					 .max_bytes = 64,
+					 .most = 100,
+					 .ops = &ops,
+					 .arg = &kept});
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		char *text;
+
+		assert_ok(scan_feed(s, line, strlen(line), &e), &e);
+		text = json_text(kept);
+		assert_string_equal(text, "{\"a\":1,\"b\":[1]}");
+		free(text);
+		assert_in_range(scan_weight(kept), 100, 150);
+	}
+}
+
+static void a_million_names_cost_time_in_proportion(void **state)
+{
+	struct buf b;
+	struct err e;
+
+	(void)state;
+	buf_init(&b, 16u << 20);
+	buf_puts(&b, "{");
+	for (unsigned i = 0; i < 400000; i++)
+		buf_printf(&b, "\"%x\":0,", i);
+	buf_puts(&b, "\"g\":1}");
+	OWN_JSON j = scan_parse(b.data, b.len, deep, &e);
+
+	assert_int_equal(json_object_size(j), 2);
+	b.data[b.len - 5] = 'f'; /* that one is there */
+	assert_null(scan_parse(b.data, b.len, deep, &e));
+	buf_done(&b);
+}
+
+static void a_weight_counts_strings_and_values(void **state)
+{
+	OWN_JSON o = json_pack("{s:s, s:[i, n]}", "ab", "xyz", "c", 1);
+
+	(void)state;
+	assert_int_equal(scan_weight(NULL), 32);
+	assert_int_equal(scan_weight(o), 5 * 32 + 2 + 3 + 1);
+}
+
+/* --- lists ---------------------------------------------------------------------------------------- */
+
+static const struct scan_want head_meta[] = {SCAN_PLAIN("resourceVersion"), SCAN_END};
+static const struct scan_want list[] = {SCAN_SOME("metadata", head_meta), SCAN_EACH("items", rest),
+					SCAN_END};
+
+static void assert_given(const struct scan_want *want, bool lines, const char *text,
+			 const char *given)
+{
+	for (size_t chunk = 1; chunk <= strlen(text) + 1; chunk++) {
+		struct err e;
+		OWN_JSON out = reference_scan(want, lines, 256, text, strlen(text), chunk, &e);
+		char *dump;
+
+		if (!out)
+			fail_msg("chunk %zu of %s: %s", chunk, text, e.text);
+		dump = json_text(out);
+		assert_string_equal(dump, given);
+		free(dump);
+	}
+}
+
+static void a_list_is_given_out_item_by_item(void **state)
+{
+	(void)state;
+	assert_given(list, false,
+		     "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\",\"x\":1},"
+		     "\"items\":[{\"a\":1},{\"b\":[2]}]}",
+		     "[{},{\"b\":[2]},{\"metadata\":{\"resourceVersion\":\"7\"}}]");
+	assert_given(
+		list, false,
+		" {\n \"items\" : [ { \"q\" : 1 } , {} ] ,\n \"metadata\" : { } , \"n\" : 12 }\n\n",
+		"[{\"q\":1},{},{\"metadata\":{}}]");
+	assert_given(list, false, "{\"items\":[]}", "[{}]");
+	assert_given(list, false, "{\"items\":[ ],\"a\":1}", "[{}]");
+	assert_given(list, false, "{\"a\":1,\"items\":null,\"b\":2}", "[{}]");
+	assert_given(list, false, "{}", "[{}]");
+	assert_given(list, false, "{\"items\":[1,\"a,]\",[2],null]}", "[1,\"a,]\",[2],null,{}]");
+	/* Only those of the top object. */
+	assert_given(list, false, "{\"x\":{\"items\":[1]},\"items\":[{\"items\":[{\"i\":1}]}]}",
+		     "[{\"items\":[{\"i\":1}]},{}]");
+	/* Every item has names of its own. */
+	assert_given(list, false, "{\"items\":[{\"b\":1},{\"b\":1}],\"b\":1}",
+		     "[{\"b\":1},{\"b\":1},{}]");
+}
+
+static void a_list_that_is_not_one_is_refused(void **state)
+{
+	static const char *const bad[] = {"",
+					  " ",
+					  "{",
+					  "{\"items\":[",
+					  "{\"items\":[{}",
+					  "{\"items\":[{}]",
+					  "{\"items\":[{},]}",
+					  "{\"items\":[,{}]}",
+					  "{\"items\":[{}{}]}",
+					  "{\"items\":{}}",
+					  "{\"items\":7}",
+					  "{\"items\":true}",
+					  "{\"items\":\"\"}",
+					  "{\"items\":[]}x",
+					  "{\"items\":[]}{}",
+					  "{\"items\":[],\"items\":[]}",
+					  "{\"items\":null,\"items\":[1]}",
+					  "{,}",
+					  "{\"a\"}",
+					  "{\"a\":1 2}",
+					  "{a:1}",
+					  "{\"items\":[}]}",
+					  "\x01\x02",
+					  "{\"items\":[{\"a\":\"",
+					  "{\"b\":1,\"items\":[],\"b\":1}"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		for (size_t chunk = 1; chunk <= 32; chunk += 31) {
+			struct err e = {0};
+
+			if (reference_scan(list, false, 64, bad[i], strlen(bad[i]), chunk, &e))
+				fail_msg("accepted: %s", bad[i]);
+			assert_int_equal(e.kind, ERR_PROTOCOL);
+		}
+}
+
+static int scan_at(const struct scan_want *want, bool lines, size_t max, const char *text,
+		   size_t chunk, struct err *e)
+{
+	json_t *out = reference_scan(want, lines, max, text, strlen(text), chunk, e);
+
+	json_decref(out);
+	return out ? 0 : -1;
+}
+
+static void an_item_past_the_limit_is_refused_and_one_at_the_limit_is_not(void **state)
+{
+	static const char items[] =
+		"{\"items\":[{\"a\":\"12345678\"}]}"; /* the item has 16 bytes */
+	static const char lines[] = "{\"a\":\"12345678\"}\n";
+
+	(void)state;
+	for (size_t chunk = 1; chunk <= 64; chunk += 3) {
+		struct err e;
+
+		assert_ok(scan_at(list, false, 16, items, chunk, &e), &e);
+		assert_int_equal(scan_at(list, false, 15, items, chunk, &e), -1);
+		assert_int_equal(e.kind, ERR_PROTOCOL);
+		assert_string_equal(e.text, "item 0 has more than 15 bytes");
+		assert_ok(scan_at(scan_all, true, 16, lines, chunk, &e), &e);
+		assert_int_equal(scan_at(scan_all, true, 15, lines, chunk, &e), -1);
+		assert_string_equal(e.text, "item 0 has more than 15 bytes");
+	}
+}
+
+static void what_is_beside_the_items_is_bounded_too(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_ok(scan_at(list, false, 22, "{\"x\":\"1\", \"items\":[   1,   2,     3   ]}", 4, &e),
+		  &e);
+	assert_int_equal(scan_at(list, false, 16, "{\"x\":\"123456789\",\"items\":[]}", 4, &e), -1);
+	assert_string_equal(e.text, "more than 16 bytes");
+}
+
+static void an_item_deep_in_a_list_has_its_own_depth(void **state)
+{
+	struct buf b;
+	struct err e;
+
+	(void)state;
+	for (unsigned depth = 64; depth <= 65; depth++) {
+		buf_init(&b, 4096);
+		buf_puts(&b, "{\"items\":[");
+		for (unsigned i = 0; i < depth; i++)
+			buf_puts(&b, "[");
+		for (unsigned i = 0; i < depth; i++)
+			buf_puts(&b, "]");
+		buf_puts(&b, "]}");
+		assert_int_equal(scan_at(list, false, 4096, b.data, 7, &e), depth == 64 ? 0 : -1);
+		buf_done(&b);
+	}
+	assert_string_equal(e.text, "item 0, byte 64: JSON deeper than 64 levels");
+}
+
+static int refuse_second(json_t *value, void *arg, struct err *e)
+{
+	(void)value;
+	return ++*(int *)arg == 2 ? err_set(e, ERR_INVALID, 7, "item 2 is refused") : 0;
+}
+
+static void an_error_of_the_caller_stops_the_scan_and_stays(void **state)
+{
+	static const struct scan_ops ops = {.on_each = refuse_second};
+	int n = 0;
+	OWN(scan)
+	s = scan_new(&(struct scan_spec){.want = list, .max_bytes = 64, .ops = &ops, .arg = &n});
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(scan_feed(s, "{\"items\":[1,2,3]}", 17, &e), -1);
+	assert_int_equal(e.code, 7);
+	err_clear(&e);
+	assert_int_equal(scan_feed(s, " ", 1, &e), -1);
+	assert_string_equal(e.text, "item 2 is refused");
+	assert_int_equal(scan_end(s, &e), -1);
+	assert_int_equal(n, 2);
+}
+
+/* --- lines ---------------------------------------------------------------------------------------- */
+
+static void lines_are_given_out_and_a_partial_last_one_is_dropped(void **state)
+{
+	(void)state;
+	assert_given(scan_all, true,
+		     "{\"type\":\"ADDED\"}\n\n \r\n{\"type\":\"\\n\"}\r\n7\n null \n{\"cut\":",
+		     "[{\"type\":\"ADDED\"},{\"type\":\"\\n\"},7,null]");
+	assert_given(scan_all, true, "", "[]");
+	/* Whole, but it may go on. */
+	assert_given(scan_all, true, "{}\n{}", "[{}]");
+	assert_given(scan_all, true, "1\n12", "[1]");
+}
+
+static void a_line_that_is_no_value_is_refused(void **state)
+{
+	static const char *const bad[] = {"{\n}\n", "{\"a\":1\n}", "[1,\n", "{}{}\n",	  "1 2\n",
+					  "\"\n",   "{}\n{]\n",	   "tru\n", "\"\\ud83d\n"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		for (size_t chunk = 1; chunk < 8; chunk++) {
+			struct err e = {0};
+
+			if (scan_at(scan_all, true, 64, bad[i], chunk, &e) == 0)
+				fail_msg("accepted: %s", bad[i]);
+			assert_int_equal(e.kind, ERR_PROTOCOL);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_keeps_and_refuses_what_jansson_and_a_trim_do),
+		cmocka_unit_test(text_of_a_byte_or_two_is_read_as_jansson_does),
+		cmocka_unit_test(every_sequence_of_utf_8_is_judged_as_jansson_does),
+		cmocka_unit_test(only_what_is_wanted_is_kept),
+		cmocka_unit_test(what_is_not_wanted_is_checked_all_the_same),
+		cmocka_unit_test(the_same_name_in_two_objects_is_no_duplicate),
+		cmocka_unit_test(a_name_comes_twice_among_few_and_among_many),
+		cmocka_unit_test(depth_is_bounded_as_in_json_parse),
+		cmocka_unit_test(a_member_is_kept_up_to_its_bound_and_then_weighs_as_much),
+		cmocka_unit_test(a_bound_ends_with_its_member),
+		cmocka_unit_test(a_bound_on_the_whole_document_holds),
+		cmocka_unit_test(a_million_names_cost_time_in_proportion),
+		cmocka_unit_test(a_weight_counts_strings_and_values),
+		cmocka_unit_test(a_list_is_given_out_item_by_item),
+		cmocka_unit_test(a_list_that_is_not_one_is_refused),
+		cmocka_unit_test(an_item_past_the_limit_is_refused_and_one_at_the_limit_is_not),
+		cmocka_unit_test(what_is_beside_the_items_is_bounded_too),
+		cmocka_unit_test(an_item_deep_in_a_list_has_its_own_depth),
+		cmocka_unit_test(an_error_of_the_caller_stops_the_scan_and_stays),
+		cmocka_unit_test(lines_are_given_out_and_a_partial_last_one_is_dropped),
+		cmocka_unit_test(a_line_that_is_no_value_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

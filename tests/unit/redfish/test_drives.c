@@ -1,0 +1,158 @@
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/str.h"
+#include "tests/unit/redfish/bmc_rig.h"
+
+/* The list of drives, as far as a BMC gives one. */
+static struct {
+	char text[4096];
+	size_t n;
+	bool more;
+} got;
+
+static void on_drives(const struct redfish_drives *d, const struct err *e, void *arg)
+{
+	struct bmc_rig *f = arg;
+
+	bmc_answered(f, e);
+	got.text[0] = '\0';
+	got.more = d && d->more;
+	got.n = d ? d->n : 0;
+	for (size_t i = 0; d && i < d->n; i++)
+		str_format(got.text + strlen(got.text), sizeof(got.text) - strlen(got.text),
+			   "%s|%s|%s|%s|%lld%s%s;", str_or(d->v[i].serial, "-"),
+			   str_or(d->v[i].model, "-"), str_or(d->v[i].durable, "-"),
+			   str_or(d->v[i].slot, "-"), (long long)d->v[i].bytes,
+			   d->v[i].volume ? "|" : "", d->v[i].volume ? d->v[i].volume->name : "");
+}
+
+static enum err_kind ask(struct bmc_rig *f)
+{
+	redfish_read_drives(bmc_client(f), on_drives, f);
+	return bmc_wait_answer(f);
+}
+
+static unsigned ask_all(struct bmc_rig *f)
+{
+	unsigned calls = 0;
+
+	do {
+		assert_done(ask(f));
+		assert_true(++calls < 200);
+	} while (got.more);
+	return calls;
+}
+
+static void drives_are_listed_with_what_tells_them_apart(void **state)
+{
+	static const struct fake_drive drives[] = {
+		{"  S1 ", "CM6", "0025389A210108DA", "bay 1", NULL, 1000, NULL, NULL, NULL, 0},
+		{"S2", NULL, NULL, NULL, "Absent", 1000, NULL, NULL, NULL, 0},
+		{"S3", "PM9", NULL, NULL, "Disabled", 2000, "OS", "naa.6", "RAID1", 900},
+		{"S4", "PM9", NULL, NULL, NULL, 2000, "Bay 4", NULL, "None", 2000},
+		{"bad\nserial", "PM9", NULL, NULL, NULL, -5, NULL, NULL, NULL, 0},
+	};
+	struct bmc_rig *f = *state;
+
+	f->bmc.drives = drives;
+	f->bmc.ndrives = 5;
+	(void)ask_all(f);
+	assert_string_equal(got.text, "S1|CM6|0025389A210108DA|bay 1|1000;S3|PM9|-|-|2000|OS;"
+				      "S4|PM9|-|-|2000;-|PM9|-|-|0;");
+}
+
+static void a_bmc_that_lists_none_is_no_error(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	assert_int_equal(ask_all(f), 1);
+	assert_int_equal(got.n, 0);
+}
+
+static void models_and_sizes_are_taken_where_there_is_nothing_else(void **state)
+{
+	static const struct fake_drive drives[] = {
+		{NULL, "KCM6", NULL, "NVMe 1", NULL, 3840, NULL, NULL, NULL, 0},
+		{NULL, "Backplane", NULL, NULL, NULL, 0, NULL, NULL, NULL, 0},
+		{NULL, "KCM6", NULL, "NVMe 2", NULL, 3840, NULL, NULL, NULL, 0},
+	};
+	struct bmc_rig *f = *state;
+
+	f->bmc.drives = drives;
+	f->bmc.ndrives = 3;
+	f->bmc.simple_storage = true;
+	(void)ask_all(f);
+	assert_string_equal(got.text, "-|KCM6|-|NVMe 1|3840;-|KCM6|-|NVMe 2|3840;");
+}
+
+/* Each call ends before its limit, and others go between them. */
+static void a_long_list_takes_several_calls(void **state)
+{
+	static struct fake_drive drives[64];
+	static char serial[64][16];
+	struct bmc_rig *f = *state;
+
+	for (int i = 0; i < 64; i++) {
+		str_format(serial[i], sizeof(serial[i]), "SERIAL%d", i);
+		drives[i].serial = serial[i];
+	}
+	f->bmc.drives = drives;
+	f->bmc.ndrives = 64;
+	assert_done(ask(f));
+	assert_true(got.more);
+	assert_done(bmc_read_system(f));
+	assert_true(ask_all(f) > 10);
+	assert_int_equal(got.n, 64);
+	assert_true(strstr(got.text, "SERIAL0|") < strstr(got.text, "SERIAL63|"));
+}
+
+static void what_is_not_served_is_passed_over_and_what_fails_is_asked_again(void **state)
+{
+	static const struct fake_drive drives[] = {{.serial = "S1"}, {.serial = "S2"}};
+	struct bmc_rig *f = *state;
+	struct bmc_selective s = {&f->bmc, "GET /redfish/v1/Systems/1/Storage/0/Drives/1", 404,
+				  NULL};
+
+	f->bmc.drives = drives;
+	f->bmc.ndrives = 2;
+	f->bmc.tamper = bmc_select_tamper;
+	f->bmc.tamper_arg = &s;
+	(void)ask_all(f);
+	assert_string_equal(got.text, "S2|-|-|-|0;");
+	s.status = 500;
+	assert_int_equal(ask(f), ERR_UNAVAILABLE);
+	assert_int_equal(f->err.code, 500);
+	f->bmc.tamper = NULL;
+	(void)ask_all(f);
+	assert_string_equal(got.text, "S1|-|-|-|0;S2|-|-|-|0;");
+}
+
+/* Links that lead round and round, or elsewhere, end. */
+static void a_list_without_an_end_ends(void **state)
+{
+	static struct fake_drive drives[200];
+	struct bmc_rig *f = *state;
+
+	for (int i = 0; i < 200; i++) /* more than can be asked for */
+		drives[i] = (struct fake_drive){.serial = "S", .volume = "V"};
+	f->bmc.drives = drives;
+	f->bmc.ndrives = 200;
+	f->bmc.writes_only = true;
+	assert_true(ask_all(f) < 100);
+	assert_true(got.n > 0 && got.n <= 256);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		bmc_test(drives_are_listed_with_what_tells_them_apart),
+		bmc_test(a_bmc_that_lists_none_is_no_error),
+		bmc_test(models_and_sizes_are_taken_where_there_is_nothing_else),
+		bmc_test(a_long_list_takes_several_calls),
+		bmc_test(what_is_not_served_is_passed_over_and_what_fails_is_asked_again),
+		bmc_test(a_list_without_an_end_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,282 @@
+/* Machines that BCM installs: the whole trip there and back, and what goes wrong at the head node on the way. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "tests/world/managed.h"
+
+static void start(struct sim_world *w, struct managed *m, uint64_t seed, unsigned servers)
+{
+	world_start(w, seed, servers);
+	managed_start(m, w);
+	world_replica(w);
+	world_wait_all(w, "free", 900);
+}
+
+static void stop(struct sim_world *w, struct managed *m)
+{
+	if (w->log)
+		assert_null(strstr(w->log, "bmc-password-of-bcm"));
+	managed_end(m);
+	world_stop(w);
+}
+
+static void a_bcm_machine_serves_and_comes_back_as_it_was(void **state)
+{
+	struct sim_world w;
+	struct managed m;
+	struct server *b;
+
+	(void)state;
+	start(&w, &m, 900, 1);
+	b = &w.servers[0];
+	assert_true(managed_is_back(&m, b));
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 2400);
+	assert_ptr_equal(world_box_of(&w, &w.tenants[0], "train"), b);
+	assert_true(str_starts(b->drives[0].data, SERVER_IMAGE " by BCM: kubernetes-1.36"));
+	assert_string_equal(world_at(b, "status.install.phase"), "Configuring");
+	assert_string_equal(world_at(b, "status.install.category"), "kubernetes");
+	assert_string_equal(b->segment, "tenant/team-a");
+	/* No route to the head node: DOWN is what is to be seen there. */
+	assert_string_equal(sim_head_state(b->node), "DOWN");
+	assert_non_null(strstr(sim_head_device(b->node), "\"drover\":"));
+	world_run(&w, 600000);
+	assert_string_equal(b->state, "serving");
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "free", 900);
+	assert_true(server_is_blank(b));
+	assert_true(managed_is_back(&m, b));
+	assert_string_equal(world_at(b, "status.install.phase"), "");
+	/* And for the other tenant. */
+	world_pod(&w, &w.tenants[1], "again");
+	world_wait_running(&w, &w.tenants[1], "again", 2400);
+	stop(&w, &m);
+}
+
+struct fault_case {
+	const char *fault, *reason, *says;
+	bool fails; /* the claim does, and another one serves in the end */
+};
+
+/* Each is named in status while it lasts, and once it is over the pod runs all the same. */
+static void what_goes_wrong_at_bcm_is_named_and_ends(void **state)
+{
+	static const struct fault_case rows[] = {
+		{"{\"what\":\"Denied\",\"call\":\"cmdevice.updateDevice\"}", "ManagerRefused",
+		 "cmdevice.updateDevice", false},
+		{"{\"what\":\"Denied\",\"call\":\"cmdevice.powerOperation\"}", "ManagerRefused",
+		 "cmdevice.powerOperation", false},
+		{"{\"what\":\"ErrorMessage\",\"call\":\"cmdevice.updateDevice\",\"text\":\"boom\"}",
+		 "ManagerRefused", "boom", false},
+		{"{\"what\":\"Null\",\"call\":\"cmdevice.updateDevice\"}", "ManagerRefused", "null",
+		 false},
+		{"{\"what\":\"Status\",\"value\":503}", "ManagerUnreachable", "503", false},
+		{"{\"what\":\"Overwrite\"}", "ManagerConflict", "somebody wrote it too", false},
+		{"{\"what\":\"InstallFails\",\"text\":\"no disk was found\",\"count\":1}",
+		 "InstallFailed", "no disk was found", true},
+		{"{\"what\":\"InstallHangs\",\"count\":1}", "InstallStalled", "installer started",
+		 true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct sim_world w;
+		struct managed m;
+		struct server *b;
+
+		start(&w, &m, 910 + i, 1);
+		b = &w.servers[0];
+		managed_fault(&m, rows[i].fault);
+		world_pod(&w, &w.tenants[0], "train");
+		print_message("    %s\n", rows[i].fault);
+		world_wait_reason(b, rows[i].reason, 3600);
+		if (!rows[i].fails)
+			assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
+					       rows[i].says));
+		/* It waits where it is; nothing is given up for it. */
+		if (!rows[i].fails)
+			assert_true(str_eq(b->state, "claimed") || str_eq(b->state, "imaging"));
+		sim_head_well(m.head);
+		world_wait_running(&w, &w.tenants[0], "train", 14400);
+		stop(&w, &m);
+	}
+}
+
+/* What is lost, late or doubled on the way to the head node changes nothing in the end. */
+static void lost_replies_and_slow_answers_are_lived_with(void **state)
+{
+	static const char *const faults[] = {
+		"{\"what\":\"LostReply\",\"count\":12}",
+		"{\"what\":\"LostReply\",\"call\":\"cmdevice.updateDevice\",\"count\":2}",
+		"{\"what\":\"LostReply\",\"call\":\"cmdevice.powerOperation\",\"count\":4}",
+		"{\"what\":\"Slow\",\"value\":3000}",
+		"{\"what\":\"Moved\"}",
+		"{\"what\":\"NoCall\",\"call\":\"cmstatus.getStatusForDevices\"}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
+		struct sim_world w;
+		struct managed m;
+		struct server *b;
+
+		start(&w, &m, 930 + i, 1);
+		b = &w.servers[0];
+		managed_fault(&m, faults[i]);
+		world_pod(&w, &w.tenants[0], "train");
+		print_message("    %s\n", faults[i]);
+		world_wait_running(&w, &w.tenants[0], "train", 3600);
+		world_delete_pod(&w, &w.tenants[0], "train");
+		world_release(b);
+		world_wait_state(b, "free", 1800);
+		assert_null(strstr(sim_head_device(b->node), "\"drover\":"));
+		stop(&w, &m);
+	}
+}
+
+static bool is_installing(void *arg)
+{
+	return str_starts(world_at(arg, "status.install.text"), "INSTALLING");
+}
+
+static void a_restart_in_the_middle_of_an_install_is_waited_out(void **state)
+{
+	struct sim_world w;
+	struct managed m;
+	struct server *b;
+
+	(void)state;
+	start(&w, &m, 940, 1);
+	b = &w.servers[0];
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait(&w, is_installing, b, 1800, "an install");
+	sim_head_restart(m.head, 120000);
+	world_wait_reason(b, "ManagerUnreachable", 120);
+	assert_string_equal(b->state, "imaging");
+	world_wait_running(&w, &w.tenants[0], "train", 2400);
+	assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
+	stop(&w, &m);
+}
+
+static void an_operators_hold_in_bcm_is_a_hold(void **state)
+{
+	struct sim_world w;
+	struct managed m;
+	struct server *b;
+
+	(void)state;
+	start(&w, &m, 945, 1);
+	b = &w.servers[0];
+	sim_head_close(b->node, true);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_reason(b, "InstallHeld", 1800);
+	sim_head_close(b->node, false);
+	world_wait_running(&w, &w.tenants[0], "train", 2400);
+	stop(&w, &m);
+}
+
+/* A leader that dies anywhere on the way: the next one goes on, and BCM has its node back in the end. */
+static void a_new_leader_goes_on_where_the_last_one_died(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 10; i++) {
+		struct sim_world w;
+		struct managed m;
+		struct server *b;
+
+		start(&w, &m, 950 + i, 1);
+		b = &w.servers[0];
+		w.by_effect = true;
+		w.kill_at = w.effects + 12 + 5 * i;
+		world_pod(&w, &w.tenants[0], "train");
+		world_wait_running(&w, &w.tenants[0], "train", 7200);
+		world_delete_pod(&w, &w.tenants[0], "train");
+		world_release(b);
+		world_wait_state(b, "free", 1800);
+		assert_true(managed_is_back(&m, b));
+		stop(&w, &m);
+	}
+}
+
+static void a_claim_withdrawn_during_the_install_gives_the_node_back(void **state)
+{
+	struct sim_world w;
+	struct managed m;
+	struct server *b;
+
+	(void)state;
+	start(&w, &m, 970, 1);
+	b = &w.servers[0];
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait(&w, is_installing, b, 1800, "an install");
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "free", 1800);
+	assert_true(server_is_blank(b));
+	assert_true(managed_is_back(&m, b));
+	stop(&w, &m);
+}
+
+/* Another machine's node by a slip of the pen: nothing is switched and nothing is installed there. */
+static void a_mistyped_node_reaches_no_other_machine(void **state)
+{
+	struct sim_world w;
+	struct managed m;
+
+	(void)state;
+	start(&w, &m, 975, 2);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 2400);
+	for (unsigned i = 0; i < 2; i++) {
+		struct server *b = &w.servers[i], *other = &w.servers[1 - i];
+
+		if (!str_eq(b->state, "free"))
+			continue;
+		world_patch_machine(b, json_pack("{s:s}", "node", i ? "n1" : "n2"));
+		world_pod(&w, &w.tenants[1], "more");
+		world_wait_reason(b, "ManagerRefused", 2400);
+		assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
+				       "correct spec.node"));
+		assert_string_equal(other->state, "serving");
+		assert_true(other->bmc.on);
+	}
+	stop(&w, &m);
+}
+
+static void an_image_without_a_category_is_no_image_for_bcm(void **state)
+{
+	struct sim_world w;
+	struct managed m;
+
+	(void)state;
+	start(&w, &m, 980, 1);
+	world_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/nodepools/gpus",
+		 json_pack("{s:{s:{s:{s:[{s:s, s:s, s:s}]}}}}", "spec", "template", "spec",
+			   "images", "kubernetesVersion", "1.36", "url", WORLD_IMAGES "/node.raw",
+			   "digest", w.image_digest));
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_reason(&w.servers[0], "ConfigInvalid", 1800);
+	assert_true(managed_is_back(&m, &w.servers[0]));
+	stop(&w, &m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_bcm_machine_serves_and_comes_back_as_it_was),
+		cmocka_unit_test(what_goes_wrong_at_bcm_is_named_and_ends),
+		cmocka_unit_test(lost_replies_and_slow_answers_are_lived_with),
+		cmocka_unit_test(a_restart_in_the_middle_of_an_install_is_waited_out),
+		cmocka_unit_test(an_operators_hold_in_bcm_is_a_hold),
+		cmocka_unit_test(a_new_leader_goes_on_where_the_last_one_died),
+		cmocka_unit_test(a_claim_withdrawn_during_the_install_gives_the_node_back),
+		cmocka_unit_test(a_mistyped_node_reaches_no_other_machine),
+		cmocka_unit_test(an_image_without_a_category_is_no_image_for_bcm),
+	};
+
+	mem_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

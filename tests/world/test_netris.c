@@ -1,0 +1,214 @@
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/mem.h"
+#include "base/str.h"
+#include "tests/world/leaving.h"
+#include "tests/world/netris.h"
+
+/* Machines whose ports a Netris controller moves, through their whole life. */
+
+static void the_whole_way(uint64_t seed, int64_t latency_ms, bool loose)
+{
+	struct sim_world w;
+	struct world_netris n;
+	struct server *b = &w.servers[0];
+
+	world_start(&w, seed, 2);
+	world_netris_start(&n, &w, latency_ms, loose);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	b = world_box_of(&w, &w.tenants[0], "train");
+	assert_string_equal(sim_netris_where(n.sim, b->name), "drover-team-a");
+	assert_string_equal(world_at(b, "status.network.proof"), "Weak");
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_state(b, "wiping", 1800);
+	assert_string_equal(sim_netris_where(n.sim, b->name), "quarantine");
+	world_wait_all(&w, "free", 1800);
+	assert_string_equal(sim_netris_where(n.sim, b->name), "provisioning");
+	assert_int_equal(json_array_size(json_at(b->object, "status", "failures")), 0);
+	world_netris_stop(&n);
+}
+
+static void a_machine_goes_round_by_server_clusters(void **state)
+{
+	(void)state;
+	the_whole_way(201, 20, false);
+}
+
+static void a_machine_goes_round_with_a_slow_controller(void **state)
+{
+	(void)state;
+	the_whole_way(202, 3000, false);
+}
+
+static void a_machine_goes_round_with_loosely_typed_answers(void **state)
+{
+	(void)state;
+	the_whole_way(203, 50, true);
+}
+
+/* Every change has its effect and is never answered. */
+static void changes_that_time_out_after_they_worked_lose_nobody(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+
+	(void)state;
+	world_start(&w, 204, 2);
+	world_netris_start(&n, &w, 20, false);
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
+	sim_netris_fault(n.sim, "Silent", "PUT /api/v2/server-cluster", NULL, 0, 3);
+	sim_netris_fault(n.sim, "LostReply", "POST /api/v2/", NULL, 0, 2);
+	world_pod(&w, &w.tenants[0], "train");
+	world_pod(&w, &w.tenants[1], "infer");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	world_wait_running(&w, &w.tenants[1], "infer", 1800);
+	assert_string_equal(sim_netris_where(n.sim, world_box_of(&w, &w.tenants[0], "train")->name),
+			    "drover-team-a");
+	assert_string_equal(sim_netris_where(n.sim, world_box_of(&w, &w.tenants[1], "infer")->name),
+			    "drover-team-b");
+	world_netris_stop(&n);
+}
+
+/* The port never leaves the tenant, as far as anybody was told: its claim does not end, and it says why. */
+static void a_switch_that_is_dead_keeps_the_claim(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+	struct server *b;
+
+	(void)state;
+	world_start(&w, 205, 1);
+	world_netris_start(&n, &w, 20, false);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	b = &w.servers[0];
+	sim_netris_fault(n.sim, "SwitchDead", NULL, "leaf-1", 0, 0);
+	world_delete_pod(&w, &w.tenants[0], "train");
+	world_release(b);
+	world_wait_reason(b, "NetworkNotConfirmed", 1800);
+	world_run(&w, 60000);
+	assert_string_equal(b->segment, "tenant/team-a");
+	assert_true(world_at(b, "status.claimRef.name")[0] != '\0');
+	sim_netris_well(n.sim);
+	world_wait_state(b, "free", 3600);
+	world_netris_stop(&n);
+}
+
+/* The leader dies between the two halves of a move, again and again; whoever follows goes on. */
+static void leaders_that_die_in_the_middle_lose_nobody(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+
+	(void)state;
+	world_start(&w, 206, 3);
+	world_netris_start(&n, &w, 700, false);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_pod(&w, &w.tenants[1], "infer");
+	for (int i = 0; i < 6; i++) {
+		world_run(&w, 17000 + i * 1300);
+		world_kill(&w.replicas[w.nreplicas - 1]);
+		world_replica(&w);
+	}
+	world_wait_running(&w, &w.tenants[0], "train", 3600);
+	world_wait_running(&w, &w.tenants[1], "infer", 3600);
+	world_netris_stop(&n);
+}
+
+static bool vc_is_gone(void *arg)
+{
+	struct sim_world *w = arg;
+	OWN_JSON o = cluster_get(&w->host, "virtualclusters.drover.dev/team-a");
+
+	return !o;
+}
+
+/* A tenant that is deleted takes its VPC and server cluster along, also when the controller hesitates. */
+static void a_deleted_tenant_leaves_nothing_in_netris(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+
+	(void)state;
+	world_start(&w, 208, 1);
+	world_netris_start(&n, &w, 20, false);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 1800);
+	assert_true(sim_netris_has(n.sim, "drover-team-a"));
+	sim_netris_fault(n.sim, "Status", "DELETE /api/v2/", NULL, 503, 3);
+	world_do(&w, &w.host, "DELETE", "/apis/" OBJECT_API_VERSION "/virtualclusters/team-a",
+		 NULL);
+	world_wait_state(&w.servers[0], "wiping", 1800);
+	world_wait(&w, vc_is_gone, &w, 600, "team-a is gone");
+	assert_false(sim_netris_has(n.sim, "drover-team-a"));
+	world_wait_state(&w.servers[0], "free", 1800);
+	world_netris_stop(&n);
+}
+
+/* A controller that is gone keeps no tenant for ever. */
+static void a_tenant_goes_without_the_controller_and_it_is_said(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+
+	(void)state;
+	world_start(&w, 209, 1);
+	world_netris_start(&n, &w, 20, false);
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
+	sim_netris_fault(n.sim, "Status", NULL, NULL, 503, 0);
+	world_do(&w, &w.host, "DELETE", "/apis/" OBJECT_API_VERSION "/virtualclusters/team-a",
+		 NULL);
+	world_run(&w, 300000);
+	assert_false(vc_is_gone(&w));
+	world_wait(&w, vc_is_gone, &w, 900, "team-a is gone");
+	leaving_wait_event(&w, &w.host, "SegmentLeft", "tenant/team-a");
+	world_netris_stop(&n);
+}
+
+static void the_secret_says_where_its_password_may_go(void **state)
+{
+	struct sim_world w;
+	struct world_netris n;
+
+	(void)state;
+	world_start(&w, 207, 1);
+	world_netris_start(&n, &w, 20, false);
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+		 json_pack("{s:{s:{s:{s:s}}}}", "spec", "network", "netris", "endpoint",
+			   "https://elsewhere"));
+	world_replica(&w);
+	world_wait_reason(&w.servers[0], "ProviderNotReady", 120);
+	assert_int_equal(sim_netris_logins(n.sim), 0);
+	assert_non_null(strstr(w.log, "its password may not be sent there"));
+	world_do(&w, &w.host, "PATCH", "/apis/" OBJECT_API_VERSION "/providers/rack",
+		 json_pack("{s:{s:{s:{s:s}}}}", "spec", "network", "netris", "endpoint",
+			   WORLD_NETRIS));
+	world_wait_state(&w.servers[0], "free", 1800);
+	world_netris_stop(&n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_machine_goes_round_by_server_clusters),
+		cmocka_unit_test(a_machine_goes_round_with_a_slow_controller),
+		cmocka_unit_test(a_machine_goes_round_with_loosely_typed_answers),
+		cmocka_unit_test(changes_that_time_out_after_they_worked_lose_nobody),
+		cmocka_unit_test(a_switch_that_is_dead_keeps_the_claim),
+		cmocka_unit_test(leaders_that_die_in_the_middle_lose_nobody),
+		cmocka_unit_test(a_deleted_tenant_leaves_nothing_in_netris),
+		cmocka_unit_test(a_tenant_goes_without_the_controller_and_it_is_said),
+		cmocka_unit_test(the_secret_says_where_its_password_may_go),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
