@@ -42,6 +42,7 @@ struct sim_tree {
 	char *enable;	  /* AMIVirtualMedia.EnableRMedia: what makes slots appear */
 	char *attributes; /* a Dell manager's own attributes */
 	char *nics[32];	  /* the System's */
+	char *storages[32], *simple_storages[32];
 	char *others[8];  /* Systems that cannot be switched: baseboards */
 
 	char *folder; /* of v1; NULL: in memory */

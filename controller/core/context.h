@@ -24,6 +24,7 @@ struct counters;
 struct clock_jumps;
 struct host_clock;
 struct keys;
+struct reserved;
 struct secrets;
 
 struct context_options {
@@ -35,6 +36,11 @@ struct context_options {
 	const char *evidence_dir;
 	/* Programs that Providers may name in network.exec.command, NULL-terminated; NULL: none. */
 	const char *const *exec_allowed;
+	/* Networks that no tenant's kubeconfig may lead to (reserved.h), NULL-terminated; NULL: none. */
+	const char *const *management_networks;
+	/* URIs of libvirt that Providers may name, NULL-terminated; NULL: none.  And the path of drover-libvirt. */
+	const char *const *libvirt_allowed;
+	const char *libvirt_helper;
 	bool plain_ok;	      /* http:// BMCs: simulations and tests */
 	int64_t poll_ms;      /* between looks at a machine in transition; 0: 1000 */
 	int64_t idle_poll_ms; /* ... at one at rest; 0: 120000 */
@@ -59,6 +65,7 @@ struct context {
 	struct counters *counters;	 /* NULL: nothing is counted */
 	struct clock_jumps *clock_jumps; /* NULL: the clock is believed */
 	struct host_clock *host_clock;	 /* NULL: nobody is told that it disagrees */
+	struct reserved *reserved;
 	struct secrets *secrets;
 	struct keys *keys;
 	void (*on_notice)(enum notice what, const char *name, void *arg);

@@ -33,6 +33,8 @@ struct debts {
 	struct context *c;
 	const struct tenants *tenants;
 	struct map *debtors; /* VirtualCluster name -> struct debtor */
+	bool (*held)(const struct virtual_cluster *vc, bool gone, void *arg);
+	void *held_arg;
 };
 
 enum paying { PAY_NODE, PAY_TOKEN, PAY_STRIKE };
@@ -244,6 +246,14 @@ static bool synced(const struct context *c)
 	       kube_cache_synced(c->cache[OBJECT_VIRTUAL_CLUSTER]);
 }
 
+static bool is_kept(const struct debtor *d, const struct virtual_cluster *vc, size_t claims)
+{
+	const struct debts *ds = d->owner;
+
+	return claims || vc->status.debts.n ||
+	       (ds->held && ds->held(vc, vc->meta.deletion_timestamp != 0, ds->held_arg));
+}
+
 static void look(void *arg)
 {
 	struct debtor *d = arg;
@@ -260,8 +270,7 @@ static void look(void *arg)
 		map_del(d->owner->debtors, d->tenant);
 		return;
 	}
-	if (finalizer(d, vc,
-		      claim_index_count(c, CLAIM_BY_TENANT, d->tenant) || vc->status.debts.n) ||
+	if (finalizer(d, vc, is_kept(d, vc, claim_index_count(c, CLAIM_BY_TENANT, d->tenant))) ||
 	    (host_clock_agrees(d->owner->c) && write_off(d, vc)))
 		return;
 	if (!vc->status.debts.n) {
@@ -299,12 +308,16 @@ static bool kick_cluster(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-struct debts *debts_new(struct context *c, const struct tenants *tenants)
+struct debts *debts_new(struct context *c, const struct tenants *tenants,
+			bool (*held)(const struct virtual_cluster *vc, bool gone, void *arg),
+			void *arg)
 {
 	struct debts *d = mem_new(struct debts);
 
 	d->c = c;
 	d->tenants = tenants;
+	d->held = held;
+	d->held_arg = arg;
 	d->debtors = map_new(debtor_free);
 	return d;
 }

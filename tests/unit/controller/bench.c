@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "controller/core/claim_index.h"
 #include "controller/core/counters.h"
+#include "controller/core/reserved.h"
 #include "controller/drain/drains.h"
 
 #define WAIT_MS 60000
@@ -467,6 +468,7 @@ static void start_parts(struct bench *d)
 	assert_non_null(c->host);
 	c->events = kube_events_new(d->g, c->host, "drover.dev/controller", "bench");
 	c->metrics = metrics_new();
+	c->reserved = reserved_new(NULL);
 	c->keys = keys_new(c);
 	c->counters = counters_new(c);
 	c->claim_index = claim_index_new();
@@ -545,6 +547,7 @@ void bench_stop(struct bench *d)
 	kube_client_free(c->host);
 	map_free(d->lives.map);
 	metrics_free(c->metrics);
+	reserved_free(c->reserved);
 	http_free(c->http);
 	stop_api(&d->host);
 	stop_api(&d->team);
