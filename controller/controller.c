@@ -40,6 +40,9 @@
 #define IMAGE_AGAIN_MS 10000
 /* A thousand machines that all have something to write need 10 s; each write has a resourceVersion, so none is too late. */
 #define HOST_LINE_MS 120000
+/* Two writes for each machine that is new: a thousand of them begin in seconds. */
+#define HOST_QPS 200
+#define HOST_BURST 1200
 
 /* Kinds that this controller acts on. */
 static const enum object_kind_id watched[] = {
@@ -657,8 +660,8 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	struct controller *c = mem_new(struct controller);
 	struct kube_client_spec cs = {.config = host,
 				      .name = "host",
-				      .qps = 100,
-				      .burst = 200,
+				      .qps = HOST_QPS,
+				      .burst = HOST_BURST,
 				      .max_in_flight = 64,
 				      .line_ms = HOST_LINE_MS,
 				      .plain_ok = o->context.plain_ok};

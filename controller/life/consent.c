@@ -101,6 +101,13 @@ bool life_bmc_trusted(const struct life *l, struct err *e)
 	return false;
 }
 
+json_t *life_first_trust(const struct life *l)
+{
+	const struct machine_bmc *b = l->m->spec.bmc;
+
+	return b && !l->m->status.trusted_bmc && !is_approved(l) ? trust_of(b) : NULL;
+}
+
 bool life_ensure_bmc_trust_written(struct life *l)
 {
 	const struct machine_bmc *b = l->m->spec.bmc;

@@ -511,13 +511,20 @@ bool lives_giving_back(const struct lives *ls, const char *machine)
 	return l && l->leave.giving_back;
 }
 
+/* Before the look that it logged in for has ended. */
+static bool is_logged_in(const struct life *l)
+{
+	return l->bmc && l->driver && l->driver->provider &&
+	       provider_logged_in(l->driver->provider, l->bmc);
+}
+
 bool lives_login(const struct lives *ls, const char *machine, struct login_try *out)
 {
 	const struct life *l = map_get(ls->map, machine);
 
 	if (l)
 		*out = (struct login_try){.version = l->attached.secret_version,
-					  .accepted = l->look.known,
+					  .accepted = l->look.known || is_logged_in(l),
 					  .failed = l->look.error.kind != ERR_NONE};
 	return l != NULL;
 }
